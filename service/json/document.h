@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "json/reader.h"
+#include "util/buffer.h"
+#include "util/cleanup.h"
+
+/*
+ * JSON documents that are built or edited: the one place where cJSON is met.
+ *
+ * A document is made from a tape, after the reader's checks, and keeps what cJSON would lose:
+ * numbers stay their own text, strings with U+0000 stay their own escapes, keys are compared with
+ * their case. Whatever was read is printed back with the same values.
+ */
+struct document;
+
+/* A new empty object; NULL without memory. The caller frees it. */
+struct document *document_new(void);
+
+/* The value at @index of @tape as a document of its own; NULL without memory. */
+struct document *document_from_tape(const struct json_tape *tape, uint32_t index);
+
+/* Takes NULL. */
+void document_free(struct document *document);
+
+/* Merge the object @over into the object @document: objects member by member, at every depth;
+ * everything else (lists and null too) replaces. @over stays the caller's. 0 or -ENOMEM. */
+int document_merge(struct document *document, const struct document *over);
+
+/* Set the member @path (keys joined by '.', objects made on the way) to the JSON value @json, which
+ * is read by the reader. 0, -ENOMEM, or an enum json_status. */
+int document_set(struct document *document, const char *path, const char *json, size_t size);
+
+/* Append the document's compact JSON text to @out. */
+void document_write(const struct document *document, struct buffer *out);
+
+CLEANUP_DEFINE(document, struct document *, document_free)

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stddef.h>
+
+/*
+ * Skipping without checking: for finding where a value ends before anybody cares whether it is
+ * valid. Strings and brackets are respected, nothing else is looked at; whoever uses the value
+ * reads it with the reader.
+ */
+
+/* The offset behind the white space that starts at @at; at most @size. */
+size_t json_scan_space(const char *text, size_t size, size_t at);
+
+/* The offset behind the string whose opening quote stands at @at; 0 when it does not end. */
+size_t json_scan_string(const char *text, size_t size, size_t at);
+
+/* The offset behind the value that starts at @at (no white space before it); 0 when it does not end
+ * within @size bytes or none starts there. */
+size_t json_scan_value(const char *text, size_t size, size_t at);

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "json/reader.h"
+#include "util/buffer.h"
+
+/*
+ * JSON text by appending to a buffer: for messages whose shape the code knows. Commas and brackets
+ * are the caller's (plain buffer_append_string); these functions write values that need care.
+ */
+
+/* Longest text of a double: "-2.2250738585072014e-308". */
+#define JSON_NUMBER_BYTES 32
+
+/* A string with its quotes: quotes, backslashes and control characters escaped, everything else as
+ * it stands. @text must be UTF-8. */
+void json_write_string(struct buffer *out, const char *text, size_t size);
+
+/* As json_write_string, for a NUL-terminated @text; NULL gives null. */
+void json_write_text(struct buffer *out, const char *text);
+
+/* As json_write_string, for bytes that may not be UTF-8: what is not becomes U+FFFD. */
+void json_write_bytes_lossy(struct buffer *out, const char *bytes, size_t size);
+
+void json_write_i64(struct buffer *out, int64_t value);
+void json_write_u64(struct buffer *out, uint64_t value);
+
+/* The shortest text that reads back the same, with ".0" where whole ("3.0", "1e+300"); locale does
+ * not matter. @value must be finite. The float at its own precision. */
+void json_write_f64(struct buffer *out, double value);
+void json_write_f32(struct buffer *out, float value);
+
+/* `"key":` — a key that needs no escaping, and the colon. */
+void json_write_key(struct buffer *out, const char *key);
+
+/* The value at @index without white space between its tokens, else byte for byte. */
+void json_write_compact(struct buffer *out, const struct json_tape *tape, uint32_t index);
+
+/* The value at @index indented by @indent spaces a level, for people. */
+void json_write_indented(
+	struct buffer *out, const struct json_tape *tape, uint32_t index, unsigned int indent);
+
+/* Append `/token` to a JSON Pointer (RFC 6901 §3): '~' becomes ~0, '/' becomes ~1. */
+void json_pointer_append(struct buffer *pointer, const char *token, size_t size);
+void json_pointer_append_index(struct buffer *pointer, uint32_t index);

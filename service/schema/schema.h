@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "json/reader.h"
+#include "util/buffer.h"
+#include "util/cleanup.h"
+
+/*
+ * JSON Schema: compile once, validate often, explain only what failed.
+ *
+ *   tape of a schema ──schema_compile──▶ struct schema (immutable)
+ *   tape of an instance ──schema_validate──▶ yes or no, nothing allocated, no paths built
+ *                       ──schema_explain───▶ what is wrong, in words (only after a no)
+ *                       ──schema_fill──────▶ the instance's text with its defaults in place
+ *
+ * Dialects: draft 2020-12 (the default) and draft-07, by `$schema`; another is refused by name.
+ */
+struct schema;
+
+/* Scratch space of one thread of checking, used again and again with any schema: step counter,
+ * marks of evaluated properties, the regular expressions' match data. */
+struct schema_context;
+
+/* Positive results. */
+enum schema_status {
+	SCHEMA_E_REFUSED = 1, /* schema_compile: the schema cannot be used; the error says why */
+	SCHEMA_E_INVALID,     /* schema_validate: the instance does not satisfy the schema */
+};
+
+struct schema_options {
+	bool assert_formats; /* `format` is asserted, not only an annotation */
+	bool check_defaults; /* refuse a `default` that does not satisfy its own schema */
+};
+
+/* Why a schema was refused. Zero it before use; free with schema_error_deinit. */
+struct schema_error {
+	struct buffer pointer; /* JSON Pointer from the schema's root to the place; NUL-terminated */
+	struct buffer message; /* what was expected, what came, one line; NUL-terminated */
+	size_t offset;	       /* byte in the tape's text, for a line number */
+};
+
+void schema_error_deinit(struct schema_error *error);
+
+/*
+ * Compile the schema at token @root of @tape. Everything that is needed later is copied: tape and
+ * text may go. @options may be NULL (all off). Returns 0 with *ret_schema owned by the caller,
+ * SCHEMA_E_REFUSED with @ret_error filled, or -ENOMEM.
+ */
+int schema_compile(const struct json_tape *tape, uint32_t root,
+	const struct schema_options *options, struct schema **ret_schema,
+	struct schema_error *ret_error);
+
+/* Takes NULL. */
+void schema_free(struct schema *schema);
+
+/* NULL without memory. */
+struct schema_context *schema_context_new(void);
+
+/* Takes NULL. */
+void schema_context_free(struct schema_context *context);
+
+/* Whether the value at @value of @tape satisfies @schema: 0, SCHEMA_E_INVALID, or -ENOMEM. A check
+ * that passes the bound on steps is invalid; schema_explain then says so. */
+int schema_validate(const struct schema *schema, struct schema_context *context,
+	const struct json_tape *tape, uint32_t value);
+
+/* The most violations a report names. */
+#define SCHEMA_VIOLATIONS_MAX 10
+
+struct schema_violation {
+	char *path;    /* JSON Pointer into the instance, "" for its root; NUL-terminated */
+	char *message; /* one line: what was wanted, what came, what to do */
+};
+
+/* Zero it before use; free with schema_report_deinit. */
+struct schema_report {
+	struct schema_violation violations[SCHEMA_VIOLATIONS_MAX];
+	size_t n_violations;
+	bool is_cut;	/* there are more */
+	char *summary;	/* one line that lists the parameters the root object takes, or NULL */
+};
+
+void schema_report_deinit(struct schema_report *report);
+
+/* Add a violation that somebody else found. @path and @message are copied. Over the bound, only
+ * is_cut is set. 0 or -ENOMEM. */
+int schema_report_add(struct schema_report *report, const char *path, const char *message);
+
+/* Why the value at @value does not satisfy @schema: every independent violation in instance order,
+ * up to the bound. Returns 0 (the report may be empty: the instance is valid) or -ENOMEM. */
+int schema_explain(const struct schema *schema, struct schema_context *context,
+	const struct json_tape *tape, uint32_t value, struct schema_report *ret_report);
+
+/* Append the report as one line for a person or a model: `/a: …; /b: …`, then the summary. */
+void schema_report_write_text(const struct schema_report *report, struct buffer *out);
+
+/* Append `[{"path": …, "message": …}, …]`. */
+void schema_report_write_json(const struct schema_report *report, struct buffer *out);
+
+/* Append the JSON text of the value at @value with every absent property that has a `default` in
+ * the `properties` that apply to it filled in, at every depth; what was there stays byte for byte.
+ * Call it on valid instances. Sets *ret_is_changed (may be NULL) when something was filled in. */
+int schema_fill(const struct schema *schema, struct schema_context *context,
+	const struct json_tape *tape, uint32_t value, struct buffer *out, bool *ret_is_changed);
+
+/* Whether schema_fill could ever change an instance: no `default` anywhere means no. */
+bool schema_has_defaults(const struct schema *schema);
+
+CLEANUP_DEFINE(schema, struct schema *, schema_free)
+CLEANUP_DEFINE(schema_context, struct schema_context *, schema_context_free)

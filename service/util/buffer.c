@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "util/buffer.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "util/cleanup.h"
+
+#define BUFFER_FIRST_CAPACITY 256
+
+void buffer_deinit(struct buffer *buffer)
+{
+	free(buffer->data);
+	*buffer = (struct buffer){.limit = buffer->limit};
+}
+
+void buffer_reset(struct buffer *buffer)
+{
+	buffer->size = 0;
+	buffer->error = 0;
+}
+
+static int grow(struct buffer *buffer, size_t needed)
+{
+	size_t capacity = buffer->capacity ? buffer->capacity : BUFFER_FIRST_CAPACITY;
+	char *data;
+
+	while (capacity < needed) {
+		if (capacity > SIZE_MAX / 2)
+			return -ENOMEM;
+		capacity *= 2;
+	}
+	data = realloc(buffer->data, capacity);
+	if (!data)
+		return -ENOMEM;
+	buffer->data = data;
+	buffer->capacity = capacity;
+	return 0;
+}
+
+char *buffer_reserve(struct buffer *buffer, size_t size)
+{
+	if (buffer->error)
+		return NULL;
+	if (size > SIZE_MAX - buffer->size)
+		buffer->error = -ENOMEM;
+	else if (buffer->limit && buffer->size + size > buffer->limit)
+		buffer->error = -EMSGSIZE;
+	else if (!buffer->data || buffer->size + size > buffer->capacity)
+		buffer->error = grow(buffer, buffer->size + size);
+	return buffer->error ? NULL : buffer->data + buffer->size;
+}
+
+void buffer_vprintf(struct buffer *buffer, const char *format, va_list arguments)
+{
+	va_list again;
+	char *place;
+	int length;
+
+	va_copy(again, arguments);
+	length = vsnprintf(NULL, 0, format, again);
+	va_end(again);
+	if (length < 0) {
+		buffer->error = buffer->error ? buffer->error : -EINVAL;
+		return;
+	}
+	place = buffer_reserve(buffer, (size_t)length + 1);
+	if (!place)
+		return;
+	vsnprintf(place, (size_t)length + 1, format, arguments);
+	buffer->size += (size_t)length;
+}
+
+void buffer_printf(struct buffer *buffer, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	buffer_vprintf(buffer, format, arguments);
+	va_end(arguments);
+}
+
+char *buffer_terminate(struct buffer *buffer)
+{
+	char *place = buffer_reserve(buffer, 1);
+
+	if (!place)
+		return NULL;
+	*place = '\0';
+	return buffer->data;
+}
+
+char *buffer_take(struct buffer *buffer, size_t *ret_size)
+{
+	char *text;
+
+	if (!buffer_terminate(buffer))
+		return NULL;
+	if (ret_size)
+		*ret_size = buffer->size;
+	text = take_ptr(buffer->data);
+	buffer_deinit(buffer);
+	return text;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+/*
+ * A growing run of bytes that remembers failure.
+ *
+ * Text is built by many small appends; checking each of them would bury what is built. So a buffer
+ * that could not grow (no memory, or past its limit) takes note, ignores every further append, and
+ * is asked once, at the end, by buffer_status(). A zeroed struct is an empty buffer without limit.
+ */
+struct buffer {
+	char *data;	 /* @size bytes, not NUL-terminated; NULL while nothing was appended */
+	size_t size;	 /* bytes in use */
+	size_t capacity; /* bytes allocated */
+	size_t limit;	 /* most bytes it may hold; 0: no limit */
+	int error;	 /* 0, or the first failure: -ENOMEM, -EMSGSIZE (past the limit) */
+};
+
+/* Give the bytes back; the buffer is empty again, its limit stays. */
+void buffer_deinit(struct buffer *buffer);
+
+/* Forget the contents and any failure, keep the memory for the next use. */
+void buffer_reset(struct buffer *buffer);
+
+/* 0 when everything that was appended is there, else -ENOMEM or -EMSGSIZE. */
+static inline int buffer_status(const struct buffer *buffer)
+{
+	return buffer->error;
+}
+
+/* Make room for @size more bytes. Returns where they go (then raise buffer->size yourself), or
+ * NULL, the failure noted. */
+char *buffer_reserve(struct buffer *buffer, size_t size);
+
+/* Append @size bytes from @bytes. */
+static inline void buffer_append(struct buffer *buffer, const void *bytes, size_t size)
+{
+	char *place = buffer_reserve(buffer, size);
+
+	if (!place || size == 0)
+		return;
+	memcpy(place, bytes, size);
+	buffer->size += size;
+}
+
+/* Append one byte. */
+static inline void buffer_append_char(struct buffer *buffer, char byte)
+{
+	buffer_append(buffer, &byte, 1);
+}
+
+/* Append the NUL-terminated @text, without its NUL. */
+static inline void buffer_append_string(struct buffer *buffer, const char *text)
+{
+	buffer_append(buffer, text, strlen(text));
+}
+
+/* Append formatted text. */
+void buffer_printf(struct buffer *buffer, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+void buffer_vprintf(struct buffer *buffer, const char *format, va_list arguments)
+	__attribute__((format(printf, 2, 0)));
+
+/* Append a NUL that is not counted in size, so that data can be read as a string.
+ * Returns the text, or NULL, the failure noted. */
+char *buffer_terminate(struct buffer *buffer);
+
+/* Hand over the contents as a NUL-terminated string that the caller frees; the buffer is empty
+ * again. NULL when anything failed. @ret_size (may be NULL) gets the length without the NUL. */
+char *buffer_take(struct buffer *buffer, size_t *ret_size);

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/*
+ * Ownership of locals.
+ *
+ * A local that owns something carries one of these attributes from its first line, so that every
+ * early return gives it back; what is handed over leaves by take_ptr() or take_fd().
+ */
+
+/* Run @function(&variable) when the variable goes out of scope. */
+#define cleanup(function) __attribute__((cleanup(function)))
+
+/* free() a malloc'd pointer at the end of the scope. */
+#define cleanup_free cleanup(cleanup_free_pointer)
+
+/* close() a descriptor (negative: none) at the end of the scope. */
+#define cleanup_close cleanup(cleanup_close_fd)
+
+/* Give up ownership of the pointer @p: its value; the variable becomes NULL. */
+#define take_ptr(p)                                                                                \
+	({                                                                                         \
+		__typeof__(p) taken_pointer = (p);                                                 \
+		(p) = NULL;                                                                        \
+		taken_pointer;                                                                     \
+	})
+
+/* Give up ownership of the descriptor @fd: its value; the variable becomes -1. */
+#define take_fd(fd)                                                                                \
+	({                                                                                         \
+		int taken_fd = (fd);                                                               \
+		(fd) = -1;                                                                         \
+		taken_fd;                                                                          \
+	})
+
+/* Define cleanup_NAME for a type whose free function takes NULL:
+ * CLEANUP_DEFINE(schema, struct schema *, schema_free) gives cleanup(schema_cleanup). */
+#define CLEANUP_DEFINE(name, type, function)                                                       \
+	static inline void name##_cleanup(type *pointer)                                           \
+	{                                                                                          \
+		function(*pointer);                                                                \
+	}
+
+static inline void cleanup_free_pointer(void *pointer)
+{
+	free(*(void **)pointer);
+}
+
+static inline void cleanup_close_fd(const int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+}

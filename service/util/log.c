@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "util/log.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "util/utf8.h"
+
+#define LOG_LINE_BYTES 4096
+
+static const char *const level_names[] = {"debug", "info", "warning", "error"};
+static const char *const level_marks[] = {"DEBUG", "INFO ", "WARN ", "ERROR"};
+
+static enum log_level level_min = LOG_LEVEL_INFO;
+static enum log_format line_format = LOG_FORMAT_TEXT;
+
+void log_setup(enum log_level level, enum log_format format)
+{
+	level_min = level;
+	line_format = format;
+}
+
+int log_level_from_name(const char *name)
+{
+	for (int level = 0; level < (int)(sizeof(level_names) / sizeof(*level_names)); level++)
+		if (strcmp(name, level_names[level]) == 0)
+			return level;
+	return -1;
+}
+
+bool log_is_on(enum log_level level)
+{
+	return level >= level_min;
+}
+
+static size_t put(char *line, size_t used, const char *text, size_t size)
+{
+	if (size > LOG_LINE_BYTES - used)
+		return used;
+	memcpy(line + used, text, size);
+	return used + size;
+}
+
+/* Copy @text into @line so that it stays on one line of valid UTF-8; JSON escapes serve both
+ * formats, quotes and backslashes are escaped only in JSON. */
+static size_t put_escaped(char *line, size_t used, const char *text, bool json)
+{
+	const char *end = text + strlen(text);
+
+	while (text < end) {
+		unsigned char c = (unsigned char)*text;
+		size_t length = utf8_sequence_length(text, (size_t)(end - text));
+		char escape[8];
+
+		if (length == 0) {
+			used = put(line, used, "\xEF\xBF\xBD", 3);
+			text++;
+		} else if (c < 0x20 || c == 0x7f) {
+			int n = snprintf(escape, sizeof(escape), "\\u%04x", c);
+
+			used = put(line, used, escape, (size_t)n);
+			text++;
+		} else if (json && (c == '"' || c == '\\')) {
+			escape[0] = '\\';
+			escape[1] = (char)c;
+			used = put(line, used, escape, 2);
+			text++;
+		} else {
+			used = put(line, used, text, length);
+			text += length;
+		}
+	}
+	return used;
+}
+
+static size_t put_prefix(char *line, enum log_level level)
+{
+	struct timespec now;
+	struct tm parts;
+	char stamp[32];
+	int n;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	if (line_format == LOG_FORMAT_JSON) {
+		gmtime_r(&now.tv_sec, &parts);
+		strftime(stamp, sizeof(stamp), "%Y-%m-%dT%H:%M:%S", &parts);
+		n = snprintf(line, LOG_LINE_BYTES,
+			"{\"time\": \"%s.%03ldZ\", \"level\": \"%s\", \"message\": \"", stamp,
+			now.tv_nsec / 1000000, level_names[level]);
+	} else {
+		localtime_r(&now.tv_sec, &parts);
+		strftime(stamp, sizeof(stamp), "%Y-%m-%d %H:%M:%S", &parts);
+		n = snprintf(line, LOG_LINE_BYTES, "%s.%03ld %s ", stamp, now.tv_nsec / 1000000,
+			level_marks[level]);
+	}
+	return (size_t)n;
+}
+
+void log_write(enum log_level level, const char *format, ...)
+{
+	char message[LOG_LINE_BYTES / 2];
+	char line[LOG_LINE_BYTES + 4];
+	va_list arguments;
+	size_t used;
+	ssize_t written;
+
+	if (!log_is_on(level))
+		return;
+	va_start(arguments, format);
+	vsnprintf(message, sizeof(message), format, arguments);
+	va_end(arguments);
+
+	used = put_prefix(line, level);
+	used = put_escaped(line, used, message, line_format == LOG_FORMAT_JSON);
+	if (line_format == LOG_FORMAT_JSON) {
+		memcpy(line + used, "\"}", 2);
+		used += 2;
+	}
+	line[used++] = '\n';
+	/* One write, so that lines of several processes do not mix; a log that cannot be written
+	 * has nowhere left to complain. */
+	written = write(STDERR_FILENO, line, used);
+	(void)written;
+}
+
+bool log_rate_allows(struct log_rate *rate, uint64_t now_ms, uint64_t *ret_suppressed)
+{
+	if (now_ms - rate->window_start_ms >= LOG_RATE_INTERVAL_MS) {
+		rate->window_start_ms = now_ms;
+		rate->used = 0;
+	}
+	if (rate->used >= LOG_RATE_BURST) {
+		rate->suppressed++;
+		return false;
+	}
+	rate->used++;
+	*ret_suppressed = rate->suppressed;
+	rate->suppressed = 0;
+	return true;
+}
