@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bus/address.h"
+#include "json/reader.h"
+#include "util/buffer.h"
+#include "util/log.h"
+
+/*
+ * The configuration: the mycroft.conf stack, the environment, the flags (DESIGN §6).
+ *
+ *   distribution < system < $XDG_CONFIG_DIRS < $XDG_CONFIG_HOME < --config   objects merge deep
+ *                                    │
+ *                          keys `toolboxd` and `websocket`
+ *                                    │
+ *                       environment < flags  ──▶ struct config
+ *
+ * A broken file is logged and skipped. A wrong value is reported with its file and path: the
+ * default stands in and the daemon runs, but --check fails. A key that would change what a call may
+ * do, and is not built, is an error that keeps the daemon from starting.
+ */
+
+enum config_duplicates {
+	CONFIG_DUPLICATES_ERROR,
+	CONFIG_DUPLICATES_LAST,
+};
+
+enum config_approval {
+	CONFIG_APPROVAL_OFF,
+	CONFIG_APPROVAL_EXECUTE,
+	CONFIG_APPROVAL_AUTO,
+	CONFIG_APPROVAL_STRICT,
+};
+
+/* A list of owned strings. @is_set tells an empty list from none. */
+struct config_list {
+	char **items;
+	size_t n_items;
+	bool is_set;
+};
+
+struct config_limits {
+	size_t frame_bytes;
+	size_t args_bytes;
+	uint32_t depth;
+	uint32_t in_flight;
+	uint32_t queue;
+	size_t output_queue_bytes;
+	size_t host_output_bytes;
+	size_t stderr_bytes;
+	uint32_t pending_approvals;
+	uint32_t tools;
+	uint32_t toolboxes;
+	uint32_t pattern_steps;
+};
+
+/* What the configuration says of one toolbox: `toolboxes.<id>`. */
+struct config_toolbox {
+	char *toolbox_id;
+	bool is_enabled;
+};
+
+struct config {
+	struct bus_address bus;
+	struct config_list toolbox_dirs; /* low to high */
+	struct config_list tools_enabled;
+	struct config_list tools_disabled;
+	enum config_duplicates duplicate_names;
+	enum config_approval approval_mode;
+	struct config_list approval_allow;
+	uint32_t result_max_chars;
+	uint64_t timeout_ms;
+	uint64_t start_timeout_ms;
+	uint64_t idle_s;
+	uint64_t drain_ms;
+	uint32_t crash_limit; /* 0: off */
+	uint64_t crash_window_s;
+	struct config_limits limits;
+	bool events_calls;
+	bool events_results;
+	enum log_level log_level;
+	enum log_format log_format;
+	struct config_toolbox *toolboxes;
+	size_t n_toolboxes;
+	struct buffer merged; /* the merged `toolboxd` and `websocket` objects as JSON text */
+};
+
+/* What flags say, on top of everything. NULL or empty: not given. */
+struct config_flags {
+	const char *bus;
+	const char *config; /* a file: one more layer above the stack */
+	const char *const *toolbox_dirs;
+	size_t n_toolbox_dirs;
+	const char *log_level;
+	const char *log_format;
+};
+
+enum config_severity {
+	CONFIG_WARNING,
+	CONFIG_ERROR,
+};
+
+/* Something to tell: @file may be NULL (environment, flag; then @path names it), @line 0 when
+ * unknown. */
+typedef void (*config_report_function)(void *data, enum config_severity severity, const char *file,
+	unsigned int line, const char *path, const char *text);
+
+enum config_status {
+	CONFIG_E_REFUSED = 1, /* the daemon must not start with it; the report said why */
+};
+
+/*
+ * Read everything. Each call starts afresh from files and environment. 0 with @ret_config filled
+ * (config_deinit), CONFIG_E_REFUSED, or -ENOMEM.
+ */
+int config_read(const struct config_flags *flags, config_report_function report, void *data,
+	struct config *ret_config);
+
+void config_deinit(struct config *config);
+
+/* Whether `toolboxes.<id>.enabled` is true (the default). */
+bool config_toolbox_is_enabled(const struct config *config, const char *toolbox_id);

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "loop/loop.h"
+#include "util/buffer.h"
+#include "util/cleanup.h"
+
+/*
+ * One toolbox-host process, seen from the daemon.
+ *
+ *        host_spawn          LOADED              INVOKE / RESULT, FAILED
+ *   ○ ───────────▶ starting ─────────▶ ready ◀──────────────────────────▶ running
+ *                     │ REFUSED, exit,   │ exit, signal, junk,               │
+ *                     │ start timeout    │ host_free                         │
+ *                     ▼                  ▼                                   ▼
+ *                   ended() is called once, with the reason; then only host_free is left
+ *
+ * The process is spawned and exec'd (never forked from the daemon's memory), in a process group of
+ * its own, with one socket. host_free kills the group: there is no other way to stop a call.
+ */
+struct host;
+
+/* Why a host ended. */
+enum host_reason {
+	HOST_EXITED,	/* on its own; exit_code */
+	HOST_SIGNALED,	/* by signal; signal */
+	HOST_MALFORMED, /* it sent what no host may send, and was killed */
+	HOST_REFUSED,	/* it could not load its toolbox; pointer and message */
+	HOST_TOO_SLOW,	/* not loaded within start_timeout_ms, and was killed */
+};
+
+struct host_end {
+	enum host_reason reason;
+	int exit_code;
+	int signal;
+	const char *pointer; /* HOST_REFUSED: JSON Pointer into the LOAD frame, NUL-terminated */
+	const char *message; /* HOST_REFUSED: NUL-terminated, checked to be UTF-8 */
+};
+
+struct host_handler {
+	/* The toolbox is loaded: host_invoke may be called. @loaded is the JSON text it sent. */
+	void (*loaded)(void *data, const char *loaded, size_t size);
+
+	/* The call @id is done: the JSON text of its result (checked to be JSON), or, when
+	 * @is_failure, the tool's own words (checked to be UTF-8). Good during the call only. */
+	void (*answered)(
+		void *data, uint64_t id, bool is_failure, const char *text, size_t size);
+
+	/* The process is gone, or must not be used any more. A call in flight gets no answer. */
+	void (*ended)(void *data, const struct host_end *end);
+};
+
+struct host_options {
+	const char *program;	 /* path of toolbox-host */
+	const char *toolbox_id;	 /* for its log lines and its process title */
+	const char *load;	 /* payload of the LOAD frame; copied */
+	size_t load_size;
+	size_t output_max;	 /* host_output_bytes: largest payload it may send */
+	size_t stderr_max;	 /* stderr_bytes: how much of its stderr goes to our log, per call */
+	uint64_t start_timeout_ms;
+};
+
+/* Start a process. @handler is copied. 0 or a negative errno (then nothing is called). */
+int host_spawn(struct loop *loop, const struct host_options *options,
+	const struct host_handler *handler, void *data, struct host **ret_host);
+
+/* Run the tool with index @tool of the LOAD frame, with the JSON text @arguments, as call @id. One
+ * call at a time. 0 or a negative errno. */
+int host_invoke(struct host *host, uint64_t id, uint32_t tool, const char *arguments, size_t size);
+
+/* Kill the process group with SIGKILL, reap it, forget it; no callback comes. Takes NULL. */
+void host_free(struct host *host);
+
+pid_t host_pid(const struct host *host);
+
+/* "SIGSEGV" for 11; "SIG64" for one without a name. */
+const char *host_signal_name(int signal);
+
+CLEANUP_DEFINE(host, struct host *, host_free)

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util/buffer.h"
+
+/*
+ * What the daemon and a toolbox host say to each other, over one stream socketpair.
+ *
+ *   ┌────────────┬────────────┬────────────────────┬──────────────┐
+ *   │ size (u32) │ kind (u32) │ id (u64)           │ size bytes   │   both ends are one machine:
+ *   └────────────┴────────────┴────────────────────┴──────────────┘   its own byte order
+ *
+ *   daemon                              host
+ *     LOAD    {"kind": "native", …}  ──▶        once, first
+ *                                    ◀── LOADED  {…} | REFUSED {"pointer", "message"}
+ *     INVOKE  id, tool, arguments    ──▶        one call at a time
+ *                                    ◀── RESULT id, JSON | FAILED id, text
+ *     (end of file)                  ──▶        the host exits
+ *
+ * What a host sends is hostile: a size over the limit, an unknown kind, an id that is not in flight
+ * or a second answer ends the host.
+ */
+enum wire_kind {
+	WIRE_LOAD = 1,
+	WIRE_LOADED,
+	WIRE_REFUSED,
+	WIRE_INVOKE,
+	WIRE_RESULT,
+	WIRE_FAILED,
+};
+
+struct wire_header {
+	uint32_t size; /* of the payload, in bytes */
+	uint32_t kind; /* enum wire_kind */
+	uint64_t id;   /* of the call; 0 outside of one */
+};
+
+/* INVOKE's payload: this, then the arguments' JSON text. */
+struct wire_invoke {
+	uint32_t tool; /* index in the LOAD frame's list */
+	uint32_t reserved;
+};
+
+/* A whole frame; @payload is good until the reader is used again. */
+struct wire_frame {
+	enum wire_kind kind;
+	uint64_t id;
+	const char *payload;
+	size_t size;
+};
+
+enum wire_status {
+	WIRE_E_MORE = 1,  /* not a whole frame yet */
+	WIRE_E_MALFORMED, /* an unknown kind, or a size over the limit */
+};
+
+/* Gathers frames from a stream. A zeroed reader with @payload_max set is ready. */
+struct wire_reader {
+	struct buffer bytes;
+	size_t used; /* bytes at the front that were given out */
+	size_t payload_max;
+};
+
+void wire_reader_deinit(struct wire_reader *reader);
+
+/* Where to put up to *ret_size received bytes (at least one page), or NULL without memory; then
+ * say how many came. */
+char *wire_reader_space(struct wire_reader *reader, size_t *ret_size);
+void wire_reader_received(struct wire_reader *reader, size_t size);
+
+/* Take the next frame: 0, WIRE_E_MORE, or WIRE_E_MALFORMED. */
+int wire_reader_next(struct wire_reader *reader, struct wire_frame *ret_frame);
+
+/* Append a frame; the payload in two parts, either of which may be empty. */
+void wire_write(struct buffer *out, enum wire_kind kind, uint64_t id, const void *head,
+	size_t head_size, const void *body, size_t body_size);
