@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stddef.h>
+
+#include "core/config.h"
+#include "loop/loop.h"
+#include "registry/catalogue.h"
+#include "registry/problem.h"
+
+/*
+ * Loading: from registration folders to a catalogue.
+ *
+ *   folders ─▶ manifests ─▶ toolboxes ─▶ a short-lived host loads each library and finds every symbol
+ *                              │                                             │
+ *                              └── nothing changed since the last catalogue: kept as it is
+ *                                                                            ▼
+ *                                                     catalogue: offered, failed, not offered
+ *
+ * A library is only ever loaded in a host: a constructor that crashes costs its own toolbox. What
+ * fails keeps its last good version.
+ */
+struct loader;
+
+/* A problem found in the file (or folder) @file. */
+typedef void (*loader_problem_function)(void *data, const char *file, const struct problem *problem);
+
+/* Done: @catalogue is the callee's now; NULL with @error (negative errno) when memory ran out. The
+ * loader is freed after the call. */
+typedef void (*loader_done_function)(void *data, struct catalogue *catalogue, int error);
+
+struct loader_options {
+	const struct config *config;
+	const char *host_program;   /* path of toolbox-host */
+	const char *library_dir;    /* $PREFIX/lib/toolboxd */
+	const struct catalogue *previous; /* what is offered now, or NULL */
+	uint64_t generation;
+};
+
+/* Load everything that is registered in the configured folders. All of @options must stay until
+ * done() was called. 0 or a negative errno (then done() is not called). */
+int loader_start(struct loop *loop, const struct loader_options *options,
+	loader_problem_function problem, loader_done_function done, void *data,
+	struct loader **ret_loader);
+
+/* Load just these manifests, whatever the folders hold (toolboxctl check). */
+int loader_start_files(struct loop *loop, const struct loader_options *options,
+	const char *const *files, size_t n_files, loader_problem_function problem,
+	loader_done_function done, void *data, struct loader **ret_loader);
+
+/* Stop and forget it; done() is not called. Takes NULL. */
+void loader_free(struct loader *loader);

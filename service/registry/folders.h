@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * The registration folders (toolbox.d), low to high: a file in a higher folder replaces the one of
+ * the same name in a lower one; a link to /dev/null masks it (DESIGN §1).
+ */
+
+struct folders_entry {
+	char *path;
+	const char *name; /* its last part */
+	bool is_folder;	  /* drop-in programs */
+};
+
+struct folders_listing {
+	struct folders_entry *entries; /* sorted by name (bytes) */
+	size_t n_entries;
+};
+
+/* List what is registered in @folders. A folder that does not exist is empty; one that cannot be
+ * read is reported by log. Names that begin with '.' or '_' are left out, and files that do not end
+ * in ".json". 0 or -ENOMEM. */
+int folders_list(
+	const char *const *folders, size_t n_folders, struct folders_listing *ret_listing);
+
+void folders_listing_deinit(struct folders_listing *listing);

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "registry/native.h"
+#include "schema/schema.h"
+#include "util/cleanup.h"
+
+/*
+ * A toolbox and its tools, as a manifest describes them: made once, never changed, shared by
+ * counting. A call holds the toolbox it began on, whatever a reload puts in its place.
+ */
+
+enum tool_risk {
+	TOOL_UNRATED,
+	TOOL_READ,
+	TOOL_WRITE,
+	TOOL_EXECUTE,
+};
+
+struct tool {
+	const struct toolbox *toolbox; /* the one it stands in */
+	uint32_t index;		       /* in toolbox->tools, and in the host's list */
+	char *name;
+	char *description;	   /* "" when the manifest gives none */
+	char *argument_schema;	   /* compact JSON text */
+	char *output_schema;	   /* compact JSON text */
+	char *definition;	   /* the whole definition of DESIGN §2.1 as JSON text */
+	size_t definition_size;
+	struct schema *arguments;  /* of argument_schema */
+	struct schema *output;	   /* of output_schema */
+	enum tool_risk risk;	   /* its own, else the toolbox's */
+	bool is_parallel;	   /* false: runs alone in its toolbox */
+	uint64_t timeout_ms;	   /* 0: the toolbox's */
+	uint64_t cooldown_s;
+	struct native_function native;
+};
+
+struct toolbox_limits {
+	uint64_t timeout_ms; /* 0: the configuration's */
+	uint32_t workers;
+	uint32_t queue; /* 0: the configuration's */
+	uint32_t memory_mb;
+	bool prestart;
+	bool has_idle_s;
+	uint64_t idle_s;
+};
+
+/* What a library was when it was checked: the same again means that nothing has changed. */
+struct toolbox_library {
+	char *path; /* as it is loaded: absolute, or a name for the dynamic linker */
+	char *file; /* where that is, or NULL while unknown */
+	uint64_t size;
+	int64_t changed_ns; /* mtime */
+	uint64_t device;
+	uint64_t inode;
+	uint64_t digest; /* of its bytes; changes when they do */
+};
+
+struct toolbox {
+	unsigned int references;
+	char *id;
+	char *description; /* or NULL */
+	const char *kind;
+	char *file;	 /* the manifest's path */
+	uint64_t digest; /* of the manifest's bytes */
+	struct toolbox_library library;
+	struct toolbox_limits limits;
+	struct tool *tools;
+	size_t n_tools;
+	char *load; /* payload of the host's LOAD frame */
+	size_t load_size;
+};
+
+/* One more holder. Returns @toolbox. */
+struct toolbox *toolbox_ref(struct toolbox *toolbox);
+
+/* One holder less; the last one frees it. Takes NULL. */
+void toolbox_unref(struct toolbox *toolbox);
+
+/* "read", "write", "execute"; "unrated". */
+const char *tool_risk_name(enum tool_risk risk);
+
+CLEANUP_DEFINE(toolbox, struct toolbox *, toolbox_unref)

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <endian.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "schema/arena.h"
+
+/*
+ * Sets of strings that instances are looked up in: the names of `properties`, the texts of an `enum`.
+ *
+ * A key carries its first eight bytes as one word, so that most comparisons are one of integers and
+ * names of up to eight bytes never touch memory again. Whoever looks up many keys in a row says
+ * where it expects the next one (the place behind the last hit): objects mostly come in the order
+ * of their schema. A set of more than KEY_LINEAR_MAX has a hash table for what comes elsewhere.
+ */
+struct key {
+	uint64_t head;	   /* the first eight bytes, little endian, zeros behind a shorter key */
+	const char *bytes; /* decoded, not NUL-terminated */
+	uint32_t length;
+};
+
+struct key_set {
+	const struct key *keys;
+	const uint32_t *slots; /* index + 1 by hash, 0: free; NULL for a small set */
+	uint32_t count;
+	uint32_t slot_mask;
+};
+
+#define KEY_LINEAR_MAX 8
+
+/* No such key in the set. */
+#define KEY_NONE UINT32_MAX
+
+/* Fill in the slots of @set, whose keys are there and differ. 0 or -ENOMEM. */
+int key_set_index(struct key_set *set, struct arena *arena);
+
+/* The place of @key in @set, or KEY_NONE, without a guess where it is. */
+uint32_t key_set_search(const struct key_set *set, const struct key *key);
+
+/* The key of @length bytes at @bytes; memory is readable up to @end. */
+static inline struct key key_make(const char *bytes, uint32_t length, const char *end)
+{
+	struct key key = {.bytes = bytes, .length = length};
+
+	if (end - bytes >= 8) {
+		memcpy(&key.head, bytes, 8);
+		key.head = le64toh(key.head);
+		if (length < 8)
+			key.head &= (UINT64_C(1) << (8 * length)) - 1;
+	} else {
+		memcpy(&key.head, bytes, length < 8 ? length : 8);
+		key.head = le64toh(key.head);
+	}
+	return key;
+}
+
+static inline bool key_equals(const struct key *a, const struct key *b)
+{
+	if (a->head != b->head || a->length != b->length)
+		return false;
+	return a->length <= 8 || memcmp(a->bytes + 8, b->bytes + 8, a->length - 8) == 0;
+}
+
+/* The place of @key in @set, or KEY_NONE; @guess is tried first. */
+static inline uint32_t key_set_find(
+	const struct key_set *set, const struct key *key, uint32_t guess)
+{
+	if (guess < set->count && key_equals(&set->keys[guess], key))
+		return guess;
+	return key_set_search(set, key);
+}

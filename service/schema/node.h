@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "json/reader.h"
+#include "schema/arena.h"
+#include "schema/key.h"
+#include "schema/schema.h"
+
+/*
+ * The compiled form: one node per subschema, all of them in one arena, immutable once linked.
+ *
+ * A subschema is not a list of instructions but a node with a section per type of instance, because
+ * a value has one type and nothing said about the others concerns it:
+ *
+ *            ┌────────────── types: which may come at all (type, const, enum, folded to one mask)
+ *            │   ┌────────── deep: for which of them that is not the whole answer
+ *   node ──┬─┴───┴─
+ *          ├── values ···························· enum and const        ┐
+ *          ├── number: bounds, multipleOf                                │ only the section of the
+ *          ├── string: lengths, patterns, format                         │ type that came is run,
+ *          ├── array:  sizes, prefix, items, contains, unique            │ cheap checks first
+ *          ├── object: sizes, the property table                         ┘
+ *          ├── applicators: $ref, allOf, anyOf, oneOf, not, if
+ *          └── unevaluated: what the others left over, always last
+ *
+ * So `{"type": "integer"}`, `true` and `false` are decided by two bit tests where they are used,
+ * without a call. A subschema that is nothing but `$ref` is an alias: whoever points to it points
+ * to its target after linking.
+ *
+ * The property table holds the names of `properties` and `required` together. One walk over the
+ * members of the instance finds each in the table (guessing that it follows the one before), counts
+ * the required ones and checks the value. Keys of an instance are known to differ, so as many
+ * required hits as there are required names means that all are there.
+ */
+
+/* Types of instances, one bit each. Whole numbers are a type of their own. */
+enum node_type {
+	NODE_NULL = 1u << JSON_NULL,
+	NODE_FALSE = 1u << JSON_FALSE,
+	NODE_TRUE = 1u << JSON_TRUE,
+	NODE_FRACTION = 1u << JSON_NUMBER, /* a number that is not whole */
+	NODE_STRING = 1u << JSON_STRING,
+	NODE_ARRAY = 1u << JSON_ARRAY,
+	NODE_OBJECT = 1u << JSON_OBJECT,
+	NODE_INTEGER = 1u << 7,
+	NODE_BOOLEAN = NODE_FALSE | NODE_TRUE,
+	NODE_NUMBER = NODE_FRACTION | NODE_INTEGER,
+	NODE_ANY = 0xFF,
+};
+
+/* A size that no keyword bounds. */
+#define NODE_UNBOUNDED UINT32_MAX
+
+/* `enum` or `const`: the instance equals one of the values. */
+struct node_values {
+	struct key_set strings;	    /* those that are strings */
+	const uint32_t *others;	    /* tokens in the node's source: numbers, arrays, objects */
+	uint32_t n_others;
+	uint32_t types;		    /* of all of them: decides null, false and true */
+	uint32_t token;		    /* of the keyword's value in the node's source */
+	bool is_constant;	    /* `const`: the token is the value, not a list */
+	const struct node_values *next; /* the other keyword, where a schema has both */
+};
+
+enum node_bound_kind {
+	NODE_MINIMUM,
+	NODE_EXCLUSIVE_MINIMUM,
+	NODE_MAXIMUM,
+	NODE_EXCLUSIVE_MAXIMUM,
+	NODE_MULTIPLE_OF,
+	NODE_BOUNDS
+};
+
+/* A number in a schema, as decimal text; NULL where the keyword is absent. */
+struct node_bound {
+	const char *text;
+	uint32_t size;
+};
+
+/*
+ * Bounds are compared as decimal text, exactly. Where all of them are short whole numbers
+ * (is_short) and the instance is short as well, they are compared as integers instead: a whole
+ * number by low and high, what lies between whole numbers by its floor and floor_low, floor_high.
+ */
+struct node_number {
+	bool is_short;
+	int64_t low, high;
+	int64_t floor_low, floor_high;
+	int64_t multiple; /* 0: no multipleOf, or one that is not a short whole number */
+	struct node_bound bounds[NODE_BOUNDS];
+};
+
+struct node_string {
+	uint32_t length_min, length_max; /* code points */
+	const struct pattern *pattern;	 /* or NULL */
+	const struct format *format;	 /* asserted, or NULL */
+	const struct format *encoding;	 /* contentEncoding, draft-07 only */
+	const struct format *media;	 /* contentMediaType, draft-07 only */
+};
+
+struct node_array {
+	uint32_t items_min, items_max;
+	bool is_unique;
+	bool contains_marks; /* 2020-12: items that `contains` matched are evaluated */
+	uint32_t n_prefix;
+	struct node **prefix;
+	struct node *items; /* behind the prefix, or NULL */
+	struct node *contains;
+	uint32_t contains_min, contains_max;
+};
+
+/* One name of the property table. */
+struct node_property {
+	struct node *node;	/* NULL: only required */
+	bool is_required;
+	uint32_t default_token; /* in the node's source, 0: none */
+};
+
+struct node_pattern_property {
+	const struct pattern *pattern;
+	struct node *node;
+};
+
+/* dependentRequired, dependentSchemas, dependencies: what a member asks of its object. */
+struct node_dependency {
+	struct key trigger;
+	const struct key *required;
+	uint32_t n_required;
+	struct node *node; /* or NULL */
+};
+
+struct node_object {
+	uint32_t members_min, members_max;
+	uint32_t n_required;
+	struct key_set names; /* parallel to properties */
+	struct node_property *properties;
+	struct node *additional; /* or NULL */
+	uint32_t n_patterns;
+	struct node_pattern_property *patterns;
+	struct node *names_node; /* propertyNames, or NULL */
+	uint32_t n_dependencies;
+	struct node_dependency *dependencies;
+};
+
+enum node_applicator_kind {
+	NODE_REF,	  /* nodes[0] */
+	NODE_DYNAMIC_REF, /* candidates by resource, else nodes[0] */
+	NODE_ALL_OF,
+	NODE_ANY_OF,
+	NODE_ONE_OF,
+	NODE_NOT, /* nodes[0] */
+	NODE_IF,  /* nodes: if, then, else; the last two may be NULL */
+};
+
+/* A place that a `$dynamicRef` may mean. */
+struct node_candidate {
+	uint32_t resource;
+	struct node *node;
+};
+
+struct node_applicator {
+	enum node_applicator_kind kind;
+	uint32_t n_nodes;
+	struct node **nodes;
+	uint32_t n_candidates; /* NODE_DYNAMIC_REF */
+	struct node_candidate *candidates;
+	const char *anchor; /* its name */
+	struct node_applicator *next;
+};
+
+struct node {
+	uint8_t types;	/* enum node_type: which may come at all */
+	uint8_t deep;	/* of these, for which there is more to check */
+	bool is_scoped; /* needs the slow entry: unevaluated*, or the dynamic scope is watched */
+	bool is_alias;	/* is nothing but its one $ref */
+	uint32_t resource; /* index of the schema resource it stands in */
+	const struct node_values *values;
+	const struct node_number *number;
+	struct node_string *string;
+	struct node_array *array;
+	struct node_object *object;
+	struct node_applicator *applicators;
+	struct node *unevaluated_items;
+	struct node *unevaluated_properties;
+	const struct source *source; /* where it was written */
+	uint32_t token;
+	struct node *next; /* all nodes of a schema, in the order of compiling */
+};
+
+/* Bounds on what a schema may be. */
+#define SCHEMA_DEPTH_MAX      256    /* subschemas inside each other */
+#define SCHEMA_SUBSCHEMAS_MAX 131072 /* nodes */
+
+/* The type bit of the token at @index for a node that accepts @types. Only where whole numbers
+ * are told from others is it worth a look at the digits behind the point. */
+static inline unsigned int node_type_of(
+	const struct json_tape *tape, uint32_t index, unsigned int types)
+{
+	const struct json_token *token = json_at(tape, index);
+
+	if (token->type != JSON_NUMBER)
+		return 1u << token->type;
+	if (!(token->flags & JSON_FRACTION))
+		return NODE_INTEGER;
+	if ((types & NODE_NUMBER) == NODE_INTEGER && json_number_is_integer(tape, index))
+		return NODE_INTEGER;
+	return NODE_FRACTION;
+}
