@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+# Debian packages: what a step needs, what of it is missing, and installing that. Sourced by ./run
+# and tests/run.
+#
+# A line of a list is a package and the command that succeeds once its contents are there, so that
+# a tool that came some other way counts as well.
+
+build_packages='
+gcc                command -v gcc
+libc6-dev          test -e /usr/include/stdio.h
+cmake              command -v cmake
+ninja-build        command -v ninja
+pkg-config         command -v pkg-config
+libwebsockets-dev  pkg-config --exists libwebsockets
+libssl-dev         pkg-config --exists openssl
+libcjson-dev       pkg-config --exists libcjson
+libffi-dev         pkg-config --exists libffi
+libpcre2-dev       pkg-config --exists libpcre2-8'
+
+test_packages='
+libcriterion-dev   pkg-config --exists criterion
+clang              command -v clang
+clang-format       command -v clang-format
+clang-tidy         command -v clang-tidy
+valgrind           command -v valgrind
+nodejs             command -v node
+python3            test -x /usr/bin/python3
+python3-venv       /usr/bin/python3 -c "import ensurepip, venv"
+procps             command -v ps'
+
+# missing_packages LIST…: the packages of the lists whose command fails, one per line.
+missing_packages() {
+	local package probe
+	printf '%s\n' "$@" | while read -r package probe; do
+		if [ -n "$package" ] && ! eval "$probe" >/dev/null 2>&1; then
+			echo "$package"
+		fi
+	done
+}
+
+# install_packages LIST…: install what is missing. Silent when nothing is; else says what it does.
+# The first failure of apt ends it, with apt's own words.
+install_packages() {
+	local missing as_root=()
+	mapfile -t missing < <(missing_packages "$@")
+	if [ "${#missing[@]}" -eq 0 ]; then
+		return 0
+	fi
+	if ! command -v apt-get >/dev/null; then
+		echo "These are missing and there is no apt-get to install them: ${missing[*]}" >&2
+		return 1
+	fi
+	if [ "$(id -u)" -ne 0 ]; then
+		if ! command -v sudo >/dev/null; then
+			echo "As root, run once: apt-get install ${missing[*]}" >&2
+			return 1
+		fi
+		as_root=(sudo)
+	fi
+	echo "Installing ${missing[*]} …"
+	"${as_root[@]}" apt-get update -qq &&
+		"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
+			--no-install-recommends "${missing[@]}" </dev/null >/dev/null
+}
