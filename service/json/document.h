@@ -18,21 +18,27 @@
  */
 struct document;
 
+/* The most containers in one another, of any document. */
+#define JSON_DOCUMENT_DEPTH_MAX 1000
+
 /* A new empty object; NULL without memory. The caller frees it. */
 struct document *document_new(void);
 
-/* The value at @index of @tape as a document of its own; NULL without memory. */
+/* The value at @index of @tape as a document of its own; NULL without memory, or when it is nested
+ * deeper than JSON_DOCUMENT_DEPTH_MAX. */
 struct document *document_from_tape(const struct json_tape *tape, uint32_t index);
 
 /* Takes NULL. */
 void document_free(struct document *document);
 
 /* Merge the object @over into the object @document: objects member by member, at every depth;
- * everything else (lists and null too) replaces. @over stays the caller's. 0 or -ENOMEM. */
+ * everything else (lists and null too) replaces. @over stays the caller's. 0 or -ENOMEM (some
+ * members are merged then). */
 int document_merge(struct document *document, const struct document *over);
 
-/* Set the member @path (keys joined by '.', objects made on the way) to the JSON value @json, which
- * is read by the reader. 0, -ENOMEM, or an enum json_status. */
+/* Set the member @path (keys joined by '.', objects made on the way, in the place of what is none)
+ * of an object to the JSON value @json, which is read by the reader. 0, -ENOMEM, or an enum
+ * json_status. */
 int document_set(struct document *document, const char *path, const char *json, size_t size);
 
 /* Append the document's compact JSON text to @out. */

@@ -20,9 +20,9 @@ int json_number_compare(const char *a, size_t a_size, const char *b, size_t b_si
 bool json_number_text_is_integer(const char *text, size_t size);
 
 /*
- * Whether @value is a whole multiple of @divisor (which is greater than 0). Exact for any two
- * numbers whose digits and exponents span at most JSON_MULTIPLE_DIGITS_MAX decimal places; beyond
- * that JSON_E_RANGE is returned and nothing is known. Returns 0 with *ret_is_multiple set.
+ * Whether @value is a whole multiple of @divisor (which is greater than 0). Exact for any exponents
+ * and up to JSON_MULTIPLE_DIGITS_MAX digits in either number (zeros at their ends not counted);
+ * beyond that JSON_E_RANGE is returned and nothing is known. Returns 0 with *ret_is_multiple set.
  */
 #define JSON_MULTIPLE_DIGITS_MAX 65536
 int json_number_is_multiple(const char *value, size_t value_size, const char *divisor,

@@ -53,30 +53,30 @@ enum json_type {
 struct json_token {
 	uint32_t offset; /* of the first byte: of a string, the one behind its quote */
 	uint32_t length; /* in bytes: of a string, without quotes; of a container, with brackets */
-	uint32_t next;	 /* index of the token behind this one and all its descendants */
-	uint32_t type : 4;  /* enum json_type */
-	uint32_t flags : 4; /* JSON_ESCAPED, … */
+	uint32_t next;   /* index of the token behind this one and all its descendants */
+	uint32_t type : 4;   /* enum json_type */
+	uint32_t flags : 4;  /* JSON_ESCAPED, … */
 	uint32_t count : 24; /* array: elements; object: members; at most JSON_COUNT_MAX */
 };
 
 struct json_tape {
 	const char *text; /* borrowed */
-	size_t size;	  /* of the text, in bytes */
+	size_t size;      /* of the text, in bytes */
 	struct json_token *tokens;
-	uint32_t count;	   /* tokens in use; index 0 is the root */
+	uint32_t count;    /* tokens in use; index 0 is the root */
 	uint32_t capacity; /* tokens allocated */
 };
 
 /* Why a text was refused. Negative errno values are passed through: -ENOMEM. */
 enum json_status {
 	JSON_E_SYNTAX = 1,    /* not JSON */
-	JSON_E_UTF8,	      /* bytes that are not UTF-8 */
+	JSON_E_UTF8,          /* bytes that are not UTF-8 */
 	JSON_E_SURROGATE,     /* a \u escape of half a surrogate pair */
-	JSON_E_DEPTH,	      /* more nested containers than asked for */
+	JSON_E_DEPTH,         /* more nested containers than asked for */
 	JSON_E_DUPLICATE_KEY, /* a key twice in one object */
 	JSON_E_NUL_IN_KEY,    /* a key that holds U+0000 */
-	JSON_E_SIZE,	      /* more than JSON_SIZE_MAX bytes */
-	JSON_E_RANGE,	      /* (numbers) does not fit the type asked for */
+	JSON_E_SIZE,          /* more than JSON_SIZE_MAX bytes */
+	JSON_E_RANGE,         /* (numbers) does not fit the type asked for */
 	JSON_E_NOT_INTEGER,   /* (numbers) has a fraction that is not zero */
 };
 
@@ -91,8 +91,8 @@ enum json_status {
 
 /* Where and why. @message is a constant: what was expected and what came, for a person. */
 struct json_error {
-	int status;	     /* enum json_status */
-	size_t offset;	     /* byte at which it was noticed */
+	int status;    /* enum json_status */
+	size_t offset; /* byte at which it was noticed */
 	const char *message;
 };
 
@@ -170,8 +170,8 @@ bool json_string_equals(
 	const struct json_tape *tape, uint32_t index, const char *text, size_t size);
 
 /* Whether two strings, of any two tapes, are equal decoded. */
-bool json_strings_equal(const struct json_tape *a_tape, uint32_t a, const struct json_tape *b_tape,
-	uint32_t b);
+bool json_strings_equal(
+	const struct json_tape *a_tape, uint32_t a, const struct json_tape *b_tape, uint32_t b);
 
 /* Append the decoded string at @index to @out (see buffer_status). U+0000 may be in it. */
 void json_string_decode(const struct json_tape *tape, uint32_t index, struct buffer *out);

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * A JSON number's text taken apart, without converting or copying anything:
+ *
+ *   -120.0340e+07    negative, digits "120.034" (6 of them), point 3, exponent "7"
+ *
+ * The value is -0.120034 × 10^(3 + 7): the digits start with the first that is not 0 and end with
+ * the last, and `point` says where the point stands among them, or how far outside. Zero has none.
+ */
+struct decimal {
+	const char *digits; /* n_digits digits; a '.' may stand between them */
+	size_t n_digits;
+	int64_t point;        /* power of ten, without the exponent */
+	const char *exponent; /* its digits, without leading zeros */
+	size_t exponent_size;
+	bool is_exponent_negative;
+	bool is_negative;
+};
+
+/* What decimal_exponent makes of exponents that are larger: far more than any point can be off. */
+#define DECIMAL_EXPONENT_MAX (INT64_C(1) << 60)
+
+/* Take the JSON number @text of @size bytes, which the reader has checked, apart. */
+void decimal_parse(struct decimal *decimal, const char *text, size_t size);
+
+/* The exponent as a number, at most DECIMAL_EXPONENT_MAX away from 0. */
+int64_t decimal_exponent(const struct decimal *decimal);
+
+/* The exponent of @a minus that of @b, which have any number of digits; exact when it is nearer to
+ * 0 than 2^50, else beyond that in the right direction. */
+int64_t decimal_exponent_difference(const struct decimal *a, const struct decimal *b);
+
+/* Whether the value is whole. */
+bool decimal_is_integer(const struct decimal *decimal);
+
+/* The next digit (0 to 9) at *@at, which is moved behind it and a point in front of it. */
+static inline unsigned int decimal_next_digit(const char **at)
+{
+	*at += **at == '.';
+	return (unsigned int)(*(*at)++ - '0');
+}
+
+/* strtod and strtof of the NUL-terminated @text, whatever the locale of the process is. */
+double decimal_strtod(const char *text);
+float decimal_strtof(const char *text);

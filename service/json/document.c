@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "json/document.h"
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * A cJSON tree, made only from what the reader has checked.
+ *
+ * cJSON's numbers are doubles and its strings end at a NUL, so numbers, and strings that hold
+ * U+0000, are kept as cJSON_Raw: their own text, printed as it stands. Its functions recurse, as
+ * ours do here, so no document is deeper than JSON_DOCUMENT_DEPTH_MAX.
+ */
+
+struct document {
+	cJSON *root;
+};
+
+static void cjson_cleanup(cJSON **item)
+{
+	cJSON_Delete(*item);
+}
+
+/* The bytes of the value at @index as they stand. */
+static cJSON *make_raw(const struct json_tape *tape, uint32_t index)
+{
+	size_t size;
+	const char *text = json_value_text(tape, index, &size);
+	cleanup_free char *copy = strndup(text, size);
+
+	return copy ? cJSON_CreateRaw(copy) : NULL;
+}
+
+static cJSON *make_string(const struct json_tape *tape, uint32_t index)
+{
+	size_t size;
+	cleanup_free char *text = json_string_dup(tape, index, &size);
+
+	if (!text)
+		return NULL;
+	return strlen(text) == size ? cJSON_CreateString(text) : make_raw(tape, index);
+}
+
+static cJSON *make_value(const struct json_tape *tape, uint32_t index, uint32_t depth_left);
+
+static cJSON *make_array(const struct json_tape *tape, uint32_t index, uint32_t depth_left)
+{
+	cleanup(cjson_cleanup) cJSON *array = cJSON_CreateArray();
+
+	if (!array)
+		return NULL;
+	for (uint32_t i = json_first(tape, index); i < json_end(tape, index);
+		i = json_next(tape, i)) {
+		cJSON *element = make_value(tape, i, depth_left);
+
+		if (!element)
+			return NULL;
+		cJSON_AddItemToArray(array, element);
+	}
+	return take_ptr(array);
+}
+
+static cJSON *make_object(const struct json_tape *tape, uint32_t index, uint32_t depth_left)
+{
+	cleanup(cjson_cleanup) cJSON *object = cJSON_CreateObject();
+
+	if (!object)
+		return NULL;
+	for (uint32_t i = json_first(tape, index); i < json_end(tape, index);
+		i = json_next_key(tape, i)) {
+		cleanup_free char *key = json_string_dup(tape, i, NULL);
+		cleanup(cjson_cleanup) cJSON *value = NULL;
+
+		if (!key)
+			return NULL;
+		value = make_value(tape, i + 1, depth_left);
+		if (!value || !cJSON_AddItemToObject(object, key, value))
+			return NULL;
+		value = NULL;
+	}
+	return take_ptr(object);
+}
+
+static cJSON *make_value(const struct json_tape *tape, uint32_t index, uint32_t depth_left)
+{
+	switch (json_type_at(tape, index)) {
+	case JSON_NULL:
+		return cJSON_CreateNull();
+	case JSON_FALSE:
+		return cJSON_CreateFalse();
+	case JSON_TRUE:
+		return cJSON_CreateTrue();
+	case JSON_NUMBER:
+		return make_raw(tape, index);
+	case JSON_STRING:
+		return make_string(tape, index);
+	case JSON_ARRAY:
+		return depth_left > 0 ? make_array(tape, index, depth_left - 1) : NULL;
+	case JSON_OBJECT:
+		return depth_left > 0 ? make_object(tape, index, depth_left - 1) : NULL;
+	}
+	return NULL;
+}
+
+/* A document that owns @root, also on failure. */
+static struct document *make_document(cJSON *root)
+{
+	struct document *document = root ? malloc(sizeof(*document)) : NULL;
+
+	if (!document) {
+		cJSON_Delete(root);
+		return NULL;
+	}
+	document->root = root;
+	return document;
+}
+
+struct document *document_new(void)
+{
+	return make_document(cJSON_CreateObject());
+}
+
+struct document *document_from_tape(const struct json_tape *tape, uint32_t index)
+{
+	return make_document(make_value(tape, index, JSON_DOCUMENT_DEPTH_MAX));
+}
+
+void document_free(struct document *document)
+{
+	if (!document)
+		return;
+	cJSON_Delete(document->root);
+	free(document);
+}
+
+/* Make @value, which is taken, the member @key of @object, in its place if there is one. */
+static int put_member(cJSON *object, const char *key, cJSON *value)
+{
+	bool is_put;
+
+	if (!value)
+		return -ENOMEM;
+	if (cJSON_GetObjectItemCaseSensitive(object, key))
+		is_put = cJSON_ReplaceItemInObjectCaseSensitive(object, key, value);
+	else
+		is_put = cJSON_AddItemToObject(object, key, value);
+	if (is_put)
+		return 0;
+	cJSON_Delete(value);
+	return -ENOMEM;
+}
+
+static int merge_objects(cJSON *object, const cJSON *over)
+{
+	const cJSON *member;
+
+	cJSON_ArrayForEach(member, over)
+	{
+		cJSON *known = cJSON_GetObjectItemCaseSensitive(object, member->string);
+		int r;
+
+		if (cJSON_IsObject(known) && cJSON_IsObject(member))
+			r = merge_objects(known, member);
+		else
+			r = put_member(object, member->string, cJSON_Duplicate(member, true));
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+int document_merge(struct document *document, const struct document *over)
+{
+	return merge_objects(document->root, over->root);
+}
+
+/* The object that is the member @key of @object, made if there is none; NULL without memory. */
+static cJSON *descend(cJSON *object, const char *key)
+{
+	cJSON *member = cJSON_GetObjectItemCaseSensitive(object, key);
+
+	if (cJSON_IsObject(member))
+		return member;
+	if (put_member(object, key, cJSON_CreateObject()) < 0)
+		return NULL;
+	return cJSON_GetObjectItemCaseSensitive(object, key);
+}
+
+static uint32_t path_depth(const char *path)
+{
+	uint32_t depth = 1;
+
+	for (; *path && depth < JSON_DOCUMENT_DEPTH_MAX; path++)
+		depth += *path == '.';
+	return depth;
+}
+
+int document_set(struct document *document, const char *path, const char *json, size_t size)
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	cleanup_free char *keys = strdup(path);
+	cJSON *object = document->root;
+	uint32_t depth = JSON_DOCUMENT_DEPTH_MAX - path_depth(path);
+	char *key = keys;
+	char *dot;
+	int r;
+
+	if (!keys)
+		return -ENOMEM;
+	r = json_tape_read(&tape, json, size, depth, NULL);
+	if (r != 0)
+		return r;
+	for (; (dot = strchr(key, '.')); key = dot + 1) {
+		*dot = '\0';
+		object = descend(object, key);
+		if (!object)
+			return -ENOMEM;
+	}
+	return put_member(object, key, make_value(&tape, 0, depth));
+}
+
+void document_write(const struct document *document, struct buffer *out)
+{
+	char *text;
+
+	if (buffer_status(out) != 0)
+		return;
+	text = cJSON_PrintUnformatted(document->root);
+	if (!text) {
+		out->error = -ENOMEM;
+		return;
+	}
+	buffer_append_string(out, text);
+	cJSON_free(text);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdint.h>
+
+#include "json/reader.h"
+
+/*
+ * Find a key that an object holds twice, in time that grows with the number of keys whatever they
+ * are: for objects with too many keys to compare each with each.
+ *
+ * The object at @object is the last value on @tape, closed, with @used tokens in use in all; the
+ * table is laid behind them, so the tape may grow (tape->tokens moves). Returns 0 with
+ * *ret_duplicate the index of the first key that stood before, or JSON_NONE; or -ENOMEM.
+ */
+int json_keys_check(
+	struct json_tape *tape, uint32_t used, uint32_t object, uint32_t *ret_duplicate);
+
+/* Make room for @more tokens behind the @used ones, which are kept. 0 or -ENOMEM. (In reader.c.) */
+int json_tape_reserve(struct json_tape *tape, uint32_t used, size_t more);

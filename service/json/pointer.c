@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "json/pointer.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "json/writer.h"
+#include "util/cleanup.h"
+
+static void append_key(const struct json_tape *tape, uint32_t key, struct buffer *out)
+{
+	cleanup(buffer_deinit) struct buffer decoded = {0};
+
+	json_string_decode(tape, key, &decoded);
+	json_pointer_append(out, decoded.data ? decoded.data : "", decoded.size);
+}
+
+void json_pointer_write(const struct json_tape *tape, uint32_t index, struct buffer *out)
+{
+	uint32_t at = 0;
+
+	while (at < index && index < json_end(tape, at)) {
+		bool is_object = json_type_at(tape, at) == JSON_OBJECT;
+		uint32_t child = json_first(tape, at);
+		uint32_t position = 0;
+
+		if (is_object) {
+			while (index >= json_next_key(tape, child))
+				child = json_next_key(tape, child);
+			append_key(tape, child, out);
+			if (child == index)
+				return;
+			at = child + 1;
+			continue;
+		}
+		for (; index >= json_next(tape, child); position++)
+			child = json_next(tape, child);
+		json_pointer_append_index(out, position);
+		at = child;
+	}
+}
+
+/* Decode one reference token (RFC 6901 §4) from @pointer on; returns what is behind it. */
+static const char *take_token(const char *pointer, struct buffer *ret_token)
+{
+	buffer_reset(ret_token);
+	for (pointer++; *pointer && *pointer != '/'; pointer++) {
+		char c = *pointer;
+
+		if (c == '~' && (pointer[1] == '0' || pointer[1] == '1'))
+			c = *++pointer == '0' ? '~' : '/';
+		buffer_append_char(ret_token, c);
+	}
+	return pointer;
+}
+
+static uint32_t find_element(const struct json_tape *tape, uint32_t array, struct buffer *token)
+{
+	const char *digits = buffer_terminate(token);
+	uint32_t child = json_first(tape, array);
+	unsigned long position;
+	char *end;
+
+	if (!digits || token->size == 0)
+		return JSON_NONE;
+	position = strtoul(digits, &end, 10);
+	if (*end)
+		return JSON_NONE;
+	while (child < json_end(tape, array) && position-- > 0)
+		child = json_next(tape, child);
+	return child < json_end(tape, array) ? child : JSON_NONE;
+}
+
+uint32_t json_pointer_nearest(const struct json_tape *tape, const char *pointer)
+{
+	cleanup(buffer_deinit) struct buffer token = {0};
+	uint32_t at = 0;
+
+	while (*pointer == '/') {
+		uint32_t child = JSON_NONE;
+
+		pointer = take_token(pointer, &token);
+		if (json_type_at(tape, at) == JSON_OBJECT)
+			child = json_find_sized(tape, at, token.data ? token.data : "", token.size);
+		else if (json_type_at(tape, at) == JSON_ARRAY)
+			child = find_element(tape, at, &token);
+		if (child == JSON_NONE)
+			break;
+		at = child;
+	}
+	return at;
+}

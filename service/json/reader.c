@@ -1,0 +1,597 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "json/reader.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json/keys.h"
+#include "json/refusal.h"
+#include "json/runs.h"
+#include "json/span.h"
+#include "util/utf8.h"
+
+/*
+ * One loop, four places, no recursion:
+ *
+ *            ┌──────── , ────────┐
+ *            ▼                   │
+ *   ──▶ [ value ] ── scalar ─▶ [ behind ] ── ] } ─▶ close, then behind again; at the root: done
+ *        │     ▲                 │
+ *        {     └── : ─ [ key ] ◀─┘ ,
+ *        └───────────────▲
+ *
+ * The stack is in the tape: `next` of a container that is still open holds the index of the one
+ * around it. What the loop knows of a container in its own variables is put aside in fields that
+ * have no meaning yet when another one opens inside it: the number of members in `count`, the keys
+ * seen in `length` and in `next` of the key in front of the inner container.
+ *
+ * A text ends in the bracket that closes its root, if it is an object or an array at all. That byte
+ * stops everything but strings and words, so on the way to it nobody asks whether the text is over;
+ * the loop is compiled twice, once with that trust and once for all other texts (see peek).
+ *
+ * A key met twice is found by a Bloom filter of one word: a key whose bit is not set is new, the
+ * others are compared with all before them. Past KEYS_COMPARED_MAX keys that would get slow, and
+ * the object is checked when it closes (see keys.c).
+ */
+
+#define NEVER_INLINE __attribute__((noinline))
+
+/* Not the index of any token: the container around the root. */
+#define NOWHERE UINT32_MAX
+
+#define KEYS_COMPARED_MAX 32
+
+#define TOKENS_FIRST_CAPACITY 64
+
+/* Beside the flags of a token: the string holds U+0000. */
+#define SEEN_NUL 0x100u
+
+/* What is refused: json_error with a pointer. */
+struct fault {
+	int status;
+	const char *at;
+	const char *message;
+};
+
+/* The state of the loop. Its address goes only to functions that are inlined, so that it lives in
+ * registers. */
+struct reader {
+	const char *text;
+	const char *at;
+	const char *end; /* behind the last byte that is not white space */
+	struct json_token *tokens;
+	uint32_t count;
+	uint32_t capacity;
+	uint32_t open;    /* index of the innermost open container, or NOWHERE */
+	uint32_t members; /* of it, so far, with the current one; at most JSON_COUNT_MAX */
+	uint64_t seen;    /* Bloom filter of its keys */
+	uint32_t depth_left;
+	bool is_object; /* it is an object */
+	bool is_closed; /* the text ends in a bracket; a constant wherever it is asked */
+};
+
+static NEVER_INLINE int refuse(
+	struct fault *fault, enum json_status status, const char *at, const char *message)
+{
+	*fault = (struct fault){.status = (int)status, .at = at, .message = message};
+	return (int)status;
+}
+
+int json_tape_reserve(struct json_tape *tape, uint32_t used, size_t more)
+{
+	size_t capacity = tape->capacity ? tape->capacity : TOKENS_FIRST_CAPACITY;
+	struct json_token *tokens;
+
+	if (tape->capacity - used >= more)
+		return 0;
+	while (capacity - used < more)
+		capacity *= 2;
+	if (capacity > UINT32_MAX - 1)
+		return -ENOMEM;
+	tokens = realloc(tape->tokens, capacity * sizeof(*tokens));
+	if (!tokens)
+		return -ENOMEM;
+	tape->tokens = tokens;
+	tape->capacity = (uint32_t)capacity;
+	return 0;
+}
+
+/* Room for one more token. */
+static JSON_ALWAYS_INLINE int reserve_token(struct reader *r, struct json_tape *tape)
+{
+	int status;
+
+	if (r->count < r->capacity)
+		return 0;
+	status = json_tape_reserve(tape, r->count, 1);
+	r->tokens = tape->tokens;
+	r->capacity = tape->capacity;
+	return status;
+}
+
+/* The next byte, or NUL at the end of the text: no NUL is allowed anywhere, so that needs no case
+ * of its own until somebody has to say what is wrong. */
+static JSON_ALWAYS_INLINE char peek(const struct reader *r, const char *at)
+{
+	return r->is_closed || at < r->end ? *at : '\0';
+}
+
+/* Step over white space and peek: mostly there is none, or one space. */
+static JSON_ALWAYS_INLINE char peek_token(struct reader *r)
+{
+	char c = peek(r, r->at);
+
+	if ((unsigned char)c > ' ')
+		return c;
+	if (c == ' ') {
+		c = peek(r, ++r->at);
+		if ((unsigned char)c > ' ')
+			return c;
+	}
+	r->at = json_span_space(r->at, r->end);
+	return peek(r, r->at);
+}
+
+static JSON_ALWAYS_INLINE struct json_token *put_token(
+	struct reader *r, enum json_type type, const char *start, const char *end, uint32_t flags)
+{
+	struct json_token *token = &r->tokens[r->count++];
+
+	*token = (struct json_token){
+		.offset = (uint32_t)(start - r->text),
+		.length = (uint32_t)(end - start),
+		.next = r->count,
+		.type = type,
+		.flags = flags & 0xF,
+	};
+	return token;
+}
+
+/* The byte behind the escape at @at, or NULL. A surrogate is taken with its other half. */
+static const char *read_escape(
+	const char *at, const char *end, uint32_t *flags, struct fault *fault)
+{
+	int code;
+
+	if (end - at >= 2 && at[1] != '\0' && strchr("\"\\/bfnrt", at[1]))
+		return at + 2;
+	code = end - at >= 6 && at[1] == 'u' ? json_hex4(at + 2) : -1;
+	if (code < 0) {
+		refuse(fault, JSON_E_SYNTAX, at, json_refusal_escape(at, end));
+		return NULL;
+	}
+	if (code == 0)
+		*flags |= SEEN_NUL;
+	if (code < 0xD800 || code > 0xDFFF)
+		return at + 6;
+	if (code < 0xDC00 && end - at >= 12 && at[6] == '\\' && at[7] == 'u') {
+		int low = json_hex4(at + 8);
+
+		if (low >= 0xDC00 && low <= 0xDFFF)
+			return at + 12;
+	}
+	refuse(fault, JSON_E_SURROGATE, at,
+		"expected a pair of surrogate escapes, found half of one");
+	return NULL;
+}
+
+/* The byte behind the characters above U+007F that start at @at, or NULL. */
+static const char *read_non_ascii(const char *at, const char *end, struct fault *fault)
+{
+	while (at < end && (unsigned char)*at > 0x7F) {
+		size_t length = utf8_sequence_length(at, (size_t)(end - at));
+
+		if (length == 0) {
+			refuse(fault, JSON_E_UTF8, at,
+				"expected UTF-8 in a string, found other bytes");
+			return NULL;
+		}
+		at += length;
+	}
+	return at;
+}
+
+/* The closing quote of a string that is not plain as far as @at, or NULL. */
+static NEVER_INLINE const char *read_string_rest(
+	const char *at, const char *end, uint32_t *flags, struct fault *fault)
+{
+	while (at && (at = json_span_plain(at, end)) < end) {
+		unsigned char c = (unsigned char)*at;
+
+		if (c == '"')
+			return at;
+		if (c == '\\') {
+			*flags |= JSON_ESCAPED;
+			at = read_escape(at, end, flags, fault);
+		} else if (c > 0x7F) {
+			*flags |= JSON_NON_ASCII;
+			at = read_non_ascii(at, end, fault);
+		} else {
+			refuse(fault, JSON_E_SYNTAX, at,
+				"expected an escape in a string, found a raw control character");
+			return NULL;
+		}
+	}
+	if (at)
+		refuse(fault, JSON_E_SYNTAX, at,
+			"expected the closing quote of a string, but the text ends");
+	return NULL;
+}
+
+/* Read the string whose opening quote is next; its token, or NULL. @ret_flags as of a token, and
+ * SEEN_NUL. */
+static JSON_ALWAYS_INLINE struct json_token *read_string(
+	struct reader *r, uint32_t *ret_flags, struct fault *fault)
+{
+	const char *start = r->at + 1;
+	const char *stop = json_span_plain(start, r->end);
+	uint32_t flags = 0;
+
+	if (__builtin_expect(stop == r->end || *stop != '"', 0)) {
+		uint32_t rest_flags = 0;
+
+		stop = read_string_rest(stop, r->end, &rest_flags, fault);
+		if (!stop)
+			return NULL;
+		flags = rest_flags;
+	}
+	r->at = stop + 1;
+	*ret_flags = flags;
+	return put_token(r, JSON_STRING, start, stop, flags);
+}
+
+/* A bit for a key, from its length and its first, middle and last byte. (Of an empty key the byte
+ * in front of it is its quote.) */
+static JSON_ALWAYS_INLINE uint64_t key_bit(const char *key, uint32_t length)
+{
+	uint32_t mix = (uint32_t)(unsigned char)key[0] |
+		       (uint32_t)(unsigned char)key[length / 2] << 8 |
+		       (uint32_t)(unsigned char)key[(ptrdiff_t)length - 1] << 16 | length << 24;
+
+	return UINT64_C(1) << (mix * UINT32_C(0x9E3779B1) >> 26);
+}
+
+/* Whether the key at @key was in the open object at @object before. */
+static NEVER_INLINE bool is_key_known(
+	const char *text, const struct json_token *tokens, uint32_t object, uint32_t key)
+{
+	for (uint32_t i = object + 1; i < key; i = tokens[i + 1].next)
+		if (json_tokens_equal(text, &tokens[i], text, &tokens[key]))
+			return true;
+	return false;
+}
+
+/* Take note of the key that was just read; 0 or the refusal. */
+static JSON_ALWAYS_INLINE int note_key(
+	struct reader *r, const struct json_token *key, uint32_t flags, struct fault *fault)
+{
+	const char *start = r->text + key->offset;
+	uint64_t bit = key_bit(start, key->length);
+
+	if (__builtin_expect(flags & SEEN_NUL, 0))
+		return refuse(fault, JSON_E_NUL_IN_KEY, start - 1,
+			"expected a key without U+0000, found one with it");
+	if (r->members > KEYS_COMPARED_MAX)
+		return 0;
+	/* Raw bytes of an escaped key say nothing about its value: it, and all after it, are
+	 * compared. */
+	if (flags & JSON_ESCAPED)
+		r->seen = UINT64_MAX;
+	if (__builtin_expect((r->seen & bit) != 0, 0) &&
+		is_key_known(r->text, r->tokens, r->open, r->count - 1))
+		return refuse(fault, JSON_E_DUPLICATE_KEY, start - 1,
+			"expected every key of an object once, found one again");
+	r->seen |= bit;
+	return 0;
+}
+
+static JSON_ALWAYS_INLINE const char *span_digits(const struct reader *r, const char *at)
+{
+	while ((unsigned char)(peek(r, at) - '0') <= 9)
+		at++;
+	return at;
+}
+
+/* Read the number that is next; 0 or the refusal. */
+static JSON_ALWAYS_INLINE int read_number(struct reader *r, struct fault *fault)
+{
+	const char *start = r->at;
+	const char *digits = start + (*start == '-');
+	const char *at = span_digits(r, digits);
+	uint32_t flags = 0;
+
+	if (at == digits)
+		goto refused;
+	if (*digits == '0' && at - digits > 1) {
+		at = digits + 1;
+		goto refused;
+	}
+	if (peek(r, at) == '.') {
+		flags = JSON_FRACTION;
+		digits = at + 1;
+		at = span_digits(r, digits);
+		if (at == digits)
+			goto refused;
+	}
+	if ((peek(r, at) | 0x20) == 'e') {
+		flags = JSON_FRACTION;
+		digits = at + 1;
+		digits += peek(r, digits) == '+' || peek(r, digits) == '-';
+		at = span_digits(r, digits);
+		if (at == digits)
+			goto refused;
+	}
+	put_token(r, JSON_NUMBER, start, at, flags);
+	r->at = at;
+	return 0;
+refused:
+	return refuse(fault, JSON_E_SYNTAX, at, json_refusal_number(start, at, r->end));
+}
+
+/* Read the word that is next, if it is @word. */
+static JSON_ALWAYS_INLINE bool read_word(
+	struct reader *r, enum json_type type, const char *word, size_t size)
+{
+	if ((size_t)(r->end - r->at) < size || memcmp(r->at, word, size) != 0)
+		return false;
+	put_token(r, type, r->at, r->at + size, 0);
+	r->at += size;
+	return true;
+}
+
+/* Read the scalar that starts with @c, the next byte; 0 or the refusal. */
+static JSON_ALWAYS_INLINE int read_scalar(struct reader *r, char c, struct fault *fault)
+{
+	uint32_t flags;
+
+	if (c == '"')
+		return read_string(r, &flags, fault) ? 0 : fault->status;
+	if (c == '-' || (c >= '0' && c <= '9'))
+		return read_number(r, fault);
+	if ((c == 't' && read_word(r, JSON_TRUE, "true", 4)) ||
+		(c == 'f' && read_word(r, JSON_FALSE, "false", 5)) ||
+		(c == 'n' && read_word(r, JSON_NULL, "null", 4)))
+		return 0;
+	return refuse(fault, JSON_E_SYNTAX, r->at, json_refusal_value(r->text, r->at, r->end));
+}
+
+/* Step into the container whose bracket is next. */
+static JSON_ALWAYS_INLINE int open_container(struct reader *r, bool is_object, struct fault *fault)
+{
+	uint32_t index = r->count;
+
+	if (r->depth_left == 0)
+		return refuse(fault, JSON_E_DEPTH, r->at,
+			"expected fewer nested arrays and objects, found one level too many");
+	r->depth_left--;
+	if (r->open != NOWHERE) {
+		r->tokens[r->open].count = r->members & JSON_COUNT_MAX;
+		r->tokens[r->open].length = (uint32_t)r->seen;
+		if (r->is_object)
+			r->tokens[index - 1].next = (uint32_t)(r->seen >> 32);
+	}
+	put_token(r, is_object ? JSON_OBJECT : JSON_ARRAY, r->at, r->at, 0)->next = r->open;
+	r->at++;
+	r->open = index;
+	r->is_object = is_object;
+	r->members = 0;
+	r->seen = 0;
+	return 0;
+}
+
+/* Step out of the container whose closing bracket is next. */
+static JSON_ALWAYS_INLINE void close_container(struct reader *r)
+{
+	uint32_t index = r->open;
+	struct json_token *token = &r->tokens[index];
+
+	r->at++;
+	r->depth_left++;
+	r->open = token->next;
+	token->length = (uint32_t)(r->at - r->text) - token->offset;
+	token->count = r->members & JSON_COUNT_MAX;
+	token->next = r->count;
+	if (r->open == NOWHERE)
+		return;
+	r->members = r->tokens[r->open].count;
+	r->is_object = r->tokens[r->open].type == JSON_OBJECT;
+	if (r->is_object) {
+		r->seen = (uint64_t)r->tokens[index - 1].next << 32 | r->tokens[r->open].length;
+		r->tokens[index - 1].next = index;
+	}
+}
+
+/* Check the keys of the object at @object, the last value read; 0 or the refusal. */
+static NEVER_INLINE int check_keys(
+	struct json_tape *tape, uint32_t used, uint32_t object, struct fault *fault)
+{
+	uint32_t duplicate;
+	int status = json_keys_check(tape, used, object, &duplicate);
+
+	if (status != 0 || duplicate == JSON_NONE)
+		return status;
+	return refuse(fault, JSON_E_DUPLICATE_KEY, json_bytes(tape, duplicate) - 1,
+		"expected every key of an object once, found one again");
+}
+
+/* Close the container whose bracket is next, and check it as a whole; 0 or the refusal. */
+static JSON_ALWAYS_INLINE int leave_container(
+	struct reader *r, struct json_tape *tape, struct fault *fault)
+{
+	bool has_many_keys = r->is_object && r->members > KEYS_COMPARED_MAX;
+	uint32_t index = r->open;
+	int status = 0;
+
+	close_container(r);
+	if (has_many_keys) {
+		status = check_keys(tape, r->count, index, fault);
+		r->tokens = tape->tokens;
+		r->capacity = tape->capacity;
+	}
+	/* The only place where a text that ends in a bracket can end too early. */
+	if (status == 0 && r->at == r->end && r->open != NOWHERE)
+		status = refuse(fault, JSON_E_SYNTAX, r->at,
+			json_refusal_comma(r->is_object ? JSON_OBJECT : JSON_ARRAY, r->at, r->end));
+	return status;
+}
+
+/* Read a key and its colon; 0 or the refusal. */
+static JSON_ALWAYS_INLINE int read_key(
+	struct reader *r, struct json_tape *tape, struct fault *fault)
+{
+	const struct json_token *key;
+	uint32_t flags;
+	int status;
+
+	if (peek_token(r) != '"')
+		return refuse(fault, JSON_E_SYNTAX, r->at, json_refusal_key(r->at, r->end));
+	status = reserve_token(r, tape);
+	if (status != 0)
+		return status;
+	key = read_string(r, &flags, fault);
+	if (!key)
+		return fault->status;
+	status = note_key(r, key, flags, fault);
+	if (status != 0)
+		return status;
+	if (peek_token(r) != ':')
+		return refuse(fault, JSON_E_SYNTAX, r->at, json_refusal_colon(r->at, r->end));
+	r->at++;
+	return 0;
+}
+
+/* The loop. @r is a copy with is_closed a constant. */
+static JSON_ALWAYS_INLINE int read_values(
+	struct reader r, struct json_tape *tape, struct fault *fault)
+{
+	int status;
+	char c;
+
+value:
+	c = peek_token(&r);
+	status = reserve_token(&r, tape);
+	if (status != 0)
+		return status;
+	if (c == '{' || c == '[') {
+		status = open_container(&r, c == '{', fault);
+		if (status != 0)
+			return status;
+		if (peek_token(&r) == (r.is_object ? '}' : ']'))
+			goto close;
+		goto member;
+	}
+	status = read_scalar(&r, c, fault);
+	if (status != 0)
+		return status;
+behind:
+	if (r.open == NOWHERE)
+		goto done;
+	c = peek_token(&r);
+	if (c == ',') {
+		r.at++;
+		goto member;
+	}
+	if (c != (r.is_object ? '}' : ']'))
+		return refuse(fault, JSON_E_SYNTAX, r.at,
+			json_refusal_comma(r.is_object ? JSON_OBJECT : JSON_ARRAY, r.at, r.end));
+close:
+	status = leave_container(&r, tape, fault);
+	if (status != 0)
+		return status;
+	goto behind;
+member:
+	r.members += r.members < JSON_COUNT_MAX;
+	if (!r.is_object)
+		goto value;
+	status = read_key(&r, tape, fault);
+	if (status != 0)
+		return status;
+	goto value;
+done:
+	if (r.at != r.end)
+		return refuse(fault, JSON_E_SYNTAX, json_span_space(r.at, r.end),
+			"expected the end of the text behind the value, found more");
+	tape->count = r.count;
+	return 0;
+}
+
+static NEVER_INLINE int read_closed(
+	struct reader reader, struct json_tape *tape, struct fault *fault)
+{
+	reader.is_closed = true;
+	return read_values(reader, tape, fault);
+}
+
+static NEVER_INLINE int read_other(
+	struct reader reader, struct json_tape *tape, struct fault *fault)
+{
+	reader.is_closed = false;
+	return read_values(reader, tape, fault);
+}
+
+static int read_text(struct json_tape *tape, const char *text, size_t size, uint32_t depth_max,
+	struct fault *fault)
+{
+	struct reader reader = {
+		.text = text,
+		.at = text,
+		.end = text + size,
+		.tokens = tape->tokens,
+		.capacity = tape->capacity,
+		.open = NOWHERE,
+		.depth_left = depth_max,
+	};
+
+	if (size > JSON_SIZE_MAX)
+		return refuse(fault, JSON_E_SIZE, text, "expected a text of less than 4 GiB");
+	while (reader.end > text && json_is_space((unsigned char)reader.end[-1]))
+		reader.end--;
+	if (reader.end > text && (reader.end[-1] == '}' || reader.end[-1] == ']'))
+		return read_closed(reader, tape, fault);
+	return read_other(reader, tape, fault);
+}
+
+int json_tape_read(struct json_tape *tape, const char *text, size_t size, uint32_t depth_max,
+	struct json_error *ret_error)
+{
+	struct fault fault;
+	int status;
+
+	tape->text = text;
+	tape->size = size;
+	tape->count = 0;
+	status = read_text(tape, text, size, depth_max, &fault);
+	if (status == 0)
+		return 0;
+	tape->text = NULL;
+	tape->size = 0;
+	if (status > 0 && ret_error)
+		*ret_error = (struct json_error){
+			.status = status,
+			.offset = (size_t)(fault.at - text),
+			.message = fault.message,
+		};
+	return status;
+}
+
+void json_tape_deinit(struct json_tape *tape)
+{
+	free(tape->tokens);
+	*tape = (struct json_tape){0};
+}
+
+void json_locate(const char *text, size_t offset, unsigned int *ret_line, unsigned int *ret_column)
+{
+	const char *line_start = text;
+	unsigned int line = 1;
+
+	for (const char *at = text; at < text + offset; at++) {
+		if (*at != '\n')
+			continue;
+		line++;
+		line_start = at + 1;
+	}
+	*ret_line = line;
+	*ret_column = (unsigned int)(text + offset - line_start) + 1;
+}

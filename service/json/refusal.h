@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "json/reader.h"
+
+/*
+ * What to tell about a byte that the grammar does not allow: the usual mistakes by name (comments,
+ * single quotes, a comma too many, Python's None), everything else by what was expected.
+ *
+ * @at is the byte, or @end where the text is over. All return a constant message.
+ */
+const char *json_refusal_value(const char *text, const char *at, const char *end);
+const char *json_refusal_key(const char *at, const char *end);
+const char *json_refusal_colon(const char *at, const char *end);
+const char *json_refusal_comma(enum json_type container, const char *at, const char *end);
+const char *json_refusal_number(const char *start, const char *at, const char *end);
+const char *json_refusal_escape(const char *at, const char *end);

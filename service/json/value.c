@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "json/reader.h"
+#include "json/runs.h"
+#include "util/utf8.h"
+
+/* What a tape says about its values: members and elements, strings decoded. */
+
+const char *json_type_name(enum json_type type)
+{
+	static const char *const names[] = {
+		[JSON_NULL] = "null",
+		[JSON_FALSE] = "boolean",
+		[JSON_TRUE] = "boolean",
+		[JSON_NUMBER] = "number",
+		[JSON_STRING] = "string",
+		[JSON_ARRAY] = "array",
+		[JSON_OBJECT] = "object",
+	};
+
+	return names[type];
+}
+
+const char *json_value_text(const struct json_tape *tape, uint32_t index, size_t *ret_size)
+{
+	const struct json_token *token = json_at(tape, index);
+	size_t quote = token->type == JSON_STRING;
+
+	*ret_size = token->length + 2 * quote;
+	return tape->text + token->offset - quote;
+}
+
+uint32_t json_count(const struct json_tape *tape, uint32_t index)
+{
+	const struct json_token *container = json_at(tape, index);
+	uint32_t values = 0;
+
+	if (container->count < JSON_COUNT_MAX)
+		return container->count;
+	for (uint32_t i = json_first(tape, index); i < container->next; i = json_next(tape, i))
+		values++;
+	return container->type == JSON_OBJECT ? values / 2 : values;
+}
+
+uint32_t json_find_sized(
+	const struct json_tape *tape, uint32_t object, const char *key, size_t size)
+{
+	uint32_t end = json_end(tape, object);
+
+	for (uint32_t i = json_first(tape, object); i < end; i = json_next_key(tape, i))
+		if (json_string_equals(tape, i, key, size))
+			return i + 1;
+	return JSON_NONE;
+}
+
+uint32_t json_find(const struct json_tape *tape, uint32_t object, const char *key)
+{
+	return json_find_sized(tape, object, key, strlen(key));
+}
+
+bool json_string_equals(const struct json_tape *tape, uint32_t index, const char *text, size_t size)
+{
+	const struct json_token *token = json_at(tape, index);
+	struct json_runs runs;
+
+	if (!(token->flags & JSON_ESCAPED))
+		return token->length == size && memcmp(tape->text + token->offset, text, size) == 0;
+	/* An escape is longer than what it stands for. */
+	if (token->length <= size)
+		return false;
+	json_runs_init(&runs, tape->text, token);
+	while (json_runs_next(&runs)) {
+		if (runs.size > size || memcmp(runs.run, text, runs.size) != 0)
+			return false;
+		text += runs.size;
+		size -= runs.size;
+	}
+	return size == 0;
+}
+
+bool json_strings_equal(
+	const struct json_tape *a_tape, uint32_t a, const struct json_tape *b_tape, uint32_t b)
+{
+	return json_tokens_equal(
+		a_tape->text, json_at(a_tape, a), b_tape->text, json_at(b_tape, b));
+}
+
+void json_string_decode(const struct json_tape *tape, uint32_t index, struct buffer *out)
+{
+	const struct json_token *token = json_at(tape, index);
+	struct json_runs runs;
+
+	if (!(token->flags & JSON_ESCAPED)) {
+		buffer_append(out, tape->text + token->offset, token->length);
+		return;
+	}
+	json_runs_init(&runs, tape->text, token);
+	while (json_runs_next(&runs))
+		buffer_append(out, runs.run, runs.size);
+}
+
+char *json_string_dup(const struct json_tape *tape, uint32_t index, size_t *ret_size)
+{
+	cleanup(buffer_deinit) struct buffer decoded = {0};
+
+	json_string_decode(tape, index, &decoded);
+	return buffer_take(&decoded, ret_size);
+}
+
+size_t json_string_points(const struct json_tape *tape, uint32_t index)
+{
+	const struct json_token *token = json_at(tape, index);
+	struct json_runs runs;
+	size_t points = 0;
+
+	if (!(token->flags & (JSON_ESCAPED | JSON_NON_ASCII)))
+		return token->length;
+	json_runs_init(&runs, tape->text, token);
+	while (json_runs_next(&runs))
+		points += utf8_count(runs.run, runs.size);
+	return points;
+}

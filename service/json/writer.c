@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "json/writer.h"
+
+#include <string.h>
+
+#include "json/span.h"
+#include "util/utf8.h"
+
+static void write_escape(struct buffer *out, unsigned char c)
+{
+	switch (c) {
+	case '"':
+		buffer_append_string(out, "\\\"");
+		break;
+	case '\\':
+		buffer_append_string(out, "\\\\");
+		break;
+	case '\b':
+		buffer_append_string(out, "\\b");
+		break;
+	case '\f':
+		buffer_append_string(out, "\\f");
+		break;
+	case '\n':
+		buffer_append_string(out, "\\n");
+		break;
+	case '\r':
+		buffer_append_string(out, "\\r");
+		break;
+	case '\t':
+		buffer_append_string(out, "\\t");
+		break;
+	default:
+		buffer_printf(out, "\\u%04x", c);
+	}
+}
+
+/* The inside of a string: runs that need nothing are copied whole. */
+static void write_characters(struct buffer *out, const char *text, size_t size)
+{
+	const char *end = text + size;
+	const char *start = text;
+	const char *at = text;
+
+	while ((at = json_span_plain(at, end)) < end) {
+		if ((unsigned char)*at > 0x7F) {
+			at++;
+			continue;
+		}
+		buffer_append(out, start, (size_t)(at - start));
+		write_escape(out, (unsigned char)*at);
+		start = ++at;
+	}
+	buffer_append(out, start, (size_t)(end - start));
+}
+
+void json_write_string(struct buffer *out, const char *text, size_t size)
+{
+	buffer_append_char(out, '"');
+	write_characters(out, text, size);
+	buffer_append_char(out, '"');
+}
+
+void json_write_text(struct buffer *out, const char *text)
+{
+	if (!text) {
+		buffer_append_string(out, "null");
+		return;
+	}
+	json_write_string(out, text, strlen(text));
+}
+
+void json_write_bytes_lossy(struct buffer *out, const char *bytes, size_t size)
+{
+	size_t start = 0;
+	size_t at = 0;
+
+	buffer_append_char(out, '"');
+	while (at < size) {
+		size_t length = utf8_sequence_length(bytes + at, size - at);
+
+		if (length > 0) {
+			at += length;
+			continue;
+		}
+		write_characters(out, bytes + start, at - start);
+		buffer_append_string(out, "\xEF\xBF\xBD");
+		start = ++at;
+	}
+	write_characters(out, bytes + start, size - start);
+	buffer_append_char(out, '"');
+}
+
+void json_write_i64(struct buffer *out, int64_t value)
+{
+	if (value >= 0) {
+		json_write_u64(out, (uint64_t)value);
+		return;
+	}
+	buffer_append_char(out, '-');
+	json_write_u64(out, -(uint64_t)value);
+}
+
+void json_write_u64(struct buffer *out, uint64_t value)
+{
+	char digits[20];
+	size_t at = sizeof(digits);
+
+	do {
+		digits[--at] = (char)('0' + value % 10);
+		value /= 10;
+	} while (value > 0);
+	buffer_append(out, digits + at, sizeof(digits) - at);
+}
+
+void json_write_key(struct buffer *out, const char *key)
+{
+	buffer_append_char(out, '"');
+	buffer_append_string(out, key);
+	buffer_append_string(out, "\":");
+}
+
+void json_pointer_append(struct buffer *pointer, const char *token, size_t size)
+{
+	buffer_append_char(pointer, '/');
+	for (size_t i = 0; i < size; i++) {
+		if (token[i] == '~')
+			buffer_append_string(pointer, "~0");
+		else if (token[i] == '/')
+			buffer_append_string(pointer, "~1");
+		else
+			buffer_append_char(pointer, token[i]);
+	}
+}
+
+void json_pointer_append_index(struct buffer *pointer, uint32_t index)
+{
+	buffer_append_char(pointer, '/');
+	json_write_u64(pointer, index);
+}
