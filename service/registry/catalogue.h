@@ -32,7 +32,7 @@ struct catalogue_absence {
 	char *why;
 };
 
-/* Whether the tool may be offered at all (filter); NULL why is not allowed. */
+/* Whether the tool may be offered at all (filter). */
 typedef bool (*catalogue_offers_function)(void *data, const char *toolbox_id, const char *name);
 
 /* A new catalogue of @toolboxes (each gets one more reference; they may come in any order, ids are
@@ -76,7 +76,7 @@ enum catalogue_status {
 /*
  * The tool that a call means by @name (bare, or `toolbox__name`) and @toolbox_id (NULL: any).
  * @last_wins: a bare name in several toolboxes is the last one's. 0, CATALOGUE_E_UNKNOWN, or
- * CATALOGUE_E_AMBIGUOUS; then catalogue_write_owners() names the toolboxes.
+ * CATALOGUE_E_AMBIGUOUS; then catalogue_owner() names the toolboxes.
  */
 int catalogue_find(const struct catalogue *catalogue, const char *name, size_t name_size,
 	const char *toolbox_id, size_t toolbox_id_size, bool last_wins,
@@ -85,13 +85,16 @@ int catalogue_find(const struct catalogue *catalogue, const char *name, size_t n
 /* Whether the bare name stands in more than one toolbox. */
 bool catalogue_is_shared_name(const struct catalogue *catalogue, const char *name);
 
-/* Append the ids of the toolboxes that have @name, as a JSON array. */
-void catalogue_write_owners(
-	const struct catalogue *catalogue, const char *name, size_t name_size, struct buffer *out);
+/* The id of the toolbox at @position (from 0, in list order) among those that have @name; NULL
+ * behind the last. */
+const char *catalogue_owner(const struct catalogue *catalogue, const char *name, size_t name_size,
+	size_t position);
 
-/* Up to @max offered names near to @name, nearest first. Returns how many. */
+/* Up to CATALOGUE_SUGGESTIONS_MAX offered names near to @name, nearest first, of the toolbox
+ * @toolbox_id (NULL: any). Returns how many. */
 #define CATALOGUE_SUGGESTIONS_MAX 3
 size_t catalogue_suggest(const struct catalogue *catalogue, const char *name, size_t name_size,
+	const char *toolbox_id, size_t toolbox_id_size,
 	const char *ret_names[CATALOGUE_SUGGESTIONS_MAX]);
 
 CLEANUP_DEFINE(catalogue, struct catalogue *, catalogue_free)

@@ -5,35 +5,52 @@
 
 #include "registry/problem.h"
 #include "registry/toolbox.h"
+#include "util/cleanup.h"
 
 /*
  * A manifest: `toolbox.d/<toolbox_id>.json` (DESIGN §3).
  *
- *   bytes ─reader▶ tape ─manifest schema▶ shape ─names, schemas, functions, examples▶ struct toolbox
+ *   bytes ─reader▶ tape ─manifest schema▶ shape ─names, functions, schemas, examples▶ struct toolbox
  *
- * One mistake refuses the whole toolbox; all mistakes that can be seen at once are told at once.
+ * One mistake refuses the whole toolbox; all that can be seen at once are told at once.
  */
 
 /* A larger file is no manifest. */
 #define MANIFEST_BYTES_MAX (4u << 20)
+
+#define MANIFEST_ID_BYTES 128
+
+/* What reading manifests needs, made once for many of them. */
+struct manifest_reader;
+
+/* @library_dir: $PREFIX/lib/toolboxd, where libraries are looked for (may be NULL); copied.
+ * NULL without memory. */
+struct manifest_reader *manifest_reader_new(const char *library_dir);
+
+/* Takes NULL. */
+void manifest_reader_free(struct manifest_reader *reader);
 
 /* Positive results. */
 enum manifest_status {
 	MANIFEST_E_REFUSED = 1, /* at least one error is among the problems */
 };
 
-struct manifest_options {
-	const char *library_dir; /* $PREFIX/lib/toolboxd: where libraries are looked for */
-};
-
 /*
  * Read the manifest at @path (its name ends in ".json"; the stem is the default id). Returns 0 with
- * *ret_toolbox owned by the caller (one reference), MANIFEST_E_REFUSED, -ENOMEM, or the negative
- * errno of reading the file, which is a problem too. @problems may hold warnings in any case.
+ * *ret_toolbox owned by the caller (one reference), MANIFEST_E_REFUSED, or -ENOMEM. @problems may
+ * hold warnings in any case.
  */
-int manifest_read(const char *path, const struct manifest_options *options,
-	struct toolbox **ret_toolbox, struct problems *problems);
+int manifest_read(struct manifest_reader *reader, const char *path, struct toolbox **ret_toolbox,
+	struct problems *problems);
 
-/* The id that a file (or folder) named @path stands for, when nothing can be read in it: its stem.
- * @ret_id has room for @size bytes. */
-void manifest_stem(const char *path, char *ret_id, size_t size);
+/* The line at which @pointer stands in the manifest at @path; 0 when it cannot be told. */
+unsigned int manifest_line(const char *path, const char *pointer);
+
+/* The id that the file or folder @path stands for when nothing can be read in it: its stem. */
+void manifest_stem(const char *path, char ret_id[MANIFEST_ID_BYTES]);
+
+/* The digest of the file at @path as struct toolbox has it, for telling that it has not changed.
+ * 0 or a negative errno. */
+int manifest_digest(const char *path, uint64_t *ret_digest);
+
+CLEANUP_DEFINE(manifest_reader, struct manifest_reader *, manifest_reader_free)

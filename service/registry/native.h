@@ -77,7 +77,8 @@ enum native_status {
 	NATIVE_E_REFUSED = 1,
 };
 
-/* A mistake in the object, for the author of the manifest. Zeroed before use. */
+/* A mistake in the object, for the author of the manifest. Zero it before use; give the message
+ * back with buffer_deinit. */
 struct native_error {
 	uint32_t token;	       /* of the tape: the place (for line and pointer) */
 	struct buffer message; /* what was expected, what came; NUL-terminated */
@@ -98,11 +99,13 @@ void native_write_output_schema(const struct native_function *function, struct b
 void native_write(const struct native_function *function, struct buffer *out);
 
 /*
- * What a schema cannot say of an argument that fits @type: an integer of 64 bits (or of the
- * platform's size) in range, a float that is finite at its width, a string without U+0000. NULL
- * when the value at @value can be passed, else a text for the caller, "must be …".
+ * Whether the value at @value can be passed as @parameter: of its type, an integer in range (a
+ * schema leaves that open above 32 bits), a float that is finite at its width, a string without
+ * U+0000, null only where nullable. NULL when it can, else a constant text: "must be …".
  */
 const char *native_refusal(
 	const struct native_parameter *parameter, const struct json_tape *tape, uint32_t value);
 
+/* "i64"; "negative". */
 const char *native_type_name(enum native_type type);
+const char *native_errors_name(enum native_errors errors);

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "registry/library.h"
 #include "registry/native.h"
 #include "schema/schema.h"
 #include "util/cleanup.h"
@@ -35,7 +36,7 @@ struct tool {
 	enum tool_risk risk;	   /* its own, else the toolbox's */
 	bool is_parallel;	   /* false: runs alone in its toolbox */
 	uint64_t timeout_ms;	   /* 0: the toolbox's */
-	uint64_t cooldown_s;
+	double cooldown_s;
 	struct native_function native;
 };
 
@@ -49,17 +50,6 @@ struct toolbox_limits {
 	uint64_t idle_s;
 };
 
-/* What a library was when it was checked: the same again means that nothing has changed. */
-struct toolbox_library {
-	char *path; /* as it is loaded: absolute, or a name for the dynamic linker */
-	char *file; /* where that is, or NULL while unknown */
-	uint64_t size;
-	int64_t changed_ns; /* mtime */
-	uint64_t device;
-	uint64_t inode;
-	uint64_t digest; /* of its bytes; changes when they do */
-};
-
 struct toolbox {
 	unsigned int references;
 	char *id;
@@ -67,7 +57,7 @@ struct toolbox {
 	const char *kind;
 	char *file;	 /* the manifest's path */
 	uint64_t digest; /* of the manifest's bytes */
-	struct toolbox_library library;
+	struct library library;
 	struct toolbox_limits limits;
 	struct tool *tools;
 	size_t n_tools;

@@ -29,6 +29,8 @@ unsigned int text_distance(
 
 	if (a_size > TEXT_NAME_BYTES || b_size > TEXT_NAME_BYTES)
 		return most + 1;
+	if ((a_size > b_size ? a_size - b_size : b_size - a_size) > most)
+		return most + 1;
 	for (size_t j = 0; j <= b_size; j++)
 		rows[0][j] = (unsigned int)j;
 	for (size_t i = 1; i <= a_size; i++) {

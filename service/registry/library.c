@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "registry/library.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util/cleanup.h"
+#include "util/digest.h"
+
+#define NS_PER_S INT64_C(1000000000)
+
+static char *join(const char *folder, const char *name)
+{
+	char *path;
+
+	return asprintf(&path, "%s/%s", folder, name) < 0 ? NULL : path;
+}
+
+/* The path of @name in @folder when a file is there, "" when not, NULL without memory. */
+static char *look_in(const char *folder, const char *name)
+{
+	cleanup_free char *path = join(folder, name);
+
+	if (!path || access(path, F_OK) == 0)
+		return take_ptr(path);
+	return strdup("");
+}
+
+static char *find_path(const char *name, const char *folder, const char *library_dir)
+{
+	cleanup_free char *found = NULL;
+
+	if (name[0] == '/')
+		return strdup(name);
+	if (strchr(name, '/'))
+		return join(folder, name);
+	found = look_in(folder, name);
+	if (!found || *found)
+		return take_ptr(found);
+	if (library_dir) {
+		free(found);
+		found = look_in(library_dir, name);
+		if (!found || *found)
+			return take_ptr(found);
+	}
+	return strdup(name);
+}
+
+int library_find(
+	const char *name, const char *folder, const char *library_dir, struct library *ret_library)
+{
+	cleanup(library_deinit) struct library library = {0};
+
+	library.path = find_path(name, folder, library_dir);
+	if (!library.path)
+		return -ENOMEM;
+	if (strchr(library.path, '/')) {
+		library.file = strdup(library.path);
+		if (!library.file)
+			return -ENOMEM;
+	}
+	*ret_library = library;
+	library = (struct library){0};
+	return 0;
+}
+
+void library_deinit(struct library *library)
+{
+	free(library->path);
+	free(library->file);
+	*library = (struct library){0};
+}
+
+int library_set_file(struct library *library, const char *file)
+{
+	char *copy = strdup(file);
+
+	if (!copy)
+		return -ENOMEM;
+	free(library->file);
+	library->file = copy;
+	return 0;
+}
+
+static int digest_file(int fd, uint64_t *ret_digest)
+{
+	unsigned char bytes[32768];
+	uint64_t digest = DIGEST_SEED;
+	ssize_t got;
+
+	while ((got = read(fd, bytes, sizeof(bytes))) != 0) {
+		if (got < 0 && errno != EINTR)
+			return -errno;
+		if (got > 0)
+			digest = digest_bytes(digest, bytes, (size_t)got);
+	}
+	*ret_digest = digest;
+	return 0;
+}
+
+static void note(struct library *library, const struct stat *status)
+{
+	library->size = (uint64_t)status->st_size;
+	library->changed_ns = status->st_mtim.tv_sec * NS_PER_S + status->st_mtim.tv_nsec;
+	library->device = status->st_dev;
+	library->inode = status->st_ino;
+}
+
+/* What the file at @path is now; its bytes are only read when its place or its times are not those
+ * of @known (NULL: always). */
+static int look(const char *path, const struct library *known, struct library *ret_now)
+{
+	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat status;
+
+	if (fd < 0 || fstat(fd, &status) < 0)
+		return -errno;
+	if (!S_ISREG(status.st_mode))
+		return -EINVAL;
+	note(ret_now, &status);
+	if (known && known->size == ret_now->size && known->changed_ns == ret_now->changed_ns &&
+		known->device == ret_now->device && known->inode == ret_now->inode) {
+		ret_now->digest = known->digest;
+		return 0;
+	}
+	return digest_file(fd, &ret_now->digest);
+}
+
+int library_look(struct library *library)
+{
+	return library->file ? look(library->file, NULL, library) : -ENOENT;
+}
+
+bool library_is_unchanged(const struct library *library)
+{
+	struct library now = {0};
+
+	return library->file && look(library->file, library, &now) == 0 &&
+		now.size == library->size && now.digest == library->digest;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A library as a manifest names it, and what its file was when it was looked at: the same again
+ * means that nothing has changed. */
+struct library {
+	char *path;	    /* as it is loaded: absolute, or a name for the dynamic linker */
+	char *file;	    /* where that is; NULL: not known yet (a linker name, unchecked) */
+	uint64_t size;	    /* bytes */
+	int64_t changed_ns; /* modification time */
+	uint64_t device;
+	uint64_t inode;
+	uint64_t digest; /* of its bytes */
+};
+
+/*
+ * Find what @name means to the manifest in @folder (its real folder): with a '/' a path, absolute or
+ * relative to that; without, a file beside the manifest, then in @library_dir (may be NULL), then
+ * the dynamic linker's. 0 or -ENOMEM; whether the file is there is seen when it is loaded.
+ */
+int library_find(
+	const char *name, const char *folder, const char *library_dir, struct library *ret_library);
+
+void library_deinit(struct library *library);
+
+/* Note where the dynamic linker found it. 0 or -ENOMEM. */
+int library_set_file(struct library *library, const char *file);
+
+/* Look at the file and take note of what it is now. 0, or a negative errno (there is none). */
+int library_look(struct library *library);
+
+/* Whether the file is still what it was, by its bytes (which are only read when its times or its
+ * place say that it may have changed). What is only known by a linker name is not. */
+bool library_is_unchanged(const struct library *library);

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "registry/manifest.h"
+
+#include <errno.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json/pointer.h"
+#include "json/writer.h"
+#include "registry/manifest_tool.h"
+#include "util/digest.h"
+#include "util/file.h"
+
+/* schemas/toolbox-manifest.schema.json, built in. */
+extern const char manifest_schema_json[];
+
+struct manifest_reader {
+	struct schema *shape;
+	struct schema_context *context;
+	struct json_tape tape;
+	struct buffer bytes;
+	char *library_dir;
+};
+
+/* Keys and kinds of the contract that this version does not build: refused by name, since ignoring
+ * them would change what a call may do. */
+static const char *const kinds_to_come[] = {"plugin", "command", "python", "mcp", "bus"};
+static const char *const keys_to_come[] = {"sandbox", "config", "python", "plugins", "cwd", "env"};
+
+#define N_OF(array) (sizeof(array) / sizeof(*(array)))
+
+static int compile_shape(struct schema **ret_shape)
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	cleanup(schema_error_deinit) struct schema_error error = {0};
+	int r = json_tape_read(&tape, manifest_schema_json, strlen(manifest_schema_json),
+		JSON_DEPTH_DEFAULT, NULL);
+
+	if (r != 0)
+		return r < 0 ? r : -EINVAL;
+	r = schema_compile(&tape, 0, NULL, ret_shape, &error);
+	return r > 0 ? -EINVAL : r;
+}
+
+struct manifest_reader *manifest_reader_new(const char *library_dir)
+{
+	cleanup(manifest_reader_cleanup) struct manifest_reader *reader =
+		calloc(1, sizeof(*reader));
+
+	if (!reader || compile_shape(&reader->shape) < 0)
+		return NULL;
+	reader->context = schema_context_new();
+	reader->library_dir = library_dir ? strdup(library_dir) : NULL;
+	if (!reader->context || (library_dir && !reader->library_dir))
+		return NULL;
+	return take_ptr(reader);
+}
+
+void manifest_reader_free(struct manifest_reader *reader)
+{
+	if (!reader)
+		return;
+	schema_free(reader->shape);
+	schema_context_free(reader->context);
+	json_tape_deinit(&reader->tape);
+	buffer_deinit(&reader->bytes);
+	free(reader->library_dir);
+	free(reader);
+}
+
+void manifest_stem(const char *path, char ret_id[MANIFEST_ID_BYTES])
+{
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+	size_t length = strnlen(name, MANIFEST_ID_BYTES - 1);
+
+	memcpy(ret_id, name, length);
+	ret_id[length] = '\0';
+	if (length > strlen(".json") && strcmp(ret_id + length - strlen(".json"), ".json") == 0)
+		ret_id[length - strlen(".json")] = '\0';
+}
+
+/* Read and parse the file; what is wrong with it is a problem. */
+static int read_tape(struct manifest_reader *reader, const char *path, struct problems *problems)
+{
+	struct json_error error;
+	unsigned int line;
+	unsigned int column;
+	int r;
+
+	buffer_reset(&reader->bytes);
+	r = file_read(path, MANIFEST_BYTES_MAX, &reader->bytes);
+	if (r == -ENOMEM)
+		return r;
+	if (r == -EFBIG)
+		problems_add(problems, PROBLEM_ERROR, NULL, 0, "larger than %u bytes",
+			MANIFEST_BYTES_MAX);
+	else if (r < 0)
+		problems_add(problems, PROBLEM_ERROR, NULL, 0, "cannot be read: %s", strerror(-r));
+	if (r < 0)
+		return MANIFEST_E_REFUSED;
+	r = json_tape_read(&reader->tape, reader->bytes.data, reader->bytes.size,
+		JSON_DEPTH_DEFAULT, &error);
+	if (r <= 0)
+		return r;
+	json_locate(reader->bytes.data, error.offset, &line, &column);
+	problems_add(problems, PROBLEM_ERROR, NULL, 0, "line %u, column %u: %s", line, column,
+		error.message);
+	problems->items[problems->n_items - 1].line = line;
+	return MANIFEST_E_REFUSED;
+}
+
+/* A manifest that uses what is not built is told so, before its shape is looked at. */
+static bool refuse_what_is_to_come(const struct json_tape *tape, struct problems *problems)
+{
+	uint32_t kind = json_find(tape, 0, "kind");
+	size_t before = problems->n_errors;
+
+	for (size_t i = 0; kind != JSON_NONE && i < N_OF(kinds_to_come); i++)
+		if (json_type_at(tape, kind) == JSON_STRING &&
+			json_string_equals(
+				tape, kind, kinds_to_come[i], strlen(kinds_to_come[i])))
+			problems_add(problems, PROBLEM_ERROR, tape, kind,
+				"the kind \"%s\" is not supported by this version; expected "
+				"\"native\"",
+				kinds_to_come[i]);
+	for (size_t i = 0; i < N_OF(keys_to_come); i++) {
+		uint32_t value = json_find(tape, 0, keys_to_come[i]);
+
+		if (value != JSON_NONE)
+			problems_add(problems, PROBLEM_ERROR, tape, value,
+				"\"%s\" is not supported by this version; leave it out",
+				keys_to_come[i]);
+	}
+	return problems->n_errors > before;
+}
+
+static int check_shape(struct manifest_reader *reader, struct problems *problems)
+{
+	const struct json_tape *tape = &reader->tape;
+	cleanup(schema_report_deinit) struct schema_report report = {0};
+	int r;
+
+	if (json_type_at(tape, 0) == JSON_ARRAY) {
+		problems_add(problems, PROBLEM_ERROR, tape, 0,
+			"array files (lists of shell commands) are not supported by this version; "
+			"expected an object");
+		return MANIFEST_E_REFUSED;
+	}
+	if (json_type_at(tape, 0) == JSON_OBJECT && refuse_what_is_to_come(tape, problems))
+		return MANIFEST_E_REFUSED;
+	r = schema_validate(reader->shape, reader->context, tape, 0);
+	if (r <= 0)
+		return r;
+	r = schema_explain(reader->shape, reader->context, tape, 0, &report);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < report.n_violations; i++)
+		problems_add_at(problems, PROBLEM_ERROR, tape, report.violations[i].path,
+			report.violations[i].message);
+	return MANIFEST_E_REFUSED;
+}
+
+static bool is_id(const char *text)
+{
+	size_t length = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				     "0123456789_-");
+
+	return length > 0 && text[length] == '\0' && length < MANIFEST_ID_BYTES;
+}
+
+static int read_id(const struct json_tape *tape, const char *path, struct toolbox *toolbox,
+	struct problems *problems)
+{
+	uint32_t given = json_find(tape, 0, "toolbox_id");
+	char stem[MANIFEST_ID_BYTES];
+	size_t size = 0;
+
+	manifest_stem(path, stem);
+	toolbox->id = given ? json_string_dup(tape, given, &size) : strdup(stem);
+	if (!toolbox->id)
+		return -ENOMEM;
+	if (!is_id(toolbox->id) || (given && strlen(toolbox->id) != size))
+		problems_add(problems, PROBLEM_ERROR, tape, given,
+			"the toolbox id %s'%s' must be 1 to %d letters, digits, '_' or '-'",
+			given ? "" : "(the file's name) ", toolbox->id, MANIFEST_ID_BYTES - 1);
+	return 0;
+}
+
+static uint64_t number_or(
+	const struct json_tape *tape, uint32_t object, const char *key, uint64_t fallback)
+{
+	uint32_t token = json_find(tape, object, key);
+	uint64_t value;
+
+	/* The shape has bounded it: it fits. */
+	if (token == JSON_NONE || json_number_u64(tape, token, &value) != 0)
+		return fallback;
+	return value;
+}
+
+static void read_limits(const struct json_tape *tape, struct toolbox_limits *limits)
+{
+	uint32_t object = json_find(tape, 0, "limits");
+	uint32_t prestart;
+
+	limits->workers = 1;
+	if (object == JSON_NONE)
+		return;
+	prestart = json_find(tape, object, "prestart");
+	limits->timeout_ms = number_or(tape, object, "timeout_ms", 0);
+	limits->workers = (uint32_t)number_or(tape, object, "workers", 1);
+	limits->queue = (uint32_t)number_or(tape, object, "queue", 0);
+	limits->memory_mb = (uint32_t)number_or(tape, object, "memory_mb", 0);
+	limits->prestart = prestart != JSON_NONE && json_is_true(tape, prestart);
+	limits->has_idle_s = json_find(tape, object, "idle_s") != JSON_NONE;
+	limits->idle_s = number_or(tape, object, "idle_s", 0);
+}
+
+static int read_library(struct manifest_reader *reader, const char *path, struct toolbox *toolbox)
+{
+	cleanup_free char *name = NULL;
+	cleanup_free char *real = realpath(path, NULL);
+	uint32_t token = json_find(&reader->tape, 0, "library");
+
+	if (!real)
+		return -ENOMEM;
+	name = json_string_dup(&reader->tape, token, NULL);
+	if (!name)
+		return -ENOMEM;
+	return library_find(name, dirname(real), reader->library_dir, &toolbox->library);
+}
+
+static void refuse_twins(const struct json_tape *tape, uint32_t tools,
+	const struct toolbox *toolbox, struct problems *problems)
+{
+	uint32_t token = json_first(tape, tools);
+
+	for (size_t i = 0; i < toolbox->n_tools; i++, token = json_next(tape, token))
+		for (size_t j = 0; j < i; j++)
+			if (strcmp(toolbox->tools[i].name, toolbox->tools[j].name) == 0)
+				problems_add(problems, PROBLEM_ERROR, tape,
+					json_find(tape, token, "name"),
+					"the name '%s' stands twice in this toolbox",
+					toolbox->tools[i].name);
+}
+
+static int read_tools(
+	struct manifest_reader *reader, struct toolbox *toolbox, struct problems *problems)
+{
+	const struct json_tape *tape = &reader->tape;
+	uint32_t tools = json_find(tape, 0, "tools");
+	uint32_t risk = json_find(tape, 0, "risk");
+	uint32_t assert_formats = json_find(tape, 0, "assert_formats");
+	uint32_t token = json_first(tape, tools);
+	struct manifest_scope scope = {
+		.tape = tape,
+		.toolbox = toolbox,
+		.schema_options = {
+			.check_defaults = true,
+			.assert_formats = assert_formats && json_is_true(tape, assert_formats),
+		},
+		.context = reader->context,
+		.risk = risk ? manifest_risk(tape, risk) : TOOL_UNRATED,
+		.has_risk = risk != JSON_NONE,
+		.problems = problems,
+	};
+	uint32_t n_tools = json_count(tape, tools);
+	int r;
+
+	toolbox->tools = calloc(n_tools, sizeof(*toolbox->tools));
+	if (!toolbox->tools)
+		return -ENOMEM;
+	for (; toolbox->n_tools < n_tools; token = json_next(tape, token)) {
+		struct tool *tool = &toolbox->tools[toolbox->n_tools];
+
+		tool->index = (uint32_t)toolbox->n_tools++;
+		tool->toolbox = toolbox;
+		r = manifest_tool_read(&scope, token, tool);
+		if (r < 0)
+			return r;
+	}
+	if (problems->n_errors == 0)
+		refuse_twins(tape, tools, toolbox, problems);
+	return 0;
+}
+
+/* The payload of the host's LOAD frame (host/wire.h). */
+static int write_load(struct toolbox *toolbox)
+{
+	cleanup(buffer_deinit) struct buffer out = {0};
+
+	buffer_append_string(&out, "{\"kind\":\"native\",\"toolbox_id\":");
+	json_write_text(&out, toolbox->id);
+	buffer_append_string(&out, ",\"library\":");
+	json_write_text(&out, toolbox->library.path);
+	buffer_append_string(&out, ",\"tools\":[");
+	for (size_t i = 0; i < toolbox->n_tools; i++) {
+		if (i > 0)
+			buffer_append_char(&out, ',');
+		native_write(&toolbox->tools[i].native, &out);
+	}
+	buffer_append_string(&out, "]}");
+	toolbox->load = buffer_take(&out, &toolbox->load_size);
+	return toolbox->load ? 0 : -ENOMEM;
+}
+
+static int read_toolbox(struct manifest_reader *reader, const char *path, struct toolbox *toolbox,
+	struct problems *problems)
+{
+	const struct json_tape *tape = &reader->tape;
+	uint32_t description = json_find(tape, 0, "description");
+	int r;
+
+	toolbox->references = 1;
+	toolbox->kind = "native";
+	toolbox->digest = digest_bytes(DIGEST_SEED, reader->bytes.data, reader->bytes.size);
+	toolbox->file = strdup(path);
+	if (!toolbox->file)
+		return -ENOMEM;
+	if (description) {
+		toolbox->description = json_string_dup(tape, description, NULL);
+		if (!toolbox->description)
+			return -ENOMEM;
+	}
+	read_limits(tape, &toolbox->limits);
+	r = read_id(tape, path, toolbox, problems);
+	if (r == 0)
+		r = read_library(reader, path, toolbox);
+	if (r == 0)
+		r = read_tools(reader, toolbox, problems);
+	if (r == 0 && problems->n_errors == 0)
+		r = write_load(toolbox);
+	return r;
+}
+
+int manifest_read(struct manifest_reader *reader, const char *path, struct toolbox **ret_toolbox,
+	struct problems *problems)
+{
+	cleanup(toolbox_cleanup) struct toolbox *toolbox = NULL;
+	int r = read_tape(reader, path, problems);
+
+	if (r == 0)
+		r = check_shape(reader, problems);
+	if (r != 0)
+		return r;
+	toolbox = calloc(1, sizeof(*toolbox));
+	if (!toolbox)
+		return -ENOMEM;
+	r = read_toolbox(reader, path, toolbox, problems);
+	if (r < 0)
+		return r;
+	if (problems->n_errors > 0)
+		return MANIFEST_E_REFUSED;
+	*ret_toolbox = take_ptr(toolbox);
+	return 0;
+}
+
+unsigned int manifest_line(const char *path, const char *pointer)
+{
+	cleanup(buffer_deinit) struct buffer bytes = {0};
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	unsigned int line = 0;
+	unsigned int column;
+
+	if (file_read(path, MANIFEST_BYTES_MAX, &bytes) == 0 &&
+		json_tape_read(&tape, bytes.data, bytes.size, JSON_DEPTH_DEFAULT, NULL) == 0)
+		json_locate(bytes.data, json_at(&tape, json_pointer_nearest(&tape, pointer))->offset,
+			&line, &column);
+	return line;
+}
+
+int manifest_digest(const char *path, uint64_t *ret_digest)
+{
+	cleanup(buffer_deinit) struct buffer bytes = {0};
+	int r = file_read(path, MANIFEST_BYTES_MAX, &bytes);
+
+	if (r < 0)
+		return r;
+	*ret_digest = digest_bytes(DIGEST_SEED, bytes.data, bytes.size);
+	return 0;
+}

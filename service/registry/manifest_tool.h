@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "json/reader.h"
+#include "registry/problem.h"
+#include "registry/toolbox.h"
+
+/* What every tool of a manifest shares. */
+struct manifest_scope {
+	const struct json_tape *tape;
+	const struct toolbox *toolbox;
+	struct schema_options schema_options;
+	struct schema_context *context; /* for checking examples */
+	enum tool_risk risk;		/* of a tool that declares none */
+	bool has_risk;			/* the manifest declares one at its top */
+	struct problems *problems;
+};
+
+/* Read the tool entry at @object (its shape is checked already) into the zeroed @tool. Mistakes are
+ * added to the problems. 0 or -ENOMEM. */
+int manifest_tool_read(const struct manifest_scope *scope, uint32_t object, struct tool *tool);
+
+/* The risk that the string at @token names; the shape was checked. */
+enum tool_risk manifest_risk(const struct json_tape *tape, uint32_t token);

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "registry/problem.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "json/pointer.h"
+#include "util/cleanup.h"
+
+void problems_deinit(struct problems *problems)
+{
+	for (size_t i = 0; i < problems->n_items; i++) {
+		free(problems->items[i].pointer);
+		free(problems->items[i].text);
+	}
+	*problems = (struct problems){0};
+}
+
+/* Takes @pointer and @text over. A problem that memory is too short to keep is still counted. */
+static void add(struct problems *problems, enum problem_severity severity, unsigned int line,
+	char *pointer, char *text)
+{
+	cleanup_free char *owned_pointer = pointer;
+	cleanup_free char *owned_text = text;
+
+	problems->n_errors += severity == PROBLEM_ERROR;
+	if (problems->n_items == PROBLEMS_MAX || !pointer || !text) {
+		problems->n_more++;
+		return;
+	}
+	problems->items[problems->n_items++] = (struct problem){
+		.severity = severity,
+		.line = line,
+		.pointer = take_ptr(owned_pointer),
+		.text = take_ptr(owned_text),
+	};
+}
+
+static unsigned int line_of(const struct json_tape *tape, uint32_t token)
+{
+	unsigned int line;
+	unsigned int column;
+
+	json_locate(tape->text, json_at(tape, token)->offset, &line, &column);
+	return line;
+}
+
+void problems_add(struct problems *problems, enum problem_severity severity,
+	const struct json_tape *tape, uint32_t token, const char *format, ...)
+{
+	struct buffer pointer = {0};
+	struct buffer text = {0};
+	unsigned int line = 0;
+	va_list arguments;
+
+	va_start(arguments, format);
+	buffer_vprintf(&text, format, arguments);
+	va_end(arguments);
+	if (tape) {
+		json_pointer_write(tape, token, &pointer);
+		line = line_of(tape, token);
+	}
+	add(problems, severity, line, buffer_take(&pointer, NULL), buffer_take(&text, NULL));
+	buffer_deinit(&pointer);
+	buffer_deinit(&text);
+}
+
+void problems_add_at(struct problems *problems, enum problem_severity severity,
+	const struct json_tape *tape, const char *pointer, const char *text)
+{
+	unsigned int line = line_of(tape, json_pointer_nearest(tape, pointer));
+
+	add(problems, severity, line, strdup(pointer), strdup(text));
+}
+
+static const struct problem *first_error(const struct problems *problems)
+{
+	for (size_t i = 0; i < problems->n_items; i++)
+		if (problems->items[i].severity == PROBLEM_ERROR)
+			return &problems->items[i];
+	return NULL;
+}
+
+void problems_write_first(const struct problems *problems, const char *file, struct buffer *out)
+{
+	const struct problem *problem = first_error(problems);
+
+	buffer_append_string(out, file);
+	if (!problem) {
+		buffer_append_string(out, ": cannot be loaded");
+		return;
+	}
+	if (problem->line)
+		buffer_printf(out, ":%u", problem->line);
+	if (*problem->pointer)
+		buffer_printf(out, " %s", problem->pointer);
+	buffer_printf(out, ": %s", problem->text);
+	if (problems->n_errors > 1)
+		buffer_printf(out, " (and %zu more)", problems->n_errors - 1);
+}
