@@ -88,16 +88,16 @@ static bool is_required(const struct native_parameter *parameter)
 
 static void write_required(const struct native_function *function, struct buffer *out)
 {
-	const char *before = ",\"required\":[";
+	bool is_open = false;
 
 	for (size_t i = 0; i < function->n_parameters; i++) {
 		if (!is_required(&function->parameters[i]))
 			continue;
-		buffer_append_string(out, before);
+		buffer_append_string(out, is_open ? "," : ",\"required\":[");
 		json_write_text(out, function->parameters[i].name);
-		before = ",";
+		is_open = true;
 	}
-	if (*before == ',' && before[1] == '\0')
+	if (is_open)
 		buffer_append_char(out, ']');
 }
 
