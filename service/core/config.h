@@ -20,8 +20,11 @@
  *                       environment < flags  ──▶ struct config
  *
  * A broken file is logged and skipped. A wrong value is reported with its file and path: the
- * default stands in and the daemon runs, but --check fails. A key that would change what a call may
- * do, and is not built, is an error that keeps the daemon from starting.
+ * default stands in and the daemon runs, but --check fails. What decides which calls are allowed is
+ * not guessed at: a key of a feature that is not built, or a wrong value of tools_enabled,
+ * tools_disabled, approval.mode or toolboxes.<id>.enabled, keeps the daemon from starting.
+ *
+ * A bus that the environment or a flag names takes the place of the whole `websocket` section.
  */
 
 enum config_duplicates {
@@ -66,12 +69,13 @@ struct config_toolbox {
 
 struct config {
 	struct bus_address bus;
-	struct config_list toolbox_dirs; /* low to high */
+	struct config_list toolbox_dirs; /* low to high; those of DESIGN §1 unless set */
 	struct config_list tools_enabled;
 	struct config_list tools_disabled;
 	enum config_duplicates duplicate_names;
 	enum config_approval approval_mode;
 	struct config_list approval_allow;
+	uint64_t approval_timeout_ms;
 	uint32_t result_max_chars;
 	uint64_t timeout_ms;
 	uint64_t start_timeout_ms;

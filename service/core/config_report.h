@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/config.h"
+
+/* Where the steps of reading a configuration tell what is wrong. */
+struct config_reporter {
+	config_report_function function;
+	void *data;
+	bool is_refused; /* something was told that the daemon must not start with */
+};
+
+/* Tell something; the arguments are those of config_report_function, the text formatted. */
+void config_report(struct config_reporter *reporter, enum config_severity severity,
+	const char *file, unsigned int line, const char *path, const char *format, ...)
+	__attribute__((format(printf, 6, 7)));
