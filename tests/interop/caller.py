@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A caller on the bus that sees every byte: sends messages, finds the answer to its own, counts
+what else came. Each answer is held to the rules that all of them obey: no top-level key but the
+three, data that satisfies the message's schema in schemas/."""
+import itertools
+import json
+import time
+
+import message_schemas
+from processes import SLOWNESS
+from websocket_peer import Peer
+
+ANSWER_SECONDS = 15 * SLOWNESS
+ALIVE = "mycroft.toolboxd.is_alive"
+
+_serial = itertools.count(1)
+
+
+class Message:
+    """A frame that came: its text, and the same parsed."""
+
+    def __init__(self, text):
+        self.text = text
+        self.whole = json.loads(text)
+        self.type = self.whole.get("type") if isinstance(self.whole, dict) else None
+        self.data = self.whole.get("data") if isinstance(self.whole, dict) else None
+        self.context = self.whole.get("context") if isinstance(self.whole, dict) else None
+
+    def __repr__(self):
+        return self.text if len(self.text) < 2000 else self.text[:2000] + "…"
+
+
+class Caller:
+    def __init__(self, url):
+        self.peer = Peer(url)
+        self.seen = []  # every message since the last look, in order
+
+    def close(self):
+        self.peer.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def send(self, topic, data=None, context=None):
+        """Send a message; without a context, one that marks it. The mark."""
+        mark = f"mark-{next(_serial)}"
+        message = {"type": topic, "context": {"mark": mark, **(context or {})}}
+        if data is not None:
+            message["data"] = data
+        self.peer.send(json.dumps(message))
+        return mark
+
+    def receive(self, seconds=ANSWER_SECONDS):
+        message = Message(self.peer.receive(seconds))
+        self.seen.append(message)
+        return message
+
+    def wait_for(self, is_it, seconds=ANSWER_SECONDS):
+        """The first message from now on that is it."""
+        deadline = time.monotonic() + seconds
+        while True:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise TimeoutError(f"not among {len(self.seen)} messages: {self.seen[-5:]}")
+            message = self.receive(left)
+            if is_it(message):
+                return message
+
+    def answer_to(self, topic, mark, seconds=ANSWER_SECONDS):
+        answer = self.wait_for(lambda message: message.type == topic + ".response"
+                               and message.context.get("mark") == mark, seconds)
+        check_answer(answer)
+        return answer
+
+    def call(self, topic, data=None, context=None, seconds=ANSWER_SECONDS):
+        """Send a request; its answer's data."""
+        return self.answer_to(topic, self.send(topic, data, context), seconds).data
+
+    def invoke(self, name, args=None, seconds=ANSWER_SECONDS, **fields):
+        data = {"name": name, **fields}
+        if args is not None:
+            data["args"] = args
+        return self.call("ovos.tools.invoke", data, seconds=seconds)
+
+    def settle(self):
+        """Everything that came until the service has answered a question put now: it reads and
+        answers in order, so what it had to say to earlier messages stands before."""
+        self.call(ALIVE)
+        seen, self.seen = self.seen, []
+        return [message for message in seen if message.type != ALIVE
+                and message.type != ALIVE + ".response"]
+
+    def answers_of(self, text, topic):
+        """Send a frame as it is; every message on the topic until the service has settled."""
+        self.settle()
+        self.peer.send(text)
+        return [message for message in self.settle() if message.type == topic]
+
+
+def check_answer(message):
+    assert set(message.whole) == {"type", "data", "context"}, message
+    message_schemas.check(message.type, message.data)

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The suite runs over two buses: the real ovos-messagebus, and toolboxd's own.
+
+    ovos-messagebus ◀──▶ toolboxd          service[ovos-messagebus]
+            ▲
+            └── callers
+
+    toolboxd --embedded-bus ◀── callers    service[embedded]
+
+`service` is a daemon that many tests share; `launch` starts one with a home and a configuration of
+its own and ends it after the test, looking for what it must not leave.
+"""
+import manifests
+import pytest
+from caller import Caller
+from processes import BUILD, TOOLBOXD, Daemon, OvosBus
+
+BUSES = ("ovos-messagebus", "embedded")
+
+
+def pytest_addoption(parser):
+    parser.addoption("--long", action="store_true", help="also what takes half a minute each")
+
+
+def pytest_configure():
+    assert TOOLBOXD.exists(), f"build first: {TOOLBOXD} is not there"
+
+
+class Service:
+    """A daemon and the bus it sits on."""
+
+    def __init__(self, kind, home, toolbox_dirs, bus_url=None, **options):
+        self.kind = kind
+        self.bus = OvosBus(home / "bus") if kind == "ovos-messagebus" else None
+        bus_url = self.bus.url if self.bus else bus_url
+        self.daemon = Daemon(home / "toolboxd", toolbox_dirs, bus_url, **options)
+        self.url = self.daemon.url
+        self.home = home
+
+    def wait_until_ready(self):
+        """A bus broadcasts to who is there: a request before the daemon's arrival is lost."""
+        with Caller(self.url) as caller:
+            for _ in range(100):
+                try:
+                    if caller.call("mycroft.toolboxd.is_ready", seconds=0.3)["status"]:
+                        return
+                except TimeoutError:
+                    pass
+        raise AssertionError(f"never ready:\n{self.daemon.log()}")
+
+    def end(self):
+        try:
+            self.daemon.end()
+        finally:
+            if self.bus:
+                self.bus.kill()
+
+
+@pytest.fixture(scope="session", params=BUSES)
+def service(request, tmp_path_factory):
+    home = tmp_path_factory.mktemp(request.param)
+    folder = home / "toolbox.d"
+    manifests.misbehave(folder)
+    manifests.answers(folder)
+    manifests.twins(folder)
+    started = Service(request.param, home, [manifests.SHIPPED, folder],
+                      configuration={"crash_limit": 0})
+    try:
+        started.wait_until_ready()
+        yield started
+    finally:
+        started.end()
+
+
+@pytest.fixture
+def caller(service):
+    with Caller(service.url) as caller:
+        yield caller
+
+
+@pytest.fixture
+def launch(tmp_path):
+    """launch(configuration, toolbox_dirs, …): a daemon of its own, as its own bus unless `kind` or
+    `bus_url` names another (with a `bus_url` nobody waits until it is ready)."""
+    started = []
+
+    def start(configuration=None, toolbox_dirs=None, kind="embedded", bus_url=None, wait=True,
+              **options):
+        home = tmp_path / f"home-{len(started)}"
+        if toolbox_dirs is None:
+            toolbox_dirs = [manifests.SHIPPED]
+        one = Service(kind, home, toolbox_dirs, bus_url, configuration=configuration, **options)
+        started.append(one)
+        if wait and bus_url is None:
+            one.wait_until_ready()
+        return one
+
+    yield start
+    errors = []
+    for one in started:
+        try:
+            one.end()
+        except AssertionError as error:
+            errors.append(str(error))
+    assert not errors, "\n".join(errors)

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the daemon sends is held to schemas/: one file per message, named by its topic."""
+import json
+from functools import lru_cache
+
+import jsonschema
+from processes import ROOT
+from referencing import Registry, Resource
+from referencing.jsonschema import DRAFT202012
+
+FOLDER = ROOT / "schemas" / "messages"
+
+
+def file_of(topic):
+    """ovos.persona.tools.<toolbox_id>.call is the older spelling of ovos.persona.tools.call."""
+    if topic.startswith("ovos.persona.tools.") and topic.endswith(".call.response"):
+        topic = "ovos.persona.tools.call.response"
+    return FOLDER / f"{topic}.schema.json"
+
+
+def read(path):
+    return json.loads(path.read_text())
+
+
+@lru_cache(maxsize=None)
+def registry():
+    """All the schemas, each under its `$id`: nothing is fetched."""
+    schemas = [read(path) for path in sorted(FOLDER.parent.rglob("*.json"))]
+    return Registry().with_resources(
+        (schema["$id"], Resource.from_contents(schema, default_specification=DRAFT202012))
+        for schema in schemas)
+
+
+@lru_cache(maxsize=None)
+def validator(path):
+    schema = read(path)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema, registry=registry())
+
+
+def check(topic, data):
+    path = file_of(topic)
+    assert path.exists(), f"no schema says what {topic} looks like: {path}"
+    errors = [f"{error.json_path}: {error.message}" for error in validator(path).iter_errors(data)]
+    assert not errors, f"{topic} does not satisfy {path.name}: {errors}\n{data}"

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`add` and `divide` as a Python ToolBox, as much like toolboxes/math_tools as that can be."""
+from ovos_plugin_manager.templates.agent_tools import (AgentTool, ToolArguments, ToolBox,
+                                                        ToolOutput)
+
+
+class Operands(ToolArguments):
+    a: int
+    b: int
+
+
+class Number(ToolOutput):
+    result: int
+
+
+class MathToolBox(ToolBox):
+    def __init__(self, config=None, bus=None):
+        super().__init__("math_tools", config, bus)
+
+    def discover_tools(self):
+        return [
+            AgentTool("add", "Add two integers.", Operands, Number,
+                      lambda args: {"result": args.a + args.b}),
+            AgentTool("divide", "Divide two integers.", Operands, Number,
+                      lambda args: {"result": args.a // args.b}),
+        ]

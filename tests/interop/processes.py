@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The programs under test, as processes with a home of their own: buses, the daemon, its client.
+
+TOOLBOXD_BUILD names the build folder (default build/dev). TOOLBOXD_WRAPPER, if set, is put before
+the daemon's command line (valgrind …). A daemon's log is read when it has ended: what a sanitizer
+said there, of the daemon or of a host, fails the test.
+"""
+import json
+import os
+import re
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("TOOLBOXD_BUILD", ROOT / "build" / "dev")).resolve()
+TOOLBOXD = BUILD / "service" / "toolboxd"
+TOOLBOXCTL = BUILD / "service" / "toolboxctl"
+WRAPPER = shlex.split(os.environ.get("TOOLBOXD_WRAPPER", ""))
+SLOWNESS = float(os.environ.get("TOOLBOXD_SLOWNESS", "1"))
+
+START_SECONDS = 30 * SLOWNESS
+END_SECONDS = 10 * SLOWNESS
+POLL_SECONDS = 0.02
+
+FINDING = re.compile(r"ERROR: (Address|Leak|Undefined\w+)Sanitizer|runtime error:|"
+                     r"SUMMARY: \w+Sanitizer")
+
+
+def until(condition, seconds, what):
+    """Wait for a condition that nobody announces; its value. Fails the test when time is up."""
+    deadline = time.monotonic() + seconds
+    while True:
+        value = condition()
+        if value:
+            return value
+        assert time.monotonic() < deadline, f"not within {seconds} s: {what}"
+        time.sleep(POLL_SECONDS)
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def listens(port):
+    try:
+        socket.create_connection(("127.0.0.1", port), 1).close()
+    except OSError:
+        return False
+    return True
+
+
+def environment(home, **more):
+    """Nothing of this machine's configuration, and nothing of its user."""
+    home.mkdir(parents=True, exist_ok=True)
+    kept = {key: value for key, value in os.environ.items()
+            if key in ("PATH", "LANG", "TZ") or key.endswith("SAN_OPTIONS")}
+    return {**kept, "HOME": str(home), "XDG_CONFIG_HOME": str(home / "config"),
+            "XDG_DATA_HOME": str(home / "data"), "XDG_STATE_HOME": str(home / "state"),
+            "XDG_CACHE_HOME": str(home / "cache"), "XDG_CONFIG_DIRS": str(home / "xdg"),
+            "MYCROFT_SYSTEM_CONFIG": str(home / "system.conf"),
+            "OVOS_DISTRIBUTION_CONFIG": str(home / "distribution.conf"), **more}
+
+
+def write_configuration(home, configuration):
+    path = home / "config" / "mycroft" / "mycroft.conf"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(configuration))
+
+
+class Process:
+    """Something that runs until it is ended; its output goes to a file."""
+
+    def __init__(self, command, env, log):
+        self.log_path = log
+        with open(log, "ab") as out:
+            self.process = subprocess.Popen([str(part) for part in command], env=env,
+                                            stdin=subprocess.DEVNULL, stdout=out, stderr=out,
+                                            cwd=env["HOME"])
+
+    @property
+    def pid(self):
+        return self.process.pid
+
+    def log(self):
+        return self.log_path.read_text(errors="replace")
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def end(self):
+        """Ask it to end; its exit status."""
+        if self.process.poll() is None:
+            self.process.terminate()
+        try:
+            return self.process.wait(END_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise AssertionError(f"still there {END_SECONDS} s after SIGTERM:\n{self.log()}")
+
+
+class OvosBus(Process):
+    """The real ovos-messagebus."""
+
+    def __init__(self, home, port=None):
+        self.home = home
+        self.port = port or free_port()
+        self.url = f"ws://127.0.0.1:{self.port}/core"
+        env = environment(home)
+        # The file watcher of its configuration and its log file are not what is tested.
+        write_configuration(home, {"websocket": {
+            "host": "127.0.0.1", "port": self.port, "route": "/core", "ssl": False,
+            "max_msg_size": 25}, "log_level": "ERROR", "logs": {"path": "stdout"}})
+        program = Path(sys.executable).parent / "ovos-messagebus"
+        super().__init__([program], env, home / "bus.log")
+        until(lambda: listens(self.port), START_SECONDS, "ovos-messagebus listening")
+
+
+class Daemon(Process):
+    """A toolboxd: a client of the bus at `bus`, or, without one, a bus itself."""
+
+    def __init__(self, home, toolbox_dirs, bus=None, configuration=None, args=(), port=0, env=None,
+                 expect_start=True):
+        self.home = home
+        self.toolbox_dirs = list(toolbox_dirs)
+        self.has_ended = False
+        full_env = environment(home, **(env or {}))
+        if configuration is not None:
+            write_configuration(home, {"toolboxd": configuration})
+        command = [*WRAPPER, TOOLBOXD, *args]
+        for folder in self.toolbox_dirs:
+            command += ["--toolbox-dir", folder]
+        if bus:
+            command += ["--bus", bus]
+        else:
+            command += ["--embedded-bus", "--bus", f"ws://127.0.0.1:{port}/core"]
+        super().__init__(command, full_env, home / "toolboxd.log")
+        self.url = bus
+        if expect_start and not bus:
+            self.url = until(self._logged_url, START_SECONDS, "the address in the log")
+
+    def _logged_url(self):
+        assert self.process.poll() is None, f"toolboxd ended early:\n{self.log()}"
+        found = re.search(r"ws://127\.0\.0\.1:[1-9]\d*/core", self.log())
+        return found and found[0]
+
+    def hosts(self):
+        """Pids of its children: toolbox hosts."""
+        return [int(pid) for task in Path(f"/proc/{self.daemon_pid()}/task").iterdir()
+                for pid in (task / "children").read_text().split()]
+
+    def daemon_pid(self):
+        """Under a wrapper that forks this would be its child; valgrind execs in place."""
+        return self.process.pid
+
+    def reload_by_signal(self):
+        os.kill(self.daemon_pid(), signal.SIGHUP)
+
+    def end(self):
+        """End it and look for what it must not leave: a status, a finding, a child."""
+        if self.has_ended:
+            return
+        self.has_ended = True
+        hosts = self.hosts() if self.process.poll() is None else []
+        status = super().end()
+        assert status == 0, f"exit status {status}:\n{self.log()}"
+        self.check_log()
+        left = [pid for pid in hosts if Path(f"/proc/{pid}").exists()]
+        assert not left, f"hosts outlived the daemon: {left}"
+
+    def check_log(self):
+        found = FINDING.search(self.log())
+        assert not found, f"a sanitizer spoke:\n{self.log()}"
+
+
+def toolboxctl(*args, bus=None, home, stdin=None, seconds=20, env=None):
+    """Run toolboxctl; the finished process with stdout and stderr as text."""
+    command = [TOOLBOXCTL, *args]
+    if bus:
+        command += ["--bus", bus]
+    done = subprocess.run([str(part) for part in command], env=environment(home, **(env or {})),
+                          input=stdin or "", capture_output=True, text=True,
+                          timeout=seconds * SLOWNESS, cwd=home)
+    assert not FINDING.search(done.stderr), f"a sanitizer spoke:\n{done.stderr}"
+    return done

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The daemon as the bus: what OVOS's own does, and what hostile clients try."""
+import json
+import os
+import random
+import socket
+import struct
+import time
+from urllib.parse import urlsplit
+
+import pytest
+from caller import Caller
+from processes import SLOWNESS
+from websocket_peer import Closed, Peer
+
+SEED = 7
+
+
+@pytest.fixture
+def bus(launch):
+    return launch()
+
+
+def still_works(bus):
+    with Caller(bus.url) as caller:
+        assert caller.invoke("add", {"a": 1, "b": 2})["result"] == {"result": 3}
+
+
+def test_it_greets_like_ovos(bus):
+    with Peer(bus.url) as peer:
+        assert json.loads(peer.receive(5)) == {
+            "type": "connected", "data": {}, "context": {"session": {"session_id": "default"}}}
+
+
+def test_everybody_hears_everything_the_sender_too(bus):
+    with Caller(bus.url) as one, Caller(bus.url) as two:
+        one.settle()
+        text = '{"odd" :\t"not a message",  "n":1.10}'
+        one.peer.send(text)
+        assert one.wait_for(lambda message: message.text == text)
+        assert two.wait_for(lambda message: message.text == text)
+        one.invoke("add", {"a": 1, "b": 1})
+        assert two.wait_for(lambda message: message.type == "ovos.tools.invoke.response")
+
+
+@pytest.mark.parametrize("text", ["not json", "[]", "42", "{}", '"x"'])
+def test_frames_that_are_no_messages_are_relayed(bus, text):
+    with Peer(bus.url) as one, Peer(bus.url) as two:
+        one.send(text)
+        assert two.receive(5) != text and two.receive(5) == text
+
+
+@pytest.mark.parametrize("path", ["/", "/core", "/core?x=1", "/other/route"])
+def test_any_route_will_do(bus, path):
+    where = urlsplit(bus.url)
+    with Caller(f"ws://{where.netloc}{path}") as caller:
+        assert caller.invoke("add", {"a": 1, "b": 2})["result"] == {"result": 3}
+
+
+def test_order_is_kept(bus):
+    with Caller(bus.url) as one, Caller(bus.url) as two:
+        one.settle()
+        two.settle()
+        for n in range(500):
+            one.send("count", {"n": n})
+        seen = [message.data["n"] for message in one.settle() if message.type == "count"]
+        assert seen == list(range(500))
+        two.wait_for(lambda message: message.type == "count" and message.data["n"] == 499)
+        assert [one.data["n"] for one in two.seen if one.type == "count"] == list(range(500))
+
+
+def test_a_ping_is_answered(bus):
+    with Peer(bus.url) as peer:
+        peer.send_frame(9, b"are you there")
+        while True:
+            opcode, _, payload = peer.receive_frame(time.monotonic() + 5)
+            if opcode == 10:
+                assert payload == b"are you there"
+                return
+
+
+def test_two_hundred_clients(bus):
+    peers = [Peer(bus.url) for _ in range(200)]
+    with Caller(bus.url) as caller:
+        caller.send("to.everybody", {"n": 1})
+        for peer in peers:
+            while json.loads(peer.receive(10 * SLOWNESS))["type"] != "to.everybody":
+                pass
+    for peer in peers:
+        peer.close()
+    still_works(bus)
+
+
+def raw(bus, data, seconds=2):
+    """Say something that is no websocket; what comes back until the end or until time is up."""
+    where = urlsplit(bus.url)
+    with socket.create_connection((where.hostname, where.port), 5) as connection:
+        connection.settimeout(seconds)
+        got = b""
+        try:
+            connection.sendall(data)
+            while chunk := connection.recv(65536):
+                got += chunk
+        except (TimeoutError, ConnectionError):
+            pass
+        return got
+
+
+@pytest.mark.parametrize("data", [
+    b"\x00" * 1000, b"GET / HTTP/1.1\r\n\r\n", b"GET /core HTTP/1.1\r\nHost: x\r\n\r\n",
+    b"POST /core HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999\r\n\r\n",
+    b"CONNECT 127.0.0.1:22 HTTP/1.1\r\nHost: x\r\n\r\n\x10\x00\x00\x00\x01\x00\x00\x00junk",
+    b"GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n"
+    b"HTTP2-Settings: AAMAAABkAAQCAAAAAAIAAAAA\r\n\r\n",
+    b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\x00" * 100,
+    b"GET /" + b"a" * 20000 + b" HTTP/1.1\r\nHost: x\r\n\r\n",
+    b"GET / HTTP/1.1\r\nHost: x\r\n" + b"X-H: y\r\n" * 10000 + b"\r\n",
+    b"GET /../../etc/passwd HTTP/1.1\r\nHost: x\r\n\r\n",
+    b"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n",
+], ids=range(11))
+def test_what_is_no_websocket_gets_nothing_and_harms_nobody(bus, data):
+    got = raw(bus, data)
+    assert b" 200 " not in got and b" 101 Switching Protocols\r\nUpgrade: h2c" not in got
+    assert b"root:" not in got
+    still_works(bus)
+
+
+def frame(first, second, rest=b""):
+    return bytes([first, second]) + rest
+
+
+@pytest.mark.parametrize("data", [
+    frame(0x81, 0x05, b"hello"),                                    # not masked
+    frame(0x83, 0x80, b"\0\0\0\0"),                                 # a reserved opcode
+    frame(0xF1, 0x80, b"\0\0\0\0"),                                 # reserved bits
+    frame(0x80, 0x80, b"\0\0\0\0"),                                 # continues nothing
+    frame(0x89, 0xFE, struct.pack("!H", 200) + b"\0" * 204),        # a ping too long
+    frame(0x09, 0x80, b"\0\0\0\0"),                                 # a ping in fragments
+    frame(0x81, 0xFF, struct.pack("!Q", 1 << 63) + b"\0\0\0\0"),    # a length beyond all
+    frame(0x81, 0xFF, struct.pack("!Q", 1 << 40) + b"\0\0\0\0x"),   # a terabyte to come
+    frame(0x81, 0x84, b"\0\0\0\0\xff\xfe\xfd\xfc"),                 # a text that is no UTF-8
+    frame(0x88, 0x81, b"\0\0\0\0x"),                                # half a close code
+], ids=range(10))
+def test_broken_frames_harm_nobody(bus, data):
+    with Caller(bus.url) as other:
+        with Peer(bus.url) as peer:
+            peer.socket.sendall(data)
+            try:
+                while True:
+                    peer.receive(0.3)
+            except (Closed, TimeoutError, UnicodeDecodeError):
+                pass
+        assert other.invoke("add", {"a": 1, "b": 2})["result"] == {"result": 3}
+
+
+def test_random_bytes_after_the_handshake(bus):
+    chance = random.Random(SEED)
+    with Caller(bus.url) as other:
+        for _ in range(100):
+            with Peer(bus.url) as peer:
+                try:
+                    peer.socket.sendall(chance.randbytes(chance.randrange(1, 400)))
+                except ConnectionError:
+                    pass
+        assert other.invoke("add", {"a": 1, "b": 2})["result"] == {"result": 3}
+
+
+def test_clients_that_come_and_go_leave_no_descriptor_behind(bus):
+    def descriptors():
+        return len(os.listdir(f"/proc/{bus.daemon.daemon_pid()}/fd"))
+
+    still_works(bus)
+    before = descriptors()
+    for n in range(300):
+        peer = Peer(bus.url)
+        if n % 3 == 0:
+            peer.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        elif n % 3 == 1:
+            peer.socket.sendall(b"\x81\xff")
+        peer.close()
+    still_works(bus)
+    assert descriptors() <= before + 2
+
+
+def test_a_client_that_sends_a_byte_at_a_time(bus):
+    with Peer(bus.url) as peer, Caller(bus.url) as other:
+        payload = b'{"type":"slow.message"}'
+        for byte in bytes([0x81, 0x80 | len(payload)]) + b"\0\0\0\0" + payload:
+            peer.socket.sendall(bytes([byte]))
+            other.invoke("add", {"a": 1, "b": 2})
+        other.wait_for(lambda message: message.type == "slow.message") \
+            if not any(one.type == "slow.message" for one in other.seen) else None

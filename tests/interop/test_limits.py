@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every limit, set small and reached."""
+import json
+
+import manifests
+import pytest
+from caller import Caller
+from processes import SLOWNESS, until
+from websocket_peer import Closed, Peer
+
+INVOKE = "ovos.tools.invoke"
+
+
+def limited(launch, tmp_path, **limits):
+    manifests.answers(tmp_path / "toolbox.d")
+    return launch({"limits": limits}, [tmp_path / "toolbox.d"])
+
+
+def test_args_bytes(launch, tmp_path):
+    service = limited(launch, tmp_path, args_bytes=1000)
+    with Caller(service.url) as caller:
+        # {"text": "…"} is 12 bytes around the text.
+        assert "result" in caller.invoke("echo", {"text": "x" * 980})
+        answer = caller.invoke("echo", {"text": "x" * 1000})
+        assert answer["code"] == "too_large" and answer["error"].startswith("RuntimeError: ")
+        assert answer["max"] == 1000 and answer["actual"] > 1000
+
+
+def test_depth(launch, tmp_path):
+    service = limited(launch, tmp_path, depth=10)
+    with Caller(service.url) as caller:
+        def nested(levels):
+            return {"name": "echo", "odd": json.loads("[" * levels + "]" * levels)}
+        assert caller.call(INVOKE, nested(8))["code"] == "invalid_arguments"
+        answer = caller.call(INVOKE, nested(11))
+        assert answer["code"] == "too_large" and answer["max"] == 10
+        caller.settle()
+        caller.send(INVOKE, {"name": "echo"}, {"deep": json.loads("[" * 11 + "]" * 11)})
+        assert [one for one in caller.settle() if one.type == INVOKE + ".response"] == []
+
+
+def test_the_default_depth_is_128(caller):
+    """Levels count from the data object itself."""
+    odd = "[" * 127 + "]" * 127
+    ok = caller.answers_of('{"type":"ovos.tools.list","data":{"odd":%s}}' % odd,
+                           "ovos.tools.list.response")
+    assert "tools" in ok[0].data
+    over = caller.answers_of('{"type":"ovos.tools.list","data":{"odd":[%s]}}' % odd,
+                             "ovos.tools.list.response")
+    assert over[0].data["code"] == "too_large" and over[0].data["max"] == 128
+
+
+def test_a_million_levels(caller):
+    answers = caller.answers_of('{"type":"ovos.tools.list","data":{"odd":%s}}'
+                                % ("[" * 10 ** 6 + "]" * 10 ** 6), "ovos.tools.list.response")
+    assert answers[0].data["code"] == "too_large"
+
+
+def test_in_flight(launch, tmp_path):
+    service = limited(launch, tmp_path, in_flight=3)
+    with Caller(service.url) as caller:
+        caller.invoke("absolute", {"value": 1})
+        marks = [caller.send(INVOKE, {"name": "hang", "args": {"seconds": 9}}) for _ in range(5)]
+        codes = []
+        for _ in marks:
+            message = caller.wait_for(lambda one: one.type == INVOKE + ".response")
+            codes.append(message.data["code"])
+        assert sorted(codes) == ["busy", "busy", "timeout", "timeout", "timeout"]
+        assert "result" in caller.invoke("absolute", {"value": 1})
+
+
+def test_host_output_bytes(launch, tmp_path):
+    service = limited(launch, tmp_path, host_output_bytes=1000)
+    with Caller(service.url) as caller:
+        assert "result" in caller.invoke("echo", {"text": "x" * 900})
+        answer = caller.invoke("echo", {"text": "x" * 2000})
+        assert answer["code"] == "too_large", answer
+        assert answer["max"] == 1000 and answer["actual"] > 1000
+        assert "result" in caller.invoke("echo", {"text": "again"}, timeout_ms=5000)
+
+
+def test_result_max_chars(launch, tmp_path):
+    manifests.answers(tmp_path / "toolbox.d")
+    service = launch({"result_max_chars": 50}, [tmp_path / "toolbox.d"])
+    with Caller(service.url) as caller:
+        # {"text":"…"} is 11 characters around the text.
+        assert caller.invoke("echo", {"text": "é" * 39})["result"] == {"text": "é" * 39}
+        cut = caller.invoke("echo", {"text": "é" * 40})["result"]
+        assert cut["truncated"] is True and cut["reason"] == "too_long"
+        assert cut["actual_chars"] == 51 and cut["max_chars"] == 50 and cut["hint"]
+        assert cut["head"] == '{"text":"' + "é" * 40 + '"'
+
+
+def test_frame_bytes(launch, tmp_path):
+    """A larger frame is discarded as it arrives; the link is kept, for us and for others."""
+    service = limited(launch, tmp_path, frame_bytes=20000)
+    with Caller(service.url) as caller, Caller(service.url) as other:
+        answers = caller.answers_of(json.dumps(
+            {"type": INVOKE, "data": {"name": "echo", "args": {"text": "x" * 30000}}}),
+            INVOKE + ".response")
+        assert answers == []
+        assert "result" in caller.invoke("echo", {"text": "x" * 9000})
+        assert "result" in other.invoke("echo", {"text": "y"})
+        assert "20000" in service.daemon.log()
+
+
+def test_a_response_over_frame_bytes(launch):
+    service = launch({"limits": {"frame_bytes": 4000}})
+    with Caller(service.url) as caller:
+        answer = caller.call("ovos.tools.list")
+        assert answer["code"] == "too_large" and "toolbox_id" in answer["error"]
+        reload = caller.call("ovos.tools.reload")
+        assert "tools" not in reload and reload["total_tools"] > 5
+        assert caller.invoke("add", {"a": 1, "b": 2})["result"] == {"result": 3}
+
+
+def test_a_frame_over_ten_megabytes(service, caller):
+    """The default; the real bus is told to let 25 through."""
+    answers = caller.answers_of('{"type":"ovos.tools.list","data":{"odd":"%s"}}'
+                                % ("x" * (11 << 20)), "ovos.tools.list.response")
+    assert answers == []
+    assert "tools" in caller.call("ovos.tools.list")
+
+
+def test_a_frame_under_ten_megabytes_with_arguments_over_four(caller):
+    answer = caller.invoke("echo", {"text": "x" * (5 << 20)})
+    assert answer["code"] == "too_large" and answer["max"] == 4 << 20
+
+
+def test_a_megabyte_goes_through_whole(caller):
+    text = "0123456789abcdef" * (1 << 10)
+    assert caller.invoke("echo", {"text": text})["result"] == {"text": text}
+
+
+@pytest.mark.parametrize("limit, value", [("tools", 5), ("toolboxes", 1)])
+def test_tools_and_toolboxes(launch, limit, value):
+    service = launch({"limits": {limit: value}})
+    with Caller(service.url) as caller:
+        answer = caller.call("ovos.tools.reload")
+        assert answer["failed"], answer
+        assert f"limits.{limit}" in answer["failed"][0]["error"]
+        assert answer["total_tools"] == len(answer["tools"])
+        if limit == "tools":
+            assert answer["total_tools"] <= value
+        else:
+            assert len(answer["loaded"]) == value
+
+
+def test_stderr_bytes(launch, tmp_path):
+    """What a tool writes to its stderr stands in our log, so much of it per call."""
+    manifests.toolbox(tmp_path / "toolbox.d", "loud", [manifests.tool(
+        "write", "write", [manifests.integer("fd", "i32", value=2), manifests.text("text"),
+                           manifests.integer("size", "usize")], "isize")])
+    service = launch({"limits": {"stderr_bytes": 1000}}, [tmp_path / "toolbox.d"])
+    with Caller(service.url) as caller:
+        text = "said by the tool\n" * 5000
+        assert caller.invoke("write", {"text": text, "size": len(text)})["result"]["result"] > 0
+        assert caller.invoke("write", {"text": "later\n", "size": 6})["result"] == {"result": 6}
+        until(lambda: "said by the tool" in service.daemon.log(), 5 * SLOWNESS, "its line")
+        caller.settle()
+        assert service.daemon.log().count("said by the tool") <= 1000 // 17 + 1
+
+
+def test_output_queue_bytes(tmp_path, launch):
+    """A bus that does not read: what does not fit is dropped, counted and said; then all goes on."""
+    from fake_bus import FakeBus
+    manifests.answers(tmp_path / "toolbox.d")
+    bus = FakeBus()
+    try:
+        service = launch({"limits": {"output_queue_bytes": 1 << 20}, "result_max_chars": 1 << 20},
+                         [tmp_path / "toolbox.d"], bus_url=bus.url)
+        peer = bus.wait_for_client()
+        text = "x" * 400000
+        for number in range(60):
+            peer.send(json.dumps({"type": INVOKE, "context": {"n": number},
+                                  "data": {"name": "echo", "args": {"text": text}}}))
+        until(lambda: "dropped" in service.daemon.log(), 20 * SLOWNESS, "a word of what is dropped")
+        peer.send(json.dumps({"type": "mycroft.toolboxd.is_alive", "context": {"n": "last"}}))
+        answered = 0
+        while True:
+            message = json.loads(peer.receive(20 * SLOWNESS))
+            answered += message["type"] == INVOKE + ".response"
+            if message["context"].get("n") == "last":
+                break
+            if answered and not answered % 10:
+                peer.send(json.dumps({"type": "mycroft.toolboxd.is_alive",
+                                      "context": {"n": "last"}}))
+        assert 0 < answered < 60
+    finally:
+        bus.close()
+
+
+def test_a_client_that_does_not_read_is_dropped(launch):
+    """The embedded bus keeps 16 MiB for a client; more ends its connection and nobody else's."""
+    service = launch()
+    with Caller(service.url) as caller, Peer(service.url) as mute:
+        text = "x" * (1 << 20)
+        for _ in range(40):
+            caller.send("somebody.else", {"text": text})
+            caller.settle()
+        with pytest.raises((Closed, TimeoutError)):
+            for _ in range(41):
+                mute.receive(5 * SLOWNESS)
+        assert caller.invoke("add", {"a": 1, "b": 2})["result"] == {"result": 3}

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reload: the new set beside the old one, swapped whole."""
+import json
+
+import manifests
+import pytest
+from caller import Caller
+from processes import SLOWNESS, until
+
+CHANGED = "ovos.tools.changed"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    folder = tmp_path / "toolbox.d"
+    manifests.toolbox(folder, "one", [manifests.labs("first")])
+    manifests.toolbox(folder, "two", [manifests.labs("second")])
+    return folder
+
+
+@pytest.fixture(params=["embedded", "ovos-messagebus"])
+def own(request, launch, folder):
+    service = launch({}, [folder], kind=request.param)
+    with Caller(service.url) as caller:
+        yield caller, folder, service
+
+
+def changes(caller):
+    return [one for one in caller.settle() if one.type == CHANGED]
+
+
+def reload(caller):
+    """The answer, and the data of what was broadcast because of it."""
+    caller.settle()
+    answer = caller.call("ovos.tools.reload")
+    return answer, [one.data for one in changes(caller)]
+
+
+def test_a_toolbox_that_is_added(own):
+    caller, folder, _ = own
+    manifests.toolbox(folder, "three", [manifests.labs("third"), manifests.labs("again")])
+    answer, changed = reload(caller)
+    assert answer["loaded"] == ["one", "three", "two"] and answer["failed"] == []
+    assert changed == [{"loaded": ["one", "three", "two"], "total_tools": 4, "removed": [],
+                        "added": ["three/again", "three/third"], "changed": []}]
+    assert caller.invoke("third", {"value": -1})["result"] == {"result": 1}
+
+
+def test_a_toolbox_that_is_removed(own):
+    caller, folder, service = own
+    caller.invoke("first", {"value": 1})
+    (folder / "one.json").unlink()
+    answer, changed = reload(caller)
+    assert answer["loaded"] == ["two"] and answer["total_tools"] == 1
+    assert [one["removed"] for one in changed] == [["one/first"]]
+    assert caller.invoke("first", {"value": 1})["code"] == "unknown_tool"
+    until(lambda: not service.daemon.hosts(), 5 * SLOWNESS, "the removed toolbox's host gone")
+
+
+def test_a_toolbox_that_is_changed(own):
+    caller, folder, _ = own
+    manifests.toolbox(folder, "one", [manifests.labs("first", description="Other words."),
+                                      manifests.labs("more")])
+    answer, changed = reload(caller)
+    assert answer["loaded"] == ["one", "two"]
+    assert [(one["added"], one["removed"], one["changed"]) for one in changed] == \
+        [(["one/more"], [], ["one/first"])]
+    assert caller.call("ovos.tools.get", {"name": "first"})["description"] == "Other words."
+
+
+def test_nothing_is_told_when_nothing_changed(own):
+    caller, folder, service = own
+    caller.invoke("first", {"value": 1})
+    hosts = service.daemon.hosts()
+    (folder / "one.json").touch()
+    _, changed = reload(caller)
+    assert changed == []
+    assert service.daemon.hosts() == hosts
+
+
+@pytest.mark.parametrize("text", [
+    "", "{", '{"kind": "native"}', '{"kind": "mcp"}',
+    json.dumps({"kind": "native", "library": "libc.so.6", "tools": [
+        manifests.tool("first", "no_such_symbol_anywhere", [])]}),
+    json.dumps({"kind": "native", "library": "./no-such-library.so", "tools": [
+        manifests.labs("first")]}),
+])
+def test_a_broken_manifest_keeps_its_last_good_version(own, text):
+    caller, folder, service = own
+    (folder / "one.json").write_text(text)
+    answer, changed = reload(caller)
+    assert answer["loaded"] == ["one", "two"] and changed == []
+    assert [one["toolbox_id"] for one in answer["failed"]] == ["one"]
+    assert caller.invoke("first", {"value": -2})["result"] == {"result": 2}
+    status = caller.call("ovos.tools.status")
+    assert [one["toolbox_id"] for one in status["failed"]] == ["one"]
+    assert "one.json" in service.daemon.log()
+    manifests.toolbox(folder, "one", [manifests.labs("first")])
+    answer, changed = reload(caller)
+    assert answer["failed"] == [] and changed == []
+
+
+def test_a_toolbox_that_was_never_good_is_in_failed_alone(own):
+    caller, folder, _ = own
+    (folder / "bad.json").write_text('{"kind": "native", "unknown_key": 1}')
+    answer, changed = reload(caller)
+    assert answer["loaded"] == ["one", "two"] and changed == []
+    assert [one["toolbox_id"] for one in answer["failed"]] == ["bad"]
+    assert "unknown_key" in answer["failed"][0]["error"]
+
+
+def test_a_toolbox_id_that_is_claimed_twice(own):
+    caller, folder, _ = own
+    manifests.toolbox(folder, "zzz", [manifests.labs("thief")], toolbox_id="one")
+    answer, _ = reload(caller)
+    assert answer["loaded"] == ["one", "two"]
+    assert len(answer["failed"]) == 1 and "zzz.json" in answer["failed"][0]["error"]
+    assert caller.invoke("thief", {"value": 1})["code"] == "unknown_tool"
+
+
+def test_requests_that_arrive_during_a_reload_are_each_answered_once(own):
+    caller, folder, _ = own
+    caller.settle()
+    marks = [caller.send("ovos.tools.reload") for _ in range(20)]
+    answers = []
+    while len(answers) < len(marks):
+        answers.append(caller.wait_for(
+            lambda one: one.type == "ovos.tools.reload.response").context["mark"])
+    assert sorted(answers) == sorted(marks)
+    assert not [one for one in caller.settle() if one.type == "ovos.tools.reload.response"
+                and one.context["mark"] not in marks]
+
+
+def test_a_signal_reloads(own):
+    caller, folder, service = own
+    manifests.toolbox(folder, "three", [manifests.labs("third")])
+    caller.settle()
+    service.daemon.reload_by_signal()
+    changed = caller.wait_for(lambda one: one.type == CHANGED)
+    assert changed.data["added"] == ["three/third"]
+    assert changed.context == {"source": "toolboxd"}
+
+
+def test_no_call_sees_an_empty_registry(own):
+    """Calls and reloads mixed: none of the calls finds its tool missing."""
+    caller, folder, _ = own
+    for round_number in range(30):
+        manifests.toolbox(folder, "two", [manifests.labs("second", description=str(round_number))])
+        caller.send("ovos.tools.reload")
+        assert caller.invoke("first", {"value": -round_number})["result"] == \
+            {"result": round_number}
+
+
+def test_a_call_in_flight_ends_on_what_it_began_on(launch, tmp_path):
+    folder = tmp_path / "toolbox.d"
+    manifests.toolbox(folder, "slow", [manifests.sleeper("wait", timeout_ms=10000)])
+    service = launch({}, [folder])
+    with Caller(service.url) as caller:
+        mark = caller.send("ovos.tools.invoke", {"name": "wait", "args": {"seconds": 1}})
+        caller.settle()
+        (folder / "slow.json").unlink()
+        assert caller.call("ovos.tools.reload")["loaded"] == []
+        answer = next((one for one in caller.seen if one.type == "ovos.tools.invoke.response"),
+                      None) or caller.answer_to("ovos.tools.invoke", mark)
+        assert answer.data["result"] == {"result": 0}
+
+
+# --- folders
+
+def test_a_higher_folder_replaces_and_masks(launch, tmp_path):
+    low, high = tmp_path / "low", tmp_path / "high"
+    manifests.toolbox(low, "replaced", [manifests.labs("from_low")])
+    manifests.toolbox(low, "masked", [manifests.labs("hidden")])
+    manifests.toolbox(low, "kept", [manifests.labs("kept_tool")])
+    manifests.toolbox(high, "replaced", [manifests.labs("from_high")])
+    (high / "masked.json").symlink_to("/dev/null")
+    service = launch({}, [low, high])
+    with Caller(service.url) as caller:
+        names = [one["name"] for one in caller.call("ovos.tools.list")["tools"]]
+        assert names == ["kept_tool", "from_high"]
+
+
+def test_a_folder_that_is_not_there_is_no_failure(launch, tmp_path):
+    service = launch({}, [tmp_path / "nowhere", manifests.SHIPPED])
+    with Caller(service.url) as caller:
+        assert caller.invoke("add", {"a": 1, "b": 1})["result"] == {"result": 2}
+        assert caller.call("ovos.tools.status")["failed"] == []
+
+
+def test_a_toolbox_that_is_disabled_by_configuration(launch):
+    service = launch({"toolboxes": {"libm": {"enabled": False}}})
+    with Caller(service.url) as caller:
+        assert caller.call("ovos.tools.reload")["loaded"] == ["math_tools"]
+        states = {one["toolbox_id"]: one["state"]
+                  for one in caller.call("ovos.tools.status")["toolboxes"]}
+        assert states.get("libm", "disabled") == "disabled"
+
+
+@pytest.mark.parametrize("change, words", [
+    ({"kind": "mcp"}, "kind"), ({"kind": "command"}, "kind"), ({"tools": []}, "tools"),
+    ({"unknown": 1}, "unknown"), ({"library": 5}, "library"), ({"risk": "low"}, "risk"),
+    ({"toolbox_id": "not.allowed"}, "toolbox_id"), ({"limits": {"timeout_ms": 0}}, "timeout_ms"),
+])
+def test_one_mistake_refuses_the_whole_toolbox_and_names_it(own, change, words):
+    caller, folder, _ = own
+    manifests.toolbox(folder, "bad", [manifests.labs("absolutely")])
+    path = folder / "bad.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+    answer, _ = reload(caller)
+    assert answer["loaded"] == ["one", "two"]
+    failed, = answer["failed"]
+    assert words in failed["error"], failed
+
+
+@pytest.mark.parametrize("change, words", [
+    ({"name": "1st"}, "name"),
+    ({"argument_schema": {"type": "object", "properties": {"other": {}}}}, "other"),
+    ({"argument_schema": {"type": "objekt"}}, "argument_schema"),
+    ({"examples": [{"args": {"value": "text"}}]}, "examples"),
+    ({"native": {"symbol": "labs", "parameters": [{"name": "value", "type": "i128"}]}}, "i128"),
+    ({"native": {"symbol": "labs", "parameters": [{"name": "v", "type": "i8", "default": 300}]}},
+     "default"),
+])
+def test_one_mistake_in_a_tool_refuses_the_whole_toolbox(own, change, words):
+    caller, folder, _ = own
+    manifests.toolbox(folder, "bad", [manifests.labs("fine"), {**manifests.labs("worse"), **change}])
+    answer, _ = reload(caller)
+    assert answer["loaded"] == ["one", "two"]
+    failed, = answer["failed"]
+    assert words in failed["error"], failed

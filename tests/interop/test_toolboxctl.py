@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line client: what it prints, and how it ends."""
+import json
+
+import manifests
+import pytest
+from caller import Caller
+from fake_bus import FakeBus
+from processes import free_port, toolboxctl
+
+DONE, ERROR, USAGE, NO_BUS, NO_ANSWER = range(5)
+
+
+@pytest.fixture
+def ctl(service, tmp_path):
+    def run(*args, **more):
+        return toolboxctl(*args, bus=service.url, home=tmp_path / "ctl", **more)
+    return run
+
+
+@pytest.fixture
+def ctl_alone(tmp_path):
+    """Without a bus on the command line."""
+    def run(*args, **more):
+        return toolboxctl(*args, home=tmp_path / "ctl", **more)
+    return run
+
+
+def test_list_is_a_table(ctl):
+    done = ctl("list")
+    assert done.returncode == DONE and done.stderr == ""
+    lines = done.stdout.splitlines()
+    row = next(line for line in lines if line.split()[:2] in (["math_tools", "add"],
+                                                              ["add", "math_tools"]))
+    assert "Add" in row and "read" in row
+    assert not any(line.startswith("{") for line in lines)
+    assert "\x1b" not in done.stdout
+
+
+def test_list_of_one_toolbox(ctl):
+    done = ctl("list", "--toolbox", "left")
+    assert "only_left" in done.stdout and "factorial" not in done.stdout
+
+
+@pytest.mark.parametrize("format", ["full", "compact", "openai", "anthropic"])
+def test_json_is_the_answer_as_it_came(ctl, caller, format):
+    done = ctl("list", "--json", "--format", format)
+    assert done.returncode == DONE and done.stdout.count("\n") == 1
+    assert json.loads(done.stdout) == caller.call("ovos.tools.list", {"format": format})
+
+
+def test_get(ctl, caller):
+    done = ctl("get", "add")
+    assert done.returncode == DONE and "add" in done.stdout and "integer" in done.stdout
+    done = ctl("get", "math_tools/add", "--json")
+    assert json.loads(done.stdout) == caller.call("ovos.tools.get", {"name": "add"})
+
+
+@pytest.mark.parametrize("args", [
+    ["a=3", "b=4"], ["a:=3", "b:=4"], ["a=3", "b:=4.0"], ["--args", '{"a": 3, "b": 4}']])
+def test_invoke(ctl, args):
+    done = ctl("invoke", "add", *args)
+    assert done.returncode == DONE and done.stderr == ""
+    assert json.loads(done.stdout) == {"result": 7}
+    done = ctl("invoke", "math_tools/add", *args, "--json")
+    assert json.loads(done.stdout) == {"name": "add", "result": {"result": 7}}
+
+
+def test_arguments_from_stdin(ctl):
+    done = ctl("invoke", "add", "-", stdin='{"a": 3, "b": 4}')
+    assert done.returncode == DONE and json.loads(done.stdout) == {"result": 7}
+
+
+def test_text_stays_text_where_the_schema_wants_it(ctl):
+    assert json.loads(ctl("invoke", "echo", "text=42").stdout) == {"text": "42"}
+    assert json.loads(ctl("invoke", "echo", "text=a=b").stdout) == {"text": "a=b"}
+    assert ctl("invoke", "echo", "text:=42").returncode == ERROR
+
+
+def test_an_error_goes_to_stderr(ctl):
+    done = ctl("invoke", "divide", "a=1", "b=0")
+    assert done.returncode == ERROR and done.stdout == ""
+    assert "EDOM" in done.stderr
+    done = ctl("invoke", "divide", "a=1", "b=0", "--json")
+    assert done.returncode == ERROR and json.loads(done.stdout)["code"] == "tool_failed"
+
+
+@pytest.mark.parametrize("args", [["get", "nobody"], ["invoke", "nobody"], ["invoke", "same",
+                                                                            "value=1"]])
+def test_an_answer_that_is_an_error(ctl, args):
+    done = ctl(*args)
+    assert done.returncode == ERROR and done.stderr and done.stdout == ""
+
+
+def test_dry_run_runs_nothing(ctl):
+    assert ctl("invoke", "segfault", "--dry-run").returncode == DONE
+    done = ctl("invoke", "add", "a=x", "--dry-run")
+    assert done.returncode == ERROR
+    done = ctl("invoke", "add", "a=x", "--dry-run", "--json")
+    assert done.returncode == ERROR and json.loads(done.stdout)["valid"] is False
+
+
+def test_a_timeout_has_a_status_of_its_own(ctl):
+    assert ctl("invoke", "answers/hang", "seconds=60").returncode == NO_ANSWER
+
+
+def test_reload_and_status(ctl):
+    done = ctl("reload")
+    assert done.returncode == DONE and "math_tools" in done.stdout
+    done = ctl("status")
+    assert done.returncode == DONE
+    for toolbox_id in ("math_tools", "libm", "answers"):
+        assert toolbox_id in done.stdout
+    assert json.loads(ctl("status", "--json").stdout)["toolboxes"]
+
+
+def test_a_reload_that_fails_in_part(launch, tmp_path):
+    folder = tmp_path / "toolbox.d"
+    manifests.toolbox(folder, "good", [manifests.labs()])
+    (folder / "bad.json").write_text("{")
+    service = launch({}, [folder])
+    done = toolboxctl("reload", bus=service.url, home=tmp_path / "ctl")
+    assert done.returncode == ERROR and "bad" in done.stdout + done.stderr
+    done = toolboxctl("status", bus=service.url, home=tmp_path / "ctl")
+    assert done.returncode == DONE and "bad" in done.stdout
+
+
+@pytest.mark.parametrize("args", [
+    [], ["lst"], ["list", "extra"], ["list", "--no-such-flag"], ["get"], ["invoke"],
+    ["invoke", "add", "a"], ["invoke", "add", "a:={"], ["invoke", "add", "--args", "[1]"],
+    ["list", "--timeout", "soon"], ["list", "--bus", "http://127.0.0.1/"], ["watch"],
+])
+def test_usage(ctl_alone, args):
+    done = ctl_alone(*args)
+    assert done.returncode == USAGE and done.stderr and done.stdout == ""
+
+
+def test_a_mistyped_command_is_met_with_the_near_one(ctl_alone):
+    assert "list" in ctl_alone("lst").stderr
+
+
+@pytest.mark.parametrize("args", [["--help"], ["list", "--help"], ["invoke", "--help"],
+                                  ["--version"]])
+def test_help(ctl_alone, args):
+    done = ctl_alone(*args)
+    assert done.returncode == DONE and done.stdout and done.stderr == ""
+
+
+def test_no_bus(tmp_path):
+    done = toolboxctl("list", "--timeout", "1", bus=f"ws://127.0.0.1:{free_port()}/core",
+                      home=tmp_path / "ctl")
+    assert done.returncode == NO_BUS and done.stderr
+
+
+def test_a_bus_with_no_service(tmp_path):
+    bus = FakeBus()
+    try:
+        done = toolboxctl("list", "--timeout", "1", bus=bus.url, home=tmp_path / "ctl")
+    finally:
+        bus.close()
+    assert done.returncode == NO_BUS and done.stderr
+
+
+def test_a_service_that_does_not_answer_in_time(service, tmp_path):
+    done = toolboxctl("invoke", "answers/wait", "seconds=5", "--timeout", "1", bus=service.url,
+                      home=tmp_path / "ctl")
+    assert done.returncode == NO_ANSWER and done.stderr
+    with Caller(service.url) as caller:
+        assert caller.invoke("absolute", {"value": 1}, timeout_ms=15000)["result"] == {"result": 1}
+
+
+def test_the_bus_from_the_environment_and_from_the_configuration(service, ctl_alone, tmp_path):
+    done = ctl_alone("invoke", "add", "a=1", "b=2", env={"TOOLBOXD_BUS": service.url})
+    assert json.loads(done.stdout) == {"result": 3}
+    from processes import write_configuration
+    port = int(service.url.split(":")[2].split("/")[0])
+    write_configuration(tmp_path / "ctl", {"websocket": {"host": "127.0.0.1", "port": port}})
+    assert json.loads(ctl_alone("invoke", "add", "a=1", "b=2").stdout) == {"result": 3}
+
+
+# --- without a daemon
+
+def test_check_of_what_is_shipped(ctl_alone):
+    done = ctl_alone("check", *sorted(manifests.SHIPPED.glob("*.json")))
+    assert done.returncode == DONE, done.stderr
+    assert "error" not in done.stderr
+
+
+@pytest.mark.parametrize("text, path", [
+    ('{\n  "kind": "native",\n  "library": "libc.so.6",\n  "tools": 5\n}', "/tools"),
+    ('{\n  "kind": "mcp"\n}', "/kind"),
+    ('{\n  "kind": "native",\n', ""),
+])
+def test_check_names_file_line_and_place(ctl_alone, tmp_path, text, path):
+    manifest = tmp_path / "bad.json"
+    manifest.write_text(text)
+    done = ctl_alone("check", manifest)
+    assert done.returncode == ERROR
+    line = next(line for line in (done.stderr + done.stdout).splitlines() if "error" in line)
+    assert line.startswith(f"error {manifest}:") and path in line
+
+
+def test_check_warns_of_a_tool_that_does_not_say_its_risk(ctl_alone, tmp_path):
+    one = manifests.labs()
+    del one["risk"]
+    path = manifests.toolbox(tmp_path, "unrated", [one])
+    done = ctl_alone("check", path)
+    assert done.returncode == DONE
+    assert "warning" in done.stderr + done.stdout and "risk" in done.stderr + done.stdout
+
+
+def test_validate(ctl_alone, tmp_path):
+    schema, good, bad = (tmp_path / name for name in ("schema.json", "good.json", "bad.json"))
+    schema.write_text('{"type": "object", "properties": {"n": {"type": "integer"}}}')
+    good.write_text('{"n": 3.0}')
+    bad.write_text('{"n": "x"}')
+    assert ctl_alone("validate", schema, good).returncode == DONE
+    done = ctl_alone("validate", schema, bad)
+    assert done.returncode == ERROR and "/n" in done.stdout + done.stderr
+    assert ctl_alone("validate", schema, good, bad).returncode == ERROR

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The daemon as a command: flags, exit statuses, --check, signals, configuration."""
+import json
+import os
+import signal
+import socket
+import subprocess
+
+import manifests
+import pytest
+from caller import Caller
+from processes import (END_SECONDS, FINDING, SLOWNESS, TOOLBOXD, environment, until,
+                       write_configuration)
+
+
+def toolboxd(home, *args, env=None):
+    """Run it with arguments that let it end by itself."""
+    done = subprocess.run([TOOLBOXD, *map(str, args)], env=environment(home, **(env or {})),
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          timeout=20 * SLOWNESS, cwd=home)
+    assert not FINDING.search(done.stderr), f"a sanitizer spoke:\n{done.stderr}"
+    return done
+
+
+def test_help_and_version(tmp_path):
+    done = toolboxd(tmp_path, "--help")
+    assert done.returncode == 0 and done.stderr == ""
+    for flag in ("--bus", "--embedded-bus", "--toolbox-dir", "--config", "--log-level",
+                 "--log-format", "--check", "--version", "--help"):
+        assert flag in done.stdout
+    done = toolboxd(tmp_path, "--version")
+    assert done.returncode == 0 and "toolboxd" in done.stdout and "0.1.0" in done.stdout
+
+
+@pytest.mark.parametrize("args", [
+    ["--no-such-flag"], ["extra"], ["--bus"], ["--bus", "http://127.0.0.1/"],
+    ["--log-level", "loud"], ["--log-format", "xml"], ["--http", "127.0.0.1:0"],
+])
+def test_usage(tmp_path, args):
+    done = toolboxd(tmp_path, *args)
+    assert done.returncode == 2 and done.stderr and done.stdout == ""
+
+
+def test_an_unusable_port(tmp_path):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        done = toolboxd(tmp_path, "--embedded-bus", "--bus", f"ws://127.0.0.1:{port}/core")
+    assert done.returncode == 1 and str(port) in done.stderr
+
+
+def test_check_prints_the_merged_configuration(tmp_path):
+    write_configuration(tmp_path, {"toolboxd": {"timeout_ms": 1234}})
+    more = tmp_path / "more.conf"
+    more.write_text('// a comment\n{"toolboxd": {\n# another\n"limits": {"queue": 3}}}')
+    done = toolboxd(tmp_path, "--check", "--config", more, "--toolbox-dir", manifests.SHIPPED)
+    assert done.returncode == 0, done.stderr
+    merged = json.loads(done.stdout)
+    assert merged["toolboxd"]["timeout_ms"] == 1234
+    assert merged["toolboxd"]["limits"]["queue"] == 3
+
+
+@pytest.mark.parametrize("configuration, place", [
+    ({"toolboxd": {"timeout_ms": "soon"}}, "timeout_ms"),
+    ({"toolboxd": {"limits": {"queue": -1}}}, "queue"),
+    ({"toolboxd": {"approval": {"mode": "maybe"}}}, "mode"),
+])
+def test_check_finds_what_is_wrong_with_the_configuration(tmp_path, configuration, place):
+    write_configuration(tmp_path, configuration)
+    done = toolboxd(tmp_path, "--check", "--toolbox-dir", manifests.SHIPPED)
+    assert done.returncode == 1
+    lines = [line for line in done.stderr.splitlines() if line.startswith("error ")]
+    assert any(place in line and "mycroft.conf:" in line for line in lines), done.stderr
+
+
+def test_check_finds_what_is_wrong_with_a_toolbox(tmp_path):
+    folder = tmp_path / "toolbox.d"
+    manifests.toolbox(folder, "bad", [manifests.tool("a", "no_such_symbol_anywhere")])
+    done = toolboxd(tmp_path, "--check", "--toolbox-dir", folder)
+    assert done.returncode == 1
+    assert "bad.json:" in done.stderr and "no_such_symbol_anywhere" in done.stderr
+
+
+@pytest.mark.parametrize("configuration, words", [
+    ({"websocket": {"secret_key": "0123456789abcdef"}}, "secret_key"),
+    ({"toolboxd": {"sandbox_max": "compute"}}, "sandbox_max"),
+    ({"toolboxd": {"profiles": {"a": {"tool_names": ["add"]}}}}, "profiles"),
+])
+def test_what_would_change_what_a_call_may_do_and_is_not_built_keeps_it_from_starting(
+        tmp_path, configuration, words):
+    write_configuration(tmp_path, configuration)
+    done = toolboxd(tmp_path, "--embedded-bus", "--bus", "ws://127.0.0.1:0/core")
+    assert done.returncode == 1 and words in done.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it(launch, number):
+    service = launch()
+    with Caller(service.url) as caller:
+        caller.invoke("add", {"a": 1, "b": 2})
+        host, = service.daemon.hosts()
+        os.kill(service.daemon.daemon_pid(), number)
+        assert service.daemon.process.wait(END_SECONDS) == 0
+        assert not os.path.exists(f"/proc/{host}")
+    service.daemon.check_log()
+    service.daemon.has_ended = True
+
+
+def test_calls_in_flight_at_the_end_are_answered(launch, tmp_path):
+    manifests.answers(tmp_path / "toolbox.d")
+    service = launch({"drain_ms": 300}, [tmp_path / "toolbox.d"])
+    with Caller(service.url) as caller:
+        mark = caller.send("ovos.tools.invoke", {"name": "wait", "args": {"seconds": 15}})
+        caller.settle()
+        service.daemon.process.terminate()
+        answer = caller.answer_to("ovos.tools.invoke", mark)
+        assert answer.data["code"] == "unavailable"
+
+
+def test_the_log_may_be_json(launch):
+    service = launch(args=["--log-format", "json"])
+    lines = until(lambda: service.daemon.log().splitlines(), 5, "a line")
+    for line in lines:
+        assert set(json.loads(line)) >= {"time", "level", "message"}
+
+
+def test_a_broken_configuration_file_is_skipped_and_said(tmp_path, launch):
+    home = tmp_path / "home-0"
+    (home / "toolboxd" / "config" / "mycroft").mkdir(parents=True)
+    (home / "toolboxd" / "config" / "mycroft" / "mycroft.conf").write_text('{"toolboxd": {')
+    service = launch()
+    with Caller(service.url) as caller:
+        assert caller.invoke("add", {"a": 1, "b": 2})["result"] == {"result": 3}
+    assert "mycroft.conf" in service.daemon.log()
+
+
