@@ -44,6 +44,9 @@
 
 #define TOKENS_FIRST_CAPACITY 64
 
+/* 2^32 divided by the golden ratio: neighbours end up far apart (Knuth, TAOCP 3, 6.4). */
+#define KEY_SPREAD UINT32_C(0x9E3779B1)
+
 /* Beside the flags of a token: the string holds U+0000. */
 #define SEEN_NUL 0x100u
 
@@ -64,7 +67,7 @@ struct reader {
 	uint32_t count;
 	uint32_t capacity;
 	uint32_t open;    /* index of the innermost open container, or NOWHERE */
-	uint32_t members; /* of it, so far, with the current one; at most JSON_COUNT_MAX */
+	uint32_t members; /* of it, so far, with the current one */
 	uint64_t seen;    /* Bloom filter of its keys */
 	uint32_t depth_left;
 	bool is_object; /* it is an object */
@@ -102,7 +105,7 @@ static JSON_ALWAYS_INLINE int reserve_token(struct reader *r, struct json_tape *
 {
 	int status;
 
-	if (r->count < r->capacity)
+	if (__builtin_expect(r->count < r->capacity, 1))
 		return 0;
 	status = json_tape_reserve(tape, r->count, 1);
 	r->tokens = tape->tokens;
@@ -133,6 +136,21 @@ static JSON_ALWAYS_INLINE char peek_token(struct reader *r)
 	return peek(r, r->at);
 }
 
+/* Step over the comma that is next, if one is. */
+static JSON_ALWAYS_INLINE bool is_comma_next(struct reader *r)
+{
+	if (peek_token(r) != ',')
+		return false;
+	r->at++;
+	return true;
+}
+
+/* Whether @c is '[' or '{', which differ in bit 0x20. */
+static JSON_ALWAYS_INLINE bool is_opening(char c)
+{
+	return (c | 0x20) == '{';
+}
+
 static JSON_ALWAYS_INLINE struct json_token *put_token(
 	struct reader *r, enum json_type type, const char *start, const char *end, uint32_t flags)
 {
@@ -148,13 +166,30 @@ static JSON_ALWAYS_INLINE struct json_token *put_token(
 	return token;
 }
 
+static bool is_short_escape(char c)
+{
+	switch (c) {
+	case '"':
+	case '\\':
+	case '/':
+	case 'b':
+	case 'f':
+	case 'n':
+	case 'r':
+	case 't':
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* The byte behind the escape at @at, or NULL. A surrogate is taken with its other half. */
 static const char *read_escape(
 	const char *at, const char *end, uint32_t *flags, struct fault *fault)
 {
 	int code;
 
-	if (end - at >= 2 && at[1] != '\0' && strchr("\"\\/bfnrt", at[1]))
+	if (end - at >= 2 && is_short_escape(at[1]))
 		return at + 2;
 	code = end - at >= 6 && at[1] == 'u' ? json_hex4(at + 2) : -1;
 	if (code < 0) {
@@ -229,7 +264,7 @@ static JSON_ALWAYS_INLINE struct json_token *read_string(
 	uint32_t flags = 0;
 
 	if (__builtin_expect(stop == r->end || *stop != '"', 0)) {
-		uint32_t rest_flags = 0;
+		uint32_t rest_flags = 0; /* so that only this one has an address */
 
 		stop = read_string_rest(stop, r->end, &rest_flags, fault);
 		if (!stop)
@@ -241,15 +276,15 @@ static JSON_ALWAYS_INLINE struct json_token *read_string(
 	return put_token(r, JSON_STRING, start, stop, flags);
 }
 
-/* A bit for a key, from its length and its first, middle and last byte. (Of an empty key the byte
- * in front of it is its quote.) */
+/* A bit for a key, from its length and its first, middle and last byte. (Where an empty key would
+ * have them stand its quotes.) */
 static JSON_ALWAYS_INLINE uint64_t key_bit(const char *key, uint32_t length)
 {
-	uint32_t mix = (uint32_t)(unsigned char)key[0] |
-		       (uint32_t)(unsigned char)key[length / 2] << 8 |
-		       (uint32_t)(unsigned char)key[(ptrdiff_t)length - 1] << 16 | length << 24;
+	uint32_t first = (unsigned char)key[0];
+	uint32_t middle = (unsigned char)key[length / 2];
+	uint32_t last = (unsigned char)key[(ptrdiff_t)length - 1];
 
-	return UINT64_C(1) << (mix * UINT32_C(0x9E3779B1) >> 26);
+	return UINT64_C(1) << ((first | middle << 8 | last << 16 | length << 24) * KEY_SPREAD >> 26);
 }
 
 /* Whether the key at @key was in the open object at @object before. */
@@ -269,16 +304,15 @@ static JSON_ALWAYS_INLINE int note_key(
 	const char *start = r->text + key->offset;
 	uint64_t bit = key_bit(start, key->length);
 
-	if (__builtin_expect(flags & SEEN_NUL, 0))
-		return refuse(fault, JSON_E_NUL_IN_KEY, start - 1,
-			"expected a key without U+0000, found one with it");
-	if (r->members > KEYS_COMPARED_MAX)
-		return 0;
 	/* Raw bytes of an escaped key say nothing about its value: it, and all after it, are
 	 * compared. */
-	if (flags & JSON_ESCAPED)
+	if (__builtin_expect((flags & (JSON_ESCAPED | SEEN_NUL)) != 0, 0)) {
+		if (flags & SEEN_NUL)
+			return refuse(fault, JSON_E_NUL_IN_KEY, start - 1,
+				"expected a key without U+0000, found one with it");
 		r->seen = UINT64_MAX;
-	if (__builtin_expect((r->seen & bit) != 0, 0) &&
+	}
+	if (__builtin_expect((r->seen & bit) != 0, 0) && r->members <= KEYS_COMPARED_MAX &&
 		is_key_known(r->text, r->tokens, r->open, r->count - 1))
 		return refuse(fault, JSON_E_DUPLICATE_KEY, start - 1,
 			"expected every key of an object once, found one again");
@@ -286,19 +320,12 @@ static JSON_ALWAYS_INLINE int note_key(
 	return 0;
 }
 
-static JSON_ALWAYS_INLINE const char *span_digits(const struct reader *r, const char *at)
-{
-	while ((unsigned char)(peek(r, at) - '0') <= 9)
-		at++;
-	return at;
-}
-
 /* Read the number that is next; 0 or the refusal. */
 static JSON_ALWAYS_INLINE int read_number(struct reader *r, struct fault *fault)
 {
 	const char *start = r->at;
 	const char *digits = start + (*start == '-');
-	const char *at = span_digits(r, digits);
+	const char *at = json_span_digits(digits, r->end);
 	uint32_t flags = 0;
 
 	if (at == digits)
@@ -310,7 +337,7 @@ static JSON_ALWAYS_INLINE int read_number(struct reader *r, struct fault *fault)
 	if (peek(r, at) == '.') {
 		flags = JSON_FRACTION;
 		digits = at + 1;
-		at = span_digits(r, digits);
+		at = json_span_digits(digits, r->end);
 		if (at == digits)
 			goto refused;
 	}
@@ -318,7 +345,7 @@ static JSON_ALWAYS_INLINE int read_number(struct reader *r, struct fault *fault)
 		flags = JSON_FRACTION;
 		digits = at + 1;
 		digits += peek(r, digits) == '+' || peek(r, digits) == '-';
-		at = span_digits(r, digits);
+		at = json_span_digits(digits, r->end);
 		if (at == digits)
 			goto refused;
 	}
@@ -341,10 +368,14 @@ static JSON_ALWAYS_INLINE bool read_word(
 }
 
 /* Read the scalar that starts with @c, the next byte; 0 or the refusal. */
-static JSON_ALWAYS_INLINE int read_scalar(struct reader *r, char c, struct fault *fault)
+static JSON_ALWAYS_INLINE int read_scalar(
+	struct reader *r, struct json_tape *tape, char c, struct fault *fault)
 {
 	uint32_t flags;
+	int status = reserve_token(r, tape);
 
+	if (status != 0)
+		return status;
 	if (c == '"')
 		return read_string(r, &flags, fault) ? 0 : fault->status;
 	if (c == '-' || (c >= '0' && c <= '9'))
@@ -356,17 +387,26 @@ static JSON_ALWAYS_INLINE int read_scalar(struct reader *r, char c, struct fault
 	return refuse(fault, JSON_E_SYNTAX, r->at, json_refusal_value(r->text, r->at, r->end));
 }
 
-/* Step into the container whose bracket is next. */
-static JSON_ALWAYS_INLINE int open_container(struct reader *r, bool is_object, struct fault *fault)
+static uint32_t clip_count(uint32_t members)
+{
+	return members < JSON_COUNT_MAX ? members : JSON_COUNT_MAX;
+}
+
+/* Step into the container whose bracket is next; 0 or the refusal. */
+static JSON_ALWAYS_INLINE int open_container(
+	struct reader *r, struct json_tape *tape, bool is_object, struct fault *fault)
 {
 	uint32_t index = r->count;
+	int status = reserve_token(r, tape);
 
+	if (status != 0)
+		return status;
 	if (r->depth_left == 0)
 		return refuse(fault, JSON_E_DEPTH, r->at,
 			"expected fewer nested arrays and objects, found one level too many");
 	r->depth_left--;
 	if (r->open != NOWHERE) {
-		r->tokens[r->open].count = r->members & JSON_COUNT_MAX;
+		r->tokens[r->open].count = clip_count(r->members) & JSON_COUNT_MAX;
 		r->tokens[r->open].length = (uint32_t)r->seen;
 		if (r->is_object)
 			r->tokens[index - 1].next = (uint32_t)(r->seen >> 32);
@@ -390,7 +430,7 @@ static JSON_ALWAYS_INLINE void close_container(struct reader *r)
 	r->depth_left++;
 	r->open = token->next;
 	token->length = (uint32_t)(r->at - r->text) - token->offset;
-	token->count = r->members & JSON_COUNT_MAX;
+	token->count = clip_count(r->members) & JSON_COUNT_MAX;
 	token->next = r->count;
 	if (r->open == NOWHERE)
 		return;
@@ -415,6 +455,13 @@ static NEVER_INLINE int check_keys(
 		"expected every key of an object once, found one again");
 }
 
+static JSON_ALWAYS_INLINE int refuse_comma(const struct reader *r, struct fault *fault)
+{
+	enum json_type container = r->is_object ? JSON_OBJECT : JSON_ARRAY;
+
+	return refuse(fault, JSON_E_SYNTAX, r->at, json_refusal_comma(container, r->at, r->end));
+}
+
 /* Close the container whose bracket is next, and check it as a whole; 0 or the refusal. */
 static JSON_ALWAYS_INLINE int leave_container(
 	struct reader *r, struct json_tape *tape, struct fault *fault)
@@ -431,8 +478,7 @@ static JSON_ALWAYS_INLINE int leave_container(
 	}
 	/* The only place where a text that ends in a bracket can end too early. */
 	if (status == 0 && r->at == r->end && r->open != NOWHERE)
-		status = refuse(fault, JSON_E_SYNTAX, r->at,
-			json_refusal_comma(r->is_object ? JSON_OBJECT : JSON_ARRAY, r->at, r->end));
+		status = refuse_comma(r, fault);
 	return status;
 }
 
@@ -461,59 +507,76 @@ static JSON_ALWAYS_INLINE int read_key(
 	return 0;
 }
 
+/* 0 when nothing is left of the text, else the refusal. */
+static JSON_ALWAYS_INLINE int finish(const struct reader *r, struct fault *fault)
+{
+	if (r->at == r->end)
+		return 0;
+	return refuse(fault, JSON_E_SYNTAX, json_span_space(r->at, r->end),
+		"expected the end of the text behind the value, found more");
+}
+
 /* The loop. @r is a copy with is_closed a constant. */
 static JSON_ALWAYS_INLINE int read_values(
 	struct reader r, struct json_tape *tape, struct fault *fault)
 {
+	char c = peek_token(&r);
 	int status;
-	char c;
 
-value:
-	c = peek_token(&r);
-	status = reserve_token(&r, tape);
-	if (status != 0)
-		return status;
-	if (c == '{' || c == '[') {
-		status = open_container(&r, c == '{', fault);
-		if (status != 0)
-			return status;
-		if (peek_token(&r) == (r.is_object ? '}' : ']'))
-			goto close;
-		goto member;
-	}
-	status = read_scalar(&r, c, fault);
-	if (status != 0)
-		return status;
-behind:
-	if (r.open == NOWHERE)
+	if (!is_opening(c)) {
+		status = read_scalar(&r, tape, c, fault);
 		goto done;
-	c = peek_token(&r);
-	if (c == ',') {
-		r.at++;
-		goto member;
 	}
-	if (c != (r.is_object ? '}' : ']'))
-		return refuse(fault, JSON_E_SYNTAX, r.at,
-			json_refusal_comma(r.is_object ? JSON_OBJECT : JSON_ARRAY, r.at, r.end));
-close:
-	status = leave_container(&r, tape, fault);
+open:
+	status = open_container(&r, tape, c == '{', fault);
 	if (status != 0)
 		return status;
-	goto behind;
+	if (peek_token(&r) == (c == '{' ? '}' : ']'))
+		goto close;
+	if (c == '{')
+		goto member;
+element:
+	r.members++;
+	c = peek_token(&r);
+	if (is_opening(c))
+		goto open;
+	status = read_scalar(&r, tape, c, fault);
+	if (status != 0)
+		return status;
+behind_element:
+	if (is_comma_next(&r))
+		goto element;
+	if (peek(&r, r.at) != ']')
+		return refuse_comma(&r, fault);
+	goto close;
 member:
-	r.members += r.members < JSON_COUNT_MAX;
-	if (!r.is_object)
-		goto value;
+	r.members++;
 	status = read_key(&r, tape, fault);
 	if (status != 0)
 		return status;
-	goto value;
+	c = peek_token(&r);
+	if (is_opening(c))
+		goto open;
+	status = read_scalar(&r, tape, c, fault);
+	if (status != 0)
+		return status;
+behind_member:
+	if (is_comma_next(&r))
+		goto member;
+	if (peek(&r, r.at) != '}')
+		return refuse_comma(&r, fault);
+close:
+	status = leave_container(&r, tape, fault);
+	if (status == 0 && r.open != NOWHERE) {
+		if (r.is_object)
+			goto behind_member;
+		goto behind_element;
+	}
 done:
-	if (r.at != r.end)
-		return refuse(fault, JSON_E_SYNTAX, json_span_space(r.at, r.end),
-			"expected the end of the text behind the value, found more");
-	tape->count = r.count;
-	return 0;
+	if (status == 0)
+		status = finish(&r, fault);
+	tape->count = status == 0 ? r.count : 0;
+	return status;
 }
 
 static NEVER_INLINE int read_closed(

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -94,15 +95,14 @@ static JSON_ALWAYS_INLINE unsigned int json_space_stops(__m128i block)
 
 typedef uint64_t (*json_block_function)(uint64_t block);
 
-#define JSON_BLOCK_ONES  UINT64_C(0x0101010101010101)
-#define JSON_BLOCK_HIGHS UINT64_C(0x8080808080808080)
+#define JSON_BLOCK_ONES UINT64_C(0x0101010101010101)
 
 static JSON_ALWAYS_INLINE const char *json_span(const char *at, const char *end,
 	json_block_function stops, bool (*is_stop)(unsigned char byte))
 {
-	uint64_t block;
+	while (end - at >= (ptrdiff_t)sizeof(uint64_t)) {
+		uint64_t block;
 
-	while (end - at >= (int)sizeof(block)) {
 		memcpy(&block, at, sizeof(block));
 		if (stops(block))
 			break;
@@ -199,4 +199,13 @@ static JSON_ALWAYS_INLINE const char *json_span_bracket(const char *at, const ch
 static JSON_ALWAYS_INLINE const char *json_span_space(const char *at, const char *end)
 {
 	return json_span(at, end, json_space_stops, json_is_space_stop);
+}
+
+/* The first byte that is no decimal digit. Numbers are short, and a loop that is foreseen costs
+ * less here than one that computes where the next token starts. */
+static JSON_ALWAYS_INLINE const char *json_span_digits(const char *at, const char *end)
+{
+	while (at < end && (unsigned char)(*at - '0') <= 9)
+		at++;
+	return at;
 }
