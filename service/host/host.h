@@ -26,11 +26,12 @@ struct host;
 
 /* Why a host ended. */
 enum host_reason {
-	HOST_EXITED,	/* on its own; exit_code */
-	HOST_SIGNALED,	/* by signal; signal */
-	HOST_MALFORMED, /* it sent what no host may send, and was killed */
-	HOST_REFUSED,	/* it could not load its toolbox; pointer and message */
-	HOST_TOO_SLOW,	/* not loaded within start_timeout_ms, and was killed */
+	HOST_EXITED,    /* on its own; exit_code */
+	HOST_SIGNALED,  /* by signal; signal */
+	HOST_MALFORMED, /* it sent what no host may send, or closed its socket, and was killed */
+	HOST_TOO_LARGE, /* its answer was over output_max, and it was killed; actual, max */
+	HOST_REFUSED,   /* it could not load its toolbox; pointer and message */
+	HOST_TOO_SLOW,  /* not loaded within start_timeout_ms, and was killed */
 };
 
 struct host_end {
@@ -39,28 +40,32 @@ struct host_end {
 	int signal;
 	const char *pointer; /* HOST_REFUSED: JSON Pointer into the LOAD frame, NUL-terminated */
 	const char *message; /* HOST_REFUSED: NUL-terminated, checked to be UTF-8 */
+	size_t actual;       /* HOST_TOO_LARGE: bytes of the answer, as its frame says */
+	size_t max;          /* HOST_TOO_LARGE: output_max */
 };
 
+/* What a host tells. Each of these may call host_free, and answered() may invoke the next call; the
+ * texts are the host's and go with it. */
 struct host_handler {
 	/* The toolbox is loaded: host_invoke may be called. @loaded is the JSON text it sent. */
 	void (*loaded)(void *data, const char *loaded, size_t size);
 
 	/* The call @id is done: the JSON text of its result (checked to be JSON), or, when
 	 * @is_failure, the tool's own words (checked to be UTF-8). Good during the call only. */
-	void (*answered)(
-		void *data, uint64_t id, bool is_failure, const char *text, size_t size);
+	void (*answered)(void *data, uint64_t id, bool is_failure, const char *text, size_t size);
 
-	/* The process is gone, or must not be used any more. A call in flight gets no answer. */
+	/* The process is gone, or must not be used any more. A call in flight gets no answer. What
+	 * @end points to is good during the call only. */
 	void (*ended)(void *data, const struct host_end *end);
 };
 
 struct host_options {
-	const char *program;	 /* path of toolbox-host */
-	const char *toolbox_id;	 /* for its log lines and its process title */
-	const char *load;	 /* payload of the LOAD frame; copied */
+	const char *program;    /* path of toolbox-host */
+	const char *toolbox_id; /* for its log lines and its process title */
+	const char *load;       /* payload of the LOAD frame; copied */
 	size_t load_size;
-	size_t output_max;	 /* host_output_bytes: largest payload it may send */
-	size_t stderr_max;	 /* stderr_bytes: how much of its stderr goes to our log, per call */
+	size_t output_max; /* host_output_bytes: largest payload it may send */
+	size_t stderr_max; /* stderr_bytes: how much of its stderr goes to our log, per call */
 	uint64_t start_timeout_ms;
 };
 
@@ -68,8 +73,9 @@ struct host_options {
 int host_spawn(struct loop *loop, const struct host_options *options,
 	const struct host_handler *handler, void *data, struct host **ret_host);
 
-/* Run the tool with index @tool of the LOAD frame, with the JSON text @arguments, as call @id. One
- * call at a time. 0 or a negative errno. */
+/* Run the tool with index @tool of the LOAD frame, with the JSON text @arguments, as call @id (not
+ * 0). 0, or a negative errno, and then the call has not begun: -EBUSY while the host is loading or
+ * running another call, -EPIPE when it is ending (ended() has come, or comes). */
 int host_invoke(struct host *host, uint64_t id, uint32_t tool, const char *arguments, size_t size);
 
 /* Kill the process group with SIGKILL, reap it, forget it; no callback comes. Takes NULL. */
@@ -77,7 +83,7 @@ void host_free(struct host *host);
 
 pid_t host_pid(const struct host *host);
 
-/* "SIGSEGV" for 11; "SIG64" for one without a name. */
+/* "SIGSEGV" for 11; "SIG64" for one without a name. A constant text. */
 const char *host_signal_name(int signal);
 
 CLEANUP_DEFINE(host, struct host *, host_free)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,9 +21,13 @@
  *                                    ◀── RESULT id, JSON | FAILED id, text
  *     (end of file)                  ──▶        the host exits
  *
- * What a host sends is hostile: a size over the limit, an unknown kind, an id that is not in flight
- * or a second answer ends the host.
+ * What a host sends is hostile: a size over the limit, an unknown kind, an id that is not in
+ * flight, a second answer, or bytes behind one, ends the host.
  */
+
+/* Where a host finds its end of the socket. */
+#define WIRE_FD 3
+
 enum wire_kind {
 	WIRE_LOAD = 1,
 	WIRE_LOADED,
@@ -54,7 +59,8 @@ struct wire_frame {
 
 enum wire_status {
 	WIRE_E_MORE = 1,  /* not a whole frame yet */
-	WIRE_E_MALFORMED, /* an unknown kind, or a size over the limit */
+	WIRE_E_MALFORMED, /* an unknown kind */
+	WIRE_E_TOO_LARGE, /* a payload over the limit: the frame's header is given, no payload */
 };
 
 /* Gathers frames from a stream. A zeroed reader with @payload_max set is ready. */
@@ -64,16 +70,30 @@ struct wire_reader {
 	size_t payload_max;
 };
 
+/* Give the bytes back; payload_max stays. */
 void wire_reader_deinit(struct wire_reader *reader);
 
 /* Where to put up to *ret_size received bytes (at least one page), or NULL without memory; then
- * say how many came. */
+ * say how many came. Memory grows with what arrives, never with what a header promises. */
 char *wire_reader_space(struct wire_reader *reader, size_t *ret_size);
 void wire_reader_received(struct wire_reader *reader, size_t size);
 
-/* Take the next frame: 0, WIRE_E_MORE, or WIRE_E_MALFORMED. */
+/* Take the next frame: 0, WIRE_E_MORE, WIRE_E_MALFORMED or WIRE_E_TOO_LARGE. Behind the latter two
+ * the stream is of no more use. */
 int wire_reader_next(struct wire_reader *reader, struct wire_frame *ret_frame);
 
-/* Append a frame; the payload in two parts, either of which may be empty. */
+/* Whether bytes are left behind the frames that were taken. */
+static inline bool wire_reader_has_more(const struct wire_reader *reader)
+{
+	return reader->used < reader->bytes.size;
+}
+
+/* Append a frame; the payload in two parts, either of which may be empty. A payload that a header
+ * cannot tell leaves -EMSGSIZE in the buffer's status. */
 void wire_write(struct buffer *out, enum wire_kind kind, uint64_t id, const void *head,
 	size_t head_size, const void *body, size_t body_size);
+
+/* The same in place: begin a frame, append its payload to @out, finish it. wire_begin returns where
+ * the frame starts, for wire_finish. */
+size_t wire_begin(struct buffer *out);
+void wire_finish(struct buffer *out, size_t start, enum wire_kind kind, uint64_t id);

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+/*
+ * What a host does to itself before it loads anything that is not ours, in this order:
+ *
+ *   1. dies with its parent, which must still be the one that made the socket @wire_fd
+ *   2. keeps no descriptor but 0, 1, 2 and the wire, and gives the wire to no program it may run
+ *   3. leaves no core dump, gains no privileges
+ *   4. reads and writes numbers as C does, whatever a toolbox does to the process's locale
+ *
+ * Returns 0 or a negative errno; then nothing may be loaded.
+ */
+int confine(int wire_fd);

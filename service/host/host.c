@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "host/host.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "host/output.h"
+#include "host/process.h"
+#include "host/wire.h"
+#include "json/reader.h"
+#include "util/utf8.h"
+
+/*
+ * Three things are watched: the socket, the process (pidfd), and a timer.
+ *
+ *   a frame          is one answer and nothing behind it, or the host is killed: between an answer
+ *                    and the next INVOKE a host has nothing to say
+ *   the process ends what it had sent before still counts: the socket is read until it is empty,
+ *                    then ended() tells the exit status
+ *   end of file      comes a moment before the process's end, which will tell the reason; a process
+ *                    that lives on HANG_UP_MS later has closed its socket, and is killed
+ *   the timer        start_timeout_ms, later HANG_UP_MS
+ *
+ * In the steady state a call is one sendmsg, one recv and no allocation: the reader's buffer and
+ * the tape that checks a result are used again and again.
+ */
+
+#define HANG_UP_MS 100
+
+/* A tape that grew larger for one result is given back behind it. */
+#define KEEP_TOKENS 16384
+
+enum host_state {
+	HOST_STARTING,
+	HOST_READY,
+	HOST_RUNNING,
+	HOST_ENDED,
+};
+
+struct host {
+	struct loop *loop;
+	struct host_handler handler;
+	void *data;
+	enum host_state state;
+	pid_t pid;
+	struct loop_child *child; /* NULL once reaped */
+	int wire;
+	struct loop_source *source; /* of wire; NULL behind its end of file */
+	struct wire_reader reader;
+	struct buffer unsent; /* what the socket did not take at once */
+	size_t sent;          /* bytes of it that it has taken since */
+	struct json_tape tape;
+	struct loop_timer timer;
+	struct output output;
+	uint64_t call_id; /* of the call that runs */
+	bool *freed;      /* where host_free leaves a note for a function it returns to */
+};
+
+pid_t host_pid(const struct host *host)
+{
+	return host->pid;
+}
+
+/* The leader and its group: a leader may have left its group, its children may be left in it. */
+static void kill_all(struct host *host)
+{
+	if (!host->child)
+		return;
+	loop_child_signal(host->child, SIGKILL);
+	kill(-host->pid, SIGKILL);
+}
+
+/* Let go of everything but memory. */
+static void shut(struct host *host)
+{
+	kill_all(host);
+	loop_child_forget(host->child);
+	host->child = NULL;
+	loop_source_free(host->source);
+	host->source = NULL;
+	loop_timer_deinit(&host->timer);
+	output_deinit(&host->output);
+	if (host->wire >= 0)
+		close(host->wire);
+	host->wire = -1;
+	host->state = HOST_ENDED;
+}
+
+void host_free(struct host *host)
+{
+	if (!host)
+		return;
+	if (host->freed)
+		*host->freed = true;
+	shut(host);
+	wire_reader_deinit(&host->reader);
+	buffer_deinit(&host->unsent);
+	json_tape_deinit(&host->tape);
+	free(host);
+}
+
+/* The last thing that is done with a host: the handler may free it. */
+static void end(struct host *host, const struct host_end *why)
+{
+	shut(host);
+	host->handler.ended(host->data, why);
+}
+
+static void end_malformed(struct host *host)
+{
+	end(host, &(struct host_end){.reason = HOST_MALFORMED});
+}
+
+/* We had no memory to go on with it. */
+static void end_killed(struct host *host)
+{
+	end(host, &(struct host_end){.reason = HOST_SIGNALED, .signal = SIGKILL});
+}
+
+static void end_too_large(struct host *host, size_t actual)
+{
+	end(host, &(struct host_end){.reason = HOST_TOO_LARGE,
+			  .actual = actual,
+			  .max = host->reader.payload_max});
+}
+
+static void end_by_status(struct host *host, int status)
+{
+	if (WIFSIGNALED(status))
+		end(host, &(struct host_end){.reason = HOST_SIGNALED, .signal = WTERMSIG(status)});
+	else
+		end(host, &(struct host_end){
+				  .reason = HOST_EXITED, .exit_code = WEXITSTATUS(status)});
+}
+
+static int watch(struct host *host, uint32_t events)
+{
+	return host->source ? loop_source_set_events(host->source, events) : -EPIPE;
+}
+
+/* Send what is left; what cannot be sent at all is of no use any more, and its end will show. */
+static void flush(struct host *host)
+{
+	const char *from = host->unsent.data + host->sent;
+	size_t left = host->unsent.size - host->sent;
+	ssize_t n = send(host->wire, from, left, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	host->sent += n < 0 ? left : (size_t)n;
+	if (host->sent < host->unsent.size)
+		return;
+	buffer_deinit(&host->unsent);
+	host->sent = 0;
+	watch(host, EPOLLIN);
+}
+
+/* Keep the frame for flush(), but for the @sent bytes of it that are on their way. */
+static int keep(struct host *host, const struct wire_header *header, const struct iovec *head,
+	const struct iovec *body, size_t sent)
+{
+	int r;
+
+	wire_write(&host->unsent, (enum wire_kind)header->kind, header->id, head->iov_base,
+		head->iov_len, body->iov_base, body->iov_len);
+	r = buffer_status(&host->unsent);
+	if (r)
+		return r;
+	host->sent = sent;
+	return watch(host, EPOLLIN | EPOLLOUT);
+}
+
+/* Send a frame whose payload is @head, then @body, without copying what the socket takes at once.
+ * Nothing is unsent when this is called: one frame is answered before the next. */
+static int transmit(
+	struct host *host, enum wire_kind kind, uint64_t id, struct iovec head, struct iovec body)
+{
+	struct wire_header header = {
+		.size = (uint32_t)(head.iov_len + body.iov_len), .kind = kind, .id = id};
+	struct iovec parts[] = {{&header, sizeof(header)}, head, body};
+	struct msghdr message = {.msg_iov = parts, .msg_iovlen = 3};
+	ssize_t n;
+
+	if (body.iov_len > JSON_SIZE_MAX - head.iov_len)
+		return -EMSGSIZE;
+	n = sendmsg(host->wire, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+	if (n < 0 && errno != EAGAIN && errno != EINTR)
+		return errno == ECONNRESET ? -EPIPE : -errno;
+	if (n == (ssize_t)(sizeof(header) + header.size))
+		return 0;
+	return keep(host, &header, &head, &body, n < 0 ? 0 : (size_t)n);
+}
+
+int host_invoke(struct host *host, uint64_t id, uint32_t tool, const char *arguments, size_t size)
+{
+	struct wire_invoke invoke = {.tool = tool};
+	int r;
+
+	if (host->state == HOST_ENDED || !host->child || !host->source)
+		return -EPIPE;
+	if (host->state != HOST_READY)
+		return -EBUSY;
+	r = transmit(host, WIRE_INVOKE, id, (struct iovec){&invoke, sizeof(invoke)},
+		(struct iovec){(void *)arguments, size});
+	if (r)
+		return r;
+	output_begin_call(&host->output);
+	host->state = HOST_RUNNING;
+	host->call_id = id;
+	return 0;
+}
+
+/* Check that the payload is JSON. 0, -ENOMEM, or an enum json_status. */
+static int read_payload(struct host *host, const struct wire_frame *frame)
+{
+	if (host->tape.capacity > KEEP_TOKENS)
+		json_tape_deinit(&host->tape);
+	return json_tape_read(&host->tape, frame->payload, frame->size, JSON_DEPTH_DEFAULT, NULL);
+}
+
+/* The member @key of the object in the tape: a text without U+0000. NULL if it is not that. */
+static char *dup_member(const struct json_tape *tape, const char *key)
+{
+	uint32_t value = json_find(tape, 0, key);
+	size_t size;
+	char *text;
+
+	if (value == JSON_NONE || json_type_at(tape, value) != JSON_STRING)
+		return NULL;
+	text = json_string_dup(tape, value, &size);
+	if (text && strlen(text) == size)
+		return text;
+	free(text);
+	return NULL;
+}
+
+static void take_loaded(struct host *host, const struct wire_frame *frame)
+{
+	loop_timer_disarm(&host->timer);
+	host->state = HOST_READY;
+	host->handler.loaded(host->data, frame->payload, frame->size);
+}
+
+static void take_refused(struct host *host)
+{
+	cleanup_free char *pointer = dup_member(&host->tape, "pointer");
+	cleanup_free char *message = dup_member(&host->tape, "message");
+
+	if (!pointer || !message)
+		end_malformed(host);
+	else
+		end(host, &(struct host_end){
+				  .reason = HOST_REFUSED, .pointer = pointer, .message = message});
+}
+
+static void take_answer(struct host *host, const struct wire_frame *frame)
+{
+	host->state = HOST_READY;
+	host->handler.answered(
+		host->data, frame->id, frame->kind == WIRE_FAILED, frame->payload, frame->size);
+}
+
+static bool is_answer(const struct host *host, const struct wire_frame *frame)
+{
+	return host->state == HOST_RUNNING && frame->id == host->call_id &&
+	       (frame->kind == WIRE_RESULT || frame->kind == WIRE_FAILED);
+}
+
+/* Whether the frame is what may come in this state. */
+static bool is_expected(const struct host *host, const struct wire_frame *frame)
+{
+	if (host->state == HOST_STARTING)
+		return frame->id == 0 &&
+		       (frame->kind == WIRE_LOADED || frame->kind == WIRE_REFUSED);
+	return is_answer(host, frame);
+}
+
+/* What every kind must hold: text that is UTF-8, or JSON; an object outside of calls. */
+static int check_payload(struct host *host, const struct wire_frame *frame)
+{
+	int r;
+
+	if (frame->kind == WIRE_FAILED)
+		return utf8_is_valid(frame->payload, frame->size) ? 0 : JSON_E_UTF8;
+	r = read_payload(host, frame);
+	if (r == 0 && host->state == HOST_STARTING && json_type_at(&host->tape, 0) != JSON_OBJECT)
+		return JSON_E_SYNTAX;
+	return r;
+}
+
+static void take_frame(struct host *host, const struct wire_frame *frame)
+{
+	int r;
+
+	if (!is_expected(host, frame) || wire_reader_has_more(&host->reader)) {
+		end_malformed(host);
+		return;
+	}
+	r = check_payload(host, frame);
+	if (r == -ENOMEM)
+		end_killed(host);
+	else if (r)
+		end_malformed(host);
+	else if (frame->kind == WIRE_LOADED)
+		take_loaded(host, frame);
+	else if (frame->kind == WIRE_REFUSED)
+		take_refused(host);
+	else
+		take_answer(host, frame);
+}
+
+/* Act on what was received, if it is a frame by now; then the handler was called, and the host may
+ * be gone: true. */
+static bool take_received(struct host *host)
+{
+	struct wire_frame frame;
+
+	switch (wire_reader_next(&host->reader, &frame)) {
+	case WIRE_E_MORE:
+		return false;
+	case WIRE_E_TOO_LARGE:
+		if (is_answer(host, &frame))
+			end_too_large(host, frame.size);
+		else
+			end_malformed(host);
+		return true;
+	case WIRE_E_MALFORMED:
+		end_malformed(host);
+		return true;
+	default:
+		take_frame(host, &frame);
+		return true;
+	}
+}
+
+/* Read once: 0 when something came, -EAGAIN, -ENOMEM, or -EPIPE at the end. */
+static int receive(struct host *host)
+{
+	size_t size;
+	char *space = wire_reader_space(&host->reader, &size);
+	ssize_t n;
+
+	if (!space)
+		return -ENOMEM;
+	n = recv(host->wire, space, size, MSG_DONTWAIT);
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR ? -EAGAIN : -EPIPE;
+	wire_reader_received(&host->reader, (size_t)n);
+	return n > 0 ? 0 : -EPIPE;
+}
+
+/* The end of the process should follow at once, and tells why; but not if only the socket ended. */
+static void hang_up(struct host *host)
+{
+	loop_source_free(host->source);
+	host->source = NULL;
+	loop_timer_arm(&host->timer, HANG_UP_MS);
+}
+
+static void on_wire(void *data, uint32_t events)
+{
+	struct host *host = data;
+
+	if ((events & EPOLLOUT) && host->unsent.size > 0)
+		flush(host);
+	if (!(events & (EPOLLIN | EPOLLHUP | EPOLLERR)))
+		return;
+	switch (receive(host)) {
+	case 0:
+		take_received(host);
+		break;
+	case -ENOMEM:
+		end_killed(host);
+		break;
+	case -EPIPE:
+		hang_up(host);
+		break;
+	}
+}
+
+static void on_timer(void *data)
+{
+	struct host *host = data;
+
+	if (host->source)
+		end(host, &(struct host_end){.reason = HOST_TOO_SLOW});
+	else
+		end_malformed(host);
+}
+
+static void on_exit_status(void *data, int status)
+{
+	struct host *host = data;
+	bool is_freed = false;
+
+	/* What it has left behind; its group keeps the number from being given to others until all
+	 * of them are gone. */
+	kill(-host->pid, SIGKILL);
+	host->child = NULL;
+	host->freed = &is_freed;
+	while (host->source && receive(host) == 0)
+		if (take_received(host))
+			break;
+	if (is_freed)
+		return;
+	host->freed = NULL;
+	if (host->state != HOST_ENDED)
+		end_by_status(host, status);
+}
+
+/* Put the parts together; what is there of them on failure is host_free's. */
+static int set_up(struct host *host, const struct host_options *options)
+{
+	struct process process;
+	int r = loop_timer_init(&host->timer, host->loop, on_timer, host);
+
+	if (r)
+		return r;
+	r = process_spawn(options->program, options->toolbox_id, &process);
+	if (r)
+		return r;
+	host->pid = process.pid;
+	host->wire = process.wire;
+	r = loop_add_child(host->loop, host->pid, on_exit_status, host, &host->child);
+	if (r) {
+		close(process.output);
+		kill(host->pid, SIGKILL);
+		waitpid(host->pid, NULL, 0);
+		return r;
+	}
+	r = output_init(&host->output, host->loop, process.output, options->toolbox_id,
+		options->stderr_max);
+	if (r)
+		return r;
+	return loop_add_fd(host->loop, host->wire, EPOLLIN, on_wire, host, &host->source);
+}
+
+int host_spawn(struct loop *loop, const struct host_options *options,
+	const struct host_handler *handler, void *data, struct host **ret_host)
+{
+	cleanup(host_cleanup) struct host *host = calloc(1, sizeof(*host));
+	struct iovec load = {(void *)options->load, options->load_size};
+	int r;
+
+	if (!host)
+		return -ENOMEM;
+	host->loop = loop;
+	host->handler = *handler;
+	host->data = data;
+	host->wire = -1;
+	host->output.fd = -1;
+	host->reader.payload_max = options->output_max;
+	r = set_up(host, options);
+	if (r)
+		return r;
+	r = transmit(host, WIRE_LOAD, 0, (struct iovec){NULL, 0}, load);
+	if (r && r != -EPIPE)
+		return r;
+	loop_timer_arm(&host->timer, options->start_timeout_ms);
+	*ret_host = take_ptr(host);
+	return 0;
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "host/native_driver.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <link.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/native_call.h"
+#include "json/pointer.h"
+
+struct native_driver {
+	void *library;    /* dlopen's handle */
+	const char *file; /* the linker's own text */
+	struct native_call *calls;
+	uint32_t n_calls;
+	struct native_scratch scratch;
+};
+
+/* One loading: what is read, and where a refusal is noted. */
+struct loading {
+	const struct json_tape *tape;
+	struct native_driver *driver;
+	struct native_driver_refusal *refusal;
+};
+
+/* Note why what stands at @token of the LOAD frame is refused. */
+__attribute__((format(printf, 3, 4))) static int refuse(
+	struct loading *loading, uint32_t token, const char *format, ...)
+{
+	struct native_driver_refusal *refusal = loading->refusal;
+	va_list arguments;
+
+	json_pointer_write(loading->tape, token, &refusal->pointer);
+	va_start(arguments, format);
+	buffer_vprintf(&refusal->message, format, arguments);
+	va_end(arguments);
+	if (buffer_status(&refusal->pointer) || buffer_status(&refusal->message))
+		return -ENOMEM;
+	return NATIVE_DRIVER_E_REFUSED;
+}
+
+static int open_library(struct loading *loading)
+{
+	uint32_t token = json_find(loading->tape, 0, "library");
+	struct native_driver *driver = loading->driver;
+	cleanup_free char *name = NULL;
+	struct link_map *map;
+
+	if (token == JSON_NONE || json_type_at(loading->tape, token) != JSON_STRING)
+		return refuse(loading, token, "'library' must be a path or a name");
+	name = json_string_dup(loading->tape, token, NULL);
+	if (!name)
+		return -ENOMEM;
+	driver->library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+	if (!driver->library)
+		return refuse(loading, token,
+			"cannot load the library: %s (give its path, or a name that the dynamic "
+			"linker finds: ldconfig -p)",
+			dlerror());
+	if (dlinfo(driver->library, RTLD_DI_LINKMAP, &map) < 0)
+		return refuse(loading, token, "cannot tell the library's file: %s", dlerror());
+	driver->file = map->l_name;
+	return 0;
+}
+
+/* Whether the address is that of a variable. What a resolver picked may have no symbol at all. */
+static bool is_data(void *address)
+{
+	const ElfW(Sym) *symbol = NULL;
+	Dl_info info;
+
+	if (!dladdr1(address, &info, (void **)&symbol, RTLD_DL_SYMENT) || !symbol)
+		return false;
+	return info.dli_saddr == address && (ELF64_ST_TYPE(symbol->st_info) == STT_OBJECT ||
+						    ELF64_ST_TYPE(symbol->st_info) == STT_TLS);
+}
+
+/* Find the function @symbol, which the member @key of the native object at @object names. */
+static int find_symbol(struct loading *loading, uint32_t object, const char *key,
+	const char *symbol, void **ret_address)
+{
+	uint32_t place = json_find(loading->tape, object, key);
+	void *address = dlsym(loading->driver->library, symbol);
+
+	if (!address)
+		return refuse(loading, place,
+			"the library has no function '%s': %s (nm -D --defined-only shows what it "
+			"has)",
+			symbol, dlerror());
+	if (is_data(address))
+		return refuse(loading, place, "'%s' is a variable, not a function", symbol);
+	*ret_address = address;
+	return 0;
+}
+
+/* The function that frees results. The library's own calls of malloc() and free() are bound to the
+ * first ones in the process, which may be neither the library's nor libc's. */
+static int find_free(struct loading *loading, uint32_t object,
+	const struct native_function *function, void (**ret_free)(void *))
+{
+	uint32_t returns = json_find(loading->tape, object, "returns");
+	void *address;
+	int r;
+
+	if (!function->free_symbol || strcmp(function->free_symbol, "free") == 0) {
+		*ret_free = function->free_symbol ? free : NULL;
+		return 0;
+	}
+	r = find_symbol(loading, returns, "free", function->free_symbol, &address);
+	if (r == 0)
+		memcpy(ret_free, &address, sizeof(address));
+	return r;
+}
+
+static int load_tool(struct loading *loading, uint32_t object, struct native_call *call)
+{
+	struct native_function function = {0};
+	struct native_error error = {0};
+	void (*free_result)(void *) = NULL;
+	void *address = NULL;
+	int r = native_function_read(loading->tape, object, &function, &error);
+
+	if (r == NATIVE_E_REFUSED)
+		r = refuse(loading, error.token, "%s", error.message.data);
+	buffer_deinit(&error.message);
+	if (r)
+		return r;
+	r = find_symbol(loading, object, "symbol", function.symbol, &address);
+	r = r ? r : find_free(loading, object, &function, &free_result);
+	r = r ? r : native_call_init(call, &function, address, free_result);
+	native_function_deinit(&function);
+	return r;
+}
+
+static int load_tools(struct loading *loading)
+{
+	const struct json_tape *tape = loading->tape;
+	struct native_driver *driver = loading->driver;
+	uint32_t tools = json_find(tape, 0, "tools");
+
+	if (tools == JSON_NONE || json_type_at(tape, tools) != JSON_ARRAY)
+		return refuse(loading, tools, "'tools' must be an array");
+	driver->calls = calloc(json_count(tape, tools) + 1u, sizeof(*driver->calls));
+	if (!driver->calls)
+		return -ENOMEM;
+	for (uint32_t i = json_first(tape, tools); i < json_end(tape, tools);
+		i = json_next(tape, i)) {
+		int r = load_tool(loading, i, &driver->calls[driver->n_calls++]);
+
+		if (r)
+			return r;
+	}
+	return 0;
+}
+
+int native_driver_new(const struct json_tape *load, struct native_driver **ret_driver,
+	struct native_driver_refusal *ret_refusal)
+{
+	cleanup(native_driver_cleanup) struct native_driver *driver = calloc(1, sizeof(*driver));
+	struct loading loading = {.tape = load, .driver = driver, .refusal = ret_refusal};
+	int r;
+
+	if (!driver)
+		return -ENOMEM;
+	r = open_library(&loading);
+	r = r ? r : load_tools(&loading);
+	if (r)
+		return r;
+	*ret_driver = take_ptr(driver);
+	return 0;
+}
+
+void native_driver_free(struct native_driver *driver)
+{
+	if (!driver)
+		return;
+	for (uint32_t i = 0; i < driver->n_calls; i++)
+		native_call_deinit(&driver->calls[i]);
+	free(driver->calls);
+	native_scratch_deinit(&driver->scratch);
+	free(driver);
+}
+
+const char *native_driver_library(const struct native_driver *driver)
+{
+	return driver->file;
+}
+
+int native_driver_invoke(struct native_driver *driver, uint32_t tool, const char *arguments,
+	size_t size, struct buffer *out)
+{
+	if (tool >= driver->n_calls)
+		return -EINVAL;
+	return native_call_run(&driver->calls[tool], &driver->scratch, arguments, size, out);
+}

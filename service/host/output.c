@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "host/output.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "util/clock.h"
+
+/* One read; a toolbox that floods gets its turn among the others again and again. */
+#define CHUNK_BYTES 16384
+
+static void log_line(struct output *output)
+{
+	uint64_t suppressed;
+
+	if (!log_rate_allows(&output->rate, clock_now_ms(), &suppressed))
+		return;
+	if (suppressed > 0)
+		log_info("toolbox '%s': (%" PRIu64 " lines not logged)", output->toolbox_id,
+			suppressed);
+	log_info("toolbox '%s': %.*s", output->toolbox_id, (int)output->line_size, output->line);
+}
+
+static void end_line(struct output *output)
+{
+	if (output->line_size > 0)
+		log_line(output);
+	output->line_size = 0;
+}
+
+static void cut(struct output *output)
+{
+	end_line(output);
+	if (!output->is_cut)
+		log_info("toolbox '%s': more than %zu bytes of output in one call: the rest is not "
+			 "logged",
+			output->toolbox_id, output->bytes_max);
+	output->is_cut = true;
+}
+
+static void take(struct output *output, const char *bytes, size_t size)
+{
+	for (size_t i = 0; i < size; i++) {
+		if (output->bytes++ >= output->bytes_max) {
+			cut(output);
+			return;
+		}
+		if (bytes[i] == '\n') {
+			end_line(output);
+			continue;
+		}
+		if (output->line_size == OUTPUT_LINE_BYTES)
+			end_line(output);
+		/* A NUL would end the line for the log. */
+		output->line[output->line_size++] = bytes[i] ? bytes[i] : '?';
+	}
+}
+
+static void stop_watching(struct output *output)
+{
+	loop_source_free(output->source);
+	output->source = NULL;
+}
+
+/* Read once. False when nothing is there, or nothing will come any more. */
+static bool read_some(struct output *output)
+{
+	char bytes[CHUNK_BYTES];
+	ssize_t got = read(output->fd, bytes, sizeof(bytes));
+
+	if (got > 0) {
+		take(output, bytes, (size_t)got);
+		return true;
+	}
+	if (got == 0 || (errno != EAGAIN && errno != EINTR))
+		stop_watching(output);
+	return false;
+}
+
+static void on_output(void *data, uint32_t events)
+{
+	(void)events;
+	read_some(data);
+}
+
+int output_init(
+	struct output *output, struct loop *loop, int fd, const char *toolbox_id, size_t bytes_max)
+{
+	*output = (struct output){.fd = fd, .bytes_max = bytes_max};
+	output->toolbox_id = strdup(toolbox_id);
+	if (!output->toolbox_id)
+		return -ENOMEM;
+	return loop_add_fd(loop, fd, EPOLLIN, on_output, output, &output->source);
+}
+
+void output_deinit(struct output *output)
+{
+	if (output->source)
+		while (output->bytes < output->bytes_max && read_some(output))
+			;
+	if (output->toolbox_id)
+		end_line(output);
+	stop_watching(output);
+	if (output->fd >= 0)
+		close(output->fd);
+	free(output->toolbox_id);
+	*output = (struct output){.fd = -1};
+}
+
+void output_begin_call(struct output *output)
+{
+	output->bytes = 0;
+	output->is_cut = false;
+}

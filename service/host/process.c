@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "host/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "host/host.h"
+#include "host/wire.h"
+#include "util/cleanup.h"
+
+static const char *const kept_variables[] = {
+	"PATH",
+	"HOME",
+	"LANG",
+	"USER",
+	"TZ",
+#ifdef TOOLBOXD_SANITIZED
+	"ASAN_OPTIONS",
+	"LSAN_OPTIONS",
+	"UBSAN_OPTIONS",
+#endif
+};
+
+/* "SIGSTKFLT" is the longest. */
+#define SIGNAL_NAME_BYTES 12
+
+#define KEPT_COUNT (sizeof(kept_variables) / sizeof(*kept_variables))
+
+/* The ends that go to the child are spread over its low descriptors by dup2; standing above those,
+ * none can be overwritten before its turn. */
+static int lift(int *fd)
+{
+	int lifted = fcntl(*fd, F_DUPFD_CLOEXEC, WIRE_FD + 1);
+
+	if (lifted < 0)
+		return -errno;
+	close(*fd);
+	*fd = lifted;
+	return 0;
+}
+
+/* The entry NAME=value of our own environment, or NULL. */
+static char *find_variable(const char *name)
+{
+	size_t length = strlen(name);
+
+	for (char **entry = environ; *entry; entry++)
+		if (strncmp(*entry, name, length) == 0 && (*entry)[length] == '=')
+			return *entry;
+	return NULL;
+}
+
+static void choose_environment(char *ret_environment[KEPT_COUNT + 1])
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < KEPT_COUNT; i++) {
+		char *entry = find_variable(kept_variables[i]);
+
+		if (entry)
+			ret_environment[n++] = entry;
+	}
+	ret_environment[n] = NULL;
+}
+
+/* posix_spawn functions return a positive errno; none of these fails but for memory. */
+static int set_attributes(posix_spawnattr_t *attributes)
+{
+	short flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK;
+	sigset_t all, none;
+	int r;
+
+	sigfillset(&all);
+	sigemptyset(&none);
+	r = posix_spawnattr_setflags(attributes, flags);
+	r = r ? r : posix_spawnattr_setpgroup(attributes, 0);
+	r = r ? r : posix_spawnattr_setsigdefault(attributes, &all);
+	return r ? r : posix_spawnattr_setsigmask(attributes, &none);
+}
+
+static int set_actions(posix_spawn_file_actions_t *actions, int wire, int output)
+{
+	int r = posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+
+	r = r ? r : posix_spawn_file_actions_adddup2(actions, output, STDOUT_FILENO);
+	r = r ? r : posix_spawn_file_actions_adddup2(actions, output, STDERR_FILENO);
+	return r ? r : posix_spawn_file_actions_adddup2(actions, wire, WIRE_FD);
+}
+
+static int start(const char *program, const char *toolbox_id, int wire, int output, pid_t *ret_pid)
+{
+	char *arguments[] = {"toolbox-host", (char *)toolbox_id, NULL};
+	char *environment[KEPT_COUNT + 1];
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attributes;
+	int r = posix_spawnattr_init(&attributes);
+
+	if (r)
+		return -r;
+	r = posix_spawn_file_actions_init(&actions);
+	if (r) {
+		posix_spawnattr_destroy(&attributes);
+		return -r;
+	}
+	choose_environment(environment);
+	r = set_attributes(&attributes);
+	r = r ? r : set_actions(&actions, wire, output);
+	r = r ? r : posix_spawn(ret_pid, program, &actions, &attributes, arguments, environment);
+	posix_spawn_file_actions_destroy(&actions);
+	posix_spawnattr_destroy(&attributes);
+	return -r;
+}
+
+const char *host_signal_name(int signal)
+{
+	/* Made on demand, once each: callers keep what they are given. */
+	static char names[_NSIG][SIGNAL_NAME_BYTES];
+	const char *name = sigabbrev_np(signal);
+
+	if (signal <= 0 || signal >= _NSIG)
+		return "SIG?";
+	if (!*names[signal] && name)
+		snprintf(names[signal], SIGNAL_NAME_BYTES, "SIG%s", name);
+	else if (!*names[signal])
+		snprintf(names[signal], SIGNAL_NAME_BYTES, "SIG%d", signal);
+	return names[signal];
+}
+
+int process_spawn(const char *program, const char *toolbox_id, struct process *ret_process)
+{
+	int sockets[2];
+	int pipes[2];
+	int r;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) < 0)
+		return -errno;
+	cleanup_close int wire = sockets[0];
+	cleanup_close int host_wire = sockets[1];
+
+	if (pipe2(pipes, O_CLOEXEC) < 0)
+		return -errno;
+	cleanup_close int output = pipes[0];
+	cleanup_close int host_output = pipes[1];
+
+	if (fcntl(output, F_SETFL, O_NONBLOCK) < 0)
+		return -errno;
+	r = lift(&host_wire);
+	r = r ? r : lift(&host_output);
+	r = r ? r : start(program, toolbox_id, host_wire, host_output, &ret_process->pid);
+	if (r)
+		return r;
+	ret_process->wire = take_fd(wire);
+	ret_process->output = take_fd(output);
+	return 0;
+}

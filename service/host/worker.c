@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "host/worker.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "host/native_call.h"
+#include "host/native_driver.h"
+#include "host/wire.h"
+#include "json/writer.h"
+
+/* An answer that grew larger than this gives its memory back. */
+#define KEEP_BYTES (256u << 10)
+
+struct worker {
+	int wire;
+	struct wire_reader reader;
+	struct buffer out; /* the answer, frame and all */
+	struct native_driver *driver;
+};
+
+/* Take the next frame, waiting for it. 0, -EPIPE at the end of file, or another negative errno. */
+static int receive(struct worker *worker, struct wire_frame *ret_frame)
+{
+	for (;;) {
+		int r = wire_reader_next(&worker->reader, ret_frame);
+		char *space;
+		size_t size;
+		ssize_t n;
+
+		if (r != WIRE_E_MORE)
+			return r ? -EPROTO : 0;
+		space = wire_reader_space(&worker->reader, &size);
+		if (!space)
+			return -ENOMEM;
+		n = recv(worker->wire, space, size, 0);
+		if (n == 0)
+			return -EPIPE;
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n > 0)
+			wire_reader_received(&worker->reader, (size_t)n);
+	}
+}
+
+/* Send the frame in worker->out. */
+static int transmit(struct worker *worker)
+{
+	int r = buffer_status(&worker->out);
+
+	for (size_t sent = 0; r == 0 && sent < worker->out.size;) {
+		ssize_t n = send(worker->wire, worker->out.data + sent, worker->out.size - sent,
+			MSG_NOSIGNAL);
+
+		if (n < 0 && errno != EINTR)
+			r = -errno;
+		sent += n > 0 ? (size_t)n : 0;
+	}
+	if (worker->out.capacity > KEEP_BYTES)
+		buffer_deinit(&worker->out);
+	buffer_reset(&worker->out);
+	return r;
+}
+
+static int tell_loaded(struct worker *worker)
+{
+	const char *file = native_driver_library(worker->driver);
+	size_t start = wire_begin(&worker->out);
+
+	buffer_append_string(&worker->out, "{\"library\":");
+	json_write_bytes_lossy(&worker->out, file, strlen(file));
+	buffer_append_char(&worker->out, '}');
+	wire_finish(&worker->out, start, WIRE_LOADED, 0);
+	return transmit(worker);
+}
+
+static int tell_refused(struct worker *worker, const struct native_driver_refusal *refusal)
+{
+	size_t start = wire_begin(&worker->out);
+
+	buffer_append_string(&worker->out, "{\"pointer\":");
+	json_write_bytes_lossy(&worker->out, refusal->pointer.data, refusal->pointer.size);
+	buffer_append_string(&worker->out, ",\"message\":");
+	json_write_bytes_lossy(&worker->out, refusal->message.data, refusal->message.size);
+	buffer_append_char(&worker->out, '}');
+	wire_finish(&worker->out, start, WIRE_REFUSED, 0);
+	return transmit(worker);
+}
+
+static int load(struct worker *worker, const struct wire_frame *frame)
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	struct native_driver_refusal refusal = {0};
+	int r;
+
+	if (frame->kind != WIRE_LOAD)
+		return -EPROTO;
+	r = json_tape_read(&tape, frame->payload, frame->size, JSON_DEPTH_DEFAULT, NULL);
+	if (r)
+		return r < 0 ? r : -EPROTO;
+	r = native_driver_new(&tape, &worker->driver, &refusal);
+	if (r == 0)
+		r = tell_loaded(worker);
+	else if (r == NATIVE_DRIVER_E_REFUSED)
+		r = tell_refused(worker, &refusal);
+	buffer_deinit(&refusal.pointer);
+	buffer_deinit(&refusal.message);
+	return r;
+}
+
+/* What cannot be built or told (no memory, over 4 GiB) is said in its place. */
+static int tell_unable(struct worker *worker, uint64_t id, int error)
+{
+	size_t start;
+
+	buffer_deinit(&worker->out);
+	start = wire_begin(&worker->out);
+	buffer_printf(&worker->out, "the result cannot be sent: %s", strerrordesc_np(-error));
+	wire_finish(&worker->out, start, WIRE_FAILED, id);
+	return transmit(worker);
+}
+
+static int invoke(struct worker *worker, const struct wire_frame *frame)
+{
+	size_t start = wire_begin(&worker->out);
+	struct wire_invoke invoke;
+	int r;
+
+	if (!worker->driver || frame->kind != WIRE_INVOKE || frame->size < sizeof(invoke))
+		return -EPROTO;
+	memcpy(&invoke, frame->payload, sizeof(invoke));
+	r = native_driver_invoke(worker->driver, invoke.tool, frame->payload + sizeof(invoke),
+		frame->size - sizeof(invoke), &worker->out);
+	if (r == -EINVAL)
+		return -EPROTO;
+	wire_finish(&worker->out, start, r ? WIRE_FAILED : WIRE_RESULT, frame->id);
+	r = r < 0 ? r : buffer_status(&worker->out);
+	return r ? tell_unable(worker, frame->id, r) : transmit(worker);
+}
+
+int worker_run(int wire_fd)
+{
+	struct worker worker = {.wire = wire_fd, .reader = {.payload_max = JSON_SIZE_MAX}};
+	struct wire_frame frame;
+	int r = receive(&worker, &frame);
+
+	r = r ? r : load(&worker, &frame);
+	while (r == 0) {
+		r = receive(&worker, &frame);
+		r = r ? r : invoke(&worker, &frame);
+	}
+	native_driver_free(worker.driver);
+	wire_reader_deinit(&worker.reader);
+	buffer_deinit(&worker.out);
+	return r == -EPIPE ? 0 : r;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * toolbox-host TOOLBOX_ID: the process that a toolbox runs in.
+ *
+ * Started by toolboxd with the wire as descriptor 3 (host/process.h); it confines itself, loads
+ * what the first frame says, and answers calls until the wire is closed. Whatever its toolbox does,
+ * to this process or by it, stays its own.
+ */
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "host/confine.h"
+#include "host/wire.h"
+#include "host/worker.h"
+
+#define EXIT_USAGE 2
+
+#ifdef TOOLBOXD_SANITIZED
+/* A toolbox that crashes must end as it would without us: by its signal. */
+const char *__asan_default_options(void);
+
+__attribute__((visibility("default"))) const char *__asan_default_options(void)
+{
+	return "handle_segv=0:handle_sigbus=0:handle_abort=0:handle_sigill=0:handle_sigfpe=0";
+}
+#endif
+
+static bool is_socket(int fd)
+{
+	struct stat status;
+
+	return fstat(fd, &status) == 0 && S_ISSOCK(status.st_mode);
+}
+
+int main(int argc, char **argv)
+{
+	int r;
+
+	if (argc != 2 || !is_socket(WIRE_FD)) {
+		fprintf(stderr, "toolbox-host runs the tools of a toolbox; toolboxd starts it, and "
+				"nobody else has to\n");
+		return EXIT_USAGE;
+	}
+	setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
+	r = confine(WIRE_FD);
+	if (r)
+		fprintf(stderr, "cannot confine the host: %s\n", strerror(-r));
+	else if ((r = worker_run(WIRE_FD)))
+		fprintf(stderr, "the host stops: %s\n", strerror(-r));
+	(void)argv;
+	return r ? 1 : 0;
+}
