@@ -95,7 +95,8 @@ static JSON_ALWAYS_INLINE unsigned int json_space_stops(__m128i block)
 
 typedef uint64_t (*json_block_function)(uint64_t block);
 
-#define JSON_BLOCK_ONES UINT64_C(0x0101010101010101)
+#define JSON_BLOCK_ONES  UINT64_C(0x0101010101010101)
+#define JSON_BLOCK_HIGHS UINT64_C(0x8080808080808080)
 
 static JSON_ALWAYS_INLINE const char *json_span(const char *at, const char *end,
 	json_block_function stops, bool (*is_stop)(unsigned char byte))
