@@ -24,7 +24,7 @@ struct decimal {
 };
 
 /* What decimal_exponent makes of exponents that are larger: far more than any point can be off. */
-#define DECIMAL_EXPONENT_MAX (INT64_C(1) << 60)
+#define DECIMAL_EXPONENT_MAX (INT64_C(1) << 50)
 
 /* Take the JSON number @text of @size bytes, which the reader has checked, apart. */
 void decimal_parse(struct decimal *decimal, const char *text, size_t size);

@@ -188,11 +188,12 @@ static cJSON *descend(cJSON *object, const char *key)
 	return cJSON_GetObjectItemCaseSensitive(object, key);
 }
 
-static uint32_t path_depth(const char *path)
+/* The containers around the member @path, the root counted. */
+static size_t path_depth(const char *path)
 {
-	uint32_t depth = 1;
+	size_t depth = 1;
 
-	for (; *path && depth < JSON_DOCUMENT_DEPTH_MAX; path++)
+	for (; *path; path++)
 		depth += *path == '.';
 	return depth;
 }
@@ -202,14 +203,17 @@ int document_set(struct document *document, const char *path, const char *json, 
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	cleanup_free char *keys = strdup(path);
 	cJSON *object = document->root;
-	uint32_t depth = JSON_DOCUMENT_DEPTH_MAX - path_depth(path);
+	size_t depth = path_depth(path);
+	uint32_t depth_left = (uint32_t)(JSON_DOCUMENT_DEPTH_MAX - depth);
 	char *key = keys;
 	char *dot;
 	int r;
 
 	if (!keys)
 		return -ENOMEM;
-	r = json_tape_read(&tape, json, size, depth, NULL);
+	if (depth > JSON_DOCUMENT_DEPTH_MAX)
+		return JSON_E_DEPTH;
+	r = json_tape_read(&tape, json, size, depth_left, NULL);
 	if (r != 0)
 		return r;
 	for (; (dot = strchr(key, '.')); key = dot + 1) {
@@ -218,7 +222,7 @@ int document_set(struct document *document, const char *path, const char *json, 
 		if (!object)
 			return -ENOMEM;
 	}
-	return put_member(object, key, make_value(&tape, 0, depth));
+	return put_member(object, key, make_value(&tape, 0, depth_left));
 }
 
 void document_write(const struct document *document, struct buffer *out)

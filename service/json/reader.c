@@ -284,7 +284,8 @@ static JSON_ALWAYS_INLINE uint64_t key_bit(const char *key, uint32_t length)
 	uint32_t middle = (unsigned char)key[length / 2];
 	uint32_t last = (unsigned char)key[(ptrdiff_t)length - 1];
 
-	return UINT64_C(1) << ((first | middle << 8 | last << 16 | length << 24) * KEY_SPREAD >> 26);
+	return UINT64_C(1) << ((first | middle << 8 | last << 16 | length << 24) * KEY_SPREAD >>
+			       26);
 }
 
 /* Whether the key at @key was in the open object at @object before. */

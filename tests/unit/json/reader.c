@@ -174,7 +174,7 @@ Test(json_reader, refuses_broken_strings)
 	expect_refusal("\"abc", JSON_E_SYNTAX, 4, "closing quote");
 	expect_refusal("\"abc  ", JSON_E_SYNTAX, 4, "closing quote");
 	expect_refusal("[\"abc]", JSON_E_SYNTAX, 6, "closing quote");
-	expect_refusal("[\"0123456789abcdef0123456789abcdef]", JSON_E_SYNTAX, 34, "closing quote");
+	expect_refusal("[\"0123456789abcdef0123456789abcdef]", JSON_E_SYNTAX, 35, "closing quote");
 	expect_refusal("[\"\t\"]", JSON_E_SYNTAX, 2, "control character");
 	expect_refusal("[\"0123456789abcdef\n\"]", JSON_E_SYNTAX, 18, "control character");
 	expect_refusal_sized("[\"\0\"]", 5, JSON_E_SYNTAX, 2, "control character");
@@ -235,7 +235,7 @@ Test(json_reader, refuses_a_duplicate_key)
 	expect_refusal("{\"a\":1,\"a\":2}", JSON_E_DUPLICATE_KEY, 7, "once");
 	expect_refusal("{\"\":1,\"\":2}", JSON_E_DUPLICATE_KEY, 6, "once");
 	expect_refusal(
-		"{\"a\":1,\"b\":{\"a\":1,\"b\":2},\"a\":3}", JSON_E_DUPLICATE_KEY, 26, "once");
+		"{\"a\":1,\"b\":{\"a\":1,\"b\":2},\"a\":3}", JSON_E_DUPLICATE_KEY, 25, "once");
 	expect_refusal("[{\"b\":[{\"x\":1,\"x\":2}]}]", JSON_E_DUPLICATE_KEY, 14, "once");
 	expect_accepted("{\"a\":{\"a\":{\"a\":[{\"a\":1},{\"a\":1}]}}}");
 }

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "json/scan.h"
+
+static size_t scan(const char *text)
+{
+	return json_scan_value(text, strlen(text), 0);
+}
+
+Test(json_scan, steps_over_white_space)
+{
+	cr_assert_eq(json_scan_space("  \t\r\n x", 7, 0), 6);
+	cr_assert_eq(json_scan_space("x", 1, 0), 0);
+	cr_assert_eq(json_scan_space("                                        x", 41, 3), 40);
+	cr_assert_eq(json_scan_space("    ", 4, 1), 4);
+	cr_assert_eq(json_scan_space("x", 1, 1), 1);
+	cr_assert_eq(json_scan_space("x", 1, 9), 1);
+}
+
+Test(json_scan, finds_the_end_of_a_string)
+{
+	cr_assert_eq(json_scan_string("\"abc\",", 6, 0), 5);
+	cr_assert_eq(json_scan_string("x\"\"", 3, 1), 3);
+	cr_assert_eq(json_scan_string("\"a\\\"b\\\\\"x", 9, 0), 8);
+	cr_assert_eq(json_scan_string("\"0123456789abcdef\\\"0123456789abcdef\"", 36, 0), 36);
+}
+
+Test(json_scan, says_when_a_string_does_not_end)
+{
+	cr_assert_eq(json_scan_string("\"abc", 4, 0), 0);
+	cr_assert_eq(json_scan_string("\"abc\\", 5, 0), 0);
+	cr_assert_eq(json_scan_string("\"abc\\\"", 6, 0), 0);
+	cr_assert_eq(json_scan_string("abc", 3, 0), 0);
+	cr_assert_eq(json_scan_string("\"", 1, 1), 0);
+}
+
+Test(json_scan, finds_the_end_of_any_value)
+{
+	cr_assert_eq(scan("12,3"), 2);
+	cr_assert_eq(scan("-1.5e3}"), 6);
+	cr_assert_eq(scan("true ,"), 4);
+	cr_assert_eq(scan("null"), 4);
+	cr_assert_eq(scan("\"a,b\":1"), 5);
+	cr_assert_eq(scan("{}]"), 2);
+	cr_assert_eq(scan("[[],{\"a\":[\"]\"]}] "), 16);
+	cr_assert_eq(scan("{\"a\\\"}\":{\"b\":[1,2,\"0123456789abcdef0123456789\"]}},x"), 49);
+}
+
+Test(json_scan, says_when_a_value_does_not_end_or_start)
+{
+	cr_assert_eq(scan(""), 0);
+	cr_assert_eq(scan(",1"), 0);
+	cr_assert_eq(scan("]"), 0);
+	cr_assert_eq(scan("}"), 0);
+	cr_assert_eq(scan(" 1"), 0);
+	cr_assert_eq(scan("[[]"), 0);
+	cr_assert_eq(scan("[\"]"), 0);
+	cr_assert_eq(scan("{\"a\":\"\\\"}"), 0);
+}
+
+Test(json_scan, goes_a_million_levels_deep)
+{
+	static char text[2000000];
+
+	memset(text, '[', sizeof(text) / 2);
+	memset(text + sizeof(text) / 2, ']', sizeof(text) / 2);
+	cr_assert_eq(json_scan_value(text, sizeof(text), 0), sizeof(text));
+	cr_assert_eq(json_scan_value(text, sizeof(text) - 1, 0), 0);
+	cr_assert_eq(json_scan_value(text, sizeof(text), 1), sizeof(text) - 1);
+}
