@@ -15,7 +15,7 @@
 /* Where a bus is: ws://HOST:PORT/PATH, wss:// with TLS. */
 struct bus_address {
 	char host[BUS_HOST_BYTES]; /* name or address; IPv6 without brackets */
-	uint16_t port;		   /* 0: any free one (embedded bus) */
+	uint16_t port;             /* 0: any free one (embedded bus) */
 	char path[BUS_PATH_BYTES]; /* begins with '/' */
 	bool is_tls;
 };

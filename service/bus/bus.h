@@ -39,13 +39,13 @@ struct bus_handler {
 };
 
 struct bus_limits {
-	size_t frame_bytes;	   /* a larger frame is discarded as it arrives, the link kept */
+	size_t frame_bytes;        /* a larger frame is discarded as it arrives, the link kept */
 	size_t output_queue_bytes; /* to the bus: what does not fit is refused, newest first */
 	size_t client_queue_bytes; /* embedded bus: a client with more unread is dropped */
 };
 
 /* DESIGN §7. */
-#define BUS_FRAME_BYTES	       (10u << 20)
+#define BUS_FRAME_BYTES        (10u << 20)
 #define BUS_OUTPUT_QUEUE_BYTES (64u << 20)
 #define BUS_CLIENT_QUEUE_BYTES (16u << 20)
 extern const struct bus_limits bus_limits_default;

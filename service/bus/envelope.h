@@ -19,19 +19,21 @@
  * MSG-1 §5: numbers, escapes and unknown keys come back as they were sent.
  */
 
+/* The longest topic that is read, with its NUL. */
 #define BUS_TOPIC_BYTES 256
 
 enum bus_envelope_status {
-	BUS_E_MALFORMED = 1,  /* not a message: to be dropped and logged, never answered */
-	BUS_E_NO_TOPIC,	      /* (scan) no `type` in the bytes given */
-	BUS_E_INCOMPLETE,     /* (scan) the bytes end before it can be said */
+	BUS_E_MALFORMED = 1, /* not a message: to be dropped and logged, never answered */
+	BUS_E_NO_TOPIC,      /* (scan) no `type` in the bytes given */
+	BUS_E_INCOMPLETE,    /* (scan) the bytes end before it can be said */
 };
 
 /*
- * Find `type` among the top-level keys. Builds nothing and checks nothing else. Returns 0 with the
- * decoded topic in @ret_topic (cut to BUS_TOPIC_BYTES; a longer one is nobody's) and *ret_size,
- * BUS_E_NO_TOPIC (also for a `type` that is no string, or what is no object), or BUS_E_INCOMPLETE:
- * with more bytes of the frame it may be found.
+ * Find `type` among the top-level keys; of two the first decides. Builds nothing and checks nothing
+ * else. Returns 0 with the decoded topic in @ret_topic (not NUL-terminated) and *ret_size (1 to
+ * BUS_TOPIC_BYTES - 1), BUS_E_NO_TOPIC (also for a `type` that is no string, is empty, or is too
+ * long to be anybody's, and for what is no object), or BUS_E_INCOMPLETE: with more bytes of the
+ * frame it may be found.
  */
 int bus_topic_scan(
 	const char *text, size_t size, char ret_topic[BUS_TOPIC_BYTES], size_t *ret_size);
@@ -39,11 +41,11 @@ int bus_topic_scan(
 struct bus_envelope {
 	char topic[BUS_TOPIC_BYTES]; /* decoded, NUL-terminated */
 	size_t topic_size;
-	struct json_tape data;	  /* root: always an object (absent or null: an empty one) */
+	struct json_tape data;    /* root: always an object (absent or null: an empty one) */
 	struct json_tape context; /* the same */
 	struct json_tape scratch;
-	int data_status;	  /* 0, JSON_E_DUPLICATE_KEY, JSON_E_NUL_IN_KEY or JSON_E_DEPTH: then
-				     the data tape is that of an empty object */
+	int data_status; /* 0, JSON_E_DUPLICATE_KEY, JSON_E_NUL_IN_KEY or JSON_E_DEPTH: then
+			    the data tape is that of an empty object */
 	struct json_error data_error;
 	const char *why; /* after BUS_E_MALFORMED: a constant text for the log */
 };

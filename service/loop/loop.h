@@ -70,8 +70,8 @@ struct loop_timer {
 };
 
 /* Prepare a timer, and make room for it in the heap so that arming cannot fail. 0 or -ENOMEM. */
-int loop_timer_init(struct loop_timer *timer, struct loop *loop, loop_timer_function function,
-	void *data);
+int loop_timer_init(
+	struct loop_timer *timer, struct loop *loop, loop_timer_function function, void *data);
 
 /* Disarm it and give its room back. A zeroed timer may be passed. */
 void loop_timer_deinit(struct loop_timer *timer);

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bus/address.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+/*
+ * URLs of a bus:  ws[s]://HOST[:PORT][/PATH]
+ *
+ * Only what can stand in the first lines of an HTTP request passes: the host and the path are sent
+ * to the bus as they are here.
+ */
+
+const struct bus_address bus_address_default = {
+	.host = BUS_DEFAULT_HOST,
+	.port = BUS_DEFAULT_PORT,
+	.path = BUS_DEFAULT_PATH,
+};
+
+static bool is_name_character(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '.' || c == '-' || c == '_';
+}
+
+static bool is_host(const char *host, bool is_bracketed)
+{
+	struct in6_addr address;
+
+	if (is_bracketed)
+		return inet_pton(AF_INET6, host, &address) == 1;
+	for (const char *at = host; *at; at++)
+		if (!is_name_character(*at))
+			return false;
+	return host[0] != '\0';
+}
+
+static const char *parse_scheme(const char *at, struct bus_address *address)
+{
+	if (strncasecmp(at, "wss://", 6) == 0) {
+		address->is_tls = true;
+		return at + 6;
+	}
+	return strncasecmp(at, "ws://", 5) == 0 ? at + 5 : NULL;
+}
+
+/* Returns what follows the host, or NULL. */
+static const char *parse_host(const char *at, struct bus_address *address)
+{
+	bool is_bracketed = *at == '[';
+	size_t length;
+
+	if (is_bracketed)
+		at++;
+	length = strcspn(at, is_bracketed ? "]" : ":/?#");
+	if (length >= BUS_HOST_BYTES)
+		return NULL;
+	memcpy(address->host, at, length);
+	address->host[length] = '\0';
+	if (!is_host(address->host, is_bracketed))
+		return NULL;
+	at += length;
+	if (!is_bracketed)
+		return at;
+	return *at == ']' ? at + 1 : NULL;
+}
+
+static const char *parse_port(const char *at, struct bus_address *address)
+{
+	unsigned int port = 0;
+	const char *digit;
+
+	if (*at != ':')
+		return at;
+	for (digit = at + 1; *digit >= '0' && *digit <= '9'; digit++) {
+		port = port * 10 + (unsigned int)(*digit - '0');
+		if (port > UINT16_MAX)
+			return NULL;
+	}
+	if (digit == at + 1)
+		return NULL;
+	address->port = (uint16_t)port;
+	return digit;
+}
+
+static bool parse_path(const char *at, struct bus_address *address)
+{
+	size_t length = strlen(at);
+
+	if (length == 0)
+		return true;
+	if (*at != '/' || length >= BUS_PATH_BYTES)
+		return false;
+	for (size_t i = 0; i < length; i++)
+		if (at[i] <= ' ' || at[i] > '~' || at[i] == '#')
+			return false;
+	memcpy(address->path, at, length + 1);
+	return true;
+}
+
+/* What is wrong with @url, or NULL. */
+static const char *parse(const char *url, struct bus_address *address)
+{
+	const char *at = parse_scheme(url, address);
+
+	if (!at)
+		return "expected a URL that begins with ws:// or wss://";
+	at = parse_host(at, address);
+	if (!at)
+		return "expected a host: a name, an IPv4 address, or an IPv6 address in brackets";
+	at = parse_port(at, address);
+	if (!at)
+		return "expected a port from 0 to 65535 after the ':'";
+	if (!parse_path(at, address))
+		return "expected a path that begins with '/', of at most 255 printable ASCII "
+		       "characters without space and '#'";
+	return NULL;
+}
+
+int bus_address_parse(const char *url, struct bus_address *ret_address, const char **ret_why)
+{
+	struct bus_address address = bus_address_default;
+	const char *why = parse(url, &address);
+
+	if (!why) {
+		*ret_address = address;
+		return 0;
+	}
+	if (ret_why)
+		*ret_why = why;
+	return -EINVAL;
+}
+
+void bus_address_format(const struct bus_address *address, char ret_url[BUS_URL_BYTES])
+{
+	bool is_bracketed = strchr(address->host, ':') != NULL;
+
+	snprintf(ret_url, BUS_URL_BYTES, "%s://%s%s%s:%u%s", address->is_tls ? "wss" : "ws",
+		is_bracketed ? "[" : "", address->host, is_bracketed ? "]" : "", address->port,
+		address->path);
+}

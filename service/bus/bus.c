@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bus/bus.h"
+
+#include <errno.h>
+#include <libwebsockets.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "bus/seat.h"
+#include "util/clock.h"
+
+/* What the two kinds of seat have in common: counters, sending, and the words for the log. */
+
+#define LOG_TEXT_BYTES 512
+
+const struct bus_limits bus_limits_default = {
+	.frame_bytes = BUS_FRAME_BYTES,
+	.output_queue_bytes = BUS_OUTPUT_QUEUE_BYTES,
+	.client_queue_bytes = BUS_CLIENT_QUEUE_BYTES,
+};
+
+void bus_init(struct bus *bus, const struct bus_operations *operations, struct loop *loop,
+	const struct bus_address *address, const struct bus_limits *limits,
+	const struct bus_handler *handler, void *data)
+{
+	*bus = (struct bus){
+		.operations = operations,
+		.loop = loop,
+		.address = *address,
+		.limits = *limits,
+		.handler = *handler,
+		.data = data,
+	};
+}
+
+void bus_free(struct bus *bus)
+{
+	if (bus)
+		bus->operations->free(bus);
+}
+
+const struct bus_address *bus_address(const struct bus *bus)
+{
+	return &bus->address;
+}
+
+bool bus_is_up(const struct bus *bus)
+{
+	return bus->is_up;
+}
+
+const struct bus_counters *bus_counters(const struct bus *bus)
+{
+	return &bus->counters;
+}
+
+size_t bus_queued_bytes(const struct bus *bus)
+{
+	return bus->operations->queued_bytes(bus);
+}
+
+void bus_warn(struct bus *bus, const char *format, ...)
+{
+	char text[LOG_TEXT_BYTES];
+	uint64_t suppressed;
+	va_list arguments;
+
+	if (!log_rate_allows(&bus->rate, clock_now_ms(), &suppressed))
+		return;
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	if (suppressed > 0)
+		log_warning("bus: %llu lines were held back", (unsigned long long)suppressed);
+	log_warning("bus: %s", text);
+}
+
+void bus_warn_refused(struct bus *bus, enum intake_result result)
+{
+	switch (result) {
+	case INTAKE_NO_TOPIC:
+		bus_warn(bus, "dropped a frame that is no message: it has no usable 'type'");
+		break;
+	case INTAKE_OVERSIZED:
+		bus->counters.frames_oversized++;
+		bus_warn(bus, "dropped a frame over %zu bytes (limits.frame_bytes)",
+			bus->limits.frame_bytes);
+		break;
+	case INTAKE_CROWDED:
+		bus_warn(bus, "dropped a frame: no room for it beside other unfinished ones");
+		break;
+	case INTAKE_MORE:
+	case INTAKE_WHOLE:
+	case INTAKE_FOREIGN:
+		break;
+	}
+}
+
+void bus_socket_setup(int fd)
+{
+	static const int on = 1;
+
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+}
+
+void bus_message_begin(struct buffer *message)
+{
+	frame_begin(message);
+}
+
+const char *bus_message_text(const struct buffer *message, size_t *ret_size)
+{
+	return frame_message_text(message, ret_size);
+}
+
+static const char *describe(int error)
+{
+	switch (error) {
+	case -ENOTCONN:
+		return "the bus is away";
+	case -ENOBUFS:
+		return "the output queue is full (limits.output_queue_bytes)";
+	case -EMSGSIZE:
+		return "it is larger than a frame may be (limits.frame_bytes)";
+	default:
+		return strerror(-error);
+	}
+}
+
+/* Why the message cannot be sent as it is, or 0. */
+static int check(const struct bus *bus, const struct buffer *message)
+{
+	size_t size;
+
+	if (buffer_status(message))
+		return buffer_status(message);
+	bus_message_text(message, &size);
+	if (size > bus->limits.frame_bytes)
+		return -EMSGSIZE;
+	return bus->is_up ? 0 : -ENOTCONN;
+}
+
+int bus_send(struct bus *bus, struct buffer *message)
+{
+	int error = check(bus, message);
+
+	if (!error) {
+		struct frame *frame = frame_take(message);
+
+		error = bus->operations->queue(bus, frame);
+		frame_unref(frame);
+	}
+	if (error) {
+		bus->counters.frames_dropped++;
+		bus_warn(bus, "a message was not sent: %s", describe(error));
+	}
+	buffer_deinit(message);
+	return error;
+}

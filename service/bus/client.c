@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <libwebsockets.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+
+#include "bus/bus.h"
+#include "bus/frame.h"
+#include "bus/intake.h"
+#include "bus/pacing.h"
+#include "bus/resolve.h"
+#include "bus/seat.h"
+#include "util/clock.h"
+#include "util/log.h"
+
+/*
+ * A client of somebody's bus.
+ *
+ *        ┌──────────────── back-off, or at once for the next address ───────────────┐
+ *        ▼                                                                          │
+ *     WAITING ──timer──▶ RESOLVING ──address──▶ CONNECTING ──upgraded──▶ UP         │
+ *                           │                       │                     │         │
+ *                           └── no such name, 20 s ─┴── refused, 20 s ────┴─ closed,│
+ *                                                                            silent │
+ *                                                     lost() ───────────────────────┘
+ *
+ * One timer serves all states: it ends the waiting, is the watchdog of an attempt, and the
+ * heartbeat of a connection. Every attempt starts from it, never from inside of libwebsockets.
+ *
+ * A connection of libwebsockets belongs to this seat as long as it is `client->wsi`. What is given
+ * up is disowned at once and closed later, from the loop; what it still calls back is ignored.
+ */
+
+/* Bytes of a frame that libwebsockets hands over at once. */
+#define CLIENT_RX_BYTES (64u << 10)
+
+/* "HOST:PORT", of an IPv6 address with its brackets. */
+#define HOST_HEADER_BYTES (BUS_HOST_BYTES + 16)
+
+enum client_state {
+	CLIENT_WAITING,
+	CLIENT_RESOLVING,
+	CLIENT_CONNECTING,
+	CLIENT_UP,
+};
+
+struct client {
+	struct bus bus;
+	enum client_state state;
+	struct loop_timer timer;
+	struct lws_vhost *vhost;
+	struct lws *wsi;
+	struct bus_lookup *lookup;
+	struct bus_addresses addresses;
+	unsigned int next_address;
+	uint32_t attempt;
+	struct bus_heartbeat heartbeat;
+	bool is_ping_due;
+	struct intake_rules rules;
+	struct intake intake;
+	struct frame_queue queue;
+};
+
+static void disown(struct client *client)
+{
+	struct lws *wsi = take_ptr(client->wsi);
+
+	if (!wsi)
+		return;
+	lws_set_opaque_user_data(wsi, NULL);
+	lws_set_timeout(wsi, PENDING_TIMEOUT_CLOSE_ACK, LWS_TO_KILL_ASYNC);
+}
+
+/* Addresses that were not tried yet are, at once (0); then comes the back-off. */
+static uint64_t next_attempt_ms(struct client *client)
+{
+	uint32_t chance = 0;
+
+	if (client->next_address < client->addresses.count)
+		return 0;
+	/* Without chance the delay is the full one. */
+	if (getrandom(&chance, sizeof(chance), GRND_NONBLOCK) < 0)
+		chance = 0;
+	return bus_backoff_delay_ms(client->attempt++, chance);
+}
+
+static void tell_unreachable(struct client *client, const char *why, uint64_t delay_ms)
+{
+	char url[BUS_URL_BYTES];
+
+	bus_address_format(&client->bus.address, url);
+	bus_warn(&client->bus, "cannot reach %s: %s; the next attempt is in %llu ms", url, why,
+		(unsigned long long)delay_ms);
+}
+
+/* Whatever we were about, or had, is over. The connection, if any, is disowned by the caller. */
+static void lost(struct client *client, const char *why)
+{
+	bool was_up = client->state == CLIENT_UP;
+	uint64_t delay_ms;
+
+	if (client->state == CLIENT_WAITING)
+		return;
+	bus_lookup_cancel(take_ptr(client->lookup));
+	intake_reset(&client->intake, &client->rules);
+	client->bus.counters.frames_dropped += frame_queue_clear(&client->queue);
+	client->bus.is_up = false;
+	client->state = CLIENT_WAITING;
+	delay_ms = next_attempt_ms(client);
+	loop_timer_arm(&client->timer, delay_ms);
+	if (!was_up && delay_ms > 0)
+		tell_unreachable(client, why, delay_ms);
+	if (was_up && client->bus.handler.down)
+		client->bus.handler.down(client->bus.data, why);
+}
+
+static void give_up(struct client *client, const char *why)
+{
+	disown(client);
+	lost(client, why);
+}
+
+/* The server may serve several names; the default port goes without saying (RFC 6455 §4.1). */
+static void format_host_header(const struct bus_address *address, char *ret_host)
+{
+	bool is_bracketed = strchr(address->host, ':') != NULL;
+	unsigned int default_port = address->is_tls ? 443 : 80;
+	int length = snprintf(ret_host, HOST_HEADER_BYTES, "%s%s%s", is_bracketed ? "[" : "",
+		address->host, is_bracketed ? "]" : "");
+
+	if (address->port != default_port)
+		snprintf(ret_host + length, HOST_HEADER_BYTES - (size_t)length, ":%u",
+			address->port);
+}
+
+static void connect_next(struct client *client)
+{
+	const struct bus_address *address = &client->bus.address;
+	char host[HOST_HEADER_BYTES];
+	struct lws_client_connect_info info = {
+		.context = loop_lws(client->bus.loop),
+		.vhost = client->vhost,
+		.address = client->addresses.texts[client->next_address++],
+		.port = address->port,
+		.path = address->path,
+		.host = host,
+		.ssl_connection = address->is_tls ? LCCSCF_USE_SSL : 0,
+		.alpn = "http/1.1",
+		.local_protocol_name = "bus-client",
+		.opaque_user_data = client,
+		.pwsi = &client->wsi,
+		.ietf_version_or_minus_one = -1,
+	};
+
+	format_host_header(address, host);
+	client->state = CLIENT_CONNECTING;
+	loop_timer_arm(&client->timer, BUS_CONNECT_WAIT_MS);
+	if (lws_client_connect_via_info(&info))
+		return;
+	client->wsi = NULL;
+	lost(client, "the connection could not be begun");
+}
+
+static void on_lookup(void *data, const struct bus_addresses *addresses, const char *why)
+{
+	struct client *client = data;
+
+	client->lookup = NULL;
+	if (!addresses) {
+		lost(client, why);
+		return;
+	}
+	client->addresses = *addresses;
+	connect_next(client);
+}
+
+static void resolve(struct client *client)
+{
+	int error;
+
+	client->next_address = 0;
+	client->state = CLIENT_RESOLVING;
+	if (bus_resolve_at_once(client->bus.address.host, &client->addresses)) {
+		connect_next(client);
+		return;
+	}
+	loop_timer_arm(&client->timer, BUS_CONNECT_WAIT_MS);
+	error = bus_lookup_begin(
+		client->bus.loop, client->bus.address.host, on_lookup, client, &client->lookup);
+	if (error)
+		lost(client, strerror(-error));
+}
+
+static void beat(struct client *client)
+{
+	uint64_t wait_ms;
+
+	switch (bus_heartbeat_step(&client->heartbeat, clock_now_ms(), &wait_ms)) {
+	case BUS_HEARTBEAT_HANG_UP:
+		give_up(client, "it is silent: no answer to a ping");
+		return;
+	case BUS_HEARTBEAT_PING:
+		client->is_ping_due = true;
+		lws_callback_on_writable(client->wsi);
+		break;
+	case BUS_HEARTBEAT_WAIT:
+		break;
+	}
+	loop_timer_arm(&client->timer, wait_ms);
+}
+
+static void on_timer(void *data)
+{
+	struct client *client = data;
+
+	switch (client->state) {
+	case CLIENT_WAITING:
+		if (client->next_address < client->addresses.count)
+			connect_next(client);
+		else
+			resolve(client);
+		break;
+	case CLIENT_RESOLVING:
+		lost(client, "the name service does not answer");
+		break;
+	case CLIENT_CONNECTING:
+		give_up(client, "no answer");
+		break;
+	case CLIENT_UP:
+		beat(client);
+		break;
+	}
+}
+
+static void opened(struct client *client)
+{
+	uint64_t now_ms = clock_now_ms();
+
+	bus_socket_setup(lws_get_socket_fd(client->wsi));
+	client->state = CLIENT_UP;
+	client->attempt = 0;
+	client->next_address = client->addresses.count;
+	client->is_ping_due = false;
+	bus_heartbeat_begin(&client->heartbeat, now_ms);
+	loop_timer_arm(&client->timer, BUS_PING_INTERVAL_MS);
+	client->bus.counters.connects++;
+	client->bus.is_up = true;
+	if (client->bus.handler.up)
+		client->bus.handler.up(client->bus.data);
+}
+
+/* The kernel forgets this wish after a while, so it is renewed with every read. Without it, a bus
+ * that has Nagle's algorithm on holds its next frame back until our delayed ACK: 40 ms a call. */
+static void acknowledge_at_once(struct lws *wsi)
+{
+	static const int on = 1;
+
+	setsockopt(lws_get_socket_fd(wsi), IPPROTO_TCP, TCP_QUICKACK, &on, sizeof(on));
+}
+
+static void received(struct client *client, const char *piece, size_t size)
+{
+	bool is_last = lws_is_final_fragment(client->wsi) &&
+		       lws_remaining_packet_payload(client->wsi) == 0;
+	enum intake_result result;
+	const char *text;
+	size_t text_size;
+
+	acknowledge_at_once(client->wsi);
+	bus_heartbeat_hear(&client->heartbeat);
+	if (is_last)
+		client->bus.counters.frames_received++;
+	if (lws_frame_is_binary(client->wsi))
+		return;
+	result = intake_take(
+		&client->intake, &client->rules, piece, size, is_last, &text, &text_size);
+	if (result == INTAKE_WHOLE) {
+		client->bus.handler.frame(client->bus.data, text, text_size);
+		intake_reset(&client->intake, &client->rules);
+	} else {
+		bus_warn_refused(&client->bus, result);
+	}
+}
+
+static int write_ping(struct client *client)
+{
+	unsigned char ping[LWS_PRE];
+
+	client->is_ping_due = false;
+	return lws_write(client->wsi, ping + LWS_PRE, 0, LWS_WRITE_PING) < 0 ? -1 : 0;
+}
+
+/* One write per callback: while libwebsockets still holds part of one, a second would go out
+ * without its header. */
+static int writable(struct client *client)
+{
+	int result = 0;
+
+	if (client->is_ping_due)
+		result = write_ping(client);
+	else if (client->queue.count > 0)
+		result = frame_queue_write(&client->queue, client->wsi);
+	if (result < 0)
+		return -1;
+	client->bus.counters.frames_sent += (uint64_t)result;
+	if (client->queue.count > 0)
+		lws_callback_on_writable(client->wsi);
+	return 0;
+}
+
+static void closed(struct client *client, const char *why)
+{
+	lws_set_opaque_user_data(client->wsi, NULL);
+	client->wsi = NULL;
+	lost(client, why);
+}
+
+/* What a connection of ours tells. Negative: close it. */
+static int serve(struct client *client, enum lws_callback_reasons reason, void *in, size_t size)
+{
+	switch (reason) {
+	case LWS_CALLBACK_CLIENT_ESTABLISHED:
+		opened(client);
+		return 0;
+	case LWS_CALLBACK_CLIENT_RECEIVE:
+		received(client, in, size);
+		return 0;
+	case LWS_CALLBACK_CLIENT_RECEIVE_PONG:
+		bus_heartbeat_hear(&client->heartbeat);
+		return 0;
+	case LWS_CALLBACK_CLIENT_WRITEABLE:
+		return writable(client);
+	case LWS_CALLBACK_CLIENT_CONNECTION_ERROR:
+		closed(client, in ? in : "the connection failed");
+		return 0;
+	case LWS_CALLBACK_CLIENT_CLOSED:
+	case LWS_CALLBACK_CLOSED_CLIENT_HTTP:
+	case LWS_CALLBACK_WSI_DESTROY:
+		closed(client, "the connection was closed");
+		return 0;
+	case LWS_CALLBACK_CLIENT_HTTP_REDIRECT:
+		/* It could lead to a name, and asking for that would block. */
+		return -1;
+	default:
+		return 0;
+	}
+}
+
+static int on_lws(
+	struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in, size_t size)
+{
+	struct client *client = wsi ? lws_get_opaque_user_data(wsi) : NULL;
+
+	(void)user;
+	if (!client || client->wsi != wsi)
+		return 0;
+	return serve(client, reason, in, size);
+}
+
+static const struct lws_protocols client_protocols[] = {
+	{.name = "bus-client", .callback = on_lws, .rx_buffer_size = CLIENT_RX_BYTES},
+	{0},
+};
+
+/* The heartbeat is ours: that of libwebsockets takes a talking bus for dead. */
+static const lws_retry_bo_t no_retry = {0};
+
+static struct lws_vhost *create_vhost(struct loop *loop, bool is_tls)
+{
+	struct lws_context_creation_info info = {
+		.port = CONTEXT_PORT_NO_LISTEN,
+		.vhost_name = "bus-client",
+		.protocols = client_protocols,
+		.options = is_tls ? LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT : 0,
+		.retry_and_idle_policy = &no_retry,
+	};
+
+	return lws_create_vhost(loop_lws(loop), &info);
+}
+
+static void client_free(struct bus *bus)
+{
+	struct client *client = (struct client *)bus;
+
+	disown(client);
+	bus_lookup_cancel(client->lookup);
+	loop_timer_deinit(&client->timer);
+	intake_reset(&client->intake, &client->rules);
+	frame_queue_clear(&client->queue);
+	if (client->vhost)
+		lws_vhost_destroy(client->vhost);
+	free(client);
+}
+
+static int client_queue(struct bus *bus, struct frame *frame)
+{
+	struct client *client = (struct client *)bus;
+	int error = frame_queue_push(&client->queue, frame, bus->limits.output_queue_bytes);
+
+	if (!error)
+		lws_callback_on_writable(client->wsi);
+	return error;
+}
+
+static size_t client_queued_bytes(const struct bus *bus)
+{
+	return ((const struct client *)bus)->queue.bytes;
+}
+
+static const struct bus_operations client_operations = {
+	.free = client_free,
+	.queue = client_queue,
+	.queued_bytes = client_queued_bytes,
+};
+
+static int begin(struct client *client)
+{
+	int error = loop_timer_init(&client->timer, client->bus.loop, on_timer, client);
+
+	if (error)
+		return error;
+	client->vhost = create_vhost(client->bus.loop, client->bus.address.is_tls);
+	if (!client->vhost)
+		return -ENOMEM;
+	loop_timer_arm(&client->timer, 0);
+	return 0;
+}
+
+int bus_connect(struct loop *loop, const struct bus_address *address,
+	const struct bus_limits *limits, const struct bus_handler *handler, void *data,
+	struct bus **ret_bus)
+{
+	struct client *client = calloc(1, sizeof(*client));
+	int error;
+
+	if (!client)
+		return -ENOMEM;
+	bus_init(&client->bus, &client_operations, loop, address, limits, handler, data);
+	client->rules = (struct intake_rules){
+		.wants = handler->wants,
+		.data = data,
+		.frame_bytes = limits->frame_bytes,
+		.gather_bytes = limits->frame_bytes,
+	};
+	error = begin(client);
+	if (error) {
+		bus_free(&client->bus);
+		return error;
+	}
+	*ret_bus = &client->bus;
+	return 0;
+}

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <libwebsockets.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "bus/bus.h"
+#include "bus/envelope.h"
+#include "bus/frame.h"
+#include "bus/intake.h"
+#include "bus/listener.h"
+#include "bus/seat.h"
+#include "util/cleanup.h"
+#include "util/utf8.h"
+
+/*
+ * Being the bus: every text frame of a client goes to every client, its sender included, then to
+ * our own seat, and what that says goes to every client.
+ *
+ *                     ┌──▶ queue ──▶ client A      (the sender hears itself)
+ *   A ──▶ intake ──▶ frame ──▶ queue ──▶ client B  (one copy, counted references)
+ *                     └──▶ wants? ──▶ our seat ──▶ bus_send() ──▶ the queues, behind the frame
+ *
+ * Like the buses of OVOS it takes any path and any text, and knows no client from another. What a
+ * client can make us hold is bounded: an unfinished frame, all unfinished frames together, what it
+ * has not read (then it is dropped), and how many clients there are.
+ *
+ * Nothing but websockets is served. A peer that speaks plain HTTP is told so; CONNECT (which would
+ * make the connection a raw one) and an upgrade to HTTP/2 are cut off.
+ */
+
+/* Connections at once, those included that have not asked for an upgrade yet. */
+#define BUS_CLIENTS_MAX 1000
+
+/* What unfinished frames of all clients may hold. */
+#define BUS_GATHER_BYTES (64u << 20)
+
+/* RFC 9110 §15.5.22; libwebsockets does not name it. */
+#define HTTP_UPGRADE_REQUIRED 426
+
+/* Bytes of a frame that libwebsockets hands over at once; allocated per client. */
+#define CLIENT_RX_BYTES (16u << 10)
+
+/* The first words of every bus of the Python kind to a new client. */
+static const char greeting_text[] = "{\"type\": \"connected\", \"data\": {}, "
+				    "\"context\": {\"session\": {\"session_id\": \"default\"}}}";
+
+struct embedded {
+	struct bus bus;
+	struct lws_vhost *vhost;
+	struct listener *listener;
+	struct loop_timer up_timer;
+	struct frame *greeting;
+	struct client *clients;
+	unsigned int connections; /* clients, and those that are not yet */
+	bool is_closing;          /* freed by its owner: handler, listener and timer are gone */
+	struct intake_rules rules;
+};
+
+/* The memory of a connection that libwebsockets keeps for us, zeroed. */
+struct client {
+	struct lws *wsi;
+	struct client *next;
+	struct client **link; /* what points to us; NULL: on no list */
+	struct frame_queue queue;
+	struct intake intake;
+};
+
+static void join(struct embedded *embedded, struct client *client, struct lws *wsi)
+{
+	client->wsi = wsi;
+	client->next = embedded->clients;
+	client->link = &embedded->clients;
+	if (client->next)
+		client->next->link = &client->next;
+	embedded->clients = client;
+	embedded->bus.counters.clients++;
+	embedded->bus.counters.connects++;
+}
+
+/* The connection may live a moment longer; nothing is queued for it, or taken from it, any more. */
+static void leave(struct embedded *embedded, struct client *client)
+{
+	if (!client->link)
+		return;
+	*client->link = client->next;
+	if (client->next)
+		client->next->link = client->link;
+	client->link = NULL;
+	embedded->bus.counters.clients--;
+	frame_queue_clear(&client->queue);
+	intake_reset(&client->intake, &embedded->rules);
+}
+
+static void hang_up(struct embedded *embedded, struct client *client)
+{
+	lws_set_timeout(client->wsi, PENDING_TIMEOUT_CLOSE_ACK, LWS_TO_KILL_ASYNC);
+	leave(embedded, client);
+}
+
+static void drop(struct embedded *embedded, struct client *client, const char *why)
+{
+	bus_warn(&embedded->bus, "dropped a client: %s", why);
+	hang_up(embedded, client);
+}
+
+static void queue_for(struct embedded *embedded, struct client *client, struct frame *frame)
+{
+	int error =
+		frame_queue_push(&client->queue, frame, embedded->bus.limits.client_queue_bytes);
+
+	if (!error)
+		lws_callback_on_writable(client->wsi);
+	else
+		drop(embedded, client,
+			error == -ENOBUFS ? "it does not read what it is sent" : strerror(-error));
+}
+
+static void broadcast(struct embedded *embedded, struct frame *frame)
+{
+	struct client *next;
+
+	for (struct client *client = embedded->clients; client; client = next) {
+		next = client->next;
+		queue_for(embedded, client, frame);
+	}
+}
+
+/* Our own seat hears a frame after it is queued for the others: what it answers comes behind it. */
+static void hear(struct embedded *embedded, const struct frame *frame)
+{
+	const struct bus_handler *handler = &embedded->bus.handler;
+	void *data = embedded->bus.data;
+	const char *text = frame_text(frame);
+	char topic[BUS_TOPIC_BYTES];
+	size_t size;
+
+	if (handler->wants) {
+		if (bus_topic_scan(text, frame->size, topic, &size) != 0) {
+			bus_warn_refused(&embedded->bus, INTAKE_NO_TOPIC);
+			return;
+		}
+		if (!handler->wants(data, topic, size))
+			return;
+	}
+	handler->frame(data, text, frame->size);
+}
+
+CLEANUP_DEFINE(frame, struct frame *, frame_unref)
+
+/* A text frame is whole. Not even JSON is asked of it, but text it must be (RFC 6455 §8.1): many
+ * clients hang up on one that is not, and a single sender must not be able to make them. */
+static void pass_on(struct embedded *embedded, struct client *client, const char *text, size_t size)
+{
+	cleanup(frame_cleanup) struct frame *frame = NULL;
+
+	if (!utf8_is_valid(text, size)) {
+		bus_warn(&embedded->bus, "dropped a text frame that is not UTF-8");
+		intake_reset(&client->intake, &embedded->rules);
+		return;
+	}
+	frame = intake_frame(&client->intake, text, size);
+	intake_reset(&client->intake, &embedded->rules);
+	if (!frame) {
+		bus_warn_refused(&embedded->bus, INTAKE_CROWDED);
+		return;
+	}
+	broadcast(embedded, frame);
+	hear(embedded, frame);
+}
+
+static void received(
+	struct embedded *embedded, struct client *client, const char *piece, size_t size)
+{
+	bool is_last = lws_is_final_fragment(client->wsi) &&
+		       lws_remaining_packet_payload(client->wsi) == 0;
+	enum intake_result result;
+	const char *text;
+	size_t text_size;
+
+	if (!client->link)
+		return;
+	if (is_last)
+		embedded->bus.counters.frames_received++;
+	if (lws_frame_is_binary(client->wsi))
+		return;
+	result = intake_take(
+		&client->intake, &embedded->rules, piece, size, is_last, &text, &text_size);
+	if (result == INTAKE_WHOLE)
+		pass_on(embedded, client, text, text_size);
+	else
+		bus_warn_refused(&embedded->bus, result);
+}
+
+/* One write per callback: see the client's. */
+static int writable(struct embedded *embedded, struct client *client)
+{
+	int result;
+
+	if (client->queue.count == 0)
+		return 0;
+	result = frame_queue_write(&client->queue, client->wsi);
+	if (result < 0)
+		return -1;
+	embedded->bus.counters.frames_sent += (uint64_t)result;
+	if (client->queue.count > 0)
+		lws_callback_on_writable(client->wsi);
+	return 0;
+}
+
+static void greet(struct embedded *embedded, struct client *client, struct lws *wsi)
+{
+	bus_socket_setup(lws_get_socket_fd(wsi));
+	join(embedded, client, wsi);
+	queue_for(embedded, client, embedded->greeting);
+}
+
+/* Only to a websocket. The header is asked for, since for an unknown protocol 4.1.6 has freed what
+ * `in` points to; then it is gone here as well. */
+static int check_upgrade(struct lws *wsi)
+{
+	char name[16];
+
+	if (lws_hdr_copy(wsi, name, sizeof(name), WSI_TOKEN_UPGRADE) <= 0)
+		return -1;
+	return strcasecmp(name, "websocket") == 0 ? 0 : -1;
+}
+
+/* A browser or a health check: say what would work, and hang up. */
+static int refuse_http(struct lws *wsi)
+{
+	lws_return_http_status(wsi, HTTP_UPGRADE_REQUIRED, "This is a websocket.");
+	return -1;
+}
+
+/* Connections end later than the seat that is freed; the last one takes it along. */
+static void release(struct embedded *embedded)
+{
+	if (embedded->connections > 0)
+		return;
+	frame_unref(embedded->greeting);
+	free(embedded);
+}
+
+static void disconnected(struct embedded *embedded)
+{
+	embedded->connections--;
+	if (embedded->is_closing)
+		release(embedded);
+	else if (embedded->connections == BUS_CLIENTS_MAX - 1)
+		listener_resume(embedded->listener);
+}
+
+static int on_lws(
+	struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in, size_t size)
+{
+	struct lws_vhost *vhost = wsi ? lws_get_vhost(wsi) : NULL;
+	struct embedded *embedded = vhost ? lws_vhost_user(vhost) : NULL;
+	struct client *client = user;
+
+	switch (reason) {
+	case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE:
+		return check_upgrade(wsi);
+	case LWS_CALLBACK_HTTP:
+		return refuse_http(wsi);
+	case LWS_CALLBACK_ESTABLISHED:
+		greet(embedded, client, wsi);
+		return 0;
+	case LWS_CALLBACK_RECEIVE:
+		received(embedded, client, in, size);
+		return 0;
+	case LWS_CALLBACK_SERVER_WRITEABLE:
+		return writable(embedded, client);
+	case LWS_CALLBACK_CLOSED:
+		leave(embedded, client);
+		return 0;
+	case LWS_CALLBACK_WSI_DESTROY:
+		disconnected(embedded);
+		return 0;
+	case LWS_CALLBACK_RAW_ADOPT:
+	case LWS_CALLBACK_RAW_RX:
+	case LWS_CALLBACK_RAW_WRITEABLE:
+		return -1;
+	default:
+		return 0;
+	}
+}
+
+static const struct lws_protocols embedded_protocols[] = {
+	{
+		.name = "bus",
+		.callback = on_lws,
+		.per_session_data_size = sizeof(struct client),
+		.rx_buffer_size = CLIENT_RX_BYTES,
+	},
+	{0},
+};
+
+static void on_connection(void *data, int fd)
+{
+	struct embedded *embedded = data;
+
+	/* On failure it has closed the descriptor. */
+	if (!lws_adopt_socket_vhost(embedded->vhost, fd))
+		return;
+	embedded->connections++;
+	if (embedded->connections == BUS_CLIENTS_MAX)
+		listener_pause(embedded->listener);
+}
+
+static void on_up(void *data)
+{
+	struct embedded *embedded = data;
+
+	embedded->bus.is_up = true;
+	if (embedded->bus.handler.up)
+		embedded->bus.handler.up(embedded->bus.data);
+}
+
+static void embedded_free(struct bus *bus)
+{
+	struct embedded *embedded = (struct embedded *)bus;
+
+	embedded->is_closing = true;
+	listener_free(embedded->listener);
+	loop_timer_deinit(&embedded->up_timer);
+	while (embedded->clients)
+		hang_up(embedded, embedded->clients);
+	if (embedded->vhost)
+		lws_vhost_destroy(embedded->vhost);
+	release(embedded);
+}
+
+static int embedded_queue(struct bus *bus, struct frame *frame)
+{
+	broadcast((struct embedded *)bus, frame);
+	return 0;
+}
+
+static size_t embedded_queued_bytes(const struct bus *bus)
+{
+	const struct embedded *embedded = (const struct embedded *)bus;
+	size_t bytes = 0;
+
+	for (const struct client *client = embedded->clients; client; client = client->next)
+		bytes += client->queue.bytes;
+	return bytes;
+}
+
+static const struct bus_operations embedded_operations = {
+	.free = embedded_free,
+	.queue = embedded_queue,
+	.queued_bytes = embedded_queued_bytes,
+};
+
+/* Clients that are silent are no reason to wake up: the kernel finds out whether they are there. */
+static const lws_retry_bo_t no_retry = {0};
+
+static struct lws_vhost *create_vhost(struct embedded *embedded)
+{
+	struct lws_context_creation_info info = {
+		.port = CONTEXT_PORT_NO_LISTEN_SERVER,
+		.vhost_name = "bus",
+		.protocols = embedded_protocols,
+		.retry_and_idle_policy = &no_retry,
+		.user = embedded,
+	};
+
+	return lws_create_vhost(loop_lws(embedded->bus.loop), &info);
+}
+
+static struct frame *create_greeting(void)
+{
+	struct intake intake = {0};
+
+	return intake_frame(&intake, greeting_text, sizeof(greeting_text) - 1);
+}
+
+static int begin(struct embedded *embedded)
+{
+	struct loop *loop = embedded->bus.loop;
+	int error = listener_new(
+		loop, &embedded->bus.address, on_connection, embedded, &embedded->listener);
+
+	if (!error)
+		error = loop_timer_init(&embedded->up_timer, loop, on_up, embedded);
+	if (error)
+		return error;
+	embedded->greeting = create_greeting();
+	embedded->vhost = create_vhost(embedded);
+	if (!embedded->greeting || !embedded->vhost)
+		return -ENOMEM;
+	loop_timer_arm(&embedded->up_timer, 0);
+	return 0;
+}
+
+int bus_embed(struct loop *loop, const struct bus_address *address, const struct bus_limits *limits,
+	const struct bus_handler *handler, void *data, struct bus **ret_bus)
+{
+	struct embedded *embedded;
+	int error;
+
+	if (address->is_tls)
+		return -EPROTONOSUPPORT;
+	embedded = calloc(1, sizeof(*embedded));
+	if (!embedded)
+		return -ENOMEM;
+	bus_init(&embedded->bus, &embedded_operations, loop, address, limits, handler, data);
+	embedded->rules = (struct intake_rules){
+		.frame_bytes = limits->frame_bytes,
+		.gather_bytes = limits->frame_bytes > BUS_GATHER_BYTES ? limits->frame_bytes
+								       : BUS_GATHER_BYTES,
+	};
+	error = begin(embedded);
+	if (error) {
+		bus_free(&embedded->bus);
+		return error;
+	}
+	*ret_bus = &embedded->bus;
+	return 0;
+}

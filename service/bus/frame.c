@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bus/frame.h"
+
+#include <errno.h>
+#include <libwebsockets.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/cleanup.h"
+
+#define FRAME_ROOM_BYTES (sizeof(struct frame) + LWS_PRE)
+
+#define QUEUE_FIRST_CAPACITY 4
+
+void frame_begin(struct buffer *message)
+{
+	char *room = buffer_reserve(message, FRAME_ROOM_BYTES);
+
+	if (!room)
+		return;
+	memset(room, 0, FRAME_ROOM_BYTES);
+	message->size += FRAME_ROOM_BYTES;
+}
+
+const char *frame_message_text(const struct buffer *message, size_t *ret_size)
+{
+	if (message->size < FRAME_ROOM_BYTES) {
+		*ret_size = 0;
+		return "";
+	}
+	*ret_size = message->size - FRAME_ROOM_BYTES;
+	return message->data + FRAME_ROOM_BYTES;
+}
+
+struct frame *frame_take(struct buffer *message)
+{
+	struct frame *frame = (struct frame *)(void *)take_ptr(message->data);
+
+	frame->references = 1;
+	frame->size = message->size - FRAME_ROOM_BYTES;
+	buffer_deinit(message);
+	return frame;
+}
+
+static char *text_of(struct frame *frame)
+{
+	return (char *)frame + FRAME_ROOM_BYTES;
+}
+
+const char *frame_text(const struct frame *frame)
+{
+	return (const char *)frame + FRAME_ROOM_BYTES;
+}
+
+struct frame *frame_ref(struct frame *frame)
+{
+	frame->references++;
+	return frame;
+}
+
+void frame_unref(struct frame *frame)
+{
+	if (frame && --frame->references == 0)
+		free(frame);
+}
+
+static struct frame **slot(const struct frame_queue *queue, uint32_t position)
+{
+	return &queue->frames[(queue->first + position) & (queue->capacity - 1)];
+}
+
+static int grow(struct frame_queue *queue)
+{
+	uint32_t capacity = queue->capacity ? queue->capacity * 2 : QUEUE_FIRST_CAPACITY;
+	struct frame **frames = reallocarray(NULL, capacity, sizeof(struct frame *));
+
+	if (!frames)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < queue->count; i++)
+		frames[i] = *slot(queue, i);
+	free(queue->frames);
+	queue->frames = frames;
+	queue->first = 0;
+	queue->capacity = capacity;
+	return 0;
+}
+
+int frame_queue_push(struct frame_queue *queue, struct frame *frame, size_t bytes_max)
+{
+	size_t bytes = frame->size + FRAME_OVERHEAD_BYTES;
+
+	if (bytes > bytes_max || queue->bytes > bytes_max - bytes)
+		return -ENOBUFS;
+	if (queue->count == queue->capacity && grow(queue) != 0)
+		return -ENOMEM;
+	*slot(queue, queue->count) = frame_ref(frame);
+	queue->count++;
+	queue->bytes += bytes;
+	return 0;
+}
+
+static void pop(struct frame_queue *queue)
+{
+	struct frame *frame = *slot(queue, 0);
+
+	queue->first = (queue->first + 1) & (queue->capacity - 1);
+	queue->count--;
+	queue->bytes -= frame->size + FRAME_OVERHEAD_BYTES;
+	queue->written = 0;
+	frame_unref(frame);
+}
+
+/*
+ * libwebsockets writes the header into the LWS_PRE bytes ahead of what it is given: for a later
+ * fragment these are the end of the one before, and others may still have to get that. So they are
+ * put back. (A client's payload is masked in place too, but a client's frame has one receiver.)
+ */
+static int write_in_place(struct lws *wsi, char *text, size_t size, int flags)
+{
+	unsigned char ahead[LWS_PRE];
+	int written;
+
+	memcpy(ahead, text - LWS_PRE, LWS_PRE);
+	written = lws_write(wsi, (unsigned char *)text, size, (enum lws_write_protocol)flags);
+	memcpy(text - LWS_PRE, ahead, LWS_PRE);
+	return written;
+}
+
+int frame_queue_write(struct frame_queue *queue, struct lws *wsi)
+{
+	struct frame *frame = *slot(queue, 0);
+	size_t left = frame->size - queue->written;
+	size_t size = left < FRAME_FRAGMENT_BYTES ? left : FRAME_FRAGMENT_BYTES;
+	int flags = queue->written == 0 ? LWS_WRITE_TEXT : LWS_WRITE_CONTINUATION;
+
+	if (size < left)
+		flags |= LWS_WRITE_NO_FIN;
+	if (write_in_place(wsi, text_of(frame) + queue->written, size, flags) < (int)size)
+		return -EIO;
+	queue->written += size;
+	if (size < left)
+		return 0;
+	pop(queue);
+	return 1;
+}
+
+uint32_t frame_queue_clear(struct frame_queue *queue)
+{
+	uint32_t dropped = queue->count;
+
+	while (queue->count > 0)
+		pop(queue);
+	free(queue->frames);
+	*queue = (struct frame_queue){0};
+	return dropped;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "bus/envelope.h"
+
+/*
+ * The members of a message's outermost object, one after the other, found without checking what is
+ * in them: shared by the topic scan and by the reading of the whole envelope.
+ */
+
+enum bus_part_kind {
+	BUS_PART_TYPE,
+	BUS_PART_DATA,
+	BUS_PART_CONTEXT,
+	BUS_PART_OTHER,
+};
+
+struct bus_part {
+	enum bus_part_kind kind;
+	const char *key; /* with its quotes, unchecked */
+	size_t key_size;
+	const char *value; /* without white space around it, unchecked, at least one byte */
+	size_t value_size;
+};
+
+struct bus_parts {
+	const char *text;
+	size_t size;
+	size_t at;
+	bool is_first;
+};
+
+enum bus_parts_status {
+	BUS_PARTS_END = 1,    /* the object is closed, and parts->at behind it */
+	BUS_PARTS_INCOMPLETE, /* the text ends inside the object, or before it */
+	BUS_PARTS_BROKEN,     /* not an object */
+};
+
+/* Start on @size bytes at @text. 0, BUS_PARTS_INCOMPLETE or BUS_PARTS_BROKEN. */
+int bus_parts_begin(struct bus_parts *parts, const char *text, size_t size);
+
+/* The next member. 0 or any of the above. */
+int bus_parts_next(struct bus_parts *parts, struct bus_part *ret_part);
+
+/* Whether the string of @size bytes at @quoted, with its quotes and unchecked, is @text once
+ * decoded. False for what is no valid string. */
+bool bus_string_is(const char *quoted, size_t size, const char *text);
+
+/* Decode the string of @size bytes at @quoted, with its quotes and unchecked, as a topic: as
+ * bus_topic_scan() does. 0 or BUS_E_NO_TOPIC (empty, too long, broken escapes). */
+int bus_topic_decode(
+	const char *quoted, size_t size, char ret_topic[BUS_TOPIC_BYTES], size_t *ret_size);

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "bus/bus.h"
+#include "bus/frame.h"
+#include "bus/intake.h"
+#include "util/log.h"
+
+/* What the two kinds of seat share: nobody outside this folder includes it. */
+
+struct bus_operations {
+	void (*free)(struct bus *bus);
+	/* Queue @frame (the seat takes its own reference). 0 or a negative errno. */
+	int (*queue)(struct bus *bus, struct frame *frame);
+	size_t (*queued_bytes)(const struct bus *bus);
+};
+
+/* The first member of each kind. */
+struct bus {
+	const struct bus_operations *operations;
+	struct loop *loop;
+	struct bus_address address;
+	struct bus_limits limits;
+	struct bus_handler handler;
+	void *data;
+	struct bus_counters counters;
+	bool is_up;
+	struct log_rate rate; /* of lines that peers can provoke */
+};
+
+/* Fill the shared part of a zeroed seat. */
+void bus_init(struct bus *bus, const struct bus_operations *operations, struct loop *loop,
+	const struct bus_address *address, const struct bus_limits *limits,
+	const struct bus_handler *handler, void *data);
+
+/* A warning at the limited rate. */
+void bus_warn(struct bus *bus, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Tell, at the limited rate, of a frame that was not taken. */
+void bus_warn_refused(struct bus *bus, enum intake_result result);
+
+/* Send each small write at once, and find a peer that is gone without a goodbye. */
+void bus_socket_setup(int fd);

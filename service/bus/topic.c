@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "bus/envelope.h"
+#include "bus/parts.h"
+#include "json/reader.h"
+
+/*
+ * The topic of a frame, with next to no work: most frames are for somebody else.
+ *
+ *   {"context": {…}, "data": {…}, "type": "recognizer_loop:utterance", …
+ *    ────┬────  ─┬─  ───┬──  ─┬─   ──┬──  ─────────────┬────────────
+ *      other    skip  other  skip  found!    decode, and be done
+ *
+ * Values are skipped by bracket and quote, so a "type" inside of them is never met. Nothing is
+ * checked that is not needed for this: whoever wants the frame reads it whole.
+ */
+
+/* The longest escape of one byte, \u0041. */
+#define ESCAPED_BYTE_SIZE 6
+
+/* An escape must be checked before it is decoded. Nobody writes topics so, hence it may cost. */
+static int decode_escaped(
+	const char *quoted, size_t size, char ret_topic[BUS_TOPIC_BYTES], size_t *ret_size)
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	cleanup(buffer_deinit) struct buffer topic = {.limit = BUS_TOPIC_BYTES - 1};
+
+	if (size > (size_t)BUS_TOPIC_BYTES * ESCAPED_BYTE_SIZE ||
+		json_tape_read(&tape, quoted, size, 1, NULL) != 0)
+		return BUS_E_NO_TOPIC;
+	json_string_decode(&tape, 0, &topic);
+	if (buffer_status(&topic))
+		return BUS_E_NO_TOPIC;
+	memcpy(ret_topic, topic.data, topic.size);
+	*ret_size = topic.size;
+	return 0;
+}
+
+int bus_topic_decode(
+	const char *quoted, size_t size, char ret_topic[BUS_TOPIC_BYTES], size_t *ret_size)
+{
+	size_t raw_size = size - 2;
+
+	if (memchr(quoted, '\\', size))
+		return decode_escaped(quoted, size, ret_topic, ret_size);
+	if (raw_size == 0 || raw_size >= BUS_TOPIC_BYTES)
+		return BUS_E_NO_TOPIC;
+	memcpy(ret_topic, quoted + 1, raw_size);
+	*ret_size = raw_size;
+	return 0;
+}
+
+int bus_topic_scan(const char *text, size_t size, char ret_topic[BUS_TOPIC_BYTES], size_t *ret_size)
+{
+	struct bus_parts parts;
+	struct bus_part part;
+	int status = bus_parts_begin(&parts, text, size);
+
+	while (status == 0)
+		if ((status = bus_parts_next(&parts, &part)) == 0 && part.kind == BUS_PART_TYPE)
+			break;
+	if (status)
+		return status == BUS_PARTS_INCOMPLETE ? BUS_E_INCOMPLETE : BUS_E_NO_TOPIC;
+	if (*part.value != '"')
+		return BUS_E_NO_TOPIC;
+	return bus_topic_decode(part.value, part.value_size, ret_topic, ret_size);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/epoll.h>
+
+#include "loop/loop.h"
+
+/* What the parts of the loop share: nobody outside this folder includes it. */
+
+/* Events taken from the kernel at once. */
+#define LOOP_BATCH_EVENTS 64
+
+struct loop_source {
+	struct loop *loop;
+	int fd;
+	loop_fd_function function;
+	void *data;
+};
+
+/* A binary heap by due time, in a 1-based array with room for every timer that was initialised. */
+struct timer_heap {
+	struct loop_timer **slots;
+	uint32_t count;    /* armed timers: slots[1] to slots[count] */
+	uint32_t reserved; /* timers that were initialised */
+	uint32_t capacity; /* slots allocated, the unused slots[0] included */
+	int fd;            /* timerfd */
+	uint64_t alarm_ns; /* when it fires; 0: never */
+	struct loop_source *source;
+};
+
+struct signal_table {
+	struct {
+		loop_signal_function function;
+		void *data;
+	} entries[NSIG];
+	sigset_t taken;
+	int fd; /* signalfd; -1 until the first signal is taken */
+	struct loop_source *source;
+};
+
+struct loop {
+	struct lws_context *lws;
+	int epoll_fd;
+	bool is_stopped;
+	bool is_timed_out;
+	struct epoll_event batch[LOOP_BATCH_EVENTS];
+	int batch_count; /* of the batch in work; an event is cleared when its source is freed */
+	struct timer_heap timers;
+	struct signal_table signals;
+	struct loop_child *children; /* those that have not been reaped */
+};
+
+/* The parts' share in loop_new() and loop_free(). Each takes what a zeroed loop holds. */
+int loop_timers_open(struct loop *loop);
+void loop_timers_close(struct loop *loop);
+void loop_signals_open(struct loop *loop);
+void loop_signals_close(struct loop *loop);
+void loop_children_close(struct loop *loop);

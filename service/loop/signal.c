@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "loop/inside.h"
+#include "loop/loop.h"
+
+/*
+ * Signals: blocked for the process and read from one signalfd, so that a handler is an ordinary
+ * callback of the loop and may do anything.
+ */
+
+static void on_readable(void *data, uint32_t events)
+{
+	struct loop *loop = data;
+	struct signalfd_siginfo info;
+
+	(void)events;
+	while (read(loop->signals.fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+		int number = (int)info.ssi_signo;
+
+		loop->signals.entries[number].function(loop->signals.entries[number].data, number);
+	}
+}
+
+void loop_signals_open(struct loop *loop)
+{
+	loop->signals.fd = -1;
+	sigemptyset(&loop->signals.taken);
+}
+
+/* What was taken stays blocked: a late SIGTERM must not end a process that is cleaning up. */
+void loop_signals_close(struct loop *loop)
+{
+	loop_source_free(loop->signals.source);
+	if (loop->signals.fd >= 0)
+		close(loop->signals.fd);
+	loop_signals_open(loop);
+}
+
+static int watch(struct loop *loop, const sigset_t *signals)
+{
+	int fd = signalfd(loop->signals.fd, signals, SFD_NONBLOCK | SFD_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	loop->signals.fd = fd;
+	if (loop->signals.source)
+		return 0;
+	return loop_add_fd(loop, fd, EPOLLIN, on_readable, loop, &loop->signals.source);
+}
+
+int loop_add_signal(struct loop *loop, int signal, loop_signal_function function, void *data)
+{
+	sigset_t signals = loop->signals.taken;
+	int error;
+
+	if (signal <= 0 || signal >= NSIG)
+		return -EINVAL;
+	if (loop->signals.entries[signal].function)
+		return -EEXIST;
+	sigaddset(&signals, signal);
+	if (sigprocmask(SIG_BLOCK, &signals, NULL) < 0)
+		return -errno;
+	error = watch(loop, &signals);
+	if (error)
+		return error;
+	loop->signals.taken = signals;
+	loop->signals.entries[signal].function = function;
+	loop->signals.entries[signal].data = data;
+	return 0;
+}
