@@ -13,6 +13,15 @@ class Number(ToolOutput):
     result: int
 
 
+class Reals(ToolArguments):
+    a: float
+    b: float
+
+
+class Real(ToolOutput):
+    result: float
+
+
 class MathToolBox(ToolBox):
     def __init__(self, config=None, bus=None):
         super().__init__("math_tools", config, bus)
@@ -21,6 +30,6 @@ class MathToolBox(ToolBox):
         return [
             AgentTool("add", "Add two integers.", Operands, Number,
                       lambda args: {"result": args.a + args.b}),
-            AgentTool("divide", "Divide two integers.", Operands, Number,
-                      lambda args: {"result": args.a // args.b}),
+            AgentTool("divide", "Divide one number by another.", Reals, Real,
+                      lambda args: {"result": args.a / args.b}),
         ]

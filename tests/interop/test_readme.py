@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What README.md tells people to type, typed; and what it says comes out, compared."""
+import re
+import signal
+import subprocess
+
+import pytest
+from processes import FINDING, ROOT, SLOWNESS, TOOLBOXD, environment, free_port
+
+README = (ROOT / "README.md").read_text()
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
+
+
+def tested_blocks():
+    """The blocks from the mark on to the end of its section: [(language, text)]."""
+    section = README.split("<!-- tested:", 1)[1].split("\n## ", 1)[0]
+    return BLOCK.findall(section)
+
+
+@pytest.fixture(scope="module")
+def typed(tmp_path_factory):
+    """All of it in one shell, as one would type it; the output of each block with an expectation."""
+    home = tmp_path_factory.mktemp("readme")
+    blocks, script = tested_blocks(), []
+    for number, (language, text) in enumerate(blocks):
+        if language != "sh":
+            continue
+        if number + 1 < len(blocks) and blocks[number + 1][0] == "output":
+            text = f"{{\n{text}}} >{number + 1}.out 2>&1\n"
+        script.append(text)
+    script.append("kill %1; wait\n")
+    env = environment(home)
+    env["PATH"] = f"{TOOLBOXD.parent}:{env['PATH']}"
+    text = "".join(script).replace("8199", str(free_port()))
+    shell = subprocess.Popen(["bash", "-m", "-c", text], cwd=home, env=env, text=True,
+                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                             stderr=subprocess.STDOUT, start_new_session=True)
+    try:
+        out, _ = shell.communicate(timeout=60 * SLOWNESS)
+    finally:
+        if shell.poll() is None:
+            shell.send_signal(signal.SIGKILL)
+    assert not FINDING.search(out), out
+    return home, out
+
+
+def test_there_is_something_to_test():
+    languages = [language for language, _ in tested_blocks()]
+    assert languages.count("sh") == 4 and languages.count("output") == 2
+
+
+@pytest.mark.parametrize("number", [number for number, (language, _) in enumerate(tested_blocks())
+                                    if language == "output"])
+def test_what_comes_out_is_what_it_says(typed, number):
+    home, out = typed
+    printed = (home / f"{number}.out").read_text()
+    # The daemon in the background shares the terminal: its log lines may stand between.
+    printed = "".join(line for line in printed.splitlines(keepends=True)
+                      if not re.match(r"\d{4}-\d\d-\d\d |\[1\]", line))
+    assert printed == tested_blocks()[number][1], out
+
+
+def test_every_file_it_names_is_there():
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", README):
+        assert (ROOT / target).exists(), target
