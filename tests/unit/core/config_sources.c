@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config_fixture.h"
+
+/* Where a configuration comes from: files, environment, flags. */
+TestSuite(config_sources, .init = config_set_up, .fini = config_tear_down, .timeout = 20);
+
+/* --- files */
+
+Test(config_sources, merges_deep_from_the_distribution_up_to_the_flag)
+{
+	write_file("distribution.conf",
+		"{\"toolboxd\": {\"timeout_ms\": 1, \"idle_s\": 1, \"drain_ms\": 1,"
+		"\"crash_limit\": 1, \"crash_window_s\": 1, \"log\": {\"format\": \"json\"}}}");
+	write_file("system.conf", "{\"toolboxd\": {\"idle_s\": 2, \"drain_ms\": 2,"
+				  "\"crash_limit\": 2, \"crash_window_s\": 2}}");
+	write_file("xdg/mycroft/mycroft.conf", "{\"toolboxd\": {\"drain_ms\": 3,"
+					       "\"crash_limit\": 3, \"crash_window_s\": 3}}");
+	write_user_file("{\"toolboxd\": {\"crash_limit\": 4, \"crash_window_s\": 4,"
+			"\"log\": {\"level\": \"debug\"}}}");
+	write_file("flag.conf", "{\"toolboxd\": {\"crash_window_s\": 5}}");
+	cr_assert_eq(read_with(&(struct config_flags){.config = in_folder("flag.conf")}), 0);
+	expect_silence();
+	cr_expect_eq(config.timeout_ms, 1);
+	cr_expect_eq(config.idle_s, 2);
+	cr_expect_eq(config.drain_ms, 3);
+	cr_expect_eq(config.crash_limit, 4);
+	cr_expect_eq(config.crash_window_s, 5);
+	cr_expect_eq(config.log_format, LOG_FORMAT_JSON);
+	cr_expect_eq(config.log_level, LOG_LEVEL_DEBUG);
+}
+
+Test(config_sources, replaces_lists_whole_and_takes_values_back_with_null)
+{
+	write_file("system.conf", "{\"toolboxd\": {\"approval\": {\"allow\": [\"a\", \"b\"]},"
+				  "\"timeout_ms\": 9, \"limits\": {\"depth\": 9}}}");
+	write_user_file("{\"toolboxd\": {\"approval\": {\"allow\": [\"c\"]}, \"timeout_ms\": null,"
+			"\"limits\": null}}");
+	cr_assert_eq(read_all(), 0);
+	expect_silence();
+	expect_list(&config.approval_allow, "c");
+	cr_expect_eq(config.timeout_ms, 2500);
+	cr_expect_eq(config.limits.depth, 128);
+}
+
+Test(config_sources, takes_the_first_xdg_folder_as_the_highest_and_ignores_relative_ones)
+{
+	char dirs[256];
+
+	snprintf(dirs, sizeof(dirs), "%s:relative::%s", in_folder("first"), in_folder("second"));
+	setenv("XDG_CONFIG_DIRS", dirs, 1);
+	setenv("XDG_CONFIG_HOME", "relative", 1);
+	write_file("first/mycroft/mycroft.conf", "{\"toolboxd\": {\"idle_s\": 1}}");
+	write_file(
+		"second/mycroft/mycroft.conf", "{\"toolboxd\": {\"idle_s\": 2, \"drain_ms\": 2}}");
+	write_user_file("{\"toolboxd\": {\"timeout_ms\": 3}}");
+	cr_assert_eq(read_all(), 0);
+	cr_expect_eq(config.idle_s, 1);
+	cr_expect_eq(config.drain_ms, 2);
+	cr_expect_eq(config.timeout_ms, 3, "the default home of the configuration stands in");
+}
+
+Test(config_sources, follows_the_names_that_ovos_was_given)
+{
+	setenv("OVOS_CONFIG_BASE_FOLDER", "neon", 1);
+	setenv("OVOS_CONFIG_FILENAME", "neon.json", 1);
+	setenv("XDG_CONFIG_HOME", in_folder("elsewhere"), 1);
+	write_file("elsewhere/neon/neon.json", "{\"toolboxd\": {\"idle_s\": 1}}");
+	write_user_file("{\"toolboxd\": {\"idle_s\": 2}}");
+	cr_assert_eq(read_all(), 0);
+	cr_expect_eq(config.idle_s, 1);
+}
+
+Test(config_sources, hears_a_system_that_disables_the_users_files)
+{
+	write_file("distribution.conf", "{\"toolboxd\": {\"idle_s\": 1}}");
+	write_file("system.conf", "{\"system\": {\"disable_user_config\": true},"
+				  "\"toolboxd\": {\"drain_ms\": 2}}");
+	write_file("flag.conf", "{\"toolboxd\": {\"timeout_ms\": 3}}");
+	write_user_file("{\"system\": {\"disable_user_config\": false},"
+			"\"toolboxd\": {\"drain_ms\": 4}}");
+	cr_assert_eq(read_with(&(struct config_flags){.config = in_folder("flag.conf")}), 0);
+	cr_expect_eq(config.idle_s, 60);
+	cr_expect_eq(config.drain_ms, 2);
+	cr_expect_eq(config.timeout_ms, 3);
+}
+
+Test(config_sources, skips_a_broken_file_and_tells_the_line)
+{
+	write_file("system.conf", "{\"toolboxd\": {\"idle_s\": 1}}");
+	write_user_file("{\n// a comment, \"\n\n\"toolboxd\": {\"idle_s\": 2},\n}");
+	cr_assert_eq(read_all(), 0);
+	expect_told("error mycroft.conf:5 : ");
+	expect_told("the file is skipped");
+	cr_expect_eq(config.idle_s, 1);
+}
+
+Test(config_sources, skips_a_file_that_holds_no_object)
+{
+	write_user_file("[1]");
+	cr_assert_eq(read_all(), 0);
+	expect_told("error mycroft.conf:1 : must hold a JSON object, not array");
+}
+
+Test(config_sources, skips_yaml_and_says_so)
+{
+	setenv("OVOS_CONFIG_FILENAME", "mycroft.yml", 1);
+	cr_assert_eq(read_all(), 0);
+	expect_told("YAML is not supported");
+}
+
+Test(config_sources, refuses_a_file_on_the_command_line_that_is_not_there)
+{
+	cr_expect_eq(read_with(&(struct config_flags){.config = in_folder("none.conf")}),
+		CONFIG_E_REFUSED);
+	expect_told("error none.conf:0 : cannot be read: No such file or directory");
+}
+
+Test(config_sources, blanks_comments_that_are_whole_lines_only)
+{
+	write_user_file("# first\n{\n\t // \"idle_s\"\n\"toolboxd\": {\"toolbox_dirs\":"
+			" [\"http://x#y\"],\r\n  #\r\n\"idle_s\": 5}}\n//");
+	cr_assert_eq(read_all(), 0);
+	expect_silence();
+	expect_list(&config.toolbox_dirs, "http://x#y");
+	cr_expect_eq(config.idle_s, 5);
+}
+
+Test(config_sources, does_not_take_a_comment_behind_a_value)
+{
+	write_user_file("{\"toolboxd\": {}} // no");
+	cr_assert_eq(read_all(), 0);
+	expect_told("the file is skipped");
+}
+
+/* --- the bus */
+
+Test(config_sources, reads_the_websocket_section_as_ovos_does)
+{
+	write_user_file(
+		"{\"websocket\": {\"host\": \"bus.local\", \"port\": 1234, \"route\": \"/x\","
+		"\"ssl\": true, \"shared_connection\": true}}");
+	cr_assert_eq(read_all(), 0);
+	expect_silence();
+	expect_bus("wss://bus.local:1234/x");
+	write_user_file("{\"websocket\": {\"host\": \"\", \"port\": 0, \"route\": null}}");
+	cr_assert_eq(read_all(), 0);
+	expect_silence();
+	expect_bus("ws://127.0.0.1:8181/core");
+}
+
+Test(config_sources, uses_the_default_for_what_is_wrong_in_websocket)
+{
+	write_user_file("{\"websocket\": {\"host\": \"a/b\", \"port\": 70000, \"route\": \"core\","
+			"\"ssl\": \"yes\"}}");
+	cr_assert_eq(read_all(), 0);
+	expect_told("/websocket/host: must be the name or address of a host, not \"a/b\"");
+	expect_told("/websocket/port: must be a port from 1 to 65535, not 70000");
+	expect_told("/websocket/route: must be a path that begins with '/', not \"core\"");
+	expect_told("/websocket/ssl: must be true or false, not \"yes\"");
+	expect_bus("ws://127.0.0.1:8181/core");
+}
+
+Test(config_sources, refuses_a_bus_that_is_encrypted)
+{
+	write_user_file("{\"websocket\": {\"secret_key\": \"0123456789abcdef\"}}");
+	cr_expect_eq(read_all(), CONFIG_E_REFUSED);
+	expect_told("/websocket/secret_key: encrypted buses are not supported");
+	write_user_file("{\"websocket\": {\"secret_key\": \"\"}}");
+	cr_expect_eq(read_all(), 0);
+}
+
+Test(config_sources, lets_a_flag_beat_the_environment_and_the_environment_the_files)
+{
+	write_user_file("{\"websocket\": {\"port\": 1, \"host\": \"file\"}}");
+	setenv("TOOLBOXD_BUS", "ws://env:2/b", 1);
+	cr_assert_eq(read_all(), 0);
+	expect_bus("ws://env:2/b");
+	cr_assert_eq(read_with(&(struct config_flags){.bus = "wss://[::1]:0"}), 0);
+	expect_bus("wss://[::1]:0/core");
+	cr_expect(strstr(buffer_terminate(&config.merged), "\"port\":0"));
+}
+
+Test(config_sources, tells_of_a_bus_that_is_no_url)
+{
+	setenv("TOOLBOXD_BUS", "http://x", 1);
+	cr_expect_eq(read_all(), 0);
+	expect_told("error -:0 TOOLBOXD_BUS: must be the URL of a bus");
+	expect_bus("ws://127.0.0.1:8181/core");
+	cr_expect_eq(read_with(&(struct config_flags){.bus = "http://x"}), CONFIG_E_REFUSED);
+	expect_told("error -:0 --bus: must be the URL of a bus");
+}
+
+/* --- environment and flags */
+
+Test(config_sources, reads_every_variable)
+{
+	write_user_file(
+		"{\"toolboxd\": {\"toolbox_dirs\": [\"/f\"], \"log\": {\"level\": \"error\"},"
+		"\"result_max_chars\": 1, \"approval\": {\"mode\": \"auto\"}}}");
+	setenv("TOOLBOXD_TOOLBOX_DIRS", "/a::/b:", 1);
+	setenv("TOOLBOXD_APPROVAL_MODE", "off", 1);
+	setenv("TOOLBOXD_TOOL_RESULT_MAX_CHARS", "050", 1);
+	setenv("TOOLBOXD_LOG_LEVEL", "warning", 1);
+	setenv("TOOLBOXD_LOG_FORMAT", "json", 1);
+	setenv("TOOLBOXD_DEBUG", "1", 1);
+	cr_assert_eq(read_all(), 0);
+	expect_silence();
+	expect_list(&config.toolbox_dirs, "/a,/b");
+	cr_expect_eq(config.approval_mode, APPROVAL_OFF);
+	cr_expect_eq(config.result_max_chars, 50);
+	cr_expect_eq(config.log_level, LOG_LEVEL_WARNING);
+	cr_expect_eq(config.log_format, LOG_FORMAT_JSON);
+	unsetenv("TOOLBOXD_LOG_LEVEL");
+	cr_assert_eq(read_all(), 0);
+	cr_expect_eq(config.log_level, LOG_LEVEL_DEBUG);
+}
+
+Test(config_sources, tells_a_wrong_value_by_the_name_of_its_variable_or_flag)
+{
+	setenv("TOOLBOXD_LOG_LEVEL", "loud", 1);
+	setenv("TOOLBOXD_TOOL_RESULT_MAX_CHARS", "many", 1);
+	cr_assert_eq(read_with(&(struct config_flags){.log_format = "xml"}), 0);
+	expect_told("error -:0 TOOLBOXD_LOG_LEVEL: must be ");
+	expect_told("warning -:0 TOOLBOXD_TOOL_RESULT_MAX_CHARS: should be ");
+	expect_told("error -:0 --log-format: must be \"text\" or \"json\", not \"xml\"");
+}
+
+Test(config_sources, reads_every_flag)
+{
+	static const char *const folders[] = {"/x", "/y:z"};
+
+	setenv("TOOLBOXD_TOOLBOX_DIRS", "/a", 1);
+	setenv("TOOLBOXD_LOG_LEVEL", "error", 1);
+	cr_assert_eq(read_with(&(struct config_flags){.toolbox_dirs = folders,
+			     .n_toolbox_dirs = 2,
+			     .log_level = "debug",
+			     .log_format = "json"}),
+		0);
+	expect_list(&config.toolbox_dirs, "/x,/y:z");
+	cr_expect(config.toolbox_dirs.is_set);
+	cr_expect_eq(config.log_level, LOG_LEVEL_DEBUG);
+	cr_expect_eq(config.log_format, LOG_FORMAT_JSON);
+}
+
+Test(config_sources, lets_the_first_variable_that_says_something_decide_the_filter)
+{
+	write_user_file(
+		"{\"toolboxd\": {\"tools_enabled\": [\"f\"], \"tools_disabled\": [\"g\"]}}");
+	setenv("TOOLBOXD_TOOLS_ENABLED", " , ", 1);
+	cr_assert_eq(read_all(), 0);
+	expect_list(&config.tools_enabled, "f");
+	expect_list(&config.tools_disabled, "g");
+	setenv("TOOLBOXD_TOOLS", "old", 1);
+	cr_assert_eq(read_all(), 0);
+	expect_told("warning -:0 TOOLBOXD_TOOLS: is the old name; set TOOLBOXD_TOOLS_ENABLED");
+	expect_list(&config.tools_enabled, "old");
+	expect_list(&config.tools_disabled, "");
+	setenv("TOOLBOXD_TOOLS_DISABLED", "d,, e ", 1);
+	cr_assert_eq(read_all(), 0);
+	expect_list(&config.tools_enabled, "");
+	expect_list(&config.tools_disabled, "d,e");
+	setenv("TOOLBOXD_TOOLS_ENABLED", "a", 1);
+	cr_assert_eq(read_all(), 0);
+	expect_list(&config.tools_enabled, "a");
+	expect_list(&config.tools_disabled, "");
+}
+
+Test(config_sources, survives_a_variable_that_is_not_utf8)
+{
+	setenv("TOOLBOXD_TOOLS_ENABLED", "a\xff,b", 1);
+	cr_assert_eq(read_all(), 0);
+	expect_list(&config.tools_enabled, "a\xEF\xBF\xBD,b");
+}
+
+Test(config_sources, shows_what_was_merged)
+{
+	write_file("system.conf", "{\"other\": 1, \"toolboxd\": {\"idle_s\": 1.0}}");
+	setenv("TOOLBOXD_LOG_FORMAT", "json", 1);
+	cr_assert_eq(read_all(), 0);
+	cr_expect_str_eq(buffer_terminate(&config.merged),
+		"{\"toolboxd\":{\"idle_s\":1.0,\"log\":{\"format\":\"json\"}},\"websocket\":{}}");
+}
