@@ -263,8 +263,8 @@ static void take_refused(struct host *host)
 static void take_answer(struct host *host, const struct wire_frame *frame)
 {
 	host->state = HOST_READY;
-	host->handler.answered(
-		host->data, frame->id, frame->kind == WIRE_FAILED, frame->payload, frame->size);
+	host->handler.answered(host->data, frame->id,
+		frame->kind == WIRE_FAILED ? NULL : &host->tape, frame->payload, frame->size);
 }
 
 static bool is_answer(const struct host *host, const struct wire_frame *frame)

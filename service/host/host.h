@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "json/reader.h"
 #include "loop/loop.h"
 #include "util/buffer.h"
 #include "util/cleanup.h"
@@ -50,9 +51,10 @@ struct host_handler {
 	/* The toolbox is loaded: host_invoke may be called. @loaded is the JSON text it sent. */
 	void (*loaded)(void *data, const char *loaded, size_t size);
 
-	/* The call @id is done: the JSON text of its result (checked to be JSON), or, when
-	 * @is_failure, the tool's own words (checked to be UTF-8). Good during the call only. */
-	void (*answered)(void *data, uint64_t id, bool is_failure, const char *text, size_t size);
+	/* The call @id is done: @result, read, and its JSON @text; or @result NULL, and @text the
+	 * tool's own words (checked to be UTF-8). Good during the call only. */
+	void (*answered)(void *data, uint64_t id, const struct json_tape *result, const char *text,
+		size_t size);
 
 	/* The process is gone, or must not be used any more. A call in flight gets no answer. What
 	 * @end points to is good during the call only. */

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * A library that does to its process whatever a library can: each function one betrayal, told apart
+ * by its name. Run it in a host only.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* A prototype, then the function: these have no header. */
+#define EXPORT(type, name, ...)                                                                    \
+	type name(__VA_ARGS__);                                                                    \
+	type name(__VA_ARGS__)
+
+/* The socket that a host has to its daemon: not hard to find. */
+#define WIRE_FD 3
+
+static void sleep_for_ever(void)
+{
+	for (;;)
+		pause();
+}
+
+EXPORT(int32_t, behave, int32_t value)
+{
+	return value;
+}
+
+EXPORT(void, crash, int32_t signal_number)
+{
+	raise(signal_number);
+}
+
+EXPORT(int32_t, segfault, void)
+{
+	volatile int32_t *nowhere = NULL;
+
+	return *nowhere;
+}
+
+EXPORT(void, call_abort, void)
+{
+	abort();
+}
+
+EXPORT(void, call_exit, int32_t status)
+{
+	exit(status);
+}
+
+static volatile int bottom;
+
+static int recurse(int depth)
+{
+	volatile char frame[4096];
+
+	frame[0] = (char)depth;
+	if (bottom)
+		return frame[0];
+	return recurse(depth + 1) + frame[0];
+}
+
+EXPORT(int32_t, overflow_stack, void)
+{
+	return recurse(0);
+}
+
+EXPORT(void, hang, void)
+{
+	sleep_for_ever();
+}
+
+EXPORT(void, spin, void)
+{
+	for (volatile uint64_t i = 0;; i++)
+		;
+}
+
+EXPORT(void, ignore_signals, void)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, NULL);
+	signal(SIGTERM, SIG_IGN);
+	sleep_for_ever();
+}
+
+/* Leaves signals blocked and ignored, and goes on. */
+EXPORT(void, spoil_signals, void)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+}
+
+EXPORT(void, write_wire, const char *text)
+{
+	if (write(WIRE_FD, text, strlen(text)) < 0)
+		abort();
+}
+
+/* What a faker does behind its frame. */
+enum afterwards {
+	AND_RETURN,
+	AND_EXIT,
+	AND_HANG,
+	AND_CRASH,
+};
+
+/* A frame as a host sends it, but with any header: @size and @payload need not agree. */
+EXPORT(void, send_frame, uint32_t size, uint32_t kind, uint64_t id, const char *payload,
+	int32_t afterwards)
+{
+	struct {
+		uint32_t size;
+		uint32_t kind;
+		uint64_t id;
+		char payload[4096];
+	} frame = {.size = size, .kind = kind, .id = id};
+	size_t length = strlen(payload);
+
+	memcpy(frame.payload, payload, length);
+	if (write(WIRE_FD, &frame, 16 + length) < 0)
+		abort();
+	if (afterwards == AND_EXIT)
+		_exit(7);
+	if (afterwards == AND_HANG)
+		sleep_for_ever();
+	if (afterwards == AND_CRASH)
+		abort();
+}
+
+EXPORT(void, close_wire, bool hangs)
+{
+	close(WIRE_FD);
+	if (hangs)
+		sleep_for_ever();
+}
+
+/* The daemon can send, but nothing comes back any more. */
+EXPORT(void, shut_wire, void)
+{
+	shutdown(WIRE_FD, SHUT_WR);
+	sleep_for_ever();
+}
+
+EXPORT(void, replace_wire, void)
+{
+	int nowhere = open("/dev/null", O_RDWR);
+
+	dup2(nowhere, WIRE_FD);
+}
+
+EXPORT(void, close_everything, void)
+{
+	for (int fd = 0; fd < 64; fd++)
+		close(fd);
+}
+
+/* @bytes of lines to descriptor @fd. */
+EXPORT(void, print, int32_t fd, uint64_t bytes)
+{
+	static const char line[] = "all work and no play makes a toolbox a dull one\n";
+	const uint64_t size = sizeof(line) - 1;
+
+	for (uint64_t written = 0; written < bytes; written += size)
+		if (write(fd, line, size) < 0)
+			abort();
+}
+
+EXPORT(void, print_junk, void)
+{
+	static const char junk[] = "\xff\xfe\0\x1b[31m no line end";
+
+	if (write(STDERR_FILENO, junk, sizeof(junk) - 1) < 0)
+		abort();
+}
+
+EXPORT(const char *, not_utf8, void)
+{
+	return "caf\xe9";
+}
+
+EXPORT(const char *, surrogate, void)
+{
+	return "\xed\xa0\x80";
+}
+
+EXPORT(double, not_a_number, void)
+{
+	return NAN;
+}
+
+EXPORT(float, infinite, bool is_negative)
+{
+	return is_negative ? -INFINITY : INFINITY;
+}
+
+EXPORT(const char *, no_text, void)
+{
+	return NULL;
+}
+
+/* A text of so many bytes. */
+EXPORT(char *, long_text, size_t size)
+{
+	char *text = malloc(size + 1);
+
+	memset(text, 'x', size);
+	text[size] = '\0';
+	return text;
+}
+
+/* Children that live on: with everything of ours open, or in a group and session of their own. */
+EXPORT(int32_t, leave_child, bool is_detached)
+{
+	pid_t child = fork();
+
+	if (child == 0) {
+		if (is_detached)
+			setpgid(0, 0);
+		for (;;)
+			pause();
+	}
+	return child;
+}
+
+EXPORT(void, leave_child_and_exit, void)
+{
+	leave_child(false);
+	_exit(0);
+}
+
+/* Goes where kill(-pid) does not reach. */
+EXPORT(int32_t, leave_group, bool hangs)
+{
+	int r = setpgid(0, getpgid(getppid()));
+
+	if (hangs)
+		sleep_for_ever();
+	return r;
+}
+
+EXPORT(void, take_all_descriptors, void)
+{
+	while (dup(0) >= 0)
+		;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "host/host.h"
+#include "json/reader.h"
+#include "loop/loop.h"
+#include "util/buffer.h"
+
+/*
+ * A real toolbox-host with a toolbox of tests/toolboxes in it, and all that it told.
+ */
+struct guest {
+	struct loop *loop;
+	struct host *host;
+	struct buffer manifest; /* its text, borrowed by the tape */
+	struct json_tape tape;
+	uint64_t call_id; /* of the last call */
+	unsigned int n_loaded;
+	unsigned int n_answers;
+	unsigned int n_ends;
+	struct buffer loaded; /* NUL-terminated */
+	bool is_failure;
+	struct buffer answer; /* NUL-terminated */
+	struct host_end end;
+	struct buffer pointer; /* of the end; NUL-terminated */
+	struct buffer message;
+};
+
+/* What tests ask for. Zero: what is usual. */
+struct guest_options {
+	size_t output_max;
+	size_t stderr_max;
+	uint64_t start_timeout_ms;
+};
+
+/* Start a host with the toolbox @name, and wait until it is loaded or has ended. Ends the test when
+ * neither comes in time. */
+void guest_start(struct guest *guest, const char *name, const struct guest_options *options);
+
+/* The same with the LOAD payload @load. */
+void guest_start_load(struct guest *guest, const char *load, const struct guest_options *options);
+
+void guest_stop(struct guest *guest);
+
+/* The index of the tool @name; ends the test when there is none. */
+uint32_t guest_tool(const struct guest *guest, const char *name);
+
+/* Send a call, without waiting. */
+void guest_send(struct guest *guest, const char *tool, const char *arguments);
+
+/* Serve until an answer or the end has come. */
+void guest_wait(struct guest *guest);
+
+/* Call and wait: the text of the answer, "" when the host ended instead. */
+const char *guest_call(struct guest *guest, const char *tool, const char *arguments);
