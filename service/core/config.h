@@ -7,6 +7,7 @@
 
 #include "bus/address.h"
 #include "json/reader.h"
+#include "policy/approval.h"
 #include "util/buffer.h"
 #include "util/log.h"
 
@@ -30,13 +31,6 @@
 enum config_duplicates {
 	CONFIG_DUPLICATES_ERROR,
 	CONFIG_DUPLICATES_LAST,
-};
-
-enum config_approval {
-	CONFIG_APPROVAL_OFF,
-	CONFIG_APPROVAL_EXECUTE,
-	CONFIG_APPROVAL_AUTO,
-	CONFIG_APPROVAL_STRICT,
 };
 
 /* A list of owned strings. @is_set tells an empty list from none. */
@@ -73,7 +67,7 @@ struct config {
 	struct config_list tools_enabled;
 	struct config_list tools_disabled;
 	enum config_duplicates duplicate_names;
-	enum config_approval approval_mode;
+	enum approval_mode approval_mode;
 	struct config_list approval_allow;
 	uint64_t approval_timeout_ms;
 	uint32_t result_max_chars;

@@ -21,10 +21,10 @@
 
 static const char *const duplicates_words[] = {
 	[CONFIG_DUPLICATES_ERROR] = "error", [CONFIG_DUPLICATES_LAST] = "last", NULL};
-static const char *const approval_words[] = {[CONFIG_APPROVAL_OFF] = "off",
-	[CONFIG_APPROVAL_EXECUTE] = "execute",
-	[CONFIG_APPROVAL_AUTO] = "auto",
-	[CONFIG_APPROVAL_STRICT] = "strict",
+static const char *const approval_words[] = {[APPROVAL_OFF] = "off",
+	[APPROVAL_EXECUTE] = "execute",
+	[APPROVAL_AUTO] = "auto",
+	[APPROVAL_STRICT] = "strict",
 	NULL};
 static const char *const level_words[] = {[LOG_LEVEL_DEBUG] = "debug",
 	[LOG_LEVEL_INFO] = "info",
@@ -73,7 +73,7 @@ static const struct config_setting settings[] = {
 	WORD("duplicate_names", duplicate_names, duplicates_words, CONFIG_DUPLICATES_ERROR, false),
 	NO_MEMBER("profiles", config_value_read_unsupported_unless_empty, JSON_OBJECT),
 	NO_MEMBER("access", config_value_read_unsupported_unless_empty, JSON_ARRAY),
-	WORD("approval.mode", approval_mode, approval_words, CONFIG_APPROVAL_EXECUTE, true),
+	WORD("approval.mode", approval_mode, approval_words, APPROVAL_EXECUTE, true),
 	LIST("approval.allow", approval_allow, false),
 	NUMBER("approval.timeout_ms", approval_timeout_ms, 1, DAY_MS, 30000),
 	NO_MEMBER("approval.answer_sources", config_value_read_unsupported, 0),

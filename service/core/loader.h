@@ -7,6 +7,7 @@
 #include "loop/loop.h"
 #include "registry/catalogue.h"
 #include "registry/problem.h"
+#include "util/cleanup.h"
 
 /*
  * Loading: from registration folders to a catalogue.
@@ -50,3 +51,5 @@ int loader_start_files(struct loop *loop, const struct loader_options *options,
 
 /* Stop and forget it; done() is not called. Takes NULL. */
 void loader_free(struct loader *loader);
+
+CLEANUP_DEFINE(loader, struct loader *, loader_free)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <libgen.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,7 +71,7 @@ void manifest_reader_free(struct manifest_reader *reader)
 	free(reader);
 }
 
-void manifest_stem(const char *path, char ret_id[MANIFEST_ID_BYTES])
+static void stem_of(const char *path, char ret_id[MANIFEST_ID_BYTES])
 {
 	const char *slash = strrchr(path, '/');
 	const char *name = slash ? slash + 1 : path;
@@ -178,7 +179,7 @@ static int read_id(const struct json_tape *tape, const char *path, struct toolbo
 	char stem[MANIFEST_ID_BYTES];
 	size_t size = 0;
 
-	manifest_stem(path, stem);
+	stem_of(path, stem);
 	toolbox->id = given ? json_string_dup(tape, given, &size) : strdup(stem);
 	if (!toolbox->id)
 		return -ENOMEM;
@@ -187,6 +188,25 @@ static int read_id(const struct json_tape *tape, const char *path, struct toolbo
 			"the toolbox id %s'%s' must be 1 to %d letters, digits, '_' or '-'",
 			given ? "" : "(the file's name) ", toolbox->id, MANIFEST_ID_BYTES - 1);
 	return 0;
+}
+
+void manifest_id(const char *path, char ret_id[MANIFEST_ID_BYTES])
+{
+	cleanup(buffer_deinit) struct buffer bytes = {0};
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	cleanup_free char *id = NULL;
+	uint32_t given;
+
+	stem_of(path, ret_id);
+	if (file_read(path, MANIFEST_BYTES_MAX, &bytes) < 0 ||
+		json_tape_read(&tape, bytes.data, bytes.size, JSON_DEPTH_DEFAULT, NULL) != 0 ||
+		json_type_at(&tape, 0) != JSON_OBJECT)
+		return;
+	given = json_find(&tape, 0, "toolbox_id");
+	if (given != JSON_NONE && json_type_at(&tape, given) == JSON_STRING)
+		id = json_string_dup(&tape, given, NULL);
+	if (id && is_id(id))
+		snprintf(ret_id, MANIFEST_ID_BYTES, "%s", id);
 }
 
 static uint64_t number_or(

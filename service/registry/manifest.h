@@ -46,8 +46,9 @@ int manifest_read(struct manifest_reader *reader, const char *path, struct toolb
 /* The line at which @pointer stands in the manifest at @path; 0 when it cannot be told. */
 unsigned int manifest_line(const char *path, const char *pointer);
 
-/* The id that the file or folder @path stands for when nothing can be read in it: its stem. */
-void manifest_stem(const char *path, char ret_id[MANIFEST_ID_BYTES]);
+/* The id that the file or folder @path claims, or would have: its `toolbox_id` where that can be
+ * read, else its stem. For naming what cannot be loaded. */
+void manifest_id(const char *path, char ret_id[MANIFEST_ID_BYTES]);
 
 /* The digest of the file at @path as struct toolbox has it, for telling that it has not changed.
  * 0 or a negative errno. */

@@ -8,7 +8,7 @@
 /* What every tool of a manifest shares. */
 struct manifest_scope {
 	const struct json_tape *tape;
-	const struct toolbox *toolbox;
+	struct toolbox *toolbox;
 	struct schema_options schema_options;
 	struct schema_context *context; /* for checking examples */
 	enum tool_risk risk;		/* of a tool that declares none */

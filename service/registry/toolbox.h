@@ -23,7 +23,7 @@ enum tool_risk {
 };
 
 struct tool {
-	const struct toolbox *toolbox; /* the one it stands in */
+	struct toolbox *toolbox; /* the one it stands in */
 	uint32_t index;		       /* in toolbox->tools, and in the host's list */
 	char *name;
 	char *description;	   /* "" when the manifest gives none */

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/answer.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "json/writer.h"
+#include "policy/size.h"
+#include "util/cleanup.h"
+
+/* "}}": what answer_send() still appends. */
+#define CLOSING_BYTES 2
+
+static const char *const code_names[] = {
+	[ANSWER_BAD_REQUEST] = "bad_request",
+	[ANSWER_MISSING_NAME] = "missing_name",
+	[ANSWER_UNKNOWN_TOOL] = "unknown_tool",
+	[ANSWER_AMBIGUOUS_TOOL] = "ambiguous_tool",
+	[ANSWER_INVALID_ARGUMENTS] = "invalid_arguments",
+	[ANSWER_TOOL_FAILED] = "tool_failed",
+	[ANSWER_INVALID_OUTPUT] = "invalid_output",
+	[ANSWER_TIMEOUT] = "timeout",
+	[ANSWER_HOST_CRASHED] = "host_crashed",
+	[ANSWER_BUSY] = "busy",
+	[ANSWER_COOLDOWN] = "cooldown",
+	[ANSWER_DENIED] = "denied",
+	[ANSWER_UNAVAILABLE] = "unavailable",
+	[ANSWER_TOO_LARGE] = "too_large",
+};
+
+const char *answer_code_name(enum answer_code code)
+{
+	return code_names[code];
+}
+
+static void open_data(struct answer *answer)
+{
+	buffer_append_char(&answer->message, '{');
+	answer_keep(answer);
+}
+
+void answer_begin(struct answer *answer, const struct bus_envelope *request)
+{
+	*answer = (struct answer){0};
+	bus_response_begin(&answer->message, request);
+	open_data(answer);
+}
+
+void answer_begin_broadcast(struct answer *answer, const char *topic)
+{
+	*answer = (struct answer){0};
+	bus_broadcast_begin(&answer->message, topic, "toolboxd");
+	open_data(answer);
+}
+
+void answer_deinit(struct answer *answer)
+{
+	buffer_deinit(&answer->message);
+	answer->kept = 0;
+}
+
+struct buffer *answer_member(struct answer *answer, const char *key)
+{
+	struct buffer *message = &answer->message;
+
+	if (message->size > 0 && message->data[message->size - 1] != '{')
+		buffer_append_char(message, ',');
+	json_write_key(message, key);
+	return message;
+}
+
+void answer_member_text(struct answer *answer, const char *key, const char *text)
+{
+	json_write_text(answer_member(answer, key), text);
+}
+
+void answer_member_number(struct answer *answer, const char *key, uint64_t value)
+{
+	json_write_u64(answer_member(answer, key), value);
+}
+
+void answer_member_boolean(struct answer *answer, const char *key, bool value)
+{
+	buffer_append_string(answer_member(answer, key), value ? "true" : "false");
+}
+
+void answer_error(struct answer *answer, enum answer_code code, const char *text, size_t size,
+	uint32_t max)
+{
+	json_write_bytes_lossy(
+		answer_member(answer, "error"), text, size_cut_text(text, size, max));
+	answer_member_text(answer, "code", code_names[code]);
+}
+
+void answer_error_format(struct answer *answer, enum answer_code code, const char *format, ...)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+	va_list arguments;
+
+	va_start(arguments, format);
+	buffer_vprintf(&text, format, arguments);
+	va_end(arguments);
+	answer_error(answer, code, text.data ? text.data : "", text.size, UINT32_MAX);
+}
+
+void answer_keep(struct answer *answer)
+{
+	answer->kept = answer->message.size;
+}
+
+void answer_rewind(struct answer *answer)
+{
+	answer->message.size = answer->kept;
+	answer->message.error = 0;
+}
+
+bool answer_fits(const struct answer *answer, size_t frame_bytes)
+{
+	size_t size;
+
+	if (buffer_status(&answer->message) < 0)
+		return false;
+	bus_message_text(&answer->message, &size);
+	return size + CLOSING_BYTES <= frame_bytes;
+}
+
+int answer_send(struct answer *answer, struct bus *bus)
+{
+	buffer_append_char(&answer->message, '}');
+	bus_message_end(&answer->message);
+	answer->kept = 0;
+	return bus_send(bus, &answer->message);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bus/bus.h"
+#include "bus/envelope.h"
+#include "util/buffer.h"
+
+/*
+ * The one answer to a request: a message that is written from its front.
+ *
+ *   answer_begin     {"type": "….response", "context": {…}, "data": {
+ *   answer_member…   "name": "add", "call_id": "7"          known when the request is read
+ *   answer_keep      ──────────────────────────── mark
+ *   answer_member…   "result": {…}                          known when the tool is done
+ *   answer_send      }}                                     and off it goes, without a copy
+ *
+ * What is behind the mark can be taken back, for an answer that turns out too large for a frame.
+ */
+struct answer {
+	struct buffer message;
+	size_t kept; /* bytes that answer_rewind() leaves */
+};
+
+/* The codes of DESIGN §2.2. */
+enum answer_code {
+	ANSWER_BAD_REQUEST,
+	ANSWER_MISSING_NAME,
+	ANSWER_UNKNOWN_TOOL,
+	ANSWER_AMBIGUOUS_TOOL,
+	ANSWER_INVALID_ARGUMENTS,
+	ANSWER_TOOL_FAILED,
+	ANSWER_INVALID_OUTPUT,
+	ANSWER_TIMEOUT,
+	ANSWER_HOST_CRASHED,
+	ANSWER_BUSY,
+	ANSWER_COOLDOWN,
+	ANSWER_DENIED,
+	ANSWER_UNAVAILABLE,
+	ANSWER_TOO_LARGE,
+};
+
+const char *answer_code_name(enum answer_code code);
+
+/* Start the response to @request: its data is an open, empty object. */
+void answer_begin(struct answer *answer, const struct bus_envelope *request);
+
+/* Start a message that answers nobody. */
+void answer_begin_broadcast(struct answer *answer, const char *topic);
+
+/* Give an answer up that will not be sent. */
+void answer_deinit(struct answer *answer);
+
+/* Write `"key":`, with a comma where one is due; the value is then appended to the buffer that is
+ * returned. */
+struct buffer *answer_member(struct answer *answer, const char *key);
+
+/* Whole members. @text: NUL-terminated UTF-8. */
+void answer_member_text(struct answer *answer, const char *key, const char *text);
+void answer_member_number(struct answer *answer, const char *key, uint64_t value);
+void answer_member_boolean(struct answer *answer, const char *key, bool value);
+
+/* The members `error` and `code`. The text (UTF-8 or not; not NUL-terminated) is cut to @max code
+ * points. */
+void answer_error(struct answer *answer, enum answer_code code, const char *text, size_t size,
+	uint32_t max);
+void answer_error_format(struct answer *answer, enum answer_code code, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* What is there by now stays, whatever happens. */
+void answer_keep(struct answer *answer);
+
+/* Take back what was written since answer_keep(); a failure that was noted, too. */
+void answer_rewind(struct answer *answer);
+
+/* Whether the message fits in a frame of @frame_bytes (and memory did not run out). */
+bool answer_fits(const struct answer *answer, size_t frame_bytes);
+
+/* Close and send it. The answer is empty afterwards. 0 or what bus_send() says. */
+int answer_send(struct answer *answer, struct bus *bus);

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/arguments.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "json/writer.h"
+
+#define NOT_AN_OBJECT "must be an object, or a string that is the text of one; "
+
+/* Where the arguments are: a token of a tape. */
+struct place {
+	const struct json_tape *tape;
+	uint32_t token;
+};
+
+void arguments_deinit(struct arguments *arguments)
+{
+	json_tape_deinit(&arguments->tape);
+	buffer_deinit(&arguments->text);
+	buffer_deinit(&arguments->filled);
+	schema_report_deinit(&arguments->report);
+}
+
+static int refuse(struct arguments *arguments, const char *message)
+{
+	int r = schema_report_add(&arguments->report, "", message);
+
+	return r < 0 ? r : ARGUMENTS_E_INVALID;
+}
+
+static int refuse_size(struct arguments *arguments, size_t actual, size_t max, const char *limit)
+{
+	arguments->actual = actual;
+	arguments->max = max;
+	arguments->limit = limit;
+	return ARGUMENTS_E_TOO_LARGE;
+}
+
+/* Models and shells often send the object as its text. */
+static int take_text(struct arguments *arguments, const struct request *request,
+	const struct config_limits *limits)
+{
+	struct json_error error;
+	int r;
+
+	buffer_reset(&arguments->text);
+	json_string_decode(request->data, request->args, &arguments->text);
+	r = buffer_status(&arguments->text);
+	if (r == 0)
+		r = json_tape_read(&arguments->tape, arguments->text.data ? arguments->text.data : "",
+			arguments->text.size, limits->depth, &error);
+	if (r == JSON_E_DEPTH)
+		return refuse_size(
+			arguments, (size_t)limits->depth + 1, limits->depth, "levels of nesting");
+	if (r > 0) {
+		cleanup(buffer_deinit) struct buffer message = {0};
+
+		buffer_printf(&message, NOT_AN_OBJECT "its text is not JSON (byte %zu: %s)",
+			error.offset, error.message);
+		return buffer_terminate(&message) ? refuse(arguments, message.data) : -ENOMEM;
+	}
+	return r;
+}
+
+static int find_place(struct arguments *arguments, const struct request *request,
+	const struct config_limits *limits, struct place *ret_place)
+{
+	static const char none[] = "{}";
+	int r;
+
+	if (request->args == JSON_NONE) {
+		r = json_tape_read(&arguments->tape, none, strlen(none), limits->depth, NULL);
+		*ret_place = (struct place){&arguments->tape, 0};
+		return r;
+	}
+	*ret_place = (struct place){request->data, request->args};
+	if (json_type_at(request->data, request->args) == JSON_STRING) {
+		r = take_text(arguments, request, limits);
+		if (r != 0)
+			return r;
+		*ret_place = (struct place){&arguments->tape, 0};
+	}
+	if (json_type_at(ret_place->tape, ret_place->token) != JSON_OBJECT) {
+		cleanup(buffer_deinit) struct buffer message = {0};
+
+		buffer_printf(&message, NOT_AN_OBJECT "came: %s",
+			json_type_name(json_type_at(ret_place->tape, ret_place->token)));
+		return buffer_terminate(&message) ? refuse(arguments, message.data) : -ENOMEM;
+	}
+	return 0;
+}
+
+/* What a type of C cannot hold, which no schema of JSON can say. */
+static int check_types(
+	struct arguments *arguments, const struct tool *tool, const struct place *place)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < tool->native.n_parameters; i++) {
+		const struct native_parameter *parameter = &tool->native.parameters[i];
+		uint32_t value = json_find(place->tape, place->token, parameter->name);
+		cleanup(buffer_deinit) struct buffer pointer = {0};
+		const char *message;
+
+		if (value == JSON_NONE || parameter->value_json)
+			continue;
+		message = native_refusal(parameter, place->tape, value);
+		if (!message)
+			continue;
+		json_pointer_append(&pointer, parameter->name, strlen(parameter->name));
+		if (!buffer_terminate(&pointer) ||
+			schema_report_add(&arguments->report, pointer.data, message) < 0)
+			return -ENOMEM;
+		status = ARGUMENTS_E_INVALID;
+	}
+	return status;
+}
+
+static int check_value(struct arguments *arguments, const struct tool *tool,
+	struct schema_context *context, const struct place *place)
+{
+	int r = schema_validate(tool->arguments, context, place->tape, place->token);
+
+	if (r < 0)
+		return r;
+	if (r > 0) {
+		r = schema_explain(tool->arguments, context, place->tape, place->token,
+			&arguments->report);
+		return r < 0 ? r : ARGUMENTS_E_INVALID;
+	}
+	return check_types(arguments, tool, place);
+}
+
+int arguments_check(struct arguments *arguments, const struct tool *tool,
+	const struct request *request, struct schema_context *context,
+	const struct config_limits *limits)
+{
+	struct place place;
+	int r;
+
+	schema_report_deinit(&arguments->report);
+	r = find_place(arguments, request, limits, &place);
+	if (r != 0)
+		return r;
+	arguments->json = json_value_text(place.tape, place.token, &arguments->size);
+	if (arguments->size > limits->args_bytes)
+		return refuse_size(arguments, arguments->size, limits->args_bytes, "bytes");
+	r = check_value(arguments, tool, context, &place);
+	if (r != 0 || !schema_has_defaults(tool->arguments))
+		return r;
+	buffer_reset(&arguments->filled);
+	r = schema_fill(
+		tool->arguments, context, place.tape, place.token, &arguments->filled, NULL);
+	if (r < 0)
+		return r;
+	arguments->json = arguments->filled.data;
+	arguments->size = arguments->filled.size;
+	return buffer_status(&arguments->filled);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdint.h>
+
+#include "bus/bus.h"
+#include "core/answer.h"
+#include "registry/toolbox.h"
+
+/* What a call event tells (DESIGN §2.1, "Broadcast without a request"). */
+struct events_call {
+	const struct tool *tool;
+	const char *call_id; /* JSON text of `call_id`, @call_id_size bytes; size 0: none given */
+	size_t call_id_size;
+};
+
+/* A call begins: it was accepted. */
+void events_call_started(struct bus *bus, const struct events_call *call);
+
+/* It is over, after @duration_ms. @error: the code, or NULL; @result: JSON text, or NULL when it is
+ * not to be told. */
+void events_call_completed(struct bus *bus, const struct events_call *call, double duration_ms,
+	const char *error, const char *result, size_t result_size);

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "core/state.h"
+
+/*
+ * A call, from its request to its one response.
+ *
+ *   received ─ fields ─ name ─ tool ─ arguments ─ cooldown ─ approval ─ queue ─▶ runner
+ *       │                                                                          │
+ *       │ any check fails                              result, failure, timeout, … │
+ *       ▼                                                                          ▼
+ *   error response ◀────────────────────────────────────── output schema ─ size ─ response
+ *
+ * The response is begun when the request is read (its context, name and call_id stand in it from
+ * then on), so that nothing of the request has to be kept.
+ */
+
+/* Which words the answer is in (DESIGN §2.1). */
+enum invocation_style {
+	INVOCATION_TOOLS,   /* ovos.tools.invoke: {name, result} */
+	INVOCATION_PERSONA, /* ovos.persona.tools.call: {toolbox_id, result} */
+};
+
+/* Invoke what the request in service->envelope asks for. */
+void invocation_begin(struct service *service);
+
+/* The same by the persona topics; silence when the toolbox is not ours. @toolbox_id of the topic,
+ * or NULL: of the data. */
+void invocation_begin_persona(struct service *service, const struct request_text *toolbox_id);
+
+/* Answer ovos.tools.validate: everything but the running. */
+void invocation_validate(struct service *service);
+
+/* The runner's word that a call is over (struct runner_handler). */
+void invocation_done(void *data, struct runner_call *call, const struct runner_ending *ending);
+
+/* Free the spare ones, and those in flight without an answer. */
+void invocation_free_all(struct service *service);

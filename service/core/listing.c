@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/listing.h"
+
+#include <string.h>
+
+#include "core/answer.h"
+#include "core/lookup.h"
+#include "json/writer.h"
+#include "registry/definition.h"
+
+/* A run of tools in list order. */
+struct run {
+	size_t first;
+	size_t n_tools;
+};
+
+static struct run run_of(const struct catalogue *catalogue, const struct request *request)
+{
+	struct run run = {0, catalogue_n_tools(catalogue)};
+	long index;
+
+	if (!lookup_profile_grants(request))
+		return (struct run){0, 0};
+	if (!request->toolbox_id.text)
+		return run;
+	index = catalogue_find_toolbox(
+		catalogue, request->toolbox_id.text, request->toolbox_id.size);
+	if (index < 0)
+		return (struct run){0, 0};
+	catalogue_toolbox(catalogue, (size_t)index, &run.first, &run.n_tools);
+	return run;
+}
+
+static void write_tools(const struct catalogue *catalogue, struct run run,
+	enum definition_format format, struct answer *answer)
+{
+	struct buffer *out = answer_member(answer, "tools");
+
+	buffer_append_char(out, '[');
+	for (size_t i = 0; i < run.n_tools; i++) {
+		const struct tool *tool = catalogue_tool(catalogue, run.first + i);
+
+		if (i > 0)
+			buffer_append_char(out, ',');
+		definition_write(
+			tool, format, catalogue_is_shared_name(catalogue, tool->name), out);
+	}
+	buffer_append_char(out, ']');
+}
+
+static void refuse_size(struct answer *answer, size_t frame_bytes, const char *hint)
+{
+	size_t size;
+
+	bus_message_text(&answer->message, &size);
+	answer_rewind(answer);
+	answer_error_format(answer, ANSWER_TOO_LARGE,
+		"RuntimeError: The answer has %zu bytes, %zu fit in a frame; %s", size, frame_bytes,
+		hint);
+	answer_member_number(answer, "actual", size);
+	answer_member_number(answer, "max", frame_bytes);
+}
+
+void listing_list(struct service *service)
+{
+	struct request *request = &service->request;
+	const struct config_limits *limits = &service->config.limits;
+	bool is_good = request_read(request, &service->envelope, REQUEST_OWNER | REQUEST_FORMAT);
+	struct answer answer;
+
+	answer_begin(&answer, &service->envelope);
+	if (!is_good)
+		request_write_refusal(request, &service->envelope, limits, &answer);
+	else
+		write_tools(service->catalogue, run_of(service->catalogue, request),
+			request->format, &answer);
+	if (!answer_fits(&answer, limits->frame_bytes))
+		refuse_size(&answer, limits->frame_bytes, "name a 'toolbox_id' to list less");
+	answer_send(&answer, service->bus);
+}
+
+void listing_get(struct service *service)
+{
+	struct request *request = &service->request;
+	const struct config_limits *limits = &service->config.limits;
+	bool is_good = request_read(request, &service->envelope, REQUEST_OWNER);
+	const struct tool *tool;
+	struct answer answer;
+
+	answer_begin(&answer, &service->envelope);
+	if (!is_good)
+		request_write_refusal(request, &service->envelope, limits, &answer);
+	else if (lookup_tool(service->catalogue, request,
+			 service->config.duplicate_names == CONFIG_DUPLICATES_LAST, &answer, &tool))
+		/* The definition is flat: its members, without its braces, are the answer's. */
+		buffer_append(
+			&answer.message, tool->definition + 1, tool->definition_size - 2);
+	if (!answer_fits(&answer, limits->frame_bytes))
+		refuse_size(&answer, limits->frame_bytes, "its schemas are too large");
+	answer_send(&answer, service->bus);
+}
+
+void listing_discover(struct service *service)
+{
+	const struct catalogue *catalogue = service->catalogue;
+	size_t frame_bytes = service->config.limits.frame_bytes;
+
+	for (size_t i = 0; i < catalogue_n_toolboxes(catalogue); i++) {
+		struct run run;
+		const struct toolbox *toolbox =
+			catalogue_toolbox(catalogue, i, &run.first, &run.n_tools);
+		struct answer answer;
+
+		if (run.n_tools == 0)
+			continue;
+		answer_begin(&answer, &service->envelope);
+		answer_member_text(&answer, "toolbox_id", toolbox->id);
+		answer_keep(&answer);
+		write_tools(catalogue, run, DEFINITION_FULL, &answer);
+		if (!answer_fits(&answer, frame_bytes))
+			refuse_size(&answer, frame_bytes, "get its tools one by one");
+		answer_send(&answer, service->bus);
+	}
+}

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/reload.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/answer.h"
+#include "core/changes.h"
+#include "core/config_log.h"
+#include "core/invocation.h"
+#include "json/writer.h"
+#include "registry/definition.h"
+#include "util/log.h"
+
+/* Somebody who asked for a reload. */
+struct reload_waiter {
+	struct reload_waiter *next;
+	struct answer answer;
+};
+
+static void begin(struct service *service);
+
+/* ── what is told ────────────────────────────────────────────────────────────────────────────── */
+
+static void write_loaded(const struct catalogue *catalogue, struct answer *answer)
+{
+	struct buffer *out = answer_member(answer, "loaded");
+	bool is_first = true;
+
+	buffer_append_char(out, '[');
+	for (size_t i = 0; i < catalogue_n_toolboxes(catalogue); i++) {
+		size_t n_tools;
+		const struct toolbox *toolbox = catalogue_toolbox(catalogue, i, NULL, &n_tools);
+
+		if (n_tools == 0)
+			continue;
+		if (!is_first)
+			buffer_append_char(out, ',');
+		is_first = false;
+		json_write_text(out, toolbox->id);
+	}
+	buffer_append_char(out, ']');
+	answer_member_number(answer, "total_tools", catalogue_n_tools(catalogue));
+}
+
+void reload_write_failures(const struct catalogue *catalogue, struct answer *answer)
+{
+	struct buffer *out = answer_member(answer, "failed");
+
+	buffer_append_char(out, '[');
+	for (size_t i = 0; i < catalogue_n_failures(catalogue); i++) {
+		const struct catalogue_failure *failure = catalogue_failure(catalogue, i);
+
+		buffer_append_string(out, i > 0 ? ",{" : "{");
+		json_write_key(out, "toolbox_id");
+		json_write_text(out, failure->toolbox_id);
+		buffer_append_char(out, ',');
+		json_write_key(out, "error");
+		json_write_bytes_lossy(out, failure->error, strlen(failure->error));
+		buffer_append_char(out, '}');
+	}
+	buffer_append_char(out, ']');
+}
+
+static void write_tools(const struct catalogue *catalogue, struct answer *answer)
+{
+	struct buffer *out = answer_member(answer, "tools");
+
+	buffer_append_char(out, '[');
+	for (size_t i = 0; i < catalogue_n_tools(catalogue); i++) {
+		if (i > 0)
+			buffer_append_char(out, ',');
+		definition_write(catalogue_tool(catalogue, i), DEFINITION_FULL, false, out);
+	}
+	buffer_append_char(out, ']');
+}
+
+static void answer_waiter(struct service *service, struct reload_waiter *waiter)
+{
+	write_loaded(service->catalogue, &waiter->answer);
+	reload_write_failures(service->catalogue, &waiter->answer);
+	answer_keep(&waiter->answer);
+	write_tools(service->catalogue, &waiter->answer);
+	/* DESIGN §2.1: what does not fit in a frame is told without the tools. */
+	if (!answer_fits(&waiter->answer, service->config.limits.frame_bytes))
+		answer_rewind(&waiter->answer);
+	answer_send(&waiter->answer, service->bus);
+}
+
+static void free_waiters(struct reload_waiter *waiter)
+{
+	while (waiter) {
+		struct reload_waiter *next = waiter->next;
+
+		answer_deinit(&waiter->answer);
+		free(waiter);
+		waiter = next;
+	}
+}
+
+static void write_names(struct answer *event, const char *key, const struct changes_list *list)
+{
+	struct buffer *out = answer_member(event, key);
+
+	buffer_append_char(out, '[');
+	for (size_t i = 0; i < list->n_names; i++) {
+		if (i > 0)
+			buffer_append_char(out, ',');
+		json_write_text(out, list->names[i]);
+	}
+	buffer_append_char(out, ']');
+}
+
+static void broadcast_changes(struct service *service, const struct changes *changes)
+{
+	struct answer event;
+
+	answer_begin_broadcast(&event, "ovos.tools.changed");
+	write_loaded(service->catalogue, &event);
+	write_names(&event, "added", &changes->added);
+	write_names(&event, "removed", &changes->removed);
+	write_names(&event, "changed", &changes->changed);
+	answer_send(&event, service->bus);
+}
+
+static void log_shared_names(const struct catalogue *catalogue)
+{
+	for (size_t i = 0; i < catalogue_n_tools(catalogue); i++) {
+		const struct tool *tool = catalogue_tool(catalogue, i);
+		const struct tool *last;
+
+		if (!catalogue_is_shared_name(catalogue, tool->name) ||
+			catalogue_find(catalogue, tool->name, strlen(tool->name), NULL, 0, true,
+				&last) != 0 ||
+			last == tool)
+			continue;
+		log_warning("The tool name '%s' stands in %s and in %s", tool->name,
+			tool->toolbox->file, last->toolbox->file);
+	}
+}
+
+/* ── runners ─────────────────────────────────────────────────────────────────────────────────── */
+
+static struct runner_options runner_options_of(
+	const struct service *service, const struct toolbox *toolbox)
+{
+	const struct config *config = &service->config;
+
+	return (struct runner_options){
+		.host_program = service->paths.host_program,
+		.output_max = config->limits.host_output_bytes,
+		.stderr_max = config->limits.stderr_bytes,
+		.start_timeout_ms = config->start_timeout_ms,
+		.idle_s = toolbox->limits.has_idle_s ? toolbox->limits.idle_s : config->idle_s,
+		.queue_max = toolbox->limits.queue ? toolbox->limits.queue : config->limits.queue,
+		.crash_limit = config->crash_limit,
+		.crash_window_s = config->crash_window_s,
+	};
+}
+
+static void forget_retired(void *data, struct runner *runner)
+{
+	struct service *service = data;
+
+	for (size_t i = 0; i < service->n_retired; i++)
+		if (service->retired[i] == runner) {
+			service->retired[i] = service->retired[--service->n_retired];
+			break;
+		}
+	runner_free(runner);
+}
+
+/* Where the runner of exactly this toolbox stands, or NULL. */
+static struct runner **find_runner(const struct service *service, const struct toolbox *toolbox)
+{
+	for (size_t i = 0; i < service->n_runners; i++)
+		if (service->runners[i] && runner_toolbox(service->runners[i]) == toolbox)
+			return &service->runners[i];
+	return NULL;
+}
+
+/* Runners for the toolboxes of @catalogue that have none yet; the other places stay NULL. */
+static int make_new(
+	struct service *service, const struct catalogue *catalogue, struct runner **runners)
+{
+	static const struct runner_handler handler = {
+		.done = invocation_done,
+		.drained = forget_retired,
+	};
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < catalogue_n_toolboxes(catalogue); i++) {
+		struct toolbox *toolbox = catalogue_toolbox(catalogue, i, NULL, NULL);
+		struct runner_options options = runner_options_of(service, toolbox);
+
+		if (!find_runner(service, toolbox))
+			r = runner_new(
+				service->loop, toolbox, &options, &handler, service, &runners[i]);
+	}
+	return r;
+}
+
+static void keep_old(
+	struct service *service, const struct catalogue *catalogue, struct runner **runners)
+{
+	for (size_t i = 0; i < catalogue_n_toolboxes(catalogue); i++) {
+		struct toolbox *toolbox = catalogue_toolbox(catalogue, i, NULL, NULL);
+		struct runner_options options = runner_options_of(service, toolbox);
+
+		if (runners[i])
+			continue;
+		runners[i] = take_ptr(*find_runner(service, toolbox));
+		runner_configure(runners[i], &options);
+		runner_forgive(runners[i]);
+	}
+}
+
+/* Runners that nothing new goes to: each leaves when its last call is done. There is room for all
+ * of them in service->retired. */
+static void retire_rest(struct service *service)
+{
+	for (size_t i = 0; i < service->n_runners; i++) {
+		if (!service->runners[i])
+			continue;
+		service->retired[service->n_retired++] = service->runners[i];
+		runner_retire(service->runners[i]);
+	}
+}
+
+/* Runners for @catalogue in place of the ones there are; on -ENOMEM nothing has changed. */
+static int swap_runners(struct service *service, const struct catalogue *catalogue)
+{
+	size_t n_runners = catalogue_n_toolboxes(catalogue);
+	struct runner **runners = calloc(n_runners + 1, sizeof(struct runner *));
+	struct runner **retired = reallocarray(service->retired,
+		service->n_retired + service->n_runners + 1, sizeof(struct runner *));
+
+	if (retired)
+		service->retired = retired;
+	if (!runners || !retired || make_new(service, catalogue, runners) < 0) {
+		for (size_t i = 0; runners && i < n_runners; i++)
+			runner_free(runners[i]);
+		free(runners);
+		return -ENOMEM;
+	}
+	keep_old(service, catalogue, runners);
+	retire_rest(service);
+	free(service->runners);
+	service->runners = runners;
+	service->n_runners = n_runners;
+	return 0;
+}
+
+static void prestart(struct service *service)
+{
+	for (size_t i = 0; i < service->n_runners; i++) {
+		size_t n_tools;
+		const struct toolbox *toolbox =
+			catalogue_toolbox(service->catalogue, i, NULL, &n_tools);
+
+		if (toolbox->limits.prestart && n_tools > 0)
+			runner_prestart(service->runners[i]);
+	}
+}
+
+/* ── the reload itself ───────────────────────────────────────────────────────────────────────── */
+
+static void tell_problem(void *data, const char *file, const struct problem *problem)
+{
+	(void)data;
+	config_log(NULL,
+		problem->severity == PROBLEM_ERROR ? CONFIG_ERROR : CONFIG_WARNING, file,
+		problem->line, problem->pointer, problem->text);
+}
+
+/* Put @catalogue (taken over) in place, and tell who wants to know. */
+static void swap(struct service *service, struct catalogue *catalogue)
+{
+	cleanup(changes_deinit) struct changes changes = {0};
+	struct catalogue *before = service->catalogue;
+
+	if (changes_find(service->is_ready ? before : NULL, catalogue, &changes) < 0 ||
+		swap_runners(service, catalogue) < 0) {
+		log_error("Out of memory: the tools stay as they were");
+		catalogue_free(catalogue);
+		return;
+	}
+	service->catalogue = catalogue;
+	catalogue_free(before);
+	log_info("%zu tools in %zu toolboxes are offered, %zu toolboxes have failed",
+		catalogue_n_tools(catalogue), catalogue_n_toolboxes(catalogue),
+		catalogue_n_failures(catalogue));
+	if (!changes_are_empty(&changes)) {
+		log_shared_names(catalogue);
+		if (service->is_ready)
+			broadcast_changes(service, &changes);
+	}
+	prestart(service);
+}
+
+static void loaded(void *data, struct catalogue *catalogue, int error)
+{
+	struct service *service = data;
+	struct reload_waiter *waiting = take_ptr(service->waiting);
+	bool was_ready = service->is_ready;
+
+	service->loader = NULL;
+	if (catalogue)
+		swap(service, catalogue);
+	else
+		log_error("Loading the toolboxes failed: %s", strerror(-error));
+	service->is_ready = true;
+	for (struct reload_waiter *waiter = waiting; waiter; waiter = waiter->next)
+		answer_waiter(service, waiter);
+	free_waiters(waiting);
+	if (!was_ready)
+		service_ready(service);
+	if (service->is_reload_wanted)
+		begin(service);
+}
+
+/* The configuration as it is now, but for what only a start can change (DESIGN §6, ¹). */
+static void read_configuration(struct service *service)
+{
+	struct config config;
+	int r;
+
+	if (!service->is_ready)
+		return;
+	r = config_read(service->flags, config_log, NULL, &config);
+	if (r != 0) {
+		log_error("The configuration stays as it was");
+		return;
+	}
+	config.bus = service->config.bus;
+	config.limits = service->config.limits;
+	config_deinit(&service->config);
+	service->config = config;
+	log_setup(config.log_level, config.log_format);
+}
+
+static void begin(struct service *service)
+{
+	struct loader_options options;
+	int r;
+
+	service->is_reload_wanted = false;
+	service->waiting = take_ptr(service->waiting_next);
+	read_configuration(service);
+	options = (struct loader_options){
+		.config = &service->config,
+		.host_program = service->paths.host_program,
+		.library_dir = service->paths.library_dir,
+		.previous = service->catalogue,
+		.generation = ++service->generation,
+	};
+	r = loader_start(
+		service->loop, &options, tell_problem, loaded, service, &service->loader);
+	if (r < 0)
+		loaded(service, NULL, r);
+}
+
+void reload_begin(struct service *service)
+{
+	if (service->loader)
+		service->is_reload_wanted = true;
+	else
+		begin(service);
+}
+
+void reload_request(struct service *service)
+{
+	struct reload_waiter *waiter = calloc(1, sizeof(*waiter));
+	struct reload_waiter **link = &service->waiting_next;
+
+	if (!waiter) {
+		log_error("Out of memory for a reload");
+		return;
+	}
+	answer_begin(&waiter->answer, &service->envelope);
+	while (*link)
+		link = &(*link)->next;
+	*link = waiter;
+	reload_begin(service);
+}
+
+void reload_end(struct service *service)
+{
+	loader_free(take_ptr(service->loader));
+	free_waiters(take_ptr(service->waiting));
+	free_waiters(take_ptr(service->waiting_next));
+	for (size_t i = 0; i < service->n_runners; i++)
+		runner_free(service->runners[i]);
+	for (size_t i = 0; i < service->n_retired; i++)
+		runner_free(service->retired[i]);
+	free(take_ptr(service->runners));
+	free(take_ptr(service->retired));
+	service->n_runners = service->n_retired = 0;
+	catalogue_free(take_ptr(service->catalogue));
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "core/answer.h"
+#include "core/state.h"
+
+/*
+ * From one catalogue to the next.
+ *
+ *   reload, SIGHUP, start ──▶ loader ──▶ new catalogue ──▶ swapped in whole ──▶ responses, changed
+ *                               │                             │
+ *     a request meanwhile ──▶ the next one         toolboxes that stayed keep their runners;
+ *                                                  the others' retire: their calls end where
+ *                                                  they began
+ */
+
+/* Begin a reload; when one is going on, another follows it. */
+void reload_begin(struct service *service);
+
+/* Answer the request in service->envelope when the next reload that begins is done. */
+void reload_request(struct service *service);
+
+/* Forget everything: loader, catalogue, runners, who waits. */
+void reload_end(struct service *service);
+
+/* Write the member `failed` of reload and status. */
+void reload_write_failures(const struct catalogue *catalogue, struct answer *answer);

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/request.h"
+
+#include "json/reader.h"
+#include "registry/definition.h"
+#include "util/utf8.h"
+
+enum decoded_slot {
+	SLOT_NAME,
+	SLOT_TOOLBOX_ID,
+	SLOT_PROFILE,
+};
+
+void request_deinit(struct request *request)
+{
+	for (size_t i = 0; i < sizeof(request->decoded) / sizeof(*request->decoded); i++)
+		buffer_deinit(&request->decoded[i]);
+}
+
+struct request_text request_text_at(
+	const struct json_tape *tape, uint32_t token, struct buffer *decoded)
+{
+	const struct json_token *string = json_at(tape, token);
+
+	if (!(string->flags & JSON_ESCAPED))
+		return (struct request_text){json_bytes(tape, token), string->length};
+	buffer_reset(decoded);
+	json_string_decode(tape, token, decoded);
+	return (struct request_text){decoded->data ? decoded->data : "", decoded->size};
+}
+
+int request_name_length(const struct request_text *name)
+{
+	return (int)utf8_prefix(name->text, name->size, REQUEST_NAME_POINTS);
+}
+
+static uint32_t find(const struct json_tape *data, const char *key)
+{
+	uint32_t token = json_find(data, 0, key);
+
+	return token != JSON_NONE && json_type_at(data, token) == JSON_NULL ? JSON_NONE : token;
+}
+
+static bool refuse(struct request *request, const char *field, const char *expected)
+{
+	request->bad_field = field;
+	request->bad_expected = expected;
+	return false;
+}
+
+static bool read_text(struct request *request, const char *key, enum decoded_slot slot,
+	struct request_text *ret_text)
+{
+	uint32_t token = find(request->data, key);
+
+	if (token == JSON_NONE)
+		return true;
+	if (json_type_at(request->data, token) != JSON_STRING)
+		return refuse(request, key, "a string");
+	*ret_text = request_text_at(request->data, token, &request->decoded[slot]);
+	return true;
+}
+
+static bool read_call_id(struct request *request)
+{
+	uint32_t token = find(request->data, "call_id");
+
+	/* Its bytes as they stand are never fewer than its value's. */
+	if (token == JSON_NONE)
+		return true;
+	if (json_type_at(request->data, token) != JSON_STRING ||
+		json_at(request->data, token)->length > REQUEST_CALL_ID_BYTES)
+		return refuse(request, "call_id", "a string of at most 128 bytes");
+	request->call_id = token;
+	return true;
+}
+
+static bool read_timeout(struct request *request)
+{
+	static const char expected[] = "a positive integer, in milliseconds";
+	uint32_t token = find(request->data, "timeout_ms");
+	int r;
+
+	if (token == JSON_NONE)
+		return true;
+	if (json_type_at(request->data, token) != JSON_NUMBER)
+		return refuse(request, "timeout_ms", expected);
+	r = json_number_u64(request->data, token, &request->timeout_ms);
+	if (r == JSON_E_RANGE && *json_bytes(request->data, token) != '-')
+		request->timeout_ms = UINT64_MAX;
+	return request->timeout_ms > 0 || refuse(request, "timeout_ms", expected);
+}
+
+static bool read_format(struct request *request)
+{
+	struct request_text text = {0};
+	int format;
+
+	if (!read_text(request, "format", SLOT_PROFILE, &text))
+		return false;
+	if (!text.text)
+		return true;
+	format = definition_format_from_name(text.text, text.size);
+	if (format < 0)
+		return refuse(request, "format", DEFINITION_FORMATS);
+	request->format = (enum definition_format)format;
+	return true;
+}
+
+static void read_name(struct request *request)
+{
+	request->name = find(request->data, "name");
+	request->name_is_string = request->name != JSON_NONE &&
+		json_type_at(request->data, request->name) == JSON_STRING;
+	if (request->name_is_string)
+		request->name_text = request_text_at(
+			request->data, request->name, &request->decoded[SLOT_NAME]);
+	else if (request->name != JSON_NONE)
+		request->name_text.text =
+			json_value_text(request->data, request->name, &request->name_text.size);
+}
+
+static void forget(struct request *request, const struct json_tape *data)
+{
+	request->data = data;
+	request->name = request->args = request->call_id = JSON_NONE;
+	request->name_text = request->toolbox_id = request->profile = (struct request_text){0};
+	request->format = DEFINITION_FULL;
+	request->timeout_ms = 0;
+	request->bad_field = request->bad_expected = NULL;
+}
+
+static bool read_call(struct request *request)
+{
+	bool is_good = read_call_id(request);
+
+	request->args = find(request->data, "args");
+	return read_timeout(request) && is_good;
+}
+
+bool request_read(
+	struct request *request, const struct bus_envelope *envelope, unsigned int fields)
+{
+	bool is_good = true;
+
+	forget(request, &envelope->data);
+	if (envelope->data_status != 0)
+		return refuse(request, "data",
+			envelope->data_status == JSON_E_NUL_IN_KEY
+				? "an object without U+0000 in its keys"
+				: "an object without duplicate keys");
+	read_name(request);
+	if (fields & REQUEST_PERSONA)
+		request->args = find(request->data, "kwargs");
+	if (fields & REQUEST_FORMAT)
+		is_good = read_format(request);
+	if (fields & REQUEST_CALL)
+		is_good = read_call(request) && is_good;
+	if (fields & (REQUEST_OWNER | REQUEST_PERSONA))
+		is_good = read_text(request, "toolbox_id", SLOT_TOOLBOX_ID, &request->toolbox_id) &&
+			is_good;
+	if (fields & REQUEST_OWNER)
+		is_good = read_text(request, "profile", SLOT_PROFILE, &request->profile) && is_good;
+	return is_good;
+}
+
+void request_write_refusal(const struct request *request, const struct bus_envelope *envelope,
+	const struct config_limits *limits, struct answer *answer)
+{
+	if (envelope->data_status == JSON_E_DEPTH) {
+		answer_error_format(answer, ANSWER_TOO_LARGE,
+			"RuntimeError: The request's data has more than %u levels of nesting",
+			limits->depth);
+		answer_member_number(answer, "actual", (uint64_t)limits->depth + 1);
+		answer_member_number(answer, "max", limits->depth);
+		return;
+	}
+	answer_error_format(answer, ANSWER_BAD_REQUEST, "ValueError: Bad request: '%s' must be %s",
+		request->bad_field, request->bad_expected);
+	answer_member_text(answer, "field", request->bad_field);
+}

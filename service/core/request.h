@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bus/envelope.h"
+#include "core/answer.h"
+#include "core/config.h"
+#include "registry/definition.h"
+#include "util/buffer.h"
+
+/*
+ * The fields of a request's data (DESIGN §2.1): taken from the tape, checked for their types, null
+ * being the same as absent.
+ */
+
+#define REQUEST_CALL_ID_BYTES 128
+#define REQUEST_NAME_POINTS   128 /* of a name that is repeated in a text */
+
+/* A decoded string. */
+struct request_text {
+	const char *text; /* NULL: absent */
+	size_t size;
+};
+
+/* Which optional fields a topic reads; others are unknown to it, and ignored. */
+#define REQUEST_OWNER	0x1u /* toolbox_id, profile */
+#define REQUEST_CALL	0x2u /* args, call_id, timeout_ms */
+#define REQUEST_FORMAT	0x4u /* format */
+#define REQUEST_PERSONA 0x8u /* toolbox_id, kwargs */
+
+struct request {
+	const struct json_tape *data;
+	uint32_t name;	  /* token, JSON_NONE: absent */
+	uint32_t args;	  /* token of `args` or `kwargs`, JSON_NONE: absent */
+	uint32_t call_id; /* token of a string, JSON_NONE: absent */
+	struct request_text name_text; /* of a name that is a string, else its JSON text */
+	struct request_text toolbox_id;
+	struct request_text profile;
+	bool name_is_string;
+	enum definition_format format;
+	uint64_t timeout_ms; /* 0: absent */
+	const char *bad_field;	   /* after a refusal: which one, and what it must be */
+	const char *bad_expected;
+	struct buffer decoded[3]; /* of strings that hold escapes: kept for the next request */
+};
+
+/*
+ * Read `name` and the @fields asked for from @envelope into @request (zeroed, or used before);
+ * texts point into the frame, or into the request. True when all is well; else
+ * request_write_refusal() tells why. What could be read is there in any case.
+ */
+bool request_read(
+	struct request *request, const struct bus_envelope *envelope, unsigned int fields);
+
+/* Write the error of a request that was refused: bad_request, or too_large. */
+void request_write_refusal(const struct request *request, const struct bus_envelope *envelope,
+	const struct config_limits *limits, struct answer *answer);
+
+void request_deinit(struct request *request);
+
+/* The decoded text of the string at @token, in the frame itself where it has no escapes. */
+struct request_text request_text_at(
+	const struct json_tape *tape, uint32_t token, struct buffer *decoded);
+
+/* printf arguments for "%.*s" of a name in a text: cut to REQUEST_NAME_POINTS. */
+int request_name_length(const struct request_text *name);

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/statistics.h"
+#include "host/host.h"
+#include "json/reader.h"
+#include "loop/loop.h"
+#include "registry/toolbox.h"
+#include "util/buffer.h"
+#include "util/cleanup.h"
+
+/*
+ * The runner of one toolbox: its process, its queue, its deadlines.
+ *
+ *                 call                 loaded                 idle_s over
+ *      IDLE ─────────────▶ STARTING ───────────▶ READY ─────────────────────▶ IDLE
+ *       ▲                   ▲    │                 │
+ *       │ nothing waits     │    │ refused,        │ crashed, or killed for a deadline
+ *       │                   │    │ too slow        ▼
+ *       └───────────────────┼────┴──────▶ RESTARTING ── too many crashes ──▶ QUARANTINED
+ *                           └─ back-off over ─┘             a reload ──▶ IDLE
+ *
+ *   a call:   queued ──▶ running ──▶ done     exactly once, whatever happens
+ *
+ * The clock of a call counts waiting and running; it stands while the host starts. A call that is
+ * over its deadline while it runs takes the host down with it: there is no other way to stop a C
+ * function. After a crash the host is started again at once, then after 50 ms doubling to 5 s.
+ */
+struct runner;
+
+enum runner_state {
+	RUNNER_IDLE,
+	RUNNER_STARTING,
+	RUNNER_READY,
+	RUNNER_RESTARTING,
+	RUNNER_QUARANTINED,
+};
+
+enum runner_outcome {
+	RUNNER_RESULT,	    /* text: the JSON result */
+	RUNNER_FAILED,	    /* text: the tool's own words */
+	RUNNER_TIMED_OUT,   /* the deadline passed, waiting or running */
+	RUNNER_CRASHED,	    /* end: how the host died */
+	RUNNER_TOO_LARGE,   /* end: what it sent was over the limit */
+	RUNNER_UNAVAILABLE, /* text: why */
+};
+
+struct runner_ending {
+	enum runner_outcome outcome;
+	const char *text; /* good during the call of done() only */
+	size_t size;
+	const struct json_tape *result; /* RUNNER_RESULT: the text, read */
+	const struct host_end *end;
+};
+
+/* A call's place in the schedule; embedded in what it belongs to. */
+struct runner_call {
+	struct runner_call *next;
+	struct runner *runner;
+	uint64_t id;		 /* chosen by the owner, unique while it is in flight */
+	uint32_t tool;		 /* index in the toolbox */
+	uint64_t left_ms;	 /* of its time, while the clock stands */
+	struct loop_timer clock; /* the deadline, while the clock runs */
+	struct buffer arguments; /* JSON text, while it waits */
+	uint64_t submitted_ns;
+};
+
+struct runner_options {
+	const char *host_program; /* borrowed, as long as the runner lives */
+	size_t output_max;
+	size_t stderr_max;
+	uint64_t start_timeout_ms;
+	uint64_t idle_s;
+	uint32_t queue_max;
+	uint32_t crash_limit; /* 0: never quarantined; at most RUNNER_CRASHES_MAX */
+	uint64_t crash_window_s;
+};
+
+#define RUNNER_CRASHES_MAX 100
+
+struct runner_handler {
+	/* A call is over; it is the owner's again. */
+	void (*done)(void *data, struct runner_call *call, const struct runner_ending *ending);
+
+	/* After runner_retire(): nothing is left in it; it may be freed from here. */
+	void (*drained)(void *data, struct runner *runner);
+};
+
+/* A new runner for @toolbox (one more reference). @handler is copied. 0 or -ENOMEM. */
+int runner_new(struct loop *loop, struct toolbox *toolbox, const struct runner_options *options,
+	const struct runner_handler *handler, void *data, struct runner **ret_runner);
+
+/* Takes NULL. Kills the host. Calls in it are not told: end them first. */
+void runner_free(struct runner *runner);
+
+/* Other limits from now on (the configuration was read again). */
+void runner_configure(struct runner *runner, const struct runner_options *options);
+
+/* Prepare and give back what a call owns. 0 or -ENOMEM. */
+int runner_call_init(struct runner_call *call, struct loop *loop);
+void runner_call_deinit(struct runner_call *call);
+
+/* Positive results of runner_submit: the call was not taken. */
+enum runner_status {
+	RUNNER_E_BUSY = 1,    /* the queue is full */
+	RUNNER_E_QUARANTINED, /* runner_why() tells */
+};
+
+/*
+ * Take @call (its id and tool are set), to be run with the JSON text @arguments within @timeout_ms.
+ * 0: done() will be called once, after this returns. Else a runner_status or -ENOMEM, and it will
+ * not.
+ */
+int runner_submit(struct runner *runner, struct runner_call *call, const char *arguments,
+	size_t size, uint64_t timeout_ms);
+
+/* End all calls that are in it, as unavailable for the reason @why. */
+void runner_end_all(struct runner *runner, const char *why);
+
+/* It will get no further calls: drained() comes once it is empty. */
+void runner_retire(struct runner *runner);
+
+/* Start a host before it is asked for (limits.prestart). */
+void runner_prestart(struct runner *runner);
+
+/* Forget earlier crashes: a reload ends a quarantine. */
+void runner_forgive(struct runner *runner);
+
+struct toolbox *runner_toolbox(const struct runner *runner);
+enum runner_state runner_state(const struct runner *runner);
+const char *runner_state_name(enum runner_state state);
+
+/* Why it is quarantined or could not be started last, or NULL. */
+const char *runner_why(const struct runner *runner);
+
+/* Host processes now. */
+unsigned int runner_n_hosts(const struct runner *runner);
+
+/* Calls that wait, and that are in it at all. */
+uint32_t runner_n_waiting(const struct runner *runner);
+uint32_t runner_n_calls(const struct runner *runner);
+
+/* Seconds until the tool may run again after its last run; 0: now. */
+double runner_cooldown_s(const struct runner *runner, const struct tool *tool);
+
+/* What it has done so far; the owner counts. */
+struct statistics *runner_statistics(struct runner *runner);
+
+CLEANUP_DEFINE(runner, struct runner *, runner_free)

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/service.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/invocation.h"
+#include "core/reload.h"
+#include "core/state.h"
+#include "core/topics.h"
+#include "util/clock.h"
+
+/* After the last answer the bus gets this long to take what is queued. */
+#define FLUSH_MS 500
+
+/* How often stopping looks whether everything is done. */
+#define DRAIN_STEP_MS 5
+
+/* A request that waits for the first catalogue. */
+struct deferred {
+	struct deferred *next;
+	size_t size;
+	char text[];
+};
+
+struct runner *service_runner(const struct service *service, const struct tool *tool)
+{
+	const char *id = tool->toolbox->id;
+
+	return service->runners[catalogue_find_toolbox(service->catalogue, id, strlen(id))];
+}
+
+/* ── frames ──────────────────────────────────────────────────────────────────────────────────── */
+
+static bool wants(void *data, const char *topic, size_t size)
+{
+	(void)data;
+	return topics_wants(topic, size);
+}
+
+static void log_malformed(struct service *service)
+{
+	uint64_t suppressed;
+
+	if (log_rate_allows(&service->malformed, clock_now_ms(), &suppressed))
+		log_warning("Dropped a malformed message: %s (%llu like it were not logged)",
+			service->envelope.why, (unsigned long long)suppressed);
+}
+
+static void defer(struct service *service, const char *text, size_t size)
+{
+	struct deferred **link = &service->deferred;
+	struct deferred *deferred;
+
+	if (service->n_deferred >= service->config.limits.in_flight) {
+		log_warning("Dropped a request: %u are waiting for the first catalogue",
+			service->n_deferred);
+		return;
+	}
+	deferred = malloc(sizeof(*deferred) + size);
+	if (!deferred) {
+		log_error("Out of memory for a request");
+		return;
+	}
+	deferred->next = NULL;
+	deferred->size = size;
+	memcpy(deferred->text, text, size);
+	while (*link)
+		link = &(*link)->next;
+	*link = deferred;
+	service->n_deferred++;
+}
+
+static void take_frame(void *data, const char *text, size_t size)
+{
+	struct service *service = data;
+	int r = bus_envelope_read(
+		&service->envelope, text, size, service->config.limits.depth);
+
+	if (r == BUS_E_MALFORMED)
+		log_malformed(service);
+	else if (r < 0)
+		log_error("Dropped a message: %s", strerror(-r));
+	else if (service->is_ready || topics_is_about_life(service->envelope.topic))
+		topics_serve(service);
+	else
+		defer(service, text, size);
+}
+
+void service_ready(struct service *service)
+{
+	struct deferred *deferred = take_ptr(service->deferred);
+
+	service->n_deferred = 0;
+	while (deferred) {
+		struct deferred *next = deferred->next;
+
+		take_frame(service, deferred->text, deferred->size);
+		free(deferred);
+		deferred = next;
+	}
+}
+
+static void came_up(void *data)
+{
+	const struct service *service = data;
+	char url[BUS_URL_BYTES];
+
+	bus_address_format(bus_address(service->bus), url);
+	log_info("On the bus at %s", url);
+}
+
+static void went_down(void *data, const char *why)
+{
+	(void)data;
+	log_warning("The bus is away: %s", why);
+}
+
+/* ── signals ─────────────────────────────────────────────────────────────────────────────────── */
+
+static void hang_up(void *data, int signal)
+{
+	(void)signal;
+	reload_begin(data);
+}
+
+static void end_calls(struct service *service)
+{
+	for (size_t i = 0; i < service->n_runners; i++)
+		runner_end_all(service->runners[i], "the service is stopping");
+	for (size_t i = 0; i < service->n_retired; i++)
+		runner_end_all(service->retired[i], "the service is stopping");
+}
+
+/* Stop once everything is answered and said, or patience is at its end. */
+static void drain(void *data)
+{
+	struct service *service = data;
+	uint64_t now_ms = clock_now_ms();
+
+	if (service->n_in_flight > 0 && now_ms >= service->stop_calls_ms)
+		end_calls(service);
+	if ((service->n_in_flight == 0 && bus_queued_bytes(service->bus) == 0) ||
+		now_ms >= service->stop_calls_ms + FLUSH_MS)
+		loop_stop(service->loop);
+	else
+		loop_timer_arm(&service->drain, DRAIN_STEP_MS);
+}
+
+static void terminate(void *data, int signal)
+{
+	struct service *service = data;
+
+	if (service->is_stopping) {
+		loop_stop(service->loop);
+		return;
+	}
+	log_info("Stopping (%s): %u calls are in flight", strsignal(signal), service->n_in_flight);
+	service->is_stopping = true;
+	service->stop_calls_ms = clock_now_ms() + service->config.drain_ms;
+	drain(service);
+}
+
+/* ── life ────────────────────────────────────────────────────────────────────────────────────── */
+
+static int open_bus(struct service *service, bool is_bus)
+{
+	static const struct bus_handler handler = {
+		.wants = wants,
+		.frame = take_frame,
+		.up = came_up,
+		.down = went_down,
+	};
+	const struct config *config = &service->config;
+	struct bus_limits limits = bus_limits_default;
+
+	limits.frame_bytes = config->limits.frame_bytes;
+	limits.output_queue_bytes = config->limits.output_queue_bytes;
+	return (is_bus ? bus_embed : bus_connect)(
+		service->loop, &config->bus, &limits, &handler, service, &service->bus);
+}
+
+static int take_signals(struct service *service)
+{
+	int r = loop_add_signal(service->loop, SIGHUP, hang_up, service);
+
+	if (r == 0)
+		r = loop_add_signal(service->loop, SIGTERM, terminate, service);
+	if (r == 0)
+		r = loop_add_signal(service->loop, SIGINT, terminate, service);
+	return r;
+}
+
+int service_new(struct loop *loop, const struct service_options *options, struct config *config,
+	struct service **ret_service)
+{
+	cleanup(service_cleanup) struct service *service = calloc(1, sizeof(*service));
+	int r;
+
+	if (!service)
+		return -ENOMEM;
+	service->loop = loop;
+	service->flags = options->flags;
+	service->paths = *options->paths;
+	service->started_ms = clock_now_ms();
+	service->catalogue = catalogue_new(NULL, 0, NULL, NULL, 0);
+	service->context = schema_context_new();
+	if (!service->catalogue || !service->context)
+		return -ENOMEM;
+	service->config = *config;
+	*config = (struct config){0};
+	r = loop_timer_init(&service->drain, loop, drain, service);
+	if (r == 0)
+		r = take_signals(service);
+	if (r == 0)
+		r = open_bus(service, options->is_bus);
+	if (r < 0)
+		return r;
+	reload_begin(service);
+	*ret_service = take_ptr(service);
+	return 0;
+}
+
+void service_free(struct service *service)
+{
+	if (!service)
+		return;
+	reload_end(service);
+	invocation_free_all(service);
+	while (service->deferred) {
+		struct deferred *next = service->deferred->next;
+
+		free(service->deferred);
+		service->deferred = next;
+	}
+	bus_free(service->bus);
+	loop_timer_deinit(&service->drain);
+	bus_envelope_deinit(&service->envelope);
+	request_deinit(&service->request);
+	arguments_deinit(&service->arguments);
+	schema_context_free(service->context);
+	config_deinit(&service->config);
+	free(service);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+
+#include "core/config.h"
+#include "core/paths.h"
+#include "loop/loop.h"
+#include "util/cleanup.h"
+
+/*
+ * The service: a seat on the bus, a catalogue, and everything between the two.
+ *
+ *   bus frame → topic scan → envelope → topics → registry → argument schema → policy → runner
+ *     → toolbox-host → output schema → size guard → response
+ *
+ * Signals: HUP reloads; TERM and INT stop: no further calls are taken, those in flight have
+ * drain_ms, the rest is answered `unavailable`, and the loop ends.
+ */
+struct service;
+
+struct service_options {
+	const struct config_flags *flags; /* borrowed; the configuration is read again with them */
+	const struct paths *paths;	  /* copied */
+	bool is_bus;			  /* be the bus, too (--embedded-bus) */
+};
+
+/* Start serving on @loop. @config is taken over on success. 0 or a negative errno: that of the
+ * port, with --embedded-bus. */
+int service_new(struct loop *loop, const struct service_options *options, struct config *config,
+	struct service **ret_service);
+
+/* Takes NULL. */
+void service_free(struct service *service);
+
+CLEANUP_DEFINE(service, struct service *, service_free)

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bus/bus.h"
+#include "bus/envelope.h"
+#include "core/arguments.h"
+#include "core/config.h"
+#include "core/loader.h"
+#include "core/paths.h"
+#include "core/request.h"
+#include "core/runner.h"
+#include "registry/catalogue.h"
+#include "util/log.h"
+
+struct deferred;
+struct invocation;
+struct reload_waiter;
+
+/*
+ * Everything the service holds, for the files of service/core that serve requests: topics (the
+ * table), invocation (calls), reload, status. One thread; nobody else touches it.
+ */
+struct service {
+	struct loop *loop;
+	struct bus *bus;
+	const struct config_flags *flags;
+	struct config config;
+	struct paths paths;
+	uint64_t started_ms;
+	bool is_ready;	  /* the first catalogue is in place */
+	bool is_stopping; /* no further calls are taken */
+
+	/* What is offered now; runners[i] runs catalogue_toolbox(i). */
+	struct catalogue *catalogue;
+	struct runner **runners;
+	size_t n_runners;
+	struct runner **retired; /* runners of earlier catalogues that still have calls */
+	size_t n_retired;
+
+	/* One request at a time is read; these are used again for the next. */
+	struct bus_envelope envelope;
+	struct request request;
+	struct arguments arguments;
+	struct schema_context *context;
+	struct log_rate malformed;
+
+	/* Calls in flight, and spare ones. */
+	struct invocation *invocations;
+	struct invocation *spare;
+	uint32_t n_in_flight;
+	uint64_t last_call_id;
+
+	/* Requests that came before the first catalogue was there. */
+	struct deferred *deferred;
+	uint32_t n_deferred;
+
+	/* A reload that is going on, who waits for it, and who waits for the one behind it. */
+	struct loader *loader;
+	uint64_t generation;
+	struct reload_waiter *waiting;
+	struct reload_waiter *waiting_next;
+	bool is_reload_wanted; /* another one behind it */
+
+	struct loop_timer drain; /* stopping: when to look again */
+	uint64_t stop_calls_ms;	 /* stopping: when calls have had their time */
+};
+
+/* The runner of the toolbox in the catalogue that @tool stands in. */
+struct runner *service_runner(const struct service *service, const struct tool *tool);
+
+/* The first catalogue is in place: serve who came before it. */
+void service_ready(struct service *service);

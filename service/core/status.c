@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/status.h"
+
+#include "core/answer.h"
+#include "core/reload.h"
+#include "json/writer.h"
+#include "util/clock.h"
+
+#define MS_PER_S 1000
+
+static void write_member(struct buffer *out, const char *key, const char *text)
+{
+	if (out->data[out->size - 1] != '{')
+		buffer_append_char(out, ',');
+	json_write_key(out, key);
+	json_write_text(out, text);
+}
+
+static void write_number(struct buffer *out, const char *key, uint64_t value)
+{
+	buffer_append_char(out, ',');
+	json_write_key(out, key);
+	json_write_u64(out, value);
+}
+
+static void write_duration(struct buffer *out, const char *key, double value_ms)
+{
+	buffer_append_char(out, ',');
+	json_write_key(out, key);
+	json_write_f64(out, value_ms);
+}
+
+static void write_toolbox(
+	const struct config *config, struct runner *runner, struct buffer *out)
+{
+	const struct toolbox *toolbox = runner_toolbox(runner);
+	const struct statistics *statistics = runner_statistics(runner);
+	bool is_enabled = config_toolbox_is_enabled(config, toolbox->id);
+
+	buffer_append_char(out, '{');
+	write_member(out, "toolbox_id", toolbox->id);
+	write_member(out, "kind", toolbox->kind);
+	write_member(out, "file", toolbox->file);
+	write_member(out, "state",
+		is_enabled ? runner_state_name(runner_state(runner)) : "disabled");
+	write_member(out, "why",
+		is_enabled ? runner_why(runner) : "not enabled in the configuration");
+	write_number(out, "hosts", runner_n_hosts(runner));
+	write_number(out, "calls", statistics->calls);
+	write_number(out, "errors", statistics->errors);
+	write_number(out, "queue", runner_n_waiting(runner));
+	write_duration(out, "p50_ms", statistics_quantile_ms(statistics, 0.5));
+	write_duration(out, "p99_ms", statistics_quantile_ms(statistics, 0.99));
+	buffer_append_char(out, '}');
+}
+
+static void write_absences(const struct catalogue *catalogue, struct answer *answer)
+{
+	struct buffer *out = answer_member(answer, "not_offered");
+
+	buffer_append_char(out, '[');
+	for (size_t i = 0; i < catalogue_n_absences(catalogue); i++) {
+		const struct catalogue_absence *absence = catalogue_absence(catalogue, i);
+
+		buffer_append_string(out, i > 0 ? ",{" : "{");
+		write_member(out, "toolbox_id", absence->toolbox_id);
+		write_member(out, "name", absence->name);
+		write_member(out, "why", absence->why);
+		buffer_append_char(out, '}');
+	}
+	buffer_append_char(out, ']');
+}
+
+void status_answer(struct service *service)
+{
+	char url[BUS_URL_BYTES];
+	struct answer answer;
+	struct buffer *out;
+
+	bus_address_format(bus_address(service->bus), url);
+	answer_begin(&answer, &service->envelope);
+	answer_member_text(&answer, "version", TOOLBOXD_VERSION);
+	answer_member_number(
+		&answer, "uptime_s", (clock_now_ms() - service->started_ms) / MS_PER_S);
+	answer_member_text(&answer, "bus", url);
+	answer_member_number(&answer, "generation", catalogue_generation(service->catalogue));
+	out = answer_member(&answer, "toolboxes");
+	buffer_append_char(out, '[');
+	for (size_t i = 0; i < service->n_runners; i++) {
+		if (i > 0)
+			buffer_append_char(out, ',');
+		write_toolbox(&service->config, service->runners[i], out);
+	}
+	buffer_append_char(out, ']');
+	reload_write_failures(service->catalogue, &answer);
+	write_absences(service->catalogue, &answer);
+	answer_send(&answer, service->bus);
+}

@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "core/state.h"
+
+/* Answer ovos.tools.status (DESIGN §2.1): what is loaded, in which state, and why. */
+void status_answer(struct service *service);

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/state.h"
+
+/*
+ * All that the service answers, as one table (DESIGN §2.1).
+ *
+ *   topic ─▶ table of exact topics ─┐
+ *     │                             ├─▶ handler, which reads service->envelope
+ *     └────▶ ovos.persona.tools.<toolbox_id>.call
+ */
+
+/* Whether a message with this topic is for us. */
+bool topics_wants(const char *topic, size_t size);
+
+/* Serve the request that was read into service->envelope. */
+void topics_serve(struct service *service);
+
+/* Whether the topic asks only after the service itself, and is answered before anything is loaded. */
+bool topics_is_about_life(const char *topic);

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/config.h"
+#include "core/config_log.h"
+#include "core/loader.h"
+#include "core/paths.h"
+#include "core/service.h"
+#include "loop/loop.h"
+#include "util/log.h"
+
+/*
+ * The daemon: flags, then a service on a loop. See core/service.h for what it does.
+ */
+
+#define EXIT_USAGE 2
+
+/* Bounds on what libwebsockets serves: bus clients, with --embedded-bus. */
+#define FD_MAX 4096
+
+#define TOOLBOX_DIRS_MAX 64
+
+struct options {
+	struct config_flags flags;
+	const char *toolbox_dirs[TOOLBOX_DIRS_MAX];
+	bool is_bus;
+	bool is_check;
+};
+
+static const char help[] =
+	"Usage: toolboxd [OPTION]...\n"
+	"The tool service of a voice assistant's message bus.\n"
+	"\n"
+	"  --bus URL           the bus (default ws://127.0.0.1:8181/core)\n"
+	"  --embedded-bus      be the bus, too, on the same address\n"
+	"  --toolbox-dir DIR   look for toolboxes here; may be given again, the last one\n"
+	"                      counts most; replaces the default folders\n"
+	"  --config FILE       one more configuration file, above all others\n"
+	"  --log-level LEVEL   debug, info, warning or error\n"
+	"  --log-format FORMAT text or json\n"
+	"  --check             load everything, tell what is wrong, print the merged\n"
+	"                      configuration, and exit; status 1 on any error\n"
+	"  --version           print the version and exit\n"
+	"  --help              print this and exit\n"
+	"\n"
+	"SIGHUP loads again, SIGTERM stops. toolboxctl(1) talks to a running one.\n";
+
+static int usage(const char *why, const char *what)
+{
+	fprintf(stderr, "toolboxd: %s%s\nTry 'toolboxd --help'.\n", why, what);
+	return EXIT_USAGE;
+}
+
+static int take_option(struct options *options, int option)
+{
+	switch (option) {
+	case 'b':
+		options->flags.bus = optarg;
+		return 0;
+	case 'e':
+		options->is_bus = true;
+		return 0;
+	case 't':
+		if (options->flags.n_toolbox_dirs == TOOLBOX_DIRS_MAX)
+			return usage("too many --toolbox-dir", "");
+		options->toolbox_dirs[options->flags.n_toolbox_dirs++] = optarg;
+		return 0;
+	case 'c':
+		options->flags.config = optarg;
+		return 0;
+	case 'l':
+		options->flags.log_level = optarg;
+		return 0;
+	case 'f':
+		options->flags.log_format = optarg;
+		return 0;
+	case 'k':
+		options->is_check = true;
+		return 0;
+	case 'v':
+		puts("toolboxd " TOOLBOXD_VERSION);
+		exit(EXIT_SUCCESS);
+	case 'h':
+		fputs(help, stdout);
+		exit(EXIT_SUCCESS);
+	default:
+		/* getopt has said what is wrong. */
+		fputs("Try 'toolboxd --help'.\n", stderr);
+		return EXIT_USAGE;
+	}
+}
+
+static int read_options(int argc, char **argv, struct options *options)
+{
+	static const struct option known[] = {
+		{"bus", required_argument, NULL, 'b'},
+		{"embedded-bus", no_argument, NULL, 'e'},
+		{"toolbox-dir", required_argument, NULL, 't'},
+		{"config", required_argument, NULL, 'c'},
+		{"log-level", required_argument, NULL, 'l'},
+		{"log-format", required_argument, NULL, 'f'},
+		{"check", no_argument, NULL, 'k'},
+		{"version", no_argument, NULL, 'v'},
+		{"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
+	};
+	int option;
+	int r = 0;
+
+	while (r == 0 && (option = getopt_long(argc, argv, "", known, NULL)) != -1)
+		r = take_option(options, option);
+	if (r == 0 && optind < argc)
+		r = usage("unexpected argument ", argv[optind]);
+	options->flags.toolbox_dirs = options->toolbox_dirs;
+	return r;
+}
+
+/* ── --check ─────────────────────────────────────────────────────────────────────────────────── */
+
+struct check {
+	struct loop *loop;
+	unsigned int n_errors;
+};
+
+static void print_problem(void *data, const char *file, const struct problem *problem)
+{
+	struct check *check = data;
+
+	config_print(&check->n_errors,
+		problem->severity == PROBLEM_ERROR ? CONFIG_ERROR : CONFIG_WARNING, file,
+		problem->line, problem->pointer, problem->text);
+}
+
+static void checked(void *data, struct catalogue *catalogue, int error)
+{
+	struct check *check = data;
+
+	if (!catalogue) {
+		fprintf(stderr, "error: %s\n", strerror(-error));
+		check->n_errors++;
+	}
+	catalogue_free(catalogue);
+	loop_stop(check->loop);
+}
+
+static int check_toolboxes(struct check *check, const struct config *config)
+{
+	struct paths paths;
+	struct loader *loader;
+	struct loader_options options = {
+		.config = config,
+		.host_program = paths.host_program,
+		.library_dir = paths.library_dir,
+	};
+	int r = paths_find(&paths);
+
+	if (r < 0) {
+		fprintf(stderr, "error %s: toolbox-host is not there\n", paths.host_program);
+		return r;
+	}
+	r = loader_start(check->loop, &options, print_problem, checked, check, &loader);
+	return r < 0 ? r : loop_run(check->loop, -1);
+}
+
+static int run_check(const struct options *options)
+{
+	cleanup(loop_cleanup) struct loop *loop = NULL;
+	cleanup(config_deinit) struct config config = {0};
+	struct check check = {0};
+	int r = config_read(&options->flags, config_print, &check.n_errors, &config);
+
+	if (r != 0)
+		return EXIT_FAILURE;
+	log_setup(LOG_LEVEL_ERROR, config.log_format);
+	r = loop_new(FD_MAX, &loop);
+	check.loop = loop;
+	if (r == 0)
+		r = check_toolboxes(&check, &config);
+	fwrite(config.merged.data, 1, config.merged.size, stdout);
+	putchar('\n');
+	return r == 0 && check.n_errors == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+/* ── serving ─────────────────────────────────────────────────────────────────────────────────── */
+
+static int serve(const struct options *options)
+{
+	cleanup(config_deinit) struct config config = {0};
+	cleanup(loop_cleanup) struct loop *loop = NULL;
+	cleanup(service_cleanup) struct service *service = NULL;
+	char url[BUS_URL_BYTES];
+	struct paths paths;
+	struct service_options service_options = {
+		.flags = &options->flags,
+		.paths = &paths,
+		.is_bus = options->is_bus,
+	};
+	int r = config_read(&options->flags, config_log, NULL, &config);
+
+	if (r != 0)
+		return EXIT_FAILURE;
+	log_setup(config.log_level, config.log_format);
+	bus_address_format(&config.bus, url);
+	if (paths_find(&paths) < 0) {
+		log_error("toolbox-host is neither beside this program nor at %s",
+			paths.host_program);
+		return EXIT_FAILURE;
+	}
+	r = loop_new(FD_MAX, &loop);
+	if (r == 0)
+		r = service_new(loop, &service_options, &config, &service);
+	if (r < 0) {
+		log_error("Cannot serve %s: %s", url, strerror(-r));
+		return EXIT_FAILURE;
+	}
+	r = loop_run(loop, -1);
+	if (r < 0)
+		log_error("The loop has failed: %s", strerror(-r));
+	return r == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+int main(int argc, char **argv)
+{
+	struct options options = {0};
+	int r = read_options(argc, argv, &options);
+
+	if (r != 0)
+		return r;
+	return options.is_check ? run_check(&options) : serve(&options);
+}
