@@ -36,6 +36,10 @@ struct bus_handler {
 	/* The bus is there (again), or is gone; @why is for the log. Either may be NULL. */
 	void (*up)(void *data);
 	void (*down)(void *data, const char *why);
+
+	/* An attempt to reach the bus has failed on all of its addresses; the next one is on its
+	 * way. NULL: told in the log. */
+	void (*unreachable)(void *data, const char *why);
 };
 
 struct bus_limits {

@@ -93,6 +93,10 @@ static void tell_unreachable(struct client *client, const char *why, uint64_t de
 {
 	char url[BUS_URL_BYTES];
 
+	if (client->bus.handler.unreachable) {
+		client->bus.handler.unreachable(client->bus.data, why);
+		return;
+	}
 	bus_address_format(&client->bus.address, url);
 	bus_warn(&client->bus, "cannot reach %s: %s; the next attempt is in %llu ms", url, why,
 		(unsigned long long)delay_ms);
