@@ -7,7 +7,7 @@
 
 /* Chunks start small, as most schemas are, and double, as some are not. */
 #define CHUNK_BYTES_FIRST 4000
-#define CHUNK_BYTES_MAX	  (1 << 20)
+#define CHUNK_BYTES_MAX   (1 << 20)
 
 struct arena_chunk {
 	struct arena_chunk *next;

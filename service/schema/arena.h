@@ -11,7 +11,7 @@
  */
 struct arena {
 	struct arena_chunk *chunks; /* the newest first */
-	size_t used;		    /* of the newest chunk, in bytes */
+	size_t used;                /* of the newest chunk, in bytes */
 };
 
 /* @size zeroed bytes, aligned for anything; NULL without memory. They live as long as the arena. */

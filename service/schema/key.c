@@ -4,7 +4,8 @@
 #include <errno.h>
 
 /* Mixes the first and the last eight bytes: names of one schema share prefixes more often than
- * both. Schemas bring the keys of a set, so a bad spread only slows the schema that asked for it. */
+ * both. Schemas bring the keys of a set, so a bad spread only slows the schema that asked for it.
+ */
 static uint32_t hash(const struct key *key)
 {
 	uint64_t tail = key->head;

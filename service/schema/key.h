@@ -9,7 +9,8 @@
 #include "schema/arena.h"
 
 /*
- * Sets of strings that instances are looked up in: the names of `properties`, the texts of an `enum`.
+ * Sets of strings that instances are looked up in: the names of `properties`, the texts of an
+ * `enum`.
  *
  * A key carries its first eight bytes as one word, so that most comparisons are one of integers and
  * names of up to eight bytes never touch memory again. Whoever looks up many keys in a row says
@@ -17,7 +18,7 @@
  * of their schema. A set of more than KEY_LINEAR_MAX has a hash table for what comes elsewhere.
  */
 struct key {
-	uint64_t head;	   /* the first eight bytes, little endian, zeros behind a shorter key */
+	uint64_t head;     /* the first eight bytes, little endian, zeros behind a shorter key */
 	const char *bytes; /* decoded, not NUL-terminated */
 	uint32_t length;
 };

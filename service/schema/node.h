@@ -56,12 +56,12 @@ enum node_type {
 
 /* `enum` or `const`: the instance equals one of the values. */
 struct node_values {
-	struct key_set strings;	    /* those that are strings */
-	const uint32_t *others;	    /* tokens in the node's source: numbers, arrays, objects */
+	struct key_set strings; /* those that are strings */
+	const uint32_t *others; /* tokens in the node's source: numbers, arrays, objects */
 	uint32_t n_others;
-	uint32_t types;		    /* of all of them: decides null, false and true */
-	uint32_t token;		    /* of the keyword's value in the node's source */
-	bool is_constant;	    /* `const`: the token is the value, not a list */
+	uint32_t types;                 /* of all of them: decides null, false and true */
+	uint32_t token;                 /* of the keyword's value in the node's source */
+	bool is_constant;               /* `const`: the token is the value, not a list */
 	const struct node_values *next; /* the other keyword, where a schema has both */
 };
 
@@ -95,10 +95,10 @@ struct node_number {
 
 struct node_string {
 	uint32_t length_min, length_max; /* code points */
-	const struct pattern *pattern;	 /* or NULL */
-	const struct format *format;	 /* asserted, or NULL */
-	const struct format *encoding;	 /* contentEncoding, draft-07 only */
-	const struct format *media;	 /* contentMediaType, draft-07 only */
+	const struct pattern *pattern;   /* or NULL */
+	const struct format *format;     /* asserted, or NULL */
+	const struct format *encoding;   /* contentEncoding, draft-07 only */
+	const struct format *media;      /* contentMediaType, draft-07 only */
 };
 
 struct node_array {
@@ -114,9 +114,10 @@ struct node_array {
 
 /* One name of the property table. */
 struct node_property {
-	struct node *node;	/* NULL: only required */
+	struct node *node; /* NULL: only required */
 	bool is_required;
-	uint32_t default_token; /* in the node's source, 0: none */
+	uint32_t value_token;   /* its schema, in the source of the node that has the table */
+	uint32_t default_token; /* its `default`, there; 0: none */
 };
 
 struct node_pattern_property {
@@ -146,7 +147,7 @@ struct node_object {
 };
 
 enum node_applicator_kind {
-	NODE_REF,	  /* nodes[0] */
+	NODE_REF,         /* nodes[0] */
 	NODE_DYNAMIC_REF, /* candidates by resource, else nodes[0] */
 	NODE_ALL_OF,
 	NODE_ANY_OF,
@@ -172,10 +173,11 @@ struct node_applicator {
 };
 
 struct node {
-	uint8_t types;	/* enum node_type: which may come at all */
-	uint8_t deep;	/* of these, for which there is more to check */
-	bool is_scoped; /* needs the slow entry: unevaluated*, or the dynamic scope is watched */
-	bool is_alias;	/* is nothing but its one $ref */
+	uint8_t types;     /* enum node_type: which may come at all */
+	uint8_t deep;      /* of these, for which there is more to check */
+	uint8_t declared;  /* what `type` alone says */
+	bool is_scoped;    /* needs the slow entry: unevaluated*, or the dynamic scope is watched */
+	bool is_alias;     /* is nothing but its one $ref */
 	uint32_t resource; /* index of the schema resource it stands in */
 	const struct node_values *values;
 	const struct node_number *number;

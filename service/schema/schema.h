@@ -31,16 +31,35 @@ enum schema_status {
 	SCHEMA_E_INVALID,     /* schema_validate: the instance does not satisfy the schema */
 };
 
+/* The language of a schema that has no `$schema`. */
+enum schema_dialect {
+	SCHEMA_DRAFT_2020_12,
+	SCHEMA_DRAFT_07,
+};
+
+/* A document that a `$ref` may refer to. Nothing is ever fetched: what is not registered here, in
+ * the schema itself, or a metaschema of the two dialects, is refused. */
+struct schema_resource {
+	const char *uri;              /* absolute; NUL-terminated */
+	const struct json_tape *tape; /* copied where it is needed */
+	uint32_t root;
+};
+
 struct schema_options {
 	bool assert_formats; /* `format` is asserted, not only an annotation */
 	bool check_defaults; /* refuse a `default` that does not satisfy its own schema */
+	bool is_trusted;     /* do not hold the schema against its metaschema */
+	enum schema_dialect dialect;
+	const struct schema_resource *resources;
+	size_t n_resources;
 };
 
 /* Why a schema was refused. Zero it before use; free with schema_error_deinit. */
 struct schema_error {
-	struct buffer pointer; /* JSON Pointer from the schema's root to the place; NUL-terminated */
+	struct buffer
+		pointer; /* JSON Pointer from the schema's root to the place; NUL-terminated */
 	struct buffer message; /* what was expected, what came, one line; NUL-terminated */
-	size_t offset;	       /* byte in the tape's text, for a line number */
+	size_t offset;         /* byte in the tape's text, for a line number */
 };
 
 void schema_error_deinit(struct schema_error *error);
@@ -80,8 +99,8 @@ struct schema_violation {
 struct schema_report {
 	struct schema_violation violations[SCHEMA_VIOLATIONS_MAX];
 	size_t n_violations;
-	bool is_cut;	/* there are more */
-	char *summary;	/* one line that lists the parameters the root object takes, or NULL */
+	bool is_cut;   /* there are more */
+	char *summary; /* one line that lists the parameters the root object takes, or NULL */
 };
 
 void schema_report_deinit(struct schema_report *report);

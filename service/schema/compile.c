@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "schema/compile.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json/number.h"
+
+void *compile_alloc(const struct subschema *subschema, size_t size)
+{
+	return arena_alloc(&subschema->compiler->schema->arena, size);
+}
+
+int compile_expect(const struct subschema *subschema, enum keyword keyword, enum json_type type)
+{
+	uint32_t token = subschema->at[keyword];
+	enum json_type came = json_type_at(subschema->tape, token);
+
+	if (came == type)
+		return 0;
+	return compile_refuse(subschema, token, "'%s' must be %s %s, not %s",
+		keyword_info(keyword)->name, type == JSON_ARRAY || type == JSON_OBJECT ? "an" : "a",
+		json_type_name(type), json_type_name(came));
+}
+
+int compile_size(const struct subschema *subschema, enum keyword keyword, uint32_t *ret)
+{
+	const struct json_tape *tape = subschema->tape;
+	uint32_t token = subschema->at[keyword];
+	uint64_t value;
+	int r = compile_expect(subschema, keyword, JSON_NUMBER);
+
+	if (r != 0)
+		return r;
+	r = json_number_u64(tape, token, &value);
+	if (r == JSON_E_RANGE && json_number_is_integer(tape, token) &&
+		json_bytes(tape, token)[0] != '-') {
+		value = NODE_UNBOUNDED;
+		r = 0;
+	}
+	if (r != 0)
+		return compile_refuse(subschema, token,
+			"'%s' must be a whole number that is not negative, not %.*s",
+			keyword_info(keyword)->name,
+			(int)(json_at(tape, token)->length < 40 ? json_at(tape, token)->length
+								: 40),
+			json_bytes(tape, token));
+	*ret = value < NODE_UNBOUNDED ? (uint32_t)value : NODE_UNBOUNDED;
+	return 0;
+}
+
+int compile_key(const struct subschema *subschema, uint32_t token, struct key *ret)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+	const char *copy;
+
+	json_string_decode(subschema->tape, token, &text);
+	if (buffer_status(&text) < 0)
+		return buffer_status(&text);
+	copy = arena_copy(&subschema->compiler->schema->arena, text.data, text.size);
+	if (!copy)
+		return -ENOMEM;
+	*ret = key_make(copy, (uint32_t)text.size, copy + text.size);
+	return 0;
+}
+
+/* Remember that *where points to a node, so that linking can change it. */
+static int add_place(struct compiler *compiler, struct node **where)
+{
+	uint32_t n = compiler->n_places;
+
+	if ((n & (n - 1)) == 0) {
+		struct node ***places =
+			reallocarray(compiler->places, n ? n * (size_t)2 : 1, sizeof(*places));
+
+		if (!places)
+			return -ENOMEM;
+		compiler->places = places;
+	}
+	compiler->places[compiler->n_places++] = where;
+	return 0;
+}
+
+int compile_place(struct compiler *compiler, const struct place *place, struct node **where)
+{
+	struct node *node = place->source->nodes[place->token];
+
+	if (!node) {
+		if (compiler->n_nodes >= SCHEMA_SUBSCHEMAS_MAX)
+			return library_refuse(&compiler->library, place->source, place->token,
+				"a schema may hold at most %d subschemas", SCHEMA_SUBSCHEMAS_MAX);
+		node = arena_alloc(&compiler->schema->arena, sizeof(*node));
+		if (!node)
+			return -ENOMEM;
+		node->source = place->source;
+		node->token = place->token;
+		node->resource = place->resource;
+		if (compiler->last)
+			compiler->last->next = node;
+		else
+			compiler->schema->nodes = node;
+		compiler->last = node;
+		compiler->n_nodes++;
+		compiler->library.resources[place->resource].is_used = true;
+		place->source->nodes[place->token] = node;
+	}
+	*where = node;
+	return add_place(compiler, where);
+}
+
+int compile_child(const struct subschema *subschema, uint32_t token, struct node **where)
+{
+	struct source *source =
+		subschema->compiler->library.resources[subschema->node->resource].source;
+	struct place place = {source, token, subschema->node->resource};
+
+	if (source->resources[token] != 0)
+		place.resource = source->resources[token] - 1;
+	return compile_place(subschema->compiler, &place, where);
+}
+
+int compile_list(
+	const struct subschema *subschema, uint32_t token, struct node ***ret, uint32_t *ret_count)
+{
+	const struct json_tape *tape = subschema->tape;
+	uint32_t count = json_count(tape, token);
+	struct node **nodes = compile_alloc(subschema, count * sizeof(struct node *));
+	uint32_t n = 0;
+
+	if (!nodes)
+		return -ENOMEM;
+	for (uint32_t i = json_first(tape, token); i < json_end(tape, token);
+		i = json_next(tape, i)) {
+		int r = compile_child(subschema, i, &nodes[n++]);
+
+		if (r != 0)
+			return r;
+	}
+	*ret = nodes;
+	*ret_count = count;
+	return 0;
+}
+
+/* Note where each keyword that has an effect here stands. */
+static void find_keywords(struct subschema *subschema)
+{
+	const struct json_tape *tape = subschema->tape;
+	uint32_t schema = subschema->node->token;
+
+	for (uint32_t key = json_first(tape, schema); key < json_end(tape, schema);
+		key = json_next_key(tape, key)) {
+		enum keyword keyword = keyword_find(tape, key, &subschema->dialect);
+
+		if (keyword == KEYWORD_NONE)
+			continue;
+		if (!(keyword_info(keyword)->vocabulary & subschema->dialect.vocabularies))
+			continue;
+		subschema->at[keyword] = key + 1;
+	}
+	if (subschema->dialect.draft == DRAFT_07 && subschema->at[KEYWORD_REF] != 0) {
+		uint32_t reference = subschema->at[KEYWORD_REF];
+
+		/* Draft-07 core section 8.3: everything beside it is ignored. */
+		memset(subschema->at, 0, sizeof(subschema->at));
+		subschema->at[KEYWORD_REF] = reference;
+	}
+}
+
+/* The types for which the mask alone is not the whole answer. */
+static unsigned int deep_types(const struct node *node)
+{
+	unsigned int deep = 0;
+
+	if (node->applicators)
+		return node->types;
+	for (const struct node_values *values = node->values; values; values = values->next)
+		deep |= values->types & (NODE_NUMBER | NODE_STRING | NODE_ARRAY | NODE_OBJECT);
+	if (node->number)
+		deep |= NODE_NUMBER;
+	if (node->string)
+		deep |= NODE_STRING;
+	if (node->array || node->unevaluated_items)
+		deep |= NODE_ARRAY;
+	if (node->object || node->unevaluated_properties)
+		deep |= NODE_OBJECT;
+	return deep & node->types;
+}
+
+static int compile_sections(struct subschema *subschema)
+{
+	static int (*const sections[])(const struct subschema *) = {compile_types, compile_values,
+		compile_number, compile_string, compile_array, compile_object, compile_applicators};
+	struct node *node = subschema->node;
+
+	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
+		int r = sections[i](subschema);
+
+		if (r != 0)
+			return r;
+	}
+	node->deep = (uint8_t)deep_types(node);
+	node->is_scoped = node->unevaluated_items || node->unevaluated_properties;
+	return 0;
+}
+
+static int compile_node(struct compiler *compiler, struct node *node)
+{
+	const struct json_tape *tape = &node->source->tape;
+	struct subschema subschema = {.compiler = compiler, .node = node, .tape = tape};
+
+	node->types = node->declared = NODE_ANY;
+	switch (json_type_at(tape, node->token)) {
+	case JSON_TRUE:
+		return 0;
+	case JSON_FALSE:
+		node->types = node->declared = 0;
+		return 0;
+	case JSON_OBJECT:
+		break;
+	default:
+		return library_refuse(&compiler->library, node->source, node->token,
+			"a schema must be an object or a boolean, not %s",
+			json_type_name(json_type_at(tape, node->token)));
+	}
+	subschema.dialect = compiler->library.resources[node->resource].dialect;
+	find_keywords(&subschema);
+	return compile_sections(&subschema);
+}
+
+/* Let every pointer to a schema that is only a `$ref` lead to its target. Where the dynamic scope
+ * is watched, entering the alias may matter, and it stays. */
+static void link_aliases(struct compiler *compiler)
+{
+	for (uint32_t i = 0; i < compiler->n_places; i++) {
+		struct node **place = compiler->places[i];
+		struct node *node = *place;
+		uint32_t hops = 0;
+
+		while (node->is_alias && hops++ < SCHEMA_DEPTH_MAX)
+			node = node->applicators->nodes[0];
+		if (!node->is_alias)
+			*place = node;
+	}
+}
+
+/* What @applicator leaves of the types, and for which of them it has to be run. A node that it
+ * names may not be folded itself yet; its mask is then only wider than it could be. */
+static void fold_applicator(
+	const struct node_applicator *applicator, unsigned int *types, unsigned int *deep)
+{
+	unsigned int once = 0;
+	unsigned int twice = 0;
+	unsigned int below = 0;
+
+	for (uint32_t i = 0; i < applicator->n_nodes; i++) {
+		const struct node *node = applicator->nodes[i];
+
+		if (!node)
+			continue;
+		twice |= once & node->types;
+		once |= node->types;
+		below |= node->deep;
+		if (applicator->kind == NODE_REF || applicator->kind == NODE_ALL_OF)
+			*types &= node->types;
+	}
+	switch (applicator->kind) {
+	case NODE_REF:
+	case NODE_ALL_OF:
+		*deep |= below;
+		break;
+	case NODE_ANY_OF:
+		*types &= once;
+		*deep |= below;
+		break;
+	case NODE_ONE_OF:
+		*types &= once;
+		*deep |= below | twice;
+		break;
+	case NODE_DYNAMIC_REF:
+	case NODE_NOT:
+	case NODE_IF:
+		*deep |= NODE_ANY;
+		break;
+	}
+}
+
+static void fold_node(struct node *node)
+{
+	struct node_applicator *applicators = node->applicators;
+	unsigned int types = node->types;
+	unsigned int deep;
+
+	if (!applicators)
+		return;
+	node->applicators = NULL;
+	deep = deep_types(node);
+	node->applicators = applicators;
+	for (const struct node_applicator *a = applicators; a; a = a->next)
+		fold_applicator(a, &types, &deep);
+	/* A number's token does not tell cheaply whether it is whole: both or none are deep. */
+	if (deep & NODE_NUMBER)
+		deep |= NODE_NUMBER;
+	node->types = (uint8_t)types;
+	node->deep = (uint8_t)(deep & types);
+}
+
+/* Children are mostly newer than their parents, so folding goes from the newest to the oldest. */
+static int link_masks(struct compiler *compiler)
+{
+	cleanup_free struct node **nodes = calloc(compiler->n_nodes, sizeof(struct node *));
+	uint32_t n = 0;
+
+	if (!nodes)
+		return -ENOMEM;
+	for (struct node *node = compiler->schema->nodes; node; node = node->next) {
+		nodes[n++] = node;
+		if (compiler->schema->is_dynamic)
+			node->is_scoped = true;
+	}
+	while (n-- > 0)
+		fold_node(nodes[n]);
+	return 0;
+}
+
+int compile_schema(struct compiler *compiler, const struct place *place)
+{
+	struct node **root = &compiler->schema->root;
+	struct node *done = NULL;
+	int r = compile_place(compiler, place, root);
+
+	while (r == 0 && done != compiler->last) {
+		while (r == 0 && done != compiler->last) {
+			done = done ? done->next : compiler->schema->nodes;
+			r = compile_node(compiler, done);
+		}
+		if (r == 0)
+			r = compile_candidates(compiler);
+	}
+	if (r != 0)
+		return r;
+	if (!compiler->schema->is_dynamic)
+		link_aliases(compiler);
+	return link_masks(compiler);
+}

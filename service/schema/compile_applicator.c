@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <string.h>
+
+#include "schema/compile.h"
+
+/*
+ * What applies other schemas to the same instance: references, combinations, conditions.
+ *
+ * `$dynamicRef` (core section 8.2.3.2) means one place of many: it names a dynamic anchor, and the
+ * outermost resource on the way to it that has an anchor of that name is meant. The resources that
+ * can be on the way are those that something was compiled from; with one candidate it is an
+ * ordinary `$ref`, and only with several the validator has to watch the way.
+ */
+
+static struct node_applicator *add_applicator(
+	const struct subschema *subschema, enum node_applicator_kind kind, uint32_t n_nodes)
+{
+	struct node_applicator **end = &subschema->node->applicators;
+	struct node_applicator *applicator = compile_alloc(subschema, sizeof(*applicator));
+
+	if (!applicator)
+		return NULL;
+	applicator->kind = kind;
+	applicator->n_nodes = n_nodes;
+	applicator->nodes = compile_alloc(subschema, n_nodes * sizeof(struct node *));
+	if (!applicator->nodes)
+		return NULL;
+	while (*end)
+		end = &(*end)->next;
+	*end = applicator;
+	return applicator;
+}
+
+/* `$ref`, or a `$dynamicRef` as long as nothing is known of its anchor. */
+static int add_reference(const struct subschema *subschema, enum keyword keyword)
+{
+	struct library *library = &subschema->compiler->library;
+	const struct node *node = subschema->node;
+	struct node_applicator *applicator;
+	struct place place;
+	uint32_t anchor;
+	int r;
+
+	if (subschema->at[keyword] == 0)
+		return 0;
+	r = compile_expect(subschema, keyword, JSON_STRING);
+	if (r == 0)
+		r = library_resolve(library, node->resource, node->source, subschema->at[keyword],
+			&place, &anchor);
+	if (r != 0)
+		return r;
+	applicator = add_applicator(subschema, NODE_REF, 1);
+	if (!applicator)
+		return -ENOMEM;
+	if (keyword == KEYWORD_DYNAMIC_REF && anchor != MAP_NONE &&
+		library->anchors[anchor].is_dynamic) {
+		applicator->kind = NODE_DYNAMIC_REF;
+		applicator->anchor = library->anchors[anchor].name;
+	}
+	return compile_place(subschema->compiler, &place, &applicator->nodes[0]);
+}
+
+static int add_combination(
+	const struct subschema *subschema, enum keyword keyword, enum node_applicator_kind kind)
+{
+	struct node_applicator *applicator;
+	int r;
+
+	if (subschema->at[keyword] == 0)
+		return 0;
+	r = compile_expect(subschema, keyword, JSON_ARRAY);
+	if (r != 0)
+		return r;
+	applicator = add_applicator(subschema, kind, 0);
+	if (!applicator)
+		return -ENOMEM;
+	return compile_list(
+		subschema, subschema->at[keyword], &applicator->nodes, &applicator->n_nodes);
+}
+
+static int add_not(const struct subschema *subschema)
+{
+	struct node_applicator *applicator;
+
+	if (subschema->at[KEYWORD_NOT] == 0)
+		return 0;
+	applicator = add_applicator(subschema, NODE_NOT, 1);
+	if (!applicator)
+		return -ENOMEM;
+	return compile_child(subschema, subschema->at[KEYWORD_NOT], &applicator->nodes[0]);
+}
+
+/* `then` and `else` mean nothing without `if`; an `if` alone still marks what it evaluated. */
+static int add_condition(const struct subschema *subschema)
+{
+	static const enum keyword keywords[] = {KEYWORD_IF, KEYWORD_THEN, KEYWORD_ELSE};
+	struct node_applicator *applicator;
+	int r = 0;
+
+	if (subschema->at[KEYWORD_IF] == 0)
+		return 0;
+	applicator = add_applicator(subschema, NODE_IF, 3);
+	if (!applicator)
+		return -ENOMEM;
+	for (int i = 0; r == 0 && i < 3; i++) {
+		if (subschema->at[keywords[i]] != 0)
+			r = compile_child(
+				subschema, subschema->at[keywords[i]], &applicator->nodes[i]);
+	}
+	return r;
+}
+
+int compile_applicators(const struct subschema *subschema)
+{
+	struct node *node = subschema->node;
+	int r = add_reference(subschema, KEYWORD_REF);
+
+	if (r == 0)
+		r = add_reference(subschema, KEYWORD_DYNAMIC_REF);
+	if (r == 0)
+		r = add_combination(subschema, KEYWORD_ALL_OF, NODE_ALL_OF);
+	if (r == 0)
+		r = add_condition(subschema);
+	if (r == 0)
+		r = add_not(subschema);
+	if (r == 0)
+		r = add_combination(subschema, KEYWORD_ANY_OF, NODE_ANY_OF);
+	if (r == 0)
+		r = add_combination(subschema, KEYWORD_ONE_OF, NODE_ONE_OF);
+	node->is_alias = node->applicators && !node->applicators->next &&
+			 node->applicators->kind == NODE_REF && node->types == NODE_ANY &&
+			 !node->values && !node->number && !node->string && !node->array &&
+			 !node->object && !node->unevaluated_items && !node->unevaluated_properties;
+	return r;
+}
+
+/* The candidates of one `$dynamicRef`, anew: more resources may be in use than before. */
+static int find_candidates(struct compiler *compiler, struct node_applicator *applicator)
+{
+	struct library *library = &compiler->library;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < library->n_resources; i++) {
+		struct place place;
+
+		if (library->resources[i].is_used &&
+			library_find_dynamic(library, i, applicator->anchor, &place))
+			count++;
+	}
+	if (count == applicator->n_candidates)
+		return 0;
+	applicator->candidates =
+		arena_alloc(&compiler->schema->arena, count * sizeof(struct node_candidate));
+	if (!applicator->candidates)
+		return -ENOMEM;
+	applicator->n_candidates = 0;
+	for (uint32_t i = 0; i < library->n_resources && applicator->n_candidates < count; i++) {
+		struct node_candidate *candidate =
+			&applicator->candidates[applicator->n_candidates];
+		struct place place;
+		int r;
+
+		if (!library->resources[i].is_used ||
+			!library_find_dynamic(library, i, applicator->anchor, &place))
+			continue;
+		candidate->resource = i;
+		r = compile_place(compiler, &place, &candidate->node);
+		if (r != 0)
+			return r;
+		applicator->n_candidates++;
+	}
+	if (count > 1)
+		compiler->schema->is_dynamic = true;
+	return 0;
+}
+
+int compile_candidates(struct compiler *compiler)
+{
+	for (struct node *node = compiler->schema->nodes; node; node = node->next) {
+		for (struct node_applicator *a = node->applicators; a; a = a->next) {
+			int r = a->kind == NODE_DYNAMIC_REF ? find_candidates(compiler, a) : 0;
+
+			if (r != 0)
+				return r;
+		}
+	}
+	return 0;
+}

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+
+#include "schema/compile.h"
+#include "schema/map.h"
+#include "schema/pattern.h"
+
+/*
+ * The sections of arrays and objects. `properties` and `required` become one table of names.
+ */
+
+static bool has_any(const struct subschema *subschema, const enum keyword *keywords, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (subschema->at[keywords[i]] != 0)
+			return true;
+	}
+	return false;
+}
+
+/* compile_size for a keyword that may be absent. */
+static int add_size(const struct subschema *subschema, enum keyword keyword, uint32_t *ret)
+{
+	return subschema->at[keyword] != 0 ? compile_size(subschema, keyword, ret) : 0;
+}
+
+/* compile_child for a keyword that may be absent. */
+static int add_child(const struct subschema *subschema, enum keyword keyword, struct node **where)
+{
+	uint32_t token = subschema->at[keyword];
+
+	return token != 0 ? compile_child(subschema, token, where) : 0;
+}
+
+/* The prefix of an array and what comes behind it: `prefixItems` and `items`, or in draft-07 a list
+ * `items` and `additionalItems`, which is ignored without one. */
+static int add_items(const struct subschema *subschema, struct node_array *array)
+{
+	enum keyword prefix = KEYWORD_PREFIX_ITEMS;
+	enum keyword rest = KEYWORD_ITEMS;
+	int r;
+
+	if (subschema->dialect.draft == DRAFT_07 && subschema->at[KEYWORD_ITEMS] != 0 &&
+		json_type_at(subschema->tape, subschema->at[KEYWORD_ITEMS]) == JSON_ARRAY) {
+		prefix = KEYWORD_ITEMS;
+		rest = KEYWORD_ADDITIONAL_ITEMS;
+	}
+	if (subschema->at[prefix] != 0) {
+		r = compile_expect(subschema, prefix, JSON_ARRAY);
+		if (r == 0)
+			r = compile_list(
+				subschema, subschema->at[prefix], &array->prefix, &array->n_prefix);
+		if (r != 0)
+			return r;
+	}
+	return add_child(subschema, rest, &array->items);
+}
+
+static int add_unique(const struct subschema *subschema, struct node_array *array)
+{
+	uint32_t token = subschema->at[KEYWORD_UNIQUE_ITEMS];
+	enum json_type type = json_type_at(subschema->tape, token);
+
+	if (token == 0)
+		return 0;
+	if (type != JSON_TRUE && type != JSON_FALSE)
+		return compile_refuse(subschema, token, "'uniqueItems' must be a boolean, not %s",
+			json_type_name(type));
+	array->is_unique = type == JSON_TRUE;
+	return 0;
+}
+
+int compile_array(const struct subschema *subschema)
+{
+	static const enum keyword keywords[] = {KEYWORD_ITEMS, KEYWORD_PREFIX_ITEMS,
+		KEYWORD_CONTAINS, KEYWORD_MIN_ITEMS, KEYWORD_MAX_ITEMS, KEYWORD_UNIQUE_ITEMS};
+	struct node *node = subschema->node;
+	struct node_array *array;
+	int r = add_child(subschema, KEYWORD_UNEVALUATED_ITEMS, &node->unevaluated_items);
+
+	if (r != 0 || !has_any(subschema, keywords, sizeof(keywords) / sizeof(keywords[0])))
+		return r;
+	array = compile_alloc(subschema, sizeof(*array));
+	if (!array)
+		return -ENOMEM;
+	*array = (struct node_array){.items_max = NODE_UNBOUNDED,
+		.contains_min = 1,
+		.contains_max = NODE_UNBOUNDED,
+		.contains_marks = subschema->dialect.draft == DRAFT_2020_12};
+	node->array = array;
+	r = add_items(subschema, array);
+	if (r == 0)
+		r = add_size(subschema, KEYWORD_MIN_ITEMS, &array->items_min);
+	if (r == 0)
+		r = add_size(subschema, KEYWORD_MAX_ITEMS, &array->items_max);
+	if (r == 0)
+		r = add_unique(subschema, array);
+	if (r == 0)
+		r = add_child(subschema, KEYWORD_CONTAINS, &array->contains);
+	if (r == 0)
+		r = add_size(subschema, KEYWORD_MIN_CONTAINS, &array->contains_min);
+	if (r == 0)
+		r = add_size(subschema, KEYWORD_MAX_CONTAINS, &array->contains_max);
+	return r;
+}
+
+/* The property table while it is filled. */
+struct table {
+	struct key *keys;
+	struct node_property *properties;
+	uint32_t count;
+	struct map names; /* to places in the lists */
+};
+
+/* The place of the name at @token in the table, where it is put if it is not there yet. */
+static int add_name(
+	const struct subschema *subschema, uint32_t token, struct table *table, uint32_t *ret_at)
+{
+	struct key *key = &table->keys[table->count];
+	int r = compile_key(subschema, token, key);
+
+	if (r != 0)
+		return r;
+	r = map_add(&table->names, key->bytes, key->length, table->count);
+	if (r == -ENOMEM)
+		return r;
+	*ret_at = r == 0 ? table->count++ : map_find(&table->names, key->bytes, key->length);
+	return 0;
+}
+
+static int add_properties(const struct subschema *subschema, struct table *table)
+{
+	const struct json_tape *tape = subschema->tape;
+	uint32_t map = subschema->at[KEYWORD_PROPERTIES];
+
+	for (uint32_t key = json_first(tape, map); key < json_end(tape, map);
+		key = json_next_key(tape, key)) {
+		struct node_property *property;
+		uint32_t at;
+		int r = add_name(subschema, key, table, &at);
+
+		if (r != 0)
+			return r;
+		property = &table->properties[at];
+		r = compile_child(subschema, key + 1, &property->node);
+		if (r != 0)
+			return r;
+		property->value_token = key + 1;
+		if (json_type_at(tape, key + 1) == JSON_OBJECT)
+			property->default_token = json_find(tape, key + 1, "default");
+		if (property->default_token != 0)
+			subschema->compiler->schema->has_defaults = true;
+	}
+	return 0;
+}
+
+static int add_required(const struct subschema *subschema, struct table *table)
+{
+	const struct json_tape *tape = subschema->tape;
+	uint32_t list = subschema->at[KEYWORD_REQUIRED];
+
+	for (uint32_t i = json_first(tape, list); i < json_end(tape, list);
+		i = json_next(tape, i)) {
+		uint32_t at;
+		int r;
+
+		if (json_type_at(tape, i) != JSON_STRING)
+			return compile_refuse(subschema, i, "'required' must list strings, not %s",
+				json_type_name(json_type_at(tape, i)));
+		r = add_name(subschema, i, table, &at);
+		if (r != 0)
+			return r;
+		table->properties[at].is_required = true;
+	}
+	return 0;
+}
+
+static int add_table(const struct subschema *subschema, struct node_object *object)
+{
+	const struct json_tape *tape = subschema->tape;
+	uint32_t map = subschema->at[KEYWORD_PROPERTIES];
+	uint32_t list = subschema->at[KEYWORD_REQUIRED];
+	size_t size = (map ? json_count(tape, map) : 0) + (list ? json_count(tape, list) : 0) + 1;
+	struct table table = {.keys = compile_alloc(subschema, size * sizeof(*table.keys)),
+		.properties = compile_alloc(subschema, size * sizeof(*table.properties))};
+	int r = 0;
+
+	if (!table.keys || !table.properties)
+		return -ENOMEM;
+	if (map != 0)
+		r = add_properties(subschema, &table);
+	if (r == 0 && list != 0)
+		r = add_required(subschema, &table);
+	map_deinit(&table.names);
+	if (r != 0)
+		return r;
+	object->properties = table.properties;
+	object->names = (struct key_set){.keys = table.keys, .count = table.count};
+	for (uint32_t i = 0; i < table.count; i++)
+		object->n_required += table.properties[i].is_required;
+	return key_set_index(&object->names, &subschema->compiler->schema->arena);
+}
+
+static int add_patterns(const struct subschema *subschema, struct node_object *object)
+{
+	const struct json_tape *tape = subschema->tape;
+	uint32_t map = subschema->at[KEYWORD_PATTERN_PROPERTIES];
+
+	object->patterns =
+		compile_alloc(subschema, json_count(tape, map) * sizeof(*object->patterns));
+	if (!object->patterns)
+		return -ENOMEM;
+	for (uint32_t key = json_first(tape, map); key < json_end(tape, map);
+		key = json_next_key(tape, key)) {
+		struct node_pattern_property *property = &object->patterns[object->n_patterns++];
+		int r = compile_pattern(subschema, key, &property->pattern);
+
+		if (r == 0)
+			r = compile_child(subschema, key + 1, &property->node);
+		if (r != 0)
+			return r;
+	}
+	return 0;
+}
+
+/* The names at @list that @dependency asks for. */
+static int add_dependent_names(
+	const struct subschema *subschema, uint32_t list, struct node_dependency *dependency)
+{
+	const struct json_tape *tape = subschema->tape;
+	struct key *keys = compile_alloc(subschema, json_count(tape, list) * sizeof(*keys));
+
+	if (!keys)
+		return -ENOMEM;
+	dependency->required = keys;
+	for (uint32_t i = json_first(tape, list); i < json_end(tape, list);
+		i = json_next(tape, i)) {
+		int r;
+
+		if (json_type_at(tape, i) != JSON_STRING)
+			return compile_refuse(subschema, i,
+				"must be the name of a property, not %s",
+				json_type_name(json_type_at(tape, i)));
+		r = compile_key(subschema, i, &keys[dependency->n_required++]);
+		if (r != 0)
+			return r;
+	}
+	return 0;
+}
+
+static int add_dependency(
+	const struct subschema *subschema, uint32_t key, struct node_dependency *dependency)
+{
+	int r = compile_key(subschema, key, &dependency->trigger);
+
+	if (r != 0)
+		return r;
+	if (json_type_at(subschema->tape, key + 1) == JSON_ARRAY)
+		return add_dependent_names(subschema, key + 1, dependency);
+	return compile_child(subschema, key + 1, &dependency->node);
+}
+
+static const enum keyword dependency_keywords[] = {
+	KEYWORD_DEPENDENT_REQUIRED, KEYWORD_DEPENDENT_SCHEMAS, KEYWORD_DEPENDENCIES};
+#define N_DEPENDENCY_KEYWORDS (sizeof(dependency_keywords) / sizeof(dependency_keywords[0]))
+
+static int add_dependencies(const struct subschema *subschema, struct node_object *object)
+{
+	const struct json_tape *tape = subschema->tape;
+	size_t count = 0;
+
+	for (size_t i = 0; i < N_DEPENDENCY_KEYWORDS; i++) {
+		uint32_t map = subschema->at[dependency_keywords[i]];
+		int r = map != 0 ? compile_expect(subschema, dependency_keywords[i], JSON_OBJECT)
+				 : 0;
+
+		if (r != 0)
+			return r;
+		count += map != 0 ? json_count(tape, map) : 0;
+	}
+	object->dependencies = compile_alloc(subschema, count * sizeof(*object->dependencies));
+	if (!object->dependencies)
+		return -ENOMEM;
+	for (size_t i = 0; i < N_DEPENDENCY_KEYWORDS; i++) {
+		uint32_t map = subschema->at[dependency_keywords[i]];
+
+		for (uint32_t key = map + 1; map != 0 && key < json_end(tape, map);
+			key = json_next_key(tape, key)) {
+			int r = add_dependency(
+				subschema, key, &object->dependencies[object->n_dependencies++]);
+
+			if (r != 0)
+				return r;
+		}
+	}
+	return 0;
+}
+
+/* The parts that are maps and lists, each of the JSON type that it must have. */
+static int add_parts(const struct subschema *subschema, struct node_object *object)
+{
+	const uint32_t *at = subschema->at;
+	int r = 0;
+
+	if (at[KEYWORD_PROPERTIES] != 0)
+		r = compile_expect(subschema, KEYWORD_PROPERTIES, JSON_OBJECT);
+	if (r == 0 && at[KEYWORD_REQUIRED] != 0)
+		r = compile_expect(subschema, KEYWORD_REQUIRED, JSON_ARRAY);
+	if (r == 0)
+		r = add_table(subschema, object);
+	if (r == 0 && at[KEYWORD_PATTERN_PROPERTIES] != 0) {
+		r = compile_expect(subschema, KEYWORD_PATTERN_PROPERTIES, JSON_OBJECT);
+		if (r == 0)
+			r = add_patterns(subschema, object);
+	}
+	return r == 0 ? add_dependencies(subschema, object) : r;
+}
+
+int compile_object(const struct subschema *subschema)
+{
+	static const enum keyword keywords[] = {KEYWORD_PROPERTIES, KEYWORD_REQUIRED,
+		KEYWORD_ADDITIONAL_PROPERTIES, KEYWORD_PATTERN_PROPERTIES, KEYWORD_PROPERTY_NAMES,
+		KEYWORD_MIN_PROPERTIES, KEYWORD_MAX_PROPERTIES, KEYWORD_DEPENDENT_REQUIRED,
+		KEYWORD_DEPENDENT_SCHEMAS, KEYWORD_DEPENDENCIES};
+	struct node *node = subschema->node;
+	struct node_object *object;
+	int r = add_child(subschema, KEYWORD_UNEVALUATED_PROPERTIES, &node->unevaluated_properties);
+
+	if (r != 0 || !has_any(subschema, keywords, sizeof(keywords) / sizeof(keywords[0])))
+		return r;
+	object = compile_alloc(subschema, sizeof(*object));
+	if (!object)
+		return -ENOMEM;
+	object->members_max = NODE_UNBOUNDED;
+	node->object = object;
+	r = add_parts(subschema, object);
+	if (r == 0)
+		r = add_size(subschema, KEYWORD_MIN_PROPERTIES, &object->members_min);
+	if (r == 0)
+		r = add_size(subschema, KEYWORD_MAX_PROPERTIES, &object->members_max);
+	if (r == 0)
+		r = add_child(subschema, KEYWORD_ADDITIONAL_PROPERTIES, &object->additional);
+	if (r == 0)
+		r = add_child(subschema, KEYWORD_PROPERTY_NAMES, &object->names_node);
+	return r;
+}

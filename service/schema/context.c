@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "schema/equal.h"
+#include "schema/validate.h"
+
+/*
+ * The state of a check: everything that it may need grows here and stays for the next one, so that
+ * after the first few checks nothing is allocated any more.
+ */
+
+#define STACK_FIRST 64
+
+struct schema_context *schema_context_new(void)
+{
+	struct schema_context *context = calloc(1, sizeof(*context));
+
+	if (!context)
+		return NULL;
+	context->scratch = pattern_scratch_new();
+	context->marks = calloc(STACK_FIRST, sizeof(*context->marks));
+	context->marks_capacity = STACK_FIRST;
+	if (!context->scratch || !context->marks) {
+		schema_context_free(context);
+		return NULL;
+	}
+	return context;
+}
+
+void schema_context_free(struct schema_context *context)
+{
+	if (!context)
+		return;
+	buffer_deinit(&context->text);
+	pattern_scratch_free(context->scratch);
+	free(context->marks);
+	free(context->scopes);
+	free(context->unique);
+	free(context);
+}
+
+void validate_begin(
+	struct schema_context *context, const struct schema *schema, const struct json_tape *tape)
+{
+	context->schema = schema;
+	context->tape = tape;
+	context->steps_left = STEPS_BASE + (uint64_t)tape->count * STEPS_PER_TOKEN;
+	context->depth = 0;
+	context->stop = STOP_NONE;
+	context->marks_used = MARKS_NONE + 1;
+	context->scopes_used = 0;
+}
+
+bool validate_stop(struct schema_context *context, enum validate_stop stop)
+{
+	if (context->stop == STOP_NONE)
+		context->stop = stop;
+	return false;
+}
+
+uint32_t validate_push_marks(struct schema_context *context, uint32_t count)
+{
+	uint32_t row = context->marks_used;
+	uint32_t words = count / 64 + 1;
+
+	if (context->marks_capacity - row < words) {
+		uint32_t capacity = (row + words) * 2;
+		uint64_t *marks = reallocarray(context->marks, capacity, sizeof(*marks));
+
+		if (!marks) {
+			validate_stop(context, STOP_MEMORY);
+			return MARKS_NONE;
+		}
+		context->marks = marks;
+		context->marks_capacity = capacity;
+	}
+	memset(context->marks + row, 0, words * sizeof(*context->marks));
+	context->marks_used += words;
+	return row;
+}
+
+bool validate_enter_scope(struct schema_context *context, const struct node *node)
+{
+	uint32_t used = context->scopes_used;
+
+	if (!context->schema->is_dynamic ||
+		(used > 0 && context->scopes[used - 1] == node->resource))
+		return false;
+	if (used == context->scopes_capacity) {
+		uint32_t capacity = used ? used * 2 : STACK_FIRST;
+		uint32_t *scopes = reallocarray(context->scopes, capacity, sizeof(*scopes));
+
+		if (!scopes)
+			return validate_stop(context, STOP_MEMORY);
+		context->scopes = scopes;
+		context->scopes_capacity = capacity;
+	}
+	context->scopes[context->scopes_used++] = node->resource;
+	return true;
+}
+
+void validate_leave_scope(struct schema_context *context)
+{
+	context->scopes_used--;
+}
+
+const struct node *validate_find_dynamic(
+	const struct schema_context *context, const struct node_applicator *applicator)
+{
+	if (applicator->n_candidates == 1)
+		return applicator->nodes[0];
+	for (uint32_t i = 0; i < context->scopes_used; i++) {
+		for (uint32_t k = 0; k < applicator->n_candidates; k++) {
+			if (applicator->candidates[k].resource == context->scopes[i])
+				return applicator->candidates[k].node;
+		}
+	}
+	return applicator->nodes[0];
+}
+
+const char *validate_text(struct schema_context *context, uint32_t index, size_t *ret_size)
+{
+	const struct json_token *token = json_at(context->tape, index);
+
+	if (!(token->flags & JSON_ESCAPED)) {
+		*ret_size = token->length;
+		return json_bytes(context->tape, index);
+	}
+	buffer_reset(&context->text);
+	json_string_decode(context->tape, index, &context->text);
+	if (!buffer_terminate(&context->text)) {
+		validate_stop(context, STOP_MEMORY);
+		return NULL;
+	}
+	*ret_size = context->text.size;
+	return context->text.data;
+}

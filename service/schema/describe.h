@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "json/reader.h"
+#include "schema/node.h"
+#include "util/buffer.h"
+
+/*
+ * What is wanted and what came, in words that fit into a sentence: "an integer from 1 to 365",
+ * "one of "low", "high"", "the string "chair"". One line, of bounded length, without control
+ * characters; nothing of how the schema is written.
+ */
+
+/* Values and names are cut to so many code points. */
+#define DESCRIBE_POINTS_MAX 60
+
+/* Lists of values and names are cut to so many. */
+#define DESCRIBE_LIST_MAX 10
+
+/* What satisfies @node, with its article. */
+void describe_node(const struct node *node, struct buffer *out);
+
+/* The value at @index of @tape with the name of its type. */
+void describe_value(const struct json_tape *tape, uint32_t index, struct buffer *out);
+
+/* The JSON text of the value at @index of @tape, cut. */
+void describe_text(const struct json_tape *tape, uint32_t index, struct buffer *out);
+
+/* The name of a property, in quotes. */
+void describe_name(const char *name, size_t size, struct buffer *out);
+
+/* `one of "a", "b"` or, of one value, the value: all values of @values, which belong to @node. */
+void describe_values(const struct node *node, const struct node_values *values, struct buffer *out);
+
+/* One line that lists the properties that the object @node describes takes; nothing where it is no
+ * such object. */
+void describe_parameters(const struct node *node, struct buffer *out);
+
+/* The node behind lone references, which is where the sections are. */
+const struct node *describe_target(const struct node *node);

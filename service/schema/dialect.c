@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "schema/dialect.h"
+
+#include <string.h>
+
+#include "schema/metaschemas.h"
+#include "schema/uri.h"
+
+#define URI_2020_12  "https://json-schema.org/draft/2020-12/schema"
+#define URI_07       "http://json-schema.org/draft-07/schema"
+#define URI_07_HTTPS "https://json-schema.org/draft-07/schema"
+
+/* A metaschema may itself be described by another, and so on, up to one of the two drafts. */
+#define METASCHEMA_CHAIN_MAX 4
+
+static const struct {
+	const char *uri;
+	enum keyword_vocabulary vocabulary;
+} vocabularies[] = {
+	{"https://json-schema.org/draft/2020-12/vocab/core", VOCABULARY_CORE},
+	{"https://json-schema.org/draft/2020-12/vocab/applicator", VOCABULARY_APPLICATOR},
+	{"https://json-schema.org/draft/2020-12/vocab/unevaluated", VOCABULARY_UNEVALUATED},
+	{"https://json-schema.org/draft/2020-12/vocab/validation", VOCABULARY_VALIDATION},
+	{"https://json-schema.org/draft/2020-12/vocab/meta-data", VOCABULARY_ANNOTATION},
+	{"https://json-schema.org/draft/2020-12/vocab/content", VOCABULARY_ANNOTATION},
+	{"https://json-schema.org/draft/2020-12/vocab/format-annotation", VOCABULARY_ANNOTATION},
+	{"https://json-schema.org/draft/2020-12/vocab/format-assertion",
+		VOCABULARY_FORMAT_ASSERTION},
+};
+
+const char *dialect_metaschema(const char *uri, size_t uri_size, size_t *ret_size)
+{
+	for (size_t i = 0; i < n_metaschemas; i++) {
+		if (strlen(metaschemas[i].uri) == uri_size &&
+			memcmp(metaschemas[i].uri, uri, uri_size) == 0) {
+			*ret_size = metaschemas[i].size;
+			return (const char *)metaschemas[i].text;
+		}
+	}
+	return NULL;
+}
+
+static bool is_uri(const struct buffer *uri, const char *wanted)
+{
+	return uri->size == strlen(wanted) && memcmp(uri->data, wanted, uri->size) == 0;
+}
+
+/* The registered document called @uri, or NULL. */
+static const struct schema_resource *find_registered(
+	const struct library *library, const struct buffer *uri)
+{
+	for (size_t i = 0; i < library->options->n_resources; i++) {
+		const struct schema_resource *known = &library->options->resources[i];
+
+		if (uri_fragment(known->uri, strlen(known->uri)) == uri->size &&
+			memcmp(known->uri, uri->data, uri->size) == 0 &&
+			json_type_at(known->tape, known->root) == JSON_OBJECT)
+			return known;
+	}
+	return NULL;
+}
+
+/* The vocabularies that the object at @map of @tape, a `$vocabulary`, switches on. Returns false,
+ * with *ret_unknown the key, when it requires one that we do not know. */
+static bool read_vocabularies(
+	const struct json_tape *tape, uint32_t map, unsigned int *ret, uint32_t *ret_unknown)
+{
+	*ret = VOCABULARY_CORE;
+	for (uint32_t key = json_first(tape, map); key < json_end(tape, map);
+		key = json_next_key(tape, key)) {
+		unsigned int found = 0;
+
+		for (size_t i = 0; i < sizeof(vocabularies) / sizeof(vocabularies[0]); i++) {
+			const char *uri = vocabularies[i].uri;
+
+			if (json_string_equals(tape, key, uri, strlen(uri)))
+				found = vocabularies[i].vocabulary;
+		}
+		if (found == 0 && json_is_true(tape, key + 1)) {
+			*ret_unknown = key;
+			return false;
+		}
+		*ret |= found;
+	}
+	return true;
+}
+
+/* The string at @token without the empty fragment that many write behind it. */
+static int read_uri(const struct json_tape *tape, uint32_t token, struct buffer *ret)
+{
+	buffer_reset(ret);
+	json_string_decode(tape, token, ret);
+	if (ret->size > 0 && ret->data[ret->size - 1] == '#')
+		ret->size--;
+	buffer_terminate(ret);
+	return buffer_status(ret);
+}
+
+/* Take what @known, a registered metaschema, says of itself: its vocabularies, and in @uri what it
+ * is described by in turn. */
+static int follow_metaschema(struct library *library, const struct source *source, uint32_t token,
+	const struct schema_resource *known, unsigned int *masked, struct buffer *uri)
+{
+	uint32_t map = json_find(known->tape, known->root, "$vocabulary");
+	uint32_t next = json_find(known->tape, known->root, "$schema");
+	uint32_t unknown;
+
+	if (map != JSON_NONE && json_type_at(known->tape, map) == JSON_OBJECT && *masked == 0 &&
+		!read_vocabularies(known->tape, map, masked, &unknown)) {
+		cleanup_free char *name = json_string_dup(known->tape, unknown, NULL);
+
+		return library_refuse(library, source, token,
+			"its metaschema '%s' requires the vocabulary '%s', which is unknown",
+			known->uri, name ? name : "");
+	}
+	if (next == JSON_NONE || json_type_at(known->tape, next) != JSON_STRING) {
+		buffer_reset(uri);
+		buffer_append_string(
+			uri, library->dialect.draft == DRAFT_07 ? URI_07 : URI_2020_12);
+		buffer_terminate(uri);
+		return buffer_status(uri);
+	}
+	return read_uri(known->tape, next, uri);
+}
+
+int dialect_find(struct library *library, const struct source *source, uint32_t token,
+	struct dialect *ret_dialect)
+{
+	cleanup(buffer_deinit) struct buffer uri = {0};
+	unsigned int masked = 0;
+	int r;
+
+	if (json_type_at(&source->tape, token) != JSON_STRING)
+		return library_refuse(library, source, token, "'$schema' must be a string, not %s",
+			json_type_name(json_type_at(&source->tape, token)));
+	r = read_uri(&source->tape, token, &uri);
+	for (int hop = 0; r == 0 && hop < METASCHEMA_CHAIN_MAX; hop++) {
+		const struct schema_resource *known;
+
+		if (is_uri(&uri, URI_2020_12) || is_uri(&uri, URI_07) ||
+			is_uri(&uri, URI_07_HTTPS)) {
+			ret_dialect->draft = is_uri(&uri, URI_2020_12) ? DRAFT_2020_12 : DRAFT_07;
+			ret_dialect->vocabularies = masked ? masked : VOCABULARY_ALL;
+			return 0;
+		}
+		known = find_registered(library, &uri);
+		if (!known)
+			break;
+		r = follow_metaschema(library, source, token, known, &masked, &uri);
+	}
+	if (r != 0)
+		return r;
+	return library_refuse(library, source, token,
+		"the dialect '%s' is unknown; use " URI_2020_12 " or " URI_07 "#", uri.data);
+}

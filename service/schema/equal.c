@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "schema/equal.h"
+
+#include <string.h>
+
+#include "json/number.h"
+#include "schema/validate.h"
+
+/* Two values under comparison. */
+struct pair {
+	struct schema_context *context;
+	const struct json_tape *a_tape;
+	const struct json_tape *b_tape;
+};
+
+static bool equal(const struct pair *pair, uint32_t a, uint32_t b);
+
+static bool equal_numbers(const struct pair *pair, uint32_t a, uint32_t b)
+{
+	const char *a_text = json_bytes(pair->a_tape, a);
+	const char *b_text = json_bytes(pair->b_tape, b);
+	size_t a_size = json_at(pair->a_tape, a)->length;
+	size_t b_size = json_at(pair->b_tape, b)->length;
+
+	if (a_size == b_size && memcmp(a_text, b_text, a_size) == 0)
+		return true;
+	return json_number_compare(a_text, a_size, b_text, b_size) == 0;
+}
+
+static bool equal_arrays(const struct pair *pair, uint32_t a, uint32_t b)
+{
+	uint32_t i = json_first(pair->a_tape, a);
+	uint32_t k = json_first(pair->b_tape, b);
+
+	while (i < json_end(pair->a_tape, a)) {
+		if (!equal(pair, i, k))
+			return false;
+		i = json_next(pair->a_tape, i);
+		k = json_next(pair->b_tape, k);
+	}
+	return true;
+}
+
+/* The key of the object @b that equals the key @a of the other tape; @guess is tried first. */
+static uint32_t find_key(const struct pair *pair, uint32_t a, uint32_t b, uint32_t guess)
+{
+	const struct json_tape *tape = pair->b_tape;
+
+	if (guess < json_end(tape, b) && json_strings_equal(pair->a_tape, a, tape, guess))
+		return guess;
+	if (!validate_spend(pair->context, json_count(tape, b)))
+		return JSON_NONE;
+	for (uint32_t key = json_first(tape, b); key < json_end(tape, b);
+		key = json_next_key(tape, key)) {
+		if (json_strings_equal(pair->a_tape, a, tape, key))
+			return key;
+	}
+	return JSON_NONE;
+}
+
+static bool equal_objects(const struct pair *pair, uint32_t a, uint32_t b)
+{
+	uint32_t guess = json_first(pair->b_tape, b);
+
+	for (uint32_t key = json_first(pair->a_tape, a); key < json_end(pair->a_tape, a);
+		key = json_next_key(pair->a_tape, key)) {
+		uint32_t other = find_key(pair, key, b, guess);
+
+		if (other == JSON_NONE || !equal(pair, key + 1, other + 1))
+			return false;
+		guess = json_next_key(pair->b_tape, other);
+	}
+	return true;
+}
+
+static bool equal(const struct pair *pair, uint32_t a, uint32_t b)
+{
+	struct schema_context *context = pair->context;
+	enum json_type type = json_type_at(pair->a_tape, a);
+	bool is_equal;
+
+	if (!validate_spend(context, 1) || type != json_type_at(pair->b_tape, b))
+		return false;
+	if (type < JSON_NUMBER)
+		return true;
+	if (type == JSON_NUMBER)
+		return equal_numbers(pair, a, b);
+	if (type == JSON_STRING)
+		return json_strings_equal(pair->a_tape, a, pair->b_tape, b);
+	if (json_count(pair->a_tape, a) != json_count(pair->b_tape, b))
+		return false;
+	if (context->depth == RECURSION_MAX)
+		return validate_stop(context, STOP_DEPTH);
+	context->depth++;
+	is_equal = type == JSON_ARRAY ? equal_arrays(pair, a, b) : equal_objects(pair, a, b);
+	context->depth--;
+	return is_equal;
+}
+
+bool equal_values(struct schema_context *context, const struct json_tape *a_tape, uint32_t a,
+	const struct json_tape *b_tape, uint32_t b)
+{
+	struct pair pair = {context, a_tape, b_tape};
+
+	return equal(&pair, a, b);
+}

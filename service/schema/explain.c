@@ -1,0 +1,604 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "schema/explain.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "schema/describe.h"
+#include "schema/equal.h"
+#include "util/text.h"
+
+/*
+ * The second pass: after a no, what is wrong, for a person or a model that has to correct it.
+ *
+ * It walks the nodes as the first pass does, asks that pass what holds, and goes on only where
+ * something does not. So it finds every independent violation and none that follows from another:
+ * of a value of the wrong type nothing more is said, what unevaluated* left over is told only when
+ * all else holds, and of a union only the branch that was meant (union.c).
+ */
+
+/* Append to a message where the string at @index holds what would be right without its quotes. */
+static void hint_at_quotes(
+	const struct json_tape *tape, const struct node *node, uint32_t index, struct buffer *out)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+	cleanup(json_tape_cleanup) struct json_tape inner = {0};
+	unsigned int type;
+
+	if (json_type_at(tape, index) != JSON_STRING || node->types & NODE_STRING)
+		return;
+	json_string_decode(tape, index, &text);
+	if (json_tape_read(
+		    &inner, text.data ? text.data : "", text.size, JSON_DEPTH_DEFAULT, NULL) != 0)
+		return;
+	type = node_type_of(&inner, 0, node->types);
+	if (!(node->types & type))
+		return;
+	buffer_printf(out, "; send the %s ", json_type_name(json_type_at(&inner, 0)));
+	if (json_type_at(&inner, 0) <= JSON_NUMBER)
+		describe_text(&inner, 0, out);
+	else
+		buffer_append_string(out, "itself");
+	buffer_append_string(out, ", without quotes");
+}
+
+/* The one of the strings of @node's enum that the string at @index is nearest to. */
+static void hint_at_value(
+	const struct json_tape *tape, const struct node *node, uint32_t index, struct buffer *out)
+{
+	cleanup_free char *came = NULL;
+	const struct key *best = NULL;
+	unsigned int best_distance = 0;
+	size_t size;
+
+	if (json_type_at(tape, index) != JSON_STRING || !node->values ||
+		node->values->strings.count < 2)
+		return;
+	came = json_string_dup(tape, index, &size);
+	for (uint32_t i = 0; came && i < node->values->strings.count; i++) {
+		const struct key *key = &node->values->strings.keys[i];
+		unsigned int distance;
+
+		if (text_is_near(came, size, key->bytes, key->length, &distance) &&
+			(!best || distance < best_distance)) {
+			best = key;
+			best_distance = distance;
+		}
+	}
+	if (best) {
+		buffer_append_string(out, "; did you mean ");
+		describe_name(best->bytes, best->length, out);
+		buffer_append_char(out, '?');
+	}
+}
+
+void explain_mismatch(struct explanation *explanation, const struct node *node, uint32_t index)
+{
+	const struct json_tape *tape = explanation->context->tape;
+	cleanup(buffer_deinit) struct buffer message = {0};
+
+	buffer_append_string(&message, "must be ");
+	describe_node(node, &message);
+	if (explanation->or_null != 0 && explanation->or_null == index)
+		buffer_append_string(&message, " or null");
+	buffer_append_string(&message, ", not ");
+	describe_value(tape, index, &message);
+	hint_at_quotes(tape, node, index, &message);
+	hint_at_value(tape, node, index, &message);
+	findings_add(&explanation->findings, index, &message);
+}
+
+static void add_finding(struct explanation *explanation, uint32_t index, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void add_finding(struct explanation *explanation, uint32_t index, const char *format, ...)
+{
+	cleanup(buffer_deinit) struct buffer message = {0};
+	va_list arguments;
+
+	va_start(arguments, format);
+	buffer_vprintf(&message, format, arguments);
+	va_end(arguments);
+	findings_add(&explanation->findings, index, &message);
+}
+
+static bool has_all_values(struct schema_context *context, const struct node *node, uint32_t index)
+{
+	for (const struct node_values *values = node->values; values; values = values->next) {
+		if (!validate_has_value(context, node, values, index))
+			return false;
+	}
+	return true;
+}
+
+static void explain_size(struct explanation *explanation, uint32_t index, uint32_t min,
+	uint32_t max, const char *singular, const char *plural)
+{
+	uint32_t count = json_count(explanation->context->tape, index);
+
+	if (count < min)
+		add_finding(explanation, index, "must have at least %u %s, has %u", min,
+			min == 1 ? singular : plural, count);
+	if (count > max)
+		add_finding(explanation, index, "must have at most %u %s, has %u", max,
+			max == 1 ? singular : plural, count);
+}
+
+/* The first two elements that are equal. */
+static void explain_unique(struct explanation *explanation, uint32_t index)
+{
+	struct schema_context *context = explanation->context;
+	const struct json_tape *tape = context->tape;
+	uint32_t a = 0;
+
+	for (uint32_t i = json_first(tape, index); i < json_end(tape, index);
+		i = json_next(tape, i), a++) {
+		uint32_t b = a + 1;
+
+		for (uint32_t k = json_next(tape, i); k < json_end(tape, index);
+			k = json_next(tape, k), b++) {
+			if (context->stop != STOP_NONE)
+				return;
+			if (equal_values(context, tape, i, tape, k)) {
+				add_finding(explanation, index,
+					"its elements must differ, but number %u and %u are equal "
+					"(counted from 0)",
+					a, b);
+				return;
+			}
+		}
+	}
+}
+
+static void explain_contains(
+	struct explanation *explanation, const struct node_array *array, uint32_t index)
+{
+	const struct json_tape *tape = explanation->context->tape;
+	cleanup(buffer_deinit) struct buffer message = {0};
+	uint32_t count = 0;
+
+	for (uint32_t i = json_first(tape, index); i < json_end(tape, index);
+		i = json_next(tape, i))
+		count += validate_accepts(explanation->context, array->contains, i, MARKS_NONE);
+	if (count >= array->contains_min && count <= array->contains_max)
+		return;
+	if (count < array->contains_min)
+		buffer_printf(&message, "must contain at least %u of ", array->contains_min);
+	else
+		buffer_printf(&message, "must contain at most %u of ", array->contains_max);
+	describe_node(array->contains, &message);
+	buffer_printf(&message, ", contains %u", count);
+	findings_add(&explanation->findings, index, &message);
+}
+
+static void explain_array(
+	struct explanation *explanation, const struct node_array *array, uint32_t index)
+{
+	const struct json_tape *tape = explanation->context->tape;
+	uint32_t at = 0;
+
+	explain_size(explanation, index, array->items_min, array->items_max, "element", "elements");
+	for (uint32_t i = json_first(tape, index); i < json_end(tape, index);
+		i = json_next(tape, i), at++) {
+		if (at < array->n_prefix)
+			explain_node(explanation, array->prefix[at], i);
+		else if (array->items && array->items->types == 0)
+			add_finding(explanation, i, "must be absent: the array takes %u element%s",
+				array->n_prefix, array->n_prefix == 1 ? "" : "s");
+		else if (array->items)
+			explain_node(explanation, array->items, i);
+	}
+	if (array->contains)
+		explain_contains(explanation, array, index);
+	if (array->is_unique && !unique_elements(explanation->context, index))
+		explain_unique(explanation, index);
+}
+
+/* One finding that lists all required names that are not there. */
+static void explain_missing(
+	struct explanation *explanation, const struct node_object *object, uint32_t index)
+{
+	const struct json_tape *tape = explanation->context->tape;
+	cleanup(buffer_deinit) struct buffer message = {0};
+	uint32_t missing = 0;
+
+	for (uint32_t i = 0; i < object->names.count; i++) {
+		const struct node_property *property = &object->properties[i];
+		const struct key *key = &object->names.keys[i];
+
+		if (!property->is_required ||
+			json_find_sized(tape, index, key->bytes, key->length) != JSON_NONE)
+			continue;
+		if (++missing > DESCRIBE_LIST_MAX)
+			continue;
+		buffer_append_string(&message, missing > 1 ? ", " : "");
+		describe_name(key->bytes, key->length, &message);
+		if (property->node && property->node->types != NODE_ANY) {
+			buffer_append_string(&message, " (");
+			describe_node(property->node, &message);
+			buffer_append_char(&message, ')');
+		}
+	}
+	if (missing == 0)
+		return;
+	buffer_terminate(&message);
+	add_finding(explanation, index, "missing required propert%s %s%s",
+		missing == 1 ? "y" : "ies", message.data ? message.data : "",
+		missing > DESCRIBE_LIST_MAX ? ", …" : "");
+}
+
+/* The name in @names that the key at @key was probably meant to be, if it is not there as well. */
+static const struct key *find_near_name(
+	const struct json_tape *tape, uint32_t object, const struct key_set *names, uint32_t key)
+{
+	size_t size;
+	cleanup_free char *came = json_string_dup(tape, key, &size);
+	const struct key *best = NULL;
+	unsigned int best_distance = 0;
+
+	for (uint32_t i = 0; came && i < names->count; i++) {
+		const struct key *name = &names->keys[i];
+		unsigned int distance;
+
+		if (!text_is_near(came, size, name->bytes, name->length, &distance) ||
+			(best && distance >= best_distance) ||
+			json_find_sized(tape, object, name->bytes, name->length) != JSON_NONE)
+			continue;
+		best = name;
+		best_distance = distance;
+	}
+	return best;
+}
+
+/* The member at @key that nothing takes. @object (may be NULL): what its names are looked up in. */
+static void explain_unexpected(struct explanation *explanation, const struct node_object *object,
+	uint32_t index, uint32_t key)
+{
+	const struct json_tape *tape = explanation->context->tape;
+	cleanup(buffer_deinit) struct buffer message = {0};
+	const struct key *near = object ? find_near_name(tape, index, &object->names, key) : NULL;
+	cleanup(buffer_deinit) struct buffer name = {0};
+
+	json_string_decode(tape, key, &name);
+	buffer_append_string(&message, "unexpected property ");
+	describe_name(name.data ? name.data : "", name.size, &message);
+	if (near) {
+		buffer_append_string(&message, "; did you mean ");
+		describe_name(near->bytes, near->length, &message);
+		buffer_append_char(&message, '?');
+	} else if (object && object->names.count == 0) {
+		buffer_append_string(&message, "; the object takes none");
+	} else if (object) {
+		buffer_append_string(&message, "; the object takes ");
+		for (uint32_t i = 0; i < object->names.count && i <= DESCRIBE_LIST_MAX; i++) {
+			buffer_append_string(&message, i > 0 ? ", " : "");
+			if (i == DESCRIBE_LIST_MAX)
+				buffer_append_string(&message, "…");
+			else
+				describe_name(object->names.keys[i].bytes,
+					object->names.keys[i].length, &message);
+		}
+	}
+	findings_add(&explanation->findings, key + 1, &message);
+}
+
+/* The member at @key by what does not name it. */
+static void explain_unnamed(struct explanation *explanation, const struct node_object *object,
+	uint32_t index, uint32_t key, bool is_additional)
+{
+	for (uint32_t i = 0; i < object->n_patterns; i++) {
+		if (!validate_matches(explanation->context, object->patterns[i].pattern, key))
+			continue;
+		is_additional = false;
+		if (object->patterns[i].node->types == 0)
+			explain_unexpected(explanation, NULL, index, key);
+		else
+			explain_node(explanation, object->patterns[i].node, key + 1);
+	}
+	if (!is_additional || !object->additional)
+		return;
+	if (object->additional->types == 0)
+		explain_unexpected(explanation, object, index, key);
+	else
+		explain_node(explanation, object->additional, key + 1);
+}
+
+/* The names of members that propertyNames does not take. */
+static void explain_name(
+	struct explanation *explanation, const struct node *node, uint32_t index, uint32_t key)
+{
+	const struct json_tape *tape = explanation->context->tape;
+	cleanup(buffer_deinit) struct buffer message = {0};
+	cleanup(buffer_deinit) struct buffer name = {0};
+
+	if (validate_accepts(explanation->context, node, key, MARKS_NONE))
+		return;
+	json_string_decode(tape, key, &name);
+	buffer_append_string(&message, "the property name ");
+	describe_name(name.data ? name.data : "", name.size, &message);
+	buffer_append_string(&message, " must be ");
+	describe_node(node, &message);
+	findings_add(&explanation->findings, index, &message);
+}
+
+static void explain_members(
+	struct explanation *explanation, const struct node_object *object, uint32_t index)
+{
+	const struct json_tape *tape = explanation->context->tape;
+
+	for (uint32_t key = json_first(tape, index); key < json_end(tape, index);
+		key = json_next_key(tape, key)) {
+		uint32_t place = validate_find_key(explanation->context, &object->names, key, 0);
+		const struct node *node = place != KEY_NONE ? object->properties[place].node : NULL;
+
+		if (node && node->types == 0)
+			explain_unexpected(explanation, NULL, index, key);
+		else if (node)
+			explain_node(explanation, node, key + 1);
+		explain_unnamed(explanation, object, index, key, !node);
+		if (object->names_node)
+			explain_name(explanation, object->names_node, index, key);
+	}
+}
+
+static void explain_dependencies(
+	struct explanation *explanation, const struct node_object *object, uint32_t index)
+{
+	const struct json_tape *tape = explanation->context->tape;
+
+	for (uint32_t i = 0; i < object->n_dependencies; i++) {
+		const struct node_dependency *d = &object->dependencies[i];
+
+		if (json_find_sized(tape, index, d->trigger.bytes, d->trigger.length) == JSON_NONE)
+			continue;
+		for (uint32_t k = 0; k < d->n_required; k++) {
+			const struct key *name = &d->required[k];
+			cleanup(buffer_deinit) struct buffer message = {0};
+
+			if (json_find_sized(tape, index, name->bytes, name->length) != JSON_NONE)
+				continue;
+			buffer_append_string(&message, "missing property ");
+			describe_name(name->bytes, name->length, &message);
+			buffer_append_string(&message, ", which is required beside ");
+			describe_name(d->trigger.bytes, d->trigger.length, &message);
+			findings_add(&explanation->findings, index, &message);
+		}
+		if (d->node)
+			explain_node(explanation, d->node, index);
+	}
+}
+
+static void explain_not(struct explanation *explanation, const struct node *node, uint32_t index)
+{
+	cleanup(buffer_deinit) struct buffer message = {0};
+
+	if (!validate_accepts(explanation->context, node, index, MARKS_NONE))
+		return;
+	buffer_append_string(&message, "must not be ");
+	describe_node(node, &message);
+	buffer_append_string(&message, ", but is ");
+	describe_value(explanation->context->tape, index, &message);
+	findings_add(&explanation->findings, index, &message);
+}
+
+/* A value that satisfies more than one branch, or else none. */
+static void explain_one_of(struct explanation *explanation, const struct node *node,
+	const struct node_applicator *applicator, uint32_t index)
+{
+	cleanup(buffer_deinit) struct buffer message = {0};
+	uint32_t holding = 0;
+
+	for (uint32_t i = 0; i < applicator->n_nodes; i++) {
+		if (!validate_accepts(
+			    explanation->context, applicator->nodes[i], index, MARKS_NONE))
+			continue;
+		buffer_append_string(&message, holding++ > 0 ? " and " : "");
+		if (holding <= DESCRIBE_LIST_MAX)
+			describe_node(applicator->nodes[i], &message);
+	}
+	if (holding == 0) {
+		explain_union(explanation, node, applicator, index);
+	} else if (holding > 1) {
+		buffer_terminate(&message);
+		add_finding(explanation, index,
+			"must satisfy exactly one of %u alternatives, but satisfies %u: %s",
+			applicator->n_nodes, holding, message.data ? message.data : "");
+	}
+}
+
+static bool accepts_any(
+	struct schema_context *context, const struct node_applicator *applicator, uint32_t index)
+{
+	for (uint32_t i = 0; i < applicator->n_nodes; i++) {
+		if (validate_accepts(context, applicator->nodes[i], index, MARKS_NONE))
+			return true;
+	}
+	return false;
+}
+
+static void explain_applicator(struct explanation *explanation, const struct node *node,
+	const struct node_applicator *applicator, uint32_t index)
+{
+	struct schema_context *context = explanation->context;
+	const struct node *next;
+
+	switch (applicator->kind) {
+	case NODE_REF:
+		explain_node(explanation, applicator->nodes[0], index);
+		break;
+	case NODE_DYNAMIC_REF:
+		explain_node(explanation, validate_find_dynamic(context, applicator), index);
+		break;
+	case NODE_ALL_OF:
+		for (uint32_t i = 0; i < applicator->n_nodes; i++)
+			explain_node(explanation, applicator->nodes[i], index);
+		break;
+	case NODE_ANY_OF:
+		if (!accepts_any(context, applicator, index))
+			explain_union(explanation, node, applicator, index);
+		break;
+	case NODE_ONE_OF:
+		explain_one_of(explanation, node, applicator, index);
+		break;
+	case NODE_NOT:
+		explain_not(explanation, applicator->nodes[0], index);
+		break;
+	case NODE_IF:
+		next = applicator->nodes[validate_accepts(
+						 context, applicator->nodes[0], index, MARKS_NONE)
+						 ? 1
+						 : 2];
+		if (next)
+			explain_node(explanation, next, index);
+		break;
+	}
+}
+
+/* What the other keywords of @node left over; they all hold. */
+static void explain_unevaluated(
+	struct explanation *explanation, const struct node *node, uint32_t index)
+{
+	struct schema_context *context = explanation->context;
+	const struct json_tape *tape = context->tape;
+	bool is_object = json_type_at(tape, index) == JSON_OBJECT;
+	const struct node *rest =
+		is_object ? node->unevaluated_properties : node->unevaluated_items;
+	uint32_t row = validate_push_marks(context, json_count(tape, index));
+	uint32_t at = 0;
+
+	if (row == MARKS_NONE || !validate_accepts_evaluated(context, node, index, row))
+		return;
+	for (uint32_t i = json_first(tape, index); i < json_end(tape, index); at++) {
+		uint32_t value = is_object ? i + 1 : i;
+
+		if (!validate_is_marked(context, row, at)) {
+			if (rest->types != 0)
+				explain_node(explanation, rest, value);
+			else if (is_object)
+				explain_unexpected(explanation, NULL, index, i);
+			else
+				add_finding(explanation, i,
+					"must be absent: no such element is "
+					"taken");
+		}
+		i = json_next(tape, value);
+	}
+	context->marks_used = row;
+}
+
+/* The section of the type that came. */
+static void explain_sections(
+	struct explanation *explanation, const struct node *node, uint32_t index)
+{
+	struct schema_context *context = explanation->context;
+	enum json_type type = json_type_at(context->tape, index);
+
+	if (type == JSON_ARRAY && node->array)
+		explain_array(explanation, node->array, index);
+	if (type == JSON_OBJECT && node->object) {
+		explain_size(explanation, index, node->object->members_min,
+			node->object->members_max, "property", "properties");
+		explain_missing(explanation, node->object, index);
+		explain_members(explanation, node->object, index);
+		explain_dependencies(explanation, node->object, index);
+	}
+	for (const struct node_applicator *a = node->applicators; a; a = a->next)
+		explain_applicator(explanation, node, a, index);
+}
+
+static void explain_failed(struct explanation *explanation, const struct node *node, uint32_t index)
+{
+	struct schema_context *context = explanation->context;
+	enum json_type type = json_type_at(context->tape, index);
+	uint32_t before = explanation->findings.count;
+	unsigned int bit = node_type_of(context->tape, index, node->declared);
+
+	if (!(node->declared & bit) || !has_all_values(context, node, index)) {
+		explain_mismatch(explanation, node, index);
+		return;
+	}
+	if (type == JSON_NUMBER || type == JSON_STRING) {
+		if (!validate_accepts_alone(context, node, index))
+			explain_mismatch(explanation, node, index);
+	}
+	explain_sections(explanation, node, index);
+	if (explanation->findings.count > before || context->stop != STOP_NONE)
+		return;
+	if (type == JSON_OBJECT ? node->unevaluated_properties != NULL
+				: type == JSON_ARRAY && node->unevaluated_items)
+		explain_unevaluated(explanation, node, index);
+}
+
+void explain_node(struct explanation *explanation, const struct node *node, uint32_t index)
+{
+	struct schema_context *context = explanation->context;
+	bool is_entered;
+
+	if (context->stop != STOP_NONE || explanation->findings.is_full ||
+		validate_accepts(context, node, index, MARKS_NONE))
+		return;
+	if (context->depth == RECURSION_MAX) {
+		validate_stop(context, STOP_DEPTH);
+		return;
+	}
+	context->depth++;
+	is_entered = validate_enter_scope(context, node);
+	explain_failed(explanation, node, index);
+	if (is_entered)
+		validate_leave_scope(context);
+	context->depth--;
+}
+
+/* What ended the check before its end. */
+static void explain_stop(struct explanation *explanation, uint32_t index)
+{
+	static const char *const reasons[] = {
+		[STOP_NONE] = "does not satisfy the schema",
+		[STOP_STEPS] = "cannot be checked: it takes too many steps",
+		[STOP_DEPTH] = "cannot be checked: the schema refers to itself without end, or is "
+			       "nested too deep",
+		[STOP_PATTERN] = "cannot be checked: matching a pattern takes too many steps",
+		[STOP_NUMBER] = "cannot be checked: a number is too long to be divided",
+	};
+
+	if (explanation->context->stop == STOP_MEMORY)
+		explanation->findings.error = -ENOMEM;
+	else
+		add_finding(explanation, index, "%s", reasons[explanation->context->stop]);
+}
+
+int validate_explain(struct schema_context *context, const struct schema *schema,
+	const struct node *node, const struct json_tape *tape, uint32_t value,
+	struct schema_report *ret_report)
+{
+	struct explanation explanation = {.context = context};
+	bool holds;
+	int r;
+
+	validate_begin(context, schema, tape);
+	holds = validate_accepts(context, node, value, MARKS_NONE);
+	if (!holds && context->stop == STOP_NONE) {
+		validate_begin(context, schema, tape);
+		explain_node(&explanation, node, value);
+	}
+	if (context->stop != STOP_NONE || (!holds && explanation.findings.count == 0))
+		explain_stop(&explanation, value);
+	r = findings_report(&explanation.findings, tape, value, ret_report);
+	findings_deinit(&explanation.findings);
+	return r;
+}
+
+int schema_explain(const struct schema *schema, struct schema_context *context,
+	const struct json_tape *tape, uint32_t value, struct schema_report *ret_report)
+{
+	cleanup(buffer_deinit) struct buffer summary = {0};
+	int r = validate_explain(context, schema, schema->root, tape, value, ret_report);
+
+	if (r < 0 || ret_report->n_violations == 0 || ret_report->summary)
+		return r;
+	describe_parameters(schema->root, &summary);
+	if (summary.size == 0)
+		return buffer_status(&summary);
+	ret_report->summary = buffer_take(&summary, NULL);
+	return ret_report->summary ? 0 : -ENOMEM;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "json/reader.h"
+#include "schema/schema.h"
+#include "util/buffer.h"
+
+/*
+ * What the second pass finds, in the order in which it finds it; the report has it in the order of
+ * the instance. More are kept than are reported, since what comes last may stand first.
+ */
+#define FINDINGS_MAX 64
+
+struct finding {
+	uint32_t token; /* of the instance */
+	char *message;
+};
+
+struct findings {
+	struct finding list[FINDINGS_MAX];
+	uint32_t count;
+	bool is_full; /* there was one more */
+	int error;    /* 0, or the first failure: -ENOMEM */
+};
+
+/* Add a finding at @token. @message is emptied; a finding that is there already is not added. */
+void findings_add(struct findings *findings, uint32_t token, struct buffer *message);
+
+/* Forget all findings but the first @count. */
+void findings_cut(struct findings *findings, uint32_t count);
+
+/* Add what was found to @report; paths lead from @root of @tape. 0 or -ENOMEM. */
+int findings_report(struct findings *findings, const struct json_tape *tape, uint32_t root,
+	struct schema_report *report);
+
+void findings_deinit(struct findings *findings);

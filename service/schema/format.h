@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * `format`, where it is asserted, and the two content keywords of draft-07: checks of the text of a
+ * string by the outside rule that the format names.
+ */
+enum format_kind {
+	FORMAT_TEXT,     /* `format` */
+	FORMAT_ENCODING, /* `contentEncoding` */
+	FORMAT_MEDIA,    /* `contentMediaType` */
+};
+
+struct format {
+	enum format_kind kind;
+	const char *name;
+	const char *example; /* for a message */
+	bool (*is_valid)(const char *text, size_t size);
+};
+
+/* The format called @name, or NULL for one that is not known and so asserts nothing. */
+const struct format *format_find(enum format_kind kind, const char *name);
+
+/* Whether @text is in @encoding (NULL: none), and holds what @media (NULL: anything) says. */
+bool format_content_is_valid(
+	const struct format *encoding, const struct format *media, const char *text, size_t size);

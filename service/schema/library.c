@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "schema/library.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json/pointer.h"
+#include "schema/dialect.h"
+#include "schema/node.h"
+#include "schema/uri.h"
+
+#define LIST_FIRST 4
+
+/* What the walk over one source carries along. */
+struct walk {
+	struct library *library;
+	struct source *source;
+	uint32_t resource; /* in which the walk is */
+	unsigned int depth;
+};
+
+int library_refuse(struct library *library, const struct source *source, uint32_t token,
+	const char *format, ...)
+{
+	struct schema_error *error = library->error;
+	bool is_main = source->uri[0] == '\0';
+	va_list arguments;
+
+	buffer_reset(&error->pointer);
+	buffer_reset(&error->message);
+	json_pointer_write(&source->tape, token, &error->pointer);
+	error->offset = is_main ? source->offset + json_at(&source->tape, token)->offset : 0;
+	if (!is_main)
+		buffer_printf(&error->message, "in %s: ", source->uri);
+	va_start(arguments, format);
+	buffer_vprintf(&error->message, format, arguments);
+	va_end(arguments);
+	if (!buffer_terminate(&error->pointer) || !buffer_terminate(&error->message))
+		return -ENOMEM;
+	return SCHEMA_E_REFUSED;
+}
+
+/* Make room for one more element in a list of @count, which grows by doubling. */
+static void *grow_list(void *list, uint32_t count, size_t element_size)
+{
+	bool is_full = (count & (count - 1)) == 0 && (count == 0 || count >= LIST_FIRST);
+
+	if (!is_full)
+		return list;
+	return reallocarray(list, count > 0 ? count * (size_t)2 : LIST_FIRST, element_size);
+}
+
+static int add_resource(struct library *library, const struct resource *resource)
+{
+	struct resource *resources =
+		grow_list(library->resources, library->n_resources, sizeof(*resources));
+
+	if (!resources)
+		return -ENOMEM;
+	library->resources = resources;
+	resources[library->n_resources] = *resource;
+	resource->source->resources[resource->token] = ++library->n_resources;
+	return 0;
+}
+
+/* Let @uri lead to the resource @index. Where two claim one URI, the first has it. */
+static int name_resource(struct library *library, const char *uri, uint32_t index)
+{
+	int r = map_add(&library->by_uri, uri, strlen(uri), index);
+
+	return r == -EEXIST ? 0 : r;
+}
+
+static int add_anchor(
+	const struct walk *walk, uint32_t schema, const char *name, size_t size, bool is_dynamic)
+{
+	struct library *library = walk->library;
+	const char *uri = library->resources[walk->resource].uri;
+	struct anchor *anchors = grow_list(library->anchors, library->n_anchors, sizeof(*anchors));
+	size_t uri_size = strlen(uri);
+	char *key = arena_alloc(library->arena, uri_size + 1 + size + 1);
+	int r;
+
+	if (anchors)
+		library->anchors = anchors;
+	if (!key || !anchors)
+		return -ENOMEM;
+	memcpy(key, uri, uri_size);
+	key[uri_size] = '#';
+	memcpy(key + uri_size + 1, name, size);
+	anchors[library->n_anchors] = (struct anchor){
+		key + uri_size + 1, {walk->source, schema, walk->resource}, is_dynamic};
+	r = map_add(&library->by_anchor, key, uri_size + 1 + size, library->n_anchors);
+	if (r == -EEXIST)
+		return library_refuse(library, walk->source, schema,
+			"the anchor '%s' stands twice in one schema resource", key + uri_size + 1);
+	library->n_anchors++;
+	return r;
+}
+
+/* The string member @name of the object at @schema, decoded into @ret; JSON_NONE in @ret_token
+ * where it is absent. */
+static int get_string(const struct walk *walk, uint32_t schema, const char *name,
+	struct buffer *ret, uint32_t *ret_token)
+{
+	const struct json_tape *tape = &walk->source->tape;
+	uint32_t token = json_find(tape, schema, name);
+
+	*ret_token = token;
+	if (token == JSON_NONE)
+		return 0;
+	if (json_type_at(tape, token) != JSON_STRING)
+		return library_refuse(walk->library, walk->source, token,
+			"'%s' must be a string, not %s", name,
+			json_type_name(json_type_at(tape, token)));
+	json_string_decode(tape, token, ret);
+	buffer_terminate(ret);
+	return buffer_status(ret);
+}
+
+static int read_anchors(const struct walk *walk, uint32_t schema)
+{
+	static const char *const names[] = {"$anchor", "$dynamicAnchor"};
+
+	for (int i = 0; i < 2; i++) {
+		cleanup(buffer_deinit) struct buffer name = {0};
+		uint32_t token;
+		int r = get_string(walk, schema, names[i], &name, &token);
+
+		if (r == 0 && token != JSON_NONE)
+			r = add_anchor(walk, schema, name.data, name.size, i == 1);
+		if (r != 0)
+			return r;
+	}
+	return 0;
+}
+
+/* Start a resource at @schema, whose URI is @id taken from where the walk is. */
+static int enter_resource(struct walk *walk, uint32_t schema, const struct buffer *id)
+{
+	struct library *library = walk->library;
+	const char *base = library->resources[walk->resource].uri;
+	struct resource resource = {.source = walk->source, .token = schema};
+	cleanup(buffer_deinit) struct buffer uri = {0};
+	uint32_t dialect_token = json_find(&walk->source->tape, schema, "$schema");
+	int r;
+
+	resource.dialect = library->resources[walk->resource].dialect;
+	uri_resolve(&uri, base, strlen(base), id->data, id->size);
+	if (buffer_status(&uri) < 0)
+		return buffer_status(&uri);
+	resource.uri = arena_copy(library->arena, uri.data ? uri.data : "", uri.size);
+	if (!resource.uri)
+		return -ENOMEM;
+	if (dialect_token != JSON_NONE) {
+		r = dialect_find(library, walk->source, dialect_token, &resource.dialect);
+		if (r != 0)
+			return r;
+	}
+	if (schema == 0) {
+		library->resources[walk->resource].uri = resource.uri;
+		return name_resource(library, resource.uri, walk->resource);
+	}
+	r = add_resource(library, &resource);
+	if (r < 0)
+		return r;
+	walk->resource = library->n_resources - 1;
+	return name_resource(library, resource.uri, walk->resource);
+}
+
+/* What `$id` at @schema means. In draft-07 one that is only a fragment is an anchor, and one beside
+ * `$ref` is ignored, as everything there is. */
+static int read_id(struct walk *walk, uint32_t schema)
+{
+	cleanup(buffer_deinit) struct buffer id = {0};
+	bool is_old = walk->library->resources[walk->resource].dialect.draft == DRAFT_07;
+	uint32_t token;
+	size_t hash;
+	int r;
+
+	if (is_old && json_find(&walk->source->tape, schema, "$ref") != JSON_NONE)
+		return 0;
+	r = get_string(walk, schema, "$id", &id, &token);
+	if (r != 0 || token == JSON_NONE)
+		return r;
+	hash = uri_fragment(id.data, id.size);
+	if (!is_old && hash + 1 < id.size)
+		return library_refuse(walk->library, walk->source, token,
+			"'$id' must have no fragment; a place is named with '$anchor'");
+	if (hash > 0 || id.size == 0) {
+		r = enter_resource(walk, schema, &id);
+		if (r != 0)
+			return r;
+	}
+	if (hash + 1 < id.size && id.data[hash + 1] != '/')
+		return add_anchor(walk, schema, id.data + hash + 1, id.size - hash - 1, false);
+	return 0;
+}
+
+static int walk_schema(struct walk *walk, uint32_t schema);
+
+static int walk_subschema(void *userdata, uint32_t schema)
+{
+	struct walk inner = *(const struct walk *)userdata;
+
+	return walk_schema(&inner, schema);
+}
+
+static int walk_schema(struct walk *walk, uint32_t schema)
+{
+	const struct json_tape *tape = &walk->source->tape;
+	int r;
+
+	if (json_type_at(tape, schema) != JSON_OBJECT)
+		return 0;
+	if (++walk->depth > SCHEMA_DEPTH_MAX)
+		return library_refuse(walk->library, walk->source, schema,
+			"schemas are nested more than %d deep", SCHEMA_DEPTH_MAX);
+	r = read_id(walk, schema);
+	if (r == 0 && walk->library->resources[walk->resource].dialect.draft == DRAFT_2020_12)
+		r = read_anchors(walk, schema);
+	for (uint32_t key = json_first(tape, schema); r == 0 && key < json_end(tape, schema);
+		key = json_next_key(tape, key)) {
+		enum keyword keyword =
+			keyword_find(tape, key, &walk->library->resources[walk->resource].dialect);
+
+		if (keyword != KEYWORD_NONE)
+			r = keyword_visit_subschemas(tape, keyword, key + 1, walk_subschema, walk);
+	}
+	return r;
+}
+
+int library_add(struct library *library, const char *uri, const struct json_tape *tape,
+	uint32_t root, struct place *ret_place)
+{
+	struct source *source = source_new(library->arena, uri, tape, root);
+	struct resource resource = {.uri = uri, .source = source, .dialect = library->dialect};
+	struct walk walk = {library, source, library->n_resources, 0};
+	uint32_t dialect_token;
+	int r;
+
+	if (!source)
+		return -ENOMEM;
+	source->next = library->sources;
+	library->sources = source;
+	dialect_token = json_type_at(&source->tape, 0) == JSON_OBJECT
+				? json_find(&source->tape, 0, "$schema")
+				: JSON_NONE;
+	if (dialect_token != JSON_NONE) {
+		r = dialect_find(library, source, dialect_token, &resource.dialect);
+		if (r != 0)
+			return r;
+	}
+	*ret_place = (struct place){source, 0, library->n_resources};
+	r = add_resource(library, &resource);
+	if (r == 0)
+		r = name_resource(library, uri, walk.resource);
+	return r == 0 ? walk_schema(&walk, 0) : r;
+}
+
+bool library_find_dynamic(
+	const struct library *library, uint32_t resource, const char *name, struct place *ret_place)
+{
+	for (uint32_t i = 0; i < library->n_anchors; i++) {
+		const struct anchor *anchor = &library->anchors[i];
+
+		if (anchor->is_dynamic && anchor->place.resource == resource &&
+			strcmp(anchor->name, name) == 0) {
+			*ret_place = anchor->place;
+			return true;
+		}
+	}
+	return false;
+}
+
+void library_deinit(struct library *library)
+{
+	map_deinit(&library->by_uri);
+	map_deinit(&library->by_anchor);
+	free(library->resources);
+	free(library->anchors);
+}

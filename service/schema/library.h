@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "schema/arena.h"
+#include "schema/keyword.h"
+#include "schema/map.h"
+#include "schema/schema.h"
+#include "schema/source.h"
+#include "util/cleanup.h"
+
+/*
+ * Everything that a `$ref` may refer to while a schema is compiled.
+ *
+ *   source     a document: the schema itself, one registered beside it, a built-in metaschema
+ *   resource   a part of a source with a URI of its own: its root, and every subschema with `$id`
+ *   anchor     a name for a place in a resource
+ *
+ * A source is walked once when it is added, and what it defines is remembered. Registered documents
+ * and metaschemas are added when something refers to them, not before. Nothing is ever fetched: a
+ * URI that nobody registered is an error that says so.
+ */
+struct resource {
+	const char *uri;
+	struct source *source;
+	uint32_t token;
+	bool is_used; /* something was compiled from it */
+	struct dialect dialect;
+};
+
+/* Where a schema stands. */
+struct place {
+	struct source *source;
+	uint32_t token;
+	uint32_t resource;
+};
+
+struct anchor {
+	const char *name;
+	struct place place;
+	bool is_dynamic;
+};
+
+struct library {
+	struct arena *arena; /* borrowed; sources and texts live in it */
+	const struct schema_options *options;
+	struct schema_error *error;
+	struct dialect dialect; /* of what has no $schema */
+	struct source *sources;
+	struct resource *resources;
+	uint32_t n_resources;
+	struct anchor *anchors;
+	uint32_t n_anchors;
+	struct map by_uri;    /* to indexes of resources */
+	struct map by_anchor; /* "URI#name" to indexes of anchors */
+};
+
+/* Fill the error with @token of @source and the formatted message. Returns SCHEMA_E_REFUSED, or
+ * -ENOMEM. */
+int library_refuse(struct library *library, const struct source *source, uint32_t token,
+	const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* Copy the schema at @root of @tape and learn what it defines. @uri ("" for none) is borrowed.
+ * 0, SCHEMA_E_REFUSED with the error filled, or -ENOMEM. */
+int library_add(struct library *library, const char *uri, const struct json_tape *tape,
+	uint32_t root, struct place *ret_place);
+
+/* Where the reference that is the string at @token of @source leads, taken from @resource.
+ * @ret_anchor (may be NULL) gets the index of the anchor that it names, or MAP_NONE. 0,
+ * SCHEMA_E_REFUSED with the error filled, or -ENOMEM. */
+int library_resolve(struct library *library, uint32_t resource, const struct source *source,
+	uint32_t token, struct place *ret_place, uint32_t *ret_anchor);
+
+/* The place in @resource that the dynamic anchor @name marks; false when there is none. */
+bool library_find_dynamic(const struct library *library, uint32_t resource, const char *name,
+	struct place *ret_place);
+
+void library_deinit(struct library *library);

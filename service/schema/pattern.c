@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "schema/pattern.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
+
+#include "schema/compile.h"
+
+/* What a match may use beside its steps. */
+#define PATTERN_HEAP_KIB        16384
+#define PATTERN_JIT_STACK_FIRST (32 * 1024)
+#define PATTERN_JIT_STACK_MAX   (512 * 1024)
+
+/* Room for what PCRE2 says of a pattern. */
+#define PCRE2_MESSAGE_BYTES 256
+
+#define PATTERN_OPTIONS                                                                            \
+	(PCRE2_UTF | PCRE2_DOLLAR_ENDONLY | PCRE2_ALLOW_EMPTY_CLASS | PCRE2_MATCH_UNSET_BACKREF |  \
+		PCRE2_NEVER_BACKSLASH_C | PCRE2_NEVER_UCP | PCRE2_NO_UTF_CHECK)
+
+struct pattern {
+	pcre2_code *code;
+	bool is_compiled; /* to machine code */
+	struct pattern *next;
+};
+
+struct pattern_scratch {
+	pcre2_match_data *match;
+	pcre2_match_context *limits;
+	pcre2_jit_stack *stack;
+};
+
+struct pattern_scratch *pattern_scratch_new(void)
+{
+	struct pattern_scratch *scratch = calloc(1, sizeof(*scratch));
+
+	if (!scratch)
+		return NULL;
+	scratch->match = pcre2_match_data_create(1, NULL);
+	scratch->limits = pcre2_match_context_create(NULL);
+	scratch->stack =
+		pcre2_jit_stack_create(PATTERN_JIT_STACK_FIRST, PATTERN_JIT_STACK_MAX, NULL);
+	if (!scratch->match || !scratch->limits || !scratch->stack) {
+		pattern_scratch_free(scratch);
+		return NULL;
+	}
+	pcre2_set_match_limit(scratch->limits, PATTERN_STEPS_MAX);
+	pcre2_set_depth_limit(scratch->limits, PATTERN_STEPS_MAX);
+	pcre2_set_heap_limit(scratch->limits, PATTERN_HEAP_KIB);
+	pcre2_jit_stack_assign(scratch->limits, NULL, scratch->stack);
+	return scratch;
+}
+
+void pattern_scratch_free(struct pattern_scratch *scratch)
+{
+	if (!scratch)
+		return;
+	pcre2_match_data_free(scratch->match);
+	pcre2_match_context_free(scratch->limits);
+	pcre2_jit_stack_free(scratch->stack);
+	free(scratch);
+}
+
+static int add_pattern(const struct subschema *subschema, uint32_t token,
+	const struct buffer *translated, const struct pattern **ret)
+{
+	struct schema *schema = subschema->compiler->schema;
+	struct pattern *pattern = compile_alloc(subschema, sizeof(*pattern));
+	PCRE2_UCHAR message[PCRE2_MESSAGE_BYTES];
+	PCRE2_SIZE offset;
+	int code;
+
+	if (!pattern)
+		return -ENOMEM;
+	pattern->code = pcre2_compile((PCRE2_SPTR)(translated->data ? translated->data : ""),
+		translated->size, PATTERN_OPTIONS, &code, &offset, NULL);
+	if (!pattern->code) {
+		if (code == PCRE2_ERROR_NOMEMORY)
+			return -ENOMEM;
+		pcre2_get_error_message(code, message, sizeof(message));
+		return compile_refuse(
+			subschema, token, "no regular expression: %s", (const char *)message);
+	}
+	pattern->is_compiled = pcre2_jit_compile(pattern->code, PCRE2_JIT_COMPLETE) == 0;
+	pattern->next = schema->patterns;
+	schema->patterns = pattern;
+	*ret = pattern;
+	return 0;
+}
+
+int compile_pattern(const struct subschema *subschema, uint32_t token, const struct pattern **ret)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+	cleanup(buffer_deinit) struct buffer translated = {0};
+	const char *why;
+
+	json_string_decode(subschema->tape, token, &text);
+	if (buffer_status(&text) < 0)
+		return buffer_status(&text);
+	if (!pattern_translate(text.data ? text.data : "", text.size, &translated, &why))
+		return compile_refuse(
+			subschema, token, "no regular expression of ECMA-262: %s", why);
+	if (buffer_status(&translated) < 0)
+		return buffer_status(&translated);
+	return add_pattern(subschema, token, &translated, ret);
+}
+
+void pattern_free(struct pattern *patterns)
+{
+	for (; patterns; patterns = patterns->next)
+		pcre2_code_free(patterns->code);
+}
+
+bool pattern_is_valid(const char *text, size_t size)
+{
+	cleanup(buffer_deinit) struct buffer translated = {0};
+	const char *why;
+	pcre2_code *code;
+	PCRE2_SIZE offset;
+	int error;
+
+	if (!pattern_translate(text, size, &translated, &why) || buffer_status(&translated) < 0)
+		return false;
+	code = pcre2_compile((PCRE2_SPTR)(translated.data ? translated.data : ""), translated.size,
+		PATTERN_OPTIONS, &error, &offset, NULL);
+	pcre2_code_free(code);
+	return code != NULL;
+}
+
+enum pattern_result pattern_match(const struct pattern *pattern, struct pattern_scratch *scratch,
+	const char *text, size_t size)
+{
+	PCRE2_SPTR subject = (PCRE2_SPTR)text;
+	int r = PCRE2_ERROR_JIT_STACKLIMIT;
+
+	if (pattern->is_compiled)
+		r = pcre2_jit_match(pattern->code, subject, size, 0, PCRE2_NO_UTF_CHECK,
+			scratch->match, scratch->limits);
+	/* The interpreter has the heap where machine code has only its stack. */
+	if (r == PCRE2_ERROR_JIT_STACKLIMIT)
+		r = pcre2_match(pattern->code, subject, size, 0, PCRE2_NO_UTF_CHECK | PCRE2_NO_JIT,
+			scratch->match, scratch->limits);
+	if (r >= 0)
+		return PATTERN_MATCHES;
+	return r == PCRE2_ERROR_NOMATCH ? PATTERN_DIFFERS : PATTERN_TOO_COSTLY;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "schema/property.h"
+
+#include <string.h>
+
+/* The general categories that have long names, with the short ones that PCRE2 takes. */
+static const struct {
+	const char *name;
+	const char *category;
+} categories[] = {
+	{"Cased_Letter", "L&"},
+	{"LC", "L&"},
+	{"Close_Punctuation", "Pe"},
+	{"Combining_Mark", "M"},
+	{"Connector_Punctuation", "Pc"},
+	{"Control", "Cc"},
+	{"Currency_Symbol", "Sc"},
+	{"Dash_Punctuation", "Pd"},
+	{"Decimal_Number", "Nd"},
+	{"Enclosing_Mark", "Me"},
+	{"Final_Punctuation", "Pf"},
+	{"Format", "Cf"},
+	{"Initial_Punctuation", "Pi"},
+	{"Letter", "L"},
+	{"Letter_Number", "Nl"},
+	{"Line_Separator", "Zl"},
+	{"Lowercase_Letter", "Ll"},
+	{"Mark", "M"},
+	{"Math_Symbol", "Sm"},
+	{"Modifier_Letter", "Lm"},
+	{"Modifier_Symbol", "Sk"},
+	{"Nonspacing_Mark", "Mn"},
+	{"Number", "N"},
+	{"Open_Punctuation", "Ps"},
+	{"Other", "C"},
+	{"Other_Letter", "Lo"},
+	{"Other_Number", "No"},
+	{"Other_Punctuation", "Po"},
+	{"Other_Symbol", "So"},
+	{"Paragraph_Separator", "Zp"},
+	{"Private_Use", "Co"},
+	{"Punctuation", "P"},
+	{"Separator", "Z"},
+	{"Space_Separator", "Zs"},
+	{"Spacing_Mark", "Mc"},
+	{"Surrogate", "Cs"},
+	{"Symbol", "S"},
+	{"Titlecase_Letter", "Lt"},
+	{"Unassigned", "Cn"},
+	{"Uppercase_Letter", "Lu"},
+	{"cntrl", "Cc"},
+	{"digit", "Nd"},
+	{"punct", "P"},
+};
+
+static bool is_name_char(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_' || c == '=';
+}
+
+static bool is_prefix(const char *name, size_t size, const char *prefix)
+{
+	size_t length = strlen(prefix);
+
+	return size > length && memcmp(name, prefix, length) == 0;
+}
+
+bool property_translate(char letter, const char *name, size_t size, struct buffer *out)
+{
+	static const char *const prefixes[] = {"gc=", "General_Category="};
+
+	for (size_t i = 0; i < size; i++) {
+		if (!is_name_char(name[i]))
+			return false;
+	}
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+		if (is_prefix(name, size, prefixes[i])) {
+			name += strlen(prefixes[i]);
+			size -= strlen(prefixes[i]);
+			break;
+		}
+	}
+	if (size == strlen("Assigned") && memcmp(name, "Assigned", size) == 0) {
+		buffer_printf(out, "\\%c{Cn}", letter == 'p' ? 'P' : 'p');
+		return true;
+	}
+	for (size_t i = 0; i < sizeof(categories) / sizeof(categories[0]); i++) {
+		if (strlen(categories[i].name) == size &&
+			memcmp(categories[i].name, name, size) == 0) {
+			buffer_printf(out, "\\%c{%s}", letter, categories[i].category);
+			return true;
+		}
+	}
+	buffer_printf(out, "\\%c{%.*s}", letter, (int)size, name);
+	return size > 0;
+}

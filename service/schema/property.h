@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "util/buffer.h"
+
+/*
+ * Append what the Unicode property @name of ECMA-262 (section 22.2, table 69 and on: `Letter`,
+ * `gc=Lu`, `Script=Greek`, `Alphabetic`) is for PCRE2. @letter is 'p', or 'P' for its opposite.
+ * Returns false for a name that cannot be one; whether PCRE2 knows it shows when it compiles.
+ */
+bool property_translate(char letter, const char *name, size_t size, struct buffer *out);

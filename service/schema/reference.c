@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <string.h>
+
+#include "schema/dialect.h"
+#include "schema/library.h"
+#include "schema/uri.h"
+
+/*
+ * How a reference is resolved (core section 8.2, RFC 3986, RFC 6901):
+ *
+ *   "item.json#/$defs/a"   taken from a resource called http://x/y/z
+ *      │         └──────── fragment: "" the root, "/…" a JSON Pointer, else an anchor
+ *      └── http://x/y/item.json: a resource that is known by now, or a registered document, or a
+ *          built-in metaschema, which is added then
+ */
+
+/* Add the document called @uri from what was registered or is built in. */
+static int add_known(struct library *library, const struct buffer *uri, struct place *ret_place)
+{
+	const struct schema_options *options = library->options;
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	const char *text;
+	size_t size;
+	int r;
+
+	for (size_t i = 0; i < options->n_resources; i++) {
+		const struct schema_resource *known = &options->resources[i];
+
+		if (uri_fragment(known->uri, strlen(known->uri)) == uri->size &&
+			memcmp(known->uri, uri->data, uri->size) == 0) {
+			const char *copy = arena_copy(library->arena, uri->data, uri->size);
+
+			if (!copy)
+				return -ENOMEM;
+			return library_add(library, copy, known->tape, known->root, ret_place);
+		}
+	}
+	text = dialect_metaschema(uri->data, uri->size, &size);
+	if (!text)
+		return -ENOENT;
+	r = json_tape_read(&tape, text, size, JSON_DEPTH_DEFAULT, NULL);
+	if (r != 0)
+		return r < 0 ? r : -ENOENT;
+	{
+		const char *copy = arena_copy(library->arena, uri->data, uri->size);
+
+		return copy ? library_add(library, copy, &tape, 0, ret_place) : -ENOMEM;
+	}
+}
+
+/* The root of the resource called @uri. 0, -ENOENT, SCHEMA_E_REFUSED, -ENOMEM. */
+static int find_resource(struct library *library, const struct buffer *uri, struct place *ret_place)
+{
+	uint32_t index = map_find(&library->by_uri, uri->data ? uri->data : "", uri->size);
+
+	if (index == MAP_NONE)
+		return uri->size > 0 ? add_known(library, uri, ret_place) : -ENOENT;
+	*ret_place = (struct place){
+		library->resources[index].source, library->resources[index].token, index};
+	return 0;
+}
+
+/* The child of @container that one token of a JSON Pointer (RFC 6901, still with its ~ escapes)
+ * names, or JSON_NONE. */
+static uint32_t find_child(
+	const struct json_tape *tape, uint32_t container, const char *bytes, size_t size)
+{
+	cleanup(buffer_deinit) struct buffer key = {0};
+	uint32_t child;
+	uint32_t index = 0;
+
+	if (json_type_at(tape, container) == JSON_OBJECT) {
+		for (size_t i = 0; i < size; i++) {
+			bool is_escape = bytes[i] == '~' && i + 1 < size &&
+					 (bytes[i + 1] == '0' || bytes[i + 1] == '1');
+
+			if (is_escape)
+				i++;
+			buffer_append_char(
+				&key, is_escape ? (bytes[i] == '0' ? '~' : '/') : bytes[i]);
+		}
+		if (buffer_status(&key) < 0)
+			return JSON_NONE;
+		return json_find_sized(tape, container, key.data ? key.data : "", key.size);
+	}
+	if (json_type_at(tape, container) != JSON_ARRAY || size == 0 || size > 9 ||
+		(size > 1 && bytes[0] == '0'))
+		return JSON_NONE;
+	for (size_t i = 0; i < size; i++) {
+		if (bytes[i] < '0' || bytes[i] > '9')
+			return JSON_NONE;
+		index = index * 10 + (uint32_t)(bytes[i] - '0');
+	}
+	child = json_first(tape, container);
+	while (child < json_end(tape, container) && index-- > 0)
+		child = json_next(tape, child);
+	return child < json_end(tape, container) ? child : JSON_NONE;
+}
+
+/* Follow a JSON Pointer from @place; the resource changes where the way enters an embedded one. */
+static bool follow_pointer(const char *pointer, size_t size, struct place *place)
+{
+	size_t at = 0;
+
+	while (at < size) {
+		size_t start = ++at; /* behind the slash */
+		uint32_t child;
+
+		while (at < size && pointer[at] != '/')
+			at++;
+		child = find_child(&place->source->tape, place->token, pointer + start, at - start);
+		if (child == JSON_NONE)
+			return false;
+		place->token = child;
+		if (place->source->resources[child] != 0)
+			place->resource = place->source->resources[child] - 1;
+	}
+	return true;
+}
+
+/* From the root of a resource to what the decoded @fragment of a reference names there. */
+static bool follow_fragment(const struct library *library, const struct buffer *fragment,
+	struct place *place, uint32_t *ret_anchor)
+{
+	cleanup(buffer_deinit) struct buffer key = {0};
+	uint32_t anchor;
+
+	if (fragment->size == 0)
+		return true;
+	if (fragment->data[0] == '/')
+		return follow_pointer(fragment->data, fragment->size, place);
+	buffer_append_string(&key, library->resources[place->resource].uri);
+	buffer_append_char(&key, '#');
+	buffer_append(&key, fragment->data, fragment->size);
+	if (buffer_status(&key) < 0)
+		return false;
+	anchor = map_find(&library->by_anchor, key.data, key.size);
+	if (anchor == MAP_NONE)
+		return false;
+	*place = library->anchors[anchor].place;
+	*ret_anchor = anchor;
+	return true;
+}
+
+static bool is_schema(const struct place *place)
+{
+	enum json_type type = json_type_at(&place->source->tape, place->token);
+
+	return type == JSON_OBJECT || type == JSON_TRUE || type == JSON_FALSE;
+}
+
+int library_resolve(struct library *library, uint32_t resource, const struct source *source,
+	uint32_t token, struct place *ret_place, uint32_t *ret_anchor)
+{
+	cleanup(buffer_deinit) struct buffer reference = {0};
+	cleanup(buffer_deinit) struct buffer uri = {0};
+	cleanup(buffer_deinit) struct buffer fragment = {0};
+	const char *base = library->resources[resource].uri;
+	uint32_t anchor = MAP_NONE;
+	size_t hash;
+	int r;
+
+	json_string_decode(&source->tape, token, &reference);
+	if (!buffer_terminate(&reference))
+		return -ENOMEM;
+	hash = uri_fragment(reference.data, reference.size);
+	uri_resolve(&uri, base, strlen(base), reference.data, hash);
+	if (hash + 1 < reference.size)
+		uri_decode(&fragment, reference.data + hash + 1, reference.size - hash - 1);
+	if (buffer_status(&uri) < 0 || buffer_status(&fragment) < 0)
+		return -ENOMEM;
+	r = find_resource(library, &uri, ret_place);
+	if (r == -ENOENT)
+		return library_refuse(library, source, token,
+			"'%s' refers to '%.*s', which is not registered; nothing is ever fetched",
+			reference.data, (int)uri.size, uri.data ? uri.data : "");
+	if (r != 0)
+		return r;
+	if (!follow_fragment(library, &fragment, ret_place, &anchor))
+		return library_refuse(library, source, token,
+			"'%s' refers to nothing: there is no such place in the schema",
+			reference.data);
+	if (!is_schema(ret_place))
+		return library_refuse(library, source, token,
+			"'%s' must refer to a schema, but leads to %s", reference.data,
+			json_type_name(json_type_at(&ret_place->source->tape, ret_place->token)));
+	if (ret_anchor)
+		*ret_anchor = anchor;
+	return 0;
+}

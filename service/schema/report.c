@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json/writer.h"
+#include "schema/schema.h"
+
+void schema_report_deinit(struct schema_report *report)
+{
+	for (size_t i = 0; i < report->n_violations; i++) {
+		free(report->violations[i].path);
+		free(report->violations[i].message);
+	}
+	free(report->summary);
+	*report = (struct schema_report){0};
+}
+
+int schema_report_add(struct schema_report *report, const char *path, const char *message)
+{
+	cleanup_free char *path_copy = NULL;
+	cleanup_free char *message_copy = NULL;
+
+	if (report->n_violations == SCHEMA_VIOLATIONS_MAX) {
+		report->is_cut = true;
+		return 0;
+	}
+	path_copy = strdup(path);
+	message_copy = strdup(message);
+	if (!path_copy || !message_copy)
+		return -ENOMEM;
+	report->violations[report->n_violations++] =
+		(struct schema_violation){take_ptr(path_copy), take_ptr(message_copy)};
+	return 0;
+}
+
+void schema_report_write_text(const struct schema_report *report, struct buffer *out)
+{
+	for (size_t i = 0; i < report->n_violations; i++) {
+		const struct schema_violation *violation = &report->violations[i];
+
+		buffer_append_string(out, i > 0 ? "; " : "");
+		if (violation->path[0] != '\0')
+			buffer_printf(out, "%s: ", violation->path);
+		buffer_append_string(out, violation->message);
+	}
+	if (report->is_cut)
+		buffer_append_string(out, "; and more");
+	if (report->summary)
+		buffer_printf(out, ". %s", report->summary);
+}
+
+void schema_report_write_json(const struct schema_report *report, struct buffer *out)
+{
+	buffer_append_char(out, '[');
+	for (size_t i = 0; i < report->n_violations; i++) {
+		buffer_append_string(out, i > 0 ? ",{" : "{");
+		json_write_key(out, "path");
+		json_write_text(out, report->violations[i].path);
+		buffer_append_char(out, ',');
+		json_write_key(out, "message");
+		json_write_text(out, report->violations[i].message);
+		buffer_append_char(out, '}');
+	}
+	buffer_append_char(out, ']');
+}

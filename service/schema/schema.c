@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "schema/schema.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json/pointer.h"
+#include "schema/compile.h"
+#include "schema/metaschema.h"
+#include "schema/validate.h"
+
+void schema_error_deinit(struct schema_error *error)
+{
+	buffer_deinit(&error->pointer);
+	buffer_deinit(&error->message);
+}
+
+void schema_free(struct schema *schema)
+{
+	if (!schema)
+		return;
+	pattern_free(schema->patterns);
+	arena_deinit(&schema->arena);
+	free(schema);
+}
+
+bool schema_has_defaults(const struct schema *schema)
+{
+	return schema->has_defaults;
+}
+
+/* Refuse @place because of the report's first violation, whose path leads on from there. */
+static int refuse_report(struct compiler *compiler, const struct source *source, uint32_t token,
+	const char *what, const struct schema_report *report)
+{
+	const char *message = report->n_violations ? report->violations[0].message : "";
+
+	return library_refuse(&compiler->library, source, token, "%s%s", what, message);
+}
+
+/* Hold the schema against the metaschema of its dialect. */
+static int check_metaschema(struct compiler *compiler, const struct place *place)
+{
+	const struct resource *resource = &compiler->library.resources[place->resource];
+	cleanup(schema_report_deinit) struct schema_report report = {0};
+	const struct json_tape *tape = &place->source->tape;
+	int r = metaschema_check(resource->dialect.draft, tape, &report);
+
+	if (r != SCHEMA_E_INVALID)
+		return r;
+	return refuse_report(compiler, place->source,
+		json_pointer_nearest(tape, report.violations[0].path), "", &report);
+}
+
+/* Hold the default of one property against its schema. */
+static int check_default(struct compiler *compiler, struct schema_context *context,
+	const struct node *owner, const struct node_property *property)
+{
+	cleanup(schema_report_deinit) struct schema_report report = {0};
+	const struct json_tape *tape = &owner->source->tape;
+	int r;
+
+	validate_begin(context, compiler->schema, tape);
+	if (validate_accepts(context, property->node, property->default_token, MARKS_NONE) &&
+		context->stop == STOP_NONE)
+		return 0;
+	r = validate_explain(
+		context, compiler->schema, property->node, tape, property->default_token, &report);
+	if (r < 0)
+		return r;
+	return refuse_report(compiler, owner->source, property->default_token,
+		"the default does not satisfy its schema: ", &report);
+}
+
+static int check_defaults(struct compiler *compiler)
+{
+	cleanup(schema_context_cleanup) struct schema_context *context = schema_context_new();
+	int r = 0;
+
+	if (!context)
+		return -ENOMEM;
+	for (const struct node *node = compiler->schema->nodes; r == 0 && node; node = node->next) {
+		for (uint32_t i = 0; r == 0 && node->object && i < node->object->names.count; i++) {
+			const struct node_property *property = &node->object->properties[i];
+
+			if (property->default_token != 0)
+				r = check_default(compiler, context, node, property);
+		}
+	}
+	return r;
+}
+
+static int compile(struct compiler *compiler, const struct json_tape *tape, uint32_t root)
+{
+	const struct schema_options *options = compiler->library.options;
+	struct place place;
+	int r = library_add(&compiler->library, "", tape, root, &place);
+
+	if (r == 0)
+		r = compile_schema(compiler, &place);
+	if (r == 0 && !options->is_trusted)
+		r = check_metaschema(compiler, &place);
+	if (r == 0 && options->check_defaults && compiler->schema->has_defaults)
+		r = check_defaults(compiler);
+	return r;
+}
+
+int schema_compile(const struct json_tape *tape, uint32_t root,
+	const struct schema_options *options, struct schema **ret_schema,
+	struct schema_error *ret_error)
+{
+	static const struct schema_options no_options;
+	cleanup(schema_cleanup) struct schema *schema = calloc(1, sizeof(*schema));
+	struct compiler compiler = {.schema = schema};
+	int r;
+
+	if (!schema)
+		return -ENOMEM;
+	compiler.library = (struct library){.arena = &schema->arena,
+		.options = options ? options : &no_options,
+		.error = ret_error,
+		.dialect = {DRAFT_2020_12, VOCABULARY_ALL}};
+	if (options && options->dialect == SCHEMA_DRAFT_07)
+		compiler.library.dialect.draft = DRAFT_07;
+	r = compile(&compiler, tape, root);
+	library_deinit(&compiler.library);
+	free(compiler.places);
+	if (r == 0)
+		*ret_schema = take_ptr(schema);
+	return r;
+}

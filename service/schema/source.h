@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "json/reader.h"
+#include "schema/arena.h"
+
+struct node;
+
+/*
+ * A document in which schemas stand, copied so that it lives as long as what is compiled from it:
+ * messages quote its text, defaults are taken from it, constants are compared with its tokens.
+ */
+struct source {
+	const char *uri;       /* under which it was registered; "" for the schema itself */
+	struct json_tape tape; /* of the copy: the root is token 0; memory of the arena */
+	size_t offset;         /* of the root's text in the tape that it was copied from */
+	struct node **nodes;   /* by token: the node compiled from there, or NULL */
+	uint32_t *resources;   /* by token: index + 1 of the resource whose root stands there */
+	struct source *next;
+};
+
+/* A copy of the value at @root of @tape, in @arena; NULL without memory. @uri is borrowed. */
+struct source *source_new(
+	struct arena *arena, const char *uri, const struct json_tape *tape, uint32_t root);

@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdbool.h>
+#include <string.h>
+
+#include "schema/pattern.h"
+#include "schema/property.h"
+
+/*
+ * What a pattern means in ECMA-262 (section 22.2, flag u), said in PCRE2's words.
+ *
+ *   ECMA-262                           PCRE2, with UTF and DOLLAR_ENDONLY, without UCP
+ *   .                                  a class: PCRE2 knows one line terminator, ECMA-262 four
+ *   \s \S                              classes: the white space of Unicode and U+FEFF
+ *   \d \w \b $ ^ and their opposites   the same
+ *   \v \cX \xHH \uHHHH \u{H} \0        \x{H}; two \u that make a surrogate pair become one
+ *   \1 \k<name>                        \g{1} \k<name>
+ *   \p{Letter} \p{gc=Lu}               \p{L} \p{Lu}
+ *   [[:x] [\w-.] { } ] as themselves   escaped, where PCRE2 sees more in them
+ *
+ * What PCRE2 has and ECMA-262 has not, it would take silently: (?i), \A, a++, [[:alpha:]], (*F).
+ * It is refused here.
+ */
+
+#define SPACES                                                                                     \
+	"\\t\\n\\x{b}\\f\\r \\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}"        \
+	"\\x{205f}\\x{3000}\\x{feff}"
+#define NON_SPACES                                                                                 \
+	"\\x{0}-\\x{8}\\x{e}-\\x{1f}\\x{21}-\\x{9f}\\x{a1}-\\x{167f}\\x{1681}-\\x{1fff}"           \
+	"\\x{200b}-\\x{2027}\\x{202a}-\\x{202e}\\x{2030}-\\x{205e}\\x{2060}-\\x{2fff}"             \
+	"\\x{3001}-\\x{fefe}\\x{ff00}-\\x{10ffff}"
+#define LINE_TERMINATORS "\\n\\r\\x{2028}\\x{2029}"
+
+/* Half a surrogate pair is no character of UTF-8: it matches nothing. */
+#define NEVER "(?!)"
+
+#define CODE_POINT_MAX 0x10FFFFu
+
+struct translation {
+	const char *at;
+	const char *end;
+	struct buffer *out;
+	const char *why; /* the first refusal */
+};
+
+static bool refuse(struct translation *t, const char *why)
+{
+	t->why = why;
+	return false;
+}
+
+/* The byte @offset behind the place of the translation, or 0 behind its end. */
+static char peek(const struct translation *t, size_t offset)
+{
+	return (size_t)(t->end - t->at) > offset ? t->at[offset] : '\0';
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* Up to @digits_max hex digits from @offset on; returns how many. */
+static size_t read_hex(
+	const struct translation *t, size_t offset, size_t digits_max, unsigned int *ret)
+{
+	size_t n = 0;
+
+	*ret = 0;
+	while (n < digits_max) {
+		char c = peek(t, offset + n);
+
+		if (is_digit(c))
+			*ret = *ret * 16 + (unsigned int)(c - '0');
+		else if (is_letter(c) && (c | 0x20) <= 'f')
+			*ret = *ret * 16 + (unsigned int)((c | 0x20) - 'a' + 10);
+		else
+			break;
+		n++;
+	}
+	return n;
+}
+
+static bool is_surrogate(unsigned int code)
+{
+	return code >= 0xD800 && code <= 0xDFFF;
+}
+
+static void write_code(struct translation *t, unsigned int code, bool is_in_class)
+{
+	if (!is_surrogate(code))
+		buffer_printf(t->out, "\\x{%x}", code);
+	else if (!is_in_class)
+		buffer_append_string(t->out, NEVER);
+}
+
+/* \u with four digits, two of them as a surrogate pair, or with braces. At the backslash. */
+static bool translate_unicode(struct translation *t, bool is_in_class)
+{
+	unsigned int code;
+	unsigned int low;
+	size_t digits;
+
+	if (peek(t, 2) == '{') {
+		digits = read_hex(t, 3, 8, &code);
+		if (digits == 0 || peek(t, 3 + digits) != '}' || code > CODE_POINT_MAX)
+			return refuse(t, "\\u{…} needs the hex digits of a code point");
+		t->at += 4 + digits;
+		write_code(t, code, is_in_class);
+		return true;
+	}
+	if (read_hex(t, 2, 4, &code) != 4)
+		return refuse(t, "\\u needs four hex digits");
+	t->at += 6;
+	if (code >= 0xD800 && code <= 0xDBFF && peek(t, 0) == '\\' && peek(t, 1) == 'u' &&
+		read_hex(t, 2, 4, &low) == 4 && low >= 0xDC00 && low <= 0xDFFF) {
+		code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
+		t->at += 6;
+	}
+	write_code(t, code, is_in_class);
+	return true;
+}
+
+/* \p{…} and \P{…}. At the backslash. */
+static bool translate_property(struct translation *t)
+{
+	const char *name = t->at + 3;
+	const char *close;
+
+	if (peek(t, 2) != '{')
+		return refuse(t, "\\p needs the name of a property in braces");
+	close = memchr(name, '}', (size_t)(t->end - name));
+	if (!close)
+		return refuse(t, "\\p{ has no closing brace");
+	if (!property_translate(t->at[1], name, (size_t)(close - name), t->out))
+		return refuse(t, "\\p{…} names an unknown property");
+	t->at = close + 1;
+	return true;
+}
+
+/* Escapes of one character, the same in and outside of classes. At the backslash; *ret_is_done
+ * tells whether it was one. */
+static bool translate_character_escape(struct translation *t, bool is_in_class, bool *ret_is_done)
+{
+	char c = peek(t, 1);
+	unsigned int code;
+
+	*ret_is_done = true;
+	switch (c) {
+	case 'u':
+		return translate_unicode(t, is_in_class);
+	case 'x':
+		if (read_hex(t, 2, 2, &code) != 2)
+			return refuse(t, "\\x needs two hex digits");
+		t->at += 4;
+		write_code(t, code, is_in_class);
+		return true;
+	case 'c':
+		if (!is_letter(peek(t, 2)))
+			return refuse(t, "\\c needs a letter");
+		write_code(t, (unsigned int)t->at[2] % 32, is_in_class);
+		t->at += 3;
+		return true;
+	case '0':
+		if (is_digit(peek(t, 2)))
+			return refuse(t, "octal escapes do not exist");
+		t->at += 2;
+		write_code(t, 0, is_in_class);
+		return true;
+	case 'v':
+		t->at += 2;
+		write_code(t, '\v', is_in_class);
+		return true;
+	case 't':
+	case 'n':
+	case 'f':
+	case 'r':
+	case 'd':
+	case 'D':
+	case 'w':
+	case 'W':
+		buffer_append(t->out, t->at, 2);
+		t->at += 2;
+		return true;
+	case 'p':
+	case 'P':
+		return translate_property(t);
+	default:
+		*ret_is_done = false;
+		return true;
+	}
+}
+
+/* An escaped character that means itself. */
+static bool translate_identity(struct translation *t)
+{
+	char c = peek(t, 1);
+
+	if (t->end - t->at < 2)
+		return refuse(t, "it ends in a backslash");
+	if (is_letter(c) || is_digit(c) || (c & 0x80))
+		return refuse(
+			t, "a letter, digit or other character is escaped that has no escape");
+	buffer_append(t->out, t->at, 2);
+	t->at += 2;
+	return true;
+}
+
+static bool translate_back_reference(struct translation *t)
+{
+	size_t digits = 1;
+
+	if (peek(t, 1) == 'k') {
+		if (peek(t, 2) != '<')
+			return refuse(t, "\\k needs a name in angle brackets");
+		buffer_append_string(t->out, "\\k");
+		t->at += 2;
+		return true;
+	}
+	while (is_digit(peek(t, 1 + digits)))
+		digits++;
+	buffer_printf(t->out, "\\g{%.*s}", (int)digits, t->at + 1);
+	t->at += 1 + digits;
+	return true;
+}
+
+static bool translate_escape(struct translation *t)
+{
+	char c = peek(t, 1);
+	bool is_done;
+
+	if (!translate_character_escape(t, false, &is_done))
+		return false;
+	if (is_done)
+		return true;
+	if (c == 's' || c == 'S') {
+		buffer_append_string(t->out, c == 's' ? "[" SPACES "]" : "[^" SPACES "]");
+		t->at += 2;
+		return true;
+	}
+	if (c == 'b' || c == 'B') {
+		buffer_append(t->out, t->at, 2);
+		t->at += 2;
+		return true;
+	}
+	if (c == 'k' || (c >= '1' && c <= '9'))
+		return translate_back_reference(t);
+	return translate_identity(t);
+}
+
+/* Whether a set of characters, not one, is escaped at @offset. */
+static bool is_set_at(const struct translation *t, size_t offset)
+{
+	char c = peek(t, offset + 1);
+
+	return peek(t, offset) == '\\' && c != '\0' && strchr("dDwWsSpP", c) != NULL;
+}
+
+static bool translate_class_escape(struct translation *t)
+{
+	char c = peek(t, 1);
+	bool is_done;
+
+	if (!translate_character_escape(t, true, &is_done))
+		return false;
+	if (is_done)
+		return true;
+	if (c == 's' || c == 'S' || c == 'b') {
+		buffer_append_string(
+			t->out, c == 's' ? SPACES : (c == 'S' ? NON_SPACES : "\\x{8}"));
+		t->at += 2;
+		return true;
+	}
+	return translate_identity(t);
+}
+
+/* A hyphen that makes a range stays one; beside a set, or at an end, it is itself. */
+static void translate_hyphen(struct translation *t, bool is_first, bool is_behind_set)
+{
+	bool is_range = !is_first && !is_behind_set && peek(t, 1) != ']' && !is_set_at(t, 1);
+
+	buffer_append_string(t->out, is_range ? "-" : "\\-");
+	t->at++;
+}
+
+/* At the opening bracket. */
+static bool translate_class(struct translation *t)
+{
+	bool is_first = true;
+	bool is_behind_set = false;
+
+	buffer_append_char(t->out, *t->at++);
+	if (peek(t, 0) == '^')
+		buffer_append_char(t->out, *t->at++);
+	for (; t->at < t->end && *t->at != ']'; is_first = false) {
+		bool is_set = is_set_at(t, 0);
+
+		if (*t->at == '\\') {
+			if (!translate_class_escape(t))
+				return false;
+		} else if (*t->at == '-') {
+			translate_hyphen(t, is_first, is_behind_set);
+		} else {
+			if (*t->at == '[')
+				buffer_append_char(t->out, '\\');
+			buffer_append_char(t->out, *t->at++);
+		}
+		is_behind_set = is_set;
+	}
+	if (t->at == t->end)
+		return refuse(t, "a '[' is not closed");
+	buffer_append_char(t->out, *t->at++);
+	return true;
+}
+
+/* At the opening parenthesis. */
+static bool translate_group(struct translation *t)
+{
+	static const char *const kinds[] = {"?:", "?=", "?!", "?<=", "?<!"};
+	size_t left = (size_t)(t->end - t->at) - 1;
+
+	buffer_append_char(t->out, *t->at++);
+	if (peek(t, 0) == '*')
+		return refuse(t, "there is nothing that '*' could repeat");
+	if (peek(t, 0) != '?')
+		return true;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		size_t size = strlen(kinds[i]);
+
+		if (left >= size && memcmp(t->at, kinds[i], size) == 0) {
+			buffer_append(t->out, t->at, size);
+			t->at += size;
+			return true;
+		}
+	}
+	if (peek(t, 1) != '<')
+		return refuse(t, "'(?' must go on with ':', '=', '!', '<=', '<!' or '<name>'");
+	buffer_append_string(t->out, "?<");
+	t->at += 2;
+	return true;
+}
+
+/* The bytes of a quantifier in braces at the place, or 0. */
+static size_t brace_length(const struct translation *t)
+{
+	size_t n = 1;
+
+	if (!is_digit(peek(t, n)))
+		return 0;
+	while (is_digit(peek(t, n)))
+		n++;
+	if (peek(t, n) == ',') {
+		n++;
+		while (is_digit(peek(t, n)))
+			n++;
+	}
+	return peek(t, n) == '}' ? n + 1 : 0;
+}
+
+/* At one of * + ? { */
+static bool translate_quantifier(struct translation *t)
+{
+	size_t size = *t->at == '{' ? brace_length(t) : 1;
+
+	if (size == 0) {
+		buffer_append_string(t->out, "\\{");
+		t->at++;
+		return true;
+	}
+	buffer_append(t->out, t->at, size);
+	t->at += size;
+	if (peek(t, 0) == '+')
+		return refuse(t, "there is nothing that '+' could repeat");
+	if (peek(t, 0) == '?')
+		buffer_append_char(t->out, *t->at++);
+	return true;
+}
+
+static bool translate_next(struct translation *t)
+{
+	switch (*t->at) {
+	case '\\':
+		return translate_escape(t);
+	case '[':
+		return translate_class(t);
+	case '(':
+		return translate_group(t);
+	case '*':
+	case '+':
+	case '?':
+	case '{':
+		return translate_quantifier(t);
+	case '.':
+		buffer_append_string(t->out, "[^" LINE_TERMINATORS "]");
+		t->at++;
+		return true;
+	case '}':
+	case ']':
+		buffer_append_char(t->out, '\\');
+		break;
+	default:
+		break;
+	}
+	buffer_append_char(t->out, *t->at++);
+	return true;
+}
+
+bool pattern_translate(const char *text, size_t size, struct buffer *out, const char **ret_why)
+{
+	struct translation t = {.at = text, .end = text + size, .out = out};
+
+	while (t.at < t.end) {
+		if (!translate_next(&t)) {
+			*ret_why = t.why;
+			return false;
+		}
+	}
+	return true;
+}

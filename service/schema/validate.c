@@ -1,0 +1,636 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "schema/validate.h"
+
+#include <errno.h>
+
+#include "json/number.h"
+#include "schema/equal.h"
+#include "schema/format.h"
+
+/*
+ * The first pass: yes or no, as fast as it goes; nothing is said and nothing is built. What is
+ * wrong is found by the second pass, explain.c, and only after a no.
+ *
+ *   accepts ── type not in node->types ──▶ no
+ *      │ ───── type not in node->deep ───▶ yes, without a call
+ *      ▼
+ *   check ──▶ the section of the type that came ──▶ values ──▶ applicators
+ */
+
+/* A match costs as much as so many other steps, and one more per so many bytes of text. */
+#define PATTERN_STEPS          32
+#define PATTERN_BYTES_PER_STEP 64
+
+/* Texts up to this many bytes are looked at as 64-bit integers. */
+#define SHORT_BYTES 18
+
+static bool check(
+	struct schema_context *context, const struct node *node, uint32_t index, uint32_t marks);
+
+static inline bool accepts(
+	struct schema_context *context, const struct node *node, uint32_t index, uint32_t marks)
+{
+	unsigned int type = node_type_of(context->tape, index, node->types);
+
+	if (!(node->types & type))
+		return false;
+	return !(node->deep & type) || check(context, node, index, marks);
+}
+
+static inline void mark(struct schema_context *context, uint32_t marks, uint32_t at)
+{
+	if (marks != MARKS_NONE)
+		context->marks[marks + at / 64] |= UINT64_C(1) << (at % 64);
+}
+
+static void mark_from(struct schema_context *context, uint32_t marks, uint32_t from, uint32_t to)
+{
+	for (uint32_t at = from; marks != MARKS_NONE && at < to; at++)
+		mark(context, marks, at);
+}
+
+/* accepts() with marks of its own, which are kept only if it holds. */
+static bool accepts_branch(
+	struct schema_context *context, const struct node *node, uint32_t index, uint32_t marks)
+{
+	uint32_t count;
+	uint32_t row;
+	bool holds;
+
+	if (marks == MARKS_NONE)
+		return accepts(context, node, index, MARKS_NONE);
+	count = json_count(context->tape, index);
+	row = validate_push_marks(context, count);
+	if (row == MARKS_NONE)
+		return false;
+	holds = accepts(context, node, index, row);
+	for (uint32_t i = 0; holds && i <= count / 64; i++)
+		context->marks[marks + i] |= context->marks[row + i];
+	context->marks_used = row;
+	return holds;
+}
+
+/* The number at @index as its floor and whether something is above it; false where the text is too
+ * long for that, or has an exponent. */
+static inline bool read_short(
+	const struct json_tape *tape, uint32_t index, int64_t *ret_floor, bool *ret_has_fraction)
+{
+	const struct json_token *token = json_at(tape, index);
+	const char *at = json_bytes(tape, index);
+	const char *end = at + token->length;
+	bool is_negative = *at == '-';
+	bool has_fraction = false;
+	int64_t value = 0;
+
+	if (token->length > SHORT_BYTES)
+		return false;
+	for (at += is_negative; at < end && *at >= '0' && *at <= '9'; at++)
+		value = value * 10 + (*at - '0');
+	if (at < end) {
+		if (*at != '.')
+			return false;
+		for (at++; at < end; at++) {
+			if (*at < '0' || *at > '9')
+				return false;
+			has_fraction |= *at != '0';
+		}
+	}
+	*ret_floor = is_negative ? -value - has_fraction : value;
+	*ret_has_fraction = has_fraction;
+	return true;
+}
+
+bool validate_bound_holds(struct schema_context *context, const struct node_number *number,
+	enum node_bound_kind kind, uint32_t index)
+{
+	const struct node_bound *bound = &number->bounds[kind];
+	const char *text = json_bytes(context->tape, index);
+	size_t size = json_at(context->tape, index)->length;
+	bool is_multiple = false;
+	int order;
+
+	if (!bound->text)
+		return true;
+	if (kind == NODE_MULTIPLE_OF) {
+		if (json_number_is_multiple(text, size, bound->text, bound->size, &is_multiple))
+			return validate_stop(context, STOP_NUMBER);
+		return is_multiple;
+	}
+	order = json_number_compare(text, size, bound->text, bound->size);
+	switch (kind) {
+	case NODE_MINIMUM:
+		return order >= 0;
+	case NODE_EXCLUSIVE_MINIMUM:
+		return order > 0;
+	case NODE_MAXIMUM:
+		return order <= 0;
+	default:
+		return order < 0;
+	}
+}
+
+static bool check_number(
+	struct schema_context *context, const struct node_number *number, uint32_t index)
+{
+	bool has_fraction;
+	int64_t floor;
+
+	if (!number->is_short || !read_short(context->tape, index, &floor, &has_fraction)) {
+		for (int kind = 0; kind < NODE_BOUNDS; kind++) {
+			if (!validate_bound_holds(
+				    context, number, (enum node_bound_kind)kind, index))
+				return false;
+		}
+		return true;
+	}
+	if (has_fraction ? floor < number->floor_low || floor > number->floor_high
+			 : floor < number->low || floor > number->high)
+		return false;
+	if (!number->bounds[NODE_MULTIPLE_OF].text)
+		return true;
+	if (number->multiple == 0)
+		return validate_bound_holds(context, number, NODE_MULTIPLE_OF, index);
+	return !has_fraction && floor % number->multiple == 0;
+}
+
+/* Code points are counted only where the bytes do not decide: a code point has one to four of them,
+ * an escape is as long as at most twelve. */
+static bool check_length(
+	const struct schema_context *context, const struct node_string *string, uint32_t index)
+{
+	const struct json_token *token = json_at(context->tape, index);
+	size_t points = token->length;
+
+	if (points < string->length_min)
+		return false;
+	if (token->flags & (JSON_ESCAPED | JSON_NON_ASCII)) {
+		if (points <= string->length_max && string->length_min == 0)
+			return true;
+		points = json_string_points(context->tape, index);
+	}
+	return points >= string->length_min &&
+	       (points <= string->length_max || string->length_max == NODE_UNBOUNDED);
+}
+
+bool validate_matches(struct schema_context *context, const struct pattern *pattern, uint32_t index)
+{
+	size_t size;
+	const char *text = validate_text(context, index, &size);
+
+	if (!text || !validate_spend(context, PATTERN_STEPS + size / PATTERN_BYTES_PER_STEP))
+		return false;
+	switch (pattern_match(pattern, context->scratch, text, size)) {
+	case PATTERN_MATCHES:
+		return true;
+	case PATTERN_DIFFERS:
+		return false;
+	case PATTERN_TOO_COSTLY:
+		break;
+	}
+	return validate_stop(context, STOP_PATTERN);
+}
+
+static bool check_format(
+	struct schema_context *context, const struct format *format, uint32_t index)
+{
+	const char *text;
+	size_t size;
+
+	if (!format)
+		return true;
+	text = validate_text(context, index, &size);
+	return text && format->is_valid(text, size);
+}
+
+static bool check_content(
+	struct schema_context *context, const struct node_string *string, uint32_t index)
+{
+	const char *text;
+	size_t size;
+
+	if (!string->encoding && !string->media)
+		return true;
+	text = validate_text(context, index, &size);
+	return text && format_content_is_valid(string->encoding, string->media, text, size);
+}
+
+static bool check_string(
+	struct schema_context *context, const struct node_string *string, uint32_t index)
+{
+	if (!check_length(context, string, index))
+		return false;
+	if (string->pattern && !validate_matches(context, string->pattern, index))
+		return false;
+	return check_format(context, string->format, index) &&
+	       check_content(context, string, index);
+}
+
+uint32_t validate_find_key(
+	struct schema_context *context, const struct key_set *set, uint32_t index, uint32_t guess)
+{
+	const struct json_token *token = json_at(context->tape, index);
+	const char *end = context->tape->text + context->tape->size;
+	const char *text = json_bytes(context->tape, index);
+	size_t size = token->length;
+	struct key key;
+
+	if (token->flags & JSON_ESCAPED) {
+		text = validate_text(context, index, &size);
+		if (!text)
+			return KEY_NONE;
+		end = text + size;
+	}
+	key = key_make(text, (uint32_t)size, end);
+	return key_set_find(set, &key, guess);
+}
+
+bool validate_has_value(struct schema_context *context, const struct node *node,
+	const struct node_values *values, uint32_t index)
+{
+	enum json_type type = json_type_at(context->tape, index);
+
+	if (type == JSON_STRING)
+		return validate_find_key(context, &values->strings, index, 0) != KEY_NONE;
+	if (type < JSON_NUMBER)
+		return values->types >> type & 1;
+	for (uint32_t i = 0; i < values->n_others; i++) {
+		if (equal_values(
+			    context, context->tape, index, &node->source->tape, values->others[i]))
+			return true;
+	}
+	return false;
+}
+
+static bool check_values(struct schema_context *context, const struct node *node, uint32_t index)
+{
+	for (const struct node_values *values = node->values; values; values = values->next) {
+		if (!validate_has_value(context, node, values, index))
+			return false;
+	}
+	return true;
+}
+
+static bool check_contains(struct schema_context *context, const struct node_array *array,
+	uint32_t index, uint32_t marks)
+{
+	const struct json_tape *tape = context->tape;
+	uint32_t matched = 0;
+	uint32_t at = 0;
+
+	if (!array->contains_marks)
+		marks = MARKS_NONE;
+	for (uint32_t i = json_first(tape, index); i < json_end(tape, index);
+		i = json_next(tape, i), at++) {
+		if (!accepts(context, array->contains, i, MARKS_NONE)) {
+			if (context->stop != STOP_NONE)
+				return false;
+			continue;
+		}
+		mark(context, marks, at);
+		if (++matched > array->contains_max)
+			return false;
+		if (marks == MARKS_NONE && matched >= array->contains_min &&
+			array->contains_max == NODE_UNBOUNDED)
+			return true;
+	}
+	return matched >= array->contains_min;
+}
+
+static bool check_array(struct schema_context *context, const struct node_array *array,
+	uint32_t index, uint32_t marks)
+{
+	const struct json_tape *tape = context->tape;
+	uint32_t end = json_end(tape, index);
+	uint32_t count = json_count(tape, index);
+	uint32_t i = json_first(tape, index);
+
+	if (count < array->items_min || count > array->items_max)
+		return false;
+	for (uint32_t at = 0; at < array->n_prefix && i < end; at++, i = json_next(tape, i)) {
+		if (!accepts(context, array->prefix[at], i, MARKS_NONE))
+			return false;
+		mark(context, marks, at);
+	}
+	if (array->items) {
+		for (; i < end; i = json_next(tape, i)) {
+			if (!accepts(context, array->items, i, MARKS_NONE))
+				return false;
+		}
+		mark_from(context, marks, array->n_prefix, count);
+	}
+	if (array->contains && !check_contains(context, array, index, marks))
+		return false;
+	return !array->is_unique || unique_elements(context, index);
+}
+
+/* The member at @key, the @at'th, by what does not name it: patternProperties, or else
+ * additionalProperties if @is_additional. */
+static bool check_unnamed(struct schema_context *context, const struct node_object *object,
+	uint32_t key, uint32_t at, uint32_t marks, bool is_additional)
+{
+	for (uint32_t i = 0; i < object->n_patterns; i++) {
+		if (!validate_matches(context, object->patterns[i].pattern, key)) {
+			if (context->stop != STOP_NONE)
+				return false;
+			continue;
+		}
+		if (!accepts(context, object->patterns[i].node, key + 1, MARKS_NONE))
+			return false;
+		mark(context, marks, at);
+		is_additional = false;
+	}
+	if (!is_additional || !object->additional)
+		return true;
+	mark(context, marks, at);
+	return accepts(context, object->additional, key + 1, MARKS_NONE);
+}
+
+/* The one walk over the members. */
+static bool check_members(struct schema_context *context, const struct node_object *object,
+	uint32_t index, uint32_t marks)
+{
+	const struct json_tape *tape = context->tape;
+	uint32_t end = json_end(tape, index);
+	uint32_t missing = object->n_required;
+	uint32_t guess = 0;
+	uint32_t at = 0;
+
+	for (uint32_t key = json_first(tape, index); key < end;
+		key = json_next_key(tape, key), at++) {
+		uint32_t place = validate_find_key(context, &object->names, key, guess);
+		const struct node *node = NULL;
+
+		if (place != KEY_NONE) {
+			const struct node_property *property = &object->properties[place];
+
+			guess = place + 1;
+			missing -= property->is_required;
+			node = property->node;
+		}
+		if (node) {
+			if (!accepts(context, node, key + 1, MARKS_NONE))
+				return false;
+			mark(context, marks, at);
+		}
+		if ((object->n_patterns > 0 || !node) &&
+			!check_unnamed(context, object, key, at, marks, !node))
+			return false;
+		if (object->names_node && !accepts(context, object->names_node, key, MARKS_NONE))
+			return false;
+	}
+	return missing == 0;
+}
+
+static bool check_dependencies(struct schema_context *context, const struct node_object *object,
+	uint32_t index, uint32_t marks)
+{
+	const struct json_tape *tape = context->tape;
+
+	for (uint32_t i = 0; i < object->n_dependencies; i++) {
+		const struct node_dependency *d = &object->dependencies[i];
+
+		if (!validate_spend(context, json_count(tape, index)))
+			return false;
+		if (json_find_sized(tape, index, d->trigger.bytes, d->trigger.length) == JSON_NONE)
+			continue;
+		for (uint32_t k = 0; k < d->n_required; k++) {
+			const struct key *name = &d->required[k];
+
+			if (!validate_spend(context, json_count(tape, index)) ||
+				json_find_sized(tape, index, name->bytes, name->length) ==
+					JSON_NONE)
+				return false;
+		}
+		if (d->node && !accepts(context, d->node, index, marks))
+			return false;
+	}
+	return true;
+}
+
+static bool check_object(struct schema_context *context, const struct node_object *object,
+	uint32_t index, uint32_t marks)
+{
+	uint32_t count = json_count(context->tape, index);
+
+	/* Keys differ: fewer members than required names cannot hold them all. */
+	if (count < object->members_min || count > object->members_max ||
+		count < object->n_required)
+		return false;
+	if (!check_members(context, object, index, marks))
+		return false;
+	return object->n_dependencies == 0 || check_dependencies(context, object, index, marks);
+}
+
+static bool check_any_of(struct schema_context *context, const struct node_applicator *applicator,
+	uint32_t index, uint32_t marks)
+{
+	bool holds = false;
+
+	for (uint32_t i = 0; i < applicator->n_nodes && context->stop == STOP_NONE; i++) {
+		if (accepts_branch(context, applicator->nodes[i], index, marks)) {
+			holds = true;
+			if (marks == MARKS_NONE)
+				break;
+		}
+	}
+	return holds;
+}
+
+static bool check_one_of(struct schema_context *context, const struct node_applicator *applicator,
+	uint32_t index, uint32_t marks)
+{
+	uint32_t holding = 0;
+
+	for (uint32_t i = 0; i < applicator->n_nodes && holding < 2; i++) {
+		holding += accepts_branch(context, applicator->nodes[i], index, marks);
+		if (context->stop != STOP_NONE)
+			return false;
+	}
+	return holding == 1;
+}
+
+static bool check_condition(struct schema_context *context,
+	const struct node_applicator *applicator, uint32_t index, uint32_t marks)
+{
+	bool holds = accepts_branch(context, applicator->nodes[0], index, marks);
+	const struct node *node = applicator->nodes[holds ? 1 : 2];
+
+	if (context->stop != STOP_NONE)
+		return false;
+	return !node || accepts(context, node, index, marks);
+}
+
+static bool check_applicator(struct schema_context *context,
+	const struct node_applicator *applicator, uint32_t index, uint32_t marks)
+{
+	switch (applicator->kind) {
+	case NODE_REF:
+		return accepts(context, applicator->nodes[0], index, marks);
+	case NODE_DYNAMIC_REF:
+		return accepts(context, validate_find_dynamic(context, applicator), index, marks);
+	case NODE_ALL_OF:
+		for (uint32_t i = 0; i < applicator->n_nodes; i++) {
+			if (!accepts(context, applicator->nodes[i], index, marks))
+				return false;
+		}
+		return true;
+	case NODE_ANY_OF:
+		return check_any_of(context, applicator, index, marks);
+	case NODE_ONE_OF:
+		return check_one_of(context, applicator, index, marks);
+	case NODE_NOT:
+		return !accepts(context, applicator->nodes[0], index, MARKS_NONE) &&
+		       context->stop == STOP_NONE;
+	case NODE_IF:
+		return check_condition(context, applicator, index, marks);
+	}
+	return false;
+}
+
+static bool check_sections(
+	struct schema_context *context, const struct node *node, uint32_t index, uint32_t marks)
+{
+	if (node->values && !check_values(context, node, index))
+		return false;
+	switch (json_type_at(context->tape, index)) {
+	case JSON_NUMBER:
+		if (node->number && !check_number(context, node->number, index))
+			return false;
+		break;
+	case JSON_STRING:
+		if (node->string && !check_string(context, node->string, index))
+			return false;
+		break;
+	case JSON_ARRAY:
+		if (node->array && !check_array(context, node->array, index, marks))
+			return false;
+		break;
+	case JSON_OBJECT:
+		if (node->object && !check_object(context, node->object, index, marks))
+			return false;
+		break;
+	case JSON_NULL:
+	case JSON_FALSE:
+	case JSON_TRUE:
+		break;
+	}
+	for (const struct node_applicator *a = node->applicators; a; a = a->next) {
+		if (!check_applicator(context, a, index, marks))
+			return false;
+	}
+	return true;
+}
+
+/* Let @node have what is not marked in @row, and mark it. */
+static bool check_rest(
+	struct schema_context *context, const struct node *node, uint32_t index, uint32_t row)
+{
+	const struct json_tape *tape = context->tape;
+	bool is_object = json_type_at(tape, index) == JSON_OBJECT;
+	uint32_t at = 0;
+
+	for (uint32_t i = json_first(tape, index); i < json_end(tape, index); at++) {
+		uint32_t value = is_object ? i + 1 : i;
+
+		if (!validate_is_marked(context, row, at) &&
+			!accepts(context, node, value, MARKS_NONE))
+			return false;
+		mark(context, row, at);
+		i = json_next(tape, value);
+	}
+	return true;
+}
+
+/* The node that has what is left over of the value at @index, or NULL. */
+static const struct node *unevaluated_node(
+	const struct schema_context *context, const struct node *node, uint32_t index)
+{
+	switch (json_type_at(context->tape, index)) {
+	case JSON_ARRAY:
+		return node->unevaluated_items;
+	case JSON_OBJECT:
+		return node->unevaluated_properties;
+	default:
+		return NULL;
+	}
+}
+
+/* A node that asks what was evaluated: with a row of its own, added to @marks if it holds. */
+static bool check_evaluated(
+	struct schema_context *context, const struct node *node, uint32_t index, uint32_t marks)
+{
+	const struct node *rest = unevaluated_node(context, node, index);
+	uint32_t count;
+	uint32_t row;
+	bool holds;
+
+	if (!rest)
+		return check_sections(context, node, index, marks);
+	count = json_count(context->tape, index);
+	row = validate_push_marks(context, count);
+	if (row == MARKS_NONE)
+		return false;
+	holds = check_sections(context, node, index, row) && check_rest(context, rest, index, row);
+	for (uint32_t i = 0; holds && marks != MARKS_NONE && i <= count / 64; i++)
+		context->marks[marks + i] |= context->marks[row + i];
+	context->marks_used = row;
+	return holds;
+}
+
+static bool check_scoped(
+	struct schema_context *context, const struct node *node, uint32_t index, uint32_t marks)
+{
+	bool is_entered = validate_enter_scope(context, node);
+	bool holds = check_evaluated(context, node, index, marks);
+
+	if (is_entered)
+		validate_leave_scope(context);
+	return holds;
+}
+
+static bool check(
+	struct schema_context *context, const struct node *node, uint32_t index, uint32_t marks)
+{
+	bool holds;
+
+	if (context->stop != STOP_NONE || !validate_spend(context, 1))
+		return false;
+	if (context->depth == RECURSION_MAX)
+		return validate_stop(context, STOP_DEPTH);
+	context->depth++;
+	holds = node->is_scoped ? check_scoped(context, node, index, marks)
+				: check_sections(context, node, index, marks);
+	context->depth--;
+	return holds;
+}
+
+bool validate_accepts(
+	struct schema_context *context, const struct node *node, uint32_t index, uint32_t marks)
+{
+	return accepts(context, node, index, marks);
+}
+
+bool validate_accepts_evaluated(
+	struct schema_context *context, const struct node *node, uint32_t index, uint32_t marks)
+{
+	return check_sections(context, node, index, marks);
+}
+
+bool validate_accepts_alone(struct schema_context *context, const struct node *node, uint32_t index)
+{
+	if (json_type_at(context->tape, index) == JSON_NUMBER)
+		return !node->number || check_number(context, node->number, index);
+	return !node->string || check_string(context, node->string, index);
+}
+
+int schema_validate(const struct schema *schema, struct schema_context *context,
+	const struct json_tape *tape, uint32_t value)
+{
+	bool holds;
+
+	validate_begin(context, schema, tape);
+	holds = accepts(context, schema->root, value, MARKS_NONE);
+	if (context->stop == STOP_MEMORY)
+		return -ENOMEM;
+	return holds && context->stop == STOP_NONE ? 0 : SCHEMA_E_INVALID;
+}

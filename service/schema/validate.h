@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "schema/compile.h"
+#include "schema/node.h"
+#include "schema/pattern.h"
+#include "util/buffer.h"
+
+/*
+ * One check of one instance: the state that the walk carries, and its entry for the second pass.
+ *
+ * Marks. `unevaluatedProperties` and `unevaluatedItems` ask which members and elements the schemas
+ * beside them have looked at. Only below a node that asks, a row of bits is carried, one per member
+ * or element of the instance; keywords set bits in it. A branch that may fail without failing the
+ * whole (anyOf, oneOf, if, dependent schemas are such, not is) gets a row of its own, which is
+ * added to the one around it if the branch holds and forgotten if not:
+ *
+ *   node with unevaluatedProperties        row A ◀─────────┐
+ *     ├── properties, allOf, $ref            sets in A     │ if it holds: A |= B
+ *     └── anyOf ── branch                  row B ──────────┘
+ *
+ * Everywhere else there is no row (MARKS_NONE), and nothing is marked.
+ *
+ * Stops. A check that costs too much ends at once and is a no, also inside `not`: everything
+ * returns false as soon as a stop is noted, and the verdict asks for it last.
+ */
+enum validate_stop {
+	STOP_NONE,
+	STOP_STEPS,   /* the bound on steps */
+	STOP_DEPTH,   /* the bound on schemas entered inside each other */
+	STOP_PATTERN, /* a pattern too costly */
+	STOP_NUMBER,  /* a number too long to divide */
+	STOP_MEMORY,
+};
+
+/* Steps that a check may take: one is about an entered subschema or a compared name. */
+#define STEPS_BASE      1000000
+#define STEPS_PER_TOKEN 100
+
+/* Subschemas entered inside each other; each costs a few stack frames. */
+#define RECURSION_MAX 2048
+
+/* No row of marks. */
+#define MARKS_NONE 0
+
+struct schema_context {
+	const struct schema *schema;
+	const struct json_tape *tape;
+	uint64_t steps_left;
+	uint32_t depth;
+	enum validate_stop stop;
+	struct buffer text; /* a decoded string */
+	struct pattern_scratch *scratch;
+	uint64_t *marks; /* rows of bits, a stack; [0] is not used */
+	uint32_t marks_used;
+	uint32_t marks_capacity;
+	uint32_t *scopes; /* resources entered, a stack: the dynamic scope */
+	uint32_t scopes_used;
+	uint32_t scopes_capacity;
+	struct unique_entry *unique; /* for uniqueItems */
+	uint32_t unique_capacity;
+};
+
+/* Make @context ready to check instances on @tape with @schema. */
+void validate_begin(
+	struct schema_context *context, const struct schema *schema, const struct json_tape *tape);
+
+/* Whether the value at @index satisfies @node. @marks: the row to set bits in, or MARKS_NONE. */
+bool validate_accepts(
+	struct schema_context *context, const struct node *node, uint32_t index, uint32_t marks);
+
+/* The same without what @node itself says of unevaluated members and elements. */
+bool validate_accepts_evaluated(
+	struct schema_context *context, const struct node *node, uint32_t index, uint32_t marks);
+
+/* Whether the number or string at @index satisfies the section of @node for it. */
+bool validate_accepts_alone(
+	struct schema_context *context, const struct node *node, uint32_t index);
+
+/* Why the value at @value of @tape does not satisfy @node, a node of @schema; see schema_explain.
+ * (In explain.c.) */
+int validate_explain(struct schema_context *context, const struct schema *schema,
+	const struct node *node, const struct json_tape *tape, uint32_t value,
+	struct schema_report *ret_report);
+
+/* Note that the check ends here. Returns false. */
+bool validate_stop(struct schema_context *context, enum validate_stop stop);
+
+/* Take @steps from what is left; false (a stop is noted) when there are not as many. */
+static inline bool validate_spend(struct schema_context *context, uint64_t steps)
+{
+	if (context->steps_left < steps)
+		return validate_stop(context, STOP_STEPS);
+	context->steps_left -= steps;
+	return true;
+}
+
+/* A row of @count clear bits on top of the stack, or MARKS_NONE with a stop noted. It is given back
+ * by setting context->marks_used to the row. */
+uint32_t validate_push_marks(struct schema_context *context, uint32_t count);
+
+static inline bool validate_is_marked(
+	const struct schema_context *context, uint32_t marks, uint32_t at)
+{
+	return context->marks[marks + at / 64] >> (at % 64) & 1;
+}
+
+/* The dynamic scope: enter the resource of @node (true: leave it later) and leave it again. */
+bool validate_enter_scope(struct schema_context *context, const struct node *node);
+void validate_leave_scope(struct schema_context *context);
+
+/* The node that a NODE_DYNAMIC_REF means in the scope as it is. */
+const struct node *validate_find_dynamic(
+	const struct schema_context *context, const struct node_applicator *applicator);
+
+/* The decoded bytes of the string at @index; @ret_size their number. They may be the context's, and
+ * live until the next call. NULL without memory, the stop noted. */
+const char *validate_text(struct schema_context *context, uint32_t index, size_t *ret_size);
+
+/* Whether @pattern matches the string at @index. */
+bool validate_matches(
+	struct schema_context *context, const struct pattern *pattern, uint32_t index);
+
+/* The place of the string at @index in @set, or KEY_NONE; @guess is tried first. */
+uint32_t validate_find_key(
+	struct schema_context *context, const struct key_set *set, uint32_t index, uint32_t guess);
+
+/* Whether one bound, or multipleOf, holds for the number at @index. */
+bool validate_bound_holds(struct schema_context *context, const struct node_number *number,
+	enum node_bound_kind kind, uint32_t index);
+
+/* Whether @values has the value at @index. */
+bool validate_has_value(struct schema_context *context, const struct node *node,
+	const struct node_values *values, uint32_t index);
