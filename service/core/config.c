@@ -67,7 +67,14 @@ static int add_default_folders(struct config_list *list)
 	return 0;
 }
 
-static void read_sections(struct config_reader *reader)
+static void read_bus(struct config_reader *reader)
+{
+	config_websocket_read(reader, config_reader_find(reader, 0, "websocket"));
+	if (reader->overrides.has_bus)
+		reader->config->bus = reader->overrides.bus;
+}
+
+static void read_all(struct config_reader *reader)
 {
 	uint32_t toolboxd = config_reader_find(reader, 0, "toolboxd");
 	char shown[CONFIG_SHOWN_BYTES];
@@ -79,9 +86,7 @@ static void read_sections(struct config_reader *reader)
 		toolboxd = JSON_NONE;
 	}
 	config_settings_read(reader, toolboxd);
-	config_websocket_read(reader, config_reader_find(reader, 0, "websocket"));
-	if (reader->overrides.has_bus)
-		reader->config->bus = reader->overrides.bus;
+	read_bus(reader);
 	if (reader->error == 0 && !reader->config->toolbox_dirs.is_set)
 		reader->error = add_default_folders(&reader->config->toolbox_dirs);
 }
@@ -96,10 +101,7 @@ static int read_merged(struct config_reader *reader, const struct document *merg
 	if (r == 0)
 		r = json_tape_read(
 			&reader->tape, text->data, text->size, JSON_DOCUMENT_DEPTH_MAX, NULL);
-	if (r != 0)
-		return r;
-	read_sections(reader);
-	return reader->error;
+	return r;
 }
 
 static void reader_deinit(struct config_reader *reader)
@@ -108,23 +110,46 @@ static void reader_deinit(struct config_reader *reader)
 	config_layers_deinit(&reader->layers);
 }
 
-int config_read(const struct config_flags *flags, config_report_function report, void *data,
-	struct config *ret_config)
+/* Merge, then let @read take what it needs into @config, which the caller deinits. */
+static int read_with(const struct config_flags *flags, config_report_function report, void *data,
+	void (*read)(struct config_reader *reader), struct config *config)
 {
-	struct config config = {0};
 	cleanup(document_cleanup) struct document *merged = NULL;
 	cleanup(reader_deinit) struct config_reader reader = {
-		.reporter = {.function = report, .data = data}, .config = &config};
+		.reporter = {.function = report, .data = data}, .config = config};
 	int r = merge(&reader, flags, &merged);
 
 	if (r == 0)
 		r = read_merged(&reader, merged);
-	if (r == 0 && reader.reporter.is_refused)
-		r = CONFIG_E_REFUSED;
+	if (r != 0)
+		return r;
+	read(&reader);
+	if (reader.error < 0)
+		return reader.error;
+	return reader.reporter.is_refused ? CONFIG_E_REFUSED : 0;
+}
+
+int config_read(const struct config_flags *flags, config_report_function report, void *data,
+	struct config *ret_config)
+{
+	struct config config = {0};
+	int r = read_with(flags, report, data, read_all, &config);
+
 	if (r == 0)
 		*ret_config = config;
 	else
 		config_deinit(&config);
+	return r;
+}
+
+int config_read_bus(const struct config_flags *flags, config_report_function report, void *data,
+	struct bus_address *ret_address)
+{
+	cleanup(config_deinit) struct config config = {0};
+	int r = read_with(flags, report, data, read_bus, &config);
+
+	if (r == 0)
+		*ret_address = config.bus;
 	return r;
 }
 

@@ -118,6 +118,10 @@ enum config_status {
 int config_read(const struct config_flags *flags, config_report_function report, void *data,
 	struct config *ret_config);
 
+/* Read only where the bus is: what a client of it needs, whatever else is wrong. As config_read(). */
+int config_read_bus(const struct config_flags *flags, config_report_function report, void *data,
+	struct bus_address *ret_address);
+
 void config_deinit(struct config *config);
 
 /* Whether `toolboxes.<id>.enabled` is true (the default). */

@@ -285,3 +285,22 @@ Test(config_sources, shows_what_was_merged)
 	cr_expect_str_eq(buffer_terminate(&config.merged),
 		"{\"toolboxd\":{\"idle_s\":1.0,\"log\":{\"format\":\"json\"}},\"websocket\":{}}");
 }
+
+static void ignore(void *data, enum config_severity severity, const char *file, unsigned int line,
+	const char *path, const char *text)
+{
+	(void)data, (void)severity, (void)file, (void)line, (void)path, (void)text;
+}
+
+Test(config_sources, finds_the_bus_whatever_else_is_wrong)
+{
+	static const struct config_flags none = {0};
+	struct bus_address address;
+	char url[BUS_URL_BYTES];
+
+	write_user_file("{\"toolboxd\": {\"profiles\": 5}, \"websocket\": {\"port\": 77}}");
+	cr_assert_eq(read_with(&none), CONFIG_E_REFUSED);
+	cr_assert_eq(config_read_bus(&none, ignore, NULL, &address), 0);
+	bus_address_format(&address, url);
+	cr_expect_str_eq(url, "ws://127.0.0.1:77/core");
+}
