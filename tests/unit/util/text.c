@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "util/text.h"
+
+static unsigned int distance(const char *a, const char *b, unsigned int most)
+{
+	return text_distance(a, strlen(a), b, strlen(b), most);
+}
+
+static bool is_near(const char *name, const char *candidate, unsigned int *ret_distance)
+{
+	return text_is_near(name, strlen(name), candidate, strlen(candidate), ret_distance);
+}
+
+Test(text, counts_inserted_removed_replaced_and_swapped_bytes)
+{
+	cr_assert_eq(distance("add", "add", 9), 0);
+	cr_assert_eq(distance("add", "ad", 9), 1);
+	cr_assert_eq(distance("add", "addd", 9), 1);
+	cr_assert_eq(distance("add", "odd", 9), 1);
+	cr_assert_eq(distance("add", "dad", 9), 1);
+	cr_assert_eq(distance("", "abc", 9), 3);
+	cr_assert_eq(distance("abc", "", 9), 3);
+	cr_assert_eq(distance("", "", 9), 0);
+	cr_assert_eq(distance("kitten", "sitting", 9), 3);
+	cr_assert_eq(distance("ca", "abc", 9), 3);
+}
+
+Test(text, ignores_case)
+{
+	cr_assert_eq(distance("GetWeather", "getweather", 9), 0);
+	cr_assert_eq(distance("AB", "ba", 9), 1);
+}
+
+Test(text, says_no_more_than_one_past_the_most_asked_for)
+{
+	cr_assert_eq(distance("kitten", "sitting", 3), 3);
+	cr_assert_eq(distance("kitten", "sitting", 2), 3);
+	cr_assert_eq(distance("kitten", "sitting", 0), 1);
+}
+
+Test(text, takes_names_over_the_bound_as_far_apart)
+{
+	char name[TEXT_NAME_BYTES + 1];
+	unsigned int unused;
+
+	memset(name, 'x', sizeof(name));
+	cr_assert_eq(text_distance(name, TEXT_NAME_BYTES, name, TEXT_NAME_BYTES, 5), 0);
+	cr_assert_eq(text_distance(name, TEXT_NAME_BYTES + 1, name, TEXT_NAME_BYTES + 1, 5), 6);
+	cr_assert_eq(text_distance(name, 1, name, TEXT_NAME_BYTES + 1, 5), 6);
+	cr_assert_not(text_is_near(name, sizeof(name), name, sizeof(name), &unused));
+}
+
+Test(text, offers_a_name_of_which_at_most_a_third_differs)
+{
+	unsigned int d = 99;
+
+	cr_assert(is_near("multipyl", "multiply", &d));
+	cr_assert_eq(d, 1);
+	cr_assert(is_near("abcdef", "abcdxy", &d));
+	cr_assert_eq(d, 2);
+	d = 99;
+	cr_assert_not(is_near("abcdef", "abcxyz", &d));
+	cr_assert_eq(d, 99, "written only when near");
+	cr_assert_not(is_near("ab", "xy", &d));
+}
+
+Test(text, offers_a_name_that_contains_the_other)
+{
+	unsigned int d = 99;
+
+	cr_assert(is_near("weather", "get_weather_forecast", &d));
+	cr_assert_eq(d, 2);
+	cr_assert(is_near("get_weather_forecast", "Weather", &d));
+	cr_assert_not(is_near("et", "get_weather_forecast", &d), "two bytes are in everything");
+}
