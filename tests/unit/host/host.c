@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/pidfd.h>
+
+#include "guest.h"
+#include "host/wire.h"
+#include "util/cleanup.h"
+
+/* A host that crashes, hangs, floods or lies: it is ended, once, with the reason. */
+
+#define LIMIT          60
+#define PROCESS_END_MS 5000
+
+/* Whether the process ends in time. */
+static bool process_ends(int pidfd)
+{
+	struct pollfd watched = {.fd = pidfd, .events = POLLIN};
+
+	return poll(&watched, 1, PROCESS_END_MS) == 1;
+}
+
+static void expect_signal(const char *tool, const char *arguments, int signal)
+{
+	struct guest guest = {0};
+
+	guest_start(&guest, "misbehave", NULL);
+	guest_call(&guest, tool, arguments);
+	cr_expect_eq(guest.n_answers, 0, "%s", tool);
+	cr_expect_eq(guest.n_ends, 1, "%s", tool);
+	cr_expect_eq(guest.end.reason, HOST_SIGNALED, "%s: reason %d", tool, guest.end.reason);
+	cr_expect_eq(guest.end.signal, signal, "%s: signal %d", tool, guest.end.signal);
+	guest_stop(&guest);
+}
+
+static void expect_malformed(const char *tool, const char *arguments)
+{
+	struct guest guest = {0};
+
+	guest_start(&guest, "misbehave", NULL);
+	guest_call(&guest, tool, arguments);
+	cr_expect_eq(guest.n_answers, 0, "%s %s", tool, arguments);
+	cr_expect_eq(guest.n_ends, 1, "%s %s", tool, arguments);
+	cr_expect_eq(guest.end.reason, HOST_MALFORMED, "%s %s: reason %d", tool, arguments,
+		guest.end.reason);
+	cr_expect_eq(host_invoke(guest.host, 9, 0, "{}", 2), -EPIPE, "%s: an ended host", tool);
+	guest_stop(&guest);
+}
+
+Test(host, tells_the_signal_that_ended_it, .timeout = LIMIT)
+{
+	expect_signal("segfault", "{}", SIGSEGV);
+	expect_signal("abort", "{}", SIGABRT);
+	expect_signal("crash", "{\"signal\":8}", SIGFPE);
+	expect_signal("crash", "{\"signal\":13}", SIGPIPE);
+	expect_signal("crash", "{\"signal\":9}", SIGKILL);
+}
+
+Test(host, survives_an_overflow_of_its_stack, .timeout = LIMIT)
+{
+	expect_signal("overflow_stack", "{}", SIGSEGV);
+}
+
+Test(host, tells_the_status_a_tool_exits_with, .timeout = LIMIT)
+{
+	static const int statuses[] = {0, 3};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct guest guest = {0};
+		char arguments[32];
+
+		snprintf(arguments, sizeof(arguments), "{\"status\":%d}", statuses[i]);
+		guest_start(&guest, "misbehave", NULL);
+		guest_call(&guest, "exit", arguments);
+		cr_expect_eq(guest.n_answers, 0);
+		cr_expect_eq(guest.n_ends, 1);
+		cr_expect_eq(guest.end.reason, HOST_EXITED);
+		cr_expect_eq(guest.end.exit_code, statuses[i]);
+		guest_stop(&guest);
+	}
+}
+
+Test(host, is_killed_whatever_its_tool_is_busy_with, .timeout = LIMIT)
+{
+	static const char *const tools[] = {"hang", "spin", "ignore_signals"};
+
+	for (size_t i = 0; i < sizeof(tools) / sizeof(*tools); i++) {
+		struct guest guest = {0};
+
+		guest_start(&guest, "misbehave", NULL);
+		cleanup_close int pidfd = pidfd_open(host_pid(guest.host), 0);
+		guest_send(&guest, tools[i], "{}");
+		host_free(guest.host);
+		guest.host = NULL;
+		cr_expect(process_ends(pidfd), "%s", tools[i]);
+		cr_expect_eq(guest.n_ends, 0, "%s: host_free is silent", tools[i]);
+		guest_stop(&guest);
+	}
+}
+
+Test(host, is_killed_where_its_group_cannot_be, .timeout = LIMIT)
+{
+	struct guest guest = {0};
+
+	guest_start(&guest, "misbehave", NULL);
+	cleanup_close int pidfd = pidfd_open(host_pid(guest.host), 0);
+	guest_send(&guest, "leave_group", "{\"hangs\":true}");
+	host_free(guest.host);
+	guest.host = NULL;
+	cr_expect(process_ends(pidfd));
+	guest_stop(&guest);
+}
+
+Test(host, is_ended_for_bytes_that_are_no_frame, .timeout = LIMIT)
+{
+	expect_malformed("write_wire", "{\"text\":\"HTTP/1.1 200 OK\\r\\n\\r\\n\"}");
+}
+
+Test(host, is_ended_for_frames_that_may_not_come, .timeout = LIMIT)
+{
+	static const char *const frames[] = {
+		/* a kind that does not exist, and each that only the daemon may send */
+		"{\"size\":0,\"kind\":0,\"id\":1}",
+		"{\"size\":0,\"kind\":4294967295,\"id\":1}",
+		"{\"size\":2,\"kind\":1,\"id\":1,\"payload\":\"{}\"}",
+		"{\"size\":2,\"kind\":4,\"id\":1,\"payload\":\"{}\"}",
+		/* what belongs to loading */
+		"{\"size\":2,\"kind\":2,\"id\":0,\"payload\":\"{}\"}",
+		"{\"size\":2,\"kind\":3,\"id\":0,\"payload\":\"{}\"}",
+		/* the answer to a call that does not run */
+		"{\"size\":2,\"kind\":5,\"id\":2,\"payload\":\"{}\"}",
+		"{\"size\":2,\"kind\":6,\"id\":0,\"payload\":\"no\"}",
+		/* results that are not JSON, or none that was asked for */
+		"{\"size\":0,\"kind\":5,\"id\":1}",
+		"{\"size\":1,\"kind\":5,\"id\":1,\"payload\":\"{\"}",
+		"{\"size\":4,\"kind\":5,\"id\":1,\"payload\":\"{} x\"}",
+		"{\"size\":13,\"kind\":5,\"id\":1,\"payload\":\"{\\\"a\\\":1,\\\"a\\\":2}\"}",
+		/* a size that no limit allows, of what is no answer */
+		"{\"size\":4294967295,\"kind\":2,\"id\":1}",
+	};
+
+	for (size_t i = 0; i < sizeof(frames) / sizeof(*frames); i++)
+		expect_malformed("send_frame", frames[i]);
+}
+
+Test(host, is_ended_for_two_answers_to_one_call, .timeout = LIMIT)
+{
+	struct guest guest = {0};
+
+	/* The faker's answer comes first; the host's own finds no call, now or at the next one. */
+	guest_start(&guest, "misbehave", NULL);
+	guest_call(&guest, "send_frame",
+		"{\"size\":2,\"kind\":5,\"id\":1,\"payload\":\"{}\",\"afterwards\":0}");
+	if (guest.n_ends == 0)
+		guest_wait(&guest);
+	cr_expect_leq(guest.n_answers, 1);
+	cr_expect_eq(guest.n_ends, 1);
+	cr_expect_eq(guest.end.reason, HOST_MALFORMED);
+	guest_stop(&guest);
+}
+
+Test(host, counts_an_answer_that_was_sent_just_before_its_end, .timeout = LIMIT)
+{
+	static const char *const ways[] = {"1", "3"};
+	static const enum host_reason reasons[] = {HOST_EXITED, HOST_SIGNALED};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct guest guest = {0};
+		char arguments[128];
+
+		snprintf(arguments, sizeof(arguments),
+			"{\"size\":8,\"kind\":5,\"id\":1,\"payload\":\"{\\\"a\\\": 1}\","
+			"\"afterwards\":%s}",
+			ways[i]);
+		guest_start(&guest, "misbehave", NULL);
+		cr_expect_str_eq(guest_call(&guest, "send_frame", arguments), "{\"a\": 1}");
+		if (guest.n_ends == 0)
+			guest_wait(&guest);
+		cr_expect_eq(guest.n_answers, 1);
+		cr_expect_eq(guest.n_ends, 1);
+		cr_expect_eq(guest.end.reason, reasons[i]);
+		guest_stop(&guest);
+	}
+}
+
+Test(host, tells_its_exit_when_an_answer_was_cut_short, .timeout = LIMIT)
+{
+	struct guest guest = {0};
+
+	guest_start(&guest, "misbehave", NULL);
+	guest_call(&guest, "send_frame",
+		"{\"size\":100,\"kind\":5,\"id\":1,\"payload\":\"{}\",\"afterwards\":1}");
+	cr_expect_eq(guest.n_answers, 0);
+	cr_expect_eq(guest.n_ends, 1);
+	cr_expect_eq(guest.end.reason, HOST_EXITED);
+	cr_expect_eq(guest.end.exit_code, 7);
+	guest_stop(&guest);
+}
+
+Test(host, is_ended_when_it_closes_its_socket_and_lives_on, .timeout = LIMIT)
+{
+	expect_malformed("close_wire", "{\"hangs\":true}");
+	expect_malformed("shut_wire", "{}");
+}
+
+Test(host, ends_when_it_cannot_answer_any_more, .timeout = LIMIT)
+{
+	static const char *const calls[][2] = {
+		{"close_wire", "{\"hangs\":false}"}, {"close_everything", "{}"}};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct guest guest = {0};
+
+		guest_start(&guest, "misbehave", NULL);
+		guest_call(&guest, calls[i][0], calls[i][1]);
+		cr_expect_eq(guest.n_answers, 0);
+		cr_expect_eq(guest.n_ends, 1);
+		cr_expect_eq(guest.end.reason, HOST_EXITED);
+		cr_expect_neq(guest.end.exit_code, 0);
+		guest_stop(&guest);
+	}
+}
+
+Test(host, tells_an_answer_over_the_limit_with_both_sizes, .timeout = LIMIT)
+{
+	static const struct guest_options options = {.output_max = 1000};
+	struct guest guest = {0};
+
+	guest_start(&guest, "misbehave", &options);
+	/* {"result":"…"} */
+	guest_call(&guest, "long_text", "{\"size\":987}");
+	cr_expect_eq(guest.n_answers, 1);
+	guest_call(&guest, "long_text", "{\"size\":988}");
+	cr_expect_eq(guest.n_answers, 1);
+	cr_expect_eq(guest.n_ends, 1);
+	cr_expect_eq(guest.end.reason, HOST_TOO_LARGE);
+	cr_expect_eq(guest.end.actual, 1001);
+	cr_expect_eq(guest.end.max, 1000);
+	guest_stop(&guest);
+}
+
+Test(host, takes_no_memory_for_a_limit_that_is_passed, .timeout = LIMIT)
+{
+	struct guest guest = {0};
+
+	guest_start(&guest, "misbehave", NULL);
+	guest_call(&guest, "send_frame", "{\"size\":4294967295,\"kind\":5,\"id\":1}");
+	cr_expect_eq(guest.end.reason, HOST_TOO_LARGE);
+	cr_expect_eq(guest.end.actual, UINT32_MAX);
+	guest_stop(&guest);
+}
+
+Test(host, fails_a_call_whose_text_is_not_utf8, .timeout = LIMIT)
+{
+	struct guest guest = {0};
+
+	guest_start(&guest, "misbehave", NULL);
+	cr_expect_str_eq(
+		guest_call(&guest, "not_utf8", "{}"), "not_utf8 returned text that is not UTF-8");
+	cr_expect_str_eq(
+		guest_call(&guest, "surrogate", "{}"), "surrogate returned text that is not UTF-8");
+	cr_expect_str_eq(guest_call(&guest, "no_text", "{}"), "no_text returned NULL");
+	cr_expect_str_eq(guest_call(&guest, "behave", "{\"value\":1}"), "{\"result\":1}");
+	guest_stop(&guest);
+}
+
+Test(host, goes_on_with_spoiled_signals_and_without_descriptors, .timeout = LIMIT)
+{
+	struct guest guest = {0};
+
+	guest_start(&guest, "misbehave", NULL);
+	cr_expect_str_eq(guest_call(&guest, "spoil_signals", "{}"), "{}");
+	cr_expect_str_eq(guest_call(&guest, "take_all_descriptors", "{}"), "{}");
+	cr_expect_str_eq(guest_call(&guest, "behave", "{\"value\":1}"), "{\"result\":1}");
+	guest_stop(&guest);
+}
+
+Test(host, reads_all_that_a_toolbox_prints_and_goes_on, .timeout = LIMIT)
+{
+	static const struct guest_options options = {.stderr_max = 500};
+	struct guest guest = {0};
+
+	guest_start(&guest, "misbehave", &options);
+	cr_expect_str_eq(guest_call(&guest, "print", "{\"fd\":1,\"bytes\":3000000}"), "{}");
+	cr_expect_str_eq(guest_call(&guest, "print", "{\"fd\":2,\"bytes\":3000000}"), "{}");
+	cr_expect_str_eq(guest_call(&guest, "print_junk", "{}"), "{}");
+	cr_expect_eq(guest.n_ends, 0);
+	guest_stop(&guest);
+}
+
+Test(host, takes_what_is_left_of_its_group_with_it, .timeout = LIMIT)
+{
+	struct guest guest = {0};
+	int child;
+
+	guest_start(&guest, "misbehave", NULL);
+	cr_assert_eq(sscanf(guest_call(&guest, "leave_child", "{}"), "{\"result\":%d}", &child), 1);
+	cleanup_close int pidfd = pidfd_open(child, 0);
+	cr_assert_geq(pidfd, 0);
+	host_free(guest.host);
+	guest.host = NULL;
+	cr_expect(process_ends(pidfd));
+	guest_stop(&guest);
+}
+
+Test(host, ends_though_a_child_holds_its_socket, .timeout = LIMIT)
+{
+	struct guest guest = {0};
+
+	guest_start(&guest, "misbehave", NULL);
+	guest_call(&guest, "leave_child_and_exit", "{}");
+	cr_expect_eq(guest.n_ends, 1);
+	cr_expect_eq(guest.end.reason, HOST_EXITED);
+	cr_expect_eq(guest.end.exit_code, 0);
+	guest_stop(&guest);
+}
+
+Test(host, runs_one_call_at_a_time, .timeout = LIMIT)
+{
+	struct guest guest = {0};
+
+	guest_start(&guest, "misbehave", NULL);
+	guest_send(&guest, "behave", "{\"value\":1}");
+	cr_expect_eq(host_invoke(guest.host, 2, 0, "{}", 2), -EBUSY);
+	guest_wait(&guest);
+	cr_expect_eq(guest.n_answers, 1);
+	guest_stop(&guest);
+}
+
+Test(host, tells_a_program_that_is_not_there, .timeout = LIMIT)
+{
+	static const struct host_handler handler;
+	struct host_options options = {.program = "/nowhere/toolbox-host",
+		.toolbox_id = "test",
+		.load = "{}",
+		.load_size = 2,
+		.start_timeout_ms = 1000};
+	struct host *host = NULL;
+	struct loop *loop;
+
+	cr_assert_eq(loop_new(16, &loop), 0);
+	cr_expect_eq(host_spawn(loop, &options, &handler, NULL, &host), -ENOENT);
+	cr_expect_null(host);
+	host_free(host);
+	loop_free(loop);
+}
+
+Test(host, is_ended_when_loading_takes_too_long, .timeout = LIMIT)
+{
+	static const struct guest_options options = {.start_timeout_ms = 50};
+	struct guest guest = {0};
+
+	guest_start_load(&guest, "{\"library\":\"" TEST_STUCK_LIBRARY "\",\"tools\":[]}", &options);
+	cr_expect_eq(guest.n_loaded, 0);
+	cr_expect_eq(guest.n_ends, 1);
+	cr_expect_eq(guest.end.reason, HOST_TOO_SLOW);
+	guest_stop(&guest);
+}
+
+Test(host, ends_for_a_load_frame_that_is_not_json, .timeout = LIMIT)
+{
+	struct guest guest = {0};
+
+	guest_start_load(&guest, "nonsense", NULL);
+	cr_expect_eq(guest.n_ends, 1);
+	cr_expect_eq(guest.end.reason, HOST_EXITED);
+	cr_expect_eq(guest.end.exit_code, 1);
+	guest_stop(&guest);
+}
+
+Test(host, names_every_signal)
+{
+	cr_expect_str_eq(host_signal_name(SIGSEGV), "SIGSEGV");
+	cr_expect_str_eq(host_signal_name(SIGKILL), "SIGKILL");
+	cr_expect_str_eq(host_signal_name(SIGSTKFLT), "SIGSTKFLT");
+	cr_expect_str_eq(host_signal_name(64), "SIG64");
+	cr_expect_str_eq(host_signal_name(0), "SIG?");
+	cr_expect_str_eq(host_signal_name(65), "SIG?");
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "guest.h"
+
+/* What is refused at load, and where: pointers go into the LOAD frame. */
+
+#define LIMIT   60
+#define LIBRARY TEST_TOOLBOX_DIR "/libtest_behave.so"
+
+static void expect_refused(const char *load, const char *pointer, const char *words)
+{
+	struct guest guest = {0};
+
+	guest_start_load(&guest, load, NULL);
+	cr_assert_eq(guest.n_ends, 1, "%s", load);
+	cr_assert_eq(guest.end.reason, HOST_REFUSED, "%s: reason %d", load, guest.end.reason);
+	cr_expect_str_eq(guest.pointer.data, pointer, "%s: at %s", load, guest.pointer.data);
+	cr_expect(strstr(guest.message.data, words), "%s: %s", load, guest.message.data);
+	guest_stop(&guest);
+}
+
+static void expect_loaded(const char *load, const char *words)
+{
+	struct guest guest = {0};
+
+	guest_start_load(&guest, load, NULL);
+	cr_assert_eq(
+		guest.n_loaded, 1, "%s: %s", load, guest.message.data ? guest.message.data : "");
+	cr_expect(strstr(guest.loaded.data, words), "%s", guest.loaded.data);
+	guest_stop(&guest);
+}
+
+Test(native_driver, tells_the_file_that_the_linker_chose, .timeout = LIMIT)
+{
+	expect_loaded(
+		"{\"library\":\"libm.so.6\",\"tools\":[{\"symbol\":\"sqrt\"}]}", "/libm.so.6\"}");
+	expect_loaded("{\"library\":\"" LIBRARY "\",\"tools\":[]}", LIBRARY "\"}");
+}
+
+Test(native_driver, refuses_a_library_that_is_not_there, .timeout = LIMIT)
+{
+	expect_refused("{\"library\":\"libnowhere.so.7\",\"tools\":[]}", "/library",
+		"cannot load the library: libnowhere.so.7: cannot open shared object file");
+	expect_refused("{\"library\":\"/nowhere/x.so\",\"tools\":[]}", "/library",
+		"/nowhere/x.so: cannot open shared object file");
+	expect_refused("{\"library\":7,\"tools\":[]}", "/library", "must be a path or a name");
+}
+
+Test(native_driver, refuses_a_symbol_that_is_not_there, .timeout = LIMIT)
+{
+	expect_refused("{\"library\":\"" LIBRARY "\",\"tools\":[{\"symbol\":\"same_i8\"},"
+		       "{\"symbol\":\"same_i7\"}]}",
+		"/tools/1/symbol", "the library has no function 'same_i7'");
+	expect_refused(
+		"{\"library\":\"" LIBRARY "\",\"tools\":[{\"symbol\":\"lend_upper\","
+		"\"returns\":{\"type\":\"str\",\"transfer\":\"full\",\"free\":\"nobody\"}}]}",
+		"/tools/0/returns/free", "the library has no function 'nobody'");
+}
+
+Test(native_driver, refuses_to_call_a_variable, .timeout = LIMIT)
+{
+	expect_refused("{\"library\":\"" LIBRARY "\",\"tools\":[{\"symbol\":\"not_a_function\"}]}",
+		"/tools/0/symbol", "'not_a_function' is a variable, not a function");
+}
+
+Test(native_driver, refuses_what_no_reading_of_a_manifest_would_send, .timeout = LIMIT)
+{
+	expect_refused("{\"library\":\"libm.so.6\"}", "", "'tools' must be an array");
+	expect_refused("{\"library\":\"libm.so.6\",\"tools\":[{\"symbol\":\"sqrt\","
+		       "\"parameters\":[{\"name\":\"x\",\"type\":\"f65\"}]}]}",
+		"/tools/0/parameters/0/type", "must be one of bool");
+}
