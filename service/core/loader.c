@@ -64,7 +64,7 @@ static bool is_unchanged(const struct toolbox *toolbox)
 	uint64_t digest;
 
 	return manifest_digest(toolbox->file, &digest) == 0 && digest == toolbox->digest &&
-		library_is_unchanged(&toolbox->library);
+		toolbox_library_is_unchanged(&toolbox->library);
 }
 
 /* ── one job ─────────────────────────────────────────────────────────────────────────────────── */
@@ -99,7 +99,7 @@ static void end_check(struct job *job)
 static void library_is_good(void *data, const char *loaded, size_t size)
 {
 	struct job *job = data;
-	struct library *library = &job->toolbox->library;
+	struct toolbox_library *library = &job->toolbox->library;
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	cleanup_free char *file = NULL;
 	uint32_t token;
@@ -109,8 +109,8 @@ static void library_is_good(void *data, const char *loaded, size_t size)
 		json_type_at(&tape, token) == JSON_STRING)
 		file = json_string_dup(&tape, token, NULL);
 	if (file && !library->file)
-		library_set_file(library, file);
-	library_look(library);
+		toolbox_library_set_file(library, file);
+	toolbox_library_look(library);
 	end_check(job);
 }
 

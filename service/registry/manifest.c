@@ -250,7 +250,7 @@ static int read_library(struct manifest_reader *reader, const char *path, struct
 	name = json_string_dup(&reader->tape, token, NULL);
 	if (!name)
 		return -ENOMEM;
-	return library_find(name, dirname(real), reader->library_dir, &toolbox->library);
+	return toolbox_library_find(name, dirname(real), reader->library_dir, &toolbox->library);
 }
 
 static void refuse_twins(const struct json_tape *tape, uint32_t tools,

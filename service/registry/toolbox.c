@@ -31,7 +31,7 @@ void toolbox_unref(struct toolbox *toolbox)
 	free(toolbox->id);
 	free(toolbox->description);
 	free(toolbox->file);
-	library_deinit(&toolbox->library);
+	toolbox_library_deinit(&toolbox->library);
 	free(toolbox->load);
 	free(toolbox);
 }

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "registry/library.h"
+#include "registry/toolbox_library.h"
 #include "registry/native.h"
 #include "schema/schema.h"
 #include "util/cleanup.h"
@@ -57,7 +57,7 @@ struct toolbox {
 	const char *kind;
 	char *file;	 /* the manifest's path */
 	uint64_t digest; /* of the manifest's bytes */
-	struct library library;
+	struct toolbox_library library;
 	struct toolbox_limits limits;
 	struct tool *tools;
 	size_t n_tools;

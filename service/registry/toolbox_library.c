@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "registry/library.h"
+#include "registry/toolbox_library.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -51,10 +51,10 @@ static char *find_path(const char *name, const char *folder, const char *library
 	return strdup(name);
 }
 
-int library_find(
-	const char *name, const char *folder, const char *library_dir, struct library *ret_library)
+int toolbox_library_find(
+	const char *name, const char *folder, const char *library_dir, struct toolbox_library *ret_library)
 {
-	cleanup(library_deinit) struct library library = {0};
+	cleanup(toolbox_library_deinit) struct toolbox_library library = {0};
 
 	library.path = find_path(name, folder, library_dir);
 	if (!library.path)
@@ -65,18 +65,18 @@ int library_find(
 			return -ENOMEM;
 	}
 	*ret_library = library;
-	library = (struct library){0};
+	library = (struct toolbox_library){0};
 	return 0;
 }
 
-void library_deinit(struct library *library)
+void toolbox_library_deinit(struct toolbox_library *library)
 {
 	free(library->path);
 	free(library->file);
-	*library = (struct library){0};
+	*library = (struct toolbox_library){0};
 }
 
-int library_set_file(struct library *library, const char *file)
+int toolbox_library_set_file(struct toolbox_library *library, const char *file)
 {
 	char *copy = strdup(file);
 
@@ -103,7 +103,7 @@ static int digest_file(int fd, uint64_t *ret_digest)
 	return 0;
 }
 
-static void note(struct library *library, const struct stat *status)
+static void note(struct toolbox_library *library, const struct stat *status)
 {
 	library->size = (uint64_t)status->st_size;
 	library->changed_ns = status->st_mtim.tv_sec * NS_PER_S + status->st_mtim.tv_nsec;
@@ -113,7 +113,7 @@ static void note(struct library *library, const struct stat *status)
 
 /* What the file at @path is now; its bytes are only read when its place or its times are not those
  * of @known (NULL: always). */
-static int look(const char *path, const struct library *known, struct library *ret_now)
+static int look(const char *path, const struct toolbox_library *known, struct toolbox_library *ret_now)
 {
 	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat status;
@@ -131,14 +131,14 @@ static int look(const char *path, const struct library *known, struct library *r
 	return digest_file(fd, &ret_now->digest);
 }
 
-int library_look(struct library *library)
+int toolbox_library_look(struct toolbox_library *library)
 {
 	return library->file ? look(library->file, NULL, library) : -ENOENT;
 }
 
-bool library_is_unchanged(const struct library *library)
+bool toolbox_library_is_unchanged(const struct toolbox_library *library)
 {
-	struct library now = {0};
+	struct toolbox_library now = {0};
 
 	return library->file && look(library->file, library, &now) == 0 &&
 		now.size == library->size && now.digest == library->digest;

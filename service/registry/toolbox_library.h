@@ -6,7 +6,7 @@
 
 /* A library as a manifest names it, and what its file was when it was looked at: the same again
  * means that nothing has changed. */
-struct library {
+struct toolbox_library {
 	char *path;	    /* as it is loaded: absolute, or a name for the dynamic linker */
 	char *file;	    /* where that is; NULL: not known yet (a linker name, unchecked) */
 	uint64_t size;	    /* bytes */
@@ -21,17 +21,17 @@ struct library {
  * relative to that; without, a file beside the manifest, then in @library_dir (may be NULL), then
  * the dynamic linker's. 0 or -ENOMEM; whether the file is there is seen when it is loaded.
  */
-int library_find(
-	const char *name, const char *folder, const char *library_dir, struct library *ret_library);
+int toolbox_library_find(
+	const char *name, const char *folder, const char *library_dir, struct toolbox_library *ret_library);
 
-void library_deinit(struct library *library);
+void toolbox_library_deinit(struct toolbox_library *library);
 
 /* Note where the dynamic linker found it. 0 or -ENOMEM. */
-int library_set_file(struct library *library, const char *file);
+int toolbox_library_set_file(struct toolbox_library *library, const char *file);
 
 /* Look at the file and take note of what it is now. 0, or a negative errno (there is none). */
-int library_look(struct library *library);
+int toolbox_library_look(struct toolbox_library *library);
 
 /* Whether the file is still what it was, by its bytes (which are only read when its times or its
  * place say that it may have changed). What is only known by a linker name is not. */
-bool library_is_unchanged(const struct library *library);
+bool toolbox_library_is_unchanged(const struct toolbox_library *library);
