@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bus/envelope.h"
+#include "util/clock.h"
+#include "websocket.h"
+
+/*
+ * bus-load URL TOPIC DATA CALLS IN_FLIGHT: a caller that never waits longer than it must.
+ *
+ * Sends CALLS messages with TOPIC and DATA (the text of an object), IN_FLIGHT of them at a time,
+ * and checks every response: each call has an id of its own in its context, twice, so a response
+ * with the context of another call is seen. Prints one line of JSON:
+ *
+ *   {"calls": …, "in_flight": …, "answered": …, "lost": …, "duplicate": …, "wrong_context": …,
+ *    "p50_us": …, "p99_us": …, "max_us": …, "calls_per_s": …}
+ */
+
+/* No response at all for so long: what is still out is lost. */
+#define SILENCE_MS 5000
+
+/* After the last response: a second one to the same call would come now. */
+#define AFTERMATH_MS 20
+
+#define DEPTH_MAX 128
+#define ID_BYTES  48
+
+struct load {
+	struct websocket websocket;
+	struct bus_envelope envelope;
+	const char *topic;
+	const char *data;
+	uint32_t calls;
+	uint32_t in_flight;
+
+	char run[ID_BYTES / 2]; /* what all ids of this run begin with */
+	uint64_t *sent_ns;      /* per call */
+	uint64_t *taken_ns;     /* per call; 0: not answered */
+	uint32_t sent;
+	uint32_t answered;
+	uint32_t duplicate;
+	uint32_t wrong_context;
+};
+
+static int send_call(struct load *load)
+{
+	cleanup(buffer_deinit) struct buffer message = {0};
+	uint32_t call = load->sent++;
+
+	buffer_printf(&message,
+		"{\"type\": \"%s\", \"data\": %s, \"context\": {\"source\": \"bus-load\", "
+		"\"bench_id\": \"%s%" PRIu32 "\", \"session\": {\"session_id\": \"%s%" PRIu32
+		"\"}}}",
+		load->topic, load->data, load->run, call, load->run, call);
+	if (buffer_status(&message))
+		return -1;
+	load->sent_ns[call] = clock_now_ns();
+	return websocket_send(&load->websocket, message.data, message.size);
+}
+
+static bool is_response(const struct load *load, const char *text, size_t size)
+{
+	static const char suffix[] = ".response";
+	size_t topic_size = strlen(load->topic);
+	char topic[BUS_TOPIC_BYTES];
+	size_t found;
+
+	return bus_topic_scan(text, size, topic, &found) == 0 &&
+	       found == topic_size + sizeof(suffix) - 1 &&
+	       memcmp(topic, load->topic, topic_size) == 0 &&
+	       memcmp(topic + topic_size, suffix, sizeof(suffix) - 1) == 0;
+}
+
+/* The call that the string at @index names; false when it is none of this run. */
+static bool read_id(const struct load *load, uint32_t index, uint32_t *ret_call)
+{
+	const struct json_tape *context = &load->envelope.context;
+	size_t run_size = strlen(load->run);
+	char id[ID_BYTES] = {0};
+	size_t size;
+
+	if (index == JSON_NONE || json_type_at(context, index) != JSON_STRING)
+		return false;
+	size = json_at(context, index)->length;
+	if (size >= sizeof(id) || size <= run_size)
+		return false;
+	memcpy(id, json_bytes(context, index), size);
+	*ret_call = (uint32_t)strtoul(id + run_size, NULL, 10);
+	return memcmp(id, load->run, run_size) == 0 && *ret_call < load->sent;
+}
+
+static bool is_context_whole(const struct load *load, uint32_t call)
+{
+	const struct json_tape *context = &load->envelope.context;
+	uint32_t session = json_find(context, 0, "session");
+	uint32_t other;
+
+	if (session == JSON_NONE || json_type_at(context, session) != JSON_OBJECT)
+		return false;
+	return read_id(load, json_find(context, session, "session_id"), &other) && other == call;
+}
+
+/* Whether the message was the first response to a call of ours. */
+static bool take(struct load *load, const char *text, size_t size)
+{
+	uint64_t now_ns = clock_now_ns();
+	uint32_t call;
+
+	if (!is_response(load, text, size) ||
+		bus_envelope_read(&load->envelope, text, size, DEPTH_MAX) != 0 ||
+		!read_id(load, json_find(&load->envelope.context, 0, "bench_id"), &call))
+		return false;
+	if (load->taken_ns[call] != 0) {
+		load->duplicate++;
+		return false;
+	}
+	load->wrong_context += !is_context_whole(load, call);
+	load->taken_ns[call] = now_ns - load->sent_ns[call];
+	load->answered++;
+	return true;
+}
+
+/* 0 when all calls are answered or given up, -1 when the connection broke. */
+static int drive(struct load *load)
+{
+	const char *text;
+	size_t size;
+	int result = 1;
+
+	while (load->sent < load->in_flight && load->sent < load->calls)
+		if (send_call(load) < 0)
+			return -1;
+	while (load->answered < load->calls && result > 0) {
+		result = websocket_receive(&load->websocket, SILENCE_MS, &text, &size);
+		if (result > 0 && take(load, text, size) && load->sent < load->calls &&
+			send_call(load) < 0)
+			return -1;
+	}
+	return result < 0 ? -1 : 0;
+}
+
+static void listen_on(struct load *load)
+{
+	const char *text;
+	size_t size;
+
+	while (websocket_receive(&load->websocket, AFTERMATH_MS, &text, &size) > 0)
+		take(load, text, size);
+}
+
+static int compare(const void *a, const void *b)
+{
+	const uint64_t *x = a;
+	const uint64_t *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* The time below which @per_mille of the answered calls are; the unanswered, 0, come first. */
+static double quantile_us(const struct load *load, uint32_t per_mille)
+{
+	uint64_t rank = (uint64_t)load->answered * per_mille / 1000;
+
+	if (load->answered == 0)
+		return 0;
+	if (rank >= load->answered)
+		rank = load->answered - 1;
+	return (double)load->taken_ns[load->calls - load->answered + rank] / 1000;
+}
+
+static void report(struct load *load, uint64_t duration_ns)
+{
+	qsort(load->taken_ns, load->calls, sizeof(*load->taken_ns), compare);
+	printf("{\"calls\": %" PRIu32 ", \"in_flight\": %" PRIu32 ", \"answered\": %" PRIu32
+	       ", \"lost\": %" PRIu32 ", \"duplicate\": %" PRIu32 ", \"wrong_context\": %" PRIu32
+	       ", \"p50_us\": %.1f, \"p99_us\": %.1f, \"max_us\": %.1f, \"calls_per_s\": %.0f}\n",
+		load->calls, load->in_flight, load->answered, load->calls - load->answered,
+		load->duplicate, load->wrong_context, quantile_us(load, 500),
+		quantile_us(load, 990), quantile_us(load, 1000),
+		(double)load->answered * 1e9 / (double)duration_ns);
+}
+
+static int run(struct load *load)
+{
+	uint64_t start_ns = clock_now_ns();
+	uint64_t end_ns;
+
+	if (drive(load) < 0) {
+		fprintf(stderr, "bus-load: the bus is gone\n");
+		return 1;
+	}
+	end_ns = clock_now_ns();
+	listen_on(load);
+	report(load, end_ns - start_ns);
+	return 0;
+}
+
+static bool read_count(const char *text, uint32_t *ret_count)
+{
+	char *end;
+	unsigned long count = strtoul(text, &end, 10);
+
+	*ret_count = (uint32_t)count;
+	return *end == '\0' && count > 0 && count < UINT32_MAX;
+}
+
+static bool prepare(struct load *load, char **arguments)
+{
+	load->topic = arguments[2];
+	load->data = arguments[3];
+	if (!read_count(arguments[4], &load->calls) || !read_count(arguments[5], &load->in_flight))
+		return false;
+	snprintf(load->run, sizeof(load->run), "%d.%" PRIx32 ".", (int)getpid(),
+		(uint32_t)clock_now_ns());
+	load->sent_ns = calloc(load->calls, sizeof(*load->sent_ns));
+	load->taken_ns = calloc(load->calls, sizeof(*load->taken_ns));
+	return load->sent_ns && load->taken_ns;
+}
+
+static void load_deinit(struct load *load)
+{
+	websocket_close(&load->websocket);
+	bus_envelope_deinit(&load->envelope);
+	free(load->sent_ns);
+	free(load->taken_ns);
+}
+
+int main(int count, char **arguments)
+{
+	cleanup(load_deinit) struct load load = {.websocket.fd = -1};
+
+	if (count != 6 || !prepare(&load, arguments)) {
+		fprintf(stderr, "usage: bus-load URL TOPIC DATA CALLS IN_FLIGHT\n");
+		return 2;
+	}
+	if (websocket_open(&load.websocket, arguments[1]) < 0)
+		return 1;
+	return run(&load);
+}

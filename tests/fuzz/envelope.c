@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bus/bus.h"
+#include "bus/envelope.h"
+#include "json/reader.h"
+#include "util/buffer.h"
+
+/*
+ * Any bytes as a frame. Three ways to look at them must agree:
+ *
+ *   the topic scan  ──┐
+ *   the same, cut   ──┼── and the response to it must hold the context, byte for byte but for the
+ *   the full read   ──┤   routing pair, in a message that can itself be read
+ *   the JSON reader ──┘
+ */
+
+#define DEPTH_MAX 16
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void expect(bool is_so)
+{
+	if (!is_so)
+		abort();
+}
+
+struct topic {
+	int status;
+	char text[BUS_TOPIC_BYTES];
+	size_t size;
+};
+
+static struct topic scan(const char *text, size_t size)
+{
+	struct topic topic = {0};
+
+	topic.status = bus_topic_scan(text, size, topic.text, &topic.size);
+	expect(topic.status != 0 || (topic.size > 0 && topic.size < BUS_TOPIC_BYTES));
+	return topic;
+}
+
+static bool topics_agree(const struct topic *a, const char *text, size_t size)
+{
+	return a->status == 0 && a->size == size && memcmp(a->text, text, size) == 0;
+}
+
+/* What a part of a frame tells, the whole must not deny. */
+static void check_cut(const struct topic *whole, const char *text, size_t size)
+{
+	struct topic cut = scan(text, size);
+
+	if (cut.status == 0)
+		expect(topics_agree(whole, cut.text, cut.size));
+	else if (cut.status == BUS_E_NO_TOPIC)
+		expect(whole->status == BUS_E_NO_TOPIC);
+}
+
+/* Whether the member @key may stand in an envelope: absent, null or an object. */
+static bool is_object_or_nothing(const struct json_tape *tape, uint32_t object, const char *key)
+{
+	uint32_t value = json_find(tape, object, key);
+
+	return value == JSON_NONE || json_type_at(tape, value) == JSON_NULL ||
+	       json_type_at(tape, value) == JSON_OBJECT;
+}
+
+static bool is_message(const struct json_tape *tape, const struct topic *topic)
+{
+	uint32_t context;
+
+	if (json_type_at(tape, 0) != JSON_OBJECT || topic->status != 0)
+		return false;
+	context = json_find(tape, 0, "context");
+	return is_object_or_nothing(tape, 0, "data") && is_object_or_nothing(tape, 0, "context") &&
+	       (context == JSON_NONE || json_type_at(tape, context) == JSON_NULL ||
+		       is_object_or_nothing(tape, context, "session"));
+}
+
+/* The reader, over the whole text at once, against the envelope's reading in parts. */
+static void check_reading(int status, const struct bus_envelope *envelope,
+	const struct topic *topic, const char *text, size_t size)
+{
+	struct json_tape tape = {0};
+	int whole = json_tape_read(&tape, text, size, DEPTH_MAX + 1, NULL);
+
+	if (whole == 0)
+		expect((status == 0) == is_message(&tape, topic));
+	if (whole == 0 && status == 0)
+		expect(envelope->data_status == 0);
+	if (status == 0 && whole != 0)
+		expect(whole == JSON_E_DUPLICATE_KEY || whole == JSON_E_NUL_IN_KEY ||
+			whole == JSON_E_DEPTH);
+	json_tape_deinit(&tape);
+}
+
+static bool values_equal(
+	const struct json_tape *a, uint32_t a_index, const struct json_tape *b, uint32_t b_index)
+{
+	size_t a_size;
+	size_t b_size;
+	const char *a_text = json_value_text(a, a_index, &a_size);
+	const char *b_text = json_value_text(b, b_index, &b_size);
+
+	return a_size == b_size && memcmp(a_text, b_text, a_size) == 0;
+}
+
+static uint32_t present(const struct json_tape *tape, const char *key)
+{
+	uint32_t value = json_find(tape, 0, key);
+	size_t size;
+
+	if (value == JSON_NONE || json_type_at(tape, value) == JSON_NULL)
+		return JSON_NONE;
+	json_value_text(tape, value, &size);
+	if (json_type_at(tape, value) == JSON_STRING && size == 2)
+		return JSON_NONE;
+	if (json_type_at(tape, value) == JSON_ARRAY && json_first(tape, value) == json_end(tape, value))
+		return JSON_NONE;
+	return value;
+}
+
+/* The member @key of the derived context is the value @expected of the request's; where nothing
+ * is expected, what it was. */
+static void check_routing(const struct json_tape *request, const struct json_tape *derived,
+	const char *key, uint32_t expected)
+{
+	uint32_t value = json_find(derived, 0, key);
+
+	if (expected == JSON_NONE)
+		expected = json_find(request, 0, key);
+	if (expected == JSON_NONE) {
+		expect(value == JSON_NONE);
+		return;
+	}
+	expect(value != JSON_NONE && values_equal(request, expected, derived, value));
+}
+
+static bool is_routing_key(const struct json_tape *tape, uint32_t key)
+{
+	return json_string_equals(tape, key, "source", 6) ||
+	       json_string_equals(tape, key, "destination", 11);
+}
+
+/* Keys in their order, values as they were. */
+static void check_members(const struct json_tape *request, const struct json_tape *derived)
+{
+	uint32_t at = json_first(derived, 0);
+
+	for (uint32_t key = json_first(request, 0); key < json_end(request, 0);
+		key = json_next_key(request, key)) {
+		expect(at < json_end(derived, 0));
+		expect(values_equal(request, key, derived, at));
+		if (!is_routing_key(request, key))
+			expect(values_equal(request, key + 1, derived, at + 1));
+		at = json_next_key(derived, at);
+	}
+	for (; at < json_end(derived, 0); at = json_next_key(derived, at))
+		expect(is_routing_key(derived, at));
+}
+
+static void check_context(const struct json_tape *request, const struct json_tape *derived)
+{
+	uint32_t source = present(request, "source");
+	uint32_t destination = present(request, "destination");
+	uint32_t reply_source = destination;
+
+	if (destination != JSON_NONE && json_type_at(request, destination) == JSON_ARRAY)
+		reply_source = json_first(request, destination);
+	check_routing(request, derived, "source", reply_source);
+	check_routing(request, derived, "destination", source);
+	check_members(request, derived);
+}
+
+static void check_response(const struct bus_envelope *request)
+{
+	struct bus_envelope response = {0};
+	struct buffer message = {0};
+	const char *text;
+	size_t size;
+	int status;
+
+	bus_response_begin(&message, request);
+	buffer_append_string(&message, "{}");
+	bus_message_end(&message);
+	expect(buffer_status(&message) == 0);
+	text = bus_message_text(&message, &size);
+	status = bus_envelope_read(&response, text, size, DEPTH_MAX);
+	if (request->topic_size + strlen(".response") < BUS_TOPIC_BYTES) {
+		expect(status == 0);
+		expect(memcmp(response.topic, request->topic, request->topic_size) == 0);
+		expect(strcmp(response.topic + request->topic_size, ".response") == 0);
+		check_context(&request->context, &response.context);
+	}
+	bus_envelope_deinit(&response);
+	buffer_deinit(&message);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct bus_envelope envelope;
+	char *text = malloc(size ? size : 1); /* of its own: the sanitizer sees its end */
+	struct topic topic;
+	int status;
+
+	expect(text != NULL);
+	memcpy(text, data, size);
+	topic = scan(text, size);
+	check_cut(&topic, text, size / 2);
+	check_cut(&topic, text, size - size / 8);
+	status = bus_envelope_read(&envelope, text, size, DEPTH_MAX);
+	check_reading(status, &envelope, &topic, text, size);
+	if (status == 0) {
+		expect(topics_agree(&topic, envelope.topic, envelope.topic_size));
+		check_response(&envelope);
+	} else {
+		expect(status == BUS_E_MALFORMED && envelope.why);
+	}
+	free(text);
+	return 0;
+}
