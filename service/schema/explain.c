@@ -111,8 +111,8 @@ static bool has_all_values(struct schema_context *context, const struct node *no
 	return true;
 }
 
-static void explain_size(struct explanation *explanation, uint32_t index, uint32_t min,
-	uint32_t max, const char *singular, const char *plural)
+void explain_size(struct explanation *explanation, uint32_t index, uint32_t min, uint32_t max,
+	const char *singular, const char *plural)
 {
 	uint32_t count = json_count(explanation->context->tape, index);
 
@@ -192,180 +192,6 @@ static void explain_array(
 		explain_contains(explanation, array, index);
 	if (array->is_unique && !unique_elements(explanation->context, index))
 		explain_unique(explanation, index);
-}
-
-/* One finding that lists all required names that are not there. */
-static void explain_missing(
-	struct explanation *explanation, const struct node_object *object, uint32_t index)
-{
-	const struct json_tape *tape = explanation->context->tape;
-	cleanup(buffer_deinit) struct buffer message = {0};
-	uint32_t missing = 0;
-
-	for (uint32_t i = 0; i < object->names.count; i++) {
-		const struct node_property *property = &object->properties[i];
-		const struct key *key = &object->names.keys[i];
-
-		if (!property->is_required ||
-			json_find_sized(tape, index, key->bytes, key->length) != JSON_NONE)
-			continue;
-		if (++missing > DESCRIBE_LIST_MAX)
-			continue;
-		buffer_append_string(&message, missing > 1 ? ", " : "");
-		describe_name(key->bytes, key->length, &message);
-		if (property->node && property->node->types != NODE_ANY) {
-			buffer_append_string(&message, " (");
-			describe_node(property->node, &message);
-			buffer_append_char(&message, ')');
-		}
-	}
-	if (missing == 0)
-		return;
-	buffer_terminate(&message);
-	add_finding(explanation, index, "missing required propert%s %s%s",
-		missing == 1 ? "y" : "ies", message.data ? message.data : "",
-		missing > DESCRIBE_LIST_MAX ? ", …" : "");
-}
-
-/* The name in @names that the key at @key was probably meant to be, if it is not there as well. */
-static const struct key *find_near_name(
-	const struct json_tape *tape, uint32_t object, const struct key_set *names, uint32_t key)
-{
-	size_t size;
-	cleanup_free char *came = json_string_dup(tape, key, &size);
-	const struct key *best = NULL;
-	unsigned int best_distance = 0;
-
-	for (uint32_t i = 0; came && i < names->count; i++) {
-		const struct key *name = &names->keys[i];
-		unsigned int distance;
-
-		if (!text_is_near(came, size, name->bytes, name->length, &distance) ||
-			(best && distance >= best_distance) ||
-			json_find_sized(tape, object, name->bytes, name->length) != JSON_NONE)
-			continue;
-		best = name;
-		best_distance = distance;
-	}
-	return best;
-}
-
-/* The member at @key that nothing takes. @object (may be NULL): what its names are looked up in. */
-static void explain_unexpected(struct explanation *explanation, const struct node_object *object,
-	uint32_t index, uint32_t key)
-{
-	const struct json_tape *tape = explanation->context->tape;
-	cleanup(buffer_deinit) struct buffer message = {0};
-	const struct key *near = object ? find_near_name(tape, index, &object->names, key) : NULL;
-	cleanup(buffer_deinit) struct buffer name = {0};
-
-	json_string_decode(tape, key, &name);
-	buffer_append_string(&message, "unexpected property ");
-	describe_name(name.data ? name.data : "", name.size, &message);
-	if (near) {
-		buffer_append_string(&message, "; did you mean ");
-		describe_name(near->bytes, near->length, &message);
-		buffer_append_char(&message, '?');
-	} else if (object && object->names.count == 0) {
-		buffer_append_string(&message, "; the object takes none");
-	} else if (object) {
-		buffer_append_string(&message, "; the object takes ");
-		for (uint32_t i = 0; i < object->names.count && i <= DESCRIBE_LIST_MAX; i++) {
-			buffer_append_string(&message, i > 0 ? ", " : "");
-			if (i == DESCRIBE_LIST_MAX)
-				buffer_append_string(&message, "…");
-			else
-				describe_name(object->names.keys[i].bytes,
-					object->names.keys[i].length, &message);
-		}
-	}
-	findings_add(&explanation->findings, key + 1, &message);
-}
-
-/* The member at @key by what does not name it. */
-static void explain_unnamed(struct explanation *explanation, const struct node_object *object,
-	uint32_t index, uint32_t key, bool is_additional)
-{
-	for (uint32_t i = 0; i < object->n_patterns; i++) {
-		if (!validate_matches(explanation->context, object->patterns[i].pattern, key))
-			continue;
-		is_additional = false;
-		if (object->patterns[i].node->types == 0)
-			explain_unexpected(explanation, NULL, index, key);
-		else
-			explain_node(explanation, object->patterns[i].node, key + 1);
-	}
-	if (!is_additional || !object->additional)
-		return;
-	if (object->additional->types == 0)
-		explain_unexpected(explanation, object, index, key);
-	else
-		explain_node(explanation, object->additional, key + 1);
-}
-
-/* The names of members that propertyNames does not take. */
-static void explain_name(
-	struct explanation *explanation, const struct node *node, uint32_t index, uint32_t key)
-{
-	const struct json_tape *tape = explanation->context->tape;
-	cleanup(buffer_deinit) struct buffer message = {0};
-	cleanup(buffer_deinit) struct buffer name = {0};
-
-	if (validate_accepts(explanation->context, node, key, MARKS_NONE))
-		return;
-	json_string_decode(tape, key, &name);
-	buffer_append_string(&message, "the property name ");
-	describe_name(name.data ? name.data : "", name.size, &message);
-	buffer_append_string(&message, " must be ");
-	describe_node(node, &message);
-	findings_add(&explanation->findings, index, &message);
-}
-
-static void explain_members(
-	struct explanation *explanation, const struct node_object *object, uint32_t index)
-{
-	const struct json_tape *tape = explanation->context->tape;
-
-	for (uint32_t key = json_first(tape, index); key < json_end(tape, index);
-		key = json_next_key(tape, key)) {
-		uint32_t place = validate_find_key(explanation->context, &object->names, key, 0);
-		const struct node *node = place != KEY_NONE ? object->properties[place].node : NULL;
-
-		if (node && node->types == 0)
-			explain_unexpected(explanation, NULL, index, key);
-		else if (node)
-			explain_node(explanation, node, key + 1);
-		explain_unnamed(explanation, object, index, key, !node);
-		if (object->names_node)
-			explain_name(explanation, object->names_node, index, key);
-	}
-}
-
-static void explain_dependencies(
-	struct explanation *explanation, const struct node_object *object, uint32_t index)
-{
-	const struct json_tape *tape = explanation->context->tape;
-
-	for (uint32_t i = 0; i < object->n_dependencies; i++) {
-		const struct node_dependency *d = &object->dependencies[i];
-
-		if (json_find_sized(tape, index, d->trigger.bytes, d->trigger.length) == JSON_NONE)
-			continue;
-		for (uint32_t k = 0; k < d->n_required; k++) {
-			const struct key *name = &d->required[k];
-			cleanup(buffer_deinit) struct buffer message = {0};
-
-			if (json_find_sized(tape, index, name->bytes, name->length) != JSON_NONE)
-				continue;
-			buffer_append_string(&message, "missing property ");
-			describe_name(name->bytes, name->length, &message);
-			buffer_append_string(&message, ", which is required beside ");
-			describe_name(d->trigger.bytes, d->trigger.length, &message);
-			findings_add(&explanation->findings, index, &message);
-		}
-		if (d->node)
-			explain_node(explanation, d->node, index);
-	}
 }
 
 static void explain_not(struct explanation *explanation, const struct node *node, uint32_t index)
@@ -495,13 +321,8 @@ static void explain_sections(
 
 	if (type == JSON_ARRAY && node->array)
 		explain_array(explanation, node->array, index);
-	if (type == JSON_OBJECT && node->object) {
-		explain_size(explanation, index, node->object->members_min,
-			node->object->members_max, "property", "properties");
-		explain_missing(explanation, node->object, index);
-		explain_members(explanation, node->object, index);
-		explain_dependencies(explanation, node->object, index);
-	}
+	if (type == JSON_OBJECT && node->object)
+		explain_object(explanation, node->object, index);
 	for (const struct node_applicator *a = node->applicators; a; a = a->next)
 		explain_applicator(explanation, node, a, index);
 }

@@ -24,3 +24,16 @@ void explain_mismatch(struct explanation *explanation, const struct node *node, 
  * union.c.) */
 void explain_union(struct explanation *explanation, const struct node *node,
 	const struct node_applicator *applicator, uint32_t index);
+
+/* What is wrong with the object at @index. (In explain_object.c.) */
+void explain_object(
+	struct explanation *explanation, const struct node_object *object, uint32_t index);
+
+/* Add that nothing takes the member at @key of the object at @index. @object (may be NULL) is where
+ * a name that was meant is looked for. */
+void explain_unexpected(struct explanation *explanation, const struct node_object *object,
+	uint32_t index, uint32_t key);
+
+/* Add that the container at @index has fewer than @min or more than @max members. */
+void explain_size(struct explanation *explanation, uint32_t index, uint32_t min, uint32_t max,
+	const char *singular, const char *plural);

@@ -127,7 +127,8 @@ bool pattern_is_valid(const char *text, size_t size)
 	code = pcre2_compile((PCRE2_SPTR)(translated.data ? translated.data : ""), translated.size,
 		PATTERN_OPTIONS, &error, &offset, NULL);
 	pcre2_code_free(code);
-	return code != NULL;
+	/* A look-behind of variable length is a pattern, though PCRE2 cannot run it. */
+	return code || error == PCRE2_ERROR_LOOKBEHIND_NOT_FIXED_LENGTH;
 }
 
 enum pattern_result pattern_match(const struct pattern *pattern, struct pattern_scratch *scratch,

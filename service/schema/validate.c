@@ -3,7 +3,6 @@
 
 #include <errno.h>
 
-#include "json/number.h"
 #include "schema/equal.h"
 #include "schema/format.h"
 
@@ -20,9 +19,6 @@
 /* A match costs as much as so many other steps, and one more per so many bytes of text. */
 #define PATTERN_STEPS          32
 #define PATTERN_BYTES_PER_STEP 64
-
-/* Texts up to this many bytes are looked at as 64-bit integers. */
-#define SHORT_BYTES 18
 
 static bool check(
 	struct schema_context *context, const struct node *node, uint32_t index, uint32_t marks);
@@ -68,89 +64,6 @@ static bool accepts_branch(
 		context->marks[marks + i] |= context->marks[row + i];
 	context->marks_used = row;
 	return holds;
-}
-
-/* The number at @index as its floor and whether something is above it; false where the text is too
- * long for that, or has an exponent. */
-static inline bool read_short(
-	const struct json_tape *tape, uint32_t index, int64_t *ret_floor, bool *ret_has_fraction)
-{
-	const struct json_token *token = json_at(tape, index);
-	const char *at = json_bytes(tape, index);
-	const char *end = at + token->length;
-	bool is_negative = *at == '-';
-	bool has_fraction = false;
-	int64_t value = 0;
-
-	if (token->length > SHORT_BYTES)
-		return false;
-	for (at += is_negative; at < end && *at >= '0' && *at <= '9'; at++)
-		value = value * 10 + (*at - '0');
-	if (at < end) {
-		if (*at != '.')
-			return false;
-		for (at++; at < end; at++) {
-			if (*at < '0' || *at > '9')
-				return false;
-			has_fraction |= *at != '0';
-		}
-	}
-	*ret_floor = is_negative ? -value - has_fraction : value;
-	*ret_has_fraction = has_fraction;
-	return true;
-}
-
-bool validate_bound_holds(struct schema_context *context, const struct node_number *number,
-	enum node_bound_kind kind, uint32_t index)
-{
-	const struct node_bound *bound = &number->bounds[kind];
-	const char *text = json_bytes(context->tape, index);
-	size_t size = json_at(context->tape, index)->length;
-	bool is_multiple = false;
-	int order;
-
-	if (!bound->text)
-		return true;
-	if (kind == NODE_MULTIPLE_OF) {
-		if (json_number_is_multiple(text, size, bound->text, bound->size, &is_multiple))
-			return validate_stop(context, STOP_NUMBER);
-		return is_multiple;
-	}
-	order = json_number_compare(text, size, bound->text, bound->size);
-	switch (kind) {
-	case NODE_MINIMUM:
-		return order >= 0;
-	case NODE_EXCLUSIVE_MINIMUM:
-		return order > 0;
-	case NODE_MAXIMUM:
-		return order <= 0;
-	default:
-		return order < 0;
-	}
-}
-
-static bool check_number(
-	struct schema_context *context, const struct node_number *number, uint32_t index)
-{
-	bool has_fraction;
-	int64_t floor;
-
-	if (!number->is_short || !read_short(context->tape, index, &floor, &has_fraction)) {
-		for (int kind = 0; kind < NODE_BOUNDS; kind++) {
-			if (!validate_bound_holds(
-				    context, number, (enum node_bound_kind)kind, index))
-				return false;
-		}
-		return true;
-	}
-	if (has_fraction ? floor < number->floor_low || floor > number->floor_high
-			 : floor < number->low || floor > number->high)
-		return false;
-	if (!number->bounds[NODE_MULTIPLE_OF].text)
-		return true;
-	if (number->multiple == 0)
-		return validate_bound_holds(context, number, NODE_MULTIPLE_OF, index);
-	return !has_fraction && floor % number->multiple == 0;
 }
 
 /* Code points are counted only where the bytes do not decide: a code point has one to four of them,
@@ -494,7 +407,7 @@ static bool check_sections(
 		return false;
 	switch (json_type_at(context->tape, index)) {
 	case JSON_NUMBER:
-		if (node->number && !check_number(context, node->number, index))
+		if (node->number && !validate_number(context, node->number, index))
 			return false;
 		break;
 	case JSON_STRING:
@@ -619,7 +532,7 @@ bool validate_accepts_evaluated(
 bool validate_accepts_alone(struct schema_context *context, const struct node *node, uint32_t index)
 {
 	if (json_type_at(context->tape, index) == JSON_NUMBER)
-		return !node->number || check_number(context, node->number, index);
+		return !node->number || validate_number(context, node->number, index);
 	return !node->string || check_string(context, node->string, index);
 }
 

@@ -132,6 +132,10 @@ uint32_t validate_find_key(
 bool validate_bound_holds(struct schema_context *context, const struct node_number *number,
 	enum node_bound_kind kind, uint32_t index);
 
+/* Whether the number at @index is within all that @number says. */
+bool validate_number(
+	struct schema_context *context, const struct node_number *number, uint32_t index);
+
 /* Whether @values has the value at @index. */
 bool validate_has_value(struct schema_context *context, const struct node *node,
 	const struct node_values *values, uint32_t index);
