@@ -75,14 +75,21 @@ static int tell_loaded(struct worker *worker)
 	return transmit(worker);
 }
 
+/* `"key":` and the text, whose bytes may be anything, or none. */
+static void write_member(struct worker *worker, const char *key, const struct buffer *text)
+{
+	json_write_key(&worker->out, key);
+	json_write_bytes_lossy(&worker->out, text->size > 0 ? text->data : "", text->size);
+}
+
 static int tell_refused(struct worker *worker, const struct native_driver_refusal *refusal)
 {
 	size_t start = wire_begin(&worker->out);
 
-	buffer_append_string(&worker->out, "{\"pointer\":");
-	json_write_bytes_lossy(&worker->out, refusal->pointer.data, refusal->pointer.size);
-	buffer_append_string(&worker->out, ",\"message\":");
-	json_write_bytes_lossy(&worker->out, refusal->message.data, refusal->message.size);
+	buffer_append_char(&worker->out, '{');
+	write_member(worker, "pointer", &refusal->pointer);
+	buffer_append_char(&worker->out, ',');
+	write_member(worker, "message", &refusal->message);
 	buffer_append_char(&worker->out, '}');
 	wire_finish(&worker->out, start, WIRE_REFUSED, 0);
 	return transmit(worker);

@@ -6,6 +6,11 @@
 #include "registry/native.h"
 #include "util/cleanup.h"
 
+/* An object with one parameter, one with a return value: the type and what follows it. */
+#define PARAMETER(members)                                                                         \
+	"{\"symbol\":\"f\",\"parameters\":[{\"name\":\"a\",\"type\":" members "}]}"
+#define RETURNS(members) "{\"symbol\":\"f\",\"returns\":{\"type\":" members "}}"
+
 static void read_tape(struct json_tape *tape, const char *text)
 {
 	struct json_error error;
@@ -129,8 +134,8 @@ Test(native, reads_what_it_writes)
 		"{\"symbol\":\"f\"}",
 		"{\"symbol\":\"f\",\"returns\":{\"type\":\"void\",\"errors\":\"errno\"}}",
 		"{\"symbol\":\"f\",\"returns\":{\"type\":\"str\",\"transfer\":\"full\"}}",
-		"{\"symbol\":\"f\",\"parameters\":[{\"name\":\"a\",\"type\":\"bool\","
-		"\"default\":false}],\"returns\":{\"type\":\"isize\",\"errors\":\"negative\"}}",
+		PARAMETER("\"bool\",\"default\":false"),
+		RETURNS("\"isize\",\"errors\":\"negative\""),
 	};
 
 	for (size_t i = 0; i < sizeof(objects) / sizeof(*objects); i++) {
@@ -250,10 +255,6 @@ struct mistake {
 	const char *place;
 	const char *message;
 };
-
-#define PARAMETER(members)                                                                         \
-	"{\"symbol\":\"f\",\"parameters\":[{\"name\":\"a\",\"type\":" members "}]}"
-#define RETURNS(members) "{\"symbol\":\"f\",\"returns\":{\"type\":" members "}}"
 
 #define I8_WORDS "must be an integer from -128 to 127"
 
