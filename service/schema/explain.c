@@ -88,10 +88,7 @@ void explain_mismatch(struct explanation *explanation, const struct node *node, 
 	findings_add(&explanation->findings, index, &message);
 }
 
-static void add_finding(struct explanation *explanation, uint32_t index, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static void add_finding(struct explanation *explanation, uint32_t index, const char *format, ...)
+void explain_add(struct explanation *explanation, uint32_t index, const char *format, ...)
 {
 	cleanup(buffer_deinit) struct buffer message = {0};
 	va_list arguments;
@@ -117,10 +114,10 @@ void explain_size(struct explanation *explanation, uint32_t index, uint32_t min,
 	uint32_t count = json_count(explanation->context->tape, index);
 
 	if (count < min)
-		add_finding(explanation, index, "must have at least %u %s, has %u", min,
+		explain_add(explanation, index, "must have at least %u %s, has %u", min,
 			min == 1 ? singular : plural, count);
 	if (count > max)
-		add_finding(explanation, index, "must have at most %u %s, has %u", max,
+		explain_add(explanation, index, "must have at most %u %s, has %u", max,
 			max == 1 ? singular : plural, count);
 }
 
@@ -140,7 +137,7 @@ static void explain_unique(struct explanation *explanation, uint32_t index)
 			if (context->stop != STOP_NONE)
 				return;
 			if (equal_values(context, tape, i, tape, k)) {
-				add_finding(explanation, index,
+				explain_add(explanation, index,
 					"its elements must differ, but number %u and %u are equal "
 					"(counted from 0)",
 					a, b);
@@ -183,7 +180,7 @@ static void explain_array(
 		if (at < array->n_prefix)
 			explain_node(explanation, array->prefix[at], i);
 		else if (array->items && array->items->types == 0)
-			add_finding(explanation, i, "must be absent: the array takes %u element%s",
+			explain_add(explanation, i, "must be absent: the array takes %u element%s",
 				array->n_prefix, array->n_prefix == 1 ? "" : "s");
 		else if (array->items)
 			explain_node(explanation, array->items, i);
@@ -226,7 +223,7 @@ static void explain_one_of(struct explanation *explanation, const struct node *n
 		explain_union(explanation, node, applicator, index);
 	} else if (holding > 1) {
 		buffer_terminate(&message);
-		add_finding(explanation, index,
+		explain_add(explanation, index,
 			"must satisfy exactly one of %u alternatives, but satisfies %u: %s",
 			applicator->n_nodes, holding, message.data ? message.data : "");
 	}
@@ -303,7 +300,7 @@ static void explain_unevaluated(
 			else if (is_object)
 				explain_unexpected(explanation, NULL, index, i);
 			else
-				add_finding(explanation, i,
+				explain_add(explanation, i,
 					"must be absent: no such element is "
 					"taken");
 		}
@@ -385,7 +382,7 @@ static void explain_stop(struct explanation *explanation, uint32_t index)
 	if (explanation->context->stop == STOP_MEMORY)
 		explanation->findings.error = -ENOMEM;
 	else
-		add_finding(explanation, index, "%s", reasons[explanation->context->stop]);
+		explain_add(explanation, index, "%s", reasons[explanation->context->stop]);
 }
 
 int validate_explain(struct schema_context *context, const struct schema *schema,

@@ -17,6 +17,10 @@ struct explanation {
 /* Find why the value at @index does not satisfy @node; nothing where it does. */
 void explain_node(struct explanation *explanation, const struct node *node, uint32_t index);
 
+/* Add the formatted message for the value at @index. */
+void explain_add(struct explanation *explanation, uint32_t index, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
 /* Add "must be …, not …" for the value at @index and what @node wants. */
 void explain_mismatch(struct explanation *explanation, const struct node *node, uint32_t index);
 

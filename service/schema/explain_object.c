@@ -38,7 +38,7 @@ static void explain_missing(
 	if (missing == 0)
 		return;
 	buffer_terminate(&message);
-	add_finding(explanation, index, "missing required propert%s %s%s",
+	explain_add(explanation, index, "missing required propert%s %s%s",
 		missing == 1 ? "y" : "ies", message.data ? message.data : "",
 		missing > DESCRIBE_LIST_MAX ? ", …" : "");
 }
