@@ -63,13 +63,13 @@ size_t bus_queued_bytes(const struct bus *bus)
 	return bus->operations->queued_bytes(bus);
 }
 
-void bus_warn(struct bus *bus, const char *format, ...)
+void bus_warn(struct log_rate *rate, const char *format, ...)
 {
 	char text[LOG_TEXT_BYTES];
 	uint64_t suppressed;
 	va_list arguments;
 
-	if (!log_rate_allows(&bus->rate, clock_now_ms(), &suppressed))
+	if (!log_rate_allows(rate, clock_now_ms(), &suppressed))
 		return;
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
@@ -81,17 +81,19 @@ void bus_warn(struct bus *bus, const char *format, ...)
 
 void bus_warn_refused(struct bus *bus, enum intake_result result)
 {
+	struct log_rate *rate = &bus->rates.frames;
+
 	switch (result) {
 	case INTAKE_NO_TOPIC:
-		bus_warn(bus, "dropped a frame that is no message: it has no usable 'type'");
+		bus_warn(rate, "dropped a frame that is no message: it has no usable 'type'");
 		break;
 	case INTAKE_OVERSIZED:
 		bus->counters.frames_oversized++;
-		bus_warn(bus, "dropped a frame over %zu bytes (limits.frame_bytes)",
+		bus_warn(rate, "dropped a frame over %zu bytes (limits.frame_bytes)",
 			bus->limits.frame_bytes);
 		break;
 	case INTAKE_CROWDED:
-		bus_warn(bus, "dropped a frame: no room for it beside other unfinished ones");
+		bus_warn(rate, "dropped a frame: no room for it beside other unfinished ones");
 		break;
 	case INTAKE_MORE:
 	case INTAKE_WHOLE:
@@ -157,7 +159,7 @@ int bus_send(struct bus *bus, struct buffer *message)
 	}
 	if (error) {
 		bus->counters.frames_dropped++;
-		bus_warn(bus, "a message was not sent: %s", describe(error));
+		bus_warn(&bus->rates.messages, "a message was not sent: %s", describe(error));
 	}
 	buffer_deinit(message);
 	return error;

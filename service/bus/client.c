@@ -98,8 +98,8 @@ static void tell_unreachable(struct client *client, const char *why, uint64_t de
 		return;
 	}
 	bus_address_format(&client->bus.address, url);
-	bus_warn(&client->bus, "cannot reach %s: %s; the next attempt is in %llu ms", url, why,
-		(unsigned long long)delay_ms);
+	bus_warn(&client->bus.rates.peers, "cannot reach %s: %s; the next attempt is in %llu ms",
+		url, why, (unsigned long long)delay_ms);
 }
 
 /* Whatever we were about, or had, is over. The connection, if any, is disowned by the caller. */
@@ -299,8 +299,8 @@ static int write_ping(struct client *client)
 	return lws_write(client->wsi, ping + LWS_PRE, 0, LWS_WRITE_PING) < 0 ? -1 : 0;
 }
 
-/* One write per callback: while libwebsockets still holds part of one, a second would go out
- * without its header. */
+/* When this is called, libwebsockets holds nothing of an earlier write. The ping could leave a part
+ * of itself behind, so it goes alone. */
 static int writable(struct client *client)
 {
 	int result = 0;

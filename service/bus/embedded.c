@@ -106,7 +106,7 @@ static void hang_up(struct embedded *embedded, struct client *client)
 
 static void drop(struct embedded *embedded, struct client *client, const char *why)
 {
-	bus_warn(&embedded->bus, "dropped a client: %s", why);
+	bus_warn(&embedded->bus.rates.peers, "dropped a client: %s", why);
 	hang_up(embedded, client);
 }
 
@@ -161,7 +161,7 @@ static void pass_on(struct embedded *embedded, struct client *client, const char
 	cleanup(frame_cleanup) struct frame *frame = NULL;
 
 	if (!utf8_is_valid(text, size)) {
-		bus_warn(&embedded->bus, "dropped a text frame that is not UTF-8");
+		bus_warn(&embedded->bus.rates.frames, "dropped a text frame that is not UTF-8");
 		intake_reset(&client->intake, &embedded->rules);
 		return;
 	}
@@ -198,14 +198,10 @@ static void received(
 		bus_warn_refused(&embedded->bus, result);
 }
 
-/* One write per callback: see the client's. */
 static int writable(struct embedded *embedded, struct client *client)
 {
-	int result;
+	int result = frame_queue_write(&client->queue, client->wsi);
 
-	if (client->queue.count == 0)
-		return 0;
-	result = frame_queue_write(&client->queue, client->wsi);
 	if (result < 0)
 		return -1;
 	embedded->bus.counters.frames_sent += (uint64_t)result;

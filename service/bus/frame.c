@@ -10,6 +10,9 @@
 
 #define FRAME_ROOM_BYTES (sizeof(struct frame) + LWS_PRE)
 
+/* Writes in one go: other connections want their turn, too. */
+#define FRAME_WRITES_MAX 32
+
 #define QUEUE_FIRST_CAPACITY 4
 
 void frame_begin(struct buffer *message)
@@ -126,7 +129,8 @@ static int write_in_place(struct lws *wsi, char *text, size_t size, int flags)
 	return written;
 }
 
-int frame_queue_write(struct frame_queue *queue, struct lws *wsi)
+/* 1 when a frame is done with the write, 0 when more of it is to come. */
+static int write_fragment(struct frame_queue *queue, struct lws *wsi)
 {
 	struct frame *frame = *slot(queue, 0);
 	size_t left = frame->size - queue->written;
@@ -142,6 +146,23 @@ int frame_queue_write(struct frame_queue *queue, struct lws *wsi)
 		return 0;
 	pop(queue);
 	return 1;
+}
+
+/* A second write is safe only when the first has left nothing behind in libwebsockets: else it
+ * would go out without its header. */
+int frame_queue_write(struct frame_queue *queue, struct lws *wsi)
+{
+	int done = 0;
+
+	for (int i = 0; i < FRAME_WRITES_MAX && queue->count > 0 && !lws_partial_buffered(wsi);
+		i++) {
+		int result = write_fragment(queue, wsi);
+
+		if (result < 0)
+			return result;
+		done += result;
+	}
+	return done;
 }
 
 uint32_t frame_queue_clear(struct frame_queue *queue)

@@ -50,8 +50,8 @@ void frame_unref(struct frame *frame);
  * The frames that one peer has still to get: a ring, first in first out. A zeroed struct is an
  * empty queue.
  *
- * A large frame is written in fragments of FRAME_FRAGMENT_BYTES, one per writable callback: what
- * the socket does not take of a write, libwebsockets copies, and so that copy stays small.
+ * A large frame is written in fragments of FRAME_FRAGMENT_BYTES: what the socket does not take of a
+ * write, libwebsockets copies, and so that copy stays small.
  */
 struct frame_queue {
 	struct frame **frames;
@@ -68,10 +68,8 @@ struct frame_queue {
  * @bytes_max, or -ENOMEM. */
 int frame_queue_push(struct frame_queue *queue, struct frame *frame, size_t bytes_max);
 
-/*
- * Write the next fragment to @wsi, from its writable callback. 1 when a frame is done with it, 0
- * when more of it is to come, negative when the connection is lost. Not for an empty queue.
- */
+/* Write to @wsi, from its writable callback, what its socket takes (perhaps nothing). How many
+ * frames are done with it; negative when the connection is lost. */
 int frame_queue_write(struct frame_queue *queue, struct lws *wsi);
 
 /* Drop all. Returns how many frames that were. */

@@ -25,7 +25,11 @@ struct bus {
 	void *data;
 	struct bus_counters counters;
 	bool is_up;
-	struct log_rate rate; /* of lines that peers can provoke */
+	struct {
+		struct log_rate frames;   /* that come in and are not taken */
+		struct log_rate messages; /* of ours that cannot be sent */
+		struct log_rate peers;    /* that are dropped, or cannot be reached */
+	} rates; /* of lines that others can provoke: a flood of one kind must not hide another */
 };
 
 /* Fill the shared part of a zeroed seat. */
@@ -33,10 +37,10 @@ void bus_init(struct bus *bus, const struct bus_operations *operations, struct l
 	const struct bus_address *address, const struct bus_limits *limits,
 	const struct bus_handler *handler, void *data);
 
-/* A warning at the limited rate. */
-void bus_warn(struct bus *bus, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* A warning at a limited rate. */
+void bus_warn(struct log_rate *rate, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Tell, at the limited rate, of a frame that was not taken. */
+/* Count, and tell of, a frame that was not taken; nothing for the results that are no refusal. */
 void bus_warn_refused(struct bus *bus, enum intake_result result);
 
 /* Send each small write at once, and find a peer that is gone without a goodbye. */
