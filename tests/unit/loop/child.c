@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "loop/loop.h"
+
+#define FD_MAX      64
+#define PATIENCE_MS 5000
+
+TestSuite(loop_child, .timeout = 20);
+TestSuite(loop_signal, .timeout = 20);
+
+static struct loop *new_loop(void)
+{
+	struct loop *loop = NULL;
+
+	cr_assert_eq(loop_new(FD_MAX, &loop), 0);
+	return loop;
+}
+
+/* A child that ends with @status, or waits to be killed when that is negative. */
+static pid_t spawn(int status)
+{
+	pid_t pid = fork();
+
+	cr_assert_geq(pid, 0);
+	if (pid == 0) {
+		while (status < 0)
+			pause();
+		_exit(status);
+	}
+	return pid;
+}
+
+struct ended {
+	struct loop *loop;
+	int status;
+	int calls;
+	int calls_until_stop;
+};
+
+static void note_end(void *data, int status)
+{
+	struct ended *ended = data;
+
+	ended->status = status;
+	if (++ended->calls == ended->calls_until_stop)
+		loop_stop(ended->loop);
+}
+
+Test(loop_child, tells_the_status_of_one_that_ended)
+{
+	cleanup(loop_cleanup) struct loop *loop = new_loop();
+	struct ended ended = {.loop = loop, .calls_until_stop = 1};
+	struct loop_child *child = NULL;
+	pid_t pid = spawn(7);
+
+	cr_assert_eq(loop_add_child(loop, pid, note_end, &ended, &child), 0);
+	cr_assert_eq(loop_run(loop, PATIENCE_MS), 0);
+	cr_assert(WIFEXITED(ended.status));
+	cr_assert_eq(WEXITSTATUS(ended.status), 7);
+	cr_assert_eq(waitpid(pid, NULL, WNOHANG), -1, "it was reaped");
+}
+
+Test(loop_child, can_be_signalled)
+{
+	cleanup(loop_cleanup) struct loop *loop = new_loop();
+	struct ended ended = {.loop = loop, .calls_until_stop = 1};
+	struct loop_child *child = NULL;
+
+	cr_assert_eq(loop_add_child(loop, spawn(-1), note_end, &ended, &child), 0);
+	cr_assert_eq(loop_child_signal(child, SIGKILL), 0);
+	cr_assert_eq(loop_run(loop, PATIENCE_MS), 0);
+	cr_assert(WIFSIGNALED(ended.status));
+	cr_assert_eq(WTERMSIG(ended.status), SIGKILL);
+}
+
+Test(loop_child, is_reaped_in_silence_once_it_is_forgotten)
+{
+	cleanup(loop_cleanup) struct loop *loop = new_loop();
+	struct ended ended = {.loop = loop, .calls_until_stop = 1};
+	struct ended forgotten = {.loop = loop};
+	struct loop_child *child = NULL;
+	struct loop_child *other = NULL;
+	pid_t pid = spawn(-1);
+
+	cr_assert_eq(loop_add_child(loop, pid, note_end, &forgotten, &child), 0);
+	loop_child_forget(child);
+	loop_child_forget(NULL);
+	cr_assert_eq(kill(pid, SIGKILL), 0);
+	for (int tries = 0; tries < 100 && waitpid(pid, NULL, WNOHANG) == 0; tries++)
+		loop_run(loop, 10);
+	cr_assert_eq(waitpid(pid, NULL, WNOHANG), -1);
+	cr_assert_eq(forgotten.calls, 0);
+	cr_assert_eq(loop_add_child(loop, spawn(0), note_end, &ended, &other), 0);
+	cr_assert_eq(loop_run(loop, PATIENCE_MS), 0);
+}
+
+Test(loop_child, many_that_end_at_once_are_told_each)
+{
+	enum { COUNT = 30 };
+	cleanup(loop_cleanup) struct loop *loop = new_loop();
+	struct ended ended = {.loop = loop, .calls_until_stop = COUNT};
+
+	for (int i = 0; i < COUNT; i++) {
+		struct loop_child *child;
+
+		cr_assert_eq(loop_add_child(loop, spawn(i % 3), note_end, &ended, &child), 0);
+	}
+	cr_assert_eq(loop_run(loop, PATIENCE_MS), 0);
+	cr_assert_eq(ended.calls, COUNT);
+}
+
+Test(loop_child, refuses_a_pid_that_is_nobody)
+{
+	cleanup(loop_cleanup) struct loop *loop = new_loop();
+	struct loop_child *child = NULL;
+
+	cr_assert_eq(loop_add_child(loop, -5, note_end, NULL, &child), -EINVAL);
+	cr_assert_null(child);
+}
+
+static void note_signal(void *data, int signal)
+{
+	struct ended *ended = data;
+
+	ended->status = signal;
+	ended->calls++;
+	loop_stop(ended->loop);
+}
+
+Test(loop_signal, is_an_event_of_the_loop)
+{
+	cleanup(loop_cleanup) struct loop *loop = new_loop();
+	struct ended ended = {.loop = loop};
+
+	cr_assert_eq(loop_add_signal(loop, SIGUSR1, note_signal, &ended), 0);
+	cr_assert_eq(loop_add_signal(loop, SIGHUP, note_signal, &ended), 0);
+	cr_assert_eq(kill(getpid(), SIGUSR1), 0);
+	cr_assert_eq(ended.calls, 0, "not before the loop runs");
+	cr_assert_eq(loop_run(loop, PATIENCE_MS), 0);
+	cr_assert_eq(ended.status, SIGUSR1);
+	cr_assert_eq(kill(getpid(), SIGHUP), 0);
+	cr_assert_eq(loop_run(loop, PATIENCE_MS), 0);
+	cr_assert_eq(ended.status, SIGHUP);
+	cr_assert_eq(ended.calls, 2);
+}
+
+Test(loop_signal, has_one_taker)
+{
+	cleanup(loop_cleanup) struct loop *loop = new_loop();
+
+	cr_assert_eq(loop_add_signal(loop, SIGUSR1, note_signal, NULL), 0);
+	cr_assert_eq(loop_add_signal(loop, SIGUSR1, note_signal, NULL), -EEXIST);
+	cr_assert_eq(loop_add_signal(loop, 0, note_signal, NULL), -EINVAL);
+	cr_assert_eq(loop_add_signal(loop, 10000, note_signal, NULL), -EINVAL);
+}
