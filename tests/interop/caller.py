@@ -17,14 +17,16 @@ _serial = itertools.count(1)
 
 
 class Message:
-    """A frame that came: its text, and the same parsed."""
+    """A frame that came: its text, and the same parsed. What is no message has no type."""
 
     def __init__(self, text):
         self.text = text
-        self.whole = json.loads(text)
-        self.type = self.whole.get("type") if isinstance(self.whole, dict) else None
-        self.data = self.whole.get("data") if isinstance(self.whole, dict) else None
-        self.context = self.whole.get("context") if isinstance(self.whole, dict) else None
+        try:
+            self.whole = json.loads(text)
+        except (json.JSONDecodeError, RecursionError):
+            self.whole = None
+        fields = self.whole if isinstance(self.whole, dict) else {}
+        self.type, self.data, self.context = map(fields.get, ("type", "data", "context"))
 
     def __repr__(self):
         return self.text if len(self.text) < 2000 else self.text[:2000] + "…"

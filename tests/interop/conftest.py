@@ -13,7 +13,7 @@ its own and ends it after the test, looking for what it must not leave.
 import manifests
 import pytest
 from caller import Caller
-from processes import BUILD, TOOLBOXD, Daemon, OvosBus
+from processes import START_SECONDS, TOOLBOXD, Daemon, OvosBus, until
 
 BUSES = ("ovos-messagebus", "embedded")
 
@@ -39,14 +39,15 @@ class Service:
 
     def wait_until_ready(self):
         """A bus broadcasts to who is there: a request before the daemon's arrival is lost."""
+        def is_ready():
+            assert self.daemon.process.poll() is None, f"it has ended:\n{self.daemon.log()}"
+            try:
+                return caller.call("mycroft.toolboxd.is_ready", seconds=0.3)["status"]
+            except TimeoutError:
+                return False
+
         with Caller(self.url) as caller:
-            for _ in range(100):
-                try:
-                    if caller.call("mycroft.toolboxd.is_ready", seconds=0.3)["status"]:
-                        return
-                except TimeoutError:
-                    pass
-        raise AssertionError(f"never ready:\n{self.daemon.log()}")
+            until(is_ready, START_SECONDS, "the service ready")
 
     def end(self):
         try:

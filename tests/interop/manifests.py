@@ -26,10 +26,10 @@ def tool(name, symbol, parameters=(), returns="i64", **more):
             **more}
 
 
-def toolbox(folder, toolbox_id, tools, library="libc.so.6", **more):
+def toolbox(folder, stem, tools, library="libc.so.6", **more):
     """Write a manifest of a toolbox; its path."""
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{toolbox_id}.json"
+    path = folder / f"{stem}.json"
     path.write_text(json.dumps({"kind": "native", "library": library, "tools": tools, **more}))
     return path
 

@@ -25,6 +25,7 @@ SLOWNESS = float(os.environ.get("TOOLBOXD_SLOWNESS", "1"))
 
 START_SECONDS = 30 * SLOWNESS
 END_SECONDS = 10 * SLOWNESS
+HOST_END_SECONDS = 0.5 * SLOWNESS
 POLL_SECONDS = 0.02
 
 FINDING = re.compile(r"ERROR: (Address|Leak|Undefined\w+)Sanitizer|runtime error:|"
@@ -40,6 +41,14 @@ def until(condition, seconds, what):
             return value
         assert time.monotonic() < deadline, f"not within {seconds} s: {what}"
         time.sleep(POLL_SECONDS)
+
+
+def is_alive(pid):
+    """Whether it runs: a zombie that nobody has reaped yet does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] not in "ZX"
+    except OSError:
+        return False
 
 
 def free_port():
@@ -172,8 +181,7 @@ class Daemon(Process):
         status = super().end()
         assert status == 0, f"exit status {status}:\n{self.log()}"
         self.check_log()
-        left = [pid for pid in hosts if Path(f"/proc/{pid}").exists()]
-        assert not left, f"hosts outlived the daemon: {left}"
+        until(lambda: not any(map(is_alive, hosts)), HOST_END_SECONDS, f"the hosts {hosts} gone")
 
     def check_log(self):
         found = FINDING.search(self.log())

@@ -10,7 +10,7 @@ from pathlib import Path
 import manifests
 import pytest
 from caller import Caller
-from processes import SLOWNESS, until
+from processes import SLOWNESS, is_alive, until
 
 # What an error may come later than its cause.
 LATE_SECONDS = 2 * SLOWNESS
@@ -102,8 +102,10 @@ def is_asleep(pid):
 
 def test_an_idle_host_that_is_killed_is_replaced(caller, service):
     next_call_works(caller)
-    for host in service.daemon.hosts():
+    hosts = service.daemon.hosts()
+    for host in hosts:
         os.kill(host, signal.SIGKILL)
+    until(lambda: not set(hosts) & set(service.daemon.hosts()), 5 * SLOWNESS, "its end noticed")
     next_call_works(caller)
 
 
@@ -181,8 +183,9 @@ def test_a_library_that_is_gone_makes_its_toolbox_unavailable(launch, tmp_path):
     with Caller(service.url) as caller:
         assert caller.invoke("plus", {"a": 1, "b": 2})["result"] == {"result": 3}
         library.unlink()
-        for host in service.daemon.hosts():
-            os.kill(host, signal.SIGKILL)
+        host, = service.daemon.hosts()
+        os.kill(host, signal.SIGKILL)
+        until(lambda: host not in service.daemon.hosts(), 5 * SLOWNESS, "its end noticed")
         answer = caller.invoke("plus", {"a": 1, "b": 2}, timeout_ms=5000)
         assert answer["code"] == "unavailable", answer
         assert answer["error"].startswith("RuntimeError: Toolbox 'gone' is unavailable: ")
@@ -248,13 +251,6 @@ def test_the_daemon_leaves_no_host_behind_when_it_is_killed(launch, tmp_path):
     service.daemon.kill()
     service.daemon.has_ended = True
     until(lambda: not any(is_alive(pid) for pid in hosts), 2 * SLOWNESS, "the hosts gone")
-
-
-def is_alive(pid):
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 def test_many_threads_of_callers_and_a_host_killed_again_and_again(launch, tmp_path):

@@ -8,12 +8,15 @@ from processes import SLOWNESS
 
 CALLERS = 8
 CALLS = 10000 // CALLERS
-WINDOW = 16  # requests a caller has open at once
+WINDOW = 8  # requests a caller has open at once: with all of them, the default queue is just full
 INVOKE = "ovos.tools.invoke"
 
 
-def call_many(url, who, outcome):
-    """CALLS invokes of add with WINDOW in flight; in outcome[who] what went wrong."""
+def call_many(url, who, outcome, all_done):
+    """CALLS invokes of add with WINDOW in flight; in outcome[who] what went wrong.
+
+    Nobody leaves before all are done: when a client of ovos-messagebus closes while somebody else
+    sends, the bus fails in the middle of the broadcast and closes the sender's connection."""
     wrong, open_calls, sent = [], {}, 0
     with Caller(url) as caller:
         peer = caller.peer
@@ -41,6 +44,7 @@ def call_many(url, who, outcome):
         late = [one for one in caller.settle() if one.type == INVOKE + ".response"
                 and one.context.get("who") == who]
         wrong += [repr(one) for one in late]
+        all_done.wait(60 * SLOWNESS)
     outcome[who] = wrong
 
 
@@ -49,8 +53,8 @@ def test_ten_thousand_invokes_by_eight_callers(service, caller):
         status = caller.call("ovos.tools.status")
         return {one["toolbox_id"]: one["calls"] for one in status["toolboxes"]}["math_tools"]
 
-    before, outcome = counted(), {}
-    threads = [threading.Thread(target=call_many, args=(service.url, who, outcome))
+    before, outcome, all_done = counted(), {}, threading.Barrier(CALLERS)
+    threads = [threading.Thread(target=call_many, args=(service.url, who, outcome, all_done))
                for who in range(CALLERS)]
     for thread in threads:
         thread.start()

@@ -11,7 +11,7 @@ README = (ROOT / "README.md").read_text()
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
 
 
-def tested_blocks():
+def blocks_to_type():
     """The blocks from the mark on to the end of its section: [(language, text)]."""
     section = README.split("<!-- tested:", 1)[1].split("\n## ", 1)[0]
     return BLOCK.findall(section)
@@ -21,7 +21,7 @@ def tested_blocks():
 def typed(tmp_path_factory):
     """All of it in one shell, as one would type it; the output of each block with an expectation."""
     home = tmp_path_factory.mktemp("readme")
-    blocks, script = tested_blocks(), []
+    blocks, script = blocks_to_type(), []
     for number, (language, text) in enumerate(blocks):
         if language != "sh":
             continue
@@ -45,11 +45,11 @@ def typed(tmp_path_factory):
 
 
 def test_there_is_something_to_test():
-    languages = [language for language, _ in tested_blocks()]
+    languages = [language for language, _ in blocks_to_type()]
     assert languages.count("sh") == 4 and languages.count("output") == 2
 
 
-@pytest.mark.parametrize("number", [number for number, (language, _) in enumerate(tested_blocks())
+@pytest.mark.parametrize("number", [number for number, (language, _) in enumerate(blocks_to_type())
                                     if language == "output"])
 def test_what_comes_out_is_what_it_says(typed, number):
     home, out = typed
@@ -57,7 +57,7 @@ def test_what_comes_out_is_what_it_says(typed, number):
     # The daemon in the background shares the terminal: its log lines may stand between.
     printed = "".join(line for line in printed.splitlines(keepends=True)
                       if not re.match(r"\d{4}-\d\d-\d\d |\[1\]", line))
-    assert printed == tested_blocks()[number][1], out
+    assert printed == blocks_to_type()[number][1], out
 
 
 def test_every_file_it_names_is_there():

@@ -102,7 +102,7 @@ def test_a_broken_manifest_keeps_its_last_good_version(own, text):
 
 def test_a_toolbox_that_was_never_good_is_in_failed_alone(own):
     caller, folder, _ = own
-    (folder / "bad.json").write_text('{"kind": "native", "unknown_key": 1}')
+    manifests.toolbox(folder, "bad", [manifests.labs("never")], unknown_key=1)
     answer, changed = reload(caller)
     assert answer["loaded"] == ["one", "two"] and changed == []
     assert [one["toolbox_id"] for one in answer["failed"]] == ["bad"]
@@ -214,7 +214,7 @@ def test_one_mistake_refuses_the_whole_toolbox_and_names_it(own, change, words):
 
 @pytest.mark.parametrize("change, words", [
     ({"name": "1st"}, "name"),
-    ({"argument_schema": {"type": "object", "properties": {"other": {}}}}, "other"),
+    ({"argument_schema": {"type": "object", "properties": {"other": {}}}}, "'value'"),
     ({"argument_schema": {"type": "objekt"}}, "argument_schema"),
     ({"examples": [{"args": {"value": "text"}}]}, "examples"),
     ({"native": {"symbol": "labs", "parameters": [{"name": "value", "type": "i128"}]}}, "i128"),

@@ -87,7 +87,8 @@ class Peer:
     # --- in
 
     def receive(self, seconds):
-        """The next whole text message as str. TimeoutError, or Closed."""
+        """The next whole text message as str; bytes that are no UTF-8 become lone surrogates.
+        TimeoutError, or Closed."""
         deadline = time.monotonic() + seconds
         gathered = b""
         while True:
@@ -99,7 +100,7 @@ class Peer:
             elif opcode in (TEXT, CONTINUATION):
                 gathered += payload
                 if final:
-                    return gathered.decode()
+                    return gathered.decode(errors="surrogateescape")
 
     def receive_frame(self, deadline):
         first, second = self._take(2, deadline)
