@@ -146,6 +146,7 @@ int json_keys_check(struct json_tape *tape, uint32_t used, uint32_t object, uint
 		return r;
 	slots = (uint32_t *)(void *)(tape->tokens + used);
 	memset(slots, 0, size);
+	/* NOLINTNEXTLINE(performance-no-int-to-ptr): that is how the kernel hands it over */
 	memcpy(seed, (const void *)getauxval(AT_RANDOM), sizeof(seed));
 	for (uint32_t key = json_first(tape, object); key < used; key = json_next_key(tape, key)) {
 		uint64_t hash = hash_key(tape->text, json_at(tape, key), seed);

@@ -174,7 +174,8 @@ int json_number_is_multiple(const char *value, size_t value_size, const char *di
 	if (v.n_digits > JSON_MULTIPLE_DIGITS_MAX || d.n_digits > JSON_MULTIPLE_DIGITS_MAX)
 		return JSON_E_RANGE;
 	zeros = decimal_exponent_difference(&v, &d) + whole_exponent(&v) - whole_exponent(&d);
-	if (v.n_digits == 0 || zeros < 0) {
+	/* A divisor of 0 is the caller's mistake, but no reason to trap. */
+	if (v.n_digits == 0 || d.n_digits == 0 || zeros < 0) {
 		*ret_is_multiple = v.n_digits == 0;
 		return 0;
 	}

@@ -9,17 +9,19 @@
 #include "json/refusal.h"
 #include "json/runs.h"
 #include "json/span.h"
-#include "util/utf8.h"
+#include "json/strings.h"
 
 /*
- * One loop, four places, no recursion:
+ * One loop, no recursion; its places are the labels of read_values:
  *
- *            ┌──────── , ────────┐
- *            ▼                   │
- *   ──▶ [ value ] ── scalar ─▶ [ behind ] ── ] } ─▶ close, then behind again; at the root: done
- *        │     ▲                 │
- *        {     └── : ─ [ key ] ◀─┘ ,
- *        └───────────────▲
+ *             ┌───────── , ─────────┐                ┌────────── , ──────────┐
+ *             ▼                     │                ▼                       │
+ *         [ element ] ─ scalar ─▶ [ behind ]     [ member ] key : scalar ─▶ [ behind ]
+ *          ▲  │ [ {                 │ ]           ▲  │ key : [ {             │ }
+ *        [ │  ▼                     ▼           { │  ▼                       ▼
+ *        [ open ] ◀─ the root     [ close ]     [ open ]                  [ close ]
+ *
+ * Close leads to the place behind the container, in whatever holds it, or, at the root, to the end.
  *
  * The stack is in the tape: `next` of a container that is still open holds the index of the one
  * around it. What the loop knows of a container in its own variables is put aside in fields that
@@ -47,16 +49,6 @@
 /* 2^32 divided by the golden ratio: neighbours end up far apart (Knuth, TAOCP 3, 6.4). */
 #define KEY_SPREAD UINT32_C(0x9E3779B1)
 
-/* Beside the flags of a token: the string holds U+0000. */
-#define SEEN_NUL 0x100u
-
-/* What is refused: json_error with a pointer. */
-struct fault {
-	int status;
-	const char *at;
-	const char *message;
-};
-
 /* The state of the loop. Its address goes only to functions that are inlined, so that it lives in
  * registers. */
 struct reader {
@@ -73,13 +65,6 @@ struct reader {
 	bool is_object; /* it is an object */
 	bool is_closed; /* the text ends in a bracket; a constant wherever it is asked */
 };
-
-static NEVER_INLINE int refuse(
-	struct fault *fault, enum json_status status, const char *at, const char *message)
-{
-	*fault = (struct fault){.status = (int)status, .at = at, .message = message};
-	return (int)status;
-}
 
 int json_tape_reserve(struct json_tape *tape, uint32_t used, size_t more)
 {
@@ -117,7 +102,7 @@ static JSON_ALWAYS_INLINE int reserve_token(struct reader *r, struct json_tape *
  * of its own until somebody has to say what is wrong. */
 static JSON_ALWAYS_INLINE char peek(const struct reader *r, const char *at)
 {
-	return r->is_closed || at < r->end ? *at : '\0';
+	return r->is_closed || at < r->end ? *at : (char)0;
 }
 
 /* Step over white space and peek: mostly there is none, or one space. */
@@ -166,98 +151,10 @@ static JSON_ALWAYS_INLINE struct json_token *put_token(
 	return token;
 }
 
-static bool is_short_escape(char c)
-{
-	switch (c) {
-	case '"':
-	case '\\':
-	case '/':
-	case 'b':
-	case 'f':
-	case 'n':
-	case 'r':
-	case 't':
-		return true;
-	default:
-		return false;
-	}
-}
-
-/* The byte behind the escape at @at, or NULL. A surrogate is taken with its other half. */
-static const char *read_escape(
-	const char *at, const char *end, uint32_t *flags, struct fault *fault)
-{
-	int code;
-
-	if (end - at >= 2 && is_short_escape(at[1]))
-		return at + 2;
-	code = end - at >= 6 && at[1] == 'u' ? json_hex4(at + 2) : -1;
-	if (code < 0) {
-		refuse(fault, JSON_E_SYNTAX, at, json_refusal_escape(at, end));
-		return NULL;
-	}
-	if (code == 0)
-		*flags |= SEEN_NUL;
-	if (code < 0xD800 || code > 0xDFFF)
-		return at + 6;
-	if (code < 0xDC00 && end - at >= 12 && at[6] == '\\' && at[7] == 'u') {
-		int low = json_hex4(at + 8);
-
-		if (low >= 0xDC00 && low <= 0xDFFF)
-			return at + 12;
-	}
-	refuse(fault, JSON_E_SURROGATE, at,
-		"expected a pair of surrogate escapes, found half of one");
-	return NULL;
-}
-
-/* The byte behind the characters above U+007F that start at @at, or NULL. */
-static const char *read_non_ascii(const char *at, const char *end, struct fault *fault)
-{
-	while (at < end && (unsigned char)*at > 0x7F) {
-		size_t length = utf8_sequence_length(at, (size_t)(end - at));
-
-		if (length == 0) {
-			refuse(fault, JSON_E_UTF8, at,
-				"expected UTF-8 in a string, found other bytes");
-			return NULL;
-		}
-		at += length;
-	}
-	return at;
-}
-
-/* The closing quote of a string that is not plain as far as @at, or NULL. */
-static NEVER_INLINE const char *read_string_rest(
-	const char *at, const char *end, uint32_t *flags, struct fault *fault)
-{
-	while (at && (at = json_span_plain(at, end)) < end) {
-		unsigned char c = (unsigned char)*at;
-
-		if (c == '"')
-			return at;
-		if (c == '\\') {
-			*flags |= JSON_ESCAPED;
-			at = read_escape(at, end, flags, fault);
-		} else if (c > 0x7F) {
-			*flags |= JSON_NON_ASCII;
-			at = read_non_ascii(at, end, fault);
-		} else {
-			refuse(fault, JSON_E_SYNTAX, at,
-				"expected an escape in a string, found a raw control character");
-			return NULL;
-		}
-	}
-	if (at)
-		refuse(fault, JSON_E_SYNTAX, at,
-			"expected the closing quote of a string, but the text ends");
-	return NULL;
-}
-
 /* Read the string whose opening quote is next; its token, or NULL. @ret_flags as of a token, and
- * SEEN_NUL. */
+ * JSON_SEEN_NUL. */
 static JSON_ALWAYS_INLINE struct json_token *read_string(
-	struct reader *r, uint32_t *ret_flags, struct fault *fault)
+	struct reader *r, uint32_t *ret_flags, struct json_fault *fault)
 {
 	const char *start = r->at + 1;
 	const char *stop = json_span_plain(start, r->end);
@@ -266,7 +163,7 @@ static JSON_ALWAYS_INLINE struct json_token *read_string(
 	if (__builtin_expect(stop == r->end || *stop != '"', 0)) {
 		uint32_t rest_flags = 0; /* so that only this one has an address */
 
-		stop = read_string_rest(stop, r->end, &rest_flags, fault);
+		stop = json_string_rest(stop, r->end, &rest_flags, fault);
 		if (!stop)
 			return NULL;
 		flags = rest_flags;
@@ -300,29 +197,29 @@ static NEVER_INLINE bool is_key_known(
 
 /* Take note of the key that was just read; 0 or the refusal. */
 static JSON_ALWAYS_INLINE int note_key(
-	struct reader *r, const struct json_token *key, uint32_t flags, struct fault *fault)
+	struct reader *r, const struct json_token *key, uint32_t flags, struct json_fault *fault)
 {
 	const char *start = r->text + key->offset;
 	uint64_t bit = key_bit(start, key->length);
 
 	/* Raw bytes of an escaped key say nothing about its value: it, and all after it, are
 	 * compared. */
-	if (__builtin_expect((flags & (JSON_ESCAPED | SEEN_NUL)) != 0, 0)) {
-		if (flags & SEEN_NUL)
-			return refuse(fault, JSON_E_NUL_IN_KEY, start - 1,
+	if (__builtin_expect((flags & (JSON_ESCAPED | JSON_SEEN_NUL)) != 0, 0)) {
+		if (flags & JSON_SEEN_NUL)
+			return json_refuse(fault, JSON_E_NUL_IN_KEY, start - 1,
 				"expected a key without U+0000, found one with it");
 		r->seen = UINT64_MAX;
 	}
 	if (__builtin_expect((r->seen & bit) != 0, 0) && r->members <= KEYS_COMPARED_MAX &&
 		is_key_known(r->text, r->tokens, r->open, r->count - 1))
-		return refuse(fault, JSON_E_DUPLICATE_KEY, start - 1,
+		return json_refuse(fault, JSON_E_DUPLICATE_KEY, start - 1,
 			"expected every key of an object once, found one again");
 	r->seen |= bit;
 	return 0;
 }
 
 /* Read the number that is next; 0 or the refusal. */
-static JSON_ALWAYS_INLINE int read_number(struct reader *r, struct fault *fault)
+static JSON_ALWAYS_INLINE int read_number(struct reader *r, struct json_fault *fault)
 {
 	const char *start = r->at;
 	const char *digits = start + (*start == '-');
@@ -354,7 +251,7 @@ static JSON_ALWAYS_INLINE int read_number(struct reader *r, struct fault *fault)
 	r->at = at;
 	return 0;
 refused:
-	return refuse(fault, JSON_E_SYNTAX, at, json_refusal_number(start, at, r->end));
+	return json_refuse(fault, JSON_E_SYNTAX, at, json_refusal_number(start, at, r->end));
 }
 
 /* Read the word that is next, if it is @word. */
@@ -370,7 +267,7 @@ static JSON_ALWAYS_INLINE bool read_word(
 
 /* Read the scalar that starts with @c, the next byte; 0 or the refusal. */
 static JSON_ALWAYS_INLINE int read_scalar(
-	struct reader *r, struct json_tape *tape, char c, struct fault *fault)
+	struct reader *r, struct json_tape *tape, char c, struct json_fault *fault)
 {
 	uint32_t flags;
 	int status = reserve_token(r, tape);
@@ -385,7 +282,7 @@ static JSON_ALWAYS_INLINE int read_scalar(
 		(c == 'f' && read_word(r, JSON_FALSE, "false", 5)) ||
 		(c == 'n' && read_word(r, JSON_NULL, "null", 4)))
 		return 0;
-	return refuse(fault, JSON_E_SYNTAX, r->at, json_refusal_value(r->text, r->at, r->end));
+	return json_refuse(fault, JSON_E_SYNTAX, r->at, json_refusal_value(r->text, r->at, r->end));
 }
 
 static uint32_t clip_count(uint32_t members)
@@ -395,7 +292,7 @@ static uint32_t clip_count(uint32_t members)
 
 /* Step into the container whose bracket is next; 0 or the refusal. */
 static JSON_ALWAYS_INLINE int open_container(
-	struct reader *r, struct json_tape *tape, bool is_object, struct fault *fault)
+	struct reader *r, struct json_tape *tape, bool is_object, struct json_fault *fault)
 {
 	uint32_t index = r->count;
 	int status = reserve_token(r, tape);
@@ -403,7 +300,7 @@ static JSON_ALWAYS_INLINE int open_container(
 	if (status != 0)
 		return status;
 	if (r->depth_left == 0)
-		return refuse(fault, JSON_E_DEPTH, r->at,
+		return json_refuse(fault, JSON_E_DEPTH, r->at,
 			"expected fewer nested arrays and objects, found one level too many");
 	r->depth_left--;
 	if (r->open != NOWHERE) {
@@ -445,27 +342,28 @@ static JSON_ALWAYS_INLINE void close_container(struct reader *r)
 
 /* Check the keys of the object at @object, the last value read; 0 or the refusal. */
 static NEVER_INLINE int check_keys(
-	struct json_tape *tape, uint32_t used, uint32_t object, struct fault *fault)
+	struct json_tape *tape, uint32_t used, uint32_t object, struct json_fault *fault)
 {
 	uint32_t duplicate;
 	int status = json_keys_check(tape, used, object, &duplicate);
 
 	if (status != 0 || duplicate == JSON_NONE)
 		return status;
-	return refuse(fault, JSON_E_DUPLICATE_KEY, json_bytes(tape, duplicate) - 1,
+	return json_refuse(fault, JSON_E_DUPLICATE_KEY, json_bytes(tape, duplicate) - 1,
 		"expected every key of an object once, found one again");
 }
 
-static JSON_ALWAYS_INLINE int refuse_comma(const struct reader *r, struct fault *fault)
+static JSON_ALWAYS_INLINE int refuse_comma(const struct reader *r, struct json_fault *fault)
 {
 	enum json_type container = r->is_object ? JSON_OBJECT : JSON_ARRAY;
 
-	return refuse(fault, JSON_E_SYNTAX, r->at, json_refusal_comma(container, r->at, r->end));
+	return json_refuse(
+		fault, JSON_E_SYNTAX, r->at, json_refusal_comma(container, r->at, r->end));
 }
 
 /* Close the container whose bracket is next, and check it as a whole; 0 or the refusal. */
 static JSON_ALWAYS_INLINE int leave_container(
-	struct reader *r, struct json_tape *tape, struct fault *fault)
+	struct reader *r, struct json_tape *tape, struct json_fault *fault)
 {
 	bool has_many_keys = r->is_object && r->members > KEYS_COMPARED_MAX;
 	uint32_t index = r->open;
@@ -485,14 +383,14 @@ static JSON_ALWAYS_INLINE int leave_container(
 
 /* Read a key and its colon; 0 or the refusal. */
 static JSON_ALWAYS_INLINE int read_key(
-	struct reader *r, struct json_tape *tape, struct fault *fault)
+	struct reader *r, struct json_tape *tape, struct json_fault *fault)
 {
 	const struct json_token *key;
 	uint32_t flags;
 	int status;
 
 	if (peek_token(r) != '"')
-		return refuse(fault, JSON_E_SYNTAX, r->at, json_refusal_key(r->at, r->end));
+		return json_refuse(fault, JSON_E_SYNTAX, r->at, json_refusal_key(r->at, r->end));
 	status = reserve_token(r, tape);
 	if (status != 0)
 		return status;
@@ -503,23 +401,23 @@ static JSON_ALWAYS_INLINE int read_key(
 	if (status != 0)
 		return status;
 	if (peek_token(r) != ':')
-		return refuse(fault, JSON_E_SYNTAX, r->at, json_refusal_colon(r->at, r->end));
+		return json_refuse(fault, JSON_E_SYNTAX, r->at, json_refusal_colon(r->at, r->end));
 	r->at++;
 	return 0;
 }
 
 /* 0 when nothing is left of the text, else the refusal. */
-static JSON_ALWAYS_INLINE int finish(const struct reader *r, struct fault *fault)
+static JSON_ALWAYS_INLINE int finish(const struct reader *r, struct json_fault *fault)
 {
 	if (r->at == r->end)
 		return 0;
-	return refuse(fault, JSON_E_SYNTAX, json_span_space(r->at, r->end),
+	return json_refuse(fault, JSON_E_SYNTAX, json_span_space(r->at, r->end),
 		"expected the end of the text behind the value, found more");
 }
 
 /* The loop. @r is a copy with is_closed a constant. */
 static JSON_ALWAYS_INLINE int read_values(
-	struct reader r, struct json_tape *tape, struct fault *fault)
+	struct reader r, struct json_tape *tape, struct json_fault *fault)
 {
 	char c = peek_token(&r);
 	int status;
@@ -581,21 +479,21 @@ done:
 }
 
 static NEVER_INLINE int read_closed(
-	struct reader reader, struct json_tape *tape, struct fault *fault)
+	struct reader reader, struct json_tape *tape, struct json_fault *fault)
 {
 	reader.is_closed = true;
 	return read_values(reader, tape, fault);
 }
 
 static NEVER_INLINE int read_other(
-	struct reader reader, struct json_tape *tape, struct fault *fault)
+	struct reader reader, struct json_tape *tape, struct json_fault *fault)
 {
 	reader.is_closed = false;
 	return read_values(reader, tape, fault);
 }
 
 static int read_text(struct json_tape *tape, const char *text, size_t size, uint32_t depth_max,
-	struct fault *fault)
+	struct json_fault *fault)
 {
 	struct reader reader = {
 		.text = text,
@@ -608,7 +506,7 @@ static int read_text(struct json_tape *tape, const char *text, size_t size, uint
 	};
 
 	if (size > JSON_SIZE_MAX)
-		return refuse(fault, JSON_E_SIZE, text, "expected a text of less than 4 GiB");
+		return json_refuse(fault, JSON_E_SIZE, text, "expected a text of less than 4 GiB");
 	while (reader.end > text && json_is_space((unsigned char)reader.end[-1]))
 		reader.end--;
 	if (reader.end > text && (reader.end[-1] == '}' || reader.end[-1] == ']'))
@@ -619,7 +517,7 @@ static int read_text(struct json_tape *tape, const char *text, size_t size, uint
 int json_tape_read(struct json_tape *tape, const char *text, size_t size, uint32_t depth_max,
 	struct json_error *ret_error)
 {
-	struct fault fault;
+	struct json_fault fault = {.at = text};
 	int status;
 
 	tape->text = text;

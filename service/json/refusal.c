@@ -5,6 +5,13 @@
 
 #define BYTE_ORDER_MARK "\xEF\xBB\xBF"
 
+int json_refuse(
+	struct json_fault *fault, enum json_status status, const char *at, const char *message)
+{
+	*fault = (struct json_fault){.status = (int)status, .at = at, .message = message};
+	return (int)status;
+}
+
 static const char *refuse_start(const char *at, const char *end)
 {
 	if (end - at >= 3 && memcmp(at, BYTE_ORDER_MARK, 3) == 0)

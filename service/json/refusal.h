@@ -3,6 +3,17 @@
 
 #include "json/reader.h"
 
+/* What is refused, while it is being read: a json_error that points into the text. */
+struct json_fault {
+	int status;
+	const char *at;
+	const char *message;
+};
+
+/* Fill @fault; returns @status. */
+int json_refuse(
+	struct json_fault *fault, enum json_status status, const char *at, const char *message);
+
 /*
  * What to tell about a byte that the grammar does not allow: the usual mistakes by name (comments,
  * single quotes, a comma too many, Python's None), everything else by what was expected.

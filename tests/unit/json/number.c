@@ -336,6 +336,7 @@ Test(json_number, divides_as_decimals_not_as_doubles)
 	expect_multiple("1e308", "0.5", true);
 	expect_multiple("999999999999999999", "999999999999999999", true);
 	expect_multiple("1000000000000000001", "1000000000000000001", true);
+	expect_multiple("7", "0", false);
 }
 
 Test(json_number, divides_numbers_with_any_exponent_at_once)
