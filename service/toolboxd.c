@@ -9,6 +9,7 @@
 #include "core/config.h"
 #include "core/config_log.h"
 #include "core/loader.h"
+#include "core/notify.h"
 #include "core/paths.h"
 #include "core/service.h"
 #include "loop/loop.h"
@@ -231,5 +232,6 @@ int main(int argc, char **argv)
 
 	if (r != 0)
 		return r;
+	notify_init();
 	return options.is_check ? run_check(&options) : serve(&options);
 }

@@ -9,6 +9,7 @@
 #include "core/changes.h"
 #include "core/config_log.h"
 #include "core/invocation.h"
+#include "core/notify.h"
 #include "json/writer.h"
 #include "registry/definition.h"
 #include "util/log.h"
@@ -299,6 +300,29 @@ static void swap(struct service *service, struct catalogue *catalogue)
 	prestart(service);
 }
 
+/* Libraries that are found by path are watched like the folders; those of the dynamic linker change
+ * with the system, under the hands of its package manager. */
+static void watch(struct service *service)
+{
+	const struct config_list *dirs = &service->config.toolbox_dirs;
+	size_t n_toolboxes = catalogue_n_toolboxes(service->catalogue);
+	cleanup_free const char **folders = calloc(dirs->n_items + 1, sizeof(*folders));
+	cleanup_free const char **files = calloc(n_toolboxes + 1, sizeof(*files));
+
+	if (!service->watcher || !folders || !files)
+		return;
+	for (size_t i = 0; i < dirs->n_items; i++)
+		folders[i] = dirs->items[i];
+	folders[dirs->n_items] = service->paths.library_dir;
+	for (size_t i = 0; i < n_toolboxes; i++) {
+		const struct toolbox_library *library =
+			&catalogue_toolbox(service->catalogue, i, NULL, NULL)->library;
+
+		files[i] = strchr(library->path, '/') ? library->path : NULL;
+	}
+	watcher_set(service->watcher, folders, dirs->n_items + 1, files, n_toolboxes);
+}
+
 static void loaded(void *data, struct catalogue *catalogue, int error)
 {
 	struct service *service = data;
@@ -311,6 +335,8 @@ static void loaded(void *data, struct catalogue *catalogue, int error)
 	else
 		log_error("Loading the toolboxes failed: %s", strerror(-error));
 	service->is_ready = true;
+	watch(service);
+	notify_ready();
 	for (struct reload_waiter *waiter = waiting; waiter; waiter = waiter->next)
 		answer_waiter(service, waiter);
 	free_waiters(waiting);
@@ -347,6 +373,8 @@ static void begin(struct service *service)
 
 	service->is_reload_wanted = false;
 	service->waiting = take_ptr(service->waiting_next);
+	if (service->is_ready)
+		notify_reloading();
 	read_configuration(service);
 	options = (struct loader_options){
 		.config = &service->config,
@@ -367,6 +395,14 @@ void reload_begin(struct service *service)
 		service->is_reload_wanted = true;
 	else
 		begin(service);
+}
+
+void reload_soon(struct service *service)
+{
+	if (service->watcher)
+		watcher_poke(service->watcher);
+	else
+		reload_begin(service);
 }
 
 void reload_request(struct service *service)

@@ -17,6 +17,9 @@
 /* Begin a reload; when one is going on, another follows it. */
 void reload_begin(struct service *service);
 
+/* Begin one when no more news has come for a moment: something was installed. */
+void reload_soon(struct service *service);
+
 /* Answer the request in service->envelope when the next reload that begins is done. */
 void reload_request(struct service *service);
 

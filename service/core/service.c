@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/invocation.h"
+#include "core/notify.h"
 #include "core/reload.h"
 #include "core/state.h"
 #include "core/topics.h"
@@ -120,6 +121,11 @@ static void went_down(void *data, const char *why)
 
 /* ── signals ─────────────────────────────────────────────────────────────────────────────────── */
 
+static void registration_changed(void *data)
+{
+	reload_begin(data);
+}
+
 static void hang_up(void *data, int signal)
 {
 	(void)signal;
@@ -158,9 +164,19 @@ static void terminate(void *data, int signal)
 		return;
 	}
 	log_info("Stopping (%s): %u calls are in flight", strsignal(signal), service->n_in_flight);
+	notify_stopping();
 	service->is_stopping = true;
 	service->stop_calls_ms = clock_now_ms() + service->config.drain_ms;
 	drain(service);
+}
+
+/* The loop turns: sockets, hosts and timers were served. */
+static void tell_alive(void *data)
+{
+	struct service *service = data;
+
+	notify_alive();
+	loop_timer_arm(&service->alive, notify_alive_interval_ms());
 }
 
 /* ── life ────────────────────────────────────────────────────────────────────────────────────── */
@@ -213,11 +229,19 @@ int service_new(struct loop *loop, const struct service_options *options, struct
 	*config = (struct config){0};
 	r = loop_timer_init(&service->drain, loop, drain, service);
 	if (r == 0)
+		r = loop_timer_init(&service->alive, loop, tell_alive, service);
+	if (r == 0)
 		r = take_signals(service);
 	if (r == 0)
 		r = open_bus(service, options->is_bus);
 	if (r < 0)
 		return r;
+	r = watcher_new(loop, registration_changed, service, &service->watcher);
+	if (r < 0)
+		log_warning("Changes in the toolbox folders are not seen by themselves: %s",
+			strerror(-r));
+	if (notify_alive_interval_ms() > 0)
+		loop_timer_arm(&service->alive, notify_alive_interval_ms());
 	reload_begin(service);
 	*ret_service = take_ptr(service);
 	return 0;
@@ -236,7 +260,9 @@ void service_free(struct service *service)
 		service->deferred = next;
 	}
 	bus_free(service->bus);
+	watcher_free(service->watcher);
 	loop_timer_deinit(&service->drain);
+	loop_timer_deinit(&service->alive);
 	bus_envelope_deinit(&service->envelope);
 	request_deinit(&service->request);
 	arguments_deinit(&service->arguments);

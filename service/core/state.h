@@ -13,6 +13,7 @@
 #include "core/paths.h"
 #include "core/request.h"
 #include "core/runner.h"
+#include "core/watcher.h"
 #include "registry/catalogue.h"
 #include "util/log.h"
 
@@ -65,6 +66,8 @@ struct service {
 	struct reload_waiter *waiting_next;
 	bool is_reload_wanted; /* another one behind it */
 
+	struct watcher *watcher; /* of what is registered; NULL: there is no inotify */
+	struct loop_timer alive; /* systemd's watchdog */
 	struct loop_timer drain; /* stopping: when to look again */
 	uint64_t stop_calls_ms;	 /* stopping: when calls have had their time */
 };

@@ -53,6 +53,8 @@ static const struct topic topics[] = {
 	{"mycroft.toolboxd.is_ready", answer_is_ready},
 	{"ovos.persona.tools.call", call_by_data},
 	{"ovos.persona.tools.discover", listing_discover},
+	{"ovos.pip.install.complete", reload_soon},
+	{"ovos.pip.uninstall.complete", reload_soon},
 	{"ovos.tools.get", listing_get},
 	{"ovos.tools.invoke", invocation_begin},
 	{"ovos.tools.list", listing_list},
