@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ctl/arguments.h"
+#include "ctl/command.h"
+#include "ctl/request.h"
+#include "ctl/session.h"
+#include "ctl/terminal.h"
+#include "json/writer.h"
+#include "util/cleanup.h"
+#include "util/file.h"
+
+/*
+ * toolboxctl invoke: run a tool, or (--dry-run) ask whether it would take the arguments.
+ *
+ *   words of the command line ─┬─ key:=JSON, --args, - ────────────────▶ arguments ─▶ invoke
+ *                              └─ key=value ─▶ get, for the tool's schema ───▲
+ */
+
+/* Arguments from stdin. */
+#define STDIN_BYTES_MAX (64u << 20)
+
+static const char *const *words_of(const struct ctl_options *options, size_t *ret_n_words)
+{
+	*ret_n_words = options->n_positional - 2;
+	return options->positional + 2;
+}
+
+static bool is_from_stdin(const struct ctl_options *options)
+{
+	return options->n_positional == 3 && strcmp(options->positional[2], "-") == 0;
+}
+
+/* Tell why the arguments cannot be used, and what status that is. */
+static int complain(int r, const struct buffer *why)
+{
+	if (r < 0)
+		terminal_complain("%s", strerror(-r));
+	else if (r > 0)
+		terminal_complain("%s", why->data);
+	return r == 0 ? 0 : CTL_USAGE;
+}
+
+static int read_stdin(struct buffer *ret_args, struct buffer *why)
+{
+	int r = file_read_fd(STDIN_FILENO, STDIN_BYTES_MAX, ret_args);
+
+	if (r < 0)
+		return r;
+	return ctl_arguments_check(ret_args->data ? ret_args->data : "", ret_args->size, why);
+}
+
+/*
+ * Read the arguments as far as no schema is needed; everything that is wrong with the command line
+ * is told before anybody is asked. Words are read as if any value were allowed: what is wrong with
+ * one does not depend on the schema.
+ */
+static int read_arguments(const struct ctl_options *options, struct buffer *ret_args)
+{
+	cleanup(buffer_deinit) struct buffer why = {0};
+	size_t n_words;
+	const char *const *words = words_of(options, &n_words);
+	int r;
+
+	if (options->args && n_words > 0) {
+		terminal_complain("--args are all the arguments: '%s' is one too many", words[0]);
+		return CTL_USAGE;
+	}
+	if (options->args) {
+		buffer_append_string(ret_args, options->args);
+		r = ctl_arguments_check(options->args, strlen(options->args), &why);
+	} else if (is_from_stdin(options)) {
+		r = read_stdin(ret_args, &why);
+	} else {
+		r = ctl_arguments_write(words, n_words, NULL, JSON_NONE, ret_args, &why);
+	}
+	return complain(r == 0 ? buffer_status(ret_args) : r, &why);
+}
+
+/* Ask for the tool's schema, and read the words of the command line by it. */
+static int read_typed_arguments(
+	struct ctl_session *session, const struct ctl_options *options, struct buffer *ret_args)
+{
+	cleanup(ctl_response_deinit) struct ctl_response response = {0};
+	cleanup(buffer_deinit) struct buffer data = {0};
+	cleanup(buffer_deinit) struct buffer why = {0};
+	size_t n_words;
+	const char *const *words = words_of(options, &n_words);
+	int r;
+
+	ctl_request_begin(&data);
+	r = ctl_request_tool(&data, options->positional[1], options);
+	ctl_request_end(&data);
+	if (r == 0)
+		r = ctl_session_ask(session, "ovos.tools.get", &data, &response);
+	if (r != 0)
+		return r;
+	/* A tool that cannot be told is not there to be invoked either: invoke tells it best. */
+	if (ctl_response_status(&response) != CTL_DONE)
+		return 0;
+	buffer_reset(ret_args);
+	r = ctl_arguments_write(words, n_words, &response.tape,
+		json_find(&response.tape, 0, "argument_schema"), ret_args, &why);
+	return complain(r, &why);
+}
+
+static void print_verdict(const struct ctl_response *response)
+{
+	static const char valid_line[] = "valid\n";
+	const struct json_tape *tape = &response->tape;
+	cleanup(buffer_deinit) struct buffer text = {0};
+	uint32_t violations = ctl_response_find(response, 0, "violations", JSON_ARRAY);
+
+	if (ctl_response_find(response, 0, "valid", JSON_TRUE) != JSON_NONE) {
+		buffer_append_string(&text, valid_line);
+		terminal_print(&text);
+		return;
+	}
+	if (violations == JSON_NONE)
+		return;
+	for (uint32_t i = json_first(tape, violations); i < json_end(tape, violations);
+		i = json_next(tape, i)) {
+		uint32_t path = ctl_response_find(response, i, "path", JSON_STRING);
+		uint32_t message = ctl_response_find(response, i, "message", JSON_STRING);
+
+		buffer_reset(&text);
+		if (path != JSON_NONE)
+			terminal_append_value(&text, tape, path);
+		buffer_append_string(&text, text.size > 0 ? ": " : "");
+		if (message != JSON_NONE)
+			terminal_append_value(&text, tape, message);
+		if (buffer_terminate(&text))
+			terminal_complain("%s", text.data);
+	}
+}
+
+/* Print what came back. Returns the status. */
+static int print_answer(const struct ctl_options *options, const struct ctl_response *response)
+{
+	int status = ctl_response_status(response);
+	uint32_t result = json_find(&response->tape, 0, "result");
+
+	if (options->dry_run && status == CTL_DONE &&
+		ctl_response_find(response, 0, "valid", JSON_TRUE) == JSON_NONE)
+		status = CTL_ERROR;
+	if (options->json)
+		ctl_response_print(response);
+	else if (json_find(&response->tape, 0, "error") != JSON_NONE)
+		ctl_response_complain(response);
+	else if (options->dry_run)
+		print_verdict(response);
+	else if (result != JSON_NONE)
+		terminal_print_json(&response->tape, result);
+	return status;
+}
+
+static int ask(struct ctl_session *session, const struct ctl_options *options,
+	const struct buffer *args, struct ctl_response *ret_response)
+{
+	cleanup(buffer_deinit) struct buffer data = {0};
+	const char *topic = options->dry_run ? "ovos.tools.validate" : "ovos.tools.invoke";
+	int r;
+
+	ctl_request_begin(&data);
+	r = ctl_request_tool(&data, options->positional[1], options);
+	if (r != 0)
+		return r;
+	buffer_append_char(&data, ',');
+	json_write_key(&data, "args");
+	buffer_append(&data, args->data, args->size);
+	ctl_request_end(&data);
+	return ctl_session_ask(session, topic, &data, ret_response);
+}
+
+int ctl_invoke(const struct ctl_options *options)
+{
+	cleanup(ctl_session_cleanup) struct ctl_session *session = NULL;
+	cleanup(ctl_response_deinit) struct ctl_response response = {0};
+	cleanup(buffer_deinit) struct buffer args = {0};
+	size_t n_words;
+	const char *const *words = words_of(options, &n_words);
+	int r = read_arguments(options, &args);
+
+	if (r == 0)
+		r = ctl_session_open(options, &session);
+	if (r == 0 && ctl_arguments_need_schema(words, n_words))
+		r = read_typed_arguments(session, options, &args);
+	if (r == 0)
+		r = ask(session, options, &args, &response);
+	return r == 0 ? print_answer(options, &response) : r;
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/options.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bus/address.h"
+#include "util/text.h"
+
+struct flag {
+	const char *name;
+	const char *value; /* what follows it, for usage; NULL: nothing does */
+	const char *help;
+	unsigned int group; /* CTL_FLAG_… */
+	size_t offset; /* of its member: text, or a bool where no value follows; or timeout_ms */
+};
+
+#define MEMBER(name) offsetof(struct ctl_options, name)
+
+/* In the order of help texts. */
+static const struct flag flags[] = {
+	{"--toolbox", "ID", "only this toolbox", CTL_FLAG_TOOLBOX, MEMBER(toolbox_id)},
+	{"--profile", "NAME", "only what this profile grants", CTL_FLAG_PROFILE, MEMBER(profile)},
+	{"--format", "FORMAT", "as JSON: full, compact, openai or anthropic", CTL_FLAG_FORMAT,
+		MEMBER(format)},
+	{"--why", NULL, "also what is not offered, and why", CTL_FLAG_WHY, MEMBER(why)},
+	{"--args", "JSON", "all arguments as one JSON object", CTL_FLAG_ARGS, MEMBER(args)},
+	{"--dry-run", NULL, "check the arguments, run nothing", CTL_FLAG_DRY_RUN, MEMBER(dry_run)},
+	{"--lines", NULL, "an instance on every line", CTL_FLAG_LINES, MEMBER(lines)},
+	{"--bus", "URL", "the bus (else TOOLBOXD_BUS, mycroft.conf, " BUS_DEFAULT_HOST ")",
+		CTL_FLAG_COMMON, MEMBER(bus)},
+	{"--timeout", "SECONDS", "how long to wait for an answer (5)", CTL_FLAG_COMMON,
+		MEMBER(timeout_ms)},
+	{"--json", NULL, "the answer as it came, on one line", CTL_FLAG_COMMON, MEMBER(json)},
+	{"--help", NULL, "this text", CTL_FLAG_COMMON, MEMBER(help)},
+	{"--version", NULL, "the version", CTL_FLAG_COMMON, MEMBER(version)},
+};
+#define N_FLAGS (sizeof(flags) / sizeof(*flags))
+
+/* The flag called @name of @size bytes, or NULL. */
+static const struct flag *find_flag(const char *name, size_t size)
+{
+	if (size == 2 && memcmp(name, "-h", size) == 0)
+		name = "--help", size = strlen(name);
+	for (size_t i = 0; i < N_FLAGS; i++)
+		if (strlen(flags[i].name) == size && memcmp(flags[i].name, name, size) == 0)
+			return &flags[i];
+	return NULL;
+}
+
+static void refuse_unknown(const char *name, size_t size, struct buffer *why)
+{
+	unsigned int least = UINT32_MAX;
+	unsigned int distance;
+	const char *nearest = NULL;
+
+	for (size_t i = 0; i < N_FLAGS; i++) {
+		if (!text_is_near(name, size, flags[i].name, strlen(flags[i].name), &distance))
+			continue;
+		if (distance >= least)
+			continue;
+		least = distance;
+		nearest = flags[i].name;
+	}
+	buffer_printf(why, "unknown flag '%.*s'", (int)size, name);
+	if (nearest)
+		buffer_printf(why, "; is %s meant?", nearest);
+}
+
+/* Seconds, with a fraction if need be. */
+static int parse_timeout(const char *text, uint64_t *ret_ms, struct buffer *why)
+{
+	char *end;
+	double seconds = strtod(text, &end);
+
+	/* The comparison is false for what is not a number, too. */
+	if (end != text && !*end && seconds >= 0.001 && seconds <= CTL_TIMEOUT_MAX_S) {
+		*ret_ms = (uint64_t)(seconds * 1000);
+		return 0;
+	}
+	buffer_printf(why, "--timeout must be a number of seconds up to %d, not '%s'",
+		CTL_TIMEOUT_MAX_S, text);
+	return CTL_OPTIONS_E_USAGE;
+}
+
+/* Keep the @value (NULL: none) of a flag. */
+static int keep_flag(
+	struct ctl_options *options, const struct flag *flag, const char *value, struct buffer *why)
+{
+	void *member = (char *)options + flag->offset;
+
+	options->given |= flag->group;
+	if (flag->value && !value) {
+		buffer_printf(why, "%s needs a value: %s %s", flag->name, flag->name, flag->value);
+		return CTL_OPTIONS_E_USAGE;
+	}
+	if (!flag->value && value) {
+		buffer_printf(why, "%s takes no value", flag->name);
+		return CTL_OPTIONS_E_USAGE;
+	}
+	if (flag->offset == MEMBER(timeout_ms))
+		return parse_timeout(value, &options->timeout_ms, why);
+	if (flag->value)
+		*(const char **)member = value;
+	else
+		*(bool *)member = true;
+	return 0;
+}
+
+/* Take the flag at @argv[*at]; *at moves on to its value if that is a word of its own. */
+static int take_flag(
+	struct ctl_options *options, int argc, char **argv, int *at, struct buffer *why)
+{
+	const char *word = argv[*at];
+	size_t size = strcspn(word, "=");
+	const struct flag *flag = find_flag(word, size);
+	const char *value = word[size] ? word + size + 1 : NULL;
+
+	if (!flag) {
+		refuse_unknown(word, size, why);
+		return CTL_OPTIONS_E_USAGE;
+	}
+	if (flag->value && !value && *at + 1 < argc)
+		value = argv[++*at];
+	return keep_flag(options, flag, value, why);
+}
+
+int ctl_options_read(int argc, char **argv, struct ctl_options *ret_options, struct buffer *ret_why)
+{
+	struct ctl_options options = {.timeout_ms = CTL_TIMEOUT_MS};
+	bool is_over = false; /* after `--` */
+	int r = 0;
+
+	options.positional = calloc((size_t)argc + 1, sizeof(*options.positional));
+	if (!options.positional)
+		return -ENOMEM;
+	for (int i = 0; r == 0 && i < argc; i++) {
+		if (is_over || argv[i][0] != '-' || !argv[i][1])
+			options.positional[options.n_positional++] = argv[i];
+		else if (strcmp(argv[i], "--") == 0)
+			is_over = true;
+		else
+			r = take_flag(&options, argc, argv, &i, ret_why);
+	}
+	if (r == 0) {
+		*ret_options = options;
+		return 0;
+	}
+	ctl_options_deinit(&options);
+	return buffer_terminate(ret_why) ? r : -ENOMEM;
+}
+
+void ctl_options_write_help(unsigned int wanted, struct buffer *out)
+{
+	for (size_t i = 0; i < N_FLAGS; i++) {
+		const struct flag *flag = &flags[i];
+		int width = 17 - (int)strlen(flag->name);
+
+		if (flag->group & wanted)
+			buffer_printf(out, "  %s %-*s %s\n", flag->name, width,
+				flag->value ? flag->value : "", flag->help);
+	}
+}
+
+const char *ctl_options_name(unsigned int wanted)
+{
+	for (size_t i = 0; i < N_FLAGS; i++)
+		if (flags[i].group & wanted)
+			return flags[i].name;
+	return "";
+}
+
+void ctl_options_deinit(struct ctl_options *options)
+{
+	free(options->positional);
+	*options = (struct ctl_options){0};
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/request.h"
+
+#include <string.h>
+
+#include "ctl/command.h"
+#include "ctl/terminal.h"
+#include "json/writer.h"
+
+void ctl_request_begin(struct buffer *data)
+{
+	buffer_reset(data);
+	buffer_append_char(data, '{');
+}
+
+static void append_key(struct buffer *data, const char *key)
+{
+	if (data->size > 0 && data->data[data->size - 1] != '{')
+		buffer_append_char(data, ',');
+	json_write_key(data, key);
+}
+
+static void append_text(struct buffer *data, const char *key, const char *text, size_t size)
+{
+	append_key(data, key);
+	json_write_bytes_lossy(data, text, size);
+}
+
+void ctl_request_member(struct buffer *data, const char *key, const char *text)
+{
+	if (text)
+		append_text(data, key, text, strlen(text));
+}
+
+int ctl_request_tool(struct buffer *data, const char *name, const struct ctl_options *options)
+{
+	const char *slash = strchr(name, '/');
+	size_t size = slash ? (size_t)(slash - name) : 0;
+	const char *given = options->toolbox_id;
+
+	if (slash && given && (strlen(given) != size || memcmp(given, name, size) != 0)) {
+		terminal_complain(
+			"'%s' is not in the toolbox that --toolbox names, '%s'", name, given);
+		return CTL_USAGE;
+	}
+	ctl_request_member(data, "name", slash ? slash + 1 : name);
+	if (slash)
+		append_text(data, "toolbox_id", name, size);
+	else
+		ctl_request_member(data, "toolbox_id", given);
+	ctl_request_member(data, "profile", options->profile);
+	return 0;
+}
+
+void ctl_request_end(struct buffer *data)
+{
+	buffer_append_char(data, '}');
+}

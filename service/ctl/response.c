@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/response.h"
+
+#include <string.h>
+
+#include "ctl/command.h"
+#include "ctl/terminal.h"
+#include "json/writer.h"
+#include "util/cleanup.h"
+
+void ctl_response_deinit(struct ctl_response *response)
+{
+	json_tape_deinit(&response->tape);
+	buffer_deinit(&response->text);
+}
+
+uint32_t ctl_response_find(
+	const struct ctl_response *response, uint32_t object, const char *key, enum json_type type)
+{
+	uint32_t value = json_find(&response->tape, object, key);
+
+	if (value == JSON_NONE || json_type_at(&response->tape, value) != type)
+		return JSON_NONE;
+	return value;
+}
+
+int ctl_response_status(const struct ctl_response *response)
+{
+	uint32_t code = ctl_response_find(response, 0, "code", JSON_STRING);
+
+	if (json_find(&response->tape, 0, "error") == JSON_NONE)
+		return CTL_DONE;
+	if (code != JSON_NONE &&
+		json_string_equals(&response->tape, code, "timeout", strlen("timeout")))
+		return CTL_NO_ANSWER;
+	return CTL_ERROR;
+}
+
+void ctl_response_print(const struct ctl_response *response)
+{
+	cleanup(buffer_deinit) struct buffer line = {0};
+
+	/* Another implementation may have put it on several lines. */
+	if (memchr(response->text.data, '\n', response->text.size))
+		json_write_compact(&line, &response->tape, 0);
+	else
+		buffer_append(&line, response->text.data, response->text.size);
+	buffer_append_char(&line, '\n');
+	terminal_print(&line);
+}
+
+/* "; is it 'a', 'b'?" */
+static void append_suggestions(const struct ctl_response *response, struct buffer *out)
+{
+	const struct json_tape *tape = &response->tape;
+	uint32_t names = ctl_response_find(response, 0, "suggestions", JSON_ARRAY);
+
+	if (names == JSON_NONE || json_count(tape, names) == 0)
+		return;
+	buffer_append_string(out, "; is it ");
+	for (uint32_t i = json_first(tape, names); i < json_end(tape, names);
+		i = json_next(tape, i)) {
+		buffer_append_string(out, i == json_first(tape, names) ? "'" : ", '");
+		terminal_append_value(out, tape, i);
+		buffer_append_char(out, '\'');
+	}
+	buffer_append_char(out, '?');
+}
+
+void ctl_response_complain(const struct ctl_response *response)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+	uint32_t error = json_find(&response->tape, 0, "error");
+
+	if (error != JSON_NONE)
+		terminal_append_value(&text, &response->tape, error);
+	append_suggestions(response, &text);
+	if (buffer_terminate(&text))
+		terminal_complain("%s", text.data);
+}

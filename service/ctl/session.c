@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/session.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "bus/bus.h"
+#include "bus/envelope.h"
+#include "core/config.h"
+#include "ctl/terminal.h"
+#include "loop/loop.h"
+
+/* Levels of a response: schemas of tools may be deep. */
+#define RESPONSE_DEPTH_MAX 1000
+
+/* Descriptors of a client with one connection. */
+#define FD_MAX 64
+
+#define ALIVE_TOPIC    "mycroft.toolboxd.is_alive"
+#define ALIVE_RESPONSE ALIVE_TOPIC ".response"
+
+/* The key of our context that comes back with our responses. */
+#define KEY_NAME  "toolboxctl"
+#define KEY_BYTES 17
+
+struct ctl_session {
+	struct loop *loop;
+	struct bus *bus;
+	struct bus_address address;
+	uint64_t timeout_ms;
+	char key[KEY_BYTES]; /* hexadecimal: nobody else's */
+	struct bus_envelope envelope;
+
+	/* The question that is being asked. */
+	const char *topic;
+	const struct buffer *data;
+	struct ctl_response *response;
+	char response_topic[BUS_TOPIC_BYTES];
+	bool is_answered;
+	bool is_alive; /* the service has answered something */
+	int error;     /* an enum ctl_status that has been told */
+};
+
+/* Tell that there is no bus at our address. */
+static void tell_no_bus(const struct ctl_session *session, const char *why)
+{
+	char url[BUS_URL_BYTES];
+
+	bus_address_format(&session->address, url);
+	terminal_complain("no bus at %s: %s", url, why);
+}
+
+static void fail(struct ctl_session *session, int status)
+{
+	session->error = status;
+	loop_stop(session->loop);
+}
+
+static void send_request(struct ctl_session *session, const char *topic, const struct buffer *data)
+{
+	cleanup(buffer_deinit) struct buffer message = {0};
+	char context[96];
+	int r;
+
+	snprintf(context, sizeof(context), "{\"source\":\"toolboxctl\",\"%s\":\"%s\"}", KEY_NAME,
+		session->key);
+	bus_request_begin(&message, topic, context);
+	if (data)
+		buffer_append(&message, data->data, data->size);
+	else
+		buffer_append_string(&message, "{}");
+	bus_message_end(&message);
+	r = bus_send(session->bus, &message);
+	if (r == 0)
+		return;
+	terminal_complain("the request cannot be sent: %s", strerror(-r));
+	fail(session, r == -EMSGSIZE ? CTL_USAGE : CTL_NO_BUS);
+}
+
+static void on_up(void *data)
+{
+	struct ctl_session *session = data;
+
+	send_request(session, session->topic, session->data);
+	if (session->error == 0)
+		send_request(session, ALIVE_TOPIC, NULL);
+}
+
+static void on_down(void *data, const char *why)
+{
+	struct ctl_session *session = data;
+
+	if (session->is_answered)
+		return;
+	tell_no_bus(session, why);
+	fail(session, CTL_NO_BUS);
+}
+
+static bool is_topic(const char *topic, size_t size, const char *wanted)
+{
+	return strlen(wanted) == size && memcmp(topic, wanted, size) == 0;
+}
+
+static bool on_wants(void *data, const char *topic, size_t size)
+{
+	const struct ctl_session *session = data;
+
+	return is_topic(topic, size, session->response_topic) ||
+	       is_topic(topic, size, ALIVE_RESPONSE);
+}
+
+/* Whether the message answers a request of ours. */
+static bool is_ours(const struct ctl_session *session)
+{
+	const struct json_tape *context = &session->envelope.context;
+	uint32_t key = json_find(context, 0, KEY_NAME);
+
+	return key != JSON_NONE && json_type_at(context, key) == JSON_STRING &&
+	       json_string_equals(context, key, session->key, strlen(session->key));
+}
+
+/* Keep the data of the response. Its text was checked when the envelope was read. */
+static int keep_response(struct ctl_session *session)
+{
+	struct ctl_response *response = session->response;
+	const struct json_tape *data = &session->envelope.data;
+	size_t size;
+	const char *text = json_value_text(data, 0, &size);
+
+	if (session->envelope.data_status != 0)
+		return -EBADMSG;
+	buffer_reset(&response->text);
+	buffer_append(&response->text, text, size);
+	if (buffer_status(&response->text) < 0)
+		return buffer_status(&response->text);
+	return json_tape_read(&response->tape, response->text.data, response->text.size,
+		RESPONSE_DEPTH_MAX, NULL);
+}
+
+static void on_frame(void *data, const char *text, size_t size)
+{
+	struct ctl_session *session = data;
+	struct bus_envelope *envelope = &session->envelope;
+	int r;
+
+	if (session->is_answered)
+		return;
+	if (bus_envelope_read(envelope, text, size, RESPONSE_DEPTH_MAX) != 0)
+		return;
+	if (!is_ours(session))
+		return;
+	session->is_alive = true;
+	if (strcmp(envelope->topic, session->response_topic) != 0)
+		return;
+	r = keep_response(session);
+	if (r == 0) {
+		session->is_answered = true;
+		loop_stop(session->loop);
+		return;
+	}
+	terminal_complain("the response cannot be read: %s",
+		r == -ENOMEM ? strerror(ENOMEM) : "a duplicate key, or too many levels");
+	fail(session, CTL_NO_ANSWER);
+}
+
+/* Only what keeps the bus from being found matters here. */
+static void on_report(void *data, enum config_severity severity, const char *file,
+	unsigned int line, const char *path, const char *text)
+{
+	(void)data;
+	if (severity != CONFIG_ERROR)
+		return;
+	if (file)
+		terminal_complain("%s:%u %s: %s", file, line, path, text);
+	else
+		terminal_complain("%s: %s", path, text);
+}
+
+static int read_url(const char *name, const char *url, struct bus_address *ret_address)
+{
+	const char *why = NULL;
+
+	if (bus_address_parse(url, ret_address, &why) == 0)
+		return 0;
+	terminal_complain(
+		"%s must be the URL of a bus, like ws://127.0.0.1:8181/core, not '%s': %s", name,
+		url, why);
+	return CTL_USAGE;
+}
+
+/* --bus, else TOOLBOXD_BUS, else the `websocket` section, else the default. */
+static int find_bus(const struct ctl_options *options, struct bus_address *ret_address)
+{
+	const struct config_flags flags = {0};
+	const char *variable = getenv("TOOLBOXD_BUS");
+
+	if (options->bus)
+		return read_url("--bus", options->bus, ret_address);
+	if (variable && *variable)
+		return read_url("TOOLBOXD_BUS", variable, ret_address);
+	return config_read_bus(&flags, on_report, NULL, ret_address) == 0 ? 0 : CTL_NO_BUS;
+}
+
+static int make_key(char ret_key[KEY_BYTES])
+{
+	uint64_t chance;
+
+	if (getrandom(&chance, sizeof(chance), 0) != (ssize_t)sizeof(chance))
+		return -EIO;
+	snprintf(ret_key, KEY_BYTES, "%016" PRIx64, chance);
+	return 0;
+}
+
+int ctl_session_open(const struct ctl_options *options, struct ctl_session **ret_session)
+{
+	cleanup(ctl_session_cleanup) struct ctl_session *session = calloc(1, sizeof(*session));
+	int r;
+
+	if (!session) {
+		terminal_complain("%s", strerror(ENOMEM));
+		return CTL_NO_BUS;
+	}
+	session->timeout_ms = options->timeout_ms;
+	r = find_bus(options, &session->address);
+	if (r != 0)
+		return r;
+	r = make_key(session->key);
+	if (r == 0)
+		r = loop_new(FD_MAX, &session->loop);
+	if (r < 0) {
+		terminal_complain("cannot connect: %s", strerror(-r));
+		return CTL_NO_BUS;
+	}
+	*ret_session = take_ptr(session);
+	return 0;
+}
+
+void ctl_session_close(struct ctl_session *session)
+{
+	if (!session)
+		return;
+	bus_free(session->bus);
+	loop_free(session->loop);
+	bus_envelope_deinit(&session->envelope);
+	free(session);
+}
+
+/* Connect, or ask over the connection that there is. */
+static int begin(struct ctl_session *session)
+{
+	static const struct bus_handler handler = {
+		.wants = on_wants,
+		.frame = on_frame,
+		.up = on_up,
+		.down = on_down,
+		.unreachable = on_down,
+	};
+
+	if (session->bus) {
+		send_request(session, session->topic, session->data);
+		return session->error;
+	}
+	return bus_connect(session->loop, &session->address, &bus_limits_default, &handler, session,
+		&session->bus);
+}
+
+/* Time is up: who is to blame? */
+static int tell_silence(const struct ctl_session *session)
+{
+	char url[BUS_URL_BYTES];
+	double seconds = (double)session->timeout_ms / 1000;
+
+	bus_address_format(&session->address, url);
+	if (!bus_is_up(session->bus)) {
+		terminal_complain("no bus at %s: no connection within %g s", url, seconds);
+		return CTL_NO_BUS;
+	}
+	if (session->is_alive) {
+		terminal_complain(
+			"no answer within %g s (--timeout); the service is alive", seconds);
+		return CTL_NO_ANSWER;
+	}
+	terminal_complain("no tool service answers on the bus at %s; is toolboxd running?", url);
+	return CTL_NO_BUS;
+}
+
+int ctl_session_ask(struct ctl_session *session, const char *topic, const struct buffer *data,
+	struct ctl_response *ret_response)
+{
+	int r;
+
+	session->topic = topic;
+	session->data = data;
+	session->response = ret_response;
+	session->is_answered = false;
+	snprintf(session->response_topic, sizeof(session->response_topic), "%s.response", topic);
+	r = begin(session);
+	if (r == 0)
+		r = loop_run(session->loop, (int)session->timeout_ms);
+	if (session->error != 0)
+		return session->error;
+	if (session->is_answered)
+		return 0;
+	if (r == -ETIME || r == 0)
+		return tell_silence(session);
+	terminal_complain("cannot connect: %s", strerror(-r));
+	return CTL_NO_BUS;
+}

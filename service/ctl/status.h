@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "ctl/session.h"
+
+/* Ask for the status, and print what was found and is not offered, and why. An enum ctl_status. */
+int ctl_print_absences(struct ctl_session *session);

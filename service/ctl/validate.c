@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ctl/command.h"
+#include "ctl/terminal.h"
+#include "json/reader.h"
+#include "json/writer.h"
+#include "schema/schema.h"
+#include "util/cleanup.h"
+#include "util/file.h"
+
+/*
+ * toolboxctl validate: JSON against a JSON Schema, without a daemon.
+ *
+ *   SCHEMA ──compiled once──▶ every INSTANCE, or (--lines) every line of it ──▶ one verdict each
+ */
+
+/* A schema, an instance, a line. */
+#define DOCUMENT_BYTES_MAX (256u << 20)
+
+#define DEPTH_MAX 1000
+
+struct validator {
+	struct schema *schema;
+	struct schema_context *context;
+	bool is_json;
+	bool is_lines;
+	bool has_invalid;
+	struct json_tape tape; /* used again for every instance */
+};
+
+static bool is_stdin(const char *file)
+{
+	return strcmp(file, "-") == 0;
+}
+
+/* Read a file, or stdin. 0, or CTL_USAGE, told. */
+static int read_document(const char *file, struct buffer *ret_text)
+{
+	int r = is_stdin(file) ? file_read_fd(STDIN_FILENO, DOCUMENT_BYTES_MAX, ret_text)
+			       : file_read(file, DOCUMENT_BYTES_MAX, ret_text);
+
+	if (r == 0)
+		return 0;
+	terminal_complain("%s: cannot be read: %s", file, strerror(-r));
+	return CTL_USAGE;
+}
+
+static int complain_memory(void)
+{
+	terminal_complain("%s", strerror(ENOMEM));
+	return CTL_USAGE;
+}
+
+/* Compile the schema in @text. 0, or CTL_USAGE, told. */
+static int compile(struct validator *validator, const char *file, const struct buffer *text)
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	cleanup(schema_error_deinit) struct schema_error error = {0};
+	const char *bytes = text->data ? text->data : "";
+	struct json_error json_error;
+	unsigned int line;
+	unsigned int column;
+	int r = json_tape_read(&tape, bytes, text->size, DEPTH_MAX, &json_error);
+
+	if (r > 0) {
+		json_locate(bytes, json_error.offset, &line, &column);
+		terminal_complain("%s:%u:%u: %s", file, line, column, json_error.message);
+		return CTL_USAGE;
+	}
+	if (r == 0)
+		r = schema_compile(&tape, 0, NULL, &validator->schema, &error);
+	if (r == 0)
+		return 0;
+	if (r < 0)
+		return complain_memory();
+	json_locate(bytes, error.offset, &line, &column);
+	terminal_complain("%s:%u %s: %s", file, line, error.pointer.data, error.message.data);
+	return CTL_USAGE;
+}
+
+/* Append what is wrong with the instance in @text to @ret_report; nothing when it is valid. 0 or
+ * -ENOMEM. */
+static int examine(struct validator *validator, const char *text, size_t size,
+	struct schema_report *ret_report)
+{
+	cleanup(buffer_deinit) struct buffer message = {0};
+	struct json_error error;
+	unsigned int line;
+	unsigned int column;
+	int r = json_tape_read(&validator->tape, text, size, DEPTH_MAX, &error);
+
+	if (r < 0)
+		return r;
+	if (r > 0) {
+		json_locate(text, error.offset, &line, &column);
+		buffer_printf(
+			&message, "not JSON (line %u, column %u): %s", line, column, error.message);
+		if (!buffer_terminate(&message))
+			return -ENOMEM;
+		return schema_report_add(ret_report, "", message.data);
+	}
+	r = schema_validate(validator->schema, validator->context, &validator->tape, 0);
+	if (r != SCHEMA_E_INVALID)
+		return r;
+	return schema_explain(
+		validator->schema, validator->context, &validator->tape, 0, ret_report);
+}
+
+/* {"valid": …, "violations": […]} */
+static void write_json(const struct schema_report *report, bool is_valid, struct buffer *out)
+{
+	buffer_printf(out, "{\"valid\":%s,\"violations\":", is_valid ? "true" : "false");
+	schema_report_write_json(report, out);
+	buffer_append_string(out, "}\n");
+}
+
+/* FILE: valid, or FILE: invalid: …; of a line, without its file. */
+static void write_line(const struct validator *validator, const char *file,
+	const struct schema_report *report, bool is_valid, struct buffer *out)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	if (!validator->is_lines)
+		buffer_printf(&text, "%s: ", file);
+	buffer_append_string(&text, is_valid ? "valid" : "invalid: ");
+	if (!is_valid)
+		schema_report_write_text(report, &text);
+	if (buffer_status(&text) < 0)
+		out->error = buffer_status(&text);
+	else
+		terminal_append_line(out, text.data, text.size);
+	buffer_append_char(out, '\n');
+}
+
+/* Print the verdict on one instance. 0, or CTL_USAGE, told. */
+static int judge(struct validator *validator, const char *file, const char *text, size_t size)
+{
+	cleanup(schema_report_deinit) struct schema_report report = {0};
+	cleanup(buffer_deinit) struct buffer out = {0};
+	bool is_valid;
+
+	if (examine(validator, text, size, &report) < 0)
+		return complain_memory();
+	is_valid = report.n_violations == 0;
+	validator->has_invalid |= !is_valid;
+	if (validator->is_json)
+		write_json(&report, is_valid, &out);
+	else
+		write_line(validator, file, &report, is_valid, &out);
+	if (buffer_status(&out) < 0)
+		return complain_memory();
+	terminal_print(&out);
+	return 0;
+}
+
+static int judge_file(struct validator *validator, const char *file)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+	int r = read_document(file, &text);
+
+	if (r != 0)
+		return r;
+	return judge(validator, file, text.data ? text.data : "", text.size);
+}
+
+/* Judge line by line as they come: whoever feeds a pipe may wait for each verdict. */
+static int judge_stream(struct validator *validator, const char *file, FILE *stream)
+{
+	cleanup_free char *line = NULL;
+	size_t capacity = 0;
+	ssize_t size;
+	int r = 0;
+
+	while (r == 0 && (size = getline(&line, &capacity, stream)) >= 0) {
+		if (size > 0 && line[size - 1] == '\n')
+			size--;
+		r = judge(validator, file, line, (size_t)size);
+	}
+	if (r == 0 && ferror(stream)) {
+		terminal_complain("%s: cannot be read: %s", file, strerror(errno));
+		return CTL_USAGE;
+	}
+	return r;
+}
+
+static int judge_lines(struct validator *validator, const char *file)
+{
+	FILE *stream = is_stdin(file) ? stdin : fopen(file, "re");
+	int r;
+
+	if (!stream) {
+		terminal_complain("%s: cannot be read: %s", file, strerror(errno));
+		return CTL_USAGE;
+	}
+	r = judge_stream(validator, file, stream);
+	if (stream != stdin)
+		fclose(stream);
+	return r;
+}
+
+static void validator_deinit(struct validator *validator)
+{
+	schema_free(validator->schema);
+	schema_context_free(validator->context);
+	json_tape_deinit(&validator->tape);
+}
+
+/* There is one stdin. */
+static int check_stdin(const struct ctl_options *options)
+{
+	unsigned int n_stdin = 0;
+
+	for (size_t i = 1; i < options->n_positional; i++)
+		n_stdin += is_stdin(options->positional[i]);
+	if (n_stdin <= 1)
+		return 0;
+	terminal_complain("'-' (stdin) is given %u times: it can be read once", n_stdin);
+	return CTL_USAGE;
+}
+
+static int prepare(struct validator *validator, const char *file)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+	int r = read_document(file, &text);
+
+	if (r == 0)
+		r = compile(validator, file, &text);
+	if (r != 0)
+		return r;
+	validator->context = schema_context_new();
+	return validator->context ? 0 : complain_memory();
+}
+
+int ctl_validate(const struct ctl_options *options)
+{
+	cleanup(validator_deinit) struct validator validator = {
+		.is_json = options->json, .is_lines = options->lines};
+	int r = check_stdin(options);
+
+	if (r == 0)
+		r = prepare(&validator, options->positional[1]);
+	if (r != 0)
+		return r;
+	if (options->lines)
+		setvbuf(stdout, NULL, _IOLBF, 0);
+	/* One file that cannot be read does not keep the others from their verdicts. */
+	for (size_t i = 2; i < options->n_positional; i++) {
+		const char *file = options->positional[i];
+		int status = options->lines ? judge_lines(&validator, file)
+					    : judge_file(&validator, file);
+
+		r = r == 0 ? status : r;
+	}
+	if (r != 0)
+		return r;
+	return validator.has_invalid ? CTL_ERROR : CTL_DONE;
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <limits.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ctl/command.h"
+#include "ctl/terminal.h"
+#include "util/cleanup.h"
+#include "util/log.h"
+#include "util/text.h"
+
+/*
+ * The command line client: a table of commands, and what they have in common. What they do is in
+ * ctl/.
+ */
+
+#define WHICH_FLAGS (CTL_FLAG_TOOLBOX | CTL_FLAG_PROFILE)
+
+static const struct ctl_command commands[] = {
+	{"list", "", "the tools that are offered",
+		"With --format the answer is printed as JSON, as a model takes it.\n",
+		WHICH_FLAGS | CTL_FLAG_FORMAT | CTL_FLAG_WHY, 0, 0, ctl_list},
+	{"get", "NAME", "how a tool is called", "NAME is a tool, or TOOLBOX/TOOL.\n", WHICH_FLAGS,
+		1, 1, ctl_get},
+	{"invoke", "NAME [KEY=VALUE | KEY:=JSON]... | NAME --args JSON | NAME -", "run a tool",
+		"NAME is a tool, or TOOLBOX/TOOL. The value of KEY=VALUE is text where the tool "
+		"wants text,\nelse JSON if it is any; KEY:=JSON is always JSON; '-' reads all "
+		"arguments from stdin.\nThe result is printed as JSON.\n",
+		WHICH_FLAGS | CTL_FLAG_ARGS | CTL_FLAG_DRY_RUN, 1, CTL_MANY, ctl_invoke},
+	{"reload", "", "look at the registration folders again", "", 0, 0, 0, ctl_reload},
+	{"status", "", "how the service and its toolboxes are", "", 0, 0, 0, ctl_status},
+	{"check", "FILE...", "what is wrong with manifests (no daemon needed)",
+		"Prints `error|warning FILE:LINE PATH: text` on stderr, and a summary.\n", 0, 1,
+		CTL_MANY, ctl_check},
+	{"validate", "SCHEMA INSTANCE...", "JSON against a JSON Schema (no daemon needed)",
+		"Draft 2020-12, or draft-07 where $schema says so; '-' is stdin.\n", CTL_FLAG_LINES,
+		2, CTL_MANY, ctl_validate},
+};
+#define N_COMMANDS (sizeof(commands) / sizeof(*commands))
+
+static const char statuses[] =
+	"\nExit status: 0 done; 1 the answer is an error, or something is not valid; 2 usage;\n"
+	"3 no bus, or no service on it; 4 the service is alive but did not answer, or the\n"
+	"tool's time was up.\n";
+
+static const struct ctl_command *find_command(const char *name)
+{
+	for (size_t i = 0; i < N_COMMANDS; i++)
+		if (strcmp(commands[i].name, name) == 0)
+			return &commands[i];
+	return NULL;
+}
+
+static int refuse_command(const char *name)
+{
+	const struct ctl_command *nearest = NULL;
+	unsigned int least = UINT_MAX;
+	unsigned int distance;
+
+	for (size_t i = 0; i < N_COMMANDS; i++) {
+		const char *known = commands[i].name;
+
+		if (!text_is_near(name, strlen(name), known, strlen(known), &distance))
+			continue;
+		if (distance >= least)
+			continue;
+		least = distance;
+		nearest = &commands[i];
+	}
+	if (nearest)
+		terminal_complain("unknown command '%s'; is '%s' meant?", name, nearest->name);
+	else
+		terminal_complain("unknown command '%s'; see toolboxctl --help", name);
+	return CTL_USAGE;
+}
+
+static void write_program_help(struct buffer *out)
+{
+	buffer_append_string(out, "Usage: toolboxctl COMMAND [FLAG]... [ARGUMENT]...\n"
+				  "Talks to toolboxd, the tool service on the message bus.\n\n");
+	for (size_t i = 0; i < N_COMMANDS; i++)
+		buffer_printf(out, "  %-9s %s\n", commands[i].name, commands[i].summary);
+	buffer_append_string(
+		out, "\nFlags of all commands (toolboxctl COMMAND --help for others):\n");
+	ctl_options_write_help(CTL_FLAG_COMMON, out);
+	buffer_append_string(out, statuses);
+}
+
+static void write_command_help(const struct ctl_command *command, struct buffer *out)
+{
+	buffer_printf(out, "Usage: toolboxctl %s %s%s[FLAG]...\nPrint %s.\n", command->name,
+		command->arguments, *command->arguments ? " " : "", command->summary);
+	buffer_printf(out, "%s%s\n", *command->help ? "\n" : "", command->help);
+	ctl_options_write_help(command->flags, out);
+	ctl_options_write_help(CTL_FLAG_COMMON, out);
+}
+
+static int print_help(const struct ctl_command *command)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	if (command)
+		write_command_help(command, &text);
+	else
+		write_program_help(&text);
+	terminal_print(&text);
+	return CTL_DONE;
+}
+
+/* Whether the command takes the flags and as many arguments. */
+static int check_usage(const struct ctl_command *command, const struct ctl_options *options)
+{
+	unsigned int others = options->given & ~(command->flags | CTL_FLAG_COMMON);
+	size_t n_arguments = options->n_positional - 1;
+
+	if (others)
+		terminal_complain("%s takes no %s", command->name, ctl_options_name(others));
+	else if (n_arguments < command->n_least)
+		terminal_complain("%s needs more: toolboxctl %s %s", command->name, command->name,
+			command->arguments);
+	else if (n_arguments > command->n_most)
+		terminal_complain("%s takes no '%s'", command->name,
+			options->positional[command->n_most + 1]);
+	else
+		return 0;
+	return CTL_USAGE;
+}
+
+static int run(const struct ctl_options *options)
+{
+	const struct ctl_command *command;
+	int r;
+
+	if (options->version) {
+		puts("toolboxctl " TOOLBOXD_VERSION);
+		return CTL_DONE;
+	}
+	if (options->n_positional == 0 && options->help)
+		return print_help(NULL);
+	if (options->n_positional == 0) {
+		terminal_complain("a command is missing; see toolboxctl --help");
+		return CTL_USAGE;
+	}
+	command = find_command(options->positional[0]);
+	if (!command)
+		return refuse_command(options->positional[0]);
+	if (options->help)
+		return print_help(command);
+	r = check_usage(command, options);
+	return r == 0 ? command->run(options) : r;
+}
+
+int main(int argc, char **argv)
+{
+	cleanup(ctl_options_deinit) struct ctl_options options = {0};
+	cleanup(buffer_deinit) struct buffer why = {0};
+	int r;
+
+	/* For the widths of characters; numbers stay as they are. */
+	setlocale(LC_CTYPE, "C.UTF-8");
+	signal(SIGPIPE, SIG_IGN);
+	log_setup(LOG_LEVEL_ERROR, LOG_FORMAT_TEXT);
+	r = ctl_options_read(argc - 1, argv + 1, &options, &why);
+	if (r == 0) {
+		r = run(&options);
+	} else {
+		terminal_complain("%s", r > 0 ? why.data : strerror(-r));
+		r = CTL_USAGE;
+	}
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return r;
+	terminal_complain("the output cannot be written");
+	return r == CTL_DONE ? CTL_ERROR : r;
+}
