@@ -218,7 +218,7 @@ static JSON_ALWAYS_INLINE int note_key(
 	return 0;
 }
 
-/* Read the number that is next; 0 or the refusal. */
+/* Read the number that is next, if it is one; 0 or the refusal. */
 static JSON_ALWAYS_INLINE int read_number(struct reader *r, struct json_fault *fault)
 {
 	const char *start = r->at;
@@ -251,7 +251,9 @@ static JSON_ALWAYS_INLINE int read_number(struct reader *r, struct json_fault *f
 	r->at = at;
 	return 0;
 refused:
-	return json_refuse(fault, JSON_E_SYNTAX, at, json_refusal_number(start, at, r->end));
+	return json_refuse(fault, JSON_E_SYNTAX, at,
+		at == start ? json_refusal_value(r->text, at, r->end)
+			    : json_refusal_number(start, at, r->end));
 }
 
 /* Read the word that is next, if it is @word. */
@@ -276,7 +278,8 @@ static JSON_ALWAYS_INLINE int read_scalar(
 		return status;
 	if (c == '"')
 		return read_string(r, &flags, fault) ? 0 : fault->status;
-	if (c == '-' || (c >= '0' && c <= '9'))
+	/* '-', '.', '/', and the digits: one comparison, since nobody foresees a sign. */
+	if ((unsigned char)(c - '-') <= '9' - '-')
 		return read_number(r, fault);
 	if ((c == 't' && read_word(r, JSON_TRUE, "true", 4)) ||
 		(c == 'f' && read_word(r, JSON_FALSE, "false", 5)) ||
