@@ -19,8 +19,9 @@ def blocks_to_type():
 
 @pytest.fixture(scope="module")
 def typed(tmp_path_factory):
-    """All of it in one shell, as one would type it; the output of each block with an expectation."""
-    home = tmp_path_factory.mktemp("readme")
+    """All of it in one shell, as one would type it; the output of each block with an expectation.
+    Behind the daemon's start stands the pause that a person makes."""
+    home, port = tmp_path_factory.mktemp("readme"), free_port()
     blocks, script = blocks_to_type(), []
     for number, (language, text) in enumerate(blocks):
         if language != "sh":
@@ -28,10 +29,12 @@ def typed(tmp_path_factory):
         if number + 1 < len(blocks) and blocks[number + 1][0] == "output":
             text = f"{{\n{text}}} >{number + 1}.out 2>&1\n"
         script.append(text)
+        if text.endswith("&\n"):
+            script.append(f"until (exec 3<>/dev/tcp/127.0.0.1/{port}) 2>/dev/null; do :; done\n")
     script.append("kill %1; wait\n")
     env = environment(home)
     env["PATH"] = f"{TOOLBOXD.parent}:{env['PATH']}"
-    text = "".join(script).replace("8199", str(free_port()))
+    text = "".join(script).replace("8199", str(port))
     shell = subprocess.Popen(["bash", "-m", "-c", text], cwd=home, env=env, text=True,
                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                              stderr=subprocess.STDOUT, start_new_session=True)
@@ -46,7 +49,7 @@ def typed(tmp_path_factory):
 
 def test_there_is_something_to_test():
     languages = [language for language, _ in blocks_to_type()]
-    assert languages.count("sh") == 4 and languages.count("output") == 2
+    assert languages.count("sh") == 5 and languages.count("output") == 2
 
 
 @pytest.mark.parametrize("number", [number for number, (language, _) in enumerate(blocks_to_type())
