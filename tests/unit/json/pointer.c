@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "json/pointer.h"
+
+static const char text[] = "{\"a\": [1, {\"b/c\": [], \"~\": {}}], \"\": 0, \"\\u0064\": null}";
+
+/* What the pointer to each token of the text is, in their order. */
+static const char *const pointers[] = {"", "/a", "/a", "/a/0", "/a/1", "/a/1/b~1c", "/a/1/b~1c",
+	"/a/1/~0", "/a/1/~0", "/", "/", "/d", "/d"};
+
+static void read_text(struct json_tape *tape)
+{
+	cr_assert_eq(json_tape_read(tape, text, sizeof(text) - 1, JSON_DEPTH_DEFAULT, NULL), 0);
+}
+
+Test(json_pointer, names_every_token)
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+
+	read_text(&tape);
+	cr_assert_eq(tape.count, sizeof(pointers) / sizeof(*pointers));
+	for (uint32_t i = 0; i < tape.count; i++) {
+		cleanup(buffer_deinit) struct buffer pointer = {0};
+
+		json_pointer_write(&tape, i, &pointer);
+		cr_assert_str_eq(buffer_terminate(&pointer), pointers[i], "token %u", i);
+	}
+}
+
+Test(json_pointer, leads_back_to_the_value)
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+
+	read_text(&tape);
+	for (uint32_t i = 0; i < tape.count; i++) {
+		uint32_t found = json_pointer_nearest(&tape, pointers[i]);
+
+		cr_assert(found == i || found == i + 1, "%s: %u, not %u", pointers[i], found, i);
+	}
+}
+
+Test(json_pointer, stops_at_the_deepest_token_that_is_there)
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+
+	read_text(&tape);
+	cr_assert_eq(json_pointer_nearest(&tape, "/x/y"), 0);
+	cr_assert_eq(json_pointer_nearest(&tape, "/a/2"), 2);
+	cr_assert_eq(json_pointer_nearest(&tape, "/a/x"), 2);
+	cr_assert_eq(json_pointer_nearest(&tape, "/a/"), 2);
+	cr_assert_eq(json_pointer_nearest(&tape, "/a/99999999999999999999"), 2);
+	cr_assert_eq(json_pointer_nearest(&tape, "/a/0/deeper"), 3);
+}
