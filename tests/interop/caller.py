@@ -95,6 +95,12 @@ class Caller:
         return [message for message in seen if message.type != ALIVE
                 and message.type != ALIVE + ".response"]
 
+    def wait_for_echo(self):
+        """Send a message that is nobody's, and see it come back."""
+        mark = self.send("somebody.listening")
+        self.wait_for(lambda message: message.context and message.context.get("mark") == mark, 1)
+        self.seen = []
+
     def answers_of(self, text, topic):
         """Send a frame as it is; every message on the topic until the service has settled."""
         self.settle()

@@ -14,6 +14,7 @@ import manifests
 import pytest
 from caller import Caller
 from processes import START_SECONDS, TOOLBOXD, Daemon, OvosBus, until
+from websocket_peer import Closed
 
 BUSES = ("ovos-messagebus", "embedded")
 
@@ -35,7 +36,7 @@ class Service:
         bus_url = self.bus.url if self.bus else bus_url
         self.daemon = Daemon(home / "toolboxd", toolbox_dirs, bus_url, **options)
         self.url = self.daemon.url
-        self.home = home
+        self.sponge = None
 
     def wait_until_ready(self):
         """A bus broadcasts to who is there: a request before the daemon's arrival is lost."""
@@ -48,6 +49,21 @@ class Service:
 
         with Caller(self.url) as caller:
             until(is_ready, START_SECONDS, "the service ready")
+
+    def forget_who_left(self):
+        """When a client of ovos-messagebus closes, the next message may fail in the middle of the
+        bus's broadcast, and cost its sender the connection. A sender of our own takes that on
+        itself, until two messages in a row have come back."""
+        if not self.bus:
+            return
+        passed = 0
+        while passed < 2:
+            try:
+                self.sponge = self.sponge or Caller(self.url)
+                self.sponge.wait_for_echo()
+                passed += 1
+            except (Closed, OSError):
+                self.sponge, passed = None, 0
 
     def end(self):
         try:
@@ -75,6 +91,7 @@ def service(request, tmp_path_factory):
 
 @pytest.fixture
 def caller(service):
+    service.forget_who_left()
     with Caller(service.url) as caller:
         yield caller
 

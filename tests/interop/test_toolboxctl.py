@@ -14,6 +14,7 @@ DONE, ERROR, USAGE, NO_BUS, NO_ANSWER = range(5)
 @pytest.fixture
 def ctl(service, tmp_path):
     def run(*args, **more):
+        service.forget_who_left()
         return toolboxctl(*args, bus=service.url, home=tmp_path / "ctl", **more)
     return run
 
