@@ -176,7 +176,7 @@ static int run_check(const struct options *options)
 	int r = config_read(&options->flags, config_print, &check.n_errors, &config);
 
 	if (r != 0)
-		return EXIT_FAILURE;
+		return r == CONFIG_E_USAGE ? EXIT_USAGE : EXIT_FAILURE;
 	log_setup(LOG_LEVEL_ERROR, config.log_format);
 	r = loop_new(FD_MAX, &loop);
 	check.loop = loop;
@@ -204,7 +204,7 @@ static int serve(const struct options *options)
 	int r = config_read(&options->flags, config_log, NULL, &config);
 
 	if (r != 0)
-		return EXIT_FAILURE;
+		return r == CONFIG_E_USAGE ? EXIT_USAGE : EXIT_FAILURE;
 	log_setup(config.log_level, config.log_format);
 	bus_address_format(&config.bus, url);
 	if (paths_find(&paths) < 0) {

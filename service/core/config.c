@@ -126,6 +126,8 @@ static int read_with(const struct config_flags *flags, config_report_function re
 	read(&reader);
 	if (reader.error < 0)
 		return reader.error;
+	if (reader.reporter.is_misused)
+		return CONFIG_E_USAGE;
 	return reader.reporter.is_refused ? CONFIG_E_REFUSED : 0;
 }
 

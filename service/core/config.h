@@ -109,11 +109,12 @@ typedef void (*config_report_function)(void *data, enum config_severity severity
 
 enum config_status {
 	CONFIG_E_REFUSED = 1, /* the daemon must not start with it; the report said why */
+	CONFIG_E_USAGE,	      /* a flag has a value that cannot be used; the report said which */
 };
 
 /*
  * Read everything. Each call starts afresh from files and environment. 0 with @ret_config filled
- * (config_deinit), CONFIG_E_REFUSED, or -ENOMEM.
+ * (config_deinit), CONFIG_E_REFUSED, CONFIG_E_USAGE, or -ENOMEM.
  */
 int config_read(const struct config_flags *flags, config_report_function report, void *data,
 	struct config *ret_config);

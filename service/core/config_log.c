@@ -9,8 +9,8 @@
 #include "util/log.h"
 
 /* "FILE:LINE PATH: text", leaving out what there is not. */
-static void write_line(struct buffer *out, const char *file, unsigned int line, const char *path,
-	const char *text)
+static void write_line(
+	struct buffer *out, const char *file, unsigned int line, const char *path, const char *text)
 {
 	bool has_path = path && *path;
 

@@ -130,8 +130,7 @@ static int set_null(struct overriding *overriding, const char *path, const char 
 	return set_json(overriding, path, name, &json);
 }
 
-/* Make the address that @url names the bus's. One that cannot be read is an error; from a flag,
- * somebody is there who can mend it, and would not want another bus instead. */
+/* Make the address that @url names the bus's. */
 static int set_bus(struct overriding *overriding, const char *name, const char *url, bool is_flag)
 {
 	struct config_overrides *overrides = overriding->overrides;
@@ -142,7 +141,7 @@ static int set_bus(struct overriding *overriding, const char *name, const char *
 	if (bus_address_parse(url, &address, &why) < 0) {
 		config_report(overriding->reporter, CONFIG_ERROR, NULL, 0, name,
 			"must be the URL of a bus, like ws://127.0.0.1:8181/core: %s", why);
-		overriding->reporter->is_refused |= is_flag;
+		overriding->reporter->is_misused |= is_flag;
 		return 0;
 	}
 	overrides->has_bus = true;

@@ -38,6 +38,17 @@ void config_reader_report(struct config_reader *reader, enum config_severity sev
 	config_report(&reader->reporter, severity, file, line, name, "%s", text.data);
 }
 
+bool config_reader_is_flag(const struct config_reader *reader, uint32_t token)
+{
+	cleanup(buffer_deinit) struct buffer pointer = {0};
+	const char *name = NULL;
+
+	json_pointer_write(&reader->tape, token, &pointer);
+	if (buffer_terminate(&pointer))
+		name = config_overrides_locate(&reader->overrides, pointer.data);
+	return name && name[0] == '-';
+}
+
 const char *config_reader_show(
 	const struct config_reader *reader, uint32_t token, char ret_text[CONFIG_SHOWN_BYTES])
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/config_layers.h"
@@ -25,6 +26,10 @@ struct config_reader {
  * comes from, and its path. */
 void config_reader_report(struct config_reader *reader, enum config_severity severity,
 	uint32_t token, const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* Whether the value at @token is a flag's: somebody is there who can mend it, so nothing stands in
+ * for a wrong one. */
+bool config_reader_is_flag(const struct config_reader *reader, uint32_t token);
 
 /* The value at @token as it stands in messages: compact, cut to CONFIG_SHOWN_BYTES. */
 #define CONFIG_SHOWN_BYTES 64

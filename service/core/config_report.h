@@ -11,6 +11,7 @@ struct config_reporter {
 	config_report_function function;
 	void *data;
 	bool is_refused; /* something was told that the daemon must not start with */
+	bool is_misused; /* a flag has a value that cannot be used */
 };
 
 /* Tell something; the arguments are those of config_report_function, the text formatted. */

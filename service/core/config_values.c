@@ -14,12 +14,15 @@ static void report_wrong(struct config_reader *reader, const struct config_setti
 	uint32_t value, const char *wanted, const char *instead)
 {
 	char shown[CONFIG_SHOWN_BYTES];
+	bool is_flag = config_reader_is_flag(reader, value);
 
-	config_reader_report(reader, CONFIG_ERROR, value, "must be %s, not %s; %s", wanted,
-		config_reader_show(reader, value, shown),
-		setting->decides_calls ? "it decides what may be called, so nothing stands in"
-				       : instead);
+	if (setting->decides_calls)
+		instead = "it decides what may be called, so nothing stands in";
+	config_reader_report(reader, CONFIG_ERROR, value, "must be %s, not %s%s%s", wanted,
+		config_reader_show(reader, value, shown), is_flag ? "" : "; ",
+		is_flag ? "" : instead);
 	reader->reporter.is_refused |= setting->decides_calls;
+	reader->reporter.is_misused |= is_flag;
 }
 
 static void store_number(const struct config_setting *setting, void *member, uint64_t number)

@@ -191,7 +191,7 @@ Test(config_sources, tells_of_a_bus_that_is_no_url)
 	cr_expect_eq(read_all(), 0);
 	expect_told("error -:0 TOOLBOXD_BUS: must be the URL of a bus");
 	expect_bus("ws://127.0.0.1:8181/core");
-	cr_expect_eq(read_with(&(struct config_flags){.bus = "http://x"}), CONFIG_E_REFUSED);
+	cr_expect_eq(read_with(&(struct config_flags){.bus = "http://x"}), CONFIG_E_USAGE);
 	expect_told("error -:0 --bus: must be the URL of a bus");
 }
 
@@ -224,10 +224,10 @@ Test(config_sources, tells_a_wrong_value_by_the_name_of_its_variable_or_flag)
 {
 	setenv("TOOLBOXD_LOG_LEVEL", "loud", 1);
 	setenv("TOOLBOXD_TOOL_RESULT_MAX_CHARS", "many", 1);
-	cr_assert_eq(read_with(&(struct config_flags){.log_format = "xml"}), 0);
+	cr_assert_eq(read_with(&(struct config_flags){.log_format = "xml"}), CONFIG_E_USAGE);
 	expect_told("error -:0 TOOLBOXD_LOG_LEVEL: must be ");
 	expect_told("warning -:0 TOOLBOXD_TOOL_RESULT_MAX_CHARS: should be ");
-	expect_told("error -:0 --log-format: must be \"text\" or \"json\", not \"xml\"");
+	expect_told("error -:0 --log-format: must be \"text\" or \"json\", not \"xml\"\n");
 }
 
 Test(config_sources, reads_every_flag)
