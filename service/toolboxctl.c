@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <ctype.h>
 #include <limits.h>
 #include <locale.h>
 #include <signal.h>
@@ -19,22 +20,22 @@
 #define WHICH_FLAGS (CTL_FLAG_TOOLBOX | CTL_FLAG_PROFILE)
 
 static const struct ctl_command commands[] = {
-	{"list", "", "the tools that are offered",
+	{"list", "", "list the tools that are offered",
 		"With --format the answer is printed as JSON, as a model takes it.\n",
 		WHICH_FLAGS | CTL_FLAG_FORMAT | CTL_FLAG_WHY, 0, 0, ctl_list},
-	{"get", "NAME", "how a tool is called", "NAME is a tool, or TOOLBOX/TOOL.\n", WHICH_FLAGS,
-		1, 1, ctl_get},
-	{"invoke", "NAME [KEY=VALUE | KEY:=JSON]... | NAME --args JSON | NAME -", "run a tool",
+	{"get", "NAME", "tell how a tool is called", "NAME is a tool, or TOOLBOX/TOOL.\n",
+		WHICH_FLAGS, 1, 1, ctl_get},
+	{"invoke", "NAME [KEY=VALUE | KEY:=JSON | -]...", "run a tool",
 		"NAME is a tool, or TOOLBOX/TOOL. The value of KEY=VALUE is text where the tool "
-		"wants text,\nelse JSON if it is any; KEY:=JSON is always JSON; '-' reads all "
-		"arguments from stdin.\nThe result is printed as JSON.\n",
+		"wants text,\nelse JSON if it is any; KEY:=JSON is always JSON. '-' alone: one "
+		"JSON object\nof all arguments from stdin. The result is printed as JSON.\n",
 		WHICH_FLAGS | CTL_FLAG_ARGS | CTL_FLAG_DRY_RUN, 1, CTL_MANY, ctl_invoke},
 	{"reload", "", "look at the registration folders again", "", 0, 0, 0, ctl_reload},
-	{"status", "", "how the service and its toolboxes are", "", 0, 0, 0, ctl_status},
-	{"check", "FILE...", "what is wrong with manifests (no daemon needed)",
+	{"status", "", "tell how the service and its toolboxes are", "", 0, 0, 0, ctl_status},
+	{"check", "FILE...", "tell what is wrong with manifests (needs no daemon)",
 		"Prints `error|warning FILE:LINE PATH: text` on stderr, and a summary.\n", 0, 1,
 		CTL_MANY, ctl_check},
-	{"validate", "SCHEMA INSTANCE...", "JSON against a JSON Schema (no daemon needed)",
+	{"validate", "SCHEMA INSTANCE...", "hold JSON against a JSON Schema (needs no daemon)",
 		"Draft 2020-12, or draft-07 where $schema says so; '-' is stdin.\n", CTL_FLAG_LINES,
 		2, CTL_MANY, ctl_validate},
 };
@@ -90,8 +91,10 @@ static void write_program_help(struct buffer *out)
 
 static void write_command_help(const struct ctl_command *command, struct buffer *out)
 {
-	buffer_printf(out, "Usage: toolboxctl %s %s%s[FLAG]...\nPrint %s.\n", command->name,
-		command->arguments, *command->arguments ? " " : "", command->summary);
+	buffer_printf(out, "Usage: toolboxctl %s [FLAG]...%s%s\n", command->name,
+		*command->arguments ? " " : "", command->arguments);
+	buffer_printf(
+		out, "%c%s.\n", toupper((unsigned char)command->summary[0]), command->summary + 1);
 	buffer_printf(out, "%s%s\n", *command->help ? "\n" : "", command->help);
 	ctl_options_write_help(command->flags, out);
 	ctl_options_write_help(CTL_FLAG_COMMON, out);

@@ -26,7 +26,7 @@ static void print_tools(const struct ctl_response *response, uint32_t tools)
 	static const struct table_column columns[] = {
 		{"TOOLBOX", false}, {"TOOL", false}, {"RISK", false}, {"DESCRIPTION", false}};
 	const struct json_tape *tape = &response->tape;
-	cleanup(table_deinit) struct table table;
+	cleanup(table_deinit) struct table table = {0};
 
 	table_init(&table, columns, sizeof(columns) / sizeof(*columns));
 	for (uint32_t i = json_first(tape, tools); i < json_end(tape, tools);

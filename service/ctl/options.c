@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bus/address.h"
 #include "util/text.h"
 
 struct flag {
@@ -28,13 +27,13 @@ static const struct flag flags[] = {
 	{"--args", "JSON", "all arguments as one JSON object", CTL_FLAG_ARGS, MEMBER(args)},
 	{"--dry-run", NULL, "check the arguments, run nothing", CTL_FLAG_DRY_RUN, MEMBER(dry_run)},
 	{"--lines", NULL, "an instance on every line", CTL_FLAG_LINES, MEMBER(lines)},
-	{"--bus", "URL", "the bus (else TOOLBOXD_BUS, mycroft.conf, " BUS_DEFAULT_HOST ")",
+	{"--bus", "URL", "the bus (else TOOLBOXD_BUS, mycroft.conf, ws://127.0.0.1:8181/core)",
 		CTL_FLAG_COMMON, MEMBER(bus)},
 	{"--timeout", "SECONDS", "how long to wait for an answer (5)", CTL_FLAG_COMMON,
 		MEMBER(timeout_ms)},
-	{"--json", NULL, "the answer as it came, on one line", CTL_FLAG_COMMON, MEMBER(json)},
-	{"--help", NULL, "this text", CTL_FLAG_COMMON, MEMBER(help)},
-	{"--version", NULL, "the version", CTL_FLAG_COMMON, MEMBER(version)},
+	{"--json", NULL, "print the answer as it came, on one line", CTL_FLAG_COMMON, MEMBER(json)},
+	{"--help", NULL, "print this and exit", CTL_FLAG_COMMON, MEMBER(help)},
+	{"--version", NULL, "print the version and exit", CTL_FLAG_COMMON, MEMBER(version)},
 };
 #define N_FLAGS (sizeof(flags) / sizeof(*flags))
 

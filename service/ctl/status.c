@@ -50,7 +50,7 @@ static void add_duration(struct table *table, double ms)
 static bool print_rows(const struct json_tape *tape, uint32_t rows,
 	const struct table_column *columns, const struct status_column *members, size_t n_columns)
 {
-	cleanup(table_deinit) struct table table;
+	cleanup(table_deinit) struct table table = {0};
 
 	if (rows == JSON_NONE || json_count(tape, rows) == 0)
 		return false;

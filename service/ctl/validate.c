@@ -146,6 +146,8 @@ static int judge(struct validator *validator, const char *file, const char *text
 
 	if (examine(validator, text, size, &report) < 0)
 		return complain_memory();
+	/* It is for callers of tools: what the schema wants is in the reader's own file. */
+	free(take_ptr(report.summary));
 	is_valid = report.n_violations == 0;
 	validator->has_invalid |= !is_valid;
 	if (validator->is_json)
