@@ -291,8 +291,10 @@ static void fold_node(struct node *node)
 	unsigned int types = node->types;
 	unsigned int deep;
 
-	if (!applicators)
+	if (!applicators) {
+		node->leaf = node->deep & (NODE_NUMBER | NODE_STRING);
 		return;
+	}
 	node->applicators = NULL;
 	deep = deep_types(node);
 	node->applicators = applicators;

@@ -57,6 +57,7 @@ bool validate_stop(struct schema_context *context, enum validate_stop stop)
 {
 	if (context->stop == STOP_NONE)
 		context->stop = stop;
+	context->steps_left = 0;
 	return false;
 }
 

@@ -19,6 +19,7 @@
  */
 struct key {
 	uint64_t head;     /* the first eight bytes, little endian, zeros behind a shorter key */
+	uint64_t mask;     /* of head: ones where the key has bytes */
 	const char *bytes; /* decoded, not NUL-terminated */
 	uint32_t length;
 };
@@ -44,17 +45,15 @@ uint32_t key_set_search(const struct key_set *set, const struct key *key);
 /* The key of @length bytes at @bytes; memory is readable up to @end. */
 static inline struct key key_make(const char *bytes, uint32_t length, const char *end)
 {
-	struct key key = {.bytes = bytes, .length = length};
+	struct key key = {.bytes = bytes, .length = length, .mask = UINT64_MAX};
 
-	if (end - bytes >= 8) {
+	if (length < 8)
+		key.mask = (UINT64_C(1) << (8 * length)) - 1;
+	if (end - bytes >= 8)
 		memcpy(&key.head, bytes, 8);
-		key.head = le64toh(key.head);
-		if (length < 8)
-			key.head &= (UINT64_C(1) << (8 * length)) - 1;
-	} else {
+	else
 		memcpy(&key.head, bytes, length < 8 ? length : 8);
-		key.head = le64toh(key.head);
-	}
+	key.head = le64toh(key.head) & key.mask;
 	return key;
 }
 
@@ -63,6 +62,20 @@ static inline bool key_equals(const struct key *a, const struct key *b)
 	if (a->head != b->head || a->length != b->length)
 		return false;
 	return a->length <= 8 || memcmp(a->bytes + 8, b->bytes + 8, a->length - 8) == 0;
+}
+
+/* Whether @key is what stands at @offset of @text, as many bytes as the key has; @size of the text
+ * is at least eight. Near its end the word is read from before the key, and shifted. */
+static inline bool key_is(const struct key *key, const char *text, size_t offset, size_t size)
+{
+	size_t start = offset + 8 <= size ? offset : size - 8;
+	uint64_t head;
+
+	memcpy(&head, text + start, 8);
+	head = le64toh(head) >> (8 * (offset - start));
+	if ((head & key->mask) != key->head)
+		return false;
+	return key->length <= 8 || memcmp(key->bytes + 8, text + offset + 8, key->length - 8) == 0;
 }
 
 /* The place of @key in @set, or KEY_NONE; @guess is tried first. */

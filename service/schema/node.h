@@ -175,6 +175,7 @@ struct node_applicator {
 struct node {
 	uint8_t types;     /* enum node_type: which may come at all */
 	uint8_t deep;      /* of these, for which there is more to check */
+	uint8_t leaf;      /* of these, for which that is all in one section and enters nothing */
 	uint8_t declared;  /* what `type` alone says */
 	bool is_scoped;    /* needs the slow entry: unevaluated*, or the dynamic scope is watched */
 	bool is_alias;     /* is nothing but its one $ref */
@@ -210,4 +211,12 @@ static inline unsigned int node_type_of(
 	if ((types & NODE_NUMBER) == NODE_INTEGER && json_number_is_integer(tape, index))
 		return NODE_INTEGER;
 	return NODE_FRACTION;
+}
+
+/* json_count, without a call but for the longest. */
+static inline uint32_t node_count(const struct json_tape *tape, uint32_t index)
+{
+	uint32_t count = json_at(tape, index)->count;
+
+	return count < JSON_COUNT_MAX ? count : json_count(tape, index);
 }

@@ -12,25 +12,33 @@
  *
  *   accepts ── type not in node->types ──▶ no
  *      │ ───── type not in node->deep ───▶ yes, without a call
+ *      │ ───── type in node->leaf ───────▶ its section: values, bounds, lengths, pattern
  *      ▼
- *   check ──▶ the section of the type that came ──▶ values ──▶ applicators
+ *   check ──▶ values ──▶ the section of the type that came ──▶ applicators
+ *
+ * Only check() counts steps and depth: what is decided before it cannot go on.
  */
 
 /* A match costs as much as so many other steps, and one more per so many bytes of text. */
 #define PATTERN_STEPS          32
 #define PATTERN_BYTES_PER_STEP 64
 
+/* What is inlined into the walk makes every call of it dearer; the rarer ways are kept out. */
+#define OUT_OF_LINE __attribute__((noinline))
+
 static bool check(
 	struct schema_context *context, const struct node *node, uint32_t index, uint32_t marks);
+static bool check_leaf(struct schema_context *context, const struct node *node, uint32_t index);
 
 static inline bool accepts(
 	struct schema_context *context, const struct node *node, uint32_t index, uint32_t marks)
 {
 	unsigned int type = node_type_of(context->tape, index, node->types);
 
-	if (!(node->types & type))
-		return false;
-	return !(node->deep & type) || check(context, node, index, marks);
+	if (!(node->deep & type))
+		return node->types & type;
+	return node->leaf & type ? check_leaf(context, node, index)
+				 : check(context, node, index, marks);
 }
 
 static inline void mark(struct schema_context *context, uint32_t marks, uint32_t at)
@@ -46,7 +54,7 @@ static void mark_from(struct schema_context *context, uint32_t marks, uint32_t f
 }
 
 /* accepts() with marks of its own, which are kept only if it holds. */
-static bool accepts_branch(
+OUT_OF_LINE static bool accepts_branch(
 	struct schema_context *context, const struct node *node, uint32_t index, uint32_t marks)
 {
 	uint32_t count;
@@ -55,7 +63,7 @@ static bool accepts_branch(
 
 	if (marks == MARKS_NONE)
 		return accepts(context, node, index, MARKS_NONE);
-	count = json_count(context->tape, index);
+	count = node_count(context->tape, index);
 	row = validate_push_marks(context, count);
 	if (row == MARKS_NONE)
 		return false;
@@ -127,7 +135,7 @@ static bool check_content(
 	return text && format_content_is_valid(string->encoding, string->media, text, size);
 }
 
-static bool check_string(
+OUT_OF_LINE static bool check_string(
 	struct schema_context *context, const struct node_string *string, uint32_t index)
 {
 	if (!check_length(context, string, index))
@@ -157,13 +165,31 @@ uint32_t validate_find_key(
 	return key_set_find(set, &key, guess);
 }
 
+/* Whether the string @token is @key; not known, and so no, where it needs to be decoded. */
+static inline bool is_key(
+	const struct json_tape *tape, const struct json_token *token, const struct key *key)
+{
+	return token->length == key->length && !(token->flags & JSON_ESCAPED) && tape->size >= 8 &&
+	       key_is(key, tape->text, token->offset, tape->size);
+}
+
+/* validate_find_key, where the guess is right nearly always. */
+static inline uint32_t find_key(
+	struct schema_context *context, const struct key_set *set, uint32_t index, uint32_t guess)
+{
+	if (guess < set->count &&
+		is_key(context->tape, json_at(context->tape, index), &set->keys[guess]))
+		return guess;
+	return validate_find_key(context, set, index, guess);
+}
+
 bool validate_has_value(struct schema_context *context, const struct node *node,
 	const struct node_values *values, uint32_t index)
 {
 	enum json_type type = json_type_at(context->tape, index);
 
 	if (type == JSON_STRING)
-		return validate_find_key(context, &values->strings, index, 0) != KEY_NONE;
+		return find_key(context, &values->strings, index, 0) != KEY_NONE;
 	if (type < JSON_NUMBER)
 		return values->types >> type & 1;
 	for (uint32_t i = 0; i < values->n_others; i++) {
@@ -174,7 +200,8 @@ bool validate_has_value(struct schema_context *context, const struct node *node,
 	return false;
 }
 
-static bool check_values(struct schema_context *context, const struct node *node, uint32_t index)
+OUT_OF_LINE static bool check_values(
+	struct schema_context *context, const struct node *node, uint32_t index)
 {
 	for (const struct node_values *values = node->values; values; values = values->next) {
 		if (!validate_has_value(context, node, values, index))
@@ -183,8 +210,8 @@ static bool check_values(struct schema_context *context, const struct node *node
 	return true;
 }
 
-static bool check_contains(struct schema_context *context, const struct node_array *array,
-	uint32_t index, uint32_t marks)
+OUT_OF_LINE static bool check_contains(struct schema_context *context,
+	const struct node_array *array, uint32_t index, uint32_t marks)
 {
 	const struct json_tape *tape = context->tape;
 	uint32_t matched = 0;
@@ -209,12 +236,12 @@ static bool check_contains(struct schema_context *context, const struct node_arr
 	return matched >= array->contains_min;
 }
 
-static bool check_array(struct schema_context *context, const struct node_array *array,
+OUT_OF_LINE static bool check_array(struct schema_context *context, const struct node_array *array,
 	uint32_t index, uint32_t marks)
 {
 	const struct json_tape *tape = context->tape;
 	uint32_t end = json_end(tape, index);
-	uint32_t count = json_count(tape, index);
+	uint32_t count = node_count(tape, index);
 	uint32_t i = json_first(tape, index);
 
 	if (count < array->items_min || count > array->items_max)
@@ -258,9 +285,39 @@ static bool check_unnamed(struct schema_context *context, const struct node_obje
 	return accepts(context, object->additional, key + 1, MARKS_NONE);
 }
 
-/* The one walk over the members. */
-static bool check_members(struct schema_context *context, const struct node_object *object,
-	uint32_t index, uint32_t marks)
+/* The walk over the members where names alone decide: `properties`, `required` and
+ * `additionalProperties`, nothing marked. @at is the place in the table that is expected next. */
+static bool check_named(
+	struct schema_context *context, const struct node_object *object, uint32_t index)
+{
+	const struct json_tape *tape = context->tape;
+	const struct json_token *tokens = tape->tokens;
+	const struct key_set *names = &object->names;
+	const struct node_property *properties = object->properties;
+	uint32_t end = tokens[index].next;
+	uint32_t missing = object->n_required;
+	uint32_t at = 0;
+
+	for (uint32_t key = index + 1; key < end; key = tokens[key + 1].next) {
+		const struct node *node = object->additional;
+
+		if (at >= names->count || !is_key(tape, &tokens[key], &names->keys[at]))
+			at = validate_find_key(context, names, key, KEY_NONE);
+		if (at != KEY_NONE) {
+			const struct node_property *property = &properties[at++];
+
+			missing -= property->is_required;
+			node = property->node ? property->node : node;
+		}
+		if (node && !accepts(context, node, key + 1, MARKS_NONE))
+			return false;
+	}
+	return missing == 0;
+}
+
+/* The walk over the members with all that there is. */
+OUT_OF_LINE static bool check_members(struct schema_context *context,
+	const struct node_object *object, uint32_t index, uint32_t marks)
 {
 	const struct json_tape *tape = context->tape;
 	uint32_t end = json_end(tape, index);
@@ -270,7 +327,7 @@ static bool check_members(struct schema_context *context, const struct node_obje
 
 	for (uint32_t key = json_first(tape, index); key < end;
 		key = json_next_key(tape, key), at++) {
-		uint32_t place = validate_find_key(context, &object->names, key, guess);
+		uint32_t place = find_key(context, &object->names, key, guess);
 		const struct node *node = NULL;
 
 		if (place != KEY_NONE) {
@@ -285,8 +342,7 @@ static bool check_members(struct schema_context *context, const struct node_obje
 				return false;
 			mark(context, marks, at);
 		}
-		if ((object->n_patterns > 0 || !node) &&
-			!check_unnamed(context, object, key, at, marks, !node))
+		if (!check_unnamed(context, object, key, at, marks, !node))
 			return false;
 		if (object->names_node && !accepts(context, object->names_node, key, MARKS_NONE))
 			return false;
@@ -294,22 +350,22 @@ static bool check_members(struct schema_context *context, const struct node_obje
 	return missing == 0;
 }
 
-static bool check_dependencies(struct schema_context *context, const struct node_object *object,
-	uint32_t index, uint32_t marks)
+OUT_OF_LINE static bool check_dependencies(struct schema_context *context,
+	const struct node_object *object, uint32_t index, uint32_t marks)
 {
 	const struct json_tape *tape = context->tape;
 
 	for (uint32_t i = 0; i < object->n_dependencies; i++) {
 		const struct node_dependency *d = &object->dependencies[i];
 
-		if (!validate_spend(context, json_count(tape, index)))
+		if (!validate_spend(context, node_count(tape, index)))
 			return false;
 		if (json_find_sized(tape, index, d->trigger.bytes, d->trigger.length) == JSON_NONE)
 			continue;
 		for (uint32_t k = 0; k < d->n_required; k++) {
 			const struct key *name = &d->required[k];
 
-			if (!validate_spend(context, json_count(tape, index)) ||
+			if (!validate_spend(context, node_count(tape, index)) ||
 				json_find_sized(tape, index, name->bytes, name->length) ==
 					JSON_NONE)
 				return false;
@@ -323,14 +379,18 @@ static bool check_dependencies(struct schema_context *context, const struct node
 static bool check_object(struct schema_context *context, const struct node_object *object,
 	uint32_t index, uint32_t marks)
 {
-	uint32_t count = json_count(context->tape, index);
+	uint32_t count = node_count(context->tape, index);
 
 	/* Keys differ: fewer members than required names cannot hold them all. */
 	if (count < object->members_min || count > object->members_max ||
 		count < object->n_required)
 		return false;
-	if (!check_members(context, object, index, marks))
+	if (marks == MARKS_NONE && object->n_patterns == 0 && !object->names_node) {
+		if (!check_named(context, object, index))
+			return false;
+	} else if (!check_members(context, object, index, marks)) {
 		return false;
+	}
 	return object->n_dependencies == 0 || check_dependencies(context, object, index, marks);
 }
 
@@ -400,7 +460,26 @@ static bool check_applicator(struct schema_context *context,
 	return false;
 }
 
-static bool check_sections(
+OUT_OF_LINE static bool check_applicators(
+	struct schema_context *context, const struct node *node, uint32_t index, uint32_t marks)
+{
+	for (const struct node_applicator *a = node->applicators; a; a = a->next) {
+		if (!check_applicator(context, a, index, marks))
+			return false;
+	}
+	return true;
+}
+
+static bool check_leaf(struct schema_context *context, const struct node *node, uint32_t index)
+{
+	if (node->values && !check_values(context, node, index))
+		return false;
+	if (json_type_at(context->tape, index) == JSON_NUMBER)
+		return !node->number || validate_number(context, node->number, index);
+	return !node->string || check_string(context, node->string, index);
+}
+
+static inline bool check_sections(
 	struct schema_context *context, const struct node *node, uint32_t index, uint32_t marks)
 {
 	if (node->values && !check_values(context, node, index))
@@ -427,11 +506,7 @@ static bool check_sections(
 	case JSON_TRUE:
 		break;
 	}
-	for (const struct node_applicator *a = node->applicators; a; a = a->next) {
-		if (!check_applicator(context, a, index, marks))
-			return false;
-	}
-	return true;
+	return !node->applicators || check_applicators(context, node, index, marks);
 }
 
 /* Let @node have what is not marked in @row, and mark it. */
@@ -469,7 +544,7 @@ static const struct node *unevaluated_node(
 }
 
 /* A node that asks what was evaluated: with a row of its own, added to @marks if it holds. */
-static bool check_evaluated(
+OUT_OF_LINE static bool check_evaluated(
 	struct schema_context *context, const struct node *node, uint32_t index, uint32_t marks)
 {
 	const struct node *rest = unevaluated_node(context, node, index);
@@ -479,7 +554,7 @@ static bool check_evaluated(
 
 	if (!rest)
 		return check_sections(context, node, index, marks);
-	count = json_count(context->tape, index);
+	count = node_count(context->tape, index);
 	row = validate_push_marks(context, count);
 	if (row == MARKS_NONE)
 		return false;
@@ -490,7 +565,7 @@ static bool check_evaluated(
 	return holds;
 }
 
-static bool check_scoped(
+OUT_OF_LINE static bool check_scoped(
 	struct schema_context *context, const struct node *node, uint32_t index, uint32_t marks)
 {
 	bool is_entered = validate_enter_scope(context, node);
@@ -506,10 +581,11 @@ static bool check(
 {
 	bool holds;
 
-	if (context->stop != STOP_NONE || !validate_spend(context, 1))
-		return false;
+	if (context->steps_left == 0)
+		return validate_stop(context, STOP_STEPS);
 	if (context->depth == RECURSION_MAX)
 		return validate_stop(context, STOP_DEPTH);
+	context->steps_left--;
 	context->depth++;
 	holds = node->is_scoped ? check_scoped(context, node, index, marks)
 				: check_sections(context, node, index, marks);
@@ -531,9 +607,7 @@ bool validate_accepts_evaluated(
 
 bool validate_accepts_alone(struct schema_context *context, const struct node *node, uint32_t index)
 {
-	if (json_type_at(context->tape, index) == JSON_NUMBER)
-		return !node->number || validate_number(context, node->number, index);
-	return !node->string || check_string(context, node->string, index);
+	return check_leaf(context, node, index);
 }
 
 int schema_validate(const struct schema *schema, struct schema_context *context,

@@ -25,7 +25,8 @@
  * Everywhere else there is no row (MARKS_NONE), and nothing is marked.
  *
  * Stops. A check that costs too much ends at once and is a no, also inside `not`: everything
- * returns false as soon as a stop is noted, and the verdict asks for it last.
+ * returns false as soon as a stop is noted, since no steps are left then, and the verdict asks for
+ * it last.
  */
 enum validate_stop {
 	STOP_NONE,
@@ -76,7 +77,7 @@ bool validate_accepts(
 bool validate_accepts_evaluated(
 	struct schema_context *context, const struct node *node, uint32_t index, uint32_t marks);
 
-/* Whether the number or string at @index satisfies the section of @node for it. */
+/* Whether the number or string at @index satisfies what @node alone says of it. */
 bool validate_accepts_alone(
 	struct schema_context *context, const struct node *node, uint32_t index);
 
