@@ -210,11 +210,14 @@ static int writable(struct embedded *embedded, struct client *client)
 	return 0;
 }
 
-static void greet(struct embedded *embedded, struct client *client, struct lws *wsi)
+static int greet(struct embedded *embedded, struct client *client, struct lws *wsi)
 {
+	if (embedded->is_closing)
+		return -1;
 	bus_socket_setup(lws_get_socket_fd(wsi));
 	join(embedded, client, wsi);
 	queue_for(embedded, client, embedded->greeting);
+	return 0;
 }
 
 /* Only to a websocket. The header is asked for, since for an unknown protocol 4.1.6 has freed what
@@ -256,18 +259,18 @@ static void disconnected(struct embedded *embedded)
 static int on_lws(
 	struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in, size_t size)
 {
-	struct lws_vhost *vhost = wsi ? lws_get_vhost(wsi) : NULL;
-	struct embedded *embedded = vhost ? lws_vhost_user(vhost) : NULL;
+	struct embedded *embedded = wsi ? lws_get_opaque_user_data(wsi) : NULL;
 	struct client *client = user;
 
+	if (!embedded)
+		return 0;
 	switch (reason) {
 	case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE:
 		return check_upgrade(wsi);
 	case LWS_CALLBACK_HTTP:
 		return refuse_http(wsi);
 	case LWS_CALLBACK_ESTABLISHED:
-		greet(embedded, client, wsi);
-		return 0;
+		return greet(embedded, client, wsi);
 	case LWS_CALLBACK_RECEIVE:
 		received(embedded, client, in, size);
 		return 0;
@@ -301,10 +304,12 @@ static const struct lws_protocols embedded_protocols[] = {
 static void on_connection(void *data, int fd)
 {
 	struct embedded *embedded = data;
+	struct lws *wsi = lws_adopt_socket_vhost(embedded->vhost, fd);
 
-	/* On failure it has closed the descriptor. */
-	if (!lws_adopt_socket_vhost(embedded->vhost, fd))
-		return;
+	if (!wsi)
+		return; /* libwebsockets has closed the descriptor */
+	/* The vhost would not do: by its Host header, a connection may be moved to another one. */
+	lws_set_opaque_user_data(wsi, embedded);
 	embedded->connections++;
 	if (embedded->connections == BUS_CLIENTS_MAX)
 		listener_pause(embedded->listener);
@@ -358,17 +363,16 @@ static const struct bus_operations embedded_operations = {
 /* Clients that are silent are no reason to wake up: the kernel finds out whether they are there. */
 static const lws_retry_bo_t no_retry = {0};
 
-static struct lws_vhost *create_vhost(struct embedded *embedded)
+static struct lws_vhost *create_vhost(struct loop *loop)
 {
 	struct lws_context_creation_info info = {
 		.port = CONTEXT_PORT_NO_LISTEN_SERVER,
 		.vhost_name = "bus",
 		.protocols = embedded_protocols,
 		.retry_and_idle_policy = &no_retry,
-		.user = embedded,
 	};
 
-	return lws_create_vhost(loop_lws(embedded->bus.loop), &info);
+	return lws_create_vhost(loop_lws(loop), &info);
 }
 
 static struct frame *create_greeting(void)
@@ -389,7 +393,7 @@ static int begin(struct embedded *embedded)
 	if (error)
 		return error;
 	embedded->greeting = create_greeting();
-	embedded->vhost = create_vhost(embedded);
+	embedded->vhost = create_vhost(loop);
 	if (!embedded->greeting || !embedded->vhost)
 		return -ENOMEM;
 	loop_timer_arm(&embedded->up_timer, 0);

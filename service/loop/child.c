@@ -114,9 +114,12 @@ static int watch(struct loop_child *child)
 int loop_add_child(struct loop *loop, pid_t pid, loop_child_function function, void *data,
 	struct loop_child **ret_child)
 {
-	struct loop_child *child = calloc(1, sizeof(*child));
+	struct loop_child *child;
 	int error;
 
+	if (pid <= 0)
+		return -EINVAL; /* to waitpid(2) it would mean a group, or anybody */
+	child = malloc(sizeof(*child));
 	if (!child)
 		return -ENOMEM;
 	*child = (struct loop_child){

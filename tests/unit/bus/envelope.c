@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bus/envelope.h"
+#include "util/cleanup.h"
+
+#define DEPTH_MAX 128
+
+static void expect_malformed(const char *text, const char *words)
+{
+	cleanup(bus_envelope_deinit) struct bus_envelope envelope = {0};
+
+	cr_assert_eq(bus_envelope_read(&envelope, text, strlen(text), DEPTH_MAX), BUS_E_MALFORMED,
+		"%s", text);
+	cr_assert_not_null(strstr(envelope.why, words), "%s: %s", text, envelope.why);
+}
+
+static void read_into(struct bus_envelope *envelope, const char *text)
+{
+	cr_assert_eq(bus_envelope_read(envelope, text, strlen(text), DEPTH_MAX), 0, "%s: %s", text,
+		envelope->why);
+}
+
+Test(bus_envelope, has_its_parts_read)
+{
+	cleanup(bus_envelope_deinit) struct bus_envelope envelope = {0};
+
+	read_into(&envelope, " {\"context\": {\"source\": \"s\"}, \"type\": \"t\", "
+			     "\"data\": {\"a\": [1]}} \n");
+	cr_assert_str_eq(envelope.topic, "t");
+	cr_assert_eq(envelope.topic_size, 1);
+	cr_assert_eq(envelope.data_status, 0);
+	cr_assert_neq(json_find(&envelope.data, 0, "a"), JSON_NONE);
+	cr_assert_neq(json_find(&envelope.context, 0, "source"), JSON_NONE);
+}
+
+Test(bus_envelope, takes_absent_and_null_for_an_empty_object)
+{
+	cleanup(bus_envelope_deinit) struct bus_envelope envelope = {0};
+
+	read_into(&envelope, "{\"type\": \"t\", \"data\": {\"a\": 1}, \"context\": {\"b\": 2}}");
+	read_into(&envelope, "{\"type\": \"t\"}");
+	cr_assert_eq(json_type_at(&envelope.data, 0), JSON_OBJECT);
+	cr_assert_eq(json_count(&envelope.data, 0), 0, "nothing stays of the one before");
+	cr_assert_eq(json_count(&envelope.context, 0), 0);
+	read_into(&envelope, "{\"data\": null, \"type\": \"t\", \"context\": null}");
+	cr_assert_eq(json_count(&envelope.data, 0), 0);
+	cr_assert_eq(json_count(&envelope.context, 0), 0);
+}
+
+Test(bus_envelope, is_malformed_when_it_is_no_object)
+{
+	expect_malformed("", "not a JSON object");
+	expect_malformed("42", "not a JSON object");
+	expect_malformed("[1]", "not a JSON object");
+	expect_malformed("{\"type\": \"t\"", "not a JSON object");
+	expect_malformed("{\"type\": \"t\",}", "not a JSON object");
+	expect_malformed("{\"type\" \"t\"}", "not a JSON object");
+	expect_malformed("{\"type\": \"t\"} {", "follows");
+	expect_malformed("{\"type\": \"t\"}}", "follows");
+}
+
+Test(bus_envelope, is_malformed_without_a_usable_type)
+{
+	expect_malformed("{}", "missing");
+	expect_malformed("{\"msg_type\": \"connected\", \"data\": {}}", "missing");
+	expect_malformed("{\"type\": 5}", "not a string");
+	expect_malformed("{\"type\": null}", "not a string");
+	expect_malformed("{\"type\": \"\"}", "empty");
+	expect_malformed("{\"type\": \"\\ud800\"}", "valid string");
+	expect_malformed("{\"type\": \"\xFF\"}", "valid string");
+	expect_malformed("{\"type\": \"a\nb\"}", "valid string");
+}
+
+Test(bus_envelope, is_malformed_when_a_part_is_no_object)
+{
+	expect_malformed("{\"type\": \"t\", \"data\": 5}", "'data' is not an object");
+	expect_malformed("{\"type\": \"t\", \"data\": \"{}\"}", "'data' is not an object");
+	expect_malformed("{\"type\": \"t\", \"data\": nul}", "'data' is not an object");
+	expect_malformed("{\"type\": \"t\", \"data\": {]}", "'data' is not JSON");
+	expect_malformed("{\"type\": \"t\", \"data\": {a}}", "'data' is not JSON");
+	expect_malformed("{\"type\": \"t\", \"data\": {\"a\": \"\\udc00\"}}", "'data' is not JSON");
+	expect_malformed("{\"type\": \"t\", \"context\": []}", "'context' is not an object");
+	expect_malformed("{\"type\": \"t\", \"context\": {\"a\": 01}}", "'context' is not JSON");
+	expect_malformed("{\"type\": \"t\", \"context\": {\"a\": \"\\ud83d\"}}", "'context'");
+}
+
+Test(bus_envelope, is_malformed_when_one_of_the_three_is_given_twice)
+{
+	expect_malformed("{\"type\": \"t\", \"type\": \"t\"}", "twice");
+	expect_malformed("{\"type\": \"t\", \"data\": {}, \"data\": null}", "twice");
+	expect_malformed("{\"type\": \"t\", \"context\": {}, \"conte\\u0078t\": {}}", "twice");
+}
+
+Test(bus_envelope, is_malformed_when_its_session_is_none)
+{
+	cleanup(bus_envelope_deinit) struct bus_envelope envelope = {0};
+
+	expect_malformed("{\"type\": \"t\", \"context\": {\"session\": \"s\"}}", "session");
+	expect_malformed("{\"type\": \"t\", \"context\": {\"s\\u0065ssion\": []}}", "session");
+	read_into(&envelope, "{\"type\": \"t\", \"context\": {\"session\": null}}");
+	read_into(&envelope, "{\"type\": \"t\", \"context\": {\"session\": {\"session_id\": 5}}}");
+	read_into(&envelope, "{\"type\": \"t\", \"data\": {\"session\": 5}}");
+}
+
+Test(bus_envelope, is_malformed_when_its_context_could_not_be_sent_back)
+{
+	expect_malformed("{\"type\": \"t\", \"context\": {\"a\": 1, \"\\u0061\": 2}}", "twice");
+	expect_malformed("{\"type\": \"t\", \"context\": {\"a\": {\"b\": 1, \"b\": 2}}}", "twice");
+	expect_malformed("{\"type\": \"t\", \"context\": {\"\\u0000\": 1}}", "U+0000");
+}
+
+Test(bus_envelope, leaves_mistakes_in_the_data_to_who_answers)
+{
+	cleanup(bus_envelope_deinit) struct bus_envelope envelope = {0};
+
+	read_into(&envelope,
+		"{\"type\": \"t\", \"data\": {\"a\": 1, \"a\": 2}, \"context\": {\"b\": 1}}");
+	cr_assert_eq(envelope.data_status, JSON_E_DUPLICATE_KEY);
+	cr_assert_eq(envelope.data_error.status, JSON_E_DUPLICATE_KEY);
+	cr_assert_eq(json_count(&envelope.data, 0), 0);
+	cr_assert_eq(json_count(&envelope.context, 0), 1);
+	read_into(&envelope, "{\"type\": \"t\", \"data\": {\"\\u0000\": 1}}");
+	cr_assert_eq(envelope.data_status, JSON_E_NUL_IN_KEY);
+	read_into(&envelope, "{\"type\": \"t\", \"data\": {}}");
+	cr_assert_eq(envelope.data_status, 0);
+}
+
+Test(bus_envelope, checks_that_other_members_are_json_and_no_more)
+{
+	cleanup(bus_envelope_deinit) struct bus_envelope envelope = {0};
+
+	read_into(&envelope,
+		"{\"x\": {\"a\": 1, \"a\": 2}, \"x\": 1, \"type\": \"t\", \"\": [\"\\u0000\"]}");
+	expect_malformed("{\"x\": tru, \"type\": \"t\"}", "beside the three");
+	expect_malformed("{\"x\": 1.e, \"type\": \"t\"}", "beside the three");
+	expect_malformed("{\"x\\q\": 1, \"type\": \"t\"}", "a key");
+	expect_malformed("{\"\xC0\x80\": 1, \"type\": \"t\"}", "a key");
+}
+
+/* {"type": "t", "PART": {"a": {"a": … }}} with @depth objects. */
+static char *nested(const char *part, size_t depth)
+{
+	struct buffer text = {0};
+
+	buffer_printf(&text, "{\"type\": \"t\", \"%s\": ", part);
+	for (size_t i = 0; i < depth; i++)
+		buffer_append_string(&text, i + 1 < depth ? "{\"a\":" : "{");
+	for (size_t i = 0; i < depth; i++)
+		buffer_append_char(&text, '}');
+	buffer_append_char(&text, '}');
+	return buffer_take(&text, NULL);
+}
+
+Test(bus_envelope, counts_levels_from_the_parts_down)
+{
+	cleanup(bus_envelope_deinit) struct bus_envelope envelope = {0};
+	cleanup_free char *data = nested("data", DEPTH_MAX);
+	cleanup_free char *data_over = nested("data", DEPTH_MAX + 1);
+	cleanup_free char *context = nested("context", DEPTH_MAX);
+	cleanup_free char *context_over = nested("context", DEPTH_MAX + 1);
+
+	read_into(&envelope, data);
+	cr_assert_eq(envelope.data_status, 0);
+	read_into(&envelope, data_over);
+	cr_assert_eq(envelope.data_status, JSON_E_DEPTH);
+	read_into(&envelope, context);
+	expect_malformed(context_over, "levels");
+}

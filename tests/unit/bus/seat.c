@@ -1,0 +1,572 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <arpa/inet.h>
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "bus/bus.h"
+#include "bus/envelope.h"
+#include "loop/loop.h"
+#include "util/cleanup.h"
+#include "util/log.h"
+
+/*
+ * Both kinds of seat, on one loop and over real sockets: the embedded bus, clients of it, and peers
+ * that are no websocket clients at all.
+ */
+
+#define FD_MAX      64
+#define PATIENCE_MS 10000
+
+struct seat {
+	struct bus *bus;
+	struct loop *loop;
+	bool (*wants)(void *data, const char *topic, size_t size);
+	struct buffer heard; /* every frame, with a line feed behind each */
+	size_t bytes;        /* of all frames */
+	unsigned int frames;
+	unsigned int stop_at_frames;
+	bool stops_when_up;
+	bool stops_when_down;
+	bool stops_when_unreachable;
+	const char *answer; /* said when a frame is heard, once */
+};
+
+static void setup(void)
+{
+	log_setup(LOG_LEVEL_ERROR, LOG_FORMAT_TEXT);
+}
+
+TestSuite(bus_seat, .timeout = 60, .init = setup);
+
+static int say(struct seat *seat, const char *text)
+{
+	struct buffer message = {0};
+
+	bus_message_begin(&message);
+	buffer_append_string(&message, text);
+	return bus_send(seat->bus, &message);
+}
+
+static void on_frame(void *data, const char *text, size_t size)
+{
+	struct seat *seat = data;
+
+	if (size < 1000) {
+		buffer_append(&seat->heard, text, size);
+		buffer_append_char(&seat->heard, '\n');
+	}
+	seat->bytes += size;
+	seat->frames++;
+	if (seat->answer)
+		cr_assert_eq(say(seat, take_ptr(seat->answer)), 0);
+	if (seat->frames == seat->stop_at_frames)
+		loop_stop(seat->loop);
+}
+
+static void on_up(void *data)
+{
+	struct seat *seat = data;
+
+	if (seat->stops_when_up)
+		loop_stop(seat->loop);
+}
+
+static void on_down(void *data, const char *why)
+{
+	struct seat *seat = data;
+
+	cr_assert_not_null(why);
+	if (seat->stops_when_down)
+		loop_stop(seat->loop);
+}
+
+static void on_unreachable(void *data, const char *why)
+{
+	struct seat *seat = data;
+
+	cr_assert_not_null(why);
+	if (seat->stops_when_unreachable)
+		loop_stop(seat->loop);
+}
+
+static struct bus_handler handler_of(const struct seat *seat)
+{
+	return (struct bus_handler){.wants = seat->wants,
+		.frame = on_frame,
+		.up = on_up,
+		.down = on_down,
+		.unreachable = on_unreachable};
+}
+
+static void run(struct loop *loop)
+{
+	cr_assert_eq(loop_run(loop, PATIENCE_MS), 0);
+}
+
+static struct loop *new_loop(void)
+{
+	struct loop *loop = NULL;
+
+	cr_assert_eq(loop_new(FD_MAX, &loop), 0);
+	return loop;
+}
+
+static void embed_at(
+	struct seat *seat, struct loop *loop, uint16_t port, const struct bus_limits *limits)
+{
+	struct bus_address address = bus_address_default;
+	struct bus_handler handler = handler_of(seat);
+
+	address.port = port;
+	seat->loop = loop;
+	seat->stops_when_up = true;
+	cr_assert_eq(bus_embed(loop, &address, limits, &handler, seat, &seat->bus), 0);
+	run(loop);
+	cr_assert(bus_is_up(seat->bus));
+}
+
+static void embed(struct seat *seat, struct loop *loop)
+{
+	embed_at(seat, loop, 0, &bus_limits_default);
+}
+
+static void join(struct seat *seat, const struct seat *bus, const struct bus_limits *limits)
+{
+	struct bus_handler handler = handler_of(seat);
+
+	seat->loop = bus->loop;
+	seat->stops_when_up = true;
+	cr_assert_eq(
+		bus_connect(seat->loop, bus_address(bus->bus), limits, &handler, seat, &seat->bus),
+		0);
+	run(seat->loop);
+	cr_assert(bus_is_up(seat->bus));
+}
+
+static void leave(struct seat *seat)
+{
+	bus_free(take_ptr(seat->bus));
+	buffer_deinit(&seat->heard);
+}
+
+static void expect_heard(struct seat *seat, const char *lines)
+{
+	cr_assert_str_eq(buffer_terminate(&seat->heard), lines);
+}
+
+static const char greeting[] = "{\"type\": \"connected\", \"data\": {}, \"context\": "
+			       "{\"session\": {\"session_id\": \"default\"}}}\n";
+
+Test(bus_seat, a_client_is_greeted_and_hears_itself)
+{
+	cleanup(loop_cleanup) struct loop *loop = new_loop();
+	struct seat bus = {0};
+	struct seat client = {.stop_at_frames = 2};
+	char expected[256];
+
+	embed(&bus, loop);
+	join(&client, &bus, &bus_limits_default);
+	cr_assert_eq(say(&client, "any text"), 0);
+	run(loop);
+	snprintf(expected, sizeof(expected), "%sany text\n", greeting);
+	expect_heard(&client, expected);
+	expect_heard(&bus, "any text\n");
+	cr_assert_eq(bus_counters(bus.bus)->clients, 1);
+	cr_assert_eq(bus_counters(client.bus)->frames_sent, 1);
+	leave(&client);
+	leave(&bus);
+}
+
+Test(bus_seat, our_own_says_to_all_but_itself_and_after_what_it_answers)
+{
+	cleanup(loop_cleanup) struct loop *loop = new_loop();
+	struct seat bus = {.answer = "answer"};
+	struct seat a = {.stop_at_frames = 3};
+	struct seat b = {0};
+	char expected[256];
+
+	embed(&bus, loop);
+	join(&b, &bus, &bus_limits_default);
+	join(&a, &bus, &bus_limits_default);
+	cr_assert_eq(say(&a, "question"), 0);
+	run(loop);
+	snprintf(expected, sizeof(expected), "%squestion\nanswer\n", greeting);
+	expect_heard(&a, expected);
+	loop_run(loop, 20);
+	expect_heard(&b, expected);
+	expect_heard(&bus, "question\n");
+	leave(&a);
+	leave(&b);
+	leave(&bus);
+}
+
+Test(bus_seat, hears_frames_in_the_order_of_their_arrival)
+{
+	enum { COUNT = 2000 };
+	cleanup(loop_cleanup) struct loop *loop = new_loop();
+	struct seat bus = {0};
+	struct seat client = {.stop_at_frames = COUNT + 1};
+	const char *at;
+
+	embed(&bus, loop);
+	join(&client, &bus, &bus_limits_default);
+	for (int i = 0; i < COUNT; i++) {
+		char text[16];
+
+		snprintf(text, sizeof(text), "n%d", i);
+		cr_assert_eq(say(&client, text), 0);
+	}
+	run(loop);
+	at = buffer_terminate(&client.heard) + sizeof(greeting) - 1;
+	for (int i = 0; i < COUNT; i++) {
+		char line[16];
+		int length = snprintf(line, sizeof(line), "n%d\n", i);
+
+		cr_assert_eq(strncmp(at, line, (size_t)length), 0, "at %d", i);
+		at += length;
+	}
+	leave(&client);
+	leave(&bus);
+}
+
+static bool wants_ours(void *data, const char *topic, size_t size)
+{
+	(void)data;
+	return size == 4 && memcmp(topic, "ours", 4) == 0;
+}
+
+Test(bus_seat, hears_only_the_topics_it_wants)
+{
+	cleanup(loop_cleanup) struct loop *loop = new_loop();
+	struct seat bus = {.wants = wants_ours};
+	struct seat client = {.wants = wants_ours, .stop_at_frames = 1};
+
+	embed(&bus, loop);
+	join(&client, &bus, &bus_limits_default);
+	cr_assert_eq(say(&client, "{\"type\": \"theirs\"}"), 0);
+	cr_assert_eq(say(&client, "42"), 0);
+	cr_assert_eq(say(&client, "{\"type\": \"ours\"}"), 0);
+	run(loop);
+	expect_heard(&client, "{\"type\": \"ours\"}\n");
+	expect_heard(&bus, "{\"type\": \"ours\"}\n");
+	cr_assert_eq(bus_counters(client.bus)->frames_received, 4);
+	leave(&client);
+	leave(&bus);
+}
+
+/* A message of @size bytes. */
+static int say_bytes(struct seat *seat, size_t size)
+{
+	struct buffer message = {0};
+
+	bus_message_begin(&message);
+	memset(buffer_reserve(&message, size), 'x', size);
+	message.size += size;
+	return bus_send(seat->bus, &message);
+}
+
+Test(bus_seat, passes_large_frames_on_whole)
+{
+	cleanup(loop_cleanup) struct loop *loop = new_loop();
+	struct seat bus = {0};
+	struct seat a = {.stop_at_frames = 4};
+	struct seat b = {0};
+
+	embed(&bus, loop);
+	join(&b, &bus, &bus_limits_default);
+	join(&a, &bus, &bus_limits_default);
+	cr_assert_eq(say_bytes(&a, 3000001), 0);
+	cr_assert_eq(say_bytes(&a, 64 << 10), 0);
+	cr_assert_eq(say(&a, "last"), 0);
+	run(loop);
+	cr_assert_eq(a.bytes, sizeof(greeting) - 2 + 3000001 + (64 << 10) + 4);
+	cr_assert_eq(bus.bytes, 3000001 + (64 << 10) + 4);
+	loop_run(loop, 50);
+	cr_assert_eq(b.bytes, a.bytes);
+	leave(&a);
+	leave(&b);
+	leave(&bus);
+}
+
+Test(bus_seat, discards_a_frame_over_the_limit_and_keeps_the_link)
+{
+	static const struct bus_limits small = {.frame_bytes = 100000,
+		.output_queue_bytes = BUS_OUTPUT_QUEUE_BYTES,
+		.client_queue_bytes = BUS_CLIENT_QUEUE_BYTES};
+	cleanup(loop_cleanup) struct loop *loop = new_loop();
+	struct seat bus = {0};
+	struct seat large = {.stop_at_frames = 3};
+	struct seat client = {0};
+
+	embed(&bus, loop);
+	join(&client, &bus, &small);
+	join(&large, &bus, &bus_limits_default);
+	cr_assert_eq(say_bytes(&large, 100001), 0);
+	cr_assert_eq(say(&large, "after"), 0);
+	run(loop);
+	loop_run(loop, 50);
+	cr_assert_eq(bus_counters(client.bus)->frames_oversized, 1);
+	cr_assert_eq(bus_counters(client.bus)->connects, 1);
+	cr_assert_eq(client.frames, 2, "the greeting, and what came after");
+	cr_assert_eq(say_bytes(&client, 100001), -EMSGSIZE);
+	cr_assert_eq(bus_counters(client.bus)->frames_dropped, 1);
+	leave(&client);
+	leave(&large);
+	leave(&bus);
+}
+
+Test(bus_seat, refuses_the_newest_message_when_the_output_queue_is_full)
+{
+	static const struct bus_limits small = {.frame_bytes = BUS_FRAME_BYTES,
+		.output_queue_bytes = 10000,
+		.client_queue_bytes = BUS_CLIENT_QUEUE_BYTES};
+	cleanup(loop_cleanup) struct loop *loop = new_loop();
+	struct seat bus = {0};
+	struct seat client = {.stop_at_frames = 3};
+
+	embed(&bus, loop);
+	join(&client, &bus, &small);
+	cr_assert_eq(say_bytes(&client, 4000), 0);
+	cr_assert_eq(say_bytes(&client, 5000), 0);
+	cr_assert_eq(say_bytes(&client, 1000), -ENOBUFS);
+	cr_assert_geq(bus_queued_bytes(client.bus), 9000);
+	run(loop);
+	cr_assert_eq(bus_queued_bytes(client.bus), 0);
+	cr_assert_eq(bus_counters(client.bus)->frames_dropped, 1);
+	cr_assert_eq(bus.bytes, 9000);
+	leave(&client);
+	leave(&bus);
+}
+
+Test(bus_seat, loses_what_is_said_while_the_bus_is_away_and_finds_back)
+{
+	cleanup(loop_cleanup) struct loop *loop = new_loop();
+	struct seat bus = {0};
+	struct seat client = {.stops_when_down = true, .stops_when_unreachable = true};
+	uint16_t port;
+
+	embed(&bus, loop);
+	port = bus_address(bus.bus)->port;
+	join(&client, &bus, &bus_limits_default);
+	leave(&bus);
+	run(loop);
+	cr_assert_not(bus_is_up(client.bus));
+	cr_assert_eq(say(&client, "lost"), -ENOTCONN);
+	run(loop); /* unreachable */
+	client.stops_when_unreachable = false;
+	embed_at(&bus, loop, port, &bus_limits_default);
+	run(loop);
+	cr_assert(bus_is_up(client.bus));
+	cr_assert_eq(bus_counters(client.bus)->connects, 2);
+	cr_assert_eq(bus_counters(client.bus)->frames_dropped, 1);
+	leave(&client);
+	leave(&bus);
+}
+
+Test(bus_seat, finds_a_bus_by_the_name_localhost)
+{
+	cleanup(loop_cleanup) struct loop *loop = new_loop();
+	struct seat bus = {0};
+	struct seat client = {.loop = loop, .stops_when_up = true};
+	struct bus_handler handler = handler_of(&client);
+	struct bus_address address;
+
+	embed(&bus, loop);
+	address = *bus_address(bus.bus);
+	snprintf(address.host, sizeof(address.host), "localhost");
+	cr_assert_eq(
+		bus_connect(loop, &address, &bus_limits_default, &handler, &client, &client.bus),
+		0);
+	run(loop);
+	leave(&client);
+	leave(&bus);
+}
+
+Test(bus_seat, can_be_left_while_a_name_is_looked_up)
+{
+	cleanup(loop_cleanup) struct loop *loop = new_loop();
+	struct seat client = {.loop = loop, .stops_when_unreachable = true};
+	struct bus_handler handler = handler_of(&client);
+	struct bus_address address = bus_address_default;
+
+	snprintf(address.host, sizeof(address.host), "no-such-name.invalid");
+	cr_assert_eq(
+		bus_connect(loop, &address, &bus_limits_default, &handler, &client, &client.bus),
+		0);
+	loop_run(loop, 0);
+	leave(&client);
+}
+
+Test(bus_seat, can_be_left_at_any_moment)
+{
+	cleanup(loop_cleanup) struct loop *loop = new_loop();
+
+	for (int turns = 0; turns < 6; turns++) {
+		struct seat bus = {.loop = loop};
+		struct seat client = {.loop = loop};
+		struct bus_handler handler = handler_of(&client);
+
+		embed(&bus, loop);
+		cr_assert_eq(bus_connect(loop, bus_address(bus.bus), &bus_limits_default, &handler,
+				     &client, &client.bus),
+			0);
+		for (int turn = 0; turn < turns; turn++)
+			loop_run(loop, 0);
+		leave(turns % 2 ? &client : &bus);
+		leave(turns % 2 ? &bus : &client);
+	}
+	bus_free(NULL);
+}
+
+Test(bus_seat, says_why_a_port_cannot_be_used)
+{
+	cleanup(loop_cleanup) struct loop *loop = new_loop();
+	struct seat bus = {0};
+	struct seat second = {0};
+	struct bus_handler handler = handler_of(&second);
+	struct bus_address address;
+
+	embed(&bus, loop);
+	address = *bus_address(bus.bus);
+	cr_assert_eq(bus_embed(loop, &address, &bus_limits_default, &handler, &second, &second.bus),
+		-EADDRINUSE);
+	snprintf(address.host, sizeof(address.host), "192.0.2.1");
+	cr_assert_eq(bus_embed(loop, &address, &bus_limits_default, &handler, &second, &second.bus),
+		-EADDRNOTAVAIL);
+	address.is_tls = true;
+	cr_assert_eq(bus_embed(loop, &address, &bus_limits_default, &handler, &second, &second.bus),
+		-EPROTONOSUPPORT);
+	leave(&bus);
+}
+
+/* A plain socket to the bus, with @request sent. */
+static int dial(const struct seat *bus, const char *request)
+{
+	struct sockaddr_in name = {.sin_family = AF_INET,
+		.sin_port = htons(bus_address(bus->bus)->port),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	cr_assert_eq(connect(fd, (struct sockaddr *)&name, sizeof(name)), 0);
+	cr_assert_eq(send(fd, request, strlen(request), 0), (ssize_t)strlen(request));
+	return fd;
+}
+
+/* What the bus says to @request before it hangs up. */
+static void expect_refused(struct seat *bus, const char *request, const char *first_line)
+{
+	char response[512] = "";
+	size_t size = 0;
+	int fd = dial(bus, request);
+
+	for (int turn = 0; turn < 200; turn++) {
+		ssize_t received =
+			recv(fd, response + size, sizeof(response) - 1 - size, MSG_DONTWAIT);
+
+		if (received == 0)
+			break;
+		if (received > 0)
+			size += (size_t)received;
+		cr_assert_lt(turn, 199, "%s: still open", request);
+		loop_run(bus->loop, 5);
+	}
+	cr_assert_eq(
+		strncmp(response, first_line, strlen(first_line)), 0, "%s: %s", request, response);
+	close(fd);
+}
+
+Test(bus_seat, the_bus_speaks_nothing_but_websocket)
+{
+	cleanup(loop_cleanup) struct loop *loop = new_loop();
+	struct seat bus = {0};
+
+	embed(&bus, loop);
+	expect_refused(&bus, "GET / HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 426");
+	expect_refused(&bus, "CONNECT a:1 HTTP/1.1\r\nHost: x\r\n\r\nraw", "");
+	expect_refused(&bus,
+		"GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\n"
+		"Upgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n",
+		"");
+	expect_refused(&bus,
+		"GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n",
+		"HTTP/1.0 403");
+	cr_assert_eq(bus_counters(bus.bus)->clients, 0);
+	leave(&bus);
+}
+
+static const char upgrade[] = "GET /any/path HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\n"
+			      "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+			      "Sec-WebSocket-Key: YSBiZW5jaCdzIGtleSBpcyE=\r\n\r\n";
+
+static void run_until_clients(struct seat *bus, uint32_t clients)
+{
+	for (int turn = 0; turn < 500 && bus_counters(bus->bus)->clients != clients; turn++)
+		loop_run(bus->loop, 5);
+	cr_assert_eq(bus_counters(bus->bus)->clients, clients);
+}
+
+Test(bus_seat, the_bus_drops_a_client_that_does_not_read)
+{
+	static const struct bus_limits small = {.frame_bytes = BUS_FRAME_BYTES,
+		.output_queue_bytes = BUS_OUTPUT_QUEUE_BYTES,
+		.client_queue_bytes = 4 << 20};
+	cleanup(loop_cleanup) struct loop *loop = new_loop();
+	struct seat bus = {0};
+	struct seat client = {0};
+	int fd;
+
+	embed_at(&bus, loop, 0, &small);
+	join(&client, &bus, &bus_limits_default);
+	fd = dial(&bus, upgrade);
+	run_until_clients(&bus, 2);
+	for (unsigned int i = 0; i < 30; i++) {
+		client.stop_at_frames = client.frames + 1;
+		cr_assert_eq(say_bytes(&client, 1 << 20), 0);
+		run(loop);
+	}
+	run_until_clients(&bus, 1);
+	cr_assert_eq(say(&client, "still here"), 0);
+	client.stop_at_frames = client.frames + 1;
+	run(loop);
+	close(fd);
+	leave(&client);
+	leave(&bus);
+}
+
+/* A client's frame of less than 126 bytes with a mask of zeros. */
+static void send_frame(int fd, unsigned char first, const char *text)
+{
+	size_t size = strlen(text);
+	char frame[2 + 4 + 125] = {(char)first, (char)(0x80 | size)};
+
+	memcpy(frame + 6, text, size);
+	cr_assert_eq(send(fd, frame, 6 + size, 0), (ssize_t)(6 + size));
+}
+
+Test(bus_seat, the_bus_gathers_fragments_and_drops_what_is_no_text)
+{
+	cleanup(loop_cleanup) struct loop *loop = new_loop();
+	struct seat bus = {.stop_at_frames = 2};
+	int fd;
+
+	embed(&bus, loop);
+	fd = dial(&bus, upgrade);
+	run_until_clients(&bus, 1);
+	send_frame(fd, 0x01, "one "); /* text, not final */
+	send_frame(fd, 0x89, "ping");
+	send_frame(fd, 0x00, ""); /* continuation */
+	send_frame(fd, 0x80, "frame");
+	send_frame(fd, 0x82, "binary");
+	send_frame(fd, 0x81, "\xFF\xFE");
+	send_frame(fd, 0x81, "text");
+	run(loop);
+	expect_heard(&bus, "one frame\ntext\n");
+	close(fd);
+	run_until_clients(&bus, 0);
+	leave(&bus);
+}
