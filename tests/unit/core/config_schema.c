@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <criterion/criterion.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "config_fixture.h"
+#include "schema/schema.h"
+#include "util/cleanup.h"
+#include "util/file.h"
+
+/* The published schema and the code that reads a configuration say the same: what one of them takes
+ * without a word, the other does. */
+TestSuite(config_schema, .init = config_set_up, .fini = config_tear_down, .timeout = 20);
+
+#define SCHEMA_BYTES_MAX (1u << 20)
+
+/* In front of a case: what both must say to it. */
+static const char *const cases[] = {
+	"y {}",
+	"y {\"other\": 1, \"toolboxd\": null, \"websocket\": null}",
+	"n {\"toolboxd\": []}",
+	"n {\"toolboxd\": {\"unknown\": 1}}",
+	"y {\"toolboxd\": {\"toolbox_dirs\": [\"/a\", \"\"]}}",
+	"y {\"toolboxd\": {\"toolbox_dirs\": []}}",
+	"n {\"toolboxd\": {\"toolbox_dirs\": \"/a\"}}",
+	"n {\"toolboxd\": {\"toolbox_dirs\": [null]}}",
+	"y {\"toolboxd\": {\"tools_enabled\": [\"a\"], \"tools_disabled\": null}}",
+	"n {\"toolboxd\": {\"tools_disabled\": [1]}}",
+	"y {\"toolboxd\": {\"duplicate_names\": \"last\"}}",
+	"n {\"toolboxd\": {\"duplicate_names\": \"Last\"}}",
+	"y {\"toolboxd\": {\"profiles\": {}, \"access\": []}}",
+	"y {\"toolboxd\": {\"profiles\": null, \"access\": null}}",
+	"n {\"toolboxd\": {\"profiles\": []}}",
+	"n {\"toolboxd\": {\"profiles\": {\"a\": null}}}",
+	"n {\"toolboxd\": {\"access\": {}}}",
+	"n {\"toolboxd\": {\"access\": [1]}}",
+	"y {\"toolboxd\": {\"approval\": {\"mode\": \"off\", \"allow\": [\"a/*\"],"
+	" \"timeout_ms\": 86400000, \"answer_sources\": null}}}",
+	"n {\"toolboxd\": {\"approval\": {\"mode\": \"never\"}}}",
+	"n {\"toolboxd\": {\"approval\": {\"allow\": \"a\"}}}",
+	"n {\"toolboxd\": {\"approval\": {\"timeout_ms\": 86400001}}}",
+	"n {\"toolboxd\": {\"approval\": {\"answer_sources\": []}}}",
+	"n {\"toolboxd\": {\"approval\": {\"mdoe\": \"off\"}}}",
+	"n {\"toolboxd\": {\"approval\": \"off\"}}",
+	"y {\"toolboxd\": {\"result_max_chars\": 1}}",
+	"n {\"toolboxd\": {\"result_max_chars\": 0}}",
+	"n {\"toolboxd\": {\"result_max_chars\": \"1\"}}",
+	"y {\"toolboxd\": {\"sandbox_max\": \"none\"}}",
+	"n {\"toolboxd\": {\"sandbox_max\": \"compute\"}}",
+	"y {\"toolboxd\": {\"timeout_ms\": 1, \"start_timeout_ms\": 1, \"idle_s\": 0,"
+	" \"drain_ms\": 0, \"crash_limit\": 0, \"crash_window_s\": 1}}",
+	"y {\"toolboxd\": {\"timeout_ms\": 1e3, \"idle_s\": 2.0}}",
+	"n {\"toolboxd\": {\"timeout_ms\": 0}}",
+	"n {\"toolboxd\": {\"start_timeout_ms\": 1.5}}",
+	"n {\"toolboxd\": {\"idle_s\": 86401}}",
+	"n {\"toolboxd\": {\"drain_ms\": -1}}",
+	"n {\"toolboxd\": {\"crash_limit\": 1000001}}",
+	"n {\"toolboxd\": {\"crash_window_s\": 0}}",
+	"n {\"toolboxd\": {\"timeout_ms\": 1e400}}",
+	"y {\"toolboxd\": {\"limits\": {\"frame_bytes\": 1073741824, \"args_bytes\": 1073741824,"
+	" \"depth\": 512, \"in_flight\": 1000000, \"queue\": 65536, \"output_queue_bytes\": "
+	"1073741824, \"host_output_bytes\": 1073741824, \"stderr_bytes\": 1048576,"
+	" \"pending_approvals\": 65536, \"tools\": 1000000, \"toolboxes\": 100000,"
+	" \"pattern_steps\": 1000000000}}}",
+	"n {\"toolboxd\": {\"limits\": {\"frame_bytes\": 1023}}}",
+	"n {\"toolboxd\": {\"limits\": {\"frame_bytes\": 1073741825}}}",
+	"n {\"toolboxd\": {\"limits\": {\"args_bytes\": 1}}}",
+	"n {\"toolboxd\": {\"limits\": {\"depth\": 513}}}",
+	"n {\"toolboxd\": {\"limits\": {\"in_flight\": 0}}}",
+	"n {\"toolboxd\": {\"limits\": {\"queue\": 65537}}}",
+	"n {\"toolboxd\": {\"limits\": {\"output_queue_bytes\": 1023}}}",
+	"n {\"toolboxd\": {\"limits\": {\"host_output_bytes\": 1023}}}",
+	"n {\"toolboxd\": {\"limits\": {\"stderr_bytes\": 1048577}}}",
+	"n {\"toolboxd\": {\"limits\": {\"pending_approvals\": 0}}}",
+	"n {\"toolboxd\": {\"limits\": {\"tools\": 0}}}",
+	"n {\"toolboxd\": {\"limits\": {\"toolboxes\": 100001}}}",
+	"n {\"toolboxd\": {\"limits\": {\"pattern_steps\": 0}}}",
+	"n {\"toolboxd\": {\"limits\": {\"unknown\": 1}}}",
+	"y {\"toolboxd\": {\"events\": {\"calls\": true, \"results\": null}}}",
+	"n {\"toolboxd\": {\"events\": {\"calls\": 1}}}",
+	"y {\"toolboxd\": {\"audit\": {\"file\": null, \"max_bytes\": \"x\", \"arguments\": 1}}}",
+	"n {\"toolboxd\": {\"audit\": {\"file\": \"/x\"}}}",
+	"y {\"toolboxd\": {\"log\": {\"level\": \"error\", \"format\": \"text\"}}}",
+	"n {\"toolboxd\": {\"log\": {\"level\": \"fatal\"}}}",
+	"n {\"toolboxd\": {\"log\": {\"format\": \"xml\"}}}",
+	"y {\"toolboxd\": {\"toolboxes\": {\"a\": null, \"b\": {}, \"c\": {\"enabled\": false,"
+	" \"own\": 1, \"sandbox\": null}}}}",
+	"n {\"toolboxd\": {\"toolboxes\": []}}",
+	"n {\"toolboxd\": {\"toolboxes\": {\"a\": true}}}",
+	"n {\"toolboxd\": {\"toolboxes\": {\"a\": {\"enabled\": 1}}}}",
+	"n {\"toolboxd\": {\"toolboxes\": {\"a\": {\"sandbox\": {}}}}}",
+	"n {\"toolboxd\": {\"toolboxes\": {\"a\": {\"limits\": 1}}}}",
+	"n {\"toolboxd\": {\"toolboxes\": {\"a\": {\"env\": {}}}}}",
+	"y {\"websocket\": {\"host\": \"h\", \"port\": 65535, \"route\": \"/\", \"ssl\": false,"
+	" \"max_msg_size\": 25, \"secret_key\": \"\"}}",
+	"y {\"websocket\": {\"host\": null, \"port\": 0, \"route\": \"\", \"ssl\": null,"
+	" \"secret_key\": null}}",
+	"n {\"websocket\": {\"host\": 1}}",
+	"n {\"websocket\": {\"port\": 65536}}",
+	"n {\"websocket\": {\"port\": \"8181\"}}",
+	"n {\"websocket\": {\"route\": []}}",
+	"n {\"websocket\": {\"ssl\": 1}}",
+	"n {\"websocket\": {\"secret_key\": \"x\"}}",
+	"n {\"websocket\": [1]}",
+};
+
+/* Read the schema, which stands beside the tests' folder. */
+static struct schema *compile(void)
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	cleanup(buffer_deinit) struct buffer text = {0};
+	cleanup(schema_error_deinit) struct schema_error error = {0};
+	char folder[] = __FILE__;
+	char path[PATH_MAX];
+	struct schema *schema = NULL;
+
+	snprintf(path, sizeof(path), "%s/../../../schemas/configuration.schema.json",
+		dirname(folder));
+	cr_assert_eq(file_read(path, SCHEMA_BYTES_MAX, &text), 0, "%s", path);
+	cr_assert_eq(json_tape_read(&tape, text.data, text.size, JSON_DEPTH_DEFAULT, NULL), 0);
+	cr_assert_eq(schema_compile(&tape, 0, NULL, &schema, &error), 0, "%s", error.message.data);
+	return schema;
+}
+
+static bool schema_takes(const struct schema *schema, const char *text)
+{
+	cleanup(schema_context_cleanup) struct schema_context *context = schema_context_new();
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	int r;
+
+	cr_assert_eq(json_tape_read(&tape, text, strlen(text), JSON_DEPTH_DEFAULT, NULL), 0);
+	r = schema_validate(schema, context, &tape, 0);
+	cr_assert(r == 0 || r == SCHEMA_E_INVALID);
+	return r == 0;
+}
+
+static bool code_takes(const char *text)
+{
+	write_user_file(text);
+	return read_with(&(struct config_flags){0}) == 0 && told.size == 0;
+}
+
+Test(config_schema, accepts_what_the_code_takes_without_a_word_and_nothing_else)
+{
+	cleanup(schema_cleanup) struct schema *schema = compile();
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const char *text = cases[i] + 2;
+		bool is_good = cases[i][0] == 'y';
+
+		cr_expect_eq(schema_takes(schema, text), is_good, "schema: %s", cases[i]);
+		cr_expect_eq(code_takes(text), is_good, "code: %s: %s", cases[i], told.data);
+	}
+}

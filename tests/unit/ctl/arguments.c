@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/arguments.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "util/cleanup.h"
+
+TestSuite(ctl_arguments, .timeout = 20);
+
+static const char schema[] =
+	"{\"argument_schema\": {\"properties\": {"
+	"\"text\": {\"type\": \"string\"},"
+	"\"number\": {\"type\": \"integer\"},"
+	"\"maybe\": {\"type\": [\"string\", \"null\"]},"
+	"\"either\": {\"anyOf\": [{\"type\": \"string\"}, {\"type\": \"boolean\"}]},"
+	"\"word\": {\"enum\": [\"1\", \"2\"]},"
+	"\"fixed\": {\"const\": \"3\"},"
+	"\"list\": {\"type\": \"array\"},"
+	"\"any\": true}}}";
+
+static int write_words(
+	const char *const *words, size_t n_words, struct buffer *out, struct buffer *why)
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+
+	cr_assert_eq(json_tape_read(&tape, schema, strlen(schema), JSON_DEPTH_DEFAULT, NULL), 0);
+	return ctl_arguments_write(
+		words, n_words, &tape, json_find(&tape, 0, "argument_schema"), out, why);
+}
+
+static void expect(const char *word, const char *json)
+{
+	cleanup(buffer_deinit) struct buffer out = {0};
+	cleanup(buffer_deinit) struct buffer why = {0};
+
+	cr_assert_eq(write_words(&word, 1, &out, &why), 0, "%s", word);
+	cr_expect_str_eq(buffer_terminate(&out), json);
+}
+
+static void expect_refused(const char *const *words, size_t n_words, const char *text)
+{
+	cleanup(buffer_deinit) struct buffer out = {0};
+	cleanup(buffer_deinit) struct buffer why = {0};
+
+	cr_assert_eq(write_words(words, n_words, &out, &why), CTL_ARGUMENTS_E_USAGE);
+	cr_expect(strstr(why.data, text), "%s", why.data);
+}
+
+Test(ctl_arguments, are_text_where_only_text_is_allowed)
+{
+	expect("text=42", "{\"text\":\"42\"}");
+	expect("text=null", "{\"text\":\"null\"}");
+	expect("text=a=b", "{\"text\":\"a=b\"}");
+	expect("text=", "{\"text\":\"\"}");
+	expect("text=\"q\"", "{\"text\":\"\\\"q\\\"\"}");
+	expect("word=1", "{\"word\":\"1\"}");
+	expect("fixed=3", "{\"fixed\":\"3\"}");
+}
+
+Test(ctl_arguments, are_json_elsewhere_if_they_are_any)
+{
+	expect("number=42", "{\"number\":42}");
+	expect("number=9007199254740993", "{\"number\":9007199254740993}");
+	expect("list=[1, 2]", "{\"list\":[1,2]}");
+	expect("any=true", "{\"any\":true}");
+	expect("unknown=1.0", "{\"unknown\":1.0}");
+}
+
+Test(ctl_arguments, are_text_if_they_are_no_json)
+{
+	expect("number=many", "{\"number\":\"many\"}");
+	expect("any=a b", "{\"any\":\"a b\"}");
+	expect("any=\xff", "{\"any\":\"\xEF\xBF\xBD\"}");
+}
+
+Test(ctl_arguments, are_text_if_text_is_allowed_and_their_json_is_not)
+{
+	expect("maybe=42", "{\"maybe\":\"42\"}");
+	expect("maybe=null", "{\"maybe\":null}");
+	expect("either=true", "{\"either\":true}");
+	expect("either=1", "{\"either\":\"1\"}");
+}
+
+Test(ctl_arguments, are_always_json_after_a_colon)
+{
+	expect("text:=42", "{\"text\":42}");
+	expect("any:={\"a\": [ ]}", "{\"any\":{\"a\":[]}}");
+	expect_refused((const char *const[]){"any:=x"}, 1, "'any:=' needs JSON, not 'x': ");
+	expect_refused((const char *const[]){"any:="}, 1, "'any:=' needs JSON");
+}
+
+Test(ctl_arguments, keep_their_order)
+{
+	const char *words[] = {"text=b", "any:=1"};
+	cleanup(buffer_deinit) struct buffer out = {0};
+	cleanup(buffer_deinit) struct buffer why = {0};
+
+	cr_assert_eq(write_words(words, 2, &out, &why), 0);
+	cr_expect_str_eq(buffer_terminate(&out), "{\"text\":\"b\",\"any\":1}");
+}
+
+Test(ctl_arguments, refuse_a_word_that_is_none)
+{
+	expect_refused((const char *const[]){"text"}, 1, "'text' is no argument of a tool");
+	expect_refused((const char *const[]){"=x"}, 1, "'=x' is no argument of a tool");
+	expect_refused((const char *const[]){":=1"}, 1, "':=1' is no argument of a tool");
+}
+
+Test(ctl_arguments, refuse_a_key_that_is_given_twice)
+{
+	expect_refused((const char *const[]){"a=1", "b=2", "a:=3"}, 3, "'a' is given twice");
+}
+
+Test(ctl_arguments, need_the_schema_only_for_what_may_be_text)
+{
+	cr_expect(ctl_arguments_need_schema((const char *const[]){"a:=1", "b=1"}, 2));
+	cr_expect_not(ctl_arguments_need_schema((const char *const[]){"a:=1", "-"}, 2));
+}
+
+Test(ctl_arguments, must_be_an_object_when_they_come_whole)
+{
+	cleanup(buffer_deinit) struct buffer why = {0};
+
+	cr_expect_eq(ctl_arguments_check("{\"a\": 1}", 8, &why), 0);
+	cr_expect_eq(ctl_arguments_check("[1]", 3, &why), CTL_ARGUMENTS_E_USAGE);
+	cr_expect_str_eq(why.data, "the arguments must be a JSON object, not array");
+	buffer_reset(&why);
+	cr_expect_eq(ctl_arguments_check("{", 1, &why), CTL_ARGUMENTS_E_USAGE);
+	cr_expect(strstr(why.data, "the arguments must be a JSON object: byte 1: "));
+}

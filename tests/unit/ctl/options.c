@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/options.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "util/cleanup.h"
+
+#define WORDS_MAX 8
+
+static struct ctl_options options;
+static struct buffer why;
+
+static void tear_down(void)
+{
+	ctl_options_deinit(&options);
+	buffer_deinit(&why);
+}
+
+TestSuite(ctl_options, .fini = tear_down, .timeout = 20);
+
+/* Read a command line, its words separated by spaces. */
+static int read_line(const char *line)
+{
+	static char copy[256];
+	char *argv[WORDS_MAX + 1] = {0};
+	char *rest = NULL;
+	int argc = 0;
+
+	snprintf(copy, sizeof(copy), "%s", line);
+	for (char *word = strtok_r(copy, " ", &rest); word && argc < WORDS_MAX;
+		word = strtok_r(NULL, " ", &rest))
+		argv[argc++] = word;
+	buffer_reset(&why);
+	ctl_options_deinit(&options);
+	return ctl_options_read(argc, argv, &options, &why);
+}
+
+Test(ctl_options, are_all_default_without_a_flag)
+{
+	cr_assert_eq(read_line("list"), 0);
+	cr_expect_eq(options.n_positional, 1);
+	cr_expect_str_eq(options.positional[0], "list");
+	cr_expect_eq(options.timeout_ms, CTL_TIMEOUT_MS);
+	cr_expect_null(options.bus);
+	cr_expect_not(options.json);
+	cr_expect_eq(options.given, 0);
+}
+
+Test(ctl_options, stand_anywhere_and_take_values_in_two_ways)
+{
+	cr_assert_eq(read_line("--bus ws://a invoke --toolbox=b=c n --timeout 0.5 -h"), 0);
+	cr_expect_eq(options.n_positional, 2);
+	cr_expect_str_eq(options.positional[1], "n");
+	cr_expect_str_eq(options.bus, "ws://a");
+	cr_expect_str_eq(options.toolbox_id, "b=c");
+	cr_expect_eq(options.timeout_ms, 500);
+	cr_expect(options.help);
+	cr_expect_eq(options.given, CTL_FLAG_COMMON | CTL_FLAG_TOOLBOX);
+}
+
+Test(ctl_options, end_at_two_dashes_and_leave_one_alone)
+{
+	cr_assert_eq(read_line("invoke - -- --json --"), 0);
+	cr_expect_eq(options.n_positional, 4);
+	cr_expect_str_eq(options.positional[1], "-");
+	cr_expect_str_eq(options.positional[2], "--json");
+	cr_expect_str_eq(options.positional[3], "--");
+	cr_expect_not(options.json);
+}
+
+static void expect_refused(const char *line, const char *words)
+{
+	cr_expect_eq(read_line(line), CTL_OPTIONS_E_USAGE, "%s", line);
+	cr_expect(why.data && strstr(why.data, words), "%s: %s", line, why.data);
+}
+
+Test(ctl_options, refuse_what_is_unknown_and_name_what_is_near)
+{
+	expect_refused("list --jsn", "unknown flag '--jsn'; is --json meant?");
+	expect_refused("list --tollbox=x", "unknown flag '--tollbox'; is --toolbox meant?");
+	expect_refused("list -x", "unknown flag '-x'");
+}
+
+Test(ctl_options, refuse_a_value_too_few_or_too_many)
+{
+	expect_refused("list --bus", "--bus needs a value: --bus URL");
+	expect_refused("list --json=yes", "--json takes no value");
+}
+
+Test(ctl_options, refuse_a_timeout_that_is_no_time)
+{
+	static const char *const wrong[] = {"list --timeout soon", "list --timeout 0",
+		"list --timeout -1", "list --timeout 1s", "list --timeout nan",
+		"list --timeout 86401", "list --timeout="};
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
+		expect_refused(wrong[i], "--timeout must be a number of seconds up to 86400");
+}
+
+Test(ctl_options, help_with_the_flags_of_a_command)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	ctl_options_write_help(CTL_FLAG_LINES, &text);
+	cr_expect_str_eq(
+		buffer_terminate(&text), "  --lines            an instance on every line\n");
+	cr_expect_str_eq(ctl_options_name(CTL_FLAG_DRY_RUN | CTL_FLAG_LINES), "--dry-run");
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/table.h"
+
+#include <criterion/criterion.h>
+#include <locale.h>
+#include <string.h>
+
+#include "ctl/terminal.h"
+#include "util/cleanup.h"
+
+static void set_up(void)
+{
+	cr_assert(setlocale(LC_CTYPE, "C.UTF-8"));
+}
+
+TestSuite(ctl_table, .init = set_up, .timeout = 20);
+
+static const struct table_column columns[] = {{"NAME", false}, {"COUNT", true}, {"TEXT", false}};
+
+static void expect(const char *const *cells, size_t n_cells, size_t width, const char *expected)
+{
+	cleanup(table_deinit) struct table table = {0};
+	cleanup(buffer_deinit) struct buffer out = {0};
+
+	table_init(&table, columns, 3);
+	for (size_t i = 0; i < n_cells; i++)
+		table_add(&table, cells[i]);
+	table_write(&table, width, "", "", &out);
+	cr_expect_str_eq(buffer_terminate(&out), expected);
+}
+
+Test(ctl_table, aligns_text_to_the_left_and_numbers_to_the_right)
+{
+	expect((const char *const[]){"a", "1", "x y", "longer", "123456", ""}, 6, 0,
+		"NAME     COUNT  TEXT\n"
+		"a            1  x y\n"
+		"longer  123456\n");
+}
+
+Test(ctl_table, measures_columns_of_the_terminal_not_bytes)
+{
+	expect((const char *const[]){"äöü", "1", "x", "日本", "2", "y", "e\xCC\x81", "3", "z"}, 9,
+		0,
+		"NAME  COUNT  TEXT\n"
+		"äöü       1  x\n"
+		"日本      2  y\n"
+		"e\xCC\x81         3  z\n");
+}
+
+Test(ctl_table, cuts_the_line_where_the_terminal_ends)
+{
+	expect((const char *const[]){"a", "1", "exactly", "b", "2", "too long"}, 6, 20,
+		"NAME  COUNT  TEXT\n"
+		"a         1  exactly\n"
+		"b         2  too lo…\n");
+	expect((const char *const[]){"a", "1", "日本語日本語"}, 3, 18,
+		"NAME  COUNT  TEXT\n"
+		"a         1  日本…\n");
+}
+
+Test(ctl_table, survives_a_terminal_narrower_than_its_columns)
+{
+	expect((const char *const[]){"abcdef", "1", "x"}, 3, 4, "NAME\nabc…\n");
+}
+
+Test(ctl_table, is_its_titles_when_there_is_no_row)
+{
+	expect(NULL, 0, 0, "NAME  COUNT  TEXT\n");
+}
+
+Test(ctl_table, keeps_every_cell_on_its_line_and_free_of_orders_to_the_terminal)
+{
+	expect((const char *const[]){"a\nb", "1", "\x1b[31mred\xC2\x9B\x7F\xFF"}, 3, 0,
+		"NAME  COUNT  TEXT\n"
+		"a b       1  \xEF\xBF\xBD[31mred\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\n");
+}
+
+Test(ctl_terminal, fits_as_many_characters_as_there_are_columns)
+{
+	size_t width;
+
+	set_up();
+	cr_expect_eq(terminal_text_prefix("äbc", 4, 2, &width), 3);
+	cr_expect_eq(width, 2);
+	cr_expect_eq(terminal_text_prefix("日本", 6, 3, &width), 3);
+	cr_expect_eq(width, 2);
+	cr_expect_eq(terminal_text_prefix("", 0, 5, &width), 0);
+	cr_expect_eq(width, 0);
+}
