@@ -24,6 +24,7 @@ static const char *const code_names[] = {
 	[ANSWER_BUSY] = "busy",
 	[ANSWER_COOLDOWN] = "cooldown",
 	[ANSWER_DENIED] = "denied",
+	[ANSWER_CANCELLED] = "cancelled",
 	[ANSWER_UNAVAILABLE] = "unavailable",
 	[ANSWER_TOO_LARGE] = "too_large",
 };
@@ -87,8 +88,9 @@ void answer_member_boolean(struct answer *answer, const char *key, bool value)
 void answer_error(struct answer *answer, enum answer_code code, const char *text, size_t size,
 	uint32_t max)
 {
-	json_write_bytes_lossy(
-		answer_member(answer, "error"), text, size_cut_text(text, size, max));
+	/* Without memory for it there is no text; the message itself then fails, too. */
+	json_write_bytes_lossy(answer_member(answer, "error"), text ? text : "",
+		text ? size_cut_text(text, size, max) : 0);
 	answer_member_text(answer, "code", code_names[code]);
 }
 
@@ -100,7 +102,7 @@ void answer_error_format(struct answer *answer, enum answer_code code, const cha
 	va_start(arguments, format);
 	buffer_vprintf(&text, format, arguments);
 	va_end(arguments);
-	answer_error(answer, code, text.data ? text.data : "", text.size, UINT32_MAX);
+	answer_error(answer, code, text.data, text.size, UINT32_MAX);
 }
 
 void answer_keep(struct answer *answer)

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/invocation.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/answer.h"
+#include "core/errors.h"
 #include "core/events.h"
 #include "core/lookup.h"
 #include "json/writer.h"
@@ -17,6 +16,7 @@
 #include "util/log.h"
 
 #define NS_PER_US UINT64_C(1000)
+#define MS_PER_S  UINT64_C(1000)
 
 struct invocation {
 	struct runner_call call; /* first: a call is its invocation */
@@ -27,7 +27,8 @@ struct invocation {
 	struct toolbox *toolbox; /* held until it is over */
 	struct answer answer;
 	uint64_t timeout_ms;
-	struct buffer call_id; /* as it came, for events */
+	struct buffer call_id; /* as it came, for events and for cancelling */
+	struct buffer source;  /* context.source as it came; empty: none */
 	bool has_events;
 };
 
@@ -53,48 +54,18 @@ static void write_head(const struct request *request, struct answer *answer)
 	answer_keep(answer);
 }
 
-/* The members of invalid_arguments; the report is in service->arguments. */
-static void write_invalid(
-	const struct service *service, const struct tool *tool, struct answer *answer)
-{
-	cleanup(buffer_deinit) struct buffer text = {0};
-
-	buffer_printf(&text, "ValueError: Tool input validation failed for '%s' in ToolBox '%s': ",
-		tool->name, tool->toolbox->id);
-	schema_report_write_text(&service->arguments.report, &text);
-	answer_error(answer, ANSWER_INVALID_ARGUMENTS, text.data, text.size, UINT32_MAX);
-	schema_report_write_json(
-		&service->arguments.report, answer_member(answer, "violations"));
-}
-
-static void write_too_large(struct answer *answer, const struct tool *tool, const char *what,
-	size_t actual, size_t max, const char *unit)
-{
-	answer_error_format(answer, ANSWER_TOO_LARGE,
-		"RuntimeError: %s '%s' in ToolBox '%s': %zu %s, %zu are allowed", what, tool->name,
-		tool->toolbox->id, actual, unit, max);
-	answer_member_number(answer, "actual", actual);
-	answer_member_number(answer, "max", max);
-}
-
-static void write_unavailable(struct answer *answer, const char *toolbox_id, const char *why)
-{
-	answer_error_format(answer, ANSWER_UNAVAILABLE,
-		"RuntimeError: Toolbox '%s' is unavailable: %s", toolbox_id, why);
-}
-
 static void write_arguments_error(
 	const struct service *service, const struct tool *tool, int status, struct answer *answer)
 {
 	const struct arguments *arguments = &service->arguments;
 
 	if (status == ARGUMENTS_E_INVALID)
-		write_invalid(service, tool, answer);
+		errors_write_invalid_arguments(answer, tool, &service->arguments.report);
 	else if (status == ARGUMENTS_E_TOO_LARGE)
-		write_too_large(answer, tool, "Too large arguments for", arguments->actual,
+		errors_write_too_large(answer, tool, "Too large arguments for", arguments->actual,
 			arguments->max, arguments->limit);
 	else
-		write_unavailable(answer, tool->toolbox->id, strerror(-status));
+		errors_write_unavailable(answer, tool, strerror(-status));
 }
 
 /* Whether the arguments are good; else the error is written. */
@@ -115,10 +86,7 @@ static bool check_cooldown(const struct runner *runner, const struct tool *tool,
 
 	if (left_s <= 0)
 		return true;
-	answer_error_format(answer, ANSWER_COOLDOWN,
-		"RuntimeError: Tool is on cooldown: '%s' may run again in %.0f s", tool->name,
-		ceil(left_s));
-	json_write_f64(answer_member(answer, "retry_after_s"), ceil(left_s * 1000) / 1000);
+	errors_write_cooldown(answer, tool, left_s);
 	return false;
 }
 
@@ -130,12 +98,7 @@ static bool check_approval(
 		filter_names((const char *const *)config->approval_allow.items,
 			config->approval_allow.n_items, tool->toolbox->id, tool->name))
 		return true;
-	answer_error_format(answer, ANSWER_DENIED,
-		"PermissionError: Tool '%s' in ToolBox '%s' has the risk '%s', which a person has to "
-		"allow (approval.mode is '%s'), and nobody is there to ask; add '%s/%s' to "
-		"approval.allow to let it run unasked",
-		tool->name, tool->toolbox->id, tool_risk_name(tool->risk),
-		approval_mode_name(config->approval_mode), tool->toolbox->id, tool->name);
+	errors_write_denied(answer, tool, config->approval_mode);
 	return false;
 }
 
@@ -195,6 +158,19 @@ static void close_invocation(struct invocation *invocation)
 	service->spare = invocation;
 }
 
+/* Keep the bytes of a value; nothing, when there is none. */
+static void keep_value(const struct json_tape *tape, uint32_t token, struct buffer *out)
+{
+	const char *text;
+	size_t size;
+
+	buffer_reset(out);
+	if (token == JSON_NONE)
+		return;
+	text = json_value_text(tape, token, &size);
+	buffer_append(out, text, size);
+}
+
 /* Takes @answer over. NULL without memory; then it is still the caller's. */
 static struct invocation *open_invocation(
 	struct service *service, const struct tool *tool, uint64_t timeout_ms, struct answer *answer)
@@ -212,14 +188,13 @@ static struct invocation *open_invocation(
 	invocation->timeout_ms = timeout_ms;
 	invocation->call.id = ++service->last_call_id;
 	invocation->call.tool = tool->index;
-	invocation->has_events = service->config.events_calls;
-	buffer_reset(&invocation->call_id);
-	if (invocation->has_events && request->call_id != JSON_NONE) {
-		size_t size;
-		const char *text = json_value_text(request->data, request->call_id, &size);
-
-		buffer_append(&invocation->call_id, text, size);
-	}
+	invocation->has_events =
+		service->config.events_calls || clock_now_ms() < service->watched_until_ms;
+	keep_value(request->data, request->call_id, &invocation->call_id);
+	/* Only a call with an id can be cancelled: the others need no source. */
+	keep_value(&service->envelope.context,
+		request->call_id ? json_find(&service->envelope.context, 0, "source") : JSON_NONE,
+		&invocation->source);
 	link_in(service, invocation);
 	return invocation;
 }
@@ -233,22 +208,15 @@ static struct events_call event_of(const struct invocation *invocation)
 	};
 }
 
-static void write_busy(struct answer *answer, const struct tool *tool, uint32_t n_waiting)
-{
-	answer_error_format(answer, ANSWER_BUSY,
-		"RuntimeError: Toolbox '%s' is busy: %u calls are waiting", tool->toolbox->id,
-		n_waiting);
-}
-
 static void write_refusal(
 	struct answer *answer, int status, const struct tool *tool, const struct runner *runner)
 {
 	if (status == RUNNER_E_BUSY)
-		write_busy(answer, tool, runner_n_waiting(runner));
+		errors_write_busy(answer, tool, runner_n_waiting(runner));
 	else if (status == RUNNER_E_QUARANTINED)
-		write_unavailable(answer, tool->toolbox->id, runner_why(runner));
+		errors_write_unavailable(answer, tool, runner_why(runner));
 	else
-		write_unavailable(answer, tool->toolbox->id, strerror(-status));
+		errors_write_unavailable(answer, tool, strerror(-status));
 }
 
 /* Hand the call to its runner. True when it is under way; else the error is in @answer. */
@@ -260,12 +228,12 @@ static bool submit(struct service *service, const struct tool *tool, struct runn
 	int r;
 
 	if (service->n_in_flight >= service->config.limits.in_flight) {
-		write_busy(answer, tool, service->n_in_flight);
+		errors_write_busy(answer, tool, service->n_in_flight);
 		return false;
 	}
 	invocation = open_invocation(service, tool, timeout_ms, answer);
 	if (!invocation) {
-		write_unavailable(answer, tool->toolbox->id, "out of memory");
+		errors_write_unavailable(answer, tool, "out of memory");
 		return false;
 	}
 	r = runner_submit(runner, &invocation->call, service->arguments.json,
@@ -300,7 +268,7 @@ static bool begin(struct service *service, struct answer *answer)
 	runner = service_runner(service, tool);
 	statistics = runner_statistics(runner);
 	if (service->is_stopping)
-		write_unavailable(answer, tool->toolbox->id, "the service is stopping");
+		errors_write_unavailable(answer, tool, "the service is stopping");
 	else if (check_arguments(service, tool, answer) && check_cooldown(runner, tool, answer) &&
 		check_approval(config, tool, answer) && submit(service, tool, runner, answer))
 		return true;
@@ -394,97 +362,127 @@ void invocation_validate(struct service *service)
 	answer_send(&answer, service->bus);
 }
 
+static bool is_kept(const struct buffer *kept, const struct json_tape *tape, uint32_t token)
+{
+	const char *text = "";
+	size_t size = 0;
+
+	if (token != JSON_NONE)
+		text = json_value_text(tape, token, &size);
+	return kept->size == size && (size == 0 || memcmp(kept->data, text, size) == 0);
+}
+
+/* Cancel what the request means. Whether there was any. */
+static bool cancel_calls(struct service *service)
+{
+	const struct request *request = &service->request;
+	const struct json_tape *context = &service->envelope.context;
+	uint32_t source = json_find(context, 0, "source");
+	struct invocation *invocation = service->invocations;
+	bool is_any = false;
+
+	while (invocation) {
+		struct invocation *next = invocation->next;
+
+		if (is_kept(&invocation->call_id, request->data, request->call_id) &&
+			is_kept(&invocation->source, context, source)) {
+			runner_cancel(invocation->call.runner, &invocation->call);
+			is_any = true;
+		}
+		invocation = next;
+	}
+	return is_any;
+}
+
+void invocation_cancel(struct service *service)
+{
+	struct request *request = &service->request;
+	bool is_good = request_read(request, &service->envelope, REQUEST_CALL_ID);
+	struct answer answer;
+
+	answer_begin(&answer, &service->envelope);
+	if (is_good) {
+		size_t size;
+		const char *text = json_value_text(request->data, request->call_id, &size);
+
+		buffer_append(answer_member(&answer, "call_id"), text, size);
+		answer_member_boolean(&answer, "cancelled", cancel_calls(service));
+	} else {
+		request_write_refusal(
+			request, &service->envelope, &service->config.limits, &answer);
+	}
+	answer_send(&answer, service->bus);
+}
+
+void invocation_watch(struct service *service)
+{
+	struct request *request = &service->request;
+	bool is_good = request_read(request, &service->envelope, REQUEST_SECONDS);
+	uint64_t until_ms = clock_now_ms() + request->seconds * MS_PER_S;
+	struct answer answer;
+
+	answer_begin(&answer, &service->envelope);
+	if (is_good) {
+		/* Who watches longer is not cut short. */
+		if (until_ms > service->watched_until_ms)
+			service->watched_until_ms = until_ms;
+		answer_member_number(&answer, "seconds", request->seconds);
+	} else {
+		request_write_refusal(
+			request, &service->envelope, &service->config.limits, &answer);
+	}
+	answer_send(&answer, service->bus);
+}
+
 /* ── the end ─────────────────────────────────────────────────────────────────────────────────── */
 
 /* Write the result if it is what the tool has promised; else the error. The code of it, or -1. */
 static int write_result(
 	struct invocation *invocation, const struct runner_ending *ending, struct answer *answer)
 {
-	struct service *service = invocation->service;
+	const struct service *service = invocation->service;
 	const struct tool *tool = invocation->tool;
 	cleanup(schema_report_deinit) struct schema_report report = {0};
-	cleanup(buffer_deinit) struct buffer text = {0};
 
 	if (schema_validate(tool->output, service->context, ending->result, 0) == 0) {
 		size_write_result(answer_member(answer, "result"), ending->text, ending->size,
 			service->config.result_max_chars);
 		return -1;
 	}
-	buffer_printf(&text, "RuntimeError: Tool output validation failed for '%s' in ToolBox '%s': ",
-		tool->name, tool->toolbox->id);
+	/* Without memory the report stays empty; the code tells enough. */
 	schema_explain(tool->output, service->context, ending->result, 0, &report);
-	schema_report_write_text(&report, &text);
-	answer_error(answer, ANSWER_INVALID_OUTPUT, text.data ? text.data : "", text.size,
-		service->config.result_max_chars);
-	schema_report_write_json(&report, answer_member(answer, "violations"));
+	errors_write_invalid_output(answer, tool, &report, service->config.result_max_chars);
 	return ANSWER_INVALID_OUTPUT;
-}
-
-static int write_failure(
-	struct invocation *invocation, const struct runner_ending *ending, struct answer *answer)
-{
-	const struct tool *tool = invocation->tool;
-	cleanup(buffer_deinit) struct buffer text = {0};
-
-	buffer_printf(&text, "RuntimeError: Tool execution failed for '%s' in ToolBox '%s': ",
-		tool->name, tool->toolbox->id);
-	buffer_append(&text, ending->text, ending->size);
-	answer_error(answer, ANSWER_TOOL_FAILED, text.data ? text.data : "", text.size,
-		invocation->service->config.result_max_chars);
-	return ANSWER_TOOL_FAILED;
-}
-
-static int write_timeout(const struct invocation *invocation, struct answer *answer)
-{
-	answer_error_format(answer, ANSWER_TIMEOUT,
-		"TimeoutError: Tool '%s' in ToolBox '%s' exceeded its deadline of %llu ms",
-		invocation->tool->name, invocation->tool->toolbox->id,
-		(unsigned long long)invocation->timeout_ms);
-	answer_member_number(answer, "timeout_ms", invocation->timeout_ms);
-	return ANSWER_TIMEOUT;
-}
-
-static int write_crash(
-	const struct invocation *invocation, const struct host_end *end, struct answer *answer)
-{
-	const struct tool *tool = invocation->tool;
-	char how[64];
-
-	if (end->reason == HOST_SIGNALED)
-		snprintf(how, sizeof(how), "died (%s)", host_signal_name(end->signal));
-	else if (end->reason == HOST_EXITED)
-		snprintf(how, sizeof(how), "died (exit %d)", end->exit_code);
-	else
-		snprintf(how, sizeof(how), "sent a malformed frame");
-	answer_error_format(answer, ANSWER_HOST_CRASHED,
-		"RuntimeError: Toolbox host '%s' %s while running '%s'", tool->toolbox->id, how,
-		tool->name);
-	if (end->reason == HOST_SIGNALED)
-		answer_member_text(answer, "signal", host_signal_name(end->signal));
-	else if (end->reason == HOST_EXITED)
-		answer_member_number(answer, "exit_code", (uint64_t)end->exit_code);
-	return ANSWER_HOST_CRASHED;
 }
 
 /* Write what the call has come to. The code of an error, or -1. */
 static int write_ending(
 	struct invocation *invocation, const struct runner_ending *ending, struct answer *answer)
 {
+	const struct tool *tool = invocation->tool;
+
 	switch (ending->outcome) {
 	case RUNNER_RESULT:
 		return write_result(invocation, ending, answer);
 	case RUNNER_FAILED:
-		return write_failure(invocation, ending, answer);
+		errors_write_failure(answer, tool, ending->text, ending->size,
+			invocation->service->config.result_max_chars);
+		return ANSWER_TOOL_FAILED;
 	case RUNNER_TIMED_OUT:
-		return write_timeout(invocation, answer);
+		errors_write_timeout(answer, tool, invocation->timeout_ms);
+		return ANSWER_TIMEOUT;
+	case RUNNER_CANCELLED:
+		errors_write_cancelled(answer, &invocation->call_id);
+		return ANSWER_CANCELLED;
 	case RUNNER_CRASHED:
-		return write_crash(invocation, ending->end, answer);
+		errors_write_crash(answer, tool, ending->end);
+		return ANSWER_HOST_CRASHED;
 	case RUNNER_TOO_LARGE:
-		write_too_large(answer, invocation->tool, "Too large output of", ending->end->actual,
+		errors_write_too_large(answer, tool, "Too large output of", ending->end->actual,
 			ending->end->max, "bytes");
 		return ANSWER_TOO_LARGE;
 	case RUNNER_UNAVAILABLE:
-		write_unavailable(answer, invocation->tool->toolbox->id, ending->text);
+		errors_write_unavailable(answer, tool, ending->text);
 		return ANSWER_UNAVAILABLE;
 	}
 	return -1;
@@ -500,7 +498,7 @@ static int make_it_fit(struct invocation *invocation, struct answer *answer, int
 		return code;
 	bus_message_text(&answer->message, &size);
 	answer_rewind(answer);
-	write_too_large(
+	errors_write_too_large(
 		answer, invocation->tool, "Too large answer of", size, frame_bytes, "bytes");
 	return ANSWER_TOO_LARGE;
 }
@@ -542,6 +540,7 @@ void invocation_free_all(struct service *service)
 		service->spare = invocation->next;
 		runner_call_deinit(&invocation->call);
 		buffer_deinit(&invocation->call_id);
+		buffer_deinit(&invocation->source);
 		free(invocation);
 	}
 }

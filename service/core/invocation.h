@@ -29,6 +29,13 @@ void invocation_begin(struct service *service);
  * or NULL: of the data. */
 void invocation_begin_persona(struct service *service, const struct request_text *toolbox_id);
 
+/* Answer ovos.tools.cancel: end every call in flight that has the request's call_id and came from the
+ * same context.source. Each of them answers with `cancelled`. */
+void invocation_cancel(struct service *service);
+
+/* Answer ovos.tools.watch: call events are broadcast for so many seconds. */
+void invocation_watch(struct service *service);
+
 /* Answer ovos.tools.validate: everything but the running. */
 void invocation_validate(struct service *service);
 

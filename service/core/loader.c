@@ -134,28 +134,13 @@ static void library_is_bad(void *data, const struct host_end *end)
 	char pointer[256] = "/library";
 	char text[512];
 
-	switch (end->reason) {
-	case HOST_REFUSED:
+	if (end->reason == HOST_REFUSED) {
 		manifest_pointer(end->pointer, pointer, sizeof(pointer));
 		snprintf(text, sizeof(text), "%s", end->message);
-		break;
-	case HOST_SIGNALED:
-		snprintf(text, sizeof(text), "the process that loaded the library died (%s)",
-			host_signal_name(end->signal));
-		break;
-	case HOST_EXITED:
-		snprintf(text, sizeof(text),
-			"the process that loaded the library ended (exit %d)", end->exit_code);
-		break;
-	case HOST_TOO_SLOW:
-		snprintf(text, sizeof(text), "loading the library took longer than %llu ms",
-			(unsigned long long)job->loader->options.config->start_timeout_ms);
-		break;
-	case HOST_MALFORMED:
-	case HOST_TOO_LARGE:
-		snprintf(text, sizeof(text),
-			"the process that loaded the library sent a malformed frame");
-		break;
+	} else {
+		int length = snprintf(text, sizeof(text), "loading the library failed: ");
+
+		host_describe_end(end, text + length, sizeof(text) - (size_t)length);
 	}
 	fail(job, pointer, text);
 	end_check(job);

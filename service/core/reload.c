@@ -155,6 +155,7 @@ static struct runner_options runner_options_of(
 		.start_timeout_ms = config->start_timeout_ms,
 		.idle_s = toolbox->limits.has_idle_s ? toolbox->limits.idle_s : config->idle_s,
 		.queue_max = toolbox->limits.queue ? toolbox->limits.queue : config->limits.queue,
+		.workers = toolbox->limits.workers,
 		.crash_limit = config->crash_limit,
 		.crash_window_s = config->crash_window_s,
 	};

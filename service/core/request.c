@@ -91,6 +91,17 @@ static bool read_timeout(struct request *request)
 	return request->timeout_ms > 0 || refuse(request, "timeout_ms", expected);
 }
 
+static bool read_seconds(struct request *request)
+{
+	uint32_t token = find(request->data, "seconds");
+
+	if (token == JSON_NONE || json_type_at(request->data, token) != JSON_NUMBER ||
+		json_number_u64(request->data, token, &request->seconds) != 0 ||
+		request->seconds < 1 || request->seconds > REQUEST_SECONDS_MAX)
+		return refuse(request, "seconds", "an integer from 1 to 300");
+	return true;
+}
+
 static bool read_format(struct request *request)
 {
 	struct request_text text = {0};
@@ -154,6 +165,12 @@ bool request_read(
 		request->args = find(request->data, "kwargs");
 	if (fields & REQUEST_FORMAT)
 		is_good = read_format(request);
+	if (fields & REQUEST_CALL_ID)
+		is_good = read_call_id(request) &&
+			(request->call_id != JSON_NONE ||
+				refuse(request, "call_id", "a string of at most 128 bytes"));
+	if (fields & REQUEST_SECONDS)
+		is_good = read_seconds(request) && is_good;
 	if (fields & REQUEST_CALL)
 		is_good = read_call(request) && is_good;
 	if (fields & (REQUEST_OWNER | REQUEST_PERSONA))

@@ -17,6 +17,7 @@
  */
 
 #define REQUEST_CALL_ID_BYTES 128
+#define REQUEST_SECONDS_MAX   300
 #define REQUEST_NAME_POINTS   128 /* of a name that is repeated in a text */
 
 /* A decoded string. */
@@ -30,6 +31,8 @@ struct request_text {
 #define REQUEST_CALL	0x2u /* args, call_id, timeout_ms */
 #define REQUEST_FORMAT	0x4u /* format */
 #define REQUEST_PERSONA 0x8u /* toolbox_id, kwargs */
+#define REQUEST_CALL_ID 0x10u /* call_id, which has to be there */
+#define REQUEST_SECONDS 0x20u /* seconds, which has to be there */
 
 struct request {
 	const struct json_tape *data;
@@ -42,6 +45,7 @@ struct request {
 	bool name_is_string;
 	enum definition_format format;
 	uint64_t timeout_ms; /* 0: absent */
+	uint64_t seconds;    /* 1 to REQUEST_SECONDS_MAX */
 	const char *bad_field;	   /* after a refusal: which one, and what it must be */
 	const char *bad_expected;
 	struct buffer decoded[3]; /* of strings that hold escapes: kept for the next request */

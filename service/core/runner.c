@@ -6,15 +6,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/crashes.h"
 #include "util/clock.h"
 #include "util/log.h"
 
-#define BACKOFF_FIRST_MS 50
-#define BACKOFF_LAST_MS	 5000
-#define NS_PER_MS	 UINT64_C(1000000)
-#define MS_PER_S	 UINT64_C(1000)
-#define S_PER_NS	 1e-9
-#define WHY_BYTES	 512
+#define MS_PER_S  UINT64_C(1000)
+#define S_PER_NS  1e-9
+#define WHY_BYTES 512
+
+/* One host and what it does. */
+struct runner_worker {
+	struct runner *runner;
+	struct host *host; /* NULL: none */
+	bool is_loaded;
+	struct runner_call *running;
+};
 
 struct runner {
 	struct loop *loop;
@@ -22,143 +28,159 @@ struct runner {
 	struct runner_options options;
 	struct runner_handler handler;
 	void *data;
-	enum runner_state state;
-	struct host *host;
-	struct runner_call *running;
-	struct runner_call *first; /* of those that wait */
-	struct runner_call **last_link;
-	uint32_t n_waiting;
-	struct loop_timer restart; /* RESTARTING: when the back-off is over */
-	struct loop_timer rest;	   /* READY and nothing to do: when to stop; retired: when to go */
-	uint64_t backoff_ms;	   /* before the next start; 0: at once */
-	uint64_t crashes_ms[RUNNER_CRASHES_MAX]; /* a ring of when */
-	uint64_t n_crashes;			 /* since it was forgiven */
-	uint64_t *ended_ns; /* per tool, when its last run ended; NULL: no tool cools down */
+	struct runner_worker **workers; /* as many as there may be */
+	uint32_t n_workers;
+	uint32_t n_starting;
+	uint32_t n_loaded;
+	uint32_t n_running;
+	bool runs_alone; /* what runs is not parallel */
+	bool is_quarantined;
 	bool is_retired;
+	struct queue queue; /* of those that wait */
+	struct loop_timer restart; /* armed: RESTARTING; nothing is started before */
+	struct loop_timer rest;	   /* nothing to do: when to stop; retired: when to go */
+	struct crashes crashes;
+	uint64_t *ended_ns; /* per tool, when its last run ended; NULL: no tool cools down */
 	char why[WHY_BYTES];
 	struct statistics statistics;
 };
 
-static void start(struct runner *runner);
+static void schedule(struct runner *runner);
 
-/* ── clocks ──────────────────────────────────────────────────────────────────────────────────── */
-
-static void clock_run(struct runner_call *call)
+/* The clocks of those that wait stand while the only thing they wait for is the first host. */
+static void set_clocks(struct runner *runner)
 {
-	loop_timer_arm(&call->clock, call->left_ms);
-}
-
-static void clock_stand(struct runner_call *call)
-{
-	uint64_t now_ns = clock_now_ns();
-
-	if (!loop_timer_is_armed(&call->clock))
-		return;
-	call->left_ms =
-		call->clock.due_ns > now_ns ? (call->clock.due_ns - now_ns) / NS_PER_MS : 0;
-	loop_timer_disarm(&call->clock);
-}
-
-/* ── the queue ───────────────────────────────────────────────────────────────────────────────── */
-
-static void push(struct runner *runner, struct runner_call *call)
-{
-	call->next = NULL;
-	*runner->last_link = call;
-	runner->last_link = &call->next;
-	runner->n_waiting++;
-}
-
-static void unlink_call(struct runner *runner, struct runner_call *call)
-{
-	struct runner_call **link = &runner->first;
-
-	while (*link != call)
-		link = &(*link)->next;
-	*link = call->next;
-	if (runner->last_link == &call->next)
-		runner->last_link = link;
-	runner->n_waiting--;
+	queue_set_clocks(&runner->queue, runner->n_loaded == 0 && runner->n_starting > 0);
 }
 
 static void go_to_rest(struct runner *runner)
 {
-	if (runner->running || runner->first)
+	const struct toolbox_limits *limits = &runner->toolbox->limits;
+
+	if (runner->n_running > 0 || runner->queue.first)
 		return;
 	if (runner->is_retired)
 		loop_timer_arm(&runner->rest, 0);
-	else if (runner->host && (!runner->toolbox->limits.prestart ||
-					 runner->toolbox->limits.has_idle_s))
+	else if (runner->n_loaded > 0 && (!limits->prestart || limits->has_idle_s))
 		loop_timer_arm(&runner->rest, runner->options.idle_s * MS_PER_S);
 }
 
-/* @call has left the queue and the host: tell its owner. */
-static void end_call(struct runner *runner, struct runner_call *call,
-	const struct runner_ending *ending)
+/* Tell the owner of a call that was taken out of the queue, or off its worker. */
+static void end_call(
+	struct runner *runner, struct runner_call *call, const struct runner_ending *ending)
 {
 	loop_timer_disarm(&call->clock);
-	if (runner->ended_ns)
-		runner->ended_ns[call->tool] = clock_now_ns();
 	runner->handler.done(runner->data, call, ending);
 }
 
-static void end_waiting(struct runner *runner, enum runner_outcome outcome, const char *why)
+static void end_waiting(struct runner *runner, const char *why)
 {
-	struct runner_ending ending = {.outcome = outcome, .text = why, .size = strlen(why)};
+	struct runner_ending ending = {
+		.outcome = RUNNER_UNAVAILABLE,
+		.text = why,
+		.size = strlen(why),
+	};
 
-	while (runner->first) {
-		struct runner_call *call = runner->first;
+	while (runner->queue.first) {
+		struct runner_call *call = runner->queue.first;
 
-		unlink_call(runner, call);
-		loop_timer_disarm(&call->clock);
-		runner->handler.done(runner->data, call, &ending);
+		queue_remove(&runner->queue, call);
+		end_call(runner, call, &ending);
 	}
 }
 
-static void run_call(struct runner *runner, struct runner_call *call, const char *arguments,
+/* ── workers ─────────────────────────────────────────────────────────────────────────────────── */
+
+/* Take the call off the worker that has run it. */
+static struct runner_call *take_running(struct runner_worker *worker)
+{
+	struct runner *runner = worker->runner;
+	struct runner_call *call = take_ptr(worker->running);
+
+	if (!call)
+		return NULL;
+	call->worker = NULL;
+	runner->n_running--;
+	runner->runs_alone = false;
+	if (runner->ended_ns)
+		runner->ended_ns[call->tool] = clock_now_ns();
+	return call;
+}
+
+/* End the worker's host, and keep count. */
+static void drop_host(struct runner_worker *worker)
+{
+	if (!worker->host)
+		return;
+	if (worker->is_loaded)
+		worker->runner->n_loaded--;
+	else
+		worker->runner->n_starting--;
+	worker->is_loaded = false;
+	host_free(take_ptr(worker->host));
+}
+
+static void run_call(struct runner_worker *worker, struct runner_call *call, const char *arguments,
 	size_t size)
 {
+	struct runner *runner = worker->runner;
 	int r;
 
-	runner->running = call;
+	worker->running = call;
+	call->worker = worker;
+	runner->n_running++;
+	runner->runs_alone = !runner->toolbox->tools[call->tool].is_parallel;
 	loop_timer_disarm(&runner->rest);
-	r = host_invoke(runner->host, call->id, call->tool, arguments, size);
+	r = host_invoke(worker->host, call->id, call->tool, arguments, size);
 	/* A host that cannot be written to has ended, and says so in a moment: the call is its last. */
 	if (r < 0)
 		log_debug("%s: the host takes no call: %s", runner->toolbox->id, strerror(-r));
 }
 
-static void run_next(struct runner *runner)
+static struct runner_worker *find_idle(const struct runner *runner)
 {
-	struct runner_call *call = runner->first;
-
-	if (runner->state != RUNNER_READY || runner->running || !call)
-		return;
-	unlink_call(runner, call);
-	run_call(runner, call, call->arguments.data, call->arguments.size);
+	for (uint32_t i = 0; i < runner->n_workers; i++)
+		if (runner->workers[i]->is_loaded && !runner->workers[i]->running)
+			return runner->workers[i];
+	return NULL;
 }
 
-/* ── the host ────────────────────────────────────────────────────────────────────────────────── */
+static struct runner_worker *find_free(const struct runner *runner)
+{
+	for (uint32_t i = 0; i < runner->n_workers; i++)
+		if (!runner->workers[i]->host)
+			return runner->workers[i];
+	return NULL;
+}
+
+/* Whether a call of @tool may run beside what runs now. */
+static bool may_run(const struct runner *runner, uint32_t tool)
+{
+	if (runner->n_running == 0)
+		return true;
+	return !runner->runs_alone && runner->toolbox->tools[tool].is_parallel;
+}
 
 static void host_is_loaded(void *data, const char *loaded, size_t size)
 {
-	struct runner *runner = data;
+	struct runner_worker *worker = data;
+	struct runner *runner = worker->runner;
 
 	(void)loaded;
 	(void)size;
-	runner->state = RUNNER_READY;
+	worker->is_loaded = true;
+	runner->n_starting--;
+	runner->n_loaded++;
 	runner->why[0] = '\0';
-	for (struct runner_call *call = runner->first; call; call = call->next)
-		clock_run(call);
-	run_next(runner);
-	go_to_rest(runner);
+	schedule(runner);
 }
 
 static void host_has_answered(
 	void *data, uint64_t id, const struct json_tape *result, const char *text, size_t size)
 {
-	struct runner *runner = data;
-	struct runner_call *call = runner->running;
+	struct runner_worker *worker = data;
+	struct runner *runner = worker->runner;
+	struct runner_call *call;
 	struct runner_ending ending = {
 		.outcome = result ? RUNNER_RESULT : RUNNER_FAILED,
 		.text = text,
@@ -167,27 +189,14 @@ static void host_has_answered(
 	};
 
 	/* service/host has checked the id; what it lets through is the call that runs. */
-	if (!call || call->id != id)
+	if (!worker->running || worker->running->id != id)
 		return;
-	runner->running = NULL;
-	runner->backoff_ms = 0;
-	run_next(runner);
+	call = take_running(worker);
+	crashes_note_success(&runner->crashes);
+	/* The next call is under way before this one's answer is written. */
+	schedule(runner);
 	end_call(runner, call, &ending);
 	go_to_rest(runner);
-}
-
-/* Note a crash; whether there were too many of them in the window. */
-static bool is_one_too_many(struct runner *runner)
-{
-	uint64_t now_ms = clock_now_ms();
-	uint32_t limit = runner->options.crash_limit;
-	uint64_t oldest_ms;
-
-	runner->crashes_ms[runner->n_crashes++ % RUNNER_CRASHES_MAX] = now_ms;
-	if (limit == 0 || runner->n_crashes < limit)
-		return false;
-	oldest_ms = runner->crashes_ms[(runner->n_crashes - limit) % RUNNER_CRASHES_MAX];
-	return now_ms - oldest_ms <= runner->options.crash_window_s * MS_PER_S;
 }
 
 static void quarantine(struct runner *runner)
@@ -196,86 +205,43 @@ static void quarantine(struct runner *runner)
 		"quarantined after %u crashes within %llu s; a reload lets it try again",
 		runner->options.crash_limit, (unsigned long long)runner->options.crash_window_s);
 	log_error("Toolbox %s is %s", runner->toolbox->id, runner->why);
-	runner->state = RUNNER_QUARANTINED;
-	end_waiting(runner, RUNNER_UNAVAILABLE, runner->why);
-}
-
-/* Have a host again for those that wait, after the back-off. */
-static void restart(struct runner *runner)
-{
-	uint64_t delay_ms = runner->backoff_ms;
-
-	runner->backoff_ms = delay_ms == 0 ? BACKOFF_FIRST_MS : 2 * delay_ms;
-	if (runner->backoff_ms > BACKOFF_LAST_MS)
-		runner->backoff_ms = BACKOFF_LAST_MS;
-	runner->state = RUNNER_RESTARTING;
-	loop_timer_arm(&runner->restart, delay_ms);
-}
-
-static void restart_is_due(void *data)
-{
-	struct runner *runner = data;
-
-	if (runner->first)
-		start(runner);
-	else
-		runner->state = RUNNER_IDLE;
-	go_to_rest(runner);
-}
-
-static void describe_end(struct runner *runner, const struct host_end *end)
-{
-	switch (end->reason) {
-	case HOST_EXITED:
-		snprintf(runner->why, WHY_BYTES, "its host ended with exit status %d", end->exit_code);
-		break;
-	case HOST_SIGNALED:
-		snprintf(runner->why, WHY_BYTES, "its host died (%s)", host_signal_name(end->signal));
-		break;
-	case HOST_MALFORMED:
-		snprintf(runner->why, WHY_BYTES, "its host sent a malformed frame");
-		break;
-	case HOST_TOO_LARGE:
-		snprintf(runner->why, WHY_BYTES, "its host sent %zu bytes, %zu are allowed",
-			end->actual, end->max);
-		break;
-	case HOST_REFUSED:
-		snprintf(runner->why, WHY_BYTES, "it cannot be loaded: %s", end->message);
-		break;
-	case HOST_TOO_SLOW:
-		snprintf(runner->why, WHY_BYTES, "its host did not start within %llu ms",
-			(unsigned long long)runner->options.start_timeout_ms);
-		break;
-	}
+	runner->is_quarantined = true;
+	loop_timer_disarm(&runner->restart);
+	end_waiting(runner, runner->why);
 }
 
 static void host_has_ended(void *data, const struct host_end *end)
 {
-	struct runner *runner = data;
-	struct runner_call *call = take_ptr(runner->running);
-	bool was_starting = runner->state == RUNNER_STARTING;
+	struct runner_worker *worker = data;
+	struct runner *runner = worker->runner;
+	struct runner_call *call = take_running(worker);
+	bool was_starting = !worker->is_loaded;
 	struct runner_ending ending = {
 		.outcome = end->reason == HOST_TOO_LARGE ? RUNNER_TOO_LARGE : RUNNER_CRASHED,
 		.end = end,
 	};
-	bool is_one = end->reason != HOST_TOO_LARGE && is_one_too_many(runner);
+	/* What was killed for its output did not crash. */
+	bool is_too_often = end->reason != HOST_TOO_LARGE &&
+		crashes_note(&runner->crashes, clock_now_ms(), runner->options.crash_limit,
+			runner->options.crash_window_s * MS_PER_S);
 
-	describe_end(runner, end);
+	host_describe_end(end, runner->why, sizeof(runner->why));
 	log_warning("Toolbox %s: %s", runner->toolbox->id, runner->why);
 	if (call)
 		end_call(runner, call, &ending);
-	host_free(take_ptr(runner->host));
-	if (is_one) {
+	drop_host(worker);
+	set_clocks(runner);
+	if (is_too_often) {
 		quarantine(runner);
 	} else {
-		if (was_starting)
-			end_waiting(runner, RUNNER_UNAVAILABLE, runner->why);
-		restart(runner);
+		if (was_starting && runner->n_loaded == 0)
+			end_waiting(runner, runner->why);
+		loop_timer_arm(&runner->restart, crashes_next_delay_ms(&runner->crashes));
 	}
 	go_to_rest(runner);
 }
 
-static void start(struct runner *runner)
+static void start_worker(struct runner *runner, struct runner_worker *worker)
 {
 	static const struct host_handler handler = {
 		.loaded = host_is_loaded,
@@ -291,56 +257,103 @@ static void start(struct runner *runner)
 		.stderr_max = runner->options.stderr_max,
 		.start_timeout_ms = runner->options.start_timeout_ms,
 	};
-	int r;
+	int r = host_spawn(runner->loop, &options, &handler, worker, &worker->host);
 
-	loop_timer_disarm(&runner->restart);
-	for (struct runner_call *call = runner->first; call; call = call->next)
-		clock_stand(call);
-	runner->state = RUNNER_STARTING;
-	r = host_spawn(runner->loop, &options, &handler, runner, &runner->host);
-	if (r == 0)
-		return;
-	snprintf(runner->why, WHY_BYTES, "its host cannot be started (%s): %s",
-		options.program, strerror(-r));
-	log_error("Toolbox %s: %s", runner->toolbox->id, runner->why);
-	runner->state = RUNNER_IDLE;
-	end_waiting(runner, RUNNER_UNAVAILABLE, runner->why);
-}
-
-/* A deadline has passed. */
-static void clock_has_run_out(void *data)
-{
-	struct runner_call *call = data;
-	struct runner *runner = call->runner;
-	struct runner_ending ending = {.outcome = RUNNER_TIMED_OUT};
-
-	if (call != runner->running) {
-		unlink_call(runner, call);
-		runner->handler.done(runner->data, call, &ending);
-		go_to_rest(runner);
+	if (r == 0) {
+		runner->n_starting++;
 		return;
 	}
-	runner->running = NULL;
-	host_free(take_ptr(runner->host));
-	runner->state = RUNNER_IDLE;
-	end_call(runner, call, &ending);
-	if (runner->first && runner->state == RUNNER_IDLE)
-		start(runner);
+	snprintf(runner->why, WHY_BYTES, "its host cannot be started (%s): %s", options.program,
+		strerror(-r));
+	log_error("Toolbox %s: %s", runner->toolbox->id, runner->why);
+	if (runner->n_loaded + runner->n_starting == 0)
+		end_waiting(runner, runner->why);
+}
+
+/* ── the schedule ────────────────────────────────────────────────────────────────────────────── */
+
+/* Start hosts for those that wait, as far as there may be more. */
+static void start_workers(struct runner *runner)
+{
+	struct runner_worker *worker;
+
+	/* Who waits beside an idle host waits for others to end, not for one more. */
+	if (loop_timer_is_armed(&runner->restart) || runner->is_quarantined || find_idle(runner))
+		return;
+	while (runner->n_starting < runner->queue.n_calls && (worker = find_free(runner))) {
+		uint32_t n_starting = runner->n_starting;
+
+		start_worker(runner, worker);
+		if (runner->n_starting == n_starting)
+			break;
+	}
+}
+
+/* Run what may run now, first come first served; have hosts for the rest. */
+static void schedule(struct runner *runner)
+{
+	struct runner_call *call;
+	struct runner_worker *worker;
+
+	while ((call = runner->queue.first) && may_run(runner, call->tool) &&
+		(worker = find_idle(runner))) {
+		queue_remove(&runner->queue, call);
+		run_call(worker, call, call->arguments.data, call->arguments.size);
+	}
+	start_workers(runner);
+	set_clocks(runner);
 	go_to_rest(runner);
+}
+
+static void restart_is_due(void *data)
+{
+	schedule(data);
+}
+
+/* Take a call out, wherever it is; its host, if it runs, goes with it. */
+static void withdraw(struct runner_call *call, const struct runner_ending *ending)
+{
+	struct runner *runner = call->runner;
+	struct runner_worker *worker = call->worker;
+
+	if (worker) {
+		take_running(worker);
+		drop_host(worker);
+	} else {
+		queue_remove(&runner->queue, call);
+	}
+	end_call(runner, call, ending);
+	schedule(runner);
+}
+
+static void clock_has_run_out(void *data)
+{
+	struct runner_ending ending = {.outcome = RUNNER_TIMED_OUT};
+
+	withdraw(data, &ending);
+}
+
+void runner_cancel(struct runner *runner, struct runner_call *call)
+{
+	struct runner_ending ending = {.outcome = RUNNER_CANCELLED};
+
+	(void)runner;
+	withdraw(call, &ending);
 }
 
 static void rest_is_over(void *data)
 {
 	struct runner *runner = data;
 
-	if (runner->running || runner->first)
+	if (runner->n_running > 0 || runner->queue.first)
 		return;
 	if (runner->is_retired) {
 		runner->handler.drained(runner->data, runner);
 		return;
 	}
-	host_free(take_ptr(runner->host));
-	runner->state = RUNNER_IDLE;
+	for (uint32_t i = 0; i < runner->n_workers; i++)
+		if (runner->workers[i]->is_loaded)
+			drop_host(runner->workers[i]);
 }
 
 /* ── for the owner ───────────────────────────────────────────────────────────────────────────── */
@@ -351,6 +364,22 @@ static bool has_cooldown(const struct toolbox *toolbox)
 		if (toolbox->tools[i].cooldown_s > 0)
 			return true;
 	return false;
+}
+
+static int make_workers(struct runner *runner, uint32_t n_workers)
+{
+	runner->workers = calloc(n_workers, sizeof(struct runner_worker *));
+	if (!runner->workers)
+		return -ENOMEM;
+	for (; runner->n_workers < n_workers; runner->n_workers++) {
+		struct runner_worker *worker = calloc(1, sizeof(*worker));
+
+		if (!worker)
+			return -ENOMEM;
+		worker->runner = runner;
+		runner->workers[runner->n_workers] = worker;
+	}
+	return 0;
 }
 
 int runner_new(struct loop *loop, struct toolbox *toolbox, const struct runner_options *options,
@@ -365,8 +394,9 @@ int runner_new(struct loop *loop, struct toolbox *toolbox, const struct runner_o
 	runner->options = *options;
 	runner->handler = *handler;
 	runner->data = data;
-	runner->last_link = &runner->first;
-	if (loop_timer_init(&runner->restart, loop, restart_is_due, runner) < 0 ||
+	queue_init(&runner->queue);
+	if (make_workers(runner, options->workers) < 0 ||
+		loop_timer_init(&runner->restart, loop, restart_is_due, runner) < 0 ||
 		loop_timer_init(&runner->rest, loop, rest_is_over, runner) < 0)
 		return -ENOMEM;
 	if (has_cooldown(toolbox)) {
@@ -382,7 +412,11 @@ void runner_free(struct runner *runner)
 {
 	if (!runner)
 		return;
-	host_free(runner->host);
+	for (uint32_t i = 0; i < runner->n_workers; i++) {
+		host_free(runner->workers[i]->host);
+		free(runner->workers[i]);
+	}
+	free(runner->workers);
 	loop_timer_deinit(&runner->restart);
 	loop_timer_deinit(&runner->rest);
 	toolbox_unref(runner->toolbox);
@@ -407,51 +441,64 @@ void runner_call_deinit(struct runner_call *call)
 	buffer_deinit(&call->arguments);
 }
 
-int runner_submit(struct runner *runner, struct runner_call *call, const char *arguments,
-	size_t size, uint64_t timeout_ms)
+/* Put the call behind those that wait. */
+static int queue_call(
+	struct runner *runner, struct runner_call *call, const char *arguments, size_t size)
 {
-	if (runner->state == RUNNER_QUARANTINED)
-		return RUNNER_E_QUARANTINED;
-	call->runner = runner;
-	call->left_ms = timeout_ms;
-	call->submitted_ns = clock_now_ns();
-	if (runner->state == RUNNER_READY && !runner->running) {
-		clock_run(call);
-		run_call(runner, call, arguments, size);
-		return 0;
-	}
-	if (runner->n_waiting >= runner->options.queue_max)
+	if (runner->queue.n_calls >= runner->options.queue_max)
 		return RUNNER_E_BUSY;
 	buffer_reset(&call->arguments);
 	buffer_append(&call->arguments, arguments, size);
 	if (buffer_status(&call->arguments) < 0)
 		return buffer_status(&call->arguments);
-	push(runner, call);
-	if (runner->state != RUNNER_STARTING)
-		clock_run(call);
-	if (runner->state == RUNNER_IDLE) {
-		/* From the loop, so that done() never comes before this returns. */
-		runner->state = RUNNER_RESTARTING;
-		loop_timer_arm(&runner->restart, 0);
-	}
+	queue_push(&runner->queue, call);
 	return 0;
+}
+
+int runner_submit(struct runner *runner, struct runner_call *call, const char *arguments,
+	size_t size, uint64_t timeout_ms)
+{
+	struct runner_worker *worker = NULL;
+	int r;
+
+	if (runner->is_quarantined)
+		return RUNNER_E_QUARANTINED;
+	call->runner = runner;
+	call->worker = NULL;
+	call->left_ms = timeout_ms;
+	call->submitted_ns = clock_now_ns();
+	if (!runner->queue.first && may_run(runner, call->tool))
+		worker = find_idle(runner);
+	if (worker) {
+		loop_timer_arm(&call->clock, timeout_ms);
+		run_call(worker, call, arguments, size);
+		return 0;
+	}
+	r = queue_call(runner, call, arguments, size);
+	/* From the loop, so that done() never comes before this returns. */
+	if (r == 0 && !loop_timer_is_armed(&runner->restart) && runner->n_starting == 0 &&
+		find_free(runner))
+		loop_timer_arm(&runner->restart, 0);
+	return r;
 }
 
 void runner_end_all(struct runner *runner, const char *why)
 {
-	struct runner_call *call = take_ptr(runner->running);
 	struct runner_ending ending = {
 		.outcome = RUNNER_UNAVAILABLE,
 		.text = why,
 		.size = strlen(why),
 	};
 
-	if (call) {
-		host_free(take_ptr(runner->host));
-		runner->state = RUNNER_IDLE;
+	end_waiting(runner, why);
+	for (uint32_t i = 0; i < runner->n_workers; i++) {
+		struct runner_call *call = take_running(runner->workers[i]);
+
+		if (!call)
+			continue;
+		drop_host(runner->workers[i]);
 		end_call(runner, call, &ending);
 	}
-	end_waiting(runner, RUNNER_UNAVAILABLE, why);
 	go_to_rest(runner);
 }
 
@@ -463,18 +510,18 @@ void runner_retire(struct runner *runner)
 
 void runner_prestart(struct runner *runner)
 {
-	if (runner->state == RUNNER_IDLE)
-		start(runner);
+	struct runner_worker *worker = find_free(runner);
+
+	if (worker && runner->n_loaded + runner->n_starting == 0 && !runner->is_quarantined)
+		start_worker(runner, worker);
 }
 
 void runner_forgive(struct runner *runner)
 {
-	runner->n_crashes = 0;
-	runner->backoff_ms = 0;
-	if (runner->state == RUNNER_QUARANTINED) {
-		runner->state = RUNNER_IDLE;
+	crashes_forgive(&runner->crashes);
+	if (runner->is_quarantined)
 		runner->why[0] = '\0';
-	}
+	runner->is_quarantined = false;
 }
 
 struct toolbox *runner_toolbox(const struct runner *runner)
@@ -484,7 +531,13 @@ struct toolbox *runner_toolbox(const struct runner *runner)
 
 enum runner_state runner_state(const struct runner *runner)
 {
-	return runner->state;
+	if (runner->is_quarantined)
+		return RUNNER_QUARANTINED;
+	if (runner->n_loaded > 0)
+		return RUNNER_READY;
+	if (runner->n_starting > 0)
+		return RUNNER_STARTING;
+	return loop_timer_is_armed(&runner->restart) ? RUNNER_RESTARTING : RUNNER_IDLE;
 }
 
 const char *runner_state_name(enum runner_state state)
@@ -507,17 +560,17 @@ const char *runner_why(const struct runner *runner)
 
 unsigned int runner_n_hosts(const struct runner *runner)
 {
-	return runner->host != NULL;
+	return runner->n_starting + runner->n_loaded;
 }
 
 uint32_t runner_n_waiting(const struct runner *runner)
 {
-	return runner->n_waiting;
+	return runner->queue.n_calls;
 }
 
 uint32_t runner_n_calls(const struct runner *runner)
 {
-	return runner->n_waiting + (runner->running != NULL);
+	return runner->queue.n_calls + runner->n_running;
 }
 
 double runner_cooldown_s(const struct runner *runner, const struct tool *tool)

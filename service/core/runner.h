@@ -5,30 +5,35 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/queue.h"
 #include "core/statistics.h"
 #include "host/host.h"
 #include "json/reader.h"
 #include "loop/loop.h"
 #include "registry/toolbox.h"
-#include "util/buffer.h"
 #include "util/cleanup.h"
 
 /*
- * The runner of one toolbox: its process, its queue, its deadlines.
+ * The runner of one toolbox: its hosts, its queue, its deadlines.
  *
- *                 call                 loaded                 idle_s over
- *      IDLE ─────────────▶ STARTING ───────────▶ READY ─────────────────────▶ IDLE
- *       ▲                   ▲    │                 │
- *       │ nothing waits     │    │ refused,        │ crashed, or killed for a deadline
- *       │                   │    │ too slow        ▼
+ *                 call                  loaded                 idle_s over
+ *      IDLE ─────────────▶ STARTING ──────────▶ READY ─────────────────────▶ IDLE
+ *       ▲                   ▲    │                │
+ *       │ nothing waits     │    │ refused,       │ the last host crashed
+ *       │                   │    │ too slow       ▼
  *       └───────────────────┼────┴──────▶ RESTARTING ── too many crashes ──▶ QUARANTINED
  *                           └─ back-off over ─┘             a reload ──▶ IDLE
  *
- *   a call:   queued ──▶ running ──▶ done     exactly once, whatever happens
+ *   a call:   waiting ──▶ running ──▶ done     exactly once, whatever happens
  *
- * The clock of a call counts waiting and running; it stands while the host starts. A call that is
- * over its deadline while it runs takes the host down with it: there is no other way to stop a C
- * function. After a crash the host is started again at once, then after 50 ms doubling to 5 s.
+ * Up to `workers` hosts, one call in each; another one is started when a call waits and all that
+ * are there are busy. A tool with `"parallel": false` waits until nothing else runs, and runs
+ * alone; calls never overtake each other.
+ *
+ * The clock of a call counts waiting and running; it stands while the first host starts. A call
+ * that is over its deadline while it runs, or is cancelled, takes its host down with it: there is
+ * no other way to stop a C function. After a crash a host is started again at once, then after
+ * 50 ms doubling to 5 s (core/crashes.h).
  */
 struct runner;
 
@@ -44,6 +49,7 @@ enum runner_outcome {
 	RUNNER_RESULT,	    /* text: the JSON result */
 	RUNNER_FAILED,	    /* text: the tool's own words */
 	RUNNER_TIMED_OUT,   /* the deadline passed, waiting or running */
+	RUNNER_CANCELLED,   /* runner_cancel() */
 	RUNNER_CRASHED,	    /* end: how the host died */
 	RUNNER_TOO_LARGE,   /* end: what it sent was over the limit */
 	RUNNER_UNAVAILABLE, /* text: why */
@@ -57,18 +63,6 @@ struct runner_ending {
 	const struct host_end *end;
 };
 
-/* A call's place in the schedule; embedded in what it belongs to. */
-struct runner_call {
-	struct runner_call *next;
-	struct runner *runner;
-	uint64_t id;		 /* chosen by the owner, unique while it is in flight */
-	uint32_t tool;		 /* index in the toolbox */
-	uint64_t left_ms;	 /* of its time, while the clock stands */
-	struct loop_timer clock; /* the deadline, while the clock runs */
-	struct buffer arguments; /* JSON text, while it waits */
-	uint64_t submitted_ns;
-};
-
 struct runner_options {
 	const char *host_program; /* borrowed, as long as the runner lives */
 	size_t output_max;
@@ -76,11 +70,10 @@ struct runner_options {
 	uint64_t start_timeout_ms;
 	uint64_t idle_s;
 	uint32_t queue_max;
-	uint32_t crash_limit; /* 0: never quarantined; at most RUNNER_CRASHES_MAX */
+	uint32_t workers;     /* hosts at a time, at least 1 */
+	uint32_t crash_limit; /* 0: never quarantined; at most CRASHES_MAX */
 	uint64_t crash_window_s;
 };
-
-#define RUNNER_CRASHES_MAX 100
 
 struct runner_handler {
 	/* A call is over; it is the owner's again. */
@@ -117,6 +110,9 @@ enum runner_status {
  */
 int runner_submit(struct runner *runner, struct runner_call *call, const char *arguments,
 	size_t size, uint64_t timeout_ms);
+
+/* End one call that is in it, waiting or running. */
+void runner_cancel(struct runner *runner, struct runner_call *call);
 
 /* End all calls that are in it, as unavailable for the reason @why. */
 void runner_end_all(struct runner *runner, const char *why);

@@ -54,6 +54,7 @@ struct service {
 	struct invocation *spare;
 	uint32_t n_in_flight;
 	uint64_t last_call_id;
+	uint64_t watched_until_ms; /* call events are broadcast, somebody watches */
 
 	/* Requests that came before the first catalogue was there. */
 	struct deferred *deferred;

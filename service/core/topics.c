@@ -55,12 +55,14 @@ static const struct topic topics[] = {
 	{"ovos.persona.tools.discover", listing_discover},
 	{"ovos.pip.install.complete", reload_soon},
 	{"ovos.pip.uninstall.complete", reload_soon},
+	{"ovos.tools.cancel", invocation_cancel},
 	{"ovos.tools.get", listing_get},
 	{"ovos.tools.invoke", invocation_begin},
 	{"ovos.tools.list", listing_list},
 	{"ovos.tools.reload", reload_request},
 	{"ovos.tools.status", status_answer},
 	{"ovos.tools.validate", invocation_validate},
+	{"ovos.tools.watch", invocation_watch},
 };
 
 struct key {

@@ -40,10 +40,14 @@ struct host_end {
 	int exit_code;
 	int signal;
 	const char *pointer; /* HOST_REFUSED: JSON Pointer into the LOAD frame, NUL-terminated */
-	const char *message; /* HOST_REFUSED: NUL-terminated, checked to be UTF-8 */
+	const char *message; /* HOST_REFUSED: its own words, NUL-terminated, checked to be UTF-8;
+				HOST_MALFORMED: what it did, for the log */
 	size_t actual;       /* HOST_TOO_LARGE: bytes of the answer, as its frame says */
 	size_t max;          /* HOST_TOO_LARGE: output_max */
 };
+
+/* Write how it ended, as a part of a sentence: "its host died (SIGSEGV)". NUL-terminated. */
+void host_describe_end(const struct host_end *end, char *ret_text, size_t size);
 
 /* What a host tells. Each of these may call host_free, and answered() may invoke the next call; the
  * texts are the host's and go with it. */

@@ -54,17 +54,29 @@ static const char *take_token(const char *pointer, struct buffer *ret_token)
 	return pointer;
 }
 
-static uint32_t find_element(const struct json_tape *tape, uint32_t array, struct buffer *token)
+/* RFC 6901 §4: an index is digits without a leading zero. */
+static bool read_index(const struct buffer *token, uint32_t *ret_index)
 {
-	const char *digits = buffer_terminate(token);
-	uint32_t child = json_first(tape, array);
-	unsigned long position;
-	char *end;
+	uint64_t index = 0;
 
-	if (!digits || token->size == 0)
-		return JSON_NONE;
-	position = strtoul(digits, &end, 10);
-	if (*end)
+	if (token->size == 0 || (token->size > 1 && token->data[0] == '0'))
+		return false;
+	for (size_t i = 0; i < token->size; i++) {
+		if (token->data[i] < '0' || token->data[i] > '9' || index > UINT32_MAX / 10)
+			return false;
+		index = index * 10 + (uint64_t)(token->data[i] - '0');
+	}
+	*ret_index = (uint32_t)index;
+	return index <= UINT32_MAX;
+}
+
+static uint32_t find_element(
+	const struct json_tape *tape, uint32_t array, const struct buffer *token)
+{
+	uint32_t child = json_first(tape, array);
+	uint32_t position;
+
+	if (!read_index(token, &position))
 		return JSON_NONE;
 	while (child < json_end(tape, array) && position-- > 0)
 		child = json_next(tape, child);

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/answer.h"
+#include "host/host.h"
+#include "policy/approval.h"
+#include "registry/toolbox.h"
+#include "schema/schema.h"
+
+/*
+ * The errors of a call, in the words of DESIGN §2.2: each writes `error`, `code` and the keys that
+ * carry the facts. What a tool has said is cut to @max code points.
+ */
+
+void errors_write_invalid_arguments(
+	struct answer *answer, const struct tool *tool, const struct schema_report *report);
+
+void errors_write_cooldown(struct answer *answer, const struct tool *tool, double left_s);
+
+/* Nobody can be asked in this version: what would need an answer is denied, and told what would do. */
+void errors_write_denied(struct answer *answer, const struct tool *tool, enum approval_mode mode);
+
+/* @n_waiting: calls that wait already. */
+void errors_write_busy(struct answer *answer, const struct tool *tool, uint32_t n_waiting);
+
+void errors_write_unavailable(struct answer *answer, const struct tool *tool, const char *why);
+
+/* "@what 'NAME' in ToolBox 'ID': @actual @unit, @max are allowed" */
+void errors_write_too_large(struct answer *answer, const struct tool *tool, const char *what,
+	size_t actual, size_t max, const char *unit);
+
+/* @text: the tool's own words, @size bytes. */
+void errors_write_failure(struct answer *answer, const struct tool *tool, const char *text,
+	size_t size, uint32_t max);
+
+void errors_write_invalid_output(struct answer *answer, const struct tool *tool,
+	const struct schema_report *report, uint32_t max);
+
+void errors_write_timeout(struct answer *answer, const struct tool *tool, uint64_t timeout_ms);
+
+/* @call_id: the JSON text of the id, with its quotes. */
+void errors_write_cancelled(struct answer *answer, const struct buffer *call_id);
+
+void errors_write_crash(
+	struct answer *answer, const struct tool *tool, const struct host_end *end);
