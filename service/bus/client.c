@@ -381,6 +381,7 @@ static struct lws_vhost *create_vhost(struct loop *loop, bool is_tls)
 		.vhost_name = "bus-client",
 		.protocols = client_protocols,
 		.options = is_tls ? LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT : 0,
+		.http_proxy_address = LOOP_NO_PROXY,
 		.retry_and_idle_policy = &no_retry,
 	};
 

@@ -369,6 +369,7 @@ static struct lws_vhost *create_vhost(struct loop *loop)
 		.port = CONTEXT_PORT_NO_LISTEN_SERVER,
 		.vhost_name = "bus",
 		.protocols = embedded_protocols,
+		.http_proxy_address = LOOP_NO_PROXY,
 		.retry_and_idle_policy = &no_retry,
 	};
 

@@ -102,6 +102,7 @@ static int adopt_epoll(struct loop *loop)
 	struct lws_context_creation_info info = {
 		.port = CONTEXT_PORT_NO_LISTEN,
 		.vhost_name = "loop",
+		.http_proxy_address = LOOP_NO_PROXY,
 		.protocols = loop_protocols,
 	};
 	lws_sock_file_fd_type fd = {.filefd = loop->epoll_fd};

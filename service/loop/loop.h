@@ -44,6 +44,10 @@ void loop_stop(struct loop *loop);
 /* The libwebsockets context, for the layers that speak through it. */
 struct lws_context *loop_lws(struct loop *loop);
 
+/* The http_proxy_address of every vhost: port 0 means none. Left out, it would be that of
+ * $http_proxy, which a bus on this device is not behind. */
+#define LOOP_NO_PROXY ":0"
+
 /* @events: what epoll reported (EPOLLIN, EPOLLOUT, EPOLLHUP, …). */
 typedef void (*loop_fd_function)(void *data, uint32_t events);
 
