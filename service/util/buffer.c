@@ -40,17 +40,24 @@ static int grow(struct buffer *buffer, size_t needed)
 	return 0;
 }
 
-char *buffer_reserve(struct buffer *buffer, size_t size)
+/* Room for @size more bytes, whatever the limit says. */
+static char *reserve(struct buffer *buffer, size_t size)
 {
 	if (buffer->error)
 		return NULL;
 	if (size > SIZE_MAX - buffer->size)
 		buffer->error = -ENOMEM;
-	else if (buffer->limit && buffer->size + size > buffer->limit)
-		buffer->error = -EMSGSIZE;
 	else if (!buffer->data || buffer->size + size > buffer->capacity)
 		buffer->error = grow(buffer, buffer->size + size);
 	return buffer->error ? NULL : buffer->data + buffer->size;
+}
+
+char *buffer_reserve(struct buffer *buffer, size_t size)
+{
+	if (!buffer->error && buffer->limit &&
+		(size > buffer->limit || buffer->size > buffer->limit - size))
+		buffer->error = -EMSGSIZE;
+	return reserve(buffer, size);
 }
 
 void buffer_vprintf(struct buffer *buffer, const char *format, va_list arguments)
@@ -66,7 +73,10 @@ void buffer_vprintf(struct buffer *buffer, const char *format, va_list arguments
 		buffer->error = buffer->error ? buffer->error : -EINVAL;
 		return;
 	}
-	place = buffer_reserve(buffer, (size_t)length + 1);
+	/* vsnprintf writes a NUL behind the text; it is not part of it, and not limited. */
+	if (!buffer_reserve(buffer, (size_t)length))
+		return;
+	place = reserve(buffer, (size_t)length + 1);
 	if (!place)
 		return;
 	vsnprintf(place, (size_t)length + 1, format, arguments);
@@ -84,7 +94,7 @@ void buffer_printf(struct buffer *buffer, const char *format, ...)
 
 char *buffer_terminate(struct buffer *buffer)
 {
-	char *place = buffer_reserve(buffer, 1);
+	char *place = reserve(buffer, 1);
 
 	if (!place)
 		return NULL;

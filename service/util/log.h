@@ -44,7 +44,7 @@ void log_write(enum log_level level, const char *format, ...)
 #define log_error(...)	 log_write(LOG_LEVEL_ERROR, __VA_ARGS__)
 
 /*
- * A limited rate for lines that a peer can provoke: LOG_RATE_BURST lines, then one per
+ * A limited rate for lines that a peer can provoke: at most LOG_RATE_BURST of them in every
  * LOG_RATE_INTERVAL_MS. A zeroed struct is ready for use.
  */
 struct log_rate {

@@ -2,8 +2,6 @@
 #include "util/text.h"
 
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* A part that is contained is worth as much as this many typing mistakes. */
 #define CONTAINED_DISTANCE 2
@@ -51,12 +49,20 @@ unsigned int text_distance(
 	return rows[a_size % 3][b_size] <= most ? rows[a_size % 3][b_size] : most + 1;
 }
 
+static bool begins_with(const char *text, const char *part, size_t part_size)
+{
+	for (size_t i = 0; i < part_size; i++)
+		if (lower(text[i]) != lower(part[i]))
+			return false;
+	return true;
+}
+
 static bool contains(const char *whole, size_t whole_size, const char *part, size_t part_size)
 {
 	if (part_size < CONTAINED_BYTES)
 		return false;
 	for (size_t at = 0; at + part_size <= whole_size; at++)
-		if (strncasecmp(whole + at, part, part_size) == 0)
+		if (begins_with(whole + at, part, part_size))
 			return true;
 	return false;
 }
