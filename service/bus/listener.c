@@ -102,7 +102,7 @@ static int read_port(int fd, struct bus_address *address)
 		struct sockaddr any;
 		struct sockaddr_in v4;
 		struct sockaddr_in6 v6;
-	} name;
+	} name = {.v6 = {0}};
 	socklen_t size = sizeof(name);
 
 	if (getsockname(fd, &name.any, &size) < 0)

@@ -23,7 +23,6 @@
 struct loop_child {
 	struct loop *loop;
 	struct loop_child *next;
-	struct loop_child **link; /* what points to us: the list's head, or a neighbour's next */
 	pid_t pid;
 	int fd; /* pidfd, or -1 */
 	struct loop_source *source;
@@ -31,27 +30,23 @@ struct loop_child {
 	void *data;
 };
 
+static void child_unlink(struct loop_child *child)
+{
+	struct loop_child **link = &child->loop->children;
+
+	while (*link && *link != child)
+		link = &(*link)->next;
+	if (*link)
+		*link = child->next;
+}
+
+/* Of one that is on no list. */
 static void child_free(struct loop_child *child)
 {
-	if (child->link)
-		*child->link = child->next;
-	if (child->link && child->next)
-		child->next->link = child->link;
 	loop_source_free(child->source);
 	if (child->fd >= 0)
 		close(child->fd);
 	free(child);
-}
-
-static void child_link(struct loop_child *child)
-{
-	struct loop *loop = child->loop;
-
-	child->next = loop->children;
-	child->link = &loop->children;
-	if (child->next)
-		child->next->link = &child->next;
-	loop->children = child;
 }
 
 /* Reap the child if it has ended, and tell. Whether it had. */
@@ -64,6 +59,7 @@ static bool reap(struct loop_child *child)
 
 	if (pid == 0 || (pid < 0 && errno == EINTR))
 		return false;
+	child_unlink(child);
 	child_free(child);
 	if (function)
 		function(data, status);
@@ -129,7 +125,8 @@ int loop_add_child(struct loop *loop, pid_t pid, loop_child_function function, v
 		child_free(child);
 		return error;
 	}
-	child_link(child);
+	child->next = loop->children;
+	loop->children = child;
 	*ret_child = child;
 	return 0;
 }
@@ -151,6 +148,13 @@ void loop_child_forget(struct loop_child *child)
 
 void loop_children_close(struct loop *loop)
 {
-	while (loop->children)
-		child_free(loop->children);
+	struct loop_child *child = loop->children;
+
+	while (child) {
+		struct loop_child *next = child->next;
+
+		child_free(child);
+		child = next;
+	}
+	loop->children = NULL;
 }
