@@ -210,12 +210,16 @@ static void quarantine(struct runner *runner)
 	end_waiting(runner, runner->why);
 }
 
+static bool will_not_load(const struct host_end *end)
+{
+	return end->reason == HOST_REFUSED || end->reason == HOST_TOO_SLOW;
+}
+
 static void host_has_ended(void *data, const struct host_end *end)
 {
 	struct runner_worker *worker = data;
 	struct runner *runner = worker->runner;
 	struct runner_call *call = take_running(worker);
-	bool was_starting = !worker->is_loaded;
 	struct runner_ending ending = {
 		.outcome = end->reason == HOST_TOO_LARGE ? RUNNER_TOO_LARGE : RUNNER_CRASHED,
 		.end = end,
@@ -234,7 +238,8 @@ static void host_has_ended(void *data, const struct host_end *end)
 	if (is_too_often) {
 		quarantine(runner);
 	} else {
-		if (was_starting && runner->n_loaded == 0)
+		/* What cannot be loaded will not be by waiting; what crashed may be, next time. */
+		if (will_not_load(end) && runner->n_loaded == 0)
 			end_waiting(runner, runner->why);
 		loop_timer_arm(&runner->restart, crashes_next_delay_ms(&runner->crashes));
 	}
