@@ -17,7 +17,7 @@
 
 #define DAY_S  86400u
 #define DAY_MS 86400000u
-#define MIB    (1u << 20)
+#define MIB    (UINT64_C(1) << 20)
 
 static const char *const duplicates_words[] = {
 	[CONFIG_DUPLICATES_ERROR] = "error", [CONFIG_DUPLICATES_LAST] = "last", NULL};

@@ -212,7 +212,7 @@ void config_value_read_unsupported(struct config_reader *reader,
 void config_value_read_unsupported_unless_empty(struct config_reader *reader,
 	const struct config_setting *setting, uint32_t value, void *member)
 {
-	enum json_type type = setting->standard;
+	enum json_type type = (enum json_type)setting->standard;
 
 	(void)member;
 	if (value == JSON_NONE)

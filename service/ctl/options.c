@@ -98,12 +98,12 @@ static int keep_flag(
 		buffer_printf(why, "%s takes no value", flag->name);
 		return CTL_OPTIONS_E_USAGE;
 	}
-	if (flag->offset == MEMBER(timeout_ms))
-		return parse_timeout(value, &options->timeout_ms, why);
-	if (flag->value)
-		*(const char **)member = value;
-	else
+	if (!value)
 		*(bool *)member = true;
+	else if (flag->offset == MEMBER(timeout_ms))
+		return parse_timeout(value, &options->timeout_ms, why);
+	else
+		*(const char **)member = value;
 	return 0;
 }
 
@@ -150,22 +150,22 @@ int ctl_options_read(int argc, char **argv, struct ctl_options *ret_options, str
 	return buffer_terminate(ret_why) ? r : -ENOMEM;
 }
 
-void ctl_options_write_help(unsigned int wanted, struct buffer *out)
+void ctl_options_write_help(unsigned int groups, struct buffer *out)
 {
 	for (size_t i = 0; i < N_FLAGS; i++) {
 		const struct flag *flag = &flags[i];
 		int width = 17 - (int)strlen(flag->name);
 
-		if (flag->group & wanted)
+		if (flag->group & groups)
 			buffer_printf(out, "  %s %-*s %s\n", flag->name, width,
 				flag->value ? flag->value : "", flag->help);
 	}
 }
 
-const char *ctl_options_name(unsigned int wanted)
+const char *ctl_options_name(unsigned int groups)
 {
 	for (size_t i = 0; i < N_FLAGS; i++)
-		if (flags[i].group & wanted)
+		if (flags[i].group & groups)
 			return flags[i].name;
 	return "";
 }

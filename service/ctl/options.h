@@ -54,10 +54,10 @@ enum ctl_options_status {
 int ctl_options_read(
 	int argc, char **argv, struct ctl_options *ret_options, struct buffer *ret_why);
 
-/* Append the flags among @flags to a help text, a line each. */
-void ctl_options_write_help(unsigned int flags, struct buffer *out);
+/* Append the flags of @groups (CTL_FLAG_…) to a help text, a line each. */
+void ctl_options_write_help(unsigned int groups, struct buffer *out);
 
-/* The name of the first flag among @flags. */
-const char *ctl_options_name(unsigned int flags);
+/* The name of the first flag of @groups. */
+const char *ctl_options_name(unsigned int groups);
 
 void ctl_options_deinit(struct ctl_options *options);
