@@ -12,8 +12,9 @@
 #define NO_TOOL UINT32_MAX
 
 /* `toolbox__name`: how a shared name is told apart where only one word is allowed. */
-#define OWNER_SEPARATOR	      "__"
+#define OWNER_SEPARATOR       "__"
 #define OWNER_SEPARATOR_BYTES 2
+#define QUALIFIED_NAME_BYTES  (TOOLBOX_ID_BYTES + OWNER_SEPARATOR_BYTES + TOOL_NAME_BYTES)
 
 struct owner {
 	struct toolbox *toolbox;
@@ -42,7 +43,8 @@ struct catalogue {
 
 static int compare_owners(const void *a, const void *b)
 {
-	return strcmp(((const struct owner *)a)->toolbox->id, ((const struct owner *)b)->toolbox->id);
+	return strcmp(
+		((const struct owner *)a)->toolbox->id, ((const struct owner *)b)->toolbox->id);
 }
 
 /* The bucket of @name: where its first tool stands, or would. */
@@ -71,8 +73,7 @@ static void index_tool(struct catalogue *catalogue, uint32_t index)
 	catalogue->tools[index].next_same = NO_TOOL;
 }
 
-static void offer_tools(
-	struct catalogue *catalogue, catalogue_offers_function offers, void *data)
+static void offer_tools(struct catalogue *catalogue, catalogue_offers_function offers, void *data)
 {
 	for (size_t i = 0; i < catalogue->n_owners; i++) {
 		struct owner *owner = &catalogue->owners[i];
@@ -154,8 +155,8 @@ void catalogue_free(struct catalogue *catalogue)
 
 int catalogue_add_failure(struct catalogue *catalogue, const char *toolbox_id, const char *error)
 {
-	struct catalogue_failure *failures = reallocarray(
-		catalogue->failures, catalogue->n_failures + 1, sizeof(*failures));
+	struct catalogue_failure *failures =
+		reallocarray(catalogue->failures, catalogue->n_failures + 1, sizeof(*failures));
 	cleanup_free char *id_copy = strdup(toolbox_id);
 	cleanup_free char *error_copy = strdup(error);
 
@@ -173,8 +174,8 @@ int catalogue_add_failure(struct catalogue *catalogue, const char *toolbox_id, c
 int catalogue_add_absence(
 	struct catalogue *catalogue, const char *toolbox_id, const char *name, const char *why)
 {
-	struct catalogue_absence *absences = reallocarray(
-		catalogue->absences, catalogue->n_absences + 1, sizeof(*absences));
+	struct catalogue_absence *absences =
+		reallocarray(catalogue->absences, catalogue->n_absences + 1, sizeof(*absences));
 	cleanup_free char *id_copy = strdup(toolbox_id);
 	cleanup_free char *name_copy = name ? strdup(name) : NULL;
 	cleanup_free char *why_copy = strdup(why);
@@ -213,12 +214,13 @@ struct toolbox *catalogue_toolbox(const struct catalogue *catalogue, size_t inde
 	return owner->toolbox;
 }
 
-/* As strcmp, for an id with a length. */
+/* As strcmp, for an id with a length. A caller's may hold U+0000, where strncmp would stop. */
 static int compare_id(const char *id, const char *wanted, size_t wanted_size)
 {
-	int order = strncmp(id, wanted, wanted_size);
+	size_t size = strlen(id);
+	int order = memcmp(id, wanted, size < wanted_size ? size : wanted_size);
 
-	return order != 0 ? order : id[wanted_size] != '\0';
+	return order != 0 ? order : (size > wanted_size) - (size < wanted_size);
 }
 
 long catalogue_find_toolbox(const struct catalogue *catalogue, const char *id, size_t id_size)
@@ -226,8 +228,6 @@ long catalogue_find_toolbox(const struct catalogue *catalogue, const char *id, s
 	size_t low = 0;
 	size_t high = catalogue->n_owners;
 
-	if (memchr(id, '\0', id_size))
-		return -1;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 		int order = compare_id(catalogue->owners[middle].toolbox->id, id, id_size);
@@ -291,6 +291,9 @@ static const struct tool *find_in(const struct catalogue *catalogue, const char 
 static const struct tool *find_qualified(const struct catalogue *catalogue, const char *name,
 	size_t name_size, const char *id, size_t id_size)
 {
+	/* A caller's name may have megabytes, and each "__" in it would cost a look at the rest. */
+	if (name_size > QUALIFIED_NAME_BYTES)
+		return NULL;
 	for (size_t at = 1; at + OWNER_SEPARATOR_BYTES < name_size; at++) {
 		const char *rest = name + at + OWNER_SEPARATOR_BYTES;
 		const struct tool *tool;
@@ -321,9 +324,7 @@ int catalogue_find(const struct catalogue *catalogue, const char *name, size_t n
 		*ret_tool = catalogue->tools[at].tool;
 		return 0;
 	}
-	tool = toolbox_id
-		? find_in(catalogue, name, name_size, toolbox_id, toolbox_id_size)
-		: NULL;
+	tool = toolbox_id ? find_in(catalogue, name, name_size, toolbox_id, toolbox_id_size) : NULL;
 	if (!tool)
 		tool = find_qualified(catalogue, name, name_size, toolbox_id, toolbox_id_size);
 	if (!tool)
@@ -339,8 +340,8 @@ bool catalogue_is_shared_name(const struct catalogue *catalogue, const char *nam
 	return at != NO_TOOL && catalogue->tools[at].next_same != NO_TOOL;
 }
 
-const char *catalogue_owner(const struct catalogue *catalogue, const char *name, size_t name_size,
-	size_t position)
+const char *catalogue_owner(
+	const struct catalogue *catalogue, const char *name, size_t name_size, size_t position)
 {
 	uint32_t at = *bucket_of(catalogue, name, name_size);
 

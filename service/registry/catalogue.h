@@ -87,8 +87,8 @@ bool catalogue_is_shared_name(const struct catalogue *catalogue, const char *nam
 
 /* The id of the toolbox at @position (from 0, in list order) among those that have @name; NULL
  * behind the last. */
-const char *catalogue_owner(const struct catalogue *catalogue, const char *name, size_t name_size,
-	size_t position);
+const char *catalogue_owner(
+	const struct catalogue *catalogue, const char *name, size_t name_size, size_t position);
 
 /* Up to CATALOGUE_SUGGESTIONS_MAX offered names near to @name, nearest first, of the toolbox
  * @toolbox_id (NULL: any). Returns how many. */

@@ -28,7 +28,8 @@ struct manifest_reader {
 /* Keys and kinds of the contract that this version does not build: refused by name, since ignoring
  * them would change what a call may do. */
 static const char *const kinds_to_come[] = {"plugin", "command", "python", "mcp", "bus"};
-static const char *const keys_to_come[] = {"sandbox", "config", "python", "plugins", "cwd", "env"};
+static const char *const keys_to_come[] = {
+	"sandbox", "config", "python", "plugins", "cwd", "env", "coerce"};
 
 #define N_OF(array) (sizeof(array) / sizeof(*(array)))
 
@@ -71,16 +72,17 @@ void manifest_reader_free(struct manifest_reader *reader)
 	free(reader);
 }
 
-static void stem_of(const char *path, char ret_id[MANIFEST_ID_BYTES])
+/* The name of the file at @path without ".json": *ret_size bytes, not NUL-terminated. */
+static const char *stem_of(const char *path, size_t *ret_size)
 {
 	const char *slash = strrchr(path, '/');
 	const char *name = slash ? slash + 1 : path;
-	size_t length = strnlen(name, MANIFEST_ID_BYTES - 1);
+	size_t suffix = strlen(".json");
 
-	memcpy(ret_id, name, length);
-	ret_id[length] = '\0';
-	if (length > strlen(".json") && strcmp(ret_id + length - strlen(".json"), ".json") == 0)
-		ret_id[length - strlen(".json")] = '\0';
+	*ret_size = strlen(name);
+	if (*ret_size > suffix && strcmp(name + *ret_size - suffix, ".json") == 0)
+		*ret_size -= suffix;
+	return name;
 }
 
 /* Read and parse the file; what is wrong with it is a problem. */
@@ -102,14 +104,13 @@ static int read_tape(struct manifest_reader *reader, const char *path, struct pr
 		problems_add(problems, PROBLEM_ERROR, NULL, 0, "cannot be read: %s", strerror(-r));
 	if (r < 0)
 		return MANIFEST_E_REFUSED;
-	r = json_tape_read(&reader->tape, reader->bytes.data, reader->bytes.size,
-		JSON_DEPTH_DEFAULT, &error);
+	r = json_tape_read(
+		&reader->tape, reader->bytes.data, reader->bytes.size, JSON_DEPTH_DEFAULT, &error);
 	if (r <= 0)
 		return r;
 	json_locate(reader->bytes.data, error.offset, &line, &column);
-	problems_add(problems, PROBLEM_ERROR, NULL, 0, "line %u, column %u: %s", line, column,
+	problems_add_line(problems, PROBLEM_ERROR, line, "", "line %u, column %u: %s", line, column,
 		error.message);
-	problems->items[problems->n_items - 1].line = line;
 	return MANIFEST_E_REFUSED;
 }
 
@@ -121,8 +122,7 @@ static bool refuse_what_is_to_come(const struct json_tape *tape, struct problems
 
 	for (size_t i = 0; kind != JSON_NONE && i < N_OF(kinds_to_come); i++)
 		if (json_type_at(tape, kind) == JSON_STRING &&
-			json_string_equals(
-				tape, kind, kinds_to_come[i], strlen(kinds_to_come[i])))
+			json_string_equals(tape, kind, kinds_to_come[i], strlen(kinds_to_come[i])))
 			problems_add(problems, PROBLEM_ERROR, tape, kind,
 				"the kind \"%s\" is not supported by this version; expected "
 				"\"native\"",
@@ -176,14 +176,13 @@ static int read_id(const struct json_tape *tape, const char *path, struct toolbo
 	struct problems *problems)
 {
 	uint32_t given = json_find(tape, 0, "toolbox_id");
-	char stem[MANIFEST_ID_BYTES];
-	size_t size = 0;
+	size_t size;
+	const char *stem = stem_of(path, &size);
 
-	stem_of(path, stem);
-	toolbox->id = given ? json_string_dup(tape, given, &size) : strdup(stem);
+	toolbox->id = given ? json_string_dup(tape, given, &size) : strndup(stem, size);
 	if (!toolbox->id)
 		return -ENOMEM;
-	if (!is_id(toolbox->id) || (given && strlen(toolbox->id) != size))
+	if (!is_id(toolbox->id) || strlen(toolbox->id) != size)
 		problems_add(problems, PROBLEM_ERROR, tape, given,
 			"the toolbox id %s'%s' must be 1 to %d letters, digits, '_' or '-'",
 			given ? "" : "(the file's name) ", toolbox->id, MANIFEST_ID_BYTES - 1);
@@ -195,9 +194,11 @@ void manifest_id(const char *path, char ret_id[MANIFEST_ID_BYTES])
 	cleanup(buffer_deinit) struct buffer bytes = {0};
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	cleanup_free char *id = NULL;
+	size_t size;
+	const char *stem = stem_of(path, &size);
 	uint32_t given;
 
-	stem_of(path, ret_id);
+	snprintf(ret_id, MANIFEST_ID_BYTES, "%.*s", (int)size, stem);
 	if (file_read(path, MANIFEST_BYTES_MAX, &bytes) < 0 ||
 		json_tape_read(&tape, bytes.data, bytes.size, JSON_DEPTH_DEFAULT, NULL) != 0 ||
 		json_type_at(&tape, 0) != JSON_OBJECT)
@@ -239,32 +240,62 @@ static void read_limits(const struct json_tape *tape, struct toolbox_limits *lim
 	limits->idle_s = number_or(tape, object, "idle_s", 0);
 }
 
-static int read_library(struct manifest_reader *reader, const char *path, struct toolbox *toolbox)
+static int read_library(struct manifest_reader *reader, const char *path, struct toolbox *toolbox,
+	struct problems *problems)
 {
 	cleanup_free char *name = NULL;
 	cleanup_free char *real = realpath(path, NULL);
 	uint32_t token = json_find(&reader->tape, 0, "library");
+	size_t size;
 
-	if (!real)
+	if (!real && errno == ENOMEM)
 		return -ENOMEM;
-	name = json_string_dup(&reader->tape, token, NULL);
+	if (!real) {
+		problems_add(problems, PROBLEM_ERROR, &reader->tape, token,
+			"the manifest's folder cannot be found: %s", strerror(errno));
+		return 0;
+	}
+	name = json_string_dup(&reader->tape, token, &size);
 	if (!name)
 		return -ENOMEM;
+	if (strlen(name) != size)
+		problems_add(problems, PROBLEM_ERROR, &reader->tape, token,
+			"must be a path or a library's name without U+0000");
 	return toolbox_library_find(name, dirname(real), reader->library_dir, &toolbox->library);
 }
 
-static void refuse_twins(const struct json_tape *tape, uint32_t tools,
-	const struct toolbox *toolbox, struct problems *problems)
+static int compare_names(const void *a, const void *b)
 {
-	uint32_t token = json_first(tape, tools);
+	const struct tool *left = *(const struct tool *const *)a;
+	const struct tool *right = *(const struct tool *const *)b;
+	int order = strcmp(left->name, right->name);
 
-	for (size_t i = 0; i < toolbox->n_tools; i++, token = json_next(tape, token))
-		for (size_t j = 0; j < i; j++)
-			if (strcmp(toolbox->tools[i].name, toolbox->tools[j].name) == 0)
-				problems_add(problems, PROBLEM_ERROR, tape,
-					json_find(tape, token, "name"),
-					"the name '%s' stands twice in this toolbox",
-					toolbox->tools[i].name);
+	return order != 0 ? order : (left->index > right->index) - (left->index < right->index);
+}
+
+/* Sorted by name, tools of one name stand side by side, however many there are. */
+static int refuse_twins(
+	const struct json_tape *tape, const struct toolbox *toolbox, struct problems *problems)
+{
+	cleanup_free const struct tool **tools = calloc(toolbox->n_tools, sizeof(*tools));
+
+	if (!tools)
+		return -ENOMEM;
+	for (size_t i = 0; i < toolbox->n_tools; i++)
+		tools[i] = &toolbox->tools[i];
+	qsort(tools, toolbox->n_tools, sizeof(*tools), compare_names);
+	for (size_t i = 1; i < toolbox->n_tools; i++) {
+		char pointer[sizeof("/tools/4294967295/name")];
+		char text[128];
+
+		if (strcmp(tools[i - 1]->name, tools[i]->name) != 0)
+			continue;
+		snprintf(pointer, sizeof(pointer), "/tools/%u/name", tools[i]->index);
+		snprintf(text, sizeof(text), "the name '%s' is taken by /tools/%u", tools[i]->name,
+			tools[i - 1]->index);
+		problems_add_at(problems, PROBLEM_ERROR, tape, pointer, text);
+	}
+	return 0;
 }
 
 static int read_tools(
@@ -278,10 +309,12 @@ static int read_tools(
 	struct manifest_scope scope = {
 		.tape = tape,
 		.toolbox = toolbox,
-		.schema_options = {
-			.check_defaults = true,
-			.assert_formats = assert_formats && json_is_true(tape, assert_formats),
-		},
+		.schema_options =
+			{
+				.check_defaults = true,
+				.assert_formats =
+					assert_formats && json_is_true(tape, assert_formats),
+			},
 		.context = reader->context,
 		.risk = risk ? manifest_risk(tape, risk) : TOOL_UNRATED,
 		.has_risk = risk != JSON_NONE,
@@ -302,9 +335,7 @@ static int read_tools(
 		if (r < 0)
 			return r;
 	}
-	if (problems->n_errors == 0)
-		refuse_twins(tape, tools, toolbox, problems);
-	return 0;
+	return problems->n_errors == 0 ? refuse_twins(tape, toolbox, problems) : 0;
 }
 
 /* The payload of the host's LOAD frame (host/wire.h). */
@@ -348,7 +379,7 @@ static int read_toolbox(struct manifest_reader *reader, const char *path, struct
 	read_limits(tape, &toolbox->limits);
 	r = read_id(tape, path, toolbox, problems);
 	if (r == 0)
-		r = read_library(reader, path, toolbox);
+		r = read_library(reader, path, toolbox, problems);
 	if (r == 0)
 		r = read_tools(reader, toolbox, problems);
 	if (r == 0 && problems->n_errors == 0)
@@ -387,8 +418,9 @@ unsigned int manifest_line(const char *path, const char *pointer)
 
 	if (file_read(path, MANIFEST_BYTES_MAX, &bytes) == 0 &&
 		json_tape_read(&tape, bytes.data, bytes.size, JSON_DEPTH_DEFAULT, NULL) == 0)
-		json_locate(bytes.data, json_at(&tape, json_pointer_nearest(&tape, pointer))->offset,
-			&line, &column);
+		json_locate(bytes.data,
+			json_at(&tape, json_pointer_nearest(&tape, pointer))->offset, &line,
+			&column);
 	return line;
 }
 

@@ -10,7 +10,8 @@
 /*
  * A manifest: `toolbox.d/<toolbox_id>.json` (DESIGN §3).
  *
- *   bytes ─reader▶ tape ─manifest schema▶ shape ─names, functions, schemas, examples▶ struct toolbox
+ *   bytes ─reader▶ tape ─manifest schema▶ shape ─names, functions, schemas, examples▶ struct
+ * toolbox
  *
  * One mistake refuses the whole toolbox; all that can be seen at once are told at once.
  */
@@ -18,7 +19,8 @@
 /* A larger file is no manifest. */
 #define MANIFEST_BYTES_MAX (4u << 20)
 
-#define MANIFEST_ID_BYTES 128
+/* Room for an id, with its NUL. */
+#define MANIFEST_ID_BYTES (TOOLBOX_ID_BYTES + 1)
 
 /* What reading manifests needs, made once for many of them. */
 struct manifest_reader;

@@ -9,8 +9,6 @@
 #include "json/writer.h"
 #include "registry/definition.h"
 
-#define TOOL_NAME_BYTES 64
-
 enum tool_risk manifest_risk(const struct json_tape *tape, uint32_t token)
 {
 	for (int risk = TOOL_READ; risk <= TOOL_EXECUTE; risk++)
@@ -26,7 +24,7 @@ static bool is_tool_name(const char *name, size_t size)
 	if (size == 0 || size > TOOL_NAME_BYTES || strchr("0123456789-", name[0]))
 		return false;
 	return strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-") ==
-		size;
+	       size;
 }
 
 static int read_name(const struct manifest_scope *scope, uint32_t object, struct tool *tool)
@@ -100,10 +98,11 @@ static int compile_given(const struct manifest_scope *scope, uint32_t token,
 	return *ret_text ? 0 : -ENOMEM;
 }
 
-/* A schema that follows from the function's types. */
+/* A schema that follows from the function's types: what can be wrong with it is a default. */
 static int compile_derived(const struct manifest_scope *scope, uint32_t place, struct buffer *text,
 	struct schema **ret_schema, char **ret_text)
 {
+	struct schema_options options = {.check_defaults = true, .is_trusted = true};
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	cleanup(schema_error_deinit) struct schema_error error = {0};
 	int r = buffer_status(text);
@@ -111,7 +110,7 @@ static int compile_derived(const struct manifest_scope *scope, uint32_t place, s
 	if (r == 0)
 		r = json_tape_read(&tape, text->data, text->size, JSON_DEPTH_DEFAULT, NULL);
 	if (r == 0)
-		r = schema_compile(&tape, 0, &scope->schema_options, ret_schema, &error);
+		r = schema_compile(&tape, 0, &options, ret_schema, &error);
 	if (r < 0)
 		return r;
 	if (r > 0) {
@@ -131,10 +130,11 @@ static void compare_names(const struct manifest_scope *scope, uint32_t given,
 	const char *const *names, size_t n_names, const char *what)
 {
 	const struct json_tape *tape = scope->tape;
-	uint32_t properties = json_type_at(tape, given) == JSON_OBJECT
-		? json_find(tape, given, "properties")
-		: JSON_NONE;
+	uint32_t properties = json_find(tape, given, "properties");
 
+	/* What is no object is for the schema's compiler to refuse. */
+	if (properties != JSON_NONE && json_type_at(tape, properties) != JSON_OBJECT)
+		return;
 	for (size_t i = 0; i < n_names; i++)
 		if (properties == JSON_NONE || !json_find(tape, properties, names[i]))
 			problems_add(scope->problems, PROBLEM_ERROR, tape,
@@ -183,7 +183,8 @@ static int read_output_schema(
 	cleanup(buffer_deinit) struct buffer text = {0};
 
 	if (given) {
-		compare_names(scope, given, &name, tool->native.return_type != NATIVE_VOID, "result");
+		compare_names(
+			scope, given, &name, tool->native.return_type != NATIVE_VOID, "result");
 		return compile_given(scope, given, &tool->output, &tool->output_schema);
 	}
 	native_write_output_schema(&tool->native, &text);
@@ -210,7 +211,7 @@ static int check_example(const struct manifest_scope *scope, const struct schema
 	if (!buffer_terminate(&text))
 		return -ENOMEM;
 	problems_add(scope->problems, PROBLEM_ERROR, scope->tape, value,
-		"the example's %s does not satisfy the schema: %s", what, text.data);
+		"the example's %s must satisfy the schema: %s", what, text.data);
 	return 0;
 }
 
@@ -225,8 +226,7 @@ static int check_examples(
 		return 0;
 	for (uint32_t at = json_first(tape, examples); r == 0 && at < json_end(tape, examples);
 		at = json_next(tape, at)) {
-		r = check_example(
-			scope, tool->arguments, json_find(tape, at, "args"), "arguments");
+		r = check_example(scope, tool->arguments, json_find(tape, at, "args"), "arguments");
 		if (r == 0)
 			r = check_example(
 				scope, tool->output, json_find(tape, at, "result"), "result");
@@ -271,8 +271,8 @@ int manifest_tool_read(const struct manifest_scope *scope, uint32_t object, stru
 	size_t errors = scope->problems->n_errors;
 	int r;
 
-	tool->description = description ? json_string_dup(scope->tape, description, NULL)
-					: strdup("");
+	tool->description =
+		description ? json_string_dup(scope->tape, description, NULL) : strdup("");
 	if (!tool->description)
 		return -ENOMEM;
 	read_numbers(scope, object, tool);

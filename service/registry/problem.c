@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "json/pointer.h"
 #include "util/cleanup.h"
@@ -17,17 +18,23 @@ void problems_deinit(struct problems *problems)
 }
 
 /* Takes @pointer and @text over. A problem that memory is too short to keep is still counted. */
+/* Count a problem; whether there is room to tell it. Where there is none its place is not looked
+ * for either, which would cost a walk through the whole file for each of thousands. */
+static bool count(struct problems *problems, enum problem_severity severity)
+{
+	problems->n_errors += severity == PROBLEM_ERROR;
+	return problems->n_items < PROBLEMS_MAX;
+}
+
+/* Takes @pointer and @text over, which are NULL when memory ran out. */
 static void add(struct problems *problems, enum problem_severity severity, unsigned int line,
 	char *pointer, char *text)
 {
 	cleanup_free char *owned_pointer = pointer;
 	cleanup_free char *owned_text = text;
 
-	problems->n_errors += severity == PROBLEM_ERROR;
-	if (problems->n_items == PROBLEMS_MAX || !pointer || !text) {
-		problems->n_more++;
+	if (!pointer || !text)
 		return;
-	}
 	problems->items[problems->n_items++] = (struct problem){
 		.severity = severity,
 		.line = line,
@@ -45,32 +52,51 @@ static unsigned int line_of(const struct json_tape *tape, uint32_t token)
 	return line;
 }
 
+static char *format_text(const char *format, va_list arguments)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	buffer_vprintf(&text, format, arguments);
+	return buffer_take(&text, NULL);
+}
+
 void problems_add(struct problems *problems, enum problem_severity severity,
 	const struct json_tape *tape, uint32_t token, const char *format, ...)
 {
-	struct buffer pointer = {0};
-	struct buffer text = {0};
-	unsigned int line = 0;
+	cleanup(buffer_deinit) struct buffer pointer = {0};
 	va_list arguments;
+	char *text;
 
+	if (!count(problems, severity))
+		return;
 	va_start(arguments, format);
-	buffer_vprintf(&text, format, arguments);
+	text = format_text(format, arguments);
 	va_end(arguments);
-	if (tape) {
+	if (tape)
 		json_pointer_write(tape, token, &pointer);
-		line = line_of(tape, token);
-	}
-	add(problems, severity, line, buffer_take(&pointer, NULL), buffer_take(&text, NULL));
-	buffer_deinit(&pointer);
-	buffer_deinit(&text);
+	add(problems, severity, tape ? line_of(tape, token) : 0, buffer_take(&pointer, NULL), text);
 }
 
 void problems_add_at(struct problems *problems, enum problem_severity severity,
 	const struct json_tape *tape, const char *pointer, const char *text)
 {
-	unsigned int line = line_of(tape, json_pointer_nearest(tape, pointer));
+	if (count(problems, severity))
+		add(problems, severity, line_of(tape, json_pointer_nearest(tape, pointer)),
+			strdup(pointer), strdup(text));
+}
 
-	add(problems, severity, line, strdup(pointer), strdup(text));
+void problems_add_line(struct problems *problems, enum problem_severity severity, unsigned int line,
+	const char *pointer, const char *format, ...)
+{
+	va_list arguments;
+	char *text;
+
+	if (!count(problems, severity))
+		return;
+	va_start(arguments, format);
+	text = format_text(format, arguments);
+	va_end(arguments);
+	add(problems, severity, line, strdup(pointer), text);
 }
 
 static const struct problem *first_error(const struct problems *problems)

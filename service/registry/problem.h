@@ -20,8 +20,8 @@ enum problem_severity {
 struct problem {
 	enum problem_severity severity;
 	unsigned int line; /* from 1; 0: unknown */
-	char *pointer;	   /* JSON Pointer, "" for the whole file */
-	char *text;	   /* one line */
+	char *pointer;     /* JSON Pointer, "" for the whole file */
+	char *text;        /* one line */
 };
 
 #define PROBLEMS_MAX 32
@@ -30,8 +30,7 @@ struct problem {
 struct problems {
 	struct problem items[PROBLEMS_MAX];
 	size_t n_items;
-	size_t n_more;
-	size_t n_errors;
+	size_t n_errors; /* those that did not fit, too */
 };
 
 void problems_deinit(struct problems *problems);
@@ -44,6 +43,11 @@ void problems_add(struct problems *problems, enum problem_severity severity,
 /* As problems_add, for a place that is told by its @pointer; its line is looked up in @tape. */
 void problems_add_at(struct problems *problems, enum problem_severity severity,
 	const struct json_tape *tape, const char *pointer, const char *text);
+
+/* As problems_add, for a place that was found out elsewhere: its @line (0: unknown) and @pointer.
+ */
+void problems_add_line(struct problems *problems, enum problem_severity severity, unsigned int line,
+	const char *pointer, const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 /* Append the first error as one line, `FILE:LINE POINTER: text`, and how many more there are. */
 void problems_write_first(const struct problems *problems, const char *file, struct buffer *out);

@@ -15,6 +15,9 @@
  * counting. A call holds the toolbox it began on, whatever a reload puts in its place.
  */
 
+#define TOOLBOX_ID_BYTES 128 /* of an id, at most */
+#define TOOL_NAME_BYTES	 64  /* of a tool's name, at most */
+
 enum tool_risk {
 	TOOL_UNRATED,
 	TOOL_READ,

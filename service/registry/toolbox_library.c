@@ -51,8 +51,8 @@ static char *find_path(const char *name, const char *folder, const char *library
 	return strdup(name);
 }
 
-int toolbox_library_find(
-	const char *name, const char *folder, const char *library_dir, struct toolbox_library *ret_library)
+int toolbox_library_find(const char *name, const char *folder, const char *library_dir,
+	struct toolbox_library *ret_library)
 {
 	cleanup(toolbox_library_deinit) struct toolbox_library library = {0};
 
@@ -87,17 +87,24 @@ int toolbox_library_set_file(struct toolbox_library *library, const char *file)
 	return 0;
 }
 
-static int digest_file(int fd, uint64_t *ret_digest)
+/* The digest of the file's bytes; of no more than there were when it was looked at, for it may grow
+ * faster than it is read. */
+static int digest_file(int fd, uint64_t size, uint64_t *ret_digest)
 {
 	unsigned char bytes[32768];
 	uint64_t digest = DIGEST_SEED;
-	ssize_t got;
 
-	while ((got = read(fd, bytes, sizeof(bytes))) != 0) {
-		if (got < 0 && errno != EINTR)
+	while (size > 0) {
+		ssize_t got = read(fd, bytes, size < sizeof(bytes) ? size : sizeof(bytes));
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
 			return -errno;
-		if (got > 0)
-			digest = digest_bytes(digest, bytes, (size_t)got);
+		if (got == 0)
+			break;
+		digest = digest_bytes(digest, bytes, (size_t)got);
+		size -= (size_t)got;
 	}
 	*ret_digest = digest;
 	return 0;
@@ -111,9 +118,20 @@ static void note(struct toolbox_library *library, const struct stat *status)
 	library->inode = status->st_ino;
 }
 
+/* In place of the digest of bytes that are not read. */
+static uint64_t digest_note(const struct toolbox_library *library)
+{
+	uint64_t digest = digest_bytes(DIGEST_SEED, &library->size, sizeof(library->size));
+
+	digest = digest_bytes(digest, &library->changed_ns, sizeof(library->changed_ns));
+	digest = digest_bytes(digest, &library->device, sizeof(library->device));
+	return digest_bytes(digest, &library->inode, sizeof(library->inode));
+}
+
 /* What the file at @path is now; its bytes are only read when its place or its times are not those
  * of @known (NULL: always). */
-static int look(const char *path, const struct toolbox_library *known, struct toolbox_library *ret_now)
+static int look(
+	const char *path, const struct toolbox_library *known, struct toolbox_library *ret_now)
 {
 	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat status;
@@ -128,7 +146,11 @@ static int look(const char *path, const struct toolbox_library *known, struct to
 		ret_now->digest = known->digest;
 		return 0;
 	}
-	return digest_file(fd, &ret_now->digest);
+	if (ret_now->size > TOOLBOX_LIBRARY_DIGEST_MAX) {
+		ret_now->digest = digest_note(ret_now);
+		return 0;
+	}
+	return digest_file(fd, ret_now->size, &ret_now->digest);
 }
 
 int toolbox_library_look(struct toolbox_library *library)
@@ -141,5 +163,5 @@ bool toolbox_library_is_unchanged(const struct toolbox_library *library)
 	struct toolbox_library now = {0};
 
 	return library->file && look(library->file, library, &now) == 0 &&
-		now.size == library->size && now.digest == library->digest;
+	       now.size == library->size && now.digest == library->digest;
 }

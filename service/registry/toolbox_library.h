@@ -7,22 +7,26 @@
 /* A library as a manifest names it, and what its file was when it was looked at: the same again
  * means that nothing has changed. */
 struct toolbox_library {
-	char *path;	    /* as it is loaded: absolute, or a name for the dynamic linker */
-	char *file;	    /* where that is; NULL: not known yet (a linker name, unchecked) */
-	uint64_t size;	    /* bytes */
+	char *path;         /* as it is loaded: absolute, or a name for the dynamic linker */
+	char *file;         /* where that is; NULL: not known yet (a linker name, unchecked) */
+	uint64_t size;      /* bytes */
 	int64_t changed_ns; /* modification time */
 	uint64_t device;
 	uint64_t inode;
-	uint64_t digest; /* of its bytes */
+	uint64_t digest; /* of its bytes, or of what stands above when they are too many */
 };
 
+/* The bytes of a larger file are not read, since that would hold the loop: another time or place of
+ * the file then counts as a change. */
+#define TOOLBOX_LIBRARY_DIGEST_MAX (32u << 20)
+
 /*
- * Find what @name means to the manifest in @folder (its real folder): with a '/' a path, absolute or
- * relative to that; without, a file beside the manifest, then in @library_dir (may be NULL), then
- * the dynamic linker's. 0 or -ENOMEM; whether the file is there is seen when it is loaded.
+ * Find what @name means to the manifest in @folder (its real folder): with a '/' a path, absolute
+ * or relative to that; without, a file beside the manifest, then in @library_dir (may be NULL),
+ * then the dynamic linker's. 0 or -ENOMEM; whether the file is there is seen when it is loaded.
  */
-int toolbox_library_find(
-	const char *name, const char *folder, const char *library_dir, struct toolbox_library *ret_library);
+int toolbox_library_find(const char *name, const char *folder, const char *library_dir,
+	struct toolbox_library *ret_library);
 
 void toolbox_library_deinit(struct toolbox_library *library);
 

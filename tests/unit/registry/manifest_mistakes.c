@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "manifest_fixture.h"
+#include "util/buffer.h"
+
+/* One mistake refuses the whole toolbox: told with line, place, what was expected and what came. */
+
+TestSuite(mistakes, .init = manifest_set_up, .fini = manifest_tear_down);
+
+#define TOP(members)                                                                               \
+	"{'kind':'native','library':'libm.so.6','tools':[{'name':'f'," SQRT "}],\n" members "}"
+#define GIVEN(schema) TOOL("'argument_schema':" schema "," SQRT)
+#define PARAMETER(members)                                                                         \
+	TOOL("'native':{'symbol':'sqrt','parameters':[{'name':'x','type':" members "}]}")
+
+Test(mistakes, of_what_is_no_json)
+{
+	expect_refused("", 1, "", "line 1, column 1: expected a value, found an empty text");
+	expect_refused("{'a':1,\n 'a':2}", 2, "",
+		"line 2, column 2: expected every key of an object once, found one again");
+	manifest_write("box.json", "{\n\"\xff\"}");
+	cr_assert_eq(manifest_read_again("box.json"), MANIFEST_E_REFUSED);
+	cr_expect_eq(problems.items[0].line, 2);
+}
+
+Test(mistakes, of_what_is_no_object)
+{
+	expect_refused("5", 1, "", "must be an object, not the number 5");
+	expect_refused("\n[]", 2, "",
+		"array files (lists of shell commands) are not supported by this version; expected "
+		"an object");
+	expect_refused("{}", 1, "",
+		"missing required properties 'kind' (\"native\"), 'library' (a string of 1 to 4095 "
+		"characters), 'tools' (an array of at least 1 element, each an object)");
+}
+
+Test(mistakes, of_a_kind_to_come)
+{
+	static const char *const kinds[] = {"plugin", "command", "python", "mcp", "bus"};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		struct buffer manifest = {0};
+		struct buffer message = {0};
+
+		buffer_printf(&manifest, "{\n'kind':'%s','argv':[]}", kinds[i]);
+		buffer_printf(&message,
+			"the kind \"%s\" is not supported by this version; expected \"native\"",
+			kinds[i]);
+		expect_refused(buffer_terminate(&manifest), 2, "/kind", buffer_terminate(&message));
+		buffer_deinit(&manifest);
+		buffer_deinit(&message);
+	}
+	expect_refused("{'kind':'nativ','library':'x','tools':[]}", 1, "/kind",
+		"must be \"native\", not the string \"nativ\"");
+}
+
+Test(mistakes, of_a_key_to_come)
+{
+	static const char *const keys[] = {
+		"sandbox", "config", "python", "plugins", "cwd", "env", "coerce"};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+		struct buffer manifest = {0};
+		struct buffer pointer = {0};
+		struct buffer message = {0};
+
+		buffer_printf(&manifest, TOP("'%s':null"), keys[i]);
+		buffer_printf(&pointer, "/%s", keys[i]);
+		buffer_printf(
+			&message, "\"%s\" is not supported by this version; leave it out", keys[i]);
+		expect_refused(buffer_terminate(&manifest), 2, buffer_terminate(&pointer),
+			buffer_terminate(&message));
+		buffer_deinit(&manifest);
+		buffer_deinit(&pointer);
+		buffer_deinit(&message);
+	}
+}
+
+Test(mistakes, of_an_unknown_key)
+{
+	expect_refused(TOP("'colour':1"), 2, "/colour",
+		"unexpected property 'colour'; the object takes 'toolbox_id', 'description', "
+		"'kind', "
+		"'library', 'risk', 'limits', 'assert_formats', 'tools'");
+	expect_refused(TOP("'limits':{'x':1}"), 2, "/limits/x",
+		"unexpected property 'x'; the object takes 'timeout_ms', 'workers', 'queue', "
+		"'memory_mb', 'prestart', 'idle_s'");
+	expect_refused(TOOL("\n'colour':1," SQRT), 2, "/tools/0/colour",
+		"unexpected property 'colour'; the object takes 'name', 'description', "
+		"'argument_schema', 'output_schema', 'risk', 'parallel', 'cooldown_s', "
+		"'timeout_ms', "
+		"'triggers', 'examples', …");
+	expect_refused(PARAMETER("'f64','dir':'out'"), 1, "/tools/0/native/parameters/0/dir",
+		"unexpected property 'dir'; the object takes 'name', 'type', 'description', "
+		"'default', 'nullable', 'value'");
+}
+
+Test(mistakes, of_a_toolbox_id)
+{
+	static const char message[] = "must be a string of 1 to 128 characters, not the ";
+	struct buffer number = {0};
+
+	expect_refused(TOP("'toolbox_id':'a b'"), 2, "/toolbox_id",
+		"the toolbox id 'a b' must be 1 to 128 letters, digits, '_' or '-'");
+	expect_refused(TOP("'toolbox_id':'a\\u0000'"), 2, "/toolbox_id",
+		"the toolbox id 'a' must be 1 to 128 letters, digits, '_' or '-'");
+	buffer_printf(&number, "%snumber 7", message);
+	expect_refused(TOP("'toolbox_id':7"), 2, "/toolbox_id", buffer_terminate(&number));
+	buffer_deinit(&number);
+}
+
+Test(mistakes, of_a_file_name_that_is_no_id)
+{
+	char name[160];
+
+	manifest_write("a b.json", TOP("'risk':'read'"));
+	cr_assert_eq(manifest_read_again("a b.json"), MANIFEST_E_REFUSED);
+	cr_expect_str_eq(problems.items[0].text,
+		"the toolbox id (the file's name) 'a b' must be 1 to 128 letters, digits, '_' or "
+		"'-'");
+	cr_expect_str_eq(problems.items[0].pointer, "");
+
+	/* It is not cut to what would be one. */
+	memset(name, 'a', sizeof(name));
+	strcpy(name + TOOLBOX_ID_BYTES + 1, ".json");
+	manifest_write(name, TOP("'risk':'read'"));
+	cr_expect_eq(manifest_read_again(name), MANIFEST_E_REFUSED);
+	strcpy(name + TOOLBOX_ID_BYTES, ".json");
+	manifest_write(name, TOP("'risk':'read'"));
+	cr_expect_eq(manifest_read_again(name), 0);
+}
+
+Test(mistakes, of_a_tool_name)
+{
+	static const char *const names[] = {"1f", "-f", "a b", "a.b", "a/b", "\xc3\xa9"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		struct buffer manifest = {0};
+		struct buffer message = {0};
+
+		buffer_printf(&manifest, BOX("{'name':'%s'," SQRT "}"), names[i]);
+		buffer_printf(&message,
+			"the tool name '%s' must begin with a letter or '_' and hold at most 64 "
+			"letters, digits, '_' or '-'",
+			names[i]);
+		expect_refused(buffer_terminate(&manifest), 1, "/tools/0/name",
+			buffer_terminate(&message));
+		buffer_deinit(&manifest);
+		buffer_deinit(&message);
+	}
+	expect_refused(BOX("{'name':''," SQRT "}"), 1, "/tools/0/name",
+		"must be a string of 1 to 64 characters, not the string \"\"");
+}
+
+Test(mistakes, of_a_tool_name_that_stands_twice)
+{
+	expect_refused(BOX("{'name':'f'," SQRT "},{'name':'g'," SQRT "},\n{'name':'f'," SQRT "}"),
+		2, "/tools/2/name", "the name 'f' is taken by /tools/0");
+}
+
+Test(mistakes, of_a_tool_without_a_function)
+{
+	expect_refused(BOX("{'name':'f'}"), 1, "/tools/0",
+		"missing required property 'native' (an object)");
+	expect_refused(
+		TOOL("'native':5"), 1, "/tools/0/native", "must be an object, not the number 5");
+	expect_refused(TOOL("'native':{}"), 1, "/tools/0/native",
+		"missing required property 'symbol' (a string of 1 to 1024 characters)");
+	expect_refused("{'kind':'native','library':'a','tools':[]}", 1, "/tools",
+		"must have at least 1 element, has 0");
+}
+
+Test(mistakes, of_a_library_that_is_no_name)
+{
+	expect_refused("{'kind':'native','library':'','tools':[{'name':'f'," SQRT "}]}", 1,
+		"/library", "must be a string of 1 to 4095 characters, not the string \"\"");
+	expect_refused("{'kind':'native','library':'libm.so.6\\u0000x','tools':[{'name':'f'," SQRT
+		       "}]}",
+		1, "/library", "must be a path or a library's name without U+0000");
+}
+
+Test(mistakes, of_a_schema_that_means_other_parameters)
+{
+	expect_refused(GIVEN("{'type':'object'}"), 1, "/tools/0/argument_schema",
+		"the parameter 'x' of the function is missing in the schema's properties");
+	expect_refused(GIVEN("{'properties':{'x':{},\n'y':{}}}"), 2,
+		"/tools/0/argument_schema/properties/y",
+		"the function has no parameter of this name");
+	expect_refused(TOOL("'output_schema':{'properties':{}}," SQRT), 1,
+		"/tools/0/output_schema/properties",
+		"the result 'result' of the function is missing in the schema's properties");
+	expect_refused(TOOL("'output_schema':{'properties':{'x':{}}},'native':{'symbol':'abort'}"),
+		1, "/tools/0/output_schema/properties/x",
+		"the function has no result of this name");
+}
+
+/* Its members are not looked for in an array, behind whose end there is nothing to find. */
+Test(mistakes, of_properties_that_are_no_object)
+{
+	expect_refused(BOX("{'name':'f'," SQRT ",'argument_schema':{'properties':['x']}}"), 1,
+		"/tools/0/argument_schema/properties", "'properties' must be an object, not array");
+	expect_refused(GIVEN("{'properties':5}"), 1, "/tools/0/argument_schema/properties",
+		"'properties' must be an object, not number");
+}
+
+Test(mistakes, of_a_schema_that_cannot_be_used)
+{
+	expect_refused(GIVEN("{'properties':{'x':{\n'type':'nmber'}}}"), 2,
+		"/tools/0/argument_schema/properties/x/type",
+		"'type' must be array, boolean, integer, null, number, object or string, or a list "
+		"of "
+		"them, not nmber");
+	expect_refused(GIVEN("{'properties':{'x':{}},'$ref':'http://x/y'}"), 1,
+		"/tools/0/argument_schema/$ref",
+		"'http://x/y' refers to 'http://x/y', which is not registered; nothing is ever "
+		"fetched");
+	expect_refused(GIVEN("{'properties':{'x':{'pattern':'('}}}"), 1,
+		"/tools/0/argument_schema/properties/x/pattern",
+		"no regular expression: missing closing parenthesis");
+	expect_refused(GIVEN("true"), 1, "/tools/0/argument_schema", "must be an object, not true");
+}
+
+Test(mistakes, of_a_default)
+{
+	expect_refused(GIVEN("{'properties':{'x':{'type':'number',\n'default':'a'}}}"), 2,
+		"/tools/0/argument_schema/properties/x/default",
+		"the default does not satisfy its schema: must be a number, not the string \"a\"");
+	expect_refused(PARAMETER("'i8','default':300"), 1, "/tools/0/native/parameters/0/default",
+		"must be an integer from -128 to 127, not 300");
+}
+
+Test(mistakes, of_a_format_once_formats_are_asserted)
+{
+	static const char schema[] =
+		"'argument_schema':{'properties':{'x':{'format':'date','default':'today'}}}";
+	struct buffer manifest = {0};
+
+	buffer_printf(&manifest, TOOL("%s," SQRT), schema);
+	read_good(buffer_terminate(&manifest));
+	buffer_reset(&manifest);
+	buffer_printf(&manifest,
+		"{'assert_formats':true,'kind':'native','library':'x','tools':[{'name':'f',%s," SQRT
+		"}]}",
+		schema);
+	manifest_write("box.json", buffer_terminate(&manifest));
+	cr_expect_eq(manifest_read_again("box.json"), MANIFEST_E_REFUSED);
+	buffer_deinit(&manifest);
+}
+
+Test(mistakes, of_an_example)
+{
+	expect_refused(TOOL("'examples':[{'args':{}}]," SQRT), 1, "/tools/0/examples/0/args",
+		"the example's arguments must satisfy the schema: missing required property 'x' (a "
+		"number). Parameters: x (a number, required)");
+	expect_refused(TOOL("'examples':[{'args':{'x':4}},\n{'args':{'x':4},'result':{'result':'a'}"
+			    "}]," SQRT),
+		2, "/tools/0/examples/1/result",
+		"the example's result must satisfy the schema: /result: must be a number, not the "
+		"string \"a\". Parameters: result (a number, required)");
+	expect_refused(TOOL("'examples':[{'result':1}]," SQRT), 1, "/tools/0/examples/0",
+		"missing required property 'args' (an object)");
+}
+
+Test(mistakes, of_a_number_out_of_its_range)
+{
+	static const struct {
+		const char *members;
+		const char *pointer;
+		const char *message;
+	} rows[] = {
+		{"'limits':{'timeout_ms':0}", "/limits/timeout_ms",
+			"must be an integer from 1 to 86400000, not the number 0"},
+		{"'limits':{'timeout_ms':86400001}", "/limits/timeout_ms",
+			"must be an integer from 1 to 86400000, not the number 86400001"},
+		{"'limits':{'workers':65}", "/limits/workers",
+			"must be an integer from 1 to 64, not the number 65"},
+		{"'limits':{'queue':65537}", "/limits/queue",
+			"must be an integer from 1 to 65536, not the number 65537"},
+		{"'limits':{'memory_mb':15}", "/limits/memory_mb",
+			"must be an integer from 16 to 1048576, not the number 15"},
+		{"'limits':{'prestart':1}", "/limits/prestart",
+			"must be a boolean, not the number 1"},
+		{"'limits':{'idle_s':-1}", "/limits/idle_s",
+			"must be an integer from 0 to 86400, not the number -1"},
+		{"'limits':{'idle_s':1.5}", "/limits/idle_s",
+			"must be an integer from 0 to 86400, not the number 1.5"},
+		{"'risk':'none'", "/risk",
+			"must be one of \"read\", \"write\", \"execute\", not the string \"none\""},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct buffer manifest = {0};
+
+		buffer_printf(&manifest, TOP("%s"), rows[i].members);
+		expect_refused(buffer_terminate(&manifest), 2, rows[i].pointer, rows[i].message);
+		buffer_deinit(&manifest);
+	}
+	expect_refused(TOOL("'cooldown_s':-1," SQRT), 1, "/tools/0/cooldown_s",
+		"must be an integer from 0 to 86400, not the number -1");
+	expect_refused(TOOL("'timeout_ms':0," SQRT), 1, "/tools/0/timeout_ms",
+		"must be an integer from 1 to 86400000, not the number 0");
+	expect_refused(TOOL("'triggers':['']," SQRT), 1, "/tools/0/triggers/0",
+		"must be a string of at least 1 character, not the string \"\"");
+}
+
+Test(mistakes, of_one_file_are_told_at_once)
+{
+	manifest_write("box.json", BOX("{'name':'1f'," SQRT "},{'name':'g','native':{'symbol':''}},"
+				       "{'name':'h','examples':[{'args':{}}]," SQRT "}"));
+	cr_assert_eq(manifest_read_again("box.json"), MANIFEST_E_REFUSED);
+	cr_expect_eq(problems.n_errors, 1, "of a wrong shape the shape is told alone");
+	manifest_write("box.json",
+		BOX("{'name':'1f'," SQRT "},{'name':'h','examples':[{'args':{}}]," SQRT "}"));
+	cr_assert_eq(manifest_read_again("box.json"), MANIFEST_E_REFUSED);
+	cr_expect_eq(problems.n_errors, 2);
+	cr_expect_str_eq(problems.items[1].pointer, "/tools/1/examples/0/args");
+}
+
+/* The place of what is not told is not looked for: that walked the file for each of them. */
+Test(mistakes, by_the_thousand_are_counted_and_the_first_told, .timeout = 60)
+{
+	struct buffer manifest = {0};
+	struct buffer first = {0};
+
+	buffer_append_string(&manifest, "{'kind':'native','library':'libm.so.6','tools':[");
+	for (int i = 0; i < 20000; i++)
+		buffer_printf(&manifest, "%s{'name':'%d','native':{'symbol':'f'}}",
+			i > 0 ? ",\n" : "", i);
+	buffer_append_string(&manifest, "]}");
+	manifest_write("box.json", buffer_terminate(&manifest));
+	cr_assert_eq(manifest_read_again("box.json"), MANIFEST_E_REFUSED);
+	cr_expect_eq(problems.n_items, PROBLEMS_MAX);
+	cr_expect_eq(problems.n_errors, 20000);
+	problems_write_first(&problems, "FILE", &first);
+	cr_expect_str_eq(buffer_terminate(&first),
+		"FILE:1 /tools/0/name: the tool name '0' must begin with a letter or '_' and hold "
+		"at "
+		"most 64 letters, digits, '_' or '-' (and 19999 more)");
+	buffer_deinit(&manifest);
+	buffer_deinit(&first);
+}
+
+Test(mistakes, of_a_file_that_cannot_be_read)
+{
+	struct buffer large = {0};
+
+	cr_expect_eq(manifest_read_again("none.json"), MANIFEST_E_REFUSED);
+	cr_expect_str_eq(problems.items[0].text, "cannot be read: No such file or directory");
+	cr_assert_eq(symlink("/dev/zero", manifest_path("zero.json")), 0);
+	cr_expect_eq(manifest_read_again("zero.json"), MANIFEST_E_REFUSED);
+	cr_expect_str_eq(problems.items[0].text, "cannot be read: Invalid argument");
+	for (size_t i = 0; i < MANIFEST_BYTES_MAX + 1; i++)
+		buffer_append_char(&large, ' ');
+	manifest_write("large.json", buffer_terminate(&large));
+	cr_expect_eq(manifest_read_again("large.json"), MANIFEST_E_REFUSED);
+	cr_expect_str_eq(problems.items[0].text, "larger than 4194304 bytes");
+	buffer_deinit(&large);
+}
