@@ -113,9 +113,9 @@ static void end(struct host *host, const struct host_end *why)
 	host->handler.ended(host->data, why);
 }
 
-static void end_malformed(struct host *host)
+static void end_malformed(struct host *host, const char *what)
 {
-	end(host, &(struct host_end){.reason = HOST_MALFORMED});
+	end(host, &(struct host_end){.reason = HOST_MALFORMED, .message = what});
 }
 
 /* We had no memory to go on with it. */
@@ -254,7 +254,7 @@ static void take_refused(struct host *host)
 	cleanup_free char *message = dup_member(&host->tape, "message");
 
 	if (!pointer || !message)
-		end_malformed(host);
+		end_malformed(host, "refused its toolbox without saying where and why");
 	else
 		end(host, &(struct host_end){
 				  .reason = HOST_REFUSED, .pointer = pointer, .message = message});
@@ -297,17 +297,16 @@ static int check_payload(struct host *host, const struct wire_frame *frame)
 
 static void take_frame(struct host *host, const struct wire_frame *frame)
 {
-	int r;
+	int r = is_expected(host, frame) ? check_payload(host, frame) : 0;
 
-	if (!is_expected(host, frame) || wire_reader_has_more(&host->reader)) {
-		end_malformed(host);
-		return;
-	}
-	r = check_payload(host, frame);
-	if (r == -ENOMEM)
+	if (!is_expected(host, frame))
+		end_malformed(host, "sent a frame that nobody waits for");
+	else if (wire_reader_has_more(&host->reader))
+		end_malformed(host, "sent more than one answer");
+	else if (r == -ENOMEM)
 		end_killed(host);
 	else if (r)
-		end_malformed(host);
+		end_malformed(host, "sent text that is not JSON, or not UTF-8");
 	else if (frame->kind == WIRE_LOADED)
 		take_loaded(host, frame);
 	else if (frame->kind == WIRE_REFUSED)
@@ -329,10 +328,10 @@ static bool take_received(struct host *host)
 		if (is_answer(host, &frame))
 			end_too_large(host, frame.size);
 		else
-			end_malformed(host);
+			end_malformed(host, "sent a frame over the limit");
 		return true;
 	case WIRE_E_MALFORMED:
-		end_malformed(host);
+		end_malformed(host, "sent bytes that are no frame");
 		return true;
 	default:
 		take_frame(host, &frame);
@@ -392,7 +391,7 @@ static void on_timer(void *data)
 	if (host->source)
 		end(host, &(struct host_end){.reason = HOST_TOO_SLOW});
 	else
-		end_malformed(host);
+		end_malformed(host, "closed its socket and went on");
 }
 
 static void on_exit_status(void *data, int status)

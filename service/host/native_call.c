@@ -7,6 +7,10 @@
 
 #include "host/native_result.h"
 
+/* What grew larger for one call is given back behind it. */
+#define KEEP_STRING_BYTES (256u << 10)
+#define KEEP_TOKENS       16384
+
 static ffi_type *ffi_type_of(enum native_type type)
 {
 	switch (type) {
@@ -100,6 +104,14 @@ void native_scratch_deinit(struct native_scratch *scratch)
 {
 	json_tape_deinit(&scratch->tape);
 	buffer_deinit(&scratch->strings);
+}
+
+static void trim(struct native_scratch *scratch)
+{
+	if (scratch->tape.capacity > KEEP_TOKENS)
+		json_tape_deinit(&scratch->tape);
+	if (scratch->strings.capacity > KEEP_STRING_BYTES)
+		buffer_deinit(&scratch->strings);
 }
 
 /* Decode the string behind those before it. There is room for all of them, so none ever moves. */
@@ -266,16 +278,14 @@ static int read_arguments(const struct native_call *call, struct native_scratch 
 	return 0;
 }
 
-int native_call_run(struct native_call *call, struct native_scratch *scratch, const char *arguments,
-	size_t size, struct buffer *out)
+/* Call the function with what is in the slots. The result may point into the scratch. */
+static int run(struct native_call *call, struct native_scratch *scratch, struct buffer *out)
 {
 	union native_result result = {0};
 	size_t start = out->size;
 	int saved_errno;
-	int r = read_arguments(call, scratch, arguments, size, out);
+	int r;
 
-	if (r)
-		return r;
 	errno = 0;
 	ffi_call(&call->cif, FFI_FN(call->address), &result, scratch->addresses);
 	saved_errno = errno;
@@ -288,5 +298,15 @@ int native_call_run(struct native_call *call, struct native_scratch *scratch, co
 	}
 	if (call->free_result && result.str)
 		call->free_result(result.str);
+	return r;
+}
+
+int native_call_run(struct native_call *call, struct native_scratch *scratch, const char *arguments,
+	size_t size, struct buffer *out)
+{
+	int r = read_arguments(call, scratch, arguments, size, out);
+
+	r = r ? r : run(call, scratch, out);
+	trim(scratch);
 	return r;
 }

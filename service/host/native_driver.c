@@ -11,6 +11,7 @@
 
 #include "host/native_call.h"
 #include "json/pointer.h"
+#include "util/cleanup.h"
 
 struct native_driver {
 	void *library;    /* dlopen's handle */
@@ -160,18 +161,19 @@ static int load_tools(struct loading *loading)
 int native_driver_new(const struct json_tape *load, struct native_driver **ret_driver,
 	struct native_driver_refusal *ret_refusal)
 {
-	cleanup(native_driver_cleanup) struct native_driver *driver = calloc(1, sizeof(*driver));
-	struct loading loading = {.tape = load, .driver = driver, .refusal = ret_refusal};
+	struct loading loading = {.tape = load, .refusal = ret_refusal};
 	int r;
 
-	if (!driver)
+	loading.driver = calloc(1, sizeof(*loading.driver));
+	if (!loading.driver)
 		return -ENOMEM;
 	r = open_library(&loading);
 	r = r ? r : load_tools(&loading);
 	if (r)
-		return r;
-	*ret_driver = take_ptr(driver);
-	return 0;
+		native_driver_free(loading.driver);
+	else
+		*ret_driver = loading.driver;
+	return r;
 }
 
 void native_driver_free(struct native_driver *driver)

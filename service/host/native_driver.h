@@ -5,7 +5,6 @@
 
 #include "json/reader.h"
 #include "util/buffer.h"
-#include "util/cleanup.h"
 
 /*
  * Kind `native`: functions of any shared library. The library is loaded with every symbol that its
@@ -38,5 +37,3 @@ const char *native_driver_library(const struct native_driver *driver);
 /* Run tool @tool of the list as native_call_run() does; -EINVAL when there is none. */
 int native_driver_invoke(struct native_driver *driver, uint32_t tool, const char *arguments,
 	size_t size, struct buffer *out);
-
-CLEANUP_DEFINE(native_driver, struct native_driver *, native_driver_free)

@@ -15,7 +15,7 @@ void native_result_narrow(union native_result *result, enum native_type type)
 		result->u64 = (uint8_t)result->word != 0;
 		break;
 	case NATIVE_I8:
-		result->i64 = (int8_t)result->word;
+		result->i64 = (int64_t)(int8_t)result->word;
 		break;
 	case NATIVE_I16:
 		result->i64 = (int16_t)result->word;

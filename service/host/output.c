@@ -22,6 +22,10 @@ static void log_line(struct output *output)
 	if (suppressed > 0)
 		log_info("toolbox '%s': (%" PRIu64 " lines not logged)", output->toolbox_id,
 			suppressed);
+	/* A NUL would end the line for the log. */
+	for (size_t i = 0; i < output->line_size; i++)
+		if (output->line[i] == '\0')
+			output->line[i] = '?';
 	log_info("toolbox '%s': %.*s", output->toolbox_id, (int)output->line_size, output->line);
 }
 
@@ -55,8 +59,7 @@ static void take(struct output *output, const char *bytes, size_t size)
 		}
 		if (output->line_size == OUTPUT_LINE_BYTES)
 			end_line(output);
-		/* A NUL would end the line for the log. */
-		output->line[output->line_size++] = bytes[i] ? bytes[i] : '?';
+		output->line[output->line_size++] = bytes[i];
 	}
 }
 

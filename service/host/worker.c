@@ -35,7 +35,8 @@ static int receive(struct worker *worker, struct wire_frame *ret_frame)
 		if (!space)
 			return -ENOMEM;
 		n = recv(worker->wire, space, size, 0);
-		if (n == 0)
+		/* A reset: it closed with something of ours unread. */
+		if (n == 0 || (n < 0 && errno == ECONNRESET))
 			return -EPIPE;
 		if (n < 0 && errno != EINTR)
 			return -errno;

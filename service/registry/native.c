@@ -199,7 +199,7 @@ static int read_symbol(struct reading *reading, uint32_t token, const char *key,
 	int r = read_text(
 		reading, token, "must be the name of a function in the library", ret_symbol);
 
-	if (r == 0 && !**ret_symbol)
+	if (*ret_symbol && !**ret_symbol)
 		return refuse(reading, token, "'%s' must not be empty", key);
 	return r;
 }
@@ -220,7 +220,7 @@ static int read_name(struct reading *reading, uint32_t token, char **ret_name)
 		"must be a name: a letter or '_', then letters, digits, '_' and '-'";
 	int r = read_text(reading, token, expected, ret_name);
 
-	if (r == 0 && !is_name(*ret_name))
+	if (*ret_name && !is_name(*ret_name))
 		return refuse_value(reading, token, expected);
 	return r;
 }

@@ -53,9 +53,9 @@ enum native_errors {
 
 struct native_parameter {
 	char *name;
-	char *description;   /* or NULL */
-	char *default_json;  /* JSON text, or NULL */
-	char *value_json;    /* JSON text: always passed so, hidden from callers; or NULL */
+	char *description;  /* or NULL */
+	char *default_json; /* JSON text, or NULL */
+	char *value_json;   /* JSON text: always passed so, hidden from callers; or NULL */
 	enum native_type type;
 	bool is_nullable;
 };
@@ -65,7 +65,7 @@ struct native_function {
 	struct native_parameter *parameters;
 	size_t n_parameters;
 	enum native_type return_type;
-	char *return_name; /* "result" unless given */
+	char *return_name;        /* "result" unless given */
 	char *return_description; /* or NULL */
 	char *free_symbol; /* transfer "full": frees what was returned; NULL: transfer "none" */
 	enum native_errors errors;
@@ -80,7 +80,7 @@ enum native_status {
 /* A mistake in the object, for the author of the manifest. Zero it before use; give the message
  * back with buffer_deinit. */
 struct native_error {
-	uint32_t token;	       /* of the tape: the place (for line and pointer) */
+	uint32_t token;        /* of the tape: the place (for line and pointer) */
 	struct buffer message; /* what was expected, what came; NUL-terminated */
 };
 

@@ -145,6 +145,12 @@ EXPORT(void, send_frame, uint32_t size, uint32_t kind, uint64_t id, const char *
 		abort();
 }
 
+/* A failure whose words are Latin-1. */
+EXPORT(void, fail_in_latin1, uint64_t id)
+{
+	send_frame(4, 6, id, "caf\xe9", AND_HANG);
+}
+
 EXPORT(void, close_wire, bool hangs)
 {
 	close(WIRE_FD);

@@ -149,6 +149,11 @@ Test(host, is_ended_for_frames_that_may_not_come, .timeout = LIMIT)
 		expect_malformed("send_frame", frames[i]);
 }
 
+Test(host, is_ended_for_words_that_are_not_utf8, .timeout = LIMIT)
+{
+	expect_malformed("fail_in_latin1", "{\"id\":1}");
+}
+
 Test(host, is_ended_for_two_answers_to_one_call, .timeout = LIMIT)
 {
 	struct guest guest = {0};

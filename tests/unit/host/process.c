@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "guest.h"
+#include "host/process.h"
+#include "host/wire.h"
+#include "util/cleanup.h"
+#include "util/file.h"
+
+/* What a host's process is given, what it gives up, and with whom it ends. */
+
+#define LIMIT            60
+#define STATUS_BYTES_MAX 65536
+
+static const char load[] = "{\"library\":\"libm.so.6\",\"tools\":[{\"symbol\":\"cbrt\","
+			   "\"parameters\":[{\"name\":\"x\",\"type\":\"f64\"}],"
+			   "\"returns\":{\"type\":\"f64\"}}]}";
+
+/* Send a LOAD frame, and wait for its answer. */
+static void load_over(int wire)
+{
+	struct buffer frame = {0};
+	struct wire_header answer;
+
+	wire_write(&frame, WIRE_LOAD, 0, load, sizeof(load) - 1, NULL, 0);
+	cr_assert_eq(send(wire, frame.data, frame.size, 0), (ssize_t)frame.size);
+	cr_assert_eq(recv(wire, &answer, sizeof(answer), MSG_WAITALL), sizeof(answer));
+	cr_expect_eq(answer.kind, WIRE_LOADED);
+	buffer_deinit(&frame);
+}
+
+/* The value of the line @key of the process's status, a number of base @base. */
+static unsigned long long status_of(pid_t pid, const char *key, int base)
+{
+	struct buffer text = {0};
+	unsigned long long value = 0;
+	char path[64];
+	char *line;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	cr_assert_eq(file_read(path, STATUS_BYTES_MAX, &text), 0);
+	cr_assert(buffer_terminate(&text));
+	line = strstr(text.data, key);
+	cr_assert(line, "no %s in %s", key, path);
+	value = strtoull(line + strlen(key), NULL, base);
+	buffer_deinit(&text);
+	return value;
+}
+
+Test(process, has_default_signals_and_no_way_to_privileges, .timeout = LIMIT)
+{
+	/* glibc spawns with the two signals that are its own ignored. */
+	const unsigned long long of_glibc = 3ULL << (__SIGRTMIN - 1);
+	struct guest guest = {0};
+	sigset_t all;
+
+	/* As in a daemon that libwebsockets and a signalfd have been at work in. */
+	signal(SIGPIPE, SIG_IGN);
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, NULL);
+	guest_start(&guest, "behave", NULL);
+	cr_expect_eq(status_of(host_pid(guest.host), "\nSigBlk:\t", 16), 0);
+	cr_expect_eq(status_of(host_pid(guest.host), "\nSigIgn:\t", 16) & ~of_glibc, 0);
+	cr_expect_eq(status_of(host_pid(guest.host), "\nNoNewPrivs:\t", 10), 1);
+	guest_stop(&guest);
+}
+
+Test(process, has_four_descriptors_whoever_forgot_to_close_his, .timeout = LIMIT)
+{
+	cleanup_close int forgotten = open("/dev/null", O_RDONLY);
+	struct guest guest = {0};
+
+	cr_assert_geq(forgotten, 0);
+	guest_start(&guest, "behave", NULL);
+	cr_expect_str_eq(guest_call(&guest, "open_descriptors", "{}"), "{\"result\":4}");
+	guest_stop(&guest);
+}
+
+Test(process, is_given_its_descriptors_even_where_ours_are_closed, .timeout = LIMIT)
+{
+	cleanup_close int keep = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 100);
+	struct process process = {0};
+	int r;
+
+	close(STDIN_FILENO);
+	close(STDOUT_FILENO);
+	close(STDERR_FILENO);
+	r = process_spawn(TEST_HOST_PROGRAM, "test", &process);
+	dup2(keep, STDERR_FILENO);
+	cr_assert_eq(r, 0);
+	load_over(process.wire);
+	close(process.wire);
+	close(process.output);
+}
+
+Test(process, ends_in_order_when_its_wire_is_closed, .timeout = LIMIT)
+{
+	struct process process;
+	int status;
+
+	/* Status 0 also says, where a sanitizer looks, that it has leaked nothing. */
+	cr_assert_eq(process_spawn(TEST_HOST_PROGRAM, "test", &process), 0);
+	load_over(process.wire);
+	close(process.wire);
+	cr_assert_eq(waitpid(process.pid, &status, 0), process.pid);
+	cr_expect(WIFEXITED(status));
+	cr_expect_eq(WEXITSTATUS(status), 0);
+	close(process.output);
+}
+
+/* In a process of its own: start a host, tell its pid, and end; leave a child that keeps the wire
+ * open until the test lets go of @leash. */
+static void be_a_daemon_that_ends(int tell, const int leash[2])
+{
+	struct process process;
+	char end;
+
+	if (process_spawn(TEST_HOST_PROGRAM, "test", &process))
+		_exit(1);
+	load_over(process.wire);
+	if (fork() == 0) {
+		close(leash[1]);
+		_exit(read(leash[0], &end, 1) != 0);
+	}
+	_exit(write(tell, &process.pid, sizeof(process.pid)) < 0);
+}
+
+Test(process, ends_with_its_daemon, .timeout = LIMIT)
+{
+	siginfo_t how = {0};
+	int leash[2], tell[2];
+	pid_t daemon, host;
+
+	/* Orphans become our children, so that their ends can be seen. */
+	cr_assert_eq(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+	cr_assert_eq(pipe2(leash, O_CLOEXEC), 0);
+	cr_assert_eq(pipe2(tell, O_CLOEXEC), 0);
+	daemon = fork();
+	if (daemon == 0)
+		be_a_daemon_that_ends(tell[1], leash);
+	cr_assert_eq(read(tell[0], &host, sizeof(host)), sizeof(host));
+	cr_assert_eq(waitpid(daemon, NULL, 0), daemon);
+	cr_assert_eq(waitid(P_PID, (id_t)host, &how, WEXITED), 0);
+	cr_expect_eq(how.si_code, CLD_KILLED);
+	cr_expect_eq(how.si_status, SIGKILL);
+	close(leash[0]);
+	close(leash[1]);
+	close(tell[0]);
+	close(tell[1]);
+}
+
+Test(process, loads_nothing_for_a_parent_that_did_not_make_its_wire, .timeout = LIMIT)
+{
+	int status;
+	int sockets[2];
+	pid_t between;
+
+	cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
+	between = fork();
+	if (between == 0) {
+		pid_t host = fork();
+
+		if (host == 0) {
+			dup2(sockets[1], WIRE_FD);
+			execl(TEST_HOST_PROGRAM, "toolbox-host", "test", NULL);
+			_exit(99);
+		}
+		waitpid(host, &status, 0);
+		_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 98);
+	}
+	cr_assert_eq(waitpid(between, &status, 0), between);
+	cr_expect_eq(WEXITSTATUS(status), 1);
+	close(sockets[0]);
+	close(sockets[1]);
+}
+
+Test(process, is_not_for_people, .timeout = LIMIT)
+{
+	pid_t host = fork();
+	int status;
+
+	if (host == 0) {
+		close(WIRE_FD);
+		execl(TEST_HOST_PROGRAM, "toolbox-host", "test", NULL);
+		_exit(99);
+	}
+	cr_assert_eq(waitpid(host, &status, 0), host);
+	cr_expect_eq(WEXITSTATUS(status), 2);
+}
