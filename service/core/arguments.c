@@ -41,7 +41,7 @@ static int refuse_size(struct arguments *arguments, size_t actual, size_t max, c
 static int take_text(struct arguments *arguments, const struct request *request,
 	const struct config_limits *limits)
 {
-	struct json_error error;
+	struct json_error error = {0};
 	int r;
 
 	buffer_reset(&arguments->text);

@@ -307,13 +307,12 @@ static bool is_ours(const struct service *service, const struct request_text *id
 void invocation_begin_persona(struct service *service, const struct request_text *toolbox_id)
 {
 	struct request *request = &service->request;
-	bool is_good = request_read(request, &service->envelope, REQUEST_PERSONA);
 	struct answer answer;
 
-	if (toolbox_id) {
-		is_good = is_good || request->bad_field != NULL;
+	/* Of a toolbox_id that is no string nobody is the owner: silence. */
+	request_read(request, &service->envelope, REQUEST_PERSONA);
+	if (toolbox_id)
 		request->toolbox_id = *toolbox_id;
-	}
 	if (!is_ours(service, &request->toolbox_id))
 		return;
 	answer_begin(&answer, &service->envelope);
@@ -372,24 +371,31 @@ static bool is_kept(const struct buffer *kept, const struct json_tape *tape, uin
 	return kept->size == size && (size == 0 || memcmp(kept->data, text, size) == 0);
 }
 
-/* Cancel what the request means. Whether there was any. */
-static bool cancel_calls(struct service *service)
+/* A call in flight that the request to cancel means, or NULL. */
+static struct invocation *find_meant(const struct service *service)
 {
 	const struct request *request = &service->request;
 	const struct json_tape *context = &service->envelope.context;
 	uint32_t source = json_find(context, 0, "source");
 	struct invocation *invocation = service->invocations;
+
+	while (invocation &&
+		!(is_kept(&invocation->call_id, request->data, request->call_id) &&
+			is_kept(&invocation->source, context, source)))
+		invocation = invocation->next;
+	return invocation;
+}
+
+/* Cancel what the request means. Whether there was any. Looked for anew each time: the end of one
+ * call may be that of others, which its host's place was meant for. */
+static bool cancel_calls(struct service *service)
+{
+	struct invocation *invocation;
 	bool is_any = false;
 
-	while (invocation) {
-		struct invocation *next = invocation->next;
-
-		if (is_kept(&invocation->call_id, request->data, request->call_id) &&
-			is_kept(&invocation->source, context, source)) {
-			runner_cancel(invocation->call.runner, &invocation->call);
-			is_any = true;
-		}
-		invocation = next;
+	while ((invocation = find_meant(service))) {
+		runner_cancel(invocation->call.runner, &invocation->call);
+		is_any = true;
 	}
 	return is_any;
 }
@@ -481,6 +487,10 @@ static int write_ending(
 		errors_write_too_large(answer, tool, "Too large output of", ending->end->actual,
 			ending->end->max, "bytes");
 		return ANSWER_TOO_LARGE;
+	case RUNNER_COOLING:
+		errors_write_cooldown(
+			answer, tool, runner_cooldown_s(invocation->call.runner, tool));
+		return ANSWER_COOLDOWN;
 	case RUNNER_UNAVAILABLE:
 		errors_write_unavailable(answer, tool, ending->text);
 		return ANSWER_UNAVAILABLE;

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/cooldowns.h"
 #include "core/crashes.h"
 #include "util/clock.h"
 #include "util/log.h"
 
 #define MS_PER_S  UINT64_C(1000)
-#define S_PER_NS  1e-9
 #define WHY_BYTES 512
 
 /* One host and what it does. */
@@ -19,6 +19,7 @@ struct runner_worker {
 	struct runner *runner;
 	struct host *host; /* NULL: none */
 	bool is_loaded;
+	bool is_gone; /* it takes no more calls; host_has_ended() comes in a moment */
 	struct runner_call *running;
 };
 
@@ -40,7 +41,7 @@ struct runner {
 	struct loop_timer restart; /* armed: RESTARTING; nothing is started before */
 	struct loop_timer rest;	   /* nothing to do: when to stop; retired: when to go */
 	struct crashes crashes;
-	uint64_t *ended_ns; /* per tool, when its last run ended; NULL: no tool cools down */
+	struct cooldowns cooldowns;
 	char why[WHY_BYTES];
 	struct statistics statistics;
 };
@@ -102,8 +103,7 @@ static struct runner_call *take_running(struct runner_worker *worker)
 	call->worker = NULL;
 	runner->n_running--;
 	runner->runs_alone = false;
-	if (runner->ended_ns)
-		runner->ended_ns[call->tool] = clock_now_ns();
+	cooldowns_note_end(&runner->cooldowns, call->tool);
 	return call;
 }
 
@@ -116,31 +116,46 @@ static void drop_host(struct runner_worker *worker)
 		worker->runner->n_loaded--;
 	else
 		worker->runner->n_starting--;
-	worker->is_loaded = false;
+	worker->is_loaded = worker->is_gone = false;
 	host_free(take_ptr(worker->host));
 }
 
-static void run_call(struct runner_worker *worker, struct runner_call *call, const char *arguments,
+/* Give @call to the worker's idle host. 0, or a negative errno: it has not begun. */
+static int run_call(struct runner_worker *worker, struct runner_call *call, const char *arguments,
 	size_t size)
 {
 	struct runner *runner = worker->runner;
-	int r;
+	int r = host_invoke(worker->host, call->id, call->tool, arguments, size);
 
+	if (r < 0)
+		return r;
 	worker->running = call;
 	call->worker = worker;
 	runner->n_running++;
 	runner->runs_alone = !runner->toolbox->tools[call->tool].is_parallel;
 	loop_timer_disarm(&runner->rest);
-	r = host_invoke(worker->host, call->id, call->tool, arguments, size);
-	/* A host that cannot be written to has ended, and says so in a moment: the call is its last. */
-	if (r < 0)
-		log_debug("%s: the host takes no call: %s", runner->toolbox->id, strerror(-r));
+	return 0;
+}
+
+/* The host of an idle worker takes no call. One that died in its sleep costs nobody an error: the
+ * call waits for the next host, which is started when the death is noticed. */
+static void give_up(struct runner_worker *worker, int error)
+{
+	struct runner *runner = worker->runner;
+
+	log_debug("%s: the host takes no call: %s", runner->toolbox->id, strerror(-error));
+	worker->is_gone = true;
+	if (error == -EPIPE)
+		return;
+	drop_host(worker);
+	loop_timer_arm(&runner->restart, crashes_next_delay_ms(&runner->crashes));
 }
 
 static struct runner_worker *find_idle(const struct runner *runner)
 {
 	for (uint32_t i = 0; i < runner->n_workers; i++)
-		if (runner->workers[i]->is_loaded && !runner->workers[i]->running)
+		if (runner->workers[i]->is_loaded && !runner->workers[i]->running &&
+			!runner->workers[i]->is_gone)
 			return runner->workers[i];
 	return NULL;
 }
@@ -215,6 +230,12 @@ static bool will_not_load(const struct host_end *end)
 	return end->reason == HOST_REFUSED || end->reason == HOST_TOO_SLOW;
 }
 
+/* DESIGN §4: crashes, not kills of ours. */
+static bool has_crashed(const struct host_end *end)
+{
+	return end->reason != HOST_TOO_LARGE && !will_not_load(end);
+}
+
 static void host_has_ended(void *data, const struct host_end *end)
 {
 	struct runner_worker *worker = data;
@@ -224,17 +245,16 @@ static void host_has_ended(void *data, const struct host_end *end)
 		.outcome = end->reason == HOST_TOO_LARGE ? RUNNER_TOO_LARGE : RUNNER_CRASHED,
 		.end = end,
 	};
-	/* What was killed for its output did not crash. */
-	bool is_too_often = end->reason != HOST_TOO_LARGE &&
+	bool is_too_often = has_crashed(end) &&
 		crashes_note(&runner->crashes, clock_now_ms(), runner->options.crash_limit,
 			runner->options.crash_window_s * MS_PER_S);
 
 	host_describe_end(end, runner->why, sizeof(runner->why));
 	log_warning("Toolbox %s: %s", runner->toolbox->id, runner->why);
-	if (call)
-		end_call(runner, call, &ending);
 	drop_host(worker);
 	set_clocks(runner);
+	if (call)
+		end_call(runner, call, &ending);
 	if (is_too_often) {
 		quarantine(runner);
 	} else {
@@ -294,6 +314,20 @@ static void start_workers(struct runner *runner)
 	}
 }
 
+static bool is_cooling(const struct runner *runner, const struct runner_call *call)
+{
+	return runner_cooldown_s(runner, &runner->toolbox->tools[call->tool]) > 0;
+}
+
+/* It came before the run that its tool now cools down from has ended. */
+static void end_cooling(struct runner *runner, struct runner_call *call)
+{
+	struct runner_ending ending = {.outcome = RUNNER_COOLING};
+
+	queue_remove(&runner->queue, call);
+	end_call(runner, call, &ending);
+}
+
 /* Run what may run now, first come first served; have hosts for the rest. */
 static void schedule(struct runner *runner)
 {
@@ -302,8 +336,17 @@ static void schedule(struct runner *runner)
 
 	while ((call = runner->queue.first) && may_run(runner, call->tool) &&
 		(worker = find_idle(runner))) {
-		queue_remove(&runner->queue, call);
-		run_call(worker, call, call->arguments.data, call->arguments.size);
+		int r;
+
+		if (is_cooling(runner, call)) {
+			end_cooling(runner, call);
+			continue;
+		}
+		r = run_call(worker, call, call->arguments.data, call->arguments.size);
+		if (r < 0)
+			give_up(worker, r);
+		else
+			queue_remove(&runner->queue, call);
 	}
 	start_workers(runner);
 	set_clocks(runner);
@@ -363,14 +406,6 @@ static void rest_is_over(void *data)
 
 /* ── for the owner ───────────────────────────────────────────────────────────────────────────── */
 
-static bool has_cooldown(const struct toolbox *toolbox)
-{
-	for (size_t i = 0; i < toolbox->n_tools; i++)
-		if (toolbox->tools[i].cooldown_s > 0)
-			return true;
-	return false;
-}
-
 static int make_workers(struct runner *runner, uint32_t n_workers)
 {
 	runner->workers = calloc(n_workers, sizeof(struct runner_worker *));
@@ -402,13 +437,9 @@ int runner_new(struct loop *loop, struct toolbox *toolbox, const struct runner_o
 	queue_init(&runner->queue);
 	if (make_workers(runner, options->workers) < 0 ||
 		loop_timer_init(&runner->restart, loop, restart_is_due, runner) < 0 ||
-		loop_timer_init(&runner->rest, loop, rest_is_over, runner) < 0)
+		loop_timer_init(&runner->rest, loop, rest_is_over, runner) < 0 ||
+		cooldowns_init(&runner->cooldowns, toolbox) < 0)
 		return -ENOMEM;
-	if (has_cooldown(toolbox)) {
-		runner->ended_ns = calloc(toolbox->n_tools, sizeof(*runner->ended_ns));
-		if (!runner->ended_ns)
-			return -ENOMEM;
-	}
 	*ret_runner = take_ptr(runner);
 	return 0;
 }
@@ -425,7 +456,7 @@ void runner_free(struct runner *runner)
 	loop_timer_deinit(&runner->restart);
 	loop_timer_deinit(&runner->rest);
 	toolbox_unref(runner->toolbox);
-	free(runner->ended_ns);
+	cooldowns_deinit(&runner->cooldowns);
 	free(runner);
 }
 
@@ -475,9 +506,12 @@ int runner_submit(struct runner *runner, struct runner_call *call, const char *a
 	if (!runner->queue.first && may_run(runner, call->tool))
 		worker = find_idle(runner);
 	if (worker) {
-		loop_timer_arm(&call->clock, timeout_ms);
-		run_call(worker, call, arguments, size);
-		return 0;
+		r = run_call(worker, call, arguments, size);
+		if (r == 0) {
+			loop_timer_arm(&call->clock, timeout_ms);
+			return 0;
+		}
+		give_up(worker, r);
 	}
 	r = queue_call(runner, call, arguments, size);
 	/* From the loop, so that done() never comes before this returns. */
@@ -580,12 +614,7 @@ uint32_t runner_n_calls(const struct runner *runner)
 
 double runner_cooldown_s(const struct runner *runner, const struct tool *tool)
 {
-	double passed_s;
-
-	if (tool->cooldown_s <= 0 || !runner->ended_ns || runner->ended_ns[tool->index] == 0)
-		return 0;
-	passed_s = (double)(clock_now_ns() - runner->ended_ns[tool->index]) * S_PER_NS;
-	return passed_s < tool->cooldown_s ? tool->cooldown_s - passed_s : 0;
+	return cooldowns_left_s(&runner->cooldowns, tool);
 }
 
 struct statistics *runner_statistics(struct runner *runner)

@@ -52,6 +52,7 @@ enum runner_outcome {
 	RUNNER_CANCELLED,   /* runner_cancel() */
 	RUNNER_CRASHED,	    /* end: how the host died */
 	RUNNER_TOO_LARGE,   /* end: what it sent was over the limit */
+	RUNNER_COOLING,	    /* when its turn came, the tool was on cooldown; it has not run */
 	RUNNER_UNAVAILABLE, /* text: why */
 };
 

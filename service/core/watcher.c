@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -131,9 +132,8 @@ static int add_interest(
 	char folder[PATH_MAX];
 	char *slash;
 
-	if (strlen(path) >= sizeof(folder))
+	if (snprintf(folder, sizeof(folder), "%s", path) >= (int)sizeof(folder))
 		return -ENAMETOOLONG;
-	strcpy(folder, path);
 	for (;;) {
 		int watch = inotify_add_watch(watcher->fd, *folder ? folder : "/", INTERESTING);
 
