@@ -37,23 +37,111 @@ size_t json_scan_string(const char *text, size_t size, size_t at)
 	return stop ? (size_t)(stop - text) : 0;
 }
 
+/*
+ * The way through a container. Its strings are short and many, so it is not crossed from quote to
+ * quote, but a block at a time, however many strings begin and end in it:
+ *
+ *   block      , " a { " : [ 1 ] , " b
+ *   quotes     . 1 . . 1 . . . . . 1 .
+ *   in string  . 1 1 1 . . . . . . 1 1     a bit is the parity of the quotes up to it
+ *   opens      . . . . . . 1 . . . . .     brackets that are not in a string
+ *   closes     . . . . . . . . 1 . . .
+ *
+ * A block with a backslash, or in which the container could end, is gone through byte by byte.
+ */
+struct walk {
+	size_t open; /* brackets */
+	bool is_in_string;
+	bool is_escaped; /* the next byte */
+};
+
+/* Step over the byte @c. Whether it closes the container. */
+static bool step(struct walk *walk, char c)
+{
+	if (walk->is_escaped) {
+		walk->is_escaped = false;
+	} else if (walk->is_in_string) {
+		walk->is_escaped = c == '\\';
+		walk->is_in_string = c != '"';
+	} else if (c == '"') {
+		walk->is_in_string = true;
+	} else if ((c | 0x20) == '{') {
+		walk->open++;
+	} else if ((c | 0x20) == '}') {
+		walk->open--;
+	}
+	return walk->open == 0;
+}
+
+#ifdef JSON_SPAN_SSE2
+#define BLOCK_BYTES 16
+
+static unsigned int count_bits(unsigned int mask)
+{
+	unsigned int count = 0;
+
+	for (; mask; mask &= mask - 1)
+		count++;
+	return count;
+}
+
+/* For each bit, whether the number of bits up to it, itself included, is odd. */
+static unsigned int parity_up_to_each(unsigned int mask)
+{
+	mask ^= mask << 1;
+	mask ^= mask << 2;
+	mask ^= mask << 4;
+	mask ^= mask << 8;
+	return mask & 0xFFFF;
+}
+
+/* Whether the block at @at could be stepped over at once. */
+static bool step_block(struct walk *walk, const char *at)
+{
+	__m128i block = _mm_loadu_si128((const __m128i *)(const void *)at);
+	__m128i folded = _mm_or_si128(block, _mm_set1_epi8(0x20));
+	unsigned int quotes = json_block_mask(json_block_equals(block, '"'));
+	unsigned int outside = 0xFFFF ^ parity_up_to_each(quotes);
+	unsigned int closes = json_block_mask(json_block_equals(folded, '}'));
+
+	if (walk->is_escaped || json_block_mask(json_block_equals(block, '\\')))
+		return false;
+	if (walk->is_in_string)
+		outside ^= 0xFFFF;
+	closes &= outside;
+	if (closes && count_bits(closes) >= walk->open)
+		return false;
+	walk->open -= count_bits(closes);
+	walk->open += count_bits(json_block_mask(json_block_equals(folded, '{')) & outside);
+	walk->is_in_string = !(outside >> (BLOCK_BYTES - 1));
+	return true;
+}
+#else
+#define BLOCK_BYTES 8
+
+static bool step_block(struct walk *walk, const char *at)
+{
+	(void)walk;
+	(void)at;
+	return false;
+}
+#endif
+
 /* The byte behind the bracket that closes the one at @at, or NULL. */
 static const char *container_end(const char *at, const char *end)
 {
-	size_t open = 0;
+	struct walk walk = {0};
 
-	while ((at = json_span_bracket(at, end)) < end) {
-		if (*at == '"') {
-			at = string_end(at + 1, end);
-			if (!at)
-				return NULL;
+	while (at < end) {
+		const char *stop = end - at < BLOCK_BYTES ? end : at + BLOCK_BYTES;
+
+		if (walk.open > 0 && end - at >= BLOCK_BYTES && step_block(&walk, at)) {
+			at = stop;
 			continue;
 		}
-		if ((*at | 0x20) == '{')
-			open++;
-		else if (open == 0 || --open == 0)
-			return at + 1;
-		at++;
+		while (at < stop)
+			if (step(&walk, *at++))
+				return at;
 	}
 	return NULL;
 }

@@ -71,16 +71,6 @@ static JSON_ALWAYS_INLINE unsigned int json_quote_stops(__m128i block)
 		_mm_or_si128(json_block_equals(block, '"'), json_block_equals(block, '\\')));
 }
 
-/* Bit 0x20 is all that tells '[' from '{', and ']' from '}'. */
-static JSON_ALWAYS_INLINE unsigned int json_bracket_stops(__m128i block)
-{
-	__m128i folded = _mm_or_si128(block, _mm_set1_epi8(0x20));
-	__m128i brackets =
-		_mm_or_si128(json_block_equals(folded, '{'), json_block_equals(folded, '}'));
-
-	return json_block_mask(_mm_or_si128(brackets, json_block_equals(block, '"')));
-}
-
 static JSON_ALWAYS_INLINE unsigned int json_space_stops(__m128i block)
 {
 	__m128i spaces =
@@ -137,15 +127,6 @@ static JSON_ALWAYS_INLINE uint64_t json_quote_stops(uint64_t block)
 	return json_block_equals(block, '"') | json_block_equals(block, '\\');
 }
 
-/* Bit 0x20 is all that tells '[' from '{', and ']' from '}'. */
-static JSON_ALWAYS_INLINE uint64_t json_bracket_stops(uint64_t block)
-{
-	uint64_t folded = block | (JSON_BLOCK_ONES * 0x20);
-
-	return json_block_equals(folded, '{') | json_block_equals(folded, '}') |
-	       json_block_equals(block, '"');
-}
-
 static JSON_ALWAYS_INLINE uint64_t json_space_stops(uint64_t block)
 {
 	return block ^ (JSON_BLOCK_ONES * ' ');
@@ -161,11 +142,6 @@ static JSON_ALWAYS_INLINE bool json_is_plain_stop(unsigned char byte)
 static JSON_ALWAYS_INLINE bool json_is_quote_stop(unsigned char byte)
 {
 	return byte == '"' || byte == '\\';
-}
-
-static JSON_ALWAYS_INLINE bool json_is_bracket_stop(unsigned char byte)
-{
-	return byte == '"' || (byte | 0x20) == '{' || (byte | 0x20) == '}';
 }
 
 static JSON_ALWAYS_INLINE bool json_is_space(unsigned char byte)
@@ -188,12 +164,6 @@ static JSON_ALWAYS_INLINE const char *json_span_plain(const char *at, const char
 static JSON_ALWAYS_INLINE const char *json_span_quote(const char *at, const char *end)
 {
 	return json_span(at, end, json_quote_stops, json_is_quote_stop);
-}
-
-/* Outside of strings: the first quote or bracket of any kind. */
-static JSON_ALWAYS_INLINE const char *json_span_bracket(const char *at, const char *end)
-{
-	return json_span(at, end, json_bracket_stops, json_is_bracket_stop);
 }
 
 /* Between tokens: the first byte that is no white space (RFC 8259 §2). */

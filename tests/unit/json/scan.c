@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <criterion/criterion.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "json/scan.h"
@@ -69,4 +70,43 @@ Test(json_scan, goes_a_million_levels_deep)
 	cr_assert_eq(json_scan_value(text, sizeof(text), 0), sizeof(text));
 	cr_assert_eq(json_scan_value(text, sizeof(text) - 1, 0), 0);
 	cr_assert_eq(json_scan_value(text, sizeof(text), 1), sizeof(text) - 1);
+}
+
+/* What a walk over the bytes one by one finds. */
+static size_t container_end(const char *text, size_t size)
+{
+	bool is_in_string = false;
+	size_t open = 0;
+
+	for (size_t i = 0; i < size; i++) {
+		if (is_in_string && text[i] == '\\')
+			i++;
+		else if (text[i] == '"')
+			is_in_string = !is_in_string;
+		else if (!is_in_string && (text[i] == '{' || text[i] == '['))
+			open++;
+		else if (!is_in_string && (text[i] == '}' || text[i] == ']') && --open == 0)
+			return i + 1;
+	}
+	return 0;
+}
+
+Test(json_scan, finds_the_end_of_a_container_however_its_bytes_fall_into_blocks)
+{
+	static const char alphabet[] = "\"\"\"\\{}[]{}[],:a 1xyz\xC3";
+	char text[120];
+
+	srand(7);
+	for (int round = 0; round < 200000; round++) {
+		size_t size = 1 + (size_t)rand() % sizeof(text);
+		int dull = rand() % 8;
+
+		for (size_t i = 1; i < size; i++)
+			text[i] = rand() % 8 < dull
+					  ? 'q'
+					  : alphabet[(size_t)rand() % (sizeof(alphabet) - 1)];
+		text[0] = rand() % 2 ? '{' : '[';
+		cr_assert_eq(json_scan_value(text, size, 0), container_end(text, size), "%.*s",
+			(int)size, text);
+	}
 }
