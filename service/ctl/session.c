@@ -20,6 +20,9 @@
 /* Descriptors of a client with one connection. */
 #define FD_MAX 64
 
+/* How long is_alive gets at least, however little time the answer itself is given. */
+#define ALIVE_WAIT_MS 1000
+
 #define ALIVE_TOPIC    "mycroft.toolboxd.is_alive"
 #define ALIVE_RESPONSE ALIVE_TOPIC ".response"
 
@@ -42,6 +45,7 @@ struct ctl_session {
 	char response_topic[BUS_TOPIC_BYTES];
 	bool is_answered;
 	bool is_alive; /* the service has answered something */
+	bool is_late;  /* time is up: only whether it is alive matters now */
 	int error;     /* an enum ctl_status that has been told */
 };
 
@@ -154,6 +158,10 @@ static void on_frame(void *data, const char *text, size_t size)
 	if (!is_ours(session))
 		return;
 	session->is_alive = true;
+	if (session->is_late) {
+		loop_stop(session->loop);
+		return;
+	}
 	if (strcmp(envelope->topic, session->response_topic) != 0)
 		return;
 	r = keep_response(session);
@@ -269,11 +277,16 @@ static int begin(struct ctl_session *session)
 }
 
 /* Time is up: who is to blame? */
-static int tell_silence(const struct ctl_session *session)
+static int tell_silence(struct ctl_session *session)
 {
 	char url[BUS_URL_BYTES];
 	double seconds = (double)session->timeout_ms / 1000;
 
+	session->is_late = true;
+	if (bus_is_up(session->bus) && !session->is_alive && session->timeout_ms < ALIVE_WAIT_MS)
+		loop_run(session->loop, (int)(ALIVE_WAIT_MS - session->timeout_ms));
+	if (session->error != 0)
+		return session->error;
 	bus_address_format(&session->address, url);
 	if (!bus_is_up(session->bus)) {
 		terminal_complain("no bus at %s: no connection within %g s", url, seconds);
