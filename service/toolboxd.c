@@ -9,6 +9,7 @@
 #include "core/config.h"
 #include "core/config_log.h"
 #include "core/loader.h"
+#include "core/names.h"
 #include "core/notify.h"
 #include "core/paths.h"
 #include "core/service.h"
@@ -125,6 +126,7 @@ static int read_options(int argc, char **argv, struct options *options)
 
 struct check {
 	struct loop *loop;
+	const struct config *config;
 	unsigned int n_errors;
 };
 
@@ -144,6 +146,8 @@ static void checked(void *data, struct catalogue *catalogue, int error)
 	if (!catalogue) {
 		fprintf(stderr, "error: %s\n", strerror(-error));
 		check->n_errors++;
+	} else {
+		names_report_unknown(check->config, catalogue, config_print, &check->n_errors);
 	}
 	catalogue_free(catalogue);
 	loop_stop(check->loop);
@@ -180,6 +184,7 @@ static int run_check(const struct options *options)
 	log_setup(LOG_LEVEL_ERROR, config.log_format);
 	r = loop_new(FD_MAX, &loop);
 	check.loop = loop;
+	check.config = &config;
 	if (r == 0)
 		r = check_toolboxes(&check, &config);
 	fwrite(config.merged.data, 1, config.merged.size, stdout);

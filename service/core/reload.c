@@ -9,6 +9,7 @@
 #include "core/changes.h"
 #include "core/config_log.h"
 #include "core/invocation.h"
+#include "core/names.h"
 #include "core/notify.h"
 #include "json/writer.h"
 #include "registry/definition.h"
@@ -295,6 +296,7 @@ static void swap(struct service *service, struct catalogue *catalogue)
 		catalogue_n_failures(catalogue));
 	if (!changes_are_empty(&changes)) {
 		log_shared_names(catalogue);
+		names_report_unknown(&service->config, catalogue, config_log, NULL);
 		if (service->is_ready)
 			broadcast_changes(service, &changes);
 	}
