@@ -37,9 +37,9 @@ struct runner {
 	bool runs_alone; /* what runs is not parallel */
 	bool is_quarantined;
 	bool is_retired;
-	struct queue queue; /* of those that wait */
+	struct queue queue;        /* of those that wait */
 	struct loop_timer restart; /* armed: RESTARTING; nothing is started before */
-	struct loop_timer rest;	   /* nothing to do: when to stop; retired: when to go */
+	struct loop_timer rest;    /* nothing to do: when to stop; retired: when to go */
 	struct crashes crashes;
 	struct cooldowns cooldowns;
 	char why[WHY_BYTES];
@@ -121,8 +121,8 @@ static void drop_host(struct runner_worker *worker)
 }
 
 /* Give @call to the worker's idle host. 0, or a negative errno: it has not begun. */
-static int run_call(struct runner_worker *worker, struct runner_call *call, const char *arguments,
-	size_t size)
+static int run_call(
+	struct runner_worker *worker, struct runner_call *call, const char *arguments, size_t size)
 {
 	struct runner *runner = worker->runner;
 	int r = host_invoke(worker->host, call->id, call->tool, arguments, size);
@@ -245,9 +245,9 @@ static void host_has_ended(void *data, const struct host_end *end)
 		.outcome = end->reason == HOST_TOO_LARGE ? RUNNER_TOO_LARGE : RUNNER_CRASHED,
 		.end = end,
 	};
-	bool is_too_often = has_crashed(end) &&
-		crashes_note(&runner->crashes, clock_now_ms(), runner->options.crash_limit,
-			runner->options.crash_window_s * MS_PER_S);
+	bool is_too_often = has_crashed(end) && crashes_note(&runner->crashes, clock_now_ms(),
+							runner->options.crash_limit,
+							runner->options.crash_window_s * MS_PER_S);
 
 	host_describe_end(end, runner->why, sizeof(runner->why));
 	log_warning("Toolbox %s: %s", runner->toolbox->id, runner->why);

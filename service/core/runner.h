@@ -46,13 +46,13 @@ enum runner_state {
 };
 
 enum runner_outcome {
-	RUNNER_RESULT,	    /* text: the JSON result */
-	RUNNER_FAILED,	    /* text: the tool's own words */
+	RUNNER_RESULT,      /* text: the JSON result */
+	RUNNER_FAILED,      /* text: the tool's own words */
 	RUNNER_TIMED_OUT,   /* the deadline passed, waiting or running */
 	RUNNER_CANCELLED,   /* runner_cancel() */
-	RUNNER_CRASHED,	    /* end: how the host died */
+	RUNNER_CRASHED,     /* end: how the host died */
 	RUNNER_TOO_LARGE,   /* end: what it sent was over the limit */
-	RUNNER_COOLING,	    /* when its turn came, the tool was on cooldown; it has not run */
+	RUNNER_COOLING,     /* when its turn came, the tool was on cooldown; it has not run */
 	RUNNER_UNAVAILABLE, /* text: why */
 };
 
