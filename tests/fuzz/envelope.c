@@ -119,7 +119,8 @@ static uint32_t present(const struct json_tape *tape, const char *key)
 	json_value_text(tape, value, &size);
 	if (json_type_at(tape, value) == JSON_STRING && size == 2)
 		return JSON_NONE;
-	if (json_type_at(tape, value) == JSON_ARRAY && json_first(tape, value) == json_end(tape, value))
+	if (json_type_at(tape, value) == JSON_ARRAY &&
+		json_first(tape, value) == json_end(tape, value))
 		return JSON_NONE;
 	return value;
 }
