@@ -38,5 +38,6 @@ int ctl_get(const struct ctl_options *options);
 int ctl_invoke(const struct ctl_options *options);
 int ctl_reload(const struct ctl_options *options);
 int ctl_status(const struct ctl_options *options);
+int ctl_watch(const struct ctl_options *options);
 int ctl_check(const struct ctl_options *options);
 int ctl_validate(const struct ctl_options *options);

@@ -23,6 +23,9 @@
 /* How long is_alive gets at least, however little time the answer itself is given. */
 #define ALIVE_WAIT_MS 1000
 
+/* The one question that does something. */
+#define INVOKE_TOPIC "ovos.tools.invoke"
+
 #define ALIVE_TOPIC    "mycroft.toolboxd.is_alive"
 #define ALIVE_RESPONSE ALIVE_TOPIC ".response"
 
@@ -47,6 +50,12 @@ struct ctl_session {
 	bool is_alive; /* the service has answered something */
 	bool is_late;  /* time is up: only whether it is alive matters now */
 	int error;     /* an enum ctl_status that has been told */
+
+	/* What is listened to beside it. */
+	const char *const *event_topics;
+	size_t n_event_topics;
+	ctl_event_function on_event;
+	void *event_data;
 };
 
 /* Tell that there is no bus at our address. */
@@ -94,14 +103,24 @@ static void on_up(void *data)
 		send_request(session, ALIVE_TOPIC, NULL);
 }
 
+static void on_unreachable(void *data, const char *why)
+{
+	struct ctl_session *session = data;
+
+	tell_no_bus(session, why);
+	fail(session, CTL_NO_BUS);
+}
+
+/* Some buses close a connection when somebody else's has just ended. What only asks is asked again
+ * by on_up(); a tool that may have run is not run again. */
 static void on_down(void *data, const char *why)
 {
 	struct ctl_session *session = data;
 
-	if (session->is_answered)
+	if (session->is_answered || strcmp(session->topic, INVOKE_TOPIC) != 0)
 		return;
-	tell_no_bus(session, why);
-	fail(session, CTL_NO_BUS);
+	terminal_complain("the bus went away before the answer (%s); the tool may have run", why);
+	fail(session, CTL_NO_ANSWER);
 }
 
 static bool is_topic(const char *topic, size_t size, const char *wanted)
@@ -109,12 +128,20 @@ static bool is_topic(const char *topic, size_t size, const char *wanted)
 	return strlen(wanted) == size && memcmp(topic, wanted, size) == 0;
 }
 
+static bool is_event(const struct ctl_session *session, const char *topic, size_t size)
+{
+	for (size_t i = 0; i < session->n_event_topics; i++)
+		if (is_topic(topic, size, session->event_topics[i]))
+			return true;
+	return false;
+}
+
 static bool on_wants(void *data, const char *topic, size_t size)
 {
 	const struct ctl_session *session = data;
 
 	return is_topic(topic, size, session->response_topic) ||
-	       is_topic(topic, size, ALIVE_RESPONSE);
+	       is_topic(topic, size, ALIVE_RESPONSE) || is_event(session, topic, size);
 }
 
 /* Whether the message answers a request of ours. */
@@ -151,11 +178,13 @@ static void on_frame(void *data, const char *text, size_t size)
 	struct bus_envelope *envelope = &session->envelope;
 	int r;
 
-	if (session->is_answered)
-		return;
 	if (bus_envelope_read(envelope, text, size, RESPONSE_DEPTH_MAX) != 0)
 		return;
-	if (!is_ours(session))
+	if (is_event(session, envelope->topic, envelope->topic_size)) {
+		session->on_event(session->event_data, envelope->topic, &envelope->data);
+		return;
+	}
+	if (session->is_answered || !is_ours(session))
 		return;
 	session->is_alive = true;
 	if (session->is_late) {
@@ -265,7 +294,7 @@ static int begin(struct ctl_session *session)
 		.frame = on_frame,
 		.up = on_up,
 		.down = on_down,
-		.unreachable = on_down,
+		.unreachable = on_unreachable,
 	};
 
 	if (session->bus) {
@@ -321,5 +350,26 @@ int ctl_session_ask(struct ctl_session *session, const char *topic, const struct
 	if (r == -ETIME || r == 0)
 		return tell_silence(session);
 	terminal_complain("cannot connect: %s", strerror(-r));
+	return CTL_NO_BUS;
+}
+
+void ctl_session_listen(struct ctl_session *session, const char *const *topics, size_t n_topics,
+	ctl_event_function function, void *data)
+{
+	session->event_topics = topics;
+	session->n_event_topics = n_topics;
+	session->on_event = function;
+	session->event_data = data;
+}
+
+int ctl_session_wait(struct ctl_session *session, uint64_t timeout_ms)
+{
+	int r = loop_run(session->loop, (int)timeout_ms);
+
+	if (session->error != 0)
+		return session->error;
+	if (r == 0 || r == -ETIME)
+		return 0;
+	terminal_complain("cannot listen: %s", strerror(-r));
 	return CTL_NO_BUS;
 }

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "ctl/command.h"
+#include "ctl/request.h"
+#include "ctl/session.h"
+#include "ctl/terminal.h"
+#include "json/writer.h"
+
+/*
+ * toolboxctl watch: tell what is called, as it happens, until it is interrupted.
+ *
+ * The service broadcasts call events only for as long as somebody has asked for them; so they are
+ * asked for again and again, for a little longer each time than until the next.
+ */
+
+#define WATCH_SECONDS "60"
+#define RENEW_MS      30000
+
+#define STARTED_TOPIC	"ovos.tools.call.started"
+#define COMPLETED_TOPIC "ovos.tools.call.completed"
+#define CHANGED_TOPIC	"ovos.tools.changed"
+
+static const char *const topics[] = {
+	STARTED_TOPIC,
+	COMPLETED_TOPIC,
+	CHANGED_TOPIC,
+};
+
+static void append_time(struct buffer *line)
+{
+	struct timespec now;
+	struct tm parts;
+	char stamp[16];
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	localtime_r(&now.tv_sec, &parts);
+	strftime(stamp, sizeof(stamp), "%H:%M:%S", &parts);
+	buffer_printf(line, "%s.%03ld  ", stamp, now.tv_nsec / 1000000);
+}
+
+/* The member as text, after @before; nothing when it is not there, or null. */
+static void append_member(
+	struct buffer *line, const struct json_tape *event, const char *key, const char *before)
+{
+	uint32_t token = json_type_at(event, 0) == JSON_OBJECT ? json_find(event, 0, key) : JSON_NONE;
+
+	if (token == JSON_NONE || json_type_at(event, token) == JSON_NULL)
+		return;
+	buffer_append_string(line, before);
+	terminal_append_value(line, event, token);
+}
+
+static void append_call(struct buffer *line, const struct json_tape *event)
+{
+	append_member(line, event, "toolbox_id", "");
+	append_member(line, event, "name", "/");
+	append_member(line, event, "call_id", " ");
+}
+
+static void append_completed(struct buffer *line, const struct json_tape *event)
+{
+	uint32_t is_good = json_find(event, 0, "ok");
+
+	buffer_append_string(
+		line, is_good != JSON_NONE && json_is_true(event, is_good) ? "  done" : "  failed");
+	append_member(line, event, "error", ": ");
+	append_member(line, event, "duration_ms", " after ");
+	buffer_append_string(line, " ms");
+	append_member(line, event, "result", ": ");
+}
+
+static void append_changed(struct buffer *line, const struct json_tape *event)
+{
+	buffer_append_string(line, "the tools have changed");
+	append_member(line, event, "total_tools", "; there are ");
+	append_member(line, event, "added", ", added ");
+	append_member(line, event, "removed", ", removed ");
+	append_member(line, event, "changed", ", changed ");
+}
+
+static void print_event(void *data, const char *topic, const struct json_tape *event)
+{
+	const struct ctl_options *options = data;
+	cleanup(buffer_deinit) struct buffer line = {0};
+
+	if (options->json) {
+		buffer_append_string(&line, "{\"type\":");
+		json_write_text(&line, topic);
+		buffer_append_string(&line, ",\"data\":");
+		json_write_compact(&line, event, 0);
+		buffer_append_char(&line, '}');
+	} else {
+		append_time(&line);
+		if (strcmp(topic, CHANGED_TOPIC) == 0) {
+			append_changed(&line, event);
+		} else {
+			append_call(&line, event);
+			if (strcmp(topic, COMPLETED_TOPIC) == 0)
+				append_completed(&line, event);
+			else
+				buffer_append_string(&line, "  started");
+		}
+	}
+	buffer_append_char(&line, '\n');
+	terminal_print(&line);
+	fflush(stdout);
+}
+
+/* Ask for events for a while. 0 or an enum ctl_status that has been told. */
+static int ask(struct ctl_session *session, const struct ctl_options *options)
+{
+	static const char seconds[] = "{\"seconds\":" WATCH_SECONDS "}";
+	cleanup(ctl_response_deinit) struct ctl_response response = {0};
+	cleanup(buffer_deinit) struct buffer data = {0};
+	int r;
+
+	buffer_append_string(&data, seconds);
+	r = ctl_session_ask(session, "ovos.tools.watch", &data, &response);
+	if (r != 0)
+		return r;
+	r = ctl_response_status(&response);
+	if (r != CTL_DONE && options->json)
+		ctl_response_print(&response);
+	else if (r != CTL_DONE)
+		ctl_response_complain(&response);
+	return r;
+}
+
+int ctl_watch(const struct ctl_options *options)
+{
+	cleanup(ctl_session_cleanup) struct ctl_session *session = NULL;
+	int r = ctl_session_open(options, &session);
+
+	if (r != 0)
+		return r;
+	ctl_session_listen(
+		session, topics, sizeof(topics) / sizeof(*topics), print_event, (void *)options);
+	while (r == 0) {
+		r = ask(session, options);
+		if (r == 0)
+			r = ctl_session_wait(session, RENEW_MS);
+	}
+	return r;
+}
