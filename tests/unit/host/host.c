@@ -216,10 +216,10 @@ Test(host, is_ended_when_it_closes_its_socket_and_lives_on, .timeout = LIMIT)
 
 Test(host, ends_when_it_cannot_answer_any_more, .timeout = LIMIT)
 {
-	static const char *const calls[][2] = {
-		{"close_wire", "{\"hangs\":false}"}, {"close_everything", "{}"}};
+	static const char *const calls[][2] = {{"close_wire", "{\"hangs\":false}"},
+		{"close_everything", "{}"}, {"replace_wire", "{}"}};
 
-	for (size_t i = 0; i < 2; i++) {
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
 		struct guest guest = {0};
 
 		guest_start(&guest, "misbehave", NULL);
