@@ -17,6 +17,9 @@
 /* Parameters that a summary lists. */
 #define PARAMETERS_MAX 40
 
+/* Names that tell what an object is. */
+#define REQUIRED_MAX 4
+
 /* Alternatives of a union that are told. */
 #define ALTERNATIVES_MAX 6
 
@@ -192,24 +195,30 @@ static void describe_array(const struct node_array *array, unsigned int depth, s
 	}
 }
 
-/* An object is told by its constants, which say which one of several it is. */
+/* An object is told by what it must have: its constants, which say which one of several it is, and
+ * the names that are required. */
 static void describe_object(
 	const struct node_object *object, unsigned int depth, struct buffer *out)
 {
 	const char *before = " with ";
+	uint32_t told = 0;
 
-	describe_size("of", object->members_min, object->members_max, "propertie", out);
-	for (uint32_t i = 0; i < object->names.count && depth < DEPTH_MAX; i++) {
+	describe_size("of", object->members_min, object->members_max, "member", out);
+	for (uint32_t i = 0; i < object->names.count && told < REQUIRED_MAX; i++) {
 		const struct node *node = object->properties[i].node;
 		const struct key *key = &object->names.keys[i];
+		bool is_constant = node && node->values && node->values->is_constant;
 
-		if (!node || !node->values || !node->values->is_constant)
+		if (!is_constant && !object->properties[i].is_required)
 			continue;
 		buffer_append_string(out, before);
 		describe_name(key->bytes, key->length, out);
-		buffer_append_char(out, ' ');
-		describe_values(node, node->values, out);
+		if (is_constant && depth < DEPTH_MAX) {
+			buffer_append_char(out, ' ');
+			describe_values(node, node->values, out);
+		}
 		before = ", ";
+		told++;
 	}
 }
 
@@ -373,7 +382,7 @@ void describe_parameters(const struct node *node, struct buffer *out)
 		}
 		append_clean(out, key->bytes, key->length);
 		buffer_append_string(out, " (");
-		if (property->node && property->node->types != NODE_ANY) {
+		if (property->node && !describe_takes_all(property->node)) {
 			describe_node(property->node, out);
 			buffer_append_string(out, ", ");
 		}

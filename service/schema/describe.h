@@ -21,6 +21,12 @@
 /* Lists of values and names are cut to so many. */
 #define DESCRIBE_LIST_MAX 10
 
+/* Whether @node takes any value, so that there is nothing to describe. */
+static inline bool describe_takes_all(const struct node *node)
+{
+	return node->types == NODE_ANY && node->deep == 0;
+}
+
 /* What satisfies @node, with its article. */
 void describe_node(const struct node *node, struct buffer *out);
 

@@ -79,7 +79,7 @@ void explain_mismatch(struct explanation *explanation, const struct node *node, 
 
 	buffer_append_string(&message, "must be ");
 	describe_node(node, &message);
-	if (explanation->or_null != 0 && explanation->or_null == index)
+	if (explanation->or_null == index)
 		buffer_append_string(&message, " or null");
 	buffer_append_string(&message, ", not ");
 	describe_value(tape, index, &message);
@@ -373,8 +373,7 @@ static void explain_stop(struct explanation *explanation, uint32_t index)
 	static const char *const reasons[] = {
 		[STOP_NONE] = "does not satisfy the schema",
 		[STOP_STEPS] = "cannot be checked: it takes too many steps",
-		[STOP_DEPTH] = "cannot be checked: the schema refers to itself without end, or is "
-			       "nested too deep",
+		[STOP_DEPTH] = "cannot be checked: it or the schema is nested without end",
 		[STOP_PATTERN] = "cannot be checked: matching a pattern takes too many steps",
 		[STOP_NUMBER] = "cannot be checked: a number is too long to be divided",
 	};
@@ -389,7 +388,7 @@ int validate_explain(struct schema_context *context, const struct schema *schema
 	const struct node *node, const struct json_tape *tape, uint32_t value,
 	struct schema_report *ret_report)
 {
-	struct explanation explanation = {.context = context};
+	struct explanation explanation = {.context = context, .or_null = OR_NULL_NOWHERE};
 	bool holds;
 	int r;
 

@@ -7,11 +7,14 @@
 #include "schema/node.h"
 #include "schema/validate.h"
 
+/* At no token null would have done as well. */
+#define OR_NULL_NOWHERE UINT32_MAX
+
 /* What the second pass carries along. */
 struct explanation {
 	struct schema_context *context;
 	struct findings findings;
-	uint32_t or_null; /* at this token null would have done as well; 0: at none */
+	uint32_t or_null; /* at this token null would have done as well, or OR_NULL_NOWHERE */
 };
 
 /* Find why the value at @index does not satisfy @node; nothing where it does. */

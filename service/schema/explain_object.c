@@ -29,7 +29,7 @@ static void explain_missing(
 			continue;
 		buffer_append_string(&message, missing > 1 ? ", " : "");
 		describe_name(key->bytes, key->length, &message);
-		if (property->node && property->node->types != NODE_ANY) {
+		if (property->node && !describe_takes_all(property->node)) {
 			buffer_append_string(&message, " (");
 			describe_node(property->node, &message);
 			buffer_append_char(&message, ')');

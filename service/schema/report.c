@@ -34,6 +34,18 @@ int schema_report_add(struct schema_report *report, const char *path, const char
 	return 0;
 }
 
+/* A path may hold whatever a key does; the text is one line. */
+static void write_path(const char *path, struct buffer *out)
+{
+	for (; *path; path++) {
+		if ((unsigned char)*path < 0x20 || *path == 0x7F)
+			buffer_printf(out, "\\u%04x", (unsigned int)*path);
+		else
+			buffer_append_char(out, *path);
+	}
+	buffer_append_string(out, ": ");
+}
+
 void schema_report_write_text(const struct schema_report *report, struct buffer *out)
 {
 	for (size_t i = 0; i < report->n_violations; i++) {
@@ -41,7 +53,7 @@ void schema_report_write_text(const struct schema_report *report, struct buffer 
 
 		buffer_append_string(out, i > 0 ? "; " : "");
 		if (violation->path[0] != '\0')
-			buffer_printf(out, "%s: ", violation->path);
+			write_path(violation->path, out);
 		buffer_append_string(out, violation->message);
 	}
 	if (report->is_cut)

@@ -126,6 +126,15 @@ void schema_report_write_json(const struct schema_report *report, struct buffer 
 int schema_fill(const struct schema *schema, struct schema_context *context,
 	const struct json_tape *tape, uint32_t value, struct buffer *out, bool *ret_is_changed);
 
+/* Append the JSON text of the value at @value with strings replaced by the number, boolean, array
+ * or object that they hold, wherever the schema takes that and no string; what else was there stays
+ * byte for byte. Call it on invalid instances, read what comes out and validate that again. Each
+ * change is added to @ret_changes (zeroed; free with schema_report_deinit) with its path; none: the
+ * text is the same. */
+int schema_coerce(const struct schema *schema, struct schema_context *context,
+	const struct json_tape *tape, uint32_t value, struct buffer *out,
+	struct schema_report *ret_changes);
+
 /* Whether schema_fill could ever change an instance: no `default` anywhere means no. */
 bool schema_has_defaults(const struct schema *schema);
 

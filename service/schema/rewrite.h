@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "schema/validate.h"
+#include "util/buffer.h"
+
+/*
+ * Copying an instance with changes that its schema asks for: what filling in defaults and coercing
+ * have in common.
+ *
+ * The text is copied as it stands; who rewrites may replace a value that is no container, and add
+ * to an object behind its last member:
+ *
+ *   {"a": {"b": "1" }, "c": [ ]}
+ *    ────────────▲  ▲         ▲
+ *                1  ,"e":2    ,"d":"…"
+ *
+ * Which schemas apply to a value is not one node but a set: those of its parent's set that speak of
+ * it, each with what it refers to, all of allOf, and of anyOf, oneOf and if the branches that the
+ * rewriter takes to apply. The sets of the values on the way from the root stand on one stack.
+ */
+
+/* The nodes of one value: a part of the stack. */
+struct rewrite_set {
+	uint32_t first;
+	uint32_t count;
+};
+
+struct rewrite {
+	struct schema_context *context;
+	struct buffer *out;
+	const struct node **nodes; /* the stack */
+	uint32_t count;
+	uint32_t capacity;
+	int error; /* 0, or the first failure */
+
+	/* Whether the branch @node of @applicator applies to the value at @index. */
+	bool (*applies)(struct rewrite *rewrite, const struct node_applicator *applicator,
+		const struct node *node, uint32_t index);
+	/* Write another value for the one at @index, which is no container; false: copy it. */
+	bool (*replace)(struct rewrite *rewrite, uint32_t index, struct rewrite_set set);
+	/* Add members to the object at @index. May be NULL. */
+	void (*complete)(struct rewrite *rewrite, uint32_t index, struct rewrite_set set);
+};
+
+/* Write the value at @index of the context's tape, to which @node applies. */
+void rewrite_value(struct rewrite *rewrite, const struct node *node, uint32_t index);
+
+/* Free the stack. 0, or what failed: -ENOMEM, or the status of the output. */
+int rewrite_end(struct rewrite *rewrite);

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "judge.h"
+
+Test(schema_compile, names_the_place_of_a_mistake)
+{
+	expect_refusal("{\"properties\":{\"a\":{\"type\":\"strin\"}}}",
+		"/properties/a/type: 'type' must be array, boolean, integer");
+	expect_refusal(
+		"{\"required\":\"a\"}", "/required: 'required' must be an array, not string");
+	expect_refusal("{\"minLength\":-1}", "/minLength: 'minLength' must be a whole number");
+	expect_refusal("{\"multipleOf\":0}", "/multipleOf: 'multipleOf' must be greater than 0");
+	expect_refusal("{\"items\":3}", "/items: a schema must be an object or a boolean");
+	expect_refusal("[]", ": a schema must be an object or a boolean, not array");
+}
+
+Test(schema_compile, holds_a_schema_against_its_metaschema)
+{
+	expect_refusal("{\"title\":3}", "/title: must be a string, not the number 3");
+	expect_refusal("{\"$defs\":{\"a\":{\"readOnly\":\"yes\"}}}", "/$defs/a/readOnly: must be");
+	expect_refusal(
+		"{\"$schema\":\"http://json-schema.org/draft-07/schema#\",\"items\":[]}", "/items");
+}
+
+Test(schema_compile, refuses_a_dialect_by_name)
+{
+	expect_refusal("{\"$schema\":\"http://json-schema.org/draft-04/schema#\"}",
+		"/$schema: the dialect 'http://json-schema.org/draft-04/schema' is unknown");
+}
+
+Test(schema_compile, fetches_nothing)
+{
+	expect_refusal("{\"$ref\":\"http://example.org/a.json\"}",
+		"/$ref: 'http://example.org/a.json' refers to 'http://example.org/a.json', which "
+		"is not registered; nothing is ever fetched");
+	expect_refusal("{\"$ref\":\"#/$defs/a\"}", "/$ref: '#/$defs/a' refers to nothing");
+	expect_refusal("{\"$ref\":\"#here\"}", "/$ref: '#here' refers to nothing");
+	expect_refusal("{\"$ref\":\"#/maximum\",\"maximum\":3}", "must refer to a schema");
+}
+
+Test(schema_compile, resolves_references_from_what_is_registered)
+{
+	static const char text[] = "{\"$id\":\"http://x/b.json\",\"$defs\":{\"n\":{\"$anchor\":"
+				   "\"n\",\"type\":\"null\"}}}";
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	struct schema_resource resource = {.uri = "http://x/b.json", .tape = &tape};
+	struct schema_options options = {.resources = &resource, .n_resources = 1};
+
+	cr_assert_eq(json_tape_read(&tape, text, sizeof(text) - 1, 9, NULL), 0);
+	cr_assert(judge_with(
+		&options, "{\"$id\":\"http://x/a.json\",\"$ref\":\"b.json#n\"}", "null"));
+	cr_assert_not(judge_with(&options,
+		"{\"$id\":\"http://x/a.json\",\"$ref\":\"./c/../b.json#/$defs/n\"}", "1"));
+}
+
+Test(schema_compile, has_the_metaschemas_built_in)
+{
+	static const char schema[] = "{\"$ref\":\"https://json-schema.org/draft/2020-12/schema\"}";
+	static const char old[] = "{\"$ref\":\"http://json-schema.org/draft-07/schema#\"}";
+
+	cr_assert(judge(schema, "{\"properties\":{\"a\":{\"type\":\"null\"}}}"));
+	cr_assert_not(judge(schema, "{\"properties\":{\"a\":{\"type\":\"nil\"}}}"));
+	cr_assert_not(judge(old, "{\"items\":[{\"maximum\":\"1\"}]}"));
+}
+
+Test(schema_compile, refuses_what_is_no_regular_expression_of_ecma)
+{
+	expect_refusal("{\"pattern\":\"(a\"}", "/pattern: no regular expression");
+	expect_refusal("{\"pattern\":\"(?i)a\"}", "/pattern: no regular expression of ECMA-262");
+	expect_refusal("{\"pattern\":\"a++\"}", "/pattern: no regular expression of ECMA-262");
+	expect_refusal("{\"pattern\":\"\\\\Aa\\\\Z\"}", "/pattern: no regular expression of");
+	expect_refusal("{\"patternProperties\":{\"[\":true}}", "/patternProperties/[: ");
+}
+
+Test(schema_compile, refuses_a_default_that_its_schema_does_not_take)
+{
+	static const struct schema_options checking = {.check_defaults = true};
+	static const char schema[] =
+		"{\"properties\":{\"a\":{\"type\":\"integer\",\"default\":\"x\"}}}";
+	cleanup_free char *refusal = judge_refusal(&checking, schema);
+	cleanup_free char *unchecked = judge_refusal(NULL, schema);
+
+	cr_assert_str_eq(refusal, "/properties/a/default: the default does not satisfy its schema: "
+				  "must be an integer, not the string \"x\"");
+	cr_assert_null(unchecked);
+}
+
+Test(schema_compile, knows_the_byte_of_a_mistake)
+{
+	static const char text[] = "[0, {\"a\": 1, \"type\": \"x\"}]";
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	cleanup(schema_error_deinit) struct schema_error error = {0};
+	struct schema *schema = NULL;
+
+	cr_assert_eq(json_tape_read(&tape, text, sizeof(text) - 1, 9, NULL), 0);
+	cr_assert_eq(schema_compile(&tape, 2, NULL, &schema, &error), SCHEMA_E_REFUSED);
+	cr_assert_str_eq(error.pointer.data, "/type");
+	cr_assert_eq(text[error.offset], 'x');
+}
+
+Test(schema_compile, switches_vocabularies_off_as_its_metaschema_says)
+{
+	static const char text[] =
+		"{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\","
+		"\"$id\":\"http://x/meta\",\"$vocabulary\":{"
+		"\"https://json-schema.org/draft/2020-12/vocab/core\":true,"
+		"\"https://json-schema.org/draft/2020-12/vocab/applicator\":true}}";
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	struct schema_resource resource = {.uri = "http://x/meta", .tape = &tape};
+	struct schema_options options = {.resources = &resource, .n_resources = 1};
+
+	cr_assert_eq(json_tape_read(&tape, text, sizeof(text) - 1, 9, NULL), 0);
+	cr_assert(judge_with(&options, "{\"$schema\":\"http://x/meta\",\"maximum\":1}", "2"));
+	cr_assert_not(judge_with(&options,
+		"{\"$schema\":\"http://x/meta\",\"properties\":{\"a\":false}}", "{\"a\":1}"));
+}
+
+Test(schema_compile, refuses_two_anchors_of_one_name)
+{
+	expect_refusal("{\"$defs\":{\"a\":{\"$anchor\":\"n\"},\"b\":{\"$anchor\":\"n\"}}}",
+		"/$defs/b: the anchor 'n' stands twice");
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "judge.h"
+
+static void expect_whole(const char *schema, const char *value, const char *whole)
+{
+	cleanup_free char *report = judge_report(schema, value);
+
+	cr_assert_str_eq(report, whole);
+}
+
+Test(schema_explain, says_what_was_wanted_and_what_came)
+{
+	expect_whole("{\"type\":\"integer\",\"minimum\":1,\"maximum\":9}", "12",
+		"must be an integer from 1 to 9, not the number 12");
+	expect_whole("{\"type\":\"string\",\"minLength\":1}", "\"\"",
+		"must be a string of at least 1 character, not the string \"\"");
+	expect_whole("{\"enum\":[\"low\",\"high\"]}", "\"hgh\"",
+		"must be one of \"low\", \"high\", not the string \"hgh\"; did you mean 'high'?");
+	expect_whole("{\"const\":5}", "[]", "must be 5, not an empty array");
+}
+
+Test(schema_explain, lists_every_violation_in_the_order_of_the_instance)
+{
+	expect_whole("{\"properties\":{\"b\":{\"type\":\"null\"},\"a\":{\"maximum\":1}}}",
+		"{\"a\":2,\"b\":3}",
+		"/a: must be a number of at most 1, not the number 2; "
+		"/b: must be null, not the number 3. "
+		"Parameters: b (null, optional); a (a number of at most 1, optional)");
+}
+
+Test(schema_explain, names_missing_and_unexpected_properties)
+{
+	static const char schema[] =
+		"{\"properties\":{\"title\":{\"type\":\"string\"},\"start\":true},"
+		"\"required\":[\"title\",\"start\"],\"additionalProperties\":false}";
+
+	expect_report(schema, "{}", "missing required properties 'title' (a string), 'start'.");
+	expect_report(schema, "{\"titel\":\"x\",\"start\":1}",
+		"/titel: unexpected property 'titel'; did you mean 'title'?");
+	expect_report(schema, "{\"title\":\"x\",\"start\":1,\"zzz\":1}",
+		"/zzz: unexpected property 'zzz'; the object takes 'title', 'start'.");
+}
+
+Test(schema_explain, hints_at_a_value_that_was_quoted)
+{
+	expect_report("{\"type\":\"integer\"}", "\"25\"", "; send the number 25, without quotes");
+	expect_report("{\"type\":\"boolean\"}", "\"true\"", "; send the boolean true, without");
+	expect_report("{\"type\":\"array\"}", "\"[1]\"", "; send the array itself, without quotes");
+}
+
+Test(schema_explain, tells_a_union_with_null_as_or_null)
+{
+	static const char schema[] =
+		"{\"anyOf\":[{\"type\":\"string\",\"maxLength\":3},{\"type\":\"null\"}]}";
+
+	expect_whole(schema, "\"abcd\"",
+		"must be a string of at most 3 characters or null, not the string \"abcd\"");
+	expect_whole(
+		schema, "1", "must be a string of at most 3 characters or null, not the number 1");
+}
+
+Test(schema_explain, takes_the_branch_that_was_meant)
+{
+	static const char schema[] =
+		"{\"oneOf\":["
+		"{\"properties\":{\"kind\":{\"const\":\"daily\"},\"every\":{\"minimum\":1}}},"
+		"{\"properties\":{\"kind\":{\"const\":\"weekly\"},\"days\":{\"minItems\":1}}}]}";
+
+	expect_whole(schema, "{\"kind\":\"daily\",\"every\":0}",
+		"/every: must be a number of at least 1, not the number 0");
+	expect_whole(schema, "{\"kind\":\"yearly\"}",
+		"/kind: must be \"daily\" or \"weekly\", not the string \"yearly\"");
+}
+
+Test(schema_explain, tells_which_alternatives_hold_at_once)
+{
+	expect_report("{\"oneOf\":[{\"type\":\"integer\"},{\"minimum\":2},{\"type\":\"null\"}]}",
+		"5",
+		"must satisfy exactly one of 3 alternatives, but satisfies 2: an integer and a");
+}
+
+Test(schema_explain, says_which_elements_are_equal)
+{
+	expect_report("{\"uniqueItems\":true}", "[1,2,1.0]", "number 0 and 2 are equal");
+}
+
+Test(schema_explain, tells_leftovers_only_when_all_else_holds)
+{
+	static const char schema[] = "{\"properties\":{\"a\":{\"type\":\"null\"}},"
+				     "\"unevaluatedProperties\":false}";
+
+	expect_report(schema, "{\"a\":null,\"b\":1}", "/b: unexpected property 'b'");
+	expect_whole(schema, "{\"a\":1,\"b\":1}",
+		"/a: must be null, not the number 1. Parameters: a (null, optional)");
+}
+
+Test(schema_explain, cuts_what_is_long)
+{
+	cleanup(buffer_deinit) struct buffer value = {0};
+	cleanup_free char *report = NULL;
+
+	buffer_append_char(&value, '"');
+	for (int i = 0; i < 5000; i++)
+		buffer_append_string(&value, "\xc3\xa9");
+	buffer_append_char(&value, '"');
+	report = judge_report("{\"type\":\"null\"}", buffer_terminate(&value));
+	cr_assert_lt(strlen(report), 300);
+	cr_assert_not_null(strstr(report, "…\""));
+}
+
+Test(schema_explain, keeps_line_breaks_of_names_out_of_its_line)
+{
+	expect_report("{\"additionalProperties\":false}", "{\"a\\nb\":1}", "'a\\u000ab'");
+	expect_report("{\"additionalProperties\":{\"type\":\"null\"}}", "{\"a\\nb\":1}",
+		"/a\\u000ab: must be null");
+}
+
+Test(schema_explain, names_ten_violations_and_says_that_there_are_more)
+{
+	cleanup_free char *report =
+		judge_report("{\"items\":{\"type\":\"null\"}}", "[1,2,3,4,5,6,7,8,9,10,11,12]");
+
+	cr_assert_not_null(strstr(report, "/9: must be null"));
+	cr_assert_null(strstr(report, "/10: "));
+	cr_assert_not_null(strstr(report, "; and more"));
+}
+
+Test(schema_report, takes_what_others_found_up_to_its_bound)
+{
+	cleanup(schema_report_deinit) struct schema_report report = {0};
+	cleanup(buffer_deinit) struct buffer json = {0};
+
+	for (int i = 0; i < SCHEMA_VIOLATIONS_MAX + 1; i++)
+		cr_assert_eq(schema_report_add(&report, "/a", "is \"odd\""), 0);
+	cr_assert_eq(report.n_violations, SCHEMA_VIOLATIONS_MAX);
+	cr_assert(report.is_cut);
+	schema_report_write_json(&report, &json);
+	cr_assert_not_null(strstr(
+		buffer_terminate(&json), "[{\"path\":\"/a\",\"message\":\"is \\\"odd\\\"\"},"));
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <criterion/criterion.h>
+
+#include "judge.h"
+#include "util/buffer.h"
+#include "util/cleanup.h"
+
+/* Beside the official suite, which has the cases one by one (tests/conformance). */
+
+static bool is_format(const char *format, const char *value)
+{
+	static const struct schema_options asserting = {.assert_formats = true};
+	cleanup(buffer_deinit) struct buffer schema = {0};
+
+	buffer_printf(&schema, "{\"format\":\"%s\"}", format);
+	return judge_with(&asserting, buffer_terminate(&schema), value);
+}
+
+Test(schema_format, looks_at_strings_only)
+{
+	cr_assert(is_format("ipv4", "12"));
+	cr_assert(is_format("uuid", "null"));
+}
+
+Test(schema_format, knows_when_a_leap_second_may_be)
+{
+	cr_assert(is_format("time", "\"23:59:60Z\""));
+	cr_assert(is_format("time", "\"01:29:60+01:30\""));
+	cr_assert_not(is_format("time", "\"22:59:60Z\""));
+}
+
+Test(schema_format, sees_behind_a_nul)
+{
+	cr_assert_not(is_format("date", "\"2026-11-21\\u0000\""));
+	cr_assert_not(is_format("ipv4", "\"192.0.2.1\\u0000.example\""));
+	cr_assert_not(is_format("hostname", "\"a\\u0000\""));
+	cr_assert_not(is_format("uri", "\"http://a/\\u0000\""));
+	cr_assert_not(is_format("email", "\"a\\u0000@b.c\""));
+	cr_assert_not(is_format("duration", "\"P1\\u0000\""));
+}
+
+Test(schema_format, takes_the_shortest_of_each)
+{
+	cr_assert(is_format("uri", "\"a:\""));
+	cr_assert(is_format("uri-reference", "\"\""));
+	cr_assert(is_format("json-pointer", "\"\""));
+	cr_assert(is_format("ipv6", "\"::\""));
+	cr_assert(is_format("duration", "\"P1D\""));
+	cr_assert_not(is_format("email", "\"\""));
+	cr_assert_not(is_format("hostname", "\"\""));
+	cr_assert_not(is_format("ipv6", "\":\""));
+	cr_assert_not(is_format("duration", "\"P1\""));
+	cr_assert_not(is_format("time", "\"\""));
+}
+
+Test(schema_format, decodes_labels_that_are_international)
+{
+	cr_assert(is_format("hostname", "\"xn--mnchen-3ya.example\""));
+	cr_assert_not(is_format("hostname", "\"xn--\""));
+	cr_assert_not(is_format("hostname", "\"xn--99999999999999\""));
+}
+
+Test(schema_format, asserts_encoded_content_in_draft_07)
+{
+	static const char schema[] =
+		"{\"$schema\":\"http://json-schema.org/draft-07/schema#\","
+		"\"contentEncoding\":\"base64\",\"contentMediaType\":\"application/json\"}";
+
+	cr_assert(judge(schema, "\"e30=\""));
+	cr_assert_not(judge(schema, "\"e3=\""));
+	cr_assert_not(judge(schema, "\"e30\""));
+	cr_assert_not(judge(schema, "\"e3t9\""));
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "judge.h"
+
+static void expect_filled(const char *schema, const char *value, const char *wanted)
+{
+	bool is_changed = false;
+	cleanup_free char *filled = judge_fill(schema, value, &is_changed);
+
+	cr_assert_str_eq(filled, wanted);
+	cr_assert_eq(is_changed, strcmp(value, wanted) != 0);
+}
+
+static void expect_coerced(
+	const char *schema, const char *value, const char *wanted, size_t wanted_changes)
+{
+	size_t changes = 0;
+	cleanup_free char *coerced = judge_coerce(schema, value, &changes);
+
+	cr_assert_str_eq(coerced, wanted);
+	cr_assert_eq(changes, wanted_changes, "%zu changes", changes);
+}
+
+Test(schema_fill, adds_absent_properties_and_keeps_every_other_byte)
+{
+	static const char schema[] =
+		"{\"properties\":{\"a\":{\"default\":1.50},\"b\":{\"default\":\"\\u00e9\"}}}";
+
+	expect_filled(schema, "{}", "{\"a\":1.50,\"b\":\"\\u00e9\"}");
+	expect_filled(
+		schema, "{ \"b\" : 9007199254740993 }", "{ \"b\" : 9007199254740993,\"a\":1.50 }");
+	expect_filled(schema, "{\"a\":null,\"b\":1e400}", "{\"a\":null,\"b\":1e400}");
+	expect_filled(schema, "[ ]", "[ ]");
+}
+
+Test(schema_fill, fills_at_every_depth_and_inside_of_defaults)
+{
+	static const char schema[] =
+		"{\"properties\":{\"o\":{\"default\":{},\"properties\":{\"k\":{\"default\":3}}},"
+		"\"l\":{\"items\":{\"$ref\":\"#/$defs/e\"}}},"
+		"\"$defs\":{\"e\":{\"properties\":{\"x\":{\"default\":[]}}}}}";
+
+	expect_filled(
+		schema, "{\"l\":[{},{\"x\":1}]}", "{\"l\":[{\"x\":[]},{\"x\":1}],\"o\":{\"k\":3}}");
+}
+
+Test(schema_fill, takes_defaults_only_of_branches_that_hold)
+{
+	static const char schema[] =
+		"{\"anyOf\":[{\"properties\":{\"k\":{\"const\":1},\"a\":{\"default\":1}}},"
+		"{\"properties\":{\"k\":{\"const\":2},\"b\":{\"default\":2}}}],"
+		"\"if\":{\"required\":[\"z\"]},\"then\":{\"properties\":{\"c\":{\"default\":3}}},"
+		"\"not\":{\"properties\":{\"d\":{\"default\":4}},\"required\":[\"q\"]}}";
+
+	expect_filled(schema, "{\"k\":2}", "{\"k\":2,\"b\":2}");
+	expect_filled(schema, "{\"k\":1,\"z\":0}", "{\"k\":1,\"z\":0,\"c\":3,\"a\":1}");
+}
+
+Test(schema_fill, takes_the_first_of_two_defaults)
+{
+	expect_filled("{\"allOf\":[{\"properties\":{\"a\":{\"default\":1}}},"
+		      "{\"properties\":{\"a\":{\"default\":2}}}]}",
+		"{}", "{\"a\":1}");
+}
+
+Test(schema_coerce, takes_strings_as_what_they_hold)
+{
+	static const char schema[] =
+		"{\"properties\":{\"i\":{\"type\":\"integer\"},\"n\":{\"type\":\"number\"},"
+		"\"b\":{\"type\":\"boolean\"},\"l\":{\"type\":\"array\"},"
+		"\"m\":{\"anyOf\":[{\"type\":\"integer\"},{\"type\":\"null\"}]}}}";
+
+	expect_coerced(schema, "{\"i\":\"25\",\"n\":\"2.50\",\"b\":\"true\",\"l\":\"[1]\"}",
+		"{\"i\":25,\"n\":2.50,\"b\":true,\"l\":[1]}", 4);
+	expect_coerced(schema, "{\"m\":\"3\"}", "{\"m\":3}", 1);
+	expect_coerced(schema, "{\"i\":\"2.5\",\"b\":\"yes\",\"m\":\"null\",\"n\":\"1e\"}",
+		"{\"i\":\"2.5\",\"b\":\"yes\",\"m\":\"null\",\"n\":\"1e\"}", 0);
+}
+
+Test(schema_coerce, leaves_alone_what_may_be_a_string)
+{
+	expect_coerced("{\"properties\":{\"a\":{\"type\":[\"string\",\"integer\"]},\"b\":true}}",
+		"{\"a\":\"1\",\"b\":\"2\",\"c\":\"3\"}", "{\"a\":\"1\",\"b\":\"2\",\"c\":\"3\"}",
+		0);
+	expect_coerced("{\"type\":\"string\"}", "5", "5", 0);
+	expect_coerced("{\"type\":\"integer\"}", "null", "null", 0);
+}
+
+Test(schema_coerce, goes_on_inside_of_what_a_string_held)
+{
+	expect_coerced("{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"integer\"}}}",
+		"\"{\\\"a\\\":\\\"1\\\"}\"", "{\"a\":1}", 1);
+}

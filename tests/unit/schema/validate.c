@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <criterion/criterion.h>
+
+#include "judge.h"
+
+#define DRAFT_07 "\"$schema\":\"http://json-schema.org/draft-07/schema#\""
+
+Test(schema_validate, takes_everything_by_true_and_nothing_by_false)
+{
+	cr_assert(judge("true", "{\"a\":[1]}"));
+	cr_assert(judge("{}", "null"));
+	cr_assert_not(judge("false", "null"));
+}
+
+Test(schema_validate, tells_integers_by_value_not_by_spelling)
+{
+	cr_assert(judge("{\"type\":\"integer\"}", "3.0"));
+	cr_assert(judge("{\"type\":\"integer\"}", "1e2"));
+	cr_assert(judge("{\"type\":\"integer\"}", "1e400"));
+	cr_assert_not(judge("{\"type\":\"integer\"}", "3.5"));
+	cr_assert_not(judge("{\"type\":\"integer\"}", "1e-1"));
+}
+
+Test(schema_validate, keeps_integers_exact_at_any_size)
+{
+	cr_assert(judge("{\"maximum\":9007199254740993}", "9007199254740993"));
+	cr_assert_not(judge("{\"maximum\":9007199254740992}", "9007199254740993"));
+	cr_assert_not(judge("{\"const\":1e400}", "1e401"));
+	cr_assert_not(judge("{\"enum\":[9007199254740992]}", "9007199254740993"));
+	cr_assert(judge("{\"uniqueItems\":true}", "[9007199254740992,9007199254740993]"));
+}
+
+Test(schema_validate, compares_short_numbers_as_exactly_as_long_ones)
+{
+	cr_assert(judge("{\"minimum\":-1}", "-1"));
+	cr_assert(judge("{\"minimum\":-1}", "-0.5"));
+	cr_assert_not(judge("{\"minimum\":-1}", "-1.5"));
+	cr_assert_not(judge("{\"exclusiveMinimum\":2}", "2.0"));
+	cr_assert(judge("{\"exclusiveMinimum\":2}", "2.01"));
+	cr_assert_not(judge("{\"maximum\":2}", "2.01"));
+	cr_assert(judge("{\"exclusiveMaximum\":2}", "1.99"));
+	cr_assert_not(judge("{\"exclusiveMaximum\":2}", "2"));
+	cr_assert(judge("{\"maximum\":0.3}", "0.30"));
+	cr_assert_not(judge("{\"maximum\":0.3}", "0.300000000000000000001"));
+}
+
+Test(schema_validate, divides_without_dust)
+{
+	cr_assert(judge("{\"multipleOf\":0.1}", "0.3"));
+	cr_assert(judge("{\"multipleOf\":0.0001}", "0.0075"));
+	cr_assert_not(judge("{\"multipleOf\":0.0001}", "0.00751"));
+	cr_assert(judge("{\"multipleOf\":1e-8}", "12391239123"));
+	cr_assert_not(judge("{\"multipleOf\":7}", "100000000000000000000"));
+	cr_assert(judge("{\"multipleOf\":7}", "-14.0"));
+}
+
+Test(schema_validate, counts_code_points)
+{
+	cr_assert(judge("{\"minLength\":1,\"maxLength\":1}", "\"\xf0\x9f\x98\x80\""));
+	cr_assert(judge("{\"minLength\":1,\"maxLength\":1}", "\"\\ud83d\\ude00\""));
+	cr_assert_not(judge("{\"maxLength\":1}", "\"\\u00e9e\""));
+	cr_assert_not(judge("{\"minLength\":3}", "\"\xc3\xa9\xc3\xa9\""));
+}
+
+Test(schema_validate, takes_a_nul_in_a_value_as_a_character)
+{
+	cr_assert(judge("{\"const\":\"a\\u0000b\"}", "\"a\\u0000b\""));
+	cr_assert_not(judge("{\"const\":\"a\\u0000b\"}", "\"a\\u0000c\""));
+	cr_assert_not(judge("{\"enum\":[\"a\"]}", "\"a\\u0000\""));
+}
+
+Test(schema_validate, compares_strings_decoded)
+{
+	cr_assert(judge("{\"const\":\"\\u00e9\"}", "\"\xc3\xa9\""));
+	cr_assert(judge("{\"properties\":{\"\xc3\xa9\":false}}", "{\"e\":1}"));
+	cr_assert_not(judge("{\"properties\":{\"\xc3\xa9\":false}}", "{\"\\u00e9\":1}"));
+}
+
+Test(schema_validate, wants_every_required_name_also_among_many)
+{
+	static const char schema[] = "{\"required\":[\"a1\",\"a2\",\"a3\",\"a4\",\"a5\",\"a6\","
+				     "\"a7\",\"a8\",\"a9\",\"longer_name_1\",\"longer_name_2\"]}";
+	static const char all[] = "{\"longer_name_2\":1,\"longer_name_1\":1,\"a9\":1,\"a8\":1,"
+				  "\"a7\":1,\"a6\":1,\"a5\":1,\"a4\":1,\"a3\":1,\"a2\":1,"
+				  "\"a1\":1}";
+	static const char other[] = "{\"longer_name_2\":1,\"longer_name_3\":1,\"a9\":1,\"a8\":1,"
+				    "\"a7\":1,\"a6\":1,\"a5\":1,\"a4\":1,\"a3\":1,\"a2\":1,"
+				    "\"a1\":1}";
+
+	cr_assert(judge(schema, all));
+	cr_assert_not(judge(schema, other));
+}
+
+Test(schema_validate, asks_once_for_a_name_that_is_required_twice)
+{
+	static const struct schema_options trusted = {.is_trusted = true};
+
+	cr_assert(judge_with(&trusted, "{\"required\":[\"a\",\"a\"]}", "{\"a\":1}"));
+}
+
+Test(schema_validate, finds_equal_elements_among_many_of_any_spelling)
+{
+	cr_assert_not(judge("{\"uniqueItems\":true}",
+		"[0,1,2,3,4,5,6,7,8,9,10,11,12,13,{\"a\":1,\"b\":[2]},{\"b\":[2.0],\"a\":1e0}]"));
+	cr_assert(judge("{\"uniqueItems\":true}",
+		"[0,1,2,3,4,5,6,7,8,9,10,11,12,13,\"1\",true,false,null,[],{},[[]]]"));
+	cr_assert_not(judge(
+		"{\"uniqueItems\":true}", "[0,1,2,3,4,5,6,7,8,9,10,11,12,13,\"\\u0061\",\"a\"]"));
+}
+
+Test(schema_validate, marks_only_what_branches_that_hold_evaluated)
+{
+	static const char schema[] =
+		"{\"anyOf\":[{\"properties\":{\"a\":{\"type\":\"string\"}},\"required\":[\"a\"]},"
+		"{\"properties\":{\"b\":true},\"required\":[\"b\"]}],"
+		"\"unevaluatedProperties\":false}";
+
+	cr_assert(judge(schema, "{\"a\":\"x\",\"b\":1}"));
+	cr_assert_not(judge(schema, "{\"a\":1,\"b\":1}"));
+	cr_assert_not(judge(schema, "{\"b\":1,\"c\":1}"));
+	cr_assert_not(judge("{\"not\":{\"properties\":{\"a\":true},\"required\":[\"z\"]},"
+			    "\"unevaluatedProperties\":false}",
+		"{\"a\":1}"));
+}
+
+Test(schema_validate, marks_more_members_than_a_word_has_bits)
+{
+	cleanup(buffer_deinit) struct buffer value = {0};
+
+	buffer_append_string(&value, "[0");
+	for (int i = 1; i < 200; i++)
+		buffer_printf(&value, ",%d", i);
+	buffer_append_string(&value, "]");
+	buffer_terminate(&value);
+	cr_assert(judge(
+		"{\"contains\":{\"type\":\"integer\"},\"unevaluatedItems\":false}", value.data));
+	cr_assert_not(
+		judge("{\"contains\":{\"maximum\":198},\"unevaluatedItems\":false}", value.data));
+}
+
+Test(schema_validate, follows_the_dynamic_scope)
+{
+	static const char schema[] =
+		"{\"$id\":\"http://x/strict\",\"$dynamicAnchor\":\"n\",\"$ref\":\"tree\","
+		"\"unevaluatedProperties\":false,"
+		"\"$defs\":{\"t\":{\"$id\":\"tree\",\"$dynamicAnchor\":\"n\",\"properties\":"
+		"{\"next\":{\"$dynamicRef\":\"#n\"}}}}}";
+
+	cr_assert(judge(schema, "{\"next\":{\"next\":{}}}"));
+	cr_assert_not(judge(schema, "{\"next\":{\"nxt\":{}}}"));
+}
+
+Test(schema_validate, ignores_what_stands_beside_a_reference_in_draft_07)
+{
+	static const char schema[] =
+		"{" DRAFT_07 ",\"definitions\":{\"a\":{\"type\":\"integer\"}},"
+		"\"properties\":{\"p\":{\"$ref\":\"#/definitions/a\",\"maximum\":1}}}";
+
+	cr_assert(judge(schema, "{\"p\":2}"));
+	cr_assert_not(judge(schema, "{\"p\":\"x\"}"));
+}
+
+Test(schema_validate, reads_a_list_of_items_in_draft_07)
+{
+	static const char schema[] =
+		"{" DRAFT_07 ",\"items\":[{\"type\":\"string\"}],\"additionalItems\":false}";
+
+	cr_assert(judge(schema, "[\"a\"]"));
+	cr_assert_not(judge(schema, "[\"a\",1]"));
+	cr_assert_not(judge(schema, "[1]"));
+}
+
+Test(schema_validate, matches_patterns_as_ecma_does)
+{
+	cr_assert(judge("{\"pattern\":\"^\\\\S$\"}", "\"\xc3\xa9\""));
+	cr_assert_not(judge("{\"pattern\":\"\\\\S\"}", "\"\\ufeff\\u00a0\""));
+	cr_assert_not(judge("{\"pattern\":\"^.$\"}", "\"\\u2028\""));
+	cr_assert_not(judge("{\"pattern\":\"^a$\"}", "\"a\\n\""));
+	cr_assert_not(judge("{\"pattern\":\"^\\\\d$\"}", "\"\\u0663\""));
+	cr_assert(judge("{\"pattern\":\"^\\\\p{Letter}+$\"}", "\"\\u03c0\""));
+	cr_assert(judge("{\"pattern\":\"^[\\\\w-.]+$\"}", "\"a-b.c\""));
+	cr_assert(judge("{\"pattern\":\"^\\\\ud83d\\\\ude00$\"}", "\"\\ud83d\\ude00\""));
+	cr_assert_not(judge("{\"pattern\":\"[]\"}", "\"a\""));
+	cr_assert(judge("{\"pattern\":\"^[^]$\"}", "\"\\n\""));
+	cr_assert(judge("{\"pattern\":\"^\\\\cA\\\\v\\\\0$\"}", "\"\\u0001\\u000b\\u0000\""));
+}
+
+Test(schema_validate, asserts_formats_only_where_it_is_told_to)
+{
+	static const struct schema_options asserting = {.assert_formats = true};
+	static const char schema[] = "{\"format\":\"date-time\"}";
+
+	cr_assert(judge(schema, "\"tomorrow\""));
+	cr_assert_not(judge_with(&asserting, schema, "\"tomorrow\""));
+	cr_assert(judge_with(&asserting, schema, "\"2026-11-21T09:30:00+01:00\""));
+	cr_assert(judge_with(&asserting, "{\"format\":\"of-our-own\"}", "\"?\""));
+}
+
+Test(schema_validate, validates_a_value_inside_of_a_message)
+{
+	static const char text[] = "{\"args\":{\"a\":1},\"b\":2}";
+	cleanup(json_tape_cleanup) struct json_tape schema_tape = {0};
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	cleanup(schema_cleanup) struct schema *schema = NULL;
+	cleanup(schema_context_cleanup) struct schema_context *context = schema_context_new();
+	cleanup(schema_error_deinit) struct schema_error error = {0};
+	cleanup(schema_report_deinit) struct schema_report report = {0};
+
+	json_tape_read(&schema_tape, "{\"required\":[\"b\"]}", 18, 9, NULL);
+	json_tape_read(&tape, text, sizeof(text) - 1, 9, NULL);
+	cr_assert_eq(schema_compile(&schema_tape, 0, NULL, &schema, &error), 0);
+	cr_assert_eq(schema_validate(schema, context, &tape, json_find(&tape, 0, "args")),
+		SCHEMA_E_INVALID);
+	cr_assert_eq(
+		schema_explain(schema, context, &tape, json_find(&tape, 0, "args"), &report), 0);
+	cr_assert_str_eq(report.violations[0].path, "");
+}
