@@ -17,7 +17,8 @@ _serial = itertools.count(1)
 
 
 class Message:
-    """A frame that came: its text, and the same parsed. What is no message has no type."""
+    """A frame that came: its text, and the same parsed. What is no message has no type, and what is
+    no context is an empty one."""
 
     def __init__(self, text):
         self.text = text
@@ -26,7 +27,9 @@ class Message:
         except (json.JSONDecodeError, RecursionError):
             self.whole = None
         fields = self.whole if isinstance(self.whole, dict) else {}
-        self.type, self.data, self.context = map(fields.get, ("type", "data", "context"))
+        self.type, self.data = fields.get("type"), fields.get("data")
+        context = fields.get("context")
+        self.context = context if isinstance(context, dict) else {}
 
     def __repr__(self):
         return self.text if len(self.text) < 2000 else self.text[:2000] + "…"
@@ -98,7 +101,7 @@ class Caller:
     def wait_for_echo(self):
         """Send a message that is nobody's, and see it come back."""
         mark = self.send("somebody.listening")
-        self.wait_for(lambda message: message.context and message.context.get("mark") == mark, 1)
+        self.wait_for(lambda message: message.context.get("mark") == mark, 1)
         self.seen = []
 
     def answers_of(self, text, topic):

@@ -13,7 +13,7 @@ its own and ends it after the test, looking for what it must not leave.
 import manifests
 import pytest
 from caller import Caller
-from processes import START_SECONDS, TOOLBOXD, Daemon, OvosBus, until
+from processes import SLOWNESS, START_SECONDS, TOOLBOXD, Daemon, OvosBus, until
 from websocket_peer import Closed
 
 BUSES = ("ovos-messagebus", "embedded")
@@ -81,7 +81,8 @@ def service(request, tmp_path_factory):
     manifests.answers(folder)
     manifests.twins(folder)
     started = Service(request.param, home, [manifests.SHIPPED, folder],
-                      configuration={"crash_limit": 0})
+                      configuration={"crash_limit": 0, "timeout_ms": int(2500 * SLOWNESS),
+                                     "start_timeout_ms": int(10000 * SLOWNESS)})
     try:
         started.wait_until_ready()
         yield started

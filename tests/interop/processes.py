@@ -51,6 +51,12 @@ def is_alive(pid):
         return False
 
 
+def cpu_ns(pid):
+    """Time on a CPU so far, user and system, of all its threads."""
+    return sum(int((task / "schedstat").read_text().split()[0])
+               for task in Path(f"/proc/{pid}/task").iterdir())
+
+
 def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reload: the new set beside the old one, swapped whole."""
 import json
+import shutil
+import subprocess
 
 import manifests
 import pytest
@@ -163,6 +165,64 @@ def test_a_call_in_flight_ends_on_what_it_began_on(launch, tmp_path):
         answer = next((one for one in caller.seen if one.type == "ovos.tools.invoke.response"),
                       None) or caller.answer_to("ovos.tools.invoke", mark)
         assert answer.data["result"] == {"result": 0}
+
+
+# --- what is seen without being told
+
+def test_a_change_in_the_folder_is_seen(own):
+    caller, folder, _ = own
+    caller.settle()
+    manifests.toolbox(folder, "three", [manifests.labs("third")])
+    assert caller.wait_for(lambda one: one.type == CHANGED).data["added"] == ["three/third"]
+    (folder / "one.json").rename(folder / "one.json.off")
+    assert caller.wait_for(lambda one: one.type == CHANGED).data["removed"] == ["one/first"]
+    assert caller.invoke("first", {"value": 1})["code"] == "unknown_tool"
+
+
+def test_a_folder_that_comes_and_goes_is_seen(launch, tmp_path):
+    folder = tmp_path / "later" / "toolbox.d"
+    service = launch({}, [folder])
+    with Caller(service.url) as caller:
+        for _ in range(2):
+            manifests.toolbox(folder, "late", [manifests.labs("came")])
+            assert caller.wait_for(lambda one: one.type == CHANGED).data["added"] == ["late/came"]
+            shutil.rmtree(folder.parent)
+            assert caller.wait_for(lambda one: one.type == CHANGED).data["removed"] == \
+                ["late/came"]
+
+
+def test_a_half_written_manifest_harms_nobody(own):
+    caller, folder, _ = own
+    text = (folder / "one.json").read_text().replace("Calls labs().", "Written slowly.")
+    with open(folder / "one.json", "w") as out:
+        for piece in (text[:40], text[40:90], text[90:]):
+            out.write(piece)
+            out.flush()
+            assert caller.invoke("first", {"value": -1})["result"] == {"result": 1}
+    until(lambda: caller.call("ovos.tools.get", {"name": "first"})["description"]
+          == "Written slowly.", 10 * SLOWNESS, "the new description")
+
+
+def test_a_replaced_library_is_taken_over(launch, tmp_path):
+    """By rename, as installers do: the call after the change runs the new code."""
+    folder = tmp_path / "toolbox.d"
+    folder.mkdir()
+
+    def install(sign):
+        source = tmp_path / "op.c"
+        source.write_text(f"long op(long a, long b) {{ return a {sign} b; }}\n")
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", folder / "libop.new", source], check=True)
+        (folder / "libop.new").rename(folder / "libop.so")
+
+    install("+")
+    manifests.toolbox(folder, "ops", [manifests.tool(
+        "op", "op", [manifests.integer("a"), manifests.integer("b")])], library="libop.so")
+    service = launch({}, [folder])
+    with Caller(service.url) as caller:
+        assert caller.invoke("op", {"a": 7, "b": 2})["result"] == {"result": 9}
+        install("-")
+        until(lambda: caller.invoke("op", {"a": 7, "b": 2})["result"] == {"result": 5},
+              10 * SLOWNESS, "the new code")
 
 
 # --- folders

@@ -129,7 +129,7 @@ def test_a_reload_that_fails_in_part(launch, tmp_path):
 @pytest.mark.parametrize("args", [
     [], ["lst"], ["list", "extra"], ["list", "--no-such-flag"], ["get"], ["invoke"],
     ["invoke", "add", "a"], ["invoke", "add", "a:={"], ["invoke", "add", "--args", "[1]"],
-    ["list", "--timeout", "soon"], ["list", "--bus", "http://127.0.0.1/"], ["watch"],
+    ["list", "--timeout", "soon"], ["list", "--bus", "http://127.0.0.1/"], ["match", "text"],
 ])
 def test_usage(ctl_alone, args):
     done = ctl_alone(*args)

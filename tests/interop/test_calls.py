@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What goes on beside a call: cancelling it, watching it, several hosts for one toolbox."""
+import time
+
+import manifests
+import pytest
+from caller import Caller
+from processes import SLOWNESS, until
+
+INVOKE = "ovos.tools.invoke"
+STARTED, COMPLETED = "ovos.tools.call.started", "ovos.tools.call.completed"
+
+
+@pytest.fixture
+def own(launch, tmp_path):
+    manifests.answers(tmp_path / "toolbox.d")
+    service = launch({}, [tmp_path / "toolbox.d"])
+    with Caller(service.url) as caller:
+        yield caller, service
+
+
+def wait_call(caller, call_id, source="asker", seconds=15):
+    return caller.send(INVOKE, {"name": "wait", "args": {"seconds": seconds}, "call_id": call_id},
+                       {"source": source})
+
+
+def test_a_call_that_runs_is_cancelled(own):
+    caller, service = own
+    caller.invoke("absolute", {"value": 1})
+    before = service.daemon.hosts()
+    mark = wait_call(caller, "one")
+    start = time.monotonic()
+    answer = caller.call("ovos.tools.cancel", {"call_id": "one"}, {"source": "asker"})
+    assert answer == {"call_id": "one", "cancelled": True}
+    ended = next((one for one in caller.seen if one.type == INVOKE + ".response"
+                  and one.context.get("mark") == mark), None) or caller.answer_to(INVOKE, mark)
+    assert time.monotonic() - start < 2 * SLOWNESS
+    assert ended.data["code"] == "cancelled" and ended.data["call_id"] == "one"
+    assert ended.data["error"].startswith("RuntimeError: Call 'one' was cancelled")
+    assert caller.invoke("absolute", {"value": -2})["result"] == {"result": 2}
+    assert not set(before) & set(service.daemon.hosts())
+
+
+def test_a_call_that_waits_is_cancelled(own):
+    caller, _ = own
+    caller.invoke("absolute", {"value": 1})
+    caller.send(INVOKE, {"name": "wait", "args": {"seconds": 1}})
+    mark = wait_call(caller, "waiting")
+    caller.send("ovos.tools.cancel", {"call_id": "waiting"}, {"source": "asker"})
+    assert caller.answer_to(INVOKE, mark).data["code"] == "cancelled"
+
+
+def test_every_call_of_the_id_is_hit_and_no_other(own):
+    caller, _ = own
+    caller.invoke("absolute", {"value": 1})
+    hit = [wait_call(caller, "many") for _ in range(3)]
+    spared = [wait_call(caller, "other", seconds=0), wait_call(caller, "many", "else", seconds=0)]
+    caller.send("ovos.tools.cancel", {"call_id": "many"}, {"source": "asker"})
+    answers = {}
+    while len(answers) < 5:
+        message = caller.wait_for(lambda one: one.type == INVOKE + ".response")
+        answers[message.context["mark"]] = message.data
+    assert [answers[mark].get("code") for mark in hit] == ["cancelled"] * 3
+    assert [answers[mark].get("result") for mark in spared] == [{"result": 0}] * 2
+
+
+@pytest.mark.parametrize("call_id, source", [("nobody", "asker"), ("one", "somebody else")])
+def test_nothing_to_cancel(own, call_id, source):
+    caller, _ = own
+    caller.invoke("absolute", {"value": 1})
+    mark = wait_call(caller, "one", seconds=1)
+    answer = caller.call("ovos.tools.cancel", {"call_id": call_id}, {"source": source})
+    assert answer == {"call_id": call_id, "cancelled": False}
+    ended = next((one for one in caller.seen if one.type == INVOKE + ".response"
+                  and one.context.get("mark") == mark), None) or caller.answer_to(INVOKE, mark)
+    assert ended.data["result"] == {"result": 0}
+
+
+@pytest.mark.parametrize("data", [{}, {"call_id": None}, {"call_id": 5}, {"call_id": "x" * 129}])
+def test_a_cancel_without_a_call_id(caller, data):
+    answer = caller.call("ovos.tools.cancel", data)
+    assert answer["code"] == "bad_request" and answer["field"] == "call_id"
+
+
+def events(caller):
+    return [one for one in caller.settle() if one.type in (STARTED, COMPLETED)]
+
+
+def test_calls_are_watched_in_pairs(own):
+    caller, _ = own
+    caller.invoke("absolute", {"value": 1})
+    assert events(caller) == []
+    assert caller.call("ovos.tools.watch", {"seconds": 60}) == {"seconds": 60}
+    caller.invoke("absolute", {"value": -1}, call_id="seen")
+    caller.invoke("hang", {"seconds": 60})
+    seen = events(caller)
+    assert [one.type for one in seen] == [STARTED, COMPLETED] * 2
+    for one in seen:
+        assert one.context == {"source": "toolboxd"}
+        assert one.data["toolbox_id"] == "answers"
+    assert seen[0].data["call_id"] == seen[1].data["call_id"] == "seen"
+    assert seen[1].data["ok"] is True and seen[1].data["duration_ms"] >= 0
+    assert seen[3].data["ok"] is False and "deadline" in seen[3].data["error"]
+    assert "result" not in seen[1].data
+
+
+@pytest.mark.parametrize("seconds", [0, 301, "10", None, 1.5])
+def test_a_watch_of_no_good_length(caller, seconds):
+    answer = caller.call("ovos.tools.watch", {"seconds": seconds})
+    assert answer["code"] == "bad_request" and answer["field"] == "seconds"
+
+
+def test_a_watch_ends(own):
+    caller, _ = own
+    caller.call("ovos.tools.watch", {"seconds": 1})
+
+    def is_over():
+        caller.invoke("absolute", {"value": 1})
+        return not events(caller)
+
+    until(is_over, 5 * SLOWNESS, "no events any more")
+
+
+def test_results_are_told_where_the_configuration_says_so(launch):
+    service = launch({"events": {"calls": True, "results": True}})
+    with Caller(service.url) as caller:
+        caller.invoke("add", {"a": 3, "b": 4})
+        assert [one.data.get("result") for one in events(caller)] == [None, {"result": 7}]
+
+
+def test_several_hosts_of_one_toolbox_work_side_by_side(launch, tmp_path):
+    manifests.toolbox(tmp_path / "toolbox.d", "many", [manifests.sleeper("wait", timeout_ms=9000)],
+                      limits={"workers": 4})
+    service = launch({}, [tmp_path / "toolbox.d"])
+    with Caller(service.url) as caller:
+        start = time.monotonic()
+        marks = [caller.send(INVOKE, {"name": "wait", "args": {"seconds": 1}}) for _ in range(4)]
+        for _ in marks:
+            answer = caller.wait_for(lambda one: one.type == INVOKE + ".response")
+            assert answer.data["result"] == {"result": 0}
+        assert time.monotonic() - start < 2.5 * SLOWNESS
+        assert len(service.daemon.hosts()) == 4
+
+
+def test_a_tool_that_is_not_parallel_runs_alone(launch, tmp_path):
+    manifests.toolbox(tmp_path / "toolbox.d", "many", [
+        manifests.sleeper("wait", timeout_ms=9000),
+        manifests.sleeper("alone", timeout_ms=9000, parallel=False)], limits={"workers": 4})
+    service = launch({}, [tmp_path / "toolbox.d"])
+    with Caller(service.url) as caller:
+        start = time.monotonic()
+        for name in ("wait", "alone", "wait"):
+            caller.send(INVOKE, {"name": name, "args": {"seconds": 1}})
+        names = [caller.wait_for(lambda one: one.type == INVOKE + ".response").data["name"]
+                 for _ in range(3)]
+        assert time.monotonic() - start > 1.9
+        assert sorted(names) == ["alone", "wait", "wait"]
