@@ -15,7 +15,8 @@ void host_describe_end(const struct host_end *end, char *ret_text, size_t size)
 		snprintf(ret_text, size, "its host died (%s)", host_signal_name(end->signal));
 		break;
 	case HOST_MALFORMED:
-		snprintf(ret_text, size, "its host sent a malformed frame");
+		snprintf(ret_text, size, "its host sent a malformed frame: %s",
+			end->message ? end->message : "not said");
 		break;
 	case HOST_TOO_LARGE:
 		snprintf(ret_text, size, "its host sent %zu bytes, %zu are allowed", end->actual,
