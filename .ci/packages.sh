@@ -15,18 +15,21 @@ libwebsockets-dev  pkg-config --exists libwebsockets
 libssl-dev         pkg-config --exists openssl
 libcjson-dev       pkg-config --exists libcjson
 libffi-dev         pkg-config --exists libffi
+libseccomp-dev     pkg-config --exists libseccomp
 libpcre2-dev       pkg-config --exists libpcre2-8'
 
 test_packages='
 libcriterion-dev   pkg-config --exists criterion
 clang              command -v clang
+libclang-rt-14-dev ls /usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-*.a
 clang-format       command -v clang-format
 clang-tidy         command -v clang-tidy
 valgrind           command -v valgrind
 nodejs             command -v node
 python3            test -x /usr/bin/python3
 python3-venv       /usr/bin/python3 -c "import ensurepip, venv"
-procps             command -v ps'
+procps             command -v ps
+libtest-json-schema-acceptance-perl test -d /usr/share/perl5/auto/share/dist/Test-JSON-Schema-Acceptance'
 
 # missing_packages LIST…: the packages of the lists whose command fails, one per line.
 missing_packages() {
