@@ -39,15 +39,24 @@ static int add(struct changes_list *list, const struct tool *tool)
 	return 0;
 }
 
-static const struct tool *find_same(const struct catalogue *catalogue, const struct tool *tool)
-{
-	const struct tool *same;
+/* The tools of one toolbox that are offered. */
+struct run {
+	const struct catalogue *catalogue;
+	size_t first;
+	size_t n;
+};
 
-	if (!catalogue ||
-		catalogue_find(catalogue, tool->name, strlen(tool->name), tool->toolbox->id,
-			strlen(tool->toolbox->id), false, &same) != 0)
-		return NULL;
-	return same;
+static const struct tool *tool_at(const struct run *run, size_t index)
+{
+	return catalogue_tool(run->catalogue, run->first + index);
+}
+
+static const struct tool *find_same(const struct run *run, const struct tool *tool)
+{
+	for (size_t i = 0; i < run->n; i++)
+		if (strcmp(tool_at(run, i)->name, tool->name) == 0)
+			return tool_at(run, i);
+	return NULL;
 }
 
 static bool differs(const struct tool *before, const struct tool *after)
@@ -56,6 +65,73 @@ static bool differs(const struct tool *before, const struct tool *after)
 		return false;
 	return strcmp(before->definition, after->definition) != 0 ||
 		before->toolbox->library.digest != after->toolbox->library.digest;
+}
+
+/* Of a toolbox that was not loaded anew, behind the same filter. */
+static bool is_same_run(const struct run *before, const struct run *after)
+{
+	if (before->n != after->n)
+		return false;
+	for (size_t i = 0; i < after->n; i++)
+		if (tool_at(before, i) != tool_at(after, i))
+			return false;
+	return true;
+}
+
+/* What has become of one toolbox; a run of none is a toolbox that was or is not there. */
+static int compare_runs(const struct run *before, const struct run *after, struct changes *changes)
+{
+	int r = 0;
+
+	if (is_same_run(before, after))
+		return 0;
+	for (size_t i = 0; r == 0 && i < after->n; i++) {
+		const struct tool *tool = tool_at(after, i);
+		const struct tool *same = find_same(before, tool);
+
+		if (!same)
+			r = add(&changes->added, tool);
+		else if (differs(same, tool))
+			r = add(&changes->changed, tool);
+	}
+	for (size_t i = 0; r == 0 && i < before->n; i++)
+		if (!find_same(after, tool_at(before, i)))
+			r = add(&changes->removed, tool_at(before, i));
+	return r;
+}
+
+/* Both catalogues list their toolboxes by id: walk them side by side. */
+static int compare_catalogues(
+	const struct catalogue *before, const struct catalogue *after, struct changes *changes)
+{
+	size_t n_before = before ? catalogue_n_toolboxes(before) : 0;
+	size_t n_after = catalogue_n_toolboxes(after);
+	size_t at_before = 0;
+	size_t at_after = 0;
+	int r = 0;
+
+	while (r == 0 && (at_before < n_before || at_after < n_after)) {
+		struct run old = {.catalogue = before};
+		struct run new = {.catalogue = after};
+		const char *old_id = at_before < n_before
+			? catalogue_toolbox(before, at_before, &old.first, &old.n)->id
+			: NULL;
+		const char *new_id = at_after < n_after
+			? catalogue_toolbox(after, at_after, &new.first, &new.n)->id
+			: NULL;
+		int order = !old_id ? 1 : !new_id ? -1 : strcmp(old_id, new_id);
+
+		if (order <= 0)
+			at_before++;
+		else
+			old.n = 0;
+		if (order >= 0)
+			at_after++;
+		else
+			new.n = 0;
+		r = compare_runs(&old, &new, changes);
+	}
+	return r;
 }
 
 static int compare(const void *a, const void *b)
@@ -73,20 +149,8 @@ int changes_find(const struct catalogue *before, const struct catalogue *after,
 	struct changes *ret_changes)
 {
 	cleanup(changes_deinit) struct changes changes = {0};
-	int r = 0;
+	int r = compare_catalogues(before, after, &changes);
 
-	for (size_t i = 0; r == 0 && i < catalogue_n_tools(after); i++) {
-		const struct tool *tool = catalogue_tool(after, i);
-		const struct tool *same = find_same(before, tool);
-
-		if (!same)
-			r = add(&changes.added, tool);
-		else if (differs(same, tool))
-			r = add(&changes.changed, tool);
-	}
-	for (size_t i = 0; before && r == 0 && i < catalogue_n_tools(before); i++)
-		if (!find_same(after, catalogue_tool(before, i)))
-			r = add(&changes.removed, catalogue_tool(before, i));
 	if (r < 0)
 		return r;
 	sort(&changes.added);

@@ -62,15 +62,16 @@ static uint32_t *bucket_of(const struct catalogue *catalogue, const char *name, 
 	return &catalogue->buckets[at];
 }
 
-static void index_tool(struct catalogue *catalogue, uint32_t index)
+/* From the last to the first, so that each is put before those of its name, however many. */
+static void index_tools(struct catalogue *catalogue)
 {
-	const char *name = catalogue->tools[index].tool->name;
-	uint32_t *link = bucket_of(catalogue, name, strlen(name));
+	for (size_t i = catalogue->n_tools; i-- > 0;) {
+		const char *name = catalogue->tools[i].tool->name;
+		uint32_t *first = bucket_of(catalogue, name, strlen(name));
 
-	while (*link != NO_TOOL)
-		link = &catalogue->tools[*link].next_same;
-	*link = index;
-	catalogue->tools[index].next_same = NO_TOOL;
+		catalogue->tools[i].next_same = *first;
+		*first = (uint32_t)i;
+	}
 }
 
 static void offer_tools(struct catalogue *catalogue, catalogue_offers_function offers, void *data)
@@ -84,8 +85,7 @@ static void offer_tools(struct catalogue *catalogue, catalogue_offers_function o
 
 			if (offers && !offers(data, owner->toolbox->id, tool->name))
 				continue;
-			catalogue->tools[catalogue->n_tools].tool = tool;
-			index_tool(catalogue, (uint32_t)catalogue->n_tools++);
+			catalogue->tools[catalogue->n_tools++].tool = tool;
 		}
 		owner->n_tools = catalogue->n_tools - owner->first_tool;
 	}
@@ -122,6 +122,7 @@ struct catalogue *catalogue_new(struct toolbox *const *toolboxes, size_t n_toolb
 		catalogue->owners[catalogue->n_owners++].toolbox = toolbox_ref(toolboxes[i]);
 	qsort(catalogue->owners, n_toolboxes, sizeof(*catalogue->owners), compare_owners);
 	offer_tools(catalogue, offers, data);
+	index_tools(catalogue);
 	return take_ptr(catalogue);
 }
 

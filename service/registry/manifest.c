@@ -7,12 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "json/pointer.h"
 #include "json/writer.h"
 #include "registry/manifest_tool.h"
 #include "util/digest.h"
 #include "util/file.h"
+#include "util/stamp.h"
 
 /* schemas/toolbox-manifest.schema.json, built in. */
 extern const char manifest_schema_json[];
@@ -21,6 +23,7 @@ struct manifest_reader {
 	struct schema *shape;
 	struct schema_context *context;
 	struct json_tape tape;
+	struct stamp stamp; /* of the file, from before it was read */
 	struct buffer bytes;
 	char *library_dir;
 };
@@ -89,10 +92,15 @@ static const char *stem_of(const char *path, size_t *ret_size)
 static int read_tape(struct manifest_reader *reader, const char *path, struct problems *problems)
 {
 	struct json_error error;
+	struct stat status;
 	unsigned int line;
 	unsigned int column;
 	int r;
 
+	/* What cannot be looked at cannot be read, which tells why. */
+	reader->stamp = (struct stamp){0};
+	if (stat(path, &status) == 0)
+		stamp_take(&status, &reader->stamp);
 	buffer_reset(&reader->bytes);
 	r = file_read(path, MANIFEST_BYTES_MAX, &reader->bytes);
 	if (r == -ENOMEM)
@@ -338,22 +346,11 @@ static int read_tools(
 	return problems->n_errors == 0 ? refuse_twins(tape, toolbox, problems) : 0;
 }
 
-/* The payload of the host's LOAD frame (host/wire.h). */
 static int write_load(struct toolbox *toolbox)
 {
 	cleanup(buffer_deinit) struct buffer out = {0};
 
-	buffer_append_string(&out, "{\"kind\":\"native\",\"toolbox_id\":");
-	json_write_text(&out, toolbox->id);
-	buffer_append_string(&out, ",\"library\":");
-	json_write_text(&out, toolbox->library.path);
-	buffer_append_string(&out, ",\"tools\":[");
-	for (size_t i = 0; i < toolbox->n_tools; i++) {
-		if (i > 0)
-			buffer_append_char(&out, ',');
-		native_write(&toolbox->tools[i].native, &out);
-	}
-	buffer_append_string(&out, "]}");
+	toolbox_write_load(&toolbox, 1, &out);
 	toolbox->load = buffer_take(&out, &toolbox->load_size);
 	return toolbox->load ? 0 : -ENOMEM;
 }
@@ -367,6 +364,7 @@ static int read_toolbox(struct manifest_reader *reader, const char *path, struct
 
 	toolbox->references = 1;
 	toolbox->kind = "native";
+	toolbox->stamp = reader->stamp;
 	toolbox->digest = digest_bytes(DIGEST_SEED, reader->bytes.data, reader->bytes.size);
 	toolbox->file = strdup(path);
 	if (!toolbox->file)
@@ -424,13 +422,20 @@ unsigned int manifest_line(const char *path, const char *pointer)
 	return line;
 }
 
-int manifest_digest(const char *path, uint64_t *ret_digest)
+bool manifest_is_unchanged(struct toolbox *toolbox)
 {
 	cleanup(buffer_deinit) struct buffer bytes = {0};
-	int r = file_read(path, MANIFEST_BYTES_MAX, &bytes);
+	struct stamp now;
+	struct stat status;
 
-	if (r < 0)
-		return r;
-	*ret_digest = digest_bytes(DIGEST_SEED, bytes.data, bytes.size);
-	return 0;
+	if (stat(toolbox->file, &status) < 0)
+		return false;
+	stamp_take(&status, &now);
+	if (stamp_proves_same(&toolbox->stamp, &now))
+		return true;
+	if (file_read(toolbox->file, MANIFEST_BYTES_MAX, &bytes) < 0 ||
+		digest_bytes(DIGEST_SEED, bytes.data, bytes.size) != toolbox->digest)
+		return false;
+	toolbox->stamp = now;
+	return true;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "registry/problem.h"
@@ -52,8 +53,8 @@ unsigned int manifest_line(const char *path, const char *pointer);
  * read, else its stem. For naming what cannot be loaded. */
 void manifest_id(const char *path, char ret_id[MANIFEST_ID_BYTES]);
 
-/* The digest of the file at @path as struct toolbox has it, for telling that it has not changed.
- * 0 or a negative errno. */
-int manifest_digest(const char *path, uint64_t *ret_digest);
+/* Whether the file that @toolbox was read from still holds the same bytes (which are only read when
+ * its stamp does not prove it; then the stamp is taken anew). */
+bool manifest_is_unchanged(struct toolbox *toolbox);
 
 CLEANUP_DEFINE(manifest_reader, struct manifest_reader *, manifest_reader_free)

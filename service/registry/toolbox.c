@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "json/writer.h"
+
 struct toolbox *toolbox_ref(struct toolbox *toolbox)
 {
 	toolbox->references++;
@@ -34,6 +36,25 @@ void toolbox_unref(struct toolbox *toolbox)
 	toolbox_library_deinit(&toolbox->library);
 	free(toolbox->load);
 	free(toolbox);
+}
+
+void toolbox_write_load(struct toolbox *const *toolboxes, size_t n_toolboxes, struct buffer *out)
+{
+	bool is_first = true;
+
+	buffer_append_string(out, "{\"kind\":\"native\",\"toolbox_id\":");
+	json_write_text(out, toolboxes[0]->id);
+	buffer_append_string(out, ",\"library\":");
+	json_write_text(out, toolboxes[0]->library.path);
+	buffer_append_string(out, ",\"tools\":[");
+	for (size_t i = 0; i < n_toolboxes; i++)
+		for (size_t j = 0; j < toolboxes[i]->n_tools; j++) {
+			if (!is_first)
+				buffer_append_char(out, ',');
+			is_first = false;
+			native_write(&toolboxes[i]->tools[j].native, out);
+		}
+	buffer_append_string(out, "]}");
 }
 
 const char *tool_risk_name(enum tool_risk risk)

@@ -8,15 +8,18 @@
 #include "registry/toolbox_library.h"
 #include "registry/native.h"
 #include "schema/schema.h"
+#include "util/buffer.h"
 #include "util/cleanup.h"
+#include "util/stamp.h"
 
 /*
- * A toolbox and its tools, as a manifest describes them: made once, never changed, shared by
- * counting. A call holds the toolbox it began on, whatever a reload puts in its place.
+ * A toolbox and its tools, as a manifest describes them: made once, never changed (but for the
+ * stamps of its files, when those are looked at again), shared by counting. A call holds the
+ * toolbox it began on, whatever a reload puts in its place.
  */
 
 #define TOOLBOX_ID_BYTES 128 /* of an id, at most */
-#define TOOL_NAME_BYTES	 64  /* of a tool's name, at most */
+#define TOOL_NAME_BYTES  64  /* of a tool's name, at most */
 
 enum tool_risk {
 	TOOL_UNRATED,
@@ -27,18 +30,18 @@ enum tool_risk {
 
 struct tool {
 	struct toolbox *toolbox; /* the one it stands in */
-	uint32_t index;		       /* in toolbox->tools, and in the host's list */
+	uint32_t index;          /* in toolbox->tools, and in the host's list */
 	char *name;
-	char *description;	   /* "" when the manifest gives none */
-	char *argument_schema;	   /* compact JSON text */
-	char *output_schema;	   /* compact JSON text */
-	char *definition;	   /* the whole definition of DESIGN §2.1 as JSON text */
+	char *description;     /* "" when the manifest gives none */
+	char *argument_schema; /* compact JSON text */
+	char *output_schema;   /* compact JSON text */
+	char *definition;      /* the whole definition of DESIGN §2.1 as JSON text */
 	size_t definition_size;
-	struct schema *arguments;  /* of argument_schema */
-	struct schema *output;	   /* of output_schema */
-	enum tool_risk risk;	   /* its own, else the toolbox's */
-	bool is_parallel;	   /* false: runs alone in its toolbox */
-	uint64_t timeout_ms;	   /* 0: the toolbox's */
+	struct schema *arguments; /* of argument_schema */
+	struct schema *output;    /* of output_schema */
+	enum tool_risk risk;      /* its own, else the toolbox's */
+	bool is_parallel;         /* false: runs alone in its toolbox */
+	uint64_t timeout_ms;      /* 0: the toolbox's */
 	double cooldown_s;
 	struct native_function native;
 };
@@ -58,8 +61,9 @@ struct toolbox {
 	char *id;
 	char *description; /* or NULL */
 	const char *kind;
-	char *file;	 /* the manifest's path */
-	uint64_t digest; /* of the manifest's bytes */
+	char *file;         /* the manifest's path */
+	struct stamp stamp; /* of that file */
+	uint64_t digest;    /* of its bytes */
 	struct toolbox_library library;
 	struct toolbox_limits limits;
 	struct tool *tools;
@@ -73,6 +77,12 @@ struct toolbox *toolbox_ref(struct toolbox *toolbox);
 
 /* One holder less; the last one frees it. Takes NULL. */
 void toolbox_unref(struct toolbox *toolbox);
+
+/*
+ * Append the payload of a host's LOAD frame (host/wire.h) with the tools of all @toolboxes, one
+ * after the other. They are of one kind and one library; the first one gives its id.
+ */
+void toolbox_write_load(struct toolbox *const *toolboxes, size_t n_toolboxes, struct buffer *out);
 
 /* "read", "write", "execute"; "unrated". */
 const char *tool_risk_name(enum tool_risk risk);

@@ -12,8 +12,6 @@
 #include "util/cleanup.h"
 #include "util/digest.h"
 
-#define NS_PER_S INT64_C(1000000000)
-
 static char *join(const char *folder, const char *name)
 {
 	char *path;
@@ -110,28 +108,17 @@ static int digest_file(int fd, uint64_t size, uint64_t *ret_digest)
 	return 0;
 }
 
-static void note(struct toolbox_library *library, const struct stat *status)
-{
-	library->size = (uint64_t)status->st_size;
-	library->changed_ns = status->st_mtim.tv_sec * NS_PER_S + status->st_mtim.tv_nsec;
-	library->device = status->st_dev;
-	library->inode = status->st_ino;
-}
-
 /* In place of the digest of bytes that are not read. */
-static uint64_t digest_note(const struct toolbox_library *library)
+static uint64_t digest_stamp(const struct stamp *stamp)
 {
-	uint64_t digest = digest_bytes(DIGEST_SEED, &library->size, sizeof(library->size));
+	uint64_t digest = digest_word(DIGEST_SEED, stamp->size);
 
-	digest = digest_bytes(digest, &library->changed_ns, sizeof(library->changed_ns));
-	digest = digest_bytes(digest, &library->device, sizeof(library->device));
-	return digest_bytes(digest, &library->inode, sizeof(library->inode));
+	digest = digest_word(digest, (uint64_t)stamp->changed_ns);
+	digest = digest_word(digest, stamp->device);
+	return digest_word(digest, stamp->inode);
 }
 
-/* What the file at @path is now; its bytes are only read when its place or its times are not those
- * of @known (NULL: always). */
-static int look(
-	const char *path, const struct toolbox_library *known, struct toolbox_library *ret_now)
+static int look(const char *path, struct stamp *ret_stamp, uint64_t *ret_digest)
 {
 	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat status;
@@ -140,28 +127,41 @@ static int look(
 		return -errno;
 	if (!S_ISREG(status.st_mode))
 		return -EINVAL;
-	note(ret_now, &status);
-	if (known && known->size == ret_now->size && known->changed_ns == ret_now->changed_ns &&
-		known->device == ret_now->device && known->inode == ret_now->inode) {
-		ret_now->digest = known->digest;
+	stamp_take(&status, ret_stamp);
+	if (ret_stamp->size > TOOLBOX_LIBRARY_DIGEST_MAX) {
+		*ret_digest = digest_stamp(ret_stamp);
 		return 0;
 	}
-	if (ret_now->size > TOOLBOX_LIBRARY_DIGEST_MAX) {
-		ret_now->digest = digest_note(ret_now);
-		return 0;
-	}
-	return digest_file(fd, ret_now->size, &ret_now->digest);
+	return digest_file(fd, ret_stamp->size, ret_digest);
 }
 
 int toolbox_library_look(struct toolbox_library *library)
 {
-	return library->file ? look(library->file, NULL, library) : -ENOENT;
+	return library->file ? look(library->file, &library->stamp, &library->digest) : -ENOENT;
 }
 
-bool toolbox_library_is_unchanged(const struct toolbox_library *library)
+int toolbox_library_look_like(struct toolbox_library *library, const struct toolbox_library *other)
 {
-	struct toolbox_library now = {0};
+	library->stamp = other->stamp;
+	library->digest = other->digest;
+	if (library->file || !other->file)
+		return 0;
+	return toolbox_library_set_file(library, other->file);
+}
 
-	return library->file && look(library->file, library, &now) == 0 &&
-	       now.size == library->size && now.digest == library->digest;
+bool toolbox_library_is_unchanged(struct toolbox_library *library)
+{
+	struct stat status;
+	struct stamp now;
+	uint64_t digest;
+
+	if (!library->file || stat(library->file, &status) < 0)
+		return false;
+	stamp_take(&status, &now);
+	if (stamp_proves_same(&library->stamp, &now))
+		return true;
+	if (look(library->file, &now, &digest) < 0 || digest != library->digest)
+		return false;
+	library->stamp = now;
+	return true;
 }

@@ -4,16 +4,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "util/stamp.h"
+
 /* A library as a manifest names it, and what its file was when it was looked at: the same again
  * means that nothing has changed. */
 struct toolbox_library {
 	char *path;         /* as it is loaded: absolute, or a name for the dynamic linker */
 	char *file;         /* where that is; NULL: not known yet (a linker name, unchecked) */
-	uint64_t size;      /* bytes */
-	int64_t changed_ns; /* modification time */
-	uint64_t device;
-	uint64_t inode;
-	uint64_t digest; /* of its bytes, or of what stands above when they are too many */
+	struct stamp stamp; /* of its file */
+	uint64_t digest;    /* of its bytes, or of the stamp when they are too many */
 };
 
 /* The bytes of a larger file are not read, since that would hold the loop: another time or place of
@@ -36,6 +35,9 @@ int toolbox_library_set_file(struct toolbox_library *library, const char *file);
 /* Look at the file and take note of what it is now. 0, or a negative errno (there is none). */
 int toolbox_library_look(struct toolbox_library *library);
 
-/* Whether the file is still what it was, by its bytes (which are only read when its times or its
- * place say that it may have changed). What is only known by a linker name is not. */
-bool toolbox_library_is_unchanged(const struct toolbox_library *library);
+/* Take note of what is known already of @other, which has the same path. 0 or -ENOMEM. */
+int toolbox_library_look_like(struct toolbox_library *library, const struct toolbox_library *other);
+
+/* Whether the file is still what it was, by its bytes (which are only read when its stamp does not
+ * prove it; then the stamp is taken anew). What is only known by a linker name is not. */
+bool toolbox_library_is_unchanged(struct toolbox_library *library);

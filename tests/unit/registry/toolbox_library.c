@@ -111,7 +111,7 @@ Test(toolbox_library, of_terabytes_costs_nothing, .timeout = 5)
 	if (truncate(scratch_path("x.so"), INT64_C(1) << 40) < 0)
 		cr_skip("no sparse files here");
 	look_at("x.so");
-	cr_expect_eq(library.size, UINT64_C(1) << 40);
+	cr_expect_eq(library.stamp.size, UINT64_C(1) << 40);
 }
 
 Test(toolbox_library, that_is_no_file_is_not_looked_at)

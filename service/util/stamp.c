@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "util/stamp.h"
+
+#include <time.h>
+
+#define NS_PER_S INT64_C(1000000000)
+
+static int64_t ns_of(const struct timespec *time)
+{
+	return (int64_t)time->tv_sec * NS_PER_S + time->tv_nsec;
+}
+
+void stamp_take(const struct stat *status, struct stamp *ret_stamp)
+{
+	struct timespec now;
+
+	/* The clock that files are stamped with. */
+	clock_gettime(CLOCK_REALTIME, &now);
+	*ret_stamp = (struct stamp){
+		.size = (uint64_t)status->st_size,
+		.device = status->st_dev,
+		.inode = status->st_ino,
+		.changed_ns = ns_of(&status->st_mtim),
+		.noted_ns = ns_of(&status->st_ctim),
+	};
+	ret_stamp->is_at_rest = ns_of(&now) - ret_stamp->noted_ns > STAMP_REST_S * NS_PER_S;
+}
+
+bool stamp_proves_same(const struct stamp *before, const struct stamp *now)
+{
+	return before->is_at_rest && before->size == now->size && before->device == now->device &&
+	       before->inode == now->inode && before->changed_ns == now->changed_ns &&
+	       before->noted_ns == now->noted_ns;
+}

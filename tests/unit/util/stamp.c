@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <criterion/criterion.h>
+#include <time.h>
+
+#include "util/stamp.h"
+
+/* A file whose inode changed @age_s ago. */
+static struct stat file_of_age(time_t age_s)
+{
+	return (struct stat){
+		.st_size = 100,
+		.st_dev = 1,
+		.st_ino = 2,
+		.st_mtim = {.tv_sec = 1000},
+		.st_ctim = {.tv_sec = time(NULL) - age_s},
+	};
+}
+
+static bool proves_same(struct stat before, struct stat now)
+{
+	struct stamp stamps[2];
+
+	stamp_take(&before, &stamps[0]);
+	stamp_take(&now, &stamps[1]);
+	return stamp_proves_same(&stamps[0], &stamps[1]);
+}
+
+Test(stamp, proves_that_a_file_at_rest_is_the_same)
+{
+	struct stat file = file_of_age(60);
+
+	cr_expect(proves_same(file, file));
+}
+
+Test(stamp, proves_nothing_of_a_file_that_was_just_written)
+{
+	struct stat file = file_of_age(0);
+
+	cr_expect_not(proves_same(file, file));
+}
+
+Test(stamp, of_the_future_proves_nothing)
+{
+	struct stat file = file_of_age(-1000);
+
+	cr_expect_not(proves_same(file, file));
+}
+
+Test(stamp, sees_whatever_is_different)
+{
+	struct stat file = file_of_age(60);
+	struct stat other = file;
+
+	other.st_size++;
+	cr_expect_not(proves_same(file, other));
+	other = file;
+	other.st_ino++;
+	cr_expect_not(proves_same(file, other));
+	other = file;
+	other.st_dev++;
+	cr_expect_not(proves_same(file, other));
+	other = file;
+	other.st_mtim.tv_nsec++;
+	cr_expect_not(proves_same(file, other));
+	other = file;
+	other.st_ctim.tv_nsec++;
+	cr_expect_not(proves_same(file, other), "touched back to its old time");
+}
