@@ -56,7 +56,7 @@ void reload_write_failures(const struct catalogue *catalogue, struct answer *ans
 
 		buffer_append_string(out, i > 0 ? ",{" : "{");
 		json_write_key(out, "toolbox_id");
-		json_write_text(out, failure->toolbox_id);
+		json_write_bytes_lossy(out, failure->toolbox_id, strlen(failure->toolbox_id));
 		buffer_append_char(out, ',');
 		json_write_key(out, "error");
 		json_write_bytes_lossy(out, failure->error, strlen(failure->error));
@@ -177,10 +177,13 @@ static void forget_retired(void *data, struct runner *runner)
 /* Where the runner of exactly this toolbox stands, or NULL. */
 static struct runner **find_runner(const struct service *service, const struct toolbox *toolbox)
 {
-	for (size_t i = 0; i < service->n_runners; i++)
-		if (service->runners[i] && runner_toolbox(service->runners[i]) == toolbox)
-			return &service->runners[i];
-	return NULL;
+	/* runners[i] still is of toolbox i of the catalogue that is in place. */
+	long index = catalogue_find_toolbox(service->catalogue, toolbox->id, strlen(toolbox->id));
+
+	if (index < 0 || (size_t)index >= service->n_runners || !service->runners[index] ||
+		runner_toolbox(service->runners[index]) != toolbox)
+		return NULL;
+	return &service->runners[index];
 }
 
 /* Runners for the toolboxes of @catalogue that have none yet; the other places stay NULL. */
