@@ -37,6 +37,7 @@ const char *answer_code_name(enum answer_code code)
 static void open_data(struct answer *answer)
 {
 	buffer_append_char(&answer->message, '{');
+	answer->opened = answer->message.size;
 	answer_keep(answer);
 }
 
@@ -85,12 +86,15 @@ void answer_member_boolean(struct answer *answer, const char *key, bool value)
 	buffer_append_string(answer_member(answer, key), value ? "true" : "false");
 }
 
-void answer_error(struct answer *answer, enum answer_code code, const char *text, size_t size,
-	uint32_t max)
+void answer_error(
+	struct answer *answer, enum answer_code code, const char *text, size_t size, uint32_t max)
 {
+	struct buffer *out = answer_member(answer, "error");
+
+	answer->error_start = out->size;
 	/* Without memory for it there is no text; the message itself then fails, too. */
-	json_write_bytes_lossy(answer_member(answer, "error"), text ? text : "",
-		text ? size_cut_text(text, size, max) : 0);
+	json_write_bytes_lossy(out, text ? text : "", text ? size_cut_text(text, size, max) : 0);
+	answer->error_end = out->size;
 	answer_member_text(answer, "code", code_names[code]);
 }
 
@@ -110,8 +114,17 @@ void answer_keep(struct answer *answer)
 	answer->kept = answer->message.size;
 }
 
+const char *answer_error_json(const struct answer *answer, size_t *ret_size)
+{
+	if (answer->error_start == 0 || buffer_status(&answer->message) < 0)
+		return NULL;
+	*ret_size = answer->error_end - answer->error_start;
+	return answer->message.data + answer->error_start;
+}
+
 void answer_rewind(struct answer *answer)
 {
+	answer->error_start = answer->error_end = 0;
 	answer->message.size = answer->kept;
 	answer->message.error = 0;
 }
@@ -124,6 +137,32 @@ bool answer_fits(const struct answer *answer, size_t frame_bytes)
 		return false;
 	bus_message_text(&answer->message, &size);
 	return size + CLOSING_BYTES <= frame_bytes;
+}
+
+static void write_too_large(
+	struct answer *answer, size_t size, size_t frame_bytes, const char *hint)
+{
+	answer_rewind(answer);
+	answer_error_format(answer, ANSWER_TOO_LARGE,
+		"RuntimeError: The answer has %zu bytes, %zu fit in a frame; %s", size, frame_bytes,
+		hint);
+	answer_member_number(answer, "actual", size);
+	answer_member_number(answer, "max", frame_bytes);
+}
+
+bool answer_make_fit(struct answer *answer, size_t frame_bytes, const char *hint)
+{
+	size_t size;
+
+	if (answer_fits(answer, frame_bytes))
+		return true;
+	bus_message_text(&answer->message, &size);
+	write_too_large(answer, size, frame_bytes, hint);
+	if (!answer_fits(answer, frame_bytes)) {
+		answer->kept = answer->opened;
+		write_too_large(answer, size, frame_bytes, hint);
+	}
+	return false;
 }
 
 int answer_send(struct answer *answer, struct bus *bus)

@@ -22,7 +22,10 @@
  */
 struct answer {
 	struct buffer message;
-	size_t kept; /* bytes that answer_rewind() leaves */
+	size_t opened;      /* bytes before the first member */
+	size_t kept;        /* bytes that answer_rewind() leaves */
+	size_t error_start; /* where the error's text stands, as JSON; 0: there is none */
+	size_t error_end;
 };
 
 /* The codes of DESIGN §2.2. */
@@ -66,10 +69,13 @@ void answer_member_boolean(struct answer *answer, const char *key, bool value);
 
 /* The members `error` and `code`. The text (UTF-8 or not; not NUL-terminated) is cut to @max code
  * points. */
-void answer_error(struct answer *answer, enum answer_code code, const char *text, size_t size,
-	uint32_t max);
+void answer_error(
+	struct answer *answer, enum answer_code code, const char *text, size_t size, uint32_t max);
 void answer_error_format(struct answer *answer, enum answer_code code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/* The text of the error that was written, as JSON, and its size; NULL when there is none. */
+const char *answer_error_json(const struct answer *answer, size_t *ret_size);
 
 /* What is there by now stays, whatever happens. */
 void answer_keep(struct answer *answer);
@@ -79,6 +85,13 @@ void answer_rewind(struct answer *answer);
 
 /* Whether the message fits in a frame of @frame_bytes (and memory did not run out). */
 bool answer_fits(const struct answer *answer, size_t frame_bytes);
+
+/*
+ * Whether the message fits in a frame of @frame_bytes. One that does not becomes the error
+ * too_large with the @hint what to do, in place of what was written since answer_keep(); if not
+ * even that fits, in place of everything.
+ */
+bool answer_make_fit(struct answer *answer, size_t frame_bytes, const char *hint);
 
 /* Close and send it. The answer is empty afterwards. 0 or what bus_send() says. */
 int answer_send(struct answer *answer, struct bus *bus);

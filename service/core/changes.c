@@ -64,7 +64,7 @@ static bool differs(const struct tool *before, const struct tool *after)
 	if (before == after)
 		return false;
 	return strcmp(before->definition, after->definition) != 0 ||
-		before->toolbox->library.digest != after->toolbox->library.digest;
+	       before->toolbox->library.digest != after->toolbox->library.digest;
 }
 
 /* Of a toolbox that was not loaded anew, behind the same filter. */
@@ -113,12 +113,14 @@ static int compare_catalogues(
 	while (r == 0 && (at_before < n_before || at_after < n_after)) {
 		struct run old = {.catalogue = before};
 		struct run new = {.catalogue = after};
-		const char *old_id = at_before < n_before
-			? catalogue_toolbox(before, at_before, &old.first, &old.n)->id
-			: NULL;
-		const char *new_id = at_after < n_after
-			? catalogue_toolbox(after, at_after, &new.first, &new.n)->id
-			: NULL;
+		const char *old_id =
+			at_before < n_before
+				? catalogue_toolbox(before, at_before, &old.first, &old.n)->id
+				: NULL;
+		const char *new_id =
+			at_after < n_after
+				? catalogue_toolbox(after, at_after, &new.first, &new.n)->id
+				: NULL;
 		int order = !old_id ? 1 : !new_id ? -1 : strcmp(old_id, new_id);
 
 		if (order <= 0)
@@ -145,8 +147,8 @@ static void sort(struct changes_list *list)
 		qsort(list->names, list->n_names, sizeof(*list->names), compare);
 }
 
-int changes_find(const struct catalogue *before, const struct catalogue *after,
-	struct changes *ret_changes)
+int changes_find(
+	const struct catalogue *before, const struct catalogue *after, struct changes *ret_changes)
 {
 	cleanup(changes_deinit) struct changes changes = {0};
 	int r = compare_catalogues(before, after, &changes);

@@ -7,15 +7,16 @@
 #include "json/writer.h"
 #include "util/cleanup.h"
 
-void errors_write_invalid_arguments(
-	struct answer *answer, const struct tool *tool, const struct schema_report *report)
+void errors_write_invalid_arguments(struct answer *answer, const struct tool *tool,
+	const struct schema_report *report, uint32_t max)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
 
-	buffer_printf(&text, "ValueError: Tool input validation failed for '%s' in ToolBox '%s': ",
-		tool->name, tool->toolbox->id);
+	buffer_printf(&text,
+		"ValueError: Tool input validation failed for '%s' in ToolBox '%s': ", tool->name,
+		tool->toolbox->id);
 	schema_report_write_text(report, &text);
-	answer_error(answer, ANSWER_INVALID_ARGUMENTS, text.data, text.size, UINT32_MAX);
+	answer_error(answer, ANSWER_INVALID_ARGUMENTS, text.data, text.size, max);
 	schema_report_write_json(report, answer_member(answer, "violations"));
 }
 
@@ -31,7 +32,8 @@ void errors_write_cooldown(struct answer *answer, const struct tool *tool, doubl
 void errors_write_denied(struct answer *answer, const struct tool *tool, enum approval_mode mode)
 {
 	answer_error_format(answer, ANSWER_DENIED,
-		"PermissionError: Tool '%s' in ToolBox '%s' has the risk '%s', which a person has to "
+		"PermissionError: Tool '%s' in ToolBox '%s' has the risk '%s', which a person has "
+		"to "
 		"allow (approval.mode is '%s'), and nobody is there to ask; add '%s/%s' to "
 		"approval.allow to let it run unasked",
 		tool->name, tool->toolbox->id, tool_risk_name(tool->risk), approval_mode_name(mode),
@@ -61,13 +63,14 @@ void errors_write_too_large(struct answer *answer, const struct tool *tool, cons
 	answer_member_number(answer, "max", max);
 }
 
-void errors_write_failure(struct answer *answer, const struct tool *tool, const char *text,
-	size_t size, uint32_t max)
+void errors_write_failure(
+	struct answer *answer, const struct tool *tool, const char *text, size_t size, uint32_t max)
 {
 	cleanup(buffer_deinit) struct buffer whole = {0};
 
-	buffer_printf(&whole, "RuntimeError: Tool execution failed for '%s' in ToolBox '%s': ",
-		tool->name, tool->toolbox->id);
+	buffer_printf(&whole,
+		"RuntimeError: Tool execution failed for '%s' in ToolBox '%s': ", tool->name,
+		tool->toolbox->id);
 	buffer_append(&whole, text, size);
 	answer_error(answer, ANSWER_TOOL_FAILED, whole.data, whole.size, max);
 }
@@ -77,7 +80,8 @@ void errors_write_invalid_output(struct answer *answer, const struct tool *tool,
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
 
-	buffer_printf(&text, "RuntimeError: Tool output validation failed for '%s' in ToolBox '%s': ",
+	buffer_printf(&text,
+		"RuntimeError: Tool output validation failed for '%s' in ToolBox '%s': ",
 		tool->name, tool->toolbox->id);
 	schema_report_write_text(report, &text);
 	answer_error(answer, ANSWER_INVALID_OUTPUT, text.data, text.size, max);
@@ -87,14 +91,13 @@ void errors_write_invalid_output(struct answer *answer, const struct tool *tool,
 void errors_write_timeout(struct answer *answer, const struct tool *tool, uint64_t timeout_ms)
 {
 	answer_error_format(answer, ANSWER_TIMEOUT,
-		"TimeoutError: Tool '%s' in ToolBox '%s' exceeded its deadline of %llu ms", tool->name,
-		tool->toolbox->id, (unsigned long long)timeout_ms);
+		"TimeoutError: Tool '%s' in ToolBox '%s' exceeded its deadline of %llu ms",
+		tool->name, tool->toolbox->id, (unsigned long long)timeout_ms);
 	answer_member_number(answer, "timeout_ms", timeout_ms);
 }
 
 void errors_write_cancelled(struct answer *answer, const struct buffer *call_id)
 {
-	/* The id without its quotes; escapes in it stay as they came. */
 	answer_error_format(answer, ANSWER_CANCELLED, "RuntimeError: Call '%.*s' was cancelled",
 		(int)call_id->size - 2, call_id->data + 1);
 }

@@ -12,15 +12,16 @@
 
 /*
  * The errors of a call, in the words of DESIGN §2.2: each writes `error`, `code` and the keys that
- * carry the facts. What a tool has said is cut to @max code points.
+ * carry the facts. What may be long is cut to @max code points.
  */
 
-void errors_write_invalid_arguments(
-	struct answer *answer, const struct tool *tool, const struct schema_report *report);
+void errors_write_invalid_arguments(struct answer *answer, const struct tool *tool,
+	const struct schema_report *report, uint32_t max);
 
 void errors_write_cooldown(struct answer *answer, const struct tool *tool, double left_s);
 
-/* Nobody can be asked in this version: what would need an answer is denied, and told what would do. */
+/* Nobody can be asked in this version: what would need an answer is denied, and told what would do.
+ */
 void errors_write_denied(struct answer *answer, const struct tool *tool, enum approval_mode mode);
 
 /* @n_waiting: calls that wait already. */
@@ -44,5 +45,4 @@ void errors_write_timeout(struct answer *answer, const struct tool *tool, uint64
 /* @call_id: the JSON text of the id, with its quotes. */
 void errors_write_cancelled(struct answer *answer, const struct buffer *call_id);
 
-void errors_write_crash(
-	struct answer *answer, const struct tool *tool, const struct host_end *end);
+void errors_write_crash(struct answer *answer, const struct tool *tool, const struct host_end *end);

@@ -23,7 +23,7 @@ void events_call_started(struct bus *bus, const struct events_call *call)
 }
 
 void events_call_completed(struct bus *bus, const struct events_call *call, double duration_ms,
-	const char *error, const char *result, size_t result_size)
+	const char *error, size_t error_size, const char *result, size_t result_size)
 {
 	struct answer event;
 
@@ -32,7 +32,7 @@ void events_call_completed(struct bus *bus, const struct events_call *call, doub
 	answer_member_boolean(&event, "ok", !error);
 	json_write_f64(answer_member(&event, "duration_ms"), duration_ms);
 	if (error)
-		answer_member_text(&event, "error", error);
+		buffer_append(answer_member(&event, "error"), error, error_size);
 	if (result)
 		buffer_append(answer_member(&event, "result"), result, result_size);
 	answer_send(&event, bus);

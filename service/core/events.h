@@ -17,7 +17,7 @@ struct events_call {
 /* A call begins: it was accepted. */
 void events_call_started(struct bus *bus, const struct events_call *call);
 
-/* It is over, after @duration_ms. @error: the code, or NULL; @result: JSON text, or NULL when it is
- * not to be told. */
+/* It is over, after @duration_ms. @error: the text of the error as JSON, or NULL; @result: the JSON
+ * text of the result, or NULL when it is not to be told. */
 void events_call_completed(struct bus *bus, const struct events_call *call, double duration_ms,
-	const char *error, const char *result, size_t result_size);
+	const char *error, size_t error_size, const char *result, size_t result_size);

@@ -18,6 +18,9 @@
 #define NS_PER_US UINT64_C(1000)
 #define MS_PER_S  UINT64_C(1000)
 
+/* A buffer of a call that is over is kept for the next one, unless it has grown beyond this. */
+#define KEEP_BYTES 16384
+
 struct invocation {
 	struct runner_call call; /* first: a call is its invocation */
 	struct invocation *next; /* of those in flight, or of the spare ones */
@@ -27,8 +30,8 @@ struct invocation {
 	struct toolbox *toolbox; /* held until it is over */
 	struct answer answer;
 	uint64_t timeout_ms;
-	struct buffer call_id; /* as it came, for events and for cancelling */
-	struct buffer source;  /* context.source as it came; empty: none */
+	struct buffer call_id; /* JSON text, for events and for cancelling; empty: none */
+	struct buffer source;  /* context.source as JSON text; empty: none */
 	bool has_events;
 };
 
@@ -60,7 +63,8 @@ static void write_arguments_error(
 	const struct arguments *arguments = &service->arguments;
 
 	if (status == ARGUMENTS_E_INVALID)
-		errors_write_invalid_arguments(answer, tool, &service->arguments.report);
+		errors_write_invalid_arguments(
+			answer, tool, &service->arguments.report, service->config.result_max_chars);
 	else if (status == ARGUMENTS_E_TOO_LARGE)
 		errors_write_too_large(answer, tool, "Too large arguments for", arguments->actual,
 			arguments->max, arguments->limit);
@@ -69,8 +73,7 @@ static void write_arguments_error(
 }
 
 /* Whether the arguments are good; else the error is written. */
-static bool check_arguments(
-	struct service *service, const struct tool *tool, struct answer *answer)
+static bool check_arguments(struct service *service, const struct tool *tool, struct answer *answer)
 {
 	int r = arguments_check(&service->arguments, tool, &service->request, service->context,
 		&service->config.limits);
@@ -80,7 +83,8 @@ static bool check_arguments(
 	return r == 0;
 }
 
-static bool check_cooldown(const struct runner *runner, const struct tool *tool, struct answer *answer)
+static bool check_cooldown(
+	const struct runner *runner, const struct tool *tool, struct answer *answer)
 {
 	double left_s = runner_cooldown_s(runner, tool);
 
@@ -143,6 +147,13 @@ static void link_in(struct service *service, struct invocation *invocation)
 	service->n_in_flight++;
 }
 
+/* A burst of large calls must not stay with us for ever. */
+static void give_back_large(struct buffer *buffer)
+{
+	if (buffer->capacity > KEEP_BYTES)
+		buffer_deinit(buffer);
+}
+
 /* It is over: what it holds is given back, its memory is kept for the next one. */
 static void close_invocation(struct invocation *invocation)
 {
@@ -154,26 +165,35 @@ static void close_invocation(struct invocation *invocation)
 	service->n_in_flight--;
 	answer_deinit(&invocation->answer);
 	toolbox_unref(take_ptr(invocation->toolbox));
+	give_back_large(&invocation->call.arguments);
+	give_back_large(&invocation->source);
 	invocation->next = service->spare;
 	service->spare = invocation;
 }
 
-/* Keep the bytes of a value; nothing, when there is none. */
+/* Keep the JSON text of a value; nothing, when there is none. One string has one text, however its
+ * sender escapes: clients differ in that. */
 static void keep_value(const struct json_tape *tape, uint32_t token, struct buffer *out)
 {
+	cleanup(buffer_deinit) struct buffer decoded = {0};
 	const char *text;
 	size_t size;
 
 	buffer_reset(out);
 	if (token == JSON_NONE)
 		return;
+	if (json_at(tape, token)->flags & JSON_ESCAPED) {
+		json_string_decode(tape, token, &decoded);
+		json_write_string(out, decoded.data, decoded.size);
+		return;
+	}
 	text = json_value_text(tape, token, &size);
 	buffer_append(out, text, size);
 }
 
 /* Takes @answer over. NULL without memory; then it is still the caller's. */
-static struct invocation *open_invocation(
-	struct service *service, const struct tool *tool, uint64_t timeout_ms, struct answer *answer)
+static struct invocation *open_invocation(struct service *service, const struct tool *tool,
+	uint64_t timeout_ms, struct answer *answer)
 {
 	const struct request *request = &service->request;
 	struct invocation *invocation = take_spare(service);
@@ -270,10 +290,17 @@ static bool begin(struct service *service, struct answer *answer)
 	if (service->is_stopping)
 		errors_write_unavailable(answer, tool, "the service is stopping");
 	else if (check_arguments(service, tool, answer) && check_cooldown(runner, tool, answer) &&
-		check_approval(config, tool, answer) && submit(service, tool, runner, answer))
+		 check_approval(config, tool, answer) && submit(service, tool, runner, answer))
 		return true;
 	statistics_count_refused(statistics);
 	return false;
+}
+
+/* Answer a request that has not become a call. */
+static void send_verdict(struct service *service, struct answer *answer)
+{
+	answer_make_fit(answer, service->config.limits.frame_bytes, "send shorter arguments");
+	answer_send(answer, service->bus);
 }
 
 void invocation_begin(struct service *service)
@@ -289,7 +316,7 @@ void invocation_begin(struct service *service)
 			request, &service->envelope, &service->config.limits, &answer);
 	else if (begin(service, &answer))
 		return;
-	answer_send(&answer, service->bus);
+	send_verdict(service, &answer);
 }
 
 /* Whether a toolbox of this id is offered by us. */
@@ -324,7 +351,7 @@ void invocation_begin_persona(struct service *service, const struct request_text
 			request, &service->envelope, &service->config.limits, &answer);
 	else if (begin(service, &answer))
 		return;
-	answer_send(&answer, service->bus);
+	send_verdict(service, &answer);
 }
 
 /* The members of an answer to ovos.tools.validate. */
@@ -358,42 +385,38 @@ void invocation_validate(struct service *service)
 	else if (lookup_tool(service->catalogue, request,
 			 service->config.duplicate_names == CONFIG_DUPLICATES_LAST, &answer, &tool))
 		write_validation(service, tool, &answer);
-	answer_send(&answer, service->bus);
+	send_verdict(service, &answer);
 }
 
-static bool is_kept(const struct buffer *kept, const struct json_tape *tape, uint32_t token)
+static bool is_equal(const struct buffer *a, const struct buffer *b)
 {
-	const char *text = "";
-	size_t size = 0;
-
-	if (token != JSON_NONE)
-		text = json_value_text(tape, token, &size);
-	return kept->size == size && (size == 0 || memcmp(kept->data, text, size) == 0);
+	return a->size == b->size && (a->size == 0 || memcmp(a->data, b->data, a->size) == 0);
 }
 
-/* A call in flight that the request to cancel means, or NULL. */
-static struct invocation *find_meant(const struct service *service)
+static struct invocation *find_call(
+	const struct service *service, const struct buffer *call_id, const struct buffer *source)
 {
-	const struct request *request = &service->request;
-	const struct json_tape *context = &service->envelope.context;
-	uint32_t source = json_find(context, 0, "source");
 	struct invocation *invocation = service->invocations;
 
 	while (invocation &&
-		!(is_kept(&invocation->call_id, request->data, request->call_id) &&
-			is_kept(&invocation->source, context, source)))
+		!(is_equal(&invocation->call_id, call_id) && is_equal(&invocation->source, source)))
 		invocation = invocation->next;
 	return invocation;
 }
 
-/* Cancel what the request means. Whether there was any. Looked for anew each time: the end of one
- * call may be that of others, which its host's place was meant for. */
+/* Cancel what the request means. Whether there was any. Looked for anew each time, since the end of
+ * one call may be the end of others. */
 static bool cancel_calls(struct service *service)
 {
+	const struct json_tape *context = &service->envelope.context;
+	cleanup(buffer_deinit) struct buffer call_id = {0};
+	cleanup(buffer_deinit) struct buffer source = {0};
 	struct invocation *invocation;
 	bool is_any = false;
 
-	while ((invocation = find_meant(service))) {
+	keep_value(service->request.data, service->request.call_id, &call_id);
+	keep_value(context, json_find(context, 0, "source"), &source);
+	while ((invocation = find_call(service, &call_id, &source))) {
 		runner_cancel(invocation->call.runner, &invocation->call);
 		is_any = true;
 	}
@@ -498,30 +521,17 @@ static int write_ending(
 	return -1;
 }
 
-/* An answer that no frame can hold becomes an error that tells so. */
-static int make_it_fit(struct invocation *invocation, struct answer *answer, int code)
-{
-	size_t frame_bytes = invocation->service->config.limits.frame_bytes;
-	size_t size;
-
-	if (answer_fits(answer, frame_bytes))
-		return code;
-	bus_message_text(&answer->message, &size);
-	answer_rewind(answer);
-	errors_write_too_large(
-		answer, invocation->tool, "Too large answer of", size, frame_bytes, "bytes");
-	return ANSWER_TOO_LARGE;
-}
-
-static void tell_completion(struct invocation *invocation, const struct runner_ending *ending,
-	int code, uint64_t duration_us)
+/* Before the answer goes, since its words are told, too. */
+static void tell_completion(
+	struct invocation *invocation, const struct runner_ending *ending, uint64_t duration_us)
 {
 	struct service *service = invocation->service;
 	struct events_call event = event_of(invocation);
-	bool is_told = code < 0 && service->config.events_results;
+	size_t error_size = 0;
+	const char *error = answer_error_json(&invocation->answer, &error_size);
+	bool is_told = !error && service->config.events_results;
 
-	events_call_completed(service->bus, &event, (double)duration_us / 1000.0,
-		code < 0 ? NULL : answer_code_name((enum answer_code)code),
+	events_call_completed(service->bus, &event, (double)duration_us / 1000.0, error, error_size,
 		is_told ? ending->text : NULL, is_told ? ending->size : 0);
 }
 
@@ -532,11 +542,13 @@ void invocation_done(void *data, struct runner_call *call, const struct runner_e
 	uint64_t duration_us = (clock_now_ns() - call->submitted_ns) / NS_PER_US;
 	int code = write_ending(invocation, ending, &invocation->answer);
 
-	code = make_it_fit(invocation, &invocation->answer, code);
+	if (!answer_make_fit(&invocation->answer, service->config.limits.frame_bytes,
+		    "lower result_max_chars, or let the tool return less"))
+		code = ANSWER_TOO_LARGE;
+	if (invocation->has_events)
+		tell_completion(invocation, ending, duration_us);
 	answer_send(&invocation->answer, service->bus);
 	statistics_count(runner_statistics(call->runner), duration_us, code >= 0);
-	if (invocation->has_events)
-		tell_completion(invocation, ending, code, duration_us);
 	close_invocation(invocation);
 }
 

@@ -48,19 +48,6 @@ static void write_tools(const struct catalogue *catalogue, struct run run,
 	buffer_append_char(out, ']');
 }
 
-static void refuse_size(struct answer *answer, size_t frame_bytes, const char *hint)
-{
-	size_t size;
-
-	bus_message_text(&answer->message, &size);
-	answer_rewind(answer);
-	answer_error_format(answer, ANSWER_TOO_LARGE,
-		"RuntimeError: The answer has %zu bytes, %zu fit in a frame; %s", size, frame_bytes,
-		hint);
-	answer_member_number(answer, "actual", size);
-	answer_member_number(answer, "max", frame_bytes);
-}
-
 void listing_list(struct service *service)
 {
 	struct request *request = &service->request;
@@ -74,8 +61,7 @@ void listing_list(struct service *service)
 	else
 		write_tools(service->catalogue, run_of(service->catalogue, request),
 			request->format, &answer);
-	if (!answer_fits(&answer, limits->frame_bytes))
-		refuse_size(&answer, limits->frame_bytes, "name a 'toolbox_id' to list less");
+	answer_make_fit(&answer, limits->frame_bytes, "name a 'toolbox_id' to list less");
 	answer_send(&answer, service->bus);
 }
 
@@ -93,10 +79,8 @@ void listing_get(struct service *service)
 	else if (lookup_tool(service->catalogue, request,
 			 service->config.duplicate_names == CONFIG_DUPLICATES_LAST, &answer, &tool))
 		/* The definition is flat: its members, without its braces, are the answer's. */
-		buffer_append(
-			&answer.message, tool->definition + 1, tool->definition_size - 2);
-	if (!answer_fits(&answer, limits->frame_bytes))
-		refuse_size(&answer, limits->frame_bytes, "its schemas are too large");
+		buffer_append(&answer.message, tool->definition + 1, tool->definition_size - 2);
+	answer_make_fit(&answer, limits->frame_bytes, "its schemas are too large");
 	answer_send(&answer, service->bus);
 }
 
@@ -117,8 +101,7 @@ void listing_discover(struct service *service)
 		answer_member_text(&answer, "toolbox_id", toolbox->id);
 		answer_keep(&answer);
 		write_tools(catalogue, run, DEFINITION_FULL, &answer);
-		if (!answer_fits(&answer, frame_bytes))
-			refuse_size(&answer, frame_bytes, "get its tools one by one");
+		answer_make_fit(&answer, frame_bytes, "get its tools one by one");
 		answer_send(&answer, service->bus);
 	}
 }

@@ -9,6 +9,7 @@ enum decoded_slot {
 	SLOT_NAME,
 	SLOT_TOOLBOX_ID,
 	SLOT_PROFILE,
+	SLOT_CALL_ID,
 };
 
 void request_deinit(struct request *request)
@@ -63,14 +64,17 @@ static bool read_text(struct request *request, const char *key, enum decoded_slo
 
 static bool read_call_id(struct request *request)
 {
+	static const char expected[] = "a string of at most 128 bytes";
 	uint32_t token = find(request->data, "call_id");
+	struct request_text text;
 
-	/* Its bytes as they stand are never fewer than its value's. */
 	if (token == JSON_NONE)
 		return true;
-	if (json_type_at(request->data, token) != JSON_STRING ||
-		json_at(request->data, token)->length > REQUEST_CALL_ID_BYTES)
-		return refuse(request, "call_id", "a string of at most 128 bytes");
+	if (json_type_at(request->data, token) != JSON_STRING)
+		return refuse(request, "call_id", expected);
+	text = request_text_at(request->data, token, &request->decoded[SLOT_CALL_ID]);
+	if (text.size > REQUEST_CALL_ID_BYTES)
+		return refuse(request, "call_id", expected);
 	request->call_id = token;
 	return true;
 }
@@ -122,10 +126,10 @@ static void read_name(struct request *request)
 {
 	request->name = find(request->data, "name");
 	request->name_is_string = request->name != JSON_NONE &&
-		json_type_at(request->data, request->name) == JSON_STRING;
+				  json_type_at(request->data, request->name) == JSON_STRING;
 	if (request->name_is_string)
-		request->name_text = request_text_at(
-			request->data, request->name, &request->decoded[SLOT_NAME]);
+		request->name_text =
+			request_text_at(request->data, request->name, &request->decoded[SLOT_NAME]);
 	else if (request->name != JSON_NONE)
 		request->name_text.text =
 			json_value_text(request->data, request->name, &request->name_text.size);
@@ -149,8 +153,7 @@ static bool read_call(struct request *request)
 	return read_timeout(request) && is_good;
 }
 
-bool request_read(
-	struct request *request, const struct bus_envelope *envelope, unsigned int fields)
+bool request_read(struct request *request, const struct bus_envelope *envelope, unsigned int fields)
 {
 	bool is_good = true;
 
@@ -167,15 +170,15 @@ bool request_read(
 		is_good = read_format(request);
 	if (fields & REQUEST_CALL_ID)
 		is_good = read_call_id(request) &&
-			(request->call_id != JSON_NONE ||
-				refuse(request, "call_id", "a string of at most 128 bytes"));
+			  (request->call_id != JSON_NONE ||
+				  refuse(request, "call_id", "a string of at most 128 bytes"));
 	if (fields & REQUEST_SECONDS)
 		is_good = read_seconds(request) && is_good;
 	if (fields & REQUEST_CALL)
 		is_good = read_call(request) && is_good;
 	if (fields & (REQUEST_OWNER | REQUEST_PERSONA))
 		is_good = read_text(request, "toolbox_id", SLOT_TOOLBOX_ID, &request->toolbox_id) &&
-			is_good;
+			  is_good;
 	if (fields & REQUEST_OWNER)
 		is_good = read_text(request, "profile", SLOT_PROFILE, &request->profile) && is_good;
 	return is_good;

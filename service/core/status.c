@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/status.h"
 
+#include <string.h>
+
 #include "core/answer.h"
 #include "core/reload.h"
 #include "json/writer.h"
@@ -13,7 +15,11 @@ static void write_member(struct buffer *out, const char *key, const char *text)
 	if (out->data[out->size - 1] != '{')
 		buffer_append_char(out, ',');
 	json_write_key(out, key);
-	json_write_text(out, text);
+	if (text)
+		/* A path may hold any bytes; a frame may not. */
+		json_write_bytes_lossy(out, text, strlen(text));
+	else
+		json_write_text(out, NULL);
 }
 
 static void write_number(struct buffer *out, const char *key, uint64_t value)
@@ -30,8 +36,7 @@ static void write_duration(struct buffer *out, const char *key, double value_ms)
 	json_write_f64(out, value_ms);
 }
 
-static void write_toolbox(
-	const struct config *config, struct runner *runner, struct buffer *out)
+static void write_toolbox(const struct config *config, struct runner *runner, struct buffer *out)
 {
 	const struct toolbox *toolbox = runner_toolbox(runner);
 	const struct statistics *statistics = runner_statistics(runner);
@@ -41,10 +46,10 @@ static void write_toolbox(
 	write_member(out, "toolbox_id", toolbox->id);
 	write_member(out, "kind", toolbox->kind);
 	write_member(out, "file", toolbox->file);
-	write_member(out, "state",
-		is_enabled ? runner_state_name(runner_state(runner)) : "disabled");
-	write_member(out, "why",
-		is_enabled ? runner_why(runner) : "not enabled in the configuration");
+	write_member(
+		out, "state", is_enabled ? runner_state_name(runner_state(runner)) : "disabled");
+	write_member(
+		out, "why", is_enabled ? runner_why(runner) : "not enabled in the configuration");
 	write_number(out, "hosts", runner_n_hosts(runner));
 	write_number(out, "calls", statistics->calls);
 	write_number(out, "errors", statistics->errors);

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/answer.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+#define REQUEST "{\"type\":\"t\",\"context\":{\"source\":\"me\",\"n\":1.10}}"
+#define HEAD                                                                                       \
+	"{\"type\": \"t.response\", \"context\": {\"source\":\"me\",\"n\":1.10, "                  \
+	"\"destination\": \"me\"}, \"data\": {"
+
+static struct bus_envelope envelope;
+static struct answer answer;
+
+static void begin(void)
+{
+	cr_assert_eq(bus_envelope_read(&envelope, REQUEST, strlen(REQUEST), 8), 0);
+	answer_begin(&answer, &envelope);
+}
+
+static void give_back(void)
+{
+	answer_deinit(&answer);
+	bus_envelope_deinit(&envelope);
+}
+
+TestSuite(answer, .init = begin, .fini = give_back);
+
+static void expect_text(const char *expected)
+{
+	size_t size;
+	const char *text = bus_message_text(&answer.message, &size);
+
+	cr_expect(size == strlen(expected) && memcmp(text, expected, size) == 0, "%.*s", (int)size,
+		text);
+}
+
+Test(answer, is_written_from_its_front)
+{
+	answer_member_text(&answer, "name", "a\"b{");
+	answer_member_number(&answer, "n", UINT64_MAX);
+	answer_member_boolean(&answer, "ok", false);
+	answer_member_text(&answer, "none", NULL);
+	buffer_append_string(answer_member(&answer, "raw"), "{}");
+	expect_text(HEAD "\"name\":\"a\\\"b{\",\"n\":18446744073709551615,\"ok\":false,"
+			 "\"none\":null,\"raw\":{}");
+}
+
+Test(answer, may_be_to_nobody)
+{
+	answer_deinit(&answer);
+	answer_begin_broadcast(&answer, "ovos.tools.changed");
+	expect_text("{\"type\": \"ovos.tools.changed\", \"context\": {\"source\": \"toolboxd\"}, "
+		    "\"data\": {");
+}
+
+Test(answer, tells_an_error_and_its_code)
+{
+	answer_error_format(&answer, ANSWER_BUSY, "%d calls", 3);
+	expect_text(HEAD "\"error\":\"3 calls\",\"code\":\"busy\"");
+}
+
+Test(answer, cuts_errors_by_code_points_and_mends_them)
+{
+	answer_error(&answer, ANSWER_TOOL_FAILED, "\xc3\xa9\xc3\xa9x", 5, 2);
+	expect_text(HEAD "\"error\":\"\xc3\xa9\xc3\xa9\",\"code\":\"tool_failed\"");
+	answer_rewind(&answer);
+	answer_error(&answer, ANSWER_TOOL_FAILED, "a\xff", 2, 10);
+	expect_text(HEAD "\"error\":\"a\xef\xbf\xbd\",\"code\":\"tool_failed\"");
+}
+
+Test(answer, has_a_name_for_every_code)
+{
+	for (int code = ANSWER_BAD_REQUEST; code <= ANSWER_TOO_LARGE; code++)
+		cr_expect(answer_code_name((enum answer_code)code)[0]);
+	cr_expect_str_eq(answer_code_name(ANSWER_TOO_LARGE), "too_large");
+}
+
+Test(answer, takes_back_what_is_behind_the_mark)
+{
+	answer_member_text(&answer, "name", "x");
+	answer_keep(&answer);
+	answer_member_text(&answer, "result", "long");
+	answer_rewind(&answer);
+	answer_member_text(&answer, "error", "no");
+	expect_text(HEAD "\"name\":\"x\",\"error\":\"no\"");
+}
+
+Test(answer, fits_a_frame_to_the_byte)
+{
+	size_t size;
+
+	answer_member_text(&answer, "name", "x");
+	bus_message_text(&answer.message, &size);
+	cr_expect(answer_fits(&answer, size + 2), "with both braces");
+	cr_expect_not(answer_fits(&answer, size + 1));
+}
+
+Test(answer, that_does_not_fit_tells_so_instead)
+{
+	char result[400] = "";
+
+	memset(result, 'r', sizeof(result) - 1);
+	answer_member_text(&answer, "name", "x");
+	answer_keep(&answer);
+	cr_expect(answer_make_fit(&answer, 300, "ask for less"));
+	answer_member_text(&answer, "result", result);
+	cr_expect_not(answer_make_fit(&answer, 300, "ask for less"));
+	expect_text(
+		HEAD "\"name\":\"x\",\"error\":\"RuntimeError: The answer has 511 bytes, 300 fit "
+		     "in a frame; ask for less\",\"code\":\"too_large\",\"actual\":511,"
+		     "\"max\":300");
+}
+
+/* A name of megabytes was echoed: then even the error does not fit behind it. */
+Test(answer, gives_up_its_head_when_that_is_too_large_already)
+{
+	char name[400] = "";
+
+	memset(name, 'n', sizeof(name) - 1);
+	answer_member_text(&answer, "name", name);
+	answer_keep(&answer);
+	answer_member_text(&answer, "result", "x");
+	cr_expect_not(answer_make_fit(&answer, 300, "ask for less"));
+	expect_text(
+		HEAD "\"error\":\"RuntimeError: The answer has 511 bytes, 300 fit in a frame; ask "
+		     "for less\",\"code\":\"too_large\",\"actual\":511,\"max\":300");
+}
