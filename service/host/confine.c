@@ -32,13 +32,11 @@ static int close_others(int wire_fd)
 	return fcntl(wire_fd, F_SETFD, FD_CLOEXEC) < 0 ? -errno : 0;
 }
 
-static int renounce(void)
+static int leave_no_core(void)
 {
 	const struct rlimit no_core = {0, 0};
 
-	if (setrlimit(RLIMIT_CORE, &no_core) < 0)
-		return -errno;
-	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ? -errno : 0;
+	return setrlimit(RLIMIT_CORE, &no_core) < 0 ? -errno : 0;
 }
 
 /* A thread's own locale is beyond the reach of setlocale(). */
@@ -59,6 +57,6 @@ int confine(int wire_fd)
 	int r = die_with_parent(wire_fd);
 
 	r = r ? r : close_others(wire_fd);
-	r = r ? r : renounce();
+	r = r ? r : leave_no_core();
 	return r ? r : pin_locale();
 }

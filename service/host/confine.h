@@ -2,11 +2,12 @@
 #pragma once
 
 /*
- * What a host does to itself before it loads anything that is not ours, in this order:
+ * What every host does to itself before it is told what to load, in this order (the sandbox of its
+ * toolbox comes after that: host/sandbox.h):
  *
  *   1. dies with its parent, which must still be the one that made the socket @wire_fd
  *   2. keeps no descriptor but 0, 1, 2 and the wire, and gives the wire to no program it may run
- *   3. leaves no core dump, gains no privileges
+ *   3. leaves no core dump
  *   4. reads and writes numbers as C does, whatever a toolbox does to the process's locale
  *
  * Returns 0 or a negative errno; then nothing may be loaded.

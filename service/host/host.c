@@ -50,6 +50,7 @@ struct host {
 	void *data;
 	enum host_state state;
 	pid_t pid;
+	bool has_guard;
 	struct loop_child *child; /* NULL once reaped */
 	int wire;
 	struct loop_source *source; /* of wire; NULL behind its end of file */
@@ -73,6 +74,13 @@ static void kill_all(struct host *host)
 {
 	if (!host->child)
 		return;
+	if (host->has_guard) {
+		/* Killed, it could not kill the others; stopped by its toolbox, it has to wake up.
+		 */
+		loop_child_signal(host->child, SIGTERM);
+		loop_child_signal(host->child, SIGCONT);
+		return;
+	}
 	loop_child_signal(host->child, SIGKILL);
 	kill(-host->pid, SIGKILL);
 }
@@ -455,6 +463,7 @@ int host_spawn(struct loop *loop, const struct host_options *options,
 	host->data = data;
 	host->wire = -1;
 	host->output.fd = -1;
+	host->has_guard = options->has_guard;
 	host->reader.payload_max = options->output_max;
 	r = set_up(host, options);
 	if (r)

@@ -73,6 +73,7 @@ struct host_options {
 	size_t output_max; /* host_output_bytes: largest payload it may send */
 	size_t stderr_max; /* stderr_bytes: how much of its stderr goes to our log, per call */
 	uint64_t start_timeout_ms;
+	bool has_guard; /* it starts its toolbox behind a guard (host/guard.h): class `command` */
 };
 
 /* Start a process. @handler is copied. 0 or a negative errno (then nothing is called). */
@@ -84,7 +85,8 @@ int host_spawn(struct loop *loop, const struct host_options *options,
  * running another call, -EPIPE when it is ending (ended() has come, or comes). */
 int host_invoke(struct host *host, uint64_t id, uint32_t tool, const char *arguments, size_t size);
 
-/* Kill the process group with SIGKILL, reap it, forget it; no callback comes. Takes NULL. */
+/* Kill the process group, reap it, forget it; no callback comes. A guard is told to kill what it
+ * guards. Takes NULL. */
 void host_free(struct host *host);
 
 pid_t host_pid(const struct host *host);

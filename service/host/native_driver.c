@@ -15,7 +15,8 @@
 
 struct native_driver {
 	void *library;    /* dlopen's handle */
-	const char *file; /* the linker's own text */
+	const char *file; /* the linker's own text, or the seal's */
+	bool is_sealed;
 	struct native_call *calls;
 	uint32_t n_calls;
 	struct native_scratch scratch;
@@ -26,6 +27,7 @@ struct loading {
 	const struct json_tape *tape;
 	struct native_driver *driver;
 	struct native_driver_refusal *refusal;
+	struct seal *seal;
 };
 
 /* Note why what stands at @token of the LOAD frame is refused. */
@@ -44,27 +46,31 @@ __attribute__((format(printf, 3, 4))) static int refuse(
 	return NATIVE_DRIVER_E_REFUSED;
 }
 
+/* The linker's @words, and what may help. */
+static int refuse_library(struct loading *loading, uint32_t token, const char *words)
+{
+	const char *help = strstr(words, strerrordesc_np(EACCES))
+				   ? "name its folder in the toolbox's sandbox.read"
+				   : "give its path, or a name that the dynamic linker finds: "
+				     "ldconfig -p";
+
+	return refuse(loading, token, "cannot load the library: %s (%s)", words, help);
+}
+
 static int open_library(struct loading *loading)
 {
 	uint32_t token = json_find(loading->tape, 0, "library");
 	struct native_driver *driver = loading->driver;
-	cleanup_free char *name = NULL;
 	struct link_map *map;
 
-	if (token == JSON_NONE || json_type_at(loading->tape, token) != JSON_STRING)
+	if (!loading->seal->name)
 		return refuse(loading, token, "'library' must be a path or a name");
-	name = json_string_dup(loading->tape, token, NULL);
-	if (!name)
-		return -ENOMEM;
-	driver->library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+	driver->library = seal_load(loading->seal, &driver->is_sealed);
 	if (!driver->library)
-		return refuse(loading, token,
-			"cannot load the library: %s (give its path, or a name that the dynamic "
-			"linker finds: ldconfig -p)",
-			dlerror());
+		return refuse_library(loading, token, dlerror());
 	if (dlinfo(driver->library, RTLD_DI_LINKMAP, &map) < 0)
 		return refuse(loading, token, "cannot tell the library's file: %s", dlerror());
-	driver->file = map->l_name;
+	driver->file = driver->is_sealed ? loading->seal->name : map->l_name;
 	return 0;
 }
 
@@ -158,10 +164,10 @@ static int load_tools(struct loading *loading)
 	return 0;
 }
 
-int native_driver_new(const struct json_tape *load, struct native_driver **ret_driver,
-	struct native_driver_refusal *ret_refusal)
+int native_driver_new(const struct json_tape *load, struct seal *seal,
+	struct native_driver **ret_driver, struct native_driver_refusal *ret_refusal)
 {
-	struct loading loading = {.tape = load, .refusal = ret_refusal};
+	struct loading loading = {.tape = load, .refusal = ret_refusal, .seal = seal};
 	int r;
 
 	loading.driver = calloc(1, sizeof(*loading.driver));
@@ -190,6 +196,11 @@ void native_driver_free(struct native_driver *driver)
 const char *native_driver_library(const struct native_driver *driver)
 {
 	return driver->file;
+}
+
+bool native_driver_is_sealed(const struct native_driver *driver)
+{
+	return driver->is_sealed;
 }
 
 int native_driver_invoke(struct native_driver *driver, uint32_t tool, const char *arguments,

@@ -2,11 +2,14 @@
 #include "host/worker.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 
-#include "host/native_call.h"
+#include "host/guard.h"
 #include "host/native_driver.h"
+#include "host/sandbox.h"
+#include "host/seal.h"
 #include "host/wire.h"
 #include "json/writer.h"
 
@@ -16,7 +19,9 @@
 struct worker {
 	int wire;
 	struct wire_reader reader;
-	struct buffer out; /* the answer, frame and all */
+	struct buffer out;     /* the answer, frame and all */
+	struct seal seal;      /* what the toolbox is loaded from */
+	struct buffer missing; /* what its sandbox could not do */
 	struct native_driver *driver;
 };
 
@@ -64,23 +69,26 @@ static int transmit(struct worker *worker)
 	return r;
 }
 
-static int tell_loaded(struct worker *worker)
-{
-	const char *file = native_driver_library(worker->driver);
-	size_t start = wire_begin(&worker->out);
-
-	buffer_append_string(&worker->out, "{\"library\":");
-	json_write_bytes_lossy(&worker->out, file, strlen(file));
-	buffer_append_char(&worker->out, '}');
-	wire_finish(&worker->out, start, WIRE_LOADED, 0);
-	return transmit(worker);
-}
-
 /* `"key":` and the text, whose bytes may be anything, or none. */
 static void write_member(struct worker *worker, const char *key, const struct buffer *text)
 {
 	json_write_key(&worker->out, key);
 	json_write_bytes_lossy(&worker->out, text->size > 0 ? text->data : "", text->size);
+}
+
+static int tell_loaded(struct worker *worker)
+{
+	const char *file = native_driver_library(worker->driver);
+	size_t start = wire_begin(&worker->out);
+
+	buffer_printf(&worker->out, "{\"sealed\":%s,",
+		native_driver_is_sealed(worker->driver) ? "true" : "false");
+	write_member(worker, "missing", &worker->missing);
+	buffer_append_string(&worker->out, ",\"library\":");
+	json_write_bytes_lossy(&worker->out, file, strlen(file));
+	buffer_append_char(&worker->out, '}');
+	wire_finish(&worker->out, start, WIRE_LOADED, 0);
+	return transmit(worker);
 }
 
 static int tell_refused(struct worker *worker, const struct native_driver_refusal *refusal)
@@ -96,6 +104,55 @@ static int tell_refused(struct worker *worker, const struct native_driver_refusa
 	return transmit(worker);
 }
 
+/* Note why what the LOAD frame says of the sandbox is refused. */
+static int refuse_sandbox(struct native_driver_refusal *refusal, const char *place, const char *why)
+{
+	buffer_append_string(&refusal->pointer, place);
+	buffer_append_string(&refusal->message, why);
+	return buffer_status(&refusal->message) ? -ENOMEM : NATIVE_DRIVER_E_REFUSED;
+}
+
+static int refuse_path(
+	struct native_driver_refusal *refusal, const struct landlock_failure *failure)
+{
+	char place[64];
+	char why[192];
+
+	snprintf(place, sizeof(place), "/sandbox/%s/%zu", failure->list, failure->index);
+	snprintf(why, sizeof(why),
+		"cannot be opened: %s (it must be there when the toolbox starts)",
+		strerrordesc_np(-failure->error));
+	return refuse_sandbox(refusal, place, why);
+}
+
+/* Take the library at hand, then go where nothing else can be. A frame without `sandbox` asks for
+ * none. */
+static int enter(
+	struct worker *worker, const struct json_tape *tape, struct native_driver_refusal *refusal)
+{
+	cleanup(toolbox_sandbox_deinit) struct toolbox_sandbox sandbox = {.class = SANDBOX_NONE};
+	uint32_t library = json_find(tape, 0, "library");
+	uint32_t wanted = json_find(tape, 0, "sandbox");
+	struct landlock_failure failure = {0};
+	struct sandbox_mistake mistake;
+	cleanup_free char *name = NULL;
+	int r = 0;
+
+	if (wanted != JSON_NONE)
+		r = toolbox_sandbox_read(tape, wanted, NULL, &sandbox, &mistake);
+	if (r)
+		return r < 0 ? r : refuse_sandbox(refusal, "/sandbox", mistake.expected);
+	if (library != JSON_NONE && json_type_at(tape, library) == JSON_STRING) {
+		name = json_string_dup(tape, library, NULL);
+		r = name ? seal_make(name, &worker->seal) : -ENOMEM;
+	}
+	if (r == 0 && sandbox.class == SANDBOX_COMMAND)
+		r = guard_split(worker->wire);
+	if (r == 0)
+		r = sandbox_enter(&sandbox, &worker->seal, &worker->missing, &failure);
+	return r == SANDBOX_E_PATH ? refuse_path(refusal, &failure) : r;
+}
+
 static int load(struct worker *worker, const struct wire_frame *frame)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
@@ -107,7 +164,9 @@ static int load(struct worker *worker, const struct wire_frame *frame)
 	r = json_tape_read(&tape, frame->payload, frame->size, JSON_DEPTH_DEFAULT, NULL);
 	if (r)
 		return r < 0 ? r : -EPROTO;
-	r = native_driver_new(&tape, &worker->driver, &refusal);
+	r = enter(worker, &tape, &refusal);
+	if (r == 0)
+		r = native_driver_new(&tape, &worker->seal, &worker->driver, &refusal);
 	if (r == 0)
 		r = tell_loaded(worker);
 	else if (r == NATIVE_DRIVER_E_REFUSED)
@@ -149,7 +208,8 @@ static int invoke(struct worker *worker, const struct wire_frame *frame)
 
 int worker_run(int wire_fd)
 {
-	struct worker worker = {.wire = wire_fd, .reader = {.payload_max = JSON_SIZE_MAX}};
+	struct worker worker = {
+		.wire = wire_fd, .reader = {.payload_max = JSON_SIZE_MAX}, .seal = {.fd = -1}};
 	struct wire_frame frame;
 	int r = receive(&worker, &frame);
 
@@ -159,6 +219,8 @@ int worker_run(int wire_fd)
 		r = r ? r : invoke(&worker, &frame);
 	}
 	native_driver_free(worker.driver);
+	seal_deinit(&worker.seal);
+	buffer_deinit(&worker.missing);
 	wire_reader_deinit(&worker.reader);
 	buffer_deinit(&worker.out);
 	return r == -EPIPE ? 0 : r;

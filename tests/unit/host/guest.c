@@ -79,6 +79,7 @@ void guest_start_load(struct guest *guest, const char *load, const struct guest_
 		.stderr_max = chosen->stderr_max ? chosen->stderr_max : usual.stderr_max,
 		.start_timeout_ms = chosen->start_timeout_ms ? chosen->start_timeout_ms
 							     : usual.start_timeout_ms,
+		.has_guard = chosen->has_guard,
 	};
 
 	cr_assert_eq(loop_new(FD_MAX, &guest->loop), 0);
@@ -87,7 +88,7 @@ void guest_start_load(struct guest *guest, const char *load, const struct guest_
 }
 
 /* The LOAD payload of a manifest: its tools' native objects. */
-static char *make_load(struct guest *guest, const char *library)
+static char *make_load(struct guest *guest, const char *library, const char *sandbox)
 {
 	const struct json_tape *tape = &guest->tape;
 	uint32_t tools = json_find(tape, 0, "tools");
@@ -95,6 +96,8 @@ static char *make_load(struct guest *guest, const char *library)
 
 	buffer_append_string(&load, "{\"kind\":\"native\",\"toolbox_id\":\"test\",\"library\":");
 	json_write_text(&load, library);
+	if (sandbox)
+		buffer_printf(&load, ",\"sandbox\":%s", sandbox);
 	buffer_append_string(&load, ",\"tools\":[");
 	for (uint32_t i = json_first(tape, tools); i < json_end(tape, tools);
 		i = json_next(tape, i)) {
@@ -118,7 +121,7 @@ void guest_start(struct guest *guest, const char *name, const struct guest_optio
 	cr_assert_eq(json_tape_read(&guest->tape, guest->manifest.data, guest->manifest.size,
 			     JSON_DEPTH_DEFAULT, NULL),
 		0);
-	load = make_load(guest, buffer_terminate(&library));
+	load = make_load(guest, buffer_terminate(&library), options ? options->sandbox : NULL);
 	guest_start_load(guest, load, options);
 	cr_assert_eq(guest->n_loaded, 1, "the toolbox was not loaded: %s",
 		guest->message.data ? guest->message.data : "");

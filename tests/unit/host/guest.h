@@ -34,6 +34,8 @@ struct guest_options {
 	size_t output_max;
 	size_t stderr_max;
 	uint64_t start_timeout_ms;
+	const char *sandbox; /* JSON of the LOAD frame's member; NULL: left out */
+	bool has_guard;
 };
 
 /* Start a host with the toolbox @name, and wait until it is loaded or has ended. Ends the test when

@@ -60,6 +60,7 @@ Test(process, has_default_signals_and_no_way_to_privileges, .timeout = LIMIT)
 {
 	/* glibc spawns with the two signals that are its own ignored. */
 	const unsigned long long of_glibc = 3ULL << (__SIGRTMIN - 1);
+	const struct guest_options options = {.sandbox = "{\"class\":\"compute\"}"};
 	struct guest guest = {0};
 	sigset_t all;
 
@@ -67,7 +68,7 @@ Test(process, has_default_signals_and_no_way_to_privileges, .timeout = LIMIT)
 	signal(SIGPIPE, SIG_IGN);
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, NULL);
-	guest_start(&guest, "behave", NULL);
+	guest_start(&guest, "behave", &options);
 	cr_expect_eq(status_of(host_pid(guest.host), "\nSigBlk:\t", 16), 0);
 	cr_expect_eq(status_of(host_pid(guest.host), "\nSigIgn:\t", 16) & ~of_glibc, 0);
 	cr_expect_eq(status_of(host_pid(guest.host), "\nNoNewPrivs:\t", 10), 1);

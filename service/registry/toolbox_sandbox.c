@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "registry/toolbox_sandbox.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json/writer.h"
+#include "util/cleanup.h"
+
+static const char *const class_names[SANDBOX_N_CLASSES] = {
+	[SANDBOX_COMPUTE] = "compute",
+	[SANDBOX_NET] = "net",
+	[SANDBOX_COMMAND] = "command",
+	[SANDBOX_NONE] = "none",
+};
+
+const char *sandbox_class_name(enum sandbox_class class)
+{
+	return class_names[class];
+}
+
+enum sandbox_class sandbox_class_of_kind(const char *kind)
+{
+	if (strcmp(kind, "native") == 0 || strcmp(kind, "plugin") == 0)
+		return SANDBOX_COMPUTE;
+	return SANDBOX_COMMAND;
+}
+
+static int refuse(struct sandbox_mistake *mistake, uint32_t token, const char *expected)
+{
+	*mistake = (struct sandbox_mistake){.token = token, .expected = expected};
+	return SANDBOX_E_MALFORMED;
+}
+
+static void paths_deinit(struct sandbox_paths *paths)
+{
+	for (size_t i = 0; i < paths->n_items; i++)
+		free(paths->items[i]);
+	free(paths->items);
+	*paths = (struct sandbox_paths){0};
+}
+
+/* The text at @token as an absolute path, which the caller frees. */
+static int read_path(const struct json_tape *tape, uint32_t token, const char *folder,
+	char **ret_path, struct sandbox_mistake *ret_mistake)
+{
+	static const char expected[] = "must be a path: absolute, or in a manifest relative to its "
+				       "folder";
+	cleanup_free char *text = NULL;
+	size_t size;
+
+	if (json_type_at(tape, token) != JSON_STRING)
+		return refuse(ret_mistake, token, expected);
+	text = json_string_dup(tape, token, &size);
+	if (!text)
+		return -ENOMEM;
+	if (size == 0 || strlen(text) != size || (text[0] != '/' && !folder))
+		return refuse(ret_mistake, token, expected);
+	if (text[0] == '/')
+		*ret_path = take_ptr(text);
+	else if (asprintf(ret_path, "%s/%s", folder, text) < 0)
+		return -ENOMEM;
+	return 0;
+}
+
+static int read_paths(const struct json_tape *tape, uint32_t token, const char *folder,
+	struct sandbox_paths *paths, struct sandbox_mistake *ret_mistake)
+{
+	uint32_t item;
+	int r = 0;
+
+	paths_deinit(paths);
+	if (json_type_at(tape, token) != JSON_ARRAY || json_count(tape, token) > SANDBOX_PATHS_MAX)
+		return refuse(ret_mistake, token, "must be a list of at most 64 paths");
+	paths->is_given = true;
+	paths->items = calloc(json_count(tape, token) + 1u, sizeof(*paths->items));
+	if (!paths->items)
+		return -ENOMEM;
+	for (item = json_first(tape, token); r == 0 && item < json_end(tape, token);
+		item = json_next(tape, item)) {
+		r = read_path(tape, item, folder, &paths->items[paths->n_items], ret_mistake);
+		paths->n_items += r == 0;
+	}
+	return r;
+}
+
+static int read_class(const struct json_tape *tape, uint32_t token, struct toolbox_sandbox *sandbox,
+	struct sandbox_mistake *ret_mistake)
+{
+	for (unsigned int i = 0; i < SANDBOX_N_CLASSES; i++) {
+		if (json_type_at(tape, token) != JSON_STRING ||
+			!json_string_equals(tape, token, class_names[i], strlen(class_names[i])))
+			continue;
+		sandbox->class = (enum sandbox_class)i;
+		sandbox->has_class = true;
+		return 0;
+	}
+	return refuse(ret_mistake, token, "must be \"compute\", \"net\", \"command\" or \"none\"");
+}
+
+static int read_memory(const struct json_tape *tape, uint32_t token,
+	struct toolbox_sandbox *sandbox, struct sandbox_mistake *ret_mistake)
+{
+	uint64_t number;
+
+	if (json_type_at(tape, token) != JSON_NUMBER ||
+		json_number_u64(tape, token, &number) != 0 || number > UINT32_MAX)
+		return refuse(ret_mistake, token, "must be a number of mebibytes");
+	sandbox->memory_mb = (uint32_t)number;
+	return 0;
+}
+
+int toolbox_sandbox_read(const struct json_tape *tape, uint32_t token, const char *folder,
+	struct toolbox_sandbox *sandbox, struct sandbox_mistake *ret_mistake)
+{
+	int r = 0;
+
+	if (json_type_at(tape, token) != JSON_OBJECT)
+		return refuse(ret_mistake, token, "must be an object");
+	for (uint32_t key = json_first(tape, token); r == 0 && key < json_end(tape, token);
+		key = json_next_key(tape, key)) {
+		if (json_string_equals(tape, key, "class", strlen("class")))
+			r = read_class(tape, key + 1, sandbox, ret_mistake);
+		else if (json_string_equals(tape, key, "read", strlen("read")))
+			r = read_paths(tape, key + 1, folder, &sandbox->read, ret_mistake);
+		else if (json_string_equals(tape, key, "write", strlen("write")))
+			r = read_paths(tape, key + 1, folder, &sandbox->write, ret_mistake);
+		else if (json_string_equals(tape, key, "memory_mb", strlen("memory_mb")))
+			r = read_memory(tape, key + 1, sandbox, ret_mistake);
+		else
+			r = refuse(ret_mistake, key + 1,
+				"is not a key that is known here: \"class\", \"read\" or "
+				"\"write\"");
+	}
+	return r;
+}
+
+static int copy_paths(struct sandbox_paths *paths, const struct sandbox_paths *by)
+{
+	if (!by->is_given)
+		return 0;
+	paths_deinit(paths);
+	paths->is_given = true;
+	paths->items = calloc(by->n_items + 1, sizeof(*paths->items));
+	if (!paths->items)
+		return -ENOMEM;
+	for (; paths->n_items < by->n_items; paths->n_items++) {
+		paths->items[paths->n_items] = strdup(by->items[paths->n_items]);
+		if (!paths->items[paths->n_items])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int toolbox_sandbox_override(struct toolbox_sandbox *sandbox, const struct toolbox_sandbox *by)
+{
+	int r;
+
+	if (by->has_class)
+		sandbox->class = by->class;
+	sandbox->has_class |= by->has_class;
+	if (by->memory_mb > 0)
+		sandbox->memory_mb = by->memory_mb;
+	r = copy_paths(&sandbox->read, &by->read);
+	return r ? r : copy_paths(&sandbox->write, &by->write);
+}
+
+static void write_paths(const char *key, const struct sandbox_paths *paths, struct buffer *out)
+{
+	buffer_append_char(out, ',');
+	json_write_key(out, key);
+	buffer_append_char(out, '[');
+	for (size_t i = 0; i < paths->n_items; i++) {
+		if (i > 0)
+			buffer_append_char(out, ',');
+		json_write_text(out, paths->items[i]);
+	}
+	buffer_append_char(out, ']');
+}
+
+void toolbox_sandbox_write(const struct toolbox_sandbox *sandbox, struct buffer *out)
+{
+	buffer_append_string(out, "{\"class\":");
+	json_write_text(out, class_names[sandbox->class]);
+	write_paths("read", &sandbox->read, out);
+	write_paths("write", &sandbox->write, out);
+	buffer_printf(out, ",\"memory_mb\":%u}", sandbox->memory_mb);
+}
+
+void toolbox_sandbox_deinit(struct toolbox_sandbox *sandbox)
+{
+	paths_deinit(&sandbox->read);
+	paths_deinit(&sandbox->write);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "json/reader.h"
+#include "util/buffer.h"
+
+/*
+ * What the hosts of a toolbox may do (DESIGN §4), as manifests, the configuration and the LOAD
+ * frame say it:
+ *
+ *   {"class": "compute", "read": ["/srv/data"], "write": [], "memory_mb": 256}
+ *
+ * In a manifest and in the configuration the last one stands in `limits`.
+ */
+
+/* From narrow to wide: a class allows all that the ones before it allow. */
+enum sandbox_class {
+	SANDBOX_COMPUTE,
+	SANDBOX_NET,
+	SANDBOX_COMMAND,
+	SANDBOX_NONE,
+};
+#define SANDBOX_N_CLASSES 4
+
+/* Owned absolute paths. */
+struct sandbox_paths {
+	char **items;
+	size_t n_items;
+	bool is_given;
+};
+
+struct toolbox_sandbox {
+	enum sandbox_class class;
+	bool has_class; /* said, not the default */
+	struct sandbox_paths
+		read; /* files and folders that may be read, beside those of the class */
+	struct sandbox_paths write; /* the same, for writing and reading */
+	uint32_t memory_mb;         /* of address space; 0: no limit */
+};
+
+/* The address space of hosts that load a library, unless `limits.memory_mb` says another. */
+#define SANDBOX_MEMORY_MB 256
+
+/* Most paths in one list: each costs a descriptor and a rule at every start of a host. */
+#define SANDBOX_PATHS_MAX 64
+
+enum sandbox_status {
+	SANDBOX_E_MALFORMED = 1, /* not what is written above; the mistake says what was expected */
+};
+
+/* Where in the object and what was expected there. */
+struct sandbox_mistake {
+	uint32_t token;
+	const char *expected; /* a constant: "must be …" */
+};
+
+/* "compute", "net", "command", "none". */
+const char *sandbox_class_name(enum sandbox_class class);
+
+/* The class of toolboxes that do not say theirs, by their kind (DESIGN §3). */
+enum sandbox_class sandbox_class_of_kind(const char *kind);
+
+/*
+ * Read the object at @token: what it says takes the place of what stands in @sandbox. Paths are
+ * made absolute, a relative one from @folder (NULL: none may be relative). 0, SANDBOX_E_MALFORMED
+ * with
+ * @ret_mistake filled, or -ENOMEM; @sandbox is the caller's to deinit in any case.
+ */
+int toolbox_sandbox_read(const struct json_tape *tape, uint32_t token, const char *folder,
+	struct toolbox_sandbox *sandbox, struct sandbox_mistake *ret_mistake);
+
+/* Let what @by says (has_class, is_given, memory_mb) take the place of what stands in @sandbox.
+ * 0 or -ENOMEM. */
+int toolbox_sandbox_override(struct toolbox_sandbox *sandbox, const struct toolbox_sandbox *by);
+
+/* Write the object. */
+void toolbox_sandbox_write(const struct toolbox_sandbox *sandbox, struct buffer *out);
+
+void toolbox_sandbox_deinit(struct toolbox_sandbox *sandbox);
