@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/arguments.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "boxes.h"
+
+/* A schema without a required property, and without a default. */
+#define PLAIN                                                                                      \
+	"{'name':'plain','argument_schema':{'properties':{'a':{'type':'integer'}}},"               \
+	"'native':{'symbol':'f','parameters':[{'name':'a','type':'i64'}]}}"
+
+static struct toolbox *box;
+static struct schema_context *context;
+static struct arguments arguments;
+static struct asked asked;
+static struct config_limits limits;
+
+static void set_up(void)
+{
+	box = make_box("box",
+		BOX_TOOL("add",
+			"{'name':'a','type':'i64'},{'name':'b','type':'i64','default':7},"
+			"{'name':'fixed','type':'i32','value':3}") "," PLAIN "," BOX_TOOL("text",
+			"{'name':'a','type':'str'},{'name':'f','type':'f32','default':1}"));
+	context = schema_context_new();
+	limits = (struct config_limits){.args_bytes = 64, .depth = 4};
+}
+
+static void tear_down(void)
+{
+	arguments_deinit(&arguments);
+	asked_deinit(&asked);
+	schema_context_free(context);
+	toolbox_unref(box);
+}
+
+TestSuite(arguments, .init = set_up, .fini = tear_down);
+
+static int check(unsigned int tool, const char *members)
+{
+	ask(&asked, members);
+	return arguments_check(&arguments, &box->tools[tool], &asked.request, context, &limits);
+}
+
+static void expect_passed(unsigned int tool, const char *members, const char *expected)
+{
+	cr_assert_eq(check(tool, members), 0, "%s", members);
+	cr_expect(arguments.size == strlen(expected) &&
+			  memcmp(arguments.json, expected, arguments.size) == 0,
+		"%s: %.*s", members, (int)arguments.size, arguments.json);
+}
+
+static void expect_violation(
+	unsigned int tool, const char *members, const char *path, const char *message)
+{
+	cr_assert_eq(check(tool, members), ARGUMENTS_E_INVALID, "%s", members);
+	cr_assert_eq(arguments.report.n_violations, 1);
+	cr_expect_str_eq(arguments.report.violations[0].path, path);
+	cr_expect_str_eq(arguments.report.violations[0].message, message, "%s: %s", members,
+		arguments.report.violations[0].message);
+}
+
+Test(arguments, are_passed_on_as_they_came)
+{
+	expect_passed(0, "'args':{ 'a': 9007199254740993, 'b':-0}",
+		"{ \"a\": 9007199254740993, \"b\":-0}");
+	expect_passed(1, "'args':{'\\u0061':1e2}", "{\"\\u0061\":1e2}");
+}
+
+Test(arguments, that_are_absent_are_an_empty_object)
+{
+	expect_passed(1, "", "{}");
+	expect_passed(1, "'args':null", "{}");
+}
+
+Test(arguments, may_be_the_text_of_an_object)
+{
+	expect_passed(
+		1, "'args':' { \\\"a\\\": 9007199254740993 } '", "{ \"a\": 9007199254740993 }");
+	expect_passed(1, "'args':'{}'", "{}");
+}
+
+Test(arguments, get_the_defaults_of_what_is_absent)
+{
+	expect_passed(0, "'args':{'a':1}", "{\"a\":1,\"b\":7}");
+	expect_passed(0, "'args':'{\\\"a\\\":1}'", "{\"a\":1,\"b\":7}");
+}
+
+Test(arguments, that_are_no_object_are_told_so)
+{
+	expect_violation(1, "'args':[1]", "",
+		"must be an object, or a string that is the text of one; came: array");
+	expect_violation(1, "'args':5", "",
+		"must be an object, or a string that is the text of one; came: number");
+	expect_violation(1, "'args':'[1]'", "",
+		"must be an object, or a string that is the text of one; came: array");
+	expect_violation(1, "'args':''", "",
+		"must be an object, or a string that is the text of one; its text is not JSON "
+		"(byte 0: "
+		"expected a value, found an empty text)");
+	expect_violation(1, "'args':'{'", "",
+		"must be an object, or a string that is the text of one; its text is not JSON "
+		"(byte 1: "
+		"expected a key in double quotes, but the text ends)");
+}
+
+Test(arguments, that_break_the_schema_are_told_with_their_path)
+{
+	expect_violation(1, "'args':{'a':'x'}", "/a", "must be an integer, not the string \"x\"");
+	expect_violation(0, "'args':{}", "", "missing required property 'a' (an integer)");
+	expect_violation(0, "'args':{'a':1,'fixed':4}", "/fixed",
+		"unexpected property 'fixed'; the object takes 'a', 'b'");
+}
+
+/* What no schema of JSON says, and a type of C cannot hold. */
+Test(arguments, that_a_type_cannot_hold_are_refused)
+{
+	cr_expect_eq(check(0, "'args':{'a':9223372036854775807}"), 0);
+	cr_expect_eq(check(0, "'args':{'a':9223372036854775808}"), ARGUMENTS_E_INVALID);
+	cr_expect_str_eq(arguments.report.violations[0].path, "/a");
+	cr_expect_eq(check(2, "'args':{'a':'\\u0000'}"), ARGUMENTS_E_INVALID);
+	cr_expect_eq(check(2, "'args':{'a':'','f':1e39}"), ARGUMENTS_E_INVALID);
+	cr_expect_str_eq(arguments.report.violations[0].path, "/f");
+	cr_expect_eq(check(2, "'args':{'a':'','f':1e38}"), 0);
+}
+
+Test(arguments, of_too_many_bytes_are_too_large)
+{
+	limits.args_bytes = 9;
+	cr_expect_eq(check(1, "'args':{'a': 123}"), ARGUMENTS_E_TOO_LARGE);
+	cr_expect(arguments.actual == 10 && arguments.max == 9);
+	cr_expect_str_eq(arguments.limit, "bytes");
+	cr_expect_eq(check(1, "'args':'{\\\"a\\\": 123}'"), ARGUMENTS_E_TOO_LARGE);
+	cr_expect_eq(check(1, "'args':{'a':123}"), 0);
+}
+
+Test(arguments, of_too_many_levels_in_a_text_are_too_large)
+{
+	cr_expect_eq(check(1, "'args':'{\\\"a\\\":[[[[]]]]}'"), ARGUMENTS_E_TOO_LARGE);
+	cr_expect(arguments.actual == 5 && arguments.max == 4);
+	cr_expect_str_eq(arguments.limit, "levels of nesting");
+}
+
+Test(arguments, are_forgotten_for_the_next)
+{
+	cr_expect_eq(check(1, "'args':{'a':'x'}"), ARGUMENTS_E_INVALID);
+	cr_expect_eq(check(1, "'args':{'a':1}"), 0);
+	cr_expect_eq(arguments.report.n_violations, 0);
+}

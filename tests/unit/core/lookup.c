@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/lookup.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "boxes.h"
+
+static struct catalogue *catalogue;
+static struct asked asked;
+
+static void set_up(void)
+{
+	catalogue = make_catalogue(make_box("radio", BOX_TOOL("set", "") "," BOX_TOOL("tune", "")),
+		make_box("light", BOX_TOOL("set", "") "," BOX_TOOL("turn_on", "")), NULL);
+}
+
+static void tear_down(void)
+{
+	asked_deinit(&asked);
+	catalogue_free(catalogue);
+}
+
+TestSuite(lookup, .init = set_up, .fini = tear_down);
+
+static void expect_found(const char *members, bool last_wins, const char *id, const char *name)
+{
+	const struct tool *tool = NULL;
+
+	ask(&asked, members);
+	cr_assert(lookup_tool(catalogue, &asked.request, last_wins, &asked.answer, &tool), "%s",
+		members);
+	cr_expect_str_eq(tool->toolbox->id, id);
+	cr_expect_str_eq(tool->name, name);
+	expect_answer(&asked, "");
+}
+
+static void expect_error(const char *members, const char *expected)
+{
+	const struct tool *tool;
+
+	ask(&asked, members);
+	cr_assert_not(
+		lookup_tool(catalogue, &asked.request, false, &asked.answer, &tool), "%s", members);
+	expect_answer(&asked, expected);
+}
+
+Test(lookup, finds_what_is_meant)
+{
+	expect_found("'name':'tune'", false, "radio", "tune");
+	expect_found("'name':'set','toolbox_id':'radio'", false, "radio", "set");
+	expect_found("'name':'light__set'", false, "light", "set");
+	expect_found("'name':'set'", true, "radio", "set");
+	expect_found("'name':'tune','profile':'default'", false, "radio", "tune");
+}
+
+Test(lookup, misses_a_name)
+{
+	static const char missing[] =
+		"\"error\":\"Missing required field: 'name'\",\"code\":\"missing_name\"";
+
+	expect_error("", missing);
+	expect_error("'name':null", missing);
+	expect_error("'name':''", missing);
+}
+
+Test(lookup, tells_an_unknown_name_and_near_ones)
+{
+	expect_error("'name':'tun'", "\"error\":\"Unknown tool: 'tun'\",\"code\":\"unknown_tool\","
+				     "\"suggestions\":[\"tune\"]");
+	expect_error("'name':'turn','toolbox_id':'light'",
+		"\"error\":\"Unknown tool: 'turn'\",\"code\":\"unknown_tool\","
+		"\"suggestions\":[\"turn_on\"]");
+	expect_error("'name':'tune','toolbox_id':'nobody'",
+		"\"error\":\"Unknown tool: 'tune'\",\"code\":\"unknown_tool\",\"suggestions\":[]");
+}
+
+Test(lookup, tells_a_name_that_is_none_by_its_text)
+{
+	expect_error("'name':42",
+		"\"error\":\"Unknown tool: '42'\",\"code\":\"unknown_tool\",\"suggestions\":[]");
+	expect_error("'name':['tune']",
+		"\"error\":\"Unknown tool: '[\\\"tune\\\"]'\",\"code\":\"unknown_tool\","
+		"\"suggestions\":[]");
+}
+
+Test(lookup, repeats_no_more_than_a_name)
+{
+	char members[512] = "'name':'";
+	char expected[512] = "\"error\":\"Unknown tool: '";
+
+	for (int i = 0; i < 200; i++)
+		strcat(members, "x");
+	for (int i = 0; i < REQUEST_NAME_POINTS; i++)
+		strcat(expected, "x");
+	strcat(members, "'");
+	strcat(expected, "'\",\"code\":\"unknown_tool\",\"suggestions\":[]");
+	expect_error(members, expected);
+}
+
+Test(lookup, tells_whose_an_ambiguous_name_is)
+{
+	expect_error("'name':'set'",
+		"\"error\":\"Ambiguous tool: 'set' is in toolboxes 'light', 'radio'; name one in "
+		"'toolbox_id'\",\"code\":\"ambiguous_tool\",\"toolbox_ids\":[\"light\",\"radio\"]");
+}
+
+/* A profile that does not exist grants nothing, not even a hint. */
+Test(lookup, finds_nothing_for_an_unknown_profile)
+{
+	expect_error("'name':'tune','profile':'guest'",
+		"\"error\":\"Unknown tool: 'tune'\",\"code\":\"unknown_tool\",\"suggestions\":[]");
+	expect_error("'name':'set','profile':'guest'",
+		"\"error\":\"Unknown tool: 'set'\",\"code\":\"unknown_tool\",\"suggestions\":[]");
+}
