@@ -13,9 +13,12 @@ DONE, ERROR, USAGE, NO_BUS, NO_ANSWER = range(5)
 
 @pytest.fixture
 def ctl(service, tmp_path):
+    service.forget_who_left()
+
     def run(*args, **more):
+        done = toolboxctl(*args, bus=service.url, home=tmp_path / "ctl", **more)
         service.forget_who_left()
-        return toolboxctl(*args, bus=service.url, home=tmp_path / "ctl", **more)
+        return done
     return run
 
 
