@@ -124,6 +124,8 @@ static int add_name(
 	r = map_add(&table->names, key->bytes, key->length, table->count);
 	if (r == -ENOMEM)
 		return r;
+	if (r == 0)
+		table->properties[table->count].key = *key;
 	*ret_at = r == 0 ? table->count++ : map_find(&table->names, key->bytes, key->length);
 	return 0;
 }
@@ -145,7 +147,6 @@ static int add_properties(const struct subschema *subschema, struct table *table
 		r = compile_child(subschema, key + 1, &property->node);
 		if (r != 0)
 			return r;
-		property->value_token = key + 1;
 		if (json_type_at(tape, key + 1) == JSON_OBJECT)
 			property->default_token = json_find(tape, key + 1, "default");
 		if (property->default_token != 0)

@@ -64,15 +64,21 @@ static inline bool key_equals(const struct key *a, const struct key *b)
 	return a->length <= 8 || memcmp(a->bytes + 8, b->bytes + 8, a->length - 8) == 0;
 }
 
-/* Whether @key is what stands at @offset of @text, as many bytes as the key has; @size of the text
- * is at least eight. Near its end the word is read from before the key, and shifted. */
+/* Whether @key is what stands at @offset of the text of @size bytes at @text, as many bytes as the
+ * key has. Near the end of the text the word is read from before the key, and shifted. */
 static inline bool key_is(const struct key *key, const char *text, size_t offset, size_t size)
 {
-	size_t start = offset + 8 <= size ? offset : size - 8;
 	uint64_t head;
 
-	memcpy(&head, text + start, 8);
-	head = le64toh(head) >> (8 * (offset - start));
+	if (offset + 8 <= size) {
+		memcpy(&head, text + offset, 8);
+		head = le64toh(head);
+	} else if (size >= 8) {
+		memcpy(&head, text + size - 8, 8);
+		head = le64toh(head) >> (8 * (offset + 8 - size));
+	} else {
+		return key->length == 0 || memcmp(text + offset, key->bytes, key->length) == 0;
+	}
 	if ((head & key->mask) != key->head)
 		return false;
 	return key->length <= 8 || memcmp(key->bytes + 8, text + offset + 8, key->length - 8) == 0;

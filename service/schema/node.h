@@ -114,10 +114,10 @@ struct node_array {
 
 /* One name of the property table. */
 struct node_property {
+	struct key key;    /* the name once more, beside what the walk reads with it */
 	struct node *node; /* NULL: only required */
 	bool is_required;
-	uint32_t value_token;   /* its schema, in the source of the node that has the table */
-	uint32_t default_token; /* its `default`, there; 0: none */
+	uint32_t default_token; /* of its `default`, in the source of the table's node; 0: none */
 };
 
 struct node_pattern_property {
@@ -197,13 +197,11 @@ struct node {
 #define SCHEMA_DEPTH_MAX      256    /* subschemas inside each other */
 #define SCHEMA_SUBSCHEMAS_MAX 131072 /* nodes */
 
-/* The type bit of the token at @index for a node that accepts @types. Only where whole numbers
- * are told from others is it worth a look at the digits behind the point. */
-static inline unsigned int node_type_of(
-	const struct json_tape *tape, uint32_t index, unsigned int types)
+/* The type bit of @token, which stands at @index of @tape, for a node that accepts @types. Only
+ * where whole numbers are told from others is it worth a look at the digits behind the point. */
+static inline unsigned int node_type_of_token(const struct json_tape *tape, uint32_t index,
+	const struct json_token *token, unsigned int types)
 {
-	const struct json_token *token = json_at(tape, index);
-
 	if (token->type != JSON_NUMBER)
 		return 1u << token->type;
 	if (!(token->flags & JSON_FRACTION))
@@ -211,6 +209,12 @@ static inline unsigned int node_type_of(
 	if ((types & NODE_NUMBER) == NODE_INTEGER && json_number_is_integer(tape, index))
 		return NODE_INTEGER;
 	return NODE_FRACTION;
+}
+
+static inline unsigned int node_type_of(
+	const struct json_tape *tape, uint32_t index, unsigned int types)
+{
+	return node_type_of_token(tape, index, json_at(tape, index), types);
 }
 
 /* json_count, without a call but for the longest. */

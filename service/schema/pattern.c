@@ -8,6 +8,7 @@
 #include <pcre2.h>
 
 #include "schema/compile.h"
+#include "schema/shape.h"
 
 /* What a match may use beside its steps. */
 #define PATTERN_HEAP_KIB        16384
@@ -23,7 +24,8 @@
 
 struct pattern {
 	pcre2_code *code;
-	bool is_compiled; /* to machine code */
+	bool is_compiled;          /* to machine code */
+	const struct shape *shape; /* or NULL: the engine is needed */
 	struct pattern *next;
 };
 
@@ -64,7 +66,24 @@ void pattern_scratch_free(struct pattern_scratch *scratch)
 	free(scratch);
 }
 
-static int add_pattern(const struct subschema *subschema, uint32_t token,
+/* Give @pattern, whose text is @text, a shape if it has one. */
+static int add_shape(
+	const struct subschema *subschema, const struct buffer *text, struct pattern *pattern)
+{
+	struct shape shape;
+	struct shape *copy;
+
+	if (text->size == 0 || !shape_read(text->data, text->size, &shape))
+		return 0;
+	copy = compile_alloc(subschema, sizeof(shape));
+	if (!copy)
+		return -ENOMEM;
+	*copy = shape;
+	pattern->shape = copy;
+	return 0;
+}
+
+static int add_pattern(const struct subschema *subschema, uint32_t token, const struct buffer *text,
 	const struct buffer *translated, const struct pattern **ret)
 {
 	struct schema *schema = subschema->compiler->schema;
@@ -88,7 +107,7 @@ static int add_pattern(const struct subschema *subschema, uint32_t token,
 	pattern->next = schema->patterns;
 	schema->patterns = pattern;
 	*ret = pattern;
-	return 0;
+	return add_shape(subschema, text, pattern);
 }
 
 int compile_pattern(const struct subschema *subschema, uint32_t token, const struct pattern **ret)
@@ -105,7 +124,7 @@ int compile_pattern(const struct subschema *subschema, uint32_t token, const str
 			subschema, token, "no regular expression of ECMA-262: %s", why);
 	if (buffer_status(&translated) < 0)
 		return buffer_status(&translated);
-	return add_pattern(subschema, token, &translated, ret);
+	return add_pattern(subschema, token, &text, &translated, ret);
 }
 
 void pattern_free(struct pattern *patterns)
@@ -137,6 +156,12 @@ enum pattern_result pattern_match(const struct pattern *pattern, struct pattern_
 	PCRE2_SPTR subject = (PCRE2_SPTR)text;
 	int r = PCRE2_ERROR_JIT_STACKLIMIT;
 
+	if (pattern->shape) {
+		enum shape_result result = shape_match(pattern->shape, text, size);
+
+		if (result != SHAPE_UNKNOWN)
+			return result == SHAPE_MATCHES ? PATTERN_MATCHES : PATTERN_DIFFERS;
+	}
 	if (pattern->is_compiled)
 		r = pcre2_jit_match(pattern->code, subject, size, 0, PCRE2_NO_UTF_CHECK,
 			scratch->match, scratch->limits);

@@ -30,15 +30,22 @@ static bool check(
 	struct schema_context *context, const struct node *node, uint32_t index, uint32_t marks);
 static bool check_leaf(struct schema_context *context, const struct node *node, uint32_t index);
 
-static inline bool accepts(
-	struct schema_context *context, const struct node *node, uint32_t index, uint32_t marks)
+/* @token is the one at @index. */
+static inline bool accepts_token(struct schema_context *context, const struct node *node,
+	uint32_t index, const struct json_token *token, uint32_t marks)
 {
-	unsigned int type = node_type_of(context->tape, index, node->types);
+	unsigned int type = node_type_of_token(context->tape, index, token, node->types);
 
 	if (!(node->deep & type))
 		return node->types & type;
 	return node->leaf & type ? check_leaf(context, node, index)
 				 : check(context, node, index, marks);
+}
+
+static inline bool accepts(
+	struct schema_context *context, const struct node *node, uint32_t index, uint32_t marks)
+{
+	return accepts_token(context, node, index, json_at(context->tape, index), marks);
 }
 
 static inline void mark(struct schema_context *context, uint32_t marks, uint32_t at)
@@ -169,7 +176,7 @@ uint32_t validate_find_key(
 static inline bool is_key(
 	const struct json_tape *tape, const struct json_token *token, const struct key *key)
 {
-	return token->length == key->length && !(token->flags & JSON_ESCAPED) && tape->size >= 8 &&
+	return token->length == key->length && !(token->flags & JSON_ESCAPED) &&
 	       key_is(key, tape->text, token->offset, tape->size);
 }
 
@@ -286,30 +293,34 @@ static bool check_unnamed(struct schema_context *context, const struct node_obje
 }
 
 /* The walk over the members where names alone decide: `properties`, `required` and
- * `additionalProperties`, nothing marked. @at is the place in the table that is expected next. */
+ * `additionalProperties`, nothing marked. */
 static bool check_named(
 	struct schema_context *context, const struct node_object *object, uint32_t index)
 {
 	const struct json_tape *tape = context->tape;
-	const struct json_token *tokens = tape->tokens;
-	const struct key_set *names = &object->names;
+	const struct json_token *token = &tape->tokens[index + 1];
+	const struct json_token *end = &tape->tokens[tape->tokens[index].next];
 	const struct node_property *properties = object->properties;
-	uint32_t end = tokens[index].next;
+	const struct node_property *properties_end = properties + object->names.count;
+	const struct node_property *expected = properties;
 	uint32_t missing = object->n_required;
-	uint32_t at = 0;
 
-	for (uint32_t key = index + 1; key < end; key = tokens[key + 1].next) {
+	for (; token < end; token = &tape->tokens[token[1].next]) {
 		const struct node *node = object->additional;
+		const struct node_property *property = expected;
+		uint32_t key = (uint32_t)(token - tape->tokens);
 
-		if (at >= names->count || !is_key(tape, &tokens[key], &names->keys[at]))
-			at = validate_find_key(context, names, key, KEY_NONE);
-		if (at != KEY_NONE) {
-			const struct node_property *property = &properties[at++];
+		if (expected == properties_end || !is_key(tape, token, &expected->key)) {
+			uint32_t at = validate_find_key(context, &object->names, key, KEY_NONE);
 
+			property = at != KEY_NONE ? &properties[at] : NULL;
+		}
+		if (property) {
+			expected = property + 1;
 			missing -= property->is_required;
 			node = property->node ? property->node : node;
 		}
-		if (node && !accepts(context, node, key + 1, MARKS_NONE))
+		if (node && !accepts_token(context, node, key + 1, token + 1, MARKS_NONE))
 			return false;
 	}
 	return missing == 0;

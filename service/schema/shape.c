@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "schema/shape.h"
+
+#include <string.h>
+
+/* Quantifiers with more digits are left to the engine. */
+#define COUNT_DIGITS_MAX 6
+
+struct reader {
+	const char *at;
+	const char *end;
+};
+
+static void add_char(struct shape_item *item, unsigned char c)
+{
+	item->set[c / 64] |= UINT64_C(1) << (c % 64);
+}
+
+static void add_range(struct shape_item *item, unsigned char first, unsigned char last)
+{
+	for (unsigned int c = first; c <= last; c++)
+		add_char(item, (unsigned char)c);
+}
+
+static bool has_char(const struct shape_item *item, unsigned char c)
+{
+	return item->set[c / 64] >> (c % 64) & 1;
+}
+
+static bool is_letter_or_digit(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+/* An escape at the backslash: \d, \w, or a character that means itself, in @ret_char then. */
+static bool read_escape(struct reader *reader, struct shape_item *item, int *ret_char)
+{
+	char c = reader->end - reader->at >= 2 ? reader->at[1] : '\0';
+
+	*ret_char = -1;
+	reader->at += 2;
+	if (c == 'd' || c == 'w')
+		add_range(item, '0', '9');
+	if (c == 'w') {
+		add_range(item, 'a', 'z');
+		add_range(item, 'A', 'Z');
+		add_char(item, '_');
+	}
+	if (c == 'd' || c == 'w')
+		return true;
+	if (is_letter_or_digit(c) || c <= ' ' || c == 0x7F)
+		return false;
+	*ret_char = (unsigned char)c;
+	add_char(item, (unsigned char)c);
+	return true;
+}
+
+/* One member of a class, a range perhaps. */
+static bool read_member(struct reader *reader, struct shape_item *item)
+{
+	int first = (unsigned char)*reader->at;
+	unsigned char last;
+
+	if (first == '\\') {
+		if (!read_escape(reader, item, &first))
+			return false;
+	} else {
+		reader->at++;
+	}
+	if (first >= 0x80)
+		return false;
+	if (first >= 0)
+		add_char(item, (unsigned char)first);
+	if (reader->end - reader->at < 2 || reader->at[0] != '-' || reader->at[1] == ']')
+		return true;
+	last = (unsigned char)reader->at[1];
+	if (first < 0 || last == '\\' || last >= 0x80 || last < first)
+		return false;
+	add_range(item, (unsigned char)first, last);
+	reader->at += 2;
+	return true;
+}
+
+/* A class, behind its opening bracket. */
+static bool read_class(struct reader *reader, struct shape_item *item)
+{
+	bool is_negated = reader->at < reader->end && *reader->at == '^';
+
+	reader->at += is_negated;
+	while (reader->at < reader->end && *reader->at != ']') {
+		if (!read_member(reader, item))
+			return false;
+	}
+	if (reader->at >= reader->end)
+		return false;
+	reader->at++;
+	if (is_negated) {
+		item->set[0] = ~item->set[0];
+		item->set[1] = ~item->set[1];
+	}
+	return true;
+}
+
+static bool read_number(struct reader *reader, uint32_t *ret)
+{
+	const char *start = reader->at;
+
+	*ret = 0;
+	while (reader->at < reader->end && *reader->at >= '0' && *reader->at <= '9')
+		*ret = *ret * 10 + (uint32_t)(*reader->at++ - '0');
+	return reader->at > start && reader->at - start <= COUNT_DIGITS_MAX;
+}
+
+/* {n}, {n,} or {n,m}, behind the brace. */
+static bool read_braces(struct reader *reader, struct shape_item *item)
+{
+	if (!read_number(reader, &item->min))
+		return false;
+	item->max = item->min;
+	if (reader->at < reader->end && *reader->at == ',') {
+		reader->at++;
+		item->max = UINT32_MAX;
+		if (reader->at < reader->end && *reader->at != '}' &&
+			!read_number(reader, &item->max))
+			return false;
+	}
+	return reader->at < reader->end && *reader->at++ == '}' && item->min <= item->max;
+}
+
+static bool read_quantifier(struct reader *reader, struct shape_item *item)
+{
+	char c = reader->at < reader->end ? *reader->at : '\0';
+
+	item->min = item->max = 1;
+	if (c != '*' && c != '+' && c != '?' && c != '{')
+		return true;
+	reader->at++;
+	if (c == '{') {
+		if (!read_braces(reader, item))
+			return false;
+	} else {
+		item->min = c == '+';
+		item->max = c == '?' ? 1 : UINT32_MAX;
+	}
+	/* A lazy quantifier matches the same texts, since the end is fixed. */
+	if (reader->at < reader->end && *reader->at == '?')
+		reader->at++;
+	return true;
+}
+
+static bool read_item(struct reader *reader, struct shape_item *item)
+{
+	char c = *reader->at;
+	int ignored;
+
+	*item = (struct shape_item){0};
+	if (c == '\\') {
+		if (!read_escape(reader, item, &ignored))
+			return false;
+	} else if (c == '[') {
+		reader->at++;
+		if (!read_class(reader, item))
+			return false;
+	} else {
+		if (c == '\0' || strchr("^$.*+?(){}|]", c) || (unsigned char)c >= 0x80)
+			return false;
+		add_char(item, (unsigned char)c);
+		reader->at++;
+	}
+	return read_quantifier(reader, item);
+}
+
+static bool share_a_char(const struct shape_item *a, const struct shape_item *b)
+{
+	return (a->set[0] & b->set[0]) || (a->set[1] & b->set[1]);
+}
+
+/* Whether taking as many as possible is always right. */
+static bool is_greedy(const struct shape *shape)
+{
+	for (uint32_t i = 0; i < shape->count; i++) {
+		if (shape->items[i].min == shape->items[i].max)
+			continue;
+		for (uint32_t k = i + 1; k < shape->count; k++) {
+			if (share_a_char(&shape->items[i], &shape->items[k]))
+				return false;
+			if (shape->items[k].min > 0)
+				break;
+		}
+	}
+	return true;
+}
+
+bool shape_read(const char *text, size_t size, struct shape *ret)
+{
+	struct reader reader = {text + 1, text + size - 1};
+	struct shape shape = {0};
+
+	if (size < 2 || text[0] != '^' || text[size - 1] != '$')
+		return false;
+	while (reader.at < reader.end) {
+		if (shape.count == SHAPE_ITEMS_MAX ||
+			!read_item(&reader, &shape.items[shape.count++]))
+			return false;
+	}
+	if (reader.at != reader.end || !is_greedy(&shape))
+		return false;
+	*ret = shape;
+	return true;
+}
+
+enum shape_result shape_match(const struct shape *shape, const char *text, size_t size)
+{
+	const unsigned char *at = (const unsigned char *)text;
+	const unsigned char *end = at + size;
+
+	for (uint32_t i = 0; i < shape->count; i++) {
+		const struct shape_item *item = &shape->items[i];
+		uint32_t taken = 0;
+
+		while (at < end && taken < item->max && *at < 0x80 && has_char(item, *at)) {
+			at++;
+			taken++;
+		}
+		if (at < end && *at >= 0x80)
+			return SHAPE_UNKNOWN;
+		if (taken < item->min)
+			return SHAPE_DIFFERS;
+	}
+	return at == end ? SHAPE_MATCHES : SHAPE_DIFFERS;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "schema/shape.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "judge.h"
+
+/* "^X$" may have a shape, "^(?:X)$" means the same and has none. */
+static const char *const bodies[] = {"", "a", "[0-9]{2}", "[a-b]*", "[a-b]*-", "a?b", "a+b?-{2,3}",
+	"\\\\w+", "\\\\d{1,2}-?", "[^a]*", "[^a-b]+a", "[a-]*", "\\\\-+0", "[\\\\w-]+",
+	"a{0,1}b{2,}", "[0-9]+?-", "\\\\.a*"};
+
+/* Characters of the texts that are tried. */
+static const char *const characters[] = {"a", "b", "0", "-", ".", "\xc3\xa9", "\\n"};
+#define N_CHARACTERS (sizeof(characters) / sizeof(characters[0]))
+#define LENGTH_MAX   4
+
+static void compare(const char *body)
+{
+	char plain[128];
+	char grouped[128];
+
+	snprintf(plain, sizeof(plain), "{\"pattern\":\"^%s$\"}", body);
+	snprintf(grouped, sizeof(grouped), "{\"pattern\":\"^(?:%s)$\"}", body);
+	for (unsigned int seed = 0; seed < 600; seed++) {
+		char text[64] = "\"";
+		unsigned int rest = seed * 2654435761u >> 8;
+
+		for (unsigned int i = 0; i < seed % (LENGTH_MAX + 1); i++) {
+			strcat(text, characters[rest % N_CHARACTERS]);
+			rest /= N_CHARACTERS;
+		}
+		strcat(text, "\"");
+		cr_assert_eq(judge(plain, text), judge(grouped, text), "^%s$ and %s", body, text);
+	}
+}
+
+Test(schema_shape, decides_as_the_engine_does, .timeout = 120)
+{
+	for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++)
+		compare(bodies[i]);
+}
+
+static bool has_shape(const char *pattern)
+{
+	struct shape shape;
+
+	return shape_read(pattern, strlen(pattern), &shape);
+}
+
+Test(schema_shape, is_only_what_a_greedy_walk_decides)
+{
+	cr_assert(has_shape("^[0-9]{5}$"));
+	cr_assert(has_shape("^[a-z][a-z0-9_-]*$"));
+	cr_assert(has_shape("^v\\d+\\.\\d+$"));
+	cr_assert_not(has_shape("^a*a$"));
+	cr_assert_not(has_shape("^a*b?a$"));
+	cr_assert_not(has_shape("^a|b$"));
+	cr_assert_not(has_shape("^.*$"));
+	cr_assert_not(has_shape("^(a)$"));
+	cr_assert_not(has_shape("[a]$"));
+	cr_assert_not(has_shape("^a\\$"));
+	cr_assert_not(has_shape("^\\s$"));
+	cr_assert_not(has_shape("^\xc3\xa9$"));
+	cr_assert_not(has_shape("^a{1,$"));
+}
