@@ -35,7 +35,8 @@ struct loader {
 	struct manifest_reader *reader;
 	struct job *jobs; /* by name */
 	size_t n_jobs;
-	size_t next; /* the first that was not begun */
+	size_t next;                        /* the first that was not begun */
+	const struct toolbox_library *seen; /* the last one that was found unchanged */
 	struct checker *checker;
 	struct loop_timer work;
 };
@@ -73,30 +74,55 @@ static int find_previous(struct loader *loader)
 	return 0;
 }
 
-static bool is_unchanged(struct toolbox *toolbox)
+static bool is_unchanged(struct loader *loader, struct toolbox *toolbox)
 {
-	return manifest_is_unchanged(toolbox) && toolbox_library_is_unchanged(&toolbox->library);
+	if (!manifest_is_unchanged(toolbox))
+		return false;
+	/* Of the many toolboxes over one library, the first one in a row looks for all. */
+	if (loader->seen && toolbox_library_is_same(&toolbox->library, loader->seen))
+		return true;
+	if (!toolbox_library_is_unchanged(&toolbox->library))
+		return false;
+	loader->seen = &toolbox->library;
+	return true;
 }
 
 /* ── one job ─────────────────────────────────────────────────────────────────────────────────── */
 
 static void fail(struct job *job, const char *pointer, const char *text)
 {
-	struct problem *problem;
+	unsigned int line = *pointer ? manifest_line(job->path, pointer) : 0;
 
-	problems_add(&job->problems, PROBLEM_ERROR, NULL, 0, "%s", text);
-	problem = &job->problems.items[job->problems.n_items - 1];
-	if (*pointer) {
-		free(problem->pointer);
-		problem->pointer = strdup(pointer);
-		problem->line = manifest_line(job->path, pointer);
-	}
+	problems_add_line(&job->problems, PROBLEM_ERROR, line, pointer, "%s", text);
 	toolbox_unref(take_ptr(job->toolbox));
 }
 
 static void refuse_library(void *item, const char *pointer, const char *text)
 {
 	fail(item, pointer, text);
+}
+
+static bool offers(void *data, const char *toolbox_id, const char *name)
+{
+	const struct config *config = data;
+	struct filter filter = {
+		.enabled = (const char *const *)config->tools_enabled.items,
+		.n_enabled = config->tools_enabled.n_items,
+		.disabled = (const char *const *)config->tools_disabled.items,
+		.n_disabled = config->tools_disabled.n_items,
+	};
+
+	return config_toolbox_is_enabled(config, toolbox_id) &&
+	       filter_offers(&filter, toolbox_id, name);
+}
+
+static bool offers_any(const struct loader *loader, const struct toolbox *toolbox)
+{
+	for (size_t i = 0; i < toolbox->n_tools; i++)
+		if (offers((struct config *)loader->options.config, toolbox->id,
+			    toolbox->tools[i].name))
+			return true;
+	return false;
 }
 
 /* 0 or -ENOMEM. */
@@ -109,12 +135,14 @@ static int begin_job(struct job *job)
 		fail(job, "", "folders of drop-in programs are not supported by this version");
 		return 0;
 	}
-	if (job->previous && is_unchanged(job->previous)) {
+	if (job->previous && is_unchanged(loader, job->previous)) {
 		job->toolbox = toolbox_ref(job->previous);
 		return 0;
 	}
 	r = manifest_read(loader->reader, job->path, &job->toolbox, &job->problems);
-	if (r == 0)
+	/* What nobody can call is never started, not even to look at it. Once it is offered it
+	 * counts as changed, since its library has no stamp. */
+	if (r == 0 && offers_any(loader, job->toolbox))
 		checker_add(loader->checker, job->toolbox, job);
 	return r < 0 ? r : 0;
 }
@@ -199,23 +227,10 @@ static void keep_last_good(struct loader *loader)
 {
 	for (size_t i = 0; i < loader->n_jobs; i++) {
 		struct job *job = &loader->jobs[i];
+
 		if (!job->toolbox && job->previous && !is_taken(loader, job->previous->id))
 			job->toolbox = toolbox_ref(job->previous);
 	}
-}
-
-static bool offers(void *data, const char *toolbox_id, const char *name)
-{
-	const struct config *config = data;
-	struct filter filter = {
-		.enabled = (const char *const *)config->tools_enabled.items,
-		.n_enabled = config->tools_enabled.n_items,
-		.disabled = (const char *const *)config->tools_disabled.items,
-		.n_disabled = config->tools_disabled.n_items,
-	};
-
-	return config_toolbox_is_enabled(config, toolbox_id) &&
-	       filter_offers(&filter, toolbox_id, name);
 }
 
 /* Tell what failed, and what is left out on purpose. */
@@ -260,8 +275,8 @@ static struct catalogue *make_catalogue(struct loader *loader)
 
 	if (!toolboxes || refuse_twins(loader) < 0)
 		return NULL;
-	refuse_too_many(loader);
 	keep_last_good(loader);
+	refuse_too_many(loader);
 	for (size_t i = 0; i < loader->n_jobs; i++)
 		if (loader->jobs[i].toolbox)
 			toolboxes[n_toolboxes++] = loader->jobs[i].toolbox;

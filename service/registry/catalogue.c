@@ -24,6 +24,7 @@ struct owner {
 
 struct offered {
 	const struct tool *tool;
+	uint64_t hash;      /* of its name */
 	uint32_t next_same; /* the next tool of the same name in list order, or NO_TOOL */
 };
 
@@ -47,29 +48,46 @@ static int compare_owners(const void *a, const void *b)
 		((const struct owner *)a)->toolbox->id, ((const struct owner *)b)->toolbox->id);
 }
 
+static bool has_name(const struct offered *offered, uint64_t hash, const char *name, size_t size)
+{
+	const char *own;
+
+	/* Names lie all over the memory: only one of the same hash is worth a look. */
+	if (offered->hash != hash)
+		return false;
+	own = offered->tool->name;
+	return strlen(own) == size && memcmp(own, name, size) == 0;
+}
+
 /* The bucket of @name: where its first tool stands, or would. */
+static uint32_t *bucket_of_hash(
+	const struct catalogue *catalogue, uint64_t hash, const char *name, size_t size)
+{
+	size_t at = hash & (catalogue->n_buckets - 1);
+
+	while (catalogue->buckets[at] != NO_TOOL &&
+		!has_name(&catalogue->tools[catalogue->buckets[at]], hash, name, size))
+		at = (at + 1) & (catalogue->n_buckets - 1);
+	return &catalogue->buckets[at];
+}
+
 static uint32_t *bucket_of(const struct catalogue *catalogue, const char *name, size_t size)
 {
-	size_t at = digest_bytes(DIGEST_SEED, name, size) & (catalogue->n_buckets - 1);
-
-	while (catalogue->buckets[at] != NO_TOOL) {
-		const char *other = catalogue->tools[catalogue->buckets[at]].tool->name;
-
-		if (strlen(other) == size && memcmp(other, name, size) == 0)
-			break;
-		at = (at + 1) & (catalogue->n_buckets - 1);
-	}
-	return &catalogue->buckets[at];
+	return bucket_of_hash(catalogue, digest_bytes(DIGEST_SEED, name, size), name, size);
 }
 
 /* From the last to the first, so that each is put before those of its name, however many. */
 static void index_tools(struct catalogue *catalogue)
 {
 	for (size_t i = catalogue->n_tools; i-- > 0;) {
-		const char *name = catalogue->tools[i].tool->name;
-		uint32_t *first = bucket_of(catalogue, name, strlen(name));
+		struct offered *offered = &catalogue->tools[i];
+		const char *name = offered->tool->name;
+		size_t size = strlen(name);
+		uint32_t *first;
 
-		catalogue->tools[i].next_same = *first;
+		offered->hash = digest_bytes(DIGEST_SEED, name, size);
+		first = bucket_of_hash(catalogue, offered->hash, name, size);
+		offered->next_same = *first;
 		*first = (uint32_t)i;
 	}
 }

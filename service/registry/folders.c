@@ -42,7 +42,8 @@ static bool is_mask(const char *path)
 	char target[PATH_MAX];
 	ssize_t length = readlink(path, target, sizeof(target));
 
-	return length == (ssize_t)strlen("/dev/null") && memcmp(target, "/dev/null", (size_t)length) == 0;
+	return length == (ssize_t)strlen("/dev/null") &&
+	       memcmp(target, "/dev/null", (size_t)length) == 0;
 }
 
 /* A name as one folder has it; of equal names the one of the highest rank counts. */
@@ -80,8 +81,9 @@ static int put(struct candidates *candidates, struct candidate candidate)
 }
 
 static int take_entry(
-	struct candidates *candidates, const char *folder, size_t rank, const char *name)
+	struct candidates *candidates, const char *folder, size_t rank, const struct dirent *dirent)
 {
+	const char *name = dirent->d_name;
 	struct candidate candidate = {.rank = rank};
 	struct stat status;
 	char *path;
@@ -93,9 +95,12 @@ static int take_entry(
 	/* A dangling link is listed: reading it then tells what is wrong with it. */
 	candidate.entry.path = path;
 	candidate.entry.name = strrchr(path, '/') + 1;
-	candidate.entry.is_folder = stat(path, &status) == 0 && S_ISDIR(status.st_mode);
-	candidate.is_mask = is_mask(path);
-	if (!candidate.is_mask && !candidate.entry.is_folder && !has_suffix(name, MANIFEST_SUFFIX)) {
+	if (dirent->d_type != DT_REG) {
+		candidate.entry.is_folder = stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+		candidate.is_mask = is_mask(path);
+	}
+	if (!candidate.is_mask && !candidate.entry.is_folder &&
+		!has_suffix(name, MANIFEST_SUFFIX)) {
 		free(path);
 		return 0;
 	}
@@ -114,7 +119,7 @@ static int list_one(struct candidates *candidates, const char *path, size_t rank
 		return 0;
 	}
 	while (r == 0 && (entry = readdir(folder)))
-		r = take_entry(candidates, path, rank, entry->d_name);
+		r = take_entry(candidates, path, rank, entry);
 	return r;
 }
 

@@ -149,6 +149,13 @@ int toolbox_library_look_like(struct toolbox_library *library, const struct tool
 	return toolbox_library_set_file(library, other->file);
 }
 
+bool toolbox_library_is_same(
+	const struct toolbox_library *library, const struct toolbox_library *other)
+{
+	return library->file && other->file && library->digest == other->digest &&
+	       strcmp(library->file, other->file) == 0;
+}
+
 bool toolbox_library_is_unchanged(struct toolbox_library *library)
 {
 	struct stat status;

@@ -38,6 +38,10 @@ int toolbox_library_look(struct toolbox_library *library);
 /* Take note of what is known already of @other, which has the same path. 0 or -ENOMEM. */
 int toolbox_library_look_like(struct toolbox_library *library, const struct toolbox_library *other);
 
+/* Whether both are the same file and were the same when they were looked at. */
+bool toolbox_library_is_same(
+	const struct toolbox_library *library, const struct toolbox_library *other);
+
 /* Whether the file is still what it was, by its bytes (which are only read when its stamp does not
  * prove it; then the stamp is taken anew). What is only known by a linker name is not. */
 bool toolbox_library_is_unchanged(struct toolbox_library *library);
