@@ -285,7 +285,7 @@ static bool begin(struct service *service, struct answer *answer)
 	if (!lookup_tool(service->catalogue, &service->request,
 		    config->duplicate_names == CONFIG_DUPLICATES_LAST, answer, &tool))
 		return false;
-	runner = service_runner(service, tool);
+	runner = state_runner(service, tool);
 	statistics = runner_statistics(runner);
 	if (service->is_stopping)
 		errors_write_unavailable(answer, tool, "the service is stopping");

@@ -347,7 +347,7 @@ static void loaded(void *data, struct catalogue *catalogue, int error)
 		answer_waiter(service, waiter);
 	free_waiters(waiting);
 	if (!was_ready)
-		service_ready(service);
+		service->serve_deferred(service);
 	if (service->is_reload_wanted)
 		begin(service);
 }

@@ -26,13 +26,6 @@ struct deferred {
 	char text[];
 };
 
-struct runner *service_runner(const struct service *service, const struct tool *tool)
-{
-	const char *id = tool->toolbox->id;
-
-	return service->runners[catalogue_find_toolbox(service->catalogue, id, strlen(id))];
-}
-
 /* ── frames ──────────────────────────────────────────────────────────────────────────────────── */
 
 static bool wants(void *data, const char *topic, size_t size)
@@ -90,7 +83,7 @@ static void take_frame(void *data, const char *text, size_t size)
 		defer(service, text, size);
 }
 
-void service_ready(struct service *service)
+static void serve_deferred(struct service *service)
 {
 	struct deferred *deferred = take_ptr(service->deferred);
 
@@ -221,6 +214,7 @@ int service_new(struct loop *loop, const struct service_options *options, struct
 	service->flags = options->flags;
 	service->paths = *options->paths;
 	service->started_ms = clock_now_ms();
+	service->serve_deferred = serve_deferred;
 	service->catalogue = catalogue_new(NULL, 0, NULL, NULL, 0);
 	service->context = schema_context_new();
 	if (!service->catalogue || !service->context)

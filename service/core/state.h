@@ -56,7 +56,8 @@ struct service {
 	uint64_t last_call_id;
 	uint64_t watched_until_ms; /* call events are broadcast, somebody watches */
 
-	/* Requests that came before the first catalogue was there. */
+	/* Requests that came before the first catalogue was there, and who serves them then. */
+	void (*serve_deferred)(struct service *service);
 	struct deferred *deferred;
 	uint32_t n_deferred;
 
@@ -74,7 +75,4 @@ struct service {
 };
 
 /* The runner of the toolbox in the catalogue that @tool stands in. */
-struct runner *service_runner(const struct service *service, const struct tool *tool);
-
-/* The first catalogue is in place: serve who came before it. */
-void service_ready(struct service *service);
+struct runner *state_runner(const struct service *service, const struct tool *tool);
