@@ -135,19 +135,29 @@ static int begin_job(struct job *job)
 		fail(job, "", "folders of drop-in programs are not supported by this version");
 		return 0;
 	}
-	if (job->previous && is_unchanged(loader, job->previous)) {
+	if (job->previous && job->previous->is_checked && is_unchanged(loader, job->previous)) {
 		job->toolbox = toolbox_ref(job->previous);
 		return 0;
 	}
 	r = manifest_read(loader->reader, job->path, &job->toolbox, &job->problems);
-	/* What nobody can call is never started, not even to look at it. Once it is offered it
-	 * counts as changed, since its library has no stamp. */
+	/* What nobody can call is never started, not even to look at it. */
 	if (r == 0 && offers_any(loader, job->toolbox))
 		checker_add(loader->checker, job->toolbox, job);
 	return r < 0 ? r : 0;
 }
 
 /* ── all of them ─────────────────────────────────────────────────────────────────────────────── */
+
+/* What was to be checked and is still there is good. */
+static void note_checked(struct loader *loader)
+{
+	for (size_t i = 0; i < loader->n_jobs; i++) {
+		struct toolbox *toolbox = loader->jobs[i].toolbox;
+
+		if (toolbox && offers_any(loader, toolbox))
+			toolbox->is_checked = true;
+	}
+}
 
 /* By id, and of one id by path; those that have failed behind all others. */
 static int compare_claims(const void *a, const void *b)
@@ -228,7 +238,8 @@ static void keep_last_good(struct loader *loader)
 	for (size_t i = 0; i < loader->n_jobs; i++) {
 		struct job *job = &loader->jobs[i];
 
-		if (!job->toolbox && job->previous && !is_taken(loader, job->previous->id))
+		if (!job->toolbox && job->previous && job->previous->is_checked &&
+			!is_taken(loader, job->previous->id))
 			job->toolbox = toolbox_ref(job->previous);
 	}
 }
@@ -273,7 +284,10 @@ static struct catalogue *make_catalogue(struct loader *loader)
 	cleanup_free struct toolbox **toolboxes = calloc(loader->n_jobs + 1, sizeof(*toolboxes));
 	size_t n_toolboxes = 0;
 
-	if (!toolboxes || refuse_twins(loader) < 0)
+	if (!toolboxes)
+		return NULL;
+	note_checked(loader);
+	if (refuse_twins(loader) < 0)
 		return NULL;
 	keep_last_good(loader);
 	refuse_too_many(loader);

@@ -65,6 +65,7 @@ struct toolbox {
 	struct stamp stamp; /* of that file */
 	uint64_t digest;    /* of its bytes */
 	struct toolbox_library library;
+	bool is_checked; /* a host has loaded the library, and found every symbol */
 	struct toolbox_limits limits;
 	struct tool *tools;
 	size_t n_tools;
