@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The library of tests/toolboxes that does to its process whatever a library can. Each betrayal gets
+its documented answer in time; the next call works, other toolboxes notice nothing, and no process
+stays behind."""
+import time
+
+import manifests
+import pytest
+from caller import Caller
+from processes import BUILD, SLOWNESS, until
+
+FOLDER = BUILD / "tests" / "toolboxes" / "toolbox.d"
+MALFORMED = "sent a malformed frame"
+
+# tool, arguments, what it may be answered with: a code and words of its text, or None for a result.
+BETRAYALS = [
+    ("crash", {"signal": 8}, [("host_crashed", "SIGFPE")]),
+    ("crash", {"signal": 64}, [("host_crashed", "SIG")]),
+    ("segfault", {}, [("host_crashed", "SIGSEGV")]),
+    ("abort", {}, [("host_crashed", "SIGABRT")]),
+    ("exit", {}, [("host_crashed", "exit 0")]),
+    ("exit", {"status": 42}, [("host_crashed", "exit 42")]),
+    ("overflow_stack", {}, [("host_crashed", "SIGSEGV")]),
+    ("hang", {}, [("timeout", "300 ms")]),
+    ("spin", {}, [("timeout", "300 ms")]),
+    ("ignore_signals", {}, [("timeout", "300 ms")]),
+    ("spoil_signals", {}, [None]),
+    ("write_wire", {"text": "junk"}, [("host_crashed", "")]),
+    ("write_wire", {"text": "x" * 4000}, [("host_crashed", MALFORMED)]),
+    ("send_frame", {"size": 4294967295, "kind": 5, "id": 1}, [("host_crashed", ""),
+                                                              ("too_large", "")]),
+    ("send_frame", {"size": 0, "kind": 99, "id": 0}, [("host_crashed", MALFORMED)]),
+    ("send_frame", {"size": 0, "kind": 0, "id": 0}, [("host_crashed", MALFORMED)]),
+    ("send_frame", {"size": 2, "kind": 5, "id": 999999, "payload": "{}"},
+     [("host_crashed", MALFORMED)]),
+    ("send_frame", {"size": 2, "kind": 2, "id": 0, "payload": "{}"},
+     [("host_crashed", MALFORMED)]),
+    ("send_frame", {"size": 100, "kind": 5, "id": 1, "payload": "half", "afterwards": 1},
+     [("host_crashed", "exit 7"), ("host_crashed", MALFORMED)]),
+    ("send_frame", {"size": 100, "kind": 5, "id": 1, "payload": "half", "afterwards": 2},
+     [("timeout", "300 ms"), ("host_crashed", MALFORMED)]),
+    ("close_wire", {"hangs": False}, [("host_crashed", "")]),
+    ("close_wire", {"hangs": True}, [("host_crashed", ""), ("timeout", "1000 ms")]),
+    ("shut_wire", {}, [("host_crashed", ""), ("timeout", "1000 ms")]),
+    ("replace_wire", {}, [("host_crashed", ""), ("timeout", "300 ms")]),
+    ("close_everything", {}, [("host_crashed", "")]),
+    ("print", {"fd": 1, "bytes": 10 << 20}, [None]),
+    ("print", {"fd": 2, "bytes": 10 << 20}, [None]),
+    ("print_junk", {}, [None]),
+    ("not_utf8", {}, [("tool_failed", "UTF-8")]),
+    ("surrogate", {}, [("tool_failed", "UTF-8")]),
+    ("not_a_number", {}, [("tool_failed", "")]),
+    ("infinite", {}, [("tool_failed", "")]),
+    ("infinite", {"is_negative": True}, [("tool_failed", "")]),
+    ("no_text", {}, [("tool_failed", "NULL")]),
+    ("long_text", {"size": 100000}, [None]),
+    ("long_text", {"size": 9 << 20}, [("too_large", "")]),
+    ("leave_child", {}, [None]),
+    ("leave_child", {"is_detached": True}, [None]),
+    ("leave_child_and_exit", {}, [("host_crashed", "exit 0")]),
+    ("leave_group", {"hangs": False}, [None]),
+    ("leave_group", {"hangs": True}, [("timeout", "300 ms")]),
+    ("take_all_descriptors", {}, [None]),
+]
+
+
+@pytest.fixture(scope="module")
+def misused(tmp_path_factory):
+    """One daemon through all of it: what an earlier betrayal broke shows in a later one."""
+    from conftest import Service
+    service = Service("embedded", tmp_path_factory.mktemp("misuse"), [manifests.SHIPPED, FOLDER],
+                      configuration={"crash_limit": 0})
+    try:
+        service.wait_until_ready()
+        yield service
+    finally:
+        service.end()
+
+
+def is_one_of(answer, allowed):
+    return any("result" in answer if one is None
+               else answer.get("code") == one[0] and one[1] in answer["error"] for one in allowed)
+
+
+@pytest.mark.parametrize("name, args, allowed", BETRAYALS)
+def test_a_betrayal_costs_its_own_call(misused, name, args, allowed):
+    with Caller(misused.url) as caller:
+        start = time.monotonic()
+        answer = caller.invoke(name, args, toolbox_id="misbehave", timeout_ms=3000)
+        assert time.monotonic() - start < 5 * SLOWNESS
+        assert is_one_of(answer, allowed), answer
+        answer = caller.invoke("behave", {"value": 7}, toolbox_id="misbehave")
+        assert answer.get("result") == {"result": 7}, answer
+        assert caller.invoke("add", {"a": 1, "b": 2})["result"] == {"result": 3}
+    until(lambda: len(misused.daemon.hosts()) <= 2, 2 * SLOWNESS, "no more hosts than toolboxes")
+
+
+def test_a_library_that_never_finishes_loading(launch):
+    """Its toolbox is not offered; the others are, and they are not kept waiting for long."""
+    service = launch({"start_timeout_ms": 500},
+                     [manifests.SHIPPED, BUILD / "tests" / "toolboxes" / "stuck.d"])
+    with Caller(service.url) as caller:
+        assert caller.invoke("add", {"a": 1, "b": 2})["result"] == {"result": 3}
+        failed, = caller.call("ovos.tools.status")["failed"]
+        assert failed["toolbox_id"] == "stuck" and "in time" in failed["error"]
