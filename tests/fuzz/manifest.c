@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "registry/manifest.h"
+
+/*
+ * Any bytes as a manifest. Either they make a toolbox, of which everything that is told and sent is
+ * JSON that reads back, or a mistake is told with a place that is in the file.
+ */
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static char path[] = "/tmp/fuzz-manifest-XXXXXX.json";
+static struct manifest_reader *reader;
+static int file = -1;
+
+static void require(bool is_so)
+{
+	if (!is_so)
+		abort();
+}
+
+static void remove_file(void)
+{
+	unlink(path);
+	manifest_reader_free(reader);
+}
+
+static void set_up(void)
+{
+	file = mkostemps(path, (int)strlen(".json"), O_CLOEXEC);
+	require(file >= 0);
+	reader = manifest_reader_new(NULL);
+	require(reader != NULL);
+	atexit(remove_file);
+}
+
+/* Whether it is JSON of this type. */
+static void require_json(const char *text, size_t size, enum json_type type)
+{
+	struct json_tape tape = {0};
+
+	require(json_tape_read(&tape, text, size, 2 * JSON_DEPTH_DEFAULT, NULL) == 0);
+	require(json_type_at(&tape, 0) == type);
+	json_tape_deinit(&tape);
+}
+
+static void check_tool(const struct toolbox *toolbox, size_t index)
+{
+	const struct tool *tool = &toolbox->tools[index];
+
+	require(tool->toolbox == toolbox && tool->index == index);
+	require(tool->name[0] && strlen(tool->name) <= TOOL_NAME_BYTES);
+	require(tool->arguments && tool->output);
+	require_json(tool->argument_schema, strlen(tool->argument_schema), JSON_OBJECT);
+	require_json(tool->output_schema, strlen(tool->output_schema), JSON_OBJECT);
+	require(strlen(tool->definition) == tool->definition_size);
+	require_json(tool->definition, tool->definition_size, JSON_OBJECT);
+	for (size_t i = 0; i < index; i++)
+		require(strcmp(toolbox->tools[i].name, tool->name) != 0);
+}
+
+static void check_toolbox(struct toolbox *toolbox)
+{
+	require(toolbox->references == 1 && toolbox->n_tools > 0);
+	require(toolbox->id[0] && strlen(toolbox->id) <= TOOLBOX_ID_BYTES);
+	require_json(toolbox->load, toolbox->load_size, JSON_OBJECT);
+	for (size_t i = 0; i < toolbox->n_tools; i++)
+		check_tool(toolbox, i);
+	require(manifest_is_unchanged(toolbox));
+}
+
+static void check_problems(const struct problems *problems, const uint8_t *data, size_t size)
+{
+	unsigned int n_lines = 1;
+
+	for (size_t i = 0; i < size; i++)
+		n_lines += data[i] == '\n';
+	require(problems->n_errors > 0 && problems->n_items > 0);
+	for (size_t i = 0; i < problems->n_items; i++) {
+		const struct problem *problem = &problems->items[i];
+
+		require(problem->text[0]);
+		require(problem->line >= 1 && problem->line <= n_lines);
+		require(problem->pointer[0] == '\0' || problem->pointer[0] == '/');
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct toolbox *toolbox = NULL;
+	struct problems problems = {0};
+	int r;
+
+	if (file < 0)
+		set_up();
+	require(ftruncate(file, 0) == 0 && pwrite(file, data, size, 0) == (ssize_t)size);
+	r = manifest_read(reader, path, &toolbox, &problems);
+	if (r == 0)
+		check_toolbox(toolbox);
+	else
+		check_problems(&problems, data, size);
+	require((r == 0) == (toolbox != NULL));
+	toolbox_unref(toolbox);
+	problems_deinit(&problems);
+	return 0;
+}
