@@ -52,8 +52,10 @@ static unsigned int line_of(const struct json_tape *tape, uint32_t token)
 	return line;
 }
 
-static char *__attribute__((format(printf, 1, 0)))
-format_text(const char *format, va_list arguments)
+static char *format_text(const char *format, va_list arguments)
+	__attribute__((format(printf, 1, 0)));
+
+static char *format_text(const char *format, va_list arguments)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
 
