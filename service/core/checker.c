@@ -48,12 +48,12 @@ struct checker {
 	void *data;
 };
 
-static int compare_libraries(const void *a, const void *b)
+static int compare_candidates(const void *a, const void *b)
 {
 	const struct candidate *left = a;
 	const struct candidate *right = b;
 
-	return strcmp(left->toolbox->library.path, right->toolbox->library.path);
+	return toolbox_compare_loads(left->toolbox, right->toolbox);
 }
 
 static void refuse(struct checker *checker, struct lot lot, const char *pointer, const char *text)
@@ -80,6 +80,31 @@ static void share_library(struct checker *checker, struct lot lot)
 			checker->refused(first[i].item, "/library", strerror(ENOMEM));
 }
 
+/* The text @key of what a host has told, which the caller frees; NULL: none, or no memory. */
+static char *dup_member(const struct json_tape *tape, const char *key)
+{
+	uint32_t token = json_find(tape, 0, key);
+
+	if (token == JSON_NONE || json_type_at(tape, token) != JSON_STRING)
+		return NULL;
+	return json_string_dup(tape, token, NULL);
+}
+
+/* What the host could not do for the sandbox, and whether the library is a sealed copy. */
+static void note_sandbox(struct checker *checker, struct lot lot, const struct json_tape *tape)
+{
+	uint32_t sealed = json_find(tape, 0, "sealed");
+
+	for (size_t i = 0; i < lot.n; i++) {
+		struct toolbox *toolbox = checker->candidates[lot.first + i].toolbox;
+		cleanup_free char *missing = dup_member(tape, "missing");
+
+		toolbox->is_sealed = sealed != JSON_NONE && json_is_true(tape, sealed);
+		free(toolbox->not_enforced);
+		toolbox->not_enforced = missing && *missing ? take_ptr(missing) : NULL;
+	}
+}
+
 /* The host has told where the dynamic linker found the library. */
 static void lot_is_good(void *data, const char *loaded, size_t size)
 {
@@ -88,12 +113,11 @@ static void lot_is_good(void *data, const char *loaded, size_t size)
 	struct toolbox_library *library = &checker->candidates[check->lot.first].toolbox->library;
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	cleanup_free char *file = NULL;
-	uint32_t token;
 
-	if (json_tape_read(&tape, loaded, size, JSON_DEPTH_DEFAULT, NULL) == 0 &&
-		(token = json_find(&tape, 0, "library")) != JSON_NONE &&
-		json_type_at(&tape, token) == JSON_STRING)
-		file = json_string_dup(&tape, token, NULL);
+	if (json_tape_read(&tape, loaded, size, JSON_DEPTH_DEFAULT, NULL) == 0) {
+		file = dup_member(&tape, "library");
+		note_sandbox(checker, check->lot, &tape);
+	}
 	if (file && !library->file)
 		toolbox_library_set_file(library, file);
 	share_library(checker, check->lot);
@@ -133,7 +157,9 @@ static void refuse_for(struct checker *checker, struct lot lot, const struct hos
 static bool is_everybodys(const struct host_end *end)
 {
 	return end->reason == HOST_TOO_SLOW ||
-	       (end->reason == HOST_REFUSED && strcmp(end->pointer, "/library") == 0);
+	       (end->reason == HOST_REFUSED &&
+		       (strcmp(end->pointer, "/library") == 0 ||
+			       strncmp(end->pointer, "/sandbox/", strlen("/sandbox/")) == 0));
 }
 
 static void lot_is_bad(void *data, const struct host_end *end)
@@ -182,6 +208,8 @@ static int spawn(struct check *check)
 		.output_max = config->limits.host_output_bytes,
 		.stderr_max = config->limits.stderr_bytes,
 		.start_timeout_ms = config->start_timeout_ms,
+		.has_guard = checker->candidates[check->lot.first].toolbox->sandbox.class ==
+			     SANDBOX_COMMAND,
 	};
 
 	return r < 0 ? r : host_spawn(checker->loop, &options, &handler, check, &check->host);
@@ -265,9 +293,9 @@ void checker_start(struct checker *checker, checker_refused_function refused,
 	checker->done = done;
 	checker->data = data;
 	qsort(checker->candidates, checker->n_candidates, sizeof(*checker->candidates),
-		compare_libraries);
+		compare_candidates);
 	for (size_t i = 0; i < checker->n_candidates; i++) {
-		if (i == 0 || compare_libraries(
+		if (i == 0 || compare_candidates(
 				      &checker->candidates[i - 1], &checker->candidates[i]) != 0)
 			checker->lots[checker->n_lots++] = (struct lot){i, 0};
 		checker->lots[checker->n_lots - 1].n++;

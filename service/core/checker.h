@@ -12,15 +12,16 @@
  * Checking that libraries can be loaded and have every symbol their toolboxes name, in short-lived
  * hosts: a constructor that crashes, hangs or floods does it there.
  *
- * Toolboxes over one library are looked at together, in one host. When it is not content the lot is
- * halved until who is to blame stands alone:
+ * Toolboxes over one library and with one sandbox are looked at together, in one host. When it is
+ * not content the lot is halved until who is to blame stands alone:
  *
  *      a b c d e f g h           c is to blame: five hosts more, for eight toolboxes
  *      a b c d │ e f g h ✓
  *      a b ✓ │ c d
  *            c ✗ │ d ✓
  *
- * A library that cannot be loaded at all, or takes too long for it, is everybody's trouble at once.
+ * A library that cannot be loaded at all or takes too long for it, or a sandbox that names what is
+ * not there, is everybody's trouble at once.
  */
 struct checker;
 

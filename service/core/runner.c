@@ -281,6 +281,7 @@ static void start_worker(struct runner *runner, struct runner_worker *worker)
 		.output_max = runner->options.output_max,
 		.stderr_max = runner->options.stderr_max,
 		.start_timeout_ms = runner->options.start_timeout_ms,
+		.has_guard = runner->toolbox->sandbox.class == SANDBOX_COMMAND,
 	};
 	int r = host_spawn(runner->loop, &options, &handler, worker, &worker->host);
 

@@ -171,7 +171,8 @@ static int allow_given(const struct list *list, const char *name, const struct s
 
 		if (r == 0)
 			continue;
-		*failure = (struct landlock_failure){.list = name, .index = i, .error = r};
+		*failure = (struct landlock_failure){
+			.list = name, .index = i, .path = paths->items[i], .error = r};
 		return LANDLOCK_E_PATH;
 	}
 	return 0;

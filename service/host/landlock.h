@@ -27,7 +27,8 @@ int landlock_abi(void);
 struct landlock_failure {
 	const char *list; /* "read" or "write" */
 	size_t index;
-	int error; /* negative errno */
+	const char *path; /* borrowed from the list */
+	int error;        /* negative errno */
 };
 
 enum landlock_status {

@@ -2,7 +2,6 @@
 #include "host/worker.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -104,44 +103,45 @@ static int tell_refused(struct worker *worker, const struct native_driver_refusa
 	return transmit(worker);
 }
 
-/* Note why what the LOAD frame says of the sandbox is refused. */
-static int refuse_sandbox(struct native_driver_refusal *refusal, const char *place, const char *why)
+/* The members `sandbox` and `memory_mb`; a frame without the first one asks for none. */
+static int read_sandbox(const struct json_tape *tape, struct toolbox_sandbox *sandbox)
 {
-	buffer_append_string(&refusal->pointer, place);
-	buffer_append_string(&refusal->message, why);
-	return buffer_status(&refusal->message) ? -ENOMEM : NATIVE_DRIVER_E_REFUSED;
+	uint32_t object = json_find(tape, 0, "sandbox");
+	uint32_t memory = json_find(tape, 0, "memory_mb");
+	struct sandbox_mistake mistake;
+	uint64_t number = 0;
+	int r = 0;
+
+	if (object != JSON_NONE)
+		r = toolbox_sandbox_read(tape, object, NULL, sandbox, &mistake);
+	if (memory != JSON_NONE && json_number_u64(tape, memory, &number) != 0)
+		return -EPROTO;
+	sandbox->memory_mb = (uint32_t)number;
+	return r > 0 ? -EPROTO : r;
 }
 
 static int refuse_path(
 	struct native_driver_refusal *refusal, const struct landlock_failure *failure)
 {
-	char place[64];
-	char why[192];
-
-	snprintf(place, sizeof(place), "/sandbox/%s/%zu", failure->list, failure->index);
-	snprintf(why, sizeof(why),
-		"cannot be opened: %s (it must be there when the toolbox starts)",
-		strerrordesc_np(-failure->error));
-	return refuse_sandbox(refusal, place, why);
+	buffer_printf(&refusal->pointer, "/sandbox/%s/%zu", failure->list, failure->index);
+	buffer_printf(&refusal->message,
+		"'%s' must be there when the toolbox starts, and cannot be opened: %s",
+		failure->path, strerrordesc_np(-failure->error));
+	return buffer_status(&refusal->message) ? -ENOMEM : NATIVE_DRIVER_E_REFUSED;
 }
 
-/* Take the library at hand, then go where nothing else can be. A frame without `sandbox` asks for
- * none. */
+/* Take the library at hand, then go where nothing else can be had. */
 static int enter(
 	struct worker *worker, const struct json_tape *tape, struct native_driver_refusal *refusal)
 {
 	cleanup(toolbox_sandbox_deinit) struct toolbox_sandbox sandbox = {.class = SANDBOX_NONE};
 	uint32_t library = json_find(tape, 0, "library");
-	uint32_t wanted = json_find(tape, 0, "sandbox");
 	struct landlock_failure failure = {0};
-	struct sandbox_mistake mistake;
 	cleanup_free char *name = NULL;
-	int r = 0;
+	int r = read_sandbox(tape, &sandbox);
 
-	if (wanted != JSON_NONE)
-		r = toolbox_sandbox_read(tape, wanted, NULL, &sandbox, &mistake);
 	if (r)
-		return r < 0 ? r : refuse_sandbox(refusal, "/sandbox", mistake.expected);
+		return r;
 	if (library != JSON_NONE && json_type_at(tape, library) == JSON_STRING) {
 		name = json_string_dup(tape, library, NULL);
 		r = name ? seal_make(name, &worker->seal) : -ENOMEM;

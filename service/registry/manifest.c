@@ -31,8 +31,7 @@ struct manifest_reader {
 /* Keys and kinds of the contract that this version does not build: refused by name, since ignoring
  * them would change what a call may do. */
 static const char *const kinds_to_come[] = {"plugin", "command", "python", "mcp", "bus"};
-static const char *const keys_to_come[] = {
-	"sandbox", "config", "python", "plugins", "cwd", "env", "coerce"};
+static const char *const keys_to_come[] = {"config", "python", "plugins", "cwd", "env", "coerce"};
 
 #define N_OF(array) (sizeof(array) / sizeof(*(array)))
 
@@ -248,28 +247,58 @@ static void read_limits(const struct json_tape *tape, struct toolbox_limits *lim
 	limits->idle_s = number_or(tape, object, "idle_s", 0);
 }
 
-static int read_library(struct manifest_reader *reader, const char *path, struct toolbox *toolbox,
+static int read_library(struct manifest_reader *reader, const char *folder, struct toolbox *toolbox,
 	struct problems *problems)
 {
-	cleanup_free char *name = NULL;
-	cleanup_free char *real = realpath(path, NULL);
 	uint32_t token = json_find(&reader->tape, 0, "library");
+	cleanup_free char *name = NULL;
 	size_t size;
 
-	if (!real && errno == ENOMEM)
-		return -ENOMEM;
-	if (!real) {
-		problems_add(problems, PROBLEM_ERROR, &reader->tape, token,
-			"the manifest's folder cannot be found: %s", strerror(errno));
-		return 0;
-	}
 	name = json_string_dup(&reader->tape, token, &size);
 	if (!name)
 		return -ENOMEM;
 	if (strlen(name) != size)
 		problems_add(problems, PROBLEM_ERROR, &reader->tape, token,
 			"must be a path or a library's name without U+0000");
-	return toolbox_library_find(name, dirname(real), reader->library_dir, &toolbox->library);
+	return toolbox_library_find(name, folder, reader->library_dir, &toolbox->library);
+}
+
+static int read_sandbox(const struct json_tape *tape, const char *folder, struct toolbox *toolbox,
+	struct problems *problems)
+{
+	uint32_t token = json_find(tape, 0, "sandbox");
+	const struct toolbox_limits *limits = &toolbox->limits;
+	struct sandbox_mistake mistake;
+	int r = 0;
+
+	toolbox->sandbox.class = sandbox_class_of_kind(toolbox->kind);
+	toolbox->sandbox.memory_mb = limits->memory_mb ? limits->memory_mb : SANDBOX_MEMORY_MB;
+	if (token != JSON_NONE)
+		r = toolbox_sandbox_read(tape, token, folder, &toolbox->sandbox, &mistake);
+	if (r == SANDBOX_E_MALFORMED)
+		problems_add(problems, PROBLEM_ERROR, tape, mistake.token, "%s", mistake.expected);
+	return r < 0 ? r : 0;
+}
+
+/* What is found from the manifest's real folder. */
+static int read_places(struct manifest_reader *reader, const char *path, struct toolbox *toolbox,
+	struct problems *problems)
+{
+	cleanup_free char *real = realpath(path, NULL);
+	const char *folder;
+	int r;
+
+	if (!real && errno == ENOMEM)
+		return -ENOMEM;
+	if (!real) {
+		problems_add(problems, PROBLEM_ERROR, &reader->tape,
+			json_find(&reader->tape, 0, "library"),
+			"the manifest's folder cannot be found: %s", strerror(errno));
+		return 0;
+	}
+	folder = dirname(real);
+	r = read_library(reader, folder, toolbox, problems);
+	return r ? r : read_sandbox(&reader->tape, folder, toolbox, problems);
 }
 
 static int compare_names(const void *a, const void *b)
@@ -346,15 +375,6 @@ static int read_tools(
 	return problems->n_errors == 0 ? refuse_twins(tape, toolbox, problems) : 0;
 }
 
-static int write_load(struct toolbox *toolbox)
-{
-	cleanup(buffer_deinit) struct buffer out = {0};
-
-	toolbox_write_load(&toolbox, 1, &out);
-	toolbox->load = buffer_take(&out, &toolbox->load_size);
-	return toolbox->load ? 0 : -ENOMEM;
-}
-
 static int read_toolbox(struct manifest_reader *reader, const char *path, struct toolbox *toolbox,
 	struct problems *problems)
 {
@@ -377,11 +397,11 @@ static int read_toolbox(struct manifest_reader *reader, const char *path, struct
 	read_limits(tape, &toolbox->limits);
 	r = read_id(tape, path, toolbox, problems);
 	if (r == 0)
-		r = read_library(reader, path, toolbox, problems);
+		r = read_places(reader, path, toolbox, problems);
 	if (r == 0)
 		r = read_tools(reader, toolbox, problems);
 	if (r == 0 && problems->n_errors == 0)
-		r = write_load(toolbox);
+		r = toolbox_prepare(toolbox);
 	return r;
 }
 

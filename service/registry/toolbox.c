@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "registry/toolbox.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "json/writer.h"
 
@@ -34,6 +36,8 @@ void toolbox_unref(struct toolbox *toolbox)
 	free(toolbox->description);
 	free(toolbox->file);
 	toolbox_library_deinit(&toolbox->library);
+	toolbox_sandbox_deinit(&toolbox->sandbox);
+	free(toolbox->not_enforced);
 	free(toolbox->load);
 	free(toolbox);
 }
@@ -46,7 +50,9 @@ void toolbox_write_load(struct toolbox *const *toolboxes, size_t n_toolboxes, st
 	json_write_text(out, toolboxes[0]->id);
 	buffer_append_string(out, ",\"library\":");
 	json_write_text(out, toolboxes[0]->library.path);
-	buffer_append_string(out, ",\"tools\":[");
+	buffer_append_string(out, ",\"sandbox\":");
+	toolbox_sandbox_write(&toolboxes[0]->sandbox, out);
+	buffer_printf(out, ",\"memory_mb\":%u,\"tools\":[", toolboxes[0]->sandbox.memory_mb);
 	for (size_t i = 0; i < n_toolboxes; i++)
 		for (size_t j = 0; j < toolboxes[i]->n_tools; j++) {
 			if (!is_first)
@@ -55,6 +61,23 @@ void toolbox_write_load(struct toolbox *const *toolboxes, size_t n_toolboxes, st
 			native_write(&toolboxes[i]->tools[j].native, out);
 		}
 	buffer_append_string(out, "]}");
+}
+
+int toolbox_prepare(struct toolbox *toolbox)
+{
+	cleanup(buffer_deinit) struct buffer out = {0};
+
+	free(toolbox->load);
+	toolbox_write_load(&toolbox, 1, &out);
+	toolbox->load = buffer_take(&out, &toolbox->load_size);
+	return toolbox->load ? 0 : -ENOMEM;
+}
+
+int toolbox_compare_loads(const struct toolbox *left, const struct toolbox *right)
+{
+	int order = strcmp(left->library.path, right->library.path);
+
+	return order != 0 ? order : toolbox_sandbox_compare(&left->sandbox, &right->sandbox);
 }
 
 const char *tool_risk_name(enum tool_risk risk)

@@ -5,8 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "registry/toolbox_library.h"
 #include "registry/native.h"
+#include "registry/toolbox_library.h"
+#include "registry/toolbox_sandbox.h"
 #include "schema/schema.h"
 #include "util/buffer.h"
 #include "util/cleanup.h"
@@ -67,9 +68,13 @@ struct toolbox {
 	struct toolbox_library library;
 	bool is_checked; /* a host has loaded the library, and found every symbol */
 	struct toolbox_limits limits;
+	struct toolbox_sandbox sandbox;
+	uint64_t settings;  /* digest of what the configuration says of it; 0: nothing */
+	bool is_sealed;     /* a host has loaded its library from a sealed copy */
+	char *not_enforced; /* what of the sandbox a host could not do here; NULL: nothing */
 	struct tool *tools;
 	size_t n_tools;
-	char *load; /* payload of the host's LOAD frame */
+	char *load; /* payload of the host's LOAD frame: toolbox_prepare() */
 	size_t load_size;
 };
 
@@ -81,9 +86,16 @@ void toolbox_unref(struct toolbox *toolbox);
 
 /*
  * Append the payload of a host's LOAD frame (host/wire.h) with the tools of all @toolboxes, one
- * after the other. They are of one kind and one library; the first one gives its id.
+ * after the other. They are of one kind, one library and one sandbox; the first one gives its id.
  */
 void toolbox_write_load(struct toolbox *const *toolboxes, size_t n_toolboxes, struct buffer *out);
+
+/* Write @toolbox->load anew: what it is made of has changed. 0 or -ENOMEM. */
+int toolbox_prepare(struct toolbox *toolbox);
+
+/* An order of toolboxes in which those that may share a LOAD frame stand together, and are equal:
+ * by library, then by sandbox. */
+int toolbox_compare_loads(const struct toolbox *left, const struct toolbox *right);
 
 /* "read", "write", "execute"; "unrated". */
 const char *tool_risk_name(enum tool_risk risk);

@@ -100,18 +100,6 @@ static int read_class(const struct json_tape *tape, uint32_t token, struct toolb
 	return refuse(ret_mistake, token, "must be \"compute\", \"net\", \"command\" or \"none\"");
 }
 
-static int read_memory(const struct json_tape *tape, uint32_t token,
-	struct toolbox_sandbox *sandbox, struct sandbox_mistake *ret_mistake)
-{
-	uint64_t number;
-
-	if (json_type_at(tape, token) != JSON_NUMBER ||
-		json_number_u64(tape, token, &number) != 0 || number > UINT32_MAX)
-		return refuse(ret_mistake, token, "must be a number of mebibytes");
-	sandbox->memory_mb = (uint32_t)number;
-	return 0;
-}
-
 int toolbox_sandbox_read(const struct json_tape *tape, uint32_t token, const char *folder,
 	struct toolbox_sandbox *sandbox, struct sandbox_mistake *ret_mistake)
 {
@@ -121,14 +109,14 @@ int toolbox_sandbox_read(const struct json_tape *tape, uint32_t token, const cha
 		return refuse(ret_mistake, token, "must be an object");
 	for (uint32_t key = json_first(tape, token); r == 0 && key < json_end(tape, token);
 		key = json_next_key(tape, key)) {
+		if (json_type_at(tape, key + 1) == JSON_NULL)
+			continue;
 		if (json_string_equals(tape, key, "class", strlen("class")))
 			r = read_class(tape, key + 1, sandbox, ret_mistake);
 		else if (json_string_equals(tape, key, "read", strlen("read")))
 			r = read_paths(tape, key + 1, folder, &sandbox->read, ret_mistake);
 		else if (json_string_equals(tape, key, "write", strlen("write")))
 			r = read_paths(tape, key + 1, folder, &sandbox->write, ret_mistake);
-		else if (json_string_equals(tape, key, "memory_mb", strlen("memory_mb")))
-			r = read_memory(tape, key + 1, sandbox, ret_mistake);
 		else
 			r = refuse(ret_mistake, key + 1,
 				"is not a key that is known here: \"class\", \"read\" or "
@@ -161,8 +149,6 @@ int toolbox_sandbox_override(struct toolbox_sandbox *sandbox, const struct toolb
 	if (by->has_class)
 		sandbox->class = by->class;
 	sandbox->has_class |= by->has_class;
-	if (by->memory_mb > 0)
-		sandbox->memory_mb = by->memory_mb;
 	r = copy_paths(&sandbox->read, &by->read);
 	return r ? r : copy_paths(&sandbox->write, &by->write);
 }
@@ -186,7 +172,30 @@ void toolbox_sandbox_write(const struct toolbox_sandbox *sandbox, struct buffer 
 	json_write_text(out, class_names[sandbox->class]);
 	write_paths("read", &sandbox->read, out);
 	write_paths("write", &sandbox->write, out);
-	buffer_printf(out, ",\"memory_mb\":%u}", sandbox->memory_mb);
+	buffer_append_char(out, '}');
+}
+
+static int compare_numbers(size_t left, size_t right)
+{
+	return (left > right) - (left < right);
+}
+
+static int compare_paths(const struct sandbox_paths *left, const struct sandbox_paths *right)
+{
+	int order = compare_numbers(left->n_items, right->n_items);
+
+	for (size_t i = 0; order == 0 && i < left->n_items; i++)
+		order = strcmp(left->items[i], right->items[i]);
+	return order;
+}
+
+int toolbox_sandbox_compare(const struct toolbox_sandbox *left, const struct toolbox_sandbox *right)
+{
+	int order = compare_numbers(left->class, right->class);
+
+	order = order ? order : compare_numbers(left->memory_mb, right->memory_mb);
+	order = order ? order : compare_paths(&left->read, &right->read);
+	return order ? order : compare_paths(&left->write, &right->write);
 }
 
 void toolbox_sandbox_deinit(struct toolbox_sandbox *sandbox)

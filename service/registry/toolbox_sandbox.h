@@ -12,9 +12,7 @@
  * What the hosts of a toolbox may do (DESIGN §4), as manifests, the configuration and the LOAD
  * frame say it:
  *
- *   {"class": "compute", "read": ["/srv/data"], "write": [], "memory_mb": 256}
- *
- * In a manifest and in the configuration the last one stands in `limits`.
+ *   {"class": "compute", "read": ["/srv/data"], "write": []}
  */
 
 /* From narrow to wide: a class allows all that the ones before it allow. */
@@ -39,7 +37,7 @@ struct toolbox_sandbox {
 	struct sandbox_paths
 		read; /* files and folders that may be read, beside those of the class */
 	struct sandbox_paths write; /* the same, for writing and reading */
-	uint32_t memory_mb;         /* of address space; 0: no limit */
+	uint32_t memory_mb;         /* of address space; 0: no limit. Not part of the object */
 };
 
 /* The address space of hosts that load a library, unless `limits.memory_mb` says another. */
@@ -65,19 +63,23 @@ const char *sandbox_class_name(enum sandbox_class class);
 enum sandbox_class sandbox_class_of_kind(const char *kind);
 
 /*
- * Read the object at @token: what it says takes the place of what stands in @sandbox. Paths are
- * made absolute, a relative one from @folder (NULL: none may be relative). 0, SANDBOX_E_MALFORMED
- * with
- * @ret_mistake filled, or -ENOMEM; @sandbox is the caller's to deinit in any case.
+ * Read the object at @token: what it says takes the place of what stands in @sandbox, and a member
+ * that is null says nothing. Paths are made absolute, a relative one from @folder (NULL: none may be
+ * relative). 0, SANDBOX_E_MALFORMED with @ret_mistake filled, or -ENOMEM; @sandbox is the caller's
+ * to deinit in any case.
  */
 int toolbox_sandbox_read(const struct json_tape *tape, uint32_t token, const char *folder,
 	struct toolbox_sandbox *sandbox, struct sandbox_mistake *ret_mistake);
 
-/* Let what @by says (has_class, is_given, memory_mb) take the place of what stands in @sandbox.
+/* Let what @by says (has_class, is_given) take the place of what stands in @sandbox.
  * 0 or -ENOMEM. */
 int toolbox_sandbox_override(struct toolbox_sandbox *sandbox, const struct toolbox_sandbox *by);
 
 /* Write the object. */
 void toolbox_sandbox_write(const struct toolbox_sandbox *sandbox, struct buffer *out);
+
+/* An order of sandboxes: 0 for two that allow the same. */
+int toolbox_sandbox_compare(
+	const struct toolbox_sandbox *left, const struct toolbox_sandbox *right);
 
 void toolbox_sandbox_deinit(struct toolbox_sandbox *sandbox);

@@ -22,7 +22,7 @@
 
 #define LIMIT 60
 
-#define COMPUTE "{\"class\":\"compute\",\"read\":[],\"write\":[],\"memory_mb\":0}"
+#define COMPUTE "{\"class\":\"compute\",\"read\":[],\"write\":[]}"
 #define NET     "{\"class\":\"net\"}"
 #define COMMAND "{\"class\":\"command\"}"
 #define NONE    "{\"class\":\"none\"}"
@@ -345,8 +345,7 @@ Test(sandbox, hides_the_environment_of_the_daemon, .timeout = LIMIT)
 Test(sandbox, limits_the_address_space, .timeout = LIMIT)
 {
 	struct guest guest = {0};
-	const struct guest_options options = {
-		.sandbox = "{\"class\":\"compute\",\"memory_mb\":256}"};
+	const struct guest_options options = {.sandbox = COMPUTE ",\"memory_mb\":256"};
 
 	guest_start(&guest, "probe", &options);
 	cr_expect_eq(attempt(&guest, "allocate", "{\"mebibytes\":100}"), 0);
