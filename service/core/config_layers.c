@@ -93,7 +93,9 @@ static void layer_deinit(struct config_layer *layer)
 	buffer_deinit(&layer->text);
 }
 
-/* Read one file into the next layer, if it can be used. 0 or -ENOMEM. */
+/* Read one file into the next layer, if it can be used. 0, or a negative errno when memory or
+ * descriptors are short: a file that could not be looked at must not count as one that says
+ * nothing, since it may be the one that forbids a tool. */
 static int read_layer(struct config_reporter *reporter, const struct config_file *file,
 	struct config_layers *layers)
 {
@@ -107,7 +109,7 @@ static int read_layer(struct config_reporter *reporter, const struct config_file
 		return 0;
 	}
 	r = file_read(file->path, CONFIG_FILE_BYTES_MAX, &layer.text);
-	if (r < 0 && r != -ENOMEM)
+	if (r < 0 && !file_error_is_shortage(r))
 		report_unreadable(reporter, file, r);
 	else if (r == 0)
 		r = parse_layer(reporter, &layer, &is_good);
@@ -115,7 +117,7 @@ static int read_layer(struct config_reporter *reporter, const struct config_file
 		layers->items[layers->n_items++] = layer;
 	else
 		layer_deinit(&layer);
-	return r == -ENOMEM ? r : 0;
+	return file_error_is_shortage(r) ? r : 0;
 }
 
 /* The `system` section of the lowest layers decides about the higher ones: its first owner, the

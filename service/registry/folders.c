@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "util/cleanup.h"
+#include "util/file.h"
 #include "util/log.h"
 
 #define MANIFEST_SUFFIX ".json"
@@ -114,6 +115,9 @@ static int list_one(struct candidates *candidates, const char *path, size_t rank
 	int r = 0;
 
 	if (!folder) {
+		/* To take it for empty would take all its toolboxes away. */
+		if (file_error_is_shortage(-errno))
+			return -errno;
 		if (errno != ENOENT)
 			log_warning("Cannot list the folder %s: %s", path, strerror(errno));
 		return 0;

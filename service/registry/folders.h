@@ -12,7 +12,7 @@
 struct folders_entry {
 	char *path;
 	const char *name; /* its last part */
-	bool is_folder;	  /* drop-in programs */
+	bool is_folder;   /* drop-in programs */
 };
 
 struct folders_listing {
@@ -22,8 +22,7 @@ struct folders_listing {
 
 /* List what is registered in @folders. A folder that does not exist is empty; one that cannot be
  * read is reported by log. Names that begin with '.' or '_' are left out, and files that do not end
- * in ".json". 0 or -ENOMEM. */
-int folders_list(
-	const char *const *folders, size_t n_folders, struct folders_listing *ret_listing);
+ * in ".json". 0, or a negative errno when memory or descriptors are short. */
+int folders_list(const char *const *folders, size_t n_folders, struct folders_listing *ret_listing);
 
 void folders_listing_deinit(struct folders_listing *listing);

@@ -51,3 +51,8 @@ int file_read(const char *path, size_t size_max, struct buffer *contents)
 		return -EFBIG;
 	return file_read_fd(fd, size_max, contents);
 }
+
+bool file_error_is_shortage(int error)
+{
+	return error == -ENOMEM || error == -EMFILE || error == -ENFILE;
+}

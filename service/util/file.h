@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "util/buffer.h"
@@ -16,3 +17,7 @@ int file_read(const char *path, size_t size_max, struct buffer *contents);
 
 /* As file_read, but from an open descriptor, until its end, whatever it is (a pipe, a terminal). */
 int file_read_fd(int fd, size_t size_max, struct buffer *contents);
+
+/* Whether @error (a negative errno) tells that memory or descriptors are short, and so nothing
+ * about the file: what was known of it still holds. */
+bool file_error_is_shortage(int error);

@@ -28,6 +28,7 @@ IS_SANITIZED = "SAN_OPTIONS" in "".join(os.environ) or BUILD.name != "release"
 
 REPLY_SECONDS = 0.1 * SLOWNESS   # a timeout may be told so much after the deadline
 GONE_SECONDS = 0.2 * SLOWNESS    # a host that is killed is gone so soon
+QUEUE = 1000                     # none is refused because a machine is slow to start hosts
 GROWTH_KB_MAX = 1024             # what a daemon may have grown by
 
 
@@ -44,7 +45,7 @@ def adder(folder, version=0):
     replace_library(folder, version)
     return manifests.toolbox(folder, "adder", [manifests.tool(
         "add", "add", [manifests.integer("a"), manifests.integer("b")], description=f"{version}.")],
-        library="./libadd.so")
+        library="./libadd.so", limits={"queue": QUEUE})
 
 
 def replace_library(folder, version):

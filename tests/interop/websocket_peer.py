@@ -58,6 +58,7 @@ class Peer:
         self.socket = connection
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.buffer = bytearray()
+        self.gathered = b""  # fragments of a message that is not whole yet
 
     def close(self):
         self.socket.close()
@@ -90,7 +91,6 @@ class Peer:
         """The next whole text message as str; bytes that are no UTF-8 become lone surrogates.
         TimeoutError, or Closed."""
         deadline = time.monotonic() + seconds
-        gathered = b""
         while True:
             opcode, final, payload = self.receive_frame(deadline)
             if opcode == PING:
@@ -98,19 +98,24 @@ class Peer:
             elif opcode == CLOSE:
                 raise Closed(payload)
             elif opcode in (TEXT, CONTINUATION):
-                gathered += payload
+                self.gathered += payload
                 if final:
-                    return gathered.decode(errors="surrogateescape")
+                    text, self.gathered = self.gathered, b""
+                    return text.decode(errors="surrogateescape")
 
     def receive_frame(self, deadline):
-        first, second = self._take(2, deadline)
-        size = second & 0x7F
-        if size == 126:
-            size, = struct.unpack("!H", self._take(2, deadline))
-        elif size == 127:
-            size, = struct.unpack("!Q", self._take(8, deadline))
-        mask = self._take(4, deadline) if second & 0x80 else None
-        payload = self._take(size, deadline)
+        """Takes a whole frame or, when time runs out, nothing: the next call goes on."""
+        self._gather(2, deadline)
+        first, second = self.buffer[:2]
+        at, size = 2, second & 0x7F
+        if size >= 126:
+            at += 2 if size == 126 else 8
+            self._gather(at, deadline)
+            size = int.from_bytes(self.buffer[2:at], "big")
+        mask_at, at = at, at + (4 if second & 0x80 else 0)
+        self._gather(at + size, deadline)
+        mask, payload = bytes(self.buffer[mask_at:at]), bytes(self.buffer[at:at + size])
+        del self.buffer[:at + size]
         if mask and mask != b"\0\0\0\0":
             repeated = mask * (size // 4 + 1)
             payload = (int.from_bytes(payload, "big")
@@ -133,12 +138,9 @@ class Peer:
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
         self.buffer += got
 
-    def _take(self, size, deadline):
+    def _gather(self, size, deadline):
         while len(self.buffer) < size:
             self._read_more(deadline)
-        taken = bytes(self.buffer[:size])
-        del self.buffer[:size]
-        return taken
 
     def _read_head(self, deadline):
         while b"\r\n\r\n" not in self.buffer:

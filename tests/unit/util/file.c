@@ -116,3 +116,12 @@ Test(file, descriptor_is_held_to_the_size_without_knowing_it_before)
 	close(ends[1]);
 	cr_assert_eq(file_read_fd(-1, 5, &contents), -EBADF);
 }
+
+Test(file, errors_of_the_machine_are_told_from_those_of_the_file)
+{
+	cr_expect(file_error_is_shortage(-EMFILE));
+	cr_expect(file_error_is_shortage(-ENFILE));
+	cr_expect(file_error_is_shortage(-ENOMEM));
+	cr_expect_not(file_error_is_shortage(-ENOENT));
+	cr_expect_not(file_error_is_shortage(0));
+}
