@@ -529,10 +529,14 @@ static void tell_completion(
 	struct events_call event = event_of(invocation);
 	size_t error_size = 0;
 	const char *error = answer_error_json(&invocation->answer, &error_size);
-	bool is_told = !error && service->config.events_results;
+	cleanup(buffer_deinit) struct buffer result = {0};
 
+	/* No more of it than its caller was told. */
+	if (!error && service->config.events_results)
+		size_write_result(
+			&result, ending->text, ending->size, service->config.result_max_chars);
 	events_call_completed(service->bus, &event, (double)duration_us / 1000.0, error, error_size,
-		is_told ? ending->text : NULL, is_told ? ending->size : 0);
+		result.data, result.size);
 }
 
 void invocation_done(void *data, struct runner_call *call, const struct runner_ending *ending)

@@ -343,8 +343,10 @@ static void loaded(void *data, struct catalogue *catalogue, int error)
 	service->is_ready = true;
 	watch(service);
 	notify_ready();
-	for (struct reload_waiter *waiter = waiting; waiter; waiter = waiter->next)
+	for (struct reload_waiter *waiter = waiting; waiter; waiter = waiter->next) {
 		answer_waiter(service, waiter);
+		service->n_waiting--;
+	}
 	free_waiters(waiting);
 	if (!was_ready)
 		service->serve_deferred(service);
@@ -411,11 +413,27 @@ void reload_soon(struct service *service)
 		reload_begin(service);
 }
 
+static void refuse_waiter(struct service *service)
+{
+	struct answer answer;
+
+	answer_begin(&answer, &service->envelope);
+	answer_error_format(&answer, ANSWER_BUSY,
+		"RuntimeError: The service is busy: %u requests wait for a reload",
+		service->n_waiting);
+	answer_send(&answer, service->bus);
+}
+
 void reload_request(struct service *service)
 {
-	struct reload_waiter *waiter = calloc(1, sizeof(*waiter));
 	struct reload_waiter **link = &service->waiting_next;
+	struct reload_waiter *waiter;
 
+	if (service->n_waiting >= service->config.limits.in_flight) {
+		refuse_waiter(service);
+		return;
+	}
+	waiter = calloc(1, sizeof(*waiter));
 	if (!waiter) {
 		log_error("Out of memory for a reload");
 		return;
@@ -424,6 +442,7 @@ void reload_request(struct service *service)
 	while (*link)
 		link = &(*link)->next;
 	*link = waiter;
+	service->n_waiting++;
 	reload_begin(service);
 }
 

@@ -66,6 +66,7 @@ struct service {
 	uint64_t generation;
 	struct reload_waiter *waiting;
 	struct reload_waiter *waiting_next;
+	uint32_t n_waiting; /* in both lists */
 	bool is_reload_wanted; /* another one behind it */
 
 	struct watcher *watcher; /* of what is registered; NULL: there is no inotify */

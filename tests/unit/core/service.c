@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/service.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "asking.h"
+#include "config_fixture.h"
+#include "core/reload.h"
+
+/* What is hard to see from outside: the rest is told over the bus by tests/interop. */
+
+#define LIBM                                                                                       \
+	"{'kind':'native','library':'libm.so.6','risk':'read','tools':[{'name':'root','native':{"  \
+	"'symbol':'sqrt','parameters':[{'name':'x','type':'f64'}],'returns':{'type':'f64'}}}]}"
+#define MISBEHAVE                                                                                  \
+	"{'kind':'native','library':'" TEST_TOOLBOX_DIR "/libtest_misbehave.so','risk':'read',"    \
+	"'tools':[{'name':'hang','native':{'symbol':'hang'}},"                                     \
+	"{'name':'behave','cooldown_s':30,'native':{'symbol':'behave','parameters':["              \
+	"{'name':'value','type':'i32'}],'returns':{'type':'i32'}}},"                               \
+	"{'name':'long_text','native':{'symbol':'long_text','parameters':["                        \
+	"{'name':'size','type':'usize'}],'returns':{'type':'str','transfer':'full'}}}]}"
+
+TestSuite(service, .init = asking_set_up, .fini = asking_tear_down, .timeout = 120);
+
+static void start_with(const char *configuration)
+{
+	write_box("libm.json", LIBM);
+	write_box("bad.json", MISBEHAVE);
+	if (configuration)
+		write_user_file(configuration);
+	asking_start();
+}
+
+Test(service, answers_those_who_came_before_the_first_catalogue)
+{
+	start_with(NULL);
+	expect_part(ask_for("ovos.tools.invoke", "{'name':'root','args':{'x':4}}"),
+		"{'name':'root','result':{'result':2.0}}");
+	cr_expect(service->is_ready);
+	cr_expect_eq(service->n_deferred, 0);
+}
+
+Test(service, calls_by_the_words_of_persona)
+{
+	start_with(NULL);
+	expect_part(ask_for("ovos.persona.tools.call",
+			    "{'toolbox_id':'libm','name':'root','kwargs':{'x':9}}"),
+		"{'toolbox_id':'libm','result':{'result':3.0}}");
+	expect_part(ask_for("ovos.persona.tools.libm.call", "{'name':'root','kwargs':{'x':9}}"),
+		"{'toolbox_id':'libm','result':{'result':3.0}}");
+	expect_part(ask_for("ovos.persona.tools.libm.call", "{'toolbox_id':5,'name':'none'}"),
+		"'code':'unknown_tool'");
+	expect_part(ask_for("ovos.persona.tools.libm.call", "{'a':1,'a':2}"),
+		"{'toolbox_id':'libm','error':'ValueError: Bad request: ");
+}
+
+Test(service, is_silent_for_toolboxes_of_others)
+{
+	start_with(NULL);
+	send_request("ovos.persona.tools.call", "{'toolbox_id':'other','name':'root'}", "{}");
+	send_request("ovos.persona.tools.call", "{'toolbox_id':5,'name':'root'}", "{}");
+	send_request("ovos.persona.tools.call", "{'name':'root'}", "{}");
+	send_request("ovos.persona.tools.other.call", "{'name':'root'}", "{}");
+	/* Answers come in the order of requests: behind this one there is none to come. */
+	ask_for("ovos.tools.status", "{}");
+	cr_expect_eq(n_unseen("ovos.persona.tools.call.response"), 0);
+	cr_expect_eq(n_unseen("ovos.persona.tools.other.call.response"), 0);
+}
+
+Test(service, cancels_by_the_id_however_it_is_escaped)
+{
+	start_with(NULL);
+	send_request(
+		"ovos.tools.invoke", "{'name':'hang','call_id':'\xc3\xa9'}", "{'source':'me'}");
+	send_request("ovos.tools.cancel", "{'call_id':'\\u00e9'}", "{'source':'other'}");
+	expect_part(wait_for("ovos.tools.cancel.response"), "'cancelled':false");
+	send_request("ovos.tools.cancel", "{'call_id':'\\u00e9'}", "{'source':'\\u006de'}");
+	expect_part(wait_for("ovos.tools.invoke.response"), "'code':'cancelled'");
+	expect_part(wait_for("ovos.tools.cancel.response"), "'cancelled':true");
+}
+
+/* The end of one call may be that of another, which a walk through the list stood on. */
+Test(service, cancels_all_calls_of_one_id)
+{
+	start_with(NULL);
+	for (int i = 0; i < 3; i++)
+		send_request("ovos.tools.invoke", "{'name':'hang','call_id':'7'}", "{}");
+	for (int i = 0; i < 2; i++)
+		send_request("ovos.tools.invoke",
+			"{'name':'behave','args':{'value':1},'call_id':'7'}", "{}");
+	expect_part(ask_for("ovos.tools.cancel", "{'call_id':'7'}"), "'cancelled':true");
+	for (int i = 0; i < 5; i++)
+		expect_part(wait_for("ovos.tools.invoke.response"), "'code':'cancelled'");
+	cr_expect_eq(service->n_in_flight, 0);
+}
+
+Test(service, tells_a_call_that_waited_of_its_cooldown)
+{
+	start_with(NULL);
+	ask_for("ovos.tools.status", "{}");
+	send_request("ovos.tools.invoke", "{'name':'behave','args':{'value':1}}", "{}");
+	send_request("ovos.tools.invoke", "{'name':'behave','args':{'value':2}}", "{}");
+	expect_part(wait_for("ovos.tools.invoke.response"), "'code':'cooldown','retry_after_s':");
+	expect_part(wait_for("ovos.tools.invoke.response"), "'result':{'result':1}");
+	expect_part(ask_for("ovos.tools.invoke", "{'name':'behave','args':{'value':3}}"),
+		"RuntimeError: Tool is on cooldown: ");
+}
+
+Test(service, gives_back_what_a_large_call_has_taken)
+{
+	char *data = malloc(100000);
+
+	start_with(NULL);
+	memset(data, ' ', 100000);
+	strcpy(data, "{'name':'root','args':{'x':4");
+	data[strlen(data)] = ' ';
+	strcpy(data + 90000, "}}");
+	ask_for("ovos.tools.invoke", data);
+	ask_for("ovos.tools.invoke", "{'name':'root','args':{'x':4}}");
+	for (struct invocation *spare = service->spare; spare; spare = NULL)
+		cr_expect_lt(((struct runner_call *)spare)->arguments.capacity, 90000);
+	free(data);
+}
+
+Test(service, tells_no_more_of_a_result_in_an_event_than_in_the_answer)
+{
+	const char *completed;
+
+	start_with("{\"toolboxd\":{\"result_max_chars\":100,\"events\":{\"calls\":true,"
+		   "\"results\":true}}}");
+	expect_part(ask_for("ovos.tools.invoke", "{'name':'long_text','args':{'size':5000}}"),
+		"'truncated':true");
+	expect_part(wait_for("ovos.tools.call.started"), "'name':'long_text'");
+	completed = wait_for("ovos.tools.call.completed");
+	expect_part(completed, "'truncated':true");
+	cr_expect_lt(strlen(completed), 1000);
+}
+
+Test(service, lets_so_many_wait_for_a_reload)
+{
+	start_with("{\"toolboxd\":{\"limits\":{\"in_flight\":2}}}");
+	ask_for("ovos.tools.status", "{}");
+	for (int i = 0; i < 5; i++)
+		send_request("ovos.tools.reload", "{}", "{}");
+	for (int i = 0; i < 3; i++)
+		expect_part(wait_for("ovos.tools.reload.response"),
+			"{'error':'RuntimeError: The service is busy: 2 requests wait for a "
+			"reload',"
+			"'code':'busy'}");
+	for (int i = 0; i < 2; i++)
+		expect_part(wait_for("ovos.tools.reload.response"), "'loaded':['bad','libm']");
+	cr_expect_eq(service->n_waiting, 0);
+	expect_part(ask_for("ovos.tools.reload", "{}"), "'total_tools':4");
+}
+
+Test(service, tells_once_what_a_reload_has_changed)
+{
+	start_with(NULL);
+	ask_for("ovos.tools.reload", "{}");
+	cr_expect_eq(n_unseen("ovos.tools.changed"), 0, "nothing has");
+	write_box("more.json", LIBM);
+	expect_part(ask_for("ovos.tools.reload", "{}"), "'total_tools':5");
+	expect_part(wait_for("ovos.tools.changed"), "{'loaded':['bad','libm','more'],'total_tools':"
+						    "5,'added':['more/root'],'removed':[],"
+						    "'changed':[]}");
+	expect_part(ask_for("ovos.tools.invoke", "{'name':'root'}"), "'code':'ambiguous_tool'");
+}
+
+Test(service, ends_calls_where_they_began)
+{
+	start_with(NULL);
+	ask_for("ovos.tools.status", "{}");
+	send_request("ovos.tools.invoke", "{'name':'hang','timeout_ms':400}", "{}");
+	write_box("bad.json", LIBM);
+	expect_part(ask_for("ovos.tools.reload", "{}"), "'loaded':['bad','libm']");
+	cr_expect_eq(service->n_retired, 1);
+	expect_part(wait_for("ovos.tools.invoke.response"), "'code':'timeout'");
+	ask_for("ovos.tools.status", "{}");
+	cr_expect_eq(service->n_retired, 0);
+}
+
+/* A file may be called anything; a frame that is not UTF-8 is relayed by no bus. */
+Test(service, tells_of_files_whose_names_are_not_utf8)
+{
+	write_box("caf\xe9.json", "{");
+	write_box("b\xe9.json",
+		"{'toolbox_id':'b','kind':'native','library':'libm.so.6','tools':[{'name':'sine',"
+		"'native':{'symbol':'sin','parameters':[{'name':'x','type':'f64'}],"
+		"'returns':{'type':'f64'}}}]}");
+	start_with(NULL);
+	expect_part(ask_for("ovos.tools.status", "{}"), "/b\xef\xbf\xbd.json");
+	expect_part(ask_for("ovos.tools.reload", "{}"), "{'toolbox_id':'caf\xef\xbf\xbd','error':");
+}
