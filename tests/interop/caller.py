@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A caller on the bus that sees every byte: sends messages, finds the answer to its own, counts
-what else came. Each answer is held to the rules that all of them obey: no top-level key but the
-three, data that satisfies the message's schema in schemas/."""
+what else came. Each answer and each broadcast is held to the rules that all of them obey: no top-level
+key but the three, data that satisfies the message's schema in schemas/."""
 import itertools
 import json
 import time
@@ -12,6 +12,9 @@ from websocket_peer import Peer
 
 ANSWER_SECONDS = 15 * SLOWNESS
 ALIVE = "mycroft.toolboxd.is_alive"
+
+# The context of what toolboxd says without being asked.
+OURS = {"source": "toolboxd"}
 
 _serial = itertools.count(1)
 
@@ -60,6 +63,8 @@ class Caller:
 
     def receive(self, seconds=ANSWER_SECONDS):
         message = Message(self.peer.receive(seconds))
+        if message.context == OURS:
+            check_answer(message)
         self.seen.append(message)
         return message
 

@@ -84,7 +84,7 @@ def test_check_finds_what_is_wrong_with_a_toolbox(tmp_path):
 
 @pytest.mark.parametrize("configuration, words", [
     ({"websocket": {"port": 0, "secret_key": "0123456789abcdef"}}, "secret_key"),
-    ({"toolboxd": {"sandbox_max": "compute"}}, "sandbox_max"),
+    ({"toolboxd": {"sandbox_max": "all"}}, "sandbox_max"),
     ({"toolboxd": {"profiles": {"a": {"tool_names": ["add"]}}}}, "profiles"),
 ])
 def test_what_would_change_what_a_call_may_do_and_is_not_built_keeps_it_from_starting(

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What systemd is told (sd_notify(3)): one datagram per state, to the socket named in the
+environment."""
+import socket
+
+import manifests
+import pytest
+from caller import Caller
+from processes import SLOWNESS
+
+
+class Notices:
+    """A notify socket, as systemd has one per service."""
+
+    def __init__(self, address):
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.socket.bind(address)
+        self.socket.settimeout(10 * SLOWNESS)
+
+    def wait_for(self, field):
+        """The first notice with the field, as a dict."""
+        while True:
+            lines = self.socket.recv(4096).decode().splitlines()
+            notice = dict(line.split("=", 1) for line in lines)
+            if field in notice:
+                return notice
+
+
+@pytest.fixture(params=["path", "abstract"])
+def told(request, tmp_path, launch):
+    name = str(tmp_path / "notify") if request.param == "path" else f"@toolboxd-{tmp_path.name}"
+    notices = Notices("\0" + name[1:] if name[0] == "@" else name)
+    folder = tmp_path / "toolbox.d"
+    manifests.answers(folder)
+    service = launch({}, [folder], env={"NOTIFY_SOCKET": name})
+    yield notices, service, folder
+    notices.socket.close()
+
+
+def test_ready_reloading_and_stopping(told):
+    notices, service, folder = told
+    assert notices.wait_for("READY")["READY"] == "1"
+    service.daemon.reload_by_signal()
+    reloading = notices.wait_for("RELOADING")
+    assert reloading["RELOADING"] == "1" and int(reloading["MONOTONIC_USEC"]) > 0
+    assert notices.wait_for("READY")["READY"] == "1"
+    service.daemon.process.terminate()
+    assert notices.wait_for("STOPPING")["STOPPING"] == "1"
+
+
+def test_no_tool_sees_the_socket(told):
+    _, service, _ = told
+    with Caller(service.url) as caller:
+        answer = caller.invoke("environment", {"name": "NOTIFY_SOCKET"})
+        assert answer["result"] == {"result": None}
+
+
+def test_the_watchdog_is_fed_in_time(tmp_path, launch):
+    notices = Notices(str(tmp_path / "notify"))
+    launch({}, env={"NOTIFY_SOCKET": str(tmp_path / "notify"), "WATCHDOG_USEC": "400000"})
+    for _ in range(3):
+        assert notices.wait_for("WATCHDOG")["WATCHDOG"] == "1"
+    notices.socket.close()
