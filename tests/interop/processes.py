@@ -57,6 +57,13 @@ def cpu_ns(pid):
                for task in Path(f"/proc/{pid}/task").iterdir())
 
 
+def resident_kb(pid):
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1])
+    raise AssertionError(f"{pid} has no VmRSS")
+
+
 def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))

@@ -17,14 +17,14 @@ import manifests
 import pytest
 from caller import Caller
 from fake_bus import FakeBus
-from processes import (BUILD, END_SECONDS, SLOWNESS, Daemon, Process, environment, free_port,
-                       is_alive, until)
+from processes import (BUILD, END_SECONDS, SLOWNESS, TOOLBOXD, Daemon, Process, environment,
+                       free_port, is_alive, resident_kb, until)
 from traffic import INVOKE, Traffic
 from websocket_peer import Closed
 
 MISBEHAVING = BUILD / "tests" / "toolboxes" / "toolbox.d"
 ADD_LIBRARY = manifests.SHIPPED / "libtoolbox_math.so"
-IS_SANITIZED = "SAN_OPTIONS" in "".join(os.environ) or BUILD.name != "release"
+IS_SANITIZED = b"__asan_init" in TOOLBOXD.read_bytes()
 
 REPLY_SECONDS = 0.1 * SLOWNESS   # a timeout may be told so much after the deadline
 GONE_SECONDS = 0.2 * SLOWNESS    # a host that is killed is gone so soon
@@ -71,13 +71,6 @@ def kill_hosts(service):
         except ProcessLookupError:
             pass
     return len(hosts)
-
-
-def resident_kb(pid):
-    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith("VmRSS:"):
-            return int(line.split()[1])
-    raise AssertionError(f"{pid} has no VmRSS")
 
 
 def descriptors(pid):
