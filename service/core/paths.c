@@ -3,18 +3,20 @@
 
 #include <errno.h>
 #include <libgen.h>
+#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
-#define HOST_NAME "toolbox-host"
+#define HOST_NAME   "toolbox-host"
+#define LIBRARY_DIR "lib/toolboxd"
 
-/* Put @folder/@name into @ret; whether a program is there. */
-static int find_program(const char *folder, const char *name, char ret[PATH_MAX])
+/* Take @prefix for ours when there is a toolbox-host in @folder below it. */
+static bool try_prefix(const char *prefix, const char *folder, struct paths *paths)
 {
-	if (snprintf(ret, PATH_MAX, "%s/%s", folder, name) >= PATH_MAX)
-		return -ENAMETOOLONG;
-	return access(ret, X_OK) == 0 ? 0 : -ENOENT;
+	if (snprintf(paths->host_program, PATH_MAX, "%s/%s" HOST_NAME, prefix, folder) >= PATH_MAX ||
+		snprintf(paths->library_dir, PATH_MAX, "%s/" LIBRARY_DIR, prefix) >= PATH_MAX)
+		return false;
+	return access(paths->host_program, X_OK) == 0;
 }
 
 int paths_find(struct paths *ret_paths)
@@ -27,8 +29,11 @@ int paths_find(struct paths *ret_paths)
 		return -errno;
 	program[length] = '\0';
 	folder = dirname(program);
-	snprintf(ret_paths->library_dir, PATH_MAX, "%s", TOOLBOXD_LIBRARY_DIR);
-	if (find_program(folder, HOST_NAME, ret_paths->host_program) == 0)
+	if (try_prefix(folder, "", ret_paths))
 		return 0;
-	return find_program(TOOLBOXD_LIBEXEC_DIR, HOST_NAME, ret_paths->host_program);
+	/* program holds its folder now; one up is the prefix. */
+	if (try_prefix(dirname(program), TOOLBOXD_LIBEXEC_DIR "/", ret_paths) ||
+		try_prefix(TOOLBOXD_PREFIX, TOOLBOXD_LIBEXEC_DIR "/", ret_paths))
+		return 0;
+	return -ENOENT;
 }

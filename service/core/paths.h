@@ -3,8 +3,14 @@
 
 #include <limits.h>
 
-/* Where our own files are: beside the running program in a build tree, else where they were
- * installed. */
+/*
+ * Where our own files are, as seen from the program that runs: so an installation can be moved, and
+ * a build tree needs none.
+ *
+ *   beside the program        a build tree: toolbox-host stands there
+ *   PREFIX/bin/toolboxd       PREFIX/libexec/toolbox-host, PREFIX/lib/toolboxd
+ *   anywhere else             the same below the prefix that was configured
+ */
 struct paths {
 	char host_program[PATH_MAX]; /* toolbox-host */
 	char library_dir[PATH_MAX];  /* $PREFIX/lib/toolboxd */
