@@ -72,9 +72,8 @@ static void add_change(struct coercion *coercion, uint32_t index, size_t start)
 		: out->data[start] == '['        ? "array"
 		: strchr("tf", out->data[start]) ? "boolean"
 						 : "number");
-	if (!buffer_terminate(&path) || !buffer_terminate(&message))
-		coercion->rewrite.error = -ENOMEM;
-	else if (schema_report_add(coercion->changes, path.data + skipped, message.data) < 0)
+	if (!buffer_terminate(&path) || !buffer_terminate(&message) ||
+		schema_report_add(coercion->changes, path.data + skipped, message.data) < 0)
 		coercion->rewrite.error = -ENOMEM;
 }
 

@@ -54,8 +54,12 @@ void describe_text(const struct json_tape *tape, uint32_t index, struct buffer *
 	size_t kept = utf8_prefix(text, size, DESCRIBE_POINTS_MAX);
 
 	/* White space between tokens may be a line break; strings hold none. */
-	for (size_t i = 0; i < kept; i++)
-		buffer_append_char(out, (unsigned char)text[i] < 0x20 ? ' ' : text[i]);
+	for (size_t i = 0; i < kept; i++) {
+		if ((unsigned char)text[i] < 0x20)
+			buffer_append_char(out, ' ');
+		else
+			buffer_append_char(out, text[i]);
+	}
 	if (kept < size)
 		buffer_append_string(out, json_type_at(tape, index) == JSON_STRING ? "…\"" : "…");
 }
@@ -388,4 +392,15 @@ void describe_parameters(const struct node *node, struct buffer *out)
 		}
 		buffer_append_string(out, property->is_required ? "required)" : "optional)");
 	}
+}
+
+void describe_alternatives(const struct node_applicator *applicator, struct buffer *out)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	describe_branches(applicator, " or ", 0, &text);
+	if (buffer_status(&text) < 0)
+		out->error = buffer_status(&text);
+	else
+		buffer_append(out, text.data ? text.data : "", text.size);
 }

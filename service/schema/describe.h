@@ -30,6 +30,9 @@ static inline bool describe_takes_all(const struct node *node)
 /* What satisfies @node, with its article. */
 void describe_node(const struct node *node, struct buffer *out);
 
+/* What satisfies one of the branches of @applicator. */
+void describe_alternatives(const struct node_applicator *applicator, struct buffer *out);
+
 /* The value at @index of @tape with the name of its type. */
 void describe_value(const struct json_tape *tape, uint32_t index, struct buffer *out);
 

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "schema/metaschemas.h"
-#include "schema/uri.h"
 
 #define URI_2020_12  "https://json-schema.org/draft/2020-12/schema"
 #define URI_07       "http://json-schema.org/draft-07/schema"
@@ -43,21 +42,6 @@ const char *dialect_metaschema(const char *uri, size_t uri_size, size_t *ret_siz
 static bool is_uri(const struct buffer *uri, const char *wanted)
 {
 	return uri->size == strlen(wanted) && memcmp(uri->data, wanted, uri->size) == 0;
-}
-
-/* The registered document called @uri, or NULL. */
-static const struct schema_resource *find_registered(
-	const struct library *library, const struct buffer *uri)
-{
-	for (size_t i = 0; i < library->options->n_resources; i++) {
-		const struct schema_resource *known = &library->options->resources[i];
-
-		if (uri_fragment(known->uri, strlen(known->uri)) == uri->size &&
-			memcmp(known->uri, uri->data, uri->size) == 0 &&
-			json_type_at(known->tape, known->root) == JSON_OBJECT)
-			return known;
-	}
-	return NULL;
 }
 
 /* The vocabularies that the object at @map of @tape, a `$vocabulary`, switches on. Returns false,
@@ -143,8 +127,8 @@ int dialect_find(struct library *library, const struct source *source, uint32_t 
 			ret_dialect->vocabularies = masked ? masked : VOCABULARY_ALL;
 			return 0;
 		}
-		known = find_registered(library, &uri);
-		if (!known)
+		known = library_find_registered(library, uri.data, uri.size);
+		if (!known || json_type_at(known->tape, known->root) != JSON_OBJECT)
 			break;
 		r = follow_metaschema(library, source, token, known, &masked, &uri);
 	}

@@ -72,13 +72,14 @@ static void hint_at_value(
 	}
 }
 
-void explain_mismatch(struct explanation *explanation, const struct node *node, uint32_t index)
+void explain_wanted(struct explanation *explanation, const struct node *node, struct buffer *wanted,
+	uint32_t index)
 {
 	const struct json_tape *tape = explanation->context->tape;
 	cleanup(buffer_deinit) struct buffer message = {0};
 
-	buffer_append_string(&message, "must be ");
-	describe_node(node, &message);
+	buffer_terminate(wanted);
+	buffer_printf(&message, "must be %s", wanted->data ? wanted->data : "");
 	if (explanation->or_null == index)
 		buffer_append_string(&message, " or null");
 	buffer_append_string(&message, ", not ");
@@ -86,6 +87,15 @@ void explain_mismatch(struct explanation *explanation, const struct node *node, 
 	hint_at_quotes(tape, node, index, &message);
 	hint_at_value(tape, node, index, &message);
 	findings_add(&explanation->findings, index, &message);
+}
+
+static void explain_mismatch(
+	struct explanation *explanation, const struct node *node, uint32_t index)
+{
+	cleanup(buffer_deinit) struct buffer wanted = {0};
+
+	describe_node(node, &wanted);
+	explain_wanted(explanation, node, &wanted, index);
 }
 
 void explain_add(struct explanation *explanation, uint32_t index, const char *format, ...)
@@ -175,7 +185,8 @@ static void explain_array(
 	uint32_t at = 0;
 
 	explain_size(explanation, index, array->items_min, array->items_max, "element", "elements");
-	for (uint32_t i = json_first(tape, index); i < json_end(tape, index);
+	for (uint32_t i = json_first(tape, index);
+		i < json_end(tape, index) && !explanation->findings.is_full;
 		i = json_next(tape, i), at++) {
 		if (at < array->n_prefix)
 			explain_node(explanation, array->prefix[at], i);

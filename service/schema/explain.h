@@ -24,8 +24,10 @@ void explain_node(struct explanation *explanation, const struct node *node, uint
 void explain_add(struct explanation *explanation, uint32_t index, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Add "must be …, not …" for the value at @index and what @node wants. */
-void explain_mismatch(struct explanation *explanation, const struct node *node, uint32_t index);
+/* Add "must be WANTED, not …" for the value at @index, with what may help where it is looked at
+ * with what @node takes. */
+void explain_wanted(struct explanation *explanation, const struct node *node, struct buffer *wanted,
+	uint32_t index);
 
 /* Find why the value at @index satisfies none of the branches of @applicator of @node. (In
  * union.c.) */

@@ -141,7 +141,8 @@ static void explain_members(
 {
 	const struct json_tape *tape = explanation->context->tape;
 
-	for (uint32_t key = json_first(tape, index); key < json_end(tape, index);
+	for (uint32_t key = json_first(tape, index);
+		key < json_end(tape, index) && !explanation->findings.is_full;
 		key = json_next_key(tape, key)) {
 		uint32_t place = validate_find_key(explanation->context, &object->names, key, 0);
 		const struct node *node = place != KEY_NONE ? object->properties[place].node : NULL;

@@ -89,7 +89,8 @@ static int add_anchor(
 		return -ENOMEM;
 	memcpy(key, uri, uri_size);
 	key[uri_size] = '#';
-	memcpy(key + uri_size + 1, name, size);
+	if (size > 0)
+		memcpy(key + uri_size + 1, name, size);
 	anchors[library->n_anchors] = (struct anchor){
 		key + uri_size + 1, {walk->source, schema, walk->resource}, is_dynamic};
 	r = map_add(&library->by_anchor, key, uri_size + 1 + size, library->n_anchors);

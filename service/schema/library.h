@@ -67,6 +67,10 @@ int library_refuse(struct library *library, const struct source *source, uint32_
 int library_add(struct library *library, const char *uri, const struct json_tape *tape,
 	uint32_t root, struct place *ret_place);
 
+/* The registered document called @uri, or NULL. (In reference.c, as what follows.) */
+const struct schema_resource *library_find_registered(
+	const struct library *library, const char *uri, size_t size);
+
 /* Where the reference that is the string at @token of @source leads, taken from @resource.
  * @ret_anchor (may be NULL) gets the index of the anchor that it names, or MAP_NONE. 0,
  * SCHEMA_E_REFUSED with the error filled, or -ENOMEM. */

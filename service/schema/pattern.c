@@ -12,8 +12,8 @@
 
 /* What a match may use beside its steps. */
 #define PATTERN_HEAP_KIB        16384
-#define PATTERN_JIT_STACK_FIRST (32 * 1024)
-#define PATTERN_JIT_STACK_MAX   (512 * 1024)
+#define PATTERN_JIT_STACK_FIRST ((size_t)32 * 1024)
+#define PATTERN_JIT_STACK_MAX   ((size_t)512 * 1024)
 
 /* Room for what PCRE2 says of a pattern. */
 #define PCRE2_MESSAGE_BYTES 256

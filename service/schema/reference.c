@@ -15,38 +15,39 @@
  *          built-in metaschema, which is added then
  */
 
+const struct schema_resource *library_find_registered(
+	const struct library *library, const char *uri, size_t size)
+{
+	for (size_t i = 0; i < library->options->n_resources; i++) {
+		const struct schema_resource *known = &library->options->resources[i];
+
+		if (size > 0 && uri_fragment(known->uri, strlen(known->uri)) == size &&
+			memcmp(known->uri, uri, size) == 0)
+			return known;
+	}
+	return NULL;
+}
+
 /* Add the document called @uri from what was registered or is built in. */
 static int add_known(struct library *library, const struct buffer *uri, struct place *ret_place)
 {
-	const struct schema_options *options = library->options;
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	const struct schema_resource *known =
+		library_find_registered(library, uri->data, uri->size);
+	const char *copy = arena_copy(library->arena, uri->data, uri->size);
 	const char *text;
 	size_t size;
 	int r;
 
-	for (size_t i = 0; i < options->n_resources; i++) {
-		const struct schema_resource *known = &options->resources[i];
-
-		if (uri_fragment(known->uri, strlen(known->uri)) == uri->size &&
-			memcmp(known->uri, uri->data, uri->size) == 0) {
-			const char *copy = arena_copy(library->arena, uri->data, uri->size);
-
-			if (!copy)
-				return -ENOMEM;
-			return library_add(library, copy, known->tape, known->root, ret_place);
-		}
-	}
+	if (!copy)
+		return -ENOMEM;
+	if (known)
+		return library_add(library, copy, known->tape, known->root, ret_place);
 	text = dialect_metaschema(uri->data, uri->size, &size);
 	if (!text)
 		return -ENOENT;
 	r = json_tape_read(&tape, text, size, JSON_DEPTH_DEFAULT, NULL);
-	if (r != 0)
-		return r < 0 ? r : -ENOENT;
-	{
-		const char *copy = arena_copy(library->arena, uri->data, uri->size);
-
-		return copy ? library_add(library, copy, &tape, 0, ret_place) : -ENOMEM;
-	}
+	return r == 0 ? library_add(library, copy, &tape, 0, ret_place) : r;
 }
 
 /* The root of the resource called @uri. 0, -ENOENT, SCHEMA_E_REFUSED, -ENOMEM. */
@@ -61,6 +62,22 @@ static int find_resource(struct library *library, const struct buffer *uri, stru
 	return 0;
 }
 
+/* One token of a JSON Pointer (RFC 6901 section 4) without its ~ escapes. */
+static void decode_pointer(const char *bytes, size_t size, struct buffer *out)
+{
+	for (size_t i = 0; i < size; i++) {
+		char c = bytes[i];
+
+		if (c == '~' && i + 1 < size && (bytes[i + 1] == '0' || bytes[i + 1] == '1')) {
+			i++;
+			c = '~';
+			if (bytes[i] == '1')
+				c = '/';
+		}
+		buffer_append_char(out, c);
+	}
+}
+
 /* The child of @container that one token of a JSON Pointer (RFC 6901, still with its ~ escapes)
  * names, or JSON_NONE. */
 static uint32_t find_child(
@@ -71,15 +88,7 @@ static uint32_t find_child(
 	uint32_t index = 0;
 
 	if (json_type_at(tape, container) == JSON_OBJECT) {
-		for (size_t i = 0; i < size; i++) {
-			bool is_escape = bytes[i] == '~' && i + 1 < size &&
-					 (bytes[i + 1] == '0' || bytes[i + 1] == '1');
-
-			if (is_escape)
-				i++;
-			buffer_append_char(
-				&key, is_escape ? (bytes[i] == '0' ? '~' : '/') : bytes[i]);
-		}
+		decode_pointer(bytes, size, &key);
 		if (buffer_status(&key) < 0)
 			return JSON_NONE;
 		return json_find_sized(tape, container, key.data ? key.data : "", key.size);

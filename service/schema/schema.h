@@ -16,6 +16,7 @@
  *   tape of an instance ──schema_validate──▶ yes or no, nothing allocated, no paths built
  *                       ──schema_explain───▶ what is wrong, in words (only after a no)
  *                       ──schema_fill──────▶ the instance's text with its defaults in place
+ *                       ──schema_coerce────▶ the same with "25" taken as 25 (only after a no)
  *
  * Dialects: draft 2020-12 (the default) and draft-07, by `$schema`; another is refused by name.
  */

@@ -35,9 +35,11 @@ static bool is_letter_or_digit(char c)
 /* An escape at the backslash: \d, \w, or a character that means itself, in @ret_char then. */
 static bool read_escape(struct reader *reader, struct shape_item *item, int *ret_char)
 {
-	char c = reader->end - reader->at >= 2 ? reader->at[1] : '\0';
+	char c = '\0';
 
 	*ret_char = -1;
+	if (reader->end - reader->at >= 2)
+		c = reader->at[1];
 	reader->at += 2;
 	if (c == 'd' || c == 'w')
 		add_range(item, '0', '9');
@@ -129,9 +131,12 @@ static bool read_braces(struct reader *reader, struct shape_item *item)
 
 static bool read_quantifier(struct reader *reader, struct shape_item *item)
 {
-	char c = reader->at < reader->end ? *reader->at : '\0';
+	char c;
 
 	item->min = item->max = 1;
+	if (reader->at == reader->end)
+		return true;
+	c = *reader->at;
 	if (c != '*' && c != '+' && c != '?' && c != '{')
 		return true;
 	reader->at++;

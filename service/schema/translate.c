@@ -51,7 +51,9 @@ static bool refuse(struct translation *t, const char *why)
 /* The byte @offset behind the place of the translation, or 0 behind its end. */
 static char peek(const struct translation *t, size_t offset)
 {
-	return (size_t)(t->end - t->at) > offset ? t->at[offset] : '\0';
+	if ((size_t)(t->end - t->at) > offset)
+		return t->at[offset];
+	return '\0';
 }
 
 static bool is_digit(char c)

@@ -135,7 +135,7 @@ void explain_union(struct explanation *explanation, const struct node *node,
 	const struct node_applicator *applicator, uint32_t index)
 {
 	struct branches branches = find_branches(explanation->context->tape, applicator, index);
-	struct node alternatives = *node;
+	cleanup(buffer_deinit) struct buffer wanted = {0};
 
 	if (branches.count == 1) {
 		uint32_t or_null = explanation->or_null;
@@ -148,8 +148,6 @@ void explain_union(struct explanation *explanation, const struct node *node,
 	}
 	if (branches.count > 1 && explain_tagged(explanation, &branches, index))
 		return;
-	alternatives.values = NULL;
-	alternatives.declared = NODE_ANY;
-	alternatives.applicators = (struct node_applicator *)(uintptr_t)applicator;
-	explain_mismatch(explanation, &alternatives, index);
+	describe_alternatives(applicator, &wanted);
+	explain_wanted(explanation, node, &wanted, index);
 }
