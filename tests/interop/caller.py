@@ -11,6 +11,7 @@ from processes import SLOWNESS
 from websocket_peer import Peer
 
 ANSWER_SECONDS = 15 * SLOWNESS
+SETTLE_SECONDS = 5 * SLOWNESS
 ALIVE = "mycroft.toolboxd.is_alive"
 
 # The context of what toolboxd says without being asked.
@@ -98,16 +99,10 @@ class Caller:
     def settle(self):
         """Everything that came until the service has answered a question put now: it reads and
         answers in order, so what it had to say to earlier messages stands before."""
-        self.call(ALIVE)
+        self.call(ALIVE, seconds=SETTLE_SECONDS)
         seen, self.seen = self.seen, []
         return [message for message in seen if message.type != ALIVE
                 and message.type != ALIVE + ".response"]
-
-    def wait_for_echo(self):
-        """Send a message that is nobody's, and see it come back."""
-        mark = self.send("somebody.listening")
-        self.wait_for(lambda message: message.context.get("mark") == mark, 1)
-        self.seen = []
 
     def answers_of(self, text, topic):
         """Send a frame as it is; every message on the topic until the service has settled."""

@@ -52,18 +52,21 @@ class Service:
 
     def forget_who_left(self):
         """When a client of ovos-messagebus closes, the next message may fail in the middle of the
-        bus's broadcast, and cost its sender the connection. A sender of our own takes that on
-        itself, until two messages in a row have come back."""
+        bus's broadcast, and cost its sender the connection. A caller of our own takes that on
+        itself, until it was answered twice in a row: then the bus has forgotten who left, and the
+        daemon is there."""
         if not self.bus:
             return
-        passed = 0
-        while passed < 2:
+        answered = 0
+        while answered < 2:
             try:
                 self.sponge = self.sponge or Caller(self.url)
-                self.sponge.wait_for_echo()
-                passed += 1
+                self.sponge.settle()
+                answered += 1
+            except TimeoutError:
+                answered = 0
             except (Closed, OSError):
-                self.sponge, passed = None, 0
+                self.sponge, answered = None, 0
 
     def end(self):
         try:
