@@ -2,6 +2,7 @@
 #include "registry/catalogue.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -398,6 +399,7 @@ size_t catalogue_suggest(const struct catalogue *catalogue, const char *name, si
 	const char *ret_names[CATALOGUE_SUGGESTIONS_MAX])
 {
 	struct suggestion best[CATALOGUE_SUGGESTIONS_MAX];
+	unsigned int than = UINT_MAX; /* of the farthest, once there is no room for more */
 	size_t n_best = 0;
 
 	for (size_t i = 0; i < catalogue->n_tools; i++) {
@@ -406,8 +408,11 @@ size_t catalogue_suggest(const struct catalogue *catalogue, const char *name, si
 
 		if (toolbox_id && compare_id(tool->toolbox->id, toolbox_id, toolbox_id_size) != 0)
 			continue;
-		if (text_is_near(name, name_size, tool->name, strlen(tool->name), &one.distance))
+		if (text_is_nearer(
+			    name, name_size, tool->name, strlen(tool->name), than, &one.distance))
 			n_best = put_suggestion(best, n_best, one);
+		if (n_best == CATALOGUE_SUGGESTIONS_MAX)
+			than = best[n_best - 1].distance;
 	}
 	for (size_t i = 0; i < n_best; i++)
 		ret_names[i] = best[i].name;

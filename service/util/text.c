@@ -2,10 +2,14 @@
 #include "util/text.h"
 
 #include <ctype.h>
+#include <limits.h>
 
 /* A part that is contained is worth as much as this many typing mistakes. */
 #define CONTAINED_DISTANCE 2
-#define CONTAINED_BYTES	   3
+#define CONTAINED_BYTES    3
+
+/* Bytes are told apart by their last six bits, which is enough for names. */
+#define BAGS 64
 
 static unsigned int min3(unsigned int a, unsigned int b, unsigned int c)
 {
@@ -19,32 +23,80 @@ static int lower(char c)
 	return tolower((unsigned char)c);
 }
 
+static void lower_all(const char *text, size_t size, unsigned char *ret)
+{
+	for (size_t i = 0; i < size; i++)
+		ret[i] = (unsigned char)lower(text[i]);
+}
+
+/* The least that two texts can be apart by which bytes they hold, in whatever order: most pairs of
+ * names need no closer look. */
+static unsigned int least_distance(
+	const unsigned char *a, size_t a_size, const unsigned char *b, size_t b_size)
+{
+	int counts[BAGS] = {0};
+	unsigned int more = 0;
+	unsigned int less = 0;
+
+	for (size_t i = 0; i < a_size; i++)
+		counts[a[i] % BAGS]++;
+	for (size_t i = 0; i < b_size; i++)
+		counts[b[i] % BAGS]--;
+	for (size_t i = 0; i < BAGS; i++) {
+		more += counts[i] > 0 ? (unsigned int)counts[i] : 0;
+		less += counts[i] < 0 ? (unsigned int)-counts[i] : 0;
+	}
+	return more > less ? more : less;
+}
+
+/* Fill @row for the byte @i (from 1) of @a, from the two rows above it; its least value. */
+static unsigned int fill_row(unsigned int rows[3][TEXT_NAME_BYTES + 1], size_t i,
+	const unsigned char *a, const unsigned char *b, size_t b_size)
+{
+	unsigned int *row = rows[i % 3];
+	const unsigned int *last = rows[(i + 2) % 3];
+	const unsigned int *before = rows[(i + 1) % 3];
+	unsigned int least = row[0] = (unsigned int)i;
+
+	for (size_t j = 1; j <= b_size; j++) {
+		unsigned int cost = a[i - 1] != b[j - 1];
+
+		row[j] = min3(last[j] + 1, row[j - 1] + 1, last[j - 1] + cost);
+		if (cost && i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+			before[j - 2] + 1 < row[j])
+			row[j] = before[j - 2] + 1;
+		if (row[j] < least)
+			least = row[j];
+	}
+	return least;
+}
+
 unsigned int text_distance(
 	const char *a, size_t a_size, const char *b, size_t b_size, unsigned int most)
 {
 	/* Three rows of the classic table: two back (for swaps), the last, the current one. */
 	unsigned int rows[3][TEXT_NAME_BYTES + 1];
+	unsigned char a_lower[TEXT_NAME_BYTES];
+	unsigned char b_lower[TEXT_NAME_BYTES];
+	unsigned int last_least = 0;
 
 	if (a_size > TEXT_NAME_BYTES || b_size > TEXT_NAME_BYTES)
 		return most + 1;
 	if ((a_size > b_size ? a_size - b_size : b_size - a_size) > most)
 		return most + 1;
+	lower_all(a, a_size, a_lower);
+	lower_all(b, b_size, b_lower);
+	if (least_distance(a_lower, a_size, b_lower, b_size) > most)
+		return most + 1;
 	for (size_t j = 0; j <= b_size; j++)
 		rows[0][j] = (unsigned int)j;
 	for (size_t i = 1; i <= a_size; i++) {
-		unsigned int *row = rows[i % 3];
-		const unsigned int *last = rows[(i + 2) % 3];
-		const unsigned int *before = rows[(i + 1) % 3];
+		unsigned int least = fill_row(rows, i, a_lower, b_lower, b_size);
 
-		row[0] = (unsigned int)i;
-		for (size_t j = 1; j <= b_size; j++) {
-			unsigned int cost = lower(a[i - 1]) != lower(b[j - 1]);
-
-			row[j] = min3(last[j] + 1, row[j - 1] + 1, last[j - 1] + cost);
-			if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) &&
-				lower(a[i - 2]) == lower(b[j - 1]) && before[j - 2] + 1 < row[j])
-				row[j] = before[j - 2] + 1;
-		}
+		/* Every way to the end goes through one of two rows on end. */
+		if (least > most && last_least > most)
+			return most + 1;
+		last_least = least;
 	}
 	return rows[a_size % 3][b_size] <= most ? rows[a_size % 3][b_size] : most + 1;
 }
@@ -67,22 +119,30 @@ static bool contains(const char *whole, size_t whole_size, const char *part, siz
 	return false;
 }
 
-bool text_is_near(const char *name, size_t name_size, const char *candidate, size_t candidate_size,
-	unsigned int *ret_distance)
+bool text_is_nearer(const char *name, size_t name_size, const char *candidate,
+	size_t candidate_size, unsigned int than, unsigned int *ret_distance)
 {
 	size_t longer = name_size > candidate_size ? name_size : candidate_size;
 	unsigned int most = (unsigned int)(longer / 3);
 	unsigned int distance;
 
-	if (longer > TEXT_NAME_BYTES)
+	if (longer > TEXT_NAME_BYTES || than == 0)
 		return false;
+	if (most >= than)
+		most = than - 1;
 	distance = text_distance(name, name_size, candidate, candidate_size, most);
-	if (distance > most) {
-		if (!contains(name, name_size, candidate, candidate_size) &&
-			!contains(candidate, candidate_size, name, name_size))
-			return false;
-		distance = CONTAINED_DISTANCE;
-	}
+	if (distance > most && than > CONTAINED_DISTANCE &&
+		(contains(name, name_size, candidate, candidate_size) ||
+			contains(candidate, candidate_size, name, name_size)))
+		distance = most = CONTAINED_DISTANCE;
+	if (distance > most)
+		return false;
 	*ret_distance = distance;
 	return true;
+}
+
+bool text_is_near(const char *name, size_t name_size, const char *candidate, size_t candidate_size,
+	unsigned int *ret_distance)
+{
+	return text_is_nearer(name, name_size, candidate, candidate_size, UINT_MAX, ret_distance);
 }

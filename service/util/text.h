@@ -18,3 +18,8 @@ unsigned int text_distance(
  * differ; a name that contains the other (3 bytes and more) is near as well. */
 bool text_is_near(const char *name, size_t name_size, const char *candidate, size_t candidate_size,
 	unsigned int *ret_distance);
+
+/* As text_is_near, for whoever has found something at the distance @than already: only what is
+ * nearer counts, which costs less the nearer that is. */
+bool text_is_nearer(const char *name, size_t name_size, const char *candidate,
+	size_t candidate_size, unsigned int than, unsigned int *ret_distance);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "util/text.h"
@@ -75,4 +76,44 @@ Test(text, offers_a_name_that_contains_the_other)
 	cr_assert_eq(d, 2);
 	cr_assert(is_near("get_weather_forecast", "Weather", &d));
 	cr_assert_not(is_near("et", "get_weather_forecast", &d), "two bytes are in everything");
+}
+
+/* Of all texts of up to three letters, with what is asked for and one less. */
+Test(text, tells_the_same_distance_however_much_is_asked_for)
+{
+	static const char letters[] = "abc";
+	char texts[39][4];
+	size_t n_texts = 0;
+
+	for (size_t i = 0; i < 3; i++) {
+		snprintf(texts[n_texts++], 4, "%c", letters[i]);
+		for (size_t j = 0; j < 3; j++) {
+			snprintf(texts[n_texts++], 4, "%c%c", letters[i], letters[j]);
+			for (size_t k = 0; k < 3; k++)
+				snprintf(texts[n_texts++], 4, "%c%c%c", letters[i], letters[j],
+					letters[k]);
+		}
+	}
+	for (size_t i = 0; i < n_texts; i++)
+		for (size_t j = 0; j < n_texts; j++) {
+			unsigned int whole = distance(texts[i], texts[j], 9);
+
+			cr_assert_eq(distance(texts[j], texts[i], 9), whole);
+			cr_assert_eq(distance(texts[i], texts[j], whole), whole);
+			cr_assert_eq(whole == 0, i == j);
+			if (whole > 0)
+				cr_assert_eq(distance(texts[i], texts[j], whole - 1), whole);
+		}
+}
+
+Test(text, may_be_asked_for_what_is_nearer_only)
+{
+	unsigned int d = 99;
+
+	cr_assert(text_is_nearer("multipyl", 8, "multiply", 8, 2, &d));
+	cr_assert_eq(d, 1);
+	cr_assert_not(text_is_nearer("multipyl", 8, "multiply", 8, 1, &d));
+	cr_assert_not(text_is_nearer("multiply", 8, "multiply", 8, 0, &d));
+	cr_assert(text_is_nearer("get", 3, "get_the_weather", 15, 3, &d), "as a part of it");
+	cr_assert_not(text_is_nearer("get", 3, "get_the_weather", 15, 2, &d));
 }
