@@ -133,6 +133,14 @@ static void end_calls(struct service *service)
 		runner_end_all(service->retired[i], "the service is stopping");
 }
 
+/* Whether everybody has been answered, those who wait for a reload or for the first catalogue, too,
+ * and nothing is left to send. */
+static bool is_drained(const struct service *service)
+{
+	return service->n_in_flight + service->n_waiting + service->n_deferred == 0 &&
+	       bus_queued_bytes(service->bus) == 0;
+}
+
 /* Stop once everything is answered and said, or patience is at its end. */
 static void drain(void *data)
 {
@@ -141,8 +149,7 @@ static void drain(void *data)
 
 	if (service->n_in_flight > 0 && now_ms >= service->stop_calls_ms)
 		end_calls(service);
-	if ((service->n_in_flight == 0 && bus_queued_bytes(service->bus) == 0) ||
-		now_ms >= service->stop_calls_ms + FLUSH_MS)
+	if (is_drained(service) || now_ms >= service->stop_calls_ms + FLUSH_MS)
 		loop_stop(service->loop);
 	else
 		loop_timer_arm(&service->drain, DRAIN_STEP_MS);
