@@ -8,6 +8,7 @@
 #include "bus/address.h"
 #include "json/reader.h"
 #include "policy/approval.h"
+#include "registry/toolbox_sandbox.h"
 #include "util/buffer.h"
 #include "util/log.h"
 
@@ -23,7 +24,8 @@
  * A broken file is logged and skipped. A wrong value is reported with its file and path: the
  * default stands in and the daemon runs, but --check fails. What decides which calls are allowed is
  * not guessed at: a key of a feature that is not built, or a wrong value of tools_enabled,
- * tools_disabled, approval.mode or toolboxes.<id>.enabled, keeps the daemon from starting.
+ * tools_disabled, approval.mode, sandbox_max, or of enabled or sandbox in toolboxes.<id>, keeps the
+ * daemon from starting.
  *
  * A bus that the environment or a flag names takes the place of the whole `websocket` section.
  */
@@ -59,6 +61,8 @@ struct config_limits {
 struct config_toolbox {
 	char *toolbox_id;
 	bool is_enabled;
+	struct toolbox_sandbox sandbox; /* what it says in place of the manifest */
+	uint64_t digest;                /* of that as JSON text; 0: it says nothing */
 };
 
 struct config {
@@ -71,6 +75,7 @@ struct config {
 	struct config_list approval_allow;
 	uint64_t approval_timeout_ms;
 	uint32_t result_max_chars;
+	enum sandbox_class sandbox_max; /* the widest that a toolbox may have */
 	uint64_t timeout_ms;
 	uint64_t start_timeout_ms;
 	uint64_t idle_s;
@@ -109,7 +114,7 @@ typedef void (*config_report_function)(void *data, enum config_severity severity
 
 enum config_status {
 	CONFIG_E_REFUSED = 1, /* the daemon must not start with it; the report said why */
-	CONFIG_E_USAGE,	      /* a flag has a value that cannot be used; the report said which */
+	CONFIG_E_USAGE,       /* a flag has a value that cannot be used; the report said which */
 };
 
 /*
@@ -119,11 +124,16 @@ enum config_status {
 int config_read(const struct config_flags *flags, config_report_function report, void *data,
 	struct config *ret_config);
 
-/* Read only where the bus is: what a client of it needs, whatever else is wrong. As config_read(). */
+/* Read only where the bus is: what a client of it needs, whatever else is wrong. As config_read().
+ */
 int config_read_bus(const struct config_flags *flags, config_report_function report, void *data,
 	struct bus_address *ret_address);
 
 void config_deinit(struct config *config);
+
+/* `toolboxes.<id>`, or NULL. */
+const struct config_toolbox *config_toolbox_find(
+	const struct config *config, const char *toolbox_id);
 
 /* Whether `toolboxes.<id>.enabled` is true (the default). */
 bool config_toolbox_is_enabled(const struct config *config, const char *toolbox_id);

@@ -221,18 +221,6 @@ void config_value_read_unsupported_unless_empty(struct config_reader *reader,
 		config_value_refuse(reader, value);
 }
 
-void config_value_read_sandbox_max(struct config_reader *reader,
-	const struct config_setting *setting, uint32_t value, void *member)
-{
-	(void)setting;
-	(void)member;
-	if (value == JSON_NONE)
-		return;
-	if (json_type_at(&reader->tape, value) != JSON_STRING ||
-		!json_string_equals(&reader->tape, value, "none", strlen("none")))
-		config_value_refuse(reader, value);
-}
-
 void config_value_read_nothing(struct config_reader *reader, const struct config_setting *setting,
 	uint32_t value, void *member)
 {

@@ -54,10 +54,6 @@ void config_value_read_unsupported(struct config_reader *reader,
 void config_value_read_unsupported_unless_empty(struct config_reader *reader,
 	const struct config_setting *setting, uint32_t value, void *member);
 
-/* The same for `sandbox_max`: "none" allows every class, as having no bound does. */
-void config_value_read_sandbox_max(struct config_reader *reader,
-	const struct config_setting *setting, uint32_t value, void *member);
-
 /* A key that belongs to one that is not supported, and means nothing without it. */
 void config_value_read_nothing(struct config_reader *reader, const struct config_setting *setting,
 	uint32_t value, void *member);

@@ -74,8 +74,19 @@ static int find_previous(struct loader *loader)
 	return 0;
 }
 
+/* What the configuration says of the toolbox, or NULL. */
+static const struct config_toolbox *settings_of(
+	const struct loader *loader, const struct toolbox *toolbox)
+{
+	return config_toolbox_find(loader->options.config, toolbox->id);
+}
+
 static bool is_unchanged(struct loader *loader, struct toolbox *toolbox)
 {
+	const struct config_toolbox *settings = settings_of(loader, toolbox);
+
+	if (toolbox->settings != (settings ? settings->digest : 0))
+		return false;
 	if (!manifest_is_unchanged(toolbox))
 		return false;
 	/* Of the many toolboxes over one library, the first one in a row looks for all. */
@@ -125,6 +136,40 @@ static bool offers_any(const struct loader *loader, const struct toolbox *toolbo
 	return false;
 }
 
+static bool is_too_wide(const struct loader *loader, const struct toolbox *toolbox)
+{
+	return toolbox->sandbox.class > loader->options.config->sandbox_max;
+}
+
+static void refuse_too_wide(struct job *job)
+{
+	const struct config *config = job->loader->options.config;
+	char text[192];
+
+	if (!job->toolbox || !is_too_wide(job->loader, job->toolbox))
+		return;
+	snprintf(text, sizeof(text),
+		"the sandbox class \"%s\" is wider than \"%s\", the widest that "
+		"toolboxd.sandbox_max of the configuration allows",
+		sandbox_class_name(job->toolbox->sandbox.class),
+		sandbox_class_name(config->sandbox_max));
+	fail(job, "/sandbox/class", text);
+}
+
+/* Let the configuration have its way with a toolbox that is ours alone yet. 0 or -ENOMEM. */
+static int apply_settings(struct job *job)
+{
+	struct toolbox *toolbox = job->toolbox;
+	const struct config_toolbox *settings = settings_of(job->loader, toolbox);
+	int r;
+
+	if (!settings || settings->digest == 0)
+		return 0;
+	toolbox->settings = settings->digest;
+	r = toolbox_sandbox_override(&toolbox->sandbox, &settings->sandbox);
+	return r ? r : toolbox_prepare(toolbox);
+}
+
 /* 0 or -ENOMEM. */
 static int begin_job(struct job *job)
 {
@@ -137,11 +182,15 @@ static int begin_job(struct job *job)
 	}
 	if (job->previous && job->previous->is_checked && is_unchanged(loader, job->previous)) {
 		job->toolbox = toolbox_ref(job->previous);
+		refuse_too_wide(job);
 		return 0;
 	}
 	r = manifest_read(loader->reader, job->path, &job->toolbox, &job->problems);
+	if (r == 0)
+		r = apply_settings(job);
+	refuse_too_wide(job);
 	/* What nobody can call is never started, not even to look at it. */
-	if (r == 0 && offers_any(loader, job->toolbox))
+	if (r == 0 && job->toolbox && offers_any(loader, job->toolbox))
 		checker_add(loader->checker, job->toolbox, job);
 	return r < 0 ? r : 0;
 }
@@ -232,14 +281,14 @@ static bool is_taken(const struct loader *loader, const char *id)
 	return false;
 }
 
-/* What fails now and was good before stays as it was. */
+/* What fails now and was good before stays as it was, unless it may be so no longer. */
 static void keep_last_good(struct loader *loader)
 {
 	for (size_t i = 0; i < loader->n_jobs; i++) {
 		struct job *job = &loader->jobs[i];
 
 		if (!job->toolbox && job->previous && job->previous->is_checked &&
-			!is_taken(loader, job->previous->id))
+			!is_too_wide(loader, job->previous) && !is_taken(loader, job->previous->id))
 			job->toolbox = toolbox_ref(job->previous);
 	}
 }

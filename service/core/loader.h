@@ -12,11 +12,12 @@
 /*
  * Loading: from registration folders to a catalogue.
  *
- *   folders ─▶ manifests ─▶ toolboxes ─▶ a short-lived host loads each library and finds every symbol
- *                              │                                             │
+ *   folders ─▶ manifests ─▶ toolboxes ─▶ configuration ─▶ a short-lived host, in the sandbox, loads
+ *                              │         (its sandbox)      each library and finds every symbol
+ *                              │                                              │
  *                              └── nothing changed since the last catalogue: kept as it is
- *                                                                            ▼
- *                                                     catalogue: offered, failed, not offered
+ *                                                                             ▼
+ *                                                      catalogue: offered, failed, not offered
  *
  * A library is only ever loaded in a host: a constructor that crashes costs its own toolbox. What
  * fails keeps its last good version.

@@ -2,6 +2,7 @@
 #include "core/reload.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -275,9 +276,21 @@ static void prestart(struct service *service)
 static void tell_problem(void *data, const char *file, const struct problem *problem)
 {
 	(void)data;
-	config_log(NULL,
-		problem->severity == PROBLEM_ERROR ? CONFIG_ERROR : CONFIG_WARNING, file,
+	config_log(NULL, problem->severity == PROBLEM_ERROR ? CONFIG_ERROR : CONFIG_WARNING, file,
 		problem->line, problem->pointer, problem->text);
+}
+
+/* Once: it is the same for all of them, until the next start of the system. */
+static void log_not_enforced(struct service *service)
+{
+	for (size_t i = 0; i < service->n_runners && !service->is_sandbox_told; i++) {
+		const char *what = runner_toolbox(service->runners[i])->not_enforced;
+
+		if (!what)
+			continue;
+		log_warning("The sandbox of toolboxes is not whole on this system: %s", what);
+		service->is_sandbox_told = true;
+	}
 }
 
 /* Put @catalogue (taken over) in place, and tell who wants to know. */
@@ -303,6 +316,7 @@ static void swap(struct service *service, struct catalogue *catalogue)
 		if (service->is_ready)
 			broadcast_changes(service, &changes);
 	}
+	log_not_enforced(service);
 	prestart(service);
 }
 
@@ -342,6 +356,8 @@ static void loaded(void *data, struct catalogue *catalogue, int error)
 		log_error("Loading the toolboxes failed: %s", strerror(-error));
 	service->is_ready = true;
 	watch(service);
+	/* What reading took lies between what stays: let the machine have it. */
+	malloc_trim(0);
 	notify_ready();
 	for (struct reload_waiter *waiter = waiting; waiter; waiter = waiter->next) {
 		answer_waiter(service, waiter);
@@ -391,8 +407,7 @@ static void begin(struct service *service)
 		.previous = service->catalogue,
 		.generation = ++service->generation,
 	};
-	r = loader_start(
-		service->loop, &options, tell_problem, loaded, service, &service->loader);
+	r = loader_start(service->loop, &options, tell_problem, loaded, service, &service->loader);
 	if (r < 0)
 		loaded(service, NULL, r);
 }

@@ -32,8 +32,9 @@ struct service {
 	struct config config;
 	struct paths paths;
 	uint64_t started_ms;
-	bool is_ready;	  /* the first catalogue is in place */
-	bool is_stopping; /* no further calls are taken */
+	bool is_ready;        /* the first catalogue is in place */
+	bool is_stopping;     /* no further calls are taken */
+	bool is_sandbox_told; /* what this system cannot enforce was logged */
 
 	/* What is offered now; runners[i] runs catalogue_toolbox(i). */
 	struct catalogue *catalogue;
@@ -66,13 +67,13 @@ struct service {
 	uint64_t generation;
 	struct reload_waiter *waiting;
 	struct reload_waiter *waiting_next;
-	uint32_t n_waiting; /* in both lists */
+	uint32_t n_waiting;    /* in both lists */
 	bool is_reload_wanted; /* another one behind it */
 
 	struct watcher *watcher; /* of what is registered; NULL: there is no inotify */
 	struct loop_timer alive; /* systemd's watchdog */
 	struct loop_timer drain; /* stopping: when to look again */
-	uint64_t stop_calls_ms;	 /* stopping: when calls have had their time */
+	uint64_t stop_calls_ms;  /* stopping: when calls have had their time */
 };
 
 /* The runner of the toolbox in the catalogue that @tool stands in. */

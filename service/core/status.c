@@ -46,6 +46,7 @@ static void write_toolbox(const struct config *config, struct runner *runner, st
 	write_member(out, "toolbox_id", toolbox->id);
 	write_member(out, "kind", toolbox->kind);
 	write_member(out, "file", toolbox->file);
+	write_member(out, "sandbox", sandbox_class_name(toolbox->sandbox.class));
 	write_member(
 		out, "state", is_enabled ? runner_state_name(runner_state(runner)) : "disabled");
 	write_member(

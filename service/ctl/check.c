@@ -26,8 +26,9 @@ struct check {
 	bool is_json;
 	unsigned int n_errors;
 	unsigned int n_warnings;
-	struct buffer problems; /* members of the JSON array */
-	int error;              /* of the loader */
+	struct buffer problems;  /* members of the JSON array */
+	struct buffer toolboxes; /* the same, or lines: those that can be loaded */
+	int error;               /* of the loader */
 };
 
 /* Tell one finding. */
@@ -83,6 +84,34 @@ static void warn_of_unrated(struct check *check, const struct toolbox *toolbox)
 	}
 }
 
+/* How its library is loaded. */
+static const char *seal_of(const struct toolbox *toolbox)
+{
+	if (!strchr(toolbox->library.path, '/'))
+		return "loaded by its name";
+	return toolbox->is_sealed ? "sealed" : "not sealed";
+}
+
+static void describe(struct check *check, const struct toolbox *toolbox)
+{
+	const char *class = sandbox_class_name(toolbox->sandbox.class);
+	const char *missing = toolbox->not_enforced;
+	struct buffer *out = &check->toolboxes;
+
+	if (!check->is_json) {
+		buffer_printf(out, "%s: %s, sandbox %s%s%s%s, library %s\n", toolbox->id,
+			toolbox->kind, class, missing ? " (" : "", missing ? missing : "",
+			missing ? ")" : "", seal_of(toolbox));
+		return;
+	}
+	buffer_printf(out, "%s{\"toolbox_id\":\"%s\",\"kind\":\"%s\",\"sandbox\":\"%s\",",
+		out->size > 0 ? "," : "", toolbox->id, toolbox->kind, class);
+	buffer_printf(
+		out, "\"sealed\":%s,\"not_enforced\":", toolbox->is_sealed ? "true" : "false");
+	json_write_text(out, missing);
+	buffer_append_char(out, '}');
+}
+
 static void on_done(void *data, struct catalogue *catalogue, int error)
 {
 	cleanup(catalogue_cleanup) struct catalogue *owned = catalogue;
@@ -91,8 +120,12 @@ static void on_done(void *data, struct catalogue *catalogue, int error)
 	size_t count;
 
 	check->error = error;
-	for (size_t i = 0; owned && i < catalogue_n_toolboxes(owned); i++)
-		warn_of_unrated(check, catalogue_toolbox(owned, i, &first, &count));
+	for (size_t i = 0; owned && i < catalogue_n_toolboxes(owned); i++) {
+		const struct toolbox *toolbox = catalogue_toolbox(owned, i, &first, &count);
+
+		warn_of_unrated(check, toolbox);
+		describe(check, toolbox);
+	}
 	loop_stop(check->loop);
 }
 
@@ -125,7 +158,8 @@ static int load(
 	return r < 0 ? r : check->error;
 }
 
-/* {"files": 1, "errors": 0, "warnings": 0, "problems": […]}, or the same as a line for people. */
+/* {"files": 1, "errors": 0, "warnings": 0, "problems": […], "toolboxes": […]}, or the same as lines
+ * for people, but for the problems, which they have read. */
 static void print_summary(const struct check *check, size_t n_files)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
@@ -134,8 +168,11 @@ static void print_summary(const struct check *check, size_t n_files)
 		buffer_printf(&text, "{\"files\":%zu,\"errors\":%u,\"warnings\":%u,\"problems\":[",
 			n_files, check->n_errors, check->n_warnings);
 		buffer_append(&text, check->problems.data, check->problems.size);
+		buffer_append_string(&text, "],\"toolboxes\":[");
+		buffer_append(&text, check->toolboxes.data, check->toolboxes.size);
 		buffer_append_string(&text, "]}\n");
 	} else {
+		buffer_append(&text, check->toolboxes.data, check->toolboxes.size);
 		buffer_printf(&text, "%zu file%s: %u error%s, %u warning%s\n", n_files,
 			n_files == 1 ? "" : "s", check->n_errors, check->n_errors == 1 ? "" : "s",
 			check->n_warnings, check->n_warnings == 1 ? "" : "s");
@@ -161,5 +198,6 @@ int ctl_check(const struct ctl_options *options)
 		terminal_complain("%s", strerror(-r));
 	print_summary(&check, n_files);
 	buffer_deinit(&check.problems);
+	buffer_deinit(&check.toolboxes);
 	return r != 0 || check.n_errors > 0 ? CTL_ERROR : CTL_DONE;
 }

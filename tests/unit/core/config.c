@@ -200,9 +200,7 @@ static const char *const refused[] = {
 	"{\"toolboxd\": {\"profiles\": []}}",
 	"{\"toolboxd\": {\"access\": [{}]}}",
 	"{\"toolboxd\": {\"approval\": {\"answer_sources\": []}}}",
-	"{\"toolboxd\": {\"sandbox_max\": \"compute\"}}",
 	"{\"toolboxd\": {\"audit\": {\"file\": \"/x\"}}}",
-	"{\"toolboxd\": {\"toolboxes\": {\"a\": {\"sandbox\": {}}}}}",
 	"{\"toolboxd\": {\"toolboxes\": {\"a\": {\"limits\": {}}}}}",
 	"{\"toolboxd\": {\"toolboxes\": {\"a\": {\"env\": {}}}}}",
 };
@@ -222,6 +220,7 @@ static const char *const unguessed[] = {
 	"{\"toolboxd\": {\"tools_disabled\": {}}}",
 	"{\"toolboxd\": {\"approval\": {\"mode\": \"strikt\"}}}",
 	"{\"toolboxd\": {\"toolboxes\": {\"a\": {\"enabled\": 0}}}}",
+	"{\"toolboxd\": {\"sandbox_max\": \"compute \"}}",
 };
 
 Test(config, does_not_guess_what_may_be_called)
@@ -231,6 +230,50 @@ Test(config, does_not_guess_what_may_be_called)
 		cr_expect_eq(read_all(), CONFIG_E_REFUSED, "%s", unguessed[i]);
 		expect_told("it decides what may be called");
 	}
+}
+
+static const char *const bad_sandboxes[][2] = {
+	{"\"net\"", "/sandbox: must be an object, not "},
+	{"{\"class\": \"root\"}", "/sandbox/class: must be \"compute\", \"net\", \"command\" or "},
+	{"{\"read\": \"/x\"}", "/sandbox/read: must be a list of at most 64 paths, not "},
+	{"{\"write\": [\"/x\", \"x\"]}", "/sandbox/write/1: must be a path: absolute"},
+	{"{\"write\": [1]}", "/sandbox/write/0: must be a path: absolute"},
+	{"{\"clas\": \"net\"}", "/sandbox/clas: is not a key that is known here"},
+};
+
+Test(config, does_not_guess_what_a_sandbox_allows)
+{
+	for (size_t i = 0; i < sizeof(bad_sandboxes) / sizeof(*bad_sandboxes); i++) {
+		char text[256];
+
+		snprintf(text, sizeof(text),
+			"{\"toolboxd\": {\"toolboxes\": {\"a\": {\"sandbox\": %s}}}}",
+			bad_sandboxes[i][0]);
+		write_user_file(text);
+		cr_expect_eq(read_all(), CONFIG_E_REFUSED, "%s", text);
+		expect_told(bad_sandboxes[i][1]);
+	}
+}
+
+Test(config, reads_the_sandbox_of_a_toolbox_and_the_widest_of_all)
+{
+	const struct config_toolbox *settings;
+
+	write_user_file("{\"toolboxd\": {\"sandbox_max\": \"net\", \"toolboxes\": {\"a\": {"
+			"\"sandbox\": {\"class\": \"net\", \"read\": [\"/x\"], \"write\": null}},"
+			"\"b\": {}}}}");
+	cr_assert_eq(read_all(), 0);
+	expect_silence();
+	cr_expect_eq(config.sandbox_max, SANDBOX_NET);
+	settings = config_toolbox_find(&config, "a");
+	cr_assert(settings);
+	cr_expect(settings->sandbox.has_class);
+	cr_expect_eq(settings->sandbox.class, SANDBOX_NET);
+	cr_expect_eq(settings->sandbox.read.n_items, 1);
+	cr_expect(!settings->sandbox.write.is_given);
+	cr_expect_neq(settings->digest, 0);
+	cr_expect_eq(config_toolbox_find(&config, "b")->digest, 0);
+	cr_expect_null(config_toolbox_find(&config, "c"));
 }
 
 Test(config, accepts_what_is_not_built_while_it_says_nothing)

@@ -48,7 +48,8 @@ static const char *const cases[] = {
 	"n {\"toolboxd\": {\"result_max_chars\": 0}}",
 	"n {\"toolboxd\": {\"result_max_chars\": \"1\"}}",
 	"y {\"toolboxd\": {\"sandbox_max\": \"none\"}}",
-	"n {\"toolboxd\": {\"sandbox_max\": \"compute\"}}",
+	"y {\"toolboxd\": {\"sandbox_max\": \"compute\"}}",
+	"n {\"toolboxd\": {\"sandbox_max\": \"all\"}}",
 	"y {\"toolboxd\": {\"timeout_ms\": 1, \"start_timeout_ms\": 1, \"idle_s\": 0,"
 	" \"drain_ms\": 0, \"crash_limit\": 0, \"crash_window_s\": 1}}",
 	"y {\"toolboxd\": {\"timeout_ms\": 1e3, \"idle_s\": 2.0}}",
@@ -90,7 +91,11 @@ static const char *const cases[] = {
 	"n {\"toolboxd\": {\"toolboxes\": []}}",
 	"n {\"toolboxd\": {\"toolboxes\": {\"a\": true}}}",
 	"n {\"toolboxd\": {\"toolboxes\": {\"a\": {\"enabled\": 1}}}}",
-	"n {\"toolboxd\": {\"toolboxes\": {\"a\": {\"sandbox\": {}}}}}",
+	"y {\"toolboxd\": {\"toolboxes\": {\"a\": {\"sandbox\": {\"class\": \"net\", \"read\":"
+	" [\"/x\"], \"write\": null}}}}}",
+	"n {\"toolboxd\": {\"toolboxes\": {\"a\": {\"sandbox\": {\"class\": \"all\"}}}}}",
+	"n {\"toolboxd\": {\"toolboxes\": {\"a\": {\"sandbox\": {\"read\": [\"x\"]}}}}}",
+	"n {\"toolboxd\": {\"toolboxes\": {\"a\": {\"sandbox\": {\"memory_mb\": 1}}}}}",
 	"n {\"toolboxd\": {\"toolboxes\": {\"a\": {\"limits\": 1}}}}",
 	"n {\"toolboxd\": {\"toolboxes\": {\"a\": {\"env\": {}}}}}",
 	"y {\"websocket\": {\"host\": \"h\", \"port\": 65535, \"route\": \"/\", \"ssl\": false,"

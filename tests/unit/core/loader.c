@@ -432,3 +432,82 @@ Test(loader, can_be_stopped_at_any_time)
 	cr_expect_null(catalogue);
 	loader_free(NULL);
 }
+
+#define SANDBOX(class)                                                                             \
+	"{'kind':'native','library':'libm.so.6','sandbox':" class ",\n'tools':[" TOOL(             \
+		"a", "sqrt") "]}"
+
+Test(loader, takes_the_class_of_the_configuration_before_that_of_the_manifest)
+{
+	char id[] = "box";
+	struct config_toolbox settings = {.toolbox_id = id, .is_enabled = true};
+
+	config.sandbox_max = SANDBOX_NONE;
+	scratch_write_json("low/box.json", SANDBOX("{'class':'none','read':['/usr']}"));
+	load();
+	cr_expect_eq(only_toolbox()->sandbox.class, SANDBOX_NONE);
+	settings.sandbox = (struct toolbox_sandbox){.class = SANDBOX_NET, .has_class = true};
+	settings.digest = 7;
+	config.toolboxes = &settings;
+	config.n_toolboxes = 1;
+	load();
+	cr_expect_eq(only_toolbox()->sandbox.class, SANDBOX_NET, "it counts as changed");
+	cr_expect_eq(only_toolbox()->sandbox.read.n_items, 1, "member by member");
+	cr_expect(strstr(only_toolbox()->load, "\"class\":\"net\""));
+	config.n_toolboxes = 0;
+	load();
+	cr_expect_eq(only_toolbox()->sandbox.class, SANDBOX_NONE, "and back");
+}
+
+Test(loader, refuses_a_class_that_is_wider_than_the_widest)
+{
+	config.sandbox_max = SANDBOX_COMMAND;
+	scratch_write_json("low/box.json", SANDBOX("{'class':'command'}"));
+	load();
+	expect_offered("box/a ");
+	config.sandbox_max = SANDBOX_COMPUTE;
+	load();
+	expect_offered("");
+	expect_failed("box ");
+	expect_told("low/box.json:1 /sandbox/class: the sandbox class \"command\" is wider than "
+		    "\"compute\", the widest that toolboxd.sandbox_max of the configuration "
+		    "allows\n");
+	config.sandbox_max = SANDBOX_COMMAND;
+	load();
+	expect_offered("box/a ");
+}
+
+Test(loader, refuses_a_sandbox_with_a_path_that_is_not_there)
+{
+	scratch_write_json("low/box.json", SANDBOX("{'class':'compute','read':['nowhere']}"));
+	load();
+	if (strstr(told.data ? told.data : "", "nowhere"))
+		expect_failed("box ");
+	else
+		cr_expect(only_toolbox()->not_enforced, "the host did not look, and said so");
+}
+
+Test(loader, checks_toolboxes_with_different_sandboxes_apart)
+{
+	config.sandbox_max = SANDBOX_NONE;
+	scratch_write_json("low/one.json", SANDBOX("{'class':'none'}"));
+	scratch_write_json(
+		"low/two.json", SANDBOX("{'class':'compute','read':['/nowhere/at/all']}"));
+	scratch_write_json("low/three.json", SANDBOX("{'class':'none'}"));
+	load();
+	cr_expect(strstr(catalogue_toolbox(catalogue, 0, NULL, NULL)->id, "one"));
+	cr_expect_null(catalogue_toolbox(catalogue, 0, NULL, NULL)->not_enforced);
+}
+
+Test(loader, tells_whether_a_library_is_sealed)
+{
+	scratch_write_json(
+		"low/box.json", BOX("./mine.so", "{'name':'a','native':{'symbol':'behave'}}"));
+	copy_library("low/mine.so", "");
+	load();
+	cr_expect(only_toolbox()->is_sealed);
+	copy_library("low/mine.so", "$ORIGIN");
+	load();
+	cr_expect_not(only_toolbox()->is_sealed, "a copy has another place");
+	expect_offered("box/a ");
+}
