@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Chunks start small, as most schemas are, and double, as some are not. */
-#define CHUNK_BYTES_FIRST 4000
+/* Chunks start small, as most schemas are (a catalogue holds two per tool), and double, as some are
+ * not. */
+#define CHUNK_BYTES_FIRST 480
 #define CHUNK_BYTES_MAX   (1 << 20)
 
 struct arena_chunk {

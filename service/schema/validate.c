@@ -4,7 +4,6 @@
 #include <errno.h>
 
 #include "schema/equal.h"
-#include "schema/format.h"
 
 /*
  * The first pass: yes or no, as fast as it goes; nothing is said and nothing is built. What is
@@ -18,10 +17,6 @@
  *
  * Only check() counts steps and depth: what is decided before it cannot go on.
  */
-
-/* A match costs as much as so many other steps, and one more per so many bytes of text. */
-#define PATTERN_STEPS          32
-#define PATTERN_BYTES_PER_STEP 64
 
 /* What is inlined into the walk makes every call of it dearer; the rarer ways are kept out. */
 #define OUT_OF_LINE __attribute__((noinline))
@@ -79,78 +74,6 @@ OUT_OF_LINE static bool accepts_branch(
 		context->marks[marks + i] |= context->marks[row + i];
 	context->marks_used = row;
 	return holds;
-}
-
-/* Code points are counted only where the bytes do not decide: a code point has one to four of them,
- * an escape is as long as at most twelve. */
-static bool check_length(
-	const struct schema_context *context, const struct node_string *string, uint32_t index)
-{
-	const struct json_token *token = json_at(context->tape, index);
-	size_t points = token->length;
-
-	if (points < string->length_min)
-		return false;
-	if (token->flags & (JSON_ESCAPED | JSON_NON_ASCII)) {
-		if (points <= string->length_max && string->length_min == 0)
-			return true;
-		points = json_string_points(context->tape, index);
-	}
-	return points >= string->length_min &&
-	       (points <= string->length_max || string->length_max == NODE_UNBOUNDED);
-}
-
-bool validate_matches(struct schema_context *context, const struct pattern *pattern, uint32_t index)
-{
-	size_t size;
-	const char *text = validate_text(context, index, &size);
-
-	if (!text || !validate_spend(context, PATTERN_STEPS + size / PATTERN_BYTES_PER_STEP))
-		return false;
-	switch (pattern_match(pattern, context->scratch, text, size)) {
-	case PATTERN_MATCHES:
-		return true;
-	case PATTERN_DIFFERS:
-		return false;
-	case PATTERN_TOO_COSTLY:
-		break;
-	}
-	return validate_stop(context, STOP_PATTERN);
-}
-
-static bool check_format(
-	struct schema_context *context, const struct format *format, uint32_t index)
-{
-	const char *text;
-	size_t size;
-
-	if (!format)
-		return true;
-	text = validate_text(context, index, &size);
-	return text && format->is_valid(text, size);
-}
-
-static bool check_content(
-	struct schema_context *context, const struct node_string *string, uint32_t index)
-{
-	const char *text;
-	size_t size;
-
-	if (!string->encoding && !string->media)
-		return true;
-	text = validate_text(context, index, &size);
-	return text && format_content_is_valid(string->encoding, string->media, text, size);
-}
-
-OUT_OF_LINE static bool check_string(
-	struct schema_context *context, const struct node_string *string, uint32_t index)
-{
-	if (!check_length(context, string, index))
-		return false;
-	if (string->pattern && !validate_matches(context, string->pattern, index))
-		return false;
-	return check_format(context, string->format, index) &&
-	       check_content(context, string, index);
 }
 
 uint32_t validate_find_key(
@@ -487,7 +410,7 @@ static bool check_leaf(struct schema_context *context, const struct node *node, 
 		return false;
 	if (json_type_at(context->tape, index) == JSON_NUMBER)
 		return !node->number || validate_number(context, node->number, index);
-	return !node->string || check_string(context, node->string, index);
+	return !node->string || validate_string(context, node->string, index);
 }
 
 static inline bool check_sections(
@@ -501,7 +424,7 @@ static inline bool check_sections(
 			return false;
 		break;
 	case JSON_STRING:
-		if (node->string && !check_string(context, node->string, index))
+		if (node->string && !validate_string(context, node->string, index))
 			return false;
 		break;
 	case JSON_ARRAY:

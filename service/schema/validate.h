@@ -137,6 +137,10 @@ bool validate_bound_holds(struct schema_context *context, const struct node_numb
 bool validate_number(
 	struct schema_context *context, const struct node_number *number, uint32_t index);
 
+/* Whether the string at @index is all that @string says. */
+bool validate_string(
+	struct schema_context *context, const struct node_string *string, uint32_t index);
+
 /* Whether @values has the value at @index. */
 bool validate_has_value(struct schema_context *context, const struct node *node,
 	const struct node_values *values, uint32_t index);
