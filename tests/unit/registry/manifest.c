@@ -72,8 +72,10 @@ Test(manifest, tells_a_host_what_to_load)
 						  "'symbol':'abort'}}"));
 
 	cr_expect_str_eq(box->load,
-		"{\"kind\":\"native\",\"toolbox_id\":\"box\",\"library\":\"libm.so.6\",\"tools\":["
-		"{\"symbol\":\"sqrt\",\"parameters\":[{\"name\":\"x\",\"type\":\"f64\"}],"
+		"{\"kind\":\"native\",\"toolbox_id\":\"box\",\"library\":\"libm.so.6\","
+		"\"sandbox\":{\"class\":\"compute\",\"read\":[],\"write\":[]},\"memory_mb\":256,"
+		"\"tools\":[{\"symbol\":\"sqrt\",\"parameters\":[{\"name\":\"x\",\"type\":\"f64\"}]"
+		","
 		"\"returns\":{\"type\":\"f64\",\"name\":\"result\",\"errors\":\"none\"}},"
 		"{\"symbol\":\"abort\",\"parameters\":[],"
 		"\"returns\":{\"type\":\"void\",\"errors\":\"none\"}}]}",

@@ -29,13 +29,15 @@ Test(mistakes, of_what_is_no_json)
 
 Test(mistakes, of_what_is_no_object)
 {
-	expect_refused("5", 1, "", "must be an object, not the number 5");
+	expect_refused(
+		"5", 1, "", "must be an object with 'kind', 'library', 'tools', not the number 5");
 	expect_refused("\n[]", 2, "",
 		"array files (lists of shell commands) are not supported by this version; expected "
 		"an object");
 	expect_refused("{}", 1, "",
 		"missing required properties 'kind' (\"native\"), 'library' (a string of 1 to 4095 "
-		"characters), 'tools' (an array of at least 1 element, each an object)");
+		"characters), 'tools' (an array of at least 1 element, each an object with 'name', "
+		"'native')");
 }
 
 Test(mistakes, of_a_kind_to_come)
@@ -164,9 +166,9 @@ Test(mistakes, of_a_tool_name_that_stands_twice)
 Test(mistakes, of_a_tool_without_a_function)
 {
 	expect_refused(BOX("{'name':'f'}"), 1, "/tools/0",
-		"missing required property 'native' (an object)");
-	expect_refused(
-		TOOL("'native':5"), 1, "/tools/0/native", "must be an object, not the number 5");
+		"missing required property 'native' (an object with 'symbol')");
+	expect_refused(TOOL("'native':5"), 1, "/tools/0/native",
+		"must be an object with 'symbol', not the number 5");
 	expect_refused(TOOL("'native':{}"), 1, "/tools/0/native",
 		"missing required property 'symbol' (a string of 1 to 1024 characters)");
 	expect_refused("{'kind':'native','library':'a','tools':[]}", 1, "/tools",
