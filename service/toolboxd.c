@@ -217,6 +217,8 @@ static int serve(const struct options *options)
 			paths.host_program);
 		return EXIT_FAILURE;
 	}
+	if (config.bus.is_tls)
+		loop_want_tls();
 	r = loop_new(FD_MAX, &loop);
 	if (r == 0)
 		r = service_new(loop, &service_options, &config, &service);

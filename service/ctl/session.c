@@ -266,6 +266,8 @@ int ctl_session_open(const struct ctl_options *options, struct ctl_session **ret
 	if (r != 0)
 		return r;
 	r = make_key(session->key);
+	if (session->address.is_tls)
+		loop_want_tls();
 	if (r == 0)
 		r = loop_new(FD_MAX, &session->loop);
 	if (r < 0) {

@@ -75,6 +75,14 @@ static int on_lws(
 	return 0;
 }
 
+/* Of the process, as OpenSSL's state is. */
+static bool wants_tls;
+
+void loop_want_tls(void)
+{
+	wants_tls = true;
+}
+
 static const struct lws_protocols loop_protocols[] = {
 	{.name = "loop", .callback = on_lws},
 	{0},
@@ -85,7 +93,8 @@ static struct lws_context *create_context(struct loop *loop, unsigned int fd_max
 {
 	struct lws_context_creation_info info = {
 		.port = CONTEXT_PORT_NO_LISTEN,
-		.options = LWS_SERVER_OPTION_EXPLICIT_VHOSTS | LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT,
+		.options = LWS_SERVER_OPTION_EXPLICIT_VHOSTS |
+			(wants_tls ? LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT : 0),
 		.fd_limit_per_thread = fd_max,
 		.pt_serv_buf_size = LOOP_SERVICE_BUFFER_BYTES,
 		.user = loop,

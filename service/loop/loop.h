@@ -28,6 +28,10 @@ struct loop_source;
 struct loop_child;
 struct lws_context;
 
+/* Connections of this process may be TLS: to be called before loop_new(). Without it OpenSSL is not
+ * initialised, which takes megabytes and milliseconds. */
+void loop_want_tls(void);
+
 /* A new loop; 0 or a negative errno. @fd_max bounds the descriptors libwebsockets serves. */
 int loop_new(unsigned int fd_max, struct loop **ret_loop);
 
