@@ -48,8 +48,9 @@ static int take_text(struct arguments *arguments, const struct request *request,
 	json_string_decode(request->data, request->args, &arguments->text);
 	r = buffer_status(&arguments->text);
 	if (r == 0)
-		r = json_tape_read(&arguments->tape, arguments->text.data ? arguments->text.data : "",
-			arguments->text.size, limits->depth, &error);
+		r = json_tape_read(&arguments->tape,
+			arguments->text.data ? arguments->text.data : "", arguments->text.size,
+			limits->depth, &error);
 	if (r == JSON_E_DEPTH)
 		return refuse_size(
 			arguments, (size_t)limits->depth + 1, limits->depth, "levels of nesting");
@@ -125,8 +126,8 @@ static int check_value(struct arguments *arguments, const struct tool *tool,
 	if (r < 0)
 		return r;
 	if (r > 0) {
-		r = schema_explain(tool->arguments, context, place->tape, place->token,
-			&arguments->report);
+		r = schema_explain(
+			tool->arguments, context, place->tape, place->token, &arguments->report);
 		return r < 0 ? r : ARGUMENTS_E_INVALID;
 	}
 	return check_types(arguments, tool, place);

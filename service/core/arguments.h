@@ -19,13 +19,13 @@
  * An object without anything to fill in is passed on as the very bytes that came.
  */
 struct arguments {
-	struct json_tape tape;	/* of a text, or of nothing */
-	struct buffer text;	/* decoded, when they came as a string */
-	struct buffer filled;	/* with defaults */
-	const char *json;	/* what the tool gets; into the frame or one of the above */
+	struct json_tape tape; /* of a text, or of nothing */
+	struct buffer text;    /* decoded, when they came as a string */
+	struct buffer filled;  /* with defaults */
+	const char *json;      /* what the tool gets; into the frame or one of the above */
 	size_t size;
 	struct schema_report report; /* after ARGUMENTS_E_INVALID */
-	size_t actual;		     /* after ARGUMENTS_E_TOO_LARGE: … and the limit it broke */
+	size_t actual;               /* after ARGUMENTS_E_TOO_LARGE: … and the limit it broke */
 	size_t max;
 	const char *limit; /* "bytes" or "levels of nesting" */
 };

@@ -20,8 +20,8 @@ struct changes {
 };
 
 /* Compare. @before may be NULL: everything is added. 0 or -ENOMEM. */
-int changes_find(const struct catalogue *before, const struct catalogue *after,
-	struct changes *ret_changes);
+int changes_find(
+	const struct catalogue *before, const struct catalogue *after, struct changes *ret_changes);
 
 void changes_deinit(struct changes *changes);
 

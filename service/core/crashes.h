@@ -13,7 +13,7 @@
 #define CRASHES_MAX 100
 
 #define CRASHES_BACKOFF_FIRST_MS 50
-#define CRASHES_BACKOFF_LAST_MS	 5000
+#define CRASHES_BACKOFF_LAST_MS  5000
 
 /* A zeroed struct has seen no crash. */
 struct crashes {
@@ -23,8 +23,7 @@ struct crashes {
 };
 
 /* Note one at @now_ms. True when that makes @limit of them (0: no limit) within @window_ms. */
-bool crashes_note(
-	struct crashes *crashes, uint64_t now_ms, uint32_t limit, uint64_t window_ms);
+bool crashes_note(struct crashes *crashes, uint64_t now_ms, uint32_t limit, uint64_t window_ms);
 
 /* How long to wait before the next start: nothing at first, then 50 ms doubling to 5 s. */
 uint64_t crashes_next_delay_ms(struct crashes *crashes);

@@ -29,8 +29,8 @@ void invocation_begin(struct service *service);
  * or NULL: of the data. */
 void invocation_begin_persona(struct service *service, const struct request_text *toolbox_id);
 
-/* Answer ovos.tools.cancel: end every call in flight that has the request's call_id and came from the
- * same context.source. Each of them answers with `cancelled`. */
+/* Answer ovos.tools.cancel: end every call in flight that has the request's call_id and came from
+ * the same context.source. Each of them answers with `cancelled`. */
 void invocation_cancel(struct service *service);
 
 /* Answer ovos.tools.watch: call events are broadcast for so many seconds. */

@@ -25,7 +25,8 @@
 struct loader;
 
 /* A problem found in the file (or folder) @file. */
-typedef void (*loader_problem_function)(void *data, const char *file, const struct problem *problem);
+typedef void (*loader_problem_function)(
+	void *data, const char *file, const struct problem *problem);
 
 /* Done: @catalogue is the callee's now; NULL with @error (negative errno) when memory ran out. The
  * loader is freed after the call. */
@@ -33,8 +34,8 @@ typedef void (*loader_done_function)(void *data, struct catalogue *catalogue, in
 
 struct loader_options {
 	const struct config *config;
-	const char *host_program;   /* path of toolbox-host */
-	const char *library_dir;    /* $PREFIX/lib/toolboxd */
+	const char *host_program;         /* path of toolbox-host */
+	const char *library_dir;          /* $PREFIX/lib/toolboxd */
 	const struct catalogue *previous; /* what is offered now, or NULL */
 	uint64_t generation;
 };

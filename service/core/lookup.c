@@ -12,8 +12,9 @@ bool lookup_profile_grants(const struct request *request)
 {
 	const struct request_text *profile = &request->profile;
 
-	return !profile->text || (profile->size == strlen(PROFILE_DEFAULT) &&
-					 memcmp(profile->text, PROFILE_DEFAULT, profile->size) == 0);
+	return !profile->text ||
+	       (profile->size == strlen(PROFILE_DEFAULT) &&
+		       memcmp(profile->text, PROFILE_DEFAULT, profile->size) == 0);
 }
 
 static void refuse_missing(struct answer *answer)
@@ -30,8 +31,8 @@ static void refuse_unknown(
 
 	if (request->name_is_string && lookup_profile_grants(request))
 		n_names = catalogue_suggest(catalogue, request->name_text.text,
-			request->name_text.size, request->toolbox_id.text,
-			request->toolbox_id.size, names);
+			request->name_text.size, request->toolbox_id.text, request->toolbox_id.size,
+			names);
 	answer_error_format(answer, ANSWER_UNKNOWN_TOOL, "Unknown tool: '%.*s'",
 		request_name_length(&request->name_text), request->name_text.text);
 	out = answer_member(answer, "suggestions");

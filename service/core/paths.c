@@ -13,7 +13,8 @@
 /* Take @prefix for ours when there is a toolbox-host in @folder below it. */
 static bool try_prefix(const char *prefix, const char *folder, struct paths *paths)
 {
-	if (snprintf(paths->host_program, PATH_MAX, "%s/%s" HOST_NAME, prefix, folder) >= PATH_MAX ||
+	if (snprintf(paths->host_program, PATH_MAX, "%s/%s" HOST_NAME, prefix, folder) >=
+			PATH_MAX ||
 		snprintf(paths->library_dir, PATH_MAX, "%s/" LIBRARY_DIR, prefix) >= PATH_MAX)
 		return false;
 	return access(paths->host_program, X_OK) == 0;

@@ -16,8 +16,7 @@ static void clock_stand(struct runner_call *call)
 {
 	uint64_t now_ns = clock_now_ns();
 
-	call->left_ms =
-		call->clock.due_ns > now_ns ? (call->clock.due_ns - now_ns) / NS_PER_MS : 0;
+	call->left_ms = call->clock.due_ns > now_ns ? (call->clock.due_ns - now_ns) / NS_PER_MS : 0;
 	loop_timer_disarm(&call->clock);
 }
 

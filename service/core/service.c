@@ -70,8 +70,7 @@ static void defer(struct service *service, const char *text, size_t size)
 static void take_frame(void *data, const char *text, size_t size)
 {
 	struct service *service = data;
-	int r = bus_envelope_read(
-		&service->envelope, text, size, service->config.limits.depth);
+	int r = bus_envelope_read(&service->envelope, text, size, service->config.limits.depth);
 
 	if (r == BUS_E_MALFORMED)
 		log_malformed(service);

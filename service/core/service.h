@@ -21,8 +21,8 @@ struct service;
 
 struct service_options {
 	const struct config_flags *flags; /* borrowed; the configuration is read again with them */
-	const struct paths *paths;	  /* copied */
-	bool is_bus;			  /* be the bus, too (--embedded-bus) */
+	const struct paths *paths;        /* copied */
+	bool is_bus;                      /* be the bus, too (--embedded-bus) */
 };
 
 /* Start serving on @loop. @config is taken over on success. 0 or a negative errno: that of the

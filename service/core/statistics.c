@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/statistics.h"
 
-#define STEPS	  8
+#define STEPS     8
 #define STEP_BITS 3
 
 /* Below STEPS every microsecond has its own bucket; above, the three bits behind the leading one
@@ -14,7 +14,7 @@ static unsigned int bucket_of(uint64_t duration_us)
 		return (unsigned int)duration_us;
 	exponent = 63 - (unsigned int)__builtin_clzll(duration_us);
 	return ((exponent - STEP_BITS + 1) << STEP_BITS) +
-		(unsigned int)(duration_us >> (exponent - STEP_BITS) & (STEPS - 1));
+	       (unsigned int)(duration_us >> (exponent - STEP_BITS) & (STEPS - 1));
 }
 
 /* The longest duration, in microseconds, that falls into @bucket. */

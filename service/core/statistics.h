@@ -9,9 +9,9 @@
 #define STATISTICS_BUCKETS 256
 
 struct statistics {
-	uint64_t calls;	  /* answered, refused ones too */
-	uint64_t errors;  /* of them, with an error */
-	uint64_t timed;	  /* of them, that got as far as the runner */
+	uint64_t calls;  /* answered, refused ones too */
+	uint64_t errors; /* of them, with an error */
+	uint64_t timed;  /* of them, that got as far as the runner */
 	uint32_t durations[STATISTICS_BUCKETS];
 };
 

@@ -10,9 +10,9 @@
 #include "core/reload.h"
 #include "core/status.h"
 
-#define PERSONA_PREFIX	"ovos.persona.tools."
-#define PERSONA_SUFFIX	".call"
-#define LIFE_PREFIX	"mycroft.toolboxd."
+#define PERSONA_PREFIX "ovos.persona.tools."
+#define PERSONA_SUFFIX ".call"
+#define LIFE_PREFIX    "mycroft.toolboxd."
 
 /* Short enough to be refused before any longer comparison. */
 #define COMMON_PREFIX_BYTES 5

@@ -20,5 +20,6 @@ bool topics_wants(const char *topic, size_t size);
 /* Serve the request that was read into service->envelope. */
 void topics_serve(struct service *service);
 
-/* Whether the topic asks only after the service itself, and is answered before anything is loaded. */
+/* Whether the topic asks only after the service itself, and is answered before anything is loaded.
+ */
 bool topics_is_about_life(const char *topic);

@@ -104,8 +104,7 @@ int watcher_new(
 		return -errno;
 	r = loop_timer_init(&watcher->quiet, loop, is_quiet, watcher);
 	if (r == 0)
-		r = loop_add_fd(
-			loop, watcher->fd, EPOLLIN, take_events, watcher, &watcher->source);
+		r = loop_add_fd(loop, watcher->fd, EPOLLIN, take_events, watcher, &watcher->source);
 	if (r < 0)
 		return r;
 	*ret_watcher = take_ptr(watcher);
@@ -158,8 +157,8 @@ struct interests {
 	size_t n_items;
 };
 
-static void note(struct watcher *watcher, struct interests *interests, const char *path,
-	const char *name)
+static void note(
+	struct watcher *watcher, struct interests *interests, const char *path, const char *name)
 {
 	int r = add_interest(watcher, path, name, &interests->items[interests->n_items]);
 

@@ -30,9 +30,9 @@ int watcher_new(
 void watcher_free(struct watcher *watcher);
 
 /*
- * Watch these from now on, and nothing else: in @folders everything, of @files (absolute paths; NULL
- * entries are passed over) just these. Both are copied. What cannot be watched is logged, and found
- * by the next reload that is asked for. 0 or -ENOMEM; then less is watched.
+ * Watch these from now on, and nothing else: in @folders everything, of @files (absolute paths;
+ * NULL entries are passed over) just these. Both are copied. What cannot be watched is logged, and
+ * found by the next reload that is asked for. 0 or -ENOMEM; then less is watched.
  */
 int watcher_set(struct watcher *watcher, const char *const *folders, size_t n_folders,
 	const char *const *files, size_t n_files);

@@ -19,9 +19,9 @@
 #define WATCH_SECONDS "60"
 #define RENEW_MS      30000
 
-#define STARTED_TOPIC	"ovos.tools.call.started"
+#define STARTED_TOPIC   "ovos.tools.call.started"
 #define COMPLETED_TOPIC "ovos.tools.call.completed"
-#define CHANGED_TOPIC	"ovos.tools.changed"
+#define CHANGED_TOPIC   "ovos.tools.changed"
 
 static const char *const topics[] = {
 	STARTED_TOPIC,
@@ -45,7 +45,8 @@ static void append_time(struct buffer *line)
 static void append_member(
 	struct buffer *line, const struct json_tape *event, const char *key, const char *before)
 {
-	uint32_t token = json_type_at(event, 0) == JSON_OBJECT ? json_find(event, 0, key) : JSON_NONE;
+	uint32_t token =
+		json_type_at(event, 0) == JSON_OBJECT ? json_find(event, 0, key) : JSON_NONE;
 
 	if (token == JSON_NONE || json_type_at(event, token) == JSON_NULL)
 		return;

@@ -94,7 +94,7 @@ static struct lws_context *create_context(struct loop *loop, unsigned int fd_max
 	struct lws_context_creation_info info = {
 		.port = CONTEXT_PORT_NO_LISTEN,
 		.options = LWS_SERVER_OPTION_EXPLICIT_VHOSTS |
-			(wants_tls ? LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT : 0),
+			   (wants_tls ? LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT : 0),
 		.fd_limit_per_thread = fd_max,
 		.pt_serv_buf_size = LOOP_SERVICE_BUFFER_BYTES,
 		.user = loop,

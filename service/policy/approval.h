@@ -7,9 +7,9 @@
 
 /* Which calls a person has to allow (DESIGN §5, `approval.mode`). */
 enum approval_mode {
-	APPROVAL_OFF,	  /* none */
+	APPROVAL_OFF,     /* none */
 	APPROVAL_EXECUTE, /* of tools whose risk is execute */
-	APPROVAL_AUTO,	  /* write, execute and unrated */
+	APPROVAL_AUTO,    /* write, execute and unrated */
 	APPROVAL_STRICT,  /* all */
 };
 

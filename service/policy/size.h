@@ -14,8 +14,7 @@
 
 /* Append the JSON text @result, or, when it is longer than @max code points, the object that tells
  * that it was cut, with its head. Returns whether it was cut. */
-bool size_write_result(
-	struct buffer *out, const char *result, size_t size, uint32_t max);
+bool size_write_result(struct buffer *out, const char *result, size_t size, uint32_t max);
 
 /* The most bytes of the UTF-8 @text that hold at most @max code points. */
 size_t size_cut_text(const char *text, size_t size, uint32_t max);

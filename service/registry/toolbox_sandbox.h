@@ -64,9 +64,9 @@ enum sandbox_class sandbox_class_of_kind(const char *kind);
 
 /*
  * Read the object at @token: what it says takes the place of what stands in @sandbox, and a member
- * that is null says nothing. Paths are made absolute, a relative one from @folder (NULL: none may be
- * relative). 0, SANDBOX_E_MALFORMED with @ret_mistake filled, or -ENOMEM; @sandbox is the caller's
- * to deinit in any case.
+ * that is null says nothing. Paths are made absolute, a relative one from @folder (NULL: none may
+ * be relative). 0, SANDBOX_E_MALFORMED with @ret_mistake filled, or -ENOMEM; @sandbox is the
+ * caller's to deinit in any case.
  */
 int toolbox_sandbox_read(const struct json_tape *tape, uint32_t token, const char *folder,
 	struct toolbox_sandbox *sandbox, struct sandbox_mistake *ret_mistake);

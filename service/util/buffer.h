@@ -14,11 +14,11 @@
  * is asked once, at the end, by buffer_status(). A zeroed struct is an empty buffer without limit.
  */
 struct buffer {
-	char *data;	 /* @size bytes, not NUL-terminated; NULL while nothing was appended */
-	size_t size;	 /* bytes in use */
+	char *data;      /* @size bytes, not NUL-terminated; NULL while nothing was appended */
+	size_t size;     /* bytes in use */
 	size_t capacity; /* bytes allocated */
-	size_t limit;	 /* most bytes it may hold; 0: no limit */
-	int error;	 /* 0, or the first failure: -ENOMEM, -EMSGSIZE (past the limit) */
+	size_t limit;    /* most bytes it may hold; 0: no limit */
+	int error;       /* 0, or the first failure: -ENOMEM, -EMSGSIZE (past the limit) */
 };
 
 /* Give the bytes back; the buffer is empty again, its limit stays. */

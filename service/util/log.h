@@ -35,13 +35,12 @@ int log_level_from_name(const char *name);
 /* Whether a line of @level would be written: ask before building an expensive one. */
 bool log_is_on(enum log_level level);
 
-void log_write(enum log_level level, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+void log_write(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-#define log_debug(...)	 log_write(LOG_LEVEL_DEBUG, __VA_ARGS__)
-#define log_info(...)	 log_write(LOG_LEVEL_INFO, __VA_ARGS__)
+#define log_debug(...)   log_write(LOG_LEVEL_DEBUG, __VA_ARGS__)
+#define log_info(...)    log_write(LOG_LEVEL_INFO, __VA_ARGS__)
 #define log_warning(...) log_write(LOG_LEVEL_WARNING, __VA_ARGS__)
-#define log_error(...)	 log_write(LOG_LEVEL_ERROR, __VA_ARGS__)
+#define log_error(...)   log_write(LOG_LEVEL_ERROR, __VA_ARGS__)
 
 /*
  * A limited rate for lines that a peer can provoke: at most LOG_RATE_BURST of them in every
@@ -53,7 +52,7 @@ struct log_rate {
 	uint64_t suppressed;
 };
 
-#define LOG_RATE_BURST	     5
+#define LOG_RATE_BURST       5
 #define LOG_RATE_INTERVAL_MS 10000
 
 /* True when a line may be written at @now_ms; @ret_suppressed then gets how many were held back
