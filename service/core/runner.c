@@ -6,45 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/cooldowns.h"
-#include "core/crashes.h"
+#include "core/runner_inside.h"
 #include "util/clock.h"
 #include "util/log.h"
 
-#define MS_PER_S  UINT64_C(1000)
-#define WHY_BYTES 512
-
-/* One host and what it does. */
-struct runner_worker {
-	struct runner *runner;
-	struct host *host; /* NULL: none */
-	bool is_loaded;
-	bool is_gone; /* it takes no more calls; host_has_ended() comes in a moment */
-	struct runner_call *running;
-};
-
-struct runner {
-	struct loop *loop;
-	struct toolbox *toolbox;
-	struct runner_options options;
-	struct runner_handler handler;
-	void *data;
-	struct runner_worker **workers; /* as many as there may be */
-	uint32_t n_workers;
-	uint32_t n_starting;
-	uint32_t n_loaded;
-	uint32_t n_running;
-	bool runs_alone; /* what runs is not parallel */
-	bool is_quarantined;
-	bool is_retired;
-	struct queue queue;        /* of those that wait */
-	struct loop_timer restart; /* armed: RESTARTING; nothing is started before */
-	struct loop_timer rest;    /* nothing to do: when to stop; retired: when to go */
-	struct crashes crashes;
-	struct cooldowns cooldowns;
-	char why[WHY_BYTES];
-	struct statistics statistics;
-};
+#define MS_PER_S UINT64_C(1000)
 
 static void schedule(struct runner *runner);
 
@@ -562,63 +528,4 @@ void runner_forgive(struct runner *runner)
 	if (runner->is_quarantined)
 		runner->why[0] = '\0';
 	runner->is_quarantined = false;
-}
-
-struct toolbox *runner_toolbox(const struct runner *runner)
-{
-	return runner->toolbox;
-}
-
-enum runner_state runner_state(const struct runner *runner)
-{
-	if (runner->is_quarantined)
-		return RUNNER_QUARANTINED;
-	if (runner->n_loaded > 0)
-		return RUNNER_READY;
-	if (runner->n_starting > 0)
-		return RUNNER_STARTING;
-	return loop_timer_is_armed(&runner->restart) ? RUNNER_RESTARTING : RUNNER_IDLE;
-}
-
-const char *runner_state_name(enum runner_state state)
-{
-	static const char *const names[] = {
-		[RUNNER_IDLE] = "idle",
-		[RUNNER_STARTING] = "starting",
-		[RUNNER_READY] = "ready",
-		[RUNNER_RESTARTING] = "restarting",
-		[RUNNER_QUARANTINED] = "quarantined",
-	};
-
-	return names[state];
-}
-
-const char *runner_why(const struct runner *runner)
-{
-	return runner->why[0] ? runner->why : NULL;
-}
-
-unsigned int runner_n_hosts(const struct runner *runner)
-{
-	return runner->n_starting + runner->n_loaded;
-}
-
-uint32_t runner_n_waiting(const struct runner *runner)
-{
-	return runner->queue.n_calls;
-}
-
-uint32_t runner_n_calls(const struct runner *runner)
-{
-	return runner->queue.n_calls + runner->n_running;
-}
-
-double runner_cooldown_s(const struct runner *runner, const struct tool *tool)
-{
-	return cooldowns_left_s(&runner->cooldowns, tool);
-}
-
-struct statistics *runner_statistics(struct runner *runner)
-{
-	return &runner->statistics;
 }

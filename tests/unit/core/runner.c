@@ -451,63 +451,6 @@ Test(runner, is_given_other_limits_by_a_reload)
 	cr_expect_eq(status, RUNNER_E_BUSY);
 }
 
-/* ── cooldown ────────────────────────────────────────────────────────────────────────────────── */
-
-Test(runner, cools_a_tool_down_from_the_end_of_its_run)
-{
-	const struct tool *tool = calls_tool("behave");
-
-	calls_tool("behave")->cooldown_s = 30;
-	calls_start();
-	cr_expect_eq(runner_cooldown_s(calls.runner, tool), 0);
-	calls_submit("behave", "{\"value\":1}", LONG_MS, NULL);
-	cr_expect_eq(runner_cooldown_s(calls.runner, tool), 0, "not before it has run");
-	calls_wait(1);
-	cr_expect_gt(runner_cooldown_s(calls.runner, tool), 20);
-	cr_expect_leq(runner_cooldown_s(calls.runner, tool), 30);
-	cr_expect_eq(runner_cooldown_s(calls.runner, calls_tool("hang")), 0, "its own");
-}
-
-Test(runner, cools_a_tool_down_that_has_crashed)
-{
-	calls_tool("segfault")->cooldown_s = 30;
-	calls_start();
-	calls_run("segfault", "{}");
-	cr_expect_gt(runner_cooldown_s(calls.runner, calls_tool("segfault")), 20);
-}
-
-/* They were let in before there was a run to cool down from. */
-Test(runner, does_not_run_what_waited_while_its_tool_cools_down)
-{
-	struct call *second;
-	struct call *other;
-
-	calls_tool("behave")->cooldown_s = 30;
-	calls_start();
-	calls_submit("behave", "{\"value\":1}", LONG_MS, NULL);
-	second = calls_submit("behave", "{\"value\":2}", LONG_MS, NULL);
-	other = calls_submit("no_text", "{}", LONG_MS, NULL);
-	calls_wait(3);
-	expect_result(&calls.calls[0], "{\"result\":1}");
-	cr_expect_eq(second->outcome, RUNNER_COOLING);
-	cr_expect_eq(other->outcome, RUNNER_FAILED, "another tool runs");
-}
-
-Test(runner, is_not_cooled_down_by_what_has_not_run)
-{
-	struct call *call;
-
-	calls_tool("behave")->cooldown_s = 30;
-	calls_start();
-	calls_submit("hang", "{}", 100, NULL);
-	calls_wait_for_state(RUNNER_READY);
-	call = calls_submit("behave", "{\"value\":1}", 1, NULL);
-	calls_wait(1);
-	cr_expect_eq(call->outcome, RUNNER_TIMED_OUT);
-	cr_expect_eq(runner_cooldown_s(calls.runner, calls_tool("behave")), 0);
-	calls_wait(2);
-}
-
 /* ── several hosts ───────────────────────────────────────────────────────────────────────────── */
 
 Test(runner, runs_as_many_calls_at_once_as_it_has_workers)

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "core/cooldowns.h"
+#include "core/crashes.h"
+#include "core/runner.h"
+
+/* The inside of a runner, for the two files that are one: runner.c, which changes it, and
+ * runner_state.c, which tells of it. */
+
+#define WHY_BYTES 512
+
+/* One host and what it does. */
+struct runner_worker {
+	struct runner *runner;
+	struct host *host; /* NULL: none */
+	bool is_loaded;
+	bool is_gone; /* it takes no more calls; host_has_ended() comes in a moment */
+	struct runner_call *running;
+};
+
+struct runner {
+	struct loop *loop;
+	struct toolbox *toolbox;
+	struct runner_options options;
+	struct runner_handler handler;
+	void *data;
+	struct runner_worker **workers; /* as many as there may be */
+	uint32_t n_workers;
+	uint32_t n_starting;
+	uint32_t n_loaded;
+	uint32_t n_running;
+	bool runs_alone; /* what runs is not parallel */
+	bool is_quarantined;
+	bool is_retired;
+	struct queue queue;        /* of those that wait */
+	struct loop_timer restart; /* armed: RESTARTING; nothing is started before */
+	struct loop_timer rest;    /* nothing to do: when to stop; retired: when to go */
+	struct crashes crashes;
+	struct cooldowns cooldowns;
+	char why[WHY_BYTES];
+	struct statistics statistics;
+};
