@@ -15,7 +15,7 @@
  * Toolboxes over one library and with one sandbox are looked at together, in one host. When it is
  * not content the lot is halved until who is to blame stands alone:
  *
- *      a b c d e f g h           c is to blame: five hosts more, for eight toolboxes
+ *      a b c d e f g h           c is to blame: six hosts more, for eight toolboxes
  *      a b c d │ e f g h ✓
  *      a b ✓ │ c d
  *            c ✗ │ d ✓

@@ -148,7 +148,7 @@ def test_a_soak(launch, tmp_path, times, record_property):
     traffic = Traffic(service.url, 500)
     every(settle / 5, 5, lambda _: service.daemon.reload_by_signal())
     before = resident_kb(pid), descriptors(pid)
-    seconds = times(20, 3000)
+    seconds = times(40, 3000)
     every(seconds / 10, 10, lambda number: replace_manifest(folder, number))
     traffic.end().check()
     come_to_rest(service, 1)
