@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 #include "schema_oracle.h"
+#include "schema_patterns.h"
 
 #define SCHEMA_DEPTH_MAX 5
 #define VALUE_DEPTH_MAX  3
@@ -160,19 +161,19 @@ static void write_pattern(struct generator *g)
 {
 	unsigned int count = 0;
 
-	while (oracle_patterns[count])
+	while (patterns[count])
 		count++;
-	buffer_printf(g->out, "\"%s\"", oracle_patterns[pick(g, count)]);
+	buffer_printf(g->out, "\"%s\"", patterns[pick(g, count)]);
 }
 
 static void pattern_map(struct generator *g, unsigned int depth)
 {
 	unsigned int first = pick(g, 4);
 
-	buffer_printf(g->out, "{\"%s\":", oracle_patterns[first]);
+	buffer_printf(g->out, "{\"%s\":", patterns[first]);
 	schema(g, depth);
 	if (pick(g, 2)) {
-		buffer_printf(g->out, ",\"%s\":", oracle_patterns[first + 1]);
+		buffer_printf(g->out, ",\"%s\":", patterns[first + 1]);
 		schema(g, depth);
 	}
 	write_text(g, "}");

@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "schema_fixed.h"
+#include "schema_patterns.h"
+#include "schema_place.h"
 #include "util/buffer.h"
 #include "util/cleanup.h"
 #include "util/utf8.h"
@@ -13,8 +16,6 @@
 #define DEPTH_MAX    300
 #define CHILDREN_MAX 64
 #define SCOPES_MAX   (DEPTH_MAX + 1)
-#define PLACES       60 /* decimal places on each side of the point */
-#define DIGITS       (2 * PLACES)
 
 struct oracle {
 	const struct json_tape *schema;
@@ -46,105 +47,12 @@ static bool is_string(const struct json_tape *tape, uint32_t index, const char *
 	       json_string_equals(tape, index, text, strlen(text));
 }
 
-/* ---- numbers: written out digit by digit */
+/* ---- numbers */
 
-struct fixed {
-	bool is_negative;
-	unsigned char digits[DIGITS]; /* the point stands behind the first PLACES */
-};
-
-static bool fixed_is_zero(const struct fixed *a)
-{
-	for (int i = 0; i < DIGITS; i++) {
-		if (a->digits[i] != 0)
-			return false;
-	}
-	return true;
-}
-
-static bool fixed_read(
+static bool read_fixed(
 	struct oracle *o, const struct json_tape *tape, uint32_t index, struct fixed *ret)
 {
-	const char *text = json_bytes(tape, index);
-	const char *end = text + json_at(tape, index)->length;
-	char digits[DIGITS * 2];
-	int count = 0;
-	int point = -1;
-	int exponent = 0;
-
-	*ret = (struct fixed){.is_negative = *text == '-'};
-	text += *text == '-';
-	for (; text < end && *text != 'e' && *text != 'E'; text++) {
-		if (*text == '.')
-			point = count;
-		else if (count < DIGITS * 2)
-			digits[count++] = *text;
-	}
-	if (text < end) {
-		bool is_negative = text[1] == '-';
-
-		for (text += text[1] == '-' || text[1] == '+' ? 2 : 1; text < end; text++)
-			exponent = exponent > 1000 ? exponent : exponent * 10 + (*text - '0');
-		exponent = is_negative ? -exponent : exponent;
-	}
-	point = (point < 0 ? count : point) + exponent;
-	for (int i = 0; i < count; i++) {
-		int place = PLACES - point + i;
-
-		if (digits[i] == '0')
-			continue;
-		if (place < 0 || place >= DIGITS)
-			return unknown(o);
-		ret->digits[place] = (unsigned char)(digits[i] - '0');
-	}
-	if (fixed_is_zero(ret))
-		ret->is_negative = false;
-	return true;
-}
-
-static int fixed_compare(const struct fixed *a, const struct fixed *b)
-{
-	int order = memcmp(a->digits, b->digits, DIGITS);
-
-	if (a->is_negative != b->is_negative)
-		return a->is_negative ? -1 : 1;
-	return a->is_negative ? -order : order;
-}
-
-static bool fixed_is_whole(const struct fixed *a)
-{
-	for (int i = PLACES; i < DIGITS; i++) {
-		if (a->digits[i] != 0)
-			return false;
-	}
-	return true;
-}
-
-/* Schoolbook division; only the remainder is kept. */
-static bool fixed_is_multiple(const struct fixed *a, const struct fixed *b)
-{
-	unsigned char rest[DIGITS + 1] = {0};
-
-	for (int i = 0; i < DIGITS; i++) {
-		memmove(rest, rest + 1, DIGITS);
-		rest[DIGITS] = a->digits[i];
-		while (rest[0] != 0 || memcmp(rest + 1, b->digits, DIGITS) >= 0) {
-			int borrow = 0;
-
-			for (int k = DIGITS - 1; k >= 0; k--) {
-				int digit = rest[k + 1] - b->digits[k] - borrow;
-
-				borrow = digit < 0;
-				rest[k + 1] = (unsigned char)(digit + 10 * borrow);
-			}
-			rest[0] = (unsigned char)(rest[0] - borrow);
-		}
-	}
-	for (int i = 0; i <= DIGITS; i++) {
-		if (rest[i] != 0)
-			return false;
-	}
-	return true;
+	return fixed_read(tape, index, ret) || unknown(o);
 }
 
 static bool check_numbers(struct oracle *o, uint32_t schema, uint32_t value)
@@ -166,7 +74,7 @@ static bool check_numbers(struct oracle *o, uint32_t schema, uint32_t value)
 		token = keyword(o, schema, bounds[i].name);
 		if (token == JSON_NONE)
 			continue;
-		if (!fixed_read(o, o->tape, value, &a) || !fixed_read(o, o->schema, token, &b))
+		if (!read_fixed(o, o->tape, value, &a) || !read_fixed(o, o->schema, token, &b))
 			return false;
 		order = fixed_compare(&a, &b);
 		if (order < 0 ? !bounds[i].below : order > 0 ? !bounds[i].above : !bounds[i].equal)
@@ -175,7 +83,7 @@ static bool check_numbers(struct oracle *o, uint32_t schema, uint32_t value)
 	token = keyword(o, schema, "multipleOf");
 	if (token == JSON_NONE)
 		return true;
-	return fixed_read(o, o->tape, value, &a) && fixed_read(o, o->schema, token, &b) &&
+	return read_fixed(o, o->tape, value, &a) && read_fixed(o, o->schema, token, &b) &&
 	       fixed_is_multiple(&a, &b);
 }
 
@@ -195,7 +103,7 @@ static bool equal(struct oracle *o, const struct json_tape *a_tape, uint32_t a,
 	if (type == JSON_STRING)
 		return json_strings_equal(a_tape, a, b_tape, b);
 	if (type == JSON_NUMBER)
-		return fixed_read(o, a_tape, a, &x) && fixed_read(o, b_tape, b, &y) &&
+		return read_fixed(o, a_tape, a, &x) && read_fixed(o, b_tape, b, &y) &&
 		       fixed_compare(&x, &y) == 0;
 	if (type < JSON_NUMBER)
 		return true;
@@ -251,7 +159,7 @@ static bool has_type(struct oracle *o, uint32_t name, uint32_t value)
 	struct fixed number;
 
 	if (is_string(o->schema, name, "integer"))
-		return type == JSON_NUMBER && fixed_read(o, o->tape, value, &number) &&
+		return type == JSON_NUMBER && read_fixed(o, o->tape, value, &number) &&
 		       fixed_is_whole(&number);
 	return is_string(o->schema, name, json_type_name(type));
 }
@@ -274,46 +182,14 @@ static bool check_type(struct oracle *o, uint32_t schema, uint32_t value)
 
 /* ---- strings */
 
-const char *const oracle_patterns[] = {"^a", "b$", "^[ab]*$", "a|c", "^.{2,3}$", NULL};
-
-static bool only_ab(const char *text, size_t size)
-{
-	for (size_t i = 0; i < size; i++) {
-		if (text[i] != 'a' && text[i] != 'b')
-			return false;
-	}
-	return true;
-}
-
-/* Whether the string matches the @which'th of oracle_patterns. */
-static bool matches_known(int which, const char *text, size_t size)
-{
-	size_t points = utf8_count(text, size);
-
-	switch (which) {
-	case 0:
-		return size > 0 && text[0] == 'a';
-	case 1:
-		return size > 0 && text[size - 1] == 'b';
-	case 2:
-		return only_ab(text, size);
-	case 3:
-		return size > 0 && (memchr(text, 'a', size) || memchr(text, 'c', size));
-	default:
-		return points >= 2 && points <= 3 && !memchr(text, '\n', size) &&
-		       !memchr(text, '\r', size) && !memmem(text, size, "\xe2\x80\xa8", 3) &&
-		       !memmem(text, size, "\xe2\x80\xa9", 3);
-	}
-}
-
 static bool matches(struct oracle *o, uint32_t pattern, uint32_t string)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
 
 	json_string_decode(o->tape, string, &text);
-	for (int i = 0; oracle_patterns[i]; i++) {
-		if (is_string(o->schema, pattern, oracle_patterns[i]))
-			return matches_known(i, text.data ? text.data : "", text.size);
+	for (int i = 0; patterns[i]; i++) {
+		if (is_string(o->schema, pattern, patterns[i]))
+			return patterns_match(i, text.data ? text.data : "", text.size);
 	}
 	return unknown(o);
 }
@@ -461,7 +337,7 @@ static bool has_all(struct oracle *o, uint32_t list, uint32_t value)
 static bool check_member(struct oracle *o, uint32_t schema, uint32_t key, bool *is_evaluated)
 {
 	uint32_t properties = keyword(o, schema, "properties");
-	uint32_t patterns = keyword(o, schema, "patternProperties");
+	uint32_t expressions = keyword(o, schema, "patternProperties");
 	uint32_t additional = keyword(o, schema, "additionalProperties");
 	uint64_t ignored = 0;
 	bool is_named = false;
@@ -475,8 +351,9 @@ static bool check_member(struct oracle *o, uint32_t schema, uint32_t key, bool *
 		if (!holds(o, i + 1, key + 1, &ignored))
 			return false;
 	}
-	for (uint32_t i = patterns ? json_first(o->schema, patterns) : 0;
-		patterns && i < json_end(o->schema, patterns); i = json_next_key(o->schema, i)) {
+	for (uint32_t i = expressions ? json_first(o->schema, expressions) : 0;
+		expressions && i < json_end(o->schema, expressions);
+		i = json_next_key(o->schema, i)) {
 		if (!matches(o, i, key))
 			continue;
 		is_named = true;
@@ -547,76 +424,10 @@ static bool check_objects(struct oracle *o, uint32_t schema, uint32_t value, uin
 
 /* ---- references */
 
-/* The resource root that @schema stands in: the innermost object around it with an `$id`. */
-static uint32_t resource_of(const struct oracle *o, uint32_t schema)
-{
-	uint32_t root = 0;
-
-	for (uint32_t i = 0; i <= schema; i++) {
-		if (json_type_at(o->schema, i) == JSON_OBJECT && schema < json_end(o->schema, i) &&
-			json_find(o->schema, i, "$id") != JSON_NONE &&
-			!(o->is_old && json_find(o->schema, i, "$ref") != JSON_NONE))
-			root = i;
-	}
-	return root;
-}
-
-/* The object in the resource @root whose @key is the text @name, or JSON_NONE + found false. */
-static bool find_anchor(
-	const struct oracle *o, uint32_t root, const char *key, const char *name, uint32_t *ret)
-{
-	for (uint32_t i = root; i < json_end(o->schema, root); i++) {
-		uint32_t anchor = json_type_at(o->schema, i) == JSON_OBJECT
-					  ? json_find(o->schema, i, key)
-					  : JSON_NONE;
-
-		if (anchor != JSON_NONE && is_string(o->schema, anchor, name) &&
-			resource_of(o, i) == root) {
-			*ret = i;
-			return true;
-		}
-	}
-	return false;
-}
-
-/* The place that the text of a reference means: "#", "#/KEY/NAME", "#ANCHOR", "ID" and "ID#…". */
+/* The place that a reference means. */
 static bool resolve(struct oracle *o, uint32_t from, const char *text, uint32_t *ret)
 {
-	const char *hash = strchr(text, '#');
-	size_t id_size = hash ? (size_t)(hash - text) : strlen(text);
-	uint32_t root = resource_of(o, from);
-	char key[16];
-	char name[16];
-
-	if (id_size > 0) {
-		bool is_found = false;
-
-		for (uint32_t i = 0; i < o->schema->count && !is_found; i++) {
-			uint32_t id = json_type_at(o->schema, i) == JSON_OBJECT
-					      ? json_find(o->schema, i, "$id")
-					      : JSON_NONE;
-
-			is_found = id != JSON_NONE && json_type_at(o->schema, id) == JSON_STRING &&
-				   json_string_equals(o->schema, id, text, id_size);
-			if (is_found)
-				root = i;
-		}
-		if (!is_found)
-			return unknown(o);
-	}
-	*ret = root;
-	if (!hash || hash[1] == '\0')
-		return true;
-	if (sscanf(hash, "#/%15[^/]/%15[^/]", key, name) == 2) {
-		uint32_t map = json_find(o->schema, root, key);
-
-		*ret = map != JSON_NONE && json_type_at(o->schema, map) == JSON_OBJECT
-			       ? json_find(o->schema, map, name)
-			       : JSON_NONE;
-		return *ret != JSON_NONE || unknown(o);
-	}
-	return find_anchor(o, root, "$anchor", hash + 1, ret) ||
-	       find_anchor(o, root, "$dynamicAnchor", hash + 1, ret) || unknown(o);
+	return place_resolve(o->schema, o->is_old, from, text, ret) || unknown(o);
 }
 
 static bool check_reference(
@@ -638,7 +449,8 @@ static bool check_reference(
 	if (strcmp(name, "$dynamicRef") == 0 && hash && anchor != JSON_NONE &&
 		is_string(o->schema, anchor, hash + 1)) {
 		for (unsigned int i = 0; i < o->n_scopes; i++) {
-			if (find_anchor(o, o->scopes[i], "$dynamicAnchor", hash + 1, &target))
+			if (place_find_anchor(o->schema, o->is_old, o->scopes[i], "$dynamicAnchor",
+				    hash + 1, &target))
 				break;
 		}
 	}
@@ -740,7 +552,7 @@ static bool holds(struct oracle *o, uint32_t schema, uint32_t value, uint64_t *e
 			json_count(o->tape, value) > CHILDREN_MAX))
 		return unknown(o);
 	o->depth++;
-	o->scopes[o->n_scopes++] = resource_of(o, schema);
+	o->scopes[o->n_scopes++] = place_resource(o->schema, o->is_old, schema);
 	is_valid = check_keywords(o, schema, value, &own);
 	o->n_scopes--;
 	o->depth--;

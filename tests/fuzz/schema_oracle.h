@@ -18,6 +18,3 @@ enum oracle_verdict {
 };
 
 enum oracle_verdict oracle_validate(const struct json_tape *schema, const struct json_tape *tape);
-
-/* The patterns that it knows, as they stand in a schema; the last is NULL. */
-extern const char *const oracle_patterns[];
