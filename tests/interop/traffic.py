@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Calls at a steady pace, each of them kept account of: what endurance is measured with."""
 import json
-import statistics
 import threading
 import time
 from collections import Counter
@@ -18,14 +17,14 @@ class Traffic(threading.Thread):
     """`calls` invokes (None: until end()) of add at `rate` per second, from a thread of its own.
 
     Afterwards: lost, twice (numbers of calls), wrong (answers that are neither the sum nor a
-    documented error), codes (how often which error), seconds (of each call that was answered)."""
+    documented error), codes (how often which error)."""
 
     def __init__(self, url, rate, calls=None, toolbox_id=None):
         super().__init__()
         self.url, self.rate, self.calls, self.toolbox_id = url, rate, calls, toolbox_id
         self.ending = threading.Event()
-        self.sent_at, self.times = {}, Counter()
-        self.codes, self.wrong, self.seconds = Counter(), [], []
+        self.sent, self.times = 0, Counter()
+        self.codes, self.wrong = Counter(), []
         self.lost, self.twice = [], []
         self.start()
 
@@ -41,36 +40,32 @@ class Traffic(threading.Thread):
         assert set(self.codes) <= set(allowed), self.codes
         return self
 
-    def p99_ms(self):
-        return statistics.quantiles(self.seconds, n=100)[98] * 1000
-
     def run(self):
         with Caller(self.url) as self.caller:
             began = time.monotonic()
             while not self._is_over():
-                due = began + len(self.sent_at) / self.rate
+                due = began + self.sent / self.rate
                 if time.monotonic() >= due:
                     self._send()
                 else:
                     self._receive_until(due)
             limit = time.monotonic() + PATIENCE_SECONDS
-            while len(self.times) < len(self.sent_at) and time.monotonic() < limit:
+            while len(self.times) < self.sent and time.monotonic() < limit:
                 self._receive_until(limit)
             # An answer that comes twice would stand before this one.
             for message in self.caller.settle():
                 self._count(message)
-        self.lost = [number for number in self.sent_at if not self.times[number]]
+        self.lost = [number for number in range(self.sent) if not self.times[number]]
         self.twice = [number for number, times in self.times.items() if times > 1]
 
     def _is_over(self):
-        return self.ending.is_set() if self.calls is None else len(self.sent_at) == self.calls
+        return self.ending.is_set() if self.calls is None else self.sent == self.calls
 
     def _send(self):
-        number = len(self.sent_at)
+        number, self.sent = self.sent, self.sent + 1
         data = {"name": "add", "args": {"a": number, "b": 1}}
         if self.toolbox_id:
             data["toolbox_id"] = self.toolbox_id
-        self.sent_at[number] = time.monotonic()
         self.caller.peer.send(json.dumps(
             {"type": INVOKE, "context": {"traffic": self.name, "n": number}, "data": data}))
 
@@ -87,7 +82,6 @@ class Traffic(threading.Thread):
             return
         number = message.context["n"]
         self.times[number] += 1
-        self.seconds.append(time.monotonic() - self.sent_at[number])
         if message.data.get("result") == {"result": number + 1}:
             return
         check_answer(message)
