@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "json/writer.h"
+#include "util/log.h"
 
 #define NOT_AN_OBJECT "must be an object, or a string that is the text of one; "
 
@@ -18,6 +19,8 @@ void arguments_deinit(struct arguments *arguments)
 {
 	json_tape_deinit(&arguments->tape);
 	buffer_deinit(&arguments->text);
+	json_tape_deinit(&arguments->coerced_tape);
+	buffer_deinit(&arguments->coerced);
 	buffer_deinit(&arguments->filled);
 	schema_report_deinit(&arguments->report);
 }
@@ -118,11 +121,51 @@ static int check_types(
 	return status;
 }
 
+/* One line for what was taken as something else: its author wants to know, in the end. */
+static void log_changes(const struct tool *tool, const struct schema_report *changes)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	schema_report_write_text(changes, &text);
+	if (buffer_terminate(&text))
+		log_info("Arguments of %s/%s were coerced: %s", tool->toolbox->id, tool->name,
+			text.data);
+}
+
+/* Try the arguments with their strings taken as what they hold. 0 with @place moved to the copy,
+ * SCHEMA_E_INVALID, or -ENOMEM. */
+static int coerce(struct arguments *arguments, const struct tool *tool,
+	struct schema_context *context, struct place *place)
+{
+	cleanup(schema_report_deinit) struct schema_report changes = {0};
+	struct buffer *text = &arguments->coerced;
+	int r;
+
+	buffer_reset(text);
+	r = schema_coerce(tool->arguments, context, place->tape, place->token, text, &changes);
+	if (r == 0)
+		r = buffer_status(text);
+	if (r < 0 || changes.n_violations == 0)
+		return r < 0 ? r : SCHEMA_E_INVALID;
+	/* A text that was taken apart may be deeper than what came: then it is not taken. */
+	r = json_tape_read(
+		&arguments->coerced_tape, text->data, text->size, JSON_DEPTH_DEFAULT, NULL);
+	if (r == 0)
+		r = schema_validate(tool->arguments, context, &arguments->coerced_tape, 0);
+	if (r != 0)
+		return r < 0 ? r : SCHEMA_E_INVALID;
+	log_changes(tool, &changes);
+	*place = (struct place){&arguments->coerced_tape, 0};
+	return 0;
+}
+
 static int check_value(struct arguments *arguments, const struct tool *tool,
-	struct schema_context *context, const struct place *place)
+	struct schema_context *context, struct place *place)
 {
 	int r = schema_validate(tool->arguments, context, place->tape, place->token);
 
+	if (r > 0 && tool->toolbox->coerces)
+		r = coerce(arguments, tool, context, place);
 	if (r < 0)
 		return r;
 	if (r > 0) {
@@ -148,6 +191,7 @@ int arguments_check(struct arguments *arguments, const struct tool *tool,
 	if (arguments->size > limits->args_bytes)
 		return refuse_size(arguments, arguments->size, limits->args_bytes, "bytes");
 	r = check_value(arguments, tool, context, &place);
+	arguments->json = json_value_text(place.tape, place.token, &arguments->size);
 	if (r != 0 || !schema_has_defaults(tool->arguments))
 		return r;
 	buffer_reset(&arguments->filled);

@@ -16,11 +16,16 @@
  *   text of an object ────┘          │                    │
  *                                    └──── violations ◀───┘
  *
+ * Where the manifest says `"coerce": true`, what does not satisfy the schema is tried once more
+ * with its strings taken as what they hold: "25" as 25.
+ *
  * An object without anything to fill in is passed on as the very bytes that came.
  */
 struct arguments {
 	struct json_tape tape; /* of a text, or of nothing */
 	struct buffer text;    /* decoded, when they came as a string */
+	struct json_tape coerced_tape;
+	struct buffer coerced; /* with strings taken as what they hold */
 	struct buffer filled;  /* with defaults */
 	const char *json;      /* what the tool gets; into the frame or one of the above */
 	size_t size;

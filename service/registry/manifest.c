@@ -31,7 +31,7 @@ struct manifest_reader {
 /* Keys and kinds of the contract that this version does not build: refused by name, since ignoring
  * them would change what a call may do. */
 static const char *const kinds_to_come[] = {"plugin", "command", "python", "mcp", "bus"};
-static const char *const keys_to_come[] = {"config", "python", "plugins", "cwd", "env", "coerce"};
+static const char *const keys_to_come[] = {"config", "python", "plugins", "cwd", "env"};
 
 #define N_OF(array) (sizeof(array) / sizeof(*(array)))
 
@@ -382,7 +382,10 @@ static int read_toolbox(struct manifest_reader *reader, const char *path, struct
 	uint32_t description = json_find(tape, 0, "description");
 	int r;
 
+	uint32_t coerce = json_find(tape, 0, "coerce");
+
 	toolbox->references = 1;
+	toolbox->coerces = coerce != JSON_NONE && json_is_true(tape, coerce);
 	toolbox->kind = "native";
 	toolbox->stamp = reader->stamp;
 	toolbox->digest = digest_bytes(DIGEST_SEED, reader->bytes.data, reader->bytes.size);

@@ -68,6 +68,7 @@ struct toolbox {
 	struct toolbox_library library;
 	bool is_checked; /* a host has loaded the library, and found every symbol */
 	struct toolbox_limits limits;
+	bool coerces; /* strings are taken as what they hold, where a schema wants that */
 	struct toolbox_sandbox sandbox;
 	uint64_t settings;  /* digest of what the configuration says of it; 0: nothing */
 	bool is_sealed;     /* a host has loaded its library from a sealed copy */

@@ -149,3 +149,22 @@ Test(arguments, are_forgotten_for_the_next)
 	cr_expect_eq(check(1, "'args':{'a':1}"), 0);
 	cr_expect_eq(arguments.report.n_violations, 0);
 }
+
+Test(arguments, are_coerced_only_where_the_manifest_says_so)
+{
+	expect_violation(0, "'args':{'a':'25'}", "/a",
+		"must be an integer, not the string \"25\"; send the number 25, without quotes");
+	box->coerces = true;
+	expect_passed(0, "'args':{'a':'25'}", "{\"a\":25,\"b\":7}");
+	expect_passed(
+		0, "'args':{'a':'9007199254740993','b':1}", "{\"a\":9007199254740993,\"b\":1}");
+}
+
+Test(arguments, that_are_wrong_coerced_too_are_told_as_they_came)
+{
+	box->coerces = true;
+	expect_violation(
+		0, "'args':{'a':'many'}", "/a", "must be an integer, not the string \"many\"");
+	expect_violation(0, "'args':{'a':'99999999999999999999'}", "/a",
+		"must be an integer from -9223372036854775808 to 9223372036854775807");
+}

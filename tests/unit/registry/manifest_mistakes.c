@@ -62,7 +62,7 @@ Test(mistakes, of_a_kind_to_come)
 
 Test(mistakes, of_a_key_to_come)
 {
-	static const char *const keys[] = {"config", "python", "plugins", "cwd", "env", "coerce"};
+	static const char *const keys[] = {"config", "python", "plugins", "cwd", "env"};
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
 		struct buffer manifest = {0};
@@ -86,7 +86,7 @@ Test(mistakes, of_an_unknown_key)
 	expect_refused(TOP("'colour':1"), 2, "/colour",
 		"unexpected property 'colour'; the object takes 'toolbox_id', 'description', "
 		"'kind', "
-		"'library', 'risk', 'limits', 'sandbox', 'assert_formats', 'tools'");
+		"'library', 'risk', 'limits', 'sandbox', 'assert_formats', 'coerce', 'tools'");
 	expect_refused(TOP("'limits':{'x':1}"), 2, "/limits/x",
 		"unexpected property 'x'; the object takes 'timeout_ms', 'workers', 'queue', "
 		"'memory_mb', 'prestart', 'idle_s'");
