@@ -272,7 +272,7 @@ def test_many_threads_of_callers_and_a_host_killed_again_and_again(launch, tmp_p
             assert not extra
 
     def kill_hosts():
-        while not over.wait(0.05):
+        while not over.wait(0.2):  # a host needs some of that to start
             for host in service.daemon.hosts():
                 try:
                     os.kill(host, signal.SIGKILL)
