@@ -225,6 +225,7 @@ int service_new(struct loop *loop, const struct service_options *options, struct
 	service->context = schema_context_new();
 	if (!service->catalogue || !service->context)
 		return -ENOMEM;
+	schema_context_limit_patterns(service->context, config->limits.pattern_steps);
 	service->config = *config;
 	*config = (struct config){0};
 	r = loop_timer_init(&service->drain, loop, drain, service);

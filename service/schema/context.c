@@ -29,6 +29,11 @@ struct schema_context *schema_context_new(void)
 	return context;
 }
 
+void schema_context_limit_patterns(struct schema_context *context, uint32_t steps)
+{
+	pattern_scratch_limit(context->scratch, steps);
+}
+
 void schema_context_free(struct schema_context *context)
 {
 	if (!context)

@@ -49,11 +49,16 @@ struct pattern_scratch *pattern_scratch_new(void)
 		pattern_scratch_free(scratch);
 		return NULL;
 	}
-	pcre2_set_match_limit(scratch->limits, PATTERN_STEPS_MAX);
-	pcre2_set_depth_limit(scratch->limits, PATTERN_STEPS_MAX);
+	pattern_scratch_limit(scratch, PATTERN_STEPS_MAX);
 	pcre2_set_heap_limit(scratch->limits, PATTERN_HEAP_KIB);
 	pcre2_jit_stack_assign(scratch->limits, NULL, scratch->stack);
 	return scratch;
+}
+
+void pattern_scratch_limit(struct pattern_scratch *scratch, uint32_t steps)
+{
+	pcre2_set_match_limit(scratch->limits, steps);
+	pcre2_set_depth_limit(scratch->limits, steps);
 }
 
 void pattern_scratch_free(struct pattern_scratch *scratch)

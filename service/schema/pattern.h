@@ -23,7 +23,7 @@ enum pattern_result {
 	PATTERN_TOO_COSTLY, /* the bound was reached: nobody knows */
 };
 
-/* The most steps of a backtracking match. */
+/* The most steps of a backtracking match, unless others are set. */
 #define PATTERN_STEPS_MAX 100000
 
 /* The pattern that is the string (or key) at @token, owned by the schema. */
@@ -37,6 +37,9 @@ void pattern_free(struct pattern *patterns);
 
 /* NULL without memory. */
 struct pattern_scratch *pattern_scratch_new(void);
+
+/* The most steps of a match from now on. */
+void pattern_scratch_limit(struct pattern_scratch *scratch, uint32_t steps);
 
 /* Takes NULL. */
 void pattern_scratch_free(struct pattern_scratch *scratch);

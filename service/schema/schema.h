@@ -80,6 +80,10 @@ void schema_free(struct schema *schema);
 /* NULL without memory. */
 struct schema_context *schema_context_new(void);
 
+/* The most steps that one match of a `pattern` may take from now on (100000 unless said): a
+ * match that would take more is a violation of its own. */
+void schema_context_limit_patterns(struct schema_context *context, uint32_t steps);
+
 /* Takes NULL. */
 void schema_context_free(struct schema_context *context);
 

@@ -202,3 +202,18 @@ def test_a_client_that_does_not_read_is_dropped(launch):
             for _ in range(41):
                 mute.receive(5 * SLOWNESS)
         assert caller.invoke("add", {"a": 1, "b": 2})["result"] == {"result": 3}
+
+
+@pytest.mark.parametrize("steps, words", [(None, "match"), (20, "too many steps")])
+def test_a_pattern_may_take_so_many_steps(launch, tmp_path, steps, words):
+    """20 `a` and a `b` cost some ten thousand steps of the expression: a plain no, or too many."""
+    schema = {"type": "object", "required": ["text"],
+              "properties": {"text": {"type": "string", "pattern": "^(a|aa)+$"}}}
+    manifests.toolbox(tmp_path / "toolbox.d", "words", [manifests.tool(
+        "length", "strlen", [manifests.text("text")], "u64", argument_schema=schema)])
+    limits = {"limits": {"pattern_steps": steps}} if steps else {}
+    service = launch(limits, [tmp_path / "toolbox.d"])
+    with Caller(service.url) as caller:
+        assert caller.invoke("length", {"text": "aa"})["result"] == {"result": 2}
+        error = caller.invoke("length", {"text": "a" * 20 + "b"})
+        assert error["code"] == "invalid_arguments" and words in error["violations"][0]["message"]
