@@ -22,3 +22,9 @@ int manifest_tool_read(const struct manifest_scope *scope, uint32_t object, stru
 
 /* The risk that the string at @token names; the shape was checked. */
 enum tool_risk manifest_risk(const struct json_tape *tape, uint32_t token);
+
+/* Compile the schema that the manifest gives at @token, where it stands, so that mistakes have
+ * their line; *ret_text is its compact text, the caller's. What is wrong with it is a problem, and
+ * both stay NULL. 0 or -ENOMEM. */
+int manifest_compile_given(const struct manifest_scope *scope, uint32_t token,
+	struct schema **ret_schema, char **ret_text);
