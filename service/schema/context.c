@@ -19,7 +19,7 @@ struct schema_context *schema_context_new(void)
 
 	if (!context)
 		return NULL;
-	context->scratch = pattern_scratch_new();
+	context->scratch = regex_scratch_new();
 	context->marks = calloc(STACK_FIRST, sizeof(*context->marks));
 	context->marks_capacity = STACK_FIRST;
 	if (!context->scratch || !context->marks) {
@@ -31,7 +31,7 @@ struct schema_context *schema_context_new(void)
 
 void schema_context_limit_patterns(struct schema_context *context, uint32_t steps)
 {
-	pattern_scratch_limit(context->scratch, steps);
+	regex_scratch_limit(context->scratch, steps);
 }
 
 void schema_context_free(struct schema_context *context)
@@ -39,7 +39,7 @@ void schema_context_free(struct schema_context *context)
 	if (!context)
 		return;
 	buffer_deinit(&context->text);
-	pattern_scratch_free(context->scratch);
+	regex_scratch_free(context->scratch);
 	free(context->marks);
 	free(context->scopes);
 	free(context->unique);

@@ -2,73 +2,26 @@
 #include "schema/pattern.h"
 
 #include <errno.h>
-#include <stdlib.h>
-
-#define PCRE2_CODE_UNIT_WIDTH 8
-#include <pcre2.h>
 
 #include "schema/compile.h"
 #include "schema/shape.h"
-
-/* What a match may use beside its steps. */
-#define PATTERN_HEAP_KIB        16384
-#define PATTERN_JIT_STACK_FIRST ((size_t)32 * 1024)
-#define PATTERN_JIT_STACK_MAX   ((size_t)512 * 1024)
-
-/* Room for what PCRE2 says of a pattern. */
-#define PCRE2_MESSAGE_BYTES 256
 
 #define PATTERN_OPTIONS                                                                            \
 	(PCRE2_UTF | PCRE2_DOLLAR_ENDONLY | PCRE2_ALLOW_EMPTY_CLASS | PCRE2_MATCH_UNSET_BACKREF |  \
 		PCRE2_NEVER_BACKSLASH_C | PCRE2_NEVER_UCP | PCRE2_NO_UTF_CHECK)
 
 struct pattern {
-	pcre2_code *code;
-	bool is_compiled;          /* to machine code */
+	struct regex regex;
 	const struct shape *shape; /* or NULL: the engine is needed */
 	struct pattern *next;
 };
 
-struct pattern_scratch {
-	pcre2_match_data *match;
-	pcre2_match_context *limits;
-	pcre2_jit_stack *stack;
-};
-
-struct pattern_scratch *pattern_scratch_new(void)
+/* Compile what was @translated. */
+static int compile(
+	const struct buffer *translated, struct regex *ret_regex, struct regex_error *ret_error)
 {
-	struct pattern_scratch *scratch = calloc(1, sizeof(*scratch));
-
-	if (!scratch)
-		return NULL;
-	scratch->match = pcre2_match_data_create(1, NULL);
-	scratch->limits = pcre2_match_context_create(NULL);
-	scratch->stack =
-		pcre2_jit_stack_create(PATTERN_JIT_STACK_FIRST, PATTERN_JIT_STACK_MAX, NULL);
-	if (!scratch->match || !scratch->limits || !scratch->stack) {
-		pattern_scratch_free(scratch);
-		return NULL;
-	}
-	pattern_scratch_limit(scratch, PATTERN_STEPS_MAX);
-	pcre2_set_heap_limit(scratch->limits, PATTERN_HEAP_KIB);
-	pcre2_jit_stack_assign(scratch->limits, NULL, scratch->stack);
-	return scratch;
-}
-
-void pattern_scratch_limit(struct pattern_scratch *scratch, uint32_t steps)
-{
-	pcre2_set_match_limit(scratch->limits, steps);
-	pcre2_set_depth_limit(scratch->limits, steps);
-}
-
-void pattern_scratch_free(struct pattern_scratch *scratch)
-{
-	if (!scratch)
-		return;
-	pcre2_match_data_free(scratch->match);
-	pcre2_match_context_free(scratch->limits);
-	pcre2_jit_stack_free(scratch->stack);
-	free(scratch);
+	return regex_compile(translated->data ? translated->data : "", translated->size,
+		PATTERN_OPTIONS, ret_regex, ret_error);
 }
 
 /* Give @pattern, whose text is @text, a shape if it has one. */
@@ -93,22 +46,17 @@ static int add_pattern(const struct subschema *subschema, uint32_t token, const 
 {
 	struct schema *schema = subschema->compiler->schema;
 	struct pattern *pattern = compile_alloc(subschema, sizeof(*pattern));
-	PCRE2_UCHAR message[PCRE2_MESSAGE_BYTES];
-	PCRE2_SIZE offset;
-	int code;
+	struct regex_error error;
+	int r;
 
 	if (!pattern)
 		return -ENOMEM;
-	pattern->code = pcre2_compile((PCRE2_SPTR)(translated->data ? translated->data : ""),
-		translated->size, PATTERN_OPTIONS, &code, &offset, NULL);
-	if (!pattern->code) {
-		if (code == PCRE2_ERROR_NOMEMORY)
-			return -ENOMEM;
-		pcre2_get_error_message(code, message, sizeof(message));
-		return compile_refuse(
-			subschema, token, "no regular expression: %s", (const char *)message);
-	}
-	pattern->is_compiled = pcre2_jit_compile(pattern->code, PCRE2_JIT_COMPLETE) == 0;
+	r = compile(translated, &pattern->regex, &error);
+	if (r > 0)
+		return compile_refuse(subschema, token, "no regular expression: %s", error.message);
+	if (r < 0)
+		return r;
+	regex_make_fast(&pattern->regex);
 	pattern->next = schema->patterns;
 	schema->patterns = pattern;
 	*ret = pattern;
@@ -135,46 +83,31 @@ int compile_pattern(const struct subschema *subschema, uint32_t token, const str
 void pattern_free(struct pattern *patterns)
 {
 	for (; patterns; patterns = patterns->next)
-		pcre2_code_free(patterns->code);
+		regex_deinit(&patterns->regex);
 }
 
 bool pattern_is_valid(const char *text, size_t size)
 {
 	cleanup(buffer_deinit) struct buffer translated = {0};
+	cleanup(regex_deinit) struct regex regex = {0};
+	struct regex_error error;
 	const char *why;
-	pcre2_code *code;
-	PCRE2_SIZE offset;
-	int error;
 
 	if (!pattern_translate(text, size, &translated, &why) || buffer_status(&translated) < 0)
 		return false;
-	code = pcre2_compile((PCRE2_SPTR)(translated.data ? translated.data : ""), translated.size,
-		PATTERN_OPTIONS, &error, &offset, NULL);
-	pcre2_code_free(code);
 	/* A look-behind of variable length is a pattern, though PCRE2 cannot run it. */
-	return code || error == PCRE2_ERROR_LOOKBEHIND_NOT_FIXED_LENGTH;
+	return compile(&translated, &regex, &error) == 0 ||
+	       error.code == PCRE2_ERROR_LOOKBEHIND_NOT_FIXED_LENGTH;
 }
 
-enum pattern_result pattern_match(const struct pattern *pattern, struct pattern_scratch *scratch,
-	const char *text, size_t size)
+enum regex_result pattern_match(
+	const struct pattern *pattern, struct regex_scratch *scratch, const char *text, size_t size)
 {
-	PCRE2_SPTR subject = (PCRE2_SPTR)text;
-	int r = PCRE2_ERROR_JIT_STACKLIMIT;
-
 	if (pattern->shape) {
 		enum shape_result result = shape_match(pattern->shape, text, size);
 
 		if (result != SHAPE_UNKNOWN)
-			return result == SHAPE_MATCHES ? PATTERN_MATCHES : PATTERN_DIFFERS;
+			return result == SHAPE_MATCHES ? REGEX_MATCHES : REGEX_DIFFERS;
 	}
-	if (pattern->is_compiled)
-		r = pcre2_jit_match(pattern->code, subject, size, 0, PCRE2_NO_UTF_CHECK,
-			scratch->match, scratch->limits);
-	/* The interpreter has the heap where machine code has only its stack. */
-	if (r == PCRE2_ERROR_JIT_STACKLIMIT)
-		r = pcre2_match(pattern->code, subject, size, 0, PCRE2_NO_UTF_CHECK | PCRE2_NO_JIT,
-			scratch->match, scratch->limits);
-	if (r >= 0)
-		return PATTERN_MATCHES;
-	return r == PCRE2_ERROR_NOMATCH ? PATTERN_DIFFERS : PATTERN_TOO_COSTLY;
+	return regex_match(&pattern->regex, scratch, text, size);
 }

@@ -37,11 +37,11 @@ bool validate_matches(struct schema_context *context, const struct pattern *patt
 	if (!text || !validate_spend(context, PATTERN_STEPS + size / PATTERN_BYTES_PER_STEP))
 		return false;
 	switch (pattern_match(pattern, context->scratch, text, size)) {
-	case PATTERN_MATCHES:
+	case REGEX_MATCHES:
 		return true;
-	case PATTERN_DIFFERS:
+	case REGEX_DIFFERS:
 		return false;
-	case PATTERN_TOO_COSTLY:
+	case REGEX_TOO_COSTLY:
 		break;
 	}
 	return validate_stop(context, STOP_PATTERN);

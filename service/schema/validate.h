@@ -54,7 +54,7 @@ struct schema_context {
 	uint32_t depth;
 	enum validate_stop stop;
 	struct buffer text; /* a decoded string */
-	struct pattern_scratch *scratch;
+	struct regex_scratch *scratch;
 	uint64_t *marks; /* rows of bits, a stack; [0] is not used */
 	uint32_t marks_used;
 	uint32_t marks_capacity;

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
+
+#include "util/cleanup.h"
+
+/*
+ * Regular expressions, run by PCRE2 with a bound on the work that one match may cost.
+ *
+ *   text ──regex_compile──▶ struct regex ──┐
+ *                                          ├─regex_match─▶ matches, differs, too costly
+ *   struct regex_scratch, one for many ────┘
+ *
+ * They are machine code where the system lets us have any. That has a small stack of its own: a
+ * match that needs more is done again by the interpreter, which has the heap.
+ *
+ * What an expression means is its owner's: schema/pattern has those of JSON Schema, translated from
+ * ECMA-262; registry/triggers has PCRE2's own.
+ */
+struct regex {
+	pcre2_code *code;
+	bool is_fast; /* machine code */
+};
+
+/* Why a text is no regular expression. */
+struct regex_error {
+	int code;          /* PCRE2_ERROR_… */
+	size_t offset;     /* in bytes: how far it was read */
+	char message[256]; /* PCRE2's words, NUL-terminated */
+};
+
+/* What a match came to. */
+enum regex_result {
+	REGEX_DIFFERS,
+	REGEX_MATCHES,
+	REGEX_TOO_COSTLY, /* the bound was reached: nobody knows */
+};
+
+/* Positive results. */
+enum regex_status {
+	REGEX_E_REFUSED = 1, /* the text is no regular expression; the error says why */
+};
+
+/* Compile @size bytes of UTF-8 at @text with the PCRE2_… @options. 0 with @ret_regex to be deinited
+ * by the caller, REGEX_E_REFUSED with @ret_error filled, or -ENOMEM. */
+int regex_compile(const char *text, size_t size, uint32_t options, struct regex *ret_regex,
+	struct regex_error *ret_error);
+
+/* Translate it to machine code, which is worth it for what is matched often. */
+void regex_make_fast(struct regex *regex);
+
+/* Takes a zeroed one. */
+void regex_deinit(struct regex *regex);
+
+/* What matches need, used again and again with any expression. */
+struct regex_scratch;
+
+/* The most steps of a backtracking match, unless others are set. */
+#define REGEX_STEPS_MAX 100000
+
+/* NULL without memory. */
+struct regex_scratch *regex_scratch_new(void);
+
+/* The most steps of a match from now on. */
+void regex_scratch_limit(struct regex_scratch *scratch, uint32_t steps);
+
+/* Takes NULL. */
+void regex_scratch_free(struct regex_scratch *scratch);
+
+/* Whether the @size bytes of UTF-8 (which is not checked again) at @text hold a match. */
+enum regex_result regex_match(
+	const struct regex *regex, struct regex_scratch *scratch, const char *text, size_t size);
+
+CLEANUP_DEFINE(regex_scratch, struct regex_scratch *, regex_scratch_free)
