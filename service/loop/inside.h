@@ -9,7 +9,8 @@
 
 #include "loop/loop.h"
 
-/* What the parts of the loop share: nobody outside this folder includes it. */
+/* What the parts of the loop share: nobody outside this folder includes it, but tests that let time
+ * pass. */
 
 /* Events taken from the kernel at once. */
 #define LOOP_BATCH_EVENTS 64

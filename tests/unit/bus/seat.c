@@ -20,7 +20,7 @@
  */
 
 #define FD_MAX      64
-#define PATIENCE_MS 10000
+#define PATIENCE_MS 60000
 
 struct seat {
 	struct bus *bus;
@@ -41,7 +41,7 @@ static void setup(void)
 	log_setup(LOG_LEVEL_ERROR, LOG_FORMAT_TEXT);
 }
 
-TestSuite(bus_seat, .timeout = 60, .init = setup);
+TestSuite(bus_seat, .timeout = 120, .init = setup);
 
 static int say(struct seat *seat, const char *text)
 {

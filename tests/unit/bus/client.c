@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <arpa/inet.h>
+#include <criterion/criterion.h>
+#include <libwebsockets.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "bus/bus.h"
+#include "bus/pacing.h"
+#include "loop/inside.h"
+#include "util/cleanup.h"
+#include "util/log.h"
+
+/*
+ * A client of what is no good bus: a peer of plain sockets that says what no bus would, or nothing.
+ * Nobody waits for a watchdog here: the loop's timers are told that time has passed.
+ */
+
+#define FD_MAX      64
+#define PATIENCE_MS 30000
+#define TURNS_MAX   1000
+#define TURN_MS     5
+
+/* Well under what a watchdog waits, well over what a busy machine takes for a few turns. */
+#define MARGIN_MS 10000
+
+static struct loop *loop;
+static struct bus *client;
+static int listener;
+static struct buffer heard; /* every frame, with a line feed behind each */
+static char why_unreachable[64];
+static unsigned int n_unreachable;
+
+static void on_frame(void *data, const char *text, size_t size)
+{
+	(void)data;
+	buffer_append(&heard, text, size);
+	buffer_append_char(&heard, '\n');
+	loop_stop(loop);
+}
+
+static void on_up(void *data)
+{
+	(void)data;
+	loop_stop(loop);
+}
+
+static void on_unreachable(void *data, const char *why)
+{
+	(void)data;
+	snprintf(why_unreachable, sizeof(why_unreachable), "%s", why);
+	n_unreachable++;
+	loop_stop(loop);
+}
+
+static void set_up(void)
+{
+	struct sockaddr_in name = {
+		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+
+	log_setup(LOG_LEVEL_ERROR, LOG_FORMAT_TEXT);
+	cr_assert_eq(loop_new(FD_MAX, &loop), 0);
+	listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	cr_assert_eq(bind(listener, (struct sockaddr *)&name, sizeof(name)), 0);
+	cr_assert_eq(listen(listener, 4), 0);
+}
+
+static void tear_down(void)
+{
+	bus_free(client);
+	loop_free(loop);
+	close(listener);
+	buffer_deinit(&heard);
+}
+
+TestSuite(bus_client, .timeout = 120, .init = set_up, .fini = tear_down);
+
+static void connect_to(const char *host)
+{
+	static const struct bus_handler handler = {
+		.frame = on_frame, .up = on_up, .unreachable = on_unreachable};
+	struct bus_address address = bus_address_default;
+	struct sockaddr_in name;
+	socklen_t size = sizeof(name);
+
+	cr_assert_eq(getsockname(listener, (struct sockaddr *)&name, &size), 0);
+	snprintf(address.host, sizeof(address.host), "%s", host);
+	address.port = ntohs(name.sin_port);
+	cr_assert_eq(bus_connect(loop, &address, &bus_limits_default, &handler, NULL, &client), 0);
+}
+
+/* Let @ms pass at once, for every timer of the loop that is armed. */
+static void pass(uint64_t ms)
+{
+	struct timer_heap *heap = &loop->timers;
+
+	for (uint32_t i = 1; i <= heap->count; i++)
+		heap->slots[i]->due_ns -= ms * 1000000;
+	heap->alarm_ns = 0; /* set anew with the next timer that is armed */
+}
+
+/* The client's next connection. */
+static int accept_client(void)
+{
+	int fd = -1;
+
+	for (int turn = 0; turn < TURNS_MAX && fd < 0; turn++) {
+		loop_run(loop, TURN_MS);
+		fd = accept(listener, NULL, NULL);
+	}
+	cr_assert_geq(fd, 0);
+	return fd;
+}
+
+/* Read until @end has come, or, where it is NULL, until the client has hung up. */
+static void read_until(int fd, const char *end, char *ret_text, size_t capacity)
+{
+	size_t size = 0;
+
+	for (int turn = 0; turn < TURNS_MAX; turn++) {
+		ssize_t received = recv(fd, ret_text + size, capacity - 1 - size, MSG_DONTWAIT);
+
+		size += received > 0 ? (size_t)received : 0;
+		ret_text[size] = '\0';
+		if (end ? strstr(ret_text, end) != NULL : received == 0)
+			return;
+		loop_run(loop, TURN_MS);
+	}
+	cr_assert_fail("%s", ret_text);
+}
+
+/* RFC 6455 §4.2.2 */
+static void upgrade(int fd)
+{
+	static const char guid[] = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+	static const char field[] = "Sec-WebSocket-Key: ";
+	char text[2048];
+	char key[128];
+	unsigned char digest[20];
+	char accepted[64];
+	char *at;
+
+	read_until(fd, "\r\n\r\n", text, sizeof(text));
+	at = strstr(text, field);
+	cr_assert(at, "%s", text);
+	at += strlen(field);
+	snprintf(key, sizeof(key), "%.*s%s", (int)strcspn(at, "\r"), at, guid);
+	lws_SHA1((unsigned char *)key, strlen(key), digest);
+	cr_assert_gt(
+		lws_b64_encode_string((char *)digest, sizeof(digest), accepted, sizeof(accepted)),
+		0);
+	snprintf(text, sizeof(text),
+		"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+		"Sec-WebSocket-Accept: %s\r\n\r\n",
+		accepted);
+	cr_assert_eq(send(fd, text, strlen(text), 0), (ssize_t)strlen(text));
+	cr_assert_eq(loop_run(loop, PATIENCE_MS), 0);
+	cr_assert(bus_is_up(client));
+}
+
+/* A bus's frame of less than 126 bytes. */
+static void send_frame(int fd, unsigned char first, const char *text)
+{
+	size_t size = strlen(text);
+	char frame[2 + 125] = {(char)first, (char)size};
+
+	memcpy(frame + 2, text, size);
+	cr_assert_eq(send(fd, frame, 2 + size, 0), (ssize_t)(2 + size));
+}
+
+Test(bus_client, hears_no_frame_that_is_binary)
+{
+	int fd;
+
+	connect_to("127.0.0.1");
+	fd = accept_client();
+	upgrade(fd);
+	send_frame(fd, 0x82, "{\"type\": \"whole\"}");
+	send_frame(fd, 0x02, "{\"type\": "); /* binary, not final */
+	send_frame(fd, 0x89, "ping");
+	send_frame(fd, 0x80, "\"in pieces\"}"); /* continuation, final */
+	send_frame(fd, 0x01, "{\"type\": ");
+	send_frame(fd, 0x80, "\"text\"}");
+	cr_assert_eq(loop_run(loop, PATIENCE_MS), 0);
+	cr_expect_str_eq(buffer_terminate(&heard), "{\"type\": \"text\"}\n");
+	cr_expect_eq(bus_counters(client)->frames_received, 3);
+	cr_expect(bus_is_up(client), "it costs the connection nothing");
+	close(fd);
+}
+
+Test(bus_client, gives_a_silent_peer_up_and_tries_again)
+{
+	char request[2048];
+	int fd;
+
+	connect_to("127.0.0.1");
+	fd = accept_client();
+	pass(BUS_CONNECT_WAIT_MS - MARGIN_MS);
+	loop_run(loop, TURN_MS);
+	cr_expect_eq(n_unreachable, 0, "there is time left");
+	pass(MARGIN_MS);
+	cr_assert_eq(loop_run(loop, PATIENCE_MS), 0);
+	cr_expect_eq(n_unreachable, 1);
+	cr_expect_str_eq(why_unreachable, "no answer");
+	read_until(fd, NULL, request, sizeof(request));
+	close(fd);
+	pass(BUS_BACKOFF_FIRST_MS);
+	fd = accept_client();
+	upgrade(fd);
+	close(fd);
+}
+
+static void pass_connect_wait(void *data)
+{
+	(void)data;
+	pass(BUS_CONNECT_WAIT_MS);
+}
+
+/* Time passes in the very turn that begins the lookup: no answer can have come. */
+Test(bus_client, gives_a_silent_name_service_up)
+{
+	struct loop_timer timer;
+
+	connect_to("a-bus.invalid");
+	cr_assert_eq(loop_timer_init(&timer, loop, pass_connect_wait, NULL), 0);
+	loop_timer_arm(&timer, 0);
+	cr_assert_eq(loop_run(loop, -1), 0);
+	cr_expect_eq(n_unreachable, 1);
+	cr_expect_str_eq(why_unreachable, "the name service does not answer");
+	loop_timer_deinit(&timer);
+}
