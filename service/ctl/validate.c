@@ -17,12 +17,40 @@
  * toolboxctl validate: JSON against a JSON Schema, without a daemon.
  *
  *   SCHEMA ──compiled once──▶ every INSTANCE, or (--lines) every line of it ──▶ one verdict each
+ *
+ * SCHEMA may refer to what is shipped (urn:toolboxd:error, …), as the schemas of messages do.
  */
 
 /* A schema, an instance, a line. */
 #define DOCUMENT_BYTES_MAX (256u << 20)
 
 #define DEPTH_MAX 1000
+
+/* The files in schemas/ themselves (CMakeLists.txt here and of registry). */
+extern const char configuration_schema_json[];
+extern const char definition_schema_json[];
+extern const char error_schema_json[];
+extern const char manifest_schema_json[];
+extern const char message_schema_json[];
+
+static const struct shipped {
+	const char *uri;
+	const char *text;
+} shipped[] = {
+	{"urn:toolboxd:configuration", configuration_schema_json},
+	{"urn:toolboxd:definition", definition_schema_json},
+	{"urn:toolboxd:error", error_schema_json},
+	{"urn:toolboxd:message", message_schema_json},
+	{"urn:toolboxd:toolbox-manifest", manifest_schema_json},
+};
+
+#define N_SHIPPED (sizeof(shipped) / sizeof(*shipped))
+
+/* What a schema may refer to. */
+struct references {
+	struct json_tape tapes[N_SHIPPED];
+	struct schema_resource resources[N_SHIPPED];
+};
 
 struct validator {
 	struct schema *schema;
@@ -56,11 +84,34 @@ static int complain_memory(void)
 	return CTL_USAGE;
 }
 
+static void references_deinit(struct references *references)
+{
+	for (size_t i = 0; i < N_SHIPPED; i++)
+		json_tape_deinit(&references->tapes[i]);
+}
+
+/* 0 or -ENOMEM. */
+static int read_references(struct references *references)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < N_SHIPPED; i++) {
+		r = json_tape_read(&references->tapes[i], shipped[i].text, strlen(shipped[i].text),
+			DEPTH_MAX, NULL);
+		references->resources[i] = (struct schema_resource){
+			.uri = shipped[i].uri, .tape = &references->tapes[i]};
+	}
+	return r;
+}
+
 /* Compile the schema in @text. 0, or CTL_USAGE, told. */
 static int compile(struct validator *validator, const char *file, const struct buffer *text)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	cleanup(references_deinit) struct references references = {0};
 	cleanup(schema_error_deinit) struct schema_error error = {0};
+	struct schema_options options = {
+		.resources = references.resources, .n_resources = N_SHIPPED};
 	const char *bytes = text->data ? text->data : "";
 	struct json_error json_error;
 	unsigned int line;
@@ -73,7 +124,9 @@ static int compile(struct validator *validator, const char *file, const struct b
 		return CTL_USAGE;
 	}
 	if (r == 0)
-		r = schema_compile(&tape, 0, NULL, &validator->schema, &error);
+		r = read_references(&references);
+	if (r == 0)
+		r = schema_compile(&tape, 0, &options, &validator->schema, &error);
 	if (r == 0)
 		return 0;
 	if (r < 0)

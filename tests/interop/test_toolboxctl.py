@@ -6,7 +6,7 @@ import manifests
 import pytest
 from caller import Caller
 from fake_bus import FakeBus
-from processes import free_port, toolboxctl
+from processes import ROOT, free_port, toolboxctl
 
 DONE, ERROR, USAGE, NO_BUS, NO_ANSWER = range(5)
 
@@ -222,3 +222,17 @@ def test_validate(ctl_alone, tmp_path):
     done = ctl_alone("validate", schema, bad)
     assert done.returncode == ERROR and "/n" in done.stdout + done.stderr
     assert ctl_alone("validate", schema, good, bad).returncode == ERROR
+
+
+def test_validate_knows_what_is_shipped(ctl_alone, tmp_path):
+    answer = tmp_path / "answer.json"
+    schemas = sorted((ROOT / "schemas").rglob("*.schema.json"))
+    answer.write_text("{}")
+    for schema in schemas:
+        done = ctl_alone("validate", schema, answer)
+        assert done.returncode in (DONE, ERROR) and done.stderr == "", f"{schema}: {done.stderr}"
+    of_get, = (one for one in schemas if one.name == "ovos.tools.get.response.schema.json")
+    answer.write_text('{"error": "Unknown tool: \'x\'", "code": "unknown_tool", "suggestions": []}')
+    assert ctl_alone("validate", of_get, answer).returncode == DONE
+    answer.write_text('{"error": "Unknown tool: \'x\'", "code": "unheard_of"}')
+    assert ctl_alone("validate", of_get, answer).returncode == ERROR
