@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <libwebsockets.h>
+#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "util/cleanup.h"
 
@@ -148,11 +150,23 @@ static int write_fragment(struct frame_queue *queue, struct lws *wsi)
 	return 1;
 }
 
+/* Hold what is written back until it fills a segment, or is let go: a write of its own for each of
+ * many small frames costs ten times as much, nearly all of it on the way through the kernel to the
+ * receiver and in waking that. */
+static void hold_back(struct lws *wsi, int held)
+{
+	setsockopt(lws_get_socket_fd(wsi), IPPROTO_TCP, TCP_CORK, &held, sizeof(held));
+}
+
 /* A second write is safe only when the first has left nothing behind in libwebsockets: else it
  * would go out without its header. */
 int frame_queue_write(struct frame_queue *queue, struct lws *wsi)
 {
+	bool is_batch = queue->count > 1;
 	int done = 0;
+
+	if (is_batch)
+		hold_back(wsi, 1);
 
 	for (int i = 0; i < FRAME_WRITES_MAX && queue->count > 0 && !lws_partial_buffered(wsi);
 		i++) {
@@ -162,6 +176,8 @@ int frame_queue_write(struct frame_queue *queue, struct lws *wsi)
 			return result;
 		done += result;
 	}
+	if (is_batch)
+		hold_back(wsi, 0);
 	return done;
 }
 
