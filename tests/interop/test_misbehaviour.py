@@ -95,11 +95,12 @@ def test_a_betrayal_costs_its_own_call(misused, name, args, allowed):
     until(lambda: len(misused.daemon.hosts()) <= 2, 2 * SLOWNESS, "no more hosts than toolboxes")
 
 
-def test_a_library_that_never_finishes_loading(launch):
+@pytest.mark.parametrize("name, why", [("stuck", "in time"), ("doomed", "died (SIGABRT)")])
+def test_a_library_that_cannot_be_loaded(launch, name, why):
     """Its toolbox is not offered; the others are, and they are not kept waiting for long."""
     service = launch({"start_timeout_ms": 500},
-                     [manifests.SHIPPED, BUILD / "tests" / "toolboxes" / "stuck.d"])
+                     [manifests.SHIPPED, BUILD / "tests" / "toolboxes" / f"{name}.d"])
     with Caller(service.url) as caller:
         assert caller.invoke("add", {"a": 1, "b": 2})["result"] == {"result": 3}
         failed, = caller.call("ovos.tools.status")["failed"]
-        assert failed["toolbox_id"] == "stuck" and "in time" in failed["error"]
+        assert failed["toolbox_id"] == name and why in failed["error"]

@@ -10,7 +10,7 @@
 #include "registry/manifest.h"
 
 #define FD_MAX  64
-#define WAIT_MS 30000
+#define WAIT_MS 100000
 #define BOXES   8
 
 /* One toolbox that is checked, and what was said of it. */
@@ -157,6 +157,19 @@ Test(checker, refuses_a_library_that_takes_too_long_for_all_at_once)
 	check();
 	for (size_t i = 0; i < BOXES; i++)
 		expect_refused(i, "/library", "loading the library failed");
+}
+
+Test(checker, loses_nobody_else_to_a_library_that_crashes_as_it_is_loaded)
+{
+	for (size_t i = 0; i < BOXES; i++)
+		add(i, i % 3 == 1 ? TEST_DOOMED_LIBRARY : "libm.so.6", "sqrt");
+	check();
+	for (size_t i = 0; i < BOXES; i++)
+		if (i % 3 == 1)
+			expect_refused(i, "/library",
+				"loading the library failed: its host died (SIGABRT)");
+		else
+			expect_good(i);
 }
 
 Test(checker, may_be_given_up_while_it_is_at_work)
