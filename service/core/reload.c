@@ -461,6 +461,24 @@ void reload_request(struct service *service)
 	reload_begin(service);
 }
 
+/* Tell everybody in the list, which is freed, that there will be no reload. */
+static void give_up(struct service *service, struct reload_waiter *waiting)
+{
+	for (struct reload_waiter *waiter = waiting; waiter; waiter = waiter->next) {
+		answer_error_format(&waiter->answer, ANSWER_UNAVAILABLE,
+			"RuntimeError: The service is unavailable: it is stopping");
+		answer_send(&waiter->answer, service->bus);
+		service->n_waiting--;
+	}
+	free_waiters(waiting);
+}
+
+void reload_give_up(struct service *service)
+{
+	give_up(service, take_ptr(service->waiting));
+	give_up(service, take_ptr(service->waiting_next));
+}
+
 void reload_end(struct service *service)
 {
 	loader_free(take_ptr(service->loader));

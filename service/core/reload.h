@@ -20,6 +20,9 @@ void reload_begin(struct service *service);
 /* Begin one when no more news has come for a moment: something was installed. */
 void reload_soon(struct service *service);
 
+/* The service is stopping: answer those who wait for a reload that there will be none. */
+void reload_give_up(struct service *service);
+
 /* Answer the request in service->envelope when the next reload that begins is done. */
 void reload_request(struct service *service);
 

@@ -146,8 +146,10 @@ static void drain(void *data)
 	struct service *service = data;
 	uint64_t now_ms = clock_now_ms();
 
-	if (service->n_in_flight > 0 && now_ms >= service->stop_calls_ms)
+	if (now_ms >= service->stop_calls_ms) {
 		end_calls(service);
+		reload_give_up(service);
+	}
 	if (is_drained(service) || now_ms >= service->stop_calls_ms + FLUSH_MS)
 		loop_stop(service->loop);
 	else

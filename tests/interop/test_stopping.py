@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""SIGTERM: whoever waits is answered, once, and then it ends."""
+import manifests
+import pytest
+from caller import Caller
+from processes import BUILD, END_SECONDS, SLOWNESS
+from websocket_peer import Closed
+
+INVOKE = "ovos.tools.invoke"
+RELOAD = "ovos.tools.reload"
+STUCK = BUILD / "tests" / "toolboxes" / "stuck.d" / "libtest_stuck.so"
+
+RELOADS = 3
+
+
+def until_it_ends(service, caller):
+    """Everything that comes until the service has hung up and ended."""
+    with pytest.raises(Closed):
+        while True:
+            caller.receive()
+    assert service.daemon.process.wait(END_SECONDS) == 0
+    service.daemon.check_log()
+    service.daemon.has_ended = True
+    return caller.seen
+
+
+def answer_to(seen, topic, mark):
+    """The only one that came."""
+    answer, = (one for one in seen
+               if one.type == topic + ".response" and one.context.get("mark") == mark)
+    return answer.data
+
+
+@pytest.fixture
+def stop(launch, tmp_path):
+    """stop(drain_ms, call_s, reload_ms): the service is ended while a call of so many seconds and
+    some reloads are going on, each of which takes that long; another call comes too late. What
+    the calls, and what the reloads are answered."""
+    def run(drain_ms, call_s, reload_ms):
+        folder = tmp_path / "toolbox.d"
+        manifests.answers(folder)
+        service = launch({"drain_ms": int(drain_ms * SLOWNESS),
+                          "start_timeout_ms": int(reload_ms * SLOWNESS)}, [folder])
+        with Caller(service.url) as caller:
+            caller.invoke("absolute", {"value": 1})
+            manifests.toolbox(folder, "stuck", [manifests.labs()], library=str(STUCK))
+            reloads = [caller.send(RELOAD) for _ in range(RELOADS)]
+            calls = [caller.send(INVOKE, {"name": "wait", "args": {"seconds": call_s}})]
+            caller.settle()
+            service.daemon.process.terminate()
+            caller.settle()
+            calls.append(caller.send(INVOKE, {"name": "absolute", "args": {"value": 1}}))
+            seen = until_it_ends(service, caller)
+        return ([answer_to(seen, INVOKE, mark) for mark in calls],
+                [answer_to(seen, RELOAD, mark) for mark in reloads])
+    return run
+
+
+def test_what_ends_in_time_is_waited_for(stop):
+    (call, late), reloads = stop(drain_ms=60000, call_s=1, reload_ms=3000)
+    assert call["result"] == {"result": 0}
+    assert late["code"] == "unavailable"
+    for answer in reloads:
+        assert answer["loaded"] == ["answers"]
+        assert [one["toolbox_id"] for one in answer["failed"]] == ["stuck"]
+
+
+def test_what_does_not_end_in_time_is_told_so(stop):
+    calls, reloads = stop(drain_ms=300, call_s=15, reload_ms=15000)
+    for answer in calls + reloads:
+        assert answer["code"] == "unavailable" and "stopping" in answer["error"]
