@@ -208,8 +208,7 @@ static int spawn(struct check *check)
 		.output_max = config->limits.host_output_bytes,
 		.stderr_max = config->limits.stderr_bytes,
 		.start_timeout_ms = config->start_timeout_ms,
-		.has_guard = checker->candidates[check->lot.first].toolbox->sandbox.class ==
-			     SANDBOX_COMMAND,
+		.has_guard = toolbox_has_guard(checker->candidates[check->lot.first].toolbox),
 	};
 
 	return r < 0 ? r : host_spawn(checker->loop, &options, &handler, check, &check->host);

@@ -3,8 +3,10 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "json/writer.h"
+#include "policy/size.h"
 #include "util/cleanup.h"
 
 void errors_write_invalid_arguments(struct answer *answer, const struct tool *tool,
@@ -73,6 +75,109 @@ void errors_write_failure(
 		tool->toolbox->id);
 	buffer_append(&whole, text, size);
 	answer_error(answer, ANSWER_TOOL_FAILED, whole.data, whole.size, max);
+}
+
+/* The decoded string @key of what was told; empty when there is none. */
+static void read_told(const struct json_tape *told, const char *key, struct buffer *ret_text)
+{
+	uint32_t token = json_find(told, 0, key);
+
+	buffer_reset(ret_text);
+	if (token != JSON_NONE && json_type_at(told, token) == JSON_STRING)
+		json_string_decode(told, token, ret_text);
+}
+
+static void write_told_texts(struct answer *answer, const struct json_tape *told, uint32_t max)
+{
+	static const char *const keys[] = {"signal", "stderr", "output"};
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+		if (json_find(told, 0, keys[i]) == JSON_NONE)
+			continue;
+		read_told(told, keys[i], &text);
+		json_write_string(answer_member(answer, keys[i]), text.data ? text.data : "",
+			text.size > 0 ? size_cut_text(text.data, text.size, max) : 0);
+	}
+}
+
+static void write_told_failure(
+	struct answer *answer, const struct tool *tool, const struct json_tape *told, uint32_t max)
+{
+	cleanup(buffer_deinit) struct buffer message = {0};
+	uint32_t exit_code = json_find(told, 0, "exit_code");
+
+	read_told(told, "message", &message);
+	errors_write_failure(answer, tool, message.data ? message.data : "", message.size, max);
+	if (exit_code != JSON_NONE && json_type_at(told, exit_code) == JSON_NUMBER)
+		json_write_compact(answer_member(answer, "exit_code"), told, exit_code);
+	write_told_texts(answer, told, max);
+}
+
+/* One violation that was told; what has no path or message tells nothing. */
+static void add_told(struct schema_report *report, const struct json_tape *told, uint32_t at)
+{
+	uint32_t path = json_type_at(told, at) == JSON_OBJECT ? json_find(told, at, "path") : 0;
+	uint32_t message = path ? json_find(told, at, "message") : JSON_NONE;
+	cleanup_free char *path_text = NULL;
+	cleanup_free char *message_text = NULL;
+
+	if (message == JSON_NONE || json_type_at(told, path) != JSON_STRING ||
+		json_type_at(told, message) != JSON_STRING)
+		return;
+	path_text = json_string_dup(told, path, NULL);
+	message_text = json_string_dup(told, message, NULL);
+	if (path_text && message_text)
+		schema_report_add(report, path_text, message_text);
+}
+
+static void write_told_violations(
+	struct answer *answer, const struct tool *tool, const struct json_tape *told, uint32_t max)
+{
+	uint32_t list = json_find(told, 0, "violations");
+	cleanup(schema_report_deinit) struct schema_report report = {0};
+
+	if (list != JSON_NONE && json_type_at(told, list) == JSON_ARRAY)
+		for (uint32_t at = json_first(told, list); at < json_end(told, list);
+			at = json_next(told, at))
+			add_told(&report, told, at);
+	errors_write_invalid_arguments(answer, tool, &report, max);
+}
+
+static bool read_number(const struct json_tape *told, const char *key, uint64_t *ret)
+{
+	uint32_t token = json_find(told, 0, key);
+
+	return token != JSON_NONE && json_type_at(told, token) == JSON_NUMBER &&
+	       json_number_u64(told, token, ret) == 0;
+}
+
+static bool is_told(const struct json_tape *told, const char *code)
+{
+	uint32_t token = json_find(told, 0, "code");
+
+	return token != JSON_NONE && json_type_at(told, token) == JSON_STRING &&
+	       json_string_equals(told, token, code, strlen(code));
+}
+
+int errors_write_told(
+	struct answer *answer, const struct tool *tool, const struct json_tape *told, uint32_t max)
+{
+	uint64_t actual = 0;
+	uint64_t allowed = 0;
+
+	if (is_told(told, "invalid_arguments")) {
+		write_told_violations(answer, tool, told, max);
+		return ANSWER_INVALID_ARGUMENTS;
+	}
+	if (is_told(told, "too_large") && read_number(told, "actual", &actual) &&
+		read_number(told, "max", &allowed)) {
+		errors_write_too_large(
+			answer, tool, "Too large output of", actual, allowed, "bytes");
+		return ANSWER_TOO_LARGE;
+	}
+	write_told_failure(answer, tool, told, max);
+	return ANSWER_TOOL_FAILED;
 }
 
 void errors_write_invalid_output(struct answer *answer, const struct tool *tool,

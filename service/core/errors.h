@@ -37,6 +37,18 @@ void errors_write_too_large(struct answer *answer, const struct tool *tool, cons
 void errors_write_failure(struct answer *answer, const struct tool *tool, const char *text,
 	size_t size, uint32_t max);
 
+/*
+ * What a host has told of a failure (WIRE_ERROR), believed as far as it has this shape, and cut:
+ *
+ *   {"code": "tool_failed", "message", "exit_code"?, "signal"?, "stderr"?, "output"?}
+ *   {"code": "invalid_arguments", "violations": [{"path", "message"}, …]}
+ *   {"code": "too_large", "actual", "max"}
+ *
+ * Returns the enum answer_code; anything else is a tool_failed.
+ */
+int errors_write_told(
+	struct answer *answer, const struct tool *tool, const struct json_tape *told, uint32_t max);
+
 void errors_write_invalid_output(struct answer *answer, const struct tool *tool,
 	const struct schema_report *report, uint32_t max);
 

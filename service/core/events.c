@@ -2,6 +2,8 @@
 #include "core/events.h"
 
 #include "json/writer.h"
+#include "util/cleanup.h"
+#include "util/utf8.h"
 
 static void write_call(struct answer *event, const struct events_call *call)
 {
@@ -19,6 +21,30 @@ void events_call_started(struct bus *bus, const struct events_call *call)
 
 	answer_begin_broadcast(&event, "ovos.tools.call.started");
 	write_call(&event, call);
+	answer_send(&event, bus);
+}
+
+void events_call_progress(
+	struct bus *bus, const struct events_call *call, const struct json_tape *progress)
+{
+	uint32_t number = json_find(progress, 0, "progress");
+	uint32_t text = json_find(progress, 0, "text");
+	cleanup(buffer_deinit) struct buffer decoded = {0};
+	struct answer event;
+
+	answer_begin_broadcast(&event, "ovos.tools.call.progress");
+	write_call(&event, call);
+	if (number != JSON_NONE && json_type_at(progress, number) == JSON_NUMBER)
+		json_write_compact(answer_member(&event, "progress"), progress, number);
+	else
+		answer_member_text(&event, "progress", NULL);
+	if (text != JSON_NONE && json_type_at(progress, text) == JSON_STRING)
+		json_string_decode(progress, text, &decoded);
+	if (decoded.size > 0)
+		json_write_string(answer_member(&event, "text"), decoded.data,
+			utf8_prefix(decoded.data, decoded.size, EVENTS_TEXT_POINTS));
+	else
+		answer_member_text(&event, "text", NULL);
 	answer_send(&event, bus);
 }
 

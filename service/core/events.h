@@ -5,6 +5,7 @@
 
 #include "bus/bus.h"
 #include "core/answer.h"
+#include "json/reader.h"
 #include "registry/toolbox.h"
 
 /* What a call event tells (DESIGN §2.1, "Broadcast without a request"). */
@@ -16,6 +17,12 @@ struct events_call {
 
 /* A call begins: it was accepted. */
 void events_call_started(struct bus *bus, const struct events_call *call);
+
+/* It goes on: the members `progress` (a number) and `text` (a string, cut to EVENTS_TEXT_POINTS) of
+ * the object @progress; null for what is neither. */
+#define EVENTS_TEXT_POINTS 1000
+void events_call_progress(
+	struct bus *bus, const struct events_call *call, const struct json_tape *progress);
 
 /* It is over, after @duration_ms. @error: the text of the error as JSON, or NULL; @result: the JSON
  * text of the result, or NULL when it is not to be told. */

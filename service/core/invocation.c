@@ -21,6 +21,9 @@
 /* A buffer of a call that is over is kept for the next one, unless it has grown beyond this. */
 #define KEEP_BYTES 16384
 
+/* A tool that tells its progress more often is not repeated: the bus is everybody's. */
+#define PROGRESS_MS 50
+
 struct invocation {
 	struct runner_call call; /* first: a call is its invocation */
 	struct invocation *next; /* of those in flight, or of the spare ones */
@@ -33,6 +36,7 @@ struct invocation {
 	struct buffer call_id; /* JSON text, for events and for cancelling; empty: none */
 	struct buffer source;  /* context.source as JSON text; empty: none */
 	bool has_events;
+	uint64_t progressed_ms; /* when progress was told last; 0: not yet */
 };
 
 /* ── the beginning ───────────────────────────────────────────────────────────────────────────── */
@@ -166,6 +170,7 @@ static void close_invocation(struct invocation *invocation)
 	answer_deinit(&invocation->answer);
 	toolbox_unref(take_ptr(invocation->toolbox));
 	give_back_large(&invocation->call.arguments);
+	give_back_large(&invocation->call.caller);
 	give_back_large(&invocation->source);
 	invocation->next = service->spare;
 	service->spare = invocation;
@@ -191,6 +196,37 @@ static void keep_value(const struct json_tape *tape, uint32_t token, struct buff
 	buffer_append(out, text, size);
 }
 
+static void write_or_null(
+	struct buffer *out, const char *key, const struct json_tape *tape, uint32_t token)
+{
+	json_write_key(out, key);
+	if (token != JSON_NONE && json_type_at(tape, token) == JSON_STRING)
+		json_write_compact(out, tape, token);
+	else
+		buffer_append_string(out, "null");
+}
+
+/* Who calls, for the kinds that ask: what they may tell their tools of it. */
+static void write_caller(struct service *service, const struct tool *tool, struct buffer *out)
+{
+	const struct json_tape *context = &service->envelope.context;
+	uint32_t session = json_find(context, 0, "session");
+	bool has_session = session != JSON_NONE && json_type_at(context, session) == JSON_OBJECT;
+	uint32_t lang = has_session ? json_find(context, session, "lang") : JSON_NONE;
+
+	buffer_reset(out);
+	if (!kind_facts(tool->toolbox->kind)->asks_caller)
+		return;
+	buffer_append_char(out, '{');
+	write_or_null(out, "call_id", service->request.data, service->request.call_id);
+	buffer_append_char(out, ',');
+	write_or_null(out, "session_id", context,
+		has_session ? json_find(context, session, "session_id") : JSON_NONE);
+	buffer_append_char(out, ',');
+	write_or_null(out, "lang", context, lang ? lang : json_find(context, 0, "lang"));
+	buffer_append_char(out, '}');
+}
+
 /* Takes @answer over. NULL without memory; then it is still the caller's. */
 static struct invocation *open_invocation(struct service *service, const struct tool *tool,
 	uint64_t timeout_ms, struct answer *answer)
@@ -210,11 +246,13 @@ static struct invocation *open_invocation(struct service *service, const struct 
 	invocation->call.tool = tool->index;
 	invocation->has_events =
 		service->config.events_calls || clock_now_ms() < service->watched_until_ms;
+	invocation->progressed_ms = 0;
 	keep_value(request->data, request->call_id, &invocation->call_id);
 	/* Only a call with an id can be cancelled: the others need no source. */
 	keep_value(&service->envelope.context,
 		request->call_id ? json_find(&service->envelope.context, 0, "source") : JSON_NONE,
 		&invocation->source);
+	write_caller(service, tool, &invocation->call.caller);
 	link_in(service, invocation);
 	return invocation;
 }
@@ -473,13 +511,13 @@ static int write_result(
 	const struct tool *tool = invocation->tool;
 	cleanup(schema_report_deinit) struct schema_report report = {0};
 
-	if (schema_validate(tool->output, service->context, ending->result, 0) == 0) {
+	if (schema_validate(tool->output, service->context, ending->tape, 0) == 0) {
 		size_write_result(answer_member(answer, "result"), ending->text, ending->size,
 			service->config.result_max_chars);
 		return -1;
 	}
 	/* Without memory the report stays empty; the code tells enough. */
-	schema_explain(tool->output, service->context, ending->result, 0, &report);
+	schema_explain(tool->output, service->context, ending->tape, 0, &report);
 	errors_write_invalid_output(answer, tool, &report, service->config.result_max_chars);
 	return ANSWER_INVALID_OUTPUT;
 }
@@ -497,6 +535,9 @@ static int write_ending(
 		errors_write_failure(answer, tool, ending->text, ending->size,
 			invocation->service->config.result_max_chars);
 		return ANSWER_TOOL_FAILED;
+	case RUNNER_ERROR:
+		return errors_write_told(
+			answer, tool, ending->tape, invocation->service->config.result_max_chars);
 	case RUNNER_TIMED_OUT:
 		errors_write_timeout(answer, tool, invocation->timeout_ms);
 		return ANSWER_TIMEOUT;
@@ -554,6 +595,20 @@ void invocation_done(void *data, struct runner_call *call, const struct runner_e
 	answer_send(&invocation->answer, service->bus);
 	statistics_count(runner_statistics(call->runner), duration_us, code >= 0);
 	close_invocation(invocation);
+}
+
+void invocation_progressed(void *data, struct runner_call *call, const struct json_tape *progress)
+{
+	struct invocation *invocation = (struct invocation *)call;
+	struct service *service = data;
+	struct events_call event = event_of(invocation);
+	uint64_t now_ms = clock_now_ms();
+
+	if (!invocation->has_events ||
+		(invocation->progressed_ms && now_ms < invocation->progressed_ms + PROGRESS_MS))
+		return;
+	invocation->progressed_ms = now_ms;
+	events_call_progress(service->bus, &event, progress);
 }
 
 void invocation_free_all(struct service *service)

@@ -42,5 +42,8 @@ void invocation_validate(struct service *service);
 /* The runner's word that a call is over (struct runner_handler). */
 void invocation_done(void *data, struct runner_call *call, const struct runner_ending *ending);
 
+/* A call tells how far it is. */
+void invocation_progressed(void *data, struct runner_call *call, const struct json_tape *progress);
+
 /* Free the spare ones, and those in flight without an answer. */
 void invocation_free_all(struct service *service);

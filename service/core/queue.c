@@ -12,11 +12,19 @@ static void clock_run(struct runner_call *call)
 	loop_timer_arm(&call->clock, call->left_ms);
 }
 
+uint64_t queue_left_ms(const struct runner_call *call)
+{
+	uint64_t now_ns;
+
+	if (!loop_timer_is_armed(&call->clock))
+		return call->left_ms;
+	now_ns = clock_now_ns();
+	return call->clock.due_ns > now_ns ? (call->clock.due_ns - now_ns) / NS_PER_MS : 0;
+}
+
 static void clock_stand(struct runner_call *call)
 {
-	uint64_t now_ns = clock_now_ns();
-
-	call->left_ms = call->clock.due_ns > now_ns ? (call->clock.due_ns - now_ns) / NS_PER_MS : 0;
+	call->left_ms = queue_left_ms(call);
 	loop_timer_disarm(&call->clock);
 }
 

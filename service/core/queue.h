@@ -20,6 +20,7 @@ struct runner_call {
 	uint64_t left_ms;             /* of its time, while the clock stands */
 	struct loop_timer clock;      /* the deadline, while the clock runs */
 	struct buffer arguments;      /* JSON text, while it waits */
+	struct buffer caller; /* JSON text, of kinds that ask who calls; the owner's to set */
 	uint64_t submitted_ns;
 };
 
@@ -41,6 +42,9 @@ void queue_push(struct queue *queue, struct runner_call *call);
 
 /* Take @call, which is in it, out; its clock runs. */
 void queue_remove(struct queue *queue, struct runner_call *call);
+
+/* What is left of the time of @call, which may wait, or be about to run. */
+uint64_t queue_left_ms(const struct runner_call *call);
 
 /* From now on the clocks of those that wait stand, or run. */
 void queue_set_clocks(struct queue *queue, bool stand);

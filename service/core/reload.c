@@ -193,6 +193,7 @@ static int make_new(
 {
 	static const struct runner_handler handler = {
 		.done = invocation_done,
+		.progressed = invocation_progressed,
 		.drained = forget_retired,
 	};
 	int r = 0;

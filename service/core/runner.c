@@ -91,7 +91,16 @@ static int run_call(
 	struct runner_worker *worker, struct runner_call *call, const char *arguments, size_t size)
 {
 	struct runner *runner = worker->runner;
-	int r = host_invoke(worker->host, call->id, call->tool, arguments, size);
+	uint64_t left_ms = queue_left_ms(call);
+	struct host_call invoke = {
+		.tool = call->tool,
+		.timeout_ms = left_ms < UINT32_MAX ? (uint32_t)left_ms : UINT32_MAX,
+		.caller = call->caller.data,
+		.caller_size = call->caller.size,
+		.arguments = arguments,
+		.size = size,
+	};
+	int r = host_invoke(worker->host, call->id, &invoke);
 
 	if (r < 0)
 		return r;
@@ -156,17 +165,30 @@ static void host_is_loaded(void *data, const char *loaded, size_t size)
 	schedule(runner);
 }
 
-static void host_has_answered(
-	void *data, uint64_t id, const struct json_tape *result, const char *text, size_t size)
+static void call_has_progressed(void *data, uint64_t id, const struct json_tape *progress)
 {
+	struct runner_worker *worker = data;
+	struct runner *runner = worker->runner;
+
+	if (worker->running && worker->running->id == id)
+		runner->handler.progressed(runner->data, worker->running, progress);
+}
+
+static void host_has_answered(void *data, uint64_t id, const struct host_answer *answer)
+{
+	static const enum runner_outcome outcomes[] = {
+		[HOST_ANSWER_RESULT] = RUNNER_RESULT,
+		[HOST_ANSWER_FAILED] = RUNNER_FAILED,
+		[HOST_ANSWER_ERROR] = RUNNER_ERROR,
+	};
 	struct runner_worker *worker = data;
 	struct runner *runner = worker->runner;
 	struct runner_call *call;
 	struct runner_ending ending = {
-		.outcome = result ? RUNNER_RESULT : RUNNER_FAILED,
-		.text = text,
-		.size = size,
-		.result = result,
+		.outcome = outcomes[answer->kind],
+		.text = answer->text,
+		.size = answer->size,
+		.tape = answer->tape,
 	};
 
 	/* service/host has checked the id; what it lets through is the call that runs. */
@@ -237,6 +259,7 @@ static void start_worker(struct runner *runner, struct runner_worker *worker)
 	static const struct host_handler handler = {
 		.loaded = host_is_loaded,
 		.answered = host_has_answered,
+		.progressed = call_has_progressed,
 		.ended = host_has_ended,
 	};
 	struct host_options options = {
@@ -247,7 +270,7 @@ static void start_worker(struct runner *runner, struct runner_worker *worker)
 		.output_max = runner->options.output_max,
 		.stderr_max = runner->options.stderr_max,
 		.start_timeout_ms = runner->options.start_timeout_ms,
-		.has_guard = runner->toolbox->sandbox.class == SANDBOX_COMMAND,
+		.has_guard = toolbox_has_guard(runner->toolbox),
 	};
 	int r = host_spawn(runner->loop, &options, &handler, worker, &worker->host);
 
@@ -442,6 +465,7 @@ void runner_call_deinit(struct runner_call *call)
 {
 	loop_timer_deinit(&call->clock);
 	buffer_deinit(&call->arguments);
+	buffer_deinit(&call->caller);
 }
 
 /* Put the call behind those that wait. */

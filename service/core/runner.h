@@ -48,6 +48,7 @@ enum runner_state {
 enum runner_outcome {
 	RUNNER_RESULT,      /* text: the JSON result */
 	RUNNER_FAILED,      /* text: the tool's own words */
+	RUNNER_ERROR,       /* tape: the failure with its facts, as WIRE_ERROR has them */
 	RUNNER_TIMED_OUT,   /* the deadline passed, waiting or running */
 	RUNNER_CANCELLED,   /* runner_cancel() */
 	RUNNER_CRASHED,     /* end: how the host died */
@@ -60,7 +61,7 @@ struct runner_ending {
 	enum runner_outcome outcome;
 	const char *text; /* good during the call of done() only */
 	size_t size;
-	const struct json_tape *result; /* RUNNER_RESULT: the text, read */
+	const struct json_tape *tape; /* RUNNER_RESULT, RUNNER_ERROR: the text, read */
 	const struct host_end *end;
 };
 
@@ -79,6 +80,9 @@ struct runner_options {
 struct runner_handler {
 	/* A call is over; it is the owner's again. */
 	void (*done)(void *data, struct runner_call *call, const struct runner_ending *ending);
+
+	/* A call that runs tells how far it is: an object, of which nothing more is known. */
+	void (*progressed)(void *data, struct runner_call *call, const struct json_tape *progress);
 
 	/* After runner_retire(): nothing is left in it; it may be freed from here. */
 	void (*drained)(void *data, struct runner *runner);

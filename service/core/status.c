@@ -44,7 +44,7 @@ static void write_toolbox(const struct config *config, struct runner *runner, st
 
 	buffer_append_char(out, '{');
 	write_member(out, "toolbox_id", toolbox->id);
-	write_member(out, "kind", toolbox->kind);
+	write_member(out, "kind", kind_facts(toolbox->kind)->name);
 	write_member(out, "file", toolbox->file);
 	write_member(out, "sandbox", sandbox_class_name(toolbox->sandbox.class));
 	write_member(

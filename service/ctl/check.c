@@ -100,12 +100,12 @@ static void describe(struct check *check, const struct toolbox *toolbox)
 
 	if (!check->is_json) {
 		buffer_printf(out, "%s: %s, sandbox %s%s%s%s, library %s\n", toolbox->id,
-			toolbox->kind, class, missing ? " (" : "", missing ? missing : "",
-			missing ? ")" : "", seal_of(toolbox));
+			kind_facts(toolbox->kind)->name, class, missing ? " (" : "",
+			missing ? missing : "", missing ? ")" : "", seal_of(toolbox));
 		return;
 	}
 	buffer_printf(out, "%s{\"toolbox_id\":\"%s\",\"kind\":\"%s\",\"sandbox\":\"%s\",",
-		out->size > 0 ? "," : "", toolbox->id, toolbox->kind, class);
+		out->size > 0 ? "," : "", toolbox->id, kind_facts(toolbox->kind)->name, class);
 	buffer_printf(
 		out, "\"sealed\":%s,\"not_enforced\":", toolbox->is_sealed ? "true" : "false");
 	json_write_text(out, missing);

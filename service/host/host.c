@@ -20,8 +20,8 @@
 /*
  * Three things are watched: the socket, the process (pidfd), and a timer.
  *
- *   a frame          is one answer and nothing behind it, or the host is killed: between an answer
- *                    and the next INVOKE a host has nothing to say
+ *   a frame          is news of the call that runs, or its one answer and nothing behind it, or the
+ *                    host is killed: between an answer and the next INVOKE it has nothing to say
  *   the process ends what it had sent before still counts: the socket is read until it is empty,
  *                    then ended() tells the exit status
  *   end of file      comes a moment before the process's end, which will tell the reason; a process
@@ -55,6 +55,7 @@ struct host {
 	int wire;
 	struct loop_source *source; /* of wire; NULL behind its end of file */
 	struct wire_reader reader;
+	struct buffer head;   /* of the last INVOKE: what stands before the arguments */
 	struct buffer unsent; /* what the socket did not take at once */
 	size_t sent;          /* bytes of it that it has taken since */
 	struct json_tape tape;
@@ -110,6 +111,7 @@ void host_free(struct host *host)
 	shut(host);
 	wire_reader_deinit(&host->reader);
 	buffer_deinit(&host->unsent);
+	buffer_deinit(&host->head);
 	json_tape_deinit(&host->tape);
 	free(host);
 }
@@ -206,17 +208,28 @@ static int transmit(
 	return keep(host, &header, &head, &body, n < 0 ? 0 : (size_t)n);
 }
 
-int host_invoke(struct host *host, uint64_t id, uint32_t tool, const char *arguments, size_t size)
+int host_invoke(struct host *host, uint64_t id, const struct host_call *call)
 {
-	struct wire_invoke invoke = {.tool = tool};
+	struct wire_invoke invoke = {
+		.tool = call->tool,
+		.timeout_ms = call->timeout_ms,
+		.output_max = (uint32_t)host->reader.payload_max,
+		.caller_size = (uint32_t)call->caller_size,
+	};
 	int r;
 
 	if (host->state == HOST_ENDED || !host->child || !host->source)
 		return -EPIPE;
 	if (host->state != HOST_READY)
 		return -EBUSY;
-	r = transmit(host, WIRE_INVOKE, id, (struct iovec){&invoke, sizeof(invoke)},
-		(struct iovec){(void *)arguments, size});
+	buffer_reset(&host->head);
+	buffer_append(&host->head, &invoke, sizeof(invoke));
+	buffer_append(&host->head, call->caller, call->caller_size);
+	r = buffer_status(&host->head);
+	if (r == 0)
+		r = transmit(host, WIRE_INVOKE, id,
+			(struct iovec){host->head.data, host->head.size},
+			(struct iovec){(void *)call->arguments, call->size});
 	if (r)
 		return r;
 	output_begin_call(&host->output);
@@ -270,15 +283,30 @@ static void take_refused(struct host *host)
 
 static void take_answer(struct host *host, const struct wire_frame *frame)
 {
+	struct host_answer answer = {
+		.kind = HOST_ANSWER_RESULT, .text = frame->payload, .size = frame->size};
+
+	if (frame->kind == WIRE_FAILED)
+		answer.kind = HOST_ANSWER_FAILED;
+	else
+		answer.tape = &host->tape;
+	if (frame->kind == WIRE_ERROR)
+		answer.kind = HOST_ANSWER_ERROR;
 	host->state = HOST_READY;
-	host->handler.answered(host->data, frame->id,
-		frame->kind == WIRE_FAILED ? NULL : &host->tape, frame->payload, frame->size);
+	host->handler.answered(host->data, frame->id, &answer);
 }
 
 static bool is_answer(const struct host *host, const struct wire_frame *frame)
 {
 	return host->state == HOST_RUNNING && frame->id == host->call_id &&
-	       (frame->kind == WIRE_RESULT || frame->kind == WIRE_FAILED);
+	       (frame->kind == WIRE_RESULT || frame->kind == WIRE_FAILED ||
+		       frame->kind == WIRE_ERROR);
+}
+
+static bool is_progress(const struct host *host, const struct wire_frame *frame)
+{
+	return host->state == HOST_RUNNING && frame->id == host->call_id &&
+	       frame->kind == WIRE_PROGRESS;
 }
 
 /* Whether the frame is what may come in this state. */
@@ -287,10 +315,10 @@ static bool is_expected(const struct host *host, const struct wire_frame *frame)
 	if (host->state == HOST_STARTING)
 		return frame->id == 0 &&
 		       (frame->kind == WIRE_LOADED || frame->kind == WIRE_REFUSED);
-	return is_answer(host, frame);
+	return is_answer(host, frame) || is_progress(host, frame);
 }
 
-/* What every kind must hold: text that is UTF-8, or JSON; an object outside of calls. */
+/* What every kind must hold: text that is UTF-8, or JSON; an object, unless it is a result. */
 static int check_payload(struct host *host, const struct wire_frame *frame)
 {
 	int r;
@@ -298,18 +326,19 @@ static int check_payload(struct host *host, const struct wire_frame *frame)
 	if (frame->kind == WIRE_FAILED)
 		return utf8_is_valid(frame->payload, frame->size) ? 0 : JSON_E_UTF8;
 	r = read_payload(host, frame);
-	if (r == 0 && host->state == HOST_STARTING && json_type_at(&host->tape, 0) != JSON_OBJECT)
+	if (r == 0 && frame->kind != WIRE_RESULT && json_type_at(&host->tape, 0) != JSON_OBJECT)
 		return JSON_E_SYNTAX;
 	return r;
 }
 
-static void take_frame(struct host *host, const struct wire_frame *frame)
+/* Act on the frame. Whether more may stand behind it; else the host may be gone. */
+static bool take_frame(struct host *host, const struct wire_frame *frame)
 {
 	int r = is_expected(host, frame) ? check_payload(host, frame) : 0;
 
 	if (!is_expected(host, frame))
 		end_malformed(host, "sent a frame that nobody waits for");
-	else if (wire_reader_has_more(&host->reader))
+	else if (wire_reader_has_more(&host->reader) && !is_progress(host, frame))
 		end_malformed(host, "sent more than one answer");
 	else if (r == -ENOMEM)
 		end_killed(host);
@@ -319,31 +348,39 @@ static void take_frame(struct host *host, const struct wire_frame *frame)
 		take_loaded(host, frame);
 	else if (frame->kind == WIRE_REFUSED)
 		take_refused(host);
-	else
+	else if (frame->kind != WIRE_PROGRESS)
 		take_answer(host, frame);
+	else {
+		if (host->handler.progressed)
+			host->handler.progressed(host->data, frame->id, &host->tape);
+		return true;
+	}
+	return false;
 }
 
-/* Act on what was received, if it is a frame by now; then the handler was called, and the host may
- * be gone: true. */
+/* Act on what was received, as far as it is frames by now. True: the handler was called, and the
+ * host may be gone. */
 static bool take_received(struct host *host)
 {
 	struct wire_frame frame;
 
-	switch (wire_reader_next(&host->reader, &frame)) {
-	case WIRE_E_MORE:
-		return false;
-	case WIRE_E_TOO_LARGE:
-		if (is_answer(host, &frame))
-			end_too_large(host, frame.size);
-		else
-			end_malformed(host, "sent a frame over the limit");
-		return true;
-	case WIRE_E_MALFORMED:
-		end_malformed(host, "sent bytes that are no frame");
-		return true;
-	default:
-		take_frame(host, &frame);
-		return true;
+	for (;;) {
+		switch (wire_reader_next(&host->reader, &frame)) {
+		case WIRE_E_MORE:
+			return false;
+		case WIRE_E_TOO_LARGE:
+			if (is_answer(host, &frame))
+				end_too_large(host, frame.size);
+			else
+				end_malformed(host, "sent a frame over the limit");
+			return true;
+		case WIRE_E_MALFORMED:
+			end_malformed(host, "sent bytes that are no frame");
+			return true;
+		default:
+			if (!take_frame(host, &frame))
+				return true;
+		}
 	}
 }
 

@@ -49,16 +49,30 @@ struct host_end {
 /* Write how it ended, as a part of a sentence: "its host died (SIGSEGV)". NUL-terminated. */
 void host_describe_end(const struct host_end *end, char *ret_text, size_t size);
 
-/* What a host tells. Each of these may call host_free, and answered() may invoke the next call; the
- * texts are the host's and go with it. */
+enum host_answer_kind {
+	HOST_ANSWER_RESULT, /* tape and text: the result */
+	HOST_ANSWER_FAILED, /* text: the tool's own words, checked to be UTF-8 */
+	HOST_ANSWER_ERROR,  /* tape and text: an object, as WIRE_ERROR has it (host/wire.h) */
+};
+
+struct host_answer {
+	enum host_answer_kind kind;
+	const struct json_tape *tape; /* the text, read */
+	const char *text;
+	size_t size;
+};
+
+/* What a host tells. Each of these but progressed() may call host_free, and answered() may invoke
+ * the next call; the texts are the host's and go with it. */
 struct host_handler {
 	/* The toolbox is loaded: host_invoke may be called. @loaded is the JSON text it sent. */
 	void (*loaded)(void *data, const char *loaded, size_t size);
 
-	/* The call @id is done: @result, read, and its JSON @text; or @result NULL, and @text the
-	 * tool's own words (checked to be UTF-8). Good during the call only. */
-	void (*answered)(void *data, uint64_t id, const struct json_tape *result, const char *text,
-		size_t size);
+	/* The call @id is done. What @answer points to is good during the call only. */
+	void (*answered)(void *data, uint64_t id, const struct host_answer *answer);
+
+	/* The call @id goes on, and tells how far it is: an object. NULL: nobody wants to know. */
+	void (*progressed)(void *data, uint64_t id, const struct json_tape *progress);
 
 	/* The process is gone, or must not be used any more. A call in flight gets no answer. What
 	 * @end points to is good during the call only. */
@@ -80,10 +94,19 @@ struct host_options {
 int host_spawn(struct loop *loop, const struct host_options *options,
 	const struct host_handler *handler, void *data, struct host **ret_host);
 
-/* Run the tool with index @tool of the LOAD frame, with the JSON text @arguments, as call @id (not
- * 0). 0, or a negative errno, and then the call has not begun: -EBUSY while the host is loading or
- * running another call, -EPIPE when it is ending (ended() has come, or comes). */
-int host_invoke(struct host *host, uint64_t id, uint32_t tool, const char *arguments, size_t size);
+struct host_call {
+	uint32_t tool;       /* index in the toolbox's list */
+	uint32_t timeout_ms; /* left of its time */
+	const char *caller;  /* JSON text, of kinds that ask who calls; size 0: none */
+	size_t caller_size;
+	const char *arguments; /* JSON text */
+	size_t size;
+};
+
+/* Run @call, as call @id (not 0). 0, or a negative errno, and then the call has not begun: -EBUSY
+ * while the host is loading or running another call, -EPIPE when it is ending (ended() has come, or
+ * comes). */
+int host_invoke(struct host *host, uint64_t id, const struct host_call *call);
 
 /* Kill the process group, reap it, forget it; no callback comes. A guard is told to kill what it
  * guards. Takes NULL. */

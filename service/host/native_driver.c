@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "host/native_driver.h"
+#include "host/driver.h"
 
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
 #include <link.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "host/native_call.h"
-#include "json/pointer.h"
+#include "json/writer.h"
 #include "util/cleanup.h"
 
 struct native_driver {
@@ -26,7 +25,7 @@ struct native_driver {
 struct loading {
 	const struct json_tape *tape;
 	struct native_driver *driver;
-	struct native_driver_refusal *refusal;
+	struct driver_refusal *refusal;
 	struct seal *seal;
 };
 
@@ -34,16 +33,13 @@ struct loading {
 __attribute__((format(printf, 3, 4))) static int refuse(
 	struct loading *loading, uint32_t token, const char *format, ...)
 {
-	struct native_driver_refusal *refusal = loading->refusal;
 	va_list arguments;
+	int r;
 
-	json_pointer_write(loading->tape, token, &refusal->pointer);
 	va_start(arguments, format);
-	buffer_vprintf(&refusal->message, format, arguments);
+	r = driver_refuse_with(loading->refusal, loading->tape, token, format, arguments);
 	va_end(arguments);
-	if (buffer_status(&refusal->pointer) || buffer_status(&refusal->message))
-		return -ENOMEM;
-	return NATIVE_DRIVER_E_REFUSED;
+	return r;
 }
 
 /* The linker's @words, and what may help. */
@@ -164,26 +160,10 @@ static int load_tools(struct loading *loading)
 	return 0;
 }
 
-int native_driver_new(const struct json_tape *load, struct seal *seal,
-	struct native_driver **ret_driver, struct native_driver_refusal *ret_refusal)
+static void unload(void *data)
 {
-	struct loading loading = {.tape = load, .refusal = ret_refusal, .seal = seal};
-	int r;
+	struct native_driver *driver = data;
 
-	loading.driver = calloc(1, sizeof(*loading.driver));
-	if (!loading.driver)
-		return -ENOMEM;
-	r = open_library(&loading);
-	r = r ? r : load_tools(&loading);
-	if (r)
-		native_driver_free(loading.driver);
-	else
-		*ret_driver = loading.driver;
-	return r;
-}
-
-void native_driver_free(struct native_driver *driver)
-{
 	if (!driver)
 		return;
 	for (uint32_t i = 0; i < driver->n_calls; i++)
@@ -193,20 +173,52 @@ void native_driver_free(struct native_driver *driver)
 	free(driver);
 }
 
-const char *native_driver_library(const struct native_driver *driver)
+/* {"library": a path or a name, "tools": [native object, …]}. Constructors of the library run here;
+ * it has every symbol that its tools name, or nothing is loaded. */
+static int load(
+	const struct driver_load *load, void **ret_driver, struct driver_refusal *ret_refusal)
 {
-	return driver->file;
+	struct loading loading = {.tape = load->tape, .refusal = ret_refusal, .seal = load->seal};
+	int r;
+
+	loading.driver = calloc(1, sizeof(*loading.driver));
+	if (!loading.driver)
+		return -ENOMEM;
+	r = open_library(&loading);
+	r = r ? r : load_tools(&loading);
+	if (r)
+		unload(loading.driver);
+	else
+		*ret_driver = loading.driver;
+	return r;
 }
 
-bool native_driver_is_sealed(const struct native_driver *driver)
+/* The file that was loaded, and whether by a sealed copy of it. */
+static void describe(const void *data, struct buffer *out)
 {
-	return driver->is_sealed;
+	const struct native_driver *driver = data;
+
+	buffer_printf(out, ",\"sealed\":%s,\"library\":", driver->is_sealed ? "true" : "false");
+	json_write_bytes_lossy(out, driver->file, strlen(driver->file));
 }
 
-int native_driver_invoke(struct native_driver *driver, uint32_t tool, const char *arguments,
-	size_t size, struct buffer *out)
+static int invoke(void *data, const struct driver_call *call, struct buffer *out)
 {
-	if (tool >= driver->n_calls)
+	struct native_driver *driver = data;
+	int r;
+
+	if (call->tool >= driver->n_calls)
 		return -EINVAL;
-	return native_call_run(&driver->calls[tool], &driver->scratch, arguments, size, out);
+	r = native_call_run(
+		&driver->calls[call->tool], &driver->scratch, call->arguments, call->size, out);
+	return r > 0 ? DRIVER_E_FAILED : r;
 }
+
+/* The library stays loaded behind it: a thread of its own may be running in it. */
+const struct driver native_driver = {
+	.kind = "native",
+	.load = load,
+	.describe = describe,
+	.invoke = invoke,
+	.free = unload,
+};

@@ -55,7 +55,7 @@ int wire_reader_next(struct wire_reader *reader, struct wire_frame *ret_frame)
 	if (available < sizeof(header))
 		return WIRE_E_MORE;
 	memcpy(&header, reader->bytes.data + reader->used, sizeof(header));
-	if (header.kind < WIRE_LOAD || header.kind > WIRE_FAILED)
+	if (header.kind < WIRE_LOAD || header.kind > WIRE_LAST)
 		return WIRE_E_MALFORMED;
 	*ret_frame = (struct wire_frame){
 		.kind = (enum wire_kind)header.kind, .id = header.id, .size = header.size};

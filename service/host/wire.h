@@ -18,8 +18,12 @@
  *     LOAD    {"kind": "native", …}  ──▶        once, first
  *                                    ◀── LOADED  {…} | REFUSED {"pointer", "message"}
  *     INVOKE  id, tool, arguments    ──▶        one call at a time
- *                                    ◀── RESULT id, JSON | FAILED id, text
+ *                                    ◀── PROGRESS id, {"progress", "text"}      any number
+ *                                    ◀── RESULT id, JSON | FAILED id, text | ERROR id, object
  *     (end of file)                  ──▶        the host exits
+ *
+ * ERROR tells a failure with its facts: {"code": "tool_failed", "message": text} and what else
+ * DESIGN §2.2 names for that code (core/errors.h has the list).
  *
  * What a host sends is hostile: a size over the limit, an unknown kind, an id that is not in
  * flight, a second answer, or bytes behind one, ends the host.
@@ -35,7 +39,10 @@ enum wire_kind {
 	WIRE_INVOKE,
 	WIRE_RESULT,
 	WIRE_FAILED,
+	WIRE_ERROR,
+	WIRE_PROGRESS,
 };
+#define WIRE_LAST WIRE_PROGRESS
 
 struct wire_header {
 	uint32_t size; /* of the payload, in bytes */
@@ -43,10 +50,12 @@ struct wire_header {
 	uint64_t id;   /* of the call; 0 outside of one */
 };
 
-/* INVOKE's payload: this, then the arguments' JSON text. */
+/* INVOKE's payload: this, then who calls, then the arguments, both as JSON text. */
 struct wire_invoke {
-	uint32_t tool; /* index in the LOAD frame's list */
-	uint32_t reserved;
+	uint32_t tool;        /* index in the toolbox's list */
+	uint32_t timeout_ms;  /* left of its time */
+	uint32_t output_max;  /* bytes of an answer's payload, at most */
+	uint32_t caller_size; /* bytes of {"call_id", "session_id", "lang"}; 0: the kind asks not */
 };
 
 /* A whole frame; @payload is good until the reader is used again. */

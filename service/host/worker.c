@@ -5,8 +5,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "host/driver.h"
 #include "host/guard.h"
-#include "host/native_driver.h"
 #include "host/sandbox.h"
 #include "host/seal.h"
 #include "host/wire.h"
@@ -21,7 +21,8 @@ struct worker {
 	struct buffer out;     /* the answer, frame and all */
 	struct seal seal;      /* what the toolbox is loaded from */
 	struct buffer missing; /* what its sandbox could not do */
-	struct native_driver *driver;
+	const struct driver *kind;
+	void *driver; /* kind's */
 };
 
 /* Take the next frame, waiting for it. 0, -EPIPE at the end of file, or another negative errno. */
@@ -77,20 +78,17 @@ static void write_member(struct worker *worker, const char *key, const struct bu
 
 static int tell_loaded(struct worker *worker)
 {
-	const char *file = native_driver_library(worker->driver);
 	size_t start = wire_begin(&worker->out);
 
-	buffer_printf(&worker->out, "{\"sealed\":%s,",
-		native_driver_is_sealed(worker->driver) ? "true" : "false");
+	buffer_append_char(&worker->out, '{');
 	write_member(worker, "missing", &worker->missing);
-	buffer_append_string(&worker->out, ",\"library\":");
-	json_write_bytes_lossy(&worker->out, file, strlen(file));
+	worker->kind->describe(worker->driver, &worker->out);
 	buffer_append_char(&worker->out, '}');
 	wire_finish(&worker->out, start, WIRE_LOADED, 0);
 	return transmit(worker);
 }
 
-static int tell_refused(struct worker *worker, const struct native_driver_refusal *refusal)
+static int tell_refused(struct worker *worker, const struct driver_refusal *refusal)
 {
 	size_t start = wire_begin(&worker->out);
 
@@ -120,19 +118,25 @@ static int read_sandbox(const struct json_tape *tape, struct toolbox_sandbox *sa
 	return r > 0 ? -EPROTO : r;
 }
 
-static int refuse_path(
-	struct native_driver_refusal *refusal, const struct landlock_failure *failure)
+static bool wants_guard(const struct json_tape *tape)
+{
+	uint32_t guard = json_find(tape, 0, "guard");
+
+	return guard != JSON_NONE && json_is_true(tape, guard);
+}
+
+static int refuse_path(struct driver_refusal *refusal, const struct landlock_failure *failure)
 {
 	buffer_printf(&refusal->pointer, "/sandbox/%s/%zu", failure->list, failure->index);
 	buffer_printf(&refusal->message,
 		"'%s' must be there when the toolbox starts, and cannot be opened: %s",
 		failure->path, strerrordesc_np(-failure->error));
-	return buffer_status(&refusal->message) ? -ENOMEM : NATIVE_DRIVER_E_REFUSED;
+	return buffer_status(&refusal->message) ? -ENOMEM : DRIVER_E_REFUSED;
 }
 
 /* Take the library at hand, then go where nothing else can be had. */
 static int enter(
-	struct worker *worker, const struct json_tape *tape, struct native_driver_refusal *refusal)
+	struct worker *worker, const struct json_tape *tape, struct driver_refusal *refusal)
 {
 	cleanup(toolbox_sandbox_deinit) struct toolbox_sandbox sandbox = {.class = SANDBOX_NONE};
 	uint32_t library = json_find(tape, 0, "library");
@@ -146,17 +150,26 @@ static int enter(
 		name = json_string_dup(tape, library, NULL);
 		r = name ? seal_make(name, &worker->seal) : -ENOMEM;
 	}
-	if (r == 0 && sandbox.class == SANDBOX_COMMAND)
+	if (r == 0 && wants_guard(tape))
 		r = guard_split(worker->wire);
 	if (r == 0)
 		r = sandbox_enter(&sandbox, &worker->seal, &worker->missing, &failure);
 	return r == SANDBOX_E_PATH ? refuse_path(refusal, &failure) : r;
 }
 
+static int load_driver(
+	struct worker *worker, const struct json_tape *tape, struct driver_refusal *refusal)
+{
+	struct driver_load load = {.tape = tape, .seal = &worker->seal, .wire = worker->wire};
+
+	worker->kind = driver_find(tape);
+	return worker->kind ? worker->kind->load(&load, &worker->driver, refusal) : -EPROTO;
+}
+
 static int load(struct worker *worker, const struct wire_frame *frame)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
-	struct native_driver_refusal refusal = {0};
+	struct driver_refusal refusal = {0};
 	int r;
 
 	if (frame->kind != WIRE_LOAD)
@@ -166,10 +179,10 @@ static int load(struct worker *worker, const struct wire_frame *frame)
 		return r < 0 ? r : -EPROTO;
 	r = enter(worker, &tape, &refusal);
 	if (r == 0)
-		r = native_driver_new(&tape, &worker->seal, &worker->driver, &refusal);
+		r = load_driver(worker, &tape, &refusal);
 	if (r == 0)
 		r = tell_loaded(worker);
-	else if (r == NATIVE_DRIVER_E_REFUSED)
+	else if (r == DRIVER_E_REFUSED)
 		r = tell_refused(worker, &refusal);
 	buffer_deinit(&refusal.pointer);
 	buffer_deinit(&refusal.message);
@@ -188,20 +201,39 @@ static int tell_unable(struct worker *worker, uint64_t id, int error)
 	return transmit(worker);
 }
 
+static enum wire_kind answer_kind(int status)
+{
+	if (status == DRIVER_E_ERROR)
+		return WIRE_ERROR;
+	return status == 0 ? WIRE_RESULT : WIRE_FAILED;
+}
+
 static int invoke(struct worker *worker, const struct wire_frame *frame)
 {
 	size_t start = wire_begin(&worker->out);
 	struct wire_invoke invoke;
+	struct driver_call call;
 	int r;
 
 	if (!worker->driver || frame->kind != WIRE_INVOKE || frame->size < sizeof(invoke))
 		return -EPROTO;
 	memcpy(&invoke, frame->payload, sizeof(invoke));
-	r = native_driver_invoke(worker->driver, invoke.tool, frame->payload + sizeof(invoke),
-		frame->size - sizeof(invoke), &worker->out);
+	if (invoke.caller_size > frame->size - sizeof(invoke))
+		return -EPROTO;
+	call = (struct driver_call){
+		.id = frame->id,
+		.tool = invoke.tool,
+		.timeout_ms = invoke.timeout_ms,
+		.output_max = invoke.output_max,
+		.caller = frame->payload + sizeof(invoke),
+		.caller_size = invoke.caller_size,
+		.arguments = frame->payload + sizeof(invoke) + invoke.caller_size,
+		.size = frame->size - sizeof(invoke) - invoke.caller_size,
+	};
+	r = worker->kind->invoke(worker->driver, &call, &worker->out);
 	if (r == -EINVAL)
 		return -EPROTO;
-	wire_finish(&worker->out, start, r ? WIRE_FAILED : WIRE_RESULT, frame->id);
+	wire_finish(&worker->out, start, answer_kind(r), frame->id);
 	r = r < 0 ? r : buffer_status(&worker->out);
 	return r ? tell_unable(worker, frame->id, r) : transmit(worker);
 }
@@ -218,7 +250,8 @@ int worker_run(int wire_fd)
 		r = receive(&worker, &frame);
 		r = r ? r : invoke(&worker, &frame);
 	}
-	native_driver_free(worker.driver);
+	if (worker.kind)
+		worker.kind->free(worker.driver);
 	seal_deinit(&worker.seal);
 	buffer_deinit(&worker.missing);
 	wire_reader_deinit(&worker.reader);

@@ -271,7 +271,7 @@ static int read_sandbox(const struct json_tape *tape, const char *folder, struct
 	struct sandbox_mistake mistake;
 	int r = 0;
 
-	toolbox->sandbox.class = sandbox_class_of_kind(toolbox->kind);
+	toolbox->sandbox.class = kind_facts(toolbox->kind)->sandbox;
 	toolbox->sandbox.memory_mb = limits->memory_mb ? limits->memory_mb : SANDBOX_MEMORY_MB;
 	if (token != JSON_NONE)
 		r = toolbox_sandbox_read(tape, token, folder, &toolbox->sandbox, &mistake);
@@ -386,7 +386,7 @@ static int read_toolbox(struct manifest_reader *reader, const char *path, struct
 
 	toolbox->references = 1;
 	toolbox->coerces = coerce != JSON_NONE && json_is_true(tape, coerce);
-	toolbox->kind = "native";
+	toolbox->kind = KIND_NATIVE;
 	toolbox->stamp = reader->stamp;
 	toolbox->digest = digest_bytes(DIGEST_SEED, reader->bytes.data, reader->bytes.size);
 	toolbox->file = strdup(path);

@@ -22,6 +22,7 @@ static void tool_deinit(struct tool *tool)
 	free(tool->definition);
 	schema_free(tool->arguments);
 	schema_free(tool->output);
+	triggers_deinit(&tool->triggers);
 	native_function_deinit(&tool->native);
 }
 
@@ -35,6 +36,7 @@ void toolbox_unref(struct toolbox *toolbox)
 	free(toolbox->id);
 	free(toolbox->description);
 	free(toolbox->file);
+	free(toolbox->config);
 	toolbox_library_deinit(&toolbox->library);
 	toolbox_sandbox_deinit(&toolbox->sandbox);
 	free(toolbox->not_enforced);
@@ -42,17 +44,13 @@ void toolbox_unref(struct toolbox *toolbox)
 	free(toolbox);
 }
 
-void toolbox_write_load(struct toolbox *const *toolboxes, size_t n_toolboxes, struct buffer *out)
+/* The functions of all @toolboxes, one after the other. */
+static void write_functions(
+	struct toolbox *const *toolboxes, size_t n_toolboxes, struct buffer *out)
 {
 	bool is_first = true;
 
-	buffer_append_string(out, "{\"kind\":\"native\",\"toolbox_id\":");
-	json_write_text(out, toolboxes[0]->id);
-	buffer_append_string(out, ",\"library\":");
-	json_write_text(out, toolboxes[0]->library.path);
-	buffer_append_string(out, ",\"sandbox\":");
-	toolbox_sandbox_write(&toolboxes[0]->sandbox, out);
-	buffer_printf(out, ",\"memory_mb\":%u,\"tools\":[", toolboxes[0]->sandbox.memory_mb);
+	buffer_append_string(out, ",\"tools\":[");
 	for (size_t i = 0; i < n_toolboxes; i++)
 		for (size_t j = 0; j < toolboxes[i]->n_tools; j++) {
 			if (!is_first)
@@ -60,7 +58,33 @@ void toolbox_write_load(struct toolbox *const *toolboxes, size_t n_toolboxes, st
 			is_first = false;
 			native_write(&toolboxes[i]->tools[j].native, out);
 		}
-	buffer_append_string(out, "]}");
+	buffer_append_char(out, ']');
+}
+
+void toolbox_write_load(struct toolbox *const *toolboxes, size_t n_toolboxes, struct buffer *out)
+{
+	const struct toolbox *first = toolboxes[0];
+
+	buffer_printf(out, "{\"kind\":\"%s\",\"toolbox_id\":", kind_facts(first->kind)->name);
+	json_write_text(out, first->id);
+	if (first->library.path) {
+		buffer_append_string(out, ",\"library\":");
+		json_write_text(out, first->library.path);
+	}
+	buffer_append_string(out, ",\"sandbox\":");
+	toolbox_sandbox_write(&first->sandbox, out);
+	buffer_printf(out, ",\"memory_mb\":%u,\"guard\":%s", first->sandbox.memory_mb,
+		toolbox_has_guard(first) ? "true" : "false");
+	if (first->config)
+		buffer_printf(out, ",\"config\":%s", first->config);
+	if (first->kind == KIND_NATIVE)
+		write_functions(toolboxes, n_toolboxes, out);
+	buffer_append_char(out, '}');
+}
+
+bool toolbox_has_guard(const struct toolbox *toolbox)
+{
+	return toolbox->sandbox.class == SANDBOX_COMMAND || kind_facts(toolbox->kind)->has_guard;
 }
 
 int toolbox_prepare(struct toolbox *toolbox)
@@ -75,8 +99,13 @@ int toolbox_prepare(struct toolbox *toolbox)
 
 int toolbox_compare_loads(const struct toolbox *left, const struct toolbox *right)
 {
-	int order = strcmp(left->library.path, right->library.path);
+	int order = (left->kind > right->kind) - (left->kind < right->kind);
 
+	/* What tells its own tools is asked by itself. */
+	if (order == 0 && left->kind != KIND_NATIVE)
+		order = strcmp(left->file, right->file);
+	if (order == 0 && left->kind == KIND_NATIVE)
+		order = strcmp(left->library.path, right->library.path);
 	return order != 0 ? order : toolbox_sandbox_compare(&left->sandbox, &right->sandbox);
 }
 

@@ -5,9 +5,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "registry/kind.h"
 #include "registry/native.h"
 #include "registry/toolbox_library.h"
 #include "registry/toolbox_sandbox.h"
+#include "registry/triggers.h"
 #include "schema/schema.h"
 #include "util/buffer.h"
 #include "util/cleanup.h"
@@ -44,7 +46,8 @@ struct tool {
 	bool is_parallel;         /* false: runs alone in its toolbox */
 	uint64_t timeout_ms;      /* 0: the toolbox's */
 	double cooldown_s;
-	struct native_function native;
+	struct triggers triggers;
+	struct native_function native; /* of kind native */
 };
 
 struct toolbox_limits {
@@ -61,14 +64,18 @@ struct toolbox {
 	unsigned int references;
 	char *id;
 	char *description; /* or NULL */
-	const char *kind;
+	enum toolbox_kind kind;
 	char *file;         /* the manifest's path */
 	struct stamp stamp; /* of that file */
 	uint64_t digest;    /* of its bytes */
 	struct toolbox_library library;
 	bool is_checked; /* a host has loaded the library, and found every symbol */
 	struct toolbox_limits limits;
-	bool coerces; /* strings are taken as what they hold, where a schema wants that */
+	char *config; /* of kinds that take one: JSON text that is given to the toolbox, or NULL */
+	enum tool_risk risk;  /* of a tool that declares none */
+	bool has_risk;        /* that was declared */
+	bool asserts_formats; /* `format` in schemas is checked */
+	bool coerces;         /* strings are taken as what they hold, where a schema wants that */
 	struct toolbox_sandbox sandbox;
 	uint64_t settings;  /* digest of what the configuration says of it; 0: nothing */
 	bool is_sealed;     /* a host has loaded its library from a sealed copy */
@@ -94,8 +101,11 @@ void toolbox_write_load(struct toolbox *const *toolboxes, size_t n_toolboxes, st
 /* Write @toolbox->load anew: what it is made of has changed. 0 or -ENOMEM. */
 int toolbox_prepare(struct toolbox *toolbox);
 
+/* Whether its hosts stand behind a guard (host/guard.h). */
+bool toolbox_has_guard(const struct toolbox *toolbox);
+
 /* An order of toolboxes in which those that may share a LOAD frame stand together, and are equal:
- * by library, then by sandbox. */
+ * by library, then by sandbox. Other kinds than native share with nobody. */
 int toolbox_compare_loads(const struct toolbox *left, const struct toolbox *right);
 
 /* "read", "write", "execute"; "unrated". */

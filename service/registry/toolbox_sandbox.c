@@ -21,13 +21,6 @@ const char *sandbox_class_name(enum sandbox_class class)
 	return class_names[class];
 }
 
-enum sandbox_class sandbox_class_of_kind(const char *kind)
-{
-	if (strcmp(kind, "native") == 0 || strcmp(kind, "plugin") == 0)
-		return SANDBOX_COMPUTE;
-	return SANDBOX_COMMAND;
-}
-
 static int refuse(struct sandbox_mistake *mistake, uint32_t token, const char *expected)
 {
 	*mistake = (struct sandbox_mistake){.token = token, .expected = expected};

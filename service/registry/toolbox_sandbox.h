@@ -59,9 +59,6 @@ struct sandbox_mistake {
 /* "compute", "net", "command", "none". */
 const char *sandbox_class_name(enum sandbox_class class);
 
-/* The class of toolboxes that do not say theirs, by their kind (DESIGN §3). */
-enum sandbox_class sandbox_class_of_kind(const char *kind);
-
 /*
  * Read the object at @token: what it says takes the place of what stands in @sandbox, and a member
  * that is null says nothing. Paths are made absolute, a relative one from @folder (NULL: none may

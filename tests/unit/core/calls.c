@@ -26,7 +26,7 @@ static void call_is_done(
 		call->end = *ending->end;
 	if (ending->text)
 		snprintf(call->text, sizeof(call->text), "%.*s", (int)ending->size, ending->text);
-	cr_expect_eq(ending->result != NULL, ending->outcome == RUNNER_RESULT);
+	cr_expect_eq(ending->tape != NULL, ending->outcome == RUNNER_RESULT);
 	loop_stop(calls.loop);
 }
 
@@ -39,7 +39,7 @@ static void runner_is_drained(void *data, struct runner *runner)
 	loop_stop(calls.loop);
 }
 
-static const struct runner_handler handler = {call_is_done, runner_is_drained};
+static const struct runner_handler handler = {.done = call_is_done, .drained = runner_is_drained};
 
 void calls_set_up_with(const char *path)
 {

@@ -34,16 +34,15 @@ static void on_loaded(void *data, const char *loaded, size_t size)
 	loop_stop(guest->loop);
 }
 
-static void on_answered(
-	void *data, uint64_t id, const struct json_tape *result, const char *text, size_t size)
+static void on_answered(void *data, uint64_t id, const struct host_answer *answer)
 {
 	struct guest *guest = data;
 
 	cr_expect_eq(id, guest->call_id);
-	cr_expect(!result || json_type_at(result, 0) == JSON_OBJECT);
+	cr_expect(!answer->tape || json_type_at(answer->tape, 0) == JSON_OBJECT);
 	guest->n_answers++;
-	guest->is_failure = !result;
-	set_text(&guest->answer, text, size);
+	guest->is_failure = answer->kind != HOST_ANSWER_RESULT;
+	set_text(&guest->answer, answer->text, answer->size);
 	loop_stop(guest->loop);
 }
 
@@ -60,7 +59,8 @@ static void on_ended(void *data, const struct host_end *end)
 	loop_stop(guest->loop);
 }
 
-static const struct host_handler handler = {on_loaded, on_answered, on_ended};
+static const struct host_handler handler = {
+	.loaded = on_loaded, .answered = on_answered, .ended = on_ended};
 
 void guest_wait(struct guest *guest)
 {
@@ -88,13 +88,16 @@ void guest_start_load(struct guest *guest, const char *load, const struct guest_
 }
 
 /* The LOAD payload of a manifest: its tools' native objects. */
-static char *make_load(struct guest *guest, const char *library, const char *sandbox)
+static char *make_load(
+	struct guest *guest, const char *library, const char *sandbox, bool has_guard)
 {
 	const struct json_tape *tape = &guest->tape;
 	uint32_t tools = json_find(tape, 0, "tools");
 	struct buffer load = {0};
 
-	buffer_append_string(&load, "{\"kind\":\"native\",\"toolbox_id\":\"test\",\"library\":");
+	buffer_printf(&load,
+		"{\"kind\":\"native\",\"toolbox_id\":\"test\",\"guard\":%s,\"library\":",
+		has_guard ? "true" : "false");
 	json_write_text(&load, library);
 	if (sandbox)
 		buffer_printf(&load, ",\"sandbox\":%s", sandbox);
@@ -121,7 +124,8 @@ void guest_start(struct guest *guest, const char *name, const struct guest_optio
 	cr_assert_eq(json_tape_read(&guest->tape, guest->manifest.data, guest->manifest.size,
 			     JSON_DEPTH_DEFAULT, NULL),
 		0);
-	load = make_load(guest, buffer_terminate(&library), options ? options->sandbox : NULL);
+	load = make_load(guest, buffer_terminate(&library), options ? options->sandbox : NULL,
+		options && options->has_guard);
 	guest_start_load(guest, load, options);
 	cr_assert_eq(guest->n_loaded, 1, "the toolbox was not loaded: %s",
 		guest->message.data ? guest->message.data : "");
@@ -160,8 +164,13 @@ uint32_t guest_tool(const struct guest *guest, const char *name)
 
 void guest_send(struct guest *guest, const char *tool, const char *arguments)
 {
-	int r = host_invoke(guest->host, ++guest->call_id, guest_tool(guest, tool), arguments,
-		strlen(arguments));
+	struct host_call call = {
+		.tool = guest_tool(guest, tool),
+		.timeout_ms = WAIT_MS,
+		.arguments = arguments,
+		.size = strlen(arguments),
+	};
+	int r = host_invoke(guest->host, ++guest->call_id, &call);
 
 	cr_assert_eq(r, 0, "host_invoke of %s: %d", tool, r);
 }

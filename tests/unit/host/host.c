@@ -16,6 +16,8 @@
 #define LIMIT 60
 
 /* Wait for the end of the child @pid; the test's own limit is what bounds that. */
+static const struct host_call no_arguments = {.arguments = "{}", .size = 2};
+
 static void expect_end(pid_t pid)
 {
 	siginfo_t how = {0};
@@ -47,7 +49,7 @@ static void expect_malformed(const char *tool, const char *arguments)
 	cr_expect_eq(guest.n_ends, 1, "%s %s", tool, arguments);
 	cr_expect_eq(guest.end.reason, HOST_MALFORMED, "%s %s: reason %d", tool, arguments,
 		guest.end.reason);
-	cr_expect_eq(host_invoke(guest.host, 9, 0, "{}", 2), -EPIPE, "%s: an ended host", tool);
+	cr_expect_eq(host_invoke(guest.host, 9, &no_arguments), -EPIPE, "%s: an ended host", tool);
 	guest_stop(&guest);
 }
 
@@ -337,7 +339,7 @@ Test(host, runs_one_call_at_a_time, .timeout = LIMIT)
 
 	guest_start(&guest, "misbehave", NULL);
 	guest_send(&guest, "behave", "{\"value\":1}");
-	cr_expect_eq(host_invoke(guest.host, 2, 0, "{}", 2), -EBUSY);
+	cr_expect_eq(host_invoke(guest.host, 2, &no_arguments), -EBUSY);
 	guest_wait(&guest);
 	cr_expect_eq(guest.n_answers, 1);
 	guest_stop(&guest);
@@ -372,7 +374,9 @@ Test(host, is_ended_when_loading_takes_too_long, .timeout = LIMIT)
 	static const struct guest_options options = {.start_timeout_ms = 50};
 	struct guest guest = {0};
 
-	guest_start_load(&guest, "{\"library\":\"" TEST_STUCK_LIBRARY "\",\"tools\":[]}", &options);
+	guest_start_load(&guest,
+		"{\"kind\":\"native\",\"library\":\"" TEST_STUCK_LIBRARY "\",\"tools\":[]}",
+		&options);
 	cr_expect_eq(guest.n_loaded, 0);
 	cr_expect_eq(guest.n_ends, 1);
 	cr_expect_eq(guest.end.reason, HOST_TOO_SLOW);

@@ -35,40 +35,49 @@ static void expect_loaded(const char *load, const char *words)
 Test(native_driver, tells_the_file_that_the_linker_chose, .timeout = LIMIT)
 {
 	expect_loaded(
-		"{\"library\":\"libm.so.6\",\"tools\":[{\"symbol\":\"sqrt\"}]}", "/libm.so.6\"}");
-	expect_loaded("{\"library\":\"" LIBRARY "\",\"tools\":[]}", LIBRARY "\"}");
+		"{\"kind\":\"native\",\"library\":\"libm.so.6\",\"tools\":[{\"symbol\":\"sqrt\"}]}",
+		"/libm.so.6\"}");
+	expect_loaded(
+		"{\"kind\":\"native\",\"library\":\"" LIBRARY "\",\"tools\":[]}", LIBRARY "\"}");
 }
 
 Test(native_driver, refuses_a_library_that_is_not_there, .timeout = LIMIT)
 {
-	expect_refused("{\"library\":\"libnowhere.so.7\",\"tools\":[]}", "/library",
+	expect_refused("{\"kind\":\"native\",\"library\":\"libnowhere.so.7\",\"tools\":[]}",
+		"/library",
 		"cannot load the library: libnowhere.so.7: cannot open shared object file");
-	expect_refused("{\"library\":\"/nowhere/x.so\",\"tools\":[]}", "/library",
-		"/nowhere/x.so: cannot open shared object file");
-	expect_refused("{\"library\":7,\"tools\":[]}", "/library", "must be a path or a name");
+	expect_refused("{\"kind\":\"native\",\"library\":\"/nowhere/x.so\",\"tools\":[]}",
+		"/library", "/nowhere/x.so: cannot open shared object file");
+	expect_refused("{\"kind\":\"native\",\"library\":7,\"tools\":[]}", "/library",
+		"must be a path or a name");
 }
 
 Test(native_driver, refuses_a_symbol_that_is_not_there, .timeout = LIMIT)
 {
-	expect_refused("{\"library\":\"" LIBRARY "\",\"tools\":[{\"symbol\":\"same_i8\"},"
+	expect_refused("{\"kind\":\"native\",\"library\":\"" LIBRARY
+		       "\",\"tools\":[{\"symbol\":\"same_i8\"},"
 		       "{\"symbol\":\"same_i7\"}]}",
 		"/tools/1/symbol", "the library has no function 'same_i7'");
 	expect_refused(
-		"{\"library\":\"" LIBRARY "\",\"tools\":[{\"symbol\":\"lend_upper\","
+		"{\"kind\":\"native\",\"library\":\"" LIBRARY
+		"\",\"tools\":[{\"symbol\":\"lend_upper\","
 		"\"returns\":{\"type\":\"str\",\"transfer\":\"full\",\"free\":\"nobody\"}}]}",
 		"/tools/0/returns/free", "the library has no function 'nobody'");
 }
 
 Test(native_driver, refuses_to_call_a_variable, .timeout = LIMIT)
 {
-	expect_refused("{\"library\":\"" LIBRARY "\",\"tools\":[{\"symbol\":\"not_a_function\"}]}",
+	expect_refused("{\"kind\":\"native\",\"library\":\"" LIBRARY
+		       "\",\"tools\":[{\"symbol\":\"not_a_function\"}]}",
 		"/tools/0/symbol", "'not_a_function' is a variable, not a function");
 }
 
 Test(native_driver, refuses_what_no_reading_of_a_manifest_would_send, .timeout = LIMIT)
 {
-	expect_refused("{\"library\":\"libm.so.6\"}", "", "'tools' must be an array");
-	expect_refused("{\"library\":\"libm.so.6\",\"tools\":[{\"symbol\":\"sqrt\","
-		       "\"parameters\":[{\"name\":\"x\",\"type\":\"f65\"}]}]}",
+	expect_refused(
+		"{\"kind\":\"native\",\"library\":\"libm.so.6\"}", "", "'tools' must be an array");
+	expect_refused(
+		"{\"kind\":\"native\",\"library\":\"libm.so.6\",\"tools\":[{\"symbol\":\"sqrt\","
+		"\"parameters\":[{\"name\":\"x\",\"type\":\"f65\"}]}]}",
 		"/tools/0/parameters/0/type", "must be one of bool");
 }

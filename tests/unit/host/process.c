@@ -21,9 +21,10 @@
 #define LIMIT            60
 #define STATUS_BYTES_MAX 65536
 
-static const char load[] = "{\"library\":\"libm.so.6\",\"tools\":[{\"symbol\":\"cbrt\","
-			   "\"parameters\":[{\"name\":\"x\",\"type\":\"f64\"}],"
-			   "\"returns\":{\"type\":\"f64\"}}]}";
+static const char load[] =
+	"{\"kind\":\"native\",\"library\":\"libm.so.6\",\"tools\":[{\"symbol\":\"cbrt\","
+	"\"parameters\":[{\"name\":\"x\",\"type\":\"f64\"}],"
+	"\"returns\":{\"type\":\"f64\"}}]}";
 
 /* Send a LOAD frame, and wait for its answer. */
 static void load_over(int wire)

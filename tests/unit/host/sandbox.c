@@ -304,7 +304,8 @@ Test(sandbox, refuses_a_path_that_is_not_there, .timeout = LIMIT)
 	struct guest guest = {0};
 
 	guest_start_load(&guest,
-		"{\"library\":\"libm.so.6\",\"tools\":[],\"sandbox\":{\"class\":\"net\","
+		"{\"kind\":\"native\",\"library\":\"libm.so.6\",\"tools\":[],\"sandbox\":{"
+		"\"class\":\"net\","
 		"\"read\":[\"/usr\",\"/nowhere/at/all\"]}}",
 		NULL);
 	if (guest.n_loaded > 0 && !has_landlock(&guest))

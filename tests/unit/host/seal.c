@@ -34,7 +34,8 @@ static void start(struct guest *guest, const char *class)
 	char load[512];
 
 	snprintf(load, sizeof(load),
-		"{\"library\":\"%s\",\"sandbox\":{\"class\":\"%s\"},\"tools\":[{\"symbol\":"
+		"{\"kind\":\"native\",\"library\":\"%s\",\"sandbox\":{\"class\":\"%s\"},\"tools\":["
+		"{\"symbol\":"
 		"\"same_i8\",\"parameters\":[{\"name\":\"value\",\"type\":\"i8\"}],\"returns\":{"
 		"\"type\":\"i8\"}}]}",
 		scratch_path("mine.so"), class);
@@ -61,8 +62,9 @@ static void expect_answer(struct guest *guest)
 {
 	static const char arguments[] = "{\"value\":7}";
 
-	cr_assert_eq(
-		host_invoke(guest->host, ++guest->call_id, 0, arguments, strlen(arguments)), 0);
+	const struct host_call call = {.arguments = arguments, .size = strlen(arguments)};
+
+	cr_assert_eq(host_invoke(guest->host, ++guest->call_id, &call), 0);
 	guest_wait(guest);
 	cr_expect_eq(guest->n_answers, 1);
 	cr_expect_str_eq(guest->answer.data, "{\"result\":7}");
@@ -114,7 +116,8 @@ Test(seal, is_not_of_libraries_of_the_dynamic_linker)
 {
 	struct guest guest = {0};
 
-	guest_start_load(&guest, "{\"library\":\"libm.so.6\",\"tools\":[]}", NULL);
+	guest_start_load(
+		&guest, "{\"kind\":\"native\",\"library\":\"libm.so.6\",\"tools\":[]}", NULL);
 	cr_expect(strstr(guest.loaded.data, "\"sealed\":false"), "%s", guest.loaded.data);
 	guest_stop(&guest);
 }
@@ -125,7 +128,8 @@ Test(seal, says_what_is_wrong_with_the_file_itself)
 	char load[256];
 
 	scratch_write("mine.so", "no library");
-	snprintf(load, sizeof(load), "{\"library\":\"%s\",\"tools\":[]}", scratch_path("mine.so"));
+	snprintf(load, sizeof(load), "{\"kind\":\"native\",\"library\":\"%s\",\"tools\":[]}",
+		scratch_path("mine.so"));
 	guest_start_load(&guest, load, NULL);
 	cr_assert_eq(guest.n_ends, 1);
 	cr_expect_eq(guest.end.reason, HOST_REFUSED);

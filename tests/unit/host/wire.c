@@ -135,7 +135,7 @@ Test(wire, takes_no_memory_for_what_a_header_promises)
 
 Test(wire, refuses_kinds_that_do_not_exist)
 {
-	static const uint32_t kinds[] = {0, WIRE_FAILED + 1, 255, UINT32_MAX};
+	static const uint32_t kinds[] = {0, WIRE_LAST + 1, 255, UINT32_MAX};
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
 		struct wire_reader reader = {.payload_max = 8};

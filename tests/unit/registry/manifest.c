@@ -30,7 +30,7 @@ Test(manifest, makes_a_toolbox)
 
 	cr_expect_str_eq(box->id, "a-1");
 	cr_expect_str_eq(box->description, "Roots.");
-	cr_expect_str_eq(box->kind, "native");
+	cr_expect_eq(box->kind, KIND_NATIVE);
 	cr_expect_str_eq(box->file, manifest_path("box.json"));
 	cr_expect_eq(box->references, 1);
 	cr_expect_eq(box->limits.timeout_ms, 5000);
@@ -74,6 +74,7 @@ Test(manifest, tells_a_host_what_to_load)
 	cr_expect_str_eq(box->load,
 		"{\"kind\":\"native\",\"toolbox_id\":\"box\",\"library\":\"libm.so.6\","
 		"\"sandbox\":{\"class\":\"compute\",\"read\":[],\"write\":[]},\"memory_mb\":256,"
+		"\"guard\":false,"
 		"\"tools\":[{\"symbol\":\"sqrt\",\"parameters\":[{\"name\":\"x\",\"type\":\"f64\"}]"
 		","
 		"\"returns\":{\"type\":\"f64\",\"name\":\"result\",\"errors\":\"none\"}},"

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "registry/toolbox_sandbox.h"
+
+/*
+ * The kinds of toolbox (DESIGN §3), and what follows from a kind where neither manifest nor
+ * configuration says another.
+ *
+ *              tools stand in   its host calls            sandbox   hosts   coerce
+ *   native     the manifest     functions, by libffi      compute   1
+ *   plugin     its own table    its callbacks             compute   1
+ *   command    the manifest     a program for each call   command   4
+ *   python     its own table    methods, in Python        command   4       yes
+ */
+enum toolbox_kind {
+	KIND_NATIVE,
+	KIND_PLUGIN,
+	KIND_COMMAND,
+	KIND_PYTHON,
+};
+#define N_KINDS 4
+
+struct kind_facts {
+	const char *name; /* in manifests */
+	enum sandbox_class sandbox;
+	uint32_t workers;
+	uint32_t memory_mb; /* of address space; 0: no limit */
+	bool coerces;
+	bool tells_tools; /* its hosts tell what its tools are */
+	bool has_guard;   /* whatever its sandbox: its calls may leave processes behind */
+	bool asks_caller; /* a call is told who makes it (struct wire_invoke) */
+};
+
+const struct kind_facts *kind_facts(enum toolbox_kind kind);

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stddef.h>
+
+#include "schema/regex.h"
+#include "util/buffer.h"
+
+/*
+ * Triggers of a tool: regular expressions of utterances that mean it (DESIGN §3, `triggers`).
+ *
+ * They are PCRE2's own, searched for anywhere in the utterance, upper and lower case being the
+ * same. Letters are those of Unicode, for `\w` and `\b` as well: "größer" is one word.
+ *
+ * An utterance is held against every trigger once, so that nothing stays in the processor's caches:
+ * they are left to PCRE2's interpreter. For 10,000 triggers machine code takes two to seven times
+ * as long as that, eight times its memory and ten times as long to load; for a hundred it would
+ * save ten microseconds.
+ */
+struct triggers {
+	struct regex *items; /* in the manifest's order */
+	size_t n_items;
+};
+
+#define TRIGGERS_MAX      64   /* of one tool */
+#define TRIGGER_BYTES_MAX 1024 /* of one expression */
+
+/* Positive results. */
+enum triggers_status {
+	TRIGGERS_E_REFUSED = 1, /* @ret_why says what was expected, and what came */
+};
+
+/* Add the expression @text of @size bytes of UTF-8 to @triggers (zeroed at first). 0,
+ * TRIGGERS_E_REFUSED with a line in @ret_why (NUL-terminated), or -ENOMEM. */
+int triggers_add(struct triggers *triggers, const char *text, size_t size, struct buffer *ret_why);
+
+/* Takes zeroed ones. */
+void triggers_deinit(struct triggers *triggers);
