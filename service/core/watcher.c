@@ -11,6 +11,7 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
+#include "util/clock.h"
 #include "util/log.h"
 
 #define INTERESTING                                                                                \
@@ -33,6 +34,7 @@ struct watcher {
 	int fd;
 	struct loop_source *source;
 	struct loop_timer quiet;
+	uint64_t unrest_ms; /* quiet is armed: since when there has been no quiet */
 	struct interest *interests;
 	size_t n_interests;
 };
@@ -61,7 +63,12 @@ static bool is_of_interest(const struct watcher *watcher, const struct inotify_e
 
 void watcher_poke(struct watcher *watcher)
 {
-	loop_timer_arm(&watcher->quiet, WATCHER_QUIET_MS);
+	uint64_t now_ms = clock_now_ms();
+
+	if (!loop_timer_is_armed(&watcher->quiet))
+		watcher->unrest_ms = now_ms;
+	if (now_ms - watcher->unrest_ms < WATCHER_UNREST_MS)
+		loop_timer_arm(&watcher->quiet, WATCHER_QUIET_MS);
 }
 
 static void take_events(void *data, uint32_t events)

@@ -11,6 +11,8 @@
  * and the folders of libraries.
  *
  *   event of interest ─▶ 200 ms without another ─▶ changed()
+ *                     └▶ 2 s of events after events ─▶ changed(): a folder that never comes to rest
+ *                        (somebody's log is in it) does not keep the rest from being seen
  *
  * It only says *that* something may have changed; what has is found by the loader, which compares
  * contents. So a lost event, an overflow or a touch does no harm. Of a folder that is not there
@@ -20,7 +22,8 @@ struct watcher;
 
 typedef void (*watcher_function)(void *data);
 
-#define WATCHER_QUIET_MS 200
+#define WATCHER_QUIET_MS  200
+#define WATCHER_UNREST_MS 2000
 
 /* @changed is called from the loop. 0 or a negative errno. */
 int watcher_new(
