@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <libwebsockets.h>
+#include <malloc.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,9 @@
 #define FRAME_WRITES_MAX 32
 
 #define QUEUE_FIRST_CAPACITY 4
+
+/* Room for so many is kept behind them. */
+#define QUEUE_KEPT_CAPACITY 1024
 
 void frame_begin(struct buffer *message)
 {
@@ -115,6 +119,18 @@ static void pop(struct frame_queue *queue)
 	frame_unref(frame);
 }
 
+/* An empty queue that was long: its peer did not read. What the frames took lies between what
+ * stays; let the machine have it. */
+static void give_back(struct frame_queue *queue)
+{
+	bool was_long = queue->capacity > QUEUE_KEPT_CAPACITY;
+
+	free(queue->frames);
+	*queue = (struct frame_queue){0};
+	if (was_long)
+		malloc_trim(0);
+}
+
 /*
  * libwebsockets writes the header into the LWS_PRE bytes ahead of what it is given: for a later
  * fragment these are the end of the one before, and others may still have to get that. So they are
@@ -178,6 +194,8 @@ int frame_queue_write(struct frame_queue *queue, struct lws *wsi)
 	}
 	if (is_batch)
 		hold_back(wsi, 0);
+	if (queue->count == 0 && queue->capacity > QUEUE_KEPT_CAPACITY)
+		give_back(queue);
 	return done;
 }
 
@@ -187,7 +205,6 @@ uint32_t frame_queue_clear(struct frame_queue *queue)
 
 	while (queue->count > 0)
 		pop(queue);
-	free(queue->frames);
-	*queue = (struct frame_queue){0};
+	give_back(queue);
 	return dropped;
 }
