@@ -46,6 +46,13 @@ static void add_duration(struct table *table, double ms)
 	table_add(table, ms > 0 ? text : "–");
 }
 
+static void add_value(struct table *table, const struct json_tape *tape, uint32_t value)
+{
+	if (value != JSON_NONE)
+		terminal_append_value(table_cell(table), tape, value);
+	table_next(table);
+}
+
 /* Print the rows of the array @rows, if there are any. Returns whether there were. */
 static bool print_rows(const struct json_tape *tape, uint32_t rows,
 	const struct table_column *columns, const struct status_column *members, size_t n_columns)
@@ -60,13 +67,10 @@ static bool print_rows(const struct json_tape *tape, uint32_t rows,
 		for (size_t i = 0; i < n_columns; i++) {
 			uint32_t value = json_find(tape, row, members[i].key);
 
-			if (members[i].shape == SHAPE_MS) {
+			if (members[i].shape == SHAPE_MS)
 				add_duration(&table, number_at(tape, value));
-				continue;
-			}
-			if (value != JSON_NONE)
-				terminal_append_value(table_cell(&table), tape, value);
-			table_next(&table);
+			else
+				add_value(&table, tape, value);
 		}
 	}
 	table_print(&table);
@@ -105,6 +109,36 @@ static void print_absences(const struct ctl_response *response)
 	if (absences != JSON_NONE && json_count(&response->tape, absences) > 0)
 		putchar('\n');
 	print_rows(&response->tape, absences, absent, absent_members, 3);
+}
+
+/* The toolboxes that have a reason to give: quarantined, disabled, or in trouble. */
+static void print_reasons(const struct ctl_response *response)
+{
+	static const struct table_column columns[] = {
+		{"TOOLBOX", false}, {"STATE", false}, {"WHY", false}};
+	const struct json_tape *tape = &response->tape;
+	uint32_t rows = ctl_response_find(response, 0, "toolboxes", JSON_ARRAY);
+	cleanup(table_deinit) struct table table = {0};
+	bool is_empty = true;
+
+	if (rows == JSON_NONE)
+		return;
+	table_init(&table, columns, sizeof(columns) / sizeof(*columns));
+	for (uint32_t row = json_first(tape, rows); row < json_end(tape, rows);
+		row = json_next(tape, row)) {
+		uint32_t why = json_find(tape, row, "why");
+
+		if (why == JSON_NONE || json_type_at(tape, why) == JSON_NULL)
+			continue;
+		is_empty = false;
+		add_value(&table, tape, json_find(tape, row, "toolbox_id"));
+		add_value(&table, tape, json_find(tape, row, "state"));
+		add_value(&table, tape, why);
+	}
+	if (is_empty)
+		return;
+	putchar('\n');
+	table_print(&table);
 }
 
 static void append_uptime(struct buffer *out, uint64_t seconds)
@@ -177,12 +211,18 @@ int ctl_status(const struct ctl_options *options)
 	return r;
 }
 
+void ctl_print_why(const struct ctl_response *response)
+{
+	print_absences(response);
+	print_reasons(response);
+}
+
 int ctl_print_absences(struct ctl_session *session)
 {
 	cleanup(ctl_response_deinit) struct ctl_response response = {0};
 	int r = ask(session, &response);
 
 	if (r == 0)
-		print_absences(&response);
+		ctl_print_why(&response);
 	return r;
 }
