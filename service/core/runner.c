@@ -202,6 +202,19 @@ static void host_has_answered(void *data, uint64_t id, const struct host_answer 
 	go_to_rest(runner);
 }
 
+/* Why a host has ended, or could not be started. */
+static void log_trouble(struct runner *runner)
+{
+	uint64_t suppressed;
+
+	if (!log_rate_allows(&runner->troubles, clock_now_ms(), &suppressed))
+		return;
+	if (suppressed > 0)
+		log_warning("Toolbox %s: %llu lines were held back", runner->toolbox->id,
+			(unsigned long long)suppressed);
+	log_warning("Toolbox %s: %s", runner->toolbox->id, runner->why);
+}
+
 static void quarantine(struct runner *runner)
 {
 	snprintf(runner->why, sizeof(runner->why),
@@ -238,7 +251,7 @@ static void host_has_ended(void *data, const struct host_end *end)
 							runner->options.crash_window_s * MS_PER_S);
 
 	host_describe_end(end, runner->why, sizeof(runner->why));
-	log_warning("Toolbox %s: %s", runner->toolbox->id, runner->why);
+	log_trouble(runner);
 	drop_host(worker);
 	set_clocks(runner);
 	if (call)
@@ -280,7 +293,7 @@ static void start_worker(struct runner *runner, struct runner_worker *worker)
 	}
 	snprintf(runner->why, WHY_BYTES, "its host cannot be started (%s): %s", options.program,
 		strerror(-r));
-	log_error("Toolbox %s: %s", runner->toolbox->id, runner->why);
+	log_trouble(runner);
 	if (runner->n_loaded + runner->n_starting == 0)
 		end_waiting(runner, runner->why);
 }

@@ -4,6 +4,7 @@
 #include "core/cooldowns.h"
 #include "core/crashes.h"
 #include "core/runner.h"
+#include "util/log.h"
 
 /* The inside of a runner, for the two files that are one: runner.c, which changes it, and
  * runner_state.c, which tells of it. */
@@ -39,5 +40,6 @@ struct runner {
 	struct crashes crashes;
 	struct cooldowns cooldowns;
 	char why[WHY_BYTES];
+	struct log_rate troubles; /* of its hosts: a caller can provoke them */
 	struct statistics statistics;
 };
