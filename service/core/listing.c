@@ -14,38 +14,55 @@ struct run {
 	size_t n_tools;
 };
 
-static struct run run_of(const struct catalogue *catalogue, const struct request *request)
+/* The tools of the toolbox @id; of all, when it is NULL. */
+static struct run run_of(const struct catalogue *catalogue, const char *id, size_t size)
 {
 	struct run run = {0, catalogue_n_tools(catalogue)};
 	long index;
 
-	if (!lookup_profile_grants(request))
-		return (struct run){0, 0};
-	if (!request->toolbox_id.text)
+	if (!id)
 		return run;
-	index = catalogue_find_toolbox(
-		catalogue, request->toolbox_id.text, request->toolbox_id.size);
+	index = catalogue_find_toolbox(catalogue, id, size);
 	if (index < 0)
 		return (struct run){0, 0};
 	catalogue_toolbox(catalogue, (size_t)index, &run.first, &run.n_tools);
 	return run;
 }
 
-static void write_tools(const struct catalogue *catalogue, struct run run,
-	enum definition_format format, struct answer *answer)
+static void write_run(const struct catalogue *catalogue, struct run run,
+	enum definition_format format, struct buffer *out)
 {
-	struct buffer *out = answer_member(answer, "tools");
-
 	buffer_append_char(out, '[');
 	for (size_t i = 0; i < run.n_tools; i++) {
 		const struct tool *tool = catalogue_tool(catalogue, run.first + i);
 
 		if (i > 0)
 			buffer_append_char(out, ',');
-		definition_write(
-			tool, format, catalogue_is_shared_name(catalogue, tool->name), out);
+		definition_write(tool, format,
+			format != DEFINITION_FULL &&
+				catalogue_is_shared_name(catalogue, tool->name),
+			out);
 	}
 	buffer_append_char(out, ']');
+}
+
+void listing_write(const struct catalogue *catalogue, const char *toolbox_id, size_t size,
+	enum definition_format format, struct buffer *out)
+{
+	write_run(catalogue, run_of(catalogue, toolbox_id, size), format, out);
+}
+
+/* What the request may see, in the format that it wants. */
+static void write_requested(
+	const struct catalogue *catalogue, const struct request *request, struct answer *answer)
+{
+	struct buffer *out = answer_member(answer, "tools");
+
+	if (lookup_profile_grants(request))
+		listing_write(catalogue, request->toolbox_id.text, request->toolbox_id.size,
+			request->format, out);
+	else
+		buffer_append_string(out, "[]");
 }
 
 void listing_list(struct service *service)
@@ -59,8 +76,7 @@ void listing_list(struct service *service)
 	if (!is_good)
 		request_write_refusal(request, &service->envelope, limits, &answer);
 	else
-		write_tools(service->catalogue, run_of(service->catalogue, request),
-			request->format, &answer);
+		write_requested(service->catalogue, request, &answer);
 	answer_make_fit(&answer, limits->frame_bytes, "name a 'toolbox_id' to list less");
 	answer_send(&answer, service->bus);
 }
@@ -100,7 +116,7 @@ void listing_discover(struct service *service)
 		answer_begin(&answer, &service->envelope);
 		answer_member_text(&answer, "toolbox_id", toolbox->id);
 		answer_keep(&answer);
-		write_tools(catalogue, run, DEFINITION_FULL, &answer);
+		write_run(catalogue, run, DEFINITION_FULL, answer_member(&answer, "tools"));
 		answer_make_fit(&answer, frame_bytes, "get its tools one by one");
 		answer_send(&answer, service->bus);
 	}

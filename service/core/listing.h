@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <stddef.h>
+
 #include "core/state.h"
+#include "registry/catalogue.h"
+#include "registry/definition.h"
+#include "util/buffer.h"
 
 /* What is offered, told: each answers the request in service->envelope. */
 
@@ -13,3 +18,8 @@ void listing_get(struct service *service);
 
 /* ovos.persona.tools.discover: one response for each toolbox. */
 void listing_discover(struct service *service);
+
+/* Append the array of the definitions that the toolbox @toolbox_id of @size bytes (NULL: all of
+ * them; an unknown one: none) has in @catalogue. */
+void listing_write(const struct catalogue *catalogue, const char *toolbox_id, size_t size,
+	enum definition_format format, struct buffer *out);

@@ -6,14 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/absences.h"
 #include "core/answer.h"
 #include "core/changes.h"
 #include "core/config_log.h"
 #include "core/invocation.h"
+#include "core/listing.h"
 #include "core/names.h"
 #include "core/notify.h"
 #include "json/writer.h"
-#include "registry/definition.h"
 #include "util/log.h"
 
 /* Somebody who asked for a reload. */
@@ -47,44 +48,13 @@ static void write_loaded(const struct catalogue *catalogue, struct answer *answe
 	answer_member_number(answer, "total_tools", catalogue_n_tools(catalogue));
 }
 
-void reload_write_failures(const struct catalogue *catalogue, struct answer *answer)
-{
-	struct buffer *out = answer_member(answer, "failed");
-
-	buffer_append_char(out, '[');
-	for (size_t i = 0; i < catalogue_n_failures(catalogue); i++) {
-		const struct catalogue_failure *failure = catalogue_failure(catalogue, i);
-
-		buffer_append_string(out, i > 0 ? ",{" : "{");
-		json_write_key(out, "toolbox_id");
-		json_write_bytes_lossy(out, failure->toolbox_id, strlen(failure->toolbox_id));
-		buffer_append_char(out, ',');
-		json_write_key(out, "error");
-		json_write_bytes_lossy(out, failure->error, strlen(failure->error));
-		buffer_append_char(out, '}');
-	}
-	buffer_append_char(out, ']');
-}
-
-static void write_tools(const struct catalogue *catalogue, struct answer *answer)
-{
-	struct buffer *out = answer_member(answer, "tools");
-
-	buffer_append_char(out, '[');
-	for (size_t i = 0; i < catalogue_n_tools(catalogue); i++) {
-		if (i > 0)
-			buffer_append_char(out, ',');
-		definition_write(catalogue_tool(catalogue, i), DEFINITION_FULL, false, out);
-	}
-	buffer_append_char(out, ']');
-}
-
 static void answer_waiter(struct service *service, struct reload_waiter *waiter)
 {
 	write_loaded(service->catalogue, &waiter->answer);
-	reload_write_failures(service->catalogue, &waiter->answer);
+	absences_write_failed(service->catalogue, answer_member(&waiter->answer, "failed"));
 	answer_keep(&waiter->answer);
-	write_tools(service->catalogue, &waiter->answer);
+	listing_write(service->catalogue, NULL, 0, DEFINITION_FULL,
+		answer_member(&waiter->answer, "tools"));
 	/* DESIGN §2.1: what does not fit in a frame is told without the tools. */
 	if (!answer_fits(&waiter->answer, service->config.limits.frame_bytes))
 		answer_rewind(&waiter->answer);

@@ -28,6 +28,3 @@ void reload_request(struct service *service);
 
 /* Forget everything: loader, catalogue, runners, who waits. */
 void reload_end(struct service *service);
-
-/* Write the member `failed` of reload and status. */
-void reload_write_failures(const struct catalogue *catalogue, struct answer *answer);

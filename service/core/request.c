@@ -10,6 +10,7 @@ enum decoded_slot {
 	SLOT_TOOLBOX_ID,
 	SLOT_PROFILE,
 	SLOT_CALL_ID,
+	SLOT_UTTERANCE,
 };
 
 void request_deinit(struct request *request)
@@ -106,6 +107,12 @@ static bool read_seconds(struct request *request)
 	return true;
 }
 
+static bool read_utterance(struct request *request)
+{
+	return read_text(request, "utterance", SLOT_UTTERANCE, &request->utterance) &&
+	       (request->utterance.text || refuse(request, "utterance", "a string"));
+}
+
 static bool read_format(struct request *request)
 {
 	struct request_text text = {0};
@@ -140,6 +147,7 @@ static void forget(struct request *request, const struct json_tape *data)
 	request->data = data;
 	request->name = request->args = request->call_id = JSON_NONE;
 	request->name_text = request->toolbox_id = request->profile = (struct request_text){0};
+	request->utterance = (struct request_text){0};
 	request->format = DEFINITION_FULL;
 	request->timeout_ms = 0;
 	request->bad_field = request->bad_expected = NULL;
@@ -174,6 +182,8 @@ bool request_read(struct request *request, const struct bus_envelope *envelope, 
 				  refuse(request, "call_id", "a string of at most 128 bytes"));
 	if (fields & REQUEST_SECONDS)
 		is_good = read_seconds(request) && is_good;
+	if (fields & REQUEST_UTTERANCE)
+		is_good = read_utterance(request) && is_good;
 	if (fields & REQUEST_CALL)
 		is_good = read_call(request) && is_good;
 	if (fields & (REQUEST_OWNER | REQUEST_PERSONA))

@@ -27,12 +27,13 @@ struct request_text {
 };
 
 /* Which optional fields a topic reads; others are unknown to it, and ignored. */
-#define REQUEST_OWNER   0x1u  /* toolbox_id, profile */
-#define REQUEST_CALL    0x2u  /* args, call_id, timeout_ms */
-#define REQUEST_FORMAT  0x4u  /* format */
-#define REQUEST_PERSONA 0x8u  /* toolbox_id, kwargs */
-#define REQUEST_CALL_ID 0x10u /* call_id, which has to be there */
-#define REQUEST_SECONDS 0x20u /* seconds, which has to be there */
+#define REQUEST_OWNER     0x1u  /* toolbox_id, profile */
+#define REQUEST_CALL      0x2u  /* args, call_id, timeout_ms */
+#define REQUEST_FORMAT    0x4u  /* format */
+#define REQUEST_PERSONA   0x8u  /* toolbox_id, kwargs */
+#define REQUEST_CALL_ID   0x10u /* call_id, which has to be there */
+#define REQUEST_SECONDS   0x20u /* seconds, which has to be there */
+#define REQUEST_UTTERANCE 0x40u /* utterance, which has to be there */
 
 struct request {
 	const struct json_tape *data;
@@ -42,13 +43,14 @@ struct request {
 	struct request_text name_text; /* of a name that is a string, else its JSON text */
 	struct request_text toolbox_id;
 	struct request_text profile;
+	struct request_text utterance;
 	bool name_is_string;
 	enum definition_format format;
 	uint64_t timeout_ms;   /* 0: absent */
 	uint64_t seconds;      /* 1 to REQUEST_SECONDS_MAX */
 	const char *bad_field; /* after a refusal: which one, and what it must be */
 	const char *bad_expected;
-	struct buffer decoded[4]; /* of strings that hold escapes: kept for the next request */
+	struct buffer decoded[5]; /* of strings that hold escapes: kept for the next request */
 };
 
 /*

@@ -225,9 +225,11 @@ int service_new(struct loop *loop, const struct service_options *options, struct
 	service->serve_deferred = serve_deferred;
 	service->catalogue = catalogue_new(NULL, 0, NULL, NULL, 0);
 	service->context = schema_context_new();
-	if (!service->catalogue || !service->context)
+	service->scratch = regex_scratch_new();
+	if (!service->catalogue || !service->context || !service->scratch)
 		return -ENOMEM;
 	schema_context_limit_patterns(service->context, config->limits.pattern_steps);
+	regex_scratch_limit(service->scratch, config->limits.pattern_steps);
 	service->config = *config;
 	*config = (struct config){0};
 	r = loop_timer_init(&service->drain, loop, drain, service);
@@ -270,6 +272,7 @@ void service_free(struct service *service)
 	request_deinit(&service->request);
 	arguments_deinit(&service->arguments);
 	schema_context_free(service->context);
+	regex_scratch_free(service->scratch);
 	config_deinit(&service->config);
 	free(service);
 }

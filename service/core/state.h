@@ -15,6 +15,7 @@
 #include "core/runner.h"
 #include "core/watcher.h"
 #include "registry/catalogue.h"
+#include "schema/regex.h"
 #include "util/log.h"
 
 struct deferred;
@@ -48,7 +49,9 @@ struct service {
 	struct request request;
 	struct arguments arguments;
 	struct schema_context *context;
+	struct regex_scratch *scratch; /* for triggers */
 	struct log_rate malformed;
+	struct log_rate costly; /* triggers that take too many steps */
 
 	/* Calls in flight, and spare ones. */
 	struct invocation *invocations;

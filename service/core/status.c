@@ -3,8 +3,8 @@
 
 #include <string.h>
 
+#include "core/absences.h"
 #include "core/answer.h"
-#include "core/reload.h"
 #include "json/writer.h"
 #include "util/clock.h"
 
@@ -60,23 +60,6 @@ static void write_toolbox(const struct config *config, struct runner *runner, st
 	buffer_append_char(out, '}');
 }
 
-static void write_absences(const struct catalogue *catalogue, struct answer *answer)
-{
-	struct buffer *out = answer_member(answer, "not_offered");
-
-	buffer_append_char(out, '[');
-	for (size_t i = 0; i < catalogue_n_absences(catalogue); i++) {
-		const struct catalogue_absence *absence = catalogue_absence(catalogue, i);
-
-		buffer_append_string(out, i > 0 ? ",{" : "{");
-		write_member(out, "toolbox_id", absence->toolbox_id);
-		write_member(out, "name", absence->name);
-		write_member(out, "why", absence->why);
-		buffer_append_char(out, '}');
-	}
-	buffer_append_char(out, ']');
-}
-
 void status_answer(struct service *service)
 {
 	char url[BUS_URL_BYTES];
@@ -98,7 +81,7 @@ void status_answer(struct service *service)
 		write_toolbox(&service->config, service->runners[i], out);
 	}
 	buffer_append_char(out, ']');
-	reload_write_failures(service->catalogue, &answer);
-	write_absences(service->catalogue, &answer);
+	absences_write_failed(service->catalogue, answer_member(&answer, "failed"));
+	absences_write_not_offered(service->catalogue, answer_member(&answer, "not_offered"));
 	answer_send(&answer, service->bus);
 }

@@ -7,6 +7,7 @@
 #include "core/answer.h"
 #include "core/invocation.h"
 #include "core/listing.h"
+#include "core/match.h"
 #include "core/reload.h"
 #include "core/status.h"
 
@@ -59,6 +60,7 @@ static const struct topic topics[] = {
 	{"ovos.tools.get", listing_get},
 	{"ovos.tools.invoke", invocation_begin},
 	{"ovos.tools.list", listing_list},
+	{"ovos.tools.match", match_answer},
 	{"ovos.tools.reload", reload_request},
 	{"ovos.tools.status", status_answer},
 	{"ovos.tools.validate", invocation_validate},

@@ -85,6 +85,35 @@ int manifest_compile_given(const struct manifest_scope *scope, uint32_t token,
 	return *ret_text ? 0 : -ENOMEM;
 }
 
+static int read_trigger(const struct manifest_scope *scope, uint32_t token, struct tool *tool)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+	cleanup(buffer_deinit) struct buffer why = {0};
+	int r;
+
+	json_string_decode(scope->tape, token, &text);
+	r = buffer_status(&text);
+	if (r == 0)
+		r = triggers_add(&tool->triggers, text.data ? text.data : "", text.size, &why);
+	if (r > 0)
+		problems_add(scope->problems, PROBLEM_ERROR, scope->tape, token, "%s", why.data);
+	return r < 0 ? r : 0;
+}
+
+static int read_triggers(const struct manifest_scope *scope, uint32_t object, struct tool *tool)
+{
+	const struct json_tape *tape = scope->tape;
+	uint32_t list = json_find(tape, object, "triggers");
+	int r = 0;
+
+	if (list == JSON_NONE)
+		return 0;
+	for (uint32_t at = json_first(tape, list); r == 0 && at < json_end(tape, list);
+		at = json_next(tape, at))
+		r = read_trigger(scope, at, tool);
+	return r;
+}
+
 static int check_example(const struct manifest_scope *scope, const struct schema *schema,
 	uint32_t value, const char *what)
 {
@@ -170,6 +199,8 @@ int manifest_tool_read(const struct manifest_scope *scope, uint32_t object, stru
 		return -ENOMEM;
 	read_numbers(scope, object, tool);
 	r = read_name(scope, object, tool);
+	if (r == 0)
+		r = read_triggers(scope, object, tool);
 	if (r == 0)
 		r = manifest_native_read(scope, object, tool);
 	if (r < 0 || scope->problems->n_errors > errors)

@@ -6,3 +6,7 @@
 /* Time that never jumps (CLOCK_MONOTONIC), in nanoseconds or milliseconds since some start. */
 uint64_t clock_now_ns(void);
 uint64_t clock_now_ms(void);
+
+/* What this thread has computed so far (CLOCK_THREAD_CPUTIME_ID), in nanoseconds: a bound on work
+ * that does not count when others had the processor. */
+uint64_t clock_thread_ns(void);

@@ -13,10 +13,10 @@ Test(topics, that_are_ours_are_wanted)
 {
 	static const char *const ours[] = {"ovos.tools.list", "ovos.tools.get", "ovos.tools.invoke",
 		"ovos.tools.validate", "ovos.tools.reload", "ovos.tools.status",
-		"ovos.tools.cancel", "ovos.tools.watch", "ovos.persona.tools.discover",
-		"ovos.persona.tools.call", "ovos.persona.tools.math_tools.call",
-		"mycroft.toolboxd.is_alive", "mycroft.toolboxd.is_ready",
-		"mycroft.toolboxd.all_loaded"};
+		"ovos.tools.cancel", "ovos.tools.watch", "ovos.tools.match",
+		"ovos.persona.tools.discover", "ovos.persona.tools.call",
+		"ovos.persona.tools.math_tools.call", "mycroft.toolboxd.is_alive",
+		"mycroft.toolboxd.is_ready", "mycroft.toolboxd.all_loaded"};
 
 	for (size_t i = 0; i < sizeof(ours) / sizeof(*ours); i++)
 		expect_wanted(ours[i], true);

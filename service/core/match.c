@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/match.h"
+
+#include "core/answer.h"
+#include "json/writer.h"
+#include "util/clock.h"
+
+#define NS_PER_MS UINT64_C(1000000)
+
+/* Triggers between two looks at the clock; one costs from a tenth of a microsecond to, at the
+ * bound on its steps, a few milliseconds. */
+#define TRIGGERS_PER_LOOK 16
+
+/* One search. */
+struct search {
+	struct regex_scratch *scratch;
+	const char *text;
+	size_t size;
+	uint64_t start_ns;
+	uint64_t most_ns;
+	unsigned int n_tried; /* since the last look at the clock */
+	struct match *match;
+};
+
+static bool is_time_up(struct search *search)
+{
+	if (++search->n_tried < TRIGGERS_PER_LOOK)
+		return false;
+	search->n_tried = 0;
+	search->match->spent_ns = clock_thread_ns() - search->start_ns;
+	return search->match->spent_ns > search->most_ns;
+}
+
+/* 0, with the match set if @tool is meant, or MATCH_E_TOO_COSTLY. */
+static int try_tool(struct search *search, const struct tool *tool)
+{
+	struct match *match = search->match;
+
+	for (size_t i = 0; i < tool->triggers.n_items; i++) {
+		enum regex_result result;
+
+		if (is_time_up(search))
+			return MATCH_E_TOO_COSTLY;
+		result = regex_match(
+			&tool->triggers.items[i], search->scratch, search->text, search->size);
+		if (result == REGEX_MATCHES) {
+			match->tool = tool;
+			return 0;
+		}
+		if (result == REGEX_TOO_COSTLY && !match->costly) {
+			match->costly = tool;
+			match->costly_trigger = i;
+		}
+	}
+	return 0;
+}
+
+int match_find(const struct catalogue *catalogue, struct regex_scratch *scratch, const char *text,
+	size_t size, uint64_t most_ns, struct match *ret_match)
+{
+	struct search search = {
+		.scratch = scratch,
+		.text = text,
+		.size = size,
+		.start_ns = clock_thread_ns(),
+		.most_ns = most_ns,
+		.match = ret_match,
+	};
+	int r = 0;
+
+	*ret_match = (struct match){0};
+	for (size_t i = 0; r == 0 && !ret_match->tool && i < catalogue_n_tools(catalogue); i++)
+		r = try_tool(&search, catalogue_tool(catalogue, i));
+	return r;
+}
+
+/* ── the topic ───────────────────────────────────────────────────────────────────────────────── */
+
+static void log_costly(struct service *service, const struct match *match)
+{
+	uint64_t suppressed;
+
+	if (match->costly && log_rate_allows(&service->costly, clock_now_ms(), &suppressed))
+		log_warning("Trigger %zu of the tool %s/%s took more than %u steps "
+			    "(limits.pattern_steps) and counts as not found (%llu like it were "
+			    "not logged)",
+			match->costly_trigger, match->costly->toolbox->id, match->costly->name,
+			service->config.limits.pattern_steps, (unsigned long long)suppressed);
+}
+
+static void refuse_length(size_t size, struct answer *answer)
+{
+	answer_error_format(answer, ANSWER_TOO_LARGE,
+		"RuntimeError: The utterance has %zu bytes; at most %d can be matched", size,
+		MATCH_UTTERANCE_BYTES_MAX);
+	answer_member_number(answer, "actual", size);
+	answer_member_number(answer, "max", MATCH_UTTERANCE_BYTES_MAX);
+}
+
+static void refuse_time(const struct match *match, struct answer *answer)
+{
+	uint64_t spent_ms = match->spent_ns / NS_PER_MS;
+
+	answer_error_format(answer, ANSWER_TOO_LARGE,
+		"RuntimeError: Matching the utterance took %llu ms before all triggers were tried; "
+		"at most %d ms are spent on one",
+		(unsigned long long)spent_ms, MATCH_MS_MAX);
+	answer_member_number(answer, "actual", spent_ms);
+	answer_member_number(answer, "max", MATCH_MS_MAX);
+}
+
+static void write_match(const struct match *match, struct answer *answer)
+{
+	answer_member_text(answer, "name", match->tool ? match->tool->name : NULL);
+	if (match->tool)
+		answer_member_text(answer, "toolbox_id", match->tool->toolbox->id);
+}
+
+static void search_and_answer(struct service *service, struct answer *answer)
+{
+	const struct request_text *utterance = &service->request.utterance;
+	struct match match;
+	int r;
+
+	if (utterance->size > MATCH_UTTERANCE_BYTES_MAX) {
+		refuse_length(utterance->size, answer);
+		return;
+	}
+	r = match_find(service->catalogue, service->scratch, utterance->text, utterance->size,
+		MATCH_MS_MAX * NS_PER_MS, &match);
+	log_costly(service, &match);
+	if (r == MATCH_E_TOO_COSTLY)
+		refuse_time(&match, answer);
+	else
+		write_match(&match, answer);
+}
+
+void match_answer(struct service *service)
+{
+	struct request *request = &service->request;
+	bool is_good = request_read(request, &service->envelope, REQUEST_UTTERANCE);
+	struct answer answer;
+
+	answer_begin(&answer, &service->envelope);
+	if (!is_good)
+		request_write_refusal(
+			request, &service->envelope, &service->config.limits, &answer);
+	else
+		search_and_answer(service, &answer);
+	answer_send(&answer, service->bus);
+}

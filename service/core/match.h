@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/state.h"
+#include "registry/catalogue.h"
+#include "schema/regex.h"
+
+/*
+ * Which tool an utterance means (ovos.tools.match, DESIGN §2.1): the first one, in list order, with
+ * a trigger that is found in it. Only the catalogue is looked at, so what a filter leaves out
+ * cannot be matched.
+ *
+ * It is done at once, in the loop, and so it is bounded three times: the utterance's length, the
+ * steps of each match (limits.pattern_steps), and the time of all of them together.
+ */
+
+#define MATCH_UTTERANCE_BYTES_MAX 4096 /* minutes of speech */
+#define MATCH_MS_MAX              100  /* of this thread's time, for one utterance */
+
+/* What was found. */
+struct match {
+	const struct tool *tool;   /* NULL: none */
+	const struct tool *costly; /* the first with a trigger that took too many steps, or NULL */
+	size_t costly_trigger;     /* which of its triggers */
+	uint64_t spent_ns;
+};
+
+/* Positive results. */
+enum match_status {
+	MATCH_E_TOO_COSTLY = 1, /* the time was up before all triggers were tried */
+};
+
+/* Find the tool that the @size bytes of UTF-8 at @text mean in at most @most_ns of this thread's
+ * time. A trigger that takes too many steps counts as one that is not found. 0 or
+ * MATCH_E_TOO_COSTLY. */
+int match_find(const struct catalogue *catalogue, struct regex_scratch *scratch, const char *text,
+	size_t size, uint64_t most_ns, struct match *ret_match);
+
+/* Answer ovos.tools.match. */
+void match_answer(struct service *service);

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/match.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "asking.h"
+#include "boxes.h"
+
+#define BUDGET_NS UINT64_C(60000000000)
+
+/* A tool `name` with these triggers. */
+#define TRIGGERED(name, triggers)                                                                  \
+	"{'name':'" name "','triggers':[" triggers "],'native':{'symbol':'f',"                     \
+	"'parameters':[],'returns':{'type':'i32'}}}"
+
+/* More than between two looks at the clock. */
+#define MANY "'a1','a2','a3','a4','a5','a6','a7','a8','a9','b1','b2','b3','b4','b5','b6','b7','b8'"
+
+static struct regex_scratch *scratch;
+
+static void set_up(void)
+{
+	scratch = regex_scratch_new();
+}
+
+static void tear_down(void)
+{
+	regex_scratch_free(scratch);
+}
+
+TestSuite(match, .init = set_up, .fini = tear_down);
+
+/* What @utterance means: "toolbox_id/tool", or "". */
+static void expect_match(
+	const struct catalogue *catalogue, const char *utterance, const char *expected)
+{
+	struct match match;
+	char found[256] = "";
+
+	cr_assert_eq(
+		match_find(catalogue, scratch, utterance, strlen(utterance), BUDGET_NS, &match), 0);
+	if (match.tool)
+		snprintf(found, sizeof(found), "%s/%s", match.tool->toolbox->id, match.tool->name);
+	cr_expect_str_eq(found, expected, "%s", utterance);
+}
+
+Test(match, finds_the_first_tool_in_list_order)
+{
+	struct catalogue *catalogue = make_catalogue(
+		make_box("radio",
+			TRIGGERED("play", "'play','listen to'") "," TRIGGERED("stop", "'stop'")),
+		make_box("light",
+			TRIGGERED("turn_off", "'turn off','^stop$'") "," BOX_TOOL("plain", "")),
+		NULL);
+
+	expect_match(catalogue, "Please PLAY some music", "radio/play");
+	expect_match(catalogue, "I want to listen to the news", "radio/play");
+	expect_match(catalogue, "stop the radio", "radio/stop");
+	expect_match(catalogue, "stop", "light/turn_off");
+	expect_match(catalogue, "what time is it", "");
+	expect_match(catalogue, "", "");
+	catalogue_free(catalogue);
+}
+
+static bool is_not_play(void *data, const char *toolbox_id, const char *name)
+{
+	(void)data;
+	(void)toolbox_id;
+	return strcmp(name, "play") != 0;
+}
+
+Test(match, finds_nothing_that_a_filter_leaves_out)
+{
+	struct toolbox *box =
+		make_box("radio", TRIGGERED("play", "'play'") "," TRIGGERED("any", "'p'"));
+	struct catalogue *catalogue = catalogue_new(&box, 1, is_not_play, NULL, 1);
+
+	expect_match(catalogue, "play", "radio/any");
+	catalogue_free(catalogue);
+	toolbox_unref(box);
+}
+
+Test(match, goes_past_a_trigger_that_is_too_costly_and_tells_it, .timeout = 60)
+{
+	static const char utterance[] = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab";
+	struct catalogue *catalogue = make_catalogue(
+		make_box("a",
+			TRIGGERED("first", "'never','^(a+)+$'") "," TRIGGERED("second", "'b$'")),
+		NULL);
+	struct match match;
+
+	regex_scratch_limit(scratch, 1000);
+	cr_assert_eq(
+		match_find(catalogue, scratch, utterance, strlen(utterance), BUDGET_NS, &match), 0);
+	cr_assert(match.tool && match.costly);
+	cr_expect_str_eq(match.tool->name, "second");
+	cr_expect_str_eq(match.costly->name, "first");
+	cr_expect_eq(match.costly_trigger, 1);
+	catalogue_free(catalogue);
+}
+
+Test(match, gives_up_when_its_time_is_up)
+{
+	struct catalogue *catalogue =
+		make_catalogue(make_box("a", TRIGGERED("many", MANY ",'needle'")), NULL);
+	struct match match;
+
+	cr_expect_eq(match_find(catalogue, scratch, "needle", 6, 0, &match), MATCH_E_TOO_COSTLY);
+	cr_expect_null(match.tool);
+	cr_expect_gt(match.spent_ns, 0);
+	expect_match(catalogue, "needle", "a/many");
+	catalogue_free(catalogue);
+}
+
+/* ── the topic ───────────────────────────────────────────────────────────────────────────────── */
+
+static void start_service(void)
+{
+	asking_set_up();
+	write_box("radio.json",
+		"{'kind':'native','library':'libc.so.6','tools':[{'name':'play',"
+		"'triggers':['play (some )?music','sch\\u00f6n','^(a+)+$'],"
+		"'native':{'symbol':'labs','parameters':[{'name':'value','type':'i64'}],"
+		"'returns':{'type':'i64'}}}]}");
+	asking_start();
+}
+
+TestSuite(match_topic, .init = start_service, .fini = asking_tear_down);
+
+Test(match_topic, answers_with_the_tool_or_with_null)
+{
+	cr_expect_str_eq(ask_for("ovos.tools.match", "{'utterance':'Play music!'}"),
+		"{\"name\":\"play\",\"toolbox_id\":\"radio\"}");
+	cr_expect_str_eq(ask_for("ovos.tools.match", "{'utterance':'SCH\\u00d6N'}"),
+		"{\"name\":\"play\",\"toolbox_id\":\"radio\"}");
+	cr_expect_str_eq(
+		ask_for("ovos.tools.match", "{'utterance':'good night'}"), "{\"name\":null}");
+}
+
+Test(match_topic, refuses_what_is_no_utterance)
+{
+	static const char *const bad[] = {
+		"{}", "{'utterance':null}", "{'utterance':7}", "{'utterance':['play']}"};
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		expect_part(ask_for("ovos.tools.match", bad[i]),
+			"'code':'bad_request','field':'utterance'");
+}
+
+Test(match_topic, refuses_an_utterance_that_is_too_long)
+{
+	char data[MATCH_UTTERANCE_BYTES_MAX + 64];
+	int start = snprintf(data, sizeof(data), "{'utterance':'");
+
+	memset(data + start, 'x', MATCH_UTTERANCE_BYTES_MAX + 1);
+	strcpy(data + start + MATCH_UTTERANCE_BYTES_MAX, "'}");
+	cr_expect_str_eq(ask_for("ovos.tools.match", data), "{\"name\":null}");
+	strcpy(data + start + MATCH_UTTERANCE_BYTES_MAX, "x'}");
+	expect_part(
+		ask_for("ovos.tools.match", data), "'code':'too_large','actual':4097,'max':4096");
+}
+
+Test(match_topic, counts_a_trigger_that_reaches_the_limit_as_not_found, .timeout = 60)
+{
+	cr_expect_str_eq(ask_for("ovos.tools.match",
+				 "{'utterance':'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab'}"),
+		"{\"name\":null}");
+}
