@@ -31,7 +31,20 @@ struct manifest_reader {
 /* Keys and kinds of the contract that this version does not build: refused by name, since ignoring
  * them would change what a call may do. */
 static const char *const kinds_to_come[] = {"plugin", "command", "python", "mcp", "bus"};
-static const char *const keys_to_come[] = {"config", "python", "plugins", "cwd", "env"};
+static const char *const keys_to_come[] = {"python", "plugins"};
+
+/* Keys at the top that belong to some kinds only. */
+#define OF(kind) (1u << (kind))
+static const struct {
+	const char *key;
+	unsigned int kinds; /* a bit for each */
+} keys_of_kinds[] = {
+	{"library", OF(KIND_NATIVE) | OF(KIND_PLUGIN)},
+	{"tools", OF(KIND_NATIVE) | OF(KIND_COMMAND)},
+	{"config", OF(KIND_PLUGIN) | OF(KIND_PYTHON)},
+	{"cwd", OF(KIND_COMMAND)},
+	{"env", OF(KIND_COMMAND)},
+};
 
 #define N_OF(array) (sizeof(array) / sizeof(*(array)))
 
@@ -171,6 +184,34 @@ static int check_shape(struct manifest_reader *reader, struct problems *problems
 	return MANIFEST_E_REFUSED;
 }
 
+/* The kind, of a manifest whose shape is right. */
+static enum toolbox_kind kind_of(const struct json_tape *tape)
+{
+	uint32_t token = json_find(tape, 0, "kind");
+	int kind = 0;
+
+	while (kind + 1 < N_KINDS &&
+		!json_string_equals(tape, token, kind_facts((enum toolbox_kind)kind)->name,
+			strlen(kind_facts((enum toolbox_kind)kind)->name)))
+		kind++;
+	return (enum toolbox_kind)kind;
+}
+
+/* Keys that mean nothing to a toolbox of its kind would be ignored: a mistake. */
+static void refuse_keys_of_others(
+	const struct json_tape *tape, enum toolbox_kind kind, struct problems *problems)
+{
+	for (size_t i = 0; i < N_OF(keys_of_kinds); i++) {
+		uint32_t value = json_find(tape, 0, keys_of_kinds[i].key);
+
+		if (value != JSON_NONE && !(keys_of_kinds[i].kinds & OF(kind)))
+			problems_add(problems, PROBLEM_ERROR, tape, value,
+				"\"%s\" means nothing to a toolbox of the kind \"%s\"; leave it "
+				"out",
+				keys_of_kinds[i].key, kind_facts(kind)->name);
+	}
+}
+
 static bool is_id(const char *text)
 {
 	size_t length = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -229,17 +270,18 @@ static uint64_t number_or(
 	return value;
 }
 
-static void read_limits(const struct json_tape *tape, struct toolbox_limits *limits)
+static void read_limits(
+	const struct json_tape *tape, enum toolbox_kind kind, struct toolbox_limits *limits)
 {
 	uint32_t object = json_find(tape, 0, "limits");
 	uint32_t prestart;
 
-	limits->workers = 1;
+	limits->workers = kind_facts(kind)->workers;
 	if (object == JSON_NONE)
 		return;
 	prestart = json_find(tape, object, "prestart");
 	limits->timeout_ms = number_or(tape, object, "timeout_ms", 0);
-	limits->workers = (uint32_t)number_or(tape, object, "workers", 1);
+	limits->workers = (uint32_t)number_or(tape, object, "workers", limits->workers);
 	limits->queue = (uint32_t)number_or(tape, object, "queue", 0);
 	limits->memory_mb = (uint32_t)number_or(tape, object, "memory_mb", 0);
 	limits->prestart = prestart != JSON_NONE && json_is_true(tape, prestart);
@@ -254,6 +296,8 @@ static int read_library(struct manifest_reader *reader, const char *folder, stru
 	cleanup_free char *name = NULL;
 	size_t size;
 
+	if (token == JSON_NONE)
+		return 0;
 	name = json_string_dup(&reader->tape, token, &size);
 	if (!name)
 		return -ENOMEM;
@@ -272,7 +316,8 @@ static int read_sandbox(const struct json_tape *tape, const char *folder, struct
 	int r = 0;
 
 	toolbox->sandbox.class = kind_facts(toolbox->kind)->sandbox;
-	toolbox->sandbox.memory_mb = limits->memory_mb ? limits->memory_mb : SANDBOX_MEMORY_MB;
+	toolbox->sandbox.memory_mb =
+		limits->memory_mb ? limits->memory_mb : kind_facts(toolbox->kind)->memory_mb;
 	if (token != JSON_NONE)
 		r = toolbox_sandbox_read(tape, token, folder, &toolbox->sandbox, &mistake);
 	if (r == SANDBOX_E_MALFORMED)
@@ -335,13 +380,10 @@ static int refuse_twins(
 	return 0;
 }
 
-static int read_tools(
-	struct manifest_reader *reader, struct toolbox *toolbox, struct problems *problems)
+/* Read the tool entries of the array @tools of @tape, whose shape is right. */
+static int read_tools(struct manifest_reader *reader, const struct json_tape *tape, uint32_t tools,
+	struct toolbox *toolbox, struct problems *problems)
 {
-	const struct json_tape *tape = &reader->tape;
-	uint32_t tools = json_find(tape, 0, "tools");
-	uint32_t risk = json_find(tape, 0, "risk");
-	uint32_t assert_formats = json_find(tape, 0, "assert_formats");
 	uint32_t token = json_first(tape, tools);
 	struct manifest_scope scope = {
 		.tape = tape,
@@ -349,12 +391,9 @@ static int read_tools(
 		.schema_options =
 			{
 				.check_defaults = true,
-				.assert_formats =
-					assert_formats && json_is_true(tape, assert_formats),
+				.assert_formats = toolbox->asserts_formats,
 			},
 		.context = reader->context,
-		.risk = risk ? manifest_risk(tape, risk) : TOOL_UNRATED,
-		.has_risk = risk != JSON_NONE,
 		.problems = problems,
 	};
 	uint32_t n_tools = json_count(tape, tools);
@@ -380,13 +419,11 @@ static int read_toolbox(struct manifest_reader *reader, const char *path, struct
 {
 	const struct json_tape *tape = &reader->tape;
 	uint32_t description = json_find(tape, 0, "description");
-	int r;
-
+	uint32_t assert_formats = json_find(tape, 0, "assert_formats");
 	uint32_t coerce = json_find(tape, 0, "coerce");
-
+	uint32_t risk = json_find(tape, 0, "risk");
+	int r;
 	toolbox->references = 1;
-	toolbox->coerces = coerce != JSON_NONE && json_is_true(tape, coerce);
-	toolbox->kind = KIND_NATIVE;
 	toolbox->stamp = reader->stamp;
 	toolbox->digest = digest_bytes(DIGEST_SEED, reader->bytes.data, reader->bytes.size);
 	toolbox->file = strdup(path);
@@ -397,12 +434,20 @@ static int read_toolbox(struct manifest_reader *reader, const char *path, struct
 		if (!toolbox->description)
 			return -ENOMEM;
 	}
-	read_limits(tape, &toolbox->limits);
+	toolbox->kind = kind_of(tape);
+	refuse_keys_of_others(tape, toolbox->kind, problems);
+	toolbox->coerces = coerce == JSON_NONE ? kind_facts(toolbox->kind)->coerces
+					       : json_is_true(tape, coerce);
+	toolbox->has_risk = risk != JSON_NONE;
+	toolbox->risk = risk ? manifest_risk(tape, risk) : TOOL_UNRATED;
+	toolbox->asserts_formats =
+		assert_formats != JSON_NONE && json_is_true(tape, assert_formats);
+	read_limits(tape, toolbox->kind, &toolbox->limits);
 	r = read_id(tape, path, toolbox, problems);
 	if (r == 0)
 		r = read_places(reader, path, toolbox, problems);
 	if (r == 0)
-		r = read_tools(reader, toolbox, problems);
+		r = read_tools(reader, tape, json_find(tape, 0, "tools"), toolbox, problems);
 	if (r == 0 && problems->n_errors == 0)
 		r = toolbox_prepare(toolbox);
 	return r;

@@ -54,7 +54,7 @@ static void read_numbers(const struct manifest_scope *scope, uint32_t object, st
 	uint32_t risk = json_find(tape, object, "risk");
 
 	tool->is_parallel = parallel == JSON_NONE || json_is_true(tape, parallel);
-	tool->risk = risk ? manifest_risk(tape, risk) : scope->risk;
+	tool->risk = risk ? manifest_risk(tape, risk) : scope->toolbox->risk;
 	if (timeout)
 		json_number_u64(tape, timeout, &tool->timeout_ms);
 	if (cooldown)
@@ -162,7 +162,7 @@ static void write_extra(const struct manifest_scope *scope, uint32_t object,
 {
 	static const char *const keys[] = {"parallel", "triggers", "examples"};
 
-	if (scope->has_risk || json_find(scope->tape, object, "risk"))
+	if (scope->toolbox->has_risk || json_find(scope->tape, object, "risk"))
 		buffer_printf(out, ",\"risk\":\"%s\"", tool_risk_name(tool->risk));
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
 		uint32_t token = json_find(scope->tape, object, keys[i]);

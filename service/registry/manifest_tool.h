@@ -11,8 +11,6 @@ struct manifest_scope {
 	struct toolbox *toolbox;
 	struct schema_options schema_options;
 	struct schema_context *context; /* for checking examples */
-	enum tool_risk risk;            /* of a tool that declares none */
-	bool has_risk;                  /* the manifest declares one at its top */
 	struct problems *problems;
 };
 

@@ -29,15 +29,14 @@ Test(mistakes, of_what_is_no_json)
 
 Test(mistakes, of_what_is_no_object)
 {
-	expect_refused(
-		"5", 1, "", "must be an object with 'kind', 'library', 'tools', not the number 5");
+	expect_refused("5", 1, "", "must be an object with 'kind', not the number 5");
 	expect_refused("\n[]", 2, "",
 		"array files (lists of shell commands) are not supported by this version; expected "
 		"an object");
 	expect_refused("{}", 1, "",
-		"missing required properties 'kind' (\"native\"), 'library' (a string of 1 to 4095 "
-		"characters), 'tools' (an array of at least 1 element, each an object with 'name', "
-		"'native')");
+		"missing required property 'kind' (one of \"native\", \"plugin\", \"command\")");
+	expect_refused("{'kind':'native'}", 1, "",
+		"missing required properties 'tools' (an array), 'library'");
 }
 
 Test(mistakes, of_a_kind_to_come)
@@ -57,12 +56,13 @@ Test(mistakes, of_a_kind_to_come)
 		buffer_deinit(&message);
 	}
 	expect_refused("{'kind':'nativ','library':'x','tools':[]}", 1, "/kind",
-		"must be \"native\", not the string \"nativ\"");
+		"must be one of \"native\", \"plugin\", \"command\", not the string "
+		"\"nativ\"; did you mean 'native'?");
 }
 
 Test(mistakes, of_a_key_to_come)
 {
-	static const char *const keys[] = {"config", "python", "plugins", "cwd", "env"};
+	static const char *const keys[] = {"python", "plugins"};
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
 		struct buffer manifest = {0};
@@ -86,7 +86,8 @@ Test(mistakes, of_an_unknown_key)
 	expect_refused(TOP("'colour':1"), 2, "/colour",
 		"unexpected property 'colour'; the object takes 'toolbox_id', 'description', "
 		"'kind', "
-		"'library', 'risk', 'limits', 'sandbox', 'assert_formats', 'coerce', 'tools'");
+		"'library', 'risk', 'limits', 'sandbox', 'assert_formats', 'coerce', "
+		"'config', …");
 	expect_refused(TOP("'limits':{'x':1}"), 2, "/limits/x",
 		"unexpected property 'x'; the object takes 'timeout_ms', 'workers', 'queue', "
 		"'memory_mb', 'prestart', 'idle_s'");
@@ -165,8 +166,7 @@ Test(mistakes, of_a_tool_name_that_stands_twice)
 
 Test(mistakes, of_a_tool_without_a_function)
 {
-	expect_refused(BOX("{'name':'f'}"), 1, "/tools/0",
-		"missing required property 'native' (an object with 'symbol')");
+	expect_refused(BOX("{'name':'f'}"), 1, "/tools/0", "missing required property 'native'");
 	expect_refused(TOOL("'native':5"), 1, "/tools/0/native",
 		"must be an object with 'symbol', not the number 5");
 	expect_refused(TOOL("'native':{}"), 1, "/tools/0/native",
@@ -360,4 +360,27 @@ Test(mistakes, of_a_file_that_cannot_be_read)
 	cr_expect_eq(manifest_read_again("large.json"), MANIFEST_E_REFUSED);
 	cr_expect_str_eq(problems.items[0].text, "larger than 4194304 bytes");
 	buffer_deinit(&large);
+}
+
+Test(mistakes, of_a_key_that_belongs_to_other_kinds)
+{
+	static const char *const keys[] = {"config", "cwd", "env"};
+	static const char *const values[] = {"{}", "'/'", "{}"};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+		struct buffer manifest = {0};
+		struct buffer pointer = {0};
+		struct buffer message = {0};
+
+		buffer_printf(&manifest, TOP("'%s':%s"), keys[i], values[i]);
+		buffer_printf(&pointer, "/%s", keys[i]);
+		buffer_printf(&message,
+			"\"%s\" means nothing to a toolbox of the kind \"native\"; leave it out",
+			keys[i]);
+		expect_refused(buffer_terminate(&manifest), 2, buffer_terminate(&pointer),
+			buffer_terminate(&message));
+		buffer_deinit(&manifest);
+		buffer_deinit(&pointer);
+		buffer_deinit(&message);
+	}
 }
