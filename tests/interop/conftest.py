@@ -20,11 +20,35 @@ BUSES = ("ovos-messagebus", "embedded")
 
 
 def pytest_addoption(parser):
-    parser.addoption("--long", action="store_true", help="also what takes half a minute each")
+    parser.addoption("--long", action="store_true", help="what takes minutes, in full")
 
 
 def pytest_configure():
     assert TOOLBOXD.exists(), f"build first: {TOOLBOXD} is not there"
+
+
+def pytest_terminal_summary(terminalreporter):
+    """What tests have measured, whether they passed or not."""
+    for outcome in ("passed", "failed"):
+        for report in terminalreporter.getreports(outcome):
+            if report.when == "call" and report.user_properties:
+                terminalreporter.write_line(f"{report.nodeid.split('::')[-1]}: " + ", ".join(
+                    f"{name} {value}" for name, value in report.user_properties))
+
+
+@pytest.fixture
+def figure(record_property):
+    """figure(name, value): a figure that the test prints in the end."""
+    def note(name, value):
+        record_property(name, round(value, 3) if isinstance(value, float) else value)
+    return note
+
+
+@pytest.fixture
+def times(request):
+    """times(short, long): how often or how long, by --long."""
+    is_long = request.config.getoption("--long")
+    return lambda short, long: long if is_long else short
 
 
 class Service:

@@ -64,6 +64,11 @@ def resident_kb(pid):
     raise AssertionError(f"{pid} has no VmRSS")
 
 
+def descriptors(pid):
+    """How many it has open."""
+    return len(os.listdir(f"/proc/{pid}/fd"))
+
+
 def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))

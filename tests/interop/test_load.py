@@ -1,15 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Many callers at once: everybody gets every answer of theirs, once, with their own context."""
+"""What a daemon takes: many callers, many calls, large ones (L1, L2, L5 of issue 5). Everybody gets
+every answer of theirs, once, with their own context.
+
+Figures are judged in builds without sanitizers only: those make a call three times as dear.
+"""
 import json
 import threading
 
+import manifests
+from adder import adder
 from caller import Caller
-from processes import SLOWNESS
+from processes import SLOWNESS, TOOLBOXD, resident_kb
+from traffic import Load
 
 CALLERS = 8
 CALLS = 10000 // CALLERS
 WINDOW = 8  # requests a caller has open at once: with all of them, the default queue is just full
 INVOKE = "ovos.tools.invoke"
+IS_SANITIZED = b"__asan_init" in TOOLBOXD.read_bytes()
+
+P50_US_MAX, P99_US_MAX = 100, 1000   # one call at a time
+CALLS_PER_S_MIN = 10000              # 64 at a time
+OTHERS_P99_MS_MAX = 50               # beside somebody who sends megabytes
 
 
 def call_many(url, who, outcome, all_done):
@@ -62,3 +74,55 @@ def test_ten_thousand_invokes_by_eight_callers(service, caller):
         thread.join()
     assert outcome == {who: [] for who in range(CALLERS)}
     assert counted() - before == CALLERS * CALLS
+
+
+# --- figures
+
+def test_one_call_at_a_time(launch, figure):
+    """L1: 200 bytes there and back, from C."""
+    service = launch()
+    Load(service.url, 100, 1).figures()
+    measured = Load(service.url, 10000, 1).figures()
+    figure("p50_us", measured["p50_us"])
+    figure("p99_us", measured["p99_us"])
+    if not IS_SANITIZED:
+        assert measured["p50_us"] <= P50_US_MAX * SLOWNESS
+        assert measured["p99_us"] <= P99_US_MAX * SLOWNESS
+
+
+def test_a_million_calls(launch, times, figure):
+    """L2: 64 in flight at any moment."""
+    service = launch()
+    Load(service.url, 1000, 64).figures()
+    before = resident_kb(service.daemon.pid)
+    measured = Load(service.url, times(50000, 1000000), 64).figures()
+    figure("calls", measured["calls"])
+    figure("calls_per_s", measured["calls_per_s"])
+    figure("p99_ms", measured["p99_us"] / 1000)
+    figure("grown_kb", resident_kb(service.daemon.pid) - before)
+    if not IS_SANITIZED:
+        assert measured["calls_per_s"] >= CALLS_PER_S_MIN / SLOWNESS
+
+
+def test_a_large_argument_holds_nobody_up(launch, tmp_path, times, figure):
+    """L5: a megabyte there and back, again and again, while others call; eight are refused."""
+    folder = tmp_path / "toolbox.d"
+    manifests.answers(folder)
+    adder(folder)
+    service = launch({"result_max_chars": 1 << 21}, [folder])
+    large, n_large = "x" * (1 << 20), 0
+    with Caller(service.url) as caller:
+        caller.invoke("add", {"a": 1, "b": 2})
+        others = Load(service.url, times(2000, 10000), 1)
+        while others.is_running():
+            assert caller.invoke("echo", {"text": large})["result"] == {"text": large}
+            caller.seen = []
+            n_large += 1
+        answer = caller.invoke("echo", {"text": "x" * (8 << 20)})
+        assert answer["code"] == "too_large"
+        assert caller.invoke("absolute", {"value": -1})["result"] == {"result": 1}
+    measured = others.figures()
+    figure("megabytes", n_large)
+    figure("others_p99_ms", measured["p99_us"] / 1000)
+    if not IS_SANITIZED:
+        assert measured["p99_us"] / 1000 <= OTHERS_P99_MS_MAX * SLOWNESS

@@ -1,18 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A bus that goes, comes back, or is odd."""
+"""A bus that goes, comes back, or is odd (F6 and F7 of issue 5).
+
+Waits between attempts begin with half a second and double up to 30, so a bus that was away for less
+than a second is found again within two, and one that was away for long within half a minute.
+"""
 import json
+import socket
+import struct
 import time
 
 import manifests
 import pytest
 from caller import Caller
 from fake_bus import FakeBus
-from processes import SLOWNESS, Daemon, OvosBus, free_port, until
+from processes import (SLOWNESS, TOOLBOXD, Daemon, OvosBus, cpu_ns, descriptors, free_port, listens,
+                       resident_kb, until)
+from traffic import INVOKE, PERSONA_CALL
 from websocket_peer import Closed
 
-INVOKE = "ovos.tools.invoke"
+IS_SANITIZED = b"__asan_init" in TOOLBOXD.read_bytes()
 # The first wait is 0.5 s, the second 1 s, both with jitter.
 BACK_SECONDS = 10 * SLOWNESS
+HOLD_SECONDS = 2 * SLOWNESS       # back so soon after an outage of less than a second
+BACKOFF_SECONDS = 30              # the longest wait between attempts
+ATTEMPT_SECONDS = 22 * SLOWNESS   # an attempt is given up after so long
+GROWTH_KB_MAX = 1024              # what a daemon may have grown by
+ASK_SECONDS = 0.02                # how often a bus that is back is asked for the daemon
+QUEUE_BYTES = 4 << 20             # kept for a bus that does not read, in a short run
+QUEUE_BYTES_LONG = 64 << 20       # the default
+SPARE_KB = 8 << 10                # what the daemon may take beside the queue
+CALLS_PER_S = 10000               # of a bus that does not read
+BATCH = 100
 
 
 @pytest.fixture
@@ -96,8 +114,6 @@ def test_it_comes_back_however_the_bus_ends(daemon, fake_bus):
         elif ending == "junk":
             peer.socket.sendall(b"\xff" * 100)
         elif ending == "reset":
-            import socket
-            import struct
             peer.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         peer.close()
     assert ask(fake_bus.wait_for_client(BACK_SECONDS), 2) == 3
@@ -182,8 +198,89 @@ def test_the_real_bus_is_killed_and_restarted_under_load(daemon, tmp_path):
         bus.kill()
 
 
-def test_a_bus_that_is_mute_is_left(daemon, fake_bus, request):
-    """It accepts and answers neither pings nor anything: noticed 20 + 10 s later."""
+class MortalBus:
+    """A bus that is killed and started again at one address: a toolboxd without toolboxes."""
+
+    def __init__(self, home):
+        self.home, self.port, self.process = home, free_port(), None
+        (home / "none").mkdir(parents=True)
+        self.url = f"ws://127.0.0.1:{self.port}/core"
+
+    def start(self):
+        self.process = Daemon(self.home, [self.home / "none"], port=self.port, expect_start=False)
+        until(lambda: listens(self.port), BACK_SECONDS, "the bus listening")
+
+    def kill(self):
+        self.process.kill()
+
+
+def seconds_until_back(url, limit=BACK_SECONDS):
+    """From now until a call is answered over this bus."""
+    began = time.monotonic()
+
+    def is_answered():
+        try:
+            return caller.call(PERSONA_CALL, call, seconds=ASK_SECONDS)["result"] == {"result": 3}
+        except TimeoutError:
+            return False
+
+    call = {"toolbox_id": "math_tools", "name": "add", "kwargs": {"a": 1, "b": 2}}
+    with Caller(url) as caller:
+        until(is_answered, limit, "an answer over the bus that came back")
+        return time.monotonic() - began
+
+
+def test_a_bus_that_is_killed_and_comes_back_again_and_again(daemon, tmp_path, times, figure):
+    """F6: back each time within two seconds, and nothing kept of the connections that were."""
+    bus = MortalBus(tmp_path / "bus")
+    bus.start()
+    service = daemon(bus.url)
+    back, before = [seconds_until_back(bus.url)], None
+    try:
+        for number in range(times(50, 1000)):
+            bus.kill()
+            bus.start()
+            back.append(seconds_until_back(bus.url))
+            if number == 10:
+                before = resident_kb(service.pid), descriptors(service.pid)
+        grown_kb = resident_kb(service.pid) - before[0]
+        figure("restarts", len(back) - 1)
+        figure("back_s_median", sorted(back)[len(back) // 2])
+        figure("back_s_max", max(back))
+        figure("grown_kb", grown_kb)
+        figure("descriptors", (before[1], descriptors(service.pid)))
+        assert max(back) <= HOLD_SECONDS
+        assert descriptors(service.pid) <= before[1]
+        assert IS_SANITIZED or grown_kb < GROWTH_KB_MAX
+    finally:
+        bus.kill()
+
+
+def test_a_bus_that_is_away_for_long(daemon, tmp_path, times, figure):
+    """F6: looked for less and less often, at next to no cost."""
+    bus = MortalBus(tmp_path / "bus")
+    bus.start()
+    service = daemon(bus.url)
+    seconds_until_back(bus.url)
+    bus.kill()
+    before, cpu = resident_kb(service.pid), cpu_ns(service.pid)
+    away = times(5, 600)
+    time.sleep(away)
+    figure("away_s", away)
+    figure("cpu_ms", (cpu_ns(service.pid) - cpu) / 1e6)
+    figure("grown_kb", resident_kb(service.pid) - before)
+    figure("log_lines", service.log().count("cannot reach"))
+    assert IS_SANITIZED or resident_kb(service.pid) - before < GROWTH_KB_MAX
+    assert service.log().count("cannot reach") <= 8 + away / 20
+    bus.start()
+    try:
+        figure("back_s", seconds_until_back(bus.url, BACKOFF_SECONDS * SLOWNESS + 2))
+    finally:
+        bus.kill()
+
+
+def test_a_bus_that_is_mute_is_left(daemon, fake_bus, request, figure):
+    """F6: it accepts and answers neither pings nor anything: noticed 20 + 10 s later."""
     if not request.config.getoption("--long"):
         pytest.skip("takes half a minute: --long")
     daemon(fake_bus.url)
@@ -192,4 +289,88 @@ def test_a_bus_that_is_mute_is_left(daemon, fake_bus, request):
     opcode, _, _ = peer.receive_frame(start + 25)
     assert opcode == 9 and 19 < time.monotonic() - start < 22
     fake_bus.wait_for_client(15)
+    figure("left_s", time.monotonic() - start)
     assert 28 < time.monotonic() - start < 45
+
+
+def test_a_bus_that_accepts_and_says_nothing(daemon, fake_bus, figure):
+    """F6: not even to the handshake: given up, and tried again."""
+    daemon(fake_bus.url)
+    fake_bus.wait_for_connection()
+    start = time.monotonic()
+    fake_bus.wait_for_connection(ATTEMPT_SECONDS)
+    figure("left_s", time.monotonic() - start)
+
+
+def test_a_bus_in_a_black_hole(daemon, figure):
+    """F6: a connection that is never answered, not even by a refusal: given up, and tried again. A
+    socket whose one place for a connection is taken lets the others wait so."""
+    hole, taken = socket.socket(), socket.socket()
+    hole.bind(("127.0.0.1", 0))
+    hole.listen(0)
+    taken.connect(hole.getsockname())
+    try:
+        service = daemon(f"ws://127.0.0.1:{hole.getsockname()[1]}/core")
+        start, cpu = time.monotonic(), cpu_ns(service.pid)
+        until(lambda: "cannot reach" in service.log(), ATTEMPT_SECONDS, "the attempt given up")
+        figure("left_s", time.monotonic() - start)
+        figure("cpu_ms", (cpu_ns(service.pid) - cpu) / 1e6)
+    finally:
+        taken.close()
+        hole.close()
+
+
+# --- a bus that does not read
+
+def frames_of(first, count):
+    """Invokes as a bus sends them, `count` of them in one piece."""
+    piece = bytearray()
+    for number in range(first, first + count):
+        text = json.dumps({"type": INVOKE, "context": {"n": number}, "data": {
+            "name": "add", "args": {"a": number, "b": 1}}}).encode()
+        piece += struct.pack("!BB" if len(text) < 126 else "!BBH", 0x81,
+                             *((len(text),) if len(text) < 126 else (126, len(text)))) + text
+    return bytes(piece)
+
+
+def test_a_bus_that_stops_reading_under_load(daemon, times, figure):
+    """F7: calls come, and their answers are not taken: the queue is bounded, what does not fit is
+    dropped and told, and the bus that reads again is served like any."""
+    bus = FakeBus()
+    queue_bytes = times(QUEUE_BYTES, QUEUE_BYTES_LONG)
+    service = daemon(bus.url, configuration={"limits": {"output_queue_bytes": queue_bytes}})
+    try:
+        peer = bus.wait_for_client()
+        assert ask(peer) == 1
+        before, began, sent, peak_kb = resident_kb(service.pid), time.monotonic(), 0, 0
+        seconds = times(5, 60)
+        while time.monotonic() < began + seconds:
+            peer.socket.sendall(frames_of(sent, BATCH))
+            sent += BATCH
+            peak_kb = max(peak_kb, resident_kb(service.pid) - before)
+            time.sleep(max(0, began + sent / CALLS_PER_S - time.monotonic()))
+        peer.send('{"type": "mycroft.toolboxd.is_alive", "context": {"n": "last"}}')
+        answered, start = set(), time.monotonic()
+        while True:
+            try:
+                message = json.loads(peer.receive(2 * SLOWNESS))
+            except TimeoutError:
+                break
+            if message["type"] == INVOKE + ".response":
+                assert message["context"]["n"] not in answered
+                answered.add(message["context"]["n"])
+        figure("calls", sent)
+        figure("calls_per_s", sent / seconds)
+        figure("answered", len(answered))
+        figure("dropped", sent - len(answered))
+        figure("peak_kb", peak_kb)
+        figure("drained_s", time.monotonic() - start)
+        assert ask(peer, 7) == 8
+        left_kb = resident_kb(service.pid) - before
+        figure("left_kb", left_kb)
+        assert 0 < len(answered) < sent
+        assert "the output queue is full" in service.log()
+        assert IS_SANITIZED or peak_kb <= queue_bytes / 1024 + SPARE_KB
+        assert IS_SANITIZED or left_kb <= GROWTH_KB_MAX
+    finally:
+        bus.close()
