@@ -22,7 +22,7 @@
 static const struct ctl_command commands[] = {
 	{"list", "", "list the tools that are offered",
 		"With --format the answer is printed as JSON, as a model takes it.\n",
-		WHICH_FLAGS | CTL_FLAG_FORMAT | CTL_FLAG_WHY, 0, 0, ctl_list},
+		WHICH_FLAGS | CTL_FLAG_FORMAT | CTL_FLAG_WHY | CTL_FLAG_OFFLINE, 0, 0, ctl_list},
 	{"get", "NAME", "tell how a tool is called", "NAME is a tool, or TOOLBOX/TOOL.\n",
 		WHICH_FLAGS, 1, 1, ctl_get},
 	{"invoke", "NAME [KEY=VALUE | KEY:=JSON | -]...", "run a tool",
@@ -35,6 +35,9 @@ static const struct ctl_command commands[] = {
 	{"watch", "", "tell what is called, as it happens",
 		"Until it is interrupted. With --json a line of JSON for each event.\n", 0, 0, 0,
 		ctl_watch},
+	{"match", "TEXT", "tell which tool an utterance means",
+		"By the tools' triggers; the first one in the order of `list`.\n", 0, 1, 1,
+		ctl_match},
 	{"check", "FILE...", "tell what is wrong with manifests (needs no daemon)",
 		"Prints `error|warning FILE:LINE PATH: text` on stderr, and a summary.\n", 0, 1,
 		CTL_MANY, ctl_check},

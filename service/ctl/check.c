@@ -5,12 +5,11 @@
 
 #include "core/config.h"
 #include "core/config_log.h"
-#include "core/loader.h"
-#include "core/paths.h"
+#include "ctl/advice.h"
 #include "ctl/command.h"
+#include "ctl/offline.h"
 #include "ctl/terminal.h"
 #include "json/writer.h"
-#include "registry/manifest.h"
 #include "util/cleanup.h"
 
 /*
@@ -18,17 +17,12 @@
  * reads them, and a short-lived host loads each library and finds every symbol.
  */
 
-/* Descriptors of the loop beside those of hosts. */
-#define FD_MAX 64
-
 struct check {
-	struct loop *loop;
 	bool is_json;
 	unsigned int n_errors;
 	unsigned int n_warnings;
 	struct buffer problems;  /* members of the JSON array */
 	struct buffer toolboxes; /* the same, or lines: those that can be loaded */
-	int error;               /* of the loader */
 };
 
 /* Tell one finding. */
@@ -68,94 +62,72 @@ static void on_report(void *data, enum config_severity severity, const char *fil
 		tell(data, severity, file, line, path, text);
 }
 
-/* Who does not know what a call may do has to be asked before it. */
-static void warn_of_unrated(struct check *check, const struct toolbox *toolbox)
+static void on_advice(
+	void *data, const char *file, unsigned int line, const char *pointer, const char *text)
 {
-	static const char text[] =
-		"the tool does not declare its \"risk\" (read, write or execute)";
-	char pointer[32];
-
-	for (size_t i = 0; i < toolbox->n_tools; i++) {
-		if (toolbox->tools[i].risk != TOOL_UNRATED)
-			continue;
-		snprintf(pointer, sizeof(pointer), "/tools/%zu", i);
-		tell(check, CONFIG_WARNING, toolbox->file, manifest_line(toolbox->file, pointer),
-			pointer, text);
-	}
+	tell(data, CONFIG_WARNING, file, line, pointer, text);
 }
 
-/* How its library is loaded. */
+/* How its library is loaded; NULL: it has none. */
 static const char *seal_of(const struct toolbox *toolbox)
 {
+	if (!toolbox->library.path)
+		return NULL;
 	if (!strchr(toolbox->library.path, '/'))
 		return "loaded by its name";
+	if (!toolbox->is_checked)
+		return "not looked at";
 	return toolbox->is_sealed ? "sealed" : "not sealed";
 }
 
 static void describe(struct check *check, const struct toolbox *toolbox)
 {
 	const char *class = sandbox_class_name(toolbox->sandbox.class);
+	const char *kind = kind_facts(toolbox->kind)->name;
 	const char *missing = toolbox->not_enforced;
+	const char *seal = seal_of(toolbox);
 	struct buffer *out = &check->toolboxes;
 
 	if (!check->is_json) {
-		buffer_printf(out, "%s: %s, sandbox %s%s%s%s, library %s\n", toolbox->id,
-			kind_facts(toolbox->kind)->name, class, missing ? " (" : "",
-			missing ? missing : "", missing ? ")" : "", seal_of(toolbox));
+		buffer_printf(out, "%s: %s, %zu tool%s, sandbox %s%s%s%s%s%s\n", toolbox->id, kind,
+			toolbox->n_tools, toolbox->n_tools == 1 ? "" : "s", class,
+			missing ? " (" : "", missing ? missing : "", missing ? ")" : "",
+			seal ? ", library " : "", seal ? seal : "");
 		return;
 	}
 	buffer_printf(out, "%s{\"toolbox_id\":\"%s\",\"kind\":\"%s\",\"sandbox\":\"%s\",",
-		out->size > 0 ? "," : "", toolbox->id, kind_facts(toolbox->kind)->name, class);
+		out->size > 0 ? "," : "", toolbox->id, kind, class);
 	buffer_printf(
 		out, "\"sealed\":%s,\"not_enforced\":", toolbox->is_sealed ? "true" : "false");
 	json_write_text(out, missing);
 	buffer_append_char(out, '}');
 }
 
-static void on_done(void *data, struct catalogue *catalogue, int error)
+/* What the configuration leaves out was read, but is not offered. */
+static void warn_of_absences(struct check *check, const struct catalogue *catalogue)
 {
-	cleanup(catalogue_cleanup) struct catalogue *owned = catalogue;
-	struct check *check = data;
-	size_t first;
-	size_t count;
+	char text[512];
 
-	check->error = error;
-	for (size_t i = 0; owned && i < catalogue_n_toolboxes(owned); i++) {
-		const struct toolbox *toolbox = catalogue_toolbox(owned, i, &first, &count);
+	for (size_t i = 0; i < catalogue_n_absences(catalogue); i++) {
+		const struct catalogue_absence *absence = catalogue_absence(catalogue, i);
 
-		warn_of_unrated(check, toolbox);
-		describe(check, toolbox);
+		snprintf(text, sizeof(text), "%s%s%s is not offered: %s", absence->toolbox_id,
+			absence->name ? "/" : "", absence->name ? absence->name : "", absence->why);
+		tell(check, CONFIG_WARNING, NULL, 0, NULL, text);
 	}
-	loop_stop(check->loop);
 }
 
-/* Load the files. 0, or a negative errno. */
-static int load(
-	struct check *check, const struct config *config, const char *const *files, size_t n_files)
+static int describe_all(struct check *check, const struct catalogue *catalogue)
 {
-	cleanup(loop_cleanup) struct loop *loop = NULL;
-	struct loader *loader;
-	struct paths paths;
-	int r = paths_find(&paths);
-	const struct loader_options options = {
-		.config = config,
-		.host_program = paths.host_program,
-		.library_dir = paths.library_dir,
-	};
+	for (size_t i = 0; i < catalogue_n_toolboxes(catalogue); i++) {
+		const struct toolbox *toolbox = catalogue_toolbox(catalogue, i, NULL, NULL);
 
-	if (r < 0) {
-		terminal_complain(
-			"cannot find toolbox-host, last looked for at %s", paths.host_program);
-		return r;
+		if (advice_give(toolbox, on_advice, check) < 0)
+			return -ENOMEM;
+		describe(check, toolbox);
 	}
-	r = loop_new(FD_MAX, &loop);
-	if (r < 0)
-		return r;
-	check->loop = loop;
-	r = loader_start_files(loop, &options, files, n_files, on_problem, on_done, check, &loader);
-	if (r == 0)
-		r = loop_run(loop, -1);
-	return r < 0 ? r : check->error;
+	warn_of_absences(check, catalogue);
+	return 0;
 }
 
 /* {"files": 1, "errors": 0, "warnings": 0, "problems": […], "toolboxes": […]}, or the same as lines
@@ -184,6 +156,7 @@ int ctl_check(const struct ctl_options *options)
 {
 	const struct config_flags flags = {0};
 	cleanup(config_deinit) struct config config = {0};
+	cleanup(catalogue_cleanup) struct catalogue *catalogue = NULL;
 	struct check check = {.is_json = options->json};
 	size_t n_files = options->n_positional - 1;
 	int r = config_read(&flags, on_report, &check, &config);
@@ -192,7 +165,10 @@ int ctl_check(const struct ctl_options *options)
 	if (r == 0) {
 		buffer_reset(&check.problems);
 		check.n_errors = 0;
-		r = load(&check, &config, options->positional + 1, n_files);
+		r = offline_load(
+			&config, options->positional + 1, n_files, on_problem, &check, &catalogue);
+		if (r == 0)
+			r = describe_all(&check, catalogue);
 	}
 	if (r < 0)
 		terminal_complain("%s", strerror(-r));

@@ -39,5 +39,6 @@ int ctl_invoke(const struct ctl_options *options);
 int ctl_reload(const struct ctl_options *options);
 int ctl_status(const struct ctl_options *options);
 int ctl_watch(const struct ctl_options *options);
+int ctl_match(const struct ctl_options *options);
 int ctl_check(const struct ctl_options *options);
 int ctl_validate(const struct ctl_options *options);

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
+#include "core/absences.h"
+#include "core/config_log.h"
+#include "core/listing.h"
 #include "ctl/command.h"
+#include "ctl/offline.h"
 #include "ctl/request.h"
 #include "ctl/session.h"
 #include "ctl/status.h"
@@ -9,7 +13,7 @@
 #include "ctl/terminal.h"
 #include "util/cleanup.h"
 
-/* toolboxctl list: what tools there are. */
+/* toolboxctl list: what tools there are, or would be. */
 
 static void add_member(
 	struct table *table, const struct ctl_response *response, uint32_t object, const char *key)
@@ -51,31 +55,35 @@ static void print_list(const struct ctl_options *options, const struct ctl_respo
 		print_tools(response, tools);
 	else
 		terminal_complain("no tool is offered%s",
-			options->why ? "" : "; `toolboxctl list --why` tells what was found");
+			options->why ? "" : "; add --why to see what was found, and why");
 }
 
 static int check_options(const struct ctl_options *options)
 {
-	if (!options->json || !options->why)
+	if (options->offline && options->profile)
+		terminal_complain("--profile is for the daemon to judge: leave out --offline");
+	else if (options->json && options->why && !options->offline)
+		terminal_complain("--why is for people; a program asks `toolboxctl status --json`");
+	else
 		return 0;
-	terminal_complain("--why is for people; a program asks `toolboxctl status --json`");
 	return CTL_USAGE;
 }
 
-int ctl_list(const struct ctl_options *options)
+/* ── with a daemon ───────────────────────────────────────────────────────────────────────────── */
+
+static int list_online(const struct ctl_options *options)
 {
 	cleanup(ctl_session_cleanup) struct ctl_session *session = NULL;
 	cleanup(ctl_response_deinit) struct ctl_response response = {0};
 	cleanup(buffer_deinit) struct buffer data = {0};
-	int r = check_options(options);
+	int r;
 
 	ctl_request_begin(&data);
 	ctl_request_member(&data, "toolbox_id", options->toolbox_id);
 	ctl_request_member(&data, "profile", options->profile);
 	ctl_request_member(&data, "format", options->format);
 	ctl_request_end(&data);
-	if (r == 0)
-		r = ctl_session_open(options, &session);
+	r = ctl_session_open(options, &session);
 	if (r == 0)
 		r = ctl_session_ask(session, "ovos.tools.list", &data, &response);
 	if (r != 0)
@@ -87,4 +95,87 @@ int ctl_list(const struct ctl_options *options)
 	}
 	print_list(options, &response);
 	return r == CTL_DONE && options->why ? ctl_print_absences(session) : r;
+}
+
+/* ── without one ─────────────────────────────────────────────────────────────────────────────── */
+
+/* Told by `failed`, or by `check`. */
+static void ignore_problem(void *data, const char *file, const struct problem *problem)
+{
+	(void)data;
+	(void)file;
+	(void)problem;
+}
+
+/* What ovos.tools.list would answer, and with --why what ovos.tools.status would add. */
+static void write_catalogue(const struct ctl_options *options, const struct catalogue *catalogue,
+	enum definition_format format, struct buffer *out)
+{
+	const char *id = options->toolbox_id;
+
+	buffer_append_string(out, "{\"tools\":");
+	listing_write(catalogue, id, id ? strlen(id) : 0, format, out);
+	if (options->why) {
+		buffer_append_string(out, ",\"failed\":");
+		absences_write_failed(catalogue, out);
+		buffer_append_string(out, ",\"not_offered\":");
+		absences_write_not_offered(catalogue, out);
+	}
+	buffer_append_char(out, '}');
+}
+
+static int print_catalogue(const struct ctl_options *options, const struct catalogue *catalogue,
+	enum definition_format format)
+{
+	cleanup(ctl_response_deinit) struct ctl_response response = {0};
+	int r;
+
+	write_catalogue(options, catalogue, format, &response.text);
+	r = buffer_status(&response.text);
+	if (r == 0)
+		r = json_tape_read(&response.tape, response.text.data, response.text.size,
+			2 * JSON_DEPTH_DEFAULT, NULL);
+	if (r != 0) {
+		terminal_complain("the list cannot be written: %s",
+			r < 0 ? strerror(-r) : "a definition is no JSON");
+		return CTL_ERROR;
+	}
+	print_list(options, &response);
+	if (options->why && !options->json)
+		ctl_print_why(&response);
+	return CTL_DONE;
+}
+
+static int list_offline(const struct ctl_options *options)
+{
+	const struct config_flags flags = {0};
+	cleanup(config_deinit) struct config config = {0};
+	cleanup(catalogue_cleanup) struct catalogue *catalogue = NULL;
+	unsigned int n_errors = 0;
+	int format = DEFINITION_FULL;
+	int r;
+
+	if (options->format)
+		format = definition_format_from_name(options->format, strlen(options->format));
+	if (format < 0) {
+		terminal_complain(
+			"--format must be " DEFINITION_FORMATS ", not '%s'", options->format);
+		return CTL_USAGE;
+	}
+	r = config_read(&flags, config_print, &n_errors, &config);
+	if (r < 0)
+		terminal_complain("the configuration cannot be read: %s", strerror(-r));
+	if (r != 0)
+		return CTL_ERROR;
+	r = offline_load(&config, NULL, 0, ignore_problem, NULL, &catalogue);
+	return r ? r : print_catalogue(options, catalogue, (enum definition_format)format);
+}
+
+int ctl_list(const struct ctl_options *options)
+{
+	int r = check_options(options);
+
+	if (r != 0)
+		return r;
+	return options->offline ? list_offline(options) : list_online(options);
 }

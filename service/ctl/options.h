@@ -17,6 +17,7 @@
 #define CTL_FLAG_DRY_RUN 0x020u
 #define CTL_FLAG_LINES   0x040u
 #define CTL_FLAG_COMMON  0x080u
+#define CTL_FLAG_OFFLINE 0x100u
 
 #define CTL_TIMEOUT_MS    5000
 #define CTL_TIMEOUT_MAX_S 86400
@@ -33,6 +34,7 @@ struct ctl_options {
 	bool why;
 	bool dry_run;
 	bool lines;
+	bool offline;
 	bool help;
 	bool version;
 	unsigned int given;      /* CTL_FLAG_… that were */

@@ -96,6 +96,19 @@ def test_an_answer_that_is_an_error(ctl, args):
     assert done.returncode == ERROR and done.stderr and done.stdout == ""
 
 
+def test_match(ctl, caller):
+    done = ctl("match", "Tell me: what is two PLUS two?")
+    assert done.returncode == DONE and done.stdout == "math_tools/add\n" and done.stderr == ""
+    done = ctl("match", "good night")
+    assert done.returncode == DONE and done.stdout == "" and done.stderr
+    done = ctl("match", "good night", "--json")
+    assert json.loads(done.stdout) == {"name": None}
+    assert json.loads(ctl("match", "what is 3 minus 2", "--json").stdout) == caller.call(
+        "ovos.tools.match", {"utterance": "what is 3 minus 2"})
+    done = ctl("match", "x" * 5000)
+    assert done.returncode == ERROR and "4096" in done.stderr
+
+
 def test_dry_run_runs_nothing(ctl):
     assert ctl("invoke", "segfault", "--dry-run").returncode == DONE
     done = ctl("invoke", "add", "a=x", "--dry-run")
@@ -132,7 +145,9 @@ def test_a_reload_that_fails_in_part(launch, tmp_path):
 @pytest.mark.parametrize("args", [
     [], ["lst"], ["list", "extra"], ["list", "--no-such-flag"], ["get"], ["invoke"],
     ["invoke", "add", "a"], ["invoke", "add", "a:={"], ["invoke", "add", "--args", "[1]"],
-    ["list", "--timeout", "soon"], ["list", "--bus", "http://127.0.0.1/"], ["match", "text"],
+    ["list", "--timeout", "soon"], ["list", "--bus", "http://127.0.0.1/"], ["match"],
+    ["match", "two", "words"], ["list", "--offline", "--profile", "guest"],
+    ["list", "--offline", "--format", "yaml"], ["list", "--why", "--json"], ["get", "a", "--why"],
 ])
 def test_usage(ctl_alone, args):
     done = ctl_alone(*args)
@@ -202,6 +217,46 @@ def test_check_names_file_line_and_place(ctl_alone, tmp_path, text, path):
     assert done.returncode == ERROR
     line = next(line for line in (done.stderr + done.stdout).splitlines() if "error" in line)
     assert line.startswith(f"error {manifest}:") and path in line
+
+
+@pytest.mark.parametrize("change, path, words", [
+    ({"triggers": ["what|"]}, "/tools/0/triggers/0", "every utterance"),
+    ({"description": ""}, "/tools/0", "description"),
+])
+def test_check_gives_advice(ctl_alone, tmp_path, change, path, words):
+    tool = {**manifests.labs(), "description": "Absolute value.", "risk": "read", **change}
+    manifests.toolbox(tmp_path, "box", [tool])
+    done = ctl_alone("check", tmp_path / "box.json")
+    assert done.returncode == DONE and done.stderr.startswith("warning ")
+    assert f" {path}: " in done.stderr and words in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_list_offline_is_what_a_daemon_would_offer(ctl, ctl_alone, tmp_path):
+    folder = tmp_path / "toolbox.d"
+    manifests.toolbox(folder, "good", [manifests.labs()])
+    (folder / "bad.json").write_text("{")
+    dirs = {"TOOLBOXD_TOOLBOX_DIRS": f"{manifests.SHIPPED}:{folder}",
+            "TOOLBOXD_TOOLS_DISABLED": "factorial"}
+    offered = json.loads(ctl_alone("list", "--offline", "--json", env=dirs).stdout)["tools"]
+    assert [tool for tool in offered if tool["toolbox_id"] == "math_tools"] == [
+        tool for tool in json.loads(ctl("list", "--json").stdout)["tools"]
+        if tool["toolbox_id"] == "math_tools" and tool["name"] != "factorial"]
+    one = json.loads(ctl_alone("list", "--offline", "--json", "--toolbox", "good",
+                               "--format", "compact", env=dirs).stdout)
+    assert [set(tool) for tool in one["tools"]] == [{"name", "description", "parameters"}]
+    assert ctl_alone("list", "--offline", env=dirs).stdout.count("\n") == len(offered) + 1
+
+
+def test_list_offline_tells_why_not(ctl_alone, tmp_path):
+    manifests.toolbox(tmp_path, "good", [manifests.labs()])
+    (tmp_path / "bad.json").write_text("{")
+    dirs = {"TOOLBOXD_TOOLBOX_DIRS": str(tmp_path), "TOOLBOXD_TOOLS_ENABLED": "other"}
+    done = ctl_alone("list", "--offline", "--why", env=dirs)
+    assert done.returncode == DONE and "no tool is offered" in done.stderr
+    assert "bad.json:1" in done.stdout and "left out by tools_enabled" in done.stdout
+    told = json.loads(ctl_alone("list", "--offline", "--why", "--json", env=dirs).stdout)
+    assert told["tools"] == [] and told["failed"][0]["toolbox_id"] == "bad"
+    assert [absent["toolbox_id"] for absent in told["not_offered"]] == ["good"]
 
 
 def test_check_warns_of_a_tool_that_does_not_say_its_risk(ctl_alone, tmp_path):

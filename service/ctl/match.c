@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/command.h"
+#include "ctl/request.h"
+#include "ctl/session.h"
+#include "ctl/terminal.h"
+#include "util/cleanup.h"
+
+/* toolboxctl match: which tool an utterance means. */
+
+/* TOOLBOX/TOOL, as `invoke` takes it. */
+static void print_match(const struct ctl_response *response)
+{
+	cleanup(buffer_deinit) struct buffer line = {0};
+	uint32_t name = ctl_response_find(response, 0, "name", JSON_STRING);
+	uint32_t toolbox_id = ctl_response_find(response, 0, "toolbox_id", JSON_STRING);
+
+	if (name == JSON_NONE || toolbox_id == JSON_NONE) {
+		terminal_complain("no tool has a trigger that is found in it");
+		return;
+	}
+	terminal_append_value(&line, &response->tape, toolbox_id);
+	buffer_append_char(&line, '/');
+	terminal_append_value(&line, &response->tape, name);
+	buffer_append_char(&line, '\n');
+	terminal_print(&line);
+}
+
+int ctl_match(const struct ctl_options *options)
+{
+	cleanup(ctl_session_cleanup) struct ctl_session *session = NULL;
+	cleanup(ctl_response_deinit) struct ctl_response response = {0};
+	cleanup(buffer_deinit) struct buffer data = {0};
+	int r;
+
+	ctl_request_begin(&data);
+	ctl_request_member(&data, "utterance", options->positional[1]);
+	ctl_request_end(&data);
+	r = ctl_session_open(options, &session);
+	if (r == 0)
+		r = ctl_session_ask(session, "ovos.tools.match", &data, &response);
+	if (r != 0)
+		return r;
+	r = ctl_response_status(&response);
+	if (options->json)
+		ctl_response_print(&response);
+	else if (r != CTL_DONE)
+		ctl_response_complain(&response);
+	else
+		print_match(&response);
+	return r;
+}
