@@ -8,6 +8,7 @@
 
 #include "host/host.h"
 #include "json/reader.h"
+#include "util/environment.h"
 
 /* Hosts at the same time. */
 #define CHECKER_HOSTS_MAX 4
@@ -53,7 +54,11 @@ static int compare_candidates(const void *a, const void *b)
 	const struct candidate *left = a;
 	const struct candidate *right = b;
 
-	return toolbox_compare_loads(left->toolbox, right->toolbox);
+	int order = toolbox_compare_loads(left->toolbox, right->toolbox);
+
+	return order != 0 ? order
+			  : environment_compare(
+				    left->toolbox->environment, right->toolbox->environment);
 }
 
 static void refuse(struct checker *checker, struct lot lot, const char *pointer, const char *text)
@@ -203,6 +208,7 @@ static int spawn(struct check *check)
 	struct host_options options = {
 		.program = checker->host_program,
 		.toolbox_id = checker->candidates[check->lot.first].toolbox->id,
+		.environment = checker->candidates[check->lot.first].toolbox->environment,
 		.load = load.data,
 		.load_size = load.size,
 		.output_max = config->limits.host_output_bytes,

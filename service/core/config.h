@@ -8,6 +8,7 @@
 #include "bus/address.h"
 #include "json/reader.h"
 #include "policy/approval.h"
+#include "registry/toolbox.h"
 #include "registry/toolbox_sandbox.h"
 #include "util/buffer.h"
 #include "util/log.h"
@@ -62,7 +63,10 @@ struct config_toolbox {
 	char *toolbox_id;
 	bool is_enabled;
 	struct toolbox_sandbox sandbox; /* what it says in place of the manifest */
-	uint64_t digest;                /* of that as JSON text; 0: it says nothing */
+	struct toolbox_limits limits;   /* the same; 0: it says nothing */
+	bool has_prestart;              /* it says something of limits.prestart */
+	char *environment;              /* for its hosts (util/environment.h) */
+	uint64_t digest;                /* of those as JSON text; 0: it says nothing of them */
 };
 
 struct config {

@@ -10,8 +10,35 @@
 #include "util/cleanup.h"
 #include "util/digest.h"
 
-/* Keys that would change how a toolbox runs, and are not built. */
-static const char *const unsupported[] = {"limits", "env"};
+#define DAY_S  86400u
+#define DAY_MS 86400000u
+
+/* The variables of one toolbox together, with their names; the kernel takes some megabytes. */
+#define ENVIRONMENT_BYTES_MAX (64u << 10)
+
+/* No value of idle_s: 0 is one. */
+#define NOT_SAID UINT64_MAX
+
+#define LIMIT(key, least_, most_, standard_)                                                       \
+	{                                                                                          \
+		.path = #key, .read = config_value_read_number,                                    \
+		.offset = offsetof(struct toolbox_limits, key),                                    \
+		.size = sizeof(((struct toolbox_limits *)NULL)->key), .least = (least_),           \
+		.most = (most_), .standard = (standard_),                                          \
+	}
+
+/* The numbers of `limits`, with the ranges that they have in a manifest
+ * (schemas/toolbox-manifest.schema.json). */
+static const struct config_setting limits[] = {
+	LIMIT(timeout_ms, 1, DAY_MS, 0),
+	LIMIT(workers, 1, 64, 0),
+	LIMIT(queue, 1, 65536, 0),
+	LIMIT(memory_mb, 16, 1048576, 0),
+	LIMIT(idle_s, 0, DAY_S, NOT_SAID),
+};
+#define N_LIMITS (sizeof(limits) / sizeof(*limits))
+
+static const char prestart[] = "prestart";
 
 static bool read_enabled(struct config_reader *reader, uint32_t toolbox)
 {
@@ -32,28 +59,36 @@ static bool read_enabled(struct config_reader *reader, uint32_t toolbox)
 	return false;
 }
 
-/* The digest of the value's text, never 0. */
-static uint64_t digest_value(struct config_reader *reader, uint32_t value)
+/* Where `toolboxes.<id>` says something by @key that its hosts depend on, or JSON_NONE; the digest
+ * tells that it does, and is never 0 then. */
+static uint32_t find_noting(struct config_reader *reader, uint32_t toolbox, const char *key,
+	struct config_toolbox *settings)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
+	uint32_t value = config_reader_find(reader, toolbox, key);
 
+	if (value == JSON_NONE)
+		return value;
+	buffer_append_string(&text, key);
 	json_write_compact(&text, &reader->tape, value);
 	if (buffer_status(&text) < 0)
 		reader->error = buffer_status(&text);
-	return digest_bytes(DIGEST_SEED, text.data, text.size) | 1;
+	settings->digest = digest_bytes(settings->digest ? settings->digest : DIGEST_SEED,
+				   text.data, text.size) |
+			   1;
+	return value;
 }
 
 static void read_sandbox(
 	struct config_reader *reader, uint32_t toolbox, struct config_toolbox *settings)
 {
-	uint32_t value = config_reader_find(reader, toolbox, "sandbox");
+	uint32_t value = find_noting(reader, toolbox, "sandbox", settings);
 	struct sandbox_mistake mistake;
 	char shown[CONFIG_SHOWN_BYTES];
 	int r;
 
 	if (value == JSON_NONE)
 		return;
-	settings->digest = digest_value(reader, value);
 	r = toolbox_sandbox_read(&reader->tape, value, NULL, &settings->sandbox, &mistake);
 	if (r < 0)
 		reader->error = r;
@@ -65,28 +100,147 @@ static void read_sandbox(
 	reader->reporter.is_refused = true;
 }
 
+/* Whether the value is an object; JSON_NONE is not, and anything else is told. */
+static bool is_object(struct config_reader *reader, uint32_t value)
+{
+	char shown[CONFIG_SHOWN_BYTES];
+
+	if (value == JSON_NONE || json_type_at(&reader->tape, value) == JSON_OBJECT)
+		return value != JSON_NONE;
+	config_reader_report(reader, CONFIG_ERROR, value,
+		"must be an object, not %s; it is not used",
+		config_reader_show(reader, value, shown));
+	return false;
+}
+
+static void read_prestart(
+	struct config_reader *reader, uint32_t object, struct config_toolbox *settings)
+{
+	uint32_t value = config_reader_find(reader, object, prestart);
+	enum json_type type = value == JSON_NONE ? JSON_NULL : json_type_at(&reader->tape, value);
+	char shown[CONFIG_SHOWN_BYTES];
+
+	settings->has_prestart = type == JSON_TRUE || type == JSON_FALSE;
+	settings->limits.prestart = type == JSON_TRUE;
+	if (value != JSON_NONE && !settings->has_prestart)
+		config_reader_report(reader, CONFIG_ERROR, value,
+			"must be true or false, not %s; it is not used",
+			config_reader_show(reader, value, shown));
+}
+
+static bool is_limit(const struct config_reader *reader, uint32_t key)
+{
+	for (size_t i = 0; i < N_LIMITS; i++)
+		if (json_string_equals(&reader->tape, key, limits[i].path, strlen(limits[i].path)))
+			return true;
+	return json_string_equals(&reader->tape, key, prestart, strlen(prestart));
+}
+
+static void read_limits(
+	struct config_reader *reader, uint32_t toolbox, struct config_toolbox *settings)
+{
+	const struct json_tape *tape = &reader->tape;
+	uint32_t object = find_noting(reader, toolbox, "limits", settings);
+
+	if (!is_object(reader, object))
+		return;
+	for (size_t i = 0; i < N_LIMITS; i++)
+		limits[i].read(reader, &limits[i],
+			config_reader_find(reader, object, limits[i].path),
+			(char *)&settings->limits + limits[i].offset);
+	settings->limits.has_idle_s = settings->limits.idle_s != NOT_SAID;
+	read_prestart(reader, object, settings);
+	for (uint32_t key = json_first(tape, object); key < json_end(tape, object);
+		key = json_next_key(tape, key))
+		if (!is_limit(reader, key))
+			config_reader_report(
+				reader, CONFIG_WARNING, key, "is not a key that is known here");
+}
+
+/* [A-Za-z_][A-Za-z0-9_]* */
+static bool is_variable_name(const char *name)
+{
+	static const char digits[] = "0123456789";
+	static const char all[] = "0123456789_"
+				  "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+	return *name && !strchr(digits, *name) && name[strspn(name, all)] == '\0';
+}
+
+/* Why there can be no variable @name, or NULL. What begins with LD_ the dynamic linker obeys, and
+ * so would load libraries into a host that has not entered its sandbox yet. */
+static const char *find_fault(const char *name)
+{
+	if (!is_variable_name(name))
+		return "is no name of a variable: letters, digits and '_', and no digit first";
+	if (strncmp(name, "LD_", strlen("LD_")) == 0)
+		return "would be obeyed by toolbox-host itself, before its sandbox holds";
+	return NULL;
+}
+
+/* Append the variable whose name stands at @key. */
+static void read_variable(struct config_reader *reader, uint32_t key, struct buffer *out)
+{
+	cleanup_free char *name = NULL;
+	cleanup_free char *value = NULL;
+	char shown[CONFIG_SHOWN_BYTES];
+	const char *fault;
+
+	if (json_type_at(&reader->tape, key + 1) == JSON_NULL)
+		return;
+	name = config_reader_string(reader, key);
+	if (!name)
+		return;
+	fault = find_fault(name);
+	if (fault) {
+		config_reader_report(reader, CONFIG_ERROR, key, "%s; it is left out", fault);
+		return;
+	}
+	if (json_type_at(&reader->tape, key + 1) != JSON_STRING) {
+		config_reader_report(reader, CONFIG_ERROR, key + 1,
+			"must be a string, not %s; it is left out",
+			config_reader_show(reader, key + 1, shown));
+		return;
+	}
+	value = config_reader_string(reader, key + 1);
+	if (!value)
+		return;
+	buffer_printf(out, "%s=%s", name, value);
+	buffer_append_char(out, '\0');
+}
+
+static void read_environment(
+	struct config_reader *reader, uint32_t toolbox, struct config_toolbox *settings)
+{
+	cleanup(buffer_deinit) struct buffer out = {.limit = ENVIRONMENT_BYTES_MAX};
+	const struct json_tape *tape = &reader->tape;
+	uint32_t object = find_noting(reader, toolbox, "env", settings);
+
+	if (!is_object(reader, object))
+		return;
+	for (uint32_t key = json_first(tape, object); key < json_end(tape, object);
+		key = json_next_key(tape, key))
+		read_variable(reader, key, &out);
+	/* The NUL behind the text is the one that ends it. */
+	if (out.size > 0)
+		settings->environment = buffer_take(&out, NULL);
+	if (buffer_status(&out) == -EMSGSIZE)
+		config_reader_report(reader, CONFIG_ERROR, object,
+			"must not have more than %u bytes in all; nothing of it is used",
+			ENVIRONMENT_BYTES_MAX);
+	else if (buffer_status(&out) < 0)
+		reader->error = buffer_status(&out);
+}
+
 /* Read one member of `toolboxes`. */
 static void read_toolbox(struct config_reader *reader, uint32_t key)
 {
 	struct config *config = reader->config;
 	struct config_toolbox *settings;
-	char shown[CONFIG_SHOWN_BYTES];
 	char *toolbox_id;
 
-	if (json_type_at(&reader->tape, key + 1) == JSON_NULL)
+	if (json_type_at(&reader->tape, key + 1) == JSON_NULL || !is_object(reader, key + 1))
 		return;
-	if (json_type_at(&reader->tape, key + 1) != JSON_OBJECT) {
-		config_reader_report(reader, CONFIG_ERROR, key + 1,
-			"must be an object, not %s; it is not used",
-			config_reader_show(reader, key + 1, shown));
-		return;
-	}
-	for (size_t i = 0; i < sizeof(unsupported) / sizeof(*unsupported); i++) {
-		uint32_t value = config_reader_find(reader, key + 1, unsupported[i]);
-
-		if (value != JSON_NONE)
-			config_value_refuse(reader, value);
-	}
 	toolbox_id = config_reader_string(reader, key);
 	if (!toolbox_id)
 		return;
@@ -94,6 +248,8 @@ static void read_toolbox(struct config_reader *reader, uint32_t key)
 	settings->toolbox_id = toolbox_id;
 	settings->is_enabled = read_enabled(reader, key + 1);
 	read_sandbox(reader, key + 1, settings);
+	read_limits(reader, key + 1, settings);
+	read_environment(reader, key + 1, settings);
 }
 
 void config_toolboxes_read(struct config_reader *reader, uint32_t value)
@@ -124,6 +280,7 @@ void config_toolboxes_deinit(struct config *config)
 {
 	for (size_t i = 0; i < config->n_toolboxes; i++) {
 		toolbox_sandbox_deinit(&config->toolboxes[i].sandbox);
+		free(config->toolboxes[i].environment);
 		free(config->toolboxes[i].toolbox_id);
 	}
 	free(config->toolboxes);

@@ -58,7 +58,11 @@ void config_value_read_number(struct config_reader *reader, const struct config_
 	if (value != JSON_NONE && !is_in_range(reader, setting, value, &number)) {
 		snprintf(wanted, sizeof(wanted), "a whole number from %llu to %llu",
 			(unsigned long long)setting->least, (unsigned long long)setting->most);
-		snprintf(instead, sizeof(instead), "%llu is used", (unsigned long long)number);
+		if (number >= setting->least && number <= setting->most)
+			snprintf(instead, sizeof(instead), "%llu is used",
+				(unsigned long long)number);
+		else
+			snprintf(instead, sizeof(instead), "it is not used");
 		report_wrong(reader, setting, value, wanted, instead);
 	}
 	store_number(setting, member, number);

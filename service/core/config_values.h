@@ -18,10 +18,10 @@ struct config_setting {
 	const char *path; /* below `toolboxd`, keys joined by '.' */
 	void (*read)(struct config_reader *reader, const struct config_setting *setting,
 		uint32_t value, void *member);
-	size_t offset; /* of the member in struct config */
-	size_t size;   /* of the member, in bytes */
-	uint64_t least, most, standard;
-	const char *const *words; /* of a word, by value; NULL ends them */
+	size_t offset;                  /* of the member in struct config */
+	size_t size;                    /* of the member, in bytes */
+	uint64_t least, most, standard; /* a standard outside of the range: nothing stands in */
+	const char *const *words;       /* of a word, by value; NULL ends them */
 	bool decides_calls;
 };
 

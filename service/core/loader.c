@@ -11,6 +11,7 @@
 #include "registry/folders.h"
 #include "registry/manifest.h"
 #include "util/clock.h"
+#include "util/environment.h"
 #include "util/log.h"
 
 /* How long reading manifests may hold the loop at a time. */
@@ -156,6 +157,28 @@ static void refuse_too_wide(struct job *job)
 	fail(job, "/sandbox/class", text);
 }
 
+/* Member by member; the toolbox is ours alone yet. */
+static void override_limits(struct toolbox *toolbox, const struct config_toolbox *settings)
+{
+	const struct toolbox_limits *by = &settings->limits;
+	struct toolbox_limits *limits = &toolbox->limits;
+
+	if (by->timeout_ms)
+		limits->timeout_ms = by->timeout_ms;
+	if (by->workers)
+		limits->workers = by->workers;
+	if (by->queue)
+		limits->queue = by->queue;
+	if (by->memory_mb)
+		toolbox->sandbox.memory_mb = limits->memory_mb = by->memory_mb;
+	if (settings->has_prestart)
+		limits->prestart = by->prestart;
+	if (by->has_idle_s) {
+		limits->has_idle_s = true;
+		limits->idle_s = by->idle_s;
+	}
+}
+
 /* Let the configuration have its way with a toolbox that is ours alone yet. 0 or -ENOMEM. */
 static int apply_settings(struct job *job)
 {
@@ -166,7 +189,9 @@ static int apply_settings(struct job *job)
 	if (!settings || settings->digest == 0)
 		return 0;
 	toolbox->settings = settings->digest;
-	r = toolbox_sandbox_override(&toolbox->sandbox, &settings->sandbox);
+	override_limits(toolbox, settings);
+	r = environment_copy(settings->environment, &toolbox->environment);
+	r = r ? r : toolbox_sandbox_override(&toolbox->sandbox, &settings->sandbox);
 	return r ? r : toolbox_prepare(toolbox);
 }
 

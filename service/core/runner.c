@@ -278,6 +278,7 @@ static void start_worker(struct runner *runner, struct runner_worker *worker)
 	struct host_options options = {
 		.program = runner->options.host_program,
 		.toolbox_id = runner->toolbox->id,
+		.environment = runner->toolbox->environment,
 		.load = runner->toolbox->load,
 		.load_size = runner->toolbox->load_size,
 		.output_max = runner->options.output_max,

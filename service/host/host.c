@@ -467,7 +467,7 @@ static int set_up(struct host *host, const struct host_options *options)
 
 	if (r)
 		return r;
-	r = process_spawn(options->program, options->toolbox_id, &process);
+	r = process_spawn(options->program, options->toolbox_id, options->environment, &process);
 	if (r)
 		return r;
 	host->pid = process.pid;

@@ -80,9 +80,10 @@ struct host_handler {
 };
 
 struct host_options {
-	const char *program;    /* path of toolbox-host */
-	const char *toolbox_id; /* for its log lines and its process title */
-	const char *load;       /* payload of the LOAD frame; copied */
+	const char *program;     /* path of toolbox-host */
+	const char *toolbox_id;  /* for its log lines and its process title */
+	const char *environment; /* beside what all are given (host/process.h); NULL: nothing */
+	const char *load;        /* payload of the LOAD frame; copied */
 	size_t load_size;
 	size_t output_max; /* host_output_bytes: largest payload it may send */
 	size_t stderr_max; /* stderr_bytes: how much of its stderr goes to our log, per call */

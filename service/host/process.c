@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include "host/host.h"
 #include "host/wire.h"
 #include "util/cleanup.h"
+#include "util/environment.h"
 
 static const char *const kept_variables[] = {
 	"PATH",
@@ -56,17 +58,24 @@ static char *find_variable(const char *name)
 	return NULL;
 }
 
-static void choose_environment(char *ret_environment[KEPT_COUNT + 1])
+/* What is kept of ours, then what is @configured. The list is the caller's to free, the entries are
+ * not. NULL without memory. */
+static char **choose_environment(const char *configured)
 {
+	char **chosen = calloc(KEPT_COUNT + environment_count(configured) + 1, sizeof(*chosen));
 	size_t n = 0;
 
+	if (!chosen)
+		return NULL;
 	for (size_t i = 0; i < KEPT_COUNT; i++) {
 		char *entry = find_variable(kept_variables[i]);
 
-		if (entry)
-			ret_environment[n++] = entry;
+		if (entry && !environment_names(configured, entry))
+			chosen[n++] = entry;
 	}
-	ret_environment[n] = NULL;
+	for (const char *entry = configured; entry && *entry; entry = environment_next(entry))
+		chosen[n++] = (char *)entry;
+	return chosen;
 }
 
 /* posix_spawn functions return a positive errno; none of these fails but for memory. */
@@ -93,10 +102,10 @@ static int set_actions(posix_spawn_file_actions_t *actions, int wire, int output
 	return r ? r : posix_spawn_file_actions_adddup2(actions, wire, WIRE_FD);
 }
 
-static int start(const char *program, const char *toolbox_id, int wire, int output, pid_t *ret_pid)
+static int start(const char *program, const char *toolbox_id, char **environment, int wire,
+	int output, pid_t *ret_pid)
 {
 	char *arguments[] = {"toolbox-host", (char *)toolbox_id, NULL};
-	char *environment[KEPT_COUNT + 1];
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
 	int r = posix_spawnattr_init(&attributes);
@@ -108,7 +117,6 @@ static int start(const char *program, const char *toolbox_id, int wire, int outp
 		posix_spawnattr_destroy(&attributes);
 		return -r;
 	}
-	choose_environment(environment);
 	r = set_attributes(&attributes);
 	r = r ? r : set_actions(&actions, wire, output);
 	r = r ? r : posix_spawn(ret_pid, program, &actions, &attributes, arguments, environment);
@@ -132,12 +140,16 @@ const char *host_signal_name(int signal)
 	return names[signal];
 }
 
-int process_spawn(const char *program, const char *toolbox_id, struct process *ret_process)
+int process_spawn(const char *program, const char *toolbox_id, const char *environment,
+	struct process *ret_process)
 {
+	cleanup_free char **chosen = choose_environment(environment);
 	int sockets[2];
 	int pipes[2];
 	int r;
 
+	if (!chosen)
+		return -ENOMEM;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) < 0)
 		return -errno;
 	cleanup_close int wire = sockets[0];
@@ -152,7 +164,7 @@ int process_spawn(const char *program, const char *toolbox_id, struct process *r
 		return -errno;
 	r = lift(&host_wire);
 	r = r ? r : lift(&host_output);
-	r = r ? r : start(program, toolbox_id, host_wire, host_output, &ret_process->pid);
+	r = r ? r : start(program, toolbox_id, chosen, host_wire, host_output, &ret_process->pid);
 	if (r)
 		return r;
 	ret_process->wire = take_fd(wire);

@@ -39,6 +39,7 @@ void toolbox_unref(struct toolbox *toolbox)
 	free(toolbox->config);
 	toolbox_library_deinit(&toolbox->library);
 	toolbox_sandbox_deinit(&toolbox->sandbox);
+	free(toolbox->environment);
 	free(toolbox->not_enforced);
 	free(toolbox->load);
 	free(toolbox);

@@ -77,6 +77,7 @@ struct toolbox {
 	bool asserts_formats; /* `format` in schemas is checked */
 	bool coerces;         /* strings are taken as what they hold, where a schema wants that */
 	struct toolbox_sandbox sandbox;
+	char *environment;  /* of its hosts, as configured (util/environment.h); NULL: nothing */
 	uint64_t settings;  /* digest of what the configuration says of it; 0: nothing */
 	bool is_sealed;     /* a host has loaded its library from a sealed copy */
 	char *not_enforced; /* what of the sandbox a host could not do here; NULL: nothing */

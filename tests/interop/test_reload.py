@@ -7,7 +7,7 @@ import subprocess
 import manifests
 import pytest
 from caller import Caller
-from processes import SLOWNESS, until
+from processes import SLOWNESS, until, write_configuration
 
 CHANGED = "ovos.tools.changed"
 
@@ -288,3 +288,31 @@ def test_one_mistake_in_a_tool_refuses_the_whole_toolbox(own, change, words):
     assert answer["loaded"] == ["one", "two"]
     failed, = answer["failed"]
     assert words in failed["error"], failed
+
+
+def test_environment_and_limits_of_the_configuration(launch, tmp_path):
+    """A change of either is taken over by the reload, with new processes."""
+    folder = tmp_path / "toolbox.d"
+    manifests.toolbox(folder, "box", [
+        manifests.tool("environment", "getenv", [manifests.text("name")],
+                       {"type": "str", "nullable": True}),
+        manifests.sleeper()])
+
+    def configured(**settings):
+        return {"toolboxes": {"box": settings}}
+
+    service = launch(configured(env={"A": "1", "HOME": "/nowhere"}), [folder])
+    with Caller(service.url) as caller:
+        def variable(name):
+            return caller.invoke("environment", {"name": name})["result"]["result"]
+
+        assert [variable(name) for name in ("A", "HOME", "B")] == ["1", "/nowhere", None]
+        before = service.daemon.hosts()
+        write_configuration(service.daemon.home, {"toolboxd": configured(
+            env={"B": "2"}, limits={"timeout_ms": 100})})
+        answer, changed = reload(caller)
+        assert answer["failed"] == [] and changed == []
+        assert [variable(name) for name in ("A", "B")] == [None, "2"]
+        assert not set(service.daemon.hosts()) & set(before)
+        late = caller.invoke("sleep", {"seconds": 60})
+        assert (late["code"], late["timeout_ms"]) == ("timeout", 100)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "config_fixture.h"
+#include "util/environment.h"
 
 TestSuite(config, .init = config_set_up, .fini = config_tear_down, .timeout = 20);
 
@@ -201,8 +202,6 @@ static const char *const refused[] = {
 	"{\"toolboxd\": {\"access\": [{}]}}",
 	"{\"toolboxd\": {\"approval\": {\"answer_sources\": []}}}",
 	"{\"toolboxd\": {\"audit\": {\"file\": \"/x\"}}}",
-	"{\"toolboxd\": {\"toolboxes\": {\"a\": {\"limits\": {}}}}}",
-	"{\"toolboxd\": {\"toolboxes\": {\"a\": {\"env\": {}}}}}",
 };
 
 Test(config, refuses_by_name_what_this_version_does_not_heed)
@@ -274,6 +273,97 @@ Test(config, reads_the_sandbox_of_a_toolbox_and_the_widest_of_all)
 	cr_expect_neq(settings->digest, 0);
 	cr_expect_eq(config_toolbox_find(&config, "b")->digest, 0);
 	cr_expect_null(config_toolbox_find(&config, "c"));
+}
+
+Test(config, reads_the_limits_and_the_environment_of_a_toolbox)
+{
+	static const char environment[] = "A=1=2\0_b=\0";
+	const struct config_toolbox *settings;
+
+	write_user_file("{\"toolboxd\": {\"toolboxes\": {\"a\": {\"limits\": {"
+			"\"timeout_ms\": 7, \"workers\": 3, \"queue\": 9, \"memory_mb\": 64,"
+			"\"prestart\": true, \"idle_s\": 0}, \"env\": {\"A\": \"1=2\","
+			"\"C\": null, \"_b\": \"\"}}, \"b\": {\"limits\": {}}}}}");
+	cr_assert_eq(read_all(), 0);
+	expect_silence();
+	settings = config_toolbox_find(&config, "a");
+	cr_assert(settings);
+	cr_expect_eq(settings->limits.timeout_ms, 7);
+	cr_expect_eq(settings->limits.workers, 3);
+	cr_expect_eq(settings->limits.queue, 9);
+	cr_expect_eq(settings->limits.memory_mb, 64);
+	cr_expect(settings->has_prestart && settings->limits.prestart);
+	cr_expect(settings->limits.has_idle_s && settings->limits.idle_s == 0);
+	cr_expect_eq(environment_compare(settings->environment, environment), 0);
+	settings = config_toolbox_find(&config, "b");
+	cr_expect_eq(settings->limits.workers, 0);
+	cr_expect_not(settings->limits.has_idle_s || settings->has_prestart);
+	cr_expect_null(settings->environment);
+}
+
+static const char *const bad_members[][2] = {
+	{"\"limits\": 1", "error mycroft.conf:1 /toolboxd/toolboxes/a/limits: must be an object"},
+	{"\"limits\": {\"workers\": 65}",
+		"/limits/workers: must be a whole number from 1 to 64, not 65; it is not used"},
+	{"\"limits\": {\"idle_s\": \"1\"}", "/limits/idle_s: must be a whole number from 0 to "
+					    "86400, not \"1\"; it is not used"},
+	{"\"limits\": {\"prestart\": 1}",
+		"/limits/prestart: must be true or false, not 1; it is not used"},
+	{"\"limits\": {\"worker\": 1}", "/limits/worker: is not a key that is known here"},
+	{"\"env\": [\"A=b\"]", "/env: must be an object, not [\"A=b\"]; it is not used"},
+	{"\"env\": {\"A B\": \"\"}", "/env/A B: is no name of a variable: letters, digits and '_'"},
+	{"\"env\": {\"A\": true}", "/env/A: must be a string, not true; it is left out"},
+	{"\"env\": {\"A\": \"\\u0000\"}", "/env/A: must not hold the character U+0000"},
+	{"\"env\": {\"LD_AUDIT\": \"/x.so\"}", "/env/LD_AUDIT: would be obeyed by toolbox-host"},
+};
+
+Test(config, tells_what_of_a_toolbox_it_does_not_use)
+{
+	for (size_t i = 0; i < sizeof(bad_members) / sizeof(*bad_members); i++) {
+		char text[256];
+
+		snprintf(text, sizeof(text), "{\"toolboxd\": {\"toolboxes\": {\"a\": {%s}}}}",
+			bad_members[i][0]);
+		write_user_file(text);
+		cr_expect_eq(read_all(), 0, "%s", text);
+		expect_told(bad_members[i][1]);
+		cr_expect_null(config_toolbox_find(&config, "a")->environment);
+		cr_expect_eq(config_toolbox_find(&config, "a")->limits.workers, 0);
+	}
+}
+
+Test(config, bounds_an_environment)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	buffer_append_string(&text, "{\"toolboxd\": {\"toolboxes\": {\"a\": {\"env\": {\"A\": \"");
+	for (size_t i = 0; i < 65536; i++)
+		buffer_append_char(&text, 'x');
+	buffer_append_string(&text, "\"}}}}}");
+	cr_assert(buffer_terminate(&text));
+	write_user_file(text.data);
+	cr_assert_eq(read_all(), 0);
+	expect_told("/env: must not have more than 65536 bytes in all; nothing of it is used");
+	cr_expect_null(config_toolbox_find(&config, "a")->environment);
+}
+
+Test(config, knows_a_toolbox_whose_settings_are_others)
+{
+	static const char *const members[] = {"", "\"limits\": {\"idle_s\": 1}",
+		"\"limits\": {\"idle_s\": 2}", "\"env\": {\"A\": \"1\"}", "\"env\": {\"A\": \"2\"}",
+		"\"limits\": {\"idle_s\": 1}, \"env\": {\"A\": \"1\"}"};
+	uint64_t before = 1;
+
+	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++) {
+		char text[256];
+
+		snprintf(text, sizeof(text), "{\"toolboxd\": {\"toolboxes\": {\"a\": {%s}}}}",
+			members[i]);
+		write_user_file(text);
+		cr_assert_eq(read_all(), 0);
+		cr_expect_neq(config_toolbox_find(&config, "a")->digest, before, "%s", text);
+		before = config_toolbox_find(&config, "a")->digest;
+	}
 }
 
 Test(config, accepts_what_is_not_built_while_it_says_nothing)

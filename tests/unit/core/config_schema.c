@@ -96,8 +96,40 @@ static const char *const cases[] = {
 	"n {\"toolboxd\": {\"toolboxes\": {\"a\": {\"sandbox\": {\"class\": \"all\"}}}}}",
 	"n {\"toolboxd\": {\"toolboxes\": {\"a\": {\"sandbox\": {\"read\": [\"x\"]}}}}}",
 	"n {\"toolboxd\": {\"toolboxes\": {\"a\": {\"sandbox\": {\"memory_mb\": 1}}}}}",
+#define LIMITS(members) "{\"toolboxd\": {\"toolboxes\": {\"a\": {\"limits\": {" members "}}}}}"
+#define ENV(members)    "{\"toolboxd\": {\"toolboxes\": {\"a\": {\"env\": {" members "}}}}}"
 	"n {\"toolboxd\": {\"toolboxes\": {\"a\": {\"limits\": 1}}}}",
-	"n {\"toolboxd\": {\"toolboxes\": {\"a\": {\"env\": {}}}}}",
+	"y " LIMITS(""),
+	"y " LIMITS("\"timeout_ms\": 1, \"workers\": 1, \"queue\": 1, \"memory_mb\": 16,"
+		    " \"prestart\": false, \"idle_s\": 0"),
+	"y " LIMITS("\"timeout_ms\": 86400000, \"workers\": 64, \"queue\": 65536,"
+		    " \"memory_mb\": 1048576, \"prestart\": true, \"idle_s\": 86400"),
+	"y " LIMITS("\"timeout_ms\": null, \"workers\": null, \"queue\": null, \"memory_mb\": null,"
+		    " \"prestart\": null, \"idle_s\": null"),
+	"n " LIMITS("\"timeout_ms\": 0"),
+	"n " LIMITS("\"timeout_ms\": 86400001"),
+	"n " LIMITS("\"workers\": 0"),
+	"n " LIMITS("\"workers\": 65"),
+	"n " LIMITS("\"queue\": 0"),
+	"n " LIMITS("\"queue\": 65537"),
+	"n " LIMITS("\"memory_mb\": 15"),
+	"n " LIMITS("\"memory_mb\": 1048577"),
+	"n " LIMITS("\"prestart\": 1"),
+	"n " LIMITS("\"idle_s\": -1"),
+	"n " LIMITS("\"idle_s\": 86401"),
+	"n " LIMITS("\"worker\": 1"),
+	"n {\"toolboxd\": {\"toolboxes\": {\"a\": {\"env\": [\"A=b\"]}}}}",
+	"y {\"toolboxd\": {\"toolboxes\": {\"a\": {\"env\": null, \"limits\": null}}}}",
+	"y " ENV(""),
+	"y " ENV("\"A\": \"\", \"_b_9\": \"x=\u00e9\\n\", \"PATH\": null, \"LD\": \"x\""),
+	"n " ENV("\"9A\": \"x\""),
+	"n " ENV("\"\": \"x\""),
+	"n " ENV("\"A=B\": \"x\""),
+	"n " ENV("\"A\": 1"),
+	"n " ENV("\"A\": \"x\\u0000\""),
+	"n " ENV("\"LD_PRELOAD\": \"x\""),
+#undef LIMITS
+#undef ENV
 	"y {\"websocket\": {\"host\": \"h\", \"port\": 65535, \"route\": \"/\", \"ssl\": false,"
 	" \"max_msg_size\": 25, \"secret_key\": \"\"}}",
 	"y {\"websocket\": {\"host\": null, \"port\": 0, \"route\": \"\", \"ssl\": null,"

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "../scratch.h"
+#include "util/environment.h"
 #include "util/file.h"
 
 #define FD_MAX      64
@@ -458,6 +459,35 @@ Test(loader, takes_the_class_of_the_configuration_before_that_of_the_manifest)
 	config.n_toolboxes = 0;
 	load();
 	cr_expect_eq(only_toolbox()->sandbox.class, SANDBOX_NONE, "and back");
+}
+
+Test(loader, takes_limits_and_environment_of_the_configuration)
+{
+	static char environment[] = "A=b\0";
+	char id[] = "box";
+	struct config_toolbox settings = {.toolbox_id = id, .is_enabled = true, .digest = 7};
+
+	scratch_write_json("low/box.json",
+		"{'kind':'native','library':'libm.so.6','limits':{'workers':2,'queue':5,"
+		"'idle_s':9,'prestart':true},'tools':[" TOOL("a", "sqrt") "]}");
+	settings.limits = (struct toolbox_limits){
+		.timeout_ms = 70, .workers = 3, .memory_mb = 64, .has_idle_s = true};
+	settings.has_prestart = true;
+	settings.environment = environment;
+	config.toolboxes = &settings;
+	config.n_toolboxes = 1;
+	load();
+	cr_expect_eq(only_toolbox()->limits.timeout_ms, 70);
+	cr_expect_eq(only_toolbox()->limits.workers, 3);
+	cr_expect_eq(only_toolbox()->limits.queue, 5, "the manifest's");
+	cr_expect(only_toolbox()->limits.has_idle_s && only_toolbox()->limits.idle_s == 0);
+	cr_expect_not(only_toolbox()->limits.prestart);
+	cr_expect(strstr(only_toolbox()->load, "\"memory_mb\":64"));
+	cr_expect_eq(environment_compare(only_toolbox()->environment, environment), 0);
+	config.n_toolboxes = 0;
+	load();
+	cr_expect_eq(only_toolbox()->limits.workers, 2, "and back");
+	cr_expect_null(only_toolbox()->environment);
 }
 
 Test(loader, refuses_a_class_that_is_wider_than_the_widest)

@@ -14,6 +14,7 @@
 #include "host/process.h"
 #include "host/wire.h"
 #include "util/cleanup.h"
+#include "util/environment.h"
 #include "util/file.h"
 
 /* What a host's process is given, what it gives up, and with whom it ends. */
@@ -96,10 +97,40 @@ Test(process, is_given_its_descriptors_even_where_ours_are_closed, .timeout = LI
 	close(STDIN_FILENO);
 	close(STDOUT_FILENO);
 	close(STDERR_FILENO);
-	r = process_spawn(TEST_HOST_PROGRAM, "test", &process);
+	r = process_spawn(TEST_HOST_PROGRAM, "test", NULL, &process);
 	dup2(keep, STDERR_FILENO);
 	cr_assert_eq(r, 0);
 	load_over(process.wire);
+	close(process.wire);
+	close(process.output);
+}
+
+/* The whole environment of the process, as the kernel was given it. */
+static void read_environment(pid_t pid, struct buffer *ret_text)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/environ", pid);
+	cr_assert_eq(file_read(path, STATUS_BYTES_MAX, ret_text), 0);
+	buffer_append_char(ret_text, '\0');
+}
+
+Test(process, is_given_what_is_configured_and_little_of_ours, .timeout = LIMIT)
+{
+	static const char configured[] = "A=1\0TZ=Asia/Tokyo\0";
+	static const char expected[] = "PATH=/bin\0HOME=/home\0A=1\0TZ=Asia/Tokyo\0";
+	cleanup(buffer_deinit) struct buffer environment = {0};
+	struct process process;
+
+	clearenv();
+	setenv("SECRET", "x", 1);
+	setenv("HOME", "/home", 1);
+	setenv("TZ", "UTC", 1);
+	setenv("PATH", "/bin", 1);
+	cr_assert_eq(process_spawn(TEST_HOST_PROGRAM, "test", configured, &process), 0);
+	load_over(process.wire);
+	read_environment(process.pid, &environment);
+	cr_expect_eq(environment_compare(environment.data, expected), 0);
 	close(process.wire);
 	close(process.output);
 }
@@ -110,7 +141,7 @@ Test(process, ends_in_order_when_its_wire_is_closed, .timeout = LIMIT)
 	int status;
 
 	/* Status 0 also says, where a sanitizer looks, that it has leaked nothing. */
-	cr_assert_eq(process_spawn(TEST_HOST_PROGRAM, "test", &process), 0);
+	cr_assert_eq(process_spawn(TEST_HOST_PROGRAM, "test", NULL, &process), 0);
 	load_over(process.wire);
 	close(process.wire);
 	cr_assert_eq(waitpid(process.pid, &status, 0), process.pid);
@@ -126,7 +157,7 @@ static void be_a_daemon_that_ends(int tell, const int leash[2])
 	struct process process;
 	char end;
 
-	if (process_spawn(TEST_HOST_PROGRAM, "test", &process))
+	if (process_spawn(TEST_HOST_PROGRAM, "test", NULL, &process))
 		_exit(1);
 	load_over(process.wire);
 	if (fork() == 0) {
