@@ -3,14 +3,21 @@
 its documented answer in time; the next call works, other toolboxes notice nothing, and no process
 stays behind."""
 import time
+from pathlib import Path
 
 import manifests
 import pytest
 from caller import Caller
-from processes import BUILD, SLOWNESS, until
+from processes import BUILD, SLOWNESS, TOOLBOXD, resident_kb, until
+from traffic import Load
 
 FOLDER = BUILD / "tests" / "toolboxes" / "toolbox.d"
 MALFORMED = "sent a malformed frame"
+IS_SANITIZED = b"__asan_init" in TOOLBOXD.read_bytes()
+
+OTHERS_P99_MS_MAX = 20 * SLOWNESS   # of calls, while a host floods its output
+LOGGED_BYTES_MAX = 20000            # of a gigabyte: stderr_bytes (8 KiB) and the words around it
+PEAK_KB_MAX = 64 << 10              # host_output_bytes (8 MiB), read, checked and answered
 
 # tool, arguments, what it may be answered with: a code and words of its text, or None for a result.
 BETRAYALS = [
@@ -61,6 +68,9 @@ BETRAYALS = [
     ("leave_group", {"hangs": False}, [None]),
     ("leave_group", {"hangs": True}, [("timeout", "300 ms")]),
     ("take_all_descriptors", {}, [None]),
+    ("hoard", {"mebibytes": 2048}, [None]),
+    # What becomes of who returns to a frame that is gone is its luck.
+    ("jump", {}, [None, ("host_crashed", ""), ("timeout", "300 ms")]),
 ]
 
 
@@ -93,6 +103,65 @@ def test_a_betrayal_costs_its_own_call(misused, name, args, allowed):
         assert answer.get("result") == {"result": 7}, answer
         assert caller.invoke("add", {"a": 1, "b": 2})["result"] == {"result": 3}
     until(lambda: len(misused.daemon.hosts()) <= 2, 2 * SLOWNESS, "no more hosts than toolboxes")
+
+
+def members(group):
+    """Processes of a group that run."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, _, its_group = stat.read_text().rsplit(")", 1)[1].split()[:3]
+        except OSError:
+            continue
+        if int(its_group) == group and state not in "ZX":
+            found.append(stat.parent.name)
+    return found
+
+
+def test_a_fork_bomb_ends_with_its_host(misused, figure):
+    """F3: at the deadline, all of it."""
+    with Caller(misused.url) as caller:
+        caller.invoke("behave", {"value": 7}, toolbox_id="misbehave")
+        host, = (host for host in misused.daemon.hosts()
+                 if b"misbehave" in Path(f"/proc/{host}/cmdline").read_bytes())
+        mark = caller.send("ovos.tools.invoke", {"name": "fork_bomb", "args": {"processes": 200},
+                                                 "toolbox_id": "misbehave"})
+        # With sanitizers it takes the machine so that nobody gets to count in time.
+        if not IS_SANITIZED:
+            until(lambda: len(members(host)) > 100, 5 * SLOWNESS, "its processes")
+        assert caller.answer_to("ovos.tools.invoke", mark).data["code"] == "timeout"
+        told = time.monotonic()
+        until(lambda: not members(host), 2 * SLOWNESS, "all of them gone")
+        figure("gone_ms", (time.monotonic() - told) * 1000)
+        assert caller.invoke("add", {"a": 1, "b": 2})["result"] == {"result": 3}
+
+
+@pytest.mark.parametrize("fd", [1, 2])
+def test_a_gigabyte_of_output_holds_nobody_up(misused, figure, fd):
+    """F3: written as fast as it goes; next to nothing of it is logged."""
+    before = len(misused.daemon.log())
+    with Caller(misused.url) as caller:
+        caller.invoke("behave", {"value": 7}, toolbox_id="misbehave")
+        mark = caller.send("ovos.tools.invoke", {"name": "pour", "toolbox_id": "misbehave",
+                                                 "args": {"fd": fd, "mebibytes": 1024}})
+        others = Load(misused.url, 1000, 1).figures()
+        answer = caller.answer_to("ovos.tools.invoke", mark).data
+        assert is_one_of(answer, [None, ("timeout", "3000 ms")]), answer
+    figure("others_p99_ms", others["p99_us"] / 1000)
+    figure("logged_bytes", len(misused.daemon.log()) - before)
+    assert others["p99_us"] / 1000 < OTHERS_P99_MS_MAX
+    assert len(misused.daemon.log()) - before < LOGGED_BYTES_MAX
+
+
+def test_nothing_of_it_stays(misused, figure):
+    """F4: after all that, and at its worst."""
+    pid = misused.daemon.pid
+    peak_kb = next(int(line.split()[1]) for line in Path(f"/proc/{pid}/status").read_text()
+                   .splitlines() if line.startswith("VmHWM:"))
+    figure("resident_kb", resident_kb(pid))
+    figure("peak_kb", peak_kb)
+    if not IS_SANITIZED:
+        assert peak_kb < PEAK_KB_MAX
 
 
 @pytest.mark.parametrize("name, why", [("stuck", "in time"), ("doomed", "died (SIGABRT)")])

@@ -8,12 +8,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <setjmp.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -189,6 +192,24 @@ EXPORT(void, print, int32_t fd, uint64_t bytes)
 			abort();
 }
 
+/* @mebibytes of the same, faster than anybody can read. */
+EXPORT(void, pour, int32_t fd, uint32_t mebibytes)
+{
+	static char block[1 << 20];
+
+	memset(block, '.', sizeof(block));
+	for (size_t i = 99; i < sizeof(block); i += 100)
+		block[i] = '\n';
+	while (mebibytes-- > 0)
+		for (size_t at = 0; at < sizeof(block);) {
+			ssize_t n = write(fd, block + at, sizeof(block) - at);
+
+			if (n < 0)
+				abort();
+			at += (size_t)n;
+		}
+}
+
 EXPORT(void, print_junk, void)
 {
 	static const char junk[] = "\xff\xfe\0\x1b[31m no line end";
@@ -266,4 +287,41 @@ EXPORT(void, take_all_descriptors, void)
 {
 	while (dup(0) >= 0)
 		;
+}
+
+/* Whether there was so much memory to be had. */
+EXPORT(bool, hoard, uint64_t mebibytes)
+{
+	void *volatile memory = malloc(mebibytes << 20);
+	bool is_given = memory != NULL;
+
+	free(memory);
+	return is_given;
+}
+
+/* Each process makes others, as a fork bomb does, but @processes in all. */
+EXPORT(void, fork_bomb, int32_t processes)
+{
+	atomic_int *made = mmap(
+		NULL, sizeof(*made), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (made == MAP_FAILED)
+		abort();
+	while (atomic_fetch_add(made, 1) < processes)
+		fork();
+	sleep_for_ever();
+}
+
+static jmp_buf gone;
+
+static int remember(void)
+{
+	return setjmp(gone);
+}
+
+/* Into a frame that is not there any more. */
+EXPORT(void, jump, void)
+{
+	if (remember() == 0)
+		longjmp(gone, 1);
 }
