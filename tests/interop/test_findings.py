@@ -51,6 +51,14 @@ Direct leak of 24 byte(s) in 1 object(s) allocated from:
 SUMMARY: AddressSanitizer: 24 byte(s) leaked in 1 allocation(s).
 """
 
+LOST = """\
+==7== 48 (16 direct, 32 indirect) bytes in 1 blocks are definitely lost in loss record 1 of 1
+==7==    at 0x48465EF: calloc (in /usr/libexec/valgrind/vgpreload_memcheck-amd64-linux.so)
+==7==    by 0x4981332: ??? (in /usr/lib/x86_64-linux-gnu/libcriterion.so.3.2.0)
+{frames}==7==    by 0x496CAAE: main (in /usr/lib/x86_64-linux-gnu/libcriterion.so.3.2.0)
+==7==\x20
+"""
+
 DELIBERATE = NULL_READ.format(place=MISBEHAVE)
 
 
@@ -66,7 +74,9 @@ def judge(folder, report):
     NULL_READ.format(place="segfault (in /build/tests/toolboxes/toolbox.d/libtest_misbehave.so)"),
     STACK_OVERFLOW.format(place=MISBEHAVE),
     LEAK.format(frames=""),
-], ids=["nothing", "valgrinds", "deliberate", "unsealed", "overflow", "criterions"])
+    LOST.format(frames=""),
+], ids=["nothing", "valgrinds", "deliberate", "unsealed", "overflow", "criterions",
+        "criterions_by_valgrind"])
 def test_lets_through_what_is_not_ours(tmp_path, report):
     done = judge(tmp_path, report)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
@@ -90,9 +100,13 @@ def test_lets_through_what_is_not_ours(tmp_path, report):
     "==7== Stack overflow in thread #1: can't grow stack to 0x1ffe801000\n",
     LEAK.format(frames="    #2 0x7f3 in main tests/unit/util/text.c:7\n"),
     LEAK.format(frames="") + "==7==ERROR: AddressSanitizer: heap-use-after-free\n",
+    LOST.format(frames="==7==    by 0x1: text_test_impl (text.c:7)\n"),
+    LOST.format(frames="==7==    by 0x1: f (in /tmp/libcriterion.so/libother.so)\n"),
+    LOST.format(frames="") + "==7== Invalid free() / delete / delete[] / realloc()\n",
+    LOST.format(frames="") + DELIBERATE,
 ], ids=["ours", "another", "named_alike", "our_overflow", "one_of_two", "write", "elsewhere",
         "abort", "a_leak_too", "uninitialised_too", "our_read_too", "undefined_too", "no_place",
-        "our_leak", "leak_and_more"])
+        "our_leak", "leak_and_more", "our_lost", "lost_elsewhere", "lost_and_more", "both"])
 def test_tells_of_everything_else(tmp_path, report):
     done = judge(tmp_path, report)
     assert done.returncode == 1
