@@ -285,6 +285,36 @@ static void fold_applicator(
 	}
 }
 
+/* Whether nothing but names decides of an object. */
+static bool is_record(const struct node *node)
+{
+	const struct node_object *object = node->object;
+
+	return object && !node->values && !node->is_scoped && object->n_patterns == 0 &&
+	       !object->names_node && object->n_dependencies == 0;
+}
+
+/* The branch that alone takes the types in @deep, where @node is nothing but a choice of branches;
+ * or NULL. Masks only get narrower: what has no type in common now never will. */
+static const struct node *only_branch(const struct node *node, unsigned int deep)
+{
+	const struct node_applicator *choice = node->applicators;
+	const struct node *only = NULL;
+
+	if (choice->next || (choice->kind != NODE_ANY_OF && choice->kind != NODE_ONE_OF) ||
+		node->is_scoped || node->values || node->number || node->string || node->array ||
+		node->object)
+		return NULL;
+	for (uint32_t i = 0; i < choice->n_nodes; i++) {
+		if (!(choice->nodes[i]->types & deep))
+			continue;
+		if (only)
+			return NULL;
+		only = choice->nodes[i];
+	}
+	return only;
+}
+
 static void fold_node(struct node *node)
 {
 	struct node_applicator *applicators = node->applicators;
@@ -293,6 +323,8 @@ static void fold_node(struct node *node)
 
 	if (!applicators) {
 		node->leaf = node->deep & (NODE_NUMBER | NODE_STRING);
+		if (is_record(node))
+			node->leaf |= node->deep & NODE_OBJECT;
 		return;
 	}
 	node->applicators = NULL;
@@ -305,6 +337,7 @@ static void fold_node(struct node *node)
 		deep |= NODE_NUMBER;
 	node->types = (uint8_t)types;
 	node->deep = (uint8_t)(deep & types);
+	node->only = only_branch(node, node->deep);
 }
 
 /* Children are mostly newer than their parents, so folding goes from the newest to the oldest. */

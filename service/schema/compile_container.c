@@ -195,6 +195,7 @@ static int add_table(const struct subschema *subschema, struct node_object *obje
 	map_deinit(&table.names);
 	if (r != 0)
 		return r;
+	table.properties[table.count].key.length = KEY_NEVER;
 	object->properties = table.properties;
 	object->names = (struct key_set){.keys = table.keys, .count = table.count};
 	for (uint32_t i = 0; i < table.count; i++)

@@ -17,13 +17,18 @@ static bool equal(const struct pair *pair, uint32_t a, uint32_t b);
 
 static bool equal_numbers(const struct pair *pair, uint32_t a, uint32_t b)
 {
+	const struct json_token *a_token = json_at(pair->a_tape, a);
+	const struct json_token *b_token = json_at(pair->b_tape, b);
 	const char *a_text = json_bytes(pair->a_tape, a);
 	const char *b_text = json_bytes(pair->b_tape, b);
-	size_t a_size = json_at(pair->a_tape, a)->length;
-	size_t b_size = json_at(pair->b_tape, b)->length;
+	size_t a_size = a_token->length;
+	size_t b_size = b_token->length;
 
 	if (a_size == b_size && memcmp(a_text, b_text, a_size) == 0)
 		return true;
+	/* Without a fraction or an exponent only zero has two texts, and they differ in length. */
+	if (a_size == b_size && !((a_token->flags | b_token->flags) & JSON_FRACTION))
+		return false;
 	return json_number_compare(a_text, a_size, b_text, b_size) == 0;
 }
 

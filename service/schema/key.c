@@ -8,12 +8,8 @@
  */
 static uint32_t hash(const struct key *key)
 {
-	uint64_t tail = key->head;
-	uint64_t mixed;
+	uint64_t mixed = (key->head ^ (key->tail * UINT64_C(0x9E3779B97F4A7C15))) + key->length;
 
-	if (key->length > 8)
-		memcpy(&tail, key->bytes + key->length - 8, 8);
-	mixed = (key->head ^ (tail * UINT64_C(0x9E3779B97F4A7C15))) + key->length;
 	mixed *= UINT64_C(0xD6E8FEB86659FD93);
 	return (uint32_t)(mixed >> 32);
 }

@@ -12,14 +12,16 @@
  * Sets of strings that instances are looked up in: the names of `properties`, the texts of an
  * `enum`.
  *
- * A key carries its first eight bytes as one word, so that most comparisons are one of integers and
- * names of up to eight bytes never touch memory again. Whoever looks up many keys in a row says
- * where it expects the next one (the place behind the last hit): objects mostly come in the order
- * of their schema. A set of more than KEY_LINEAR_MAX has a hash table for what comes elsewhere.
+ * A key carries its first and its last eight bytes as words, so that comparisons are of integers
+ * and names of up to sixteen bytes never touch memory again. Whoever looks up many keys in a row
+ * says where it expects the next one (the place behind the last hit): objects mostly come in the
+ * order of their schema. A set of more than KEY_LINEAR_MAX has a hash table for what comes
+ * elsewhere.
  */
 struct key {
 	uint64_t head;     /* the first eight bytes, little endian, zeros behind a shorter key */
 	uint64_t mask;     /* of head: ones where the key has bytes */
+	uint64_t tail;     /* the last eight bytes of a longer key, little endian; else 0 */
 	const char *bytes; /* decoded, not NUL-terminated */
 	uint32_t length;
 };
@@ -35,6 +37,9 @@ struct key_set {
 
 /* No such key in the set. */
 #define KEY_NONE UINT32_MAX
+
+/* A length that no key of an instance has. */
+#define KEY_NEVER UINT32_MAX
 
 /* Fill in the slots of @set, whose keys are there and differ. 0 or -ENOMEM. */
 int key_set_index(struct key_set *set, struct arena *arena);
@@ -54,14 +59,18 @@ static inline struct key key_make(const char *bytes, uint32_t length, const char
 	else
 		memcpy(&key.head, bytes, length < 8 ? length : 8);
 	key.head = le64toh(key.head) & key.mask;
+	if (length > 8) {
+		memcpy(&key.tail, bytes + length - 8, 8);
+		key.tail = le64toh(key.tail);
+	}
 	return key;
 }
 
 static inline bool key_equals(const struct key *a, const struct key *b)
 {
-	if (a->head != b->head || a->length != b->length)
+	if (a->head != b->head || a->tail != b->tail || a->length != b->length)
 		return false;
-	return a->length <= 8 || memcmp(a->bytes + 8, b->bytes + 8, a->length - 8) == 0;
+	return a->length <= 16 || memcmp(a->bytes + 8, b->bytes + 8, a->length - 16) == 0;
 }
 
 /* Whether @key is what stands at @offset of the text of @size bytes at @text, as many bytes as the
@@ -69,6 +78,7 @@ static inline bool key_equals(const struct key *a, const struct key *b)
 static inline bool key_is(const struct key *key, const char *text, size_t offset, size_t size)
 {
 	uint64_t head;
+	uint64_t tail;
 
 	if (offset + 8 <= size) {
 		memcpy(&head, text + offset, 8);
@@ -81,7 +91,13 @@ static inline bool key_is(const struct key *key, const char *text, size_t offset
 	}
 	if ((head & key->mask) != key->head)
 		return false;
-	return key->length <= 8 || memcmp(key->bytes + 8, text + offset + 8, key->length - 8) == 0;
+	if (key->length <= 8)
+		return true;
+	memcpy(&tail, text + offset + key->length - 8, 8);
+	if (le64toh(tail) != key->tail)
+		return false;
+	return key->length <= 16 ||
+	       memcmp(key->bytes + 8, text + offset + 8, key->length - 16) == 0;
 }
 
 /* The place of @key in @set, or KEY_NONE; @guess is tried first. */

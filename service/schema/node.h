@@ -28,7 +28,8 @@
  *
  * So `{"type": "integer"}`, `true` and `false` are decided by two bit tests where they are used,
  * without a call. A subschema that is nothing but `$ref` is an alias: whoever points to it points
- * to its target after linking.
+ * to its target after linking. A subschema that is nothing but `anyOf` or `oneOf`, of whose
+ * branches only one takes what is not decided by the type (`anyOf: [X, null]`), asks only that.
  *
  * The property table holds the names of `properties` and `required` together. One walk over the
  * members of the instance finds each in the table (guessing that it follows the one before), counts
@@ -136,9 +137,9 @@ struct node_dependency {
 struct node_object {
 	uint32_t members_min, members_max;
 	uint32_t n_required;
-	struct key_set names; /* parallel to properties */
-	struct node_property *properties;
-	struct node *additional; /* or NULL */
+	struct key_set names;             /* parallel to properties */
+	struct node_property *properties; /* and one behind them that nothing is equal to */
+	struct node *additional;          /* or NULL */
 	uint32_t n_patterns;
 	struct node_pattern_property *patterns;
 	struct node *names_node; /* propertyNames, or NULL */
@@ -175,7 +176,7 @@ struct node_applicator {
 struct node {
 	uint8_t types;     /* enum node_type: which may come at all */
 	uint8_t deep;      /* of these, for which there is more to check */
-	uint8_t leaf;      /* of these, for which that is all in one section and enters nothing */
+	uint8_t leaf;      /* of these, for which that is all in one section: scalars, records */
 	uint8_t declared;  /* what `type` alone says */
 	bool is_scoped;    /* needs the slow entry: unevaluated*, or the dynamic scope is watched */
 	bool is_alias;     /* is nothing but its one $ref */
@@ -186,6 +187,7 @@ struct node {
 	struct node_array *array;
 	struct node_object *object;
 	struct node_applicator *applicators;
+	const struct node *only; /* anyOf or oneOf of one branch, for all types that are deep */
 	struct node *unevaluated_items;
 	struct node *unevaluated_properties;
 	const struct source *source; /* where it was written */
@@ -197,11 +199,13 @@ struct node {
 #define SCHEMA_DEPTH_MAX      256    /* subschemas inside each other */
 #define SCHEMA_SUBSCHEMAS_MAX 131072 /* nodes */
 
-/* The type bit of @token, which stands at @index of @tape, for a node that accepts @types. Only
- * where whole numbers are told from others is it worth a look at the digits behind the point. */
-static inline unsigned int node_type_of_token(const struct json_tape *tape, uint32_t index,
-	const struct json_token *token, unsigned int types)
+/* The type bit of the value at @index, for a node that accepts @types. Only where whole numbers are
+ * told from others is it worth a look at the digits behind the point. */
+static inline unsigned int node_type_of(
+	const struct json_tape *tape, uint32_t index, unsigned int types)
 {
+	const struct json_token *token = json_at(tape, index);
+
 	if (token->type != JSON_NUMBER)
 		return 1u << token->type;
 	if (!(token->flags & JSON_FRACTION))
@@ -209,12 +213,6 @@ static inline unsigned int node_type_of_token(const struct json_tape *tape, uint
 	if ((types & NODE_NUMBER) == NODE_INTEGER && json_number_is_integer(tape, index))
 		return NODE_INTEGER;
 	return NODE_FRACTION;
-}
-
-static inline unsigned int node_type_of(
-	const struct json_tape *tape, uint32_t index, unsigned int types)
-{
-	return node_type_of_token(tape, index, json_at(tape, index), types);
 }
 
 /* json_count, without a call but for the longest. */

@@ -22,17 +22,41 @@ static void add_range(struct shape_item *item, unsigned char first, unsigned cha
 		add_char(item, (unsigned char)c);
 }
 
-static bool has_char(const struct shape_item *item, unsigned char c)
-{
-	return item->set[c / 64] >> (c % 64) & 1;
-}
-
 static bool is_letter_or_digit(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-/* An escape at the backslash: \d, \w, or a character that means itself, in @ret_char then. */
+/* What \d, \w, \s and their opposites, with a capital letter, have of ASCII; false for others. */
+static bool add_class_escape(struct shape_item *item, char c)
+{
+	static const char spaces[] = {' ', '\t', '\n', '\v', '\f', '\r'};
+	struct shape_item class = {0};
+	uint64_t flip = c >= 'A' && c <= 'Z' ? UINT64_MAX : 0;
+
+	switch (c | 0x20) {
+	case 'w':
+		add_range(&class, 'a', 'z');
+		add_range(&class, 'A', 'Z');
+		add_char(&class, '_');
+		add_range(&class, '0', '9');
+		break;
+	case 'd':
+		add_range(&class, '0', '9');
+		break;
+	case 's':
+		for (size_t i = 0; i < sizeof(spaces); i++)
+			add_char(&class, (unsigned char)spaces[i]);
+		break;
+	default:
+		return false;
+	}
+	item->set[0] |= class.set[0] ^ flip;
+	item->set[1] |= class.set[1] ^ flip;
+	return true;
+}
+
+/* An escape at the backslash: a class, or a character that means itself, in @ret_char then. */
 static bool read_escape(struct reader *reader, struct shape_item *item, int *ret_char)
 {
 	char c = '\0';
@@ -41,16 +65,9 @@ static bool read_escape(struct reader *reader, struct shape_item *item, int *ret
 	if (reader->end - reader->at >= 2)
 		c = reader->at[1];
 	reader->at += 2;
-	if (c == 'd' || c == 'w')
-		add_range(item, '0', '9');
-	if (c == 'w') {
-		add_range(item, 'a', 'z');
-		add_range(item, 'A', 'Z');
-		add_char(item, '_');
-	}
-	if (c == 'd' || c == 'w')
-		return true;
-	if (is_letter_or_digit(c) || c <= ' ' || c == 0x7F)
+	if (is_letter_or_digit(c))
+		return add_class_escape(item, c);
+	if (c <= ' ' || c == 0x7F)
 		return false;
 	*ret_char = (unsigned char)c;
 	add_char(item, (unsigned char)c);
@@ -196,6 +213,16 @@ static bool is_greedy(const struct shape *shape)
 	return true;
 }
 
+static void fill_takers(struct shape *shape)
+{
+	for (uint32_t i = 0; i < shape->count; i++) {
+		for (unsigned int c = 0; c < 128; c++) {
+			if (shape->items[i].set[c / 64] >> (c % 64) & 1)
+				shape->takers[c] |= (uint16_t)(1u << i);
+		}
+	}
+}
+
 bool shape_read(const char *text, size_t size, struct shape *ret)
 {
 	struct reader reader = {text + 1, text + size - 1};
@@ -208,29 +235,56 @@ bool shape_read(const char *text, size_t size, struct shape *ret)
 			!read_item(&reader, &shape.items[shape.count++]))
 			return false;
 	}
-	if (reader.at != reader.end || !is_greedy(&shape))
+	if (reader.at != reader.end)
 		return false;
+	fill_takers(&shape);
+	shape.is_greedy = is_greedy(&shape);
 	*ret = shape;
 	return true;
 }
 
+/* Behind the characters of the @i'th item at @at, at most as many as it takes. */
+static inline const unsigned char *skip_chars(
+	const struct shape *shape, uint32_t i, const unsigned char *at, const unsigned char *end)
+{
+	unsigned int bit = 1u << i;
+
+	if ((size_t)(end - at) > shape->items[i].max)
+		end = at + shape->items[i].max;
+	while (at < end && (shape->takers[*at] & bit))
+		at++;
+	return at;
+}
+
 enum shape_result shape_match(const struct shape *shape, const char *text, size_t size)
 {
+	const unsigned char *least[SHAPE_ITEMS_MAX]; /* where an item may end at the earliest */
+	const unsigned char *taken[SHAPE_ITEMS_MAX]; /* where it ends as things stand */
 	const unsigned char *at = (const unsigned char *)text;
 	const unsigned char *end = at + size;
+	unsigned int retries = 0;
+	uint32_t i = 0;
 
-	for (uint32_t i = 0; i < shape->count; i++) {
-		const struct shape_item *item = &shape->items[i];
-		uint32_t taken = 0;
+	for (;;) {
+		for (; i < shape->count; i++) {
+			const struct shape_item *item = &shape->items[i];
 
-		while (at < end && taken < item->max && *at < 0x80 && has_char(item, *at)) {
-			at++;
-			taken++;
+			taken[i] = skip_chars(shape, i, at, end);
+			if (taken[i] < end && *taken[i] >= 0x80)
+				return SHAPE_UNKNOWN;
+			if ((size_t)(taken[i] - at) < item->min)
+				break;
+			least[i] = at + item->min;
+			at = taken[i];
 		}
-		if (at < end && *at >= 0x80)
+		if (i == shape->count && at == end)
+			return SHAPE_MATCHES;
+		while (i > 0 && (shape->is_greedy || taken[i - 1] == least[i - 1]))
+			i--;
+		if (i == 0)
+			return at < end && *at >= 0x80 ? SHAPE_UNKNOWN : SHAPE_DIFFERS;
+		if (retries++ == SHAPE_RETRIES_MAX)
 			return SHAPE_UNKNOWN;
-		if (taken < item->min)
-			return SHAPE_DIFFERS;
+		at = --taken[i - 1];
 	}
-	return at == end ? SHAPE_MATCHES : SHAPE_DIFFERS;
 }

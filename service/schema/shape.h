@@ -7,15 +7,17 @@
 
 /*
  * Patterns that need no engine: from the start to the end of the text a sequence of characters and
- * classes, each so many times, where a greedy walk without a step back decides. That is what most
- * patterns of tools are: ^[0-9]{5}$, ^[a-z][a-z0-9_-]*$, ^v\d+\.\d+$.
+ * classes, each so many times. That is what most patterns of tools are: ^[0-9]{5}$,
+ * ^[a-z][a-z0-9_-]*$, ^v\d+\.\d+$, ^[^@\s]+@[^@\s]+\.[a-z]{2,}$.
  *
  *   ^ [a-z] [a-z0-9-]* $     a set of ASCII characters, at least, at most
  *
- * The walk never has to give a character back when no set that repeats shares one with what may
- * follow it. Text beyond ASCII is left to the engine.
+ * A greedy walk decides where no set that repeats shares a character with what may follow it.
+ * Otherwise the walk gives characters back, one at a time, and goes on from there, a few times;
+ * what takes more than that is left to the engine and its bound on steps, as is text beyond ASCII.
  */
-#define SHAPE_ITEMS_MAX 16
+#define SHAPE_ITEMS_MAX   16
+#define SHAPE_RETRIES_MAX 64
 
 struct shape_item {
 	uint64_t set[2]; /* of ASCII characters */
@@ -25,7 +27,9 @@ struct shape_item {
 
 struct shape {
 	uint32_t count;
+	bool is_greedy; /* the first walk decides */
 	struct shape_item items[SHAPE_ITEMS_MAX];
+	uint16_t takers[256]; /* by byte: a bit for each item whose set has it */
 };
 
 enum shape_result {

@@ -11,11 +11,11 @@
  *
  *   accepts ── type not in node->types ──▶ no
  *      │ ───── type not in node->deep ───▶ yes, without a call
- *      │ ───── type in node->leaf ───────▶ its section: values, bounds, lengths, pattern
- *      ▼
+ *      │ ───── type in node->leaf ──┬────▶ its section: values, bounds, lengths, pattern
+ *      ▼                            └────▶ record: an object of which only names decide
  *   check ──▶ values ──▶ the section of the type that came ──▶ applicators
  *
- * Only check() counts steps and depth: what is decided before it cannot go on.
+ * Only records and check() count steps and depth: what is decided before them cannot go on.
  */
 
 /* What is inlined into the walk makes every call of it dearer; the rarer ways are kept out. */
@@ -24,17 +24,50 @@
 static bool check(
 	struct schema_context *context, const struct node *node, uint32_t index, uint32_t marks);
 static bool check_leaf(struct schema_context *context, const struct node *node, uint32_t index);
+static bool check_record(
+	struct schema_context *context, const struct node_object *object, uint32_t index);
+
+/* The type bit of a token by its type. */
+static const uint8_t type_bits[16] = {
+	[JSON_NULL] = NODE_NULL,
+	[JSON_FALSE] = NODE_FALSE,
+	[JSON_TRUE] = NODE_TRUE,
+	[JSON_NUMBER] = NODE_INTEGER,
+	[JSON_STRING] = NODE_STRING,
+	[JSON_ARRAY] = NODE_ARRAY,
+	[JSON_OBJECT] = NODE_OBJECT,
+};
+
+/* The number at @index, written with a fraction or an exponent, for a node that does not take what
+ * is not whole. */
+OUT_OF_LINE static bool accepts_whole(
+	struct schema_context *context, const struct node *node, uint32_t index, uint32_t marks)
+{
+	if (!(node->types & NODE_INTEGER) || !json_number_is_integer(context->tape, index))
+		return false;
+	if (!(node->deep & NODE_INTEGER))
+		return true;
+	return node->leaf & NODE_INTEGER ? check_leaf(context, node, index)
+					 : check(context, node, index, marks);
+}
 
 /* @token is the one at @index. */
 static inline bool accepts_token(struct schema_context *context, const struct node *node,
 	uint32_t index, const struct json_token *token, uint32_t marks)
 {
-	unsigned int type = node_type_of_token(context->tape, index, token, node->types);
+	unsigned int type = type_bits[token->type];
 
-	if (!(node->deep & type))
-		return node->types & type;
-	return node->leaf & type ? check_leaf(context, node, index)
-				 : check(context, node, index, marks);
+	if (token->flags & JSON_FRACTION)
+		type = NODE_FRACTION;
+	if (!(node->deep & type)) {
+		if (node->types & type)
+			return true;
+		return type == NODE_FRACTION && accepts_whole(context, node, index, marks);
+	}
+	if (!(node->leaf & type) || (type == NODE_OBJECT && marks != MARKS_NONE))
+		return check(context, node, index, marks);
+	return type == NODE_OBJECT ? check_record(context, node->object, index)
+				   : check_leaf(context, node, index);
 }
 
 static inline bool accepts(
@@ -43,16 +76,10 @@ static inline bool accepts(
 	return accepts_token(context, node, index, json_at(context->tape, index), marks);
 }
 
-static inline void mark(struct schema_context *context, uint32_t marks, uint32_t at)
-{
-	if (marks != MARKS_NONE)
-		context->marks[marks + at / 64] |= UINT64_C(1) << (at % 64);
-}
-
 static void mark_from(struct schema_context *context, uint32_t marks, uint32_t from, uint32_t to)
 {
 	for (uint32_t at = from; marks != MARKS_NONE && at < to; at++)
-		mark(context, marks, at);
+		validate_mark(context, marks, at);
 }
 
 /* accepts() with marks of its own, which are kept only if it holds. */
@@ -113,13 +140,27 @@ static inline uint32_t find_key(
 	return validate_find_key(context, set, index, guess);
 }
 
+/* Whether the string at @index is in @set. */
+static bool has_string(struct schema_context *context, const struct key_set *set, uint32_t index)
+{
+	const struct json_token *token = json_at(context->tape, index);
+
+	if (set->slots || (token->flags & JSON_ESCAPED))
+		return validate_find_key(context, set, index, KEY_NONE) != KEY_NONE;
+	for (uint32_t i = 0; i < set->count; i++) {
+		if (is_key(context->tape, token, &set->keys[i]))
+			return true;
+	}
+	return false;
+}
+
 bool validate_has_value(struct schema_context *context, const struct node *node,
 	const struct node_values *values, uint32_t index)
 {
 	enum json_type type = json_type_at(context->tape, index);
 
 	if (type == JSON_STRING)
-		return find_key(context, &values->strings, index, 0) != KEY_NONE;
+		return has_string(context, &values->strings, index);
 	if (type < JSON_NUMBER)
 		return values->types >> type & 1;
 	for (uint32_t i = 0; i < values->n_others; i++) {
@@ -156,7 +197,7 @@ OUT_OF_LINE static bool check_contains(struct schema_context *context,
 				return false;
 			continue;
 		}
-		mark(context, marks, at);
+		validate_mark(context, marks, at);
 		if (++matched > array->contains_max)
 			return false;
 		if (marks == MARKS_NONE && matched >= array->contains_min &&
@@ -179,7 +220,7 @@ OUT_OF_LINE static bool check_array(struct schema_context *context, const struct
 	for (uint32_t at = 0; at < array->n_prefix && i < end; at++, i = json_next(tape, i)) {
 		if (!accepts(context, array->prefix[at], i, MARKS_NONE))
 			return false;
-		mark(context, marks, at);
+		validate_mark(context, marks, at);
 	}
 	if (array->items) {
 		for (; i < end; i = json_next(tape, i)) {
@@ -206,47 +247,108 @@ static bool check_unnamed(struct schema_context *context, const struct node_obje
 		}
 		if (!accepts(context, object->patterns[i].node, key + 1, MARKS_NONE))
 			return false;
-		mark(context, marks, at);
+		validate_mark(context, marks, at);
 		is_additional = false;
 	}
 	if (!is_additional || !object->additional)
 		return true;
-	mark(context, marks, at);
+	validate_mark(context, marks, at);
 	return accepts(context, object->additional, key + 1, MARKS_NONE);
 }
 
+/* Take a step into a value that has values of its own; false (a stop is noted) when that is too
+ * many or too deep. */
+static inline bool enter(struct schema_context *context)
+{
+	if (context->steps_left == 0)
+		return validate_stop(context, STOP_STEPS);
+	if (context->depth == RECURSION_MAX)
+		return validate_stop(context, STOP_DEPTH);
+	context->steps_left--;
+	context->depth++;
+	return true;
+}
+
+/* The property that the key at @key names, or NULL. */
+OUT_OF_LINE static const struct node_property *find_property(
+	struct schema_context *context, const struct node_object *object, uint32_t key)
+{
+	uint32_t at = validate_find_key(context, &object->names, key, KEY_NONE);
+
+	return at != KEY_NONE ? &object->properties[at] : NULL;
+}
+
+/* Whether the object at @index lacks the first required property from @expected up to @came, which
+ * came in its stead. *@is_ordered: nothing that was skipped came elsewhere. */
+OUT_OF_LINE static bool lacks_skipped(const struct json_tape *tape, uint32_t index,
+	const struct node_property *expected, const struct node_property *came, bool *is_ordered)
+{
+	for (; *is_ordered && expected < came; expected++) {
+		const struct key *key = &expected->key;
+
+		if (!expected->is_required)
+			continue;
+		*is_ordered = false;
+		return json_find_sized(tape, index, key->bytes, key->length) == JSON_NONE;
+	}
+	return false;
+}
+
 /* The walk over the members where names alone decide: `properties`, `required` and
- * `additionalProperties`, nothing marked. */
+ * `additionalProperties`, nothing marked. Members mostly come in the order of the table, so a
+ * required one that is skipped is most likely missing: it is searched for before any value behind
+ * it costs something. That is done once, and an object in another order goes on as it is. */
 static bool check_named(
 	struct schema_context *context, const struct node_object *object, uint32_t index)
 {
 	const struct json_tape *tape = context->tape;
-	const struct json_token *token = &tape->tokens[index + 1];
-	const struct json_token *end = &tape->tokens[tape->tokens[index].next];
-	const struct node_property *properties = object->properties;
-	const struct node_property *properties_end = properties + object->names.count;
-	const struct node_property *expected = properties;
+	const struct json_token *tokens = tape->tokens;
+	const struct node_property *expected = object->properties;
 	uint32_t missing = object->n_required;
+	uint32_t end = tokens[index].next;
+	bool is_ordered = true;
 
-	for (; token < end; token = &tape->tokens[token[1].next]) {
+	for (uint32_t key = index + 1; key < end; key = tokens[key + 1].next) {
 		const struct node *node = object->additional;
 		const struct node_property *property = expected;
-		uint32_t key = (uint32_t)(token - tape->tokens);
 
-		if (expected == properties_end || !is_key(tape, token, &expected->key)) {
-			uint32_t at = validate_find_key(context, &object->names, key, KEY_NONE);
-
-			property = at != KEY_NONE ? &properties[at] : NULL;
+		if (!is_key(tape, &tokens[key], &expected->key)) {
+			property = find_property(context, object, key);
+			if (property && lacks_skipped(tape, index, expected, property, &is_ordered))
+				return false;
 		}
 		if (property) {
 			expected = property + 1;
 			missing -= property->is_required;
 			node = property->node ? property->node : node;
 		}
-		if (node && !accepts_token(context, node, key + 1, token + 1, MARKS_NONE))
+		if (node && !accepts_token(context, node, key + 1, &tokens[key + 1], MARKS_NONE))
 			return false;
 	}
 	return missing == 0;
+}
+
+/* Whether an object has as many members as it may and has to have. Keys differ: fewer members than
+ * required names cannot hold them all. */
+static inline bool check_size(
+	const struct json_tape *tape, const struct node_object *object, uint32_t index)
+{
+	uint32_t count = node_count(tape, index);
+
+	return count >= object->members_min && count <= object->members_max &&
+	       count >= object->n_required;
+}
+
+static bool check_record(
+	struct schema_context *context, const struct node_object *object, uint32_t index)
+{
+	bool holds;
+
+	if (!check_size(context->tape, object, index) || !enter(context))
+		return false;
+	holds = check_named(context, object, index);
+	context->depth--;
+	return holds;
 }
 
 /* The walk over the members with all that there is. */
@@ -274,7 +376,7 @@ OUT_OF_LINE static bool check_members(struct schema_context *context,
 		if (node) {
 			if (!accepts(context, node, key + 1, MARKS_NONE))
 				return false;
-			mark(context, marks, at);
+			validate_mark(context, marks, at);
 		}
 		if (!check_unnamed(context, object, key, at, marks, !node))
 			return false;
@@ -313,11 +415,7 @@ OUT_OF_LINE static bool check_dependencies(struct schema_context *context,
 static bool check_object(struct schema_context *context, const struct node_object *object,
 	uint32_t index, uint32_t marks)
 {
-	uint32_t count = node_count(context->tape, index);
-
-	/* Keys differ: fewer members than required names cannot hold them all. */
-	if (count < object->members_min || count > object->members_max ||
-		count < object->n_required)
+	if (!check_size(context->tape, object, index))
 		return false;
 	if (marks == MARKS_NONE && object->n_patterns == 0 && !object->names_node) {
 		if (!check_named(context, object, index))
@@ -404,13 +502,24 @@ OUT_OF_LINE static bool check_applicators(
 	return true;
 }
 
-static bool check_leaf(struct schema_context *context, const struct node *node, uint32_t index)
+static inline bool check_scalar(
+	struct schema_context *context, const struct node *node, uint32_t index)
 {
-	if (node->values && !check_values(context, node, index))
-		return false;
 	if (json_type_at(context->tape, index) == JSON_NUMBER)
 		return !node->number || validate_number(context, node->number, index);
 	return !node->string || validate_string(context, node->string, index);
+}
+
+OUT_OF_LINE static bool check_enumerated(
+	struct schema_context *context, const struct node *node, uint32_t index)
+{
+	return check_values(context, node, index) && check_scalar(context, node, index);
+}
+
+static bool check_leaf(struct schema_context *context, const struct node *node, uint32_t index)
+{
+	return node->values ? check_enumerated(context, node, index)
+			    : check_scalar(context, node, index);
 }
 
 static inline bool check_sections(
@@ -443,86 +552,19 @@ static inline bool check_sections(
 	return !node->applicators || check_applicators(context, node, index, marks);
 }
 
-/* Let @node have what is not marked in @row, and mark it. */
-static bool check_rest(
-	struct schema_context *context, const struct node *node, uint32_t index, uint32_t row)
-{
-	const struct json_tape *tape = context->tape;
-	bool is_object = json_type_at(tape, index) == JSON_OBJECT;
-	uint32_t at = 0;
-
-	for (uint32_t i = json_first(tape, index); i < json_end(tape, index); at++) {
-		uint32_t value = is_object ? i + 1 : i;
-
-		if (!validate_is_marked(context, row, at) &&
-			!accepts(context, node, value, MARKS_NONE))
-			return false;
-		mark(context, row, at);
-		i = json_next(tape, value);
-	}
-	return true;
-}
-
-/* The node that has what is left over of the value at @index, or NULL. */
-static const struct node *unevaluated_node(
-	const struct schema_context *context, const struct node *node, uint32_t index)
-{
-	switch (json_type_at(context->tape, index)) {
-	case JSON_ARRAY:
-		return node->unevaluated_items;
-	case JSON_OBJECT:
-		return node->unevaluated_properties;
-	default:
-		return NULL;
-	}
-}
-
-/* A node that asks what was evaluated: with a row of its own, added to @marks if it holds. */
-OUT_OF_LINE static bool check_evaluated(
-	struct schema_context *context, const struct node *node, uint32_t index, uint32_t marks)
-{
-	const struct node *rest = unevaluated_node(context, node, index);
-	uint32_t count;
-	uint32_t row;
-	bool holds;
-
-	if (!rest)
-		return check_sections(context, node, index, marks);
-	count = node_count(context->tape, index);
-	row = validate_push_marks(context, count);
-	if (row == MARKS_NONE)
-		return false;
-	holds = check_sections(context, node, index, row) && check_rest(context, rest, index, row);
-	for (uint32_t i = 0; holds && marks != MARKS_NONE && i <= count / 64; i++)
-		context->marks[marks + i] |= context->marks[row + i];
-	context->marks_used = row;
-	return holds;
-}
-
-OUT_OF_LINE static bool check_scoped(
-	struct schema_context *context, const struct node *node, uint32_t index, uint32_t marks)
-{
-	bool is_entered = validate_enter_scope(context, node);
-	bool holds = check_evaluated(context, node, index, marks);
-
-	if (is_entered)
-		validate_leave_scope(context);
-	return holds;
-}
-
 static bool check(
 	struct schema_context *context, const struct node *node, uint32_t index, uint32_t marks)
 {
 	bool holds;
 
-	if (context->steps_left == 0)
-		return validate_stop(context, STOP_STEPS);
-	if (context->depth == RECURSION_MAX)
-		return validate_stop(context, STOP_DEPTH);
-	context->steps_left--;
-	context->depth++;
-	holds = node->is_scoped ? check_scoped(context, node, index, marks)
-				: check_sections(context, node, index, marks);
+	if (!enter(context))
+		return false;
+	if (node->only)
+		holds = accepts(context, node->only, index, marks);
+	else if (node->is_scoped)
+		holds = validate_scoped(context, node, index, marks);
+	else
+		holds = check_sections(context, node, index, marks);
 	context->depth--;
 	return holds;
 }

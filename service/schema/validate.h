@@ -77,6 +77,10 @@ bool validate_accepts(
 bool validate_accepts_evaluated(
 	struct schema_context *context, const struct node *node, uint32_t index, uint32_t marks);
 
+/* Whether the value at @index satisfies @node, which is_scoped. (In evaluated.c.) */
+bool validate_scoped(
+	struct schema_context *context, const struct node *node, uint32_t index, uint32_t marks);
+
 /* Whether the number or string at @index satisfies what @node alone says of it. */
 bool validate_accepts_alone(
 	struct schema_context *context, const struct node *node, uint32_t index);
@@ -107,6 +111,13 @@ static inline bool validate_is_marked(
 	const struct schema_context *context, uint32_t marks, uint32_t at)
 {
 	return context->marks[marks + at / 64] >> (at % 64) & 1;
+}
+
+/* Set the bit @at of the row @marks, if it is one. */
+static inline void validate_mark(struct schema_context *context, uint32_t marks, uint32_t at)
+{
+	if (marks != MARKS_NONE)
+		context->marks[marks + at / 64] |= UINT64_C(1) << (at % 64);
 }
 
 /* The dynamic scope: enter the resource of @node (true: leave it later) and leave it again. */

@@ -10,10 +10,12 @@
 /* "^X$" may have a shape, "^(?:X)$" means the same and has none. */
 static const char *const bodies[] = {"", "a", "[0-9]{2}", "[a-b]*", "[a-b]*-", "a?b", "a+b?-{2,3}",
 	"\\\\w+", "\\\\d{1,2}-?", "[^a]*", "[^a-b]+a", "[a-]*", "\\\\-+0", "[\\\\w-]+",
-	"a{0,1}b{2,}", "[0-9]+?-", "\\\\.a*"};
+	"a{0,1}b{2,}", "[0-9]+?-", "\\\\.a*", "a*a", "a*b?a", "[ab]+b[ab]{1,2}-?",
+	"[^-\\\\s]+-[^-\\\\s]+\\\\.[a-z]+", "\\\\S+", "\\\\W*a?", "[\\\\D]{2,}0*",
+	"\\\\s?[^\\\\S]*"};
 
 /* Characters of the texts that are tried. */
-static const char *const characters[] = {"a", "b", "0", "-", ".", "\xc3\xa9", "\\n"};
+static const char *const characters[] = {"a", "b", "0", "-", ".", "\xc3\xa9", "\\n", "\xc2\xa0"};
 #define N_CHARACTERS (sizeof(characters) / sizeof(characters[0]))
 #define LENGTH_MAX   4
 
@@ -50,19 +52,33 @@ static bool has_shape(const char *pattern)
 	return shape_read(pattern, strlen(pattern), &shape);
 }
 
-Test(schema_shape, is_only_what_a_greedy_walk_decides)
+Test(schema_shape, leaves_what_needs_many_retries_to_the_engine)
+{
+	static const char pattern[] = "^a*a*a*b$";
+	char text[60];
+	struct shape shape;
+
+	memset(text, 'a', sizeof(text));
+	cr_assert(shape_read(pattern, strlen(pattern), &shape));
+	cr_assert_not(shape.is_greedy);
+	cr_expect_eq(shape_match(&shape, text, sizeof(text)), SHAPE_UNKNOWN);
+	text[sizeof(text) - 1] = 'b';
+	cr_expect_eq(shape_match(&shape, text, sizeof(text)), SHAPE_MATCHES);
+}
+
+Test(schema_shape, is_a_sequence_of_characters_and_classes)
 {
 	cr_assert(has_shape("^[0-9]{5}$"));
 	cr_assert(has_shape("^[a-z][a-z0-9_-]*$"));
 	cr_assert(has_shape("^v\\d+\\.\\d+$"));
-	cr_assert_not(has_shape("^a*a$"));
-	cr_assert_not(has_shape("^a*b?a$"));
+	cr_assert(has_shape("^[^@\\s]+@[^@\\s]+\\.[a-z]{2,}$"));
 	cr_assert_not(has_shape("^a|b$"));
 	cr_assert_not(has_shape("^.*$"));
 	cr_assert_not(has_shape("^(a)$"));
 	cr_assert_not(has_shape("[a]$"));
 	cr_assert_not(has_shape("^a\\$"));
-	cr_assert_not(has_shape("^\\s$"));
+	cr_assert_not(has_shape("^\\b$"));
+	cr_assert_not(has_shape("^\\n$"));
 	cr_assert_not(has_shape("^\xc3\xa9$"));
 	cr_assert_not(has_shape("^a{1,$"));
 }

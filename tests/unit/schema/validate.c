@@ -91,6 +91,60 @@ Test(schema_validate, wants_every_required_name_also_among_many)
 	cr_assert_not(judge(schema, other));
 }
 
+Test(schema_validate, takes_members_in_any_order)
+{
+	static const char schema[] = "{\"properties\":{\"a\":{\"type\":\"integer\"},\"b\":true,"
+				     "\"c\":{\"type\":\"null\"},\"d\":{}},"
+				     "\"required\":[\"a\",\"c\",\"e\"],"
+				     "\"additionalProperties\":{\"type\":\"string\"}}";
+
+	cr_assert(judge(schema, "{\"a\":1,\"c\":null,\"e\":\"\"}"));
+	cr_assert(judge(schema, "{\"e\":\"\",\"d\":1,\"c\":null,\"b\":2,\"a\":3}"));
+	cr_assert(judge(schema, "{\"c\":null,\"x\":\"\",\"a\":1,\"e\":\"\"}"));
+	cr_assert(judge(schema, "{\"b\":0,\"\\u0061\":1,\"\\u0063\":null,\"\\u0065\":\"\"}"));
+	cr_assert_not(judge(schema, "{\"b\":0,\"c\":null,\"e\":\"\",\"d\":1}"));
+	cr_assert_not(judge(schema, "{\"a\":1,\"d\":null,\"e\":\"\",\"b\":1}"));
+	cr_assert_not(judge(schema, "{\"a\":1,\"c\":null,\"d\":\"\",\"b\":1}"));
+	cr_assert_not(judge(schema, "{\"c\":null,\"a\":0.5,\"e\":\"\"}"));
+}
+
+Test(schema_validate, tells_long_names_apart_wherever_they_differ)
+{
+	static const char schema[] =
+		"{\"properties\":{\"\":{},\"length_of_nine\":{},\"beginning-middle-the_end\":{}},"
+		"\"additionalProperties\":false}";
+
+	cr_assert(judge(schema, "{\"\":0,\"length_of_nine\":1,\"beginning-middle-the_end\":2}"));
+	cr_assert(judge(schema, "{\"beginning-middle-the_end\":2}"));
+	cr_assert_not(judge(schema, "{\"\":0,\"length_of_none\":1}"));
+	cr_assert_not(judge(schema, "{\"\":0,\"length-of_nine\":1}"));
+	cr_assert_not(judge(schema, "{\"beginning-muddle-the_end\":2}"));
+	cr_assert_not(judge(schema, "{\"beginning-middle-the_and\":2}"));
+	cr_assert_not(judge(schema, "{\"beguiling-middle-the_end\":2}"));
+	cr_assert(judge("{\"enum\":[\"beginning-middle-the_end\",\"b\"]}", "\"b\""));
+	cr_assert_not(judge(
+		"{\"enum\":[\"beginning-middle-the_end\",\"b\"]}", "\"beginning-muddle-the_end\""));
+}
+
+Test(schema_validate, asks_the_one_branch_that_takes_the_type)
+{
+	static const char optional[] =
+		"{\"anyOf\":[{\"type\":\"integer\",\"minimum\":2},{\"type\":\"null\"}]}";
+	static const char one[] = "{\"oneOf\":[{\"type\":\"object\",\"required\":[\"a\"]},"
+				  "{\"type\":\"string\"}],\"unevaluatedProperties\":false}";
+
+	cr_assert(judge(optional, "null"));
+	cr_assert(judge(optional, "2"));
+	cr_assert(judge(optional, "2.0"));
+	cr_assert_not(judge(optional, "2.5"));
+	cr_assert_not(judge(optional, "1"));
+	cr_assert_not(judge(optional, "1.0"));
+	cr_assert_not(judge(optional, "\"\""));
+	cr_assert_not(judge(one, "{\"a\":1}"));
+	cr_assert(judge(one, "\"\""));
+	cr_assert_not(judge("{\"anyOf\":[{\"$ref\":\"#\"},{\"type\":\"null\"}]}", "1"));
+}
+
 Test(schema_validate, asks_once_for_a_name_that_is_required_twice)
 {
 	static const struct schema_options trusted = {.is_trusted = true};
