@@ -44,6 +44,10 @@ static const struct ctl_command commands[] = {
 	{"validate", "SCHEMA INSTANCE...", "hold JSON against a JSON Schema (needs no daemon)",
 		"Draft 2020-12, or draft-07 where $schema says so; '-' is stdin.\n", CTL_FLAG_LINES,
 		2, CTL_MANY, ctl_validate},
+	{"new", "ID", "begin a toolbox in the folder ID (needs no daemon)",
+		"With manifest, sources, CMakeLists.txt and tests, ready to be built, served and "
+		"changed.\nKIND is native: a C library; command: programs and shell lines.\n",
+		CTL_FLAG_KIND, 1, 1, ctl_new},
 };
 #define N_COMMANDS (sizeof(commands) / sizeof(*commands))
 

@@ -42,3 +42,4 @@ int ctl_watch(const struct ctl_options *options);
 int ctl_match(const struct ctl_options *options);
 int ctl_check(const struct ctl_options *options);
 int ctl_validate(const struct ctl_options *options);
+int ctl_new(const struct ctl_options *options);

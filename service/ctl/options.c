@@ -26,6 +26,7 @@ static const struct flag flags[] = {
 	{"--why", NULL, "also what is not offered, and why", CTL_FLAG_WHY, MEMBER(why)},
 	{"--offline", NULL, "without a daemon: what one would offer", CTL_FLAG_OFFLINE,
 		MEMBER(offline)},
+	{"--kind", "KIND", "of which kind the toolbox is", CTL_FLAG_KIND, MEMBER(kind)},
 	{"--args", "JSON", "all arguments as one JSON object", CTL_FLAG_ARGS, MEMBER(args)},
 	{"--dry-run", NULL, "check the arguments, run nothing", CTL_FLAG_DRY_RUN, MEMBER(dry_run)},
 	{"--lines", NULL, "an instance on every line", CTL_FLAG_LINES, MEMBER(lines)},

@@ -18,6 +18,7 @@
 #define CTL_FLAG_LINES   0x040u
 #define CTL_FLAG_COMMON  0x080u
 #define CTL_FLAG_OFFLINE 0x100u
+#define CTL_FLAG_KIND    0x200u
 
 #define CTL_TIMEOUT_MS    5000
 #define CTL_TIMEOUT_MAX_S 86400
@@ -29,6 +30,7 @@ struct ctl_options {
 	const char *profile;
 	const char *format;
 	const char *args;
+	const char *kind;
 	uint64_t timeout_ms;
 	bool json;
 	bool why;

@@ -212,7 +212,7 @@ static void refuse_keys_of_others(
 	}
 }
 
-static bool is_id(const char *text)
+bool manifest_is_id(const char *text)
 {
 	size_t length = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 				     "0123456789_-");
@@ -230,7 +230,7 @@ static int read_id(const struct json_tape *tape, const char *path, struct toolbo
 	toolbox->id = given ? json_string_dup(tape, given, &size) : strndup(stem, size);
 	if (!toolbox->id)
 		return -ENOMEM;
-	if (!is_id(toolbox->id) || strlen(toolbox->id) != size)
+	if (!manifest_is_id(toolbox->id) || strlen(toolbox->id) != size)
 		problems_add(problems, PROBLEM_ERROR, tape, given,
 			"the toolbox id %s'%s' must be 1 to %d letters, digits, '_' or '-'",
 			given ? "" : "(the file's name) ", toolbox->id, MANIFEST_ID_BYTES - 1);
@@ -254,7 +254,7 @@ void manifest_id(const char *path, char ret_id[MANIFEST_ID_BYTES])
 	given = json_find(&tape, 0, "toolbox_id");
 	if (given != JSON_NONE && json_type_at(&tape, given) == JSON_STRING)
 		id = json_string_dup(&tape, given, NULL);
-	if (id && is_id(id))
+	if (id && manifest_is_id(id))
 		snprintf(ret_id, MANIFEST_ID_BYTES, "%s", id);
 }
 

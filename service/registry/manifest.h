@@ -49,6 +49,9 @@ int manifest_read(struct manifest_reader *reader, const char *path, struct toolb
 /* The line at which @pointer stands in the manifest at @path; 0 when it cannot be told. */
 unsigned int manifest_line(const char *path, const char *pointer);
 
+/* Whether @text can be a toolbox's id (DESIGN §3). */
+bool manifest_is_id(const char *text);
+
 /* The id that the file or folder @path claims, or would have: its `toolbox_id` where that can be
  * read, else its stem. For naming what cannot be loaded. */
 void manifest_id(const char *path, char ret_id[MANIFEST_ID_BYTES]);

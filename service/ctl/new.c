@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "ctl/command.h"
+#include "ctl/template.h"
+#include "ctl/terminal.h"
+#include "json/writer.h"
+#include "registry/manifest.h"
+#include "util/cleanup.h"
+
+/*
+ * toolboxctl new: a toolbox to begin with, in a folder of its own.
+ *
+ *   templates/native/my_toolbox.c ──id words──▶ words/words.c
+ *   templates/shared/tests/run.sh ────────────▶ words/tests/run.sh
+ *
+ * What is written is its author's: the line that says under which licence the template is stays
+ * behind.
+ */
+
+#define LICENCE_MARK "SPDX-License-Identifier:"
+
+struct writing {
+	const char *id;
+	const char *kind;
+	struct buffer files; /* the paths that were written, each with its NUL */
+};
+
+/* ── kinds ───────────────────────────────────────────────────────────────────────────────────── */
+
+static bool is_kind(const char *name)
+{
+	for (size_t i = 0; i < n_templates; i++)
+		if (strcmp(templates[i].kind, name) == 0)
+			return strcmp(name, TEMPLATE_SHARED) != 0;
+	return false;
+}
+
+/* Append the kinds there are: "a, b, c". */
+static void append_kinds(struct buffer *out)
+{
+	const char *last = TEMPLATE_SHARED;
+
+	for (size_t i = 0; i < n_templates; i++) {
+		const char *kind = templates[i].kind;
+
+		if (strcmp(kind, last) == 0 || strcmp(kind, TEMPLATE_SHARED) == 0)
+			continue;
+		buffer_append_string(out, out->size > 0 ? ", " : "");
+		buffer_append_string(out, kind);
+		last = kind;
+	}
+}
+
+static int refuse_kind(const char *kind)
+{
+	cleanup(buffer_deinit) struct buffer kinds = {0};
+
+	append_kinds(&kinds);
+	if (!buffer_terminate(&kinds))
+		return CTL_ERROR;
+	if (kind)
+		terminal_complain("--kind must be one of %s, not '%s'", kinds.data, kind);
+	else
+		terminal_complain("--kind is missing: one of %s", kinds.data);
+	return CTL_USAGE;
+}
+
+static int check(const char *id, const char *kind)
+{
+	if (!kind || !is_kind(kind))
+		return refuse_kind(kind);
+	/* A '-' in front would make the folder's name a flag of the next command. */
+	if (manifest_is_id(id) && *id != '-')
+		return 0;
+	terminal_complain("the id must be 1 to %d letters, digits, '_' or '-' that begin with no "
+			  "'-', not '%s'",
+		TOOLBOX_ID_BYTES, id);
+	return CTL_USAGE;
+}
+
+/* ── one file ────────────────────────────────────────────────────────────────────────────────── */
+
+/* Append @size bytes of a template with the id in place of the template's own. */
+static void append_named(struct buffer *out, const char *text, size_t size, const char *id)
+{
+	const char *end = text + size;
+	const char *at;
+
+	while ((at = memmem(text, (size_t)(end - text), TEMPLATE_ID, strlen(TEMPLATE_ID)))) {
+		buffer_append(out, text, (size_t)(at - text));
+		buffer_append_string(out, id);
+		text = at + strlen(TEMPLATE_ID);
+	}
+	buffer_append(out, text, (size_t)(end - text));
+}
+
+/* Append the template without the line about its licence, nor an empty one behind that. */
+static void append_text(struct buffer *out, const char *text, const char *id)
+{
+	const char *mark = strstr(text, LICENCE_MARK);
+	const char *start = mark;
+	const char *rest;
+
+	if (!mark) {
+		append_named(out, text, strlen(text), id);
+		return;
+	}
+	while (start > text && start[-1] != '\n')
+		start--;
+	rest = mark + strcspn(mark, "\n");
+	rest += *rest == '\n';
+	rest += *rest == '\n';
+	append_named(out, text, (size_t)(start - text), id);
+	append_named(out, rest, strlen(rest), id);
+}
+
+/* Make the folders on the way to @path. 0 or a negative errno. */
+static int make_folders(char *path)
+{
+	for (char *slash = path; (slash = strchr(slash, '/')); slash++) {
+		int r;
+
+		*slash = '\0';
+		r = mkdir(path, 0777) < 0 && errno != EEXIST ? -errno : 0;
+		*slash = '/';
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* 0 or a negative errno. */
+static int write_file(const char *path, const struct buffer *text, mode_t mode)
+{
+	cleanup_close int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+	size_t written = 0;
+
+	if (fd < 0)
+		return -errno;
+	while (written < text->size) {
+		ssize_t n = write(fd, text->data + written, text->size - written);
+
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		written += n > 0 ? (size_t)n : 0;
+	}
+	return 0;
+}
+
+/* CTL_DONE, or CTL_ERROR, told. */
+static int write_template(struct writing *writing, const struct template *template)
+{
+	cleanup(buffer_deinit) struct buffer path = {0};
+	cleanup(buffer_deinit) struct buffer text = {0};
+	bool is_program = strncmp(template->text, "#!", 2) == 0;
+	int r;
+
+	buffer_printf(&path, "%s/", writing->id);
+	append_named(&path, template->name, strlen(template->name), writing->id);
+	append_text(&text, template->text, writing->id);
+	r = buffer_terminate(&path) ? buffer_status(&text) : -ENOMEM;
+	if (r == 0)
+		r = make_folders(path.data);
+	if (r == 0)
+		r = write_file(path.data, &text, is_program ? 0777 : 0666);
+	if (r < 0) {
+		terminal_complain("%s cannot be written: %s",
+			buffer_terminate(&path) ? path.data : writing->id, strerror(-r));
+		return CTL_ERROR;
+	}
+	buffer_append(&writing->files, path.data, path.size + 1);
+	return CTL_DONE;
+}
+
+/* ── all of them ─────────────────────────────────────────────────────────────────────────────── */
+
+static int write_all(struct writing *writing)
+{
+	int r = CTL_DONE;
+
+	if (mkdir(writing->id, 0777) < 0 && errno == EEXIST) {
+		terminal_complain("'%s' is there already: choose another id", writing->id);
+		return CTL_USAGE;
+	}
+	for (size_t i = 0; r == CTL_DONE && i < n_templates; i++)
+		if (strcmp(templates[i].kind, writing->kind) == 0 ||
+			strcmp(templates[i].kind, TEMPLATE_SHARED) == 0)
+			r = write_template(writing, &templates[i]);
+	return r;
+}
+
+static void print_json(const struct writing *writing)
+{
+	cleanup(buffer_deinit) struct buffer out = {0};
+	const char *end = writing->files.data + writing->files.size;
+
+	buffer_printf(&out, "{\"toolbox_id\":\"%s\",\"kind\":\"%s\",\"files\":[", writing->id,
+		writing->kind);
+	for (const char *file = writing->files.data; file < end; file += strlen(file) + 1) {
+		buffer_append_string(&out, file == writing->files.data ? "" : ",");
+		json_write_text(&out, file);
+	}
+	buffer_append_string(&out, "]}\n");
+	terminal_print(&out);
+}
+
+static void print_next(const struct writing *writing)
+{
+	cleanup(buffer_deinit) struct buffer out = {0};
+	const char *end = writing->files.data + writing->files.size;
+	const char *id = writing->id;
+
+	for (const char *file = writing->files.data; file < end; file += strlen(file) + 1)
+		buffer_printf(&out, "%s\n", file);
+	buffer_printf(&out,
+		"\nBuild and test it:\n\n"
+		"  cmake -S %s -B %s/build && cmake --build %s/build && "
+		"ctest --test-dir %s/build\n\n"
+		"Serve it: toolboxd --toolbox-dir %s/build/toolbox.d\n",
+		id, id, id, id, id);
+	terminal_print(&out);
+}
+
+int ctl_new(const struct ctl_options *options)
+{
+	struct writing writing = {.id = options->positional[1], .kind = options->kind};
+	int r = check(writing.id, writing.kind);
+
+	if (r == 0)
+		r = write_all(&writing);
+	if (r == CTL_DONE && options->json)
+		print_json(&writing);
+	else if (r == CTL_DONE)
+		print_next(&writing);
+	buffer_deinit(&writing.files);
+	return r;
+}

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""toolboxctl new: what it writes builds, passes `check`, and its own tests, at once."""
+import json
+import os
+import subprocess
+
+import pytest
+from processes import FINDING, ROOT, SLOWNESS, TOOLBOXD, environment, toolboxctl
+
+KINDS = sorted(path.name for path in (ROOT / "templates").iterdir() if path.name != "shared")
+DONE, ERROR, USAGE = range(3)
+
+# An id with everything that an id may have; it is a word of CMake's, too.
+ID = "test_Box-2"
+
+
+@pytest.fixture
+def home(tmp_path):
+    return tmp_path / "home"
+
+
+def run(*command, home):
+    env = environment(home, PATH=f"{TOOLBOXD.parent}:{os.environ['PATH']}")
+    done = subprocess.run([str(part) for part in command], env=env, cwd=home, text=True,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, timeout=120 * SLOWNESS)
+    assert done.returncode == 0 and not FINDING.search(done.stdout), done.stdout
+    return done.stdout
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_builds_and_passes_its_own_tests(home, kind):
+    done = toolboxctl("new", ID, "--kind", kind, "--json", home=home)
+    assert done.returncode == DONE, done.stderr
+    files = json.loads(done.stdout)["files"]
+    assert f"{ID}/CMakeLists.txt" in files and f"{ID}/tests/calls.sh" in files
+    run("cmake", "-S", ID, "-B", "build", "-DCMAKE_C_FLAGS=-Werror", home=home)
+    run("cmake", "--build", "build", home=home)
+    out = run("ctest", "--test-dir", "build", "--output-on-failure", home=home)
+    assert "tests passed" in out
+    checked = (home / "build/Testing/Temporary/LastTest.log").read_text()
+    assert "0 errors, 0 warnings" in checked and "ok " in checked
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_wrong_answer_fails_its_test(home, kind):
+    """Seen to fail once: the tests of a template do compare."""
+    toolboxctl("new", ID, "--kind", kind, home=home)
+    calls = home / ID / "tests/calls.sh"
+    calls.write_text("expect '{\"no\":\"such\"}' no_such_tool\n")
+    run("cmake", "-S", ID, "-B", "build", home=home)
+    run("cmake", "--build", "build", home=home)
+    with pytest.raises(AssertionError, match="FAILED  no_such_tool"):
+        run("ctest", "--test-dir", "build", "-R", "calls", "--output-on-failure", home=home)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_written_is_its_authors(home, kind):
+    toolboxctl("new", ID, "--kind", kind, home=home)
+    for path in (home / ID).rglob("*"):
+        if path.is_file():
+            text = path.read_text()
+            assert "my_toolbox" not in text and "SPDX" not in text and "my_toolbox" not in path.name
+            assert os.access(path, os.X_OK) == text.startswith("#!")
+            assert not text.startswith("\n")
+
+
+def test_it_tells_what_it_has_written_and_what_comes_next(home):
+    done = toolboxctl("new", ID, "--kind", "native", home=home)
+    assert done.returncode == DONE and done.stderr == ""
+    for path in (home / ID).rglob("*"):
+        assert path.is_dir() or f"{path.relative_to(home)}\n" in done.stdout
+    assert f"cmake -S {ID} -B {ID}/build" in done.stdout
+
+
+def test_it_refuses_a_folder_that_exists(home):
+    (home / ID).mkdir(parents=True)
+    done = toolboxctl("new", ID, "--kind", "native", home=home)
+    assert done.returncode == USAGE and ID in done.stderr and done.stdout == ""
+    assert list((home / ID).iterdir()) == []
+
+
+@pytest.mark.parametrize("args, words", [
+    (["new"], "ID"), (["new", ID], "--kind"), (["new", ID, "--kind", "nativ"], "native"),
+    (["new", ID, "--kind", "shared"], "native"), (["new", "a/b", "--kind", "native"], "a/b"),
+    (["new", "--kind", "native", "--", "-x"], "-x"), (["new", "x" * 129, "--kind", "native"], "128"),
+    (["list", "--kind", "native"], "--kind"),
+])
+def test_usage(home, args, words):
+    done = toolboxctl(*args, home=home)
+    assert done.returncode == USAGE and words in done.stderr and done.stdout == ""
+    assert not (home / ID).exists()
+
+
+def test_a_folder_that_cannot_be_written(home):
+    home.mkdir()
+    (home / ID).symlink_to(home / "nowhere")
+    assert toolboxctl("new", ID, "--kind", "native", home=home).returncode == USAGE
+    assert not (home / "nowhere").exists()
