@@ -10,7 +10,7 @@
 #include "core/service.h"
 
 #define FD_MAX       64
-#define WAIT_MS      20000
+#define WAIT_MS      60000
 #define MESSAGES_MAX 4096
 
 struct service *service;
@@ -79,6 +79,7 @@ void asking_start(void)
 	snprintf(paths.host_program, sizeof(paths.host_program), "%s", TEST_HOST_PROGRAM);
 	cr_assert_eq(loop_new(FD_MAX, &loop), 0);
 	cr_assert_eq(read_with(&flags), 0, "%s", told.data);
+	config.start_timeout_ms = WAIT_MS;
 	log_setup(config.log_level, config.log_format);
 	cr_assert_eq(service_new(loop, &options, &config, &service), 0);
 	cr_assert_eq(bus_connect(loop, bus_address(service->bus), &bus_limits_default, &handler,

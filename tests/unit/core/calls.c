@@ -8,7 +8,7 @@
 #include "registry/manifest.h"
 
 #define FD_MAX  64
-#define WAIT_MS 20000
+#define WAIT_MS 60000
 #define STEP_MS 1
 
 struct calls calls;

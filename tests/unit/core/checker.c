@@ -50,7 +50,7 @@ static void tear_down(void)
 	scratch_tear_down();
 }
 
-TestSuite(checker, .init = set_up, .fini = tear_down, .timeout = 120);
+TestSuite(checker, .init = set_up, .fini = tear_down, .timeout = 300);
 
 /* Have a toolbox with one tool checked, as item @index. */
 static void add(size_t index, const char *library, const char *symbol)

@@ -12,7 +12,7 @@
 #include "util/file.h"
 
 #define FD_MAX      64
-#define WAIT_MS     30000
+#define WAIT_MS     60000
 #define LIBRARY_MAX (64u << 20)
 
 #define BOX(library, tools) "{'kind':'native','library':'" library "',\n'tools':[" tools "]}"
@@ -55,7 +55,7 @@ static void tear_down(void)
 	scratch_tear_down();
 }
 
-TestSuite(loader, .init = set_up, .fini = tear_down, .timeout = 120);
+TestSuite(loader, .init = set_up, .fini = tear_down, .timeout = 300);
 
 static void tell(void *data, const char *file, const struct problem *problem)
 {

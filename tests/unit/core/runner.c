@@ -16,7 +16,7 @@
 
 #define LONG_MS 20000
 
-TestSuite(runner, .init = calls_set_up, .fini = calls_tear_down, .timeout = 120);
+TestSuite(runner, .init = calls_set_up, .fini = calls_tear_down, .timeout = 300);
 
 static void expect_result(const struct call *call, const char *text)
 {

@@ -7,7 +7,7 @@
 
 #define LONG_MS 20000
 
-TestSuite(runner_cooldown, .init = calls_set_up, .fini = calls_tear_down, .timeout = 120);
+TestSuite(runner_cooldown, .init = calls_set_up, .fini = calls_tear_down, .timeout = 300);
 
 Test(runner_cooldown, cools_a_tool_down_from_the_end_of_its_run)
 {

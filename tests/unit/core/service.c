@@ -22,7 +22,7 @@
 	"{'name':'long_text','native':{'symbol':'long_text','parameters':["                        \
 	"{'name':'size','type':'usize'}],'returns':{'type':'str','transfer':'full'}}}]}"
 
-TestSuite(service, .init = asking_set_up, .fini = asking_tear_down, .timeout = 120);
+TestSuite(service, .init = asking_set_up, .fini = asking_tear_down, .timeout = 300);
 
 static void start_with(const char *configuration)
 {

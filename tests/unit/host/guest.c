@@ -8,14 +8,14 @@
 #include "util/cleanup.h"
 #include "util/file.h"
 
-#define WAIT_MS            20000
+#define WAIT_MS            60000
 #define FD_MAX             64
 #define MANIFEST_BYTES_MAX (1u << 20)
 
 static const struct guest_options usual = {
 	.output_max = 8u << 20,
 	.stderr_max = 8u << 10,
-	.start_timeout_ms = 10000,
+	.start_timeout_ms = WAIT_MS,
 };
 
 static void set_text(struct buffer *buffer, const char *text, size_t size)

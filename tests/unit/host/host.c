@@ -13,7 +13,7 @@
 
 /* A host that crashes, hangs, floods or lies: it is ended, once, with the reason. */
 
-#define LIMIT 60
+#define LIMIT 300
 
 /* Wait for the end of the child @pid; the test's own limit is what bounds that. */
 static const struct host_call no_arguments = {.arguments = "{}", .size = 2};

@@ -6,7 +6,7 @@
 
 /* What is refused at load, and where: pointers go into the LOAD frame. */
 
-#define LIMIT   60
+#define LIMIT   300
 #define LIBRARY TEST_TOOLBOX_DIR "/libtest_behave.so"
 
 static void expect_refused(const char *load, const char *pointer, const char *words)

@@ -19,7 +19,7 @@
 
 /* What a host's process is given, what it gives up, and with whom it ends. */
 
-#define LIMIT            60
+#define LIMIT            300
 #define STATUS_BYTES_MAX 65536
 
 static const char load[] =

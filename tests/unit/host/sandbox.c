@@ -20,7 +20,7 @@
  * valgrind) is told and left out; the rest is held to the table.
  */
 
-#define LIMIT 60
+#define LIMIT 300
 
 #define COMPUTE "{\"class\":\"compute\",\"read\":[],\"write\":[]}"
 #define NET     "{\"class\":\"net\"}"

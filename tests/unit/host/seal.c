@@ -12,7 +12,7 @@
 
 /* A library is what it was when it was loaded, whatever becomes of its file. */
 
-#define LIMIT       60
+#define LIMIT       300
 #define LIBRARY_MAX (64u << 20)
 
 TestSuite(seal, .init = scratch_set_up, .fini = scratch_tear_down, .timeout = LIMIT);
