@@ -99,22 +99,26 @@ static int find_place(struct arguments *arguments, const struct request *request
 static int check_types(
 	struct arguments *arguments, const struct tool *tool, const struct place *place)
 {
+	const struct native_arguments all = {place->tape, place->token};
 	int status = 0;
 
 	for (size_t i = 0; i < tool->native.n_parameters; i++) {
 		const struct native_parameter *parameter = &tool->native.parameters[i];
 		uint32_t value = json_find(place->tape, place->token, parameter->name);
 		cleanup(buffer_deinit) struct buffer pointer = {0};
-		const char *message;
+		cleanup(buffer_deinit) struct buffer message = {0};
+		int r;
 
-		if (value == JSON_NONE || parameter->value_json)
+		if (value == JSON_NONE || !native_is_argument(parameter))
 			continue;
-		message = native_refusal(parameter, place->tape, value);
-		if (!message)
+		r = native_check_value(&tool->native, i, &all, place->tape, value, &message);
+		if (r < 0)
+			return r;
+		if (r == 0)
 			continue;
 		json_pointer_append(&pointer, parameter->name, strlen(parameter->name));
-		if (!buffer_terminate(&pointer) ||
-			schema_report_add(&arguments->report, pointer.data, message) < 0)
+		if (!buffer_terminate(&pointer) || !buffer_terminate(&message) ||
+			schema_report_add(&arguments->report, pointer.data, message.data) < 0)
 			return -ENOMEM;
 		status = ARGUMENTS_E_INVALID;
 	}

@@ -12,13 +12,21 @@
 /*
  * How a C function is called: the `native` object of a tool in a manifest.
  *
- *   {"symbol": "add",
- *    "parameters": [{"name": "a", "type": "i64"}, {"name": "b", "type": "i64"}],
- *    "returns": {"name": "result", "type": "i64"}}
+ *   {"symbol": "crc32",
+ *    "parameters": [{"name": "start", "type": "u64", "value": 0},
+ *                   {"name": "data", "type": "bytes"},
+ *                   {"name": "size", "type": "u32", "length_of": "data"}],
+ *    "returns": {"name": "checksum", "type": "u64"}}
  *
- * Width words are Deno's (i8 … f64), meaning words GObject Introspection's (nullable, transfer,
- * length_of). Both sides of the process boundary read this same object with this same code: the
- * daemon to make schemas and to check arguments, the host to call.
+ * Width words are Deno's (i8 … f64), meaning words GObject Introspection's (dir, nullable,
+ * transfer, length_of). Both sides of the process boundary read this same object with this same
+ * code: the daemon to make schemas and to check arguments, the host to call.
+ *
+ *   native_read.c    the object: one key after the other
+ *   native_rules.c   what keys mean together
+ *   native_check.c   whether a JSON value can be passed
+ *   native_schema.c  the schemas that follow
+ *   native_write.c   the object again, for the host
  */
 
 enum native_type {
@@ -36,7 +44,18 @@ enum native_type {
 	NATIVE_USIZE,
 	NATIVE_F32,
 	NATIVE_F64,
-	NATIVE_STR,
+	NATIVE_STR,   /* NUL-terminated UTF-8 */
+	NATIVE_BYTES, /* any bytes; base64 in JSON */
+	NATIVE_JSON,  /* the text of a JSON value, NUL-terminated */
+	NATIVE_ARRAY, /* of numbers of one type */
+};
+
+#define NATIVE_N_TYPES (NATIVE_ARRAY + 1)
+
+enum native_direction {
+	NATIVE_IN,
+	NATIVE_OUT,
+	NATIVE_INOUT,
 };
 
 /* When a call counts as failed, by what it returned. */
@@ -50,26 +69,51 @@ enum native_errors {
 };
 
 #define NATIVE_PARAMETERS_MAX 64
+#define NATIVE_RESULTS_MAX    (NATIVE_PARAMETERS_MAX + 1)
 
+/* The most bytes of a buffer that a manifest, or a caller by a parameter, can ask for. */
+#define NATIVE_CAPACITY_BYTES_MAX (64u << 20)
+#define NATIVE_ASKED_BYTES_MAX    (8u << 20)
+
+/* Where a parameter is meant by its index: none, and the return value instead. */
+#define NATIVE_NOBODY  (-1)
+#define NATIVE_RETURNS (-2)
+
+/* No bound. */
+#define NATIVE_UNBOUNDED UINT64_MAX
+
+/*
+ * A parameter; or what the function returns, which has no more than a name, a description, a type,
+ * a schema, `nullable` and `length_of`.
+ *
+ * A *buffer* is a str, bytes, json or array. Its length and capacity are counted in elements:
+ * bytes, or numbers of an array; the NUL of a text counts to its capacity, not to its length.
+ */
 struct native_parameter {
 	char *name;
 	char *description;  /* or NULL */
 	char *default_json; /* JSON text, or NULL */
 	char *value_json;   /* JSON text: always passed so, hidden from callers; or NULL */
+	char *schema_json;  /* of a json: JSON text of an object, or NULL */
 	enum native_type type;
+	enum native_type items; /* of an array: an element's */
+	enum native_direction direction;
 	bool is_nullable;
+	int length_of;     /* the buffer whose length this integer holds; or NATIVE_NOBODY */
+	int told_by;       /* of a buffer: who tells how much of it is used; or NATIVE_NOBODY */
+	int capacity_from; /* of a buffer: the integer that says its capacity; or NATIVE_NOBODY */
+	uint64_t capacity; /* of a buffer, unless an argument says another; 0: what comes in */
+	uint64_t most;     /* of a buffer: the most elements that its lengths can say */
+	uint64_t least_asked, most_asked; /* of an integer that says capacities: its bounds */
 };
 
 struct native_function {
 	char *symbol;
 	struct native_parameter *parameters;
 	size_t n_parameters;
-	enum native_type return_type;
-	char *return_name;        /* "result" unless given */
-	char *return_description; /* or NULL */
+	struct native_parameter returns; /* name "result" unless given */
 	char *free_symbol; /* transfer "full": frees what was returned; NULL: transfer "none" */
 	enum native_errors errors;
-	bool return_is_nullable;
 };
 
 /* Positive results: the object is not usable; pointer and message say why. */
@@ -95,17 +139,60 @@ void native_function_deinit(struct native_function *function);
 void native_write_argument_schema(const struct native_function *function, struct buffer *out);
 void native_write_output_schema(const struct native_function *function, struct buffer *out);
 
+/* Whether a schema's `type` that says @word ("integer") lets some value of the parameter pass, and
+ * what it should say ("integer"; NULL: anything). */
+bool native_allows_word(const struct native_parameter *parameter, const char *word, size_t size);
+const char *native_schema_word(const struct native_parameter *parameter);
+
 /* Append the function as the JSON object that native_function_read() takes. */
 void native_write(const struct native_function *function, struct buffer *out);
 
-/*
- * Whether the value at @value can be passed as @parameter: of its type, an integer in range (a
- * schema leaves that open above 32 bits), a float that is finite at its width, a string without
- * U+0000, null only where nullable. NULL when it can, else a constant text: "must be …".
- */
-const char *native_refusal(
-	const struct native_parameter *parameter, const struct json_tape *tape, uint32_t value);
+/* The arguments of a call: an object. A tape of NULL: none, only what is constant counts. */
+struct native_arguments {
+	const struct json_tape *tape;
+	uint32_t object;
+};
 
-/* "i64"; "negative". */
+/*
+ * Whether the value at @value of @tape can be passed as parameter @at: of its type, an integer in
+ * range (a schema leaves that open above 32 bits), a float that is finite at its width, text
+ * without U+0000, base64, null only where nullable, no more than there is room for. 0;
+ * NATIVE_E_REFUSED with words appended: "must be …"; or -ENOMEM.
+ */
+int native_check_value(const struct native_function *function, size_t at,
+	const struct native_arguments *arguments, const struct json_tape *tape, uint32_t value,
+	struct buffer *words);
+
+/* The capacity of the buffer @buffer in a call with @arguments; 0 when it is as long as what comes
+ * in. */
+uint64_t native_capacity(const struct native_function *function,
+	const struct native_parameter *buffer, const struct native_arguments *arguments);
+
+/* Whether callers pass it; whether they get it back. */
+bool native_is_argument(const struct native_parameter *parameter);
+bool native_is_result(const struct native_parameter *parameter);
+
+/* What callers pass, in order; what they get: what is returned, then what comes out. @ret_list has
+ * room for NATIVE_PARAMETERS_MAX (NATIVE_RESULTS_MAX). Returns how many. */
+size_t native_list_arguments(
+	const struct native_function *function, const struct native_parameter **ret_list);
+size_t native_list_results(
+	const struct native_function *function, const struct native_parameter **ret_list);
+
+/* Kinds of types. A text ends with a NUL. */
+bool native_is_integer(enum native_type type);
+bool native_is_signed(enum native_type type);
+bool native_is_buffer(enum native_type type);
+bool native_is_text(enum native_type type);
+
+/* Bytes of a scalar; of a buffer's element. */
+size_t native_type_bytes(enum native_type type);
+size_t native_element_bytes(const struct native_parameter *buffer);
+
+/* The largest number that an integer type holds. */
+uint64_t native_integer_most(enum native_type type);
+
+/* "i64"; "inout"; "negative". */
 const char *native_type_name(enum native_type type);
+const char *native_direction_name(enum native_direction direction);
 const char *native_errors_name(enum native_errors errors);

@@ -3,38 +3,15 @@
 #include <string.h>
 
 #include "guest.h"
+#include "rows.h"
 #include "util/cleanup.h"
 
 /* Every type, every rule of failure, through a real host: each row one call and what it gives. */
 
 #define LIMIT 60
 
-struct row {
-	const char *tool;
-	const char *arguments;
-	const char *answer;
-};
-
-static void expect_rows(const struct row *rows, size_t count, bool are_failures)
-{
-	struct guest guest = {0};
-
-	guest_start(&guest, "behave", NULL);
-	for (size_t i = 0; i < count; i++) {
-		const char *answer = guest_call(&guest, rows[i].tool, rows[i].arguments);
-
-		cr_expect_str_eq(answer, rows[i].answer, "%s %s: got %s, expected %s", rows[i].tool,
-			rows[i].arguments, answer, rows[i].answer);
-		cr_expect_eq(
-			guest.is_failure, are_failures, "%s %s", rows[i].tool, rows[i].arguments);
-	}
-	cr_expect_eq(guest.n_answers, count);
-	cr_expect_eq(guest.n_ends, 0);
-	guest_stop(&guest);
-}
-
-#define EXPECT_RESULTS(rows)  expect_rows(rows, sizeof(rows) / sizeof(*(rows)), false)
-#define EXPECT_FAILURES(rows) expect_rows(rows, sizeof(rows) / sizeof(*(rows)), true)
+#define EXPECT_RESULTS(rows)  rows_expect("behave", rows, sizeof(rows) / sizeof(*(rows)), false)
+#define EXPECT_FAILURES(rows) rows_expect("behave", rows, sizeof(rows) / sizeof(*(rows)), true)
 
 Test(native_call, passes_every_integer_type_to_its_edges, .timeout = LIMIT)
 {

@@ -96,9 +96,9 @@ Test(mistakes, of_an_unknown_key)
 		"'argument_schema', 'output_schema', 'risk', 'parallel', 'cooldown_s', "
 		"'timeout_ms', "
 		"'triggers', 'examples', …");
-	expect_refused(PARAMETER("'f64','dir':'out'"), 1, "/tools/0/native/parameters/0/dir",
-		"unexpected property 'dir'; the object takes 'name', 'type', 'description', "
-		"'default', 'nullable', 'value'");
+	expect_refused(PARAMETER("'f64','lenght_of':'x'"), 1,
+		"/tools/0/native/parameters/0/lenght_of",
+		"unexpected property 'lenght_of'; did you mean 'length_of'?");
 }
 
 Test(mistakes, of_a_toolbox_id)
@@ -197,6 +197,73 @@ Test(mistakes, of_a_schema_that_means_other_parameters)
 	expect_refused(TOOL("'output_schema':{'properties':{'x':{}}},'native':{'symbol':'abort'}"),
 		1, "/tools/0/output_schema/properties/x",
 		"the function has no result of this name");
+}
+
+#define NATIVE(members) TOOL("'native':{'symbol':'f'," members "}")
+#define BOTH(type, schema)                                                                         \
+	TOOL("'argument_schema':{'properties':{'x':{'type':" schema "}}},'native':{'symbol':'f',"  \
+	     "'parameters':[{'name':'x','type':" type "}]}")
+
+Test(mistakes, of_a_schema_that_no_value_of_the_type_satisfies)
+{
+	static const char place[] = "/tools/0/argument_schema/properties/x/type";
+
+	expect_refused(BOTH("'i64'", "'string'"), 1, place,
+		"the parameter 'x' is of type i64 in C: its schema must let \"integer\" pass, not "
+		"only \"string\"");
+	expect_refused(BOTH("'bytes'", "['array','null']"), 1, place,
+		"the parameter 'x' is of type bytes in C: its schema must let \"string\" pass, not "
+		"only [\"array\",\"null\"]");
+	expect_refused(BOTH("'bool'", "'integer'"), 1, place,
+		"the parameter 'x' is of type bool in C: its schema must let \"boolean\" pass, not "
+		"only \"integer\"");
+	expect_refused(BOTH("'array','items':'i8'", "'object'"), 1, place,
+		"the parameter 'x' is of type array in C: its schema must let \"array\" pass, not "
+		"only \"object\"");
+	expect_refused(BOTH("'str'", "'null'"), 1, place,
+		"the parameter 'x' is of type str in C: its schema must let \"string\" pass, not "
+		"only \"null\"");
+	expect_refused(TOOL("'output_schema':{'properties':{'n':{'type':'string'}}},'native':{'"
+			    "symbol':'f',"
+			    "'parameters':[{'name':'n','type':'f32','dir':'out'}]}"),
+		1, "/tools/0/output_schema/properties/n/type",
+		"the result 'n' is of type f32 in C: its schema must let \"number\" pass, not only "
+		"\"string\"");
+	read_good(BOTH("'f64'", "'integer'"));
+	read_good(BOTH("'u8'", "'number'"));
+	read_good(BOTH("'str','nullable':true", "'null'"));
+	read_good(BOTH("'i32'", "['string','integer']"));
+	read_good(BOTH("'json'", "'object'"));
+}
+
+Test(mistakes, of_a_schema_of_what_is_hidden_or_comes_out)
+{
+	expect_refused(
+		TOOL("'argument_schema':{'properties':{'d':{},'n':{}}},'native':{'symbol':'f',"
+		     "'parameters':[{'name':'d','type':'bytes'},"
+		     "{'name':'n','type':'i32','length_of':'d'}]}"),
+		1, "/tools/0/argument_schema/properties/n",
+		"the function has no parameter of this name");
+	expect_refused(TOOL("'output_schema':{'properties':{}},'native':{'symbol':'f',"
+			    "'parameters':[{'name':'n','type':'i32','dir':'out'}]}"),
+		1, "/tools/0/output_schema/properties",
+		"the result 'n' of the function is missing in the schema's properties");
+}
+
+Test(mistakes, of_the_schema_of_a_json)
+{
+	expect_refused(
+		NATIVE("'parameters':[{'name':'x','type':'json','schema':{\n'type':'objct'}}]"), 2,
+		"/tools/0/native/parameters/0/schema/type",
+		"'type' must be array, boolean, integer, null, number, object or string, or a list "
+		"of them, not objct");
+	expect_refused(NATIVE("'returns':{'type':'json','schema':{'minimum':'1'}}"), 1,
+		"/tools/0/native/returns/schema/minimum", "'minimum' must be a number, not string");
+	expect_refused(NATIVE("'parameters':[{'name':'x','type':'json','schema':{'type':'array'},"
+			      "'default':{}}]"),
+		1, "/tools/0/native",
+		"the schema of this function cannot be used: the default does not satisfy its "
+		"schema: must be an array, not an empty object");
 }
 
 /* Its members are not looked for in an array, behind whose end there is nothing to find. */

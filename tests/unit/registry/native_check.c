@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "native_fixture.h"
+#include "util/cleanup.h"
+
+/* The words for the value as a parameter of the type; "" when it can be passed. */
+static const char *refusal_of(enum native_type type, bool is_nullable, const char *value)
+{
+	static char words[256];
+	struct native_parameter parameter = {.type = type,
+		.items = NATIVE_I8,
+		.is_nullable = is_nullable,
+		.capacity_from = NATIVE_NOBODY,
+		.most = NATIVE_UNBOUNDED};
+	const struct native_function function = {.parameters = &parameter, .n_parameters = 1};
+	const struct native_arguments none = {0};
+	cleanup(buffer_deinit) struct buffer refusal = {0};
+	struct json_tape tape = {0};
+	int r;
+
+	native_read_tape(&tape, value);
+	r = native_check_value(&function, 0, &none, &tape, 0, &refusal);
+	cr_assert_eq(r, refusal.size > 0 ? NATIVE_E_REFUSED : 0);
+	snprintf(words, sizeof(words), "%.*s", (int)refusal.size, refusal.data ? refusal.data : "");
+	json_tape_deinit(&tape);
+	return words;
+}
+
+static void expect_passes(enum native_type type, bool is_nullable, const char *value)
+{
+	const char *words = refusal_of(type, is_nullable, value);
+
+	cr_expect_str_eq(words, "", "%s: %s", value, words);
+}
+
+static void expect_refused(enum native_type type, bool is_nullable, const char *value)
+{
+	cr_expect_neq(refusal_of(type, is_nullable, value)[0], '\0', "%s", value);
+}
+
+Test(native_check, lets_integers_pass_up_to_their_edges)
+{
+	static const struct {
+		enum native_type type;
+		const char *good[2];
+		const char *bad[2];
+	} rows[] = {
+		{NATIVE_I8, {"-128", "127"}, {"-129", "128"}},
+		{NATIVE_I16, {"-32768", "32767"}, {"-32769", "32768"}},
+		{NATIVE_I32, {"-2147483648", "2147483647"}, {"-2147483649", "2147483648"}},
+		{NATIVE_I64, {"-9223372036854775808", "9223372036854775807"},
+			{"-9223372036854775809", "9223372036854775808"}},
+		{NATIVE_U8, {"0", "255"}, {"-1", "256"}},
+		{NATIVE_U16, {"-0", "65535"}, {"-1", "65536"}},
+		{NATIVE_U32, {"0.0", "4294967295"}, {"-1", "4294967296"}},
+		{NATIVE_U64, {"0", "18446744073709551615"}, {"-1", "18446744073709551616"}},
+		{NATIVE_ISIZE, {"-9223372036854775808", "9223372036854775807"},
+			{"-9223372036854775809", "9223372036854775808"}},
+		{NATIVE_USIZE, {"0", "18446744073709551615"}, {"1.5", "1e20"}},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		for (size_t j = 0; j < 2; j++) {
+			expect_passes(rows[i].type, false, rows[i].good[j]);
+			expect_refused(rows[i].type, false, rows[i].bad[j]);
+		}
+}
+
+Test(native_check, lets_floats_pass_that_are_finite_at_their_width)
+{
+	expect_passes(NATIVE_F32, false, "3.4028235e38");
+	expect_passes(NATIVE_F64, false, "1e308");
+	expect_passes(NATIVE_F64, false, "1e-400");
+	expect_refused(NATIVE_F32, false, "3.5e38");
+	expect_refused(NATIVE_F64, false, "1e309");
+	expect_refused(NATIVE_F64, false, "\"1\"");
+}
+
+Test(native_check, lets_text_pass_that_c_can_hold)
+{
+	expect_passes(NATIVE_STR, false, "\"\"");
+	expect_passes(NATIVE_STR, false, "\"\\\\u0000\"");
+	expect_passes(NATIVE_STR, false, "\"\\u0001\\n\"");
+	expect_passes(NATIVE_STR, true, "null");
+	cr_expect_str_eq(
+		refusal_of(NATIVE_STR, false, "\"\\u0000\""), "must be a string without U+0000");
+	cr_expect_str_eq(refusal_of(NATIVE_STR, false, "\"\\\\\\u0000\""),
+		"must be a string without U+0000");
+	cr_expect_str_eq(refusal_of(NATIVE_STR, false, "null"), "must be a string");
+	cr_expect_str_eq(refusal_of(NATIVE_STR, true, "1"), "must be a string or null");
+}
+
+#define NOT_BASE64 "must be a string in base64, padded and without white space"
+
+Test(native_check, lets_bytes_pass_that_are_base64)
+{
+	expect_passes(NATIVE_BYTES, false, "\"\"");
+	expect_passes(NATIVE_BYTES, false, "\"Zm8=\"");
+	expect_passes(NATIVE_BYTES, false, "\"\\/\\/\\/\\/\"");
+	expect_passes(NATIVE_BYTES, false, "\"\\u005am8=\"");
+	expect_passes(NATIVE_BYTES, true, "null");
+	cr_expect_str_eq(refusal_of(NATIVE_BYTES, false, "\"Zm8\""), NOT_BASE64);
+	cr_expect_str_eq(refusal_of(NATIVE_BYTES, false, "\"Zm8=\\n\""), NOT_BASE64);
+	cr_expect_str_eq(refusal_of(NATIVE_BYTES, false, "null"), NOT_BASE64);
+	cr_expect_str_eq(refusal_of(NATIVE_BYTES, true, "[]"), NOT_BASE64 ", or null");
+}
+
+Test(native_check, lets_any_json_pass_as_json)
+{
+	static const char *const values[] = {
+		"null", "1e400", "\"\\u0000\"", "[[]]", "{\"a\":{}}", "false"};
+
+	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
+		expect_passes(NATIVE_JSON, false, values[i]);
+		expect_passes(NATIVE_JSON, true, values[i]);
+	}
+}
+
+Test(native_check, tells_the_element_that_cannot_be_passed)
+{
+	expect_passes(NATIVE_ARRAY, false, "[]");
+	expect_passes(NATIVE_ARRAY, false, "[-128,127,1e2]");
+	expect_passes(NATIVE_ARRAY, true, "null");
+	cr_expect_str_eq(refusal_of(NATIVE_ARRAY, false, "[1,2,128,129]"),
+		"must be an array whose element 2 must be an integer from -128 to 127");
+	cr_expect_str_eq(refusal_of(NATIVE_ARRAY, false, "[[1]]"),
+		"must be an array whose element 0 must be an integer from -128 to 127");
+	cr_expect_str_eq(refusal_of(NATIVE_ARRAY, false, "null"), "must be an array");
+	cr_expect_str_eq(refusal_of(NATIVE_ARRAY, true, "{}"), "must be an array or null");
+}
+
+/* The words for parameter 0 of @object in a call with @arguments, which name it "a". */
+static const char *refusal_in(const char *object, const char *arguments)
+{
+	static char words[256];
+	struct native_function function;
+	cleanup(buffer_deinit) struct buffer refusal = {0};
+	struct json_tape tape = {0};
+	const struct native_arguments all = {&tape, 0};
+
+	native_read_good(object, &function);
+	native_read_tape(&tape, arguments);
+	native_check_value(&function, 0, &all, &tape, json_find(&tape, 0, "a"), &refusal);
+	snprintf(words, sizeof(words), "%.*s", (int)refusal.size, refusal.data ? refusal.data : "");
+	json_tape_deinit(&tape);
+	native_function_deinit(&function);
+	return words;
+}
+
+#define WITH(a, more) "{\"symbol\":\"f\",\"parameters\":[{\"name\":\"a\",\"type\":" a "}" more "]}"
+
+Test(native_check, holds_what_comes_in_against_its_capacity)
+{
+	static const char text[] = WITH("\"str\",\"dir\":\"inout\",\"capacity\":4", "");
+	static const char bytes[] = WITH("\"bytes\",\"dir\":\"inout\",\"capacity\":3", "");
+	static const char array[] =
+		WITH("\"array\",\"items\":\"i64\",\"dir\":\"inout\",\"capacity\":2", "");
+	static const char json[] = WITH("\"json\",\"dir\":\"inout\",\"capacity\":5", "");
+
+	cr_expect_str_eq(refusal_in(text, "{\"a\":\"abc\"}"), "");
+	cr_expect_str_eq(refusal_in(text, "{\"a\":\"\\u0061bc\"}"), "");
+	cr_expect_str_eq(refusal_in(text, "{\"a\":\"abcd\"}"), "must have at most 3 bytes, not 4");
+	cr_expect_str_eq(refusal_in(text, "{\"a\":\"\xc3\xa9\xc3\xa9\"}"),
+		"must have at most 3 bytes, not 4");
+	cr_expect_str_eq(refusal_in(bytes, "{\"a\":\"Zm9v\"}"), "");
+	cr_expect_str_eq(
+		refusal_in(bytes, "{\"a\":\"Zm9vZg==\"}"), "must have at most 3 bytes, not 4");
+	cr_expect_str_eq(refusal_in(array, "{\"a\":[1,2]}"), "");
+	cr_expect_str_eq(
+		refusal_in(array, "{\"a\":[1,2,3]}"), "must have at most 2 elements, not 3");
+	cr_expect_str_eq(refusal_in(json, "{\"a\":true}"), "");
+	cr_expect_str_eq(refusal_in(json, "{\"a\":false}"), "must have at most 4 bytes, not 5");
+}
+
+Test(native_check, holds_what_comes_in_against_the_capacity_that_a_caller_says)
+{
+	static const char object[] = WITH("\"str\",\"dir\":\"inout\",\"capacity\":\"n\"",
+		",{\"name\":\"n\",\"type\":\"i32\",\"default\":3}");
+
+	cr_expect_str_eq(refusal_in(object, "{\"a\":\"ab\"}"), "");
+	cr_expect_str_eq(refusal_in(object, "{\"a\":\"abc\"}"), "must have at most 2 bytes, not 3");
+	cr_expect_str_eq(refusal_in(object, "{\"a\":\"abc\",\"n\":4}"), "");
+	cr_expect_str_eq(
+		refusal_in(object, "{\"a\":\"a\",\"n\":1}"), "must have at most 0 bytes, not 1");
+}
+
+Test(native_check, bounds_what_a_caller_may_ask_for)
+{
+	static const char object[] = WITH("\"u64\"",
+		",{\"name\":\"b\",\"type\":\"array\",\"items\":\"f64\",\"dir\":\"out\","
+		"\"capacity\":\"a\"}");
+
+	cr_expect_str_eq(refusal_in(object, "{\"a\":1}"), "");
+	cr_expect_str_eq(refusal_in(object, "{\"a\":1048576}"), "");
+	cr_expect_str_eq(refusal_in(object, "{\"a\":1048577}"),
+		"must be an integer from 1 to 1048576, the size of a buffer");
+	cr_expect_str_eq(refusal_in(object, "{\"a\":0}"),
+		"must be an integer from 1 to 1048576, the size of a buffer");
+}
+
+Test(native_check, holds_a_length_against_the_integer_that_says_it)
+{
+	static const char object[] =
+		WITH("\"str\"", ",{\"name\":\"n\",\"type\":\"i8\",\"length_of\":\"a\"}");
+	char arguments[160] = "{\"a\":\"";
+
+	memset(arguments + 6, 'x', 127);
+	strcpy(arguments + 6 + 127, "\"}");
+	cr_expect_str_eq(refusal_in(object, arguments), "");
+	strcpy(arguments + 6 + 127, "x\"}");
+	cr_expect_str_eq(refusal_in(object, arguments), "must have at most 127 bytes, not 128");
+}

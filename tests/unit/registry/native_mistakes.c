@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "native_fixture.h"
+#include "util/cleanup.h"
+
+/* Every mistake in a `native` object, with its place and its words. */
+
+Test(native_mistakes, names_what_it_does_not_know)
+{
+	native_expect_refused(
+		"{\"symbl\":\"f\"}", "\"symbl\"", "unknown key 'symbl'; did you mean 'symbol'?");
+	native_expect_refused("{\"symbol\":\"f\",\"x\":1}", "\"x\"", "unknown key 'x'");
+	native_expect_refused("{\"symbol\":\"f\",\"returns\":{\"type\":\"i8\",\"error\":\"none\"}}",
+		"\"error\"", "unknown key 'error'; did you mean 'errors'?");
+	native_expect_refused("{\"symbol\":\"f\",\"parameters\":[{\"name\":\"a\",\"type\":\"i8\","
+			      "\"defualt\":1}]}",
+		"\"defualt\"", "unknown key 'defualt'; did you mean 'default'?");
+}
+
+#define NUMBERS   "i8, i16, i32, i64, u8, u16, u32, u64, isize, usize, f32, f64"
+#define TYPES     "must be one of bool, " NUMBERS ", str, bytes, json, array"
+#define RETURNED  "must be one of void, bool, " NUMBERS ", str, json"
+#define ITEMS     "must be one of " NUMBERS
+#define TEXT(...) "{\"symbol\":\"f\",\"parameters\":[" __VA_ARGS__ "]}"
+
+struct mistake {
+	const char *object;
+	const char *place;
+	const char *message;
+};
+
+#define I8_WORDS "must be an integer from -128 to 127"
+
+static const struct mistake mistakes[] = {
+	{"[]", "[]", "must be an object that describes a C function, not an array"},
+	{"{}", "{}", "'symbol' is missing: the function's name in the library"},
+	{"{\"symbol\":\"\"}", "\"\"", "'symbol' must not be empty"},
+	{"{\"symbol\":1}", "1", "must be the name of a function in the library, not 1"},
+	{"{\"symbol\":\"a\\u0000b\"}", "\"a\\u0000b\"",
+		"must be the name of a function in the library, without U+0000"},
+	{"{\"symbol\":\"f\",\"parameters\":{}}", "{}",
+		"must be an array of parameters, not an object"},
+	{"{\"symbol\":\"f\",\"parameters\":[1]}", "1",
+		"must be an object that describes a parameter, not 1"},
+	{"{\"symbol\":\"f\",\"parameters\":[{\"type\":\"i8\"}]}", "{\"type\":\"i8\"}",
+		"'name' is missing: the argument's key"},
+	{"{\"symbol\":\"f\",\"parameters\":[{\"name\":\"1a\",\"type\":\"i8\"}]}", "\"1a\"",
+		"must be a name: a letter or '_', then letters, digits, '_' and '-', not \"1a\""},
+	{"{\"symbol\":\"f\",\"parameters\":[{\"name\":\"\",\"type\":\"i8\"}]}", "\"\"",
+		"must be a name: a letter or '_', then letters, digits, '_' and '-', not \"\""},
+	{"{\"symbol\":\"f\",\"parameters\":[{\"name\":\"a\"}]}", "{\"name\":\"a\"}",
+		"'type' is missing: it " TYPES},
+	{PARAMETER("\"int\""), "\"int\"", TYPES ", not \"int\""},
+	{PARAMETER("\"void\""), "\"void\"", "'void' is only for what a function returns"},
+	{PARAMETER("\"i8\",\"dir\":\"into\""), "\"into\"",
+		"must be \"in\", \"out\" or \"inout\", not \"into\""},
+	{PARAMETER("\"i8\",\"nullable\":true"), "true",
+		"only what is passed by pointer can be nullable (a str, bytes, json, array or "
+		"\"inout\"), 'a' is of type i8"},
+	{PARAMETER("\"str\",\"nullable\":1"), "1", "must be true or false, not 1"},
+	{PARAMETER("\"i8\",\"default\":128"), "128", I8_WORDS ", not 128"},
+	{PARAMETER("\"i8\",\"default\":1.5"), "1.5", I8_WORDS ", not 1.5"},
+	{PARAMETER("\"i8\",\"default\":null"), "null", I8_WORDS ", not null"},
+	{PARAMETER("\"i8\",\"value\":[]"), "[]", I8_WORDS ", not an array"},
+	{PARAMETER("\"str\",\"value\":null"), "null", "must be a string, not null"},
+	{PARAMETER("\"str\",\"nullable\":true,\"default\":1"), "1",
+		"must be a string or null, not 1"},
+	{PARAMETER("\"str\",\"default\":\"a\\u0000\""), "\"a\\u0000\"",
+		"must be a string without U+0000, not \"a\\u0000\""},
+	{PARAMETER("\"bool\",\"default\":0"), "0", "must be true or false, not 0"},
+	{PARAMETER("\"i8\",\"default\":1,\"value\":2"), "1",
+		"a parameter with 'value' is always passed that: it cannot have a 'default'"},
+	{"{\"symbol\":\"f\",\"parameters\":[{\"name\":\"a\",\"type\":\"i8\"},"
+	 "{\"name\":\"a\",\"type\":\"i8\"}]}",
+		"\"a\"", "parameters 0 and 1 are both called 'a'"},
+	{"{\"symbol\":\"f\",\"returns\":7}", "7",
+		"must be an object that describes what is returned, not 7"},
+	{"{\"symbol\":\"f\",\"returns\":{}}", "{}", "'type' is missing: it " RETURNED},
+	{RETURNS("\"void\",\"name\":\"x\""), "\"x\"",
+		"a function that returns void has nothing to name"},
+	{RETURNS("\"i8\",\"nullable\":true"), "true", "only a str or json can be nullable, not i8"},
+	{RETURNS("\"i8\",\"transfer\":\"full\""), "\"full\"",
+		"only a str or json can be handed over, not i8"},
+	{RETURNS("\"str\",\"transfer\":\"some\""), "\"some\"",
+		"must be \"none\" or \"full\", not \"some\""},
+	{RETURNS("\"str\",\"free\":\"g\""), "\"g\"", "'free' needs \"transfer\": \"full\""},
+	{RETURNS("\"str\",\"transfer\":\"full\",\"free\":\"\""), "\"\"",
+		"'free' must not be empty"},
+	{RETURNS("\"u8\",\"errors\":\"negative\""), "\"negative\"",
+		"'negative' needs a signed number, and the function returns u8"},
+	{RETURNS("\"bool\",\"errors\":\"negative\""), "\"negative\"",
+		"'negative' needs a signed number, and the function returns bool"},
+	{RETURNS("\"i8\",\"errors\":\"null\""), "\"null\"",
+		"'null' needs a str or json, and the function returns i8"},
+	{RETURNS("\"void\",\"errors\":\"zero\""), "\"zero\"",
+		"'zero' needs a number, and the function returns void"},
+	{RETURNS("\"str\",\"errors\":\"nonzero\""), "\"nonzero\"",
+		"'nonzero' needs a number, and the function returns str"},
+	{RETURNS("\"i8\",\"errors\":\"never\""), "\"never\"",
+		"must be one of none, negative, nonzero, zero, null, errno, not \"never\""},
+	{RETURNS("\"str\",\"nullable\":true,\"errors\":\"null\""), "true",
+		"NULL cannot both be null ('nullable') and a failure (\"errors\": \"null\")"},
+};
+
+static void expect_all(const struct mistake *rows, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		native_expect_refused(rows[i].object, rows[i].place, rows[i].message);
+}
+
+#define EXPECT_ALL(rows) expect_all(rows, sizeof(rows) / sizeof(*(rows)))
+
+Test(native_mistakes, tells_each_mistake_by_its_place_and_in_words)
+{
+	EXPECT_ALL(mistakes);
+}
+
+Test(native_mistakes, of_what_a_type_does_not_have)
+{
+	static const struct mistake rows[] = {
+		{PARAMETER("\"array\""), "{\"name\":\"a\",\"type\":\"array\"}",
+			"'items' is missing: the type of an array's elements " ITEMS},
+		{PARAMETER("\"array\",\"items\":\"bool\""), "\"bool\"", ITEMS ", not \"bool\""},
+		{PARAMETER("\"array\",\"items\":\"str\""), "\"str\"", ITEMS ", not \"str\""},
+		{PARAMETER("\"array\",\"items\":{}"), "{}", ITEMS ", not an object"},
+		{PARAMETER("\"bytes\",\"items\":\"u8\""), "\"u8\"",
+			"only an array has 'items', 'a' is of type bytes"},
+		{PARAMETER("\"str\",\"schema\":{}"), "{}", "only a json has a 'schema', not str"},
+		{PARAMETER("\"json\",\"schema\":true"), "true",
+			"must be an object, a JSON Schema, not true"},
+		{PARAMETER("\"json\",\"description\":\"A\",\"schema\":{\"description\":\"B\"}"),
+			"\"A\"", "'description' stands in the 'schema', too: say it once"},
+		{PARAMETER("\"json\",\"schema\":{\"default\":1},\"default\":2"), "2",
+			"'default' stands in the 'schema', too: say it once"},
+		{RETURNS("\"bytes\""), "\"bytes\"",
+			"a function cannot return bytes, whose length nothing tells: take it by a "
+			"parameter with \"dir\": \"out\""},
+		{RETURNS("\"array\""), "\"array\"",
+			"a function cannot return array, whose length nothing tells: take it by a "
+			"parameter with \"dir\": \"out\""},
+		{RETURNS("\"i8\",\"schema\":{}"), "{}", "only a json has a 'schema', not i8"},
+		{RETURNS("\"json\",\"schema\":[]"), "[]",
+			"must be an object, a JSON Schema, not an array"},
+		{RETURNS("\"i8\",\"items\":\"i8\""), "\"items\"", "unknown key 'items'"},
+		{RETURNS("\"f64\",\"errors\":\"null\""), "\"null\"",
+			"'null' needs a str or json, and the function returns f64"},
+		{RETURNS("\"json\",\"errors\":\"zero\""), "\"zero\"",
+			"'zero' needs a number, and the function returns json"},
+		{RETURNS("\"void\",\"transfer\":\"full\""), "\"full\"",
+			"only a str or json can be handed over, not void"},
+	};
+
+	EXPECT_ALL(rows);
+}
+
+Test(native_mistakes, of_what_a_direction_does_not_have)
+{
+	static const struct mistake rows[] = {
+		{PARAMETER("\"i8\",\"dir\":\"out\",\"default\":1"), "1",
+			"callers pass nothing for an \"out\" parameter: it cannot have a "
+			"'default'"},
+		{PARAMETER("\"i8\",\"dir\":\"out\",\"value\":1"), "1",
+			"'value' is for what only goes in, and 'a' has \"dir\": \"out\""},
+		{PARAMETER("\"i8\",\"dir\":\"inout\",\"value\":1"), "1",
+			"'value' is for what only goes in, and 'a' has \"dir\": \"inout\""},
+		{PARAMETER("\"i8\",\"dir\":\"out\",\"nullable\":true"), "true",
+			"callers pass nothing for an \"out\" parameter: it cannot be nullable"},
+		{PARAMETER("\"str\",\"dir\":1"), "1",
+			"must be \"in\", \"out\" or \"inout\", not 1"},
+	};
+
+	EXPECT_ALL(rows);
+}
+
+#define OUT "{\"name\":\"b\",\"type\":\"bytes\",\"dir\":\"out\",\"capacity\":9}"
+
+Test(native_mistakes, of_lengths)
+{
+	static const struct mistake rows[] = {
+		{PARAMETER("\"i8\",\"length_of\":1"), "1",
+			"must be the name of a parameter, not 1"},
+		{PARAMETER("\"i8\",\"length_of\":\"b\""), "\"b\"",
+			"there is no parameter of this name"},
+		{TEXT("{\"name\":\"data\",\"type\":\"bytes\"},"
+		      "{\"name\":\"n\",\"type\":\"i8\",\"length_of\":\"date\"}"),
+			"\"date\"", "there is no parameter of this name; did you mean 'data'?"},
+		{TEXT(OUT ",{\"name\":\"n\",\"type\":\"f64\",\"length_of\":\"b\"}"), "\"b\"",
+			"only an integer holds a length, not f64"},
+		{PARAMETER("\"i8\",\"length_of\":\"a\""), "\"a\"",
+			"only a str, bytes, json or array has a length, 'a' is of type i8"},
+		{TEXT(OUT ",{\"name\":\"n\",\"type\":\"i8\",\"length_of\":\"b\",\"value\":1}"), "1",
+			"'n' is filled in, as a length: it cannot have 'value'"},
+		{TEXT(OUT ",{\"name\":\"n\",\"type\":\"i8\",\"length_of\":\"b\",\"default\":1}"),
+			"1", "'n' is filled in, as a length: it cannot have 'default'"},
+		{TEXT(OUT ",{\"name\":\"n\",\"type\":\"i8\",\"dir\":\"inout\",\"length_of\":"
+			  "\"b\",\"nullable\":true}"),
+			"true", "'n' is filled in, as a length: it cannot have 'nullable'"},
+		{TEXT("{\"name\":\"b\",\"type\":\"bytes\"},{\"name\":\"n\",\"type\":\"i8\","
+		      "\"dir\":\"out\",\"length_of\":\"b\"}"),
+			"\"b\"", "'b' only goes in: there is no length of it to come out"},
+		{TEXT(OUT ",{\"name\":\"n\",\"type\":\"i8\",\"dir\":\"out\",\"length_of\":\"b\"},"
+			  "{\"name\":\"m\",\"type\":\"i8\",\"dir\":\"inout\",\"length_of\":"
+			  "\"b\"}"),
+			"\"b\"", "the length of 'b' is told by 'n' already"},
+		{RETURNS("\"i8\",\"length_of\":\"b\""), "\"b\"",
+			"there is no parameter of this name"},
+		{"{\"symbol\":\"f\",\"parameters\":[" OUT "],"
+		 "\"returns\":{\"type\":\"f32\",\"length_of\":\"b\"}}",
+			"\"b\"", "only an integer holds a length, not f32"},
+		{"{\"symbol\":\"f\",\"parameters\":[{\"name\":\"b\",\"type\":\"str\"}],"
+		 "\"returns\":{\"type\":\"i32\",\"length_of\":\"b\"}}",
+			"\"b\"", "'b' only goes in: there is no length of it to come out"},
+		{"{\"symbol\":\"f\",\"parameters\":[" OUT ",{\"name\":\"n\",\"type\":\"i8\","
+		 "\"dir\":\"out\",\"length_of\":\"b\"}],"
+		 "\"returns\":{\"type\":\"i32\",\"length_of\":\"b\"}}",
+			"\"b\"", "the length of 'b' is told by 'n' already"},
+	};
+
+	EXPECT_ALL(rows);
+}
+
+#define NUMBERED(text) "must be an integer from 1 to " text ", or the name of an integer parameter"
+#define SAID_BY(name)                                                                              \
+	"a capacity is said by an integer with \"dir\": \"in\" that is no length, not by '" name "'"
+
+Test(native_mistakes, of_capacities)
+{
+	static const struct mistake rows[] = {
+		{PARAMETER("\"str\",\"dir\":\"out\""),
+			"{\"name\":\"a\",\"type\":\"str\",\"dir\":\"out\"}",
+			"'capacity' is missing: how many bytes the function may write to 'a', a "
+			"number or the name of an integer parameter"},
+		{PARAMETER("\"array\",\"items\":\"i8\",\"dir\":\"out\""),
+			"{\"name\":\"a\",\"type\":\"array\",\"items\":\"i8\",\"dir\":\"out\"}",
+			"'capacity' is missing: how many elements the function may write to 'a', a "
+			"number or the name of an integer parameter"},
+		{PARAMETER("\"str\",\"capacity\":1"), "1",
+			"only a str, bytes, json or array with \"dir\": \"out\" or \"inout\" has a "
+			"capacity, 'a' is of type str and dir in"},
+		{PARAMETER("\"i8\",\"dir\":\"out\",\"capacity\":1"), "1",
+			"only a str, bytes, json or array with \"dir\": \"out\" or \"inout\" has a "
+			"capacity, 'a' is of type i8 and dir out"},
+		{PARAMETER("\"str\",\"dir\":\"out\",\"capacity\":0"), "0",
+			NUMBERED("67108864 (bytes)")},
+		{PARAMETER("\"str\",\"dir\":\"out\",\"capacity\":-1"), "-1",
+			NUMBERED("67108864 (bytes)")},
+		{PARAMETER("\"str\",\"dir\":\"out\",\"capacity\":1.5"), "1.5",
+			NUMBERED("67108864 (bytes)")},
+		{PARAMETER("\"str\",\"dir\":\"inout\",\"capacity\":67108865"), "67108865",
+			NUMBERED("67108864 (bytes)")},
+		{PARAMETER("\"array\",\"items\":\"f64\",\"dir\":\"out\",\"capacity\":8388609"),
+			"8388609", NUMBERED("8388608 (elements)")},
+		{TEXT("{\"name\":\"b\",\"type\":\"bytes\",\"dir\":\"out\",\"capacity\":256},"
+		      "{\"name\":\"n\",\"type\":\"u8\",\"length_of\":\"b\"}"),
+			"256", NUMBERED("255 (bytes)")},
+		{PARAMETER("\"str\",\"dir\":\"out\",\"capacity\":null"), "null",
+			"must be a number, or the name of an integer parameter, not null"},
+		{PARAMETER("\"str\",\"dir\":\"out\",\"capacity\":\"x\""), "\"x\"",
+			"there is no parameter of this name"},
+		{PARAMETER("\"str\",\"dir\":\"out\",\"capacity\":\"a\""), "\"a\"", SAID_BY("a")},
+		{TEXT("{\"name\":\"b\",\"type\":\"str\",\"dir\":\"out\",\"capacity\":\"n\"},"
+		      "{\"name\":\"n\",\"type\":\"i32\",\"dir\":\"inout\"}"),
+			"\"n\"", SAID_BY("n")},
+		{TEXT("{\"name\":\"b\",\"type\":\"str\",\"dir\":\"out\",\"capacity\":\"n\"},"
+		      "{\"name\":\"n\",\"type\":\"i32\",\"length_of\":\"b\"}"),
+			"\"n\"", SAID_BY("n")},
+		{TEXT("{\"name\":\"b\",\"type\":\"str\",\"dir\":\"out\",\"capacity\":\"n\"},"
+		      "{\"name\":\"n\",\"type\":\"bool\"}"),
+			"\"n\"", SAID_BY("n")},
+	};
+
+	EXPECT_ALL(rows);
+}
+
+Test(native_mistakes, of_constants_that_do_not_fit)
+{
+	static const struct mistake rows[] = {
+		{PARAMETER("\"bytes\",\"default\":\"Zg\""), "\"Zg\"",
+			"must be a string in base64, padded and without white space, not \"Zg\""},
+		{PARAMETER("\"bytes\",\"nullable\":true,\"value\":1"), "1",
+			"must be a string in base64, padded and without white space, or null, not "
+			"1"},
+		{PARAMETER("\"array\",\"items\":\"u8\",\"value\":[0,256]"), "[0,256]",
+			"must be an array whose element 1 must be an integer from 0 to 255, not an "
+			"array"},
+		{PARAMETER("\"array\",\"items\":\"u8\",\"value\":7"), "7",
+			"must be an array, not 7"},
+		{PARAMETER("\"str\",\"dir\":\"inout\",\"capacity\":3,\"default\":\"abc\""),
+			"\"abc\"", "must have at most 2 bytes, not 3, not \"abc\""},
+		{TEXT("{\"name\":\"b\",\"type\":\"bytes\",\"dir\":\"inout\",\"capacity\":\"n\","
+		      "\"default\":\"Zm9v\"},{\"name\":\"n\",\"type\":\"u8\",\"default\":2}"),
+			"\"Zm9v\"", "must have at most 2 bytes, not 3, not \"Zm9v\""},
+		{TEXT("{\"name\":\"b\",\"type\":\"str\",\"dir\":\"out\",\"capacity\":\"n\"},"
+		      "{\"name\":\"n\",\"type\":\"i64\",\"value\":8388609}"),
+			"8388609",
+			"must be an integer from 1 to 8388608, the size of a buffer, not 8388609"},
+		{TEXT("{\"name\":\"b\",\"type\":\"array\",\"items\":\"i16\",\"dir\":\"out\","
+		      "\"capacity\":\"n\"},{\"name\":\"n\",\"type\":\"i8\",\"default\":0}"),
+			"0", "must be an integer from 1 to 4194304, the size of a buffer, not 0"},
+	};
+
+	EXPECT_ALL(rows);
+}
+
+Test(native_mistakes, of_a_name_that_two_results_have)
+{
+	static const struct mistake rows[] = {
+		{"{\"symbol\":\"f\",\"parameters\":[{\"name\":\"x\",\"type\":\"i8\",\"dir\":"
+		 "\"out\"}],\"returns\":{\"type\":\"i8\",\"name\":\"x\"}}",
+			"\"x\"",
+			"what is returned and an \"out\" parameter are both called 'x': give "
+			"'returns' another 'name'"},
+		{"{\"symbol\":\"f\",\"parameters\":[{\"name\":\"result\",\"type\":\"i8\","
+		 "\"dir\":\"inout\"}],\"returns\":{\"type\":\"i8\"}}",
+			"{\"type\":\"i8\"}",
+			"what is returned and an \"out\" parameter are both called 'result': give "
+			"'returns' another 'name'"},
+	};
+
+	EXPECT_ALL(rows);
+}
+
+Test(native_mistakes, cuts_a_long_value_in_a_message)
+{
+	native_expect_refused(
+		"{\"symbol\":\"f\",\"returns\":{\"type\":"
+		"\"\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"
+		"abcdefghijklmnopqrstuvwxyz0123456789\"}}",
+		"\"\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"
+		"abcdefghijklmnopqrstuvwxyz0123456789\"",
+		RETURNED ", not \"\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"
+			 "\xc3\xa9"
+			 "abcdefghijklmnopqrstuvwxyz0123…");
+}
