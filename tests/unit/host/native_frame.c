@@ -7,7 +7,7 @@
 
 /* What goes in by pointer: every type, every direction, every length. */
 
-#define LIMIT 60
+#define LIMIT 300
 
 #define EXPECT_RESULTS(rows)  rows_expect("carry", rows, sizeof(rows) / sizeof(*(rows)), false)
 #define EXPECT_FAILURES(rows) rows_expect("carry", rows, sizeof(rows) / sizeof(*(rows)), true)

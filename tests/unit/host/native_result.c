@@ -7,7 +7,7 @@
 
 /* What comes out by pointer, and how much of it; and what is no result. */
 
-#define LIMIT 60
+#define LIMIT 300
 
 #define EXPECT_RESULTS(rows)  rows_expect("carry", rows, sizeof(rows) / sizeof(*(rows)), false)
 #define EXPECT_FAILURES(rows) rows_expect("carry", rows, sizeof(rows) / sizeof(*(rows)), true)
