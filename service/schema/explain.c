@@ -109,15 +109,6 @@ void explain_add(struct explanation *explanation, uint32_t index, const char *fo
 	findings_add(&explanation->findings, index, &message);
 }
 
-static bool has_all_values(struct schema_context *context, const struct node *node, uint32_t index)
-{
-	for (const struct node_values *values = node->values; values; values = values->next) {
-		if (!validate_has_value(context, node, values, index))
-			return false;
-	}
-	return true;
-}
-
 void explain_size(struct explanation *explanation, uint32_t index, uint32_t min, uint32_t max,
 	const char *singular, const char *plural)
 {
@@ -342,7 +333,7 @@ static void explain_failed(struct explanation *explanation, const struct node *n
 	uint32_t before = explanation->findings.count;
 	unsigned int bit = node_type_of(context->tape, index, node->declared);
 
-	if (!(node->declared & bit) || !has_all_values(context, node, index)) {
+	if (!(node->declared & bit) || !validate_has_values(context, node, index)) {
 		explain_mismatch(explanation, node, index);
 		return;
 	}

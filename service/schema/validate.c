@@ -154,7 +154,8 @@ static bool has_string(struct schema_context *context, const struct key_set *set
 	return false;
 }
 
-bool validate_has_value(struct schema_context *context, const struct node *node,
+/* Whether @values has the value at @index. */
+static bool has_value(struct schema_context *context, const struct node *node,
 	const struct node_values *values, uint32_t index)
 {
 	enum json_type type = json_type_at(context->tape, index);
@@ -171,11 +172,10 @@ bool validate_has_value(struct schema_context *context, const struct node *node,
 	return false;
 }
 
-OUT_OF_LINE static bool check_values(
-	struct schema_context *context, const struct node *node, uint32_t index)
+bool validate_has_values(struct schema_context *context, const struct node *node, uint32_t index)
 {
 	for (const struct node_values *values = node->values; values; values = values->next) {
-		if (!validate_has_value(context, node, values, index))
+		if (!has_value(context, node, values, index))
 			return false;
 	}
 	return true;
@@ -513,7 +513,7 @@ static inline bool check_scalar(
 OUT_OF_LINE static bool check_enumerated(
 	struct schema_context *context, const struct node *node, uint32_t index)
 {
-	return check_values(context, node, index) && check_scalar(context, node, index);
+	return validate_has_values(context, node, index) && check_scalar(context, node, index);
 }
 
 static bool check_leaf(struct schema_context *context, const struct node *node, uint32_t index)
@@ -525,7 +525,7 @@ static bool check_leaf(struct schema_context *context, const struct node *node, 
 static inline bool check_sections(
 	struct schema_context *context, const struct node *node, uint32_t index, uint32_t marks)
 {
-	if (node->values && !check_values(context, node, index))
+	if (node->values && !validate_has_values(context, node, index))
 		return false;
 	switch (json_type_at(context->tape, index)) {
 	case JSON_NUMBER:

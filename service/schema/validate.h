@@ -152,6 +152,5 @@ bool validate_number(
 bool validate_string(
 	struct schema_context *context, const struct node_string *string, uint32_t index);
 
-/* Whether @values has the value at @index. */
-bool validate_has_value(struct schema_context *context, const struct node *node,
-	const struct node_values *values, uint32_t index);
+/* Whether the value at @index is what `enum` and `const` of @node, where it has them, allow. */
+bool validate_has_values(struct schema_context *context, const struct node *node, uint32_t index);

@@ -32,7 +32,7 @@ static const char *const divisors[] = {"1", "2", "3", "0.5", "0.1", "0.01", "1.0
 static const char *const strings[] = {"\"\"", "\"a\"", "\"b\"", "\"ab\"", "\"c\"", "\"aab\"",
 	"\"\\u0061\"", "\"\xc3\xa9\"", "\"\\u00e9\"", "\"a\\u0000\"", "\"\\ud83d\\ude00\"",
 	"\"\xf0\x9f\x98\x80\"", "\"a\\nb\"", "\"abcdefghij\"", "\"abcdefghik\"",
-	"\"\xe2\x80\xa8\xe2\x80\xa8\"", "\"1\"", "\"true\""};
+	"\"\xe2\x80\xa8\xe2\x80\xa8\"", "\"1\"", "\"true\"", "\"b\xc3\xa9\\u0062\"", "\"ba\""};
 
 static const char *const names[] = {"\"a\"", "\"b\"", "\"c\"", "\"ab\"", "\"\xc3\xa9\"",
 	"\"abcdefghi\"", "\"abcdefghj\"", "\"\""};
@@ -168,7 +168,7 @@ static void write_pattern(struct generator *g)
 
 static void pattern_map(struct generator *g, unsigned int depth)
 {
-	unsigned int first = pick(g, 4);
+	unsigned int first = pick(g, 5);
 
 	buffer_printf(g->out, "{\"%s\":", patterns[first]);
 	schema(g, depth);
