@@ -2,167 +2,42 @@
 #include "host/syscalls.h"
 
 #include <errno.h>
-#include <sched.h>
-#include <seccomp.h>
-#include <stddef.h>
-#include <sys/ioctl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#define DENY SCMP_ACT_ERRNO(EPERM)
+#include "host/syscalls_inside.h"
+#include "syscalls_filters.h"
 
-/* A call that is denied when the argument compares so. */
-struct condition {
-	int call;
-	struct scmp_arg_cmp argument;
+/* The filters were made by host/syscalls_compile.c, where the lists of what is denied stand. What
+ * is left to do is to write our own number into one: a process may signal itself. */
+
+#define FILTER(name)                                                                               \
+	{                                                                                          \
+		(name), sizeof(name) / sizeof(*(name))                                             \
+	}
+
+struct filter {
+	const struct sock_filter *code;
+	size_t n;
 };
 
-/* Some architectures never had some of these; their names then mean no call. */
-static const int always[] = {
-	/* processes: starting them */
-	SCMP_SYS(fork),
-	SCMP_SYS(vfork),
-	SCMP_SYS(execve),
-	SCMP_SYS(execveat),
-	/* others: looking into them, signalling them, taking what they have open */
-	SCMP_SYS(ptrace),
-	SCMP_SYS(process_vm_readv),
-	SCMP_SYS(process_vm_writev),
-	SCMP_SYS(process_madvise),
-	SCMP_SYS(kcmp),
-	SCMP_SYS(tkill),
-	SCMP_SYS(pidfd_open),
-	SCMP_SYS(pidfd_send_signal),
-	SCMP_SYS(pidfd_getfd),
-	SCMP_SYS(perf_event_open),
-	/* what does other calls in our name, past this filter */
-	SCMP_SYS(io_uring_setup),
-	/* namespaces and file systems */
-	SCMP_SYS(unshare),
-	SCMP_SYS(setns),
-	SCMP_SYS(chroot),
-	SCMP_SYS(pivot_root),
-	SCMP_SYS(mount),
-	SCMP_SYS(umount2),
-	SCMP_SYS(mount_setattr),
-	SCMP_SYS(move_mount),
-	SCMP_SYS(open_tree),
-	SCMP_SYS(fsopen),
-	SCMP_SYS(fsconfig),
-	SCMP_SYS(fsmount),
-	SCMP_SYS(fspick),
-	SCMP_SYS(open_by_handle_at),
-	SCMP_SYS(quotactl),
-	SCMP_SYS(swapon),
-	SCMP_SYS(swapoff),
-	/* files by their path, where landlock does not look */
-	SCMP_SYS(chmod),
-	SCMP_SYS(fchmodat),
-	SCMP_SYS(chown),
-	SCMP_SYS(lchown),
-	SCMP_SYS(fchownat),
-	SCMP_SYS(utime),
-	SCMP_SYS(utimes),
-	SCMP_SYS(futimesat),
-	SCMP_SYS(setxattr),
-	SCMP_SYS(lsetxattr),
-	SCMP_SYS(removexattr),
-	SCMP_SYS(lremovexattr),
-	/* the kernel itself */
-	SCMP_SYS(bpf),
-	SCMP_SYS(userfaultfd),
-	SCMP_SYS(keyctl),
-	SCMP_SYS(add_key),
-	SCMP_SYS(request_key),
-	SCMP_SYS(init_module),
-	SCMP_SYS(finit_module),
-	SCMP_SYS(delete_module),
-	SCMP_SYS(kexec_load),
-	SCMP_SYS(kexec_file_load),
-	SCMP_SYS(reboot),
-	SCMP_SYS(acct),
-	SCMP_SYS(syslog),
-	SCMP_SYS(settimeofday),
-	SCMP_SYS(clock_settime),
-	SCMP_SYS(adjtimex),
-	SCMP_SYS(clock_adjtime),
-	SCMP_SYS(sethostname),
-	SCMP_SYS(setdomainname),
-	SCMP_SYS(iopl),
-	SCMP_SYS(ioperm),
+static const struct filter filters[][2] = {
+	[SANDBOX_COMPUTE] = {FILTER(compute_without_truncate), FILTER(compute)},
+	[SANDBOX_NET] = {FILTER(net_without_truncate), FILTER(net)},
 };
-
-/* Behind what libseccomp 2.5 knows by name; the numbers are those of all architectures. */
-static const int newer[] = {
-	452, /* fchmodat2, Linux 6.6 */
-	463, /* setxattrat, 6.13 */
-	466, /* removexattrat, 6.13 */
-};
-
-static int deny_each(scmp_filter_ctx filter, const int *calls, size_t n_calls)
-{
-	int r = 0;
-
-	for (size_t i = 0; r == 0 && i < n_calls; i++)
-		r = seccomp_rule_add(filter, DENY, calls[i], 0);
-	return r;
-}
-
-/* What is denied only with certain arguments. A process may signal itself: abort() does. */
-static int deny_by_argument(scmp_filter_ctx filter)
-{
-	const scmp_datum_t self = (scmp_datum_t)getpid();
-	const struct condition conditions[] = {
-		{SCMP_SYS(clone), SCMP_A0_64(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0)},
-		{SCMP_SYS(kill), SCMP_A0_64(SCMP_CMP_NE, self, 0)},
-		{SCMP_SYS(tgkill), SCMP_A0_64(SCMP_CMP_NE, self, 0)},
-		{SCMP_SYS(rt_sigqueueinfo), SCMP_A0_64(SCMP_CMP_NE, self, 0)},
-		{SCMP_SYS(rt_tgsigqueueinfo), SCMP_A0_64(SCMP_CMP_NE, self, 0)},
-		/* the limits of others; 0 is our own */
-		{SCMP_SYS(prlimit64), SCMP_A0_64(SCMP_CMP_NE, 0, 0)},
-		/* a host dies with its daemon, whatever its toolbox wants */
-		{SCMP_SYS(prctl), SCMP_A0_64(SCMP_CMP_EQ, PR_SET_PDEATHSIG, 0)},
-		/* typing into the terminal that the daemon was started from */
-		{SCMP_SYS(ioctl), SCMP_A1_64(SCMP_CMP_MASKED_EQ, 0xffffffffu, TIOCSTI)},
-		/* the times of a file by its path; without one it is that of an open file */
-		{SCMP_SYS(utimensat), SCMP_A1_64(SCMP_CMP_NE, 0, 0)},
-	};
-	int r = 0;
-
-	for (size_t i = 0; r == 0 && i < sizeof(conditions) / sizeof(*conditions); i++)
-		r = seccomp_rule_add_array(
-			filter, DENY, conditions[i].call, 1, &conditions[i].argument);
-	return r;
-}
-
-static int add_rules(scmp_filter_ctx filter, enum sandbox_class class, bool has_truncate)
-{
-	int r = deny_each(filter, always, sizeof(always) / sizeof(*always));
-
-	r = r ? r : deny_each(filter, newer, sizeof(newer) / sizeof(*newer));
-	r = r ? r : deny_by_argument(filter);
-	/* Its flags cannot be seen from here; libc then starts threads by clone(). */
-	r = r ? r : seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
-	if (r == 0 && class == SANDBOX_COMPUTE)
-		r = seccomp_rule_add(filter, DENY, SCMP_SYS(socket), 0);
-	if (r == 0 && !has_truncate)
-		r = seccomp_rule_add(filter, DENY, SCMP_SYS(truncate), 0);
-	return r;
-}
 
 int syscalls_deny(enum sandbox_class class, bool has_truncate)
 {
-	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
-	int r;
+	const struct filter *filter = &filters[class][has_truncate];
+	struct sock_filter code[SYSCALLS_CODE_MAX];
+	struct sock_fprog program = {.len = (unsigned short)filter->n, .filter = code};
 
-	if (!filter)
-		return -ENOMEM;
-	/* Calls of another architecture (32-bit ones on a 64-bit machine) would not be recognised.
-	 */
-	r = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, DENY);
-	r = r ? r : seccomp_attr_set(filter, SCMP_FLTATR_API_SYSRAWRC, 1);
-	r = r ? r : add_rules(filter, class, has_truncate);
-	r = r ? r : seccomp_load(filter);
-	seccomp_release(filter);
-	return r;
+	memcpy(code, filter->code, filter->n * sizeof(*code));
+	for (size_t i = 0; i < filter->n; i++)
+		if (syscalls_is_place(&code[i]))
+			code[i].k = (uint32_t)getpid();
+	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) < 0 ? -errno : 0;
 }
