@@ -64,6 +64,7 @@ struct client {
 	struct intake_rules rules;
 	struct intake intake;
 	struct frame_queue queue;
+	uint64_t told_dropped; /* of counters.frames_dropped */
 };
 
 static void disown(struct client *client)
@@ -299,6 +300,19 @@ static int write_ping(struct client *client)
 	return lws_write(client->wsi, ping + LWS_PRE, 0, LWS_WRITE_PING) < 0 ? -1 : 0;
 }
 
+/* All is sent that was to be sent: tell how much was not, because the bus was away or did not read.
+ */
+static void tell_dropped(struct client *client)
+{
+	uint64_t dropped = client->bus.counters.frames_dropped - client->told_dropped;
+
+	if (dropped == 0)
+		return;
+	client->told_dropped += dropped;
+	bus_warn(&client->bus.rates.peers, "it takes messages again; %llu were dropped meanwhile",
+		(unsigned long long)dropped);
+}
+
 /* When this is called, libwebsockets holds nothing of an earlier write. The ping could leave a part
  * of itself behind, so it goes alone. */
 static int writable(struct client *client)
@@ -314,6 +328,8 @@ static int writable(struct client *client)
 	client->bus.counters.frames_sent += (uint64_t)result;
 	if (client->queue.count > 0)
 		lws_callback_on_writable(client->wsi);
+	else
+		tell_dropped(client);
 	return 0;
 }
 
