@@ -29,7 +29,16 @@ nodejs             command -v node
 python3            test -x /usr/bin/python3
 python3-venv       /usr/bin/python3 -c "import ensurepip, venv"
 procps             command -v ps
-libtest-json-schema-acceptance-perl test -d /usr/share/perl5/auto/share/dist/Test-JSON-Schema-Acceptance'
+libtest-json-schema-acceptance-perl test -d /usr/share/perl5/auto/share/dist/Test-JSON-Schema-Acceptance
+zlib1g             ls /usr/lib/*/libz.so.1
+libssl3            ls /usr/lib/*/libcrypto.so.3
+libsodium23        ls /usr/lib/*/libsodium.so.23
+libsqlite3-0       ls /usr/lib/*/libsqlite3.so.0
+libicu72           ls /usr/lib/*/libicuuc.so.72
+libunistring2      ls /usr/lib/*/libunistring.so.2
+libasound2         ls /usr/lib/*/libasound.so.2
+libuuid1           ls /usr/lib/*/libuuid.so.1
+libpcre2-8-0       ls /usr/lib/*/libpcre2-8.so.0'
 
 # missing_packages LIST…: the packages of the lists whose command fails, one per line.
 missing_packages() {
