@@ -7,6 +7,7 @@
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "host/native_call.h"
 #include "json/writer.h"
@@ -42,15 +43,24 @@ __attribute__((format(printf, 3, 4))) static int refuse(
 	return r;
 }
 
-/* The linker's @words, and what may help. */
+/* What may help against the linker's @words. */
+static const char *help_against(const char *words, const char *library)
+{
+	if (strstr(words, strerrordesc_np(EACCES)))
+		return "name its folder in the toolbox's sandbox.read";
+	if (!strchr(library, '/'))
+		return "give its path, or a name that the dynamic linker finds: ldconfig -p";
+	if (strncmp(words, library, strlen(library)) != 0)
+		return "the library needs it: ldd(1) shows what is not found";
+	if (access(library, F_OK) < 0)
+		return "a relative path begins at the manifest's folder";
+	return "is it a shared library for this machine? Ask file(1)";
+}
+
 static int refuse_library(struct loading *loading, uint32_t token, const char *words)
 {
-	const char *help = strstr(words, strerrordesc_np(EACCES))
-				   ? "name its folder in the toolbox's sandbox.read"
-				   : "give its path, or a name that the dynamic linker finds: "
-				     "ldconfig -p";
-
-	return refuse(loading, token, "cannot load the library: %s (%s)", words, help);
+	return refuse(loading, token, "cannot load the library: %s (%s)", words,
+		help_against(words, loading->seal->name));
 }
 
 static int open_library(struct loading *loading)

@@ -11,6 +11,7 @@
 
 #include "json/pointer.h"
 #include "json/writer.h"
+#include "registry/hint.h"
 #include "registry/manifest_tool.h"
 #include "util/digest.h"
 #include "util/file.h"
@@ -158,6 +159,29 @@ static bool refuse_what_is_to_come(const struct json_tape *tape, struct problems
 	return problems->n_errors > before;
 }
 
+static bool ends_in(const char *text, const char *end)
+{
+	size_t size = strlen(text);
+
+	return size >= strlen(end) && strcmp(text + size - strlen(end), end) == 0;
+}
+
+/* A violation of the shape, and what is meant where that is known. */
+static void add_violation(const struct json_tape *tape, const struct schema_violation *violation,
+	struct problems *problems)
+{
+	uint32_t token = json_pointer_nearest(tape, violation->path);
+	const char *meant = ends_in(violation->path, "/type") ? hint_type(tape, token) : NULL;
+
+	if (meant)
+		problems_add(problems, PROBLEM_ERROR, tape, token,
+			"must be \"%s\", not %.*s; see "
+			"docs/native.md for the others",
+			meant, (int)json_at(tape, token)->length + 2, json_bytes(tape, token) - 1);
+	else
+		problems_add_at(problems, PROBLEM_ERROR, tape, violation->path, violation->message);
+}
+
 static int check_shape(struct manifest_reader *reader, struct problems *problems)
 {
 	const struct json_tape *tape = &reader->tape;
@@ -179,8 +203,7 @@ static int check_shape(struct manifest_reader *reader, struct problems *problems
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < report.n_violations; i++)
-		problems_add_at(problems, PROBLEM_ERROR, tape, report.violations[i].path,
-			report.violations[i].message);
+		add_violation(tape, &report.violations[i], problems);
 	return MANIFEST_E_REFUSED;
 }
 
@@ -232,8 +255,10 @@ static int read_id(const struct json_tape *tape, const char *path, struct toolbo
 		return -ENOMEM;
 	if (!manifest_is_id(toolbox->id) || strlen(toolbox->id) != size)
 		problems_add(problems, PROBLEM_ERROR, tape, given,
-			"the toolbox id %s'%s' must be 1 to %d letters, digits, '_' or '-'",
-			given ? "" : "(the file's name) ", toolbox->id, MANIFEST_ID_BYTES - 1);
+			"the toolbox id '%s'%s must be 1 to %d letters, digits, '_' or '-'",
+			toolbox->id,
+			given ? "" : " (the file's name, as there is no \"toolbox_id\")",
+			MANIFEST_ID_BYTES - 1);
 	return 0;
 }
 

@@ -187,6 +187,22 @@ static int write_definition(const struct manifest_scope *scope, uint32_t object,
 	return tool->definition ? 0 : -ENOMEM;
 }
 
+/* How a tool is called is said by one key, that of its toolbox's kind. */
+static void refuse_keys_of_others(const struct manifest_scope *scope, uint32_t object)
+{
+	const char *kind = kind_facts(scope->toolbox->kind)->name;
+
+	for (int other = 0; other < N_KINDS; other++) {
+		const char *key = kind_facts((enum toolbox_kind)other)->name;
+		uint32_t value = json_find(scope->tape, object, key);
+
+		if (value != JSON_NONE && (enum toolbox_kind)other != scope->toolbox->kind)
+			problems_add(scope->problems, PROBLEM_ERROR, scope->tape, value,
+				"\"%s\" means nothing to a tool of the kind \"%s\"; leave it out",
+				key, kind);
+	}
+}
+
 int manifest_tool_read(const struct manifest_scope *scope, uint32_t object, struct tool *tool)
 {
 	uint32_t description = json_find(scope->tape, object, "description");
@@ -198,6 +214,7 @@ int manifest_tool_read(const struct manifest_scope *scope, uint32_t object, stru
 	if (!tool->description)
 		return -ENOMEM;
 	read_numbers(scope, object, tool);
+	refuse_keys_of_others(scope, object);
 	r = read_name(scope, object, tool);
 	if (r == 0)
 		r = read_triggers(scope, object, tool);

@@ -115,15 +115,33 @@ Test(mistakes, of_a_toolbox_id)
 	buffer_deinit(&number);
 }
 
+Test(mistakes, of_a_type_as_other_languages_call_it)
+{
+	static const char *const words[][2] = {{"double", "f64"}, {"int", "i32"},
+		{"const char *", "str"}, {"size_t", "usize"}, {"boolean", "bool"}};
+	char text[256];
+	char message[256];
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		snprintf(text, sizeof(text),
+			TOOL("'native':{'symbol':'f','parameters':[{'name':'x','type':'%s'}]}"),
+			words[i][0]);
+		snprintf(message, sizeof(message),
+			"must be \"%s\", not \"%s\"; see docs/native.md for the others",
+			words[i][1], words[i][0]);
+		expect_refused(text, 1, "/tools/0/native/parameters/0/type", message);
+	}
+}
+
 Test(mistakes, of_a_file_name_that_is_no_id)
 {
 	char name[160];
 
 	manifest_write("a b.json", TOP("'risk':'read'"));
 	cr_assert_eq(manifest_read_again("a b.json"), MANIFEST_E_REFUSED);
-	cr_expect_str_eq(problems.items[0].text,
-		"the toolbox id (the file's name) 'a b' must be 1 to 128 letters, digits, '_' or "
-		"'-'");
+	cr_expect_str_eq(problems.items[0].text, "the toolbox id 'a b' (the file's name, as there "
+						 "is no \"toolbox_id\") must be 1 to "
+						 "128 letters, digits, '_' or '-'");
 	cr_expect_str_eq(problems.items[0].pointer, "");
 
 	/* It is not cut to what would be one. */
@@ -372,7 +390,13 @@ Test(mistakes, of_a_number_out_of_its_range)
 	expect_refused(TOOL("'timeout_ms':0," SQRT), 1, "/tools/0/timeout_ms",
 		"must be an integer from 1 to 86400000, not the number 0");
 	expect_refused(TOOL("'triggers':['']," SQRT), 1, "/tools/0/triggers/0",
-		"must be a string of at least 1 character, not the string \"\"");
+		"must be a string of 1 to 1024 characters, not the string \"\"");
+}
+
+Test(mistakes, of_a_tool_that_is_called_as_another_kind_is)
+{
+	expect_refused(TOOL("'command':{'argv':['x']}," SQRT), 1, "/tools/0/command",
+		"\"command\" means nothing to a tool of the kind \"native\"; leave it out");
 }
 
 Test(mistakes, of_one_file_are_told_at_once)
