@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command line client: what it prints, and how it ends."""
 import json
+import subprocess
 
 import manifests
 import pytest
@@ -229,6 +230,22 @@ def test_check_gives_advice(ctl_alone, tmp_path, change, path, words):
     done = ctl_alone("check", tmp_path / "box.json")
     assert done.returncode == DONE and done.stderr.startswith("warning ")
     assert f" {path}: " in done.stderr and words in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_check_warns_of_a_library_that_cannot_be_sealed(ctl_alone, tmp_path):
+    """It finds what it is linked to by $ORIGIN, where a copy of it is not."""
+    box = tmp_path / "box"
+    box.mkdir()
+    (box / "below.c").write_text("int below(void) { return 7; }\n")
+    (box / "above.c").write_text("int below(void);\nint above(void) { return below(); }\n")
+    for command in (["-o", "libbelow.so", "below.c"],
+                    ["-o", "libabove.so", "above.c", "-L.", "-lbelow", "-Wl,-rpath,$ORIGIN"]):
+        subprocess.run(["cc", "-shared", "-fPIC", *command], cwd=box, check=True)
+    tool = manifests.tool("above", "above", [], "i32", description="Seven.", risk="read")
+    path = manifests.toolbox(box, "box", [tool], library="./libabove.so")
+    done = ctl_alone("check", path)
+    assert done.returncode == DONE and "library not sealed" in done.stdout
+    assert f"warning {path}" in done.stderr and "/library: not sealed" in done.stderr
 
 
 def test_list_offline_is_what_a_daemon_would_offer(ctl, ctl_alone, tmp_path):
