@@ -18,7 +18,7 @@ import pytest
 from caller import Caller
 from conftest import Service
 from manifests import SHIPPED
-from processes import ROOT, SLOWNESS
+from processes import ROOT, SLOWNESS, toolboxctl
 
 FOLDER = ROOT / "tests" / "libraries"
 MANIFESTS = [json.loads(path.read_text()) for path in sorted(FOLDER.glob("*.json"))]
@@ -167,3 +167,16 @@ def test_pcre2(caller):
     version = result(caller, "pcre2", "version")
     assert re.match(r"10\.\d+ ", version["version"])
     assert version["length"] == len(version["version"]) + 1
+
+
+def test_the_examples_of_the_manual(tmp_path):
+    blocks = re.findall(r"^```json\n(.*?)^```$", (ROOT / "docs" / "native.md").read_text(), re.M | re.S)
+    found = [json.loads(block) for block in blocks]
+    tools = [one if "native" in one else {"name": one["symbol"], "native": one} for one in found]
+    assert [tool["native"]["symbol"] for tool in tools] == ["compress2", "uuid_unparse_lower"]
+    for tool, library in zip(tools, ("zlib", "uuid")):
+        path = tmp_path / f"{library}.json"
+        path.write_text(json.dumps({"kind": "native", "library": LIBRARIES[library], "risk": "read",
+                                    "tools": [tool]}))
+        done = toolboxctl("check", path, home=tmp_path)
+        assert done.returncode == 0, done.stderr

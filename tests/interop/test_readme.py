@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What README.md tells people to type, typed; and what it says comes out, compared."""
+import json
 import re
 import signal
 import subprocess
@@ -49,7 +50,14 @@ def typed(tmp_path_factory):
 
 def test_there_is_something_to_test():
     languages = [language for language, _ in blocks_to_type()]
-    assert languages.count("sh") == 5 and languages.count("output") == 2
+    assert languages.count("sh") == 7 and languages.count("output") == 3
+
+
+def test_a_stock_library_takes_less_than_15_lines():
+    stock = next(text for _, text in blocks_to_type() if "libz.so.1" in text)
+    manifest = stock.split("<<'END'\n", 1)[1].split("END\n", 1)[0]
+    assert json.loads(manifest)["library"] == "libz.so.1"
+    assert manifest.count("\n") < 15
 
 
 @pytest.mark.parametrize("number", [number for number, (language, _) in enumerate(blocks_to_type())
