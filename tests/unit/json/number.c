@@ -371,7 +371,7 @@ Test(json_number, divides_by_long_numbers)
 		"1000000000000000000000000000000000001", true);
 }
 
-Test(json_number, divides_up_to_its_bound_on_digits, .timeout = 20)
+Test(json_number, divides_up_to_its_bound_on_digits, .timeout = 300)
 {
 	const size_t n = JSON_MULTIPLE_DIGITS_MAX;
 	cleanup_free char *nines = malloc(n + 1);
