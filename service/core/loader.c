@@ -34,7 +34,8 @@ struct loader {
 	loader_done_function done;
 	void *data;
 	struct manifest_reader *reader;
-	struct job *jobs; /* by name */
+	struct folders_listing listing; /* what is registered; empty for given files */
+	struct job *jobs;               /* by name */
 	size_t n_jobs;
 	size_t next;                        /* the first that was not begun */
 	const struct toolbox_library *seen; /* the last one that was found unchanged */
@@ -318,10 +319,8 @@ static void keep_last_good(struct loader *loader)
 	}
 }
 
-/* Tell what failed, and what is left out on purpose. */
-static int add_notes(struct loader *loader, struct catalogue *catalogue)
+static int add_failures(const struct loader *loader, struct catalogue *catalogue)
 {
-	struct config *config = (struct config *)loader->options.config;
 	int r = 0;
 
 	for (size_t i = 0; i < loader->n_jobs && r == 0; i++) {
@@ -338,6 +337,15 @@ static int add_notes(struct loader *loader, struct catalogue *catalogue)
 				      catalogue, job->toolbox ? job->toolbox->id : id, text.data)
 			    : -ENOMEM;
 	}
+	return r;
+}
+
+/* The tools that the configuration leaves out. */
+static int add_filtered(const struct loader *loader, struct catalogue *catalogue)
+{
+	struct config *config = (struct config *)loader->options.config;
+	int r = 0;
+
 	for (size_t i = 0; i < loader->n_jobs && r == 0; i++) {
 		const struct toolbox *toolbox = loader->jobs[i].toolbox;
 
@@ -350,6 +358,34 @@ static int add_notes(struct loader *loader, struct catalogue *catalogue)
 						: "its toolbox is not enabled");
 	}
 	return r;
+}
+
+static int add_masked(const struct loader *loader, struct catalogue *catalogue)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < loader->listing.n_masks && r == 0; i++) {
+		const struct folders_mask *mask = &loader->listing.masks[i];
+		cleanup(buffer_deinit) struct buffer why = {0};
+		char id[MANIFEST_ID_BYTES];
+
+		manifest_id(mask->path, id);
+		buffer_printf(
+			&why, "%s is masked by %s, a link to /dev/null", mask->path, mask->link);
+		r = buffer_terminate(&why) ? catalogue_add_absence(catalogue, id, NULL, why.data)
+					   : -ENOMEM;
+	}
+	return r;
+}
+
+/* Tell what failed, and what is left out on purpose. */
+static int add_notes(const struct loader *loader, struct catalogue *catalogue)
+{
+	int r = add_failures(loader, catalogue);
+
+	if (r == 0)
+		r = add_filtered(loader, catalogue);
+	return r ? r : add_masked(loader, catalogue);
 }
 
 static struct catalogue *make_catalogue(struct loader *loader)
@@ -480,8 +516,11 @@ int loader_start(struct loop *loop, const struct loader_options *options,
 		r = new_loader(loop, options, listing.n_entries, &loader);
 	for (size_t i = 0; r == 0 && i < listing.n_entries; i++)
 		r = add_job(loader, listing.entries[i].path, listing.entries[i].is_folder);
-	if (r == 0)
+	if (r == 0) {
+		loader->listing = listing;
+		listing = (struct folders_listing){0};
 		r = set_going(loader, problem, done, data);
+	}
 	if (r < 0)
 		return r;
 	*ret_loader = take_ptr(loader);
@@ -515,6 +554,7 @@ void loader_free(struct loader *loader)
 		free(loader->jobs[i].path);
 	}
 	free(loader->jobs);
+	folders_listing_deinit(&loader->listing);
 	manifest_reader_free(loader->reader);
 	checker_free(loader->checker);
 	loop_timer_deinit(&loader->work);

@@ -20,6 +20,11 @@ void folders_listing_deinit(struct folders_listing *listing)
 	for (size_t i = 0; i < listing->n_entries; i++)
 		free(listing->entries[i].path);
 	free(listing->entries);
+	for (size_t i = 0; i < listing->n_masks; i++) {
+		free(listing->masks[i].path);
+		free(listing->masks[i].link);
+	}
+	free(listing->masks);
 	*listing = (struct folders_listing){0};
 }
 
@@ -139,17 +144,47 @@ static int compare(const void *a, const void *b)
 	return left->rank > right->rank ? -1 : left->rank < right->rank;
 }
 
-/* Move the candidate that counts of every name to @listing, which has room for all. */
-static void choose(struct candidates *candidates, struct folders_listing *listing)
+/* Note that @link hides @below. 0 or -ENOMEM. */
+static int add_mask(struct folders_listing *listing, const struct candidate *link,
+	const struct candidate *below)
 {
-	for (size_t i = 0; i < candidates->n_items; i++) {
-		struct candidate *candidate = &candidates->items[i];
+	struct folders_mask mask = {strdup(below->entry.path), strdup(link->entry.path)};
+	struct folders_mask *masks =
+		reallocarray(listing->masks, listing->n_masks + 1, sizeof(*masks));
 
-		if (i > 0 && strcmp(candidate->entry.name, candidate[-1].entry.name) == 0)
+	if (masks)
+		listing->masks = masks;
+	if (masks && mask.path && mask.link) {
+		masks[listing->n_masks++] = mask;
+		return 0;
+	}
+	free(mask.path);
+	free(mask.link);
+	return -ENOMEM;
+}
+
+/* Move the candidate that counts of every name to @listing, which has room for all. A mask counts,
+ * too: what is right below it is told. 0 or -ENOMEM. */
+static int choose(struct candidates *candidates, struct folders_listing *listing)
+{
+	const char *last = "";
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < candidates->n_items; i++) {
+		struct candidate *candidate = &candidates->items[i];
+		bool is_hiding = i + 1 < candidates->n_items && candidate->is_mask &&
+				 !candidate[1].is_mask &&
+				 strcmp(candidate[1].entry.name, candidate->entry.name) == 0;
+
+		if (strcmp(candidate->entry.name, last) == 0)
 			continue;
+		last = candidate->entry.name;
 		if (!candidate->is_mask)
 			listing->entries[listing->n_entries++] = candidate->entry;
+		else if (is_hiding)
+			r = add_mask(listing, candidate, &candidate[1]);
 	}
+	return r;
 }
 
 /* The listing owns the paths that were chosen: leave the others to be freed. */
@@ -168,21 +203,23 @@ int folders_list(const char *const *folders, size_t n_folders, struct folders_li
 {
 	cleanup(candidates_deinit) struct candidates candidates = {0};
 	struct folders_listing listing = {0};
+	int r = 0;
 
-	for (size_t i = 0; i < n_folders; i++) {
-		int r = list_one(&candidates, folders[i], i);
-
-		if (r < 0)
-			return r;
-	}
+	for (size_t i = 0; r == 0 && i < n_folders; i++)
+		r = list_one(&candidates, folders[i], i);
+	if (r < 0)
+		return r;
 	if (candidates.n_items > 0) {
 		listing.entries = calloc(candidates.n_items, sizeof(*listing.entries));
 		if (!listing.entries)
 			return -ENOMEM;
 		qsort(candidates.items, candidates.n_items, sizeof(*candidates.items), compare);
-		choose(&candidates, &listing);
+		r = choose(&candidates, &listing);
 		disown(&candidates, &listing);
 	}
-	*ret_listing = listing;
-	return 0;
+	if (r < 0)
+		folders_listing_deinit(&listing);
+	else
+		*ret_listing = listing;
+	return r;
 }

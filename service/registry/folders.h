@@ -15,9 +15,17 @@ struct folders_entry {
 	bool is_folder;   /* drop-in programs */
 };
 
+/* A file or folder that is hidden by a link to /dev/null. */
+struct folders_mask {
+	char *path;
+	char *link;
+};
+
 struct folders_listing {
 	struct folders_entry *entries; /* sorted by name (bytes) */
 	size_t n_entries;
+	struct folders_mask *masks; /* what they hide, in the highest folder that has it */
+	size_t n_masks;
 };
 
 /* List what is registered in @folders. A folder that does not exist is empty; one that cannot be

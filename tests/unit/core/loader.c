@@ -172,6 +172,26 @@ Test(loader, lets_higher_folders_replace_and_mask)
 	expect_failed("");
 }
 
+/* A mask is easily forgotten. */
+Test(loader, tells_what_is_masked)
+{
+	const struct catalogue_absence *absence;
+	struct buffer why = {0};
+
+	scratch_write_json("low/b.json", "{'toolbox_id':'box'}");
+	scratch_write("high/README", "");
+	cr_assert_eq(symlink("/dev/null", scratch_path("high/b.json")), 0);
+	load();
+	cr_assert_eq(catalogue_n_absences(catalogue), 1);
+	absence = catalogue_absence(catalogue, 0);
+	cr_expect_str_eq(absence->toolbox_id, "box");
+	cr_expect_null(absence->name);
+	buffer_printf(&why, "%s is masked by %s, a link to /dev/null", scratch_path("low/b.json"),
+		scratch_path("high/b.json"));
+	cr_expect_str_eq(absence->why, buffer_terminate(&why));
+	buffer_deinit(&why);
+}
+
 Test(loader, tells_where_a_missing_symbol_is_named)
 {
 	scratch_write_json("low/a.json",

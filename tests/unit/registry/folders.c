@@ -70,6 +70,19 @@ Test(folders, hide_what_a_higher_one_masks)
 	expect_listed("low/b.json ");
 }
 
+Test(folders, tell_what_a_mask_hides)
+{
+	scratch_write("low/a.json", "");
+	scratch_write("low/b.json", "");
+	scratch_write("high/c.json", "");
+	mask("high/a.json");
+	mask("high/nothing.json");
+	expect_listed("low/b.json high/c.json ");
+	cr_assert_eq(listing.n_masks, 1);
+	cr_expect_str_eq(listing.masks[0].path, scratch_path("low/a.json"));
+	cr_expect_str_eq(listing.masks[0].link, scratch_path("high/a.json"));
+}
+
 Test(folders, show_what_is_above_a_mask)
 {
 	scratch_write("high/a.json", "");
