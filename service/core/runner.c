@@ -12,6 +12,9 @@
 
 #define MS_PER_S UINT64_C(1000)
 
+/* So long after it was logged it is again. */
+#define NO_START_AGAIN_MS (60 * MS_PER_S)
+
 static void schedule(struct runner *runner);
 
 /* The clocks of those that wait stand while the only thing they wait for is the first host. */
@@ -267,6 +270,21 @@ static void host_has_ended(void *data, const struct host_end *end)
 	go_to_rest(runner);
 }
 
+/* No host can be started: said once a minute, as long as it is so. */
+static void note_no_start(struct runner *runner, int error)
+{
+	uint64_t now_ms = clock_now_ms();
+	char why[WHY_BYTES];
+
+	snprintf(why, sizeof(why), "its host cannot be started (%s): %s",
+		runner->options.host_program, strerror(-error));
+	if (strcmp(why, runner->why) == 0 && now_ms - runner->no_start_ms < NO_START_AGAIN_MS)
+		return;
+	memcpy(runner->why, why, sizeof(why));
+	runner->no_start_ms = now_ms;
+	log_trouble(runner);
+}
+
 static void start_worker(struct runner *runner, struct runner_worker *worker)
 {
 	static const struct host_handler handler = {
@@ -292,9 +310,7 @@ static void start_worker(struct runner *runner, struct runner_worker *worker)
 		runner->n_starting++;
 		return;
 	}
-	snprintf(runner->why, WHY_BYTES, "its host cannot be started (%s): %s", options.program,
-		strerror(-r));
-	log_trouble(runner);
+	note_no_start(runner, r);
 	if (runner->n_loaded + runner->n_starting == 0)
 		end_waiting(runner, runner->why);
 }

@@ -41,5 +41,6 @@ struct runner {
 	struct cooldowns cooldowns;
 	char why[WHY_BYTES];
 	struct log_rate troubles; /* of its hosts: a caller can provoke them */
+	uint64_t no_start_ms;     /* when it was last logged that no host can be started */
 	struct statistics statistics;
 };

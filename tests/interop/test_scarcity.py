@@ -22,7 +22,7 @@ from traffic import INVOKE
 from websocket_peer import Closed
 
 DAY_S = 86400
-LINES_MAX = 20   # for a hundred refusals
+LINES_MAX = 5   # for a hundred refusals: one of the toolbox, and what a reload has to say
 LATE_SECONDS = 0.1 * SLOWNESS
 
 
@@ -92,7 +92,7 @@ def test_no_descriptor_is_left(launch, tmp_path, figure):
     with Caller(service.url) as caller:
         caller.settle()
     figure("lines_for_100_refusals", lines_about(service, "Too many open files"))
-    assert lines_about(service, "Too many open files") < LINES_MAX
+    assert 1 <= lines_about(service, "Too many open files") <= LINES_MAX
 
 
 def test_no_process_can_be_started(launch, tmp_path, bad_day, figure):
@@ -112,7 +112,7 @@ def test_no_process_can_be_started(launch, tmp_path, bad_day, figure):
         assert answer["loaded"] == ["adder", "answers"]
         assert caller.invoke("absolute", {"value": -3})["result"] == {"result": 3}
         figure("lines_for_100_refusals", lines_about(service, "temporarily unavailable"))
-        assert lines_about(service, "temporarily unavailable") < LINES_MAX
+        assert 1 <= lines_about(service, "temporarily unavailable") <= LINES_MAX
         bad_day["spawn_error"] = 0
         assert caller.invoke("add", {"a": 1, "b": 2})["result"] == {"result": 3}
         assert caller.call("ovos.tools.reload")["failed"] == []
