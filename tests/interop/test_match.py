@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ovos.tools.match: which tool an utterance means, by the tools' triggers."""
+import time
+
+import manifests
+import pytest
+from caller import Caller
+from processes import SLOWNESS
+
+MATCH = "ovos.tools.match"
+ADD = {"name": "add", "toolbox_id": "math_tools"}
+NONE = {"name": None}
+
+# So many triggers in all, spread over tools that have as many as one may.
+TRIGGERS, PER_TOOL = 10_000, 50
+
+
+def match(caller, utterance):
+    return caller.call(MATCH, {"utterance": utterance})
+
+
+def many(folder, trigger):
+    """A toolbox of tools with TRIGGERS triggers in all; trigger(number) gives each."""
+    manifests.toolbox(folder, "many", [
+        manifests.labs(f"tool_{tool}", triggers=[
+            trigger(number) for number in range(tool * PER_TOOL, (tool + 1) * PER_TOOL)])
+        for tool in range(TRIGGERS // PER_TOOL)])
+
+
+@pytest.mark.parametrize("utterance, answer", [
+    ("what is two plus two", ADD), ("Oh, WHAT IS 2 plus 2?", ADD), ("add three to five", ADD),
+    ("what is 3 minus 1", {"name": "subtract", "toolbox_id": "math_tools"}),
+    ("good night", NONE), ("", NONE)])
+def test_the_first_tool_with_a_trigger_that_is_found(caller, utterance, answer):
+    assert match(caller, utterance) == answer
+
+
+@pytest.mark.parametrize("data", [{}, {"utterance": None}, {"utterance": 5}, {"utterance": ["add"]}])
+def test_what_is_no_utterance(caller, data):
+    answer = caller.call(MATCH, data)
+    assert answer["code"] == "bad_request" and answer["field"] == "utterance"
+    assert answer["error"].startswith("ValueError: Bad request: 'utterance' must be ")
+
+
+def test_an_utterance_that_is_too_long(caller):
+    assert match(caller, "x" * 4096) == NONE
+    answer = match(caller, "ü" * 2049)
+    assert (answer["code"], answer["actual"], answer["max"]) == ("too_large", 4098, 4096)
+
+
+def test_what_is_not_offered_is_not_matched(launch, tmp_path):
+    manifests.toolbox(tmp_path, "a", [manifests.labs("first", triggers=["number"]),
+                                      manifests.labs("second", triggers=["number"])])
+    manifests.toolbox(tmp_path, "b", [manifests.labs("third", triggers=["number"])])
+    expected = [({}, "first"), ({"tools_disabled": ["first"]}, "second"),
+                ({"tools_disabled": ["a/*"]}, "third"), ({"tools_enabled": ["third"]}, "third"),
+                ({"toolboxes": {"a": {"enabled": False}}}, "third"),
+                ({"tools_disabled": ["a/*", "third"]}, None)]
+    for configuration, name in expected:
+        service = launch(configuration, [tmp_path])
+        with Caller(service.url) as caller:
+            assert match(caller, "a number")["name"] == name
+
+
+def test_ten_thousand_triggers_on_one_utterance(launch, tmp_path):
+    many(tmp_path, lambda number: f"(turn|switch) (on|off) the (lamp|light) of room{number}\\b")
+    service = launch({}, [tmp_path])
+    with Caller(service.url) as caller:
+        last = f"please switch on the lamp of room{TRIGGERS - 1}"
+        start = time.monotonic()
+        assert match(caller, last)["name"] == f"tool_{TRIGGERS // PER_TOOL - 1}"
+        assert time.monotonic() - start < 0.5 * SLOWNESS
+        assert match(caller, "turn the light off") == NONE
+
+
+def test_triggers_that_would_take_minutes(launch, tmp_path):
+    """Each takes as many steps as it may; together they have a tenth of a second."""
+    many(tmp_path, lambda number: "^(a+)+[c-z]$")
+    service = launch({}, [tmp_path])
+    with Caller(service.url) as caller:
+        start = time.monotonic()
+        answer = match(caller, "a" * 100 + "b")
+        assert time.monotonic() - start < 5 * SLOWNESS
+        assert answer["code"] == "too_large" and answer["max"] == 100 <= answer["actual"]
+        assert "limits.pattern_steps" in service.daemon.log()
