@@ -163,6 +163,31 @@ static int coerce(struct arguments *arguments, const struct tool *tool,
 	return 0;
 }
 
+/* What cannot be passed to a program as an argument. */
+static int check_placeholders(
+	struct arguments *arguments, const struct tool *tool, const struct place *place)
+{
+	const struct json_tape *tape = place->tape;
+	uint32_t key = json_first(tape, place->token);
+	const char *message;
+	int status = 0;
+
+	while ((key = command_next_refused(&tool->command, tape, place->token, key, &message)) <
+		json_end(tape, place->token)) {
+		cleanup(buffer_deinit) struct buffer name = {0};
+		cleanup(buffer_deinit) struct buffer pointer = {0};
+
+		json_string_decode(tape, key, &name);
+		json_pointer_append(&pointer, name.data, name.size);
+		if (buffer_status(&name) || !buffer_terminate(&pointer) ||
+			schema_report_add(&arguments->report, pointer.data, message) < 0)
+			return -ENOMEM;
+		status = ARGUMENTS_E_INVALID;
+		key = json_next_key(tape, key);
+	}
+	return status;
+}
+
 static int check_value(struct arguments *arguments, const struct tool *tool,
 	struct schema_context *context, struct place *place)
 {
@@ -177,7 +202,8 @@ static int check_value(struct arguments *arguments, const struct tool *tool,
 			tool->arguments, context, place->tape, place->token, &arguments->report);
 		return r < 0 ? r : ARGUMENTS_E_INVALID;
 	}
-	return check_types(arguments, tool, place);
+	return tool->toolbox->kind == KIND_COMMAND ? check_placeholders(arguments, tool, place)
+						   : check_types(arguments, tool, place);
 }
 
 int arguments_check(struct arguments *arguments, const struct tool *tool,

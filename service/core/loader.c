@@ -91,6 +91,8 @@ static bool is_unchanged(struct loader *loader, struct toolbox *toolbox)
 		return false;
 	if (!manifest_is_unchanged(toolbox))
 		return false;
+	if (!toolbox->library.path)
+		return true;
 	/* Of the many toolboxes over one library, the first one in a row looks for all. */
 	if (loader->seen && toolbox_library_is_same(&toolbox->library, loader->seen))
 		return true;
@@ -216,7 +218,8 @@ static int begin_job(struct job *job)
 		r = apply_settings(job);
 	refuse_too_wide(job);
 	/* What nobody can call is never started, not even to look at it. */
-	if (r == 0 && job->toolbox && offers_any(loader, job->toolbox))
+	if (r == 0 && job->toolbox && job->toolbox->library.path &&
+		offers_any(loader, job->toolbox))
 		checker_add(loader->checker, job->toolbox, job);
 	return r < 0 ? r : 0;
 }

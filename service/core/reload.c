@@ -309,7 +309,7 @@ static void watch(struct service *service)
 		const struct toolbox_library *library =
 			&catalogue_toolbox(service->catalogue, i, NULL, NULL)->library;
 
-		files[i] = strchr(library->path, '/') ? library->path : NULL;
+		files[i] = library->path && strchr(library->path, '/') ? library->path : NULL;
 	}
 	watcher_set(service->watcher, folders, dirs->n_items + 1, files, n_toolboxes);
 }

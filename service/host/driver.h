@@ -42,6 +42,7 @@ struct driver_call {
 	uint32_t tool;       /* index in the toolbox's list */
 	uint32_t timeout_ms; /* left of its time */
 	uint32_t output_max; /* bytes that the daemon takes as one answer */
+	uint32_t stderr_max; /* bytes that it keeps of what a call says on stderr */
 	const char *caller;  /* JSON text {"call_id", "session_id", "lang"}; size 0: not told */
 	size_t caller_size;
 	const char *arguments; /* the JSON text of an object that the daemon has checked */
@@ -76,3 +77,4 @@ int driver_refuse_with(struct driver_refusal *refusal, const struct json_tape *t
 const struct driver *driver_find(const struct json_tape *load);
 
 extern const struct driver native_driver;
+extern const struct driver command_driver;

@@ -214,6 +214,7 @@ int host_invoke(struct host *host, uint64_t id, const struct host_call *call)
 		.tool = call->tool,
 		.timeout_ms = call->timeout_ms,
 		.output_max = (uint32_t)host->reader.payload_max,
+		.stderr_max = (uint32_t)host->output.bytes_max,
 		.caller_size = (uint32_t)call->caller_size,
 	};
 	int r;

@@ -55,6 +55,7 @@ struct wire_invoke {
 	uint32_t tool;        /* index in the toolbox's list */
 	uint32_t timeout_ms;  /* left of its time */
 	uint32_t output_max;  /* bytes of an answer's payload, at most */
+	uint32_t stderr_max;  /* bytes that are kept of a call's stderr */
 	uint32_t caller_size; /* bytes of {"call_id", "session_id", "lang"}; 0: the kind asks not */
 };
 

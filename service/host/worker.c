@@ -225,6 +225,7 @@ static int invoke(struct worker *worker, const struct wire_frame *frame)
 		.tool = invoke.tool,
 		.timeout_ms = invoke.timeout_ms,
 		.output_max = invoke.output_max,
+		.stderr_max = invoke.stderr_max,
 		.caller = frame->payload + sizeof(invoke),
 		.caller_size = invoke.caller_size,
 		.arguments = frame->payload + sizeof(invoke) + invoke.caller_size,

@@ -31,7 +31,7 @@ struct manifest_reader {
 
 /* Keys and kinds of the contract that this version does not build: refused by name, since ignoring
  * them would change what a call may do. */
-static const char *const kinds_to_come[] = {"plugin", "command", "python", "mcp", "bus"};
+static const char *const kinds_to_come[] = {"plugin", "python", "mcp", "bus"};
 static const char *const keys_to_come[] = {"python", "plugins"};
 
 /* Keys at the top that belong to some kinds only. */
@@ -146,7 +146,7 @@ static bool refuse_what_is_to_come(const struct json_tape *tape, struct problems
 			json_string_equals(tape, kind, kinds_to_come[i], strlen(kinds_to_come[i])))
 			problems_add(problems, PROBLEM_ERROR, tape, kind,
 				"the kind \"%s\" is not supported by this version; expected "
-				"\"native\"",
+				"\"native\" or \"command\"",
 				kinds_to_come[i]);
 	for (size_t i = 0; i < N_OF(keys_to_come); i++) {
 		uint32_t value = json_find(tape, 0, keys_to_come[i]);
@@ -347,6 +347,11 @@ static int read_sandbox(const struct json_tape *tape, const char *folder, struct
 		r = toolbox_sandbox_read(tape, token, folder, &toolbox->sandbox, &mistake);
 	if (r == SANDBOX_E_MALFORMED)
 		problems_add(problems, PROBLEM_ERROR, tape, mistake.token, "%s", mistake.expected);
+	if (toolbox->kind == KIND_COMMAND && toolbox->sandbox.class < SANDBOX_COMMAND)
+		problems_add(problems, PROBLEM_ERROR, tape, token,
+			"no program can be started in the class \"%s\"; expected \"command\" or "
+			"\"none\"",
+			sandbox_class_name(toolbox->sandbox.class));
 	return r < 0 ? r : 0;
 }
 
@@ -409,10 +414,12 @@ static int refuse_twins(
 static int read_tools(struct manifest_reader *reader, const struct json_tape *tape, uint32_t tools,
 	struct toolbox *toolbox, struct problems *problems)
 {
+	cleanup_free char *real = realpath(toolbox->file, NULL);
 	uint32_t token = json_first(tape, tools);
 	struct manifest_scope scope = {
 		.tape = tape,
 		.toolbox = toolbox,
+		.folder = real ? dirname(real) : "/",
 		.schema_options =
 			{
 				.check_defaults = true,

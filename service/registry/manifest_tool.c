@@ -8,6 +8,7 @@
 #include "json/pointer.h"
 #include "json/writer.h"
 #include "registry/definition.h"
+#include "registry/manifest_command.h"
 #include "registry/manifest_native.h"
 
 enum tool_risk manifest_risk(const struct json_tape *tape, uint32_t token)
@@ -203,6 +204,13 @@ static void refuse_keys_of_others(const struct manifest_scope *scope, uint32_t o
 	}
 }
 
+/* What runs the tool, and its schemas, as its kind has it. */
+static int read_runner(const struct manifest_scope *scope, uint32_t object, struct tool *tool)
+{
+	return scope->toolbox->kind == KIND_COMMAND ? manifest_command_read(scope, object, tool)
+						    : manifest_native_read(scope, object, tool);
+}
+
 int manifest_tool_read(const struct manifest_scope *scope, uint32_t object, struct tool *tool)
 {
 	uint32_t description = json_find(scope->tape, object, "description");
@@ -219,7 +227,7 @@ int manifest_tool_read(const struct manifest_scope *scope, uint32_t object, stru
 	if (r == 0)
 		r = read_triggers(scope, object, tool);
 	if (r == 0)
-		r = manifest_native_read(scope, object, tool);
+		r = read_runner(scope, object, tool);
 	if (r < 0 || scope->problems->n_errors > errors)
 		return r;
 	r = check_examples(scope, object, tool);

@@ -9,6 +9,7 @@
 struct manifest_scope {
 	const struct json_tape *tape;
 	struct toolbox *toolbox;
+	const char *folder; /* the manifest's real one */
 	struct schema_options schema_options;
 	struct schema_context *context; /* for checking examples */
 	struct problems *problems;

@@ -24,6 +24,7 @@ static void tool_deinit(struct tool *tool)
 	schema_free(tool->output);
 	triggers_deinit(&tool->triggers);
 	native_function_deinit(&tool->native);
+	command_deinit(&tool->command);
 }
 
 void toolbox_unref(struct toolbox *toolbox)
@@ -45,9 +46,16 @@ void toolbox_unref(struct toolbox *toolbox)
 	free(toolbox);
 }
 
-/* The functions of all @toolboxes, one after the other. */
-static void write_functions(
-	struct toolbox *const *toolboxes, size_t n_toolboxes, struct buffer *out)
+static void write_tool(const struct tool *tool, struct buffer *out)
+{
+	if (tool->toolbox->kind == KIND_COMMAND)
+		command_write(&tool->command, tool->name, tool->toolbox->environment, out);
+	else
+		native_write(&tool->native, out);
+}
+
+/* How the tools of all @toolboxes are run, one after the other. */
+static void write_tools(struct toolbox *const *toolboxes, size_t n_toolboxes, struct buffer *out)
 {
 	bool is_first = true;
 
@@ -57,7 +65,7 @@ static void write_functions(
 			if (!is_first)
 				buffer_append_char(out, ',');
 			is_first = false;
-			native_write(&toolboxes[i]->tools[j].native, out);
+			write_tool(&toolboxes[i]->tools[j], out);
 		}
 	buffer_append_char(out, ']');
 }
@@ -78,8 +86,8 @@ void toolbox_write_load(struct toolbox *const *toolboxes, size_t n_toolboxes, st
 		toolbox_has_guard(first) ? "true" : "false");
 	if (first->config)
 		buffer_printf(out, ",\"config\":%s", first->config);
-	if (first->kind == KIND_NATIVE)
-		write_functions(toolboxes, n_toolboxes, out);
+	if (!kind_facts(first->kind)->tells_tools)
+		write_tools(toolboxes, n_toolboxes, out);
 	buffer_append_char(out, '}');
 }
 

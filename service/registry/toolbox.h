@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "registry/command.h"
 #include "registry/kind.h"
 #include "registry/native.h"
 #include "registry/toolbox_library.h"
@@ -48,6 +49,7 @@ struct tool {
 	double cooldown_s;
 	struct triggers triggers;
 	struct native_function native; /* of kind native */
+	struct command command;        /* of kind command */
 };
 
 struct toolbox_limits {

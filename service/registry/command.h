@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "json/reader.h"
+#include "util/buffer.h"
+
+/*
+ * How a program is run: the `command` object of a tool (DESIGN §3.3).
+ *
+ *   {"argv": ["/usr/bin/printf", "%s", "{text}"], "output": "text", "cwd": "/usr", "env": {"K":
+ * "V"}}
+ *   {"shell": "df -h \"$TOOL_ARG_PATH\""}
+ *
+ * An element of `argv` behind the first one is a template:
+ *
+ *   --name={name}    one placeholder, filled inside the element: never split, never seen by a shell
+ *   {{name}          a brace that means itself
+ *   { print $1 }     so does one that no NAME} follows
+ *
+ * Both sides of the process boundary read this same object with this same code: the daemon to check
+ * it and the arguments, the host to run it.
+ */
+
+enum command_output {
+	COMMAND_TEXT, /* stdout is the result's "output" */
+	COMMAND_JSON, /* stdout is the result */
+};
+
+/* The longest value that is passed as text, and the longest element. Linux takes 128 KiB. */
+#define COMMAND_VALUE_BYTES_MAX (100u << 10)
+
+/* Elements of an argv. */
+#define COMMAND_ARGUMENTS_MAX 256
+
+/* The variables of a program together. */
+#define COMMAND_ENVIRONMENT_BYTES_MAX (64u << 10)
+
+struct command {
+	char **arguments; /* the program, as it is; then templates, unless it is a shell's */
+	size_t n_arguments;
+	bool is_shell; /* sh -c LINE, nothing of which is a template */
+	enum command_output output;
+	char *cwd;         /* where it runs */
+	char *environment; /* what it is given (util/environment.h); NULL: nothing */
+};
+
+enum command_status {
+	COMMAND_E_MALFORMED = 1, /* not what is written above; the mistake says what was expected */
+};
+
+/* Where in the object, and what was expected there. */
+struct command_mistake {
+	uint32_t token;
+	const char *expected; /* a constant: "must be …" */
+};
+
+/* Read the object at @object. Everything is copied. 0 with *ret_command owned by the caller
+ * (command_deinit), COMMAND_E_MALFORMED with @ret_mistake filled, or -ENOMEM. */
+int command_read(const struct json_tape *tape, uint32_t object, struct command *ret_command,
+	struct command_mistake *ret_mistake);
+
+void command_deinit(struct command *command);
+
+/* Append to @environment (kept NUL-ended) the members of the object at @object that it does not
+ * name yet. 0, COMMAND_E_MALFORMED with @ret_mistake filled, or -ENOMEM. */
+int command_read_environment(const struct json_tape *tape, uint32_t object,
+	struct buffer *environment, struct command_mistake *ret_mistake);
+
+/* Append the object that command_read() takes, with @name (its tool's) as a further member and
+ * without the variables that @overridden (may be NULL) names, too. */
+void command_write(const struct command *command, const char *name, const char *overridden,
+	struct buffer *out);
+
+/* A stretch of a template: bytes that mean themselves, or the name of an argument. */
+struct command_piece {
+	const char *text; /* into the template */
+	size_t size;
+	bool is_placeholder;
+};
+
+/* Take the next piece at *template, which is moved behind it. False at the end. */
+bool command_next_piece(const char **template, struct command_piece *ret_piece);
+
+/* Whether the value at @value can be passed as text: without U+0000, and not too long. NULL when it
+ * can, else a constant text: "must …". */
+const char *command_refusal(const struct json_tape *tape, uint32_t value);
+
+/* Among the members of the object at @object, from the one whose key stands at @key on, the first
+ * that a placeholder would fill in and that cannot be passed: its key, with *ret_message saying why
+ * not. The end of the object when there is none. */
+uint32_t command_next_refused(const struct command *command, const struct json_tape *tape,
+	uint32_t object, uint32_t key, const char **ret_message);
+
+/* Append what an argument is as text: a string itself, anything else its compact JSON. */
+void command_write_value(const struct json_tape *tape, uint32_t value, struct buffer *out);
+
+/* Find the program: by its path, or in the PATH of its environment or else of this process. 0 with
+ * its path, or the negative errno of the best candidate (-ENOENT: there is none). */
+int command_find_program(const struct command *command, char ret_path[PATH_MAX]);

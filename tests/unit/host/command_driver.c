@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "guest.h"
+#include "util/cleanup.h"
+
+/* Small programs in a real host: each call one line, and what it gives. */
+
+#define LIMIT 60
+
+/* Start a host with the tools @tools: command objects with their names, with ' in place of ". */
+static void start(struct guest *guest, const char *tools, const struct guest_options *options)
+{
+	struct buffer *load = &guest->manifest;
+
+	buffer_printf(load, "{'kind':'command','toolbox_id':'test','tools':[%s]}", tools);
+	for (size_t i = 0; i < load->size; i++)
+		if (load->data[i] == '\'')
+			load->data[i] = '"';
+	cr_assert(buffer_terminate(load));
+	cr_assert_eq(json_tape_read(&guest->tape, load->data, load->size, JSON_DEPTH_DEFAULT, NULL),
+		0, "%s", load->data);
+	guest_start_load(guest, load->data, options);
+	cr_assert_eq(guest->n_loaded, 1, "not loaded: %s",
+		guest->message.data ? guest->message.data : "");
+}
+
+/* Run @command, once, with @arguments. */
+static void expect_answer(const char *command, const char *arguments, const char *answer)
+{
+	struct guest guest = {0};
+	struct buffer tools = {0};
+	const char *came;
+
+	buffer_printf(&tools, "{'name':'f','cwd':'/',%s}", command);
+	start(&guest, buffer_terminate(&tools), NULL);
+	came = guest_call(&guest, "f", arguments);
+	cr_expect_str_eq(came, answer, "%s %s: got %s", command, arguments, came);
+	guest_stop(&guest);
+	buffer_deinit(&tools);
+}
+
+Test(command_driver, gives_stdout_without_its_last_newlines, .timeout = LIMIT)
+{
+	expect_answer("'shell':'echo a; echo; echo b; echo'", "{}", "{\"output\":\"a\\n\\nb\"}");
+	expect_answer("'shell':':'", "{}", "{\"output\":\"\"}");
+}
+
+Test(command_driver, replaces_what_is_not_utf8, .timeout = LIMIT)
+{
+	expect_answer("'argv':['printf','a\\\\377b\\\\0c']", "{}",
+		"{\"output\":\"a\xEF\xBF\xBD"
+		"b\\u0000c\"}");
+}
+
+Test(command_driver, takes_json_as_it_is, .timeout = LIMIT)
+{
+	expect_answer("'output':'json','shell':'cat'", "{\"a\" : 1.50}", "{\"a\":1.50}");
+	expect_answer("'output':'json','shell':'echo 7'", "{}", "{\"output\":7}");
+	expect_answer("'output':'json','shell':'echo 7 8'", "{}",
+		"{\"code\":\"tool_failed\",\"message\":\"what the program wrote to stdout must be "
+		"one JSON value: at byte 2: expected the end of the text behind the value, found "
+		"more\"}");
+}
+
+Test(command_driver, fills_arguments_in_as_data, .timeout = LIMIT)
+{
+	static const char say[] = "'argv':['printf','<%s>','--a={a}','{a}{b}','{{a}','{ a }']";
+
+	expect_answer(say, "{\"a\":\"$(id) `id` ' ; \\n\",\"b\":[1,\"x\"]}",
+		"{\"output\":\"<--a=$(id) `id` ' ; \\n><$(id) `id` ' ; "
+		"\\n[1,\\\"x\\\"]><{a}><{ a }>\"}");
+	expect_answer(say, "{\"a\":\"-n\"}", "{\"output\":\"<--a=-n><{a}><{ a }>\"}");
+	expect_answer(
+		say, "{\"a\":null,\"b\":\"\"}", "{\"output\":\"<--a=null><null><{a}><{ a }>\"}");
+}
+
+Test(command_driver, gives_arguments_as_variables_too, .timeout = LIMIT)
+{
+	expect_answer("'shell':'echo $TOOL_NAME $TOOL_ARG_FROM_CITY $TOOL_ARG_N ${TOOL_ARG_B+set}'",
+		"{\"from-city\":\"Ulm\",\"n\":{\"x\": 1},\"b\":\"a\\u0000\",\"\\u00e9\":1}",
+		"{\"output\":\"f Ulm {\\\"x\\\":1}\"}");
+	expect_answer("'shell':'echo $A $TOOL_NAME','env':{'A':'b','TOOL_NAME':'own'}", "{}",
+		"{\"output\":\"b own\"}");
+}
+
+Test(command_driver, tells_a_status_that_is_not_zero, .timeout = LIMIT)
+{
+	expect_answer("'shell':'echo out; echo first >&2; echo last >&2; exit 3'", "{}",
+		"{\"code\":\"tool_failed\",\"message\":\"the program exited with status 3: last\","
+		"\"exit_code\":3,\"stderr\":\"first\\nlast\\n\",\"output\":\"out\\n\"}");
+	expect_answer("'shell':'kill -SEGV $$'", "{}",
+		"{\"code\":\"tool_failed\",\"message\":\"the program was killed by SIGSEGV\","
+		"\"signal\":\"SIGSEGV\",\"stderr\":\"\",\"output\":\"\"}");
+}
+
+Test(command_driver, tells_why_a_program_cannot_be_started, .timeout = LIMIT)
+{
+	expect_answer("'argv':['no-such-program']", "{}",
+		"{\"code\":\"tool_failed\",\"message\":\"the program 'no-such-program' is in none "
+		"of the folders of PATH; install it, or give its path\"}");
+	expect_answer("'argv':['/etc/passwd']", "{}",
+		"{\"code\":\"tool_failed\",\"message\":\"the program '/etc/passwd' cannot be run: "
+		"Permission denied (chmod +x?)\"}");
+	expect_answer("'argv':['/none/such']", "{}",
+		"{\"code\":\"tool_failed\",\"message\":\"the program '/none/such' cannot be run: "
+		"it "
+		"is not there, or what its '#!' line names is not\"}");
+}
+
+Test(command_driver, tells_of_a_folder_that_is_not_there, .timeout = LIMIT)
+{
+	struct guest guest = {0};
+
+	start(&guest, "{'name':'f','cwd':'/none/such','shell':'pwd'}", NULL);
+	cr_expect_str_eq(guest_call(&guest, "f", "{}"),
+		"{\"code\":\"tool_failed\",\"message\":\"the folder to run in, '/none/such', "
+		"cannot "
+		"be entered: No such file or directory\"}");
+	guest_stop(&guest);
+}
+
+Test(command_driver, refuses_what_no_argument_can_hold, .timeout = LIMIT)
+{
+	expect_answer("'argv':['echo','{a}']", "{\"a\":\"x\\u0000\"}",
+		"{\"code\":\"invalid_arguments\",\"violations\":[{\"path\":\"/a\",\"message\":"
+		"\"must not hold U+0000, which no argument of a program can\"}]}");
+	expect_answer("'argv':['cat']", "{\"a\":\"x\\u0000\"}",
+		"{\"output\":\"{\\\"a\\\":\\\"x\\\\u0000\\\"}\"}");
+}
+
+Test(command_driver, takes_much_output_and_input_at_once, .timeout = LIMIT)
+{
+	struct guest guest = {0};
+	struct buffer arguments = {0};
+
+	start(&guest, "{'name':'f','shell':'cat; cat /dev/null >&2'},{'name':'g','shell':':'}",
+		NULL);
+	buffer_append_string(&arguments, "{\"a\":\"");
+	for (size_t i = 0; i < 1000000; i++)
+		buffer_append_char(&arguments, 'x');
+	buffer_append_string(&arguments, "\"}");
+	buffer_terminate(&arguments);
+	cr_expect_eq(strlen(guest_call(&guest, "f", arguments.data)),
+		arguments.size + 4 + strlen("{\"output\":\"\"}"));
+	cr_expect_str_eq(guest_call(&guest, "g", arguments.data), "{\"output\":\"\"}");
+	guest_stop(&guest);
+	buffer_deinit(&arguments);
+}
+
+Test(command_driver, ends_a_program_that_says_too_much, .timeout = LIMIT)
+{
+	const struct guest_options options = {.output_max = 1000};
+	struct guest guest = {0};
+
+	start(&guest,
+		"{'name':'f','shell':'yes'},{'name':'g','shell':'printf %900s'},"
+		"{'name':'h','shell':'printf %500s | tr \\\" \\\" \\\"\\\\001\\\"'}",
+		&options);
+	cr_expect(strncmp(guest_call(&guest, "f", "{}"),
+			  "{\"code\":\"too_large\",\"actual\":", 29) == 0);
+	cr_expect_eq(strlen(guest_call(&guest, "g", "{}")), 900 + strlen("{\"output\":\"\"}"));
+	cr_expect_str_eq(guest_call(&guest, "h", "{}"),
+		"{\"code\":\"too_large\",\"actual\":3013,\"max\":1000}");
+	guest_stop(&guest);
+}
+
+Test(command_driver, keeps_the_end_of_stderr, .timeout = LIMIT)
+{
+	const struct guest_options options = {.stderr_max = 10};
+	struct guest guest = {0};
+
+	start(&guest, "{'name':'f','shell':'seq 100000 >&2; exit 1'}", &options);
+	cr_expect_str_eq(guest_call(&guest, "f", "{}"),
+		"{\"code\":\"tool_failed\",\"message\":\"the program exited with status 1: "
+		"100000\","
+		"\"exit_code\":1,\"stderr\":\"99\\n100000\\n\",\"output\":\"\"}");
+	guest_stop(&guest);
+}
+
+Test(command_driver, ends_what_is_left_of_a_group_with_its_call, .timeout = LIMIT)
+{
+	struct guest guest = {0};
+	struct buffer pid = {0};
+	const char *answer;
+
+	start(&guest,
+		"{'name':'leave','shell':'sleep 500 >/dev/null 2>&1 & echo $!'},"
+		"{'name':'await','shell':'while grep -q State:.[RSD] /proc/$TOOL_ARG_PID/status "
+		"2>/dev/null; do :; done; echo gone'}",
+		NULL);
+	answer = guest_call(&guest, "leave", "{}");
+	cr_assert_eq(strncmp(answer, "{\"output\":\"", 11), 0, "%s", answer);
+	buffer_printf(&pid, "{\"pid\":%d}", atoi(answer + 11));
+	cr_expect_str_eq(
+		guest_call(&guest, "await", buffer_terminate(&pid)), "{\"output\":\"gone\"}");
+	guest_stop(&guest);
+	buffer_deinit(&pid);
+}
+
+Test(command_driver, waits_for_a_program_that_has_closed_its_stdout, .timeout = LIMIT)
+{
+	expect_answer("'shell':'echo a; exec >&-; echo b >&2; exec 2>&-; exit 4'", "{}",
+		"{\"code\":\"tool_failed\",\"message\":\"the program exited with status 4: b\","
+		"\"exit_code\":4,\"stderr\":\"b\\n\",\"output\":\"a\\n\"}");
+	expect_answer("'shell':'sleep 50 >&- & echo a'", "{}", "{\"output\":\"a\"}");
+}
