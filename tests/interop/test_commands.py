@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Toolboxes of kind command, over both buses: arguments reach programs as data and as nothing else,
+what a program says is bounded and told, and nothing of it outlives its deadline."""
+import json
+import os
+import time
+
+import pytest
+from caller import Caller
+from processes import SLOWNESS, until
+
+TEXT = {"type": "object", "properties": {"text": {"type": "string"}}}
+LIMIT = 100 << 10
+
+HOSTILE = ["$(id)", "`id`", "'; id; '", '"; id; "', "a\nb", "a b\tc", "-n", "--help", "-", "*", "~", "",
+           "$HOME", "\\", "{text}", "%s", "; exit 1", "\u00e9\u4e16", "\x01\x1b[31m"]
+
+
+def tool(name, command, **more):
+    return {"name": name, "description": "A test's.", "risk": "read", "argument_schema": TEXT,
+            "command": command, **more}
+
+
+def write(folder, stem, tools, **more):
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{stem}.json"
+    path.write_text(json.dumps({"kind": "command", "tools": tools, **more}))
+    return path
+
+
+@pytest.fixture(params=["embedded", "ovos-messagebus"])
+def own(request, launch, tmp_path):
+    folder = tmp_path / "toolbox.d"
+    write(folder, "programs", [
+        tool("say", {"argv": ["printf", "%s", "{text}"]}),
+        tool("inside", {"argv": ["printf", "%s", "<{text}>"]}),
+        tool("shell", {"shell": 'printf %s "$TOOL_ARG_TEXT"'}),
+        tool("stdin", {"shell": "cat", "output": "json"}),
+        tool("callers", {"shell": 'echo "$TOOL_NAME,$TOOL_CALL_ID,$TOOL_SESSION_ID,$TOOL_LANG"'}),
+        tool("count", {"shell": "wc -c"}),
+        tool("fail", {"shell": "echo half; echo why >&2; exit 7"}),
+        tool("killed", {"shell": "kill -TERM $$"}),
+        tool("hang", {"shell": "sleep 5 & echo x"}, timeout_ms=500),
+        tool("escape", {"shell": "setsid sleep 77 & sleep 77"}, timeout_ms=500),
+        tool("much", {"shell": "head -c 5000000 /dev/zero | tr '\\0' x"}, timeout_ms=20000),
+        tool("endless", {"shell": "yes"}, timeout_ms=20000),
+        tool("where", {"shell": "pwd; echo $K"}, ),
+        tool("gone", {"argv": ["./gone"]}),
+    ], env={"K": "from the manifest"})
+    service = launch({}, [folder], kind=request.param)
+    with Caller(service.url) as caller:
+        yield caller, folder, service
+
+
+def output(answer):
+    assert "error" not in answer, answer
+    return answer["result"]["output"]
+
+
+@pytest.mark.parametrize("name", ["say", "inside", "shell"])
+def test_arguments_are_data(own, name):
+    caller, _, _ = own
+    for text in HOSTILE:
+        expected = f"<{text}>" if name == "inside" else text
+        assert output(caller.invoke(name, {"text": text})) == expected.rstrip("\n"), text
+
+
+def test_an_argument_of_a_hundred_kilobytes_reaches_argv(own):
+    caller, _, _ = own
+    for size in (100_000, LIMIT):
+        answer = caller.invoke("say", {"text": "x" * size})
+        assert answer["result"]["actual_chars"] == size + len('{"output":""}')
+
+
+@pytest.mark.parametrize("text", ["a\0b", "x" * (LIMIT + 1)], ids=["NUL", "too long"])
+def test_what_no_argv_holds_is_refused_and_whole_on_stdin(own, text):
+    caller, _, _ = own
+    answer = caller.invoke("say", {"text": text})
+    assert answer["code"] == "invalid_arguments"
+    assert [one["path"] for one in answer["violations"]] == ["/text"]
+    verdict = caller.call("ovos.tools.validate", {"name": "say", "args": {"text": text}})
+    assert verdict["valid"] is False and verdict["violations"] == answer["violations"]
+    wanted = len(json.dumps({"text": text}))
+    assert int(output(caller.invoke("count", {"text": text}))) == wanted
+    assert output(caller.invoke("shell", {"text": text})) == ""
+
+
+def test_stdin_is_the_object_of_arguments(own):
+    caller, _, _ = own
+    assert caller.invoke("stdin", {"text": "a", "other": [1, {"b": None}]})["result"] == {
+        "text": "a", "other": [1, {"b": None}]}
+
+
+def test_an_absent_argument_drops_its_element(own):
+    caller, _, _ = own
+    assert output(caller.invoke("inside", {})) == ""
+
+
+def test_who_calls_is_in_the_environment(own):
+    caller, _, _ = own
+    answer = caller.call("ovos.tools.invoke", {"name": "callers", "call_id": "c-1"}, context={
+        "session": {"session_id": "$(id)", "lang": "en-US"}})
+    assert output(answer) == "callers,c-1,$(id),en-US"
+
+
+def test_a_failure_is_told_with_its_facts(own):
+    caller, _, _ = own
+    answer = caller.invoke("fail")
+    assert answer["error"].endswith("the program exited with status 7: why")
+    assert {key: answer[key] for key in ("code", "exit_code", "stderr", "output")} == {
+        "code": "tool_failed", "exit_code": 7, "stderr": "why\n", "output": "half\n"}
+    answer = caller.invoke("killed")
+    assert answer["code"] == "tool_failed" and answer["signal"] == "SIGTERM"
+    answer = caller.invoke("gone")
+    assert answer["code"] == "tool_failed" and "cannot be run" in answer["error"]
+
+
+def running(words):
+    """The processes whose command line is these words."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/cmdline", "rb") as line:
+                if line.read().split(b"\0")[:-1] == words:
+                    found.append(int(pid))
+        except OSError:
+            pass
+    return found
+
+
+@pytest.mark.parametrize("name, left", [("hang", [b"sleep", b"5"]), ("escape", [b"sleep", b"77"])])
+def test_a_deadline_leaves_nothing_running(own, name, left):
+    caller, _, service = own
+    before = set(running(left))
+    started = time.monotonic()
+    answer = caller.invoke(name)
+    assert answer["code"] == "timeout" and answer["timeout_ms"] == 500
+    assert time.monotonic() - started < 4 * SLOWNESS
+    until(lambda: not set(running(left)) - before, 4 * SLOWNESS, "everything of the call gone")
+    assert output(caller.invoke("say", {"text": "next"})) == "next"
+
+
+def test_much_output_is_capped_with_the_flag(own):
+    caller, _, _ = own
+    result = caller.invoke("much", seconds=30 * SLOWNESS)["result"]
+    assert result["truncated"] is True and result["actual_chars"] == 5_000_000 + len('{"output":""}')
+    answer = caller.invoke("endless", seconds=30 * SLOWNESS)
+    assert answer["code"] == "too_large" and answer["actual"] > answer["max"] == 8 << 20
+
+
+def test_a_program_runs_in_its_manifests_folder(own):
+    caller, folder, _ = own
+    assert output(caller.invoke("where")) == f"{folder}\nfrom the manifest"
+
+
+def test_the_configurations_variables_come_last(launch, tmp_path):
+    folder = tmp_path / "toolbox.d"
+    write(folder, "programs", [tool("tell", {"shell": "echo $K $L"})], env={"K": "a", "L": "b"})
+    service = launch({"toolboxes": {"programs": {"env": {"K": "c"}}}}, [folder])
+    with Caller(service.url) as caller:
+        assert output(caller.invoke("tell")) == "c b"
+
+
+def test_an_unchanged_toolbox_keeps_its_processes(own):
+    caller, folder, service = own
+    caller.invoke("say", {"text": "a"})
+    before = service.daemon.hosts()
+    write(folder, "other", [tool("other", {"shell": "true"})])
+    assert caller.call("ovos.tools.reload")["failed"] == []
+    assert service.daemon.hosts() == before
