@@ -14,9 +14,9 @@
 #define FRAME_BYTES_MAX (256u << 20)
 
 /* Every buffer begins where any type may. */
-#define ALIGNMENT 16
+#define ALIGNMENT 16u
 
-#define GUARD_BYTES 16
+#define GUARD_BYTES 16u
 #define GUARD_BYTE  0xA5
 
 static int fail_argument(struct buffer *words, const char *name, const char *why)

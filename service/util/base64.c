@@ -2,6 +2,7 @@
 #include "util/base64.h"
 
 #include <stdint.h>
+#include <string.h>
 
 /*
  * Three bytes are four characters of six bits. Whole groups are taken without looking at what is in
@@ -113,9 +114,10 @@ static size_t padding_of(const char *text, size_t size)
 /* The last group, whose @padding counts as zero bits. */
 static uint32_t read_last_group(const char *at, size_t padding, uint32_t *seen)
 {
-	char group[GROUP_CHARS] = {
-		at[0], at[1], padding > 1 ? 'A' : at[2], padding > 0 ? 'A' : at[3]};
+	char group[GROUP_CHARS];
 
+	memcpy(group, at, GROUP_CHARS);
+	memset(group + GROUP_CHARS - padding, 'A', padding);
 	return read_group(group, seen);
 }
 

@@ -50,6 +50,26 @@ static void require_json(const char *text, size_t size, enum json_type type)
 	json_tape_deinit(&tape);
 }
 
+/* What is sent to a host is read there to the same again. */
+static void check_function(const struct native_function *function)
+{
+	struct native_function again;
+	struct native_error error = {0};
+	struct json_tape tape = {0};
+	struct buffer text = {0};
+	struct buffer same = {0};
+
+	native_write(function, &text);
+	require(json_tape_read(&tape, text.data, text.size, 2 * JSON_DEPTH_DEFAULT, NULL) == 0);
+	require(native_function_read(&tape, 0, &again, &error) == 0);
+	native_write(&again, &same);
+	require(text.size == same.size && memcmp(text.data, same.data, text.size) == 0);
+	native_function_deinit(&again);
+	json_tape_deinit(&tape);
+	buffer_deinit(&text);
+	buffer_deinit(&same);
+}
+
 static void check_tool(const struct toolbox *toolbox, size_t index)
 {
 	const struct tool *tool = &toolbox->tools[index];
@@ -61,6 +81,8 @@ static void check_tool(const struct toolbox *toolbox, size_t index)
 	require_json(tool->output_schema, strlen(tool->output_schema), JSON_OBJECT);
 	require(strlen(tool->definition) == tool->definition_size);
 	require_json(tool->definition, tool->definition_size, JSON_OBJECT);
+	if (toolbox->kind == KIND_NATIVE)
+		check_function(&tool->native);
 	for (size_t i = 0; i < index; i++)
 		require(strcmp(toolbox->tools[i].name, tool->name) != 0);
 }

@@ -74,25 +74,13 @@ EXPORT(double, split, double value, int64_t *whole, bool *is_negative)
 		items[count - 1 - i] = kept;                                                       \
 	}
 
-EXPORT(void, reverse8, uint8_t *items, size_t count)
-{
-	REVERSE(uint8_t)
-}
+EXPORT(void, reverse8, uint8_t *items, size_t count){REVERSE(uint8_t)}
 
-EXPORT(void, reverse16, uint16_t *items, size_t count)
-{
-	REVERSE(uint16_t)
-}
+EXPORT(void, reverse16, uint16_t *items, size_t count){REVERSE(uint16_t)}
 
-EXPORT(void, reverse32, uint32_t *items, size_t count)
-{
-	REVERSE(uint32_t)
-}
+EXPORT(void, reverse32, uint32_t *items, size_t count){REVERSE(uint32_t)}
 
-EXPORT(void, reverse64, uint64_t *items, size_t count)
-{
-	REVERSE(uint64_t)
-}
+EXPORT(void, reverse64, uint64_t *items, size_t count){REVERSE(uint64_t)}
 
 EXPORT(int64_t, sum_bytes, const uint8_t *data, uint16_t size)
 {

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/native_call.h"
+
+/*
+ * Any bytes as the arguments of a C function of every type, which reads all that it is told it may;
+ * and any bytes as what a function leaves in its buffers and tells of them. Either there are words,
+ * or a result that is JSON. The first byte chooses which.
+ */
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const char taking[] =
+	"{\"symbol\":\"take\",\"parameters\":["
+	"{\"name\":\"text\",\"type\":\"str\",\"nullable\":true},"
+	"{\"name\":\"text_size\",\"type\":\"u16\",\"length_of\":\"text\"},"
+	"{\"name\":\"data\",\"type\":\"bytes\",\"default\":\"AAECAw==\"},"
+	"{\"name\":\"data_size\",\"type\":\"usize\",\"length_of\":\"data\"},"
+	"{\"name\":\"list\",\"type\":\"array\",\"items\":\"i16\",\"nullable\":true},"
+	"{\"name\":\"list_size\",\"type\":\"u8\",\"length_of\":\"list\"},"
+	"{\"name\":\"plan\",\"type\":\"json\",\"default\":[]},"
+	"{\"name\":\"edited\",\"type\":\"str\",\"dir\":\"inout\",\"capacity\":\"room\","
+	"\"default\":\"\"},"
+	"{\"name\":\"room\",\"type\":\"i32\",\"default\":16},"
+	"{\"name\":\"floats\",\"type\":\"array\",\"items\":\"f32\",\"dir\":\"inout\","
+	"\"nullable\":true},"
+	"{\"name\":\"floats_size\",\"type\":\"u64\",\"dir\":\"inout\",\"length_of\":\"floats\"},"
+	"{\"name\":\"number\",\"type\":\"i64\",\"dir\":\"inout\",\"default\":0},"
+	"{\"name\":\"flag\",\"type\":\"bool\",\"default\":false}],"
+	"\"returns\":{\"type\":\"u64\"}}";
+
+static const char leaving[] =
+	"{\"symbol\":\"leave\",\"parameters\":["
+	"{\"name\":\"text\",\"type\":\"str\",\"dir\":\"out\",\"capacity\":24},"
+	"{\"name\":\"text_size\",\"type\":\"i8\",\"dir\":\"out\",\"length_of\":\"text\"},"
+	"{\"name\":\"data\",\"type\":\"bytes\",\"dir\":\"out\",\"capacity\":9},"
+	"{\"name\":\"data_size\",\"type\":\"u8\",\"dir\":\"inout\",\"length_of\":\"data\"},"
+	"{\"name\":\"floats\",\"type\":\"array\",\"items\":\"f64\",\"dir\":\"out\",\"capacity\":3},"
+	"{\"name\":\"bytes\",\"type\":\"array\",\"items\":\"i8\",\"dir\":\"out\",\"capacity\":5},"
+	"{\"name\":\"single\",\"type\":\"f32\",\"dir\":\"out\"},"
+	"{\"name\":\"plan\",\"type\":\"json\",\"dir\":\"out\",\"capacity\":200}],"
+	"\"returns\":{\"type\":\"i8\",\"length_of\":\"bytes\"}}";
+
+static struct native_call take_call;
+static struct native_call leave_call;
+static struct native_scratch scratch;
+
+/* What leave() leaves, one piece after the other; zeroes behind it. */
+static const uint8_t *left;
+static size_t left_size;
+
+static void require(bool is_so)
+{
+	if (!is_so)
+		abort();
+}
+
+/* So that nothing that is read is left out. */
+static uint64_t sum(const void *bytes, size_t size)
+{
+	const uint8_t *byte = bytes;
+	uint64_t total = 0;
+
+	for (size_t i = 0; byte && i < size; i++)
+		total += byte[i];
+	return total;
+}
+
+static uint64_t take(const char *text, uint16_t text_size, const uint8_t *data, size_t data_size,
+	const int16_t *list, uint8_t list_size, const char *plan, char *edited, int32_t room,
+	float *floats, uint64_t *floats_size, int64_t *number, bool flag)
+{
+	require(!text || strlen(text) == text_size);
+	require((uintptr_t)list % sizeof(*list) == 0 && (uintptr_t)floats % sizeof(*floats) == 0);
+	require(room >= 1 && strnlen(edited, (size_t)room) < (size_t)room);
+	memset(edited, 'x', (size_t)room - 1);
+	for (uint64_t i = 0; floats && i < *floats_size; i++)
+		floats[i] = 0.5f;
+	*floats_size /= 2;
+	*number = flag ? INT64_MIN : -1;
+	return sum(data, data_size) + sum(list, list_size * sizeof(*list)) +
+	       sum(plan, strlen(plan));
+}
+
+static void spill(void *place, size_t size)
+{
+	size_t count = size < left_size ? size : left_size;
+
+	if (count > 0)
+		memcpy(place, left, count);
+	left += count;
+	left_size -= count;
+}
+
+static int8_t leave(char *text, int8_t *text_size, uint8_t *data, uint8_t *data_size,
+	double *floats, int8_t *bytes, float *single, char *plan)
+{
+	int8_t returned = 0;
+
+	require(*text_size == 0 && *data_size == 9 && sum(text, 24) == 0 && sum(plan, 200) == 0);
+	spill(&returned, 1);
+	spill(text_size, 1);
+	spill(data_size, 1);
+	spill(text, 24);
+	spill(data, 9);
+	spill(floats, 3 * sizeof(*floats));
+	spill(bytes, 5);
+	spill(single, sizeof(*single));
+	spill(plan, 200);
+	return returned;
+}
+
+static void prepare(struct native_call *call, const char *object, void (*address)(void))
+{
+	struct native_function function;
+	struct native_error error = {0};
+	struct json_tape tape = {0};
+	void *place;
+
+	memcpy(&place, &address, sizeof(place));
+	require(json_tape_read(&tape, object, strlen(object), JSON_DEPTH_DEFAULT, NULL) == 0);
+	require(native_function_read(&tape, 0, &function, &error) == 0);
+	require(native_call_init(call, &function, place, NULL) == 0);
+	json_tape_deinit(&tape);
+}
+
+static void clean_up(void)
+{
+	native_call_deinit(&take_call);
+	native_call_deinit(&leave_call);
+	native_scratch_deinit(&scratch);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct json_tape tape = {0};
+	struct buffer out = {0};
+	int r;
+
+	if (!take_call.address) {
+		prepare(&take_call, taking, (void (*)(void))take);
+		prepare(&leave_call, leaving, (void (*)(void))leave);
+		atexit(clean_up);
+	}
+	if (size == 0)
+		return 0;
+	left = data + 1;
+	left_size = size - 1;
+	if (data[0] % 2 == 0)
+		r = native_call_run(&take_call, &scratch, (const char *)data + 1, size - 1, &out);
+	else
+		r = native_call_run(&leave_call, &scratch, "{}", 2, &out);
+	require(r == 0 || r == NATIVE_CALL_E_FAILED);
+	require(out.size > 0);
+	if (r == 0)
+		require(json_tape_read(&tape, out.data, out.size, JSON_DEPTH_DEFAULT, NULL) == 0);
+	json_tape_deinit(&tape);
+	buffer_deinit(&out);
+	return 0;
+}
