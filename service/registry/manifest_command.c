@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "util/environment.h"
 
@@ -41,33 +42,48 @@ static int join(const struct manifest_scope *scope, char **path)
 }
 
 /* The tool's own folder, else the toolbox's, else the manifest's. */
-static int place_cwd(const struct manifest_scope *scope, struct command *command)
+static int place_cwd(const struct manifest_scope *scope, uint32_t given, struct command *command)
 {
 	uint32_t common = json_find(scope->tape, 0, "cwd");
+	uint32_t own = json_find(scope->tape, given, "cwd");
+	struct stat status;
 
 	if (!command->cwd)
 		command->cwd =
 			common ? json_string_dup(scope->tape, common, NULL) : strdup(scope->folder);
-	return command->cwd ? join(scope, &command->cwd) : -ENOMEM;
+	if (!command->cwd || join(scope, &command->cwd) < 0)
+		return -ENOMEM;
+	if ((own || common) && (stat(command->cwd, &status) < 0 || !S_ISDIR(status.st_mode)))
+		problems_add(scope->problems, PROBLEM_WARNING, scope->tape, own ? own : common,
+			"the folder '%s' is not there: no call can run as things are",
+			command->cwd);
+	return 0;
+}
+
+/* What may help a program that cannot be run, for the reason @error (a negative errno). */
+static const char *help_for(const char *program, int error)
+{
+	if (error == -EACCES)
+		return " (chmod +x makes it a program)";
+	if (error == -ENOENT && !strchr(program, '/'))
+		return " (in none of the folders of PATH)";
+	return error == -ENOENT ? " (a relative path begins at the manifest's folder)" : "";
 }
 
 static int place_program(const struct manifest_scope *scope, uint32_t argv, struct command *command)
 {
-	const struct json_tape *tape = scope->tape;
+	char **program = &command->arguments[0];
 	char path[PATH_MAX];
 	int r;
 
-	if (strchr(command->arguments[0], '/') && join(scope, &command->arguments[0]) < 0)
+	if (strchr(*program, '/') && join(scope, program) < 0)
 		return -ENOMEM;
 	r = command_find_program(command, path);
 	if (r < 0)
-		problems_add(scope->problems, PROBLEM_WARNING, tape,
-			argv ? json_first(tape, argv) : argv,
-			"the program '%s' cannot be run as things are: %s%s", command->arguments[0],
-			strerror(-r),
-			r == -ENOENT && !strchr(command->arguments[0], '/')
-				? " (in none of the folders of PATH)"
-				: "");
+		problems_add(scope->problems, PROBLEM_WARNING, scope->tape,
+			argv ? json_first(scope->tape, argv) : argv,
+			"the program '%s' cannot be run as things are: %s%s", *program,
+			strerror(-r), help_for(*program, r));
 	return 0;
 }
 
@@ -239,7 +255,7 @@ int manifest_command_read(const struct manifest_scope *scope, uint32_t object, s
 	if (r)
 		return note(scope, r, mistake);
 	r = check_placeholders(scope, object, command);
-	r = r ? r : place_cwd(scope, command);
+	r = r ? r : place_cwd(scope, given, command);
 	r = r ? r : merge_environment(scope, command);
 	r = r ? r : place_program(scope, json_find(scope->tape, given, "argv"), command);
 	return r ? r : read_schemas(scope, object, tool);

@@ -137,9 +137,12 @@ Test(command_manifest, finds_folder_and_program_from_its_own_place)
 	cr_expect_eq(memcmp(command->environment, "K=own\0L=top\0", 13), 0);
 	cr_expect_str_eq(box->tools[1].command.cwd, "/usr");
 	cr_expect_str_eq(box->tools[1].command.arguments[0], "ls");
-	cr_expect_eq(problems.n_items, 1, "bin/run is not there");
-	cr_expect_eq(problems.items[0].severity, PROBLEM_WARNING);
-	cr_expect_str_eq(problems.items[0].pointer, "/tools/0/command/argv/0");
+	cr_assert_eq(problems.n_items, 2, "neither sub nor bin/run is there");
+	cr_expect_eq(problems.n_errors, 0);
+	cr_expect_str_eq(problems.items[0].pointer, "/cwd");
+	cr_expect_str_eq(problems.items[1].pointer, "/tools/0/command/argv/0");
+	cr_expect(
+		strstr(problems.items[1].text, "a relative path begins at the manifest's folder"));
 }
 
 Test(command_manifest, tells_a_host_what_to_run)
