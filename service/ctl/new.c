@@ -86,18 +86,33 @@ static int check(const char *id, const char *kind)
 
 /* ── one file ────────────────────────────────────────────────────────────────────────────────── */
 
+static bool starts_with(const char *text, const char *end, const char *token)
+{
+	size_t size = strlen(token);
+
+	return (size_t)(end - text) >= size && memcmp(text, token, size) == 0;
+}
+
 /* Append @size bytes of a template with the id in place of the template's own. */
 static void append_named(struct buffer *out, const char *text, size_t size, const char *id)
 {
 	const char *end = text + size;
-	const char *at;
+	char module[TOOLBOX_ID_BYTES + 1];
 
-	while ((at = memmem(text, (size_t)(end - text), TEMPLATE_ID, strlen(TEMPLATE_ID)))) {
-		buffer_append(out, text, (size_t)(at - text));
-		buffer_append_string(out, id);
-		text = at + strlen(TEMPLATE_ID);
+	snprintf(module, sizeof(module), "%s", id);
+	for (char *dash = module; (dash = strchr(dash, '-'));)
+		*dash = '_';
+	while (text < end) {
+		if (starts_with(text, end, TEMPLATE_ID)) {
+			buffer_append_string(out, id);
+			text += strlen(TEMPLATE_ID);
+		} else if (starts_with(text, end, TEMPLATE_MODULE)) {
+			buffer_append_string(out, module);
+			text += strlen(TEMPLATE_MODULE);
+		} else {
+			buffer_append_char(out, *text++);
+		}
 	}
-	buffer_append(out, text, (size_t)(end - text));
 }
 
 /* Append the template without the line about its licence, nor an empty one behind that. */

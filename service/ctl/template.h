@@ -9,6 +9,9 @@
  */
 #define TEMPLATE_ID "my_toolbox"
 
+/* The same as the name of a module, which has no '-'. */
+#define TEMPLATE_MODULE "my_module"
+
 /* The files under this name belong to every kind. */
 #define TEMPLATE_SHARED "shared"
 

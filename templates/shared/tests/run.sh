@@ -3,13 +3,14 @@
 # Serve a folder of toolboxes with a toolboxd of its own, which is its message bus as well, and make
 # the calls in calls.sh beside this file. Nothing of the user's configuration is read.
 #
-# usage: run.sh TOOLBOXD TOOLBOXCTL FOLDER
+# usage: run.sh TOOLBOXD TOOLBOXCTL FOLDER [OPTION OF TOOLBOXD]...
 # Exit status: 0 every answer was as expected; 1 one was not, or toolboxd did not start.
 set -eu
 
 toolboxd=$1
 toolboxctl=$2
 folder=$3
+shift 3
 here=$(dirname "$0")
 home=$(mktemp -d)
 daemon=
@@ -84,7 +85,7 @@ expect_error() {
 }
 
 alone "$toolboxd" --embedded-bus --bus ws://127.0.0.1:0/core --toolbox-dir "$folder" \
-	</dev/null >"$home/log" 2>&1 &
+	"$@" </dev/null >"$home/log" 2>&1 &
 daemon=$!
 find_bus
 . "$here/calls.sh"
