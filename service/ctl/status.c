@@ -73,7 +73,7 @@ static bool print_rows(const struct json_tape *tape, uint32_t rows,
 				add_value(&table, tape, value);
 		}
 	}
-	table_print(&table);
+	table_print_whole(&table);
 	return true;
 }
 
@@ -138,7 +138,7 @@ static void print_reasons(const struct ctl_response *response)
 	if (is_empty)
 		return;
 	putchar('\n');
-	table_print(&table);
+	table_print_whole(&table);
 }
 
 static void append_uptime(struct buffer *out, uint64_t seconds)

@@ -149,12 +149,22 @@ void table_write(const struct table *table, size_t width, const char *bold, cons
 	}
 }
 
-void table_print(const struct table *table)
+static void print(const struct table *table, size_t width)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
 
-	table_write(table, terminal_width(), terminal_bold(), terminal_plain(), &text);
+	table_write(table, width, terminal_bold(), terminal_plain(), &text);
 	terminal_print(&text);
+}
+
+void table_print(const struct table *table)
+{
+	print(table, terminal_width());
+}
+
+void table_print_whole(const struct table *table)
+{
+	print(table, 0);
 }
 
 void table_deinit(struct table *table)

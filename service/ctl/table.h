@@ -43,7 +43,10 @@ size_t table_rows(const struct table *table);
 void table_write(const struct table *table, size_t width, const char *bold, const char *plain,
 	struct buffer *out);
 
-/* Print it to stdout. */
+/* Print it to stdout, lines cut to the terminal's width. */
 void table_print(const struct table *table);
+
+/* Print it with all that is in it: what has to be read to its end. */
+void table_print_whole(const struct table *table);
 
 void table_deinit(struct table *table);
