@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "registry/manifest.h"
+#include "util/buffer.h"
 #include "util/cleanup.h"
 
 #define POINTER_BYTES 64
-#define TEXT_BYTES    512
 
 /* A text that no utterance has in it: a trigger that is found there is found anywhere. */
 static const char no_utterance[] = "\001";
@@ -25,14 +25,15 @@ struct giving {
 __attribute__((format(printf, 3, 4))) static void advise(
 	const struct giving *giving, const char *pointer, const char *format, ...)
 {
+	cleanup(buffer_deinit) struct buffer text = {0};
 	const char *file = giving->toolbox->file;
-	char text[TEXT_BYTES];
 	va_list arguments;
 
 	va_start(arguments, format);
-	vsnprintf(text, sizeof(text), format, arguments);
+	buffer_vprintf(&text, format, arguments);
 	va_end(arguments);
-	giving->advise(giving->data, file, manifest_line(file, pointer), pointer, text);
+	giving->advise(giving->data, file, manifest_line(file, pointer), pointer,
+		buffer_terminate(&text) ? text.data : format);
 }
 
 static void advise_of_triggers(
