@@ -39,30 +39,34 @@ __attribute__((format(printf, 3, 4))) static void advise(
 static void advise_of_triggers(
 	const struct giving *giving, const struct tool *tool, const char *pointer)
 {
-	char place[2 * POINTER_BYTES];
+	char place[2 * POINTER_BYTES] = "";
 
 	for (size_t i = 0; i < tool->triggers.n_items; i++) {
 		if (regex_match(&tool->triggers.items[i], giving->scratch, no_utterance,
 			    strlen(no_utterance)) != REGEX_MATCHES)
 			continue;
-		snprintf(place, sizeof(place), "%s/triggers/%zu", pointer, i);
+		if (*pointer)
+			snprintf(place, sizeof(place), "%s/triggers/%zu", pointer, i);
 		advise(giving, place,
-			"this trigger of '%s' is found in every utterance: no later tool is ever "
-			"matched; it may hold an empty alternative, or be optional as a whole",
-			tool->name);
+			"trigger %zu of the tool '%s' is found in every utterance: no later tool "
+			"is "
+			"ever matched; it may hold an empty alternative, or be optional as a whole",
+			i, tool->name);
 	}
 }
 
 static void advise_of_tool(const struct giving *giving, const struct tool *tool)
 {
-	char pointer[POINTER_BYTES];
+	char pointer[POINTER_BYTES] = "";
 
-	snprintf(pointer, sizeof(pointer), "/tools/%u", tool->index);
+	/* What a library or an interpreter tells has no place in the manifest. */
+	if (!kind_facts(giving->toolbox->kind)->tells_tools)
+		snprintf(pointer, sizeof(pointer), "/tools/%u", tool->index);
 	/* Who does not know what a call may do has to be asked before it. */
 	if (tool->risk == TOOL_UNRATED)
 		advise(giving, pointer,
-			"the tool '%s' does not declare its \"risk\": add \"read\", \"write\" or "
-			"\"execute\", here or once for the toolbox",
+			"the tool '%s' does not declare its \"risk\": say \"read\", \"write\" or "
+			"\"execute\", for the tool or once for the toolbox",
 			tool->name);
 	if (!*tool->description)
 		advise(giving, pointer,
