@@ -59,6 +59,15 @@ LOST = """\
 ==7==\x20
 """
 
+JUMP = """\
+==7== Conditional jump or move depends on uninitialised value(s)
+==7==    at 0x6080553: {place}
+==7==    by 0x54EAE5F: ???
+==7==\x20
+==7== More than 100 errors detected.  Subsequent errors
+==7== will still be recorded, but in less detail than before.
+"""
+
 DELIBERATE = NULL_READ.format(place=MISBEHAVE)
 
 
@@ -75,8 +84,9 @@ def judge(folder, report):
     STACK_OVERFLOW.format(place=MISBEHAVE),
     LEAK.format(frames=""),
     LOST.format(frames=""),
+    JUMP.format(place="???"),
 ], ids=["nothing", "valgrinds", "deliberate", "unsealed", "overflow", "criterions",
-        "criterions_by_valgrind"])
+        "criterions_by_valgrind", "a_pattern"])
 def test_lets_through_what_is_not_ours(tmp_path, report):
     done = judge(tmp_path, report)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
@@ -104,9 +114,13 @@ def test_lets_through_what_is_not_ours(tmp_path, report):
     LOST.format(frames="==7==    by 0x1: f (in /tmp/libcriterion.so/libother.so)\n"),
     LOST.format(frames="") + "==7== Invalid free() / delete / delete[] / realloc()\n",
     LOST.format(frames="") + DELIBERATE,
+    JUMP.format(place="??? (in /usr/lib/x86_64-linux-gnu/libpcre2-8.so.0.11.2)"),
+    JUMP.format(place="regex_match (regex.c:86)"),
+    JUMP.format(place="???").replace("Conditional jump", "Invalid write"),
 ], ids=["ours", "another", "named_alike", "our_overflow", "one_of_two", "write", "elsewhere",
         "abort", "a_leak_too", "uninitialised_too", "our_read_too", "undefined_too", "no_place",
-        "our_leak", "leak_and_more", "our_lost", "lost_elsewhere", "lost_and_more", "both"])
+        "our_leak", "leak_and_more", "our_lost", "lost_elsewhere", "lost_and_more", "both",
+        "a_pattern_library", "our_jump", "a_pattern_write"])
 def test_tells_of_everything_else(tmp_path, report):
     done = judge(tmp_path, report)
     assert done.returncode == 1
