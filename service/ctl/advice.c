@@ -48,9 +48,8 @@ static void advise_of_triggers(
 		if (*pointer)
 			snprintf(place, sizeof(place), "%s/triggers/%zu", pointer, i);
 		advise(giving, place,
-			"trigger %zu of the tool '%s' is found in every utterance: no later tool "
-			"is "
-			"ever matched; it may hold an empty alternative, or be optional as a whole",
+			"trigger %zu of the tool '%s' is found in every utterance, so no later "
+			"tool is ever matched; is there an empty alternative, or is all optional?",
 			i, tool->name);
 	}
 }
