@@ -25,7 +25,7 @@ IS_SANITIZED = b"__asan_init" in TOOLBOXD.read_bytes()
 
 CRASH_SECONDS = 0.05 * SLOWNESS    # a crash is told so soon
 BACK_SECONDS = 1 * SLOWNESS        # and what waited has run so soon
-OTHERS_P99_MS_MAX = 5 * SLOWNESS   # of another toolbox's calls, while hosts are killed
+OTHERS_P99_MS_MAX = 25 * SLOWNESS  # of another toolbox's calls meanwhile: some turns of a busy machine
 REPLY_SECONDS = 0.1 * SLOWNESS     # a timeout is told so soon after the deadline
 GONE_SECONDS = 0.2 * SLOWNESS      # a host that is killed is gone so soon
 RESTART_SECONDS = 2 * SLOWNESS     # a daemon that was killed serves again so soon
@@ -156,7 +156,7 @@ def test_a_host_is_killed_with_eight_calls_in_flight_again_and_again(
     if not IS_SANITIZED:
         # The slowest few are the machine's, whose cores others want, too.
         assert told[len(told) * 95 // 100] < CRASH_SECONDS
-        assert p99_ms < max(OTHERS_P99_MS_MAX, 3 * quiet["p99_us"] / 1000)
+        assert p99_ms < OTHERS_P99_MS_MAX
 
 
 def one_kill(service, caller, told, back):
