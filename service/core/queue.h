@@ -15,12 +15,13 @@ struct runner_call {
 	struct runner_call *next;
 	struct runner *runner;
 	struct runner_worker *worker; /* that runs it, or NULL: it waits */
-	uint64_t id;                  /* chosen by the owner, unique while it is in flight */
-	uint32_t tool;                /* index in the toolbox */
-	uint64_t left_ms;             /* of its time, while the clock stands */
-	struct loop_timer clock;      /* the deadline, while the clock runs */
-	struct buffer arguments;      /* JSON text, while it waits */
-	struct buffer caller; /* JSON text, of kinds that ask who calls; the owner's to set */
+	bool is_ahead;           /* it waits, and the host has it already: core/runner_ahead.c */
+	uint64_t id;             /* chosen by the owner, unique while it is in flight */
+	uint32_t tool;           /* index in the toolbox */
+	uint64_t left_ms;        /* of its time, while the clock stands */
+	struct loop_timer clock; /* the deadline, while the clock runs */
+	struct buffer arguments; /* JSON text, while it waits */
+	struct buffer caller;    /* JSON text, of kinds that ask who calls; the owner's to set */
 	uint64_t submitted_ns;
 };
 

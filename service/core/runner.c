@@ -87,26 +87,20 @@ static void drop_host(struct runner_worker *worker)
 		worker->runner->n_starting--;
 	worker->is_loaded = worker->is_gone = false;
 	host_free(take_ptr(worker->host));
+	runner_forget_ahead(worker->runner);
 }
 
-/* Give @call to the worker's idle host. 0, or a negative errno: it has not begun. */
+/* Give @call to the worker's idle host, unless it has it. 0, or a negative errno: it has not
+ * begun. */
 static int run_call(
 	struct runner_worker *worker, struct runner_call *call, const char *arguments, size_t size)
 {
 	struct runner *runner = worker->runner;
-	uint64_t left_ms = queue_left_ms(call);
-	struct host_call invoke = {
-		.tool = call->tool,
-		.timeout_ms = left_ms < UINT32_MAX ? (uint32_t)left_ms : UINT32_MAX,
-		.caller = call->caller.data,
-		.caller_size = call->caller.size,
-		.arguments = arguments,
-		.size = size,
-	};
-	int r = host_invoke(worker->host, call->id, &invoke);
+	int r = call->is_ahead ? 0 : runner_tell_host(worker, call, arguments, size);
 
 	if (r < 0)
 		return r;
+	call->is_ahead = false;
 	worker->running = call;
 	call->worker = worker;
 	runner->n_running++;
@@ -193,15 +187,21 @@ static void host_has_answered(void *data, uint64_t id, const struct host_answer 
 		.size = answer->size,
 		.tape = answer->tape,
 	};
+	bool has_strayed;
 
 	/* service/host has checked the id; what it lets through is the call that runs. */
 	if (!worker->running || worker->running->id != id)
 		return;
 	call = take_running(worker);
 	crashes_note_success(&runner->crashes);
+	has_strayed = worker->is_gone = runner_has_strayed(worker);
 	/* The next call is under way before this one's answer is written. */
 	schedule(runner);
 	end_call(runner, call, &ending);
+	if (has_strayed) {
+		drop_host(worker);
+		schedule(runner);
+	}
 	go_to_rest(runner);
 }
 
@@ -368,6 +368,7 @@ static void schedule(struct runner *runner)
 		else
 			queue_remove(&runner->queue, call);
 	}
+	runner_send_ahead(runner);
 	start_workers(runner);
 	set_clocks(runner);
 	go_to_rest(runner);
@@ -522,6 +523,7 @@ int runner_submit(struct runner *runner, struct runner_call *call, const char *a
 		return RUNNER_E_QUARANTINED;
 	call->runner = runner;
 	call->worker = NULL;
+	call->is_ahead = false;
 	call->left_ms = timeout_ms;
 	call->submitted_ns = clock_now_ns();
 	if (!runner->queue.first && may_run(runner, call->tool))
@@ -539,6 +541,7 @@ int runner_submit(struct runner *runner, struct runner_call *call, const char *a
 	if (r == 0 && !loop_timer_is_armed(&runner->restart) && runner->n_starting == 0 &&
 		find_free(runner))
 		loop_timer_arm(&runner->restart, 0);
+	runner_send_ahead(runner);
 	return r;
 }
 

@@ -26,9 +26,11 @@
  *
  *   a call:   waiting ──▶ running ──▶ done     exactly once, whatever happens
  *
- * Up to `workers` hosts, one call in each; another one is started when a call waits and all that
+ * Up to `workers` hosts, each runs one call; another one is started when a call waits and all that
  * are there are busy. A tool with `"parallel": false` waits until nothing else runs, and runs
- * alone; calls never overtake each other.
+ * alone; calls never overtake each other. A host that is the only one is given some of the calls
+ * that wait ahead of their turn, if they do no harm by that (core/runner_ahead.c): for everybody
+ * else they wait.
  *
  * The clock of a call counts waiting and running; it stands while the first host starts. A call
  * that is over its deadline while it runs, or is cancelled, takes its host down with it: there is

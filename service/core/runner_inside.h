@@ -6,8 +6,8 @@
 #include "core/runner.h"
 #include "util/log.h"
 
-/* The inside of a runner, for the two files that are one: runner.c, which changes it, and
- * runner_state.c, which tells of it. */
+/* The inside of a runner, for the files that are one: runner.c, which changes it, runner_ahead.c,
+ * which speaks to hosts, and runner_state.c, which tells of it. */
 
 #define WHY_BYTES 512
 
@@ -44,3 +44,16 @@ struct runner {
 	uint64_t no_start_ms;     /* when it was last logged that no host can be started */
 	struct statistics statistics;
 };
+
+/* Give @call to the worker's host. 0, or the negative errno of host_invoke(). */
+int runner_tell_host(struct runner_worker *worker, const struct runner_call *call,
+	const char *arguments, size_t size);
+
+/* Let the host of a runner's only worker have what waits ahead of its time, as far as it may be. */
+void runner_send_ahead(struct runner *runner);
+
+/* What was sent ahead is lost with its host: it waits like the others. */
+void runner_forget_ahead(struct runner *runner);
+
+/* Whether the worker's host, behind a call that is done, is running one that nobody waits for. */
+bool runner_has_strayed(const struct runner_worker *worker);

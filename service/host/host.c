@@ -20,15 +20,16 @@
 /*
  * Three things are watched: the socket, the process (pidfd), and a timer.
  *
- *   a frame          is news of the call that runs, or its one answer and nothing behind it, or the
- *                    host is killed: between an answer and the next INVOKE it has nothing to say
+ *   a frame          is news of the call that runs, or its one answer, and behind the last call's
+ *                    there is nothing, or the host is killed: until the next INVOKE it has nothing
+ *                    to say
  *   the process ends what it had sent before still counts: the socket is read until it is empty,
  *                    then ended() tells the exit status
  *   end of file      comes a moment before the process's end, which will tell the reason; a process
  *                    that lives on HANG_UP_MS later has closed its socket, and is killed
  *   the timer        start_timeout_ms, later HANG_UP_MS
  *
- * In the steady state a call is one sendmsg, one recv and no allocation: the reader's buffer and
+ * In the steady state a call is one sendmsg, at most one recv, and no allocation: the reader's buffer and
  * the tape that checks a result are used again and again.
  */
 
@@ -61,8 +62,9 @@ struct host {
 	struct json_tape tape;
 	struct loop_timer timer;
 	struct output output;
-	uint64_t call_id; /* of the call that runs */
-	bool *freed;      /* where host_free leaves a note for a function it returns to */
+	uint64_t calls[HOST_CALLS_MAX]; /* ids in the order they were sent; the first one runs */
+	unsigned int n_calls;
+	bool *freed; /* where host_free leaves a note for a function it returns to */
 };
 
 pid_t host_pid(const struct host *host)
@@ -188,7 +190,7 @@ static int keep(struct host *host, const struct wire_header *header, const struc
 }
 
 /* Send a frame whose payload is @head, then @body, without copying what the socket takes at once.
- * Nothing is unsent when this is called: one frame is answered before the next. */
+ * Nothing is unsent when this is called. */
 static int transmit(
 	struct host *host, enum wire_kind kind, uint64_t id, struct iovec head, struct iovec body)
 {
@@ -221,7 +223,8 @@ int host_invoke(struct host *host, uint64_t id, const struct host_call *call)
 
 	if (host->state == HOST_ENDED || !host->child || !host->source)
 		return -EPIPE;
-	if (host->state != HOST_READY)
+	if (host->state == HOST_STARTING || host->n_calls == HOST_CALLS_MAX ||
+		host->unsent.size > 0)
 		return -EBUSY;
 	buffer_reset(&host->head);
 	buffer_append(&host->head, &invoke, sizeof(invoke));
@@ -233,10 +236,16 @@ int host_invoke(struct host *host, uint64_t id, const struct host_call *call)
 			(struct iovec){(void *)call->arguments, call->size});
 	if (r)
 		return r;
-	output_begin_call(&host->output);
+	if (host->n_calls == 0)
+		output_begin_call(&host->output);
 	host->state = HOST_RUNNING;
-	host->call_id = id;
+	host->calls[host->n_calls++] = id;
 	return 0;
+}
+
+uint64_t host_current(const struct host *host)
+{
+	return host->n_calls > 0 ? host->calls[0] : 0;
 }
 
 /* Check that the payload is JSON. 0, -ENOMEM, or an enum json_status. */
@@ -282,10 +291,24 @@ static void take_refused(struct host *host)
 				  .reason = HOST_REFUSED, .pointer = pointer, .message = message});
 }
 
-static void take_answer(struct host *host, const struct wire_frame *frame)
+/* The call that runs is done; the one behind it, if any, has begun. */
+static void advance(struct host *host)
+{
+	host->n_calls--;
+	memmove(host->calls, host->calls + 1, host->n_calls * sizeof(*host->calls));
+	if (host->n_calls > 0)
+		output_begin_call(&host->output);
+	else
+		host->state = HOST_READY;
+}
+
+/* Whether more answers may stand behind this one; else the host may be gone. */
+static bool take_answer(struct host *host, const struct wire_frame *frame)
 {
 	struct host_answer answer = {
 		.kind = HOST_ANSWER_RESULT, .text = frame->payload, .size = frame->size};
+	bool *outer = host->freed;
+	bool is_freed = false;
 
 	if (frame->kind == WIRE_FAILED)
 		answer.kind = HOST_ANSWER_FAILED;
@@ -293,20 +316,28 @@ static void take_answer(struct host *host, const struct wire_frame *frame)
 		answer.tape = &host->tape;
 	if (frame->kind == WIRE_ERROR)
 		answer.kind = HOST_ANSWER_ERROR;
-	host->state = HOST_READY;
+	advance(host);
+	host->freed = &is_freed;
 	host->handler.answered(host->data, frame->id, &answer);
+	if (!is_freed) {
+		host->freed = outer;
+		return host->state == HOST_RUNNING;
+	}
+	if (outer)
+		*outer = true;
+	return false;
 }
 
 static bool is_answer(const struct host *host, const struct wire_frame *frame)
 {
-	return host->state == HOST_RUNNING && frame->id == host->call_id &&
+	return host->state == HOST_RUNNING && frame->id == host->calls[0] &&
 	       (frame->kind == WIRE_RESULT || frame->kind == WIRE_FAILED ||
 		       frame->kind == WIRE_ERROR);
 }
 
 static bool is_progress(const struct host *host, const struct wire_frame *frame)
 {
-	return host->state == HOST_RUNNING && frame->id == host->call_id &&
+	return host->state == HOST_RUNNING && frame->id == host->calls[0] &&
 	       frame->kind == WIRE_PROGRESS;
 }
 
@@ -339,7 +370,8 @@ static bool take_frame(struct host *host, const struct wire_frame *frame)
 
 	if (!is_expected(host, frame))
 		end_malformed(host, "sent a frame that nobody waits for");
-	else if (wire_reader_has_more(&host->reader) && !is_progress(host, frame))
+	else if (wire_reader_has_more(&host->reader) && host->n_calls <= 1 &&
+		 !is_progress(host, frame))
 		end_malformed(host, "sent more than one answer");
 	else if (r == -ENOMEM)
 		end_killed(host);
@@ -350,7 +382,7 @@ static bool take_frame(struct host *host, const struct wire_frame *frame)
 	else if (frame->kind == WIRE_REFUSED)
 		take_refused(host);
 	else if (frame->kind != WIRE_PROGRESS)
-		take_answer(host, frame);
+		return take_answer(host, frame);
 	else {
 		if (host->handler.progressed)
 			host->handler.progressed(host->data, frame->id, &host->tape);

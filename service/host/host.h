@@ -104,10 +104,17 @@ struct host_call {
 	size_t size;
 };
 
-/* Run @call, as call @id (not 0). 0, or a negative errno, and then the call has not begun: -EBUSY
- * while the host is loading or running another call, -EPIPE when it is ending (ended() has come, or
- * comes). */
+/* Calls that a host has at a time: it runs them one after the other. */
+#define HOST_CALLS_MAX 8
+
+/* Run @call, as call @id (not 0), behind those that were sent before. 0, or a negative errno, and
+ * then the host knows nothing of it: -EBUSY while it is loading, has HOST_CALLS_MAX calls, or has
+ * not read all that was sent, -EPIPE when it is ending (ended() has come, or comes). What is sent
+ * cannot be taken back but by host_free. */
 int host_invoke(struct host *host, uint64_t id, const struct host_call *call);
+
+/* The call that it runs: of those without an answer the first; 0: none. */
+uint64_t host_current(const struct host *host);
 
 /* Kill the process group, reap it, forget it; no callback comes. A guard is told to kill what it
  * guards. Takes NULL. */

@@ -17,7 +17,7 @@
  *   daemon                              host
  *     LOAD    {"kind": "native", …}  ──▶        once, first
  *                                    ◀── LOADED  {…} | REFUSED {"pointer", "message"}
- *     INVOKE  id, tool, arguments    ──▶        one call at a time
+ *     INVOKE  id, tool, arguments    ──▶        run one after the other
  *                                    ◀── PROGRESS id, {"progress", "text"}      any number
  *                                    ◀── RESULT id, JSON | FAILED id, text | ERROR id, object
  *     (end of file)                  ──▶        the host exits

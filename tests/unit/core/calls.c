@@ -3,7 +3,9 @@
 
 #include <criterion/criterion.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "registry/manifest.h"
 
@@ -139,4 +141,18 @@ struct call *calls_run(const char *tool, const char *arguments)
 	calls_wait(n_ends + 1);
 	cr_assert_eq(call->n_ends, 1);
 	return call;
+}
+
+pid_t calls_host_process(void)
+{
+	char path[64];
+	char text[64] = "";
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
+	file = fopen(path, "r");
+	cr_assert(file);
+	cr_assert(fgets(text, sizeof(text), file), "no host runs");
+	fclose(file);
+	return (pid_t)strtol(text, NULL, 10);
 }

@@ -57,3 +57,6 @@ void calls_wait_for_state(enum runner_state state);
 
 /* Submit and wait for its end. */
 struct call *calls_run(const char *tool, const char *arguments);
+
+/* The process of the only host: our only child. */
+pid_t calls_host_process(void);

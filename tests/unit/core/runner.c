@@ -31,21 +31,6 @@ static void expect_state(enum runner_state state)
 		runner_state_name(runner_state(calls.runner)));
 }
 
-/* The process of the only host: our only child. */
-static pid_t host_process(void)
-{
-	char path[64];
-	char text[64] = "";
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
-	file = fopen(path, "r");
-	cr_assert(file);
-	cr_assert(fgets(text, sizeof(text), file), "no host runs");
-	fclose(file);
-	return (pid_t)strtol(text, NULL, 10);
-}
-
 /* ── the straight way ────────────────────────────────────────────────────────────────────────── */
 
 Test(runner, starts_a_host_for_the_first_call_and_keeps_it)
@@ -245,20 +230,20 @@ Test(runner, costs_nobody_an_error_when_a_host_dies_in_its_sleep)
 
 	calls_start();
 	calls_run("behave", "{\"value\":1}");
-	pid = host_process();
+	pid = calls_host_process();
 	cr_assert_eq(kill(pid, SIGKILL), 0);
 	cr_assert_eq(waitid(P_PID, (id_t)pid, &how, WEXITED | WNOWAIT), 0);
 	/* The loop has not seen it yet. */
 	expect_state(RUNNER_READY);
 	expect_result(calls_run("behave", "{\"value\":2}"), "{\"result\":2}");
-	cr_expect_neq(host_process(), pid);
+	cr_expect_neq(calls_host_process(), pid);
 }
 
 Test(runner, notices_a_host_that_dies_in_its_sleep)
 {
 	calls_start();
 	calls_run("behave", "{\"value\":1}");
-	cr_assert_eq(kill(host_process(), SIGKILL), 0);
+	cr_assert_eq(kill(calls_host_process(), SIGKILL), 0);
 	calls_wait_for_state(RUNNER_IDLE);
 	cr_expect_eq(runner_n_hosts(calls.runner), 0);
 	cr_expect_str_eq(runner_why(calls.runner), "its host died (SIGKILL)");
@@ -547,7 +532,7 @@ Test(runner, takes_its_host_with_it)
 
 	calls_start();
 	calls_run("behave", "{\"value\":1}");
-	pid = host_process();
+	pid = calls_host_process();
 	runner_free(calls.runner);
 	calls.runner = NULL;
 	cr_assert_eq(waitid(P_PID, (id_t)pid, &how, WEXITED | WNOWAIT), 0);

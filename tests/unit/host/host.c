@@ -333,15 +333,56 @@ Test(host, ends_though_a_child_holds_its_socket, .timeout = LIMIT)
 	guest_stop(&guest);
 }
 
-Test(host, runs_one_call_at_a_time, .timeout = LIMIT)
+Test(host, takes_some_calls_ahead_and_runs_them_in_order, .timeout = LIMIT)
 {
 	struct guest guest = {0};
 
 	guest_start(&guest, "misbehave", NULL);
+	cr_expect_eq(host_current(guest.host), 0);
+	kill(host_pid(guest.host), SIGSTOP);
+	for (unsigned int i = 0; i < HOST_CALLS_MAX; i++)
+		guest_send(&guest, "behave", "{\"value\":1}");
+	cr_expect_eq(host_invoke(guest.host, HOST_CALLS_MAX + 1, &no_arguments), -EBUSY);
+	cr_expect_eq(host_current(guest.host), 1);
+	kill(host_pid(guest.host), SIGCONT);
+	while (guest.n_answers < HOST_CALLS_MAX && guest.n_ends == 0)
+		guest_wait(&guest);
+	cr_expect_eq(guest.n_answers, HOST_CALLS_MAX);
+	cr_expect_eq(host_current(guest.host), 0);
+	guest_stop(&guest);
+}
+
+Test(host, is_ended_for_an_answer_out_of_turn, .timeout = LIMIT)
+{
+	struct guest guest = {0};
+
+	guest_start(&guest, "misbehave", NULL);
+	guest_send(&guest, "send_frame",
+		"{\"size\":2,\"kind\":5,\"id\":2,\"payload\":\"{}\",\"afterwards\":0}");
 	guest_send(&guest, "behave", "{\"value\":1}");
+	guest_wait(&guest);
+	cr_expect_eq(guest.n_answers, 0);
+	cr_expect_eq(guest.end.reason, HOST_MALFORMED);
+	guest_stop(&guest);
+}
+
+Test(host, takes_no_call_ahead_while_it_reads_nothing, .timeout = LIMIT)
+{
+	const size_t size = 4u << 20;
+	struct guest guest = {0};
+	struct buffer arguments = {0};
+
+	guest_start(&guest, "misbehave", NULL);
+	kill(host_pid(guest.host), SIGSTOP);
+	buffer_append_string(&arguments, "{\"value\":1}");
+	while (arguments.size < size)
+		buffer_append_char(&arguments, ' ');
+	guest_send(&guest, "behave", buffer_terminate(&arguments));
 	cr_expect_eq(host_invoke(guest.host, 2, &no_arguments), -EBUSY);
+	kill(host_pid(guest.host), SIGCONT);
 	guest_wait(&guest);
 	cr_expect_eq(guest.n_answers, 1);
+	buffer_deinit(&arguments);
 	guest_stop(&guest);
 }
 
