@@ -10,7 +10,7 @@
 /*
  * A C function that is ready to be called with JSON.
  *
- *   arguments ─tape─▶ frame ──libffi──▶ function ──▶ what it returned, errno, frame ─▶ JSON, or words
+ *   arguments ─tape─▶ frame ──libffi──▶ function ──▶ value, errno, frame ──▶ JSON, or words
  *
  * Everything that does not depend on the arguments is prepared once; a call that passes no larger
  * buffers than the ones before allocates nothing.

@@ -99,6 +99,13 @@ def test_zlib(caller, data):
     assert bytes_of(unpacked["data"]) == data
 
 
+def test_bytes_that_are_no_base64(caller):
+    answer = run(caller, "zlib", "crc32", {"data": "Zm9"})
+    assert answer["code"] == "invalid_arguments"
+    assert answer["violations"] == [{"path": "/data", "message":
+        "must be a string in base64, padded and without white space"}]
+
+
 def test_zlib_tells_its_errors(caller):
     answer = run(caller, "zlib", "uncompress", {"compressed": base64_of(b"junk")})
     assert answer["code"] == "tool_failed" and answer["error"].endswith("uncompress returned -3")

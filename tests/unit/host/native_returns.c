@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/native_call.h"
+#include "util/cleanup.h"
+
+/* What is returned: every type under every rule, every way to own it; called in this process, where
+ * a sanitizer watches all but libffi itself. */
+
+static unsigned int n_freed;
+
+static void count_and_free(void *pointer)
+{
+	n_freed++;
+	free(pointer);
+}
+
+/* Call @address as @object describes it. The answer is kept until the next call. */
+static const char *call(const char *object, void *address, void (*free_result)(void *),
+	const char *arguments, bool *ret_is_failure)
+{
+	static struct buffer answer;
+	struct native_scratch scratch = {0};
+	struct native_function function;
+	struct native_error error = {0};
+	struct json_tape tape = {0};
+	struct native_call prepared;
+	int r;
+
+	cr_assert_eq(json_tape_read(&tape, object, strlen(object), JSON_DEPTH_DEFAULT, NULL), 0);
+	r = native_function_read(&tape, 0, &function, &error);
+	cr_assert_eq(r, 0, "%s: %s", object, error.message.data ? error.message.data : "");
+	cr_assert_eq(native_call_init(&prepared, &function, address, free_result), 0);
+	buffer_deinit(&answer);
+	r = native_call_run(&prepared, &scratch, arguments, strlen(arguments), &answer);
+	cr_assert(r == 0 || r == NATIVE_CALL_E_FAILED, "%s: %d", object, r);
+	*ret_is_failure = r != 0;
+	native_call_deinit(&prepared);
+	native_scratch_deinit(&scratch);
+	json_tape_deinit(&tape);
+	return buffer_terminate(&answer);
+}
+
+static int64_t same_integer(int64_t value)
+{
+	return value;
+}
+
+static double same_f64(double value)
+{
+	return value;
+}
+
+static float same_f32(float value)
+{
+	return value;
+}
+
+static const char *const integers[] = {
+	"i8", "i16", "i32", "i64", "isize", "u8", "u16", "u32", "u64", "usize"};
+#define N_SIGNED 5
+
+static void expect_integer(
+	const char *type, const char *rule, int value, bool is_failure, const char *answer)
+{
+	char object[256];
+	char arguments[32];
+	const char *found;
+	bool has_failed;
+
+	snprintf(object, sizeof(object),
+		"{\"symbol\":\"f\",\"parameters\":[{\"name\":\"a\",\"type\":\"i64\"}],"
+		"\"returns\":{\"type\":\"%s\",\"errors\":\"%s\"}}",
+		type, rule);
+	snprintf(arguments, sizeof(arguments), "{\"a\":%d}", value);
+	found = call(object, (void *)same_integer, NULL, arguments, &has_failed);
+	cr_expect_eq(has_failed, is_failure, "%s %s %d", type, rule, value);
+	cr_expect_str_eq(found, answer, "%s %s %d: %s", type, rule, value, found);
+}
+
+Test(native_returns, fails_below_zero_for_every_signed_type)
+{
+	for (size_t i = 0; i < N_SIGNED; i++) {
+		expect_integer(integers[i], "negative", -1, true, "f returned -1");
+		expect_integer(integers[i], "negative", -128, true, "f returned -128");
+		expect_integer(integers[i], "negative", 0, false, "{\"result\":0}");
+		expect_integer(integers[i], "negative", 127, false, "{\"result\":127}");
+	}
+}
+
+Test(native_returns, fails_at_zero_and_elsewhere_for_every_type)
+{
+	for (size_t i = 0; i < sizeof(integers) / sizeof(*integers); i++) {
+		expect_integer(integers[i], "zero", 0, true, "f returned 0");
+		expect_integer(integers[i], "zero", 1, false, "{\"result\":1}");
+		expect_integer(integers[i], "nonzero", 0, false, "{\"result\":0}");
+		expect_integer(integers[i], "nonzero", 3, true, "f returned 3");
+		expect_integer(integers[i], "none", 3, false, "{\"result\":3}");
+		expect_integer(integers[i], "errno", 3, false, "{\"result\":3}");
+	}
+	expect_integer("bool", "zero", 0, true, "f returned false");
+	expect_integer("bool", "zero", 2, false, "{\"result\":true}");
+	expect_integer("bool", "nonzero", 2, true, "f returned true");
+	expect_integer("bool", "nonzero", 256, false, "{\"result\":false}");
+}
+
+/* A type is only as wide as it says: what stands above it is no part of it. */
+Test(native_returns, looks_at_no_bit_beyond_the_type)
+{
+	expect_integer("i8", "negative", 128, true, "f returned -128");
+	expect_integer("i8", "zero", 256, true, "f returned 0");
+	expect_integer("u8", "nonzero", 256, false, "{\"result\":0}");
+	expect_integer("i16", "negative", 0x8000, true, "f returned -32768");
+	expect_integer("u16", "zero", 0x10000, true, "f returned 0");
+	expect_integer("u32", "none", -1, false, "{\"result\":4294967295}");
+}
+
+static void expect_float(const char *type, void *address, const char *rule, const char *value,
+	bool is_failure, const char *answer)
+{
+	char object[256];
+	char arguments[32];
+	const char *found;
+	bool has_failed;
+
+	snprintf(object, sizeof(object),
+		"{\"symbol\":\"f\",\"parameters\":[{\"name\":\"a\",\"type\":\"%s\"}],"
+		"\"returns\":{\"type\":\"%s\",\"errors\":\"%s\"}}",
+		type, type, rule);
+	snprintf(arguments, sizeof(arguments), "{\"a\":%s}", value);
+	found = call(object, address, NULL, arguments, &has_failed);
+	cr_expect_eq(has_failed, is_failure, "%s %s %s", type, rule, value);
+	cr_expect_str_eq(found, answer, "%s %s %s: %s", type, rule, value, found);
+}
+
+Test(native_returns, holds_floats_to_the_same_rules)
+{
+	static const struct {
+		const char *type;
+		void *address;
+	} rows[] = {{"f32", (void *)same_f32}, {"f64", (void *)same_f64}};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		expect_float(
+			rows[i].type, rows[i].address, "negative", "-0.5", true, "f returned -0.5");
+		expect_float(rows[i].type, rows[i].address, "negative", "-0.0", false,
+			"{\"result\":-0.0}");
+		expect_float(
+			rows[i].type, rows[i].address, "zero", "-0.0", true, "f returned -0.0");
+		expect_float(rows[i].type, rows[i].address, "zero", "1", false, "{\"result\":1.0}");
+		expect_float(
+			rows[i].type, rows[i].address, "nonzero", "0", false, "{\"result\":0.0}");
+		expect_float(
+			rows[i].type, rows[i].address, "nonzero", "0.25", true, "f returned 0.25");
+		expect_float(
+			rows[i].type, rows[i].address, "errno", "2", false, "{\"result\":2.0}");
+	}
+}
+
+static char *lend(const char *text, int32_t error)
+{
+	errno = error;
+	return text ? strdup(text) : NULL;
+}
+
+#define LEND(type, members)                                                                        \
+	"{\"symbol\":\"f\",\"parameters\":[{\"name\":\"text\",\"type\":\"bytes\","                 \
+	"\"nullable\":true},{\"name\":\"error\",\"type\":\"i32\",\"default\":0}],"                 \
+	"\"returns\":{\"type\":\"" type "\",\"transfer\":\"full\"" members "}}"
+
+/* base64 of what lend() copies, each with its NUL. */
+#define ONE      "{\"text\":\"MQA=\"" /* 1 */
+#define NOTHING  "{\"text\":null"
+#define NO_UTF8  "{\"text\":\"/wA=\""
+#define NO_JSON  "{\"text\":\"WwA=\"" /* [ */
+#define NO_ERROR "}"
+#define AN_ERROR ",\"error\":5}"
+
+Test(native_returns, frees_what_is_handed_over_whatever_becomes_of_it)
+{
+	static const struct {
+		const char *object;
+		const char *arguments;
+		bool is_failure;
+		unsigned int n_freed;
+		const char *answer;
+	} rows[] = {
+		{LEND("str", ""), ONE NO_ERROR, false, 1, "{\"result\":\"1\"}"},
+		{LEND("json", ""), ONE NO_ERROR, false, 1, "{\"result\":1}"},
+		{LEND("str", ""), NOTHING NO_ERROR, true, 0, "f returned NULL"},
+		{LEND("json", ""), NOTHING NO_ERROR, true, 0, "f returned NULL"},
+		{LEND("str", ",\"nullable\":true"), NOTHING NO_ERROR, false, 0,
+			"{\"result\":null}"},
+		{LEND("json", ",\"nullable\":true"), NOTHING NO_ERROR, false, 0,
+			"{\"result\":null}"},
+		{LEND("str", ",\"errors\":\"null\""), NOTHING AN_ERROR, true, 0,
+			"f returned NULL: EIO (Input/output error)"},
+		{LEND("json", ",\"errors\":\"null\""), NOTHING AN_ERROR, true, 0,
+			"f returned NULL: EIO (Input/output error)"},
+		{LEND("str", ",\"errors\":\"null\""), ONE AN_ERROR, false, 1, "{\"result\":\"1\"}"},
+		{LEND("str", ",\"errors\":\"errno\""), ONE AN_ERROR, true, 1,
+			"f returned a text: EIO (Input/output error)"},
+		{LEND("json", ",\"errors\":\"errno\""), ONE AN_ERROR, true, 1,
+			"f returned a text: EIO (Input/output error)"},
+		{LEND("json", ",\"errors\":\"errno\",\"nullable\":true"), NOTHING AN_ERROR, true, 0,
+			"f returned NULL: EIO (Input/output error)"},
+		{LEND("str", ""), NO_UTF8 NO_ERROR, true, 1, "f returned text that is not UTF-8"},
+		{LEND("json", ""), NO_UTF8 NO_ERROR, true, 1, "f returned text that is not UTF-8"},
+		{LEND("json", ""), NO_JSON NO_ERROR, true, 1,
+			"f returned text that is not JSON (byte 1: expected a value, but the text "
+			"ends)"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		bool is_failure;
+		const char *answer;
+
+		n_freed = 0;
+		answer = call(rows[i].object, (void *)lend, count_and_free, rows[i].arguments,
+			&is_failure);
+		cr_expect_str_eq(answer, rows[i].answer, "row %zu: %s", i, answer);
+		cr_expect_eq(is_failure, rows[i].is_failure, "row %zu", i);
+		cr_expect_eq(n_freed, rows[i].n_freed, "row %zu: %u", i, n_freed);
+	}
+}
+
+static void set_error(int32_t *value, int32_t error)
+{
+	*value = 1;
+	errno = error;
+}
+
+Test(native_returns, holds_a_function_that_returns_nothing_to_errno)
+{
+	static const char object[] =
+		"{\"symbol\":\"f\",\"parameters\":[{\"name\":\"value\",\"type\":\"i32\",\"dir\":"
+		"\"out\"},{\"name\":\"error\",\"type\":\"i32\"}],"
+		"\"returns\":{\"type\":\"void\",\"errors\":\"errno\"}}";
+	bool is_failure;
+
+	cr_expect_str_eq(call(object, (void *)set_error, NULL, "{\"error\":0}", &is_failure),
+		"{\"value\":1}");
+	cr_expect_not(is_failure);
+	cr_expect_str_eq(call(object, (void *)set_error, NULL, "{\"error\":13}", &is_failure),
+		"f failed: EACCES (Permission denied)");
+	cr_expect(is_failure);
+}
