@@ -83,22 +83,43 @@ static uint32_t find_element(
 	return child < json_end(tape, array) ? child : JSON_NONE;
 }
 
-uint32_t json_pointer_nearest(const struct json_tape *tape, const char *pointer)
+/* Go down from the root as far as there is something; what is left of @pointer then. */
+static const char *walk(const struct json_tape *tape, const char *pointer, uint32_t *ret_at)
 {
 	cleanup(buffer_deinit) struct buffer token = {0};
 	uint32_t at = 0;
 
 	while (*pointer == '/') {
+		const char *rest = take_token(pointer, &token);
 		uint32_t child = JSON_NONE;
 
-		pointer = take_token(pointer, &token);
 		if (json_type_at(tape, at) == JSON_OBJECT)
 			child = json_find_sized(tape, at, token.data ? token.data : "", token.size);
 		else if (json_type_at(tape, at) == JSON_ARRAY)
 			child = find_element(tape, at, &token);
 		if (child == JSON_NONE)
 			break;
+		pointer = rest;
 		at = child;
 	}
+	*ret_at = at;
+	return pointer;
+}
+
+uint32_t json_pointer_nearest(const struct json_tape *tape, const char *pointer)
+{
+	uint32_t at;
+
+	walk(tape, pointer, &at);
 	return at;
+}
+
+bool json_pointer_find(const struct json_tape *tape, const char *pointer, uint32_t *ret_index)
+{
+	uint32_t at;
+
+	if (*walk(tape, pointer, &at) != '\0')
+		return false;
+	*ret_index = at;
+	return true;
 }
