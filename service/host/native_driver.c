@@ -2,21 +2,16 @@
 #include "host/driver.h"
 
 #include <dlfcn.h>
-#include <elf.h>
 #include <errno.h>
-#include <link.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "host/library.h"
 #include "host/native_call.h"
-#include "json/writer.h"
 #include "util/cleanup.h"
 
 struct native_driver {
-	void *library;    /* dlopen's handle */
-	const char *file; /* the linker's own text, or the seal's */
-	bool is_sealed;
+	struct library library;
 	struct native_call *calls;
 	uint32_t n_calls;
 	struct native_scratch scratch;
@@ -27,7 +22,6 @@ struct loading {
 	const struct json_tape *tape;
 	struct native_driver *driver;
 	struct driver_refusal *refusal;
-	struct seal *seal;
 };
 
 /* Note why what stands at @token of the LOAD frame is refused. */
@@ -43,68 +37,19 @@ __attribute__((format(printf, 3, 4))) static int refuse(
 	return r;
 }
 
-/* What may help against the linker's @words. */
-static const char *help_against(const char *words, const char *library)
-{
-	if (strstr(words, strerrordesc_np(EACCES)))
-		return "name its folder in the toolbox's sandbox.read";
-	if (!strchr(library, '/'))
-		return "give its path, or a name that the dynamic linker finds: ldconfig -p";
-	if (strncmp(words, library, strlen(library)) != 0)
-		return "the library needs it: ldd(1) shows what is not found";
-	if (access(library, F_OK) < 0)
-		return "a relative path begins at the manifest's folder";
-	return "is it a shared library for this machine? Ask file(1)";
-}
-
-static int refuse_library(struct loading *loading, uint32_t token, const char *words)
-{
-	return refuse(loading, token, "cannot load the library: %s (%s)", words,
-		help_against(words, loading->seal->name));
-}
-
-static int open_library(struct loading *loading)
-{
-	uint32_t token = json_find(loading->tape, 0, "library");
-	struct native_driver *driver = loading->driver;
-	struct link_map *map;
-
-	if (!loading->seal->name)
-		return refuse(loading, token, "'library' must be a path or a name");
-	driver->library = seal_load(loading->seal, &driver->is_sealed);
-	if (!driver->library)
-		return refuse_library(loading, token, dlerror());
-	if (dlinfo(driver->library, RTLD_DI_LINKMAP, &map) < 0)
-		return refuse(loading, token, "cannot tell the library's file: %s", dlerror());
-	driver->file = driver->is_sealed ? loading->seal->name : map->l_name;
-	return 0;
-}
-
-/* Whether the address is that of a variable. What a resolver picked may have no symbol at all. */
-static bool is_data(void *address)
-{
-	const ElfW(Sym) *symbol = NULL;
-	Dl_info info;
-
-	if (!dladdr1(address, &info, (void **)&symbol, RTLD_DL_SYMENT) || !symbol)
-		return false;
-	return info.dli_saddr == address && (ELF64_ST_TYPE(symbol->st_info) == STT_OBJECT ||
-						    ELF64_ST_TYPE(symbol->st_info) == STT_TLS);
-}
-
 /* Find the function @symbol, which the member @key of the native object at @object names. */
 static int find_symbol(struct loading *loading, uint32_t object, const char *key,
 	const char *symbol, void **ret_address)
 {
 	uint32_t place = json_find(loading->tape, object, key);
-	void *address = dlsym(loading->driver->library, symbol);
+	void *address = dlsym(loading->driver->library.handle, symbol);
 
 	if (!address)
 		return refuse(loading, place,
 			"the library has no function '%s': %s (nm -D --defined-only shows what it "
 			"has)",
 			symbol, dlerror());
-	if (is_data(address))
+	if (library_is_data(address, NULL))
 		return refuse(loading, place, "'%s' is a variable, not a function", symbol);
 	*ret_address = address;
 	return 0;
@@ -188,13 +133,13 @@ static void unload(void *data)
 static int load(
 	const struct driver_load *load, void **ret_driver, struct driver_refusal *ret_refusal)
 {
-	struct loading loading = {.tape = load->tape, .refusal = ret_refusal, .seal = load->seal};
+	struct loading loading = {.tape = load->tape, .refusal = ret_refusal};
 	int r;
 
 	loading.driver = calloc(1, sizeof(*loading.driver));
 	if (!loading.driver)
 		return -ENOMEM;
-	r = open_library(&loading);
+	r = library_open(load, &loading.driver->library, ret_refusal);
 	r = r ? r : load_tools(&loading);
 	if (r)
 		unload(loading.driver);
@@ -203,13 +148,11 @@ static int load(
 	return r;
 }
 
-/* The file that was loaded, and whether by a sealed copy of it. */
 static void describe(const void *data, struct buffer *out)
 {
 	const struct native_driver *driver = data;
 
-	buffer_printf(out, ",\"sealed\":%s,\"library\":", driver->is_sealed ? "true" : "false");
-	json_write_bytes_lossy(out, driver->file, strlen(driver->file));
+	library_describe(&driver->library, out);
 }
 
 static int invoke(void *data, const struct driver_call *call, struct buffer *out)
