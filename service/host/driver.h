@@ -77,4 +77,5 @@ int driver_refuse_with(struct driver_refusal *refusal, const struct json_tape *t
 const struct driver *driver_find(const struct json_tape *load);
 
 extern const struct driver native_driver;
+extern const struct driver plugin_driver;
 extern const struct driver command_driver;

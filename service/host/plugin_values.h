@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <toolbox.h>
+
+#include "json/reader.h"
+
+/*
+ * JSON that a plugin reads by key: the arguments of a call, its configuration, who calls.
+ *
+ * A key is the name of a member; beginning with '/', a JSON Pointer; or "", the whole. All getters
+ * return an enum toolbox_status, and write what they found only when that is TOOLBOX_OK. Texts are
+ * copied when they are asked for, once each, and stay until the values are reset.
+ */
+struct plugin_values {
+	struct json_tape tape; /* no tokens: nothing was read */
+	struct plugin_text *texts;
+};
+
+/* Read @size bytes at @json, which must stay. 0, -ENOMEM, or an enum json_status. */
+int plugin_values_read(struct plugin_values *values, const char *json, size_t size);
+
+/* Forget what was read and given out; the memory for reading stays. */
+void plugin_values_reset(struct plugin_values *values);
+
+void plugin_values_deinit(struct plugin_values *values);
+
+enum toolbox_type plugin_values_type(const struct plugin_values *values, const char *key);
+int plugin_values_get_bool(const struct plugin_values *values, const char *key, bool *ret);
+int plugin_values_get_i64(const struct plugin_values *values, const char *key, int64_t *ret);
+int plugin_values_get_u64(const struct plugin_values *values, const char *key, uint64_t *ret);
+int plugin_values_get_double(const struct plugin_values *values, const char *key, double *ret);
+int plugin_values_get_count(const struct plugin_values *values, const char *key, uint32_t *ret);
+
+/* @ret_size: bytes without the NUL behind them; or NULL. */
+int plugin_values_get_string(
+	struct plugin_values *values, const char *key, const char **ret, size_t *ret_size);
+int plugin_values_get_json(
+	struct plugin_values *values, const char *key, const char **ret, size_t *ret_size);
