@@ -45,6 +45,7 @@ struct checker {
 	struct check checks[CHECKER_HOSTS_MAX];
 	struct loop_timer work;
 	checker_refused_function refused;
+	checker_told_function told;
 	checker_done_function done;
 	void *data;
 };
@@ -96,18 +97,14 @@ static char *dup_member(const struct json_tape *tape, const char *key)
 }
 
 /* What the host could not do for the sandbox, and whether the library is a sealed copy. */
-static void note_sandbox(struct checker *checker, struct lot lot, const struct json_tape *tape)
+void checker_note(struct toolbox *toolbox, const struct json_tape *told)
 {
-	uint32_t sealed = json_find(tape, 0, "sealed");
+	uint32_t sealed = json_find(told, 0, "sealed");
+	cleanup_free char *missing = dup_member(told, "missing");
 
-	for (size_t i = 0; i < lot.n; i++) {
-		struct toolbox *toolbox = checker->candidates[lot.first + i].toolbox;
-		cleanup_free char *missing = dup_member(tape, "missing");
-
-		toolbox->is_sealed = sealed != JSON_NONE && json_is_true(tape, sealed);
-		free(toolbox->not_enforced);
-		toolbox->not_enforced = missing && *missing ? take_ptr(missing) : NULL;
-	}
+	toolbox->is_sealed = sealed != JSON_NONE && json_is_true(told, sealed);
+	free(toolbox->not_enforced);
+	toolbox->not_enforced = missing && *missing ? take_ptr(missing) : NULL;
 }
 
 /* The host has told where the dynamic linker found the library. */
@@ -121,11 +118,14 @@ static void lot_is_good(void *data, const char *loaded, size_t size)
 
 	if (json_tape_read(&tape, loaded, size, JSON_DEPTH_DEFAULT, NULL) == 0) {
 		file = dup_member(&tape, "library");
-		note_sandbox(checker, check->lot, &tape);
+		for (size_t i = 0; i < check->lot.n; i++)
+			checker_note(checker->candidates[check->lot.first + i].toolbox, &tape);
 	}
 	if (file && !library->file)
 		toolbox_library_set_file(library, file);
 	share_library(checker, check->lot);
+	if (kind_facts(checker->candidates[check->lot.first].toolbox->kind)->tells_tools)
+		checker->told(checker->candidates[check->lot.first].item, loaded, size);
 	end_check(check);
 }
 
@@ -292,9 +292,10 @@ void checker_add(struct checker *checker, struct toolbox *toolbox, void *item)
 }
 
 void checker_start(struct checker *checker, checker_refused_function refused,
-	checker_done_function done, void *data)
+	checker_told_function told, checker_done_function done, void *data)
 {
 	checker->refused = refused;
+	checker->told = told;
 	checker->done = done;
 	checker->data = data;
 	qsort(checker->candidates, checker->n_candidates, sizeof(*checker->candidates),

@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "core/config.h"
+#include "json/reader.h"
 #include "loop/loop.h"
 #include "registry/toolbox.h"
 #include "util/cleanup.h"
@@ -29,6 +30,10 @@ struct checker;
  * are good during the call only. */
 typedef void (*checker_refused_function)(void *item, const char *pointer, const char *text);
 
+/* @item's toolbox, of a kind whose hosts tell its tools, has told @told: the payload of LOADED. It
+ * is good during the call only. */
+typedef void (*checker_told_function)(void *item, const char *told, size_t size);
+
 /* Every toolbox was looked at; those that were not refused know their library's file and stamp.
  * The checker may be freed from here. */
 typedef void (*checker_done_function)(void *data);
@@ -44,8 +49,11 @@ void checker_free(struct checker *checker);
 /* Have @toolbox (borrowed) checked too; @item is for refused(). */
 void checker_add(struct checker *checker, struct toolbox *toolbox, void *item);
 
-/* Begin; from the loop come refused() for some, then done(). */
+/* Begin; from the loop come told() and refused() for some, then done(). */
 void checker_start(struct checker *checker, checker_refused_function refused,
-	checker_done_function done, void *data);
+	checker_told_function told, checker_done_function done, void *data);
+
+/* Have @toolbox know what LOADED, read as @told, says of how it was loaded. */
+void checker_note(struct toolbox *toolbox, const struct json_tape *told);
 
 CLEANUP_DEFINE(checker, struct checker *, checker_free)

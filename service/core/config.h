@@ -66,6 +66,7 @@ struct config_toolbox {
 	struct toolbox_limits limits;   /* the same; 0: it says nothing */
 	bool has_prestart;              /* it says something of limits.prestart */
 	char *environment;              /* for its hosts (util/environment.h) */
+	char *config;                   /* what is left, for itself: an object; NULL: nothing */
 	uint64_t digest;                /* of those as JSON text; 0: it says nothing of them */
 };
 

@@ -232,6 +232,39 @@ static void read_environment(
 		reader->error = buffer_status(&out);
 }
 
+/* What the toolbox itself reads: every key that is not ours. */
+static void read_rest(
+	struct config_reader *reader, uint32_t toolbox, struct config_toolbox *settings)
+{
+	static const char *const ours[] = {"enabled", "sandbox", "limits", "env"};
+	const struct json_tape *tape = &reader->tape;
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	for (uint32_t key = json_first(tape, toolbox); key < json_end(tape, toolbox);
+		key = json_next_key(tape, key)) {
+		size_t i = 0;
+
+		while (i < sizeof(ours) / sizeof(*ours) &&
+			!json_string_equals(tape, key, ours[i], strlen(ours[i])))
+			i++;
+		if (i < sizeof(ours) / sizeof(*ours))
+			continue;
+		buffer_append_char(&text, text.size > 0 ? ',' : '{');
+		json_write_compact(&text, tape, key);
+		buffer_append_char(&text, ':');
+		json_write_compact(&text, tape, key + 1);
+	}
+	if (text.size == 0)
+		return;
+	buffer_append_char(&text, '}');
+	settings->digest = digest_bytes(settings->digest ? settings->digest : DIGEST_SEED,
+				   text.data, text.size) |
+			   1;
+	settings->config = buffer_take(&text, NULL);
+	if (!settings->config)
+		reader->error = -ENOMEM;
+}
+
 /* Read one member of `toolboxes`. */
 static void read_toolbox(struct config_reader *reader, uint32_t key)
 {
@@ -250,6 +283,7 @@ static void read_toolbox(struct config_reader *reader, uint32_t key)
 	read_sandbox(reader, key + 1, settings);
 	read_limits(reader, key + 1, settings);
 	read_environment(reader, key + 1, settings);
+	read_rest(reader, key + 1, settings);
 }
 
 void config_toolboxes_read(struct config_reader *reader, uint32_t value)
@@ -281,6 +315,7 @@ void config_toolboxes_deinit(struct config *config)
 	for (size_t i = 0; i < config->n_toolboxes; i++) {
 		toolbox_sandbox_deinit(&config->toolboxes[i].sandbox);
 		free(config->toolboxes[i].environment);
+		free(config->toolboxes[i].config);
 		free(config->toolboxes[i].toolbox_id);
 	}
 	free(config->toolboxes);

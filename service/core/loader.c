@@ -7,11 +7,12 @@
 #include <string.h>
 
 #include "core/checker.h"
+#include "core/settings.h"
+#include "core/told.h"
 #include "policy/filter.h"
 #include "registry/folders.h"
 #include "registry/manifest.h"
 #include "util/clock.h"
-#include "util/environment.h"
 #include "util/log.h"
 
 /* How long reading manifests may hold the loop at a time. */
@@ -25,6 +26,7 @@ struct job {
 	struct toolbox *previous; /* what this file was before (borrowed), or NULL */
 	struct toolbox *toolbox;  /* NULL: it has failed */
 	struct problems problems;
+	char key[TOLD_KEY_BYTES]; /* of what its toolbox tells; "": not known */
 };
 
 struct loader {
@@ -133,6 +135,8 @@ static bool offers(void *data, const char *toolbox_id, const char *name)
 
 static bool offers_any(const struct loader *loader, const struct toolbox *toolbox)
 {
+	if (told_is_awaited(toolbox))
+		return config_toolbox_is_enabled(loader->options.config, toolbox->id);
 	for (size_t i = 0; i < toolbox->n_tools; i++)
 		if (offers((struct config *)loader->options.config, toolbox->id,
 			    toolbox->tools[i].name))
@@ -160,42 +164,16 @@ static void refuse_too_wide(struct job *job)
 	fail(job, "/sandbox/class", text);
 }
 
-/* Member by member; the toolbox is ours alone yet. */
-static void override_limits(struct toolbox *toolbox, const struct config_toolbox *settings)
+/* The host of a toolbox that tells its tools has told them. */
+static void hear(void *item, const char *told, size_t size)
 {
-	const struct toolbox_limits *by = &settings->limits;
-	struct toolbox_limits *limits = &toolbox->limits;
+	struct job *job = item;
+	int r = told_hear(job->loader->reader, job->toolbox, told, size, job->key, &job->problems);
 
-	if (by->timeout_ms)
-		limits->timeout_ms = by->timeout_ms;
-	if (by->workers)
-		limits->workers = by->workers;
-	if (by->queue)
-		limits->queue = by->queue;
-	if (by->memory_mb)
-		toolbox->sandbox.memory_mb = limits->memory_mb = by->memory_mb;
-	if (settings->has_prestart)
-		limits->prestart = by->prestart;
-	if (by->has_idle_s) {
-		limits->has_idle_s = true;
-		limits->idle_s = by->idle_s;
-	}
-}
-
-/* Let the configuration have its way with a toolbox that is ours alone yet. 0 or -ENOMEM. */
-static int apply_settings(struct job *job)
-{
-	struct toolbox *toolbox = job->toolbox;
-	const struct config_toolbox *settings = settings_of(job->loader, toolbox);
-	int r;
-
-	if (!settings || settings->digest == 0)
-		return 0;
-	toolbox->settings = settings->digest;
-	override_limits(toolbox, settings);
-	r = environment_copy(settings->environment, &toolbox->environment);
-	r = r ? r : toolbox_sandbox_override(&toolbox->sandbox, &settings->sandbox);
-	return r ? r : toolbox_prepare(toolbox);
+	if (r == -ENOMEM)
+		fail(job, "", strerror(ENOMEM));
+	else if (r)
+		toolbox_unref(take_ptr(job->toolbox));
 }
 
 /* 0 or -ENOMEM. */
@@ -215,13 +193,16 @@ static int begin_job(struct job *job)
 	}
 	r = manifest_read(loader->reader, job->path, &job->toolbox, &job->problems);
 	if (r == 0)
-		r = apply_settings(job);
+		r = settings_apply(settings_of(loader, job->toolbox), job->toolbox);
 	refuse_too_wide(job);
 	/* What nobody can call is never started, not even to look at it. */
-	if (r == 0 && job->toolbox && job->toolbox->library.path &&
-		offers_any(loader, job->toolbox))
+	if (r || !job->toolbox || !job->toolbox->library.path || !offers_any(loader, job->toolbox))
+		return r < 0 ? r : 0;
+	r = told_is_awaited(job->toolbox) ? told_recall(loader->reader, job->toolbox, job->key)
+					  : -ENOENT;
+	if (r == -ENOENT)
 		checker_add(loader->checker, job->toolbox, job);
-	return r < 0 ? r : 0;
+	return r == -ENOMEM ? r : 0;
 }
 
 /* ── all of them ─────────────────────────────────────────────────────────────────────────────── */
@@ -352,6 +333,9 @@ static int add_filtered(const struct loader *loader, struct catalogue *catalogue
 	for (size_t i = 0; i < loader->n_jobs && r == 0; i++) {
 		const struct toolbox *toolbox = loader->jobs[i].toolbox;
 
+		if (toolbox && told_is_awaited(toolbox))
+			r = catalogue_add_absence(
+				catalogue, toolbox->id, NULL, "its toolbox is not enabled");
 		for (size_t j = 0; toolbox && j < toolbox->n_tools && r == 0; j++)
 			if (!offers(config, toolbox->id, toolbox->tools[j].name))
 				r = catalogue_add_absence(catalogue, toolbox->id,
@@ -456,7 +440,7 @@ static void work(void *data)
 			return;
 		}
 	}
-	checker_start(loader->checker, refuse_library, finish, loader);
+	checker_start(loader->checker, refuse_library, hear, finish, loader);
 }
 
 static int add_job(struct loader *loader, const char *path, bool is_folder)

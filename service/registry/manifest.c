@@ -31,7 +31,7 @@ struct manifest_reader {
 
 /* Keys and kinds of the contract that this version does not build: refused by name, since ignoring
  * them would change what a call may do. */
-static const char *const kinds_to_come[] = {"plugin", "python", "mcp", "bus"};
+static const char *const kinds_to_come[] = {"python", "mcp", "bus"};
 static const char *const keys_to_come[] = {"python", "plugins"};
 
 /* Keys at the top that belong to some kinds only. */
@@ -146,7 +146,7 @@ static bool refuse_what_is_to_come(const struct json_tape *tape, struct problems
 			json_string_equals(tape, kind, kinds_to_come[i], strlen(kinds_to_come[i])))
 			problems_add(problems, PROBLEM_ERROR, tape, kind,
 				"the kind \"%s\" is not supported by this version; expected "
-				"\"native\" or \"command\"",
+				"\"native\", \"plugin\" or \"command\"",
 				kinds_to_come[i]);
 	for (size_t i = 0; i < N_OF(keys_to_come); i++) {
 		uint32_t value = json_find(tape, 0, keys_to_come[i]);
@@ -446,6 +446,19 @@ static int read_tools(struct manifest_reader *reader, const struct json_tape *ta
 	return problems->n_errors == 0 ? refuse_twins(tape, toolbox, problems) : 0;
 }
 
+/* What is only passed on: its text. */
+static int read_config(const struct json_tape *tape, struct toolbox *toolbox)
+{
+	uint32_t token = json_find(tape, 0, "config");
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	if (token == JSON_NONE)
+		return 0;
+	json_write_compact(&text, tape, token);
+	toolbox->config = buffer_take(&text, NULL);
+	return toolbox->config ? 0 : -ENOMEM;
+}
+
 static int read_toolbox(struct manifest_reader *reader, const char *path, struct toolbox *toolbox,
 	struct problems *problems)
 {
@@ -479,6 +492,8 @@ static int read_toolbox(struct manifest_reader *reader, const char *path, struct
 	if (r == 0)
 		r = read_places(reader, path, toolbox, problems);
 	if (r == 0)
+		r = read_config(tape, toolbox);
+	if (r == 0 && !kind_facts(toolbox->kind)->tells_tools)
 		r = read_tools(reader, tape, json_find(tape, 0, "tools"), toolbox, problems);
 	if (r == 0 && problems->n_errors == 0)
 		r = toolbox_prepare(toolbox);
@@ -505,6 +520,46 @@ int manifest_read(struct manifest_reader *reader, const char *path, struct toolb
 		return MANIFEST_E_REFUSED;
 	*ret_toolbox = take_ptr(toolbox);
 	return 0;
+}
+
+/* Read what is told as the manifest that would have said it: in the tape and bytes of the reader.
+ */
+static int read_told(struct manifest_reader *reader, const struct json_tape *told, uint32_t tools,
+	struct toolbox *toolbox, struct problems *problems)
+{
+	struct buffer *bytes = &reader->bytes;
+	int r;
+
+	buffer_reset(bytes);
+	buffer_append_string(bytes, "{\"kind\":\"plugin\",\"library\":\"-\",\"tools\":");
+	json_write_compact(bytes, told, tools);
+	buffer_append_char(bytes, '}');
+	r = buffer_status(bytes);
+	r = r ? r
+	      : json_tape_read(&reader->tape, bytes->data, bytes->size, JSON_DEPTH_DEFAULT, NULL);
+	if (r > 0)
+		problems_add_line(problems, PROBLEM_ERROR, 0, "/tools", "is nested too deeply");
+	r = r ? r : check_shape(reader, problems);
+	if (r)
+		return r < 0 ? r : 0;
+	return read_tools(
+		reader, &reader->tape, json_find(&reader->tape, 0, "tools"), toolbox, problems);
+}
+
+int manifest_take_tools(struct manifest_reader *reader, const struct json_tape *told,
+	uint32_t tools, struct toolbox *toolbox, struct problems *problems)
+{
+	cleanup(problems_deinit) struct problems found = {0};
+	int r = read_told(reader, told, tools, toolbox, &found);
+
+	if (r == 0 && found.n_errors == 0)
+		return toolbox_prepare(toolbox);
+	toolbox_drop_tools(toolbox);
+	/* Their lines are those of no file. */
+	for (size_t i = 0; i < found.n_items; i++)
+		problems_add_line(problems, found.items[i].severity, 0, found.items[i].pointer,
+			"in the table that it tells: %s", found.items[i].text);
+	return r < 0 ? r : MANIFEST_E_REFUSED;
 }
 
 unsigned int manifest_line(const char *path, const char *pointer)

@@ -46,6 +46,15 @@ enum manifest_status {
 int manifest_read(struct manifest_reader *reader, const char *path, struct toolbox **ret_toolbox,
 	struct problems *problems);
 
+/*
+ * Give @toolbox, of a kind whose hosts tell its tools, those that its host has told: the array
+ * @tools of @told, of entries as a manifest has them, checked as those of one. 0,
+ * MANIFEST_E_REFUSED (then it has none; the places of the problems are in what was told), or
+ * -ENOMEM.
+ */
+int manifest_take_tools(struct manifest_reader *reader, const struct json_tape *told,
+	uint32_t tools, struct toolbox *toolbox, struct problems *problems);
+
 /* The line at which @pointer stands in the manifest at @path; 0 when it cannot be told. */
 unsigned int manifest_line(const char *path, const char *pointer);
 

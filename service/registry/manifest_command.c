@@ -9,9 +9,7 @@
 
 #include "util/environment.h"
 
-/* Schemas of a tool that gives none (DESIGN §3.3). */
-static const char no_arguments[] =
-	"{\"type\":\"object\",\"properties\":{},\"additionalProperties\":false}";
+/* Of the result of a tool that gives no schema (DESIGN §3.3). */
 static const char text_output[] =
 	"{\"type\":\"object\",\"properties\":{\"output\":{\"type\":\"string\"}},"
 	"\"required\":[\"output\"]}";
@@ -212,39 +210,6 @@ static int check_placeholders(
 	return r;
 }
 
-/* ── schemas ─────────────────────────────────────────────────────────────────────────────────── */
-
-static int compile_constant(const char *text, struct schema **ret_schema, char **ret_text)
-{
-	struct schema_options options = {.is_trusted = true};
-	cleanup(json_tape_cleanup) struct json_tape tape = {0};
-	cleanup(schema_error_deinit) struct schema_error error = {0};
-	int r = json_tape_read(&tape, text, strlen(text), JSON_DEPTH_DEFAULT, NULL);
-
-	r = r ? r : schema_compile(&tape, 0, &options, ret_schema, &error);
-	*ret_text = r ? NULL : strdup(text);
-	return *ret_text ? 0 : -ENOMEM;
-}
-
-static int read_schemas(const struct manifest_scope *scope, uint32_t object, struct tool *tool)
-{
-	uint32_t arguments = json_find(scope->tape, object, "argument_schema");
-	uint32_t output = json_find(scope->tape, object, "output_schema");
-	const char *usual = tool->command.output == COMMAND_JSON ? json_output : text_output;
-	int r;
-
-	if (arguments)
-		r = manifest_compile_given(
-			scope, arguments, &tool->arguments, &tool->argument_schema);
-	else
-		r = compile_constant(no_arguments, &tool->arguments, &tool->argument_schema);
-	if (r < 0)
-		return r;
-	if (output)
-		return manifest_compile_given(scope, output, &tool->output, &tool->output_schema);
-	return compile_constant(usual, &tool->output, &tool->output_schema);
-}
-
 int manifest_command_read(const struct manifest_scope *scope, uint32_t object, struct tool *tool)
 {
 	uint32_t given = json_find(scope->tape, object, "command");
@@ -258,5 +223,7 @@ int manifest_command_read(const struct manifest_scope *scope, uint32_t object, s
 	r = r ? r : place_cwd(scope, given, command);
 	r = r ? r : merge_environment(scope, command);
 	r = r ? r : place_program(scope, json_find(scope->tape, given, "argv"), command);
-	return r ? r : read_schemas(scope, object, tool);
+	return r ? r
+		 : manifest_read_schemas(scope, object,
+			   command->output == COMMAND_JSON ? json_output : text_output, tool);
 }

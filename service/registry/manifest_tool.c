@@ -86,6 +86,36 @@ int manifest_compile_given(const struct manifest_scope *scope, uint32_t token,
 	return *ret_text ? 0 : -ENOMEM;
 }
 
+/* Compile a schema of ours. */
+static int compile_usual(const char *text, struct schema **ret_schema, char **ret_text)
+{
+	struct schema_options options = {.is_trusted = true};
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	cleanup(schema_error_deinit) struct schema_error error = {0};
+	int r = json_tape_read(&tape, text, strlen(text), JSON_DEPTH_DEFAULT, NULL);
+
+	r = r ? r : schema_compile(&tape, 0, &options, ret_schema, &error);
+	*ret_text = r ? NULL : strdup(text);
+	return *ret_text ? 0 : -ENOMEM;
+}
+
+int manifest_read_schemas(const struct manifest_scope *scope, uint32_t object,
+	const char *usual_output, struct tool *tool)
+{
+	static const char no_arguments[] = "{\"type\":\"object\",\"properties\":{},"
+					   "\"additionalProperties\":false}";
+	uint32_t arguments = json_find(scope->tape, object, "argument_schema");
+	uint32_t output = json_find(scope->tape, object, "output_schema");
+	int r = arguments ? manifest_compile_given(
+				    scope, arguments, &tool->arguments, &tool->argument_schema)
+			  : compile_usual(no_arguments, &tool->arguments, &tool->argument_schema);
+
+	if (r < 0)
+		return r;
+	return output ? manifest_compile_given(scope, output, &tool->output, &tool->output_schema)
+		      : compile_usual(usual_output, &tool->output, &tool->output_schema);
+}
+
 static int read_trigger(const struct manifest_scope *scope, uint32_t token, struct tool *tool)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
@@ -207,8 +237,16 @@ static void refuse_keys_of_others(const struct manifest_scope *scope, uint32_t o
 /* What runs the tool, and its schemas, as its kind has it. */
 static int read_runner(const struct manifest_scope *scope, uint32_t object, struct tool *tool)
 {
-	return scope->toolbox->kind == KIND_COMMAND ? manifest_command_read(scope, object, tool)
-						    : manifest_native_read(scope, object, tool);
+	switch (scope->toolbox->kind) {
+	case KIND_NATIVE:
+		return manifest_native_read(scope, object, tool);
+	case KIND_COMMAND:
+		return manifest_command_read(scope, object, tool);
+	case KIND_PLUGIN:
+	case KIND_PYTHON:
+		break;
+	}
+	return manifest_read_schemas(scope, object, "{\"type\":\"object\"}", tool);
 }
 
 int manifest_tool_read(const struct manifest_scope *scope, uint32_t object, struct tool *tool)

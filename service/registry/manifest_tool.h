@@ -22,6 +22,12 @@ int manifest_tool_read(const struct manifest_scope *scope, uint32_t object, stru
 /* The risk that the string at @token names; the shape was checked. */
 enum tool_risk manifest_risk(const struct json_tape *tape, uint32_t token);
 
+/* Read the schemas of the tool entry at @object: those that are given, else an object without
+ * members for the arguments, and @usual_output (JSON text, ours) for the result. As
+ * manifest_tool_read(). */
+int manifest_read_schemas(const struct manifest_scope *scope, uint32_t object,
+	const char *usual_output, struct tool *tool);
+
 /* Compile the schema that the manifest gives at @token, where it stands, so that mistakes have
  * their line; *ret_text is its compact text, the caller's. What is wrong with it is a problem, and
  * both stay NULL. 0 or -ENOMEM. */

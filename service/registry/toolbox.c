@@ -27,13 +27,20 @@ static void tool_deinit(struct tool *tool)
 	command_deinit(&tool->command);
 }
 
+void toolbox_drop_tools(struct toolbox *toolbox)
+{
+	for (size_t i = 0; i < toolbox->n_tools; i++)
+		tool_deinit(&toolbox->tools[i]);
+	free(toolbox->tools);
+	toolbox->tools = NULL;
+	toolbox->n_tools = 0;
+}
+
 void toolbox_unref(struct toolbox *toolbox)
 {
 	if (!toolbox || --toolbox->references > 0)
 		return;
-	for (size_t i = 0; i < toolbox->n_tools; i++)
-		tool_deinit(&toolbox->tools[i]);
-	free(toolbox->tools);
+	toolbox_drop_tools(toolbox);
 	free(toolbox->id);
 	free(toolbox->description);
 	free(toolbox->file);
@@ -70,6 +77,17 @@ static void write_tools(struct toolbox *const *toolboxes, size_t n_toolboxes, st
 	buffer_append_char(out, ']');
 }
 
+/* Their names: of a toolbox that tells its tools, and has told them. */
+static void write_names(const struct toolbox *toolbox, struct buffer *out)
+{
+	buffer_append_string(out, ",\"tools\":[");
+	for (size_t i = 0; i < toolbox->n_tools; i++) {
+		buffer_append_string(out, i > 0 ? "," : "");
+		json_write_text(out, toolbox->tools[i].name);
+	}
+	buffer_append_char(out, ']');
+}
+
 void toolbox_write_load(struct toolbox *const *toolboxes, size_t n_toolboxes, struct buffer *out)
 {
 	const struct toolbox *first = toolboxes[0];
@@ -88,6 +106,8 @@ void toolbox_write_load(struct toolbox *const *toolboxes, size_t n_toolboxes, st
 		buffer_printf(out, ",\"config\":%s", first->config);
 	if (!kind_facts(first->kind)->tells_tools)
 		write_tools(toolboxes, n_toolboxes, out);
+	else if (first->kind == KIND_PLUGIN && first->n_tools > 0)
+		write_names(first, out);
 	buffer_append_char(out, '}');
 }
 

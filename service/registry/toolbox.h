@@ -95,6 +95,9 @@ struct toolbox *toolbox_ref(struct toolbox *toolbox);
 /* One holder less; the last one frees it. Takes NULL. */
 void toolbox_unref(struct toolbox *toolbox);
 
+/* Forget the tools of a toolbox that is being made. */
+void toolbox_drop_tools(struct toolbox *toolbox);
+
 /*
  * Append the payload of a host's LOAD frame (host/wire.h) with the tools of all @toolboxes, one
  * after the other. They are of one kind, one library and one sandbox; the first one gives its id.

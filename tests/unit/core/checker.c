@@ -90,7 +90,7 @@ static void done(void *data)
 
 static void check(void)
 {
-	checker_start(checker, refused, done, &loop);
+	checker_start(checker, refused, NULL, done, &loop);
 	cr_expect_not(is_done, "nothing is told before this returns");
 	cr_assert_eq(loop_run(loop, WAIT_MS), 0);
 	cr_assert(is_done);
@@ -176,7 +176,7 @@ Test(checker, may_be_given_up_while_it_is_at_work)
 {
 	for (size_t i = 0; i < BOXES; i++)
 		add(i, TEST_STUCK_LIBRARY, "sqrt");
-	checker_start(checker, refused, done, &loop);
+	checker_start(checker, refused, NULL, done, &loop);
 	cr_expect_eq(loop_run(loop, 100), -ETIME);
 	checker_free(checker);
 	checker = NULL;
