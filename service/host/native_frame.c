@@ -126,11 +126,15 @@ static int reserve(const struct native_signature *signature, struct native_scrat
 		total += (uint64_t)cell->capacity * native_element_bytes(parameter) +
 			 bound_value(parameter, cell) + GUARD_BYTES + 2 * ALIGNMENT;
 	}
+	if (total > FRAME_BYTES_MAX) {
+		buffer_printf(words,
+			"the buffers of this call would take %llu bytes, and may take %u",
+			(unsigned long long)total, FRAME_BYTES_MAX);
+		return NATIVE_FRAME_E_FAILED;
+	}
 	buffer_reset(&scratch->memory);
-	if (total == 0 ||
-		(total <= FRAME_BYTES_MAX && buffer_reserve(&scratch->memory, (size_t)total)))
+	if (total == 0 || buffer_reserve(&scratch->memory, (size_t)total))
 		return 0;
-	buffer_deinit(&scratch->memory);
 	buffer_reset(&scratch->memory);
 	buffer_printf(
 		words, "there is no memory for buffers of %llu bytes", (unsigned long long)total);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "guest.h"
+#include "in_process.h"
 #include "rows.h"
 
 /* What goes in by pointer: every type, every direction, every length. */
@@ -259,4 +260,25 @@ Test(native_frame, has_room_for_the_largest_buffer_that_a_caller_may_ask_for, .t
 	cr_expect_eq(strlen(answer), (8388608 + 2) / 3 * 4 + strlen("{\"out\":\"\"}"));
 	cr_expect_str_eq(guest_call(&guest, "fill_big", "{\"count\":1}"), "{\"out\":\"AA==\"}");
 	guest_stop(&guest);
+}
+
+static void leave_five_alone(void *a, void *b, void *c, void *d, void *e)
+{
+	(void)a, (void)b, (void)c, (void)d, (void)e;
+}
+
+#define LARGE(name)                                                                                \
+	"{\"name\":\"" name "\",\"type\":\"bytes\",\"dir\":\"out\",\"capacity\":67108864}"
+
+Test(native_frame, refuses_more_buffers_than_256_mebibytes_in_one_call)
+{
+	static const char object[] = "{\"symbol\":\"f\",\"parameters\":[" LARGE("a") "," LARGE(
+		"b") "," LARGE("c") "," LARGE("d") "," LARGE("e") "]}";
+	bool is_failure;
+	const char *answer =
+		in_process_call(object, (void *)leave_five_alone, NULL, "{}", &is_failure);
+
+	cr_expect(is_failure);
+	cr_expect_str_eq(answer,
+		"the buffers of this call would take 335544560 bytes, and may take 268435456");
 }

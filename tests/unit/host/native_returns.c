@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/native_call.h"
-#include "util/cleanup.h"
+#include "in_process.h"
 
 /* What is returned: every type under every rule, every way to own it; called in this process, where
  * a sanitizer watches all but libffi itself. */
@@ -16,32 +16,6 @@ static void count_and_free(void *pointer)
 {
 	n_freed++;
 	free(pointer);
-}
-
-/* Call @address as @object describes it. The answer is kept until the next call. */
-static const char *call(const char *object, void *address, void (*free_result)(void *),
-	const char *arguments, bool *ret_is_failure)
-{
-	static struct buffer answer;
-	struct native_scratch scratch = {0};
-	struct native_function function;
-	struct native_error error = {0};
-	struct json_tape tape = {0};
-	struct native_call prepared;
-	int r;
-
-	cr_assert_eq(json_tape_read(&tape, object, strlen(object), JSON_DEPTH_DEFAULT, NULL), 0);
-	r = native_function_read(&tape, 0, &function, &error);
-	cr_assert_eq(r, 0, "%s: %s", object, error.message.data ? error.message.data : "");
-	cr_assert_eq(native_call_init(&prepared, &function, address, free_result), 0);
-	buffer_deinit(&answer);
-	r = native_call_run(&prepared, &scratch, arguments, strlen(arguments), &answer);
-	cr_assert(r == 0 || r == NATIVE_CALL_E_FAILED, "%s: %d", object, r);
-	*ret_is_failure = r != 0;
-	native_call_deinit(&prepared);
-	native_scratch_deinit(&scratch);
-	json_tape_deinit(&tape);
-	return buffer_terminate(&answer);
 }
 
 static int64_t same_integer(int64_t value)
@@ -76,7 +50,7 @@ static void expect_integer(
 		"\"returns\":{\"type\":\"%s\",\"errors\":\"%s\"}}",
 		type, rule);
 	snprintf(arguments, sizeof(arguments), "{\"a\":%d}", value);
-	found = call(object, (void *)same_integer, NULL, arguments, &has_failed);
+	found = in_process_call(object, (void *)same_integer, NULL, arguments, &has_failed);
 	cr_expect_eq(has_failed, is_failure, "%s %s %d", type, rule, value);
 	cr_expect_str_eq(found, answer, "%s %s %d: %s", type, rule, value, found);
 }
@@ -131,7 +105,7 @@ static void expect_float(const char *type, void *address, const char *rule, cons
 		"\"returns\":{\"type\":\"%s\",\"errors\":\"%s\"}}",
 		type, type, rule);
 	snprintf(arguments, sizeof(arguments), "{\"a\":%s}", value);
-	found = call(object, address, NULL, arguments, &has_failed);
+	found = in_process_call(object, address, NULL, arguments, &has_failed);
 	cr_expect_eq(has_failed, is_failure, "%s %s %s", type, rule, value);
 	cr_expect_str_eq(found, answer, "%s %s %s: %s", type, rule, value, found);
 }
@@ -219,8 +193,8 @@ Test(native_returns, frees_what_is_handed_over_whatever_becomes_of_it)
 		const char *answer;
 
 		n_freed = 0;
-		answer = call(rows[i].object, (void *)lend, count_and_free, rows[i].arguments,
-			&is_failure);
+		answer = in_process_call(rows[i].object, (void *)lend, count_and_free,
+			rows[i].arguments, &is_failure);
 		cr_expect_str_eq(answer, rows[i].answer, "row %zu: %s", i, answer);
 		cr_expect_eq(is_failure, rows[i].is_failure, "row %zu", i);
 		cr_expect_eq(n_freed, rows[i].n_freed, "row %zu: %u", i, n_freed);
@@ -241,10 +215,41 @@ Test(native_returns, holds_a_function_that_returns_nothing_to_errno)
 		"\"returns\":{\"type\":\"void\",\"errors\":\"errno\"}}";
 	bool is_failure;
 
-	cr_expect_str_eq(call(object, (void *)set_error, NULL, "{\"error\":0}", &is_failure),
+	cr_expect_str_eq(
+		in_process_call(object, (void *)set_error, NULL, "{\"error\":0}", &is_failure),
 		"{\"value\":1}");
 	cr_expect_not(is_failure);
-	cr_expect_str_eq(call(object, (void *)set_error, NULL, "{\"error\":13}", &is_failure),
+	cr_expect_str_eq(
+		in_process_call(object, (void *)set_error, NULL, "{\"error\":13}", &is_failure),
 		"f failed: EACCES (Permission denied)");
 	cr_expect(is_failure);
+}
+
+/* Text of just the most that is taken, and of one byte more. */
+static char *long_text(int64_t size)
+{
+	char *text = malloc((size_t)size + 1);
+
+	memset(text, 'x', (size_t)size);
+	text[size] = '\0';
+	return text;
+}
+
+Test(native_returns, takes_text_up_to_64_mebibytes)
+{
+	static const char object[] =
+		"{\"symbol\":\"f\",\"parameters\":[{\"name\":\"size\",\"type\":\"i64\"}],"
+		"\"returns\":{\"type\":\"str\",\"transfer\":\"full\"}}";
+	const char *answer;
+	bool is_failure;
+
+	answer = in_process_call(
+		object, (void *)long_text, count_and_free, "{\"size\":67108864}", &is_failure);
+	cr_expect_not(is_failure);
+	cr_expect_eq(strlen(answer), 67108864 + strlen("{\"result\":\"\"}"));
+	answer = in_process_call(
+		object, (void *)long_text, count_and_free, "{\"size\":67108865}", &is_failure);
+	cr_expect(is_failure);
+	cr_expect_str_eq(answer, "f returned a text of more than 67108864 bytes");
+	cr_expect_eq(n_freed, 2);
 }
