@@ -46,7 +46,9 @@ static const struct ctl_command commands[] = {
 		2, CTL_MANY, ctl_validate},
 	{"new", "ID", "begin a toolbox in the folder ID (needs no daemon)",
 		"With manifest, sources, CMakeLists.txt and tests, ready to be built, served and "
-		"changed.\nKIND is native: a C library; command: programs and shell lines.\n",
+		"changed.\nKIND is native: a C library that knows of nothing; plugin: a library "
+		"with "
+		"toolbox.h;\ncommand: programs and shell lines.\n",
 		CTL_FLAG_KIND, 1, 1, ctl_new},
 };
 #define N_COMMANDS (sizeof(commands) / sizeof(*commands))

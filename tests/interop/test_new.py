@@ -6,7 +6,7 @@ import re
 import subprocess
 
 import pytest
-from processes import FINDING, ROOT, SLOWNESS, TOOLBOXD, environment, toolboxctl
+from processes import BUILD, FINDING, ROOT, SLOWNESS, TOOLBOXD, environment, toolboxctl
 
 KINDS = sorted(path.name for path in (ROOT / "templates").iterdir() if path.name != "shared")
 DONE, ERROR, USAGE = range(3)
@@ -29,14 +29,21 @@ def run(*command, home):
     return done.stdout
 
 
+def build(home, *options):
+    """Build it with toolbox.h where an installation of ours would have it."""
+    run("cmake", f"-DCMAKE_INSTALL_PREFIX={home}/prefix", "-P",
+        BUILD / "service/include/cmake_install.cmake", home=home)
+    run("cmake", "-S", ID, "-B", "build", f"-DCMAKE_PREFIX_PATH={home}/prefix", *options, home=home)
+    run("cmake", "--build", "build", home=home)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_it_builds_and_passes_its_own_tests(home, kind):
     done = toolboxctl("new", ID, "--kind", kind, "--json", home=home)
     assert done.returncode == DONE, done.stderr
     files = json.loads(done.stdout)["files"]
     assert f"{ID}/CMakeLists.txt" in files and f"{ID}/tests/calls.sh" in files
-    run("cmake", "-S", ID, "-B", "build", "-DCMAKE_C_FLAGS=-Werror", home=home)
-    run("cmake", "--build", "build", home=home)
+    build(home, "-DCMAKE_C_FLAGS=-Werror")
     out = run("ctest", "--test-dir", "build", "--output-on-failure", home=home)
     assert "tests passed" in out
     checked = (home / "build/Testing/Temporary/LastTest.log").read_text()
@@ -49,8 +56,7 @@ def test_a_wrong_answer_fails_its_test(home, kind):
     toolboxctl("new", ID, "--kind", kind, home=home)
     calls = home / ID / "tests/calls.sh"
     calls.write_text("expect '{\"no\":\"such\"}' no_such_tool\n")
-    run("cmake", "-S", ID, "-B", "build", home=home)
-    run("cmake", "--build", "build", home=home)
+    build(home)
     with pytest.raises(AssertionError, match="FAILED  no_such_tool"):
         run("ctest", "--test-dir", "build", "-R", "calls", "--output-on-failure", home=home)
 
