@@ -131,17 +131,15 @@ static void add_told(struct schema_report *report, const struct json_tape *told,
 		schema_report_add(report, path_text, message_text);
 }
 
-static void write_told_violations(
-	struct answer *answer, const struct tool *tool, const struct json_tape *told, uint32_t max)
+static void read_told_violations(const struct json_tape *told, struct schema_report *ret_report)
 {
 	uint32_t list = json_find(told, 0, "violations");
-	cleanup(schema_report_deinit) struct schema_report report = {0};
 
-	if (list != JSON_NONE && json_type_at(told, list) == JSON_ARRAY)
-		for (uint32_t at = json_first(told, list); at < json_end(told, list);
-			at = json_next(told, at))
-			add_told(&report, told, at);
-	errors_write_invalid_arguments(answer, tool, &report, max);
+	if (list == JSON_NONE || json_type_at(told, list) != JSON_ARRAY)
+		return;
+	for (uint32_t at = json_first(told, list); at < json_end(told, list);
+		at = json_next(told, at))
+		add_told(ret_report, told, at);
 }
 
 static bool read_number(const struct json_tape *told, const char *key, uint64_t *ret)
@@ -163,12 +161,19 @@ static bool is_told(const struct json_tape *told, const char *code)
 int errors_write_told(
 	struct answer *answer, const struct tool *tool, const struct json_tape *told, uint32_t max)
 {
+	cleanup(schema_report_deinit) struct schema_report report = {0};
 	uint64_t actual = 0;
 	uint64_t allowed = 0;
 
 	if (is_told(told, "invalid_arguments")) {
-		write_told_violations(answer, tool, told, max);
+		read_told_violations(told, &report);
+		errors_write_invalid_arguments(answer, tool, &report, max);
 		return ANSWER_INVALID_ARGUMENTS;
+	}
+	if (is_told(told, "invalid_output")) {
+		read_told_violations(told, &report);
+		errors_write_invalid_output(answer, tool, &report, max);
+		return ANSWER_INVALID_OUTPUT;
 	}
 	if (is_told(told, "too_large") && read_number(told, "actual", &actual) &&
 		read_number(told, "max", &allowed)) {

@@ -41,7 +41,7 @@ void errors_write_failure(struct answer *answer, const struct tool *tool, const 
  * What a host has told of a failure (WIRE_ERROR), believed as far as it has this shape, and cut:
  *
  *   {"code": "tool_failed", "message", "exit_code"?, "signal"?, "stderr"?, "output"?}
- *   {"code": "invalid_arguments", "violations": [{"path", "message"}, …]}
+ *   {"code": "invalid_arguments" or "invalid_output", "violations": [{"path", "message"}, …]}
  *   {"code": "too_large", "actual", "max"}
  *
  * Returns the enum answer_code; anything else is a tool_failed.

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/answer.h"
+#include "core/caller.h"
 #include "core/errors.h"
 #include "core/events.h"
 #include "core/lookup.h"
@@ -196,37 +197,6 @@ static void keep_value(const struct json_tape *tape, uint32_t token, struct buff
 	buffer_append(out, text, size);
 }
 
-static void write_or_null(
-	struct buffer *out, const char *key, const struct json_tape *tape, uint32_t token)
-{
-	json_write_key(out, key);
-	if (token != JSON_NONE && json_type_at(tape, token) == JSON_STRING)
-		json_write_compact(out, tape, token);
-	else
-		buffer_append_string(out, "null");
-}
-
-/* Who calls, for the kinds that ask: what they may tell their tools of it. */
-static void write_caller(struct service *service, const struct tool *tool, struct buffer *out)
-{
-	const struct json_tape *context = &service->envelope.context;
-	uint32_t session = json_find(context, 0, "session");
-	bool has_session = session != JSON_NONE && json_type_at(context, session) == JSON_OBJECT;
-	uint32_t lang = has_session ? json_find(context, session, "lang") : JSON_NONE;
-
-	buffer_reset(out);
-	if (!kind_facts(tool->toolbox->kind)->asks_caller)
-		return;
-	buffer_append_char(out, '{');
-	write_or_null(out, "call_id", service->request.data, service->request.call_id);
-	buffer_append_char(out, ',');
-	write_or_null(out, "session_id", context,
-		has_session ? json_find(context, session, "session_id") : JSON_NONE);
-	buffer_append_char(out, ',');
-	write_or_null(out, "lang", context, lang ? lang : json_find(context, 0, "lang"));
-	buffer_append_char(out, '}');
-}
-
 /* Takes @answer over. NULL without memory; then it is still the caller's. */
 static struct invocation *open_invocation(struct service *service, const struct tool *tool,
 	uint64_t timeout_ms, struct answer *answer)
@@ -252,7 +222,7 @@ static struct invocation *open_invocation(struct service *service, const struct 
 	keep_value(&service->envelope.context,
 		request->call_id ? json_find(&service->envelope.context, 0, "source") : JSON_NONE,
 		&invocation->source);
-	write_caller(service, tool, &invocation->call.caller);
+	caller_write(tool, &service->envelope.context, request, &invocation->call.caller);
 	link_in(service, invocation);
 	return invocation;
 }

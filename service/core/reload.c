@@ -145,6 +145,22 @@ static void forget_retired(void *data, struct runner *runner)
 	runner_free(runner);
 }
 
+static void host_has_said(void *data, struct runner *runner, struct host *host,
+	const struct json_tape *object, const char *text, size_t size)
+{
+	struct service *service = data;
+
+	proxy_said(&service->proxy, service->bus, host, runner_toolbox(runner)->id, object, text,
+		size);
+}
+
+static void host_has_left(void *data, const struct host *host)
+{
+	struct service *service = data;
+
+	proxy_forget(&service->proxy, host);
+}
+
 /* Where the runner of exactly this toolbox stands, or NULL. */
 static struct runner **find_runner(const struct service *service, const struct toolbox *toolbox)
 {
@@ -164,6 +180,8 @@ static int make_new(
 	static const struct runner_handler handler = {
 		.done = invocation_done,
 		.progressed = invocation_progressed,
+		.said = host_has_said,
+		.left = host_has_left,
 		.drained = forget_retired,
 	};
 	int r = 0;

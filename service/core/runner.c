@@ -86,6 +86,8 @@ static void drop_host(struct runner_worker *worker)
 	else
 		worker->runner->n_starting--;
 	worker->is_loaded = worker->is_gone = false;
+	if (has_bus(worker->runner))
+		worker->runner->handler.left(worker->runner->data, worker->host);
 	host_free(take_ptr(worker->host));
 	runner_forget_ahead(worker->runner);
 }
@@ -169,6 +171,14 @@ static void call_has_progressed(void *data, uint64_t id, const struct json_tape 
 
 	if (worker->running && worker->running->id == id)
 		runner->handler.progressed(runner->data, worker->running, progress);
+}
+
+static void host_has_said(void *data, const struct json_tape *object, const char *text, size_t size)
+{
+	struct runner_worker *worker = data;
+	struct runner *runner = worker->runner;
+
+	runner->handler.said(runner->data, runner, worker->host, object, text, size);
 }
 
 static void host_has_answered(void *data, uint64_t id, const struct host_answer *answer)
@@ -291,6 +301,7 @@ static void start_worker(struct runner *runner, struct runner_worker *worker)
 		.loaded = host_is_loaded,
 		.answered = host_has_answered,
 		.progressed = call_has_progressed,
+		.said = host_has_said,
 		.ended = host_has_ended,
 	};
 	struct host_options options = {
@@ -302,6 +313,7 @@ static void start_worker(struct runner *runner, struct runner_worker *worker)
 		.output_max = runner->options.output_max,
 		.stderr_max = runner->options.stderr_max,
 		.start_timeout_ms = runner->options.start_timeout_ms,
+		.has_bus = has_bus(runner),
 		.has_guard = toolbox_has_guard(runner->toolbox),
 	};
 	int r = host_spawn(runner->loop, &options, &handler, worker, &worker->host);
@@ -470,7 +482,7 @@ void runner_free(struct runner *runner)
 	if (!runner)
 		return;
 	for (uint32_t i = 0; i < runner->n_workers; i++) {
-		host_free(runner->workers[i]->host);
+		drop_host(runner->workers[i]);
 		free(runner->workers[i]);
 	}
 	free(runner->workers);

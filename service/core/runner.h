@@ -86,6 +86,11 @@ struct runner_handler {
 	/* A call that runs tells how far it is: an object, of which nothing more is known. */
 	void (*progressed)(void *data, struct runner_call *call, const struct json_tape *progress);
 
+	/* A host that has the bus says something to it (host/host.h), and: it is gone. */
+	void (*said)(void *data, struct runner *runner, struct host *host,
+		const struct json_tape *object, const char *text, size_t size);
+	void (*left)(void *data, const struct host *host);
+
 	/* After runner_retire(): nothing is left in it; it may be freed from here. */
 	void (*drained)(void *data, struct runner *runner);
 };

@@ -45,6 +45,11 @@ struct runner {
 	struct statistics statistics;
 };
 
+static inline bool has_bus(const struct runner *runner)
+{
+	return kind_facts(runner->toolbox->kind)->has_bus;
+}
+
 /* Give @call to the worker's host. 0, or the negative errno of host_invoke(). */
 int runner_tell_host(struct runner_worker *worker, const struct runner_call *call,
 	const char *arguments, size_t size);

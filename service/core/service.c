@@ -30,8 +30,9 @@ struct deferred {
 
 static bool wants(void *data, const char *topic, size_t size)
 {
-	(void)data;
-	return topics_wants(topic, size);
+	const struct service *service = data;
+
+	return topics_wants(topic, size) || proxy_wants(&service->proxy, topic, size);
 }
 
 static void log_malformed(struct service *service)
@@ -67,6 +68,17 @@ static void defer(struct service *service, const char *text, size_t size)
 	service->n_deferred++;
 }
 
+/* Whether the frame, which was read, is a request; the hosts that want it get it in any case. */
+static bool is_request(struct service *service, const char *text, size_t size)
+{
+	const struct bus_envelope *envelope = &service->envelope;
+
+	if (service->proxy.n_subscriptions == 0)
+		return true;
+	proxy_deliver(&service->proxy, envelope->topic, envelope->topic_size, text, size);
+	return topics_wants(envelope->topic, envelope->topic_size);
+}
+
 static void take_frame(void *data, const char *text, size_t size)
 {
 	struct service *service = data;
@@ -76,6 +88,8 @@ static void take_frame(void *data, const char *text, size_t size)
 		log_malformed(service);
 	else if (r < 0)
 		log_error("Dropped a message: %s", strerror(-r));
+	else if (!is_request(service, text, size))
+		return;
 	else if (service->is_ready || topics_is_about_life(service->envelope.topic))
 		topics_serve(service);
 	else
@@ -264,6 +278,7 @@ void service_free(struct service *service)
 		free(service->deferred);
 		service->deferred = next;
 	}
+	proxy_deinit(&service->proxy);
 	bus_free(service->bus);
 	watcher_free(service->watcher);
 	loop_timer_deinit(&service->drain);

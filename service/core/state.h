@@ -11,6 +11,7 @@
 #include "core/config.h"
 #include "core/loader.h"
 #include "core/paths.h"
+#include "core/proxy.h"
 #include "core/request.h"
 #include "core/runner.h"
 #include "core/watcher.h"
@@ -43,6 +44,8 @@ struct service {
 	size_t n_runners;
 	struct runner **retired; /* runners of earlier catalogues that still have calls */
 	size_t n_retired;
+
+	struct proxy proxy; /* the bus, for the tools that are given it */
 
 	/* One request at a time is read; these are used again for the next. */
 	struct bus_envelope envelope;

@@ -6,7 +6,8 @@
 
 #include "json/pointer.h"
 
-static const struct driver *const drivers[] = {&native_driver, &plugin_driver, &command_driver};
+static const struct driver *const drivers[] = {
+	&native_driver, &command_driver, &plugin_driver, &python_driver};
 
 int driver_refuse_with(struct driver_refusal *refusal, const struct json_tape *tape, uint32_t token,
 	const char *format, va_list arguments)

@@ -34,7 +34,9 @@ struct driver_refusal {
 struct driver_load {
 	const struct json_tape *tape; /* of the LOAD frame; gone when load() returns */
 	struct seal *seal;            /* of its library (name NULL: none); outlives the driver */
-	int wire;                     /* the host's end of the socket */
+	const char *text;             /* its payload */
+	size_t text_size;
+	const char *missing; /* what the sandbox could not do; "" for nothing */
 };
 
 struct driver_call {
@@ -79,3 +81,4 @@ const struct driver *driver_find(const struct json_tape *load);
 extern const struct driver native_driver;
 extern const struct driver plugin_driver;
 extern const struct driver command_driver;
+extern const struct driver python_driver;

@@ -29,8 +29,8 @@
  *                    that lives on HANG_UP_MS later has closed its socket, and is killed
  *   the timer        start_timeout_ms, later HANG_UP_MS
  *
- * In the steady state a call is one sendmsg, at most one recv, and no allocation: the reader's buffer and
- * the tape that checks a result are used again and again.
+ * In the steady state a call is one sendmsg, at most one recv, and no allocation: the reader's
+ * buffer and the tape that checks a result are used again and again.
  */
 
 #define HANG_UP_MS 100
@@ -52,6 +52,7 @@ struct host {
 	enum host_state state;
 	pid_t pid;
 	bool has_guard;
+	bool has_bus;
 	struct loop_child *child; /* NULL once reaped */
 	int wire;
 	struct loop_source *source; /* of wire; NULL behind its end of file */
@@ -190,7 +191,7 @@ static int keep(struct host *host, const struct wire_header *header, const struc
 }
 
 /* Send a frame whose payload is @head, then @body, without copying what the socket takes at once.
- * Nothing is unsent when this is called. */
+ * Only to a host that has the bus anything can be unsent. */
 static int transmit(
 	struct host *host, enum wire_kind kind, uint64_t id, struct iovec head, struct iovec body)
 {
@@ -202,6 +203,11 @@ static int transmit(
 
 	if (body.iov_len > JSON_SIZE_MAX - head.iov_len)
 		return -EMSGSIZE;
+	if (host->unsent.size > 0) {
+		wire_write(&host->unsent, kind, id, head.iov_base, head.iov_len, body.iov_base,
+			body.iov_len);
+		return buffer_status(&host->unsent);
+	}
 	n = sendmsg(host->wire, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
 	if (n < 0 && errno != EAGAIN && errno != EINTR)
 		return errno == ECONNRESET ? -EPIPE : -errno;
@@ -246,6 +252,16 @@ int host_invoke(struct host *host, uint64_t id, const struct host_call *call)
 uint64_t host_current(const struct host *host)
 {
 	return host->n_calls > 0 ? host->calls[0] : 0;
+}
+
+int host_tell(struct host *host, const char *text, size_t size)
+{
+	if (host->state == HOST_ENDED || !host->child || !host->source || !host->has_bus)
+		return -EPIPE;
+	if (host->unsent.size - host->sent + size > HOST_UNHEARD_BYTES)
+		return -ENOBUFS;
+	return transmit(
+		host, WIRE_MESSAGE, 0, (struct iovec){NULL, 0}, (struct iovec){(void *)text, size});
 }
 
 /* Check that the payload is JSON. 0, -ENOMEM, or an enum json_status. */
@@ -302,13 +318,10 @@ static void advance(struct host *host)
 		host->state = HOST_READY;
 }
 
-/* Whether more answers may stand behind this one; else the host may be gone. */
-static bool take_answer(struct host *host, const struct wire_frame *frame)
+static void take_answer(struct host *host, const struct wire_frame *frame)
 {
 	struct host_answer answer = {
 		.kind = HOST_ANSWER_RESULT, .text = frame->payload, .size = frame->size};
-	bool *outer = host->freed;
-	bool is_freed = false;
 
 	if (frame->kind == WIRE_FAILED)
 		answer.kind = HOST_ANSWER_FAILED;
@@ -317,15 +330,7 @@ static bool take_answer(struct host *host, const struct wire_frame *frame)
 	if (frame->kind == WIRE_ERROR)
 		answer.kind = HOST_ANSWER_ERROR;
 	advance(host);
-	host->freed = &is_freed;
 	host->handler.answered(host->data, frame->id, &answer);
-	if (!is_freed) {
-		host->freed = outer;
-		return host->state == HOST_RUNNING;
-	}
-	if (outer)
-		*outer = true;
-	return false;
 }
 
 static bool is_answer(const struct host *host, const struct wire_frame *frame)
@@ -341,9 +346,16 @@ static bool is_progress(const struct host *host, const struct wire_frame *frame)
 	       frame->kind == WIRE_PROGRESS;
 }
 
+static bool is_said(const struct host *host, const struct wire_frame *frame)
+{
+	return host->has_bus && frame->id == 0 && frame->kind == WIRE_EMIT;
+}
+
 /* Whether the frame is what may come in this state. */
 static bool is_expected(const struct host *host, const struct wire_frame *frame)
 {
+	if (is_said(host, frame))
+		return true;
 	if (host->state == HOST_STARTING)
 		return frame->id == 0 &&
 		       (frame->kind == WIRE_LOADED || frame->kind == WIRE_REFUSED);
@@ -363,15 +375,20 @@ static int check_payload(struct host *host, const struct wire_frame *frame)
 	return r;
 }
 
-/* Act on the frame. Whether more may stand behind it; else the host may be gone. */
-static bool take_frame(struct host *host, const struct wire_frame *frame)
+/* Whether nothing may stand behind the frame: an answer is followed by silence. */
+static bool is_last(const struct host *host, const struct wire_frame *frame)
+{
+	return !host->has_bus && host->n_calls <= 1 && !is_progress(host, frame);
+}
+
+/* Act on the frame. The handler may have freed the host. */
+static void take_frame(struct host *host, const struct wire_frame *frame)
 {
 	int r = is_expected(host, frame) ? check_payload(host, frame) : 0;
 
 	if (!is_expected(host, frame))
 		end_malformed(host, "sent a frame that nobody waits for");
-	else if (wire_reader_has_more(&host->reader) && host->n_calls <= 1 &&
-		 !is_progress(host, frame))
+	else if (wire_reader_has_more(&host->reader) && is_last(host, frame))
 		end_malformed(host, "sent more than one answer");
 	else if (r == -ENOMEM)
 		end_killed(host);
@@ -381,40 +398,55 @@ static bool take_frame(struct host *host, const struct wire_frame *frame)
 		take_loaded(host, frame);
 	else if (frame->kind == WIRE_REFUSED)
 		take_refused(host);
+	else if (frame->kind == WIRE_EMIT)
+		host->handler.said(host->data, &host->tape, frame->payload, frame->size);
 	else if (frame->kind != WIRE_PROGRESS)
-		return take_answer(host, frame);
-	else {
-		if (host->handler.progressed)
-			host->handler.progressed(host->data, frame->id, &host->tape);
-		return true;
-	}
-	return false;
+		take_answer(host, frame);
+	else if (host->handler.progressed)
+		host->handler.progressed(host->data, frame->id, &host->tape);
 }
 
-/* Act on what was received, as far as it is frames by now. True: the handler was called, and the
- * host may be gone. */
-static bool take_received(struct host *host)
+/* Take what can be taken of what was received: a frame, or why there can be none any more. Whether
+ * more may follow; the host may be gone. */
+static bool take_next(struct host *host)
 {
 	struct wire_frame frame;
 
-	for (;;) {
-		switch (wire_reader_next(&host->reader, &frame)) {
-		case WIRE_E_MORE:
-			return false;
-		case WIRE_E_TOO_LARGE:
-			if (is_answer(host, &frame))
-				end_too_large(host, frame.size);
-			else
-				end_malformed(host, "sent a frame over the limit");
-			return true;
-		case WIRE_E_MALFORMED:
-			end_malformed(host, "sent bytes that are no frame");
-			return true;
-		default:
-			if (!take_frame(host, &frame))
-				return true;
-		}
+	switch (wire_reader_next(&host->reader, &frame)) {
+	case WIRE_E_MORE:
+		return false;
+	case WIRE_E_TOO_LARGE:
+		if (is_answer(host, &frame))
+			end_too_large(host, frame.size);
+		else
+			end_malformed(host, "sent a frame over the limit");
+		return false;
+	case WIRE_E_MALFORMED:
+		end_malformed(host, "sent bytes that are no frame");
+		return false;
+	default:
+		take_frame(host, &frame);
+		return true;
 	}
+}
+
+/* Act on what was received, as far as it is frames by now. Whether the host is still of use: the
+ * handler may have freed it. */
+static bool take_received(struct host *host)
+{
+	bool *outer = host->freed;
+	bool is_freed = false;
+
+	host->freed = &is_freed;
+	while (take_next(host) && !is_freed && host->state != HOST_ENDED)
+		;
+	if (is_freed) {
+		if (outer)
+			*outer = true;
+		return false;
+	}
+	host->freed = outer;
+	return host->state != HOST_ENDED;
 }
 
 /* Read once: 0 when something came, -EAGAIN, -ENOMEM, or -EPIPE at the end. */
@@ -483,7 +515,7 @@ static void on_exit_status(void *data, int status)
 	host->child = NULL;
 	host->freed = &is_freed;
 	while (host->source && receive(host) == 0)
-		if (take_received(host))
+		if (!take_received(host))
 			break;
 	if (is_freed)
 		return;
@@ -534,6 +566,7 @@ int host_spawn(struct loop *loop, const struct host_options *options,
 	host->wire = -1;
 	host->output.fd = -1;
 	host->has_guard = options->has_guard;
+	host->has_bus = options->has_bus;
 	host->reader.payload_max = options->output_max;
 	r = set_up(host, options);
 	if (r)

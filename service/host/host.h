@@ -62,8 +62,8 @@ struct host_answer {
 	size_t size;
 };
 
-/* What a host tells. Each of these but progressed() may call host_free, and answered() may invoke
- * the next call; the texts are the host's and go with it. */
+/* What a host tells. Each of these but progressed() and said() may call host_free, and answered()
+ * may invoke the next call; the texts are the host's and go with it. */
 struct host_handler {
 	/* The toolbox is loaded: host_invoke may be called. @loaded is the JSON text it sent. */
 	void (*loaded)(void *data, const char *loaded, size_t size);
@@ -73,6 +73,10 @@ struct host_handler {
 
 	/* The call @id goes on, and tells how far it is: an object. NULL: nobody wants to know. */
 	void (*progressed)(void *data, uint64_t id, const struct json_tape *progress);
+
+	/* It has said something to the bus (WIRE_EMIT): an object, and its JSON @text. NULL: hosts
+	 * of this owner have no bus. */
+	void (*said)(void *data, const struct json_tape *object, const char *text, size_t size);
 
 	/* The process is gone, or must not be used any more. A call in flight gets no answer. What
 	 * @end points to is good during the call only. */
@@ -88,6 +92,7 @@ struct host_options {
 	size_t output_max; /* host_output_bytes: largest payload it may send */
 	size_t stderr_max; /* stderr_bytes: how much of its stderr goes to our log, per call */
 	uint64_t start_timeout_ms;
+	bool has_bus;   /* it may say what it likes to the bus, and hear what it asks for */
 	bool has_guard; /* it starts its toolbox behind a guard (host/guard.h): class `command` */
 };
 
@@ -115,6 +120,11 @@ int host_invoke(struct host *host, uint64_t id, const struct host_call *call);
 
 /* The call that it runs: of those without an answer the first; 0: none. */
 uint64_t host_current(const struct host *host);
+
+/* Let a host that has the bus hear the message @text (WIRE_MESSAGE). 0; -ENOBUFS when it has not
+ * read HOST_UNHEARD_BYTES of earlier ones, -EPIPE when it is ending: the message is lost. */
+#define HOST_UNHEARD_BYTES (1u << 20)
+int host_tell(struct host *host, const char *text, size_t size);
 
 /* Kill the process group, reap it, forget it; no callback comes. A guard is told to kill what it
  * guards. Takes NULL. */

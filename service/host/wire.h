@@ -22,6 +22,11 @@
  *                                    ◀── RESULT id, JSON | FAILED id, text | ERROR id, object
  *     (end of file)                  ──▶        the host exits
  *
+ * A host that was given the bus says at any time, and hears between its calls and in them:
+ *
+ *     MESSAGE  the frame of a topic that it has subscribed to  ──▶
+ *                                    ◀── EMIT  a message for the bus | {"subscribe", "wanted"}
+ *
  * ERROR tells a failure with its facts: {"code": "tool_failed", "message": text} and what else
  * DESIGN §2.2 names for that code (core/errors.h has the list).
  *
@@ -41,8 +46,10 @@ enum wire_kind {
 	WIRE_FAILED,
 	WIRE_ERROR,
 	WIRE_PROGRESS,
+	WIRE_EMIT,
+	WIRE_MESSAGE,
 };
-#define WIRE_LAST WIRE_PROGRESS
+#define WIRE_LAST WIRE_MESSAGE
 
 struct wire_header {
 	uint32_t size; /* of the payload, in bytes */

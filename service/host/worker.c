@@ -157,10 +157,16 @@ static int enter(
 	return r == SANDBOX_E_PATH ? refuse_path(refusal, &failure) : r;
 }
 
-static int load_driver(
-	struct worker *worker, const struct json_tape *tape, struct driver_refusal *refusal)
+static int load_driver(struct worker *worker, const struct wire_frame *frame,
+	const struct json_tape *tape, struct driver_refusal *refusal)
 {
-	struct driver_load load = {.tape = tape, .seal = &worker->seal, .wire = worker->wire};
+	struct driver_load load = {
+		.tape = tape,
+		.text = frame->payload,
+		.text_size = frame->size,
+		.missing = buffer_terminate(&worker->missing),
+		.seal = &worker->seal,
+	};
 
 	worker->kind = driver_find(tape);
 	return worker->kind ? worker->kind->load(&load, &worker->driver, refusal) : -EPROTO;
@@ -179,7 +185,7 @@ static int load(struct worker *worker, const struct wire_frame *frame)
 		return r < 0 ? r : -EPROTO;
 	r = enter(worker, &tape, &refusal);
 	if (r == 0)
-		r = load_driver(worker, &tape, &refusal);
+		r = load_driver(worker, frame, &tape, &refusal);
 	if (r == 0)
 		r = tell_loaded(worker);
 	else if (r == DRIVER_E_REFUSED)

@@ -32,6 +32,7 @@ static const struct kind_facts facts[N_KINDS] = {
 			.sandbox = SANDBOX_COMMAND,
 			.workers = 4,
 			.coerces = true,
+			.has_bus = true,
 			.tells_tools = true,
 			.has_guard = true,
 			.asks_caller = true,

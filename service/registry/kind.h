@@ -32,6 +32,7 @@ struct kind_facts {
 	bool coerces;
 	bool tells_tools; /* its hosts tell what its tools are */
 	bool has_guard;   /* whatever its sandbox: its calls may leave processes behind */
+	bool has_bus;     /* its tools may speak and listen on the bus (core/proxy.h) */
 	bool asks_caller; /* a call is told who makes it (struct wire_invoke) */
 };
 

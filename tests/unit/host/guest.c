@@ -41,9 +41,31 @@ static void on_answered(void *data, uint64_t id, const struct host_answer *answe
 	cr_expect_eq(id, guest->n_answers + 1, "in the order of the calls");
 	cr_expect(!answer->tape || json_type_at(answer->tape, 0) == JSON_OBJECT);
 	guest->n_answers++;
+	guest->kind = answer->kind;
 	guest->is_failure = answer->kind != HOST_ANSWER_RESULT;
 	set_text(&guest->answer, answer->text, answer->size);
 	loop_stop(guest->loop);
+}
+
+static void on_progressed(void *data, uint64_t id, const struct json_tape *progress)
+{
+	struct guest *guest = data;
+
+	cr_expect_eq(id, guest->call_id);
+	cr_expect_eq(json_type_at(progress, 0), JSON_OBJECT);
+	guest->n_progress++;
+	buffer_reset(&guest->progress);
+	json_string_decode(progress, json_find(progress, 0, "text"), &guest->progress);
+	cr_assert(buffer_terminate(&guest->progress));
+}
+
+static void on_said(void *data, const struct json_tape *object, const char *text, size_t size)
+{
+	struct guest *guest = data;
+
+	cr_expect_eq(json_type_at(object, 0), JSON_OBJECT);
+	guest->n_said++;
+	set_text(&guest->said, text, size);
 }
 
 static void on_ended(void *data, const struct host_end *end)
@@ -59,8 +81,11 @@ static void on_ended(void *data, const struct host_end *end)
 	loop_stop(guest->loop);
 }
 
-static const struct host_handler handler = {
-	.loaded = on_loaded, .answered = on_answered, .ended = on_ended};
+static const struct host_handler handler = {.loaded = on_loaded,
+	.answered = on_answered,
+	.progressed = on_progressed,
+	.said = on_said,
+	.ended = on_ended};
 
 void guest_wait(struct guest *guest)
 {
@@ -80,6 +105,7 @@ void guest_start_load(struct guest *guest, const char *load, const struct guest_
 		.start_timeout_ms = chosen->start_timeout_ms ? chosen->start_timeout_ms
 							     : usual.start_timeout_ms,
 		.has_guard = chosen->has_guard,
+		.has_bus = chosen->has_bus,
 	};
 
 	cr_assert_eq(loop_new(FD_MAX, &guest->loop), 0);
@@ -141,6 +167,8 @@ void guest_stop(struct guest *guest)
 	buffer_deinit(&guest->manifest);
 	buffer_deinit(&guest->loaded);
 	buffer_deinit(&guest->answer);
+	buffer_deinit(&guest->progress);
+	buffer_deinit(&guest->said);
 	buffer_deinit(&guest->pointer);
 	buffer_deinit(&guest->message);
 	*guest = (struct guest){0};

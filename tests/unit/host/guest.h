@@ -23,6 +23,11 @@ struct guest {
 	unsigned int n_ends;
 	struct buffer loaded; /* NUL-terminated */
 	bool is_failure;
+	enum host_answer_kind kind;
+	unsigned int n_progress;
+	struct buffer progress; /* the `text` of the last one, NUL-terminated */
+	unsigned int n_said;
+	struct buffer said;   /* NUL-terminated */
 	struct buffer answer; /* NUL-terminated */
 	struct host_end end;
 	struct buffer pointer; /* of the end; NUL-terminated */
@@ -36,6 +41,7 @@ struct guest_options {
 	uint64_t start_timeout_ms;
 	const char *sandbox; /* JSON of the LOAD frame's member; NULL: left out */
 	bool has_guard;
+	bool has_bus;
 };
 
 /* Start a host with the toolbox @name, and wait until it is loaded or has ended. Ends the test when

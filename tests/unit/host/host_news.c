@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "guest.h"
+#include "host/wire.h"
+#include "util/cleanup.h"
+
+/* What a host tells besides its one answer: progress, facts of a failure, words for the bus. */
+
+#define LIMIT 60
+
+/* The tool of tests/toolboxes/misbehave that sends a frame and then returns. */
+static void send_frame(struct guest *guest, enum wire_kind kind, uint64_t id, const char *payload)
+{
+	char arguments[512];
+	char escaped[256];
+	size_t size = 0;
+
+	for (const char *at = payload; *at; at++) {
+		if (*at == '"')
+			escaped[size++] = '\\';
+		escaped[size++] = *at;
+	}
+	snprintf(arguments, sizeof(arguments),
+		"{\"size\":%zu,\"kind\":%d,\"id\":%llu,\"payload\":\"%.*s\"}", strlen(payload),
+		(int)kind, (unsigned long long)id, (int)size, escaped);
+	guest_call(guest, "send_frame", arguments);
+}
+
+static void expect_malformed(bool has_bus, enum wire_kind kind, uint64_t id, const char *payload)
+{
+	const struct guest_options options = {.has_bus = has_bus};
+	struct guest guest = {0};
+
+	guest_start(&guest, "misbehave", &options);
+	send_frame(&guest, kind, id, payload);
+	cr_expect_eq(guest.n_answers, 0, "kind %d: %s", (int)kind, payload);
+	cr_expect_eq(guest.end.reason, HOST_MALFORMED, "kind %d: %s", (int)kind, payload);
+	cr_expect_eq(guest.n_progress + guest.n_said, 0, "kind %d: %s", (int)kind, payload);
+	guest_stop(&guest);
+}
+
+Test(host_news, has_the_progress_of_the_call_that_runs, .timeout = LIMIT)
+{
+	struct guest guest = {0};
+
+	guest_start(&guest, "misbehave", NULL);
+	send_frame(&guest, WIRE_PROGRESS, 1, "{\"progress\":0.5,\"text\":\"half\"}");
+	cr_expect_eq(guest.n_progress, 1);
+	cr_expect_str_eq(guest.progress.data, "half");
+	cr_expect_eq(guest.n_answers, 1);
+	cr_expect_str_eq(guest.answer.data, "{}");
+	guest_stop(&guest);
+}
+
+Test(host_news, is_believed_of_the_call_that_runs_only, .timeout = LIMIT)
+{
+	expect_malformed(false, WIRE_PROGRESS, 2, "{\"progress\":0.5}");
+	expect_malformed(false, WIRE_PROGRESS, 0, "{\"progress\":0.5}");
+	expect_malformed(false, WIRE_PROGRESS, 1, "0.5");
+	expect_malformed(false, WIRE_PROGRESS, 1, "{");
+}
+
+Test(host_news, has_the_facts_of_a_failure, .timeout = LIMIT)
+{
+	const struct guest_options options = {.has_bus = true};
+	struct guest guest = {0};
+
+	/* Behind an answer a host that has the bus may go on to speak, but not answer again. */
+	guest_start(&guest, "misbehave", &options);
+	send_frame(&guest, WIRE_ERROR, 1, "{\"code\":\"tool_failed\",\"exit_code\":3}");
+	cr_expect_eq(guest.n_answers, 1);
+	cr_expect_eq(guest.kind, HOST_ANSWER_ERROR);
+	cr_expect_str_eq(guest.answer.data, "{\"code\":\"tool_failed\",\"exit_code\":3}");
+	guest_stop(&guest);
+	expect_malformed(false, WIRE_ERROR, 1, "[]");
+}
+
+Test(host_news, goes_to_the_bus_when_the_host_has_it, .timeout = LIMIT)
+{
+	const struct guest_options options = {.has_bus = true};
+	struct guest guest = {0};
+
+	guest_start(&guest, "misbehave", &options);
+	send_frame(&guest, WIRE_EMIT, 0, "{\"type\":\"speak\"}");
+	cr_expect_eq(guest.n_said, 1);
+	cr_expect_str_eq(guest.said.data, "{\"type\":\"speak\"}");
+	cr_expect_eq(guest.n_answers, 1);
+	guest_stop(&guest);
+}
+
+Test(host_news, for_the_bus_is_refused_of_others, .timeout = LIMIT)
+{
+	expect_malformed(false, WIRE_EMIT, 0, "{\"type\":\"speak\"}");
+	expect_malformed(true, WIRE_EMIT, 1, "{\"type\":\"speak\"}");
+	expect_malformed(true, WIRE_EMIT, 0, "\"speak\"");
+}
+
+Test(host_news, of_the_bus_is_told_to_hosts_that_have_it, .timeout = LIMIT)
+{
+	const struct guest_options options = {.has_bus = true};
+	cleanup_free char *large = calloc(1, HOST_UNHEARD_BYTES + 2);
+	struct guest guest = {0};
+
+	guest_start(&guest, "misbehave", NULL);
+	cr_expect_eq(host_tell(guest.host, "{}", 2), -EPIPE);
+	guest_stop(&guest);
+	guest_start(&guest, "misbehave", &options);
+	cr_expect_eq(host_tell(guest.host, large, HOST_UNHEARD_BYTES + 1), -ENOBUFS);
+	guest_stop(&guest);
+}
