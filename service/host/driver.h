@@ -34,7 +34,8 @@ struct driver_refusal {
 struct driver_load {
 	const struct json_tape *tape; /* of the LOAD frame; gone when load() returns */
 	struct seal *seal;            /* of its library (name NULL: none); outlives the driver */
-	const char *text;             /* its payload */
+	int wire;                     /* the host's end of the socket */
+	const char *text;             /* the frame's payload */
 	size_t text_size;
 	const char *missing; /* what the sandbox could not do; "" for nothing */
 };

@@ -162,6 +162,7 @@ static int load_driver(struct worker *worker, const struct wire_frame *frame,
 {
 	struct driver_load load = {
 		.tape = tape,
+		.wire = worker->wire,
 		.text = frame->payload,
 		.text_size = frame->size,
 		.missing = buffer_terminate(&worker->missing),
