@@ -515,7 +515,7 @@ static int write_result(struct buffer *out, uint32_t output_max)
 {
 	const struct plugin_writer *writer = &state.writer;
 	cleanup(buffer_deinit) struct buffer words = {0};
-	struct json_error error;
+	struct json_error error = {.message = ""};
 	int r = buffer_status(&writer->out);
 
 	if (r == 0 && !writer->mistake && writer->out.size > output_max) {

@@ -29,9 +29,7 @@ static bool may_begin(struct plugin_writer *writer, const char *key)
 /* What is open and empty ends with its bracket; a value behind another needs a comma. */
 static void separate(struct buffer *out)
 {
-	char last = out->size > 0 ? out->data[out->size - 1] : '{';
-
-	if (last != '{' && last != '[')
+	if (out->size > 0 && out->data[out->size - 1] != '{' && out->data[out->size - 1] != '[')
 		buffer_append_char(out, ',');
 }
 

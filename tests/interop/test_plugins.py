@@ -342,3 +342,20 @@ def test_check_says_what_is_wrong_with_a_plugin(tmp_path):
     assert done.returncode == 1 and "the name 'read' is taken by /tools/0" in done.stderr
     assert toolboxctl("check", plugged(folder) / "plugged.json",
                       home=tmp_path / "home").returncode == 0
+
+
+def test_what_was_built_for_version_1_does_the_same(launch):
+    service = launch({}, [BUILD / "tests" / "toolboxes" / "plugin_v1.d"])
+    with Caller(service.url) as caller:
+        tools = caller.call("ovos.tools.list")["tools"]
+        assert [tool["name"] for tool in tools] == ["read_all", "who", "config", "refuse"]
+        assert tools[1]["risk"] == "write" and tools[1]["parallel"] is False
+        args = {"flag": True, "i64": -1, "u64": 1, "number": 0.5, "text": "t"}
+        assert result(caller, "read_all", args) == {
+            **args, "sized": "t", "json": args, "null": None, "object": {"array": [5]},
+            "absent": 1, "type": 4, "has": True}
+        assert result(caller, "who", call_id="c") == {
+            "call_id": "c", "session": "", "lang": "", "is_cancelled": False, "keep": 0}
+        assert result(caller, "config") == {"as": "it was"}
+        assert caller.invoke("refuse", {})["violations"] == [
+            {"path": "/x", "message": "by validate"}]

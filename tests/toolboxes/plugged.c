@@ -249,9 +249,8 @@ static void tool_crash(struct toolbox_call call, void *data)
 
 static const char *const triggers[] = {"^who (calls|am i)", NULL};
 
-#define PROPERTY(name, schema)                                                                     \
-	"{\"type\": \"object\", \"properties\": {\"" name "\": " schema "}}"
-#define ANYTHING "{\"type\": \"object\"}"
+#define PROPERTY(name, schema) "{\"type\": \"object\", \"properties\": {\"" name "\": " schema "}}"
+#define ANYTHING               "{\"type\": \"object\"}"
 
 static uint32_t add(const char *name, const char *schema, toolbox_handler handler)
 {
@@ -341,8 +340,8 @@ static int trick(const char *what, const struct toolbox_tool **ret_tools, uint32
 	return 0;
 }
 
-static int init(struct toolbox_call call, const struct toolbox_tool **ret_tools,
-	uint32_t *ret_n_tools)
+static int init(
+	struct toolbox_call call, const struct toolbox_tool **ret_tools, uint32_t *ret_n_tools)
 {
 	const char *what = "";
 

@@ -149,10 +149,9 @@ static const struct toolbox_tool tools[] = {
 	{
 		.name = "sum",
 		.description = "Add numbers up.",
-		.argument_schema =
-			"{\"type\": \"object\", \"additionalProperties\": false,"
-			" \"required\": [\"numbers\"], \"properties\": {\"numbers\":"
-			" {\"type\": \"array\", \"items\": {\"type\": \"number\"}}}}",
+		.argument_schema = "{\"type\": \"object\", \"additionalProperties\": false,"
+				   " \"required\": [\"numbers\"], \"properties\": {\"numbers\":"
+				   " {\"type\": \"array\", \"items\": {\"type\": \"number\"}}}}",
 		.risk = TOOLBOX_READ,
 		.handler = sum,
 	},

@@ -275,6 +275,24 @@ Test(config, reads_the_sandbox_of_a_toolbox_and_the_widest_of_all)
 	cr_expect_null(config_toolbox_find(&config, "c"));
 }
 
+Test(config, leaves_to_a_toolbox_what_it_reads_itself)
+{
+	uint64_t digest;
+
+	write_user_file("{\"toolboxd\": {\"toolboxes\": {\"a\": {\"enabled\": true, \"x\": [1.10],"
+			"\"env\": {}, \"y\": null}, \"b\": {\"limits\": {}}}}}");
+	cr_assert_eq(read_all(), 0);
+	expect_silence();
+	cr_expect_str_eq(config_toolbox_find(&config, "a")->config, "{\"x\":[1.10],\"y\":null}");
+	cr_expect_null(config_toolbox_find(&config, "b")->config);
+	digest = config_toolbox_find(&config, "a")->digest;
+	config_deinit(&config);
+	write_user_file("{\"toolboxd\": {\"toolboxes\": {\"a\": {\"enabled\": true, \"x\": [2],"
+			"\"env\": {}, \"y\": null}}}}");
+	cr_assert_eq(read_all(), 0);
+	cr_expect_neq(config_toolbox_find(&config, "a")->digest, digest);
+}
+
 Test(config, reads_the_limits_and_the_environment_of_a_toolbox)
 {
 	static const char environment[] = "A=1=2\0_b=\0";

@@ -53,3 +53,23 @@ Test(json_pointer, stops_at_the_deepest_token_that_is_there)
 	cr_assert_eq(json_pointer_nearest(&tape, "/a/99999999999999999999"), 2);
 	cr_assert_eq(json_pointer_nearest(&tape, "/a/0/deeper"), 3);
 }
+
+Test(json_pointer, finds_the_whole_or_nothing)
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	uint32_t index = 0;
+
+	read_text(&tape);
+	cr_expect(json_pointer_find(&tape, "/a/0", &index));
+	cr_expect_eq(index, 3);
+	cr_expect(json_pointer_find(&tape, "/", &index));
+	cr_expect_eq(*json_bytes(&tape, index), '0');
+	cr_expect(json_pointer_find(&tape, "", &index));
+	cr_expect_eq(index, 0);
+	index = 7;
+	cr_expect_not(json_pointer_find(&tape, "/a/2", &index));
+	cr_expect_not(json_pointer_find(&tape, "/a/00", &index));
+	cr_expect_not(json_pointer_find(&tape, "/a/0/x", &index));
+	cr_expect_not(json_pointer_find(&tape, "a", &index));
+	cr_expect_eq(index, 7, "nothing is written when nothing is found");
+}
