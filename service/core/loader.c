@@ -5,45 +5,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-#include "core/checker.h"
+#include "core/loader_inside.h"
 #include "core/settings.h"
-#include "core/told.h"
 #include "policy/filter.h"
-#include "registry/folders.h"
-#include "registry/manifest.h"
 #include "util/clock.h"
 #include "util/log.h"
 
 /* How long reading manifests may hold the loop at a time. */
 #define LOADER_SLICE_MS 5
-
-/* One file (or folder) that is registered. */
-struct job {
-	struct loader *loader;
-	char *path;
-	bool is_folder;
-	struct toolbox *previous; /* what this file was before (borrowed), or NULL */
-	struct toolbox *toolbox;  /* NULL: it has failed */
-	struct problems problems;
-	char key[TOLD_KEY_BYTES]; /* of what its toolbox tells; "": not known */
-};
-
-struct loader {
-	struct loop *loop;
-	struct loader_options options;
-	loader_problem_function problem;
-	loader_done_function done;
-	void *data;
-	struct manifest_reader *reader;
-	struct folders_listing listing; /* what is registered; empty for given files */
-	struct job *jobs;               /* by name */
-	size_t n_jobs;
-	size_t next;                        /* the first that was not begun */
-	const struct toolbox_library *seen; /* the last one that was found unchanged */
-	struct checker *checker;
-	struct loop_timer work;
-};
 
 /* ── the toolboxes that were offered before ──────────────────────────────────────────────────── */
 
@@ -176,16 +147,34 @@ static void hear(void *item, const char *told, size_t size)
 		toolbox_unref(take_ptr(job->toolbox));
 }
 
+/* A folder is read anew each time: what it is depends on many files. 0 or a negative errno. */
+static int begin_folder(struct job *job)
+{
+	const struct toolbox *previous = job->previous;
+	int r = loader_read_folder(job);
+
+	if (r == 0 && job->toolbox)
+		r = settings_apply(settings_of(job->loader, job->toolbox), job->toolbox);
+	if (r == 0 && job->toolbox && previous && previous->is_checked &&
+		previous->digest == job->toolbox->digest &&
+		previous->settings == job->toolbox->settings) {
+		toolbox_unref(job->toolbox);
+		job->toolbox = toolbox_ref(job->previous);
+	}
+	refuse_too_wide(job);
+	return r;
+}
+
 /* 0 or -ENOMEM. */
 static int begin_job(struct job *job)
 {
 	struct loader *loader = job->loader;
 	int r;
 
-	if (job->is_folder) {
-		fail(job, "", "folders of drop-in programs are not supported by this version");
+	if (job->is_folder)
+		return begin_folder(job);
+	if (loader_is_frame(job))
 		return 0;
-	}
 	if (job->previous && job->previous->is_checked && is_unchanged(loader, job->previous)) {
 		job->toolbox = toolbox_ref(job->previous);
 		refuse_too_wide(job);
@@ -218,7 +207,7 @@ static void note_checked(struct loader *loader)
 	}
 }
 
-/* By id, and of one id by path; those that have failed behind all others. */
+/* By id, and of one id by path, folders behind files; those that have failed behind all others. */
 static int compare_claims(const void *a, const void *b)
 {
 	const struct job *left = *(struct job *const *)a;
@@ -228,6 +217,8 @@ static int compare_claims(const void *a, const void *b)
 	if (!left->toolbox || !right->toolbox)
 		return !left->toolbox - !right->toolbox;
 	order = strcmp(left->toolbox->id, right->toolbox->id);
+	if (order == 0)
+		order = left->is_folder - right->is_folder;
 	return order != 0 ? order : strcmp(left->path, right->path);
 }
 
@@ -297,8 +288,9 @@ static void keep_last_good(struct loader *loader)
 	for (size_t i = 0; i < loader->n_jobs; i++) {
 		struct job *job = &loader->jobs[i];
 
-		if (!job->toolbox && job->previous && job->previous->is_checked &&
-			!is_too_wide(loader, job->previous) && !is_taken(loader, job->previous->id))
+		if (!job->toolbox && job->problems.n_errors > 0 && job->previous &&
+			job->previous->is_checked && !is_too_wide(loader, job->previous) &&
+			!is_taken(loader, job->previous->id))
 			job->toolbox = toolbox_ref(job->previous);
 	}
 }
@@ -372,6 +364,8 @@ static int add_notes(const struct loader *loader, struct catalogue *catalogue)
 
 	if (r == 0)
 		r = add_filtered(loader, catalogue);
+	if (r == 0)
+		r = loader_add_left_out(loader, catalogue);
 	return r ? r : add_masked(loader, catalogue);
 }
 
@@ -487,6 +481,7 @@ static int set_going(struct loader *loader, loader_problem_function problem,
 	loader->done = done;
 	loader->data = data;
 	loop_timer_arm(&loader->work, 0);
+	loader_pair_up(loader);
 	return find_previous(loader);
 }
 
@@ -514,15 +509,37 @@ int loader_start(struct loop *loop, const struct loader_options *options,
 	return 0;
 }
 
+static int add_once(struct loader *loader, const char *path)
+{
+	struct stat status;
+
+	for (size_t i = 0; i < loader->n_jobs; i++)
+		if (strcmp(loader->jobs[i].path, path) == 0)
+			return 0;
+	return add_job(loader, path, stat(path, &status) == 0 && S_ISDIR(status.st_mode));
+}
+
+/* A file or folder that is named, and what belongs to it. */
+static int add_given(struct loader *loader, const char *path)
+{
+	cleanup_free char *given = NULL;
+	cleanup_free char *other = NULL;
+	int r = loader_find_other(path, &given, &other);
+
+	if (r == 0)
+		r = add_once(loader, given);
+	return r == 0 && other ? add_once(loader, other) : r;
+}
+
 int loader_start_files(struct loop *loop, const struct loader_options *options,
 	const char *const *files, size_t n_files, loader_problem_function problem,
 	loader_done_function done, void *data, struct loader **ret_loader)
 {
 	cleanup(loader_cleanup) struct loader *loader = NULL;
-	int r = new_loader(loop, options, n_files, &loader);
+	int r = new_loader(loop, options, 2 * n_files, &loader);
 
 	for (size_t i = 0; r == 0 && i < n_files; i++)
-		r = add_job(loader, files[i], false);
+		r = add_given(loader, files[i]);
 	if (r == 0)
 		r = set_going(loader, problem, done, data);
 	if (r < 0)
@@ -538,6 +555,7 @@ void loader_free(struct loader *loader)
 	for (size_t i = 0; i < loader->n_jobs; i++) {
 		toolbox_unref(loader->jobs[i].toolbox);
 		problems_deinit(&loader->jobs[i].problems);
+		dropins_absences_deinit(&loader->jobs[i].absences);
 		free(loader->jobs[i].path);
 	}
 	free(loader->jobs);

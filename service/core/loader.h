@@ -46,7 +46,8 @@ int loader_start(struct loop *loop, const struct loader_options *options,
 	loader_problem_function problem, loader_done_function done, void *data,
 	struct loader **ret_loader);
 
-/* Load just these manifests, whatever the folders hold (toolboxctl check). */
+/* Load just these manifests and folders of drop-in programs, whatever the registration folders hold
+ * (toolboxctl check). */
 int loader_start_files(struct loop *loop, const struct loader_options *options,
 	const char *const *files, size_t n_files, loader_problem_function problem,
 	loader_done_function done, void *data, struct loader **ret_loader);

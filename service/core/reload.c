@@ -15,6 +15,8 @@
 #include "core/names.h"
 #include "core/notify.h"
 #include "json/writer.h"
+#include "registry/dropins.h"
+#include "registry/folders.h"
 #include "util/log.h"
 
 /* Somebody who asked for a reload. */
@@ -309,27 +311,68 @@ static void swap(struct service *service, struct catalogue *catalogue)
 	prestart(service);
 }
 
+/* The folders that are watched: owned texts. */
+struct watched {
+	char **folders;
+	size_t n_folders;
+};
+
+static void watched_deinit(struct watched *watched)
+{
+	for (size_t i = 0; i < watched->n_folders; i++)
+		free(watched->folders[i]);
+	free(watched->folders);
+}
+
+/* What there is no memory for is not watched. */
+static void watch_folder(void *data, const char *path)
+{
+	struct watched *watched = data;
+	char **folders =
+		reallocarray(watched->folders, watched->n_folders + 1, sizeof(*watched->folders));
+
+	if (!folders)
+		return;
+	watched->folders = folders;
+	folders[watched->n_folders] = strdup(path);
+	watched->n_folders += folders[watched->n_folders] != NULL;
+}
+
+/* The registration folders, those of libraries, and of drop-in programs. */
+static void watch_folders(const struct service *service, struct watched *watched)
+{
+	const struct config_list *dirs = &service->config.toolbox_dirs;
+	cleanup(folders_listing_deinit) struct folders_listing listing = {0};
+
+	for (size_t i = 0; i < dirs->n_items; i++)
+		watch_folder(watched, dirs->items[i]);
+	watch_folder(watched, service->paths.library_dir);
+	if (folders_list((const char *const *)dirs->items, dirs->n_items, &listing) < 0)
+		return;
+	for (size_t i = 0; i < listing.n_entries; i++)
+		if (listing.entries[i].is_folder)
+			dropins_each_folder(listing.entries[i].path, watch_folder, watched);
+}
+
 /* Libraries that are found by path are watched like the folders; those of the dynamic linker change
  * with the system, under the hands of its package manager. */
 static void watch(struct service *service)
 {
-	const struct config_list *dirs = &service->config.toolbox_dirs;
-	size_t n_toolboxes = catalogue_n_toolboxes(service->catalogue);
-	cleanup_free const char **folders = calloc(dirs->n_items + 1, sizeof(*folders));
+	cleanup(watched_deinit) struct watched watched = {0};
+	size_t n_toolboxes = service->catalogue ? catalogue_n_toolboxes(service->catalogue) : 0;
 	cleanup_free const char **files = calloc(n_toolboxes + 1, sizeof(*files));
 
-	if (!service->watcher || !folders || !files)
+	if (!service->watcher || !files)
 		return;
-	for (size_t i = 0; i < dirs->n_items; i++)
-		folders[i] = dirs->items[i];
-	folders[dirs->n_items] = service->paths.library_dir;
+	watch_folders(service, &watched);
 	for (size_t i = 0; i < n_toolboxes; i++) {
 		const struct toolbox_library *library =
 			&catalogue_toolbox(service->catalogue, i, NULL, NULL)->library;
 
 		files[i] = library->path && strchr(library->path, '/') ? library->path : NULL;
 	}
-	watcher_set(service->watcher, folders, dirs->n_items + 1, files, n_toolboxes);
+	watcher_set(service->watcher, (const char *const *)watched.folders, watched.n_folders,
+		files, n_toolboxes);
 }
 
 static void loaded(void *data, struct catalogue *catalogue, int error)
@@ -396,6 +439,8 @@ static void begin(struct service *service)
 		.previous = service->catalogue,
 		.generation = ++service->generation,
 	};
+	/* Before anything is read: what comes to a new folder afterwards is seen. */
+	watch(service);
 	r = loader_start(service->loop, &options, tell_problem, loaded, service, &service->loader);
 	if (r < 0)
 		loaded(service, NULL, r);

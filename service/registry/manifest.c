@@ -12,6 +12,7 @@
 #include "json/pointer.h"
 #include "json/writer.h"
 #include "registry/hint.h"
+#include "registry/array_file.h"
 #include "registry/manifest_tool.h"
 #include "util/digest.h"
 #include "util/file.h"
@@ -19,6 +20,9 @@
 
 /* schemas/toolbox-manifest.schema.json, built in. */
 extern const char manifest_schema_json[];
+
+/* Room for a JSON Pointer into an array file; a longer one is cut, and found by what is left. */
+#define ARRAY_POINTER_BYTES 512
 
 struct manifest_reader {
 	struct schema *shape;
@@ -86,19 +90,6 @@ void manifest_reader_free(struct manifest_reader *reader)
 	buffer_deinit(&reader->bytes);
 	free(reader->library_dir);
 	free(reader);
-}
-
-/* The name of the file at @path without ".json": *ret_size bytes, not NUL-terminated. */
-static const char *stem_of(const char *path, size_t *ret_size)
-{
-	const char *slash = strrchr(path, '/');
-	const char *name = slash ? slash + 1 : path;
-	size_t suffix = strlen(".json");
-
-	*ret_size = strlen(name);
-	if (*ret_size > suffix && strcmp(name + *ret_size - suffix, ".json") == 0)
-		*ret_size -= suffix;
-	return name;
 }
 
 /* Read and parse the file; what is wrong with it is a problem. */
@@ -188,12 +179,6 @@ static int check_shape(struct manifest_reader *reader, struct problems *problems
 	cleanup(schema_report_deinit) struct schema_report report = {0};
 	int r;
 
-	if (json_type_at(tape, 0) == JSON_ARRAY) {
-		problems_add(problems, PROBLEM_ERROR, tape, 0,
-			"array files (lists of shell commands) are not supported by this version; "
-			"expected an object");
-		return MANIFEST_E_REFUSED;
-	}
 	if (json_type_at(tape, 0) == JSON_OBJECT && refuse_what_is_to_come(tape, problems))
 		return MANIFEST_E_REFUSED;
 	r = schema_validate(reader->shape, reader->context, tape, 0);
@@ -235,20 +220,12 @@ static void refuse_keys_of_others(
 	}
 }
 
-bool manifest_is_id(const char *text)
-{
-	size_t length = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-				     "0123456789_-");
-
-	return length > 0 && text[length] == '\0' && length < MANIFEST_ID_BYTES;
-}
-
 static int read_id(const struct json_tape *tape, const char *path, struct toolbox *toolbox,
 	struct problems *problems)
 {
 	uint32_t given = json_find(tape, 0, "toolbox_id");
 	size_t size;
-	const char *stem = stem_of(path, &size);
+	const char *stem = manifest_stem(path, &size);
 
 	toolbox->id = given ? json_string_dup(tape, given, &size) : strndup(stem, size);
 	if (!toolbox->id)
@@ -260,27 +237,6 @@ static int read_id(const struct json_tape *tape, const char *path, struct toolbo
 			given ? "" : " (the file's name, as there is no \"toolbox_id\")",
 			MANIFEST_ID_BYTES - 1);
 	return 0;
-}
-
-void manifest_id(const char *path, char ret_id[MANIFEST_ID_BYTES])
-{
-	cleanup(buffer_deinit) struct buffer bytes = {0};
-	cleanup(json_tape_cleanup) struct json_tape tape = {0};
-	cleanup_free char *id = NULL;
-	size_t size;
-	const char *stem = stem_of(path, &size);
-	uint32_t given;
-
-	snprintf(ret_id, MANIFEST_ID_BYTES, "%.*s", (int)size, stem);
-	if (file_read(path, MANIFEST_BYTES_MAX, &bytes) < 0 ||
-		json_tape_read(&tape, bytes.data, bytes.size, JSON_DEPTH_DEFAULT, NULL) != 0 ||
-		json_type_at(&tape, 0) != JSON_OBJECT)
-		return;
-	given = json_find(&tape, 0, "toolbox_id");
-	if (given != JSON_NONE && json_type_at(&tape, given) == JSON_STRING)
-		id = json_string_dup(&tape, given, NULL);
-	if (id && manifest_is_id(id))
-		snprintf(ret_id, MANIFEST_ID_BYTES, "%s", id);
 }
 
 static uint64_t number_or(
@@ -500,14 +456,13 @@ static int read_toolbox(struct manifest_reader *reader, const char *path, struct
 	return r;
 }
 
-int manifest_read(struct manifest_reader *reader, const char *path, struct toolbox **ret_toolbox,
-	struct problems *problems)
+/* Make the toolbox of what is in reader->tape. */
+static int read_manifest(struct manifest_reader *reader, const char *path,
+	struct toolbox **ret_toolbox, struct problems *problems)
 {
 	cleanup(toolbox_cleanup) struct toolbox *toolbox = NULL;
-	int r = read_tape(reader, path, problems);
+	int r = check_shape(reader, problems);
 
-	if (r == 0)
-		r = check_shape(reader, problems);
 	if (r != 0)
 		return r;
 	toolbox = calloc(1, sizeof(*toolbox));
@@ -562,35 +517,75 @@ int manifest_take_tools(struct manifest_reader *reader, const struct json_tape *
 	return r < 0 ? r : MANIFEST_E_REFUSED;
 }
 
-unsigned int manifest_line(const char *path, const char *pointer)
+/* What is wrong with the manifest that an array stands for, as what is wrong with the array. */
+static void move_problems(
+	const struct json_tape *array, const struct problems *from, struct problems *problems)
 {
-	cleanup(buffer_deinit) struct buffer bytes = {0};
-	cleanup(json_tape_cleanup) struct json_tape tape = {0};
-	unsigned int line = 0;
-	unsigned int column;
+	char pointer[ARRAY_POINTER_BYTES];
 
-	if (file_read(path, MANIFEST_BYTES_MAX, &bytes) == 0 &&
-		json_tape_read(&tape, bytes.data, bytes.size, JSON_DEPTH_DEFAULT, NULL) == 0)
-		json_locate(bytes.data,
-			json_at(&tape, json_pointer_nearest(&tape, pointer))->offset, &line,
-			&column);
-	return line;
+	for (size_t i = 0; i < from->n_items; i++) {
+		array_file_pointer(from->items[i].pointer, pointer, sizeof(pointer));
+		problems_add_at(
+			problems, from->items[i].severity, array, pointer, from->items[i].text);
+	}
 }
 
-bool manifest_is_unchanged(struct toolbox *toolbox)
+/* Read the array that is in reader->tape. The toolbox is known by the file's own bytes. */
+static int read_array(struct manifest_reader *reader, const char *path,
+	struct toolbox **ret_toolbox, struct problems *problems)
 {
-	cleanup(buffer_deinit) struct buffer bytes = {0};
-	struct stamp now;
-	struct stat status;
+	cleanup(buffer_deinit) struct buffer bytes = reader->bytes;
+	cleanup(json_tape_cleanup) struct json_tape array = reader->tape;
+	cleanup(buffer_deinit) struct buffer text = {0};
+	cleanup(problems_deinit) struct problems inside = {0};
+	struct stamp stamp = reader->stamp;
+	int r;
 
-	if (stat(toolbox->file, &status) < 0)
-		return false;
-	stamp_take(&status, &now);
-	if (stamp_proves_same(&toolbox->stamp, &now))
-		return true;
-	if (file_read(toolbox->file, MANIFEST_BYTES_MAX, &bytes) < 0 ||
-		digest_bytes(DIGEST_SEED, bytes.data, bytes.size) != toolbox->digest)
-		return false;
-	toolbox->stamp = now;
-	return true;
+	reader->bytes = (struct buffer){0};
+	reader->tape = (struct json_tape){0};
+	r = array_file_translate(&array, problems, &text);
+	if (r == 0 && problems->n_errors > 0)
+		return MANIFEST_E_REFUSED;
+	if (r == 0)
+		r = manifest_read_text(reader, path, text.data, text.size, ret_toolbox, &inside);
+	move_problems(&array, &inside, problems);
+	if (r != 0)
+		return r;
+	(*ret_toolbox)->stamp = stamp;
+	(*ret_toolbox)->digest = digest_bytes(DIGEST_SEED, bytes.data, bytes.size);
+	return 0;
+}
+
+int manifest_read(struct manifest_reader *reader, const char *path, struct toolbox **ret_toolbox,
+	struct problems *problems)
+{
+	int r = read_tape(reader, path, problems);
+
+	if (r != 0)
+		return r;
+	return json_type_at(&reader->tape, 0) == JSON_ARRAY
+		       ? read_array(reader, path, ret_toolbox, problems)
+		       : read_manifest(reader, path, ret_toolbox, problems);
+}
+
+int manifest_read_text(struct manifest_reader *reader, const char *path, const char *text,
+	size_t size, struct toolbox **ret_toolbox, struct problems *problems)
+{
+	struct json_error error;
+	int r;
+
+	reader->stamp = (struct stamp){0};
+	buffer_reset(&reader->bytes);
+	buffer_append(&reader->bytes, text, size);
+	r = buffer_status(&reader->bytes);
+	if (r == 0)
+		r = json_tape_read(&reader->tape, reader->bytes.data, reader->bytes.size,
+			JSON_DEPTH_DEFAULT, &error);
+	if (r < 0)
+		return r;
+	if (r > 0) {
+		problems_add_line(problems, PROBLEM_ERROR, 0, "", "%s", error.message);
+		return MANIFEST_E_REFUSED;
+	}
+	return read_manifest(reader, path, ret_toolbox, problems);
 }

@@ -14,6 +14,8 @@
  *   bytes ─reader▶ tape ─manifest schema▶ shape ─names, functions, schemas, examples▶ struct
  * toolbox
  *
+ * A list of shell lines is read as the manifest that it stands for (registry/array_file.h).
+ *
  * One mistake refuses the whole toolbox; all that can be seen at once are told at once.
  */
 
@@ -47,6 +49,13 @@ int manifest_read(struct manifest_reader *reader, const char *path, struct toolb
 	struct problems *problems);
 
 /*
+ * The same of a manifest that stands in no file: the @size bytes at @text. @path is what it is made
+ * of: its folder is where the manifest would stand. The lines of problems mean nothing.
+ */
+int manifest_read_text(struct manifest_reader *reader, const char *path, const char *text,
+	size_t size, struct toolbox **ret_toolbox, struct problems *problems);
+
+/*
  * Give @toolbox, of a kind whose hosts tell its tools, those that its host has told: the array
  * @tools of @told, of entries as a manifest has them, checked as those of one. 0,
  * MANIFEST_E_REFUSED (then it has none; the places of the problems are in what was told), or
@@ -57,6 +66,9 @@ int manifest_take_tools(struct manifest_reader *reader, const struct json_tape *
 
 /* The line at which @pointer stands in the manifest at @path; 0 when it cannot be told. */
 unsigned int manifest_line(const char *path, const char *pointer);
+
+/* The name of the file or folder at @path without ".json": *ret_size bytes, not NUL-terminated. */
+const char *manifest_stem(const char *path, size_t *ret_size);
 
 /* Whether @text can be a toolbox's id (DESIGN §3). */
 bool manifest_is_id(const char *text);

@@ -17,12 +17,20 @@ void problems_deinit(struct problems *problems)
 	*problems = (struct problems){0};
 }
 
-/* Takes @pointer and @text over. A problem that memory is too short to keep is still counted. */
 /* Count a problem; whether there is room to tell it. Where there is none its place is not looked
- * for either, which would cost a walk through the whole file for each of thousands. */
+ * for either, which would cost a walk through the whole file for each of thousands. An error takes
+ * the last warning's: what has failed says why. */
 static bool count(struct problems *problems, enum problem_severity severity)
 {
+	struct problem *last = &problems->items[PROBLEMS_MAX - 1];
+
 	problems->n_errors += severity == PROBLEM_ERROR;
+	if (severity == PROBLEM_ERROR && problems->n_items == PROBLEMS_MAX &&
+		last->severity == PROBLEM_WARNING) {
+		free(last->pointer);
+		free(last->text);
+		problems->n_items--;
+	}
 	return problems->n_items < PROBLEMS_MAX;
 }
 

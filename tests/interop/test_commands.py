@@ -168,3 +168,116 @@ def test_an_unchanged_toolbox_keeps_its_processes(own):
     write(folder, "other", [tool("other", {"shell": "true"})])
     assert caller.call("ovos.tools.reload")["failed"] == []
     assert service.daemon.hosts() == before
+
+
+# ── array files and drop-in programs ────────────────────────────────────────────────────────────
+
+
+def program(path, text="#!/bin/sh\necho here\n"):
+    """A program that is there all at once."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    new = path.parent / f".{path.name}.new"
+    new.write_text(text)
+    new.chmod(0o755)
+    new.rename(path)
+    return path
+
+
+def names(caller):
+    return [one["name"] for one in caller.call("ovos.tools.list")["tools"]]
+
+
+@pytest.fixture(params=["embedded", "ovos-messagebus"])
+def dropins(request, launch, tmp_path):
+    folder = tmp_path / "toolbox.d"
+    folder.mkdir()
+    service = launch({}, [folder], kind=request.param)
+    with Caller(service.url) as caller:
+        yield caller, folder
+
+
+def test_an_array_file_is_a_toolbox(dropins):
+    caller, folder = dropins
+    lines = [{"name": "hello", "command": "echo hello", "description": "Greets.", "cooldown": 0,
+              "triggers": ["say hello"]},
+             {"name": "slow", "command": "sleep 60", "timeout": 0.3}]
+    (folder / "lines.json").write_text(json.dumps(lines))
+    assert caller.call("ovos.tools.reload")["failed"] == []
+    assert output(caller.invoke("hello")) == "hello"
+    assert output(caller.invoke("hello")) == "hello"
+    assert caller.invoke("slow")["timeout_ms"] == 300
+    assert caller.invoke("slow")["code"] == "cooldown"
+    assert caller.call("ovos.tools.match", {"utterance": "please say hello"})["name"] == "hello"
+
+
+def test_a_bad_last_element_of_an_array_file_loads_nothing(dropins):
+    caller, folder = dropins
+    good = {"name": "hello", "command": "echo hello"}
+    for bad in (5, {}, {"name": "x"}, {"command": "x"}, {"name": "x", "command": ""}, good,
+                {"name": "x", "command": "x", "triggers": ["("]}):
+        (folder / "lines.json").write_text(json.dumps([good, bad]))
+        answer = caller.call("ovos.tools.reload")
+        assert answer["loaded"] == [] and [one["toolbox_id"] for one in answer["failed"]] == ["lines"]
+        assert "lines.json:1 /1" in answer["failed"][0]["error"]
+        assert names(caller) == []
+
+
+def test_a_program_that_appears_loses_its_run_bit_or_goes_is_seen(dropins):
+    caller, folder = dropins
+
+    def until_offered(*expected):
+        until(lambda: names(caller) == list(expected), 15 * SLOWNESS, f"{expected} offered")
+
+    (folder / "home").mkdir()
+    bell = program(folder / "home" / "bell.sh")
+    until_offered("bell")
+    assert output(caller.invoke("bell")) == "here"
+    music = program(folder / "home" / "music" / "next")
+    until_offered("bell", "music_next")
+    program(folder / "home" / "music" / "stop")
+    until_offered("bell", "music_next", "music_stop")
+    music.chmod(0o644)
+    until_offered("bell", "music_stop")
+    music.chmod(0o755)
+    until_offered("bell", "music_next", "music_stop")
+    bell.unlink()
+    until_offered("music_next", "music_stop")
+    (folder / "home" / "music").rename(folder / "home" / "_music")
+    until_offered()
+
+
+def test_a_program_says_what_it_is(dropins):
+    caller, folder = dropins
+    program(folder / "home" / "bell.sh", '''#!/bin/sh
+# description: Rings the bell.
+# param times integer? = 2 How often
+# risk: read
+# timeout: 5
+echo "$TOOL_NAME $TOOL_ARG_TIMES"
+pwd
+''')
+    program(folder / "home" / "bad", "#!/bin/sh\n# param\n")
+    (folder / "home.json").write_text('{"kind": "command", "limits": {"workers": 2}}')
+    assert caller.call("ovos.tools.reload")["failed"] == []
+    assert caller.call("ovos.tools.list")["tools"] == [{
+        "name": "bell", "description": "Rings the bell.", "toolbox_id": "home", "risk": "read",
+        "argument_schema": {"type": "object", "properties": {"times": {
+            "type": "integer", "default": 2, "description": "How often"}},
+            "additionalProperties": False},
+        "output_schema": {"type": "object", "properties": {"output": {"type": "string"}},
+                          "required": ["output"]}}]
+    assert output(caller.invoke("bell")) == f"bell 2\n{folder}/home"
+    assert output(caller.invoke("bell", {"times": 7})).startswith("bell 7\n")
+    assert caller.invoke("bell", {"times": "often"})["code"] == "invalid_arguments"
+    left_out = caller.call("ovos.tools.status")["not_offered"]
+    assert [(one["toolbox_id"], one["name"]) for one in left_out] == [("home", "bad")]
+    assert "home/bad:2" in left_out[0]["why"]
+
+
+def test_a_folder_gives_way_to_a_manifest_of_its_name(dropins):
+    caller, folder = dropins
+    program(folder / "home" / "bell")
+    write(folder, "home", [tool("other", {"shell": "true"})])
+    answer = caller.call("ovos.tools.reload")
+    assert names(caller) == ["other"]
+    assert [one["toolbox_id"] for one in answer["failed"]] == ["home"]

@@ -419,13 +419,42 @@ Test(loader, does_not_start_what_is_disabled)
 	expect_offered("");
 }
 
-Test(loader, refuses_folders_of_programs_by_name)
+/* A program that says what it prints. */
+static void write_program(const char *name, const char *text)
 {
-	scratch_write("low/tools/run", "");
+	config.sandbox_max = SANDBOX_NONE;
+	scratch_write(name, text);
+	cr_assert_eq(chmod(scratch_path(name), 0700), 0);
+}
+
+Test(loader, offers_the_programs_of_a_folder)
+{
+	write_program("low/home/lights.sh", "#!/bin/sh\n");
+	write_program("low/home/music/next", "#!/bin/sh\n");
+	write_program("low/home/bad", "#!/bin/sh\n# risk: none\n");
 	load();
-	expect_failed("tools ");
-	expect_told(
-		"low/tools:0 : folders of drop-in programs are not supported by this version\n");
+	expect_offered("home/lights home/music_next ");
+	expect_failed("");
+	cr_assert_eq(catalogue_n_absences(catalogue), 1);
+	cr_expect_str_eq(catalogue_absence(catalogue, 0)->name, "bad");
+}
+
+Test(loader, keeps_a_folder_that_has_not_changed)
+{
+	struct toolbox *before;
+
+	write_program("low/home/lights", "#!/bin/sh\n");
+	load();
+	before = catalogue_toolbox(catalogue, 0, NULL, NULL);
+	load();
+	cr_expect_eq(catalogue_toolbox(catalogue, 0, NULL, NULL), before);
+	write_program("low/home/lights", "#!/bin/sh\n# description: other\n");
+	load();
+	cr_expect_neq(catalogue_toolbox(catalogue, 0, NULL, NULL), before);
+	cr_assert_eq(unlink(scratch_path("low/home/lights")), 0);
+	load();
+	expect_offered("");
+	expect_failed("");
 }
 
 Test(loader, reads_just_the_files_it_is_given)

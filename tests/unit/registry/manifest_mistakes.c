@@ -30,9 +30,6 @@ Test(mistakes, of_what_is_no_json)
 Test(mistakes, of_what_is_no_object)
 {
 	expect_refused("5", 1, "", "must be an object with 'kind', not the number 5");
-	expect_refused("\n[]", 2, "",
-		"array files (lists of shell commands) are not supported by this version; expected "
-		"an object");
 	expect_refused("{}", 1, "",
 		"missing required property 'kind' (one of \"native\", \"plugin\", \"command\")");
 	expect_refused("{'kind':'native'}", 1, "",

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * The programs in a folder of drop-in programs (DESIGN §3.3).
+ *
+ *   toolbox.d/home/lights.sh         home/lights
+ *   toolbox.d/home/music/next        home/music_next
+ *   toolbox.d/home/music/_shared.py  (left out, as are .hidden, types.py, helpers, my_helpers.sh,
+ *   toolbox.d/home/notes.txt          and whatever cannot be run)
+ */
+
+struct dropin {
+	char *name; /* of the tool */
+	char *path;
+	bool is_direct; /* not in a folder of its own service */
+	char *why;      /* why it is not offered; NULL: it is */
+};
+
+/* Sorted by name; zeroed before use. */
+struct dropin_list {
+	struct dropin *items;
+	size_t n_items;
+	size_t n_seen; /* entries of folders */
+};
+
+/* More programs, or more entries of any sort, are taken for a mistake. */
+#define DROPINS_MAX        1000
+#define DROPIN_ENTRIES_MAX 10000
+
+/* List the programs in @folder. 0, -E2BIG (more than the above), or the negative errno with which a
+ * folder cannot be listed; the list is the caller's to deinit in any case. */
+int dropin_scan(const char *folder, struct dropin_list *list);
+
+void dropin_list_deinit(struct dropin_list *list);
+
+/* The name of the file or folder at @path without its suffix: *ret_size bytes. */
+const char *dropin_stem(const char *path, size_t *ret_size);
+
+/* Whether it is in no case a program or a folder of programs, by its @name. */
+bool dropin_is_left_out(const char *name);
