@@ -297,6 +297,9 @@ static const struct lws_protocols embedded_protocols[] = {
 		.callback = on_lws,
 		.per_session_data_size = sizeof(struct client),
 		.rx_buffer_size = CLIENT_RX_BYTES,
+		/* Else it is the other: what is more than that of a write would be copied, and
+		 * wait for a turn of the loop each time. */
+		.tx_packet_size = FRAME_FRAGMENT_BYTES,
 	},
 	{0},
 };
