@@ -80,7 +80,7 @@ static struct plugin_values *values_of(struct toolbox_call call)
 static enum toolbox_type type(struct toolbox_call call, const char *key)
 {
 	LOCKED;
-	const struct plugin_values *values = values_of(call);
+	struct plugin_values *values = values_of(call);
 
 	return values ? plugin_values_type(values, key) : TOOLBOX_ABSENT;
 }
@@ -88,7 +88,7 @@ static enum toolbox_type type(struct toolbox_call call, const char *key)
 static int get_bool(struct toolbox_call call, const char *key, bool *ret)
 {
 	LOCKED;
-	const struct plugin_values *values = values_of(call);
+	struct plugin_values *values = values_of(call);
 
 	return values ? plugin_values_get_bool(values, key, ret) : TOOLBOX_E_GONE;
 }
@@ -96,7 +96,7 @@ static int get_bool(struct toolbox_call call, const char *key, bool *ret)
 static int get_i64(struct toolbox_call call, const char *key, int64_t *ret)
 {
 	LOCKED;
-	const struct plugin_values *values = values_of(call);
+	struct plugin_values *values = values_of(call);
 
 	return values ? plugin_values_get_i64(values, key, ret) : TOOLBOX_E_GONE;
 }
@@ -104,7 +104,7 @@ static int get_i64(struct toolbox_call call, const char *key, int64_t *ret)
 static int get_u64(struct toolbox_call call, const char *key, uint64_t *ret)
 {
 	LOCKED;
-	const struct plugin_values *values = values_of(call);
+	struct plugin_values *values = values_of(call);
 
 	return values ? plugin_values_get_u64(values, key, ret) : TOOLBOX_E_GONE;
 }
@@ -112,7 +112,7 @@ static int get_u64(struct toolbox_call call, const char *key, uint64_t *ret)
 static int get_double(struct toolbox_call call, const char *key, double *ret)
 {
 	LOCKED;
-	const struct plugin_values *values = values_of(call);
+	struct plugin_values *values = values_of(call);
 
 	return values ? plugin_values_get_double(values, key, ret) : TOOLBOX_E_GONE;
 }
@@ -136,7 +136,7 @@ static int get_json(struct toolbox_call call, const char *key, const char **ret,
 static int get_count(struct toolbox_call call, const char *key, uint32_t *ret)
 {
 	LOCKED;
-	const struct plugin_values *values = values_of(call);
+	struct plugin_values *values = values_of(call);
 
 	return values ? plugin_values_get_count(values, key, ret) : TOOLBOX_E_GONE;
 }

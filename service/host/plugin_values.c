@@ -4,14 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json/pointer.h"
 #include "util/buffer.h"
 
 /* A text that was given out. */
 struct plugin_text {
 	struct plugin_text *next;
-	uint32_t token;
-	bool is_json; /* the value's own text, not what its string holds */
 	size_t size;
 	char *text;
 };
@@ -30,6 +27,9 @@ void plugin_values_reset(struct plugin_values *values)
 		free(text->text);
 		free(text);
 	}
+	free(values->by_token);
+	values->by_token = NULL;
+	values->cursors = (struct json_cursors){0};
 	values->tape.count = 0;
 }
 
@@ -40,14 +40,14 @@ void plugin_values_deinit(struct plugin_values *values)
 }
 
 /* Whether there is something at @key, be it null. */
-static bool find(const struct plugin_values *values, const char *key, uint32_t *ret_token)
+static bool find(struct plugin_values *values, const char *key, uint32_t *ret_token)
 {
 	const struct json_tape *tape = &values->tape;
 
 	if (tape->count == 0 || !key)
 		return false;
 	if (*key == '\0' || *key == '/')
-		return json_pointer_find(tape, key, ret_token);
+		return json_pointer_find(tape, key, &values->cursors, ret_token);
 	if (json_type_at(tape, 0) != JSON_OBJECT)
 		return false;
 	*ret_token = json_find(tape, 0, key);
@@ -55,8 +55,8 @@ static bool find(const struct plugin_values *values, const char *key, uint32_t *
 }
 
 /* Find something of the type @wanted. */
-static int find_of_type(const struct plugin_values *values, const char *key, enum json_type wanted,
-	uint32_t *ret_token)
+static int find_of_type(
+	struct plugin_values *values, const char *key, enum json_type wanted, uint32_t *ret_token)
 {
 	if (!find(values, key, ret_token) || json_type_at(&values->tape, *ret_token) == JSON_NULL)
 		return TOOLBOX_E_ABSENT;
@@ -70,7 +70,7 @@ static int number_status(int status)
 	return status ? TOOLBOX_E_TYPE : TOOLBOX_OK;
 }
 
-enum toolbox_type plugin_values_type(const struct plugin_values *values, const char *key)
+enum toolbox_type plugin_values_type(struct plugin_values *values, const char *key)
 {
 	uint32_t token;
 
@@ -94,7 +94,7 @@ enum toolbox_type plugin_values_type(const struct plugin_values *values, const c
 	return TOOLBOX_ABSENT;
 }
 
-int plugin_values_get_bool(const struct plugin_values *values, const char *key, bool *ret)
+int plugin_values_get_bool(struct plugin_values *values, const char *key, bool *ret)
 {
 	enum toolbox_type type = plugin_values_type(values, key);
 	uint32_t token;
@@ -106,7 +106,7 @@ int plugin_values_get_bool(const struct plugin_values *values, const char *key, 
 	return TOOLBOX_OK;
 }
 
-int plugin_values_get_i64(const struct plugin_values *values, const char *key, int64_t *ret)
+int plugin_values_get_i64(struct plugin_values *values, const char *key, int64_t *ret)
 {
 	uint32_t token;
 	int status = find_of_type(values, key, JSON_NUMBER, &token);
@@ -114,7 +114,7 @@ int plugin_values_get_i64(const struct plugin_values *values, const char *key, i
 	return status ? status : number_status(json_number_i64(&values->tape, token, ret));
 }
 
-int plugin_values_get_u64(const struct plugin_values *values, const char *key, uint64_t *ret)
+int plugin_values_get_u64(struct plugin_values *values, const char *key, uint64_t *ret)
 {
 	uint32_t token;
 	int status = find_of_type(values, key, JSON_NUMBER, &token);
@@ -122,7 +122,7 @@ int plugin_values_get_u64(const struct plugin_values *values, const char *key, u
 	return status ? status : number_status(json_number_u64(&values->tape, token, ret));
 }
 
-int plugin_values_get_double(const struct plugin_values *values, const char *key, double *ret)
+int plugin_values_get_double(struct plugin_values *values, const char *key, double *ret)
 {
 	uint32_t token;
 	int status = find_of_type(values, key, JSON_NUMBER, &token);
@@ -130,7 +130,7 @@ int plugin_values_get_double(const struct plugin_values *values, const char *key
 	return status ? status : number_status(json_number_f64(&values->tape, token, ret));
 }
 
-int plugin_values_get_count(const struct plugin_values *values, const char *key, uint32_t *ret)
+int plugin_values_get_count(struct plugin_values *values, const char *key, uint32_t *ret)
 {
 	enum toolbox_type type = plugin_values_type(values, key);
 	uint32_t token;
@@ -144,42 +144,51 @@ int plugin_values_get_count(const struct plugin_values *values, const char *key,
 	return TOOLBOX_OK;
 }
 
-static void read_text(const struct json_tape *tape, struct plugin_text *text)
+/* The value's own text (@is_json), or what its string holds. */
+static char *read_text(const struct json_tape *tape, uint32_t token, bool is_json, size_t *ret_size)
 {
 	struct buffer copy = {0};
 	const char *json;
+	size_t size;
 
-	if (text->is_json) {
-		json = json_value_text(tape, text->token, &text->size);
-		buffer_append(&copy, json, text->size);
-		text->text = buffer_take(&copy, &text->size);
-	} else {
-		text->text = json_string_dup(tape, text->token, &text->size);
-	}
+	if (!is_json)
+		return json_string_dup(tape, token, ret_size);
+	json = json_value_text(tape, token, &size);
+	buffer_append(&copy, json, size);
+	return buffer_take(&copy, ret_size);
+}
+
+static struct plugin_text *new_text(const struct json_tape *tape, uint32_t token, bool is_json)
+{
+	struct plugin_text *text = calloc(1, sizeof(*text));
+
+	if (!text)
+		return NULL;
+	text->text = read_text(tape, token, is_json, &text->size);
+	if (text->text)
+		return text;
+	free(text);
+	return NULL;
 }
 
 /* The text of the token: one that was given out already, or a new one; NULL without memory. */
 static const struct plugin_text *text_of(struct plugin_values *values, uint32_t token, bool is_json)
 {
-	struct plugin_text *text = values->texts;
+	struct plugin_text **place;
 
-	while (text && (text->token != token || text->is_json != is_json))
-		text = text->next;
-	if (text)
-		return text;
-	text = calloc(1, sizeof(*text));
-	if (!text)
+	if (!values->by_token)
+		values->by_token = calloc(values->tape.count, 2 * sizeof(*values->by_token));
+	if (!values->by_token)
 		return NULL;
-	text->token = token;
-	text->is_json = is_json;
-	read_text(&values->tape, text);
-	if (!text->text) {
-		free(text);
+	place = &values->by_token[2 * (size_t)token + is_json];
+	if (*place)
+		return *place;
+	*place = new_text(&values->tape, token, is_json);
+	if (!*place)
 		return NULL;
-	}
-	text->next = values->texts;
-	values->texts = text;
-	return text;
+	(*place)->next = values->texts;
+	values->texts = *place;
+	return *place;
 }
 
 static int give(struct plugin_values *values, uint32_t token, bool is_json, const char **ret,

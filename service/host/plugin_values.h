@@ -7,6 +7,7 @@
 
 #include <toolbox.h>
 
+#include "json/pointer.h"
 #include "json/reader.h"
 
 /*
@@ -17,8 +18,10 @@
  * copied when they are asked for, once each, and stay until the values are reset.
  */
 struct plugin_values {
-	struct json_tape tape; /* no tokens: nothing was read */
-	struct plugin_text *texts;
+	struct json_tape tape;         /* no tokens: nothing was read */
+	struct json_cursors cursors;   /* into it */
+	struct plugin_text *texts;     /* that were given out */
+	struct plugin_text **by_token; /* the same, two places for each token; NULL: none yet */
 };
 
 /* Read @size bytes at @json, which must stay. 0, -ENOMEM, or an enum json_status. */
@@ -29,12 +32,12 @@ void plugin_values_reset(struct plugin_values *values);
 
 void plugin_values_deinit(struct plugin_values *values);
 
-enum toolbox_type plugin_values_type(const struct plugin_values *values, const char *key);
-int plugin_values_get_bool(const struct plugin_values *values, const char *key, bool *ret);
-int plugin_values_get_i64(const struct plugin_values *values, const char *key, int64_t *ret);
-int plugin_values_get_u64(const struct plugin_values *values, const char *key, uint64_t *ret);
-int plugin_values_get_double(const struct plugin_values *values, const char *key, double *ret);
-int plugin_values_get_count(const struct plugin_values *values, const char *key, uint32_t *ret);
+enum toolbox_type plugin_values_type(struct plugin_values *values, const char *key);
+int plugin_values_get_bool(struct plugin_values *values, const char *key, bool *ret);
+int plugin_values_get_i64(struct plugin_values *values, const char *key, int64_t *ret);
+int plugin_values_get_u64(struct plugin_values *values, const char *key, uint64_t *ret);
+int plugin_values_get_double(struct plugin_values *values, const char *key, double *ret);
+int plugin_values_get_count(struct plugin_values *values, const char *key, uint32_t *ret);
 
 /* @ret_size: bytes without the NUL behind them; or NULL. */
 int plugin_values_get_string(

@@ -60,9 +60,9 @@
  *        (validate(call) before)     │ toolbox_keep: the handler may return, and any
  *                                    │ thread answers later
  *
- * One call at a time runs in a process: the next one begins when this one is answered and its
- * handler has returned. A handler that returns without an answer, and has not kept its call, has
- * failed.
+ * One call at a time runs in a process. Its answer leaves, and the next one begins, when it is
+ * answered and its handler has returned. A handler that returns without an answer, and has not kept
+ * its call, has failed.
  *
  * A struct toolbox_call is passed by value and may be copied anywhere. All functions may be called
  * from any thread, at any time, with any call: one that is gone gives TOOLBOX_E_GONE and does

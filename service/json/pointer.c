@@ -70,23 +70,35 @@ static bool read_index(const struct buffer *token, uint32_t *ret_index)
 	return index <= UINT32_MAX;
 }
 
-static uint32_t find_element(
-	const struct json_tape *tape, uint32_t array, const struct buffer *token)
+/* The element that @token names, from where @cursor (or NULL) has left the same array. */
+static uint32_t find_element(const struct json_tape *tape, uint32_t array,
+	const struct buffer *token, struct json_cursor *cursor)
 {
 	uint32_t child = json_first(tape, array);
 	uint32_t position;
+	uint32_t at = 0;
 
 	if (!read_index(token, &position))
 		return JSON_NONE;
-	while (child < json_end(tape, array) && position-- > 0)
+	if (cursor && cursor->array == array && cursor->child && cursor->position <= position) {
+		child = cursor->child;
+		at = cursor->position;
+	}
+	for (; child < json_end(tape, array) && at < position; at++)
 		child = json_next(tape, child);
-	return child < json_end(tape, array) ? child : JSON_NONE;
+	if (child >= json_end(tape, array))
+		return JSON_NONE;
+	if (cursor)
+		*cursor = (struct json_cursor){array, position, child};
+	return child;
 }
 
 /* Go down from the root as far as there is something; what is left of @pointer then. */
-static const char *walk(const struct json_tape *tape, const char *pointer, uint32_t *ret_at)
+static const char *walk(const struct json_tape *tape, const char *pointer,
+	struct json_cursors *cursors, uint32_t *ret_at)
 {
 	cleanup(buffer_deinit) struct buffer token = {0};
+	unsigned int n_arrays = 0;
 	uint32_t at = 0;
 
 	while (*pointer == '/') {
@@ -96,7 +108,9 @@ static const char *walk(const struct json_tape *tape, const char *pointer, uint3
 		if (json_type_at(tape, at) == JSON_OBJECT)
 			child = json_find_sized(tape, at, token.data ? token.data : "", token.size);
 		else if (json_type_at(tape, at) == JSON_ARRAY)
-			child = find_element(tape, at, &token);
+			child = find_element(tape, at, &token,
+				cursors && n_arrays < JSON_CURSORS ? &cursors->at[n_arrays++]
+								   : NULL);
 		if (child == JSON_NONE)
 			break;
 		pointer = rest;
@@ -110,15 +124,16 @@ uint32_t json_pointer_nearest(const struct json_tape *tape, const char *pointer)
 {
 	uint32_t at;
 
-	walk(tape, pointer, &at);
+	walk(tape, pointer, NULL, &at);
 	return at;
 }
 
-bool json_pointer_find(const struct json_tape *tape, const char *pointer, uint32_t *ret_index)
+bool json_pointer_find(const struct json_tape *tape, const char *pointer,
+	struct json_cursors *cursors, uint32_t *ret_index)
 {
 	uint32_t at;
 
-	if (*walk(tape, pointer, &at) != '\0')
+	if (*walk(tape, pointer, cursors, &at) != '\0')
 		return false;
 	*ret_index = at;
 	return true;

@@ -17,6 +17,19 @@ void json_pointer_write(const struct json_tape *tape, uint32_t index, struct buf
  */
 uint32_t json_pointer_nearest(const struct json_tape *tape, const char *pointer);
 
+/* Where the arrays on the way of a pointer were left, so that whoever asks for one element after
+ * the other ("/rows/0/cells/0", "/rows/0/cells/1", …) does not count from the first one each time.
+ * One for each of the outermost arrays. Zeroed for a new tape. */
+#define JSON_CURSORS 4
+struct json_cursors {
+	struct json_cursor {
+		uint32_t array;
+		uint32_t position; /* of @child in it */
+		uint32_t child;    /* JSON_NONE: not used yet */
+	} at[JSON_CURSORS];
+};
+
 /* The token that the NUL-terminated @pointer names, which is the root for "". Whether there is one.
- */
-bool json_pointer_find(const struct json_tape *tape, const char *pointer, uint32_t *ret_index);
+ * @cursors of this tape, or NULL. */
+bool json_pointer_find(const struct json_tape *tape, const char *pointer,
+	struct json_cursors *cursors, uint32_t *ret_index);

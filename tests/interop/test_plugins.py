@@ -117,6 +117,12 @@ def test_a_flood_of_progress_harms_nobody(caller):
     assert result(caller, "later", {"steps": 20000}, timeout_ms=20000) == {"steps": 20000}
 
 
+def test_a_long_list_is_read_in_the_time_that_its_elements_take(caller):
+    numbers = ["%d" % number for number in range(100000)]
+    assert result(caller, "join", {"texts": numbers}, timeout_ms=int(5000 * SLOWNESS)) == {
+        "count": 100000, "bytes": sum(map(len, numbers))}
+
+
 @pytest.mark.parametrize("text, value", [
     ('{"a": 1.10}', {"a": 1.1}), ("[]", []), (" null ", None), ('"\\u0000"', "\u0000")])
 def test_a_result_may_be_json_text(caller, text, value):

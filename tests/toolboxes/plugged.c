@@ -60,6 +60,27 @@ static void tool_read(struct toolbox_call call, void *data)
 	toolbox_reply(call);
 }
 
+/* Reads every element of a list by its pointer. */
+static void tool_join(struct toolbox_call call, void *data)
+{
+	uint32_t count = 0;
+	size_t bytes = 0;
+
+	(void)data;
+	toolbox_get_count(call, "texts", &count);
+	for (uint32_t i = 0; i < count; i++) {
+		char key[32];
+		const char *text = "";
+
+		snprintf(key, sizeof(key), "/texts/%u", i);
+		toolbox_get_string(call, key, &text, NULL);
+		bytes += strlen(text);
+	}
+	toolbox_put_u64(call, "count", count);
+	toolbox_put_u64(call, "bytes", bytes);
+	toolbox_reply(call);
+}
+
 static void tool_who(struct toolbox_call call, void *data)
 {
 	(void)data;
@@ -279,6 +300,7 @@ static uint32_t fill(void)
 	tools[who].flags = TOOLBOX_ALONE;
 	add("config", NULL, tool_config);
 	add("count", NULL, tool_count);
+	tools[add("join", ANYTHING, tool_join)].timeout_ms = 60000;
 	add("later", PROPERTY("steps", "{\"type\": \"integer\", \"default\": 0}"), tool_later);
 	add("json", PROPERTY("text", "{\"type\": \"string\"}"), tool_json);
 	add("fail", PROPERTY("words", "{\"type\": \"string\"}"), tool_fail);

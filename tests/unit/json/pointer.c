@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "json/pointer.h"
@@ -60,16 +61,35 @@ Test(json_pointer, finds_the_whole_or_nothing)
 	uint32_t index = 0;
 
 	read_text(&tape);
-	cr_expect(json_pointer_find(&tape, "/a/0", &index));
+	cr_expect(json_pointer_find(&tape, "/a/0", NULL, &index));
 	cr_expect_eq(index, 3);
-	cr_expect(json_pointer_find(&tape, "/", &index));
+	cr_expect(json_pointer_find(&tape, "/", NULL, &index));
 	cr_expect_eq(*json_bytes(&tape, index), '0');
-	cr_expect(json_pointer_find(&tape, "", &index));
+	cr_expect(json_pointer_find(&tape, "", NULL, &index));
 	cr_expect_eq(index, 0);
 	index = 7;
-	cr_expect_not(json_pointer_find(&tape, "/a/2", &index));
-	cr_expect_not(json_pointer_find(&tape, "/a/00", &index));
-	cr_expect_not(json_pointer_find(&tape, "/a/0/x", &index));
-	cr_expect_not(json_pointer_find(&tape, "a", &index));
+	cr_expect_not(json_pointer_find(&tape, "/a/2", NULL, &index));
+	cr_expect_not(json_pointer_find(&tape, "/a/00", NULL, &index));
+	cr_expect_not(json_pointer_find(&tape, "/a/0/x", NULL, &index));
+	cr_expect_not(json_pointer_find(&tape, "a", NULL, &index));
 	cr_expect_eq(index, 7, "nothing is written when nothing is found");
+}
+
+Test(json_pointer, finds_elements_in_any_order_with_cursors)
+{
+	static const char rows[] = "{\"r\":[[0,1,2],[3,4,5],[6,7,8]]}";
+	static const unsigned int order[] = {0, 1, 2, 3, 4, 8, 7, 0, 5, 5, 2, 6};
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	struct json_cursors cursors = {0};
+	uint32_t index;
+
+	cr_assert_eq(json_tape_read(&tape, rows, strlen(rows), JSON_DEPTH_DEFAULT, NULL), 0);
+	for (size_t i = 0; i < sizeof(order) / sizeof(*order); i++) {
+		char pointer[32];
+
+		snprintf(pointer, sizeof(pointer), "/r/%u/%u", order[i] / 3, order[i] % 3);
+		cr_assert(json_pointer_find(&tape, pointer, &cursors, &index), "%s", pointer);
+		cr_expect_eq((unsigned int)(*json_bytes(&tape, index) - '0'), order[i]);
+		cr_expect_not(json_pointer_find(&tape, "/r/1/3", &cursors, &index));
+	}
 }
