@@ -45,10 +45,10 @@ static const struct ctl_command commands[] = {
 		"Draft 2020-12, or draft-07 where $schema says so; '-' is stdin.\n", CTL_FLAG_LINES,
 		2, CTL_MANY, ctl_validate},
 	{"new", "ID", "begin a toolbox in the folder ID (needs no daemon)",
-		"With manifest, sources, CMakeLists.txt and tests, ready to be built, served and "
-		"changed.\nKIND is native: a C library that knows of nothing; plugin: a library "
-		"with "
-		"toolbox.h;\ncommand: programs and shell lines.\n",
+		"With manifest, sources, CMakeLists.txt and tests, ready to be built and changed.\n"
+		"KIND is native: a C library that knows of nothing; plugin: a library with\n"
+		"toolbox.h; command: programs and shell lines; programs: a folder in which each\n"
+		"program is a tool.\n",
 		CTL_FLAG_KIND, 1, 1, ctl_new},
 };
 #define N_COMMANDS (sizeof(commands) / sizeof(*commands))

@@ -6,9 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "json/pointer.h"
+#include "json/reader.h"
 #include "registry/manifest.h"
 #include "util/buffer.h"
 #include "util/cleanup.h"
+#include "util/file.h"
 
 #define POINTER_BYTES 64
 
@@ -20,33 +23,54 @@ struct giving {
 	advice_function advise;
 	void *data;
 	struct regex_scratch *scratch;
+	struct buffer bytes; /* of the file, and what they are; empty for a folder of programs */
+	struct json_tape tape;
 };
 
+/* A file that was loaded can be read. */
+static void read_file(struct giving *giving)
+{
+	if (file_read(giving->toolbox->file, MANIFEST_BYTES_MAX, &giving->bytes) < 0 ||
+		json_tape_read(&giving->tape, giving->bytes.data, giving->bytes.size,
+			JSON_DEPTH_DEFAULT, NULL) != 0)
+		json_tape_deinit(&giving->tape);
+}
+
+static bool is_list(const struct giving *giving)
+{
+	return giving->tape.count > 0 && json_type_at(&giving->tape, 0) == JSON_ARRAY;
+}
+
+/* Advise about what stands at @pointer: nowhere in particular, if that is no place in the file. */
 __attribute__((format(printf, 3, 4))) static void advise(
 	const struct giving *giving, const char *pointer, const char *format, ...)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
-	const char *file = giving->toolbox->file;
+	unsigned int line = 0;
+	unsigned int column;
 	va_list arguments;
+	uint32_t token;
 
+	if (giving->tape.count > 0 && json_pointer_find(&giving->tape, pointer, NULL, &token))
+		json_locate(
+			giving->bytes.data, json_at(&giving->tape, token)->offset, &line, &column);
 	va_start(arguments, format);
 	buffer_vprintf(&text, format, arguments);
 	va_end(arguments);
-	giving->advise(giving->data, file, manifest_line(file, pointer), pointer,
+	giving->advise(giving->data, giving->toolbox->file, line, line ? pointer : "",
 		buffer_terminate(&text) ? text.data : format);
 }
 
 static void advise_of_triggers(
 	const struct giving *giving, const struct tool *tool, const char *pointer)
 {
-	char place[2 * POINTER_BYTES] = "";
+	char place[2 * POINTER_BYTES];
 
 	for (size_t i = 0; i < tool->triggers.n_items; i++) {
 		if (regex_match(&tool->triggers.items[i], giving->scratch, no_utterance,
 			    strlen(no_utterance)) != REGEX_MATCHES)
 			continue;
-		if (*pointer)
-			snprintf(place, sizeof(place), "%s/triggers/%zu", pointer, i);
+		snprintf(place, sizeof(place), "%s/triggers/%zu", pointer, i);
 		advise(giving, place,
 			"trigger %zu of the tool '%s' is found in every utterance, so no later "
 			"tool is ever matched; is there an empty alternative, or is all optional?",
@@ -54,19 +78,26 @@ static void advise_of_triggers(
 	}
 }
 
-static void advise_of_tool(const struct giving *giving, const struct tool *tool)
+/* Who does not know what a call may do has to be asked before it. */
+static void advise_of_risk(
+	const struct giving *giving, const struct tool *tool, const char *pointer)
 {
-	char pointer[POINTER_BYTES] = "";
+	const char *where = is_list(giving) ? "in a manifest of kind \"command\", which can say it"
+					    : "for the tool or once for the toolbox";
 
-	/* What a library or an interpreter tells has no place in the manifest. */
-	if (!kind_facts(giving->toolbox->kind)->tells_tools)
-		snprintf(pointer, sizeof(pointer), "/tools/%u", tool->index);
-	/* Who does not know what a call may do has to be asked before it. */
 	if (tool->risk == TOOL_UNRATED)
 		advise(giving, pointer,
 			"the tool '%s' does not declare its \"risk\": say \"read\", \"write\" or "
-			"\"execute\", for the tool or once for the toolbox",
-			tool->name);
+			"\"execute\", %s",
+			tool->name, where);
+}
+
+static void advise_of_tool(const struct giving *giving, const struct tool *tool)
+{
+	char pointer[POINTER_BYTES];
+
+	snprintf(pointer, sizeof(pointer), "%s/%u", is_list(giving) ? "" : "/tools", tool->index);
+	advise_of_risk(giving, tool, pointer);
 	if (!*tool->description)
 		advise(giving, pointer,
 			"the tool '%s' has no \"description\": a model cannot know when to call it",
@@ -90,12 +121,20 @@ static void advise_of_seal(const struct giving *giving)
 int advice_give(const struct toolbox *toolbox, advice_function advise_function, void *data)
 {
 	cleanup(regex_scratch_cleanup) struct regex_scratch *scratch = regex_scratch_new();
-	const struct giving giving = {toolbox, advise_function, data, scratch};
+	struct giving giving = {
+		.toolbox = toolbox,
+		.advise = advise_function,
+		.data = data,
+		.scratch = scratch,
+	};
 
 	if (!scratch)
 		return -ENOMEM;
+	read_file(&giving);
 	for (size_t i = 0; i < toolbox->n_tools; i++)
 		advise_of_tool(&giving, &toolbox->tools[i]);
 	advise_of_seal(&giving);
+	json_tape_deinit(&giving.tape);
+	buffer_deinit(&giving.bytes);
 	return 0;
 }
