@@ -23,7 +23,8 @@ static const char harmless[] = "{\"name\":\"x\",\"command\":{\"shell\":\":\"}}";
 /* One folder that is read. */
 struct folder {
 	struct manifest_reader *reader;
-	const char *path;
+	const char *path;    /* as it is registered */
+	char *real;          /* where it is: by this its programs are run, from wherever */
 	struct buffer frame; /* the manifest as far as its tools */
 	struct dropin_list list;
 	struct buffer *entries; /* of each program in the list; empty: not offered */
@@ -44,6 +45,7 @@ static void folder_deinit(struct folder *folder)
 	for (size_t i = 0; folder->entries && i < folder->list.n_items; i++)
 		buffer_deinit(&folder->entries[i]);
 	free(folder->entries);
+	free(folder->real);
 	buffer_deinit(&folder->frame);
 	dropin_list_deinit(&folder->list);
 }
@@ -139,11 +141,8 @@ static int write_frame(struct folder *folder, const char *frame)
 	if (frame)
 		r = copy_frame(frame, out, &has_cwd);
 	if (!has_cwd) {
-		cleanup_free char *real = realpath(folder->path, NULL);
-
 		buffer_append_string(out, ",\"cwd\":");
-		json_write_bytes_lossy(
-			out, real ? real : folder->path, strlen(real ? real : folder->path));
+		json_write_bytes_lossy(out, folder->real, strlen(folder->real));
 	}
 	buffer_append_string(out, ",\"tools\":[");
 	return r ? r : buffer_status(out);
@@ -282,8 +281,10 @@ static int move_absences(struct folder *folder, struct dropins_absences *absence
 /* What cannot be listed, or is too much, is a problem; what is short is not. */
 static int scan(struct folder *folder, struct problems *problems)
 {
-	int r = dropin_scan(folder->path, &folder->list);
+	int r;
 
+	folder->real = realpath(folder->path, NULL);
+	r = folder->real ? dropin_scan(folder->real, &folder->list) : -errno;
 	if (r == 0 || file_error_is_shortage(r))
 		return r;
 	if (r == -E2BIG)

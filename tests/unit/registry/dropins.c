@@ -90,6 +90,15 @@ Test(dropins, are_the_programs_of_a_folder_and_of_its_folders)
 		"{\"type\":\"object\",\"properties\":{},\"additionalProperties\":false}");
 }
 
+Test(dropins, are_found_from_a_relative_path_too)
+{
+	write_program("home/lights.sh", "#!/bin/sh\n");
+	cr_assert_eq(chdir(scratch_path(".")), 0);
+	cr_assert_eq(dropins_read(reader, "home", NULL, &toolbox, &absences, &problems), 0);
+	cr_expect_str_eq(toolbox->tools[0].command.arguments[0], scratch_path("home/lights.sh"));
+	cr_expect_str_eq(toolbox->file, "home");
+}
+
 Test(dropins, leave_out_what_is_no_program)
 {
 	static const char *const names[] = {"home/_x", "home/.x", "home/types.py", "home/types",
