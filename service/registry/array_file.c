@@ -2,11 +2,11 @@
 #include "registry/array_file.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "json/writer.h"
+#include "util/clock.h"
 
 /* Of an element that says none, in seconds. */
 #define TIMEOUT_S  5
@@ -56,7 +56,7 @@ static void copy_seconds(const struct translation *translation, const char *key,
 			"must be a number of seconds %s 0, and at most %d",
 			may_be_zero ? "from" : "above", DAY_S);
 	json_write_key(translation->out, as);
-	json_write_u64(translation->out, (uint64_t)ceil(seconds * unit));
+	json_write_u64(translation->out, clock_round_up(seconds * unit));
 	buffer_append_char(translation->out, ',');
 }
 

@@ -3,13 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "json/reader.h"
 #include "json/writer.h"
 #include "util/cleanup.h"
+#include "util/clock.h"
 #include "util/file.h"
 #include "util/utf8.h"
 
@@ -278,7 +278,7 @@ static int read_timeout(struct head *head, struct words line)
 		!(seconds > 0) || seconds > DAY_S)
 		return refuse(head, "'# timeout:' must be followed by a number of seconds");
 	buffer_append_string(&head->others, ",\"timeout_ms\":");
-	json_write_u64(&head->others, (uint64_t)ceil(seconds * 1000));
+	json_write_u64(&head->others, clock_round_up(seconds * 1000));
 	return 0;
 }
 
