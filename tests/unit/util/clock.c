@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "util/clock.h"
+
+#include <criterion/criterion.h>
+
+Test(clock, rounds_up_to_whole_units)
+{
+	cr_expect_eq(clock_round_up(0), 0);
+	cr_expect_eq(clock_round_up(1e-9), 1);
+	cr_expect_eq(clock_round_up(1), 1);
+	cr_expect_eq(clock_round_up(1.5), 2);
+	cr_expect_eq(clock_round_up(86400000), 86400000);
+	cr_expect_eq(clock_round_up(1e18), UINT64_C(1000000000000000000));
+}
