@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -35,16 +37,15 @@ int loader_find_other(const char *path, char **ret_given, char **ret_other)
 	for (size_t size = strlen(given); size > 1 && given[size - 1] == '/'; size--)
 		given[size - 1] = '\0';
 	stem = manifest_stem(given, &stem_size);
-	other = malloc(strlen(given) + sizeof(".json"));
-	if (!other)
+	if (asprintf(&other, "%.*s%s", (int)(stem - given + (ptrdiff_t)stem_size), given,
+		    stem[stem_size] ? "" : ".json") < 0) {
+		other = NULL;
 		return -ENOMEM;
-	if (is_folder(given)) {
-		strcpy(stpcpy(other, given), ".json");
-		is_there = access(other, F_OK) == 0;
-	} else {
-		*(char *)mempcpy(other, given, (size_t)(stem - given) + stem_size) = '\0';
-		is_there = stem[stem_size] && is_folder(other) && dropins_is_frame(given);
 	}
+	if (stem[stem_size])
+		is_there = is_folder(other) && dropins_is_frame(given);
+	else
+		is_there = is_folder(given) && access(other, F_OK) == 0;
 	*ret_given = take_ptr(given);
 	*ret_other = is_there ? take_ptr(other) : NULL;
 	return 0;

@@ -86,7 +86,7 @@ static bool append_name(struct buffer *out, const struct json_tape *tape, uint32
 
 		if (!isascii(c) || (!isalnum(c) && c != '_' && c != '-'))
 			return false;
-		buffer_append_char(out, c == '-' ? '_' : (char)toupper(c));
+		buffer_append_char(out, (char)(c == '-' ? '_' : toupper(c)));
 	}
 	return true;
 }

@@ -75,10 +75,12 @@ static int read_argv(struct reading *reading, uint32_t argv)
 	for (uint32_t at = json_first(tape, argv); r == 0 && at < json_end(tape, argv);
 		at = json_next(tape, at))
 		r = read_text(reading, at, &command->arguments[command->n_arguments++]);
-	if (r == 0 && !*command->arguments[0])
+	if (r)
+		return r;
+	if (*command->arguments[0] == '\0')
 		return refuse(reading, json_first(tape, argv),
 			"must name the program: by its path, or as PATH finds it");
-	return r;
+	return 0;
 }
 
 static int read_shell(struct reading *reading, uint32_t shell)

@@ -37,12 +37,12 @@ void dropins_absences_deinit(struct dropins_absences *absences);
 bool dropins_is_frame(const char *path);
 
 /*
- * Read the folder @folder, with the manifest at @frame (NULL: none) around its programs. 0 with
+ * Read the folder @path, with the manifest at @frame (NULL: none) around its programs. 0 with
  * *ret_toolbox the caller's, or NULL when nothing is to be offered; MANIFEST_E_REFUSED with the
  * problems; or a negative errno when memory or descriptors are short. @absences is the caller's to
  * deinit in any case.
  */
-int dropins_read(struct manifest_reader *reader, const char *folder, const char *frame,
+int dropins_read(struct manifest_reader *reader, const char *path, const char *frame,
 	struct toolbox **ret_toolbox, struct dropins_absences *absences, struct problems *problems);
 
 /* Call @found with @folder, and with every folder of a service in it. */

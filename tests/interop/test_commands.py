@@ -46,6 +46,7 @@ def own(request, launch, tmp_path):
         tool("endless", {"shell": "yes"}, timeout_ms=20000),
         tool("where", {"shell": "pwd; echo $K"}, ),
         tool("gone", {"argv": ["./gone"]}),
+        tool("chatty", {"shell": "echo result; echo a note for the log >&2"}),
     ], env={"K": "from the manifest"})
     service = launch({}, [folder], kind=request.param)
     with Caller(service.url) as caller:
@@ -113,6 +114,12 @@ def test_a_failure_is_told_with_its_facts(own):
     assert answer["code"] == "tool_failed" and answer["signal"] == "SIGTERM"
     answer = caller.invoke("gone")
     assert answer["code"] == "tool_failed" and "cannot be run" in answer["error"]
+
+
+def test_what_a_program_says_on_stderr_goes_to_the_log(own):
+    caller, _, service = own
+    assert output(caller.invoke("chatty")) == "result"
+    until(lambda: "a note for the log" in service.daemon.log(), 5 * SLOWNESS, "it in the log")
 
 
 def running(words):
