@@ -77,7 +77,7 @@ static int read_argv(struct reading *reading, uint32_t argv)
 		r = read_text(reading, at, &command->arguments[command->n_arguments++]);
 	if (r)
 		return r;
-	if (*command->arguments[0] == '\0')
+	if (!command->arguments[0] || !*command->arguments[0])
 		return refuse(reading, json_first(tape, argv),
 			"must name the program: by its path, or as PATH finds it");
 	return 0;

@@ -571,7 +571,7 @@ int manifest_read(struct manifest_reader *reader, const char *path, struct toolb
 int manifest_read_text(struct manifest_reader *reader, const char *path, const char *text,
 	size_t size, struct toolbox **ret_toolbox, struct problems *problems)
 {
-	struct json_error error;
+	struct json_error error = {0};
 	int r;
 
 	reader->stamp = (struct stamp){0};
