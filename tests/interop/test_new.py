@@ -21,7 +21,8 @@ def home(tmp_path):
 
 
 def run(*command, home):
-    env = environment(home, PATH=f"{TOOLBOXD.parent}:{os.environ['PATH']}")
+    env = environment(home, PATH=f"{TOOLBOXD.parent}:{os.environ['PATH']}",
+                      CMAKE_GENERATOR="Ninja")  # which we need anyhow; make may not be there
     done = subprocess.run([str(part) for part in command], env=env, cwd=home, text=True,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, timeout=120 * SLOWNESS)
