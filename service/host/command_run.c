@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "util/cleanup.h"
+#include "util/spawn.h"
 
 /* One read; a pipe holds no more. */
 #define READ_BYTES 65536u
@@ -74,20 +75,6 @@ static int make_input(const struct command_run *run, int *ret_fd)
 	return 0;
 }
 
-static int set_attributes(posix_spawnattr_t *attributes)
-{
-	short flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK;
-	sigset_t all, none;
-	int r;
-
-	sigfillset(&all);
-	sigemptyset(&none);
-	r = posix_spawnattr_setflags(attributes, flags);
-	r = r ? r : posix_spawnattr_setpgroup(attributes, 0);
-	r = r ? r : posix_spawnattr_setsigdefault(attributes, &all);
-	return r ? r : posix_spawnattr_setsigmask(attributes, &none);
-}
-
 /* All of ours close on exec; these three stand above 2, where the host has its own. */
 static int set_actions(
 	posix_spawn_file_actions_t *actions, const char *cwd, int input, int output, int errors)
@@ -113,7 +100,7 @@ static int spawn(const struct command_run *run, int input, int output, int error
 		posix_spawnattr_destroy(&attributes);
 		return -r;
 	}
-	r = set_attributes(&attributes);
+	r = spawn_attributes_set(&attributes);
 	r = r ? r : set_actions(&actions, run->cwd, input, output, errors);
 	r = r ? r
 	      : posix_spawn(ret_pid, run->program, &actions, &attributes, run->arguments,

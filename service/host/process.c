@@ -15,6 +15,7 @@
 #include "host/wire.h"
 #include "util/cleanup.h"
 #include "util/environment.h"
+#include "util/spawn.h"
 
 static const char *const kept_variables[] = {
 	"PATH",
@@ -78,21 +79,6 @@ static char **choose_environment(const char *configured)
 	return chosen;
 }
 
-/* posix_spawn functions return a positive errno; none of these fails but for memory. */
-static int set_attributes(posix_spawnattr_t *attributes)
-{
-	short flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK;
-	sigset_t all, none;
-	int r;
-
-	sigfillset(&all);
-	sigemptyset(&none);
-	r = posix_spawnattr_setflags(attributes, flags);
-	r = r ? r : posix_spawnattr_setpgroup(attributes, 0);
-	r = r ? r : posix_spawnattr_setsigdefault(attributes, &all);
-	return r ? r : posix_spawnattr_setsigmask(attributes, &none);
-}
-
 static int set_actions(posix_spawn_file_actions_t *actions, int wire, int output)
 {
 	int r = posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
@@ -117,7 +103,7 @@ static int start(const char *program, const char *toolbox_id, char **environment
 		posix_spawnattr_destroy(&attributes);
 		return -r;
 	}
-	r = set_attributes(&attributes);
+	r = spawn_attributes_set(&attributes);
 	r = r ? r : set_actions(&actions, wire, output);
 	r = r ? r : posix_spawn(ret_pid, program, &actions, &attributes, arguments, environment);
 	posix_spawn_file_actions_destroy(&actions);

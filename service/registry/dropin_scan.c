@@ -176,8 +176,7 @@ static int compare(const void *a, const void *b)
 	return strcmp(left->path, right->path);
 }
 
-__attribute__((format(printf, 2, 3))) static int set_why(
-	struct dropin *dropin, const char *format, ...)
+int dropin_leave_out(struct dropin *dropin, const char *format, ...)
 {
 	va_list arguments;
 	int n;
@@ -200,11 +199,12 @@ static int choose(struct dropin *twins, size_t n)
 
 	for (size_t i = has_winner ? 1 : 0; r == 0 && i < n; i++)
 		if (has_winner)
-			r = set_why(&twins[i],
+			r = dropin_leave_out(&twins[i],
 				"%s stands directly in the toolbox's folder, and has this name",
 				twins[0].path);
 		else
-			r = set_why(&twins[i], "%s has this name, too", twins[i ? 0 : 1].path);
+			r = dropin_leave_out(
+				&twins[i], "%s has this name, too", twins[i ? 0 : 1].path);
 	return r;
 }
 

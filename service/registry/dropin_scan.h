@@ -35,6 +35,10 @@ struct dropin_list {
  * folder cannot be listed; the list is the caller's to deinit in any case. */
 int dropin_scan(const char *folder, struct dropin_list *list);
 
+/* Have @dropin not be offered, and say why. 0 or -ENOMEM. */
+int dropin_leave_out(struct dropin *dropin, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
 void dropin_list_deinit(struct dropin_list *list);
 
 /* The name of the file or folder at @path without its suffix: *ret_size bytes. */

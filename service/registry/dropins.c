@@ -3,7 +3,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -150,21 +149,6 @@ static int write_frame(struct folder *folder, const char *frame)
 
 /* ── the tools ───────────────────────────────────────────────────────────────────────────────── */
 
-__attribute__((format(printf, 2, 3))) static int leave_out(
-	struct dropin *dropin, const char *format, ...)
-{
-	va_list arguments;
-	int n;
-
-	va_start(arguments, format);
-	n = vasprintf(&dropin->why, format, arguments);
-	va_end(arguments);
-	if (n >= 0)
-		return 0;
-	dropin->why = NULL;
-	return -ENOMEM;
-}
-
 static int define(struct folder *folder, size_t index)
 {
 	struct dropin *dropin = &folder->list.items[index];
@@ -174,7 +158,8 @@ static int define(struct folder *folder, size_t index)
 	if (dropin->why)
 		return 0;
 	r = dropin_define(dropin, &folder->entries[index], &why);
-	return r == DROPIN_E_REFUSED ? leave_out(dropin, "%.*s", (int)why.size, why.data) : r;
+	return r == DROPIN_E_REFUSED ? dropin_leave_out(dropin, "%.*s", (int)why.size, why.data)
+				     : r;
 }
 
 static int define_all(struct folder *folder)
@@ -241,7 +226,7 @@ static int try_alone(struct folder *folder, size_t index)
 	pointer = problems.items[0].pointer;
 	if (strncmp(pointer, prefix, strlen(prefix)) == 0)
 		pointer += strlen(prefix);
-	return leave_out(dropin, "%s: %s%s%s", dropin->path, pointer, *pointer ? ": " : "",
+	return dropin_leave_out(dropin, "%s: %s%s%s", dropin->path, pointer, *pointer ? ": " : "",
 		problems.items[0].text);
 }
 
