@@ -110,6 +110,8 @@ int loader_add_left_out(const struct loader *loader, struct catalogue *catalogue
 		const struct job *job = &loader->jobs[i];
 		char id[MANIFEST_ID_BYTES];
 
+		if (job->absences.n_items == 0)
+			continue;
 		manifest_id(job->path, id);
 		for (size_t j = 0; r == 0 && j < job->absences.n_items; j++)
 			r = catalogue_add_absence(catalogue, id, job->absences.items[j].name,

@@ -15,12 +15,16 @@ int file_read_fd(int fd, size_t size_max, struct buffer *contents)
 	size_t total = 0;
 
 	for (;;) {
-		char *place = buffer_reserve(contents, FILE_CHUNK_BYTES);
+		size_t room = contents->capacity - contents->size;
+		char *place;
 		ssize_t got;
 
+		if (room == 0)
+			room = FILE_CHUNK_BYTES;
+		place = buffer_reserve(contents, room);
 		if (!place)
 			return buffer_status(contents);
-		got = read(fd, place, FILE_CHUNK_BYTES);
+		got = read(fd, place, room);
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0)
@@ -49,6 +53,9 @@ int file_read(const char *path, size_t size_max, struct buffer *contents)
 		return -EINVAL;
 	if ((unsigned long long)status.st_size > size_max)
 		return -EFBIG;
+	/* One byte more, in which its end is seen. */
+	if (!buffer_reserve(contents, (size_t)status.st_size + 1))
+		return buffer_status(contents);
 	return file_read_fd(fd, size_max, contents);
 }
 
