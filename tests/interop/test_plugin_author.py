@@ -14,6 +14,7 @@ LIBRARY = "libexample_plugin.so"
 
 
 def run(*command, home, **env):
+    env.setdefault("CMAKE_GENERATOR", "Ninja")  # which we need anyhow; make may not be there
     done = subprocess.run([str(part) for part in command], env=environment(home, **env), cwd=home,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, timeout=120 * SLOWNESS)
