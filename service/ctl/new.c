@@ -235,7 +235,7 @@ static void print_next(const struct writing *writing)
 		buffer_printf(&out, "%s\n", file);
 	buffer_printf(&out,
 		"\nBuild and test it:\n\n"
-		"  cmake -S %s -B %s/build && cmake --build %s/build && "
+		"  cmake -G Ninja -S %s -B %s/build && cmake --build %s/build && "
 		"ctest --test-dir %s/build\n\n"
 		"Serve it: toolboxd --toolbox-dir %s/build/toolbox.d\n",
 		id, id, id, id, id);

@@ -78,7 +78,7 @@ def test_it_tells_what_it_has_written_and_what_comes_next(home):
     assert done.returncode == DONE and done.stderr == ""
     for path in (home / ID).rglob("*"):
         assert path.is_dir() or f"{path.relative_to(home)}\n" in done.stdout
-    assert f"cmake -S {ID} -B {ID}/build" in done.stdout
+    assert f"cmake -G Ninja -S {ID} -B {ID}/build" in done.stdout
 
 
 def test_it_refuses_a_folder_that_exists(home):
