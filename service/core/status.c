@@ -1,26 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/status.h"
 
-#include <string.h>
-
 #include "core/absences.h"
 #include "core/answer.h"
 #include "json/writer.h"
 #include "util/clock.h"
 
 #define MS_PER_S 1000
-
-static void write_member(struct buffer *out, const char *key, const char *text)
-{
-	if (out->data[out->size - 1] != '{')
-		buffer_append_char(out, ',');
-	json_write_key(out, key);
-	if (text)
-		/* A path may hold any bytes; a frame may not. */
-		json_write_bytes_lossy(out, text, strlen(text));
-	else
-		json_write_text(out, NULL);
-}
 
 static void write_number(struct buffer *out, const char *key, uint64_t value)
 {
@@ -43,13 +29,13 @@ static void write_toolbox(const struct config *config, struct runner *runner, st
 	bool is_enabled = config_toolbox_is_enabled(config, toolbox->id);
 
 	buffer_append_char(out, '{');
-	write_member(out, "toolbox_id", toolbox->id);
-	write_member(out, "kind", kind_facts(toolbox->kind)->name);
-	write_member(out, "file", toolbox->file);
-	write_member(out, "sandbox", sandbox_class_name(toolbox->sandbox.class));
-	write_member(
+	json_write_member_text(out, "toolbox_id", toolbox->id);
+	json_write_member_text(out, "kind", kind_facts(toolbox->kind)->name);
+	json_write_member_text(out, "file", toolbox->file);
+	json_write_member_text(out, "sandbox", sandbox_class_name(toolbox->sandbox.class));
+	json_write_member_text(
 		out, "state", is_enabled ? runner_state_name(runner_state(runner)) : "disabled");
-	write_member(
+	json_write_member_text(
 		out, "why", is_enabled ? runner_why(runner) : "not enabled in the configuration");
 	write_number(out, "hosts", runner_n_hosts(runner));
 	write_number(out, "calls", statistics->calls);

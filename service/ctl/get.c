@@ -174,12 +174,5 @@ int ctl_get(const struct ctl_options *options)
 		r = ctl_session_ask(session, "ovos.tools.get", &data, &response);
 	if (r != 0)
 		return r;
-	r = ctl_response_status(&response);
-	if (options->json)
-		ctl_response_print(&response);
-	else if (r != CTL_DONE)
-		ctl_response_complain(&response);
-	else
-		print_definition(&response);
-	return r;
+	return ctl_response_report(&response, options->json, print_definition);
 }

@@ -40,12 +40,5 @@ int ctl_match(const struct ctl_options *options)
 		r = ctl_session_ask(session, "ovos.tools.match", &data, &response);
 	if (r != 0)
 		return r;
-	r = ctl_response_status(&response);
-	if (options->json)
-		ctl_response_print(&response);
-	else if (r != CTL_DONE)
-		ctl_response_complain(&response);
-	else
-		print_match(&response);
-	return r;
+	return ctl_response_report(&response, options->json, print_match);
 }

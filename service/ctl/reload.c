@@ -73,13 +73,7 @@ int ctl_reload(const struct ctl_options *options)
 		r = ctl_session_ask(session, "ovos.tools.reload", &data, &response);
 	if (r != 0)
 		return r;
-	r = ctl_response_status(&response);
-	if (options->json)
-		ctl_response_print(&response);
-	else if (r != CTL_DONE)
-		ctl_response_complain(&response);
-	else
-		print_loaded(&response);
+	r = ctl_response_report(&response, options->json, print_loaded);
 	if (complain_failures(&response, options->json) > 0)
 		r = CTL_ERROR;
 	return r;

@@ -78,3 +78,17 @@ void ctl_response_complain(const struct ctl_response *response)
 	if (buffer_terminate(&text))
 		terminal_complain("%s", text.data);
 }
+
+int ctl_response_report(const struct ctl_response *response, bool is_json,
+	void (*print)(const struct ctl_response *response))
+{
+	int status = ctl_response_status(response);
+
+	if (is_json)
+		ctl_response_print(response);
+	else if (status != CTL_DONE)
+		ctl_response_complain(response);
+	else
+		print(response);
+	return status;
+}

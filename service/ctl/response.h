@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "json/reader.h"
@@ -23,6 +24,11 @@ void ctl_response_print(const struct ctl_response *response);
 
 /* Complain about the error that it holds, and help if it can be. */
 void ctl_response_complain(const struct ctl_response *response);
+
+/* Report the response: verbatim when @is_json, else complained about, or by @print. Returns what it
+ * stands for. */
+int ctl_response_report(const struct ctl_response *response, bool is_json,
+	void (*print)(const struct ctl_response *response));
 
 /* The member @key of @object; JSON_NONE when it is not there, or of another @type. */
 uint32_t ctl_response_find(

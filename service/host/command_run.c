@@ -90,23 +90,14 @@ static int set_actions(
 static int spawn(const struct command_run *run, int input, int output, int errors, pid_t *ret_pid)
 {
 	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attributes;
-	int r = posix_spawnattr_init(&attributes);
+	int r = posix_spawn_file_actions_init(&actions);
 
 	if (r)
 		return -r;
-	r = posix_spawn_file_actions_init(&actions);
-	if (r) {
-		posix_spawnattr_destroy(&attributes);
-		return -r;
-	}
-	r = spawn_attributes_set(&attributes);
-	r = r ? r : set_actions(&actions, run->cwd, input, output, errors);
+	r = set_actions(&actions, run->cwd, input, output, errors);
 	r = r ? r
-	      : posix_spawn(ret_pid, run->program, &actions, &attributes, run->arguments,
-			run->environment);
+	      : spawn_process(ret_pid, run->program, &actions, run->arguments, run->environment);
 	posix_spawn_file_actions_destroy(&actions);
-	posix_spawnattr_destroy(&attributes);
 	return -r;
 }
 

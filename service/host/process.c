@@ -93,21 +93,13 @@ static int start(const char *program, const char *toolbox_id, char **environment
 {
 	char *arguments[] = {"toolbox-host", (char *)toolbox_id, NULL};
 	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attributes;
-	int r = posix_spawnattr_init(&attributes);
+	int r = posix_spawn_file_actions_init(&actions);
 
 	if (r)
 		return -r;
-	r = posix_spawn_file_actions_init(&actions);
-	if (r) {
-		posix_spawnattr_destroy(&attributes);
-		return -r;
-	}
-	r = spawn_attributes_set(&attributes);
-	r = r ? r : set_actions(&actions, wire, output);
-	r = r ? r : posix_spawn(ret_pid, program, &actions, &attributes, arguments, environment);
+	r = set_actions(&actions, wire, output);
+	r = r ? r : spawn_process(ret_pid, program, &actions, arguments, environment);
 	posix_spawn_file_actions_destroy(&actions);
-	posix_spawnattr_destroy(&attributes);
 	return -r;
 }
 

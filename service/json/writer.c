@@ -138,3 +138,14 @@ void json_pointer_append_index(struct buffer *pointer, uint32_t index)
 	buffer_append_char(pointer, '/');
 	json_write_u64(pointer, index);
 }
+
+void json_write_member_text(struct buffer *out, const char *key, const char *text)
+{
+	if (out->data && out->data[out->size - 1] != '{')
+		buffer_append_char(out, ',');
+	json_write_key(out, key);
+	if (text)
+		json_write_bytes_lossy(out, text, strlen(text));
+	else
+		json_write_text(out, NULL);
+}

@@ -46,3 +46,7 @@ void json_write_indented(
 /* Append `/token` to a JSON Pointer (RFC 6901 §3): '~' becomes ~0, '/' becomes ~1. */
 void json_pointer_append(struct buffer *pointer, const char *token, size_t size);
 void json_pointer_append_index(struct buffer *pointer, uint32_t index);
+
+/* `"key":` and the text (NULL gives null; bytes that are not UTF-8 become U+FFFD), behind a comma
+ * unless it is the first member of its object. */
+void json_write_member_text(struct buffer *out, const char *key, const char *text);
