@@ -42,26 +42,6 @@ struct invocation {
 
 /* ── the beginning ───────────────────────────────────────────────────────────────────────────── */
 
-/* `name` as it came; "" where none did. And `call_id`. */
-static void write_head(const struct request *request, struct answer *answer)
-{
-	struct buffer *out = answer_member(answer, "name");
-	const char *text;
-	size_t size;
-
-	if (request->name == JSON_NONE) {
-		buffer_append_string(out, "\"\"");
-	} else {
-		text = json_value_text(request->data, request->name, &size);
-		buffer_append(out, text, size);
-	}
-	if (request->call_id != JSON_NONE) {
-		text = json_value_text(request->data, request->call_id, &size);
-		buffer_append(answer_member(answer, "call_id"), text, size);
-	}
-	answer_keep(answer);
-}
-
 static void write_arguments_error(
 	const struct service *service, const struct tool *tool, int status, struct answer *answer)
 {
@@ -318,7 +298,7 @@ void invocation_begin(struct service *service)
 	struct answer answer;
 
 	answer_begin(&answer, &service->envelope);
-	write_head(request, &answer);
+	request_write_echo(request, &answer);
 	if (!is_good)
 		request_write_refusal(
 			request, &service->envelope, &service->config.limits, &answer);
@@ -386,7 +366,7 @@ void invocation_validate(struct service *service)
 	struct answer answer;
 
 	answer_begin(&answer, &service->envelope);
-	write_head(request, &answer);
+	request_write_echo(request, &answer);
 	if (!is_good)
 		request_write_refusal(
 			request, &service->envelope, &service->config.limits, &answer);

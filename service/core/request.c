@@ -209,3 +209,22 @@ void request_write_refusal(const struct request *request, const struct bus_envel
 		request->bad_field, request->bad_expected);
 	answer_member_text(answer, "field", request->bad_field);
 }
+
+void request_write_echo(const struct request *request, struct answer *answer)
+{
+	struct buffer *out = answer_member(answer, "name");
+	const char *text;
+	size_t size;
+
+	if (request->name == JSON_NONE) {
+		buffer_append_string(out, "\"\"");
+	} else {
+		text = json_value_text(request->data, request->name, &size);
+		buffer_append(out, text, size);
+	}
+	if (request->call_id != JSON_NONE) {
+		text = json_value_text(request->data, request->call_id, &size);
+		buffer_append(answer_member(answer, "call_id"), text, size);
+	}
+	answer_keep(answer);
+}

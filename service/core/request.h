@@ -65,6 +65,10 @@ bool request_read(
 void request_write_refusal(const struct request *request, const struct bus_envelope *envelope,
 	const struct config_limits *limits, struct answer *answer);
 
+/* Write what an answer to a call begins with: `name` as it came ("" where none did), and `call_id`.
+ * Both stay, whatever is written behind them. */
+void request_write_echo(const struct request *request, struct answer *answer);
+
 void request_deinit(struct request *request);
 
 /* The decoded text of the string at @token, in the frame itself where it has no escapes. */

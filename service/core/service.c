@@ -44,19 +44,22 @@ static void log_malformed(struct service *service)
 			service->envelope.why, (unsigned long long)suppressed);
 }
 
+/* Keep the request in service->envelope, whose frame this is, until it can be served. */
 static void defer(struct service *service, const char *text, size_t size)
 {
 	struct deferred **link = &service->deferred;
 	struct deferred *deferred;
 
 	if (service->n_deferred >= service->config.limits.in_flight) {
-		log_warning("Dropped a request: %u are waiting for the first catalogue",
-			service->n_deferred);
+		topics_refuse(service, ANSWER_BUSY,
+			"RuntimeError: The service is busy: too many requests wait until its "
+			"toolboxes are loaded");
 		return;
 	}
 	deferred = malloc(sizeof(*deferred) + size);
 	if (!deferred) {
-		log_error("Out of memory for a request");
+		topics_refuse(service, ANSWER_UNAVAILABLE,
+			"RuntimeError: The service is unavailable: out of memory");
 		return;
 	}
 	deferred->next = NULL;
@@ -79,24 +82,43 @@ static bool is_request(struct service *service, const char *text, size_t size)
 	return topics_wants(envelope->topic, envelope->topic_size);
 }
 
-static void take_frame(void *data, const char *text, size_t size)
+/* Whether the frame is a message; it is in service->envelope then. */
+static bool read_frame(struct service *service, const char *text, size_t size)
 {
-	struct service *service = data;
 	int r = bus_envelope_read(&service->envelope, text, size, service->config.limits.depth);
 
 	if (r == BUS_E_MALFORMED)
 		log_malformed(service);
 	else if (r < 0)
 		log_error("Dropped a message: %s", strerror(-r));
-	else if (!is_request(service, text, size))
+	return r == 0;
+}
+
+static void take_frame(void *data, const char *text, size_t size)
+{
+	struct service *service = data;
+
+	if (!read_frame(service, text, size) || !is_request(service, text, size))
 		return;
-	else if (service->is_ready || topics_is_about_life(service->envelope.topic))
+	if (service->is_ready || topics_is_about_life(service->envelope.topic))
 		topics_serve(service);
 	else
 		defer(service, text, size);
 }
 
-static void serve_deferred(struct service *service)
+/* While there is no catalogue there will be none for it any more. */
+static void answer_deferred(struct service *service, const struct deferred *deferred)
+{
+	if (!read_frame(service, deferred->text, deferred->size))
+		return;
+	if (service->is_ready)
+		topics_serve(service);
+	else
+		topics_refuse(service, ANSWER_UNAVAILABLE,
+			"RuntimeError: The service is unavailable: it is stopping");
+}
+
+static void answer_all_deferred(struct service *service)
 {
 	struct deferred *deferred = take_ptr(service->deferred);
 
@@ -104,7 +126,7 @@ static void serve_deferred(struct service *service)
 	while (deferred) {
 		struct deferred *next = deferred->next;
 
-		take_frame(service, deferred->text, deferred->size);
+		answer_deferred(service, deferred);
 		free(deferred);
 		deferred = next;
 	}
@@ -163,6 +185,7 @@ static void drain(void *data)
 	if (now_ms >= service->stop_calls_ms) {
 		end_calls(service);
 		reload_give_up(service);
+		answer_all_deferred(service);
 	}
 	if (is_drained(service) || now_ms >= service->stop_calls_ms + FLUSH_MS)
 		loop_stop(service->loop);
@@ -236,7 +259,7 @@ int service_new(struct loop *loop, const struct service_options *options, struct
 	service->flags = options->flags;
 	service->paths = *options->paths;
 	service->started_ms = clock_now_ms();
-	service->serve_deferred = serve_deferred;
+	service->serve_deferred = answer_all_deferred;
 	service->catalogue = catalogue_new(NULL, 0, NULL, NULL, 0);
 	service->context = schema_context_new();
 	service->scratch = regex_scratch_new();

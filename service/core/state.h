@@ -63,7 +63,7 @@ struct service {
 	uint64_t last_call_id;
 	uint64_t watched_until_ms; /* call events are broadcast, somebody watches */
 
-	/* Requests that came before the first catalogue was there, and who serves them then. */
+	/* Requests that came before the first catalogue was there, and who answers them then. */
 	void (*serve_deferred)(struct service *service);
 	struct deferred *deferred;
 	uint32_t n_deferred;

@@ -42,29 +42,37 @@ static void call_by_data(struct service *service)
 	invocation_begin_persona(service, NULL);
 }
 
+/* What every request of a topic gets, whatever becomes of it. */
+enum reply {
+	REPLY_NONE, /* not every one does */
+	REPLY_PLAIN,
+	REPLY_ECHO, /* with `name` and `call_id` as they came */
+};
+
 struct topic {
 	const char *name;
 	void (*serve)(struct service *service);
+	enum reply reply;
 };
 
 /* Sorted by name (bytes). */
 static const struct topic topics[] = {
-	{"mycroft.toolboxd.all_loaded", answer_is_ready},
-	{"mycroft.toolboxd.is_alive", answer_is_alive},
-	{"mycroft.toolboxd.is_ready", answer_is_ready},
-	{"ovos.persona.tools.call", call_by_data},
-	{"ovos.persona.tools.discover", listing_discover},
-	{"ovos.pip.install.complete", reload_soon},
-	{"ovos.pip.uninstall.complete", reload_soon},
-	{"ovos.tools.cancel", invocation_cancel},
-	{"ovos.tools.get", listing_get},
-	{"ovos.tools.invoke", invocation_begin},
-	{"ovos.tools.list", listing_list},
-	{"ovos.tools.match", match_answer},
-	{"ovos.tools.reload", reload_request},
-	{"ovos.tools.status", status_answer},
-	{"ovos.tools.validate", invocation_validate},
-	{"ovos.tools.watch", invocation_watch},
+	{"mycroft.toolboxd.all_loaded", answer_is_ready, REPLY_PLAIN},
+	{"mycroft.toolboxd.is_alive", answer_is_alive, REPLY_PLAIN},
+	{"mycroft.toolboxd.is_ready", answer_is_ready, REPLY_PLAIN},
+	{"ovos.persona.tools.call", call_by_data, REPLY_NONE},
+	{"ovos.persona.tools.discover", listing_discover, REPLY_NONE},
+	{"ovos.pip.install.complete", reload_soon, REPLY_NONE},
+	{"ovos.pip.uninstall.complete", reload_soon, REPLY_NONE},
+	{"ovos.tools.cancel", invocation_cancel, REPLY_PLAIN},
+	{"ovos.tools.get", listing_get, REPLY_PLAIN},
+	{"ovos.tools.invoke", invocation_begin, REPLY_ECHO},
+	{"ovos.tools.list", listing_list, REPLY_PLAIN},
+	{"ovos.tools.match", match_answer, REPLY_PLAIN},
+	{"ovos.tools.reload", reload_request, REPLY_PLAIN},
+	{"ovos.tools.status", status_answer, REPLY_PLAIN},
+	{"ovos.tools.validate", invocation_validate, REPLY_ECHO},
+	{"ovos.tools.watch", invocation_watch, REPLY_PLAIN},
 };
 
 struct key {
@@ -128,4 +136,22 @@ void topics_serve(struct service *service)
 	owner = owner_of(envelope->topic, envelope->topic_size);
 	if (owner.size > 0)
 		invocation_begin_persona(service, &owner);
+}
+
+void topics_refuse(struct service *service, enum answer_code code, const char *error)
+{
+	const struct bus_envelope *envelope = &service->envelope;
+	const struct topic *topic = find(envelope->topic, envelope->topic_size);
+	struct answer answer;
+
+	if (!topic || topic->reply == REPLY_NONE)
+		return;
+	answer_begin(&answer, envelope);
+	if (topic->reply == REPLY_ECHO) {
+		/* Whether it is a good one is of no matter here. */
+		request_read(&service->request, envelope, REQUEST_CALL);
+		request_write_echo(&service->request, &answer);
+	}
+	answer_error(&answer, code, error, strlen(error), UINT32_MAX);
+	answer_send(&answer, service->bus);
 }

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "core/answer.h"
 #include "core/state.h"
 
 /*
@@ -19,6 +20,11 @@ bool topics_wants(const char *topic, size_t size);
 
 /* Serve the request that was read into service->envelope. */
 void topics_serve(struct service *service);
+
+/* Answer it with the text @error instead.
+ * Nothing comes of a topic that only the owner of a toolbox answers: whose it is, nobody has looked
+ * up. */
+void topics_refuse(struct service *service, enum answer_code code, const char *error);
 
 /* Whether the topic asks only after the service itself, and is answered before anything is loaded.
  */

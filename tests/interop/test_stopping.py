@@ -69,3 +69,18 @@ def test_what_does_not_end_in_time_is_told_so(stop):
     calls, reloads = stop(drain_ms=300, call_s=15, reload_ms=15000)
     for answer in calls + reloads:
         assert answer["code"] == "unavailable" and "stopping" in answer["error"]
+
+
+def test_what_waits_for_the_first_catalogue_is_told_that_there_will_be_none(launch, tmp_path):
+    folder = tmp_path / "toolbox.d"
+    manifests.toolbox(folder, "stuck", [manifests.labs()], library=str(STUCK))
+    service = launch({"drain_ms": 300, "start_timeout_ms": 60000}, [folder], wait=False)
+    with Caller(service.url) as caller:
+        marks = {topic: caller.send(topic, {"name": "absolute"})
+                 for topic in (INVOKE, RELOAD, "ovos.tools.list", "ovos.tools.status")}
+        caller.settle()
+        service.daemon.process.terminate()
+        seen = until_it_ends(service, caller)
+    for topic, mark in marks.items():
+        answer = answer_to(seen, topic, mark)
+        assert answer["code"] == "unavailable" and "stopping" in answer["error"], topic

@@ -2,6 +2,8 @@
 #include "core/service.h"
 
 #include <criterion/criterion.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +23,9 @@
 	"{'name':'value','type':'i32'}],'returns':{'type':'i32'}}},"                               \
 	"{'name':'long_text','native':{'symbol':'long_text','parameters':["                        \
 	"{'name':'size','type':'usize'}],'returns':{'type':'str','transfer':'full'}}}]}"
+#define STUCK                                                                                      \
+	"{'kind':'native','library':'" TEST_STUCK_LIBRARY "','tools':[{'name':'nothing','native':" \
+	"{'symbol':'nothing','returns':{'type':'i32'}}}]}"
 
 TestSuite(service, .init = asking_set_up, .fini = asking_tear_down, .timeout = 300);
 
@@ -40,6 +45,58 @@ Test(service, answers_those_who_came_before_the_first_catalogue)
 		"{'name':'root','result':{'result':2.0}}");
 	cr_expect(service->is_ready);
 	cr_expect_eq(service->n_deferred, 0);
+}
+
+/* A toolbox whose loading takes longer than the test. */
+static void start_stuck(const char *configuration)
+{
+	write_box("stuck.json", STUCK);
+	start_with(configuration);
+}
+
+Test(service, answers_those_for_whom_the_first_catalogue_comes_too_late)
+{
+	static const char *const topics[] = {"ovos.tools.list", "ovos.tools.get",
+		"ovos.tools.cancel", "ovos.tools.match", "ovos.tools.reload", "ovos.tools.status",
+		"ovos.tools.validate", "ovos.tools.watch"};
+	const size_t n_topics = sizeof(topics) / sizeof(*topics);
+
+	start_stuck("{\"toolboxd\":{\"drain_ms\":50}}");
+	for (size_t i = 0; i < n_topics; i++)
+		send_request(topics[i], "{}", "{}");
+	send_request("ovos.tools.invoke", "{'name':'root','call_id':'7'}", "{}");
+	/* Whose toolbox it is nobody knows yet: it may be another service's. */
+	send_request("ovos.persona.tools.call", "{'toolbox_id':'libm','name':'root'}", "{}");
+	send_request("ovos.persona.tools.discover", "{}", "{}");
+	expect_part(ask_for("mycroft.toolboxd.is_alive", "{}"), "'status':true");
+	cr_expect_eq(service->n_deferred, n_topics + 3);
+	raise(SIGTERM);
+	expect_part(wait_for("ovos.tools.invoke.response"),
+		"{'name':'root','call_id':'7','error':'RuntimeError: The service is unavailable: "
+		"it is stopping','code':'unavailable'}");
+	for (size_t i = 0; i < n_topics; i++) {
+		char response[64];
+
+		snprintf(response, sizeof(response), "%s.response", topics[i]);
+		expect_part(wait_for(response), "'code':'unavailable'");
+	}
+	cr_expect_not(service->is_ready);
+	cr_expect_eq(service->n_deferred, 0);
+	ask_for("mycroft.toolboxd.is_alive", "{}");
+	cr_expect_eq(n_unseen("ovos.persona.tools.call.response"), 0);
+	cr_expect_eq(n_unseen("ovos.persona.tools.discover.response"), 0);
+	cr_expect_eq(n_unseen("ovos.tools.invoke.response"), 0);
+}
+
+Test(service, lets_so_many_wait_for_the_first_catalogue)
+{
+	start_stuck("{\"toolboxd\":{\"limits\":{\"in_flight\":2}}}");
+	for (int i = 0; i < 3; i++)
+		send_request("ovos.tools.invoke", "{'name':'root'}", "{}");
+	expect_part(wait_for("ovos.tools.invoke.response"),
+		"{'name':'root','error':'RuntimeError: The service is busy: too many requests "
+		"wait until its toolboxes are loaded','code':'busy'}");
+	cr_expect_eq(service->n_deferred, 2);
 }
 
 Test(service, calls_by_the_words_of_persona)
