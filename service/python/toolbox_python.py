@@ -8,8 +8,11 @@ descriptor 4. Its arguments are what the sandbox could not do ("" for nothing), 
 interpreters that may be tried: one that cannot import ovos_plugin_manager hands over to the next.
 
     reader thread     frames ──▶ calls (a queue), bus messages to who waits for them
-    main thread       one call after the other, as the daemon sends them
+    main thread       loads, then runs one call after the other, as the daemon sends them
     dispatcher thread handlers that a ToolBox has set on the bus, one message after the other
+
+All of it is other people's code: whatever is imported, constructed, described or called may raise
+anything, SystemExit too, and costs no more than its own ToolBox or its own call.
 
 Python 3.9 or later; nothing is needed but what OVOS's plugins need themselves.
 """
@@ -27,7 +30,7 @@ import traceback
 
 WIRE_FD, LOAD_FD = 3, 4
 HEADER = struct.Struct("=IIQ")       # size, kind, id
-INVOKE_HEAD = struct.Struct("=IIII")  # tool, timeout_ms, output_max, caller_size
+INVOKE_HEAD = struct.Struct("=IIIII")  # tool, timeout_ms, output_max, stderr_max, caller_size
 LOAD, LOADED, REFUSED, INVOKE, RESULT, FAILED, ERROR, PROGRESS, EMIT, MESSAGE = range(1, 11)
 
 ENTRY_POINTS = "opm.agents.toolbox"
@@ -35,6 +38,8 @@ PLUGIN_MANAGER = "ovos_plugin_manager"
 OWN_TOPICS = "ovos.persona.tools."   # toolboxd answers these for every ToolBox
 DEPTH_MAX = 128                      # levels of JSON that the daemon reads
 HANDLERS_QUEUE_MAX = 1024            # messages that wait for the handlers of ToolBoxes
+WORDS_MAX = 20000                    # characters that one error may say
+VIOLATIONS_MAX = 10                  # of one call, as toolboxd's own
 
 
 class Refused(Exception):
@@ -52,6 +57,14 @@ class Wire:
         self._socket = socket.socket(fileno=fd)
         self._reader = self._socket.makefile("rb")
         self._lock = threading.Lock()
+        os.set_inheritable(fd, False)
+        os.register_at_fork(after_in_child=self._lose)
+
+    def _lose(self):
+        """A child that a tool has forked off must not speak for us."""
+        nothing = os.open(os.devnull, os.O_RDWR)
+        os.dup2(nothing, self._socket.fileno(), inheritable=False)
+        os.close(nothing)
 
     def read(self):
         """The next frame: kind, id, payload; None at the end of file."""
@@ -90,16 +103,26 @@ def depth_of(value):
     return deepest
 
 
+def text_of(thing):
+    """Its words, cut, with what UTF-8 has no bytes for (half a surrogate pair) spelled out."""
+    try:
+        text = str(thing)[:WORDS_MAX]
+    except Exception:
+        text = "(its words cannot be had)"
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
 def words_of(error):
     """What a traceback ends with, the error's type and its words, in one line."""
-    return " ".join(f"{type(error).__name__}: {error}".split())
+    return " ".join(f"{type(error).__name__}: {text_of(error)}".split()).rstrip(":")
 
 
 # ── the bus ─────────────────────────────────────────────────────────────────────────────────────
 
 
 class Bus:
-    """What a ToolBox is given as its bus: its messages go through the daemon's connection."""
+    """What a ToolBox is given as its bus: its messages go through the daemon's connection. Without
+    a wire, in a host that only tells what there is, nobody hears it and it hears nobody."""
 
     def __init__(self, wire):
         self._wire = wire
@@ -117,7 +140,8 @@ class Bus:
     # What a message bus client of OVOS offers.
 
     def emit(self, message):
-        self._wire.write(EMIT, 0, message.serialize().encode("utf-8"))
+        if self._wire:
+            self._wire.write(EMIT, 0, message.serialize().encode("utf-8"))
 
     def on(self, event_name, func):
         self._set(event_name, func, False)
@@ -160,12 +184,15 @@ class Bus:
     def _tell(self, topic):
         """Say whether messages of this topic are wanted; the daemon sends no others."""
         wanted = bool(self._handlers.get(topic) or self._waiting.get(topic))
-        self._wire.write_json(EMIT, 0, {"subscribe": topic, "wanted": wanted})
+        if self._wire:
+            self._wire.write_json(EMIT, 0, {"subscribe": topic, "wanted": wanted})
         for table in (self._handlers, self._waiting):
             if not table.get(topic):
                 table.pop(topic, None)
 
     def _wait(self, topics, timeout, question):
+        if not self._wire:
+            return None
         came = queue.SimpleQueue()
         with self._lock:
             for topic in topics:
@@ -186,7 +213,11 @@ class Bus:
     def take(self, payload):
         """A message from the bus, by the reader thread."""
         from ovos_bus_client.message import Message
-        message = Message.deserialize(payload.decode("utf-8"))
+        try:
+            message = Message.deserialize(payload.decode("utf-8"))
+        except Exception:  # stricter than the bus is
+            traceback.print_exc()
+            return
         with self._lock:
             waiting = list(self._waiting.get(message.msg_type, ()))
             is_handled = message.msg_type in self._handlers
@@ -212,7 +243,7 @@ class Bus:
             for handler in handlers:
                 try:
                     handler(message)
-                except Exception:
+                except BaseException:
                     traceback.print_exc()
 
 
@@ -231,55 +262,102 @@ def construct(cls, entry_point, config, bus):
                   if takes_any or name in parameters})
 
 
-def select(wanted):
-    """The entry points to load, by name, and those that are not there."""
-    found = importlib.metadata.entry_points()
-    points = (found.select(group=ENTRY_POINTS) if hasattr(found, "select")
-              else found.get(ENTRY_POINTS, ()))
-    by_name = {point.name: point for point in sorted(points, key=lambda point: point.name)}
-    if wanted is None:
-        return list(by_name.values()), []
-    return ([by_name[name] for name in wanted if name in by_name],
-            [name for name in wanted if name not in by_name])
+def installed():
+    """The entry points of all ToolBoxes, by name; and the distributions that cannot be read."""
+    points, failed, seen = {}, [], set()
+    for found in importlib.metadata.distributions():
+        name = None
+        try:
+            if ENTRY_POINTS not in (found.read_text("entry_points.txt") or ""):
+                continue
+            name = found.metadata["Name"]
+            if not name:
+                raise ValueError("a distribution has entry points and no name")
+            if name in seen:
+                continue
+            seen.add(name)
+            # Of two with one name only the one that comes first in the path is installed.
+            first = importlib.metadata.distribution(name)
+            points.update((point.name, point) for point in first.entry_points
+                          if point.group == ENTRY_POINTS)
+        except Exception as error:
+            traceback.print_exc()
+            failed.append(failure(name or ENTRY_POINTS, words_of(error)))
+    return points, failed
 
 
-def package_folders():
-    """The folders whose change means that something was installed or removed."""
-    return sorted({path for path in sys.path if path and os.path.isdir(path)})
+def failure(name, error):
+    return {"toolbox_id": name, "error": error}
+
+
+def source_files(names):
+    """The files that modules were, or would be, loaded from."""
+    for name in names:
+        try:
+            spec = importlib.util.find_spec(name)
+        except BaseException:  # its package is imported for that
+            continue
+        if spec and spec.origin and os.path.isfile(spec.origin):
+            yield os.path.abspath(spec.origin)
 
 
 class Toolboxes:
-    """All that one manifest stands for: its ToolBoxes, and a list of all their tools."""
+    """All that one manifest stands for: its ToolBoxes, and the list of tools that calls count in."""
 
     def __init__(self, load, bus):
-        config = load.get("config") or {}
-        points, absent = select(load.get("plugins"))
-        self.tools = []     # (ToolBox, name), as the daemon counts them
-        self.told = []
-        self.failed = [{"toolbox_id": name, "error": f"no plugin of this name is installed in "
-                        f"{sys.executable} (entry points '{ENTRY_POINTS}')"} for name in absent]
-        for point in points:
+        config, wanted = load.get("config") or {}, load.get("plugins")
+        self.tools = load.get("tools") or []  # (toolbox_id, name)
+        self._boxes = {}                      # toolbox_id: ToolBox
+        self._points = {}                     # toolbox_id: its entry point
+        self._modules = set()
+        self._told = []
+        points, self._failed = installed()
+        for name in sorted(points) if wanted is None else wanted:
+            if name not in points:
+                self._failed.append(failure(name, "no plugin of this name is installed in "
+                                            f"{sys.executable} (entry points '{ENTRY_POINTS}')"))
+                continue
             try:
-                self._add(point, construct(point.load(), point.name,
-                                           config.get(point.name) or {}, bus))
-            except Exception as error:
+                self._add(points[name], config.get(name) or {}, bus)
+            except BaseException as error:
                 traceback.print_exc()
-                self.failed.append({"toolbox_id": point.name, "error": words_of(error)})
+                self._failed.append(failure(name, words_of(error)))
 
-    def _add(self, point, toolbox):
+    def _add(self, point, config, bus):
+        self._modules.add(point.value.partition(":")[0].strip())
+        cls = point.load()
+        self._modules.add(cls.__module__)
+        toolbox = construct(cls, point.name, config, bus)
+        if toolbox.toolbox_id in self._boxes:
+            raise ValueError(f"its toolbox_id '{toolbox.toolbox_id}' is that of the plugin "
+                             f"'{self._points[toolbox.toolbox_id]}'")
         if not toolbox.tools:
             toolbox.refresh_tools()  # a first attempt has failed unseen: its error is wanted
         entries = [{key: entry[key] for key in
                     ("name", "description", "argument_schema", "output_schema")}
                    for entry in toolbox.tool_json_list]
-        to_json(entries)
-        self.told.append({"toolbox_id": toolbox.toolbox_id, "entry_point": point.name,
-                          "tools": entries})
-        self.tools.extend((toolbox, entry["name"]) for entry in entries)
+        told = {"toolbox_id": toolbox.toolbox_id, "entry_point": point.name, "tools": entries}
+        to_json(told)
+        self._told.append(told)
+        self._boxes[toolbox.toolbox_id] = toolbox
+        self._points[toolbox.toolbox_id] = point.name
 
     def describe(self, missing):
-        return {"missing": missing, "toolboxes": self.told, "failed": self.failed,
-                "depends": package_folders()}
+        """The LOADED frame's object. What it depends on: where something may be installed, the
+        interpreter, and the plugins themselves, which are edited in place while they are written."""
+        folders = (path for path in sys.path if os.path.exists(path))
+        return {"missing": missing, "toolboxes": self._told, "failed": self._failed,
+                "depends": sorted({*map(os.path.abspath, folders), sys.executable,
+                                   *source_files(self._modules)})}
+
+    def find(self, index):
+        """The ToolBox of a call's tool, and the tool's name."""
+        toolbox_id, name = self.tools[index]
+        if toolbox_id not in self._boxes:
+            why = "; ".join(f"'{one['toolbox_id']}' failed: {one['error']}"
+                            for one in self._failed) or "its plugin is no longer installed"
+            raise LookupError(f"the ToolBox '{toolbox_id}' could not be loaded: {why}")
+        return self._boxes[toolbox_id], name
 
 
 def find_plugin_manager(others):
@@ -311,15 +389,16 @@ def violations_of(error):
     """What pydantic found, as DESIGN's violations; None when it was not asked."""
     for cause in causes_of(error):
         if callable(getattr(cause, "errors", None)):
-            return [{"path": "".join("/" + str(part).replace("~", "~0").replace("/", "~1")
+            return [{"path": "".join("/" + text_of(part).replace("~", "~0").replace("/", "~1")
                                      for part in found.get("loc", ())),
-                     "message": str(found.get("msg", ""))} for found in cause.errors()]
+                     "message": text_of(found.get("msg", ""))}
+                    for found in cause.errors()[:VIOLATIONS_MAX]]
     return None
 
 
 def describe_failure(error):
     """The ERROR frame's object: the base class says what has failed, its cause says why."""
-    text, violations = str(error), violations_of(error)
+    text, violations = text_of(error), violations_of(error)
     for start, code in (("Tool input validation failed", "invalid_arguments"),
                         ("Tool output validation failed", "invalid_output")):
         if text.startswith(start) and violations:
@@ -330,22 +409,30 @@ def describe_failure(error):
     return {"code": "tool_failed", "message": "; caused by ".join(chain)}
 
 
+def result_json(result):
+    """A result's text. What JSON has no words for is an error that shows all of it: a tool that
+    gives NaN may say beside it why."""
+    if hasattr(result, "model_dump"):
+        result = result.model_dump(mode="json")
+    try:
+        return to_json(result)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"the result is no JSON ({error}): {text_of(result)}") from None
+
+
 def run(toolboxes, payload):
     """Run a call: the kind of its answer, and its payload."""
-    index, _timeout_ms, _output_max, caller_size = INVOKE_HEAD.unpack_from(payload)
-    toolbox, name = toolboxes.tools[index]
+    index, _timeout_ms, output_max, _stderr_max, caller_size = INVOKE_HEAD.unpack_from(payload)
     arguments = json.loads(payload[INVOKE_HEAD.size + caller_size:])
     try:
-        result = toolbox.call_tool(name, arguments)
-        if hasattr(result, "model_dump"):
-            result = result.model_dump(mode="json")
-        return RESULT, to_json(result)
-    except Exception as error:
+        toolbox, name = toolboxes.find(index)
+        text = result_json(toolbox.call_tool(name, arguments))
+        if len(text) > output_max:
+            return ERROR, to_json({"code": "too_large", "actual": len(text), "max": output_max})
+        return RESULT, text
+    except BaseException as error:
         traceback.print_exc()
-        try:
-            return ERROR, to_json(describe_failure(error))
-        except ValueError:  # its words cannot be told either: half a surrogate pair, say
-            return FAILED, ascii(words_of(error)).encode()
+        return ERROR, to_json(describe_failure(error))
 
 
 def read_frames(wire, calls, bus):
@@ -360,22 +447,28 @@ def read_frames(wire, calls, bus):
             calls.put(frame)
 
 
+def leave_own_folder():
+    """Where this file is, nothing is installed."""
+    if sys.path and sys.path[0] == os.path.dirname(os.path.abspath(__file__)):
+        del sys.path[0]
+
+
 def main():
-    wire = None
+    leave_own_folder()
     try:
         find_plugin_manager(sys.argv[2:])
-        wire = Wire(WIRE_FD)
-        bus = Bus(wire)
-        with os.fdopen(LOAD_FD, "rb") as file:
-            load = json.load(file)
-        toolboxes = Toolboxes(load, bus)
-        wire.write_json(LOADED, 0, toolboxes.describe(sys.argv[1]))
     except Refused as refused:
-        (wire or Wire(WIRE_FD)).write_json(REFUSED, 0, {"pointer": refused.pointer, "message": str(refused)})
+        Wire(WIRE_FD).write_json(REFUSED, 0, {"pointer": refused.pointer, "message": str(refused)})
         return 0
-    calls = queue.SimpleQueue()
+    wire, calls = Wire(WIRE_FD), queue.SimpleQueue()
+    with os.fdopen(LOAD_FD, "rb") as file:
+        load = json.load(file)
+    bus = Bus(wire if "tools" in load else None)
+    # A ToolBox may ask the bus while it is constructed.
     bus.start()
     threading.Thread(target=read_frames, args=(wire, calls, bus), daemon=True).start()
+    toolboxes = Toolboxes(load, bus)
+    wire.write_json(LOADED, 0, toolboxes.describe(sys.argv[1]))
     while True:
         kind, call_id, payload = calls.get()
         if kind != INVOKE:

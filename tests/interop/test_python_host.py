@@ -2,124 +2,182 @@
 """service/python/toolbox_python.py by itself: what it loads, answers and says, frame by frame."""
 import json
 import os
+import re
 import socket
 import struct
 import subprocess
 import sys
-import textwrap
-from pathlib import Path
+import time
 
 import pytest
+from processes import ROOT
+from python_site import Site, box
 
-PROGRAM = Path(__file__).parents[2] / "service" / "python" / "toolbox_python.py"
+PROGRAM = ROOT / "service" / "python" / "toolbox_python.py"
 HEADER = struct.Struct("=IIQ")
-INVOKE_HEAD = struct.Struct("=IIII")
+INVOKE_HEAD = struct.Struct("=IIIII")
+OUTPUT_MAX = 1 << 20
 LOADED, REFUSED, INVOKE, RESULT, FAILED, ERROR, _PROGRESS, EMIT, MESSAGE = range(2, 11)
 SECONDS = 60
 
 PLUGIN = """
-    from typing import Optional
-    from ovos_bus_client.message import Message
-    from ovos_plugin_manager.templates.agent_tools import *
-    from pydantic import Field
+class Count(ToolArguments):
+    count: int = Field(ge=1)
 
-    class Text(ToolArguments):
-        text: str = "hello"
 
-    class Count(ToolArguments):
-        count: int = Field(ge=1)
+class Real(ToolOutput):
+    value: float
 
-    class Reply(ToolOutput):
-        reply: str
 
-    class Any_(ToolOutput):
-        value: float
+def fail(args):
+    try:
+        {}["key"]
+    except KeyError as error:
+        raise OSError("no disk") from error
 
-    def fail(args):
-        try:
-            {}["key"]
-        except KeyError as error:
-            raise OSError("no disk") from error
 
-    def ask(box):
-        def call(args):
-            reply = box.bus.wait_for_response(Message("test.ask", {"text": args.text}), timeout=20)
-            return {"reply": reply.data["text"] if reply else "none"}
-        return call
+def end(error):
+    def call(args):
+        raise error
+    return call
 
-    class Box(ToolBox):
-        def __init__(self, toolbox_id="box", config=None, bus=None):
-            super().__init__(toolbox_id, config, bus)
-            self.heard = []
-            if bus:
-                bus.on("test.news", self.heard.append)
 
-        def discover_tools(self):
-            return [
-                AgentTool("echo", "Says it again.", Text, Reply,
-                          lambda args: Reply(reply=self.config.get("before", "") + args.text)),
-                AgentTool("fail", "Fails.", Text, Reply, fail),
-                AgentTool("count", "Counts.", Count, Reply, lambda args: {"reply": "x" * args.count}),
-                AgentTool("lie", "Breaks its word.", Text, Reply, lambda args: {"reply": 5}),
-                AgentTool("nan", "No number.", Text, Any_, lambda args: {"value": float("nan")}),
-                AgentTool("half", "Half a pair.", Text, Reply, lambda args: {"reply": "\\ud800"}),
-                AgentTool("ask", "Asks the bus.", Text, Reply, ask(self)),
-                AgentTool("heard", "What came.", Text, Reply, lambda args: {"reply": ",".join(
-                    message.data["text"] for message in self.heard)}),
-                AgentTool("leave", "Ends.", Text, Reply, lambda args: __import__("os")._exit(3)),
-            ]
+class Mute(Exception):
+    def __str__(self):
+        raise ValueError
 
-    class OnlyConfig(Box):
-        def __init__(self, config):
-            super().__init__("only-config", config)
 
-    class ConfigAndBus(Box):
-        def __init__(self, config=None, bus=None):
-            super().__init__("config-and-bus", config, bus)
+def fork(args):
+    import os
+    if os.fork() == 0:
+        return Reply(reply="the child's")  # which then goes on as if it were the host
+    os.wait()
+    return Reply(reply="the parent's")
 
-    class Broken(Box):
-        def __init__(self, config=None, bus=None):
-            raise RuntimeError("the disk is full\\nreally")
 
-    class Undiscovered(Box):
-        def __init__(self, config=None, bus=None):
-            super().__init__("undiscovered", config, bus)
+class Box(ToolBox):
+    def __init__(self, toolbox_id="box", config=None, bus=None):
+        super().__init__(toolbox_id, config, bus)
+        self.heard = []
+        if bus:
+            bus.on("test.news", self.heard.append)
 
-        def discover_tools(self):
-            raise ValueError("no network")
+    def ask(self, args):
+        reply = self.bus.wait_for_response(Message("test.ask", {"text": args.text}), timeout=20)
+        return {"reply": reply.data["text"] if reply else "none"}
+
+    def discover_tools(self):
+        return [
+            tool("echo", lambda args: Reply(reply=self.config.get("before", "") + args.text)),
+            tool("fail", fail),
+            tool("count", lambda args: {"reply": "x" * args.count}, Count),
+            tool("lie", lambda args: {"reply": 5}),
+            tool("nan", lambda args: {"value": float("nan")}, Text, Real),
+            tool("half", lambda args: {"reply": "\\ud800"}),
+            tool("half_error", end(ValueError("\\ud800"))),
+            tool("ask", self.ask),
+            tool("heard", lambda args: {"reply": ",".join(
+                message.data["text"] for message in self.heard)}),
+            tool("leave", lambda args: __import__("os")._exit(3)),
+            tool("sys_exit", end(SystemExit(3))),
+            tool("interrupt", end(KeyboardInterrupt())),
+            tool("mute", end(Mute())),
+            tool("fork", fork),
+        ]
+
+
+class OnlyConfig(Box):
+    def __init__(self, config):
+        super().__init__("only-config", config)
+
+
+class ConfigAndBus(Box):
+    def __init__(self, config=None, bus=None):
+        super().__init__("config-and-bus", config, bus)
+
+
+class Broken(Box):
+    def __init__(self, config=None, bus=None):
+        raise RuntimeError("the disk is full\\nreally")
+
+
+class Undiscovered(Box):
+    def __init__(self, config=None, bus=None):
+        super().__init__("undiscovered", config, bus)
+
+    def discover_tools(self):
+        raise ValueError("no network")
+
+
+class Undescribed(Box):
+    def __init__(self, config=None, bus=None):
+        super().__init__("undescribed", config, bus)
+
+    def discover_tools(self):
+        class NoSchema(ToolArguments):
+            call: object = Field(json_schema_extra={"default": object()})
+        return [tool("fine", fail), tool("bad", fail, NoSchema)]
+
+
+class Exiting(Box):
+    def __init__(self, config=None, bus=None):
+        raise SystemExit
+
+
+class Twin(Box):
+    def __init__(self, config=None, bus=None):
+        super().__init__("only-config", config, bus)
+
+
+class Asking(Box):
+    def __init__(self, config=None, bus=None):
+        super().__init__("asking", config, bus)
+        reply = bus.wait_for_response(Message("test.ask", {"text": "who?"}), timeout=20)
+        self.config["before"] = reply.data["text"] if reply else "nobody "
 """
+
+POINTS = {"a-box": "Box", "b-only-config": "OnlyConfig", "c-config-and-bus": "ConfigAndBus",
+          "d-broken": "Broken", "e-undiscovered": "Undiscovered", "f-absent": "Nobody",
+          "g-undescribed": "Undescribed", "h-exiting": "Exiting", "i-twin": "Twin"}
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """A folder of packages with plugins of every sort of constructor, good and bad."""
-    folder = tmp_path_factory.mktemp("plugins")
-    (folder / "toolboxd_boxes.py").write_text(textwrap.dedent(PLUGIN))
-    info = folder / "toolboxd_boxes-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: toolboxd-boxes\nVersion: 1.0\n")
-    names = {"a-box": "Box", "b-only-config": "OnlyConfig", "c-config-and-bus": "ConfigAndBus",
-             "d-broken": "Broken", "e-undiscovered": "Undiscovered", "f-absent": "Nobody"}
-    (info / "entry_points.txt").write_text("[opm.agents.toolbox]\n" + "".join(
-        f"{name} = toolboxd_boxes:{cls}\n" for name, cls in names.items()))
-    return folder
+def site(tmp_path_factory):
+    """An environment with plugins of every sort of constructor, good and bad."""
+    site = Site(tmp_path_factory.mktemp("site") / "venv")
+    site.install("toolboxd_boxes", PLUGIN, POINTS)
+    site.install("noisy", "print('hello', flush=True)\nimport os\nos.system('echo hello')"
+                 + box("noisy"), {"noisy": "Box"})
+    site.install("exits", "import sys\nsys.exit('not today')", {"x-exits": "Box"})
+    site.install("asks", "", {"asking": "Box"})
+    (site.folder / "asks.py").write_text("from toolboxd_boxes import Asking as Box\n")
+    return site
+
+
+def index_of(*toolbox_ids, names=()):
+    """A list of tools as the daemon has it: of each ToolBox these, else all of PLUGIN's."""
+    names = names or re.findall(r'tool\("(\w+)"', PLUGIN)
+    return [[toolbox_id, name] for toolbox_id in toolbox_ids for name in names]
 
 
 class Host:
-    def __init__(self, folder, load=None, *others, python=sys.executable):
+    """The program, with LOAD frame `load`; for calls that has `tools`."""
+
+    def __init__(self, site, load=None, *others, python=None):
         ours, its = socket.socketpair()
         text = os.memfd_create("load")
-        os.write(text, json.dumps({"kind": "python", **(load or {})}).encode())
+        load = load or {}
+        self.tools = load.get("tools")
+        os.write(text, json.dumps({"kind": "python", **load}).encode())
         os.lseek(text, 0, os.SEEK_SET)
         # The two descriptors are moved to where the program expects them.
         starter = ("import os, sys; wire, load = int(sys.argv[1]), int(sys.argv[2]);"
                    "wire, load = os.dup(os.dup(wire)), os.dup(os.dup(load));"
                    "os.dup2(wire, 3); os.dup2(load, 4); os.execv(sys.argv[3], sys.argv[3:])")
         self.process = subprocess.Popen(
-            [sys.executable, "-c", starter, str(its.fileno()), str(text), python, str(PROGRAM),
-             "nothing is missing", *others],
-            pass_fds=(its.fileno(), text), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            env={**os.environ, "PYTHONPATH": str(folder)})
+            [sys.executable, "-c", starter, str(its.fileno()), str(text),
+             str(python or site.python), str(PROGRAM), "nothing is missing", *others],
+            pass_fds=(its.fileno(), text), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         its.close()
         os.close(text)
         ours.settimeout(SECONDS)
@@ -152,14 +210,12 @@ class Host:
     def load(self):
         kind, _, payload, _ = self.read_until(LOADED, REFUSED)
         assert kind == LOADED, payload
-        loaded = json.loads(payload)
-        self.tools = [(box["toolbox_id"], tool["name"]) for box in loaded["toolboxes"]
-                      for tool in box["tools"]]
-        return loaded
+        return json.loads(payload)
 
     def send(self, tool, arguments, toolbox_id="a-box"):
         self.calls += 1
-        head = INVOKE_HEAD.pack(self.tools.index((toolbox_id, tool)), 2500, 1 << 20, 2)
+        index = self.tools.index([toolbox_id, tool])
+        head = INVOKE_HEAD.pack(index, 2500, OUTPUT_MAX, 8192, 2)
         self.write(INVOKE, self.calls, head + b"{}" + json.dumps(arguments).encode())
 
     def call(self, tool, arguments=None, toolbox_id="a-box"):
@@ -169,36 +225,91 @@ class Host:
         return kind, payload.decode() if kind == FAILED else json.loads(payload)
 
 
-def test_every_constructor_is_understood_and_what_is_broken_is_named(folder):
-    with Host(folder, {"config": {"a-box": {"before": "> "}}}) as host:
+def test_the_head_of_a_call_is_that_of_the_daemon():
+    header = (ROOT / "service" / "host" / "wire.h").read_text()
+    fields = re.findall(r"uint32_t (\w+);", header.split("struct wire_invoke {")[1].split("};")[0])
+    head = ", ".join(fields)
+    assert f'struct.Struct("={"I" * len(fields)}")  # {head}' in PROGRAM.read_text()
+
+
+def test_every_constructor_is_understood_and_what_is_broken_is_named(site):
+    load = {"config": {"a-box": {"before": "> "}}, "tools": index_of("a-box", "only-config")}
+    with Host(site, load) as host:
         loaded = host.load()
         boxes = {box["entry_point"]: box for box in loaded["toolboxes"]}
-        assert {name: box["toolbox_id"] for name, box in boxes.items()
-                if not name.startswith("math")} == {
-            "a-box": "a-box", "b-only-config": "only-config", "c-config-and-bus": "config-and-bus"}
+        assert {name: box["toolbox_id"] for name, box in boxes.items()} == {
+            "a-box": "a-box", "b-only-config": "only-config", "noisy": "noisy",
+            "c-config-and-bus": "config-and-bus", "asking": "asking"}
         failed = {one["toolbox_id"]: one["error"] for one in loaded["failed"]}
+        assert set(failed) == {*POINTS, "x-exits"} - set(boxes)
         assert failed["d-broken"] == "RuntimeError: the disk is full really"
         assert failed["e-undiscovered"] == "ValueError: no network"
         assert "Nobody" in failed["f-absent"]
+        assert "object" in failed["g-undescribed"]
+        assert failed["h-exiting"] == "SystemExit"
+        assert failed["i-twin"] == ("ValueError: its toolbox_id 'only-config' is that of the plugin "
+                                    "'b-only-config'")
+        assert failed["x-exits"] == "SystemExit: not today"
         assert loaded["missing"] == "nothing is missing"
-        assert str(folder) in loaded["depends"]
         echo = boxes["a-box"]["tools"][0]
-        assert echo["name"] == "echo" and echo["description"] == "Says it again."
+        assert echo["name"] == "echo" and echo["description"] == "The tool echo."
         assert echo["argument_schema"]["properties"]["text"]["default"] == "hello"
         assert host.call("echo", {"text": "you"}) == (RESULT, {"reply": "> you"})
         assert host.call("echo", {"text": "you"}, "only-config") == (RESULT, {"reply": "you"})
 
 
-def test_only_what_is_asked_for_is_loaded(folder):
-    with Host(folder, {"plugins": ["c-config-and-bus", "nobody"]}) as host:
+def test_only_what_is_asked_for_is_loaded(site):
+    with Host(site, {"plugins": ["c-config-and-bus", "nobody"]}) as host:
         loaded = host.load()
         assert [box["toolbox_id"] for box in loaded["toolboxes"]] == ["config-and-bus"]
-        assert loaded["failed"][0]["toolbox_id"] == "nobody"
-        assert "no plugin of this name" in loaded["failed"][0]["error"]
+        assert [one["toolbox_id"] for one in loaded["failed"]] == ["nobody"]
+        assert loaded["failed"][0]["error"].startswith("no plugin of this name is installed in ")
 
 
-def test_errors_come_with_their_causes(folder):
-    with Host(folder, {"plugins": ["a-box"]}) as host:
+def test_a_package_whose_entry_points_cannot_be_read_is_named(tmp_path):
+    """Half of OVOS reads all entry points while it is imported, so that it costs all the others."""
+    site = Site(tmp_path / "venv")
+    site.install("unreadable", box("unreadable"), listed="[opm.agents.toolbox]\nno equals sign\n")
+    with Host(site) as host:
+        loaded = host.load()
+        assert [one["toolbox_id"] for one in loaded["failed"]] == ["unreadable"]
+        assert loaded["toolboxes"] == []
+
+
+def test_what_was_told_holds_as_long_as_these_files_do(site):
+    with Host(site, {"plugins": ["a-box", "d-broken", "x-exits", "asking"]}) as host:
+        depends = host.load()["depends"]
+    assert depends == sorted(set(depends)) and all(map(os.path.isabs, depends))
+    assert {str(site.folder), str(site.python)} <= set(depends)
+    # Those of broken plugins too: they may be mended. A class may come from another module.
+    for module in "toolboxd_boxes", "exits", "asks":
+        assert str(site.folder / f"{module}.py") in depends
+    assert str(PROGRAM.parent) not in depends
+
+
+def test_tools_are_found_by_name(site):
+    """The daemon's list may be older than what is installed."""
+    tools = [["gone", "echo"], ["a-box", "gone"], ["only-config", "echo"], ["a-box", "echo"],
+             ["d-broken", "echo"]]
+    with Host(site, {"plugins": ["b-only-config", "a-box", "d-broken"], "tools": tools}) as host:
+        host.load()
+        for toolbox_id in "a-box", "only-config":
+            assert host.call("echo", None, toolbox_id) == (RESULT, {"reply": "hello"})
+        kind, error = host.call("echo", None, "gone")
+        assert kind == ERROR and error["code"] == "tool_failed"
+        assert "the ToolBox 'gone' could not be loaded" in error["message"]
+        kind, error = host.call("echo", None, "d-broken")
+        assert kind == ERROR and "'d-broken' failed: RuntimeError: the disk" in error["message"]
+        kind, error = host.call("gone")
+        assert kind == ERROR and error == {
+            "code": "tool_failed", "message": "ValueError: Unknown tool 'gone' for ToolBox 'a-box'."}
+
+
+A_BOX = {"plugins": ["a-box"], "tools": index_of("a-box")}
+
+
+def test_errors_come_with_their_causes(site):
+    with Host(site, A_BOX) as host:
         host.load()
         kind, error = host.call("fail")
         assert kind == ERROR and error == {
@@ -209,19 +320,57 @@ def test_errors_come_with_their_causes(folder):
         kind, error = host.call("lie")
         assert kind == ERROR and error["code"] == "invalid_output"
         assert error["violations"][0]["path"] == "/reply"
-        for tool in "nan", "half":
-            kind, error = host.call(tool)
-            assert kind == ERROR and error["code"] == "tool_failed", (tool, kind, error)
+        assert host.call("half_error") == (ERROR, {"code": "tool_failed",
+                                                   "message": "ValueError: \\ud800"})
+        kind, error = host.call("mute")
+        assert kind == ERROR and error["message"].startswith("Mute: ")
         assert host.call("echo") == (RESULT, {"reply": "hello"})
 
 
-def test_the_bus_is_that_of_the_daemon(folder):
-    with Host(folder, {"plugins": ["a-box"]}) as host:
+def test_a_result_that_json_cannot_say_is_shown_in_the_error(site):
+    with Host(site, A_BOX) as host:
+        host.load()
+        for tool, words in ("nan", "{'value': nan}"), ("half", "{'reply': "):
+            kind, error = host.call(tool)
+            assert kind == ERROR and error["code"] == "tool_failed", (tool, kind, error)
+            assert "the result is no JSON" in error["message"] and words in error["message"]
+
+
+def test_a_result_over_the_limit_costs_no_more_than_its_call(site):
+    with Host(site, A_BOX) as host:
+        host.load()
+        size = OUTPUT_MAX - len('{"reply":""}')
+        assert host.call("count", {"count": size})[0] == RESULT
+        assert host.call("count", {"count": size + 1}) == (ERROR, {
+            "code": "too_large", "actual": OUTPUT_MAX + 1, "max": OUTPUT_MAX})
+
+
+@pytest.mark.parametrize("tool, words", [("sys_exit", "SystemExit: 3"),
+                                         ("interrupt", "KeyboardInterrupt")])
+def test_an_exit_costs_no_more_than_its_call(site, tool, words):
+    with Host(site, A_BOX) as host:
+        host.load()
+        assert host.call(tool) == (ERROR, {"code": "tool_failed", "message": words})
+        assert host.call("echo") == (RESULT, {"reply": "hello"})
+
+
+def test_a_forked_child_cannot_speak_for_its_parent(site):
+    with Host(site, A_BOX) as host:
+        host.load()
+        for _ in range(2):
+            assert host.call("fork") == (RESULT, {"reply": "the parent's"})
+
+
+def test_the_bus_is_that_of_the_daemon(site):
+    with Host(site, A_BOX) as host:
         host.load()
         host.send("ask", {"text": "well?"})
         said = [json.loads(host.read()[2]) for _ in range(2)]
         assert said[0] == {"subscribe": "test.ask.response", "wanted": True}
         assert said[1]["type"] == "test.ask" and said[1]["data"] == {"text": "well?"}
+        # What a message of OVOS may not be, and the bus takes, is no end of anything.
+        for odd in b"{}", b'{"type":"test.ask.response","data":[],"context":7,"more":1}':
+            host.write(MESSAGE, 0, odd)
         host.write(MESSAGE, 0, json.dumps(
             {"type": "test.ask.response", "data": {"text": "yes"}, "context": {}}).encode())
         kind, _, payload, said = host.read_until(RESULT)
@@ -229,13 +378,12 @@ def test_the_bus_is_that_of_the_daemon(folder):
         assert said == [{"subscribe": "test.ask.response", "wanted": False}]
 
 
-def test_a_handler_hears_what_it_has_asked_for(folder):
-    with Host(folder, {"plugins": ["c-config-and-bus"]}) as host:
+def test_a_handler_hears_what_it_has_asked_for(site):
+    load = {"plugins": ["c-config-and-bus"], "tools": index_of("config-and-bus")}
+    with Host(site, load) as host:
         kind, _, payload, said = host.read_until(LOADED)
         # The topics of personas are answered by the daemon: nobody else subscribes to them.
         assert said == [{"subscribe": "test.news", "wanted": True}]
-        host.tools = [("config-and-bus", tool["name"])
-                      for tool in json.loads(payload)["toolboxes"][0]["tools"]]
         host.write(MESSAGE, 0, b'{"type":"test.news","data":{"text":"one"},"context":{}}')
         reply = ""
         while not reply:
@@ -243,13 +391,30 @@ def test_a_handler_hears_what_it_has_asked_for(folder):
         assert reply == "one"
 
 
-def test_an_interpreter_without_the_plugin_manager_hands_over(folder, tmp_path):
+def test_the_bus_may_be_asked_while_a_toolbox_is_constructed(site):
+    with Host(site, {"plugins": ["asking"], "tools": index_of("asking", names=["echo"])}) as host:
+        while json.loads(host.read()[2]).get("type") != "test.ask":
+            pass
+        host.write(MESSAGE, 0, b'{"type":"test.ask.response","data":{"text":"me "},"context":{}}')
+        host.load()
+        assert host.call("echo", None, "asking") == (RESULT, {"reply": "me hello"})
+
+
+def test_a_host_that_only_tells_is_not_heard_on_the_bus(site):
+    start = time.monotonic()
+    with Host(site, {"plugins": ["asking"]}) as host:
+        kind, _, payload = host.read()
+        assert kind == LOADED and json.loads(payload)["toolboxes"][0]["toolbox_id"] == "asking"
+    assert time.monotonic() - start < 20  # it has not waited for an answer either
+
+
+def test_an_interpreter_without_the_plugin_manager_hands_over(site, tmp_path):
     bare = tmp_path / "bare"
     bare.write_text(f"#!/bin/sh\nexec {sys.executable} -S -E \"$@\"\n")
     bare.chmod(0o755)
-    with Host(folder, {"plugins": ["a-box"]}, sys.executable, python=str(bare)) as host:
+    with Host(site, A_BOX, str(site.python), python=bare) as host:
         assert host.load()["toolboxes"][0]["toolbox_id"] == "a-box"
-    with Host(folder, {}, str(tmp_path / "nowhere"), python=str(bare)) as host:
+    with Host(site, {}, str(tmp_path / "nowhere"), python=bare) as host:
         kind, _, payload = host.read()
         assert kind == REFUSED
         refusal = json.loads(payload)
@@ -257,10 +422,17 @@ def test_an_interpreter_without_the_plugin_manager_hands_over(folder, tmp_path):
         assert "ovos_plugin_manager" in refusal["message"]
 
 
-def test_it_ends_with_the_daemon(folder):
-    with Host(folder, {"plugins": ["a-box"]}) as host:
+def test_it_ends_with_the_daemon(site):
+    with Host(site, A_BOX) as host:
         host.load()
         host.send("ask", {})
+        host.read()
+        host.socket.shutdown(socket.SHUT_RDWR)
+        assert host.process.wait(SECONDS) == 0
+
+
+def test_it_ends_with_the_daemon_while_it_loads(site):
+    with Host(site, {"plugins": ["asking"], "tools": []}) as host:
         host.read()
         host.socket.shutdown(socket.SHUT_RDWR)
         assert host.process.wait(SECONDS) == 0
