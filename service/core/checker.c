@@ -74,6 +74,14 @@ static void end_check(struct check *check)
 	loop_timer_arm(&check->checker->work, 0);
 }
 
+/* What goes wrong at the end is no reason against a toolbox; once it has run calls, it is logged.
+ */
+static void host_has_left(void *data, const struct host_end *end)
+{
+	(void)end;
+	end_check(data);
+}
+
 /* Everybody in the lot knows the library as its first one does. */
 static void share_library(struct checker *checker, struct lot lot)
 {
@@ -124,9 +132,13 @@ static void lot_is_good(void *data, const char *loaded, size_t size)
 	if (file && !library->file)
 		toolbox_library_set_file(library, file);
 	share_library(checker, check->lot);
-	if (kind_facts(checker->candidates[check->lot.first].toolbox->kind)->tells_tools)
-		checker->told(checker->candidates[check->lot.first].item, loaded, size);
-	end_check(check);
+	if (!kind_facts(checker->candidates[check->lot.first].toolbox->kind)->tells_tools) {
+		end_check(check);
+		return;
+	}
+	checker->told(checker->candidates[check->lot.first].item, loaded, size);
+	/* What its init() has begun, its deinit() may end. */
+	host_dismiss(check->host, host_has_left, check);
 }
 
 /* "/tools/3/symbol" of the LOAD frame is "/tools/3/native/symbol" of the manifest. */

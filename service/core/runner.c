@@ -12,9 +12,6 @@
 
 #define MS_PER_S UINT64_C(1000)
 
-/* So long after it was logged it is again. */
-#define NO_START_AGAIN_MS (60 * MS_PER_S)
-
 static void schedule(struct runner *runner);
 
 /* The clocks of those that wait stand while the only thing they wait for is the first host. */
@@ -76,11 +73,11 @@ static struct runner_call *take_running(struct runner_worker *worker)
 	return call;
 }
 
-/* End the worker's host, and keep count. */
-static void drop_host(struct runner_worker *worker)
+/* Take the worker's host, if it has one, off it, and keep count. */
+static struct host *take_host(struct runner_worker *worker)
 {
 	if (!worker->host)
-		return;
+		return NULL;
 	if (worker->is_loaded)
 		worker->runner->n_loaded--;
 	else
@@ -88,8 +85,25 @@ static void drop_host(struct runner_worker *worker)
 	worker->is_loaded = worker->is_gone = false;
 	if (has_bus(worker->runner))
 		worker->runner->handler.left(worker->runner->data, worker->host);
-	host_free(take_ptr(worker->host));
 	runner_forget_ahead(worker->runner);
+	return take_ptr(worker->host);
+}
+
+/* Kill it. */
+static void drop_host(struct runner_worker *worker)
+{
+	host_free(take_host(worker));
+}
+
+/* Let those hosts that have nothing to do end in order. */
+static void dismiss_hosts(struct runner *runner)
+{
+	for (uint32_t i = 0; i < runner->n_workers; i++) {
+		struct runner_worker *worker = runner->workers[i];
+
+		if (worker->is_loaded && !worker->is_gone && !worker->running)
+			leaving_take(&runner->leaving, take_host(worker));
+	}
 }
 
 /* Give @call to the worker's idle host, unless it has it. 0, or a negative errno: it has not
@@ -215,19 +229,6 @@ static void host_has_answered(void *data, uint64_t id, const struct host_answer 
 	go_to_rest(runner);
 }
 
-/* Why a host has ended, or could not be started. */
-static void log_trouble(struct runner *runner)
-{
-	uint64_t suppressed;
-
-	if (!log_rate_allows(&runner->troubles, clock_now_ms(), &suppressed))
-		return;
-	if (suppressed > 0)
-		log_warning("Toolbox %s: %llu lines were held back", runner->toolbox->id,
-			(unsigned long long)suppressed);
-	log_warning("Toolbox %s: %s", runner->toolbox->id, runner->why);
-}
-
 static void quarantine(struct runner *runner)
 {
 	snprintf(runner->why, sizeof(runner->why),
@@ -263,8 +264,7 @@ static void host_has_ended(void *data, const struct host_end *end)
 							runner->options.crash_limit,
 							runner->options.crash_window_s * MS_PER_S);
 
-	host_describe_end(end, runner->why, sizeof(runner->why));
-	log_trouble(runner);
+	runner_note_end(runner, end);
 	drop_host(worker);
 	set_clocks(runner);
 	if (call)
@@ -278,21 +278,6 @@ static void host_has_ended(void *data, const struct host_end *end)
 		loop_timer_arm(&runner->restart, crashes_next_delay_ms(&runner->crashes));
 	}
 	go_to_rest(runner);
-}
-
-/* No host can be started: said once a minute, as long as it is so. */
-static void note_no_start(struct runner *runner, int error)
-{
-	uint64_t now_ms = clock_now_ms();
-	char why[WHY_BYTES];
-
-	snprintf(why, sizeof(why), "its host cannot be started (%s): %s",
-		runner->options.host_program, strerror(-error));
-	if (strcmp(why, runner->why) == 0 && now_ms - runner->no_start_ms < NO_START_AGAIN_MS)
-		return;
-	memcpy(runner->why, why, sizeof(why));
-	runner->no_start_ms = now_ms;
-	log_trouble(runner);
 }
 
 static void start_worker(struct runner *runner, struct runner_worker *worker)
@@ -322,7 +307,7 @@ static void start_worker(struct runner *runner, struct runner_worker *worker)
 		runner->n_starting++;
 		return;
 	}
-	note_no_start(runner, r);
+	runner_note_no_start(runner, r);
 	if (runner->n_loaded + runner->n_starting == 0)
 		end_waiting(runner, runner->why);
 }
@@ -428,13 +413,18 @@ static void rest_is_over(void *data)
 
 	if (runner->n_running > 0 || runner->queue.first)
 		return;
-	if (runner->is_retired) {
+	dismiss_hosts(runner);
+	if (runner->is_retired && leaving_is_empty(&runner->leaving))
 		runner->handler.drained(runner->data, runner);
-		return;
-	}
-	for (uint32_t i = 0; i < runner->n_workers; i++)
-		if (runner->workers[i]->is_loaded)
-			drop_host(runner->workers[i]);
+}
+
+static void host_has_left(void *data, const struct host_end *end)
+{
+	struct runner *runner = data;
+
+	runner_note_leave(runner, end);
+	if (runner->is_retired)
+		go_to_rest(runner);
 }
 
 /* ── for the owner ───────────────────────────────────────────────────────────────────────────── */
@@ -468,6 +458,7 @@ int runner_new(struct loop *loop, struct toolbox *toolbox, const struct runner_o
 	runner->handler = *handler;
 	runner->data = data;
 	queue_init(&runner->queue);
+	leaving_init(&runner->leaving, host_has_left, runner);
 	if (make_workers(runner, options->workers) < 0 ||
 		loop_timer_init(&runner->restart, loop, restart_is_due, runner) < 0 ||
 		loop_timer_init(&runner->rest, loop, rest_is_over, runner) < 0 ||
@@ -486,6 +477,7 @@ void runner_free(struct runner *runner)
 		free(runner->workers[i]);
 	}
 	free(runner->workers);
+	leaving_deinit(&runner->leaving);
 	loop_timer_deinit(&runner->restart);
 	loop_timer_deinit(&runner->rest);
 	toolbox_unref(runner->toolbox);
@@ -581,6 +573,12 @@ void runner_retire(struct runner *runner)
 {
 	runner->is_retired = true;
 	go_to_rest(runner);
+}
+
+void runner_rest(struct runner *runner)
+{
+	if (!runner->queue.first)
+		dismiss_hosts(runner);
 }
 
 void runner_prestart(struct runner *runner)

@@ -32,6 +32,10 @@
  * that wait ahead of their turn, if they do no harm by that (core/runner_ahead.c): for everybody
  * else they wait.
  *
+ * A host that is not needed any more (idle_s over, the runner retired, the daemon stops) ends its
+ * toolbox in order, beside all that goes on (host/leaving.h); one that has anything to do is
+ * killed.
+ *
  * The clock of a call counts waiting and running; it stands while the first host starts. A call
  * that is over its deadline while it runs, or is cancelled, takes its host down with it: there is
  * no other way to stop a C function. After a crash a host is started again at once, then after
@@ -99,7 +103,7 @@ struct runner_handler {
 int runner_new(struct loop *loop, struct toolbox *toolbox, const struct runner_options *options,
 	const struct runner_handler *handler, void *data, struct runner **ret_runner);
 
-/* Takes NULL. Kills the host. Calls in it are not told: end them first. */
+/* Takes NULL. Kills the hosts. Calls in it are not told: end them first. */
 void runner_free(struct runner *runner);
 
 /* Other limits from now on (the configuration was read again). */
@@ -129,8 +133,12 @@ void runner_cancel(struct runner *runner, struct runner_call *call);
 /* End all calls that are in it, as unavailable for the reason @why. */
 void runner_end_all(struct runner *runner, const char *why);
 
-/* It will get no further calls: drained() comes once it is empty. */
+/* It will get no further calls: drained() comes once it is empty, and its hosts have left. */
 void runner_retire(struct runner *runner);
+
+/* Let the hosts that have nothing to do end in order; and whether all that were told to have. */
+void runner_rest(struct runner *runner);
+bool runner_has_left(const struct runner *runner);
 
 /* Start a host before it is asked for (limits.prestart). */
 void runner_prestart(struct runner *runner);

@@ -4,10 +4,12 @@
 #include "core/cooldowns.h"
 #include "core/crashes.h"
 #include "core/runner.h"
+#include "host/leaving.h"
 #include "util/log.h"
 
 /* The inside of a runner, for the files that are one: runner.c, which changes it, runner_ahead.c,
- * which speaks to hosts, and runner_state.c, which tells of it. */
+ * which speaks to hosts, runner_trouble.c, which logs what goes wrong with them, and
+ * runner_state.c, which tells of it. */
 
 #define WHY_BYTES 512
 
@@ -34,6 +36,7 @@ struct runner {
 	bool runs_alone; /* what runs is not parallel */
 	bool is_quarantined;
 	bool is_retired;
+	struct leaving leaving;    /* hosts that were dismissed; they have no worker any more */
 	struct queue queue;        /* of those that wait */
 	struct loop_timer restart; /* armed: RESTARTING; nothing is started before */
 	struct loop_timer rest;    /* nothing to do: when to stop; retired: when to go */
@@ -62,3 +65,12 @@ void runner_forget_ahead(struct runner *runner);
 
 /* Whether the worker's host, behind a call that is done, is running one that nobody waits for. */
 bool runner_has_strayed(const struct runner_worker *worker);
+
+/* Log why its host has ended, which is kept for runner_why(). */
+void runner_note_end(struct runner *runner, const struct host_end *end);
+
+/* Log how a host that was dismissed has left, if that was not in order. It is no crash. */
+void runner_note_leave(struct runner *runner, const struct host_end *end);
+
+/* Log that no host can be started, and why; once a minute, as long as it is so. */
+void runner_note_no_start(struct runner *runner, int error);

@@ -44,6 +44,11 @@ unsigned int runner_n_hosts(const struct runner *runner)
 	return runner->n_starting + runner->n_loaded;
 }
 
+bool runner_has_left(const struct runner *runner)
+{
+	return leaving_is_empty(&runner->leaving);
+}
+
 uint32_t runner_n_waiting(const struct runner *runner)
 {
 	return runner->queue.n_calls;

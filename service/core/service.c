@@ -11,10 +11,11 @@
 #include "core/reload.h"
 #include "core/state.h"
 #include "core/topics.h"
+#include "host/host.h"
 #include "util/clock.h"
 
-/* After the last answer the bus gets this long to take what is queued. */
-#define FLUSH_MS 500
+/* After the last answer the bus gets this long to take what is queued, and toolboxes to end. */
+#define FLUSH_MS HOST_LEAVE_MS
 
 /* How often stopping looks whether everything is done. */
 #define DRAIN_STEP_MS 5
@@ -176,18 +177,35 @@ static bool is_drained(const struct service *service)
 	       bus_queued_bytes(service->bus) == 0;
 }
 
-/* Stop once everything is answered and said, or patience is at its end. */
+/* Let every host that has nothing to do end in order, all at once. Whether all have. */
+static bool have_hosts_left(struct service *service)
+{
+	bool have_left = true;
+
+	for (size_t i = 0; i < service->n_runners; i++) {
+		runner_rest(service->runners[i]);
+		have_left = have_left && runner_has_left(service->runners[i]);
+	}
+	for (size_t i = 0; i < service->n_retired; i++)
+		have_left = have_left && runner_has_left(service->retired[i]);
+	return have_left;
+}
+
+/* Stop once everything is answered and said, and toolboxes have ended; or patience is at its end.
+ */
 static void drain(void *data)
 {
 	struct service *service = data;
 	uint64_t now_ms = clock_now_ms();
+	bool have_left;
 
 	if (now_ms >= service->stop_calls_ms) {
 		end_calls(service);
 		reload_give_up(service);
 		answer_all_deferred(service);
 	}
-	if (is_drained(service) || now_ms >= service->stop_calls_ms + FLUSH_MS)
+	have_left = have_hosts_left(service);
+	if ((is_drained(service) && have_left) || now_ms >= service->stop_calls_ms + FLUSH_MS)
 		loop_stop(service->loop);
 	else
 		loop_timer_arm(&service->drain, DRAIN_STEP_MS);

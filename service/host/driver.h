@@ -66,7 +66,8 @@ struct driver {
 	 * there is no such tool; or another negative errno: nothing can be told. */
 	int (*invoke)(void *driver, const struct driver_call *call, struct buffer *out);
 
-	/* Takes NULL. */
+	/* End the toolbox in order, and give back what is the driver's. Libraries stay loaded: the
+	 * process exits behind it, and threads of theirs may be running. Takes NULL. */
 	void (*free)(void *driver);
 };
 

@@ -28,5 +28,9 @@ void host_describe_end(const struct host_end *end, char *ret_text, size_t size)
 	case HOST_TOO_SLOW:
 		snprintf(ret_text, size, "its host did not start in time");
 		break;
+	case HOST_LINGERED:
+		snprintf(ret_text, size, "its host was killed, since it took more than %d ms",
+			HOST_LEAVE_MS);
+		break;
 	}
 }

@@ -27,7 +27,7 @@
  *                    then ended() tells the exit status
  *   end of file      comes a moment before the process's end, which will tell the reason; a process
  *                    that lives on HANG_UP_MS later has closed its socket, and is killed
- *   the timer        start_timeout_ms, later HANG_UP_MS
+ *   the timer        start_timeout_ms, later HANG_UP_MS or HOST_LEAVE_MS
  *
  * In the steady state a call is one sendmsg, at most one recv, and no allocation: the reader's
  * buffer and the tape that checks a result are used again and again.
@@ -42,6 +42,7 @@ enum host_state {
 	HOST_STARTING,
 	HOST_READY,
 	HOST_RUNNING,
+	HOST_DISMISSED, /* nothing of what it sends is read any more */
 	HOST_ENDED,
 };
 
@@ -55,7 +56,7 @@ struct host {
 	bool has_bus;
 	struct loop_child *child; /* NULL once reaped */
 	int wire;
-	struct loop_source *source; /* of wire; NULL behind its end of file */
+	struct loop_source *source; /* of wire; NULL behind its end of file, or ours */
 	struct wire_reader reader;
 	struct buffer head;   /* of the last INVOKE: what stands before the arguments */
 	struct buffer unsent; /* what the socket did not take at once */
@@ -438,7 +439,7 @@ static bool take_received(struct host *host)
 	bool is_freed = false;
 
 	host->freed = &is_freed;
-	while (take_next(host) && !is_freed && host->state != HOST_ENDED)
+	while (take_next(host) && !is_freed && host->state < HOST_DISMISSED)
 		;
 	if (is_freed) {
 		if (outer)
@@ -446,7 +447,7 @@ static bool take_received(struct host *host)
 		return false;
 	}
 	host->freed = outer;
-	return host->state != HOST_ENDED;
+	return host->state < HOST_DISMISSED;
 }
 
 /* Read once: 0 when something came, -EAGAIN, -ENOMEM, or -EPIPE at the end. */
@@ -498,7 +499,9 @@ static void on_timer(void *data)
 {
 	struct host *host = data;
 
-	if (host->source)
+	if (host->state == HOST_DISMISSED)
+		end(host, &(struct host_end){.reason = HOST_LINGERED});
+	else if (host->source)
 		end(host, &(struct host_end){.reason = HOST_TOO_SLOW});
 	else
 		end_malformed(host, "closed its socket and went on");
@@ -522,6 +525,19 @@ static void on_exit_status(void *data, int status)
 	host->freed = NULL;
 	if (host->state != HOST_ENDED)
 		end_by_status(host, status);
+}
+
+void host_dismiss(
+	struct host *host, void (*ended)(void *data, const struct host_end *end), void *data)
+{
+	host->handler = (struct host_handler){.ended = ended};
+	host->data = data;
+	host->state = HOST_DISMISSED;
+	loop_source_free(host->source);
+	host->source = NULL;
+	/* Its own words it may still send: they are for nobody, and no error to it. */
+	shutdown(host->wire, SHUT_WR);
+	loop_timer_arm(&host->timer, HOST_LEAVE_MS);
 }
 
 /* Put the parts together; what is there of them on failure is host_free's. */

@@ -15,13 +15,19 @@
  *
  *        host_spawn          LOADED              INVOKE / RESULT, FAILED
  *   ○ ───────────▶ starting ─────────▶ ready ◀──────────────────────────▶ running
- *                     │ REFUSED, exit,   │ exit, signal, junk,               │
- *                     │ start timeout    │ host_free                         │
- *                     ▼                  ▼                                   ▼
+ *                     │ REFUSED, exit,   │ │ exit, signal, junk              │
+ *                     │ start timeout    │ └──────────────┐                  │
+ *                     │                  │ host_dismiss   │                  │
+ *                     │                  ▼                │                  │
+ *                     │              dismissed            │                  │
+ *                     │                  │ exit, signal,  │                  │
+ *                     │                  │ HOST_LEAVE_MS  │                  │
+ *                     ▼                  ▼                ▼                  ▼
  *                   ended() is called once, with the reason; then only host_free is left
  *
  * The process is spawned and exec'd (never forked from the daemon's memory), in a process group of
  * its own, with one socket. host_free kills the group: there is no other way to stop a call.
+ * host_dismiss lets a host that has nothing to do end its toolbox in order.
  */
 struct host;
 
@@ -33,6 +39,7 @@ enum host_reason {
 	HOST_TOO_LARGE, /* its answer was over output_max, and it was killed; actual, max */
 	HOST_REFUSED,   /* it could not load its toolbox; pointer and message */
 	HOST_TOO_SLOW,  /* not loaded within start_timeout_ms, and was killed */
+	HOST_LINGERED,  /* dismissed, not gone within HOST_LEAVE_MS, and was killed */
 };
 
 struct host_end {
@@ -125,6 +132,14 @@ uint64_t host_current(const struct host *host);
  * read HOST_UNHEARD_BYTES of earlier ones, -EPIPE when it is ending: the message is lost. */
 #define HOST_UNHEARD_BYTES (1u << 20)
 int host_tell(struct host *host, const char *text, size_t size);
+
+/* It is not needed any more. It hears so by the end of file on its socket, at which it ends its
+ * toolbox in order (the `deinit` of a plugin) and exits. No call runs in it. Of its callbacks only
+ * @ended comes from now on, once, with @data: HOST_EXITED and status 0 when all went well. What the
+ * toolbox has to say to our log is taken until then. */
+#define HOST_LEAVE_MS 500
+void host_dismiss(
+	struct host *host, void (*ended)(void *data, const struct host_end *end), void *data);
 
 /* Kill the process group, reap it, forget it; no callback comes. A guard is told to kill what it
  * guards. Takes NULL. */

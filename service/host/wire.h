@@ -20,7 +20,7 @@
  *     INVOKE  id, tool, arguments    ──▶        run one after the other
  *                                    ◀── PROGRESS id, {"progress", "text"}      any number
  *                                    ◀── RESULT id, JSON | FAILED id, text | ERROR id, object
- *     (end of file)                  ──▶        the host exits
+ *     (end of file)                  ──▶        its toolbox ends in order, and the host exits
  *
  * A host that was given the bus says at any time, and hears between its calls and in them:
  *

@@ -46,7 +46,11 @@
  * gets a new process. So nothing that must last may be kept in variables, and several processes may
  * run at once (`limits.workers` of the manifest).
  *
- *     dlopen ─▶ init(configuration) ─▶ the table of tools is read ─▶ handler, handler, … ─▶ killed
+ *     dlopen ─▶ init(configuration) ─▶ the table of tools is read ─▶ handler, handler, … ─▶ deinit
+ *
+ * A process that has nothing to do for a while, or is replaced, or whose daemon stops, ends in
+ * order: deinit(), then exit(3), with half a second for both. One that crashes, or is killed over a
+ * call, ends as it is.
  *
  * The table is read once, in a process that ends behind it, and then kept by the daemon for as long
  * as neither the library nor its configuration changes: it must not depend on anything else. In a
@@ -182,8 +186,10 @@ struct toolbox_plugin {
 	 * must stay where they are. 0; anything else: the toolbox cannot be loaded, for the reason
 	 * that toolbox_fail was told. */
 	int (*init)(struct toolbox_call call, const struct toolbox_tool **tools, uint32_t *n_tools);
-	/* Or NULL. Called when the process ends in order: not when it is killed, which is what
-	 * becomes of a process that has nothing to do. */
+	/* Or NULL. Called once, behind the last call, when the process ends in order and not by a
+	 * signal. Threads that the plugin has started may still be running: what they use must stay
+	 * until they have been joined. The configuration can be read, no call is there to answer.
+	 */
 	void (*deinit)(void);
 };
 

@@ -7,10 +7,11 @@ import time
 
 import pytest
 from caller import Caller
-from processes import BUILD, SLOWNESS, toolboxctl
+from processes import BUILD, SLOWNESS, toolboxctl, until
 
 LIBRARY = BUILD / "tests" / "toolboxes" / "plugged.d" / "libtest_plugged.so"
 INITIALISED = "plugged: initialised"
+DEINITIALISED = "plugged: deinitialised"
 
 
 def plugged(folder, stem="plugged", **members):
@@ -285,6 +286,72 @@ class Again:
 
 def starts(service):
     return service.daemon.log().count(INITIALISED)
+
+
+def wait_for_ends(service, number):
+    until(lambda: service.daemon.log().count(DEINITIALISED) == number, 10 * SLOWNESS,
+          f"{number} times deinit():\n{service.daemon.log()}")
+
+
+def test_a_process_that_is_not_needed_any_more_ends_in_order(launch, tmp_path):
+    """Behind the table, when it has nothing to do, when it is replaced, when the daemon stops."""
+    folder = tmp_path / "toolbox.d"
+    service = launch({}, [plugged(folder, limits={"idle_s": 0})])
+    wait_for_ends(service, 1)
+    with Caller(service.url) as caller:
+        assert result(caller, "later") == {"steps": 0}
+        wait_for_ends(service, 2)
+        plugged(folder)
+        assert failed(caller) == {}
+        assert result(caller, "later") == {"steps": 0}
+        ends = service.daemon.log().count(DEINITIALISED)
+        plugged(folder, config={"place": "new"})
+        assert failed(caller) == {}
+        wait_for_ends(service, ends + 2)
+        assert result(caller, "later") == {"steps": 0}
+    service.end()
+    assert service.daemon.log().count(DEINITIALISED) == starts(service)
+    assert "while it was ended" not in service.daemon.log()
+
+
+def test_a_process_that_is_killed_runs_nothing_more(launch, tmp_path):
+    service = launch({}, [plugged(tmp_path / "toolbox.d")])
+    with Caller(service.url) as caller:
+        assert caller.invoke("hang")["code"] == "timeout"
+        assert caller.invoke("crash")["code"] == "host_crashed"
+    service.end()
+    assert service.daemon.log().count(DEINITIALISED) == 1
+
+
+@pytest.mark.parametrize("how, words", [
+    ("abort", "its host died (SIGABRT)"),
+    ("exit", "its host ended with exit status 7"),
+    ("hang", "its host was killed, since it took more than 500 ms")])
+def test_what_goes_wrong_at_the_end_is_logged_and_costs_nobody_anything(
+        launch, tmp_path, how, words):
+    service = launch({"crash_limit": 1}, [plugged(tmp_path / "toolbox.d", config={"end": how},
+                                                  limits={"idle_s": 0})])
+    line = f"Toolbox plugged: while it was ended, {words}"
+    with Caller(service.url) as caller:
+        for number in (1, 2):
+            assert result(caller, "later") == {"steps": 0}
+            until(lambda: service.daemon.log().count(line) == number, 10 * SLOWNESS, line)
+        toolbox, = caller.call("ovos.tools.status")["toolboxes"]
+        assert toolbox["state"] == "idle"
+
+
+def test_the_daemon_stops_in_time_whatever_its_toolboxes_do(launch, tmp_path):
+    folder = tmp_path / "toolbox.d"
+    names = ["one", "two", "three", "four"]
+    for name in names:
+        plugged(folder, stem=name, config={"end": "hang"})
+    service = launch({}, [folder])
+    with Caller(service.url) as caller:
+        for name in names:
+            assert result(caller, "later", toolbox_id=name) == {"steps": 0}
+    started = time.monotonic()
+    service.end()
+    assert 0.5 <= time.monotonic() - started < 0.5 + 1 * SLOWNESS
 
 
 def test_after_a_restart_no_code_runs_until_the_first_call(launch, tmp_path):

@@ -325,3 +325,9 @@ EXPORT(void, jump, void)
 	if (remember() == 0)
 		longjmp(gone, 1);
 }
+
+/* Does nothing until the process is to end. */
+EXPORT(int32_t, spoil_the_end, bool hangs)
+{
+	return atexit(hangs ? sleep_for_ever : abort);
+}

@@ -3,7 +3,8 @@
 /*
  * A plugin that does with toolbox.h all that can be done, and what must not be done. Its
  * configuration says how it goes wrong while it is loaded: {"trick": "abort", "fail", "return",
- * "null", "schema", "name", "twin", "trigger", "risk", "many", "none"}.
+ * "null", "schema", "name", "twin", "trigger", "risk", "many", "none"}, and while it is ended:
+ * {"end": "abort", "exit", "hang"}.
  */
 
 #include <math.h>
@@ -12,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <toolbox.h>
+#include <unistd.h>
 
 #define N_TOOLS    64
 #define MANY_TOOLS 10000
@@ -375,4 +377,20 @@ static int init(
 	return trick(what, ret_tools, ret_n_tools);
 }
 
-TOOLBOX_PLUGIN(tools, init, NULL);
+/* The last that is run of it. */
+static void deinit(void)
+{
+	const char *how = "";
+
+	/* Behind it no newline: nothing that was said may be lost. */
+	printf("plugged: deinitialised");
+	toolbox_get_string(configuration, "end", &how, NULL);
+	if (strcmp(how, "abort") == 0)
+		abort();
+	if (strcmp(how, "exit") == 0)
+		exit(7);
+	while (strcmp(how, "hang") == 0)
+		sleep(1);
+}
+
+TOOLBOX_PLUGIN(tools, init, deinit);

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "host/leaving.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+
+#include "guest.h"
+#include "util/cleanup.h"
+#include "util/clock.h"
+
+/* What becomes of a host that is not needed any more. */
+
+static struct guest guest;
+static struct leaving leaving;
+static unsigned int n_left;
+
+static void has_left(void *data, const struct host_end *end)
+{
+	cr_expect_eq(end->reason, HOST_LINGERED);
+	cr_expect_eq(data, &guest);
+	n_left++;
+	loop_stop(guest.loop);
+}
+
+static void set_up(void)
+{
+	leaving_init(&leaving, has_left, &guest);
+}
+
+static void tear_down(void)
+{
+	leaving_deinit(&leaving);
+	guest_stop(&guest);
+}
+
+TestSuite(leaving, .init = set_up, .fini = tear_down, .timeout = 60);
+
+/* Start the plugin of the tests, which ends as @how says. */
+static void start(const char *how)
+{
+	struct buffer load = {0};
+
+	buffer_printf(&load,
+		"{\"kind\":\"plugin\",\"toolbox_id\":\"test\",\"library\":\"%s\","
+		"\"config\":{\"end\":\"%s\"}}",
+		TEST_PLUGGED_LIBRARY, how);
+	guest_start_load(&guest, buffer_terminate(&load), NULL);
+	cr_assert_not_null(guest.loaded.data, "it was not loaded");
+	buffer_deinit(&load);
+}
+
+static void has_ended(void *data, const struct host_end *end)
+{
+	guest.n_ends++;
+	guest.end = *end;
+	cr_expect_eq(data, &guest);
+	loop_stop(guest.loop);
+}
+
+/* Dismiss it, and wait for its end. */
+static void dismiss(void)
+{
+	host_dismiss(guest.host, has_ended, &guest);
+	guest_wait(&guest);
+	cr_expect_eq(guest.n_ends, 1);
+}
+
+Test(leaving, runs_what_a_toolbox_has_to_do_at_its_end)
+{
+	start("exit");
+	dismiss();
+	cr_expect_eq(guest.end.reason, HOST_EXITED, "%d", guest.end.reason);
+	cr_expect_eq(guest.end.exit_code, 7, "the status of its deinit()");
+}
+
+Test(leaving, ends_with_status_0_when_all_went_well)
+{
+	start("");
+	dismiss();
+	cr_expect_eq(guest.end.reason, HOST_EXITED, "%d", guest.end.reason);
+	cr_expect_eq(guest.end.exit_code, 0, "%d", guest.end.exit_code);
+}
+
+Test(leaving, tells_a_crash_at_the_end)
+{
+	char words[128];
+
+	start("abort");
+	dismiss();
+	host_describe_end(&guest.end, words, sizeof(words));
+	cr_expect_str_eq(words, "its host died (SIGABRT)");
+}
+
+Test(leaving, kills_who_does_not_leave)
+{
+	uint64_t start_ms;
+	char words[128];
+
+	start("hang");
+	start_ms = clock_now_ms();
+	dismiss();
+	cr_expect_geq(clock_now_ms() - start_ms, HOST_LEAVE_MS);
+	cr_expect_eq(guest.end.reason, HOST_LINGERED, "%d", guest.end.reason);
+	host_describe_end(&guest.end, words, sizeof(words));
+	cr_expect_str_eq(words, "its host was killed, since it took more than 500 ms");
+}
+
+Test(leaving, is_too_late_for_a_call)
+{
+	static const struct host_call call = {.arguments = "{}", .size = 2};
+
+	start("");
+	host_dismiss(guest.host, has_ended, &guest);
+	cr_expect_eq(host_invoke(guest.host, 1, &call), -EPIPE);
+	cr_expect_eq(host_tell(guest.host, "{}", 2), -EPIPE);
+	guest_wait(&guest);
+}
+
+Test(leaving, goes_on_for_all_of_them_at_once)
+{
+	uint64_t start_ms;
+
+	start("hang");
+	leaving_take(&leaving, take_ptr(guest.host));
+	start("hang");
+	start_ms = clock_now_ms();
+	leaving_take(&leaving, take_ptr(guest.host));
+	cr_expect_not(leaving_is_empty(&leaving));
+	while (n_left < 2)
+		guest_wait(&guest);
+	cr_expect(leaving_is_empty(&leaving));
+	cr_expect_lt(clock_now_ms() - start_ms, 2 * HOST_LEAVE_MS);
+}
+
+Test(leaving, kills_those_who_are_left_when_nobody_waits_any_more)
+{
+	siginfo_t how = {0};
+	pid_t pid;
+
+	start("hang");
+	pid = host_pid(guest.host);
+	leaving_take(&leaving, take_ptr(guest.host));
+	leaving_deinit(&leaving);
+	cr_expect(leaving_is_empty(&leaving));
+	cr_assert_eq(waitid(P_PID, (id_t)pid, &how, WEXITED | WNOWAIT), 0);
+	cr_expect_eq(how.si_status, SIGKILL);
+	cr_expect_eq(n_left, 0);
+}
+
+Test(leaving, hears_nothing_of_what_is_still_said)
+{
+	const struct guest_options options = {.has_bus = true};
+
+	guest_start(&guest, "misbehave", &options);
+	guest_send(&guest, "send_frame", "{\"size\":2,\"kind\":9,\"id\":0,\"payload\":\"{}\"}");
+	host_dismiss(guest.host, has_ended, &guest);
+	guest_wait(&guest);
+	cr_expect_eq(guest.n_said + guest.n_answers, 0);
+	cr_expect_eq(guest.end.reason, HOST_EXITED);
+	cr_expect_eq(guest.end.exit_code, 0);
+}
+
+Test(leaving, ends_a_guard_with_what_it_guards)
+{
+	const struct guest_options options = {.has_guard = true};
+	int child = 0;
+
+	guest_start(&guest, "misbehave", &options);
+	cr_assert_eq(sscanf(guest_call(&guest, "leave_child", "{\"is_detached\":true}"),
+			     "{\"result\":%d}", &child),
+		1);
+	dismiss();
+	cr_expect_eq(guest.end.reason, HOST_EXITED, "%d", guest.end.reason);
+	cr_expect_eq(guest.end.exit_code, 0);
+	cr_expect_eq(kill(child, 0), -1);
+	cr_expect_eq(errno, ESRCH);
+}
