@@ -18,9 +18,10 @@
  *   bus_connect   a websocket client of somebody's bus, that finds its way back when the bus goes
  *   bus_embed     we are the bus: a websocket server that broadcasts every text frame to everybody,
  *                 its sender included, with a seat of our own inside the process (no socket, no
- *                 copy, and no echo of what we say)
+ *                 copy)
  *
- * The bus sends everybody everything. So a frame is first asked for by its topic, which is found by
+ * The bus sends everybody everything, what we say ourselves, too: that comes later, from the loop,
+ * never out of bus_send(). So a frame is first asked for by its topic, which is found by
  * a scan that builds nothing (bus/envelope.h); a foreign one is never even gathered.
  */
 struct bus;

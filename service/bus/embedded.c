@@ -21,11 +21,15 @@
 
 /*
  * Being the bus: every text frame of a client goes to every client, its sender included, then to
- * our own seat, and what that says goes to every client.
+ * our own seat; and what that says goes to every client, and to itself.
  *
  *                     ┌──▶ queue ──▶ client A      (the sender hears itself)
  *   A ──▶ intake ──▶ frame ──▶ queue ──▶ client B  (one copy, counted references)
  *                     └──▶ wants? ──▶ our seat ──▶ bus_send() ──▶ the queues, behind the frame
+ *                                       ▲                         │
+ *                                       └── from the loop ◀── wants? echo
+ *
+ * The seat speaks in the midst of what it does, so it hears itself later: as if over a socket.
  *
  * Like the buses of OVOS it takes any path and any text, and knows no client from another. What a
  * client can make us hold is bounded: an unfinished frame, all unfinished frames together, what it
@@ -40,6 +44,9 @@
 
 /* What unfinished frames of all clients may hold. */
 #define BUS_GATHER_BYTES (64u << 20)
+
+/* Of what we said, heard in one turn of the loop: clients want theirs, too. */
+#define ECHOES_PER_TURN 32
 
 /* RFC 9110 §15.5.22; libwebsockets does not name it. */
 #define HTTP_UPGRADE_REQUIRED 426
@@ -56,6 +63,8 @@ struct embedded {
 	struct lws_vhost *vhost;
 	struct listener *listener;
 	struct loop_timer up_timer;
+	struct loop_timer echo_timer;
+	struct frame_queue echo; /* what we have said and want to hear */
 	struct frame *greeting;
 	struct client *clients;
 	unsigned int connections; /* clients, and those that are not yet */
@@ -132,24 +141,24 @@ static void broadcast(struct embedded *embedded, struct frame *frame)
 	}
 }
 
-/* Our own seat hears a frame after it is queued for the others: what it answers comes behind it. */
-static void hear(struct embedded *embedded, const struct frame *frame)
+/* Whether our own seat wants the frame. */
+static bool is_wanted(struct embedded *embedded, const struct frame *frame)
 {
 	const struct bus_handler *handler = &embedded->bus.handler;
-	void *data = embedded->bus.data;
-	const char *text = frame_text(frame);
 	char topic[BUS_TOPIC_BYTES];
 	size_t size;
 
-	if (handler->wants) {
-		if (bus_topic_scan(text, frame->size, topic, &size) != 0) {
-			bus_warn_refused(&embedded->bus, INTAKE_NO_TOPIC);
-			return;
-		}
-		if (!handler->wants(data, topic, size))
-			return;
-	}
-	handler->frame(data, text, frame->size);
+	if (!handler->wants)
+		return true;
+	if (bus_topic_scan(frame_text(frame), frame->size, topic, &size) == 0)
+		return handler->wants(embedded->bus.data, topic, size);
+	bus_warn_refused(&embedded->bus, INTAKE_NO_TOPIC);
+	return false;
+}
+
+static void hear(struct embedded *embedded, const struct frame *frame)
+{
+	embedded->bus.handler.frame(embedded->bus.data, frame_text(frame), frame->size);
 }
 
 CLEANUP_DEFINE(frame, struct frame *, frame_unref)
@@ -172,7 +181,37 @@ static void pass_on(struct embedded *embedded, struct client *client, const char
 		return;
 	}
 	broadcast(embedded, frame);
-	hear(embedded, frame);
+	/* Last: what it answers comes behind the frame. */
+	if (is_wanted(embedded, frame))
+		hear(embedded, frame);
+}
+
+static void on_echo(void *data)
+{
+	struct embedded *embedded = data;
+
+	for (int i = 0; i < ECHOES_PER_TURN && embedded->echo.count > 0; i++) {
+		cleanup(frame_cleanup) struct frame *frame = frame_queue_take(&embedded->echo);
+
+		hear(embedded, frame);
+	}
+	if (embedded->echo.count > 0)
+		loop_timer_arm(&embedded->echo_timer, 0);
+}
+
+/* Keep what we have said until it is our turn to hear it, as for any client. */
+static void echo(struct embedded *embedded, struct frame *frame)
+{
+	int error;
+
+	if (!is_wanted(embedded, frame))
+		return;
+	error = frame_queue_push(&embedded->echo, frame, embedded->bus.limits.client_queue_bytes);
+	if (error)
+		bus_warn(&embedded->bus.rates.messages, "we do not hear what we have said: %s",
+			error == -ENOBUFS ? "there is too much of it" : strerror(-error));
+	else if (!loop_timer_is_armed(&embedded->echo_timer))
+		loop_timer_arm(&embedded->echo_timer, 0);
 }
 
 static void received(
@@ -334,6 +373,8 @@ static void embedded_free(struct bus *bus)
 	embedded->is_closing = true;
 	listener_free(embedded->listener);
 	loop_timer_deinit(&embedded->up_timer);
+	loop_timer_deinit(&embedded->echo_timer);
+	frame_queue_clear(&embedded->echo);
 	while (embedded->clients)
 		hang_up(embedded, embedded->clients);
 	if (embedded->vhost)
@@ -343,7 +384,10 @@ static void embedded_free(struct bus *bus)
 
 static int embedded_queue(struct bus *bus, struct frame *frame)
 {
-	broadcast((struct embedded *)bus, frame);
+	struct embedded *embedded = (struct embedded *)bus;
+
+	broadcast(embedded, frame);
+	echo(embedded, frame);
 	return 0;
 }
 
@@ -394,6 +438,8 @@ static int begin(struct embedded *embedded)
 
 	if (!error)
 		error = loop_timer_init(&embedded->up_timer, loop, on_up, embedded);
+	if (!error)
+		error = loop_timer_init(&embedded->echo_timer, loop, on_echo, embedded);
 	if (error)
 		return error;
 	embedded->greeting = create_greeting();

@@ -108,15 +108,23 @@ int frame_queue_push(struct frame_queue *queue, struct frame *frame, size_t byte
 	return 0;
 }
 
-static void pop(struct frame_queue *queue)
+struct frame *frame_queue_take(struct frame_queue *queue)
 {
-	struct frame *frame = *slot(queue, 0);
+	struct frame *frame;
 
+	if (queue->count == 0)
+		return NULL;
+	frame = *slot(queue, 0);
 	queue->first = (queue->first + 1) & (queue->capacity - 1);
 	queue->count--;
 	queue->bytes -= frame->size + FRAME_OVERHEAD_BYTES;
 	queue->written = 0;
-	frame_unref(frame);
+	return frame;
+}
+
+static void pop(struct frame_queue *queue)
+{
+	frame_unref(frame_queue_take(queue));
 }
 
 /* An empty queue that was long: its peer did not read. What the frames took lies between what

@@ -68,6 +68,9 @@ struct frame_queue {
  * @bytes_max, or -ENOMEM. */
 int frame_queue_push(struct frame_queue *queue, struct frame *frame, size_t bytes_max);
 
+/* Take the first frame out, with the queue's reference to it; NULL when there is none. */
+struct frame *frame_queue_take(struct frame_queue *queue);
+
 /* Write to @wsi, from its writable callback, what its socket takes (perhaps nothing). How many
  * frames are done with it; negative when the connection is lost. */
 int frame_queue_write(struct frame_queue *queue, struct lws *wsi);

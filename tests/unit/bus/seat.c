@@ -182,7 +182,7 @@ Test(bus_seat, a_client_is_greeted_and_hears_itself)
 	leave(&bus);
 }
 
-Test(bus_seat, our_own_says_to_all_but_itself_and_after_what_it_answers)
+Test(bus_seat, our_own_says_to_all_and_after_what_it_answers)
 {
 	cleanup(loop_cleanup) struct loop *loop = new_loop();
 	struct seat bus = {.answer = "answer"};
@@ -199,7 +199,7 @@ Test(bus_seat, our_own_says_to_all_but_itself_and_after_what_it_answers)
 	expect_heard(&a, expected);
 	loop_run(loop, 20);
 	expect_heard(&b, expected);
-	expect_heard(&bus, "question\n");
+	expect_heard(&bus, "question\nanswer\n");
 	leave(&a);
 	leave(&b);
 	leave(&bus);
@@ -250,11 +250,12 @@ Test(bus_seat, hears_only_the_topics_it_wants)
 	join(&client, &bus, &bus_limits_default);
 	cr_assert_eq(say(&client, "{\"type\": \"theirs\"}"), 0);
 	cr_assert_eq(say(&client, "42"), 0);
+	cr_assert_eq(say(&bus, "{\"type\": \"theirs\"}"), 0);
 	cr_assert_eq(say(&client, "{\"type\": \"ours\"}"), 0);
 	run(loop);
 	expect_heard(&client, "{\"type\": \"ours\"}\n");
 	expect_heard(&bus, "{\"type\": \"ours\"}\n");
-	cr_assert_eq(bus_counters(client.bus)->frames_received, 4);
+	cr_assert_eq(bus_counters(client.bus)->frames_received, 5);
 	leave(&client);
 	leave(&bus);
 }
@@ -510,11 +511,12 @@ static void run_until_clients(struct seat *bus, uint32_t clients)
 	cr_assert_eq(bus_counters(bus->bus)->clients, clients);
 }
 
+static const struct bus_limits small = {.frame_bytes = BUS_FRAME_BYTES,
+	.output_queue_bytes = BUS_OUTPUT_QUEUE_BYTES,
+	.client_queue_bytes = 4 << 20};
+
 Test(bus_seat, the_bus_drops_a_client_that_does_not_read)
 {
-	static const struct bus_limits small = {.frame_bytes = BUS_FRAME_BYTES,
-		.output_queue_bytes = BUS_OUTPUT_QUEUE_BYTES,
-		.client_queue_bytes = 4 << 20};
 	cleanup(loop_cleanup) struct loop *loop = new_loop();
 	struct seat bus = {0};
 	struct seat client = {0};
@@ -535,6 +537,23 @@ Test(bus_seat, the_bus_drops_a_client_that_does_not_read)
 	run(loop);
 	close(fd);
 	leave(&client);
+	leave(&bus);
+}
+
+/* Whoever speaks is in the midst of something: it must not be called back from there. */
+Test(bus_seat, our_own_hears_what_it_says_later_and_no_more_than_a_client_would)
+{
+	cleanup(loop_cleanup) struct loop *loop = new_loop();
+	struct seat bus = {.stop_at_frames = 3};
+
+	embed_at(&bus, loop, 0, &small);
+	for (int i = 0; i < 30; i++)
+		cr_assert_eq(say_bytes(&bus, 1 << 20), 0);
+	cr_assert_eq(bus.frames, 0);
+	run(loop);
+	loop_run(loop, 20);
+	cr_assert_eq(bus.frames, 3);
+	cr_assert_eq(say(&bus, "forgotten when it leaves"), 0);
 	leave(&bus);
 }
 
