@@ -8,11 +8,14 @@
 #include "util/cleanup.h"
 #include "util/clock.h"
 
+#define MS_PER_S 1000
+
 void proxy_deinit(struct proxy *proxy)
 {
 	for (size_t i = 0; i < proxy->n_subscriptions; i++)
 		free(proxy->subscriptions[i].topic);
 	free(proxy->subscriptions);
+	free(proxy->speakers);
 	*proxy = (struct proxy){0};
 }
 
@@ -110,25 +113,84 @@ static bool is_message(const struct json_tape *object)
 	       is_or_none(object, "context", JSON_OBJECT);
 }
 
+/* ── the rate ────────────────────────────────────────────────────────────────────────────────── */
+
+/* NULL without memory: then it is not held, either. */
+static struct proxy_speaker *find_speaker(struct proxy *proxy, const struct host *host)
+{
+	struct proxy_speaker *grown;
+
+	for (size_t i = 0; i < proxy->n_speakers; i++)
+		if (proxy->speakers[i].host == host)
+			return &proxy->speakers[i];
+	grown = reallocarray(proxy->speakers, proxy->n_speakers + 1, sizeof(*proxy->speakers));
+	if (!grown)
+		return NULL;
+	proxy->speakers = grown;
+	grown[proxy->n_speakers] = (struct proxy_speaker){.host = host};
+	return &grown[proxy->n_speakers++];
+}
+
+static void log_held(struct proxy *proxy, const char *toolbox_id)
+{
+	uint64_t suppressed;
+
+	if (log_rate_allows(&proxy->held, clock_now_ms(), &suppressed))
+		log_warning(
+			"Toolbox %s: a tool says more to the bus than %d messages a second; its "
+			"host has to wait (%llu like it were not logged)",
+			toolbox_id, MS_PER_S / PROXY_MESSAGE_MS, (unsigned long long)suppressed);
+}
+
+/* Let @host pay for what it has said: it is held while it is too far ahead. */
+static void charge(
+	struct proxy *proxy, struct host *host, const char *toolbox_id, uint64_t price_ms)
+{
+	struct proxy_speaker *speaker = find_speaker(proxy, host);
+	uint64_t now_ms = clock_now_ms();
+
+	if (!speaker)
+		return;
+	if (speaker->paid_ms < now_ms)
+		speaker->paid_ms = now_ms;
+	speaker->paid_ms += price_ms;
+	if (speaker->paid_ms <= now_ms + PROXY_BURST_MS)
+		return;
+	log_held(proxy, toolbox_id);
+	host_hold(host, speaker->paid_ms - now_ms - PROXY_BURST_MS + PROXY_HOLD_MS);
+}
+
+/* ── for the owner ───────────────────────────────────────────────────────────────────────────── */
+
+/* Say it; what cannot be queued is counted and logged there. */
+static void pass_on(struct bus *bus, const char *text, size_t size)
+{
+	cleanup(buffer_deinit) struct buffer message = {0};
+
+	bus_message_begin(&message);
+	buffer_append(&message, text, size);
+	bus_send(bus, &message);
+}
+
 void proxy_said(struct proxy *proxy, struct bus *bus, struct host *host, const char *toolbox_id,
 	const struct json_tape *object, const char *text, size_t size)
 {
-	uint32_t token = json_find(object, 0, "subscribe");
-	cleanup(buffer_deinit) struct buffer message = {0};
+	uint32_t token = object ? json_find(object, 0, "subscribe") : JSON_NONE;
+	uint64_t price_ms = token == JSON_NONE ? PROXY_MESSAGE_MS : PROXY_SUBSCRIPTION_MS;
 	const char *why = NULL;
 
-	if (token != JSON_NONE) {
+	if (!object) {
+		why = "expected a JSON object in UTF-8, of at most 128 levels";
+	} else if (token != JSON_NONE) {
 		why = take_subscription(proxy, host, object, token);
-	} else if (!is_message(object)) {
-		why = "expected {\"type\": a string, \"data\": an object, \"context\": an object}";
+	} else if (is_message(object)) {
+		pass_on(bus, text, size);
 	} else {
-		bus_message_begin(&message);
-		buffer_append(&message, text, size);
-		/* What cannot be queued is counted and logged there. */
-		bus_send(bus, &message);
+		why = "expected {\"type\": a string, \"data\": an object, \"context\": an object}";
 	}
 	if (why)
 		refuse(proxy, toolbox_id, why);
+	charge(proxy, host, toolbox_id, price_ms + PROXY_MESSAGE_MS * (size / PROXY_PART_BYTES));
 }
 
 void proxy_forget(struct proxy *proxy, const struct host *host)
@@ -136,6 +198,9 @@ void proxy_forget(struct proxy *proxy, const struct host *host)
 	for (size_t i = proxy->n_subscriptions; i > 0; i--)
 		if (proxy->subscriptions[i - 1].host == host)
 			remove_at(proxy, i - 1);
+	for (size_t i = proxy->n_speakers; i > 0; i--)
+		if (proxy->speakers[i - 1].host == host)
+			proxy->speakers[i - 1] = proxy->speakers[--proxy->n_speakers];
 }
 
 bool proxy_wants(const struct proxy *proxy, const char *topic, size_t size)

@@ -11,11 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "host/output.h"
+#include "host/host_inside.h"
 #include "host/process.h"
-#include "host/wire.h"
-#include "json/reader.h"
-#include "util/utf8.h"
 
 /*
  * Three things are watched: the socket, the process (pidfd), and a timer.
@@ -29,45 +26,18 @@
  *                    that lives on HANG_UP_MS later has closed its socket, and is killed
  *   the timer        start_timeout_ms, later HANG_UP_MS or HOST_LEAVE_MS
  *
+ * A host that says too much to the bus is held: its socket is not read for a while, and what was
+ * read is kept. Then it waits itself, in its own send, and nothing of it is lost.
+ *
  * In the steady state a call is one sendmsg, at most one recv, and no allocation: the reader's
  * buffer and the tape that checks a result are used again and again.
  */
 
 #define HANG_UP_MS 100
 
-/* A tape that grew larger for one result is given back behind it. */
-#define KEEP_TOKENS 16384
-
-enum host_state {
-	HOST_STARTING,
-	HOST_READY,
-	HOST_RUNNING,
-	HOST_DISMISSED, /* nothing of what it sends is read any more */
-	HOST_ENDED,
-};
-
-struct host {
-	struct loop *loop;
-	struct host_handler handler;
-	void *data;
-	enum host_state state;
-	pid_t pid;
-	bool has_guard;
-	bool has_bus;
-	struct loop_child *child; /* NULL once reaped */
-	int wire;
-	struct loop_source *source; /* of wire; NULL behind its end of file, or ours */
-	struct wire_reader reader;
-	struct buffer head;   /* of the last INVOKE: what stands before the arguments */
-	struct buffer unsent; /* what the socket did not take at once */
-	size_t sent;          /* bytes of it that it has taken since */
-	struct json_tape tape;
-	struct loop_timer timer;
-	struct output output;
-	uint64_t calls[HOST_CALLS_MAX]; /* ids in the order they were sent; the first one runs */
-	unsigned int n_calls;
-	bool *freed; /* where host_free leaves a note for a function it returns to */
-};
+/* Reads of what a process that is gone has left: more than a socket holds. A child of its that got
+ * away could go on for ever. */
+#define LEFT_READS_MAX 256
 
 pid_t host_pid(const struct host *host)
 {
@@ -99,6 +69,7 @@ static void shut(struct host *host)
 	loop_source_free(host->source);
 	host->source = NULL;
 	loop_timer_deinit(&host->timer);
+	loop_timer_deinit(&host->hold);
 	output_deinit(&host->output);
 	if (host->wire >= 0)
 		close(host->wire);
@@ -120,42 +91,38 @@ void host_free(struct host *host)
 	free(host);
 }
 
-/* The last thing that is done with a host: the handler may free it. */
-static void end(struct host *host, const struct host_end *why)
+void host_end(struct host *host, const struct host_end *why)
 {
 	shut(host);
 	host->handler.ended(host->data, why);
 }
 
-static void end_malformed(struct host *host, const char *what)
+void host_end_malformed(struct host *host, const char *what)
 {
-	end(host, &(struct host_end){.reason = HOST_MALFORMED, .message = what});
+	host_end(host, &(struct host_end){.reason = HOST_MALFORMED, .message = what});
 }
 
-/* We had no memory to go on with it. */
-static void end_killed(struct host *host)
+void host_end_killed(struct host *host)
 {
-	end(host, &(struct host_end){.reason = HOST_SIGNALED, .signal = SIGKILL});
-}
-
-static void end_too_large(struct host *host, size_t actual)
-{
-	end(host, &(struct host_end){.reason = HOST_TOO_LARGE,
-			  .actual = actual,
-			  .max = host->reader.payload_max});
+	host_end(host, &(struct host_end){.reason = HOST_SIGNALED, .signal = SIGKILL});
 }
 
 static void end_by_status(struct host *host, int status)
 {
 	if (WIFSIGNALED(status))
-		end(host, &(struct host_end){.reason = HOST_SIGNALED, .signal = WTERMSIG(status)});
+		host_end(host,
+			&(struct host_end){.reason = HOST_SIGNALED, .signal = WTERMSIG(status)});
 	else
-		end(host, &(struct host_end){
-				  .reason = HOST_EXITED, .exit_code = WEXITSTATUS(status)});
+		host_end(host, &(struct host_end){
+				       .reason = HOST_EXITED, .exit_code = WEXITSTATUS(status)});
 }
 
-static int watch(struct host *host, uint32_t events)
+/* Wait for what it says, and for room for what is unsent. */
+static int watch(struct host *host)
 {
+	uint32_t events = (host_is_held(host) ? 0 : (uint32_t)EPOLLIN) |
+			  (host->unsent.size > 0 ? (uint32_t)EPOLLOUT : 0);
+
 	return host->source ? loop_source_set_events(host->source, events) : -EPIPE;
 }
 
@@ -173,7 +140,7 @@ static void flush(struct host *host)
 		return;
 	buffer_deinit(&host->unsent);
 	host->sent = 0;
-	watch(host, EPOLLIN);
+	watch(host);
 }
 
 /* Keep the frame for flush(), but for the @sent bytes of it that are on their way. */
@@ -188,7 +155,7 @@ static int keep(struct host *host, const struct wire_header *header, const struc
 	if (r)
 		return r;
 	host->sent = sent;
-	return watch(host, EPOLLIN | EPOLLOUT);
+	return watch(host);
 }
 
 /* Send a frame whose payload is @head, then @body, without copying what the socket takes at once.
@@ -265,191 +232,6 @@ int host_tell(struct host *host, const char *text, size_t size)
 		host, WIRE_MESSAGE, 0, (struct iovec){NULL, 0}, (struct iovec){(void *)text, size});
 }
 
-/* Check that the payload is JSON. 0, -ENOMEM, or an enum json_status. */
-static int read_payload(struct host *host, const struct wire_frame *frame)
-{
-	if (host->tape.capacity > KEEP_TOKENS)
-		json_tape_deinit(&host->tape);
-	return json_tape_read(&host->tape, frame->payload, frame->size, JSON_DEPTH_DEFAULT, NULL);
-}
-
-/* The member @key of the object in the tape: a text without U+0000. NULL if it is not that. */
-static char *dup_member(const struct json_tape *tape, const char *key)
-{
-	uint32_t value = json_find(tape, 0, key);
-	size_t size;
-	char *text;
-
-	if (value == JSON_NONE || json_type_at(tape, value) != JSON_STRING)
-		return NULL;
-	text = json_string_dup(tape, value, &size);
-	if (text && strlen(text) == size)
-		return text;
-	free(text);
-	return NULL;
-}
-
-static void take_loaded(struct host *host, const struct wire_frame *frame)
-{
-	loop_timer_disarm(&host->timer);
-	host->state = HOST_READY;
-	host->handler.loaded(host->data, frame->payload, frame->size);
-}
-
-static void take_refused(struct host *host)
-{
-	cleanup_free char *pointer = dup_member(&host->tape, "pointer");
-	cleanup_free char *message = dup_member(&host->tape, "message");
-
-	if (!pointer || !message)
-		end_malformed(host, "refused its toolbox without saying where and why");
-	else
-		end(host, &(struct host_end){
-				  .reason = HOST_REFUSED, .pointer = pointer, .message = message});
-}
-
-/* The call that runs is done; the one behind it, if any, has begun. */
-static void advance(struct host *host)
-{
-	host->n_calls--;
-	memmove(host->calls, host->calls + 1, host->n_calls * sizeof(*host->calls));
-	if (host->n_calls > 0)
-		output_begin_call(&host->output);
-	else
-		host->state = HOST_READY;
-}
-
-static void take_answer(struct host *host, const struct wire_frame *frame)
-{
-	struct host_answer answer = {
-		.kind = HOST_ANSWER_RESULT, .text = frame->payload, .size = frame->size};
-
-	if (frame->kind == WIRE_FAILED)
-		answer.kind = HOST_ANSWER_FAILED;
-	else
-		answer.tape = &host->tape;
-	if (frame->kind == WIRE_ERROR)
-		answer.kind = HOST_ANSWER_ERROR;
-	advance(host);
-	host->handler.answered(host->data, frame->id, &answer);
-}
-
-static bool is_answer(const struct host *host, const struct wire_frame *frame)
-{
-	return host->state == HOST_RUNNING && frame->id == host->calls[0] &&
-	       (frame->kind == WIRE_RESULT || frame->kind == WIRE_FAILED ||
-		       frame->kind == WIRE_ERROR);
-}
-
-static bool is_progress(const struct host *host, const struct wire_frame *frame)
-{
-	return host->state == HOST_RUNNING && frame->id == host->calls[0] &&
-	       frame->kind == WIRE_PROGRESS;
-}
-
-static bool is_said(const struct host *host, const struct wire_frame *frame)
-{
-	return host->has_bus && frame->id == 0 && frame->kind == WIRE_EMIT;
-}
-
-/* Whether the frame is what may come in this state. */
-static bool is_expected(const struct host *host, const struct wire_frame *frame)
-{
-	if (is_said(host, frame))
-		return true;
-	if (host->state == HOST_STARTING)
-		return frame->id == 0 &&
-		       (frame->kind == WIRE_LOADED || frame->kind == WIRE_REFUSED);
-	return is_answer(host, frame) || is_progress(host, frame);
-}
-
-/* What every kind must hold: text that is UTF-8, or JSON; an object, unless it is a result. */
-static int check_payload(struct host *host, const struct wire_frame *frame)
-{
-	int r;
-
-	if (frame->kind == WIRE_FAILED)
-		return utf8_is_valid(frame->payload, frame->size) ? 0 : JSON_E_UTF8;
-	r = read_payload(host, frame);
-	if (r == 0 && frame->kind != WIRE_RESULT && json_type_at(&host->tape, 0) != JSON_OBJECT)
-		return JSON_E_SYNTAX;
-	return r;
-}
-
-/* Whether nothing may stand behind the frame: an answer is followed by silence. */
-static bool is_last(const struct host *host, const struct wire_frame *frame)
-{
-	return !host->has_bus && host->n_calls <= 1 && !is_progress(host, frame);
-}
-
-/* Act on the frame. The handler may have freed the host. */
-static void take_frame(struct host *host, const struct wire_frame *frame)
-{
-	int r = is_expected(host, frame) ? check_payload(host, frame) : 0;
-
-	if (!is_expected(host, frame))
-		end_malformed(host, "sent a frame that nobody waits for");
-	else if (wire_reader_has_more(&host->reader) && is_last(host, frame))
-		end_malformed(host, "sent more than one answer");
-	else if (r == -ENOMEM)
-		end_killed(host);
-	else if (r)
-		end_malformed(host, "sent text that is not JSON, or not UTF-8");
-	else if (frame->kind == WIRE_LOADED)
-		take_loaded(host, frame);
-	else if (frame->kind == WIRE_REFUSED)
-		take_refused(host);
-	else if (frame->kind == WIRE_EMIT)
-		host->handler.said(host->data, &host->tape, frame->payload, frame->size);
-	else if (frame->kind != WIRE_PROGRESS)
-		take_answer(host, frame);
-	else if (host->handler.progressed)
-		host->handler.progressed(host->data, frame->id, &host->tape);
-}
-
-/* Take what can be taken of what was received: a frame, or why there can be none any more. Whether
- * more may follow; the host may be gone. */
-static bool take_next(struct host *host)
-{
-	struct wire_frame frame;
-
-	switch (wire_reader_next(&host->reader, &frame)) {
-	case WIRE_E_MORE:
-		return false;
-	case WIRE_E_TOO_LARGE:
-		if (is_answer(host, &frame))
-			end_too_large(host, frame.size);
-		else
-			end_malformed(host, "sent a frame over the limit");
-		return false;
-	case WIRE_E_MALFORMED:
-		end_malformed(host, "sent bytes that are no frame");
-		return false;
-	default:
-		take_frame(host, &frame);
-		return true;
-	}
-}
-
-/* Act on what was received, as far as it is frames by now. Whether the host is still of use: the
- * handler may have freed it. */
-static bool take_received(struct host *host)
-{
-	bool *outer = host->freed;
-	bool is_freed = false;
-
-	host->freed = &is_freed;
-	while (take_next(host) && !is_freed && host->state < HOST_DISMISSED)
-		;
-	if (is_freed) {
-		if (outer)
-			*outer = true;
-		return false;
-	}
-	host->freed = outer;
-	return host->state < HOST_DISMISSED;
-}
-
 /* Read once: 0 when something came, -EAGAIN, -ENOMEM, or -EPIPE at the end. */
 static int receive(struct host *host)
 {
@@ -474,6 +256,21 @@ static void hang_up(struct host *host)
 	loop_timer_arm(&host->timer, HANG_UP_MS);
 }
 
+void host_hold(struct host *host, uint64_t hold_ms)
+{
+	if (!host->child || !host->source)
+		return;
+	loop_timer_arm(&host->hold, hold_ms);
+	watch(host);
+}
+
+static void on_hold(void *data)
+{
+	watch(data);
+	host_take_received(data);
+}
+
+/* While it is held only its hanging up is heard of; what it had sent before is read then. */
 static void on_wire(void *data, uint32_t events)
 {
 	struct host *host = data;
@@ -484,10 +281,10 @@ static void on_wire(void *data, uint32_t events)
 		return;
 	switch (receive(host)) {
 	case 0:
-		take_received(host);
+		host_take_received(host);
 		break;
 	case -ENOMEM:
-		end_killed(host);
+		host_end_killed(host);
 		break;
 	case -EPIPE:
 		hang_up(host);
@@ -500,11 +297,11 @@ static void on_timer(void *data)
 	struct host *host = data;
 
 	if (host->state == HOST_DISMISSED)
-		end(host, &(struct host_end){.reason = HOST_LINGERED});
+		host_end(host, &(struct host_end){.reason = HOST_LINGERED});
 	else if (host->source)
-		end(host, &(struct host_end){.reason = HOST_TOO_SLOW});
+		host_end(host, &(struct host_end){.reason = HOST_TOO_SLOW});
 	else
-		end_malformed(host, "closed its socket and went on");
+		host_end_malformed(host, "closed its socket and went on");
 }
 
 static void on_exit_status(void *data, int status)
@@ -517,8 +314,9 @@ static void on_exit_status(void *data, int status)
 	kill(-host->pid, SIGKILL);
 	host->child = NULL;
 	host->freed = &is_freed;
-	while (host->source && receive(host) == 0)
-		if (!take_received(host))
+	loop_timer_disarm(&host->hold);
+	for (int i = 0; host_take_received(host) && host->source && i < LEFT_READS_MAX; i++)
+		if (receive(host) < 0)
 			break;
 	if (is_freed)
 		return;
@@ -535,6 +333,7 @@ void host_dismiss(
 	host->state = HOST_DISMISSED;
 	loop_source_free(host->source);
 	host->source = NULL;
+	loop_timer_disarm(&host->hold);
 	/* Its own words it may still send: they are for nobody, and no error to it. */
 	shutdown(host->wire, SHUT_WR);
 	loop_timer_arm(&host->timer, HOST_LEAVE_MS);
@@ -546,6 +345,8 @@ static int set_up(struct host *host, const struct host_options *options)
 	struct process process;
 	int r = loop_timer_init(&host->timer, host->loop, on_timer, host);
 
+	if (r == 0)
+		r = loop_timer_init(&host->hold, host->loop, on_hold, host);
 	if (r)
 		return r;
 	r = process_spawn(options->program, options->toolbox_id, options->environment, &process);

@@ -81,8 +81,9 @@ struct host_handler {
 	/* The call @id goes on, and tells how far it is: an object. NULL: nobody wants to know. */
 	void (*progressed)(void *data, uint64_t id, const struct json_tape *progress);
 
-	/* It has said something to the bus (WIRE_EMIT): an object, and its JSON @text. NULL: hosts
-	 * of this owner have no bus. */
+	/* It has said something to the bus (WIRE_EMIT): an object, and its JSON @text. @object is
+	 * NULL for what is no JSON object, or nests too deep. May call host_hold. NULL: hosts of
+	 * this owner have no bus. */
 	void (*said)(void *data, const struct json_tape *object, const char *text, size_t size);
 
 	/* The process is gone, or must not be used any more. A call in flight gets no answer. What
@@ -132,6 +133,11 @@ uint64_t host_current(const struct host *host);
  * read HOST_UNHEARD_BYTES of earlier ones, -EPIPE when it is ending: the message is lost. */
 #define HOST_UNHEARD_BYTES (1u << 20)
 int host_tell(struct host *host, const char *text, size_t size);
+
+/* Read nothing more of what it says for @hold_ms: it waits in the socket, and the host, as soon as
+ * that is full, waits too. Its answers come as late. What a host has left behind that is gone is
+ * read at once. */
+void host_hold(struct host *host, uint64_t hold_ms);
 
 /* It is not needed any more. It hears so by the end of file on its socket, at which it ends its
  * toolbox in order (the `deinit` of a plugin) and exits. No call runs in it. Of its callbacks only

@@ -38,6 +38,7 @@ PLUGIN_MANAGER = "ovos_plugin_manager"
 OWN_TOPICS = "ovos.persona.tools."   # toolboxd answers these for every ToolBox
 DEPTH_MAX = 128                      # levels of JSON that the daemon reads
 HANDLERS_QUEUE_MAX = 1024            # messages that wait for the handlers of ToolBoxes
+EMIT_BYTES_MAX = 8 << 20             # of a message, until a call says what the daemon takes
 WORDS_MAX = 20000                    # characters that one error may say
 VIOLATIONS_MAX = 10                  # of one call, as toolboxd's own
 
@@ -121,11 +122,13 @@ def words_of(error):
 
 
 class Bus:
-    """What a ToolBox is given as its bus: its messages go through the daemon's connection. Without
-    a wire, in a host that only tells what there is, nobody hears it and it hears nobody."""
+    """What a ToolBox is given as its bus: its messages go through the daemon's connection. Who says
+    more than a host may (service/core/proxy.h) waits in emit(). Without a wire, in a host that only
+    tells what there is, nobody hears it and it hears nobody."""
 
     def __init__(self, wire):
         self._wire = wire
+        self.emit_bytes_max = EMIT_BYTES_MAX
         self._lock = threading.Lock()
         self._handlers = {}   # topic: [(handler, whether it is called once)]
         self._waiting = {}    # topic: [queue]
@@ -140,8 +143,12 @@ class Bus:
     # What a message bus client of OVOS offers.
 
     def emit(self, message):
+        text = message.serialize().encode("utf-8")
+        if len(text) > self.emit_bytes_max:
+            raise ValueError(f"a message '{message.msg_type}' of {len(text)} bytes is too large: "
+                             f"at most {self.emit_bytes_max} can be said (limits.host_output_bytes)")
         if self._wire:
-            self._wire.write(EMIT, 0, message.serialize().encode("utf-8"))
+            self._wire.write(EMIT, 0, text)
 
     def on(self, event_name, func):
         self._set(event_name, func, False)
@@ -443,8 +450,10 @@ def read_frames(wire, calls, bus):
             os._exit(0)
         if frame[0] == MESSAGE:
             bus.take(frame[2])
-        else:
-            calls.put(frame)
+            continue
+        if frame[0] == INVOKE:
+            bus.emit_bytes_max = INVOKE_HEAD.unpack_from(frame[2])[2]
+        calls.put(frame)
 
 
 def leave_own_folder():

@@ -66,6 +66,10 @@ class Box(ToolBox):
         reply = self.bus.wait_for_response(Message("test.ask", {"text": args.text}), timeout=20)
         return {"reply": reply.data["text"] if reply else "none"}
 
+    def shout(self, args):
+        self.bus.emit(Message("test.loud", {"text": "x" * args.count}))
+        return Reply(reply="said")
+
     def discover_tools(self):
         return [
             tool("echo", lambda args: Reply(reply=self.config.get("before", "") + args.text)),
@@ -76,6 +80,7 @@ class Box(ToolBox):
             tool("half", lambda args: {"reply": "\\ud800"}),
             tool("half_error", end(ValueError("\\ud800"))),
             tool("ask", self.ask),
+            tool("shout", self.shout, Count),
             tool("heard", lambda args: {"reply": ",".join(
                 message.data["text"] for message in self.heard)}),
             tool("leave", lambda args: __import__("os")._exit(3)),
@@ -376,6 +381,15 @@ def test_the_bus_is_that_of_the_daemon(site):
         kind, _, payload, said = host.read_until(RESULT)
         assert json.loads(payload) == {"reply": "yes"}
         assert said == [{"subscribe": "test.ask.response", "wanted": False}]
+
+
+def test_a_message_over_the_limit_costs_no_more_than_its_emit(site):
+    with Host(site, A_BOX) as host:
+        host.load()
+        kind, error = host.call("shout", {"count": OUTPUT_MAX})
+        assert kind == ERROR and error["message"].startswith(
+            "ValueError: a message 'test.loud' of "), error
+        assert host.call("shout", {"count": 1}) == (RESULT, {"reply": "said"})
 
 
 def test_a_handler_hears_what_it_has_asked_for(site):

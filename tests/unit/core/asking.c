@@ -11,12 +11,14 @@
 
 #define FD_MAX       64
 #define WAIT_MS      60000
+#define STEP_MS      1
 #define MESSAGES_MAX 4096
 
 struct service *service;
 
 static struct loop *loop;
 static struct bus *seat;
+static struct bus *common; /* that the service is a client of; NULL: it is the bus */
 static struct config_flags flags;
 static const char *folder;
 
@@ -70,14 +72,13 @@ void asking_set_up(void)
 	flags.log_level = "error";
 }
 
-void asking_start(void)
+static void start(bool is_bus)
 {
 	static const struct bus_handler handler = {.frame = take_frame, .up = came_up};
 	static struct paths paths;
-	struct service_options options = {.flags = &flags, .paths = &paths, .is_bus = true};
+	struct service_options options = {.flags = &flags, .paths = &paths, .is_bus = is_bus};
 
 	snprintf(paths.host_program, sizeof(paths.host_program), "%s", TEST_HOST_PROGRAM);
-	cr_assert_eq(loop_new(FD_MAX, &loop), 0);
 	cr_assert_eq(read_with(&flags), 0, "%s", told.data);
 	config.start_timeout_ms = WAIT_MS;
 	log_setup(config.log_level, config.log_format);
@@ -85,14 +86,42 @@ void asking_start(void)
 	cr_assert_eq(bus_connect(loop, bus_address(service->bus), &bus_limits_default, &handler,
 			     NULL, &seat),
 		0);
-	while (!bus_is_up(seat))
-		cr_assert_eq(loop_run(loop, WAIT_MS), 0);
+	while (!bus_is_up(seat) || !bus_is_up(service->bus))
+		loop_run(loop, STEP_MS);
+}
+
+void asking_start(void)
+{
+	cr_assert_eq(loop_new(FD_MAX, &loop), 0);
+	start(true);
+}
+
+static void hear_nothing(void *data, const char *text, size_t size)
+{
+	(void)data;
+	(void)text;
+	(void)size;
+}
+
+void asking_start_as_client(void)
+{
+	static const struct bus_handler handler = {.frame = hear_nothing};
+	static char url[BUS_URL_BYTES];
+	struct bus_address address = bus_address_default;
+
+	address.port = 0;
+	cr_assert_eq(loop_new(FD_MAX, &loop), 0);
+	cr_assert_eq(bus_embed(loop, &address, &bus_limits_default, &handler, NULL, &common), 0);
+	bus_address_format(bus_address(common), url);
+	flags.bus = url;
+	start(false);
 }
 
 void asking_tear_down(void)
 {
 	bus_free(seat);
 	service_free(service);
+	bus_free(common);
 	loop_free(loop);
 	while (n_messages > 0) {
 		free(messages[--n_messages].topic);

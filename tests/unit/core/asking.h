@@ -6,16 +6,18 @@
 #include "core/state.h"
 
 /*
- * A whole service that is its own bus, and a client on that bus, in one loop. JSON is written with
+ * A whole service, its bus, and a client on that bus, in one loop. JSON is written with
  * ' in place of ", and files are those of config_fixture.h: toolboxes go to box.d/.
  */
 
 /* The service under test. */
 extern struct service *service;
 
-/* For fixtures. The service starts with the configuration and the toolboxes there are by then. */
+/* For fixtures. The service starts with the configuration and the toolboxes there are by then; as
+ * its own bus, or as a client of one. */
 void asking_set_up(void);
 void asking_start(void);
+void asking_start_as_client(void);
 void asking_tear_down(void);
 
 /* Write the manifest box.d/@name. */

@@ -27,7 +27,9 @@ struct guest {
 	unsigned int n_progress;
 	struct buffer progress; /* the `text` of the last one, NUL-terminated */
 	unsigned int n_said;
+	unsigned int n_junk;  /* of that: what is no object */
 	struct buffer said;   /* NUL-terminated */
+	uint64_t hold_ms;     /* it is held so long for each that it says; 0: it is not */
 	struct buffer answer; /* NUL-terminated */
 	struct host_end end;
 	struct buffer pointer; /* of the end; NUL-terminated */

@@ -8,6 +8,7 @@
 #include "guest.h"
 #include "host/wire.h"
 #include "util/cleanup.h"
+#include "util/clock.h"
 
 /* What a host tells besides its one answer: progress, facts of a failure, words for the bus. */
 
@@ -97,7 +98,49 @@ Test(host_news, for_the_bus_is_refused_of_others, .timeout = LIMIT)
 {
 	expect_malformed(false, WIRE_EMIT, 0, "{\"type\":\"speak\"}");
 	expect_malformed(true, WIRE_EMIT, 1, "{\"type\":\"speak\"}");
-	expect_malformed(true, WIRE_EMIT, 0, "\"speak\"");
+}
+
+/* It was a tool that said it, not the host: no reason to end the host. */
+Test(host_news, for_the_bus_that_is_no_object_is_told_as_such, .timeout = LIMIT)
+{
+	static const char *const junk[] = {"\"speak\"", "{", "", "{\"a\":NaN}"};
+	const struct guest_options options = {.has_bus = true};
+	const unsigned int n_junk = sizeof(junk) / sizeof(*junk);
+	struct guest guest = {0};
+
+	guest_start(&guest, "misbehave", &options);
+	for (unsigned int i = 0; i < n_junk; i++)
+		send_frame(&guest, WIRE_EMIT, 0, junk[i]);
+	cr_expect_eq(guest.n_said, n_junk);
+	cr_expect_eq(guest.n_junk, n_junk);
+	cr_expect_eq(guest.n_answers, n_junk);
+	guest_stop(&guest);
+}
+
+Test(host_news, waits_while_the_host_is_held, .timeout = LIMIT)
+{
+	const struct guest_options options = {.has_bus = true};
+	struct guest guest = {.hold_ms = 10};
+	uint64_t start_ms = clock_now_ms();
+
+	guest_start(&guest, "speak", &options);
+	guest_call(&guest, "repeat", "{\"said\":\"{}\",\"times\":20}");
+	cr_expect_eq(guest.n_said, 20);
+	cr_expect_str_eq(guest.answer.data, "{\"result\":20}");
+	cr_expect_geq(clock_now_ms() - start_ms, 20 * guest.hold_ms);
+	guest_stop(&guest);
+}
+
+Test(host_news, of_a_host_that_is_gone_waits_no_longer, .timeout = LIMIT)
+{
+	const struct guest_options options = {.has_bus = true};
+	struct guest guest = {.hold_ms = LIMIT * UINT64_C(2000)};
+
+	guest_start(&guest, "speak", &options);
+	guest_call(&guest, "leave", "{\"said\":\"{}\",\"times\":20}");
+	cr_expect_eq(guest.n_said, 20);
+	cr_expect_eq(guest.end.reason, HOST_EXITED);
+	guest_stop(&guest);
 }
 
 Test(host_news, of_the_bus_is_told_to_hosts_that_have_it, .timeout = LIMIT)
