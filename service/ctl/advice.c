@@ -78,18 +78,16 @@ static void advise_of_triggers(
 	}
 }
 
-/* Who does not know what a call may do has to be asked before it. */
+/* Who does not know what a call may do has to be asked before it. A list of shell lines has no key
+ * to say it. */
 static void advise_of_risk(
 	const struct giving *giving, const struct tool *tool, const char *pointer)
 {
-	const char *where = is_list(giving) ? "in a manifest of kind \"command\", which can say it"
-					    : "for the tool or once for the toolbox";
-
-	if (tool->risk == TOOL_UNRATED)
+	if (tool->risk == TOOL_UNRATED && !is_list(giving))
 		advise(giving, pointer,
 			"the tool '%s' does not declare its \"risk\": say \"read\", \"write\" or "
-			"\"execute\", %s",
-			tool->name, where);
+			"\"execute\", for the tool or once for the toolbox",
+			tool->name);
 }
 
 static void advise_of_tool(const struct giving *giving, const struct tool *tool)
