@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "json/writer.h"
+#include "registry/passing.h"
 #include "util/log.h"
 
 #define NOT_AN_OBJECT "must be an object, or a string that is the text of one; "
@@ -95,36 +96,6 @@ static int find_place(struct arguments *arguments, const struct request *request
 	return 0;
 }
 
-/* What a type of C cannot hold, which no schema of JSON can say. */
-static int check_types(
-	struct arguments *arguments, const struct tool *tool, const struct place *place)
-{
-	const struct native_arguments all = {place->tape, place->token};
-	int status = 0;
-
-	for (size_t i = 0; i < tool->native.n_parameters; i++) {
-		const struct native_parameter *parameter = &tool->native.parameters[i];
-		uint32_t value = json_find(place->tape, place->token, parameter->name);
-		cleanup(buffer_deinit) struct buffer pointer = {0};
-		cleanup(buffer_deinit) struct buffer message = {0};
-		int r;
-
-		if (value == JSON_NONE || !native_is_argument(parameter))
-			continue;
-		r = native_check_value(&tool->native, i, &all, place->tape, value, &message);
-		if (r < 0)
-			return r;
-		if (r == 0)
-			continue;
-		json_pointer_append(&pointer, parameter->name, strlen(parameter->name));
-		if (!buffer_terminate(&pointer) || !buffer_terminate(&message) ||
-			schema_report_add(&arguments->report, pointer.data, message.data) < 0)
-			return -ENOMEM;
-		status = ARGUMENTS_E_INVALID;
-	}
-	return status;
-}
-
 /* One line for what was taken as something else: its author wants to know, in the end. */
 static void log_changes(const struct tool *tool, const struct schema_report *changes)
 {
@@ -163,31 +134,6 @@ static int coerce(struct arguments *arguments, const struct tool *tool,
 	return 0;
 }
 
-/* What cannot be passed to a program as an argument. */
-static int check_placeholders(
-	struct arguments *arguments, const struct tool *tool, const struct place *place)
-{
-	const struct json_tape *tape = place->tape;
-	uint32_t key = json_first(tape, place->token);
-	const char *message;
-	int status = 0;
-
-	while ((key = command_next_refused(&tool->command, tape, place->token, key, &message)) <
-		json_end(tape, place->token)) {
-		cleanup(buffer_deinit) struct buffer name = {0};
-		cleanup(buffer_deinit) struct buffer pointer = {0};
-
-		json_string_decode(tape, key, &name);
-		json_pointer_append(&pointer, name.data, name.size);
-		if (buffer_status(&name) || !buffer_terminate(&pointer) ||
-			schema_report_add(&arguments->report, pointer.data, message) < 0)
-			return -ENOMEM;
-		status = ARGUMENTS_E_INVALID;
-		key = json_next_key(tape, key);
-	}
-	return status;
-}
-
 static int check_value(struct arguments *arguments, const struct tool *tool,
 	struct schema_context *context, struct place *place)
 {
@@ -202,8 +148,8 @@ static int check_value(struct arguments *arguments, const struct tool *tool,
 			tool->arguments, context, place->tape, place->token, &arguments->report);
 		return r < 0 ? r : ARGUMENTS_E_INVALID;
 	}
-	return tool->toolbox->kind == KIND_COMMAND ? check_placeholders(arguments, tool, place)
-						   : check_types(arguments, tool, place);
+	r = passing_check(tool, context, place->tape, place->token, &arguments->report);
+	return r > 0 ? ARGUMENTS_E_INVALID : r;
 }
 
 int arguments_check(struct arguments *arguments, const struct tool *tool,

@@ -10,6 +10,7 @@
 #include "registry/definition.h"
 #include "registry/manifest_command.h"
 #include "registry/manifest_native.h"
+#include "registry/manifest_trial.h"
 
 enum tool_risk manifest_risk(const struct json_tape *tape, uint32_t token)
 {
@@ -145,48 +146,6 @@ static int read_triggers(const struct manifest_scope *scope, uint32_t object, st
 	return r;
 }
 
-static int check_example(const struct manifest_scope *scope, const struct schema *schema,
-	uint32_t value, const char *what)
-{
-	cleanup(schema_report_deinit) struct schema_report report = {0};
-	cleanup(buffer_deinit) struct buffer text = {0};
-	int r;
-
-	if (value == JSON_NONE)
-		return 0;
-	r = schema_validate(schema, scope->context, scope->tape, value);
-	if (r <= 0)
-		return r;
-	r = schema_explain(schema, scope->context, scope->tape, value, &report);
-	if (r < 0)
-		return r;
-	schema_report_write_text(&report, &text);
-	if (!buffer_terminate(&text))
-		return -ENOMEM;
-	problems_add(scope->problems, PROBLEM_ERROR, scope->tape, value,
-		"the example's %s must satisfy the schema: %s", what, text.data);
-	return 0;
-}
-
-static int check_examples(
-	const struct manifest_scope *scope, uint32_t object, const struct tool *tool)
-{
-	const struct json_tape *tape = scope->tape;
-	uint32_t examples = json_find(tape, object, "examples");
-	int r = 0;
-
-	if (examples == JSON_NONE)
-		return 0;
-	for (uint32_t at = json_first(tape, examples); r == 0 && at < json_end(tape, examples);
-		at = json_next(tape, at)) {
-		r = check_example(scope, tool->arguments, json_find(tape, at, "args"), "arguments");
-		if (r == 0)
-			r = check_example(
-				scope, tool->output, json_find(tape, at, "result"), "result");
-	}
-	return r;
-}
-
 /* The members of a definition that only stand in it when the manifest gives them. */
 static void write_extra(const struct manifest_scope *scope, uint32_t object,
 	const struct tool *tool, struct buffer *out)
@@ -268,6 +227,6 @@ int manifest_tool_read(const struct manifest_scope *scope, uint32_t object, stru
 		r = read_runner(scope, object, tool);
 	if (r < 0 || scope->problems->n_errors > errors)
 		return r;
-	r = check_examples(scope, object, tool);
+	r = manifest_trial(scope, object, tool);
 	return r == 0 ? write_definition(scope, object, tool) : r;
 }

@@ -49,6 +49,7 @@ struct tool {
 	double cooldown_s;
 	struct triggers triggers;
 	struct native_function native; /* of kind native */
+	bool may_lack;                 /* the given schema lets out what the function needs */
 	struct command command;        /* of kind command */
 };
 

@@ -232,6 +232,35 @@ def test_check_gives_advice(ctl_alone, tmp_path, change, path, words):
     assert f" {path}: " in done.stderr and words in done.stderr and done.stderr.count("\n") == 1
 
 
+def test_check_holds_examples_against_the_types_in_c(ctl_alone, tmp_path):
+    """As a call is held; what came is told, and the line where it stands."""
+    tool = {**manifests.labs(), "examples": [{"args": {"value": 2**63}}]}
+    path = manifests.toolbox(tmp_path, "box", [tool])
+    done = ctl_alone("check", path)
+    assert done.returncode == ERROR
+    assert f"error {path}:" in done.stderr and (
+        " /tools/0/examples/0/args/value: the example's argument cannot be passed: must be an "
+        "integer from -9223372036854775808 to 9223372036854775807; came: the number "
+        "9223372036854775808\n") in done.stderr
+
+
+def test_check_warns_of_a_schema_that_lets_out_what_the_function_needs(ctl_alone, tmp_path):
+    tool = {**manifests.labs(), "description": "Absolute value.", "argument_schema": {
+        "type": "object", "properties": {"value": {"type": "integer"}}}}
+    done = ctl_alone("check", manifests.toolbox(tmp_path, "box", [tool]))
+    assert done.returncode == DONE and done.stderr.count("warning") == 1
+    assert "/tools/0/argument_schema/properties/value: the function needs" in done.stderr
+
+
+def test_check_asks_no_list_of_shell_lines_for_what_it_cannot_say(ctl_alone, tmp_path):
+    path = tmp_path / "lines.json"
+    path.write_text(json.dumps([{"name": "hi", "description": "Says hi.", "triggers": ["say hi"],
+                                 "command": "echo hi", "timeout": 5, "cooldown": 30}]))
+    done = ctl_alone("check", path)
+    assert done.returncode == DONE and done.stderr == "", done.stderr
+    assert done.stdout.endswith("1 file: 0 errors, 0 warnings\n")
+
+
 def test_check_warns_of_a_library_that_cannot_be_sealed(ctl_alone, tmp_path):
     """It finds what it is linked to by $ORIGIN, where a copy of it is not."""
     box = tmp_path / "box"

@@ -9,7 +9,14 @@
 /* A schema without a required property, and without a default. */
 #define PLAIN                                                                                      \
 	"{'name':'plain','argument_schema':{'properties':{'a':{'type':'integer'}}},"               \
-	"'native':{'symbol':'f','parameters':[{'name':'a','type':'i64'}]}}"
+	"'native':{'symbol':'f','parameters':"                                                     \
+	"[{'name':'a','type':'i64','dir':'inout','nullable':true}]}}"
+
+/* One that lets out what the function needs, unless something else is there. */
+#define LAX                                                                                        \
+	"{'name':'lax','argument_schema':{'properties':{'a':{},'b':{}},"                           \
+	"'if':{'required':['b']},'then':{'properties':{'a':{'default':3}}}},'native':{'symbol':"   \
+	"'f','parameters':[{'name':'a','type':'i64'},{'name':'b','type':'u8','default':0}]}}"
 
 static struct toolbox *box;
 static struct schema_context *context;
@@ -23,7 +30,7 @@ static void set_up(void)
 		BOX_TOOL("add",
 			"{'name':'a','type':'i64'},{'name':'b','type':'i64','default':7},"
 			"{'name':'fixed','type':'i32','value':3}") "," PLAIN "," BOX_TOOL("text",
-			"{'name':'a','type':'str'},{'name':'f','type':'f32','default':1}"));
+			"{'name':'a','type':'str'},{'name':'f','type':'f32','default':1}") "," LAX);
 	context = schema_context_new();
 	limits = (struct config_limits){.args_bytes = 64, .depth = 4};
 }
@@ -124,6 +131,16 @@ Test(arguments, that_a_type_cannot_hold_are_refused)
 	cr_expect_eq(check(2, "'args':{'a':'','f':1e39}"), ARGUMENTS_E_INVALID);
 	cr_expect_str_eq(arguments.report.violations[0].path, "/f");
 	cr_expect_eq(check(2, "'args':{'a':'','f':1e38}"), 0);
+}
+
+/* Nor is a schema that is given held to what the function needs. */
+Test(arguments, that_the_function_needs_are_missing_whatever_the_schema_says)
+{
+	expect_violation(3, "'args':{}", "", "missing required property 'a'");
+	expect_passed(3, "'args':{'a':1}", "{\"a\":1}");
+	expect_passed(3, "'args':{'b':1}", "{\"b\":1,\"a\":3}");
+	cr_expect_eq(check(3, "'args':{'b':256}"), ARGUMENTS_E_INVALID);
+	cr_expect_eq(arguments.report.n_violations, 1);
 }
 
 Test(arguments, of_too_many_bytes_are_too_large)

@@ -25,6 +25,7 @@ struct toolbox *make_box(const char *id, const char *tools)
 	scratch_write_json(name, buffer_terminate(&text));
 	cr_assert_eq(manifest_read(reader, scratch_path(name), &toolbox, &problems), 0, "%s: %s",
 		text.data, problems.n_items > 0 ? problems.items[0].text : "");
+	problems_deinit(&problems);
 	manifest_reader_free(reader);
 	buffer_deinit(&text);
 	scratch_tear_down();

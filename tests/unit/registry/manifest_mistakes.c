@@ -319,17 +319,16 @@ Test(mistakes, of_a_default)
 
 Test(mistakes, of_a_format_once_formats_are_asserted)
 {
-	static const char schema[] =
-		"'argument_schema':{'properties':{'x':{'format':'date','default':'today'}}}";
+	static const char tool[] =
+		"{'name':'f','argument_schema':{'properties':{'x':{'format':'date','default':"
+		"'today'}}},'native':{'symbol':'f','parameters':[{'name':'x','type':'str'}]}}";
 	struct buffer manifest = {0};
 
-	buffer_printf(&manifest, TOOL("%s," SQRT), schema);
+	buffer_printf(&manifest, BOX("%s"), tool);
 	read_good(buffer_terminate(&manifest));
 	buffer_reset(&manifest);
 	buffer_printf(&manifest,
-		"{'assert_formats':true,'kind':'native','library':'x','tools':[{'name':'f',%s," SQRT
-		"}]}",
-		schema);
+		"{'assert_formats':true,'kind':'native','library':'x','tools':[%s]}", tool);
 	manifest_write("box.json", buffer_terminate(&manifest));
 	cr_expect_eq(manifest_read_again("box.json"), MANIFEST_E_REFUSED);
 	buffer_deinit(&manifest);
