@@ -168,7 +168,8 @@ int arguments_check(struct arguments *arguments, const struct tool *tool,
 		return refuse_size(arguments, arguments->size, limits->args_bytes, "bytes");
 	r = check_value(arguments, tool, context, &place);
 	arguments->json = json_value_text(place.tape, place.token, &arguments->size);
-	if (r != 0 || !schema_has_defaults(tool->arguments))
+	if (r != 0 || !schema_has_defaults(tool->arguments) ||
+		!kind_facts(tool->toolbox->kind)->fills_defaults)
 		return r;
 	buffer_reset(&arguments->filled);
 	r = schema_fill(

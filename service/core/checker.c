@@ -131,7 +131,8 @@ static void lot_is_good(void *data, const char *loaded, size_t size)
 	}
 	if (file && !library->file)
 		toolbox_library_set_file(library, file);
-	share_library(checker, check->lot);
+	if (library->path)
+		share_library(checker, check->lot);
 	if (!kind_facts(checker->candidates[check->lot.first].toolbox->kind)->tells_tools) {
 		end_check(check);
 		return;
@@ -157,15 +158,19 @@ static void manifest_pointer(const char *pointer, char *ret, size_t size)
 
 static void refuse_for(struct checker *checker, struct lot lot, const struct host_end *end)
 {
-	char pointer[POINTER_BYTES] = "/library";
+	const struct toolbox *toolbox = checker->candidates[lot.first].toolbox;
+	char pointer[POINTER_BYTES] = "";
 	char text[TEXT_BYTES];
 
 	if (end->reason == HOST_REFUSED) {
 		manifest_pointer(end->pointer, pointer, sizeof(pointer));
 		snprintf(text, sizeof(text), "%s", end->message);
 	} else {
-		int length = snprintf(text, sizeof(text), "loading the library failed: ");
+		int length = snprintf(text, sizeof(text), "%s failed: ",
+			toolbox->library.path ? "loading the library" : "asking for its tools");
 
+		if (toolbox->library.path)
+			snprintf(pointer, sizeof(pointer), "/library");
 		host_describe_end(end, text + length, sizeof(text) - (size_t)length);
 	}
 	refuse(checker, lot, pointer, text);
@@ -207,26 +212,35 @@ static int write_load(const struct checker *checker, struct lot lot, struct buff
 	return buffer_status(load);
 }
 
+/* What is only asked for its tools has no say on the bus. */
+static void hear_nothing(void *data, const struct json_tape *object, const char *text, size_t size)
+{
+	(void)data, (void)object, (void)text, (void)size;
+}
+
 static int spawn(struct check *check)
 {
 	static const struct host_handler handler = {
 		.loaded = lot_is_good,
+		.said = hear_nothing,
 		.ended = lot_is_bad,
 	};
+	const struct toolbox *toolbox = check->checker->candidates[check->lot.first].toolbox;
 	struct checker *checker = check->checker;
 	const struct config *config = checker->config;
 	cleanup(buffer_deinit) struct buffer load = {0};
 	int r = write_load(checker, check->lot, &load);
 	struct host_options options = {
 		.program = checker->host_program,
-		.toolbox_id = checker->candidates[check->lot.first].toolbox->id,
-		.environment = checker->candidates[check->lot.first].toolbox->environment,
+		.toolbox_id = toolbox->id,
+		.environment = toolbox->environment,
 		.load = load.data,
 		.load_size = load.size,
 		.output_max = config->limits.host_output_bytes,
 		.stderr_max = config->limits.stderr_bytes,
 		.start_timeout_ms = config->start_timeout_ms,
-		.has_guard = toolbox_has_guard(checker->candidates[check->lot.first].toolbox),
+		.has_guard = toolbox_has_guard(toolbox),
+		.has_bus = kind_facts(toolbox->kind)->has_bus,
 	};
 
 	return r < 0 ? r : host_spawn(checker->loop, &options, &handler, check, &check->host);
@@ -243,7 +257,7 @@ static void begin_check(struct check *check, struct lot lot)
 		return;
 	snprintf(text, sizeof(text), "the host program %s cannot be started: %s",
 		check->checker->host_program, strerror(-r));
-	refuse(check->checker, lot, "/library", text);
+	refuse(check->checker, lot, "", text);
 }
 
 /* Keep the hosts busy; tell when nothing is left. */

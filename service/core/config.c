@@ -10,12 +10,13 @@
 #include "core/config_toolboxes.h"
 #include "core/config_websocket.h"
 #include "core/paths.h"
+#include "json/writer.h"
 #include "util/cleanup.h"
 
 /*
  *   files ─layers▶ merged document ◀─overrides─ environment, flags
  *                        │
- *                      text ─▶ tape ─settings, websocket, toolboxes▶ struct config
+ *                      text ─▶ tape ─settings, websocket, toolboxes, plugins▶ struct config
  *
  * Everything is merged as JSON first and read once, so a value is checked the same way wherever it
  * came from, and `merged` is what was read.
@@ -74,6 +75,22 @@ static void read_bus(struct config_reader *reader)
 		reader->config->bus = reader->overrides.bus;
 }
 
+/* How the plugin that we stand in for configures the ToolBoxes that it loads. */
+static void read_plugins(struct config_reader *reader)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+	uint32_t value = config_reader_find(reader, 0, "PHAL");
+
+	if (value != JSON_NONE)
+		value = config_reader_find(reader, value, "ovos-phal-plugin-tools");
+	if (value == JSON_NONE || json_type_at(&reader->tape, value) != JSON_OBJECT)
+		return;
+	json_write_compact(&text, &reader->tape, value);
+	reader->config->plugins = buffer_take(&text, NULL);
+	if (!reader->config->plugins)
+		reader->error = -ENOMEM;
+}
+
 static void read_all(struct config_reader *reader)
 {
 	uint32_t toolboxd = config_reader_find(reader, 0, "toolboxd");
@@ -87,6 +104,7 @@ static void read_all(struct config_reader *reader)
 	}
 	config_settings_read(reader, toolboxd);
 	read_bus(reader);
+	read_plugins(reader);
 	if (reader->error == 0 && !reader->config->toolbox_dirs.is_set)
 		reader->error = add_default_folders(&reader->config->toolbox_dirs);
 }
@@ -169,6 +187,7 @@ void config_deinit(struct config *config)
 	list_deinit(&config->tools_disabled);
 	list_deinit(&config->approval_allow);
 	config_toolboxes_deinit(config);
+	free(config->plugins);
 	buffer_deinit(&config->merged);
 	*config = (struct config){0};
 }

@@ -18,7 +18,7 @@
  *
  *   distribution < system < $XDG_CONFIG_DIRS < $XDG_CONFIG_HOME < --config   objects merge deep
  *                                    │
- *                          keys `toolboxd` and `websocket`
+ *               keys `toolboxd`, `websocket`, `PHAL.ovos-phal-plugin-tools`
  *                                    │
  *                       environment < flags  ──▶ struct config
  *
@@ -81,7 +81,7 @@ struct config {
 	uint64_t approval_timeout_ms;
 	uint32_t result_max_chars;
 	enum sandbox_class sandbox_max; /* the widest that a toolbox may have */
-	uint64_t timeout_ms;
+	uint64_t timeout_ms;            /* 0: that of the kind */
 	uint64_t start_timeout_ms;
 	uint64_t idle_s;
 	uint64_t drain_ms;
@@ -92,9 +92,10 @@ struct config {
 	bool events_results;
 	enum log_level log_level;
 	enum log_format log_format;
+	char *plugins; /* `PHAL.ovos-phal-plugin-tools`, by entry points: an object; or NULL */
 	struct config_toolbox *toolboxes;
 	size_t n_toolboxes;
-	struct buffer merged; /* the merged `toolboxd` and `websocket` objects as JSON text */
+	struct buffer merged; /* what was merged of all files, as JSON text */
 };
 
 /* What flags say, on top of everything. NULL or empty: not given. */

@@ -10,7 +10,15 @@
 #include "util/file.h"
 
 /* What is read of a file; the rest of mycroft.conf is for others. */
-static const char *const sections[] = {"toolboxd", "websocket"};
+static const struct {
+	const char *path;
+	const char *outer;
+	const char *inner; /* of it; NULL: all */
+} sections[] = {
+	{"toolboxd", "toolboxd", NULL},
+	{"websocket", "websocket", NULL},
+	{"PHAL.ovos-phal-plugin-tools", "PHAL", "ovos-phal-plugin-tools"},
+};
 
 static bool is_blank(char c)
 {
@@ -187,20 +195,32 @@ void config_layers_deinit(struct config_layers *layers)
 	*layers = (struct config_layers){0};
 }
 
+/* The value of a section of the file, or JSON_NONE. */
+static uint32_t find_section(const struct json_tape *tape, size_t index)
+{
+	uint32_t value = json_find(tape, 0, sections[index].outer);
+
+	if (value == JSON_NONE || !sections[index].inner)
+		return value;
+	return json_type_at(tape, value) == JSON_OBJECT
+		       ? json_find(tape, value, sections[index].inner)
+		       : JSON_NONE;
+}
+
 static int merge_layer(const struct config_layer *layer, struct document *merged)
 {
 	cleanup(document_cleanup) struct document *own = document_new();
 	int r = own ? 0 : -ENOMEM;
 
 	for (size_t i = 0; r == 0 && i < sizeof(sections) / sizeof(*sections); i++) {
-		uint32_t value = json_find(&layer->tape, 0, sections[i]);
+		uint32_t value = find_section(&layer->tape, i);
 		const char *text;
 		size_t size;
 
 		if (value == JSON_NONE)
 			continue;
 		text = json_value_text(&layer->tape, value, &size);
-		r = document_set(own, sections[i], text, size);
+		r = document_set(own, sections[i].path, text, size);
 	}
 	return r == 0 ? document_merge(merged, own) : r;
 }

@@ -44,7 +44,8 @@ int config_layers_read(
 
 void config_layers_deinit(struct config_layers *layers);
 
-/* Merge the sections `toolboxd` and `websocket` of all layers into @merged. 0 or -ENOMEM. */
+/* Merge the sections `toolboxd`, `websocket` and `PHAL.ovos-phal-plugin-tools` of all layers into
+ * @merged. 0 or -ENOMEM. */
 int config_layers_merge(const struct config_layers *layers, struct document *merged);
 
 /* The file (or NULL) and line that the merged value at @pointer (JSON Pointer) comes from. */

@@ -85,7 +85,7 @@ static const struct config_setting settings[] = {
 	{"result_max_chars", config_value_read_lenient_number, MEMBER(result_max_chars), 1,
 		1u << 30, 20000, NULL, false},
 	WORD("sandbox_max", sandbox_max, class_words, SANDBOX_NONE, true),
-	NUMBER("timeout_ms", timeout_ms, 1, DAY_MS, 2500),
+	NUMBER("timeout_ms", timeout_ms, 1, DAY_MS, 0),
 	NUMBER("start_timeout_ms", start_timeout_ms, 1, DAY_MS, 10000),
 	NUMBER("idle_s", idle_s, 0, DAY_S, 60),
 	NUMBER("drain_ms", drain_ms, 0, DAY_MS, 2000),

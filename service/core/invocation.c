@@ -97,6 +97,8 @@ static uint64_t timeout_of(
 {
 	uint64_t allowed_ms = config->timeout_ms;
 
+	if (!allowed_ms)
+		allowed_ms = kind_facts(tool->toolbox->kind)->timeout_ms;
 	if (tool->toolbox->limits.timeout_ms)
 		allowed_ms = tool->toolbox->limits.timeout_ms;
 	if (tool->timeout_ms)
@@ -274,7 +276,7 @@ static bool begin(struct service *service, struct answer *answer)
 		    config->duplicate_names == CONFIG_DUPLICATES_LAST, answer, &tool))
 		return false;
 	runner = state_runner(service, tool);
-	statistics = runner_statistics(runner);
+	statistics = runner_statistics(runner, tool->toolbox);
 	if (service->is_stopping)
 		errors_write_unavailable(answer, tool, "the service is stopping");
 	else if (check_arguments(service, tool, answer) && check_cooldown(runner, tool, answer) &&
@@ -543,7 +545,8 @@ void invocation_done(void *data, struct runner_call *call, const struct runner_e
 	if (invocation->has_events)
 		tell_completion(invocation, ending, duration_us);
 	answer_send(&invocation->answer, service->bus);
-	statistics_count(runner_statistics(call->runner), duration_us, code >= 0);
+	statistics_count(
+		runner_statistics(call->runner, invocation->tool->toolbox), duration_us, code >= 0);
 	close_invocation(invocation);
 }
 

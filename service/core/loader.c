@@ -9,7 +9,6 @@
 
 #include "core/loader_inside.h"
 #include "core/settings.h"
-#include "policy/filter.h"
 #include "util/clock.h"
 #include "util/log.h"
 
@@ -38,27 +37,21 @@ static int find_previous(struct loader *loader)
 	if (!toolboxes)
 		return -ENOMEM;
 	for (size_t i = 0; i < n_toolboxes; i++)
-		toolboxes[i] = catalogue_toolbox(previous, i, NULL, NULL);
+		toolboxes[i] = toolbox_host(catalogue_toolbox(previous, i, NULL, NULL));
 	qsort(toolboxes, n_toolboxes, sizeof(*toolboxes), compare_files);
 	for (size_t i = 0; i < loader->n_jobs; i++) {
-		struct toolbox **found = bsearch(loader->jobs[i].path, toolboxes, n_toolboxes,
+		struct toolbox **found = bsearch(loader->jobs[i]->path, toolboxes, n_toolboxes,
 			sizeof(*toolboxes), compare_path_with_file);
 
-		loader->jobs[i].previous = found ? *found : NULL;
+		loader->jobs[i]->previous = found ? *found : NULL;
 	}
 	return 0;
 }
 
-/* What the configuration says of the toolbox, or NULL. */
-static const struct config_toolbox *settings_of(
-	const struct loader *loader, const struct toolbox *toolbox)
-{
-	return config_toolbox_find(loader->options.config, toolbox->id);
-}
-
 static bool is_unchanged(struct loader *loader, struct toolbox *toolbox)
 {
-	const struct config_toolbox *settings = settings_of(loader, toolbox);
+	const struct config_toolbox *settings =
+		config_toolbox_find(loader->options.config, toolbox->id);
 
 	if (toolbox->settings != (settings ? settings->digest : 0))
 		return false;
@@ -77,72 +70,61 @@ static bool is_unchanged(struct loader *loader, struct toolbox *toolbox)
 
 /* ── one job ─────────────────────────────────────────────────────────────────────────────────── */
 
-static void fail(struct job *job, const char *pointer, const char *text)
+void loader_fail(struct job *job, const char *pointer, const char *text)
 {
 	unsigned int line = *pointer ? manifest_line(job->path, pointer) : 0;
 
+	if (job->host && loader_excuses(job, pointer, text))
+		return;
 	problems_add_line(&job->problems, PROBLEM_ERROR, line, pointer, "%s", text);
 	toolbox_unref(take_ptr(job->toolbox));
 }
 
 static void refuse_library(void *item, const char *pointer, const char *text)
 {
-	fail(item, pointer, text);
+	loader_fail(item, pointer, text);
 }
 
-static bool offers(void *data, const char *toolbox_id, const char *name)
+/* The configuration may have made it narrower than what the kind can work in. */
+static bool is_too_narrow(const struct toolbox *toolbox)
 {
-	const struct config *config = data;
-	struct filter filter = {
-		.enabled = (const char *const *)config->tools_enabled.items,
-		.n_enabled = config->tools_enabled.n_items,
-		.disabled = (const char *const *)config->tools_disabled.items,
-		.n_disabled = config->tools_disabled.n_items,
-	};
-
-	return config_toolbox_is_enabled(config, toolbox_id) &&
-	       filter_offers(&filter, toolbox_id, name);
+	return kind_facts(toolbox->kind)->sandbox == SANDBOX_COMMAND &&
+	       toolbox->sandbox.class < SANDBOX_COMMAND;
 }
 
-static bool offers_any(const struct loader *loader, const struct toolbox *toolbox)
-{
-	if (told_is_awaited(toolbox))
-		return config_toolbox_is_enabled(loader->options.config, toolbox->id);
-	for (size_t i = 0; i < toolbox->n_tools; i++)
-		if (offers((struct config *)loader->options.config, toolbox->id,
-			    toolbox->tools[i].name))
-			return true;
-	return false;
-}
-
-static bool is_too_wide(const struct loader *loader, const struct toolbox *toolbox)
-{
-	return toolbox->sandbox.class > loader->options.config->sandbox_max;
-}
-
-static void refuse_too_wide(struct job *job)
+static void check_sandbox(struct job *job)
 {
 	const struct config *config = job->loader->options.config;
 	char text[192];
 
-	if (!job->toolbox || !is_too_wide(job->loader, job->toolbox))
+	if (job->toolbox && is_too_narrow(job->toolbox))
+		loader_fail(job, "/sandbox/class",
+			"no program can be started in the sandbox class that the configuration "
+			"gives; expected \"command\" or \"none\"");
+	if (!job->toolbox || !loader_is_too_wide(job->loader, job->toolbox))
 		return;
 	snprintf(text, sizeof(text),
 		"the sandbox class \"%s\" is wider than \"%s\", the widest that "
 		"toolboxd.sandbox_max of the configuration allows",
 		sandbox_class_name(job->toolbox->sandbox.class),
 		sandbox_class_name(config->sandbox_max));
-	fail(job, "/sandbox/class", text);
+	loader_fail(job, "/sandbox/class", text);
 }
 
 /* The host of a toolbox that tells its tools has told them. */
 static void hear(void *item, const char *told, size_t size)
 {
 	struct job *job = item;
-	int r = told_hear(job->loader->reader, job->toolbox, told, size, job->key, &job->problems);
+	int r;
+
+	if (job->host)
+		r = loader_hear_parts(job, told, size);
+	else
+		r = told_hear(
+			job->loader->reader, job->toolbox, told, size, job->key, &job->problems);
 
 	if (r == -ENOMEM)
-		fail(job, "", strerror(ENOMEM));
+		loader_fail(job, "", strerror(ENOMEM));
 	else if (r)
 		toolbox_unref(take_ptr(job->toolbox));
 }
@@ -154,14 +136,14 @@ static int begin_folder(struct job *job)
 	int r = loader_read_folder(job);
 
 	if (r == 0 && job->toolbox)
-		r = settings_apply(settings_of(job->loader, job->toolbox), job->toolbox);
+		r = settings_apply(job->loader->options.config, job->toolbox);
 	if (r == 0 && job->toolbox && previous && previous->is_checked &&
 		previous->digest == job->toolbox->digest &&
 		previous->settings == job->toolbox->settings) {
 		toolbox_unref(job->toolbox);
 		job->toolbox = toolbox_ref(job->previous);
 	}
-	refuse_too_wide(job);
+	check_sandbox(job);
 	return r;
 }
 
@@ -177,15 +159,18 @@ static int begin_job(struct job *job)
 		return 0;
 	if (job->previous && job->previous->is_checked && is_unchanged(loader, job->previous)) {
 		job->toolbox = toolbox_ref(job->previous);
-		refuse_too_wide(job);
+		check_sandbox(job);
 		return 0;
 	}
 	r = manifest_read(loader->reader, job->path, &job->toolbox, &job->problems);
 	if (r == 0)
-		r = settings_apply(settings_of(loader, job->toolbox), job->toolbox);
-	refuse_too_wide(job);
+		r = settings_apply(loader->options.config, job->toolbox);
+	check_sandbox(job);
+	if (r == 0 && job->toolbox && kind_facts(job->toolbox->kind)->has_parts)
+		return loader_begin_parts(job);
 	/* What nobody can call is never started, not even to look at it. */
-	if (r || !job->toolbox || !job->toolbox->library.path || !offers_any(loader, job->toolbox))
+	if (r || !job->toolbox || !job->toolbox->library.path ||
+		!loader_offers_any(loader, job->toolbox))
 		return r < 0 ? r : 0;
 	r = told_is_awaited(job->toolbox) ? told_recall(loader->reader, job->toolbox, job->key)
 					  : -ENOENT;
@@ -196,215 +181,20 @@ static int begin_job(struct job *job)
 
 /* ── all of them ─────────────────────────────────────────────────────────────────────────────── */
 
-/* What was to be checked and is still there is good. */
-static void note_checked(struct loader *loader)
-{
-	for (size_t i = 0; i < loader->n_jobs; i++) {
-		struct toolbox *toolbox = loader->jobs[i].toolbox;
-
-		if (toolbox && offers_any(loader, toolbox))
-			toolbox->is_checked = true;
-	}
-}
-
-/* By id, and of one id by path, folders behind files; those that have failed behind all others. */
-static int compare_claims(const void *a, const void *b)
-{
-	const struct job *left = *(struct job *const *)a;
-	const struct job *right = *(struct job *const *)b;
-	int order;
-
-	if (!left->toolbox || !right->toolbox)
-		return !left->toolbox - !right->toolbox;
-	order = strcmp(left->toolbox->id, right->toolbox->id);
-	if (order == 0)
-		order = left->is_folder - right->is_folder;
-	return order != 0 ? order : strcmp(left->path, right->path);
-}
-
-/* Of two files that claim one id the first by path wins. 0 or -ENOMEM. */
-static int refuse_twins(struct loader *loader)
-{
-	cleanup_free struct job **claims = calloc(loader->n_jobs + 1, sizeof(*claims));
-	const struct job *owner;
-	char text[512];
-
-	if (!claims)
-		return -ENOMEM;
-	for (size_t i = 0; i < loader->n_jobs; i++)
-		claims[i] = &loader->jobs[i];
-	qsort(claims, loader->n_jobs, sizeof(*claims), compare_claims);
-	owner = claims[0];
-	for (size_t i = 1; i < loader->n_jobs && claims[i]->toolbox; i++) {
-		if (strcmp(owner->toolbox->id, claims[i]->toolbox->id) != 0) {
-			owner = claims[i];
-			continue;
-		}
-		snprintf(text, sizeof(text), "the toolbox id '%s' is taken by %s",
-			owner->toolbox->id, owner->path);
-		fail(claims[i], "/toolbox_id", text);
-	}
-	return 0;
-}
-
-static void refuse_too_many(struct loader *loader)
-{
-	const struct config_limits *limits = &loader->options.config->limits;
-	size_t n_toolboxes = 0;
-	size_t n_tools = 0;
-	char text[128];
-
-	for (size_t i = 0; i < loader->n_jobs; i++) {
-		struct job *job = &loader->jobs[i];
-
-		if (!job->toolbox)
-			continue;
-		if (n_toolboxes + 1 > limits->toolboxes ||
-			n_tools + job->toolbox->n_tools > limits->tools) {
-			snprintf(text, sizeof(text),
-				"there is room for %u toolboxes and %u tools (limits.toolboxes, "
-				"limits.tools)",
-				limits->toolboxes, limits->tools);
-			fail(job, "", text);
-			continue;
-		}
-		n_toolboxes++;
-		n_tools += job->toolbox->n_tools;
-	}
-}
-
-/* Whether another job offers this id already. */
-static bool is_taken(const struct loader *loader, const char *id)
-{
-	for (size_t i = 0; i < loader->n_jobs; i++)
-		if (loader->jobs[i].toolbox && strcmp(loader->jobs[i].toolbox->id, id) == 0)
-			return true;
-	return false;
-}
-
-/* What fails now and was good before stays as it was, unless it may be so no longer. */
-static void keep_last_good(struct loader *loader)
-{
-	for (size_t i = 0; i < loader->n_jobs; i++) {
-		struct job *job = &loader->jobs[i];
-
-		if (!job->toolbox && job->problems.n_errors > 0 && job->previous &&
-			job->previous->is_checked && !is_too_wide(loader, job->previous) &&
-			!is_taken(loader, job->previous->id))
-			job->toolbox = toolbox_ref(job->previous);
-	}
-}
-
-static int add_failures(const struct loader *loader, struct catalogue *catalogue)
-{
-	int r = 0;
-
-	for (size_t i = 0; i < loader->n_jobs && r == 0; i++) {
-		struct job *job = &loader->jobs[i];
-		cleanup(buffer_deinit) struct buffer text = {0};
-		char id[MANIFEST_ID_BYTES];
-
-		if (job->problems.n_errors == 0)
-			continue;
-		manifest_id(job->path, id);
-		problems_write_first(&job->problems, job->path, &text);
-		r = buffer_terminate(&text)
-			    ? catalogue_add_failure(
-				      catalogue, job->toolbox ? job->toolbox->id : id, text.data)
-			    : -ENOMEM;
-	}
-	return r;
-}
-
-/* The tools that the configuration leaves out. */
-static int add_filtered(const struct loader *loader, struct catalogue *catalogue)
-{
-	struct config *config = (struct config *)loader->options.config;
-	int r = 0;
-
-	for (size_t i = 0; i < loader->n_jobs && r == 0; i++) {
-		const struct toolbox *toolbox = loader->jobs[i].toolbox;
-
-		if (toolbox && told_is_awaited(toolbox))
-			r = catalogue_add_absence(
-				catalogue, toolbox->id, NULL, "its toolbox is not enabled");
-		for (size_t j = 0; toolbox && j < toolbox->n_tools && r == 0; j++)
-			if (!offers(config, toolbox->id, toolbox->tools[j].name))
-				r = catalogue_add_absence(catalogue, toolbox->id,
-					toolbox->tools[j].name,
-					config_toolbox_is_enabled(config, toolbox->id)
-						? "left out by tools_enabled or tools_disabled"
-						: "its toolbox is not enabled");
-	}
-	return r;
-}
-
-static int add_masked(const struct loader *loader, struct catalogue *catalogue)
-{
-	int r = 0;
-
-	for (size_t i = 0; i < loader->listing.n_masks && r == 0; i++) {
-		const struct folders_mask *mask = &loader->listing.masks[i];
-		cleanup(buffer_deinit) struct buffer why = {0};
-		char id[MANIFEST_ID_BYTES];
-
-		manifest_id(mask->path, id);
-		buffer_printf(
-			&why, "%s is masked by %s, a link to /dev/null", mask->path, mask->link);
-		r = buffer_terminate(&why) ? catalogue_add_absence(catalogue, id, NULL, why.data)
-					   : -ENOMEM;
-	}
-	return r;
-}
-
-/* Tell what failed, and what is left out on purpose. */
-static int add_notes(const struct loader *loader, struct catalogue *catalogue)
-{
-	int r = add_failures(loader, catalogue);
-
-	if (r == 0)
-		r = add_filtered(loader, catalogue);
-	if (r == 0)
-		r = loader_add_left_out(loader, catalogue);
-	return r ? r : add_masked(loader, catalogue);
-}
-
-static struct catalogue *make_catalogue(struct loader *loader)
-{
-	cleanup(catalogue_cleanup) struct catalogue *catalogue = NULL;
-	cleanup_free struct toolbox **toolboxes = calloc(loader->n_jobs + 1, sizeof(*toolboxes));
-	size_t n_toolboxes = 0;
-
-	if (!toolboxes)
-		return NULL;
-	note_checked(loader);
-	if (refuse_twins(loader) < 0)
-		return NULL;
-	keep_last_good(loader);
-	refuse_too_many(loader);
-	for (size_t i = 0; i < loader->n_jobs; i++)
-		if (loader->jobs[i].toolbox)
-			toolboxes[n_toolboxes++] = loader->jobs[i].toolbox;
-	catalogue = catalogue_new(toolboxes, n_toolboxes, offers,
-		(struct config *)loader->options.config, loader->options.generation);
-	if (!catalogue || add_notes(loader, catalogue) < 0)
-		return NULL;
-	return take_ptr(catalogue);
-}
-
 static void finish(void *data)
 {
 	struct loader *loader = data;
-	struct catalogue *catalogue = make_catalogue(loader);
+	struct catalogue *catalogue = loader_make_catalogue(loader);
 	loader_done_function done = loader->done;
 	void *owner = loader->data;
+	int status = loader->has_deferred ? LOADER_DEFERRED : 0;
 
 	for (size_t i = 0; i < loader->n_jobs; i++)
-		for (size_t j = 0; j < loader->jobs[i].problems.n_items; j++)
+		for (size_t j = 0; j < loader->jobs[i]->problems.n_items; j++)
 			loader->problem(
-				owner, loader->jobs[i].path, &loader->jobs[i].problems.items[j]);
+				owner, loader->jobs[i]->path, &loader->jobs[i]->problems.items[j]);
 	loader_free(loader);
-	done(owner, catalogue, catalogue ? 0 : -ENOMEM);
+	done(owner, catalogue, catalogue ? status : -ENOMEM);
 }
 
 static void abandon(struct loader *loader, int error)
@@ -422,8 +212,8 @@ static void work(void *data)
 	struct loader *loader = data;
 	uint64_t end_ms = clock_now_ms() + LOADER_SLICE_MS;
 
-	while (loader->next < loader->n_jobs) {
-		int r = begin_job(&loader->jobs[loader->next++]);
+	while (loader->next < loader->n_files) {
+		int r = begin_job(loader->jobs[loader->next++]);
 
 		if (r < 0) {
 			abandon(loader, r);
@@ -437,17 +227,27 @@ static void work(void *data)
 	checker_start(loader->checker, refuse_library, hear, finish, loader);
 }
 
-static int add_job(struct loader *loader, const char *path, bool is_folder)
+struct job *loader_add_job(struct loader *loader, const char *path, bool is_folder)
 {
-	struct job *job = &loader->jobs[loader->n_jobs];
+	struct job **jobs = reallocarray(loader->jobs, loader->n_jobs + 1, sizeof(*jobs));
+	cleanup_free struct job *job = calloc(1, sizeof(*job));
 
+	if (jobs)
+		loader->jobs = jobs;
+	if (!jobs || !job)
+		return NULL;
 	job->loader = loader;
 	job->is_folder = is_folder;
 	job->path = strdup(path);
 	if (!job->path)
-		return -ENOMEM;
-	loader->n_jobs++;
-	return 0;
+		return NULL;
+	loader->jobs[loader->n_jobs++] = job;
+	return take_ptr(job);
+}
+
+static int add_file(struct loader *loader, const char *path, bool is_folder)
+{
+	return loader_add_job(loader, path, is_folder) ? 0 : -ENOMEM;
 }
 
 static int new_loader(struct loop *loop, const struct loader_options *options, size_t n_jobs,
@@ -460,9 +260,8 @@ static int new_loader(struct loop *loop, const struct loader_options *options, s
 		return -ENOMEM;
 	loader->loop = loop;
 	loader->options = *options;
-	loader->jobs = calloc(n_jobs + 1, sizeof(*loader->jobs));
 	loader->reader = manifest_reader_new(options->library_dir);
-	if (!loader->jobs || !loader->reader)
+	if (!loader->reader)
 		return -ENOMEM;
 	r = checker_new(loop, options->host_program, options->config, n_jobs, &loader->checker);
 	if (r == 0)
@@ -480,6 +279,7 @@ static int set_going(struct loader *loader, loader_problem_function problem,
 	loader->problem = problem;
 	loader->done = done;
 	loader->data = data;
+	loader->n_files = loader->n_jobs;
 	loop_timer_arm(&loader->work, 0);
 	loader_pair_up(loader);
 	return find_previous(loader);
@@ -497,7 +297,7 @@ int loader_start(struct loop *loop, const struct loader_options *options,
 	if (r == 0)
 		r = new_loader(loop, options, listing.n_entries, &loader);
 	for (size_t i = 0; r == 0 && i < listing.n_entries; i++)
-		r = add_job(loader, listing.entries[i].path, listing.entries[i].is_folder);
+		r = add_file(loader, listing.entries[i].path, listing.entries[i].is_folder);
 	if (r == 0) {
 		loader->listing = listing;
 		listing = (struct folders_listing){0};
@@ -514,9 +314,9 @@ static int add_once(struct loader *loader, const char *path)
 	struct stat status;
 
 	for (size_t i = 0; i < loader->n_jobs; i++)
-		if (strcmp(loader->jobs[i].path, path) == 0)
+		if (strcmp(loader->jobs[i]->path, path) == 0)
 			return 0;
-	return add_job(loader, path, stat(path, &status) == 0 && S_ISDIR(status.st_mode));
+	return add_file(loader, path, stat(path, &status) == 0 && S_ISDIR(status.st_mode));
 }
 
 /* A file or folder that is named, and what belongs to it. */
@@ -548,16 +348,23 @@ int loader_start_files(struct loop *loop, const struct loader_options *options,
 	return 0;
 }
 
+static void job_free(struct job *job)
+{
+	toolbox_unref(job->toolbox);
+	toolbox_unref(job->host);
+	problems_deinit(&job->problems);
+	absence_list_deinit(&job->absences);
+	free(job->id);
+	free(job->path);
+	free(job);
+}
+
 void loader_free(struct loader *loader)
 {
 	if (!loader)
 		return;
-	for (size_t i = 0; i < loader->n_jobs; i++) {
-		toolbox_unref(loader->jobs[i].toolbox);
-		problems_deinit(&loader->jobs[i].problems);
-		dropins_absences_deinit(&loader->jobs[i].absences);
-		free(loader->jobs[i].path);
-	}
+	for (size_t i = 0; i < loader->n_jobs; i++)
+		job_free(loader->jobs[i]);
 	free(loader->jobs);
 	folders_listing_deinit(&loader->listing);
 	manifest_reader_free(loader->reader);

@@ -19,6 +19,10 @@
  *                                                                             ▼
  *                                                      catalogue: offered, failed, not offered
  *
+ * A manifest of the kind python stands for several toolboxes, its parts, which an interpreter
+ * tells. It takes seconds to ask one; so what was told is kept, and holds as long as the packages
+ * of that interpreter do not change (core/told.h).
+ *
  * A library is only ever loaded in a host: a constructor that crashes costs its own toolbox. What
  * fails keeps its last good version.
  */
@@ -28,9 +32,14 @@ struct loader;
 typedef void (*loader_problem_function)(
 	void *data, const char *file, const struct problem *problem);
 
-/* Done: @catalogue is the callee's now; NULL with @error (negative errno) when memory ran out. The
- * loader is freed after the call. */
-typedef void (*loader_done_function)(void *data, struct catalogue *catalogue, int error);
+/* Positive results. */
+enum loader_status {
+	LOADER_DEFERRED = 1, /* of some the tools are not known yet (loader_options.defers) */
+};
+
+/* Done: @catalogue is the callee's now, with 0 or LOADER_DEFERRED; NULL with a negative errno when
+ * memory ran out. The loader is freed after the call. */
+typedef void (*loader_done_function)(void *data, struct catalogue *catalogue, int status);
 
 struct loader_options {
 	const struct config *config;
@@ -38,6 +47,8 @@ struct loader_options {
 	const char *library_dir;          /* $PREFIX/lib/toolboxd */
 	const struct catalogue *previous; /* what is offered now, or NULL */
 	uint64_t generation;
+	bool defers;     /* do not wait for interpreters that must be asked what their tools are */
+	bool asks_again; /* ask them, even if what they told before still holds */
 };
 
 /* Load everything that is registered in the configured folders. All of @options must stay until

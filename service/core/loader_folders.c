@@ -66,9 +66,9 @@ static bool are_beside(const struct job *folder, const struct job *file)
 void loader_pair_up(struct loader *loader)
 {
 	for (size_t i = 0; i < loader->n_jobs; i++)
-		for (size_t j = 0; loader->jobs[i].is_folder && j < loader->n_jobs; j++) {
-			struct job *folder = &loader->jobs[i];
-			struct job *file = &loader->jobs[j];
+		for (size_t j = 0; loader->jobs[i]->is_folder && j < loader->n_jobs; j++) {
+			struct job *folder = loader->jobs[i];
+			struct job *file = loader->jobs[j];
 
 			if (file->is_folder || !are_beside(folder, file))
 				continue;
@@ -100,22 +100,4 @@ int loader_read_folder(struct job *job)
 		job->loader->reader, job->path, frame, &toolbox, &job->absences, &job->problems);
 	job->toolbox = toolbox;
 	return r < 0 ? r : 0;
-}
-
-int loader_add_left_out(const struct loader *loader, struct catalogue *catalogue)
-{
-	int r = 0;
-
-	for (size_t i = 0; i < loader->n_jobs; i++) {
-		const struct job *job = &loader->jobs[i];
-		char id[MANIFEST_ID_BYTES];
-
-		if (job->absences.n_items == 0)
-			continue;
-		manifest_id(job->path, id);
-		for (size_t j = 0; r == 0 && j < job->absences.n_items; j++)
-			r = catalogue_add_absence(catalogue, id, job->absences.items[j].name,
-				job->absences.items[j].why);
-	}
-	return r;
 }

@@ -15,9 +15,12 @@
 #include "core/names.h"
 #include "core/notify.h"
 #include "json/writer.h"
-#include "registry/dropins.h"
-#include "registry/folders.h"
+#include "util/clock.h"
 #include "util/log.h"
+
+/* Anybody on the bus may ask for what is fresh, which costs seconds of an interpreter: so often at
+ * most. */
+#define REFRESH_MS 10000
 
 /* Somebody who asked for a reload. */
 struct reload_waiter {
@@ -163,16 +166,33 @@ static void host_has_left(void *data, const struct host *host)
 	proxy_forget(&service->proxy, host);
 }
 
-/* Where the runner of exactly this toolbox stands, or NULL. */
-static struct runner **find_runner(const struct service *service, const struct toolbox *toolbox)
+/* Where the runner of exactly this toolbox, or of that it is a part of, stands; or NULL. */
+static struct runner **find_runner(const struct service *service, struct toolbox *toolbox)
 {
 	/* runners[i] still is of toolbox i of the catalogue that is in place. */
 	long index = catalogue_find_toolbox(service->catalogue, toolbox->id, strlen(toolbox->id));
 
 	if (index < 0 || (size_t)index >= service->n_runners || !service->runners[index] ||
-		runner_toolbox(service->runners[index]) != toolbox)
+		runner_toolbox(service->runners[index]) != toolbox_host(toolbox))
 		return NULL;
 	return &service->runners[index];
+}
+
+/* The runner, among the first @n_made ones, of what @toolbox is a part of; or NULL. */
+static struct runner *find_shared(
+	struct runner *const *made, size_t n_made, const struct toolbox *toolbox)
+{
+	for (size_t i = 0; toolbox->host && i < n_made; i++)
+		if (made[i] && runner_toolbox(made[i]) == toolbox->host)
+			return made[i];
+	return NULL;
+}
+
+/* One less holder; the last one frees it. Takes NULL. */
+static void drop_runner(struct runner *runner)
+{
+	if (runner && runner_release(runner))
+		runner_free(runner);
 }
 
 /* Runners for the toolboxes of @catalogue that have none yet; the other places stay NULL. */
@@ -192,9 +212,14 @@ static int make_new(
 		struct toolbox *toolbox = catalogue_toolbox(catalogue, i, NULL, NULL);
 		struct runner_options options = runner_options_of(service, toolbox);
 
-		if (!find_runner(service, toolbox))
-			r = runner_new(
-				service->loop, toolbox, &options, &handler, service, &runners[i]);
+		if (find_runner(service, toolbox))
+			continue;
+		runners[i] = find_shared(runners, i, toolbox);
+		if (!runners[i])
+			r = runner_new(service->loop, toolbox_host(toolbox), &options, &handler,
+				service, &runners[i]);
+		if (runners[i])
+			runner_hold(runners[i]);
 	}
 	return r;
 }
@@ -219,7 +244,7 @@ static void keep_old(
 static void retire_rest(struct service *service)
 {
 	for (size_t i = 0; i < service->n_runners; i++) {
-		if (!service->runners[i])
+		if (!service->runners[i] || !runner_release(service->runners[i]))
 			continue;
 		service->retired[service->n_retired++] = service->runners[i];
 		runner_retire(service->runners[i]);
@@ -238,7 +263,7 @@ static int swap_runners(struct service *service, const struct catalogue *catalog
 		service->retired = retired;
 	if (!runners || !retired || make_new(service, catalogue, runners) < 0) {
 		for (size_t i = 0; runners && i < n_runners; i++)
-			runner_free(runners[i]);
+			drop_runner(runners[i]);
 		free(runners);
 		return -ENOMEM;
 	}
@@ -311,71 +336,7 @@ static void swap(struct service *service, struct catalogue *catalogue)
 	prestart(service);
 }
 
-/* The folders that are watched: owned texts. */
-struct watched {
-	char **folders;
-	size_t n_folders;
-};
-
-static void watched_deinit(struct watched *watched)
-{
-	for (size_t i = 0; i < watched->n_folders; i++)
-		free(watched->folders[i]);
-	free(watched->folders);
-}
-
-/* What there is no memory for is not watched. */
-static void watch_folder(void *data, const char *path)
-{
-	struct watched *watched = data;
-	char **folders =
-		reallocarray(watched->folders, watched->n_folders + 1, sizeof(*watched->folders));
-
-	if (!folders)
-		return;
-	watched->folders = folders;
-	folders[watched->n_folders] = strdup(path);
-	watched->n_folders += folders[watched->n_folders] != NULL;
-}
-
-/* The registration folders, those of libraries, and of drop-in programs. */
-static void watch_folders(const struct service *service, struct watched *watched)
-{
-	const struct config_list *dirs = &service->config.toolbox_dirs;
-	cleanup(folders_listing_deinit) struct folders_listing listing = {0};
-
-	for (size_t i = 0; i < dirs->n_items; i++)
-		watch_folder(watched, dirs->items[i]);
-	watch_folder(watched, service->paths.library_dir);
-	if (folders_list((const char *const *)dirs->items, dirs->n_items, &listing) < 0)
-		return;
-	for (size_t i = 0; i < listing.n_entries; i++)
-		if (listing.entries[i].is_folder)
-			dropins_each_folder(listing.entries[i].path, watch_folder, watched);
-}
-
-/* Libraries that are found by path are watched like the folders; those of the dynamic linker change
- * with the system, under the hands of its package manager. */
-static void watch(struct service *service)
-{
-	cleanup(watched_deinit) struct watched watched = {0};
-	size_t n_toolboxes = service->catalogue ? catalogue_n_toolboxes(service->catalogue) : 0;
-	cleanup_free const char **files = calloc(n_toolboxes + 1, sizeof(*files));
-
-	if (!service->watcher || !files)
-		return;
-	watch_folders(service, &watched);
-	for (size_t i = 0; i < n_toolboxes; i++) {
-		const struct toolbox_library *library =
-			&catalogue_toolbox(service->catalogue, i, NULL, NULL)->library;
-
-		files[i] = library->path && strchr(library->path, '/') ? library->path : NULL;
-	}
-	watcher_set(service->watcher, (const char *const *)watched.folders, watched.n_folders,
-		files, n_toolboxes);
-}
-
-static void loaded(void *data, struct catalogue *catalogue, int error)
+static void loaded(void *data, struct catalogue *catalogue, int status)
 {
 	struct service *service = data;
 	struct reload_waiter *waiting = take_ptr(service->waiting);
@@ -385,9 +346,9 @@ static void loaded(void *data, struct catalogue *catalogue, int error)
 	if (catalogue)
 		swap(service, catalogue);
 	else
-		log_error("Loading the toolboxes failed: %s", strerror(-error));
+		log_error("Loading the toolboxes failed: %s", strerror(-status));
 	service->is_ready = true;
-	watch(service);
+	reload_watch(service);
 	/* What reading took lies between what stays: let the machine have it. */
 	malloc_trim(0);
 	notify_ready();
@@ -398,7 +359,7 @@ static void loaded(void *data, struct catalogue *catalogue, int error)
 	free_waiters(waiting);
 	if (!was_ready)
 		service->serve_deferred(service);
-	if (service->is_reload_wanted)
+	if (service->is_reload_wanted || status == LOADER_DEFERRED)
 		begin(service);
 }
 
@@ -438,9 +399,12 @@ static void begin(struct service *service)
 		.library_dir = service->paths.library_dir,
 		.previous = service->catalogue,
 		.generation = ++service->generation,
+		.defers = !service->is_ready,
+		.asks_again = service->asks_again,
 	};
+	service->asks_again = false;
 	/* Before anything is read: what comes to a new folder afterwards is seen. */
-	watch(service);
+	reload_watch(service);
 	r = loader_start(service->loop, &options, tell_problem, loaded, service, &service->loader);
 	if (r < 0)
 		loaded(service, NULL, r);
@@ -452,6 +416,30 @@ void reload_begin(struct service *service)
 		service->is_reload_wanted = true;
 	else
 		begin(service);
+}
+
+void reload_ask_again(struct service *service)
+{
+	service->asks_again = true;
+	reload_begin(service);
+}
+
+static bool has_parts(const struct catalogue *catalogue)
+{
+	for (size_t i = 0; i < catalogue_n_toolboxes(catalogue); i++)
+		if (catalogue_toolbox(catalogue, i, NULL, NULL)->host)
+			return true;
+	return false;
+}
+
+void reload_refresh(struct service *service)
+{
+	uint64_t now_ms = clock_now_ms();
+
+	if (now_ms < service->refresh_after_ms || !has_parts(service->catalogue))
+		return;
+	service->refresh_after_ms = now_ms + REFRESH_MS;
+	reload_ask_again(service);
 }
 
 void reload_soon(struct service *service)
@@ -492,7 +480,7 @@ void reload_request(struct service *service)
 		link = &(*link)->next;
 	*link = waiter;
 	service->n_waiting++;
-	reload_begin(service);
+	reload_ask_again(service);
 }
 
 /* Tell everybody in the list, which is freed, that there will be no reload. */
@@ -519,7 +507,7 @@ void reload_end(struct service *service)
 	free_waiters(take_ptr(service->waiting));
 	free_waiters(take_ptr(service->waiting_next));
 	for (size_t i = 0; i < service->n_runners; i++)
-		runner_free(service->runners[i]);
+		drop_runner(service->runners[i]);
 	for (size_t i = 0; i < service->n_retired; i++)
 		runner_free(service->retired[i]);
 	free(take_ptr(service->runners));

@@ -17,8 +17,18 @@
 /* Begin a reload; when one is going on, another follows it. */
 void reload_begin(struct service *service);
 
+/* Begin one in which interpreters are asked anew what their tools are, whatever is kept of that. */
+void reload_ask_again(struct service *service);
+
+/* The same in the background, because somebody wants to know what is there now; not if there are no
+ * toolboxes of an interpreter, or it was done a short time ago. */
+void reload_refresh(struct service *service);
+
 /* Begin one when no more news has come for a moment: something was installed. */
 void reload_soon(struct service *service);
+
+/* Watch what is registered now, and what that is made of. */
+void reload_watch(struct service *service);
 
 /* The service is stopping: answer those who wait for a reload that there will be none. */
 void reload_give_up(struct service *service);

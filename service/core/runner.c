@@ -457,9 +457,11 @@ int runner_new(struct loop *loop, struct toolbox *toolbox, const struct runner_o
 	runner->options = *options;
 	runner->handler = *handler;
 	runner->data = data;
+	runner->statistics =
+		calloc(toolbox->n_parts ? toolbox->n_parts : 1, sizeof(*runner->statistics));
 	queue_init(&runner->queue);
 	leaving_init(&runner->leaving, host_has_left, runner);
-	if (make_workers(runner, options->workers) < 0 ||
+	if (!runner->statistics || make_workers(runner, options->workers) < 0 ||
 		loop_timer_init(&runner->restart, loop, restart_is_due, runner) < 0 ||
 		loop_timer_init(&runner->rest, loop, rest_is_over, runner) < 0 ||
 		cooldowns_init(&runner->cooldowns, toolbox) < 0)
@@ -482,6 +484,7 @@ void runner_free(struct runner *runner)
 	loop_timer_deinit(&runner->rest);
 	toolbox_unref(runner->toolbox);
 	cooldowns_deinit(&runner->cooldowns);
+	free(runner->statistics);
 	free(runner);
 }
 

@@ -14,7 +14,7 @@
 #include "util/cleanup.h"
 
 /*
- * The runner of one toolbox: its hosts, its queue, its deadlines.
+ * The runner of one toolbox (with all its parts, if it has any): its hosts, queue, deadlines.
  *
  *                 call                  loaded                 idle_s over
  *      IDLE ─────────────▶ STARTING ──────────▶ READY ─────────────────────▶ IDLE
@@ -163,7 +163,12 @@ uint32_t runner_n_calls(const struct runner *runner);
 /* Seconds until the tool may run again after its last run; 0: now. */
 double runner_cooldown_s(const struct runner *runner, const struct tool *tool);
 
-/* What it has done so far; the owner counts. */
-struct statistics *runner_statistics(struct runner *runner);
+/* What it has done so far for @toolbox: its own, or a part of that; the owner counts. */
+struct statistics *runner_statistics(struct runner *runner, const struct toolbox *toolbox);
+
+/* One more place that it stands in, and one less; true: that was the last one. The parts of one
+ * toolbox share a runner. */
+struct runner *runner_hold(struct runner *runner);
+bool runner_release(struct runner *runner);
 
 CLEANUP_DEFINE(runner, struct runner *, runner_free)

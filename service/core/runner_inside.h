@@ -43,9 +43,10 @@ struct runner {
 	struct crashes crashes;
 	struct cooldowns cooldowns;
 	char why[WHY_BYTES];
-	struct log_rate troubles; /* of its hosts: a caller can provoke them */
-	uint64_t no_start_ms;     /* when it was last logged that no host can be started */
-	struct statistics statistics;
+	struct log_rate troubles;      /* of its hosts: a caller can provoke them */
+	uint64_t no_start_ms;          /* when it was last logged that no host can be started */
+	struct statistics *statistics; /* of each part; of the toolbox itself when it has none */
+	uint32_t n_holders;            /* runner_hold() */
 };
 
 static inline bool has_bus(const struct runner *runner)

@@ -64,7 +64,18 @@ double runner_cooldown_s(const struct runner *runner, const struct tool *tool)
 	return cooldowns_left_s(&runner->cooldowns, tool);
 }
 
-struct statistics *runner_statistics(struct runner *runner)
+struct statistics *runner_statistics(struct runner *runner, const struct toolbox *toolbox)
 {
-	return &runner->statistics;
+	return &runner->statistics[toolbox->part];
+}
+
+struct runner *runner_hold(struct runner *runner)
+{
+	runner->n_holders++;
+	return runner;
+}
+
+bool runner_release(struct runner *runner)
+{
+	return --runner->n_holders == 0;
 }

@@ -158,7 +158,7 @@ static void registration_changed(void *data)
 static void hang_up(void *data, int signal)
 {
 	(void)signal;
-	reload_begin(data);
+	reload_ask_again(data);
 }
 
 static void end_calls(struct service *service)

@@ -73,8 +73,10 @@ struct service {
 	uint64_t generation;
 	struct reload_waiter *waiting;
 	struct reload_waiter *waiting_next;
-	uint32_t n_waiting;    /* in both lists */
-	bool is_reload_wanted; /* another one behind it */
+	uint32_t n_waiting;        /* in both lists */
+	bool is_reload_wanted;     /* another one behind it */
+	bool asks_again;           /* the next one asks interpreters anew what their tools are */
+	uint64_t refresh_after_ms; /* when somebody may have them asked again */
 
 	struct watcher *watcher; /* of what is registered; NULL: there is no inotify */
 	struct loop_timer alive; /* systemd's watchdog */

@@ -22,10 +22,10 @@ static void write_duration(struct buffer *out, const char *key, double value_ms)
 	json_write_f64(out, value_ms);
 }
 
-static void write_toolbox(const struct config *config, struct runner *runner, struct buffer *out)
+static void write_toolbox(const struct config *config, const struct toolbox *toolbox,
+	struct runner *runner, struct buffer *out)
 {
-	const struct toolbox *toolbox = runner_toolbox(runner);
-	const struct statistics *statistics = runner_statistics(runner);
+	const struct statistics *statistics = runner_statistics(runner, toolbox);
 	bool is_enabled = config_toolbox_is_enabled(config, toolbox->id);
 
 	buffer_append_char(out, '{');
@@ -64,7 +64,9 @@ void status_answer(struct service *service)
 	for (size_t i = 0; i < service->n_runners; i++) {
 		if (i > 0)
 			buffer_append_char(out, ',');
-		write_toolbox(&service->config, service->runners[i], out);
+		write_toolbox(&service->config,
+			catalogue_toolbox(service->catalogue, i, NULL, NULL), service->runners[i],
+			out);
 	}
 	buffer_append_char(out, ']');
 	absences_write_failed(service->catalogue, answer_member(&answer, "failed"));

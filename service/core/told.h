@@ -13,6 +13,8 @@
  *   told_recall ── kept from an earlier time? ──▶ its tools
  *        │ no
  *        └──▶ a short-lived host ── LOADED ──▶ told_hear ──▶ its tools; kept for the next time
+ *
+ * Those with parts (kind python) go the same way, text by text: core/loader_parts.c makes them.
  */
 
 /* Whether the tools of @toolbox are still to be told. */
@@ -27,3 +29,20 @@ int told_recall(
  * are kept by @key, unless the library was changed meanwhile. 0, MANIFEST_E_REFUSED, or -ENOMEM. */
 int told_hear(struct manifest_reader *reader, struct toolbox *toolbox, const char *told,
 	size_t size, const char *key, struct problems *problems);
+
+/* What a host of @toolbox, which has parts, has told before, if it is kept and still holds: then
+ * @toolbox->depends is set, too. As told_recall(). */
+int told_recall_text(
+	struct toolbox *toolbox, char ret_key[TOLD_KEY_BYTES], struct buffer *ret_told);
+
+/* Call @found with each file and folder that what @toolbox->told says depends on. */
+void told_each_dependency(
+	const struct toolbox *toolbox, void (*found)(void *data, const char *path), void *data);
+
+/*
+ * The digest of what the object @told depends on: the interpreters of @toolbox, and the files and
+ * folders that `depends` of it names, by their inodes. 0: one of them was changed since @since_ns
+ * (CLOCK_REALTIME), so that what was told may be older; or it names none.
+ */
+uint64_t told_depends(
+	const struct toolbox *toolbox, const struct json_tape *told, int64_t since_ns);

@@ -19,8 +19,8 @@
 #include "util/log.h"
 
 #define PREFIX      "told-"
-#define HEAD_FORMAT "toolboxd-told 1 %016llx\n"
-#define HEAD_BYTES  (sizeof("toolboxd-told 1 0123456789abcdef\n") - 1)
+#define HEAD_FORMAT "toolboxd-told 2 %016llx %016llx\n"
+#define HEAD_BYTES  (sizeof("toolboxd-told 2 0123456789abcdef 0123456789abcdef\n") - 1)
 
 static void close_folder(DIR *const *entries)
 {
@@ -113,20 +113,29 @@ static int open_folder(bool is_made)
 
 /* ── reading ─────────────────────────────────────────────────────────────────────────────────── */
 
+static void write_head(char head[HEAD_BYTES + 1], const char *told, size_t size, uint64_t depends)
+{
+	uint64_t digest = digest_bytes(digest_word(DIGEST_SEED, depends), told, size);
+
+	snprintf(head, HEAD_BYTES + 1, HEAD_FORMAT, (unsigned long long)digest,
+		(unsigned long long)depends);
+}
+
 /* Whether the bytes are a whole file of ours. */
-static bool is_whole(const struct buffer *bytes)
+static bool is_whole(const struct buffer *bytes, uint64_t *ret_depends)
 {
 	char head[HEAD_BYTES + 1];
-	uint64_t digest;
 
 	if (bytes->size < HEAD_BYTES)
 		return false;
-	digest = digest_bytes(DIGEST_SEED, bytes->data + HEAD_BYTES, bytes->size - HEAD_BYTES);
-	snprintf(head, sizeof(head), HEAD_FORMAT, (unsigned long long)digest);
+	memcpy(head, bytes->data, HEAD_BYTES);
+	head[HEAD_BYTES] = '\0';
+	*ret_depends = strtoull(head + HEAD_BYTES - sizeof("0123456789abcdef"), NULL, 16);
+	write_head(head, bytes->data + HEAD_BYTES, bytes->size - HEAD_BYTES, *ret_depends);
 	return memcmp(bytes->data, head, HEAD_BYTES) == 0;
 }
 
-int told_cache_read(const char *key, struct buffer *ret_told)
+int told_cache_read(const char *key, struct buffer *ret_told, uint64_t *ret_depends)
 {
 	cleanup(buffer_deinit) struct buffer bytes = {0};
 	cleanup_close int folder = open_folder(false);
@@ -139,7 +148,7 @@ int told_cache_read(const char *key, struct buffer *ret_told)
 	if (file < 0)
 		return -ENOENT;
 	r = file_read_fd(file, TOLD_BYTES_MAX, &bytes);
-	if (r < 0 || !is_whole(&bytes))
+	if (r < 0 || !is_whole(&bytes, ret_depends))
 		return r == -ENOMEM ? r : -ENOENT;
 	/* It was used just now, and so is kept for longer. */
 	futimens(file, NULL);
@@ -196,15 +205,14 @@ static bool write_all(int file, const char *bytes, size_t size)
 }
 
 /* Write the file @name anew. 0 or a negative errno. */
-static int write_file(int folder, const char *name, const char *told, size_t size)
+static int write_file(int folder, const char *name, const char *told, size_t size, uint64_t depends)
 {
-	uint64_t digest = digest_bytes(DIGEST_SEED, told, size);
 	char beside[sizeof(PREFIX) + TOLD_KEY_BYTES + 32];
 	char head[HEAD_BYTES + 1];
 	cleanup_close int file = -1;
 
 	snprintf(beside, sizeof(beside), "%s.%d", name, (int)getpid());
-	snprintf(head, sizeof(head), HEAD_FORMAT, (unsigned long long)digest);
+	write_head(head, told, size, depends);
 	unlinkat(folder, beside, 0);
 	file = openat(folder, beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (file < 0)
@@ -217,7 +225,7 @@ static int write_file(int folder, const char *name, const char *told, size_t siz
 	return -errno;
 }
 
-void told_cache_write(const char *key, const char *told, size_t size)
+void told_cache_write(const char *key, const char *told, size_t size, uint64_t depends)
 {
 	cleanup_close int folder = open_folder(true);
 	char name[sizeof(PREFIX) + TOLD_KEY_BYTES];
@@ -227,7 +235,7 @@ void told_cache_write(const char *key, const char *told, size_t size)
 		return;
 	make_room(folder);
 	snprintf(name, sizeof(name), PREFIX "%s", key);
-	r = write_file(folder, name, told, size);
+	r = write_file(folder, name, told, size, depends);
 	if (r < 0)
 		log_debug("what a toolbox tells of its tools cannot be kept: %s", strerror(-r));
 }

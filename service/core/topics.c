@@ -49,6 +49,14 @@ enum reply {
 	REPLY_ECHO, /* with `name` and `call_id` as they came */
 };
 
+/* Every ToolBox looks what its tools are now when it is asked for them; ours are known, and asked
+ * when that was answered. */
+static void discover(struct service *service)
+{
+	listing_discover(service);
+	reload_refresh(service);
+}
+
 struct topic {
 	const char *name;
 	void (*serve)(struct service *service);
@@ -61,7 +69,7 @@ static const struct topic topics[] = {
 	{"mycroft.toolboxd.is_alive", answer_is_alive, REPLY_PLAIN},
 	{"mycroft.toolboxd.is_ready", answer_is_ready, REPLY_PLAIN},
 	{"ovos.persona.tools.call", call_by_data, REPLY_NONE},
-	{"ovos.persona.tools.discover", listing_discover, REPLY_NONE},
+	{"ovos.persona.tools.discover", discover, REPLY_NONE},
 	{"ovos.pip.install.complete", reload_soon, REPLY_NONE},
 	{"ovos.pip.uninstall.complete", reload_soon, REPLY_NONE},
 	{"ovos.tools.cancel", invocation_cancel, REPLY_PLAIN},

@@ -13,6 +13,10 @@
 /* One read; a toolbox that floods gets its turn among the others again and again. */
 #define CHUNK_BYTES 16384
 
+/* Lines of one host in the log, every ten seconds: the tracebacks of a few mistakes, which is what
+ * their author looks for. */
+#define LINES_BURST 100
+
 static void log_line(struct output *output)
 {
 	uint64_t suppressed;
@@ -93,7 +97,8 @@ static void on_output(void *data, uint32_t events)
 int output_init(
 	struct output *output, struct loop *loop, int fd, const char *toolbox_id, size_t bytes_max)
 {
-	*output = (struct output){.fd = fd, .bytes_max = bytes_max};
+	*output = (struct output){
+		.fd = fd, .bytes_max = bytes_max, .rate = {.burst = LINES_BURST}};
 	output->toolbox_id = strdup(toolbox_id);
 	if (!output->toolbox_id)
 		return -ENOMEM;

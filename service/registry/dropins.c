@@ -29,16 +29,6 @@ struct folder {
 	struct buffer *entries; /* of each program in the list; empty: not offered */
 };
 
-void dropins_absences_deinit(struct dropins_absences *absences)
-{
-	for (size_t i = 0; i < absences->n_items; i++) {
-		free(absences->items[i].name);
-		free(absences->items[i].why);
-	}
-	free(absences->items);
-	*absences = (struct dropins_absences){0};
-}
-
 static void folder_deinit(struct folder *folder)
 {
 	for (size_t i = 0; folder->entries && i < folder->list.n_items; i++)
@@ -248,19 +238,17 @@ static int read_rest(struct folder *folder, const char *frame, struct toolbox **
 
 /* ── all of it ───────────────────────────────────────────────────────────────────────────────── */
 
-static int move_absences(struct folder *folder, struct dropins_absences *absences)
+static int tell_absences(const struct folder *folder, struct absence_list *absences)
 {
-	absences->items = calloc(folder->list.n_items + 1, sizeof(*absences->items));
-	if (!absences->items)
-		return -ENOMEM;
-	for (size_t i = 0; i < folder->list.n_items; i++) {
-		struct dropin *dropin = &folder->list.items[i];
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < folder->list.n_items; i++) {
+		const struct dropin *dropin = &folder->list.items[i];
 
 		if (dropin->why)
-			absences->items[absences->n_items++] = (struct dropins_absence){
-				take_ptr(dropin->name), take_ptr(dropin->why)};
+			r = absence_list_add(absences, dropin->name, dropin->why);
 	}
-	return 0;
+	return r;
 }
 
 /* What cannot be listed, or is too much, is a problem; what is short is not. */
@@ -283,7 +271,7 @@ static int scan(struct folder *folder, struct problems *problems)
 }
 
 int dropins_read(struct manifest_reader *reader, const char *path, const char *frame,
-	struct toolbox **ret_toolbox, struct dropins_absences *absences, struct problems *problems)
+	struct toolbox **ret_toolbox, struct absence_list *absences, struct problems *problems)
 {
 	cleanup(folder_deinit) struct folder folder = {.reader = reader, .path = path};
 	cleanup(problems_deinit) struct problems first = {0};
@@ -297,7 +285,7 @@ int dropins_read(struct manifest_reader *reader, const char *path, const char *f
 		r = read_rest(&folder, frame, ret_toolbox, problems);
 	if (r < 0)
 		return r;
-	return move_absences(&folder, absences) < 0 ? -ENOMEM : r;
+	return tell_absences(&folder, absences) < 0 ? -ENOMEM : r;
 }
 
 void dropins_each_folder(

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "registry/absence.h"
 #include "registry/manifest.h"
 
 /*
@@ -19,19 +20,6 @@
  * read alone, and what is refused so is left out with its reason.
  */
 
-/* A program that was found and is not offered. */
-struct dropins_absence {
-	char *name; /* the tool's */
-	char *why;
-};
-
-struct dropins_absences {
-	struct dropins_absence *items;
-	size_t n_items;
-};
-
-void dropins_absences_deinit(struct dropins_absences *absences);
-
 /* Whether the file at @path is a manifest of kind command without tools: one that gives the folder
  * of drop-in programs beside it limits, risk and the like. */
 bool dropins_is_frame(const char *path);
@@ -43,7 +31,7 @@ bool dropins_is_frame(const char *path);
  * deinit in any case.
  */
 int dropins_read(struct manifest_reader *reader, const char *path, const char *frame,
-	struct toolbox **ret_toolbox, struct dropins_absences *absences, struct problems *problems);
+	struct toolbox **ret_toolbox, struct absence_list *absences, struct problems *problems);
 
 /* Call @found with @folder, and with every folder of a service in it. */
 void dropins_each_folder(

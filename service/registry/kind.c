@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "registry/kind.h"
 
+#define TIMEOUT_MS        2500
+#define PYTHON_TIMEOUT_MS 30000
+
 static const struct kind_facts facts[N_KINDS] = {
 	[KIND_NATIVE] =
 		{
@@ -8,6 +11,8 @@ static const struct kind_facts facts[N_KINDS] = {
 			.sandbox = SANDBOX_COMPUTE,
 			.workers = 1,
 			.memory_mb = SANDBOX_MEMORY_MB,
+			.timeout_ms = TIMEOUT_MS,
+			.fills_defaults = true,
 		},
 	[KIND_PLUGIN] =
 		{
@@ -15,6 +20,8 @@ static const struct kind_facts facts[N_KINDS] = {
 			.sandbox = SANDBOX_COMPUTE,
 			.workers = 1,
 			.memory_mb = SANDBOX_MEMORY_MB,
+			.timeout_ms = TIMEOUT_MS,
+			.fills_defaults = true,
 			.tells_tools = true,
 			.asks_caller = true,
 		},
@@ -23,6 +30,8 @@ static const struct kind_facts facts[N_KINDS] = {
 			.name = "command",
 			.sandbox = SANDBOX_COMMAND,
 			.workers = 4,
+			.timeout_ms = TIMEOUT_MS,
+			.fills_defaults = true,
 			.has_guard = true,
 			.asks_caller = true,
 		},
@@ -31,9 +40,11 @@ static const struct kind_facts facts[N_KINDS] = {
 			.name = "python",
 			.sandbox = SANDBOX_COMMAND,
 			.workers = 4,
+			.timeout_ms = PYTHON_TIMEOUT_MS,
 			.coerces = true,
-			.has_bus = true,
 			.tells_tools = true,
+			.has_parts = true,
+			.has_bus = true,
 			.has_guard = true,
 			.asks_caller = true,
 		},

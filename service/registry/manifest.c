@@ -11,8 +11,10 @@
 
 #include "json/pointer.h"
 #include "json/writer.h"
-#include "registry/hint.h"
 #include "registry/array_file.h"
+#include "registry/hint.h"
+#include "registry/manifest_inside.h"
+#include "registry/manifest_python.h"
 #include "registry/manifest_tool.h"
 #include "util/digest.h"
 #include "util/file.h"
@@ -24,19 +26,8 @@ extern const char manifest_schema_json[];
 /* Room for a JSON Pointer into an array file; a longer one is cut, and found by what is left. */
 #define ARRAY_POINTER_BYTES 512
 
-struct manifest_reader {
-	struct schema *shape;
-	struct schema_context *context;
-	struct json_tape tape;
-	struct stamp stamp; /* of the file, from before it was read */
-	struct buffer bytes;
-	char *library_dir;
-};
-
-/* Keys and kinds of the contract that this version does not build: refused by name, since ignoring
- * them would change what a call may do. */
-static const char *const kinds_to_come[] = {"python", "mcp", "bus"};
-static const char *const keys_to_come[] = {"python", "plugins"};
+/* Kinds of the contract that this version does not build: refused by name. */
+static const char *const kinds_to_come[] = {"mcp", "bus"};
 
 /* Keys at the top that belong to some kinds only. */
 #define OF(kind) (1u << (kind))
@@ -49,6 +40,8 @@ static const struct {
 	{"config", OF(KIND_PLUGIN) | OF(KIND_PYTHON)},
 	{"cwd", OF(KIND_COMMAND)},
 	{"env", OF(KIND_COMMAND)},
+	{"python", OF(KIND_PYTHON)},
+	{"plugins", OF(KIND_PYTHON)},
 };
 
 #define N_OF(array) (sizeof(array) / sizeof(*(array)))
@@ -137,16 +130,8 @@ static bool refuse_what_is_to_come(const struct json_tape *tape, struct problems
 			json_string_equals(tape, kind, kinds_to_come[i], strlen(kinds_to_come[i])))
 			problems_add(problems, PROBLEM_ERROR, tape, kind,
 				"the kind \"%s\" is not supported by this version; expected "
-				"\"native\", \"plugin\" or \"command\"",
+				"\"native\", \"plugin\", \"command\" or \"python\"",
 				kinds_to_come[i]);
-	for (size_t i = 0; i < N_OF(keys_to_come); i++) {
-		uint32_t value = json_find(tape, 0, keys_to_come[i]);
-
-		if (value != JSON_NONE)
-			problems_add(problems, PROBLEM_ERROR, tape, value,
-				"\"%s\" is not supported by this version; leave it out",
-				keys_to_come[i]);
-	}
 	return problems->n_errors > before;
 }
 
@@ -173,7 +158,7 @@ static void add_violation(const struct json_tape *tape, const struct schema_viol
 		problems_add_at(problems, PROBLEM_ERROR, tape, violation->path, violation->message);
 }
 
-static int check_shape(struct manifest_reader *reader, struct problems *problems)
+int manifest_check_shape(struct manifest_reader *reader, struct problems *problems)
 {
 	const struct json_tape *tape = &reader->tape;
 	cleanup(schema_report_deinit) struct schema_report report = {0};
@@ -303,7 +288,8 @@ static int read_sandbox(const struct json_tape *tape, const char *folder, struct
 		r = toolbox_sandbox_read(tape, token, folder, &toolbox->sandbox, &mistake);
 	if (r == SANDBOX_E_MALFORMED)
 		problems_add(problems, PROBLEM_ERROR, tape, mistake.token, "%s", mistake.expected);
-	if (toolbox->kind == KIND_COMMAND && toolbox->sandbox.class < SANDBOX_COMMAND)
+	if (kind_facts(toolbox->kind)->sandbox == SANDBOX_COMMAND &&
+		toolbox->sandbox.class < SANDBOX_COMMAND)
 		problems_add(problems, PROBLEM_ERROR, tape, token,
 			"no program can be started in the class \"%s\"; expected \"command\" or "
 			"\"none\"",
@@ -329,6 +315,8 @@ static int read_places(struct manifest_reader *reader, const char *path, struct 
 	}
 	folder = dirname(real);
 	r = read_library(reader, folder, toolbox, problems);
+	if (r == 0 && toolbox->kind == KIND_PYTHON)
+		r = manifest_python_read(&reader->tape, folder, toolbox, problems);
 	return r ? r : read_sandbox(&reader->tape, folder, toolbox, problems);
 }
 
@@ -366,9 +354,8 @@ static int refuse_twins(
 	return 0;
 }
 
-/* Read the tool entries of the array @tools of @tape, whose shape is right. */
-static int read_tools(struct manifest_reader *reader, const struct json_tape *tape, uint32_t tools,
-	struct toolbox *toolbox, struct problems *problems)
+int manifest_read_tools(struct manifest_reader *reader, const struct json_tape *tape,
+	uint32_t tools, struct toolbox *toolbox, struct problems *problems)
 {
 	cleanup_free char *real = realpath(toolbox->file, NULL);
 	uint32_t token = json_first(tape, tools);
@@ -378,7 +365,7 @@ static int read_tools(struct manifest_reader *reader, const struct json_tape *ta
 		.folder = real ? dirname(real) : "/",
 		.schema_options =
 			{
-				.check_defaults = true,
+				.check_defaults = kind_facts(toolbox->kind)->fills_defaults,
 				.assert_formats = toolbox->asserts_formats,
 			},
 		.context = reader->context,
@@ -450,7 +437,8 @@ static int read_toolbox(struct manifest_reader *reader, const char *path, struct
 	if (r == 0)
 		r = read_config(tape, toolbox);
 	if (r == 0 && !kind_facts(toolbox->kind)->tells_tools)
-		r = read_tools(reader, tape, json_find(tape, 0, "tools"), toolbox, problems);
+		r = manifest_read_tools(
+			reader, tape, json_find(tape, 0, "tools"), toolbox, problems);
 	if (r == 0 && problems->n_errors == 0)
 		r = toolbox_prepare(toolbox);
 	return r;
@@ -461,7 +449,7 @@ static int read_manifest(struct manifest_reader *reader, const char *path,
 	struct toolbox **ret_toolbox, struct problems *problems)
 {
 	cleanup(toolbox_cleanup) struct toolbox *toolbox = NULL;
-	int r = check_shape(reader, problems);
+	int r = manifest_check_shape(reader, problems);
 
 	if (r != 0)
 		return r;
@@ -475,46 +463,6 @@ static int read_manifest(struct manifest_reader *reader, const char *path,
 		return MANIFEST_E_REFUSED;
 	*ret_toolbox = take_ptr(toolbox);
 	return 0;
-}
-
-/* Read what is told as the manifest that would have said it: in the tape and bytes of the reader.
- */
-static int read_told(struct manifest_reader *reader, const struct json_tape *told, uint32_t tools,
-	struct toolbox *toolbox, struct problems *problems)
-{
-	struct buffer *bytes = &reader->bytes;
-	int r;
-
-	buffer_reset(bytes);
-	buffer_append_string(bytes, "{\"kind\":\"plugin\",\"library\":\"-\",\"tools\":");
-	json_write_compact(bytes, told, tools);
-	buffer_append_char(bytes, '}');
-	r = buffer_status(bytes);
-	r = r ? r
-	      : json_tape_read(&reader->tape, bytes->data, bytes->size, JSON_DEPTH_DEFAULT, NULL);
-	if (r > 0)
-		problems_add_line(problems, PROBLEM_ERROR, 0, "/tools", "is nested too deeply");
-	r = r ? r : check_shape(reader, problems);
-	if (r)
-		return r < 0 ? r : 0;
-	return read_tools(
-		reader, &reader->tape, json_find(&reader->tape, 0, "tools"), toolbox, problems);
-}
-
-int manifest_take_tools(struct manifest_reader *reader, const struct json_tape *told,
-	uint32_t tools, struct toolbox *toolbox, struct problems *problems)
-{
-	cleanup(problems_deinit) struct problems found = {0};
-	int r = read_told(reader, told, tools, toolbox, &found);
-
-	if (r == 0 && found.n_errors == 0)
-		return toolbox_prepare(toolbox);
-	toolbox_drop_tools(toolbox);
-	/* Their lines are those of no file. */
-	for (size_t i = 0; i < found.n_items; i++)
-		problems_add_line(problems, found.items[i].severity, 0, found.items[i].pointer,
-			"in the table that it tells: %s", found.items[i].text);
-	return r < 0 ? r : MANIFEST_E_REFUSED;
 }
 
 /* What is wrong with the manifest that an array stands for, as what is wrong with the array. */

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "registry/absence.h"
 #include "registry/problem.h"
 #include "registry/toolbox.h"
 #include "util/cleanup.h"
@@ -63,6 +64,30 @@ int manifest_read_text(struct manifest_reader *reader, const char *path, const c
  */
 int manifest_take_tools(struct manifest_reader *reader, const struct json_tape *told,
 	uint32_t tools, struct toolbox *toolbox, struct problems *problems);
+
+/* One of the toolboxes that a host tells, or why it is none. */
+struct part {
+	char *id;                /* its own, else what its host knows it by */
+	struct toolbox *toolbox; /* one reference; NULL: it is not offered */
+	struct problems problems;
+	struct absence_list absences;
+};
+
+struct parts {
+	struct part *items;
+	size_t n_items;
+};
+
+void parts_deinit(struct parts *parts);
+
+/*
+ * Make the parts of @host, of a kind that has parts, of what its host has told: the object @told.
+ * Each fails alone. The tools of all are @host's then, and its LOAD frame names them. 0,
+ * MANIFEST_E_REFUSED when @told is not what it should be, or -ENOMEM; @ret_parts is the caller's to
+ * deinit in any case.
+ */
+int manifest_take_parts(struct manifest_reader *reader, const struct json_tape *told,
+	struct toolbox *host, struct parts *ret_parts, struct problems *problems);
 
 /* The line at which @pointer stands in the manifest at @path; 0 when it cannot be told. */
 unsigned int manifest_line(const char *path, const char *pointer);

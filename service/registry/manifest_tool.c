@@ -21,8 +21,7 @@ enum tool_risk manifest_risk(const struct json_tape *tape, uint32_t token)
 	return TOOL_UNRATED;
 }
 
-/* DESIGN §3: [A-Za-z_][A-Za-z0-9_-]{0,63} */
-static bool is_tool_name(const char *name, size_t size)
+bool manifest_is_tool_name(const char *name, size_t size)
 {
 	if (size == 0 || size > TOOL_NAME_BYTES || strchr("0123456789-", name[0]))
 		return false;
@@ -38,7 +37,7 @@ static int read_name(const struct manifest_scope *scope, uint32_t object, struct
 	tool->name = json_string_dup(scope->tape, token, &size);
 	if (!tool->name)
 		return -ENOMEM;
-	if (!is_tool_name(tool->name, size))
+	if (!manifest_is_tool_name(tool->name, size))
 		problems_add(scope->problems, PROBLEM_ERROR, scope->tape, token,
 			"the tool name '%.64s' must begin with a letter or '_' and hold at most %d "
 			"letters, digits, '_' or '-'",

@@ -40,7 +40,12 @@ void toolbox_unref(struct toolbox *toolbox)
 {
 	if (!toolbox || --toolbox->references > 0)
 		return;
-	toolbox_drop_tools(toolbox);
+	if (!toolbox->is_joined)
+		toolbox_drop_tools(toolbox);
+	toolbox_unref(toolbox->host);
+	free(toolbox->python.interpreters);
+	free(toolbox->python.plugins);
+	free(toolbox->told);
 	free(toolbox->id);
 	free(toolbox->description);
 	free(toolbox->file);
@@ -51,6 +56,59 @@ void toolbox_unref(struct toolbox *toolbox)
 	free(toolbox->not_enforced);
 	free(toolbox->load);
 	free(toolbox);
+}
+
+struct toolbox *toolbox_new_part(struct toolbox *host, const char *id)
+{
+	cleanup(toolbox_cleanup) struct toolbox *part = calloc(1, sizeof(*part));
+
+	if (!part)
+		return NULL;
+	part->references = 1;
+	part->host = toolbox_ref(host);
+	part->id = strdup(id);
+	part->file = strdup(host->file);
+	part->not_enforced = host->not_enforced ? strdup(host->not_enforced) : NULL;
+	if (!part->id || !part->file || !part->not_enforced != !host->not_enforced)
+		return NULL;
+	part->kind = host->kind;
+	part->limits = host->limits;
+	part->risk = host->risk;
+	part->has_risk = host->has_risk;
+	part->asserts_formats = host->asserts_formats;
+	part->coerces = host->coerces;
+	part->sandbox.class = host->sandbox.class;
+	return take_ptr(part);
+}
+
+/* Move the tools of @part to the end of those of @host, where there is room. */
+static void join_part(struct toolbox *host, struct toolbox *part)
+{
+	struct tool *tools = &host->tools[host->n_tools];
+
+	if (part->n_tools > 0)
+		memcpy(tools, part->tools, part->n_tools * sizeof(*tools));
+	free(part->tools);
+	part->tools = tools;
+	part->is_joined = true;
+	part->part = host->n_parts++;
+	for (size_t i = 0; i < part->n_tools; i++)
+		tools[i].index = (uint32_t)host->n_tools++;
+}
+
+int toolbox_join_parts(struct toolbox *host, struct toolbox *const *parts, size_t n_parts)
+{
+	size_t n_tools = 0;
+
+	for (size_t i = 0; i < n_parts; i++)
+		n_tools += parts[i] ? parts[i]->n_tools : 0;
+	host->tools = calloc(n_tools + 1, sizeof(*host->tools));
+	if (!host->tools)
+		return -ENOMEM;
+	for (size_t i = 0; i < n_parts; i++)
+		if (parts[i])
+			join_part(host, parts[i]);
+	return toolbox_prepare(host);
 }
 
 static void write_tool(const struct tool *tool, struct buffer *out)
@@ -88,6 +146,30 @@ static void write_names(const struct toolbox *toolbox, struct buffer *out)
 	buffer_append_char(out, ']');
 }
 
+/* The same of all its parts: pairs of a toolbox's id and a name. */
+static void write_pairs(const struct toolbox *host, struct buffer *out)
+{
+	buffer_append_string(out, ",\"tools\":[");
+	for (size_t i = 0; i < host->n_tools; i++) {
+		buffer_append_string(out, i > 0 ? ",[" : "[");
+		json_write_text(out, host->tools[i].toolbox->id);
+		buffer_append_char(out, ',');
+		json_write_text(out, host->tools[i].name);
+		buffer_append_char(out, ']');
+	}
+	buffer_append_char(out, ']');
+}
+
+static void write_python(const struct toolbox_python *python, struct buffer *out)
+{
+	buffer_append_string(out, ",\"python\":");
+	buffer_append_string(out, python->interpreters);
+	if (!python->plugins)
+		return;
+	buffer_append_string(out, ",\"plugins\":");
+	buffer_append_string(out, python->plugins);
+}
+
 void toolbox_write_load(struct toolbox *const *toolboxes, size_t n_toolboxes, struct buffer *out)
 {
 	const struct toolbox *first = toolboxes[0];
@@ -104,9 +186,13 @@ void toolbox_write_load(struct toolbox *const *toolboxes, size_t n_toolboxes, st
 		toolbox_has_guard(first) ? "true" : "false");
 	if (first->config)
 		buffer_printf(out, ",\"config\":%s", first->config);
+	if (first->kind == KIND_PYTHON)
+		write_python(&first->python, out);
 	if (!kind_facts(first->kind)->tells_tools)
 		write_tools(toolboxes, n_toolboxes, out);
-	else if (first->kind == KIND_PLUGIN && first->n_tools > 0)
+	else if (first->n_parts > 0)
+		write_pairs(first, out);
+	else if (first->n_tools > 0)
 		write_names(first, out);
 	buffer_append_char(out, '}');
 }

@@ -34,7 +34,7 @@ enum tool_risk {
 
 struct tool {
 	struct toolbox *toolbox; /* the one it stands in */
-	uint32_t index;          /* in toolbox->tools, and in the host's list */
+	uint32_t index; /* in the tools of toolbox_host(toolbox), and so in its processes */
 	char *name;
 	char *description;     /* "" when the manifest gives none */
 	char *argument_schema; /* compact JSON text */
@@ -63,6 +63,13 @@ struct toolbox_limits {
 	uint64_t idle_s;
 };
 
+/* Of kind python: which interpreter, and what of it (DESIGN §3.4). */
+struct toolbox_python {
+	char *interpreters; /* JSON text of an array: those that are tried, in this order */
+	char *plugins;      /* the same, of entry points; NULL: all */
+	bool is_auto; /* the manifest names no interpreter: it is no mistake if none will do */
+};
+
 struct toolbox {
 	unsigned int references;
 	char *id;
@@ -84,11 +91,40 @@ struct toolbox {
 	uint64_t settings;  /* digest of what the configuration says of it; 0: nothing */
 	bool is_sealed;     /* a host has loaded its library from a sealed copy */
 	char *not_enforced; /* what of the sandbox a host could not do here; NULL: nothing */
+	struct toolbox_python python; /* of kind python */
+	struct toolbox *host;         /* of a part: whose it is, counted; else NULL */
+	uint32_t part;    /* of a part: which one it is, once its tools are the host's */
+	bool is_joined;   /* of a part: they are */
+	uint32_t n_parts; /* that it has; 0: it is offered itself */
+	char *told;       /* of one with parts: what its host told of them, JSON text */
+	size_t told_size;
+	uint64_t depends; /* digest of the files that this depends on; 0: it does not hold any more
+			   */
 	struct tool *tools;
 	size_t n_tools;
 	char *load; /* payload of the host's LOAD frame: toolbox_prepare() */
 	size_t load_size;
 };
+
+/*
+ * The hosts of one manifest may tell several toolboxes (kind python). Each is a part of the one
+ * that the manifest is, which runs and owns the tools of all, and is offered by no catalogue:
+ *
+ *   host      [ now │ read write find │ add ]     one list, one set of processes
+ *   parts      clock  filesystem        math      runs of it, under ids of their own
+ */
+static inline struct toolbox *toolbox_host(struct toolbox *toolbox)
+{
+	return toolbox->host ? toolbox->host : toolbox;
+}
+
+/* A new part of @host called @id, whose tools are still to be read into it: its own until they are
+ * joined. NULL without memory. */
+struct toolbox *toolbox_new_part(struct toolbox *host, const char *id);
+
+/* Make the tools of @parts those of @host, in this order, and write its LOAD frame anew. NULL among
+ * them is none. 0, or -ENOMEM with nothing changed but that frame. */
+int toolbox_join_parts(struct toolbox *host, struct toolbox *const *parts, size_t n_parts);
 
 /* One more holder. Returns @toolbox. */
 struct toolbox *toolbox_ref(struct toolbox *toolbox);

@@ -132,7 +132,7 @@ bool log_rate_allows(struct log_rate *rate, uint64_t now_ms, uint64_t *ret_suppr
 		rate->window_start_ms = now_ms;
 		rate->used = 0;
 	}
-	if (rate->used >= LOG_RATE_BURST) {
+	if (rate->used >= (rate->burst ? rate->burst : LOG_RATE_BURST)) {
 		rate->suppressed++;
 		return false;
 	}

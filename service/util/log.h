@@ -43,10 +43,11 @@ void log_write(enum log_level level, const char *format, ...) __attribute__((for
 #define log_error(...)   log_write(LOG_LEVEL_ERROR, __VA_ARGS__)
 
 /*
- * A limited rate for lines that a peer can provoke: at most LOG_RATE_BURST of them in every
+ * A limited rate for lines that a peer can provoke: at most `burst` of them in every
  * LOG_RATE_INTERVAL_MS. A zeroed struct is ready for use.
  */
 struct log_rate {
+	unsigned int burst; /* 0: LOG_RATE_BURST */
 	uint64_t window_start_ms;
 	unsigned int used;
 	uint64_t suppressed;

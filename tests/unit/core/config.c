@@ -20,7 +20,7 @@ Test(config, without_any_file_is_all_defaults)
 	cr_expect_eq(config.approval_mode, APPROVAL_EXECUTE);
 	cr_expect_eq(config.approval_timeout_ms, 30000);
 	cr_expect_eq(config.result_max_chars, 20000);
-	cr_expect_eq(config.timeout_ms, 2500);
+	cr_expect_eq(config.timeout_ms, 0);
 	cr_expect_eq(config.start_timeout_ms, 10000);
 	cr_expect_eq(config.idle_s, 60);
 	cr_expect_eq(config.drain_ms, 2000);
@@ -166,7 +166,7 @@ Test(config, uses_the_default_where_a_value_has_the_wrong_type)
 	expect_told("/toolboxd/toolboxes/a: must be an object, not 1");
 	expect_told("/toolboxd/timeout_ms: must be a whole number");
 	cr_expect_eq(config.toolbox_dirs.n_items, 3);
-	cr_expect_eq(config.timeout_ms, 2500);
+	cr_expect_eq(config.timeout_ms, 0);
 }
 
 Test(config, shows_no_more_than_the_beginning_of_a_long_value)

@@ -43,7 +43,7 @@ Test(config_sources, replaces_lists_whole_and_takes_values_back_with_null)
 	cr_assert_eq(read_all(), 0);
 	expect_silence();
 	expect_list(&config.approval_allow, "c");
-	cr_expect_eq(config.timeout_ms, 2500);
+	cr_expect_eq(config.timeout_ms, 0);
 	cr_expect_eq(config.limits.depth, 128);
 }
 

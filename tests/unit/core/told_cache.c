@@ -34,8 +34,10 @@ TestSuite(told_cache, .init = set_up, .fini = tear_down);
 /* What is kept by @key, or NULL. */
 static const char *recall(const char *key)
 {
+	uint64_t depends;
+
 	buffer_reset(&told);
-	return told_cache_read(key, &told) == 0 ? buffer_terminate(&told) : NULL;
+	return told_cache_read(key, &told, &depends) == 0 ? buffer_terminate(&told) : NULL;
 }
 
 static size_t count_files(const char *folder)
@@ -54,20 +56,30 @@ static size_t count_files(const char *folder)
 Test(told_cache, gives_back_what_was_told)
 {
 	cr_expect_null(recall("key"));
-	told_cache_write("key", "{\"a\":1}", 7);
+	told_cache_write("key", "{\"a\":1}", 7, 0);
 	cr_expect_str_eq(recall("key"), "{\"a\":1}");
 	cr_expect_null(recall("other"));
-	told_cache_write("key", "{}", 2);
+	told_cache_write("key", "{}", 2, 0);
 	cr_expect_str_eq(recall("key"), "{}");
-	told_cache_write("key", "", 0);
+	told_cache_write("key", "", 0, 0);
 	cr_expect_str_eq(recall("key"), "");
 	cr_expect_eq(count_files("home/.cache/toolboxd"), 1);
+}
+
+Test(told_cache, gives_back_what_it_depends_on)
+{
+	uint64_t depends = 0;
+
+	told_cache_write("key", "{}", 2, UINT64_C(0xfedcba9876543210));
+	buffer_reset(&told);
+	cr_assert_eq(told_cache_read("key", &told, &depends), 0);
+	cr_expect_eq(depends, UINT64_C(0xfedcba9876543210));
 }
 
 Test(told_cache, is_where_systemd_or_xdg_say)
 {
 	setenv("XDG_CACHE_HOME", scratch_path("xdg"), 1);
-	told_cache_write("key", "xdg", 3);
+	told_cache_write("key", "xdg", 3, 0);
 	cr_expect_eq(count_files("xdg/toolboxd"), 1);
 	setenv("XDG_CACHE_HOME", "relative", 1);
 	cr_expect_null(recall("key"), "a relative path counts as none");
@@ -77,7 +89,7 @@ Test(told_cache, is_where_systemd_or_xdg_say)
 		snprintf(given, sizeof(given), "%s:/nowhere", scratch_path("systemd"));
 		setenv("CACHE_DIRECTORY", given, 1);
 	}
-	told_cache_write("key", "systemd", 7);
+	told_cache_write("key", "systemd", 7, 0);
 	cr_expect_eq(count_files("systemd"), 1);
 	cr_expect_str_eq(recall("key"), "systemd");
 }
@@ -91,12 +103,12 @@ Test(told_cache, keeps_what_was_used_last)
 		char path[64];
 
 		snprintf(key, sizeof(key), "%d", i);
-		told_cache_write(key, "x", 1);
+		told_cache_write(key, "x", 1, 0);
 		snprintf(path, sizeof(path), "home/.cache/toolboxd/told-%d", i);
 		cr_assert_eq(utimensat(AT_FDCWD, scratch_path(path), times, 0), 0);
 	}
 	cr_expect(recall("0"), "and so it was used just now");
-	told_cache_write("new", "x", 1);
+	told_cache_write("new", "x", 1, 0);
 	cr_expect_eq(count_files("home/.cache/toolboxd"), TOLD_FILES_MAX);
 	cr_expect(recall("0"));
 	cr_expect_null(recall("1"));
@@ -108,7 +120,7 @@ Test(told_cache, keeps_nothing_larger_than_the_limit)
 {
 	char *large = calloc(1, TOLD_BYTES_MAX);
 
-	told_cache_write("key", large, TOLD_BYTES_MAX);
+	told_cache_write("key", large, TOLD_BYTES_MAX, 0);
 	cr_expect_null(recall("key"));
 	free(large);
 }
@@ -116,10 +128,10 @@ Test(told_cache, keeps_nothing_larger_than_the_limit)
 Test(told_cache, does_without_a_folder)
 {
 	unsetenv("HOME");
-	told_cache_write("key", "x", 1);
+	told_cache_write("key", "x", 1, 0);
 	cr_expect_null(recall("key"));
 	setenv("HOME", "/dev/null", 1);
-	told_cache_write("key", "x", 1);
+	told_cache_write("key", "x", 1, 0);
 	cr_expect_null(recall("key"));
 }
 

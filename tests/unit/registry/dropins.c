@@ -9,7 +9,7 @@
 
 static struct manifest_reader *reader;
 static struct toolbox *toolbox;
-static struct dropins_absences absences;
+static struct absence_list absences;
 static struct problems problems;
 
 static void set_up(void)
@@ -24,7 +24,7 @@ static void forget(void)
 {
 	toolbox_unref(toolbox);
 	toolbox = NULL;
-	dropins_absences_deinit(&absences);
+	absence_list_deinit(&absences);
 	problems_deinit(&problems);
 }
 

@@ -31,14 +31,14 @@ Test(mistakes, of_what_is_no_object)
 {
 	expect_refused("5", 1, "", "must be an object with 'kind', not the number 5");
 	expect_refused("{}", 1, "",
-		"missing required property 'kind' (one of \"native\", \"plugin\", \"command\")");
+		"missing required property 'kind' (one of \"native\", \"plugin\", \"command\", \"python\")");
 	expect_refused("{'kind':'native'}", 1, "",
 		"missing required properties 'tools' (an array), 'library'");
 }
 
 Test(mistakes, of_a_kind_to_come)
 {
-	static const char *const kinds[] = {"python", "mcp", "bus"};
+	static const char *const kinds[] = {"mcp", "bus"};
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
 		struct buffer manifest = {0};
@@ -47,36 +47,15 @@ Test(mistakes, of_a_kind_to_come)
 		buffer_printf(&manifest, "{\n'kind':'%s','argv':[]}", kinds[i]);
 		buffer_printf(&message,
 			"the kind \"%s\" is not supported by this version; expected \"native\", "
-			"\"plugin\" or \"command\"",
+			"\"plugin\", \"command\" or \"python\"",
 			kinds[i]);
 		expect_refused(buffer_terminate(&manifest), 2, "/kind", buffer_terminate(&message));
 		buffer_deinit(&manifest);
 		buffer_deinit(&message);
 	}
 	expect_refused("{'kind':'nativ','library':'x','tools':[]}", 1, "/kind",
-		"must be one of \"native\", \"plugin\", \"command\", not the string "
+		"must be one of \"native\", \"plugin\", \"command\", \"python\", not the string "
 		"\"nativ\"; did you mean 'native'?");
-}
-
-Test(mistakes, of_a_key_to_come)
-{
-	static const char *const keys[] = {"python", "plugins"};
-
-	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
-		struct buffer manifest = {0};
-		struct buffer pointer = {0};
-		struct buffer message = {0};
-
-		buffer_printf(&manifest, TOP("'%s':null"), keys[i]);
-		buffer_printf(&pointer, "/%s", keys[i]);
-		buffer_printf(
-			&message, "\"%s\" is not supported by this version; leave it out", keys[i]);
-		expect_refused(buffer_terminate(&manifest), 2, buffer_terminate(&pointer),
-			buffer_terminate(&message));
-		buffer_deinit(&manifest);
-		buffer_deinit(&pointer);
-		buffer_deinit(&message);
-	}
 }
 
 Test(mistakes, of_an_unknown_key)

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core/reload.h"
+#include "core/told.h"
+#include "registry/dropins.h"
+#include "registry/folders.h"
+#include "util/cleanup.h"
+
+/*
+ * What a change of begins a reload: where toolboxes are registered, and what they are made of. What
+ * has changed is for the loader to find.
+ */
+
+/* What is watched: owned texts. */
+struct path_list {
+	char **items;
+	size_t n_items;
+};
+
+struct watched {
+	struct path_list folders;
+	struct path_list files;
+};
+
+static void path_list_deinit(struct path_list *list)
+{
+	for (size_t i = 0; i < list->n_items; i++)
+		free(list->items[i]);
+	free(list->items);
+}
+
+static void watched_deinit(struct watched *watched)
+{
+	path_list_deinit(&watched->folders);
+	path_list_deinit(&watched->files);
+}
+
+/* What there is no memory for is not watched. */
+static void watch_path(struct path_list *list, const char *path)
+{
+	char **items = reallocarray(list->items, list->n_items + 1, sizeof(*items));
+
+	if (!items)
+		return;
+	list->items = items;
+	items[list->n_items] = strdup(path);
+	list->n_items += items[list->n_items] != NULL;
+}
+
+static void watch_folder(void *data, const char *path)
+{
+	struct watched *watched = data;
+
+	watch_path(&watched->folders, path);
+}
+
+/* Where packages are installed that the tools of an interpreter come from, and their sources. */
+static void watch_depends(void *data, const char *path)
+{
+	struct watched *watched = data;
+	struct stat status;
+
+	if (stat(path, &status) == 0)
+		watch_path(S_ISDIR(status.st_mode) ? &watched->folders : &watched->files, path);
+}
+
+/* The registration folders, those of libraries, and of drop-in programs. */
+static void watch_folders(const struct service *service, struct watched *watched)
+{
+	const struct config_list *dirs = &service->config.toolbox_dirs;
+	cleanup(folders_listing_deinit) struct folders_listing listing = {0};
+
+	for (size_t i = 0; i < dirs->n_items; i++)
+		watch_folder(watched, dirs->items[i]);
+	watch_folder(watched, service->paths.library_dir);
+	if (folders_list((const char *const *)dirs->items, dirs->n_items, &listing) < 0)
+		return;
+	for (size_t i = 0; i < listing.n_entries; i++)
+		if (listing.entries[i].is_folder)
+			dropins_each_folder(listing.entries[i].path, watch_folder, watched);
+}
+
+/* Libraries that are found by path are watched like the folders; those of the dynamic linker change
+ * with the system, under the hands of its package manager. */
+void reload_watch(struct service *service)
+{
+	cleanup(watched_deinit) struct watched watched = {0};
+	size_t n_toolboxes = service->catalogue ? catalogue_n_toolboxes(service->catalogue) : 0;
+
+	if (!service->watcher)
+		return;
+	watch_folders(service, &watched);
+	for (size_t i = 0; i < n_toolboxes; i++) {
+		const struct toolbox *toolbox =
+			catalogue_toolbox(service->catalogue, i, NULL, NULL);
+
+		if (toolbox->library.path && strchr(toolbox->library.path, '/'))
+			watch_path(&watched.files, toolbox->library.path);
+		if (toolbox->host && toolbox->part == 0)
+			told_each_dependency(toolbox->host, watch_depends, &watched);
+	}
+	watcher_set(service->watcher, (const char *const *)watched.folders.items,
+		watched.folders.n_items, (const char *const *)watched.files.items,
+		watched.files.n_items);
+}
