@@ -3,7 +3,10 @@
 
 #include "json/writer.h"
 #include "util/cleanup.h"
+#include "util/clock.h"
 #include "util/utf8.h"
+
+#define MS_PER_S UINT64_C(1000)
 
 static void write_call(struct answer *event, const struct events_call *call)
 {
@@ -62,4 +65,31 @@ void events_call_completed(struct bus *bus, const struct events_call *call, doub
 	if (result)
 		buffer_append(answer_member(&event, "result"), result, result_size);
 	answer_send(&event, bus);
+}
+
+/* ── who wants to know ───────────────────────────────────────────────────────────────────────── */
+
+bool events_are_wanted(const struct service *service)
+{
+	return service->config.events_calls || clock_now_ms() < service->watched_until_ms;
+}
+
+void events_watch(struct service *service)
+{
+	struct request *request = &service->request;
+	bool is_good = request_read(request, &service->envelope, REQUEST_SECONDS);
+	uint64_t until_ms = clock_now_ms() + request->seconds * MS_PER_S;
+	struct answer answer;
+
+	answer_begin(&answer, &service->envelope);
+	if (is_good) {
+		/* Who watches longer is not cut short. */
+		if (until_ms > service->watched_until_ms)
+			service->watched_until_ms = until_ms;
+		answer_member_number(&answer, "seconds", request->seconds);
+	} else {
+		request_write_refusal(
+			request, &service->envelope, &service->config.limits, &answer);
+	}
+	answer_send(&answer, service->bus);
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "bus/bus.h"
 #include "core/answer.h"
+#include "core/state.h"
 #include "json/reader.h"
 #include "registry/toolbox.h"
 
@@ -28,3 +30,11 @@ void events_call_progress(
  * text of the result, or NULL when it is not to be told. */
 void events_call_completed(struct bus *bus, const struct events_call *call, double duration_ms,
 	const char *error, size_t error_size, const char *result, size_t result_size);
+
+/* Whether calls that begin now are to be told of: by the configuration, or because somebody
+ * watches.
+ */
+bool events_are_wanted(const struct service *service);
+
+/* Answer ovos.tools.watch: call events are broadcast for so many seconds. */
+void events_watch(struct service *service);

@@ -33,9 +33,6 @@ void invocation_begin_persona(struct service *service, const struct request_text
  * the same context.source. Each of them answers with `cancelled`. */
 void invocation_cancel(struct service *service);
 
-/* Answer ovos.tools.watch: call events are broadcast for so many seconds. */
-void invocation_watch(struct service *service);
-
 /* Answer ovos.tools.validate: everything but the running. */
 void invocation_validate(struct service *service);
 

@@ -2,25 +2,30 @@
 #include "core/runner.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/runner_inside.h"
 #include "util/clock.h"
-#include "util/log.h"
+
+/*
+ * The calls of a runner: which of them may run now, and how each ends.
+ *
+ *   runner_submit ──▶ queue ──▶ runner_schedule ──▶ an idle worker      (runner_workers.c)
+ *                       │             ▲                  │
+ *                       │             └── a host came, ──┤
+ *                       │                 answered, went │
+ *                       └── clock, cancel, no host ──────┴──▶ runner_end_call: done(), once
+ */
 
 #define MS_PER_S UINT64_C(1000)
 
-static void schedule(struct runner *runner);
-
-/* The clocks of those that wait stand while the only thing they wait for is the first host. */
-static void set_clocks(struct runner *runner)
+void runner_set_clocks(struct runner *runner)
 {
 	queue_set_clocks(&runner->queue, runner->n_loaded == 0 && runner->n_starting > 0);
 }
 
-static void go_to_rest(struct runner *runner)
+void runner_go_to_rest(struct runner *runner)
 {
 	const struct toolbox_limits *limits = &runner->toolbox->limits;
 
@@ -32,15 +37,14 @@ static void go_to_rest(struct runner *runner)
 		loop_timer_arm(&runner->rest, runner->options.idle_s * MS_PER_S);
 }
 
-/* Tell the owner of a call that was taken out of the queue, or off its worker. */
-static void end_call(
+void runner_end_call(
 	struct runner *runner, struct runner_call *call, const struct runner_ending *ending)
 {
 	loop_timer_disarm(&call->clock);
 	runner->handler.done(runner->data, call, ending);
 }
 
-static void end_waiting(struct runner *runner, const char *why)
+void runner_end_waiting(struct runner *runner, const char *why)
 {
 	struct runner_ending ending = {
 		.outcome = RUNNER_UNAVAILABLE,
@@ -52,264 +56,8 @@ static void end_waiting(struct runner *runner, const char *why)
 		struct runner_call *call = runner->queue.first;
 
 		queue_remove(&runner->queue, call);
-		end_call(runner, call, &ending);
+		runner_end_call(runner, call, &ending);
 	}
-}
-
-/* ── workers ─────────────────────────────────────────────────────────────────────────────────── */
-
-/* Take the call off the worker that has run it. */
-static struct runner_call *take_running(struct runner_worker *worker)
-{
-	struct runner *runner = worker->runner;
-	struct runner_call *call = take_ptr(worker->running);
-
-	if (!call)
-		return NULL;
-	call->worker = NULL;
-	runner->n_running--;
-	runner->runs_alone = false;
-	cooldowns_note_end(&runner->cooldowns, call->tool);
-	return call;
-}
-
-/* Take the worker's host, if it has one, off it, and keep count. */
-static struct host *take_host(struct runner_worker *worker)
-{
-	if (!worker->host)
-		return NULL;
-	if (worker->is_loaded)
-		worker->runner->n_loaded--;
-	else
-		worker->runner->n_starting--;
-	worker->is_loaded = worker->is_gone = false;
-	if (has_bus(worker->runner))
-		worker->runner->handler.left(worker->runner->data, worker->host);
-	runner_forget_ahead(worker->runner);
-	return take_ptr(worker->host);
-}
-
-/* Kill it. */
-static void drop_host(struct runner_worker *worker)
-{
-	host_free(take_host(worker));
-}
-
-/* Let those hosts that have nothing to do end in order. */
-static void dismiss_hosts(struct runner *runner)
-{
-	for (uint32_t i = 0; i < runner->n_workers; i++) {
-		struct runner_worker *worker = runner->workers[i];
-
-		if (worker->is_loaded && !worker->is_gone && !worker->running)
-			leaving_take(&runner->leaving, take_host(worker));
-	}
-}
-
-/* Give @call to the worker's idle host, unless it has it. 0, or a negative errno: it has not
- * begun. */
-static int run_call(
-	struct runner_worker *worker, struct runner_call *call, const char *arguments, size_t size)
-{
-	struct runner *runner = worker->runner;
-	int r = call->is_ahead ? 0 : runner_tell_host(worker, call, arguments, size);
-
-	if (r < 0)
-		return r;
-	call->is_ahead = false;
-	worker->running = call;
-	call->worker = worker;
-	runner->n_running++;
-	runner->runs_alone = !runner->toolbox->tools[call->tool].is_parallel;
-	loop_timer_disarm(&runner->rest);
-	return 0;
-}
-
-/* The host of an idle worker takes no call. One that died in its sleep costs nobody an error: the
- * call waits for the next host, which is started when the death is noticed. */
-static void give_up(struct runner_worker *worker, int error)
-{
-	struct runner *runner = worker->runner;
-
-	log_debug("%s: the host takes no call: %s", runner->toolbox->id, strerror(-error));
-	worker->is_gone = true;
-	if (error == -EPIPE)
-		return;
-	drop_host(worker);
-	loop_timer_arm(&runner->restart, crashes_next_delay_ms(&runner->crashes));
-}
-
-static struct runner_worker *find_idle(const struct runner *runner)
-{
-	for (uint32_t i = 0; i < runner->n_workers; i++)
-		if (runner->workers[i]->is_loaded && !runner->workers[i]->running &&
-			!runner->workers[i]->is_gone)
-			return runner->workers[i];
-	return NULL;
-}
-
-static struct runner_worker *find_free(const struct runner *runner)
-{
-	for (uint32_t i = 0; i < runner->n_workers; i++)
-		if (!runner->workers[i]->host)
-			return runner->workers[i];
-	return NULL;
-}
-
-/* Whether a call of @tool may run beside what runs now. */
-static bool may_run(const struct runner *runner, uint32_t tool)
-{
-	if (runner->n_running == 0)
-		return true;
-	return !runner->runs_alone && runner->toolbox->tools[tool].is_parallel;
-}
-
-static void host_is_loaded(void *data, const char *loaded, size_t size)
-{
-	struct runner_worker *worker = data;
-	struct runner *runner = worker->runner;
-
-	(void)loaded;
-	(void)size;
-	worker->is_loaded = true;
-	runner->n_starting--;
-	runner->n_loaded++;
-	runner->why[0] = '\0';
-	schedule(runner);
-}
-
-static void call_has_progressed(void *data, uint64_t id, const struct json_tape *progress)
-{
-	struct runner_worker *worker = data;
-	struct runner *runner = worker->runner;
-
-	if (worker->running && worker->running->id == id)
-		runner->handler.progressed(runner->data, worker->running, progress);
-}
-
-static void host_has_said(void *data, const struct json_tape *object, const char *text, size_t size)
-{
-	struct runner_worker *worker = data;
-	struct runner *runner = worker->runner;
-
-	runner->handler.said(runner->data, runner, worker->host, object, text, size);
-}
-
-static void host_has_answered(void *data, uint64_t id, const struct host_answer *answer)
-{
-	static const enum runner_outcome outcomes[] = {
-		[HOST_ANSWER_RESULT] = RUNNER_RESULT,
-		[HOST_ANSWER_FAILED] = RUNNER_FAILED,
-		[HOST_ANSWER_ERROR] = RUNNER_ERROR,
-	};
-	struct runner_worker *worker = data;
-	struct runner *runner = worker->runner;
-	struct runner_call *call;
-	struct runner_ending ending = {
-		.outcome = outcomes[answer->kind],
-		.text = answer->text,
-		.size = answer->size,
-		.tape = answer->tape,
-	};
-	bool has_strayed;
-
-	/* service/host has checked the id; what it lets through is the call that runs. */
-	if (!worker->running || worker->running->id != id)
-		return;
-	call = take_running(worker);
-	crashes_note_success(&runner->crashes);
-	has_strayed = worker->is_gone = runner_has_strayed(worker);
-	/* The next call is under way before this one's answer is written. */
-	schedule(runner);
-	end_call(runner, call, &ending);
-	if (has_strayed) {
-		drop_host(worker);
-		schedule(runner);
-	}
-	go_to_rest(runner);
-}
-
-static void quarantine(struct runner *runner)
-{
-	snprintf(runner->why, sizeof(runner->why),
-		"quarantined after %u crashes within %llu s; a reload lets it try again",
-		runner->options.crash_limit, (unsigned long long)runner->options.crash_window_s);
-	log_error("Toolbox %s is %s", runner->toolbox->id, runner->why);
-	runner->is_quarantined = true;
-	loop_timer_disarm(&runner->restart);
-	end_waiting(runner, runner->why);
-}
-
-static bool will_not_load(const struct host_end *end)
-{
-	return end->reason == HOST_REFUSED || end->reason == HOST_TOO_SLOW;
-}
-
-/* DESIGN §4: crashes, not kills of ours. */
-static bool has_crashed(const struct host_end *end)
-{
-	return end->reason != HOST_TOO_LARGE && !will_not_load(end);
-}
-
-static void host_has_ended(void *data, const struct host_end *end)
-{
-	struct runner_worker *worker = data;
-	struct runner *runner = worker->runner;
-	struct runner_call *call = take_running(worker);
-	struct runner_ending ending = {
-		.outcome = end->reason == HOST_TOO_LARGE ? RUNNER_TOO_LARGE : RUNNER_CRASHED,
-		.end = end,
-	};
-	bool is_too_often = has_crashed(end) && crashes_note(&runner->crashes, clock_now_ms(),
-							runner->options.crash_limit,
-							runner->options.crash_window_s * MS_PER_S);
-
-	runner_note_end(runner, end);
-	drop_host(worker);
-	set_clocks(runner);
-	if (call)
-		end_call(runner, call, &ending);
-	if (is_too_often) {
-		quarantine(runner);
-	} else {
-		/* What cannot be loaded will not be by waiting; what crashed may be, next time. */
-		if (will_not_load(end) && runner->n_loaded == 0)
-			end_waiting(runner, runner->why);
-		loop_timer_arm(&runner->restart, crashes_next_delay_ms(&runner->crashes));
-	}
-	go_to_rest(runner);
-}
-
-static void start_worker(struct runner *runner, struct runner_worker *worker)
-{
-	static const struct host_handler handler = {
-		.loaded = host_is_loaded,
-		.answered = host_has_answered,
-		.progressed = call_has_progressed,
-		.said = host_has_said,
-		.ended = host_has_ended,
-	};
-	struct host_options options = {
-		.program = runner->options.host_program,
-		.toolbox_id = runner->toolbox->id,
-		.environment = runner->toolbox->environment,
-		.load = runner->toolbox->load,
-		.load_size = runner->toolbox->load_size,
-		.output_max = runner->options.output_max,
-		.stderr_max = runner->options.stderr_max,
-		.start_timeout_ms = runner->options.start_timeout_ms,
-		.has_bus = has_bus(runner),
-		.has_guard = toolbox_has_guard(runner->toolbox),
-	};
-	int r = host_spawn(runner->loop, &options, &handler, worker, &worker->host);
-
-	if (r == 0) {
-		runner->n_starting++;
-		return;
-	}
-	runner_note_no_start(runner, r);
-	if (runner->n_loaded + runner->n_starting == 0)
-		end_waiting(runner, runner->why);
 }
 
 /* ── the schedule ────────────────────────────────────────────────────────────────────────────── */
@@ -320,15 +68,24 @@ static void start_workers(struct runner *runner)
 	struct runner_worker *worker;
 
 	/* Who waits beside an idle host waits for others to end, not for one more. */
-	if (loop_timer_is_armed(&runner->restart) || runner->is_quarantined || find_idle(runner))
+	if (loop_timer_is_armed(&runner->restart) || runner->is_quarantined ||
+		runner_find_idle(runner))
 		return;
-	while (runner->n_starting < runner->queue.n_calls && (worker = find_free(runner))) {
+	while (runner->n_starting < runner->queue.n_calls && (worker = runner_find_free(runner))) {
 		uint32_t n_starting = runner->n_starting;
 
-		start_worker(runner, worker);
+		runner_worker_start(worker);
 		if (runner->n_starting == n_starting)
 			break;
 	}
+}
+
+/* Whether a call of @tool may run beside what runs now. */
+static bool may_run(const struct runner *runner, uint32_t tool)
+{
+	if (runner->n_running == 0)
+		return true;
+	return !runner->runs_alone && runner->toolbox->tools[tool].is_parallel;
 }
 
 static bool is_cooling(const struct runner *runner, const struct runner_call *call)
@@ -342,38 +99,37 @@ static void end_cooling(struct runner *runner, struct runner_call *call)
 	struct runner_ending ending = {.outcome = RUNNER_COOLING};
 
 	queue_remove(&runner->queue, call);
-	end_call(runner, call, &ending);
+	runner_end_call(runner, call, &ending);
 }
 
-/* Run what may run now, first come first served; have hosts for the rest. */
-static void schedule(struct runner *runner)
+void runner_schedule(struct runner *runner)
 {
 	struct runner_call *call;
 	struct runner_worker *worker;
 
 	while ((call = runner->queue.first) && may_run(runner, call->tool) &&
-		(worker = find_idle(runner))) {
+		(worker = runner_find_idle(runner))) {
 		int r;
 
 		if (is_cooling(runner, call)) {
 			end_cooling(runner, call);
 			continue;
 		}
-		r = run_call(worker, call, call->arguments.data, call->arguments.size);
+		r = runner_worker_run(worker, call, call->arguments.data, call->arguments.size);
 		if (r < 0)
-			give_up(worker, r);
+			runner_worker_give_up(worker, r);
 		else
 			queue_remove(&runner->queue, call);
 	}
 	runner_send_ahead(runner);
 	start_workers(runner);
-	set_clocks(runner);
-	go_to_rest(runner);
+	runner_set_clocks(runner);
+	runner_go_to_rest(runner);
 }
 
 static void restart_is_due(void *data)
 {
-	schedule(data);
+	runner_schedule(data);
 }
 
 /* Take a call out, wherever it is; its host, if it runs, goes with it. */
@@ -383,13 +139,13 @@ static void withdraw(struct runner_call *call, const struct runner_ending *endin
 	struct runner_worker *worker = call->worker;
 
 	if (worker) {
-		take_running(worker);
-		drop_host(worker);
+		runner_worker_take_call(worker);
+		runner_worker_drop_host(worker);
 	} else {
 		queue_remove(&runner->queue, call);
 	}
-	end_call(runner, call, ending);
-	schedule(runner);
+	runner_end_call(runner, call, ending);
+	runner_schedule(runner);
 }
 
 static void clock_has_run_out(void *data)
@@ -413,7 +169,7 @@ static void rest_is_over(void *data)
 
 	if (runner->n_running > 0 || runner->queue.first)
 		return;
-	dismiss_hosts(runner);
+	runner_dismiss_hosts(runner);
 	if (runner->is_retired && leaving_is_empty(&runner->leaving))
 		runner->handler.drained(runner->data, runner);
 }
@@ -424,7 +180,7 @@ static void host_has_left(void *data, const struct host_end *end)
 
 	runner_note_leave(runner, end);
 	if (runner->is_retired)
-		go_to_rest(runner);
+		runner_go_to_rest(runner);
 }
 
 /* ── for the owner ───────────────────────────────────────────────────────────────────────────── */
@@ -475,7 +231,7 @@ void runner_free(struct runner *runner)
 	if (!runner)
 		return;
 	for (uint32_t i = 0; i < runner->n_workers; i++) {
-		drop_host(runner->workers[i]);
+		runner_worker_drop_host(runner->workers[i]);
 		free(runner->workers[i]);
 	}
 	free(runner->workers);
@@ -534,19 +290,19 @@ int runner_submit(struct runner *runner, struct runner_call *call, const char *a
 	call->left_ms = timeout_ms;
 	call->submitted_ns = clock_now_ns();
 	if (!runner->queue.first && may_run(runner, call->tool))
-		worker = find_idle(runner);
+		worker = runner_find_idle(runner);
 	if (worker) {
-		r = run_call(worker, call, arguments, size);
+		r = runner_worker_run(worker, call, arguments, size);
 		if (r == 0) {
 			loop_timer_arm(&call->clock, timeout_ms);
 			return 0;
 		}
-		give_up(worker, r);
+		runner_worker_give_up(worker, r);
 	}
 	r = queue_call(runner, call, arguments, size);
 	/* From the loop, so that done() never comes before this returns. */
 	if (r == 0 && !loop_timer_is_armed(&runner->restart) && runner->n_starting == 0 &&
-		find_free(runner))
+		runner_find_free(runner))
 		loop_timer_arm(&runner->restart, 0);
 	runner_send_ahead(runner);
 	return r;
@@ -560,36 +316,36 @@ void runner_end_all(struct runner *runner, const char *why)
 		.size = strlen(why),
 	};
 
-	end_waiting(runner, why);
+	runner_end_waiting(runner, why);
 	for (uint32_t i = 0; i < runner->n_workers; i++) {
-		struct runner_call *call = take_running(runner->workers[i]);
+		struct runner_call *call = runner_worker_take_call(runner->workers[i]);
 
 		if (!call)
 			continue;
-		drop_host(runner->workers[i]);
-		end_call(runner, call, &ending);
+		runner_worker_drop_host(runner->workers[i]);
+		runner_end_call(runner, call, &ending);
 	}
-	go_to_rest(runner);
+	runner_go_to_rest(runner);
 }
 
 void runner_retire(struct runner *runner)
 {
 	runner->is_retired = true;
-	go_to_rest(runner);
+	runner_go_to_rest(runner);
 }
 
 void runner_rest(struct runner *runner)
 {
 	if (!runner->queue.first)
-		dismiss_hosts(runner);
+		runner_dismiss_hosts(runner);
 }
 
 void runner_prestart(struct runner *runner)
 {
-	struct runner_worker *worker = find_free(runner);
+	struct runner_worker *worker = runner_find_free(runner);
 
 	if (worker && runner->n_loaded + runner->n_starting == 0 && !runner->is_quarantined)
-		start_worker(runner, worker);
+		runner_worker_start(worker);
 }
 
 void runner_forgive(struct runner *runner)

@@ -7,9 +7,9 @@
 #include "host/leaving.h"
 #include "util/log.h"
 
-/* The inside of a runner, for the files that are one: runner.c, which changes it, runner_ahead.c,
- * which speaks to hosts, runner_trouble.c, which logs what goes wrong with them, and
- * runner_state.c, which tells of it. */
+/* The inside of a runner, for the files that are one: runner.c, its calls and their schedule,
+ * runner_workers.c, its hosts, runner_ahead.c, which speaks to them, runner_trouble.c, which logs
+ * what goes wrong with them, and runner_state.c, which tells of it. */
 
 #define WHY_BYTES 512
 
@@ -54,6 +54,51 @@ static inline bool has_bus(const struct runner *runner)
 	return kind_facts(runner->toolbox->kind)->has_bus;
 }
 
+/* ── runner.c ────────────────────────────────────────────────────────────────────────────────── */
+
+/* Run what may run now, first come first served; have hosts for the rest. */
+void runner_schedule(struct runner *runner);
+
+/* The clocks of those that wait stand while the only thing they wait for is the first host. */
+void runner_set_clocks(struct runner *runner);
+
+/* Behind the last call: when it has nothing to do for long enough, hosts are stopped. */
+void runner_go_to_rest(struct runner *runner);
+
+/* Tell the owner of a call that was taken out of the queue, or off its worker. */
+void runner_end_call(
+	struct runner *runner, struct runner_call *call, const struct runner_ending *ending);
+
+/* End those that wait, as unavailable for the reason @why. */
+void runner_end_waiting(struct runner *runner, const char *why);
+
+/* ── runner_workers.c ────────────────────────────────────────────────────────────────────────── */
+
+/* One that can take a call, or a host; NULL: there is none. */
+struct runner_worker *runner_find_idle(const struct runner *runner);
+struct runner_worker *runner_find_free(const struct runner *runner);
+
+/* Start a host in its free place. What cannot be started is logged, and if there is no other host,
+ * told to those that wait. */
+void runner_worker_start(struct runner_worker *worker);
+
+/* Give @call to the worker's idle host, unless it has it. 0, or a negative errno: it has not begun,
+ * and runner_worker_give_up() is to be called. */
+int runner_worker_run(
+	struct runner_worker *worker, struct runner_call *call, const char *arguments, size_t size);
+void runner_worker_give_up(struct runner_worker *worker, int error);
+
+/* Take the call off the worker that has run it; NULL: it runs none. */
+struct runner_call *runner_worker_take_call(struct runner_worker *worker);
+
+/* Kill its host, if it has one. */
+void runner_worker_drop_host(struct runner_worker *worker);
+
+/* Let those hosts that have nothing to do end in order. */
+void runner_dismiss_hosts(struct runner *runner);
+
+/* ── runner_ahead.c ──────────────────────────────────────────────────────────────────────────── */
+
 /* Give @call to the worker's host. 0, or the negative errno of host_invoke(). */
 int runner_tell_host(struct runner_worker *worker, const struct runner_call *call,
 	const char *arguments, size_t size);
@@ -66,6 +111,8 @@ void runner_forget_ahead(struct runner *runner);
 
 /* Whether the worker's host, behind a call that is done, is running one that nobody waits for. */
 bool runner_has_strayed(const struct runner_worker *worker);
+
+/* ── runner_trouble.c ────────────────────────────────────────────────────────────────────────── */
 
 /* Log why its host has ended, which is kept for runner_why(). */
 void runner_note_end(struct runner *runner, const struct host_end *end);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/answer.h"
+#include "core/events.h"
 #include "core/invocation.h"
 #include "core/listing.h"
 #include "core/match.h"
@@ -80,7 +81,7 @@ static const struct topic topics[] = {
 	{"ovos.tools.reload", reload_request, REPLY_PLAIN},
 	{"ovos.tools.status", status_answer, REPLY_PLAIN},
 	{"ovos.tools.validate", invocation_validate, REPLY_ECHO},
-	{"ovos.tools.watch", invocation_watch, REPLY_PLAIN},
+	{"ovos.tools.watch", events_watch, REPLY_PLAIN},
 };
 
 struct key {
