@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "registry/manifest.h"
+
+/*
+ * Any JSON as what the host of a toolbox with parts tells of them. What it makes is whole, wherever
+ * it is looked at from, and each mistake costs one part.
+ */
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const char manifest[] = "{\"kind\":\"python\",\"python\":\"python3\"}";
+static char path[] = "/tmp/fuzz-told-XXXXXX.json";
+static struct manifest_reader *reader;
+
+static void require(bool is_so)
+{
+	if (!is_so)
+		abort();
+}
+
+static void remove_file(void)
+{
+	unlink(path);
+	manifest_reader_free(reader);
+}
+
+static void set_up(void)
+{
+	int file = mkostemps(path, (int)strlen(".json"), O_CLOEXEC);
+
+	require(file >= 0 && write(file, manifest, strlen(manifest)) == (ssize_t)strlen(manifest));
+	close(file);
+	reader = manifest_reader_new(NULL);
+	require(reader != NULL);
+	atexit(remove_file);
+}
+
+static void check_part(const struct part *part, struct toolbox *host, uint32_t *ret_first)
+{
+	const struct toolbox *toolbox = part->toolbox;
+
+	require(part->problems.n_errors > 0 || part->absences.n_items > 0 || toolbox);
+	require(!toolbox || part->problems.n_errors == 0);
+	if (!toolbox)
+		return;
+	require(toolbox->host == host && part->id && strcmp(part->id, toolbox->id) == 0);
+	for (size_t i = 0; i < toolbox->n_tools; i++) {
+		const struct tool *tool = &toolbox->tools[i];
+
+		require(tool == &host->tools[*ret_first + i] && tool->index == *ret_first + i);
+		require(tool->toolbox == toolbox && tool->arguments && tool->output);
+		require(strlen(tool->definition) == tool->definition_size);
+	}
+	*ret_first += (uint32_t)toolbox->n_tools;
+}
+
+static void check(struct toolbox *host, const struct json_tape *told)
+{
+	struct parts parts = {0};
+	struct problems problems = {0};
+	struct json_tape load = {0};
+	uint32_t n_tools = 0;
+	int r = manifest_take_parts(reader, told, host, &parts, &problems);
+
+	require(r == 0 || (r == MANIFEST_E_REFUSED && problems.n_errors > 0));
+	for (size_t i = 0; r == 0 && i < parts.n_items; i++)
+		check_part(&parts.items[i], host, &n_tools);
+	require(r != 0 || n_tools == host->n_tools);
+	require(json_tape_read(&load, host->load, host->load_size, JSON_DEPTH_DEFAULT, NULL) == 0);
+	json_tape_deinit(&load);
+	parts_deinit(&parts);
+	problems_deinit(&problems);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct toolbox *host = NULL;
+	struct problems problems = {0};
+	struct json_tape told = {0};
+
+	if (!reader)
+		set_up();
+	require(manifest_read(reader, path, &host, &problems) == 0);
+	if (json_tape_read(&told, (const char *)data, size, JSON_DEPTH_DEFAULT, NULL) == 0)
+		check(host, &told);
+	json_tape_deinit(&told);
+	toolbox_unref(host);
+	problems_deinit(&problems);
+	return 0;
+}
