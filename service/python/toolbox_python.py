@@ -26,6 +26,7 @@ import socket
 import struct
 import sys
 import threading
+import time
 import traceback
 
 WIRE_FD, LOAD_FD = 3, 4
@@ -39,6 +40,7 @@ OWN_TOPICS = "ovos.persona.tools."   # toolboxd answers these for every ToolBox
 DEPTH_MAX = 128                      # levels of JSON that the daemon reads
 HANDLERS_QUEUE_MAX = 1024            # messages that wait for the handlers of ToolBoxes
 EMIT_BYTES_MAX = 8 << 20             # of a message, until a call says what the daemon takes
+LEAVE_SECONDS = 0.4                  # shorter than the daemon waits (host.h, HOST_LEAVE_MS)
 WORDS_MAX = 20000                    # characters that one error may say
 VIOLATIONS_MAX = 10                  # of one call, as toolboxd's own
 
@@ -68,17 +70,23 @@ class Wire:
         os.close(nothing)
 
     def read(self):
-        """The next frame: kind, id, payload; None at the end of file."""
-        head = self._reader.read(HEADER.size)
-        if len(head) < HEADER.size:
+        """The next frame: kind, id, payload; None when the daemon has hung up."""
+        try:
+            head = self._reader.read(HEADER.size)
+            if len(head) < HEADER.size:
+                return None
+            size, kind, call_id = HEADER.unpack(head)
+            payload = self._reader.read(size)
+        except OSError:  # what we have said last was not read any more
             return None
-        size, kind, call_id = HEADER.unpack(head)
-        payload = self._reader.read(size)
         return (kind, call_id, payload) if len(payload) == size else None
 
     def write(self, kind, call_id, payload):
         with self._lock:
-            self._socket.sendall(HEADER.pack(len(payload), kind, call_id) + payload)
+            try:
+                self._socket.sendall(HEADER.pack(len(payload), kind, call_id) + payload)
+            except ConnectionError:
+                pass  # the daemon has hung up: the reader thread sees that, and ends us
 
     def write_json(self, kind, call_id, value):
         self.write(kind, call_id, to_json(value))
@@ -442,12 +450,20 @@ def run(toolboxes, payload):
         return ERROR, to_json(describe_failure(error))
 
 
+def leave(calls):
+    """The daemon has hung up: end in order, with what ToolBoxes have registered with atexit, or a
+    moment later in any case, whatever a tool is doing."""
+    calls.put(None)
+    time.sleep(LEAVE_SECONDS)
+    os._exit(0)
+
+
 def read_frames(wire, calls, bus):
-    """The reader thread. The daemon's end of file is ours, whatever a tool is doing."""
+    """The reader thread."""
     while True:
         frame = wire.read()
         if frame is None:
-            os._exit(0)
+            leave(calls)
         if frame[0] == MESSAGE:
             bus.take(frame[2])
             continue
@@ -478,12 +494,12 @@ def main():
     threading.Thread(target=read_frames, args=(wire, calls, bus), daemon=True).start()
     toolboxes = Toolboxes(load, bus)
     wire.write_json(LOADED, 0, toolboxes.describe(sys.argv[1]))
-    while True:
-        kind, call_id, payload = calls.get()
+    for kind, call_id, payload in iter(calls.get, None):
         if kind != INVOKE:
             return 1
         answer, text = run(toolboxes, payload)
         wire.write(answer, call_id, text)
+    return 0
 
 
 if __name__ == "__main__":

@@ -436,7 +436,19 @@ def test_an_interpreter_without_the_plugin_manager_hands_over(site, tmp_path):
         assert "ovos_plugin_manager" in refusal["message"]
 
 
-def test_it_ends_with_the_daemon(site):
+def test_it_ends_in_order_when_it_is_not_needed_any_more(site, tmp_path):
+    mark = tmp_path / "ended"
+    site.install("leaving", f"import atexit\natexit.register(open, {str(mark)!r}, 'w')"
+                 + box("leaving"), {"leaving": "Box"})
+    with Host(site, {"plugins": ["leaving"], "tools": []}) as host:
+        host.load()
+        host.socket.shutdown(socket.SHUT_RDWR)
+        assert host.process.wait(SECONDS) == 0
+    site.remove("leaving")
+    assert mark.exists()
+
+
+def test_it_ends_with_the_daemon_whatever_runs(site):
     with Host(site, A_BOX) as host:
         host.load()
         host.send("ask", {})
