@@ -15,6 +15,8 @@ import textwrap
 import venv
 from pathlib import Path
 
+from processes import START_SECONDS, until
+
 GROUP = "opm.agents.toolbox"
 
 # What of the tests' own environment is not to be seen: its ToolBoxes, and what is written there.
@@ -61,11 +63,21 @@ def box(toolbox_id, cls="Box", **tools):
         f"tool({name!r}, {call})" for name, call in (tools or {"echo": ECHO}).items()))
 
 
+def wait_until_told(caller):
+    """A daemon is ready before any Python is: wait for what the interpreters have to tell."""
+    def is_told():
+        told = caller.call("ovos.tools.status")["not_offered"]
+        return not any("is being asked" in one["why"] for one in told)
+
+    until(is_told, START_SECONDS, "every interpreter asked")
+
+
 class Site:
     def __init__(self, folder):
         venv.EnvBuilder(symlinks=True).create(folder)
         self.python = folder / "bin" / "python"
         self.folder = next((folder / "lib").glob("python3*")) / "site-packages"
+        (self.folder / "__pycache__").mkdir()  # pip has compiled something, as a rule
         for path in Path(sysconfig.get_path("purelib")).iterdir():
             if not path.name.startswith(LEFT_OUT):
                 (self.folder / path.name).symlink_to(path)

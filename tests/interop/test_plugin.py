@@ -1,30 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Python plugin that toolboxd replaces, asked the same on a bus of its own: its answers and ours
 field by field. Where they differ, DIFFERENCES says why; a difference that is not listed fails."""
-import sys
-from pathlib import Path
-from urllib.parse import urlsplit
-
-import pytest
-from caller import Caller
-from processes import START_SECONDS, Daemon, OvosBus, Process, environment, until
 import manifests
+import pytest
+from side_by_side import SideBySide, without_ours
 
 ADD = {"name": "add", "args": {"a": 3, "b": 4}}
 PERSONA = "ovos.persona.tools.call"
-
-# Fields that are ours alone, everywhere.
-ONLY_OURS = {
-    "code": "errors carry a code for programs (DESIGN 2.2)",
-    "violations": "what is wrong with the arguments, for programs (DESIGN 2.2)",
-    "suggestions": "near names (DESIGN 2.2)",
-    "risk": "declared by the manifest (DESIGN 2.1)",
-    "triggers": "declared by the manifest (DESIGN 2.1)",
-    "examples": "declared by the manifest (DESIGN 2.1)",
-    "parallel": "declared by the manifest (DESIGN 2.1)",
-    "failed": "a reload tells what did not load (DESIGN 2.1)",
-    "tools": "a reload gives the definitions, as OVOS-TOOLS-1 wants (DESIGN 2.1)",
-}
 
 # What both have and say differently: the first words that are equal, and the reason.
 TEXTS = {
@@ -80,46 +62,12 @@ STRICTER = [
 
 @pytest.fixture(scope="module")
 def both(tmp_path_factory):
-    """(ours, Python's): a caller on each bus."""
-    home = tmp_path_factory.mktemp("plugin")
-    buses = [OvosBus(home / "ours"), OvosBus(home / "theirs")]
-    daemon = Daemon(home / "toolboxd", [manifests.SHIPPED], buses[0].url)
-    where = urlsplit(buses[1].url)
-    script = Path(__file__).with_name("plugin_service.py")
-    plugin = Process([sys.executable, script, where.hostname, where.port],
-                     environment(home / "python"), home / "plugin.log")
-    try:
-        until(lambda: "ready" in plugin.log().splitlines(), START_SECONDS, "the plugin ready")
-        callers = [Caller(bus.url) for bus in buses]
-        until(lambda: answers(callers[0]), START_SECONDS, "toolboxd on its bus")
-        yield callers
-        for caller in callers:
-            caller.close()
-        daemon.end()
-    finally:
-        plugin.kill()
-        for bus in buses:
-            bus.kill()
-
-
-def answers(caller):
-    try:
-        return caller.call("mycroft.toolboxd.is_ready", seconds=0.3)["status"]
-    except TimeoutError:
-        return False
+    with SideBySide(tmp_path_factory.mktemp("plugin"), [manifests.SHIPPED]) as both:
+        yield both
 
 
 def ask(both, topic, data):
-    ours, theirs = both
-    mark = theirs.send(topic, data, {"source": "asker", "odd": {"key": 1.5}})
-    python = theirs.wait_for(lambda message: message.type == topic + ".response"
-                             and message.context.get("mark") == mark)
-    mark = ours.send(topic, data, {"source": "asker", "odd": {"key": 1.5}})
-    return ours.answer_to(topic, mark), python
-
-
-def without_ours(data, kept=()):
-    return {key: value for key, value in data.items() if key not in ONLY_OURS or key in kept}
+    return both.ask(topic, data, {"source": "asker", "odd": {"key": 1.5}})
 
 
 @pytest.mark.parametrize("topic, data, text", REQUESTS)
@@ -184,7 +132,7 @@ def test_reload(both):
 
 
 def test_silence_of_both_for_somebody_elses_toolbox(both):
-    for caller in both:
+    for caller in both.callers:
         caller.seen = []
         caller.send(PERSONA, {"toolbox_id": "nobody", "name": "add", "kwargs": {}})
         mark = caller.send("ovos.tools.list")
