@@ -4,6 +4,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 
 import pytest
 from processes import BUILD, FINDING, ROOT, SLOWNESS, TOOLBOXD, environment, toolboxctl
@@ -21,7 +22,8 @@ def home(tmp_path):
 
 
 def run(*command, home):
-    env = environment(home, PATH=f"{TOOLBOXD.parent}:{os.environ['PATH']}",
+    # Python toolboxes are built where OVOS is: with what the tests themselves run in.
+    env = environment(home, PATH=f"{TOOLBOXD.parent}:{os.environ['PATH']}", VIRTUAL_ENV=sys.prefix,
                       CMAKE_GENERATOR="Ninja")  # which we need anyhow; make may not be there
     done = subprocess.run([str(part) for part in command], env=env, cwd=home, text=True,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,

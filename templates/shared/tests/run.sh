@@ -47,6 +47,19 @@ find_bus() {
 	done
 }
 
+# The tools of an interpreter come a moment later than toolboxd: it asks for them meanwhile. Where none
+# come, the calls will tell.
+wait_for_tools() {
+	tries=200
+	while [ "$tries" -gt 0 ]; do
+		case $(alone "$toolboxctl" --bus "$bus" --timeout 20 list --json) in
+		'{"tools":[]}') sleep 0.1 ;;
+		*) return ;;
+		esac
+		tries=$((tries - 1))
+	done
+}
+
 # invoke TOOL [ARGUMENT]...: the answer, on one line. Its exit status is not ours.
 invoke() {
 	(alone "$toolboxctl" --bus "$bus" --timeout 20 invoke --json "$@") || true
@@ -88,5 +101,6 @@ alone "$toolboxd" --embedded-bus --bus ws://127.0.0.1:0/core --toolbox-dir "$fol
 	"$@" </dev/null >"$home/log" 2>&1 &
 daemon=$!
 find_bus
+wait_for_tools
 . "$here/calls.sh"
 exit "$failed"
