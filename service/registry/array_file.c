@@ -52,9 +52,9 @@ static void copy_seconds(const struct translation *translation, const char *key,
 		(json_type_at(translation->tape, value) != JSON_NUMBER ||
 			json_number_f64(translation->tape, value, &seconds) || !(seconds >= 0) ||
 			seconds > DAY_S || (seconds == 0 && !may_be_zero)))
-		problems_add(translation->problems, PROBLEM_ERROR, translation->tape, value,
-			"must be a number of seconds %s 0, and at most %d",
-			may_be_zero ? "from" : "above", DAY_S);
+		problems_add_found(translation->problems, translation->tape, value,
+			may_be_zero ? "must be a number of seconds from 0 to 86400"
+				    : "must be a number of seconds above 0, and at most 86400");
 	json_write_key(translation->out, as);
 	json_write_u64(translation->out, clock_round_up(seconds * unit));
 	buffer_append_char(translation->out, ',');
@@ -66,7 +66,7 @@ static void translate(const struct translation *translation)
 	uint32_t command;
 
 	if (json_type_at(tape, translation->element) != JSON_OBJECT) {
-		problems_add(translation->problems, PROBLEM_ERROR, tape, translation->element,
+		problems_add_found(translation->problems, tape, translation->element,
 			"must be an object with 'name' and 'command', a shell line");
 		return;
 	}
@@ -93,7 +93,7 @@ int array_file_translate(
 	struct translation translation = {.tape = tape, .problems = problems, .out = out};
 
 	if (json_count(tape, 0) == 0)
-		problems_add(problems, PROBLEM_ERROR, tape, 0,
+		problems_add_found(problems, tape, 0,
 			"must have at least one element, an object with 'name' and 'command'");
 	buffer_append_string(out, "{\"kind\":\"command\",\"tools\":[");
 	for (uint32_t at = json_first(tape, 0); at < json_end(tape, 0); at = json_next(tape, at)) {

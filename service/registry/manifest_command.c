@@ -18,8 +18,7 @@ static const char json_output[] = "{\"type\":\"object\"}";
 static int note(const struct manifest_scope *scope, int status, struct command_mistake mistake)
 {
 	if (status == COMMAND_E_MALFORMED)
-		problems_add(scope->problems, PROBLEM_ERROR, scope->tape, mistake.token, "%s",
-			mistake.expected);
+		problems_add_found(scope->problems, scope->tape, mistake.token, mistake.expected);
 	return status < 0 ? status : 0;
 }
 
@@ -215,6 +214,7 @@ int manifest_command_read(const struct manifest_scope *scope, uint32_t object, s
 	uint32_t given = json_find(scope->tape, object, "command");
 	struct command *command = &tool->command;
 	struct command_mistake mistake;
+	size_t n_errors = scope->problems->n_errors;
 	int r = command_read(scope->tape, given, command, &mistake);
 
 	if (r)
@@ -222,7 +222,9 @@ int manifest_command_read(const struct manifest_scope *scope, uint32_t object, s
 	r = check_placeholders(scope, object, command);
 	r = r ? r : place_cwd(scope, given, command);
 	r = r ? r : merge_environment(scope, command);
-	r = r ? r : place_program(scope, json_find(scope->tape, given, "argv"), command);
+	if (r || scope->problems->n_errors > n_errors)
+		return r;
+	r = place_program(scope, json_find(scope->tape, given, "argv"), command);
 	return r ? r
 		 : manifest_read_schemas(scope, object,
 			   command->output == COMMAND_JSON ? json_output : text_output, tool);

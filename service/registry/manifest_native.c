@@ -93,6 +93,21 @@ static void compare_type(const struct manifest_scope *scope, uint32_t schema,
 		native_schema_word(parameter), (int)(size < 64 ? size : 64), found);
 }
 
+/* The property at @key is none of those that are meant. */
+static void refuse_property(
+	const struct manifest_scope *scope, uint32_t key, const struct meant *meant)
+{
+	cleanup(buffer_deinit) struct buffer names = {0};
+
+	for (size_t i = 0; i < meant->count; i++)
+		buffer_printf(&names, "%s'%s'", i > 0 ? ", " : "", meant->members[i]->name);
+	if (meant->count == 0)
+		buffer_append_string(&names, "none");
+	problems_add(scope->problems, PROBLEM_ERROR, scope->tape, key,
+		"the function has no %s of this name; expected %s", meant->what,
+		buffer_terminate(&names) ? names.data : "others");
+}
+
 /* Hold the properties of the given schema, which is one, against what is meant, both ways. */
 static void compare_properties(
 	const struct manifest_scope *scope, uint32_t given, const struct meant *meant)
@@ -116,8 +131,7 @@ static void compare_properties(
 		if (parameter)
 			compare_type(scope, key + 1, parameter, meant->what);
 		else
-			problems_add(scope->problems, PROBLEM_ERROR, tape, key,
-				"the function has no %s of this name", meant->what);
+			refuse_property(scope, key, meant);
 	}
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "json/pointer.h"
+#include "schema/describe.h"
 #include "util/cleanup.h"
 
 void problems_deinit(struct problems *problems)
@@ -86,6 +87,16 @@ void problems_add(struct problems *problems, enum problem_severity severity,
 	if (tape)
 		json_pointer_write(tape, token, &pointer);
 	add(problems, severity, tape ? line_of(tape, token) : 0, buffer_take(&pointer, NULL), text);
+}
+
+void problems_add_found(struct problems *problems, const struct json_tape *tape, uint32_t token,
+	const char *expected)
+{
+	cleanup(buffer_deinit) struct buffer found = {0};
+
+	describe_value(tape, token, &found);
+	problems_add(problems, PROBLEM_ERROR, tape, token, "%s; came: %s", expected,
+		buffer_terminate(&found) ? found.data : "?");
 }
 
 void problems_add_at(struct problems *problems, enum problem_severity severity,

@@ -40,6 +40,11 @@ void problems_add(struct problems *problems, enum problem_severity severity,
 	const struct json_tape *tape, uint32_t token, const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
 
+/* Note as an error that the value at @token is not what was @expected ("must be …"): that, and what
+ * came. */
+void problems_add_found(struct problems *problems, const struct json_tape *tape, uint32_t token,
+	const char *expected);
+
 /* As problems_add, for a place that is told by its @pointer; its line is looked up in @tape. */
 void problems_add_at(struct problems *problems, enum problem_severity severity,
 	const struct json_tape *tape, const char *pointer, const char *text);

@@ -275,6 +275,10 @@ def test_check_warns_of_a_library_that_cannot_be_sealed(ctl_alone, tmp_path):
     done = ctl_alone("check", path)
     assert done.returncode == DONE and "library not sealed" in done.stdout
     assert f"warning {path}" in done.stderr and "/library: not sealed" in done.stderr
+    (box / "libbelow.so").unlink()
+    done = ctl_alone("check", path)
+    assert done.returncode == ERROR
+    assert "(the library needs it: ldd(1) shows what is not found)" in done.stderr
 
 
 def test_list_offline_is_what_a_daemon_would_offer(ctl, ctl_alone, tmp_path):

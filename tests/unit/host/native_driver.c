@@ -45,11 +45,18 @@ Test(native_driver, refuses_a_library_that_is_not_there, .timeout = LIMIT)
 {
 	expect_refused("{\"kind\":\"native\",\"library\":\"libnowhere.so.7\",\"tools\":[]}",
 		"/library",
-		"cannot load the library: libnowhere.so.7: cannot open shared object file");
+		"cannot load the library: libnowhere.so.7: cannot open shared object file: No such "
+		"file or directory (give its path, or a name that the dynamic linker finds: "
+		"ldconfig -p)");
 	expect_refused("{\"kind\":\"native\",\"library\":\"/nowhere/x.so\",\"tools\":[]}",
-		"/library", "/nowhere/x.so: cannot open shared object file");
+		"/library",
+		"/nowhere/x.so: cannot open shared object file: No such file or directory (a "
+		"relative path begins at the manifest's folder)");
 	expect_refused("{\"kind\":\"native\",\"library\":7,\"tools\":[]}", "/library",
 		"must be a path or a name");
+	expect_refused("{\"kind\":\"native\",\"library\":\"/etc/passwd\",\"tools\":[]}", "/library",
+		"/etc/passwd: invalid ELF header (is it a shared library for this machine? Ask "
+		"file(1))");
 }
 
 Test(native_driver, refuses_a_symbol_that_is_not_there, .timeout = LIMIT)

@@ -38,14 +38,15 @@ Test(array_file, is_unchanged_as_long_as_its_bytes_are)
 Test(array_file, loads_whole_or_not_at_all)
 {
 	expect_refused("[" GOOD ",\n5]", 2, "/1",
-		"must be an object with 'name' and 'command', a shell line");
+		"must be an object with 'name' and 'command', a shell line; came: the number 5");
 	expect_refused("[" GOOD ",\n{'name':'b'}]", 2, "/1",
 		"missing required property 'command' (a shell line)");
 	expect_refused("[" GOOD ",\n{'command':'true'}]", 2, "/1",
 		"missing required property 'name' (a string of 1 to 64 characters)");
 	expect_refused("[" GOOD ",\n" GOOD "]", 2, "/1/name", "the name 'a' is taken by /tools/0");
-	expect_refused(
-		"[]", 1, "", "must have at least one element, an object with 'name' and 'command'");
+	expect_refused("[]", 1, "",
+		"must have at least one element, an object with 'name' and 'command'; came: an "
+		"empty array");
 }
 
 Test(array_file, tells_mistakes_where_they_stand)
@@ -53,9 +54,9 @@ Test(array_file, tells_mistakes_where_they_stand)
 	expect_refused("[" GOOD ",{'name':'b','command':\n5}]", 2, "/1/command",
 		"must be a string of at least 1 character, not the number 5");
 	expect_refused("[" GOOD ",{'name':'b','command':'c','timeout':\n0}]", 2, "/1/timeout",
-		"must be a number of seconds above 0, and at most 86400");
+		"must be a number of seconds above 0, and at most 86400; came: the number 0");
 	expect_refused("[" GOOD ",{'name':'b','command':'c','cooldown':\n'x'}]", 2, "/1/cooldown",
-		"must be a number of seconds from 0, and at most 86400");
+		"must be a number of seconds from 0 to 86400; came: the string \"x\"");
 	expect_refused("[" GOOD ",{'name':\n'b c','command':'c'}]", 2, "/1/name",
 		"the tool name 'b c' must begin with a letter or '_' and hold at most 64 letters, "
 		"digits, '_' or '-'");

@@ -175,21 +175,134 @@ Test(command_manifest, refuses_an_unknown_placeholder)
 		"'{{text}' for the text itself");
 	expect_refused(RUN("{'argv':['{text}']}"), 2, "/tools/0/command/argv/0",
 		"must name the program itself: '{text}' would let a caller choose it");
+	cr_expect_eq(problems.n_items, 1, "that it is not there says nothing more");
+}
+
+#define EITHER "must have either 'argv' (a program and its arguments) or 'shell' (a line for sh -c)"
+
+Test(command_manifest, tells_each_mistake_with_what_was_expected_and_what_came)
+{
+	static const struct {
+		const char *command;
+		const char *pointer; /* behind that of the command */
+		const char *message;
+	} rows[] = {
+		{"5", "", "must be an object, not the number 5"},
+		{"{}", "", EITHER "; came: an empty object"},
+		{"{'argv':['ls'],'shell':'ls'}", "",
+			EITHER "; came: the object {\"argv\":[\"ls\"],\"shell\":\"ls\"}"},
+		{"{'argv':'ls'}", "/argv",
+			"must be an array of 1 to 256 elements, each a string, not the string "
+			"\"ls\""},
+		{"{'argv':[]}", "/argv", "must have at least 1 element, has 0"},
+		{"{'argv':['ls',5]}", "/argv/1", "must be a string, not the number 5"},
+		{"{'argv':['']}", "/argv/0",
+			"must name the program: by its path, or as PATH finds it; came: the string "
+			"\"\""},
+		{"{'argv':['ls','a\\u0000b']}", "/argv/1",
+			"must not hold U+0000, which ends every argument of a program; came: the "
+			"string \"a\\u0000b\""},
+		{"{'shell':''}", "/shell",
+			"must be a string of at least 1 character, not the string \"\""},
+		{"{'shell':'ls','output':'xml'}", "/output",
+			"must be one of \"text\", \"json\", not the string \"xml\""},
+		{"{'shell':'ls','cwd':5}", "/cwd",
+			"must be a string of 1 to 4095 characters, not the number 5"},
+		{"{'shell':'ls','cwd':'a\\u0000b'}", "/cwd",
+			"must not hold U+0000, which ends every argument of a program; came: the "
+			"string \"a\\u0000b\""},
+		{"{'shell':'ls','env':['A=b']}", "/env",
+			"must be an object, not the array [\"A=b\"]"},
+		{"{'shell':'ls','env':{'A':5}}", "/env/A", "must be a string, not the number 5"},
+		{"{'shell':'ls','env':{'1A':'x'}}", "/env",
+			"the property name '1A' must be a string of at most 255 characters that "
+			"matches ^[A-Za-z_][A-Za-z0-9_]*$"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct buffer manifest = {0};
+		struct buffer pointer = {0};
+
+		buffer_printf(&manifest, RUN("%s"), rows[i].command);
+		buffer_printf(&pointer, "/tools/0/command%s", rows[i].pointer);
+		expect_refused(buffer_terminate(&manifest), 2, buffer_terminate(&pointer),
+			rows[i].message);
+		buffer_deinit(&manifest);
+		buffer_deinit(&pointer);
+	}
+}
+
+/* What is longer than it may be is told by its beginning. */
+Test(command_manifest, refuses_what_no_program_can_be_given)
+{
+	struct buffer manifest = {0};
+
+	buffer_append_string(
+		&manifest, "{'kind':'command','tools':[{'name':'f','command':{'argv':['ls','");
+	for (size_t i = 0; i <= COMMAND_VALUE_BYTES_MAX; i++)
+		buffer_append_char(&manifest, 'x');
+	buffer_append_string(&manifest, "']}}]}");
+	manifest_write("box.json", buffer_terminate(&manifest));
+	buffer_deinit(&manifest);
+	cr_assert_eq(manifest_read_again("box.json"), MANIFEST_E_REFUSED);
+	cr_expect_str_eq(problems.items[0].pointer, "/tools/0/command/argv/1");
+	cr_expect_eq(strncmp(problems.items[0].text,
+			     "must not be longer than 102400 bytes; came: the string \"xxx", 55),
+		0, "%s", problems.items[0].text);
+	cr_expect_lt(strlen(problems.items[0].text), 200u);
+}
+
+Test(command_manifest, refuses_too_much_of_an_environment)
+{
+	struct buffer manifest = {0};
+
+	buffer_append_string(&manifest,
+		"{'kind':'command','tools':[{'name':'f','command':{'shell':'ls','env':{");
+	for (int i = 0; i < 8; i++) {
+		buffer_printf(&manifest, "%s'A%d':'", i > 0 ? "," : "", i);
+		for (size_t k = 0; k < COMMAND_ENVIRONMENT_BYTES_MAX / 8; k++)
+			buffer_append_char(&manifest, 'x');
+		buffer_append_char(&manifest, '\'');
+	}
+	buffer_append_string(&manifest, "}}}]}");
+	manifest_write("box.json", buffer_terminate(&manifest));
+	buffer_deinit(&manifest);
+	cr_assert_eq(manifest_read_again("box.json"), MANIFEST_E_REFUSED);
+	cr_expect_str_eq(problems.items[0].pointer, "/tools/0/command/env");
+	cr_expect_eq(
+		strncmp(problems.items[0].text, "must not hold more than 65536 bytes in all;", 43),
+		0, "%s", problems.items[0].text);
+}
+
+static void expect_warning(const char *command, const char *pointer, const char *text)
+{
+	struct buffer manifest = {0};
+
+	buffer_printf(&manifest, RUN("%s"), command);
+	read_good(buffer_terminate(&manifest));
+	buffer_deinit(&manifest);
+	cr_assert_eq(problems.n_items, 1, "%s", command);
+	cr_expect_eq(problems.items[0].severity, PROBLEM_WARNING);
+	cr_expect_str_eq(problems.items[0].pointer, pointer);
+	cr_expect_str_eq(problems.items[0].text, text);
+}
+
+/* It may be installed later. */
+Test(command_manifest, warns_of_what_cannot_be_run_as_things_are)
+{
+	expect_warning("{'argv':['no-such-program']}", "/tools/0/command/argv/0",
+		"the program 'no-such-program' cannot be run as things are: No such file or "
+		"directory (in none of the folders of PATH)");
+	expect_warning("{'argv':['/etc/passwd']}", "/tools/0/command/argv/0",
+		"the program '/etc/passwd' cannot be run as things are: Permission denied (chmod "
+		"+x "
+		"makes it a program)");
+	expect_warning("{'shell':'ls','cwd':'/nowhere'}", "/tools/0/command/cwd",
+		"the folder '/nowhere' is not there: no call can run as things are");
 }
 
 Test(command_manifest, refuses_what_is_no_command)
 {
-	static const char both[] = "must have either 'argv' (a program and its arguments) or "
-				   "'shell' (a line for sh -c)";
-
-	expect_refused(RUN("{}"), 2, "/tools/0/command", both);
-	expect_refused(RUN("{'argv':['ls'],'shell':'ls'}"), 2, "/tools/0/command", both);
-	expect_refused(RUN("{'argv':['']}"), 2, "/tools/0/command/argv/0",
-		"must name the program: by its path, or as PATH finds it");
-	expect_refused(RUN("{'argv':['ls','a\\u0000b']}"), 2, "/tools/0/command/argv/1",
-		"must not hold U+0000, which ends every argument of a program");
-	expect_refused(RUN("{'shell':'ls','cwd':'a\\u0000b'}"), 2, "/tools/0/command/cwd",
-		"must not hold U+0000, which ends every argument of a program");
 	expect_refused(
 		COMMANDS("{'name':'f'}"), 1, "/tools/0", "missing required property 'command'");
 	expect_refused(COMMANDS("{'name':'f','command':{'shell':'ls'},'native':{'symbol':'f'}}"), 1,
@@ -211,4 +324,7 @@ Test(command_manifest, warns_of_a_placeholder_in_a_shell_line)
 	cr_assert_eq(problems.n_items, 1);
 	cr_expect_str_eq(problems.items[0].pointer, "/tools/0/command/shell");
 	cr_expect_eq(problems.items[0].severity, PROBLEM_WARNING);
+	cr_expect_str_eq(problems.items[0].text,
+		"'{text}' is not filled in a shell line; an argument is there as "
+		"\"$TOOL_ARG_NAME\", its name in capitals");
 }

@@ -185,13 +185,13 @@ Test(mistakes, of_a_schema_that_means_other_parameters)
 		"the parameter 'x' of the function is missing in the schema's properties");
 	expect_refused(GIVEN("{'properties':{'x':{},\n'y':{}}}"), 2,
 		"/tools/0/argument_schema/properties/y",
-		"the function has no parameter of this name");
+		"the function has no parameter of this name; expected 'x'");
 	expect_refused(TOOL("'output_schema':{'properties':{}}," SQRT), 1,
 		"/tools/0/output_schema/properties",
 		"the result 'result' of the function is missing in the schema's properties");
 	expect_refused(TOOL("'output_schema':{'properties':{'x':{}}},'native':{'symbol':'abort'}"),
 		1, "/tools/0/output_schema/properties/x",
-		"the function has no result of this name");
+		"the function has no result of this name; expected none");
 }
 
 #define NATIVE(members) TOOL("'native':{'symbol':'f'," members "}")
@@ -238,7 +238,7 @@ Test(mistakes, of_a_schema_of_what_is_hidden_or_comes_out)
 		     "'parameters':[{'name':'d','type':'bytes'},"
 		     "{'name':'n','type':'i32','length_of':'d'}]}"),
 		1, "/tools/0/argument_schema/properties/n",
-		"the function has no parameter of this name");
+		"the function has no parameter of this name; expected 'd'");
 	expect_refused(TOOL("'output_schema':{'properties':{}},'native':{'symbol':'f',"
 			    "'parameters':[{'name':'n','type':'i32','dir':'out'}]}"),
 		1, "/tools/0/output_schema/properties",
@@ -367,6 +367,37 @@ Test(mistakes, of_a_number_out_of_its_range)
 		"must be an integer from 1 to 86400000, not the number 0");
 	expect_refused(TOOL("'triggers':['']," SQRT), 1, "/tools/0/triggers/0",
 		"must be a string of 1 to 1024 characters, not the string \"\"");
+}
+
+Test(mistakes, of_a_sandbox)
+{
+	static const struct {
+		const char *sandbox;
+		const char *pointer;
+		const char *message;
+	} rows[] = {
+		{"'net'", "/sandbox", "must be an object, not the string \"net\""},
+		{"{'class':'nett'}", "/sandbox/class",
+			"must be one of \"compute\", \"net\", \"command\", \"none\", not the "
+			"string \"nett\"; did you mean 'net'?"},
+		{"{'clas':'net'}", "/sandbox/clas",
+			"unexpected property 'clas'; did you mean 'class'?"},
+		{"{'read':'/usr'}", "/sandbox/read",
+			"must be an array of at most 64 elements, each a string of 1 to 4095 "
+			"characters, not the string \"/usr\""},
+		{"{'write':['']}", "/sandbox/write/0",
+			"must be a string of 1 to 4095 characters, not the string \"\""},
+		{"{'read':['/','/a\\u0000']}", "/sandbox/read/1",
+			"must be a path: absolute, or in a manifest relative to its folder"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct buffer manifest = {0};
+
+		buffer_printf(&manifest, TOP("'sandbox':%s"), rows[i].sandbox);
+		expect_refused(buffer_terminate(&manifest), 2, rows[i].pointer, rows[i].message);
+		buffer_deinit(&manifest);
+	}
 }
 
 Test(mistakes, of_a_tool_that_is_called_as_another_kind_is)
