@@ -56,7 +56,14 @@ static void note_checked(struct loader *loader)
 	}
 }
 
-/* By id, and of one id by path, folders behind files; those that have failed behind all others. */
+/* Whether it is brought by a manifest that takes whatever an interpreter has. */
+static bool is_wholesale(const struct job *job)
+{
+	return job->toolbox->host && !job->toolbox->host->python.plugins;
+}
+
+/* By id, and of one id by path, folders behind files, what nobody has named behind all that; those
+ * that have failed behind all others. */
 static int compare_claims(const void *a, const void *b)
 {
 	const struct job *left = *(struct job *const *)a;
@@ -67,8 +74,27 @@ static int compare_claims(const void *a, const void *b)
 		return !left->toolbox - !right->toolbox;
 	order = strcmp(left->toolbox->id, right->toolbox->id);
 	if (order == 0)
+		order = is_wholesale(left) - is_wholesale(right);
+	if (order == 0)
 		order = left->is_folder - right->is_folder;
 	return order != 0 ? order : strcmp(left->path, right->path);
+}
+
+/* The id of @job is @owner's. What nobody has named steps back without a word of blame: so are
+ * single ToolBoxes given a risk, limits or a sandbox of their own. 0 or -ENOMEM. */
+static int step_back(struct job *job, const struct job *owner)
+{
+	char text[512];
+
+	if (is_wholesale(job) && !is_wholesale(owner)) {
+		snprintf(text, sizeof(text), "it is brought by %s", owner->path);
+		toolbox_unref(take_ptr(job->toolbox));
+		return absence_list_add(&job->absences, NULL, text);
+	}
+	snprintf(text, sizeof(text), "the toolbox id '%s' is taken by %s", owner->toolbox->id,
+		owner->path);
+	loader_fail(job, job->id ? "" : "/toolbox_id", text);
+	return 0;
 }
 
 /* Of two files that claim one id the first by path wins. 0 or -ENOMEM. */
@@ -76,7 +102,7 @@ static int refuse_twins(struct loader *loader)
 {
 	cleanup_free struct job **claims = calloc(loader->n_jobs + 1, sizeof(*claims));
 	const struct job *owner;
-	char text[512];
+	int r = 0;
 
 	if (!claims)
 		return -ENOMEM;
@@ -84,16 +110,13 @@ static int refuse_twins(struct loader *loader)
 		claims[i] = loader->jobs[i];
 	qsort(claims, loader->n_jobs, sizeof(*claims), compare_claims);
 	owner = claims[0];
-	for (size_t i = 1; i < loader->n_jobs && claims[i]->toolbox; i++) {
-		if (strcmp(owner->toolbox->id, claims[i]->toolbox->id) != 0) {
+	for (size_t i = 1; r == 0 && i < loader->n_jobs && claims[i]->toolbox; i++) {
+		if (strcmp(owner->toolbox->id, claims[i]->toolbox->id) != 0)
 			owner = claims[i];
-			continue;
-		}
-		snprintf(text, sizeof(text), "the toolbox id '%s' is taken by %s",
-			owner->toolbox->id, owner->path);
-		loader_fail(claims[i], claims[i]->id ? "" : "/toolbox_id", text);
+		else
+			r = step_back(claims[i], owner);
 	}
-	return 0;
+	return r;
 }
 
 static void refuse_too_many(struct loader *loader)

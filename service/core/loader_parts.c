@@ -78,25 +78,25 @@ static struct toolbox *find_part(
 	return found && found->host == host ? found : NULL;
 }
 
-/* Put the parts of before, with their processes, in the place of those in @parts, if all of them
- * are still there. */
+/* Put the parts of before, with their processes, in the place of those in @parts. One that was not
+ * offered before, since its id was taken, is new. */
 static void reuse(struct job *job, struct parts *parts)
 {
 	struct toolbox *previous = job->previous;
-	uint32_t n_found = 0;
 
-	for (size_t i = 0; i < parts->n_items; i++)
-		n_found += parts->items[i].toolbox &&
-			   find_part(job->loader, previous, parts->items[i].id);
-	if (n_found != previous->n_parts || n_found != job->host->n_parts)
-		return;
 	for (size_t i = 0; i < parts->n_items; i++) {
 		struct part *part = &parts->items[i];
+		struct toolbox *found;
 
 		if (!part->toolbox)
 			continue;
-		toolbox_unref(part->toolbox);
-		part->toolbox = toolbox_ref(find_part(job->loader, previous, part->id));
+		found = find_part(job->loader, previous, part->id);
+		if (found) {
+			toolbox_unref(part->toolbox);
+			part->toolbox = toolbox_ref(found);
+		} else {
+			toolbox_move_part(part->toolbox, previous);
+		}
 	}
 	previous->depends = job->host->depends;
 	toolbox_unref(job->host);

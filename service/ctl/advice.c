@@ -79,11 +79,11 @@ static void advise_of_triggers(
 }
 
 /* Who does not know what a call may do has to be asked before it. A list of shell lines has no key
- * to say it. */
+ * to say it; a ToolBox of OVOS has none either, but the manifest that brings it. */
 static void advise_of_risk(
 	const struct giving *giving, const struct tool *tool, const char *pointer)
 {
-	if (tool->risk == TOOL_UNRATED && !is_list(giving))
+	if (tool->risk == TOOL_UNRATED && !is_list(giving) && !giving->toolbox->host)
 		advise(giving, pointer,
 			"the tool '%s' does not declare its \"risk\": say \"read\", \"write\" or "
 			"\"execute\", for the tool or once for the toolbox",
@@ -101,6 +101,16 @@ static void advise_of_tool(const struct giving *giving, const struct tool *tool)
 			"the tool '%s' has no \"description\": a model cannot know when to call it",
 			tool->name);
 	advise_of_triggers(giving, tool, pointer);
+}
+
+/* Once, with the first of them. */
+static void advise_of_parts(const struct giving *giving)
+{
+	if (giving->toolbox->host && giving->toolbox->part == 0 && !giving->toolbox->has_risk)
+		advise(giving, "",
+			"no \"risk\" is declared, and no ToolBox can: say \"read\", \"write\" or "
+			"\"execute\" here for all of them, or bring those that differ by a "
+			"manifest of their own (\"plugins\")");
 }
 
 /* Only what was found by its path is sealed; what the linker finds by a name is the system's. */
@@ -131,6 +141,7 @@ int advice_give(const struct toolbox *toolbox, advice_function advise_function, 
 	read_file(&giving);
 	for (size_t i = 0; i < toolbox->n_tools; i++)
 		advise_of_tool(&giving, &toolbox->tools[i]);
+	advise_of_parts(&giving);
 	advise_of_seal(&giving);
 	json_tape_deinit(&giving.tape);
 	buffer_deinit(&giving.bytes);

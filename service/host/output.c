@@ -97,8 +97,7 @@ static void on_output(void *data, uint32_t events)
 int output_init(
 	struct output *output, struct loop *loop, int fd, const char *toolbox_id, size_t bytes_max)
 {
-	*output = (struct output){
-		.fd = fd, .bytes_max = bytes_max, .rate = {.burst = LINES_BURST}};
+	*output = (struct output){.fd = fd, .bytes_max = bytes_max, .rate = {.burst = LINES_BURST}};
 	output->toolbox_id = strdup(toolbox_id);
 	if (!output->toolbox_id)
 		return -ENOMEM;

@@ -111,6 +111,15 @@ int toolbox_join_parts(struct toolbox *host, struct toolbox *const *parts, size_
 	return toolbox_prepare(host);
 }
 
+void toolbox_move_part(struct toolbox *part, struct toolbox *host)
+{
+	part->tools = host->tools + (part->tools - part->host->tools);
+	for (size_t i = 0; i < part->n_tools; i++)
+		part->tools[i].toolbox = part;
+	toolbox_unref(part->host);
+	part->host = toolbox_ref(host);
+}
+
 static void write_tool(const struct tool *tool, struct buffer *out)
 {
 	if (tool->toolbox->kind == KIND_COMMAND)

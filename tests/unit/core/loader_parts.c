@@ -343,8 +343,20 @@ Test(loader_parts, asks_nobody_who_is_not_enabled)
 	cr_expect_str_eq(catalogue_absence(catalogue, 0)->why, "its toolbox is not enabled");
 }
 
-Test(loader_parts, refuses_an_id_that_is_taken)
+/* The part @id is not offered, without blame, since the manifest @name brings one of its id. */
+static void expect_stepped_back(const char *id, const char *name)
 {
+	cr_expect_eq(catalogue_n_failures(catalogue), 0);
+	cr_assert_eq(catalogue_n_absences(catalogue), 1);
+	cr_expect_str_eq(catalogue_absence(catalogue, 0)->toolbox_id, id);
+	cr_expect(strstr(catalogue_absence(catalogue, 0)->why, name), "%s",
+		catalogue_absence(catalogue, 0)->why);
+}
+
+Test(loader_parts, steps_back_where_its_id_is_taken)
+{
+	const struct toolbox *maths;
+
 	write_file("dir/clock.json",
 		"{\"kind\":\"native\",\"library\":\"libm.so.6\",\"tools\":[{\"name\":\"root\","
 		"\"native\":{\"symbol\":\"sqrt\",\"parameters\":[{\"name\":\"x\",\"type\":"
@@ -353,13 +365,30 @@ Test(loader_parts, refuses_an_id_that_is_taken)
 	tell("'toolboxes':[" CLOCK "," MATHS "],'failed':[]");
 	load();
 	expect_offered("clock/root maths/add maths/sub ");
-	cr_assert_eq(catalogue_n_failures(catalogue), 1);
-	cr_expect_str_eq(catalogue_failure(catalogue, 0)->toolbox_id, "clock");
-	/* And offers it once it is free. */
+	expect_stepped_back("clock", "dir/clock.json");
+	maths = catalogue_toolbox(catalogue, 1, NULL, NULL);
+	/* And offers it once it is free, with the same processes. */
 	cr_assert_eq(unlink(scratch_path("dir/clock.json")), 0);
 	load();
 	expect_offered("clock/now maths/add maths/sub ");
 	expect_asked(1);
+	cr_expect_eq(catalogue_toolbox(catalogue, 1, NULL, NULL), maths);
+	cr_expect_eq(first_toolbox(catalogue)->host, maths->host);
+	cr_expect_eq(first_toolbox(catalogue)->tools[0].toolbox, first_toolbox(catalogue));
+}
+
+Test(loader_parts, steps_back_behind_a_manifest_that_names_it)
+{
+	write_file("dir/z.json",
+		"{\"kind\":\"python\",\"python\":\"../python\",\"plugins\":[\"ovos-clock\"],"
+		"\"risk\":\"read\"}",
+		0600);
+	tell("'toolboxes':[" CLOCK "],'failed':[]");
+	load();
+	expect_offered("clock/now ");
+	cr_expect_eq(first_toolbox(catalogue)->risk, TOOL_READ);
+	expect_stepped_back("clock", "dir/z.json");
+	cr_expect_str_eq(told.data, "");
 }
 
 Test(loader_parts, cannot_be_narrower_than_an_interpreter_needs)
