@@ -8,9 +8,9 @@
 
 #include "core/config.h"
 #include "core/config_log.h"
-#include "core/loader.h"
 #include "core/names.h"
 #include "core/notify.h"
+#include "core/offline.h"
 #include "core/paths.h"
 #include "core/service.h"
 #include "loop/loop.h"
@@ -124,72 +124,39 @@ static int read_options(int argc, char **argv, struct options *options)
 
 /* ── --check ─────────────────────────────────────────────────────────────────────────────────── */
 
-struct check {
-	struct loop *loop;
-	const struct config *config;
-	unsigned int n_errors;
-};
-
+/* @data counts errors. */
 static void print_problem(void *data, const char *file, const struct problem *problem)
 {
-	struct check *check = data;
-
-	config_print(&check->n_errors,
-		problem->severity == PROBLEM_ERROR ? CONFIG_ERROR : CONFIG_WARNING, file,
+	config_print(data, problem->severity == PROBLEM_ERROR ? CONFIG_ERROR : CONFIG_WARNING, file,
 		problem->line, problem->pointer, problem->text);
 }
 
-static void checked(void *data, struct catalogue *catalogue, int error)
+static void check_toolboxes(const struct config *config, unsigned int *n_errors)
 {
-	struct check *check = data;
+	cleanup(catalogue_cleanup) struct catalogue *catalogue = NULL;
+	char why[OFFLINE_WHY_BYTES];
 
-	if (!catalogue) {
-		fprintf(stderr, "error: %s\n", strerror(-error));
-		check->n_errors++;
+	if (offline_load(config, NULL, 0, print_problem, n_errors, &catalogue, why) == 0) {
+		names_report_unknown(config, catalogue, config_print, n_errors);
 	} else {
-		names_report_unknown(check->config, catalogue, config_print, &check->n_errors);
+		fprintf(stderr, "error: %s\n", why);
+		(*n_errors)++;
 	}
-	catalogue_free(catalogue);
-	loop_stop(check->loop);
-}
-
-static int check_toolboxes(struct check *check, const struct config *config)
-{
-	struct paths paths;
-	struct loader *loader;
-	struct loader_options options = {
-		.config = config,
-		.host_program = paths.host_program,
-		.library_dir = paths.library_dir,
-	};
-	int r = paths_find(&paths);
-
-	if (r < 0) {
-		fprintf(stderr, "error %s: toolbox-host is not there\n", paths.host_program);
-		return r;
-	}
-	r = loader_start(check->loop, &options, print_problem, checked, check, &loader);
-	return r < 0 ? r : loop_run(check->loop, -1);
 }
 
 static int run_check(const struct options *options)
 {
-	cleanup(loop_cleanup) struct loop *loop = NULL;
 	cleanup(config_deinit) struct config config = {0};
-	struct check check = {0};
-	int r = config_read(&options->flags, config_print, &check.n_errors, &config);
+	unsigned int n_errors = 0;
+	int r = config_read(&options->flags, config_print, &n_errors, &config);
 
 	if (r != 0)
 		return r == CONFIG_E_USAGE ? EXIT_USAGE : EXIT_FAILURE;
 	log_setup(LOG_LEVEL_ERROR, config.log_format);
-	r = loop_new(FD_MAX, &loop);
-	check.loop = loop;
-	check.config = &config;
-	if (r == 0)
-		r = check_toolboxes(&check, &config);
+	check_toolboxes(&config, &n_errors);
 	fwrite(config.merged.data, 1, config.merged.size, stdout);
 	putchar('\n');
-	return r == 0 && check.n_errors == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return n_errors == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 /* ── serving ─────────────────────────────────────────────────────────────────────────────────── */

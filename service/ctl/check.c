@@ -5,9 +5,9 @@
 
 #include "core/config.h"
 #include "core/config_log.h"
+#include "core/offline.h"
 #include "ctl/advice.h"
 #include "ctl/command.h"
-#include "ctl/offline.h"
 #include "ctl/terminal.h"
 #include "json/writer.h"
 #include "util/cleanup.h"
@@ -152,26 +152,39 @@ static void print_summary(const struct check *check, size_t n_files)
 	terminal_print(&text);
 }
 
+static int load_and_describe(
+	struct check *check, const struct config *config, const char *const *files, size_t n_files)
+{
+	cleanup(catalogue_cleanup) struct catalogue *catalogue = NULL;
+	char why[OFFLINE_WHY_BYTES];
+	int r = offline_load(config, files, n_files, on_problem, check, &catalogue, why);
+
+	if (r < 0) {
+		terminal_complain("%s", why);
+		return r;
+	}
+	r = describe_all(check, catalogue);
+	if (r < 0)
+		terminal_complain("%s", strerror(-r));
+	return r;
+}
+
 int ctl_check(const struct ctl_options *options)
 {
 	const struct config_flags flags = {0};
 	cleanup(config_deinit) struct config config = {0};
-	cleanup(catalogue_cleanup) struct catalogue *catalogue = NULL;
 	struct check check = {.is_json = options->json};
 	size_t n_files = options->n_positional - 1;
 	int r = config_read(&flags, on_report, &check, &config);
 
+	if (r < 0)
+		terminal_complain("%s", strerror(-r));
 	/* What is wrong with the configuration matters only if nothing can be done with it. */
 	if (r == 0) {
 		buffer_reset(&check.problems);
 		check.n_errors = 0;
-		r = offline_load(
-			&config, options->positional + 1, n_files, on_problem, &check, &catalogue);
-		if (r == 0)
-			r = describe_all(&check, catalogue);
+		r = load_and_describe(&check, &config, options->positional + 1, n_files);
 	}
-	if (r < 0)
-		terminal_complain("%s", strerror(-r));
 	print_summary(&check, n_files);
 	buffer_deinit(&check.problems);
 	buffer_deinit(&check.toolboxes);

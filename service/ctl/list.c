@@ -4,8 +4,8 @@
 #include "core/absences.h"
 #include "core/config_log.h"
 #include "core/listing.h"
+#include "core/offline.h"
 #include "ctl/command.h"
-#include "ctl/offline.h"
 #include "ctl/request.h"
 #include "ctl/session.h"
 #include "ctl/status.h"
@@ -151,6 +151,7 @@ static int list_offline(const struct ctl_options *options)
 	const struct config_flags flags = {0};
 	cleanup(config_deinit) struct config config = {0};
 	cleanup(catalogue_cleanup) struct catalogue *catalogue = NULL;
+	char why[OFFLINE_WHY_BYTES];
 	unsigned int n_errors = 0;
 	int format = DEFINITION_FULL;
 	int r;
@@ -167,8 +168,11 @@ static int list_offline(const struct ctl_options *options)
 		terminal_complain("the configuration cannot be read: %s", strerror(-r));
 	if (r != 0)
 		return CTL_ERROR;
-	r = offline_load(&config, NULL, 0, ignore_problem, NULL, &catalogue);
-	return r ? r : print_catalogue(options, catalogue, (enum definition_format)format);
+	r = offline_load(&config, NULL, 0, ignore_problem, NULL, &catalogue, why);
+	if (r == 0)
+		return print_catalogue(options, catalogue, (enum definition_format)format);
+	terminal_complain("%s", why);
+	return CTL_ERROR;
 }
 
 int ctl_list(const struct ctl_options *options)

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ctl/offline.h"
+#include "core/offline.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "core/paths.h"
-#include "ctl/command.h"
-#include "ctl/terminal.h"
 #include "loop/loop.h"
 #include "util/cleanup.h"
 
@@ -58,7 +57,8 @@ static int run(struct load *load, const struct loader_options *options, const ch
 }
 
 int offline_load(const struct config *config, const char *const *files, size_t n_files,
-	loader_problem_function problem, void *data, struct catalogue **ret_catalogue)
+	loader_problem_function problem, void *data, struct catalogue **ret_catalogue,
+	char ret_why[OFFLINE_WHY_BYTES])
 {
 	struct load load = {.problem = problem, .data = data};
 	struct paths paths;
@@ -70,14 +70,14 @@ int offline_load(const struct config *config, const char *const *files, size_t n
 	int r = paths_find(&paths);
 
 	if (r < 0) {
-		terminal_complain(
+		snprintf(ret_why, OFFLINE_WHY_BYTES,
 			"cannot find toolbox-host, last looked for at %s", paths.host_program);
-		return CTL_ERROR;
+		return r;
 	}
 	r = run(&load, &options, files, n_files);
 	if (r < 0) {
-		terminal_complain("cannot load the manifests: %s", strerror(-r));
-		return CTL_ERROR;
+		snprintf(ret_why, OFFLINE_WHY_BYTES, "cannot load the manifests: %s", strerror(-r));
+		return r;
 	}
 	*ret_catalogue = load.catalogue;
 	return 0;
