@@ -50,12 +50,13 @@ static int compile_shape(struct schema **ret_shape)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	cleanup(schema_error_deinit) struct schema_error error = {0};
+	struct schema_options options = {.is_trusted = true};
 	int r = json_tape_read(&tape, manifest_schema_json, strlen(manifest_schema_json),
 		JSON_DEPTH_DEFAULT, NULL);
 
 	if (r != 0)
 		return r < 0 ? r : -EINVAL;
-	r = schema_compile(&tape, 0, NULL, ret_shape, &error);
+	r = schema_compile(&tape, 0, &options, ret_shape, &error);
 	return r > 0 ? -EINVAL : r;
 }
 

@@ -205,3 +205,20 @@ Test(manifest, tells_the_line_of_a_pointer)
 	cr_expect_eq(manifest_line(manifest_path("box.json"), "/tools/7"), 1);
 	cr_expect_eq(manifest_line(manifest_path("none.json"), "/tools"), 0);
 }
+
+/* The reader takes its word for that. */
+Test(manifest, has_a_schema_that_its_metaschema_accepts)
+{
+	extern const char manifest_schema_json[];
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	cleanup(schema_error_deinit) struct schema_error error = {0};
+	struct schema_options options = {.check_defaults = true};
+	struct schema *schema = NULL;
+
+	cr_assert_eq(json_tape_read(&tape, manifest_schema_json, strlen(manifest_schema_json),
+			     JSON_DEPTH_DEFAULT, NULL),
+		0);
+	cr_expect_eq(
+		schema_compile(&tape, 0, &options, &schema, &error), 0, "%s", error.message.data);
+	schema_free(schema);
+}
