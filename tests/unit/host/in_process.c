@@ -30,3 +30,21 @@ const char *in_process_call(const char *object, void *address, void (*free_resul
 	json_tape_deinit(&tape);
 	return buffer_terminate(&answer);
 }
+
+bool in_process_is_refused(const char *object)
+{
+	struct native_function function;
+	struct native_error error = {0};
+	struct json_tape tape = {0};
+	int r;
+
+	cr_assert_eq(json_tape_read(&tape, object, strlen(object), JSON_DEPTH_DEFAULT, NULL), 0,
+		"%s", object);
+	r = native_function_read(&tape, 0, &function, &error);
+	if (r == 0)
+		native_function_deinit(&function);
+	cr_assert_geq(r, 0);
+	buffer_deinit(&error.message);
+	json_tape_deinit(&tape);
+	return r != 0;
+}

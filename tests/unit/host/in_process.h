@@ -10,3 +10,6 @@
  */
 const char *in_process_call(const char *object, void *address, void (*free_result)(void *),
 	const char *arguments, bool *ret_is_failure);
+
+/* Whether the `native` object @object is refused when it is read. */
+bool in_process_is_refused(const char *object);
