@@ -2,12 +2,13 @@
 """The kind python through the daemon: ToolBox plugins that tests make up, in environments of their
 own, good ones and all sorts of bad ones."""
 import json
+import subprocess
 import sys
 
 import pytest
 from caller import Caller
 from conftest import BUSES
-from processes import SLOWNESS, START_SECONDS, Daemon, toolboxctl, until
+from processes import BUILD, SLOWNESS, START_SECONDS, Daemon, toolboxctl, until
 from python_site import ECHO, Site, box, wait_until_told
 
 CHANGE_SECONDS = 30 * SLOWNESS
@@ -210,6 +211,33 @@ def test_the_environment_of_ovos_is_found(launch, folder, bare, tmp_path, where)
         assert caller.invoke("echo")["result"] == {"reply": "hello"}
 
 
+@pytest.fixture
+def installed(tmp_path):
+    """The manifest that is shipped, where an installation has it."""
+    subprocess.run(["cmake", f"-DCMAKE_INSTALL_PREFIX={tmp_path}/prefix", "-P",
+                    BUILD / "toolboxes" / "cmake_install.cmake"],
+                   check=True, stdout=subprocess.DEVNULL, timeout=60 * SLOWNESS)
+    alone = tmp_path / "shipped"
+    alone.mkdir()
+    where = tmp_path / "prefix" / "lib" / "toolboxd" / "toolbox.d" / "ovos_plugins.json"
+    return where.rename(alone / where.name).parent
+
+
+def test_what_is_shipped_finds_all_plugins(launch, installed, site, folder):
+    """A manifest of one's own for one of them says more of it: it is served by that alone."""
+    site.install("boxes", box("one", "One") + box("two", "Two"), {"one": "One", "two": "Two"})
+    (folder / "mine.json").write_text(
+        '{"kind": "python", "plugins": ["two"], "risk": "read", "config": {"two": {}}}')
+    service = launch({}, [installed, folder], env={"VIRTUAL_ENV": str(site.python.parent.parent)})
+    with Caller(service.url) as caller:
+        wait_until_told(caller)
+        tools = caller.call("ovos.tools.list")["tools"]
+        assert {tool["toolbox_id"]: tool.get("risk") for tool in tools} == {
+            "one": None, "two": "read"}
+        assert status(caller)["failed"] == []
+        assert "it is brought by" in why(status(caller)["not_offered"], "two", "why")
+
+
 # ── configuration ───────────────────────────────────────────────────────────────────────────────
 
 WORD = "lambda args: {'reply': str(self.config)}"
@@ -237,6 +265,16 @@ def test_where_a_plugin_is_configured(folder, site, tmp_path, manifest, own, pha
             assert caller.invoke("told")["result"] == {"reply": str(expected)}
     finally:
         daemon.end()
+
+
+def test_the_manifests_settings_are_those_of_its_processes(serve, site):
+    """And those of a ToolBox are its own."""
+    site.install("boxes", box("a", "A", one="lambda args: {'reply': str(__import__('os').environ."
+                              "get(args.text))}") + box("b", "B", two=ECHO), {"a": "A", "b": "B"})
+    caller = serve({"toolboxes": {"boxes": {"env": {"KEY": "value"}}, "b": {"enabled": False}}})
+    assert names(caller) == ["a/one"]
+    assert caller.invoke("one", {"text": "KEY"})["result"] == {"reply": "value"}
+    assert caller.invoke("one", {"text": "XDG_CACHE_HOME"})["result"] == {"reply": "None"}
 
 
 # ── the bus ─────────────────────────────────────────────────────────────────────────────────────
@@ -308,6 +346,7 @@ MISBEHAVING = dict(
     echo=ECHO,
     leave="lambda args: __import__('os')._exit(3)",
     die="lambda args: __import__('os').kill(__import__('os').getpid(), 9)",
+    slow="lambda args: __import__('time').sleep(3) or {'reply': 'at last'}",
     hang="lambda args: __import__('time').sleep(1000)",
     spin="lambda args: sum(0 for _ in __import__('itertools').count())",
     flood="lambda args: {'reply': str(print('x' * 79 + '\\n' * 60000))}",
@@ -332,6 +371,10 @@ def test_what_a_tool_does_to_its_host_costs_its_own_call(misbehaving, tool, code
     answer = misbehaving.invoke(tool)
     assert answer["code"] == code and facts.items() <= answer.items(), answer
     assert misbehaving.invoke("echo")["result"] == {"reply": "hello"}
+
+
+def test_a_call_has_half_a_minute(misbehaving):
+    assert misbehaving.invoke("slow")["result"] == {"reply": "at last"}
 
 
 @pytest.mark.parametrize("tool", ["hang", "spin"])
