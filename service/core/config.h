@@ -62,6 +62,8 @@ struct config_limits {
 struct config_toolbox {
 	char *toolbox_id;
 	bool is_enabled;
+	bool has_sandbox;               /* it says something of the sandbox */
+	bool has_process;               /* it says something of limits or env */
 	struct toolbox_sandbox sandbox; /* what it says in place of the manifest */
 	struct toolbox_limits limits;   /* the same; 0: it says nothing */
 	bool has_prestart;              /* it says something of limits.prestart */

@@ -89,6 +89,7 @@ static void read_sandbox(
 
 	if (value == JSON_NONE)
 		return;
+	settings->has_sandbox = true;
 	r = toolbox_sandbox_read(&reader->tape, value, NULL, &settings->sandbox, &mistake);
 	if (r < 0)
 		reader->error = r;
@@ -144,6 +145,7 @@ static void read_limits(
 
 	if (!is_object(reader, object))
 		return;
+	settings->has_process = true;
 	for (size_t i = 0; i < N_LIMITS; i++)
 		limits[i].read(reader, &limits[i],
 			config_reader_find(reader, object, limits[i].path),
@@ -218,6 +220,7 @@ static void read_environment(
 
 	if (!is_object(reader, object))
 		return;
+	settings->has_process = true;
 	for (uint32_t key = json_first(tape, object); key < json_end(tape, object);
 		key = json_next_key(tape, key))
 		read_variable(reader, key, &out);

@@ -177,8 +177,13 @@ static void job_id(const struct job *job, char ret_id[MANIFEST_ID_BYTES])
 {
 	const char *id = job->toolbox ? job->toolbox->id : job->id;
 
+	size_t size;
+	const char *stem = manifest_stem(job->path, &size);
+
 	if (id)
 		snprintf(ret_id, MANIFEST_ID_BYTES, "%s", id);
+	else if (job->host) /* whose own id is shown nowhere (DESIGN §3.4) */
+		snprintf(ret_id, MANIFEST_ID_BYTES, "%.*s", (int)size, stem);
 	else
 		manifest_id(job->path, ret_id);
 }

@@ -50,6 +50,25 @@ static void move_problems(const struct part *part, struct job *job)
 	}
 }
 
+/* What the configuration says of the processes of a part, which has none of its own: a sandbox that
+ * somebody counts on, and that would not hold, refuses it. */
+static void check_settings(struct job *job, const struct job *host)
+{
+	const struct config_toolbox *settings =
+		config_toolbox_find(job->loader->options.config, job->id);
+	bool is_refused = settings && settings->has_sandbox;
+
+	if (!job->toolbox || !settings || (!is_refused && !settings->has_process))
+		return;
+	problems_add_line(&job->problems, is_refused ? PROBLEM_ERROR : PROBLEM_WARNING, 0, "",
+		"%s: \"%s\" of toolboxes.%s in the configuration cannot be heeded, since all "
+		"ToolBoxes of this manifest share their processes; set it for toolboxes.%s, or "
+		"bring this one by a manifest of its own (\"plugins\")",
+		job->id, is_refused ? "sandbox" : "limits\" or \"env", job->id, host->host->id);
+	if (is_refused)
+		toolbox_unref(take_ptr(job->toolbox));
+}
+
 static int add_part(struct job *host, struct part *part)
 {
 	struct job *job = loader_add_job(host->loader, host->path, false);
@@ -61,6 +80,7 @@ static int add_part(struct job *host, struct part *part)
 		return -ENOMEM;
 	move_problems(part, job);
 	job->toolbox = take_ptr(part->toolbox);
+	check_settings(job, host);
 	job->absences = part->absences;
 	part->absences = (struct absence_list){0};
 	return 0;

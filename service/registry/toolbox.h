@@ -126,8 +126,8 @@ struct toolbox *toolbox_new_part(struct toolbox *host, const char *id);
  * them is none. 0, or -ENOMEM with nothing changed but that frame. */
 int toolbox_join_parts(struct toolbox *host, struct toolbox *const *parts, size_t n_parts);
 
-/* Make @part, which is one of another host with the same parts, one of @host, in the place of the one
- * there that has its number, and that nobody holds any more. */
+/* Make @part, which is one of another host with the same parts, one of @host, in the place of the
+ * one there that has its number, and that nobody holds any more. */
 void toolbox_move_part(struct toolbox *part, struct toolbox *host);
 
 /* One more holder. Returns @toolbox. */

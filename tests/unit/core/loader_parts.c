@@ -391,6 +391,28 @@ Test(loader_parts, steps_back_behind_a_manifest_that_names_it)
 	cr_expect_str_eq(told.data, "");
 }
 
+Test(loader_parts, does_not_pretend_that_a_part_has_a_sandbox_of_its_own)
+{
+	said[0] = (struct config_toolbox){
+		.toolbox_id = "clock",
+		.is_enabled = true,
+		.has_sandbox = true,
+		.sandbox = {.class = SANDBOX_COMPUTE, .has_class = true},
+	};
+	said[1] = (struct config_toolbox){
+		.toolbox_id = "maths", .is_enabled = true, .has_process = true};
+	config.toolboxes = said;
+	config.n_toolboxes = 2;
+	tell("'toolboxes':[" CLOCK "," MATHS "],'failed':[]");
+	load();
+	expect_offered("maths/add maths/sub ");
+	cr_assert_eq(catalogue_n_failures(catalogue), 1);
+	cr_expect_str_eq(catalogue_failure(catalogue, 0)->toolbox_id, "clock");
+	cr_expect(strstr(told.data, "\"sandbox\" of toolboxes.clock in the configuration cannot"));
+	cr_expect(strstr(told.data, "set it for toolboxes.ovos, or bring"));
+	cr_expect(strstr(told.data, "\"limits\" or \"env\" of toolboxes.maths"));
+}
+
 Test(loader_parts, cannot_be_narrower_than_an_interpreter_needs)
 {
 	said[0] = (struct config_toolbox){
