@@ -131,6 +131,21 @@ Test(host_news, waits_while_the_host_is_held, .timeout = LIMIT)
 	guest_stop(&guest);
 }
 
+/* What it has sent before lies there still: nobody reads it, nobody waits for it either. */
+Test(host_news, keeps_no_host_that_hangs_up_while_it_is_held, .timeout = LIMIT)
+{
+	const struct guest_options options = {.has_bus = true};
+	struct guest guest = {.hold_ms = LIMIT * UINT64_C(2000)};
+
+	guest_start(&guest, "misbehave", &options);
+	guest_send(&guest, "send_frame", "{\"size\":2,\"kind\":9,\"id\":0,\"payload\":\"{}\"}");
+	guest_send(&guest, "close_wire", "{\"hangs\":true}");
+	guest_wait(&guest);
+	cr_expect_eq(guest.n_said, 1);
+	cr_expect_eq(guest.end.reason, HOST_MALFORMED);
+	guest_stop(&guest);
+}
+
 Test(host_news, of_a_host_that_is_gone_waits_no_longer, .timeout = LIMIT)
 {
 	const struct guest_options options = {.has_bus = true};
