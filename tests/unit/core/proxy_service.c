@@ -129,6 +129,18 @@ Test(proxy_service, drops_what_cannot_be_said_and_keeps_the_host)
 	cr_expect_eq(n_unseen("large"), 0);
 }
 
+Test(proxy_service, reckons_a_large_message_by_its_parts)
+{
+	uint64_t start_ms;
+
+	start(asking_start, NULL);
+	start_ms = clock_now_ms();
+	ask_for("ovos.tools.invoke", "{'name':'one__say_bytes','args':{'size':1048576}}");
+	cr_assert_eq(service->proxy.n_speakers, 1);
+	cr_expect_geq(service->proxy.speakers[0].paid_ms - start_ms,
+		PROXY_MESSAGE_MS * (1 + 1048576 / PROXY_PART_BYTES));
+}
+
 /* Behind its burst it is read as slowly as it may say more, and nobody else waits for it. */
 Test(proxy_service, holds_a_host_that_says_too_much)
 {
