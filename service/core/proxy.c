@@ -162,6 +162,17 @@ static void charge(
 
 /* ── for the owner ───────────────────────────────────────────────────────────────────────────── */
 
+/* Why this was no object: a constant text. */
+static const char *find_mistake(const char *text, size_t size)
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	struct json_error error;
+
+	if (json_tape_read(&tape, text, size, JSON_DEPTH_DEFAULT, &error) > 0)
+		return error.message;
+	return "expected a JSON object";
+}
+
 /* Say it; what cannot be queued is counted and logged there. */
 static void pass_on(struct bus *bus, const char *text, size_t size)
 {
@@ -180,7 +191,7 @@ void proxy_said(struct proxy *proxy, struct bus *bus, struct host *host, const c
 	const char *why = NULL;
 
 	if (!object) {
-		why = "expected a JSON object in UTF-8, of at most 128 levels";
+		why = find_mistake(text, size);
 	} else if (token != JSON_NONE) {
 		why = take_subscription(proxy, host, object, token);
 	} else if (is_message(object)) {
