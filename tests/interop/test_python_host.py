@@ -238,13 +238,14 @@ def test_the_head_of_a_call_is_that_of_the_daemon():
 
 
 def test_every_constructor_is_understood_and_what_is_broken_is_named(site):
-    load = {"config": {"a-box": {"before": "> "}}, "tools": index_of("a-box", "only-config")}
+    load = {"plugins": [*POINTS, "noisy", "x-exits"], "config": {"a-box": {"before": "> "}},
+            "tools": index_of("a-box", "only-config")}
     with Host(site, load) as host:
         loaded = host.load()
         boxes = {box["entry_point"]: box for box in loaded["toolboxes"]}
         assert {name: box["toolbox_id"] for name, box in boxes.items()} == {
             "a-box": "a-box", "b-only-config": "only-config", "noisy": "noisy",
-            "c-config-and-bus": "config-and-bus", "asking": "asking"}
+            "c-config-and-bus": "config-and-bus"}
         failed = {one["toolbox_id"]: one["error"] for one in loaded["failed"]}
         assert set(failed) == {*POINTS, "x-exits"} - set(boxes)
         assert failed["d-broken"] == "RuntimeError: the disk is full really"
@@ -313,74 +314,70 @@ def test_tools_are_found_by_name(site):
 A_BOX = {"plugins": ["a-box"], "tools": index_of("a-box")}
 
 
-def test_errors_come_with_their_causes(site):
+@pytest.fixture(scope="module")
+def host(site):
+    """One with `a-box`, for calls that it survives."""
     with Host(site, A_BOX) as host:
         host.load()
-        kind, error = host.call("fail")
-        assert kind == ERROR and error == {
-            "code": "tool_failed", "message": "OSError: no disk; caused by KeyError: 'key'"}
-        kind, error = host.call("count", {"count": 0})
-        assert kind == ERROR and error["code"] == "invalid_arguments"
-        assert error["violations"][0]["path"] == "/count"
-        kind, error = host.call("lie")
-        assert kind == ERROR and error["code"] == "invalid_output"
-        assert error["violations"][0]["path"] == "/reply"
-        assert host.call("half_error") == (ERROR, {"code": "tool_failed",
-                                                   "message": "ValueError: \\ud800"})
-        kind, error = host.call("mute")
-        assert kind == ERROR and error["message"].startswith("Mute: ")
-        assert host.call("echo") == (RESULT, {"reply": "hello"})
+        yield host
 
 
-def test_a_result_that_json_cannot_say_is_shown_in_the_error(site):
-    with Host(site, A_BOX) as host:
-        host.load()
-        for tool, words in ("nan", "{'value': nan}"), ("half", "{'reply': "):
-            kind, error = host.call(tool)
-            assert kind == ERROR and error["code"] == "tool_failed", (tool, kind, error)
-            assert "the result is no JSON" in error["message"] and words in error["message"]
+def test_errors_come_with_their_causes(host):
+    kind, error = host.call("fail")
+    assert kind == ERROR and error == {
+        "code": "tool_failed", "message": "OSError: no disk; caused by KeyError: 'key'"}
+    kind, error = host.call("count", {"count": 0})
+    assert kind == ERROR and error["code"] == "invalid_arguments"
+    assert error["violations"][0]["path"] == "/count"
+    kind, error = host.call("lie")
+    assert kind == ERROR and error["code"] == "invalid_output"
+    assert error["violations"][0]["path"] == "/reply"
+    assert host.call("half_error") == (ERROR, {"code": "tool_failed",
+                                               "message": "ValueError: \\ud800"})
+    kind, error = host.call("mute")
+    assert kind == ERROR and error["message"].startswith("Mute: ")
+    assert host.call("echo") == (RESULT, {"reply": "hello"})
 
 
-def test_a_result_over_the_limit_costs_no_more_than_its_call(site):
-    with Host(site, A_BOX) as host:
-        host.load()
-        size = OUTPUT_MAX - len('{"reply":""}')
-        assert host.call("count", {"count": size})[0] == RESULT
-        assert host.call("count", {"count": size + 1}) == (ERROR, {
-            "code": "too_large", "actual": OUTPUT_MAX + 1, "max": OUTPUT_MAX})
+def test_a_result_that_json_cannot_say_is_shown_in_the_error(host):
+    for tool, words in ("nan", "{'value': nan}"), ("half", "{'reply': "):
+        kind, error = host.call(tool)
+        assert kind == ERROR and error["code"] == "tool_failed", (tool, kind, error)
+        assert "the result is no JSON" in error["message"] and words in error["message"]
+
+
+def test_a_result_over_the_limit_costs_no_more_than_its_call(host):
+    size = OUTPUT_MAX - len('{"reply":""}')
+    assert host.call("count", {"count": size})[0] == RESULT
+    assert host.call("count", {"count": size + 1}) == (ERROR, {
+        "code": "too_large", "actual": OUTPUT_MAX + 1, "max": OUTPUT_MAX})
 
 
 @pytest.mark.parametrize("tool, words", [("sys_exit", "SystemExit: 3"),
                                          ("interrupt", "KeyboardInterrupt")])
-def test_an_exit_costs_no_more_than_its_call(site, tool, words):
-    with Host(site, A_BOX) as host:
-        host.load()
-        assert host.call(tool) == (ERROR, {"code": "tool_failed", "message": words})
-        assert host.call("echo") == (RESULT, {"reply": "hello"})
+def test_an_exit_costs_no_more_than_its_call(host, tool, words):
+    assert host.call(tool) == (ERROR, {"code": "tool_failed", "message": words})
+    assert host.call("echo") == (RESULT, {"reply": "hello"})
 
 
-def test_a_forked_child_cannot_speak_for_its_parent(site):
-    with Host(site, A_BOX) as host:
-        host.load()
-        for _ in range(2):
-            assert host.call("fork") == (RESULT, {"reply": "the parent's"})
+def test_a_forked_child_cannot_speak_for_its_parent(host):
+    for _ in range(2):
+        assert host.call("fork") == (RESULT, {"reply": "the parent's"})
 
 
-def test_the_bus_is_that_of_the_daemon(site):
-    with Host(site, A_BOX) as host:
-        host.load()
-        host.send("ask", {"text": "well?"})
-        said = [json.loads(host.read()[2]) for _ in range(2)]
-        assert said[0] == {"subscribe": "test.ask.response", "wanted": True}
-        assert said[1]["type"] == "test.ask" and said[1]["data"] == {"text": "well?"}
-        # What a message of OVOS may not be, and the bus takes, is no end of anything.
-        for odd in b"{}", b'{"type":"test.ask.response","data":[],"context":7,"more":1}':
-            host.write(MESSAGE, 0, odd)
-        host.write(MESSAGE, 0, json.dumps(
-            {"type": "test.ask.response", "data": {"text": "yes"}, "context": {}}).encode())
-        kind, _, payload, said = host.read_until(RESULT)
-        assert json.loads(payload) == {"reply": "yes"}
-        assert said == [{"subscribe": "test.ask.response", "wanted": False}]
+def test_the_bus_is_that_of_the_daemon(host):
+    host.send("ask", {"text": "well?"})
+    said = [json.loads(host.read()[2]) for _ in range(2)]
+    assert said[0] == {"subscribe": "test.ask.response", "wanted": True}
+    assert said[1]["type"] == "test.ask" and said[1]["data"] == {"text": "well?"}
+    # What a message of OVOS may not be, and the bus takes, is no end of anything.
+    for odd in b"{}", b'{"type":"test.ask.response","data":[],"context":7,"more":1}':
+        host.write(MESSAGE, 0, odd)
+    host.write(MESSAGE, 0, json.dumps(
+        {"type": "test.ask.response", "data": {"text": "yes"}, "context": {}}).encode())
+    kind, _, payload, said = host.read_until(RESULT)
+    assert json.loads(payload) == {"reply": "yes"}
+    assert said == [{"subscribe": "test.ask.response", "wanted": False}]
 
 
 def test_a_message_over_the_limit_costs_no_more_than_its_emit(site):
