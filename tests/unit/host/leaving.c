@@ -132,7 +132,7 @@ Test(leaving, goes_on_for_all_of_them_at_once)
 	while (n_left < 2)
 		guest_wait(&guest);
 	cr_expect(leaving_is_empty(&leaving));
-	cr_expect_lt(clock_now_ms() - start_ms, 2 * HOST_LEAVE_MS);
+	cr_expect_lt(clock_now_ms() - start_ms, UINT64_C(2) * HOST_LEAVE_MS);
 }
 
 Test(leaving, kills_those_who_are_left_when_nobody_waits_any_more)
