@@ -519,8 +519,9 @@ Test(loader, takes_limits_and_environment_of_the_configuration)
 	scratch_write_json("low/box.json",
 		"{'kind':'native','library':'libm.so.6','limits':{'workers':2,'queue':5,"
 		"'idle_s':9,'prestart':true},'tools':[" TOOL("a", "sqrt") "]}");
+	/* So much memory that a host lives under valgrind, too. */
 	settings.limits = (struct toolbox_limits){
-		.timeout_ms = 70, .workers = 3, .memory_mb = 64, .has_idle_s = true};
+		.timeout_ms = 70, .workers = 3, .memory_mb = 1024, .has_idle_s = true};
 	settings.has_prestart = true;
 	settings.environment = environment;
 	config.toolboxes = &settings;
@@ -531,7 +532,7 @@ Test(loader, takes_limits_and_environment_of_the_configuration)
 	cr_expect_eq(only_toolbox()->limits.queue, 5, "the manifest's");
 	cr_expect(only_toolbox()->limits.has_idle_s && only_toolbox()->limits.idle_s == 0);
 	cr_expect_not(only_toolbox()->limits.prestart);
-	cr_expect(strstr(only_toolbox()->load, "\"memory_mb\":64"));
+	cr_expect(strstr(only_toolbox()->load, "\"memory_mb\":1024"));
 	cr_expect_eq(environment_compare(only_toolbox()->environment, environment), 0);
 	config.n_toolboxes = 0;
 	load();
