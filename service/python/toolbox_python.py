@@ -12,7 +12,9 @@ interpreters that may be tried: one that cannot import ovos_plugin_manager hands
     dispatcher thread handlers that a ToolBox has set on the bus, one message after the other
 
 All of it is other people's code: whatever is imported, constructed, described or called may raise
-anything, SystemExit too, and costs no more than its own ToolBox or its own call.
+anything, SystemExit too, and costs no more than its own ToolBox or its own call. To be asked what there
+is, it is loaded in a child process: a plugin at which that dies is left out, and the next child asked.
+What is called later is loaded in this process, and no more than that.
 
 Python 3.9 or later; nothing is needed but what OVOS's plugins need themselves.
 """
@@ -22,6 +24,8 @@ import inspect
 import json
 import os
 import queue
+import select
+import signal
 import socket
 import struct
 import sys
@@ -40,6 +44,7 @@ OWN_TOPICS = "ovos.persona.tools."   # toolboxd answers these for every ToolBox
 DEPTH_MAX = 128                      # levels of JSON that the daemon reads
 HANDLERS_QUEUE_MAX = 1024            # messages that wait for the handlers of ToolBoxes
 EMIT_BYTES_MAX = 8 << 20             # of a message, until a call says what the daemon takes
+SLOW_SECONDS = 2                     # to load one plugin: the log hears of it
 LEAVE_SECONDS = 0.4                  # shorter than the daemon waits (host.h, HOST_LEAVE_MS)
 WORDS_MAX = 20000                    # characters that one error may say
 VIOLATIONS_MAX = 10                  # of one call, as toolboxd's own
@@ -53,6 +58,16 @@ class Refused(Exception):
         self.pointer = pointer
 
 
+def keep_from_children(fd):
+    """A child that a plugin forks off must not speak for us."""
+    def lose():
+        nothing = os.open(os.devnull, os.O_RDWR)
+        os.dup2(nothing, fd, inheritable=False)
+        os.close(nothing)
+
+    os.register_at_fork(after_in_child=lose)
+
+
 class Wire:
     """Frames over the socket: read by one thread, written by any."""
 
@@ -61,13 +76,7 @@ class Wire:
         self._reader = self._socket.makefile("rb")
         self._lock = threading.Lock()
         os.set_inheritable(fd, False)
-        os.register_at_fork(after_in_child=self._lose)
-
-    def _lose(self):
-        """A child that a tool has forked off must not speak for us."""
-        nothing = os.open(os.devnull, os.O_RDWR)
-        os.dup2(nothing, self._socket.fileno(), inheritable=False)
-        os.close(nothing)
+        keep_from_children(fd)
 
     def read(self):
         """The next frame: kind, id, payload; None when the daemon has hung up."""
@@ -319,15 +328,26 @@ def source_files(names):
 class Toolboxes:
     """All that one manifest stands for: its ToolBoxes, and the list of tools that calls count in."""
 
-    def __init__(self, load, bus):
+    def __init__(self, load, bus, deadly=None, note=lambda name: None):
+        """With a list of tools no more is loaded than has them, as far as names tell: a ToolBox has that
+        of its entry point, as a rule. `deadly` are the plugins that must not be loaded, and why; `note`
+        is called with the name of each before it is."""
         config, wanted = load.get("config") or {}, load.get("plugins")
         self.tools = load.get("tools") or []  # (toolbox_id, name)
+        needed = {toolbox_id for toolbox_id, _ in self.tools}
         self._boxes = {}                      # toolbox_id: ToolBox
         self._points = {}                     # toolbox_id: its entry point
         self._modules = set()
         self._told = []
         points, self._failed = installed()
-        for name in sorted(points) if wanted is None else wanted:
+        names = sorted(points) if wanted is None else wanted
+        for name in sorted(names, key=lambda name: name not in needed):
+            if "tools" in load and needed <= self._boxes.keys():
+                break
+            if name in (deadly or ()):
+                self._failed.append(failure(name, deadly[name]))
+                continue
+            note(name)
             if name not in points:
                 self._failed.append(failure(name, "no plugin of this name is installed in "
                                             f"{sys.executable} (entry points '{ENTRY_POINTS}')"))
@@ -373,6 +393,72 @@ class Toolboxes:
                             for one in self._failed) or "its plugin is no longer installed"
             raise LookupError(f"the ToolBox '{toolbox_id}' could not be loaded: {why}")
         return self._boxes[toolbox_id], name
+
+
+# ── telling ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def read_lines(fd):
+    """Lines until the end of file; the log hears of a plugin that takes long."""
+    text, is_told = b"", False
+    while True:
+        if not is_told and not select.select([fd], [], [], SLOW_SECONDS)[0]:
+            is_told = True
+            print(f"loading the plugin {text.decode().splitlines()[-1:]} takes more than "
+                  f"{SLOW_SECONDS} s", file=sys.stderr)
+            continue
+        chunk = os.read(fd, 1 << 16)
+        if not chunk:
+            return text.decode("utf-8").split("\n")
+        text, is_told = text + chunk, False
+
+
+def tell_from_child(load, missing, deadly, fd):
+    """In the child: a line with each plugin's name before it is loaded, at last one with the text of
+    LOADED."""
+    try:
+        keep_from_children(fd)
+        with open(fd, "w", encoding="utf-8") as lines:
+            described = Toolboxes(load, Bus(None), deadly, lambda name: print(
+                json.dumps(name), file=lines, flush=True)).describe(missing)
+            lines.write(to_json(described).decode("utf-8"))
+        os._exit(0)
+    except BaseException:
+        traceback.print_exc()
+    os._exit(1)
+
+
+def ask_child(load, missing, deadly):
+    """The text of LOADED; or None, and the child's last plugin is added to the deadly ones."""
+    receive, send = os.pipe()
+    child = os.fork()
+    if child == 0:
+        tell_from_child(load, missing, deadly, send)
+    os.close(send)
+    lines = read_lines(receive)
+    os.close(receive)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if status == 0 and lines[-1]:
+        return lines[-1]
+    if len(lines) == 1:
+        raise RuntimeError("what is installed cannot be read")
+    ended = signal.Signals(-status).name if status < 0 else f"exit status {status}"
+    deadly[json.loads(lines[-2])] = f"loading it ended the interpreter ({ended})"
+    return None
+
+
+def tell(load, missing):
+    """The text of LOADED, for all that can be loaded."""
+    deadly, text = {}, None
+    try:
+        while text is None:
+            text = ask_child(load, missing, deadly)
+        return text.encode("utf-8")
+    except OSError:  # a sandbox without processes
+        return to_json(Toolboxes(load, Bus(None)).describe(missing))
+
+
+# ── the process ─────────────────────────────────────────────────────────────────────────────────
 
 
 def find_plugin_manager(others):
@@ -488,7 +574,10 @@ def main():
     wire, calls = Wire(WIRE_FD), queue.SimpleQueue()
     with os.fdopen(LOAD_FD, "rb") as file:
         load = json.load(file)
-    bus = Bus(wire if "tools" in load else None)
+    if "tools" not in load:
+        wire.write(LOADED, 0, tell(load, sys.argv[1]))
+        return 1 if wire.read() else 0
+    bus = Bus(wire)
     # A ToolBox may ask the bus while it is constructed.
     bus.start()
     threading.Thread(target=read_frames, args=(wire, calls, bus), daemon=True).start()

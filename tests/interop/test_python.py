@@ -131,6 +131,8 @@ def test_a_broken_plugin_is_named_and_the_others_work(serve, site):
     site.install("broken", BROKEN, {"broken": "Broken", "exiting": "Exiting",
                                     "undiscovered": "Undiscovered", "absent": "Nobody"})
     site.install("unimportable", "import no_such_module", {"unimportable": "Box"})
+    site.install("deadly", "import os, signal\nos.kill(os.getpid(), signal.SIGILL)",
+                 {"deadly": "Box"})
     site.install("again", box("fine"), {"twin": "Box"})
     caller = serve()
     assert names(caller) == ["fine/echo"]
@@ -140,6 +142,7 @@ def test_a_broken_plugin_is_named_and_the_others_work(serve, site):
     assert "ValueError: no network" in why(failed, "undiscovered")
     assert "Nobody" in why(failed, "absent")
     assert "ModuleNotFoundError: No module named 'no_such_module'" in why(failed, "unimportable")
+    assert "ended the interpreter (SIGILL)" in why(failed, "deadly")
     # By name `fine` comes first: of two that call themselves the same the other one is left out.
     assert "'fine' is that of the plugin 'fine'" in why(failed, "twin")
     assert caller.call("ovos.tools.reload")["failed"] == failed

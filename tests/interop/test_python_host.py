@@ -154,6 +154,9 @@ def site(tmp_path_factory):
     site.install("noisy", "print('hello', flush=True)\nimport os\nos.system('echo hello')"
                  + box("noisy"), {"noisy": "Box"})
     site.install("exits", "import sys\nsys.exit('not today')", {"x-exits": "Box"})
+    site.install("leaves", "import os\nos._exit(0)", {"y-leaves": "Box"})
+    site.install("dies", "import os\nos.kill(os.getpid(), 9)", {"z-dies": "Box"})
+    site.install("forking", "import os\nos.fork()" + box("forking"), {"forking": "Box"})
     site.install("asks", "", {"asking": "Box"})
     (site.folder / "asks.py").write_text("from toolboxd_boxes import Asking as Box\n")
     return site
@@ -238,30 +241,42 @@ def test_the_head_of_a_call_is_that_of_the_daemon():
 
 
 def test_every_constructor_is_understood_and_what_is_broken_is_named(site):
-    load = {"plugins": [*POINTS, "noisy", "x-exits"], "config": {"a-box": {"before": "> "}},
-            "tools": index_of("a-box", "only-config")}
+    with Host(site) as host:
+        loaded = host.load()
+    boxes = {box["entry_point"]: box for box in loaded["toolboxes"]}
+    assert {name: box["toolbox_id"] for name, box in boxes.items()} == {
+        "a-box": "a-box", "b-only-config": "only-config", "noisy": "noisy", "asking": "asking",
+        "c-config-and-bus": "config-and-bus", "forking": "forking"}
+    failed = {one["toolbox_id"]: one["error"] for one in loaded["failed"]}
+    assert set(failed) == {*POINTS, "x-exits", "y-leaves", "z-dies"} - set(boxes)
+    assert failed["d-broken"] == "RuntimeError: the disk is full really"
+    assert failed["e-undiscovered"] == "ValueError: no network"
+    assert "Nobody" in failed["f-absent"]
+    assert "object" in failed["g-undescribed"]
+    assert failed["h-exiting"] == "SystemExit"
+    assert failed["i-twin"] == ("ValueError: its toolbox_id 'only-config' is that of the plugin "
+                                "'b-only-config'")
+    assert failed["x-exits"] == "SystemExit: not today"
+    # The others are told although these end the process in which they are loaded.
+    assert failed["y-leaves"] == "loading it ended the interpreter (exit status 0)"
+    assert failed["z-dies"] == "loading it ended the interpreter (SIGKILL)"
+    assert loaded["missing"] == "nothing is missing"
+    echo = boxes["a-box"]["tools"][0]
+    assert echo["name"] == "echo" and echo["description"] == "The tool echo."
+    assert echo["argument_schema"]["properties"]["text"]["default"] == "hello"
+
+
+def test_no_more_is_loaded_than_is_called(site):
+    """`y-leaves` comes behind the others by name, and would end the host."""
+    load = {"plugins": ["a-box", "b-only-config", "c-config-and-bus", "noisy", "y-leaves"],
+            "config": {"a-box": {"before": "> "}, "b-only-config": {"before": "- "}},
+            "tools": index_of("a-box", "only-config", "noisy", names=["echo"])}
     with Host(site, load) as host:
         loaded = host.load()
-        boxes = {box["entry_point"]: box for box in loaded["toolboxes"]}
-        assert {name: box["toolbox_id"] for name, box in boxes.items()} == {
-            "a-box": "a-box", "b-only-config": "only-config", "noisy": "noisy",
-            "c-config-and-bus": "config-and-bus"}
-        failed = {one["toolbox_id"]: one["error"] for one in loaded["failed"]}
-        assert set(failed) == {*POINTS, "x-exits"} - set(boxes)
-        assert failed["d-broken"] == "RuntimeError: the disk is full really"
-        assert failed["e-undiscovered"] == "ValueError: no network"
-        assert "Nobody" in failed["f-absent"]
-        assert "object" in failed["g-undescribed"]
-        assert failed["h-exiting"] == "SystemExit"
-        assert failed["i-twin"] == ("ValueError: its toolbox_id 'only-config' is that of the plugin "
-                                    "'b-only-config'")
-        assert failed["x-exits"] == "SystemExit: not today"
-        assert loaded["missing"] == "nothing is missing"
-        echo = boxes["a-box"]["tools"][0]
-        assert echo["name"] == "echo" and echo["description"] == "The tool echo."
-        assert echo["argument_schema"]["properties"]["text"]["default"] == "hello"
+        assert {box["toolbox_id"] for box in loaded["toolboxes"]} == {
+            "a-box", "only-config", "noisy"}
         assert host.call("echo", {"text": "you"}) == (RESULT, {"reply": "> you"})
-        assert host.call("echo", {"text": "you"}, "only-config") == (RESULT, {"reply": "you"})
+        assert host.call("echo", {"text": "you"}, "only-config") == (RESULT, {"reply": "- you"})
 
 
 def test_only_what_is_asked_for_is_loaded(site):
@@ -437,7 +452,8 @@ def test_it_ends_in_order_when_it_is_not_needed_any_more(site, tmp_path):
     mark = tmp_path / "ended"
     site.install("leaving", f"import atexit\natexit.register(open, {str(mark)!r}, 'w')"
                  + box("leaving"), {"leaving": "Box"})
-    with Host(site, {"plugins": ["leaving"], "tools": []}) as host:
+    load = {"plugins": ["leaving"], "tools": index_of("leaving", names=["echo"])}
+    with Host(site, load) as host:
         host.load()
         host.socket.shutdown(socket.SHUT_RDWR)
         assert host.process.wait(SECONDS) == 0
@@ -455,7 +471,7 @@ def test_it_ends_with_the_daemon_whatever_runs(site):
 
 
 def test_it_ends_with_the_daemon_while_it_loads(site):
-    with Host(site, {"plugins": ["asking"], "tools": []}) as host:
+    with Host(site, {"plugins": ["asking"], "tools": index_of("asking")}) as host:
         host.read()
         host.socket.shutdown(socket.SHUT_RDWR)
         assert host.process.wait(SECONDS) == 0
