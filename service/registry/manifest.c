@@ -104,8 +104,8 @@ static int read_tape(struct manifest_reader *reader, const char *path, struct pr
 	if (r == -ENOMEM)
 		return r;
 	if (r == -EFBIG)
-		problems_add(problems, PROBLEM_ERROR, NULL, 0, "larger than %u bytes",
-			MANIFEST_BYTES_MAX);
+		problems_add(problems, PROBLEM_ERROR, NULL, 0,
+			"must be at most %u bytes; it is larger", MANIFEST_BYTES_MAX);
 	else if (r < 0)
 		problems_add(problems, PROBLEM_ERROR, NULL, 0, "cannot be read: %s", strerror(-r));
 	if (r < 0)
@@ -348,8 +348,8 @@ static int refuse_twins(
 		if (strcmp(tools[i - 1]->name, tools[i]->name) != 0)
 			continue;
 		snprintf(pointer, sizeof(pointer), "/tools/%u/name", tools[i]->index);
-		snprintf(text, sizeof(text), "the name '%s' is taken by /tools/%u", tools[i]->name,
-			tools[i - 1]->index);
+		snprintf(text, sizeof(text), "the name '%s' is taken by tool %u, counted from 0",
+			tools[i]->name, tools[i - 1]->index);
 		problems_add_at(problems, PROBLEM_ERROR, tape, pointer, text);
 	}
 	return 0;

@@ -35,7 +35,8 @@ static int read_told(struct manifest_reader *reader, const struct json_tape *tol
 	r = r ? r
 	      : json_tape_read(&reader->tape, bytes->data, bytes->size, JSON_DEPTH_DEFAULT, NULL);
 	if (r > 0)
-		problems_add_line(problems, PROBLEM_ERROR, 0, "/tools", "is nested too deeply");
+		problems_add_line(problems, PROBLEM_ERROR, 0, "/tools",
+			"must be nested at most %d levels deep; it is deeper", JSON_DEPTH_DEFAULT);
 	r = r ? r : manifest_check_shape(reader, problems);
 	if (r)
 		return r < 0 ? r : 0;

@@ -35,7 +35,18 @@ static bool count(struct problems *problems, enum problem_severity severity)
 	return problems->n_items < PROBLEMS_MAX;
 }
 
-/* Takes @pointer and @text over, which are NULL when memory ran out. */
+/* Whether the same was told of this place. */
+static bool is_told(const struct problems *problems, const char *pointer, const char *text)
+{
+	for (size_t i = 0; i < problems->n_items; i++)
+		if (strcmp(problems->items[i].pointer, pointer) == 0 &&
+			strcmp(problems->items[i].text, text) == 0)
+			return true;
+	return false;
+}
+
+/* Takes @pointer and @text over, which are NULL when memory ran out. What every tool of a toolbox
+ * finds in a place that is theirs together is told once. */
 static void add(struct problems *problems, enum problem_severity severity, unsigned int line,
 	char *pointer, char *text)
 {
@@ -44,6 +55,10 @@ static void add(struct problems *problems, enum problem_severity severity, unsig
 
 	if (!pointer || !text)
 		return;
+	if (is_told(problems, pointer, text)) {
+		problems->n_errors -= severity == PROBLEM_ERROR;
+		return;
+	}
 	problems->items[problems->n_items++] = (struct problem){
 		.severity = severity,
 		.line = line,

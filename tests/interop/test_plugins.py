@@ -232,7 +232,7 @@ def test_a_changed_configuration_is_a_changed_toolbox(launch, tmp_path):
     ("schema", "the tool 'who': its argument_schema is not JSON: "),
     ("type", "/tools/1/argument_schema/type: in the table that it tells: "),
     ("name", "/tools/1/name: in the table that it tells: the tool name 'no name' must "),
-    ("twin", "/tools/1/name: in the table that it tells: the name 'read' is taken by /tools/0"),
+    ("twin", "/tools/1/name: in the table that it tells: the name 'read' is taken by tool 0, counted from 0"),
     ("trigger", "/tools/1/triggers/0: in the table that it tells: "),
     ("risk", "the tool 'who' has the risk 7: an enum toolbox_risk was expected"),
 ])
@@ -412,7 +412,7 @@ def test_where_nothing_can_be_kept_everything_works(launch, tmp_path):
 def test_check_says_what_is_wrong_with_a_plugin(tmp_path):
     folder = plugged(tmp_path / "toolbox.d", config={"trick": "twin"})
     done = toolboxctl("check", folder / "plugged.json", home=tmp_path / "home")
-    assert done.returncode == 1 and "the name 'read' is taken by /tools/0" in done.stderr
+    assert done.returncode == 1 and "the name 'read' is taken by tool 0, counted from 0" in done.stderr
     assert toolboxctl("check", plugged(folder) / "plugged.json",
                       home=tmp_path / "home").returncode == 0
 

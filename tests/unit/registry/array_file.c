@@ -43,7 +43,8 @@ Test(array_file, loads_whole_or_not_at_all)
 		"missing required property 'command' (a shell line)");
 	expect_refused("[" GOOD ",\n{'command':'true'}]", 2, "/1",
 		"missing required property 'name' (a string of 1 to 64 characters)");
-	expect_refused("[" GOOD ",\n" GOOD "]", 2, "/1/name", "the name 'a' is taken by /tools/0");
+	expect_refused("[" GOOD ",\n" GOOD "]", 2, "/1/name",
+		"the name 'a' is taken by tool 0, counted from 0");
 	expect_refused("[]", 1, "",
 		"must have at least one element, an object with 'name' and 'command'; came: an "
 		"empty array");

@@ -31,7 +31,8 @@ Test(mistakes, of_what_is_no_object)
 {
 	expect_refused("5", 1, "", "must be an object with 'kind', not the number 5");
 	expect_refused("{}", 1, "",
-		"missing required property 'kind' (one of \"native\", \"plugin\", \"command\", \"python\")");
+		"missing required property 'kind' (one of \"native\", \"plugin\", \"command\", "
+		"\"python\")");
 	expect_refused("{'kind':'native'}", 1, "",
 		"missing required properties 'tools' (an array), 'library'");
 }
@@ -156,7 +157,7 @@ Test(mistakes, of_a_tool_name)
 Test(mistakes, of_a_tool_name_that_stands_twice)
 {
 	expect_refused(BOX("{'name':'f'," SQRT "},{'name':'g'," SQRT "},\n{'name':'f'," SQRT "}"),
-		2, "/tools/2/name", "the name 'f' is taken by /tools/0");
+		2, "/tools/2/name", "the name 'f' is taken by tool 0, counted from 0");
 }
 
 Test(mistakes, of_a_tool_without_a_function)
@@ -456,7 +457,7 @@ Test(mistakes, of_a_file_that_cannot_be_read)
 		buffer_append_char(&large, ' ');
 	manifest_write("large.json", buffer_terminate(&large));
 	cr_expect_eq(manifest_read_again("large.json"), MANIFEST_E_REFUSED);
-	cr_expect_str_eq(problems.items[0].text, "larger than 4194304 bytes");
+	cr_expect_str_eq(problems.items[0].text, "must be at most 4194304 bytes; it is larger");
 	buffer_deinit(&large);
 }
 

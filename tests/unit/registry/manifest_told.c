@@ -76,7 +76,7 @@ Test(manifest_told, refuses_what_a_manifest_could_not_say)
 	expect_untold("{\"tools\":[{\"name\":\"a\",\"x\":1}]}", "/tools/0/x", "");
 	expect_untold("{\"tools\":[{\"name\":\"a b\"}]}", "/tools/0/name", "the tool name 'a b'");
 	expect_untold("{\"tools\":[{\"name\":\"a\"},{\"name\":\"a\"}]}", "/tools/1/name",
-		"is taken by /tools/0");
+		"is taken by tool 0, counted from 0");
 	expect_untold(
 		"{\"tools\":[{\"name\":\"a\",\"cooldown_s\":86401}]}", "/tools/0/cooldown_s", "");
 	expect_untold("{\"tools\":[{\"name\":\"a\",\"argument_schema\":{\"type\":\"x\"}}]}",

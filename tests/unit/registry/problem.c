@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "registry/problem.h"
@@ -70,10 +71,25 @@ Test(problem, is_only_counted_where_there_is_no_room)
 {
 	read_tape("[1]");
 	for (int i = 0; i < PROBLEMS_MAX + 5; i++) {
-		problems_add(&problems, PROBLEM_ERROR, &tape, 1, "one");
-		problems_add_at(&problems, PROBLEM_ERROR, &tape, "/0", "two");
-		problems_add_line(&problems, PROBLEM_ERROR, 1, "", "three");
+		char text[32];
+
+		snprintf(text, sizeof(text), "two %d", i);
+		problems_add(&problems, PROBLEM_ERROR, &tape, 1, "one %d", i);
+		problems_add_at(&problems, PROBLEM_ERROR, &tape, "/0", text);
+		problems_add_line(&problems, PROBLEM_ERROR, 1, "", "three %d", i);
 	}
 	cr_expect_eq(problems.n_items, PROBLEMS_MAX);
 	cr_expect_eq(problems.n_errors, 3 * (PROBLEMS_MAX + 5));
+}
+
+Test(problem, is_told_once_of_a_place)
+{
+	read_tape("[1,2]");
+	for (int i = 0; i < 3; i++) {
+		problems_add(&problems, PROBLEM_ERROR, &tape, 1, "wrong");
+		problems_add_line(&problems, PROBLEM_WARNING, 1, "/1", "odd");
+	}
+	problems_add(&problems, PROBLEM_ERROR, &tape, 2, "wrong");
+	cr_expect_eq(problems.n_items, 3);
+	cr_expect_eq(problems.n_errors, 2);
 }
