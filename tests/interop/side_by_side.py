@@ -32,9 +32,10 @@ def without_ours(data, kept=()):
 
 
 class SideBySide:
-    """Both are given the same mycroft.conf; `toolbox_dirs` is what toolboxd serves."""
+    """Both are given the same mycroft.conf; `toolbox_dirs` is what toolboxd serves, `python` the
+    interpreter of the plugin."""
 
-    def __init__(self, home, toolbox_dirs, configuration=None):
+    def __init__(self, home, toolbox_dirs, configuration=None, python=sys.executable):
         homes = [home / "toolboxd", home / "python"]
         for one in homes:
             write_configuration(one, configuration or {})
@@ -42,7 +43,7 @@ class SideBySide:
         self.daemon = Daemon(homes[0], toolbox_dirs, self.buses[0].url)
         where = urlsplit(self.buses[1].url)
         script = Path(__file__).with_name("plugin_service.py")
-        self.plugin = Process([sys.executable, script, where.hostname, where.port],
+        self.plugin = Process([python, script, where.hostname, where.port],
                               environment(homes[1]), home / "plugin.log")
         self.callers = []
 
