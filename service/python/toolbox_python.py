@@ -12,9 +12,9 @@ interpreters that may be tried: one that cannot import ovos_plugin_manager hands
     dispatcher thread handlers that a ToolBox has set on the bus, one message after the other
 
 All of it is other people's code: whatever is imported, constructed, described or called may raise
-anything, SystemExit too, and costs no more than its own ToolBox or its own call. To be asked what there
-is, it is loaded in a child process: a plugin at which that dies is left out, and the next child asked.
-What is called later is loaded in this process, and no more than that.
+anything, SystemExit too, and costs no more than its own ToolBox or its own call. To be asked what
+there is, it is loaded in a child process: a plugin at which that dies is left out, and the next
+child asked. What is called later is loaded in this process, and no more than that.
 
 Python 3.9 or later; nothing is needed but what OVOS's plugins need themselves.
 """
@@ -329,9 +329,9 @@ class Toolboxes:
     """All that one manifest stands for: its ToolBoxes, and the list of tools that calls count in."""
 
     def __init__(self, load, bus, deadly=None, note=lambda name: None):
-        """With a list of tools no more is loaded than has them, as far as names tell: a ToolBox has that
-        of its entry point, as a rule. `deadly` are the plugins that must not be loaded, and why; `note`
-        is called with the name of each before it is."""
+        """With a list of tools no more is loaded than has them, as far as names tell: a ToolBox has
+        that of its entry point, as a rule. `deadly` are the plugins that must not be loaded, and
+        why; `note` is called with the name of each before it is."""
         config, wanted = load.get("config") or {}, load.get("plugins")
         self.tools = load.get("tools") or []  # (toolbox_id, name)
         needed = {toolbox_id for toolbox_id, _ in self.tools}
@@ -404,8 +404,8 @@ def read_lines(fd):
     while True:
         if not is_told and not select.select([fd], [], [], SLOW_SECONDS)[0]:
             is_told = True
-            print(f"loading the plugin {text.decode().splitlines()[-1:]} takes more than "
-                  f"{SLOW_SECONDS} s", file=sys.stderr)
+            last = (text.decode("utf-8").splitlines() or ["what is installed"])[-1]
+            print(f"loading {last} takes more than {SLOW_SECONDS} s", file=sys.stderr)
             continue
         chunk = os.read(fd, 1 << 16)
         if not chunk:
@@ -414,8 +414,8 @@ def read_lines(fd):
 
 
 def tell_from_child(load, missing, deadly, fd):
-    """In the child: a line with each plugin's name before it is loaded, at last one with the text of
-    LOADED."""
+    """In the child: a line with each plugin's name before it is loaded, at last one with the text
+    of LOADED."""
     try:
         keep_from_children(fd)
         with open(fd, "w", encoding="utf-8") as lines:
@@ -454,7 +454,7 @@ def tell(load, missing):
         while text is None:
             text = ask_child(load, missing, deadly)
         return text.encode("utf-8")
-    except OSError:  # a sandbox without processes
+    except OSError:  # there is no process to be had
         return to_json(Toolboxes(load, Bus(None)).describe(missing))
 
 

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from caller import Caller
 from processes import (START_SECONDS, Daemon, OvosBus, Process, environment, until,
                        write_configuration)
-from python_site import wait_until_told
+from python_site import PATIENT, wait_until_told
 
 # Fields that are ours alone, everywhere.
 ONLY_OURS = {
@@ -38,7 +38,7 @@ class SideBySide:
     def __init__(self, home, toolbox_dirs, configuration=None, python=sys.executable):
         homes = [home / "toolboxd", home / "python"]
         for one in homes:
-            write_configuration(one, configuration or {})
+            write_configuration(one, {"toolboxd": PATIENT, **(configuration or {})})
         self.buses = [OvosBus(home / "ours"), OvosBus(home / "theirs")]
         self.daemon = Daemon(homes[0], toolbox_dirs, self.buses[0].url)
         where = urlsplit(self.buses[1].url)
