@@ -172,6 +172,7 @@ int settings_apply(const struct config *config, struct toolbox *toolbox)
 	bool is_said = settings && settings->digest != 0;
 	int r = is_said ? apply(settings, toolbox) : 0;
 
+	toolbox->python.start_timeout_ms = config->start_timeout_ms;
 	if (r == 0 && kind_facts(toolbox->kind)->has_parts)
 		r = gather_by_entry_points(config, toolbox);
 	else if (!is_said)

@@ -13,8 +13,8 @@ interpreters that may be tried: one that cannot import ovos_plugin_manager hands
 
 All of it is other people's code: whatever is imported, constructed, described or called may raise
 anything, SystemExit too, and costs no more than its own ToolBox or its own call. To be asked what
-there is, it is loaded in a child process: a plugin at which that dies is left out, and the next
-child asked. What is called later is loaded in this process, and no more than that.
+there is, it is loaded in a child process: a plugin at which that dies or hangs is left out, and the
+next child goes on behind it. What is called later is loaded in this process, and no more than that.
 
 Python 3.9 or later; nothing is needed but what OVOS's plugins need themselves.
 """
@@ -26,25 +26,18 @@ import os
 import queue
 import select
 import signal
-import socket
-import struct
 import sys
 import threading
 import time
 import traceback
 
-WIRE_FD, LOAD_FD = 3, 4
-HEADER = struct.Struct("=IIQ")       # size, kind, id
-INVOKE_HEAD = struct.Struct("=IIIII")  # tool, timeout_ms, output_max, stderr_max, caller_size
-LOAD, LOADED, REFUSED, INVOKE, RESULT, FAILED, ERROR, PROGRESS, EMIT, MESSAGE = range(1, 11)
+from toolbox_python_bus import (ERROR, INVOKE, INVOKE_HEAD, LOADED, MESSAGE, REFUSED, RESULT, Bus,
+                                Wire, keep_from_children, to_json)
 
+WIRE_FD, LOAD_FD = 3, 4
 ENTRY_POINTS = "opm.agents.toolbox"
 PLUGIN_MANAGER = "ovos_plugin_manager"
-OWN_TOPICS = "ovos.persona.tools."   # toolboxd answers these for every ToolBox
-DEPTH_MAX = 128                      # levels of JSON that the daemon reads
-HANDLERS_QUEUE_MAX = 1024            # messages that wait for the handlers of ToolBoxes
-EMIT_BYTES_MAX = 8 << 20             # of a message, until a call says what the daemon takes
-SLOW_SECONDS = 2                     # to load one plugin: the log hears of it
+START_MS, TELLING_SHARE = 10000, 0.8  # how long telling may take, and how much of it plugins may
 LEAVE_SECONDS = 0.4                  # shorter than the daemon waits (host.h, HOST_LEAVE_MS)
 WORDS_MAX = 20000                    # characters that one error may say
 VIOLATIONS_MAX = 10                  # of one call, as toolboxd's own
@@ -56,69 +49,6 @@ class Refused(Exception):
     def __init__(self, pointer, message):
         super().__init__(message)
         self.pointer = pointer
-
-
-def keep_from_children(fd):
-    """A child that a plugin forks off must not speak for us."""
-    def lose():
-        nothing = os.open(os.devnull, os.O_RDWR)
-        os.dup2(nothing, fd, inheritable=False)
-        os.close(nothing)
-
-    os.register_at_fork(after_in_child=lose)
-
-
-class Wire:
-    """Frames over the socket: read by one thread, written by any."""
-
-    def __init__(self, fd):
-        self._socket = socket.socket(fileno=fd)
-        self._reader = self._socket.makefile("rb")
-        self._lock = threading.Lock()
-        os.set_inheritable(fd, False)
-        keep_from_children(fd)
-
-    def read(self):
-        """The next frame: kind, id, payload; None when the daemon has hung up."""
-        try:
-            head = self._reader.read(HEADER.size)
-            if len(head) < HEADER.size:
-                return None
-            size, kind, call_id = HEADER.unpack(head)
-            payload = self._reader.read(size)
-        except OSError:  # what we have said last was not read any more
-            return None
-        return (kind, call_id, payload) if len(payload) == size else None
-
-    def write(self, kind, call_id, payload):
-        with self._lock:
-            try:
-                self._socket.sendall(HEADER.pack(len(payload), kind, call_id) + payload)
-            except ConnectionError:
-                pass  # the daemon has hung up: the reader thread sees that, and ends us
-
-    def write_json(self, kind, call_id, value):
-        self.write(kind, call_id, to_json(value))
-
-
-def to_json(value):
-    """Compact UTF-8; ValueError for what JSON, or the daemon, does not take."""
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    if text.count("[") + text.count("{") > DEPTH_MAX and depth_of(value) > DEPTH_MAX:
-        raise ValueError(f"more than {DEPTH_MAX} levels of nesting")
-    return text.encode("utf-8")
-
-
-def depth_of(value):
-    """Levels of nesting, found without recursion."""
-    deepest, pending = 0, [(value, 1)]
-    while pending:
-        item, depth = pending.pop()
-        if isinstance(item, (dict, list, tuple)):
-            deepest = max(deepest, depth)
-            children = item.values() if isinstance(item, dict) else item
-            pending.extend((child, depth + 1) for child in children)
-    return deepest
 
 
 def text_of(thing):
@@ -133,142 +63,6 @@ def text_of(thing):
 def words_of(error):
     """What a traceback ends with, the error's type and its words, in one line."""
     return " ".join(f"{type(error).__name__}: {text_of(error)}".split()).rstrip(":")
-
-
-# ── the bus ─────────────────────────────────────────────────────────────────────────────────────
-
-
-class Bus:
-    """What a ToolBox is given as its bus: its messages go through the daemon's connection. Who says
-    more than a host may (service/core/proxy.h) waits in emit(). Without a wire, in a host that only
-    tells what there is, nobody hears it and it hears nobody."""
-
-    def __init__(self, wire):
-        self._wire = wire
-        self.emit_bytes_max = EMIT_BYTES_MAX
-        self._lock = threading.Lock()
-        self._handlers = {}   # topic: [(handler, whether it is called once)]
-        self._waiting = {}    # topic: [queue]
-        self._pending = queue.Queue(HANDLERS_QUEUE_MAX)
-        self.started_running = True
-        self.connected_event = threading.Event()
-        self.connected_event.set()
-
-    def start(self):
-        threading.Thread(target=self._dispatch, name="handlers", daemon=True).start()
-
-    # What a message bus client of OVOS offers.
-
-    def emit(self, message):
-        text = message.serialize().encode("utf-8")
-        if len(text) > self.emit_bytes_max:
-            raise ValueError(f"a message '{message.msg_type}' of {len(text)} bytes is too large: "
-                             f"at most {self.emit_bytes_max} can be said (limits.host_output_bytes)")
-        if self._wire:
-            self._wire.write(EMIT, 0, text)
-
-    def on(self, event_name, func):
-        self._set(event_name, func, False)
-
-    def once(self, event_name, func):
-        self._set(event_name, func, True)
-
-    def remove(self, event_name, func):
-        with self._lock:
-            kept = [pair for pair in self._handlers.get(event_name, ()) if pair[0] != func]
-            self._handlers[event_name] = kept
-            self._tell(event_name)
-
-    def remove_all_listeners(self, event_name):
-        with self._lock:
-            self._handlers[event_name] = []
-            self._tell(event_name)
-
-    def wait_for_message(self, message_type, timeout=3.0):
-        return self._wait((message_type,), timeout, None)
-
-    def wait_for_response(self, message, reply_type=None, timeout=3.0):
-        types = reply_type or message.msg_type + ".response"
-        return self._wait((types,) if isinstance(types, str) else tuple(types), timeout, message)
-
-    def run_forever(self):
-        """A client would serve its connection here; the daemon does that."""
-
-    run_in_thread = close = run_forever
-
-    # Its inside.
-
-    def _set(self, topic, handler, is_once):
-        if topic.startswith(OWN_TOPICS):
-            return
-        with self._lock:
-            self._handlers.setdefault(topic, []).append((handler, is_once))
-            self._tell(topic)
-
-    def _tell(self, topic):
-        """Say whether messages of this topic are wanted; the daemon sends no others."""
-        wanted = bool(self._handlers.get(topic) or self._waiting.get(topic))
-        if self._wire:
-            self._wire.write_json(EMIT, 0, {"subscribe": topic, "wanted": wanted})
-        for table in (self._handlers, self._waiting):
-            if not table.get(topic):
-                table.pop(topic, None)
-
-    def _wait(self, topics, timeout, question):
-        if not self._wire:
-            return None
-        came = queue.SimpleQueue()
-        with self._lock:
-            for topic in topics:
-                self._waiting.setdefault(topic, []).append(came)
-                self._tell(topic)
-        try:
-            if question is not None:
-                self.emit(question)
-            return came.get(timeout=timeout)
-        except queue.Empty:
-            return None
-        finally:
-            with self._lock:
-                for topic in topics:
-                    self._waiting[topic].remove(came)
-                    self._tell(topic)
-
-    def take(self, payload):
-        """A message from the bus, by the reader thread."""
-        from ovos_bus_client.message import Message
-        try:
-            message = Message.deserialize(payload.decode("utf-8"))
-        except Exception:  # stricter than the bus is
-            traceback.print_exc()
-            return
-        with self._lock:
-            waiting = list(self._waiting.get(message.msg_type, ()))
-            is_handled = message.msg_type in self._handlers
-        for came in waiting:
-            came.put(message)
-        if is_handled:
-            try:
-                self._pending.put_nowait(message)
-            except queue.Full:
-                print(f"dropped a message '{message.msg_type}': its handlers are too slow",
-                      file=sys.stderr)
-
-    def _dispatch(self):
-        while True:
-            message = self._pending.get()
-            with self._lock:
-                pairs = self._handlers.get(message.msg_type, ())
-                kept = [pair for pair in pairs if not pair[1]]
-                handlers = [pair[0] for pair in pairs]
-                if len(kept) < len(handlers):
-                    self._handlers[message.msg_type] = kept
-                    self._tell(message.msg_type)
-            for handler in handlers:
-                try:
-                    handler(message)
-                except BaseException:
-                    traceback.print_exc()
 
 
 # ── loading ─────────────────────────────────────────────────────────────────────────────────────
@@ -328,26 +122,22 @@ def source_files(names):
 class Toolboxes:
     """All that one manifest stands for: its ToolBoxes, and the list of tools that calls count in."""
 
-    def __init__(self, load, bus, deadly=None, note=lambda name: None):
-        """With a list of tools no more is loaded than has them, as far as names tell: a ToolBox has
-        that of its entry point, as a rule. `deadly` are the plugins that must not be loaded, and
-        why; `note` is called with the name of each before it is."""
-        config, wanted = load.get("config") or {}, load.get("plugins")
-        self.tools = load.get("tools") or []  # (toolbox_id, name)
-        needed = {toolbox_id for toolbox_id, _ in self.tools}
+    def __init__(self, load, bus, tried=(), note=None):
+        """With a list of tools no more is loaded than has them. `tried` are plugins that were loaded
+        elsewhere; `note` is called before each, with its name and how many come after it."""
+        config = load.get("config") or {}
+        self.tools = load.get("tools") or []  # (toolbox_id, name, entry point)
         self._boxes = {}                      # toolbox_id: ToolBox
-        self._points = {}                     # toolbox_id: its entry point
-        self._modules = set()
-        self._told = []
-        points, self._failed = installed()
-        names = sorted(points) if wanted is None else wanted
-        for name in sorted(names, key=lambda name: name not in needed):
-            if "tools" in load and needed <= self._boxes.keys():
-                break
-            if name in (deadly or ()):
-                self._failed.append(failure(name, deadly[name]))
-                continue
-            note(name)
+        self._told, self._modules = [], set()
+        points, unread = installed()
+        self._failed = [] if tried else unread
+        names = load.get("plugins") or sorted(points)
+        if "tools" in load:
+            names = sorted({point for _, _, point in self.tools})
+        names = [name for name in names if name not in tried]
+        for index, name in enumerate(names):
+            if note:
+                note(name, len(names) - index - 1, self)
             if name not in points:
                 self._failed.append(failure(name, "no plugin of this name is installed in "
                                             f"{sys.executable} (entry points '{ENTRY_POINTS}')"))
@@ -363,31 +153,26 @@ class Toolboxes:
         cls = point.load()
         self._modules.add(cls.__module__)
         toolbox = construct(cls, point.name, config, bus)
-        if toolbox.toolbox_id in self._boxes:
-            raise ValueError(f"its toolbox_id '{toolbox.toolbox_id}' is that of the plugin "
-                             f"'{self._points[toolbox.toolbox_id]}'")
         if not toolbox.tools:
             toolbox.refresh_tools()  # a first attempt has failed unseen: its error is wanted
         entries = [{key: entry[key] for key in
                     ("name", "description", "argument_schema", "output_schema")}
                    for entry in toolbox.tool_json_list]
         told = {"toolbox_id": toolbox.toolbox_id, "entry_point": point.name, "tools": entries}
-        to_json(told)
+        to_json([[[told]]])  # as deep as it will stand in what is told
         self._told.append(told)
         self._boxes[toolbox.toolbox_id] = toolbox
-        self._points[toolbox.toolbox_id] = point.name
 
-    def describe(self, missing):
-        """The LOADED frame's object. What it depends on: where something may be installed, the
-        interpreter, and the plugins themselves, which are edited in place while they are written."""
-        folders = (path for path in sys.path if os.path.exists(path))
-        return {"missing": missing, "toolboxes": self._told, "failed": self._failed,
-                "depends": sorted({*map(os.path.abspath, folders), sys.executable,
-                                   *source_files(self._modules)})}
+    def news(self):
+        """What was found out since the last time."""
+        news = {"told": self._told, "failed": self._failed,
+                "sources": list(source_files(self._modules))}
+        self._told, self._failed, self._modules = [], [], set()
+        return news
 
     def find(self, index):
         """The ToolBox of a call's tool, and the tool's name."""
-        toolbox_id, name = self.tools[index]
+        toolbox_id, name, _ = self.tools[index]
         if toolbox_id not in self._boxes:
             why = "; ".join(f"'{one['toolbox_id']}' failed: {one['error']}"
                             for one in self._failed) or "its plugin is no longer installed"
@@ -398,64 +183,93 @@ class Toolboxes:
 # ── telling ─────────────────────────────────────────────────────────────────────────────────────
 
 
-def read_lines(fd):
-    """Lines until the end of file; the log hears of a plugin that takes long."""
-    text, is_told = b"", False
-    while True:
-        if not is_told and not select.select([fd], [], [], SLOW_SECONDS)[0]:
-            is_told = True
-            last = (text.decode("utf-8").splitlines() or ["what is installed"])[-1]
-            print(f"loading {last} takes more than {SLOW_SECONDS} s", file=sys.stderr)
-            continue
-        chunk = os.read(fd, 1 << 16)
-        if not chunk:
-            return text.decode("utf-8").split("\n")
-        text, is_told = text + chunk, False
+def tell_from_child(load, tried, fd):
+    """In the child: before each plugin a line with its name, how many come after it, and what was
+    found out before it; at last one without a name."""
+    def note(name, n_left, toolboxes):
+        lines.write(to_json([name, n_left, toolboxes.news()]) + b"\n")
+        lines.flush()
 
-
-def tell_from_child(load, missing, deadly, fd):
-    """In the child: a line with each plugin's name before it is loaded, at last one with the text
-    of LOADED."""
     try:
         keep_from_children(fd)
-        with open(fd, "w", encoding="utf-8") as lines:
-            described = Toolboxes(load, Bus(None), deadly, lambda name: print(
-                json.dumps(name), file=lines, flush=True)).describe(missing)
-            lines.write(to_json(described).decode("utf-8"))
+        with open(fd, "wb") as lines:
+            note(None, 0, Toolboxes(load, Bus(None), tried, note))
         os._exit(0)
     except BaseException:
         traceback.print_exc()
     os._exit(1)
 
 
-def ask_child(load, missing, deadly):
-    """The text of LOADED; or None, and the child's last plugin is added to the deadly ones."""
+def follow(fd, end):
+    """The lines of a child, as they come. One plugin may take half of the time that is left until
+    `end`, the last one all of it; what takes longer is told by None."""
+    text, until = b"", end
+    while True:
+        if not select.select([fd], [], [], max(until - time.monotonic(), 0))[0]:
+            yield None
+            return
+        chunk = os.read(fd, 1 << 16)
+        if not chunk:
+            return
+        *lines, text = (text + chunk).split(b"\n")
+        for line in map(json.loads, lines):
+            left = end - time.monotonic()
+            until = end - left / 2 if line[1] else end
+            yield line
+
+
+def ask_child(load, tried, found, end):
+    """Have a child load the plugins that were not tried, and add what it finds out. False when one
+    has ended it, or taken too long, and others are left."""
     receive, send = os.pipe()
     child = os.fork()
     if child == 0:
-        tell_from_child(load, missing, deadly, send)
+        tell_from_child(load, tried, send)
     os.close(send)
-    lines = read_lines(receive)
+    name, n_left, began, is_slow = "", 1, time.monotonic(), False
+    for line in follow(receive, end):
+        if line is None:
+            os.kill(child, signal.SIGKILL)
+            is_slow = True
+            break
+        name, n_left, began = *line[:2], time.monotonic()
+        tried.append(name)
+        for key, news in line[2].items():
+            found[key] += news
     os.close(receive)
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    if status == 0 and lines[-1]:
-        return lines[-1]
-    if len(lines) == 1:
+    if name is None:
+        return True
+    if name == "":
         raise RuntimeError("what is installed cannot be read")
     ended = signal.Signals(-status).name if status < 0 else f"exit status {status}"
-    deadly[json.loads(lines[-2])] = f"loading it ended the interpreter ({ended})"
-    return None
+    found["failed"].append(failure(
+        name, f"loading it took more than {time.monotonic() - began:.1f} s, which leaves too little "
+        "for the others: raise toolboxd.start_timeout_ms, or bring it by a manifest of its own"
+        if is_slow else f"loading it ended the interpreter ({ended})"))
+    return n_left == 0
 
 
-def tell(load, missing):
-    """The text of LOADED, for all that can be loaded."""
-    deadly, text = {}, None
+def tell(load, missing, began):
+    """The object of LOADED, for all that can be loaded. It depends on where something may be
+    installed, on the interpreter, and on the plugins themselves, which are edited in place while
+    they are written."""
+    found, tried, boxes = {"told": [], "failed": [], "sources": []}, [], {}
+    end = began + load.get("start_timeout_ms", START_MS) / 1000 * TELLING_SHARE
     try:
-        while text is None:
-            text = ask_child(load, missing, deadly)
-        return text.encode("utf-8")
+        while not ask_child(load, tried, found, end):
+            pass
     except OSError:  # there is no process to be had
-        return to_json(Toolboxes(load, Bus(None)).describe(missing))
+        found = Toolboxes(load, Bus(None)).news()
+    for told in found["told"]:
+        other = boxes.setdefault(told["toolbox_id"], told)
+        if other is not told:
+            found["failed"].append(failure(
+                told["entry_point"], f"its toolbox_id '{told['toolbox_id']}' is that of the plugin "
+                f"'{other['entry_point']}'"))
+    folders = (os.path.abspath(path) for path in sys.path if os.path.exists(path))
+    return {"missing": missing, "toolboxes": list(boxes.values()), "failed": found["failed"],
+            "depends": sorted({*folders, sys.executable, *found["sources"]})}
 
 
 # ── the process ─────────────────────────────────────────────────────────────────────────────────
@@ -565,6 +379,7 @@ def leave_own_folder():
 
 
 def main():
+    began = time.monotonic()
     leave_own_folder()
     try:
         find_plugin_manager(sys.argv[2:])
@@ -575,14 +390,14 @@ def main():
     with os.fdopen(LOAD_FD, "rb") as file:
         load = json.load(file)
     if "tools" not in load:
-        wire.write(LOADED, 0, tell(load, sys.argv[1]))
+        wire.write_json(LOADED, 0, tell(load, sys.argv[1], began))
         return 1 if wire.read() else 0
     bus = Bus(wire)
     # A ToolBox may ask the bus while it is constructed.
     bus.start()
     threading.Thread(target=read_frames, args=(wire, calls, bus), daemon=True).start()
     toolboxes = Toolboxes(load, bus)
-    wire.write_json(LOADED, 0, toolboxes.describe(sys.argv[1]))
+    wire.write_json(LOADED, 0, {"missing": sys.argv[1]})
     for kind, call_id, payload in iter(calls.get, None):
         if kind != INVOKE:
             return 1

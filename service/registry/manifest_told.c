@@ -152,9 +152,11 @@ static int take_part(struct manifest_reader *reader, const struct json_tape *tol
 {
 	uint32_t tools =
 		json_type_at(told, at) == JSON_OBJECT ? json_find(told, at, "tools") : JSON_NONE;
+	cleanup_free char *entry_point = NULL;
 	int r = 0;
 
 	part->id = dup_text(told, at, "toolbox_id", &r);
+	entry_point = dup_text(told, at, "entry_point", &r);
 	if (r < 0)
 		return r;
 	if (!part->id || tools == JSON_NONE || json_type_at(told, tools) != JSON_ARRAY) {
@@ -165,7 +167,7 @@ static int take_part(struct manifest_reader *reader, const struct json_tape *tol
 	if (!manifest_is_id(part->id))
 		return absence_list_add(&part->absences, NULL,
 			"its id must be 1 to 128 letters, digits, '_' or '-'");
-	part->toolbox = toolbox_new_part(host, part->id);
+	part->toolbox = toolbox_new_part(host, part->id, entry_point);
 	return part->toolbox ? read_part(reader, told, tools, part) : -ENOMEM;
 }
 

@@ -43,6 +43,7 @@ void toolbox_unref(struct toolbox *toolbox)
 	if (!toolbox->is_joined)
 		toolbox_drop_tools(toolbox);
 	toolbox_unref(toolbox->host);
+	free(toolbox->entry_point);
 	free(toolbox->python.interpreters);
 	free(toolbox->python.plugins);
 	free(toolbox->told);
@@ -58,7 +59,7 @@ void toolbox_unref(struct toolbox *toolbox)
 	free(toolbox);
 }
 
-struct toolbox *toolbox_new_part(struct toolbox *host, const char *id)
+struct toolbox *toolbox_new_part(struct toolbox *host, const char *id, const char *entry_point)
 {
 	cleanup(toolbox_cleanup) struct toolbox *part = calloc(1, sizeof(*part));
 
@@ -67,9 +68,11 @@ struct toolbox *toolbox_new_part(struct toolbox *host, const char *id)
 	part->references = 1;
 	part->host = toolbox_ref(host);
 	part->id = strdup(id);
+	part->entry_point = strdup(entry_point ? entry_point : id);
 	part->file = strdup(host->file);
 	part->not_enforced = host->not_enforced ? strdup(host->not_enforced) : NULL;
-	if (!part->id || !part->file || !part->not_enforced != !host->not_enforced)
+	if (!part->id || !part->entry_point || !part->file ||
+		!part->not_enforced != !host->not_enforced)
 		return NULL;
 	part->kind = host->kind;
 	part->limits = host->limits;
@@ -155,8 +158,8 @@ static void write_names(const struct toolbox *toolbox, struct buffer *out)
 	buffer_append_char(out, ']');
 }
 
-/* The same of all its parts: pairs of a toolbox's id and a name. */
-static void write_pairs(const struct toolbox *host, struct buffer *out)
+/* The same of all its parts: a toolbox's id, a name, and where the toolbox is found. */
+static void write_triples(const struct toolbox *host, struct buffer *out)
 {
 	buffer_append_string(out, ",\"tools\":[");
 	for (size_t i = 0; i < host->n_tools; i++) {
@@ -164,6 +167,8 @@ static void write_pairs(const struct toolbox *host, struct buffer *out)
 		json_write_text(out, host->tools[i].toolbox->id);
 		buffer_append_char(out, ',');
 		json_write_text(out, host->tools[i].name);
+		buffer_append_char(out, ',');
+		json_write_text(out, host->tools[i].toolbox->entry_point);
 		buffer_append_char(out, ']');
 	}
 	buffer_append_char(out, ']');
@@ -173,6 +178,9 @@ static void write_python(const struct toolbox_python *python, struct buffer *out
 {
 	buffer_append_string(out, ",\"python\":");
 	buffer_append_string(out, python->interpreters);
+	if (python->start_timeout_ms)
+		buffer_printf(out, ",\"start_timeout_ms\":%llu",
+			(unsigned long long)python->start_timeout_ms);
 	if (!python->plugins)
 		return;
 	buffer_append_string(out, ",\"plugins\":");
@@ -200,7 +208,7 @@ void toolbox_write_load(struct toolbox *const *toolboxes, size_t n_toolboxes, st
 	if (!kind_facts(first->kind)->tells_tools)
 		write_tools(toolboxes, n_toolboxes, out);
 	else if (first->n_parts > 0)
-		write_pairs(first, out);
+		write_triples(first, out);
 	else if (first->n_tools > 0)
 		write_names(first, out);
 	buffer_append_char(out, '}');

@@ -65,8 +65,9 @@ struct toolbox_limits {
 
 /* Of kind python: which interpreter, and what of it (DESIGN §3.4). */
 struct toolbox_python {
-	char *interpreters; /* JSON text of an array: those that are tried, in this order */
-	char *plugins;      /* the same, of entry points; NULL: all */
+	char *interpreters;        /* JSON text of an array: those that are tried, in this order */
+	char *plugins;             /* the same, of entry points; NULL: all */
+	uint64_t start_timeout_ms; /* how long a host may take to tell what there is */
 	bool is_auto; /* the manifest names no interpreter: it is no mistake if none will do */
 };
 
@@ -93,6 +94,7 @@ struct toolbox {
 	char *not_enforced; /* what of the sandbox a host could not do here; NULL: nothing */
 	struct toolbox_python python; /* of kind python */
 	struct toolbox *host;         /* of a part: whose it is, counted; else NULL */
+	char *entry_point;            /* of a part: where its host finds it */
 	uint32_t part;    /* of a part: which one it is, once its tools are the host's */
 	bool is_joined;   /* of a part: they are */
 	uint32_t n_parts; /* that it has; 0: it is offered itself */
@@ -118,9 +120,9 @@ static inline struct toolbox *toolbox_host(struct toolbox *toolbox)
 	return toolbox->host ? toolbox->host : toolbox;
 }
 
-/* A new part of @host called @id, whose tools are still to be read into it: its own until they are
- * joined. NULL without memory. */
-struct toolbox *toolbox_new_part(struct toolbox *host, const char *id);
+/* A new part of @host called @id, which its host knows by @entry_point (NULL: by its id), and whose
+ * tools are still to be read into it: its own until they are joined. NULL without memory. */
+struct toolbox *toolbox_new_part(struct toolbox *host, const char *id, const char *entry_point);
 
 /* Make the tools of @parts those of @host, in this order, and write its LOAD frame anew. NULL among
  * them is none. 0, or -ENOMEM with nothing changed but that frame. */

@@ -165,7 +165,13 @@ def site(tmp_path_factory):
 def index_of(*toolbox_ids, names=()):
     """A list of tools as the daemon has it: of each ToolBox these, else all of PLUGIN's."""
     names = names or re.findall(r'tool\("(\w+)"', PLUGIN)
-    return [[toolbox_id, name] for toolbox_id in toolbox_ids for name in names]
+    return [triple(toolbox_id, name) for toolbox_id in toolbox_ids for name in names]
+
+
+def triple(toolbox_id, name):
+    """A tool in that list: the last of it is the ToolBox's entry point."""
+    return [toolbox_id, name, {"only-config": "b-only-config",
+                               "config-and-bus": "c-config-and-bus"}.get(toolbox_id, toolbox_id)]
 
 
 class Host:
@@ -222,7 +228,7 @@ class Host:
 
     def send(self, tool, arguments, toolbox_id="a-box"):
         self.calls += 1
-        index = self.tools.index([toolbox_id, tool])
+        index = self.tools.index(triple(toolbox_id, tool))
         head = INVOKE_HEAD.pack(index, 2500, OUTPUT_MAX, 8192, 2)
         self.write(INVOKE, self.calls, head + b"{}" + json.dumps(arguments).encode())
 
@@ -237,7 +243,7 @@ def test_the_head_of_a_call_is_that_of_the_daemon():
     header = (ROOT / "service" / "host" / "wire.h").read_text()
     fields = re.findall(r"uint32_t (\w+);", header.split("struct wire_invoke {")[1].split("};")[0])
     head = ", ".join(fields)
-    assert f'struct.Struct("={"I" * len(fields)}")  # {head}' in PROGRAM.read_text()
+    assert f'struct.Struct("={"I" * len(fields)}")  # {head}' in (PROGRAM.parent / "toolbox_python_bus.py").read_text()
 
 
 def test_every_constructor_is_understood_and_what_is_broken_is_named(site):
@@ -254,8 +260,7 @@ def test_every_constructor_is_understood_and_what_is_broken_is_named(site):
     assert "Nobody" in failed["f-absent"]
     assert "object" in failed["g-undescribed"]
     assert failed["h-exiting"] == "SystemExit"
-    assert failed["i-twin"] == ("ValueError: its toolbox_id 'only-config' is that of the plugin "
-                                "'b-only-config'")
+    assert failed["i-twin"] == "its toolbox_id 'only-config' is that of the plugin 'b-only-config'"
     assert failed["x-exits"] == "SystemExit: not today"
     # The others are told although these end the process in which they are loaded.
     assert failed["y-leaves"] == "loading it ended the interpreter (exit status 0)"
@@ -272,9 +277,7 @@ def test_no_more_is_loaded_than_is_called(site):
             "config": {"a-box": {"before": "> "}, "b-only-config": {"before": "- "}},
             "tools": index_of("a-box", "only-config", "noisy", names=["echo"])}
     with Host(site, load) as host:
-        loaded = host.load()
-        assert {box["toolbox_id"] for box in loaded["toolboxes"]} == {
-            "a-box", "only-config", "noisy"}
+        assert host.load() == {"missing": "nothing is missing"}
         assert host.call("echo", {"text": "you"}) == (RESULT, {"reply": "> you"})
         assert host.call("echo", {"text": "you"}, "only-config") == (RESULT, {"reply": "- you"})
 
@@ -285,6 +288,17 @@ def test_only_what_is_asked_for_is_loaded(site):
         assert [box["toolbox_id"] for box in loaded["toolboxes"]] == ["config-and-bus"]
         assert [one["toolbox_id"] for one in loaded["failed"]] == ["nobody"]
         assert loaded["failed"][0]["error"].startswith("no plugin of this name is installed in ")
+
+
+def test_one_that_does_not_come_to_an_end_costs_only_itself(tmp_path):
+    site = Site(tmp_path / "venv")
+    site.install("endless", "import time\ntime.sleep(3600)", {"a-endless": "Box", "z-endless": "Box"})
+    site.install("fine", box("fine"), {"fine": "Box"})
+    with Host(site, {"start_timeout_ms": 24000}) as host:
+        loaded = host.load()
+    assert [one["toolbox_id"] for one in loaded["toolboxes"]] == ["fine"]
+    assert [one["toolbox_id"] for one in loaded["failed"]] == ["a-endless", "z-endless"]
+    assert all("raise toolboxd.start_timeout_ms" in one["error"] for one in loaded["failed"])
 
 
 def test_a_package_whose_entry_points_cannot_be_read_is_named(tmp_path):
@@ -310,8 +324,8 @@ def test_what_was_told_holds_as_long_as_these_files_do(site):
 
 def test_tools_are_found_by_name(site):
     """The daemon's list may be older than what is installed."""
-    tools = [["gone", "echo"], ["a-box", "gone"], ["only-config", "echo"], ["a-box", "echo"],
-             ["d-broken", "echo"]]
+    tools = [triple(*pair) for pair in (("gone", "echo"), ("a-box", "gone"), ("a-box", "echo"),
+                                        ("only-config", "echo"), ("d-broken", "echo"))]
     with Host(site, {"plugins": ["b-only-config", "a-box", "d-broken"], "tools": tools}) as host:
         host.load()
         for toolbox_id in "a-box", "only-config":
@@ -439,7 +453,7 @@ def test_an_interpreter_without_the_plugin_manager_hands_over(site, tmp_path):
     bare.write_text(f"#!/bin/sh\nexec {sys.executable} -S -E \"$@\"\n")
     bare.chmod(0o755)
     with Host(site, A_BOX, str(site.python), python=bare) as host:
-        assert host.load()["toolboxes"][0]["toolbox_id"] == "a-box"
+        assert host.load() == {"missing": "nothing is missing"}
     with Host(site, {}, str(tmp_path / "nowhere"), python=bare) as host:
         kind, _, payload = host.read()
         assert kind == REFUSED

@@ -122,8 +122,9 @@ Test(manifest_python, makes_a_part_of_each_toolbox_that_is_told)
 {
 	const struct toolbox *second;
 
-	cr_assert_eq(take("{'toolboxes':[{'toolbox_id':'clock','tools':[{'name':'now'}]},"
-			  "{'toolbox_id':'maths','tools':[{'name':'add'},{'name':'sub'}]}],"
+	cr_assert_eq(take("{'toolboxes':[{'toolbox_id':'clock','entry_point':'ovos-clock',"
+			  "'tools':[{'name':'now'}]},{'toolbox_id':'maths','tools':[{'name':'add'},"
+			  "{'name':'sub'}]}],"
 			  "'failed':[]}"),
 		0);
 	cr_assert_eq(parts.n_items, 2);
@@ -138,8 +139,9 @@ Test(manifest_python, makes_a_part_of_each_toolbox_that_is_told)
 	cr_expect_eq(second->host, toolbox);
 	cr_expect_eq(second->part, 1);
 	cr_expect_eq(toolbox->n_parts, 2);
-	cr_expect(strstr(toolbox->load, ",\"tools\":[[\"clock\",\"now\"],[\"maths\",\"add\"],"
-					"[\"maths\",\"sub\"]]}"),
+	cr_expect(strstr(toolbox->load, ",\"tools\":[[\"clock\",\"now\",\"ovos-clock\"],"
+					"[\"maths\",\"add\",\"maths\"],"
+					"[\"maths\",\"sub\",\"maths\"]]}"),
 		"%s", toolbox->load);
 }
 
