@@ -20,6 +20,8 @@ struct runner_worker {
 	bool is_loaded;
 	bool is_gone; /* it takes no more calls; host_has_ended() comes in a moment */
 	struct runner_call *running;
+	uint64_t progress_ms; /* since when its calls have told so often how far they are */
+	uint32_t n_progress;
 };
 
 struct runner {

@@ -21,6 +21,10 @@
 
 #define MS_PER_S UINT64_C(1000)
 
+/* So often in such a time may a host tell how far its call is. */
+#define PROGRESS_MAX       100
+#define PROGRESS_WINDOW_MS 100
+
 struct runner_call *runner_worker_take_call(struct runner_worker *worker)
 {
 	struct runner *runner = worker->runner;
@@ -128,11 +132,26 @@ static void host_is_loaded(void *data, const char *loaded, size_t size)
 	runner_schedule(runner);
 }
 
+/* Nobody reads a tenth of that; a host that says more waits, so that it costs us next to nothing.
+ */
+static void bound_progress(struct runner_worker *worker)
+{
+	uint64_t now_ms = clock_now_ms();
+
+	if (now_ms - worker->progress_ms >= PROGRESS_WINDOW_MS) {
+		worker->progress_ms = now_ms;
+		worker->n_progress = 0;
+	}
+	if (++worker->n_progress > PROGRESS_MAX)
+		host_hold(worker->host, PROGRESS_WINDOW_MS);
+}
+
 static void call_has_progressed(void *data, uint64_t id, const struct json_tape *progress)
 {
 	struct runner_worker *worker = data;
 	struct runner *runner = worker->runner;
 
+	bound_progress(worker);
 	if (worker->running && worker->running->id == id)
 		runner->handler.progressed(runner->data, worker->running, progress);
 }

@@ -14,6 +14,9 @@
 #include "util/cleanup.h"
 #include "util/clock.h"
 
+/* A call tells its progress no more often. */
+#define PROGRESS_MS 50
+
 enum outcome {
 	OUTCOME_NONE, /* not answered yet */
 	OUTCOME_RESULT,
@@ -33,6 +36,7 @@ static struct {
 	bool may_be_kept;
 	bool is_kept;
 	uint64_t deadline_ms;
+	uint64_t told_ms; /* when its progress was told; 0: not yet */
 	struct plugin_values arguments;
 	struct plugin_values caller;
 	struct plugin_writer writer; /* of the result */
@@ -202,10 +206,15 @@ static int progress(struct toolbox_call call, double value, const char *text)
 {
 	cleanup(buffer_deinit) struct buffer frame = {0};
 	size_t start = wire_begin(&frame);
+	uint64_t now_ms = clock_now_ms();
 	LOCKED;
 
 	if (!is_open(call))
 		return gone(call);
+	/* Nobody is told more often; and it may stand in the innermost loop. */
+	if (state.told_ms && now_ms < state.told_ms + PROGRESS_MS)
+		return TOOLBOX_OK;
+	state.told_ms = now_ms;
 	buffer_append_string(&frame, "{\"progress\":");
 	if (value >= 0 && value <= 1)
 		json_write_f64(&frame, value);
@@ -479,6 +488,7 @@ static int open_call(const struct driver_call *call)
 	state.may_be_kept = false;
 	state.is_kept = false;
 	state.deadline_ms = clock_now_ms() + call->timeout_ms;
+	state.told_ms = 0;
 	return 0;
 }
 

@@ -341,7 +341,8 @@ static inline bool toolbox_is_cancelled(struct toolbox_call call)
 	return call.host->ms_left(call) == 0;
 }
 
-/* Tell how far it is: @progress from 0 to 1 (anything else: not known), and @text (or NULL). */
+/* Tell how far it is: @progress from 0 to 1 (anything else: not known), and @text (or NULL). It may
+ * be called as often as one likes: twenty times a second it is told. */
 static inline int toolbox_progress(struct toolbox_call call, double progress, const char *text)
 {
 	return call.host->progress(call, progress, text);

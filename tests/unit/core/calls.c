@@ -41,7 +41,19 @@ static void runner_is_drained(void *data, struct runner *runner)
 	loop_stop(calls.loop);
 }
 
-static const struct runner_handler handler = {.done = call_is_done, .drained = runner_is_drained};
+static void call_progresses(void *data, struct runner_call *call, const struct json_tape *progress)
+{
+	cr_expect_eq(data, &calls);
+	cr_expect_neq(call->id, 0);
+	cr_expect_eq(json_type_at(progress, 0), JSON_OBJECT);
+	calls.n_progress++;
+}
+
+static const struct runner_handler handler = {
+	.done = call_is_done,
+	.progressed = call_progresses,
+	.drained = runner_is_drained,
+};
 
 void calls_set_up_with(const char *path)
 {

@@ -28,6 +28,7 @@ struct calls {
 	unsigned int n_calls;
 	unsigned int n_ends;
 	unsigned int n_drains;
+	unsigned int n_progress;
 };
 
 extern struct calls calls;

@@ -50,8 +50,8 @@ struct guest_options {
  * neither comes in time. */
 void guest_start(struct guest *guest, const char *name, const struct guest_options *options);
 
-/* The same with the LOAD payload @load. May be called again, for one more host on the loop, when the
- * first one was taken. */
+/* The same with the LOAD payload @load. May be called again, for one more host on the loop, when
+ * the first one was taken. */
 void guest_start_load(struct guest *guest, const char *load, const struct guest_options *options);
 
 void guest_stop(struct guest *guest);

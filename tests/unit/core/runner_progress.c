@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <criterion/criterion.h>
+
+#include "calls.h"
+
+/* Hosts that tell how far their calls are, more often than anybody wants to know. */
+
+static void set_up(void)
+{
+	calls_set_up_with(TEST_TOOLBOX_DIR "/speak.json");
+}
+
+TestSuite(runner_progress, .init = set_up, .fini = calls_tear_down, .timeout = 300);
+
+Test(runner_progress, is_heard_no_more_than_somebody_could_read)
+{
+	struct call *call;
+
+	calls_start();
+	call = calls_submit("report", "{\"id\":1}", 1000, NULL);
+	calls_wait(1);
+	cr_expect_eq(call->outcome, RUNNER_TIMED_OUT);
+	cr_expect_gt(calls.n_progress, 0);
+	cr_expect_lt(calls.n_progress, 2500, "%u", calls.n_progress);
+}
