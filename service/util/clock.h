@@ -11,11 +11,15 @@ uint64_t clock_now_ms(void);
  * that does not count when others had the processor. */
 uint64_t clock_thread_ns(void);
 
-/* The least whole number of units of time that is not below @units, which are not negative and no
- * more than 2^63. Not ceil(): the daemon would load the library of mathematics for that alone. */
+/* More than any time: what larger numbers of units count as. */
+#define CLOCK_UNITS_MAX (UINT64_C(1) << 63)
+
+/* The least whole number of units of time that is not below @units, which are not negative, and
+ * CLOCK_UNITS_MAX at most. Not ceil(): the daemon would load the library of mathematics for that
+ * alone. */
 static inline uint64_t clock_round_up(double units)
 {
-	uint64_t whole = (uint64_t)units;
+	uint64_t whole = units < (double)CLOCK_UNITS_MAX ? (uint64_t)units : CLOCK_UNITS_MAX;
 
-	return (double)whole < units ? whole + 1 : whole;
+	return whole < CLOCK_UNITS_MAX && (double)whole < units ? whole + 1 : whole;
 }

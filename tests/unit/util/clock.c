@@ -11,4 +11,6 @@ Test(clock, rounds_up_to_whole_units)
 	cr_expect_eq(clock_round_up(1.5), 2);
 	cr_expect_eq(clock_round_up(86400000), 86400000);
 	cr_expect_eq(clock_round_up(1e18), UINT64_C(1000000000000000000));
+	cr_expect_eq(clock_round_up(9.3e18), CLOCK_UNITS_MAX);
+	cr_expect_eq(clock_round_up(5e102), CLOCK_UNITS_MAX);
 }
