@@ -2,10 +2,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "core/loader_inside.h"
 #include "util/cleanup.h"
+#include "util/stamp.h"
 
 /*
  * Manifests that stand for several toolboxes (kind python): the job of the file has the host, each
@@ -15,17 +15,6 @@
  *   kept from an earlier start ─┼─▶ parts ── the same text as before? ──▶ the parts of before
  *   a short-lived host ─────────┘                                         go on, with their hosts
  */
-
-#define NS_PER_S INT64_C(1000000000)
-
-static int64_t now_ns(void)
-{
-	struct timespec now;
-
-	/* The clock that files are stamped with. */
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
-}
 
 /* Whether the host of before was made of the same manifest and configuration. */
 static bool is_same_host(const struct job *job)
@@ -202,7 +191,7 @@ static int ask(struct job *job)
 			&job->absences, NULL, "a Python interpreter is being asked for its tools");
 	}
 	told_cache_key(job->host, job->key);
-	job->asked_ns = now_ns();
+	job->asked_ns = stamp_now_ns();
 	checker_add(loader->checker, job->host, job);
 	return 0;
 }

@@ -84,13 +84,16 @@ static void each_path(const struct json_tape *tape, uint32_t list,
 	}
 }
 
-/* The array `depends` of what was told, or JSON_NONE. */
+/* The array `depends` of what was told, or JSON_NONE: also when it is too long. */
 static uint32_t find_depends(const struct json_tape *told)
 {
 	uint32_t list =
 		json_type_at(told, 0) == JSON_OBJECT ? json_find(told, 0, "depends") : JSON_NONE;
 
-	return list != JSON_NONE && json_type_at(told, list) == JSON_ARRAY ? list : JSON_NONE;
+	if (list == JSON_NONE || json_type_at(told, list) != JSON_ARRAY ||
+		json_count(told, list) > TOLD_DEPENDS_MAX)
+		return JSON_NONE;
+	return list;
 }
 
 void told_each_dependency(

@@ -17,6 +17,10 @@
  * Those with parts (kind python) go the same way, text by text: core/loader_parts.c makes them.
  */
 
+/* Most files and folders that `depends` may name: each is looked at in every reload, and watched.
+ * What names more is asked again every time. */
+#define TOLD_DEPENDS_MAX 1024
+
 /* Whether the tools of @toolbox are still to be told. */
 bool told_is_awaited(const struct toolbox *toolbox);
 
@@ -42,7 +46,8 @@ void told_each_dependency(
 /*
  * The digest of what the object @told depends on: the interpreters of @toolbox, and the files and
  * folders that `depends` of it names, by their inodes. 0: one of them was changed since @since_ns
- * (CLOCK_REALTIME), so that what was told may be older; or it names none.
+ * (CLOCK_REALTIME), so that what was told may be older; or it names none, or
+ * more than TOLD_DEPENDS_MAX.
  */
 uint64_t told_depends(
 	const struct toolbox *toolbox, const struct json_tape *told, int64_t since_ns);

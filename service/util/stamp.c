@@ -10,12 +10,16 @@ static int64_t ns_of(const struct timespec *time)
 	return (int64_t)time->tv_sec * NS_PER_S + time->tv_nsec;
 }
 
-void stamp_take(const struct stat *status, struct stamp *ret_stamp)
+int64_t stamp_now_ns(void)
 {
 	struct timespec now;
 
-	/* The clock that files are stamped with. */
 	clock_gettime(CLOCK_REALTIME, &now);
+	return ns_of(&now);
+}
+
+void stamp_take(const struct stat *status, struct stamp *ret_stamp)
+{
 	*ret_stamp = (struct stamp){
 		.size = (uint64_t)status->st_size,
 		.device = status->st_dev,
@@ -23,7 +27,7 @@ void stamp_take(const struct stat *status, struct stamp *ret_stamp)
 		.changed_ns = ns_of(&status->st_mtim),
 		.noted_ns = ns_of(&status->st_ctim),
 	};
-	ret_stamp->is_at_rest = ns_of(&now) - ret_stamp->noted_ns > STAMP_REST_S * NS_PER_S;
+	ret_stamp->is_at_rest = stamp_now_ns() - ret_stamp->noted_ns > STAMP_REST_S * NS_PER_S;
 }
 
 bool stamp_proves_same(const struct stamp *before, const struct stamp *now)

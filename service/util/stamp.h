@@ -24,6 +24,9 @@ struct stamp {
 /* A file is at rest when its inode has not changed for so long. */
 #define STAMP_REST_S 2
 
+/* Now, by the clock that files are stamped with (CLOCK_REALTIME), in nanoseconds. */
+int64_t stamp_now_ns(void);
+
 /* The stamp of the file that @status is of, taken now. */
 void stamp_take(const struct stat *status, struct stamp *ret_stamp);
 

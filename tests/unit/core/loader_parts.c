@@ -7,6 +7,7 @@
 
 #include "../scratch.h"
 #include "core/loader.h"
+#include "core/told.h"
 #include "util/cleanup.h"
 #include "util/file.h"
 
@@ -428,6 +429,33 @@ Test(loader_parts, cannot_be_narrower_than_an_interpreter_needs)
 	expect_offered("");
 	expect_asked(0);
 	cr_expect_eq(catalogue_n_failures(catalogue), 1);
+}
+
+/* Have the host tell that it depends on so many folders. */
+static void tell_depends(int n_folders)
+{
+	struct buffer text = {0};
+
+	buffer_append_string(
+		&text, "{\"toolboxes\":[],\"failed\":[],\"missing\":\"\",\"depends\":[\"/usr\"");
+	for (int i = 1; i < n_folders; i++)
+		buffer_append_string(&text, ",\"/usr\"");
+	buffer_append_string(&text, "]}");
+	write_file("told", buffer_terminate(&text), 0600);
+	buffer_deinit(&text);
+}
+
+Test(loader_parts, keeps_nothing_that_depends_on_too_much)
+{
+	tell_depends(TOLD_DEPENDS_MAX + 1);
+	load();
+	load();
+	expect_asked(2);
+	tell_depends(TOLD_DEPENDS_MAX);
+	load();
+	expect_asked(3);
+	load();
+	expect_asked(3);
 }
 
 Test(loader_parts, does_not_believe_what_is_no_table)

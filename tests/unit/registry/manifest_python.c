@@ -193,6 +193,24 @@ Test(manifest_python, leaves_out_names_that_nothing_can_have)
 	cr_expect_str_eq(parts.items[2].absences.items[0].why, "it has no tools");
 }
 
+Test(manifest_python, has_room_for_a_thousand_parts)
+{
+	struct buffer text = {0};
+
+	buffer_append_string(&text, "{'toolboxes':[],'failed':[{}");
+	for (int i = 1; i < 1000; i++)
+		buffer_append_string(&text, ",{}");
+	buffer_append_string(&text, "]}");
+	cr_expect_eq(take(buffer_terminate(&text)), 0);
+	cr_expect_eq(parts.n_items, 1000);
+	text.size -= 2;
+	buffer_append_string(&text, ",{}]}");
+	cr_expect_eq(take(buffer_terminate(&text)), MANIFEST_E_REFUSED);
+	cr_expect_str_eq(
+		found.items[0].text, "its host tells 1001 toolboxes; there is room for 1000");
+	buffer_deinit(&text);
+}
+
 Test(manifest_python, takes_a_default_that_its_schema_refuses)
 {
 	/* Pydantic's `count: int = None`: the tool fills it in, and no one checks it. */
