@@ -152,6 +152,14 @@ static int check_value(struct arguments *arguments, const struct tool *tool,
 	return r > 0 ? ARGUMENTS_E_INVALID : r;
 }
 
+static int refuse_fill(struct arguments *arguments)
+{
+	int r = schema_report_add(&arguments->report, "",
+		"cannot be completed: finding out which defaults apply takes too long");
+
+	return r < 0 ? r : ARGUMENTS_E_INVALID;
+}
+
 int arguments_check(struct arguments *arguments, const struct tool *tool,
 	const struct request *request, struct schema_context *context,
 	const struct config_limits *limits)
@@ -174,6 +182,8 @@ int arguments_check(struct arguments *arguments, const struct tool *tool,
 	buffer_reset(&arguments->filled);
 	r = schema_fill(
 		tool->arguments, context, place.tape, place.token, &arguments->filled, NULL);
+	if (r > 0)
+		return refuse_fill(arguments);
 	if (r < 0)
 		return r;
 	arguments->json = arguments->filled.data;

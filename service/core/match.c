@@ -7,8 +7,7 @@
 
 #define NS_PER_MS UINT64_C(1000000)
 
-/* Triggers between two looks at the clock; one costs from a tenth of a microsecond to, at the
- * bound on its steps, a few milliseconds. */
+/* Triggers between two looks at the clock, where none of them was long. */
 #define TRIGGERS_PER_LOOK 16
 
 /* One search. */
@@ -24,7 +23,9 @@ struct search {
 
 static bool is_time_up(struct search *search)
 {
-	if (++search->n_tried < TRIGGERS_PER_LOOK)
+	bool was_long = regex_scratch_was_long(search->scratch);
+
+	if (++search->n_tried < TRIGGERS_PER_LOOK && !was_long)
 		return false;
 	search->n_tried = 0;
 	search->match->spent_ns = clock_thread_ns() - search->start_ns;
@@ -82,10 +83,12 @@ static void log_costly(struct service *service, const struct match *match)
 
 	if (match->costly && log_rate_allows(&service->costly, clock_now_ms(), &suppressed))
 		log_warning("Trigger %zu of the tool %s/%s took more than %u steps "
-			    "(limits.pattern_steps) and counts as not found (%llu like it were "
+			    "(limits.pattern_steps) or %u ms and counts as not found (%llu like it "
+			    "were "
 			    "not logged)",
 			match->costly_trigger, match->costly->toolbox->id, match->costly->name,
-			service->config.limits.pattern_steps, (unsigned long long)suppressed);
+			service->config.limits.pattern_steps,
+			(unsigned int)(REGEX_NS_MAX / NS_PER_MS), (unsigned long long)suppressed);
 }
 
 static void refuse_length(size_t size, struct answer *answer)

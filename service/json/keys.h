@@ -4,6 +4,7 @@
 #include <stdint.h>
 
 #include "json/reader.h"
+#include "util/siphash.h"
 
 /*
  * Find a key that an object holds twice, in time that grows with the number of keys whatever they
@@ -18,3 +19,8 @@ int json_keys_check(
 
 /* Make room for @more tokens behind the @used ones, which are kept. 0 or -ENOMEM. (In reader.c.) */
 int json_tape_reserve(struct json_tape *tape, uint32_t used, size_t more);
+
+/* The hash of the string at @index, decoded: strings that are equal have the same, however they are
+ * escaped, and so do the decoded bytes under the same @secret (util/siphash). */
+uint64_t json_string_hash(
+	const struct json_tape *tape, uint32_t index, const struct siphash_key *secret);

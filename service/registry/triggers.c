@@ -7,7 +7,8 @@
 
 #include "util/utf8.h"
 
-#define TRIGGER_OPTIONS (PCRE2_UTF | PCRE2_UCP | PCRE2_CASELESS | PCRE2_NEVER_BACKSLASH_C)
+#define TRIGGER_OPTIONS                                                                            \
+	(PCRE2_UTF | PCRE2_UCP | PCRE2_CASELESS | PCRE2_NEVER_BACKSLASH_C | PCRE2_AUTO_CALLOUT)
 
 /* How much of an expression is repeated to show where it went wrong, in bytes. */
 #define SHOWN_BYTES 24

@@ -127,7 +127,7 @@ int schema_coerce(const struct schema *schema, struct schema_context *context,
 		.root = value,
 		.changes = ret_changes};
 
-	validate_begin(context, schema, tape);
+	validate_follow(context, schema, tape);
 	rewrite_value(&coercion.rewrite, schema->root, value);
 	return rewrite_end(&coercion.rewrite);
 }

@@ -285,13 +285,13 @@ static void fold_applicator(
 	}
 }
 
-/* Whether nothing but names decides of an object. */
+/* Whether nothing but names, short ones, decides of an object. */
 static bool is_record(const struct node *node)
 {
 	const struct node_object *object = node->object;
 
 	return object && !node->values && !node->is_scoped && object->n_patterns == 0 &&
-	       !object->names_node && object->n_dependencies == 0;
+	       object->names_steps == 0 && !object->names_node && object->n_dependencies == 0;
 }
 
 /* The branch that alone takes the types in @deep, where @node is nothing but a choice of branches;

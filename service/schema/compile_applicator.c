@@ -111,6 +111,22 @@ static int add_condition(const struct subschema *subschema)
 	return r;
 }
 
+/* Nodes are compiled in the order in which they are found: the target of an alias mostly after it.
+ */
+static int count_alias(const struct subschema *subschema)
+{
+	const struct node *node = subschema->node;
+	struct node *target = node->applicators->nodes[0];
+
+	if (node->aliases == SCHEMA_ALIASES_MAX)
+		return compile_refuse(subschema, subschema->at[KEYWORD_REF],
+			"more than %d '$ref' in a row lead to nothing but another one",
+			SCHEMA_ALIASES_MAX);
+	if (target->aliases <= node->aliases)
+		target->aliases = (uint16_t)(node->aliases + 1);
+	return 0;
+}
+
 int compile_applicators(const struct subschema *subschema)
 {
 	struct node *node = subschema->node;
@@ -132,7 +148,7 @@ int compile_applicators(const struct subschema *subschema)
 			 node->applicators->kind == NODE_REF && node->types == NODE_ANY &&
 			 !node->values && !node->number && !node->string && !node->array &&
 			 !node->object && !node->unevaluated_items && !node->unevaluated_properties;
-	return r;
+	return r == 0 && node->is_alias ? count_alias(subschema) : r;
 }
 
 /* The candidates of one `$dynamicRef`, anew: more resources may be in use than before. */

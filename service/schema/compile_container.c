@@ -104,6 +104,9 @@ int compile_array(const struct subschema *subschema)
 	return r;
 }
 
+/* Names are compared eight bytes at a time, and short ones cost nothing beside the rest. */
+#define KEY_BYTES_PER_STEP 64
+
 /* The property table while it is filled. */
 struct table {
 	struct key *keys;
@@ -198,8 +201,10 @@ static int add_table(const struct subschema *subschema, struct node_object *obje
 	table.properties[table.count].key.length = KEY_NEVER;
 	object->properties = table.properties;
 	object->names = (struct key_set){.keys = table.keys, .count = table.count};
-	for (uint32_t i = 0; i < table.count; i++)
+	for (uint32_t i = 0; i < table.count; i++) {
 		object->n_required += table.properties[i].is_required;
+		object->names_steps += table.keys[i].length / KEY_BYTES_PER_STEP;
+	}
 	return key_set_index(&object->names, &subschema->compiler->schema->arena);
 }
 

@@ -5,6 +5,7 @@
 
 #include "schema/equal.h"
 #include "schema/validate.h"
+#include "util/clock.h"
 
 /*
  * The state of a check: everything that it may need grows here and stays for the next one, so that
@@ -46,16 +47,34 @@ void schema_context_free(struct schema_context *context)
 	free(context);
 }
 
+/* Steps are moved from those behind to those that are left. */
+static void take_slice(struct schema_context *context, uint64_t steps)
+{
+	context->steps_left = steps < STEPS_PER_LOOK ? steps : STEPS_PER_LOOK;
+	context->steps_behind = steps - context->steps_left;
+}
+
 void validate_begin(
 	struct schema_context *context, const struct schema *schema, const struct json_tape *tape)
 {
+	uint64_t steps = STEPS_BASE + (uint64_t)tape->count * STEPS_PER_TOKEN;
+
 	context->schema = schema;
 	context->tape = tape;
-	context->steps_left = STEPS_BASE + (uint64_t)tape->count * STEPS_PER_TOKEN;
+	context->end_ns = 0;
+	context->most_ns = context->is_linear ? CLOCK_UNITS_MAX : CHECK_NS_MAX;
+	take_slice(context, context->is_linear || steps < STEPS_MAX ? steps : STEPS_MAX);
 	context->depth = 0;
 	context->stop = STOP_NONE;
 	context->marks_used = MARKS_NONE + 1;
 	context->scopes_used = 0;
+}
+
+void validate_follow(
+	struct schema_context *context, const struct schema *schema, const struct json_tape *tape)
+{
+	validate_begin(context, schema, tape);
+	context->most_ns /= 2;
 }
 
 bool validate_stop(struct schema_context *context, enum validate_stop stop)
@@ -63,7 +82,20 @@ bool validate_stop(struct schema_context *context, enum validate_stop stop)
 	if (context->stop == STOP_NONE)
 		context->stop = stop;
 	context->steps_left = 0;
+	context->steps_behind = 0;
 	return false;
+}
+
+bool validate_look(struct schema_context *context, uint64_t steps)
+{
+	uint64_t left = context->steps_left + context->steps_behind;
+
+	if (left < steps)
+		return validate_stop(context, STOP_STEPS);
+	if (clock_is_up(&context->end_ns, context->most_ns))
+		return validate_stop(context, STOP_TIME);
+	take_slice(context, left - steps);
+	return true;
 }
 
 uint32_t validate_push_marks(struct schema_context *context, uint32_t count)
@@ -71,6 +103,8 @@ uint32_t validate_push_marks(struct schema_context *context, uint32_t count)
 	uint32_t row = context->marks_used;
 	uint32_t words = count / 64 + 1;
 
+	if (!validate_spend(context, words / WORDS_PER_STEP))
+		return MARKS_NONE;
 	if (context->marks_capacity - row < words) {
 		uint32_t capacity = (row + words) * 2;
 		uint64_t *marks = reallocarray(context->marks, capacity, sizeof(*marks));

@@ -78,13 +78,25 @@ static bool equal_objects(const struct pair *pair, uint32_t a, uint32_t b)
 	return true;
 }
 
+/* What comparing two scalars costs, where they are long: no more than reading the shorter one. */
+static uint64_t text_steps(const struct pair *pair, uint32_t a, uint32_t b)
+{
+	uint32_t a_size = json_at(pair->a_tape, a)->length;
+	uint32_t b_size = json_at(pair->b_tape, b)->length;
+
+	return json_type_at(pair->a_tape, a) > JSON_STRING
+		       ? 0
+		       : (a_size < b_size ? a_size : b_size) / BYTES_PER_STEP;
+}
+
 static bool equal(const struct pair *pair, uint32_t a, uint32_t b)
 {
 	struct schema_context *context = pair->context;
 	enum json_type type = json_type_at(pair->a_tape, a);
 	bool is_equal;
 
-	if (!validate_spend(context, 1) || type != json_type_at(pair->b_tape, b))
+	if (!validate_spend(context, 1) || type != json_type_at(pair->b_tape, b) ||
+		!validate_spend(context, text_steps(pair, a, b)))
 		return false;
 	if (type < JSON_NUMBER)
 		return true;
@@ -108,4 +120,47 @@ bool equal_values(struct schema_context *context, const struct json_tape *a_tape
 	struct pair pair = {context, a_tape, b_tape};
 
 	return equal(&pair, a, b);
+}
+
+/* Whether the string at @index is in @set. */
+static bool has_string(struct schema_context *context, const struct key_set *set, uint32_t index)
+{
+	const struct json_token *token = json_at(context->tape, index);
+
+	if (set->slots || (token->flags & JSON_ESCAPED))
+		return validate_find_key(context, set, index, KEY_NONE) != KEY_NONE;
+	for (uint32_t i = 0; i < set->count; i++) {
+		if (validate_is_key(context->tape, token, &set->keys[i]))
+			return true;
+	}
+	return false;
+}
+
+/* Whether @values has the value at @index. */
+static bool has_value(struct schema_context *context, const struct node *node,
+	const struct node_values *values, uint32_t index)
+{
+	enum json_type type = json_type_at(context->tape, index);
+
+	if (!validate_spend_bytes(context, index))
+		return false;
+	if (type == JSON_STRING)
+		return has_string(context, &values->strings, index);
+	if (type < JSON_NUMBER)
+		return values->types >> type & 1;
+	for (uint32_t i = 0; i < values->n_others; i++) {
+		if (equal_values(
+			    context, context->tape, index, &node->source->tape, values->others[i]))
+			return true;
+	}
+	return false;
+}
+
+bool validate_has_values(struct schema_context *context, const struct node *node, uint32_t index)
+{
+	for (const struct node_values *values = node->values; values; values = values->next) {
+		if (!has_value(context, node, values, index))
+			return false;
+	}
+	return true;
 }

@@ -16,5 +16,12 @@ struct schema_context;
 bool equal_values(struct schema_context *context, const struct json_tape *a_tape, uint32_t a,
 	const struct json_tape *b_tape, uint32_t b);
 
-/* Whether no two elements of the array at @index are equal. Takes steps as above. */
-bool unique_elements(struct schema_context *context, uint32_t index);
+/* Two elements of an array. */
+struct equal_pair {
+	uint32_t first;
+	uint32_t second; /* behind it */
+};
+
+/* Whether two elements of the array at @index are equal, and which. Takes steps as above; where
+ * they run out, false with the stop noted. (In unique.c.) */
+bool equal_elements(struct schema_context *context, uint32_t index, struct equal_pair *ret_pair);

@@ -122,30 +122,26 @@ void explain_size(struct explanation *explanation, uint32_t index, uint32_t min,
 			max == 1 ? singular : plural, count);
 }
 
-/* The first two elements that are equal. */
+/* How many elements of the array at @index stand before the one at @element. */
+static uint32_t position(const struct json_tape *tape, uint32_t index, uint32_t element)
+{
+	uint32_t at = 0;
+
+	for (uint32_t i = json_first(tape, index); i < element; i = json_next(tape, i))
+		at++;
+	return at;
+}
+
 static void explain_unique(struct explanation *explanation, uint32_t index)
 {
-	struct schema_context *context = explanation->context;
-	const struct json_tape *tape = context->tape;
-	uint32_t a = 0;
+	const struct json_tape *tape = explanation->context->tape;
+	struct equal_pair pair;
 
-	for (uint32_t i = json_first(tape, index); i < json_end(tape, index);
-		i = json_next(tape, i), a++) {
-		uint32_t b = a + 1;
-
-		for (uint32_t k = json_next(tape, i); k < json_end(tape, index);
-			k = json_next(tape, k), b++) {
-			if (context->stop != STOP_NONE)
-				return;
-			if (equal_values(context, tape, i, tape, k)) {
-				explain_add(explanation, index,
-					"its elements must differ, but number %u and %u are equal "
-					"(counted from 0)",
-					a, b);
-				return;
-			}
-		}
-	}
+	if (equal_elements(explanation->context, index, &pair))
+		explain_add(explanation, index,
+			"its elements must differ, but number %u and %u are equal "
+			"(counted from 0)",
+			position(tape, index, pair.first), position(tape, index, pair.second));
 }
 
 static void explain_contains(
@@ -189,7 +185,7 @@ static void explain_array(
 	}
 	if (array->contains)
 		explain_contains(explanation, array, index);
-	if (array->is_unique && !unique_elements(explanation->context, index))
+	if (array->is_unique)
 		explain_unique(explanation, index);
 }
 
@@ -354,7 +350,8 @@ void explain_node(struct explanation *explanation, const struct node *node, uint
 	struct schema_context *context = explanation->context;
 	bool is_entered;
 
-	if (context->stop != STOP_NONE || explanation->findings.is_full ||
+	/* Where the types decide, the first pass takes no step: this one does for itself. */
+	if (!validate_spend(context, 1) || explanation->findings.is_full ||
 		validate_accepts(context, node, index, MARKS_NONE))
 		return;
 	if (context->depth == RECURSION_MAX) {
@@ -375,8 +372,9 @@ static void explain_stop(struct explanation *explanation, uint32_t index)
 	static const char *const reasons[] = {
 		[STOP_NONE] = "does not satisfy the schema",
 		[STOP_STEPS] = "cannot be checked: it takes too many steps",
+		[STOP_TIME] = "cannot be checked: it takes too long",
 		[STOP_DEPTH] = "cannot be checked: it or the schema is nested without end",
-		[STOP_PATTERN] = "cannot be checked: matching a pattern takes too many steps",
+		[STOP_PATTERN] = "cannot be checked: matching a pattern takes too long",
 		[STOP_NUMBER] = "cannot be checked: a number is too long to be divided",
 	};
 
@@ -394,12 +392,10 @@ int validate_explain(struct schema_context *context, const struct schema *schema
 	bool holds;
 	int r;
 
-	validate_begin(context, schema, tape);
+	validate_follow(context, schema, tape);
 	holds = validate_accepts(context, node, value, MARKS_NONE);
-	if (!holds && context->stop == STOP_NONE) {
-		validate_begin(context, schema, tape);
+	if (!holds && context->stop == STOP_NONE)
 		explain_node(&explanation, node, value);
-	}
 	if (context->stop != STOP_NONE || (!holds && explanation.findings.count == 0))
 		explain_stop(&explanation, value);
 	r = findings_report(&explanation.findings, tape, value, ret_report);

@@ -10,11 +10,15 @@
  * each with the one that was probably meant; and the members, in their order.
  */
 
+/* Telling how near two names are costs as much as so many steps. */
+#define NEAR_STEPS 8
+
 /* One finding that lists all required names that are not there. */
 static void explain_missing(
 	struct explanation *explanation, const struct node_object *object, uint32_t index)
 {
-	const struct json_tape *tape = explanation->context->tape;
+	struct schema_context *context = explanation->context;
+	const struct json_tape *tape = context->tape;
 	cleanup(buffer_deinit) struct buffer message = {0};
 	uint32_t missing = 0;
 
@@ -22,6 +26,8 @@ static void explain_missing(
 		const struct node_property *property = &object->properties[i];
 		const struct key *key = &object->names.keys[i];
 
+		if (!validate_spend(context, 1 + node_count(tape, index)))
+			return;
 		if (!property->is_required ||
 			json_find_sized(tape, index, key->bytes, key->length) != JSON_NONE)
 			continue;
@@ -45,8 +51,9 @@ static void explain_missing(
 
 /* The name in @names that the key at @key was probably meant to be, if it is not there as well. */
 static const struct key *find_near_name(
-	const struct json_tape *tape, uint32_t object, const struct key_set *names, uint32_t key)
+	struct schema_context *context, uint32_t object, const struct key_set *names, uint32_t key)
 {
+	const struct json_tape *tape = context->tape;
 	size_t size;
 	cleanup_free char *came = json_string_dup(tape, key, &size);
 	const struct key *best = NULL;
@@ -56,6 +63,8 @@ static const struct key *find_near_name(
 		const struct key *name = &names->keys[i];
 		unsigned int distance;
 
+		if (!validate_spend(context, NEAR_STEPS))
+			return NULL;
 		if (!text_is_near(came, size, name->bytes, name->length, &distance) ||
 			(best && distance >= best_distance) ||
 			json_find_sized(tape, object, name->bytes, name->length) != JSON_NONE)
@@ -71,7 +80,8 @@ void explain_unexpected(struct explanation *explanation, const struct node_objec
 {
 	const struct json_tape *tape = explanation->context->tape;
 	cleanup(buffer_deinit) struct buffer message = {0};
-	const struct key *near = object ? find_near_name(tape, index, &object->names, key) : NULL;
+	const struct key *near =
+		object ? find_near_name(explanation->context, index, &object->names, key) : NULL;
 	cleanup(buffer_deinit) struct buffer name = {0};
 
 	json_string_decode(tape, key, &name);
@@ -160,17 +170,22 @@ static void explain_members(
 static void explain_dependencies(
 	struct explanation *explanation, const struct node_object *object, uint32_t index)
 {
-	const struct json_tape *tape = explanation->context->tape;
+	struct schema_context *context = explanation->context;
+	const struct json_tape *tape = context->tape;
 
 	for (uint32_t i = 0; i < object->n_dependencies; i++) {
 		const struct node_dependency *d = &object->dependencies[i];
 
+		if (!validate_spend(context, 1 + node_count(tape, index)))
+			return;
 		if (json_find_sized(tape, index, d->trigger.bytes, d->trigger.length) == JSON_NONE)
 			continue;
 		for (uint32_t k = 0; k < d->n_required; k++) {
 			const struct key *name = &d->required[k];
 			cleanup(buffer_deinit) struct buffer message = {0};
 
+			if (!validate_spend(context, 1 + node_count(tape, index)))
+				return;
 			if (json_find_sized(tape, index, name->bytes, name->length) != JSON_NONE)
 				continue;
 			buffer_append_string(&message, "missing property ");

@@ -92,9 +92,12 @@ int schema_fill(const struct schema *schema, struct schema_context *context,
 		buffer_append(out, text, size);
 		return buffer_status(out);
 	}
-	validate_begin(context, schema, tape);
+	validate_follow(context, schema, tape);
 	rewrite_value(&fill.rewrite, schema->root, value);
 	r = rewrite_end(&fill.rewrite);
+	/* What was passed over may lack a default. */
+	if (r == 0 && context->stop != STOP_NONE)
+		r = SCHEMA_E_INVALID;
 	if (r == 0 && ret_is_changed)
 		*ret_is_changed = fill.is_changed;
 	return r;

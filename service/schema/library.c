@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "json/pointer.h"
+#include "schema/children.h"
 #include "schema/dialect.h"
 #include "schema/node.h"
 #include "schema/uri.h"
@@ -278,6 +279,8 @@ bool library_find_dynamic(
 
 void library_deinit(struct library *library)
 {
+	for (struct source *source = library->sources; source; source = source->next)
+		children_deinit(source);
 	map_deinit(&library->by_uri);
 	map_deinit(&library->by_anchor);
 	free(library->resources);

@@ -137,6 +137,7 @@ struct node_dependency {
 struct node_object {
 	uint32_t members_min, members_max;
 	uint32_t n_required;
+	uint32_t names_steps;             /* what comparing all names costs, where they are long */
 	struct key_set names;             /* parallel to properties */
 	struct node_property *properties; /* and one behind them that nothing is equal to */
 	struct node *additional;          /* or NULL */
@@ -180,6 +181,7 @@ struct node {
 	uint8_t declared;  /* what `type` alone says */
 	bool is_scoped;    /* needs the slow entry: unevaluated*, or the dynamic scope is watched */
 	bool is_alias;     /* is nothing but its one $ref */
+	uint16_t aliases;  /* that lead here one after the other, when it was first referred to */
 	uint32_t resource; /* index of the schema resource it stands in */
 	const struct node_values *values;
 	const struct node_number *number;
@@ -198,6 +200,7 @@ struct node {
 /* Bounds on what a schema may be. */
 #define SCHEMA_DEPTH_MAX      256    /* subschemas inside each other */
 #define SCHEMA_SUBSCHEMAS_MAX 131072 /* nodes */
+#define SCHEMA_ALIASES_MAX    256    /* subschemas that are nothing but a `$ref`, in a row */
 
 /* The type bit of the value at @index, for a node that accepts @types. Only where whole numbers are
  * told from others is it worth a look at the digits behind the point. */

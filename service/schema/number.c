@@ -40,6 +40,14 @@ static inline bool read_short(
 	return true;
 }
 
+/* What dividing a number by another costs, by their texts' sizes: up to four zeros for each digit
+ * of the divisor are put behind the value (json/multiple), and a pair of limbs costs a tenth of a
+ * step. */
+static uint64_t division_steps(uint64_t value, uint64_t divisor)
+{
+	return (value + 4 * divisor) / 9 * (divisor / 9) / 10;
+}
+
 bool validate_bound_holds(struct schema_context *context, const struct node_number *number,
 	enum node_bound_kind kind, uint32_t index)
 {
@@ -51,7 +59,11 @@ bool validate_bound_holds(struct schema_context *context, const struct node_numb
 
 	if (!bound->text)
 		return true;
+	if (!validate_spend(context, size / BYTES_PER_STEP))
+		return false;
 	if (kind == NODE_MULTIPLE_OF) {
+		if (!validate_spend(context, division_steps(size, bound->size)))
+			return false;
 		if (json_number_is_multiple(text, size, bound->text, bound->size, &is_multiple))
 			return validate_stop(context, STOP_NUMBER);
 		return is_multiple;

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "schema/children.h"
 #include "schema/dialect.h"
 #include "schema/library.h"
 #include "schema/uri.h"
@@ -78,78 +79,59 @@ static void decode_pointer(const char *bytes, size_t size, struct buffer *out)
 	}
 }
 
-/* The child of @container that one token of a JSON Pointer (RFC 6901, still with its ~ escapes)
- * names, or JSON_NONE. */
-static uint32_t find_child(
-	const struct json_tape *tape, uint32_t container, const char *bytes, size_t size)
+/* Follow a JSON Pointer from @place; the resource changes where the way enters an embedded one.
+ * 0, -ENOENT, -ENOMEM. */
+static int follow_pointer(const char *pointer, size_t size, struct place *place)
 {
-	cleanup(buffer_deinit) struct buffer key = {0};
-	uint32_t child;
-	uint32_t index = 0;
-
-	if (json_type_at(tape, container) == JSON_OBJECT) {
-		decode_pointer(bytes, size, &key);
-		if (buffer_status(&key) < 0)
-			return JSON_NONE;
-		return json_find_sized(tape, container, key.data ? key.data : "", key.size);
-	}
-	if (json_type_at(tape, container) != JSON_ARRAY || size == 0 || size > 9 ||
-		(size > 1 && bytes[0] == '0'))
-		return JSON_NONE;
-	for (size_t i = 0; i < size; i++) {
-		if (bytes[i] < '0' || bytes[i] > '9')
-			return JSON_NONE;
-		index = index * 10 + (uint32_t)(bytes[i] - '0');
-	}
-	child = json_first(tape, container);
-	while (child < json_end(tape, container) && index-- > 0)
-		child = json_next(tape, child);
-	return child < json_end(tape, container) ? child : JSON_NONE;
-}
-
-/* Follow a JSON Pointer from @place; the resource changes where the way enters an embedded one. */
-static bool follow_pointer(const char *pointer, size_t size, struct place *place)
-{
+	cleanup(buffer_deinit) struct buffer token = {0};
 	size_t at = 0;
 
 	while (at < size) {
 		size_t start = ++at; /* behind the slash */
 		uint32_t child;
+		int r;
 
 		while (at < size && pointer[at] != '/')
 			at++;
-		child = find_child(&place->source->tape, place->token, pointer + start, at - start);
+		buffer_reset(&token);
+		decode_pointer(pointer + start, at - start, &token);
+		if (!buffer_terminate(&token))
+			return -ENOMEM;
+		r = children_find(place->source, place->token, token.data, token.size, &child);
+		if (r < 0)
+			return r;
 		if (child == JSON_NONE)
-			return false;
+			return -ENOENT;
 		place->token = child;
 		if (place->source->resources[child] != 0)
 			place->resource = place->source->resources[child] - 1;
 	}
-	return true;
+	return 0;
 }
 
-/* From the root of a resource to what the decoded @fragment of a reference names there. */
-static bool follow_fragment(const struct library *library, const struct buffer *fragment,
+/* From the root of a resource to what the decoded @fragment of a reference names there. 0, -ENOENT,
+ * -ENOMEM. */
+static int follow_fragment(const struct library *library, const struct buffer *fragment,
 	struct place *place, uint32_t *ret_anchor)
 {
 	cleanup(buffer_deinit) struct buffer key = {0};
 	uint32_t anchor;
 
 	if (fragment->size == 0)
-		return true;
+		return 0;
 	if (fragment->data[0] == '/')
 		return follow_pointer(fragment->data, fragment->size, place);
 	buffer_append_string(&key, library->resources[place->resource].uri);
 	buffer_append_char(&key, '#');
 	buffer_append(&key, fragment->data, fragment->size);
 	if (buffer_status(&key) < 0)
-		return false;
+		return buffer_status(&key);
 	anchor = map_find(&library->by_anchor, key.data, key.size);
 	if (anchor == MAP_NONE)
-		return false;
+		return -ENOENT;
 	*place = library->anchors[anchor].place;
 	*ret_anchor = anchor;
-	return true;
+	return 0;
 }
 
 static bool is_schema(const struct place *place)
@@ -186,10 +168,13 @@ int library_resolve(struct library *library, uint32_t resource, const struct sou
 			reference.data, (int)uri.size, uri.data ? uri.data : "");
 	if (r != 0)
 		return r;
-	if (!follow_fragment(library, &fragment, ret_place, &anchor))
+	r = follow_fragment(library, &fragment, ret_place, &anchor);
+	if (r == -ENOENT)
 		return library_refuse(library, source, token,
 			"'%s' refers to nothing: there is no such place in the schema",
 			reference.data);
+	if (r != 0)
+		return r;
 	if (!is_schema(ret_place))
 		return library_refuse(library, source, token,
 			"'%s' must refer to a schema, but leads to %s", reference.data,

@@ -4,16 +4,41 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "util/clock.h"
+
 /* What a match may use beside its steps. */
 #define REGEX_HEAP_KIB        16384
 #define REGEX_JIT_STACK_FIRST ((size_t)32 * 1024)
-#define REGEX_JIT_STACK_MAX   ((size_t)512 * 1024)
+#define REGEX_JIT_STACK_MAX   ((size_t)4 * 1024 * 1024)
+
+/* Work between two looks at the clock: one for a callout, and one for so many bytes of the text,
+ * all of which may have been read since the callout before. */
+#define WORK_PER_LOOK  4096
+#define BYTES_PER_WORK 512
 
 struct regex_scratch {
 	pcre2_match_data *match;
 	pcre2_match_context *limits;
 	pcre2_jit_stack *stack;
+	size_t work_left; /* until the clock is looked at, over all searches */
+	uint64_t end_ns;  /* of this search, in the thread's time; 0: no look yet */
+	bool was_long;
 };
+
+/* Returns 0 to let PCRE2 go on, or what it gives up with. */
+static int look(pcre2_callout_block *block, void *userdata)
+{
+	struct regex_scratch *scratch = userdata;
+	size_t work = 1 + block->subject_length / BYTES_PER_WORK;
+
+	if (scratch->work_left > work) {
+		scratch->work_left -= work;
+		return 0;
+	}
+	scratch->work_left = WORK_PER_LOOK;
+	scratch->was_long = true;
+	return clock_is_up(&scratch->end_ns, REGEX_NS_MAX) ? PCRE2_ERROR_CALLOUT : 0;
+}
 
 int regex_compile(const char *text, size_t size, uint32_t options, struct regex *ret_regex,
 	struct regex_error *ret_error)
@@ -55,6 +80,7 @@ struct regex_scratch *regex_scratch_new(void)
 	if (!scratch->match || !scratch->limits || !scratch->stack)
 		return NULL;
 	regex_scratch_limit(scratch, REGEX_STEPS_MAX);
+	pcre2_set_callout(scratch->limits, look, scratch);
 	pcre2_set_heap_limit(scratch->limits, REGEX_HEAP_KIB);
 	pcre2_jit_stack_assign(scratch->limits, NULL, scratch->stack);
 	return take_ptr(scratch);
@@ -82,6 +108,7 @@ enum regex_result regex_match(
 	PCRE2_SPTR subject = (PCRE2_SPTR)text;
 	int r = PCRE2_ERROR_JIT_STACKLIMIT;
 
+	scratch->end_ns = 0;
 	if (regex->is_fast)
 		r = pcre2_jit_match(regex->code, subject, size, 0, PCRE2_NO_UTF_CHECK,
 			scratch->match, scratch->limits);
@@ -92,4 +119,12 @@ enum regex_result regex_match(
 	if (r >= 0)
 		return REGEX_MATCHES;
 	return r == PCRE2_ERROR_NOMATCH ? REGEX_DIFFERS : REGEX_TOO_COSTLY;
+}
+
+bool regex_scratch_was_long(struct regex_scratch *scratch)
+{
+	bool was_long = scratch->was_long;
+
+	scratch->was_long = false;
+	return was_long;
 }

@@ -11,7 +11,7 @@
 #include "util/cleanup.h"
 
 /*
- * Regular expressions, run by PCRE2 with a bound on the work that one match may cost.
+ * Regular expressions, run by PCRE2 with a bound on the work that one search may cost.
  *
  *   text ──regex_compile──▶ struct regex ──┐
  *                                          ├─regex_match─▶ matches, differs, too costly
@@ -19,6 +19,17 @@
  *
  * They are machine code where the system lets us have any. That has a small stack of its own: a
  * match that needs more is done again by the interpreter, which has the heap.
+ *
+ * PCRE2's own limit counts steps, anew at every place where a match could begin, and one step can
+ * read the whole text: it bounds neither time nor the search. So expressions have callouts, points
+ * where PCRE2 calls us, and there the thread's clock is looked at, the more often the longer the
+ * text is. Between two callouts nothing may happen twice: they stand where a search begins at the
+ * next place, and behind everything that can be gone back into, which is a group or a quantifier.
+ *
+ *   (?C1)  \w+ (?C1)  \s  ( a | b ) (?C1)  \1
+ *
+ * Whoever compiles an expression puts them there (schema/translate does), or lets PCRE2 put one in
+ * front of every item (PCRE2_AUTO_CALLOUT).
  *
  * What an expression means is its owner's: schema/pattern has those of JSON Schema, translated from
  * ECMA-262; registry/triggers has PCRE2's own.
@@ -61,8 +72,14 @@ void regex_deinit(struct regex *regex);
 /* What matches need, used again and again with any expression. */
 struct regex_scratch;
 
+/* A callout in the text of an expression. */
+#define REGEX_CALLOUT "(?C1)"
+
 /* The most steps of a backtracking match, unless others are set. */
 #define REGEX_STEPS_MAX 100000
+
+/* What the thread may compute for one search. */
+#define REGEX_NS_MAX (UINT64_C(10) * 1000 * 1000)
 
 /* NULL without memory. */
 struct regex_scratch *regex_scratch_new(void);
@@ -73,8 +90,13 @@ void regex_scratch_limit(struct regex_scratch *scratch, uint32_t steps);
 /* Takes NULL. */
 void regex_scratch_free(struct regex_scratch *scratch);
 
-/* Whether the @size bytes of UTF-8 (which is not checked again) at @text hold a match. */
+/* Whether the @size bytes of UTF-8 (which is not checked again) at @text hold a match; too costly
+ * is what takes more steps than the limit or more time than REGEX_NS_MAX. */
 enum regex_result regex_match(
 	const struct regex *regex, struct regex_scratch *scratch, const char *text, size_t size);
+
+/* Whether the searches since this was asked last took so much work that the clock was looked at: a
+ * caller with a bound on all of its searches should do that, too. */
+bool regex_scratch_was_long(struct regex_scratch *scratch);
 
 CLEANUP_DEFINE(regex_scratch, struct regex_scratch *, regex_scratch_free)

@@ -81,14 +81,15 @@ void schema_free(struct schema *schema);
 struct schema_context *schema_context_new(void);
 
 /* The most steps that one match of a `pattern` may take from now on (100000 unless said): a
- * match that would take more is a violation of its own. */
+ * match that would take more, or more time than REGEX_NS_MAX, is a violation of its own. */
 void schema_context_limit_patterns(struct schema_context *context, uint32_t steps);
 
 /* Takes NULL. */
 void schema_context_free(struct schema_context *context);
 
 /* Whether the value at @value of @tape satisfies @schema: 0, SCHEMA_E_INVALID, or -ENOMEM. A check
- * that passes the bound on steps is invalid; schema_explain then says so. */
+ * that passes the bound on steps, or the one on the thread's time (25 ms), is invalid;
+ * schema_explain then says so. Explaining, filling and coercing take half of that time at most. */
 int schema_validate(const struct schema *schema, struct schema_context *context,
 	const struct json_tape *tape, uint32_t value);
 
@@ -127,7 +128,8 @@ void schema_report_write_json(const struct schema_report *report, struct buffer 
 
 /* Append the JSON text of the value at @value with every absent property that has a `default` in
  * the `properties` that apply to it filled in, at every depth; what was there stays byte for byte.
- * Call it on valid instances. Sets *ret_is_changed (may be NULL) when something was filled in. */
+ * Call it on valid instances. Sets *ret_is_changed (may be NULL) when something was filled in. 0,
+ * -ENOMEM, or SCHEMA_E_INVALID where the bound on steps or time ended it: do not use the text. */
 int schema_fill(const struct schema *schema, struct schema_context *context,
 	const struct json_tape *tape, uint32_t value, struct buffer *out, bool *ret_is_changed);
 

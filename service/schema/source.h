@@ -7,6 +7,7 @@
 #include "json/reader.h"
 #include "schema/arena.h"
 
+struct child_index;
 struct node;
 
 /*
@@ -19,6 +20,7 @@ struct source {
 	size_t offset;         /* of the root's text in the tape that it was copied from */
 	struct node **nodes;   /* by token: the node compiled from there, or NULL */
 	uint32_t *resources;   /* by token: index + 1 of the resource whose root stands there */
+	struct child_index **indexes; /* by token, or NULL (schema/children) */
 	struct source *next;
 };
 

@@ -13,7 +13,7 @@
 /* Code points are counted only where the bytes do not decide: a code point has one to four of them,
  * an escape is as long as at most twelve. */
 static bool check_length(
-	const struct schema_context *context, const struct node_string *string, uint32_t index)
+	struct schema_context *context, const struct node_string *string, uint32_t index)
 {
 	const struct json_token *token = json_at(context->tape, index);
 	size_t points = token->length;
@@ -23,6 +23,8 @@ static bool check_length(
 	if (token->flags & (JSON_ESCAPED | JSON_NON_ASCII)) {
 		if (points <= string->length_max && string->length_min == 0)
 			return true;
+		if (!validate_spend_bytes(context, index))
+			return false;
 		points = json_string_points(context->tape, index);
 	}
 	return points >= string->length_min &&
@@ -33,10 +35,14 @@ bool validate_matches(struct schema_context *context, const struct pattern *patt
 {
 	size_t size;
 	const char *text = validate_text(context, index, &size);
+	enum regex_result result;
 
 	if (!text || !validate_spend(context, PATTERN_STEPS + size / PATTERN_BYTES_PER_STEP))
 		return false;
-	switch (pattern_match(pattern, context->scratch, text, size)) {
+	result = pattern_match(pattern, context->scratch, text, size);
+	if (regex_scratch_was_long(context->scratch) && !validate_look(context, 0))
+		return false;
+	switch (result) {
 	case REGEX_MATCHES:
 		return true;
 	case REGEX_DIFFERS:
@@ -55,6 +61,8 @@ static bool check_format(
 
 	if (!format)
 		return true;
+	if (!validate_spend_bytes(context, index))
+		return false;
 	text = validate_text(context, index, &size);
 	return text && format->is_valid(text, size);
 }
@@ -67,6 +75,8 @@ static bool check_content(
 
 	if (!string->encoding && !string->media)
 		return true;
+	if (!validate_spend_bytes(context, index))
+		return false;
 	text = validate_text(context, index, &size);
 	return text && format_content_is_valid(string->encoding, string->media, text, size);
 }

@@ -17,6 +17,8 @@
  *   \p{Letter} \p{gc=Lu}               \p{L} \p{Lu}
  *   [[:x] [\w-.] { } ] as themselves   escaped, where PCRE2 sees more in them
  *
+ * At the start, behind groups and behind quantifiers stand callouts (schema/regex).
+ *
  * What PCRE2 has and ECMA-262 has not, it would take silently: (?i), \A, a++, [[:alpha:]], (*F).
  * It is refused here.
  */
@@ -39,7 +41,8 @@ struct translation {
 	const char *at;
 	const char *end;
 	struct buffer *out;
-	const char *why; /* the first refusal */
+	const char *why;    /* the first refusal */
+	unsigned int depth; /* groups that are open */
 };
 
 static bool refuse(struct translation *t, const char *why)
@@ -326,6 +329,7 @@ static bool translate_group(struct translation *t)
 	size_t left = (size_t)(t->end - t->at) - 1;
 
 	buffer_append_char(t->out, *t->at++);
+	t->depth++;
 	if (peek(t, 0) == '*')
 		return refuse(t, "there is nothing that '*' could repeat");
 	if (peek(t, 0) != '?')
@@ -363,10 +367,19 @@ static size_t brace_length(const struct translation *t)
 	return peek(t, n) == '}' ? n + 1 : 0;
 }
 
-/* At one of * + ? { */
-static bool translate_quantifier(struct translation *t)
+/* Whether nothing but an end is left to match: going back from there into one item, or one of some
+ * branches, reads the text at most once more and needs no callout. */
+static bool is_last(const struct translation *t)
+{
+	return t->at == t->end || (*t->at == '$' && t->at + 1 == t->end);
+}
+
+/* At one of * + ? { behind a group or, if not @is_group, one character or class. So many of those
+ * (`{4}`) can be taken in one way only. */
+static bool translate_quantifier(struct translation *t, bool is_group)
 {
 	size_t size = *t->at == '{' ? brace_length(t) : 1;
+	bool is_choice = *t->at != '{' || is_group || memchr(t->at, ',', size);
 
 	if (size == 0) {
 		buffer_append_string(t->out, "\\{");
@@ -379,7 +392,32 @@ static bool translate_quantifier(struct translation *t)
 		return refuse(t, "there is nothing that '+' could repeat");
 	if (peek(t, 0) == '?')
 		buffer_append_char(t->out, *t->at++);
+	if (is_choice && (is_group || !is_last(t)))
+		buffer_append_string(t->out, REGEX_CALLOUT);
 	return true;
+}
+
+/* At the closing parenthesis. */
+static bool translate_group_end(struct translation *t)
+{
+	char next = peek(t, 1);
+
+	buffer_append_char(t->out, *t->at++);
+	t->depth--;
+	if (next == '*' || next == '+' || next == '?' || (next == '{' && brace_length(t) > 0))
+		return translate_quantifier(t, true);
+	if (!is_last(t))
+		buffer_append_string(t->out, REGEX_CALLOUT);
+	return true;
+}
+
+/* At a bar. What begins with `^` is searched for only at the start of the text; its other branches
+ * may not be. */
+static void translate_bar(struct translation *t)
+{
+	buffer_append_char(t->out, *t->at++);
+	if (t->depth == 0)
+		buffer_append_string(t->out, REGEX_CALLOUT);
 }
 
 static bool translate_next(struct translation *t)
@@ -395,7 +433,12 @@ static bool translate_next(struct translation *t)
 	case '+':
 	case '?':
 	case '{':
-		return translate_quantifier(t);
+		return translate_quantifier(t, false);
+	case ')':
+		return translate_group_end(t);
+	case '|':
+		translate_bar(t);
+		return true;
 	case '.':
 		buffer_append_string(t->out, "[^" LINE_TERMINATORS "]");
 		t->at++;
@@ -415,6 +458,8 @@ bool pattern_translate(const char *text, size_t size, struct buffer *out, const 
 {
 	struct translation t = {.at = text, .end = text + size, .out = out};
 
+	if (peek(&t, 0) != '^')
+		buffer_append_string(out, REGEX_CALLOUT);
 	while (t.at < t.end) {
 		if (!translate_next(&t)) {
 			*ret_why = t.why;

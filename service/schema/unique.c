@@ -1,106 +1,135 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
+#include <string.h>
 
 #include "json/decimal.h"
+#include "json/keys.h"
 #include "schema/equal.h"
 #include "schema/validate.h"
+#include "util/siphash.h"
 
 /*
- * uniqueItems in less than quadratic time: every element gets a hash that equal values share, the
- * elements are sorted by it, and only those with one hash are compared. Few elements are compared
- * each with each, which is faster.
+ * uniqueItems in linear time: every element gets a hash that equal values share and that nobody
+ * outside can foresee (util/siphash), and is entered into a table; only elements of one hash are
+ * compared. Few elements are compared each with each, which is faster.
+ *
+ *   element ─▶ hash ─▶ slot ─┬─ free ─────────────▶ entered there
+ *                            ├─ another hash ─────▶ the next slot
+ *                            └─ the same hash ────▶ compared: equal, or the next slot
  */
 
 #define UNIQUE_PAIRWISE_MAX 12
 
-/* Of larger exponents no two spellings of one value agree on a sum. */
-#define EXPONENT_HASHED_MAX (INT64_C(1) << 40)
-
+/* An entry of the table, which has a power of two of them and is at most half full. */
 struct unique_entry {
-	uint64_t hash;
-	uint32_t index;
+	uint32_t tag;     /* the half of the hash that does not say where the entry is */
+	uint32_t element; /* its token; 0 (no element is the root) where the entry is free */
 };
 
-static uint64_t mix(uint64_t hash, uint64_t value)
+/* Entries: of the smallest table, and of the largest that is kept for the next check. */
+#define UNIQUE_FIRST 64
+#define UNIQUE_KEPT  16384
+
+static void add_word(struct siphash *hash, uint64_t word)
 {
-	hash = (hash ^ value) * UINT64_C(0x9E3779B97F4A7C15);
-	return hash ^ (hash >> 29);
+	char bytes[sizeof(word)];
+
+	memcpy(bytes, &word, sizeof(word));
+	siphash_bytes(hash, bytes, sizeof(bytes));
 }
 
-static uint64_t hash_bytes(const char *bytes, size_t size)
+/* The remainder of the power of ten that @decimal's digits stand at, which may be a number of any
+ * length, by a number that nobody outside knows. */
+static uint64_t reduce_power(const struct decimal *decimal, const struct siphash_key *secret)
 {
-	uint64_t hash = size;
+	/* Sixty bits, so that ten times a remainder fits. */
+	uint64_t modulus = (secret->words[0] >> 5) | UINT64_C(1) << 59;
+	uint64_t point = (uint64_t)(decimal->point < 0 ? -decimal->point : decimal->point);
+	uint64_t power = 0;
 
-	for (size_t i = 0; i < size; i++)
-		hash = mix(hash, (unsigned char)bytes[i]);
-	return hash;
+	for (size_t i = 0; i < decimal->exponent_size; i++)
+		power = (power * 10 + (uint64_t)(decimal->exponent[i] - '0')) % modulus;
+	if (decimal->is_exponent_negative != (decimal->point < 0))
+		point = modulus - point;
+	power = (power + point) % modulus;
+	return decimal->is_exponent_negative ? (modulus - power) % modulus : power;
 }
 
-/* Equal numbers may be written in many ways, but they have the same digits and the same power of
- * ten, as long as that is a power that anybody can add to. */
-static uint64_t hash_number(const struct json_tape *tape, uint32_t index)
+/* Equal numbers may be written in many ways, but they have the same sign, the same digits and the
+ * same power of ten. */
+static void add_number(struct siphash *hash, const struct json_tape *tape, uint32_t index,
+	const struct siphash_key *secret)
 {
 	struct decimal decimal;
-	uint64_t hash = JSON_NUMBER;
-	const char *at;
-	int64_t exponent;
+	const char *point;
+	size_t before;
 
 	decimal_parse(&decimal, json_bytes(tape, index), json_at(tape, index)->length);
-	at = decimal.digits;
-	for (size_t i = 0; i < decimal.n_digits; i++)
-		hash = mix(hash, decimal_next_digit(&at));
-	exponent = decimal_exponent(&decimal);
-	if (decimal.n_digits > 0 && exponent > -EXPONENT_HASHED_MAX &&
-		exponent < EXPONENT_HASHED_MAX)
-		hash = mix(hash, (uint64_t)(decimal.point + exponent));
-	return hash;
+	if (decimal.n_digits == 0)
+		return;
+	point = memchr(decimal.digits, '.', decimal.n_digits);
+	before = point ? (size_t)(point - decimal.digits) : decimal.n_digits;
+	siphash_bytes(hash, decimal.digits, before);
+	if (point)
+		siphash_bytes(hash, point + 1, decimal.n_digits - before);
+	add_word(hash, reduce_power(&decimal, secret) << 1 | decimal.is_negative);
 }
 
-static uint64_t hash_value(struct schema_context *context, uint32_t index);
+static uint64_t hash_value(
+	struct schema_context *context, uint32_t index, const struct siphash_key *secret);
 
-static uint64_t hash_container(struct schema_context *context, uint32_t index)
+static void add_container(struct schema_context *context, struct siphash *hash, uint32_t index,
+	const struct siphash_key *secret)
 {
 	const struct json_tape *tape = context->tape;
-	uint64_t hash = json_count(tape, index);
 	uint32_t i = json_first(tape, index);
+	uint64_t sum = 0;
 
 	if (context->depth == RECURSION_MAX) {
 		validate_stop(context, STOP_DEPTH);
-		return 0;
+		return;
 	}
 	context->depth++;
 	if (json_type_at(tape, index) == JSON_ARRAY) {
 		for (; i < json_end(tape, index); i = json_next(tape, i))
-			hash = mix(hash, hash_value(context, i));
+			add_word(hash, hash_value(context, i, secret));
 	} else {
-		for (; i < json_end(tape, index); i = json_next_key(tape, i))
-			hash += mix(hash_value(context, i), hash_value(context, i + 1));
+		/* In any order: what the members come to is added up. */
+		for (; i < json_end(tape, index); i = json_next_key(tape, i)) {
+			struct siphash member;
+
+			siphash_init(&member, secret);
+			add_word(&member, hash_value(context, i, secret));
+			add_word(&member, hash_value(context, i + 1, secret));
+			sum += siphash_finish(&member);
+		}
+		add_word(hash, sum);
 	}
 	context->depth--;
-	return mix(hash, JSON_ARRAY);
 }
 
-static uint64_t hash_value(struct schema_context *context, uint32_t index)
+static uint64_t hash_value(
+	struct schema_context *context, uint32_t index, const struct siphash_key *secret)
 {
 	enum json_type type = json_type_at(context->tape, index);
-	const char *text;
-	size_t size;
+	char first = (char)type;
+	struct siphash hash;
 
-	switch (type) {
-	case JSON_NUMBER:
-		return hash_number(context->tape, index);
-	case JSON_STRING:
-		text = validate_text(context, index, &size);
-		return text ? hash_bytes(text, size) : 0;
-	case JSON_ARRAY:
-	case JSON_OBJECT:
-		return hash_container(context, index);
-	default:
-		return mix(0, type);
+	if (!validate_spend(context, 1) || !validate_spend_bytes(context, index))
+		return 0;
+	siphash_init(&hash, secret);
+	siphash_bytes(&hash, &first, 1);
+	if (type == JSON_NUMBER) {
+		add_number(&hash, context->tape, index, secret);
+	} else if (type == JSON_STRING) {
+		return json_string_hash(context->tape, index, secret);
+	} else if (type == JSON_ARRAY || type == JSON_OBJECT) {
+		add_container(context, &hash, index, secret);
 	}
+	return siphash_finish(&hash);
 }
 
-static bool differ_pairwise(struct schema_context *context, uint32_t index)
+static bool find_pairwise(struct schema_context *context, uint32_t index, struct equal_pair *ret)
 {
 	const struct json_tape *tape = context->tape;
 
@@ -108,60 +137,85 @@ static bool differ_pairwise(struct schema_context *context, uint32_t index)
 		i = json_next(tape, i)) {
 		for (uint32_t k = json_next(tape, i); k < json_end(tape, index);
 			k = json_next(tape, k)) {
-			if (equal_values(context, tape, i, tape, k))
+			if (equal_values(context, tape, i, tape, k)) {
+				*ret = (struct equal_pair){i, k};
+				return true;
+			}
+			if (context->stop != STOP_NONE)
 				return false;
 		}
 	}
-	return context->stop == STOP_NONE;
+	return false;
 }
 
-static int compare_entries(const void *a, const void *b)
+/* A table, all free, for @count elements at context->unique; returns its entries, or 0. */
+static uint32_t make_table(struct schema_context *context, uint32_t count)
 {
-	uint64_t a_hash = ((const struct unique_entry *)a)->hash;
-	uint64_t b_hash = ((const struct unique_entry *)b)->hash;
+	uint32_t capacity = UNIQUE_FIRST;
 
-	return (a_hash > b_hash) - (a_hash < b_hash);
-}
-
-/* The entries of the array at @index, sorted, at context->unique. */
-static bool hash_elements(struct schema_context *context, uint32_t index, uint32_t count)
-{
-	const struct json_tape *tape = context->tape;
-	uint32_t n = 0;
-
-	if (!validate_spend(context, json_end(tape, index) - index))
-		return false;
-	if (context->unique_capacity < count) {
-		struct unique_entry *unique = reallocarray(context->unique, count, sizeof(*unique));
-
-		if (!unique)
-			return validate_stop(context, STOP_MEMORY);
-		context->unique = unique;
-		context->unique_capacity = count;
+	while (capacity / 2 < count)
+		capacity *= 2;
+	if (context->unique_capacity < capacity) {
+		free(context->unique);
+		context->unique = calloc(capacity, sizeof(*context->unique));
+		context->unique_capacity = context->unique ? capacity : 0;
+		if (!context->unique)
+			validate_stop(context, STOP_MEMORY);
+		return context->unique_capacity;
 	}
-	for (uint32_t i = json_first(tape, index); i < json_end(tape, index);
-		i = json_next(tape, i))
-		context->unique[n++] = (struct unique_entry){hash_value(context, i), i};
-	qsort(context->unique, count, sizeof(*context->unique), compare_entries);
-	return context->stop == STOP_NONE;
+	memset(context->unique, 0, capacity * sizeof(*context->unique));
+	return capacity;
 }
 
-bool unique_elements(struct schema_context *context, uint32_t index)
+/* Enter the @element into the table of @capacity entries; false where an equal one is there. */
+static bool enter_element(struct schema_context *context, uint32_t element, uint64_t hash,
+	uint32_t capacity, struct equal_pair *ret)
 {
 	const struct json_tape *tape = context->tape;
-	uint32_t count = json_count(tape, index);
+	uint32_t tag = (uint32_t)(hash >> 32);
+	uint32_t at = (uint32_t)hash & (capacity - 1);
+
+	for (; context->unique[at].element; at = (at + 1) & (capacity - 1)) {
+		const struct unique_entry *other = &context->unique[at];
+
+		if (other->tag == tag &&
+			equal_values(context, tape, other->element, tape, element)) {
+			*ret = (struct equal_pair){other->element, element};
+			return false;
+		}
+	}
+	context->unique[at] = (struct unique_entry){tag, element};
+	return true;
+}
+
+static bool find_hashed(
+	struct schema_context *context, uint32_t index, uint32_t count, struct equal_pair *ret)
+{
+	struct siphash_key secret = siphash_process_key();
+	const struct json_tape *tape = context->tape;
+	uint32_t capacity = make_table(context, count);
+	uint32_t i = json_first(tape, index);
+	bool is_found = false;
+
+	while (!is_found && context->stop == STOP_NONE && i < json_end(tape, index)) {
+		uint64_t hash = hash_value(context, i, &secret);
+
+		is_found = !enter_element(context, i, hash, capacity, ret);
+		i = json_next(tape, i);
+	}
+	if (capacity > UNIQUE_KEPT) {
+		free(context->unique);
+		context->unique = NULL;
+		context->unique_capacity = 0;
+	}
+	return is_found;
+}
+
+bool equal_elements(struct schema_context *context, uint32_t index, struct equal_pair *ret_pair)
+{
+	uint32_t count = json_count(context->tape, index);
 
 	if (count <= UNIQUE_PAIRWISE_MAX)
-		return differ_pairwise(context, index);
-	if (!hash_elements(context, index, count))
-		return false;
-	for (uint32_t i = 0; i < count; i++) {
-		const struct unique_entry *a = &context->unique[i];
-
-		for (uint32_t k = i + 1; k < count && context->unique[k].hash == a->hash; k++) {
-			if (equal_values(context, tape, a->index, tape, context->unique[k].index))
-				return false;
-		}
-	}
-	return context->stop == STOP_NONE;
+		return find_pairwise(context, index, ret_pair);
+	return find_hashed(context, index, count, ret_pair);
 }

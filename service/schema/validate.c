@@ -15,7 +15,7 @@
  *      ▼                            └────▶ record: an object of which only names decide
  *   check ──▶ values ──▶ the section of the type that came ──▶ applicators
  *
- * Only records and check() count steps and depth: what is decided before them cannot go on.
+ * Only records and check() count depth: what is decided before them cannot go on.
  */
 
 /* What is inlined into the walk makes every call of it dearer; the rarer ways are kept out. */
@@ -112,6 +112,8 @@ uint32_t validate_find_key(
 	size_t size = token->length;
 	struct key key;
 
+	if (!validate_spend_bytes(context, index))
+		return KEY_NONE;
 	if (token->flags & JSON_ESCAPED) {
 		text = validate_text(context, index, &size);
 		if (!text)
@@ -122,63 +124,14 @@ uint32_t validate_find_key(
 	return key_set_find(set, &key, guess);
 }
 
-/* Whether the string @token is @key; not known, and so no, where it needs to be decoded. */
-static inline bool is_key(
-	const struct json_tape *tape, const struct json_token *token, const struct key *key)
-{
-	return token->length == key->length && !(token->flags & JSON_ESCAPED) &&
-	       key_is(key, tape->text, token->offset, tape->size);
-}
-
 /* validate_find_key, where the guess is right nearly always. */
 static inline uint32_t find_key(
 	struct schema_context *context, const struct key_set *set, uint32_t index, uint32_t guess)
 {
 	if (guess < set->count &&
-		is_key(context->tape, json_at(context->tape, index), &set->keys[guess]))
+		validate_is_key(context->tape, json_at(context->tape, index), &set->keys[guess]))
 		return guess;
 	return validate_find_key(context, set, index, guess);
-}
-
-/* Whether the string at @index is in @set. */
-static bool has_string(struct schema_context *context, const struct key_set *set, uint32_t index)
-{
-	const struct json_token *token = json_at(context->tape, index);
-
-	if (set->slots || (token->flags & JSON_ESCAPED))
-		return validate_find_key(context, set, index, KEY_NONE) != KEY_NONE;
-	for (uint32_t i = 0; i < set->count; i++) {
-		if (is_key(context->tape, token, &set->keys[i]))
-			return true;
-	}
-	return false;
-}
-
-/* Whether @values has the value at @index. */
-static bool has_value(struct schema_context *context, const struct node *node,
-	const struct node_values *values, uint32_t index)
-{
-	enum json_type type = json_type_at(context->tape, index);
-
-	if (type == JSON_STRING)
-		return has_string(context, &values->strings, index);
-	if (type < JSON_NUMBER)
-		return values->types >> type & 1;
-	for (uint32_t i = 0; i < values->n_others; i++) {
-		if (equal_values(
-			    context, context->tape, index, &node->source->tape, values->others[i]))
-			return true;
-	}
-	return false;
-}
-
-bool validate_has_values(struct schema_context *context, const struct node *node, uint32_t index)
-{
-	for (const struct node_values *values = node->values; values; values = values->next) {
-		if (!has_value(context, node, values, index))
-			return false;
-	}
-	return true;
 }
 
 OUT_OF_LINE static bool check_contains(struct schema_context *context,
@@ -214,8 +167,9 @@ OUT_OF_LINE static bool check_array(struct schema_context *context, const struct
 	uint32_t end = json_end(tape, index);
 	uint32_t count = node_count(tape, index);
 	uint32_t i = json_first(tape, index);
+	struct equal_pair pair;
 
-	if (count < array->items_min || count > array->items_max)
+	if (count < array->items_min || count > array->items_max || !validate_spend(context, count))
 		return false;
 	for (uint32_t at = 0; at < array->n_prefix && i < end; at++, i = json_next(tape, i)) {
 		if (!accepts(context, array->prefix[at], i, MARKS_NONE))
@@ -231,7 +185,9 @@ OUT_OF_LINE static bool check_array(struct schema_context *context, const struct
 	}
 	if (array->contains && !check_contains(context, array, index, marks))
 		return false;
-	return !array->is_unique || unique_elements(context, index);
+	if (!array->is_unique)
+		return true;
+	return !equal_elements(context, index, &pair) && context->stop == STOP_NONE;
 }
 
 /* The member at @key, the @at'th, by what does not name it: patternProperties, or else
@@ -256,15 +212,13 @@ static bool check_unnamed(struct schema_context *context, const struct node_obje
 	return accepts(context, object->additional, key + 1, MARKS_NONE);
 }
 
-/* Take a step into a value that has values of its own; false (a stop is noted) when that is too
- * many or too deep. */
-static inline bool enter(struct schema_context *context)
+/* Take @steps into a value; false (a stop is noted) when that is too many or too deep. */
+static inline bool enter(struct schema_context *context, uint64_t steps)
 {
-	if (context->steps_left == 0)
-		return validate_stop(context, STOP_STEPS);
+	if (!validate_spend(context, steps))
+		return false;
 	if (context->depth == RECURSION_MAX)
 		return validate_stop(context, STOP_DEPTH);
-	context->steps_left--;
 	context->depth++;
 	return true;
 }
@@ -312,7 +266,7 @@ static bool check_named(
 		const struct node *node = object->additional;
 		const struct node_property *property = expected;
 
-		if (!is_key(tape, &tokens[key], &expected->key)) {
+		if (!validate_is_key(tape, &tokens[key], &expected->key)) {
 			property = find_property(context, object, key);
 			if (property && lacks_skipped(tape, index, expected, property, &is_ordered))
 				return false;
@@ -328,13 +282,10 @@ static bool check_named(
 	return missing == 0;
 }
 
-/* Whether an object has as many members as it may and has to have. Keys differ: fewer members than
- * required names cannot hold them all. */
-static inline bool check_size(
-	const struct json_tape *tape, const struct node_object *object, uint32_t index)
+/* Whether an object of @count members has as many as it may and has to have. Keys differ: fewer
+ * members than required names cannot hold them all. */
+static inline bool check_size(const struct node_object *object, uint32_t count)
 {
-	uint32_t count = node_count(tape, index);
-
 	return count >= object->members_min && count <= object->members_max &&
 	       count >= object->n_required;
 }
@@ -342,9 +293,10 @@ static inline bool check_size(
 static bool check_record(
 	struct schema_context *context, const struct node_object *object, uint32_t index)
 {
+	uint32_t count = node_count(context->tape, index);
 	bool holds;
 
-	if (!check_size(context->tape, object, index) || !enter(context))
+	if (!check_size(object, count) || !enter(context, 1 + (uint64_t)count))
 		return false;
 	holds = check_named(context, object, index);
 	context->depth--;
@@ -415,7 +367,10 @@ OUT_OF_LINE static bool check_dependencies(struct schema_context *context,
 static bool check_object(struct schema_context *context, const struct node_object *object,
 	uint32_t index, uint32_t marks)
 {
-	if (!check_size(context->tape, object, index))
+	uint32_t count = node_count(context->tape, index);
+
+	if (!check_size(object, count) ||
+		!validate_spend(context, (uint64_t)count + object->names_steps))
 		return false;
 	if (marks == MARKS_NONE && object->n_patterns == 0 && !object->names_node) {
 		if (!check_named(context, object, index))
@@ -472,7 +427,8 @@ static bool check_applicator(struct schema_context *context,
 	case NODE_REF:
 		return accepts(context, applicator->nodes[0], index, marks);
 	case NODE_DYNAMIC_REF:
-		return accepts(context, validate_find_dynamic(context, applicator), index, marks);
+		return validate_spend(context, context->scopes_used) &&
+		       accepts(context, validate_find_dynamic(context, applicator), index, marks);
 	case NODE_ALL_OF:
 		for (uint32_t i = 0; i < applicator->n_nodes; i++) {
 			if (!accepts(context, applicator->nodes[i], index, marks))
@@ -496,7 +452,8 @@ OUT_OF_LINE static bool check_applicators(
 	struct schema_context *context, const struct node *node, uint32_t index, uint32_t marks)
 {
 	for (const struct node_applicator *a = node->applicators; a; a = a->next) {
-		if (!check_applicator(context, a, index, marks))
+		if (!validate_spend(context, a->n_nodes + a->n_candidates) ||
+			!check_applicator(context, a, index, marks))
 			return false;
 	}
 	return true;
@@ -557,7 +514,7 @@ static bool check(
 {
 	bool holds;
 
-	if (!enter(context))
+	if (!enter(context, 1))
 		return false;
 	if (node->only)
 		holds = accepts(context, node->only, index, marks);

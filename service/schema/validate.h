@@ -27,19 +27,39 @@
  * Stops. A check that costs too much ends at once and is a no, also inside `not`: everything
  * returns false as soon as a stop is noted, since no steps are left then, and the verdict asks for
  * it last.
+ *
+ * Steps. What a check does is paid for before it is done, in steps of about twenty nanoseconds: one
+ * per subschema entered, member or element walked over, name compared; more where long text is
+ * read. They are handed out in slices, and between two slices the thread's clock is looked at:
+ *
+ *   steps_behind ──slice──▶ steps_left ──validate_spend──▶ 0 ──▶ the clock ──▶ the next slice, or
+ * stop
+ *
+ * So a check ends by the number of steps, the same everywhere, and by time where steps are dear.
  */
 enum validate_stop {
 	STOP_NONE,
 	STOP_STEPS,   /* the bound on steps */
+	STOP_TIME,    /* the bound on the thread's time */
 	STOP_DEPTH,   /* the bound on schemas entered inside each other */
 	STOP_PATTERN, /* a pattern too costly */
 	STOP_NUMBER,  /* a number too long to divide */
 	STOP_MEMORY,
 };
 
-/* Steps that a check may take: one is about an entered subschema or a compared name. */
+/* Steps that a check may take: so many, and some more for each token, up to a maximum. */
 #define STEPS_BASE      1000000
 #define STEPS_PER_TOKEN 100
+#define STEPS_MAX       8000000
+
+/* Steps between two looks at the clock, and what the thread may compute for one check. What follows
+ * from a check, its explanation or the rewriting of its instance, may take half as long. */
+#define STEPS_PER_LOOK 65536
+#define CHECK_NS_MAX   (UINT64_C(25) * 1000 * 1000)
+
+/* Bytes of text that cost a step to read, and words of marks to clear or add. */
+#define BYTES_PER_STEP 16
+#define WORDS_PER_STEP 8
 
 /* Subschemas entered inside each other; each costs a few stack frames. */
 #define RECURSION_MAX 2048
@@ -50,7 +70,11 @@ enum validate_stop {
 struct schema_context {
 	const struct schema *schema;
 	const struct json_tape *tape;
-	uint64_t steps_left;
+	uint64_t steps_left;   /* until the clock is looked at */
+	uint64_t steps_behind; /* that come after these */
+	uint64_t end_ns;       /* of the thread's time; 0: the clock was not looked at yet */
+	uint64_t most_ns;      /* from the first look to the end */
+	bool is_linear;        /* the schema costs no more than the instance is long: no bounds */
 	uint32_t depth;
 	enum validate_stop stop;
 	struct buffer text; /* a decoded string */
@@ -67,6 +91,10 @@ struct schema_context {
 
 /* Make @context ready to check instances on @tape with @schema. */
 void validate_begin(
+	struct schema_context *context, const struct schema *schema, const struct json_tape *tape);
+
+/* The same for what follows from a check. */
+void validate_follow(
 	struct schema_context *context, const struct schema *schema, const struct json_tape *tape);
 
 /* Whether the value at @index satisfies @node. @marks: the row to set bits in, or MARKS_NONE. */
@@ -94,13 +122,26 @@ int validate_explain(struct schema_context *context, const struct schema *schema
 /* Note that the check ends here. Returns false. */
 bool validate_stop(struct schema_context *context, enum validate_stop stop);
 
-/* Take @steps from what is left; false (a stop is noted) when there are not as many. */
+/* Look at the clock; then as validate_spend, which calls it when a slice is used up. */
+bool validate_look(struct schema_context *context, uint64_t steps);
+
+/* Take @steps from what is left; false (a stop is noted) when there are not as many, or no time. */
 static inline bool validate_spend(struct schema_context *context, uint64_t steps)
 {
 	if (context->steps_left < steps)
-		return validate_stop(context, STOP_STEPS);
+		return validate_look(context, steps);
 	context->steps_left -= steps;
 	return true;
+}
+
+/* Take the steps that it costs to read the number or string at @index. */
+static inline bool validate_spend_bytes(struct schema_context *context, uint32_t index)
+{
+	const struct json_token *token = json_at(context->tape, index);
+
+	if (token->length < BYTES_PER_STEP || token->type > JSON_STRING)
+		return true;
+	return validate_spend(context, token->length / BYTES_PER_STEP);
 }
 
 /* A row of @count clear bits on top of the stack, or MARKS_NONE with a stop noted. It is given back
@@ -140,6 +181,14 @@ bool validate_matches(
 uint32_t validate_find_key(
 	struct schema_context *context, const struct key_set *set, uint32_t index, uint32_t guess);
 
+/* Whether the string @token is @key; not known, and so no, where it needs to be decoded. */
+static inline bool validate_is_key(
+	const struct json_tape *tape, const struct json_token *token, const struct key *key)
+{
+	return token->length == key->length && !(token->flags & JSON_ESCAPED) &&
+	       key_is(key, tape->text, token->offset, tape->size);
+}
+
 /* Whether one bound, or multipleOf, holds for the number at @index. */
 bool validate_bound_holds(struct schema_context *context, const struct node_number *number,
 	enum node_bound_kind kind, uint32_t index);
@@ -152,5 +201,6 @@ bool validate_number(
 bool validate_string(
 	struct schema_context *context, const struct node_string *string, uint32_t index);
 
-/* Whether the value at @index is what `enum` and `const` of @node, where it has them, allow. */
+/* Whether the value at @index is what `enum` and `const` of @node, where it has them, allow. (In
+ * equal.c.) */
 bool validate_has_values(struct schema_context *context, const struct node *node, uint32_t index);

@@ -28,3 +28,12 @@ uint64_t clock_thread_ns(void)
 {
 	return read_ns(CLOCK_THREAD_CPUTIME_ID);
 }
+
+bool clock_is_up(uint64_t *end_ns, uint64_t most_ns)
+{
+	uint64_t now = clock_thread_ns();
+
+	if (*end_ns == 0)
+		*end_ns = now + most_ns;
+	return now > *end_ns;
+}

@@ -28,6 +28,7 @@ static void *limited_realloc(void *block, size_t size)
 #define json_tape_reserve portable_tape_reserve
 #define json_locate       portable_locate
 #define json_keys_check   portable_keys_check
+#define json_string_hash  portable_string_hash
 #define json_string_rest  portable_string_rest
 #include "json/keys.c"
 #include "json/reader.c"

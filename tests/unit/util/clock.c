@@ -14,3 +14,17 @@ Test(clock, rounds_up_to_whole_units)
 	cr_expect_eq(clock_round_up(9.3e18), CLOCK_UNITS_MAX);
 	cr_expect_eq(clock_round_up(5e102), CLOCK_UNITS_MAX);
 }
+
+Test(clock, tells_when_the_time_of_the_thread_is_up)
+{
+	uint64_t end_ns = 0;
+	uint64_t never_ns = 0;
+
+	cr_expect_not(clock_is_up(&end_ns, 1000 * 1000));
+	cr_expect_gt(end_ns, 0);
+	cr_expect_not(clock_is_up(&never_ns, CLOCK_UNITS_MAX));
+	while (clock_thread_ns() <= end_ns)
+		;
+	cr_expect(clock_is_up(&end_ns, 1000 * 1000));
+	cr_expect_not(clock_is_up(&never_ns, CLOCK_UNITS_MAX));
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "util/siphash.h"
+
+#include <string.h>
+#include <sys/auxv.h>
+
+static uint64_t rotate(uint64_t value, unsigned int bits)
+{
+	return value << bits | value >> (64 - bits);
+}
+
+static void siphash_round(struct siphash *hash)
+{
+	hash->v0 += hash->v1;
+	hash->v1 = rotate(hash->v1, 13) ^ hash->v0;
+	hash->v0 = rotate(hash->v0, 32);
+	hash->v2 += hash->v3;
+	hash->v3 = rotate(hash->v3, 16) ^ hash->v2;
+	hash->v0 += hash->v3;
+	hash->v3 = rotate(hash->v3, 21) ^ hash->v0;
+	hash->v2 += hash->v1;
+	hash->v1 = rotate(hash->v1, 17) ^ hash->v2;
+	hash->v2 = rotate(hash->v2, 32);
+}
+
+static void siphash_word(struct siphash *hash, uint64_t word)
+{
+	hash->v3 ^= word;
+	siphash_round(hash);
+	hash->v0 ^= word;
+}
+
+struct siphash_key siphash_process_key(void)
+{
+	struct siphash_key key;
+
+	/* NOLINTNEXTLINE(performance-no-int-to-ptr): that is how the kernel hands it over */
+	memcpy(&key, (const void *)getauxval(AT_RANDOM), sizeof(key));
+	return key;
+}
+
+void siphash_init(struct siphash *hash, const struct siphash_key *key)
+{
+	*hash = (struct siphash){
+		.v0 = key->words[0] ^ UINT64_C(0x736f6d6570736575),
+		.v1 = key->words[1] ^ UINT64_C(0x646f72616e646f6d),
+		.v2 = key->words[0] ^ UINT64_C(0x6c7967656e657261),
+		.v3 = key->words[1] ^ UINT64_C(0x7465646279746573),
+	};
+}
+
+void siphash_bytes(struct siphash *hash, const char *bytes, size_t size)
+{
+	size_t at = 0;
+
+	hash->total += size;
+	while (hash->bits == 0 && size - at >= sizeof(uint64_t)) {
+		uint64_t word;
+
+		memcpy(&word, bytes + at, sizeof(word));
+		siphash_word(hash, word);
+		at += sizeof(word);
+	}
+	for (; at < size; at++) {
+		hash->word |= (uint64_t)(unsigned char)bytes[at] << hash->bits;
+		hash->bits += 8;
+		if (hash->bits == 64) {
+			siphash_word(hash, hash->word);
+			hash->word = 0;
+			hash->bits = 0;
+		}
+	}
+}
+
+uint64_t siphash_finish(struct siphash *hash)
+{
+	siphash_word(hash, hash->total << 56 | hash->word);
+	hash->v2 ^= 0xFF;
+	siphash_round(hash);
+	siphash_round(hash);
+	siphash_round(hash);
+	return hash->v0 ^ hash->v1 ^ hash->v2 ^ hash->v3;
+}
