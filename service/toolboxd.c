@@ -188,6 +188,8 @@ static int serve(const struct options *options)
 		loop_want_tls();
 	r = loop_new(FD_MAX, &loop);
 	if (r == 0)
+		loop_serve_log(loop);
+	if (r == 0)
 		r = service_new(loop, &service_options, &config, &service);
 	if (r < 0) {
 		log_error("Cannot serve %s: %s", url, strerror(-r));

@@ -5,17 +5,13 @@
 #include <libwebsockets.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include "bus/seat.h"
-#include "util/clock.h"
 
 /* What the two kinds of seat have in common: counters, sending, and the words for the log. */
-
-#define LOG_TEXT_BYTES 512
 
 const struct bus_limits bus_limits_default = {
 	.frame_bytes = BUS_FRAME_BYTES,
@@ -61,22 +57,6 @@ const struct bus_counters *bus_counters(const struct bus *bus)
 size_t bus_queued_bytes(const struct bus *bus)
 {
 	return bus->operations->queued_bytes(bus);
-}
-
-void bus_warn(struct log_rate *rate, const char *format, ...)
-{
-	char text[LOG_TEXT_BYTES];
-	uint64_t suppressed;
-	va_list arguments;
-
-	if (!log_rate_allows(rate, clock_now_ms(), &suppressed))
-		return;
-	va_start(arguments, format);
-	vsnprintf(text, sizeof(text), format, arguments);
-	va_end(arguments);
-	if (suppressed > 0)
-		log_warning("bus: %llu lines were held back", (unsigned long long)suppressed);
-	log_warning("bus: %s", text);
 }
 
 void bus_warn_refused(struct bus *bus, enum intake_result result)

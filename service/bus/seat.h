@@ -38,7 +38,7 @@ void bus_init(struct bus *bus, const struct bus_operations *operations, struct l
 	const struct bus_handler *handler, void *data);
 
 /* A warning at a limited rate. */
-void bus_warn(struct log_rate *rate, const char *format, ...) __attribute__((format(printf, 2, 3)));
+#define bus_warn(rate, ...) log_limited(rate, LOG_LEVEL_WARNING, "bus: " __VA_ARGS__)
 
 /* Count, and tell of, a frame that was not taken; nothing for the results that are no refusal. */
 void bus_warn_refused(struct bus *bus, enum intake_result result);

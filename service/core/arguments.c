@@ -97,14 +97,15 @@ static int find_place(struct arguments *arguments, const struct request *request
 }
 
 /* One line for what was taken as something else: its author wants to know, in the end. */
-static void log_changes(const struct tool *tool, const struct schema_report *changes)
+static void log_changes(
+	struct log_rate *rate, const struct tool *tool, const struct schema_report *changes)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
 
 	schema_report_write_text(changes, &text);
 	if (buffer_terminate(&text))
-		log_info("Arguments of %s/%s were coerced: %s", tool->toolbox->id, tool->name,
-			text.data);
+		log_limited(rate, LOG_LEVEL_INFO, "Arguments of %s/%s were coerced: %s",
+			tool->toolbox->id, tool->name, text.data);
 }
 
 /* Try the arguments with their strings taken as what they hold. 0 with @place moved to the copy,
@@ -129,7 +130,7 @@ static int coerce(struct arguments *arguments, const struct tool *tool,
 		r = schema_validate(tool->arguments, context, &arguments->coerced_tape, 0);
 	if (r != 0)
 		return r < 0 ? r : SCHEMA_E_INVALID;
-	log_changes(tool, &changes);
+	log_changes(&arguments->coercions, tool, &changes);
 	*place = (struct place){&arguments->coerced_tape, 0};
 	return 0;
 }

@@ -29,6 +29,7 @@ struct arguments {
 	struct buffer filled;  /* with defaults */
 	const char *json;      /* what the tool gets; into the frame or one of the above */
 	size_t size;
+	struct log_rate coercions;
 	struct schema_report report; /* after ARGUMENTS_E_INVALID */
 	size_t actual;               /* after ARGUMENTS_E_TOO_LARGE: … and the limit it broke */
 	size_t max;

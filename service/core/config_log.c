@@ -26,12 +26,16 @@ static void write_line(
 void config_log(void *data, enum config_severity severity, const char *file, unsigned int line,
 	const char *path, const char *text)
 {
+	enum log_level level = severity == CONFIG_ERROR ? LOG_LEVEL_ERROR : LOG_LEVEL_WARNING;
 	cleanup(buffer_deinit) struct buffer out = {0};
 
-	(void)data;
 	write_line(&out, file, line, path, text);
-	log_write(severity == CONFIG_ERROR ? LOG_LEVEL_ERROR : LOG_LEVEL_WARNING, "%s",
-		buffer_terminate(&out) ? out.data : text);
+	if (buffer_terminate(&out))
+		text = out.data;
+	if (data)
+		log_limited(data, level, "%s", text);
+	else
+		log_write(level, "%s", text);
 }
 
 void config_print(void *data, enum config_severity severity, const char *file, unsigned int line,

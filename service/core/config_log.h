@@ -3,7 +3,8 @@
 
 #include "core/config.h"
 
-/* A config_report_function that writes to the log; @data is not used. */
+/* A config_report_function that writes to the log; @data is a struct log_rate to hold the lines to,
+ * or NULL. */
 void config_log(void *data, enum config_severity severity, const char *file, unsigned int line,
 	const char *path, const char *text);
 

@@ -79,16 +79,13 @@ int match_find(const struct catalogue *catalogue, struct regex_scratch *scratch,
 
 static void log_costly(struct service *service, const struct match *match)
 {
-	uint64_t suppressed;
-
-	if (match->costly && log_rate_allows(&service->costly, clock_now_ms(), &suppressed))
-		log_warning("Trigger %zu of the tool %s/%s took more than %u steps "
-			    "(limits.pattern_steps) or %u ms and counts as not found (%llu like it "
-			    "were "
-			    "not logged)",
+	if (match->costly)
+		log_limited(&service->costly, LOG_LEVEL_WARNING,
+			"Trigger %zu of the tool %s/%s took more than %u steps "
+			"(limits.pattern_steps) or %u ms and counts as not found",
 			match->costly_trigger, match->costly->toolbox->id, match->costly->name,
 			service->config.limits.pattern_steps,
-			(unsigned int)(REGEX_NS_MAX / NS_PER_MS), (unsigned long long)suppressed);
+			(unsigned int)(REGEX_NS_MAX / NS_PER_MS));
 }
 
 static void refuse_length(size_t size, struct answer *answer)

@@ -26,12 +26,8 @@ static bool is_topic(const struct proxy_subscription *subscription, const char *
 
 static void refuse(struct proxy *proxy, const char *toolbox_id, const char *why)
 {
-	uint64_t suppressed;
-
-	if (log_rate_allows(&proxy->refused, clock_now_ms(), &suppressed))
-		log_warning("Toolbox %s: what a tool said to the bus was dropped: %s (%llu like it "
-			    "were not logged)",
-			toolbox_id, why, (unsigned long long)suppressed);
+	log_limited(&proxy->refused, LOG_LEVEL_WARNING,
+		"Toolbox %s: what a tool said to the bus was dropped: %s", toolbox_id, why);
 }
 
 static void remove_at(struct proxy *proxy, size_t index)
@@ -133,13 +129,11 @@ static struct proxy_speaker *find_speaker(struct proxy *proxy, const struct host
 
 static void log_held(struct proxy *proxy, const char *toolbox_id)
 {
-	uint64_t suppressed;
-
-	if (log_rate_allows(&proxy->held, clock_now_ms(), &suppressed))
-		log_warning(
-			"Toolbox %s: a tool says more to the bus than %d messages a second; its "
-			"host has to wait (%llu like it were not logged)",
-			toolbox_id, MS_PER_S / PROXY_MESSAGE_MS, (unsigned long long)suppressed);
+	log_limited(&proxy->held, LOG_LEVEL_WARNING,
+		"Toolbox %s: a tool says more to the bus than %d messages a second; its host has "
+		"to "
+		"wait",
+		toolbox_id, MS_PER_S / PROXY_MESSAGE_MS);
 }
 
 /* Let @host pay for what it has said: it is held while it is too far ahead. */
@@ -225,16 +219,14 @@ bool proxy_wants(const struct proxy *proxy, const char *topic, size_t size)
 void proxy_deliver(
 	struct proxy *proxy, const char *topic, size_t topic_size, const char *text, size_t size)
 {
-	uint64_t suppressed;
-
 	for (size_t i = 0; i < proxy->n_subscriptions; i++) {
 		const struct proxy_subscription *subscription = &proxy->subscriptions[i];
 
 		if (is_topic(subscription, topic, topic_size) &&
-			host_tell(subscription->host, text, size) == -ENOBUFS &&
-			log_rate_allows(&proxy->lost, clock_now_ms(), &suppressed))
-			log_warning("A toolbox host does not read what it has subscribed to; a "
-				    "message '%s' is lost for it (%llu like it were not logged)",
-				subscription->topic, (unsigned long long)suppressed);
+			host_tell(subscription->host, text, size) == -ENOBUFS)
+			log_limited(&proxy->lost, LOG_LEVEL_WARNING,
+				"A toolbox host does not read what it has subscribed to; a message "
+				"'%s' is lost for it",
+				subscription->topic);
 	}
 }

@@ -291,8 +291,10 @@ static void prestart(struct service *service)
 
 static void tell_problem(void *data, const char *file, const struct problem *problem)
 {
-	(void)data;
-	config_log(NULL, problem->severity == PROBLEM_ERROR ? CONFIG_ERROR : CONFIG_WARNING, file,
+	struct service *service = data;
+
+	config_log(&service->problems,
+		problem->severity == PROBLEM_ERROR ? CONFIG_ERROR : CONFIG_WARNING, file,
 		problem->line, problem->pointer, problem->text);
 }
 
@@ -323,12 +325,13 @@ static void swap(struct service *service, struct catalogue *catalogue)
 	}
 	service->catalogue = catalogue;
 	catalogue_free(before);
-	log_info("%zu tools in %zu toolboxes are offered, %zu toolboxes have failed",
+	log_limited(&service->reloads, LOG_LEVEL_INFO,
+		"%zu tools in %zu toolboxes are offered, %zu toolboxes have failed",
 		catalogue_n_tools(catalogue), catalogue_n_toolboxes(catalogue),
 		catalogue_n_failures(catalogue));
 	if (!changes_are_empty(&changes)) {
 		log_shared_names(catalogue);
-		names_report_unknown(&service->config, catalogue, config_log, NULL);
+		names_report_unknown(&service->config, catalogue, config_log, &service->problems);
 		if (service->is_ready)
 			broadcast_changes(service, &changes);
 	}
@@ -371,7 +374,7 @@ static void read_configuration(struct service *service)
 
 	if (!service->is_ready)
 		return;
-	r = config_read(service->flags, config_log, NULL, &config);
+	r = config_read(service->flags, config_log, &service->problems, &config);
 	if (r != 0) {
 		log_error("The configuration stays as it was");
 		return;

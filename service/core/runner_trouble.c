@@ -12,14 +12,8 @@
 
 static void log_trouble(struct runner *runner, const char *text)
 {
-	uint64_t suppressed;
-
-	if (!log_rate_allows(&runner->troubles, clock_now_ms(), &suppressed))
-		return;
-	if (suppressed > 0)
-		log_warning("Toolbox %s: %llu lines were held back", runner->toolbox->id,
-			(unsigned long long)suppressed);
-	log_warning("Toolbox %s: %s", runner->toolbox->id, text);
+	log_limited(
+		&runner->troubles, LOG_LEVEL_WARNING, "Toolbox %s: %s", runner->toolbox->id, text);
 }
 
 void runner_note_end(struct runner *runner, const struct host_end *end)

@@ -15,6 +15,11 @@
 #include "util/clock.h"
 
 /* After the last answer the bus gets this long to take what is queued, and toolboxes to end. */
+/* Lines of reloads, and of what they find wrong, in LOG_RATE_INTERVAL_MS: every mistake of a whole
+ * folder of toolboxes should be told, and anybody may ask for a reload. */
+#define RELOADS_LOGGED  20
+#define PROBLEMS_LOGGED 200
+
 #define FLUSH_MS HOST_LEAVE_MS
 
 /* How often stopping looks whether everything is done. */
@@ -38,11 +43,8 @@ static bool wants(void *data, const char *topic, size_t size)
 
 static void log_malformed(struct service *service)
 {
-	uint64_t suppressed;
-
-	if (log_rate_allows(&service->malformed, clock_now_ms(), &suppressed))
-		log_warning("Dropped a malformed message: %s (%llu like it were not logged)",
-			service->envelope.why, (unsigned long long)suppressed);
+	log_limited(&service->malformed, LOG_LEVEL_WARNING, "Dropped a malformed message: %s",
+		service->envelope.why);
 }
 
 /* Keep the request in service->envelope, whose frame this is, until it can be served. */
@@ -277,6 +279,8 @@ int service_new(struct loop *loop, const struct service_options *options, struct
 	service->flags = options->flags;
 	service->paths = *options->paths;
 	service->started_ms = clock_now_ms();
+	service->reloads.burst = RELOADS_LOGGED;
+	service->problems.burst = PROBLEMS_LOGGED;
 	service->serve_deferred = answer_all_deferred;
 	service->catalogue = catalogue_new(NULL, 0, NULL, NULL, 0);
 	service->context = schema_context_new();

@@ -54,7 +54,9 @@ struct service {
 	struct schema_context *context;
 	struct regex_scratch *scratch; /* for triggers */
 	struct log_rate malformed;
-	struct log_rate costly; /* triggers that take too many steps */
+	struct log_rate reloads;  /* that anybody may ask for, … */
+	struct log_rate problems; /* … and what each of them finds */
+	struct log_rate costly;   /* triggers that take too many steps */
 
 	/* Calls in flight, and spare ones. */
 	struct invocation *invocations;

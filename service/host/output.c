@@ -2,13 +2,10 @@
 #include "host/output.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
-
-#include "util/clock.h"
 
 /* One read; a toolbox that floods gets its turn among the others again and again. */
 #define CHUNK_BYTES 16384
@@ -19,18 +16,12 @@
 
 static void log_line(struct output *output)
 {
-	uint64_t suppressed;
-
-	if (!log_rate_allows(&output->rate, clock_now_ms(), &suppressed))
-		return;
-	if (suppressed > 0)
-		log_info("toolbox '%s': (%" PRIu64 " lines not logged)", output->toolbox_id,
-			suppressed);
 	/* A NUL would end the line for the log. */
 	for (size_t i = 0; i < output->line_size; i++)
 		if (output->line[i] == '\0')
 			output->line[i] = '?';
-	log_info("toolbox '%s': %.*s", output->toolbox_id, (int)output->line_size, output->line);
+	log_limited(&output->rate, LOG_LEVEL_INFO, "toolbox '%s': %.*s", output->toolbox_id,
+		(int)output->line_size, output->line);
 }
 
 static void end_line(struct output *output)

@@ -53,6 +53,8 @@ struct loop {
 	struct timer_heap timers;
 	struct signal_table signals;
 	struct loop_child *children; /* those that have not been reaped */
+	bool serves_log;
+	struct loop_source *log_source; /* while lines of the log wait */
 };
 
 /* The parts' share in loop_new() and loop_free(). Each takes what a zeroed loop holds. */

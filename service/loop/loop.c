@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "loop/inside.h"
-#include "util/clock.h"
 #include "util/log.h"
 
 /*
@@ -38,15 +37,9 @@ static struct log_rate lws_log_rate;
 static void log_lws_line(int level, const char *line)
 {
 	size_t length = strcspn(line, "\n");
-	uint64_t suppressed;
 
-	if (!log_rate_allows(&lws_log_rate, clock_now_ms(), &suppressed))
-		return;
-	if (suppressed > 0)
-		log_warning(
-			"libwebsockets: %llu lines were held back", (unsigned long long)suppressed);
-	log_write(level == LLL_ERR ? LOG_LEVEL_ERROR : LOG_LEVEL_WARNING, "libwebsockets: %.*s",
-		(int)length, line);
+	log_limited(&lws_log_rate, level == LLL_ERR ? LOG_LEVEL_ERROR : LOG_LEVEL_WARNING,
+		"libwebsockets: %.*s", (int)length, line);
 }
 
 static void serve_batch(struct loop *loop)
@@ -153,6 +146,10 @@ void loop_free(struct loop *loop)
 {
 	if (!loop)
 		return;
+	if (loop->serves_log) {
+		loop_source_free(loop->log_source);
+		log_finish();
+	}
 	loop_children_close(loop);
 	loop_signals_close(loop);
 	loop_timers_close(loop);
@@ -161,6 +158,30 @@ void loop_free(struct loop *loop)
 	if (loop->epoll_fd >= 0)
 		close(loop->epoll_fd);
 	free(loop);
+}
+
+static void on_log_writable(void *data, uint32_t events)
+{
+	struct loop *loop = data;
+
+	(void)events;
+	if (log_flush())
+		loop_source_free(take_ptr(loop->log_source));
+}
+
+/* Where it cannot be watched, the next line tries again. */
+static void on_log_waits(void *data)
+{
+	struct loop *loop = data;
+
+	if (!loop->log_source)
+		loop_add_fd(loop, log_fd(), EPOLLOUT, on_log_writable, loop, &loop->log_source);
+}
+
+void loop_serve_log(struct loop *loop)
+{
+	loop->serves_log = true;
+	log_defer(on_log_waits, loop);
 }
 
 struct lws_context *loop_lws(struct loop *loop)

@@ -45,6 +45,10 @@ int loop_run(struct loop *loop, int timeout_ms);
 /* Let loop_run() return 0 after the callbacks that are due now. */
 void loop_stop(struct loop *loop);
 
+/* Let no line of the log hold the loop up: what stderr does not take waits in memory, and is lost
+ * with a word when there is too much of it (util/log, log_defer). Until loop_free(). */
+void loop_serve_log(struct loop *loop);
+
 /* The libwebsockets context, for the layers that speak through it. */
 struct lws_context *loop_lws(struct loop *loop);
 

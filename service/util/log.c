@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "util/log.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
+#include "util/clock.h"
+#include "util/log_sink.h"
 #include "util/utf8.h"
 
-#define LOG_LINE_BYTES 4096
+#define LOG_LINE_BYTES    4096
+#define LOG_MESSAGE_BYTES (LOG_LINE_BYTES / 2)
 
 static const char *const level_names[] = {"debug", "info", "warning", "error"};
 static const char *const level_marks[] = {"DEBUG", "INFO ", "WARN ", "ERROR"};
@@ -99,45 +102,67 @@ static size_t put_prefix(char *line, enum log_level level)
 	return (size_t)n;
 }
 
-void log_write(enum log_level level, const char *format, ...)
+static void write_message(enum log_level level, const char *message)
 {
-	char message[LOG_LINE_BYTES / 2];
 	char line[LOG_LINE_BYTES + 4];
-	va_list arguments;
-	size_t used;
-	ssize_t written;
+	size_t used = put_prefix(line, level);
 
-	if (!log_is_on(level))
-		return;
-	va_start(arguments, format);
-	vsnprintf(message, sizeof(message), format, arguments);
-	va_end(arguments);
-
-	used = put_prefix(line, level);
 	used = put_escaped(line, used, message, line_format == LOG_FORMAT_JSON);
 	if (line_format == LOG_FORMAT_JSON) {
 		memcpy(line + used, "\"}", 2);
 		used += 2;
 	}
 	line[used++] = '\n';
-	/* One write, so that lines of several processes do not mix; a log that cannot be written
-	 * has nowhere left to complain. */
-	written = write(STDERR_FILENO, line, used);
-	(void)written;
+	log_put(line, used);
 }
 
-bool log_rate_allows(struct log_rate *rate, uint64_t now_ms, uint64_t *ret_suppressed)
+void log_write(enum log_level level, const char *format, ...)
+{
+	char message[LOG_MESSAGE_BYTES];
+	va_list arguments;
+
+	if (!log_is_on(level))
+		return;
+	va_start(arguments, format);
+	vsnprintf(message, sizeof(message), format, arguments);
+	va_end(arguments);
+	write_message(level, message);
+}
+
+/* Whether a line may be written at @now_ms. */
+static bool is_in_rate(struct log_rate *rate, uint64_t now_ms)
 {
 	if (now_ms - rate->window_start_ms >= LOG_RATE_INTERVAL_MS) {
 		rate->window_start_ms = now_ms;
 		rate->used = 0;
 	}
-	if (rate->used >= (rate->burst ? rate->burst : LOG_RATE_BURST)) {
-		rate->suppressed++;
-		return false;
-	}
+	if (rate->used < (rate->burst ? rate->burst : LOG_RATE_BURST))
+		return true;
+	rate->suppressed++;
+	return false;
+}
+
+void log_limited(struct log_rate *rate, enum log_level level, const char *format, ...)
+{
+	char message[LOG_MESSAGE_BYTES];
+	char more[64] = "";
+	va_list arguments;
+	int size;
+
+	if (!log_is_on(level) || !is_in_rate(rate, clock_now_ms()))
+		return;
 	rate->used++;
-	*ret_suppressed = rate->suppressed;
+	if (rate->suppressed > 0)
+		snprintf(more, sizeof(more), " (and %" PRIu64 " more like it)", rate->suppressed);
+	else if (rate->used == (rate->burst ? rate->burst : LOG_RATE_BURST))
+		snprintf(more, sizeof(more), " (more like it are only counted for %d s)",
+			LOG_RATE_INTERVAL_MS / 1000);
 	rate->suppressed = 0;
-	return true;
+	va_start(arguments, format);
+	size = vsnprintf(message, sizeof(message) - sizeof(more), format, arguments);
+	va_end(arguments);
+	if (size >= (int)(sizeof(message) - sizeof(more)))
+		size = (int)(sizeof(message) - sizeof(more)) - 1;
+	memcpy(message + (size > 0 ? size : 0), more, sizeof(more));
+	write_message(level, message);
 }

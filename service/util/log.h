@@ -44,7 +44,8 @@ void log_write(enum log_level level, const char *format, ...) __attribute__((for
 
 /*
  * A limited rate for lines that a peer can provoke: at most `burst` of them in every
- * LOG_RATE_INTERVAL_MS. A zeroed struct is ready for use.
+ * LOG_RATE_INTERVAL_MS, those held back counted. A zeroed struct is ready for use; whoever can make
+ * noise has one of its own, so that it drowns nobody else.
  */
 struct log_rate {
 	unsigned int burst; /* 0: LOG_RATE_BURST */
@@ -56,6 +57,34 @@ struct log_rate {
 #define LOG_RATE_BURST       5
 #define LOG_RATE_INTERVAL_MS 10000
 
-/* True when a line may be written at @now_ms; @ret_suppressed then gets how many were held back
- * since the last one. */
-bool log_rate_allows(struct log_rate *rate, uint64_t now_ms, uint64_t *ret_suppressed);
+/* log_write, held to @rate. The last line that a window has room for says that more are only
+ * counted, and the first one after some were held back how many: "… (and 7 more like it)". */
+void log_limited(struct log_rate *rate, enum log_level level, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/*
+ * What writing waits for. A new process writes each line as it comes, and waits for who reads it.
+ * One that serves others must not: after log_defer(), what stderr does not take at once stays in
+ * memory, up to LOG_QUEUE_BYTES, and what does not fit there is counted:
+ *
+ *   log_write ──▶ stderr, without waiting
+ *        └──full──▶ queue ──log_flush──▶ stderr … "N lines of the log are lost: …"
+ *                     └──full──▶ counted
+ */
+#define LOG_QUEUE_BYTES (64u << 10)
+
+/* Lines wait: log_flush() is due as soon as log_fd() can be written to. */
+typedef void (*log_wake_function)(void *data);
+
+/* Let no line wait for its reader from now on. @wake must not log. */
+void log_defer(log_wake_function wake, void *data);
+
+/* The descriptor that lines are written to. */
+int log_fd(void);
+
+/* Write what waits, without waiting. Returns whether nothing is left. */
+bool log_flush(void);
+
+/* The end of log_defer(): what waits has LOG_FINISH_MS to be read, and is lost then. */
+#define LOG_FINISH_MS 200
+void log_finish(void);

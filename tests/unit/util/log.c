@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <criterion/criterion.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
+#include "util/clock.h"
 #include "util/log.h"
 
 /* What was logged since capture(). */
-static char logged[16384];
+static char logged[131072];
 static int ends[2];
 static int stderr_before;
 
@@ -102,19 +105,164 @@ Test(log, knows_its_levels_by_name)
 	cr_assert_eq(log_level_from_name(""), -1);
 }
 
+/* How often @what stands in what was logged. */
+static unsigned int count(const char *what)
+{
+	unsigned int n = 0;
+
+	for (const char *at = strstr(logged, what); at; at = strstr(at + 1, what))
+		n++;
+	return n;
+}
+
 Test(log, holds_what_a_peer_provokes_to_a_rate_and_says_how_much_it_held_back)
 {
 	struct log_rate rate = {0};
-	uint64_t start = 1000000;
-	uint64_t suppressed = 99;
 
-	for (int i = 0; i < LOG_RATE_BURST; i++) {
-		cr_assert(log_rate_allows(&rate, start + (uint64_t)i, &suppressed));
-		cr_assert_eq(suppressed, 0);
+	capture();
+	for (int i = 0; i < LOG_RATE_BURST + 7; i++)
+		log_limited(&rate, LOG_LEVEL_WARNING, "peer %d", i);
+	rate.window_start_ms -= LOG_RATE_INTERVAL_MS;
+	log_limited(&rate, LOG_LEVEL_WARNING, "peer again");
+	log_limited(&rate, LOG_LEVEL_WARNING, "peer last");
+	captured();
+	cr_expect_eq(count("\n"), LOG_RATE_BURST + 2);
+	cr_expect_eq(count("peer 4 (more like it are only counted for 10 s)\n"), 1);
+	cr_expect_eq(count("peer 5"), 0);
+	cr_expect_eq(count("peer again (and 7 more like it)\n"), 1);
+	cr_expect_eq(count("peer last\n"), 1);
+}
+
+Test(log, tells_of_what_was_held_back_behind_a_message_of_any_length)
+{
+	static char message[20000];
+	struct log_rate rate = {.suppressed = 3};
+
+	memset(message, 'x', sizeof(message) - 1);
+	capture();
+	log_limited(&rate, LOG_LEVEL_WARNING, "%s", message);
+	cr_expect_not_null(strstr(captured(), "xxx (and 3 more like it)\n"));
+}
+
+/* ── what stderr does not take ───────────────────────────────────────────────────────────────── */
+
+static unsigned int n_woken;
+
+static void wake(void *data)
+{
+	(void)data;
+	n_woken++;
+}
+
+/* Fill the pipe, which blocks, as that of a daemon that nobody listens to does. */
+static void fill(void)
+{
+	static const char bytes[4096];
+
+	fcntl(ends[1], F_SETFL, O_NONBLOCK);
+	while (write(ends[1], bytes, sizeof(bytes)) > 0)
+		;
+	fcntl(ends[1], F_SETFL, 0);
+}
+
+/* Read everything that is in the pipe into @logged, and return how much that was. */
+static size_t drain(void)
+{
+	size_t size = 0;
+	ssize_t got = 1;
+
+	while (got > 0) {
+		char bytes[4096];
+
+		got = read(ends[0], bytes, sizeof(bytes));
+		for (ssize_t i = 0; i < got && size < sizeof(logged) - 1; i++)
+			if (bytes[i] != '\0')
+				logged[size++] = bytes[i];
 	}
-	for (int i = 0; i < 7; i++)
-		cr_assert_not(log_rate_allows(&rate, start + 100, &suppressed));
-	cr_assert_not(log_rate_allows(&rate, start + LOG_RATE_INTERVAL_MS - 1, &suppressed));
-	cr_assert(log_rate_allows(&rate, start + LOG_RATE_INTERVAL_MS, &suppressed));
-	cr_assert_eq(suppressed, 8);
+	logged[size] = '\0';
+	return size;
+}
+
+Test(log, waits_for_no_reader_and_loses_nothing_that_has_room, .timeout = 20)
+{
+	capture();
+	fill();
+	log_defer(wake, NULL);
+	for (int i = 0; i < 100; i++)
+		log_info("line %d of some", i);
+	cr_expect_eq(n_woken, 1);
+	cr_expect_not(log_flush());
+	drain();
+	cr_expect(log_flush());
+	drain();
+	cr_expect_eq(count("\n"), 100);
+	cr_expect_eq(count("line 0 of some\n"), 1);
+	cr_expect_eq(count("line 99 of some\n"), 1);
+	log_info("and on");
+	drain();
+	cr_expect_eq(count("and on\n"), 1);
+	cr_expect_eq(n_woken, 1);
+	log_finish();
+}
+
+Test(log, counts_what_has_no_room_and_says_so_when_it_is_read_again, .timeout = 20)
+{
+	static char words[1001];
+
+	memset(words, 'w', sizeof(words) - 1);
+	capture();
+	fill();
+	log_defer(wake, NULL);
+	for (int i = 0; i < 200; i++)
+		log_info("%s", words);
+	drain();
+	for (int i = 0; i < 20 && !log_flush(); i++)
+		drain();
+	drain();
+	cr_expect_not_null(strstr(logged, " lines of the log are lost: nobody read it\n"), "%s",
+		logged + strlen(logged) - 100);
+	cr_expect_gt(atoi(strstr(logged, "WARN  ") + strlen("WARN  ")), 100);
+	log_finish();
+}
+
+Test(log, waits_a_moment_for_its_reader_in_the_end_and_not_longer, .timeout = 20)
+{
+	uint64_t start;
+
+	capture();
+	fill();
+	log_defer(wake, NULL);
+	log_info("nobody reads this");
+	start = clock_now_ms();
+	log_finish();
+	cr_expect_geq(clock_now_ms() - start, LOG_FINISH_MS);
+	dup2(stderr_before, STDERR_FILENO);
+}
+
+Test(log, does_not_change_the_descriptor_that_others_share)
+{
+	capture();
+	fcntl(ends[1], F_SETFL, 0);
+	log_defer(wake, NULL);
+	cr_expect_neq(log_fd(), STDERR_FILENO);
+	cr_expect_eq(fcntl(STDERR_FILENO, F_GETFL) & O_NONBLOCK, 0);
+	log_finish();
+	cr_expect_eq(log_fd(), STDERR_FILENO);
+}
+
+Test(log, asks_a_socket_in_another_way, .timeout = 20)
+{
+	int pair[2];
+
+	cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+	stderr_before = dup(STDERR_FILENO);
+	dup2(pair[1], STDERR_FILENO);
+	log_defer(wake, NULL);
+	for (int i = 0; i < 20000 && n_woken == 0; i++)
+		log_info("a line for the journal");
+	cr_expect_eq(n_woken, 1);
+	close(pair[0]);
+	cr_expect(log_flush());
+	log_finish();
+	dup2(stderr_before, STDERR_FILENO);
 }

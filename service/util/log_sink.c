@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "util/log_sink.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util/clock.h"
+#include "util/log.h"
+
+/*
+ * Where lines go. O_NONBLOCK belongs to what was opened, which stderr shares with other processes:
+ * a shell, the program at the other end of a terminal. So it is not set there; what can block is
+ * asked in another way:
+ *
+ *   a socket (systemd's journal)   MSG_DONTWAIT
+ *   a pipe, a terminal             opened once more, for us alone, with O_NONBLOCK
+ *   the same, where that fails     poll(2) first; another writer may still be in between
+ *   a file                         does not block
+ */
+static struct {
+	log_wake_function wake; /* NULL: lines are waited for */
+	void *data;
+	bool is_socket;
+	bool is_asked; /* poll(2) first */
+	int fd;        /* STDERR_FILENO, or our own */
+	char queue[LOG_QUEUE_BYTES];
+	size_t used;
+	unsigned long long lost;
+} sink = {.fd = STDERR_FILENO};
+
+static bool is_writable(int timeout_ms)
+{
+	struct pollfd fd = {.fd = sink.fd, .events = POLLOUT};
+
+	return poll(&fd, 1, timeout_ms) > 0;
+}
+
+/* Write up to @size bytes without waiting. Returns how many were written; all of them as well when
+ * nobody can ever read them. */
+static size_t put_now(const char *bytes, size_t size)
+{
+	ssize_t written;
+
+	if (sink.is_asked && !is_writable(0))
+		return 0;
+	written = sink.is_socket ? send(sink.fd, bytes, size, MSG_DONTWAIT | MSG_NOSIGNAL)
+				 : write(sink.fd, bytes, size);
+	if (written >= 0)
+		return (size_t)written;
+	return errno == EAGAIN || errno == EINTR ? 0 : size;
+}
+
+/* Keep @size bytes until there is room for them. */
+static void keep(const char *bytes, size_t size)
+{
+	if (size > sizeof(sink.queue) - sink.used) {
+		sink.lost++;
+		return;
+	}
+	memcpy(sink.queue + sink.used, bytes, size);
+	if (sink.used == 0)
+		sink.wake(sink.data);
+	sink.used += size;
+}
+
+/* Write the queue line by line: one write of a line does not mix with those of others. */
+static void put_queue(void)
+{
+	size_t done = 0;
+
+	while (done < sink.used) {
+		const char *line = sink.queue + done;
+		const char *end = memchr(line, '\n', sink.used - done);
+		size_t size = end ? (size_t)(end + 1 - line) : sink.used - done;
+		size_t written = put_now(line, size);
+
+		done += written;
+		if (written < size)
+			break;
+	}
+	sink.used -= done;
+	memmove(sink.queue, sink.queue + done, sink.used);
+}
+
+bool log_flush(void)
+{
+	unsigned long long lost = sink.lost;
+
+	put_queue();
+	if (sink.used == 0 && lost > 0) {
+		sink.lost = 0;
+		log_warning("%llu lines of the log are lost: nobody read it", lost);
+	}
+	return sink.used == 0;
+}
+
+void log_put(const char *line, size_t size)
+{
+	size_t written;
+
+	if (!sink.wake) {
+		/* A log that cannot be written has nowhere left to complain. */
+		written = put_now(line, size);
+		(void)written;
+		return;
+	}
+	if (sink.used > 0 && !log_flush()) {
+		keep(line, size);
+		return;
+	}
+	written = put_now(line, size);
+	if (written < size)
+		keep(line + written, size - written);
+}
+
+int log_fd(void)
+{
+	return sink.fd;
+}
+
+void log_defer(log_wake_function wake, void *data)
+{
+	struct stat what;
+	int own = -1;
+
+	sink.wake = wake;
+	sink.data = data;
+	if (fstat(STDERR_FILENO, &what) < 0 || S_ISREG(what.st_mode))
+		return;
+	sink.is_socket = S_ISSOCK(what.st_mode);
+	if (sink.is_socket)
+		return;
+	own = open("/proc/self/fd/2", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	sink.is_asked = own < 0;
+	if (own >= 0)
+		sink.fd = own;
+}
+
+void log_finish(void)
+{
+	uint64_t end_ms = clock_now_ms() + LOG_FINISH_MS;
+	uint64_t now_ms = clock_now_ms();
+
+	while (!log_flush() && now_ms < end_ms) {
+		is_writable((int)(end_ms - now_ms));
+		now_ms = clock_now_ms();
+	}
+	if (sink.fd != STDERR_FILENO)
+		close(sink.fd);
+	memset(&sink, 0, sizeof(sink));
+	sink.fd = STDERR_FILENO;
+}
