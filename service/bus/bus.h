@@ -66,11 +66,13 @@ int bus_connect(struct loop *loop, const struct bus_address *address,
 	struct bus **ret_bus);
 
 /*
- * Be the bus at @address. 0; -EADDRINUSE, -EACCES, -EADDRNOTAVAIL, … when the port cannot be used;
- * up() is called from the loop. Port 0 takes any free one: see bus_address().
+ * Be the bus at @address, for all who are no web page, and for the pages of the @n_origins
+ * @origins (copied): see bus/admission.h. 0; -EADDRINUSE, -EACCES, -EADDRNOTAVAIL, … when the port
+ * cannot be used; up() is called from the loop. Port 0 takes any free one: see bus_address().
  */
-int bus_embed(struct loop *loop, const struct bus_address *address, const struct bus_limits *limits,
-	const struct bus_handler *handler, void *data, struct bus **ret_bus);
+int bus_embed(struct loop *loop, const struct bus_address *address, const char *const *origins,
+	size_t n_origins, const struct bus_limits *limits, const struct bus_handler *handler,
+	void *data, struct bus **ret_bus);
 
 /* Takes NULL. Whatever is still queued is dropped. */
 void bus_free(struct bus *bus);

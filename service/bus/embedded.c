@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "bus/admission.h"
 #include "bus/bus.h"
 #include "bus/envelope.h"
 #include "bus/frame.h"
@@ -35,8 +36,9 @@
  * client can make us hold is bounded: an unfinished frame, all unfinished frames together, what it
  * has not read (then it is dropped), and how many clients there are.
  *
- * Nothing but websockets is served. A peer that speaks plain HTTP is told so; CONNECT (which would
- * make the connection a raw one) and an upgrade to HTTP/2 are cut off.
+ * Who comes from a web page is refused (bus/admission). Nothing but websockets is served. A peer
+ * that speaks plain HTTP is told so; CONNECT (which would make the connection a raw one) and an
+ * upgrade to HTTP/2 are cut off.
  */
 
 /* Connections at once, those included that have not asked for an upgrade yet. */
@@ -50,6 +52,9 @@
 
 /* RFC 9110 §15.5.22; libwebsockets does not name it. */
 #define HTTP_UPGRADE_REQUIRED 426
+
+/* A header that is looked at; no host and no origin that is ours is longer. */
+#define HEADER_BYTES 512
 
 /* Bytes of a frame that libwebsockets hands over at once; allocated per client. */
 #define CLIENT_RX_BYTES (16u << 10)
@@ -70,6 +75,7 @@ struct embedded {
 	unsigned int connections; /* clients, and those that are not yet */
 	bool is_closing;          /* freed by its owner: handler, listener and timer are gone */
 	struct intake_rules rules;
+	struct admission admission;
 };
 
 /* The memory of a connection that libwebsockets keeps for us, zeroed. */
@@ -259,22 +265,56 @@ static int greet(struct embedded *embedded, struct client *client, struct lws *w
 	return 0;
 }
 
-/* Only to a websocket. The header is asked for, since for an unknown protocol 4.1.6 has freed what
- * `in` points to; then it is gone here as well. */
-static int check_upgrade(struct lws *wsi)
+/* Say why not, and hang up. */
+static int refuse_http(struct lws *wsi, unsigned int status, const char *why)
 {
-	char name[16];
-
-	if (lws_hdr_copy(wsi, name, sizeof(name), WSI_TOKEN_UPGRADE) <= 0)
-		return -1;
-	return strcasecmp(name, "websocket") == 0 ? 0 : -1;
+	lws_return_http_status(wsi, status, why);
+	return -1;
 }
 
-/* A browser or a health check: say what would work, and hang up. */
-static int refuse_http(struct lws *wsi)
+/* A web page, most likely, that tries to speak to the device it is read on. */
+static int refuse_entry(struct embedded *embedded, struct lws *wsi, enum admission_result result,
+	const char *host, const char *origin)
 {
-	lws_return_http_status(wsi, HTTP_UPGRADE_REQUIRED, "This is a websocket.");
-	return -1;
+	if (result == ADMISSION_ORIGIN) {
+		bus_warn(&embedded->bus.rates.peers,
+			"refused a client whose Origin is '%s': it is not in embedded.origins",
+			origin);
+		return refuse_http(wsi, HTTP_STATUS_FORBIDDEN,
+			"This origin is not allowed (embedded.origins).");
+	}
+	bus_warn(&embedded->bus.rates.peers,
+		"refused a client that called us '%s': that is no address, not localhost, and not "
+		"'%s' (websocket.host)",
+		host, embedded->admission.name);
+	return refuse_http(wsi, HTTP_STATUS_FORBIDDEN,
+		"This host is not ours: use an address, localhost, or the configured name.");
+}
+
+/* A header's value, NUL-terminated; empty where there is none, or none that fits. */
+static void copy_header(struct lws *wsi, enum lws_token_indexes header, char ret[HEADER_BYTES])
+{
+	if (lws_hdr_copy(wsi, ret, HEADER_BYTES, header) < 0)
+		ret[0] = '\0';
+}
+
+/* Only to a websocket, and not for any page. The header is asked for, since for an unknown protocol
+ * 4.1.6 has freed what `in` points to; then it is gone here as well. */
+static int check_upgrade(struct embedded *embedded, struct lws *wsi)
+{
+	bool has_origin = lws_hdr_total_length(wsi, WSI_TOKEN_ORIGIN) > 0;
+	char upgrade[HEADER_BYTES];
+	char origin[HEADER_BYTES];
+	char host[HEADER_BYTES];
+	enum admission_result result;
+
+	copy_header(wsi, WSI_TOKEN_UPGRADE, upgrade);
+	if (strcasecmp(upgrade, "websocket") != 0)
+		return -1;
+	copy_header(wsi, WSI_TOKEN_ORIGIN, origin);
+	copy_header(wsi, WSI_TOKEN_HOST, host);
+	result = admission_check(&embedded->admission, host, has_origin ? origin : NULL);
+	return result == ADMISSION_GRANTED ? 0 : refuse_entry(embedded, wsi, result, host, origin);
 }
 
 /* Connections end later than the seat that is freed; the last one takes it along. */
@@ -283,6 +323,7 @@ static void release(struct embedded *embedded)
 	if (embedded->connections > 0)
 		return;
 	frame_unref(embedded->greeting);
+	admission_deinit(&embedded->admission);
 	free(embedded);
 }
 
@@ -305,9 +346,10 @@ static int on_lws(
 		return 0;
 	switch (reason) {
 	case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE:
-		return check_upgrade(wsi);
+		return check_upgrade(embedded, wsi);
 	case LWS_CALLBACK_HTTP:
-		return refuse_http(wsi);
+		/* A browser or a health check: say what would work. */
+		return refuse_http(wsi, HTTP_UPGRADE_REQUIRED, "This is a websocket.");
 	case LWS_CALLBACK_ESTABLISHED:
 		return greet(embedded, client, wsi);
 	case LWS_CALLBACK_RECEIVE:
@@ -450,8 +492,9 @@ static int begin(struct embedded *embedded)
 	return 0;
 }
 
-int bus_embed(struct loop *loop, const struct bus_address *address, const struct bus_limits *limits,
-	const struct bus_handler *handler, void *data, struct bus **ret_bus)
+int bus_embed(struct loop *loop, const struct bus_address *address, const char *const *origins,
+	size_t n_origins, const struct bus_limits *limits, const struct bus_handler *handler,
+	void *data, struct bus **ret_bus)
 {
 	struct embedded *embedded;
 	int error;
@@ -467,7 +510,10 @@ int bus_embed(struct loop *loop, const struct bus_address *address, const struct
 		.gather_bytes = limits->frame_bytes > BUS_GATHER_BYTES ? limits->frame_bytes
 								       : BUS_GATHER_BYTES,
 	};
-	error = begin(embedded);
+	error = admission_init(
+		&embedded->admission, origins, n_origins, embedded->bus.address.host);
+	if (!error)
+		error = begin(embedded);
 	if (error) {
 		bus_free(&embedded->bus);
 		return error;

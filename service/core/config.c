@@ -183,6 +183,7 @@ static void list_deinit(struct config_list *list)
 void config_deinit(struct config *config)
 {
 	list_deinit(&config->toolbox_dirs);
+	list_deinit(&config->embedded_origins);
 	list_deinit(&config->tools_enabled);
 	list_deinit(&config->tools_disabled);
 	list_deinit(&config->approval_allow);

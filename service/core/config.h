@@ -77,6 +77,7 @@ struct config {
 	struct config_list toolbox_dirs; /* low to high; those of DESIGN §1 unless set */
 	struct config_list tools_enabled;
 	struct config_list tools_disabled;
+	struct config_list embedded_origins;
 	enum config_duplicates duplicate_names;
 	enum approval_mode approval_mode;
 	struct config_list approval_allow;

@@ -103,6 +103,7 @@ static const struct config_setting settings[] = {
 	NUMBER("limits.tools", limits.tools, 1, 1000000, 10000),
 	NUMBER("limits.toolboxes", limits.toolboxes, 1, 100000, 1000),
 	NUMBER("limits.pattern_steps", limits.pattern_steps, 1, 1000000000, 100000),
+	LIST("embedded.origins", embedded_origins, false),
 	FLAG("events.calls", events_calls),
 	FLAG("events.results", events_results),
 	NO_MEMBER("audit.file", config_value_read_unsupported, 0),

@@ -252,8 +252,12 @@ static int open_bus(struct service *service, bool is_bus)
 
 	limits.frame_bytes = config->limits.frame_bytes;
 	limits.output_queue_bytes = config->limits.output_queue_bytes;
-	return (is_bus ? bus_embed : bus_connect)(
-		service->loop, &config->bus, &limits, &handler, service, &service->bus);
+	if (!is_bus)
+		return bus_connect(
+			service->loop, &config->bus, &limits, &handler, service, &service->bus);
+	return bus_embed(service->loop, &config->bus,
+		(const char *const *)config->embedded_origins.items,
+		config->embedded_origins.n_items, &limits, &handler, service, &service->bus);
 }
 
 static int take_signals(struct service *service)

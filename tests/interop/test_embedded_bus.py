@@ -190,3 +190,56 @@ def test_a_client_that_sends_a_byte_at_a_time(bus):
             other.invoke("add", {"a": 1, "b": 2})
         other.wait_for(lambda message: message.type == "slow.message") \
             if not any(one.type == "slow.message" for one in other.seen) else None
+
+
+# ── pages ───────────────────────────────────────────────────────────────────────────────────────
+
+def handshake(bus, *headers, host=None):
+    """The status line and the body that an upgrade with these headers is answered with."""
+    where = urlsplit(bus.url)
+    with socket.create_connection((where.hostname, where.port), 5) as peer:
+        peer.sendall("\r\n".join((
+            "GET /core HTTP/1.1", f"Host: {host or where.netloc}", "Upgrade: websocket",
+            "Connection: Upgrade", "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==",
+            "Sec-WebSocket-Version: 13", *headers, "", "")).encode())
+        peer.settimeout(5)
+        answer = b""
+        while b"\r\n\r\n" not in answer or b" 403 " in answer.split(b"\r\n")[0]:
+            got = peer.recv(4096)
+            if not got:
+                break
+            answer += got
+    return answer.split(b"\r\n")[0].decode(), answer.decode(errors="replace")
+
+
+@pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1:8181",
+                                    "http://localhost", "file://", "https://" + "a" * 2000])
+def test_no_web_page_is_a_client(bus, origin):
+    status, text = handshake(bus, f"Origin: {origin}")
+    assert " 403 " in status and "embedded.origins" in text
+    assert "refused a client whose Origin is" in bus.daemon.log()
+    still_works(bus)
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:8181", "127.0.0.1.evil.example",
+                                  "localhost.evil.example:8181"])
+def test_a_name_that_is_not_ours_is_refused(bus, host):
+    status, text = handshake(bus, host=host)
+    assert " 403 " in status and "not ours" in text
+    still_works(bus)
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "[::1]:8181", "192.168.7.9:8181"])
+def test_addresses_and_localhost_are_ours(bus, host):
+    assert " 101 " in handshake(bus, host=host)[0]
+
+
+def test_a_page_that_is_allowed_is_a_client(launch):
+    bus = launch({"embedded": {"origins": ["https://panel.example"]}})
+    assert " 101 " in handshake(bus, "Origin: https://panel.example")[0]
+    assert " 403 " in handshake(bus, "Origin: https://evil.example")[0]
+
+
+def test_a_list_of_origins_that_is_none_allows_nobody(launch):
+    bus = launch({"embedded": {"origins": "https://panel.example"}})
+    assert " 403 " in handshake(bus, "Origin: https://panel.example")[0]

@@ -132,7 +132,7 @@ static void embed_at(
 	address.port = port;
 	seat->loop = loop;
 	seat->stops_when_up = true;
-	cr_assert_eq(bus_embed(loop, &address, limits, &handler, seat, &seat->bus), 0);
+	cr_assert_eq(bus_embed(loop, &address, NULL, 0, limits, &handler, seat, &seat->bus), 0);
 	run(loop);
 	cr_assert(bus_is_up(seat->bus));
 }
@@ -442,13 +442,16 @@ Test(bus_seat, says_why_a_port_cannot_be_used)
 
 	embed(&bus, loop);
 	address = *bus_address(bus.bus);
-	cr_assert_eq(bus_embed(loop, &address, &bus_limits_default, &handler, &second, &second.bus),
+	cr_assert_eq(bus_embed(loop, &address, NULL, 0, &bus_limits_default, &handler, &second,
+			     &second.bus),
 		-EADDRINUSE);
 	snprintf(address.host, sizeof(address.host), "192.0.2.1");
-	cr_assert_eq(bus_embed(loop, &address, &bus_limits_default, &handler, &second, &second.bus),
+	cr_assert_eq(bus_embed(loop, &address, NULL, 0, &bus_limits_default, &handler, &second,
+			     &second.bus),
 		-EADDRNOTAVAIL);
 	address.is_tls = true;
-	cr_assert_eq(bus_embed(loop, &address, &bus_limits_default, &handler, &second, &second.bus),
+	cr_assert_eq(bus_embed(loop, &address, NULL, 0, &bus_limits_default, &handler, &second,
+			     &second.bus),
 		-EPROTONOSUPPORT);
 	leave(&bus);
 }
@@ -508,7 +511,7 @@ Test(bus_seat, the_bus_speaks_nothing_but_websocket)
 	leave(&bus);
 }
 
-static const char upgrade[] = "GET /any/path HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\n"
+static const char upgrade[] = "GET /any/path HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\n"
 			      "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
 			      "Sec-WebSocket-Key: YSBiZW5jaCdzIGtleSBpcyE=\r\n\r\n";
 

@@ -111,7 +111,9 @@ void asking_start_as_client(void)
 
 	address.port = 0;
 	cr_assert_eq(loop_new(FD_MAX, &loop), 0);
-	cr_assert_eq(bus_embed(loop, &address, &bus_limits_default, &handler, NULL, &common), 0);
+	cr_assert_eq(
+		bus_embed(loop, &address, NULL, 0, &bus_limits_default, &handler, NULL, &common),
+		0);
 	bus_address_format(bus_address(common), url);
 	flags.bus = url;
 	start(false);

@@ -77,7 +77,8 @@ Test(config, reads_every_key)
 		"\"duplicate_names\": \"last\", \"approval\": {\"mode\": \"strict\","
 		"\"allow\": [\"a/b\"], \"timeout_ms\": 1}, \"result_max_chars\": 2,"
 		"\"timeout_ms\": 3, \"start_timeout_ms\": 4, \"idle_s\": 0, \"drain_ms\": 0,"
-		"\"crash_limit\": 0, \"crash_window_s\": 6, \"events\": {\"calls\": true,"
+		"\"crash_limit\": 0, \"crash_window_s\": 6, \"embedded\": {\"origins\": "
+		"[\"https://a\"]}, \"events\": {\"calls\": true,"
 		"\"results\": true}, \"log\": {\"level\": \"warning\", \"format\": \"json\"},"
 		"\"toolboxes\": {\"a\": {\"enabled\": false}, \"b\": {\"own\": [1]}}}}");
 	cr_assert_eq(read_all(), 0);
@@ -86,6 +87,7 @@ Test(config, reads_every_key)
 	expect_list(&config.tools_enabled, "add");
 	expect_list(&config.tools_disabled, "x/*,sub");
 	expect_list(&config.approval_allow, "a/b");
+	expect_list(&config.embedded_origins, "https://a");
 	cr_expect_eq(config.duplicate_names, CONFIG_DUPLICATES_LAST);
 	cr_expect_eq(config.approval_mode, APPROVAL_STRICT);
 	cr_expect_eq(config.approval_timeout_ms, 1);

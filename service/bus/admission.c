@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bus/admission.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "bus/address.h"
+
+int admission_init(
+	struct admission *admission, const char *const *origins, size_t n_origins, const char *name)
+{
+	*admission = (struct admission){.name = name};
+	admission->origins = calloc(n_origins + 1, sizeof(char *));
+	if (!admission->origins)
+		return -ENOMEM;
+	for (size_t i = 0; i < n_origins; i++) {
+		admission->origins[i] = strdup(origins[i]);
+		if (!admission->origins[i])
+			return -ENOMEM;
+		admission->n_origins++;
+	}
+	return 0;
+}
+
+void admission_deinit(struct admission *admission)
+{
+	for (size_t i = 0; i < admission->n_origins; i++)
+		free(admission->origins[i]);
+	free(admission->origins);
+	*admission = (struct admission){0};
+}
+
+/* Take the host out of `host`, `host:port`, `[v6]`, `[v6]:port` (RFC 9110 §7.2). False for what is
+ * none of them. */
+static bool take_host(const char *value, char ret_host[BUS_HOST_BYTES])
+{
+	bool is_bracketed = *value == '[';
+	const char *start = value + is_bracketed;
+	size_t size = strcspn(start, is_bracketed ? "]" : ":");
+	const char *rest = start + size;
+
+	if (is_bracketed && *rest++ != ']')
+		return false;
+	if (size == 0 || size >= BUS_HOST_BYTES)
+		return false;
+	if (*rest == ':')
+		rest += 1 + strspn(rest + 1, "0123456789");
+	if (*rest)
+		return false;
+	memcpy(ret_host, start, size);
+	ret_host[size] = '\0';
+	return true;
+}
+
+static bool is_address(const char *host)
+{
+	struct in6_addr address;
+
+	return inet_pton(AF_INET, host, &address) == 1 || inet_pton(AF_INET6, host, &address) == 1;
+}
+
+static bool is_host_ours(const struct admission *admission, const char *value)
+{
+	char host[BUS_HOST_BYTES];
+
+	return take_host(value, host) && (is_address(host) || strcasecmp(host, "localhost") == 0 ||
+						 strcasecmp(host, admission->name) == 0);
+}
+
+static bool is_origin_allowed(const struct admission *admission, const char *origin)
+{
+	for (size_t i = 0; i < admission->n_origins; i++)
+		if (strcasecmp(origin, admission->origins[i]) == 0)
+			return true;
+	return false;
+}
+
+enum admission_result admission_check(
+	const struct admission *admission, const char *host, const char *origin)
+{
+	if (origin && !is_origin_allowed(admission, origin))
+		return ADMISSION_ORIGIN;
+	return is_host_ours(admission, host) ? ADMISSION_GRANTED : ADMISSION_HOST;
+}

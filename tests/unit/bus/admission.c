@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bus/admission.h"
+
+#include <criterion/criterion.h>
+
+static struct admission admission;
+
+static void set_up(void)
+{
+	static const char *const origins[] = {
+		"https://panel.example:8443", "http://localhost:3000"};
+
+	cr_assert_eq(admission_init(&admission, origins, 2, "kitchen.local"), 0);
+}
+
+static void tear_down(void)
+{
+	admission_deinit(&admission);
+}
+
+TestSuite(admission, .init = set_up, .fini = tear_down);
+
+static void expect_host(const char *host, enum admission_result result)
+{
+	cr_expect_eq(admission_check(&admission, host, NULL), result, "%s", host);
+}
+
+Test(admission, takes_addresses_localhost_and_the_configured_name_with_any_port)
+{
+	expect_host("127.0.0.1", ADMISSION_GRANTED);
+	expect_host("192.168.1.17:8181", ADMISSION_GRANTED);
+	expect_host("[::1]:8181", ADMISSION_GRANTED);
+	expect_host("[fe80::1]", ADMISSION_GRANTED);
+	expect_host("localhost", ADMISSION_GRANTED);
+	expect_host("LOCALHOST:1", ADMISSION_GRANTED);
+	expect_host("kitchen.local:8181", ADMISSION_GRANTED);
+	expect_host("Kitchen.Local", ADMISSION_GRANTED);
+}
+
+Test(admission, takes_no_other_name)
+{
+	expect_host("", ADMISSION_HOST);
+	expect_host(":8181", ADMISSION_HOST);
+	expect_host("evil.example", ADMISSION_HOST);
+	expect_host("evil.example:8181", ADMISSION_HOST);
+	expect_host("localhost.evil.example", ADMISSION_HOST);
+	expect_host("127.0.0.1.evil.example", ADMISSION_HOST);
+	expect_host("127.0.0.1:8181.evil.example", ADMISSION_HOST);
+	expect_host("kitchen.local@evil.example", ADMISSION_HOST);
+	expect_host("[::1", ADMISSION_HOST);
+	expect_host("[::1]evil.example", ADMISSION_HOST);
+	expect_host("::1", ADMISSION_HOST);
+	expect_host("2130706433", ADMISSION_HOST);
+	expect_host("0x7f.1", ADMISSION_HOST);
+}
+
+Test(admission, takes_no_name_of_any_length)
+{
+	char host[1000];
+
+	for (size_t i = 0; i < sizeof(host) - 1; i++)
+		host[i] = 'a';
+	host[sizeof(host) - 1] = '\0';
+	expect_host(host, ADMISSION_HOST);
+}
+
+static void expect_origin(const char *origin, enum admission_result result)
+{
+	cr_expect_eq(admission_check(&admission, "127.0.0.1", origin), result, "%s", origin);
+}
+
+Test(admission, takes_the_origins_that_are_allowed_and_no_other)
+{
+	expect_origin("https://panel.example:8443", ADMISSION_GRANTED);
+	expect_origin("HTTPS://Panel.example:8443", ADMISSION_GRANTED);
+	expect_origin("http://localhost:3000", ADMISSION_GRANTED);
+	expect_origin("https://panel.example", ADMISSION_ORIGIN);
+	expect_origin("http://panel.example:8443", ADMISSION_ORIGIN);
+	expect_origin("https://panel.example:8443.evil.example", ADMISSION_ORIGIN);
+	expect_origin("http://localhost", ADMISSION_ORIGIN);
+	expect_origin("http://127.0.0.1:8181", ADMISSION_ORIGIN);
+	expect_origin("null", ADMISSION_ORIGIN);
+	expect_origin("", ADMISSION_ORIGIN);
+}
+
+Test(admission, takes_no_page_where_no_origin_is_allowed)
+{
+	struct admission none;
+
+	cr_assert_eq(admission_init(&none, NULL, 0, "127.0.0.1"), 0);
+	cr_expect_eq(admission_check(&none, "127.0.0.1", NULL), ADMISSION_GRANTED);
+	cr_expect_eq(admission_check(&none, "127.0.0.1", "http://127.0.0.1"), ADMISSION_ORIGIN);
+	admission_deinit(&none);
+}
