@@ -70,8 +70,21 @@ static bool is_host_ours(const struct admission *admission, const char *value)
 						 strcasecmp(host, admission->name) == 0);
 }
 
-static bool is_origin_allowed(const struct admission *admission, const char *origin)
+/* http://HOST or https://HOST, where @host is the request's own Host. */
+static bool is_own_origin(const char *origin, const char *host)
 {
+	if (strncasecmp(origin, "http", 4) != 0)
+		return false;
+	origin += 4;
+	origin += *origin == 's' || *origin == 'S';
+	return strncmp(origin, "://", 3) == 0 && strcasecmp(origin + 3, host) == 0;
+}
+
+static bool is_origin_allowed(
+	const struct admission *admission, const char *origin, const char *host)
+{
+	if (is_own_origin(origin, host))
+		return true;
 	for (size_t i = 0; i < admission->n_origins; i++)
 		if (strcasecmp(origin, admission->origins[i]) == 0)
 			return true;
@@ -81,7 +94,7 @@ static bool is_origin_allowed(const struct admission *admission, const char *ori
 enum admission_result admission_check(
 	const struct admission *admission, const char *host, const char *origin)
 {
-	if (origin && !is_origin_allowed(admission, origin))
+	if (origin && !is_origin_allowed(admission, origin, host))
 		return ADMISSION_ORIGIN;
 	return is_host_ours(admission, host) ? ADMISSION_GRANTED : ADMISSION_HOST;
 }

@@ -11,9 +11,11 @@
  * websocket to it: any page that is open on the device, or in its network where the bus listens
  * there, could call every tool. Two headers that a page cannot choose tell it from a client:
  *
- *   Origin   only browsers send it (RFC 6455 §10.2): it has to be one of those that are allowed
- *   Host     the name that the client took for ours: a page whose own name was made to lead to this
- *            device (DNS rebinding) sends its own
+ *   Origin   where the page comes from (RFC 6455 §10.2): it has to be one of those that are
+ * allowed. Clients that are no browser send none, or what they connect to, as websocket-client for
+ * Python does, which ovos-bus-client is made of: that is let in, since nobody can have a page from
+ * there. We serve none. Host     the name that the client took for ours: a page whose own name was
+ * made to lead to this device (DNS rebinding) sends its own
  */
 struct admission {
 	char **origins; /* owned: scheme://host[:port], as browsers write them */

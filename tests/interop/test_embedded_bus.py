@@ -212,13 +212,23 @@ def handshake(bus, *headers, host=None):
     return answer.split(b"\r\n")[0].decode(), answer.decode(errors="replace")
 
 
-@pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1:8181",
-                                    "http://localhost", "file://", "https://" + "a" * 2000])
+@pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1:1",
+                                    "http://127.0.0.1", "http://localhost", "file://", "https://" + "a" * 2000])
 def test_no_web_page_is_a_client(bus, origin):
     status, text = handshake(bus, f"Origin: {origin}")
     assert " 403 " in status and "embedded.origins" in text
     assert "refused a client whose Origin is" in bus.daemon.log()
     still_works(bus)
+
+
+def test_a_page_of_a_name_that_was_made_to_lead_here_is_refused(bus):
+    name = f"evil.example:{urlsplit(bus.url).port}"
+    assert " 403 " in handshake(bus, f"Origin: http://{name}", host=name)[0]
+
+
+def test_what_websocket_client_sends_is_let_in(bus):
+    where = urlsplit(bus.url).netloc
+    assert " 101 " in handshake(bus, f"Origin: http://{where}")[0]
 
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:8181", "127.0.0.1.evil.example",

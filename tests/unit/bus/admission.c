@@ -83,12 +83,29 @@ Test(admission, takes_the_origins_that_are_allowed_and_no_other)
 	expect_origin("", ADMISSION_ORIGIN);
 }
 
+/* ovos-bus-client sends what it connects to: websocket-client for Python does by default. */
+Test(admission, takes_the_origin_of_who_takes_us_for_a_page)
+{
+	cr_expect_eq(admission_check(&admission, "127.0.0.1:8181", "http://127.0.0.1:8181"),
+		ADMISSION_GRANTED);
+	cr_expect_eq(admission_check(&admission, "localhost:8181", "https://localhost:8181"),
+		ADMISSION_GRANTED);
+	cr_expect_eq(admission_check(&admission, "127.0.0.1:8181", "http://127.0.0.1:3000"),
+		ADMISSION_ORIGIN);
+	cr_expect_eq(admission_check(&admission, "127.0.0.1:8181", "http://127.0.0.1"),
+		ADMISSION_ORIGIN);
+	cr_expect_eq(admission_check(&admission, "127.0.0.1:8181", "httpx://127.0.0.1:8181"),
+		ADMISSION_ORIGIN);
+	cr_expect_eq(admission_check(&admission, "evil.example:8181", "http://evil.example:8181"),
+		ADMISSION_HOST);
+}
+
 Test(admission, takes_no_page_where_no_origin_is_allowed)
 {
 	struct admission none;
 
 	cr_assert_eq(admission_init(&none, NULL, 0, "127.0.0.1"), 0);
 	cr_expect_eq(admission_check(&none, "127.0.0.1", NULL), ADMISSION_GRANTED);
-	cr_expect_eq(admission_check(&none, "127.0.0.1", "http://127.0.0.1"), ADMISSION_ORIGIN);
+	cr_expect_eq(admission_check(&none, "127.0.0.1", "http://10.0.0.1"), ADMISSION_ORIGIN);
 	admission_deinit(&none);
 }
