@@ -141,6 +141,7 @@ static int read_with(const struct config_flags *flags, config_report_function re
 		r = read_merged(&reader, merged);
 	if (r != 0)
 		return r;
+	config->is_partial = reader.reporter.is_broken;
 	read(&reader);
 	if (reader.error < 0)
 		return reader.error;

@@ -22,11 +22,12 @@
  *                                    │
  *                       environment < flags  ──▶ struct config
  *
- * A broken file is logged and skipped. A wrong value is reported with its file and path: the
- * default stands in and the daemon runs, but --check fails. What decides which calls are allowed is
- * not guessed at: a key of a feature that is not built, or a wrong value of tools_enabled,
- * tools_disabled, approval.mode, sandbox_max, or of enabled or sandbox in toolboxes.<id>, keeps the
- * daemon from starting.
+ * A broken file is told and left out, at start; a reload then keeps what is in force, since it may
+ * be the one that forbids something (is_partial). A wrong value is reported with its file and path:
+ * the default stands in and the daemon runs, but --check fails. What decides which calls are
+ * allowed is not guessed at: a key of a feature that is not built, or a wrong value of
+ * tools_enabled, tools_disabled, approval.mode, sandbox_max, or of enabled or sandbox in
+ * toolboxes.<id>, keeps the daemon from starting.
  *
  * A bus that the environment or a flag names takes the place of the whole `websocket` section.
  */
@@ -98,6 +99,7 @@ struct config {
 	char *plugins; /* `PHAL.ovos-phal-plugin-tools`, by entry points: an object; or NULL */
 	struct config_toolbox *toolboxes;
 	size_t n_toolboxes;
+	bool is_partial; /* a file is there that could not be read or parsed, and is left out */
 	struct buffer merged; /* what was merged of all files, as JSON text */
 };
 

@@ -64,6 +64,7 @@ static void report_unreadable(
 	else
 		config_report(reporter, CONFIG_ERROR, file->path, 0, "", "cannot be read: %s",
 			strerror(-error));
+	reporter->is_broken = true;
 	if (file->origin == CONFIG_FILE_FLAG)
 		reporter->is_refused = true;
 }
@@ -83,13 +84,14 @@ static int parse_layer(
 	if (r < 0)
 		return r;
 	*ret_is_good = r == 0 && json_type_at(&layer->tape, 0) == JSON_OBJECT;
+	reporter->is_broken |= !*ret_is_good;
 	if (r > 0) {
 		json_locate(layer->text.data, error.offset, &line, &column);
 		config_report(reporter, CONFIG_ERROR, layer->path, line, "",
-			"%s (column %u); the file is skipped", error.message, column);
+			"%s (column %u); the file is not used", error.message, column);
 	} else if (!*ret_is_good) {
 		config_report(reporter, CONFIG_ERROR, layer->path, 1, "",
-			"must hold a JSON object, not %s; the file is skipped",
+			"must hold a JSON object, not %s; the file is not used",
 			json_type_name(json_type_at(&layer->tape, 0)));
 	}
 	return 0;
@@ -113,7 +115,8 @@ static int read_layer(struct config_reporter *reporter, const struct config_file
 
 	if (is_yaml(file->path)) {
 		config_report(reporter, CONFIG_ERROR, file->path, 0, "",
-			"YAML is not supported, only JSON; the file is skipped");
+			"YAML is not supported, only JSON; the file is not used");
+		reporter->is_broken = true;
 		return 0;
 	}
 	r = file_read(file->path, CONFIG_FILE_BYTES_MAX, &layer.text);

@@ -10,6 +10,7 @@
 struct config_reporter {
 	config_report_function function;
 	void *data;
+	bool is_broken;  /* a file is there and cannot be read or parsed: what it says is missing */
 	bool is_refused; /* something was told that the daemon must not start with */
 	bool is_misused; /* a flag has a value that cannot be used */
 };

@@ -57,6 +57,7 @@ static void answer_waiter(struct service *service, struct reload_waiter *waiter)
 {
 	write_loaded(service->catalogue, &waiter->answer);
 	absences_write_failed(service->catalogue, answer_member(&waiter->answer, "failed"));
+	reload_write_mistakes(service, &waiter->answer);
 	answer_keep(&waiter->answer);
 	listing_write(service->catalogue, NULL, 0, DEFINITION_FULL,
 		answer_member(&waiter->answer, "tools"));
@@ -366,26 +367,6 @@ static void loaded(void *data, struct catalogue *catalogue, int status)
 		begin(service);
 }
 
-/* The configuration as it is now, but for what only a start can change (DESIGN §6, ¹). */
-static void read_configuration(struct service *service)
-{
-	struct config config;
-	int r;
-
-	if (!service->is_ready)
-		return;
-	r = config_read(service->flags, config_log, &service->problems, &config);
-	if (r != 0) {
-		log_error("The configuration stays as it was");
-		return;
-	}
-	config.bus = service->config.bus;
-	config.limits = service->config.limits;
-	config_deinit(&service->config);
-	service->config = config;
-	log_setup(config.log_level, config.log_format);
-}
-
 static void begin(struct service *service)
 {
 	struct loader_options options;
@@ -395,7 +376,8 @@ static void begin(struct service *service)
 	service->waiting = take_ptr(service->waiting_next);
 	if (service->is_ready)
 		notify_reloading();
-	read_configuration(service);
+	if (service->is_ready)
+		reload_configuration(service);
 	options = (struct loader_options){
 		.config = &service->config,
 		.host_program = service->paths.host_program,
@@ -515,6 +497,7 @@ void reload_end(struct service *service)
 		runner_free(service->retired[i]);
 	free(take_ptr(service->runners));
 	free(take_ptr(service->retired));
+	buffer_deinit(&service->mistakes);
 	service->n_runners = service->n_retired = 0;
 	catalogue_free(take_ptr(service->catalogue));
 }

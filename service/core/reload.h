@@ -27,6 +27,14 @@ void reload_refresh(struct service *service);
 /* Begin one when no more news has come for a moment: something was installed. */
 void reload_soon(struct service *service);
 
+/* Read the configuration anew; on a mistake that may hide what is forbidden, what is in force
+ * stays. (In reload_configuration.c, as what follows.) */
+void reload_configuration(struct service *service);
+
+/* Write the member `configuration` of a reload's answer, where there is something to tell:
+ * [{"file": …, "line": …, "path": …, "error": …}, …], file and line null for what is in no file. */
+void reload_write_mistakes(const struct service *service, struct answer *answer);
+
 /* Watch what is registered now, and what that is made of. */
 void reload_watch(struct service *service);
 

@@ -72,6 +72,8 @@ struct service {
 
 	/* A reload that is going on, who waits for it, and who waits for the one behind it. */
 	struct loader *loader;
+	struct buffer mistakes; /* of the configuration, for the answers; empty: none */
+	unsigned int n_mistakes;
 	uint64_t generation;
 	struct reload_waiter *waiting;
 	struct reload_waiter *waiting_next;

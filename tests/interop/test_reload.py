@@ -7,7 +7,7 @@ import subprocess
 import manifests
 import pytest
 from caller import Caller
-from processes import SLOWNESS, until, write_configuration
+from processes import SLOWNESS, toolboxctl, until, write_configuration
 
 CHANGED = "ovos.tools.changed"
 
@@ -316,3 +316,84 @@ def test_environment_and_limits_of_the_configuration(launch, tmp_path):
         assert not set(service.daemon.hosts()) & set(before)
         late = caller.invoke("sleep", {"seconds": 60})
         assert (late["code"], late["timeout_ms"]) == ("timeout", 100)
+
+
+# --- the configuration, half written
+
+def configuration_of(service):
+    return service.daemon.home / "config" / "mycroft" / "mycroft.conf"
+
+
+STRICT = {"tools_enabled": ["add"], "approval": {"mode": "strict"}}
+KEPT = "the configuration in force stays as it was"
+
+
+@pytest.fixture
+def strict(launch):
+    """A daemon that offers one tool, and asks for approval of everything but what only reads."""
+    service = launch(STRICT)
+    with Caller(service.url) as caller:
+        yield caller, service
+
+
+def is_strict(caller):
+    refused = caller.invoke("subtract", {"a": 1, "b": 2})
+    return refused.get("code") == "unknown_tool"
+
+
+@pytest.mark.parametrize("text, line, words", [
+    ('{"toolboxd": {\n "tools_enabled": ["ad', 2, "column"),
+    ("", 1, "column"),
+    ("[]", 1, "must hold a JSON object"),
+    ('{"toolboxd": {\n "approval": {"mode": "strickt"}}}', 2, "strickt"),
+    ('{"toolboxd": {"tools_enabled":\n 5}}', 2, "list"),
+])
+def test_a_broken_configuration_leaves_what_is_in_force(strict, text, line, words):
+    caller, service = strict
+    path = configuration_of(service)
+    path.write_text(text)
+    answer, changed = reload(caller)
+    assert changed == [] and answer["total_tools"] == 1
+    mistakes = answer["configuration"]
+    assert (mistakes[0]["file"], mistakes[0]["line"]) == (str(path), line), mistakes
+    assert words in mistakes[0]["error"], mistakes
+    assert mistakes[-1] == {"file": None, "line": None, "path": "", "error": KEPT}
+    assert is_strict(caller)
+    assert f"{path}:{line}" in service.daemon.log() and KEPT in service.daemon.log()
+
+    done = toolboxctl("reload", bus=service.url, home=service.daemon.home)
+    assert done.returncode == 1
+    assert f"{path}:{line}" in done.stderr and KEPT in done.stderr, done.stderr
+
+    write_configuration(service.daemon.home, {"toolboxd": {"tools_enabled": ["add", "subtract"]}})
+    answer, changed = reload(caller)
+    assert "configuration" not in answer and answer["total_tools"] == 2
+    assert toolboxctl("reload", bus=service.url, home=service.daemon.home).returncode == 0
+
+
+def test_a_configuration_that_cannot_be_read_leaves_what_is_in_force(strict):
+    caller, service = strict
+    path = configuration_of(service)
+    path.unlink()
+    path.mkdir()
+    answer, _ = reload(caller)
+    assert answer["total_tools"] == 1 and is_strict(caller)
+    assert answer["configuration"][0]["file"] == str(path)
+    assert "cannot be read" in answer["configuration"][0]["error"]
+
+
+def test_a_wrong_value_that_decides_nothing_is_told_and_the_rest_taken(strict):
+    caller, service = strict
+    write_configuration(service.daemon.home, {"toolboxd": {"tools_enabled": ["subtract"],
+                                                           "timeout_ms": "soon"}})
+    answer, _ = reload(caller)
+    assert [mistake["path"] for mistake in answer["configuration"]] == ["/toolboxd/timeout_ms"]
+    assert not is_strict(caller)
+
+
+def test_many_mistakes_are_told_within_bounds(strict):
+    caller, service = strict
+    write_configuration(service.daemon.home, {"toolboxd": {
+        "tools_enabled": ["add"], "toolboxes": {f"box-{i}": 5 for i in range(500)}}})
+    answer, _ = reload(caller)
+    assert 0 < len(answer["configuration"]) <= 20

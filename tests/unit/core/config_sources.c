@@ -95,7 +95,7 @@ Test(config_sources, skips_a_broken_file_and_tells_the_line)
 	write_user_file("{\n// a comment, \"\n\n\"toolboxd\": {\"idle_s\": 2},\n}");
 	cr_assert_eq(read_all(), 0);
 	expect_told("error mycroft.conf:5 : ");
-	expect_told("the file is skipped");
+	expect_told("the file is not used");
 	cr_expect_eq(config.idle_s, 1);
 }
 
@@ -134,7 +134,7 @@ Test(config_sources, does_not_take_a_comment_behind_a_value)
 {
 	write_user_file("{\"toolboxd\": {}} // no");
 	cr_assert_eq(read_all(), 0);
-	expect_told("the file is skipped");
+	expect_told("the file is not used");
 }
 
 /* --- the bus */
