@@ -2,12 +2,14 @@
 """What a daemon takes: many callers, many calls, large ones (L1, L2, L5 of issue 5). Everybody gets
 every answer of theirs, once, with their own context.
 
-Figures are judged in builds without sanitizers only: those make a call three times as dear.
+Figures are told in every run, and judged with --long only, in builds without sanitizers: those make a
+call three times as dear, and a short run may stand beside anything.
 """
 import json
 import threading
 
 import manifests
+import pytest
 from adder import adder
 from caller import Caller
 from processes import (SLOWNESS, START_SECONDS, TOOLBOXD, Process, environment, resident_kb,
@@ -20,7 +22,7 @@ WINDOW = 8  # requests a caller has open at once: with all of them, the default 
 INVOKE = "ovos.tools.invoke"
 IS_SANITIZED = b"__asan_init" in TOOLBOXD.read_bytes()
 
-RUNS = 1 if IS_SANITIZED else 3       # of which one has to be quick
+RUNS = 3                              # of which one has to be quick
 P50_US_MAX, P99_US_MAX = 100, 1000   # one call at a time
 ECHO = "bench.echo"
 ECHO_CALLS, ECHO_P99_MAX, ECHO_RATE_MIN = 10000, 3, 0.25
@@ -82,6 +84,12 @@ def test_ten_thousand_invokes_by_eight_callers(service, caller):
 
 # --- figures
 
+@pytest.fixture
+def is_judged(times):
+    """Whether a figure may fail a test."""
+    return times(False, not IS_SANITIZED)
+
+
 def best_of(runs, is_good, measure):
     """The figures of the first run that is good, or of the last: a machine may do other things."""
     for _ in range(runs):
@@ -113,7 +121,7 @@ def measure(url, home, calls, in_flight):
     return {**figures, "echo": plain}
 
 
-def test_one_call_at_a_time(launch, tmp_path, figure):
+def test_one_call_at_a_time(launch, tmp_path, figure, is_judged):
     """L1: 200 bytes there and back, from C. On a machine whose cores others want, too, every hundredth
     answer waits for its turn there: then it may wait as long as three of an echo's."""
     def is_quick(figures):
@@ -122,14 +130,15 @@ def test_one_call_at_a_time(launch, tmp_path, figure):
 
     service = launch()
     Load(service.url, 100, 1).figures()
-    measured = best_of(RUNS, is_quick, lambda: measure(service.url, tmp_path / "echo", 10000, 1))
+    measured = best_of(RUNS if is_judged else 1, is_quick,
+                       lambda: measure(service.url, tmp_path / "echo", 10000, 1))
     figure("p50_us", measured["p50_us"])
     figure("p99_us", measured["p99_us"])
     figure("echo_p99_us", measured["echo"]["p99_us"])
-    assert IS_SANITIZED or is_quick(measured)
+    assert not is_judged or is_quick(measured)
 
 
-def test_a_million_calls(launch, tmp_path, times, figure):
+def test_a_million_calls(launch, tmp_path, times, figure, is_judged):
     """L2: 64 in flight at any moment; where a machine has no time for so many, a fair part of what an
     echo gets through."""
     def is_quick(figures):
@@ -139,17 +148,17 @@ def test_a_million_calls(launch, tmp_path, times, figure):
     service = launch()
     Load(service.url, 1000, 64).figures()
     before = resident_kb(service.daemon.pid)
-    measured = best_of(RUNS, is_quick, lambda: measure(
+    measured = best_of(RUNS if is_judged else 1, is_quick, lambda: measure(
         service.url, tmp_path / "echo", times(50000, 1000000), 64))
     figure("calls", measured["calls"])
     figure("calls_per_s", measured["calls_per_s"])
     figure("echo_calls_per_s", measured["echo"]["calls_per_s"])
     figure("p99_ms", measured["p99_us"] / 1000)
     figure("grown_kb", resident_kb(service.daemon.pid) - before)
-    assert IS_SANITIZED or is_quick(measured)
+    assert not is_judged or is_quick(measured)
 
 
-def test_a_large_argument_holds_nobody_up(launch, tmp_path, times, figure):
+def test_a_large_argument_holds_nobody_up(launch, tmp_path, times, figure, is_judged):
     """L5: a megabyte there and back, again and again, while others call; eight are refused."""
     folder = tmp_path / "toolbox.d"
     manifests.answers(folder)
@@ -169,5 +178,5 @@ def test_a_large_argument_holds_nobody_up(launch, tmp_path, times, figure):
     measured = others.figures()
     figure("megabytes", n_large)
     figure("others_p99_ms", measured["p99_us"] / 1000)
-    if not IS_SANITIZED:
+    if is_judged:
         assert measured["p99_us"] / 1000 <= OTHERS_P99_MS_MAX * SLOWNESS

@@ -15,17 +15,16 @@
  *
  * Sends CALLS messages with TOPIC and DATA (the text of an object), IN_FLIGHT of them at a time,
  * and checks every response: each call has an id of its own in its context, twice, so a response
- * with the context of another call is seen. Prints one line of JSON:
+ * with the context of another call is seen. One more call comes last: who is asked answers in
+ * order, so a second response to an earlier call comes before that one's. What others say
+ * meanwhile, and how much of it, changes nothing. Prints one line of JSON:
  *
  *   {"calls": …, "in_flight": …, "answered": …, "lost": …, "duplicate": …, "wrong_context": …,
  *    "p50_us": …, "p99_us": …, "max_us": …, "calls_per_s": …}
  */
 
-/* No response at all for so long: what is still out is lost. */
+/* No response to a call of ours for so long: what is still out is lost. */
 #define SILENCE_MS 5000
-
-/* After the last response: a second one to the same call would come now. */
-#define AFTERMATH_MS 20
 
 #define DEPTH_MAX 128
 #define ID_BYTES  48
@@ -39,8 +38,9 @@ struct load {
 	uint32_t in_flight;
 
 	char run[ID_BYTES / 2]; /* what all ids of this run begin with */
-	uint64_t *sent_ns;      /* per call */
-	uint64_t *taken_ns;     /* per call; 0: not answered */
+	uint64_t *sent_ns;      /* per call, and of the one that comes last */
+	uint64_t *taken_ns;     /* the same; 0: not answered */
+	uint64_t heard_ns;      /* the last response of ours */
 	uint32_t sent;
 	uint32_t answered;
 	uint32_t duplicate;
@@ -121,8 +121,20 @@ static bool take(struct load *load, const char *text, size_t size)
 	}
 	load->wrong_context += !is_context_whole(load, call);
 	load->taken_ns[call] = now_ns - load->sent_ns[call];
-	load->answered++;
+	load->heard_ns = now_ns;
+	load->answered += call < load->calls;
 	return true;
+}
+
+/* The next message, as long as a response of ours is due. As websocket_receive(). */
+static int receive(struct load *load, const char **ret_text, size_t *ret_size)
+{
+	uint64_t silent_ms = (clock_now_ns() - load->heard_ns) / 1000000;
+
+	if (silent_ms >= SILENCE_MS)
+		return 0;
+	return websocket_receive(
+		&load->websocket, (int)(SILENCE_MS - silent_ms), ret_text, ret_size);
 }
 
 /* 0 when all calls are answered or given up, -1 when the connection broke. */
@@ -132,11 +144,12 @@ static int drive(struct load *load)
 	size_t size;
 	int result = 1;
 
+	load->heard_ns = clock_now_ns();
 	while (load->sent < load->in_flight && load->sent < load->calls)
 		if (send_call(load) < 0)
 			return -1;
 	while (load->answered < load->calls && result > 0) {
-		result = websocket_receive(&load->websocket, SILENCE_MS, &text, &size);
+		result = receive(load, &text, &size);
 		if (result > 0 && take(load, text, size) && load->sent < load->calls &&
 			send_call(load) < 0)
 			return -1;
@@ -144,13 +157,23 @@ static int drive(struct load *load)
 	return result < 0 ? -1 : 0;
 }
 
-static void listen_on(struct load *load)
+/* Ask one question more, and take what comes before its answer. 0 or -1, as above. */
+static int settle(struct load *load)
 {
 	const char *text;
 	size_t size;
+	int result = 1;
 
-	while (websocket_receive(&load->websocket, AFTERMATH_MS, &text, &size) > 0)
-		take(load, text, size);
+	load->heard_ns = clock_now_ns();
+	load->sent = load->calls;
+	if (send_call(load) < 0)
+		return -1;
+	while (load->taken_ns[load->calls] == 0 && result > 0) {
+		result = receive(load, &text, &size);
+		if (result > 0)
+			take(load, text, size);
+	}
+	return result < 0 ? -1 : 0;
 }
 
 static int compare(const void *a, const void *b)
@@ -195,7 +218,10 @@ static int run(struct load *load)
 		return 1;
 	}
 	end_ns = clock_now_ns();
-	listen_on(load);
+	if (settle(load) < 0) {
+		fprintf(stderr, "bus-load: the bus is gone before its last answer\n");
+		return 1;
+	}
 	report(load, end_ns - start_ns);
 	return 0;
 }
@@ -217,8 +243,8 @@ static bool prepare(struct load *load, char **arguments)
 		return false;
 	snprintf(load->run, sizeof(load->run), "%d.%" PRIx32 ".", (int)getpid(),
 		(uint32_t)clock_now_ns());
-	load->sent_ns = calloc(load->calls, sizeof(*load->sent_ns));
-	load->taken_ns = calloc(load->calls, sizeof(*load->taken_ns));
+	load->sent_ns = calloc(load->calls + 1, sizeof(*load->sent_ns));
+	load->taken_ns = calloc(load->calls + 1, sizeof(*load->taken_ns));
 	return load->sent_ns && load->taken_ns;
 }
 
