@@ -204,7 +204,7 @@ def test_a_client_that_does_not_read_is_dropped(launch):
         assert caller.invoke("add", {"a": 1, "b": 2})["result"] == {"result": 3}
 
 
-@pytest.mark.parametrize("steps, words", [(None, "match"), (20, "too many steps")])
+@pytest.mark.parametrize("steps, words", [(None, "match"), (20, "takes too long")])
 def test_a_pattern_may_take_so_many_steps(launch, tmp_path, steps, words):
     """20 `a` and a `b` cost some ten thousand steps of the expression: a plain no, or too many."""
     schema = {"type": "object", "required": ["text"],
