@@ -12,9 +12,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "host/confine.h"
-#include "host/wire.h"
-#include "host/worker.h"
+#include "worker/confine.h"
+#include "wire/wire.h"
+#include "worker/worker.h"
 
 #define EXIT_USAGE 2
 

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/config.h"
-#include "core/config_log.h"
-#include "core/names.h"
+#include "config/config.h"
+#include "config/config_log.h"
+#include "loader/names.h"
 #include "core/notify.h"
-#include "core/offline.h"
-#include "core/paths.h"
+#include "loader/offline.h"
+#include "config/paths.h"
 #include "core/service.h"
 #include "loop/loop.h"
 #include "util/log.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "registry/catalogue.h"
+#include "catalogue/catalogue.h"
 #include "util/buffer.h"
 
 /* What was found and is not offered, as the arrays of status and reload (DESIGN §2.1). */

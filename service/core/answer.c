@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "json/writer.h"
-#include "policy/size.h"
+#include "core/size.h"
 #include "util/cleanup.h"
 
 /* "}}": what answer_send() still appends. */

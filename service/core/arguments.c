@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "json/writer.h"
-#include "registry/passing.h"
+#include "manifest/passing.h"
 #include "util/log.h"
 
 #define NOT_AN_OBJECT "must be an object, or a string that is the text of one; "

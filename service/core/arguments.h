@@ -3,9 +3,9 @@
 
 #include <stddef.h>
 
-#include "core/config.h"
+#include "config/config.h"
 #include "core/request.h"
-#include "registry/toolbox.h"
+#include "catalogue/toolbox.h"
 #include "schema/schema.h"
 
 /*

@@ -3,11 +3,11 @@
 
 #include "core/request.h"
 #include "json/reader.h"
-#include "registry/toolbox.h"
+#include "catalogue/toolbox.h"
 #include "util/buffer.h"
 
 /*
- * Who calls, as far as tools are told of it, by the kinds that ask (registry/kind.h):
+ * Who calls, as far as tools are told of it, by the kinds that ask (catalogue/kind.h):
  *
  *   {"call_id", "session_id", "lang"}      strings, or null where the caller did not say
  */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "json/writer.h"
-#include "policy/size.h"
+#include "core/size.h"
 #include "util/cleanup.h"
 
 void errors_write_invalid_arguments(struct answer *answer, const struct tool *tool,

@@ -6,8 +6,8 @@
 
 #include "core/answer.h"
 #include "host/host.h"
-#include "policy/approval.h"
-#include "registry/toolbox.h"
+#include "catalogue/approval.h"
+#include "catalogue/toolbox.h"
 #include "schema/schema.h"
 
 /*

@@ -8,7 +8,7 @@
 #include "core/answer.h"
 #include "core/state.h"
 #include "json/reader.h"
-#include "registry/toolbox.h"
+#include "catalogue/toolbox.h"
 
 /* What a call event tells (DESIGN §2.1, "Broadcast without a request"). */
 struct events_call {

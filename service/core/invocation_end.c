@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/errors.h"
 #include "core/invocation_inside.h"
-#include "policy/size.h"
+#include "core/size.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 

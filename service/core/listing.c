@@ -6,7 +6,7 @@
 #include "core/answer.h"
 #include "core/lookup.h"
 #include "json/writer.h"
-#include "registry/definition.h"
+#include "catalogue/definition.h"
 
 /* A run of tools in list order. */
 struct run {

@@ -4,8 +4,8 @@
 #include <stddef.h>
 
 #include "core/state.h"
-#include "registry/catalogue.h"
-#include "registry/definition.h"
+#include "catalogue/catalogue.h"
+#include "catalogue/definition.h"
 #include "util/buffer.h"
 
 /* What is offered, told: each answers the request in service->envelope. */

@@ -5,7 +5,7 @@
 
 #include "core/answer.h"
 #include "core/request.h"
-#include "registry/catalogue.h"
+#include "catalogue/catalogue.h"
 
 /*
  * The tool that a request means, or the error that tells why there is none: missing_name,

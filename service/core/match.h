@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "core/state.h"
-#include "registry/catalogue.h"
+#include "catalogue/catalogue.h"
 #include "schema/regex.h"
 
 /*

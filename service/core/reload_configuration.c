@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "core/config_log.h"
+#include "config/config_log.h"
 #include "core/reload.h"
 #include "json/writer.h"
 #include "util/log.h"

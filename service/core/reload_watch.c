@@ -4,9 +4,9 @@
 #include <sys/stat.h>
 
 #include "core/reload.h"
-#include "core/told.h"
-#include "registry/dropins.h"
-#include "registry/folders.h"
+#include "loader/told.h"
+#include "manifest/dropins.h"
+#include "manifest/folders.h"
 #include "util/cleanup.h"
 
 /*

@@ -2,7 +2,7 @@
 #include "core/request.h"
 
 #include "json/reader.h"
-#include "registry/definition.h"
+#include "catalogue/definition.h"
 #include "util/utf8.h"
 
 enum decoded_slot {

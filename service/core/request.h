@@ -7,8 +7,8 @@
 
 #include "bus/envelope.h"
 #include "core/answer.h"
-#include "core/config.h"
-#include "registry/definition.h"
+#include "config/config.h"
+#include "catalogue/definition.h"
 #include "util/buffer.h"
 
 /*

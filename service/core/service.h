@@ -3,8 +3,8 @@
 
 #include <stdbool.h>
 
-#include "core/config.h"
-#include "core/paths.h"
+#include "config/config.h"
+#include "config/paths.h"
 #include "loop/loop.h"
 #include "util/cleanup.h"
 

@@ -8,7 +8,7 @@
 
 #include "json/pointer.h"
 #include "json/reader.h"
-#include "registry/manifest.h"
+#include "manifest/manifest.h"
 #include "util/buffer.h"
 #include "util/cleanup.h"
 #include "util/file.h"

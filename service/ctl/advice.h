@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "registry/toolbox.h"
+#include "catalogue/toolbox.h"
 
 /* What a toolbox that can be loaded could do better, for `toolboxctl check`: warnings that a daemon
  * has nobody to tell to. */

@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/config.h"
-#include "core/config_log.h"
-#include "core/offline.h"
+#include "config/config.h"
+#include "config/config_log.h"
+#include "loader/offline.h"
 #include "ctl/advice.h"
 #include "ctl/command.h"
 #include "ctl/terminal.h"

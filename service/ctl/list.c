@@ -2,9 +2,9 @@
 #include <string.h>
 
 #include "core/absences.h"
-#include "core/config_log.h"
+#include "config/config_log.h"
 #include "core/listing.h"
-#include "core/offline.h"
+#include "loader/offline.h"
 #include "ctl/command.h"
 #include "ctl/request.h"
 #include "ctl/session.h"

@@ -10,7 +10,7 @@
 #include "ctl/template.h"
 #include "ctl/terminal.h"
 #include "json/writer.h"
-#include "registry/manifest.h"
+#include "manifest/manifest.h"
 #include "util/cleanup.h"
 
 /*

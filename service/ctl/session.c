@@ -10,7 +10,7 @@
 
 #include "bus/bus.h"
 #include "bus/envelope.h"
-#include "core/config.h"
+#include "config/config.h"
 #include "ctl/terminal.h"
 #include "loop/loop.h"
 

@@ -59,7 +59,7 @@ void host_describe_end(const struct host_end *end, char *ret_text, size_t size);
 enum host_answer_kind {
 	HOST_ANSWER_RESULT, /* tape and text: the result */
 	HOST_ANSWER_FAILED, /* text: the tool's own words, checked to be UTF-8 */
-	HOST_ANSWER_ERROR,  /* tape and text: an object, as WIRE_ERROR has it (host/wire.h) */
+	HOST_ANSWER_ERROR,  /* tape and text: an object, as WIRE_ERROR has it (wire/wire.h) */
 };
 
 struct host_answer {
@@ -101,7 +101,8 @@ struct host_options {
 	size_t stderr_max; /* stderr_bytes: how much of its stderr goes to our log, per call */
 	uint64_t start_timeout_ms;
 	bool has_bus;   /* it may say what it likes to the bus, and hear what it asks for */
-	bool has_guard; /* it starts its toolbox behind a guard (host/guard.h): class `command` */
+	bool has_guard; /* it starts its toolbox behind a guard (worker/sandbox/guard.h): class
+			   `command` */
 };
 
 /* Start a process. @handler is copied. 0 or a negative errno (then nothing is called). */

@@ -3,7 +3,7 @@
 
 #include "host/host.h"
 #include "host/output.h"
-#include "host/wire.h"
+#include "wire/wire.h"
 
 /* The inside of a host, for the files that are one: host.c, its process and what is sent to it, and
  * host_frames.c, what it sends. */

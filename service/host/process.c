@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "host/host.h"
-#include "host/wire.h"
+#include "wire/wire.h"
 #include "util/cleanup.h"
 #include "util/environment.h"
 #include "util/spawn.h"

@@ -3,7 +3,7 @@
 
     toolboxd ──wire──▶ toolbox-host: sandbox ──exec──▶ an interpreter of the user's, with this file
 
-It speaks the frames of service/host/wire.h on descriptor 3 and finds the text of the LOAD frame in
+It speaks the frames of service/wire/wire.h on descriptor 3 and finds the text of the LOAD frame in
 descriptor 4. Its arguments are what the sandbox could not do ("" for nothing), then the further
 interpreters that may be tried: one that cannot import ovos_plugin_manager hands over to the next.
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What toolbox_python.py says and hears: the frames of service/host/wire.h, JSON as the daemon reads
+"""What toolbox_python.py says and hears: the frames of service/wire/wire.h, JSON as the daemon reads
 it, and the bus that ToolBoxes are given, whose messages go through the daemon's connection."""
 import json
 import os

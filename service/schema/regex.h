@@ -32,7 +32,7 @@
  * front of every item (PCRE2_AUTO_CALLOUT).
  *
  * What an expression means is its owner's: schema/pattern has those of JSON Schema, translated from
- * ECMA-262; registry/triggers has PCRE2's own.
+ * ECMA-262; catalogue/triggers has PCRE2's own.
  */
 struct regex {
 	pcre2_code *code;

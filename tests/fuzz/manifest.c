@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "registry/manifest.h"
+#include "manifest/manifest.h"
 
 /*
  * Any bytes as a manifest. Either they make a toolbox, of which everything that is told and sent is

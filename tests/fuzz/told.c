@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "registry/manifest.h"
+#include "manifest/manifest.h"
 
 /*
  * Any JSON as what the host of a toolbox with parts tells of them. What it makes is whole, wherever

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/wire.h"
+#include "wire/wire.h"
 
 /*
  * The stream of a hostile host, in reads of any size: its first byte chooses the size. Whatever

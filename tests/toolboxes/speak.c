@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "host/wire.h"
+#include "wire/wire.h"
 
 char *converse(const char *said, uint32_t n_answers);
 uint32_t repeat(const char *said, uint32_t times);

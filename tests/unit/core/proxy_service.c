@@ -5,7 +5,7 @@
 #include "asking.h"
 #include "config_fixture.h"
 #include "core/proxy.h"
-#include "registry/toolbox.h"
+#include "catalogue/toolbox.h"
 #include "util/clock.h"
 
 /*

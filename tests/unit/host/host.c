@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 
 #include "guest.h"
-#include "host/wire.h"
+#include "wire/wire.h"
 
 /* A host that crashes, hangs, floods or lies: it is ended, once, with the reason. */
 

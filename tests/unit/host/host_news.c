@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "guest.h"
-#include "host/wire.h"
+#include "wire/wire.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 

@@ -12,7 +12,7 @@
 
 #include "guest.h"
 #include "host/process.h"
-#include "host/wire.h"
+#include "wire/wire.h"
 #include "util/cleanup.h"
 #include "util/environment.h"
 #include "util/file.h"

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "call/command.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "json/writer.h"
+#include "util/cleanup.h"
+#include "util/environment.h"
+
+#define SHELL "/bin/sh"
+
+/* Where programs are looked for when nobody has said it. */
+#define PATH_DEFAULT "/usr/local/bin:/usr/bin:/bin"
+
+#define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_"
+#define DIGITS  "0123456789"
+
+/* One reading: what is read, and where a mistake is noted. */
+struct reading {
+	const struct json_tape *tape;
+	struct command *command;
+	struct command_mistake *mistake;
+};
+
+static int refuse(struct reading *reading, uint32_t token, const char *expected)
+{
+	*reading->mistake = (struct command_mistake){token, expected};
+	return COMMAND_E_MALFORMED;
+}
+
+/* ── reading ─────────────────────────────────────────────────────────────────────────────────── */
+
+/* The string at @token as a text that can be passed to a program. */
+static int read_text(struct reading *reading, uint32_t token, char **ret_text)
+{
+	cleanup_free char *text = NULL;
+	size_t size;
+
+	if (json_type_at(reading->tape, token) != JSON_STRING)
+		return refuse(reading, token, "must be a string");
+	text = json_string_dup(reading->tape, token, &size);
+	if (!text)
+		return -ENOMEM;
+	if (strlen(text) != size)
+		return refuse(reading, token,
+			"must not hold U+0000, which ends every argument of a program");
+	if (size > COMMAND_VALUE_BYTES_MAX)
+		return refuse(reading, token, "must not be longer than 102400 bytes");
+	*ret_text = take_ptr(text);
+	return 0;
+}
+
+static int make_room(struct command *command, size_t n_arguments)
+{
+	command->arguments = calloc(n_arguments + 1, sizeof(*command->arguments));
+	return command->arguments ? 0 : -ENOMEM;
+}
+
+static int read_argv(struct reading *reading, uint32_t argv)
+{
+	const struct json_tape *tape = reading->tape;
+	struct command *command = reading->command;
+	int r;
+
+	if (json_type_at(tape, argv) != JSON_ARRAY || json_count(tape, argv) == 0 ||
+		json_count(tape, argv) > COMMAND_ARGUMENTS_MAX)
+		return refuse(reading, argv,
+			"must be an array of 1 to 256 strings, the first of which is the program");
+	r = make_room(command, json_count(tape, argv));
+	for (uint32_t at = json_first(tape, argv); r == 0 && at < json_end(tape, argv);
+		at = json_next(tape, at))
+		r = read_text(reading, at, &command->arguments[command->n_arguments++]);
+	if (r)
+		return r;
+	if (!command->arguments[0] || !*command->arguments[0])
+		return refuse(reading, json_first(tape, argv),
+			"must name the program: by its path, or as PATH finds it");
+	return 0;
+}
+
+static int read_shell(struct reading *reading, uint32_t shell)
+{
+	struct command *command = reading->command;
+	int r = make_room(command, 3);
+
+	if (r)
+		return r;
+	command->is_shell = true;
+	command->n_arguments = 3;
+	command->arguments[0] = strdup(SHELL);
+	command->arguments[1] = strdup("-c");
+	if (!command->arguments[0] || !command->arguments[1])
+		return -ENOMEM;
+	return read_text(reading, shell, &command->arguments[2]);
+}
+
+static int read_output(struct reading *reading, uint32_t token)
+{
+	static const char *const names[] = {[COMMAND_TEXT] = "text", [COMMAND_JSON] = "json"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (json_type_at(reading->tape, token) == JSON_STRING &&
+			json_string_equals(reading->tape, token, names[i], strlen(names[i]))) {
+			reading->command->output = (enum command_output)i;
+			return 0;
+		}
+	return refuse(reading, token, "must be \"text\" or \"json\"");
+}
+
+static bool is_variable_name(const char *name)
+{
+	return *name && !strchr(DIGITS, *name) && !name[strspn(name, LETTERS DIGITS)];
+}
+
+static int read_variable(struct reading *reading, uint32_t key, struct buffer *environment)
+{
+	cleanup_free char *name = NULL;
+	cleanup_free char *value = NULL;
+	cleanup_free char *entry = NULL;
+	int r = read_text(reading, key, &name);
+
+	r = r ? r : read_text(reading, key + 1, &value);
+	if (r)
+		return r;
+	if (!is_variable_name(name))
+		return refuse(reading, key,
+			"must be the name of a variable: letters, digits and '_', no digit first");
+	if (asprintf(&entry, "%s=%s", name, value) < 0) {
+		entry = NULL;
+		return -ENOMEM;
+	}
+	if (!environment_names(environment->data, entry))
+		buffer_append(environment, entry, strlen(entry) + 1);
+	return buffer_terminate(environment) ? 0 : -ENOMEM;
+}
+
+static int read_variables(struct reading *reading, uint32_t object, struct buffer *environment)
+{
+	const struct json_tape *tape = reading->tape;
+	int r = 0;
+
+	if (json_type_at(tape, object) != JSON_OBJECT)
+		return refuse(reading, object, "must be an object of strings");
+	for (uint32_t key = json_first(tape, object); r == 0 && key < json_end(tape, object);
+		key = json_next_key(tape, key))
+		r = read_variable(reading, key, environment);
+	if (r == 0 && environment->size > COMMAND_ENVIRONMENT_BYTES_MAX)
+		return refuse(reading, object, "must not hold more than 65536 bytes in all");
+	return r;
+}
+
+int command_read_environment(const struct json_tape *tape, uint32_t object,
+	struct buffer *environment, struct command_mistake *ret_mistake)
+{
+	struct reading reading = {.tape = tape, .mistake = ret_mistake};
+
+	return read_variables(&reading, object, environment);
+}
+
+static int read_members(struct reading *reading, uint32_t object)
+{
+	const struct json_tape *tape = reading->tape;
+	uint32_t argv = json_find(tape, object, "argv");
+	uint32_t shell = json_find(tape, object, "shell");
+	uint32_t output = json_find(tape, object, "output");
+	uint32_t cwd = json_find(tape, object, "cwd");
+	uint32_t env = json_find(tape, object, "env");
+	cleanup(buffer_deinit) struct buffer environment = {0};
+	int r;
+
+	if (!argv == !shell)
+		return refuse(reading, object,
+			"must have either 'argv' (a program and its arguments) or 'shell' (a line "
+			"for sh -c)");
+	r = argv ? read_argv(reading, argv) : read_shell(reading, shell);
+	if (r == 0 && output)
+		r = read_output(reading, output);
+	if (r == 0 && cwd)
+		r = read_text(reading, cwd, &reading->command->cwd);
+	if (r == 0 && env)
+		r = read_variables(reading, env, &environment);
+	if (r || environment.size == 0)
+		return r;
+	reading->command->environment = buffer_take(&environment, NULL);
+	return reading->command->environment ? 0 : -ENOMEM;
+}
+
+int command_read(const struct json_tape *tape, uint32_t object, struct command *ret_command,
+	struct command_mistake *ret_mistake)
+{
+	struct command command = {0};
+	struct reading reading = {tape, &command, ret_mistake};
+	int r = object != JSON_NONE && json_type_at(tape, object) == JSON_OBJECT
+			? read_members(&reading, object)
+			: refuse(&reading, object, "must be an object with 'argv' or 'shell'");
+
+	if (r)
+		command_deinit(&command);
+	else
+		*ret_command = command;
+	return r;
+}
+
+void command_deinit(struct command *command)
+{
+	for (size_t i = 0; i < command->n_arguments; i++)
+		free(command->arguments[i]);
+	free(command->arguments);
+	free(command->cwd);
+	free(command->environment);
+	*command = (struct command){0};
+}
+
+/* ── writing ─────────────────────────────────────────────────────────────────────────────────── */
+
+static void write_environment(const char *environment, const char *overridden, struct buffer *out)
+{
+	bool is_first = true;
+
+	buffer_append_string(out, ",\"env\":{");
+	for (const char *entry = environment; entry && *entry; entry = environment_next(entry)) {
+		size_t name_size = strcspn(entry, "=");
+
+		if (environment_names(overridden, entry))
+			continue;
+		if (!is_first)
+			buffer_append_char(out, ',');
+		is_first = false;
+		json_write_string(out, entry, name_size);
+		buffer_append_char(out, ':');
+		json_write_text(out, entry + name_size + 1);
+	}
+	buffer_append_char(out, '}');
+}
+
+static void write_argv(const struct command *command, struct buffer *out)
+{
+	buffer_append_string(out, ",\"argv\":[");
+	for (size_t i = 0; i < command->n_arguments; i++) {
+		if (i > 0)
+			buffer_append_char(out, ',');
+		json_write_text(out, command->arguments[i]);
+	}
+	buffer_append_char(out, ']');
+}
+
+void command_write(
+	const struct command *command, const char *name, const char *overridden, struct buffer *out)
+{
+	buffer_append_string(out, "{\"name\":");
+	json_write_text(out, name);
+	if (command->is_shell) {
+		buffer_append_string(out, ",\"shell\":");
+		json_write_text(out, command->arguments[2]);
+	} else {
+		write_argv(command, out);
+	}
+	buffer_printf(out, ",\"output\":\"%s\"", command->output == COMMAND_JSON ? "json" : "text");
+	if (command->cwd) {
+		buffer_append_string(out, ",\"cwd\":");
+		json_write_text(out, command->cwd);
+	}
+	write_environment(command->environment, overridden, out);
+	buffer_append_char(out, '}');
+}
+
+/* ── templates ───────────────────────────────────────────────────────────────────────────────── */
+
+/* Bytes of the NAME in the "{NAME}" at @at; 0: there is none. */
+static size_t placeholder_size(const char *at)
+{
+	size_t size = strspn(at + 1, LETTERS DIGITS "-");
+
+	return size > 0 && !strchr(DIGITS "-", at[1]) && at[1 + size] == '}' ? size : 0;
+}
+
+bool command_next_piece(const char **template, struct command_piece *ret_piece)
+{
+	const char *at = *template;
+	size_t size;
+
+	if (!*at)
+		return false;
+	if (at[0] == '{' && at[1] == '{') {
+		*ret_piece = (struct command_piece){at, 1, false};
+		*template = at + 2;
+		return true;
+	}
+	size = *at == '{' ? placeholder_size(at) : 0;
+	if (size > 0) {
+		*ret_piece = (struct command_piece){at + 1, size, true};
+		*template = at + size + 2;
+		return true;
+	}
+	/* A brace that means itself, and whatever stands before the next one. */
+	size = 1 + strcspn(at + 1, "{");
+	*ret_piece = (struct command_piece){at, size, false};
+	*template = at + size;
+	return true;
+}
+
+const char *command_refusal(const struct json_tape *tape, uint32_t value)
+{
+	static const char too_long[] =
+		"must not be longer than 102400 bytes, the most that is passed to a program as an "
+		"argument";
+	const struct json_token *token = json_at(tape, value);
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	/* What has no escapes has no U+0000, and is no longer than it stands here. */
+	if (token->type == JSON_STRING && !(token->flags & JSON_ESCAPED))
+		return token->length > COMMAND_VALUE_BYTES_MAX ? too_long : NULL;
+	command_write_value(tape, value, &text);
+	if (buffer_status(&text) || text.size > COMMAND_VALUE_BYTES_MAX)
+		return too_long;
+	if (text.size > 0 && memchr(text.data, '\0', text.size))
+		return "must not hold U+0000, which no argument of a program can";
+	return NULL;
+}
+
+/* Whether a placeholder has the name that stands at @key. */
+static bool is_filled_in(const struct command *command, const struct json_tape *tape, uint32_t key)
+{
+	struct command_piece piece;
+
+	for (size_t i = 1; i < command->n_arguments && !command->is_shell; i++) {
+		const char *template = command->arguments[i];
+
+		while (command_next_piece(&template, &piece))
+			if (piece.is_placeholder &&
+				json_string_equals(tape, key, piece.text, piece.size))
+				return true;
+	}
+	return false;
+}
+
+uint32_t command_next_refused(const struct command *command, const struct json_tape *tape,
+	uint32_t object, uint32_t key, const char **ret_message)
+{
+	for (; key < json_end(tape, object); key = json_next_key(tape, key)) {
+		const char *message =
+			is_filled_in(command, tape, key) ? command_refusal(tape, key + 1) : NULL;
+
+		if (message) {
+			*ret_message = message;
+			break;
+		}
+	}
+	return key;
+}
+
+void command_write_value(const struct json_tape *tape, uint32_t value, struct buffer *out)
+{
+	if (json_type_at(tape, value) == JSON_STRING)
+		json_string_decode(tape, value, out);
+	else
+		json_write_compact(out, tape, value);
+}
+
+/* ── the program ─────────────────────────────────────────────────────────────────────────────── */
+
+/* Whether @path can be run: 0 or a negative errno. */
+static int try_program(const char *path)
+{
+	struct stat status;
+
+	if (stat(path, &status) < 0)
+		return -errno;
+	if (S_ISDIR(status.st_mode))
+		return -EISDIR;
+	return access(path, X_OK) < 0 ? -errno : 0;
+}
+
+/* The PATH that counts for the program. */
+static const char *search_path(const char *environment)
+{
+	const char *path = getenv("PATH");
+
+	for (const char *entry = environment; entry && *entry; entry = environment_next(entry))
+		if (strncmp(entry, "PATH=", strlen("PATH=")) == 0)
+			return entry + strlen("PATH=");
+	return path && *path ? path : PATH_DEFAULT;
+}
+
+int command_find_program(const struct command *command, char ret_path[PATH_MAX])
+{
+	const char *name = command->arguments[0];
+	int best = -ENOENT;
+
+	if (strchr(name, '/'))
+		return snprintf(ret_path, PATH_MAX, "%s", name) < PATH_MAX ? try_program(ret_path)
+									   : -ENAMETOOLONG;
+	for (const char *at = search_path(command->environment); *at; at += *at == ':') {
+		int size = (int)strcspn(at, ":");
+		int r;
+
+		/* What is relative to wherever one stands is nowhere to find a program. */
+		if (*at == '/' &&
+			snprintf(ret_path, PATH_MAX, "%.*s/%s", size, at, name) < PATH_MAX) {
+			r = try_program(ret_path);
+			if (r == 0)
+				return 0;
+			best = r == -ENOENT || r == -ENOTDIR ? best : r;
+		}
+		at += size;
+	}
+	return best;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "json/reader.h"
+#include "call/native.h"
+
+/*
+ * One reading of a `native` object: what is read, and where a mistake is noted.
+ *
+ * Everything here returns 0, NATIVE_E_REFUSED with the mistake noted, or -ENOMEM; what is absent is
+ * left as it is.
+ */
+struct reading {
+	const struct json_tape *tape;
+	struct native_error *error;
+};
+
+/* Note the mistake at @token. */
+int reading_refuse(struct reading *reading, uint32_t token, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* As reading_refuse, for a value of the wrong shape: @expected, then what came. */
+int reading_refuse_value(struct reading *reading, uint32_t token, const char *expected);
+
+/* Hold the keys of the value at @object, which should be an object as @expected says, against those
+ * that are @known (NULL behind the last). */
+int reading_check_keys(
+	struct reading *reading, uint32_t object, const char *expected, const char *const *known);
+
+/* Copy the string at @token to *@ret_text. @expected says what it should be. */
+int reading_text(struct reading *reading, uint32_t token, const char *expected, char **ret_text);
+
+/* As reading_text, of the member @key. */
+int reading_member_text(struct reading *reading, uint32_t object, const char *key,
+	const char *expected, char **ret_text);
+
+/* Keep the value at @token as compact JSON text. */
+int reading_json(struct reading *reading, uint32_t token, char **ret_json);
+
+/* The name of a symbol; of an argument or a result. */
+int reading_symbol(struct reading *reading, uint32_t token, const char *key, char **ret_symbol);
+int reading_name(struct reading *reading, uint32_t token, char **ret_name);
+
+/* The member @key, true or false. */
+int reading_bool(struct reading *reading, uint32_t object, const char *key, bool *ret_is_true);
+
+/* The number of the word in @words (NULL behind the last) that the string at @token is; -1: none.
+ */
+int reading_word(const struct reading *reading, uint32_t token, const char *const *words);
+
+/* The one of @names (NULL behind the last) that the string at @token was probably meant to be, or
+ * NULL. */
+const char *reading_near(const struct reading *reading, uint32_t token, const char *const *names);

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "json/writer.h"
+#include "call/native.h"
+
+/*
+ * The schemas that are made from a native function where a manifest gives none, and whether one
+ * that it gives can be meant for the same function.
+ */
+
+/* The bounds that stand in a schema: of integers up to 32 bits. Wider ones are checked by
+ * native_check_value alone, since many readers of schemas round what is beyond 2^53. */
+static const struct {
+	enum native_type type;
+	int64_t least;
+	int64_t most;
+} bounds[] = {
+	{NATIVE_I8, INT8_MIN, INT8_MAX},
+	{NATIVE_I16, INT16_MIN, INT16_MAX},
+	{NATIVE_I32, INT32_MIN, INT32_MAX},
+	{NATIVE_U8, 0, UINT8_MAX},
+	{NATIVE_U16, 0, UINT16_MAX},
+	{NATIVE_U32, 0, UINT32_MAX},
+};
+
+static const char *type_word(enum native_type type)
+{
+	switch (type) {
+	case NATIVE_BOOL:
+		return "boolean";
+	case NATIVE_F32:
+	case NATIVE_F64:
+		return "number";
+	case NATIVE_STR:
+	case NATIVE_BYTES:
+		return "string";
+	case NATIVE_ARRAY:
+		return "array";
+	case NATIVE_JSON:
+		return NULL;
+	default:
+		return "integer";
+	}
+}
+
+const char *native_schema_word(const struct native_parameter *parameter)
+{
+	return type_word(parameter->type);
+}
+
+bool native_allows_word(const struct native_parameter *parameter, const char *word, size_t size)
+{
+	const char *own = type_word(parameter->type);
+	bool is_number = own && (strcmp(own, "integer") == 0 || strcmp(own, "number") == 0);
+	const char *const allowed[] = {own, parameter->is_nullable ? "null" : own,
+		is_number ? "integer" : own, is_number ? "number" : own};
+
+	if (!own)
+		return true;
+	for (size_t i = 0; i < sizeof(allowed) / sizeof(*allowed); i++)
+		if (strlen(allowed[i]) == size && memcmp(allowed[i], word, size) == 0)
+			return true;
+	return false;
+}
+
+/* Each member has its comma behind it; the last one is taken back where an object ends. */
+static void end_object(struct buffer *out)
+{
+	if (buffer_status(out) == 0 && out->data[out->size - 1] == ',')
+		out->size--;
+	buffer_append_char(out, '}');
+}
+
+static void write_text_member(struct buffer *out, const char *key, const char *text)
+{
+	if (!text)
+		return;
+	json_write_key(out, key);
+	json_write_text(out, text);
+	buffer_append_char(out, ',');
+}
+
+static void write_json_member(struct buffer *out, const char *key, const char *json)
+{
+	if (!json)
+		return;
+	json_write_key(out, key);
+	buffer_append_string(out, json);
+	buffer_append_char(out, ',');
+}
+
+static void write_bounds(struct buffer *out, enum native_type type)
+{
+	for (size_t i = 0; i < sizeof(bounds) / sizeof(*bounds); i++) {
+		if (bounds[i].type != type)
+			continue;
+		buffer_append_string(out, "\"minimum\":");
+		json_write_i64(out, bounds[i].least);
+		buffer_append_string(out, ",\"maximum\":");
+		json_write_i64(out, bounds[i].most);
+		buffer_append_char(out, ',');
+	}
+}
+
+static void write_type(struct buffer *out, const struct native_parameter *parameter)
+{
+	const char *word = type_word(parameter->type);
+
+	if (word && parameter->is_nullable)
+		buffer_printf(out, "\"type\":[\"%s\",\"null\"],", word);
+	else if (word)
+		write_text_member(out, "type", word);
+}
+
+/* What the value of a json may be: the members of the given object (its text without the braces)
+ * stand as they are. */
+static void write_given(struct buffer *out, const struct native_parameter *parameter)
+{
+	const char *schema = parameter->schema_json;
+	size_t size = schema ? strlen(schema) : 0;
+
+	if (size <= strlen("{}"))
+		return;
+	if (parameter->is_nullable) {
+		buffer_printf(out, "\"anyOf\":[%s,{\"type\":\"null\"}],", schema);
+		return;
+	}
+	buffer_append(out, schema + 1, size - strlen("{}"));
+	buffer_append_char(out, ',');
+}
+
+static void write_items(struct buffer *out, enum native_type items)
+{
+	buffer_append_string(out, "\"items\":{");
+	write_text_member(out, "type", type_word(items));
+	write_bounds(out, items);
+	end_object(out);
+	buffer_append_char(out, ',');
+}
+
+static void write_property(
+	struct buffer *out, const struct native_parameter *parameter, const char *default_json)
+{
+	json_write_text(out, parameter->name);
+	buffer_append_string(out, ":{");
+	write_type(out, parameter);
+	write_given(out, parameter);
+	write_text_member(out, "description", parameter->description);
+	if (parameter->type == NATIVE_BYTES)
+		write_text_member(out, "contentEncoding", "base64");
+	if (parameter->type == NATIVE_ARRAY)
+		write_items(out, parameter->items);
+	write_json_member(out, "default", default_json);
+	write_bounds(out, parameter->type);
+	end_object(out);
+	buffer_append_char(out, ',');
+}
+
+/* One object with all of @members. Only what callers pass has defaults. */
+static void write_object(struct buffer *out, const struct native_parameter *const *members,
+	size_t count, bool are_arguments)
+{
+	bool is_open = false;
+
+	buffer_append_string(out, "{\"type\":\"object\",\"properties\":{");
+	for (size_t i = 0; i < count; i++)
+		write_property(out, members[i], are_arguments ? members[i]->default_json : NULL);
+	end_object(out);
+	for (size_t i = 0; i < count; i++) {
+		if (members[i]->is_nullable || (are_arguments && members[i]->default_json))
+			continue;
+		buffer_append_string(out, is_open ? "," : ",\"required\":[");
+		json_write_text(out, members[i]->name);
+		is_open = true;
+	}
+	buffer_append_string(out, is_open ? "]" : "");
+	buffer_append_string(out, are_arguments ? ",\"additionalProperties\":false}" : "}");
+}
+
+void native_write_argument_schema(const struct native_function *function, struct buffer *out)
+{
+	const struct native_parameter *members[NATIVE_PARAMETERS_MAX];
+
+	write_object(out, members, native_list_arguments(function, members), true);
+}
+
+void native_write_output_schema(const struct native_function *function, struct buffer *out)
+{
+	const struct native_parameter *members[NATIVE_RESULTS_MAX];
+
+	write_object(out, members, native_list_results(function, members), false);
+}

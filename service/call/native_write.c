@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "json/writer.h"
+#include "call/native.h"
+
+/* A native function as the object that it was read from, for the host to read again. */
+
+static void write_text_member(struct buffer *out, const char *key, const char *text)
+{
+	if (!text)
+		return;
+	buffer_append_char(out, ',');
+	json_write_key(out, key);
+	json_write_text(out, text);
+}
+
+static void write_json_member(struct buffer *out, const char *key, const char *json)
+{
+	if (!json)
+		return;
+	buffer_append_char(out, ',');
+	json_write_key(out, key);
+	buffer_append_string(out, json);
+}
+
+static void write_name_of(
+	struct buffer *out, const char *key, const struct native_function *function, int index)
+{
+	if (index != NATIVE_NOBODY)
+		write_text_member(out, key, function->parameters[index].name);
+}
+
+static void write_capacity(const struct native_function *function,
+	const struct native_parameter *parameter, struct buffer *out)
+{
+	write_name_of(out, "capacity", function, parameter->capacity_from);
+	if (parameter->capacity_from != NATIVE_NOBODY || parameter->capacity == 0)
+		return;
+	buffer_append_string(out, ",\"capacity\":");
+	json_write_u64(out, parameter->capacity);
+}
+
+static void write_parameter(const struct native_function *function,
+	const struct native_parameter *parameter, struct buffer *out)
+{
+	buffer_append_string(out, "{\"name\":");
+	json_write_text(out, parameter->name);
+	write_text_member(out, "type", native_type_name(parameter->type));
+	if (parameter->type == NATIVE_ARRAY)
+		write_text_member(out, "items", native_type_name(parameter->items));
+	if (parameter->direction != NATIVE_IN)
+		write_text_member(out, "dir", native_direction_name(parameter->direction));
+	write_text_member(out, "description", parameter->description);
+	write_json_member(out, "nullable", parameter->is_nullable ? "true" : NULL);
+	write_json_member(out, "schema", parameter->schema_json);
+	write_json_member(out, "default", parameter->default_json);
+	write_json_member(out, "value", parameter->value_json);
+	write_name_of(out, "length_of", function, parameter->length_of);
+	write_capacity(function, parameter, out);
+	buffer_append_char(out, '}');
+}
+
+static void write_returns(const struct native_function *function, struct buffer *out)
+{
+	const struct native_parameter *returns = &function->returns;
+
+	buffer_append_string(out, "{\"type\":");
+	json_write_text(out, native_type_name(returns->type));
+	if (returns->type != NATIVE_VOID)
+		write_text_member(out, "name", returns->name);
+	write_text_member(out, "description", returns->description);
+	write_json_member(out, "nullable", returns->is_nullable ? "true" : NULL);
+	write_json_member(out, "schema", returns->schema_json);
+	write_name_of(out, "length_of", function, returns->length_of);
+	if (function->free_symbol)
+		write_text_member(out, "transfer", "full");
+	write_text_member(out, "free", function->free_symbol);
+	write_text_member(out, "errors", native_errors_name(function->errors));
+	buffer_append_char(out, '}');
+}
+
+void native_write(const struct native_function *function, struct buffer *out)
+{
+	buffer_append_string(out, "{\"symbol\":");
+	json_write_text(out, function->symbol);
+	buffer_append_string(out, ",\"parameters\":[");
+	for (size_t i = 0; i < function->n_parameters; i++) {
+		if (i > 0)
+			buffer_append_char(out, ',');
+		write_parameter(function, &function->parameters[i], out);
+	}
+	buffer_append_string(out, "],\"returns\":");
+	write_returns(function, out);
+	buffer_append_char(out, '}');
+}

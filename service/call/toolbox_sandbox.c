@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "call/toolbox_sandbox.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json/writer.h"
+#include "util/cleanup.h"
+
+static const char *const class_names[SANDBOX_N_CLASSES] = {
+	[SANDBOX_COMPUTE] = "compute",
+	[SANDBOX_NET] = "net",
+	[SANDBOX_COMMAND] = "command",
+	[SANDBOX_NONE] = "none",
+};
+
+const char *sandbox_class_name(enum sandbox_class class)
+{
+	return class_names[class];
+}
+
+static int refuse(struct sandbox_mistake *mistake, uint32_t token, const char *expected)
+{
+	*mistake = (struct sandbox_mistake){.token = token, .expected = expected};
+	return SANDBOX_E_MALFORMED;
+}
+
+static void paths_deinit(struct sandbox_paths *paths)
+{
+	for (size_t i = 0; i < paths->n_items; i++)
+		free(paths->items[i]);
+	free(paths->items);
+	*paths = (struct sandbox_paths){0};
+}
+
+/* The text at @token as an absolute path, which the caller frees. */
+static int read_path(const struct json_tape *tape, uint32_t token, const char *folder,
+	char **ret_path, struct sandbox_mistake *ret_mistake)
+{
+	static const char expected[] = "must be a path: absolute, or in a manifest relative to its "
+				       "folder";
+	cleanup_free char *text = NULL;
+	size_t size;
+
+	if (json_type_at(tape, token) != JSON_STRING)
+		return refuse(ret_mistake, token, expected);
+	text = json_string_dup(tape, token, &size);
+	if (!text)
+		return -ENOMEM;
+	if (size == 0 || strlen(text) != size || (text[0] != '/' && !folder))
+		return refuse(ret_mistake, token, expected);
+	if (text[0] == '/')
+		*ret_path = take_ptr(text);
+	else if (asprintf(ret_path, "%s/%s", folder, text) < 0)
+		return -ENOMEM;
+	return 0;
+}
+
+static int read_paths(const struct json_tape *tape, uint32_t token, const char *folder,
+	struct sandbox_paths *paths, struct sandbox_mistake *ret_mistake)
+{
+	uint32_t item;
+	int r = 0;
+
+	paths_deinit(paths);
+	if (json_type_at(tape, token) != JSON_ARRAY || json_count(tape, token) > SANDBOX_PATHS_MAX)
+		return refuse(ret_mistake, token, "must be a list of at most 64 paths");
+	paths->is_given = true;
+	paths->items = calloc(json_count(tape, token) + 1u, sizeof(*paths->items));
+	if (!paths->items)
+		return -ENOMEM;
+	for (item = json_first(tape, token); r == 0 && item < json_end(tape, token);
+		item = json_next(tape, item)) {
+		r = read_path(tape, item, folder, &paths->items[paths->n_items], ret_mistake);
+		paths->n_items += r == 0;
+	}
+	return r;
+}
+
+static int read_class(const struct json_tape *tape, uint32_t token, struct toolbox_sandbox *sandbox,
+	struct sandbox_mistake *ret_mistake)
+{
+	for (unsigned int i = 0; i < SANDBOX_N_CLASSES; i++) {
+		if (json_type_at(tape, token) != JSON_STRING ||
+			!json_string_equals(tape, token, class_names[i], strlen(class_names[i])))
+			continue;
+		sandbox->class = (enum sandbox_class)i;
+		sandbox->has_class = true;
+		return 0;
+	}
+	return refuse(ret_mistake, token, "must be \"compute\", \"net\", \"command\" or \"none\"");
+}
+
+int toolbox_sandbox_read(const struct json_tape *tape, uint32_t token, const char *folder,
+	struct toolbox_sandbox *sandbox, struct sandbox_mistake *ret_mistake)
+{
+	int r = 0;
+
+	if (json_type_at(tape, token) != JSON_OBJECT)
+		return refuse(ret_mistake, token, "must be an object");
+	for (uint32_t key = json_first(tape, token); r == 0 && key < json_end(tape, token);
+		key = json_next_key(tape, key)) {
+		if (json_type_at(tape, key + 1) == JSON_NULL)
+			continue;
+		if (json_string_equals(tape, key, "class", strlen("class")))
+			r = read_class(tape, key + 1, sandbox, ret_mistake);
+		else if (json_string_equals(tape, key, "read", strlen("read")))
+			r = read_paths(tape, key + 1, folder, &sandbox->read, ret_mistake);
+		else if (json_string_equals(tape, key, "write", strlen("write")))
+			r = read_paths(tape, key + 1, folder, &sandbox->write, ret_mistake);
+		else
+			r = refuse(ret_mistake, key + 1,
+				"is not a key that is known here: \"class\", \"read\" or "
+				"\"write\"");
+	}
+	return r;
+}
+
+static int copy_paths(struct sandbox_paths *paths, const struct sandbox_paths *by)
+{
+	if (!by->is_given)
+		return 0;
+	paths_deinit(paths);
+	paths->is_given = true;
+	paths->items = calloc(by->n_items + 1, sizeof(*paths->items));
+	if (!paths->items)
+		return -ENOMEM;
+	for (; paths->n_items < by->n_items; paths->n_items++) {
+		paths->items[paths->n_items] = strdup(by->items[paths->n_items]);
+		if (!paths->items[paths->n_items])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int toolbox_sandbox_override(struct toolbox_sandbox *sandbox, const struct toolbox_sandbox *by)
+{
+	int r;
+
+	if (by->has_class)
+		sandbox->class = by->class;
+	sandbox->has_class |= by->has_class;
+	r = copy_paths(&sandbox->read, &by->read);
+	return r ? r : copy_paths(&sandbox->write, &by->write);
+}
+
+static void write_paths(const char *key, const struct sandbox_paths *paths, struct buffer *out)
+{
+	buffer_append_char(out, ',');
+	json_write_key(out, key);
+	buffer_append_char(out, '[');
+	for (size_t i = 0; i < paths->n_items; i++) {
+		if (i > 0)
+			buffer_append_char(out, ',');
+		json_write_text(out, paths->items[i]);
+	}
+	buffer_append_char(out, ']');
+}
+
+void toolbox_sandbox_write(const struct toolbox_sandbox *sandbox, struct buffer *out)
+{
+	buffer_append_string(out, "{\"class\":");
+	json_write_text(out, class_names[sandbox->class]);
+	write_paths("read", &sandbox->read, out);
+	write_paths("write", &sandbox->write, out);
+	buffer_append_char(out, '}');
+}
+
+static int compare_numbers(size_t left, size_t right)
+{
+	return (left > right) - (left < right);
+}
+
+static int compare_paths(const struct sandbox_paths *left, const struct sandbox_paths *right)
+{
+	int order = compare_numbers(left->n_items, right->n_items);
+
+	for (size_t i = 0; order == 0 && i < left->n_items; i++)
+		order = strcmp(left->items[i], right->items[i]);
+	return order;
+}
+
+int toolbox_sandbox_compare(const struct toolbox_sandbox *left, const struct toolbox_sandbox *right)
+{
+	int order = compare_numbers(left->class, right->class);
+
+	order = order ? order : compare_numbers(left->memory_mb, right->memory_mb);
+	order = order ? order : compare_paths(&left->read, &right->read);
+	return order ? order : compare_paths(&left->write, &right->write);
+}
+
+void toolbox_sandbox_deinit(struct toolbox_sandbox *sandbox)
+{
+	paths_deinit(&sandbox->read);
+	paths_deinit(&sandbox->write);
+}

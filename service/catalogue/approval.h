@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+
+#include "catalogue/toolbox.h"
+
+/* Which calls a person has to allow (DESIGN §5, `approval.mode`). */
+enum approval_mode {
+	APPROVAL_OFF,     /* none */
+	APPROVAL_EXECUTE, /* of tools whose risk is execute */
+	APPROVAL_AUTO,    /* write, execute and unrated */
+	APPROVAL_STRICT,  /* all */
+};
+
+/* Whether a call of a tool of this @risk has to be allowed in this @mode. */
+bool approval_is_needed(enum approval_mode mode, enum tool_risk risk);
+
+/* "off", "execute", "auto", "strict". */
+const char *approval_mode_name(enum approval_mode mode);
+
+/* The mode called @name, or -1. */
+int approval_mode_from_name(const char *name);

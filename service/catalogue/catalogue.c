@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "catalogue/catalogue.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json/writer.h"
+#include "util/digest.h"
+#include "util/text.h"
+
+#define NO_TOOL UINT32_MAX
+
+/* `toolbox__name`: how a shared name is told apart where only one word is allowed. */
+#define OWNER_SEPARATOR       "__"
+#define OWNER_SEPARATOR_BYTES 2
+#define QUALIFIED_NAME_BYTES  (TOOLBOX_ID_BYTES + OWNER_SEPARATOR_BYTES + TOOL_NAME_BYTES)
+
+struct owner {
+	struct toolbox *toolbox;
+	size_t first_tool;
+	size_t n_tools; /* offered */
+};
+
+struct offered {
+	const struct tool *tool;
+	uint64_t hash;      /* of its name */
+	uint32_t next_same; /* the next tool of the same name in list order, or NO_TOOL */
+};
+
+struct catalogue {
+	uint64_t generation;
+	struct owner *owners; /* by id */
+	size_t n_owners;
+	struct offered *tools; /* in list order */
+	size_t n_tools;
+	uint32_t *buckets; /* hash of a name → its first tool, or NO_TOOL; open addressing */
+	size_t n_buckets;  /* a power of two */
+	struct catalogue_failure *failures;
+	size_t n_failures;
+	struct catalogue_absence *absences;
+	size_t n_absences;
+};
+
+static int compare_owners(const void *a, const void *b)
+{
+	return strcmp(
+		((const struct owner *)a)->toolbox->id, ((const struct owner *)b)->toolbox->id);
+}
+
+static bool has_name(const struct offered *offered, uint64_t hash, const char *name, size_t size)
+{
+	const char *own;
+
+	/* Names lie all over the memory: only one of the same hash is worth a look. */
+	if (offered->hash != hash)
+		return false;
+	own = offered->tool->name;
+	return strlen(own) == size && memcmp(own, name, size) == 0;
+}
+
+/* The bucket of @name: where its first tool stands, or would. */
+static uint32_t *bucket_of_hash(
+	const struct catalogue *catalogue, uint64_t hash, const char *name, size_t size)
+{
+	size_t at = hash & (catalogue->n_buckets - 1);
+
+	while (catalogue->buckets[at] != NO_TOOL &&
+		!has_name(&catalogue->tools[catalogue->buckets[at]], hash, name, size))
+		at = (at + 1) & (catalogue->n_buckets - 1);
+	return &catalogue->buckets[at];
+}
+
+static uint32_t *bucket_of(const struct catalogue *catalogue, const char *name, size_t size)
+{
+	return bucket_of_hash(catalogue, digest_bytes(DIGEST_SEED, name, size), name, size);
+}
+
+/* From the last to the first, so that each is put before those of its name, however many. */
+static void index_tools(struct catalogue *catalogue)
+{
+	for (size_t i = catalogue->n_tools; i-- > 0;) {
+		struct offered *offered = &catalogue->tools[i];
+		const char *name = offered->tool->name;
+		size_t size = strlen(name);
+		uint32_t *first;
+
+		offered->hash = digest_bytes(DIGEST_SEED, name, size);
+		first = bucket_of_hash(catalogue, offered->hash, name, size);
+		offered->next_same = *first;
+		*first = (uint32_t)i;
+	}
+}
+
+static void offer_tools(struct catalogue *catalogue, catalogue_offers_function offers, void *data)
+{
+	for (size_t i = 0; i < catalogue->n_owners; i++) {
+		struct owner *owner = &catalogue->owners[i];
+
+		owner->first_tool = catalogue->n_tools;
+		for (size_t j = 0; j < owner->toolbox->n_tools; j++) {
+			const struct tool *tool = &owner->toolbox->tools[j];
+
+			if (offers && !offers(data, owner->toolbox->id, tool->name))
+				continue;
+			catalogue->tools[catalogue->n_tools++].tool = tool;
+		}
+		owner->n_tools = catalogue->n_tools - owner->first_tool;
+	}
+}
+
+static int make_room(struct catalogue *catalogue, size_t n_owners, size_t n_tools)
+{
+	catalogue->n_buckets = 16;
+	while (catalogue->n_buckets < 2 * n_tools)
+		catalogue->n_buckets *= 2;
+	catalogue->owners = calloc(n_owners + 1, sizeof(*catalogue->owners));
+	catalogue->tools = calloc(n_tools + 1, sizeof(*catalogue->tools));
+	catalogue->buckets = malloc(catalogue->n_buckets * sizeof(*catalogue->buckets));
+	if (!catalogue->owners || !catalogue->tools || !catalogue->buckets)
+		return -ENOMEM;
+	memset(catalogue->buckets, 0xFF, catalogue->n_buckets * sizeof(*catalogue->buckets));
+	return 0;
+}
+
+struct catalogue *catalogue_new(struct toolbox *const *toolboxes, size_t n_toolboxes,
+	catalogue_offers_function offers, void *data, uint64_t generation)
+{
+	cleanup(catalogue_cleanup) struct catalogue *catalogue = calloc(1, sizeof(*catalogue));
+	size_t n_tools = 0;
+
+	if (!catalogue)
+		return NULL;
+	for (size_t i = 0; i < n_toolboxes; i++)
+		n_tools += toolboxes[i]->n_tools;
+	if (make_room(catalogue, n_toolboxes, n_tools) < 0)
+		return NULL;
+	catalogue->generation = generation;
+	for (size_t i = 0; i < n_toolboxes; i++)
+		catalogue->owners[catalogue->n_owners++].toolbox = toolbox_ref(toolboxes[i]);
+	qsort(catalogue->owners, n_toolboxes, sizeof(*catalogue->owners), compare_owners);
+	offer_tools(catalogue, offers, data);
+	index_tools(catalogue);
+	return take_ptr(catalogue);
+}
+
+static void free_notes(struct catalogue *catalogue)
+{
+	for (size_t i = 0; i < catalogue->n_failures; i++) {
+		free(catalogue->failures[i].toolbox_id);
+		free(catalogue->failures[i].error);
+	}
+	for (size_t i = 0; i < catalogue->n_absences; i++) {
+		free(catalogue->absences[i].toolbox_id);
+		free(catalogue->absences[i].name);
+		free(catalogue->absences[i].why);
+	}
+	free(catalogue->failures);
+	free(catalogue->absences);
+}
+
+void catalogue_free(struct catalogue *catalogue)
+{
+	if (!catalogue)
+		return;
+	for (size_t i = 0; i < catalogue->n_owners; i++)
+		toolbox_unref(catalogue->owners[i].toolbox);
+	free_notes(catalogue);
+	free(catalogue->owners);
+	free(catalogue->tools);
+	free(catalogue->buckets);
+	free(catalogue);
+}
+
+int catalogue_add_failure(struct catalogue *catalogue, const char *toolbox_id, const char *error)
+{
+	struct catalogue_failure *failures =
+		reallocarray(catalogue->failures, catalogue->n_failures + 1, sizeof(*failures));
+	cleanup_free char *id_copy = strdup(toolbox_id);
+	cleanup_free char *error_copy = strdup(error);
+
+	if (failures)
+		catalogue->failures = failures;
+	if (!failures || !id_copy || !error_copy)
+		return -ENOMEM;
+	failures[catalogue->n_failures++] = (struct catalogue_failure){
+		.toolbox_id = take_ptr(id_copy),
+		.error = take_ptr(error_copy),
+	};
+	return 0;
+}
+
+int catalogue_add_absence(
+	struct catalogue *catalogue, const char *toolbox_id, const char *name, const char *why)
+{
+	struct catalogue_absence *absences =
+		reallocarray(catalogue->absences, catalogue->n_absences + 1, sizeof(*absences));
+	cleanup_free char *id_copy = strdup(toolbox_id);
+	cleanup_free char *name_copy = name ? strdup(name) : NULL;
+	cleanup_free char *why_copy = strdup(why);
+
+	if (absences)
+		catalogue->absences = absences;
+	if (!absences || !id_copy || !why_copy || (name && !name_copy))
+		return -ENOMEM;
+	absences[catalogue->n_absences++] = (struct catalogue_absence){
+		.toolbox_id = take_ptr(id_copy),
+		.name = take_ptr(name_copy),
+		.why = take_ptr(why_copy),
+	};
+	return 0;
+}
+
+uint64_t catalogue_generation(const struct catalogue *catalogue)
+{
+	return catalogue->generation;
+}
+
+size_t catalogue_n_toolboxes(const struct catalogue *catalogue)
+{
+	return catalogue->n_owners;
+}
+
+struct toolbox *catalogue_toolbox(const struct catalogue *catalogue, size_t index,
+	size_t *ret_first_tool, size_t *ret_n_tools)
+{
+	const struct owner *owner = &catalogue->owners[index];
+
+	if (ret_first_tool)
+		*ret_first_tool = owner->first_tool;
+	if (ret_n_tools)
+		*ret_n_tools = owner->n_tools;
+	return owner->toolbox;
+}
+
+/* As strcmp, for an id with a length. A caller's may hold U+0000, where strncmp would stop. */
+static int compare_id(const char *id, const char *wanted, size_t wanted_size)
+{
+	size_t size = strlen(id);
+	int order = memcmp(id, wanted, size < wanted_size ? size : wanted_size);
+
+	return order != 0 ? order : (size > wanted_size) - (size < wanted_size);
+}
+
+long catalogue_find_toolbox(const struct catalogue *catalogue, const char *id, size_t id_size)
+{
+	size_t low = 0;
+	size_t high = catalogue->n_owners;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		int order = compare_id(catalogue->owners[middle].toolbox->id, id, id_size);
+
+		if (order == 0)
+			return (long)middle;
+		if (order < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return -1;
+}
+
+size_t catalogue_n_tools(const struct catalogue *catalogue)
+{
+	return catalogue->n_tools;
+}
+
+const struct tool *catalogue_tool(const struct catalogue *catalogue, size_t index)
+{
+	return catalogue->tools[index].tool;
+}
+
+size_t catalogue_n_failures(const struct catalogue *catalogue)
+{
+	return catalogue->n_failures;
+}
+
+const struct catalogue_failure *catalogue_failure(const struct catalogue *catalogue, size_t index)
+{
+	return &catalogue->failures[index];
+}
+
+size_t catalogue_n_absences(const struct catalogue *catalogue)
+{
+	return catalogue->n_absences;
+}
+
+const struct catalogue_absence *catalogue_absence(const struct catalogue *catalogue, size_t index)
+{
+	return &catalogue->absences[index];
+}
+
+/* The tool called exactly @name in the toolbox called @id, or NULL. */
+static const struct tool *find_in(const struct catalogue *catalogue, const char *name,
+	size_t name_size, const char *id, size_t id_size)
+{
+	for (uint32_t at = *bucket_of(catalogue, name, name_size); at != NO_TOOL;
+		at = catalogue->tools[at].next_same) {
+		const struct tool *tool = catalogue->tools[at].tool;
+
+		if (strlen(tool->toolbox->id) == id_size &&
+			memcmp(tool->toolbox->id, id, id_size) == 0)
+			return tool;
+	}
+	return NULL;
+}
+
+/* @name as `toolbox__name`. Ids and names may hold "__" themselves, so every place is tried. */
+static const struct tool *find_qualified(const struct catalogue *catalogue, const char *name,
+	size_t name_size, const char *id, size_t id_size)
+{
+	/* A caller's name may have megabytes, and each "__" in it would cost a look at the rest. */
+	if (name_size > QUALIFIED_NAME_BYTES)
+		return NULL;
+	for (size_t at = 1; at + OWNER_SEPARATOR_BYTES < name_size; at++) {
+		const char *rest = name + at + OWNER_SEPARATOR_BYTES;
+		const struct tool *tool;
+
+		if (memcmp(name + at, OWNER_SEPARATOR, OWNER_SEPARATOR_BYTES) != 0)
+			continue;
+		if (id && (id_size != at || memcmp(id, name, at) != 0))
+			continue;
+		tool = find_in(catalogue, rest, name_size - at - OWNER_SEPARATOR_BYTES, name, at);
+		if (tool)
+			return tool;
+	}
+	return NULL;
+}
+
+int catalogue_find(const struct catalogue *catalogue, const char *name, size_t name_size,
+	const char *toolbox_id, size_t toolbox_id_size, bool last_wins,
+	const struct tool **ret_tool)
+{
+	uint32_t at = *bucket_of(catalogue, name, name_size);
+	const struct tool *tool;
+
+	if (!toolbox_id && at != NO_TOOL) {
+		if (catalogue->tools[at].next_same != NO_TOOL && !last_wins)
+			return CATALOGUE_E_AMBIGUOUS;
+		while (catalogue->tools[at].next_same != NO_TOOL)
+			at = catalogue->tools[at].next_same;
+		*ret_tool = catalogue->tools[at].tool;
+		return 0;
+	}
+	tool = toolbox_id ? find_in(catalogue, name, name_size, toolbox_id, toolbox_id_size) : NULL;
+	if (!tool)
+		tool = find_qualified(catalogue, name, name_size, toolbox_id, toolbox_id_size);
+	if (!tool)
+		return CATALOGUE_E_UNKNOWN;
+	*ret_tool = tool;
+	return 0;
+}
+
+bool catalogue_is_shared_name(const struct catalogue *catalogue, const char *name)
+{
+	uint32_t at = *bucket_of(catalogue, name, strlen(name));
+
+	return at != NO_TOOL && catalogue->tools[at].next_same != NO_TOOL;
+}
+
+const char *catalogue_owner(
+	const struct catalogue *catalogue, const char *name, size_t name_size, size_t position)
+{
+	uint32_t at = *bucket_of(catalogue, name, name_size);
+
+	while (at != NO_TOOL && position-- > 0)
+		at = catalogue->tools[at].next_same;
+	return at == NO_TOOL ? NULL : catalogue->tools[at].tool->toolbox->id;
+}
+
+struct suggestion {
+	const char *name;
+	unsigned int distance;
+};
+
+/* Put a near name in its place among the best so far, each name once. */
+static size_t put_suggestion(struct suggestion *best, size_t n_best, struct suggestion one)
+{
+	size_t at = n_best;
+
+	for (size_t i = 0; i < n_best; i++)
+		if (strcmp(best[i].name, one.name) == 0)
+			return n_best;
+	while (at > 0 && best[at - 1].distance > one.distance)
+		at--;
+	if (at == CATALOGUE_SUGGESTIONS_MAX)
+		return n_best;
+	if (n_best < CATALOGUE_SUGGESTIONS_MAX)
+		n_best++;
+	memmove(best + at + 1, best + at, (n_best - at - 1) * sizeof(*best));
+	best[at] = one;
+	return n_best;
+}
+
+size_t catalogue_suggest(const struct catalogue *catalogue, const char *name, size_t name_size,
+	const char *toolbox_id, size_t toolbox_id_size,
+	const char *ret_names[CATALOGUE_SUGGESTIONS_MAX])
+{
+	struct suggestion best[CATALOGUE_SUGGESTIONS_MAX];
+	unsigned int than = UINT_MAX; /* of the farthest, once there is no room for more */
+	size_t n_best = 0;
+
+	for (size_t i = 0; i < catalogue->n_tools; i++) {
+		const struct tool *tool = catalogue->tools[i].tool;
+		struct suggestion one = {.name = tool->name};
+
+		if (toolbox_id && compare_id(tool->toolbox->id, toolbox_id, toolbox_id_size) != 0)
+			continue;
+		if (text_is_nearer(
+			    name, name_size, tool->name, strlen(tool->name), than, &one.distance))
+			n_best = put_suggestion(best, n_best, one);
+		if (n_best == CATALOGUE_SUGGESTIONS_MAX)
+			than = best[n_best - 1].distance;
+	}
+	for (size_t i = 0; i < n_best; i++)
+		ret_names[i] = best[i].name;
+	return n_best;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "catalogue/toolbox.h"
+#include "util/buffer.h"
+#include "util/cleanup.h"
+
+/*
+ * The catalogue: every tool that is offered, made whole beside the old one and swapped in; never
+ * changed. All lookups of requests go through it.
+ *
+ *   toolboxes, by id (bytes)     ┌─ math_tools ─┐ ┌─ volume ─┐
+ *   tools, in list order          add  divide …    get  set …
+ *   names ─hash▶ first tool of that name ─▶ next tool of the same name ─▶ …
+ */
+struct catalogue;
+
+/* A toolbox that is not offered, or only in its last good version. */
+struct catalogue_failure {
+	char *toolbox_id;
+	char *error;
+};
+
+/* A tool (or a whole toolbox: name NULL) that was found and is not offered, on purpose. */
+struct catalogue_absence {
+	char *toolbox_id;
+	char *name;
+	char *why;
+};
+
+/* Whether the tool may be offered at all (filter). */
+typedef bool (*catalogue_offers_function)(void *data, const char *toolbox_id, const char *name);
+
+/* A new catalogue of @toolboxes (each gets one more reference; they may come in any order, ids are
+ * unique) without the tools that @offers refuses (NULL: none). NULL without memory. */
+struct catalogue *catalogue_new(struct toolbox *const *toolboxes, size_t n_toolboxes,
+	catalogue_offers_function offers, void *data, uint64_t generation);
+
+/* Takes NULL. */
+void catalogue_free(struct catalogue *catalogue);
+
+/* Add to what status and reload tell. Copied. 0 or -ENOMEM. */
+int catalogue_add_failure(struct catalogue *catalogue, const char *toolbox_id, const char *error);
+int catalogue_add_absence(
+	struct catalogue *catalogue, const char *toolbox_id, const char *name, const char *why);
+
+uint64_t catalogue_generation(const struct catalogue *catalogue);
+
+/* Toolboxes by id; of each, the tools that are offered are a run of catalogue_tool(). A toolbox
+ * without any offered tool is in the list too, with an empty run. */
+size_t catalogue_n_toolboxes(const struct catalogue *catalogue);
+struct toolbox *catalogue_toolbox(const struct catalogue *catalogue, size_t index,
+	size_t *ret_first_tool, size_t *ret_n_tools);
+
+/* Index of the toolbox called @id, or -1. */
+long catalogue_find_toolbox(const struct catalogue *catalogue, const char *id, size_t id_size);
+
+size_t catalogue_n_tools(const struct catalogue *catalogue);
+const struct tool *catalogue_tool(const struct catalogue *catalogue, size_t index);
+
+size_t catalogue_n_failures(const struct catalogue *catalogue);
+const struct catalogue_failure *catalogue_failure(const struct catalogue *catalogue, size_t index);
+size_t catalogue_n_absences(const struct catalogue *catalogue);
+const struct catalogue_absence *catalogue_absence(const struct catalogue *catalogue, size_t index);
+
+/* Positive results of a lookup. */
+enum catalogue_status {
+	CATALOGUE_E_UNKNOWN = 1,
+	CATALOGUE_E_AMBIGUOUS, /* the name stands in several toolboxes */
+};
+
+/*
+ * The tool that a call means by @name (bare, or `toolbox__name`) and @toolbox_id (NULL: any).
+ * @last_wins: a bare name in several toolboxes is the last one's. 0, CATALOGUE_E_UNKNOWN, or
+ * CATALOGUE_E_AMBIGUOUS; then catalogue_owner() names the toolboxes.
+ */
+int catalogue_find(const struct catalogue *catalogue, const char *name, size_t name_size,
+	const char *toolbox_id, size_t toolbox_id_size, bool last_wins,
+	const struct tool **ret_tool);
+
+/* Whether the bare name stands in more than one toolbox. */
+bool catalogue_is_shared_name(const struct catalogue *catalogue, const char *name);
+
+/* The id of the toolbox at @position (from 0, in list order) among those that have @name; NULL
+ * behind the last. */
+const char *catalogue_owner(
+	const struct catalogue *catalogue, const char *name, size_t name_size, size_t position);
+
+/* Up to CATALOGUE_SUGGESTIONS_MAX offered names near to @name, nearest first, of the toolbox
+ * @toolbox_id (NULL: any). Returns how many. */
+#define CATALOGUE_SUGGESTIONS_MAX 3
+size_t catalogue_suggest(const struct catalogue *catalogue, const char *name, size_t name_size,
+	const char *toolbox_id, size_t toolbox_id_size,
+	const char *ret_names[CATALOGUE_SUGGESTIONS_MAX]);
+
+CLEANUP_DEFINE(catalogue, struct catalogue *, catalogue_free)

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "catalogue/toolbox.h"
+#include "util/buffer.h"
+
+/* How a tool is told to who may call it (DESIGN §2.1, `format`). */
+enum definition_format {
+	DEFINITION_FULL,      /* everything, as OVOS lists it */
+	DEFINITION_COMPACT,   /* name, description, parameters */
+	DEFINITION_OPENAI,    /* the same inside {"type": "function", "function": …} */
+	DEFINITION_ANTHROPIC, /* name, description, input_schema */
+};
+
+/* The format called @name of @size bytes, or -1. */
+int definition_format_from_name(const char *name, size_t size);
+
+/* "full", "compact", "openai" or "anthropic": for messages that list them. */
+#define DEFINITION_FORMATS "\"full\", \"compact\", \"openai\" or \"anthropic\""
+
+/* Append the definition of @tool. In the formats for models a name that @is_shared by toolboxes is
+ * given as `toolbox__name`. */
+void definition_write(
+	const struct tool *tool, enum definition_format format, bool is_shared, struct buffer *out);
+
+/* Append the full definition of a tool that is being made; @extra is the text of further members,
+ * beginning with a comma, or "". */
+void definition_write_full(const struct tool *tool, const char *extra, struct buffer *out);

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "catalogue/kind.h"
+
+#define TIMEOUT_MS        2500
+#define PYTHON_TIMEOUT_MS 30000
+
+static const struct kind_facts facts[N_KINDS] = {
+	[KIND_NATIVE] =
+		{
+			.name = "native",
+			.sandbox = SANDBOX_COMPUTE,
+			.workers = 1,
+			.memory_mb = SANDBOX_MEMORY_MB,
+			.timeout_ms = TIMEOUT_MS,
+			.fills_defaults = true,
+		},
+	[KIND_PLUGIN] =
+		{
+			.name = "plugin",
+			.sandbox = SANDBOX_COMPUTE,
+			.workers = 1,
+			.memory_mb = SANDBOX_MEMORY_MB,
+			.timeout_ms = TIMEOUT_MS,
+			.fills_defaults = true,
+			.tells_tools = true,
+			.asks_caller = true,
+		},
+	[KIND_COMMAND] =
+		{
+			.name = "command",
+			.sandbox = SANDBOX_COMMAND,
+			.workers = 4,
+			.timeout_ms = TIMEOUT_MS,
+			.fills_defaults = true,
+			.has_guard = true,
+			.asks_caller = true,
+		},
+	[KIND_PYTHON] =
+		{
+			.name = "python",
+			.sandbox = SANDBOX_COMMAND,
+			.workers = 4,
+			.timeout_ms = PYTHON_TIMEOUT_MS,
+			.coerces = true,
+			.tells_tools = true,
+			.has_parts = true,
+			.has_bus = true,
+			.has_guard = true,
+			.asks_caller = true,
+		},
+};
+
+const struct kind_facts *kind_facts(enum toolbox_kind kind)
+{
+	return &facts[kind];
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "call/toolbox_sandbox.h"
+
+/*
+ * The kinds of toolbox (DESIGN §3), and what follows from a kind where neither manifest nor
+ * configuration says another.
+ *
+ *              tools stand in   its host calls            sandbox   hosts   coerce   deadline
+ *   native     the manifest     functions, by libffi      compute   1                2.5 s
+ *   plugin     its own table    its callbacks             compute   1                2.5 s
+ *   command    the manifest     a program for each call   command   4                2.5 s
+ *   python     its own tables   methods, in Python        command   4       yes      30 s
+ */
+enum toolbox_kind {
+	KIND_NATIVE,
+	KIND_PLUGIN,
+	KIND_COMMAND,
+	KIND_PYTHON,
+};
+#define N_KINDS 4
+
+struct kind_facts {
+	const char *name; /* in manifests */
+	enum sandbox_class sandbox;
+	uint32_t workers;
+	uint32_t memory_mb;  /* of address space; 0: no limit */
+	uint64_t timeout_ms; /* of a call */
+	bool coerces;
+	bool tells_tools;    /* its hosts tell what its tools are */
+	bool has_parts;      /* they tell several toolboxes, under ids of their own (toolbox.h) */
+	bool fills_defaults; /* an argument that is absent is its schema's default; else the tool's
+			      */
+	bool has_guard;      /* whatever its sandbox: its calls may leave processes behind */
+	bool has_bus;        /* its tools may speak and listen on the bus (core/proxy.h) */
+	bool asks_caller;    /* a call is told who makes it (struct wire_invoke) */
+};
+
+const struct kind_facts *kind_facts(enum toolbox_kind kind);

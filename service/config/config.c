@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/config_reader.h"
+#include "config/config_settings.h"
+#include "config/config_toolboxes.h"
+#include "config/config_websocket.h"
+#include "config/paths.h"
+#include "json/writer.h"
+#include "util/cleanup.h"
+
+/*
+ *   files ─layers▶ merged document ◀─overrides─ environment, flags
+ *                        │
+ *                      text ─▶ tape ─settings, websocket, toolboxes, plugins▶ struct config
+ *
+ * Everything is merged as JSON first and read once, so a value is checked the same way wherever it
+ * came from, and `merged` is what was read.
+ */
+
+static const char *const sections[] = {"toolboxd", "websocket"};
+
+static int merge(struct config_reader *reader, const struct config_flags *flags,
+	struct document **ret_merged)
+{
+	cleanup(document_cleanup) struct document *merged = document_new();
+	int r = merged ? 0 : -ENOMEM;
+
+	for (size_t i = 0; r == 0 && i < sizeof(sections) / sizeof(*sections); i++)
+		r = document_set(merged, sections[i], "{}", strlen("{}"));
+	if (r == 0)
+		r = config_layers_read(flags->config, &reader->reporter, &reader->layers);
+	if (r == 0)
+		r = config_layers_merge(&reader->layers, merged);
+	if (r == 0)
+		r = config_overrides_apply(flags, &reader->reporter, merged, &reader->overrides);
+	if (r == 0)
+		*ret_merged = take_ptr(merged);
+	return r;
+}
+
+/* $PREFIX/lib/toolboxd/toolbox.d, /etc/toolboxd/toolbox.d, $XDG_DATA_HOME/toolboxd/toolbox.d. */
+static int add_default_folders(struct config_list *list)
+{
+	struct paths paths;
+	cleanup_free char *home = config_files_xdg_home("XDG_DATA_HOME", ".local/share");
+
+	/* Where our own folder is does not depend on whether toolbox-host is there. */
+	(void)paths_find(&paths);
+	list->items = calloc(3, sizeof(*list->items));
+	if (!list->items)
+		return -ENOMEM;
+	for (size_t i = 0; i < 3; i++) {
+		const char *folders[] = {paths.library_dir, "/etc/toolboxd", home};
+		const char *below = i == 2 ? "toolboxd/toolbox.d" : "toolbox.d";
+		char *path = NULL;
+
+		if (!folders[i])
+			continue;
+		if (asprintf(&path, "%s/%s", folders[i], below) < 0)
+			return -ENOMEM;
+		list->items[list->n_items++] = path;
+	}
+	return 0;
+}
+
+static void read_bus(struct config_reader *reader)
+{
+	config_websocket_read(reader, config_reader_find(reader, 0, "websocket"));
+	if (reader->overrides.has_bus)
+		reader->config->bus = reader->overrides.bus;
+}
+
+/* How the plugin that we stand in for configures the ToolBoxes that it loads. */
+static void read_plugins(struct config_reader *reader)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+	uint32_t value = config_reader_find(reader, 0, "PHAL");
+
+	if (value != JSON_NONE)
+		value = config_reader_find(reader, value, "ovos-phal-plugin-tools");
+	if (value == JSON_NONE || json_type_at(&reader->tape, value) != JSON_OBJECT)
+		return;
+	json_write_compact(&text, &reader->tape, value);
+	reader->config->plugins = buffer_take(&text, NULL);
+	if (!reader->config->plugins)
+		reader->error = -ENOMEM;
+}
+
+static void read_all(struct config_reader *reader)
+{
+	uint32_t toolboxd = config_reader_find(reader, 0, "toolboxd");
+	char shown[CONFIG_SHOWN_BYTES];
+
+	if (toolboxd != JSON_NONE && json_type_at(&reader->tape, toolboxd) != JSON_OBJECT) {
+		config_reader_report(reader, CONFIG_ERROR, toolboxd,
+			"must be an object, not %s; the defaults are used",
+			config_reader_show(reader, toolboxd, shown));
+		toolboxd = JSON_NONE;
+	}
+	config_settings_read(reader, toolboxd);
+	read_bus(reader);
+	read_plugins(reader);
+	if (reader->error == 0 && !reader->config->toolbox_dirs.is_set)
+		reader->error = add_default_folders(&reader->config->toolbox_dirs);
+}
+
+static int read_merged(struct config_reader *reader, const struct document *merged)
+{
+	struct buffer *text = &reader->config->merged;
+	int r;
+
+	document_write(merged, text);
+	r = buffer_status(text);
+	if (r == 0)
+		r = json_tape_read(
+			&reader->tape, text->data, text->size, JSON_DOCUMENT_DEPTH_MAX, NULL);
+	return r;
+}
+
+static void reader_deinit(struct config_reader *reader)
+{
+	json_tape_deinit(&reader->tape);
+	config_layers_deinit(&reader->layers);
+}
+
+/* Merge, then let @read take what it needs into @config, which the caller deinits. */
+static int read_with(const struct config_flags *flags, config_report_function report, void *data,
+	void (*read)(struct config_reader *reader), struct config *config)
+{
+	cleanup(document_cleanup) struct document *merged = NULL;
+	cleanup(reader_deinit) struct config_reader reader = {
+		.reporter = {.function = report, .data = data}, .config = config};
+	int r = merge(&reader, flags, &merged);
+
+	if (r == 0)
+		r = read_merged(&reader, merged);
+	if (r != 0)
+		return r;
+	config->is_partial = reader.reporter.is_broken;
+	read(&reader);
+	if (reader.error < 0)
+		return reader.error;
+	if (reader.reporter.is_misused)
+		return CONFIG_E_USAGE;
+	return reader.reporter.is_refused ? CONFIG_E_REFUSED : 0;
+}
+
+int config_read(const struct config_flags *flags, config_report_function report, void *data,
+	struct config *ret_config)
+{
+	struct config config = {0};
+	int r = read_with(flags, report, data, read_all, &config);
+
+	if (r == 0)
+		*ret_config = config;
+	else
+		config_deinit(&config);
+	return r;
+}
+
+int config_read_bus(const struct config_flags *flags, config_report_function report, void *data,
+	struct bus_address *ret_address)
+{
+	cleanup(config_deinit) struct config config = {0};
+	int r = read_with(flags, report, data, read_bus, &config);
+
+	if (r == 0)
+		*ret_address = config.bus;
+	return r;
+}
+
+static void list_deinit(struct config_list *list)
+{
+	for (size_t i = 0; i < list->n_items; i++)
+		free(list->items[i]);
+	free(list->items);
+}
+
+void config_deinit(struct config *config)
+{
+	list_deinit(&config->toolbox_dirs);
+	list_deinit(&config->embedded_origins);
+	list_deinit(&config->tools_enabled);
+	list_deinit(&config->tools_disabled);
+	list_deinit(&config->approval_allow);
+	config_toolboxes_deinit(config);
+	free(config->plugins);
+	buffer_deinit(&config->merged);
+	*config = (struct config){0};
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bus/address.h"
+#include "json/reader.h"
+#include "catalogue/approval.h"
+#include "catalogue/toolbox.h"
+#include "call/toolbox_sandbox.h"
+#include "util/buffer.h"
+#include "util/log.h"
+
+/*
+ * The configuration: the mycroft.conf stack, the environment, the flags (DESIGN §6).
+ *
+ *   distribution < system < $XDG_CONFIG_DIRS < $XDG_CONFIG_HOME < --config   objects merge deep
+ *                                    │
+ *               keys `toolboxd`, `websocket`, `PHAL.ovos-phal-plugin-tools`
+ *                                    │
+ *                       environment < flags  ──▶ struct config
+ *
+ * A broken file is told and left out, at start; a reload then keeps what is in force, since it may
+ * be the one that forbids something (is_partial). A wrong value is reported with its file and path:
+ * the default stands in and the daemon runs, but --check fails. What decides which calls are
+ * allowed is not guessed at: a key of a feature that is not built, or a wrong value of
+ * tools_enabled, tools_disabled, approval.mode, sandbox_max, or of enabled or sandbox in
+ * toolboxes.<id>, keeps the daemon from starting.
+ *
+ * A bus that the environment or a flag names takes the place of the whole `websocket` section.
+ */
+
+enum config_duplicates {
+	CONFIG_DUPLICATES_ERROR,
+	CONFIG_DUPLICATES_LAST,
+};
+
+/* A list of owned strings. @is_set tells an empty list from none. */
+struct config_list {
+	char **items;
+	size_t n_items;
+	bool is_set;
+};
+
+struct config_limits {
+	size_t frame_bytes;
+	size_t args_bytes;
+	uint32_t depth;
+	uint32_t in_flight;
+	uint32_t queue;
+	size_t output_queue_bytes;
+	size_t host_output_bytes;
+	size_t stderr_bytes;
+	uint32_t pending_approvals;
+	uint32_t tools;
+	uint32_t toolboxes;
+	uint32_t pattern_steps;
+};
+
+/* What the configuration says of one toolbox: `toolboxes.<id>`. */
+struct config_toolbox {
+	char *toolbox_id;
+	bool is_enabled;
+	bool has_sandbox;               /* it says something of the sandbox */
+	bool has_process;               /* it says something of limits or env */
+	struct toolbox_sandbox sandbox; /* what it says in place of the manifest */
+	struct toolbox_limits limits;   /* the same; 0: it says nothing */
+	bool has_prestart;              /* it says something of limits.prestart */
+	char *environment;              /* for its hosts (util/environment.h) */
+	char *config;                   /* what is left, for itself: an object; NULL: nothing */
+	uint64_t digest;                /* of those as JSON text; 0: it says nothing of them */
+};
+
+struct config {
+	struct bus_address bus;
+	struct config_list toolbox_dirs; /* low to high; those of DESIGN §1 unless set */
+	struct config_list tools_enabled;
+	struct config_list tools_disabled;
+	struct config_list embedded_origins;
+	enum config_duplicates duplicate_names;
+	enum approval_mode approval_mode;
+	struct config_list approval_allow;
+	uint64_t approval_timeout_ms;
+	uint32_t result_max_chars;
+	enum sandbox_class sandbox_max; /* the widest that a toolbox may have */
+	uint64_t timeout_ms;            /* 0: that of the kind */
+	uint64_t start_timeout_ms;
+	uint64_t idle_s;
+	uint64_t drain_ms;
+	uint32_t crash_limit; /* 0: off */
+	uint64_t crash_window_s;
+	struct config_limits limits;
+	bool events_calls;
+	bool events_results;
+	enum log_level log_level;
+	enum log_format log_format;
+	char *plugins; /* `PHAL.ovos-phal-plugin-tools`, by entry points: an object; or NULL */
+	struct config_toolbox *toolboxes;
+	size_t n_toolboxes;
+	bool is_partial; /* a file is there that could not be read or parsed, and is left out */
+	struct buffer merged; /* what was merged of all files, as JSON text */
+};
+
+/* What flags say, on top of everything. NULL or empty: not given. */
+struct config_flags {
+	const char *bus;
+	const char *config; /* a file: one more layer above the stack */
+	const char *const *toolbox_dirs;
+	size_t n_toolbox_dirs;
+	const char *log_level;
+	const char *log_format;
+};
+
+enum config_severity {
+	CONFIG_WARNING,
+	CONFIG_ERROR,
+};
+
+/* Something to tell: @file may be NULL (environment, flag; then @path names it), @line 0 when
+ * unknown. */
+typedef void (*config_report_function)(void *data, enum config_severity severity, const char *file,
+	unsigned int line, const char *path, const char *text);
+
+enum config_status {
+	CONFIG_E_REFUSED = 1, /* the daemon must not start with it; the report said why */
+	CONFIG_E_USAGE,       /* a flag has a value that cannot be used; the report said which */
+};
+
+/*
+ * Read everything. Each call starts afresh from files and environment. 0 with @ret_config filled
+ * (config_deinit), CONFIG_E_REFUSED, CONFIG_E_USAGE, or -ENOMEM.
+ */
+int config_read(const struct config_flags *flags, config_report_function report, void *data,
+	struct config *ret_config);
+
+/* Read only where the bus is: what a client of it needs, whatever else is wrong. As config_read().
+ */
+int config_read_bus(const struct config_flags *flags, config_report_function report, void *data,
+	struct bus_address *ret_address);
+
+void config_deinit(struct config *config);
+
+/* `toolboxes.<id>`, or NULL. */
+const struct config_toolbox *config_toolbox_find(
+	const struct config *config, const char *toolbox_id);
+
+/* Whether `toolboxes.<id>.enabled` is true (the default). */
+bool config_toolbox_is_enabled(const struct config *config, const char *toolbox_id);

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/config_overrides.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json/writer.h"
+#include "util/buffer.h"
+#include "util/cleanup.h"
+
+#define ENABLED_PATH  "toolboxd.tools_enabled"
+#define DISABLED_PATH "toolboxd.tools_disabled"
+#define LEVEL_PATH    "toolboxd.log.level"
+#define FORMAT_PATH   "toolboxd.log.format"
+#define DIRS_PATH     "toolboxd.toolbox_dirs"
+
+struct overriding {
+	struct config_reporter *reporter;
+	struct document *merged;
+	struct config_overrides *overrides;
+};
+
+typedef void (*json_function)(const char *text, struct buffer *out);
+
+static bool is_space(char c)
+{
+	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+/* The parts of @text between separators as a list of strings: trimmed, without the empty ones. */
+static void list_to_json(const char *text, char separator, struct buffer *out)
+{
+	bool is_first = true;
+
+	buffer_append_char(out, '[');
+	while (*text) {
+		const char *stop = strchrnul(text, separator);
+		const char *end = stop;
+
+		while (text < end && is_space(*text))
+			text++;
+		while (end > text && is_space(end[-1]))
+			end--;
+		if (end > text) {
+			buffer_append_string(out, is_first ? "" : ",");
+			json_write_bytes_lossy(out, text, (size_t)(end - text));
+			is_first = false;
+		}
+		text = *stop ? stop + 1 : stop;
+	}
+	buffer_append_char(out, ']');
+}
+
+static void commas_to_json(const char *text, struct buffer *out)
+{
+	list_to_json(text, ',', out);
+}
+
+static void colons_to_json(const char *text, struct buffer *out)
+{
+	list_to_json(text, ':', out);
+}
+
+static void word_to_json(const char *text, struct buffer *out)
+{
+	json_write_bytes_lossy(out, text, strlen(text));
+}
+
+/* Digits are a number; anything else stays text, which will not be taken for one. */
+static void digits_to_json(const char *text, struct buffer *out)
+{
+	while (*text == '0' && text[1])
+		text++;
+	if (text[strspn(text, "0123456789")])
+		word_to_json(text, out);
+	else
+		buffer_append_string(out, text);
+}
+
+/* The variables that stand for one key each. */
+static const struct variable {
+	const char *name;
+	const char *path;
+	json_function to_json;
+} variables[] = {
+	{"TOOLBOXD_TOOLBOX_DIRS", DIRS_PATH, colons_to_json},
+	{"TOOLBOXD_APPROVAL_MODE", "toolboxd.approval.mode", word_to_json},
+	{"TOOLBOXD_TOOL_RESULT_MAX_CHARS", "toolboxd.result_max_chars", digits_to_json},
+	{"TOOLBOXD_LOG_FORMAT", FORMAT_PATH, word_to_json},
+};
+
+/* The variable's value; NULL when it is not set, or says nothing. */
+static const char *variable_value(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value && value[strspn(value, " \t\n\r,:")] ? value : NULL;
+}
+
+/* Set @json at @path, told as coming from @name. */
+static int set_json(struct overriding *overriding, const char *path, const char *name,
+	const struct buffer *json)
+{
+	struct config_overrides *overrides = overriding->overrides;
+	int r = buffer_status(json);
+
+	if (r < 0)
+		return r;
+	if (overrides->n_items < CONFIG_OVERRIDES_MAX)
+		overrides->items[overrides->n_items++] =
+			(struct config_override){.path = path, .name = name};
+	return document_set(overriding->merged, path, json->data, json->size);
+}
+
+static int set_value(struct overriding *overriding, const char *path, const char *name,
+	const char *value, json_function to_json)
+{
+	cleanup(buffer_deinit) struct buffer json = {0};
+
+	to_json(value, &json);
+	return set_json(overriding, path, name, &json);
+}
+
+static int set_null(struct overriding *overriding, const char *path, const char *name)
+{
+	cleanup(buffer_deinit) struct buffer json = {0};
+
+	buffer_append_string(&json, "null");
+	return set_json(overriding, path, name, &json);
+}
+
+/* Make the address that @url names the bus's. */
+static int set_bus(struct overriding *overriding, const char *name, const char *url, bool is_flag)
+{
+	struct config_overrides *overrides = overriding->overrides;
+	cleanup(buffer_deinit) struct buffer json = {0};
+	struct bus_address address;
+	const char *why = NULL;
+
+	if (bus_address_parse(url, &address, &why) < 0) {
+		config_report(overriding->reporter, CONFIG_ERROR, NULL, 0, name,
+			"must be the URL of a bus, like ws://127.0.0.1:8181/core: %s", why);
+		overriding->reporter->is_misused |= is_flag;
+		return 0;
+	}
+	overrides->has_bus = true;
+	overrides->bus = address;
+	buffer_append_string(&json, "{\"host\":");
+	json_write_text(&json, address.host);
+	buffer_printf(&json, ",\"port\":%u,\"route\":", address.port);
+	json_write_text(&json, address.path);
+	buffer_printf(&json, ",\"ssl\":%s}", address.is_tls ? "true" : "false");
+	return set_json(overriding, "websocket", name, &json);
+}
+
+/* The first of three variables decides alone which tools there are (DESIGN §5). */
+static int apply_filter(struct overriding *overriding)
+{
+	static const struct {
+		const char *name;
+		const char *path;
+		const char *other;
+	} filters[] = {
+		{"TOOLBOXD_TOOLS_ENABLED", ENABLED_PATH, DISABLED_PATH},
+		{"TOOLBOXD_TOOLS_DISABLED", DISABLED_PATH, ENABLED_PATH},
+		{"TOOLBOXD_TOOLS", ENABLED_PATH, DISABLED_PATH},
+	};
+
+	if (variable_value("TOOLBOXD_TOOLS"))
+		config_report(overriding->reporter, CONFIG_WARNING, NULL, 0, "TOOLBOXD_TOOLS",
+			"is the old name; set TOOLBOXD_TOOLS_ENABLED instead");
+	for (size_t i = 0; i < sizeof(filters) / sizeof(*filters); i++) {
+		const char *value = variable_value(filters[i].name);
+		int r;
+
+		if (!value)
+			continue;
+		r = set_null(overriding, filters[i].other, filters[i].name);
+		if (r == 0)
+			r = set_value(overriding, filters[i].path, filters[i].name, value,
+				commas_to_json);
+		return r;
+	}
+	return 0;
+}
+
+/* TOOLBOXD_LOG_LEVEL says more than TOOLBOXD_DEBUG=1, and beats it. */
+static int apply_log_level(struct overriding *overriding)
+{
+	const char *level = variable_value("TOOLBOXD_LOG_LEVEL");
+	const char *debug = variable_value("TOOLBOXD_DEBUG");
+
+	if (level)
+		return set_value(overriding, LEVEL_PATH, "TOOLBOXD_LOG_LEVEL", level, word_to_json);
+	if (debug && strcmp(debug, "1") == 0)
+		return set_value(overriding, LEVEL_PATH, "TOOLBOXD_DEBUG", "debug", word_to_json);
+	return 0;
+}
+
+static int apply_environment(struct overriding *overriding)
+{
+	const char *url = variable_value("TOOLBOXD_BUS");
+	int r = url ? set_bus(overriding, "TOOLBOXD_BUS", url, false) : 0;
+
+	if (r == 0)
+		r = apply_filter(overriding);
+	if (r == 0)
+		r = apply_log_level(overriding);
+	for (size_t i = 0; r == 0 && i < sizeof(variables) / sizeof(*variables); i++) {
+		const struct variable *variable = &variables[i];
+		const char *value = variable_value(variable->name);
+
+		if (value)
+			r = set_value(overriding, variable->path, variable->name, value,
+				variable->to_json);
+	}
+	return r;
+}
+
+/* --toolbox-dir, given once for each folder. */
+static int apply_toolbox_dirs(struct overriding *overriding, const struct config_flags *flags)
+{
+	cleanup(buffer_deinit) struct buffer json = {0};
+
+	buffer_append_char(&json, '[');
+	for (size_t i = 0; i < flags->n_toolbox_dirs; i++) {
+		const char *folder = flags->toolbox_dirs[i];
+
+		buffer_append_string(&json, i > 0 ? "," : "");
+		json_write_bytes_lossy(&json, folder, strlen(folder));
+	}
+	buffer_append_char(&json, ']');
+	return set_json(overriding, DIRS_PATH, "--toolbox-dir", &json);
+}
+
+static int apply_flags(struct overriding *overriding, const struct config_flags *flags)
+{
+	int r = flags->bus ? set_bus(overriding, "--bus", flags->bus, true) : 0;
+
+	if (r == 0 && flags->n_toolbox_dirs > 0)
+		r = apply_toolbox_dirs(overriding, flags);
+	if (r == 0 && flags->log_level)
+		r = set_value(
+			overriding, LEVEL_PATH, "--log-level", flags->log_level, word_to_json);
+	if (r == 0 && flags->log_format)
+		r = set_value(
+			overriding, FORMAT_PATH, "--log-format", flags->log_format, word_to_json);
+	return r;
+}
+
+int config_overrides_apply(const struct config_flags *flags, struct config_reporter *reporter,
+	struct document *merged, struct config_overrides *ret_overrides)
+{
+	struct overriding overriding = {reporter, merged, ret_overrides};
+	int r;
+
+	*ret_overrides = (struct config_overrides){0};
+	r = apply_environment(&overriding);
+	return r == 0 ? apply_flags(&overriding, flags) : r;
+}
+
+/* Whether @pointer is the place of @path or one below it. */
+static bool is_at(const char *pointer, const char *path)
+{
+	if (*pointer++ != '/')
+		return false;
+	for (; *path; path++, pointer++)
+		if (*pointer != (*path == '.' ? '/' : *path))
+			return false;
+	return *pointer == '\0' || *pointer == '/';
+}
+
+const char *config_overrides_locate(const struct config_overrides *overrides, const char *pointer)
+{
+	for (size_t i = overrides->n_items; i-- > 0;)
+		if (is_at(pointer, overrides->items[i].path))
+			return overrides->items[i].name;
+	return NULL;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/config_websocket.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/cleanup.h"
+
+static void report_wrong(
+	struct config_reader *reader, uint32_t value, const char *wanted, const char *instead)
+{
+	char shown[CONFIG_SHOWN_BYTES];
+
+	config_reader_report(reader, CONFIG_ERROR, value, "must be %s, not %s; %s is used", wanted,
+		config_reader_show(reader, value, shown), instead);
+}
+
+/* The string member @key, which the caller frees; NULL when it is not there, or (told) is none. */
+static char *read_text(struct config_reader *reader, uint32_t websocket, const char *key,
+	const char *wanted, const char *instead, uint32_t *ret_value)
+{
+	uint32_t value = config_reader_find(reader, websocket, key);
+
+	*ret_value = value;
+	if (value == JSON_NONE)
+		return NULL;
+	if (json_type_at(&reader->tape, value) != JSON_STRING) {
+		report_wrong(reader, value, wanted, instead);
+		return NULL;
+	}
+	return config_reader_string(reader, value);
+}
+
+/* A host is what a URL gives back as it stands, with nothing left over for port or path. */
+static bool is_host(const char *host, struct bus_address *ret_address)
+{
+	bool is_ipv6 = strchr(host, ':') != NULL;
+	char url[BUS_HOST_BYTES + 16];
+	int size = snprintf(url, sizeof(url), is_ipv6 ? "ws://[%s]:1/" : "ws://%s:1/", host);
+
+	if (size < 0 || (size_t)size >= sizeof(url))
+		return false;
+	return bus_address_parse(url, ret_address, NULL) == 0 &&
+	       strcmp(ret_address->host, host) == 0 && ret_address->port == 1;
+}
+
+static void read_host(struct config_reader *reader, uint32_t websocket)
+{
+	static const char wanted[] = "the name or address of a host";
+	struct bus_address address;
+	uint32_t value;
+	cleanup_free char *host =
+		read_text(reader, websocket, "host", wanted, BUS_DEFAULT_HOST, &value);
+
+	if (!host || !*host)
+		return;
+	if (is_host(host, &address))
+		memcpy(reader->config->bus.host, address.host, sizeof(address.host));
+	else
+		report_wrong(reader, value, wanted, BUS_DEFAULT_HOST);
+}
+
+static bool is_route(const char *route, struct bus_address *ret_address)
+{
+	char url[BUS_PATH_BYTES + 16];
+	int size = snprintf(url, sizeof(url), "ws://h:1%s", route);
+
+	if (*route != '/' || size < 0 || (size_t)size >= sizeof(url))
+		return false;
+	return bus_address_parse(url, ret_address, NULL) == 0 &&
+	       strcmp(ret_address->path, route) == 0;
+}
+
+static void read_route(struct config_reader *reader, uint32_t websocket)
+{
+	static const char wanted[] = "a path that begins with '/'";
+	struct bus_address address;
+	uint32_t value;
+	cleanup_free char *route =
+		read_text(reader, websocket, "route", wanted, BUS_DEFAULT_PATH, &value);
+
+	if (!route || !*route)
+		return;
+	if (is_route(route, &address))
+		memcpy(reader->config->bus.path, address.path, sizeof(address.path));
+	else
+		report_wrong(reader, value, wanted, BUS_DEFAULT_PATH);
+}
+
+static void read_port(struct config_reader *reader, uint32_t websocket)
+{
+	uint32_t value = config_reader_find(reader, websocket, "port");
+	uint64_t port;
+
+	if (value == JSON_NONE)
+		return;
+	if (json_type_at(&reader->tape, value) != JSON_NUMBER ||
+		json_number_u64(&reader->tape, value, &port) != 0 || port > UINT16_MAX)
+		report_wrong(reader, value, "a port from 1 to 65535", "8181");
+	else if (port > 0)
+		reader->config->bus.port = (uint16_t)port;
+}
+
+static void read_ssl(struct config_reader *reader, uint32_t websocket)
+{
+	uint32_t value = config_reader_find(reader, websocket, "ssl");
+	enum json_type type;
+
+	if (value == JSON_NONE)
+		return;
+	type = json_type_at(&reader->tape, value);
+	if (type == JSON_TRUE || type == JSON_FALSE)
+		reader->config->bus.is_tls = type == JSON_TRUE;
+	else
+		report_wrong(reader, value, "true or false", "false");
+}
+
+/* A bus that wants its messages encrypted would take ours for noise, and hide every answer. */
+static void refuse_secret_key(struct config_reader *reader, uint32_t websocket)
+{
+	uint32_t value = config_reader_find(reader, websocket, "secret_key");
+
+	if (value == JSON_NONE)
+		return;
+	if (json_type_at(&reader->tape, value) == JSON_STRING &&
+		json_at(&reader->tape, value)->length == 0)
+		return;
+	config_reader_report(reader, CONFIG_ERROR, value,
+		"encrypted buses are not supported: take secret_key out (here and in the bus's "
+		"other clients), or use wss or HiveMind to protect the bus");
+	reader->reporter.is_refused = true;
+}
+
+void config_websocket_read(struct config_reader *reader, uint32_t value)
+{
+	char shown[CONFIG_SHOWN_BYTES];
+
+	reader->config->bus = bus_address_default;
+	if (value == JSON_NONE)
+		return;
+	if (json_type_at(&reader->tape, value) != JSON_OBJECT) {
+		config_reader_report(reader, CONFIG_ERROR, value,
+			"must be an object, not %s; ws://127.0.0.1:8181/core is used",
+			config_reader_show(reader, value, shown));
+		return;
+	}
+	read_host(reader, value);
+	read_port(reader, value);
+	read_route(reader, value);
+	read_ssl(reader, value);
+	refuse_secret_key(reader, value);
+}

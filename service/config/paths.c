@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/paths.h"
+
+#include <errno.h>
+#include <libgen.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define HOST_NAME   "toolbox-host"
+#define LIBRARY_DIR "lib/toolboxd"
+
+/* Take @prefix for ours when there is a toolbox-host in @folder below it. */
+static bool try_prefix(const char *prefix, const char *folder, struct paths *paths)
+{
+	if (snprintf(paths->host_program, PATH_MAX, "%s/%s" HOST_NAME, prefix, folder) >=
+			PATH_MAX ||
+		snprintf(paths->library_dir, PATH_MAX, "%s/" LIBRARY_DIR, prefix) >= PATH_MAX)
+		return false;
+	return access(paths->host_program, X_OK) == 0;
+}
+
+int paths_find(struct paths *ret_paths)
+{
+	char program[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
+	const char *folder;
+
+	if (length < 0)
+		return -errno;
+	program[length] = '\0';
+	folder = dirname(program);
+	if (try_prefix(folder, "", ret_paths))
+		return 0;
+	/* program holds its folder now; one up is the prefix. */
+	if (try_prefix(dirname(program), TOOLBOXD_LIBEXEC_DIR "/", ret_paths) ||
+		try_prefix(TOOLBOXD_PREFIX, TOOLBOXD_LIBEXEC_DIR "/", ret_paths))
+		return 0;
+	return -ENOENT;
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "loader/changes.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void list_deinit(struct changes_list *list)
+{
+	for (size_t i = 0; i < list->n_names; i++)
+		free(list->names[i]);
+	free(list->names);
+	*list = (struct changes_list){0};
+}
+
+void changes_deinit(struct changes *changes)
+{
+	list_deinit(&changes->added);
+	list_deinit(&changes->removed);
+	list_deinit(&changes->changed);
+}
+
+bool changes_are_empty(const struct changes *changes)
+{
+	return changes->added.n_names + changes->removed.n_names + changes->changed.n_names == 0;
+}
+
+static int add(struct changes_list *list, const struct tool *tool)
+{
+	char **names = reallocarray(list->names, list->n_names + 1, sizeof(*names));
+
+	if (!names)
+		return -ENOMEM;
+	list->names = names;
+	if (asprintf(&names[list->n_names], "%s/%s", tool->toolbox->id, tool->name) < 0)
+		return -ENOMEM;
+	list->n_names++;
+	return 0;
+}
+
+/* The tools of one toolbox that are offered. */
+struct run {
+	const struct catalogue *catalogue;
+	size_t first;
+	size_t n;
+};
+
+static const struct tool *tool_at(const struct run *run, size_t index)
+{
+	return catalogue_tool(run->catalogue, run->first + index);
+}
+
+static const struct tool *find_same(const struct run *run, const struct tool *tool)
+{
+	for (size_t i = 0; i < run->n; i++)
+		if (strcmp(tool_at(run, i)->name, tool->name) == 0)
+			return tool_at(run, i);
+	return NULL;
+}
+
+static bool differs(const struct tool *before, const struct tool *after)
+{
+	if (before == after)
+		return false;
+	return strcmp(before->definition, after->definition) != 0 ||
+	       before->toolbox->library.digest != after->toolbox->library.digest;
+}
+
+/* Of a toolbox that was not loaded anew, behind the same filter. */
+static bool is_same_run(const struct run *before, const struct run *after)
+{
+	if (before->n != after->n)
+		return false;
+	for (size_t i = 0; i < after->n; i++)
+		if (tool_at(before, i) != tool_at(after, i))
+			return false;
+	return true;
+}
+
+/* What has become of one toolbox; a run of none is a toolbox that was or is not there. */
+static int compare_runs(const struct run *before, const struct run *after, struct changes *changes)
+{
+	int r = 0;
+
+	if (is_same_run(before, after))
+		return 0;
+	for (size_t i = 0; r == 0 && i < after->n; i++) {
+		const struct tool *tool = tool_at(after, i);
+		const struct tool *same = find_same(before, tool);
+
+		if (!same)
+			r = add(&changes->added, tool);
+		else if (differs(same, tool))
+			r = add(&changes->changed, tool);
+	}
+	for (size_t i = 0; r == 0 && i < before->n; i++)
+		if (!find_same(after, tool_at(before, i)))
+			r = add(&changes->removed, tool_at(before, i));
+	return r;
+}
+
+/* Both catalogues list their toolboxes by id: walk them side by side. */
+static int compare_catalogues(
+	const struct catalogue *before, const struct catalogue *after, struct changes *changes)
+{
+	size_t n_before = before ? catalogue_n_toolboxes(before) : 0;
+	size_t n_after = catalogue_n_toolboxes(after);
+	size_t at_before = 0;
+	size_t at_after = 0;
+	int r = 0;
+
+	while (r == 0 && (at_before < n_before || at_after < n_after)) {
+		struct run old = {.catalogue = before};
+		struct run new = {.catalogue = after};
+		const char *old_id =
+			at_before < n_before
+				? catalogue_toolbox(before, at_before, &old.first, &old.n)->id
+				: NULL;
+		const char *new_id =
+			at_after < n_after
+				? catalogue_toolbox(after, at_after, &new.first, &new.n)->id
+				: NULL;
+		int order = !old_id ? 1 : !new_id ? -1 : strcmp(old_id, new_id);
+
+		if (order <= 0)
+			at_before++;
+		else
+			old.n = 0;
+		if (order >= 0)
+			at_after++;
+		else
+			new.n = 0;
+		r = compare_runs(&old, &new, changes);
+	}
+	return r;
+}
+
+static int compare(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void sort(struct changes_list *list)
+{
+	if (list->n_names > 1)
+		qsort(list->names, list->n_names, sizeof(*list->names), compare);
+}
+
+int changes_find(
+	const struct catalogue *before, const struct catalogue *after, struct changes *ret_changes)
+{
+	cleanup(changes_deinit) struct changes changes = {0};
+	int r = compare_catalogues(before, after, &changes);
+
+	if (r < 0)
+		return r;
+	sort(&changes.added);
+	sort(&changes.removed);
+	sort(&changes.changed);
+	*ret_changes = changes;
+	changes = (struct changes){0};
+	return 0;
+}

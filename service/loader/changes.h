@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "catalogue/catalogue.h"
+#include "util/cleanup.h"
+
+/* What became different from one catalogue to the next: names `toolbox_id/tool`, sorted by byte. */
+struct changes_list {
+	char **names; /* owned */
+	size_t n_names;
+};
+
+struct changes {
+	struct changes_list added;
+	struct changes_list removed;
+	struct changes_list changed; /* another definition, or another library behind it */
+};
+
+/* Compare. @before may be NULL: everything is added. 0 or -ENOMEM. */
+int changes_find(
+	const struct catalogue *before, const struct catalogue *after, struct changes *ret_changes);
+
+void changes_deinit(struct changes *changes);
+
+/* Whether there are none. */
+bool changes_are_empty(const struct changes *changes);

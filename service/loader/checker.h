@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stddef.h>
+
+#include "config/config.h"
+#include "json/reader.h"
+#include "loop/loop.h"
+#include "catalogue/toolbox.h"
+#include "util/cleanup.h"
+
+/*
+ * Checking that libraries can be loaded and have every symbol their toolboxes name, in short-lived
+ * hosts: a constructor that crashes, hangs or floods does it there.
+ *
+ * Toolboxes over one library and with one sandbox are looked at together, in one host. When it is
+ * not content the lot is halved until who is to blame stands alone:
+ *
+ *      a b c d e f g h           c is to blame: six hosts more, for eight toolboxes
+ *      a b c d │ e f g h ✓
+ *      a b ✓ │ c d
+ *            c ✗ │ d ✓
+ *
+ * A library that cannot be loaded at all or takes too long for it, or a sandbox that names what is
+ * not there, is everybody's trouble at once.
+ */
+struct checker;
+
+/* @item's toolbox cannot be offered: @text says why, for the place @pointer of its manifest. Both
+ * are good during the call only. */
+typedef void (*checker_refused_function)(void *item, const char *pointer, const char *text);
+
+/* @item's toolbox, of a kind whose hosts tell its tools, has told @told: the payload of LOADED. It
+ * is good during the call only. */
+typedef void (*checker_told_function)(void *item, const char *told, size_t size);
+
+/* Every toolbox was looked at; those that were not refused know their library's file and stamp.
+ * The checker may be freed from here. */
+typedef void (*checker_done_function)(void *data);
+
+/* At most @n_max toolboxes will be added. @host_program and @config must outlive the checker.
+ * 0 or -ENOMEM. */
+int checker_new(struct loop *loop, const char *host_program, const struct config *config,
+	size_t n_max, struct checker **ret_checker);
+
+/* Takes NULL. Ends the hosts; nobody is told. */
+void checker_free(struct checker *checker);
+
+/* Have @toolbox (borrowed) checked too; @item is for refused(). */
+void checker_add(struct checker *checker, struct toolbox *toolbox, void *item);
+
+/* Begin; from the loop come told() and refused() for some, then done(). */
+void checker_start(struct checker *checker, checker_refused_function refused,
+	checker_told_function told, checker_done_function done, void *data);
+
+/* Have @toolbox know what LOADED, read as @told, says of how it was loaded. */
+void checker_note(struct toolbox *toolbox, const struct json_tape *told);
+
+CLEANUP_DEFINE(checker, struct checker *, checker_free)

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "loader/loader.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "loader/loader_inside.h"
+#include "loader/settings.h"
+#include "util/clock.h"
+#include "util/log.h"
+
+/* How long reading manifests may hold the loop at a time. */
+#define LOADER_SLICE_MS 5
+
+/* ── the toolboxes that were offered before ──────────────────────────────────────────────────── */
+
+static int compare_files(const void *a, const void *b)
+{
+	return strcmp((*(struct toolbox *const *)a)->file, (*(struct toolbox *const *)b)->file);
+}
+
+static int compare_path_with_file(const void *path, const void *toolbox)
+{
+	return strcmp(path, (*(struct toolbox *const *)toolbox)->file);
+}
+
+/* Tell every job what its file was before. 0 or -ENOMEM. */
+static int find_previous(struct loader *loader)
+{
+	const struct catalogue *previous = loader->options.previous;
+	size_t n_toolboxes = previous ? catalogue_n_toolboxes(previous) : 0;
+	cleanup_free struct toolbox **toolboxes = calloc(n_toolboxes + 1, sizeof(*toolboxes));
+
+	if (!toolboxes)
+		return -ENOMEM;
+	for (size_t i = 0; i < n_toolboxes; i++)
+		toolboxes[i] = toolbox_host(catalogue_toolbox(previous, i, NULL, NULL));
+	qsort(toolboxes, n_toolboxes, sizeof(*toolboxes), compare_files);
+	for (size_t i = 0; i < loader->n_jobs; i++) {
+		struct toolbox **found = bsearch(loader->jobs[i]->path, toolboxes, n_toolboxes,
+			sizeof(*toolboxes), compare_path_with_file);
+
+		loader->jobs[i]->previous = found ? *found : NULL;
+	}
+	return 0;
+}
+
+static bool is_unchanged(struct loader *loader, struct toolbox *toolbox)
+{
+	const struct config_toolbox *settings =
+		config_toolbox_find(loader->options.config, toolbox->id);
+
+	if (toolbox->settings != (settings ? settings->digest : 0))
+		return false;
+	if (!manifest_is_unchanged(toolbox))
+		return false;
+	if (!toolbox->library.path)
+		return true;
+	/* Of the many toolboxes over one library, the first one in a row looks for all. */
+	if (loader->seen && toolbox_library_is_same(&toolbox->library, loader->seen))
+		return true;
+	if (!toolbox_library_is_unchanged(&toolbox->library))
+		return false;
+	loader->seen = &toolbox->library;
+	return true;
+}
+
+/* ── one job ─────────────────────────────────────────────────────────────────────────────────── */
+
+void loader_fail(struct job *job, const char *pointer, const char *text)
+{
+	unsigned int line = *pointer ? manifest_line(job->path, pointer) : 0;
+
+	if (job->host && loader_excuses(job, pointer, text))
+		return;
+	problems_add_line(&job->problems, PROBLEM_ERROR, line, pointer, "%s", text);
+	toolbox_unref(take_ptr(job->toolbox));
+}
+
+static void refuse_library(void *item, const char *pointer, const char *text)
+{
+	loader_fail(item, pointer, text);
+}
+
+/* The configuration may have made it narrower than what the kind can work in. */
+static bool is_too_narrow(const struct toolbox *toolbox)
+{
+	return kind_facts(toolbox->kind)->sandbox == SANDBOX_COMMAND &&
+	       toolbox->sandbox.class < SANDBOX_COMMAND;
+}
+
+static void check_sandbox(struct job *job)
+{
+	const struct config *config = job->loader->options.config;
+	char text[192];
+
+	if (job->toolbox && is_too_narrow(job->toolbox))
+		loader_fail(job, "/sandbox/class",
+			"no program can be started in the sandbox class that the configuration "
+			"gives; expected \"command\" or \"none\"");
+	if (!job->toolbox || !loader_is_too_wide(job->loader, job->toolbox))
+		return;
+	snprintf(text, sizeof(text),
+		"the sandbox class \"%s\" is wider than \"%s\", the widest that "
+		"toolboxd.sandbox_max of the configuration allows",
+		sandbox_class_name(job->toolbox->sandbox.class),
+		sandbox_class_name(config->sandbox_max));
+	loader_fail(job, "/sandbox/class", text);
+}
+
+/* The host of a toolbox that tells its tools has told them. */
+static void hear(void *item, const char *told, size_t size)
+{
+	struct job *job = item;
+	int r;
+
+	if (job->host)
+		r = loader_hear_parts(job, told, size);
+	else
+		r = told_hear(
+			job->loader->reader, job->toolbox, told, size, job->key, &job->problems);
+
+	if (r == -ENOMEM)
+		loader_fail(job, "", strerror(ENOMEM));
+	else if (r)
+		toolbox_unref(take_ptr(job->toolbox));
+}
+
+/* A folder is read anew each time: what it is depends on many files. 0 or a negative errno. */
+static int begin_folder(struct job *job)
+{
+	const struct toolbox *previous = job->previous;
+	int r = loader_read_folder(job);
+
+	if (r == 0 && job->toolbox)
+		r = settings_apply(job->loader->options.config, job->toolbox);
+	if (r == 0 && job->toolbox && previous && previous->is_checked &&
+		previous->digest == job->toolbox->digest &&
+		previous->settings == job->toolbox->settings) {
+		toolbox_unref(job->toolbox);
+		job->toolbox = toolbox_ref(job->previous);
+	}
+	check_sandbox(job);
+	return r;
+}
+
+/* 0 or -ENOMEM. */
+static int begin_job(struct job *job)
+{
+	struct loader *loader = job->loader;
+	int r;
+
+	if (job->is_folder)
+		return begin_folder(job);
+	if (loader_is_frame(job))
+		return 0;
+	if (job->previous && job->previous->is_checked && is_unchanged(loader, job->previous)) {
+		job->toolbox = toolbox_ref(job->previous);
+		check_sandbox(job);
+		return 0;
+	}
+	r = manifest_read(loader->reader, job->path, &job->toolbox, &job->problems);
+	if (r == 0)
+		r = settings_apply(loader->options.config, job->toolbox);
+	check_sandbox(job);
+	if (r == 0 && job->toolbox && kind_facts(job->toolbox->kind)->has_parts)
+		return loader_begin_parts(job);
+	/* What nobody can call is never started, not even to look at it. */
+	if (r || !job->toolbox || !job->toolbox->library.path ||
+		!loader_offers_any(loader, job->toolbox))
+		return r < 0 ? r : 0;
+	r = told_is_awaited(job->toolbox) ? told_recall(loader->reader, job->toolbox, job->key)
+					  : -ENOENT;
+	if (r == -ENOENT)
+		checker_add(loader->checker, job->toolbox, job);
+	return r == -ENOMEM ? r : 0;
+}
+
+/* ── all of them ─────────────────────────────────────────────────────────────────────────────── */
+
+static void finish(void *data)
+{
+	struct loader *loader = data;
+	struct catalogue *catalogue = loader_make_catalogue(loader);
+	loader_done_function done = loader->done;
+	void *owner = loader->data;
+	int status = loader->has_deferred ? LOADER_DEFERRED : 0;
+
+	for (size_t i = 0; i < loader->n_jobs; i++)
+		for (size_t j = 0; j < loader->jobs[i]->problems.n_items; j++)
+			loader->problem(
+				owner, loader->jobs[i]->path, &loader->jobs[i]->problems.items[j]);
+	loader_free(loader);
+	done(owner, catalogue, catalogue ? status : -ENOMEM);
+}
+
+static void abandon(struct loader *loader, int error)
+{
+	loader_done_function done = loader->done;
+	void *data = loader->data;
+
+	loader_free(loader);
+	done(data, NULL, error);
+}
+
+/* Go on reading for a slice of time; the loop serves others in between. */
+static void work(void *data)
+{
+	struct loader *loader = data;
+	uint64_t end_ms = clock_now_ms() + LOADER_SLICE_MS;
+
+	while (loader->next < loader->n_files) {
+		int r = begin_job(loader->jobs[loader->next++]);
+
+		if (r < 0) {
+			abandon(loader, r);
+			return;
+		}
+		if (clock_now_ms() >= end_ms) {
+			loop_timer_arm(&loader->work, 0);
+			return;
+		}
+	}
+	checker_start(loader->checker, refuse_library, hear, finish, loader);
+}
+
+struct job *loader_add_job(struct loader *loader, const char *path, bool is_folder)
+{
+	struct job **jobs = reallocarray(loader->jobs, loader->n_jobs + 1, sizeof(*jobs));
+	cleanup_free struct job *job = calloc(1, sizeof(*job));
+
+	if (jobs)
+		loader->jobs = jobs;
+	if (!jobs || !job)
+		return NULL;
+	job->loader = loader;
+	job->is_folder = is_folder;
+	job->path = strdup(path);
+	if (!job->path)
+		return NULL;
+	loader->jobs[loader->n_jobs++] = job;
+	return take_ptr(job);
+}
+
+static int add_file(struct loader *loader, const char *path, bool is_folder)
+{
+	return loader_add_job(loader, path, is_folder) ? 0 : -ENOMEM;
+}
+
+static int new_loader(struct loop *loop, const struct loader_options *options, size_t n_jobs,
+	struct loader **ret_loader)
+{
+	cleanup(loader_cleanup) struct loader *loader = calloc(1, sizeof(*loader));
+	int r;
+
+	if (!loader)
+		return -ENOMEM;
+	loader->loop = loop;
+	loader->options = *options;
+	loader->reader = manifest_reader_new(options->library_dir);
+	if (!loader->reader)
+		return -ENOMEM;
+	r = checker_new(loop, options->host_program, options->config, n_jobs, &loader->checker);
+	if (r == 0)
+		r = loop_timer_init(&loader->work, loop, work, loader);
+	if (r < 0)
+		return r;
+	*ret_loader = take_ptr(loader);
+	return 0;
+}
+
+/* 0 or -ENOMEM. */
+static int set_going(struct loader *loader, loader_problem_function problem,
+	loader_done_function done, void *data)
+{
+	loader->problem = problem;
+	loader->done = done;
+	loader->data = data;
+	loader->n_files = loader->n_jobs;
+	loop_timer_arm(&loader->work, 0);
+	loader_pair_up(loader);
+	return find_previous(loader);
+}
+
+int loader_start(struct loop *loop, const struct loader_options *options,
+	loader_problem_function problem, loader_done_function done, void *data,
+	struct loader **ret_loader)
+{
+	const struct config_list *folders = &options->config->toolbox_dirs;
+	cleanup(folders_listing_deinit) struct folders_listing listing = {0};
+	cleanup(loader_cleanup) struct loader *loader = NULL;
+	int r = folders_list((const char *const *)folders->items, folders->n_items, &listing);
+
+	if (r == 0)
+		r = new_loader(loop, options, listing.n_entries, &loader);
+	for (size_t i = 0; r == 0 && i < listing.n_entries; i++)
+		r = add_file(loader, listing.entries[i].path, listing.entries[i].is_folder);
+	if (r == 0) {
+		loader->listing = listing;
+		listing = (struct folders_listing){0};
+		r = set_going(loader, problem, done, data);
+	}
+	if (r < 0)
+		return r;
+	*ret_loader = take_ptr(loader);
+	return 0;
+}
+
+static int add_once(struct loader *loader, const char *path)
+{
+	struct stat status;
+
+	for (size_t i = 0; i < loader->n_jobs; i++)
+		if (strcmp(loader->jobs[i]->path, path) == 0)
+			return 0;
+	return add_file(loader, path, stat(path, &status) == 0 && S_ISDIR(status.st_mode));
+}
+
+/* A file or folder that is named, and what belongs to it. */
+static int add_given(struct loader *loader, const char *path)
+{
+	cleanup_free char *given = NULL;
+	cleanup_free char *other = NULL;
+	int r = loader_find_other(path, &given, &other);
+
+	if (r == 0)
+		r = add_once(loader, given);
+	return r == 0 && other ? add_once(loader, other) : r;
+}
+
+int loader_start_files(struct loop *loop, const struct loader_options *options,
+	const char *const *files, size_t n_files, loader_problem_function problem,
+	loader_done_function done, void *data, struct loader **ret_loader)
+{
+	cleanup(loader_cleanup) struct loader *loader = NULL;
+	int r = new_loader(loop, options, 2 * n_files, &loader);
+
+	for (size_t i = 0; r == 0 && i < n_files; i++)
+		r = add_given(loader, files[i]);
+	if (r == 0)
+		r = set_going(loader, problem, done, data);
+	if (r < 0)
+		return r;
+	*ret_loader = take_ptr(loader);
+	return 0;
+}
+
+static void job_free(struct job *job)
+{
+	toolbox_unref(job->toolbox);
+	toolbox_unref(job->host);
+	problems_deinit(&job->problems);
+	absence_list_deinit(&job->absences);
+	free(job->id);
+	free(job->path);
+	free(job);
+}
+
+void loader_free(struct loader *loader)
+{
+	if (!loader)
+		return;
+	for (size_t i = 0; i < loader->n_jobs; i++)
+		job_free(loader->jobs[i]);
+	free(loader->jobs);
+	folders_listing_deinit(&loader->listing);
+	manifest_reader_free(loader->reader);
+	checker_free(loader->checker);
+	loop_timer_deinit(&loader->work);
+	free(loader);
+}

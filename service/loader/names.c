@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "loader/names.h"
+
+#include "catalogue/filter.h"
+#include "util/buffer.h"
+#include "util/cleanup.h"
+
+/* Whether @name means any tool that was found. */
+static bool is_known(const struct catalogue *catalogue, const char *name)
+{
+	for (size_t i = 0; i < catalogue_n_tools(catalogue); i++) {
+		const struct tool *tool = catalogue_tool(catalogue, i);
+
+		if (filter_pattern_matches(name, tool->toolbox->id, tool->name))
+			return true;
+	}
+	for (size_t i = 0; i < catalogue_n_absences(catalogue); i++) {
+		const struct catalogue_absence *absence = catalogue_absence(catalogue, i);
+
+		if (absence->name &&
+			filter_pattern_matches(name, absence->toolbox_id, absence->name))
+			return true;
+	}
+	return false;
+}
+
+static void report_list(const struct config_list *list, const char *key,
+	const struct catalogue *catalogue, config_report_function report, void *data)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	for (size_t i = 0; i < list->n_items; i++)
+		if (!is_known(catalogue, list->items[i]))
+			buffer_printf(&text, "%s'%s'", text.size ? ", " : "no tool is called ",
+				list->items[i]);
+	if (text.size && buffer_terminate(&text))
+		report(data, CONFIG_WARNING, NULL, 0, key, text.data);
+}
+
+void names_report_unknown(const struct config *config, const struct catalogue *catalogue,
+	config_report_function report, void *data)
+{
+	report_list(&config->tools_enabled, "tools_enabled", catalogue, report, data);
+	report_list(&config->tools_disabled, "tools_disabled", catalogue, report, data);
+	report_list(&config->approval_allow, "approval.allow", catalogue, report, data);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "loader/offline.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "config/paths.h"
+#include "loop/loop.h"
+#include "util/cleanup.h"
+
+/* Descriptors of the loop beside those of hosts. */
+#define FD_MAX 64
+
+struct load {
+	struct loop *loop;
+	loader_problem_function problem;
+	void *data;
+	struct catalogue *catalogue;
+	int error; /* of the loader */
+};
+
+static void on_problem(void *data, const char *file, const struct problem *problem)
+{
+	struct load *load = data;
+
+	load->problem(load->data, file, problem);
+}
+
+static void on_done(void *data, struct catalogue *catalogue, int error)
+{
+	struct load *load = data;
+
+	load->catalogue = catalogue;
+	load->error = error;
+	loop_stop(load->loop);
+}
+
+/* 0, or a negative errno. */
+static int run(struct load *load, const struct loader_options *options, const char *const *files,
+	size_t n_files)
+{
+	cleanup(loop_cleanup) struct loop *loop = NULL;
+	struct loader *loader;
+	int r = loop_new(FD_MAX, &loop);
+
+	if (r < 0)
+		return r;
+	load->loop = loop;
+	if (files)
+		r = loader_start_files(
+			loop, options, files, n_files, on_problem, on_done, load, &loader);
+	else
+		r = loader_start(loop, options, on_problem, on_done, load, &loader);
+	if (r == 0)
+		r = loop_run(loop, -1);
+	return r < 0 ? r : load->error;
+}
+
+int offline_load(const struct config *config, const char *const *files, size_t n_files,
+	loader_problem_function problem, void *data, struct catalogue **ret_catalogue,
+	char ret_why[OFFLINE_WHY_BYTES])
+{
+	struct load load = {.problem = problem, .data = data};
+	struct paths paths;
+	struct loader_options options = {
+		.config = config,
+		.host_program = paths.host_program,
+		.library_dir = paths.library_dir,
+	};
+	int r = paths_find(&paths);
+
+	if (r < 0) {
+		snprintf(ret_why, OFFLINE_WHY_BYTES,
+			"cannot find toolbox-host, last looked for at %s", paths.host_program);
+		return r;
+	}
+	r = run(&load, &options, files, n_files);
+	if (r < 0) {
+		snprintf(ret_why, OFFLINE_WHY_BYTES, "cannot load the manifests: %s", strerror(-r));
+		return r;
+	}
+	*ret_catalogue = load.catalogue;
+	return 0;
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "loader/settings.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json/document.h"
+#include "json/writer.h"
+#include "util/cleanup.h"
+#include "util/digest.h"
+#include "util/environment.h"
+
+/* Member by member. */
+static void override_limits(struct toolbox *toolbox, const struct config_toolbox *settings)
+{
+	const struct toolbox_limits *by = &settings->limits;
+	struct toolbox_limits *limits = &toolbox->limits;
+
+	if (by->timeout_ms)
+		limits->timeout_ms = by->timeout_ms;
+	if (by->workers)
+		limits->workers = by->workers;
+	if (by->queue)
+		limits->queue = by->queue;
+	if (by->memory_mb)
+		toolbox->sandbox.memory_mb = limits->memory_mb = by->memory_mb;
+	if (settings->has_prestart)
+		limits->prestart = by->prestart;
+	if (by->has_idle_s) {
+		limits->has_idle_s = true;
+		limits->idle_s = by->idle_s;
+	}
+}
+
+/* The document of an object that was checked when it was read. NULL without memory. */
+static struct document *read_document(const char *json)
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+
+	if (json_tape_read(&tape, json, strlen(json), JSON_DEPTH_DEFAULT, NULL) != 0)
+		return NULL;
+	return document_from_tape(&tape, 0);
+}
+
+/* Key by key, at every depth, as the files of the configuration are merged. */
+static int merge_config(struct toolbox *toolbox, const char *over_json)
+{
+	cleanup(document_cleanup) struct document *config =
+		read_document(toolbox->config ? toolbox->config : "{}");
+	cleanup(document_cleanup) struct document *over = read_document(over_json);
+	cleanup(buffer_deinit) struct buffer text = {0};
+	char *merged;
+
+	if (!config || !over || document_merge(config, over) < 0)
+		return -ENOMEM;
+	document_write(config, &text);
+	merged = buffer_take(&text, NULL);
+	if (!merged)
+		return -ENOMEM;
+	free(toolbox->config);
+	toolbox->config = merged;
+	return 0;
+}
+
+/* ── by entry points ─────────────────────────────────────────────────────────────────────────── */
+
+static void write_member(struct buffer *out, const struct json_tape *tape, uint32_t key)
+{
+	buffer_append_string(out, out->size > 1 ? "," : "");
+	json_write_compact(out, tape, key);
+	buffer_append_char(out, ':');
+	json_write_compact(out, tape, key + 1);
+}
+
+/* What the configuration says of entry points that @own, the manifest's, says nothing of. */
+static void write_toolboxes(
+	const struct config *config, const struct json_tape *own, struct buffer *out)
+{
+	for (size_t i = 0; i < config->n_toolboxes; i++) {
+		const struct config_toolbox *settings = &config->toolboxes[i];
+
+		if (!settings->config || json_find(own, 0, settings->toolbox_id) != JSON_NONE)
+			continue;
+		buffer_append_string(out, out->size > 1 ? "," : "");
+		json_write_key(out, settings->toolbox_id);
+		buffer_append_string(out, settings->config);
+	}
+}
+
+/* Whether `toolboxes` says something for the entry point whose name stands at @key. */
+static bool is_in_toolboxes(const struct config *config, const struct json_tape *tape, uint32_t key)
+{
+	for (size_t i = 0; i < config->n_toolboxes; i++) {
+		const struct config_toolbox *settings = &config->toolboxes[i];
+
+		if (settings->config && json_string_equals(tape, key, settings->toolbox_id,
+						strlen(settings->toolbox_id)))
+			return true;
+	}
+	return false;
+}
+
+/* What is left for the Python plugin that we stand in for. */
+static int write_plugins(
+	const struct config *config, const struct json_tape *own, struct buffer *out)
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	const char *text = config->plugins ? config->plugins : "{}";
+	int r = json_tape_read(&tape, text, strlen(text), JSON_DOCUMENT_DEPTH_MAX, NULL);
+
+	for (uint32_t key = json_first(&tape, 0); r == 0 && key < json_end(&tape, 0);
+		key = json_next_key(&tape, key)) {
+		cleanup(buffer_deinit) struct buffer name = {0};
+
+		json_string_decode(&tape, key, &name);
+		r = buffer_status(&name);
+		if (r == 0 && !is_in_toolboxes(config, &tape, key) &&
+			json_find_sized(own, 0, name.data, name.size) == JSON_NONE)
+			write_member(out, &tape, key);
+	}
+	return r;
+}
+
+/* 0 or -ENOMEM. */
+static int gather_by_entry_points(const struct config *config, struct toolbox *toolbox)
+{
+	cleanup(json_tape_cleanup) struct json_tape own = {0};
+	cleanup(buffer_deinit) struct buffer out = {0};
+	const char *text = toolbox->config ? toolbox->config : "{}";
+	char *gathered;
+
+	if (json_tape_read(&own, text, strlen(text), JSON_DEPTH_DEFAULT, NULL) != 0)
+		return -ENOMEM;
+	buffer_append_char(&out, '{');
+	for (uint32_t key = json_first(&own, 0); key < json_end(&own, 0);
+		key = json_next_key(&own, key))
+		write_member(&out, &own, key);
+	write_toolboxes(config, &own, &out);
+	if (write_plugins(config, &own, &out) != 0)
+		return -ENOMEM;
+	buffer_append_char(&out, '}');
+	toolbox->settings = digest_bytes(
+		toolbox->settings ? toolbox->settings : DIGEST_SEED, out.data, out.size);
+	gathered = buffer_take(&out, NULL);
+	if (!gathered)
+		return -ENOMEM;
+	free(toolbox->config);
+	toolbox->config = gathered;
+	return 0;
+}
+
+/* ── all of it ───────────────────────────────────────────────────────────────────────────────── */
+
+static int apply(const struct config_toolbox *settings, struct toolbox *toolbox)
+{
+	int r;
+
+	toolbox->settings = settings->digest;
+	override_limits(toolbox, settings);
+	r = environment_copy(settings->environment, &toolbox->environment);
+	r = r ? r : toolbox_sandbox_override(&toolbox->sandbox, &settings->sandbox);
+	if (r == 0 && settings->config && kind_facts(toolbox->kind)->tells_tools &&
+		!kind_facts(toolbox->kind)->has_parts)
+		r = merge_config(toolbox, settings->config);
+	return r;
+}
+
+int settings_apply(const struct config *config, struct toolbox *toolbox)
+{
+	const struct config_toolbox *settings = config_toolbox_find(config, toolbox->id);
+	bool is_said = settings && settings->digest != 0;
+	int r = is_said ? apply(settings, toolbox) : 0;
+
+	toolbox->python.start_timeout_ms = config->start_timeout_ms;
+	if (r == 0 && kind_facts(toolbox->kind)->has_parts)
+		r = gather_by_entry_points(config, toolbox);
+	else if (!is_said)
+		return 0;
+	return r ? r : toolbox_prepare(toolbox);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stddef.h>
+
+#include "json/reader.h"
+#include "manifest/problem.h"
+#include "util/buffer.h"
+
+/*
+ * An array file: a list of shell lines in the place of a manifest (DESIGN §3.3), read as the
+ * manifest that it stands for.
+ *
+ *   [{"name": "lights",                 {"kind": "command", "tools": [{"name": "lights",
+ *     "command": "light on",       ──▶      "command": {"shell": "light on"},
+ *     "timeout": 2}]                        "timeout_ms": 2000, "cooldown_s": 30}]}
+ *
+ * What is wrong with that manifest is told where it stands in the array: array_file_pointer().
+ */
+
+/* Write to @out the manifest that the array at the root of @tape stands for. What has no place in
+ * it is added to @problems; other mistakes are left to whoever reads the manifest. 0 or -ENOMEM. */
+int array_file_translate(
+	const struct json_tape *tape, struct problems *problems, struct buffer *out);
+
+/* Write to @ret, of @size bytes, where in the array the place @pointer of the manifest comes from.
+ */
+void array_file_pointer(const char *pointer, char *ret, size_t size);

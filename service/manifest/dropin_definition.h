@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "manifest/dropin_scan.h"
+#include "util/buffer.h"
+
+/*
+ * What a drop-in program says of itself: a tool entry in the JSON file beside it, else comments at
+ * its top. It is never run for this.
+ *
+ *   #!/bin/sh
+ *   # description: Rings the bell.
+ *   # param times integer? = 2 How often
+ *   # risk: execute
+ *   # timeout: 5
+ */
+
+/* Where comments are looked for. */
+#define DROPIN_LINES_MAX      64
+#define DROPIN_HEAD_BYTES_MAX 65536u
+
+enum dropin_status {
+	DROPIN_E_REFUSED = 1, /* what it says cannot be read */
+};
+
+/* Append to @entry the tool entry of a manifest for @dropin, JSON text. 0, DROPIN_E_REFUSED with
+ * where and why in @why, or -ENOMEM. */
+int dropin_define(const struct dropin *dropin, struct buffer *entry, struct buffer *why);

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "manifest/dropin_scan.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util/cleanup.h"
+#include "util/utf8.h"
+
+static void cleanup_closedir(DIR **folder)
+{
+	if (*folder)
+		closedir(*folder);
+}
+
+void dropin_list_deinit(struct dropin_list *list)
+{
+	for (size_t i = 0; i < list->n_items; i++) {
+		free(list->items[i].name);
+		free(list->items[i].path);
+		free(list->items[i].why);
+	}
+	free(list->items);
+	*list = (struct dropin_list){0};
+}
+
+const char *dropin_stem(const char *path, size_t *ret_size)
+{
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+	const char *dot = strrchr(name, '.');
+
+	*ret_size = dot && dot > name ? (size_t)(dot - name) : strlen(name);
+	return name;
+}
+
+bool dropin_is_left_out(const char *name)
+{
+	static const char helpers[] = "_helpers";
+	size_t size;
+	const char *stem = dropin_stem(name, &size);
+
+	if (name[0] == '_' || name[0] == '.')
+		return true;
+	if ((size == strlen("types") && memcmp(stem, "types", size) == 0) ||
+		(size == strlen("helpers") && memcmp(stem, "helpers", size) == 0))
+		return true;
+	return size >= strlen(helpers) &&
+	       memcmp(stem + size - strlen(helpers), helpers, strlen(helpers)) == 0;
+}
+
+/* ── one folder ──────────────────────────────────────────────────────────────────────────────── */
+
+/* Takes @dropin's texts over. */
+static int put(struct dropin_list *list, struct dropin dropin)
+{
+	cleanup_free char *name = dropin.name;
+	cleanup_free char *path = dropin.path;
+	cleanup_free char *why = dropin.why;
+	struct dropin *items;
+
+	if (list->n_items == DROPINS_MAX)
+		return -E2BIG;
+	items = reallocarray(list->items, list->n_items + 1, sizeof(*items));
+	if (!items)
+		return -ENOMEM;
+	list->items = items;
+	items[list->n_items++] = dropin;
+	name = path = why = NULL;
+	return 0;
+}
+
+/* A script by its first two bytes: it is meant to be run. */
+static bool is_script(const char *path)
+{
+	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	char start[2];
+
+	return fd >= 0 && read(fd, start, sizeof(start)) == sizeof(start) &&
+	       memcmp(start, "#!", sizeof(start)) == 0;
+}
+
+static bool is_definition(const char *path)
+{
+	const char *dot = strrchr(path, '.');
+
+	return dot && strcmp(dot, ".json") == 0;
+}
+
+/* Take the file at @path, of the service @service (NULL: none), if it is meant to be a program. */
+static int take_file(struct dropin_list *list, const char *path, const char *service)
+{
+	struct dropin dropin = {.is_direct = !service};
+	bool can_run = access(path, X_OK) == 0;
+	size_t size;
+	const char *stem = dropin_stem(path, &size);
+
+	if (is_definition(path) || (!can_run && !is_script(path)))
+		return 0;
+	if (asprintf(&dropin.name, "%s%s%.*s", service ? service : "", service ? "_" : "",
+		    (int)size, stem) < 0)
+		return -ENOMEM;
+	dropin.path = strdup(path);
+	if (!can_run)
+		dropin.why = strdup("it has no run bit (chmod +x)");
+	else if (!utf8_is_valid(path, strlen(path)))
+		dropin.why = strdup("its path is not UTF-8");
+	if (!dropin.path || ((!can_run || !utf8_is_valid(path, strlen(path))) && !dropin.why)) {
+		free(dropin.name);
+		free(dropin.path);
+		free(dropin.why);
+		return -ENOMEM;
+	}
+	return put(list, dropin);
+}
+
+static int scan_folder(struct dropin_list *list, const char *folder, const char *service);
+
+static int take_entry(
+	struct dropin_list *list, const char *folder, const char *service, const char *name)
+{
+	cleanup_free char *path = NULL;
+	struct stat status;
+
+	if (dropin_is_left_out(name))
+		return 0;
+	if (++list->n_seen > DROPIN_ENTRIES_MAX)
+		return -E2BIG;
+	if (asprintf(&path, "%s/%s", folder, name) < 0) {
+		path = NULL;
+		return -ENOMEM;
+	}
+	if (stat(path, &status) < 0)
+		return 0;
+	if (S_ISREG(status.st_mode))
+		return take_file(list, path, service);
+	return S_ISDIR(status.st_mode) && !service ? scan_folder(list, path, name) : 0;
+}
+
+static int scan_folder(struct dropin_list *list, const char *folder, const char *service)
+{
+	cleanup(cleanup_closedir) DIR *entries = opendir(folder);
+	const struct dirent *entry;
+	int r = 0;
+
+	if (!entries)
+		return -errno;
+	while (r == 0 && (entry = readdir(entries)))
+		r = take_entry(list, folder, service, entry->d_name);
+	return r;
+}
+
+/* ── names ───────────────────────────────────────────────────────────────────────────────────── */
+
+/* By name; of one name, what can be offered first, and of that what stands directly in the folder.
+ */
+static int compare(const void *a, const void *b)
+{
+	const struct dropin *left = a;
+	const struct dropin *right = b;
+	int order = strcmp(left->name, right->name);
+
+	if (order != 0)
+		return order;
+	if (!left->why != !right->why)
+		return left->why ? 1 : -1;
+	if (left->is_direct != right->is_direct)
+		return left->is_direct ? -1 : 1;
+	return strcmp(left->path, right->path);
+}
+
+int dropin_leave_out(struct dropin *dropin, const char *format, ...)
+{
+	va_list arguments;
+	int n;
+
+	va_start(arguments, format);
+	n = vasprintf(&dropin->why, format, arguments);
+	va_end(arguments);
+	if (n >= 0)
+		return 0;
+	dropin->why = NULL;
+	return -ENOMEM;
+}
+
+/* Of @n > 1 programs of one name the one that alone stands directly in the folder is offered, or
+ * none. */
+static int choose(struct dropin *twins, size_t n)
+{
+	bool has_winner = twins[0].is_direct && !twins[1].is_direct;
+	int r = 0;
+
+	for (size_t i = has_winner ? 1 : 0; r == 0 && i < n; i++)
+		if (has_winner)
+			r = dropin_leave_out(&twins[i],
+				"%s stands directly in the toolbox's folder, and has this name",
+				twins[0].path);
+		else
+			r = dropin_leave_out(
+				&twins[i], "%s has this name, too", twins[i ? 0 : 1].path);
+	return r;
+}
+
+static int refuse_twins(struct dropin_list *list)
+{
+	int r = 0;
+
+	for (size_t i = 0, n; r == 0 && i < list->n_items; i += n) {
+		struct dropin *first = &list->items[i];
+
+		for (n = 1; i + n < list->n_items && !first->why && !first[n].why; n++)
+			if (strcmp(first->name, first[n].name) != 0)
+				break;
+		if (n > 1)
+			r = choose(first, n);
+	}
+	return r;
+}
+
+int dropin_scan(const char *folder, struct dropin_list *list)
+{
+	int r = scan_folder(list, folder, NULL);
+
+	if (r < 0)
+		return r;
+	if (list->n_items > 1)
+		qsort(list->items, list->n_items, sizeof(*list->items), compare);
+	return refuse_twins(list);
+}

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "manifest/dropins.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "json/writer.h"
+#include "manifest/dropin_definition.h"
+#include "util/cleanup.h"
+#include "util/file.h"
+
+/* What a frame may not say otherwise than its folder. */
+static const char *const folders_own[] = {"toolbox_id", "kind", "tools"};
+
+/* A tool that nothing is wrong with, to see what is wrong with a frame. */
+static const char harmless[] = "{\"name\":\"x\",\"command\":{\"shell\":\":\"}}";
+
+/* One folder that is read. */
+struct folder {
+	struct manifest_reader *reader;
+	const char *path;    /* as it is registered */
+	char *real;          /* where it is: by this its programs are run, from wherever */
+	struct buffer frame; /* the manifest as far as its tools */
+	struct dropin_list list;
+	struct buffer *entries; /* of each program in the list; empty: not offered */
+};
+
+static void folder_deinit(struct folder *folder)
+{
+	for (size_t i = 0; folder->entries && i < folder->list.n_items; i++)
+		buffer_deinit(&folder->entries[i]);
+	free(folder->entries);
+	free(folder->real);
+	buffer_deinit(&folder->frame);
+	dropin_list_deinit(&folder->list);
+}
+
+/* ── the frame ───────────────────────────────────────────────────────────────────────────────── */
+
+/* The name of the file or folder at @path, without @suffix. */
+static struct buffer name_of(const char *path, const char *suffix)
+{
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+	size_t size = strlen(name);
+	struct buffer out = {0};
+
+	if (size > strlen(suffix) && strcmp(name + size - strlen(suffix), suffix) == 0)
+		size -= strlen(suffix);
+	buffer_append(&out, name, size);
+	return out;
+}
+
+static int read_frame(const char *path, struct buffer *bytes, struct json_tape *tape)
+{
+	int r = file_read(path, MANIFEST_BYTES_MAX, bytes);
+
+	if (r < 0)
+		return r;
+	r = json_tape_read(
+		tape, bytes->data ? bytes->data : "", bytes->size, JSON_DEPTH_DEFAULT, NULL);
+	return r == 0 && json_type_at(tape, 0) != JSON_OBJECT ? JSON_E_SYNTAX : r;
+}
+
+static bool is_text(const struct json_tape *tape, uint32_t token, const char *text, size_t size)
+{
+	return json_type_at(tape, token) == JSON_STRING &&
+	       json_string_equals(tape, token, text, size);
+}
+
+bool dropins_is_frame(const char *path)
+{
+	cleanup(buffer_deinit) struct buffer bytes = {0};
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	cleanup(buffer_deinit) struct buffer name = name_of(path, ".json");
+	uint32_t kind;
+	uint32_t id;
+
+	if (read_frame(path, &bytes, &tape) != 0 || json_find(&tape, 0, "tools"))
+		return false;
+	kind = json_find(&tape, 0, "kind");
+	id = json_find(&tape, 0, "toolbox_id");
+	return kind && is_text(&tape, kind, "command", strlen("command")) &&
+	       (!id || is_text(&tape, id, name.data, name.size));
+}
+
+static bool is_folders_own(const struct json_tape *tape, uint32_t key)
+{
+	for (size_t i = 0; i < sizeof(folders_own) / sizeof(*folders_own); i++)
+		if (json_string_equals(tape, key, folders_own[i], strlen(folders_own[i])))
+			return true;
+	return false;
+}
+
+/* Copy what the frame says; it has changed since it was looked at when that cannot be read. */
+static int copy_frame(const char *path, struct buffer *out, bool *ret_has_cwd)
+{
+	cleanup(buffer_deinit) struct buffer bytes = {0};
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	int r = read_frame(path, &bytes, &tape);
+
+	if (r != 0)
+		return r < 0 ? r : -EINVAL;
+	*ret_has_cwd = json_find(&tape, 0, "cwd") != JSON_NONE;
+	for (uint32_t key = json_first(&tape, 0); key < json_end(&tape, 0);
+		key = json_next_key(&tape, key)) {
+		if (is_folders_own(&tape, key))
+			continue;
+		buffer_append_char(out, ',');
+		json_write_compact(out, &tape, key);
+		buffer_append_char(out, ':');
+		json_write_compact(out, &tape, key + 1);
+	}
+	return 0;
+}
+
+static int write_frame(struct folder *folder, const char *frame)
+{
+	cleanup(buffer_deinit) struct buffer id = name_of(folder->path, "");
+	struct buffer *out = &folder->frame;
+	bool has_cwd = false;
+	int r = 0;
+
+	buffer_append_string(out, "{\"kind\":\"command\",\"toolbox_id\":");
+	json_write_bytes_lossy(out, id.data, id.size);
+	if (frame)
+		r = copy_frame(frame, out, &has_cwd);
+	if (!has_cwd) {
+		buffer_append_string(out, ",\"cwd\":");
+		json_write_bytes_lossy(out, folder->real, strlen(folder->real));
+	}
+	buffer_append_string(out, ",\"tools\":[");
+	return r ? r : buffer_status(out);
+}
+
+/* ── the tools ───────────────────────────────────────────────────────────────────────────────── */
+
+static int define(struct folder *folder, size_t index)
+{
+	struct dropin *dropin = &folder->list.items[index];
+	cleanup(buffer_deinit) struct buffer why = {0};
+	int r;
+
+	if (dropin->why)
+		return 0;
+	r = dropin_define(dropin, &folder->entries[index], &why);
+	return r == DROPIN_E_REFUSED ? dropin_leave_out(dropin, "%.*s", (int)why.size, why.data)
+				     : r;
+}
+
+static int define_all(struct folder *folder)
+{
+	int r = 0;
+
+	folder->entries = calloc(folder->list.n_items + 1, sizeof(*folder->entries));
+	if (!folder->entries)
+		return -ENOMEM;
+	for (size_t i = 0; r == 0 && i < folder->list.n_items; i++)
+		r = define(folder, i);
+	return r;
+}
+
+/* Read the frame with @tools in it. */
+static int read_with(struct folder *folder, const char *tools, size_t size,
+	struct toolbox **ret_toolbox, struct problems *problems)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	buffer_append(&text, folder->frame.data, folder->frame.size);
+	buffer_append(&text, tools, size);
+	buffer_append_string(&text, "]}");
+	if (buffer_status(&text))
+		return -ENOMEM;
+	return manifest_read_text(
+		folder->reader, folder->path, text.data, text.size, ret_toolbox, problems);
+}
+
+/* Read all that are offered; *ret_toolbox stays NULL when none is. */
+static int read_all(struct folder *folder, struct toolbox **ret_toolbox, struct problems *problems)
+{
+	cleanup(buffer_deinit) struct buffer tools = {0};
+
+	for (size_t i = 0; i < folder->list.n_items; i++) {
+		if (folder->list.items[i].why)
+			continue;
+		if (tools.size > 0)
+			buffer_append_char(&tools, ',');
+		buffer_append(&tools, folder->entries[i].data, folder->entries[i].size);
+	}
+	if (buffer_status(&tools))
+		return -ENOMEM;
+	return tools.size > 0 ? read_with(folder, tools.data, tools.size, ret_toolbox, problems)
+			      : 0;
+}
+
+/* Leave the program out if it cannot be read alone; the reason is the first problem. */
+static int try_alone(struct folder *folder, size_t index)
+{
+	cleanup(toolbox_cleanup) struct toolbox *toolbox = NULL;
+	cleanup(problems_deinit) struct problems problems = {0};
+	struct dropin *dropin = &folder->list.items[index];
+	const struct buffer *entry = &folder->entries[index];
+	static const char prefix[] = "/tools/0";
+	const char *pointer;
+	int r;
+
+	if (dropin->why)
+		return 0;
+	r = read_with(folder, entry->data, entry->size, &toolbox, &problems);
+	if (r != MANIFEST_E_REFUSED || problems.n_items == 0)
+		return r;
+	pointer = problems.items[0].pointer;
+	if (strncmp(pointer, prefix, strlen(prefix)) == 0)
+		pointer += strlen(prefix);
+	return dropin_leave_out(dropin, "%s: %s%s%s", dropin->path, pointer, *pointer ? ": " : "",
+		problems.items[0].text);
+}
+
+/* The whole was refused: by its frame, then with these @problems, or by some of its tools. */
+static int read_rest(struct folder *folder, const char *frame, struct toolbox **ret_toolbox,
+	struct problems *problems)
+{
+	cleanup(toolbox_cleanup) struct toolbox *probe = NULL;
+	cleanup(problems_deinit) struct problems inside = {0};
+	int r = read_with(folder, harmless, strlen(harmless), &probe, &inside);
+
+	for (size_t i = 0; r == MANIFEST_E_REFUSED && i < inside.n_items; i++)
+		problems_add_line(problems, PROBLEM_ERROR, 0, inside.items[i].pointer, "%s%s%s",
+			frame ? frame : "", frame ? ": " : "", inside.items[i].text);
+	for (size_t i = 0; r == 0 && i < folder->list.n_items; i++)
+		r = try_alone(folder, i);
+	return r ? r : read_all(folder, ret_toolbox, problems);
+}
+
+/* ── all of it ───────────────────────────────────────────────────────────────────────────────── */
+
+static int tell_absences(const struct folder *folder, struct absence_list *absences)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < folder->list.n_items; i++) {
+		const struct dropin *dropin = &folder->list.items[i];
+
+		if (dropin->why)
+			r = absence_list_add(absences, dropin->name, dropin->why);
+	}
+	return r;
+}
+
+/* What cannot be listed, or is too much, is a problem; what is short is not. */
+static int scan(struct folder *folder, struct problems *problems)
+{
+	int r;
+
+	folder->real = realpath(folder->path, NULL);
+	r = folder->real ? dropin_scan(folder->real, &folder->list) : -errno;
+	if (r == 0 || file_error_is_shortage(r))
+		return r;
+	if (r == -E2BIG)
+		problems_add(problems, PROBLEM_ERROR, NULL, 0,
+			"has more than %d programs, or than %d entries of any sort", DROPINS_MAX,
+			DROPIN_ENTRIES_MAX);
+	else
+		problems_add(
+			problems, PROBLEM_ERROR, NULL, 0, "cannot be listed: %s", strerror(-r));
+	return MANIFEST_E_REFUSED;
+}
+
+int dropins_read(struct manifest_reader *reader, const char *path, const char *frame,
+	struct toolbox **ret_toolbox, struct absence_list *absences, struct problems *problems)
+{
+	cleanup(folder_deinit) struct folder folder = {.reader = reader, .path = path};
+	cleanup(problems_deinit) struct problems first = {0};
+	int r = scan(&folder, problems);
+
+	r = r ? r : write_frame(&folder, frame);
+	r = r ? r : define_all(&folder);
+	*ret_toolbox = NULL;
+	r = r ? r : read_all(&folder, ret_toolbox, &first);
+	if (r == MANIFEST_E_REFUSED && first.n_errors > 0)
+		r = read_rest(&folder, frame, ret_toolbox, problems);
+	if (r < 0)
+		return r;
+	return tell_absences(&folder, absences) < 0 ? -ENOMEM : r;
+}
+
+void dropins_each_folder(
+	const char *folder, void (*found)(void *data, const char *path), void *data)
+{
+	DIR *entries = opendir(folder);
+	const struct dirent *entry;
+	unsigned int n_seen = 0;
+
+	found(data, folder);
+	while (entries && n_seen++ < DROPIN_ENTRIES_MAX && (entry = readdir(entries))) {
+		cleanup_free char *path = NULL;
+		struct stat status;
+
+		if (dropin_is_left_out(entry->d_name) || entry->d_type == DT_REG)
+			continue;
+		if (asprintf(&path, "%s/%s", folder, entry->d_name) < 0) {
+			path = NULL;
+			break;
+		}
+		if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
+			found(data, path);
+	}
+	if (entries)
+		closedir(entries);
+}

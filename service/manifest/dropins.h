@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "catalogue/absence.h"
+#include "manifest/manifest.h"
+
+/*
+ * A folder of drop-in programs as a toolbox (DESIGN §3.3): the manifest that it stands for is
+ * written, and read like any other.
+ *
+ *   home/lights.sh     ┐                {"toolbox_id": "home", "kind": "command",
+ *   home/lights.json   ├─ scan, define ─▶  "limits": …, "cwd": "…/home",
+ *   home/music/next    │                   "tools": [{"name": "lights", …}, …]}
+ *   home.json (limits) ┘
+ *
+ * A program whose definition is wrong costs its own tool: when the whole is refused, each tool is
+ * read alone, and what is refused so is left out with its reason.
+ */
+
+/* Whether the file at @path is a manifest of kind command without tools: one that gives the folder
+ * of drop-in programs beside it limits, risk and the like. */
+bool dropins_is_frame(const char *path);
+
+/*
+ * Read the folder @path, with the manifest at @frame (NULL: none) around its programs. 0 with
+ * *ret_toolbox the caller's, or NULL when nothing is to be offered; MANIFEST_E_REFUSED with the
+ * problems; or a negative errno when memory or descriptors are short. @absences is the caller's to
+ * deinit in any case.
+ */
+int dropins_read(struct manifest_reader *reader, const char *path, const char *frame,
+	struct toolbox **ret_toolbox, struct absence_list *absences, struct problems *problems);
+
+/* Call @found with @folder, and with every folder of a service in it. */
+void dropins_each_folder(
+	const char *folder, void (*found)(void *data, const char *path), void *data);

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "manifest/folders.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "util/cleanup.h"
+#include "util/file.h"
+#include "util/log.h"
+
+#define MANIFEST_SUFFIX ".json"
+
+void folders_listing_deinit(struct folders_listing *listing)
+{
+	for (size_t i = 0; i < listing->n_entries; i++)
+		free(listing->entries[i].path);
+	free(listing->entries);
+	for (size_t i = 0; i < listing->n_masks; i++) {
+		free(listing->masks[i].path);
+		free(listing->masks[i].link);
+	}
+	free(listing->masks);
+	*listing = (struct folders_listing){0};
+}
+
+static void cleanup_closedir(DIR **folder)
+{
+	if (*folder)
+		closedir(*folder);
+}
+
+static bool has_suffix(const char *name, const char *suffix)
+{
+	size_t name_size = strlen(name);
+	size_t suffix_size = strlen(suffix);
+
+	return name_size > suffix_size && strcmp(name + name_size - suffix_size, suffix) == 0;
+}
+
+/* Only a link to /dev/null itself masks; any other device is no registration. */
+static bool is_mask(const char *path)
+{
+	char target[PATH_MAX];
+	ssize_t length = readlink(path, target, sizeof(target));
+
+	return length == (ssize_t)strlen("/dev/null") &&
+	       memcmp(target, "/dev/null", (size_t)length) == 0;
+}
+
+/* A name as one folder has it; of equal names the one of the highest rank counts. */
+struct candidate {
+	struct folders_entry entry;
+	size_t rank; /* of its folder */
+	bool is_mask;
+};
+
+struct candidates {
+	struct candidate *items;
+	size_t n_items;
+};
+
+static void candidates_deinit(struct candidates *candidates)
+{
+	for (size_t i = 0; i < candidates->n_items; i++)
+		free(candidates->items[i].entry.path);
+	free(candidates->items);
+}
+
+/* Takes @candidate's path over. */
+static int put(struct candidates *candidates, struct candidate candidate)
+{
+	cleanup_free char *path = candidate.entry.path;
+	struct candidate *items = reallocarray(
+		candidates->items, candidates->n_items + 1, sizeof(*candidates->items));
+
+	if (!items)
+		return -ENOMEM;
+	candidates->items = items;
+	items[candidates->n_items++] = candidate;
+	path = NULL;
+	return 0;
+}
+
+static int take_entry(
+	struct candidates *candidates, const char *folder, size_t rank, const struct dirent *dirent)
+{
+	const char *name = dirent->d_name;
+	struct candidate candidate = {.rank = rank};
+	struct stat status;
+	char *path;
+
+	if (name[0] == '.' || name[0] == '_')
+		return 0;
+	if (asprintf(&path, "%s/%s", folder, name) < 0)
+		return -ENOMEM;
+	/* A dangling link is listed: reading it then tells what is wrong with it. */
+	candidate.entry.path = path;
+	candidate.entry.name = strrchr(path, '/') + 1;
+	if (dirent->d_type != DT_REG) {
+		candidate.entry.is_folder = stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+		candidate.is_mask = is_mask(path);
+	}
+	if (!candidate.is_mask && !candidate.entry.is_folder &&
+		!has_suffix(name, MANIFEST_SUFFIX)) {
+		free(path);
+		return 0;
+	}
+	return put(candidates, candidate);
+}
+
+static int list_one(struct candidates *candidates, const char *path, size_t rank)
+{
+	cleanup(cleanup_closedir) DIR *folder = opendir(path);
+	const struct dirent *entry;
+	int r = 0;
+
+	if (!folder) {
+		/* To take it for empty would take all its toolboxes away. */
+		if (file_error_is_shortage(-errno))
+			return -errno;
+		if (errno != ENOENT)
+			log_warning("Cannot list the folder %s: %s", path, strerror(errno));
+		return 0;
+	}
+	while (r == 0 && (entry = readdir(folder)))
+		r = take_entry(candidates, path, rank, entry);
+	return r;
+}
+
+/* By name; of one name the highest folder first. */
+static int compare(const void *a, const void *b)
+{
+	const struct candidate *left = a;
+	const struct candidate *right = b;
+	int order = strcmp(left->entry.name, right->entry.name);
+
+	if (order != 0)
+		return order;
+	return left->rank > right->rank ? -1 : left->rank < right->rank;
+}
+
+/* Note that @link hides @below. 0 or -ENOMEM. */
+static int add_mask(struct folders_listing *listing, const struct candidate *link,
+	const struct candidate *below)
+{
+	struct folders_mask mask = {strdup(below->entry.path), strdup(link->entry.path)};
+	struct folders_mask *masks =
+		reallocarray(listing->masks, listing->n_masks + 1, sizeof(*masks));
+
+	if (masks)
+		listing->masks = masks;
+	if (masks && mask.path && mask.link) {
+		masks[listing->n_masks++] = mask;
+		return 0;
+	}
+	free(mask.path);
+	free(mask.link);
+	return -ENOMEM;
+}
+
+/* Move the candidate that counts of every name to @listing, which has room for all. A mask counts,
+ * too: what is right below it is told. 0 or -ENOMEM. */
+static int choose(struct candidates *candidates, struct folders_listing *listing)
+{
+	const char *last = "";
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < candidates->n_items; i++) {
+		struct candidate *candidate = &candidates->items[i];
+		bool is_hiding = i + 1 < candidates->n_items && candidate->is_mask &&
+				 !candidate[1].is_mask &&
+				 strcmp(candidate[1].entry.name, candidate->entry.name) == 0;
+
+		if (strcmp(candidate->entry.name, last) == 0)
+			continue;
+		last = candidate->entry.name;
+		if (!candidate->is_mask)
+			listing->entries[listing->n_entries++] = candidate->entry;
+		else if (is_hiding)
+			r = add_mask(listing, candidate, &candidate[1]);
+	}
+	return r;
+}
+
+/* The listing owns the paths that were chosen: leave the others to be freed. */
+static void disown(struct candidates *candidates, const struct folders_listing *listing)
+{
+	size_t chosen = 0;
+
+	for (size_t i = 0; i < candidates->n_items && chosen < listing->n_entries; i++)
+		if (candidates->items[i].entry.path == listing->entries[chosen].path) {
+			candidates->items[i].entry.path = NULL;
+			chosen++;
+		}
+}
+
+int folders_list(const char *const *folders, size_t n_folders, struct folders_listing *ret_listing)
+{
+	cleanup(candidates_deinit) struct candidates candidates = {0};
+	struct folders_listing listing = {0};
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < n_folders; i++)
+		r = list_one(&candidates, folders[i], i);
+	if (r < 0)
+		return r;
+	if (candidates.n_items > 0) {
+		listing.entries = calloc(candidates.n_items, sizeof(*listing.entries));
+		if (!listing.entries)
+			return -ENOMEM;
+		qsort(candidates.items, candidates.n_items, sizeof(*candidates.items), compare);
+		r = choose(&candidates, &listing);
+		disown(&candidates, &listing);
+	}
+	if (r < 0)
+		folders_listing_deinit(&listing);
+	else
+		*ret_listing = listing;
+	return r;
+}

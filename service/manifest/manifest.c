@@ -1,0 +1,540 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "manifest/manifest.h"
+
+#include <errno.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "json/pointer.h"
+#include "json/writer.h"
+#include "manifest/array_file.h"
+#include "manifest/hint.h"
+#include "manifest/manifest_inside.h"
+#include "manifest/manifest_python.h"
+#include "manifest/manifest_tool.h"
+#include "util/digest.h"
+#include "util/file.h"
+#include "util/stamp.h"
+
+/* schemas/toolbox-manifest.schema.json, built in. */
+extern const char manifest_schema_json[];
+
+/* Room for a JSON Pointer into an array file; a longer one is cut, and found by what is left. */
+#define ARRAY_POINTER_BYTES 512
+
+/* Kinds of the contract that this version does not build: refused by name. */
+static const char *const kinds_to_come[] = {"mcp", "bus"};
+
+/* Keys at the top that belong to some kinds only. */
+#define OF(kind) (1u << (kind))
+static const struct {
+	const char *key;
+	unsigned int kinds; /* a bit for each */
+} keys_of_kinds[] = {
+	{"library", OF(KIND_NATIVE) | OF(KIND_PLUGIN)},
+	{"tools", OF(KIND_NATIVE) | OF(KIND_COMMAND)},
+	{"config", OF(KIND_PLUGIN) | OF(KIND_PYTHON)},
+	{"cwd", OF(KIND_COMMAND)},
+	{"env", OF(KIND_COMMAND)},
+	{"python", OF(KIND_PYTHON)},
+	{"plugins", OF(KIND_PYTHON)},
+};
+
+#define N_OF(array) (sizeof(array) / sizeof(*(array)))
+
+static int compile_shape(struct schema **ret_shape)
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	cleanup(schema_error_deinit) struct schema_error error = {0};
+	struct schema_options options = {.is_trusted = true};
+	int r = json_tape_read(&tape, manifest_schema_json, strlen(manifest_schema_json),
+		JSON_DEPTH_DEFAULT, NULL);
+
+	if (r != 0)
+		return r < 0 ? r : -EINVAL;
+	r = schema_compile(&tape, 0, &options, ret_shape, &error);
+	return r > 0 ? -EINVAL : r;
+}
+
+struct manifest_reader *manifest_reader_new(const char *library_dir)
+{
+	cleanup(manifest_reader_cleanup) struct manifest_reader *reader =
+		calloc(1, sizeof(*reader));
+
+	if (!reader || compile_shape(&reader->shape) < 0)
+		return NULL;
+	reader->context = schema_context_new();
+	reader->library_dir = library_dir ? strdup(library_dir) : NULL;
+	if (!reader->context || (library_dir && !reader->library_dir))
+		return NULL;
+	return take_ptr(reader);
+}
+
+void manifest_reader_free(struct manifest_reader *reader)
+{
+	if (!reader)
+		return;
+	schema_free(reader->shape);
+	schema_context_free(reader->context);
+	json_tape_deinit(&reader->tape);
+	buffer_deinit(&reader->bytes);
+	free(reader->library_dir);
+	free(reader);
+}
+
+/* Read and parse the file; what is wrong with it is a problem. */
+static int read_tape(struct manifest_reader *reader, const char *path, struct problems *problems)
+{
+	struct json_error error;
+	struct stat status;
+	unsigned int line;
+	unsigned int column;
+	int r;
+
+	/* What cannot be looked at cannot be read, which tells why. */
+	reader->stamp = (struct stamp){0};
+	if (stat(path, &status) == 0)
+		stamp_take(&status, &reader->stamp);
+	buffer_reset(&reader->bytes);
+	r = file_read(path, MANIFEST_BYTES_MAX, &reader->bytes);
+	if (r == -ENOMEM)
+		return r;
+	if (r == -EFBIG)
+		problems_add(problems, PROBLEM_ERROR, NULL, 0,
+			"must be at most %u bytes; it is larger", MANIFEST_BYTES_MAX);
+	else if (r < 0)
+		problems_add(problems, PROBLEM_ERROR, NULL, 0, "cannot be read: %s", strerror(-r));
+	if (r < 0)
+		return MANIFEST_E_REFUSED;
+	r = json_tape_read(
+		&reader->tape, reader->bytes.data, reader->bytes.size, JSON_DEPTH_DEFAULT, &error);
+	if (r <= 0)
+		return r;
+	json_locate(reader->bytes.data, error.offset, &line, &column);
+	problems_add_line(problems, PROBLEM_ERROR, line, "", "line %u, column %u: %s", line, column,
+		error.message);
+	return MANIFEST_E_REFUSED;
+}
+
+/* A manifest that uses what is not built is told so, before its shape is looked at. */
+static bool refuse_what_is_to_come(const struct json_tape *tape, struct problems *problems)
+{
+	uint32_t kind = json_find(tape, 0, "kind");
+	size_t before = problems->n_errors;
+
+	for (size_t i = 0; kind != JSON_NONE && i < N_OF(kinds_to_come); i++)
+		if (json_type_at(tape, kind) == JSON_STRING &&
+			json_string_equals(tape, kind, kinds_to_come[i], strlen(kinds_to_come[i])))
+			problems_add(problems, PROBLEM_ERROR, tape, kind,
+				"the kind \"%s\" is not supported by this version; expected "
+				"\"native\", \"plugin\", \"command\" or \"python\"",
+				kinds_to_come[i]);
+	return problems->n_errors > before;
+}
+
+static bool ends_in(const char *text, const char *end)
+{
+	size_t size = strlen(text);
+
+	return size >= strlen(end) && strcmp(text + size - strlen(end), end) == 0;
+}
+
+/* A violation of the shape, and what is meant where that is known. */
+static void add_violation(const struct json_tape *tape, const struct schema_violation *violation,
+	struct problems *problems)
+{
+	uint32_t token = json_pointer_nearest(tape, violation->path);
+	const char *meant = ends_in(violation->path, "/type") ? hint_type(tape, token) : NULL;
+
+	if (meant)
+		problems_add(problems, PROBLEM_ERROR, tape, token,
+			"must be \"%s\", not %.*s; see "
+			"docs/native.md for the others",
+			meant, (int)json_at(tape, token)->length + 2, json_bytes(tape, token) - 1);
+	else
+		problems_add_at(problems, PROBLEM_ERROR, tape, violation->path, violation->message);
+}
+
+int manifest_check_shape(struct manifest_reader *reader, struct problems *problems)
+{
+	const struct json_tape *tape = &reader->tape;
+	cleanup(schema_report_deinit) struct schema_report report = {0};
+	int r;
+
+	if (json_type_at(tape, 0) == JSON_OBJECT && refuse_what_is_to_come(tape, problems))
+		return MANIFEST_E_REFUSED;
+	r = schema_validate(reader->shape, reader->context, tape, 0);
+	if (r <= 0)
+		return r;
+	r = schema_explain(reader->shape, reader->context, tape, 0, &report);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < report.n_violations; i++)
+		add_violation(tape, &report.violations[i], problems);
+	return MANIFEST_E_REFUSED;
+}
+
+/* The kind, of a manifest whose shape is right. */
+static enum toolbox_kind kind_of(const struct json_tape *tape)
+{
+	uint32_t token = json_find(tape, 0, "kind");
+	int kind = 0;
+
+	while (kind + 1 < N_KINDS &&
+		!json_string_equals(tape, token, kind_facts((enum toolbox_kind)kind)->name,
+			strlen(kind_facts((enum toolbox_kind)kind)->name)))
+		kind++;
+	return (enum toolbox_kind)kind;
+}
+
+/* Keys that mean nothing to a toolbox of its kind would be ignored: a mistake. */
+static void refuse_keys_of_others(
+	const struct json_tape *tape, enum toolbox_kind kind, struct problems *problems)
+{
+	for (size_t i = 0; i < N_OF(keys_of_kinds); i++) {
+		uint32_t value = json_find(tape, 0, keys_of_kinds[i].key);
+
+		if (value != JSON_NONE && !(keys_of_kinds[i].kinds & OF(kind)))
+			problems_add(problems, PROBLEM_ERROR, tape, value,
+				"\"%s\" means nothing to a toolbox of the kind \"%s\"; leave it "
+				"out",
+				keys_of_kinds[i].key, kind_facts(kind)->name);
+	}
+}
+
+static int read_id(const struct json_tape *tape, const char *path, struct toolbox *toolbox,
+	struct problems *problems)
+{
+	uint32_t given = json_find(tape, 0, "toolbox_id");
+	size_t size;
+	const char *stem = manifest_stem(path, &size);
+
+	toolbox->id = given ? json_string_dup(tape, given, &size) : strndup(stem, size);
+	if (!toolbox->id)
+		return -ENOMEM;
+	if (!manifest_is_id(toolbox->id) || strlen(toolbox->id) != size)
+		problems_add(problems, PROBLEM_ERROR, tape, given,
+			"the toolbox id '%s'%s must be 1 to %d letters, digits, '_' or '-'",
+			toolbox->id,
+			given ? "" : " (the file's name, as there is no \"toolbox_id\")",
+			MANIFEST_ID_BYTES - 1);
+	return 0;
+}
+
+static uint64_t number_or(
+	const struct json_tape *tape, uint32_t object, const char *key, uint64_t fallback)
+{
+	uint32_t token = json_find(tape, object, key);
+	uint64_t value;
+
+	/* The shape has bounded it: it fits. */
+	if (token == JSON_NONE || json_number_u64(tape, token, &value) != 0)
+		return fallback;
+	return value;
+}
+
+static void read_limits(
+	const struct json_tape *tape, enum toolbox_kind kind, struct toolbox_limits *limits)
+{
+	uint32_t object = json_find(tape, 0, "limits");
+	uint32_t prestart;
+
+	limits->workers = kind_facts(kind)->workers;
+	if (object == JSON_NONE)
+		return;
+	prestart = json_find(tape, object, "prestart");
+	limits->timeout_ms = number_or(tape, object, "timeout_ms", 0);
+	limits->workers = (uint32_t)number_or(tape, object, "workers", limits->workers);
+	limits->queue = (uint32_t)number_or(tape, object, "queue", 0);
+	limits->memory_mb = (uint32_t)number_or(tape, object, "memory_mb", 0);
+	limits->prestart = prestart != JSON_NONE && json_is_true(tape, prestart);
+	limits->has_idle_s = json_find(tape, object, "idle_s") != JSON_NONE;
+	limits->idle_s = number_or(tape, object, "idle_s", 0);
+}
+
+static int read_library(struct manifest_reader *reader, const char *folder, struct toolbox *toolbox,
+	struct problems *problems)
+{
+	uint32_t token = json_find(&reader->tape, 0, "library");
+	cleanup_free char *name = NULL;
+	size_t size;
+
+	if (token == JSON_NONE)
+		return 0;
+	name = json_string_dup(&reader->tape, token, &size);
+	if (!name)
+		return -ENOMEM;
+	if (strlen(name) != size)
+		problems_add(problems, PROBLEM_ERROR, &reader->tape, token,
+			"must be a path or a library's name without U+0000");
+	return toolbox_library_find(name, folder, reader->library_dir, &toolbox->library);
+}
+
+static int read_sandbox(const struct json_tape *tape, const char *folder, struct toolbox *toolbox,
+	struct problems *problems)
+{
+	uint32_t token = json_find(tape, 0, "sandbox");
+	const struct toolbox_limits *limits = &toolbox->limits;
+	struct sandbox_mistake mistake;
+	int r = 0;
+
+	toolbox->sandbox.class = kind_facts(toolbox->kind)->sandbox;
+	toolbox->sandbox.memory_mb =
+		limits->memory_mb ? limits->memory_mb : kind_facts(toolbox->kind)->memory_mb;
+	if (token != JSON_NONE)
+		r = toolbox_sandbox_read(tape, token, folder, &toolbox->sandbox, &mistake);
+	if (r == SANDBOX_E_MALFORMED)
+		problems_add(problems, PROBLEM_ERROR, tape, mistake.token, "%s", mistake.expected);
+	if (kind_facts(toolbox->kind)->sandbox == SANDBOX_COMMAND &&
+		toolbox->sandbox.class < SANDBOX_COMMAND)
+		problems_add(problems, PROBLEM_ERROR, tape, token,
+			"no program can be started in the class \"%s\"; expected \"command\" or "
+			"\"none\"",
+			sandbox_class_name(toolbox->sandbox.class));
+	return r < 0 ? r : 0;
+}
+
+/* What is found from the manifest's real folder. */
+static int read_places(struct manifest_reader *reader, const char *path, struct toolbox *toolbox,
+	struct problems *problems)
+{
+	cleanup_free char *real = realpath(path, NULL);
+	const char *folder;
+	int r;
+
+	if (!real && errno == ENOMEM)
+		return -ENOMEM;
+	if (!real) {
+		problems_add(problems, PROBLEM_ERROR, &reader->tape,
+			json_find(&reader->tape, 0, "library"),
+			"the manifest's folder cannot be found: %s", strerror(errno));
+		return 0;
+	}
+	folder = dirname(real);
+	r = read_library(reader, folder, toolbox, problems);
+	if (r == 0 && toolbox->kind == KIND_PYTHON)
+		r = manifest_python_read(&reader->tape, folder, toolbox, problems);
+	return r ? r : read_sandbox(&reader->tape, folder, toolbox, problems);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	const struct tool *left = *(const struct tool *const *)a;
+	const struct tool *right = *(const struct tool *const *)b;
+	int order = strcmp(left->name, right->name);
+
+	return order != 0 ? order : (left->index > right->index) - (left->index < right->index);
+}
+
+/* Sorted by name, tools of one name stand side by side, however many there are. */
+static int refuse_twins(
+	const struct json_tape *tape, const struct toolbox *toolbox, struct problems *problems)
+{
+	cleanup_free const struct tool **tools = calloc(toolbox->n_tools, sizeof(*tools));
+
+	if (!tools)
+		return -ENOMEM;
+	for (size_t i = 0; i < toolbox->n_tools; i++)
+		tools[i] = &toolbox->tools[i];
+	qsort(tools, toolbox->n_tools, sizeof(*tools), compare_names);
+	for (size_t i = 1; i < toolbox->n_tools; i++) {
+		char pointer[sizeof("/tools/4294967295/name")];
+		char text[128];
+
+		if (strcmp(tools[i - 1]->name, tools[i]->name) != 0)
+			continue;
+		snprintf(pointer, sizeof(pointer), "/tools/%u/name", tools[i]->index);
+		snprintf(text, sizeof(text), "the name '%s' is taken by tool %u, counted from 0",
+			tools[i]->name, tools[i - 1]->index);
+		problems_add_at(problems, PROBLEM_ERROR, tape, pointer, text);
+	}
+	return 0;
+}
+
+int manifest_read_tools(struct manifest_reader *reader, const struct json_tape *tape,
+	uint32_t tools, struct toolbox *toolbox, struct problems *problems)
+{
+	cleanup_free char *real = realpath(toolbox->file, NULL);
+	uint32_t token = json_first(tape, tools);
+	struct manifest_scope scope = {
+		.tape = tape,
+		.toolbox = toolbox,
+		.folder = real ? dirname(real) : "/",
+		.schema_options =
+			{
+				.check_defaults = kind_facts(toolbox->kind)->fills_defaults,
+				.assert_formats = toolbox->asserts_formats,
+			},
+		.context = reader->context,
+		.problems = problems,
+	};
+	uint32_t n_tools = json_count(tape, tools);
+	int r;
+
+	toolbox->tools = calloc(n_tools, sizeof(*toolbox->tools));
+	if (!toolbox->tools)
+		return -ENOMEM;
+	for (; toolbox->n_tools < n_tools; token = json_next(tape, token)) {
+		struct tool *tool = &toolbox->tools[toolbox->n_tools];
+
+		tool->index = (uint32_t)toolbox->n_tools++;
+		tool->toolbox = toolbox;
+		r = manifest_tool_read(&scope, token, tool);
+		if (r < 0)
+			return r;
+	}
+	return problems->n_errors == 0 ? refuse_twins(tape, toolbox, problems) : 0;
+}
+
+/* What is only passed on: its text. */
+static int read_config(const struct json_tape *tape, struct toolbox *toolbox)
+{
+	uint32_t token = json_find(tape, 0, "config");
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	if (token == JSON_NONE)
+		return 0;
+	json_write_compact(&text, tape, token);
+	toolbox->config = buffer_take(&text, NULL);
+	return toolbox->config ? 0 : -ENOMEM;
+}
+
+static int read_toolbox(struct manifest_reader *reader, const char *path, struct toolbox *toolbox,
+	struct problems *problems)
+{
+	const struct json_tape *tape = &reader->tape;
+	uint32_t description = json_find(tape, 0, "description");
+	uint32_t assert_formats = json_find(tape, 0, "assert_formats");
+	uint32_t coerce = json_find(tape, 0, "coerce");
+	uint32_t risk = json_find(tape, 0, "risk");
+	int r;
+	toolbox->references = 1;
+	toolbox->stamp = reader->stamp;
+	toolbox->digest = digest_bytes(DIGEST_SEED, reader->bytes.data, reader->bytes.size);
+	toolbox->file = strdup(path);
+	if (!toolbox->file)
+		return -ENOMEM;
+	if (description) {
+		toolbox->description = json_string_dup(tape, description, NULL);
+		if (!toolbox->description)
+			return -ENOMEM;
+	}
+	toolbox->kind = kind_of(tape);
+	refuse_keys_of_others(tape, toolbox->kind, problems);
+	toolbox->coerces = coerce == JSON_NONE ? kind_facts(toolbox->kind)->coerces
+					       : json_is_true(tape, coerce);
+	toolbox->has_risk = risk != JSON_NONE;
+	toolbox->risk = risk ? manifest_risk(tape, risk) : TOOL_UNRATED;
+	toolbox->asserts_formats =
+		assert_formats != JSON_NONE && json_is_true(tape, assert_formats);
+	read_limits(tape, toolbox->kind, &toolbox->limits);
+	r = read_id(tape, path, toolbox, problems);
+	if (r == 0)
+		r = read_places(reader, path, toolbox, problems);
+	if (r == 0)
+		r = read_config(tape, toolbox);
+	if (r == 0 && !kind_facts(toolbox->kind)->tells_tools)
+		r = manifest_read_tools(
+			reader, tape, json_find(tape, 0, "tools"), toolbox, problems);
+	if (r == 0 && problems->n_errors == 0)
+		r = toolbox_prepare(toolbox);
+	return r;
+}
+
+/* Make the toolbox of what is in reader->tape. */
+static int read_manifest(struct manifest_reader *reader, const char *path,
+	struct toolbox **ret_toolbox, struct problems *problems)
+{
+	cleanup(toolbox_cleanup) struct toolbox *toolbox = NULL;
+	int r = manifest_check_shape(reader, problems);
+
+	if (r != 0)
+		return r;
+	toolbox = calloc(1, sizeof(*toolbox));
+	if (!toolbox)
+		return -ENOMEM;
+	r = read_toolbox(reader, path, toolbox, problems);
+	if (r < 0)
+		return r;
+	if (problems->n_errors > 0)
+		return MANIFEST_E_REFUSED;
+	*ret_toolbox = take_ptr(toolbox);
+	return 0;
+}
+
+/* What is wrong with the manifest that an array stands for, as what is wrong with the array. */
+static void move_problems(
+	const struct json_tape *array, const struct problems *from, struct problems *problems)
+{
+	char pointer[ARRAY_POINTER_BYTES];
+
+	for (size_t i = 0; i < from->n_items; i++) {
+		array_file_pointer(from->items[i].pointer, pointer, sizeof(pointer));
+		problems_add_at(
+			problems, from->items[i].severity, array, pointer, from->items[i].text);
+	}
+}
+
+/* Read the array that is in reader->tape. The toolbox is known by the file's own bytes. */
+static int read_array(struct manifest_reader *reader, const char *path,
+	struct toolbox **ret_toolbox, struct problems *problems)
+{
+	cleanup(buffer_deinit) struct buffer bytes = reader->bytes;
+	cleanup(json_tape_cleanup) struct json_tape array = reader->tape;
+	cleanup(buffer_deinit) struct buffer text = {0};
+	cleanup(problems_deinit) struct problems inside = {0};
+	struct stamp stamp = reader->stamp;
+	int r;
+
+	reader->bytes = (struct buffer){0};
+	reader->tape = (struct json_tape){0};
+	r = array_file_translate(&array, problems, &text);
+	if (r == 0 && problems->n_errors > 0)
+		return MANIFEST_E_REFUSED;
+	if (r == 0)
+		r = manifest_read_text(reader, path, text.data, text.size, ret_toolbox, &inside);
+	move_problems(&array, &inside, problems);
+	if (r != 0)
+		return r;
+	(*ret_toolbox)->stamp = stamp;
+	(*ret_toolbox)->digest = digest_bytes(DIGEST_SEED, bytes.data, bytes.size);
+	return 0;
+}
+
+int manifest_read(struct manifest_reader *reader, const char *path, struct toolbox **ret_toolbox,
+	struct problems *problems)
+{
+	int r = read_tape(reader, path, problems);
+
+	if (r != 0)
+		return r;
+	return json_type_at(&reader->tape, 0) == JSON_ARRAY
+		       ? read_array(reader, path, ret_toolbox, problems)
+		       : read_manifest(reader, path, ret_toolbox, problems);
+}
+
+int manifest_read_text(struct manifest_reader *reader, const char *path, const char *text,
+	size_t size, struct toolbox **ret_toolbox, struct problems *problems)
+{
+	struct json_error error = {0};
+	int r;
+
+	reader->stamp = (struct stamp){0};
+	buffer_reset(&reader->bytes);
+	buffer_append(&reader->bytes, text, size);
+	r = buffer_status(&reader->bytes);
+	if (r == 0)
+		r = json_tape_read(&reader->tape, reader->bytes.data, reader->bytes.size,
+			JSON_DEPTH_DEFAULT, &error);
+	if (r < 0)
+		return r;
+	if (r > 0) {
+		problems_add_line(problems, PROBLEM_ERROR, 0, "", "%s", error.message);
+		return MANIFEST_E_REFUSED;
+	}
+	return read_manifest(reader, path, ret_toolbox, problems);
+}

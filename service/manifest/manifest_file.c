@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * What can be told of a manifest by its file, without reading it as one: the id that it claims, the
+ * line of a place in it, whether it is still the same.
+ */
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "json/pointer.h"
+#include "manifest/manifest.h"
+#include "util/digest.h"
+#include "util/file.h"
+#include "util/stamp.h"
+
+const char *manifest_stem(const char *path, size_t *ret_size)
+{
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+	size_t suffix = strlen(".json");
+
+	*ret_size = strlen(name);
+	if (*ret_size > suffix && strcmp(name + *ret_size - suffix, ".json") == 0)
+		*ret_size -= suffix;
+	return name;
+}
+
+bool manifest_is_id(const char *text)
+{
+	size_t length = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				     "0123456789_-");
+
+	return length > 0 && text[length] == '\0' && length < MANIFEST_ID_BYTES;
+}
+
+void manifest_id(const char *path, char ret_id[MANIFEST_ID_BYTES])
+{
+	cleanup(buffer_deinit) struct buffer bytes = {0};
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	cleanup_free char *id = NULL;
+	size_t size;
+	const char *stem = manifest_stem(path, &size);
+	uint32_t given;
+
+	snprintf(ret_id, MANIFEST_ID_BYTES, "%.*s", (int)size, stem);
+	if (file_read(path, MANIFEST_BYTES_MAX, &bytes) < 0 ||
+		json_tape_read(&tape, bytes.data, bytes.size, JSON_DEPTH_DEFAULT, NULL) != 0 ||
+		json_type_at(&tape, 0) != JSON_OBJECT)
+		return;
+	given = json_find(&tape, 0, "toolbox_id");
+	if (given != JSON_NONE && json_type_at(&tape, given) == JSON_STRING)
+		id = json_string_dup(&tape, given, NULL);
+	if (id && manifest_is_id(id))
+		snprintf(ret_id, MANIFEST_ID_BYTES, "%s", id);
+}
+
+unsigned int manifest_line(const char *path, const char *pointer)
+{
+	cleanup(buffer_deinit) struct buffer bytes = {0};
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	unsigned int line = 0;
+	unsigned int column;
+
+	if (file_read(path, MANIFEST_BYTES_MAX, &bytes) == 0 &&
+		json_tape_read(&tape, bytes.data, bytes.size, JSON_DEPTH_DEFAULT, NULL) == 0)
+		json_locate(bytes.data,
+			json_at(&tape, json_pointer_nearest(&tape, pointer))->offset, &line,
+			&column);
+	return line;
+}
+
+bool manifest_is_unchanged(struct toolbox *toolbox)
+{
+	cleanup(buffer_deinit) struct buffer bytes = {0};
+	struct stamp now;
+	struct stat status;
+
+	if (stat(toolbox->file, &status) < 0)
+		return false;
+	stamp_take(&status, &now);
+	if (stamp_proves_same(&toolbox->stamp, &now))
+		return true;
+	if (file_read(toolbox->file, MANIFEST_BYTES_MAX, &bytes) < 0 ||
+		digest_bytes(DIGEST_SEED, bytes.data, bytes.size) != toolbox->digest)
+		return false;
+	toolbox->stamp = now;
+	return true;
+}

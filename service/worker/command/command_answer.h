@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdint.h>
+
+#include "worker/command/command_run.h"
+#include "worker/driver.h"
+#include "call/command.h"
+
+/*
+ * What a program's end means.
+ *
+ *   output_max passed         too_large
+ *   a signal, or not exit 0   tool_failed, with exit_code or signal, stderr, output
+ *   exit 0, output: text      {"output": "…"}, without the newlines at its end
+ *   exit 0, output: json      stdout itself; what is no object as {"output": …}
+ */
+
+/* Append the answer for @run, which has come to its end. 0, DRIVER_E_ERROR, or -ENOMEM. @tape is
+ * scratch. */
+int command_answer(const struct command *command, const struct command_run *run,
+	struct json_tape *tape, struct buffer *out);
+
+/* Append that the program could not be started: @error is a negative errno. DRIVER_E_ERROR. */
+int command_answer_not_started(
+	const struct command *command, const char *program, int error, struct buffer *out);
+
+/* Append that the argument whose key stands at @key cannot be passed. DRIVER_E_ERROR. */
+int command_answer_refused(
+	const struct json_tape *tape, uint32_t key, const char *message, struct buffer *out);

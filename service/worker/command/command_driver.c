@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Toolboxes of kind `command`: a program for each call.
+ *
+ *   arguments ──refused?──▶ command_fill ──argv, environment──▶ command_run ──▶ command_answer
+ *
+ * The host keeps nothing of a call but memory to use again, and stays small: what a new process
+ * costs does not depend on it.
+ */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "worker/command/command_answer.h"
+#include "worker/command/command_fill.h"
+#include "worker/command/command_run.h"
+#include "worker/driver.h"
+#include "util/cleanup.h"
+
+/* What grew larger for one call is given back behind it. */
+#define KEEP_TOKENS 16384
+
+struct command_tool {
+	struct command command;
+	char *environment; /* what every call has */
+};
+
+struct command_driver {
+	struct command_tool *tools;
+	uint32_t n_tools;
+	struct command_fill fill;
+	struct command_run run;
+	struct json_tape arguments;
+	struct json_tape output;
+};
+
+static int load_tool(const struct driver_load *load, uint32_t object, struct command_tool *tool,
+	struct driver_refusal *refusal)
+{
+	uint32_t name_at = json_find(load->tape, object, "name");
+	cleanup_free char *name = NULL;
+	struct command_mistake mistake;
+	int r = command_read(load->tape, object, &tool->command, &mistake);
+
+	if (r == COMMAND_E_MALFORMED)
+		return driver_refuse(refusal, load->tape, mistake.token, "%s", mistake.expected);
+	if (r)
+		return r;
+	name = name_at ? json_string_dup(load->tape, name_at, NULL) : NULL;
+	if (!name)
+		return name_at ? -ENOMEM : -EPROTO;
+	tool->environment = command_fill_fixed(&tool->command, name);
+	return tool->environment ? 0 : -ENOMEM;
+}
+
+static int load_tools(const struct driver_load *load, struct command_driver *driver,
+	struct driver_refusal *refusal)
+{
+	const struct json_tape *tape = load->tape;
+	uint32_t tools = json_find(tape, 0, "tools");
+	int r = 0;
+
+	if (tools == JSON_NONE || json_type_at(tape, tools) != JSON_ARRAY)
+		return driver_refuse(refusal, tape, tools, "'tools' must be an array");
+	driver->tools = calloc(json_count(tape, tools) + 1u, sizeof(*driver->tools));
+	if (!driver->tools)
+		return -ENOMEM;
+	for (uint32_t at = json_first(tape, tools); r == 0 && at < json_end(tape, tools);
+		at = json_next(tape, at))
+		r = load_tool(load, at, &driver->tools[driver->n_tools++], refusal);
+	return r;
+}
+
+static void unload(void *data)
+{
+	struct command_driver *driver = data;
+
+	if (!driver)
+		return;
+	for (uint32_t i = 0; i < driver->n_tools; i++) {
+		command_deinit(&driver->tools[i].command);
+		free(driver->tools[i].environment);
+	}
+	free(driver->tools);
+	command_fill_deinit(&driver->fill);
+	command_run_deinit(&driver->run);
+	json_tape_deinit(&driver->arguments);
+	json_tape_deinit(&driver->output);
+	free(driver);
+}
+
+/* {"tools": [command object with its tool's name, …]} */
+static int load(
+	const struct driver_load *load, void **ret_driver, struct driver_refusal *ret_refusal)
+{
+	struct command_driver *driver = calloc(1, sizeof(*driver));
+	int r = driver ? load_tools(load, driver, ret_refusal) : -ENOMEM;
+
+	if (r)
+		unload(driver);
+	else
+		*ret_driver = driver;
+	return r;
+}
+
+static void describe(const void *data, struct buffer *out)
+{
+	(void)data;
+	(void)out;
+}
+
+/* What a program says although all is well is for the log, where our stderr goes. */
+static void pass_errors_on(const struct command_run *run)
+{
+	size_t size;
+	const char *errors = command_run_errors(run, &size);
+	ssize_t n;
+
+	do
+		n = size > 0 ? write(STDERR_FILENO, errors, size) : 0;
+	while (n < 0 && errno == EINTR);
+}
+
+static int run_program(struct command_driver *driver, const struct command_tool *tool,
+	const struct driver_call *call, struct buffer *out)
+{
+	const struct command *command = &tool->command;
+	struct command_run *run = &driver->run;
+	char program[PATH_MAX];
+	int r = command_find_program(command, program);
+
+	if (r == 0) {
+		run->program = program;
+		run->arguments = driver->fill.arguments;
+		run->environment = driver->fill.environment;
+		run->cwd = command->cwd;
+		run->input = call->arguments;
+		run->input_size = call->size;
+		run->output_max = call->output_max;
+		run->errors_max = call->stderr_max;
+		r = command_run(run);
+	}
+	if (r < 0)
+		return command_answer_not_started(command, command->arguments[0], r, out);
+	r = command_answer(command, run, &driver->output, out);
+	if (r == 0)
+		pass_errors_on(run);
+	return r;
+}
+
+static void trim(struct command_driver *driver)
+{
+	command_fill_trim(&driver->fill);
+	command_run_trim(&driver->run);
+	if (driver->arguments.capacity > KEEP_TOKENS)
+		json_tape_deinit(&driver->arguments);
+	if (driver->output.capacity > KEEP_TOKENS)
+		json_tape_deinit(&driver->output);
+}
+
+static int invoke(void *data, const struct driver_call *call, struct buffer *out)
+{
+	struct command_driver *driver = data;
+	const struct json_tape *tape = &driver->arguments;
+	struct command_tool *tool;
+	const char *message;
+	uint32_t refused;
+	int r;
+
+	if (call->tool >= driver->n_tools)
+		return -EINVAL;
+	tool = &driver->tools[call->tool];
+	r = json_tape_read(
+		&driver->arguments, call->arguments, call->size, JSON_DEPTH_DEFAULT, NULL);
+	if (r != 0 || json_type_at(tape, 0) != JSON_OBJECT)
+		return r < 0 ? r : -EINVAL;
+	/* A default of the schema is seen by nobody before. */
+	refused = command_next_refused(&tool->command, tape, 0, json_first(tape, 0), &message);
+	if (refused < json_end(tape, 0))
+		return command_answer_refused(tape, refused, message, out);
+	r = command_fill(&driver->fill, &tool->command, tool->environment, call->caller,
+		call->caller_size, tape, 0);
+	r = r ? r : run_program(driver, tool, call, out);
+	trim(driver);
+	return r;
+}
+
+const struct driver command_driver = {
+	.kind = "command",
+	.load = load,
+	.describe = describe,
+	.invoke = invoke,
+	.free = unload,
+};

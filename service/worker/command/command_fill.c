@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/command/command_fill.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "util/environment.h"
+
+/* What grew larger for one call is given back behind it. */
+#define KEEP_BYTES (256u << 10)
+
+#define VARIABLE_PREFIX "TOOL_ARG_"
+
+/* ── argv ────────────────────────────────────────────────────────────────────────────────────── */
+
+/* Append the filled template as one element; nothing when an argument is absent. */
+static void fill_element(
+	struct buffer *out, const char *template, const struct json_tape *tape, uint32_t object)
+{
+	size_t start = out->size;
+	struct command_piece piece;
+
+	while (command_next_piece(&template, &piece)) {
+		uint32_t value;
+
+		if (!piece.is_placeholder) {
+			buffer_append(out, piece.text, piece.size);
+			continue;
+		}
+		value = json_find_sized(tape, object, piece.text, piece.size);
+		if (value == JSON_NONE) {
+			out->size = start;
+			return;
+		}
+		command_write_value(tape, value, out);
+	}
+	buffer_append_char(out, '\0');
+}
+
+static void fill_arguments(struct command_fill *fill, const struct command *command,
+	const struct json_tape *tape, uint32_t object)
+{
+	struct buffer *out = &fill->argument_text;
+
+	for (size_t i = 0; i < command->n_arguments; i++)
+		if (i == 0 || command->is_shell)
+			buffer_append(
+				out, command->arguments[i], strlen(command->arguments[i]) + 1);
+		else
+			fill_element(out, command->arguments[i], tape, object);
+}
+
+/* ── environment ─────────────────────────────────────────────────────────────────────────────── */
+
+char *command_fill_fixed(const struct command *command, const char *name)
+{
+	struct buffer out = {0};
+	char **own = environ;
+
+	if (command->environment)
+		buffer_append(
+			&out, command->environment, environment_size(command->environment) - 1);
+	for (; *own; own++)
+		if (buffer_terminate(&out) && !environment_names(out.data, *own))
+			buffer_append(&out, *own, strlen(*own) + 1);
+	if (buffer_terminate(&out) && !environment_names(out.data, "TOOL_NAME=")) {
+		buffer_printf(&out, "TOOL_NAME=%s", name);
+		buffer_append_char(&out, '\0');
+	}
+	return buffer_take(&out, NULL);
+}
+
+/* "from-city" is TOOL_ARG_FROM_CITY. False for what would be no name of a variable. */
+static bool append_name(struct buffer *out, const struct json_tape *tape, uint32_t key)
+{
+	const struct json_token *token = json_at(tape, key);
+	const char *bytes = json_bytes(tape, key);
+
+	if (token->length == 0 || token->length > COMMAND_VALUE_BYTES_MAX)
+		return false;
+	buffer_append_string(out, VARIABLE_PREFIX);
+	for (uint32_t i = 0; i < token->length; i++) {
+		unsigned char c = (unsigned char)bytes[i];
+
+		if (!isascii(c) || (!isalnum(c) && c != '_' && c != '-'))
+			return false;
+		buffer_append_char(out, (char)(c == '-' ? '_' : toupper(c)));
+	}
+	return true;
+}
+
+/* Append NAME=value for one argument, or nothing. */
+static void append_variable(
+	struct command_fill *fill, const char *fixed, const struct json_tape *tape, uint32_t key)
+{
+	struct buffer *entry = &fill->scratch;
+
+	buffer_reset(entry);
+	if (!append_name(entry, tape, key) || command_refusal(tape, key + 1))
+		return;
+	buffer_append_char(entry, '=');
+	command_write_value(tape, key + 1, entry);
+	if (buffer_terminate(entry) && !environment_names(fixed, entry->data))
+		buffer_append(&fill->environment_text, entry->data, entry->size + 1);
+}
+
+static void append_arguments(
+	struct command_fill *fill, const char *fixed, const struct json_tape *tape, uint32_t object)
+{
+	size_t most = fill->environment_text.size + COMMAND_VARIABLES_BYTES_MAX;
+
+	for (uint32_t key = json_first(tape, object); key < json_end(tape, object);
+		key = json_next_key(tape, key)) {
+		size_t before = fill->environment_text.size;
+
+		append_variable(fill, fixed, tape, key);
+		/* A variable costs its pointer, too. */
+		most -= sizeof(char *);
+		if (fill->environment_text.size <= most)
+			continue;
+		fill->environment_text.size = before;
+		return;
+	}
+}
+
+/* Append who calls, as far as that is told; what is not told is there and empty. */
+static void append_caller(struct command_fill *fill, const char *fixed)
+{
+	static const char *const members[][2] = {
+		{"call_id", "TOOL_CALL_ID="},
+		{"session_id", "TOOL_SESSION_ID="},
+		{"lang", "TOOL_LANG="},
+	};
+	const struct json_tape *tape = &fill->caller;
+
+	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++) {
+		uint32_t value = tape->count > 0 ? json_find(tape, 0, members[i][0]) : JSON_NONE;
+		struct buffer *out = &fill->environment_text;
+
+		if (environment_names(fixed, members[i][1]))
+			continue;
+		buffer_append_string(out, members[i][1]);
+		if (value != JSON_NONE && json_type_at(tape, value) == JSON_STRING &&
+			!command_refusal(tape, value))
+			command_write_value(tape, value, out);
+		buffer_append_char(out, '\0');
+	}
+}
+
+/* ── both ────────────────────────────────────────────────────────────────────────────────────── */
+
+/* Append pointers to the texts in @text, and a NULL. */
+static void append_pointers(struct buffer *pointers, const struct buffer *text)
+{
+	static char *const none = NULL;
+
+	for (size_t at = 0; at < text->size; at += strlen(text->data + at) + 1) {
+		char *entry = text->data + at;
+
+		buffer_append(pointers, &entry, sizeof(entry));
+	}
+	buffer_append(pointers, &none, sizeof(none));
+}
+
+static int point(struct command_fill *fill)
+{
+	size_t arguments_size;
+
+	if (buffer_status(&fill->argument_text) || buffer_status(&fill->environment_text) ||
+		buffer_status(&fill->scratch))
+		return -ENOMEM;
+	append_pointers(&fill->pointers, &fill->argument_text);
+	arguments_size = fill->pointers.size;
+	append_pointers(&fill->pointers, &fill->environment_text);
+	if (buffer_status(&fill->pointers))
+		return -ENOMEM;
+	fill->arguments = (char **)(void *)fill->pointers.data;
+	fill->environment = (char **)(void *)(fill->pointers.data + arguments_size);
+	return 0;
+}
+
+int command_fill(struct command_fill *fill, const struct command *command, const char *fixed,
+	const char *caller, size_t caller_size, const struct json_tape *tape, uint32_t object)
+{
+	int r;
+
+	buffer_reset(&fill->argument_text);
+	buffer_reset(&fill->environment_text);
+	buffer_reset(&fill->pointers);
+	buffer_reset(&fill->scratch);
+	fill->caller.count = 0;
+	r = caller_size > 0
+		    ? json_tape_read(&fill->caller, caller, caller_size, JSON_DEPTH_DEFAULT, NULL)
+		    : 0;
+	if (r < 0)
+		return r;
+	fill_arguments(fill, command, tape, object);
+	buffer_append(&fill->environment_text, fixed, environment_size(fixed) - 1);
+	append_caller(fill, fixed);
+	append_arguments(fill, fixed, tape, object);
+	return point(fill);
+}
+
+static void trim(struct buffer *buffer)
+{
+	if (buffer->capacity > KEEP_BYTES)
+		buffer_deinit(buffer);
+}
+
+void command_fill_trim(struct command_fill *fill)
+{
+	trim(&fill->argument_text);
+	trim(&fill->environment_text);
+	trim(&fill->pointers);
+	trim(&fill->scratch);
+}
+
+void command_fill_deinit(struct command_fill *fill)
+{
+	buffer_deinit(&fill->argument_text);
+	buffer_deinit(&fill->environment_text);
+	buffer_deinit(&fill->pointers);
+	buffer_deinit(&fill->scratch);
+	json_tape_deinit(&fill->caller);
+}

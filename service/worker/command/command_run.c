@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/command/command_run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/pidfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "util/cleanup.h"
+#include "util/spawn.h"
+
+/* One read; a pipe holds no more. */
+#define READ_BYTES 65536u
+
+/* A buffer that grew larger is given back behind its call. */
+#define KEEP_BYTES (256u << 10)
+
+/* Since 6.3: older kernels refuse flags that they do not know. */
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 0x8u
+#endif
+
+/* What is waited for. */
+enum source {
+	OUTPUT,
+	ERRORS,
+	EXIT,
+	N_SOURCES,
+};
+
+struct running {
+	struct command_run *run;
+	pid_t pid;
+	struct pollfd sources[N_SOURCES]; /* with a negative fd: done with */
+};
+
+static void close_sources(struct running *running)
+{
+	for (size_t i = 0; i < N_SOURCES; i++)
+		if (running->sources[i].fd >= 0)
+			close(running->sources[i].fd);
+}
+
+static void end_source(struct running *running, enum source source)
+{
+	close(running->sources[source].fd);
+	running->sources[source].fd = -1;
+}
+
+/* ── starting ────────────────────────────────────────────────────────────────────────────────── */
+
+/* A file in memory that is at its start. */
+static int make_input(const struct command_run *run, int *ret_fd)
+{
+	cleanup_close int fd = memfd_create("arguments", MFD_CLOEXEC | MFD_NOEXEC_SEAL);
+
+	if (fd < 0 && errno == EINVAL)
+		fd = memfd_create("arguments", MFD_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	for (size_t done = 0; done < run->input_size;) {
+		ssize_t n = pwrite(fd, run->input + done, run->input_size - done, (off_t)done);
+
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		done += n > 0 ? (size_t)n : 0;
+	}
+	*ret_fd = take_fd(fd);
+	return 0;
+}
+
+/* All of ours close on exec; these three stand above 2, where the host has its own. */
+static int set_actions(
+	posix_spawn_file_actions_t *actions, const char *cwd, int input, int output, int errors)
+{
+	int r = posix_spawn_file_actions_adddup2(actions, input, STDIN_FILENO);
+
+	r = r ? r : posix_spawn_file_actions_adddup2(actions, output, STDOUT_FILENO);
+	r = r ? r : posix_spawn_file_actions_adddup2(actions, errors, STDERR_FILENO);
+	return r || !cwd ? r : posix_spawn_file_actions_addchdir_np(actions, cwd);
+}
+
+/* posix_spawn functions return a positive errno. */
+static int spawn(const struct command_run *run, int input, int output, int errors, pid_t *ret_pid)
+{
+	posix_spawn_file_actions_t actions;
+	int r = posix_spawn_file_actions_init(&actions);
+
+	if (r)
+		return -r;
+	r = set_actions(&actions, run->cwd, input, output, errors);
+	r = r ? r
+	      : spawn_process(ret_pid, run->program, &actions, run->arguments, run->environment);
+	posix_spawn_file_actions_destroy(&actions);
+	return -r;
+}
+
+static int start(struct running *running)
+{
+	cleanup_close int input = -1;
+	int output[2];
+	int errors[2];
+	int r = make_input(running->run, &input);
+
+	if (r)
+		return r;
+	if (pipe2(output, O_CLOEXEC) < 0)
+		return -errno;
+	running->sources[OUTPUT].fd = output[0];
+	cleanup_close int program_output = output[1];
+
+	if (pipe2(errors, O_CLOEXEC) < 0)
+		return -errno;
+	running->sources[ERRORS].fd = errors[0];
+	cleanup_close int program_errors = errors[1];
+
+	return spawn(running->run, input, program_output, program_errors, &running->pid);
+}
+
+/* ── while it runs ───────────────────────────────────────────────────────────────────────────── */
+
+/* Read once into @buffer. False at the end of file. */
+static bool take(int fd, struct buffer *buffer)
+{
+	char *place = buffer_reserve(buffer, READ_BYTES);
+	ssize_t n = place ? read(fd, place, READ_BYTES) : -1;
+
+	if (place && n < 0 && errno == EINTR)
+		return true;
+	if (n > 0)
+		buffer->size += (size_t)n;
+	return n > 0;
+}
+
+static void take_output(struct running *running)
+{
+	struct command_run *run = running->run;
+
+	if (!take(running->sources[OUTPUT].fd, &run->output))
+		end_source(running, OUTPUT);
+	else if (run->output.size > run->output_max)
+		run->is_too_large = true;
+}
+
+/* Only its end is kept: of twice as much as counts, the older half goes. */
+static void take_errors(struct running *running)
+{
+	struct command_run *run = running->run;
+	struct buffer *errors = &run->errors;
+
+	if (!take(running->sources[ERRORS].fd, errors))
+		end_source(running, ERRORS);
+	if (errors->size <= 2 * run->errors_max)
+		return;
+	memmove(errors->data, errors->data + errors->size - run->errors_max, run->errors_max);
+	errors->size = run->errors_max;
+}
+
+/* What it had said on stderr when it ended, and no more: somebody else may hold the pipe. */
+static void take_last_errors(struct running *running)
+{
+	struct pollfd *source = &running->sources[ERRORS];
+
+	if (source->fd >= 0 && poll(source, 1, 0) > 0)
+		take_errors(running);
+}
+
+/* Read until stdout is closed, and as long as the program runs. */
+static void attend(struct running *running)
+{
+	struct pollfd *sources = running->sources;
+
+	while (!running->run->is_too_large) {
+		if (sources[OUTPUT].fd < 0 && sources[ERRORS].fd < 0)
+			return;
+		/* With stdout alone gone, the end has to be seen some other way. */
+		if (sources[OUTPUT].fd < 0 && sources[EXIT].fd < 0)
+			sources[EXIT].fd = pidfd_open(running->pid, 0);
+		if (poll(sources, N_SOURCES, -1) < 0)
+			continue;
+		if (sources[EXIT].revents) {
+			take_last_errors(running);
+			return;
+		}
+		if (sources[ERRORS].revents)
+			take_errors(running);
+		if (sources[OUTPUT].revents)
+			take_output(running);
+	}
+}
+
+/* Wait for its end, and end its group, which its number means until it is reaped. */
+static void finish(struct running *running)
+{
+	struct command_run *run = running->run;
+	siginfo_t info;
+
+	if (run->is_too_large) {
+		kill(running->pid, SIGKILL);
+		kill(-running->pid, SIGKILL);
+	}
+	while (waitid(P_PID, (id_t)running->pid, &info, WEXITED | WNOWAIT) < 0 && errno == EINTR)
+		;
+	kill(-running->pid, SIGKILL);
+	while (waitpid(running->pid, &run->status, 0) < 0 && errno == EINTR)
+		;
+}
+
+int command_run(struct command_run *run)
+{
+	struct running running = {
+		.run = run,
+		.sources = {{-1, POLLIN, 0}, {-1, POLLIN, 0}, {-1, POLLIN, 0}},
+	};
+	int r;
+
+	buffer_reset(&run->output);
+	buffer_reset(&run->errors);
+	run->is_too_large = false;
+	r = start(&running);
+	if (r == 0) {
+		attend(&running);
+		finish(&running);
+	}
+	close_sources(&running);
+	return r;
+}
+
+const char *command_run_errors(const struct command_run *run, size_t *ret_size)
+{
+	size_t size = run->errors.size < run->errors_max ? run->errors.size : run->errors_max;
+
+	*ret_size = size;
+	return size > 0 ? run->errors.data + run->errors.size - size : "";
+}
+
+static void trim(struct buffer *buffer)
+{
+	if (buffer->capacity > KEEP_BYTES)
+		buffer_deinit(buffer);
+}
+
+void command_run_trim(struct command_run *run)
+{
+	trim(&run->output);
+	trim(&run->errors);
+}
+
+void command_run_deinit(struct command_run *run)
+{
+	buffer_deinit(&run->output);
+	buffer_deinit(&run->errors);
+}

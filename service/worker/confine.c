@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/confine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <locale.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* The parent made the socket pair, and sockets know their maker: a host whose daemon ended before
+ * step 1 took hold has another parent by now. */
+static int die_with_parent(int wire_fd)
+{
+	struct ucred maker;
+	socklen_t size = sizeof(maker);
+
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
+		return -errno;
+	if (getsockopt(wire_fd, SOL_SOCKET, SO_PEERCRED, &maker, &size) < 0)
+		return -errno;
+	return maker.pid == getppid() ? 0 : -ESRCH;
+}
+
+/* The daemon's descriptors all close on exec; this is for those of whoever started the daemon. */
+static int close_others(int wire_fd)
+{
+	if (close_range((unsigned int)wire_fd + 1, ~0u, 0) < 0 && errno != ENOSYS)
+		return -errno;
+	return fcntl(wire_fd, F_SETFD, FD_CLOEXEC) < 0 ? -errno : 0;
+}
+
+static int leave_no_core(void)
+{
+	const struct rlimit no_core = {0, 0};
+
+	return setrlimit(RLIMIT_CORE, &no_core) < 0 ? -errno : 0;
+}
+
+/* A thread's own locale is beyond the reach of setlocale(). */
+static int pin_locale(void)
+{
+	locale_t locale = newlocale(LC_ALL_MASK, "C.UTF-8", NULL);
+
+	if (!locale)
+		locale = newlocale(LC_ALL_MASK, "C", NULL);
+	if (!locale)
+		return -errno;
+	uselocale(locale);
+	return 0;
+}
+
+int confine(int wire_fd)
+{
+	int r = die_with_parent(wire_fd);
+
+	r = r ? r : close_others(wire_fd);
+	r = r ? r : leave_no_core();
+	return r ? r : pin_locale();
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/library.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <link.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "json/writer.h"
+
+/* What may help against the linker's @words. */
+static const char *help_against(const char *words, const char *library)
+{
+	if (strstr(words, strerrordesc_np(EACCES)))
+		return "name its folder in the toolbox's sandbox.read";
+	if (!strchr(library, '/'))
+		return "give its path, or a name that the dynamic linker finds: ldconfig -p";
+	if (strncmp(words, library, strlen(library)) != 0)
+		return "the library needs it: ldd(1) shows what is not found";
+	if (access(library, F_OK) < 0)
+		return "a relative path begins at the manifest's folder";
+	return "is it a shared library for this machine? Ask file(1)";
+}
+
+static int refuse(const struct driver_load *load, struct driver_refusal *refusal, uint32_t token,
+	const char *words)
+{
+	return driver_refuse(refusal, load->tape, token, "cannot load the library: %s (%s)", words,
+		help_against(words, load->seal->name));
+}
+
+int library_open(
+	const struct driver_load *load, struct library *ret_library, struct driver_refusal *refusal)
+{
+	uint32_t token = json_find(load->tape, 0, "library");
+	struct library library = {0};
+	struct link_map *map;
+
+	if (!load->seal->name)
+		return driver_refuse(
+			refusal, load->tape, token, "'library' must be a path or a name");
+	library.handle = seal_load(load->seal, &library.is_sealed);
+	if (!library.handle)
+		return refuse(load, refusal, token, dlerror());
+	if (dlinfo(library.handle, RTLD_DI_LINKMAP, &map) < 0)
+		return driver_refuse(refusal, load->tape, token,
+			"cannot tell the library's file: %s", dlerror());
+	library.file = library.is_sealed ? load->seal->name : map->l_name;
+	*ret_library = library;
+	return 0;
+}
+
+bool library_is_data(void *address, size_t *ret_size)
+{
+	const ElfW(Sym) *symbol = NULL;
+	Dl_info info;
+
+	if (!dladdr1(address, &info, (void **)&symbol, RTLD_DL_SYMENT) || !symbol ||
+		info.dli_saddr != address)
+		return false;
+	if (ret_size)
+		*ret_size = symbol->st_size;
+	return ELF64_ST_TYPE(symbol->st_info) == STT_OBJECT ||
+	       ELF64_ST_TYPE(symbol->st_info) == STT_TLS;
+}
+
+void library_describe(const struct library *library, struct buffer *out)
+{
+	buffer_printf(out, ",\"sealed\":%s,\"library\":", library->is_sealed ? "true" : "false");
+	json_write_bytes_lossy(out, library->file, strlen(library->file));
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/native/native_call.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "worker/native/native_result.h"
+
+/* Read each `value` and `default` once; their texts live as long as the function. */
+static int read_constants(struct native_call *call)
+{
+	const struct native_function *function = &call->function;
+
+	call->constants = calloc(function->n_parameters + 1, sizeof(*call->constants));
+	if (!call->constants)
+		return -ENOMEM;
+	for (size_t i = 0; i < function->n_parameters; i++) {
+		const struct native_parameter *parameter = &function->parameters[i];
+		const char *text =
+			parameter->value_json ? parameter->value_json : parameter->default_json;
+		int r;
+
+		if (!text)
+			continue;
+		r = json_tape_read(
+			&call->constants[i], text, strlen(text), JSON_DEPTH_DEFAULT, NULL);
+		if (r)
+			return r < 0 ? r : -EINVAL;
+	}
+	return 0;
+}
+
+/* What comes out goes by pointer. */
+static ffi_type *passed_type(const struct native_parameter *parameter)
+{
+	return parameter->direction == NATIVE_IN ? native_slot_ffi_type(parameter->type)
+						 : &ffi_type_pointer;
+}
+
+int native_call_init(struct native_call *call, struct native_function *function, void *address,
+	void (*free_result)(void *))
+{
+	int r;
+
+	*call = (struct native_call){
+		.function = *function, .address = address, .free_result = free_result};
+	*function = (struct native_function){0};
+	r = read_constants(call);
+	if (r)
+		return r;
+	for (size_t i = 0; i < call->function.n_parameters; i++)
+		call->types[i] = passed_type(&call->function.parameters[i]);
+	if (ffi_prep_cif(&call->cif, FFI_DEFAULT_ABI, (unsigned int)call->function.n_parameters,
+		    native_slot_ffi_type(call->function.returns.type), call->types) != FFI_OK)
+		return -EINVAL;
+	return 0;
+}
+
+void native_call_deinit(struct native_call *call)
+{
+	if (call->constants)
+		for (size_t i = 0; i < call->function.n_parameters; i++)
+			json_tape_deinit(&call->constants[i]);
+	free(call->constants);
+	native_function_deinit(&call->function);
+}
+
+/* Call the function with what is in the frame. The result may point into it. */
+static int run(struct native_call *call, struct native_scratch *scratch, struct buffer *out)
+{
+	union native_returned returned = {0};
+	int saved_errno;
+	int r;
+
+	errno = 0;
+	ffi_call(&call->cif, FFI_FN(call->address), &returned, scratch->addresses);
+	saved_errno = errno;
+	native_result_narrow(&returned, call->function.returns.type);
+	r = native_result_write(&call->function, scratch, &returned.slot, saved_errno, out);
+	if (call->free_result && returned.slot.buffer)
+		call->free_result(returned.slot.buffer);
+	return r > 0 ? NATIVE_CALL_E_FAILED : r;
+}
+
+int native_call_run(struct native_call *call, struct native_scratch *scratch, const char *arguments,
+	size_t size, struct buffer *out)
+{
+	const struct native_signature signature = {&call->function, call->constants};
+	int r = native_frame_fill(&signature, scratch, arguments, size, out);
+
+	if (r > 0)
+		r = NATIVE_CALL_E_FAILED;
+	r = r ? r : run(call, scratch, out);
+	native_scratch_trim(scratch);
+	return r;
+}

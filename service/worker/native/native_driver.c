@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/driver.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "worker/library.h"
+#include "worker/native/native_call.h"
+#include "util/cleanup.h"
+
+struct native_driver {
+	struct library library;
+	struct native_call *calls;
+	uint32_t n_calls;
+	struct native_scratch scratch;
+};
+
+/* One loading: what is read, and where a refusal is noted. */
+struct loading {
+	const struct json_tape *tape;
+	struct native_driver *driver;
+	struct driver_refusal *refusal;
+};
+
+/* Note why what stands at @token of the LOAD frame is refused. */
+__attribute__((format(printf, 3, 4))) static int refuse(
+	struct loading *loading, uint32_t token, const char *format, ...)
+{
+	va_list arguments;
+	int r;
+
+	va_start(arguments, format);
+	r = driver_refuse_with(loading->refusal, loading->tape, token, format, arguments);
+	va_end(arguments);
+	return r;
+}
+
+/* Find the function @symbol, which the member @key of the native object at @object names. */
+static int find_symbol(struct loading *loading, uint32_t object, const char *key,
+	const char *symbol, void **ret_address)
+{
+	uint32_t place = json_find(loading->tape, object, key);
+	void *address = dlsym(loading->driver->library.handle, symbol);
+
+	if (!address)
+		return refuse(loading, place,
+			"the library has no function '%s': %s (nm -D --defined-only shows what it "
+			"has)",
+			symbol, dlerror());
+	if (library_is_data(address, NULL))
+		return refuse(loading, place, "'%s' is a variable, not a function", symbol);
+	*ret_address = address;
+	return 0;
+}
+
+/* The function that frees results. The library's own calls of malloc() and free() are bound to the
+ * first ones in the process, which may be neither the library's nor libc's. */
+static int find_free(struct loading *loading, uint32_t object,
+	const struct native_function *function, void (**ret_free)(void *))
+{
+	uint32_t returns = json_find(loading->tape, object, "returns");
+	void *address;
+	int r;
+
+	if (!function->free_symbol || strcmp(function->free_symbol, "free") == 0) {
+		*ret_free = function->free_symbol ? free : NULL;
+		return 0;
+	}
+	r = find_symbol(loading, returns, "free", function->free_symbol, &address);
+	if (r == 0)
+		memcpy(ret_free, &address, sizeof(address));
+	return r;
+}
+
+static int load_tool(struct loading *loading, uint32_t object, struct native_call *call)
+{
+	struct native_function function = {0};
+	struct native_error error = {0};
+	void (*free_result)(void *) = NULL;
+	void *address = NULL;
+	int r = native_function_read(loading->tape, object, &function, &error);
+
+	if (r == NATIVE_E_REFUSED)
+		r = refuse(loading, error.token, "%s", error.message.data);
+	buffer_deinit(&error.message);
+	if (r)
+		return r;
+	r = find_symbol(loading, object, "symbol", function.symbol, &address);
+	r = r ? r : find_free(loading, object, &function, &free_result);
+	r = r ? r : native_call_init(call, &function, address, free_result);
+	native_function_deinit(&function);
+	return r;
+}
+
+static int load_tools(struct loading *loading)
+{
+	const struct json_tape *tape = loading->tape;
+	struct native_driver *driver = loading->driver;
+	uint32_t tools = json_find(tape, 0, "tools");
+
+	if (tools == JSON_NONE || json_type_at(tape, tools) != JSON_ARRAY)
+		return refuse(loading, tools, "'tools' must be an array");
+	driver->calls = calloc(json_count(tape, tools) + 1u, sizeof(*driver->calls));
+	if (!driver->calls)
+		return -ENOMEM;
+	for (uint32_t i = json_first(tape, tools); i < json_end(tape, tools);
+		i = json_next(tape, i)) {
+		int r = load_tool(loading, i, &driver->calls[driver->n_calls++]);
+
+		if (r)
+			return r;
+	}
+	return 0;
+}
+
+static void unload(void *data)
+{
+	struct native_driver *driver = data;
+
+	if (!driver)
+		return;
+	for (uint32_t i = 0; i < driver->n_calls; i++)
+		native_call_deinit(&driver->calls[i]);
+	free(driver->calls);
+	native_scratch_deinit(&driver->scratch);
+	free(driver);
+}
+
+/* {"library": a path or a name, "tools": [native object, …]}. Constructors of the library run here;
+ * it has every symbol that its tools name, or nothing is loaded. */
+static int load(
+	const struct driver_load *load, void **ret_driver, struct driver_refusal *ret_refusal)
+{
+	struct loading loading = {.tape = load->tape, .refusal = ret_refusal};
+	int r;
+
+	loading.driver = calloc(1, sizeof(*loading.driver));
+	if (!loading.driver)
+		return -ENOMEM;
+	r = library_open(load, &loading.driver->library, ret_refusal);
+	r = r ? r : load_tools(&loading);
+	if (r)
+		unload(loading.driver);
+	else
+		*ret_driver = loading.driver;
+	return r;
+}
+
+static void describe(const void *data, struct buffer *out)
+{
+	const struct native_driver *driver = data;
+
+	library_describe(&driver->library, out);
+}
+
+static int invoke(void *data, const struct driver_call *call, struct buffer *out)
+{
+	struct native_driver *driver = data;
+	int r;
+
+	if (call->tool >= driver->n_calls)
+		return -EINVAL;
+	r = native_call_run(
+		&driver->calls[call->tool], &driver->scratch, call->arguments, call->size, out);
+	return r > 0 ? DRIVER_E_FAILED : r;
+}
+
+/* The library stays loaded behind it: a thread of its own may be running in it. */
+const struct driver native_driver = {
+	.kind = "native",
+	.load = load,
+	.describe = describe,
+	.invoke = invoke,
+	.free = unload,
+};

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/native/native_frame.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "util/base64.h"
+
+/* What grew larger for one call is given back behind it. */
+#define KEEP_MEMORY_BYTES (256u << 10)
+#define KEEP_TOKENS       16384
+
+/* The most bytes of all buffers of one call. */
+#define FRAME_BYTES_MAX (256u << 20)
+
+/* Every buffer begins where any type may. */
+#define ALIGNMENT 16u
+
+#define GUARD_BYTES 16u
+#define GUARD_BYTE  0xA5
+
+static int fail_argument(struct buffer *words, const char *name, const char *why)
+{
+	buffer_printf(words, "argument '%s' %s", name, why);
+	return NATIVE_FRAME_E_FAILED;
+}
+
+static int read_arguments(
+	struct native_scratch *scratch, const char *arguments, size_t size, struct buffer *words)
+{
+	struct json_error error;
+	int r = json_tape_read(&scratch->tape, arguments, size, JSON_DEPTH_DEFAULT, &error);
+
+	if (r < 0)
+		return r;
+	if (r == 0 && json_type_at(&scratch->tape, 0) == JSON_OBJECT)
+		return 0;
+	buffer_printf(words, "arguments must be a JSON object: %s",
+		r > 0 ? error.message : "this is something else");
+	return NATIVE_FRAME_E_FAILED;
+}
+
+/* Find the argument @name: most callers keep the order of the schema, so it stands at *key, which
+ * moves on. JSON_NONE when it is absent. */
+static uint32_t find_argument(const struct json_tape *tape, const char *name, uint32_t *key)
+{
+	uint32_t value;
+
+	if (*key >= json_end(tape, 0) || !json_string_equals(tape, *key, name, strlen(name)))
+		return json_find(tape, 0, name);
+	value = *key + 1;
+	*key = json_next_key(tape, *key);
+	return value;
+}
+
+/* Find what comes in for parameter @at: an argument, which is checked; its constant; or nothing. */
+static int find_value(const struct native_signature *signature, struct native_scratch *scratch,
+	size_t at, uint32_t *key, struct buffer *words)
+{
+	const struct native_parameter *parameter = &signature->function->parameters[at];
+	const struct native_arguments arguments = {&scratch->tape, 0};
+	struct native_cell *cell = &scratch->cells[at];
+	cleanup(buffer_deinit) struct buffer refusal = {0};
+	uint32_t value = JSON_NONE;
+	int r;
+
+	*cell = (struct native_cell){.tape = NULL};
+	if (native_is_argument(parameter))
+		value = find_argument(&scratch->tape, parameter->name, key);
+	if (value == JSON_NONE && signature->constants[at].count > 0)
+		cell->tape = &signature->constants[at];
+	if (value == JSON_NONE && !cell->tape && native_is_argument(parameter) &&
+		!parameter->is_nullable)
+		return fail_argument(words, parameter->name, "is missing");
+	if (value == JSON_NONE)
+		return 0;
+	r = native_check_value(
+		signature->function, at, &arguments, &scratch->tape, value, &refusal);
+	if (r != 0)
+		return r < 0 || !buffer_terminate(&refusal)
+			       ? -ENOMEM
+			       : fail_argument(words, parameter->name, refusal.data);
+	cell->tape = &scratch->tape;
+	cell->value = value;
+	return 0;
+}
+
+/* Whether NULL is passed. */
+static bool is_null(const struct native_parameter *parameter, const struct native_cell *cell)
+{
+	if (!native_is_argument(parameter) && !parameter->value_json)
+		return false;
+	return !cell->tape ||
+	       (parameter->is_nullable && json_type_at(cell->tape, cell->value) == JSON_NULL);
+}
+
+/* An upper bound of the bytes that what comes in takes, without a NUL. */
+static size_t bound_value(const struct native_parameter *buffer, const struct native_cell *cell)
+{
+	size_t size;
+
+	if (!cell->tape)
+		return 0;
+	if (buffer->type == NATIVE_ARRAY)
+		return (size_t)json_count(cell->tape, cell->value) * native_element_bytes(buffer);
+	json_value_text(cell->tape, cell->value, &size);
+	return size;
+}
+
+/* Set the capacity of buffers that have one, and make room for all. */
+static int reserve(const struct native_signature *signature, struct native_scratch *scratch,
+	struct buffer *words)
+{
+	const struct native_function *function = signature->function;
+	const struct native_arguments arguments = {&scratch->tape, 0};
+	uint64_t total = 0;
+
+	for (size_t i = 0; i < function->n_parameters; i++) {
+		const struct native_parameter *parameter = &function->parameters[i];
+		struct native_cell *cell = &scratch->cells[i];
+
+		if (!native_is_buffer(parameter->type) || is_null(parameter, cell))
+			continue;
+		if (parameter->direction != NATIVE_IN)
+			cell->capacity = (size_t)native_capacity(function, parameter, &arguments);
+		total += (uint64_t)cell->capacity * native_element_bytes(parameter) +
+			 bound_value(parameter, cell) + GUARD_BYTES + 2 * ALIGNMENT;
+	}
+	if (total > FRAME_BYTES_MAX) {
+		buffer_printf(words,
+			"the buffers of this call would take %llu bytes, and may take %u",
+			(unsigned long long)total, FRAME_BYTES_MAX);
+		return NATIVE_FRAME_E_FAILED;
+	}
+	buffer_reset(&scratch->memory);
+	if (total == 0 || buffer_reserve(&scratch->memory, (size_t)total))
+		return 0;
+	buffer_reset(&scratch->memory);
+	buffer_printf(
+		words, "there is no memory for buffers of %llu bytes", (unsigned long long)total);
+	return NATIVE_FRAME_E_FAILED;
+}
+
+/* Write the bytes that the base64 at @value stands for behind what is in @memory. */
+static void decode_bytes(struct buffer *memory, const struct json_tape *tape, uint32_t value)
+{
+	const char *text = json_bytes(tape, value);
+	size_t size = json_at(tape, value)->length;
+	size_t start = memory->size;
+
+	/* A '/' may be escaped. What is decoded is never longer, so it can stand where it goes. */
+	if (json_at(tape, value)->flags & JSON_ESCAPED) {
+		json_string_decode(tape, value, memory);
+		text = memory->data + start;
+		size = memory->size - start;
+	}
+	base64_decode(text, size, memory->data + start);
+	memory->size = start + base64_decoded_size(text, size);
+}
+
+static void decode_array(
+	struct buffer *memory, enum native_type items, const struct json_tape *tape, uint32_t value)
+{
+	for (uint32_t i = json_first(tape, value); i < json_end(tape, value);
+		i = json_next(tape, i)) {
+		native_slot_store(items, tape, i, memory->data + memory->size);
+		memory->size += native_type_bytes(items);
+	}
+}
+
+/* Write what comes in behind what is in @memory. */
+static void decode(struct buffer *memory, const struct native_parameter *buffer,
+	const struct native_cell *cell)
+{
+	const char *text;
+	size_t size;
+
+	switch (buffer->type) {
+	case NATIVE_STR:
+		json_string_decode(cell->tape, cell->value, memory);
+		break;
+	case NATIVE_BYTES:
+		decode_bytes(memory, cell->tape, cell->value);
+		break;
+	case NATIVE_ARRAY:
+		decode_array(memory, buffer->items, cell->tape, cell->value);
+		break;
+	default:
+		text = json_value_text(cell->tape, cell->value, &size);
+		buffer_append(memory, text, size);
+		break;
+	}
+}
+
+/* Write @count bytes of @byte behind what is in @memory. */
+static void pad(struct buffer *memory, int byte, size_t count)
+{
+	memset(memory->data + memory->size, byte, count);
+	memory->size += count;
+}
+
+/* Lay the buffer behind those before it: what comes in, zeroes up to its capacity, the guard. */
+static void lay(
+	struct buffer *memory, const struct native_parameter *buffer, struct native_cell *cell)
+{
+	size_t element = native_element_bytes(buffer);
+	size_t start, filled;
+
+	pad(memory, 0, -memory->size % ALIGNMENT);
+	start = memory->size;
+	cell->slot.buffer = memory->data + start;
+	if (cell->tape)
+		decode(memory, buffer, cell);
+	cell->count = (memory->size - start) / element;
+	if (native_is_text(buffer->type) && cell->count >= cell->capacity)
+		pad(memory, 0, 1);
+	filled = (memory->size - start) / element;
+	if (cell->capacity < filled)
+		cell->capacity = filled;
+	pad(memory, 0, (cell->capacity - filled) * element);
+	if (buffer->direction != NATIVE_IN)
+		pad(memory, GUARD_BYTE, GUARD_BYTES);
+}
+
+bool native_frame_is_intact(
+	const struct native_parameter *parameter, const struct native_cell *cell)
+{
+	const char *guard;
+
+	if (!cell->slot.buffer)
+		return true;
+	guard = cell->slot.buffer + cell->capacity * native_element_bytes(parameter);
+	for (size_t i = 0; i < GUARD_BYTES; i++)
+		if ((unsigned char)guard[i] != GUARD_BYTE)
+			return false;
+	return true;
+}
+
+/* What a length says on its way in: how much came, or how much there is room for. */
+static uint64_t length_going_in(const struct native_parameter *holder,
+	const struct native_parameter *buffer, const struct native_cell *cell)
+{
+	if (holder->direction == NATIVE_OUT)
+		return 0;
+	if (buffer->direction == NATIVE_IN ||
+		(buffer->direction == NATIVE_INOUT && holder->direction == NATIVE_IN))
+		return cell->count;
+	return cell->capacity;
+}
+
+static void fill_scalar(
+	const struct native_function *function, struct native_scratch *scratch, size_t at)
+{
+	const struct native_parameter *parameter = &function->parameters[at];
+	struct native_cell *cell = &scratch->cells[at];
+
+	cell->pointer = is_null(parameter, cell) ? NULL : &cell->slot;
+	if (parameter->length_of >= 0)
+		native_slot_store_number(parameter->type,
+			length_going_in(parameter, &function->parameters[parameter->length_of],
+				&scratch->cells[parameter->length_of]),
+			&cell->slot);
+	else if (cell->tape && cell->pointer)
+		native_slot_store(parameter->type, cell->tape, cell->value, &cell->slot);
+}
+
+static void fill(const struct native_function *function, struct native_scratch *scratch)
+{
+	for (size_t i = 0; i < function->n_parameters; i++) {
+		const struct native_parameter *parameter = &function->parameters[i];
+
+		if (native_is_buffer(parameter->type) && !is_null(parameter, &scratch->cells[i]))
+			lay(&scratch->memory, parameter, &scratch->cells[i]);
+	}
+	for (size_t i = 0; i < function->n_parameters; i++) {
+		const struct native_parameter *parameter = &function->parameters[i];
+		struct native_cell *cell = &scratch->cells[i];
+
+		scratch->addresses[i] = &cell->slot;
+		if (native_is_buffer(parameter->type))
+			continue;
+		fill_scalar(function, scratch, i);
+		if (parameter->direction != NATIVE_IN)
+			scratch->addresses[i] = &cell->pointer;
+	}
+}
+
+int native_frame_fill(const struct native_signature *signature, struct native_scratch *scratch,
+	const char *arguments, size_t size, struct buffer *words)
+{
+	uint32_t key = 1;
+	int r = read_arguments(scratch, arguments, size, words);
+
+	for (size_t i = 0; r == 0 && i < signature->function->n_parameters; i++)
+		r = find_value(signature, scratch, i, &key, words);
+	if (r == 0)
+		r = reserve(signature, scratch, words);
+	if (r == 0)
+		fill(signature->function, scratch);
+	return r;
+}
+
+void native_scratch_trim(struct native_scratch *scratch)
+{
+	if (scratch->tape.capacity > KEEP_TOKENS)
+		json_tape_deinit(&scratch->tape);
+	if (scratch->memory.capacity > KEEP_MEMORY_BYTES)
+		buffer_deinit(&scratch->memory);
+}
+
+void native_scratch_deinit(struct native_scratch *scratch)
+{
+	json_tape_deinit(&scratch->tape);
+	buffer_deinit(&scratch->memory);
+}

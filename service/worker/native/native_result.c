@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/native/native_result.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "json/writer.h"
+#include "util/base64.h"
+#include "util/utf8.h"
+
+/*
+ * Nothing that a function leaves is believed: numbers may be none, texts may have no end and be no
+ * UTF-8, lengths may be larger than the buffer that they are of.
+ */
+
+/* A longer text is none. */
+#define TEXT_BYTES_MAX NATIVE_CAPACITY_BYTES_MAX
+
+/* The result stands in an object. */
+#define RESULT_DEPTH (JSON_DEPTH_DEFAULT - 1)
+
+/* One result that is being written. */
+struct writing {
+	const struct native_function *function;
+	struct native_scratch *scratch;
+	const union native_slot *returned;
+	struct buffer *out;
+	size_t start; /* of the result in it */
+};
+
+/* Put words in the place of the result: of what is returned `SYMBOL returned …`, of a parameter
+ * `SYMBOL left … in 'NAME'`; `SYMBOL …` where @parameter is NULL. */
+__attribute__((format(printf, 3, 4))) static int fail(
+	struct writing *writing, const struct native_parameter *parameter, const char *format, ...)
+{
+	bool is_returned = parameter == &writing->function->returns;
+	struct buffer *out = writing->out;
+	va_list arguments;
+
+	out->size = writing->start;
+	buffer_printf(out, "%s %s", writing->function->symbol,
+		is_returned ? "returned "
+		: parameter ? "left "
+			    : "");
+	va_start(arguments, format);
+	buffer_vprintf(out, format, arguments);
+	va_end(arguments);
+	if (parameter && !is_returned)
+		buffer_printf(out, " in '%s'", parameter->name);
+	return NATIVE_RESULT_E_FAILED;
+}
+
+/* Write the @size bytes at @text, the value of a json, without its white space. */
+static int write_json(struct writing *writing, const struct native_parameter *parameter,
+	const char *text, size_t size)
+{
+	struct json_tape *tape = &writing->scratch->tape;
+	struct json_error error;
+	int r = json_tape_read(tape, text, size, RESULT_DEPTH, &error);
+
+	if (r > 0)
+		return fail(writing, parameter, "text that is not JSON (byte %zu: %s)",
+			error.offset, error.message);
+	if (r == 0)
+		json_write_compact(writing->out, tape, 0);
+	return r;
+}
+
+/* Write the text of @size bytes that @parameter is. */
+static int write_text(struct writing *writing, const struct native_parameter *parameter,
+	const char *text, size_t size)
+{
+	if (size > TEXT_BYTES_MAX)
+		return fail(writing, parameter, "a text of more than %u bytes", TEXT_BYTES_MAX);
+	if (!utf8_is_valid(text, size))
+		return fail(writing, parameter, "text that is not UTF-8");
+	if (parameter->type == NATIVE_JSON)
+		return write_json(writing, parameter, text, size);
+	json_write_string(writing->out, text, size);
+	return 0;
+}
+
+static int write_scalar(struct writing *writing, const struct native_parameter *parameter,
+	enum native_type type, const void *place)
+{
+	const char *odd = native_slot_odd_name(type, place);
+
+	if (odd)
+		return fail(writing, parameter, "%s", odd);
+	native_slot_write(type, place, writing->out);
+	return 0;
+}
+
+static int write_returned(struct writing *writing)
+{
+	const struct native_parameter *returns = &writing->function->returns;
+	const char *text = writing->returned->buffer;
+
+	if (!native_is_text(returns->type))
+		return write_scalar(writing, returns, returns->type, writing->returned);
+	if (text)
+		return write_text(
+			writing, returns, text, strnlen(text, (size_t)TEXT_BYTES_MAX + 1));
+	if (!returns->is_nullable)
+		return fail(writing, returns, "NULL");
+	buffer_append_string(writing->out, "null");
+	return 0;
+}
+
+/* How many elements of the buffer are used, by whoever tells; its capacity when nobody does. */
+static int find_used(struct writing *writing, const struct native_parameter *buffer,
+	size_t capacity, size_t *used)
+{
+	const struct native_function *function = writing->function;
+	bool is_returned = buffer->told_by == NATIVE_RETURNS;
+	const struct native_parameter *teller;
+	const void *place;
+	uint64_t number;
+
+	*used = capacity;
+	if (buffer->told_by == NATIVE_NOBODY)
+		return 0;
+	teller = is_returned ? &function->returns : &function->parameters[buffer->told_by];
+	place = is_returned ? writing->returned : &writing->scratch->cells[buffer->told_by].slot;
+	number = native_slot_number(teller->type, place);
+	if (native_slot_sign(teller->type, place) < 0)
+		return fail(writing, NULL, "told a length below 0 for '%s'", buffer->name);
+	/* snprintf tells how long the text would be: what there is of it ends at its NUL. */
+	if (number > capacity && native_is_text(buffer->type))
+		return 0;
+	if (number > capacity)
+		return fail(writing, NULL, "told a length of %llu for '%s', which has room for %zu",
+			(unsigned long long)number, buffer->name, capacity);
+	*used = (size_t)number;
+	return 0;
+}
+
+/* A text that comes out ends at its NUL; or where a length says. */
+static int write_text_out(struct writing *writing, const struct native_parameter *buffer,
+	const struct native_cell *cell, size_t used)
+{
+	const char *end = memchr(cell->slot.buffer, '\0', used);
+
+	if (!end && used == cell->capacity && buffer->told_by == NATIVE_NOBODY)
+		return fail(
+			writing, buffer, "no NUL within its capacity of %zu bytes", cell->capacity);
+	return write_text(
+		writing, buffer, cell->slot.buffer, end ? (size_t)(end - cell->slot.buffer) : used);
+}
+
+static int write_array(struct writing *writing, const struct native_parameter *buffer,
+	const struct native_cell *cell, size_t used)
+{
+	size_t bytes = native_type_bytes(buffer->items);
+	int r = 0;
+
+	buffer_append_char(writing->out, '[');
+	for (size_t i = 0; r == 0 && i < used; i++) {
+		if (i > 0)
+			buffer_append_char(writing->out, ',');
+		r = write_scalar(writing, buffer, buffer->items, cell->slot.buffer + i * bytes);
+	}
+	if (r == 0)
+		buffer_append_char(writing->out, ']');
+	return r;
+}
+
+static int write_buffer(struct writing *writing, const struct native_parameter *buffer,
+	const struct native_cell *cell)
+{
+	size_t used;
+	int r = find_used(writing, buffer, cell->capacity, &used);
+
+	if (r != 0)
+		return r;
+	if (native_is_text(buffer->type))
+		return write_text_out(writing, buffer, cell, used);
+	if (buffer->type == NATIVE_ARRAY)
+		return write_array(writing, buffer, cell, used);
+	buffer_append_char(writing->out, '"');
+	base64_encode(cell->slot.buffer, used, writing->out);
+	buffer_append_char(writing->out, '"');
+	return 0;
+}
+
+/* Write what came out by @parameter; null when NULL was passed. */
+static int write_out(struct writing *writing, const struct native_parameter *parameter,
+	const struct native_cell *cell)
+{
+	bool is_buffer = native_is_buffer(parameter->type);
+
+	if (is_buffer && cell->slot.buffer)
+		return write_buffer(writing, parameter, cell);
+	if (!is_buffer && cell->pointer)
+		return write_scalar(writing, parameter, parameter->type, &cell->slot);
+	buffer_append_string(writing->out, "null");
+	return 0;
+}
+
+/* `"name":`, with a comma in front of all but the first. */
+static void begin_member(struct writing *writing, const struct native_parameter *parameter)
+{
+	if (writing->out->size > writing->start + 1)
+		buffer_append_char(writing->out, ',');
+	json_write_key(writing->out, parameter->name);
+}
+
+static int write_object(struct writing *writing)
+{
+	const struct native_function *function = writing->function;
+	int r = 0;
+
+	buffer_append_char(writing->out, '{');
+	if (function->returns.type != NATIVE_VOID) {
+		begin_member(writing, &function->returns);
+		r = write_returned(writing);
+	}
+	for (size_t i = 0; r == 0 && i < function->n_parameters; i++) {
+		if (!native_is_result(&function->parameters[i]))
+			continue;
+		begin_member(writing, &function->parameters[i]);
+		r = write_out(writing, &function->parameters[i], &writing->scratch->cells[i]);
+	}
+	if (r == 0)
+		buffer_append_char(writing->out, '}');
+	return r;
+}
+
+static bool is_error(
+	const struct native_function *function, const union native_slot *returned, int saved_errno)
+{
+	enum native_type type = function->returns.type;
+
+	switch (function->errors) {
+	case NATIVE_ERRORS_NONE:
+		return false;
+	case NATIVE_ERRORS_NEGATIVE:
+		return native_slot_sign(type, returned) < 0;
+	case NATIVE_ERRORS_NONZERO:
+		return native_slot_sign(type, returned) != 0;
+	case NATIVE_ERRORS_ZERO:
+		return native_slot_sign(type, returned) == 0;
+	case NATIVE_ERRORS_NULL:
+		return !returned->buffer;
+	case NATIVE_ERRORS_ERRNO:
+		return saved_errno != 0;
+	}
+	return false;
+}
+
+/* The words for what an error rule hit. */
+static int fail_by_rule(struct writing *writing)
+{
+	const struct native_parameter *returns = &writing->function->returns;
+	const union native_slot *returned = writing->returned;
+	const char *odd;
+
+	if (returns->type == NATIVE_VOID) {
+		buffer_printf(writing->out, "%s failed", writing->function->symbol);
+		return NATIVE_RESULT_E_FAILED;
+	}
+	if (native_is_text(returns->type))
+		return fail(writing, returns, "%s", returned->buffer ? "a text" : "NULL");
+	odd = native_slot_odd_name(returns->type, returned);
+	fail(writing, returns, "%s", odd ? odd : "");
+	if (!odd)
+		native_slot_write(returns->type, returned, writing->out);
+	return NATIVE_RESULT_E_FAILED;
+}
+
+/* A function that wrote past a buffer has left nothing that can be believed. */
+static int check_guards(struct writing *writing)
+{
+	const struct native_function *function = writing->function;
+
+	for (size_t i = 0; i < function->n_parameters; i++) {
+		const struct native_parameter *parameter = &function->parameters[i];
+		const struct native_cell *cell = &writing->scratch->cells[i];
+
+		if (native_is_buffer(parameter->type) && parameter->direction != NATIVE_IN &&
+			!native_frame_is_intact(parameter, cell))
+			return fail(writing, NULL,
+				"wrote past the end of '%s', which has room for %zu",
+				parameter->name, cell->capacity);
+	}
+	return 0;
+}
+
+static void append_errno(struct buffer *out, int saved_errno)
+{
+	const char *name = strerrorname_np(saved_errno);
+
+	if (saved_errno == 0)
+		return;
+	if (name)
+		buffer_printf(out, ": %s (%s)", name, strerrordesc_np(saved_errno));
+	else
+		buffer_printf(out, ": errno %d", saved_errno);
+}
+
+void native_result_narrow(union native_returned *returned, enum native_type type)
+{
+	bool is_widened = type == NATIVE_BOOL || native_is_integer(type);
+
+	if (is_widened && native_type_bytes(type) < sizeof(returned->word))
+		returned->slot = native_slot_narrow(type, returned->word);
+}
+
+int native_result_write(const struct native_function *function, struct native_scratch *scratch,
+	const union native_slot *returned, int saved_errno, struct buffer *out)
+{
+	struct writing writing = {function, scratch, returned, out, out->size};
+	int r = check_guards(&writing);
+
+	if (r == 0)
+		r = is_error(function, returned, saved_errno) ? fail_by_rule(&writing)
+							      : write_object(&writing);
+	if (r > 0)
+		append_errno(out, saved_errno);
+	return r;
+}

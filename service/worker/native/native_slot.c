@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/native/native_slot.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "json/writer.h"
+
+/* Every type of C that is a number, from JSON and back. */
+
+ffi_type *native_slot_ffi_type(enum native_type type)
+{
+	switch (type) {
+	case NATIVE_VOID:
+		return &ffi_type_void;
+	case NATIVE_BOOL:
+	case NATIVE_U8:
+		return &ffi_type_uint8;
+	case NATIVE_I8:
+		return &ffi_type_sint8;
+	case NATIVE_I16:
+		return &ffi_type_sint16;
+	case NATIVE_I32:
+		return &ffi_type_sint32;
+	case NATIVE_I64:
+		return &ffi_type_sint64;
+	case NATIVE_U16:
+		return &ffi_type_uint16;
+	case NATIVE_U32:
+		return &ffi_type_uint32;
+	case NATIVE_U64:
+		return &ffi_type_uint64;
+	case NATIVE_ISIZE:
+		return sizeof(ssize_t) == 8 ? &ffi_type_sint64 : &ffi_type_sint32;
+	case NATIVE_USIZE:
+		return sizeof(size_t) == 8 ? &ffi_type_uint64 : &ffi_type_uint32;
+	case NATIVE_F32:
+		return &ffi_type_float;
+	case NATIVE_F64:
+		return &ffi_type_double;
+	case NATIVE_STR:
+	case NATIVE_BYTES:
+	case NATIVE_JSON:
+	case NATIVE_ARRAY:
+		return &ffi_type_pointer;
+	}
+	return &ffi_type_void;
+}
+
+/* The @bits of the two's complement that an integer of the type has, in a slot. */
+static union native_slot slot_of(enum native_type type, uint64_t bits)
+{
+	union native_slot slot = {.u64 = 0};
+
+	switch (native_type_bytes(type)) {
+	case sizeof(uint8_t):
+		slot.u8 = (uint8_t)bits;
+		break;
+	case sizeof(uint16_t):
+		slot.u16 = (uint16_t)bits;
+		break;
+	case sizeof(uint32_t):
+		slot.u32 = (uint32_t)bits;
+		break;
+	default:
+		slot.u64 = bits;
+		break;
+	}
+	return slot;
+}
+
+void native_slot_store_number(enum native_type type, uint64_t number, void *place)
+{
+	union native_slot slot = slot_of(type, number);
+
+	memcpy(place, &slot, native_type_bytes(type));
+}
+
+void native_slot_store(
+	enum native_type type, const struct json_tape *tape, uint32_t value, void *place)
+{
+	union native_slot slot = {.u64 = 0};
+
+	switch (type) {
+	case NATIVE_BOOL:
+		slot.bool_ = json_is_true(tape, value);
+		break;
+	case NATIVE_F32:
+		json_number_f32(tape, value, &slot.f32);
+		break;
+	case NATIVE_F64:
+		json_number_f64(tape, value, &slot.f64);
+		break;
+	default:
+		if (native_is_signed(type))
+			json_number_i64(tape, value, &slot.i64);
+		else
+			json_number_u64(tape, value, &slot.u64);
+		slot = slot_of(type, slot.u64);
+		break;
+	}
+	memcpy(place, &slot, native_type_bytes(type));
+}
+
+union native_slot native_slot_narrow(enum native_type type, ffi_arg word)
+{
+	return slot_of(type, word);
+}
+
+/* The slot that the bytes at @place are. */
+static union native_slot load(enum native_type type, const void *place)
+{
+	union native_slot slot = {.u64 = 0};
+
+	memcpy(&slot, place, native_type_bytes(type));
+	return slot;
+}
+
+static int64_t signed_value(enum native_type type, const void *place)
+{
+	union native_slot slot = load(type, place);
+
+	switch (native_type_bytes(type)) {
+	case sizeof(int8_t):
+		return slot.i8;
+	case sizeof(int16_t):
+		return slot.i16;
+	case sizeof(int32_t):
+		return slot.i32;
+	default:
+		return slot.i64;
+	}
+}
+
+uint64_t native_slot_number(enum native_type type, const void *place)
+{
+	union native_slot slot = load(type, place);
+
+	switch (native_type_bytes(type)) {
+	case sizeof(uint8_t):
+		return slot.u8;
+	case sizeof(uint16_t):
+		return slot.u16;
+	case sizeof(uint32_t):
+		return slot.u32;
+	default:
+		return slot.u64;
+	}
+}
+
+static double float_value(enum native_type type, const void *place)
+{
+	union native_slot slot = load(type, place);
+
+	return type == NATIVE_F32 ? (double)slot.f32 : slot.f64;
+}
+
+static bool is_float(enum native_type type)
+{
+	return type == NATIVE_F32 || type == NATIVE_F64;
+}
+
+int native_slot_sign(enum native_type type, const void *place)
+{
+	if (is_float(type))
+		return float_value(type, place) < 0 ? -1 : float_value(type, place) != 0;
+	if (native_is_signed(type) && signed_value(type, place) < 0)
+		return -1;
+	return native_slot_number(type, place) != 0;
+}
+
+const char *native_slot_odd_name(enum native_type type, const void *place)
+{
+	double value = is_float(type) ? float_value(type, place) : 0;
+
+	if (isnan(value))
+		return "NaN";
+	if (isinf(value))
+		return value < 0 ? "-infinity" : "infinity";
+	return NULL;
+}
+
+void native_slot_write(enum native_type type, const void *place, struct buffer *out)
+{
+	if (type == NATIVE_BOOL)
+		buffer_append_string(out, native_slot_number(type, place) ? "true" : "false");
+	else if (type == NATIVE_F32)
+		json_write_f32(out, load(type, place).f32);
+	else if (type == NATIVE_F64)
+		json_write_f64(out, load(type, place).f64);
+	else if (native_is_signed(type))
+		json_write_i64(out, signed_value(type, place));
+	else
+		json_write_u64(out, native_slot_number(type, place));
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/driver.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "worker/library.h"
+#include "worker/plugin/plugin_call.h"
+#include "worker/plugin/plugin_table.h"
+#include "json/writer.h"
+
+/*
+ * A library that was written for us (toolbox.h).
+ *
+ *   LOAD without `tools`          LOADED tells them: the daemon looks what there is
+ *   LOAD with `tools`: [name, …]  calls go by the index in that list
+ *
+ * A library that tells other tools today than when the daemon looked is served as far as the names
+ * go: a call never reaches another tool than the one that was checked.
+ */
+struct plugin_driver {
+	struct library library;
+	struct plugin_table table;
+	bool is_asked; /* what its tools are */
+	const struct plugin_function **calls;
+	uint32_t n_calls;
+};
+
+/* Where the struct is that the library exports. */
+static int find_symbol(const struct driver_load *load, const struct library *library,
+	void **ret_symbol, size_t *ret_size, struct driver_refusal *refusal)
+{
+	uint32_t token = json_find(load->tape, 0, "library");
+	void *symbol = dlsym(library->handle, "toolbox_plugin");
+
+	if (!symbol)
+		return driver_refuse(refusal, load->tape, token,
+			"it does not export 'toolbox_plugin' (toolbox.h), so it is no plugin; a "
+			"library's own functions are of the kind \"native\"");
+	if (!library_is_data(symbol, ret_size))
+		return driver_refuse(refusal, load->tape, token,
+			"'toolbox_plugin' is a function, not a struct toolbox_plugin");
+	*ret_symbol = symbol;
+	return 0;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	const struct plugin_function *left = *(const struct plugin_function *const *)a;
+	const struct plugin_function *right = *(const struct plugin_function *const *)b;
+
+	return strcmp(left->name, right->name);
+}
+
+/* The tools of @list, which were told before, in its order; NULL for one that is no more. */
+static int map_list(struct plugin_driver *driver, const struct json_tape *tape, uint32_t list,
+	const struct plugin_function **sorted)
+{
+	for (uint32_t at = json_first(tape, list); at < json_end(tape, list);
+		at = json_next(tape, at)) {
+		struct plugin_function wanted = {.name = json_string_dup(tape, at, NULL)};
+		const struct plugin_function *key = &wanted;
+		const struct plugin_function **found;
+
+		if (!wanted.name)
+			return -ENOMEM;
+		found = bsearch(
+			&key, sorted, driver->table.n_functions, sizeof(*sorted), compare_names);
+		free(wanted.name);
+		driver->calls[driver->n_calls++] = found ? *found : NULL;
+	}
+	return 0;
+}
+
+static const struct plugin_function **list_functions(const struct plugin_table *table)
+{
+	const struct plugin_function **list = calloc(table->n_functions + 1u, sizeof(*list));
+
+	for (uint32_t i = 0; list && i < table->n_functions; i++)
+		list[i] = &table->functions[i];
+	return list;
+}
+
+/* What calls mean by an index. */
+static int map_calls(struct plugin_driver *driver, const struct json_tape *tape)
+{
+	uint32_t list = json_find(tape, 0, "tools");
+	const struct plugin_function **functions = list_functions(&driver->table);
+	int r;
+
+	if (!functions)
+		return -ENOMEM;
+	if (list == JSON_NONE) {
+		driver->is_asked = true;
+		driver->calls = functions;
+		driver->n_calls = driver->table.n_functions;
+		return 0;
+	}
+	driver->calls = calloc(json_count(tape, list) + 1u, sizeof(*driver->calls));
+	qsort(functions, driver->table.n_functions, sizeof(*functions), compare_names);
+	r = driver->calls ? map_list(driver, tape, list, functions) : -ENOMEM;
+	free(functions);
+	return r;
+}
+
+static void unload(void *data)
+{
+	struct plugin_driver *driver = data;
+
+	if (!driver)
+		return;
+	if (driver->table.deinit)
+		driver->table.deinit();
+	plugin_table_deinit(&driver->table);
+	free(driver->calls);
+	free(driver);
+}
+
+static int load_into(struct plugin_driver *driver, const struct driver_load *load,
+	struct driver_refusal *refusal)
+{
+	void *symbol = NULL;
+	size_t size = 0;
+	int r = library_open(load, &driver->library, refusal);
+
+	if (r == 0)
+		r = find_symbol(load, &driver->library, &symbol, &size, refusal);
+	if (r == 0)
+		r = plugin_table_read(load, symbol, size, &driver->table, refusal);
+	return r ? r : map_calls(driver, load->tape);
+}
+
+/* {"library": a path or a name, "config"?: object, "tools"?: [name, …]} */
+static int load(
+	const struct driver_load *load, void **ret_driver, struct driver_refusal *ret_refusal)
+{
+	struct plugin_driver *driver = calloc(1, sizeof(*driver));
+	int r;
+
+	if (!driver)
+		return -ENOMEM;
+	r = load_into(driver, load, ret_refusal);
+	if (r)
+		unload(driver);
+	else
+		*ret_driver = driver;
+	return r;
+}
+
+static void describe(const void *data, struct buffer *out)
+{
+	const struct plugin_driver *driver = data;
+
+	library_describe(&driver->library, out);
+	if (!driver->is_asked)
+		return;
+	buffer_append_string(out, ",\"tools\":");
+	buffer_append(out, driver->table.told.data, driver->table.told.size);
+}
+
+static int invoke(void *data, const struct driver_call *call, struct buffer *out)
+{
+	struct plugin_driver *driver = data;
+
+	if (call->tool >= driver->n_calls)
+		return -EINVAL;
+	if (driver->calls[call->tool])
+		return plugin_call_run(call, driver->calls[call->tool], out);
+	buffer_append_string(out, "the library has no tool of this name any more");
+	return DRIVER_E_FAILED;
+}
+
+const struct driver plugin_driver = {
+	.kind = "plugin",
+	.load = load,
+	.describe = describe,
+	.invoke = invoke,
+	.free = unload,
+};

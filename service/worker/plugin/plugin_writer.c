@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/plugin/plugin_writer.h"
+
+#include <string.h>
+
+#include "json/writer.h"
+
+/* Memory that one large result needed is given back. */
+#define KEEP_BYTES (256u << 10)
+
+void plugin_writer_blame(struct plugin_writer *writer, const char *mistake)
+{
+	if (!writer->mistake)
+		writer->mistake = mistake;
+}
+
+/* Whether a value may be put here; if not, why is noted. */
+static bool may_begin(struct plugin_writer *writer, const char *key)
+{
+	if (writer->is_closed)
+		plugin_writer_blame(writer, "a value behind the end of the result");
+	else if (!writer->is_array[writer->depth - 1] && !key)
+		plugin_writer_blame(writer, "a value without a key in an object");
+	else if (writer->is_array[writer->depth - 1] && key)
+		plugin_writer_blame(writer, "a value with a key in an array");
+	return !writer->mistake;
+}
+
+/* What is open and empty ends with its bracket; a value behind another needs a comma. */
+static void separate(struct buffer *out)
+{
+	if (out->size > 0 && out->data[out->size - 1] != '{' && out->data[out->size - 1] != '[')
+		buffer_append_char(out, ',');
+}
+
+static void push(struct plugin_writer *writer, bool is_array)
+{
+	if (writer->depth == PLUGIN_DEPTH_MAX) {
+		plugin_writer_blame(writer, "more than 128 levels in the result");
+		return;
+	}
+	writer->is_array[writer->depth++] = is_array;
+	buffer_append_char(&writer->out, is_array ? '[' : '{');
+}
+
+struct buffer *plugin_writer_begin(struct plugin_writer *writer, const char *key)
+{
+	if (writer->depth == 0 && !writer->is_closed)
+		push(writer, false);
+	if (!may_begin(writer, key))
+		return NULL;
+	separate(&writer->out);
+	if (key) {
+		json_write_string(&writer->out, key, strlen(key));
+		buffer_append_char(&writer->out, ':');
+	}
+	return buffer_status(&writer->out) ? NULL : &writer->out;
+}
+
+bool plugin_writer_open(struct plugin_writer *writer, const char *key, bool is_array)
+{
+	bool is_outermost = writer->depth == 0 && !writer->is_closed && !key;
+
+	if (!is_outermost && !plugin_writer_begin(writer, key))
+		return false;
+	push(writer, is_array);
+	return !writer->mistake;
+}
+
+bool plugin_writer_close(struct plugin_writer *writer)
+{
+	if (writer->depth == 0)
+		plugin_writer_blame(writer, "something closed that was not opened");
+	if (writer->mistake)
+		return false;
+	buffer_append_char(&writer->out, writer->is_array[--writer->depth] ? ']' : '}');
+	writer->is_closed = writer->depth == 0;
+	return true;
+}
+
+void plugin_writer_finish(struct plugin_writer *writer)
+{
+	if (writer->depth == 0 && !writer->is_closed)
+		push(writer, false);
+	while (writer->depth > 0 && plugin_writer_close(writer))
+		;
+}
+
+void plugin_writer_reset(struct plugin_writer *writer)
+{
+	if (writer->out.capacity > KEEP_BYTES)
+		buffer_deinit(&writer->out);
+	buffer_reset(&writer->out);
+	writer->depth = 0;
+	writer->is_closed = false;
+	writer->mistake = NULL;
+}
+
+void plugin_writer_deinit(struct plugin_writer *writer)
+{
+	buffer_deinit(&writer->out);
+	*writer = (struct plugin_writer){0};
+}

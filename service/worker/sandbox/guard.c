@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/sandbox/guard.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "util/cleanup.h"
+
+/* One look at the children; more of them are seen at the next one. */
+#define CHILDREN_BYTES 4096
+
+/* Between two looks: a process that was killed takes a moment to end. */
+#define LOOK_NS 1000000
+
+#define EXIT_BY_SIGNAL 128
+
+/* Kill every child there is now. False when they cannot be seen. */
+static bool kill_children(void)
+{
+	cleanup_close int fd = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
+	char text[CHILDREN_BYTES + 1];
+	ssize_t size = fd < 0 ? -1 : read(fd, text, CHILDREN_BYTES);
+	char *end;
+
+	if (size < 0)
+		return false;
+	text[size] = '\0';
+	for (char *at = text;; at = end) {
+		long pid = strtol(at, &end, 10);
+
+		/* The last number may have been cut. */
+		if (end == at || *end != ' ')
+			return true;
+		kill((pid_t)pid, SIGKILL);
+	}
+}
+
+/* Until none is left: who is killed leaves us its children. The group goes at once, so that no
+ * member can fork itself past us. */
+static void sweep(pid_t host)
+{
+	const struct timespec look = {.tv_nsec = LOOK_NS};
+
+	kill(-host, SIGKILL);
+	while (kill_children()) {
+		pid_t pid;
+
+		while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
+			;
+		if (pid < 0 && errno == ECHILD)
+			return;
+		nanosleep(&look, NULL);
+	}
+}
+
+/* End as the host did. */
+__attribute__((noreturn)) static void end_like(const siginfo_t *end)
+{
+	sigset_t none;
+
+	if (end->si_code == CLD_EXITED)
+		_exit(end->si_status);
+	sigemptyset(&none);
+	signal(end->si_status, SIG_DFL);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	raise(end->si_status);
+	_exit(EXIT_BY_SIGNAL + end->si_status);
+}
+
+/* Reap orphans that have ended; whether the host has, which stays to be reaped, so that its number
+ * still means its group. */
+static bool has_ended(pid_t host, siginfo_t *ret_end)
+{
+	for (;;) {
+		ret_end->si_pid = 0;
+		if (waitid(P_ALL, 0, ret_end, WEXITED | WNOHANG | WNOWAIT) < 0 ||
+			ret_end->si_pid == 0)
+			return false;
+		if (ret_end->si_pid == host)
+			return true;
+		waitpid(ret_end->si_pid, NULL, 0);
+	}
+}
+
+__attribute__((noreturn)) static void guard(pid_t host, const sigset_t *signals)
+{
+	const siginfo_t told = {.si_code = CLD_KILLED, .si_status = SIGTERM};
+	siginfo_t end;
+	int signal;
+
+	do
+		signal = sigwaitinfo(signals, NULL);
+	while (signal != SIGTERM && !has_ended(host, &end));
+	sweep(host);
+	end_like(signal == SIGTERM ? &told : &end);
+}
+
+/* In the new process; @guard must still be its parent. */
+static int become_host(pid_t guard, const sigset_t *signals)
+{
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || setpgid(0, 0) < 0)
+		return -errno;
+	if (getppid() != guard)
+		return -ESRCH;
+	return sigprocmask(SIG_SETMASK, signals, NULL) < 0 ? -errno : 0;
+}
+
+int guard_split(int wire_fd)
+{
+	pid_t self = getpid();
+	pid_t parent = getppid();
+	sigset_t signals;
+	sigset_t before;
+	pid_t host;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGCHLD);
+	if (sigprocmask(SIG_BLOCK, &signals, &before) < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) < 0 ||
+		prctl(PR_SET_PDEATHSIG, SIGTERM) < 0)
+		return -errno;
+	if (getppid() != parent)
+		return -ESRCH;
+	host = fork();
+	if (host < 0)
+		return -errno;
+	if (host == 0)
+		return become_host(self, &before);
+	/* Here too: whichever of the two comes first, no signal to its group hits ours. */
+	setpgid(host, host);
+	close(wire_fd);
+	guard(host, &signals);
+}

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/sandbox/landlock.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/landlock.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "util/cleanup.h"
+
+/* Headers are as old as the system that this is built on; the kernel may know more. */
+#ifndef LANDLOCK_ACCESS_FS_TRUNCATE
+#define LANDLOCK_ACCESS_FS_TRUNCATE (1ULL << 14)
+#endif
+#ifndef LANDLOCK_ACCESS_FS_IOCTL_DEV
+#define LANDLOCK_ACCESS_FS_IOCTL_DEV (1ULL << 15)
+#endif
+#ifndef LANDLOCK_ACCESS_NET_BIND_TCP
+#define LANDLOCK_ACCESS_NET_BIND_TCP    (1ULL << 0)
+#define LANDLOCK_ACCESS_NET_CONNECT_TCP (1ULL << 1)
+#endif
+#ifndef LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET
+#define LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET (1ULL << 0)
+#define LANDLOCK_SCOPE_SIGNAL               (1ULL << 1)
+#endif
+
+/* struct landlock_ruleset_attr as of ABI 6. Older kernels take it while what they do not know is
+ * zero. */
+struct ruleset {
+	uint64_t files;
+	uint64_t net;
+	uint64_t scoped;
+};
+
+#define READ (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
+#define WRITE                                                                                      \
+	(LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR |                           \
+		LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_DIR |                     \
+		LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SOCK |                       \
+		LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_SYM |                       \
+		LANDLOCK_ACCESS_FS_REFER | LANDLOCK_ACCESS_FS_TRUNCATE |                           \
+		LANDLOCK_ACCESS_FS_IOCTL_DEV)
+/* Nobody gets these. */
+#define NEVER                                                                                      \
+	(LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_BLOCK)
+/* What makes sense for a file that is no folder; the kernel refuses the rest there. */
+#define OF_FILES                                                                                   \
+	(LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE |                            \
+		LANDLOCK_ACCESS_FS_TRUNCATE | LANDLOCK_ACCESS_FS_IOCTL_DEV)
+
+/* Libraries beside one that is loaded from its place, at most. */
+#define NEIGHBOURS_MAX 256
+
+struct place {
+	const char *path;
+	uint64_t access;
+};
+
+/* What libc, and libraries in general, look for: libraries, locale, time zone and ICU data. */
+static const struct place of_compute[] = {
+	{"/lib", READ},
+	{"/lib64", READ},
+	{"/usr/lib", READ},
+	{"/usr/lib64", READ},
+	{"/usr/local/lib", READ},
+	{"/etc/ld.so.cache", READ},
+	{"/usr/share/locale", READ},
+	{"/usr/share/i18n", READ},
+	{"/usr/share/zoneinfo", READ},
+	{"/etc/localtime", READ},
+	{"/etc/timezone", READ},
+	{"/usr/share/icu", READ},
+	{"/dev/null", READ | LANDLOCK_ACCESS_FS_WRITE_FILE},
+	{"/dev/urandom", READ},
+#ifdef TOOLBOXD_SANITIZED
+	{"/proc/self", READ},
+#endif
+	{NULL, 0},
+};
+
+/* Resolver files, those that tell names of services, CA certificates. */
+static const struct place of_net[] = {
+	{"/etc/resolv.conf", READ},
+	{"/run/systemd/resolve", READ},
+	{"/run/resolvconf", READ},
+	{"/run/NetworkManager", READ},
+	{"/etc/hosts", READ},
+	{"/etc/host.conf", READ},
+	{"/etc/nsswitch.conf", READ},
+	{"/etc/gai.conf", READ},
+	{"/etc/services", READ},
+	{"/etc/protocols", READ},
+	{"/etc/ssl/certs", READ},
+	{"/etc/ssl/openssl.cnf", READ},
+	{"/etc/ca-certificates", READ},
+	{"/etc/pki/tls/certs", READ},
+	{"/usr/share/ca-certificates", READ},
+	{"/usr/local/share/ca-certificates", READ},
+	{NULL, 0},
+};
+
+/* A list being made. */
+struct list {
+	int fd;
+	uint64_t known; /* rights that the kernel knows */
+};
+
+int landlock_abi(void)
+{
+	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+
+	return abi > 0 ? (int)abi : 0;
+}
+
+/* The rights that a kernel with this ABI knows. */
+static uint64_t known_rights(int abi)
+{
+	uint64_t known = READ | WRITE | NEVER;
+
+	if (abi < 2)
+		known &= ~(uint64_t)LANDLOCK_ACCESS_FS_REFER;
+	if (abi < 3)
+		known &= ~(uint64_t)LANDLOCK_ACCESS_FS_TRUNCATE;
+	if (abi < 5)
+		known &= ~(uint64_t)LANDLOCK_ACCESS_FS_IOCTL_DEV;
+	return known;
+}
+
+/* Allow @access to the file at @path, or to all below the folder there. */
+static int allow(const struct list *list, const char *path, uint64_t access)
+{
+	cleanup_close int fd = open(path, O_PATH | O_CLOEXEC);
+	struct landlock_path_beneath_attr rule = {0};
+	struct stat status;
+
+	if (fd < 0 || fstat(fd, &status) < 0)
+		return -errno;
+	rule.parent_fd = fd;
+	rule.allowed_access = access & list->known;
+	if (!S_ISDIR(status.st_mode))
+		rule.allowed_access &= OF_FILES;
+	if (syscall(SYS_landlock_add_rule, list->fd, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) < 0)
+		return -errno;
+	return 0;
+}
+
+/* Not every system has all of these: what is absent need not be allowed. */
+static int allow_places(const struct list *list, const struct place *places)
+{
+	for (; places->path; places++) {
+		int r = allow(list, places->path, places->access);
+
+		if (r < 0 && r != -ENOENT && r != -ENOTDIR && r != -EACCES)
+			return r;
+	}
+	return 0;
+}
+
+static int allow_given(const struct list *list, const char *name, const struct sandbox_paths *paths,
+	uint64_t access, struct landlock_failure *failure)
+{
+	for (size_t i = 0; i < paths->n_items; i++) {
+		int r = allow(list, paths->items[i], access);
+
+		if (r == 0)
+			continue;
+		*failure = (struct landlock_failure){
+			.list = name, .index = i, .path = paths->items[i], .error = r};
+		return LANDLOCK_E_PATH;
+	}
+	return 0;
+}
+
+/* Libraries that stand beside this one, which looks for them by its own place. */
+static void allow_neighbours(const struct list *list, const char *library)
+{
+	cleanup_free char *folder = strdup(library);
+	unsigned int n = 0;
+	struct dirent *entry;
+	DIR *dir;
+
+	if (!folder)
+		return;
+	*strrchr(folder, '/') = '\0';
+	dir = opendir(*folder ? folder : "/");
+	while (dir && n < NEIGHBOURS_MAX && (entry = readdir(dir))) {
+		char path[4096];
+
+		if (!strstr(entry->d_name, ".so"))
+			continue;
+		if (snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name) <
+			(int)sizeof(path))
+			allow(list, path, READ);
+		n++;
+	}
+	if (dir)
+		closedir(dir);
+}
+
+static int allow_all(const struct list *list, const struct toolbox_sandbox *sandbox,
+	const char *library, bool has_neighbours, struct landlock_failure *failure)
+{
+	int r = allow_places(list, of_compute);
+
+	if (r == 0 && sandbox->class == SANDBOX_NET)
+		r = allow_places(list, of_net);
+	/* One that is not there will be missed by the dynamic linker, which says so. */
+	if (r == 0 && library)
+		allow(list, library, READ);
+	if (r == 0 && library && has_neighbours)
+		allow_neighbours(list, library);
+	r = r ? r : allow_given(list, "read", &sandbox->read, READ, failure);
+	return r ? r : allow_given(list, "write", &sandbox->write, READ | WRITE, failure);
+}
+
+int landlock_enter(int abi, const struct toolbox_sandbox *sandbox, const char *library,
+	bool has_neighbours, struct landlock_failure *ret_failure)
+{
+	struct ruleset ruleset = {.files = known_rights(abi)};
+	int r;
+
+	if (abi >= 4 && sandbox->class == SANDBOX_COMPUTE)
+		ruleset.net = LANDLOCK_ACCESS_NET_BIND_TCP | LANDLOCK_ACCESS_NET_CONNECT_TCP;
+	if (abi >= 6)
+		ruleset.scoped = LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | LANDLOCK_SCOPE_SIGNAL;
+	cleanup_close int fd =
+		(int)syscall(SYS_landlock_create_ruleset, &ruleset, sizeof(ruleset), 0);
+	struct list list = {.fd = fd, .known = ruleset.files};
+
+	if (fd < 0)
+		return -errno;
+	r = allow_all(&list, sandbox, library, has_neighbours, ret_failure);
+	if (r)
+		return r;
+	return syscall(SYS_landlock_restrict_self, fd, 0) < 0 ? -errno : 0;
+}

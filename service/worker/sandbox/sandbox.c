@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/sandbox/sandbox.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+
+#include "worker/sandbox/syscalls.h"
+
+#define MIB (UINT64_C(1) << 20)
+
+/* The first ABI of landlock with truncating, and with abstract sockets. */
+#define ABI_TRUNCATE 3
+#define ABI_SCOPE    6
+
+/* AddressSanitizer maps terabytes for itself, and LeakSanitizer traces its own process. */
+#ifdef TOOLBOXD_SANITIZED
+static const bool is_sanitized = true;
+#else
+static const bool is_sanitized = false;
+#endif
+
+static void note(struct buffer *missing, const char *text)
+{
+	if (missing->size > 0)
+		buffer_append_string(missing, "; ");
+	buffer_append_string(missing, text);
+}
+
+static int limit_memory(uint32_t memory_mb)
+{
+	const struct rlimit limit = {memory_mb * MIB, memory_mb * MIB};
+
+	if (memory_mb == 0 || is_sanitized)
+		return 0;
+	return setrlimit(RLIMIT_AS, &limit) < 0 ? -errno : 0;
+}
+
+static int restrict_files(int abi, const struct toolbox_sandbox *sandbox, const struct seal *seal,
+	struct buffer *missing, struct landlock_failure *failure)
+{
+	const char *path = seal->name && strchr(seal->name, '/') ? seal->name : NULL;
+	int r;
+
+	if (abi == 0) {
+		note(missing, "files are not restricted (no landlock)");
+		return 0;
+	}
+	r = landlock_enter(abi, sandbox, path, path && seal->fd < 0, failure);
+	if (r == 0 && abi < ABI_SCOPE && sandbox->class == SANDBOX_NET)
+		note(missing, "abstract sockets can be reached in class net (landlock before 6)");
+	return r == LANDLOCK_E_PATH ? SANDBOX_E_PATH : r;
+}
+
+static int restrict_calls(int abi, const struct toolbox_sandbox *sandbox, struct buffer *missing)
+{
+	int r;
+
+	if (is_sanitized) {
+		note(missing, "system calls are not restricted (built with sanitizers)");
+		return 0;
+	}
+	r = syscalls_deny(sandbox->class, abi >= ABI_TRUNCATE || abi == 0);
+	if (r != -ENOSYS && r != -EINVAL)
+		return r;
+	note(missing, "system calls are not restricted (no seccomp)");
+	return 0;
+}
+
+int sandbox_enter(const struct toolbox_sandbox *sandbox, const struct seal *seal,
+	struct buffer *ret_missing, struct landlock_failure *ret_failure)
+{
+	int abi;
+	int r = limit_memory(sandbox->memory_mb);
+
+	if (r || sandbox->class == SANDBOX_NONE)
+		return r;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return -errno;
+	if (sandbox->class == SANDBOX_COMMAND)
+		return 0;
+	abi = landlock_abi();
+	r = restrict_files(abi, sandbox, seal, ret_missing, ret_failure);
+	return r ? r : restrict_calls(abi, sandbox, ret_missing);
+}

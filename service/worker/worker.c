@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/worker.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "worker/driver.h"
+#include "worker/sandbox/guard.h"
+#include "worker/sandbox/sandbox.h"
+#include "worker/sandbox/seal.h"
+#include "wire/wire.h"
+#include "json/writer.h"
+
+/* An answer that grew larger than this gives its memory back. */
+#define KEEP_BYTES (256u << 10)
+
+struct worker {
+	int wire;
+	struct wire_reader reader;
+	struct buffer out;     /* the answer, frame and all */
+	struct seal seal;      /* what the toolbox is loaded from */
+	struct buffer missing; /* what its sandbox could not do */
+	const struct driver *kind;
+	void *driver; /* kind's */
+};
+
+/* Take the next frame, waiting for it. 0, -EPIPE at the end of file, or another negative errno. */
+static int receive(struct worker *worker, struct wire_frame *ret_frame)
+{
+	for (;;) {
+		int r = wire_reader_next(&worker->reader, ret_frame);
+		char *space;
+		size_t size;
+		ssize_t n;
+
+		if (r != WIRE_E_MORE)
+			return r ? -EPROTO : 0;
+		space = wire_reader_space(&worker->reader, &size);
+		if (!space)
+			return -ENOMEM;
+		n = recv(worker->wire, space, size, 0);
+		/* A reset: it closed with something of ours unread. */
+		if (n == 0 || (n < 0 && errno == ECONNRESET))
+			return -EPIPE;
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n > 0)
+			wire_reader_received(&worker->reader, (size_t)n);
+	}
+}
+
+/* Send the frame in worker->out. */
+static int transmit(struct worker *worker)
+{
+	int r = buffer_status(&worker->out);
+
+	for (size_t sent = 0; r == 0 && sent < worker->out.size;) {
+		ssize_t n = send(worker->wire, worker->out.data + sent, worker->out.size - sent,
+			MSG_NOSIGNAL);
+
+		if (n < 0 && errno != EINTR)
+			r = -errno;
+		sent += n > 0 ? (size_t)n : 0;
+	}
+	if (worker->out.capacity > KEEP_BYTES)
+		buffer_deinit(&worker->out);
+	buffer_reset(&worker->out);
+	return r;
+}
+
+/* `"key":` and the text, whose bytes may be anything, or none. */
+static void write_member(struct worker *worker, const char *key, const struct buffer *text)
+{
+	json_write_key(&worker->out, key);
+	json_write_bytes_lossy(&worker->out, text->size > 0 ? text->data : "", text->size);
+}
+
+static int tell_loaded(struct worker *worker)
+{
+	size_t start = wire_begin(&worker->out);
+
+	buffer_append_char(&worker->out, '{');
+	write_member(worker, "missing", &worker->missing);
+	worker->kind->describe(worker->driver, &worker->out);
+	buffer_append_char(&worker->out, '}');
+	wire_finish(&worker->out, start, WIRE_LOADED, 0);
+	return transmit(worker);
+}
+
+static int tell_refused(struct worker *worker, const struct driver_refusal *refusal)
+{
+	size_t start = wire_begin(&worker->out);
+
+	buffer_append_char(&worker->out, '{');
+	write_member(worker, "pointer", &refusal->pointer);
+	buffer_append_char(&worker->out, ',');
+	write_member(worker, "message", &refusal->message);
+	buffer_append_char(&worker->out, '}');
+	wire_finish(&worker->out, start, WIRE_REFUSED, 0);
+	return transmit(worker);
+}
+
+/* The members `sandbox` and `memory_mb`; a frame without the first one asks for none. */
+static int read_sandbox(const struct json_tape *tape, struct toolbox_sandbox *sandbox)
+{
+	uint32_t object = json_find(tape, 0, "sandbox");
+	uint32_t memory = json_find(tape, 0, "memory_mb");
+	struct sandbox_mistake mistake;
+	uint64_t number = 0;
+	int r = 0;
+
+	if (object != JSON_NONE)
+		r = toolbox_sandbox_read(tape, object, NULL, sandbox, &mistake);
+	if (memory != JSON_NONE && json_number_u64(tape, memory, &number) != 0)
+		return -EPROTO;
+	sandbox->memory_mb = (uint32_t)number;
+	return r > 0 ? -EPROTO : r;
+}
+
+static bool wants_guard(const struct json_tape *tape)
+{
+	uint32_t guard = json_find(tape, 0, "guard");
+
+	return guard != JSON_NONE && json_is_true(tape, guard);
+}
+
+static int refuse_path(struct driver_refusal *refusal, const struct landlock_failure *failure)
+{
+	buffer_printf(&refusal->pointer, "/sandbox/%s/%zu", failure->list, failure->index);
+	buffer_printf(&refusal->message,
+		"'%s' must be there when the toolbox starts, and cannot be opened: %s",
+		failure->path, strerrordesc_np(-failure->error));
+	return buffer_status(&refusal->message) ? -ENOMEM : DRIVER_E_REFUSED;
+}
+
+/* Take the library at hand, then go where nothing else can be had. */
+static int enter(
+	struct worker *worker, const struct json_tape *tape, struct driver_refusal *refusal)
+{
+	cleanup(toolbox_sandbox_deinit) struct toolbox_sandbox sandbox = {.class = SANDBOX_NONE};
+	uint32_t library = json_find(tape, 0, "library");
+	struct landlock_failure failure = {0};
+	cleanup_free char *name = NULL;
+	int r = read_sandbox(tape, &sandbox);
+
+	if (r)
+		return r;
+	if (library != JSON_NONE && json_type_at(tape, library) == JSON_STRING) {
+		name = json_string_dup(tape, library, NULL);
+		r = name ? seal_make(name, &worker->seal) : -ENOMEM;
+	}
+	if (r == 0 && wants_guard(tape))
+		r = guard_split(worker->wire);
+	if (r == 0)
+		r = sandbox_enter(&sandbox, &worker->seal, &worker->missing, &failure);
+	return r == SANDBOX_E_PATH ? refuse_path(refusal, &failure) : r;
+}
+
+static int load_driver(struct worker *worker, const struct wire_frame *frame,
+	const struct json_tape *tape, struct driver_refusal *refusal)
+{
+	struct driver_load load = {
+		.tape = tape,
+		.wire = worker->wire,
+		.text = frame->payload,
+		.text_size = frame->size,
+		.missing = buffer_terminate(&worker->missing),
+		.seal = &worker->seal,
+	};
+
+	worker->kind = driver_find(tape);
+	return worker->kind ? worker->kind->load(&load, &worker->driver, refusal) : -EPROTO;
+}
+
+static int load(struct worker *worker, const struct wire_frame *frame)
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	struct driver_refusal refusal = {0};
+	int r;
+
+	if (frame->kind != WIRE_LOAD)
+		return -EPROTO;
+	r = json_tape_read(&tape, frame->payload, frame->size, JSON_DEPTH_DEFAULT, NULL);
+	if (r)
+		return r < 0 ? r : -EPROTO;
+	r = enter(worker, &tape, &refusal);
+	if (r == 0)
+		r = load_driver(worker, frame, &tape, &refusal);
+	if (r == 0)
+		r = tell_loaded(worker);
+	else if (r == DRIVER_E_REFUSED)
+		r = tell_refused(worker, &refusal);
+	buffer_deinit(&refusal.pointer);
+	buffer_deinit(&refusal.message);
+	return r;
+}
+
+/* What cannot be built or told (no memory, over 4 GiB) is said in its place. */
+static int tell_unable(struct worker *worker, uint64_t id, int error)
+{
+	size_t start;
+
+	buffer_deinit(&worker->out);
+	start = wire_begin(&worker->out);
+	buffer_printf(&worker->out, "the result cannot be sent: %s", strerrordesc_np(-error));
+	wire_finish(&worker->out, start, WIRE_FAILED, id);
+	return transmit(worker);
+}
+
+static enum wire_kind answer_kind(int status)
+{
+	if (status == DRIVER_E_ERROR)
+		return WIRE_ERROR;
+	return status == 0 ? WIRE_RESULT : WIRE_FAILED;
+}
+
+static int invoke(struct worker *worker, const struct wire_frame *frame)
+{
+	size_t start = wire_begin(&worker->out);
+	struct wire_invoke invoke;
+	struct driver_call call;
+	int r;
+
+	if (!worker->driver || frame->kind != WIRE_INVOKE || frame->size < sizeof(invoke))
+		return -EPROTO;
+	memcpy(&invoke, frame->payload, sizeof(invoke));
+	if (invoke.caller_size > frame->size - sizeof(invoke))
+		return -EPROTO;
+	call = (struct driver_call){
+		.id = frame->id,
+		.tool = invoke.tool,
+		.timeout_ms = invoke.timeout_ms,
+		.output_max = invoke.output_max,
+		.stderr_max = invoke.stderr_max,
+		.caller = frame->payload + sizeof(invoke),
+		.caller_size = invoke.caller_size,
+		.arguments = frame->payload + sizeof(invoke) + invoke.caller_size,
+		.size = frame->size - sizeof(invoke) - invoke.caller_size,
+	};
+	r = worker->kind->invoke(worker->driver, &call, &worker->out);
+	if (r == -EINVAL)
+		return -EPROTO;
+	wire_finish(&worker->out, start, answer_kind(r), frame->id);
+	r = r < 0 ? r : buffer_status(&worker->out);
+	return r ? tell_unable(worker, frame->id, r) : transmit(worker);
+}
+
+int worker_run(int wire_fd)
+{
+	struct worker worker = {
+		.wire = wire_fd, .reader = {.payload_max = JSON_SIZE_MAX}, .seal = {.fd = -1}};
+	struct wire_frame frame;
+	int r = receive(&worker, &frame);
+
+	r = r ? r : load(&worker, &frame);
+	while (r == 0) {
+		r = receive(&worker, &frame);
+		r = r ? r : invoke(&worker, &frame);
+	}
+	if (worker.kind)
+		worker.kind->free(worker.driver);
+	seal_deinit(&worker.seal);
+	buffer_deinit(&worker.missing);
+	wire_reader_deinit(&worker.reader);
+	buffer_deinit(&worker.out);
+	return r == -EPIPE ? 0 : r;
+}

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/config.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "config_fixture.h"
+#include "util/environment.h"
+
+TestSuite(config, .init = config_set_up, .fini = config_tear_down, .timeout = 20);
+
+/* --- defaults */
+
+Test(config, without_any_file_is_all_defaults)
+{
+	cr_assert_eq(read_all(), 0);
+	expect_silence();
+	expect_bus("ws://127.0.0.1:8181/core");
+	cr_expect_eq(config.duplicate_names, CONFIG_DUPLICATES_ERROR);
+	cr_expect_eq(config.approval_mode, APPROVAL_EXECUTE);
+	cr_expect_eq(config.approval_timeout_ms, 30000);
+	cr_expect_eq(config.result_max_chars, 20000);
+	cr_expect_eq(config.timeout_ms, 0);
+	cr_expect_eq(config.start_timeout_ms, 10000);
+	cr_expect_eq(config.idle_s, 60);
+	cr_expect_eq(config.drain_ms, 2000);
+	cr_expect_eq(config.crash_limit, 5);
+	cr_expect_eq(config.crash_window_s, 60);
+	cr_expect_not(config.events_calls);
+	cr_expect_not(config.events_results);
+	cr_expect_eq(config.log_level, LOG_LEVEL_INFO);
+	cr_expect_eq(config.log_format, LOG_FORMAT_TEXT);
+	cr_expect_not(config.tools_enabled.is_set);
+	cr_expect_not(config.tools_disabled.is_set);
+	cr_expect(config_toolbox_is_enabled(&config, "any"));
+	cr_expect_str_eq(buffer_terminate(&config.merged), "{\"toolboxd\":{},\"websocket\":{}}");
+}
+
+Test(config, has_the_documented_limits)
+{
+	cr_assert_eq(read_all(), 0);
+	cr_expect_eq(config.limits.frame_bytes, 10u << 20);
+	cr_expect_eq(config.limits.args_bytes, 4u << 20);
+	cr_expect_eq(config.limits.depth, 128);
+	cr_expect_eq(config.limits.in_flight, 1024);
+	cr_expect_eq(config.limits.queue, 64);
+	cr_expect_eq(config.limits.output_queue_bytes, 64u << 20);
+	cr_expect_eq(config.limits.host_output_bytes, 8u << 20);
+	cr_expect_eq(config.limits.stderr_bytes, 8u << 10);
+	cr_expect_eq(config.limits.pending_approvals, 64);
+	cr_expect_eq(config.limits.tools, 10000);
+	cr_expect_eq(config.limits.toolboxes, 1000);
+	cr_expect_eq(config.limits.pattern_steps, 100000);
+}
+
+Test(config, looks_for_toolboxes_in_three_folders)
+{
+	cr_assert_eq(read_all(), 0);
+	cr_assert_eq(config.toolbox_dirs.n_items, 3);
+	cr_expect_not(config.toolbox_dirs.is_set);
+	cr_expect(strstr(config.toolbox_dirs.items[0], "toolbox.d"));
+	cr_expect_str_eq(config.toolbox_dirs.items[1], "/etc/toolboxd/toolbox.d");
+	cr_expect_str_eq(
+		config.toolbox_dirs.items[2], in_folder("home/.local/share/toolboxd/toolbox.d"));
+	setenv("XDG_DATA_HOME", "/data", 1);
+	cr_assert_eq(read_all(), 0);
+	cr_expect_str_eq(config.toolbox_dirs.items[2], "/data/toolboxd/toolbox.d");
+}
+
+/* --- every key */
+
+Test(config, reads_every_key)
+{
+	write_user_file(
+		"{\"toolboxd\": {\"toolbox_dirs\": [\"/a\", \" /b \", \"\"],"
+		"\"tools_enabled\": [\"add\"], \"tools_disabled\": [\"x/*\", \"sub\"],"
+		"\"duplicate_names\": \"last\", \"approval\": {\"mode\": \"strict\","
+		"\"allow\": [\"a/b\"], \"timeout_ms\": 1}, \"result_max_chars\": 2,"
+		"\"timeout_ms\": 3, \"start_timeout_ms\": 4, \"idle_s\": 0, \"drain_ms\": 0,"
+		"\"crash_limit\": 0, \"crash_window_s\": 6, \"embedded\": {\"origins\": "
+		"[\"https://a\"]}, \"events\": {\"calls\": true,"
+		"\"results\": true}, \"log\": {\"level\": \"warning\", \"format\": \"json\"},"
+		"\"toolboxes\": {\"a\": {\"enabled\": false}, \"b\": {\"own\": [1]}}}}");
+	cr_assert_eq(read_all(), 0);
+	expect_silence();
+	expect_list(&config.toolbox_dirs, "/a,/b");
+	expect_list(&config.tools_enabled, "add");
+	expect_list(&config.tools_disabled, "x/*,sub");
+	expect_list(&config.approval_allow, "a/b");
+	expect_list(&config.embedded_origins, "https://a");
+	cr_expect_eq(config.duplicate_names, CONFIG_DUPLICATES_LAST);
+	cr_expect_eq(config.approval_mode, APPROVAL_STRICT);
+	cr_expect_eq(config.approval_timeout_ms, 1);
+	cr_expect_eq(config.result_max_chars, 2);
+	cr_expect_eq(config.timeout_ms, 3);
+	cr_expect_eq(config.start_timeout_ms, 4);
+	cr_expect_eq(config.idle_s, 0);
+	cr_expect_eq(config.drain_ms, 0);
+	cr_expect_eq(config.crash_limit, 0);
+	cr_expect_eq(config.crash_window_s, 6);
+	cr_expect(config.events_calls && config.events_results);
+	cr_expect_eq(config.log_level, LOG_LEVEL_WARNING);
+	cr_expect_eq(config.log_format, LOG_FORMAT_JSON);
+	cr_expect_not(config_toolbox_is_enabled(&config, "a"));
+	cr_expect(config_toolbox_is_enabled(&config, "b"));
+}
+
+Test(config, reads_every_limit)
+{
+	write_user_file(
+		"{\"toolboxd\": {\"limits\": {\"frame_bytes\": 1024, \"args_bytes\": 2,"
+		"\"depth\": 3, \"in_flight\": 4, \"queue\": 5, \"output_queue_bytes\": 6000,"
+		"\"host_output_bytes\": 7000, \"stderr_bytes\": 8, \"pending_approvals\": 9,"
+		"\"tools\": 10, \"toolboxes\": 11, \"pattern_steps\": 12}}}");
+	cr_assert_eq(read_all(), 0);
+	expect_silence();
+	cr_expect_eq(config.limits.frame_bytes, 1024);
+	cr_expect_eq(config.limits.args_bytes, 2);
+	cr_expect_eq(config.limits.depth, 3);
+	cr_expect_eq(config.limits.in_flight, 4);
+	cr_expect_eq(config.limits.queue, 5);
+	cr_expect_eq(config.limits.output_queue_bytes, 6000);
+	cr_expect_eq(config.limits.host_output_bytes, 7000);
+	cr_expect_eq(config.limits.stderr_bytes, 8);
+	cr_expect_eq(config.limits.pending_approvals, 9);
+	cr_expect_eq(config.limits.tools, 10);
+	cr_expect_eq(config.limits.toolboxes, 11);
+	cr_expect_eq(config.limits.pattern_steps, 12);
+}
+
+Test(config, takes_a_whole_number_in_any_spelling)
+{
+	write_user_file("{\"toolboxd\": {\"timeout_ms\": 1.5e3, \"idle_s\": 7.0}}");
+	cr_assert_eq(read_all(), 0);
+	expect_silence();
+	cr_expect_eq(config.timeout_ms, 1500);
+	cr_expect_eq(config.idle_s, 7);
+}
+
+/* --- what is wrong */
+
+Test(config, tells_file_line_and_path_of_a_wrong_value)
+{
+	write_file("system.conf", "{\"toolboxd\":\n{\"limits\":\n{\"depth\": \"deep\"}}}");
+	write_user_file("{\n#\n\"toolboxd\": {\n//\n\"idle_s\": -1}}");
+	cr_assert_eq(read_all(), 0);
+	expect_told("error system.conf:3 /toolboxd/limits/depth: must be a whole number from 1 to "
+		    "512, not \"deep\"; 128 is used");
+	expect_told("error mycroft.conf:5 /toolboxd/idle_s: must be a whole number from 0 to 86400,"
+		    " not -1; 60 is used");
+	cr_expect_eq(config.limits.depth, 128);
+	cr_expect_eq(config.idle_s, 60);
+}
+
+Test(config, uses_the_default_where_a_value_has_the_wrong_type)
+{
+	write_user_file(
+		"{\"toolboxd\": {\"duplicate_names\": 1, \"log\": {\"level\": \"loud\"},"
+		"\"events\": {\"calls\": \"yes\"}, \"limits\": [], \"toolbox_dirs\": \"/x\","
+		"\"toolboxes\": {\"a\": 1}, \"timeout_ms\": 2.5}}");
+	cr_assert_eq(read_all(), 0);
+	expect_told(
+		"/toolboxd/duplicate_names: must be \"error\" or \"last\", not 1; \"error\" is");
+	expect_told("/toolboxd/log/level: must be \"debug\", \"info\", \"warning\" or \"error\"");
+	expect_told("/toolboxd/events/calls: must be true or false, not \"yes\"; false is used");
+	expect_told("/toolboxd/limits: must be an object, not []");
+	expect_told("/toolboxd/toolbox_dirs: must be a list of strings, not \"/x\"");
+	expect_told("/toolboxd/toolboxes/a: must be an object, not 1");
+	expect_told("/toolboxd/timeout_ms: must be a whole number");
+	cr_expect_eq(config.toolbox_dirs.n_items, 3);
+	cr_expect_eq(config.timeout_ms, 0);
+}
+
+Test(config, shows_no_more_than_the_beginning_of_a_long_value)
+{
+	write_user_file("{\"toolboxd\": {\"idle_s\": [\"ääääääääääääääääääääääääääääääääääääääääää"
+			"äääääääääääääääääääääääääääää\"]}}");
+	cr_assert_eq(read_all(), 0);
+	expect_told("ä…; 60 is used");
+}
+
+Test(config, means_the_default_by_a_bad_result_max_chars_and_only_warns)
+{
+	write_user_file("{\"toolboxd\": {\"result_max_chars\": 0}}");
+	cr_assert_eq(read_all(), 0);
+	expect_told("warning mycroft.conf:1 /toolboxd/result_max_chars: ");
+	cr_expect_eq(config.result_max_chars, 20000);
+}
+
+Test(config, warns_of_an_unknown_key_and_names_a_near_one)
+{
+	write_user_file("{\"toolboxd\": {\"timeuot_ms\": 1, \"limits\": {\"dept\": 1}, \"q\": 1}}");
+	cr_assert_eq(read_all(), 0);
+	expect_told(
+		"warning mycroft.conf:1 /toolboxd/timeuot_ms: is not a key that is known here; is "
+		"\"timeout_ms\" meant?");
+	expect_told("/toolboxd/limits/dept: is not a key that is known here; is \"depth\" meant?");
+	expect_told("/toolboxd/q: is not a key that is known here\n");
+}
+
+static const char *const refused[] = {
+	"{\"toolboxd\": {\"profiles\": {\"a\": {}}}}",
+	"{\"toolboxd\": {\"profiles\": []}}",
+	"{\"toolboxd\": {\"access\": [{}]}}",
+	"{\"toolboxd\": {\"approval\": {\"answer_sources\": []}}}",
+	"{\"toolboxd\": {\"audit\": {\"file\": \"/x\"}}}",
+};
+
+Test(config, refuses_by_name_what_this_version_does_not_heed)
+{
+	for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++) {
+		write_user_file(refused[i]);
+		cr_expect_eq(read_all(), CONFIG_E_REFUSED, "%s", refused[i]);
+		expect_told("is not supported by this version");
+	}
+}
+
+static const char *const unguessed[] = {
+	"{\"toolboxd\": {\"tools_enabled\": \"add\"}}",
+	"{\"toolboxd\": {\"tools_enabled\": [1]}}",
+	"{\"toolboxd\": {\"tools_disabled\": {}}}",
+	"{\"toolboxd\": {\"approval\": {\"mode\": \"strikt\"}}}",
+	"{\"toolboxd\": {\"toolboxes\": {\"a\": {\"enabled\": 0}}}}",
+	"{\"toolboxd\": {\"sandbox_max\": \"compute \"}}",
+};
+
+Test(config, does_not_guess_what_may_be_called)
+{
+	for (size_t i = 0; i < sizeof(unguessed) / sizeof(*unguessed); i++) {
+		write_user_file(unguessed[i]);
+		cr_expect_eq(read_all(), CONFIG_E_REFUSED, "%s", unguessed[i]);
+		expect_told("it decides what may be called");
+	}
+}
+
+static const char *const bad_sandboxes[][2] = {
+	{"\"net\"", "/sandbox: must be an object, not "},
+	{"{\"class\": \"root\"}", "/sandbox/class: must be \"compute\", \"net\", \"command\" or "},
+	{"{\"read\": \"/x\"}", "/sandbox/read: must be a list of at most 64 paths, not "},
+	{"{\"write\": [\"/x\", \"x\"]}", "/sandbox/write/1: must be a path: absolute"},
+	{"{\"write\": [1]}", "/sandbox/write/0: must be a path: absolute"},
+	{"{\"clas\": \"net\"}", "/sandbox/clas: is not a key that is known here"},
+};
+
+Test(config, does_not_guess_what_a_sandbox_allows)
+{
+	for (size_t i = 0; i < sizeof(bad_sandboxes) / sizeof(*bad_sandboxes); i++) {
+		char text[256];
+
+		snprintf(text, sizeof(text),
+			"{\"toolboxd\": {\"toolboxes\": {\"a\": {\"sandbox\": %s}}}}",
+			bad_sandboxes[i][0]);
+		write_user_file(text);
+		cr_expect_eq(read_all(), CONFIG_E_REFUSED, "%s", text);
+		expect_told(bad_sandboxes[i][1]);
+	}
+}
+
+Test(config, reads_the_sandbox_of_a_toolbox_and_the_widest_of_all)
+{
+	const struct config_toolbox *settings;
+
+	write_user_file("{\"toolboxd\": {\"sandbox_max\": \"net\", \"toolboxes\": {\"a\": {"
+			"\"sandbox\": {\"class\": \"net\", \"read\": [\"/x\"], \"write\": null}},"
+			"\"b\": {}}}}");
+	cr_assert_eq(read_all(), 0);
+	expect_silence();
+	cr_expect_eq(config.sandbox_max, SANDBOX_NET);
+	settings = config_toolbox_find(&config, "a");
+	cr_assert(settings);
+	cr_expect(settings->sandbox.has_class);
+	cr_expect_eq(settings->sandbox.class, SANDBOX_NET);
+	cr_expect_eq(settings->sandbox.read.n_items, 1);
+	cr_expect(!settings->sandbox.write.is_given);
+	cr_expect_neq(settings->digest, 0);
+	cr_expect_eq(config_toolbox_find(&config, "b")->digest, 0);
+	cr_expect_null(config_toolbox_find(&config, "c"));
+}
+
+Test(config, leaves_to_a_toolbox_what_it_reads_itself)
+{
+	uint64_t digest;
+
+	write_user_file("{\"toolboxd\": {\"toolboxes\": {\"a\": {\"enabled\": true, \"x\": [1.10],"
+			"\"env\": {}, \"y\": null}, \"b\": {\"limits\": {}}}}}");
+	cr_assert_eq(read_all(), 0);
+	expect_silence();
+	cr_expect_str_eq(config_toolbox_find(&config, "a")->config, "{\"x\":[1.10],\"y\":null}");
+	cr_expect_null(config_toolbox_find(&config, "b")->config);
+	digest = config_toolbox_find(&config, "a")->digest;
+	config_deinit(&config);
+	write_user_file("{\"toolboxd\": {\"toolboxes\": {\"a\": {\"enabled\": true, \"x\": [2],"
+			"\"env\": {}, \"y\": null}}}}");
+	cr_assert_eq(read_all(), 0);
+	cr_expect_neq(config_toolbox_find(&config, "a")->digest, digest);
+}
+
+Test(config, reads_the_limits_and_the_environment_of_a_toolbox)
+{
+	static const char environment[] = "A=1=2\0_b=\0";
+	const struct config_toolbox *settings;
+
+	write_user_file("{\"toolboxd\": {\"toolboxes\": {\"a\": {\"limits\": {"
+			"\"timeout_ms\": 7, \"workers\": 3, \"queue\": 9, \"memory_mb\": 64,"
+			"\"prestart\": true, \"idle_s\": 0}, \"env\": {\"A\": \"1=2\","
+			"\"C\": null, \"_b\": \"\"}}, \"b\": {\"limits\": {}}}}}");
+	cr_assert_eq(read_all(), 0);
+	expect_silence();
+	settings = config_toolbox_find(&config, "a");
+	cr_assert(settings);
+	cr_expect_eq(settings->limits.timeout_ms, 7);
+	cr_expect_eq(settings->limits.workers, 3);
+	cr_expect_eq(settings->limits.queue, 9);
+	cr_expect_eq(settings->limits.memory_mb, 64);
+	cr_expect(settings->has_prestart && settings->limits.prestart);
+	cr_expect(settings->limits.has_idle_s && settings->limits.idle_s == 0);
+	cr_expect_eq(environment_compare(settings->environment, environment), 0);
+	settings = config_toolbox_find(&config, "b");
+	cr_expect_eq(settings->limits.workers, 0);
+	cr_expect_not(settings->limits.has_idle_s || settings->has_prestart);
+	cr_expect_null(settings->environment);
+}
+
+static const char *const bad_members[][2] = {
+	{"\"limits\": 1", "error mycroft.conf:1 /toolboxd/toolboxes/a/limits: must be an object"},
+	{"\"limits\": {\"workers\": 65}",
+		"/limits/workers: must be a whole number from 1 to 64, not 65; it is not used"},
+	{"\"limits\": {\"idle_s\": \"1\"}", "/limits/idle_s: must be a whole number from 0 to "
+					    "86400, not \"1\"; it is not used"},
+	{"\"limits\": {\"prestart\": 1}",
+		"/limits/prestart: must be true or false, not 1; it is not used"},
+	{"\"limits\": {\"worker\": 1}", "/limits/worker: is not a key that is known here"},
+	{"\"env\": [\"A=b\"]", "/env: must be an object, not [\"A=b\"]; it is not used"},
+	{"\"env\": {\"A B\": \"\"}", "/env/A B: is no name of a variable: letters, digits and '_'"},
+	{"\"env\": {\"A\": true}", "/env/A: must be a string, not true; it is left out"},
+	{"\"env\": {\"A\": \"\\u0000\"}", "/env/A: must not hold the character U+0000"},
+	{"\"env\": {\"LD_AUDIT\": \"/x.so\"}", "/env/LD_AUDIT: would be obeyed by toolbox-host"},
+};
+
+Test(config, tells_what_of_a_toolbox_it_does_not_use)
+{
+	for (size_t i = 0; i < sizeof(bad_members) / sizeof(*bad_members); i++) {
+		char text[256];
+
+		snprintf(text, sizeof(text), "{\"toolboxd\": {\"toolboxes\": {\"a\": {%s}}}}",
+			bad_members[i][0]);
+		write_user_file(text);
+		cr_expect_eq(read_all(), 0, "%s", text);
+		expect_told(bad_members[i][1]);
+		cr_expect_null(config_toolbox_find(&config, "a")->environment);
+		cr_expect_eq(config_toolbox_find(&config, "a")->limits.workers, 0);
+	}
+}
+
+Test(config, bounds_an_environment)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	buffer_append_string(&text, "{\"toolboxd\": {\"toolboxes\": {\"a\": {\"env\": {\"A\": \"");
+	for (size_t i = 0; i < 65536; i++)
+		buffer_append_char(&text, 'x');
+	buffer_append_string(&text, "\"}}}}}");
+	cr_assert(buffer_terminate(&text));
+	write_user_file(text.data);
+	cr_assert_eq(read_all(), 0);
+	expect_told("/env: must not have more than 65536 bytes in all; nothing of it is used");
+	cr_expect_null(config_toolbox_find(&config, "a")->environment);
+}
+
+Test(config, knows_a_toolbox_whose_settings_are_others)
+{
+	static const char *const members[] = {"", "\"limits\": {\"idle_s\": 1}",
+		"\"limits\": {\"idle_s\": 2}", "\"env\": {\"A\": \"1\"}", "\"env\": {\"A\": \"2\"}",
+		"\"limits\": {\"idle_s\": 1}, \"env\": {\"A\": \"1\"}"};
+	uint64_t before = 1;
+
+	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++) {
+		char text[256];
+
+		snprintf(text, sizeof(text), "{\"toolboxd\": {\"toolboxes\": {\"a\": {%s}}}}",
+			members[i]);
+		write_user_file(text);
+		cr_assert_eq(read_all(), 0);
+		cr_expect_neq(config_toolbox_find(&config, "a")->digest, before, "%s", text);
+		before = config_toolbox_find(&config, "a")->digest;
+	}
+}
+
+Test(config, accepts_what_is_not_built_while_it_says_nothing)
+{
+	write_user_file(
+		"{\"toolboxd\": {\"profiles\": {}, \"access\": [], \"sandbox_max\": \"none\","
+		"\"approval\": {\"answer_sources\": null}, \"audit\": {\"file\": null,"
+		"\"max_bytes\": 1, \"arguments\": true}}}");
+	cr_assert_eq(read_all(), 0);
+	expect_silence();
+}

@@ -1,0 +1,594 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "loader/loader.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../scratch.h"
+#include "util/environment.h"
+#include "util/file.h"
+
+#define FD_MAX      64
+#define WAIT_MS     60000
+#define LIBRARY_MAX (64u << 20)
+
+#define BOX(library, tools) "{'kind':'native','library':'" library "',\n'tools':[" tools "]}"
+#define TOOL(name, symbol)                                                                         \
+	"{'name':'" name "','native':{'symbol':'" symbol                                           \
+	"','parameters':[{'name':'x','type':'f64'}],'returns':{'type':'f64'}}}"
+#define LIBM(name) BOX("libm.so.6", TOOL(name, "sqrt"))
+
+static struct loop *loop;
+static struct config config;
+static char *folders[2];
+static char *filter[1];
+static struct config_toolbox disabled;
+static struct loader *loader;
+static struct catalogue *catalogue;
+static struct buffer told; /* FILE:LINE POINTER: TEXT, a line each */
+static const char *host_program = TEST_HOST_PROGRAM;
+
+static void set_up(void)
+{
+	scratch_set_up();
+	cr_assert_eq(loop_new(FD_MAX, &loop), 0);
+	folders[0] = strdup(scratch_path("low"));
+	folders[1] = strdup(scratch_path("high"));
+	config.toolbox_dirs = (struct config_list){.items = folders, .n_items = 2};
+	config.start_timeout_ms = WAIT_MS;
+	config.limits = (struct config_limits){.toolboxes = 1000,
+		.tools = 10000,
+		.host_output_bytes = 8u << 20,
+		.stderr_bytes = 8u << 10};
+}
+
+static void tear_down(void)
+{
+	catalogue_free(catalogue);
+	buffer_deinit(&told);
+	loop_free(loop);
+	free(folders[0]);
+	free(folders[1]);
+	scratch_tear_down();
+}
+
+TestSuite(loader, .init = set_up, .fini = tear_down, .timeout = 300);
+
+static void tell(void *data, const char *file, const struct problem *problem)
+{
+	cr_expect_eq(data, &loop);
+	buffer_printf(&told, "%s:%u %s: %s\n", file + strlen(scratch_folder) + 1, problem->line,
+		problem->pointer, problem->text);
+}
+
+static void take(void *data, struct catalogue *made, int error)
+{
+	cr_expect_eq(data, &loop);
+	cr_expect_eq(error, 0);
+	catalogue_free(catalogue);
+	catalogue = made;
+	loader = NULL;
+	loop_stop(loop);
+}
+
+static void start(void)
+{
+	struct loader_options options = {
+		.config = &config,
+		.host_program = host_program,
+		.previous = catalogue,
+		.generation = 3,
+	};
+
+	buffer_reset(&told);
+	cr_assert_eq(loader_start(loop, &options, tell, take, &loop, &loader), 0);
+}
+
+static void load(void)
+{
+	start();
+	cr_assert_eq(loop_run(loop, WAIT_MS), 0);
+	cr_assert(catalogue);
+	cr_expect_eq(catalogue_generation(catalogue), 3);
+	buffer_terminate(&told);
+}
+
+static void expect_told(const char *expected)
+{
+	cr_expect_str_eq(told.data, expected);
+}
+
+/* The tools that are offered, as `toolbox_id/name`, a space behind each. */
+static void expect_offered(const char *expected)
+{
+	struct buffer text = {0};
+
+	for (size_t i = 0; i < catalogue_n_tools(catalogue); i++) {
+		const struct tool *tool = catalogue_tool(catalogue, i);
+
+		buffer_printf(&text, "%s/%s ", tool->toolbox->id, tool->name);
+	}
+	cr_expect_str_eq(buffer_terminate(&text), expected);
+	buffer_deinit(&text);
+}
+
+/* The toolboxes that have failed. */
+static void expect_failed(const char *expected)
+{
+	struct buffer text = {0};
+
+	for (size_t i = 0; i < catalogue_n_failures(catalogue); i++)
+		buffer_printf(&text, "%s ", catalogue_failure(catalogue, i)->toolbox_id);
+	cr_expect_str_eq(buffer_terminate(&text), expected);
+	buffer_deinit(&text);
+}
+
+static const struct toolbox *only_toolbox(void)
+{
+	cr_assert_eq(catalogue_n_toolboxes(catalogue), 1);
+	return catalogue_toolbox(catalogue, 0, NULL, NULL);
+}
+
+static void copy_library(const char *name, const char *more)
+{
+	struct buffer bytes = {0};
+
+	cr_assert_eq(file_read(TEST_TOOLBOX_DIR "/libtest_misbehave.so", LIBRARY_MAX, &bytes), 0);
+	buffer_append_string(&bytes, more);
+	scratch_write_bytes("new.so", bytes.data, bytes.size);
+	cr_assert_eq(rename(scratch_path("new.so"), scratch_path(name)), 0);
+	buffer_deinit(&bytes);
+}
+
+Test(loader, makes_an_empty_catalogue_of_nothing)
+{
+	load();
+	expect_offered("");
+	expect_failed("");
+	expect_told("");
+}
+
+Test(loader, offers_what_is_registered)
+{
+	scratch_write_json("low/b.json", LIBM("root"));
+	scratch_write_json(
+		"low/a.json", BOX("libm.so.6", TOOL("sine", "sin") "," TOOL("cosine", "cos")));
+	load();
+	expect_offered("a/sine a/cosine b/root ");
+	expect_told("");
+}
+
+Test(loader, lets_higher_folders_replace_and_mask)
+{
+	scratch_write_json("low/a.json", LIBM("low"));
+	scratch_write_json("low/b.json", LIBM("masked"));
+	scratch_write_json("high/a.json", LIBM("high"));
+	cr_assert_eq(symlink("/dev/null", scratch_path("high/b.json")), 0);
+	load();
+	expect_offered("a/high ");
+	expect_failed("");
+}
+
+/* A mask is easily forgotten. */
+Test(loader, tells_what_is_masked)
+{
+	const struct catalogue_absence *absence;
+	struct buffer why = {0};
+
+	scratch_write_json("low/b.json", "{'toolbox_id':'box'}");
+	scratch_write("high/README", "");
+	cr_assert_eq(symlink("/dev/null", scratch_path("high/b.json")), 0);
+	load();
+	cr_assert_eq(catalogue_n_absences(catalogue), 1);
+	absence = catalogue_absence(catalogue, 0);
+	cr_expect_str_eq(absence->toolbox_id, "box");
+	cr_expect_null(absence->name);
+	buffer_printf(&why, "%s is masked by %s, a link to /dev/null", scratch_path("low/b.json"),
+		scratch_path("high/b.json"));
+	cr_expect_str_eq(absence->why, buffer_terminate(&why));
+	buffer_deinit(&why);
+}
+
+Test(loader, tells_where_a_missing_symbol_is_named)
+{
+	scratch_write_json("low/a.json",
+		BOX("libm.so.6", TOOL("sine", "sin") ",\n" TOOL("sign", "no_such_symbol")));
+	scratch_write_json("low/b.json", LIBM("root"));
+	load();
+	expect_offered("b/root ");
+	expect_failed("a ");
+	cr_expect(strstr(told.data, "low/a.json:3 /tools/1/native/symbol: "), "%s", told.data);
+	cr_expect(strstr(told.data, "no_such_symbol"), "%s", told.data);
+	cr_expect(strstr(catalogue_failure(catalogue, 0)->error,
+			  "low/a.json:3 /tools/1/native/symbol: "),
+		"%s", catalogue_failure(catalogue, 0)->error);
+}
+
+Test(loader, tells_that_a_library_is_not_there)
+{
+	scratch_write_json("low/a.json", BOX("./nowhere.so", TOOL("f", "f")));
+	load();
+	expect_offered("");
+	expect_failed("a ");
+	cr_expect(strstr(told.data, "low/a.json:1 /library: "), "%s", told.data);
+	cr_expect(strstr(told.data, "nowhere.so"), "%s", told.data);
+}
+
+Test(loader, is_not_held_up_by_a_library_that_never_loads)
+{
+	config.start_timeout_ms = 500;
+	scratch_write_json("low/a.json", BOX(TEST_STUCK_LIBRARY, TOOL("f", "nothing")));
+	scratch_write_json("low/b.json", LIBM("root"));
+	load();
+	expect_offered("b/root ");
+	expect_failed("a ");
+	cr_expect(strstr(told.data, "in time"), "%s", told.data);
+}
+
+Test(loader, tells_that_there_is_no_host_program)
+{
+	host_program = "/nowhere/toolbox-host";
+	scratch_write_json("low/a.json", LIBM("root"));
+	load();
+	expect_offered("");
+	cr_expect(strstr(told.data, "/nowhere/toolbox-host"), "%s", told.data);
+}
+
+Test(loader, names_a_broken_manifest_by_the_id_it_claims)
+{
+	scratch_write_json("low/a.json", "{'toolbox_id':'box','kind':5}");
+	scratch_write_json("low/b.json", "{");
+	load();
+	expect_failed("box b ");
+}
+
+Test(loader, gives_an_id_to_the_first_file_by_path)
+{
+	scratch_write_json("low/b.json",
+		"{'toolbox_id':'a','kind':'native','library':'libm.so.6','tools':[" TOOL(
+			"two", "sin") "]}");
+	scratch_write_json("low/a.json", LIBM("one"));
+	scratch_write_json("high/c.json",
+		"{'toolbox_id':'a','kind':'native','library':'libm.so.6','tools':[" TOOL(
+			"three", "sin") "]}");
+	load();
+	expect_offered("a/three ");
+	expect_failed("a a ");
+	cr_expect(strstr(told.data, "low/b.json:1 /toolbox_id: the toolbox id 'a' is taken by "),
+		"%s", told.data);
+}
+
+Test(loader, keeps_the_very_toolbox_that_has_not_changed)
+{
+	const struct toolbox *first;
+
+	scratch_write_json("low/a.json", LIBM("root"));
+	load();
+	first = only_toolbox();
+	load();
+	cr_expect_eq(only_toolbox(), first);
+	scratch_write_json("low/a.json", LIBM("root"));
+	load();
+	cr_expect_eq(only_toolbox(), first, "written again with the same bytes");
+	scratch_write_json("low/a.json", LIBM("other"));
+	load();
+	cr_expect_neq(only_toolbox(), first);
+	expect_offered("a/other ");
+}
+
+Test(loader, makes_a_new_toolbox_when_its_library_is_replaced)
+{
+	const struct toolbox *first;
+
+	scratch_write_json(
+		"low/a.json", BOX("./lib.so", "{'name':'f','native':{'symbol':'segfault'}}"));
+	copy_library("low/lib.so", "");
+	load();
+	first = only_toolbox();
+	copy_library("low/lib.so", "");
+	load();
+	cr_expect_eq(only_toolbox(), first, "another file of the same bytes");
+	copy_library("low/lib.so", "more");
+	load();
+	cr_expect_neq(only_toolbox(), first);
+	expect_offered("a/f ");
+}
+
+Test(loader, keeps_the_last_good_version_of_what_fails)
+{
+	const struct toolbox *first;
+
+	scratch_write_json("low/a.json", LIBM("root"));
+	load();
+	first = only_toolbox();
+	scratch_write_json("low/a.json", "{'toolbox_id':'other'");
+	load();
+	cr_expect_eq(only_toolbox(), first);
+	expect_failed("a ");
+	/* And so on, until it is good again. */
+	scratch_write_json("low/a.json", BOX("libm.so.6", TOOL("root", "no_such_symbol")));
+	load();
+	cr_expect_eq(only_toolbox(), first);
+	expect_failed("a ");
+	scratch_write_json("low/a.json", LIBM("root"));
+	load();
+	cr_expect_eq(only_toolbox(), first);
+	expect_failed("");
+}
+
+Test(loader, does_not_keep_what_is_no_longer_registered)
+{
+	scratch_write_json("low/a.json", LIBM("root"));
+	load();
+	cr_assert_eq(unlink(scratch_path("low/a.json")), 0);
+	load();
+	expect_offered("");
+	cr_expect_eq(catalogue_n_toolboxes(catalogue), 0);
+}
+
+Test(loader, does_not_keep_an_id_that_another_has_taken)
+{
+	scratch_write_json("low/b.json", LIBM("old"));
+	load();
+	scratch_write_json("low/b.json", "{");
+	scratch_write_json("low/a.json",
+		"{'toolbox_id':'b','kind':'native','library':'libm.so.6','tools':[" TOOL(
+			"new", "sin") "]}");
+	load();
+	expect_offered("b/new ");
+	expect_failed("b ");
+}
+
+Test(loader, has_room_for_so_many_toolboxes_and_tools)
+{
+	scratch_write_json("low/a.json", LIBM("one"));
+	scratch_write_json(
+		"low/b.json", BOX("libm.so.6", TOOL("two", "sin") "," TOOL("three", "cos")));
+	scratch_write_json("low/c.json", LIBM("four"));
+	config.limits.toolboxes = 2;
+	load();
+	expect_offered("a/one b/two b/three ");
+	expect_failed("c ");
+	cr_expect(strstr(told.data, "low/c.json:0 : there is room for 2 toolboxes and 10000 tools "
+				    "(limits.toolboxes, limits.tools)"),
+		"%s", told.data);
+	config.limits.toolboxes = 1000;
+	config.limits.tools = 2;
+	load();
+	expect_offered("a/one c/four ");
+	expect_failed("b ");
+}
+
+/* Its last good version does not come on top of the limit. */
+Test(loader, keeps_no_toolbox_beyond_the_limit)
+{
+	config.limits.toolboxes = 1;
+	scratch_write_json("low/b.json", LIBM("two"));
+	load();
+	expect_offered("b/two ");
+	scratch_write_json("low/a.json", LIBM("one"));
+	load();
+	cr_expect_eq(catalogue_n_toolboxes(catalogue), 1);
+	expect_failed("b ");
+	scratch_write_json("low/b.json", "{");
+	load();
+	cr_expect_eq(catalogue_n_toolboxes(catalogue), 1);
+}
+
+static void expect_absent(size_t index, const char *id, const char *name, const char *why)
+{
+	const struct catalogue_absence *absence = catalogue_absence(catalogue, index);
+
+	cr_expect_str_eq(absence->toolbox_id, id);
+	cr_expect_str_eq(absence->name, name);
+	cr_expect_str_eq(absence->why, why);
+}
+
+Test(loader, leaves_out_what_the_filter_does_not_offer)
+{
+	filter[0] = "a/sine";
+	config.tools_enabled = (struct config_list){.items = filter, .n_items = 1};
+	scratch_write_json(
+		"low/a.json", BOX("libm.so.6", TOOL("sine", "sin") "," TOOL("cosine", "cos")));
+	load();
+	expect_offered("a/sine ");
+	cr_assert_eq(catalogue_n_absences(catalogue), 1);
+	expect_absent(0, "a", "cosine", "left out by tools_enabled or tools_disabled");
+}
+
+/* What nobody can call is never started: a library in it is not loaded, not even to be checked. */
+Test(loader, does_not_start_what_is_disabled)
+{
+	disabled = (struct config_toolbox){.toolbox_id = "a", .is_enabled = false};
+	config.toolboxes = &disabled;
+	config.n_toolboxes = 1;
+	scratch_write_json("low/a.json", BOX("./nowhere.so", TOOL("f", "f")));
+	load();
+	expect_offered("");
+	expect_failed("");
+	cr_expect_eq(catalogue_n_toolboxes(catalogue), 1, "status tells that it is disabled");
+	cr_assert_eq(catalogue_n_absences(catalogue), 1);
+	expect_absent(0, "a", "f", "its toolbox is not enabled");
+	/* Once it is enabled it is looked at like any other. */
+	config.n_toolboxes = 0;
+	load();
+	expect_failed("a ");
+	expect_offered("");
+}
+
+/* A program that says what it prints. */
+static void write_program(const char *name, const char *text)
+{
+	config.sandbox_max = SANDBOX_NONE;
+	scratch_write(name, text);
+	cr_assert_eq(chmod(scratch_path(name), 0700), 0);
+}
+
+Test(loader, offers_the_programs_of_a_folder)
+{
+	write_program("low/home/lights.sh", "#!/bin/sh\n");
+	write_program("low/home/music/next", "#!/bin/sh\n");
+	write_program("low/home/bad", "#!/bin/sh\n# risk: none\n");
+	load();
+	expect_offered("home/lights home/music_next ");
+	expect_failed("");
+	cr_assert_eq(catalogue_n_absences(catalogue), 1);
+	cr_expect_str_eq(catalogue_absence(catalogue, 0)->name, "bad");
+}
+
+Test(loader, keeps_a_folder_that_has_not_changed)
+{
+	struct toolbox *before;
+
+	write_program("low/home/lights", "#!/bin/sh\n");
+	load();
+	before = catalogue_toolbox(catalogue, 0, NULL, NULL);
+	load();
+	cr_expect_eq(catalogue_toolbox(catalogue, 0, NULL, NULL), before);
+	write_program("low/home/lights", "#!/bin/sh\n# description: other\n");
+	load();
+	cr_expect_neq(catalogue_toolbox(catalogue, 0, NULL, NULL), before);
+	cr_assert_eq(unlink(scratch_path("low/home/lights")), 0);
+	load();
+	expect_offered("");
+	expect_failed("");
+}
+
+Test(loader, reads_just_the_files_it_is_given)
+{
+	const char *const files[] = {scratch_path("elsewhere/x.json")};
+	struct loader_options options = {
+		.config = &config, .host_program = host_program, .generation = 3};
+
+	scratch_write_json("low/a.json", LIBM("root"));
+	scratch_write_json("elsewhere/x.json", LIBM("root"));
+	cr_assert_eq(loader_start_files(loop, &options, files, 1, tell, take, &loop, &loader), 0);
+	cr_assert_eq(loop_run(loop, WAIT_MS), 0);
+	expect_offered("x/root ");
+}
+
+Test(loader, can_be_stopped_at_any_time)
+{
+	scratch_write_json("low/a.json", LIBM("root"));
+	start();
+	loader_free(loader);
+	start();
+	/* One turn: it has begun. A library is checked by a process, which takes longer. */
+	loop_run(loop, 0);
+	loader_free(loader);
+	cr_expect_eq(loop_run(loop, 10), -ETIME);
+	cr_expect_null(catalogue);
+	loader_free(NULL);
+}
+
+#define SANDBOX(class)                                                                             \
+	"{'kind':'native','library':'libm.so.6','sandbox':" class ",\n'tools':[" TOOL(             \
+		"a", "sqrt") "]}"
+
+Test(loader, takes_the_class_of_the_configuration_before_that_of_the_manifest)
+{
+	char id[] = "box";
+	struct config_toolbox settings = {.toolbox_id = id, .is_enabled = true};
+
+	config.sandbox_max = SANDBOX_NONE;
+	scratch_write_json("low/box.json", SANDBOX("{'class':'none','read':['/usr']}"));
+	load();
+	cr_expect_eq(only_toolbox()->sandbox.class, SANDBOX_NONE);
+	settings.sandbox = (struct toolbox_sandbox){.class = SANDBOX_NET, .has_class = true};
+	settings.digest = 7;
+	config.toolboxes = &settings;
+	config.n_toolboxes = 1;
+	load();
+	cr_expect_eq(only_toolbox()->sandbox.class, SANDBOX_NET, "it counts as changed");
+	cr_expect_eq(only_toolbox()->sandbox.read.n_items, 1, "member by member");
+	cr_expect(strstr(only_toolbox()->load, "\"class\":\"net\""));
+	config.n_toolboxes = 0;
+	load();
+	cr_expect_eq(only_toolbox()->sandbox.class, SANDBOX_NONE, "and back");
+}
+
+Test(loader, takes_limits_and_environment_of_the_configuration)
+{
+	static char environment[] = "A=b\0";
+	char id[] = "box";
+	struct config_toolbox settings = {.toolbox_id = id, .is_enabled = true, .digest = 7};
+
+	scratch_write_json("low/box.json",
+		"{'kind':'native','library':'libm.so.6','limits':{'workers':2,'queue':5,"
+		"'idle_s':9,'prestart':true},'tools':[" TOOL("a", "sqrt") "]}");
+	/* So much memory that a host lives under valgrind, too. */
+	settings.limits = (struct toolbox_limits){
+		.timeout_ms = 70, .workers = 3, .memory_mb = 1024, .has_idle_s = true};
+	settings.has_prestart = true;
+	settings.environment = environment;
+	config.toolboxes = &settings;
+	config.n_toolboxes = 1;
+	load();
+	cr_expect_eq(only_toolbox()->limits.timeout_ms, 70);
+	cr_expect_eq(only_toolbox()->limits.workers, 3);
+	cr_expect_eq(only_toolbox()->limits.queue, 5, "the manifest's");
+	cr_expect(only_toolbox()->limits.has_idle_s && only_toolbox()->limits.idle_s == 0);
+	cr_expect_not(only_toolbox()->limits.prestart);
+	cr_expect(strstr(only_toolbox()->load, "\"memory_mb\":1024"));
+	cr_expect_eq(environment_compare(only_toolbox()->environment, environment), 0);
+	config.n_toolboxes = 0;
+	load();
+	cr_expect_eq(only_toolbox()->limits.workers, 2, "and back");
+	cr_expect_null(only_toolbox()->environment);
+}
+
+Test(loader, refuses_a_class_that_is_wider_than_the_widest)
+{
+	config.sandbox_max = SANDBOX_COMMAND;
+	scratch_write_json("low/box.json", SANDBOX("{'class':'command'}"));
+	load();
+	expect_offered("box/a ");
+	config.sandbox_max = SANDBOX_COMPUTE;
+	load();
+	expect_offered("");
+	expect_failed("box ");
+	expect_told("low/box.json:1 /sandbox/class: the sandbox class \"command\" is wider than "
+		    "\"compute\", the widest that toolboxd.sandbox_max of the configuration "
+		    "allows\n");
+	config.sandbox_max = SANDBOX_COMMAND;
+	load();
+	expect_offered("box/a ");
+}
+
+Test(loader, refuses_a_sandbox_with_a_path_that_is_not_there)
+{
+	scratch_write_json("low/box.json", SANDBOX("{'class':'compute','read':['nowhere']}"));
+	load();
+	if (strstr(told.data ? told.data : "", "nowhere"))
+		expect_failed("box ");
+	else
+		cr_expect(only_toolbox()->not_enforced, "the host did not look, and said so");
+}
+
+Test(loader, checks_toolboxes_with_different_sandboxes_apart)
+{
+	config.sandbox_max = SANDBOX_NONE;
+	scratch_write_json("low/one.json", SANDBOX("{'class':'none'}"));
+	scratch_write_json(
+		"low/two.json", SANDBOX("{'class':'compute','read':['/nowhere/at/all']}"));
+	scratch_write_json("low/three.json", SANDBOX("{'class':'none'}"));
+	load();
+	cr_expect(strstr(catalogue_toolbox(catalogue, 0, NULL, NULL)->id, "one"));
+	cr_expect_null(catalogue_toolbox(catalogue, 0, NULL, NULL)->not_enforced);
+}
+
+Test(loader, tells_whether_a_library_is_sealed)
+{
+	scratch_write_json(
+		"low/box.json", BOX("./mine.so", "{'name':'a','native':{'symbol':'behave'}}"));
+	copy_library("low/mine.so", "");
+	load();
+	cr_expect(only_toolbox()->is_sealed);
+	copy_library("low/mine.so", "$ORIGIN");
+	load();
+	cr_expect_not(only_toolbox()->is_sealed, "a copy has another place");
+	expect_offered("box/a ");
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "manifest/dropins.h"
+
+#include <sys/stat.h>
+
+#include "../scratch.h"
+#include "manifest/dropin_definition.h"
+#include "util/cleanup.h"
+
+static struct manifest_reader *reader;
+static struct toolbox *toolbox;
+static struct absence_list absences;
+static struct problems problems;
+
+static void set_up(void)
+{
+	scratch_set_up();
+	reader = manifest_reader_new(NULL);
+	cr_assert(reader);
+	cr_assert_eq(mkdir(scratch_path("home"), 0700), 0);
+}
+
+static void forget(void)
+{
+	toolbox_unref(toolbox);
+	toolbox = NULL;
+	absence_list_deinit(&absences);
+	problems_deinit(&problems);
+}
+
+static void tear_down(void)
+{
+	forget();
+	manifest_reader_free(reader);
+	scratch_tear_down();
+}
+
+TestSuite(dropins, .init = set_up, .fini = tear_down);
+
+static void write_program(const char *name, const char *text)
+{
+	scratch_write(name, text);
+	cr_assert_eq(chmod(scratch_path(name), 0700), 0);
+}
+
+static int read_home(const char *frame)
+{
+	forget();
+	return dropins_read(reader, scratch_path("home"), frame, &toolbox, &absences, &problems);
+}
+
+/* The names of the tools, each with a space behind it. */
+static void expect_tools(const char *expected)
+{
+	struct buffer names = {0};
+
+	for (size_t i = 0; toolbox && i < toolbox->n_tools; i++)
+		buffer_printf(&names, "%s ", toolbox->tools[i].name);
+	cr_expect_str_eq(buffer_terminate(&names), expected, "%s", names.data);
+	buffer_deinit(&names);
+}
+
+/* That @name is left out, and that @words are in the reason. */
+static void expect_left_out(const char *name, const char *words)
+{
+	for (size_t i = 0; i < absences.n_items; i++)
+		if (strcmp(absences.items[i].name, name) == 0 &&
+			strstr(absences.items[i].why, words))
+			return;
+	cr_expect_fail("%s is not left out with '%s', %zu are, %s", name, words, absences.n_items,
+		absences.n_items > 0 ? absences.items[0].why : "");
+}
+
+Test(dropins, are_the_programs_of_a_folder_and_of_its_folders)
+{
+	char folder[PATH_MAX];
+
+	write_program("home/lights.sh", "#!/bin/sh\n");
+	write_program("home/music/next", "\x7f"
+					 "ELF");
+	write_program("home/music/deep/er", "#!/bin/sh\n");
+	cr_assert_eq(read_home(NULL), 0);
+	expect_tools("lights music_next ");
+	cr_expect_eq(absences.n_items, 0);
+	cr_expect_str_eq(toolbox->id, "home");
+	cr_expect_str_eq(toolbox->tools[0].command.arguments[0], scratch_path("home/lights.sh"));
+	cr_assert(realpath(scratch_path("home"), folder));
+	cr_expect_str_eq(toolbox->tools[1].command.cwd, folder);
+	cr_expect_str_eq(toolbox->tools[0].argument_schema,
+		"{\"type\":\"object\",\"properties\":{},\"additionalProperties\":false}");
+}
+
+Test(dropins, are_found_from_a_relative_path_too)
+{
+	write_program("home/lights.sh", "#!/bin/sh\n");
+	cr_assert_eq(chdir(scratch_path(".")), 0);
+	cr_assert_eq(dropins_read(reader, "home", NULL, &toolbox, &absences, &problems), 0);
+	cr_expect_str_eq(toolbox->tools[0].command.arguments[0], scratch_path("home/lights.sh"));
+	cr_expect_str_eq(toolbox->file, "home");
+}
+
+Test(dropins, leave_out_what_is_no_program)
+{
+	static const char *const names[] = {"home/_x", "home/.x", "home/types.py", "home/types",
+		"home/helpers.sh", "home/my_helpers", "home/_lib/x", "home/helpers/x"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		write_program(names[i], "#!/bin/sh\n");
+	scratch_write("home/notes.txt", "text");
+	cr_assert_eq(read_home(NULL), 0);
+	cr_expect_null(toolbox);
+	cr_expect_eq(absences.n_items, 0);
+	scratch_write("home/script.sh", "#!/bin/sh\n");
+	cr_assert_eq(read_home(NULL), 0);
+	expect_left_out("script", "it has no run bit (chmod +x)");
+}
+
+Test(dropins, of_one_name_are_the_one_in_the_folder_itself_or_none)
+{
+	write_program("home/a_b", "");
+	write_program("home/a/b.sh", "");
+	write_program("home/c.sh", "");
+	write_program("home/c.py", "");
+	write_program("home/d", "");
+	cr_assert_eq(read_home(NULL), 0);
+	expect_tools("a_b d ");
+	cr_expect_eq(absences.n_items, 3);
+	expect_left_out("a_b", "stands directly in the toolbox's folder");
+	expect_left_out("c", "has this name, too");
+}
+
+Test(dropins, say_what_they_are_in_comments)
+{
+	write_program("home/bell.sh", "#!/bin/sh\n"
+				      "# description: Rings the bell.\n"
+				      "# param times integer? = 2 How often\n"
+				      "#param where string In which room\n"
+				      "# param mode string? = fast\n"
+				      "# param tags array? = [\"a b\", {\"c\": 1}] Some\n"
+				      "# risk: execute\n"
+				      "# timeout: 1.5\n"
+				      "echo # param x nothing\n");
+	cr_assert_eq(read_home(NULL), 0);
+	expect_tools("bell ");
+	cr_expect_str_eq(toolbox->tools[0].description, "Rings the bell.");
+	cr_expect_str_eq(toolbox->tools[0].argument_schema,
+		"{\"type\":\"object\",\"properties\":{\"times\":{\"type\":\"integer\",\"default\":"
+		"2,"
+		"\"description\":\"How "
+		"often\"},\"where\":{\"type\":\"string\",\"description\":\"In "
+		"which room\"},\"mode\":{\"type\":\"string\",\"default\":\"fast\"},\"tags\":{"
+		"\"type\":\"array\",\"default\":[\"a b\",{\"c\":1}],\"description\":\"Some\"}},"
+		"\"required\":[\"where\"],\"additionalProperties\":false}",
+		"%s", toolbox->tools[0].argument_schema);
+	cr_expect_eq(toolbox->tools[0].risk, TOOL_EXECUTE);
+	cr_expect_eq(toolbox->tools[0].timeout_ms, 1500);
+}
+
+Test(dropins, say_what_they_are_in_the_file_beside_them)
+{
+	write_program("home/bell.sh", "#!/bin/sh\n# description: not this\n");
+	scratch_write_json("home/bell.json", "{'description':'This.','risk':'read',"
+					     "'argument_schema':{'properties':{'n':{}}}}");
+	cr_assert_eq(read_home(NULL), 0);
+	cr_expect_str_eq(toolbox->tools[0].description, "This.");
+	cr_expect_eq(toolbox->tools[0].risk, TOOL_READ);
+}
+
+Test(dropins, cost_their_own_tool_when_they_say_it_wrongly)
+{
+	write_program("home/good", "");
+	write_program("home/a", "# param\n");
+	write_program("home/b", "\n# param x int\n");
+	write_program("home/c", "# param x integer = many\n");
+	write_program("home/d", "# param x integer = \"1\"\n");
+	write_program("home/e", "# risk: some\n");
+	write_program("home/f", "# timeout: soon\n");
+	write_program("home/g", "# param x integer\n# param x string\n");
+	write_program("home/h", "");
+	scratch_write_json("home/h.json", "{'colour':1}");
+	write_program("home/i", "");
+	scratch_write_json("home/i.json", "{\n");
+	write_program("home/j", "");
+	scratch_write_json("home/j.json", "{'name':'other'}");
+	write_program("home/k l", "");
+	cr_assert_eq(read_home(NULL), 0);
+	expect_tools("good ");
+	expect_left_out("a", "home/a:1: '# param' must be followed by a name and a type");
+	expect_left_out("b", "home/b:2: ");
+	expect_left_out("c", "must be one JSON value");
+	expect_left_out("d", "home/d: /argument_schema/properties/x/default: ");
+	expect_left_out("e", "read, write or execute");
+	expect_left_out("f", "a number of seconds");
+	expect_left_out("g", "says something twice");
+	expect_left_out("h", "home/h: /colour: unexpected property 'colour'");
+	expect_left_out("i", "home/i.json:");
+	expect_left_out("j", "'name' follows from the program's file");
+	expect_left_out("k l", "the tool name 'k l' must begin with");
+}
+
+Test(dropins, have_the_limits_of_the_manifest_beside_their_folder)
+{
+	const char *frame = scratch_path("home.json");
+
+	write_program("home/a", "");
+	scratch_write_json("home.json", "{'kind':'command','risk':'read','limits':{'workers':2}}");
+	cr_expect(dropins_is_frame(frame));
+	cr_assert_eq(read_home(frame), 0);
+	expect_tools("a ");
+	cr_expect_eq(toolbox->tools[0].risk, TOOL_READ);
+	cr_expect_eq(toolbox->limits.workers, 2);
+	scratch_write_json("home.json", "{'kind':'command','limits':{'workers':0}}");
+	cr_assert_eq(read_home(frame), MANIFEST_E_REFUSED);
+	cr_expect_str_eq(problems.items[0].pointer, "/limits/workers");
+	cr_expect(strstr(problems.items[0].text, "home.json: must be"));
+	scratch_write_json("home.json", "{'kind':'native','library':'l'}");
+	cr_expect_not(dropins_is_frame(frame));
+	scratch_write_json("home.json", "{'kind':'command','toolbox_id':'other'}");
+	cr_expect_not(dropins_is_frame(frame));
+}
+
+Test(dropins, are_not_more_than_a_thousand)
+{
+	for (int i = 0; i <= DROPINS_MAX; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "home/tool%d", i);
+		write_program(name, "");
+	}
+	cr_assert_eq(read_home(NULL), MANIFEST_E_REFUSED);
+	cr_expect(strstr(problems.items[0].text, "has more than 1000 programs, or than "));
+	cr_assert_eq(unlink(scratch_path("home/tool0")), 0);
+	cr_assert_eq(read_home(NULL), 0);
+	cr_expect_eq(toolbox->n_tools, DROPINS_MAX);
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <criterion/criterion.h>
+
+#include "../scratch.h"
+#include "manifest/folders.h"
+#include "util/buffer.h"
+
+static struct folders_listing listing;
+
+static void tear_down(void)
+{
+	folders_listing_deinit(&listing);
+	scratch_tear_down();
+}
+
+TestSuite(folders, .init = scratch_set_up, .fini = tear_down);
+
+static void mask(const char *name)
+{
+	cr_assert_eq(symlink("/dev/null", scratch_path(name)), 0);
+}
+
+/* List the folders low and high; @expected: their entries from the scratch folder on, a space
+ * behind each, a slash behind folders. */
+static void expect_listed(const char *expected)
+{
+	const char *const folders[] = {scratch_path("low"), scratch_path("high")};
+	struct buffer text = {0};
+
+	folders_listing_deinit(&listing);
+	cr_assert_eq(folders_list(folders, 2, &listing), 0);
+	for (size_t i = 0; i < listing.n_entries; i++) {
+		const struct folders_entry *entry = &listing.entries[i];
+
+		cr_expect_str_eq(entry->name, strrchr(entry->path, '/') + 1);
+		buffer_printf(&text, "%s%s ", entry->path + strlen(scratch_folder) + 1,
+			entry->is_folder ? "/" : "");
+	}
+	cr_expect_str_eq(buffer_terminate(&text), expected);
+	buffer_deinit(&text);
+}
+
+Test(folders, that_do_not_exist_are_empty)
+{
+	expect_listed("");
+}
+
+Test(folders, are_listed_by_name)
+{
+	scratch_write("low/b.json", "");
+	scratch_write("high/c.json", "");
+	scratch_write("low/a.json", "");
+	scratch_write("low/B.json", "");
+	expect_listed("low/B.json low/a.json low/b.json high/c.json ");
+}
+
+Test(folders, give_the_file_of_the_higher_one)
+{
+	scratch_write("low/a.json", "");
+	scratch_write("high/a.json", "");
+	expect_listed("high/a.json ");
+}
+
+Test(folders, hide_what_a_higher_one_masks)
+{
+	scratch_write("low/a.json", "");
+	scratch_write("low/b.json", "");
+	mkdir(scratch_path("high"), 0700);
+	mask("high/a.json");
+	expect_listed("low/b.json ");
+}
+
+Test(folders, tell_what_a_mask_hides)
+{
+	scratch_write("low/a.json", "");
+	scratch_write("low/b.json", "");
+	scratch_write("high/c.json", "");
+	mask("high/a.json");
+	mask("high/nothing.json");
+	expect_listed("low/b.json high/c.json ");
+	cr_assert_eq(listing.n_masks, 1);
+	cr_expect_str_eq(listing.masks[0].path, scratch_path("low/a.json"));
+	cr_expect_str_eq(listing.masks[0].link, scratch_path("high/a.json"));
+}
+
+Test(folders, show_what_is_above_a_mask)
+{
+	scratch_write("high/a.json", "");
+	mkdir(scratch_path("low"), 0700);
+	mask("low/a.json");
+	expect_listed("high/a.json ");
+}
+
+Test(folders, mask_by_dev_null_alone)
+{
+	scratch_write("low/a.json", "");
+	mkdir(scratch_path("high"), 0700);
+	cr_assert_eq(symlink("/dev/zero", scratch_path("high/a.json")), 0);
+	expect_listed("high/a.json ");
+}
+
+Test(folders, leave_out_what_is_no_registration)
+{
+	scratch_write("low/.hidden.json", "");
+	scratch_write("low/_draft.json", "");
+	scratch_write("low/README", "");
+	scratch_write("low/a.json~", "");
+	scratch_write("low/.json", "");
+	expect_listed("");
+}
+
+Test(folders, list_folders_of_programs_and_what_masks_them)
+{
+	scratch_write("low/tools/run", "");
+	scratch_write("low/other/run", "");
+	scratch_write("low/.git/config", "");
+	mkdir(scratch_path("high"), 0700);
+	mask("high/other");
+	expect_listed("low/tools/ ");
+}
+
+Test(folders, list_a_dangling_link_so_that_it_is_told)
+{
+	mkdir(scratch_path("low"), 0700);
+	cr_assert_eq(symlink("nowhere", scratch_path("low/a.json")), 0);
+	expect_listed("low/a.json ");
+}
+
+Test(folders, may_be_given_twice)
+{
+	const char *const folders[] = {scratch_path("low"), scratch_path("low")};
+
+	scratch_write("low/a.json", "");
+	cr_assert_eq(folders_list(folders, 2, &listing), 0);
+	cr_expect_eq(listing.n_entries, 1);
+}
+
+Test(folders, that_are_none_are_empty)
+{
+	scratch_write("low", "a file");
+	scratch_write("high/a.json", "");
+	expect_listed("high/a.json ");
+}

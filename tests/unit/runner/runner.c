@@ -1,0 +1,540 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../scratch.h"
+#include "calls.h"
+#include "util/clock.h"
+
+/* Every arrow of the drawing in runner/runner.h. */
+
+#define LONG_MS 20000
+
+TestSuite(runner, .init = calls_set_up, .fini = calls_tear_down, .timeout = 300);
+
+static void expect_result(const struct call *call, const char *text)
+{
+	cr_expect_eq(call->n_ends, 1);
+	cr_expect_eq(call->outcome, RUNNER_RESULT, "%d: %s", call->outcome, call->text);
+	cr_expect_str_eq(call->text, text);
+}
+
+static void expect_state(enum runner_state state)
+{
+	cr_expect_eq(runner_state(calls.runner), state, "it is %s",
+		runner_state_name(runner_state(calls.runner)));
+}
+
+/* ── the straight way ────────────────────────────────────────────────────────────────────────── */
+
+Test(runner, starts_a_host_for_the_first_call_and_keeps_it)
+{
+	calls_start();
+	expect_state(RUNNER_IDLE);
+	cr_expect_eq(runner_n_hosts(calls.runner), 0);
+	expect_result(calls_run("behave", "{\"value\":1}"), "{\"result\":1}");
+	expect_state(RUNNER_READY);
+	cr_expect_eq(runner_n_hosts(calls.runner), 1);
+	expect_result(calls_run("behave", "{\"value\":2}"), "{\"result\":2}");
+	cr_expect_null(runner_why(calls.runner));
+	cr_expect_eq(runner_toolbox(calls.runner), calls.toolbox);
+}
+
+Test(runner, never_ends_a_call_before_it_was_taken)
+{
+	struct call *call;
+
+	calls.options.host_program = "/nowhere/toolbox-host";
+	calls_start();
+	call = calls_submit("behave", "{\"value\":1}", LONG_MS, NULL);
+	cr_expect_eq(call->n_ends, 0);
+	calls_wait(1);
+}
+
+Test(runner, runs_what_waits_in_its_order)
+{
+	calls_start();
+	for (int i = 0; i < 5; i++) {
+		char arguments[32];
+
+		snprintf(arguments, sizeof(arguments), "{\"value\":%d}", i);
+		calls_submit("behave", arguments, LONG_MS, NULL);
+	}
+	cr_expect_eq(runner_n_waiting(calls.runner), 5);
+	cr_expect_eq(runner_n_calls(calls.runner), 5);
+	calls_wait(5);
+	for (unsigned int i = 0; i < 5; i++) {
+		char result[32];
+
+		snprintf(result, sizeof(result), "{\"result\":%u}", i);
+		expect_result(&calls.calls[i], result);
+		cr_expect_eq(calls.calls[i].position, i + 1);
+	}
+	cr_expect_eq(runner_n_calls(calls.runner), 0);
+}
+
+Test(runner, tells_the_words_of_a_tool_that_fails)
+{
+	const struct call *call;
+
+	calls_start();
+	call = calls_run("no_text", "{}");
+	cr_expect_eq(call->outcome, RUNNER_FAILED);
+	cr_expect(call->text[0]);
+	expect_state(RUNNER_READY);
+}
+
+Test(runner, starts_before_it_is_asked_where_that_is_wanted)
+{
+	calls.toolbox->limits.prestart = true;
+	calls_start();
+	runner_prestart(calls.runner);
+	expect_state(RUNNER_STARTING);
+	runner_prestart(calls.runner);
+	cr_expect_eq(runner_n_hosts(calls.runner), 1, "once");
+	calls_wait_for_state(RUNNER_READY);
+}
+
+Test(runner, stops_its_host_when_nothing_was_to_do_for_long)
+{
+	calls.options.idle_s = 0;
+	calls_start();
+	calls_run("behave", "{\"value\":1}");
+	calls_wait_for_state(RUNNER_IDLE);
+	cr_expect_eq(runner_n_hosts(calls.runner), 0);
+	expect_result(calls_run("behave", "{\"value\":2}"), "{\"result\":2}");
+}
+
+Test(runner, keeps_a_host_that_was_started_early)
+{
+	calls.options.idle_s = 0;
+	calls.toolbox->limits.prestart = true;
+	calls_start();
+	calls_run("behave", "{\"value\":1}");
+	cr_expect_eq(loop_run(calls.loop, 20), -ETIME);
+	expect_state(RUNNER_READY);
+}
+
+/* ── deadlines ───────────────────────────────────────────────────────────────────────────────── */
+
+Test(runner, kills_what_runs_over_its_deadline)
+{
+	struct call *call;
+	uint64_t start_ms;
+
+	calls_start();
+	calls_run("behave", "{\"value\":1}");
+	start_ms = clock_now_ms();
+	call = calls_submit("hang", "{}", 30, NULL);
+	calls_wait(2);
+	cr_expect_eq(call->outcome, RUNNER_TIMED_OUT);
+	cr_expect_geq(clock_now_ms() - start_ms, 30);
+	cr_expect_eq(runner_n_hosts(calls.runner), 0);
+	expect_result(calls_run("behave", "{\"value\":2}"), "{\"result\":2}");
+}
+
+Test(runner, counts_waiting_to_the_deadline)
+{
+	struct call *running;
+	struct call *waiting;
+
+	calls_start();
+	calls_run("behave", "{\"value\":1}");
+	running = calls_submit("hang", "{}", 300, NULL);
+	waiting = calls_submit("behave", "{\"value\":2}", 20, NULL);
+	calls_wait(2);
+	cr_expect_eq(waiting->outcome, RUNNER_TIMED_OUT);
+	cr_expect_eq(running->n_ends, 0, "who runs is not disturbed by who waits");
+	cr_expect_eq(runner_n_hosts(calls.runner), 1);
+	cr_expect_eq(runner_n_waiting(calls.runner), 0);
+	calls_wait(3);
+}
+
+Test(runner, lets_the_clock_stand_while_its_host_starts)
+{
+	struct call *call;
+
+	calls_start();
+	call = calls_submit("behave", "{\"value\":1}", 2000, NULL);
+	cr_expect(loop_timer_is_armed(&call->runner_call.clock));
+	calls_wait_for_state(RUNNER_STARTING);
+	cr_expect_not(loop_timer_is_armed(&call->runner_call.clock));
+	calls_wait(1);
+	expect_result(call, "{\"result\":1}");
+}
+
+Test(runner, goes_on_with_the_next_call_after_a_deadline)
+{
+	struct call *next;
+
+	calls_start();
+	calls_submit("spin", "{}", 30, NULL);
+	next = calls_submit("behave", "{\"value\":2}", LONG_MS, NULL);
+	calls_wait(2);
+	cr_expect_eq(calls.calls[0].outcome, RUNNER_TIMED_OUT);
+	expect_result(next, "{\"result\":2}");
+}
+
+Test(runner, does_not_take_a_kill_of_ours_for_a_crash)
+{
+	calls.options.crash_limit = 1;
+	calls_start();
+	calls_submit("hang", "{}", 20, NULL);
+	calls_wait(1);
+	cr_expect_eq(calls.calls[0].outcome, RUNNER_TIMED_OUT);
+	expect_result(calls_run("behave", "{\"value\":2}"), "{\"result\":2}");
+}
+
+/* ── crashes ─────────────────────────────────────────────────────────────────────────────────── */
+
+Test(runner, tells_the_running_call_alone_that_its_host_died)
+{
+	struct call *crashing;
+	struct call *next;
+
+	calls_start();
+	crashing = calls_submit("segfault", "{}", LONG_MS, NULL);
+	next = calls_submit("behave", "{\"value\":2}", LONG_MS, NULL);
+	calls_wait(2);
+	cr_expect_eq(crashing->outcome, RUNNER_CRASHED);
+	cr_expect_eq(crashing->end.reason, HOST_SIGNALED);
+	cr_expect_eq(crashing->end.signal, SIGSEGV);
+	expect_result(next, "{\"result\":2}");
+}
+
+Test(runner, tells_an_exit_and_junk_as_well)
+{
+	struct call *call;
+
+	calls.options.crash_limit = 0;
+	calls_start();
+	call = calls_run("exit", "{\"status\":0}");
+	cr_expect_eq(call->outcome, RUNNER_CRASHED);
+	cr_expect(call->end.reason == HOST_EXITED && call->end.exit_code == 0);
+	call = calls_run("write_wire", "{\"text\":\"junk, and more of it than a header\"}");
+	cr_expect_eq(call->outcome, RUNNER_CRASHED);
+	cr_expect_eq(call->end.reason, HOST_MALFORMED);
+}
+
+/* Its death is no call's fault: the next one is not told of it, but run on another host. */
+Test(runner, costs_nobody_an_error_when_a_host_dies_in_its_sleep)
+{
+	siginfo_t how = {0};
+	pid_t pid;
+
+	calls_start();
+	calls_run("behave", "{\"value\":1}");
+	pid = calls_host_process();
+	cr_assert_eq(kill(pid, SIGKILL), 0);
+	cr_assert_eq(waitid(P_PID, (id_t)pid, &how, WEXITED | WNOWAIT), 0);
+	/* The loop has not seen it yet. */
+	expect_state(RUNNER_READY);
+	expect_result(calls_run("behave", "{\"value\":2}"), "{\"result\":2}");
+	cr_expect_neq(calls_host_process(), pid);
+}
+
+Test(runner, notices_a_host_that_dies_in_its_sleep)
+{
+	calls_start();
+	calls_run("behave", "{\"value\":1}");
+	cr_assert_eq(kill(calls_host_process(), SIGKILL), 0);
+	calls_wait_for_state(RUNNER_IDLE);
+	cr_expect_eq(runner_n_hosts(calls.runner), 0);
+	cr_expect_str_eq(runner_why(calls.runner), "its host died (SIGKILL)");
+}
+
+Test(runner, starts_again_at_once_then_later_and_later)
+{
+	uint64_t start_ms;
+
+	calls.options.crash_limit = 0;
+	calls_start();
+	calls_run("segfault", "{}");
+	calls_run("segfault", "{}");
+	expect_state(RUNNER_RESTARTING);
+	start_ms = clock_now_ms();
+	calls_run("segfault", "{}");
+	/* 50 ms before this host was started, 100 before the next one. */
+	cr_expect_geq(clock_now_ms() - start_ms, 45);
+	start_ms = clock_now_ms();
+	expect_result(calls_run("behave", "{\"value\":1}"), "{\"result\":1}");
+	cr_expect_geq(clock_now_ms() - start_ms, 95);
+	/* What went well makes the next crash the first again. */
+	calls_run("segfault", "{}");
+	calls_wait_for_state(RUNNER_IDLE);
+}
+
+Test(runner, counts_waiting_for_a_restart_to_the_deadline)
+{
+	struct call *call;
+
+	calls.options.crash_limit = 0;
+	calls_start();
+	for (int i = 0; i < 3; i++)
+		calls_run("segfault", "{}");
+	expect_state(RUNNER_RESTARTING);
+	call = calls_submit("behave", "{\"value\":1}", 10, NULL);
+	calls_wait(4);
+	cr_expect_eq(call->outcome, RUNNER_TIMED_OUT);
+	expect_state(RUNNER_RESTARTING);
+}
+
+Test(runner, is_quarantined_after_too_many_crashes)
+{
+	struct call *waiting;
+	int status;
+
+	calls.options.crash_limit = 2;
+	calls_start();
+	calls_submit("segfault", "{}", LONG_MS, NULL);
+	calls_submit("segfault", "{}", LONG_MS, NULL);
+	waiting = calls_submit("behave", "{\"value\":1}", LONG_MS, NULL);
+	calls_wait(3);
+	expect_state(RUNNER_QUARANTINED);
+	cr_expect_eq(waiting->outcome, RUNNER_UNAVAILABLE);
+	cr_expect_str_eq(waiting->text,
+		"quarantined after 2 crashes within 60 s; a reload lets it try again");
+	cr_expect_str_eq(runner_why(calls.runner), waiting->text);
+	calls_submit("behave", "{\"value\":1}", LONG_MS, &status);
+	cr_expect_eq(status, RUNNER_E_QUARANTINED);
+	cr_expect_eq(runner_n_hosts(calls.runner), 0);
+}
+
+Test(runner, is_forgiven_by_a_reload)
+{
+	calls.options.crash_limit = 1;
+	calls_start();
+	calls_run("segfault", "{}");
+	expect_state(RUNNER_QUARANTINED);
+	runner_forgive(calls.runner);
+	expect_state(RUNNER_IDLE);
+	cr_expect_null(runner_why(calls.runner));
+	expect_result(calls_run("behave", "{\"value\":1}"), "{\"result\":1}");
+}
+
+Test(runner, may_crash_for_ever_where_no_limit_is_set)
+{
+	calls.options.crash_limit = 0;
+	calls_start();
+	for (int i = 0; i < 4; i++)
+		cr_expect_eq(calls_run("segfault", "{}")->outcome, RUNNER_CRASHED);
+	expect_state(RUNNER_RESTARTING);
+}
+
+Test(runner, ends_a_host_that_floods)
+{
+	struct call *call;
+
+	calls.options.output_max = 4096;
+	calls.options.crash_limit = 1;
+	calls_start();
+	call = calls_run("long_text", "{\"size\":10000}");
+	cr_expect_eq(call->outcome, RUNNER_TOO_LARGE);
+	cr_expect_gt(call->end.actual, 10000);
+	cr_expect_eq(call->end.max, 4096);
+	expect_result(calls_run("behave", "{\"value\":1}"), "{\"result\":1}");
+}
+
+/* ── hosts that do not come ──────────────────────────────────────────────────────────────────── */
+
+Test(runner, tells_that_no_host_can_be_started)
+{
+	const struct call *call;
+
+	calls.options.host_program = "/nowhere/toolbox-host";
+	calls_start();
+	call = calls_run("behave", "{\"value\":1}");
+	cr_expect_eq(call->outcome, RUNNER_UNAVAILABLE);
+	cr_expect_str_eq(call->text,
+		"its host cannot be started (/nowhere/toolbox-host): No such file or directory");
+	expect_state(RUNNER_IDLE);
+}
+
+Test(runner, tells_that_its_library_is_gone)
+{
+	const struct call *call;
+
+	free(calls.toolbox->load);
+	calls.toolbox->load = strdup("{\"kind\":\"native\",\"toolbox_id\":\"x\","
+				     "\"library\":\"/nowhere.so\",\"tools\":[]}");
+	calls.toolbox->load_size = strlen(calls.toolbox->load);
+	calls.options.crash_limit = 1;
+	calls_start();
+	call = calls_run("behave", "{\"value\":1}");
+	cr_expect_eq(call->outcome, RUNNER_UNAVAILABLE);
+	cr_expect(strstr(call->text, "/nowhere.so"), "%s", call->text);
+	/* A refusal is no crash. */
+	calls_wait_for_state(RUNNER_IDLE);
+	cr_expect_eq(calls_run("behave", "{\"value\":1}")->outcome, RUNNER_UNAVAILABLE);
+}
+
+static void set_up_stuck(void)
+{
+	scratch_set_up();
+	scratch_write_json("stuck.json",
+		"{'kind':'native','library':'" TEST_STUCK_LIBRARY "','tools':[{'name':'nothing',"
+		"'native':{'symbol':'nothing','returns':{'type':'i32'}}}]}");
+	calls_set_up_with(scratch_path("stuck.json"));
+}
+
+static void tear_down_stuck(void)
+{
+	calls_tear_down();
+	scratch_tear_down();
+}
+
+TestSuite(stuck_runner, .init = set_up_stuck, .fini = tear_down_stuck, .timeout = 60);
+
+Test(stuck_runner, waits_so_long_for_a_host_and_no_longer)
+{
+	struct call *call;
+
+	calls.options.start_timeout_ms = 200;
+	calls.options.crash_limit = 1;
+	calls_start();
+	/* A deadline that would be over long before, if its clock did not stand. */
+	call = calls_submit("nothing", "{}", 50, NULL);
+	calls_wait(1);
+	cr_expect_eq(call->outcome, RUNNER_UNAVAILABLE, "%d", call->outcome);
+	cr_expect_str_eq(call->text, "its host did not start in time");
+	calls_wait_for_state(RUNNER_IDLE);
+}
+
+/* ── limits ──────────────────────────────────────────────────────────────────────────────────── */
+
+Test(runner, takes_no_more_calls_than_its_queue_holds)
+{
+	int status;
+
+	calls.options.queue_max = 2;
+	calls_start();
+	calls_run("behave", "{\"value\":0}");
+	calls_submit("behave", "{\"value\":1}", LONG_MS, NULL);
+	calls_submit("behave", "{\"value\":2}", LONG_MS, NULL);
+	calls_submit("behave", "{\"value\":3}", LONG_MS, NULL);
+	calls_submit("behave", "{\"value\":4}", LONG_MS, &status);
+	cr_expect_eq(status, RUNNER_E_BUSY, "one runs, two wait");
+	calls_wait(4);
+	expect_result(&calls.calls[3], "{\"result\":3}");
+	cr_expect_eq(calls.calls[4].n_ends, 0);
+}
+
+Test(runner, is_given_other_limits_by_a_reload)
+{
+	int status;
+
+	calls_start();
+	calls.options.queue_max = 0;
+	runner_configure(calls.runner, &calls.options);
+	calls_submit("behave", "{\"value\":1}", LONG_MS, &status);
+	cr_expect_eq(status, RUNNER_E_BUSY);
+}
+
+/* ── several hosts ───────────────────────────────────────────────────────────────────────────── */
+
+Test(runner, runs_as_many_calls_at_once_as_it_has_workers)
+{
+	calls.options.workers = 2;
+	calls_start();
+	for (int i = 0; i < 3; i++)
+		calls_submit("hang", "{}", 150, NULL);
+	for (int i = 0; i < 1000 && runner_n_waiting(calls.runner) > 1; i++)
+		loop_run(calls.loop, 1);
+	cr_expect_eq(runner_n_hosts(calls.runner), 2);
+	cr_expect_eq(runner_n_waiting(calls.runner), 1);
+	calls_wait(3);
+}
+
+Test(runner, runs_a_tool_alone_that_wants_it)
+{
+	struct call *alone;
+
+	calls.options.workers = 2;
+	calls_tool("behave")->is_parallel = false;
+	calls_start();
+	calls_submit("hang", "{}", 100, NULL);
+	calls_wait_for_state(RUNNER_READY);
+	alone = calls_submit("behave", "{\"value\":1}", LONG_MS, NULL);
+	calls_wait(2);
+	cr_expect_eq(alone->position, 2);
+	expect_result(alone, "{\"result\":1}");
+}
+
+/* ── ends ────────────────────────────────────────────────────────────────────────────────────── */
+
+Test(runner, cancels_what_runs_and_what_waits)
+{
+	struct call *running;
+	struct call *waiting;
+
+	calls_start();
+	calls_run("behave", "{\"value\":0}");
+	running = calls_submit("hang", "{}", LONG_MS, NULL);
+	waiting = calls_submit("behave", "{\"value\":1}", LONG_MS, NULL);
+	runner_cancel(calls.runner, &waiting->runner_call);
+	cr_expect_eq(waiting->outcome, RUNNER_CANCELLED);
+	cr_expect_eq(running->n_ends, 0);
+	runner_cancel(calls.runner, &running->runner_call);
+	cr_expect_eq(running->outcome, RUNNER_CANCELLED);
+	expect_result(calls_run("behave", "{\"value\":2}"), "{\"result\":2}");
+}
+
+Test(runner, ends_all_its_calls_when_told_to)
+{
+	struct call *running;
+	struct call *waiting;
+
+	calls_start();
+	calls_run("behave", "{\"value\":0}");
+	running = calls_submit("hang", "{}", LONG_MS, NULL);
+	waiting = calls_submit("behave", "{\"value\":1}", LONG_MS, NULL);
+	runner_end_all(calls.runner, "we are stopping");
+	cr_expect_eq(calls.n_ends, 3);
+	cr_expect_eq(running->outcome, RUNNER_UNAVAILABLE);
+	cr_expect_str_eq(running->text, "we are stopping");
+	cr_expect_eq(waiting->outcome, RUNNER_UNAVAILABLE);
+	cr_expect_eq(runner_n_calls(calls.runner), 0);
+	runner_end_all(calls.runner, "again");
+}
+
+Test(runner, that_is_retired_is_drained_at_once_when_nothing_is_to_do)
+{
+	calls_start();
+	runner_retire(calls.runner);
+	cr_expect_eq(calls.n_drains, 0, "not before it returns");
+	cr_assert_eq(loop_run(calls.loop, LONG_MS), 0);
+	cr_expect_eq(calls.n_drains, 1);
+}
+
+Test(runner, that_is_retired_ends_its_calls_first)
+{
+	calls_start();
+	calls_submit("segfault", "{}", LONG_MS, NULL);
+	calls_submit("behave", "{\"value\":1}", LONG_MS, NULL);
+	runner_retire(calls.runner);
+	calls_wait(2);
+	cr_expect_eq(calls.n_drains, 0);
+	expect_result(&calls.calls[1], "{\"result\":1}");
+	cr_assert_eq(loop_run(calls.loop, LONG_MS), 0);
+	cr_expect_eq(calls.n_drains, 1);
+}
+
+Test(runner, takes_its_host_with_it)
+{
+	siginfo_t how = {0};
+	pid_t pid;
+
+	calls_start();
+	calls_run("behave", "{\"value\":1}");
+	pid = calls_host_process();
+	runner_free(calls.runner);
+	calls.runner = NULL;
+	cr_assert_eq(waitid(P_PID, (id_t)pid, &how, WEXITED | WNOWAIT), 0);
+	cr_expect_eq(how.si_status, SIGKILL);
+}

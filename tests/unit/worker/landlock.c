@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/sandbox/landlock.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../scratch.h"
+#include "worker/sandbox/syscalls.h"
+
+/* What older kernels make of the table of classes: a newer one is asked for no more than they know.
+ */
+
+#define LIMIT 300
+
+TestSuite(landlock, .init = scratch_set_up, .fini = scratch_tear_down, .timeout = LIMIT);
+
+/* What the child that has entered tells by its exit status. */
+enum outcome {
+	AS_TOLD,
+	NOT_ENTERED,
+	READ_A_SECRET,
+	CUT_A_SECRET,
+	MADE_A_FILE,
+	HAS_NO_LIBRARIES,
+	HAS_NO_OWN_FILES,
+};
+
+static bool opens(const char *path, int flags)
+{
+	int fd = open(path, flags | O_CLOEXEC, 0600);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+static enum outcome look_around(void)
+{
+	if (opens(scratch_path("secret"), O_RDONLY) || opens("/etc/passwd", O_RDONLY))
+		return READ_A_SECRET;
+	if (truncate(scratch_path("secret"), 0) == 0)
+		return CUT_A_SECRET;
+	if (opens(scratch_path("new"), O_WRONLY | O_CREAT))
+		return MADE_A_FILE;
+	if (!opens("/etc/ld.so.cache", O_RDONLY) || !opens("/dev/null", O_RDWR))
+		return HAS_NO_LIBRARIES;
+	if (!opens(scratch_path("own/new"), O_WRONLY | O_CREAT) ||
+		!opens(scratch_path("own/new"), O_RDWR | O_TRUNC) ||
+		!opens(scratch_path("own"), O_RDONLY | O_DIRECTORY))
+		return HAS_NO_OWN_FILES;
+	return AS_TOLD;
+}
+
+/* Never returns: there is no way out. */
+static void enter_and_look(int abi, enum sandbox_class class)
+{
+	char *own = scratch_path("own");
+	const struct toolbox_sandbox sandbox = {
+		.class = class, .write = {.items = &own, .n_items = 1}};
+	struct landlock_failure failure;
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+		landlock_enter(abi, &sandbox, NULL, false, &failure) != 0 ||
+		syscalls_deny(class, abi >= 3) != 0)
+		_exit(NOT_ENTERED);
+	_exit((int)look_around());
+}
+
+static int outcome_of(int abi, enum sandbox_class class)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		enter_and_look(abi, class);
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	cr_assert(WIFEXITED(status), "ABI %d: signal %d", abi, WTERMSIG(status));
+	return WEXITSTATUS(status);
+}
+
+Test(landlock, is_used_as_far_as_each_abi_goes)
+{
+	int newest = landlock_abi();
+
+	if (newest == 0)
+		cr_skip_test("this kernel has no landlock");
+	scratch_write("secret", "x");
+	scratch_write("own/data", "x");
+	for (int abi = 1; abi <= newest && abi <= 7; abi++) {
+		cr_expect_eq(outcome_of(abi, SANDBOX_COMPUTE), AS_TOLD, "ABI %d, compute: %d", abi,
+			outcome_of(abi, SANDBOX_COMPUTE));
+		cr_expect_eq(outcome_of(abi, SANDBOX_NET), AS_TOLD, "ABI %d, net: %d", abi,
+			outcome_of(abi, SANDBOX_NET));
+	}
+}
+
+Test(landlock, names_the_path_that_is_not_there)
+{
+	char *paths[] = {scratch_folder, scratch_path("nowhere")};
+	const struct toolbox_sandbox sandbox = {.read = {.items = paths, .n_items = 2}};
+	struct landlock_failure failure;
+	int abi = landlock_abi();
+
+	if (abi == 0)
+		cr_skip_test("this kernel has no landlock");
+	cr_assert_eq(landlock_enter(abi, &sandbox, NULL, false, &failure), LANDLOCK_E_PATH);
+	cr_expect_str_eq(failure.list, "read");
+	cr_expect_eq(failure.index, 1);
+	cr_expect_eq(failure.error, -ENOENT);
+	cr_expect_str_eq(failure.path, paths[1]);
+	cr_expect(opens("/etc/passwd", O_RDONLY), "nothing was restricted");
+}

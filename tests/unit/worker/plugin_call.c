@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/plugin/plugin_call.h"
+
+#include <criterion/criterion.h>
+#include <pthread.h>
+#include <string.h>
+
+static struct buffer out;
+static uint64_t last_id;
+
+static void tear_down(void)
+{
+	buffer_deinit(&out);
+}
+
+TestSuite(plugin_call, .fini = tear_down, .timeout = 60);
+
+/* Run a call; what its answer is. */
+static int run(toolbox_handler handler, void *data, const char *arguments)
+{
+	struct plugin_function function = {.name = "f", .handler = handler, .data = data};
+	struct driver_call call = {
+		.id = ++last_id,
+		.timeout_ms = 60000,
+		.output_max = 1000,
+		.arguments = arguments,
+		.size = strlen(arguments),
+	};
+	int r;
+
+	buffer_reset(&out);
+	r = plugin_call_run(&call, &function, &out);
+	cr_assert(buffer_terminate(&out));
+	return r;
+}
+
+static void nest(struct toolbox_call call, void *data)
+{
+	(void)data;
+	toolbox_open_array(call, "list");
+	toolbox_put_i64(call, NULL, INT64_MIN);
+	toolbox_open_object(call, NULL);
+	toolbox_close(call);
+	toolbox_open_object(call, NULL);
+	toolbox_put_null(call, "null\"");
+	toolbox_put_bool(call, "false", false);
+	toolbox_close(call);
+	toolbox_put_string(call, NULL, NULL);
+	toolbox_close(call);
+	toolbox_put_double(call, "double", 1);
+	toolbox_put_json(call, "json", "[ 1 ]");
+	toolbox_open_array(call, "left open");
+	toolbox_reply(call);
+}
+
+Test(plugin_call, puts_a_result_together)
+{
+	cr_expect_eq(run(nest, NULL, "{}"), 0);
+	cr_expect_str_eq(out.data,
+		"{\"list\":[-9223372036854775808,{},{\"null\\\"\":null,\"false\":false},null],"
+		"\"double\":1.0,\"json\":[ 1 ],\"left open\":[]}");
+}
+
+static void open_top(struct toolbox_call call, void *data)
+{
+	(void)data;
+	toolbox_open_array(call, NULL);
+	toolbox_put_u64(call, NULL, UINT64_MAX);
+	toolbox_reply(call);
+}
+
+Test(plugin_call, puts_what_is_no_object)
+{
+	cr_expect_eq(run(open_top, NULL, "{}"), 0);
+	cr_expect_str_eq(out.data, "[18446744073709551615]");
+}
+
+static void point(struct toolbox_call call, void *data)
+{
+	static const char *const keys[] = {
+		"", "/a/1/b", "/a/2", "/a/01", "/a/-", "/~1", "/", "a/1", "\xc3\xa9", NULL};
+	(void)data;
+	toolbox_open_array(call, NULL);
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+		toolbox_put_i64(call, NULL, toolbox_get_type(call, keys[i]));
+	toolbox_reply(call);
+}
+
+Test(plugin_call, finds_what_a_key_names)
+{
+	cr_expect_eq(
+		run(point, NULL, "{\"a\":[1,{\"b\":[]}],\"/\":true,\"\\u00e9\":\"\",\"\":null}"),
+		0);
+	cr_expect_str_eq(out.data, "[6,5,0,0,0,2,1,0,4,0]");
+}
+
+static void read_twice(struct toolbox_call call, void *data)
+{
+	const char *first = NULL;
+	const char *second = NULL;
+	const char *json = NULL;
+	size_t size = 0;
+
+	(void)data;
+	cr_expect_eq(toolbox_get_string(call, "a", &first, &size), TOOLBOX_OK);
+	cr_expect_eq(toolbox_get_string(call, "/a", &second, NULL), TOOLBOX_OK);
+	cr_expect_eq(toolbox_get_json(call, "a", &json, NULL), TOOLBOX_OK);
+	cr_expect_eq(first, second, "a text is copied once");
+	cr_expect_eq(size, 3);
+	cr_expect_str_eq(json, "\"\\u0041\\u0000b\"");
+	toolbox_reply(call);
+	cr_expect_eq(memcmp(first, "A\0b", 4), 0, "texts outlive the answer in the handler");
+	cr_expect_eq(toolbox_get_string(call, "a", &first, NULL), TOOLBOX_E_GONE);
+}
+
+Test(plugin_call, gives_texts_that_stay)
+{
+	cr_expect_eq(run(read_twice, NULL, "{\"a\":\"\\u0041\\u0000b\"}"), 0);
+}
+
+static void *answer(void *data)
+{
+	struct toolbox_call *call = data;
+
+	toolbox_reply(*call);
+	return NULL;
+}
+
+#define N_RACERS 8
+
+static void race(struct toolbox_call call, void *data)
+{
+	pthread_t threads[N_RACERS];
+
+	(void)data;
+	toolbox_keep(call);
+	for (size_t i = 0; i < N_RACERS; i++)
+		cr_assert_eq(pthread_create(&threads[i], NULL, answer, &call), 0);
+	for (size_t i = 0; i < N_RACERS; i++)
+		pthread_join(threads[i], NULL);
+}
+
+Test(plugin_call, is_answered_once_whoever_wants_to)
+{
+	for (int i = 0; i < 50; i++) {
+		cr_expect_eq(run(race, NULL, "{}"), 0);
+		cr_expect_str_eq(out.data, "{}");
+	}
+}
+
+static struct toolbox_call kept;
+
+static void keep_call(struct toolbox_call call, void *data)
+{
+	(void)data;
+	kept = call;
+	toolbox_put_bool(call, "old", true);
+	toolbox_reply(call);
+}
+
+static void use_kept(struct toolbox_call call, void *data)
+{
+	(void)data;
+	cr_expect_eq(toolbox_fail(kept, "for another"), TOOLBOX_E_GONE);
+	cr_expect_eq(toolbox_put_i64(kept, "a", 1), TOOLBOX_E_GONE);
+	toolbox_reply(call);
+}
+
+Test(plugin_call, knows_a_call_that_is_gone_from_the_one_that_runs)
+{
+	cr_expect_eq(run(keep_call, NULL, "{}"), 0);
+	cr_expect_eq(toolbox_reply(kept), TOOLBOX_E_GONE);
+	cr_expect_eq(run(use_kept, NULL, "{}"), 0);
+	cr_expect_str_eq(out.data, "{}");
+}
+
+static void fill(struct toolbox_call call, void *data)
+{
+	const char *text = data;
+
+	toolbox_put_string_sized(call, "x", text, 2000);
+	toolbox_reply(call);
+}
+
+Test(plugin_call, tells_a_result_beyond_the_limit)
+{
+	char text[2000];
+
+	memset(text, 'x', sizeof(text));
+	cr_expect_eq(run(fill, text, "{}"), DRIVER_E_ERROR);
+	cr_expect_str_eq(out.data, "{\"code\":\"too_large\",\"actual\":2008,\"max\":1000}");
+}
+
+static void complain(struct toolbox_call call, void *data)
+{
+	toolbox_fail(call, data);
+}
+
+Test(plugin_call, repairs_and_cuts_the_words_of_a_failure)
+{
+	static char words[PLUGIN_WORDS_BYTES + 100];
+
+	cr_expect_eq(run(complain, "a\xff\"", "{}"), DRIVER_E_ERROR);
+	cr_expect_str_eq(out.data, "{\"code\":\"tool_failed\",\"message\":\"a\xef\xbf\xbd\\\"\"}");
+	memset(words, 'w', sizeof(words) - 1);
+	run(complain, words, "{}");
+	cr_expect_eq(out.size - strlen("{\"code\":\"tool_failed\",\"message\":\"\"}"),
+		PLUGIN_WORDS_BYTES);
+}
+
+Test(plugin_call, takes_no_arguments_that_are_no_json)
+{
+	cr_expect_lt(run(nest, NULL, "{"), 0);
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/plugin/plugin_table.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "util/cleanup.h"
+
+static const char frame[] = "{\"kind\":\"plugin\",\"library\":\"lib.so\",\"config\":{\"a\":1}}";
+static struct json_tape tape;
+static struct plugin_table table;
+static struct driver_refusal refusal;
+static int n_deinits;
+
+static void handler(struct toolbox_call call, void *data)
+{
+	(void)call;
+	(void)data;
+}
+
+static void deinit(void)
+{
+	n_deinits++;
+}
+
+static const struct toolbox_tool tools[] = {
+	{.name = "first", .handler = handler},
+	{.name = "second", .risk = TOOLBOX_WRITE, .handler = handler, .validate = handler},
+};
+
+/* Read it; what was refused, or NULL. */
+static const char *read_table(const void *symbol, size_t size)
+{
+	struct driver_load load = {.tape = &tape, .wire = -1};
+	int r;
+
+	cr_assert_eq(json_tape_read(&tape, frame, strlen(frame), JSON_DEPTH_DEFAULT, NULL), 0);
+	buffer_reset(&refusal.pointer);
+	buffer_reset(&refusal.message);
+	plugin_table_deinit(&table);
+	r = plugin_table_read(&load, symbol, size, &table, &refusal);
+	if (r == 0)
+		return NULL;
+	cr_assert_eq(r, DRIVER_E_REFUSED);
+	cr_expect_str_eq(buffer_terminate(&refusal.pointer), "/library");
+	return buffer_terminate(&refusal.message);
+}
+
+static void tear_down(void)
+{
+	plugin_table_deinit(&table);
+	json_tape_deinit(&tape);
+	buffer_deinit(&refusal.pointer);
+	buffer_deinit(&refusal.message);
+}
+
+TestSuite(plugin_table, .fini = tear_down);
+
+/* What a plugin of this version exports. */
+static struct toolbox_plugin usual(void)
+{
+	return (struct toolbox_plugin){
+		.api_version = TOOLBOX_API_VERSION,
+		.size = sizeof(struct toolbox_plugin),
+		.tool_size = sizeof(struct toolbox_tool),
+		.n_tools = 2,
+		.tools = tools,
+	};
+}
+
+static void expect_refused(const struct toolbox_plugin *plugin, size_t size, const char *expected)
+{
+	const char *words = read_table(plugin, size);
+
+	cr_expect(
+		words && strstr(words, expected), "%s, not: %s", words ? words : "taken", expected);
+}
+
+Test(plugin_table, tells_its_tools_as_a_manifest_has_them)
+{
+	struct toolbox_plugin plugin = usual();
+
+	cr_expect_null(read_table(&plugin, sizeof(plugin)));
+	cr_expect_str_eq(buffer_terminate(&table.told),
+		"[{\"name\":\"first\"},{\"name\":\"second\",\"risk\":\"write\"}]");
+	cr_expect_eq(table.n_functions, 2);
+	cr_expect_str_eq(table.functions[1].name, "second");
+	cr_expect_eq(table.functions[1].validate, handler);
+}
+
+Test(plugin_table, tells_everything_that_a_tool_says)
+{
+	static const char *const triggers[] = {"a", "b", NULL};
+	struct toolbox_tool full = {
+		.name = "x\xff",
+		.description = "says \"it\"",
+		.argument_schema = " { \"type\" : \"object\" } ",
+		.output_schema = "true",
+		.risk = TOOLBOX_EXECUTE,
+		.flags = TOOLBOX_ALONE,
+		.timeout_ms = 5,
+		.cooldown_s = 7,
+		.triggers = triggers,
+		.handler = handler,
+	};
+	struct toolbox_plugin plugin = usual();
+
+	plugin.tools = &full;
+	plugin.n_tools = 1;
+	cr_expect_null(read_table(&plugin, sizeof(plugin)));
+	cr_expect_str_eq(buffer_terminate(&table.told),
+		"[{\"name\":\"x\xef\xbf\xbd\",\"description\":\"says \\\"it\\\"\","
+		"\"argument_schema\":{\"type\":\"object\"},\"output_schema\":true,"
+		"\"risk\":\"execute\",\"parallel\":false,\"timeout_ms\":5,\"cooldown_s\":7,"
+		"\"triggers\":[\"a\",\"b\"]}]");
+}
+
+Test(plugin_table, refuses_a_version_that_is_none_or_to_come)
+{
+	struct toolbox_plugin plugin = usual();
+
+	plugin.api_version = 0;
+	expect_refused(&plugin, sizeof(plugin), "has the api_version 0");
+	plugin.api_version = TOOLBOX_API_VERSION + 1;
+	expect_refused(&plugin, sizeof(plugin),
+		"it is built for version 2 of toolbox.h, and this toolboxd has version 1: update "
+		"toolboxd");
+	plugin.api_version = UINT32_MAX;
+	expect_refused(&plugin, sizeof(plugin), "version 4294967295");
+}
+
+Test(plugin_table, refuses_sizes_that_are_none)
+{
+	struct toolbox_plugin plugin = usual();
+
+	expect_refused(&plugin, 7, "has 7 bytes");
+	plugin.size = sizeof(plugin) - 1;
+	expect_refused(&plugin, sizeof(plugin), "tells the size");
+	plugin.size = sizeof(plugin) + 8;
+	expect_refused(&plugin, sizeof(plugin), "tells the size");
+	plugin.size = 1u << 30;
+	expect_refused(&plugin, 1u << 30, "tells the size");
+	plugin.size = sizeof(plugin);
+	plugin.tool_size = sizeof(struct toolbox_tool) - 1;
+	expect_refused(&plugin, sizeof(plugin), "tells the tool_size");
+	plugin.tool_size = 4097;
+	expect_refused(&plugin, sizeof(plugin), "tells the tool_size");
+}
+
+/* As a later header might have them. */
+struct later_plugin {
+	struct toolbox_plugin now;
+	uint64_t later;
+};
+
+struct later_tool {
+	struct toolbox_tool now;
+	uint64_t later;
+};
+
+Test(plugin_table, takes_larger_structs_whose_rest_is_zero)
+{
+	struct later_tool later_tools[] = {
+		{.now = {.name = "first", .handler = handler}},
+		{.now = {.name = "second", .handler = handler}},
+	};
+	struct later_plugin plugin = {.now = usual()};
+
+	plugin.now.size = sizeof(plugin);
+	plugin.now.tool_size = sizeof(struct later_tool);
+	plugin.now.tools = &later_tools[0].now;
+	cr_expect_null(read_table(&plugin, sizeof(plugin)));
+	cr_expect_eq(table.n_functions, 2);
+	cr_expect_str_eq(table.functions[1].name, "second");
+	later_tools[1].later = 1;
+	expect_refused(&plugin.now, sizeof(plugin),
+		"members of struct toolbox_tool of a later version of toolbox.h than 1");
+	later_tools[1].later = 0;
+	plugin.later = 1;
+	expect_refused(&plugin.now, sizeof(plugin), "members of struct toolbox_plugin of a later");
+}
+
+Test(plugin_table, refuses_a_tool_that_cannot_be_called)
+{
+	struct toolbox_tool tool = {.handler = handler};
+	struct toolbox_plugin plugin = usual();
+
+	plugin.tools = &tool;
+	plugin.n_tools = 1;
+	expect_refused(&plugin, sizeof(plugin), "the tool at 0 of its table has no name");
+	tool.name = "x";
+	tool.handler = NULL;
+	expect_refused(&plugin, sizeof(plugin), "the tool 'x' has no handler");
+	tool.handler = handler;
+	tool.risk = 4;
+	expect_refused(&plugin, sizeof(plugin), "the tool 'x' has the risk 4");
+	tool.risk = 0;
+	tool.flags = 2;
+	expect_refused(&plugin, sizeof(plugin), "flags of a tool of a later version");
+	tool.flags = 0;
+	tool.output_schema = "{\"type\":}";
+	expect_refused(&plugin, sizeof(plugin), "the tool 'x': its output_schema is not JSON: ");
+}
+
+Test(plugin_table, refuses_a_table_that_is_empty_or_endless)
+{
+	struct toolbox_plugin plugin = usual();
+
+	plugin.n_tools = 0;
+	expect_refused(&plugin, sizeof(plugin), "it has no tools");
+	plugin.n_tools = UINT32_MAX;
+	expect_refused(&plugin, sizeof(plugin), "it has 4294967295 tools: at most 100000 are read");
+	plugin.n_tools = 1;
+	plugin.tools = NULL;
+	expect_refused(&plugin, sizeof(plugin), "it has no tools");
+}
+
+static int init_with(
+	struct toolbox_call call, const struct toolbox_tool **ret_tools, uint32_t *ret_n_tools)
+{
+	int64_t a = 0;
+
+	cr_expect_eq(toolbox_get_i64(call, "a", &a), TOOLBOX_OK);
+	cr_expect_eq(a, 1);
+	cr_expect_eq(*ret_n_tools, 2);
+	cr_expect_eq(toolbox_reply(call), TOOLBOX_E_MISUSE);
+	cr_expect_eq(toolbox_put_null(call, "a"), TOOLBOX_E_MISUSE);
+	cr_expect_eq(toolbox_keep(call), TOOLBOX_E_MISUSE);
+	cr_expect_gt(toolbox_ms_left(call), 0);
+	*ret_tools = &tools[1];
+	*ret_n_tools = 1;
+	return 0;
+}
+
+static int init_fails(
+	struct toolbox_call call, const struct toolbox_tool **ret_tools, uint32_t *ret_n_tools)
+{
+	(void)ret_tools;
+	(void)ret_n_tools;
+	return toolbox_fail(call, "no antenna");
+}
+
+Test(plugin_table, lets_init_give_the_tools)
+{
+	struct toolbox_plugin plugin = usual();
+
+	plugin.init = init_with;
+	plugin.deinit = deinit;
+	cr_expect_null(read_table(&plugin, sizeof(plugin)));
+	cr_expect_eq(table.n_functions, 1);
+	cr_expect_str_eq(table.functions[0].name, "second");
+	cr_expect_eq(table.deinit, deinit);
+}
+
+Test(plugin_table, lets_init_refuse_in_its_own_words)
+{
+	struct toolbox_plugin plugin = usual();
+
+	plugin.init = init_fails;
+	plugin.deinit = deinit;
+	expect_refused(&plugin, sizeof(plugin), "its init() has failed: no antenna");
+	cr_expect_null(table.deinit, "what was not initialised is not undone");
+}
