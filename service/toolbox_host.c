@@ -12,8 +12,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "worker/confine.h"
 #include "wire/wire.h"
+#include "worker/confine.h"
 #include "worker/worker.h"
 
 #define EXIT_USAGE 2

@@ -8,11 +8,11 @@
 
 #include "config/config.h"
 #include "config/config_log.h"
-#include "loader/names.h"
-#include "core/notify.h"
-#include "loader/offline.h"
 #include "config/paths.h"
+#include "core/notify.h"
 #include "core/service.h"
+#include "loader/names.h"
+#include "loader/offline.h"
 #include "loop/loop.h"
 #include "util/log.h"
 

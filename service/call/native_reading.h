@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "json/reader.h"
 #include "call/native.h"
+#include "json/reader.h"
 
 /*
  * One reading of a `native` object: what is read, and where a mistake is noted.

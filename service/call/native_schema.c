@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "json/writer.h"
 #include "call/native.h"
+#include "json/writer.h"
 
 /*
  * The schemas that are made from a native function where a manifest gives none, and whether one

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "json/writer.h"
 #include "call/native.h"
+#include "json/writer.h"
 
 /* A native function as the object that it was read from, for the host to read again. */
 

@@ -6,10 +6,10 @@
 #include <stdint.h>
 
 #include "call/command.h"
-#include "catalogue/kind.h"
 #include "call/native.h"
-#include "catalogue/toolbox_library.h"
 #include "call/toolbox_sandbox.h"
+#include "catalogue/kind.h"
+#include "catalogue/toolbox_library.h"
 #include "catalogue/triggers.h"
 #include "schema/schema.h"
 #include "util/buffer.h"

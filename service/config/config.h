@@ -6,10 +6,10 @@
 #include <stdint.h>
 
 #include "bus/address.h"
-#include "json/reader.h"
+#include "call/toolbox_sandbox.h"
 #include "catalogue/approval.h"
 #include "catalogue/toolbox.h"
-#include "call/toolbox_sandbox.h"
+#include "json/reader.h"
 #include "util/buffer.h"
 #include "util/log.h"
 

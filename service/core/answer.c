@@ -4,8 +4,8 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "json/writer.h"
 #include "core/size.h"
+#include "json/writer.h"
 #include "util/cleanup.h"
 
 /* "}}": what answer_send() still appends. */

@@ -3,9 +3,9 @@
 
 #include <stddef.h>
 
+#include "catalogue/toolbox.h"
 #include "config/config.h"
 #include "core/request.h"
-#include "catalogue/toolbox.h"
 #include "schema/schema.h"
 
 /*

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "catalogue/toolbox.h"
 #include "core/request.h"
 #include "json/reader.h"
-#include "catalogue/toolbox.h"
 #include "util/buffer.h"
 
 /*

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "json/writer.h"
 #include "core/size.h"
+#include "json/writer.h"
 #include "util/cleanup.h"
 
 void errors_write_invalid_arguments(struct answer *answer, const struct tool *tool,

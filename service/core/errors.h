@@ -4,10 +4,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/answer.h"
-#include "host/host.h"
 #include "catalogue/approval.h"
 #include "catalogue/toolbox.h"
+#include "core/answer.h"
+#include "host/host.h"
 #include "schema/schema.h"
 
 /*

@@ -5,10 +5,10 @@
 #include <stdint.h>
 
 #include "bus/bus.h"
+#include "catalogue/toolbox.h"
 #include "core/answer.h"
 #include "core/state.h"
 #include "json/reader.h"
-#include "catalogue/toolbox.h"
 
 /* What a call event tells (DESIGN §2.1, "Broadcast without a request"). */
 struct events_call {

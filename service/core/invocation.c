@@ -3,12 +3,12 @@
 
 #include <string.h>
 
+#include "catalogue/approval.h"
+#include "catalogue/filter.h"
 #include "core/errors.h"
 #include "core/invocation_inside.h"
 #include "core/lookup.h"
 #include "json/writer.h"
-#include "catalogue/approval.h"
-#include "catalogue/filter.h"
 
 /*
  * The beginning of a call: the checks, in the order of DESIGN §2.2, as far as the queue. What fails

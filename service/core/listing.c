@@ -3,10 +3,10 @@
 
 #include <string.h>
 
+#include "catalogue/definition.h"
 #include "core/answer.h"
 #include "core/lookup.h"
 #include "json/writer.h"
-#include "catalogue/definition.h"
 
 /* A run of tools in list order. */
 struct run {

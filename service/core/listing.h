@@ -3,9 +3,9 @@
 
 #include <stddef.h>
 
-#include "core/state.h"
 #include "catalogue/catalogue.h"
 #include "catalogue/definition.h"
+#include "core/state.h"
 #include "util/buffer.h"
 
 /* What is offered, told: each answers the request in service->envelope. */

@@ -3,9 +3,9 @@
 
 #include <stdbool.h>
 
+#include "catalogue/catalogue.h"
 #include "core/answer.h"
 #include "core/request.h"
-#include "catalogue/catalogue.h"
 
 /*
  * The tool that a request means, or the error that tells why there is none: missing_name,

@@ -4,8 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/state.h"
 #include "catalogue/catalogue.h"
+#include "core/state.h"
 #include "schema/regex.h"
 
 /*

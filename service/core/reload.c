@@ -6,15 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/config_log.h"
 #include "core/absences.h"
 #include "core/answer.h"
-#include "loader/changes.h"
-#include "config/config_log.h"
 #include "core/invocation.h"
 #include "core/listing.h"
-#include "loader/names.h"
 #include "core/notify.h"
 #include "json/writer.h"
+#include "loader/changes.h"
+#include "loader/names.h"
 #include "util/clock.h"
 #include "util/log.h"
 

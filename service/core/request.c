@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/request.h"
 
-#include "json/reader.h"
 #include "catalogue/definition.h"
+#include "json/reader.h"
 #include "util/utf8.h"
 
 enum decoded_slot {

@@ -6,9 +6,9 @@
 #include <stdint.h>
 
 #include "bus/envelope.h"
-#include "core/answer.h"
-#include "config/config.h"
 #include "catalogue/definition.h"
+#include "config/config.h"
+#include "core/answer.h"
 #include "util/buffer.h"
 
 /*

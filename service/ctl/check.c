@@ -5,11 +5,11 @@
 
 #include "config/config.h"
 #include "config/config_log.h"
-#include "loader/offline.h"
 #include "ctl/advice.h"
 #include "ctl/command.h"
 #include "ctl/terminal.h"
 #include "json/writer.h"
+#include "loader/offline.h"
 #include "util/cleanup.h"
 
 /*

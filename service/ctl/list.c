@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "core/absences.h"
 #include "config/config_log.h"
+#include "core/absences.h"
 #include "core/listing.h"
-#include "loader/offline.h"
 #include "ctl/command.h"
 #include "ctl/request.h"
 #include "ctl/session.h"
 #include "ctl/status.h"
 #include "ctl/table.h"
 #include "ctl/terminal.h"
+#include "loader/offline.h"
 #include "util/cleanup.h"
 
 /* toolboxctl list: what tools there are, or would be. */

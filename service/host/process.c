@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 #include "host/host.h"
-#include "wire/wire.h"
 #include "util/cleanup.h"
 #include "util/environment.h"
 #include "util/spawn.h"
+#include "wire/wire.h"
 
 static const char *const kept_variables[] = {
 	"PATH",

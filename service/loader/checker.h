@@ -3,10 +3,10 @@
 
 #include <stddef.h>
 
+#include "catalogue/toolbox.h"
 #include "config/config.h"
 #include "json/reader.h"
 #include "loop/loop.h"
-#include "catalogue/toolbox.h"
 #include "util/cleanup.h"
 
 /*

@@ -3,9 +3,9 @@
 
 #include <stddef.h>
 
+#include "catalogue/catalogue.h"
 #include "config/config.h"
 #include "loop/loop.h"
-#include "catalogue/catalogue.h"
 #include "manifest/problem.h"
 #include "util/cleanup.h"
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "loader/loader_inside.h"
 #include "catalogue/filter.h"
+#include "loader/loader_inside.h"
 #include "util/cleanup.h"
 
 /*

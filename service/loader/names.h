@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "config/config.h"
 #include "catalogue/catalogue.h"
+#include "config/config.h"
 
 /*
  * Names of tools in the configuration that mean nothing: a filter with a typing mistake in it hides

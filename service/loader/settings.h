@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "config/config.h"
 #include "catalogue/toolbox.h"
+#include "config/config.h"
 
 /*
  * Let the configuration have its way with @toolbox, which was just read from its manifest and is

@@ -5,8 +5,8 @@
 #include <stddef.h>
 
 #include "catalogue/absence.h"
-#include "manifest/problem.h"
 #include "catalogue/toolbox.h"
+#include "manifest/problem.h"
 #include "util/cleanup.h"
 
 /*

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "catalogue/toolbox.h"
 #include "json/reader.h"
 #include "manifest/problem.h"
-#include "catalogue/toolbox.h"
 
 /*
  * Read what a manifest of the kind python says beside what all say (DESIGN §3.4): the interpreter

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "catalogue/definition.h"
 #include "json/pointer.h"
 #include "json/writer.h"
-#include "catalogue/definition.h"
 #include "manifest/manifest_command.h"
 #include "manifest/manifest_native.h"
 #include "manifest/manifest_trial.h"

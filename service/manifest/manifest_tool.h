@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "catalogue/toolbox.h"
 #include "json/reader.h"
 #include "manifest/problem.h"
-#include "catalogue/toolbox.h"
 
 /* What every tool of a manifest shares. */
 struct manifest_scope {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "json/reader.h"
 #include "catalogue/toolbox.h"
+#include "json/reader.h"
 #include "schema/schema.h"
 
 /*

@@ -5,12 +5,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "runner/queue.h"
-#include "runner/statistics.h"
+#include "catalogue/toolbox.h"
 #include "host/host.h"
 #include "json/reader.h"
 #include "loop/loop.h"
-#include "catalogue/toolbox.h"
+#include "runner/queue.h"
+#include "runner/statistics.h"
 #include "util/cleanup.h"
 
 /*

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "runner/runner_inside.h"
 #include "catalogue/kind.h"
+#include "runner/runner_inside.h"
 
 /*
  * Calls on their way to a host, and those that are sent ahead: when a host is done with a call it

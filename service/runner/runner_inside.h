@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "host/leaving.h"
 #include "runner/cooldowns.h"
 #include "runner/crashes.h"
 #include "runner/runner.h"
-#include "host/leaving.h"
 #include "util/log.h"
 
 /* The inside of a runner, for the files that are one: runner.c, its calls and their schedule,

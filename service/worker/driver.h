@@ -5,9 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "worker/sandbox/seal.h"
 #include "json/reader.h"
 #include "util/buffer.h"
+#include "worker/sandbox/seal.h"
 
 /*
  * What runs the calls of a toolbox inside its host: one driver for each kind (catalogue/kind.h).

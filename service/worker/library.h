@@ -4,8 +4,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "worker/driver.h"
 #include "util/buffer.h"
+#include "worker/driver.h"
 
 /* The library of a toolbox, as its host has loaded it. It is never unloaded: a thread of its own
  * may be running in it. */

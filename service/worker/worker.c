@@ -5,12 +5,12 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "json/writer.h"
+#include "wire/wire.h"
 #include "worker/driver.h"
 #include "worker/sandbox/guard.h"
 #include "worker/sandbox/sandbox.h"
 #include "worker/sandbox/seal.h"
-#include "wire/wire.h"
-#include "json/writer.h"
 
 /* An answer that grew larger than this gives its memory back. */
 #define KEEP_BYTES (256u << 10)

@@ -3,9 +3,9 @@
 
 #include <stdint.h>
 
+#include "call/command.h"
 #include "worker/command/command_run.h"
 #include "worker/driver.h"
-#include "call/command.h"
 
 /*
  * What a program's end means.

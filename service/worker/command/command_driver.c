@@ -14,11 +14,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "util/cleanup.h"
 #include "worker/command/command_answer.h"
 #include "worker/command/command_fill.h"
 #include "worker/command/command_run.h"
 #include "worker/driver.h"
-#include "util/cleanup.h"
 
 /* What grew larger for one call is given back behind it. */
 #define KEEP_TOKENS 16384

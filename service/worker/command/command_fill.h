@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "json/reader.h"
 #include "call/command.h"
+#include "json/reader.h"
 #include "util/buffer.h"
 
 /*

@@ -3,9 +3,9 @@
 
 #include <ffi.h>
 
-#include "worker/native/native_frame.h"
 #include "call/native.h"
 #include "util/buffer.h"
+#include "worker/native/native_frame.h"
 
 /*
  * A C function that is ready to be called with JSON.

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/cleanup.h"
 #include "worker/library.h"
 #include "worker/native/native_call.h"
-#include "util/cleanup.h"
 
 struct native_driver {
 	struct library library;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "worker/native/native_slot.h"
-#include "json/reader.h"
 #include "call/native.h"
+#include "json/reader.h"
 #include "util/buffer.h"
+#include "worker/native/native_slot.h"
 
 /*
  * What stands in memory for one call.

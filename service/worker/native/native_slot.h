@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "json/reader.h"
 #include "call/native.h"
+#include "json/reader.h"
 #include "util/buffer.h"
 
 /* A value of any type, as C has it: what libffi passes, what a function writes by pointer, or (of

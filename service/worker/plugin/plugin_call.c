@@ -7,12 +7,12 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "worker/plugin/plugin_values.h"
-#include "worker/plugin/plugin_writer.h"
-#include "wire/wire.h"
 #include "json/writer.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
+#include "wire/wire.h"
+#include "worker/plugin/plugin_values.h"
+#include "worker/plugin/plugin_writer.h"
 
 /* A call tells its progress no more often. */
 #define PROGRESS_MS 50

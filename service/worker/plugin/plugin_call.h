@@ -5,8 +5,8 @@
 
 #include <toolbox.h>
 
-#include "worker/driver.h"
 #include "util/buffer.h"
+#include "worker/driver.h"
 
 /*
  * The host's side of toolbox.h: the one call that a plugin has at a time, which any of its threads

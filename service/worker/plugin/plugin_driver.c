@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "json/writer.h"
 #include "worker/library.h"
 #include "worker/plugin/plugin_call.h"
 #include "worker/plugin/plugin_table.h"
-#include "json/writer.h"
 
 /*
  * A library that was written for us (toolbox.h).

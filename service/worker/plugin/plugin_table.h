@@ -6,9 +6,9 @@
 
 #include <toolbox.h>
 
+#include "util/buffer.h"
 #include "worker/driver.h"
 #include "worker/plugin/plugin_call.h"
-#include "util/buffer.h"
 
 /*
  * What a plugin exports, read with care for its age: its structs may be shorter than ours (built

@@ -8,9 +8,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "worker/driver.h"
-#include "wire/wire.h"
 #include "util/cleanup.h"
+#include "wire/wire.h"
+#include "worker/driver.h"
 
 /*
  * Kind `python`: the host becomes an interpreter of the user's, with

@@ -3,10 +3,10 @@
 
 #include <stddef.h>
 
-#include "worker/sandbox/landlock.h"
-#include "worker/sandbox/seal.h"
 #include "call/toolbox_sandbox.h"
 #include "util/buffer.h"
+#include "worker/sandbox/landlock.h"
+#include "worker/sandbox/seal.h"
 
 /*
  * What a host gives up for good before the code of its toolbox runs (docs/sandbox.md):

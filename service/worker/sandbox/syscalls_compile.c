@@ -11,8 +11,8 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 
-#include "worker/sandbox/syscalls_inside.h"
 #include "call/toolbox_sandbox.h"
+#include "worker/sandbox/syscalls_inside.h"
 
 /*
  * A program of the build: writes the filters of worker/sandbox/syscalls.h as C.

@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "wire/wire.h"
 #include "util/cleanup.h"
+#include "wire/wire.h"
 
 static void receive(struct wire_reader *reader, const char *bytes, size_t size)
 {
