@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -11,8 +12,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "host/host_inside.h"
+#include "host/output.h"
 #include "host/process.h"
+#include "json/reader.h"
+#include "util/utf8.h"
+#include "wire/wire.h"
 
 /*
  * Three things are watched: the socket, the process (pidfd), and a timer.
@@ -38,6 +42,48 @@
 /* Reads of what a process that is gone has left: more than a socket holds. A child of its that got
  * away could go on for ever. */
 #define LEFT_READS_MAX 256
+
+/* A tape that grew larger for one result is given back behind it. */
+#define KEEP_TOKENS 16384
+
+enum host_state {
+	HOST_STARTING,
+	HOST_READY,
+	HOST_RUNNING,
+	HOST_DISMISSED, /* nothing of what it sends is read any more */
+	HOST_ENDED,
+};
+
+struct host {
+	struct loop *loop;
+	struct host_handler handler;
+	void *data;
+	enum host_state state;
+	pid_t pid;
+	bool has_guard;
+	bool has_bus;
+	struct loop_child *child; /* NULL once reaped */
+	int wire;
+	struct loop_source *source; /* of wire; NULL behind its end of file, or ours */
+	struct wire_reader reader;
+	struct buffer head;   /* of the last INVOKE: what stands before the arguments */
+	struct buffer unsent; /* what the socket did not take at once */
+	size_t sent;          /* bytes of it that it has taken since */
+	struct json_tape tape;
+	struct loop_timer timer;
+	struct loop_timer hold; /* armed: nothing is read before */
+	struct output output;
+	uint64_t calls[HOST_CALLS_MAX]; /* ids in the order they were sent; the first one runs */
+	unsigned int n_calls;
+	bool *freed; /* where host_free leaves a note for a function it returns to */
+};
+
+static inline bool host_is_held(const struct host *host)
+{
+	return loop_timer_is_armed(&host->hold);
+}
+
+/* ── its end ─────────────────────────────────────────────────────────────────────────────────── */
 
 pid_t host_pid(const struct host *host)
 {
@@ -91,30 +137,240 @@ void host_free(struct host *host)
 	free(host);
 }
 
-void host_end(struct host *host, const struct host_end *why)
+/* The last thing that is done with a host: the handler may free it. */
+static void end(struct host *host, const struct host_end *why)
 {
 	shut(host);
 	host->handler.ended(host->data, why);
 }
 
-void host_end_malformed(struct host *host, const char *what)
+static void end_malformed(struct host *host, const char *what)
 {
-	host_end(host, &(struct host_end){.reason = HOST_MALFORMED, .message = what});
+	end(host, &(struct host_end){.reason = HOST_MALFORMED, .message = what});
 }
 
-void host_end_killed(struct host *host)
+static void end_killed(struct host *host)
 {
-	host_end(host, &(struct host_end){.reason = HOST_SIGNALED, .signal = SIGKILL});
+	end(host, &(struct host_end){.reason = HOST_SIGNALED, .signal = SIGKILL});
 }
+
+/* ── what it sends ───────────────────────────────────────────────────────────────────────────── */
+
+/*
+ * What a host sends: hostile until it was expected, checked and found to be the last of its kind.
+ *
+ *                     kind and id                  payload
+ *   bytes ─▶ frame ─▶ may it come now? ──▶ UTF-8, JSON, an object? ──▶ the handler
+ *              │             │ no                   │ no
+ *              └─ too large ─┴──────────────────────┴──▶ the host is killed
+ *
+ * But for what it says to the bus: there a tool, not the host, may have made the mistake, so what
+ * is wrong with it costs the tool its message.
+ */
+
+static void end_too_large(struct host *host, size_t actual)
+{
+	end(host, &(struct host_end){.reason = HOST_TOO_LARGE,
+			  .actual = actual,
+			  .max = host->reader.payload_max});
+}
+
+/* Check that the payload is JSON. 0, -ENOMEM, or an enum json_status. */
+static int read_payload(struct host *host, const struct wire_frame *frame)
+{
+	if (host->tape.capacity > KEEP_TOKENS)
+		json_tape_deinit(&host->tape);
+	return json_tape_read(&host->tape, frame->payload, frame->size, JSON_DEPTH_DEFAULT, NULL);
+}
+
+/* The member @key of the object in the tape: a text without U+0000. NULL if it is not that. */
+static char *dup_member(const struct json_tape *tape, const char *key)
+{
+	uint32_t value = json_find(tape, 0, key);
+	size_t size;
+	char *text;
+
+	if (value == JSON_NONE || json_type_at(tape, value) != JSON_STRING)
+		return NULL;
+	text = json_string_dup(tape, value, &size);
+	if (text && strlen(text) == size)
+		return text;
+	free(text);
+	return NULL;
+}
+
+static void take_loaded(struct host *host, const struct wire_frame *frame)
+{
+	loop_timer_disarm(&host->timer);
+	host->state = HOST_READY;
+	host->handler.loaded(host->data, frame->payload, frame->size);
+}
+
+static void take_refused(struct host *host)
+{
+	cleanup_free char *pointer = dup_member(&host->tape, "pointer");
+	cleanup_free char *message = dup_member(&host->tape, "message");
+
+	if (!pointer || !message)
+		end_malformed(host, "refused its toolbox without saying where and why");
+	else
+		end(host, &(struct host_end){
+				  .reason = HOST_REFUSED, .pointer = pointer, .message = message});
+}
+
+/* The call that runs is done; the one behind it, if any, has begun. */
+static void advance(struct host *host)
+{
+	host->n_calls--;
+	memmove(host->calls, host->calls + 1, host->n_calls * sizeof(*host->calls));
+	if (host->n_calls > 0)
+		output_begin_call(&host->output);
+	else
+		host->state = HOST_READY;
+}
+
+static void take_answer(struct host *host, const struct wire_frame *frame)
+{
+	struct host_answer answer = {
+		.kind = HOST_ANSWER_RESULT, .text = frame->payload, .size = frame->size};
+
+	if (frame->kind == WIRE_FAILED)
+		answer.kind = HOST_ANSWER_FAILED;
+	else
+		answer.tape = &host->tape;
+	if (frame->kind == WIRE_ERROR)
+		answer.kind = HOST_ANSWER_ERROR;
+	advance(host);
+	host->handler.answered(host->data, frame->id, &answer);
+}
+
+static bool is_answer(const struct host *host, const struct wire_frame *frame)
+{
+	return host->state == HOST_RUNNING && frame->id == host->calls[0] &&
+	       (frame->kind == WIRE_RESULT || frame->kind == WIRE_FAILED ||
+		       frame->kind == WIRE_ERROR);
+}
+
+static bool is_progress(const struct host *host, const struct wire_frame *frame)
+{
+	return host->state == HOST_RUNNING && frame->id == host->calls[0] &&
+	       frame->kind == WIRE_PROGRESS;
+}
+
+static bool is_said(const struct host *host, const struct wire_frame *frame)
+{
+	return host->has_bus && frame->id == 0 && frame->kind == WIRE_EMIT;
+}
+
+/* Whether the frame is what may come in this state. */
+static bool is_expected(const struct host *host, const struct wire_frame *frame)
+{
+	if (is_said(host, frame))
+		return true;
+	if (host->state == HOST_STARTING)
+		return frame->id == 0 &&
+		       (frame->kind == WIRE_LOADED || frame->kind == WIRE_REFUSED);
+	return is_answer(host, frame) || is_progress(host, frame);
+}
+
+/* What every kind must hold: text that is UTF-8, or JSON; an object, unless it is a result. */
+static int check_payload(struct host *host, const struct wire_frame *frame)
+{
+	int r;
+
+	if (frame->kind == WIRE_FAILED)
+		return utf8_is_valid(frame->payload, frame->size) ? 0 : JSON_E_UTF8;
+	r = read_payload(host, frame);
+	if (r == 0 && frame->kind != WIRE_RESULT && json_type_at(&host->tape, 0) != JSON_OBJECT)
+		return JSON_E_SYNTAX;
+	return r;
+}
+
+/* Whether nothing may stand behind the frame: an answer is followed by silence. */
+static bool is_last(const struct host *host, const struct wire_frame *frame)
+{
+	return !host->has_bus && host->n_calls <= 1 && !is_progress(host, frame);
+}
+
+/* Act on the frame. The handler may have freed the host. */
+static void take_frame(struct host *host, const struct wire_frame *frame)
+{
+	int r = is_expected(host, frame) ? check_payload(host, frame) : 0;
+
+	if (!is_expected(host, frame))
+		end_malformed(host, "sent a frame that nobody waits for");
+	else if (wire_reader_has_more(&host->reader) && is_last(host, frame))
+		end_malformed(host, "sent more than one answer");
+	else if (r == -ENOMEM)
+		end_killed(host);
+	else if (is_said(host, frame))
+		host->handler.said(host->data, r ? NULL : &host->tape, frame->payload, frame->size);
+	else if (r)
+		end_malformed(host, "sent text that is not JSON, or not UTF-8");
+	else if (frame->kind == WIRE_LOADED)
+		take_loaded(host, frame);
+	else if (frame->kind == WIRE_REFUSED)
+		take_refused(host);
+	else if (frame->kind != WIRE_PROGRESS)
+		take_answer(host, frame);
+	else if (host->handler.progressed)
+		host->handler.progressed(host->data, frame->id, &host->tape);
+}
+
+/* Take what can be taken of what was received: a frame, or why there can be none any more. Whether
+ * more may follow; the host may be gone. */
+static bool take_next(struct host *host)
+{
+	struct wire_frame frame;
+
+	switch (wire_reader_next(&host->reader, &frame)) {
+	case WIRE_E_MORE:
+		return false;
+	case WIRE_E_TOO_LARGE:
+		if (is_answer(host, &frame))
+			end_too_large(host, frame.size);
+		else
+			end_malformed(host, "sent a frame over the limit");
+		return false;
+	case WIRE_E_MALFORMED:
+		end_malformed(host, "sent bytes that are no frame");
+		return false;
+	default:
+		take_frame(host, &frame);
+		return true;
+	}
+}
+
+/* Act on what was received, as far as it is frames by now. Whether the host is still of use: the
+ * handler may have freed it. */
+/* Act on what was received, as far as it is frames by now and the host is not held. Whether the
+ * host is still of use: the handler may have freed it. */
+static bool take_received(struct host *host)
+{
+	bool *outer = host->freed;
+	bool is_freed = false;
+
+	host->freed = &is_freed;
+	while (!is_freed && host->state < HOST_DISMISSED && !host_is_held(host) && take_next(host))
+		;
+	if (is_freed) {
+		if (outer)
+			*outer = true;
+		return false;
+	}
+	host->freed = outer;
+	return host->state < HOST_DISMISSED;
+}
+
+/* ── what it is sent, and its life ───────────────────────────────────────────────────────────── */
 
 static void end_by_status(struct host *host, int status)
 {
 	if (WIFSIGNALED(status))
-		host_end(host,
-			&(struct host_end){.reason = HOST_SIGNALED, .signal = WTERMSIG(status)});
+		end(host, &(struct host_end){.reason = HOST_SIGNALED, .signal = WTERMSIG(status)});
 	else
-		host_end(host, &(struct host_end){
-				       .reason = HOST_EXITED, .exit_code = WEXITSTATUS(status)});
+		end(host, &(struct host_end){
+				  .reason = HOST_EXITED, .exit_code = WEXITSTATUS(status)});
 }
 
 /* Wait for what it says, and for room for what is unsent. */
@@ -267,7 +523,7 @@ void host_hold(struct host *host, uint64_t hold_ms)
 static void on_hold(void *data)
 {
 	watch(data);
-	host_take_received(data);
+	take_received(data);
 }
 
 /* While it is held only its hanging up is heard of; what it had sent before is read then. */
@@ -281,10 +537,10 @@ static void on_wire(void *data, uint32_t events)
 		return;
 	switch (receive(host)) {
 	case 0:
-		host_take_received(host);
+		take_received(host);
 		break;
 	case -ENOMEM:
-		host_end_killed(host);
+		end_killed(host);
 		break;
 	case -EPIPE:
 		hang_up(host);
@@ -297,11 +553,11 @@ static void on_timer(void *data)
 	struct host *host = data;
 
 	if (host->state == HOST_DISMISSED)
-		host_end(host, &(struct host_end){.reason = HOST_LINGERED});
+		end(host, &(struct host_end){.reason = HOST_LINGERED});
 	else if (host->source)
-		host_end(host, &(struct host_end){.reason = HOST_TOO_SLOW});
+		end(host, &(struct host_end){.reason = HOST_TOO_SLOW});
 	else
-		host_end_malformed(host, "closed its socket and went on");
+		end_malformed(host, "closed its socket and went on");
 }
 
 static void on_exit_status(void *data, int status)
@@ -315,7 +571,7 @@ static void on_exit_status(void *data, int status)
 	host->child = NULL;
 	host->freed = &is_freed;
 	loop_timer_disarm(&host->hold);
-	for (int i = 0; host_take_received(host) && host->source && i < LEFT_READS_MAX; i++)
+	for (int i = 0; take_received(host) && host->source && i < LEFT_READS_MAX; i++)
 		if (receive(host) < 0)
 			break;
 	if (is_freed)
@@ -394,4 +650,36 @@ int host_spawn(struct loop *loop, const struct host_options *options,
 	loop_timer_arm(&host->timer, options->start_timeout_ms);
 	*ret_host = take_ptr(host);
 	return 0;
+}
+
+/* ── how it ended, in words ──────────────────────────────────────────────────────────────────── */
+
+void host_describe_end(const struct host_end *end, char *ret_text, size_t size)
+{
+	switch (end->reason) {
+	case HOST_EXITED:
+		snprintf(ret_text, size, "its host ended with exit status %d", end->exit_code);
+		break;
+	case HOST_SIGNALED:
+		snprintf(ret_text, size, "its host died (%s)", host_signal_name(end->signal));
+		break;
+	case HOST_MALFORMED:
+		snprintf(ret_text, size, "its host sent a malformed frame: %s",
+			end->message ? end->message : "not said");
+		break;
+	case HOST_TOO_LARGE:
+		snprintf(ret_text, size, "its host sent %zu bytes, %zu are allowed", end->actual,
+			end->max);
+		break;
+	case HOST_REFUSED:
+		snprintf(ret_text, size, "it cannot be loaded: %s", end->message);
+		break;
+	case HOST_TOO_SLOW:
+		snprintf(ret_text, size, "its host did not start in time");
+		break;
+	case HOST_LINGERED:
+		snprintf(ret_text, size, "its host was killed, since it took more than %d ms",
+			HOST_LEAVE_MS);
+		break;
+	}
 }

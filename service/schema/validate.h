@@ -105,10 +105,6 @@ bool validate_accepts(
 bool validate_accepts_evaluated(
 	struct schema_context *context, const struct node *node, uint32_t index, uint32_t marks);
 
-/* Whether the value at @index satisfies @node, which is_scoped. (In evaluated.c.) */
-bool validate_scoped(
-	struct schema_context *context, const struct node *node, uint32_t index, uint32_t marks);
-
 /* Whether the number or string at @index satisfies what @node alone says of it. */
 bool validate_accepts_alone(
 	struct schema_context *context, const struct node *node, uint32_t index);
