@@ -240,7 +240,7 @@ class Host:
 
 
 def test_the_head_of_a_call_is_that_of_the_daemon():
-    header = (ROOT / "service" / "host" / "wire.h").read_text()
+    header = (ROOT / "service" / "wire" / "wire.h").read_text()
     fields = re.findall(r"uint32_t (\w+);", header.split("struct wire_invoke {")[1].split("};")[0])
     head = ", ".join(fields)
     assert f'struct.Struct("={"I" * len(fields)}")  # {head}' in (PROGRAM.parent / "toolbox_python_bus.py").read_text()
