@@ -174,7 +174,7 @@ int children_find(struct source *source, uint32_t container, const char *token, 
 			index ? index->elements[number] : find_element(tape, container, number);
 	else if (!index)
 		*ret_child = json_find_sized(tape, container, token, size);
-	else
+	else if (index->members)
 		*ret_child = find_member(tape, index, token, size);
 	return 0;
 }
