@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <errno.h>
+#include <stdlib.h>
+
+/*
+ * Arrays that grow by one element at a time: a pointer and a count, no capacity.
+ *
+ * The capacity follows from the count: it is the next power of two. So the block is enlarged only
+ * when the count is zero or a power of two, and n appended elements are copied O(n) times in all.
+ * An array whose count has fallen may be enlarged earlier than it must be, never too late.
+ *
+ *     if (array_grow(names, n_names) < 0)
+ *             return -ENOMEM;
+ *     names[n_names++] = take_ptr(name);
+ */
+
+/* Make room in @items, an array that holds @n elements and was only ever grown by this macro, for
+ * one more. Returns 0, or -ENOMEM with @items as it was. The owner of @items frees it with free(). */
+#define array_grow(items, n)                                                                       \
+	({                                                                                         \
+		__typeof__(items) grown_items = array_grown(items, n, sizeof(*(items)));           \
+		if (grown_items)                                                                   \
+			(items) = grown_items;                                                     \
+		grown_items ? 0 : -ENOMEM;                                                         \
+	})
+
+/* Return @items with room for @n + 1 elements of @size bytes, or NULL when memory is short. */
+static inline void *array_grown(void *items, size_t n, size_t size)
+{
+	if (n == 0)
+		return items ? items : malloc(size);
+	return n & (n - 1) ? items : reallocarray(items, n, 2 * size);
+}

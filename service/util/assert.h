@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+/*
+ * Assertions about our own state: what a header says must, only, once or never happen.
+ *
+ * They are always on. A failed one is a mistake of this program: it is logged with the function, the
+ * file and the line, and the process aborts before the mistake spreads. The service manager starts a
+ * daemon again, and the processes of its toolboxes end with it.
+ *
+ * Never check bytes that come from outside (the bus, a host, a manifest, a schema): those are
+ * bounded, parsed and refused with an error.
+ */
+
+/* Abort unless @condition holds. @condition is evaluated once and has no side effects. */
+#define check(condition)                                                                           \
+	(__builtin_expect(!!(condition), 1)                                                        \
+			? (void)0                                                                  \
+			: check_failed(#condition, __func__, __FILE_NAME__, __LINE__))
+
+/* Log that @condition does not hold in @function, at @line of @file, and abort. */
+__attribute__((noreturn, cold)) void check_failed(
+	const char *condition, const char *function, const char *file, int line);
