@@ -212,7 +212,7 @@ void errors_write_cancelled(struct answer *answer, const struct buffer *call_id)
 		(int)call_id->size - 2, call_id->data + 1);
 }
 
-void errors_write_crash(struct answer *answer, const struct tool *tool, const struct host_end *end)
+void errors_write_crash(struct answer *answer, const struct tool *tool, const struct host_exit *end)
 {
 	char how[64];
 

@@ -57,4 +57,5 @@ void errors_write_timeout(struct answer *answer, const struct tool *tool, uint64
 /* @call_id: the JSON text of the id, with its quotes. */
 void errors_write_cancelled(struct answer *answer, const struct buffer *call_id);
 
-void errors_write_crash(struct answer *answer, const struct tool *tool, const struct host_end *end);
+void errors_write_crash(
+	struct answer *answer, const struct tool *tool, const struct host_exit *end);

@@ -170,7 +170,7 @@ static struct events_call event_of(const struct invocation *invocation)
 
 /* Write the result if it is what the tool has promised; else the error. The code of it, or -1. */
 static int write_result(
-	struct invocation *invocation, const struct runner_ending *ending, struct answer *answer)
+	struct invocation *invocation, const struct call_result *ending, struct answer *answer)
 {
 	const struct service *service = invocation->service;
 	const struct tool *tool = invocation->tool;
@@ -189,38 +189,38 @@ static int write_result(
 
 /* Write what the call has come to. The code of an error, or -1. */
 static int write_ending(
-	struct invocation *invocation, const struct runner_ending *ending, struct answer *answer)
+	struct invocation *invocation, const struct call_result *ending, struct answer *answer)
 {
 	const struct tool *tool = invocation->tool;
 
 	switch (ending->outcome) {
-	case RUNNER_RESULT:
+	case CALL_RESULT:
 		return write_result(invocation, ending, answer);
-	case RUNNER_FAILED:
+	case CALL_FAILED:
 		errors_write_failure(answer, tool, ending->text, ending->size,
 			invocation->service->config.result_max_chars);
 		return ANSWER_TOOL_FAILED;
-	case RUNNER_ERROR:
+	case CALL_ERROR:
 		return errors_write_told(
 			answer, tool, ending->tape, invocation->service->config.result_max_chars);
-	case RUNNER_TIMED_OUT:
+	case CALL_TIMED_OUT:
 		errors_write_timeout(answer, tool, invocation->timeout_ms);
 		return ANSWER_TIMEOUT;
-	case RUNNER_CANCELLED:
+	case CALL_CANCELLED:
 		errors_write_cancelled(answer, &invocation->call_id);
 		return ANSWER_CANCELLED;
-	case RUNNER_CRASHED:
+	case CALL_CRASHED:
 		errors_write_crash(answer, tool, ending->end);
 		return ANSWER_HOST_CRASHED;
-	case RUNNER_TOO_LARGE:
+	case CALL_TOO_LARGE:
 		errors_write_too_large(answer, tool, "Too large output of", ending->end->actual,
 			ending->end->max, "bytes");
 		return ANSWER_TOO_LARGE;
-	case RUNNER_COOLING:
+	case CALL_COOLING:
 		errors_write_cooldown(
 			answer, tool, runner_cooldown_s(invocation->call.runner, tool));
 		return ANSWER_COOLDOWN;
-	case RUNNER_UNAVAILABLE:
+	case CALL_UNAVAILABLE:
 		errors_write_unavailable(answer, tool, ending->text);
 		return ANSWER_UNAVAILABLE;
 	}
@@ -229,7 +229,7 @@ static int write_ending(
 
 /* Before the answer goes, since its words are told, too. */
 static void tell_completion(
-	struct invocation *invocation, const struct runner_ending *ending, uint64_t duration_us)
+	struct invocation *invocation, const struct call_result *ending, uint64_t duration_us)
 {
 	struct service *service = invocation->service;
 	struct events_call event = event_of(invocation);
@@ -245,7 +245,7 @@ static void tell_completion(
 		result.data, result.size);
 }
 
-void invocation_done(void *data, struct runner_call *call, const struct runner_ending *ending)
+void invocation_done(void *data, struct runner_call *call, const struct call_result *ending)
 {
 	struct invocation *invocation = (struct invocation *)call;
 	struct service *service = data;
@@ -349,7 +349,7 @@ static void write_refusal(
 	if (status == RUNNER_E_BUSY)
 		errors_write_busy(answer, tool, runner_n_waiting(runner));
 	else if (status == RUNNER_E_QUARANTINED)
-		errors_write_unavailable(answer, tool, runner_why(runner));
+		errors_write_unavailable(answer, tool, runner_reason(runner));
 	else
 		errors_write_unavailable(answer, tool, strerror(-status));
 }

@@ -37,7 +37,7 @@ void invocation_cancel(struct service *service);
 void invocation_validate(struct service *service);
 
 /* The runner's word that a call is over (struct runner_handler). */
-void invocation_done(void *data, struct runner_call *call, const struct runner_ending *ending);
+void invocation_done(void *data, struct runner_call *call, const struct call_result *ending);
 
 /* A call tells how far it is. */
 void invocation_progressed(void *data, struct runner_call *call, const struct json_tape *progress);

@@ -223,7 +223,7 @@ void proxy_deliver(
 		const struct proxy_subscription *subscription = &proxy->subscriptions[i];
 
 		if (is_topic(subscription, topic, topic_size) &&
-			host_tell(subscription->host, text, size) == -ENOBUFS)
+			host_send_bus_message(subscription->host, text, size) == -ENOBUFS)
 			log_limited(&proxy->lost, LOG_LEVEL_WARNING,
 				"A toolbox host does not read what it has subscribed to; a message "
 				"'%s' is lost for it",

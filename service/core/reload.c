@@ -203,8 +203,8 @@ static int make_new(
 	static const struct runner_handler handler = {
 		.done = invocation_done,
 		.progressed = invocation_progressed,
-		.said = host_has_said,
-		.left = host_has_left,
+		.bus_message = host_has_said,
+		.host_gone = host_has_left,
 		.drained = forget_retired,
 	};
 	int r = 0;

@@ -20,7 +20,7 @@
 #define RELOADS_LOGGED  20
 #define PROBLEMS_LOGGED 200
 
-#define FLUSH_MS HOST_LEAVE_MS
+#define FLUSH_MS HOST_DISMISS_MS
 
 /* How often stopping looks whether everything is done. */
 #define DRAIN_STEP_MS 5
@@ -185,11 +185,11 @@ static bool have_hosts_left(struct service *service)
 	bool have_left = true;
 
 	for (size_t i = 0; i < service->n_runners; i++) {
-		runner_rest(service->runners[i]);
-		have_left = have_left && runner_has_left(service->runners[i]);
+		runner_dismiss_idle(service->runners[i]);
+		have_left = have_left && runner_has_reaped_all(service->runners[i]);
 	}
 	for (size_t i = 0; i < service->n_retired; i++)
-		have_left = have_left && runner_has_left(service->retired[i]);
+		have_left = have_left && runner_has_reaped_all(service->retired[i]);
 	return have_left;
 }
 

@@ -35,8 +35,8 @@ static void write_toolbox(const struct config *config, const struct toolbox *too
 	json_write_member_text(out, "sandbox", sandbox_class_name(toolbox->sandbox.class));
 	json_write_member_text(
 		out, "state", is_enabled ? runner_state_name(runner_state(runner)) : "disabled");
-	json_write_member_text(
-		out, "why", is_enabled ? runner_why(runner) : "not enabled in the configuration");
+	json_write_member_text(out, "why",
+		is_enabled ? runner_reason(runner) : "not enabled in the configuration");
 	write_number(out, "hosts", runner_n_hosts(runner));
 	write_number(out, "calls", statistics->calls);
 	write_number(out, "errors", statistics->errors);

@@ -28,7 +28,7 @@
  *                    then ended() tells the exit status
  *   end of file      comes a moment before the process's end, which will tell the reason; a process
  *                    that lives on HANG_UP_MS later has closed its socket, and is killed
- *   the timer        start_timeout_ms, later HANG_UP_MS or HOST_LEAVE_MS
+ *   the timer        start_timeout_ms, later HANG_UP_MS or HOST_DISMISS_MS
  *
  * A host that says too much to the bus is held: its socket is not read for a while, and what was
  * read is kept. Then it waits itself, in its own send, and nothing of it is lost.
@@ -138,7 +138,7 @@ void host_free(struct host *host)
 }
 
 /* The last thing that is done with a host: the handler may free it. */
-static void end(struct host *host, const struct host_end *why)
+static void end(struct host *host, const struct host_exit *why)
 {
 	shut(host);
 	host->handler.ended(host->data, why);
@@ -146,12 +146,12 @@ static void end(struct host *host, const struct host_end *why)
 
 static void end_malformed(struct host *host, const char *what)
 {
-	end(host, &(struct host_end){.reason = HOST_MALFORMED, .message = what});
+	end(host, &(struct host_exit){.reason = HOST_MALFORMED, .message = what});
 }
 
 static void end_killed(struct host *host)
 {
-	end(host, &(struct host_end){.reason = HOST_SIGNALED, .signal = SIGKILL});
+	end(host, &(struct host_exit){.reason = HOST_SIGNALED, .signal = SIGKILL});
 }
 
 /* ── what it sends ───────────────────────────────────────────────────────────────────────────── */
@@ -170,7 +170,7 @@ static void end_killed(struct host *host)
 
 static void end_too_large(struct host *host, size_t actual)
 {
-	end(host, &(struct host_end){.reason = HOST_TOO_LARGE,
+	end(host, &(struct host_exit){.reason = HOST_TOO_LARGE,
 			  .actual = actual,
 			  .max = host->reader.payload_max});
 }
@@ -214,7 +214,7 @@ static void take_refused(struct host *host)
 	if (!pointer || !message)
 		end_malformed(host, "refused its toolbox without saying where and why");
 	else
-		end(host, &(struct host_end){
+		end(host, &(struct host_exit){
 				  .reason = HOST_REFUSED, .pointer = pointer, .message = message});
 }
 
@@ -304,7 +304,8 @@ static void take_frame(struct host *host, const struct wire_frame *frame)
 	else if (r == -ENOMEM)
 		end_killed(host);
 	else if (is_said(host, frame))
-		host->handler.said(host->data, r ? NULL : &host->tape, frame->payload, frame->size);
+		host->handler.bus_message(
+			host->data, r ? NULL : &host->tape, frame->payload, frame->size);
 	else if (r)
 		end_malformed(host, "sent text that is not JSON, or not UTF-8");
 	else if (frame->kind == WIRE_LOADED)
@@ -367,9 +368,9 @@ static bool take_received(struct host *host)
 static void end_by_status(struct host *host, int status)
 {
 	if (WIFSIGNALED(status))
-		end(host, &(struct host_end){.reason = HOST_SIGNALED, .signal = WTERMSIG(status)});
+		end(host, &(struct host_exit){.reason = HOST_SIGNALED, .signal = WTERMSIG(status)});
 	else
-		end(host, &(struct host_end){
+		end(host, &(struct host_exit){
 				  .reason = HOST_EXITED, .exit_code = WEXITSTATUS(status)});
 }
 
@@ -478,11 +479,11 @@ uint64_t host_current(const struct host *host)
 	return host->n_calls > 0 ? host->calls[0] : 0;
 }
 
-int host_tell(struct host *host, const char *text, size_t size)
+int host_send_bus_message(struct host *host, const char *text, size_t size)
 {
 	if (host->state == HOST_ENDED || !host->child || !host->source || !host->has_bus)
 		return -EPIPE;
-	if (host->unsent.size - host->sent + size > HOST_UNHEARD_BYTES)
+	if (host->unsent.size - host->sent + size > HOST_UNREAD_BYTES)
 		return -ENOBUFS;
 	return transmit(
 		host, WIRE_MESSAGE, 0, (struct iovec){NULL, 0}, (struct iovec){(void *)text, size});
@@ -553,9 +554,9 @@ static void on_timer(void *data)
 	struct host *host = data;
 
 	if (host->state == HOST_DISMISSED)
-		end(host, &(struct host_end){.reason = HOST_LINGERED});
+		end(host, &(struct host_exit){.reason = HOST_LINGERED});
 	else if (host->source)
-		end(host, &(struct host_end){.reason = HOST_TOO_SLOW});
+		end(host, &(struct host_exit){.reason = HOST_TOO_SLOW});
 	else
 		end_malformed(host, "closed its socket and went on");
 }
@@ -582,7 +583,7 @@ static void on_exit_status(void *data, int status)
 }
 
 void host_dismiss(
-	struct host *host, void (*ended)(void *data, const struct host_end *end), void *data)
+	struct host *host, void (*ended)(void *data, const struct host_exit *exit), void *data)
 {
 	host->handler = (struct host_handler){.ended = ended};
 	host->data = data;
@@ -592,7 +593,7 @@ void host_dismiss(
 	loop_timer_disarm(&host->hold);
 	/* Its own words it may still send: they are for nobody, and no error to it. */
 	shutdown(host->wire, SHUT_WR);
-	loop_timer_arm(&host->timer, HOST_LEAVE_MS);
+	loop_timer_arm(&host->timer, HOST_DISMISS_MS);
 }
 
 /* Put the parts together; what is there of them on failure is host_free's. */
@@ -654,32 +655,32 @@ int host_spawn(struct loop *loop, const struct host_options *options,
 
 /* ── how it ended, in words ──────────────────────────────────────────────────────────────────── */
 
-void host_describe_end(const struct host_end *end, char *ret_text, size_t size)
+void host_describe_exit(const struct host_exit *exit, char *ret_text, size_t size)
 {
-	switch (end->reason) {
+	switch (exit->reason) {
 	case HOST_EXITED:
-		snprintf(ret_text, size, "its host ended with exit status %d", end->exit_code);
+		snprintf(ret_text, size, "its host ended with exit status %d", exit->exit_code);
 		break;
 	case HOST_SIGNALED:
-		snprintf(ret_text, size, "its host died (%s)", host_signal_name(end->signal));
+		snprintf(ret_text, size, "its host died (%s)", host_signal_name(exit->signal));
 		break;
 	case HOST_MALFORMED:
 		snprintf(ret_text, size, "its host sent a malformed frame: %s",
-			end->message ? end->message : "not said");
+			exit->message ? exit->message : "not said");
 		break;
 	case HOST_TOO_LARGE:
-		snprintf(ret_text, size, "its host sent %zu bytes, %zu are allowed", end->actual,
-			end->max);
+		snprintf(ret_text, size, "its host sent %zu bytes, %zu are allowed", exit->actual,
+			exit->max);
 		break;
 	case HOST_REFUSED:
-		snprintf(ret_text, size, "it cannot be loaded: %s", end->message);
+		snprintf(ret_text, size, "it cannot be loaded: %s", exit->message);
 		break;
 	case HOST_TOO_SLOW:
 		snprintf(ret_text, size, "its host did not start in time");
 		break;
 	case HOST_LINGERED:
 		snprintf(ret_text, size, "its host was killed, since it took more than %d ms",
-			HOST_LEAVE_MS);
+			HOST_DISMISS_MS);
 		break;
 	}
 }

@@ -21,7 +21,7 @@
  *                     │                  ▼                │                  │
  *                     │              dismissed            │                  │
  *                     │                  │ exit, signal,  │                  │
- *                     │                  │ HOST_LEAVE_MS  │                  │
+ *                     │                  │ HOST_DISMISS_MS  │                  │
  *                     ▼                  ▼                ▼                  ▼
  *                   ended() is called once, with the reason; then only host_free is left
  *
@@ -39,10 +39,10 @@ enum host_reason {
 	HOST_TOO_LARGE, /* its answer was over output_max, and it was killed; actual, max */
 	HOST_REFUSED,   /* it could not load its toolbox; pointer and message */
 	HOST_TOO_SLOW,  /* not loaded within start_timeout_ms, and was killed */
-	HOST_LINGERED,  /* dismissed, not gone within HOST_LEAVE_MS, and was killed */
+	HOST_LINGERED,  /* dismissed, not gone within HOST_DISMISS_MS, and was killed */
 };
 
-struct host_end {
+struct host_exit {
 	enum host_reason reason;
 	int exit_code;
 	int signal;
@@ -54,7 +54,7 @@ struct host_end {
 };
 
 /* Write how it ended, as a part of a sentence: "its host died (SIGSEGV)". NUL-terminated. */
-void host_describe_end(const struct host_end *end, char *ret_text, size_t size);
+void host_describe_exit(const struct host_exit *exit, char *ret_text, size_t size);
 
 enum host_answer_kind {
 	HOST_ANSWER_RESULT, /* tape and text: the result */
@@ -84,11 +84,12 @@ struct host_handler {
 	/* It has said something to the bus (WIRE_EMIT): an object, and its JSON @text. @object is
 	 * NULL for what is no JSON object, or nests too deep. May call host_hold. NULL: hosts of
 	 * this owner have no bus. */
-	void (*said)(void *data, const struct json_tape *object, const char *text, size_t size);
+	void (*bus_message)(
+		void *data, const struct json_tape *object, const char *text, size_t size);
 
 	/* The process is gone, or must not be used any more. A call in flight gets no answer. What
 	 * @end points to is good during the call only. */
-	void (*ended)(void *data, const struct host_end *end);
+	void (*ended)(void *data, const struct host_exit *exit);
 };
 
 struct host_options {
@@ -131,9 +132,9 @@ int host_invoke(struct host *host, uint64_t id, const struct host_call *call);
 uint64_t host_current(const struct host *host);
 
 /* Let a host that has the bus hear the message @text (WIRE_MESSAGE). 0; -ENOBUFS when it has not
- * read HOST_UNHEARD_BYTES of earlier ones, -EPIPE when it is ending: the message is lost. */
-#define HOST_UNHEARD_BYTES (1u << 20)
-int host_tell(struct host *host, const char *text, size_t size);
+ * read HOST_UNREAD_BYTES of earlier ones, -EPIPE when it is ending: the message is lost. */
+#define HOST_UNREAD_BYTES (1u << 20)
+int host_send_bus_message(struct host *host, const char *text, size_t size);
 
 /* Read nothing more of what it says for @hold_ms: it waits in the socket, and the host, as soon as
  * that is full, waits too. Its answers come as late. What a host has left behind that is gone is
@@ -144,9 +145,9 @@ void host_hold(struct host *host, uint64_t hold_ms);
  * toolbox in order (the `deinit` of a plugin) and exits. No call runs in it. Of its callbacks only
  * @ended comes from now on, once, with @data: HOST_EXITED and status 0 when all went well. What the
  * toolbox has to say to our log is taken until then. */
-#define HOST_LEAVE_MS 500
+#define HOST_DISMISS_MS 500
 void host_dismiss(
-	struct host *host, void (*ended)(void *data, const struct host_end *end), void *data);
+	struct host *host, void (*ended)(void *data, const struct host_exit *exit), void *data);
 
 /* Kill the process group, reap it, forget it; no callback comes. A guard is told to kill what it
  * guards. Takes NULL. */

@@ -76,7 +76,7 @@ static void end_check(struct check *check)
 
 /* What goes wrong at the end is no reason against a toolbox; once it has run calls, it is logged.
  */
-static void host_has_left(void *data, const struct host_end *end)
+static void host_has_left(void *data, const struct host_exit *end)
 {
 	(void)end;
 	end_check(data);
@@ -156,7 +156,7 @@ static void manifest_pointer(const char *pointer, char *ret, size_t size)
 		snprintf(ret, size, "%s", pointer);
 }
 
-static void refuse_for(struct checker *checker, struct lot lot, const struct host_end *end)
+static void refuse_for(struct checker *checker, struct lot lot, const struct host_exit *end)
 {
 	const struct toolbox *toolbox = checker->candidates[lot.first].toolbox;
 	char pointer[POINTER_BYTES] = "";
@@ -171,12 +171,12 @@ static void refuse_for(struct checker *checker, struct lot lot, const struct hos
 
 		if (toolbox->library.path)
 			snprintf(pointer, sizeof(pointer), "/library");
-		host_describe_end(end, text + length, sizeof(text) - (size_t)length);
+		host_describe_exit(end, text + length, sizeof(text) - (size_t)length);
 	}
 	refuse(checker, lot, pointer, text);
 }
 
-static bool is_everybodys(const struct host_end *end)
+static bool is_everybodys(const struct host_exit *end)
 {
 	return end->reason == HOST_TOO_SLOW ||
 	       (end->reason == HOST_REFUSED &&
@@ -184,7 +184,7 @@ static bool is_everybodys(const struct host_end *end)
 			       strncmp(end->pointer, "/sandbox/", strlen("/sandbox/")) == 0));
 }
 
-static void lot_is_bad(void *data, const struct host_end *end)
+static void lot_is_bad(void *data, const struct host_exit *end)
 {
 	struct check *check = data;
 	struct checker *checker = check->checker;
@@ -222,7 +222,7 @@ static int spawn(struct check *check)
 {
 	static const struct host_handler handler = {
 		.loaded = lot_is_good,
-		.said = hear_nothing,
+		.bus_message = hear_nothing,
 		.ended = lot_is_bad,
 	};
 	const struct toolbox *toolbox = check->checker->candidates[check->lot.first].toolbox;

@@ -38,7 +38,7 @@ void runner_go_to_rest(struct runner *runner)
 }
 
 void runner_end_call(
-	struct runner *runner, struct runner_call *call, const struct runner_ending *ending)
+	struct runner *runner, struct runner_call *call, const struct call_result *ending)
 {
 	loop_timer_disarm(&call->clock);
 	runner->handler.done(runner->data, call, ending);
@@ -46,8 +46,8 @@ void runner_end_call(
 
 void runner_end_waiting(struct runner *runner, const char *why)
 {
-	struct runner_ending ending = {
-		.outcome = RUNNER_UNAVAILABLE,
+	struct call_result ending = {
+		.outcome = CALL_UNAVAILABLE,
 		.text = why,
 		.size = strlen(why),
 	};
@@ -96,7 +96,7 @@ static bool is_cooling(const struct runner *runner, const struct runner_call *ca
 /* It came before the run that its tool now cools down from has ended. */
 static void end_cooling(struct runner *runner, struct runner_call *call)
 {
-	struct runner_ending ending = {.outcome = RUNNER_COOLING};
+	struct call_result ending = {.outcome = CALL_COOLING};
 
 	queue_remove(&runner->queue, call);
 	runner_end_call(runner, call, &ending);
@@ -133,7 +133,7 @@ static void restart_is_due(void *data)
 }
 
 /* Take a call out, wherever it is; its host, if it runs, goes with it. */
-static void withdraw(struct runner_call *call, const struct runner_ending *ending)
+static void withdraw(struct runner_call *call, const struct call_result *ending)
 {
 	struct runner *runner = call->runner;
 	struct runner_worker *worker = call->worker;
@@ -150,14 +150,14 @@ static void withdraw(struct runner_call *call, const struct runner_ending *endin
 
 static void clock_has_run_out(void *data)
 {
-	struct runner_ending ending = {.outcome = RUNNER_TIMED_OUT};
+	struct call_result ending = {.outcome = CALL_TIMED_OUT};
 
 	withdraw(data, &ending);
 }
 
 void runner_cancel(struct runner *runner, struct runner_call *call)
 {
-	struct runner_ending ending = {.outcome = RUNNER_CANCELLED};
+	struct call_result ending = {.outcome = CALL_CANCELLED};
 
 	(void)runner;
 	withdraw(call, &ending);
@@ -170,11 +170,11 @@ static void rest_is_over(void *data)
 	if (runner->n_running > 0 || runner->queue.first)
 		return;
 	runner_dismiss_hosts(runner);
-	if (runner->is_retired && leaving_is_empty(&runner->leaving))
+	if (runner->is_retired && reaper_is_empty(&runner->reaper))
 		runner->handler.drained(runner->data, runner);
 }
 
-static void host_has_left(void *data, const struct host_end *end)
+static void host_has_left(void *data, const struct host_exit *end)
 {
 	struct runner *runner = data;
 
@@ -216,7 +216,7 @@ int runner_new(struct loop *loop, struct toolbox *toolbox, const struct runner_o
 	runner->statistics =
 		calloc(toolbox->n_parts ? toolbox->n_parts : 1, sizeof(*runner->statistics));
 	queue_init(&runner->queue);
-	leaving_init(&runner->leaving, host_has_left, runner);
+	reaper_init(&runner->reaper, host_has_left, runner);
 	if (!runner->statistics || make_workers(runner, options->workers) < 0 ||
 		loop_timer_init(&runner->restart, loop, restart_is_due, runner) < 0 ||
 		loop_timer_init(&runner->rest, loop, rest_is_over, runner) < 0 ||
@@ -235,7 +235,7 @@ void runner_free(struct runner *runner)
 		free(runner->workers[i]);
 	}
 	free(runner->workers);
-	leaving_deinit(&runner->leaving);
+	reaper_deinit(&runner->reaper);
 	loop_timer_deinit(&runner->restart);
 	loop_timer_deinit(&runner->rest);
 	toolbox_unref(runner->toolbox);
@@ -310,8 +310,8 @@ int runner_submit(struct runner *runner, struct runner_call *call, const char *a
 
 void runner_end_all(struct runner *runner, const char *why)
 {
-	struct runner_ending ending = {
-		.outcome = RUNNER_UNAVAILABLE,
+	struct call_result ending = {
+		.outcome = CALL_UNAVAILABLE,
 		.text = why,
 		.size = strlen(why),
 	};
@@ -334,7 +334,7 @@ void runner_retire(struct runner *runner)
 	runner_go_to_rest(runner);
 }
 
-void runner_rest(struct runner *runner)
+void runner_dismiss_idle(struct runner *runner)
 {
 	if (!runner->queue.first)
 		runner_dismiss_hosts(runner);

@@ -33,7 +33,7 @@
  * else they wait.
  *
  * A host that is not needed any more (idle_s over, the runner retired, the daemon stops) ends its
- * toolbox in order, beside all that goes on (host/leaving.h); one that has anything to do is
+ * toolbox in order, beside all that goes on (host/reaper.h); one that has anything to do is
  * killed.
  *
  * The clock of a call counts waiting and running; it stands while the first host starts. A call
@@ -51,24 +51,24 @@ enum runner_state {
 	RUNNER_QUARANTINED,
 };
 
-enum runner_outcome {
-	RUNNER_RESULT,      /* text: the JSON result */
-	RUNNER_FAILED,      /* text: the tool's own words */
-	RUNNER_ERROR,       /* tape: the failure with its facts, as WIRE_ERROR has them */
-	RUNNER_TIMED_OUT,   /* the deadline passed, waiting or running */
-	RUNNER_CANCELLED,   /* runner_cancel() */
-	RUNNER_CRASHED,     /* end: how the host died */
-	RUNNER_TOO_LARGE,   /* end: what it sent was over the limit */
-	RUNNER_COOLING,     /* when its turn came, the tool was on cooldown; it has not run */
-	RUNNER_UNAVAILABLE, /* text: why */
+enum call_outcome {
+	CALL_RESULT,      /* text: the JSON result */
+	CALL_FAILED,      /* text: the tool's own words */
+	CALL_ERROR,       /* tape: the failure with its facts, as WIRE_ERROR has them */
+	CALL_TIMED_OUT,   /* the deadline passed, waiting or running */
+	CALL_CANCELLED,   /* runner_cancel() */
+	CALL_CRASHED,     /* end: how the host died */
+	CALL_TOO_LARGE,   /* end: what it sent was over the limit */
+	CALL_COOLING,     /* when its turn came, the tool was on cooldown; it has not run */
+	CALL_UNAVAILABLE, /* text: why */
 };
 
-struct runner_ending {
-	enum runner_outcome outcome;
+struct call_result {
+	enum call_outcome outcome;
 	const char *text; /* good during the call of done() only */
 	size_t size;
-	const struct json_tape *tape; /* RUNNER_RESULT, RUNNER_ERROR: the text, read */
-	const struct host_end *end;
+	const struct json_tape *tape; /* CALL_RESULT, CALL_ERROR: the text, read */
+	const struct host_exit *end;
 };
 
 struct runner_options {
@@ -85,15 +85,15 @@ struct runner_options {
 
 struct runner_handler {
 	/* A call is over; it is the owner's again. */
-	void (*done)(void *data, struct runner_call *call, const struct runner_ending *ending);
+	void (*done)(void *data, struct runner_call *call, const struct call_result *ending);
 
 	/* A call that runs tells how far it is: an object, of which nothing more is known. */
 	void (*progressed)(void *data, struct runner_call *call, const struct json_tape *progress);
 
 	/* A host that has the bus says something to it (host/host.h), and: it is gone. */
-	void (*said)(void *data, struct runner *runner, struct host *host,
+	void (*bus_message)(void *data, struct runner *runner, struct host *host,
 		const struct json_tape *object, const char *text, size_t size);
-	void (*left)(void *data, const struct host *host);
+	void (*host_gone)(void *data, const struct host *host);
 
 	/* After runner_retire(): nothing is left in it; it may be freed from here. */
 	void (*drained)(void *data, struct runner *runner);
@@ -116,7 +116,7 @@ void runner_call_deinit(struct runner_call *call);
 /* Positive results of runner_submit: the call was not taken. */
 enum runner_status {
 	RUNNER_E_BUSY = 1,    /* the queue is full */
-	RUNNER_E_QUARANTINED, /* runner_why() tells */
+	RUNNER_E_QUARANTINED, /* runner_reason() tells */
 };
 
 /*
@@ -137,8 +137,8 @@ void runner_end_all(struct runner *runner, const char *why);
 void runner_retire(struct runner *runner);
 
 /* Let the hosts that have nothing to do end in order; and whether all that were told to have. */
-void runner_rest(struct runner *runner);
-bool runner_has_left(const struct runner *runner);
+void runner_dismiss_idle(struct runner *runner);
+bool runner_has_reaped_all(const struct runner *runner);
 
 /* Start a host before it is asked for (limits.prestart). */
 void runner_prestart(struct runner *runner);
@@ -151,7 +151,7 @@ enum runner_state runner_state(const struct runner *runner);
 const char *runner_state_name(enum runner_state state);
 
 /* Why it is quarantined or could not be started last, or NULL. */
-const char *runner_why(const struct runner *runner);
+const char *runner_reason(const struct runner *runner);
 
 /* Host processes now. */
 unsigned int runner_n_hosts(const struct runner *runner);

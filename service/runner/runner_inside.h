@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "host/leaving.h"
+#include "host/reaper.h"
 #include "runner/cooldowns.h"
 #include "runner/crashes.h"
 #include "runner/runner.h"
@@ -38,7 +38,7 @@ struct runner {
 	bool runs_alone; /* what runs is not parallel */
 	bool is_quarantined;
 	bool is_retired;
-	struct leaving leaving;    /* hosts that were dismissed; they have no worker any more */
+	struct reaper reaper;      /* hosts that were dismissed; they have no worker any more */
 	struct queue queue;        /* of those that wait */
 	struct loop_timer restart; /* armed: RESTARTING; nothing is started before */
 	struct loop_timer rest;    /* nothing to do: when to stop; retired: when to go */
@@ -69,7 +69,7 @@ void runner_go_to_rest(struct runner *runner);
 
 /* Tell the owner of a call that was taken out of the queue, or off its worker. */
 void runner_end_call(
-	struct runner *runner, struct runner_call *call, const struct runner_ending *ending);
+	struct runner *runner, struct runner_call *call, const struct call_result *ending);
 
 /* End those that wait, as unavailable for the reason @why. */
 void runner_end_waiting(struct runner *runner, const char *why);
@@ -116,11 +116,11 @@ bool runner_has_strayed(const struct runner_worker *worker);
 
 /* ── runner_trouble.c ────────────────────────────────────────────────────────────────────────── */
 
-/* Log why its host has ended, which is kept for runner_why(). */
-void runner_note_end(struct runner *runner, const struct host_end *end);
+/* Log why its host has ended, which is kept for runner_reason(). */
+void runner_note_end(struct runner *runner, const struct host_exit *end);
 
 /* Log how a host that was dismissed has left, if that was not in order. It is no crash. */
-void runner_note_leave(struct runner *runner, const struct host_end *end);
+void runner_note_leave(struct runner *runner, const struct host_exit *end);
 
 /* Log that no host can be started, and why; once a minute, as long as it is so. */
 void runner_note_no_start(struct runner *runner, int error);

@@ -34,7 +34,7 @@ const char *runner_state_name(enum runner_state state)
 	return names[state];
 }
 
-const char *runner_why(const struct runner *runner)
+const char *runner_reason(const struct runner *runner)
 {
 	return runner->why[0] ? runner->why : NULL;
 }
@@ -44,9 +44,9 @@ unsigned int runner_n_hosts(const struct runner *runner)
 	return runner->n_starting + runner->n_loaded;
 }
 
-bool runner_has_left(const struct runner *runner)
+bool runner_has_reaped_all(const struct runner *runner)
 {
-	return leaving_is_empty(&runner->leaving);
+	return reaper_is_empty(&runner->reaper);
 }
 
 uint32_t runner_n_waiting(const struct runner *runner)

@@ -5,7 +5,7 @@
 #include "runner/runner_inside.h"
 #include "util/clock.h"
 
-/* What goes wrong with the hosts of a runner, for the log and for who asks (runner_why). */
+/* What goes wrong with the hosts of a runner, for the log and for who asks (runner_reason). */
 
 /* So long after it was logged that no host can be started, it is again. */
 #define NO_START_AGAIN_MS UINT64_C(60000)
@@ -16,13 +16,13 @@ static void log_trouble(struct runner *runner, const char *text)
 		&runner->troubles, LOG_LEVEL_WARNING, "Toolbox %s: %s", runner->toolbox->id, text);
 }
 
-void runner_note_end(struct runner *runner, const struct host_end *end)
+void runner_note_end(struct runner *runner, const struct host_exit *end)
 {
-	host_describe_end(end, runner->why, sizeof(runner->why));
+	host_describe_exit(end, runner->why, sizeof(runner->why));
 	log_trouble(runner, runner->why);
 }
 
-void runner_note_leave(struct runner *runner, const struct host_end *end)
+void runner_note_leave(struct runner *runner, const struct host_exit *end)
 {
 	static const char when[] = "while it was ended, ";
 	char text[WHY_BYTES];
@@ -30,7 +30,7 @@ void runner_note_leave(struct runner *runner, const struct host_end *end)
 	if (end->reason == HOST_EXITED && end->exit_code == 0)
 		return;
 	memcpy(text, when, sizeof(when));
-	host_describe_end(end, text + strlen(when), sizeof(text) - strlen(when));
+	host_describe_exit(end, text + strlen(when), sizeof(text) - strlen(when));
 	log_trouble(runner, text);
 }
 

@@ -50,7 +50,7 @@ static struct host *take_host(struct runner_worker *worker)
 		worker->runner->n_starting--;
 	worker->is_loaded = worker->is_gone = false;
 	if (has_bus(worker->runner))
-		worker->runner->handler.left(worker->runner->data, worker->host);
+		worker->runner->handler.host_gone(worker->runner->data, worker->host);
 	runner_forget_ahead(worker->runner);
 	return take_ptr(worker->host);
 }
@@ -66,7 +66,7 @@ void runner_dismiss_hosts(struct runner *runner)
 		struct runner_worker *worker = runner->workers[i];
 
 		if (worker->is_loaded && !worker->is_gone && !worker->running)
-			leaving_take(&runner->leaving, take_host(worker));
+			reaper_take(&runner->reaper, take_host(worker));
 	}
 }
 
@@ -161,20 +161,20 @@ static void host_has_said(void *data, const struct json_tape *object, const char
 	struct runner_worker *worker = data;
 	struct runner *runner = worker->runner;
 
-	runner->handler.said(runner->data, runner, worker->host, object, text, size);
+	runner->handler.bus_message(runner->data, runner, worker->host, object, text, size);
 }
 
 static void host_has_answered(void *data, uint64_t id, const struct host_answer *answer)
 {
-	static const enum runner_outcome outcomes[] = {
-		[HOST_ANSWER_RESULT] = RUNNER_RESULT,
-		[HOST_ANSWER_FAILED] = RUNNER_FAILED,
-		[HOST_ANSWER_ERROR] = RUNNER_ERROR,
+	static const enum call_outcome outcomes[] = {
+		[HOST_ANSWER_RESULT] = CALL_RESULT,
+		[HOST_ANSWER_FAILED] = CALL_FAILED,
+		[HOST_ANSWER_ERROR] = CALL_ERROR,
 	};
 	struct runner_worker *worker = data;
 	struct runner *runner = worker->runner;
 	struct runner_call *call;
-	struct runner_ending ending = {
+	struct call_result ending = {
 		.outcome = outcomes[answer->kind],
 		.text = answer->text,
 		.size = answer->size,
@@ -209,24 +209,24 @@ static void quarantine(struct runner *runner)
 	runner_end_waiting(runner, runner->why);
 }
 
-static bool will_not_load(const struct host_end *end)
+static bool will_not_load(const struct host_exit *end)
 {
 	return end->reason == HOST_REFUSED || end->reason == HOST_TOO_SLOW;
 }
 
 /* DESIGN §4: crashes, not kills of ours. */
-static bool has_crashed(const struct host_end *end)
+static bool has_crashed(const struct host_exit *end)
 {
 	return end->reason != HOST_TOO_LARGE && !will_not_load(end);
 }
 
-static void host_has_ended(void *data, const struct host_end *end)
+static void host_has_ended(void *data, const struct host_exit *end)
 {
 	struct runner_worker *worker = data;
 	struct runner *runner = worker->runner;
 	struct runner_call *call = runner_worker_take_call(worker);
-	struct runner_ending ending = {
-		.outcome = end->reason == HOST_TOO_LARGE ? RUNNER_TOO_LARGE : RUNNER_CRASHED,
+	struct call_result ending = {
+		.outcome = end->reason == HOST_TOO_LARGE ? CALL_TOO_LARGE : CALL_CRASHED,
 		.end = end,
 	};
 	bool is_too_often = has_crashed(end) && crashes_note(&runner->crashes, clock_now_ms(),
@@ -256,7 +256,7 @@ void runner_worker_start(struct runner_worker *worker)
 		.loaded = host_is_loaded,
 		.answered = host_has_answered,
 		.progressed = call_has_progressed,
-		.said = host_has_said,
+		.bus_message = host_has_said,
 		.ended = host_has_ended,
 	};
 	struct host_options options = {

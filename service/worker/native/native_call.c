@@ -87,7 +87,7 @@ int native_call_run(struct native_call *call, struct native_scratch *scratch, co
 	size_t size, struct buffer *out)
 {
 	const struct native_signature signature = {&call->function, call->constants};
-	int r = native_frame_fill(&signature, scratch, arguments, size, out);
+	int r = native_call_memory_fill(&signature, scratch, arguments, size, out);
 
 	if (r > 0)
 		r = NATIVE_CALL_E_FAILED;

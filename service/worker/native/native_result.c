@@ -279,7 +279,7 @@ static int check_guards(struct writing *writing)
 		const struct native_cell *cell = &writing->scratch->cells[i];
 
 		if (native_is_buffer(parameter->type) && parameter->direction != NATIVE_IN &&
-			!native_frame_is_intact(parameter, cell))
+			!native_call_memory_is_intact(parameter, cell))
 			return fail(writing, NULL,
 				"wrote past the end of '%s', which has room for %zu",
 				parameter->name, cell->capacity);

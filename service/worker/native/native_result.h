@@ -5,7 +5,7 @@
 
 #include "call/native.h"
 #include "util/buffer.h"
-#include "worker/native/native_frame.h"
+#include "worker/native/native_call_memory.h"
 
 /*
  * What a C function gave, as JSON or as words of failure.

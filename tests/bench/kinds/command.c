@@ -53,7 +53,7 @@ static void on_answered(void *data, uint64_t id, const struct host_answer *answe
 	loop_stop(bench->loop);
 }
 
-static void on_ended(void *data, const struct host_end *end)
+static void on_ended(void *data, const struct host_exit *end)
 {
 	struct bench *bench = data;
 

@@ -161,13 +161,13 @@ Test(host_news, of_a_host_that_is_gone_waits_no_longer, .timeout = LIMIT)
 Test(host_news, of_the_bus_is_told_to_hosts_that_have_it, .timeout = LIMIT)
 {
 	const struct guest_options options = {.has_bus = true};
-	cleanup_free char *large = calloc(1, HOST_UNHEARD_BYTES + 2);
+	cleanup_free char *large = calloc(1, HOST_UNREAD_BYTES + 2);
 	struct guest guest = {0};
 
 	guest_start(&guest, "misbehave", NULL);
-	cr_expect_eq(host_tell(guest.host, "{}", 2), -EPIPE);
+	cr_expect_eq(host_send_bus_message(guest.host, "{}", 2), -EPIPE);
 	guest_stop(&guest);
 	guest_start(&guest, "misbehave", &options);
-	cr_expect_eq(host_tell(guest.host, large, HOST_UNHEARD_BYTES + 1), -ENOBUFS);
+	cr_expect_eq(host_send_bus_message(guest.host, large, HOST_UNREAD_BYTES + 1), -ENOBUFS);
 	guest_stop(&guest);
 }

@@ -21,7 +21,7 @@ TestSuite(runner, .init = calls_set_up, .fini = calls_tear_down, .timeout = 300)
 static void expect_result(const struct call *call, const char *text)
 {
 	cr_expect_eq(call->n_ends, 1);
-	cr_expect_eq(call->outcome, RUNNER_RESULT, "%d: %s", call->outcome, call->text);
+	cr_expect_eq(call->outcome, CALL_RESULT, "%d: %s", call->outcome, call->text);
 	cr_expect_str_eq(call->text, text);
 }
 
@@ -42,7 +42,7 @@ Test(runner, starts_a_host_for_the_first_call_and_keeps_it)
 	expect_state(RUNNER_READY);
 	cr_expect_eq(runner_n_hosts(calls.runner), 1);
 	expect_result(calls_run("behave", "{\"value\":2}"), "{\"result\":2}");
-	cr_expect_null(runner_why(calls.runner));
+	cr_expect_null(runner_reason(calls.runner));
 	cr_expect_eq(runner_toolbox(calls.runner), calls.toolbox);
 }
 
@@ -85,7 +85,7 @@ Test(runner, tells_the_words_of_a_tool_that_fails)
 
 	calls_start();
 	call = calls_run("no_text", "{}");
-	cr_expect_eq(call->outcome, RUNNER_FAILED);
+	cr_expect_eq(call->outcome, CALL_FAILED);
 	cr_expect(call->text[0]);
 	expect_state(RUNNER_READY);
 }
@@ -133,7 +133,7 @@ Test(runner, kills_what_runs_over_its_deadline)
 	start_ms = clock_now_ms();
 	call = calls_submit("hang", "{}", 30, NULL);
 	calls_wait(2);
-	cr_expect_eq(call->outcome, RUNNER_TIMED_OUT);
+	cr_expect_eq(call->outcome, CALL_TIMED_OUT);
 	cr_expect_geq(clock_now_ms() - start_ms, 30);
 	cr_expect_eq(runner_n_hosts(calls.runner), 0);
 	expect_result(calls_run("behave", "{\"value\":2}"), "{\"result\":2}");
@@ -149,7 +149,7 @@ Test(runner, counts_waiting_to_the_deadline)
 	running = calls_submit("hang", "{}", 300, NULL);
 	waiting = calls_submit("behave", "{\"value\":2}", 20, NULL);
 	calls_wait(2);
-	cr_expect_eq(waiting->outcome, RUNNER_TIMED_OUT);
+	cr_expect_eq(waiting->outcome, CALL_TIMED_OUT);
 	cr_expect_eq(running->n_ends, 0, "who runs is not disturbed by who waits");
 	cr_expect_eq(runner_n_hosts(calls.runner), 1);
 	cr_expect_eq(runner_n_waiting(calls.runner), 0);
@@ -177,7 +177,7 @@ Test(runner, goes_on_with_the_next_call_after_a_deadline)
 	calls_submit("spin", "{}", 30, NULL);
 	next = calls_submit("behave", "{\"value\":2}", LONG_MS, NULL);
 	calls_wait(2);
-	cr_expect_eq(calls.calls[0].outcome, RUNNER_TIMED_OUT);
+	cr_expect_eq(calls.calls[0].outcome, CALL_TIMED_OUT);
 	expect_result(next, "{\"result\":2}");
 }
 
@@ -187,7 +187,7 @@ Test(runner, does_not_take_a_kill_of_ours_for_a_crash)
 	calls_start();
 	calls_submit("hang", "{}", 20, NULL);
 	calls_wait(1);
-	cr_expect_eq(calls.calls[0].outcome, RUNNER_TIMED_OUT);
+	cr_expect_eq(calls.calls[0].outcome, CALL_TIMED_OUT);
 	expect_result(calls_run("behave", "{\"value\":2}"), "{\"result\":2}");
 }
 
@@ -202,7 +202,7 @@ Test(runner, tells_the_running_call_alone_that_its_host_died)
 	crashing = calls_submit("segfault", "{}", LONG_MS, NULL);
 	next = calls_submit("behave", "{\"value\":2}", LONG_MS, NULL);
 	calls_wait(2);
-	cr_expect_eq(crashing->outcome, RUNNER_CRASHED);
+	cr_expect_eq(crashing->outcome, CALL_CRASHED);
 	cr_expect_eq(crashing->end.reason, HOST_SIGNALED);
 	cr_expect_eq(crashing->end.signal, SIGSEGV);
 	expect_result(next, "{\"result\":2}");
@@ -215,10 +215,10 @@ Test(runner, tells_an_exit_and_junk_as_well)
 	calls.options.crash_limit = 0;
 	calls_start();
 	call = calls_run("exit", "{\"status\":0}");
-	cr_expect_eq(call->outcome, RUNNER_CRASHED);
+	cr_expect_eq(call->outcome, CALL_CRASHED);
 	cr_expect(call->end.reason == HOST_EXITED && call->end.exit_code == 0);
 	call = calls_run("write_wire", "{\"text\":\"junk, and more of it than a header\"}");
-	cr_expect_eq(call->outcome, RUNNER_CRASHED);
+	cr_expect_eq(call->outcome, CALL_CRASHED);
 	cr_expect_eq(call->end.reason, HOST_MALFORMED);
 }
 
@@ -246,7 +246,7 @@ Test(runner, notices_a_host_that_dies_in_its_sleep)
 	cr_assert_eq(kill(calls_host_process(), SIGKILL), 0);
 	calls_wait_for_state(RUNNER_IDLE);
 	cr_expect_eq(runner_n_hosts(calls.runner), 0);
-	cr_expect_str_eq(runner_why(calls.runner), "its host died (SIGKILL)");
+	cr_expect_str_eq(runner_reason(calls.runner), "its host died (SIGKILL)");
 }
 
 Test(runner, starts_again_at_once_then_later_and_later)
@@ -281,7 +281,7 @@ Test(runner, counts_waiting_for_a_restart_to_the_deadline)
 	expect_state(RUNNER_RESTARTING);
 	call = calls_submit("behave", "{\"value\":1}", 10, NULL);
 	calls_wait(4);
-	cr_expect_eq(call->outcome, RUNNER_TIMED_OUT);
+	cr_expect_eq(call->outcome, CALL_TIMED_OUT);
 	expect_state(RUNNER_RESTARTING);
 }
 
@@ -297,10 +297,10 @@ Test(runner, is_quarantined_after_too_many_crashes)
 	waiting = calls_submit("behave", "{\"value\":1}", LONG_MS, NULL);
 	calls_wait(3);
 	expect_state(RUNNER_QUARANTINED);
-	cr_expect_eq(waiting->outcome, RUNNER_UNAVAILABLE);
+	cr_expect_eq(waiting->outcome, CALL_UNAVAILABLE);
 	cr_expect_str_eq(waiting->text,
 		"quarantined after 2 crashes within 60 s; a reload lets it try again");
-	cr_expect_str_eq(runner_why(calls.runner), waiting->text);
+	cr_expect_str_eq(runner_reason(calls.runner), waiting->text);
 	calls_submit("behave", "{\"value\":1}", LONG_MS, &status);
 	cr_expect_eq(status, RUNNER_E_QUARANTINED);
 	cr_expect_eq(runner_n_hosts(calls.runner), 0);
@@ -314,7 +314,7 @@ Test(runner, is_forgiven_by_a_reload)
 	expect_state(RUNNER_QUARANTINED);
 	runner_forgive(calls.runner);
 	expect_state(RUNNER_IDLE);
-	cr_expect_null(runner_why(calls.runner));
+	cr_expect_null(runner_reason(calls.runner));
 	expect_result(calls_run("behave", "{\"value\":1}"), "{\"result\":1}");
 }
 
@@ -323,7 +323,7 @@ Test(runner, may_crash_for_ever_where_no_limit_is_set)
 	calls.options.crash_limit = 0;
 	calls_start();
 	for (int i = 0; i < 4; i++)
-		cr_expect_eq(calls_run("segfault", "{}")->outcome, RUNNER_CRASHED);
+		cr_expect_eq(calls_run("segfault", "{}")->outcome, CALL_CRASHED);
 	expect_state(RUNNER_RESTARTING);
 }
 
@@ -335,7 +335,7 @@ Test(runner, ends_a_host_that_floods)
 	calls.options.crash_limit = 1;
 	calls_start();
 	call = calls_run("long_text", "{\"size\":10000}");
-	cr_expect_eq(call->outcome, RUNNER_TOO_LARGE);
+	cr_expect_eq(call->outcome, CALL_TOO_LARGE);
 	cr_expect_gt(call->end.actual, 10000);
 	cr_expect_eq(call->end.max, 4096);
 	expect_result(calls_run("behave", "{\"value\":1}"), "{\"result\":1}");
@@ -350,7 +350,7 @@ Test(runner, tells_that_no_host_can_be_started)
 	calls.options.host_program = "/nowhere/toolbox-host";
 	calls_start();
 	call = calls_run("behave", "{\"value\":1}");
-	cr_expect_eq(call->outcome, RUNNER_UNAVAILABLE);
+	cr_expect_eq(call->outcome, CALL_UNAVAILABLE);
 	cr_expect_str_eq(call->text,
 		"its host cannot be started (/nowhere/toolbox-host): No such file or directory");
 	expect_state(RUNNER_IDLE);
@@ -367,11 +367,11 @@ Test(runner, tells_that_its_library_is_gone)
 	calls.options.crash_limit = 1;
 	calls_start();
 	call = calls_run("behave", "{\"value\":1}");
-	cr_expect_eq(call->outcome, RUNNER_UNAVAILABLE);
+	cr_expect_eq(call->outcome, CALL_UNAVAILABLE);
 	cr_expect(strstr(call->text, "/nowhere.so"), "%s", call->text);
 	/* A refusal is no crash. */
 	calls_wait_for_state(RUNNER_IDLE);
-	cr_expect_eq(calls_run("behave", "{\"value\":1}")->outcome, RUNNER_UNAVAILABLE);
+	cr_expect_eq(calls_run("behave", "{\"value\":1}")->outcome, CALL_UNAVAILABLE);
 }
 
 static void set_up_stuck(void)
@@ -401,7 +401,7 @@ Test(stuck_runner, waits_so_long_for_a_host_and_no_longer)
 	/* A deadline that would be over long before, if its clock did not stand. */
 	call = calls_submit("nothing", "{}", 50, NULL);
 	calls_wait(1);
-	cr_expect_eq(call->outcome, RUNNER_UNAVAILABLE, "%d", call->outcome);
+	cr_expect_eq(call->outcome, CALL_UNAVAILABLE, "%d", call->outcome);
 	cr_expect_str_eq(call->text, "its host did not start in time");
 	calls_wait_for_state(RUNNER_IDLE);
 }
@@ -478,10 +478,10 @@ Test(runner, cancels_what_runs_and_what_waits)
 	running = calls_submit("hang", "{}", LONG_MS, NULL);
 	waiting = calls_submit("behave", "{\"value\":1}", LONG_MS, NULL);
 	runner_cancel(calls.runner, &waiting->runner_call);
-	cr_expect_eq(waiting->outcome, RUNNER_CANCELLED);
+	cr_expect_eq(waiting->outcome, CALL_CANCELLED);
 	cr_expect_eq(running->n_ends, 0);
 	runner_cancel(calls.runner, &running->runner_call);
-	cr_expect_eq(running->outcome, RUNNER_CANCELLED);
+	cr_expect_eq(running->outcome, CALL_CANCELLED);
 	expect_result(calls_run("behave", "{\"value\":2}"), "{\"result\":2}");
 }
 
@@ -496,9 +496,9 @@ Test(runner, ends_all_its_calls_when_told_to)
 	waiting = calls_submit("behave", "{\"value\":1}", LONG_MS, NULL);
 	runner_end_all(calls.runner, "we are stopping");
 	cr_expect_eq(calls.n_ends, 3);
-	cr_expect_eq(running->outcome, RUNNER_UNAVAILABLE);
+	cr_expect_eq(running->outcome, CALL_UNAVAILABLE);
 	cr_expect_str_eq(running->text, "we are stopping");
-	cr_expect_eq(waiting->outcome, RUNNER_UNAVAILABLE);
+	cr_expect_eq(waiting->outcome, CALL_UNAVAILABLE);
 	cr_expect_eq(runner_n_calls(calls.runner), 0);
 	runner_end_all(calls.runner, "again");
 }

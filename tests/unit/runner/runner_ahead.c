@@ -44,7 +44,7 @@ static void expect_value(const struct call *call, int value)
 	char result[32];
 
 	snprintf(result, sizeof(result), "{\"result\":%d}", value);
-	cr_expect_eq(call->outcome, RUNNER_RESULT, "%d: %s", call->outcome, call->text);
+	cr_expect_eq(call->outcome, CALL_RESULT, "%d: %s", call->outcome, call->text);
 	cr_expect_str_eq(call->text, result);
 }
 
@@ -133,7 +133,7 @@ Test(runner_ahead, does_not_wait_for_what_was_cancelled)
 	cancelled = submit_value(2);
 	last = submit_value(3);
 	runner_cancel(calls.runner, &cancelled->runner_call);
-	cr_expect_eq(cancelled->outcome, RUNNER_CANCELLED);
+	cr_expect_eq(cancelled->outcome, CALL_CANCELLED);
 	kill(host, SIGCONT);
 	calls_wait(4);
 	expect_value(first, 1);
@@ -163,7 +163,7 @@ Test(runner_ahead, ends_at_its_deadline)
 	first = submit_value(1);
 	late = calls_submit("behave", "{\"value\":2}", 20, NULL);
 	calls_wait(2);
-	cr_expect_eq(late->outcome, RUNNER_TIMED_OUT);
+	cr_expect_eq(late->outcome, CALL_TIMED_OUT);
 	cr_expect_eq(first->n_ends, 0);
 	kill(host, SIGCONT);
 	calls_wait(3);
@@ -180,7 +180,7 @@ Test(runner_ahead, outlives_the_host_that_had_it)
 	last = submit_value(3);
 	kill(host, SIGKILL);
 	calls_wait(4);
-	cr_expect_eq(first->outcome, RUNNER_CRASHED);
+	cr_expect_eq(first->outcome, CALL_CRASHED);
 	expect_value(next, 2);
 	expect_value(last, 3);
 }
@@ -196,7 +196,7 @@ Test(runner_ahead, is_told_alone_that_its_host_died)
 	kill(host, SIGCONT);
 	calls_wait(4);
 	expect_value(first, 1);
-	cr_expect_eq(crashing->outcome, RUNNER_CRASHED);
+	cr_expect_eq(crashing->outcome, CALL_CRASHED);
 	cr_expect_eq(crashing->end.signal, SIGSEGV);
 	expect_value(last, 3);
 }
@@ -209,7 +209,7 @@ Test(runner_ahead, goes_with_all_the_others)
 	submit_value(1);
 	next = submit_value(2);
 	runner_end_all(calls.runner, "we are stopping");
-	cr_expect_eq(next->outcome, RUNNER_UNAVAILABLE);
+	cr_expect_eq(next->outcome, CALL_UNAVAILABLE);
 	cr_expect_eq(runner_n_calls(calls.runner), 0);
 	cr_expect_eq(runner_n_hosts(calls.runner), 0);
 }

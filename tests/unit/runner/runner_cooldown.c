@@ -44,9 +44,9 @@ Test(runner_cooldown, does_not_run_what_waited_while_its_tool_cools_down)
 	second = calls_submit("behave", "{\"value\":2}", LONG_MS, NULL);
 	other = calls_submit("no_text", "{}", LONG_MS, NULL);
 	calls_wait(3);
-	cr_expect_eq(calls.calls[0].outcome, RUNNER_RESULT);
-	cr_expect_eq(second->outcome, RUNNER_COOLING);
-	cr_expect_eq(other->outcome, RUNNER_FAILED, "another tool runs");
+	cr_expect_eq(calls.calls[0].outcome, CALL_RESULT);
+	cr_expect_eq(second->outcome, CALL_COOLING);
+	cr_expect_eq(other->outcome, CALL_FAILED, "another tool runs");
 }
 
 Test(runner_cooldown, is_not_cooled_down_by_what_has_not_run)
@@ -59,7 +59,7 @@ Test(runner_cooldown, is_not_cooled_down_by_what_has_not_run)
 	calls_wait_for_state(RUNNER_READY);
 	call = calls_submit("behave", "{\"value\":1}", 1, NULL);
 	calls_wait(1);
-	cr_expect_eq(call->outcome, RUNNER_TIMED_OUT);
+	cr_expect_eq(call->outcome, CALL_TIMED_OUT);
 	cr_expect_eq(runner_cooldown_s(calls.runner, calls_tool("behave")), 0);
 	calls_wait(2);
 }

@@ -19,7 +19,7 @@ Test(runner_progress, is_heard_no_more_than_somebody_could_read)
 	calls_start();
 	call = calls_submit("report", "{\"id\":1}", 1000, NULL);
 	calls_wait(1);
-	cr_expect_eq(call->outcome, RUNNER_TIMED_OUT);
+	cr_expect_eq(call->outcome, CALL_TIMED_OUT);
 	cr_expect_gt(calls.n_progress, 0);
 	cr_expect_lt(calls.n_progress, 2500, "%u", calls.n_progress);
 }

@@ -43,18 +43,18 @@ struct native_signature {
 	const struct json_tape *constants;
 };
 
-enum native_frame_status {
-	NATIVE_FRAME_E_FAILED = 1, /* words were appended */
+enum native_call_memory_status {
+	NATIVE_CALL_MEMORY_E_FAILED = 1, /* words were appended */
 };
 
 /* Put what the text @arguments, a JSON object, says where libffi and the function find it. Text
- * that is no such thing, or does not fit, is NATIVE_FRAME_E_FAILED with words appended to @words;
+ * that is no such thing, or does not fit, is NATIVE_CALL_MEMORY_E_FAILED with words appended to @words;
  * memory that is short for the tape -ENOMEM. */
-int native_frame_fill(const struct native_signature *signature, struct native_scratch *scratch,
-	const char *arguments, size_t size, struct buffer *words);
+int native_call_memory_fill(const struct native_signature *signature,
+	struct native_scratch *scratch, const char *arguments, size_t size, struct buffer *words);
 
 /* Whether the function has left alone what stands behind the buffer of parameter @at. */
-bool native_frame_is_intact(
+bool native_call_memory_is_intact(
 	const struct native_parameter *parameter, const struct native_cell *cell);
 
 /* Give back what grew large for one call. */

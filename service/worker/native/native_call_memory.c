@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "worker/native/native_frame.h"
+#include "worker/native/native_call_memory.h"
 
 #include <errno.h>
 #include <string.h>
@@ -22,7 +22,7 @@
 static int fail_argument(struct buffer *words, const char *name, const char *why)
 {
 	buffer_printf(words, "argument '%s' %s", name, why);
-	return NATIVE_FRAME_E_FAILED;
+	return NATIVE_CALL_MEMORY_E_FAILED;
 }
 
 static int read_arguments(
@@ -37,7 +37,7 @@ static int read_arguments(
 		return 0;
 	buffer_printf(words, "arguments must be a JSON object: %s",
 		r > 0 ? error.message : "this is something else");
-	return NATIVE_FRAME_E_FAILED;
+	return NATIVE_CALL_MEMORY_E_FAILED;
 }
 
 /* Find the argument @name: most callers keep the order of the schema, so it stands at *key, which
@@ -130,7 +130,7 @@ static int reserve(const struct native_signature *signature, struct native_scrat
 		buffer_printf(words,
 			"the buffers of this call would take %llu bytes, and may take %u",
 			(unsigned long long)total, FRAME_BYTES_MAX);
-		return NATIVE_FRAME_E_FAILED;
+		return NATIVE_CALL_MEMORY_E_FAILED;
 	}
 	buffer_reset(&scratch->memory);
 	if (total == 0 || buffer_reserve(&scratch->memory, (size_t)total))
@@ -138,7 +138,7 @@ static int reserve(const struct native_signature *signature, struct native_scrat
 	buffer_reset(&scratch->memory);
 	buffer_printf(
 		words, "there is no memory for buffers of %llu bytes", (unsigned long long)total);
-	return NATIVE_FRAME_E_FAILED;
+	return NATIVE_CALL_MEMORY_E_FAILED;
 }
 
 /* Write the bytes that the base64 at @value stands for behind what is in @memory. */
@@ -222,7 +222,7 @@ static void lay(
 		pad(memory, GUARD_BYTE, GUARD_BYTES);
 }
 
-bool native_frame_is_intact(
+bool native_call_memory_is_intact(
 	const struct native_parameter *parameter, const struct native_cell *cell)
 {
 	const char *guard;
@@ -285,8 +285,8 @@ static void fill(const struct native_function *function, struct native_scratch *
 	}
 }
 
-int native_frame_fill(const struct native_signature *signature, struct native_scratch *scratch,
-	const char *arguments, size_t size, struct buffer *words)
+int native_call_memory_fill(const struct native_signature *signature,
+	struct native_scratch *scratch, const char *arguments, size_t size, struct buffer *words)
 {
 	uint32_t key = 1;
 	int r = read_arguments(scratch, arguments, size, words);

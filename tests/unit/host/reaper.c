@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "host/leaving.h"
+#include "host/reaper.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -14,10 +14,10 @@
 /* What becomes of a host that is not needed any more. */
 
 static struct guest guest;
-static struct leaving leaving;
+static struct reaper reaper;
 static unsigned int n_left;
 
-static void has_left(void *data, const struct host_end *end)
+static void has_left(void *data, const struct host_exit *end)
 {
 	cr_expect_eq(end->reason, HOST_LINGERED);
 	cr_expect_eq(data, &guest);
@@ -27,16 +27,16 @@ static void has_left(void *data, const struct host_end *end)
 
 static void set_up(void)
 {
-	leaving_init(&leaving, has_left, &guest);
+	reaper_init(&reaper, has_left, &guest);
 }
 
 static void tear_down(void)
 {
-	leaving_deinit(&leaving);
+	reaper_deinit(&reaper);
 	guest_stop(&guest);
 }
 
-TestSuite(leaving, .init = set_up, .fini = tear_down, .timeout = 60);
+TestSuite(reaper, .init = set_up, .fini = tear_down, .timeout = 60);
 
 /* Start the plugin of the tests, which ends as @how says. */
 static void start(const char *how)
@@ -52,7 +52,7 @@ static void start(const char *how)
 	buffer_deinit(&load);
 }
 
-static void has_ended(void *data, const struct host_end *end)
+static void has_ended(void *data, const struct host_exit *end)
 {
 	guest.n_ends++;
 	guest.end = *end;
@@ -68,7 +68,7 @@ static void dismiss(void)
 	cr_expect_eq(guest.n_ends, 1);
 }
 
-Test(leaving, runs_what_a_toolbox_has_to_do_at_its_end)
+Test(reaper, runs_what_a_toolbox_has_to_do_at_its_end)
 {
 	start("exit");
 	dismiss();
@@ -76,7 +76,7 @@ Test(leaving, runs_what_a_toolbox_has_to_do_at_its_end)
 	cr_expect_eq(guest.end.exit_code, 7, "the status of its deinit()");
 }
 
-Test(leaving, ends_with_status_0_when_all_went_well)
+Test(reaper, ends_with_status_0_when_all_went_well)
 {
 	start("");
 	dismiss();
@@ -84,17 +84,17 @@ Test(leaving, ends_with_status_0_when_all_went_well)
 	cr_expect_eq(guest.end.exit_code, 0, "%d", guest.end.exit_code);
 }
 
-Test(leaving, tells_a_crash_at_the_end)
+Test(reaper, tells_a_crash_at_the_end)
 {
 	char words[128];
 
 	start("abort");
 	dismiss();
-	host_describe_end(&guest.end, words, sizeof(words));
+	host_describe_exit(&guest.end, words, sizeof(words));
 	cr_expect_str_eq(words, "its host died (SIGABRT)");
 }
 
-Test(leaving, kills_who_does_not_leave)
+Test(reaper, kills_who_does_not_leave)
 {
 	uint64_t start_ms;
 	char words[128];
@@ -102,55 +102,55 @@ Test(leaving, kills_who_does_not_leave)
 	start("hang");
 	start_ms = clock_now_ms();
 	dismiss();
-	cr_expect_geq(clock_now_ms() - start_ms, HOST_LEAVE_MS);
+	cr_expect_geq(clock_now_ms() - start_ms, HOST_DISMISS_MS);
 	cr_expect_eq(guest.end.reason, HOST_LINGERED, "%d", guest.end.reason);
-	host_describe_end(&guest.end, words, sizeof(words));
+	host_describe_exit(&guest.end, words, sizeof(words));
 	cr_expect_str_eq(words, "its host was killed, since it took more than 500 ms");
 }
 
-Test(leaving, is_too_late_for_a_call)
+Test(reaper, is_too_late_for_a_call)
 {
 	static const struct host_call call = {.arguments = "{}", .size = 2};
 
 	start("");
 	host_dismiss(guest.host, has_ended, &guest);
 	cr_expect_eq(host_invoke(guest.host, 1, &call), -EPIPE);
-	cr_expect_eq(host_tell(guest.host, "{}", 2), -EPIPE);
+	cr_expect_eq(host_send_bus_message(guest.host, "{}", 2), -EPIPE);
 	guest_wait(&guest);
 }
 
-Test(leaving, goes_on_for_all_of_them_at_once)
+Test(reaper, goes_on_for_all_of_them_at_once)
 {
 	uint64_t start_ms;
 
 	start("hang");
-	leaving_take(&leaving, take_ptr(guest.host));
+	reaper_take(&reaper, take_ptr(guest.host));
 	start("hang");
 	start_ms = clock_now_ms();
-	leaving_take(&leaving, take_ptr(guest.host));
-	cr_expect_not(leaving_is_empty(&leaving));
+	reaper_take(&reaper, take_ptr(guest.host));
+	cr_expect_not(reaper_is_empty(&reaper));
 	while (n_left < 2)
 		guest_wait(&guest);
-	cr_expect(leaving_is_empty(&leaving));
-	cr_expect_lt(clock_now_ms() - start_ms, UINT64_C(2) * HOST_LEAVE_MS);
+	cr_expect(reaper_is_empty(&reaper));
+	cr_expect_lt(clock_now_ms() - start_ms, UINT64_C(2) * HOST_DISMISS_MS);
 }
 
-Test(leaving, kills_those_who_are_left_when_nobody_waits_any_more)
+Test(reaper, kills_those_who_are_left_when_nobody_waits_any_more)
 {
 	siginfo_t how = {0};
 	pid_t pid;
 
 	start("hang");
 	pid = host_pid(guest.host);
-	leaving_take(&leaving, take_ptr(guest.host));
-	leaving_deinit(&leaving);
-	cr_expect(leaving_is_empty(&leaving));
+	reaper_take(&reaper, take_ptr(guest.host));
+	reaper_deinit(&reaper);
+	cr_expect(reaper_is_empty(&reaper));
 	cr_assert_eq(waitid(P_PID, (id_t)pid, &how, WEXITED | WNOWAIT), 0);
 	cr_expect_eq(how.si_status, SIGKILL);
 	cr_expect_eq(n_left, 0);
 }
 
-Test(leaving, hears_nothing_of_what_is_still_said)
+Test(reaper, hears_nothing_of_what_is_still_said)
 {
 	const struct guest_options options = {.has_bus = true};
 
@@ -163,7 +163,7 @@ Test(leaving, hears_nothing_of_what_is_still_said)
 	cr_expect_eq(guest.end.exit_code, 0);
 }
 
-Test(leaving, ends_a_guard_with_what_it_guards)
+Test(reaper, ends_a_guard_with_what_it_guards)
 {
 	const struct guest_options options = {.has_guard = true};
 	int child = 0;

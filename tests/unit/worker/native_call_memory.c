@@ -13,7 +13,7 @@
 #define EXPECT_RESULTS(rows)  rows_expect("carry", rows, sizeof(rows) / sizeof(*(rows)), false)
 #define EXPECT_FAILURES(rows) rows_expect("carry", rows, sizeof(rows) / sizeof(*(rows)), true)
 
-Test(native_frame, passes_numbers_by_pointer_and_takes_them_back, .timeout = LIMIT)
+Test(native_call_memory, passes_numbers_by_pointer_and_takes_them_back, .timeout = LIMIT)
 {
 	static const struct row rows[] = {
 		{"next_i8", "{\"value\":-128}", "{\"value\":-127}"},
@@ -61,7 +61,7 @@ Test(native_frame, passes_numbers_by_pointer_and_takes_them_back, .timeout = LIM
 	EXPECT_RESULTS(rows);
 }
 
-Test(native_frame, sets_to_zero_what_comes_out_first, .timeout = LIMIT)
+Test(native_call_memory, sets_to_zero_what_comes_out_first, .timeout = LIMIT)
 {
 	static const struct row rows[] = {
 		{"first_i8", "{}", "{\"value\":1}"},
@@ -87,7 +87,7 @@ Test(native_frame, sets_to_zero_what_comes_out_first, .timeout = LIMIT)
 	EXPECT_RESULTS(rows);
 }
 
-Test(native_frame, passes_null_for_a_number_that_may_be_absent, .timeout = LIMIT)
+Test(native_call_memory, passes_null_for_a_number_that_may_be_absent, .timeout = LIMIT)
 {
 	static const struct row rows[] = {
 		{"next_or_null", "{\"value\":4}", "{\"value\":5}"},
@@ -100,7 +100,7 @@ Test(native_frame, passes_null_for_a_number_that_may_be_absent, .timeout = LIMIT
 	EXPECT_RESULTS(rows);
 }
 
-Test(native_frame, passes_arrays_of_every_type_of_number, .timeout = LIMIT)
+Test(native_call_memory, passes_arrays_of_every_type_of_number, .timeout = LIMIT)
 {
 	static const struct row rows[] = {
 		{"reverse_i8", "{\"items\":[-128,1,127]}", "{\"items\":[127,1,-128]}"},
@@ -128,7 +128,7 @@ Test(native_frame, passes_arrays_of_every_type_of_number, .timeout = LIMIT)
 	EXPECT_RESULTS(rows);
 }
 
-Test(native_frame, passes_bytes_decoded, .timeout = LIMIT)
+Test(native_call_memory, passes_bytes_decoded, .timeout = LIMIT)
 {
 	static const struct row rows[] = {
 		{"sum_bytes", "{\"data\":\"AQL/\"}", "{\"result\":258}"},
@@ -152,7 +152,7 @@ Test(native_frame, passes_bytes_decoded, .timeout = LIMIT)
 	EXPECT_RESULTS(rows);
 }
 
-Test(native_frame, fills_in_lengths, .timeout = LIMIT)
+Test(native_call_memory, fills_in_lengths, .timeout = LIMIT)
 {
 	static const struct row rows[] = {
 		{"told_str", "{\"text\":\"café\"}", "{\"result\":5}"},
@@ -172,7 +172,7 @@ Test(native_frame, fills_in_lengths, .timeout = LIMIT)
 	EXPECT_RESULTS(rows);
 }
 
-Test(native_frame, pads_what_comes_in_up_to_its_capacity, .timeout = LIMIT)
+Test(native_call_memory, pads_what_comes_in_up_to_its_capacity, .timeout = LIMIT)
 {
 	static const struct row rows[] = {
 		{"reverse_in_4", "{\"data\":\"AQI=\"}", "{\"data\":\"AAACAQ==\"}"},
@@ -189,7 +189,7 @@ Test(native_frame, pads_what_comes_in_up_to_its_capacity, .timeout = LIMIT)
 	EXPECT_RESULTS(rows);
 }
 
-Test(native_frame, passes_json_as_the_text_that_came, .timeout = LIMIT)
+Test(native_call_memory, passes_json_as_the_text_that_came, .timeout = LIMIT)
 {
 	static const struct row rows[] = {
 		{"same_json", "{\"value\": [1.50, \"\\u00e9\", {\"b\": 1, \"a\": null}] }",
@@ -209,7 +209,7 @@ Test(native_frame, passes_json_as_the_text_that_came, .timeout = LIMIT)
 	EXPECT_RESULTS(rows);
 }
 
-Test(native_frame, refuses_arguments_that_the_daemon_should_have, .timeout = LIMIT)
+Test(native_call_memory, refuses_arguments_that_the_daemon_should_have, .timeout = LIMIT)
 {
 	static const struct row rows[] = {
 		{"next_u8", "{\"value\":256}", "argument 'value' must be an integer from 0 to 255"},
@@ -249,7 +249,8 @@ Test(native_frame, refuses_arguments_that_the_daemon_should_have, .timeout = LIM
 	EXPECT_FAILURES(rows);
 }
 
-Test(native_frame, has_room_for_the_largest_buffer_that_a_caller_may_ask_for, .timeout = LIMIT)
+Test(native_call_memory, has_room_for_the_largest_buffer_that_a_caller_may_ask_for,
+	.timeout = LIMIT)
 {
 	static const struct guest_options options = {.output_max = 16u << 20};
 	struct guest guest = {0};
@@ -270,7 +271,7 @@ static void leave_five_alone(void *a, void *b, void *c, void *d, void *e)
 #define LARGE(name)                                                                                \
 	"{\"name\":\"" name "\",\"type\":\"bytes\",\"dir\":\"out\",\"capacity\":67108864}"
 
-Test(native_frame, refuses_more_buffers_than_256_mebibytes_in_one_call)
+Test(native_call_memory, refuses_more_buffers_than_256_mebibytes_in_one_call)
 {
 	static const char object[] = "{\"symbol\":\"f\",\"parameters\":[" LARGE("a") "," LARGE(
 		"b") "," LARGE("c") "," LARGE("d") "," LARGE("e") "]}";
