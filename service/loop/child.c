@@ -16,8 +16,9 @@
  *                         │
  *                loop_child_forget ──▶ forgotten ──ends──▶ reaped, freed
  *
- * Where the kernel (or valgrind 3.19) has no pidfd_open, SIGCHLD tells that some child has ended,
- * and each is asked. Signals of one kind merge, so it is never taken for one certain child.
+ * Where the kernel (or valgrind 3.19) has no pidfd_open, SIGCHLD reports that some child has ended,
+ * and on_sigchld() asks each of them. Signals of one kind merge, so one never means one certain
+ * child.
  */
 
 struct loop_child {
@@ -30,7 +31,7 @@ struct loop_child {
 	void *data;
 };
 
-static void child_unlink(struct loop_child *child)
+static void unlink_child(struct loop_child *child)
 {
 	struct loop_child **link = &child->loop->children;
 
@@ -40,8 +41,8 @@ static void child_unlink(struct loop_child *child)
 		*link = child->next;
 }
 
-/* Of one that is on no list. */
-static void child_free(struct loop_child *child)
+/* Free a child that is on no list. */
+static void free_child(struct loop_child *child)
 {
 	loop_source_free(child->source);
 	if (child->fd >= 0)
@@ -49,8 +50,8 @@ static void child_free(struct loop_child *child)
 	free(child);
 }
 
-/* Reap the child if it has ended, and tell. Whether it had. */
-static bool reap(struct loop_child *child)
+/* If the child has ended, reap and free it, call its function and return true. */
+static bool reap_child(struct loop_child *child)
 {
 	loop_child_function function = child->function;
 	void *data = child->data;
@@ -59,8 +60,8 @@ static bool reap(struct loop_child *child)
 
 	if (pid == 0 || (pid < 0 && errno == EINTR))
 		return false;
-	child_unlink(child);
-	child_free(child);
+	unlink_child(child);
+	free_child(child);
 	if (function)
 		function(data, status);
 	return true;
@@ -69,10 +70,11 @@ static bool reap(struct loop_child *child)
 static void on_pidfd(void *data, uint32_t events)
 {
 	(void)events;
-	reap(data);
+	reap_child(data);
 }
 
-/* A callback may free or add children, so after each one the list is looked at from its start. */
+/* Reap each child that has ended. A callback may free or add children, so the walk begins anew after
+ * each. */
 static void on_sigchld(void *data, int signal)
 {
 	struct loop *loop = data;
@@ -82,23 +84,23 @@ static void on_sigchld(void *data, int signal)
 	while (child) {
 		struct loop_child *next = child->next;
 
-		if (child->fd < 0 && reap(child))
+		if (child->fd < 0 && reap_child(child))
 			next = loop->children;
 		child = next;
 	}
 }
 
-/* The child may have ended before SIGCHLD was ours to take: one is raised for it. */
+/* Watch by SIGCHLD. The child may have ended before that signal was ours to take, so raise one. */
 static int watch_by_signal(struct loop_child *child)
 {
-	int error = loop_add_signal(child->loop, SIGCHLD, on_sigchld, child->loop);
+	int r = loop_add_signal(child->loop, SIGCHLD, on_sigchld, child->loop);
 
-	if (error && error != -EEXIST)
-		return error;
+	if (r < 0 && r != -EEXIST)
+		return r;
 	return raise(SIGCHLD) == 0 ? 0 : -errno;
 }
 
-static int watch(struct loop_child *child)
+static int watch_child(struct loop_child *child)
 {
 	child->fd = pidfd_open(child->pid, 0);
 	if (child->fd >= 0)
@@ -111,19 +113,19 @@ int loop_add_child(struct loop *loop, pid_t pid, loop_child_function function, v
 	struct loop_child **ret_child)
 {
 	struct loop_child *child;
-	int error;
+	int r;
 
 	if (pid <= 0)
-		return -EINVAL; /* to waitpid(2) it would mean a group, or anybody */
+		return -EINVAL; /* to waitpid(2) it would mean a group, or any child */
 	child = malloc(sizeof(*child));
 	if (!child)
 		return -ENOMEM;
 	*child = (struct loop_child){
 		.loop = loop, .pid = pid, .fd = -1, .function = function, .data = data};
-	error = watch(child);
-	if (error) {
-		child_free(child);
-		return error;
+	r = watch_child(child);
+	if (r) {
+		free_child(child);
+		return r;
 	}
 	child->next = loop->children;
 	loop->children = child;
@@ -131,13 +133,13 @@ int loop_add_child(struct loop *loop, pid_t pid, loop_child_function function, v
 	return 0;
 }
 
-/* Until it is reaped, which only we do, its pid cannot belong to anybody else. */
+/* Only we reap the child, and until then no other process can have its pid. */
 int loop_child_signal(struct loop_child *child, int signal)
 {
-	int result = child->fd >= 0 ? pidfd_send_signal(child->fd, signal, NULL, 0)
-				    : kill(child->pid, signal);
+	int r = child->fd >= 0 ? pidfd_send_signal(child->fd, signal, NULL, 0)
+			       : kill(child->pid, signal);
 
-	return result < 0 ? -errno : 0;
+	return r < 0 ? -errno : 0;
 }
 
 void loop_child_forget(struct loop_child *child)
@@ -153,7 +155,7 @@ void loop_children_close(struct loop *loop)
 	while (child) {
 		struct loop_child *next = child->next;
 
-		child_free(child);
+		free_child(child);
 		child = next;
 	}
 	loop->children = NULL;

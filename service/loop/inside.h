@@ -9,8 +9,8 @@
 
 #include "loop/loop.h"
 
-/* What the parts of the loop share: nobody outside this folder includes it, but tests that let time
- * pass. */
+/* The struct that the files of this folder share. Outside of it, only tests that let time pass
+ * include this header. */
 
 /* Events taken from the kernel at once. */
 #define LOOP_BATCH_EVENTS 64
@@ -49,15 +49,18 @@ struct loop {
 	bool is_stopped;
 	bool is_timed_out;
 	struct epoll_event batch[LOOP_BATCH_EVENTS];
-	int batch_count; /* of the batch in work; an event is cleared when its source is freed */
+	int batch_count; /* events of the batch that is being served; freeing a source clears its events */
 	struct timer_heap timers;
 	struct signal_table signals;
-	struct loop_child *children; /* those that have not been reaped */
-	bool serves_log;
-	struct loop_source *log_source; /* while lines of the log wait */
+	struct loop_child *children;    /* the children that have not been reaped */
+	bool serves_log;                /* loop_serve_log() was called */
+	struct loop_source *log_source; /* stderr, while lines of the log wait; else NULL */
 };
 
-/* The parts' share in loop_new() and loop_free(). Each takes what a zeroed loop holds. */
+/* Fetch one batch of events from the epoll set and call the functions of their sources. */
+void loop_serve_batch(struct loop *loop);
+
+/* Each part's share of loop_new() and loop_free(). They accept a zeroed loop. 0 or a negative errno. */
 int loop_timers_open(struct loop *loop);
 void loop_timers_close(struct loop *loop);
 void loop_signals_open(struct loop *loop);

@@ -12,20 +12,9 @@
 #include "util/log.h"
 
 /*
- * The loop itself: the libwebsockets context, the epoll set that it serves as one raw file, and the
- * sources in that set.
+ * The loop itself: the libwebsockets context, and the epoll set that it serves as one raw file.
  *
- *   poll() in lws_service ──▶ RAW_RX_FILE ──▶ epoll_wait(…, 0) ──▶ one batch of events
- *                                                                    │ each: is its source alive?
- *                                                                    ▼ yes
- *                                                                  function(data, events)
- *
- * A callback may free a source that has an event further back in the same batch. The set forgets
- * the descriptor at once, but the batch was already fetched: loop_source_free() therefore looks
- * through it and clears the event.
- *
- * An event that does not fit in the batch is not lost: everything is level-triggered, so the set
- * stays readable and poll() returns at once.
+ *   poll() in lws_service ──▶ RAW_RX_FILE ──▶ loop_serve_batch (loop/source.c)
  */
 
 /* Bytes of one read for libwebsockets; sizes from 4 kB to 256 kB differ by less than 15%. */
@@ -33,28 +22,14 @@
 
 static struct log_rate lws_log_rate;
 
-/* libwebsockets' own words end in a line feed. They are ours to limit: peers can provoke them. */
+/* A line of libwebsockets' own log, which ends in a line feed. Peers can provoke such lines, so their
+ * rate is limited. */
 static void log_lws_line(int level, const char *line)
 {
 	size_t length = strcspn(line, "\n");
 
 	log_limited(&lws_log_rate, level == LLL_ERR ? LOG_LEVEL_ERROR : LOG_LEVEL_WARNING,
 		"libwebsockets: %.*s", (int)length, line);
-}
-
-static void serve_batch(struct loop *loop)
-{
-	int count = epoll_wait(loop->epoll_fd, loop->batch, LOOP_BATCH_EVENTS, 0);
-
-	loop->batch_count = count > 0 ? count : 0;
-	for (int i = 0; i < loop->batch_count; i++) {
-		struct loop_source *source = loop->batch[i].data.ptr;
-
-		loop->batch[i].data.ptr = NULL;
-		if (source)
-			source->function(source->data, loop->batch[i].events);
-	}
-	loop->batch_count = 0;
 }
 
 static int on_lws(
@@ -64,11 +39,11 @@ static int on_lws(
 	(void)in;
 	(void)size;
 	if (reason == LWS_CALLBACK_RAW_RX_FILE)
-		serve_batch(lws_context_user(lws_get_context(wsi)));
+		loop_serve_batch(lws_context_user(lws_get_context(wsi)));
 	return 0;
 }
 
-/* Of the process, as OpenSSL's state is. */
+/* Belongs to the process, as OpenSSL's state does. */
 static bool wants_tls;
 
 void loop_want_tls(void)
@@ -81,7 +56,7 @@ static const struct lws_protocols loop_protocols[] = {
 	{0},
 };
 
-/* No vhost of its own making: each layer brings the one it needs. */
+/* The context has no vhost of its own: each layer adds the one that it needs. */
 static struct lws_context *create_context(struct loop *loop, unsigned int fd_max)
 {
 	struct lws_context_creation_info info = {
@@ -97,7 +72,7 @@ static struct lws_context *create_context(struct loop *loop, unsigned int fd_max
 	return lws_create_context(&info);
 }
 
-/* Let libwebsockets serve the epoll set, as a file that is only ever read (a raw file loses write
+/* Let libwebsockets serve the epoll set, as a file that it only reads (a raw file loses write
  * requests in 4.1.6). */
 static int adopt_epoll(struct loop *loop)
 {
@@ -120,7 +95,7 @@ static int adopt_epoll(struct loop *loop)
 int loop_new(unsigned int fd_max, struct loop **ret_loop)
 {
 	cleanup(loop_cleanup) struct loop *loop = calloc(1, sizeof(*loop));
-	int error;
+	int r;
 
 	if (!loop)
 		return -ENOMEM;
@@ -129,15 +104,15 @@ int loop_new(unsigned int fd_max, struct loop **ret_loop)
 	loop->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (loop->epoll_fd < 0)
 		return -errno;
-	error = loop_timers_open(loop);
-	if (error)
-		return error;
+	r = loop_timers_open(loop);
+	if (r < 0)
+		return r;
 	loop->lws = create_context(loop, fd_max);
 	if (!loop->lws)
 		return -ENOMEM;
-	error = adopt_epoll(loop);
-	if (error)
-		return error;
+	r = adopt_epoll(loop);
+	if (r < 0)
+		return r;
 	*ret_loop = take_ptr(loop);
 	return 0;
 }
@@ -169,7 +144,7 @@ static void on_log_writable(void *data, uint32_t events)
 		loop_source_free(take_ptr(loop->log_source));
 }
 
-/* Where it cannot be watched, the next line tries again. */
+/* Watch stderr until it takes more. If that fails, the next line of the log tries again. */
 static void on_log_waits(void *data)
 {
 	struct loop *loop = data;
@@ -207,62 +182,21 @@ static int serve(struct loop *loop)
 int loop_run(struct loop *loop, int timeout_ms)
 {
 	struct loop_timer timer = {0};
-	int error;
+	int r;
 
 	loop->is_timed_out = false;
-	error = loop_timer_init(&timer, loop, on_run_timeout, loop);
-	if (error)
-		return error;
+	r = loop_timer_init(&timer, loop, on_run_timeout, loop);
+	if (r < 0)
+		return r;
 	if (timeout_ms >= 0)
 		loop_timer_arm(&timer, (uint64_t)timeout_ms);
-	error = serve(loop);
+	r = serve(loop);
 	loop_timer_deinit(&timer);
 	loop->is_stopped = false;
-	return error;
+	return r;
 }
 
 void loop_stop(struct loop *loop)
 {
 	loop->is_stopped = true;
-}
-
-static int control(struct loop_source *source, int operation, uint32_t events)
-{
-	struct epoll_event event = {.events = events, .data.ptr = source};
-
-	if (epoll_ctl(source->loop->epoll_fd, operation, source->fd, &event) < 0)
-		return -errno;
-	return 0;
-}
-
-int loop_add_fd(struct loop *loop, int fd, uint32_t events, loop_fd_function function, void *data,
-	struct loop_source **ret_source)
-{
-	cleanup_free struct loop_source *source = malloc(sizeof(*source));
-	int error;
-
-	if (!source)
-		return -ENOMEM;
-	*source = (struct loop_source){.loop = loop, .fd = fd, .function = function, .data = data};
-	error = control(source, EPOLL_CTL_ADD, events);
-	if (error)
-		return error;
-	*ret_source = take_ptr(source);
-	return 0;
-}
-
-int loop_source_set_events(struct loop_source *source, uint32_t events)
-{
-	return control(source, EPOLL_CTL_MOD, events);
-}
-
-void loop_source_free(struct loop_source *source)
-{
-	if (!source)
-		return;
-	for (int i = 0; i < source->loop->batch_count; i++)
-		if (source->loop->batch[i].data.ptr == source)
-			source->loop->batch[i].data.ptr = NULL;
-	control(source, EPOLL_CTL_DEL, 0);
-	free(source);
 }

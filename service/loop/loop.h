@@ -11,7 +11,7 @@
  * The one loop of a process: descriptors, timers, signals and children beside libwebsockets.
  *
  *        lws_service (poll)
- *          ├─ websocket and HTTP connections            (service/bus, service/http)
+ *          ├─ websocket connections                     (service/bus)
  *          └─ one epoll set, adopted as a raw file ──┬─ host sockets, inotify, …  (loop_source)
  *                                                    ├─ one timerfd ── timer heap (loop_timer)
  *                                                    ├─ one signalfd              (loop_add_signal)
@@ -19,7 +19,7 @@
  *
  * libwebsockets sees a single read-only descriptor of ours; everything else has plain epoll
  * semantics. That avoids its busy-waiting timers and its lost write requests (both fixed only
- * behind 4.1.6), and is the fastest layout measured.
+ * after 4.1.6), and is the fastest layout measured.
  *
  * Callbacks run on the loop, one at a time, and may free any source, timer or child, their own too.
  */
@@ -28,51 +28,53 @@ struct loop_source;
 struct loop_child;
 struct lws_context;
 
-/* Connections of this process may be TLS: to be called before loop_new(). Without it OpenSSL is not
- * initialised, which takes megabytes and milliseconds. */
+/* Let connections of this process use TLS; call it before loop_new(). Otherwise OpenSSL, which takes
+ * megabytes and milliseconds, is not initialised. */
 void loop_want_tls(void);
 
-/* A new loop; 0 or a negative errno. @fd_max bounds the descriptors libwebsockets serves. */
+/* Create a loop, which the caller frees with loop_free(). @fd_max bounds the descriptors that
+ * libwebsockets serves. 0 or a negative errno. */
 int loop_new(unsigned int fd_max, struct loop **ret_loop);
 
-/* Takes NULL. Sources, timers and children must be gone; connections of the context are closed. */
+/* Free the loop and close the connections of its context. The caller has freed all sources and timers
+ * before. Children that still run are not watched any more. Takes NULL. */
 void loop_free(struct loop *loop);
 
-/* Serve until loop_stop() or, with a @timeout_ms that is not negative, until so long has passed.
- * 0 when stopped, -ETIME when time ran out, another negative errno when the loop itself failed. */
+/* Serve until loop_stop() or, unless @timeout_ms is negative, until that time has passed. 0 when
+ * stopped, -ETIME when the time ran out, another negative errno when the loop itself failed. */
 int loop_run(struct loop *loop, int timeout_ms);
 
-/* Let loop_run() return 0 after the callbacks that are due now. */
+/* Make loop_run() return 0 after the callbacks that are due now. */
 void loop_stop(struct loop *loop);
 
-/* Let no line of the log hold the loop up: what stderr does not take waits in memory, and is lost
- * with a word when there is too much of it (util/log, log_defer). Until loop_free(). */
+/* From now on until loop_free(), do not block on stderr: lines of the log that it does not take wait
+ * in memory. When too many wait, the log drops lines and reports that (util/log, log_defer). */
 void loop_serve_log(struct loop *loop);
 
-/* The libwebsockets context, for the layers that speak through it. */
+/* Return the libwebsockets context, which the loop owns, for the layers that use it. */
 struct lws_context *loop_lws(struct loop *loop);
 
-/* The http_proxy_address of every vhost: port 0 means none. Left out, it would be that of
- * $http_proxy, which a bus on this device is not behind. */
+/* The http_proxy_address of every vhost: port 0 means no proxy. Without it libwebsockets would take
+ * $http_proxy, which is of no use for a bus on this device. */
 #define LOOP_NO_PROXY ":0"
 
-/* @events: what epoll reported (EPOLLIN, EPOLLOUT, EPOLLHUP, …). */
+/* A callback of a descriptor. @events: the events that epoll reported (EPOLLIN, EPOLLHUP, …). */
 typedef void (*loop_fd_function)(void *data, uint32_t events);
 
-/* Watch @fd for @events (level-triggered). The descriptor stays the caller's and must outlive the
- * source. 0 or a negative errno. */
+/* Watch @fd for @events (level-triggered) and create a source, which the caller frees with
+ * loop_source_free(). The caller owns @fd and closes it after that. 0 or a negative errno. */
 int loop_add_fd(struct loop *loop, int fd, uint32_t events, loop_fd_function function, void *data,
 	struct loop_source **ret_source);
 
-/* Watch for other @events from now on. */
+/* Watch for @events instead of the earlier ones. 0 or a negative errno. */
 int loop_source_set_events(struct loop_source *source, uint32_t events);
 
-/* Takes NULL. No callback comes afterwards. */
+/* Stop watching; no callback follows. Takes NULL. */
 void loop_source_free(struct loop_source *source);
 
 typedef void (*loop_timer_function)(void *data);
 
-/* A one-shot timer, embedded in what it serves. */
+/* A one-shot timer, embedded in the struct that it serves. Its fields belong to loop/timer.c. */
 struct loop_timer {
 	struct loop *loop;
 	loop_timer_function function;
@@ -81,17 +83,22 @@ struct loop_timer {
 	uint32_t position; /* in the heap, from 1; 0: not armed */
 };
 
-/* Prepare a timer, and make room for it in the heap so that arming cannot fail. 0 or -ENOMEM. */
+/* Prepare a timer that calls @function with @data, and reserve its room in the heap, so that arming
+ * cannot fail. 0 or -ENOMEM. */
 int loop_timer_init(
 	struct loop_timer *timer, struct loop *loop, loop_timer_function function, void *data);
 
-/* Disarm it and give its room back. A zeroed timer may be passed. */
+/* Disarm the timer and release its room. Takes a zeroed timer. */
 void loop_timer_deinit(struct loop_timer *timer);
 
-/* Call its function once, @delay_ms from now (0: as soon as the loop is idle), instead of any
- * earlier arrangement. Never early. */
+/* Call the timer's function once, not earlier than @delay_ms from now (0: after the descriptors that
+ * are ready). This replaces an earlier call of loop_timer_arm(). */
 void loop_timer_arm(struct loop_timer *timer, uint64_t delay_ms);
+
+/* Cancel the call. A timer that is not armed stays so. */
 void loop_timer_disarm(struct loop_timer *timer);
+
+/* Return whether a call is pending. */
 static inline bool loop_timer_is_armed(const struct loop_timer *timer)
 {
 	return timer->position != 0;
@@ -99,21 +106,24 @@ static inline bool loop_timer_is_armed(const struct loop_timer *timer)
 
 typedef void (*loop_signal_function)(void *data, int signal);
 
-/* Take @signal as an event of the loop (it is blocked for the process; children that are spawned
- * get it unblocked and default again by whoever spawns them). Once per signal. */
+/* Block @signal for the process and call @function for each one that arrives. The code that spawns a
+ * child has to unblock it there. 0, -EEXIST for a signal that was taken before, -EINVAL for a number
+ * that is no signal, or another negative errno. */
 int loop_add_signal(struct loop *loop, int signal, loop_signal_function function, void *data);
 
-/* @status as waitpid(2) gives it. The child is reaped, its loop_child freed, before the call. */
+/* A callback of a child that ended, with the @status of waitpid(2). The child is reaped and its
+ * loop_child freed before the call. */
 typedef void (*loop_child_function)(void *data, int status);
 
-/* Watch the child @pid until it ends. 0 or a negative errno. */
+/* Watch the child @pid (greater than 0) until it ends, then call @function. The loop frees the child.
+ * 0 or a negative errno. */
 int loop_add_child(struct loop *loop, pid_t pid, loop_child_function function, void *data,
 	struct loop_child **ret_child);
 
-/* Send @signal to the child through its pidfd: never to a process that got its pid later. */
+/* Send @signal to the child, never to a process that got its pid later. 0 or a negative errno. */
 int loop_child_signal(struct loop_child *child, int signal);
 
-/* Stop watching; the child is reaped silently when it ends. Takes NULL. */
+/* Do not call the child's function when it ends; the loop still reaps and frees it. Takes NULL. */
 void loop_child_forget(struct loop_child *child);
 
 CLEANUP_DEFINE(loop, struct loop *, loop_free)

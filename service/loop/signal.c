@@ -8,7 +8,7 @@
 #include "loop/loop.h"
 
 /*
- * Signals: blocked for the process and read from one signalfd, so that a handler is an ordinary
+ * Signals: the process blocks them and reads them from one signalfd. So a handler is an ordinary
  * callback of the loop and may do anything.
  */
 
@@ -31,7 +31,7 @@ void loop_signals_open(struct loop *loop)
 	sigemptyset(&loop->signals.taken);
 }
 
-/* What was taken stays blocked: a late SIGTERM must not end a process that is cleaning up. */
+/* The signals that were taken stay blocked: a late SIGTERM must not end a process that cleans up. */
 void loop_signals_close(struct loop *loop)
 {
 	loop_source_free(loop->signals.source);
@@ -40,7 +40,7 @@ void loop_signals_close(struct loop *loop)
 	loop_signals_open(loop);
 }
 
-static int watch(struct loop *loop, const sigset_t *signals)
+static int watch_signals(struct loop *loop, const sigset_t *signals)
 {
 	int fd = signalfd(loop->signals.fd, signals, SFD_NONBLOCK | SFD_CLOEXEC);
 
@@ -55,7 +55,7 @@ static int watch(struct loop *loop, const sigset_t *signals)
 int loop_add_signal(struct loop *loop, int signal, loop_signal_function function, void *data)
 {
 	sigset_t signals = loop->signals.taken;
-	int error;
+	int r;
 
 	if (signal <= 0 || signal >= NSIG)
 		return -EINVAL;
@@ -64,9 +64,9 @@ int loop_add_signal(struct loop *loop, int signal, loop_signal_function function
 	sigaddset(&signals, signal);
 	if (sigprocmask(SIG_BLOCK, &signals, NULL) < 0)
 		return -errno;
-	error = watch(loop, &signals);
-	if (error)
-		return error;
+	r = watch_signals(loop, &signals);
+	if (r < 0)
+		return r;
 	loop->signals.taken = signals;
 	loop->signals.entries[signal].function = function;
 	loop->signals.entries[signal].data = data;

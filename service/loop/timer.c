@@ -50,7 +50,7 @@ static void set_alarm(struct timer_heap *heap)
 	heap->alarm_ns = due_ns;
 }
 
-static void place(struct timer_heap *heap, struct loop_timer *timer, uint32_t position)
+static void place_timer(struct timer_heap *heap, struct loop_timer *timer, uint32_t position)
 {
 	heap->slots[position] = timer;
 	timer->position = position;
@@ -60,13 +60,13 @@ static void place(struct timer_heap *heap, struct loop_timer *timer, uint32_t po
 static void sift_up(struct timer_heap *heap, struct loop_timer *timer, uint32_t position)
 {
 	while (position > 1 && heap->slots[position / 2]->due_ns > timer->due_ns) {
-		place(heap, heap->slots[position / 2], position);
+		place_timer(heap, heap->slots[position / 2], position);
 		position /= 2;
 	}
-	place(heap, timer, position);
+	place_timer(heap, timer, position);
 }
 
-/* The same, on the way down. */
+/* Find the place for @timer on the way from the free slot @position to the bottom. */
 static void sift_down(struct timer_heap *heap, struct loop_timer *timer, uint32_t position)
 {
 	for (;;) {
@@ -79,19 +79,19 @@ static void sift_down(struct timer_heap *heap, struct loop_timer *timer, uint32_
 			child++;
 		if (heap->slots[child]->due_ns >= timer->due_ns)
 			break;
-		place(heap, heap->slots[child], position);
+		place_timer(heap, heap->slots[child], position);
 		position = child;
 	}
-	place(heap, timer, position);
+	place_timer(heap, timer, position);
 }
 
-static void insert(struct timer_heap *heap, struct loop_timer *timer)
+static void insert_timer(struct timer_heap *heap, struct loop_timer *timer)
 {
 	heap->count++;
 	sift_up(heap, timer, heap->count);
 }
 
-static void extract(struct timer_heap *heap, struct loop_timer *timer)
+static void extract_timer(struct timer_heap *heap, struct loop_timer *timer)
 {
 	uint32_t position = timer->position;
 	struct loop_timer *last = heap->slots[heap->count];
@@ -106,8 +106,8 @@ static void extract(struct timer_heap *heap, struct loop_timer *timer)
 		sift_down(heap, last, position);
 }
 
-/* Call what is due. Only what was due when it began: a timer that arms itself with no delay takes
- * its turn after the descriptors. */
+/* Call the timers that are due. A timer that arms itself with no delay during this walk is called
+ * after the descriptors, in the next one. */
 static void on_alarm(void *data, uint32_t events)
 {
 	struct timer_heap *heap = data;
@@ -121,7 +121,7 @@ static void on_alarm(void *data, uint32_t events)
 	while (heap->count > 0 && heap->slots[1]->due_ns < now_ns) {
 		struct loop_timer *timer = heap->slots[1];
 
-		extract(heap, timer);
+		extract_timer(heap, timer);
 		timer->function(timer->data);
 	}
 	set_alarm(heap);
@@ -184,12 +184,12 @@ void loop_timer_arm(struct loop_timer *timer, uint64_t delay_ms)
 	loop_timer_disarm(timer);
 	delay_ms = delay_ms < DELAY_MS_MAX ? delay_ms : DELAY_MS_MAX;
 	timer->due_ns = clock_now_ns() + delay_ms * NS_PER_MS;
-	insert(heap, timer);
+	insert_timer(heap, timer);
 	set_alarm(heap);
 }
 
 void loop_timer_disarm(struct loop_timer *timer)
 {
 	if (timer->position != 0)
-		extract(&timer->loop->timers, timer);
+		extract_timer(&timer->loop->timers, timer);
 }
