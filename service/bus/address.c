@@ -120,17 +120,17 @@ static const char *parse(const char *url, struct bus_address *address)
 	return NULL;
 }
 
-int bus_address_parse(const char *url, struct bus_address *ret_address, const char **ret_why)
+int bus_address_parse(const char *url, struct bus_address *ret_address, const char **ret_reason)
 {
 	struct bus_address address = bus_address_default;
-	const char *why = parse(url, &address);
+	const char *reason = parse(url, &address);
 
-	if (!why) {
+	if (!reason) {
 		*ret_address = address;
 		return 0;
 	}
-	if (ret_why)
-		*ret_why = why;
+	if (ret_reason)
+		*ret_reason = reason;
 	return -EINVAL;
 }
 

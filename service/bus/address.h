@@ -25,7 +25,7 @@ extern const struct bus_address bus_address_default;
 
 /* Read a URL; what it leaves out (port, path) is the default's. 0, or -EINVAL with *ret_why (may be
  * NULL) a constant text of what was expected. */
-int bus_address_parse(const char *url, struct bus_address *ret_address, const char **ret_why);
+int bus_address_parse(const char *url, struct bus_address *ret_address, const char **ret_reason);
 
 /* Write the URL, NUL-terminated. */
 #define BUS_URL_BYTES (BUS_HOST_BYTES + BUS_PATH_BYTES + 16)

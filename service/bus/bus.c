@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "bus/seat.h"
+#include "bus/endpoint.h"
 
 /* What the two kinds of seat have in common: counters, sending, and the words for the log. */
 
@@ -100,9 +100,9 @@ const char *bus_message_text(const struct buffer *message, size_t *ret_size)
 	return frame_message_text(message, ret_size);
 }
 
-static const char *describe(int error)
+static const char *describe_failure(int r)
 {
-	switch (error) {
+	switch (r) {
 	case -ENOTCONN:
 		return "the bus is away";
 	case -ENOBUFS:
@@ -110,12 +110,12 @@ static const char *describe(int error)
 	case -EMSGSIZE:
 		return "it is larger than a frame may be (limits.frame_bytes)";
 	default:
-		return strerror(-error);
+		return strerror(-r);
 	}
 }
 
 /* Why the message cannot be sent as it is, or 0. */
-static int check(const struct bus *bus, const struct buffer *message)
+static int check_message(const struct bus *bus, const struct buffer *message)
 {
 	size_t size;
 
@@ -129,18 +129,18 @@ static int check(const struct bus *bus, const struct buffer *message)
 
 int bus_send(struct bus *bus, struct buffer *message)
 {
-	int error = check(bus, message);
+	int r = check_message(bus, message);
 
-	if (!error) {
+	if (!r) {
 		struct frame *frame = frame_take(message);
 
-		error = bus->operations->queue(bus, frame);
+		r = bus->operations->queue(bus, frame);
 		frame_unref(frame);
 	}
-	if (error) {
+	if (r) {
 		bus->counters.frames_dropped++;
-		bus_warn(&bus->rates.messages, "a message was not sent: %s", describe(error));
+		bus_warn(&bus->rates.messages, "a message was not sent: %s", describe_failure(r));
 	}
 	buffer_deinit(message);
-	return error;
+	return r;
 }

@@ -36,11 +36,11 @@ struct bus_handler {
 
 	/* The bus is there (again), or is gone; @why is for the log. Either may be NULL. */
 	void (*up)(void *data);
-	void (*down)(void *data, const char *why);
+	void (*down)(void *data, const char *reason);
 
 	/* An attempt to reach the bus has failed on all of its addresses; the next one is on its
 	 * way. NULL: told in the log. */
-	void (*unreachable)(void *data, const char *why);
+	void (*unreachable)(void *data, const char *reason);
 };
 
 struct bus_limits {

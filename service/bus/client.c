@@ -14,8 +14,9 @@
 #include "bus/intake.h"
 #include "bus/pacing.h"
 #include "bus/resolve.h"
-#include "bus/seat.h"
+#include "bus/endpoint.h"
 #include "util/clock.h"
+#include "util/list.h"
 #include "util/log.h"
 
 /*
@@ -49,7 +50,7 @@ enum client_state {
 	CLIENT_UP,
 };
 
-struct client {
+struct bus_client {
 	struct bus bus;
 	enum client_state state;
 	struct loop_timer timer;
@@ -64,10 +65,10 @@ struct client {
 	struct intake_rules rules;
 	struct intake intake;
 	struct frame_queue queue;
-	uint64_t told_dropped; /* of counters.frames_dropped */
+	uint64_t reported_dropped; /* of counters.frames_dropped */
 };
 
-static void disown(struct client *client)
+static void disown(struct bus_client *client)
 {
 	struct lws *wsi = take_ptr(client->wsi);
 
@@ -78,7 +79,7 @@ static void disown(struct client *client)
 }
 
 /* Addresses that were not tried yet are, at once (0); then comes the back-off. */
-static uint64_t next_attempt_ms(struct client *client)
+static uint64_t next_attempt_ms(struct bus_client *client)
 {
 	uint32_t chance = 0;
 
@@ -90,21 +91,21 @@ static uint64_t next_attempt_ms(struct client *client)
 	return bus_backoff_delay_ms(client->attempt++, chance);
 }
 
-static void tell_unreachable(struct client *client, const char *why, uint64_t delay_ms)
+static void report_unreachable(struct bus_client *client, const char *reason, uint64_t delay_ms)
 {
 	char url[BUS_URL_BYTES];
 
 	if (client->bus.handler.unreachable) {
-		client->bus.handler.unreachable(client->bus.data, why);
+		client->bus.handler.unreachable(client->bus.data, reason);
 		return;
 	}
 	bus_address_format(&client->bus.address, url);
 	bus_warn(&client->bus.rates.peers, "cannot reach %s: %s; the next attempt is in %llu ms",
-		url, why, (unsigned long long)delay_ms);
+		url, reason, (unsigned long long)delay_ms);
 }
 
 /* Whatever we were about, or had, is over. The connection, if any, is disowned by the caller. */
-static void lost(struct client *client, const char *why)
+static void lost(struct bus_client *client, const char *reason)
 {
 	bool was_up = client->state == CLIENT_UP;
 	uint64_t delay_ms;
@@ -119,15 +120,15 @@ static void lost(struct client *client, const char *why)
 	delay_ms = next_attempt_ms(client);
 	loop_timer_arm(&client->timer, delay_ms);
 	if (!was_up && delay_ms > 0)
-		tell_unreachable(client, why, delay_ms);
+		report_unreachable(client, reason, delay_ms);
 	if (was_up && client->bus.handler.down)
-		client->bus.handler.down(client->bus.data, why);
+		client->bus.handler.down(client->bus.data, reason);
 }
 
-static void give_up(struct client *client, const char *why)
+static void give_up(struct bus_client *client, const char *reason)
 {
 	disown(client);
-	lost(client, why);
+	lost(client, reason);
 }
 
 /* The server may serve several names; the default port goes without saying (RFC 6455 §4.1). */
@@ -143,7 +144,7 @@ static void format_host_header(const struct bus_address *address, char *ret_host
 			address->port);
 }
 
-static void connect_next(struct client *client)
+static void connect_next(struct bus_client *client)
 {
 	const struct bus_address *address = &client->bus.address;
 	char host[HOST_HEADER_BYTES];
@@ -171,22 +172,22 @@ static void connect_next(struct client *client)
 	lost(client, "the connection could not be begun");
 }
 
-static void on_lookup(void *data, const struct bus_addresses *addresses, const char *why)
+static void on_lookup(void *data, const struct bus_addresses *addresses, const char *reason)
 {
-	struct client *client = data;
+	struct bus_client *client = data;
 
 	client->lookup = NULL;
 	if (!addresses) {
-		lost(client, why);
+		lost(client, reason);
 		return;
 	}
 	client->addresses = *addresses;
 	connect_next(client);
 }
 
-static void resolve(struct client *client)
+static void resolve(struct bus_client *client)
 {
-	int error;
+	int r;
 
 	client->next_address = 0;
 	client->state = CLIENT_RESOLVING;
@@ -195,13 +196,13 @@ static void resolve(struct client *client)
 		return;
 	}
 	loop_timer_arm(&client->timer, BUS_CONNECT_WAIT_MS);
-	error = bus_lookup_begin(
+	r = bus_lookup_begin(
 		client->bus.loop, client->bus.address.host, on_lookup, client, &client->lookup);
-	if (error)
-		lost(client, strerror(-error));
+	if (r)
+		lost(client, strerror(-r));
 }
 
-static void beat(struct client *client)
+static void beat(struct bus_client *client)
 {
 	uint64_t wait_ms;
 
@@ -219,9 +220,9 @@ static void beat(struct client *client)
 	loop_timer_arm(&client->timer, wait_ms);
 }
 
-static void on_timer(void *data)
+static void on_client_timer(void *data)
 {
-	struct client *client = data;
+	struct bus_client *client = data;
 
 	switch (client->state) {
 	case CLIENT_WAITING:
@@ -242,7 +243,7 @@ static void on_timer(void *data)
 	}
 }
 
-static void opened(struct client *client)
+static void opened(struct bus_client *client)
 {
 	uint64_t now_ms = clock_now_ms();
 
@@ -268,7 +269,7 @@ static void acknowledge_at_once(struct lws *wsi)
 	setsockopt(lws_get_socket_fd(wsi), IPPROTO_TCP, TCP_QUICKACK, &on, sizeof(on));
 }
 
-static void received(struct client *client, const char *piece, size_t size)
+static void received(struct bus_client *client, const char *piece, size_t size)
 {
 	bool is_last = lws_is_final_fragment(client->wsi) &&
 		       lws_remaining_packet_payload(client->wsi) == 0;
@@ -292,7 +293,7 @@ static void received(struct client *client, const char *piece, size_t size)
 	}
 }
 
-static int write_ping(struct client *client)
+static int write_ping(struct bus_client *client)
 {
 	unsigned char ping[LWS_PRE];
 
@@ -302,20 +303,20 @@ static int write_ping(struct client *client)
 
 /* All is sent that was to be sent: tell how much was not, because the bus was away or did not read.
  */
-static void tell_dropped(struct client *client)
+static void report_dropped(struct bus_client *client)
 {
-	uint64_t dropped = client->bus.counters.frames_dropped - client->told_dropped;
+	uint64_t dropped = client->bus.counters.frames_dropped - client->reported_dropped;
 
 	if (dropped == 0)
 		return;
-	client->told_dropped += dropped;
+	client->reported_dropped += dropped;
 	bus_warn(&client->bus.rates.peers, "it takes messages again; %llu were dropped meanwhile",
 		(unsigned long long)dropped);
 }
 
 /* When this is called, libwebsockets holds nothing of an earlier write. The ping could leave a part
  * of itself behind, so it goes alone. */
-static int writable(struct client *client)
+static int writable(struct bus_client *client)
 {
 	int result = 0;
 
@@ -329,19 +330,20 @@ static int writable(struct client *client)
 	if (client->queue.count > 0)
 		lws_callback_on_writable(client->wsi);
 	else
-		tell_dropped(client);
+		report_dropped(client);
 	return 0;
 }
 
-static void closed(struct client *client, const char *why)
+static void closed(struct bus_client *client, const char *reason)
 {
 	lws_set_opaque_user_data(client->wsi, NULL);
 	client->wsi = NULL;
-	lost(client, why);
+	lost(client, reason);
 }
 
 /* What a connection of ours tells. Negative: close it. */
-static int serve(struct client *client, enum lws_callback_reasons reason, void *in, size_t size)
+static int serve_client(
+	struct bus_client *client, enum lws_callback_reasons reason, void *in, size_t size)
 {
 	switch (reason) {
 	case LWS_CALLBACK_CLIENT_ESTABLISHED:
@@ -371,19 +373,19 @@ static int serve(struct client *client, enum lws_callback_reasons reason, void *
 	}
 }
 
-static int on_lws(
+static int on_client_event(
 	struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in, size_t size)
 {
-	struct client *client = wsi ? lws_get_opaque_user_data(wsi) : NULL;
+	struct bus_client *client = wsi ? lws_get_opaque_user_data(wsi) : NULL;
 
 	(void)user;
 	if (!client || client->wsi != wsi)
 		return 0;
-	return serve(client, reason, in, size);
+	return serve_client(client, reason, in, size);
 }
 
 static const struct lws_protocols client_protocols[] = {
-	{.name = "bus-client", .callback = on_lws, .rx_buffer_size = CLIENT_RX_BYTES},
+	{.name = "bus-client", .callback = on_client_event, .rx_buffer_size = CLIENT_RX_BYTES},
 	{0},
 };
 
@@ -406,7 +408,7 @@ static struct lws_vhost *create_vhost(struct loop *loop, bool is_tls)
 
 static void client_free(struct bus *bus)
 {
-	struct client *client = (struct client *)bus;
+	struct bus_client *client = container_of(bus, struct bus_client, bus);
 
 	disown(client);
 	bus_lookup_cancel(client->lookup);
@@ -420,17 +422,17 @@ static void client_free(struct bus *bus)
 
 static int client_queue(struct bus *bus, struct frame *frame)
 {
-	struct client *client = (struct client *)bus;
-	int error = frame_queue_push(&client->queue, frame, bus->limits.output_queue_bytes);
+	struct bus_client *client = container_of(bus, struct bus_client, bus);
+	int r = frame_queue_push(&client->queue, frame, bus->limits.output_queue_bytes);
 
-	if (!error)
+	if (!r)
 		lws_callback_on_writable(client->wsi);
-	return error;
+	return r;
 }
 
 static size_t client_queued_bytes(const struct bus *bus)
 {
-	return ((const struct client *)bus)->queue.bytes;
+	return container_of(bus, struct bus_client, bus)->queue.bytes;
 }
 
 static const struct bus_operations client_operations = {
@@ -439,12 +441,12 @@ static const struct bus_operations client_operations = {
 	.queued_bytes = client_queued_bytes,
 };
 
-static int begin(struct client *client)
+static int begin_client(struct bus_client *client)
 {
-	int error = loop_timer_init(&client->timer, client->bus.loop, on_timer, client);
+	int r = loop_timer_init(&client->timer, client->bus.loop, on_client_timer, client);
 
-	if (error)
-		return error;
+	if (r)
+		return r;
 	client->vhost = create_vhost(client->bus.loop, client->bus.address.is_tls);
 	if (!client->vhost)
 		return -ENOMEM;
@@ -456,8 +458,8 @@ int bus_connect(struct loop *loop, const struct bus_address *address,
 	const struct bus_limits *limits, const struct bus_handler *handler, void *data,
 	struct bus **ret_bus)
 {
-	struct client *client = calloc(1, sizeof(*client));
-	int error;
+	struct bus_client *client = calloc(1, sizeof(*client));
+	int r;
 
 	if (!client)
 		return -ENOMEM;
@@ -468,10 +470,10 @@ int bus_connect(struct loop *loop, const struct bus_address *address,
 		.frame_bytes = limits->frame_bytes,
 		.gather_bytes = limits->frame_bytes,
 	};
-	error = begin(client);
-	if (error) {
+	r = begin_client(client);
+	if (r) {
 		bus_free(&client->bus);
-		return error;
+		return r;
 	}
 	*ret_bus = &client->bus;
 	return 0;

@@ -16,8 +16,9 @@
 #include "bus/frame.h"
 #include "bus/intake.h"
 #include "bus/listener.h"
-#include "bus/seat.h"
+#include "bus/endpoint.h"
 #include "util/cleanup.h"
+#include "util/list.h"
 #include "util/utf8.h"
 
 /*
@@ -71,7 +72,7 @@ struct embedded {
 	struct loop_timer echo_timer;
 	struct frame_queue echo; /* what we have said and want to hear */
 	struct frame *greeting;
-	struct client *clients;
+	struct list peers;        /* struct peer */
 	unsigned int connections; /* clients, and those that are not yet */
 	bool is_closing;          /* freed by its owner: handler, listener and timer are gone */
 	struct intake_rules rules;
@@ -79,72 +80,62 @@ struct embedded {
 };
 
 /* The memory of a connection that libwebsockets keeps for us, zeroed. */
-struct client {
+struct peer {
 	struct lws *wsi;
-	struct client *next;
-	struct client **link; /* what points to us; NULL: on no list */
+	struct list link; /* in embedded->peers, while the peer is a member */
+	bool is_member;
 	struct frame_queue queue;
 	struct intake intake;
 };
 
-static void join(struct embedded *embedded, struct client *client, struct lws *wsi)
+static void add_peer(struct embedded *embedded, struct peer *peer, struct lws *wsi)
 {
-	client->wsi = wsi;
-	client->next = embedded->clients;
-	client->link = &embedded->clients;
-	if (client->next)
-		client->next->link = &client->next;
-	embedded->clients = client;
+	peer->wsi = wsi;
+	peer->is_member = true;
+	list_append(&embedded->peers, &peer->link);
 	embedded->bus.counters.clients++;
 	embedded->bus.counters.connects++;
 }
 
 /* The connection may live a moment longer; nothing is queued for it, or taken from it, any more. */
-static void leave(struct embedded *embedded, struct client *client)
+static void remove_peer(struct embedded *embedded, struct peer *peer)
 {
-	if (!client->link)
+	if (!peer->is_member)
 		return;
-	*client->link = client->next;
-	if (client->next)
-		client->next->link = client->link;
-	client->link = NULL;
+	peer->is_member = false;
+	list_remove(&peer->link);
 	embedded->bus.counters.clients--;
-	frame_queue_clear(&client->queue);
-	intake_reset(&client->intake, &embedded->rules);
+	frame_queue_clear(&peer->queue);
+	intake_reset(&peer->intake, &embedded->rules);
 }
 
-static void hang_up(struct embedded *embedded, struct client *client)
+static void hang_up_peer(struct embedded *embedded, struct peer *peer)
 {
-	lws_set_timeout(client->wsi, PENDING_TIMEOUT_CLOSE_ACK, LWS_TO_KILL_ASYNC);
-	leave(embedded, client);
+	lws_set_timeout(peer->wsi, PENDING_TIMEOUT_CLOSE_ACK, LWS_TO_KILL_ASYNC);
+	remove_peer(embedded, peer);
 }
 
-static void drop(struct embedded *embedded, struct client *client, const char *why)
+static void drop_peer(struct embedded *embedded, struct peer *peer, const char *reason)
 {
-	bus_warn(&embedded->bus.rates.peers, "dropped a client: %s", why);
-	hang_up(embedded, client);
+	bus_warn(&embedded->bus.rates.peers, "dropped a client: %s", reason);
+	hang_up_peer(embedded, peer);
 }
 
-static void queue_for(struct embedded *embedded, struct client *client, struct frame *frame)
+static void queue_for(struct embedded *embedded, struct peer *peer, struct frame *frame)
 {
-	int error =
-		frame_queue_push(&client->queue, frame, embedded->bus.limits.client_queue_bytes);
+	int r = frame_queue_push(&peer->queue, frame, embedded->bus.limits.client_queue_bytes);
 
-	if (!error)
-		lws_callback_on_writable(client->wsi);
+	if (!r)
+		lws_callback_on_writable(peer->wsi);
 	else
-		drop(embedded, client,
-			error == -ENOBUFS ? "it does not read what it is sent" : strerror(-error));
+		drop_peer(embedded, peer,
+			r == -ENOBUFS ? "it does not read what it is sent" : strerror(-r));
 }
 
 static void broadcast(struct embedded *embedded, struct frame *frame)
 {
-	struct client *next;
-
-	for (struct client *client = embedded->clients; client; client = next) {
-		next = client->next;
-		queue_for(embedded, client, frame);
-	}
+	list_for_each(link, &embedded->peers)
+		queue_for(embedded, container_of(link, struct peer, link), frame);
 }
 
 /* Whether our own seat wants the frame. */
@@ -162,7 +153,7 @@ static bool is_wanted(struct embedded *embedded, const struct frame *frame)
 	return false;
 }
 
-static void hear(struct embedded *embedded, const struct frame *frame)
+static void deliver(struct embedded *embedded, const struct frame *frame)
 {
 	embedded->bus.handler.frame(embedded->bus.data, frame_text(frame), frame->size);
 }
@@ -171,17 +162,17 @@ CLEANUP_DEFINE(frame, struct frame *, frame_unref)
 
 /* A text frame is whole. Not even JSON is asked of it, but text it must be (RFC 6455 §8.1): many
  * clients hang up on one that is not, and a single sender must not be able to make them. */
-static void pass_on(struct embedded *embedded, struct client *client, const char *text, size_t size)
+static void pass_on(struct embedded *embedded, struct peer *peer, const char *text, size_t size)
 {
 	cleanup(frame_cleanup) struct frame *frame = NULL;
 
 	if (!utf8_is_valid(text, size)) {
 		bus_warn(&embedded->bus.rates.frames, "dropped a text frame that is not UTF-8");
-		intake_reset(&client->intake, &embedded->rules);
+		intake_reset(&peer->intake, &embedded->rules);
 		return;
 	}
-	frame = intake_frame(&client->intake, text, size);
-	intake_reset(&client->intake, &embedded->rules);
+	frame = intake_frame(&peer->intake, text, size);
+	intake_reset(&peer->intake, &embedded->rules);
 	if (!frame) {
 		bus_warn_refused(&embedded->bus, INTAKE_CROWDED);
 		return;
@@ -189,7 +180,7 @@ static void pass_on(struct embedded *embedded, struct client *client, const char
 	broadcast(embedded, frame);
 	/* Last: what it answers comes behind the frame. */
 	if (is_wanted(embedded, frame))
-		hear(embedded, frame);
+		deliver(embedded, frame);
 }
 
 static void on_echo(void *data)
@@ -199,7 +190,7 @@ static void on_echo(void *data)
 	for (int i = 0; i < ECHOES_PER_TURN && embedded->echo.count > 0; i++) {
 		cleanup(frame_cleanup) struct frame *frame = frame_queue_take(&embedded->echo);
 
-		hear(embedded, frame);
+		deliver(embedded, frame);
 	}
 	if (embedded->echo.count > 0)
 		loop_timer_arm(&embedded->echo_timer, 0);
@@ -208,67 +199,66 @@ static void on_echo(void *data)
 /* Keep what we have said until it is our turn to hear it, as for any client. */
 static void echo(struct embedded *embedded, struct frame *frame)
 {
-	int error;
+	int r;
 
 	if (!is_wanted(embedded, frame))
 		return;
-	error = frame_queue_push(&embedded->echo, frame, embedded->bus.limits.client_queue_bytes);
-	if (error)
+	r = frame_queue_push(&embedded->echo, frame, embedded->bus.limits.client_queue_bytes);
+	if (r)
 		bus_warn(&embedded->bus.rates.messages, "we do not hear what we have said: %s",
-			error == -ENOBUFS ? "there is too much of it" : strerror(-error));
+			r == -ENOBUFS ? "there is too much of it" : strerror(-r));
 	else if (!loop_timer_is_armed(&embedded->echo_timer))
 		loop_timer_arm(&embedded->echo_timer, 0);
 }
 
-static void received(
-	struct embedded *embedded, struct client *client, const char *piece, size_t size)
+static void received(struct embedded *embedded, struct peer *peer, const char *piece, size_t size)
 {
-	bool is_last = lws_is_final_fragment(client->wsi) &&
-		       lws_remaining_packet_payload(client->wsi) == 0;
+	bool is_last =
+		lws_is_final_fragment(peer->wsi) && lws_remaining_packet_payload(peer->wsi) == 0;
 	enum intake_result result;
 	const char *text;
 	size_t text_size;
 
-	if (!client->link)
+	if (!peer->is_member)
 		return;
 	if (is_last)
 		embedded->bus.counters.frames_received++;
-	if (lws_frame_is_binary(client->wsi))
+	if (lws_frame_is_binary(peer->wsi))
 		return;
 	result = intake_take(
-		&client->intake, &embedded->rules, piece, size, is_last, &text, &text_size);
+		&peer->intake, &embedded->rules, piece, size, is_last, &text, &text_size);
 	if (result == INTAKE_WHOLE)
-		pass_on(embedded, client, text, text_size);
+		pass_on(embedded, peer, text, text_size);
 	else
 		bus_warn_refused(&embedded->bus, result);
 }
 
-static int writable(struct embedded *embedded, struct client *client)
+static int writable(struct embedded *embedded, struct peer *peer)
 {
-	int result = frame_queue_write(&client->queue, client->wsi);
+	int result = frame_queue_write(&peer->queue, peer->wsi);
 
 	if (result < 0)
 		return -1;
 	embedded->bus.counters.frames_sent += (uint64_t)result;
-	if (client->queue.count > 0)
-		lws_callback_on_writable(client->wsi);
+	if (peer->queue.count > 0)
+		lws_callback_on_writable(peer->wsi);
 	return 0;
 }
 
-static int greet(struct embedded *embedded, struct client *client, struct lws *wsi)
+static int greet(struct embedded *embedded, struct peer *peer, struct lws *wsi)
 {
 	if (embedded->is_closing)
 		return -1;
 	bus_socket_setup(lws_get_socket_fd(wsi));
-	join(embedded, client, wsi);
-	queue_for(embedded, client, embedded->greeting);
+	add_peer(embedded, peer, wsi);
+	queue_for(embedded, peer, embedded->greeting);
 	return 0;
 }
 
 /* Say why not, and hang up. */
-static int refuse_http(struct lws *wsi, unsigned int status, const char *why)
+static int refuse_http(struct lws *wsi, unsigned int status, const char *reason)
 {
-	lws_return_http_status(wsi, status, why);
+	lws_return_http_status(wsi, status, reason);
 	return -1;
 }
 
@@ -336,11 +326,11 @@ static void disconnected(struct embedded *embedded)
 		listener_resume(embedded->listener);
 }
 
-static int on_lws(
+static int on_peer_event(
 	struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in, size_t size)
 {
 	struct embedded *embedded = wsi ? lws_get_opaque_user_data(wsi) : NULL;
-	struct client *client = user;
+	struct peer *peer = user;
 
 	if (!embedded)
 		return 0;
@@ -351,14 +341,14 @@ static int on_lws(
 		/* A browser or a health check: say what would work. */
 		return refuse_http(wsi, HTTP_UPGRADE_REQUIRED, "This is a websocket.");
 	case LWS_CALLBACK_ESTABLISHED:
-		return greet(embedded, client, wsi);
+		return greet(embedded, peer, wsi);
 	case LWS_CALLBACK_RECEIVE:
-		received(embedded, client, in, size);
+		received(embedded, peer, in, size);
 		return 0;
 	case LWS_CALLBACK_SERVER_WRITEABLE:
-		return writable(embedded, client);
+		return writable(embedded, peer);
 	case LWS_CALLBACK_CLOSED:
-		leave(embedded, client);
+		remove_peer(embedded, peer);
 		return 0;
 	case LWS_CALLBACK_WSI_DESTROY:
 		disconnected(embedded);
@@ -375,8 +365,8 @@ static int on_lws(
 static const struct lws_protocols embedded_protocols[] = {
 	{
 		.name = "bus",
-		.callback = on_lws,
-		.per_session_data_size = sizeof(struct client),
+		.callback = on_peer_event,
+		.per_session_data_size = sizeof(struct peer),
 		.rx_buffer_size = CLIENT_RX_BYTES,
 		/* Else it is the other: what is more than that of a write would be copied, and
 		 * wait for a turn of the loop each time. */
@@ -410,15 +400,15 @@ static void on_up(void *data)
 
 static void embedded_free(struct bus *bus)
 {
-	struct embedded *embedded = (struct embedded *)bus;
+	struct embedded *embedded = container_of(bus, struct embedded, bus);
 
 	embedded->is_closing = true;
 	listener_free(embedded->listener);
 	loop_timer_deinit(&embedded->up_timer);
 	loop_timer_deinit(&embedded->echo_timer);
 	frame_queue_clear(&embedded->echo);
-	while (embedded->clients)
-		hang_up(embedded, embedded->clients);
+	list_for_each(link, &embedded->peers)
+		hang_up_peer(embedded, container_of(link, struct peer, link));
 	if (embedded->vhost)
 		lws_vhost_destroy(embedded->vhost);
 	release(embedded);
@@ -426,7 +416,7 @@ static void embedded_free(struct bus *bus)
 
 static int embedded_queue(struct bus *bus, struct frame *frame)
 {
-	struct embedded *embedded = (struct embedded *)bus;
+	struct embedded *embedded = container_of(bus, struct embedded, bus);
 
 	broadcast(embedded, frame);
 	echo(embedded, frame);
@@ -435,11 +425,11 @@ static int embedded_queue(struct bus *bus, struct frame *frame)
 
 static size_t embedded_queued_bytes(const struct bus *bus)
 {
-	const struct embedded *embedded = (const struct embedded *)bus;
+	const struct embedded *embedded = container_of(bus, struct embedded, bus);
 	size_t bytes = 0;
 
-	for (const struct client *client = embedded->clients; client; client = client->next)
-		bytes += client->queue.bytes;
+	list_for_each(link, &embedded->peers) bytes +=
+		container_of(link, struct peer, link)->queue.bytes;
 	return bytes;
 }
 
@@ -472,18 +462,18 @@ static struct frame *create_greeting(void)
 	return intake_frame(&intake, greeting_text, sizeof(greeting_text) - 1);
 }
 
-static int begin(struct embedded *embedded)
+static int begin_embedded(struct embedded *embedded)
 {
 	struct loop *loop = embedded->bus.loop;
-	int error = listener_new(
+	int r = listener_new(
 		loop, &embedded->bus.address, on_connection, embedded, &embedded->listener);
 
-	if (!error)
-		error = loop_timer_init(&embedded->up_timer, loop, on_up, embedded);
-	if (!error)
-		error = loop_timer_init(&embedded->echo_timer, loop, on_echo, embedded);
-	if (error)
-		return error;
+	if (!r)
+		r = loop_timer_init(&embedded->up_timer, loop, on_up, embedded);
+	if (!r)
+		r = loop_timer_init(&embedded->echo_timer, loop, on_echo, embedded);
+	if (r)
+		return r;
 	embedded->greeting = create_greeting();
 	embedded->vhost = create_vhost(loop);
 	if (!embedded->greeting || !embedded->vhost)
@@ -497,26 +487,26 @@ int bus_embed(struct loop *loop, const struct bus_address *address, const char *
 	void *data, struct bus **ret_bus)
 {
 	struct embedded *embedded;
-	int error;
+	int r;
 
 	if (address->is_tls)
 		return -EPROTONOSUPPORT;
 	embedded = calloc(1, sizeof(*embedded));
 	if (!embedded)
 		return -ENOMEM;
+	list_init(&embedded->peers);
 	bus_init(&embedded->bus, &embedded_operations, loop, address, limits, handler, data);
 	embedded->rules = (struct intake_rules){
 		.frame_bytes = limits->frame_bytes,
 		.gather_bytes = limits->frame_bytes > BUS_GATHER_BYTES ? limits->frame_bytes
 								       : BUS_GATHER_BYTES,
 	};
-	error = admission_init(
-		&embedded->admission, origins, n_origins, embedded->bus.address.host);
-	if (!error)
-		error = begin(embedded);
-	if (error) {
+	r = admission_init(&embedded->admission, origins, n_origins, embedded->bus.address.host);
+	if (!r)
+		r = begin_embedded(embedded);
+	if (r) {
 		bus_free(&embedded->bus);
-		return error;
+		return r;
 	}
 	*ret_bus = &embedded->bus;
 	return 0;

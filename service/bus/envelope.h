@@ -47,7 +47,7 @@ struct bus_envelope {
 	int data_status; /* 0, JSON_E_DUPLICATE_KEY, JSON_E_NUL_IN_KEY or JSON_E_DEPTH: then
 			    the data tape is that of an empty object */
 	struct json_error data_error;
-	const char *why; /* after BUS_E_MALFORMED: a constant text for the log */
+	const char *reason; /* after BUS_E_MALFORMED: a constant text for the log */
 };
 
 /*

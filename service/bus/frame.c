@@ -78,7 +78,7 @@ static struct frame **slot(const struct frame_queue *queue, uint32_t position)
 	return &queue->frames[(queue->first + position) & (queue->capacity - 1)];
 }
 
-static int grow(struct frame_queue *queue)
+static int grow_queue(struct frame_queue *queue)
 {
 	uint32_t capacity = queue->capacity ? queue->capacity * 2 : QUEUE_FIRST_CAPACITY;
 	struct frame **frames = reallocarray(NULL, capacity, sizeof(struct frame *));
@@ -100,7 +100,7 @@ int frame_queue_push(struct frame_queue *queue, struct frame *frame, size_t byte
 
 	if (bytes > bytes_max || queue->bytes > bytes_max - bytes)
 		return -ENOBUFS;
-	if (queue->count == queue->capacity && grow(queue) != 0)
+	if (queue->count == queue->capacity && grow_queue(queue) != 0)
 		return -ENOMEM;
 	*slot(queue, queue->count) = frame_ref(frame);
 	queue->count++;

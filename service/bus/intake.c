@@ -5,7 +5,8 @@
 #include "util/cleanup.h"
 
 /* The verdict on a frame of which @size bytes at @text are there: INTAKE_WHOLE means wanted. */
-static enum intake_result look(const struct intake_rules *rules, const char *text, size_t size)
+static enum intake_result judge_topic(
+	const struct intake_rules *rules, const char *text, size_t size)
 {
 	char topic[BUS_TOPIC_BYTES];
 	size_t topic_size;
@@ -36,7 +37,8 @@ static enum intake_result skip(
 }
 
 /* Whether the piece could be kept. */
-static bool keep(struct intake *intake, struct intake_rules *rules, const char *piece, size_t size)
+static bool keep_piece(
+	struct intake *intake, struct intake_rules *rules, const char *piece, size_t size)
 {
 	if (size > rules->gather_bytes - rules->gathered)
 		return false;
@@ -65,7 +67,7 @@ static enum intake_result look_again(
 		return INTAKE_MORE;
 	intake->next_look = intake->charged * 2;
 	text = frame_message_text(&intake->message, &size);
-	result = look(rules, text, size);
+	result = judge_topic(rules, text, size);
 	intake->is_wanted = result == INTAKE_WHOLE;
 	return result == INTAKE_MORE && is_last ? INTAKE_NO_TOPIC : result;
 }
@@ -74,7 +76,7 @@ static enum intake_result look_again(
 static enum intake_result take_alone(
 	struct intake *intake, struct intake_rules *rules, const char *piece, size_t size)
 {
-	enum intake_result result = rules->wants ? look(rules, piece, size) : INTAKE_WHOLE;
+	enum intake_result result = rules->wants ? judge_topic(rules, piece, size) : INTAKE_WHOLE;
 
 	if (result == INTAKE_MORE)
 		result = INTAKE_NO_TOPIC;
@@ -82,10 +84,10 @@ static enum intake_result take_alone(
 }
 
 /* The first of several pieces: most frames show here that they are foreign, before any copy. */
-static enum intake_result begin(
+static enum intake_result begin_gathering(
 	struct intake *intake, struct intake_rules *rules, const char *piece, size_t size)
 {
-	enum intake_result result = rules->wants ? look(rules, piece, size) : INTAKE_WHOLE;
+	enum intake_result result = rules->wants ? judge_topic(rules, piece, size) : INTAKE_WHOLE;
 
 	if (result != INTAKE_WHOLE && result != INTAKE_MORE)
 		return result;
@@ -111,10 +113,10 @@ enum intake_result intake_take(struct intake *intake, struct intake_rules *rules
 	if (intake->state == INTAKE_NEW && is_last)
 		return take_alone(intake, rules, piece, size);
 	if (intake->state == INTAKE_NEW)
-		result = begin(intake, rules, piece, size);
+		result = begin_gathering(intake, rules, piece, size);
 	if (result != INTAKE_MORE)
 		return skip(intake, rules, is_last, result);
-	if (!keep(intake, rules, piece, size))
+	if (!keep_piece(intake, rules, piece, size))
 		return skip(intake, rules, is_last, INTAKE_CROWDED);
 	result = look_again(intake, rules, is_last);
 	if (result != INTAKE_WHOLE && result != INTAKE_MORE)

@@ -25,7 +25,7 @@ struct listener {
 	void *data;
 };
 
-static void on_timer(void *data)
+static void on_pause_over(void *data)
 {
 	listener_resume(data);
 }
@@ -115,42 +115,43 @@ static int read_port(int fd, struct bus_address *address)
 static int open_socket(struct bus_address *address, int *ret_fd)
 {
 	struct addrinfo *info;
-	int error = resolve(address, &info);
+	int r = resolve(address, &info);
 
-	if (error)
-		return error;
-	error = listen_at(info, ret_fd);
+	if (r)
+		return r;
+	r = listen_at(info, ret_fd);
 	freeaddrinfo(info);
-	return error ? error : read_port(*ret_fd, address);
+	return r ? r : read_port(*ret_fd, address);
 }
 
-static int begin(struct listener *listener, struct loop *loop, struct bus_address *address)
+static int begin_listening(
+	struct listener *listener, struct loop *loop, struct bus_address *address)
 {
-	int error = open_socket(address, &listener->fd);
+	int r = open_socket(address, &listener->fd);
 
-	if (!error)
-		error = loop_timer_init(&listener->timer, loop, on_timer, listener);
-	if (!error)
-		error = loop_add_fd(
+	if (!r)
+		r = loop_timer_init(&listener->timer, loop, on_pause_over, listener);
+	if (!r)
+		r = loop_add_fd(
 			loop, listener->fd, EPOLLIN, on_readable, listener, &listener->source);
-	return error;
+	return r;
 }
 
 int listener_new(struct loop *loop, struct bus_address *address, listener_function function,
 	void *data, struct listener **ret_listener)
 {
 	struct listener *listener = calloc(1, sizeof(*listener));
-	int error;
+	int r;
 
 	if (!listener)
 		return -ENOMEM;
 	listener->fd = -1;
 	listener->function = function;
 	listener->data = data;
-	error = begin(listener, loop, address);
-	if (error) {
+	r = begin_listening(listener, loop, address);
+	if (r) {
 		listener_free(listener);
-		return error;
+		return r;
 	}
 	*ret_listener = listener;
 	return 0;

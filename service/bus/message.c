@@ -135,7 +135,7 @@ void bus_context_derive(const struct bus_envelope *envelope, struct buffer *out)
 }
 
 /* Everything up to the context. */
-static void begin(struct buffer *message, const char *topic, size_t topic_size)
+static void begin_message(struct buffer *message, const char *topic, size_t topic_size)
 {
 	bus_message_begin(message);
 	buffer_append_string(message, "{\"type\": ");
@@ -155,14 +155,14 @@ void bus_response_begin(struct buffer *message, const struct bus_envelope *envel
 
 	memcpy(topic, envelope->topic, envelope->topic_size);
 	memcpy(topic + envelope->topic_size, suffix, sizeof(suffix));
-	begin(message, topic, envelope->topic_size + sizeof(suffix) - 1);
+	begin_message(message, topic, envelope->topic_size + sizeof(suffix) - 1);
 	bus_context_derive(envelope, message);
 	begin_data(message);
 }
 
 void bus_broadcast_begin(struct buffer *message, const char *topic, const char *source)
 {
-	begin(message, topic, strlen(topic));
+	begin_message(message, topic, strlen(topic));
 	buffer_append_string(message, "{\"source\": ");
 	json_write_text(message, source);
 	buffer_append_char(message, '}');
@@ -171,7 +171,7 @@ void bus_broadcast_begin(struct buffer *message, const char *topic, const char *
 
 void bus_request_begin(struct buffer *message, const char *topic, const char *context)
 {
-	begin(message, topic, strlen(topic));
+	begin_message(message, topic, strlen(topic));
 	buffer_append_string(message, context);
 	begin_data(message);
 }

@@ -26,8 +26,8 @@
  */
 struct bus_lookup {
 	char host[BUS_HOST_BYTES];
-	int done_fd; /* eventfd */
-	int error;   /* of getaddrinfo */
+	int done_fd;   /* eventfd */
+	int gai_error; /* of getaddrinfo */
 	struct addrinfo *found;
 	atomic_bool is_left; /* by one of the two */
 
@@ -44,7 +44,7 @@ static bool is_numeric(const char *host)
 	return inet_pton(AF_INET, host, &address) == 1 || inet_pton(AF_INET6, host, &address) == 1;
 }
 
-static void add(struct bus_addresses *addresses, const char *text)
+static void add_address(struct bus_addresses *addresses, const char *text)
 {
 	if (addresses->count == BUS_ADDRESSES_MAX)
 		return;
@@ -56,10 +56,10 @@ bool bus_resolve_at_once(const char *host, struct bus_addresses *ret_addresses)
 {
 	ret_addresses->count = 0;
 	if (strcasecmp(host, "localhost") == 0) {
-		add(ret_addresses, "127.0.0.1");
-		add(ret_addresses, "::1");
+		add_address(ret_addresses, "127.0.0.1");
+		add_address(ret_addresses, "::1");
 	} else if (is_numeric(host)) {
-		add(ret_addresses, host);
+		add_address(ret_addresses, host);
 	}
 	return ret_addresses->count > 0;
 }
@@ -81,10 +81,10 @@ static void *look_up(void *data)
 	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_ADDRCONFIG};
 	uint64_t one = 1;
 
-	lookup->error = getaddrinfo(lookup->host, NULL, &hints, &lookup->found);
+	lookup->gai_error = getaddrinfo(lookup->host, NULL, &hints, &lookup->found);
 	/* An eventfd takes a first one always. */
 	if (write(lookup->done_fd, &one, sizeof(one)) < 0)
-		lookup->error = EAI_SYSTEM;
+		lookup->gai_error = EAI_SYSTEM;
 	leave(lookup);
 	return NULL;
 }
@@ -96,7 +96,7 @@ static void collect(const struct addrinfo *found, struct bus_addresses *addresse
 	for (; found; found = found->ai_next)
 		if (getnameinfo(found->ai_addr, found->ai_addrlen, text, sizeof(text), NULL, 0,
 			    NI_NUMERICHOST) == 0)
-			add(addresses, text);
+			add_address(addresses, text);
 }
 
 static void on_done(void *data, uint32_t events)
@@ -105,13 +105,14 @@ static void on_done(void *data, uint32_t events)
 	bus_lookup_function function = lookup->function;
 	void *function_data = lookup->data;
 	struct bus_addresses addresses = {0};
-	const char *why = lookup->error ? gai_strerror(lookup->error) : "the name has no address";
+	const char *reason =
+		lookup->gai_error ? gai_strerror(lookup->gai_error) : "the name has no address";
 
 	(void)events;
-	if (lookup->error == 0)
+	if (lookup->gai_error == 0)
 		collect(lookup->found, &addresses);
 	bus_lookup_cancel(lookup);
-	function(function_data, addresses.count > 0 ? &addresses : NULL, why);
+	function(function_data, addresses.count > 0 ? &addresses : NULL, reason);
 }
 
 /* Signals are for the loop: the thread takes none. */
@@ -121,46 +122,46 @@ static int start_thread(struct bus_lookup *lookup)
 	pthread_t thread;
 	sigset_t all;
 	sigset_t old;
-	int error = pthread_attr_init(&attributes);
+	int r = pthread_attr_init(&attributes);
 
-	if (error)
-		return -error;
+	if (r)
+		return -r;
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	error = pthread_create(&thread, &attributes, look_up, lookup);
+	r = pthread_create(&thread, &attributes, look_up, lookup);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	pthread_attr_destroy(&attributes);
-	return -error;
+	return -r;
 }
 
-static int begin(struct loop *loop, struct bus_lookup *lookup)
+static int begin_lookup(struct loop *loop, struct bus_lookup *lookup)
 {
-	int error;
+	int r;
 
 	lookup->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (lookup->done_fd < 0)
 		return -errno;
-	error = loop_add_fd(loop, lookup->done_fd, EPOLLIN, on_done, lookup, &lookup->source);
-	return error ? error : start_thread(lookup);
+	r = loop_add_fd(loop, lookup->done_fd, EPOLLIN, on_done, lookup, &lookup->source);
+	return r ? r : start_thread(lookup);
 }
 
 int bus_lookup_begin(struct loop *loop, const char *host, bus_lookup_function function, void *data,
 	struct bus_lookup **ret_lookup)
 {
 	struct bus_lookup *lookup = calloc(1, sizeof(*lookup));
-	int error;
+	int r;
 
 	if (!lookup)
 		return -ENOMEM;
 	snprintf(lookup->host, sizeof(lookup->host), "%s", host);
 	lookup->function = function;
 	lookup->data = data;
-	error = begin(loop, lookup);
-	if (error) {
+	r = begin_lookup(loop, lookup);
+	if (r) {
 		lookup->is_left = true; /* no thread to leave it first */
 		bus_lookup_cancel(lookup);
-		return error;
+		return r;
 	}
 	*ret_lookup = lookup;
 	return 0;

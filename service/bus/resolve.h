@@ -29,7 +29,7 @@ struct bus_lookup;
 
 /* @addresses is NULL when the name has none, @why then tells. The lookup is freed before. */
 typedef void (*bus_lookup_function)(
-	void *data, const struct bus_addresses *addresses, const char *why);
+	void *data, const struct bus_addresses *addresses, const char *reason);
 
 /* Look @host up in the background. 0 or a negative errno. */
 int bus_lookup_begin(struct loop *loop, const char *host, bus_lookup_function function, void *data,

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "bus/envelope.h"
-#include "bus/parts.h"
+#include "bus/members.h"
 #include "json/reader.h"
 
 /*
@@ -53,16 +53,17 @@ int bus_topic_decode(
 
 int bus_topic_scan(const char *text, size_t size, char ret_topic[BUS_TOPIC_BYTES], size_t *ret_size)
 {
-	struct bus_parts parts;
-	struct bus_part part;
-	int status = bus_parts_begin(&parts, text, size);
+	struct bus_members members;
+	struct bus_member member;
+	int r = bus_members_begin(&members, text, size);
 
-	while (status == 0)
-		if ((status = bus_parts_next(&parts, &part)) == 0 && part.kind == BUS_PART_TYPE)
+	while (r == 0)
+		if ((r = bus_members_next(&members, &member)) == 0 &&
+			member.kind == BUS_MEMBER_TYPE)
 			break;
-	if (status)
-		return status == BUS_PARTS_INCOMPLETE ? BUS_E_INCOMPLETE : BUS_E_NO_TOPIC;
-	if (*part.value != '"')
+	if (r)
+		return r == BUS_MEMBERS_INCOMPLETE ? BUS_E_INCOMPLETE : BUS_E_NO_TOPIC;
+	if (*member.value != '"')
 		return BUS_E_NO_TOPIC;
-	return bus_topic_decode(part.value, part.value_size, ret_topic, ret_size);
+	return bus_topic_decode(member.value, member.value_size, ret_topic, ret_size);
 }

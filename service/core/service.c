@@ -44,7 +44,7 @@ static bool wants(void *data, const char *topic, size_t size)
 static void log_malformed(struct service *service)
 {
 	log_limited(&service->malformed, LOG_LEVEL_WARNING, "Dropped a malformed message: %s",
-		service->envelope.why);
+		service->envelope.reason);
 }
 
 /* Keep the request in service->envelope, whose frame this is, until it can be served. */

@@ -219,7 +219,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		expect(topics_agree(&topic, envelope.topic, envelope.topic_size));
 		check_response(&envelope);
 	} else {
-		expect(status == BUS_E_MALFORMED && envelope.why);
+		expect(status == BUS_E_MALFORMED && envelope.reason);
 	}
 	free(text);
 	return 0;

@@ -14,13 +14,13 @@ static void expect_malformed(const char *text, const char *words)
 
 	cr_assert_eq(bus_envelope_read(&envelope, text, strlen(text), DEPTH_MAX), BUS_E_MALFORMED,
 		"%s", text);
-	cr_assert_not_null(strstr(envelope.why, words), "%s: %s", text, envelope.why);
+	cr_assert_not_null(strstr(envelope.reason, words), "%s: %s", text, envelope.reason);
 }
 
 static void read_into(struct bus_envelope *envelope, const char *text)
 {
 	cr_assert_eq(bus_envelope_read(envelope, text, strlen(text), DEPTH_MAX), 0, "%s: %s", text,
-		envelope->why);
+		envelope->reason);
 }
 
 Test(bus_envelope, has_its_parts_read)

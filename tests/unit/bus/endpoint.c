@@ -19,18 +19,18 @@
 #define FD_MAX      64
 #define PATIENCE_MS 60000
 
-struct seat {
+struct endpoint {
 	struct bus *bus;
 	struct loop *loop;
 	bool (*wants)(void *data, const char *topic, size_t size);
-	struct buffer heard; /* every frame, with a line feed behind each */
-	size_t bytes;        /* of all frames */
+	struct buffer received; /* every frame, with a line feed behind each */
+	size_t bytes;           /* of all frames */
 	unsigned int frames;
 	unsigned int stop_at_frames;
 	bool stops_when_up;
 	bool stops_when_down;
 	bool stops_when_unreachable;
-	const char *answer; /* said when a frame is heard, once */
+	const char *answer; /* said when a frame is received, once */
 };
 
 static void setup(void)
@@ -40,60 +40,60 @@ static void setup(void)
 
 TestSuite(bus_seat, .timeout = 120, .init = setup);
 
-static int say(struct seat *seat, const char *text)
+static int say(struct endpoint *endpoint, const char *text)
 {
 	struct buffer message = {0};
 
 	bus_message_begin(&message);
 	buffer_append_string(&message, text);
-	return bus_send(seat->bus, &message);
+	return bus_send(endpoint->bus, &message);
 }
 
 static void on_frame(void *data, const char *text, size_t size)
 {
-	struct seat *seat = data;
+	struct endpoint *endpoint = data;
 
 	if (size < 1000) {
-		buffer_append(&seat->heard, text, size);
-		buffer_append_char(&seat->heard, '\n');
+		buffer_append(&endpoint->received, text, size);
+		buffer_append_char(&endpoint->received, '\n');
 	}
-	seat->bytes += size;
-	seat->frames++;
-	if (seat->answer)
-		cr_assert_eq(say(seat, take_ptr(seat->answer)), 0);
-	if (seat->frames == seat->stop_at_frames)
-		loop_stop(seat->loop);
+	endpoint->bytes += size;
+	endpoint->frames++;
+	if (endpoint->answer)
+		cr_assert_eq(say(endpoint, take_ptr(endpoint->answer)), 0);
+	if (endpoint->frames == endpoint->stop_at_frames)
+		loop_stop(endpoint->loop);
 }
 
 static void on_up(void *data)
 {
-	struct seat *seat = data;
+	struct endpoint *endpoint = data;
 
-	if (seat->stops_when_up)
-		loop_stop(seat->loop);
+	if (endpoint->stops_when_up)
+		loop_stop(endpoint->loop);
 }
 
 static void on_down(void *data, const char *why)
 {
-	struct seat *seat = data;
+	struct endpoint *endpoint = data;
 
 	cr_assert_not_null(why);
-	if (seat->stops_when_down)
-		loop_stop(seat->loop);
+	if (endpoint->stops_when_down)
+		loop_stop(endpoint->loop);
 }
 
 static void on_unreachable(void *data, const char *why)
 {
-	struct seat *seat = data;
+	struct endpoint *endpoint = data;
 
 	cr_assert_not_null(why);
-	if (seat->stops_when_unreachable)
-		loop_stop(seat->loop);
+	if (endpoint->stops_when_unreachable)
+		loop_stop(endpoint->loop);
 }
 
-static struct bus_handler handler_of(const struct seat *seat)
+static struct bus_handler handler_of(const struct endpoint *endpoint)
 {
-	return (struct bus_handler){.wants = seat->wants,
+	return (struct bus_handler){.wants = endpoint->wants,
 		.frame = on_frame,
 		.up = on_up,
 		.down = on_down,
@@ -105,11 +105,11 @@ static void run(struct loop *loop)
 	cr_assert_eq(loop_run(loop, PATIENCE_MS), 0);
 }
 
-static void run_until_heard(struct seat *seat, unsigned int frames)
+static void run_until_received(struct endpoint *endpoint, unsigned int frames)
 {
-	seat->stop_at_frames = frames;
-	while (seat->frames < frames)
-		run(seat->loop);
+	endpoint->stop_at_frames = frames;
+	while (endpoint->frames < frames)
+		run(endpoint->loop);
 }
 
 static struct loop *new_loop(void)
@@ -120,47 +120,49 @@ static struct loop *new_loop(void)
 	return loop;
 }
 
-static void embed_at(
-	struct seat *seat, struct loop *loop, uint16_t port, const struct bus_limits *limits)
+static void embed_at(struct endpoint *endpoint, struct loop *loop, uint16_t port,
+	const struct bus_limits *limits)
 {
 	struct bus_address address = bus_address_default;
-	struct bus_handler handler = handler_of(seat);
+	struct bus_handler handler = handler_of(endpoint);
 
 	address.port = port;
-	seat->loop = loop;
-	seat->stops_when_up = true;
-	cr_assert_eq(bus_embed(loop, &address, NULL, 0, limits, &handler, seat, &seat->bus), 0);
-	run(loop);
-	cr_assert(bus_is_up(seat->bus));
-}
-
-static void embed(struct seat *seat, struct loop *loop)
-{
-	embed_at(seat, loop, 0, &bus_limits_default);
-}
-
-static void join(struct seat *seat, const struct seat *bus, const struct bus_limits *limits)
-{
-	struct bus_handler handler = handler_of(seat);
-
-	seat->loop = bus->loop;
-	seat->stops_when_up = true;
+	endpoint->loop = loop;
+	endpoint->stops_when_up = true;
 	cr_assert_eq(
-		bus_connect(seat->loop, bus_address(bus->bus), limits, &handler, seat, &seat->bus),
+		bus_embed(loop, &address, NULL, 0, limits, &handler, endpoint, &endpoint->bus), 0);
+	run(loop);
+	cr_assert(bus_is_up(endpoint->bus));
+}
+
+static void embed(struct endpoint *endpoint, struct loop *loop)
+{
+	embed_at(endpoint, loop, 0, &bus_limits_default);
+}
+
+static void join(
+	struct endpoint *endpoint, const struct endpoint *bus, const struct bus_limits *limits)
+{
+	struct bus_handler handler = handler_of(endpoint);
+
+	endpoint->loop = bus->loop;
+	endpoint->stops_when_up = true;
+	cr_assert_eq(bus_connect(endpoint->loop, bus_address(bus->bus), limits, &handler, endpoint,
+			     &endpoint->bus),
 		0);
-	run(seat->loop);
-	cr_assert(bus_is_up(seat->bus));
+	run(endpoint->loop);
+	cr_assert(bus_is_up(endpoint->bus));
 }
 
-static void leave(struct seat *seat)
+static void leave(struct endpoint *endpoint)
 {
-	bus_free(take_ptr(seat->bus));
-	buffer_deinit(&seat->heard);
+	bus_free(take_ptr(endpoint->bus));
+	buffer_deinit(&endpoint->received);
 }
 
-static void expect_heard(struct seat *seat, const char *lines)
+static void expect_received(struct endpoint *endpoint, const char *lines)
 {
-	cr_assert_str_eq(buffer_terminate(&seat->heard), lines);
+	cr_assert_str_eq(buffer_terminate(&endpoint->received), lines);
 }
 
 static const char greeting[] = "{\"type\": \"connected\", \"data\": {}, \"context\": "
@@ -169,8 +171,8 @@ static const char greeting[] = "{\"type\": \"connected\", \"data\": {}, \"contex
 Test(bus_seat, a_client_is_greeted_and_hears_itself)
 {
 	cleanup(loop_cleanup) struct loop *loop = new_loop();
-	struct seat bus = {0};
-	struct seat client = {.stop_at_frames = 2};
+	struct endpoint bus = {0};
+	struct endpoint client = {.stop_at_frames = 2};
 	char expected[256];
 
 	embed(&bus, loop);
@@ -178,8 +180,8 @@ Test(bus_seat, a_client_is_greeted_and_hears_itself)
 	cr_assert_eq(say(&client, "any text"), 0);
 	run(loop);
 	snprintf(expected, sizeof(expected), "%sany text\n", greeting);
-	expect_heard(&client, expected);
-	expect_heard(&bus, "any text\n");
+	expect_received(&client, expected);
+	expect_received(&bus, "any text\n");
 	cr_assert_eq(bus_counters(bus.bus)->clients, 1);
 	cr_assert_eq(bus_counters(client.bus)->frames_sent, 1);
 	leave(&client);
@@ -189,9 +191,9 @@ Test(bus_seat, a_client_is_greeted_and_hears_itself)
 Test(bus_seat, our_own_says_to_all_and_after_what_it_answers)
 {
 	cleanup(loop_cleanup) struct loop *loop = new_loop();
-	struct seat bus = {.answer = "answer"};
-	struct seat a = {.stop_at_frames = 3};
-	struct seat b = {0};
+	struct endpoint bus = {.answer = "answer"};
+	struct endpoint a = {.stop_at_frames = 3};
+	struct endpoint b = {0};
 	char expected[256];
 
 	embed(&bus, loop);
@@ -200,11 +202,11 @@ Test(bus_seat, our_own_says_to_all_and_after_what_it_answers)
 	cr_assert_eq(say(&a, "question"), 0);
 	run(loop);
 	snprintf(expected, sizeof(expected), "%squestion\nanswer\n", greeting);
-	expect_heard(&a, expected);
-	run_until_heard(&b, 3);
-	run_until_heard(&bus, 2);
-	expect_heard(&b, expected);
-	expect_heard(&bus, "question\nanswer\n");
+	expect_received(&a, expected);
+	run_until_received(&b, 3);
+	run_until_received(&bus, 2);
+	expect_received(&b, expected);
+	expect_received(&bus, "question\nanswer\n");
 	leave(&a);
 	leave(&b);
 	leave(&bus);
@@ -214,8 +216,8 @@ Test(bus_seat, hears_frames_in_the_order_of_their_arrival)
 {
 	enum { COUNT = 2000 };
 	cleanup(loop_cleanup) struct loop *loop = new_loop();
-	struct seat bus = {0};
-	struct seat client = {.stop_at_frames = COUNT + 1};
+	struct endpoint bus = {0};
+	struct endpoint client = {.stop_at_frames = COUNT + 1};
 	const char *at;
 
 	embed(&bus, loop);
@@ -227,7 +229,7 @@ Test(bus_seat, hears_frames_in_the_order_of_their_arrival)
 		cr_assert_eq(say(&client, text), 0);
 	}
 	run(loop);
-	at = buffer_terminate(&client.heard) + sizeof(greeting) - 1;
+	at = buffer_terminate(&client.received) + sizeof(greeting) - 1;
 	for (int i = 0; i < COUNT; i++) {
 		char line[16];
 		int length = snprintf(line, sizeof(line), "n%d\n", i);
@@ -248,8 +250,8 @@ static bool wants_ours(void *data, const char *topic, size_t size)
 Test(bus_seat, hears_only_the_topics_it_wants)
 {
 	cleanup(loop_cleanup) struct loop *loop = new_loop();
-	struct seat bus = {.wants = wants_ours};
-	struct seat client = {.wants = wants_ours, .stop_at_frames = 1};
+	struct endpoint bus = {.wants = wants_ours};
+	struct endpoint client = {.wants = wants_ours, .stop_at_frames = 1};
 
 	embed(&bus, loop);
 	join(&client, &bus, &bus_limits_default);
@@ -258,30 +260,30 @@ Test(bus_seat, hears_only_the_topics_it_wants)
 	cr_assert_eq(say(&bus, "{\"type\": \"theirs\"}"), 0);
 	cr_assert_eq(say(&client, "{\"type\": \"ours\"}"), 0);
 	run(loop);
-	expect_heard(&client, "{\"type\": \"ours\"}\n");
-	expect_heard(&bus, "{\"type\": \"ours\"}\n");
+	expect_received(&client, "{\"type\": \"ours\"}\n");
+	expect_received(&bus, "{\"type\": \"ours\"}\n");
 	cr_assert_eq(bus_counters(client.bus)->frames_received, 5);
 	leave(&client);
 	leave(&bus);
 }
 
 /* A message of @size bytes. */
-static int say_bytes(struct seat *seat, size_t size)
+static int say_bytes(struct endpoint *endpoint, size_t size)
 {
 	struct buffer message = {0};
 
 	bus_message_begin(&message);
 	memset(buffer_reserve(&message, size), 'x', size);
 	message.size += size;
-	return bus_send(seat->bus, &message);
+	return bus_send(endpoint->bus, &message);
 }
 
 Test(bus_seat, passes_large_frames_on_whole)
 {
 	cleanup(loop_cleanup) struct loop *loop = new_loop();
-	struct seat bus = {0};
-	struct seat a = {.stop_at_frames = 4};
-	struct seat b = {0};
+	struct endpoint bus = {0};
+	struct endpoint a = {.stop_at_frames = 4};
+	struct endpoint b = {0};
 
 	embed(&bus, loop);
 	join(&b, &bus, &bus_limits_default);
@@ -292,7 +294,7 @@ Test(bus_seat, passes_large_frames_on_whole)
 	run(loop);
 	cr_assert_eq(a.bytes, sizeof(greeting) - 2 + 3000001 + (64 << 10) + 4);
 	cr_assert_eq(bus.bytes, 3000001 + (64 << 10) + 4);
-	run_until_heard(&b, 4);
+	run_until_received(&b, 4);
 	cr_assert_eq(b.bytes, a.bytes);
 	leave(&a);
 	leave(&b);
@@ -305,9 +307,9 @@ Test(bus_seat, discards_a_frame_over_the_limit_and_keeps_the_link)
 		.output_queue_bytes = BUS_OUTPUT_QUEUE_BYTES,
 		.client_queue_bytes = BUS_CLIENT_QUEUE_BYTES};
 	cleanup(loop_cleanup) struct loop *loop = new_loop();
-	struct seat bus = {0};
-	struct seat large = {.stop_at_frames = 3};
-	struct seat client = {0};
+	struct endpoint bus = {0};
+	struct endpoint large = {.stop_at_frames = 3};
+	struct endpoint client = {0};
 
 	embed(&bus, loop);
 	join(&client, &bus, &small);
@@ -315,7 +317,7 @@ Test(bus_seat, discards_a_frame_over_the_limit_and_keeps_the_link)
 	cr_assert_eq(say_bytes(&large, 100001), 0);
 	cr_assert_eq(say(&large, "after"), 0);
 	run(loop);
-	run_until_heard(&client, 2);
+	run_until_received(&client, 2);
 	cr_assert_eq(bus_counters(client.bus)->frames_oversized, 1);
 	cr_assert_eq(bus_counters(client.bus)->connects, 1);
 	cr_assert_eq(client.frames, 2, "the greeting, and what came after");
@@ -332,8 +334,8 @@ Test(bus_seat, refuses_the_newest_message_when_the_output_queue_is_full)
 		.output_queue_bytes = 10000,
 		.client_queue_bytes = BUS_CLIENT_QUEUE_BYTES};
 	cleanup(loop_cleanup) struct loop *loop = new_loop();
-	struct seat bus = {0};
-	struct seat client = {.stop_at_frames = 3};
+	struct endpoint bus = {0};
+	struct endpoint client = {.stop_at_frames = 3};
 
 	embed(&bus, loop);
 	join(&client, &bus, &small);
@@ -352,8 +354,8 @@ Test(bus_seat, refuses_the_newest_message_when_the_output_queue_is_full)
 Test(bus_seat, loses_what_is_said_while_the_bus_is_away_and_finds_back)
 {
 	cleanup(loop_cleanup) struct loop *loop = new_loop();
-	struct seat bus = {0};
-	struct seat client = {.stops_when_down = true, .stops_when_unreachable = true};
+	struct endpoint bus = {0};
+	struct endpoint client = {.stops_when_down = true, .stops_when_unreachable = true};
 	uint16_t port;
 
 	embed(&bus, loop);
@@ -377,8 +379,8 @@ Test(bus_seat, loses_what_is_said_while_the_bus_is_away_and_finds_back)
 Test(bus_seat, finds_a_bus_by_the_name_localhost)
 {
 	cleanup(loop_cleanup) struct loop *loop = new_loop();
-	struct seat bus = {0};
-	struct seat client = {.loop = loop, .stops_when_up = true};
+	struct endpoint bus = {0};
+	struct endpoint client = {.loop = loop, .stops_when_up = true};
 	struct bus_handler handler = handler_of(&client);
 	struct bus_address address;
 
@@ -396,7 +398,7 @@ Test(bus_seat, finds_a_bus_by_the_name_localhost)
 Test(bus_seat, can_be_left_while_a_name_is_looked_up)
 {
 	cleanup(loop_cleanup) struct loop *loop = new_loop();
-	struct seat client = {.loop = loop, .stops_when_unreachable = true};
+	struct endpoint client = {.loop = loop, .stops_when_unreachable = true};
 	struct bus_handler handler = handler_of(&client);
 	struct bus_address address = bus_address_default;
 
@@ -413,8 +415,8 @@ Test(bus_seat, can_be_left_at_any_moment)
 	cleanup(loop_cleanup) struct loop *loop = new_loop();
 
 	for (int turns = 0; turns < 6; turns++) {
-		struct seat bus = {.loop = loop};
-		struct seat client = {.loop = loop};
+		struct endpoint bus = {.loop = loop};
+		struct endpoint client = {.loop = loop};
 		struct bus_handler handler = handler_of(&client);
 
 		embed(&bus, loop);
@@ -442,7 +444,7 @@ Test(bus_seat, says_why_a_port_cannot_be_used)
 {
 	cleanup(loop_cleanup) struct loop *loop = new_loop();
 	struct bus_address address;
-	struct seat bus = {0};
+	struct endpoint bus = {0};
 
 	embed(&bus, loop);
 	address = *bus_address(bus.bus);
@@ -455,7 +457,7 @@ Test(bus_seat, says_why_a_port_cannot_be_used)
 }
 
 /* A plain socket to the bus, with @request sent. */
-static int dial(const struct seat *bus, const char *request)
+static int dial(const struct endpoint *bus, const char *request)
 {
 	struct sockaddr_in name = {.sin_family = AF_INET,
 		.sin_port = htons(bus_address(bus->bus)->port),
@@ -468,7 +470,7 @@ static int dial(const struct seat *bus, const char *request)
 }
 
 /* What the bus says to @request before it hangs up. */
-static void expect_refused(struct seat *bus, const char *request, const char *first_line)
+static void expect_refused(struct endpoint *bus, const char *request, const char *first_line)
 {
 	char response[512] = "";
 	size_t size = 0;
@@ -493,7 +495,7 @@ static void expect_refused(struct seat *bus, const char *request, const char *fi
 Test(bus_seat, the_bus_speaks_nothing_but_websocket)
 {
 	cleanup(loop_cleanup) struct loop *loop = new_loop();
-	struct seat bus = {0};
+	struct endpoint bus = {0};
 
 	embed(&bus, loop);
 	expect_refused(&bus, "GET / HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 426");
@@ -513,7 +515,7 @@ static const char upgrade[] = "GET /any/path HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgr
 			      "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
 			      "Sec-WebSocket-Key: YSBiZW5jaCdzIGtleSBpcyE=\r\n\r\n";
 
-static void run_until_clients(struct seat *bus, uint32_t clients)
+static void run_until_clients(struct endpoint *bus, uint32_t clients)
 {
 	for (int turn = 0; turn < 500 && bus_counters(bus->bus)->clients != clients; turn++)
 		loop_run(bus->loop, 5);
@@ -527,8 +529,8 @@ static const struct bus_limits small = {.frame_bytes = BUS_FRAME_BYTES,
 Test(bus_seat, the_bus_drops_a_client_that_does_not_read)
 {
 	cleanup(loop_cleanup) struct loop *loop = new_loop();
-	struct seat bus = {0};
-	struct seat client = {0};
+	struct endpoint bus = {0};
+	struct endpoint client = {0};
 	int fd;
 
 	embed_at(&bus, loop, 0, &small);
@@ -553,7 +555,7 @@ Test(bus_seat, the_bus_drops_a_client_that_does_not_read)
 Test(bus_seat, our_own_hears_what_it_says_later_and_no_more_than_a_client_would)
 {
 	cleanup(loop_cleanup) struct loop *loop = new_loop();
-	struct seat bus = {.stop_at_frames = 3};
+	struct endpoint bus = {.stop_at_frames = 3};
 
 	embed_at(&bus, loop, 0, &small);
 	for (int i = 0; i < 30; i++)
@@ -579,7 +581,7 @@ static void send_frame(int fd, unsigned char first, const char *text)
 Test(bus_seat, the_bus_gathers_fragments_and_drops_what_is_no_text)
 {
 	cleanup(loop_cleanup) struct loop *loop = new_loop();
-	struct seat bus = {.stop_at_frames = 2};
+	struct endpoint bus = {.stop_at_frames = 2};
 	int fd;
 
 	embed(&bus, loop);
@@ -593,7 +595,7 @@ Test(bus_seat, the_bus_gathers_fragments_and_drops_what_is_no_text)
 	send_frame(fd, 0x81, "\xFF\xFE");
 	send_frame(fd, 0x81, "text");
 	run(loop);
-	expect_heard(&bus, "one frame\ntext\n");
+	expect_received(&bus, "one frame\ntext\n");
 	close(fd);
 	run_until_clients(&bus, 0);
 	leave(&bus);

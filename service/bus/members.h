@@ -11,39 +11,39 @@
  * in them: shared by the topic scan and by the reading of the whole envelope.
  */
 
-enum bus_part_kind {
-	BUS_PART_TYPE,
-	BUS_PART_DATA,
-	BUS_PART_CONTEXT,
-	BUS_PART_OTHER,
+enum bus_member_kind {
+	BUS_MEMBER_TYPE,
+	BUS_MEMBER_DATA,
+	BUS_MEMBER_CONTEXT,
+	BUS_MEMBER_OTHER,
 };
 
-struct bus_part {
-	enum bus_part_kind kind;
+struct bus_member {
+	enum bus_member_kind kind;
 	const char *key; /* with its quotes, unchecked */
 	size_t key_size;
 	const char *value; /* without white space around it, unchecked, at least one byte */
 	size_t value_size;
 };
 
-struct bus_parts {
+struct bus_members {
 	const char *text;
 	size_t size;
 	size_t at;
 	bool is_first;
 };
 
-enum bus_parts_status {
-	BUS_PARTS_END = 1,    /* the object is closed, and parts->at behind it */
-	BUS_PARTS_INCOMPLETE, /* the text ends inside the object, or before it */
-	BUS_PARTS_BROKEN,     /* not an object */
+enum bus_members_status {
+	BUS_MEMBERS_END = 1,    /* the object is closed, and parts->at behind it */
+	BUS_MEMBERS_INCOMPLETE, /* the text ends inside the object, or before it */
+	BUS_MEMBERS_BROKEN,     /* not an object */
 };
 
 /* Start on @size bytes at @text. 0, BUS_PARTS_INCOMPLETE or BUS_PARTS_BROKEN. */
-int bus_parts_begin(struct bus_parts *parts, const char *text, size_t size);
+int bus_members_begin(struct bus_members *members, const char *text, size_t size);
 
 /* The next member. 0 or any of the above. */
-int bus_parts_next(struct bus_parts *parts, struct bus_part *ret_part);
+int bus_members_next(struct bus_members *members, struct bus_member *ret_member);
 
 /* Whether the string of @size bytes at @quoted, with its quotes and unchecked, is @text once
  * decoded. False for what is no valid string. */
