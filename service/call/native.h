@@ -22,11 +22,11 @@
  * transfer, length_of). Both sides of the process boundary read this same object with this same
  * code: the daemon to make schemas and to check arguments, the host to call.
  *
- *   native_read.c    the object: one key after the other
- *   native_rules.c   what keys mean together
- *   native_check.c   whether a JSON value can be passed
+ *   native/read.c    the object: one key after the other
+ *   native/rules.c   what keys mean together
+ *   native/check.c   whether a JSON value can be passed
  *   native_schema.c  the schemas that follow
- *   native_write.c   the object again, for the host
+ *   native/write.c   the object again, for the host
  */
 
 enum native_type {

@@ -39,8 +39,8 @@ struct catalogue {
 	size_t n_buckets;  /* a power of two */
 	struct catalogue_failure *failures;
 	size_t n_failures;
-	struct catalogue_absence *absences;
-	size_t n_absences;
+	struct catalogue_skipped *skipped;
+	size_t n_skipped;
 };
 
 static int compare_owners(const void *a, const void *b)
@@ -151,13 +151,13 @@ static void free_notes(struct catalogue *catalogue)
 		free(catalogue->failures[i].toolbox_id);
 		free(catalogue->failures[i].error);
 	}
-	for (size_t i = 0; i < catalogue->n_absences; i++) {
-		free(catalogue->absences[i].toolbox_id);
-		free(catalogue->absences[i].name);
-		free(catalogue->absences[i].why);
+	for (size_t i = 0; i < catalogue->n_skipped; i++) {
+		free(catalogue->skipped[i].toolbox_id);
+		free(catalogue->skipped[i].name);
+		free(catalogue->skipped[i].why);
 	}
 	free(catalogue->failures);
-	free(catalogue->absences);
+	free(catalogue->skipped);
 }
 
 void catalogue_free(struct catalogue *catalogue)
@@ -191,20 +191,20 @@ int catalogue_add_failure(struct catalogue *catalogue, const char *toolbox_id, c
 	return 0;
 }
 
-int catalogue_add_absence(
+int catalogue_add_skipped(
 	struct catalogue *catalogue, const char *toolbox_id, const char *name, const char *why)
 {
-	struct catalogue_absence *absences =
-		reallocarray(catalogue->absences, catalogue->n_absences + 1, sizeof(*absences));
+	struct catalogue_skipped *skipped =
+		reallocarray(catalogue->skipped, catalogue->n_skipped + 1, sizeof(*skipped));
 	cleanup_free char *id_copy = strdup(toolbox_id);
 	cleanup_free char *name_copy = name ? strdup(name) : NULL;
 	cleanup_free char *why_copy = strdup(why);
 
-	if (absences)
-		catalogue->absences = absences;
-	if (!absences || !id_copy || !why_copy || (name && !name_copy))
+	if (skipped)
+		catalogue->skipped = skipped;
+	if (!skipped || !id_copy || !why_copy || (name && !name_copy))
 		return -ENOMEM;
-	absences[catalogue->n_absences++] = (struct catalogue_absence){
+	skipped[catalogue->n_skipped++] = (struct catalogue_skipped){
 		.toolbox_id = take_ptr(id_copy),
 		.name = take_ptr(name_copy),
 		.why = take_ptr(why_copy),
@@ -282,14 +282,14 @@ const struct catalogue_failure *catalogue_failure(const struct catalogue *catalo
 	return &catalogue->failures[index];
 }
 
-size_t catalogue_n_absences(const struct catalogue *catalogue)
+size_t catalogue_n_skipped(const struct catalogue *catalogue)
 {
-	return catalogue->n_absences;
+	return catalogue->n_skipped;
 }
 
-const struct catalogue_absence *catalogue_absence(const struct catalogue *catalogue, size_t index)
+const struct catalogue_skipped *catalogue_skipped(const struct catalogue *catalogue, size_t index)
 {
-	return &catalogue->absences[index];
+	return &catalogue->skipped[index];
 }
 
 /* The tool called exactly @name in the toolbox called @id, or NULL. */

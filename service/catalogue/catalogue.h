@@ -26,7 +26,7 @@ struct catalogue_failure {
 };
 
 /* A tool (or a whole toolbox: name NULL) that was found and is not offered, on purpose. */
-struct catalogue_absence {
+struct catalogue_skipped {
 	char *toolbox_id;
 	char *name;
 	char *why;
@@ -45,7 +45,7 @@ void catalogue_free(struct catalogue *catalogue);
 
 /* Add to what status and reload tell. Copied. 0 or -ENOMEM. */
 int catalogue_add_failure(struct catalogue *catalogue, const char *toolbox_id, const char *error);
-int catalogue_add_absence(
+int catalogue_add_skipped(
 	struct catalogue *catalogue, const char *toolbox_id, const char *name, const char *why);
 
 uint64_t catalogue_generation(const struct catalogue *catalogue);
@@ -64,8 +64,8 @@ const struct tool *catalogue_tool(const struct catalogue *catalogue, size_t inde
 
 size_t catalogue_n_failures(const struct catalogue *catalogue);
 const struct catalogue_failure *catalogue_failure(const struct catalogue *catalogue, size_t index);
-size_t catalogue_n_absences(const struct catalogue *catalogue);
-const struct catalogue_absence *catalogue_absence(const struct catalogue *catalogue, size_t index);
+size_t catalogue_n_skipped(const struct catalogue *catalogue);
+const struct catalogue_skipped *catalogue_skipped(const struct catalogue *catalogue, size_t index);
 
 /* Positive results of a lookup. */
 enum catalogue_status {

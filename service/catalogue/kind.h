@@ -31,13 +31,13 @@ struct kind_facts {
 	uint32_t memory_mb;  /* of address space; 0: no limit */
 	uint64_t timeout_ms; /* of a call */
 	bool coerces;
-	bool tells_tools;    /* its hosts tell what its tools are */
-	bool has_parts;      /* they tell several toolboxes, under ids of their own (toolbox.h) */
-	bool fills_defaults; /* an argument that is absent is its schema's default; else the tool's
+	bool describes_tools; /* its hosts tell what its tools are */
+	bool has_members;     /* they tell several toolboxes, under ids of their own (toolbox.h) */
+	bool fills_defaults;  /* an argument that is absent is its schema's default; else the tool's
 			      */
-	bool has_guard;      /* whatever its sandbox: its calls may leave processes behind */
-	bool has_bus;        /* its tools may speak and listen on the bus (core/proxy.h) */
-	bool asks_caller;    /* a call is told who makes it (struct wire_invoke) */
+	bool has_guard;       /* whatever its sandbox: its calls may leave processes behind */
+	bool has_bus;         /* its tools may speak and listen on the bus (core/proxy.h) */
+	bool asks_caller;     /* a call is told who makes it (struct wire_invoke) */
 };
 
 const struct kind_facts *kind_facts(enum toolbox_kind kind);

@@ -42,11 +42,11 @@ void toolbox_unref(struct toolbox *toolbox)
 		return;
 	if (!toolbox->is_joined)
 		toolbox_drop_tools(toolbox);
-	toolbox_unref(toolbox->host);
+	toolbox_unref(toolbox->package);
 	free(toolbox->entry_point);
 	free(toolbox->python.interpreters);
 	free(toolbox->python.plugins);
-	free(toolbox->told);
+	free(toolbox->described);
 	free(toolbox->id);
 	free(toolbox->description);
 	free(toolbox->file);
@@ -59,68 +59,68 @@ void toolbox_unref(struct toolbox *toolbox)
 	free(toolbox);
 }
 
-struct toolbox *toolbox_new_part(struct toolbox *host, const char *id, const char *entry_point)
+struct toolbox *toolbox_new_member(struct toolbox *package, const char *id, const char *entry_point)
 {
-	cleanup(toolbox_cleanup) struct toolbox *part = calloc(1, sizeof(*part));
+	cleanup(toolbox_cleanup) struct toolbox *member = calloc(1, sizeof(*member));
 
-	if (!part)
+	if (!member)
 		return NULL;
-	part->references = 1;
-	part->host = toolbox_ref(host);
-	part->id = strdup(id);
-	part->entry_point = strdup(entry_point ? entry_point : id);
-	part->file = strdup(host->file);
-	part->not_enforced = host->not_enforced ? strdup(host->not_enforced) : NULL;
-	if (!part->id || !part->entry_point || !part->file ||
-		!part->not_enforced != !host->not_enforced)
+	member->references = 1;
+	member->package = toolbox_ref(package);
+	member->id = strdup(id);
+	member->entry_point = strdup(entry_point ? entry_point : id);
+	member->file = strdup(package->file);
+	member->not_enforced = package->not_enforced ? strdup(package->not_enforced) : NULL;
+	if (!member->id || !member->entry_point || !member->file ||
+		!member->not_enforced != !package->not_enforced)
 		return NULL;
-	part->kind = host->kind;
-	part->limits = host->limits;
-	part->risk = host->risk;
-	part->has_risk = host->has_risk;
-	part->asserts_formats = host->asserts_formats;
-	part->coerces = host->coerces;
-	part->sandbox.class = host->sandbox.class;
-	return take_ptr(part);
+	member->kind = package->kind;
+	member->limits = package->limits;
+	member->risk = package->risk;
+	member->has_risk = package->has_risk;
+	member->asserts_formats = package->asserts_formats;
+	member->coerces = package->coerces;
+	member->sandbox.class = package->sandbox.class;
+	return take_ptr(member);
 }
 
-/* Move the tools of @part to the end of those of @host, where there is room. */
-static void join_part(struct toolbox *host, struct toolbox *part)
+/* Move the tools of @member to the end of those of @package, where there is room. */
+static void join_member(struct toolbox *package, struct toolbox *member)
 {
-	struct tool *tools = &host->tools[host->n_tools];
+	struct tool *tools = &package->tools[package->n_tools];
 
-	if (part->n_tools > 0)
-		memcpy(tools, part->tools, part->n_tools * sizeof(*tools));
-	free(part->tools);
-	part->tools = tools;
-	part->is_joined = true;
-	part->part = host->n_parts++;
-	for (size_t i = 0; i < part->n_tools; i++)
-		tools[i].index = (uint32_t)host->n_tools++;
+	if (member->n_tools > 0)
+		memcpy(tools, member->tools, member->n_tools * sizeof(*tools));
+	free(member->tools);
+	member->tools = tools;
+	member->is_joined = true;
+	member->member = package->n_members++;
+	for (size_t i = 0; i < member->n_tools; i++)
+		tools[i].index = (uint32_t)package->n_tools++;
 }
 
-int toolbox_join_parts(struct toolbox *host, struct toolbox *const *parts, size_t n_parts)
+int toolbox_join_members(struct toolbox *package, struct toolbox *const *members, size_t n_members)
 {
 	size_t n_tools = 0;
 
-	for (size_t i = 0; i < n_parts; i++)
-		n_tools += parts[i] ? parts[i]->n_tools : 0;
-	host->tools = calloc(n_tools + 1, sizeof(*host->tools));
-	if (!host->tools)
+	for (size_t i = 0; i < n_members; i++)
+		n_tools += members[i] ? members[i]->n_tools : 0;
+	package->tools = calloc(n_tools + 1, sizeof(*package->tools));
+	if (!package->tools)
 		return -ENOMEM;
-	for (size_t i = 0; i < n_parts; i++)
-		if (parts[i])
-			join_part(host, parts[i]);
-	return toolbox_prepare(host);
+	for (size_t i = 0; i < n_members; i++)
+		if (members[i])
+			join_member(package, members[i]);
+	return toolbox_prepare(package);
 }
 
-void toolbox_move_part(struct toolbox *part, struct toolbox *host)
+void toolbox_move_member(struct toolbox *member, struct toolbox *package)
 {
-	part->tools = host->tools + (part->tools - part->host->tools);
-	for (size_t i = 0; i < part->n_tools; i++)
-		part->tools[i].toolbox = part;
-	toolbox_unref(part->host);
-	part->host = toolbox_ref(host);
+	member->tools = package->tools + (member->tools - member->package->tools);
+	for (size_t i = 0; i < member->n_tools; i++)
+		member->tools[i].toolbox = member;
+	toolbox_unref(member->package);
+	member->package = toolbox_ref(package);
 }
 
 static void write_tool(const struct tool *tool, struct buffer *out)
@@ -159,16 +159,16 @@ static void write_names(const struct toolbox *toolbox, struct buffer *out)
 }
 
 /* The same of all its parts: a toolbox's id, a name, and where the toolbox is found. */
-static void write_triples(const struct toolbox *host, struct buffer *out)
+static void write_triples(const struct toolbox *package, struct buffer *out)
 {
 	buffer_append_string(out, ",\"tools\":[");
-	for (size_t i = 0; i < host->n_tools; i++) {
+	for (size_t i = 0; i < package->n_tools; i++) {
 		buffer_append_string(out, i > 0 ? ",[" : "[");
-		json_write_text(out, host->tools[i].toolbox->id);
+		json_write_text(out, package->tools[i].toolbox->id);
 		buffer_append_char(out, ',');
-		json_write_text(out, host->tools[i].name);
+		json_write_text(out, package->tools[i].name);
 		buffer_append_char(out, ',');
-		json_write_text(out, host->tools[i].toolbox->entry_point);
+		json_write_text(out, package->tools[i].toolbox->entry_point);
 		buffer_append_char(out, ']');
 	}
 	buffer_append_char(out, ']');
@@ -205,9 +205,9 @@ void toolbox_write_load(struct toolbox *const *toolboxes, size_t n_toolboxes, st
 		buffer_printf(out, ",\"config\":%s", first->config);
 	if (first->kind == KIND_PYTHON)
 		write_python(&first->python, out);
-	if (!kind_facts(first->kind)->tells_tools)
+	if (!kind_facts(first->kind)->describes_tools)
 		write_tools(toolboxes, n_toolboxes, out);
-	else if (first->n_parts > 0)
+	else if (first->n_members > 0)
 		write_triples(first, out);
 	else if (first->n_tools > 0)
 		write_names(first, out);

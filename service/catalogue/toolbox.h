@@ -34,7 +34,7 @@ enum tool_risk {
 
 struct tool {
 	struct toolbox *toolbox; /* the one it stands in */
-	uint32_t index; /* in the tools of toolbox_host(toolbox), and so in its processes */
+	uint32_t index; /* in the tools of toolbox_package(toolbox), and so in its processes */
 	char *name;
 	char *description;     /* "" when the manifest gives none */
 	char *argument_schema; /* compact JSON text */
@@ -93,13 +93,13 @@ struct toolbox {
 	bool is_sealed;     /* a host has loaded its library from a sealed copy */
 	char *not_enforced; /* what of the sandbox a host could not do here; NULL: nothing */
 	struct toolbox_python python; /* of kind python */
-	struct toolbox *host;         /* of a part: whose it is, counted; else NULL */
+	struct toolbox *package;      /* of a part: whose it is, counted; else NULL */
 	char *entry_point;            /* of a part: where its host finds it */
-	uint32_t part;    /* of a part: which one it is, once its tools are the host's */
-	bool is_joined;   /* of a part: they are */
-	uint32_t n_parts; /* that it has; 0: it is offered itself */
-	char *told;       /* of one with parts: what its host told of them, JSON text */
-	size_t told_size;
+	uint32_t member;    /* of a part: which one it is, once its tools are the host's */
+	bool is_joined;     /* of a part: they are */
+	uint32_t n_members; /* that it has; 0: it is offered itself */
+	char *described;    /* of one with parts: what its host told of them, JSON text */
+	size_t described_size;
 	uint64_t depends; /* digest of the files that this depends on; 0: it does not hold any more
 			   */
 	struct tool *tools;
@@ -115,22 +115,23 @@ struct toolbox {
  *   host      [ now │ read write find │ add ]     one list, one set of processes
  *   parts      clock  filesystem        math      runs of it, under ids of their own
  */
-static inline struct toolbox *toolbox_host(struct toolbox *toolbox)
+static inline struct toolbox *toolbox_package(struct toolbox *toolbox)
 {
-	return toolbox->host ? toolbox->host : toolbox;
+	return toolbox->package ? toolbox->package : toolbox;
 }
 
-/* A new part of @host called @id, which its host knows by @entry_point (NULL: by its id), and whose
+/* A new part of @package called @id, which its host knows by @entry_point (NULL: by its id), and whose
  * tools are still to be read into it: its own until they are joined. NULL without memory. */
-struct toolbox *toolbox_new_part(struct toolbox *host, const char *id, const char *entry_point);
+struct toolbox *toolbox_new_member(
+	struct toolbox *package, const char *id, const char *entry_point);
 
-/* Make the tools of @parts those of @host, in this order, and write its LOAD frame anew. NULL among
+/* Make the tools of @members those of @package, in this order, and write its LOAD frame anew. NULL among
  * them is none. 0, or -ENOMEM with nothing changed but that frame. */
-int toolbox_join_parts(struct toolbox *host, struct toolbox *const *parts, size_t n_parts);
+int toolbox_join_members(struct toolbox *package, struct toolbox *const *members, size_t n_members);
 
-/* Make @part, which is one of another host with the same parts, one of @host, in the place of the
+/* Make @member, which is one of another host with the same parts, one of @package, in the place of the
  * one there that has its number, and that nobody holds any more. */
-void toolbox_move_part(struct toolbox *part, struct toolbox *host);
+void toolbox_move_member(struct toolbox *member, struct toolbox *package);
 
 /* One more holder. Returns @toolbox. */
 struct toolbox *toolbox_ref(struct toolbox *toolbox);

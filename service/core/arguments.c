@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "json/writer.h"
-#include "manifest/passing.h"
+#include "manifest/marshal.h"
 #include "util/log.h"
 
 #define NOT_AN_OBJECT "must be an object, or a string that is the text of one; "
@@ -149,7 +149,7 @@ static int check_value(struct arguments *arguments, const struct tool *tool,
 			tool->arguments, context, place->tape, place->token, &arguments->report);
 		return r < 0 ? r : ARGUMENTS_E_INVALID;
 	}
-	r = passing_check(tool, context, place->tape, place->token, &arguments->report);
+	r = marshal_check(tool, context, place->tape, place->token, &arguments->report);
 	return r > 0 ? ARGUMENTS_E_INVALID : r;
 }
 

@@ -174,7 +174,7 @@ static struct runner **find_runner(const struct service *service, struct toolbox
 	long index = catalogue_find_toolbox(service->catalogue, toolbox->id, strlen(toolbox->id));
 
 	if (index < 0 || (size_t)index >= service->n_runners || !service->runners[index] ||
-		runner_toolbox(service->runners[index]) != toolbox_host(toolbox))
+		runner_toolbox(service->runners[index]) != toolbox_package(toolbox))
 		return NULL;
 	return &service->runners[index];
 }
@@ -183,8 +183,8 @@ static struct runner **find_runner(const struct service *service, struct toolbox
 static struct runner *find_shared(
 	struct runner *const *made, size_t n_made, const struct toolbox *toolbox)
 {
-	for (size_t i = 0; toolbox->host && i < n_made; i++)
-		if (made[i] && runner_toolbox(made[i]) == toolbox->host)
+	for (size_t i = 0; toolbox->package && i < n_made; i++)
+		if (made[i] && runner_toolbox(made[i]) == toolbox->package)
 			return made[i];
 	return NULL;
 }
@@ -217,7 +217,7 @@ static int make_new(
 			continue;
 		runners[i] = find_shared(runners, i, toolbox);
 		if (!runners[i])
-			r = runner_new(service->loop, toolbox_host(toolbox), &options, &handler,
+			r = runner_new(service->loop, toolbox_package(toolbox), &options, &handler,
 				service, &runners[i]);
 		if (runners[i])
 			runner_hold(runners[i]);
@@ -409,10 +409,10 @@ void reload_ask_again(struct service *service)
 	reload_begin(service);
 }
 
-static bool has_parts(const struct catalogue *catalogue)
+static bool has_members(const struct catalogue *catalogue)
 {
 	for (size_t i = 0; i < catalogue_n_toolboxes(catalogue); i++)
-		if (catalogue_toolbox(catalogue, i, NULL, NULL)->host)
+		if (catalogue_toolbox(catalogue, i, NULL, NULL)->package)
 			return true;
 	return false;
 }
@@ -421,7 +421,7 @@ void reload_refresh(struct service *service)
 {
 	uint64_t now_ms = clock_now_ms();
 
-	if (now_ms < service->refresh_after_ms || !has_parts(service->catalogue))
+	if (now_ms < service->refresh_after_ms || !has_members(service->catalogue))
 		return;
 	service->refresh_after_ms = now_ms + REFRESH_MS;
 	reload_ask_again(service);

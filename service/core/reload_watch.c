@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 
 #include "core/reload.h"
-#include "loader/told.h"
+#include "loader/described.h"
 #include "manifest/dropins.h"
 #include "manifest/folders.h"
 #include "util/cleanup.h"
@@ -99,8 +99,8 @@ void reload_watch(struct service *service)
 
 		if (toolbox->library.path && strchr(toolbox->library.path, '/'))
 			watch_path(&watched.files, toolbox->library.path);
-		if (toolbox->host && toolbox->part == 0)
-			told_each_dependency(toolbox->host, watch_depends, &watched);
+		if (toolbox->package && toolbox->member == 0)
+			described_each_dependency(toolbox->package, watch_depends, &watched);
 	}
 	watcher_set(service->watcher, (const char *const *)watched.folders.items,
 		watched.folders.n_items, (const char *const *)watched.files.items,

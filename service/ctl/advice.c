@@ -83,7 +83,7 @@ static void advise_of_triggers(
 static void advise_of_risk(
 	const struct giving *giving, const struct tool *tool, const char *pointer)
 {
-	if (tool->risk == TOOL_UNRATED && !is_list(giving) && !giving->toolbox->host)
+	if (tool->risk == TOOL_UNRATED && !is_list(giving) && !giving->toolbox->package)
 		advise(giving, pointer,
 			"the tool '%s' does not declare its \"risk\": say \"read\", \"write\" or "
 			"\"execute\", for the tool or once for the toolbox",
@@ -106,7 +106,7 @@ static void advise_of_tool(const struct giving *giving, const struct tool *tool)
 /* Once, with the first of them. */
 static void advise_of_parts(const struct giving *giving)
 {
-	if (giving->toolbox->host && giving->toolbox->part == 0 && !giving->toolbox->has_risk)
+	if (giving->toolbox->package && giving->toolbox->member == 0 && !giving->toolbox->has_risk)
 		advise(giving, "",
 			"no \"risk\" is declared, and no ToolBox can: say \"read\", \"write\" or "
 			"\"execute\" here for all of them, or bring those that differ by a "

@@ -104,15 +104,15 @@ static void describe(struct check *check, const struct toolbox *toolbox)
 }
 
 /* What the configuration leaves out was read, but is not offered. */
-static void warn_of_absences(struct check *check, const struct catalogue *catalogue)
+static void warn_of_skipped(struct check *check, const struct catalogue *catalogue)
 {
 	char text[512];
 
-	for (size_t i = 0; i < catalogue_n_absences(catalogue); i++) {
-		const struct catalogue_absence *absence = catalogue_absence(catalogue, i);
+	for (size_t i = 0; i < catalogue_n_skipped(catalogue); i++) {
+		const struct catalogue_skipped *skipped = catalogue_skipped(catalogue, i);
 
-		snprintf(text, sizeof(text), "%s%s%s is not offered: %s", absence->toolbox_id,
-			absence->name ? "/" : "", absence->name ? absence->name : "", absence->why);
+		snprintf(text, sizeof(text), "%s%s%s is not offered: %s", skipped->toolbox_id,
+			skipped->name ? "/" : "", skipped->name ? skipped->name : "", skipped->why);
 		tell(check, CONFIG_WARNING, NULL, 0, NULL, text);
 	}
 }
@@ -126,7 +126,7 @@ static int describe_all(struct check *check, const struct catalogue *catalogue)
 			return -ENOMEM;
 		describe(check, toolbox);
 	}
-	warn_of_absences(check, catalogue);
+	warn_of_skipped(check, catalogue);
 	return 0;
 }
 

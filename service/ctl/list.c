@@ -94,7 +94,7 @@ static int list_online(const struct ctl_options *options)
 		return r;
 	}
 	print_list(options, &response);
-	return r == CTL_DONE && options->why ? ctl_print_absences(session) : r;
+	return r == CTL_DONE && options->why ? ctl_print_skipped(session) : r;
 }
 
 /* ── without one ─────────────────────────────────────────────────────────────────────────────── */

@@ -91,7 +91,7 @@ static void print_toolboxes(const struct ctl_response *response)
 		columns, members, sizeof(columns) / sizeof(*columns));
 }
 
-static void print_absences(const struct ctl_response *response)
+static void print_skipped(const struct ctl_response *response)
 {
 	static const struct table_column failed[] = {{"FAILED", false}, {"ERROR", false}};
 	static const struct status_column failed_members[] = {
@@ -101,14 +101,14 @@ static void print_absences(const struct ctl_response *response)
 	static const struct status_column absent_members[] = {
 		{"toolbox_id", SHAPE_AS_IS}, {"name", SHAPE_AS_IS}, {"why", SHAPE_AS_IS}};
 	uint32_t failures = ctl_response_find(response, 0, "failed", JSON_ARRAY);
-	uint32_t absences = ctl_response_find(response, 0, "not_offered", JSON_ARRAY);
+	uint32_t skipped = ctl_response_find(response, 0, "not_offered", JSON_ARRAY);
 
 	if (failures != JSON_NONE && json_count(&response->tape, failures) > 0)
 		putchar('\n');
 	print_rows(&response->tape, failures, failed, failed_members, 2);
-	if (absences != JSON_NONE && json_count(&response->tape, absences) > 0)
+	if (skipped != JSON_NONE && json_count(&response->tape, skipped) > 0)
 		putchar('\n');
-	print_rows(&response->tape, absences, absent, absent_members, 3);
+	print_rows(&response->tape, skipped, absent, absent_members, 3);
 }
 
 /* The toolboxes that have a reason to give: quarantined, disabled, or in trouble. */
@@ -206,18 +206,18 @@ int ctl_status(const struct ctl_options *options)
 	} else {
 		print_service(&response);
 		print_toolboxes(&response);
-		print_absences(&response);
+		print_skipped(&response);
 	}
 	return r;
 }
 
 void ctl_print_why(const struct ctl_response *response)
 {
-	print_absences(response);
+	print_skipped(response);
 	print_reasons(response);
 }
 
-int ctl_print_absences(struct ctl_session *session)
+int ctl_print_skipped(struct ctl_session *session)
 {
 	cleanup(ctl_response_deinit) struct ctl_response response = {0};
 	int r = ask(session, &response);

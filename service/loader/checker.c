@@ -16,44 +16,44 @@
 #define TEXT_BYTES    512
 #define POINTER_BYTES 256
 
-struct candidate {
+struct check_target {
 	struct toolbox *toolbox;
 	void *item;
 };
 
-/* Candidates that are looked at together: a run of checker->candidates. */
-struct lot {
+/* Targets that are looked at together: a run of checker->targets. */
+struct check_batch {
 	size_t first;
 	size_t n;
 };
 
-/* A host that looks at a lot. */
-struct check {
+/* A host that looks at a batch. */
+struct check_host {
 	struct checker *checker;
 	struct host *host; /* NULL: free for the next one */
-	struct lot lot;
+	struct check_batch batch;
 };
 
 struct checker {
 	const char *host_program;
 	const struct config *config;
 	struct loop *loop;
-	struct candidate *candidates;
-	size_t n_candidates;
-	struct lot *lots; /* that wait; they never overlap, so there is room for all */
-	size_t n_lots;
-	struct check checks[CHECKER_HOSTS_MAX];
+	struct check_target *targets;
+	size_t n_targets;
+	struct check_batch *batches; /* that wait; they never overlap, so there is room for all */
+	size_t n_batches;
+	struct check_host hosts[CHECKER_HOSTS_MAX];
 	struct loop_timer work;
 	checker_refused_function refused;
-	checker_told_function told;
+	checker_described_function described;
 	checker_done_function done;
 	void *data;
 };
 
-static int compare_candidates(const void *a, const void *b)
+static int compare_targets(const void *a, const void *b)
 {
-	const struct candidate *left = a;
-	const struct candidate *right = b;
+	const struct check_target *left = a;
+	const struct check_target *right = b;
 
 	int order = toolbox_compare_loads(left->toolbox, right->toolbox);
 
@@ -62,13 +62,14 @@ static int compare_candidates(const void *a, const void *b)
 				    left->toolbox->environment, right->toolbox->environment);
 }
 
-static void refuse(struct checker *checker, struct lot lot, const char *pointer, const char *text)
+static void refuse(
+	struct checker *checker, struct check_batch batch, const char *pointer, const char *text)
 {
-	for (size_t i = 0; i < lot.n; i++)
-		checker->refused(checker->candidates[lot.first + i].item, pointer, text);
+	for (size_t i = 0; i < batch.n; i++)
+		checker->refused(checker->targets[batch.first + i].item, pointer, text);
 }
 
-static void end_check(struct check *check)
+static void end_batch(struct check_host *check)
 {
 	host_free(take_ptr(check->host));
 	loop_timer_arm(&check->checker->work, 0);
@@ -79,16 +80,16 @@ static void end_check(struct check *check)
 static void host_has_left(void *data, const struct host_exit *end)
 {
 	(void)end;
-	end_check(data);
+	end_batch(data);
 }
 
-/* Everybody in the lot knows the library as its first one does. */
-static void share_library(struct checker *checker, struct lot lot)
+/* Everybody in the batch knows the library as its first one does. */
+static void share_library(struct checker *checker, struct check_batch batch)
 {
-	struct candidate *first = &checker->candidates[lot.first];
+	struct check_target *first = &checker->targets[batch.first];
 
 	toolbox_library_look(&first->toolbox->library);
-	for (size_t i = 1; i < lot.n; i++)
+	for (size_t i = 1; i < batch.n; i++)
 		if (toolbox_library_look_like(
 			    &first[i].toolbox->library, &first->toolbox->library) < 0)
 			checker->refused(first[i].item, "/library", strerror(ENOMEM));
@@ -105,39 +106,39 @@ static char *dup_member(const struct json_tape *tape, const char *key)
 }
 
 /* What the host could not do for the sandbox, and whether the library is a sealed copy. */
-void checker_note(struct toolbox *toolbox, const struct json_tape *told)
+void checker_note(struct toolbox *toolbox, const struct json_tape *described)
 {
-	uint32_t sealed = json_find(told, 0, "sealed");
-	cleanup_free char *missing = dup_member(told, "missing");
+	uint32_t sealed = json_find(described, 0, "sealed");
+	cleanup_free char *missing = dup_member(described, "missing");
 
-	toolbox->is_sealed = sealed != JSON_NONE && json_is_true(told, sealed);
+	toolbox->is_sealed = sealed != JSON_NONE && json_is_true(described, sealed);
 	free(toolbox->not_enforced);
 	toolbox->not_enforced = missing && *missing ? take_ptr(missing) : NULL;
 }
 
 /* The host has told where the dynamic linker found the library. */
-static void lot_is_good(void *data, const char *loaded, size_t size)
+static void batch_is_good(void *data, const char *loaded, size_t size)
 {
-	struct check *check = data;
+	struct check_host *check = data;
 	struct checker *checker = check->checker;
-	struct toolbox_library *library = &checker->candidates[check->lot.first].toolbox->library;
+	struct toolbox_library *library = &checker->targets[check->batch.first].toolbox->library;
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	cleanup_free char *file = NULL;
 
 	if (json_tape_read(&tape, loaded, size, JSON_DEPTH_DEFAULT, NULL) == 0) {
 		file = dup_member(&tape, "library");
-		for (size_t i = 0; i < check->lot.n; i++)
-			checker_note(checker->candidates[check->lot.first + i].toolbox, &tape);
+		for (size_t i = 0; i < check->batch.n; i++)
+			checker_note(checker->targets[check->batch.first + i].toolbox, &tape);
 	}
 	if (file && !library->file)
 		toolbox_library_set_file(library, file);
 	if (library->path)
-		share_library(checker, check->lot);
-	if (!kind_facts(checker->candidates[check->lot.first].toolbox->kind)->tells_tools) {
-		end_check(check);
+		share_library(checker, check->batch);
+	if (!kind_facts(checker->targets[check->batch.first].toolbox->kind)->describes_tools) {
+		end_batch(check);
 		return;
 	}
-	checker->told(checker->candidates[check->lot.first].item, loaded, size);
+	checker->described(checker->targets[check->batch.first].item, loaded, size);
 	/* What its init() has begun, its deinit() may end. */
 	host_dismiss(check->host, host_has_left, check);
 }
@@ -156,9 +157,10 @@ static void manifest_pointer(const char *pointer, char *ret, size_t size)
 		snprintf(ret, size, "%s", pointer);
 }
 
-static void refuse_for(struct checker *checker, struct lot lot, const struct host_exit *end)
+static void refuse_for(
+	struct checker *checker, struct check_batch batch, const struct host_exit *end)
 {
-	const struct toolbox *toolbox = checker->candidates[lot.first].toolbox;
+	const struct toolbox *toolbox = checker->targets[batch.first].toolbox;
 	char pointer[POINTER_BYTES] = "";
 	char text[TEXT_BYTES];
 
@@ -173,7 +175,7 @@ static void refuse_for(struct checker *checker, struct lot lot, const struct hos
 			snprintf(pointer, sizeof(pointer), "/library");
 		host_describe_exit(end, text + length, sizeof(text) - (size_t)length);
 	}
-	refuse(checker, lot, pointer, text);
+	refuse(checker, batch, pointer, text);
 }
 
 static bool is_everybodys(const struct host_exit *end)
@@ -184,52 +186,54 @@ static bool is_everybodys(const struct host_exit *end)
 			       strncmp(end->pointer, "/sandbox/", strlen("/sandbox/")) == 0));
 }
 
-static void lot_is_bad(void *data, const struct host_exit *end)
+static void batch_is_bad(void *data, const struct host_exit *end)
 {
-	struct check *check = data;
+	struct check_host *check = data;
 	struct checker *checker = check->checker;
-	struct lot lot = check->lot;
-	size_t half = lot.n / 2;
+	struct check_batch batch = check->batch;
+	size_t half = batch.n / 2;
 
-	if (lot.n == 1 || is_everybodys(end)) {
-		refuse_for(checker, lot, end);
+	if (batch.n == 1 || is_everybodys(end)) {
+		refuse_for(checker, batch, end);
 	} else {
-		checker->lots[checker->n_lots++] = (struct lot){lot.first, half};
-		checker->lots[checker->n_lots++] = (struct lot){lot.first + half, lot.n - half};
+		checker->batches[checker->n_batches++] = (struct check_batch){batch.first, half};
+		checker->batches[checker->n_batches++] =
+			(struct check_batch){batch.first + half, batch.n - half};
 	}
-	end_check(check);
+	end_batch(check);
 }
 
-static int write_load(const struct checker *checker, struct lot lot, struct buffer *load)
+static int write_load(const struct checker *checker, struct check_batch batch, struct buffer *load)
 {
-	cleanup_free struct toolbox **toolboxes = calloc(lot.n, sizeof(*toolboxes));
+	cleanup_free struct toolbox **toolboxes = calloc(batch.n, sizeof(*toolboxes));
 
 	if (!toolboxes)
 		return -ENOMEM;
-	for (size_t i = 0; i < lot.n; i++)
-		toolboxes[i] = checker->candidates[lot.first + i].toolbox;
-	toolbox_write_load(toolboxes, lot.n, load);
+	for (size_t i = 0; i < batch.n; i++)
+		toolboxes[i] = checker->targets[batch.first + i].toolbox;
+	toolbox_write_load(toolboxes, batch.n, load);
 	return buffer_status(load);
 }
 
 /* What is only asked for its tools has no say on the bus. */
-static void hear_nothing(void *data, const struct json_tape *object, const char *text, size_t size)
+static void ignore_bus_message(
+	void *data, const struct json_tape *object, const char *text, size_t size)
 {
 	(void)data, (void)object, (void)text, (void)size;
 }
 
-static int spawn(struct check *check)
+static int spawn(struct check_host *check)
 {
 	static const struct host_handler handler = {
-		.loaded = lot_is_good,
-		.bus_message = hear_nothing,
-		.ended = lot_is_bad,
+		.loaded = batch_is_good,
+		.bus_message = ignore_bus_message,
+		.ended = batch_is_bad,
 	};
-	const struct toolbox *toolbox = check->checker->candidates[check->lot.first].toolbox;
+	const struct toolbox *toolbox = check->checker->targets[check->batch.first].toolbox;
 	struct checker *checker = check->checker;
 	const struct config *config = checker->config;
 	cleanup(buffer_deinit) struct buffer load = {0};
-	int r = write_load(checker, check->lot, &load);
+	int r = write_load(checker, check->batch, &load);
 	struct host_options options = {
 		.program = checker->host_program,
 		.toolbox_id = toolbox->id,
@@ -246,18 +250,18 @@ static int spawn(struct check *check)
 	return r < 0 ? r : host_spawn(checker->loop, &options, &handler, check, &check->host);
 }
 
-static void begin_check(struct check *check, struct lot lot)
+static void start_batch(struct check_host *check, struct check_batch batch)
 {
 	char text[TEXT_BYTES];
 	int r;
 
-	check->lot = lot;
+	check->batch = batch;
 	r = spawn(check);
 	if (r == 0)
 		return;
 	snprintf(text, sizeof(text), "the host program %s cannot be started: %s",
 		check->checker->host_program, strerror(-r));
-	refuse(check->checker, lot, "", text);
+	refuse(check->checker, batch, "", text);
 }
 
 /* Keep the hosts busy; tell when nothing is left. */
@@ -267,10 +271,10 @@ static void work(void *data)
 	bool is_busy = false;
 
 	for (size_t i = 0; i < CHECKER_HOSTS_MAX; i++) {
-		struct check *check = &checker->checks[i];
+		struct check_host *check = &checker->hosts[i];
 
-		while (!check->host && checker->n_lots > 0)
-			begin_check(check, checker->lots[--checker->n_lots]);
+		while (!check->host && checker->n_batches > 0)
+			start_batch(check, checker->batches[--checker->n_batches]);
 		is_busy = is_busy || check->host;
 	}
 	if (!is_busy)
@@ -290,10 +294,10 @@ int checker_new(struct loop *loop, const char *host_program, const struct config
 	checker->host_program = host_program;
 	checker->config = config;
 	for (size_t i = 0; i < CHECKER_HOSTS_MAX; i++)
-		checker->checks[i].checker = checker;
-	checker->candidates = calloc(n_max + 1, sizeof(*checker->candidates));
-	checker->lots = calloc(n_max + 1, sizeof(*checker->lots));
-	if (!checker->candidates || !checker->lots ||
+		checker->hosts[i].checker = checker;
+	checker->targets = calloc(n_max + 1, sizeof(*checker->targets));
+	checker->batches = calloc(n_max + 1, sizeof(*checker->batches));
+	if (!checker->targets || !checker->batches ||
 		loop_timer_init(&checker->work, loop, work, checker) < 0)
 		return -ENOMEM;
 	*ret_checker = take_ptr(checker);
@@ -305,32 +309,30 @@ void checker_free(struct checker *checker)
 	if (!checker)
 		return;
 	for (size_t i = 0; i < CHECKER_HOSTS_MAX; i++)
-		host_free(checker->checks[i].host);
+		host_free(checker->hosts[i].host);
 	loop_timer_deinit(&checker->work);
-	free(checker->candidates);
-	free(checker->lots);
+	free(checker->targets);
+	free(checker->batches);
 	free(checker);
 }
 
 void checker_add(struct checker *checker, struct toolbox *toolbox, void *item)
 {
-	checker->candidates[checker->n_candidates++] = (struct candidate){toolbox, item};
+	checker->targets[checker->n_targets++] = (struct check_target){toolbox, item};
 }
 
 void checker_start(struct checker *checker, checker_refused_function refused,
-	checker_told_function told, checker_done_function done, void *data)
+	checker_described_function described, checker_done_function done, void *data)
 {
 	checker->refused = refused;
-	checker->told = told;
+	checker->described = described;
 	checker->done = done;
 	checker->data = data;
-	qsort(checker->candidates, checker->n_candidates, sizeof(*checker->candidates),
-		compare_candidates);
-	for (size_t i = 0; i < checker->n_candidates; i++) {
-		if (i == 0 || compare_candidates(
-				      &checker->candidates[i - 1], &checker->candidates[i]) != 0)
-			checker->lots[checker->n_lots++] = (struct lot){i, 0};
-		checker->lots[checker->n_lots - 1].n++;
+	qsort(checker->targets, checker->n_targets, sizeof(*checker->targets), compare_targets);
+	for (size_t i = 0; i < checker->n_targets; i++) {
+		if (i == 0 || compare_targets(&checker->targets[i - 1], &checker->targets[i]) != 0)
+			checker->batches[checker->n_batches++] = (struct check_batch){i, 0};
+		checker->batches[checker->n_batches - 1].n++;
 	}
 	loop_timer_arm(&checker->work, 0);
 }

@@ -14,7 +14,7 @@
  * hosts: a constructor that crashes, hangs or floods does it there.
  *
  * Toolboxes over one library and with one sandbox are looked at together, in one host. When it is
- * not content the lot is halved until who is to blame stands alone:
+ * not content the batch is halved until who is to blame stands alone:
  *
  *      a b c d e f g h           c is to blame: six hosts more, for eight toolboxes
  *      a b c d │ e f g h ✓
@@ -30,9 +30,9 @@ struct checker;
  * are good during the call only. */
 typedef void (*checker_refused_function)(void *item, const char *pointer, const char *text);
 
-/* @item's toolbox, of a kind whose hosts tell its tools, has told @told: the payload of LOADED. It
+/* @item's toolbox, of a kind whose hosts tell its tools, has told @described: the payload of LOADED. It
  * is good during the call only. */
-typedef void (*checker_told_function)(void *item, const char *told, size_t size);
+typedef void (*checker_described_function)(void *item, const char *described, size_t size);
 
 /* Every toolbox was looked at; those that were not refused know their library's file and stamp.
  * The checker may be freed from here. */
@@ -51,9 +51,9 @@ void checker_add(struct checker *checker, struct toolbox *toolbox, void *item);
 
 /* Begin; from the loop come told() and refused() for some, then done(). */
 void checker_start(struct checker *checker, checker_refused_function refused,
-	checker_told_function told, checker_done_function done, void *data);
+	checker_described_function described, checker_done_function done, void *data);
 
-/* Have @toolbox know what LOADED, read as @told, says of how it was loaded. */
-void checker_note(struct toolbox *toolbox, const struct json_tape *told);
+/* Have @toolbox know what LOADED, read as @described, says of how it was loaded. */
+void checker_note(struct toolbox *toolbox, const struct json_tape *described);
 
 CLEANUP_DEFINE(checker, struct checker *, checker_free)

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "loader/loader_inside.h"
+#include "loader/inside.h"
 #include "loader/settings.h"
 #include "util/clock.h"
 #include "util/log.h"
@@ -37,7 +37,7 @@ static int find_previous(struct loader *loader)
 	if (!toolboxes)
 		return -ENOMEM;
 	for (size_t i = 0; i < n_toolboxes; i++)
-		toolboxes[i] = toolbox_host(catalogue_toolbox(previous, i, NULL, NULL));
+		toolboxes[i] = toolbox_package(catalogue_toolbox(previous, i, NULL, NULL));
 	qsort(toolboxes, n_toolboxes, sizeof(*toolboxes), compare_files);
 	for (size_t i = 0; i < loader->n_jobs; i++) {
 		struct toolbox **found = bsearch(loader->jobs[i]->path, toolboxes, n_toolboxes,
@@ -70,11 +70,11 @@ static bool is_unchanged(struct loader *loader, struct toolbox *toolbox)
 
 /* ── one job ─────────────────────────────────────────────────────────────────────────────────── */
 
-void loader_fail(struct job *job, const char *pointer, const char *text)
+void loader_fail(struct load_job *job, const char *pointer, const char *text)
 {
 	unsigned int line = *pointer ? manifest_line(job->path, pointer) : 0;
 
-	if (job->host && loader_excuses(job, pointer, text))
+	if (job->package && loader_excuses(job, pointer, text))
 		return;
 	problems_add_line(&job->problems, PROBLEM_ERROR, line, pointer, "%s", text);
 	toolbox_unref(take_ptr(job->toolbox));
@@ -92,7 +92,7 @@ static bool is_too_narrow(const struct toolbox *toolbox)
 	       toolbox->sandbox.class < SANDBOX_COMMAND;
 }
 
-static void check_sandbox(struct job *job)
+static void check_sandbox(struct load_job *job)
 {
 	const struct config *config = job->loader->options.config;
 	char text[192];
@@ -112,16 +112,16 @@ static void check_sandbox(struct job *job)
 }
 
 /* The host of a toolbox that tells its tools has told them. */
-static void hear(void *item, const char *told, size_t size)
+static void accept_description(void *item, const char *described, size_t size)
 {
-	struct job *job = item;
+	struct load_job *job = item;
 	int r;
 
-	if (job->host)
-		r = loader_hear_parts(job, told, size);
+	if (job->package)
+		r = loader_accept_members(job, described, size);
 	else
-		r = told_hear(
-			job->loader->reader, job->toolbox, told, size, job->key, &job->problems);
+		r = described_accept(job->loader->reader, job->toolbox, described, size, job->key,
+			&job->problems);
 
 	if (r == -ENOMEM)
 		loader_fail(job, "", strerror(ENOMEM));
@@ -130,7 +130,7 @@ static void hear(void *item, const char *told, size_t size)
 }
 
 /* A folder is read anew each time: what it is depends on many files. 0 or a negative errno. */
-static int begin_folder(struct job *job)
+static int begin_folder(struct load_job *job)
 {
 	const struct toolbox *previous = job->previous;
 	int r = loader_read_folder(job);
@@ -148,14 +148,14 @@ static int begin_folder(struct job *job)
 }
 
 /* 0 or -ENOMEM. */
-static int begin_job(struct job *job)
+static int begin_job(struct load_job *job)
 {
 	struct loader *loader = job->loader;
 	int r;
 
 	if (job->is_folder)
 		return begin_folder(job);
-	if (loader_is_frame(job))
+	if (loader_is_overlay(job))
 		return 0;
 	if (job->previous && job->previous->is_checked && is_unchanged(loader, job->previous)) {
 		job->toolbox = toolbox_ref(job->previous);
@@ -166,14 +166,15 @@ static int begin_job(struct job *job)
 	if (r == 0)
 		r = settings_apply(loader->options.config, job->toolbox);
 	check_sandbox(job);
-	if (r == 0 && job->toolbox && kind_facts(job->toolbox->kind)->has_parts)
-		return loader_begin_parts(job);
+	if (r == 0 && job->toolbox && kind_facts(job->toolbox->kind)->has_members)
+		return loader_begin_members(job);
 	/* What nobody can call is never started, not even to look at it. */
 	if (r || !job->toolbox || !job->toolbox->library.path ||
 		!loader_offers_any(loader, job->toolbox))
 		return r < 0 ? r : 0;
-	r = told_is_awaited(job->toolbox) ? told_recall(loader->reader, job->toolbox, job->key)
-					  : -ENOENT;
+	r = described_is_awaited(job->toolbox)
+		    ? described_load_cached(loader->reader, job->toolbox, job->key)
+		    : -ENOENT;
 	if (r == -ENOENT)
 		checker_add(loader->checker, job->toolbox, job);
 	return r == -ENOMEM ? r : 0;
@@ -224,13 +225,13 @@ static void work(void *data)
 			return;
 		}
 	}
-	checker_start(loader->checker, refuse_library, hear, finish, loader);
+	checker_start(loader->checker, refuse_library, accept_description, finish, loader);
 }
 
-struct job *loader_add_job(struct loader *loader, const char *path, bool is_folder)
+struct load_job *loader_add_job(struct loader *loader, const char *path, bool is_folder)
 {
-	struct job **jobs = reallocarray(loader->jobs, loader->n_jobs + 1, sizeof(*jobs));
-	cleanup_free struct job *job = calloc(1, sizeof(*job));
+	struct load_job **jobs = reallocarray(loader->jobs, loader->n_jobs + 1, sizeof(*jobs));
+	cleanup_free struct load_job *job = calloc(1, sizeof(*job));
 
 	if (jobs)
 		loader->jobs = jobs;
@@ -348,12 +349,12 @@ int loader_start_files(struct loop *loop, const struct loader_options *options,
 	return 0;
 }
 
-static void job_free(struct job *job)
+static void job_free(struct load_job *job)
 {
 	toolbox_unref(job->toolbox);
-	toolbox_unref(job->host);
+	toolbox_unref(job->package);
 	problems_deinit(&job->problems);
-	absence_list_deinit(&job->absences);
+	skipped_list_deinit(&job->skipped);
 	free(job->id);
 	free(job->path);
 	free(job);

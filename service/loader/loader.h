@@ -19,9 +19,9 @@
  *                                                                             ▼
  *                                                      catalogue: offered, failed, not offered
  *
- * A manifest of the kind python stands for several toolboxes, its parts, which an interpreter
+ * A manifest of the kind python stands for several toolboxes, its members, which an interpreter
  * tells. It takes seconds to ask one; so what was told is kept, and holds as long as the packages
- * of that interpreter do not change (loader/told.h).
+ * of that interpreter do not change (loader/described.h).
  *
  * A library is only ever loaded in a host: a constructor that crashes costs its own toolbox. What
  * fails keeps its last good version.

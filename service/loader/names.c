@@ -14,11 +14,11 @@ static bool is_known(const struct catalogue *catalogue, const char *name)
 		if (filter_pattern_matches(name, tool->toolbox->id, tool->name))
 			return true;
 	}
-	for (size_t i = 0; i < catalogue_n_absences(catalogue); i++) {
-		const struct catalogue_absence *absence = catalogue_absence(catalogue, i);
+	for (size_t i = 0; i < catalogue_n_skipped(catalogue); i++) {
+		const struct catalogue_skipped *skipped = catalogue_skipped(catalogue, i);
 
-		if (absence->name &&
-			filter_pattern_matches(name, absence->toolbox_id, absence->name))
+		if (skipped->name &&
+			filter_pattern_matches(name, skipped->toolbox_id, skipped->name))
 			return true;
 	}
 	return false;

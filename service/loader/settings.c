@@ -160,8 +160,8 @@ static int apply(const struct config_toolbox *settings, struct toolbox *toolbox)
 	override_limits(toolbox, settings);
 	r = environment_copy(settings->environment, &toolbox->environment);
 	r = r ? r : toolbox_sandbox_override(&toolbox->sandbox, &settings->sandbox);
-	if (r == 0 && settings->config && kind_facts(toolbox->kind)->tells_tools &&
-		!kind_facts(toolbox->kind)->has_parts)
+	if (r == 0 && settings->config && kind_facts(toolbox->kind)->describes_tools &&
+		!kind_facts(toolbox->kind)->has_members)
 		r = merge_config(toolbox, settings->config);
 	return r;
 }
@@ -173,7 +173,7 @@ int settings_apply(const struct config *config, struct toolbox *toolbox)
 	int r = is_said ? apply(settings, toolbox) : 0;
 
 	toolbox->python.start_timeout_ms = config->start_timeout_ms;
-	if (r == 0 && kind_facts(toolbox->kind)->has_parts)
+	if (r == 0 && kind_facts(toolbox->kind)->has_members)
 		r = gather_by_entry_points(config, toolbox);
 	else if (!is_said)
 		return 0;

@@ -22,9 +22,9 @@ static const char harmless[] = "{\"name\":\"x\",\"command\":{\"shell\":\":\"}}";
 /* One folder that is read. */
 struct folder {
 	struct manifest_reader *reader;
-	const char *path;    /* as it is registered */
-	char *real;          /* where it is: by this its programs are run, from wherever */
-	struct buffer frame; /* the manifest as far as its tools */
+	const char *path;   /* as it is registered */
+	char *real;         /* where it is: by this its programs are run, from wherever */
+	struct buffer head; /* the manifest as far as its tools */
 	struct dropin_list list;
 	struct buffer *entries; /* of each program in the list; empty: not offered */
 };
@@ -35,7 +35,7 @@ static void folder_deinit(struct folder *folder)
 		buffer_deinit(&folder->entries[i]);
 	free(folder->entries);
 	free(folder->real);
-	buffer_deinit(&folder->frame);
+	buffer_deinit(&folder->head);
 	dropin_list_deinit(&folder->list);
 }
 
@@ -55,7 +55,7 @@ static struct buffer name_of(const char *path, const char *suffix)
 	return out;
 }
 
-static int read_frame(const char *path, struct buffer *bytes, struct json_tape *tape)
+static int read_overlay(const char *path, struct buffer *bytes, struct json_tape *tape)
 {
 	int r = file_read(path, MANIFEST_BYTES_MAX, bytes);
 
@@ -72,7 +72,7 @@ static bool is_text(const struct json_tape *tape, uint32_t token, const char *te
 	       json_string_equals(tape, token, text, size);
 }
 
-bool dropins_is_frame(const char *path)
+bool dropins_is_overlay(const char *path)
 {
 	cleanup(buffer_deinit) struct buffer bytes = {0};
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
@@ -80,7 +80,7 @@ bool dropins_is_frame(const char *path)
 	uint32_t kind;
 	uint32_t id;
 
-	if (read_frame(path, &bytes, &tape) != 0 || json_find(&tape, 0, "tools"))
+	if (read_overlay(path, &bytes, &tape) != 0 || json_find(&tape, 0, "tools"))
 		return false;
 	kind = json_find(&tape, 0, "kind");
 	id = json_find(&tape, 0, "toolbox_id");
@@ -97,11 +97,11 @@ static bool is_folders_own(const struct json_tape *tape, uint32_t key)
 }
 
 /* Copy what the frame says; it has changed since it was looked at when that cannot be read. */
-static int copy_frame(const char *path, struct buffer *out, bool *ret_has_cwd)
+static int copy_overlay(const char *path, struct buffer *out, bool *ret_has_cwd)
 {
 	cleanup(buffer_deinit) struct buffer bytes = {0};
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
-	int r = read_frame(path, &bytes, &tape);
+	int r = read_overlay(path, &bytes, &tape);
 
 	if (r != 0)
 		return r < 0 ? r : -EINVAL;
@@ -118,17 +118,17 @@ static int copy_frame(const char *path, struct buffer *out, bool *ret_has_cwd)
 	return 0;
 }
 
-static int write_frame(struct folder *folder, const char *frame)
+static int write_head(struct folder *folder, const char *overlay)
 {
 	cleanup(buffer_deinit) struct buffer id = name_of(folder->path, "");
-	struct buffer *out = &folder->frame;
+	struct buffer *out = &folder->head;
 	bool has_cwd = false;
 	int r = 0;
 
 	buffer_append_string(out, "{\"kind\":\"command\",\"toolbox_id\":");
 	json_write_bytes_lossy(out, id.data, id.size);
-	if (frame)
-		r = copy_frame(frame, out, &has_cwd);
+	if (overlay)
+		r = copy_overlay(overlay, out, &has_cwd);
 	if (!has_cwd) {
 		buffer_append_string(out, ",\"cwd\":");
 		json_write_bytes_lossy(out, folder->real, strlen(folder->real));
@@ -170,7 +170,7 @@ static int read_with(struct folder *folder, const char *tools, size_t size,
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
 
-	buffer_append(&text, folder->frame.data, folder->frame.size);
+	buffer_append(&text, folder->head.data, folder->head.size);
 	buffer_append(&text, tools, size);
 	buffer_append_string(&text, "]}");
 	if (buffer_status(&text))
@@ -221,7 +221,7 @@ static int try_alone(struct folder *folder, size_t index)
 }
 
 /* The whole was refused: by its frame, then with these @problems, or by some of its tools. */
-static int read_rest(struct folder *folder, const char *frame, struct toolbox **ret_toolbox,
+static int read_rest(struct folder *folder, const char *overlay, struct toolbox **ret_toolbox,
 	struct problems *problems)
 {
 	cleanup(toolbox_cleanup) struct toolbox *probe = NULL;
@@ -230,7 +230,7 @@ static int read_rest(struct folder *folder, const char *frame, struct toolbox **
 
 	for (size_t i = 0; r == MANIFEST_E_REFUSED && i < inside.n_items; i++)
 		problems_add_line(problems, PROBLEM_ERROR, 0, inside.items[i].pointer, "%s%s%s",
-			frame ? frame : "", frame ? ": " : "", inside.items[i].text);
+			overlay ? overlay : "", overlay ? ": " : "", inside.items[i].text);
 	for (size_t i = 0; r == 0 && i < folder->list.n_items; i++)
 		r = try_alone(folder, i);
 	return r ? r : read_all(folder, ret_toolbox, problems);
@@ -238,7 +238,7 @@ static int read_rest(struct folder *folder, const char *frame, struct toolbox **
 
 /* ── all of it ───────────────────────────────────────────────────────────────────────────────── */
 
-static int tell_absences(const struct folder *folder, struct absence_list *absences)
+static int report_skipped(const struct folder *folder, struct skipped_list *skipped)
 {
 	int r = 0;
 
@@ -246,7 +246,7 @@ static int tell_absences(const struct folder *folder, struct absence_list *absen
 		const struct dropin *dropin = &folder->list.items[i];
 
 		if (dropin->why)
-			r = absence_list_add(absences, dropin->name, dropin->why);
+			r = skipped_list_add(skipped, dropin->name, dropin->why);
 	}
 	return r;
 }
@@ -270,22 +270,22 @@ static int scan(struct folder *folder, struct problems *problems)
 	return MANIFEST_E_REFUSED;
 }
 
-int dropins_read(struct manifest_reader *reader, const char *path, const char *frame,
-	struct toolbox **ret_toolbox, struct absence_list *absences, struct problems *problems)
+int dropins_read(struct manifest_reader *reader, const char *path, const char *overlay,
+	struct toolbox **ret_toolbox, struct skipped_list *skipped, struct problems *problems)
 {
 	cleanup(folder_deinit) struct folder folder = {.reader = reader, .path = path};
 	cleanup(problems_deinit) struct problems first = {0};
 	int r = scan(&folder, problems);
 
-	r = r ? r : write_frame(&folder, frame);
+	r = r ? r : write_head(&folder, overlay);
 	r = r ? r : define_all(&folder);
 	*ret_toolbox = NULL;
 	r = r ? r : read_all(&folder, ret_toolbox, &first);
 	if (r == MANIFEST_E_REFUSED && first.n_errors > 0)
-		r = read_rest(&folder, frame, ret_toolbox, problems);
+		r = read_rest(&folder, overlay, ret_toolbox, problems);
 	if (r < 0)
 		return r;
-	return tell_absences(&folder, absences) < 0 ? -ENOMEM : r;
+	return report_skipped(&folder, skipped) < 0 ? -ENOMEM : r;
 }
 
 void dropins_each_folder(

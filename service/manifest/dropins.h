@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "catalogue/absence.h"
+#include "catalogue/skipped.h"
 #include "manifest/manifest.h"
 
 /*
@@ -22,16 +22,16 @@
 
 /* Whether the file at @path is a manifest of kind command without tools: one that gives the folder
  * of drop-in programs beside it limits, risk and the like. */
-bool dropins_is_frame(const char *path);
+bool dropins_is_overlay(const char *path);
 
 /*
- * Read the folder @path, with the manifest at @frame (NULL: none) around its programs. 0 with
+ * Read the folder @path, with the manifest at @overlay (NULL: none) around its programs. 0 with
  * *ret_toolbox the caller's, or NULL when nothing is to be offered; MANIFEST_E_REFUSED with the
- * problems; or a negative errno when memory or descriptors are short. @absences is the caller's to
+ * problems; or a negative errno when memory or descriptors are short. @skipped is the caller's to
  * deinit in any case.
  */
-int dropins_read(struct manifest_reader *reader, const char *path, const char *frame,
-	struct toolbox **ret_toolbox, struct absence_list *absences, struct problems *problems);
+int dropins_read(struct manifest_reader *reader, const char *path, const char *overlay,
+	struct toolbox **ret_toolbox, struct skipped_list *skipped, struct problems *problems);
 
 /* Call @found with @folder, and with every folder of a service in it. */
 void dropins_each_folder(

@@ -12,10 +12,10 @@
 #include "json/pointer.h"
 #include "json/writer.h"
 #include "manifest/array_file.h"
-#include "manifest/hint.h"
-#include "manifest/manifest_inside.h"
-#include "manifest/manifest_python.h"
-#include "manifest/manifest_tool.h"
+#include "manifest/native_type_alias.h"
+#include "manifest/reader.h"
+#include "manifest/python.h"
+#include "manifest/tool.h"
 #include "util/digest.h"
 #include "util/file.h"
 #include "util/stamp.h"
@@ -148,7 +148,8 @@ static void add_violation(const struct json_tape *tape, const struct schema_viol
 	struct problems *problems)
 {
 	uint32_t token = json_pointer_nearest(tape, violation->path);
-	const char *meant = ends_in(violation->path, "/type") ? hint_type(tape, token) : NULL;
+	const char *meant =
+		ends_in(violation->path, "/type") ? native_type_alias(tape, token) : NULL;
 
 	if (meant)
 		problems_add(problems, PROBLEM_ERROR, tape, token,
@@ -437,7 +438,7 @@ static int read_toolbox(struct manifest_reader *reader, const char *path, struct
 		r = read_places(reader, path, toolbox, problems);
 	if (r == 0)
 		r = read_config(tape, toolbox);
-	if (r == 0 && !kind_facts(toolbox->kind)->tells_tools)
+	if (r == 0 && !kind_facts(toolbox->kind)->describes_tools)
 		r = manifest_read_tools(
 			reader, tape, json_find(tape, 0, "tools"), toolbox, problems);
 	if (r == 0 && problems->n_errors == 0)

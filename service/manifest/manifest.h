@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "catalogue/absence.h"
+#include "catalogue/skipped.h"
 #include "catalogue/toolbox.h"
 #include "manifest/problem.h"
 #include "util/cleanup.h"
@@ -58,36 +58,36 @@ int manifest_read_text(struct manifest_reader *reader, const char *path, const c
 
 /*
  * Give @toolbox, of a kind whose hosts tell its tools, those that its host has told: the array
- * @tools of @told, of entries as a manifest has them, checked as those of one. 0,
- * MANIFEST_E_REFUSED (then it has none; the places of the problems are in what was told), or
+ * @tools of @described, of entries as a manifest has them, checked as those of one. 0,
+ * MANIFEST_E_REFUSED (then it has none; the places of the problems are in what was described), or
  * -ENOMEM.
  */
-int manifest_take_tools(struct manifest_reader *reader, const struct json_tape *told,
+int manifest_take_tools(struct manifest_reader *reader, const struct json_tape *described,
 	uint32_t tools, struct toolbox *toolbox, struct problems *problems);
 
 /* One of the toolboxes that a host tells, or why it is none. */
-struct part {
+struct member_toolbox {
 	char *id;                /* its own, else what its host knows it by */
 	struct toolbox *toolbox; /* one reference; NULL: it is not offered */
 	struct problems problems;
-	struct absence_list absences;
+	struct skipped_list skipped;
 };
 
-struct parts {
-	struct part *items;
+struct member_toolboxes {
+	struct member_toolbox *items;
 	size_t n_items;
 };
 
-void parts_deinit(struct parts *parts);
+void member_toolboxes_deinit(struct member_toolboxes *members);
 
 /*
- * Make the parts of @host, of a kind that has parts, of what its host has told: the object @told.
- * Each fails alone. The tools of all are @host's then, and its LOAD frame names them. 0,
- * MANIFEST_E_REFUSED when @told is not what it should be, or -ENOMEM; @ret_parts is the caller's to
+ * Make the members of @package, of a kind that has members, of what its host has told: the object @described.
+ * Each fails alone. The tools of all are @package's then, and its LOAD frame names them. 0,
+ * MANIFEST_E_REFUSED when @described is not what it should be, or -ENOMEM; @ret_members is the caller's to
  * deinit in any case.
  */
-int manifest_take_parts(struct manifest_reader *reader, const struct json_tape *told,
-	struct toolbox *host, struct parts *ret_parts, struct problems *problems);
+int manifest_take_members(struct manifest_reader *reader, const struct json_tape *described,
+	struct toolbox *package, struct member_toolboxes *ret_members, struct problems *problems);
 
 /* The line at which @pointer stands in the manifest at @path; 0 when it cannot be told. */
 unsigned int manifest_line(const char *path, const char *pointer);

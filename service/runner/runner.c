@@ -214,7 +214,7 @@ int runner_new(struct loop *loop, struct toolbox *toolbox, const struct runner_o
 	runner->handler = *handler;
 	runner->data = data;
 	runner->statistics =
-		calloc(toolbox->n_parts ? toolbox->n_parts : 1, sizeof(*runner->statistics));
+		calloc(toolbox->n_members ? toolbox->n_members : 1, sizeof(*runner->statistics));
 	queue_init(&runner->queue);
 	reaper_init(&runner->reaper, host_has_left, runner);
 	if (!runner->statistics || make_workers(runner, options->workers) < 0 ||

@@ -66,7 +66,7 @@ double runner_cooldown_s(const struct runner *runner, const struct tool *tool)
 
 struct statistics *runner_statistics(struct runner *runner, const struct toolbox *toolbox)
 {
-	return &runner->statistics[toolbox->part];
+	return &runner->statistics[toolbox->member];
 }
 
 struct runner *runner_hold(struct runner *runner)

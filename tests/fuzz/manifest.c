@@ -90,7 +90,7 @@ static void check_tool(const struct toolbox *toolbox, size_t index)
 static void check_toolbox(struct toolbox *toolbox)
 {
 	require(toolbox->references == 1);
-	require((toolbox->n_tools == 0) == kind_facts(toolbox->kind)->tells_tools);
+	require((toolbox->n_tools == 0) == kind_facts(toolbox->kind)->describes_tools);
 	require(toolbox->id[0] && strlen(toolbox->id) <= TOOLBOX_ID_BYTES);
 	require_json(toolbox->load, toolbox->load_size, JSON_OBJECT);
 	for (size_t i = 0; i < toolbox->n_tools; i++)

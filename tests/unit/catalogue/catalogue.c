@@ -251,15 +251,15 @@ Test(catalogue, keeps_notes_of_what_is_not_offered)
 {
 	cr_expect_eq(catalogue_add_failure(catalogue, "x", "broken"), 0);
 	cr_expect_eq(catalogue_add_failure(catalogue, "y", "gone"), 0);
-	cr_expect_eq(catalogue_add_absence(catalogue, "b", "set", "filtered"), 0);
-	cr_expect_eq(catalogue_add_absence(catalogue, "c", NULL, "no interpreter"), 0);
+	cr_expect_eq(catalogue_add_skipped(catalogue, "b", "set", "filtered"), 0);
+	cr_expect_eq(catalogue_add_skipped(catalogue, "c", NULL, "no interpreter"), 0);
 	cr_assert_eq(catalogue_n_failures(catalogue), 2);
 	cr_expect_str_eq(catalogue_failure(catalogue, 1)->toolbox_id, "y");
 	cr_expect_str_eq(catalogue_failure(catalogue, 1)->error, "gone");
-	cr_assert_eq(catalogue_n_absences(catalogue), 2);
-	cr_expect_str_eq(catalogue_absence(catalogue, 0)->name, "set");
-	cr_expect_null(catalogue_absence(catalogue, 1)->name);
-	cr_expect_str_eq(catalogue_absence(catalogue, 1)->why, "no interpreter");
+	cr_assert_eq(catalogue_n_skipped(catalogue), 2);
+	cr_expect_str_eq(catalogue_skipped(catalogue, 0)->name, "set");
+	cr_expect_null(catalogue_skipped(catalogue, 1)->name);
+	cr_expect_str_eq(catalogue_skipped(catalogue, 1)->why, "no interpreter");
 }
 
 Test(catalogue, may_be_empty)

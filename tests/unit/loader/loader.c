@@ -28,7 +28,7 @@ static char *filter[1];
 static struct config_toolbox disabled;
 static struct loader *loader;
 static struct catalogue *catalogue;
-static struct buffer told; /* FILE:LINE POINTER: TEXT, a line each */
+static struct buffer described; /* FILE:LINE POINTER: TEXT, a line each */
 static const char *host_program = TEST_HOST_PROGRAM;
 
 static void set_up(void)
@@ -48,7 +48,7 @@ static void set_up(void)
 static void tear_down(void)
 {
 	catalogue_free(catalogue);
-	buffer_deinit(&told);
+	buffer_deinit(&described);
 	loop_free(loop);
 	free(folders[0]);
 	free(folders[1]);
@@ -60,8 +60,8 @@ TestSuite(loader, .init = set_up, .fini = tear_down, .timeout = 300);
 static void tell(void *data, const char *file, const struct problem *problem)
 {
 	cr_expect_eq(data, &loop);
-	buffer_printf(&told, "%s:%u %s: %s\n", file + strlen(scratch_folder) + 1, problem->line,
-		problem->pointer, problem->text);
+	buffer_printf(&described, "%s:%u %s: %s\n", file + strlen(scratch_folder) + 1,
+		problem->line, problem->pointer, problem->text);
 }
 
 static void take(void *data, struct catalogue *made, int error)
@@ -83,7 +83,7 @@ static void start(void)
 		.generation = 3,
 	};
 
-	buffer_reset(&told);
+	buffer_reset(&described);
 	cr_assert_eq(loader_start(loop, &options, tell, take, &loop, &loader), 0);
 }
 
@@ -93,12 +93,12 @@ static void load(void)
 	cr_assert_eq(loop_run(loop, WAIT_MS), 0);
 	cr_assert(catalogue);
 	cr_expect_eq(catalogue_generation(catalogue), 3);
-	buffer_terminate(&told);
+	buffer_terminate(&described);
 }
 
 static void expect_told(const char *expected)
 {
-	cr_expect_str_eq(told.data, expected);
+	cr_expect_str_eq(described.data, expected);
 }
 
 /* The tools that are offered, as `toolbox_id/name`, a space behind each. */
@@ -175,20 +175,20 @@ Test(loader, lets_higher_folders_replace_and_mask)
 /* A mask is easily forgotten. */
 Test(loader, tells_what_is_masked)
 {
-	const struct catalogue_absence *absence;
+	const struct catalogue_skipped *skipped;
 	struct buffer why = {0};
 
 	scratch_write_json("low/b.json", "{'toolbox_id':'box'}");
 	scratch_write("high/README", "");
 	cr_assert_eq(symlink("/dev/null", scratch_path("high/b.json")), 0);
 	load();
-	cr_assert_eq(catalogue_n_absences(catalogue), 1);
-	absence = catalogue_absence(catalogue, 0);
-	cr_expect_str_eq(absence->toolbox_id, "box");
-	cr_expect_null(absence->name);
+	cr_assert_eq(catalogue_n_skipped(catalogue), 1);
+	skipped = catalogue_skipped(catalogue, 0);
+	cr_expect_str_eq(skipped->toolbox_id, "box");
+	cr_expect_null(skipped->name);
 	buffer_printf(&why, "%s is masked by %s, a link to /dev/null", scratch_path("low/b.json"),
 		scratch_path("high/b.json"));
-	cr_expect_str_eq(absence->why, buffer_terminate(&why));
+	cr_expect_str_eq(skipped->why, buffer_terminate(&why));
 	buffer_deinit(&why);
 }
 
@@ -200,8 +200,9 @@ Test(loader, tells_where_a_missing_symbol_is_named)
 	load();
 	expect_offered("b/root ");
 	expect_failed("a ");
-	cr_expect(strstr(told.data, "low/a.json:3 /tools/1/native/symbol: "), "%s", told.data);
-	cr_expect(strstr(told.data, "no_such_symbol"), "%s", told.data);
+	cr_expect(strstr(described.data, "low/a.json:3 /tools/1/native/symbol: "), "%s",
+		described.data);
+	cr_expect(strstr(described.data, "no_such_symbol"), "%s", described.data);
 	cr_expect(strstr(catalogue_failure(catalogue, 0)->error,
 			  "low/a.json:3 /tools/1/native/symbol: "),
 		"%s", catalogue_failure(catalogue, 0)->error);
@@ -213,8 +214,8 @@ Test(loader, tells_that_a_library_is_not_there)
 	load();
 	expect_offered("");
 	expect_failed("a ");
-	cr_expect(strstr(told.data, "low/a.json:1 /library: "), "%s", told.data);
-	cr_expect(strstr(told.data, "nowhere.so"), "%s", told.data);
+	cr_expect(strstr(described.data, "low/a.json:1 /library: "), "%s", described.data);
+	cr_expect(strstr(described.data, "nowhere.so"), "%s", described.data);
 }
 
 Test(loader, is_not_held_up_by_a_library_that_never_loads)
@@ -225,7 +226,7 @@ Test(loader, is_not_held_up_by_a_library_that_never_loads)
 	load();
 	expect_offered("b/root ");
 	expect_failed("a ");
-	cr_expect(strstr(told.data, "in time"), "%s", told.data);
+	cr_expect(strstr(described.data, "in time"), "%s", described.data);
 }
 
 Test(loader, tells_that_there_is_no_host_program)
@@ -234,7 +235,7 @@ Test(loader, tells_that_there_is_no_host_program)
 	scratch_write_json("low/a.json", LIBM("root"));
 	load();
 	expect_offered("");
-	cr_expect(strstr(told.data, "/nowhere/toolbox-host"), "%s", told.data);
+	cr_expect(strstr(described.data, "/nowhere/toolbox-host"), "%s", described.data);
 }
 
 Test(loader, names_a_broken_manifest_by_the_id_it_claims)
@@ -257,8 +258,9 @@ Test(loader, gives_an_id_to_the_first_file_by_path)
 	load();
 	expect_offered("a/three ");
 	expect_failed("a a ");
-	cr_expect(strstr(told.data, "low/b.json:1 /toolbox_id: the toolbox id 'a' is taken by "),
-		"%s", told.data);
+	cr_expect(
+		strstr(described.data, "low/b.json:1 /toolbox_id: the toolbox id 'a' is taken by "),
+		"%s", described.data);
 }
 
 Test(loader, keeps_the_very_toolbox_that_has_not_changed)
@@ -352,9 +354,10 @@ Test(loader, has_room_for_so_many_toolboxes_and_tools)
 	load();
 	expect_offered("a/one b/two b/three ");
 	expect_failed("c ");
-	cr_expect(strstr(told.data, "low/c.json:0 : there is room for 2 toolboxes and 10000 tools "
-				    "(limits.toolboxes, limits.tools)"),
-		"%s", told.data);
+	cr_expect(strstr(described.data,
+			  "low/c.json:0 : there is room for 2 toolboxes and 10000 tools "
+			  "(limits.toolboxes, limits.tools)"),
+		"%s", described.data);
 	config.limits.toolboxes = 1000;
 	config.limits.tools = 2;
 	load();
@@ -380,11 +383,11 @@ Test(loader, keeps_no_toolbox_beyond_the_limit)
 
 static void expect_absent(size_t index, const char *id, const char *name, const char *why)
 {
-	const struct catalogue_absence *absence = catalogue_absence(catalogue, index);
+	const struct catalogue_skipped *skipped = catalogue_skipped(catalogue, index);
 
-	cr_expect_str_eq(absence->toolbox_id, id);
-	cr_expect_str_eq(absence->name, name);
-	cr_expect_str_eq(absence->why, why);
+	cr_expect_str_eq(skipped->toolbox_id, id);
+	cr_expect_str_eq(skipped->name, name);
+	cr_expect_str_eq(skipped->why, why);
 }
 
 Test(loader, leaves_out_what_the_filter_does_not_offer)
@@ -395,7 +398,7 @@ Test(loader, leaves_out_what_the_filter_does_not_offer)
 		"low/a.json", BOX("libm.so.6", TOOL("sine", "sin") "," TOOL("cosine", "cos")));
 	load();
 	expect_offered("a/sine ");
-	cr_assert_eq(catalogue_n_absences(catalogue), 1);
+	cr_assert_eq(catalogue_n_skipped(catalogue), 1);
 	expect_absent(0, "a", "cosine", "left out by tools_enabled or tools_disabled");
 }
 
@@ -410,7 +413,7 @@ Test(loader, does_not_start_what_is_disabled)
 	expect_offered("");
 	expect_failed("");
 	cr_expect_eq(catalogue_n_toolboxes(catalogue), 1, "status tells that it is disabled");
-	cr_assert_eq(catalogue_n_absences(catalogue), 1);
+	cr_assert_eq(catalogue_n_skipped(catalogue), 1);
 	expect_absent(0, "a", "f", "its toolbox is not enabled");
 	/* Once it is enabled it is looked at like any other. */
 	config.n_toolboxes = 0;
@@ -435,8 +438,8 @@ Test(loader, offers_the_programs_of_a_folder)
 	load();
 	expect_offered("home/lights home/music_next ");
 	expect_failed("");
-	cr_assert_eq(catalogue_n_absences(catalogue), 1);
-	cr_expect_str_eq(catalogue_absence(catalogue, 0)->name, "bad");
+	cr_assert_eq(catalogue_n_skipped(catalogue), 1);
+	cr_expect_str_eq(catalogue_skipped(catalogue, 0)->name, "bad");
 }
 
 Test(loader, keeps_a_folder_that_has_not_changed)
@@ -562,7 +565,7 @@ Test(loader, refuses_a_sandbox_with_a_path_that_is_not_there)
 {
 	scratch_write_json("low/box.json", SANDBOX("{'class':'compute','read':['nowhere']}"));
 	load();
-	if (strstr(told.data ? told.data : "", "nowhere"))
+	if (strstr(described.data ? described.data : "", "nowhere"))
 		expect_failed("box ");
 	else
 		cr_expect(only_toolbox()->not_enforced, "the host did not look, and said so");

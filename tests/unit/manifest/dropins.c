@@ -9,7 +9,7 @@
 
 static struct manifest_reader *reader;
 static struct toolbox *toolbox;
-static struct absence_list absences;
+static struct skipped_list skipped;
 static struct problems problems;
 
 static void set_up(void)
@@ -24,7 +24,7 @@ static void forget(void)
 {
 	toolbox_unref(toolbox);
 	toolbox = NULL;
-	absence_list_deinit(&absences);
+	skipped_list_deinit(&skipped);
 	problems_deinit(&problems);
 }
 
@@ -46,7 +46,7 @@ static void write_program(const char *name, const char *text)
 static int read_home(const char *frame)
 {
 	forget();
-	return dropins_read(reader, scratch_path("home"), frame, &toolbox, &absences, &problems);
+	return dropins_read(reader, scratch_path("home"), frame, &toolbox, &skipped, &problems);
 }
 
 /* The names of the tools, each with a space behind it. */
@@ -63,12 +63,11 @@ static void expect_tools(const char *expected)
 /* That @name is left out, and that @words are in the reason. */
 static void expect_left_out(const char *name, const char *words)
 {
-	for (size_t i = 0; i < absences.n_items; i++)
-		if (strcmp(absences.items[i].name, name) == 0 &&
-			strstr(absences.items[i].why, words))
+	for (size_t i = 0; i < skipped.n_items; i++)
+		if (strcmp(skipped.items[i].name, name) == 0 && strstr(skipped.items[i].why, words))
 			return;
-	cr_expect_fail("%s is not left out with '%s', %zu are, %s", name, words, absences.n_items,
-		absences.n_items > 0 ? absences.items[0].why : "");
+	cr_expect_fail("%s is not left out with '%s', %zu are, %s", name, words, skipped.n_items,
+		skipped.n_items > 0 ? skipped.items[0].why : "");
 }
 
 Test(dropins, are_the_programs_of_a_folder_and_of_its_folders)
@@ -81,7 +80,7 @@ Test(dropins, are_the_programs_of_a_folder_and_of_its_folders)
 	write_program("home/music/deep/er", "#!/bin/sh\n");
 	cr_assert_eq(read_home(NULL), 0);
 	expect_tools("lights music_next ");
-	cr_expect_eq(absences.n_items, 0);
+	cr_expect_eq(skipped.n_items, 0);
 	cr_expect_str_eq(toolbox->id, "home");
 	cr_expect_str_eq(toolbox->tools[0].command.arguments[0], scratch_path("home/lights.sh"));
 	cr_assert(realpath(scratch_path("home"), folder));
@@ -94,7 +93,7 @@ Test(dropins, are_found_from_a_relative_path_too)
 {
 	write_program("home/lights.sh", "#!/bin/sh\n");
 	cr_assert_eq(chdir(scratch_path(".")), 0);
-	cr_assert_eq(dropins_read(reader, "home", NULL, &toolbox, &absences, &problems), 0);
+	cr_assert_eq(dropins_read(reader, "home", NULL, &toolbox, &skipped, &problems), 0);
 	cr_expect_str_eq(toolbox->tools[0].command.arguments[0], scratch_path("home/lights.sh"));
 	cr_expect_str_eq(toolbox->file, "home");
 }
@@ -109,7 +108,7 @@ Test(dropins, leave_out_what_is_no_program)
 	scratch_write("home/notes.txt", "text");
 	cr_assert_eq(read_home(NULL), 0);
 	cr_expect_null(toolbox);
-	cr_expect_eq(absences.n_items, 0);
+	cr_expect_eq(skipped.n_items, 0);
 	scratch_write("home/script.sh", "#!/bin/sh\n");
 	cr_assert_eq(read_home(NULL), 0);
 	expect_left_out("script", "it has no run bit (chmod +x)");
@@ -124,7 +123,7 @@ Test(dropins, of_one_name_are_the_one_in_the_folder_itself_or_none)
 	write_program("home/d", "");
 	cr_assert_eq(read_home(NULL), 0);
 	expect_tools("a_b d ");
-	cr_expect_eq(absences.n_items, 3);
+	cr_expect_eq(skipped.n_items, 3);
 	expect_left_out("a_b", "stands directly in the toolbox's folder");
 	expect_left_out("c", "has this name, too");
 }
@@ -204,7 +203,7 @@ Test(dropins, have_the_limits_of_the_manifest_beside_their_folder)
 
 	write_program("home/a", "");
 	scratch_write_json("home.json", "{'kind':'command','risk':'read','limits':{'workers':2}}");
-	cr_expect(dropins_is_frame(frame));
+	cr_expect(dropins_is_overlay(frame));
 	cr_assert_eq(read_home(frame), 0);
 	expect_tools("a ");
 	cr_expect_eq(toolbox->tools[0].risk, TOOL_READ);
@@ -214,9 +213,9 @@ Test(dropins, have_the_limits_of_the_manifest_beside_their_folder)
 	cr_expect_str_eq(problems.items[0].pointer, "/limits/workers");
 	cr_expect(strstr(problems.items[0].text, "home.json: must be"));
 	scratch_write_json("home.json", "{'kind':'native','library':'l'}");
-	cr_expect_not(dropins_is_frame(frame));
+	cr_expect_not(dropins_is_overlay(frame));
 	scratch_write_json("home.json", "{'kind':'command','toolbox_id':'other'}");
-	cr_expect_not(dropins_is_frame(frame));
+	cr_expect_not(dropins_is_overlay(frame));
 }
 
 Test(dropins, are_not_more_than_a_thousand)

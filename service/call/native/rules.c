@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "call/native/rules.h"
+
+#include <errno.h>
+#include <string.h>
+
+/*
+ * What keys mean together: which of them a direction or a type allows, who holds the length or says
+ * the capacity of which buffer, and whether what is constant fits.
+ *
+ *   {"name": "out",  "type": "bytes", "dir": "out", "capacity": "room"}   ◀─┐
+ *   {"name": "room", "type": "u32"}                    says the capacity ───┤
+ *   {"name": "used", "type": "usize", "dir": "out", "length_of": "out"}  ───┘ tells what is used
+ *
+ * Names become indices here, once, and bounds that several parameters make together are kept where
+ * they are checked.
+ */
+
+static int check_unique(
+	struct reading *reading, const struct native_function *function, size_t at, uint32_t object)
+{
+	const char *name = function->parameters[at].name;
+
+	for (size_t i = 0; i < at; i++)
+		if (strcmp(function->parameters[i].name, name) == 0)
+			return reading_refuse(reading, json_find(reading->tape, object, "name"),
+				"parameters %zu and %zu are both called '%s'", i, at, name);
+	return 0;
+}
+
+/* A schema that says itself what the parameter says beside it. */
+static int check_schema(
+	struct reading *reading, uint32_t object, const struct native_parameter *parameter)
+{
+	static const char *const keys[] = {"description", "default"};
+	uint32_t schema = json_find(reading->tape, object, "schema");
+
+	for (size_t i = 0; parameter->schema_json && i < sizeof(keys) / sizeof(*keys); i++) {
+		uint32_t token = json_find(reading->tape, object, keys[i]);
+
+		if (token && json_find(reading->tape, schema, keys[i]))
+			return reading_refuse(reading, token,
+				"'%s' stands in the 'schema', too: say it once", keys[i]);
+	}
+	return 0;
+}
+
+/* What an `in`, an `out` and a hidden parameter cannot have. */
+static int check_direction(
+	struct reading *reading, uint32_t object, const struct native_parameter *parameter)
+{
+	const struct json_tape *tape = reading->tape;
+	uint32_t value = json_find(tape, object, "value");
+	uint32_t preset = json_find(tape, object, "default");
+	uint32_t nullable = json_find(tape, object, "nullable");
+
+	if (value && preset)
+		return reading_refuse(reading, preset,
+			"a parameter with 'value' is always passed that: it cannot have a "
+			"'default'");
+	if (value && parameter->direction != NATIVE_IN)
+		return reading_refuse(reading, value,
+			"'value' is for what only goes in, and '%s' has \"dir\": \"%s\"",
+			parameter->name, native_direction_name(parameter->direction));
+	if (preset && parameter->direction == NATIVE_OUT)
+		return reading_refuse(reading, preset,
+			"callers pass nothing for an \"out\" parameter: it cannot have a "
+			"'default'");
+	if (!parameter->is_nullable)
+		return 0;
+	if (parameter->direction == NATIVE_OUT)
+		return reading_refuse(reading, nullable,
+			"callers pass nothing for an \"out\" parameter: it cannot be nullable");
+	if (parameter->direction == NATIVE_IN && !native_is_buffer(parameter->type))
+		return reading_refuse(reading, nullable,
+			"only what is passed by pointer can be nullable (a str, bytes, json, array "
+			"or \"inout\"), '%s' is of type %s",
+			parameter->name, native_type_name(parameter->type));
+	return 0;
+}
+
+/* The index of the parameter that the string at @token names. */
+static int find_parameter(struct reading *reading, const struct native_function *function,
+	uint32_t token, const char *expected, int *ret_index)
+{
+	const char *names[NATIVE_PARAMETERS_MAX + 1] = {NULL};
+	const char *meant;
+
+	if (json_type_at(reading->tape, token) != JSON_STRING)
+		return reading_refuse_value(reading, token, expected);
+	for (size_t i = 0; i < function->n_parameters; i++)
+		names[i] = function->parameters[i].name;
+	*ret_index = reading_word(reading, token, names);
+	if (*ret_index >= 0)
+		return 0;
+	meant = reading_near(reading, token, names);
+	return meant ? reading_refuse(reading, token,
+			       "there is no parameter of this name; did you mean '%s'?", meant)
+		     : reading_refuse(reading, token, "there is no parameter of this name");
+}
+
+/* Note that @teller tells how much of the buffer is used, when the call has come back. */
+static int set_teller(struct reading *reading, uint32_t token,
+	const struct native_function *function, struct native_parameter *buffer, int teller)
+{
+	if (buffer->told_by == NATIVE_NOBODY) {
+		buffer->told_by = teller;
+		return 0;
+	}
+	return reading_refuse(reading, token, "the length of '%s' is told by '%s' already",
+		buffer->name,
+		buffer->told_by == NATIVE_RETURNS ? function->returns.name
+						  : function->parameters[buffer->told_by].name);
+}
+
+/* What is filled in as a length says nothing else. */
+static int check_hidden(struct reading *reading, uint32_t object, const char *name)
+{
+	static const char *const keys[] = {"default", "value", "nullable", "capacity"};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+		uint32_t token = json_find(reading->tape, object, keys[i]);
+
+		if (token != JSON_NONE)
+			return reading_refuse(reading, token,
+				"'%s' is filled in, as a length: it cannot have '%s'", name,
+				keys[i]);
+	}
+	return 0;
+}
+
+/* That @holder can hold a length, and the parameter that it names has one. */
+static int find_measured(struct reading *reading, struct native_function *function, uint32_t token,
+	struct native_parameter *holder)
+{
+	int r = find_parameter(
+		reading, function, token, "must be the name of a parameter", &holder->length_of);
+	const struct native_parameter *buffer;
+
+	if (r)
+		return r;
+	buffer = &function->parameters[holder->length_of];
+	if (!native_is_integer(holder->type))
+		return reading_refuse(reading, token, "only an integer holds a length, not %s",
+			native_type_name(holder->type));
+	if (!native_is_buffer(buffer->type))
+		return reading_refuse(reading, token,
+			"only a str, bytes, json or array has a length, '%s' is of type %s",
+			buffer->name, native_type_name(buffer->type));
+	return 0;
+}
+
+static int link_length(
+	struct reading *reading, uint32_t object, struct native_function *function, size_t at)
+{
+	struct native_parameter *holder = &function->parameters[at];
+	uint32_t token = json_find(reading->tape, object, "length_of");
+	struct native_parameter *buffer;
+	uint64_t most = native_integer_most(holder->type);
+	int r;
+
+	if (token == JSON_NONE)
+		return 0;
+	r = find_measured(reading, function, token, holder);
+	if (r == 0)
+		r = check_hidden(reading, object, holder->name);
+	if (r)
+		return r;
+	buffer = &function->parameters[holder->length_of];
+	if (buffer->direction == NATIVE_IN && holder->direction == NATIVE_OUT)
+		return reading_refuse(reading, token,
+			"'%s' only goes in: there is no length of it to come out", buffer->name);
+	/* Where its capacity goes in, the NUL is counted. */
+	if (native_is_text(buffer->type) && buffer->direction != NATIVE_IN)
+		most--;
+	if (holder->direction != NATIVE_OUT && most < buffer->most)
+		buffer->most = most;
+	if (holder->direction == NATIVE_IN || buffer->direction == NATIVE_IN)
+		return 0;
+	return set_teller(reading, token, function, buffer, (int)at);
+}
+
+static int link_returned_length(
+	struct reading *reading, uint32_t object, struct native_function *function)
+{
+	uint32_t token = object ? json_find(reading->tape, object, "length_of") : JSON_NONE;
+	struct native_parameter *buffer;
+	int r;
+
+	if (token == JSON_NONE)
+		return 0;
+	r = find_measured(reading, function, token, &function->returns);
+	if (r)
+		return r;
+	buffer = &function->parameters[function->returns.length_of];
+	if (buffer->direction == NATIVE_IN)
+		return reading_refuse(reading, token,
+			"'%s' only goes in: there is no length of it to come out", buffer->name);
+	return set_teller(reading, token, function, buffer, NATIVE_RETURNS);
+}
+
+static uint64_t lesser(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* The most elements of @buffer in @bytes that its lengths can say. A text has its NUL, too. */
+static uint64_t most_elements(const struct native_parameter *buffer, uint64_t bytes)
+{
+	uint64_t most = buffer->most;
+
+	if (native_is_text(buffer->type) && most != NATIVE_UNBOUNDED)
+		most++;
+	return lesser(most, bytes / native_element_bytes(buffer));
+}
+
+static int read_capacity_number(
+	struct reading *reading, uint32_t token, struct native_parameter *buffer)
+{
+	uint64_t most = most_elements(buffer, NATIVE_CAPACITY_BYTES_MAX);
+
+	if (json_number_u64(reading->tape, token, &buffer->capacity) == 0 &&
+		buffer->capacity >= 1 && buffer->capacity <= most)
+		return 0;
+	return reading_refuse(reading, token,
+		"must be an integer from 1 to %llu (%s), or the name of an integer parameter",
+		(unsigned long long)most, buffer->type == NATIVE_ARRAY ? "elements" : "bytes");
+}
+
+/* Let the integer parameter that the string at @token names say how much there is room for. */
+static int link_capacity(struct reading *reading, uint32_t token, struct native_function *function,
+	struct native_parameter *buffer)
+{
+	struct native_parameter *asked;
+	int r = find_parameter(reading, function, token,
+		"must be a number, or the name of an integer parameter", &buffer->capacity_from);
+
+	if (r)
+		return r;
+	asked = &function->parameters[buffer->capacity_from];
+	if (!native_is_integer(asked->type) || asked->direction != NATIVE_IN ||
+		asked->length_of != NATIVE_NOBODY)
+		return reading_refuse(reading, token,
+			"a capacity is said by an integer with \"dir\": \"in\" that is no length, "
+			"not by '%s'",
+			asked->name);
+	asked->least_asked = 1;
+	asked->most_asked =
+		lesser(asked->most_asked, most_elements(buffer, NATIVE_ASKED_BYTES_MAX));
+	return 0;
+}
+
+static int read_capacity(
+	struct reading *reading, uint32_t object, struct native_function *function, size_t at)
+{
+	struct native_parameter *buffer = &function->parameters[at];
+	uint32_t token = json_find(reading->tape, object, "capacity");
+	bool is_written = native_is_buffer(buffer->type) && buffer->direction != NATIVE_IN;
+
+	if (token == JSON_NONE && is_written && buffer->direction == NATIVE_OUT)
+		return reading_refuse(reading, object,
+			"'capacity' is missing: how many %s the function may write to '%s', a "
+			"number or the name of an integer parameter",
+			buffer->type == NATIVE_ARRAY ? "elements" : "bytes", buffer->name);
+	if (token == JSON_NONE)
+		return 0;
+	if (!is_written)
+		return reading_refuse(reading, token,
+			"only a str, bytes, json or array with \"dir\": \"out\" or \"inout\" has a "
+			"capacity, '%s' is of type %s and dir %s",
+			buffer->name, native_type_name(buffer->type),
+			native_direction_name(buffer->direction));
+	if (json_type_at(reading->tape, token) == JSON_NUMBER)
+		return read_capacity_number(reading, token, buffer);
+	return link_capacity(reading, token, function, buffer);
+}
+
+/* Hold the constant of parameter @at against its type and what there is room for. */
+static int check_constant(
+	struct reading *reading, uint32_t object, struct native_function *function, size_t at)
+{
+	cleanup(buffer_deinit) struct buffer words = {0};
+	const struct native_arguments nothing = {0};
+	uint32_t token = json_find(reading->tape, object, "value");
+	int r;
+
+	if (token == JSON_NONE)
+		token = json_find(reading->tape, object, "default");
+	if (token == JSON_NONE)
+		return 0;
+	r = native_check_value(function, at, &nothing, reading->tape, token, &words);
+	if (r <= 0)
+		return r;
+	return buffer_terminate(&words) ? reading_refuse_value(reading, token, words.data)
+					: -ENOMEM;
+}
+
+/* Where nobody says another capacity, the constant of whoever may say it counts. */
+static int set_usual_capacity(
+	struct reading *reading, uint32_t object, struct native_function *function, size_t at)
+{
+	uint32_t token = json_find(reading->tape, object, "value");
+	uint64_t capacity;
+
+	if (token == JSON_NONE)
+		token = json_find(reading->tape, object, "default");
+	if (token == JSON_NONE || json_type_at(reading->tape, token) != JSON_NUMBER ||
+		json_number_u64(reading->tape, token, &capacity))
+		return 0;
+	for (size_t i = 0; i < function->n_parameters; i++)
+		if (function->parameters[i].capacity_from == (int)at)
+			function->parameters[i].capacity = capacity;
+	return 0;
+}
+
+/* Results stand in one object. */
+static int check_result_name(
+	struct reading *reading, uint32_t returns, const struct native_function *function)
+{
+	const char *name = function->returns.name;
+	uint32_t token = returns ? json_find(reading->tape, returns, "name") : JSON_NONE;
+
+	if (function->returns.type == NATIVE_VOID)
+		return 0;
+	for (size_t i = 0; i < function->n_parameters; i++)
+		if (native_is_result(&function->parameters[i]) &&
+			strcmp(function->parameters[i].name, name) == 0)
+			return reading_refuse(reading, token ? token : returns,
+				"what is returned and an \"out\" parameter are both called '%s': "
+				"give 'returns' another 'name'",
+				name);
+	return 0;
+}
+
+/* Whether the rule can be told from what is returned: the sign from numbers that have one. */
+static bool rule_fits(enum native_errors errors, enum native_type type)
+{
+	switch (errors) {
+	case NATIVE_ERRORS_NONE:
+	case NATIVE_ERRORS_ERRNO:
+		return true;
+	case NATIVE_ERRORS_NEGATIVE:
+		return native_is_signed(type);
+	case NATIVE_ERRORS_NONZERO:
+	case NATIVE_ERRORS_ZERO:
+		return type != NATIVE_VOID && !native_is_buffer(type);
+	case NATIVE_ERRORS_NULL:
+		return native_is_text(type);
+	}
+	return false;
+}
+
+static int check_returns(
+	struct reading *reading, uint32_t object, const struct native_function *function)
+{
+	const struct native_parameter *returns = &function->returns;
+	uint32_t nullable = json_find(reading->tape, object, "nullable");
+
+	if (!rule_fits(function->errors, returns->type))
+		return reading_refuse(reading, json_find(reading->tape, object, "errors"),
+			"'%s' needs a %s, and the function returns %s",
+			native_errors_name(function->errors),
+			function->errors == NATIVE_ERRORS_NULL       ? "str or json"
+			: function->errors == NATIVE_ERRORS_NEGATIVE ? "signed number"
+								     : "number",
+			native_type_name(returns->type));
+	if (!returns->is_nullable)
+		return check_schema(reading, object, returns);
+	if (!native_is_text(returns->type))
+		return reading_refuse(reading, nullable,
+			"only a str or json can be nullable, not %s",
+			native_type_name(returns->type));
+	if (function->errors == NATIVE_ERRORS_NULL)
+		return reading_refuse(reading, nullable,
+			"NULL cannot both be null ('nullable') and a failure (\"errors\": "
+			"\"null\")");
+	return check_schema(reading, object, returns);
+}
+
+/* One rule of parameters. */
+typedef int rule(
+	struct reading *reading, uint32_t object, struct native_function *function, size_t at);
+
+static int check_alone(
+	struct reading *reading, uint32_t object, struct native_function *function, size_t at)
+{
+	int r = check_unique(reading, function, at, object);
+
+	r = r ? r : check_schema(reading, object, &function->parameters[at]);
+	return r ? r : check_direction(reading, object, &function->parameters[at]);
+}
+
+/* Each of these is applied to every parameter before the next: capacities are bounded by all
+ * lengths, constants by all capacities. */
+static rule *const rules[] = {
+	check_alone, link_length, read_capacity, set_usual_capacity, check_constant};
+
+static int apply(struct reading *reading, rule *apply_rule, uint32_t parameters,
+	struct native_function *function)
+{
+	uint32_t object = parameters ? json_first(reading->tape, parameters) : JSON_NONE;
+
+	for (size_t i = 0; i < function->n_parameters; i++) {
+		int r = apply_rule(reading, object, function, i);
+
+		if (r)
+			return r;
+		object = json_next(reading->tape, object);
+	}
+	return 0;
+}
+
+int native_rules_apply(struct reading *reading, uint32_t parameters, uint32_t returns,
+	struct native_function *function)
+{
+	int r = returns ? check_returns(reading, returns, function) : 0;
+
+	for (size_t i = 0; r == 0 && i < sizeof(rules) / sizeof(*rules); i++)
+		r = apply(reading, rules[i], parameters, function);
+	if (r == 0)
+		r = link_returned_length(reading, returns, function);
+	return r ? r : check_result_name(reading, returns, function);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "catalogue/skipped.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/cleanup.h"
+
+int skipped_list_add(struct skipped_list *list, const char *name, const char *why)
+{
+	struct skipped *items = reallocarray(list->items, list->n_items + 1, sizeof(*items));
+	cleanup_free char *name_copy = name ? strdup(name) : NULL;
+	cleanup_free char *why_copy = strdup(why);
+
+	if (items)
+		list->items = items;
+	if (!items || !why_copy || !name_copy != !name)
+		return -ENOMEM;
+	items[list->n_items++] =
+		(struct skipped){.name = take_ptr(name_copy), .why = take_ptr(why_copy)};
+	return 0;
+}
+
+void skipped_list_deinit(struct skipped_list *list)
+{
+	for (size_t i = 0; i < list->n_items; i++) {
+		free(list->items[i].name);
+		free(list->items[i].why);
+	}
+	free(list->items);
+	*list = (struct skipped_list){0};
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stddef.h>
+
+/* What was found in one place and is not offered, on purpose or by its own fault: drop-in programs,
+ * tools that a host tells. For the owner of a device, who looks for them. */
+struct skipped {
+	char *name; /* the tool's; NULL: the whole toolbox */
+	char *why;
+};
+
+/* Zeroed it is empty. */
+struct skipped_list {
+	struct skipped *items;
+	size_t n_items;
+};
+
+/* Add one: @name (NULL as above) and @why are copied. 0 or -ENOMEM. */
+int skipped_list_add(struct skipped_list *list, const char *name, const char *why);
+
+void skipped_list_deinit(struct skipped_list *list);

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "loader/describe_cache.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "util/cleanup.h"
+#include "util/digest.h"
+#include "util/environment.h"
+#include "util/file.h"
+#include "util/log.h"
+
+#define PREFIX      "told-"
+#define HEAD_FORMAT "toolboxd-told 2 %016llx %016llx\n"
+#define HEAD_BYTES  (sizeof("toolboxd-told 2 0123456789abcdef 0123456789abcdef\n") - 1)
+
+static void close_folder(DIR *const *entries)
+{
+	if (*entries)
+		closedir(*entries);
+}
+
+/* ── the key ─────────────────────────────────────────────────────────────────────────────────── */
+
+static uint64_t digest_text(uint64_t digest, const char *text)
+{
+	return digest_bytes(digest, text ? text : "", text ? strlen(text) + 1 : 0);
+}
+
+/* Of all that the answer depends on. */
+static uint64_t digest_toolbox(uint64_t digest, const struct toolbox *toolbox)
+{
+	struct utsname kernel = {0};
+	const char *entry = toolbox->environment;
+
+	/* What a sandbox could not do is described, too, and is the kernel's. */
+	uname(&kernel);
+	digest = digest_text(digest, TOOLBOXD_VERSION);
+	digest = digest_text(digest, kernel.release);
+	digest = digest_text(digest, kernel.version);
+	digest = digest_text(digest, toolbox->library.file);
+	digest = digest_word(digest, toolbox->library.digest);
+	digest = digest_word(digest, toolbox->library.stamp.size);
+	for (; entry && *entry; entry = environment_next(entry))
+		digest = digest_text(digest, entry);
+	return digest_bytes(digest, toolbox->load, toolbox->load_size);
+}
+
+void describe_cache_key(const struct toolbox *toolbox, char ret_key[DESCRIBE_CACHE_KEY_BYTES])
+{
+	uint64_t first = digest_toolbox(DIGEST_SEED, toolbox);
+	uint64_t second = digest_toolbox(digest_word(DIGEST_SEED, 1), toolbox);
+
+	snprintf(ret_key, DESCRIBE_CACHE_KEY_BYTES, "%016llx%016llx", (unsigned long long)first,
+		(unsigned long long)second);
+}
+
+/* ── the folder ──────────────────────────────────────────────────────────────────────────────── */
+
+/* Make the folder, and its parent, which is all that may be missing of a user's cache. */
+static bool make_folder(char *path)
+{
+	char *slash = strrchr(path, '/');
+
+	if (mkdir(path, 0700) == 0 || errno == EEXIST)
+		return true;
+	if (errno != ENOENT || slash == path)
+		return false;
+	*slash = '\0';
+	if (mkdir(path, 0700) < 0 && errno != EEXIST)
+		return false;
+	*slash = '/';
+	return mkdir(path, 0700) == 0;
+}
+
+/* The path of our folder. False: there is nowhere to keep anything. */
+static bool find_folder(char ret_path[PATH_MAX])
+{
+	const char *given = getenv("CACHE_DIRECTORY");
+	const char *cache = getenv("XDG_CACHE_HOME");
+	const char *home = getenv("HOME");
+	int length;
+
+	/* systemd gives a list; the first one is ours. */
+	if (given && *given == '/')
+		length = snprintf(ret_path, PATH_MAX, "%.*s", (int)strcspn(given, ":"), given);
+	else if (cache && *cache == '/')
+		length = snprintf(ret_path, PATH_MAX, "%s/toolboxd", cache);
+	else if (home && *home == '/')
+		length = snprintf(ret_path, PATH_MAX, "%s/.cache/toolboxd", home);
+	else
+		return false;
+	return length < PATH_MAX;
+}
+
+/* Open the folder, or -1. */
+static int open_folder(bool is_made)
+{
+	char path[PATH_MAX];
+
+	if (!find_folder(path) || (is_made && !make_folder(path)))
+		return -1;
+	return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* ── reading ─────────────────────────────────────────────────────────────────────────────────── */
+
+static void write_head(
+	char head[HEAD_BYTES + 1], const char *described, size_t size, uint64_t depends)
+{
+	uint64_t digest = digest_bytes(digest_word(DIGEST_SEED, depends), described, size);
+
+	snprintf(head, HEAD_BYTES + 1, HEAD_FORMAT, (unsigned long long)digest,
+		(unsigned long long)depends);
+}
+
+/* Whether the bytes are a whole file of ours. */
+static bool is_whole(const struct buffer *bytes, uint64_t *ret_depends)
+{
+	char head[HEAD_BYTES + 1];
+
+	if (bytes->size < HEAD_BYTES)
+		return false;
+	memcpy(head, bytes->data, HEAD_BYTES);
+	head[HEAD_BYTES] = '\0';
+	*ret_depends = strtoull(head + HEAD_BYTES - sizeof("0123456789abcdef"), NULL, 16);
+	write_head(head, bytes->data + HEAD_BYTES, bytes->size - HEAD_BYTES, *ret_depends);
+	return memcmp(bytes->data, head, HEAD_BYTES) == 0;
+}
+
+int describe_cache_read(const char *key, struct buffer *ret_described, uint64_t *ret_depends)
+{
+	cleanup(buffer_deinit) struct buffer bytes = {0};
+	cleanup_close int folder = open_folder(false);
+	cleanup_close int file = -1;
+	char name[sizeof(PREFIX) + DESCRIBE_CACHE_KEY_BYTES];
+	int r;
+
+	snprintf(name, sizeof(name), PREFIX "%s", key);
+	file = folder < 0 ? -1 : openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (file < 0)
+		return -ENOENT;
+	r = file_read_fd(file, DESCRIBE_CACHE_BYTES_MAX, &bytes);
+	if (r < 0 || !is_whole(&bytes, ret_depends))
+		return r == -ENOMEM ? r : -ENOENT;
+	/* It was used just now, and so is kept for longer. */
+	futimens(file, NULL);
+	buffer_append(ret_described, bytes.data + HEAD_BYTES, bytes.size - HEAD_BYTES);
+	return buffer_status(ret_described);
+}
+
+/* ── writing ─────────────────────────────────────────────────────────────────────────────────── */
+
+static bool is_older(const struct timespec *time, const struct timespec *than)
+{
+	return time->tv_sec != than->tv_sec ? time->tv_sec < than->tv_sec
+					    : time->tv_nsec < than->tv_nsec;
+}
+
+/* Remove what was not used for the longest time when there are as many files as may be. */
+static void make_room(int folder)
+{
+	cleanup(close_folder) DIR *entries = NULL;
+	char oldest[NAME_MAX + 1] = "";
+	struct timespec oldest_time = {0};
+	const struct dirent *entry;
+	size_t n_files = 0;
+	int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	entries = copy < 0 ? NULL : fdopendir(copy);
+	while (entries && (entry = readdir(entries))) {
+		struct stat status;
+
+		if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) != 0 ||
+			fstatat(folder, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+			continue;
+		n_files++;
+		if (*oldest && !is_older(&status.st_mtim, &oldest_time))
+			continue;
+		oldest_time = status.st_mtim;
+		snprintf(oldest, sizeof(oldest), "%s", entry->d_name);
+	}
+	if (n_files >= DESCRIBE_CACHE_FILES_MAX)
+		unlinkat(folder, oldest, 0);
+}
+
+static bool write_all(int file, const char *bytes, size_t size)
+{
+	while (size > 0) {
+		ssize_t n = write(file, bytes, size);
+
+		if (n < 0 && errno != EINTR)
+			return false;
+		bytes += n > 0 ? n : 0;
+		size -= n > 0 ? (size_t)n : 0;
+	}
+	return true;
+}
+
+/* Write the file @name anew. 0 or a negative errno. */
+static int write_file(
+	int folder, const char *name, const char *described, size_t size, uint64_t depends)
+{
+	char beside[sizeof(PREFIX) + DESCRIBE_CACHE_KEY_BYTES + 32];
+	char head[HEAD_BYTES + 1];
+	cleanup_close int file = -1;
+
+	snprintf(beside, sizeof(beside), "%s.%d", name, (int)getpid());
+	write_head(head, described, size, depends);
+	unlinkat(folder, beside, 0);
+	file = openat(folder, beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (file < 0)
+		return -errno;
+	errno = 0;
+	if (write_all(file, head, HEAD_BYTES) && write_all(file, described, size) &&
+		renameat(folder, beside, folder, name) == 0)
+		return 0;
+	unlinkat(folder, beside, 0);
+	return -errno;
+}
+
+void describe_cache_write(const char *key, const char *described, size_t size, uint64_t depends)
+{
+	cleanup_close int folder = open_folder(true);
+	char name[sizeof(PREFIX) + DESCRIBE_CACHE_KEY_BYTES];
+	int r;
+
+	if (folder < 0 || size > DESCRIBE_CACHE_BYTES_MAX - HEAD_BYTES)
+		return;
+	make_room(folder);
+	snprintf(name, sizeof(name), PREFIX "%s", key);
+	r = write_file(folder, name, described, size, depends);
+	if (r < 0)
+		log_debug("what a toolbox tells of its tools cannot be kept: %s", strerror(-r));
+}

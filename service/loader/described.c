@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "loader/described.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "loader/checker.h"
+#include "util/cleanup.h"
+#include "util/digest.h"
+#include "util/stamp.h"
+
+bool described_is_awaited(const struct toolbox *toolbox)
+{
+	return kind_facts(toolbox->kind)->describes_tools && toolbox->n_tools == 0 &&
+	       !toolbox->package;
+}
+
+static int take(struct manifest_reader *reader, struct toolbox *toolbox, const char *described,
+	size_t size, struct problems *problems)
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	uint32_t tools = JSON_NONE;
+	int r = json_tape_read(&tape, described, size, JSON_DEPTH_DEFAULT, NULL);
+
+	if (r == 0 && json_type_at(&tape, 0) == JSON_OBJECT)
+		tools = json_find(&tape, 0, "tools");
+	if (r >= 0 && tools == JSON_NONE) {
+		problems_add_line(problems, PROBLEM_ERROR, 0, "", "its host tells no tools");
+		return MANIFEST_E_REFUSED;
+	}
+	if (r == 0)
+		r = manifest_take_tools(reader, &tape, tools, toolbox, problems);
+	if (r)
+		return r;
+	checker_note(toolbox, &tape);
+	toolbox->is_checked = true;
+	return 0;
+}
+
+int described_load_cached(struct manifest_reader *reader, struct toolbox *toolbox,
+	char ret_key[DESCRIBE_CACHE_KEY_BYTES])
+{
+	cleanup(problems_deinit) struct problems problems = {0};
+	cleanup(buffer_deinit) struct buffer described = {0};
+	uint64_t depends;
+	int r = toolbox_library_look(&toolbox->library);
+
+	*ret_key = '\0';
+	if (r < 0)
+		return r == -ENOMEM ? r : -ENOENT;
+	describe_cache_key(toolbox, ret_key);
+	r = describe_cache_read(ret_key, &described, &depends);
+	r = r ? r : take(reader, toolbox, described.data, described.size, &problems);
+	return r > 0 ? -ENOENT : r;
+}
+
+int described_accept(struct manifest_reader *reader, struct toolbox *toolbox, const char *described,
+	size_t size, const char *key, struct problems *problems)
+{
+	char key_now[DESCRIBE_CACHE_KEY_BYTES];
+	int r;
+
+	describe_cache_key(toolbox, key_now);
+	r = take(reader, toolbox, described, size, problems);
+	if (r == 0 && strcmp(key, key_now) == 0)
+		describe_cache_write(key, described, size, 0);
+	return r;
+}
+
+/* ── what depends on more than a library ─────────────────────────────────────────────────────── */
+
+/* Call @found with each absolute path of the array @list. */
+static void each_path(const struct json_tape *tape, uint32_t list,
+	void (*found)(void *data, const char *path), void *data)
+{
+	for (uint32_t at = json_first(tape, list); at < json_end(tape, list);
+		at = json_next(tape, at)) {
+		cleanup_free char *path = json_type_at(tape, at) == JSON_STRING
+						  ? json_string_dup(tape, at, NULL)
+						  : NULL;
+
+		if (path && *path == '/')
+			found(data, path);
+	}
+}
+
+/* The array `depends` of what was told, or JSON_NONE: also when it is too long. */
+static uint32_t find_depends(const struct json_tape *described)
+{
+	uint32_t list = json_type_at(described, 0) == JSON_OBJECT
+				? json_find(described, 0, "depends")
+				: JSON_NONE;
+
+	if (list == JSON_NONE || json_type_at(described, list) != JSON_ARRAY ||
+		json_count(described, list) > DESCRIBED_DEPENDS_MAX)
+		return JSON_NONE;
+	return list;
+}
+
+void described_each_dependency(
+	const struct toolbox *toolbox, void (*found)(void *data, const char *path), void *data)
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	uint32_t list = JSON_NONE;
+
+	if (json_tape_read(&tape, toolbox->described, toolbox->described_size, JSON_DEPTH_DEFAULT,
+		    NULL) == 0)
+		list = find_depends(&tape);
+	if (list != JSON_NONE)
+		each_path(&tape, list, found, data);
+}
+
+/* What inodes say. */
+struct inodes {
+	uint64_t digest;
+	int64_t since_ns;
+	bool is_younger; /* one of them was changed since */
+};
+
+/* What is not there counts as that: it may come. */
+static void digest_inode(void *data, const char *path)
+{
+	struct inodes *inodes = data;
+	struct stamp stamp = {0};
+	struct stat status;
+	uint64_t digest = digest_bytes(inodes->digest, path, strlen(path) + 1);
+
+	if (stat(path, &status) == 0)
+		stamp_take(&status, &stamp);
+	inodes->is_younger = inodes->is_younger || stamp.noted_ns >= inodes->since_ns;
+	digest = digest_word(digest, stamp.device);
+	digest = digest_word(digest, stamp.inode);
+	digest = digest_word(digest, stamp.size);
+	digest = digest_word(digest, (uint64_t)stamp.changed_ns);
+	inodes->digest = digest_word(digest, (uint64_t)stamp.noted_ns);
+}
+
+uint64_t described_fingerprint(
+	const struct toolbox *toolbox, const struct json_tape *described, int64_t since_ns)
+{
+	cleanup(json_tape_cleanup) struct json_tape interpreters = {0};
+	const char *text = toolbox->python.interpreters;
+	struct inodes inodes = {.digest = DIGEST_SEED, .since_ns = since_ns};
+	uint32_t list = find_depends(described);
+
+	if (list == JSON_NONE ||
+		json_tape_read(&interpreters, text, strlen(text), JSON_DEPTH_DEFAULT, NULL) != 0)
+		return 0;
+	each_path(&interpreters, 0, digest_inode, &inodes);
+	each_path(described, list, digest_inode, &inodes);
+	return inodes.is_younger ? 0 : inodes.digest;
+}
+
+int described_load_cached_text(struct toolbox *toolbox, char ret_key[DESCRIBE_CACHE_KEY_BYTES],
+	struct buffer *ret_described)
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	uint64_t depends;
+	int r;
+
+	describe_cache_key(toolbox, ret_key);
+	r = describe_cache_read(ret_key, ret_described, &depends);
+	if (r)
+		return r;
+	r = json_tape_read(
+		&tape, ret_described->data, ret_described->size, JSON_DEPTH_DEFAULT, NULL);
+	if (r)
+		return r < 0 ? r : -ENOENT;
+	toolbox->depends = described_fingerprint(toolbox, &tape, INT64_MAX);
+	return depends != 0 && toolbox->depends == depends ? 0 : -ENOENT;
+}

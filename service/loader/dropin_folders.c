@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "loader/inside.h"
+#include "util/cleanup.h"
+
+/*
+ * Folders of drop-in programs, and the manifest that may stand beside one:
+ *
+ *   home/        alone, or with a home.json of kind command without tools around it: a toolbox
+ *   home.json    then nothing by itself; any other home.json wins, and the folder has failed
+ */
+
+static bool is_folder(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+int loader_find_other(const char *path, char **ret_given, char **ret_other)
+{
+	cleanup_free char *given = strdup(path);
+	cleanup_free char *other = NULL;
+	size_t stem_size;
+	const char *stem;
+	bool is_there;
+
+	if (!given)
+		return -ENOMEM;
+	for (size_t size = strlen(given); size > 1 && given[size - 1] == '/'; size--)
+		given[size - 1] = '\0';
+	stem = manifest_stem(given, &stem_size);
+	if (asprintf(&other, "%.*s%s", (int)(stem - given + (ptrdiff_t)stem_size), given,
+		    stem[stem_size] ? "" : ".json") < 0) {
+		other = NULL;
+		return -ENOMEM;
+	}
+	if (stem[stem_size])
+		is_there = is_folder(other) && dropins_is_overlay(given);
+	else
+		is_there = is_folder(given) && access(other, F_OK) == 0;
+	*ret_given = take_ptr(given);
+	*ret_other = is_there ? take_ptr(other) : NULL;
+	return 0;
+}
+
+/* Whether both have one name, but for the ".json" of the file. */
+static bool are_beside(const struct load_job *folder, const struct load_job *file)
+{
+	size_t folder_size;
+	size_t file_size;
+	const char *folder_name = manifest_stem(folder->path, &folder_size);
+	const char *file_name = manifest_stem(file->path, &file_size);
+
+	return folder_size == file_size && file_name[file_size] != '\0' &&
+	       memcmp(folder_name, file_name, file_size) == 0;
+}
+
+void loader_pair_up(struct loader *loader)
+{
+	for (size_t i = 0; i < loader->n_jobs; i++)
+		for (size_t j = 0; loader->jobs[i]->is_folder && j < loader->n_jobs; j++) {
+			struct load_job *folder = loader->jobs[i];
+			struct load_job *file = loader->jobs[j];
+
+			if (file->is_folder || !are_beside(folder, file))
+				continue;
+			folder->beside = file;
+			file->beside = folder;
+		}
+}
+
+bool loader_is_overlay(const struct load_job *job)
+{
+	return !job->is_folder && job->beside && dropins_is_overlay(job->path);
+}
+
+int loader_read_folder(struct load_job *job)
+{
+	const char *overlay = job->beside ? job->beside->path : NULL;
+	struct toolbox *toolbox = NULL;
+	int r;
+
+	if (overlay && !dropins_is_overlay(overlay)) {
+		problems_add(&job->problems, PROBLEM_ERROR, NULL, 0,
+			"%s has this name, and is no manifest of kind \"command\" without tools: "
+			"it "
+			"alone counts",
+			overlay);
+		return 0;
+	}
+	r = dropins_read(
+		job->loader->reader, job->path, overlay, &toolbox, &job->skipped, &job->problems);
+	job->toolbox = toolbox;
+	return r < 0 ? r : 0;
+}

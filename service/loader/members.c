@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "loader/inside.h"
+#include "util/cleanup.h"
+#include "util/stamp.h"
+
+/*
+ * Manifests that stand for several toolboxes (kind python): the job of the file has the host, each
+ * part is a job of its own, so that ids, filters and limits see toolboxes like any other.
+ *
+ *   told before, and still so ──┐
+ *   kept from an earlier start ─┼─▶ members ── the same text as before? ──▶ the members of before
+ *   a short-lived host ─────────┘                                         go on, with their hosts
+ */
+
+/* Whether the host of before was made of the same manifest and configuration. */
+static bool is_same_package(const struct load_job *job)
+{
+	const struct toolbox *previous = job->previous;
+
+	return previous && kind_facts(previous->kind)->has_members && previous->described &&
+	       previous->digest == job->package->digest &&
+	       previous->settings == job->package->settings;
+}
+
+/* ── members ───────────────────────────────────────────────────────────────────────────────────── */
+
+/* What is wrong with a member is told with its name, since it stands in no file. */
+static void move_problems(const struct member_toolbox *member, struct load_job *job)
+{
+	for (size_t i = 0; i < member->problems.n_items; i++) {
+		const struct problem *problem = &member->problems.items[i];
+
+		problems_add_line(&job->problems, problem->severity, 0, "", "%s: %s%s%s",
+			member->id ? member->id : "a ToolBox", problem->pointer,
+			*problem->pointer ? ": " : "", problem->text);
+	}
+}
+
+/* What the configuration says of the processes of a member, which has none of its own: a sandbox that
+ * somebody counts on, and that would not hold, refuses it. */
+static void check_settings(struct load_job *job, const struct load_job *owner)
+{
+	const struct config_toolbox *settings =
+		config_toolbox_find(job->loader->options.config, job->id);
+	bool is_refused = settings && settings->has_sandbox;
+
+	if (!job->toolbox || !settings || (!is_refused && !settings->has_process))
+		return;
+	problems_add_line(&job->problems, is_refused ? PROBLEM_ERROR : PROBLEM_WARNING, 0, "",
+		"%s: \"%s\" of toolboxes.%s in the configuration cannot be heeded, since all "
+		"ToolBoxes of this manifest share their processes; set it for toolboxes.%s, or "
+		"bring this one by a manifest of its own (\"plugins\")",
+		job->id, is_refused ? "sandbox" : "limits\" or \"env", job->id, owner->package->id);
+	if (is_refused)
+		toolbox_unref(take_ptr(job->toolbox));
+}
+
+static int add_member(struct load_job *owner, struct member_toolbox *member)
+{
+	struct load_job *job = loader_add_job(owner->loader, owner->path, false);
+
+	if (!job)
+		return -ENOMEM;
+	job->id = strdup(member->id ? member->id : owner->package->id);
+	if (!job->id)
+		return -ENOMEM;
+	move_problems(member, job);
+	job->toolbox = take_ptr(member->toolbox);
+	check_settings(job, owner);
+	job->skipped = member->skipped;
+	member->skipped = (struct skipped_list){0};
+	return 0;
+}
+
+/* The member @id of @host in the catalogue of before, or NULL. */
+static struct toolbox *find_member(
+	const struct loader *loader, const struct toolbox *package, const char *id)
+{
+	const struct catalogue *previous = loader->options.previous;
+	long index = previous ? catalogue_find_toolbox(previous, id, strlen(id)) : -1;
+	struct toolbox *found =
+		index < 0 ? NULL : catalogue_toolbox(previous, (size_t)index, NULL, NULL);
+
+	return found && found->package == package ? found : NULL;
+}
+
+/* Put the members of before, with their processes, in the place of those in @members. One that was not
+ * offered before, since its id was taken, is new. */
+static void reuse(struct load_job *job, struct member_toolboxes *members)
+{
+	struct toolbox *previous = job->previous;
+
+	for (size_t i = 0; i < members->n_items; i++) {
+		struct member_toolbox *member = &members->items[i];
+		struct toolbox *found;
+
+		if (!member->toolbox)
+			continue;
+		found = find_member(job->loader, previous, member->id);
+		if (found) {
+			toolbox_unref(member->toolbox);
+			member->toolbox = toolbox_ref(found);
+		} else {
+			toolbox_move_member(member->toolbox, previous);
+		}
+	}
+	previous->depends = job->package->depends;
+	toolbox_unref(job->package);
+	job->package = toolbox_ref(previous);
+}
+
+/* Keep the text that the members were made of. */
+static int keep_described(struct toolbox *package, const char *described, size_t size)
+{
+	package->described = malloc(size + 1);
+	if (!package->described)
+		return -ENOMEM;
+	memcpy(package->described, described, size);
+	package->described_size = size;
+	return 0;
+}
+
+/* Make the members of what was told. 0, MANIFEST_E_REFUSED, or -ENOMEM. */
+static int take(
+	struct load_job *job, const struct json_tape *tape, const char *described, size_t size)
+{
+	const struct toolbox *previous = job->previous;
+	cleanup(member_toolboxes_deinit) struct member_toolboxes members = {0};
+	int r = keep_described(job->package, described, size);
+
+	checker_note(job->package, tape);
+	r = r ? r
+	      : manifest_take_members(
+			job->loader->reader, tape, job->package, &members, &job->problems);
+	if (r)
+		return r;
+	if (is_same_package(job) && previous->described_size == size &&
+		memcmp(previous->described, described, size) == 0)
+		reuse(job, &members);
+	for (size_t i = 0; r == 0 && i < members.n_items; i++)
+		r = add_member(job, &members.items[i]);
+	return r;
+}
+
+static int take_text(struct load_job *job, const char *described, size_t size)
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	int r = json_tape_read(&tape, described, size, JSON_DEPTH_DEFAULT, NULL);
+
+	return r ? r : take(job, &tape, described, size);
+}
+
+/* ── who is to be asked ──────────────────────────────────────────────────────────────────────── */
+
+/* Whether what the host of before has told still holds. */
+static bool holds(const struct load_job *job)
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	const struct toolbox *previous = job->previous;
+
+	if (!is_same_package(job) || previous->depends == 0 ||
+		json_tape_read(&tape, previous->described, previous->described_size,
+			JSON_DEPTH_DEFAULT, NULL) != 0)
+		return false;
+	job->package->depends = described_fingerprint(job->package, &tape, INT64_MAX);
+	return job->package->depends == previous->depends;
+}
+
+/* Make the members of what is known. 0, -ENOENT, or another negative errno. */
+static int recall(struct load_job *job)
+{
+	cleanup(buffer_deinit) struct buffer described = {0};
+	int r;
+
+	if (job->loader->options.asks_again)
+		return -ENOENT;
+	if (holds(job))
+		return take_text(job, job->previous->described, job->previous->described_size);
+	r = described_load_cached_text(job->package, job->key, &described);
+	return r ? r : take_text(job, described.data, described.size);
+}
+
+static int ask(struct load_job *job)
+{
+	struct loader *loader = job->loader;
+
+	if (loader->options.defers) {
+		loader->has_deferred = true;
+		return skipped_list_add(
+			&job->skipped, NULL, "a Python interpreter is being asked for its tools");
+	}
+	describe_cache_key(job->package, job->key);
+	job->asked_ns = stamp_now_ns();
+	checker_add(loader->checker, job->package, job);
+	return 0;
+}
+
+int loader_begin_members(struct load_job *job)
+{
+	int r;
+
+	job->package = take_ptr(job->toolbox);
+	if (!config_toolbox_is_enabled(job->loader->options.config, job->package->id))
+		return skipped_list_add(&job->skipped, NULL, "its toolbox is not enabled");
+	r = recall(job);
+	if (r == -ENOENT)
+		r = ask(job);
+	return r < 0 ? r : 0;
+}
+
+int loader_accept_members(struct load_job *job, const char *described, size_t size)
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	int r = json_tape_read(&tape, described, size, JSON_DEPTH_DEFAULT, NULL);
+
+	if (r == 0) {
+		job->package->depends = described_fingerprint(job->package, &tape, job->asked_ns);
+		if (job->package->depends)
+			describe_cache_write(job->key, described, size, job->package->depends);
+		r = take(job, &tape, described, size);
+	}
+	return r < 0 ? r : 0;
+}
+
+bool loader_excuses(struct load_job *job, const char *pointer, const char *text)
+{
+	return job->package->python.is_auto && strcmp(pointer, "/python") == 0 &&
+	       skipped_list_add(&job->skipped, NULL, text) == 0;
+}
+
+int loader_keep_members(struct load_job *job)
+{
+	const struct catalogue *previous = job->loader->options.previous;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < catalogue_n_toolboxes(previous); i++) {
+		struct toolbox *toolbox = catalogue_toolbox(previous, i, NULL, NULL);
+		struct member_toolbox member = {.id = toolbox->id};
+
+		if (toolbox->package != job->previous || loader_is_taken(job->loader, toolbox->id))
+			continue;
+		member.toolbox = toolbox_ref(toolbox);
+		r = add_member(job, &member);
+		toolbox_unref(member.toolbox);
+	}
+	return r;
+}

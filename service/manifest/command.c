@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "manifest/command.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "util/environment.h"
+
+/* Of the result of a tool that gives no schema (DESIGN §3.3). */
+static const char text_output[] =
+	"{\"type\":\"object\",\"properties\":{\"output\":{\"type\":\"string\"}},"
+	"\"required\":[\"output\"]}";
+static const char json_output[] = "{\"type\":\"object\"}";
+
+static int note(const struct manifest_scope *scope, int status, struct command_mistake mistake)
+{
+	if (status == COMMAND_E_MALFORMED)
+		problems_add_found(scope->problems, scope->tape, mistake.token, mistake.expected);
+	return status < 0 ? status : 0;
+}
+
+/* ── what is found from the manifest's folder ────────────────────────────────────────────────── */
+
+/* Make the owned *path absolute. */
+static int join(const struct manifest_scope *scope, char **path)
+{
+	char *joined;
+
+	if (**path == '/')
+		return 0;
+	if (asprintf(&joined, "%s/%s", scope->folder, *path) < 0)
+		return -ENOMEM;
+	free(*path);
+	*path = joined;
+	return 0;
+}
+
+/* The tool's own folder, else the toolbox's, else the manifest's. */
+static int place_cwd(const struct manifest_scope *scope, uint32_t given, struct command *command)
+{
+	uint32_t common = json_find(scope->tape, 0, "cwd");
+	uint32_t own = json_find(scope->tape, given, "cwd");
+	struct stat status;
+
+	if (!command->cwd)
+		command->cwd =
+			common ? json_string_dup(scope->tape, common, NULL) : strdup(scope->folder);
+	if (!command->cwd || join(scope, &command->cwd) < 0)
+		return -ENOMEM;
+	if ((own || common) && (stat(command->cwd, &status) < 0 || !S_ISDIR(status.st_mode)))
+		problems_add(scope->problems, PROBLEM_WARNING, scope->tape, own ? own : common,
+			"the folder '%s' is not there: no call can run as things are",
+			command->cwd);
+	return 0;
+}
+
+/* What may help a program that cannot be run, for the reason @error (a negative errno). */
+static const char *help_for(const char *program, int error)
+{
+	if (error == -EACCES)
+		return " (chmod +x makes it a program)";
+	if (error == -ENOENT && !strchr(program, '/'))
+		return " (in none of the folders of PATH)";
+	return error == -ENOENT ? " (a relative path begins at the manifest's folder)" : "";
+}
+
+static int place_program(const struct manifest_scope *scope, uint32_t argv, struct command *command)
+{
+	char **program = &command->arguments[0];
+	char path[PATH_MAX];
+	int r;
+
+	if (strchr(*program, '/') && join(scope, program) < 0)
+		return -ENOMEM;
+	r = command_find_program(command, path);
+	if (r < 0)
+		problems_add(scope->problems, PROBLEM_WARNING, scope->tape,
+			argv ? json_first(scope->tape, argv) : argv,
+			"the program '%s' cannot be run as things are: %s%s", *program,
+			strerror(-r), help_for(*program, r));
+	return 0;
+}
+
+/* The tool's variables, then the toolbox's that it does not name, then the one of ours that hosts
+ * are not given. */
+static int merge_environment(const struct manifest_scope *scope, struct command *command)
+{
+	uint32_t common = json_find(scope->tape, 0, "env");
+	const char *runtime = getenv("XDG_RUNTIME_DIR");
+	cleanup(buffer_deinit) struct buffer merged = {0};
+	struct command_mistake mistake;
+	int r = 0;
+
+	for (const char *entry = command->environment; entry && *entry;
+		entry = environment_next(entry))
+		buffer_append(&merged, entry, strlen(entry) + 1);
+	if (!buffer_terminate(&merged))
+		return -ENOMEM;
+	if (common)
+		r = note(scope, command_read_environment(scope->tape, common, &merged, &mistake),
+			mistake);
+	if (runtime && !environment_names(merged.data, "XDG_RUNTIME_DIR=")) {
+		buffer_printf(&merged, "XDG_RUNTIME_DIR=%s", runtime);
+		buffer_append_char(&merged, '\0');
+	}
+	if (r || merged.size == 0)
+		return r;
+	free(command->environment);
+	command->environment = buffer_take(&merged, NULL);
+	return command->environment ? 0 : -ENOMEM;
+}
+
+/* ── placeholders ────────────────────────────────────────────────────────────────────────────── */
+
+/* Append 'a', 'b', 'c': what the arguments are called. */
+static void write_names(const struct manifest_scope *scope, uint32_t properties, struct buffer *out)
+{
+	const struct json_tape *tape = scope->tape;
+
+	for (uint32_t key = json_first(tape, properties); key < json_end(tape, properties);
+		key = json_next_key(tape, key)) {
+		buffer_append_string(out, out->size > 0 ? ", '" : "'");
+		json_string_decode(tape, key, out);
+		buffer_append_char(out, '\'');
+	}
+}
+
+static int refuse_unknown(const struct manifest_scope *scope, uint32_t place,
+	const struct command_piece *piece, uint32_t properties)
+{
+	cleanup(buffer_deinit) struct buffer names = {0};
+
+	if (properties != JSON_NONE)
+		write_names(scope, properties, &names);
+	if (!buffer_terminate(&names))
+		return -ENOMEM;
+	problems_add(scope->problems, PROBLEM_ERROR, scope->tape, place,
+		"'{%.*s}' is none of the arguments, %s%s; write '{{%.*s}' for the text itself",
+		(int)piece->size, piece->text,
+		names.size > 0 ? "which are " : "of which 'argument_schema' names none", names.data,
+		(int)piece->size, piece->text);
+	return 0;
+}
+
+/* Every placeholder of the template is a property of the arguments, and none chooses the program.
+ */
+static int check_template(const struct manifest_scope *scope, uint32_t place, const char *template,
+	uint32_t properties, bool is_program)
+{
+	struct command_piece piece;
+	int r = 0;
+
+	while (r == 0 && command_next_piece(&template, &piece)) {
+		if (!piece.is_placeholder)
+			continue;
+		if (is_program)
+			problems_add(scope->problems, PROBLEM_ERROR, scope->tape, place,
+				"must name the program itself: '{%.*s}' would let a caller choose "
+				"it",
+				(int)piece.size, piece.text);
+		else if (properties == JSON_NONE ||
+			 !json_find_sized(scope->tape, properties, piece.text, piece.size))
+			r = refuse_unknown(scope, place, &piece, properties);
+	}
+	return r;
+}
+
+/* Nothing is filled into a shell's line: who writes {name} there will want to know. */
+static void warn_of_line(
+	const struct manifest_scope *scope, uint32_t place, const char *line, uint32_t properties)
+{
+	struct command_piece piece;
+
+	while (properties != JSON_NONE && command_next_piece(&line, &piece))
+		if (piece.is_placeholder &&
+			json_find_sized(scope->tape, properties, piece.text, piece.size))
+			problems_add(scope->problems, PROBLEM_WARNING, scope->tape, place,
+				"'{%.*s}' is not filled in a shell line; an argument is there as "
+				"\"$TOOL_ARG_NAME\", its name in capitals",
+				(int)piece.size, piece.text);
+}
+
+static int check_placeholders(
+	const struct manifest_scope *scope, uint32_t entry, const struct command *command)
+{
+	const struct json_tape *tape = scope->tape;
+	uint32_t object = json_find(tape, entry, "command");
+	uint32_t argv = json_find(tape, object, "argv");
+	uint32_t schema = json_find(tape, entry, "argument_schema");
+	uint32_t properties = schema ? json_find(tape, schema, "properties") : JSON_NONE;
+	uint32_t place = argv ? json_first(tape, argv) : JSON_NONE;
+	int r = 0;
+
+	/* What is no object is for the schema's compiler to refuse. */
+	if (properties != JSON_NONE && json_type_at(tape, properties) != JSON_OBJECT)
+		return 0;
+	if (command->is_shell) {
+		warn_of_line(
+			scope, json_find(tape, object, "shell"), command->arguments[2], properties);
+		return 0;
+	}
+	for (size_t i = 0; r == 0 && i < command->n_arguments; i++) {
+		r = check_template(scope, place, command->arguments[i], properties, i == 0);
+		place = json_next(tape, place);
+	}
+	return r;
+}
+
+int manifest_command_read(const struct manifest_scope *scope, uint32_t object, struct tool *tool)
+{
+	uint32_t given = json_find(scope->tape, object, "command");
+	struct command *command = &tool->command;
+	struct command_mistake mistake;
+	size_t n_errors = scope->problems->n_errors;
+	int r = command_read(scope->tape, given, command, &mistake);
+
+	if (r)
+		return note(scope, r, mistake);
+	r = check_placeholders(scope, object, command);
+	r = r ? r : place_cwd(scope, given, command);
+	r = r ? r : merge_environment(scope, command);
+	if (r || scope->problems->n_errors > n_errors)
+		return r;
+	r = place_program(scope, json_find(scope->tape, given, "argv"), command);
+	return r ? r
+		 : manifest_read_schemas(scope, object,
+			   command->output == COMMAND_JSON ? json_output : text_output, tool);
+}

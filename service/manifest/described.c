@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json/writer.h"
+#include "manifest/reader.h"
+#include "manifest/tool.h"
+
+/*
+ * What hosts tell of their tools, read as the manifests that would have said it: whatever a host
+ * says is checked as what an author writes.
+ *
+ *   plugin   {"tools": […]}                                        the toolbox's own tools
+ *   python   {"toolboxes": [{"toolbox_id", "tools": […]}, …],      a member for each
+ *             "failed": [{"toolbox_id", "error"}, …]}
+ */
+
+/* Of one manifest. */
+#define MEMBERS_MAX 1000
+
+/* Read what is told as the manifest that would have said it: in the tape and bytes of the reader.
+ */
+static int read_described(struct manifest_reader *reader, const struct json_tape *described,
+	uint32_t tools, struct toolbox *toolbox, struct problems *problems)
+{
+	struct buffer *bytes = &reader->bytes;
+	int r;
+
+	buffer_reset(bytes);
+	buffer_append_string(bytes, "{\"kind\":\"plugin\",\"library\":\"-\",\"tools\":");
+	json_write_compact(bytes, described, tools);
+	buffer_append_char(bytes, '}');
+	r = buffer_status(bytes);
+	r = r ? r
+	      : json_tape_read(&reader->tape, bytes->data, bytes->size, JSON_DEPTH_DEFAULT, NULL);
+	if (r > 0)
+		problems_add_line(problems, PROBLEM_ERROR, 0, "/tools",
+			"must be nested at most %d levels deep; it is deeper", JSON_DEPTH_DEFAULT);
+	r = r ? r : manifest_check_shape(reader, problems);
+	if (r)
+		return r < 0 ? r : 0;
+	return manifest_read_tools(
+		reader, &reader->tape, json_find(&reader->tape, 0, "tools"), toolbox, problems);
+}
+
+/* 0, MANIFEST_E_REFUSED, or -ENOMEM. */
+static int take(struct manifest_reader *reader, const struct json_tape *described, uint32_t tools,
+	struct toolbox *toolbox, struct problems *problems)
+{
+	cleanup(problems_deinit) struct problems found = {0};
+	int r = read_described(reader, described, tools, toolbox, &found);
+
+	if (r == 0 && found.n_errors == 0)
+		return 0;
+	toolbox_drop_tools(toolbox);
+	/* Their lines are those of no file. */
+	for (size_t i = 0; i < found.n_items; i++)
+		problems_add_line(problems, found.items[i].severity, 0, found.items[i].pointer,
+			"in the table that it tells: %s", found.items[i].text);
+	return r < 0 ? r : MANIFEST_E_REFUSED;
+}
+
+int manifest_take_tools(struct manifest_reader *reader, const struct json_tape *described,
+	uint32_t tools, struct toolbox *toolbox, struct problems *problems)
+{
+	int r = take(reader, described, tools, toolbox, problems);
+
+	return r ? r : toolbox_prepare(toolbox);
+}
+
+/* ── several toolboxes ───────────────────────────────────────────────────────────────────────── */
+
+void member_toolboxes_deinit(struct member_toolboxes *members)
+{
+	for (size_t i = 0; i < members->n_items; i++) {
+		free(members->items[i].id);
+		toolbox_unref(members->items[i].toolbox);
+		problems_deinit(&members->items[i].problems);
+		skipped_list_deinit(&members->items[i].skipped);
+	}
+	free(members->items);
+	*members = (struct member_toolboxes){0};
+}
+
+/* The member @key of the entry at @object, which the caller frees; NULL when it is no string that C
+ * can hold, or (*ret_error) without memory. */
+static char *dup_text(
+	const struct json_tape *described, uint32_t object, const char *key, int *ret_error)
+{
+	uint32_t token = json_type_at(described, object) == JSON_OBJECT
+				 ? json_find(described, object, key)
+				 : JSON_NONE;
+	cleanup_free char *text = NULL;
+	size_t size;
+
+	if (token == JSON_NONE || json_type_at(described, token) != JSON_STRING)
+		return NULL;
+	text = json_string_dup(described, token, &size);
+	if (!text)
+		*ret_error = -ENOMEM;
+	return text && strlen(text) == size ? take_ptr(text) : NULL;
+}
+
+/* The entries of the array @tools whose names can be a tool's, as an array; the others are told. */
+static int write_named(const struct json_tape *described, uint32_t tools,
+	struct skipped_list *skipped, struct buffer *out)
+{
+	size_t n_written = 0;
+	int r = 0;
+
+	buffer_append_char(out, '[');
+	for (uint32_t at = json_first(described, tools); r == 0 && at < json_end(described, tools);
+		at = json_next(described, at)) {
+		cleanup_free char *name = dup_text(described, at, "name", &r);
+
+		if (name && !manifest_is_tool_name(name, strlen(name))) {
+			r = skipped_list_add(skipped, name,
+				"its name must begin with a letter or '_' and hold at most 64 "
+				"letters, digits, '_' or '-'");
+			continue;
+		}
+		buffer_append_string(out, n_written++ > 0 ? "," : "");
+		json_write_compact(out, described, at);
+	}
+	buffer_append_char(out, ']');
+	if (r == 0 && n_written == 0)
+		r = skipped_list_add(skipped, NULL, "it has no tools");
+	return r;
+}
+
+/* Read the entries of the array @tools into @member. 0 or -ENOMEM. */
+static int read_member(struct manifest_reader *reader, const struct json_tape *described,
+	uint32_t tools, struct member_toolbox *member)
+{
+	cleanup(json_tape_cleanup) struct json_tape named = {0};
+	cleanup(buffer_deinit) struct buffer text = {0};
+	int r = write_named(described, tools, &member->skipped, &text);
+
+	r = r ? r : buffer_status(&text);
+	r = r ? r : json_tape_read(&named, text.data, text.size, JSON_DEPTH_DEFAULT, NULL);
+	if (r < 0 || json_count(&named, 0) == 0)
+		return r;
+	r = take(reader, &named, 0, member->toolbox, &member->problems);
+	if (r == MANIFEST_E_REFUSED)
+		toolbox_unref(take_ptr(member->toolbox));
+	return r < 0 ? r : 0;
+}
+
+/* One that works, as its host says. 0 or -ENOMEM. */
+static int take_member(struct manifest_reader *reader, const struct json_tape *described,
+	uint32_t at, struct toolbox *package, struct member_toolbox *member)
+{
+	uint32_t tools = json_type_at(described, at) == JSON_OBJECT
+				 ? json_find(described, at, "tools")
+				 : JSON_NONE;
+	cleanup_free char *entry_point = NULL;
+	int r = 0;
+
+	member->id = dup_text(described, at, "toolbox_id", &r);
+	entry_point = dup_text(described, at, "entry_point", &r);
+	if (r < 0)
+		return r;
+	if (!member->id || tools == JSON_NONE || json_type_at(described, tools) != JSON_ARRAY) {
+		problems_add_line(&member->problems, PROBLEM_ERROR, 0, "",
+			"its host tells no toolbox_id, or no tools");
+		return 0;
+	}
+	if (!manifest_is_id(member->id))
+		return skipped_list_add(&member->skipped, NULL,
+			"its id must be 1 to 128 letters, digits, '_' or '-'");
+	member->toolbox = toolbox_new_member(package, member->id, entry_point);
+	return member->toolbox ? read_member(reader, described, tools, member) : -ENOMEM;
+}
+
+/* One that has failed, as its host says. 0 or -ENOMEM. */
+static int take_failed(
+	const struct json_tape *described, uint32_t at, struct member_toolbox *member)
+{
+	cleanup_free char *error = NULL;
+	int r = 0;
+
+	member->id = dup_text(described, at, "toolbox_id", &r);
+	error = dup_text(described, at, "error", &r);
+	problems_add_line(&member->problems, PROBLEM_ERROR, 0, "", "%s",
+		error ? error : "its host does not say what is wrong");
+	return r;
+}
+
+/* The array @key of what was described; JSON_NONE, and it is a problem, when there is none. */
+static uint32_t find_list(
+	const struct json_tape *described, const char *key, struct problems *problems)
+{
+	uint32_t list = json_type_at(described, 0) == JSON_OBJECT ? json_find(described, 0, key)
+								  : JSON_NONE;
+
+	if (list != JSON_NONE && json_type_at(described, list) == JSON_ARRAY)
+		return list;
+	problems_add_line(problems, PROBLEM_ERROR, 0, "", "its host tells no array \"%s\"", key);
+	return JSON_NONE;
+}
+
+/* 0 or -ENOMEM. */
+static int take_all(struct manifest_reader *reader, const struct json_tape *described,
+	uint32_t working, uint32_t failed, struct toolbox *package,
+	struct member_toolboxes *members)
+{
+	int r = 0;
+
+	for (uint32_t at = json_first(described, working);
+		r == 0 && at < json_end(described, working); at = json_next(described, at))
+		r = take_member(
+			reader, described, at, package, &members->items[members->n_items++]);
+	for (uint32_t at = json_first(described, failed);
+		r == 0 && at < json_end(described, failed); at = json_next(described, at))
+		r = take_failed(described, at, &members->items[members->n_items++]);
+	return r;
+}
+
+static int join(struct toolbox *package, const struct member_toolboxes *members)
+{
+	cleanup_free struct toolbox **toolboxes = calloc(members->n_items + 1, sizeof(*toolboxes));
+
+	if (!toolboxes)
+		return -ENOMEM;
+	for (size_t i = 0; i < members->n_items; i++)
+		toolboxes[i] = members->items[i].toolbox;
+	return toolbox_join_members(package, toolboxes, members->n_items);
+}
+
+int manifest_take_members(struct manifest_reader *reader, const struct json_tape *described,
+	struct toolbox *package, struct member_toolboxes *ret_members, struct problems *problems)
+{
+	uint32_t working = find_list(described, "toolboxes", problems);
+	uint32_t failed = find_list(described, "failed", problems);
+	size_t n_members;
+	int r;
+
+	*ret_members = (struct member_toolboxes){0};
+	if (working == JSON_NONE || failed == JSON_NONE)
+		return MANIFEST_E_REFUSED;
+	n_members = (size_t)json_count(described, working) + json_count(described, failed);
+	if (n_members > MEMBERS_MAX) {
+		problems_add_line(problems, PROBLEM_ERROR, 0, "",
+			"its host tells %zu toolboxes; there is room for %d", n_members,
+			MEMBERS_MAX);
+		return MANIFEST_E_REFUSED;
+	}
+	ret_members->items = calloc(n_members + 1, sizeof(*ret_members->items));
+	if (!ret_members->items)
+		return -ENOMEM;
+	r = take_all(reader, described, working, failed, package, ret_members);
+	return r ? r : join(package, ret_members);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "catalogue/toolbox.h"
+#include "json/reader.h"
+#include "schema/schema.h"
+
+/*
+ * Whether arguments that satisfy a tool's schema can be passed to what runs it, which no JSON
+ * Schema says: types of C (native_check_value), texts that a placeholder fills in
+ * (command_refusal). What holds for a call holds for what a manifest says of calls: examples and
+ * defaults.
+ */
+
+/* Positive results. */
+enum passing_status {
+	MARSHAL_E_REFUSED = 1, /* violations were added */
+};
+
+/* Check the object at @object of @tape. 0, MARSHAL_E_REFUSED with a violation added to @report for
+ * each member that cannot be passed ("/name", "must be …") or is missing ("", "missing …"), or
+ * -ENOMEM. */
+int marshal_check(const struct tool *tool, struct schema_context *context,
+	const struct json_tape *tape, uint32_t object, struct schema_report *report);
+
+/* Append what is passed of the object at @object: itself, with the defaults of the schema; and read
+ * it. 0 or -ENOMEM. */
+int marshal_fill(const struct tool *tool, struct schema_context *context,
+	const struct json_tape *tape, uint32_t object, struct buffer *text,
+	struct json_tape *ret_tape);
+
+/* Whether the function cannot be called without the argument, be it passed or a default. */
+bool marshal_needs(const struct native_parameter *parameter);

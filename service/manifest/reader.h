@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "json/reader.h"
+#include "manifest/manifest.h"
+#include "schema/schema.h"
+#include "util/buffer.h"
+#include "util/stamp.h"
+
+/* What reading a manifest (manifest.c) and what hosts tell (described.c) share. */
+
+struct manifest_reader {
+	struct schema *shape;
+	struct schema_context *context;
+	struct json_tape tape;
+	struct stamp stamp; /* of the file, from before it was read */
+	struct buffer bytes;
+	char *library_dir;
+};
+
+/* Whether what is in reader->tape has the shape of a manifest. 0, MANIFEST_E_REFUSED with its
+ * problems, or -ENOMEM. */
+int manifest_check_shape(struct manifest_reader *reader, struct problems *problems);
+
+/* Read the tool entries of the array @tools of @tape, whose shape is right, into @toolbox, which
+ * has none. Mistakes are added to the problems. 0 or -ENOMEM. */
+int manifest_read_tools(struct manifest_reader *reader, const struct json_tape *tape,
+	uint32_t tools, struct toolbox *toolbox, struct problems *problems);

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "manifest/tool.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "catalogue/definition.h"
+#include "json/pointer.h"
+#include "json/writer.h"
+#include "manifest/command.h"
+#include "manifest/native.h"
+#include "manifest/trial.h"
+
+enum tool_risk manifest_risk(const struct json_tape *tape, uint32_t token)
+{
+	for (int risk = TOOL_READ; risk <= TOOL_EXECUTE; risk++)
+		if (json_string_equals(tape, token, tool_risk_name((enum tool_risk)risk),
+			    strlen(tool_risk_name((enum tool_risk)risk))))
+			return (enum tool_risk)risk;
+	return TOOL_UNRATED;
+}
+
+bool manifest_is_tool_name(const char *name, size_t size)
+{
+	if (size == 0 || size > TOOL_NAME_BYTES || strchr("0123456789-", name[0]))
+		return false;
+	return strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-") ==
+	       size;
+}
+
+static int read_name(const struct manifest_scope *scope, uint32_t object, struct tool *tool)
+{
+	uint32_t token = json_find(scope->tape, object, "name");
+	size_t size;
+
+	tool->name = json_string_dup(scope->tape, token, &size);
+	if (!tool->name)
+		return -ENOMEM;
+	if (!manifest_is_tool_name(tool->name, size))
+		problems_add(scope->problems, PROBLEM_ERROR, scope->tape, token,
+			"the tool name '%.64s' must begin with a letter or '_' and hold at most %d "
+			"letters, digits, '_' or '-'",
+			tool->name, TOOL_NAME_BYTES);
+	return 0;
+}
+
+/* What may not do yet: cooldown and time are numbers that the shape has bounded. */
+static void read_numbers(const struct manifest_scope *scope, uint32_t object, struct tool *tool)
+{
+	const struct json_tape *tape = scope->tape;
+	uint32_t parallel = json_find(tape, object, "parallel");
+	uint32_t timeout = json_find(tape, object, "timeout_ms");
+	uint32_t cooldown = json_find(tape, object, "cooldown_s");
+	uint32_t risk = json_find(tape, object, "risk");
+
+	tool->is_parallel = parallel == JSON_NONE || json_is_true(tape, parallel);
+	tool->risk = risk ? manifest_risk(tape, risk) : scope->toolbox->risk;
+	if (timeout)
+		json_number_u64(tape, timeout, &tool->timeout_ms);
+	if (cooldown)
+		json_number_f64(tape, cooldown, &tool->cooldown_s);
+}
+
+int manifest_compile_given(const struct manifest_scope *scope, uint32_t token,
+	struct schema **ret_schema, char **ret_text)
+{
+	cleanup(schema_error_deinit) struct schema_error error = {0};
+	cleanup(buffer_deinit) struct buffer text = {0};
+	cleanup(buffer_deinit) struct buffer pointer = {0};
+	int r = schema_compile(scope->tape, token, &scope->schema_options, ret_schema, &error);
+
+	if (r < 0)
+		return r;
+	if (r > 0) {
+		json_pointer_write(scope->tape, token, &pointer);
+		buffer_append(&pointer, error.pointer.data, error.pointer.size);
+		if (!buffer_terminate(&pointer) || !buffer_terminate(&error.message))
+			return -ENOMEM;
+		problems_add_at(scope->problems, PROBLEM_ERROR, scope->tape, pointer.data,
+			error.message.data);
+		return 0;
+	}
+	json_write_compact(&text, scope->tape, token);
+	*ret_text = buffer_take(&text, NULL);
+	return *ret_text ? 0 : -ENOMEM;
+}
+
+/* Compile a schema of ours. */
+static int compile_usual(const char *text, struct schema **ret_schema, char **ret_text)
+{
+	struct schema_options options = {.is_trusted = true};
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	cleanup(schema_error_deinit) struct schema_error error = {0};
+	int r = json_tape_read(&tape, text, strlen(text), JSON_DEPTH_DEFAULT, NULL);
+
+	r = r ? r : schema_compile(&tape, 0, &options, ret_schema, &error);
+	*ret_text = r ? NULL : strdup(text);
+	return *ret_text ? 0 : -ENOMEM;
+}
+
+int manifest_read_schemas(const struct manifest_scope *scope, uint32_t object,
+	const char *usual_output, struct tool *tool)
+{
+	static const char no_arguments[] = "{\"type\":\"object\",\"properties\":{},"
+					   "\"additionalProperties\":false}";
+	uint32_t arguments = json_find(scope->tape, object, "argument_schema");
+	uint32_t output = json_find(scope->tape, object, "output_schema");
+	int r = arguments ? manifest_compile_given(
+				    scope, arguments, &tool->arguments, &tool->argument_schema)
+			  : compile_usual(no_arguments, &tool->arguments, &tool->argument_schema);
+
+	if (r < 0)
+		return r;
+	return output ? manifest_compile_given(scope, output, &tool->output, &tool->output_schema)
+		      : compile_usual(usual_output, &tool->output, &tool->output_schema);
+}
+
+static int read_trigger(const struct manifest_scope *scope, uint32_t token, struct tool *tool)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+	cleanup(buffer_deinit) struct buffer why = {0};
+	int r;
+
+	json_string_decode(scope->tape, token, &text);
+	r = buffer_status(&text);
+	if (r == 0)
+		r = triggers_add(&tool->triggers, text.data ? text.data : "", text.size, &why);
+	if (r > 0)
+		problems_add(scope->problems, PROBLEM_ERROR, scope->tape, token, "%s", why.data);
+	return r < 0 ? r : 0;
+}
+
+static int read_triggers(const struct manifest_scope *scope, uint32_t object, struct tool *tool)
+{
+	const struct json_tape *tape = scope->tape;
+	uint32_t list = json_find(tape, object, "triggers");
+	int r = 0;
+
+	if (list == JSON_NONE)
+		return 0;
+	for (uint32_t at = json_first(tape, list); r == 0 && at < json_end(tape, list);
+		at = json_next(tape, at))
+		r = read_trigger(scope, at, tool);
+	return r;
+}
+
+/* The members of a definition that only stand in it when the manifest gives them. */
+static void write_extra(const struct manifest_scope *scope, uint32_t object,
+	const struct tool *tool, struct buffer *out)
+{
+	static const char *const keys[] = {"parallel", "triggers", "examples"};
+
+	if (scope->toolbox->has_risk || json_find(scope->tape, object, "risk"))
+		buffer_printf(out, ",\"risk\":\"%s\"", tool_risk_name(tool->risk));
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+		uint32_t token = json_find(scope->tape, object, keys[i]);
+
+		if (token == JSON_NONE)
+			continue;
+		buffer_printf(out, ",\"%s\":", keys[i]);
+		json_write_compact(out, scope->tape, token);
+	}
+}
+
+static int write_definition(const struct manifest_scope *scope, uint32_t object, struct tool *tool)
+{
+	cleanup(buffer_deinit) struct buffer extra = {0};
+	cleanup(buffer_deinit) struct buffer out = {0};
+
+	write_extra(scope, object, tool, &extra);
+	if (!buffer_terminate(&extra))
+		return -ENOMEM;
+	definition_write_full(tool, extra.data, &out);
+	tool->definition = buffer_take(&out, &tool->definition_size);
+	return tool->definition ? 0 : -ENOMEM;
+}
+
+/* How a tool is called is said by one key, that of its toolbox's kind. */
+static void refuse_keys_of_others(const struct manifest_scope *scope, uint32_t object)
+{
+	const char *kind = kind_facts(scope->toolbox->kind)->name;
+
+	for (int other = 0; other < N_KINDS; other++) {
+		const char *key = kind_facts((enum toolbox_kind)other)->name;
+		uint32_t value = json_find(scope->tape, object, key);
+
+		if (value != JSON_NONE && (enum toolbox_kind)other != scope->toolbox->kind)
+			problems_add(scope->problems, PROBLEM_ERROR, scope->tape, value,
+				"\"%s\" means nothing to a tool of the kind \"%s\"; leave it out",
+				key, kind);
+	}
+}
+
+/* What runs the tool, and its schemas, as its kind has it. */
+static int read_runner(const struct manifest_scope *scope, uint32_t object, struct tool *tool)
+{
+	switch (scope->toolbox->kind) {
+	case KIND_NATIVE:
+		return manifest_native_read(scope, object, tool);
+	case KIND_COMMAND:
+		return manifest_command_read(scope, object, tool);
+	case KIND_PLUGIN:
+	case KIND_PYTHON:
+		break;
+	}
+	return manifest_read_schemas(scope, object, "{\"type\":\"object\"}", tool);
+}
+
+int manifest_tool_read(const struct manifest_scope *scope, uint32_t object, struct tool *tool)
+{
+	uint32_t description = json_find(scope->tape, object, "description");
+	size_t errors = scope->problems->n_errors;
+	int r;
+
+	tool->description =
+		description ? json_string_dup(scope->tape, description, NULL) : strdup("");
+	if (!tool->description)
+		return -ENOMEM;
+	read_numbers(scope, object, tool);
+	refuse_keys_of_others(scope, object);
+	r = read_name(scope, object, tool);
+	if (r == 0)
+		r = read_triggers(scope, object, tool);
+	if (r == 0)
+		r = read_runner(scope, object, tool);
+	if (r < 0 || scope->problems->n_errors > errors)
+		return r;
+	r = manifest_trial(scope, object, tool);
+	return r == 0 ? write_definition(scope, object, tool) : r;
+}

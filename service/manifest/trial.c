@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "manifest/trial.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "json/pointer.h"
+#include "manifest/marshal.h"
+#include "schema/describe.h"
+#include "util/cleanup.h"
+
+/* Note that @value of @tape, which stands at @pointer of the manifest, cannot be passed. */
+static int refuse(const struct manifest_scope *scope, const char *pointer, const char *what,
+	const char *expected, const struct json_tape *tape, uint32_t value)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	buffer_printf(&text, "the %s cannot be passed: %s; came: ", what, expected);
+	describe_value(tape, value, &text);
+	if (!buffer_terminate(&text))
+		return -ENOMEM;
+	problems_add_at(scope->problems, PROBLEM_ERROR, scope->tape, pointer, text.data);
+	return 0;
+}
+
+/* ── examples ────────────────────────────────────────────────────────────────────────────────── */
+
+static int check_schema(const struct manifest_scope *scope, const struct schema *schema,
+	uint32_t value, const char *what)
+{
+	cleanup(schema_report_deinit) struct schema_report report = {0};
+	cleanup(buffer_deinit) struct buffer text = {0};
+	int r = schema_validate(schema, scope->context, scope->tape, value);
+
+	if (r <= 0)
+		return r;
+	r = schema_explain(schema, scope->context, scope->tape, value, &report);
+	if (r < 0)
+		return r;
+	schema_report_write_text(&report, &text);
+	if (!buffer_terminate(&text))
+		return -ENOMEM;
+	problems_add(scope->problems, PROBLEM_ERROR, scope->tape, value,
+		"the example's %s must satisfy the schema: %s", what, text.data);
+	return 0;
+}
+
+/* The arguments at @arguments, which satisfy the schema. */
+static int check_passing(
+	const struct manifest_scope *scope, uint32_t arguments, const struct tool *tool)
+{
+	cleanup(schema_report_deinit) struct schema_report report = {0};
+	int r = marshal_check(tool, scope->context, scope->tape, arguments, &report);
+
+	for (size_t i = 0; r > 0 && i < report.n_violations; i++) {
+		cleanup(buffer_deinit) struct buffer pointer = {0};
+		uint32_t value;
+
+		json_pointer_write(scope->tape, arguments, &pointer);
+		buffer_append_string(&pointer, report.violations[i].path);
+		if (!buffer_terminate(&pointer))
+			return -ENOMEM;
+		value = json_pointer_nearest(scope->tape, pointer.data);
+		if (refuse(scope, pointer.data, "example's argument", report.violations[i].message,
+			    scope->tape, value) < 0)
+			return -ENOMEM;
+	}
+	return r < 0 ? r : 0;
+}
+
+static int check_examples(
+	const struct manifest_scope *scope, uint32_t object, const struct tool *tool)
+{
+	const struct json_tape *tape = scope->tape;
+	uint32_t examples = json_find(tape, object, "examples");
+	int r = 0;
+
+	if (examples == JSON_NONE)
+		return 0;
+	for (uint32_t at = json_first(tape, examples); r == 0 && at < json_end(tape, examples);
+		at = json_next(tape, at)) {
+		uint32_t arguments = json_find(tape, at, "args");
+		uint32_t result = json_find(tape, at, "result");
+		size_t n_errors = scope->problems->n_errors;
+
+		r = check_schema(scope, tool->arguments, arguments, "arguments");
+		if (r == 0 && scope->problems->n_errors == n_errors)
+			r = check_passing(scope, arguments, tool);
+		if (r == 0 && result != JSON_NONE)
+			r = check_schema(scope, tool->output, result, "result");
+	}
+	return r;
+}
+
+/* ── a call without arguments ────────────────────────────────────────────────────────────────── */
+
+/* Where the default of the argument at @path ("/name") stands in the schema at @given: there, or,
+ * if it is referred to, the schema. */
+static void find_default(const struct manifest_scope *scope, uint32_t given, const char *path,
+	struct buffer *ret_pointer)
+{
+	size_t size;
+	uint32_t token;
+
+	json_pointer_write(scope->tape, given, ret_pointer);
+	size = ret_pointer->size;
+	buffer_printf(ret_pointer, "/properties%s/default", path);
+	if (!buffer_terminate(ret_pointer) ||
+		json_pointer_find(scope->tape, ret_pointer->data, NULL, &token))
+		return;
+	ret_pointer->size = size;
+	buffer_terminate(ret_pointer);
+}
+
+static int check_defaults(const struct manifest_scope *scope, uint32_t given,
+	const struct tool *tool, const struct json_tape *filled)
+{
+	cleanup(schema_report_deinit) struct schema_report report = {0};
+	int r = marshal_check(tool, scope->context, filled, 0, &report);
+
+	for (size_t i = 0; r > 0 && i < report.n_violations; i++) {
+		const struct schema_violation *violation = &report.violations[i];
+		cleanup(buffer_deinit) struct buffer pointer = {0};
+
+		find_default(scope, given, violation->path, &pointer);
+		if (buffer_status(&pointer) ||
+			refuse(scope, pointer.data, "default", violation->message, filled,
+				json_pointer_nearest(filled, violation->path)) < 0)
+			return -ENOMEM;
+	}
+	return r < 0 ? r : 0;
+}
+
+static bool is_required(
+	const struct json_tape *tape, uint32_t schema, const struct native_parameter *parameter)
+{
+	uint32_t required = json_find(tape, schema, "required");
+
+	if (required == JSON_NONE)
+		return false;
+	for (uint32_t i = json_first(tape, required); i < json_end(tape, required);
+		i = json_next(tape, i))
+		if (json_string_equals(tape, i, parameter->name, strlen(parameter->name)))
+			return true;
+	return false;
+}
+
+/* A function cannot be called without an argument, whatever a schema lets pass. */
+static void warn_of_left_out(const struct manifest_scope *scope, uint32_t given, struct tool *tool,
+	const struct json_tape *filled)
+{
+	const struct json_tape *tape = scope->tape;
+	uint32_t properties = json_find(tape, given, "properties");
+
+	for (size_t i = 0; i < tool->native.n_parameters; i++) {
+		const struct native_parameter *parameter = &tool->native.parameters[i];
+
+		if (!marshal_needs(parameter) || json_find(filled, 0, parameter->name) ||
+			is_required(tape, given, parameter))
+			continue;
+		tool->may_lack = true;
+		problems_add(scope->problems, PROBLEM_WARNING, tape,
+			json_find(tape, properties, parameter->name),
+			"the function needs the parameter '%s', and the schema lets callers leave "
+			"it out: name it in \"required\", or give it a \"default\"%s",
+			parameter->name,
+			native_is_buffer(parameter->type) ? " or \"nullable\"" : "");
+	}
+}
+
+/* Hold a given schema against a call without arguments, in which its defaults are passed. */
+static int check_empty(const struct manifest_scope *scope, uint32_t given, struct tool *tool)
+{
+	static const char nothing[] = "{}";
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	cleanup(json_tape_cleanup) struct json_tape filled = {0};
+	cleanup(buffer_deinit) struct buffer text = {0};
+	int r = json_tape_read(&tape, nothing, strlen(nothing), JSON_DEPTH_DEFAULT, NULL);
+
+	r = r ? r : marshal_fill(tool, scope->context, &tape, 0, &text, &filled);
+	r = r ? r : check_defaults(scope, given, tool, &filled);
+	if (r == 0)
+		warn_of_left_out(scope, given, tool, &filled);
+	return r;
+}
+
+int manifest_trial(const struct manifest_scope *scope, uint32_t object, struct tool *tool)
+{
+	uint32_t given = json_find(scope->tape, object, "argument_schema");
+	int r = given ? check_empty(scope, given, tool) : 0;
+
+	return r ? r : check_examples(scope, object, tool);
+}

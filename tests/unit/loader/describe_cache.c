@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "loader/describe_cache.h"
+
+#include <criterion/criterion.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "../scratch.h"
+
+static struct buffer described;
+
+static void set_up(void)
+{
+	scratch_set_up();
+	unsetenv("CACHE_DIRECTORY");
+	unsetenv("XDG_CACHE_HOME");
+	setenv("HOME", scratch_path("home"), 1);
+	cr_assert_eq(mkdir(scratch_path("home"), 0700), 0);
+}
+
+static void tear_down(void)
+{
+	buffer_deinit(&described);
+	scratch_tear_down();
+}
+
+TestSuite(describe_cache, .init = set_up, .fini = tear_down);
+
+/* What is kept by @key, or NULL. */
+static const char *recall(const char *key)
+{
+	uint64_t depends;
+
+	buffer_reset(&described);
+	return describe_cache_read(key, &described, &depends) == 0 ? buffer_terminate(&described)
+								   : NULL;
+}
+
+static size_t count_files(const char *folder)
+{
+	DIR *entries = opendir(scratch_path(folder));
+	const struct dirent *entry;
+	size_t n = 0;
+
+	cr_assert(entries);
+	while ((entry = readdir(entries)))
+		n += entry->d_name[0] != '.';
+	closedir(entries);
+	return n;
+}
+
+Test(describe_cache, gives_back_what_was_told)
+{
+	cr_expect_null(recall("key"));
+	describe_cache_write("key", "{\"a\":1}", 7, 0);
+	cr_expect_str_eq(recall("key"), "{\"a\":1}");
+	cr_expect_null(recall("other"));
+	describe_cache_write("key", "{}", 2, 0);
+	cr_expect_str_eq(recall("key"), "{}");
+	describe_cache_write("key", "", 0, 0);
+	cr_expect_str_eq(recall("key"), "");
+	cr_expect_eq(count_files("home/.cache/toolboxd"), 1);
+}
+
+Test(describe_cache, gives_back_what_it_depends_on)
+{
+	uint64_t depends = 0;
+
+	describe_cache_write("key", "{}", 2, UINT64_C(0xfedcba9876543210));
+	buffer_reset(&described);
+	cr_assert_eq(describe_cache_read("key", &described, &depends), 0);
+	cr_expect_eq(depends, UINT64_C(0xfedcba9876543210));
+}
+
+Test(describe_cache, is_where_systemd_or_xdg_say)
+{
+	setenv("XDG_CACHE_HOME", scratch_path("xdg"), 1);
+	describe_cache_write("key", "xdg", 3, 0);
+	cr_expect_eq(count_files("xdg/toolboxd"), 1);
+	setenv("XDG_CACHE_HOME", "relative", 1);
+	cr_expect_null(recall("key"), "a relative path counts as none");
+	{
+		char given[512];
+
+		snprintf(given, sizeof(given), "%s:/nowhere", scratch_path("systemd"));
+		setenv("CACHE_DIRECTORY", given, 1);
+	}
+	describe_cache_write("key", "systemd", 7, 0);
+	cr_expect_eq(count_files("systemd"), 1);
+	cr_expect_str_eq(recall("key"), "systemd");
+}
+
+Test(describe_cache, keeps_what_was_used_last)
+{
+	char key[32];
+
+	for (int i = 0; i < DESCRIBE_CACHE_FILES_MAX; i++) {
+		struct timespec times[2] = {{.tv_sec = 1000 + i}, {.tv_sec = 1000 + i}};
+		char path[64];
+
+		snprintf(key, sizeof(key), "%d", i);
+		describe_cache_write(key, "x", 1, 0);
+		snprintf(path, sizeof(path), "home/.cache/toolboxd/told-%d", i);
+		cr_assert_eq(utimensat(AT_FDCWD, scratch_path(path), times, 0), 0);
+	}
+	cr_expect(recall("0"), "and so it was used just now");
+	describe_cache_write("new", "x", 1, 0);
+	cr_expect_eq(count_files("home/.cache/toolboxd"), DESCRIBE_CACHE_FILES_MAX);
+	cr_expect(recall("0"));
+	cr_expect_null(recall("1"));
+	cr_expect(recall("2"));
+	cr_expect(recall("new"));
+}
+
+Test(describe_cache, keeps_nothing_larger_than_the_limit)
+{
+	char *large = calloc(1, DESCRIBE_CACHE_BYTES_MAX);
+
+	describe_cache_write("key", large, DESCRIBE_CACHE_BYTES_MAX, 0);
+	cr_expect_null(recall("key"));
+	free(large);
+}
+
+Test(describe_cache, does_without_a_folder)
+{
+	unsetenv("HOME");
+	describe_cache_write("key", "x", 1, 0);
+	cr_expect_null(recall("key"));
+	setenv("HOME", "/dev/null", 1);
+	describe_cache_write("key", "x", 1, 0);
+	cr_expect_null(recall("key"));
+}
+
+static struct toolbox toolbox = {
+	.library = {.file = "/lib/a.so", .digest = 1},
+	.load = "{}",
+	.load_size = 2,
+};
+
+static void expect_other_key(const char *what)
+{
+	static char first[DESCRIBE_CACHE_KEY_BYTES];
+	char key[DESCRIBE_CACHE_KEY_BYTES];
+
+	describe_cache_key(&toolbox, key);
+	cr_expect_eq(strlen(key), DESCRIBE_CACHE_KEY_BYTES - 1);
+	if (!what)
+		strcpy(first, key);
+	else
+		cr_expect_str_neq(key, first, "%s", what);
+}
+
+Test(describe_cache, has_another_key_for_all_that_may_change_the_answer)
+{
+	static char environment[] = "A=1\0";
+
+	expect_other_key(NULL);
+	toolbox.library.digest = 2;
+	expect_other_key("the library's bytes");
+	toolbox.library.digest = 1;
+	toolbox.library.file = "/lib/b.so";
+	expect_other_key("the library's place");
+	toolbox.library.file = "/lib/a.so";
+	toolbox.load = "[]";
+	expect_other_key("the LOAD frame");
+	toolbox.load = "{}";
+	toolbox.environment = environment;
+	expect_other_key("the environment");
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "manifest_fixture.h"
+
+static struct manifest_reader *reader;
+static struct problems found;
+
+static void set_up(void)
+{
+	manifest_set_up();
+	reader = manifest_reader_new(NULL);
+	cr_assert(reader);
+	read_good("{'kind':'plugin','library':'./lib.so','config':{'a': [1.10]},'risk':'write'}");
+}
+
+static void tear_down(void)
+{
+	problems_deinit(&found);
+	manifest_reader_free(reader);
+	manifest_tear_down();
+}
+
+TestSuite(manifest_described, .init = set_up, .fini = tear_down);
+
+/* Have the toolbox take what @described says of its `tools`. */
+static int take(const char *described)
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+
+	cr_assert_eq(
+		json_tape_read(&tape, described, strlen(described), JSON_DEPTH_DEFAULT, NULL), 0);
+	return manifest_take_tools(reader, &tape, json_find(&tape, 0, "tools"), toolbox, &found);
+}
+
+Test(manifest_described, asks_with_the_configuration_as_it_was_written)
+{
+	cr_expect_eq(toolbox->n_tools, 0);
+	cr_expect_str_eq(toolbox->config, "{\"a\":[1.10]}");
+	cr_expect(strstr(toolbox->load, "\"config\":{\"a\":[1.10]}}"), "%s", toolbox->load);
+	cr_expect_null(strstr(toolbox->load, "\"tools\""));
+}
+
+Test(manifest_described, reads_what_is_told_as_a_manifest)
+{
+	cr_assert_eq(take("{\"sealed\":true,\"tools\":[{\"name\":\"b\"},{\"name\":\"a\","
+			  "\"risk\":\"read\",\"timeout_ms\":5}]}"),
+		0);
+	cr_assert_eq(toolbox->n_tools, 2);
+	cr_expect_str_eq(toolbox->tools[0].definition,
+		"{\"name\":\"b\",\"description\":\"\",\"argument_schema\":{\"type\":\"object\","
+		"\"properties\":{},\"additionalProperties\":false},\"output_schema\":{\"type\":"
+		"\"object\"},\"toolbox_id\":\"box\",\"risk\":\"write\"}");
+	cr_expect_eq(toolbox->tools[1].risk, TOOL_READ);
+	cr_expect_eq(toolbox->tools[1].timeout_ms, 5);
+	cr_expect(strstr(toolbox->load, ",\"tools\":[\"b\",\"a\"]}"), "%s", toolbox->load);
+}
+
+static void expect_untold(const char *described, const char *pointer, const char *words)
+{
+	problems_deinit(&found);
+	found = (struct problems){0};
+	cr_expect_eq(take(described), MANIFEST_E_REFUSED);
+	cr_assert_geq(found.n_items, 1);
+	cr_expect_str_eq(found.items[0].pointer, pointer);
+	cr_expect_eq(found.items[0].line, 0, "it stands in no file");
+	cr_expect(strstr(found.items[0].text, words), "%s", found.items[0].text);
+	cr_expect_eq(toolbox->n_tools, 0);
+}
+
+Test(manifest_described, refuses_what_a_manifest_could_not_say)
+{
+	expect_untold("{\"tools\":[]}", "/tools", "in the table that it tells: must ");
+	expect_untold("{\"tools\":5}", "/tools", "must be an array");
+	expect_untold("{\"tools\":[{}]}", "/tools/0", "missing required property 'name'");
+	expect_untold("{\"tools\":[{\"name\":\"a\",\"x\":1}]}", "/tools/0/x", "");
+	expect_untold("{\"tools\":[{\"name\":\"a b\"}]}", "/tools/0/name", "the tool name 'a b'");
+	expect_untold("{\"tools\":[{\"name\":\"a\"},{\"name\":\"a\"}]}", "/tools/1/name",
+		"is taken by tool 0, counted from 0");
+	expect_untold(
+		"{\"tools\":[{\"name\":\"a\",\"cooldown_s\":86401}]}", "/tools/0/cooldown_s", "");
+	expect_untold("{\"tools\":[{\"name\":\"a\",\"argument_schema\":{\"type\":\"x\"}}]}",
+		"/tools/0/argument_schema/type", "");
+	cr_expect_eq(take("{\"tools\":[{\"name\":\"a\"}]}"), 0, "and takes what comes then");
+}

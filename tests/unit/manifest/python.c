@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <criterion/criterion.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "manifest_fixture.h"
+
+/* Manifests of the kind python, and the parts that its hosts tell. */
+
+static struct manifest_reader *reader;
+static struct member_toolboxes members;
+static struct problems found;
+
+static void set_up(void)
+{
+	manifest_set_up();
+	unsetenv("VIRTUAL_ENV");
+	setenv("HOME", "/home/ovos", 1);
+	reader = manifest_reader_new(NULL);
+	cr_assert(reader);
+}
+
+static void tear_down(void)
+{
+	member_toolboxes_deinit(&members);
+	problems_deinit(&found);
+	manifest_reader_free(reader);
+	manifest_tear_down();
+}
+
+TestSuite(manifest_python, .init = set_up, .fini = tear_down);
+
+Test(manifest_python, tries_the_interpreters_that_a_device_has)
+{
+	read_good("{'kind':'python'}");
+	cr_expect_str_eq(toolbox->python.interpreters,
+		"[\"/home/ovos/.venvs/ovos/bin/python\",\"python3\"]");
+	cr_expect_null(toolbox->python.plugins);
+	cr_expect(toolbox->python.is_auto);
+	setenv("VIRTUAL_ENV", "/opt/venv", 1);
+	setenv("HOME", "relative", 1);
+	read_good("{'kind':'python','python':'auto'}");
+	cr_expect_str_eq(toolbox->python.interpreters, "[\"/opt/venv/bin/python\",\"python3\"]");
+}
+
+Test(manifest_python, takes_the_interpreter_that_is_given)
+{
+	read_good("{'kind':'python','python':'/bin/sh','plugins':['ovos-math-tools']}");
+	cr_expect_str_eq(toolbox->python.interpreters, "[\"/bin/sh\"]");
+	cr_expect_str_eq(toolbox->python.plugins, "[\"ovos-math-tools\"]");
+	cr_expect_not(toolbox->python.is_auto);
+	read_good("{'kind':'python','python':'python3.12'}");
+	cr_expect_str_eq(toolbox->python.interpreters, "[\"python3.12\"]");
+}
+
+Test(manifest_python, finds_a_relative_path_from_its_folder)
+{
+	char expected[PATH_MAX + 128];
+
+	snprintf(expected, sizeof(expected),
+		"must be a Python interpreter; '%s' cannot be run: No such file or directory",
+		manifest_path("./python"));
+	expect_refused("{'kind':'python','python':'./python'}", 1, "/python", expected);
+	manifest_write("python", "");
+	cr_assert_eq(chmod(manifest_path("python"), 0755), 0);
+	read_good("{'kind':'python','python':'./python'}");
+	cr_expect(strstr(toolbox->python.interpreters, "/./python\"]"), "%s",
+		toolbox->python.interpreters);
+}
+
+Test(manifest_python, has_the_defaults_of_its_kind)
+{
+	read_good("{'kind':'python'}");
+	cr_expect(toolbox->coerces);
+	cr_expect_eq(toolbox->limits.workers, 4);
+	cr_expect_eq(toolbox->sandbox.class, SANDBOX_COMMAND);
+	cr_expect_eq(kind_facts(toolbox->kind)->timeout_ms, 30000);
+	cr_expect_str_eq(toolbox->load, "{\"kind\":\"python\",\"toolbox_id\":\"box\",\"sandbox\":{"
+					"\"class\":\"command\",\"read\":[],"
+					"\"write\":[]},\"memory_mb\":0,\"guard\":true,\"python\":["
+					"\"/home/ovos/.venvs/ovos/bin/python\","
+					"\"python3\"]}");
+}
+
+Test(manifest_python, refuses_what_it_cannot_be)
+{
+	expect_refused("{'kind':'python','python':'/nowhere/python'}", 1, "/python",
+		"must be a Python interpreter; '/nowhere/python' cannot be run: No such file or "
+		"directory");
+	expect_refused("{'kind':'python','plugins':[]}", 1, "/plugins",
+		"must have at least 1 element, has 0");
+	expect_refused("{'kind':'python','tools':[{'name':'f'}]}", 1, "/tools",
+		"\"tools\" means nothing to a toolbox of the kind \"python\"; leave it out");
+	expect_refused("{'kind':'python','sandbox':{'class':'compute'}}", 1, "/sandbox",
+		"no program can be started in the class \"compute\"; expected \"command\" or "
+		"\"none\"");
+	expect_refused("{'kind':'plugin','library':'x','python':'auto'}", 1, "/python",
+		"\"python\" means nothing to a toolbox of the kind \"plugin\"; leave it out");
+}
+
+/* ── what hosts tell ─────────────────────────────────────────────────────────────────────────── */
+
+/* Have a host of {"kind": "python"} tell @described, with ' in place of ". */
+static int take(const char *described)
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	cleanup_free char *text = strdup(described);
+
+	member_toolboxes_deinit(&members);
+	problems_deinit(&found);
+	for (char *quote = text; (quote = strchr(quote, '\''));)
+		*quote = '"';
+	read_good("{'kind':'python','risk':'write'}");
+	cr_assert_eq(json_tape_read(&tape, text, strlen(text), JSON_DEPTH_DEFAULT, NULL), 0);
+	return manifest_take_members(reader, &tape, toolbox, &members, &found);
+}
+
+Test(manifest_python, makes_a_part_of_each_toolbox_that_is_told)
+{
+	const struct toolbox *second;
+
+	cr_assert_eq(take("{'toolboxes':[{'toolbox_id':'clock','entry_point':'ovos-clock',"
+			  "'tools':[{'name':'now'}]},{'toolbox_id':'maths','tools':[{'name':'add'},"
+			  "{'name':'sub'}]}],"
+			  "'failed':[]}"),
+		0);
+	cr_assert_eq(members.n_items, 2);
+	second = members.items[1].toolbox;
+	cr_expect_str_eq(second->id, "maths");
+	cr_expect_eq(second->n_tools, 2);
+	cr_expect_str_eq(second->tools[1].name, "sub");
+	cr_expect_eq(second->tools[1].index, 2, "as the host counts them");
+	cr_expect_eq(&second->tools[1], &toolbox->tools[2]);
+	cr_expect_eq(second->tools[1].risk, TOOL_WRITE);
+	cr_expect(strstr(second->tools[1].definition, "\"toolbox_id\":\"maths\""));
+	cr_expect_eq(second->package, toolbox);
+	cr_expect_eq(second->member, 1);
+	cr_expect_eq(toolbox->n_members, 2);
+	cr_expect(strstr(toolbox->load, ",\"tools\":[[\"clock\",\"now\",\"ovos-clock\"],"
+					"[\"maths\",\"add\",\"maths\"],"
+					"[\"maths\",\"sub\",\"maths\"]]}"),
+		"%s", toolbox->load);
+}
+
+Test(manifest_python, lets_a_part_outlive_everybody_else)
+{
+	struct toolbox *member;
+
+	cr_assert_eq(take("{'toolboxes':[{'toolbox_id':'a','tools':[{'name':'f'}]},"
+			  "{'toolbox_id':'b','tools':[{'name':'g'}]}],'failed':[]}"),
+		0);
+	member = toolbox_ref(members.items[1].toolbox);
+	member_toolboxes_deinit(&members);
+	read_good("{'kind':'python'}");
+	cr_expect_str_eq(member->tools[0].name, "g");
+	toolbox_unref(member);
+}
+
+Test(manifest_python, has_each_part_fail_alone)
+{
+	cr_assert_eq(take("{'toolboxes':[{'toolbox_id':'a','tools':[{'name':'f',"
+			  "'argument_schema':{'type':'nonsense'}}]},"
+			  "{'toolbox_id':'b','tools':[{'name':'g'}]}],"
+			  "'failed':[{'toolbox_id':'ovos-c','error':'ImportError: no c'}]}"),
+		0);
+	cr_assert_eq(members.n_items, 3);
+	cr_expect_null(members.items[0].toolbox);
+	cr_expect_eq(members.items[0].problems.n_errors, 1);
+	cr_expect_str_eq(
+		members.items[0].problems.items[0].pointer, "/tools/0/argument_schema/type");
+	cr_expect(members.items[1].toolbox);
+	cr_expect_null(members.items[2].toolbox);
+	cr_expect_str_eq(members.items[2].id, "ovos-c");
+	cr_expect_str_eq(members.items[2].problems.items[0].text, "ImportError: no c");
+	cr_expect_eq(toolbox->n_tools, 1);
+	cr_expect_eq(toolbox->n_members, 1);
+}
+
+Test(manifest_python, leaves_out_names_that_nothing_can_have)
+{
+	cr_assert_eq(take("{'toolboxes':[{'toolbox_id':'a','tools':[{'name':'not a name'},"
+			  "{'name':'g'}]},{'toolbox_id':'b.c','tools':[{'name':'g'}]},"
+			  "{'toolbox_id':'d','tools':[]}],'failed':[]}"),
+		0);
+	cr_expect_eq(members.items[0].toolbox->n_tools, 1);
+	cr_expect_str_eq(members.items[0].skipped.items[0].name, "not a name");
+	cr_expect_null(members.items[1].toolbox);
+	cr_expect_null(members.items[1].skipped.items[0].name);
+	cr_expect_str_eq(members.items[1].skipped.items[0].why,
+		"its id must be 1 to 128 letters, digits, '_' or '-'");
+	cr_expect_str_eq(members.items[2].skipped.items[0].why, "it has no tools");
+}
+
+Test(manifest_python, has_room_for_a_thousand_parts)
+{
+	struct buffer text = {0};
+
+	buffer_append_string(&text, "{'toolboxes':[],'failed':[{}");
+	for (int i = 1; i < 1000; i++)
+		buffer_append_string(&text, ",{}");
+	buffer_append_string(&text, "]}");
+	cr_expect_eq(take(buffer_terminate(&text)), 0);
+	cr_expect_eq(members.n_items, 1000);
+	text.size -= 2;
+	buffer_append_string(&text, ",{}]}");
+	cr_expect_eq(take(buffer_terminate(&text)), MANIFEST_E_REFUSED);
+	cr_expect_str_eq(
+		found.items[0].text, "its host tells 1001 toolboxes; there is room for 1000");
+	buffer_deinit(&text);
+}
+
+Test(manifest_python, takes_a_default_that_its_schema_refuses)
+{
+	/* Pydantic's `count: int = None`: the tool fills it in, and no one checks it. */
+	cr_assert_eq(take("{'toolboxes':[{'toolbox_id':'a','tools':[{'name':'f',"
+			  "'argument_schema':{'type':'object','properties':{'count':"
+			  "{'type':'integer','default':null}}}}]}],'failed':[]}"),
+		0);
+	cr_expect(members.items[0].toolbox);
+}
+
+Test(manifest_python, refuses_what_no_host_of_ours_would_tell)
+{
+	static const char *const described[] = {"5", "{}", "{'toolboxes':[]}",
+		"{'toolboxes':{},'failed':[]}", "{'toolboxes':[],'failed':3}"};
+
+	for (size_t i = 0; i < sizeof(described) / sizeof(*described); i++) {
+		cr_expect_eq(take(described[i]), MANIFEST_E_REFUSED, "%s", described[i]);
+		cr_expect_gt(found.n_errors, 0);
+	}
+	cr_assert_eq(take("{'toolboxes':[7,{'toolbox_id':'a'},{'toolbox_id':7,'tools':[]},"
+			  "{'toolbox_id':'a\\u0000','tools':[]},{'toolbox_id':'a','tools':[7]},"
+			  "{'toolbox_id':'a','tools':[{'name':7}]}],'failed':[7,{}]}"),
+		0);
+	cr_expect_eq(members.n_items, 8);
+	for (size_t i = 0; i < members.n_items; i++) {
+		cr_expect_null(members.items[i].toolbox, "%zu", i);
+		cr_expect_eq(members.items[i].problems.n_errors, 1, "%zu", i);
+	}
+}
