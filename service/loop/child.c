@@ -73,8 +73,8 @@ static void on_pidfd(void *data, uint32_t events)
 	reap_child(data);
 }
 
-/* Reap each child that has ended. A callback may free or add children, so the walk begins anew after
- * each. */
+/* Reap each child that has ended. A callback may free or add children, so the walk begins anew
+ * after each. */
 static void on_sigchld(void *data, int signal)
 {
 	struct loop *loop = data;

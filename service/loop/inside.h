@@ -49,7 +49,7 @@ struct loop {
 	bool is_stopped;
 	bool is_timed_out;
 	struct epoll_event batch[LOOP_BATCH_EVENTS];
-	int batch_count; /* events of the batch that is being served; freeing a source clears its events */
+	int batch_count; /* of the batch that is being served; freeing a source clears its events */
 	struct timer_heap timers;
 	struct signal_table signals;
 	struct loop_child *children;    /* the children that have not been reaped */
@@ -60,7 +60,8 @@ struct loop {
 /* Fetch one batch of events from the epoll set and call the functions of their sources. */
 void loop_serve_batch(struct loop *loop);
 
-/* Each part's share of loop_new() and loop_free(). They accept a zeroed loop. 0 or a negative errno. */
+/* Each part's share of loop_new() and loop_free(). They accept a zeroed loop. 0 or a negative
+ * errno. */
 int loop_timers_open(struct loop *loop);
 void loop_timers_close(struct loop *loop);
 void loop_signals_open(struct loop *loop);

@@ -22,8 +22,8 @@
 
 static struct log_rate lws_log_rate;
 
-/* A line of libwebsockets' own log, which ends in a line feed. Peers can provoke such lines, so their
- * rate is limited. */
+/* A line of libwebsockets' own log, which ends in a line feed. Peers can provoke such lines, so
+ * their rate is limited. */
 static void log_lws_line(int level, const char *line)
 {
 	size_t length = strcspn(line, "\n");

@@ -28,16 +28,16 @@ struct loop_source;
 struct loop_child;
 struct lws_context;
 
-/* Let connections of this process use TLS; call it before loop_new(). Otherwise OpenSSL, which takes
- * megabytes and milliseconds, is not initialised. */
+/* Let connections of this process use TLS; call it before loop_new(). Otherwise OpenSSL, which
+ * takes megabytes and milliseconds, is not initialised. */
 void loop_want_tls(void);
 
 /* Create a loop, which the caller frees with loop_free(). @fd_max bounds the descriptors that
  * libwebsockets serves. 0 or a negative errno. */
 int loop_new(unsigned int fd_max, struct loop **ret_loop);
 
-/* Free the loop and close the connections of its context. The caller has freed all sources and timers
- * before. Children that still run are not watched any more. Takes NULL. */
+/* Free the loop and close the connections of its context. The caller has freed all sources and
+ * timers before. Children that still run are not watched any more. Takes NULL. */
 void loop_free(struct loop *loop);
 
 /* Serve until loop_stop() or, unless @timeout_ms is negative, until that time has passed. 0 when
@@ -47,8 +47,9 @@ int loop_run(struct loop *loop, int timeout_ms);
 /* Make loop_run() return 0 after the callbacks that are due now. */
 void loop_stop(struct loop *loop);
 
-/* From now on until loop_free(), do not block on stderr: lines of the log that it does not take wait
- * in memory. When too many wait, the log drops lines and reports that (util/log, log_defer). */
+/* From now on until loop_free(), do not block on stderr: lines of the log that it does not take
+ * wait in memory. When too many wait, the log drops lines and reports that (util/log,
+ * log_defer). */
 void loop_serve_log(struct loop *loop);
 
 /* Return the libwebsockets context, which the loop owns, for the layers that use it. */
@@ -91,8 +92,8 @@ int loop_timer_init(
 /* Disarm the timer and release its room. Takes a zeroed timer. */
 void loop_timer_deinit(struct loop_timer *timer);
 
-/* Call the timer's function once, not earlier than @delay_ms from now (0: after the descriptors that
- * are ready). This replaces an earlier call of loop_timer_arm(). */
+/* Call the timer's function once, not earlier than @delay_ms from now (0: after the descriptors
+ * that are ready). This replaces an earlier call of loop_timer_arm(). */
 void loop_timer_arm(struct loop_timer *timer, uint64_t delay_ms);
 
 /* Cancel the call. A timer that is not armed stays so. */
@@ -106,17 +107,17 @@ static inline bool loop_timer_is_armed(const struct loop_timer *timer)
 
 typedef void (*loop_signal_function)(void *data, int signal);
 
-/* Block @signal for the process and call @function for each one that arrives. The code that spawns a
- * child has to unblock it there. 0, -EEXIST for a signal that was taken before, -EINVAL for a number
- * that is no signal, or another negative errno. */
+/* Block @signal for the process and call @function for each one that arrives. The code that spawns
+ * a child has to unblock it there. 0, -EEXIST for a signal that was taken before, -EINVAL for a
+ * number that is no signal, or another negative errno. */
 int loop_add_signal(struct loop *loop, int signal, loop_signal_function function, void *data);
 
 /* A callback of a child that ended, with the @status of waitpid(2). The child is reaped and its
  * loop_child freed before the call. */
 typedef void (*loop_child_function)(void *data, int status);
 
-/* Watch the child @pid (greater than 0) until it ends, then call @function. The loop frees the child.
- * 0 or a negative errno. */
+/* Watch the child @pid (greater than 0) until it ends, then call @function. The loop frees the
+ * child. 0 or a negative errno. */
 int loop_add_child(struct loop *loop, pid_t pid, loop_child_function function, void *data,
 	struct loop_child **ret_child);
 

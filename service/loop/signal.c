@@ -31,7 +31,8 @@ void loop_signals_open(struct loop *loop)
 	sigemptyset(&loop->signals.taken);
 }
 
-/* The signals that were taken stay blocked: a late SIGTERM must not end a process that cleans up. */
+/* The signals that were taken stay blocked: a late SIGTERM must not end a process that cleans
+ * up. */
 void loop_signals_close(struct loop *loop)
 {
 	loop_source_free(loop->signals.source);
