@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-#include "schema/regex.h"
+#include "regex/regex.h"
 #include "util/buffer.h"
 
 /*

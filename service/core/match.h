@@ -6,7 +6,7 @@
 
 #include "catalogue/catalogue.h"
 #include "core/state.h"
-#include "schema/regex.h"
+#include "regex/regex.h"
 
 /*
  * Which tool an utterance means (ovos.tools.match, DESIGN §2.1): the first one, in list order, with

@@ -15,8 +15,8 @@
 #include "core/request.h"
 #include "loader/loader.h"
 #include "loader/watcher.h"
+#include "regex/regex.h"
 #include "runner/runner.h"
-#include "schema/regex.h"
 #include "util/log.h"
 
 struct deferred;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "json/number.h"
+#include "regex/pattern.h"
 
 void *compile_alloc(const struct subschema *subschema, size_t size)
 {
@@ -139,6 +140,29 @@ int compile_list(
 	}
 	*ret = nodes;
 	*ret_count = count;
+	return 0;
+}
+
+int compile_pattern(const struct subschema *subschema, uint32_t token, const struct pattern **ret)
+{
+	struct schema *schema = subschema->compiler->schema;
+	struct owned_pattern *owned = compile_alloc(subschema, sizeof(*owned));
+	cleanup(buffer_deinit) struct buffer text = {0};
+	cleanup(buffer_deinit) struct buffer why = {0};
+	int r;
+
+	json_string_decode(subschema->tape, token, &text);
+	if (!owned || buffer_status(&text) < 0)
+		return -ENOMEM;
+	r = pattern_new(text.data ? text.data : "", text.size, &owned->pattern, &why);
+	if (r < 0)
+		return r;
+	if (r > 0)
+		return buffer_terminate(&why) ? compile_refuse(subschema, token, "%s", why.data)
+					      : -ENOMEM;
+	owned->next = schema->patterns;
+	schema->patterns = owned;
+	*ret = owned->pattern;
 	return 0;
 }
 

@@ -37,12 +37,18 @@ struct subschema {
 	uint32_t at[KEYWORD_COUNT]; /* the values of its keywords, 0: absent or without effect */
 };
 
+/* A list of the patterns that a schema owns. */
+struct owned_pattern {
+	struct pattern *pattern;
+	struct owned_pattern *next;
+};
+
 /* A schema as it is owned: everything in the arena, patterns beside it. */
 struct schema {
 	struct arena arena;
 	struct node *root;
 	struct node *nodes; /* all */
-	struct pattern *patterns;
+	struct owned_pattern *patterns;
 	bool is_dynamic; /* the dynamic scope has to be watched */
 	bool has_defaults;
 };
@@ -76,6 +82,10 @@ int compile_size(const struct subschema *subschema, enum keyword keyword, uint32
 
 /* The string at @token as a key, decoded, in the arena. */
 int compile_key(const struct subschema *subschema, uint32_t token, struct key *ret);
+
+/* The pattern that is the string (or key) at @token, owned by the schema. 0, SCHEMA_E_REFUSED,
+ * -ENOMEM. */
+int compile_pattern(const struct subschema *subschema, uint32_t token, const struct pattern **ret);
 
 /* The sections of a node. Each reads its keywords and leaves its pointer NULL without any. */
 int compile_types(const struct subschema *subschema);

@@ -3,7 +3,6 @@
 
 #include "schema/compile.h"
 #include "schema/map.h"
-#include "schema/pattern.h"
 
 /*
  * The sections of arrays and objects. `properties` and `required` become one table of names.

@@ -5,7 +5,6 @@
 #include "json/number.h"
 #include "schema/compile.h"
 #include "schema/format.h"
-#include "schema/pattern.h"
 
 /*
  * The sections that look at one value alone: type, enum and const, numbers, strings.

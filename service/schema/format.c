@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "json/reader.h"
+#include "regex/pattern.h"
 #include "schema/format_check.h"
-#include "schema/pattern.h"
 
 static bool is_base64(const char *text, size_t size);
 static bool is_json(const char *text, size_t size);

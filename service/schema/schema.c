@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "json/pointer.h"
+#include "regex/pattern.h"
 #include "schema/compile.h"
 #include "schema/metaschema.h"
 #include "schema/validate.h"
@@ -20,7 +21,8 @@ void schema_free(struct schema *schema)
 {
 	if (!schema)
 		return;
-	pattern_free(schema->patterns);
+	for (struct owned_pattern *owned = schema->patterns; owned; owned = owned->next)
+		pattern_free(owned->pattern);
 	arena_deinit(&schema->arena);
 	free(schema);
 }

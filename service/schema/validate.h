@@ -4,9 +4,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "regex/pattern.h"
 #include "schema/compile.h"
 #include "schema/node.h"
-#include "schema/pattern.h"
 #include "util/buffer.h"
 
 /*

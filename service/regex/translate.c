@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdbool.h>
+#include "regex/translate.h"
+
 #include <string.h>
 
-#include "schema/pattern.h"
-#include "schema/property.h"
+#include "regex/property.h"
+#include "regex/regex.h"
 
 /*
  * What a pattern means in ECMA-262 (section 22.2, flag u), said in PCRE2's words.
@@ -17,7 +18,7 @@
  *   \p{Letter} \p{gc=Lu}               \p{L} \p{Lu}
  *   [[:x] [\w-.] { } ] as themselves   escaped, where PCRE2 sees more in them
  *
- * At the start, behind groups and behind quantifiers stand callouts (schema/regex).
+ * At the start, behind groups and behind quantifiers stand callouts (regex/regex).
  *
  * What PCRE2 has and ECMA-262 has not, it would take silently: (?i), \A, a++, [[:alpha:]], (*F).
  * It is refused here.
@@ -454,7 +455,7 @@ static bool translate_next(struct translation *t)
 	return true;
 }
 
-bool pattern_translate(const char *text, size_t size, struct buffer *out, const char **ret_why)
+bool regex_translate(const char *text, size_t size, struct buffer *out, const char **ret_why)
 {
 	struct translation t = {.at = text, .end = text + size, .out = out};
 

@@ -28,10 +28,10 @@
  *
  *   (?C1)  \w+ (?C1)  \s  ( a | b ) (?C1)  \1
  *
- * Whoever compiles an expression puts them there (schema/translate does), or lets PCRE2 put one in
+ * Whoever compiles an expression puts them there (regex/translate does), or lets PCRE2 put one in
  * front of every item (PCRE2_AUTO_CALLOUT).
  *
- * What an expression means is its owner's: schema/pattern has those of JSON Schema, translated from
+ * What an expression means is its owner's: regex/pattern has those of JSON Schema, translated from
  * ECMA-262; catalogue/triggers has PCRE2's own.
  */
 struct regex {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "schema/regex.h"
+#include "regex/regex.h"
 
 #include <errno.h>
 #include <stdlib.h>

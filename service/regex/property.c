@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "schema/property.h"
+#include "regex/property.h"
 
 #include <string.h>
 

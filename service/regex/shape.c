@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "schema/shape.h"
+#include "regex/shape.h"
 
 #include <string.h>
 

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "regex/pattern.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "regex/shape.h"
+#include "regex/translate.h"
+
+#define PATTERN_OPTIONS                                                                            \
+	(PCRE2_UTF | PCRE2_DOLLAR_ENDONLY | PCRE2_ALLOW_EMPTY_CLASS | PCRE2_MATCH_UNSET_BACKREF |  \
+		PCRE2_NEVER_BACKSLASH_C | PCRE2_NEVER_UCP | PCRE2_NO_UTF_CHECK)
+
+struct pattern {
+	struct regex regex;
+	bool has_shape;
+	struct shape shape[]; /* one if has_shape, else none: a shape is large */
+};
+
+/* Compile the result of regex_translate(). As regex_compile(). */
+static int compile_translated(
+	const struct buffer *translated, struct regex *ret_regex, struct regex_error *ret_error)
+{
+	return regex_compile(translated->data ? translated->data : "", translated->size,
+		PATTERN_OPTIONS, ret_regex, ret_error);
+}
+
+/* Allocate a pattern, with the shape of the text if it has one; NULL without memory. */
+static struct pattern *alloc_pattern(const char *text, size_t size)
+{
+	struct shape shape;
+	bool has_shape = size > 0 && shape_read(text, size, &shape);
+	struct pattern *pattern =
+		malloc(sizeof(*pattern) + (has_shape ? sizeof(pattern->shape[0]) : 0));
+
+	if (!pattern)
+		return NULL;
+	*pattern = (struct pattern){.has_shape = has_shape};
+	if (has_shape)
+		pattern->shape[0] = shape;
+	return pattern;
+}
+
+int pattern_new(const char *text, size_t size, struct pattern **ret_pattern, struct buffer *ret_why)
+{
+	cleanup(buffer_deinit) struct buffer translated = {0};
+	cleanup(regex_deinit) struct regex regex = {0};
+	struct regex_error error;
+	struct pattern *pattern;
+	const char *why;
+	int r;
+
+	if (!regex_translate(text, size, &translated, &why)) {
+		buffer_printf(ret_why, "no regular expression of ECMA-262: %s", why);
+		return REGEX_E_REFUSED;
+	}
+	if (buffer_status(&translated) < 0)
+		return buffer_status(&translated);
+	r = compile_translated(&translated, &regex, &error);
+	if (r > 0)
+		buffer_printf(ret_why, "no regular expression: %s", error.message);
+	if (r != 0)
+		return r;
+	pattern = alloc_pattern(text, size);
+	if (!pattern)
+		return -ENOMEM;
+	pattern->regex = regex;
+	regex = (struct regex){0};
+	regex_make_fast(&pattern->regex);
+	*ret_pattern = pattern;
+	return 0;
+}
+
+void pattern_free(struct pattern *pattern)
+{
+	if (!pattern)
+		return;
+	regex_deinit(&pattern->regex);
+	free(pattern);
+}
+
+bool pattern_is_valid(const char *text, size_t size)
+{
+	cleanup(buffer_deinit) struct buffer translated = {0};
+	cleanup(regex_deinit) struct regex regex = {0};
+	struct regex_error error;
+	const char *why;
+
+	if (!regex_translate(text, size, &translated, &why) || buffer_status(&translated) < 0)
+		return false;
+	return compile_translated(&translated, &regex, &error) == 0 ||
+	       error.code == PCRE2_ERROR_LOOKBEHIND_NOT_FIXED_LENGTH;
+}
+
+enum regex_result pattern_match(
+	const struct pattern *pattern, struct regex_scratch *scratch, const char *text, size_t size)
+{
+	if (pattern->has_shape) {
+		enum shape_result result = shape_match(&pattern->shape[0], text, size);
+
+		if (result != SHAPE_UNKNOWN)
+			return result == SHAPE_MATCHES ? REGEX_MATCHES : REGEX_DIFFERS;
+	}
+	return regex_match(&pattern->regex, scratch, text, size);
+}

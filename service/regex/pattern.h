@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "regex/regex.h"
+#include "util/buffer.h"
+
+/*
+ * Patterns: regular expressions of ECMA-262 with the flag u, not anchored, as JSON Schema has them.
+ *
+ *   text ──regex/translate──▶ PCRE2 ──▶ struct regex   the general way, bounded
+ *     └────regex/shape──────────────▶ struct shape     most patterns of tools: a walk, no engine
+ */
+struct pattern;
+
+/* Compile the @size bytes of UTF-8 at @text. 0 with @ret_pattern, which the caller frees with
+ * pattern_free(); REGEX_E_REFUSED with the reason appended to @ret_why; or -ENOMEM. */
+int pattern_new(
+	const char *text, size_t size, struct pattern **ret_pattern, struct buffer *ret_why);
+
+/* Free the pattern. Takes NULL. */
+void pattern_free(struct pattern *pattern);
+
+/* Return whether the @size bytes of UTF-8 at @text are a pattern. That includes patterns that PCRE2
+ * cannot run, so that pattern_new() refuses them: those with a look-behind of variable length. */
+bool pattern_is_valid(const char *text, size_t size);
+
+/* Search the @size bytes of UTF-8 at @text for a match, with the bounds of regex_match(). */
+enum regex_result pattern_match(const struct pattern *pattern, struct regex_scratch *scratch,
+	const char *text, size_t size);
+
+CLEANUP_DEFINE(pattern, struct pattern *, pattern_free)
