@@ -49,7 +49,7 @@ struct bus_limits {
 	size_t client_queue_bytes; /* embedded bus: a client with more unread is dropped */
 };
 
-/* DESIGN §7. */
+/* contract.md, Limits. */
 #define BUS_FRAME_BYTES        (10u << 20)
 #define BUS_OUTPUT_QUEUE_BYTES (64u << 20)
 #define BUS_CLIENT_QUEUE_BYTES (16u << 20)

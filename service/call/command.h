@@ -10,7 +10,7 @@
 #include "util/buffer.h"
 
 /*
- * How a program is run: the `command` object of a tool (DESIGN §3.3).
+ * How a program is run: the `command` object of a tool (contract.md, Command).
  *
  *   {"argv": ["/usr/bin/printf", "%s", "{text}"], "output": "text", "cwd": "/usr", "env": {"K":
  * "V"}}

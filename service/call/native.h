@@ -135,7 +135,7 @@ int native_function_read(const struct json_tape *tape, uint32_t object,
 
 void native_function_deinit(struct native_function *function);
 
-/* Append the schema of the arguments (of the result) as JSON text, DESIGN §3.1 "Schemas". */
+/* Append the schema of the arguments (of the result) as JSON text (contract.md, Native). */
 void native_write_argument_schema(const struct native_function *function, struct buffer *out);
 void native_write_output_schema(const struct native_function *function, struct buffer *out);
 

@@ -9,8 +9,8 @@
 #include "util/buffer.h"
 
 /*
- * What the hosts of a toolbox may do (DESIGN §4), as manifests, the configuration and the LOAD
- * frame say it:
+ * The sandbox of a toolbox's hosts (contract.md, Sandbox), as manifests, the configuration and the
+ * LOAD frame write it:
  *
  *   {"class": "compute", "read": ["/srv/data"], "write": []}
  */

@@ -5,7 +5,7 @@
 
 #include "catalogue/toolbox.h"
 
-/* Which calls a person has to allow (DESIGN §5, `approval.mode`). */
+/* The calls that need a person's approval (contract.md, Approval). */
 enum approval_mode {
 	APPROVAL_OFF,     /* none */
 	APPROVAL_EXECUTE, /* of tools whose risk is execute */

@@ -7,7 +7,7 @@
 #include "catalogue/toolbox.h"
 #include "util/buffer.h"
 
-/* How a tool is told to who may call it (DESIGN §2.1, `format`). */
+/* The formats of a tool's definition (contract.md, Definitions). */
 enum definition_format {
 	DEFINITION_FULL,      /* everything, as OVOS lists it */
 	DEFINITION_COMPACT,   /* name, description, parameters */

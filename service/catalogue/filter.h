@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 /*
- * The filter: which tools there are at all (DESIGN §5).
+ * The filter: which tools there are at all (contract.md, Filter).
  *
  *   enabled list set (not empty)  → only what it names
  *   else disabled list set        → all but what it names

@@ -7,8 +7,8 @@
 #include "call/toolbox_sandbox.h"
 
 /*
- * The kinds of toolbox (DESIGN §3), and what follows from a kind where neither manifest nor
- * configuration says another.
+ * The kinds of toolbox (contract.md, Kinds), and the values of a kind where neither manifest nor
+ * configuration has another.
  *
  *              tools stand in   its host calls            sandbox   hosts   coerce   deadline
  *   native     the manifest     functions, by libffi      compute   1                2.5 s

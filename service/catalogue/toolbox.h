@@ -39,7 +39,7 @@ struct tool {
 	char *description;     /* "" when the manifest gives none */
 	char *argument_schema; /* compact JSON text */
 	char *output_schema;   /* compact JSON text */
-	char *definition;      /* the whole definition of DESIGN §2.1 as JSON text */
+	char *definition;      /* the whole definition of contract.md, Definitions, as JSON text */
 	size_t definition_size;
 	struct schema *arguments; /* of argument_schema */
 	struct schema *output;    /* of output_schema */
@@ -63,7 +63,7 @@ struct toolbox_limits {
 	uint64_t idle_s;
 };
 
-/* Of kind python: which interpreter, and what of it (DESIGN §3.4). */
+/* Of kind python: which interpreter, and what of it (contract.md, Python). */
 struct toolbox_python {
 	char *interpreters;        /* JSON text of an array: those that are tried, in this order */
 	char *plugins;             /* the same, of entry points; NULL: all */

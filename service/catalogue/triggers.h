@@ -7,7 +7,7 @@
 #include "util/buffer.h"
 
 /*
- * Triggers of a tool: regular expressions of utterances that mean it (DESIGN §3, `triggers`).
+ * Triggers of a tool: regular expressions of utterances that mean it (contract.md, Manifest).
  *
  * They are PCRE2's own, searched for anywhere in the utterance, upper and lower case being the
  * same. Letters are those of Unicode, for `\w` and `\b` as well: "größer" is one word.

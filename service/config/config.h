@@ -14,7 +14,8 @@
 #include "util/log.h"
 
 /*
- * The configuration: the mycroft.conf stack, the environment, the flags (DESIGN §6).
+ * The configuration: the mycroft.conf stack, the environment, the flags (contract.md,
+ * Configuration).
  *
  *   distribution < system < $XDG_CONFIG_DIRS < $XDG_CONFIG_HOME < --config   objects merge deep
  *                                    │
@@ -75,7 +76,7 @@ struct config_toolbox {
 
 struct config {
 	struct bus_address bus;
-	struct config_list toolbox_dirs; /* low to high; those of DESIGN §1 unless set */
+	struct config_list toolbox_dirs; /* low to high */
 	struct config_list tools_enabled;
 	struct config_list tools_disabled;
 	struct config_list embedded_origins;

@@ -154,7 +154,7 @@ static int set_bus(struct overriding *overriding, const char *name, const char *
 	return set_json(overriding, "websocket", name, &json);
 }
 
-/* The first of three variables decides alone which tools there are (DESIGN §5). */
+/* The first of three variables decides alone which tools there are (contract.md, Filter). */
 static int apply_filter(struct overriding *overriding)
 {
 	static const struct {

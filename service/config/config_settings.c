@@ -70,7 +70,7 @@ static void read_toolboxes(struct config_reader *reader, const struct config_set
 		path, read, 0, 0, 0, 0, standard, NULL, false                                      \
 	}
 
-/* DESIGN §6 and §7. */
+/* contract.md, Configuration. */
 static const struct config_setting settings[] = {
 	LIST("toolbox_dirs", toolbox_dirs, false),
 	LIST("tools_enabled", tools_enabled, true),

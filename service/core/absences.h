@@ -4,7 +4,7 @@
 #include "catalogue/catalogue.h"
 #include "util/buffer.h"
 
-/* What was found and is not offered, as the arrays of status and reload (DESIGN §2.1). */
+/* What was found and is not offered, as the arrays of status and reload (contract.md, Requests). */
 
 /* Append `failed`: [{"toolbox_id": …, "error": …}, …]. */
 void absences_write_failed(const struct catalogue *catalogue, struct buffer *out);

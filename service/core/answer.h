@@ -28,7 +28,7 @@ struct answer {
 	size_t error_end;
 };
 
-/* The codes of DESIGN §2.2. */
+/* contract.md, Errors. */
 enum answer_code {
 	ANSWER_BAD_REQUEST,
 	ANSWER_MISSING_NAME,

@@ -11,8 +11,8 @@
 #include "schema/schema.h"
 
 /*
- * The errors of a call, in the words of DESIGN §2.2: each writes `error`, `code` and the keys that
- * carry the facts. What may be long is cut to @max code points.
+ * The errors of a call (contract.md, Errors): each function writes `error`, `code` and the keys
+ * that carry the facts. A text that may be long is cut to @max code points.
  */
 
 void errors_write_invalid_arguments(struct answer *answer, const struct tool *tool,

@@ -10,7 +10,7 @@
 #include "core/state.h"
 #include "json/reader.h"
 
-/* What a call event tells (DESIGN §2.1, "Broadcast without a request"). */
+/* The members of a call event (contract.md, Broadcasts). */
 struct events_call {
 	const struct tool *tool;
 	const char *call_id; /* JSON text of `call_id`, @call_id_size bytes; size 0: none given */

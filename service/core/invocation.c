@@ -26,8 +26,8 @@
  *                   │                                    └── failure, crash, timeout, …: its code
  *                   └──▶ close ──▶ spare: memory for the next one
  *
- * The checks stand in the order of DESIGN §2.2. A call is known by its id to its host, and by
- * call_id and source, as its caller gave them, to who wants to cancel it.
+ * The checks are made in that order (contract.md, Order of checks). A host knows a call by its id;
+ * a cancel finds it by the call_id and the source that its caller gave.
  */
 
 #define NS_PER_US UINT64_C(1000)
@@ -328,7 +328,7 @@ static bool check_approval(
 	return false;
 }
 
-/* DESIGN §4: the request may only shorten what tool, toolbox or configuration give. */
+/* The deadline of a call (contract.md, Deadlines): the request may only shorten it. */
 static uint64_t timeout_of(
 	const struct config *config, const struct tool *tool, uint64_t requested_ms)
 {

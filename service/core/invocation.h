@@ -16,7 +16,7 @@
  * then on), so that nothing of the request has to be kept.
  */
 
-/* Which words the answer is in (DESIGN §2.1). */
+/* The members of the response (contract.md, Requests). */
 enum invocation_style {
 	INVOCATION_TOOLS,   /* ovos.tools.invoke: {name, result} */
 	INVOCATION_PERSONA, /* ovos.persona.tools.call: {toolbox_id, result} */

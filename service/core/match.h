@@ -9,9 +9,9 @@
 #include "regex/regex.h"
 
 /*
- * Which tool an utterance means (ovos.tools.match, DESIGN §2.1): the first one, in list order, with
- * a trigger that is found in it. Only the catalogue is looked at, so what a filter leaves out
- * cannot be matched.
+ * Find the tool that an utterance means (contract.md, Requests): the first one, in list order, with
+ * a trigger that matches it. The catalogue holds only tools that the filter lets through, so no
+ * other can be matched.
  *
  * It is done at once, in the loop, and so it is bounded three times: the utterance's length, the
  * steps of each match (limits.pattern_steps), and the time of all of them together.

@@ -61,7 +61,7 @@ static void answer_waiter(struct service *service, struct reload_waiter *waiter)
 	answer_keep(&waiter->answer);
 	listing_write(service->catalogue, NULL, 0, DEFINITION_FULL,
 		answer_member(&waiter->answer, "tools"));
-	/* DESIGN §2.1: what does not fit in a frame is told without the tools. */
+	/* Leave out the tools when they do not fit in a frame (contract.md, Size of results). */
 	if (!answer_fits(&waiter->answer, service->config.limits.frame_bytes))
 		answer_rewind(&waiter->answer);
 	answer_send(&waiter->answer, service->bus);

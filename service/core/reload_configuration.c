@@ -10,11 +10,12 @@
  * The configuration at a reload: read anew, or kept.
  *
  *   files ─▶ read ─┬─ whole ───────────────────────────────────▶ in force, but for what only a
- *                  │                                              start can change (DESIGN §6, ¹)
+ *                  │                                              start can change
  *                  └─ a file cannot be read or parsed, or holds
  *                     what must not be guessed at ─────────────▶ what was in force stays
  *
- * What is wrong goes to the log and, as `configuration`, into the answers of those who asked.
+ * Only a start reads the keys with a ¹ in contract.md, Configuration. What is wrong goes to the log
+ * and, as `configuration`, into the answers of those who asked.
  */
 
 /* Mistakes that an answer tells; the log tells all of them. */

@@ -12,8 +12,8 @@
 #include "util/buffer.h"
 
 /*
- * The fields of a request's data (DESIGN §2.1): taken from the tape, checked for their types, null
- * being the same as absent.
+ * The fields of a request's data (contract.md, Requests): read from the tape and checked for their
+ * types; null is the same as absent.
  */
 
 #define REQUEST_CALL_ID_BYTES 128

@@ -8,8 +8,8 @@
 #include "util/buffer.h"
 
 /*
- * The size guard (DESIGN §5): no result and no error text floods a caller, who is often a model
- * that pays by the character. Lengths are code points of UTF-8.
+ * The size guard (contract.md, Size of results): no result and no error text floods a caller, often
+ * a model that pays by the character. Lengths are code points of UTF-8.
  */
 
 /* Append the JSON text @result, or, when it is longer than @max code points, the object that tells

@@ -3,5 +3,5 @@
 
 #include "core/state.h"
 
-/* Answer ovos.tools.status (DESIGN §2.1): what is loaded, in which state, and why. */
+/* Answer ovos.tools.status (contract.md, Requests): what is loaded, in which state, and why. */
 void status_answer(struct service *service);

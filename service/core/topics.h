@@ -8,7 +8,7 @@
 #include "core/state.h"
 
 /*
- * All that the service answers, as one table (DESIGN §2.1).
+ * All that the service answers, as one table (contract.md, Requests).
  *
  *   topic ─▶ table of exact topics ─┐
  *     │                             ├─▶ handler, which reads service->envelope

@@ -11,7 +11,7 @@
  *   argv ─options▶ which command, which flags ─run▶ exit status
  */
 
-/* How toolboxctl ends (DESIGN §6). */
+/* The exit status of toolboxctl (contract.md, Command lines). */
 enum ctl_status {
 	CTL_DONE,
 	CTL_ERROR,     /* the response holds an error, or something is not valid */

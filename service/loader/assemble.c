@@ -182,7 +182,7 @@ static void job_id(const struct load_job *job, char ret_id[MANIFEST_ID_BYTES])
 
 	if (id)
 		snprintf(ret_id, MANIFEST_ID_BYTES, "%s", id);
-	else if (job->package) /* whose own id is shown nowhere (DESIGN §3.4) */
+	else if (job->package) /* its own id is not shown (contract.md, Python) */
 		snprintf(ret_id, MANIFEST_ID_BYTES, "%.*s", (int)size, stem);
 	else
 		manifest_id(job->path, ret_id);

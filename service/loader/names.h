@@ -6,7 +6,7 @@
 
 /*
  * Names of tools in the configuration that mean nothing: a filter with a typing mistake in it hides
- * or shows more than its author thinks, so it is told (DESIGN §5).
+ * or shows more than its author thinks, so it is told (contract.md, Filter).
  */
 
 /* Report, in one warning for each key that has any, the names in tools_enabled, tools_disabled and

@@ -8,8 +8,8 @@
 #include "util/buffer.h"
 
 /*
- * An array file: a list of shell lines in the place of a manifest (DESIGN §3.3), read as the
- * manifest that it stands for.
+ * An array file (contract.md, Array files): a list of shell lines instead of a manifest, read as
+ * the manifest that it means.
  *
  *   [{"name": "lights",                 {"kind": "command", "tools": [{"name": "lights",
  *     "command": "light on",       ──▶      "command": {"shell": "light on"},

@@ -9,7 +9,7 @@
 
 #include "util/environment.h"
 
-/* Of the result of a tool that gives no schema (DESIGN §3.3). */
+/* The output schema of a tool without one of its own (contract.md, Command). */
 static const char text_output[] =
 	"{\"type\":\"object\",\"properties\":{\"output\":{\"type\":\"string\"}},"
 	"\"required\":[\"output\"]}";

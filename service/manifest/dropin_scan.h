@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 /*
- * The programs in a folder of drop-in programs (DESIGN §3.3).
+ * The programs in a folder of drop-in programs (contract.md, Drop-in programs).
  *
  *   toolbox.d/home/lights.sh         home/lights
  *   toolbox.d/home/music/next        home/music_next

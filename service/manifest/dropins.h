@@ -8,8 +8,8 @@
 #include "manifest/manifest.h"
 
 /*
- * A folder of drop-in programs as a toolbox (DESIGN §3.3): the manifest that it stands for is
- * written, and read like any other.
+ * A folder of drop-in programs as a toolbox (contract.md, Drop-in programs): the manifest that it
+ * means is written, and read like any other.
  *
  *   home/lights.sh     ┐                {"toolbox_id": "home", "kind": "command",
  *   home/lights.json   ├─ scan, define ─▶  "limits": …, "cwd": "…/home",

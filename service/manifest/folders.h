@@ -6,7 +6,7 @@
 
 /*
  * The registration folders (toolbox.d), low to high: a file in a higher folder replaces the one of
- * the same name in a lower one; a link to /dev/null masks it (DESIGN §1).
+ * the same name in a lower one; a link to /dev/null masks it (contract.md, Registration folders).
  */
 
 struct folders_entry {

@@ -10,7 +10,7 @@
 #include "util/cleanup.h"
 
 /*
- * A manifest: `toolbox.d/<toolbox_id>.json` (DESIGN §3).
+ * A manifest: `toolbox.d/<toolbox_id>.json` (contract.md, Manifest).
  *
  *   bytes ─reader▶ tape ─manifest schema▶ shape ─names, functions, schemas, examples▶ struct
  * toolbox
@@ -95,7 +95,7 @@ unsigned int manifest_line(const char *path, const char *pointer);
 /* The name of the file or folder at @path without ".json": *ret_size bytes, not NUL-terminated. */
 const char *manifest_stem(const char *path, size_t *ret_size);
 
-/* Whether @text can be a toolbox's id (DESIGN §3). */
+/* Whether @text can be a toolbox's id (contract.md, Names). */
 bool manifest_is_id(const char *text);
 
 /* The id that the file or folder @path claims, or would have: its `toolbox_id` where that can be

@@ -6,11 +6,11 @@
 #include "manifest/problem.h"
 
 /*
- * Read what a manifest of the kind python says beside what all say (DESIGN §3.4): the interpreter
+ * Read the keys that only a manifest of the kind python has (contract.md, Python): the interpreter
  * and the entry points. Without an interpreter, or with "auto", these are tried: that of the
- * virtual environment in $VIRTUAL_ENV, of the one in ~/.venvs/ovos, and python3 of PATH. One with
- * a '/' that is not absolute begins at @folder, the manifest's. Mistakes are added to the problems.
- * 0 or -ENOMEM.
+ * virtual environment in $VIRTUAL_ENV, of the one in ~/.venvs/ovos, and python3 of PATH. One with a
+ * '/' that is not absolute begins at @folder, the manifest's. Mistakes are added to the problems. 0
+ * or -ENOMEM.
  */
 int manifest_python_read(const struct json_tape *tape, const char *folder, struct toolbox *toolbox,
 	struct problems *problems);

@@ -19,8 +19,8 @@ struct manifest_scope {
  * added to the problems. 0 or -ENOMEM. */
 int manifest_tool_read(const struct manifest_scope *scope, uint32_t object, struct tool *tool);
 
-/* Whether the @size bytes at @name can be a tool's name (DESIGN §3): [A-Za-z_][A-Za-z0-9_-]{0,63}
- */
+/* Return whether the @size bytes at @name can be a tool's name (contract.md, Names):
+ * [A-Za-z_][A-Za-z0-9_-]{0,63} */
 bool manifest_is_tool_name(const char *name, size_t size);
 
 /* The risk that the string at @token names; the shape was checked. */

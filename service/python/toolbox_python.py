@@ -38,7 +38,7 @@ WIRE_FD, LOAD_FD = 3, 4
 ENTRY_POINTS = "opm.agents.toolbox"
 PLUGIN_MANAGER = "ovos_plugin_manager"
 START_MS, TELLING_SHARE = 10000, 0.8  # how long telling may take, and how much of it plugins may
-LEAVE_SECONDS = 0.4                  # shorter than the daemon waits (host.h, HOST_LEAVE_MS)
+LEAVE_SECONDS = 0.4                  # shorter than the daemon waits (host.h, HOST_DISMISS_MS)
 WORDS_MAX = 20000                    # characters that one error may say
 VIOLATIONS_MAX = 10                  # of one call, as toolboxd's own
 
@@ -301,7 +301,7 @@ def causes_of(error):
 
 
 def violations_of(error):
-    """What pydantic found, as DESIGN's violations; None when it was not asked."""
+    """The violations that pydantic found (contract.md, Errors); None when it was not asked."""
     for cause in causes_of(error):
         if callable(getattr(cause, "errors", None)):
             return [{"path": "".join("/" + text_of(part).replace("~", "~0").replace("/", "~1")

@@ -6,7 +6,7 @@
 #include "catalogue/toolbox.h"
 
 /* When each tool of a toolbox has run last: it cools down from the end of a run, a failed one too
- * (DESIGN §5). Zeroed before use. */
+ * (contract.md, Cooldown). Zeroed before use. */
 struct cooldowns {
 	uint64_t *ended_ns; /* by the tool's index, 0: never; NULL: no tool cools down */
 };

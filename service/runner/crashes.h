@@ -6,7 +6,7 @@
 
 /*
  * How often the hosts of a toolbox have crashed lately: how long to wait before the next start, and
- * when it has been too often (DESIGN §4). Time is the caller's, in ms.
+ * when it has been too often (contract.md, Processes). Time is the caller's, in ms.
  */
 
 /* The most that crash_limit may ask to remember. */

@@ -214,7 +214,7 @@ static bool will_not_load(const struct host_exit *end)
 	return end->reason == HOST_REFUSED || end->reason == HOST_TOO_SLOW;
 }
 
-/* DESIGN §4: crashes, not kills of ours. */
+/* Count a crash; a kill of ours is none (contract.md, Processes). */
 static bool has_crashed(const struct host_exit *end)
 {
 	return end->reason != HOST_TOO_LARGE && !will_not_load(end);

@@ -28,7 +28,7 @@
  *                                    ◀── EMIT  a message for the bus | {"subscribe", "wanted"}
  *
  * ERROR tells a failure with its facts: {"code": "tool_failed", "message": text} and what else
- * DESIGN §2.2 names for that code (core/errors.h has the list).
+ * contract.md, Errors, names for that code (core/errors.h has the list).
  *
  * What a host sends is hostile: a size over the limit, an unknown kind, an id that is not in
  * flight, a second answer, or bytes behind one, ends the host.

@@ -15,15 +15,15 @@ from python_site import PATIENT, wait_until_told
 
 # Fields that are ours alone, everywhere.
 ONLY_OURS = {
-    "code": "errors carry a code for programs (DESIGN 2.2)",
-    "violations": "what is wrong with the arguments, for programs (DESIGN 2.2)",
-    "suggestions": "near names (DESIGN 2.2)",
-    "risk": "declared by the manifest (DESIGN 2.1)",
-    "triggers": "declared by the manifest (DESIGN 2.1)",
-    "examples": "declared by the manifest (DESIGN 2.1)",
-    "parallel": "declared by the manifest (DESIGN 2.1)",
-    "failed": "a reload tells what did not load (DESIGN 2.1)",
-    "tools": "a reload gives the definitions, as OVOS-TOOLS-1 wants (DESIGN 2.1)",
+    "code": "errors carry a code for programs (contract.md, Errors)",
+    "violations": "the faults of the arguments, for programs (contract.md, Errors)",
+    "suggestions": "near names (contract.md, Errors)",
+    "risk": "declared by the manifest (contract.md, Definitions)",
+    "triggers": "declared by the manifest (contract.md, Definitions)",
+    "examples": "declared by the manifest (contract.md, Definitions)",
+    "parallel": "declared by the manifest (contract.md, Definitions)",
+    "failed": "a reload lists the toolboxes that failed (contract.md, Requests)",
+    "tools": "a reload lists the definitions, as OVOS-TOOLS-1 wants (contract.md, Requests)",
 }
 
 

@@ -228,7 +228,7 @@ def test_what_is_taken_for_a_number_or_an_array(both, calls, reason):
 
 @pytest.mark.parametrize("name, args", NOT_FINITE)
 def test_what_is_no_json_is_an_error_that_shows_it(both, name, args):
-    """The plugin sends NaN, which is no JSON (DESIGN 2.1); ours shows all that the tool has said."""
+    """The plugin sends NaN, which is no JSON; ours is tool_failed (contract.md, Calls)."""
     ours, python = invoke(both, name, args)
     assert any(isinstance(value, float) and not math.isfinite(value)
                for value in python["result"].values())
@@ -241,7 +241,7 @@ def test_what_is_no_json_is_an_error_that_shows_it(both, name, args):
 
 @pytest.mark.parametrize("args", [[1], "x", 5, True])
 def test_arguments_that_are_no_object(both, args):
-    """invalid_arguments like all that does not fit (DESIGN 2.2); Python says their type."""
+    """invalid_arguments, like any wrong argument (contract.md, Errors); the plugin reports types."""
     ours, python = invoke(both, "read_file", args)
     assert python["error"].startswith("RuntimeError: Tool 'read_file' called with unexpected type")
     assert ours["error"].startswith("ValueError: Tool input validation failed for 'read_file' in "
@@ -250,7 +250,7 @@ def test_arguments_that_are_no_object(both, args):
 
 
 def test_absent_arguments_are_none(both):
-    """Null counts as absent (DESIGN 2.1); Python says its type."""
+    """Null counts as absent (contract.md, Calls); the plugin reports its type."""
     ours, python = (message.data for message in
                     both.ask("ovos.tools.invoke", {"name": "read_file"}))
     assert ours["error"].startswith(python["error"])
@@ -271,7 +271,7 @@ def test_clocks_agree_as_far_as_time_allows(both, args):
 
 
 def test_a_long_result_is_cut(both):
-    """At result_max_chars (DESIGN 5); the plugin sends all of it."""
+    """Cut at result_max_chars (contract.md, Size of results); the plugin sends all of it."""
     ours, python = invoke(both, "read_file", {"path": "long.txt"})
     assert len(python["result"]["content"]) == 30000
     cut = ours["result"]

@@ -18,7 +18,7 @@ TEXTS = {
                             "does not fit; Python raises RuntimeError for their type"),
     "number": (None, "a name that is no string is named by its JSON text, so that "
                      "true is 'true'; Python prints it its own way"),
-    "unknown in toolbox": (None, "the persona topics use the texts of ovos.tools.* (DESIGN 2.2); "
+    "unknown in toolbox": (None, "the persona topics have the texts of contract.md, Errors; "
                                  "Python's say ValueError: Unknown tool 'x' for ToolBox"),
     "missing in toolbox": (None, "as above: Missing required field, not Unknown tool ''"),
 }

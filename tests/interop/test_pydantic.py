@@ -190,7 +190,7 @@ def test_verdicts_and_results_agree(both, name, args):
 
 @pytest.mark.parametrize("name", ["none", "model"])
 def test_a_tool_that_gives_no_output_of_its_own(both, name):
-    """tool_failed has its first words (DESIGN 2.2), and then those of the plugin."""
+    """tool_failed has its first words (contract.md, Errors), and then those of the plugin."""
     ours, python = invoke(both, name, {})
     assert ours["error"].startswith("RuntimeError: ") and ours["code"] == "tool_failed"
     assert ours["error"].endswith(python["error"])

@@ -274,7 +274,7 @@ Test(catalogue, may_be_empty)
 	cr_expect_eq(catalogue_find_toolbox(catalogue, "a", 1), -1);
 }
 
-/* The limits of DESIGN §7, one name in all toolboxes among them. */
+/* The limits of toolboxes and tools, with one name in all toolboxes (contract.md, Limits). */
 Test(catalogue, holds_a_thousand_toolboxes_of_ten_tools, .timeout = 60)
 {
 	static struct toolbox *toolboxes[1000];

@@ -15,9 +15,9 @@
 #include "guest.h"
 
 /*
- * The table of classes (DESIGN §4), cell by cell, from inside of a host: the toolbox `probe` tries,
- * and tells the errno. What a host says it could not restrict here (an older kernel, sanitizers,
- * valgrind) is told and left out; the rest is held to the table.
+ * The table of classes (docs/sandbox.md), cell by cell, from inside a host: the toolbox `probe`
+ * tries, and tells the errno. What a host says it could not restrict here (an older kernel,
+ * sanitizers, valgrind) is told and left out; the rest is held to the table.
  */
 
 #define LIMIT 300
