@@ -410,6 +410,24 @@ Test(host, tells_a_program_that_is_not_there, .timeout = LIMIT)
 	loop_free(loop);
 }
 
+Test(host, is_not_started_with_more_to_load_than_a_frame_holds, .timeout = LIMIT)
+{
+	static const struct host_handler handler;
+	struct host_options options = {.program = TEST_HOST_PROGRAM,
+		.toolbox_id = "test",
+		.load = "{}",
+		.load_size = JSON_SIZE_MAX + 1,
+		.start_timeout_ms = 1000};
+	struct host *host = NULL;
+	struct loop *loop;
+
+	cr_assert_eq(loop_new(16, &loop), 0);
+	cr_expect_eq(host_spawn(loop, &options, &handler, NULL, &host), -EMSGSIZE);
+	cr_expect_null(host);
+	host_free(host);
+	loop_free(loop);
+}
+
 Test(host, is_ended_when_loading_takes_too_long, .timeout = LIMIT)
 {
 	static const struct guest_options options = {.start_timeout_ms = 50};

@@ -66,6 +66,14 @@ Test(manifest, takes_what_is_left_out_as_usual)
 	cr_expect(box->tools[0].timeout_ms == 0 && box->tools[0].cooldown_s == 0);
 }
 
+Test(manifest, starts_no_host_early_unless_it_asks_for_one)
+{
+	cr_expect_not(
+		read_good("{'kind':'native','library':'libm.so.6','limits':{'prestart':false},"
+			  "'tools':[{'name':'f'," SQRT "}]}")
+			->limits.prestart);
+}
+
 Test(manifest, tells_a_host_what_to_load)
 {
 	const struct toolbox *box = read_good(BOX("{'name':'f'," SQRT "},{'name':'g','native':{"

@@ -82,6 +82,44 @@ Test(problem, is_only_counted_where_there_is_no_room)
 	cr_expect_eq(problems.n_errors, 3 * (PROBLEMS_MAX + 5));
 }
 
+static void add_many(enum problem_severity severity, unsigned int count)
+{
+	static unsigned int number;
+
+	while (count-- > 0)
+		problems_add(&problems, severity, NULL, 0, "problem %u", ++number);
+}
+
+Test(problem, that_is_an_error_takes_the_place_of_the_last_warning)
+{
+	add_many(PROBLEM_ERROR, PROBLEMS_MAX - 1);
+	add_many(PROBLEM_WARNING, 1);
+	problems_add(&problems, PROBLEM_ERROR, NULL, 0, "the cause");
+	cr_expect_eq(problems.n_items, PROBLEMS_MAX);
+	cr_expect_str_eq(problems.items[PROBLEMS_MAX - 1].text, "the cause");
+	cr_expect_eq(problems.items[PROBLEMS_MAX - 1].severity, PROBLEM_ERROR);
+}
+
+Test(problem, that_is_an_error_leaves_errors_and_earlier_warnings_in_place)
+{
+	add_many(PROBLEM_ERROR, PROBLEMS_MAX - 2);
+	add_many(PROBLEM_WARNING, 1);
+	problems_add(&problems, PROBLEM_ERROR, NULL, 0, "the cause");
+	problems_add(&problems, PROBLEM_ERROR, NULL, 0, "one too many");
+	cr_expect_eq(problems.n_items, PROBLEMS_MAX);
+	cr_expect_eq(problems.items[PROBLEMS_MAX - 2].severity, PROBLEM_WARNING);
+	cr_expect_str_eq(problems.items[PROBLEMS_MAX - 1].text, "the cause");
+}
+
+Test(problem, that_is_a_warning_takes_no_place_from_a_warning)
+{
+	add_many(PROBLEM_WARNING, PROBLEMS_MAX - 1);
+	problems_add(&problems, PROBLEM_WARNING, NULL, 0, "the last");
+	problems_add(&problems, PROBLEM_WARNING, NULL, 0, "one too many");
+	cr_expect_eq(problems.n_items, PROBLEMS_MAX);
+	cr_expect_str_eq(problems.items[PROBLEMS_MAX - 1].text, "the last");
+}
+
 Test(problem, is_told_once_of_a_place)
 {
 	read_tape("[1,2]");

@@ -91,6 +91,22 @@ Test(schema_validate, wants_every_required_name_also_among_many)
 	cr_assert_not(judge(schema, other));
 }
 
+Test(schema_validate, wants_what_a_member_depends_on)
+{
+	static const char names[] = "{\"dependentRequired\":{\"a\":[\"b\",\"c\"]}}";
+	static const char schemas[] =
+		"{\"dependentSchemas\":{\"a\":{\"properties\":{\"b\":{\"const\":1}}}}}";
+
+	cr_assert(judge(names, "{}"));
+	cr_assert(judge(names, "{\"b\":1}"));
+	cr_assert(judge(names, "{\"a\":1,\"b\":1,\"c\":1}"));
+	cr_assert_not(judge(names, "{\"a\":1,\"b\":1}"));
+	cr_assert_not(judge(names, "{\"a\":1}"));
+	cr_assert(judge(schemas, "{\"b\":2}"));
+	cr_assert(judge(schemas, "{\"a\":1,\"b\":1}"));
+	cr_assert_not(judge(schemas, "{\"a\":1,\"b\":2}"));
+}
+
 Test(schema_validate, takes_members_in_any_order)
 {
 	static const char schema[] = "{\"properties\":{\"a\":{\"type\":\"integer\"},\"b\":true,"
