@@ -226,6 +226,6 @@ int manifest_command_read(const struct manifest_scope *scope, uint32_t object, s
 		return r;
 	r = place_program(scope, json_find(scope->tape, given, "argv"), command);
 	return r ? r
-		 : manifest_read_schemas(scope, object,
+		 : manifest_scope_read_schemas(scope, object,
 			   command->output == COMMAND_JSON ? json_output : text_output, tool);
 }

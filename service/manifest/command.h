@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "manifest/tool.h"
+#include "manifest/scope.h"
 
 /* Read the program that the tool entry at @object runs, and its schemas: those that are given, or
  * an object without members for the arguments, and what its output makes for the result. Mistakes

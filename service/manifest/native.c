@@ -146,7 +146,7 @@ static int read_argument_schema(
 	int r;
 
 	if (given) {
-		r = manifest_compile_given(scope, given, &tool->arguments, &tool->argument_schema);
+		r = manifest_scope_compile(scope, given, &tool->arguments, &tool->argument_schema);
 		if (tool->arguments)
 			compare_properties(scope, given, &meant);
 		return r;
@@ -166,7 +166,7 @@ static int read_output_schema(
 	int r;
 
 	if (given) {
-		r = manifest_compile_given(scope, given, &tool->output, &tool->output_schema);
+		r = manifest_scope_compile(scope, given, &tool->output, &tool->output_schema);
 		if (tool->output)
 			compare_properties(scope, given, &meant);
 		return r;
@@ -182,7 +182,7 @@ static int check_part(const struct manifest_scope *scope, uint32_t token)
 {
 	struct schema *schema = NULL;
 	cleanup_free char *text = NULL;
-	int r = token ? manifest_compile_given(scope, token, &schema, &text) : 0;
+	int r = token ? manifest_scope_compile(scope, token, &schema, &text) : 0;
 
 	schema_free(schema);
 	return r;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "manifest/tool.h"
+#include "manifest/scope.h"
 
 /* Read the function that the tool entry at @object calls, and its schemas: those that are given,
  * which must mean the same parameters, or what follows from the types. Mistakes are added to the

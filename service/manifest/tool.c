@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "catalogue/definition.h"
-#include "json/pointer.h"
 #include "json/writer.h"
 #include "manifest/command.h"
 #include "manifest/native.h"
@@ -60,60 +59,6 @@ static void read_numbers(const struct manifest_scope *scope, uint32_t object, st
 		json_number_u64(tape, timeout, &tool->timeout_ms);
 	if (cooldown)
 		json_number_f64(tape, cooldown, &tool->cooldown_s);
-}
-
-int manifest_compile_given(const struct manifest_scope *scope, uint32_t token,
-	struct schema **ret_schema, char **ret_text)
-{
-	cleanup(schema_error_deinit) struct schema_error error = {0};
-	cleanup(buffer_deinit) struct buffer text = {0};
-	cleanup(buffer_deinit) struct buffer pointer = {0};
-	int r = schema_compile(scope->tape, token, &scope->schema_options, ret_schema, &error);
-
-	if (r < 0)
-		return r;
-	if (r > 0) {
-		json_pointer_write(scope->tape, token, &pointer);
-		buffer_append(&pointer, error.pointer.data, error.pointer.size);
-		if (!buffer_terminate(&pointer) || !buffer_terminate(&error.message))
-			return -ENOMEM;
-		problems_add_at(scope->problems, PROBLEM_ERROR, scope->tape, pointer.data,
-			error.message.data);
-		return 0;
-	}
-	json_write_compact(&text, scope->tape, token);
-	*ret_text = buffer_take(&text, NULL);
-	return *ret_text ? 0 : -ENOMEM;
-}
-
-/* Compile a schema of ours. */
-static int compile_usual(const char *text, struct schema **ret_schema, char **ret_text)
-{
-	struct schema_options options = {.is_trusted = true};
-	cleanup(json_tape_cleanup) struct json_tape tape = {0};
-	cleanup(schema_error_deinit) struct schema_error error = {0};
-	int r = json_tape_read(&tape, text, strlen(text), JSON_DEPTH_DEFAULT, NULL);
-
-	r = r ? r : schema_compile(&tape, 0, &options, ret_schema, &error);
-	*ret_text = r ? NULL : strdup(text);
-	return *ret_text ? 0 : -ENOMEM;
-}
-
-int manifest_read_schemas(const struct manifest_scope *scope, uint32_t object,
-	const char *usual_output, struct tool *tool)
-{
-	static const char no_arguments[] = "{\"type\":\"object\",\"properties\":{},"
-					   "\"additionalProperties\":false}";
-	uint32_t arguments = json_find(scope->tape, object, "argument_schema");
-	uint32_t output = json_find(scope->tape, object, "output_schema");
-	int r = arguments ? manifest_compile_given(
-				    scope, arguments, &tool->arguments, &tool->argument_schema)
-			  : compile_usual(no_arguments, &tool->arguments, &tool->argument_schema);
-
-	if (r < 0)
-		return r;
-	return output ? manifest_compile_given(scope, output, &tool->output, &tool->output_schema)
-		      : compile_usual(usual_output, &tool->output, &tool->output_schema);
 }
 
 static int read_trigger(const struct manifest_scope *scope, uint32_t token, struct tool *tool)
@@ -204,7 +149,7 @@ static int read_runner(const struct manifest_scope *scope, uint32_t object, stru
 	case KIND_PYTHON:
 		break;
 	}
-	return manifest_read_schemas(scope, object, "{\"type\":\"object\"}", tool);
+	return manifest_scope_read_schemas(scope, object, "{\"type\":\"object\"}", tool);
 }
 
 int manifest_tool_read(const struct manifest_scope *scope, uint32_t object, struct tool *tool)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "manifest/tool.h"
+#include "manifest/scope.h"
 
 /*
  * What a manifest says of calls, tried before there is any:

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "manifest/scope.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "json/pointer.h"
+#include "json/writer.h"
+#include "util/buffer.h"
+#include "util/cleanup.h"
+
+int manifest_scope_compile(const struct manifest_scope *scope, uint32_t token,
+	struct schema **ret_schema, char **ret_text)
+{
+	cleanup(schema_error_deinit) struct schema_error error = {0};
+	cleanup(buffer_deinit) struct buffer text = {0};
+	cleanup(buffer_deinit) struct buffer pointer = {0};
+	int r = schema_compile(scope->tape, token, &scope->schema_options, ret_schema, &error);
+
+	if (r < 0)
+		return r;
+	if (r > 0) {
+		json_pointer_write(scope->tape, token, &pointer);
+		buffer_append(&pointer, error.pointer.data, error.pointer.size);
+		if (!buffer_terminate(&pointer) || !buffer_terminate(&error.message))
+			return -ENOMEM;
+		problems_add_at(scope->problems, PROBLEM_ERROR, scope->tape, pointer.data,
+			error.message.data);
+		return 0;
+	}
+	json_write_compact(&text, scope->tape, token);
+	*ret_text = buffer_take(&text, NULL);
+	return *ret_text ? 0 : -ENOMEM;
+}
+
+/* Compile a schema of ours. */
+static int compile_usual(const char *text, struct schema **ret_schema, char **ret_text)
+{
+	struct schema_options options = {.is_trusted = true};
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	cleanup(schema_error_deinit) struct schema_error error = {0};
+	int r = json_tape_read(&tape, text, strlen(text), JSON_DEPTH_DEFAULT, NULL);
+
+	r = r ? r : schema_compile(&tape, 0, &options, ret_schema, &error);
+	*ret_text = r ? NULL : strdup(text);
+	return *ret_text ? 0 : -ENOMEM;
+}
+
+int manifest_scope_read_schemas(const struct manifest_scope *scope, uint32_t object,
+	const char *usual_output, struct tool *tool)
+{
+	static const char no_arguments[] = "{\"type\":\"object\",\"properties\":{},"
+					   "\"additionalProperties\":false}";
+	uint32_t arguments = json_find(scope->tape, object, "argument_schema");
+	uint32_t output = json_find(scope->tape, object, "output_schema");
+	int r = arguments ? manifest_scope_compile(
+				    scope, arguments, &tool->arguments, &tool->argument_schema)
+			  : compile_usual(no_arguments, &tool->arguments, &tool->argument_schema);
+
+	if (r < 0)
+		return r;
+	return output ? manifest_scope_compile(scope, output, &tool->output, &tool->output_schema)
+		      : compile_usual(usual_output, &tool->output, &tool->output_schema);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "catalogue/toolbox.h"
+#include "json/reader.h"
+#include "manifest/problem.h"
+#include "schema/schema.h"
+
+/* What the tool entries of one manifest share while they are read, and what every kind of tool reads
+ * with it: schemas. */
+
+struct manifest_scope {
+	const struct json_tape *tape;
+	struct toolbox *toolbox;
+	const char *folder; /* the manifest's, without symbolic links */
+	struct schema_options schema_options;
+	struct schema_context *context; /* for checking examples */
+	struct problems *problems;
+};
+
+/* Compile the schema at @token in place, so that problems with it have their line, and store its
+ * compact text in *ret_text; the caller owns both. A schema that cannot be compiled is a problem,
+ * and both stay NULL. 0 or -ENOMEM. */
+int manifest_scope_compile(const struct manifest_scope *scope, uint32_t token,
+	struct schema **ret_schema, char **ret_text);
+
+/* Read the schemas of the tool entry at @object into @tool. One that is not given is replaced: the
+ * argument schema by an object without members, the output schema by @usual_output (JSON text of
+ * ours). Mistakes are added to the problems. 0 or -ENOMEM. */
+int manifest_scope_read_schemas(const struct manifest_scope *scope, uint32_t object,
+	const char *usual_output, struct tool *tool);
