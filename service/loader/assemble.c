@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "loader/assemble.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "catalogue/filter.h"
-#include "loader/inside.h"
+#include "catalogue/catalogue.h"
+#include "loader/described.h"
+#include "loader/members.h"
+#include "loader/settings.h"
+#include "manifest/manifest.h"
 #include "util/cleanup.h"
 
 /*
@@ -15,43 +20,13 @@
  *                                                                  those that are not in it
  */
 
-static bool offers(void *data, const char *toolbox_id, const char *name)
-{
-	const struct config *config = data;
-	struct filter filter = {
-		.enabled = (const char *const *)config->tools_enabled.items,
-		.n_enabled = config->tools_enabled.n_items,
-		.disabled = (const char *const *)config->tools_disabled.items,
-		.n_disabled = config->tools_disabled.n_items,
-	};
-
-	return config_toolbox_is_enabled(config, toolbox_id) &&
-	       filter_offers(&filter, toolbox_id, name);
-}
-
-bool loader_offers_any(const struct loader *loader, const struct toolbox *toolbox)
-{
-	if (described_is_awaited(toolbox))
-		return config_toolbox_is_enabled(loader->options.config, toolbox->id);
-	for (size_t i = 0; i < toolbox->n_tools; i++)
-		if (offers((struct config *)loader->options.config, toolbox->id,
-			    toolbox->tools[i].name))
-			return true;
-	return false;
-}
-
-bool loader_is_too_wide(const struct loader *loader, const struct toolbox *toolbox)
-{
-	return toolbox->sandbox.class > loader->options.config->sandbox_max;
-}
-
 /* What was to be checked and is still there is good. */
-static void note_checked(struct loader *loader)
+static void note_checked(struct load_jobs *jobs)
 {
-	for (size_t i = 0; i < loader->n_jobs; i++) {
-		struct toolbox *toolbox = loader->jobs[i]->toolbox;
+	for (size_t i = 0; i < jobs->n_items; i++) {
+		struct toolbox *toolbox = jobs->items[i]->toolbox;
 
-		if (toolbox && loader_offers_any(loader, toolbox))
+		if (toolbox && settings_offer_any(jobs->options.config, toolbox))
 			toolbox->is_checked = true;
 	}
 }
@@ -93,24 +68,24 @@ static int yield_id(struct load_job *job, const struct load_job *owner)
 	}
 	snprintf(text, sizeof(text), "the toolbox id '%s' is taken by %s", owner->toolbox->id,
 		owner->path);
-	loader_fail(job, job->id ? "" : "/toolbox_id", text);
+	load_job_fail(job, job->id ? "" : "/toolbox_id", text);
 	return 0;
 }
 
 /* Of two files that claim one id the first by path wins. 0 or -ENOMEM. */
-static int refuse_duplicates(struct loader *loader)
+static int refuse_duplicates(struct load_jobs *jobs)
 {
-	cleanup_free struct load_job **by_id = calloc(loader->n_jobs + 1, sizeof(*by_id));
+	cleanup_free struct load_job **by_id = calloc(jobs->n_items + 1, sizeof(*by_id));
 	const struct load_job *owner;
 	int r = 0;
 
 	if (!by_id)
 		return -ENOMEM;
-	for (size_t i = 0; i < loader->n_jobs; i++)
-		by_id[i] = loader->jobs[i];
-	qsort(by_id, loader->n_jobs, sizeof(*by_id), compare_ids);
+	for (size_t i = 0; i < jobs->n_items; i++)
+		by_id[i] = jobs->items[i];
+	qsort(by_id, jobs->n_items, sizeof(*by_id), compare_ids);
 	owner = by_id[0];
-	for (size_t i = 1; r == 0 && i < loader->n_jobs && by_id[i]->toolbox; i++) {
+	for (size_t i = 1; r == 0 && i < jobs->n_items && by_id[i]->toolbox; i++) {
 		if (strcmp(owner->toolbox->id, by_id[i]->toolbox->id) != 0)
 			owner = by_id[i];
 		else
@@ -119,15 +94,15 @@ static int refuse_duplicates(struct loader *loader)
 	return r;
 }
 
-static void refuse_too_many(struct loader *loader)
+static void refuse_too_many(struct load_jobs *jobs)
 {
-	const struct config_limits *limits = &loader->options.config->limits;
+	const struct config_limits *limits = &jobs->options.config->limits;
 	size_t n_toolboxes = 0;
 	size_t n_tools = 0;
 	char text[128];
 
-	for (size_t i = 0; i < loader->n_jobs; i++) {
-		struct load_job *job = loader->jobs[i];
+	for (size_t i = 0; i < jobs->n_items; i++) {
+		struct load_job *job = jobs->items[i];
 
 		if (!job->toolbox)
 			continue;
@@ -137,7 +112,7 @@ static void refuse_too_many(struct loader *loader)
 				"there is room for %u toolboxes and %u tools (limits.toolboxes, "
 				"limits.tools)",
 				limits->toolboxes, limits->tools);
-			loader_fail(job, "", text);
+			load_job_fail(job, "", text);
 			continue;
 		}
 		n_toolboxes++;
@@ -145,28 +120,20 @@ static void refuse_too_many(struct loader *loader)
 	}
 }
 
-bool loader_is_taken(const struct loader *loader, const char *id)
-{
-	for (size_t i = 0; i < loader->n_jobs; i++)
-		if (loader->jobs[i]->toolbox && strcmp(loader->jobs[i]->toolbox->id, id) == 0)
-			return true;
-	return false;
-}
-
 /* What fails now and was good before stays as it was, unless it may be so no longer. */
-static int keep_last_good(struct loader *loader)
+static int keep_last_good(struct load_jobs *jobs)
 {
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < loader->n_jobs; i++) {
-		struct load_job *job = loader->jobs[i];
+	for (size_t i = 0; r == 0 && i < jobs->n_items; i++) {
+		struct load_job *job = jobs->items[i];
 
 		if (job->toolbox || job->problems.n_errors == 0 || !job->previous ||
-			loader_is_too_wide(loader, job->previous))
+			settings_refuse_sandbox(jobs->options.config, job->previous))
 			continue;
 		if (kind_facts(job->previous->kind)->has_members)
-			r = loader_keep_members(job);
-		else if (job->previous->is_checked && !loader_is_taken(loader, job->previous->id))
+			r = members_keep(job);
+		else if (job->previous->is_checked && !load_jobs_have_id(jobs, job->previous->id))
 			job->toolbox = toolbox_ref(job->previous);
 	}
 	return r;
@@ -188,12 +155,12 @@ static void job_id(const struct load_job *job, char ret_id[MANIFEST_ID_BYTES])
 		manifest_id(job->path, ret_id);
 }
 
-static int add_failures(const struct loader *loader, struct catalogue *catalogue)
+static int add_failures(const struct load_jobs *jobs, struct catalogue *catalogue)
 {
 	int r = 0;
 
-	for (size_t i = 0; i < loader->n_jobs && r == 0; i++) {
-		struct load_job *job = loader->jobs[i];
+	for (size_t i = 0; i < jobs->n_items && r == 0; i++) {
+		struct load_job *job = jobs->items[i];
 		cleanup(buffer_deinit) struct buffer text = {0};
 		char id[MANIFEST_ID_BYTES];
 
@@ -208,19 +175,19 @@ static int add_failures(const struct loader *loader, struct catalogue *catalogue
 }
 
 /* The tools that the configuration leaves out. */
-static int add_filtered(const struct loader *loader, struct catalogue *catalogue)
+static int add_filtered(const struct load_jobs *jobs, struct catalogue *catalogue)
 {
-	struct config *config = (struct config *)loader->options.config;
+	const struct config *config = jobs->options.config;
 	int r = 0;
 
-	for (size_t i = 0; i < loader->n_jobs && r == 0; i++) {
-		const struct toolbox *toolbox = loader->jobs[i]->toolbox;
+	for (size_t i = 0; i < jobs->n_items && r == 0; i++) {
+		const struct toolbox *toolbox = jobs->items[i]->toolbox;
 
 		if (toolbox && described_is_awaited(toolbox))
 			r = catalogue_add_skipped(
 				catalogue, toolbox->id, NULL, "its toolbox is not enabled");
 		for (size_t j = 0; toolbox && j < toolbox->n_tools && r == 0; j++)
-			if (!offers(config, toolbox->id, toolbox->tools[j].name))
+			if (!settings_offer(config, toolbox->id, toolbox->tools[j].name))
 				r = catalogue_add_skipped(catalogue, toolbox->id,
 					toolbox->tools[j].name,
 					config_toolbox_is_enabled(config, toolbox->id)
@@ -231,12 +198,12 @@ static int add_filtered(const struct loader *loader, struct catalogue *catalogue
 }
 
 /* What is left out of a folder, or by a host. */
-static int add_left_out(const struct loader *loader, struct catalogue *catalogue)
+static int add_left_out(const struct load_jobs *jobs, struct catalogue *catalogue)
 {
 	int r = 0;
 
-	for (size_t i = 0; i < loader->n_jobs; i++) {
-		const struct load_job *job = loader->jobs[i];
+	for (size_t i = 0; i < jobs->n_items; i++) {
+		const struct load_job *job = jobs->items[i];
 		char id[MANIFEST_ID_BYTES];
 
 		if (job->skipped.n_items == 0)
@@ -249,12 +216,12 @@ static int add_left_out(const struct loader *loader, struct catalogue *catalogue
 	return r;
 }
 
-static int add_masked(const struct loader *loader, struct catalogue *catalogue)
+static int add_masked(const struct folders_listing *listing, struct catalogue *catalogue)
 {
 	int r = 0;
 
-	for (size_t i = 0; i < loader->listing.n_masks && r == 0; i++) {
-		const struct folders_mask *mask = &loader->listing.masks[i];
+	for (size_t i = 0; i < listing->n_masks && r == 0; i++) {
+		const struct folders_mask *mask = &listing->masks[i];
 		cleanup(buffer_deinit) struct buffer why = {0};
 		char id[MANIFEST_ID_BYTES];
 
@@ -268,35 +235,41 @@ static int add_masked(const struct loader *loader, struct catalogue *catalogue)
 }
 
 /* Tell what failed, and what is left out on purpose. */
-static int add_notes(const struct loader *loader, struct catalogue *catalogue)
+static int add_notes(const struct load_jobs *jobs, const struct folders_listing *listing,
+	struct catalogue *catalogue)
 {
-	int r = add_failures(loader, catalogue);
+	int r = add_failures(jobs, catalogue);
 
 	if (r == 0)
-		r = add_filtered(loader, catalogue);
+		r = add_filtered(jobs, catalogue);
 	if (r == 0)
-		r = add_left_out(loader, catalogue);
-	return r ? r : add_masked(loader, catalogue);
+		r = add_left_out(jobs, catalogue);
+	return r ? r : add_masked(listing, catalogue);
 }
 
-struct catalogue *loader_make_catalogue(struct loader *loader)
+static bool offers(void *config, const char *toolbox_id, const char *name)
+{
+	return settings_offer(config, toolbox_id, name);
+}
+
+struct catalogue *assemble_catalogue(struct load_jobs *jobs, const struct folders_listing *listing)
 {
 	cleanup(catalogue_cleanup) struct catalogue *catalogue = NULL;
-	cleanup_free struct toolbox **toolboxes = calloc(loader->n_jobs + 1, sizeof(*toolboxes));
+	cleanup_free struct toolbox **toolboxes = calloc(jobs->n_items + 1, sizeof(*toolboxes));
 	size_t n_toolboxes = 0;
 
 	if (!toolboxes)
 		return NULL;
-	note_checked(loader);
-	if (refuse_duplicates(loader) < 0 || keep_last_good(loader) < 0)
+	note_checked(jobs);
+	if (refuse_duplicates(jobs) < 0 || keep_last_good(jobs) < 0)
 		return NULL;
-	refuse_too_many(loader);
-	for (size_t i = 0; i < loader->n_jobs; i++)
-		if (loader->jobs[i]->toolbox)
-			toolboxes[n_toolboxes++] = loader->jobs[i]->toolbox;
+	refuse_too_many(jobs);
+	for (size_t i = 0; i < jobs->n_items; i++)
+		if (jobs->items[i]->toolbox)
+			toolboxes[n_toolboxes++] = jobs->items[i]->toolbox;
 	catalogue = catalogue_new(toolboxes, n_toolboxes, offers,
-		(struct config *)loader->options.config, loader->options.generation);
-	if (!catalogue || add_notes(loader, catalogue) < 0)
+		(struct config *)jobs->options.config, jobs->options.generation);
+	if (!catalogue || add_notes(jobs, listing, catalogue) < 0)
 		return NULL;
 	return take_ptr(catalogue);
 }

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "loader/dropin_folders.h"
+
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -7,15 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "loader/inside.h"
+#include "manifest/dropins.h"
+#include "manifest/manifest.h"
 #include "util/cleanup.h"
-
-/*
- * Folders of drop-in programs, and the manifest that may stand beside one:
- *
- *   home/        alone, or with a home.json of kind command without tools around it: a toolbox
- *   home.json    then nothing by itself; any other home.json wins, and the folder has failed
- */
 
 static bool is_folder(const char *path)
 {
@@ -24,7 +20,7 @@ static bool is_folder(const char *path)
 	return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-int loader_find_other(const char *path, char **ret_given, char **ret_other)
+int dropin_folders_find_other(const char *path, char **ret_given, char **ret_other)
 {
 	cleanup_free char *given = strdup(path);
 	cleanup_free char *other = NULL;
@@ -63,12 +59,12 @@ static bool are_beside(const struct load_job *folder, const struct load_job *fil
 	       memcmp(folder_name, file_name, file_size) == 0;
 }
 
-void loader_pair_up(struct loader *loader)
+void dropin_folders_pair(struct load_jobs *jobs)
 {
-	for (size_t i = 0; i < loader->n_jobs; i++)
-		for (size_t j = 0; loader->jobs[i]->is_folder && j < loader->n_jobs; j++) {
-			struct load_job *folder = loader->jobs[i];
-			struct load_job *file = loader->jobs[j];
+	for (size_t i = 0; i < jobs->n_items; i++)
+		for (size_t j = 0; jobs->items[i]->is_folder && j < jobs->n_items; j++) {
+			struct load_job *folder = jobs->items[i];
+			struct load_job *file = jobs->items[j];
 
 			if (file->is_folder || !are_beside(folder, file))
 				continue;
@@ -77,12 +73,12 @@ void loader_pair_up(struct loader *loader)
 		}
 }
 
-bool loader_is_overlay(const struct load_job *job)
+bool dropin_folders_is_overlay(const struct load_job *job)
 {
 	return !job->is_folder && job->beside && dropins_is_overlay(job->path);
 }
 
-int loader_read_folder(struct load_job *job)
+int dropin_folders_read(struct load_job *job)
 {
 	const char *overlay = job->beside ? job->beside->path : NULL;
 	struct toolbox *toolbox = NULL;
@@ -97,7 +93,7 @@ int loader_read_folder(struct load_job *job)
 		return 0;
 	}
 	r = dropins_read(
-		job->loader->reader, job->path, overlay, &toolbox, &job->skipped, &job->problems);
+		job->jobs->reader, job->path, overlay, &toolbox, &job->skipped, &job->problems);
 	job->toolbox = toolbox;
 	return r < 0 ? r : 0;
 }

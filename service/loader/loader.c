@@ -7,7 +7,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "loader/inside.h"
+#include "loader/assemble.h"
+#include "loader/described.h"
+#include "loader/dropin_folders.h"
+#include "loader/job.h"
+#include "loader/members.h"
 #include "loader/settings.h"
 #include "util/clock.h"
 #include "util/log.h"
@@ -15,43 +19,22 @@
 /* How long reading manifests may hold the loop at a time. */
 #define LOADER_SLICE_MS 5
 
-/* ── the toolboxes that were offered before ──────────────────────────────────────────────────── */
-
-static int compare_files(const void *a, const void *b)
-{
-	return strcmp((*(struct toolbox *const *)a)->file, (*(struct toolbox *const *)b)->file);
-}
-
-static int compare_path_with_file(const void *path, const void *toolbox)
-{
-	return strcmp(path, (*(struct toolbox *const *)toolbox)->file);
-}
-
-/* Tell every job what its file was before. 0 or -ENOMEM. */
-static int find_previous(struct loader *loader)
-{
-	const struct catalogue *previous = loader->options.previous;
-	size_t n_toolboxes = previous ? catalogue_n_toolboxes(previous) : 0;
-	cleanup_free struct toolbox **toolboxes = calloc(n_toolboxes + 1, sizeof(*toolboxes));
-
-	if (!toolboxes)
-		return -ENOMEM;
-	for (size_t i = 0; i < n_toolboxes; i++)
-		toolboxes[i] = toolbox_package(catalogue_toolbox(previous, i, NULL, NULL));
-	qsort(toolboxes, n_toolboxes, sizeof(*toolboxes), compare_files);
-	for (size_t i = 0; i < loader->n_jobs; i++) {
-		struct toolbox **found = bsearch(loader->jobs[i]->path, toolboxes, n_toolboxes,
-			sizeof(*toolboxes), compare_path_with_file);
-
-		loader->jobs[i]->previous = found ? *found : NULL;
-	}
-	return 0;
-}
+struct loader {
+	struct loop *loop;
+	loader_problem_function problem;
+	loader_done_function done;
+	void *data;
+	struct folders_listing listing; /* what is registered; empty for given files */
+	struct load_jobs jobs;
+	size_t next;                        /* the first job that was not begun */
+	const struct toolbox_library *seen; /* the last one that was found unchanged */
+	struct loop_timer work;
+};
 
 static bool is_unchanged(struct loader *loader, struct toolbox *toolbox)
 {
 	const struct config_toolbox *settings =
-		config_toolbox_find(loader->options.config, toolbox->id);
+		config_toolbox_find(loader->jobs.options.config, toolbox->id);
 
 	if (toolbox->settings != (settings ? settings->digest : 0))
 		return false;
@@ -70,19 +53,9 @@ static bool is_unchanged(struct loader *loader, struct toolbox *toolbox)
 
 /* ── one job ─────────────────────────────────────────────────────────────────────────────────── */
 
-void loader_fail(struct load_job *job, const char *pointer, const char *text)
-{
-	unsigned int line = *pointer ? manifest_line(job->path, pointer) : 0;
-
-	if (job->package && loader_excuses(job, pointer, text))
-		return;
-	problems_add_line(&job->problems, PROBLEM_ERROR, line, pointer, "%s", text);
-	toolbox_unref(take_ptr(job->toolbox));
-}
-
 static void refuse_library(void *item, const char *pointer, const char *text)
 {
-	loader_fail(item, pointer, text);
+	load_job_fail(item, pointer, text);
 }
 
 /* The configuration may have made it narrower than what the kind can work in. */
@@ -94,21 +67,21 @@ static bool is_too_narrow(const struct toolbox *toolbox)
 
 static void check_sandbox(struct load_job *job)
 {
-	const struct config *config = job->loader->options.config;
+	const struct config *config = job->jobs->options.config;
 	char text[192];
 
 	if (job->toolbox && is_too_narrow(job->toolbox))
-		loader_fail(job, "/sandbox/class",
+		load_job_fail(job, "/sandbox/class",
 			"no program can be started in the sandbox class that the configuration "
 			"gives; expected \"command\" or \"none\"");
-	if (!job->toolbox || !loader_is_too_wide(job->loader, job->toolbox))
+	if (!job->toolbox || !settings_refuse_sandbox(config, job->toolbox))
 		return;
 	snprintf(text, sizeof(text),
 		"the sandbox class \"%s\" is wider than \"%s\", the widest that "
 		"toolboxd.sandbox_max of the configuration allows",
 		sandbox_class_name(job->toolbox->sandbox.class),
 		sandbox_class_name(config->sandbox_max));
-	loader_fail(job, "/sandbox/class", text);
+	load_job_fail(job, "/sandbox/class", text);
 }
 
 /* The host of a toolbox that tells its tools has told them. */
@@ -118,13 +91,13 @@ static void accept_description(void *item, const char *described, size_t size)
 	int r;
 
 	if (job->package)
-		r = loader_accept_members(job, described, size);
+		r = members_accept(job, described, size);
 	else
-		r = described_accept(job->loader->reader, job->toolbox, described, size, job->key,
-			&job->problems);
+		r = described_accept(
+			job->jobs->reader, job->toolbox, described, size, job->key, &job->problems);
 
 	if (r == -ENOMEM)
-		loader_fail(job, "", strerror(ENOMEM));
+		load_job_fail(job, "", strerror(ENOMEM));
 	else if (r)
 		toolbox_unref(take_ptr(job->toolbox));
 }
@@ -133,10 +106,10 @@ static void accept_description(void *item, const char *described, size_t size)
 static int begin_folder(struct load_job *job)
 {
 	const struct toolbox *previous = job->previous;
-	int r = loader_read_folder(job);
+	int r = dropin_folders_read(job);
 
 	if (r == 0 && job->toolbox)
-		r = settings_apply(job->loader->options.config, job->toolbox);
+		r = settings_apply(job->jobs->options.config, job->toolbox);
 	if (r == 0 && job->toolbox && previous && previous->is_checked &&
 		previous->digest == job->toolbox->digest &&
 		previous->settings == job->toolbox->settings) {
@@ -148,35 +121,34 @@ static int begin_folder(struct load_job *job)
 }
 
 /* 0 or -ENOMEM. */
-static int begin_job(struct load_job *job)
+static int begin_job(struct loader *loader, struct load_job *job)
 {
-	struct loader *loader = job->loader;
 	int r;
 
 	if (job->is_folder)
 		return begin_folder(job);
-	if (loader_is_overlay(job))
+	if (dropin_folders_is_overlay(job))
 		return 0;
 	if (job->previous && job->previous->is_checked && is_unchanged(loader, job->previous)) {
 		job->toolbox = toolbox_ref(job->previous);
 		check_sandbox(job);
 		return 0;
 	}
-	r = manifest_read(loader->reader, job->path, &job->toolbox, &job->problems);
+	r = manifest_read(loader->jobs.reader, job->path, &job->toolbox, &job->problems);
 	if (r == 0)
-		r = settings_apply(loader->options.config, job->toolbox);
+		r = settings_apply(loader->jobs.options.config, job->toolbox);
 	check_sandbox(job);
 	if (r == 0 && job->toolbox && kind_facts(job->toolbox->kind)->has_members)
-		return loader_begin_members(job);
+		return members_begin(job);
 	/* What nobody can call is never started, not even to look at it. */
 	if (r || !job->toolbox || !job->toolbox->library.path ||
-		!loader_offers_any(loader, job->toolbox))
+		!settings_offer_any(loader->jobs.options.config, job->toolbox))
 		return r < 0 ? r : 0;
 	r = described_is_awaited(job->toolbox)
-		    ? described_load_cached(loader->reader, job->toolbox, job->key)
+		    ? described_load_cached(loader->jobs.reader, job->toolbox, job->key)
 		    : -ENOENT;
 	if (r == -ENOENT)
-		checker_add(loader->checker, job->toolbox, job);
+		checker_add(loader->jobs.checker, job->toolbox, job);
 	return r == -ENOMEM ? r : 0;
 }
 
@@ -185,15 +157,15 @@ static int begin_job(struct load_job *job)
 static void finish(void *data)
 {
 	struct loader *loader = data;
-	struct catalogue *catalogue = loader_make_catalogue(loader);
+	struct catalogue *catalogue = assemble_catalogue(&loader->jobs, &loader->listing);
 	loader_done_function done = loader->done;
 	void *owner = loader->data;
-	int status = loader->has_deferred ? LOADER_DEFERRED : 0;
+	int status = loader->jobs.has_deferred ? LOADER_DEFERRED : 0;
 
-	for (size_t i = 0; i < loader->n_jobs; i++)
-		for (size_t j = 0; j < loader->jobs[i]->problems.n_items; j++)
-			loader->problem(
-				owner, loader->jobs[i]->path, &loader->jobs[i]->problems.items[j]);
+	for (size_t i = 0; i < loader->jobs.n_items; i++)
+		for (size_t j = 0; j < loader->jobs.items[i]->problems.n_items; j++)
+			loader->problem(owner, loader->jobs.items[i]->path,
+				&loader->jobs.items[i]->problems.items[j]);
 	loader_free(loader);
 	done(owner, catalogue, catalogue ? status : -ENOMEM);
 }
@@ -213,8 +185,8 @@ static void work(void *data)
 	struct loader *loader = data;
 	uint64_t end_ms = clock_now_ms() + LOADER_SLICE_MS;
 
-	while (loader->next < loader->n_files) {
-		int r = begin_job(loader->jobs[loader->next++]);
+	while (loader->next < loader->jobs.n_files) {
+		int r = begin_job(loader, loader->jobs.items[loader->next++]);
 
 		if (r < 0) {
 			abandon(loader, r);
@@ -225,30 +197,12 @@ static void work(void *data)
 			return;
 		}
 	}
-	checker_start(loader->checker, refuse_library, accept_description, finish, loader);
-}
-
-struct load_job *loader_add_job(struct loader *loader, const char *path, bool is_folder)
-{
-	struct load_job **jobs = reallocarray(loader->jobs, loader->n_jobs + 1, sizeof(*jobs));
-	cleanup_free struct load_job *job = calloc(1, sizeof(*job));
-
-	if (jobs)
-		loader->jobs = jobs;
-	if (!jobs || !job)
-		return NULL;
-	job->loader = loader;
-	job->is_folder = is_folder;
-	job->path = strdup(path);
-	if (!job->path)
-		return NULL;
-	loader->jobs[loader->n_jobs++] = job;
-	return take_ptr(job);
+	checker_start(loader->jobs.checker, refuse_library, accept_description, finish, loader);
 }
 
 static int add_file(struct loader *loader, const char *path, bool is_folder)
 {
-	return loader_add_job(loader, path, is_folder) ? 0 : -ENOMEM;
+	return load_jobs_add(&loader->jobs, path, is_folder) ? 0 : -ENOMEM;
 }
 
 static int new_loader(struct loop *loop, const struct loader_options *options, size_t n_jobs,
@@ -260,11 +214,12 @@ static int new_loader(struct loop *loop, const struct loader_options *options, s
 	if (!loader)
 		return -ENOMEM;
 	loader->loop = loop;
-	loader->options = *options;
-	loader->reader = manifest_reader_new(options->library_dir);
-	if (!loader->reader)
+	loader->jobs.options = *options;
+	loader->jobs.reader = manifest_reader_new(options->library_dir);
+	if (!loader->jobs.reader)
 		return -ENOMEM;
-	r = checker_new(loop, options->host_program, options->config, n_jobs, &loader->checker);
+	r = checker_new(
+		loop, options->host_program, options->config, n_jobs, &loader->jobs.checker);
 	if (r == 0)
 		r = loop_timer_init(&loader->work, loop, work, loader);
 	if (r < 0)
@@ -280,10 +235,10 @@ static int set_going(struct loader *loader, loader_problem_function problem,
 	loader->problem = problem;
 	loader->done = done;
 	loader->data = data;
-	loader->n_files = loader->n_jobs;
+	loader->jobs.n_files = loader->jobs.n_items;
 	loop_timer_arm(&loader->work, 0);
-	loader_pair_up(loader);
-	return find_previous(loader);
+	dropin_folders_pair(&loader->jobs);
+	return load_jobs_find_previous(&loader->jobs);
 }
 
 int loader_start(struct loop *loop, const struct loader_options *options,
@@ -314,8 +269,8 @@ static int add_once(struct loader *loader, const char *path)
 {
 	struct stat status;
 
-	for (size_t i = 0; i < loader->n_jobs; i++)
-		if (strcmp(loader->jobs[i]->path, path) == 0)
+	for (size_t i = 0; i < loader->jobs.n_items; i++)
+		if (strcmp(loader->jobs.items[i]->path, path) == 0)
 			return 0;
 	return add_file(loader, path, stat(path, &status) == 0 && S_ISDIR(status.st_mode));
 }
@@ -325,7 +280,7 @@ static int add_given(struct loader *loader, const char *path)
 {
 	cleanup_free char *given = NULL;
 	cleanup_free char *other = NULL;
-	int r = loader_find_other(path, &given, &other);
+	int r = dropin_folders_find_other(path, &given, &other);
 
 	if (r == 0)
 		r = add_once(loader, given);
@@ -349,27 +304,12 @@ int loader_start_files(struct loop *loop, const struct loader_options *options,
 	return 0;
 }
 
-static void job_free(struct load_job *job)
-{
-	toolbox_unref(job->toolbox);
-	toolbox_unref(job->package);
-	problems_deinit(&job->problems);
-	skipped_list_deinit(&job->skipped);
-	free(job->id);
-	free(job->path);
-	free(job);
-}
-
 void loader_free(struct loader *loader)
 {
 	if (!loader)
 		return;
-	for (size_t i = 0; i < loader->n_jobs; i++)
-		job_free(loader->jobs[i]);
-	free(loader->jobs);
+	load_jobs_deinit(&loader->jobs);
 	folders_listing_deinit(&loader->listing);
-	manifest_reader_free(loader->reader);
-	checker_free(loader->checker);
 	loop_timer_deinit(&loader->work);
 	free(loader);
 }

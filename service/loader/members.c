@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "loader/members.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "loader/inside.h"
+#include "loader/described.h"
 #include "util/cleanup.h"
 #include "util/stamp.h"
-
-/*
- * Manifests that stand for several toolboxes (kind python): the job of the file has the host, each
- * part is a job of its own, so that ids, filters and limits see toolboxes like any other.
- *
- *   told before, and still so ──┐
- *   kept from an earlier start ─┼─▶ members ── the same text as before? ──▶ the members of before
- *   a short-lived host ─────────┘                                         go on, with their hosts
- */
 
 /* Whether the host of before was made of the same manifest and configuration. */
 static bool is_same_package(const struct load_job *job)
@@ -45,7 +38,7 @@ static void move_problems(const struct member_toolbox *member, struct load_job *
 static void check_settings(struct load_job *job, const struct load_job *owner)
 {
 	const struct config_toolbox *settings =
-		config_toolbox_find(job->loader->options.config, job->id);
+		config_toolbox_find(job->jobs->options.config, job->id);
 	bool is_refused = settings && settings->has_sandbox;
 
 	if (!job->toolbox || !settings || (!is_refused && !settings->has_process))
@@ -61,7 +54,7 @@ static void check_settings(struct load_job *job, const struct load_job *owner)
 
 static int add_member(struct load_job *owner, struct member_toolbox *member)
 {
-	struct load_job *job = loader_add_job(owner->loader, owner->path, false);
+	struct load_job *job = load_jobs_add(owner->jobs, owner->path, false);
 
 	if (!job)
 		return -ENOMEM;
@@ -78,9 +71,9 @@ static int add_member(struct load_job *owner, struct member_toolbox *member)
 
 /* The member @id of @host in the catalogue of before, or NULL. */
 static struct toolbox *find_member(
-	const struct loader *loader, const struct toolbox *package, const char *id)
+	const struct load_jobs *jobs, const struct toolbox *package, const char *id)
 {
-	const struct catalogue *previous = loader->options.previous;
+	const struct catalogue *previous = jobs->options.previous;
 	long index = previous ? catalogue_find_toolbox(previous, id, strlen(id)) : -1;
 	struct toolbox *found =
 		index < 0 ? NULL : catalogue_toolbox(previous, (size_t)index, NULL, NULL);
@@ -100,7 +93,7 @@ static void reuse(struct load_job *job, struct member_toolboxes *members)
 
 		if (!member->toolbox)
 			continue;
-		found = find_member(job->loader, previous, member->id);
+		found = find_member(job->jobs, previous, member->id);
 		if (found) {
 			toolbox_unref(member->toolbox);
 			member->toolbox = toolbox_ref(found);
@@ -135,7 +128,7 @@ static int take(
 	checker_note(job->package, tape);
 	r = r ? r
 	      : manifest_take_members(
-			job->loader->reader, tape, job->package, &members, &job->problems);
+			job->jobs->reader, tape, job->package, &members, &job->problems);
 	if (r)
 		return r;
 	if (is_same_package(job) && previous->described_size == size &&
@@ -176,7 +169,7 @@ static int recall(struct load_job *job)
 	cleanup(buffer_deinit) struct buffer described = {0};
 	int r;
 
-	if (job->loader->options.asks_again)
+	if (job->jobs->options.asks_again)
 		return -ENOENT;
 	if (holds(job))
 		return take_text(job, job->previous->described, job->previous->described_size);
@@ -186,25 +179,25 @@ static int recall(struct load_job *job)
 
 static int ask(struct load_job *job)
 {
-	struct loader *loader = job->loader;
+	struct load_jobs *jobs = job->jobs;
 
-	if (loader->options.defers) {
-		loader->has_deferred = true;
+	if (jobs->options.defers) {
+		jobs->has_deferred = true;
 		return skipped_list_add(
 			&job->skipped, NULL, "a Python interpreter is being asked for its tools");
 	}
 	describe_cache_key(job->package, job->key);
 	job->asked_ns = stamp_now_ns();
-	checker_add(loader->checker, job->package, job);
+	checker_add(jobs->checker, job->package, job);
 	return 0;
 }
 
-int loader_begin_members(struct load_job *job)
+int members_begin(struct load_job *job)
 {
 	int r;
 
 	job->package = take_ptr(job->toolbox);
-	if (!config_toolbox_is_enabled(job->loader->options.config, job->package->id))
+	if (!config_toolbox_is_enabled(job->jobs->options.config, job->package->id))
 		return skipped_list_add(&job->skipped, NULL, "its toolbox is not enabled");
 	r = recall(job);
 	if (r == -ENOENT)
@@ -212,7 +205,7 @@ int loader_begin_members(struct load_job *job)
 	return r < 0 ? r : 0;
 }
 
-int loader_accept_members(struct load_job *job, const char *described, size_t size)
+int members_accept(struct load_job *job, const char *described, size_t size)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	int r = json_tape_read(&tape, described, size, JSON_DEPTH_DEFAULT, NULL);
@@ -226,22 +219,16 @@ int loader_accept_members(struct load_job *job, const char *described, size_t si
 	return r < 0 ? r : 0;
 }
 
-bool loader_excuses(struct load_job *job, const char *pointer, const char *text)
+int members_keep(struct load_job *job)
 {
-	return job->package->python.is_auto && strcmp(pointer, "/python") == 0 &&
-	       skipped_list_add(&job->skipped, NULL, text) == 0;
-}
-
-int loader_keep_members(struct load_job *job)
-{
-	const struct catalogue *previous = job->loader->options.previous;
+	const struct catalogue *previous = job->jobs->options.previous;
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < catalogue_n_toolboxes(previous); i++) {
 		struct toolbox *toolbox = catalogue_toolbox(previous, i, NULL, NULL);
 		struct member_toolbox member = {.id = toolbox->id};
 
-		if (toolbox->package != job->previous || loader_is_taken(job->loader, toolbox->id))
+		if (toolbox->package != job->previous || load_jobs_have_id(job->jobs, toolbox->id))
 			continue;
 		member.toolbox = toolbox_ref(toolbox);
 		r = add_member(job, &member);

@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "catalogue/filter.h"
 #include "json/document.h"
 #include "json/writer.h"
+#include "loader/described.h"
 #include "util/cleanup.h"
 #include "util/digest.h"
 #include "util/environment.h"
@@ -178,4 +180,34 @@ int settings_apply(const struct config *config, struct toolbox *toolbox)
 	else if (!is_said)
 		return 0;
 	return r ? r : toolbox_prepare(toolbox);
+}
+
+/* ── what is allowed ─────────────────────────────────────────────────────────────────────────── */
+
+bool settings_offer(const struct config *config, const char *toolbox_id, const char *name)
+{
+	struct filter filter = {
+		.enabled = (const char *const *)config->tools_enabled.items,
+		.n_enabled = config->tools_enabled.n_items,
+		.disabled = (const char *const *)config->tools_disabled.items,
+		.n_disabled = config->tools_disabled.n_items,
+	};
+
+	return config_toolbox_is_enabled(config, toolbox_id) &&
+	       filter_offers(&filter, toolbox_id, name);
+}
+
+bool settings_offer_any(const struct config *config, const struct toolbox *toolbox)
+{
+	if (described_is_awaited(toolbox))
+		return config_toolbox_is_enabled(config, toolbox->id);
+	for (size_t i = 0; i < toolbox->n_tools; i++)
+		if (settings_offer(config, toolbox->id, toolbox->tools[i].name))
+			return true;
+	return false;
+}
+
+bool settings_refuse_sandbox(const struct config *config, const struct toolbox *toolbox)
+{
+	return toolbox->sandbox.class > config->sandbox_max;
 }

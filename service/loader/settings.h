@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <stdbool.h>
+
 #include "catalogue/toolbox.h"
 #include "config/config.h"
 
@@ -12,3 +14,13 @@
  * `PHAL.ovos-phal-plugin-tools`. 0 or -ENOMEM.
  */
 int settings_apply(const struct config *config, struct toolbox *toolbox);
+
+/* Whether the configuration lets the tool @name of the toolbox @toolbox_id be offered: the toolbox is
+ * enabled and the filter does not leave the tool out. */
+bool settings_offer(const struct config *config, const char *toolbox_id, const char *name);
+
+/* Whether it lets any tool of @toolbox be offered, or any at all when they are not described yet. */
+bool settings_offer_any(const struct config *config, const struct toolbox *toolbox);
+
+/* Whether it allows no sandbox as wide as that of @toolbox (toolboxd.sandbox_max). */
+bool settings_refuse_sandbox(const struct config *config, const struct toolbox *toolbox);

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "loader/job.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/array.h"
+#include "util/cleanup.h"
+
+static void job_free(struct load_job *job)
+{
+	toolbox_unref(job->toolbox);
+	toolbox_unref(job->package);
+	problems_deinit(&job->problems);
+	skipped_list_deinit(&job->skipped);
+	free(job->id);
+	free(job->path);
+	free(job);
+}
+
+void load_jobs_deinit(struct load_jobs *jobs)
+{
+	for (size_t i = 0; i < jobs->n_items; i++)
+		job_free(jobs->items[i]);
+	free(jobs->items);
+	manifest_reader_free(jobs->reader);
+	checker_free(jobs->checker);
+	*jobs = (struct load_jobs){0};
+}
+
+struct load_job *load_jobs_add(struct load_jobs *jobs, const char *path, bool is_folder)
+{
+	cleanup_free struct load_job *job = calloc(1, sizeof(*job));
+
+	if (!job || array_grow(jobs->items, jobs->n_items) < 0)
+		return NULL;
+	job->jobs = jobs;
+	job->is_folder = is_folder;
+	job->path = strdup(path);
+	if (!job->path)
+		return NULL;
+	jobs->items[jobs->n_items++] = job;
+	return take_ptr(job);
+}
+
+static int compare_files(const void *a, const void *b)
+{
+	return strcmp((*(struct toolbox *const *)a)->file, (*(struct toolbox *const *)b)->file);
+}
+
+static int compare_path_with_file(const void *path, const void *toolbox)
+{
+	return strcmp(path, (*(struct toolbox *const *)toolbox)->file);
+}
+
+int load_jobs_find_previous(struct load_jobs *jobs)
+{
+	const struct catalogue *previous = jobs->options.previous;
+	size_t n_toolboxes = previous ? catalogue_n_toolboxes(previous) : 0;
+	cleanup_free struct toolbox **toolboxes = calloc(n_toolboxes + 1, sizeof(*toolboxes));
+
+	if (!toolboxes)
+		return -ENOMEM;
+	for (size_t i = 0; i < n_toolboxes; i++)
+		toolboxes[i] = toolbox_package(catalogue_toolbox(previous, i, NULL, NULL));
+	qsort(toolboxes, n_toolboxes, sizeof(*toolboxes), compare_files);
+	for (size_t i = 0; i < jobs->n_items; i++) {
+		struct toolbox **found = bsearch(jobs->items[i]->path, toolboxes, n_toolboxes,
+			sizeof(*toolboxes), compare_path_with_file);
+
+		jobs->items[i]->previous = found ? *found : NULL;
+	}
+	return 0;
+}
+
+bool load_jobs_have_id(const struct load_jobs *jobs, const char *id)
+{
+	for (size_t i = 0; i < jobs->n_items; i++)
+		if (jobs->items[i]->toolbox && strcmp(jobs->items[i]->toolbox->id, id) == 0)
+			return true;
+	return false;
+}
+
+/* Whether @job may fail at @pointer, since its manifest insists on no interpreter. */
+static bool is_excused(const struct load_job *job, const char *pointer)
+{
+	return job->package && job->package->python.is_auto && strcmp(pointer, "/python") == 0;
+}
+
+void load_job_fail(struct load_job *job, const char *pointer, const char *text)
+{
+	unsigned int line;
+
+	if (is_excused(job, pointer) && skipped_list_add(&job->skipped, NULL, text) == 0)
+		return;
+	line = *pointer ? manifest_line(job->path, pointer) : 0;
+	problems_add_line(&job->problems, PROBLEM_ERROR, line, pointer, "%s", text);
+	toolbox_unref(take_ptr(job->toolbox));
+}

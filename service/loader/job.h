@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "catalogue/skipped.h"
+#include "catalogue/toolbox.h"
+#include "loader/checker.h"
+#include "loader/describe_cache.h"
+#include "loader/loader.h"
+#include "manifest/manifest.h"
+#include "manifest/problem.h"
+
+/*
+ * The jobs of one load: one for each registered file or folder, in the order of their names, then one
+ * for each member toolbox that a package describes.
+ *
+ *   path ── read, check ──▶ toolbox           it is offered
+ *                       ├─▶ package           its members are jobs of their own
+ *                       ├─▶ problems          it has failed
+ *                       └─▶ skipped           it, or some of its tools, are not offered on purpose
+ */
+
+struct load_job {
+	struct load_jobs *jobs; /* which it belongs to */
+	char *path;
+	char *id; /* of a member toolbox; else NULL */
+	bool is_folder;
+	struct load_job *beside;  /* the job of NAME.json for the folder NAME, and back; or NULL */
+	struct toolbox *previous; /* of this file in the previous catalogue, borrowed; or NULL */
+	struct toolbox *toolbox;  /* NULL: the job has failed, or offers nothing by itself */
+	struct toolbox *package;  /* whose members are jobs of their own; else NULL */
+	struct problems problems;
+	struct skipped_list skipped;
+	char key[DESCRIBE_CACHE_KEY_BYTES]; /* of its description; "": not known */
+	int64_t asked_ns; /* when its host was asked for a description (CLOCK_REALTIME) */
+};
+
+struct load_jobs {
+	struct loader_options options;
+	struct manifest_reader *reader; /* owned */
+	struct checker *checker;        /* owned */
+	struct load_job **items;
+	size_t n_items;
+	size_t n_files; /* the first so many are files and folders, the others member toolboxes */
+	bool has_deferred; /* a host is to be asked for a description later */
+};
+
+/* Free the jobs and what they share. */
+void load_jobs_deinit(struct load_jobs *jobs);
+
+/* Append a job for the file or folder at @path (copied). NULL without memory. */
+struct load_job *load_jobs_add(struct load_jobs *jobs, const char *path, bool is_folder);
+
+/* Set job->previous of each job to the toolbox (or package) that its file was in the previous
+ * catalogue. 0 or -ENOMEM. */
+int load_jobs_find_previous(struct load_jobs *jobs);
+
+/* Whether a job offers a toolbox called @id. */
+bool load_jobs_have_id(const struct load_jobs *jobs, const char *id);
+
+/* Add the error @text, about the place @pointer of its manifest, to @job, which offers nothing then.
+ * That no interpreter can be asked is no error when the manifest names none ("auto"): the package is
+ * skipped with @text as the reason. */
+void load_job_fail(struct load_job *job, const char *pointer, const char *text);

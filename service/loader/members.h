@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stddef.h>
+
+#include "loader/job.h"
+
+/*
+ * Manifests whose hosts describe several toolboxes (kind python): the job of the file has the
+ * package, each member toolbox is a job of its own, so that ids, filters and limits apply to it like
+ * to any other.
+ *
+ *   described before, still valid ─┐
+ *   cached by an earlier start ────┼─▶ members ── the same text as before? ──▶ the members of before
+ *   a short-lived host ────────────┘                                          go on, with their hosts
+ */
+
+/* Begin @job, whose toolbox was just read and has members: it becomes the job's package. Its members
+ * become jobs now if a valid description is known; else a host is asked, and members_accept() follows.
+ * 0 or -ENOMEM. */
+int members_begin(struct load_job *job);
+
+/* Make jobs of the members that the host of @job has described: the @size bytes of JSON text at
+ * @described. 0 or -ENOMEM. */
+int members_accept(struct load_job *job, const char *described, size_t size);
+
+/* Offer the members that @job had in the previous catalogue. 0 or -ENOMEM. */
+int members_keep(struct load_job *job);
