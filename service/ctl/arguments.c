@@ -155,7 +155,7 @@ static unsigned int types_for(
  * text that it looks like; where none is, what is no JSON is text all the same, and the service
  * tells what was wanted.
  */
-static int write_text(const struct word *word, unsigned int types, struct buffer *out)
+static int write_typed_value(const struct word *word, unsigned int types, struct buffer *out)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	size_t size = strlen(word->value);
@@ -176,7 +176,7 @@ static int write_text(const struct word *word, unsigned int types, struct buffer
 }
 
 /* Append `key:=value`. */
-static int write_json(const struct word *word, struct buffer *out, struct buffer *why)
+static int write_json_value(const struct word *word, struct buffer *out, struct buffer *reason)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	struct json_error error;
@@ -188,14 +188,14 @@ static int write_json(const struct word *word, struct buffer *out, struct buffer
 		json_write_compact(out, &tape, 0);
 		return 0;
 	}
-	buffer_printf(why, "'%.*s:=' needs JSON, not '%s': %s", (int)word->key_size, word->key,
+	buffer_printf(reason, "'%.*s:=' needs JSON, not '%s': %s", (int)word->key_size, word->key,
 		word->value, error.message);
 	return CTL_ARGUMENTS_E_USAGE;
 }
 
-static int refuse_word(const char *text, struct buffer *why)
+static int refuse_word(const char *text, struct buffer *reason)
 {
-	buffer_printf(why, "'%s' is no argument of a tool: write key=value or key:=JSON", text);
+	buffer_printf(reason, "'%s' is no argument of a tool: write key=value or key:=JSON", text);
 	return CTL_ARGUMENTS_E_USAGE;
 }
 
@@ -212,39 +212,39 @@ static bool is_repeated(const char *const *words, size_t n_words, const struct w
 
 /* Append the member that @words[@at] stands for. */
 static int write_word(const char *const *words, size_t at, const struct json_tape *tape,
-	uint32_t schema, struct buffer *out, struct buffer *why)
+	uint32_t schema, struct buffer *out, struct buffer *reason)
 {
 	struct word word;
 
 	if (!split(words[at], &word))
-		return refuse_word(words[at], why);
+		return refuse_word(words[at], reason);
 	if (is_repeated(words, at, &word)) {
-		buffer_printf(why, "'%.*s' is given twice", (int)word.key_size, word.key);
+		buffer_printf(reason, "'%.*s' is given twice", (int)word.key_size, word.key);
 		return CTL_ARGUMENTS_E_USAGE;
 	}
 	buffer_append_string(out, at > 0 ? "," : "");
 	json_write_bytes_lossy(out, word.key, word.key_size);
 	buffer_append_char(out, ':');
 	if (word.is_json)
-		return write_json(&word, out, why);
-	return write_text(&word, types_for(tape, schema, &word), out);
+		return write_json_value(&word, out, reason);
+	return write_typed_value(&word, types_for(tape, schema, &word), out);
 }
 
 int ctl_arguments_write(const char *const *words, size_t n_words, const struct json_tape *tape,
-	uint32_t schema, struct buffer *out, struct buffer *ret_why)
+	uint32_t schema, struct buffer *out, struct buffer *ret_reason)
 {
 	int r = 0;
 
 	buffer_append_char(out, '{');
 	for (size_t i = 0; r == 0 && i < n_words; i++)
-		r = write_word(words, i, tape, schema, out, ret_why);
+		r = write_word(words, i, tape, schema, out, ret_reason);
 	buffer_append_char(out, '}');
-	if (r == CTL_ARGUMENTS_E_USAGE && !buffer_terminate(ret_why))
-		return buffer_status(ret_why);
+	if (r == CTL_ARGUMENTS_E_USAGE && !buffer_terminate(ret_reason))
+		return buffer_status(ret_reason);
 	return r == 0 ? buffer_status(out) : r;
 }
 
-int ctl_arguments_check(const char *text, size_t size, struct buffer *ret_why)
+int ctl_arguments_check(const char *text, size_t size, struct buffer *ret_reason)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	struct json_error error;
@@ -255,10 +255,10 @@ int ctl_arguments_check(const char *text, size_t size, struct buffer *ret_why)
 	if (r == 0 && json_type_at(&tape, 0) == JSON_OBJECT)
 		return 0;
 	if (r > 0)
-		buffer_printf(ret_why, "the arguments must be a JSON object: byte %zu: %s",
+		buffer_printf(ret_reason, "the arguments must be a JSON object: byte %zu: %s",
 			error.offset, error.message);
 	else
-		buffer_printf(ret_why, "the arguments must be a JSON object, not %s",
+		buffer_printf(ret_reason, "the arguments must be a JSON object, not %s",
 			json_type_name(json_type_at(&tape, 0)));
-	return buffer_terminate(ret_why) ? CTL_ARGUMENTS_E_USAGE : -ENOMEM;
+	return buffer_terminate(ret_reason) ? CTL_ARGUMENTS_E_USAGE : -ENOMEM;
 }

@@ -29,7 +29,7 @@ bool ctl_arguments_need_schema(const char *const *words, size_t n_words);
  * -ENOMEM.
  */
 int ctl_arguments_write(const char *const *words, size_t n_words, const struct json_tape *tape,
-	uint32_t schema, struct buffer *out, struct buffer *ret_why);
+	uint32_t schema, struct buffer *out, struct buffer *ret_reason);
 
 /* Whether @text of @size bytes is a JSON object; if not, CTL_ARGUMENTS_E_USAGE and why. */
-int ctl_arguments_check(const char *text, size_t size, struct buffer *ret_why);
+int ctl_arguments_check(const char *text, size_t size, struct buffer *ret_reason);

@@ -26,7 +26,7 @@ struct check {
 };
 
 /* Tell one finding. */
-static void tell(struct check *check, enum config_severity severity, const char *file,
+static void report_finding(struct check *check, enum config_severity severity, const char *file,
 	unsigned int line, const char *path, const char *text)
 {
 	struct buffer *out = &check->problems;
@@ -51,21 +51,21 @@ static void tell(struct check *check, enum config_severity severity, const char 
 
 static void on_problem(void *data, const char *file, const struct problem *problem)
 {
-	tell(data, problem->severity == PROBLEM_ERROR ? CONFIG_ERROR : CONFIG_WARNING, file,
-		problem->line, problem->pointer, problem->text);
+	report_finding(data, problem->severity == PROBLEM_ERROR ? CONFIG_ERROR : CONFIG_WARNING,
+		file, problem->line, problem->pointer, problem->text);
 }
 
 static void on_report(void *data, enum config_severity severity, const char *file,
 	unsigned int line, const char *path, const char *text)
 {
 	if (severity == CONFIG_ERROR)
-		tell(data, severity, file, line, path, text);
+		report_finding(data, severity, file, line, path, text);
 }
 
 static void on_advice(
 	void *data, const char *file, unsigned int line, const char *pointer, const char *text)
 {
-	tell(data, CONFIG_WARNING, file, line, pointer, text);
+	report_finding(data, CONFIG_WARNING, file, line, pointer, text);
 }
 
 /* How its library is loaded; NULL: it has none. */
@@ -80,7 +80,7 @@ static const char *seal_of(const struct toolbox *toolbox)
 	return toolbox->is_sealed ? "sealed" : "not sealed";
 }
 
-static void describe(struct check *check, const struct toolbox *toolbox)
+static void describe_toolbox(struct check *check, const struct toolbox *toolbox)
 {
 	const char *class = sandbox_class_name(toolbox->sandbox.class);
 	const char *kind = kind_facts(toolbox->kind)->name;
@@ -113,7 +113,7 @@ static void warn_of_skipped(struct check *check, const struct catalogue *catalog
 
 		snprintf(text, sizeof(text), "%s%s%s is not offered: %s", skipped->toolbox_id,
 			skipped->name ? "/" : "", skipped->name ? skipped->name : "", skipped->why);
-		tell(check, CONFIG_WARNING, NULL, 0, NULL, text);
+		report_finding(check, CONFIG_WARNING, NULL, 0, NULL, text);
 	}
 }
 
@@ -124,7 +124,7 @@ static int describe_all(struct check *check, const struct catalogue *catalogue)
 
 		if (advice_give(toolbox, on_advice, check) < 0)
 			return -ENOMEM;
-		describe(check, toolbox);
+		describe_toolbox(check, toolbox);
 	}
 	warn_of_skipped(check, catalogue);
 	return 0;
@@ -156,11 +156,11 @@ static int load_and_describe(
 	struct check *check, const struct config *config, const char *const *files, size_t n_files)
 {
 	cleanup(catalogue_cleanup) struct catalogue *catalogue = NULL;
-	char why[OFFLINE_WHY_BYTES];
-	int r = offline_load(config, files, n_files, on_problem, check, &catalogue, why);
+	char reason[OFFLINE_WHY_BYTES];
+	int r = offline_load(config, files, n_files, on_problem, check, &catalogue, reason);
 
 	if (r < 0) {
-		terminal_complain("%s", why);
+		terminal_complain("%s", reason);
 		return r;
 	}
 	r = describe_all(check, catalogue);

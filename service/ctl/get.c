@@ -100,8 +100,8 @@ static void print_schema(const struct json_tape *tape, uint32_t schema, const ch
 	table_print(&table);
 }
 
-static void append_member(const struct ctl_response *response, const char *key, const char *before,
-	const char *after, struct buffer *out)
+static void append_definition_member(const struct ctl_response *response, const char *key,
+	const char *before, const char *after, struct buffer *out)
 {
 	uint32_t value = json_find(&response->tape, 0, key);
 
@@ -130,8 +130,8 @@ static void append_example(const struct ctl_response *response, struct buffer *o
 	text = json_value_text(tape, args, &size);
 	if (memchr(text, '\'', size))
 		return;
-	append_member(response, "toolbox_id", "\nExample: toolboxctl invoke ", "/", out);
-	append_member(response, "name", "", " --args '", out);
+	append_definition_member(response, "toolbox_id", "\nExample: toolboxctl invoke ", "/", out);
+	append_definition_member(response, "name", "", " --args '", out);
 	terminal_append_value(out, tape, args);
 	buffer_append_string(out, "'\n");
 }
@@ -144,11 +144,11 @@ static void print_definition(const struct ctl_response *response)
 	uint32_t output = json_find(&response->tape, 0, "output_schema");
 
 	buffer_append_string(&head, terminal_bold());
-	append_member(response, "toolbox_id", "", "/", &head);
-	append_member(response, "name", "", "", &head);
+	append_definition_member(response, "toolbox_id", "", "/", &head);
+	append_definition_member(response, "name", "", "", &head);
 	buffer_append_string(&head, terminal_plain());
-	append_member(response, "risk", " (risk: ", ")", &head);
-	append_member(response, "description", "\n", "\n", &head);
+	append_definition_member(response, "risk", " (risk: ", ")", &head);
+	append_definition_member(response, "description", "\n", "\n", &head);
 	terminal_print(&head);
 	if (arguments != JSON_NONE)
 		print_schema(&response->tape, arguments, "ARGUMENT");

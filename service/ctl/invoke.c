@@ -34,22 +34,22 @@ static bool is_from_stdin(const struct ctl_options *options)
 }
 
 /* Tell why the arguments cannot be used, and what status that is. */
-static int complain(int r, const struct buffer *why)
+static int complain(int r, const struct buffer *reason)
 {
 	if (r < 0)
 		terminal_complain("%s", strerror(-r));
 	else if (r > 0)
-		terminal_complain("%s", why->data);
+		terminal_complain("%s", reason->data);
 	return r == 0 ? 0 : CTL_USAGE;
 }
 
-static int read_stdin(struct buffer *ret_args, struct buffer *why)
+static int read_stdin(struct buffer *ret_args, struct buffer *reason)
 {
 	int r = file_read_fd(STDIN_FILENO, STDIN_BYTES_MAX, ret_args);
 
 	if (r < 0)
 		return r;
-	return ctl_arguments_check(ret_args->data ? ret_args->data : "", ret_args->size, why);
+	return ctl_arguments_check(ret_args->data ? ret_args->data : "", ret_args->size, reason);
 }
 
 /*
@@ -59,7 +59,7 @@ static int read_stdin(struct buffer *ret_args, struct buffer *why)
  */
 static int read_arguments(const struct ctl_options *options, struct buffer *ret_args)
 {
-	cleanup(buffer_deinit) struct buffer why = {0};
+	cleanup(buffer_deinit) struct buffer reason = {0};
 	size_t n_words;
 	const char *const *words = words_of(options, &n_words);
 	int r;
@@ -70,13 +70,13 @@ static int read_arguments(const struct ctl_options *options, struct buffer *ret_
 	}
 	if (options->args) {
 		buffer_append_string(ret_args, options->args);
-		r = ctl_arguments_check(options->args, strlen(options->args), &why);
+		r = ctl_arguments_check(options->args, strlen(options->args), &reason);
 	} else if (is_from_stdin(options)) {
-		r = read_stdin(ret_args, &why);
+		r = read_stdin(ret_args, &reason);
 	} else {
-		r = ctl_arguments_write(words, n_words, NULL, JSON_NONE, ret_args, &why);
+		r = ctl_arguments_write(words, n_words, NULL, JSON_NONE, ret_args, &reason);
 	}
-	return complain(r == 0 ? buffer_status(ret_args) : r, &why);
+	return complain(r == 0 ? buffer_status(ret_args) : r, &reason);
 }
 
 /* Ask for the tool's schema, and read the words of the command line by it. */
@@ -85,7 +85,7 @@ static int read_typed_arguments(
 {
 	cleanup(ctl_response_deinit) struct ctl_response response = {0};
 	cleanup(buffer_deinit) struct buffer data = {0};
-	cleanup(buffer_deinit) struct buffer why = {0};
+	cleanup(buffer_deinit) struct buffer reason = {0};
 	size_t n_words;
 	const char *const *words = words_of(options, &n_words);
 	int r;
@@ -102,8 +102,8 @@ static int read_typed_arguments(
 		return 0;
 	buffer_reset(ret_args);
 	r = ctl_arguments_write(words, n_words, &response.tape,
-		json_find(&response.tape, 0, "argument_schema"), ret_args, &why);
-	return complain(r, &why);
+		json_find(&response.tape, 0, "argument_schema"), ret_args, &reason);
+	return complain(r, &reason);
 }
 
 static void print_verdict(const struct ctl_response *response)
@@ -156,7 +156,7 @@ static int print_answer(const struct ctl_options *options, const struct ctl_resp
 	return status;
 }
 
-static int ask(struct ctl_session *session, const struct ctl_options *options,
+static int ask_for_call(struct ctl_session *session, const struct ctl_options *options,
 	const struct buffer *args, struct ctl_response *ret_response)
 {
 	cleanup(buffer_deinit) struct buffer data = {0};
@@ -188,6 +188,6 @@ int ctl_invoke(const struct ctl_options *options)
 	if (r == 0 && ctl_arguments_need_schema(words, n_words))
 		r = read_typed_arguments(session, options, &args);
 	if (r == 0)
-		r = ask(session, options, &args, &response);
+		r = ask_for_call(session, options, &args, &response);
 	return r == 0 ? print_answer(options, &response) : r;
 }

@@ -71,7 +71,7 @@ static int refuse_kind(const char *kind)
 	return CTL_USAGE;
 }
 
-static int check(const char *id, const char *kind)
+static int check_options(const char *id, const char *kind)
 {
 	if (!kind || !is_kind(kind))
 		return refuse_kind(kind);
@@ -245,7 +245,7 @@ static void print_next(const struct writing *writing)
 int ctl_new(const struct ctl_options *options)
 {
 	struct writing writing = {.id = options->positional[1], .kind = options->kind};
-	int r = check(writing.id, writing.kind);
+	int r = check_options(writing.id, writing.kind);
 
 	if (r == 0)
 		r = write_all(&writing);

@@ -51,7 +51,7 @@ static const struct flag *find_flag(const char *name, size_t size)
 	return NULL;
 }
 
-static void refuse_unknown(const char *name, size_t size, struct buffer *why)
+static void refuse_unknown_flag(const char *name, size_t size, struct buffer *reason)
 {
 	unsigned int least = UINT32_MAX;
 	unsigned int distance;
@@ -65,13 +65,13 @@ static void refuse_unknown(const char *name, size_t size, struct buffer *why)
 		least = distance;
 		nearest = flags[i].name;
 	}
-	buffer_printf(why, "unknown flag '%.*s'", (int)size, name);
+	buffer_printf(reason, "unknown flag '%.*s'", (int)size, name);
 	if (nearest)
-		buffer_printf(why, "; is %s meant?", nearest);
+		buffer_printf(reason, "; is %s meant?", nearest);
 }
 
 /* Seconds, with a fraction if need be. */
-static int parse_timeout(const char *text, uint64_t *ret_ms, struct buffer *why)
+static int parse_timeout(const char *text, uint64_t *ret_ms, struct buffer *reason)
 {
 	char *end;
 	double seconds = strtod(text, &end);
@@ -81,30 +81,31 @@ static int parse_timeout(const char *text, uint64_t *ret_ms, struct buffer *why)
 		*ret_ms = (uint64_t)(seconds * 1000);
 		return 0;
 	}
-	buffer_printf(why, "--timeout must be a number of seconds up to %d, not '%s'",
+	buffer_printf(reason, "--timeout must be a number of seconds up to %d, not '%s'",
 		CTL_TIMEOUT_MAX_S, text);
 	return CTL_OPTIONS_E_USAGE;
 }
 
 /* Keep the @value (NULL: none) of a flag. */
-static int keep_flag(
-	struct ctl_options *options, const struct flag *flag, const char *value, struct buffer *why)
+static int keep_flag(struct ctl_options *options, const struct flag *flag, const char *value,
+	struct buffer *reason)
 {
 	void *member = (char *)options + flag->offset;
 
 	options->given |= flag->group;
 	if (flag->value && !value) {
-		buffer_printf(why, "%s needs a value: %s %s", flag->name, flag->name, flag->value);
+		buffer_printf(
+			reason, "%s needs a value: %s %s", flag->name, flag->name, flag->value);
 		return CTL_OPTIONS_E_USAGE;
 	}
 	if (!flag->value && value) {
-		buffer_printf(why, "%s takes no value", flag->name);
+		buffer_printf(reason, "%s takes no value", flag->name);
 		return CTL_OPTIONS_E_USAGE;
 	}
 	if (!value)
 		*(bool *)member = true;
 	else if (flag->offset == MEMBER(timeout_ms))
-		return parse_timeout(value, &options->timeout_ms, why);
+		return parse_timeout(value, &options->timeout_ms, reason);
 	else
 		*(const char **)member = value;
 	return 0;
@@ -112,7 +113,7 @@ static int keep_flag(
 
 /* Take the flag at @argv[*at]; *at moves on to its value if that is a word of its own. */
 static int take_flag(
-	struct ctl_options *options, int argc, char **argv, int *at, struct buffer *why)
+	struct ctl_options *options, int argc, char **argv, int *at, struct buffer *reason)
 {
 	const char *word = argv[*at];
 	size_t size = strcspn(word, "=");
@@ -120,15 +121,16 @@ static int take_flag(
 	const char *value = word[size] ? word + size + 1 : NULL;
 
 	if (!flag) {
-		refuse_unknown(word, size, why);
+		refuse_unknown_flag(word, size, reason);
 		return CTL_OPTIONS_E_USAGE;
 	}
 	if (flag->value && !value && *at + 1 < argc)
 		value = argv[++*at];
-	return keep_flag(options, flag, value, why);
+	return keep_flag(options, flag, value, reason);
 }
 
-int ctl_options_read(int argc, char **argv, struct ctl_options *ret_options, struct buffer *ret_why)
+int ctl_options_read(
+	int argc, char **argv, struct ctl_options *ret_options, struct buffer *ret_reason)
 {
 	struct ctl_options options = {.timeout_ms = CTL_TIMEOUT_MS};
 	bool is_over = false; /* after `--` */
@@ -143,14 +145,14 @@ int ctl_options_read(int argc, char **argv, struct ctl_options *ret_options, str
 		else if (strcmp(argv[i], "--") == 0)
 			is_over = true;
 		else
-			r = take_flag(&options, argc, argv, &i, ret_why);
+			r = take_flag(&options, argc, argv, &i, ret_reason);
 	}
 	if (r == 0) {
 		*ret_options = options;
 		return 0;
 	}
 	ctl_options_deinit(&options);
-	return buffer_terminate(ret_why) ? r : -ENOMEM;
+	return buffer_terminate(ret_reason) ? r : -ENOMEM;
 }
 
 void ctl_options_write_help(unsigned int groups, struct buffer *out)

@@ -56,7 +56,7 @@ enum ctl_options_status {
  * -ENOMEM.
  */
 int ctl_options_read(
-	int argc, char **argv, struct ctl_options *ret_options, struct buffer *ret_why);
+	int argc, char **argv, struct ctl_options *ret_options, struct buffer *ret_reason);
 
 /* Append the flags of @groups (CTL_FLAG_…) to a help text, a line each. */
 void ctl_options_write_help(unsigned int groups, struct buffer *out);

@@ -59,12 +59,12 @@ struct ctl_session {
 };
 
 /* Tell that there is no bus at our address. */
-static void tell_no_bus(const struct ctl_session *session, const char *why)
+static void complain_no_bus(const struct ctl_session *session, const char *reason)
 {
 	char url[BUS_URL_BYTES];
 
 	bus_address_format(&session->address, url);
-	terminal_complain("no bus at %s: %s", url, why);
+	terminal_complain("no bus at %s: %s", url, reason);
 }
 
 static void fail(struct ctl_session *session, int status)
@@ -103,23 +103,24 @@ static void on_up(void *data)
 		send_request(session, ALIVE_TOPIC, NULL);
 }
 
-static void on_unreachable(void *data, const char *why)
+static void on_unreachable(void *data, const char *reason)
 {
 	struct ctl_session *session = data;
 
-	tell_no_bus(session, why);
+	complain_no_bus(session, reason);
 	fail(session, CTL_NO_BUS);
 }
 
 /* Some buses close a connection when somebody else's has just ended. What only asks is asked again
  * by on_up(); a tool that may have run is not run again. */
-static void on_down(void *data, const char *why)
+static void on_down(void *data, const char *reason)
 {
 	struct ctl_session *session = data;
 
 	if (session->is_answered || strcmp(session->topic, INVOKE_TOPIC) != 0)
 		return;
-	terminal_complain("the bus went away before the answer (%s); the tool may have run", why);
+	terminal_complain(
+		"the bus went away before the answer (%s); the tool may have run", reason);
 	fail(session, CTL_NO_ANSWER);
 }
 
@@ -219,13 +220,13 @@ static void on_report(void *data, enum config_severity severity, const char *fil
 
 static int read_url(const char *name, const char *url, struct bus_address *ret_address)
 {
-	const char *why = NULL;
+	const char *reason = NULL;
 
-	if (bus_address_parse(url, ret_address, &why) == 0)
+	if (bus_address_parse(url, ret_address, &reason) == 0)
 		return 0;
 	terminal_complain(
 		"%s must be the URL of a bus, like ws://127.0.0.1:8181/core, not '%s': %s", name,
-		url, why);
+		url, reason);
 	return CTL_USAGE;
 }
 
@@ -289,7 +290,7 @@ void ctl_session_close(struct ctl_session *session)
 }
 
 /* Connect, or ask over the connection that there is. */
-static int begin(struct ctl_session *session)
+static int begin_session(struct ctl_session *session)
 {
 	static const struct bus_handler handler = {
 		.wants = on_wants,
@@ -342,7 +343,7 @@ int ctl_session_ask(struct ctl_session *session, const char *topic, const struct
 	session->response = ret_response;
 	session->is_answered = false;
 	snprintf(session->response_topic, sizeof(session->response_topic), "%s.response", topic);
-	r = begin(session);
+	r = begin_session(session);
 	if (r == 0)
 		r = loop_run(session->loop, (int)session->timeout_ms);
 	if (session->error != 0)

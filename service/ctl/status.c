@@ -153,7 +153,8 @@ static void append_uptime(struct buffer *out, uint64_t seconds)
 		buffer_printf(out, "%llu s", (unsigned long long)seconds);
 }
 
-static void append_member(struct buffer *out, const struct ctl_response *response, const char *key)
+static void append_status_member(
+	struct buffer *out, const struct ctl_response *response, const char *key)
 {
 	uint32_t value = json_find(&response->tape, 0, key);
 
@@ -168,18 +169,18 @@ static void print_service(const struct ctl_response *response)
 	double uptime_s = number_at(&response->tape, json_find(&response->tape, 0, "uptime_s"));
 
 	buffer_append_string(&line, "toolboxd ");
-	append_member(&line, response, "version");
+	append_status_member(&line, response, "version");
 	buffer_append_string(&line, " on ");
-	append_member(&line, response, "bus");
+	append_status_member(&line, response, "bus");
 	buffer_append_string(&line, ", up ");
 	append_uptime(&line, uptime_s > 0 && uptime_s < 1e15 ? (uint64_t)uptime_s : 0);
 	buffer_append_string(&line, ", generation ");
-	append_member(&line, response, "generation");
+	append_status_member(&line, response, "generation");
 	buffer_append_string(&line, "\n\n");
 	terminal_print(&line);
 }
 
-static int ask(struct ctl_session *session, struct ctl_response *ret_response)
+static int ask_for_status(struct ctl_session *session, struct ctl_response *ret_response)
 {
 	cleanup(buffer_deinit) struct buffer data = {0};
 
@@ -195,7 +196,7 @@ int ctl_status(const struct ctl_options *options)
 	int r = ctl_session_open(options, &session);
 
 	if (r == 0)
-		r = ask(session, &response);
+		r = ask_for_status(session, &response);
 	if (r != 0)
 		return r;
 	r = ctl_response_status(&response);
@@ -220,7 +221,7 @@ void ctl_print_why(const struct ctl_response *response)
 int ctl_print_skipped(struct ctl_session *session)
 {
 	cleanup(ctl_response_deinit) struct ctl_response response = {0};
-	int r = ask(session, &response);
+	int r = ask_for_status(session, &response);
 
 	if (r == 0)
 		ctl_print_why(&response);

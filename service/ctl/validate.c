@@ -105,7 +105,7 @@ static int read_references(struct references *references)
 }
 
 /* Compile the schema in @text. 0, or CTL_USAGE, told. */
-static int compile(struct validator *validator, const char *file, const struct buffer *text)
+static int compile_schema(struct validator *validator, const char *file, const struct buffer *text)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	cleanup(references_deinit) struct references references = {0};
@@ -165,7 +165,8 @@ static int examine(struct validator *validator, const char *text, size_t size,
 }
 
 /* {"valid": …, "violations": […]} */
-static void write_json(const struct schema_report *report, bool is_valid, struct buffer *out)
+static void write_verdict_json(
+	const struct schema_report *report, bool is_valid, struct buffer *out)
 {
 	buffer_printf(out, "{\"valid\":%s,\"violations\":", is_valid ? "true" : "false");
 	schema_report_write_json(report, out);
@@ -204,7 +205,7 @@ static int judge(struct validator *validator, const char *file, const char *text
 	is_valid = report.n_violations == 0;
 	validator->has_invalid |= !is_valid;
 	if (validator->is_json)
-		write_json(&report, is_valid, &out);
+		write_verdict_json(&report, is_valid, &out);
 	else
 		write_line(validator, file, &report, is_valid, &out);
 	if (buffer_status(&out) < 0)
@@ -284,7 +285,7 @@ static int prepare(struct validator *validator, const char *file)
 	int r = read_document(file, &text);
 
 	if (r == 0)
-		r = compile(validator, file, &text);
+		r = compile_schema(validator, file, &text);
 	if (r != 0)
 		return r;
 	validator->context = schema_context_new();

@@ -42,7 +42,7 @@ static void append_time(struct buffer *line)
 }
 
 /* The member as text, after @before; nothing when it is not there, or null. */
-static void append_member(
+static void append_event_member(
 	struct buffer *line, const struct json_tape *event, const char *key, const char *before)
 {
 	uint32_t token =
@@ -56,9 +56,9 @@ static void append_member(
 
 static void append_call(struct buffer *line, const struct json_tape *event)
 {
-	append_member(line, event, "toolbox_id", "");
-	append_member(line, event, "name", "/");
-	append_member(line, event, "call_id", " ");
+	append_event_member(line, event, "toolbox_id", "");
+	append_event_member(line, event, "name", "/");
+	append_event_member(line, event, "call_id", " ");
 }
 
 static void append_completed(struct buffer *line, const struct json_tape *event)
@@ -67,19 +67,19 @@ static void append_completed(struct buffer *line, const struct json_tape *event)
 
 	buffer_append_string(
 		line, is_good != JSON_NONE && json_is_true(event, is_good) ? "  done" : "  failed");
-	append_member(line, event, "error", ": ");
-	append_member(line, event, "duration_ms", " after ");
+	append_event_member(line, event, "error", ": ");
+	append_event_member(line, event, "duration_ms", " after ");
 	buffer_append_string(line, " ms");
-	append_member(line, event, "result", ": ");
+	append_event_member(line, event, "result", ": ");
 }
 
 static void append_changed(struct buffer *line, const struct json_tape *event)
 {
 	buffer_append_string(line, "the tools have changed");
-	append_member(line, event, "total_tools", "; there are ");
-	append_member(line, event, "added", ", added ");
-	append_member(line, event, "removed", ", removed ");
-	append_member(line, event, "changed", ", changed ");
+	append_event_member(line, event, "total_tools", "; there are ");
+	append_event_member(line, event, "added", ", added ");
+	append_event_member(line, event, "removed", ", removed ");
+	append_event_member(line, event, "changed", ", changed ");
 }
 
 static void print_event(void *data, const char *topic, const struct json_tape *event)
@@ -111,7 +111,7 @@ static void print_event(void *data, const char *topic, const struct json_tape *e
 }
 
 /* Ask for events for a while. 0 or an enum ctl_status that has been told. */
-static int ask(struct ctl_session *session, const struct ctl_options *options)
+static int ask_for_events(struct ctl_session *session, const struct ctl_options *options)
 {
 	static const char seconds[] = "{\"seconds\":" WATCH_SECONDS "}";
 	cleanup(ctl_response_deinit) struct ctl_response response = {0};
@@ -140,7 +140,7 @@ int ctl_watch(const struct ctl_options *options)
 	ctl_session_listen(
 		session, topics, sizeof(topics) / sizeof(*topics), print_event, (void *)options);
 	while (r == 0) {
-		r = ask(session, options);
+		r = ask_for_events(session, options);
 		if (r == 0)
 			r = ctl_session_wait(session, RENEW_MS);
 	}

@@ -22,7 +22,7 @@ void buffer_reset(struct buffer *buffer)
 	buffer->error = 0;
 }
 
-static int grow(struct buffer *buffer, size_t needed)
+static int grow_buffer(struct buffer *buffer, size_t needed)
 {
 	size_t capacity = buffer->capacity ? buffer->capacity : BUFFER_FIRST_CAPACITY;
 	char *data;
@@ -48,7 +48,7 @@ static char *reserve(struct buffer *buffer, size_t size)
 	if (size > SIZE_MAX - buffer->size)
 		buffer->error = -ENOMEM;
 	else if (!buffer->data || buffer->size + size > buffer->capacity)
-		buffer->error = grow(buffer, buffer->size + size);
+		buffer->error = grow_buffer(buffer, buffer->size + size);
 	return buffer->error ? NULL : buffer->data + buffer->size;
 }
 

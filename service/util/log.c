@@ -26,20 +26,12 @@ void log_setup(enum log_level level, enum log_format format)
 	line_format = format;
 }
 
-int log_level_from_name(const char *name)
-{
-	for (int level = 0; level < (int)(sizeof(level_names) / sizeof(*level_names)); level++)
-		if (strcmp(name, level_names[level]) == 0)
-			return level;
-	return -1;
-}
-
 bool log_is_on(enum log_level level)
 {
 	return level >= level_min;
 }
 
-static size_t put(char *line, size_t used, const char *text, size_t size)
+static size_t append_bytes(char *line, size_t used, const char *text, size_t size)
 {
 	if (size > LOG_LINE_BYTES - used)
 		return used;
@@ -49,7 +41,7 @@ static size_t put(char *line, size_t used, const char *text, size_t size)
 
 /* Copy @text into @line so that it stays on one line of valid UTF-8; JSON escapes serve both
  * formats, quotes and backslashes are escaped only in JSON. */
-static size_t put_escaped(char *line, size_t used, const char *text, bool json)
+static size_t append_escaped(char *line, size_t used, const char *text, bool json)
 {
 	const char *end = text + strlen(text);
 
@@ -59,27 +51,27 @@ static size_t put_escaped(char *line, size_t used, const char *text, bool json)
 		char escape[8];
 
 		if (length == 0) {
-			used = put(line, used, "\xEF\xBF\xBD", 3);
+			used = append_bytes(line, used, "\xEF\xBF\xBD", 3);
 			text++;
 		} else if (c < 0x20 || c == 0x7f) {
 			int n = snprintf(escape, sizeof(escape), "\\u%04x", c);
 
-			used = put(line, used, escape, (size_t)n);
+			used = append_bytes(line, used, escape, (size_t)n);
 			text++;
 		} else if (json && (c == '"' || c == '\\')) {
 			escape[0] = '\\';
 			escape[1] = (char)c;
-			used = put(line, used, escape, 2);
+			used = append_bytes(line, used, escape, 2);
 			text++;
 		} else {
-			used = put(line, used, text, length);
+			used = append_bytes(line, used, text, length);
 			text += length;
 		}
 	}
 	return used;
 }
 
-static size_t put_prefix(char *line, enum log_level level)
+static size_t append_prefix(char *line, enum log_level level)
 {
 	struct timespec now;
 	struct tm parts;
@@ -105,15 +97,16 @@ static size_t put_prefix(char *line, enum log_level level)
 static void write_message(enum log_level level, const char *message)
 {
 	char line[LOG_LINE_BYTES + 4];
-	size_t used = put_prefix(line, level);
+	size_t used = append_prefix(line, level);
 
-	used = put_escaped(line, used, message, line_format == LOG_FORMAT_JSON);
+	used = append_escaped(line, used, message, line_format == LOG_FORMAT_JSON);
 	if (line_format == LOG_FORMAT_JSON) {
 		memcpy(line + used, "\"}", 2);
 		used += 2;
 	}
 	line[used++] = '\n';
-	log_put(line, used);
+	log_flush();
+	log_sink_put(line, used);
 }
 
 void log_write(enum log_level level, const char *format, ...)
@@ -165,4 +158,28 @@ void log_limited(struct log_rate *rate, enum log_level level, const char *format
 		size = (int)(sizeof(message) - sizeof(more)) - 1;
 	memcpy(message + (size > 0 ? size : 0), more, sizeof(more));
 	write_message(level, message);
+}
+
+bool log_flush(void)
+{
+	unsigned long long lost;
+
+	if (!log_sink_flush())
+		return false;
+	lost = log_sink_take_lost();
+	if (lost > 0)
+		log_warning("%llu lines of the log were lost: stderr was not read in time", lost);
+	return log_sink_flush();
+}
+
+void log_finish(void)
+{
+	uint64_t end_ms = clock_now_ms() + LOG_FINISH_MS;
+	uint64_t now_ms = clock_now_ms();
+
+	while (!log_flush() && now_ms < end_ms) {
+		log_sink_wait((int)(end_ms - now_ms));
+		now_ms = clock_now_ms();
+	}
+	log_sink_reset();
 }

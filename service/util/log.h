@@ -29,9 +29,6 @@ enum log_format {
 /* Lines below @level are not written. Default: info, text. */
 void log_setup(enum log_level level, enum log_format format);
 
-/* The level called @name ("debug", "info", "warning", "error"), or -1. */
-int log_level_from_name(const char *name);
-
 /* Whether a line of @level would be written: ask before building an expensive one. */
 bool log_is_on(enum log_level level);
 
@@ -68,7 +65,7 @@ void log_limited(struct log_rate *rate, enum log_level level, const char *format
  * memory, up to LOG_QUEUE_BYTES, and what does not fit there is counted:
  *
  *   log_write ──▶ stderr, without waiting
- *        └──full──▶ queue ──log_flush──▶ stderr … "N lines of the log are lost: …"
+ *        └──full──▶ queue ──log_flush──▶ stderr … "N lines of the log were lost: …"
  *                     └──full──▶ counted
  */
 #define LOG_QUEUE_BYTES (64u << 10)

@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "util/clock.h"
 #include "util/log.h"
 
 /*
@@ -57,7 +56,7 @@ static size_t put_now(const char *bytes, size_t size)
 }
 
 /* Keep @size bytes until there is room for them. */
-static void keep(const char *bytes, size_t size)
+static void keep_line(const char *bytes, size_t size)
 {
 	if (size > sizeof(sink.queue) - sink.used) {
 		sink.lost++;
@@ -88,35 +87,32 @@ static void put_queue(void)
 	memmove(sink.queue, sink.queue + done, sink.used);
 }
 
-bool log_flush(void)
+bool log_sink_flush(void)
 {
-	unsigned long long lost = sink.lost;
-
 	put_queue();
-	if (sink.used == 0 && lost > 0) {
-		sink.lost = 0;
-		log_warning("%llu lines of the log are lost: nobody read it", lost);
-	}
 	return sink.used == 0;
 }
 
-void log_put(const char *line, size_t size)
+unsigned long long log_sink_take_lost(void)
 {
-	size_t written;
+	unsigned long long lost = sink.lost;
 
-	if (!sink.wake) {
-		/* A log that cannot be written has nowhere left to complain. */
-		written = put_now(line, size);
-		(void)written;
-		return;
-	}
-	if (sink.used > 0 && !log_flush()) {
-		keep(line, size);
-		return;
-	}
-	written = put_now(line, size);
-	if (written < size)
-		keep(line + written, size - written);
+	sink.lost = 0;
+	return lost;
+}
+
+void log_sink_put(const char *line, size_t size)
+{
+	size_t written = sink.used > 0 ? 0 : put_now(line, size);
+
+	/* Without log_defer(), a line that cannot be written is dropped: there is no other log. */
+	if (sink.wake && written < size)
+		keep_line(line + written, size - written);
+}
+
+void log_sink_wait(int timeout_ms)
+{
+	is_writable(timeout_ms);
 }
 
 int log_fd(void)
@@ -142,15 +138,8 @@ void log_defer(log_wake_function wake, void *data)
 		sink.fd = own;
 }
 
-void log_finish(void)
+void log_sink_reset(void)
 {
-	uint64_t end_ms = clock_now_ms() + LOG_FINISH_MS;
-	uint64_t now_ms = clock_now_ms();
-
-	while (!log_flush() && now_ms < end_ms) {
-		is_writable((int)(end_ms - now_ms));
-		now_ms = clock_now_ms();
-	}
 	if (sink.fd != STDERR_FILENO)
 		close(sink.fd);
 	memset(&sink, 0, sizeof(sink));

@@ -1,8 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
-/* Write the line of @size bytes at @line, its line feed included, to stderr: at once, or when there
- * is room (see util/log.h, log_defer). */
-void log_put(const char *line, size_t size);
+/*
+ * The end of the log that writes to stderr, below the lines that util/log.c forms. After log_defer()
+ * it never blocks: it keeps the bytes that stderr does not take, and counts the lines that do not
+ * fit into its queue.
+ */
+
+/* Write the line of @size bytes at @line, its line feed included, or queue it. */
+void log_sink_put(const char *line, size_t size);
+
+/* Write queued lines without waiting. Return whether the queue is empty. */
+bool log_sink_flush(void);
+
+/* Return how many lines did not fit into the queue since the last call. */
+unsigned long long log_sink_take_lost(void);
+
+/* Wait until stderr can be written to, at most @timeout_ms. */
+void log_sink_wait(int timeout_ms);
+
+/* Drop the queue and undo log_defer(). */
+void log_sink_reset(void);

@@ -2,12 +2,8 @@
 #include "worker/driver.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "json/pointer.h"
-
-static const struct driver *const drivers[] = {
-	&native_driver, &command_driver, &plugin_driver, &python_driver};
 
 int driver_refuse_with(struct driver_refusal *refusal, const struct json_tape *tape, uint32_t token,
 	const char *format, va_list arguments)
@@ -29,14 +25,4 @@ int driver_refuse(struct driver_refusal *refusal, const struct json_tape *tape, 
 	r = driver_refuse_with(refusal, tape, token, format, arguments);
 	va_end(arguments);
 	return r;
-}
-
-const struct driver *driver_find(const struct json_tape *load)
-{
-	uint32_t kind = json_find(load, 0, "kind");
-
-	for (size_t i = 0; kind != JSON_NONE && i < sizeof(drivers) / sizeof(*drivers); i++)
-		if (json_string_equals(load, kind, drivers[i]->kind, strlen(drivers[i]->kind)))
-			return drivers[i];
-	return NULL;
 }

@@ -77,9 +77,6 @@ int driver_refuse(struct driver_refusal *refusal, const struct json_tape *tape, 
 int driver_refuse_with(struct driver_refusal *refusal, const struct json_tape *tape, uint32_t token,
 	const char *format, va_list arguments) __attribute__((format(printf, 4, 0)));
 
-/* The driver for the kind that the LOAD frame names, or NULL. */
-const struct driver *driver_find(const struct json_tape *load);
-
 extern const struct driver native_driver;
 extern const struct driver plugin_driver;
 extern const struct driver command_driver;

@@ -11,24 +11,24 @@
 #include "json/writer.h"
 
 /* What may help against the linker's @words. */
-static const char *help_against(const char *words, const char *library)
+static const char *help_against(const char *reason, const char *library)
 {
-	if (strstr(words, strerrordesc_np(EACCES)))
+	if (strstr(reason, strerrordesc_np(EACCES)))
 		return "name its folder in the toolbox's sandbox.read";
 	if (!strchr(library, '/'))
 		return "give its path, or a name that the dynamic linker finds: ldconfig -p";
-	if (strncmp(words, library, strlen(library)) != 0)
+	if (strncmp(reason, library, strlen(library)) != 0)
 		return "the library needs it: ldd(1) shows what is not found";
 	if (access(library, F_OK) < 0)
 		return "a relative path begins at the manifest's folder";
 	return "is it a shared library for this machine? Ask file(1)";
 }
 
-static int refuse(const struct driver_load *load, struct driver_refusal *refusal, uint32_t token,
-	const char *words)
+static int refuse_library(const struct driver_load *load, struct driver_refusal *refusal,
+	uint32_t token, const char *reason)
 {
-	return driver_refuse(refusal, load->tape, token, "cannot load the library: %s (%s)", words,
-		help_against(words, load->seal->name));
+	return driver_refuse(refusal, load->tape, token, "cannot load the library: %s (%s)", reason,
+		help_against(reason, load->seal->name));
 }
 
 int library_open(
@@ -43,7 +43,7 @@ int library_open(
 			refusal, load->tape, token, "'library' must be a path or a name");
 	library.handle = seal_load(load->seal, &library.is_sealed);
 	if (!library.handle)
-		return refuse(load, refusal, token, dlerror());
+		return refuse_library(load, refusal, token, dlerror());
 	if (dlinfo(library.handle, RTLD_DI_LINKMAP, &map) < 0)
 		return driver_refuse(refusal, load->tape, token,
 			"cannot tell the library's file: %s", dlerror());

@@ -15,6 +15,9 @@
 /* An answer that grew larger than this gives its memory back. */
 #define KEEP_BYTES (256u << 10)
 
+static const struct driver *const drivers[] = {
+	&native_driver, &command_driver, &plugin_driver, &python_driver};
+
 struct worker {
 	int wire;
 	struct wire_reader reader;
@@ -51,7 +54,7 @@ static int receive(struct worker *worker, struct wire_frame *ret_frame)
 }
 
 /* Send the frame in worker->out. */
-static int transmit(struct worker *worker)
+static int transmit_frame(struct worker *worker)
 {
 	int r = buffer_status(&worker->out);
 
@@ -76,7 +79,7 @@ static void write_member(struct worker *worker, const char *key, const struct bu
 	json_write_bytes_lossy(&worker->out, text->size > 0 ? text->data : "", text->size);
 }
 
-static int tell_loaded(struct worker *worker)
+static int send_loaded(struct worker *worker)
 {
 	size_t start = wire_begin(&worker->out);
 
@@ -85,10 +88,10 @@ static int tell_loaded(struct worker *worker)
 	worker->kind->describe(worker->driver, &worker->out);
 	buffer_append_char(&worker->out, '}');
 	wire_finish(&worker->out, start, WIRE_LOADED, 0);
-	return transmit(worker);
+	return transmit_frame(worker);
 }
 
-static int tell_refused(struct worker *worker, const struct driver_refusal *refusal)
+static int send_refused(struct worker *worker, const struct driver_refusal *refusal)
 {
 	size_t start = wire_begin(&worker->out);
 
@@ -98,11 +101,11 @@ static int tell_refused(struct worker *worker, const struct driver_refusal *refu
 	write_member(worker, "message", &refusal->message);
 	buffer_append_char(&worker->out, '}');
 	wire_finish(&worker->out, start, WIRE_REFUSED, 0);
-	return transmit(worker);
+	return transmit_frame(worker);
 }
 
 /* The members `sandbox` and `memory_mb`; a frame without the first one asks for none. */
-static int read_sandbox(const struct json_tape *tape, struct toolbox_sandbox *sandbox)
+static int read_sandbox_members(const struct json_tape *tape, struct toolbox_sandbox *sandbox)
 {
 	uint32_t object = json_find(tape, 0, "sandbox");
 	uint32_t memory = json_find(tape, 0, "memory_mb");
@@ -142,7 +145,7 @@ static int enter(
 	uint32_t library = json_find(tape, 0, "library");
 	struct landlock_failure failure = {0};
 	cleanup_free char *name = NULL;
-	int r = read_sandbox(tape, &sandbox);
+	int r = read_sandbox_members(tape, &sandbox);
 
 	if (r)
 		return r;
@@ -157,6 +160,17 @@ static int enter(
 	return r == SANDBOX_E_PATH ? refuse_path(refusal, &failure) : r;
 }
 
+/* Return the driver for the kind that the LOAD frame names, or NULL. */
+static const struct driver *find_driver(const struct json_tape *tape)
+{
+	uint32_t kind = json_find(tape, 0, "kind");
+
+	for (size_t i = 0; kind != JSON_NONE && i < sizeof(drivers) / sizeof(*drivers); i++)
+		if (json_string_equals(tape, kind, drivers[i]->kind, strlen(drivers[i]->kind)))
+			return drivers[i];
+	return NULL;
+}
+
 static int load_driver(struct worker *worker, const struct wire_frame *frame,
 	const struct json_tape *tape, struct driver_refusal *refusal)
 {
@@ -169,11 +183,11 @@ static int load_driver(struct worker *worker, const struct wire_frame *frame,
 		.seal = &worker->seal,
 	};
 
-	worker->kind = driver_find(tape);
+	worker->kind = find_driver(tape);
 	return worker->kind ? worker->kind->load(&load, &worker->driver, refusal) : -EPROTO;
 }
 
-static int load(struct worker *worker, const struct wire_frame *frame)
+static int load_toolbox(struct worker *worker, const struct wire_frame *frame)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	struct driver_refusal refusal = {0};
@@ -188,16 +202,16 @@ static int load(struct worker *worker, const struct wire_frame *frame)
 	if (r == 0)
 		r = load_driver(worker, frame, &tape, &refusal);
 	if (r == 0)
-		r = tell_loaded(worker);
+		r = send_loaded(worker);
 	else if (r == DRIVER_E_REFUSED)
-		r = tell_refused(worker, &refusal);
+		r = send_refused(worker, &refusal);
 	buffer_deinit(&refusal.pointer);
 	buffer_deinit(&refusal.message);
 	return r;
 }
 
 /* What cannot be built or told (no memory, over 4 GiB) is said in its place. */
-static int tell_unable(struct worker *worker, uint64_t id, int error)
+static int send_unable(struct worker *worker, uint64_t id, int error)
 {
 	size_t start;
 
@@ -205,7 +219,7 @@ static int tell_unable(struct worker *worker, uint64_t id, int error)
 	start = wire_begin(&worker->out);
 	buffer_printf(&worker->out, "the result cannot be sent: %s", strerrordesc_np(-error));
 	wire_finish(&worker->out, start, WIRE_FAILED, id);
-	return transmit(worker);
+	return transmit_frame(worker);
 }
 
 static enum wire_kind answer_kind(int status)
@@ -215,7 +229,7 @@ static enum wire_kind answer_kind(int status)
 	return status == 0 ? WIRE_RESULT : WIRE_FAILED;
 }
 
-static int invoke(struct worker *worker, const struct wire_frame *frame)
+static int invoke_tool(struct worker *worker, const struct wire_frame *frame)
 {
 	size_t start = wire_begin(&worker->out);
 	struct wire_invoke invoke;
@@ -243,7 +257,7 @@ static int invoke(struct worker *worker, const struct wire_frame *frame)
 		return -EPROTO;
 	wire_finish(&worker->out, start, answer_kind(r), frame->id);
 	r = r < 0 ? r : buffer_status(&worker->out);
-	return r ? tell_unable(worker, frame->id, r) : transmit(worker);
+	return r ? send_unable(worker, frame->id, r) : transmit_frame(worker);
 }
 
 int worker_run(int wire_fd)
@@ -253,10 +267,10 @@ int worker_run(int wire_fd)
 	struct wire_frame frame;
 	int r = receive(&worker, &frame);
 
-	r = r ? r : load(&worker, &frame);
+	r = r ? r : load_toolbox(&worker, &frame);
 	while (r == 0) {
 		r = receive(&worker, &frame);
-		r = r ? r : invoke(&worker, &frame);
+		r = r ? r : invoke_tool(&worker, &frame);
 	}
 	if (worker.kind)
 		worker.kind->free(worker.driver);

@@ -78,7 +78,7 @@ def test_a_log_that_nobody_reads_holds_nobody_up(unread):
             caller.peer.send('{"type":"ovos.tools.invoke","data":5}')
             assert caller.invoke("add", {"a": 1, "b": 2})["result"] == {"result": 3}
         reader = Reader(out)
-        lost = until(lambda: re.search(r"(\d+) lines of the log are lost: nobody read it",
+        lost = until(lambda: re.search(r"(\d+) lines of the log were lost: stderr was not read in time",
                                        reader.text()), START_SECONDS, "the count")
         assert int(lost[1]) > 0
         assert caller.invoke("add", {"a": 1, "b": 2})["result"] == {"result": 3}

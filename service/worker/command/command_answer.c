@@ -24,19 +24,19 @@ static void begin_error(const char *code, struct buffer *out)
 /* An error that is all in its words, which may hold bytes that are not UTF-8. */
 __attribute__((format(printf, 2, 3))) static int fail(struct buffer *out, const char *format, ...)
 {
-	cleanup(buffer_deinit) struct buffer words = {0};
+	cleanup(buffer_deinit) struct buffer message = {0};
 	va_list arguments;
 
 	va_start(arguments, format);
-	buffer_vprintf(&words, format, arguments);
+	buffer_vprintf(&message, format, arguments);
 	va_end(arguments);
 	begin_error("tool_failed", out);
-	json_write_bytes_lossy(out, words.data, words.size);
+	json_write_bytes_lossy(out, message.data, message.size);
 	buffer_append_char(out, '}');
-	return buffer_status(&words) ? -ENOMEM : DRIVER_E_ERROR;
+	return buffer_status(&message) ? -ENOMEM : DRIVER_E_ERROR;
 }
 
-static int tell_too_large(size_t actual, size_t max, struct buffer *out)
+static int write_too_large(size_t actual, size_t max, struct buffer *out)
 {
 	buffer_printf(out, "{\"code\":\"too_large\",\"actual\":%zu,\"max\":%zu}", actual, max);
 	return DRIVER_E_ERROR;
@@ -57,21 +57,22 @@ static const char *find_last_line(const char *text, size_t size, size_t *ret_siz
 }
 
 /* "exited with status 2: ls: cannot access 'x'" */
-static void write_words(const struct command_run *run, struct buffer *words)
+static void write_message(const struct command_run *run, struct buffer *message)
 {
 	size_t size;
 	const char *text = command_run_errors(run, &size);
 
 	if (WIFSIGNALED(run->status))
-		buffer_printf(words, "the program was killed by SIG%s",
+		buffer_printf(message, "the program was killed by SIG%s",
 			sigabbrev_np(WTERMSIG(run->status)) ? sigabbrev_np(WTERMSIG(run->status))
 							    : "?");
 	else
-		buffer_printf(words, "the program exited with status %d", WEXITSTATUS(run->status));
+		buffer_printf(
+			message, "the program exited with status %d", WEXITSTATUS(run->status));
 	text = find_last_line(text, size, &size);
 	if (size > 0) {
-		buffer_append_string(words, ": ");
-		buffer_append(words, text, size < LINE_BYTES_MAX ? size : LINE_BYTES_MAX);
+		buffer_append_string(message, ": ");
+		buffer_append(message, text, size < LINE_BYTES_MAX ? size : LINE_BYTES_MAX);
 	}
 }
 
@@ -85,29 +86,29 @@ static void write_end(int status, struct buffer *out)
 		buffer_printf(out, ",\"signal\":\"SIG%d\"", WTERMSIG(status));
 }
 
-static size_t least(size_t a, size_t b)
+static size_t smaller(size_t a, size_t b)
 {
 	return a < b ? a : b;
 }
 
-static int tell_failed(const struct command_run *run, struct buffer *out)
+static int write_failed(const struct command_run *run, struct buffer *out)
 {
-	cleanup(buffer_deinit) struct buffer words = {0};
+	cleanup(buffer_deinit) struct buffer message = {0};
 	size_t most = run->output_max / FAILED_PART;
 	size_t errors_size;
 	const char *errors = command_run_errors(run, &errors_size);
-	size_t kept = least(errors_size, most);
+	size_t kept = smaller(errors_size, most);
 
-	write_words(run, &words);
+	write_message(run, &message);
 	begin_error("tool_failed", out);
-	json_write_bytes_lossy(out, words.data, words.size);
+	json_write_bytes_lossy(out, message.data, message.size);
 	write_end(run->status, out);
 	buffer_append_string(out, ",\"stderr\":");
 	json_write_bytes_lossy(out, errors + errors_size - kept, kept);
 	buffer_append_string(out, ",\"output\":");
-	json_write_bytes_lossy(out, run->output.data, least(run->output.size, most));
+	json_write_bytes_lossy(out, run->output.data, smaller(run->output.size, most));
 	buffer_append_char(out, '}');
-	return buffer_status(&words) ? -ENOMEM : DRIVER_E_ERROR;
+	return buffer_status(&message) ? -ENOMEM : DRIVER_E_ERROR;
 }
 
 int command_answer_not_started(
@@ -160,7 +161,7 @@ int command_answer_refused(
 
 /* ── results ─────────────────────────────────────────────────────────────────────────────────── */
 
-static void write_text(const struct buffer *output, struct buffer *out)
+static void write_text_output(const struct buffer *output, struct buffer *out)
 {
 	size_t size = output->size;
 
@@ -172,7 +173,8 @@ static void write_text(const struct buffer *output, struct buffer *out)
 }
 
 /* A level less than may be sent: what is no object gets one around it. */
-static int write_json(const struct buffer *output, struct json_tape *tape, struct buffer *out)
+static int write_json_output(
+	const struct buffer *output, struct json_tape *tape, struct buffer *out)
 {
 	struct json_error error;
 	bool is_object;
@@ -200,19 +202,19 @@ int command_answer(const struct command *command, const struct command_run *run,
 	int r = 0;
 
 	if (run->is_too_large)
-		return tell_too_large(run->output.size, run->output_max, out);
+		return write_too_large(run->output.size, run->output_max, out);
 	if (buffer_status(&run->output) || buffer_status(&run->errors))
 		return -ENOMEM;
 	if (!WIFEXITED(run->status) || WEXITSTATUS(run->status) != 0)
-		return tell_failed(run, out);
+		return write_failed(run, out);
 	if (command->output == COMMAND_JSON)
-		r = write_json(&run->output, tape, out);
+		r = write_json_output(&run->output, tape, out);
 	else
-		write_text(&run->output, out);
+		write_text_output(&run->output, out);
 	size = out->size - start;
 	if (r != 0 || buffer_status(out) || size <= run->output_max)
 		return r;
 	/* As JSON text it has become too long. */
 	out->size = start;
-	return tell_too_large(size, run->output_max, out);
+	return write_too_large(size, run->output_max, out);
 }

@@ -74,7 +74,7 @@ static int load_tools(const struct driver_load *load, struct command_driver *dri
 	return r;
 }
 
-static void unload(void *data)
+static void unload_commands(void *data)
 {
 	struct command_driver *driver = data;
 
@@ -93,20 +93,20 @@ static void unload(void *data)
 }
 
 /* {"tools": [command object with its tool's name, …]} */
-static int load(
+static int load_commands(
 	const struct driver_load *load, void **ret_driver, struct driver_refusal *ret_refusal)
 {
 	struct command_driver *driver = calloc(1, sizeof(*driver));
 	int r = driver ? load_tools(load, driver, ret_refusal) : -ENOMEM;
 
 	if (r)
-		unload(driver);
+		unload_commands(driver);
 	else
 		*ret_driver = driver;
 	return r;
 }
 
-static void describe(const void *data, struct buffer *out)
+static void describe_nothing(const void *data, struct buffer *out)
 {
 	(void)data;
 	(void)out;
@@ -151,7 +151,7 @@ static int run_program(struct command_driver *driver, const struct command_tool 
 	return r;
 }
 
-static void trim(struct command_driver *driver)
+static void trim_driver(struct command_driver *driver)
 {
 	command_fill_trim(&driver->fill);
 	command_run_trim(&driver->run);
@@ -161,7 +161,7 @@ static void trim(struct command_driver *driver)
 		json_tape_deinit(&driver->output);
 }
 
-static int invoke(void *data, const struct driver_call *call, struct buffer *out)
+static int invoke_command(void *data, const struct driver_call *call, struct buffer *out)
 {
 	struct command_driver *driver = data;
 	const struct json_tape *tape = &driver->arguments;
@@ -184,14 +184,14 @@ static int invoke(void *data, const struct driver_call *call, struct buffer *out
 	r = command_fill(&driver->fill, &tool->command, tool->environment, call->caller,
 		call->caller_size, tape, 0);
 	r = r ? r : run_program(driver, tool, call, out);
-	trim(driver);
+	trim_driver(driver);
 	return r;
 }
 
 const struct driver command_driver = {
 	.kind = "command",
-	.load = load,
-	.describe = describe,
-	.invoke = invoke,
-	.free = unload,
+	.load = load_commands,
+	.describe = describe_nothing,
+	.invoke = invoke_command,
+	.free = unload_commands,
 };

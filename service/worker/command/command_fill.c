@@ -203,7 +203,7 @@ int command_fill(struct command_fill *fill, const struct command *command, const
 	return point(fill);
 }
 
-static void trim(struct buffer *buffer)
+static void trim_buffer(struct buffer *buffer)
 {
 	if (buffer->capacity > KEEP_BYTES)
 		buffer_deinit(buffer);
@@ -211,10 +211,10 @@ static void trim(struct buffer *buffer)
 
 void command_fill_trim(struct command_fill *fill)
 {
-	trim(&fill->argument_text);
-	trim(&fill->environment_text);
-	trim(&fill->pointers);
-	trim(&fill->scratch);
+	trim_buffer(&fill->argument_text);
+	trim_buffer(&fill->environment_text);
+	trim_buffer(&fill->pointers);
+	trim_buffer(&fill->scratch);
 }
 
 void command_fill_deinit(struct command_fill *fill)

@@ -126,7 +126,7 @@ static int start(struct running *running)
 /* ── while it runs ───────────────────────────────────────────────────────────────────────────── */
 
 /* Read once into @buffer. False at the end of file. */
-static bool take(int fd, struct buffer *buffer)
+static bool take_bytes(int fd, struct buffer *buffer)
 {
 	char *place = buffer_reserve(buffer, READ_BYTES);
 	ssize_t n = place ? read(fd, place, READ_BYTES) : -1;
@@ -142,7 +142,7 @@ static void take_output(struct running *running)
 {
 	struct command_run *run = running->run;
 
-	if (!take(running->sources[OUTPUT].fd, &run->output))
+	if (!take_bytes(running->sources[OUTPUT].fd, &run->output))
 		end_source(running, OUTPUT);
 	else if (run->output.size > run->output_max)
 		run->is_too_large = true;
@@ -154,7 +154,7 @@ static void take_errors(struct running *running)
 	struct command_run *run = running->run;
 	struct buffer *errors = &run->errors;
 
-	if (!take(running->sources[ERRORS].fd, errors))
+	if (!take_bytes(running->sources[ERRORS].fd, errors))
 		end_source(running, ERRORS);
 	if (errors->size <= 2 * run->errors_max)
 		return;
@@ -196,7 +196,7 @@ static void attend(struct running *running)
 }
 
 /* Wait for its end, and end its group, which its number means until it is reaped. */
-static void finish(struct running *running)
+static void finish_program(struct running *running)
 {
 	struct command_run *run = running->run;
 	siginfo_t info;
@@ -226,7 +226,7 @@ int command_run(struct command_run *run)
 	r = start(&running);
 	if (r == 0) {
 		attend(&running);
-		finish(&running);
+		finish_program(&running);
 	}
 	close_sources(&running);
 	return r;
@@ -240,7 +240,7 @@ const char *command_run_errors(const struct command_run *run, size_t *ret_size)
 	return size > 0 ? run->errors.data + run->errors.size - size : "";
 }
 
-static void trim(struct buffer *buffer)
+static void trim_buffer(struct buffer *buffer)
 {
 	if (buffer->capacity > KEEP_BYTES)
 		buffer_deinit(buffer);
@@ -248,8 +248,8 @@ static void trim(struct buffer *buffer)
 
 void command_run_trim(struct command_run *run)
 {
-	trim(&run->output);
-	trim(&run->errors);
+	trim_buffer(&run->output);
+	trim_buffer(&run->errors);
 }
 
 void command_run_deinit(struct command_run *run)

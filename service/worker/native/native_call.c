@@ -67,7 +67,8 @@ void native_call_deinit(struct native_call *call)
 }
 
 /* Call the function with what is in the frame. The result may point into it. */
-static int run(struct native_call *call, struct native_scratch *scratch, struct buffer *out)
+static int call_function(
+	struct native_call *call, struct native_scratch *scratch, struct buffer *out)
 {
 	union native_returned returned = {0};
 	int saved_errno;
@@ -91,7 +92,7 @@ int native_call_run(struct native_call *call, struct native_scratch *scratch, co
 
 	if (r > 0)
 		r = NATIVE_CALL_E_FAILED;
-	r = r ? r : run(call, scratch, out);
+	r = r ? r : call_function(call, scratch, out);
 	native_scratch_trim(scratch);
 	return r;
 }

@@ -19,14 +19,14 @@
 #define GUARD_BYTES 16u
 #define GUARD_BYTE  0xA5
 
-static int fail_argument(struct buffer *words, const char *name, const char *why)
+static int fail_argument(struct buffer *failure, const char *name, const char *reason)
 {
-	buffer_printf(words, "argument '%s' %s", name, why);
+	buffer_printf(failure, "argument '%s' %s", name, reason);
 	return NATIVE_CALL_MEMORY_E_FAILED;
 }
 
 static int read_arguments(
-	struct native_scratch *scratch, const char *arguments, size_t size, struct buffer *words)
+	struct native_scratch *scratch, const char *arguments, size_t size, struct buffer *failure)
 {
 	struct json_error error;
 	int r = json_tape_read(&scratch->tape, arguments, size, JSON_DEPTH_DEFAULT, &error);
@@ -35,7 +35,7 @@ static int read_arguments(
 		return r;
 	if (r == 0 && json_type_at(&scratch->tape, 0) == JSON_OBJECT)
 		return 0;
-	buffer_printf(words, "arguments must be a JSON object: %s",
+	buffer_printf(failure, "arguments must be a JSON object: %s",
 		r > 0 ? error.message : "this is something else");
 	return NATIVE_CALL_MEMORY_E_FAILED;
 }
@@ -55,7 +55,7 @@ static uint32_t find_argument(const struct json_tape *tape, const char *name, ui
 
 /* Find what comes in for parameter @at: an argument, which is checked; its constant; or nothing. */
 static int find_value(const struct native_signature *signature, struct native_scratch *scratch,
-	size_t at, uint32_t *key, struct buffer *words)
+	size_t at, uint32_t *key, struct buffer *failure)
 {
 	const struct native_parameter *parameter = &signature->function->parameters[at];
 	const struct native_arguments arguments = {&scratch->tape, 0};
@@ -71,7 +71,7 @@ static int find_value(const struct native_signature *signature, struct native_sc
 		cell->tape = &signature->constants[at];
 	if (value == JSON_NONE && !cell->tape && native_is_argument(parameter) &&
 		!parameter->is_nullable)
-		return fail_argument(words, parameter->name, "is missing");
+		return fail_argument(failure, parameter->name, "is missing");
 	if (value == JSON_NONE)
 		return 0;
 	r = native_check_value(
@@ -79,7 +79,7 @@ static int find_value(const struct native_signature *signature, struct native_sc
 	if (r != 0)
 		return r < 0 || !buffer_terminate(&refusal)
 			       ? -ENOMEM
-			       : fail_argument(words, parameter->name, refusal.data);
+			       : fail_argument(failure, parameter->name, refusal.data);
 	cell->tape = &scratch->tape;
 	cell->value = value;
 	return 0;
@@ -108,8 +108,8 @@ static size_t bound_value(const struct native_parameter *buffer, const struct na
 }
 
 /* Set the capacity of buffers that have one, and make room for all. */
-static int reserve(const struct native_signature *signature, struct native_scratch *scratch,
-	struct buffer *words)
+static int reserve_buffers(const struct native_signature *signature, struct native_scratch *scratch,
+	struct buffer *failure)
 {
 	const struct native_function *function = signature->function;
 	const struct native_arguments arguments = {&scratch->tape, 0};
@@ -127,7 +127,7 @@ static int reserve(const struct native_signature *signature, struct native_scrat
 			 bound_value(parameter, cell) + GUARD_BYTES + 2 * ALIGNMENT;
 	}
 	if (total > FRAME_BYTES_MAX) {
-		buffer_printf(words,
+		buffer_printf(failure,
 			"the buffers of this call would take %llu bytes, and may take %u",
 			(unsigned long long)total, FRAME_BYTES_MAX);
 		return NATIVE_CALL_MEMORY_E_FAILED;
@@ -137,7 +137,7 @@ static int reserve(const struct native_signature *signature, struct native_scrat
 		return 0;
 	buffer_reset(&scratch->memory);
 	buffer_printf(
-		words, "there is no memory for buffers of %llu bytes", (unsigned long long)total);
+		failure, "there is no memory for buffers of %llu bytes", (unsigned long long)total);
 	return NATIVE_CALL_MEMORY_E_FAILED;
 }
 
@@ -286,15 +286,15 @@ static void fill(const struct native_function *function, struct native_scratch *
 }
 
 int native_call_memory_fill(const struct native_signature *signature,
-	struct native_scratch *scratch, const char *arguments, size_t size, struct buffer *words)
+	struct native_scratch *scratch, const char *arguments, size_t size, struct buffer *failure)
 {
 	uint32_t key = 1;
-	int r = read_arguments(scratch, arguments, size, words);
+	int r = read_arguments(scratch, arguments, size, failure);
 
 	for (size_t i = 0; r == 0 && i < signature->function->n_parameters; i++)
-		r = find_value(signature, scratch, i, &key, words);
+		r = find_value(signature, scratch, i, &key, failure);
 	if (r == 0)
-		r = reserve(signature, scratch, words);
+		r = reserve_buffers(signature, scratch, failure);
 	if (r == 0)
 		fill(signature->function, scratch);
 	return r;

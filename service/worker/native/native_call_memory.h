@@ -51,7 +51,7 @@ enum native_call_memory_status {
  * that is no such thing, or does not fit, is NATIVE_CALL_MEMORY_E_FAILED with words appended to @words;
  * memory that is short for the tape -ENOMEM. */
 int native_call_memory_fill(const struct native_signature *signature,
-	struct native_scratch *scratch, const char *arguments, size_t size, struct buffer *words);
+	struct native_scratch *scratch, const char *arguments, size_t size, struct buffer *failure);
 
 /* Whether the function has left alone what stands behind the buffer of parameter @at. */
 bool native_call_memory_is_intact(

@@ -115,7 +115,7 @@ static int load_tools(struct loading *loading)
 	return 0;
 }
 
-static void unload(void *data)
+static void unload_native(void *data)
 {
 	struct native_driver *driver = data;
 
@@ -130,7 +130,7 @@ static void unload(void *data)
 
 /* {"library": a path or a name, "tools": [native object, …]}. Constructors of the library run here;
  * it has every symbol that its tools name, or nothing is loaded. */
-static int load(
+static int load_native(
 	const struct driver_load *load, void **ret_driver, struct driver_refusal *ret_refusal)
 {
 	struct loading loading = {.tape = load->tape, .refusal = ret_refusal};
@@ -142,20 +142,20 @@ static int load(
 	r = library_open(load, &loading.driver->library, ret_refusal);
 	r = r ? r : load_tools(&loading);
 	if (r)
-		unload(loading.driver);
+		unload_native(loading.driver);
 	else
 		*ret_driver = loading.driver;
 	return r;
 }
 
-static void describe(const void *data, struct buffer *out)
+static void describe_native(const void *data, struct buffer *out)
 {
 	const struct native_driver *driver = data;
 
 	library_describe(&driver->library, out);
 }
 
-static int invoke(void *data, const struct driver_call *call, struct buffer *out)
+static int invoke_native(void *data, const struct driver_call *call, struct buffer *out)
 {
 	struct native_driver *driver = data;
 	int r;
@@ -170,8 +170,8 @@ static int invoke(void *data, const struct driver_call *call, struct buffer *out
 /* The library stays loaded behind it: a thread of its own may be running in it. */
 const struct driver native_driver = {
 	.kind = "native",
-	.load = load,
-	.describe = describe,
-	.invoke = invoke,
-	.free = unload,
+	.load = load_native,
+	.describe = describe_native,
+	.invoke = invoke_native,
+	.free = unload_native,
 };

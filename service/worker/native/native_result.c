@@ -52,7 +52,7 @@ __attribute__((format(printf, 3, 4))) static int fail(
 }
 
 /* Write the @size bytes at @text, the value of a json, without its white space. */
-static int write_json(struct writing *writing, const struct native_parameter *parameter,
+static int write_json_value(struct writing *writing, const struct native_parameter *parameter,
 	const char *text, size_t size)
 {
 	struct json_tape *tape = &writing->scratch->tape;
@@ -68,7 +68,7 @@ static int write_json(struct writing *writing, const struct native_parameter *pa
 }
 
 /* Write the text of @size bytes that @parameter is. */
-static int write_text(struct writing *writing, const struct native_parameter *parameter,
+static int write_text_value(struct writing *writing, const struct native_parameter *parameter,
 	const char *text, size_t size)
 {
 	if (size > TEXT_BYTES_MAX)
@@ -76,7 +76,7 @@ static int write_text(struct writing *writing, const struct native_parameter *pa
 	if (!utf8_is_valid(text, size))
 		return fail(writing, parameter, "text that is not UTF-8");
 	if (parameter->type == NATIVE_JSON)
-		return write_json(writing, parameter, text, size);
+		return write_json_value(writing, parameter, text, size);
 	json_write_string(writing->out, text, size);
 	return 0;
 }
@@ -100,7 +100,7 @@ static int write_returned(struct writing *writing)
 	if (!native_is_text(returns->type))
 		return write_scalar(writing, returns, returns->type, writing->returned);
 	if (text)
-		return write_text(
+		return write_text_value(
 			writing, returns, text, strnlen(text, (size_t)TEXT_BYTES_MAX + 1));
 	if (!returns->is_nullable)
 		return fail(writing, returns, "NULL");
@@ -145,7 +145,7 @@ static int write_text_out(struct writing *writing, const struct native_parameter
 	if (!end && used == cell->capacity && buffer->told_by == NATIVE_NOBODY)
 		return fail(
 			writing, buffer, "no NUL within its capacity of %zu bytes", cell->capacity);
-	return write_text(
+	return write_text_value(
 		writing, buffer, cell->slot.buffer, end ? (size_t)(end - cell->slot.buffer) : used);
 }
 

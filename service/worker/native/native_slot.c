@@ -108,7 +108,7 @@ union native_slot native_slot_narrow(enum native_type type, ffi_arg word)
 }
 
 /* The slot that the bytes at @place are. */
-static union native_slot load(enum native_type type, const void *place)
+static union native_slot load_slot(enum native_type type, const void *place)
 {
 	union native_slot slot = {.u64 = 0};
 
@@ -118,7 +118,7 @@ static union native_slot load(enum native_type type, const void *place)
 
 static int64_t signed_value(enum native_type type, const void *place)
 {
-	union native_slot slot = load(type, place);
+	union native_slot slot = load_slot(type, place);
 
 	switch (native_type_bytes(type)) {
 	case sizeof(int8_t):
@@ -134,7 +134,7 @@ static int64_t signed_value(enum native_type type, const void *place)
 
 uint64_t native_slot_number(enum native_type type, const void *place)
 {
-	union native_slot slot = load(type, place);
+	union native_slot slot = load_slot(type, place);
 
 	switch (native_type_bytes(type)) {
 	case sizeof(uint8_t):
@@ -150,7 +150,7 @@ uint64_t native_slot_number(enum native_type type, const void *place)
 
 static double float_value(enum native_type type, const void *place)
 {
-	union native_slot slot = load(type, place);
+	union native_slot slot = load_slot(type, place);
 
 	return type == NATIVE_F32 ? (double)slot.f32 : slot.f64;
 }
@@ -185,9 +185,9 @@ void native_slot_write(enum native_type type, const void *place, struct buffer *
 	if (type == NATIVE_BOOL)
 		buffer_append_string(out, native_slot_number(type, place) ? "true" : "false");
 	else if (type == NATIVE_F32)
-		json_write_f32(out, load(type, place).f32);
+		json_write_f32(out, load_slot(type, place).f32);
 	else if (type == NATIVE_F64)
-		json_write_f64(out, load(type, place).f64);
+		json_write_f64(out, load_slot(type, place).f64);
 	else if (native_is_signed(type))
 		json_write_i64(out, signed_value(type, place));
 	else

@@ -36,12 +36,12 @@ static struct {
 	bool may_be_kept;
 	bool is_kept;
 	uint64_t deadline_ms;
-	uint64_t told_ms; /* when its progress was told; 0: not yet */
+	uint64_t progress_ms; /* when its progress was told; 0: not yet */
 	struct plugin_values arguments;
 	struct plugin_values caller;
 	struct plugin_writer writer; /* of the result */
 	struct buffer path;          /* of a refusal */
-	struct buffer words;         /* of a failure or a refusal */
+	struct buffer reason;        /* of a failure or a refusal */
 	struct json_tape check;      /* of the result */
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER, .answered = PTHREAD_COND_INITIALIZER, .wire = -1};
 
@@ -66,7 +66,7 @@ static bool is_open(struct toolbox_call call)
 }
 
 /* Why it may not. */
-static int gone(struct toolbox_call call)
+static int gone_status(struct toolbox_call call)
 {
 	return call.id == 0 ? TOOLBOX_E_MISUSE : TOOLBOX_E_GONE;
 }
@@ -171,12 +171,12 @@ static uint32_t ms_left(struct toolbox_call call)
 	return (uint32_t)(state.deadline_ms - now_ms);
 }
 
-static int keep(struct toolbox_call call)
+static int keep_call(struct toolbox_call call)
 {
 	LOCKED;
 
 	if (!is_open(call))
-		return gone(call);
+		return gone_status(call);
 	if (!state.may_be_kept)
 		return TOOLBOX_E_MISUSE;
 	state.is_kept = true;
@@ -184,13 +184,13 @@ static int keep(struct toolbox_call call)
 }
 
 /* The first bytes of what a tool says; NULL says nothing. */
-static void write_words(struct buffer *out, const char *text)
+static void write_text_start(struct buffer *out, const char *text)
 {
-	json_write_bytes_lossy(out, text ? text : "", text ? strnlen(text, PLUGIN_WORDS_BYTES) : 0);
+	json_write_bytes_lossy(out, text ? text : "", text ? strnlen(text, PLUGIN_TEXT_BYTES) : 0);
 }
 
 /* The worker is silent while a call is open: the wire is ours. */
-static int transmit(const struct buffer *frame)
+static int transmit_progress(const struct buffer *frame)
 {
 	for (size_t sent = 0; sent < frame->size;) {
 		ssize_t n = send(state.wire, frame->data + sent, frame->size - sent, MSG_NOSIGNAL);
@@ -210,11 +210,11 @@ static int progress(struct toolbox_call call, double value, const char *text)
 	LOCKED;
 
 	if (!is_open(call))
-		return gone(call);
+		return gone_status(call);
 	/* Nobody is told more often; and it may stand in the innermost loop. */
-	if (state.told_ms && now_ms < state.told_ms + PROGRESS_MS)
+	if (state.progress_ms && now_ms < state.progress_ms + PROGRESS_MS)
 		return TOOLBOX_OK;
-	state.told_ms = now_ms;
+	state.progress_ms = now_ms;
 	buffer_append_string(&frame, "{\"progress\":");
 	if (value >= 0 && value <= 1)
 		json_write_f64(&frame, value);
@@ -222,18 +222,18 @@ static int progress(struct toolbox_call call, double value, const char *text)
 		buffer_append_string(&frame, "null");
 	buffer_append_string(&frame, ",\"text\":");
 	if (text)
-		write_words(&frame, text);
+		write_text_start(&frame, text);
 	else
 		buffer_append_string(&frame, "null");
 	buffer_append_char(&frame, '}');
 	wire_finish(&frame, start, WIRE_PROGRESS, call.id);
-	return buffer_status(&frame) ? TOOLBOX_E_MEMORY : transmit(&frame);
+	return buffer_status(&frame) ? TOOLBOX_E_MEMORY : transmit_progress(&frame);
 }
 
 /* ── the result ──────────────────────────────────────────────────────────────────────────────── */
 
 /* Begin a value: where its text goes, or NULL. */
-static struct buffer *begin(struct toolbox_call call, const char *key)
+static struct buffer *begin_value(struct toolbox_call call, const char *key)
 {
 	return is_open(call) ? plugin_writer_begin(&state.writer, key) : NULL;
 }
@@ -242,7 +242,7 @@ static struct buffer *begin(struct toolbox_call call, const char *key)
 static int put_status(struct toolbox_call call)
 {
 	if (!is_open(call))
-		return gone(call);
+		return gone_status(call);
 	if (state.writer.mistake)
 		return TOOLBOX_E_MISUSE;
 	return buffer_status(&state.writer.out) ? TOOLBOX_E_MEMORY : TOOLBOX_OK;
@@ -252,7 +252,7 @@ static int put_status(struct toolbox_call call)
 static int put_text(struct toolbox_call call, const char *key, const char *json, size_t size)
 {
 	LOCKED;
-	struct buffer *out = begin(call, key);
+	struct buffer *out = begin_value(call, key);
 
 	if (out)
 		buffer_append(out, json, size);
@@ -273,7 +273,7 @@ static int put_bool(struct toolbox_call call, const char *key, bool value)
 static int put_i64(struct toolbox_call call, const char *key, int64_t value)
 {
 	LOCKED;
-	struct buffer *out = begin(call, key);
+	struct buffer *out = begin_value(call, key);
 
 	if (out)
 		json_write_i64(out, value);
@@ -283,7 +283,7 @@ static int put_i64(struct toolbox_call call, const char *key, int64_t value)
 static int put_u64(struct toolbox_call call, const char *key, uint64_t value)
 {
 	LOCKED;
-	struct buffer *out = begin(call, key);
+	struct buffer *out = begin_value(call, key);
 
 	if (out)
 		json_write_u64(out, value);
@@ -293,19 +293,19 @@ static int put_u64(struct toolbox_call call, const char *key, uint64_t value)
 static int put_double(struct toolbox_call call, const char *key, double value)
 {
 	LOCKED;
-	struct buffer *out = begin(call, key);
+	struct buffer *out = begin_value(call, key);
 
 	if (out && isfinite(value))
 		json_write_f64(out, value);
 	else if (out)
-		plugin_writer_blame(&state.writer, "NaN or infinity, which JSON does not have");
+		plugin_writer_fail(&state.writer, "NaN or infinity, which JSON does not have");
 	return put_status(call);
 }
 
 static int put_string(struct toolbox_call call, const char *key, const char *text, size_t size)
 {
 	LOCKED;
-	struct buffer *out = begin(call, key);
+	struct buffer *out = begin_value(call, key);
 
 	if (out && text)
 		json_write_string(out, text, size == SIZE_MAX ? strlen(text) : size);
@@ -363,7 +363,7 @@ static int reply(struct toolbox_call call)
 	LOCKED;
 
 	if (!is_open(call))
-		return gone(call);
+		return gone_status(call);
 	plugin_writer_finish(&state.writer);
 	return answer(OUTCOME_RESULT);
 }
@@ -373,7 +373,7 @@ static int reply_json(struct toolbox_call call, const char *json, size_t size)
 	LOCKED;
 
 	if (!is_open(call))
-		return gone(call);
+		return gone_status(call);
 	plugin_writer_reset(&state.writer);
 	if (json)
 		buffer_append(&state.writer.out, json, size == SIZE_MAX ? strlen(json) : size);
@@ -381,34 +381,34 @@ static int reply_json(struct toolbox_call call, const char *json, size_t size)
 }
 
 /* @fallback is said in the place of nothing. */
-static void set_words(struct buffer *words, const char *text, const char *fallback)
+static void set_text(struct buffer *reason, const char *text, const char *fallback)
 {
-	buffer_reset(words);
+	buffer_reset(reason);
 	if (text)
-		buffer_append(words, text, strnlen(text, PLUGIN_WORDS_BYTES));
+		buffer_append(reason, text, strnlen(text, PLUGIN_TEXT_BYTES));
 	else
-		buffer_append_string(words, fallback);
+		buffer_append_string(reason, fallback);
 }
 
-static int fail(struct toolbox_call call, const char *text)
+static int fail_call(struct toolbox_call call, const char *text)
 {
 	bool is_init = call.id == 0;
 	LOCKED;
 
 	if (is_init ? !state.is_configuring : !is_open(call))
 		return TOOLBOX_E_GONE;
-	set_words(&state.words, text, "it gave no reason");
+	set_text(&state.reason, text, "it gave no reason");
 	return is_init ? TOOLBOX_OK : answer(OUTCOME_FAILED);
 }
 
-static int refuse(struct toolbox_call call, const char *path, const char *text)
+static int refuse_call(struct toolbox_call call, const char *path, const char *text)
 {
 	LOCKED;
 
 	if (!is_open(call))
-		return gone(call);
-	set_words(&state.path, path, "");
-	set_words(&state.words, text, "cannot be taken");
+		return gone_status(call);
+	set_text(&state.path, path, "");
+	set_text(&state.reason, text, "cannot be taken");
 	return answer(OUTCOME_REFUSED);
 }
 
@@ -426,7 +426,7 @@ static const struct toolbox_host functions = {
 	.caller = caller,
 	.ms_left = ms_left,
 	.progress = progress,
-	.keep = keep,
+	.keep = keep_call,
 	.put_null = put_null,
 	.put_bool = put_bool,
 	.put_i64 = put_i64,
@@ -439,8 +439,8 @@ static const struct toolbox_host functions = {
 	.close = close_last,
 	.reply = reply,
 	.reply_json = reply_json,
-	.fail = fail,
-	.refuse = refuse,
+	.fail = fail_call,
+	.refuse = refuse_call,
 };
 
 /* ── for the driver ──────────────────────────────────────────────────────────────────────────── */
@@ -469,7 +469,7 @@ const char *plugin_call_configured(void)
 	LOCKED;
 
 	state.is_configuring = false;
-	return state.words.size > 0 ? buffer_terminate(&state.words) : NULL;
+	return state.reason.size > 0 ? buffer_terminate(&state.reason) : NULL;
 }
 
 /* Take the call for the one that runs. */
@@ -488,7 +488,7 @@ static int open_call(const struct driver_call *call)
 	state.may_be_kept = false;
 	state.is_kept = false;
 	state.deadline_ms = clock_now_ms() + call->timeout_ms;
-	state.told_ms = 0;
+	state.progress_ms = 0;
 	return 0;
 }
 
@@ -502,10 +502,10 @@ static bool is_valid(void)
 }
 
 /* {"code": "tool_failed", …}: words that may be anything. */
-static int write_failure(struct buffer *out, const char *words, size_t size)
+static int write_failure(struct buffer *out, const char *reason, size_t size)
 {
 	buffer_append_string(out, "{\"code\":\"tool_failed\",\"message\":");
-	json_write_bytes_lossy(out, words, size);
+	json_write_bytes_lossy(out, reason, size);
 	buffer_append_char(out, '}');
 	return DRIVER_E_ERROR;
 }
@@ -515,7 +515,7 @@ static int write_refusal(struct buffer *out)
 	buffer_append_string(out, "{\"code\":\"invalid_arguments\",\"violations\":[{\"path\":");
 	json_write_bytes_lossy(out, state.path.size ? state.path.data : "", state.path.size);
 	buffer_append_string(out, ",\"message\":");
-	json_write_bytes_lossy(out, state.words.size ? state.words.data : "", state.words.size);
+	json_write_bytes_lossy(out, state.reason.size ? state.reason.data : "", state.reason.size);
 	buffer_append_string(out, "}]}");
 	return DRIVER_E_ERROR;
 }
@@ -524,7 +524,7 @@ static int write_refusal(struct buffer *out)
 static int write_result(struct buffer *out, uint32_t output_max)
 {
 	const struct plugin_writer *writer = &state.writer;
-	cleanup(buffer_deinit) struct buffer words = {0};
+	cleanup(buffer_deinit) struct buffer reason = {0};
 	struct json_error error = {.message = ""};
 	int r = buffer_status(&writer->out);
 
@@ -543,11 +543,11 @@ static int write_result(struct buffer *out, uint32_t output_max)
 		return 0;
 	}
 	if (writer->mistake)
-		buffer_printf(&words, "its result cannot be written: %s", writer->mistake);
+		buffer_printf(&reason, "its result cannot be written: %s", writer->mistake);
 	else
-		buffer_printf(&words, "its result is not JSON: %s at byte %zu", error.message,
+		buffer_printf(&reason, "its result is not JSON: %s at byte %zu", error.message,
 			error.offset);
-	return write_failure(out, words.data, words.size);
+	return write_failure(out, reason.data, reason.size);
 }
 
 static int write_outcome(struct buffer *out, uint32_t output_max)
@@ -561,7 +561,7 @@ static int write_outcome(struct buffer *out, uint32_t output_max)
 		return write_result(out, output_max);
 	case OUTCOME_FAILED:
 		return write_failure(
-			out, state.words.size ? state.words.data : "", state.words.size);
+			out, state.reason.size ? state.reason.data : "", state.reason.size);
 	case OUTCOME_REFUSED:
 		return write_refusal(out);
 	}

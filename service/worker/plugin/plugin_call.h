@@ -25,7 +25,7 @@
  */
 
 /* Longer words of a tool are cut. */
-#define PLUGIN_WORDS_BYTES (64u << 10)
+#define PLUGIN_TEXT_BYTES (64u << 10)
 
 /* What a tool is called by. */
 struct plugin_function {

@@ -105,7 +105,7 @@ static int map_calls(struct plugin_driver *driver, const struct json_tape *tape)
 	return r;
 }
 
-static void unload(void *data)
+static void unload_plugin(void *data)
 {
 	struct plugin_driver *driver = data;
 
@@ -133,7 +133,7 @@ static int load_into(struct plugin_driver *driver, const struct driver_load *loa
 }
 
 /* {"library": a path or a name, "config"?: object, "tools"?: [name, …]} */
-static int load(
+static int load_plugin(
 	const struct driver_load *load, void **ret_driver, struct driver_refusal *ret_refusal)
 {
 	struct plugin_driver *driver = calloc(1, sizeof(*driver));
@@ -143,13 +143,13 @@ static int load(
 		return -ENOMEM;
 	r = load_into(driver, load, ret_refusal);
 	if (r)
-		unload(driver);
+		unload_plugin(driver);
 	else
 		*ret_driver = driver;
 	return r;
 }
 
-static void describe(const void *data, struct buffer *out)
+static void describe_plugin(const void *data, struct buffer *out)
 {
 	const struct plugin_driver *driver = data;
 
@@ -157,10 +157,10 @@ static void describe(const void *data, struct buffer *out)
 	if (!driver->is_asked)
 		return;
 	buffer_append_string(out, ",\"tools\":");
-	buffer_append(out, driver->table.told.data, driver->table.told.size);
+	buffer_append(out, driver->table.described.data, driver->table.described.size);
 }
 
-static int invoke(void *data, const struct driver_call *call, struct buffer *out)
+static int invoke_plugin(void *data, const struct driver_call *call, struct buffer *out)
 {
 	struct plugin_driver *driver = data;
 
@@ -174,8 +174,8 @@ static int invoke(void *data, const struct driver_call *call, struct buffer *out
 
 const struct driver plugin_driver = {
 	.kind = "plugin",
-	.load = load,
-	.describe = describe,
-	.invoke = invoke,
-	.free = unload,
+	.load = load_plugin,
+	.describe = describe_plugin,
+	.invoke = invoke_plugin,
+	.free = unload_plugin,
 };

@@ -25,7 +25,7 @@ struct reading {
 	struct json_tape tape; /* of schemas, one after the other */
 };
 
-__attribute__((format(printf, 2, 3))) static int refuse(
+__attribute__((format(printf, 2, 3))) static int refuse_plugin(
 	const struct reading *reading, const char *format, ...)
 {
 	const struct json_tape *tape = reading->load->tape;
@@ -54,7 +54,7 @@ static bool copy_struct(void *ours, size_t size, const void *theirs, size_t give
 
 static int refuse_newer(const struct reading *reading, const char *what)
 {
-	return refuse(reading,
+	return refuse_plugin(reading,
 		"it uses %s of a later version of toolbox.h than %u, which this toolboxd has: "
 		"update toolboxd",
 		what, TOOLBOX_API_VERSION);
@@ -66,21 +66,22 @@ static int read_plugin(struct reading *reading, const void *symbol, size_t size)
 	uint32_t head[2];
 
 	if (size < sizeof(head))
-		return refuse(reading,
+		return refuse_plugin(reading,
 			"'toolbox_plugin' has %zu bytes: it is no struct "
 			"toolbox_plugin",
 			size);
 	memcpy(head, symbol, sizeof(head));
 	if (head[0] < 1)
-		return refuse(reading, "'toolbox_plugin' has the api_version 0: begin it with "
-				       "TOOLBOX_API_VERSION, or use TOOLBOX_PLUGIN()");
+		return refuse_plugin(reading,
+			"'toolbox_plugin' has the api_version 0: begin it with "
+			"TOOLBOX_API_VERSION, or use TOOLBOX_PLUGIN()");
 	if (head[0] > TOOLBOX_API_VERSION)
-		return refuse(reading,
+		return refuse_plugin(reading,
 			"it is built for version %u of toolbox.h, and this toolboxd has version "
 			"%u: update toolboxd, or build it with that version",
 			head[0], TOOLBOX_API_VERSION);
 	if (head[1] < PLUGIN_SIZE_MIN || head[1] > STRUCT_SIZE_MAX || head[1] > size)
-		return refuse(reading,
+		return refuse_plugin(reading,
 			"'toolbox_plugin' tells the size %u, and has %zu bytes; a struct "
 			"toolbox_plugin has at least %zu",
 			head[1], size, PLUGIN_SIZE_MIN);
@@ -88,7 +89,7 @@ static int read_plugin(struct reading *reading, const void *symbol, size_t size)
 		return refuse_newer(reading, "members of struct toolbox_plugin");
 	if (reading->plugin.tool_size < TOOL_SIZE_MIN ||
 		reading->plugin.tool_size > STRUCT_SIZE_MAX)
-		return refuse(reading,
+		return refuse_plugin(reading,
 			"'toolbox_plugin' tells the tool_size %u; a struct toolbox_tool has at "
 			"least %zu",
 			reading->plugin.tool_size, TOOL_SIZE_MIN);
@@ -102,7 +103,7 @@ static int initialise(struct reading *reading)
 	const char *config = "{}";
 	size_t size = strlen(config);
 	struct toolbox_call call;
-	const char *words;
+	const char *reason;
 	int status = 0;
 	int r;
 
@@ -114,14 +115,14 @@ static int initialise(struct reading *reading)
 	if (reading->plugin.init)
 		status = reading->plugin.init(
 			call, &reading->plugin.tools, &reading->plugin.n_tools);
-	words = plugin_call_configured();
-	if (status == 0 && !words)
+	reason = plugin_call_configured();
+	if (status == 0 && !reason)
 		return 0;
-	return words ? refuse(reading, "its init() has failed: %s", words)
-		     : refuse(reading, "its init() has failed: it returned %d", status);
+	return reason ? refuse_plugin(reading, "its init() has failed: %s", reason)
+		      : refuse_plugin(reading, "its init() has failed: it returned %d", status);
 }
 
-static void write_text(struct buffer *out, const char *key, const char *text)
+static void write_text_member(struct buffer *out, const char *key, const char *text)
 {
 	buffer_append_char(out, ',');
 	json_write_key(out, key);
@@ -140,8 +141,8 @@ static int write_schema(struct reading *reading, const char *name, const char *k
 		return 0;
 	r = json_tape_read(&reading->tape, schema, strlen(schema), JSON_DEPTH_DEFAULT, &error);
 	if (r > 0)
-		return refuse(reading, "the tool '%s': its %s is not JSON: %s at byte %zu", name,
-			key, error.message, error.offset);
+		return refuse_plugin(reading, "the tool '%s': its %s is not JSON: %s at byte %zu",
+			name, key, error.message, error.offset);
 	if (r < 0)
 		return r;
 	buffer_append_char(out, ',');
@@ -174,14 +175,14 @@ static int write_tool(struct reading *reading, const struct toolbox_tool *tool, 
 	buffer_append_string(out, "{\"name\":");
 	json_write_bytes_lossy(out, tool->name, strlen(tool->name));
 	if (tool->description)
-		write_text(out, "description", tool->description);
+		write_text_member(out, "description", tool->description);
 	r = write_schema(reading, tool->name, "argument_schema", tool->argument_schema, out);
 	if (r == 0)
 		r = write_schema(reading, tool->name, "output_schema", tool->output_schema, out);
 	if (r)
 		return r;
 	if (tool->risk != TOOLBOX_UNRATED)
-		write_text(out, "risk", risks[tool->risk]);
+		write_text_member(out, "risk", risks[tool->risk]);
 	if (tool->flags & TOOLBOX_ALONE)
 		buffer_append_string(out, ",\"parallel\":false");
 	if (tool->timeout_ms > 0)
@@ -200,11 +201,11 @@ static int copy_tool(const struct reading *reading, const void *theirs, uint32_t
 	if (!copy_struct(tool, sizeof(*tool), theirs, reading->plugin.tool_size))
 		return refuse_newer(reading, "members of struct toolbox_tool");
 	if (!tool->name)
-		return refuse(reading, "the tool at %u of its table has no name", index);
+		return refuse_plugin(reading, "the tool at %u of its table has no name", index);
 	if (!tool->handler)
-		return refuse(reading, "the tool '%s' has no handler", tool->name);
+		return refuse_plugin(reading, "the tool '%s' has no handler", tool->name);
 	if (tool->risk > TOOLBOX_EXECUTE)
-		return refuse(reading,
+		return refuse_plugin(reading,
 			"the tool '%s' has the risk %u: an enum toolbox_risk was "
 			"expected",
 			tool->name, tool->risk);
@@ -231,8 +232,8 @@ static int read_tool(struct reading *reading, uint32_t index)
 	function->handler = tool.handler;
 	function->validate = tool.validate;
 	function->data = tool.data;
-	buffer_append_char(&table->told, index == 0 ? '[' : ',');
-	return write_tool(reading, &tool, &table->told);
+	buffer_append_char(&table->described, index == 0 ? '[' : ',');
+	return write_tool(reading, &tool, &table->described);
 }
 
 static int read_tools(struct reading *reading)
@@ -241,17 +242,17 @@ static int read_tools(struct reading *reading)
 	int r = 0;
 
 	if (n_tools == 0 || !reading->plugin.tools)
-		return refuse(reading, "it has no tools");
+		return refuse_plugin(reading, "it has no tools");
 	if (n_tools > PLUGIN_TOOLS_MAX)
-		return refuse(
+		return refuse_plugin(
 			reading, "it has %u tools: at most %u are read", n_tools, PLUGIN_TOOLS_MAX);
 	reading->table->functions = calloc(n_tools, sizeof(*reading->table->functions));
 	if (!reading->table->functions)
 		return -ENOMEM;
 	for (uint32_t i = 0; r == 0 && i < n_tools; i++)
 		r = read_tool(reading, i);
-	buffer_append_char(&reading->table->told, ']');
-	return r ? r : buffer_status(&reading->table->told);
+	buffer_append_char(&reading->table->described, ']');
+	return r ? r : buffer_status(&reading->table->described);
 }
 
 int plugin_table_read(const struct driver_load *load, const void *symbol, size_t size,
@@ -275,6 +276,6 @@ void plugin_table_deinit(struct plugin_table *table)
 	for (uint32_t i = 0; i < table->n_functions; i++)
 		free(table->functions[i].name);
 	free(table->functions);
-	buffer_deinit(&table->told);
+	buffer_deinit(&table->described);
 	*table = (struct plugin_table){0};
 }

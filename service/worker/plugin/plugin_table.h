@@ -23,7 +23,8 @@
 struct plugin_table {
 	struct plugin_function *functions;
 	uint32_t n_functions;
-	struct buffer told; /* the JSON text of an array: tool entries as a manifest has them */
+	struct buffer
+		described; /* the JSON text of an array: tool entries as a manifest has them */
 	void (*deinit)(void);
 };
 

@@ -40,7 +40,7 @@ void plugin_values_deinit(struct plugin_values *values)
 }
 
 /* Whether there is something at @key, be it null. */
-static bool find(struct plugin_values *values, const char *key, uint32_t *ret_token)
+static bool find_value(struct plugin_values *values, const char *key, uint32_t *ret_token)
 {
 	const struct json_tape *tape = &values->tape;
 
@@ -58,23 +58,24 @@ static bool find(struct plugin_values *values, const char *key, uint32_t *ret_to
 static int find_of_type(
 	struct plugin_values *values, const char *key, enum json_type wanted, uint32_t *ret_token)
 {
-	if (!find(values, key, ret_token) || json_type_at(&values->tape, *ret_token) == JSON_NULL)
+	if (!find_value(values, key, ret_token) ||
+		json_type_at(&values->tape, *ret_token) == JSON_NULL)
 		return TOOLBOX_E_ABSENT;
 	return json_type_at(&values->tape, *ret_token) == wanted ? TOOLBOX_OK : TOOLBOX_E_TYPE;
 }
 
-static int number_status(int status)
+static int number_status(int r)
 {
-	if (status == JSON_E_RANGE)
+	if (r == JSON_E_RANGE)
 		return TOOLBOX_E_RANGE;
-	return status ? TOOLBOX_E_TYPE : TOOLBOX_OK;
+	return r ? TOOLBOX_E_TYPE : TOOLBOX_OK;
 }
 
 enum toolbox_type plugin_values_type(struct plugin_values *values, const char *key)
 {
 	uint32_t token;
 
-	if (!find(values, key, &token))
+	if (!find_value(values, key, &token))
 		return TOOLBOX_ABSENT;
 	switch (json_type_at(&values->tape, token)) {
 	case JSON_NULL:
@@ -101,7 +102,7 @@ int plugin_values_get_bool(struct plugin_values *values, const char *key, bool *
 
 	if (type != TOOLBOX_BOOL)
 		return type > TOOLBOX_NULL ? TOOLBOX_E_TYPE : TOOLBOX_E_ABSENT;
-	find(values, key, &token);
+	find_value(values, key, &token);
 	*ret = json_is_true(&values->tape, token);
 	return TOOLBOX_OK;
 }
@@ -109,25 +110,25 @@ int plugin_values_get_bool(struct plugin_values *values, const char *key, bool *
 int plugin_values_get_i64(struct plugin_values *values, const char *key, int64_t *ret)
 {
 	uint32_t token;
-	int status = find_of_type(values, key, JSON_NUMBER, &token);
+	int r = find_of_type(values, key, JSON_NUMBER, &token);
 
-	return status ? status : number_status(json_number_i64(&values->tape, token, ret));
+	return r ? r : number_status(json_number_i64(&values->tape, token, ret));
 }
 
 int plugin_values_get_u64(struct plugin_values *values, const char *key, uint64_t *ret)
 {
 	uint32_t token;
-	int status = find_of_type(values, key, JSON_NUMBER, &token);
+	int r = find_of_type(values, key, JSON_NUMBER, &token);
 
-	return status ? status : number_status(json_number_u64(&values->tape, token, ret));
+	return r ? r : number_status(json_number_u64(&values->tape, token, ret));
 }
 
 int plugin_values_get_double(struct plugin_values *values, const char *key, double *ret)
 {
 	uint32_t token;
-	int status = find_of_type(values, key, JSON_NUMBER, &token);
+	int r = find_of_type(values, key, JSON_NUMBER, &token);
 
-	return status ? status : number_status(json_number_f64(&values->tape, token, ret));
+	return r ? r : number_status(json_number_f64(&values->tape, token, ret));
 }
 
 int plugin_values_get_count(struct plugin_values *values, const char *key, uint32_t *ret)
@@ -139,13 +140,13 @@ int plugin_values_get_count(struct plugin_values *values, const char *key, uint3
 		return TOOLBOX_E_ABSENT;
 	if (type < TOOLBOX_ARRAY)
 		return TOOLBOX_E_TYPE;
-	find(values, key, &token);
+	find_value(values, key, &token);
 	*ret = json_count(&values->tape, token);
 	return TOOLBOX_OK;
 }
 
 /* The value's own text (@is_json), or what its string holds. */
-static char *read_text(const struct json_tape *tape, uint32_t token, bool is_json, size_t *ret_size)
+static char *copy_text(const struct json_tape *tape, uint32_t token, bool is_json, size_t *ret_size)
 {
 	struct buffer copy = {0};
 	const char *json;
@@ -164,7 +165,7 @@ static struct plugin_text *new_text(const struct json_tape *tape, uint32_t token
 
 	if (!text)
 		return NULL;
-	text->text = read_text(tape, token, is_json, &text->size);
+	text->text = copy_text(tape, token, is_json, &text->size);
 	if (text->text)
 		return text;
 	free(text);
@@ -191,7 +192,7 @@ static const struct plugin_text *text_of(struct plugin_values *values, uint32_t 
 	return *place;
 }
 
-static int give(struct plugin_values *values, uint32_t token, bool is_json, const char **ret,
+static int give_text(struct plugin_values *values, uint32_t token, bool is_json, const char **ret,
 	size_t *ret_size)
 {
 	const struct plugin_text *text = text_of(values, token, is_json);
@@ -208,9 +209,9 @@ int plugin_values_get_string(
 	struct plugin_values *values, const char *key, const char **ret, size_t *ret_size)
 {
 	uint32_t token;
-	int status = find_of_type(values, key, JSON_STRING, &token);
+	int r = find_of_type(values, key, JSON_STRING, &token);
 
-	return status ? status : give(values, token, false, ret, ret_size);
+	return r ? r : give_text(values, token, false, ret, ret_size);
 }
 
 int plugin_values_get_json(
@@ -218,7 +219,7 @@ int plugin_values_get_json(
 {
 	uint32_t token;
 
-	if (!find(values, key, &token))
+	if (!find_value(values, key, &token))
 		return TOOLBOX_E_ABSENT;
-	return give(values, token, true, ret, ret_size);
+	return give_text(values, token, true, ret, ret_size);
 }

@@ -8,7 +8,7 @@
 /* Memory that one large result needed is given back. */
 #define KEEP_BYTES (256u << 10)
 
-void plugin_writer_blame(struct plugin_writer *writer, const char *mistake)
+void plugin_writer_fail(struct plugin_writer *writer, const char *mistake)
 {
 	if (!writer->mistake)
 		writer->mistake = mistake;
@@ -18,11 +18,11 @@ void plugin_writer_blame(struct plugin_writer *writer, const char *mistake)
 static bool may_begin(struct plugin_writer *writer, const char *key)
 {
 	if (writer->is_closed)
-		plugin_writer_blame(writer, "a value behind the end of the result");
+		plugin_writer_fail(writer, "a value behind the end of the result");
 	else if (!writer->is_array[writer->depth - 1] && !key)
-		plugin_writer_blame(writer, "a value without a key in an object");
+		plugin_writer_fail(writer, "a value without a key in an object");
 	else if (writer->is_array[writer->depth - 1] && key)
-		plugin_writer_blame(writer, "a value with a key in an array");
+		plugin_writer_fail(writer, "a value with a key in an array");
 	return !writer->mistake;
 }
 
@@ -36,7 +36,7 @@ static void separate(struct buffer *out)
 static void push(struct plugin_writer *writer, bool is_array)
 {
 	if (writer->depth == PLUGIN_DEPTH_MAX) {
-		plugin_writer_blame(writer, "more than 128 levels in the result");
+		plugin_writer_fail(writer, "more than 128 levels in the result");
 		return;
 	}
 	writer->is_array[writer->depth++] = is_array;
@@ -70,7 +70,7 @@ bool plugin_writer_open(struct plugin_writer *writer, const char *key, bool is_a
 bool plugin_writer_close(struct plugin_writer *writer)
 {
 	if (writer->depth == 0)
-		plugin_writer_blame(writer, "something closed that was not opened");
+		plugin_writer_fail(writer, "something closed that was not opened");
 	if (writer->mistake)
 		return false;
 	buffer_append_char(&writer->out, writer->is_array[--writer->depth] ? ']' : '}');

@@ -34,7 +34,7 @@ bool plugin_writer_open(struct plugin_writer *writer, const char *key, bool is_a
 bool plugin_writer_close(struct plugin_writer *writer);
 
 /* Note a mistake, a constant text, unless there is one already. */
-void plugin_writer_blame(struct plugin_writer *writer, const char *mistake);
+void plugin_writer_fail(struct plugin_writer *writer, const char *mistake);
 
 /* Close what is open; of nothing it makes {}. */
 void plugin_writer_finish(struct plugin_writer *writer);

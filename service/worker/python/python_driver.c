@@ -67,7 +67,8 @@ static int find_program(char ret_path[PATH_MAX])
 	return access(ret_path, R_OK) < 0 ? -errno : 0;
 }
 
-static int refuse(struct driver_refusal *refusal, const struct json_tape *tape, int error)
+static int refuse_interpreters(
+	struct driver_refusal *refusal, const struct json_tape *tape, int error)
 {
 	return driver_refuse(refusal, tape, json_find(tape, 0, "python"),
 		"no Python interpreter can be started: %s (the last one that was tried)",
@@ -112,7 +113,7 @@ static int become(char *const *interpreters, const char *program, const char *mi
 	return r;
 }
 
-static int load(
+static int load_python(
 	const struct driver_load *load, void **ret_driver, struct driver_refusal *ret_refusal)
 {
 	char *interpreters[INTERPRETERS_MAX + 1];
@@ -128,7 +129,7 @@ static int load(
 		return r;
 	r = find_program(program);
 	r = r ? r : become(interpreters, program, load->missing);
-	return refuse(ret_refusal, load->tape, r);
+	return refuse_interpreters(ret_refusal, load->tape, r);
 }
 
 static void free_nothing(void *driver)
@@ -138,6 +139,6 @@ static void free_nothing(void *driver)
 
 const struct driver python_driver = {
 	.kind = "python",
-	.load = load,
+	.load = load_python,
 	.free = free_nothing,
 };

@@ -107,7 +107,7 @@ static const struct place of_net[] = {
 };
 
 /* A list being made. */
-struct list {
+struct ruleset_build {
 	int fd;
 	uint64_t known; /* rights that the kernel knows */
 };
@@ -134,7 +134,7 @@ static uint64_t known_rights(int abi)
 }
 
 /* Allow @access to the file at @path, or to all below the folder there. */
-static int allow(const struct list *list, const char *path, uint64_t access)
+static int allow(const struct ruleset_build *list, const char *path, uint64_t access)
 {
 	cleanup_close int fd = open(path, O_PATH | O_CLOEXEC);
 	struct landlock_path_beneath_attr rule = {0};
@@ -152,7 +152,7 @@ static int allow(const struct list *list, const char *path, uint64_t access)
 }
 
 /* Not every system has all of these: what is absent need not be allowed. */
-static int allow_places(const struct list *list, const struct place *places)
+static int allow_places(const struct ruleset_build *list, const struct place *places)
 {
 	for (; places->path; places++) {
 		int r = allow(list, places->path, places->access);
@@ -163,8 +163,8 @@ static int allow_places(const struct list *list, const struct place *places)
 	return 0;
 }
 
-static int allow_given(const struct list *list, const char *name, const struct sandbox_paths *paths,
-	uint64_t access, struct landlock_failure *failure)
+static int allow_given(const struct ruleset_build *list, const char *name,
+	const struct sandbox_paths *paths, uint64_t access, struct landlock_failure *failure)
 {
 	for (size_t i = 0; i < paths->n_items; i++) {
 		int r = allow(list, paths->items[i], access);
@@ -179,7 +179,7 @@ static int allow_given(const struct list *list, const char *name, const struct s
 }
 
 /* Libraries that stand beside this one, which looks for them by its own place. */
-static void allow_neighbours(const struct list *list, const char *library)
+static void allow_neighbours(const struct ruleset_build *list, const char *library)
 {
 	cleanup_free char *folder = strdup(library);
 	unsigned int n = 0;
@@ -204,7 +204,7 @@ static void allow_neighbours(const struct list *list, const char *library)
 		closedir(dir);
 }
 
-static int allow_all(const struct list *list, const struct toolbox_sandbox *sandbox,
+static int allow_all(const struct ruleset_build *list, const struct toolbox_sandbox *sandbox,
 	const char *library, bool has_neighbours, struct landlock_failure *failure)
 {
 	int r = allow_places(list, of_compute);
@@ -232,7 +232,7 @@ int landlock_enter(int abi, const struct toolbox_sandbox *sandbox, const char *l
 		ruleset.scoped = LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | LANDLOCK_SCOPE_SIGNAL;
 	cleanup_close int fd =
 		(int)syscall(SYS_landlock_create_ruleset, &ruleset, sizeof(ruleset), 0);
-	struct list list = {.fd = fd, .known = ruleset.files};
+	struct ruleset_build list = {.fd = fd, .known = ruleset.files};
 
 	if (fd < 0)
 		return -errno;

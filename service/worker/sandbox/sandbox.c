@@ -21,7 +21,7 @@ static const bool is_sanitized = true;
 static const bool is_sanitized = false;
 #endif
 
-static void note(struct buffer *missing, const char *text)
+static void note_missing(struct buffer *missing, const char *text)
 {
 	if (missing->size > 0)
 		buffer_append_string(missing, "; ");
@@ -44,12 +44,13 @@ static int restrict_files(int abi, const struct toolbox_sandbox *sandbox, const 
 	int r;
 
 	if (abi == 0) {
-		note(missing, "files are not restricted (no landlock)");
+		note_missing(missing, "files are not restricted (no landlock)");
 		return 0;
 	}
 	r = landlock_enter(abi, sandbox, path, path && seal->fd < 0, failure);
 	if (r == 0 && abi < ABI_SCOPE && sandbox->class == SANDBOX_NET)
-		note(missing, "abstract sockets can be reached in class net (landlock before 6)");
+		note_missing(missing,
+			"abstract sockets can be reached in class net (landlock before 6)");
 	return r == LANDLOCK_E_PATH ? SANDBOX_E_PATH : r;
 }
 
@@ -58,13 +59,13 @@ static int restrict_calls(int abi, const struct toolbox_sandbox *sandbox, struct
 	int r;
 
 	if (is_sanitized) {
-		note(missing, "system calls are not restricted (built with sanitizers)");
+		note_missing(missing, "system calls are not restricted (built with sanitizers)");
 		return 0;
 	}
 	r = syscalls_deny(sandbox->class, abi >= ABI_TRUNCATE || abi == 0);
 	if (r != -ENOSYS && r != -EINVAL)
 		return r;
-	note(missing, "system calls are not restricted (no seccomp)");
+	note_missing(missing, "system calls are not restricted (no seccomp)");
 	return 0;
 }
 

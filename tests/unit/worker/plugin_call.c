@@ -198,14 +198,14 @@ static void complain(struct toolbox_call call, void *data)
 
 Test(plugin_call, repairs_and_cuts_the_words_of_a_failure)
 {
-	static char words[PLUGIN_WORDS_BYTES + 100];
+	static char words[PLUGIN_TEXT_BYTES + 100];
 
 	cr_expect_eq(run(complain, "a\xff\"", "{}"), DRIVER_E_ERROR);
 	cr_expect_str_eq(out.data, "{\"code\":\"tool_failed\",\"message\":\"a\xef\xbf\xbd\\\"\"}");
 	memset(words, 'w', sizeof(words) - 1);
 	run(complain, words, "{}");
 	cr_expect_eq(out.size - strlen("{\"code\":\"tool_failed\",\"message\":\"\"}"),
-		PLUGIN_WORDS_BYTES);
+		PLUGIN_TEXT_BYTES);
 }
 
 Test(plugin_call, takes_no_arguments_that_are_no_json)

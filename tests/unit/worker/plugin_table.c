@@ -81,7 +81,7 @@ Test(plugin_table, tells_its_tools_as_a_manifest_has_them)
 	struct toolbox_plugin plugin = usual();
 
 	cr_expect_null(read_table(&plugin, sizeof(plugin)));
-	cr_expect_str_eq(buffer_terminate(&table.told),
+	cr_expect_str_eq(buffer_terminate(&table.described),
 		"[{\"name\":\"first\"},{\"name\":\"second\",\"risk\":\"write\"}]");
 	cr_expect_eq(table.n_functions, 2);
 	cr_expect_str_eq(table.functions[1].name, "second");
@@ -108,7 +108,7 @@ Test(plugin_table, tells_everything_that_a_tool_says)
 	plugin.tools = &full;
 	plugin.n_tools = 1;
 	cr_expect_null(read_table(&plugin, sizeof(plugin)));
-	cr_expect_str_eq(buffer_terminate(&table.told),
+	cr_expect_str_eq(buffer_terminate(&table.described),
 		"[{\"name\":\"x\xef\xbf\xbd\",\"description\":\"says \\\"it\\\"\","
 		"\"argument_schema\":{\"type\":\"object\"},\"output_schema\":true,"
 		"\"risk\":\"execute\",\"parallel\":false,\"timeout_ms\":5,\"cooldown_s\":7,"
