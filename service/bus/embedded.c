@@ -428,8 +428,8 @@ static size_t embedded_queued_bytes(const struct bus *bus)
 	const struct embedded *embedded = container_of(bus, struct embedded, bus);
 	size_t bytes = 0;
 
-	list_for_each(link, &embedded->peers) bytes +=
-		container_of(link, struct peer, link)->queue.bytes;
+	list_for_each(link, &embedded->peers)
+		bytes += container_of(link, struct peer, link)->queue.bytes;
 	return bytes;
 }
 

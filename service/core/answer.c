@@ -6,6 +6,7 @@
 
 #include "core/size.h"
 #include "json/writer.h"
+#include "util/assert.h"
 #include "util/cleanup.h"
 
 /* "}}": what answer_send() still appends. */
@@ -43,14 +44,14 @@ static void open_data(struct answer *answer)
 
 void answer_begin(struct answer *answer, const struct bus_envelope *request)
 {
-	*answer = (struct answer){0};
+	*answer = (struct answer){.is_open = true};
 	bus_response_begin(&answer->message, request);
 	open_data(answer);
 }
 
 void answer_begin_broadcast(struct answer *answer, const char *topic)
 {
-	*answer = (struct answer){0};
+	*answer = (struct answer){.is_open = true};
 	bus_broadcast_begin(&answer->message, topic, "toolboxd");
 	open_data(answer);
 }
@@ -59,6 +60,16 @@ void answer_deinit(struct answer *answer)
 {
 	buffer_deinit(&answer->message);
 	answer->kept = 0;
+	answer->is_open = false;
+}
+
+struct answer answer_take(struct answer *answer)
+{
+	struct answer taken = *answer;
+
+	check(answer->is_open);
+	*answer = (struct answer){0};
+	return taken;
 }
 
 struct buffer *answer_member(struct answer *answer, const char *key)
@@ -167,6 +178,8 @@ bool answer_make_fit(struct answer *answer, size_t frame_bytes, const char *hint
 
 int answer_send(struct answer *answer, struct bus *bus)
 {
+	check(answer->is_open);
+	answer->is_open = false;
 	buffer_append_char(&answer->message, '}');
 	bus_message_end(&answer->message);
 	answer->kept = 0;

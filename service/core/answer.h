@@ -24,8 +24,9 @@ struct answer {
 	struct buffer message;
 	size_t opened;      /* bytes before the first member */
 	size_t kept;        /* bytes that answer_rewind() leaves */
-	size_t error_start; /* where the error's text stands, as JSON; 0: there is none */
+	size_t error_start; /* where the error's text begins, as JSON; 0: there is none */
 	size_t error_end;
+	bool is_open; /* begun, and neither sent nor taken nor given up */
 };
 
 /* contract.md, Errors. */
@@ -55,8 +56,18 @@ void answer_begin(struct answer *answer, const struct bus_envelope *request);
 /* Start a message that answers nobody. */
 void answer_begin_broadcast(struct answer *answer, const char *topic);
 
-/* Give an answer up that will not be sent. */
+/* Give @answer up: it will not be sent. Only at the end of the service is a request left without
+ * its answer. */
 void answer_deinit(struct answer *answer);
+
+/* Take @answer, which is open, over: return it, and leave an answer that is not open. */
+struct answer answer_take(struct answer *answer);
+
+/* Return whether @answer was begun and still has to be sent. */
+static inline bool answer_is_open(const struct answer *answer)
+{
+	return answer->is_open;
+}
 
 /* Write `"key":`, with a comma where one is due; the value is then appended to the buffer that is
  * returned. */
@@ -93,5 +104,6 @@ bool answer_fits(const struct answer *answer, size_t frame_bytes);
  */
 bool answer_make_fit(struct answer *answer, size_t frame_bytes, const char *hint);
 
-/* Close and send it. The answer is empty afterwards. 0 or what bus_send() says. */
+/* Close and send @answer, which is open; it no longer is afterwards. Returns the result of
+ * bus_send(). */
 int answer_send(struct answer *answer, struct bus *bus);

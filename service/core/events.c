@@ -8,27 +8,28 @@
 
 #define MS_PER_S UINT64_C(1000)
 
-static void write_call(struct answer *event, const struct events_call *call)
+static void write_call_members(struct answer *event, const struct call *call)
 {
 	answer_member_text(event, "name", call->tool->name);
 	answer_member_text(event, "toolbox_id", call->tool->toolbox->id);
-	if (call->call_id_size > 0)
-		buffer_append(answer_member(event, "call_id"), call->call_id, call->call_id_size);
+	if (call->call_id.size > 0)
+		buffer_append(
+			answer_member(event, "call_id"), call->call_id.data, call->call_id.size);
 	else
 		answer_member_text(event, "call_id", NULL);
 }
 
-void events_call_started(struct bus *bus, const struct events_call *call)
+void events_call_started(const struct events *events, const struct call *call)
 {
 	struct answer event;
 
 	answer_begin_broadcast(&event, "ovos.tools.call.started");
-	write_call(&event, call);
-	answer_send(&event, bus);
+	write_call_members(&event, call);
+	answer_send(&event, events->bus);
 }
 
 void events_call_progress(
-	struct bus *bus, const struct events_call *call, const struct json_tape *progress)
+	const struct events *events, const struct call *call, const struct json_tape *progress)
 {
 	uint32_t number = json_find(progress, 0, "progress");
 	uint32_t text = json_find(progress, 0, "text");
@@ -36,7 +37,7 @@ void events_call_progress(
 	struct answer event;
 
 	answer_begin_broadcast(&event, "ovos.tools.call.progress");
-	write_call(&event, call);
+	write_call_members(&event, call);
 	if (number != JSON_NONE && json_type_at(progress, number) == JSON_NUMBER)
 		json_write_compact(answer_member(&event, "progress"), progress, number);
 	else
@@ -48,48 +49,38 @@ void events_call_progress(
 			utf8_prefix(decoded.data, decoded.size, EVENTS_TEXT_POINTS));
 	else
 		answer_member_text(&event, "text", NULL);
-	answer_send(&event, bus);
+	answer_send(&event, events->bus);
 }
 
-void events_call_completed(struct bus *bus, const struct events_call *call, double duration_ms,
+void events_call_completed(const struct events *events, const struct call *call, double duration_ms,
 	const char *error, size_t error_size, const char *result, size_t result_size)
 {
 	struct answer event;
 
 	answer_begin_broadcast(&event, "ovos.tools.call.completed");
-	write_call(&event, call);
+	write_call_members(&event, call);
 	answer_member_boolean(&event, "ok", !error);
 	json_write_f64(answer_member(&event, "duration_ms"), duration_ms);
 	if (error)
 		buffer_append(answer_member(&event, "error"), error, error_size);
 	if (result)
 		buffer_append(answer_member(&event, "result"), result, result_size);
-	answer_send(&event, bus);
+	answer_send(&event, events->bus);
 }
 
-/* ── who wants to know ───────────────────────────────────────────────────────────────────────── */
+/* ── who watches ─────────────────────────────────────────────────────────────────────────────── */
 
-bool events_are_wanted(const struct service *service)
+bool events_are_wanted(const struct events *events)
 {
-	return service->config.events_calls || clock_now_ms() < service->watched_until_ms;
+	return events->config->events_calls || clock_now_ms() < events->watched_until_ms;
 }
 
-void events_watch(struct service *service)
+void events_watch(struct events *events, const struct request *request, struct answer *answer)
 {
-	struct request *request = &service->request;
-	bool is_good = request_read(request, &service->envelope, REQUEST_SECONDS);
 	uint64_t until_ms = clock_now_ms() + request->seconds * MS_PER_S;
-	struct answer answer;
 
-	answer_begin(&answer, &service->envelope);
-	if (is_good) {
-		/* Who watches longer is not cut short. */
-		if (until_ms > service->watched_until_ms)
-			service->watched_until_ms = until_ms;
-		answer_member_number(&answer, "seconds", request->seconds);
-	} else {
-		request_write_refusal(
-			request, &service->envelope, &service->config.limits, &answer);
-	}
-	answer_send(&answer, service->bus);
+	/* A longer watch is not cut short. */
+	if (until_ms > events->watched_until_ms)
+		events->watched_until_ms = until_ms;
+	answer_member_number(answer, "seconds", request->seconds);
 }

@@ -5,36 +5,41 @@
 #include <stdint.h>
 
 #include "bus/bus.h"
-#include "catalogue/toolbox.h"
+#include "config/config.h"
 #include "core/answer.h"
-#include "core/state.h"
+#include "core/calls.h"
+#include "core/request.h"
 #include "json/reader.h"
 
-/* The members of a call event (contract.md, Broadcasts). */
-struct events_call {
-	const struct tool *tool;
-	const char *call_id; /* JSON text of `call_id`, @call_id_size bytes; size 0: none given */
-	size_t call_id_size;
+/*
+ * Call events (contract.md, Broadcasts): each call that begins while they are
+ * wanted is announced to everybody on the bus, with its progress and its end. They are wanted while
+ * the configuration says so (events.calls), or for as long as somebody watches.
+ */
+struct events {
+	const struct config *config; /* borrowed */
+	struct bus *bus;             /* borrowed */
+	uint64_t watched_until_ms;
 };
 
-/* A call begins: it was accepted. */
-void events_call_started(struct bus *bus, const struct events_call *call);
-
-/* It goes on: the members `progress` (a number) and `text` (a string, cut to EVENTS_TEXT_POINTS) of
- * the object @progress; null for what is neither. */
+/* The longest text of a progress event, in code points. */
 #define EVENTS_TEXT_POINTS 1000
-void events_call_progress(
-	struct bus *bus, const struct events_call *call, const struct json_tape *progress);
 
-/* It is over, after @duration_ms. @error: the text of the error as JSON, or NULL; @result: the JSON
- * text of the result, or NULL when it is not to be told. */
-void events_call_completed(struct bus *bus, const struct events_call *call, double duration_ms,
+/* Return whether events of a call that begins now are wanted. */
+bool events_are_wanted(const struct events *events);
+
+/* Broadcast that @call was accepted. */
+void events_call_started(const struct events *events, const struct call *call);
+
+/* Broadcast the members `progress` (a number) and `text` (a string, cut to EVENTS_TEXT_POINTS) of
+ * the object @progress; a member of another type is null. */
+void events_call_progress(
+	const struct events *events, const struct call *call, const struct json_tape *progress);
+
+/* Broadcast that @call ended after @duration_ms. @error: the text of the error as JSON, or NULL.
+ * @result: the JSON text of the result, or NULL to leave it out. */
+void events_call_completed(const struct events *events, const struct call *call, double duration_ms,
 	const char *error, size_t error_size, const char *result, size_t result_size);
 
-/* Whether calls that begin now are to be told of: by the configuration, or because somebody
- * watches.
- */
-bool events_are_wanted(const struct service *service);
-
-/* Answer ovos.tools.watch: call events are broadcast for so many seconds. */
-void events_watch(struct service *service);
+/* Serve ovos.tools.watch: broadcast call events for as many seconds as @request asks for. */
+void events_watch(struct events *events, const struct request *request, struct answer *answer);

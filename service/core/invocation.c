@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/invocation.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "catalogue/approval.h"
 #include "catalogue/filter.h"
-#include "core/answer.h"
-#include "core/caller.h"
 #include "core/errors.h"
-#include "core/events.h"
 #include "core/lookup.h"
 #include "core/size.h"
 #include "json/writer.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
+#include "util/log.h"
 
 /*
  * The way of a call, from its checks to its one answer.
@@ -24,90 +21,21 @@
  *      ▼                                                                       ▼
  *   its error ──▶ sent ◀── events ◀── fits in a frame? ◀─┬── result ─ output schema ─ size guard
  *                   │                                    └── failure, crash, timeout, …: its code
- *                   └──▶ close ──▶ spare: memory for the next one
+ *                   └──▶ close
  *
- * The checks are made in that order (contract.md, Order of checks). A host knows a call by its id;
- * a cancel finds it by the call_id and the source that its caller gave.
+ * The checks are made in that order (contract.md, Order of checks).
  */
 
 #define NS_PER_US UINT64_C(1000)
+#define US_PER_MS 1000.0
 
-/* A tool that tells its progress more often is not repeated: the bus is everybody's. */
+/* The least time between two progress events of one call: everybody on the bus reads them. */
 #define PROGRESS_MS 50
 
-/* A buffer of a call that is over is kept for the next one, unless it has grown beyond this. */
-#define KEEP_BYTES 16384
+/* ── the record ──────────────────────────────────────────────────────────────────────────────── */
 
-struct invocation {
-	struct runner_call call; /* first: a call is its invocation */
-	struct invocation *next; /* of those in flight, or of the spare ones */
-	struct invocation **link;
-	struct service *service;
-	const struct tool *tool;
-	struct toolbox *toolbox; /* held until it is over */
-	struct answer answer;
-	uint64_t timeout_ms;
-	struct buffer call_id; /* JSON text, for events and for cancelling; empty: none */
-	struct buffer source;  /* context.source as JSON text; empty: none */
-	bool has_events;
-	uint64_t progressed_ms; /* when progress was told last; 0: not yet */
-};
-
-/* ── in flight ───────────────────────────────────────────────────────────────────────────────── */
-
-static struct invocation *take_spare(struct service *service)
-{
-	struct invocation *invocation = service->spare;
-
-	if (invocation) {
-		service->spare = invocation->next;
-		return invocation;
-	}
-	invocation = calloc(1, sizeof(*invocation));
-	if (invocation && runner_call_init(&invocation->call, service->loop) < 0) {
-		free(invocation);
-		return NULL;
-	}
-	return invocation;
-}
-
-static void link_in(struct service *service, struct invocation *invocation)
-{
-	invocation->next = service->invocations;
-	invocation->link = &service->invocations;
-	if (invocation->next)
-		invocation->next->link = &invocation->next;
-	service->invocations = invocation;
-	service->n_in_flight++;
-}
-
-/* A burst of large calls must not stay with us for ever. */
-static void give_back_large(struct buffer *buffer)
-{
-	if (buffer->capacity > KEEP_BYTES)
-		buffer_deinit(buffer);
-}
-
-/* It is over: what it holds is given back, its memory is kept for the next one. */
-static void close_call(struct invocation *invocation)
-{
-	struct service *service = invocation->service;
-
-	*invocation->link = invocation->next;
-	if (invocation->next)
-		invocation->next->link = invocation->link;
-	service->n_in_flight--;
-	answer_deinit(&invocation->answer);
-	toolbox_unref(take_ptr(invocation->toolbox));
-	give_back_large(&invocation->call.arguments);
-	give_back_large(&invocation->call.caller);
-	give_back_large(&invocation->source);
-	invocation->next = service->spare;
-	service->spare = invocation;
-}
-
-/* Keep the JSON text of a value; nothing, when there is none. One string has one text, however its
- * sender escapes: clients differ in that. */
+/* Put the JSON text of the value at @token in place of what is in @out; nothing when there is none.
+ * One string gets one text, however its sender escapes it: clients differ in that. */
 static void keep_value(const struct json_tape *tape, uint32_t token, struct buffer *out)
 {
 	cleanup(buffer_deinit) struct buffer decoded = {0};
@@ -126,167 +54,197 @@ static void keep_value(const struct json_tape *tape, uint32_t token, struct buff
 	buffer_append(out, text, size);
 }
 
-/* A call of @tool by the request in service->envelope, in flight from now on. @answer is taken
- * over. NULL without memory; then it is still the caller's. */
-static struct invocation *open_call(struct service *service, const struct tool *tool,
-	uint64_t timeout_ms, struct answer *answer)
+/* Return the token of the string @key in the object at @object (JSON_NONE: there is none), or
+ * JSON_NONE. */
+static uint32_t find_string(const struct json_tape *tape, uint32_t object, const char *key)
 {
-	const struct request *request = &service->request;
-	struct invocation *invocation = take_spare(service);
+	uint32_t token = object == JSON_NONE ? JSON_NONE : json_find(tape, object, key);
 
-	if (!invocation)
-		return NULL;
-	invocation->service = service;
-	invocation->tool = tool;
-	invocation->toolbox = toolbox_ref(tool->toolbox);
-	invocation->answer = *answer;
-	*answer = (struct answer){0};
-	invocation->timeout_ms = timeout_ms;
-	invocation->call.id = ++service->last_call_id;
-	invocation->call.tool = tool->index;
-	invocation->has_events = events_are_wanted(service);
-	invocation->progressed_ms = 0;
-	keep_value(request->data, request->call_id, &invocation->call_id);
-	/* Only a call with an id can be cancelled: the others need no source. */
-	keep_value(&service->envelope.context,
-		request->call_id ? json_find(&service->envelope.context, 0, "source") : JSON_NONE,
-		&invocation->source);
-	caller_write(tool, &service->envelope.context, request, &invocation->call.caller);
-	link_in(service, invocation);
-	return invocation;
+	return token != JSON_NONE && json_type_at(tape, token) == JSON_STRING ? token : JSON_NONE;
 }
 
-/* What its events tell of it. */
-static struct events_call event_of(const struct invocation *invocation)
+static void write_or_null(
+	struct buffer *out, const char *key, const struct json_tape *tape, uint32_t token)
 {
-	return (struct events_call){
-		.tool = invocation->tool,
-		.call_id = invocation->call_id.data,
-		.call_id_size = invocation->call_id.size,
-	};
+	json_write_key(out, key);
+	if (token == JSON_NONE)
+		buffer_append_string(out, "null");
+	else
+		json_write_compact(out, tape, token);
 }
 
-/* ── the end ─────────────────────────────────────────────────────────────────────────────────── */
-
-/* Write the result if it is what the tool has promised; else the error. The code of it, or -1. */
-static int write_result(
-	struct invocation *invocation, const struct call_result *ending, struct answer *answer)
+/*
+ * Write who calls into the record of @call, and for tools of a kind that asks (catalogue/kind.h)
+ * into the object that its host gets:
+ *
+ *   {"call_id", "session_id", "lang"}      strings, or null
+ *
+ * `lang` is the session's, else that of the context.
+ */
+static void write_caller(struct call *call, const struct request_scope *scope)
 {
-	const struct service *service = invocation->service;
-	const struct tool *tool = invocation->tool;
+	const struct request *request = &scope->request;
+	const struct json_tape *context = &scope->envelope.context;
+	uint32_t found = json_find(context, 0, "session");
+	uint32_t session = JSON_NONE;
+	uint32_t session_id;
+	uint32_t lang;
+	struct buffer *out = &call->runner_call.caller;
+
+	if (found != JSON_NONE && json_type_at(context, found) == JSON_OBJECT)
+		session = found;
+	session_id = find_string(context, session, "session_id");
+	call->door = CALL_DOOR_BUS;
+	keep_value(request->data, request->call_id, &call->call_id);
+	keep_value(context, json_find(context, 0, "source"), &call->source);
+	keep_value(context, session_id, &call->session);
+	buffer_reset(out);
+	if (!kind_facts(call->toolbox->kind)->asks_caller)
+		return;
+	lang = session == JSON_NONE ? JSON_NONE : json_find(context, session, "lang");
+	if (lang == JSON_NONE)
+		lang = json_find(context, 0, "lang");
+	buffer_append_char(out, '{');
+	write_or_null(out, "call_id", request->data, request->call_id);
+	buffer_append_char(out, ',');
+	write_or_null(out, "session_id", context, session_id);
+	buffer_append_char(out, ',');
+	write_or_null(out, "lang", context,
+		lang != JSON_NONE && json_type_at(context, lang) == JSON_STRING ? lang : JSON_NONE);
+	buffer_append_char(out, '}');
+}
+
+/* ── the end of a call ───────────────────────────────────────────────────────────────────────── */
+
+/* Write the result if it satisfies the tool's output schema, else the error. Returns the code of
+ * the error, or -1. */
+static int write_valid_result(struct call *call, const struct call_result *result)
+{
+	const struct invoker *invoker = call->invoker;
+	const struct tool *tool = call->tool;
+	uint32_t max = invoker->config->result_max_chars;
 	cleanup(schema_report_deinit) struct schema_report report = {0};
 
-	if (schema_validate(tool->output, service->context, ending->tape, 0) == 0) {
-		size_write_result(answer_member(answer, "result"), ending->text, ending->size,
-			service->config.result_max_chars);
+	if (schema_validate(tool->output, invoker->context, result->tape, 0) == 0) {
+		size_write_result(
+			answer_member(&call->answer, "result"), result->text, result->size, max);
 		return -1;
 	}
-	/* Without memory the report stays empty; the code tells enough. */
-	schema_explain(tool->output, service->context, ending->tape, 0, &report);
-	errors_write_invalid_output(answer, tool, &report, service->config.result_max_chars);
+	/* Without memory the report stays empty: the code is enough. */
+	schema_explain(tool->output, invoker->context, result->tape, 0, &report);
+	errors_write_invalid_output(&call->answer, tool, &report, max);
 	return ANSWER_INVALID_OUTPUT;
 }
 
-/* Write what the call has come to. The code of an error, or -1. */
-static int write_ending(
-	struct invocation *invocation, const struct call_result *ending, struct answer *answer)
+/* Write the outcome of @call. Returns the code of the error, or -1. */
+static int write_outcome(struct call *call, const struct call_result *result)
 {
-	const struct tool *tool = invocation->tool;
+	const struct tool *tool = call->tool;
+	struct answer *answer = &call->answer;
+	uint32_t max = call->invoker->config->result_max_chars;
 
-	switch (ending->outcome) {
+	switch (result->outcome) {
 	case CALL_RESULT:
-		return write_result(invocation, ending, answer);
+		return write_valid_result(call, result);
 	case CALL_FAILED:
-		errors_write_failure(answer, tool, ending->text, ending->size,
-			invocation->service->config.result_max_chars);
+		errors_write_failure(answer, tool, result->text, result->size, max);
 		return ANSWER_TOOL_FAILED;
 	case CALL_ERROR:
-		return errors_write_told(
-			answer, tool, ending->tape, invocation->service->config.result_max_chars);
+		return errors_write_told(answer, tool, result->tape, max);
 	case CALL_TIMED_OUT:
-		errors_write_timeout(answer, tool, invocation->timeout_ms);
+		errors_write_timeout(answer, tool, call->timeout_ms);
 		return ANSWER_TIMEOUT;
 	case CALL_CANCELLED:
-		errors_write_cancelled(answer, &invocation->call_id);
+		errors_write_cancelled(answer, &call->call_id);
 		return ANSWER_CANCELLED;
 	case CALL_CRASHED:
-		errors_write_crash(answer, tool, ending->end);
+		errors_write_crash(answer, tool, result->end);
 		return ANSWER_HOST_CRASHED;
 	case CALL_TOO_LARGE:
-		errors_write_too_large(answer, tool, "Too large output of", ending->end->actual,
-			ending->end->max, "bytes");
+		errors_write_too_large(answer, tool, "Too large output of", result->end->actual,
+			result->end->max, "bytes");
 		return ANSWER_TOO_LARGE;
 	case CALL_COOLING:
 		errors_write_cooldown(
-			answer, tool, runner_cooldown_s(invocation->call.runner, tool));
+			answer, tool, runner_cooldown_s(call->runner_call.runner, tool));
 		return ANSWER_COOLDOWN;
 	case CALL_UNAVAILABLE:
-		errors_write_unavailable(answer, tool, ending->text);
+		errors_write_unavailable(answer, tool, result->text);
 		return ANSWER_UNAVAILABLE;
 	}
 	return -1;
 }
 
-/* Before the answer goes, since its words are told, too. */
-static void tell_completion(
-	struct invocation *invocation, const struct call_result *ending, uint64_t duration_us)
+/* Broadcast the end of @call. The answer, whose error text it repeats, has not been sent yet. */
+static void announce_end(struct call *call, const struct call_result *result, uint64_t duration_us)
 {
-	struct service *service = invocation->service;
-	struct events_call event = event_of(invocation);
+	const struct config *config = call->invoker->config;
 	size_t error_size = 0;
-	const char *error = answer_error_json(&invocation->answer, &error_size);
-	cleanup(buffer_deinit) struct buffer result = {0};
+	const char *error = answer_error_json(&call->answer, &error_size);
+	cleanup(buffer_deinit) struct buffer cut = {0};
 
-	/* No more of it than its caller was told. */
-	if (!error && service->config.events_results)
-		size_write_result(
-			&result, ending->text, ending->size, service->config.result_max_chars);
-	events_call_completed(service->bus, &event, (double)duration_us / 1000.0, error, error_size,
-		result.data, result.size);
+	/* The event has no more of the result than the answer. */
+	if (!error && config->events_results)
+		size_write_result(&cut, result->text, result->size, config->result_max_chars);
+	events_call_completed(call->invoker->events, call, (double)duration_us / US_PER_MS, error,
+		error_size, cut.data, cut.size);
 }
 
-void invocation_done(void *data, struct runner_call *call, const struct call_result *ending)
+static void log_call(const struct call *call, uint64_t duration_us, int code)
 {
-	struct invocation *invocation = (struct invocation *)call;
-	struct service *service = data;
-	uint64_t duration_us = (clock_now_ns() - call->submitted_ns) / NS_PER_US;
-	int code = write_ending(invocation, ending, &invocation->answer);
+	if (!log_is_on(LOG_LEVEL_DEBUG))
+		return;
+	log_debug("Call %llu of %s/%s, from the %s (call_id %.*s, source %.*s, session %.*s), held "
+		  "%zu bytes and ended after %.1f ms: %s",
+		(unsigned long long)call->runner_call.id, call->toolbox->id, call->tool->name,
+		call_door_name(call->door), (int)call->call_id.size, call->call_id.data,
+		(int)call->source.size, call->source.data, (int)call->session.size,
+		call->session.data, call->held_bytes, (double)duration_us / US_PER_MS,
+		code >= 0 ? answer_code_name((enum answer_code)code) : "ok");
+}
 
-	if (!answer_make_fit(&invocation->answer, service->config.limits.frame_bytes,
+void invocation_done(void *data, struct runner_call *runner_call, const struct call_result *result)
+{
+	struct call *call = container_of(runner_call, struct call, runner_call);
+	struct invoker *invoker = call->invoker;
+	uint64_t duration_us = (clock_now_ns() - runner_call->submitted_ns) / NS_PER_US;
+	int code = write_outcome(call, result);
+
+	(void)data;
+	if (!answer_make_fit(&call->answer, invoker->config->limits.frame_bytes,
 		    "lower result_max_chars, or let the tool return less"))
 		code = ANSWER_TOO_LARGE;
-	if (invocation->has_events)
-		tell_completion(invocation, ending, duration_us);
-	answer_send(&invocation->answer, service->bus);
+	if (call->has_events)
+		announce_end(call, result, duration_us);
+	answer_send(&call->answer, invoker->bus);
 	statistics_count(
-		runner_statistics(call->runner, invocation->tool->toolbox), duration_us, code >= 0);
-	close_call(invocation);
+		runner_statistics(runner_call->runner, call->toolbox), duration_us, code >= 0);
+	log_call(call, duration_us, code);
+	calls_close(invoker->calls, call);
 }
 
-void invocation_progressed(void *data, struct runner_call *call, const struct json_tape *progress)
+void invocation_progressed(
+	void *data, struct runner_call *runner_call, const struct json_tape *progress)
 {
-	struct invocation *invocation = (struct invocation *)call;
-	struct service *service = data;
-	struct events_call event = event_of(invocation);
+	struct call *call = container_of(runner_call, struct call, runner_call);
 	uint64_t now_ms = clock_now_ms();
 
-	if (!invocation->has_events ||
-		(invocation->progressed_ms && now_ms < invocation->progressed_ms + PROGRESS_MS))
+	(void)data;
+	if (!call->has_events ||
+		(call->progressed_ms && now_ms < call->progressed_ms + PROGRESS_MS))
 		return;
-	invocation->progressed_ms = now_ms;
-	events_call_progress(service->bus, &event, progress);
+	call->progressed_ms = now_ms;
+	events_call_progress(call->invoker->events, call, progress);
 }
 
 /* ── checks ──────────────────────────────────────────────────────────────────────────────────── */
 
-static void write_arguments_error(
-	const struct service *service, const struct tool *tool, int status, struct answer *answer)
+static void write_arguments_error(const struct config *config, const struct tool *tool,
+	const struct arguments *arguments, int status, struct answer *answer)
 {
-	const struct arguments *arguments = &service->arguments;
-
 	if (status == ARGUMENTS_E_INVALID)
 		errors_write_invalid_arguments(
-			answer, tool, &service->arguments.report, service->config.result_max_chars);
+			answer, tool, &arguments->report, config->result_max_chars);
 	else if (status == ARGUMENTS_E_TOO_LARGE)
 		errors_write_too_large(answer, tool, "Too large arguments for", arguments->actual,
 			arguments->max, arguments->limit);
@@ -294,14 +252,15 @@ static void write_arguments_error(
 		errors_write_unavailable(answer, tool, strerror(-status));
 }
 
-/* Whether the arguments are good; else the error is written. */
-static bool check_arguments(struct service *service, const struct tool *tool, struct answer *answer)
+/* Return whether the arguments are good; else the error is written. */
+static bool check_arguments(const struct config *config, const struct tool *tool,
+	struct request_scope *scope, struct answer *answer)
 {
-	int r = arguments_check(&service->arguments, tool, &service->request, service->context,
-		&service->config.limits);
+	int r = arguments_check(
+		&scope->arguments, tool, &scope->request, scope->context, &config->limits);
 
 	if (r != 0)
-		write_arguments_error(service, tool, r, answer);
+		write_arguments_error(config, tool, &scope->arguments, r, answer);
 	return r == 0;
 }
 
@@ -316,7 +275,8 @@ static bool check_cooldown(
 	return false;
 }
 
-/* Nobody can be asked in this version: what needs an answer is denied, and told what would do. */
+/* This version cannot ask a person: a call that needs one's approval is denied, and the error names
+ * the setting that allows it. */
 static bool check_approval(
 	const struct config *config, const struct tool *tool, struct answer *answer)
 {
@@ -328,7 +288,8 @@ static bool check_approval(
 	return false;
 }
 
-/* The deadline of a call (contract.md, Deadlines): the request may only shorten it. */
+/* Return the time that a call has (contract.md, Deadlines): a request may only shorten that of the tool, its
+ * toolbox, or the configuration. */
 static uint64_t timeout_of(
 	const struct config *config, const struct tool *tool, uint64_t requested_ms)
 {
@@ -343,7 +304,9 @@ static uint64_t timeout_of(
 	return requested_ms && requested_ms < allowed_ms ? requested_ms : allowed_ms;
 }
 
-static void write_refusal(
+/* ── requests ────────────────────────────────────────────────────────────────────────────────── */
+
+static void write_submit_error(
 	struct answer *answer, int status, const struct tool *tool, const struct runner *runner)
 {
 	if (status == RUNNER_E_BUSY)
@@ -354,223 +317,115 @@ static void write_refusal(
 		errors_write_unavailable(answer, tool, strerror(-status));
 }
 
-/* Hand the call to its runner. True when it is under way; else the error is in @answer. */
-static bool submit(struct service *service, const struct tool *tool, struct runner *runner,
-	struct answer *answer)
+/* Submit a call of @tool to @runner. Returns true with @answer taken over; else the error is in
+ * @answer. */
+static bool submit_call(struct invoker *invoker, const struct request_scope *scope,
+	const struct tool *tool, struct runner *runner, struct answer *answer)
 {
-	uint64_t timeout_ms = timeout_of(&service->config, tool, service->request.timeout_ms);
-	struct invocation *invocation;
+	const struct arguments *arguments = &scope->arguments;
+	struct calls *calls = invoker->calls;
+	struct call *call;
 	int r;
 
-	if (service->n_in_flight >= service->config.limits.in_flight) {
-		errors_write_busy(answer, tool, service->n_in_flight);
+	if (calls->n_in_flight >= invoker->config->limits.in_flight) {
+		errors_write_busy(answer, tool, calls->n_in_flight);
 		return false;
 	}
-	invocation = open_call(service, tool, timeout_ms, answer);
-	if (!invocation) {
+	call = calls_new(calls, tool);
+	if (!call) {
 		errors_write_unavailable(answer, tool, "out of memory");
 		return false;
 	}
-	r = runner_submit(runner, &invocation->call, service->arguments.json,
-		service->arguments.size, timeout_ms);
-	if (r == 0) {
-		struct events_call event = event_of(invocation);
-
-		if (invocation->has_events)
-			events_call_started(service->bus, &event);
-		return true;
+	write_caller(call, scope);
+	call->invoker = invoker;
+	call->timeout_ms = timeout_of(invoker->config, tool, scope->request.timeout_ms);
+	call->has_events = events_are_wanted(invoker->events);
+	r = runner_submit(
+		runner, &call->runner_call, arguments->json, arguments->size, call->timeout_ms);
+	if (r != 0) {
+		calls_close(calls, call);
+		write_submit_error(answer, r, tool, runner);
+		return false;
 	}
-	*answer = invocation->answer;
-	invocation->answer = (struct answer){0};
-	close_call(invocation);
-	write_refusal(answer, r, tool, runner);
-	return false;
+	call->answer = answer_take(answer);
+	calls_open(calls, call, arguments->size);
+	if (call->has_events)
+		events_call_started(invoker->events, call);
+	return true;
 }
 
-/* ── requests ────────────────────────────────────────────────────────────────────────────────── */
-
-/* The checks of a call, one after the other, as far as the queue. */
-static bool begin(struct service *service, struct answer *answer)
+static bool find_tool(const struct invoker *invoker, const struct request *request,
+	struct answer *answer, const struct tool **ret_tool)
 {
-	const struct config *config = &service->config;
+	return lookup_tool(invoker->offer->catalogue, request,
+		invoker->config->duplicate_names == CONFIG_DUPLICATES_LAST, answer, ret_tool);
+}
+
+void invocation_begin(struct invoker *invoker, struct request_scope *scope, struct answer *answer)
+{
+	const struct config *config = invoker->config;
 	const struct tool *tool;
 	struct runner *runner;
-	struct statistics *statistics;
 
-	if (!lookup_tool(service->catalogue, &service->request,
-		    config->duplicate_names == CONFIG_DUPLICATES_LAST, answer, &tool))
-		return false;
-	runner = state_runner(service, tool);
-	statistics = runner_statistics(runner, tool->toolbox);
-	if (service->is_stopping)
+	if (!find_tool(invoker, &scope->request, answer, &tool))
+		return;
+	runner = offer_runner(invoker->offer, tool->toolbox);
+	if (invoker->calls->is_stopping)
 		errors_write_unavailable(answer, tool, "the service is stopping");
-	else if (check_arguments(service, tool, answer) && check_cooldown(runner, tool, answer) &&
-		 check_approval(config, tool, answer) && submit(service, tool, runner, answer))
-		return true;
-	statistics_count_refused(statistics);
-	return false;
-}
-
-/* Answer a request that has not become a call. */
-static void send_verdict(struct service *service, struct answer *answer)
-{
-	answer_make_fit(answer, service->config.limits.frame_bytes, "send shorter arguments");
-	answer_send(answer, service->bus);
-}
-
-void invocation_begin(struct service *service)
-{
-	struct request *request = &service->request;
-	bool is_good = request_read(request, &service->envelope, REQUEST_CALL | REQUEST_OWNER);
-	struct answer answer;
-
-	answer_begin(&answer, &service->envelope);
-	request_write_echo(request, &answer);
-	if (!is_good)
-		request_write_refusal(
-			request, &service->envelope, &service->config.limits, &answer);
-	else if (begin(service, &answer))
+	else if (check_arguments(config, tool, scope, answer) &&
+		 check_cooldown(runner, tool, answer) && check_approval(config, tool, answer) &&
+		 submit_call(invoker, scope, tool, runner, answer))
 		return;
-	send_verdict(service, &answer);
+	statistics_count_refused(runner_statistics(runner, tool->toolbox));
 }
 
-/* Whether a toolbox of this id is offered by us. */
-static bool is_ours(const struct service *service, const struct request_text *id)
+void invocation_validate(
+	const struct invoker *invoker, struct request_scope *scope, struct answer *answer)
 {
-	long index = id->text ? catalogue_find_toolbox(service->catalogue, id->text, id->size) : -1;
-	size_t n_tools;
+	const struct config *config = invoker->config;
+	struct arguments *arguments = &scope->arguments;
+	const struct tool *tool;
+	int r;
 
-	if (index < 0)
-		return false;
-	catalogue_toolbox(service->catalogue, (size_t)index, NULL, &n_tools);
-	return n_tools > 0;
-}
-
-void invocation_begin_persona(struct service *service, const struct request_text *toolbox_id)
-{
-	struct request *request = &service->request;
-	struct answer answer;
-
-	/* Of a toolbox_id that is no string nobody is the owner: silence. */
-	request_read(request, &service->envelope, REQUEST_PERSONA);
-	if (toolbox_id)
-		request->toolbox_id = *toolbox_id;
-	if (!is_ours(service, &request->toolbox_id))
+	if (!find_tool(invoker, &scope->request, answer, &tool))
 		return;
-	answer_begin(&answer, &service->envelope);
-	json_write_string(answer_member(&answer, "toolbox_id"), request->toolbox_id.text,
-		request->toolbox_id.size);
-	answer_keep(&answer);
-	if (service->envelope.data_status != 0)
-		request_write_refusal(
-			request, &service->envelope, &service->config.limits, &answer);
-	else if (begin(service, &answer))
-		return;
-	send_verdict(service, &answer);
-}
-
-/* The members of an answer to ovos.tools.validate. */
-static void write_validation(
-	struct service *service, const struct tool *tool, struct answer *answer)
-{
-	struct arguments *arguments = &service->arguments;
-	int r = arguments_check(
-		arguments, tool, &service->request, service->context, &service->config.limits);
-
+	r = arguments_check(arguments, tool, &scope->request, scope->context, &config->limits);
 	if (r != 0 && r != ARGUMENTS_E_INVALID) {
-		write_arguments_error(service, tool, r, answer);
+		write_arguments_error(config, tool, arguments, r, answer);
 		return;
 	}
 	answer_member_boolean(answer, "valid", r == 0);
 	schema_report_write_json(&arguments->report, answer_member(answer, "violations"));
 }
 
-void invocation_validate(struct service *service)
-{
-	struct request *request = &service->request;
-	bool is_good = request_read(request, &service->envelope, REQUEST_CALL | REQUEST_OWNER);
-	const struct tool *tool;
-	struct answer answer;
-
-	answer_begin(&answer, &service->envelope);
-	request_write_echo(request, &answer);
-	if (!is_good)
-		request_write_refusal(
-			request, &service->envelope, &service->config.limits, &answer);
-	else if (lookup_tool(service->catalogue, request,
-			 service->config.duplicate_names == CONFIG_DUPLICATES_LAST, &answer, &tool))
-		write_validation(service, tool, &answer);
-	send_verdict(service, &answer);
-}
-
 /* ── cancelling ──────────────────────────────────────────────────────────────────────────────── */
 
-static bool is_equal(const struct buffer *a, const struct buffer *b)
+/* Cancel the calls that @scope's request means, and return whether there was one. Each search
+ * begins anew, since the end of one call may end others. */
+static bool cancel_calls(const struct calls *calls, const struct request_scope *scope)
 {
-	return a->size == b->size && (a->size == 0 || memcmp(a->data, b->data, a->size) == 0);
-}
-
-static struct invocation *find_call(
-	const struct service *service, const struct buffer *call_id, const struct buffer *source)
-{
-	struct invocation *invocation = service->invocations;
-
-	while (invocation &&
-		!(is_equal(&invocation->call_id, call_id) && is_equal(&invocation->source, source)))
-		invocation = invocation->next;
-	return invocation;
-}
-
-/* Cancel what the request means. Whether there was any. Looked for anew each time, since the end of
- * one call may be the end of others. */
-static bool cancel_calls(struct service *service)
-{
-	const struct json_tape *context = &service->envelope.context;
+	const struct json_tape *context = &scope->envelope.context;
 	cleanup(buffer_deinit) struct buffer call_id = {0};
 	cleanup(buffer_deinit) struct buffer source = {0};
-	struct invocation *invocation;
+	struct call *call;
 	bool is_any = false;
 
-	keep_value(service->request.data, service->request.call_id, &call_id);
+	keep_value(scope->request.data, scope->request.call_id, &call_id);
 	keep_value(context, json_find(context, 0, "source"), &source);
-	while ((invocation = find_call(service, &call_id, &source))) {
-		runner_cancel(invocation->call.runner, &invocation->call);
+	while ((call = calls_find(calls, CALL_DOOR_BUS, &source, &call_id))) {
+		runner_cancel(call->runner_call.runner, &call->runner_call);
 		is_any = true;
 	}
 	return is_any;
 }
 
-void invocation_cancel(struct service *service)
+void invocation_cancel(
+	struct invoker *invoker, const struct request_scope *scope, struct answer *answer)
 {
-	struct request *request = &service->request;
-	bool is_good = request_read(request, &service->envelope, REQUEST_CALL_ID);
-	struct answer answer;
+	const struct request *request = &scope->request;
+	size_t size;
+	const char *text = json_value_text(request->data, request->call_id, &size);
 
-	answer_begin(&answer, &service->envelope);
-	if (is_good) {
-		size_t size;
-		const char *text = json_value_text(request->data, request->call_id, &size);
-
-		buffer_append(answer_member(&answer, "call_id"), text, size);
-		answer_member_boolean(&answer, "cancelled", cancel_calls(service));
-	} else {
-		request_write_refusal(
-			request, &service->envelope, &service->config.limits, &answer);
-	}
-	answer_send(&answer, service->bus);
-}
-
-void invocation_free_all(struct service *service)
-{
-	while (service->invocations)
-		close_call(service->invocations);
-	while (service->spare) {
-		struct invocation *invocation = service->spare;
-
-		service->spare = invocation->next;
-		runner_call_deinit(&invocation->call);
-		buffer_deinit(&invocation->call_id);
-		buffer_deinit(&invocation->source);
-		free(invocation);
-	}
+	buffer_append(answer_member(answer, "call_id"), text, size);
+	answer_member_boolean(answer, "cancelled", cancel_calls(invoker->calls, scope));
 }

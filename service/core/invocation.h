@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "core/state.h"
+#include <stdbool.h>
+
+#include "bus/bus.h"
+#include "config/config.h"
+#include "core/answer.h"
+#include "core/calls.h"
+#include "core/events.h"
+#include "core/offer.h"
+#include "core/request_scope.h"
 
 /*
  * A call, from its request to its one response.
@@ -12,35 +20,37 @@
  *       ▼                                                                          ▼
  *   error response ◀────────────────────────────────────── output schema ─ size ─ response
  *
- * The response is begun when the request is read (its context, name and call_id stand in it from
- * then on), so that nothing of the request has to be kept.
+ * The response is begun when the request is read (its context, name and call_id are written then),
+ * so that the request need not be kept. core/topics.c begins it, and sends it unless the call was
+ * accepted: then the call takes it over, and invocation_done() sends it.
  */
 
-/* The members of the response (contract.md, Requests). */
-enum invocation_style {
-	INVOCATION_TOOLS,   /* ovos.tools.invoke: {name, result} */
-	INVOCATION_PERSONA, /* ovos.persona.tools.call: {toolbox_id, result} */
+/* The parts of the service that a call passes through, all borrowed. They outlive every call. */
+struct invoker {
+	const struct config *config;
+	struct bus *bus;
+	const struct offer *offer;
+	struct calls *calls;
+	const struct events *events;
+	struct schema_context *context;
 };
 
-/* Invoke what the request in service->envelope asks for. */
-void invocation_begin(struct service *service);
+/* Serve a request for a call: submit it to the runner of its tool, with @answer taken over, or
+ * write the error of the first check that fails to @answer. */
+void invocation_begin(struct invoker *invoker, struct request_scope *scope, struct answer *answer);
 
-/* The same by the persona topics; silence when the toolbox is not ours. @toolbox_id of the topic,
- * or NULL: of the data. */
-void invocation_begin_persona(struct service *service, const struct request_text *toolbox_id);
-
-/* Answer ovos.tools.cancel: end every call in flight that has the request's call_id and came from
+/* Serve ovos.tools.cancel: end every call in flight that has the request's call_id and came from
  * the same context.source. Each of them answers with `cancelled`. */
-void invocation_cancel(struct service *service);
+void invocation_cancel(
+	struct invoker *invoker, const struct request_scope *scope, struct answer *answer);
 
-/* Answer ovos.tools.validate: everything but the running. */
-void invocation_validate(struct service *service);
+/* Serve ovos.tools.validate: every check of the request and its arguments, without a call. */
+void invocation_validate(
+	const struct invoker *invoker, struct request_scope *scope, struct answer *answer);
 
-/* The runner's word that a call is over (struct runner_handler). */
-void invocation_done(void *data, struct runner_call *call, const struct call_result *ending);
+/* Send the answer of a call that is over, and close it (struct runner_handler; @data is not used).
+ */
+void invocation_done(void *data, struct runner_call *call, const struct call_result *result);
 
-/* A call tells how far it is. */
+/* Broadcast how far a call is, at most every 50 ms (struct runner_handler; @data is not used). */
 void invocation_progressed(void *data, struct runner_call *call, const struct json_tape *progress);
-
-/* Free the spare ones, and those in flight without an answer. */
-void invocation_free_all(struct service *service);

@@ -52,8 +52,38 @@ void listing_write(const struct catalogue *catalogue, const char *toolbox_id, si
 	write_run(catalogue, run_of(catalogue, toolbox_id, size), format, out);
 }
 
-/* What the request may see, in the format that it wants. */
-static void write_requested(
+void listing_write_failed(const struct catalogue *catalogue, struct buffer *out)
+{
+	buffer_append_char(out, '[');
+	for (size_t i = 0; i < catalogue_n_failures(catalogue); i++) {
+		const struct catalogue_failure *failure = catalogue_failure(catalogue, i);
+
+		buffer_append_string(out, i > 0 ? ",{" : "{");
+		json_write_member_text(out, "toolbox_id", failure->toolbox_id);
+		json_write_member_text(out, "error", failure->error);
+		buffer_append_char(out, '}');
+	}
+	buffer_append_char(out, ']');
+}
+
+void listing_write_not_offered(const struct catalogue *catalogue, struct buffer *out)
+{
+	buffer_append_char(out, '[');
+	for (size_t i = 0; i < catalogue_n_skipped(catalogue); i++) {
+		const struct catalogue_skipped *skipped = catalogue_skipped(catalogue, i);
+
+		buffer_append_string(out, i > 0 ? ",{" : "{");
+		json_write_member_text(out, "toolbox_id", skipped->toolbox_id);
+		json_write_member_text(out, "name", skipped->name);
+		json_write_member_text(out, "why", skipped->why);
+		buffer_append_char(out, '}');
+	}
+	buffer_append_char(out, ']');
+}
+
+/* ── the topics ──────────────────────────────────────────────────────────────────────────────── */
+
+void listing_list(
 	const struct catalogue *catalogue, const struct request *request, struct answer *answer)
 {
 	struct buffer *out = answer_member(answer, "tools");
@@ -65,46 +95,19 @@ static void write_requested(
 		buffer_append_string(out, "[]");
 }
 
-void listing_list(struct service *service)
+void listing_get(const struct catalogue *catalogue, bool last_wins, const struct request *request,
+	struct answer *answer)
 {
-	struct request *request = &service->request;
-	const struct config_limits *limits = &service->config.limits;
-	bool is_good = request_read(request, &service->envelope, REQUEST_OWNER | REQUEST_FORMAT);
-	struct answer answer;
-
-	answer_begin(&answer, &service->envelope);
-	if (!is_good)
-		request_write_refusal(request, &service->envelope, limits, &answer);
-	else
-		write_requested(service->catalogue, request, &answer);
-	answer_make_fit(&answer, limits->frame_bytes, "name a 'toolbox_id' to list less");
-	answer_send(&answer, service->bus);
-}
-
-void listing_get(struct service *service)
-{
-	struct request *request = &service->request;
-	const struct config_limits *limits = &service->config.limits;
-	bool is_good = request_read(request, &service->envelope, REQUEST_OWNER);
 	const struct tool *tool;
-	struct answer answer;
 
-	answer_begin(&answer, &service->envelope);
-	if (!is_good)
-		request_write_refusal(request, &service->envelope, limits, &answer);
-	else if (lookup_tool(service->catalogue, request,
-			 service->config.duplicate_names == CONFIG_DUPLICATES_LAST, &answer, &tool))
-		/* The definition is flat: its members, without its braces, are the answer's. */
-		buffer_append(&answer.message, tool->definition + 1, tool->definition_size - 2);
-	answer_make_fit(&answer, limits->frame_bytes, "its schemas are too large");
-	answer_send(&answer, service->bus);
+	/* The definition is flat: its members, without its braces, are the answer's. */
+	if (lookup_tool(catalogue, request, last_wins, answer, &tool))
+		buffer_append(&answer->message, tool->definition + 1, tool->definition_size - 2);
 }
 
-void listing_discover(struct service *service)
+void listing_discover(const struct catalogue *catalogue, const struct bus_envelope *envelope,
+	size_t frame_bytes, struct bus *bus)
 {
-	const struct catalogue *catalogue = service->catalogue;
-	size_t frame_bytes = service->config.limits.frame_bytes;
-
 	for (size_t i = 0; i < catalogue_n_toolboxes(catalogue); i++) {
 		struct run run;
 		const struct toolbox *toolbox =
@@ -113,11 +116,11 @@ void listing_discover(struct service *service)
 
 		if (run.n_tools == 0)
 			continue;
-		answer_begin(&answer, &service->envelope);
+		answer_begin(&answer, envelope);
 		answer_member_text(&answer, "toolbox_id", toolbox->id);
 		answer_keep(&answer);
 		write_run(catalogue, run, DEFINITION_FULL, answer_member(&answer, "tools"));
 		answer_make_fit(&answer, frame_bytes, "get its tools one by one");
-		answer_send(&answer, service->bus);
+		answer_send(&answer, bus);
 	}
 }

@@ -3,23 +3,36 @@
 
 #include <stddef.h>
 
+#include "bus/bus.h"
 #include "catalogue/catalogue.h"
 #include "catalogue/definition.h"
-#include "core/state.h"
+#include "core/answer.h"
+#include "core/request_scope.h"
 #include "util/buffer.h"
 
-/* What is offered, told: each answers the request in service->envelope. */
+/* Listings of the catalogue: what is offered, and what is not. */
 
-/* ovos.tools.list: definitions, in one of four formats. */
-void listing_list(struct service *service);
+/* Serve ovos.tools.list: definitions, in one of four formats. */
+void listing_list(
+	const struct catalogue *catalogue, const struct request *request, struct answer *answer);
 
-/* ovos.tools.get: one definition. */
-void listing_get(struct service *service);
+/* Serve ovos.tools.get: one definition. @last_wins: `duplicate_names` is "last". */
+void listing_get(const struct catalogue *catalogue, bool last_wins, const struct request *request,
+	struct answer *answer);
 
-/* ovos.persona.tools.discover: one response for each toolbox. */
-void listing_discover(struct service *service);
+/* Serve ovos.persona.tools.discover: send one response to @envelope for each toolbox with tools,
+ * none larger than @frame_bytes. */
+void listing_discover(const struct catalogue *catalogue, const struct bus_envelope *envelope,
+	size_t frame_bytes, struct bus *bus);
 
 /* Append the array of the definitions that the toolbox @toolbox_id of @size bytes (NULL: all of
  * them; an unknown one: none) has in @catalogue. */
 void listing_write(const struct catalogue *catalogue, const char *toolbox_id, size_t size,
 	enum definition_format format, struct buffer *out);
+
+/* Append `failed`: [{"toolbox_id": …, "error": …}, …]. */
+void listing_write_failed(const struct catalogue *catalogue, struct buffer *out);
+
+/* Append `not_offered`: [{"toolbox_id": …, "name": …, "why": …}, …]; a null name means the whole
+ * toolbox. */
+void listing_write_not_offered(const struct catalogue *catalogue, struct buffer *out);

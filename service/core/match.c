@@ -77,15 +77,15 @@ int match_find(const struct catalogue *catalogue, struct regex_scratch *scratch,
 
 /* ── the topic ───────────────────────────────────────────────────────────────────────────────── */
 
-static void log_costly(struct service *service, const struct match *match)
+static void log_costly(
+	struct log_rate *rate, const struct match *match, const struct config_limits *limits)
 {
 	if (match->costly)
-		log_limited(&service->costly, LOG_LEVEL_WARNING,
+		log_limited(rate, LOG_LEVEL_WARNING,
 			"Trigger %zu of the tool %s/%s took more than %u steps "
 			"(limits.pattern_steps) or %u ms and counts as not found",
 			match->costly_trigger, match->costly->toolbox->id, match->costly->name,
-			service->config.limits.pattern_steps,
-			(unsigned int)(REGEX_NS_MAX / NS_PER_MS));
+			limits->pattern_steps, (unsigned int)(REGEX_NS_MAX / NS_PER_MS));
 }
 
 static void refuse_length(size_t size, struct answer *answer)
@@ -116,9 +116,10 @@ static void write_match(const struct match *match, struct answer *answer)
 		answer_member_text(answer, "toolbox_id", match->tool->toolbox->id);
 }
 
-static void search_and_answer(struct service *service, struct answer *answer)
+void match_answer(const struct catalogue *catalogue, const struct request_scope *scope,
+	const struct config_limits *limits, struct log_rate *costly, struct answer *answer)
 {
-	const struct request_text *utterance = &service->request.utterance;
+	const struct request_text *utterance = &scope->request.utterance;
 	struct match match;
 	int r;
 
@@ -126,26 +127,11 @@ static void search_and_answer(struct service *service, struct answer *answer)
 		refuse_length(utterance->size, answer);
 		return;
 	}
-	r = match_find(service->catalogue, service->scratch, utterance->text, utterance->size,
+	r = match_find(catalogue, scope->scratch, utterance->text, utterance->size,
 		MATCH_MS_MAX * NS_PER_MS, &match);
-	log_costly(service, &match);
+	log_costly(costly, &match, limits);
 	if (r == MATCH_E_TOO_COSTLY)
 		refuse_time(&match, answer);
 	else
 		write_match(&match, answer);
-}
-
-void match_answer(struct service *service)
-{
-	struct request *request = &service->request;
-	bool is_good = request_read(request, &service->envelope, REQUEST_UTTERANCE);
-	struct answer answer;
-
-	answer_begin(&answer, &service->envelope);
-	if (!is_good)
-		request_write_refusal(
-			request, &service->envelope, &service->config.limits, &answer);
-	else
-		search_and_answer(service, &answer);
-	answer_send(&answer, service->bus);
 }

@@ -5,8 +5,11 @@
 #include <stdint.h>
 
 #include "catalogue/catalogue.h"
-#include "core/state.h"
+#include "config/config.h"
+#include "core/answer.h"
+#include "core/request_scope.h"
 #include "regex/regex.h"
+#include "util/log.h"
 
 /*
  * Find the tool that an utterance means (contract.md, Requests): the first one, in list order, with
@@ -39,5 +42,6 @@ enum match_status {
 int match_find(const struct catalogue *catalogue, struct regex_scratch *scratch, const char *text,
 	size_t size, uint64_t most_ns, struct match *ret_match);
 
-/* Answer ovos.tools.match. */
-void match_answer(struct service *service);
+/* Serve ovos.tools.match. A trigger that takes too many steps is logged, held to @costly. */
+void match_answer(const struct catalogue *catalogue, const struct request_scope *scope,
+	const struct config_limits *limits, struct log_rate *costly, struct answer *answer);

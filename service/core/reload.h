@@ -1,48 +1,101 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bus/bus.h"
+#include "config/config.h"
+#include "config/paths.h"
 #include "core/answer.h"
-#include "core/state.h"
+#include "core/offer.h"
+#include "loader/loader.h"
+#include "loader/watcher.h"
+#include "loop/loop.h"
+#include "util/buffer.h"
+#include "util/list.h"
+#include "util/log.h"
 
 /*
- * From one catalogue to the next.
+ * Reloads: when the toolboxes are loaded again, and whom to answer afterwards.
  *
- *   reload, SIGHUP, start ──▶ loader ──▶ new catalogue ──▶ swapped in whole ──▶ responses, changed
- *                               │                             │
- *     a request meanwhile ──▶ the next one         toolboxes that stayed keep their runners;
- *                                                  the others' retire: their calls end where
- *                                                  they began
+ *   start, request, ──▶ configuration ──▶ loader ──▶ offer_swap ──▶ answers, ovos.tools.changed
+ *   SIGHUP, watcher                         │
+ *                       a request meanwhile └──▶ waits for the next one, which follows
  */
 
-/* Begin a reload; when one is going on, another follows it. */
-void reload_begin(struct service *service);
+/* Parts of the service that a reload changes or uses, all borrowed. */
+struct reload_parts {
+	struct loop *loop;
+	struct bus *bus;
+	struct config *config; /* read again by each reload */
+	struct offer *offer;
+};
 
-/* Begin one in which interpreters are asked anew what their tools are, whatever is kept of that. */
-void reload_ask_again(struct service *service);
+struct reload {
+	struct reload_parts parts;
+	const struct config_flags *flags; /* borrowed; the configuration is read again with them */
+	const struct paths *paths;        /* borrowed */
+	void (*ready)(void *data);        /* called once, after the first load, good or bad */
+	void *data;
 
-/* The same in the background, because somebody wants to know what is there now; not if there are no
- * toolboxes of an interpreter, or it was done a short time ago. */
-void reload_refresh(struct service *service);
+	struct watcher *watcher;   /* of what is registered; NULL: there is no inotify */
+	struct loader *loader;     /* NULL: no reload is under way */
+	uint64_t generation;       /* of the catalogue that was loaded last, or is being loaded */
+	bool is_ready;             /* the first load is done */
+	bool is_wanted;            /* another reload follows the one under way */
+	bool asks_again;           /* the next one asks interpreters again what their tools are */
+	uint64_t refresh_after_ms; /* when reload_refresh() may begin one again */
 
-/* Begin one when no more news has come for a moment: something was installed. */
-void reload_soon(struct service *service);
+	struct list waiting;      /* answers of those who wait for the one under way … */
+	struct list waiting_next; /* … and for the one that follows */
+	uint32_t n_waiting;       /* in both */
 
-/* Read the configuration anew; on a mistake that may hide what is forbidden, what is in force
- * stays. (In reload_configuration.c, as what follows.) */
-void reload_configuration(struct service *service);
+	struct buffer mistakes; /* of the configuration, for the answers; empty: none */
+	unsigned int n_mistakes;
+	struct log_rate reloads;  /* lines about reloads, which anybody may ask for, … */
+	struct log_rate problems; /* … and about what each of them finds wrong */
+	bool has_logged_sandbox;  /* what this system cannot enforce was logged */
+};
 
-/* Write the member `configuration` of a reload's answer, where there is something to tell:
- * [{"file": …, "line": …, "path": …, "error": …}, …], file and line null for what is in no file. */
-void reload_write_mistakes(const struct service *service, struct answer *answer);
+/* Make @reload ready, with toolboxes watched where the system can. @paths and @flags outlive it.
+ * @ready is called once with @data. */
+void reload_init(struct reload *reload, const struct reload_parts *parts,
+	const struct config_flags *flags, const struct paths *paths, void (*ready)(void *data),
+	void *data);
 
-/* Watch what is registered now, and what that is made of. */
-void reload_watch(struct service *service);
+/* Stop loading and watching. Those who wait get no answer. */
+void reload_deinit(struct reload *reload);
 
-/* The service is stopping: answer those who wait for a reload that there will be none. */
-void reload_give_up(struct service *service);
+/* Begin a reload, or have another one follow the one under way. */
+void reload_begin(struct reload *reload);
 
-/* Answer the request in service->envelope when the next reload that begins is done. */
-void reload_request(struct service *service);
+/* Begin a reload in which interpreters are asked again what their tools are, whatever is cached. */
+void reload_ask_again(struct reload *reload);
 
-/* Forget everything: loader, catalogue, runners, who waits. */
-void reload_end(struct service *service);
+/* Begin such a reload in the background if there are toolboxes of an interpreter, at most once in a
+ * few seconds. */
+void reload_refresh(struct reload *reload);
+
+/* Begin a reload once no further news has arrived for a moment: something was installed. */
+void reload_soon(struct reload *reload);
+
+/* Serve ovos.tools.reload: take @answer over, to be sent when the next reload that begins is done.
+ * When too many wait already, or memory is short, write the error. */
+void reload_request(struct reload *reload, struct answer *answer);
+
+/* Send `unavailable` to all who wait: the service is stopping. */
+void reload_give_up(struct reload *reload);
+
+/* Read the configuration again. After a mistake that could lift a restriction, the one in force
+ * stays. (core/reload_configuration.c) */
+void reload_configuration(struct reload *reload);
+
+/* Write the member `configuration` of a reload's answer, if the configuration has mistakes:
+ * [{"file": …, "line": …, "path": …, "error": …}, …], file and line null for a mistake outside of
+ * the files. */
+void reload_write_mistakes(const struct reload *reload, struct answer *answer);
+
+/* Watch the registration folders and the files that toolboxes are made of, as they are now.
+ * (core/reload_watch.c) */
+void reload_watch(struct reload *reload);

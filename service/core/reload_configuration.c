@@ -21,13 +21,13 @@
 /* Mistakes that an answer tells; the log tells all of them. */
 #define MISTAKES_MAX 20
 
-/* An array that is not closed yet, in service->mistakes. */
-static void add_mistake(struct service *service, const char *file, unsigned int line,
+/* An array that is not closed yet, in reload->mistakes. */
+static void add_mistake(struct reload *reload, const char *file, unsigned int line,
 	const char *path, const char *text)
 {
-	struct buffer *out = &service->mistakes;
+	struct buffer *out = &reload->mistakes;
 
-	if (service->n_mistakes++ >= MISTAKES_MAX)
+	if (reload->n_mistakes++ >= MISTAKES_MAX)
 		return;
 	buffer_append_string(out, out->size == 0 ? "[{\"file\":" : ",{\"file\":");
 	if (file)
@@ -49,43 +49,44 @@ static void add_mistake(struct service *service, const char *file, unsigned int 
 static void tell(void *data, enum config_severity severity, const char *file, unsigned int line,
 	const char *path, const char *text)
 {
-	struct service *service = data;
+	struct reload *reload = data;
 
-	config_log(&service->problems, severity, file, line, path, text);
+	config_log(&reload->problems, severity, file, line, path, text);
 	if (severity == CONFIG_ERROR)
-		add_mistake(service, file, line, path, text);
+		add_mistake(reload, file, line, path, text);
 }
 
-void reload_configuration(struct service *service)
+void reload_configuration(struct reload *reload)
 {
 	static const char kept[] = "the configuration in force stays as it was";
+	struct config *in_force = reload->parts.config;
 	struct config config = {0};
 	int r;
 
-	buffer_reset(&service->mistakes);
-	service->n_mistakes = 0;
-	r = config_read(service->flags, tell, service, &config);
+	buffer_reset(&reload->mistakes);
+	reload->n_mistakes = 0;
+	r = config_read(reload->flags, tell, reload, &config);
 	if (r != 0 || config.is_partial) {
 		if (r < 0)
-			tell(service, CONFIG_ERROR, NULL, 0, "", strerror(-r));
-		tell(service, CONFIG_ERROR, NULL, 0, "", kept);
+			tell(reload, CONFIG_ERROR, NULL, 0, "", strerror(-r));
+		tell(reload, CONFIG_ERROR, NULL, 0, "", kept);
 		config_deinit(&config);
 		return;
 	}
-	config.bus = service->config.bus;
-	config.limits = service->config.limits;
-	config_deinit(&service->config);
-	service->config = config;
+	config.bus = in_force->bus;
+	config.limits = in_force->limits;
+	config_deinit(in_force);
+	*in_force = config;
 	log_setup(config.log_level, config.log_format);
 }
 
-void reload_write_mistakes(const struct service *service, struct answer *answer)
+void reload_write_mistakes(const struct reload *reload, struct answer *answer)
 {
 	struct buffer *out;
 
-	if (service->mistakes.size == 0)
+	if (reload->mistakes.size == 0)
 		return;
 	out = answer_member(answer, "configuration");
-	buffer_append(out, service->mistakes.data, service->mistakes.size);
+	buffer_append(out, reload->mistakes.data, reload->mistakes.size);
 	buffer_append_char(out, ']');
 }

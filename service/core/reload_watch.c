@@ -68,14 +68,14 @@ static void watch_depends(void *data, const char *path)
 }
 
 /* The registration folders, those of libraries, and of drop-in programs. */
-static void watch_folders(const struct service *service, struct watched *watched)
+static void watch_folders(const struct reload *reload, struct watched *watched)
 {
-	const struct config_list *dirs = &service->config.toolbox_dirs;
+	const struct config_list *dirs = &reload->parts.config->toolbox_dirs;
 	cleanup(folders_listing_deinit) struct folders_listing listing = {0};
 
 	for (size_t i = 0; i < dirs->n_items; i++)
 		watch_folder(watched, dirs->items[i]);
-	watch_folder(watched, service->paths.library_dir);
+	watch_folder(watched, reload->paths->library_dir);
 	if (folders_list((const char *const *)dirs->items, dirs->n_items, &listing) < 0)
 		return;
 	for (size_t i = 0; i < listing.n_entries; i++)
@@ -85,24 +85,24 @@ static void watch_folders(const struct service *service, struct watched *watched
 
 /* Libraries that are found by path are watched like the folders; those of the dynamic linker change
  * with the system, under the hands of its package manager. */
-void reload_watch(struct service *service)
+void reload_watch(struct reload *reload)
 {
+	const struct catalogue *catalogue = reload->parts.offer->catalogue;
 	cleanup(watched_deinit) struct watched watched = {0};
-	size_t n_toolboxes = service->catalogue ? catalogue_n_toolboxes(service->catalogue) : 0;
+	size_t n_toolboxes = catalogue_n_toolboxes(catalogue);
 
-	if (!service->watcher)
+	if (!reload->watcher)
 		return;
-	watch_folders(service, &watched);
+	watch_folders(reload, &watched);
 	for (size_t i = 0; i < n_toolboxes; i++) {
-		const struct toolbox *toolbox =
-			catalogue_toolbox(service->catalogue, i, NULL, NULL);
+		const struct toolbox *toolbox = catalogue_toolbox(catalogue, i, NULL, NULL);
 
 		if (toolbox->library.path && strchr(toolbox->library.path, '/'))
 			watch_path(&watched.files, toolbox->library.path);
 		if (toolbox->package && toolbox->member == 0)
 			described_each_dependency(toolbox->package, watch_depends, &watched);
 	}
-	watcher_set(service->watcher, (const char *const *)watched.folders.items,
+	watcher_set(reload->watcher, (const char *const *)watched.folders.items,
 		watched.folders.n_items, (const char *const *)watched.files.items,
 		watched.files.n_items);
 }

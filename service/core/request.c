@@ -186,7 +186,7 @@ bool request_read(struct request *request, const struct bus_envelope *envelope, 
 		is_good = read_utterance(request) && is_good;
 	if (fields & REQUEST_CALL)
 		is_good = read_call(request) && is_good;
-	if (fields & (REQUEST_OWNER | REQUEST_PERSONA))
+	if (fields & (REQUEST_OWNER | REQUEST_TOOLBOX))
 		is_good = read_text(request, "toolbox_id", SLOT_TOOLBOX_ID, &request->toolbox_id) &&
 			  is_good;
 	if (fields & REQUEST_OWNER)

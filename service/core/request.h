@@ -30,7 +30,8 @@ struct request_text {
 #define REQUEST_OWNER     0x1u  /* toolbox_id, profile */
 #define REQUEST_CALL      0x2u  /* args, call_id, timeout_ms */
 #define REQUEST_FORMAT    0x4u  /* format */
-#define REQUEST_PERSONA   0x8u  /* toolbox_id, kwargs */
+#define REQUEST_PERSONA   0x8u  /* kwargs */
+#define REQUEST_TOOLBOX   0x80u /* toolbox_id */
 #define REQUEST_CALL_ID   0x10u /* call_id, which has to be there */
 #define REQUEST_SECONDS   0x20u /* seconds, which has to be there */
 #define REQUEST_UTTERANCE 0x40u /* utterance, which has to be there */

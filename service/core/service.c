@@ -6,78 +6,51 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/invocation.h"
 #include "core/notify.h"
-#include "core/reload.h"
 #include "core/state.h"
 #include "core/topics.h"
 #include "host/host.h"
 #include "util/clock.h"
 
-/* After the last answer the bus gets this long to take what is queued, and toolboxes to end. */
-/* Lines of reloads, and of what they find wrong, in LOG_RATE_INTERVAL_MS: every mistake of a whole
- * folder of toolboxes should be told, and anybody may ask for a reload. */
-#define RELOADS_LOGGED  20
-#define PROBLEMS_LOGGED 200
+/*
+ * The service joins its parts: frames of the bus go to topics or to the inbox, what runners report
+ * to calls, the proxy or the offer, and signals to reloads or the end.
+ */
 
+/* The time, after the calls have had theirs, for sending what is queued and for toolboxes to end. */
 #define FLUSH_MS HOST_DISMISS_MS
 
-/* How often stopping looks whether everything is done. */
+/* The time between two looks at whether everything is done. */
 #define DRAIN_STEP_MS 5
-
-/* A request that waits for the first catalogue. */
-struct deferred {
-	struct deferred *next;
-	size_t size;
-	char text[];
-};
 
 /* ── frames ──────────────────────────────────────────────────────────────────────────────────── */
 
-static bool wants(void *data, const char *topic, size_t size)
+static bool wants_topic(void *data, const char *topic, size_t size)
 {
 	const struct service *service = data;
 
 	return topics_wants(topic, size) || proxy_wants(&service->proxy, topic, size);
 }
 
-static void log_malformed(struct service *service)
+/* Keep the frame that was read into the scope until it can be served. */
+static void defer_frame(struct service *service, const char *text, size_t size)
 {
-	log_limited(&service->malformed, LOG_LEVEL_WARNING, "Dropped a malformed message: %s",
-		service->envelope.reason);
-}
+	int r = inbox_defer(&service->inbox, service->config.limits.in_flight, text, size);
 
-/* Keep the request in service->envelope, whose frame this is, until it can be served. */
-static void defer(struct service *service, const char *text, size_t size)
-{
-	struct deferred **link = &service->deferred;
-	struct deferred *deferred;
-
-	if (service->n_deferred >= service->config.limits.in_flight) {
+	if (r == INBOX_E_FULL)
 		topics_refuse(service, ANSWER_BUSY,
 			"RuntimeError: The service is busy: too many requests wait until its "
 			"toolboxes are loaded");
-		return;
-	}
-	deferred = malloc(sizeof(*deferred) + size);
-	if (!deferred) {
+	else if (r < 0)
 		topics_refuse(service, ANSWER_UNAVAILABLE,
 			"RuntimeError: The service is unavailable: out of memory");
-		return;
-	}
-	deferred->next = NULL;
-	deferred->size = size;
-	memcpy(deferred->text, text, size);
-	while (*link)
-		link = &(*link)->next;
-	*link = deferred;
-	service->n_deferred++;
 }
 
-/* Whether the frame, which was read, is a request; the hosts that want it get it in any case. */
+/* Hand the frame that was read to the hosts that want it, and return whether it is a request, too.
+ */
 static bool is_request(struct service *service, const char *text, size_t size)
 {
-	const struct bus_envelope *envelope = &service->envelope;
+	const struct bus_envelope *envelope = &service->scope.envelope;
 
 	if (service->proxy.n_subscriptions == 0)
 		return true;
@@ -85,13 +58,15 @@ static bool is_request(struct service *service, const char *text, size_t size)
 	return topics_wants(envelope->topic, envelope->topic_size);
 }
 
-/* Whether the frame is a message; it is in service->envelope then. */
+/* Read the frame into the scope. Returns whether it is a message; else it is logged. */
 static bool read_frame(struct service *service, const char *text, size_t size)
 {
-	int r = bus_envelope_read(&service->envelope, text, size, service->config.limits.depth);
+	struct bus_envelope *envelope = &service->scope.envelope;
+	int r = bus_envelope_read(envelope, text, size, service->config.limits.depth);
 
 	if (r == BUS_E_MALFORMED)
-		log_malformed(service);
+		log_limited(&service->malformed, LOG_LEVEL_WARNING,
+			"Dropped a malformed message: %s", envelope->reason);
 	else if (r < 0)
 		log_error("Dropped a message: %s", strerror(-r));
 	return r == 0;
@@ -103,39 +78,37 @@ static void take_frame(void *data, const char *text, size_t size)
 
 	if (!read_frame(service, text, size) || !is_request(service, text, size))
 		return;
-	if (service->is_ready || topics_is_about_life(service->envelope.topic))
+	if (service->reload.is_ready || topics_is_about_life(service->scope.envelope.topic))
 		topics_serve(service);
 	else
-		defer(service, text, size);
+		defer_frame(service, text, size);
 }
 
-/* While there is no catalogue there will be none for it any more. */
-static void answer_deferred(struct service *service, const struct deferred *deferred)
+/* Answer a request that has waited. Without a catalogue by now there will be none for it. */
+static void answer_deferred(struct service *service, const struct inbox_frame *frame)
 {
-	if (!read_frame(service, deferred->text, deferred->size))
+	if (!read_frame(service, frame->text, frame->size))
 		return;
-	if (service->is_ready)
+	if (service->reload.is_ready)
 		topics_serve(service);
 	else
 		topics_refuse(service, ANSWER_UNAVAILABLE,
 			"RuntimeError: The service is unavailable: it is stopping");
 }
 
-static void answer_all_deferred(struct service *service)
+/* Empty the inbox: the first load is done, or the service stops before that. */
+static void answer_all_deferred(void *data)
 {
-	struct deferred *deferred = take_ptr(service->deferred);
+	struct service *service = data;
+	struct inbox_frame *frame;
 
-	service->n_deferred = 0;
-	while (deferred) {
-		struct deferred *next = deferred->next;
-
-		answer_deferred(service, deferred);
-		free(deferred);
-		deferred = next;
+	while ((frame = inbox_take_first(&service->inbox))) {
+		answer_deferred(service, frame);
+		free(frame);
 	}
 }
 
-static void came_up(void *data)
+static void log_bus_up(void *data)
 {
 	const struct service *service = data;
 	char url[BUS_URL_BYTES];
@@ -144,92 +117,93 @@ static void came_up(void *data)
 	log_info("On the bus at %s", url);
 }
 
-static void went_down(void *data, const char *why)
+static void log_bus_down(void *data, const char *reason)
 {
 	(void)data;
-	log_warning("The bus is away: %s", why);
+	log_warning("The bus is away: %s", reason);
+}
+
+/* ── runners ─────────────────────────────────────────────────────────────────────────────────── */
+
+static void take_bus_message(void *data, struct runner *runner, struct host *host,
+	const struct json_tape *object, const char *text, size_t size)
+{
+	struct service *service = data;
+
+	proxy_said(&service->proxy, service->bus, host, runner_toolbox(runner)->id, object, text,
+		size);
+}
+
+static void forget_host(void *data, const struct host *host)
+{
+	struct service *service = data;
+
+	proxy_forget(&service->proxy, host);
+}
+
+static void drop_drained(void *data, struct runner *runner)
+{
+	struct service *service = data;
+
+	offer_drop_retired(&service->offer, runner);
 }
 
 /* ── signals ─────────────────────────────────────────────────────────────────────────────────── */
 
-static void registration_changed(void *data)
-{
-	reload_begin(data);
-}
-
 static void hang_up(void *data, int signal)
 {
+	struct service *service = data;
+
 	(void)signal;
-	reload_ask_again(data);
+	reload_ask_again(&service->reload);
 }
 
-static void end_calls(struct service *service)
-{
-	for (size_t i = 0; i < service->n_runners; i++)
-		runner_end_all(service->runners[i], "the service is stopping");
-	for (size_t i = 0; i < service->n_retired; i++)
-		runner_end_all(service->retired[i], "the service is stopping");
-}
-
-/* Whether everybody has been answered, those who wait for a reload or for the first catalogue, too,
- * and nothing is left to send. */
+/* Return whether all requests have been answered, and nothing is left to send. */
 static bool is_drained(const struct service *service)
 {
-	return service->n_in_flight + service->n_waiting + service->n_deferred == 0 &&
+	return service->calls.n_in_flight + service->reload.n_waiting + service->inbox.n_frames ==
+		       0 &&
 	       bus_queued_bytes(service->bus) == 0;
 }
 
-/* Let every host that has nothing to do end in order, all at once. Whether all have. */
-static bool have_hosts_left(struct service *service)
-{
-	bool have_left = true;
-
-	for (size_t i = 0; i < service->n_runners; i++) {
-		runner_dismiss_idle(service->runners[i]);
-		have_left = have_left && runner_has_reaped_all(service->runners[i]);
-	}
-	for (size_t i = 0; i < service->n_retired; i++)
-		have_left = have_left && runner_has_reaped_all(service->retired[i]);
-	return have_left;
-}
-
-/* Stop once everything is answered and said, and toolboxes have ended; or patience is at its end.
- */
-static void drain(void *data)
+/* Stop the loop once everything is answered and sent, and toolboxes have ended; or when the time for
+ * that is over. */
+static void drain_service(void *data)
 {
 	struct service *service = data;
 	uint64_t now_ms = clock_now_ms();
 	bool have_left;
 
 	if (now_ms >= service->stop_calls_ms) {
-		end_calls(service);
-		reload_give_up(service);
+		offer_end_calls(&service->offer, "the service is stopping");
+		reload_give_up(&service->reload);
 		answer_all_deferred(service);
 	}
-	have_left = have_hosts_left(service);
+	have_left = offer_rest(&service->offer);
 	if ((is_drained(service) && have_left) || now_ms >= service->stop_calls_ms + FLUSH_MS)
 		loop_stop(service->loop);
 	else
-		loop_timer_arm(&service->drain, DRAIN_STEP_MS);
+		loop_timer_arm(&service->stopping, DRAIN_STEP_MS);
 }
 
-static void terminate(void *data, int signal)
+static void terminate_service(void *data, int signal)
 {
 	struct service *service = data;
 
-	if (service->is_stopping) {
+	if (service->calls.is_stopping) {
 		loop_stop(service->loop);
 		return;
 	}
-	log_info("Stopping (%s): %u calls are in flight", strsignal(signal), service->n_in_flight);
+	log_info("Stopping (%s): %u calls are in flight", strsignal(signal),
+		service->calls.n_in_flight);
 	notify_stopping();
-	service->is_stopping = true;
+	service->calls.is_stopping = true;
 	service->stop_calls_ms = clock_now_ms() + service->config.drain_ms;
-	drain(service);
+	drain_service(service);
 }
 
 /* The loop turns: sockets, hosts and timers were served. */
-static void tell_alive(void *data)
+static void report_alive(void *data)
 {
 	struct service *service = data;
 
@@ -239,25 +213,71 @@ static void tell_alive(void *data)
 
 /* ── life ────────────────────────────────────────────────────────────────────────────────────── */
 
+/* Make the parts, and let them know each other. The bus is still to come. */
+static int make_parts(struct service *service, const struct config_flags *flags)
+{
+	static const struct runner_handler handler = {
+		.done = invocation_done,
+		.progressed = invocation_progressed,
+		.bus_message = take_bus_message,
+		.host_gone = forget_host,
+		.drained = drop_drained,
+	};
+	const struct reload_parts parts = {
+		.loop = service->loop,
+		.config = &service->config,
+		.offer = &service->offer,
+	};
+	int r;
+
+	inbox_init(&service->inbox);
+	reload_init(&service->reload, &parts, flags, &service->paths, answer_all_deferred, service);
+	r = calls_init(&service->calls, service->loop);
+	if (r == 0)
+		r = request_scope_init(&service->scope, &service->config.limits);
+	if (r == 0)
+		r = offer_init(&service->offer, service->loop, service->paths.host_program,
+			&handler, service);
+	if (r == 0)
+		r = loop_timer_init(&service->stopping, service->loop, drain_service, service);
+	if (r == 0)
+		r = loop_timer_init(&service->alive, service->loop, report_alive, service);
+	service->events.config = &service->config;
+	service->invoker = (struct invoker){
+		.config = &service->config,
+		.offer = &service->offer,
+		.calls = &service->calls,
+		.events = &service->events,
+		.context = service->scope.context,
+	};
+	return r;
+}
+
+/* Open the bus, and hand it to the parts that send. */
 static int open_bus(struct service *service, bool is_bus)
 {
 	static const struct bus_handler handler = {
-		.wants = wants,
+		.wants = wants_topic,
 		.frame = take_frame,
-		.up = came_up,
-		.down = went_down,
+		.up = log_bus_up,
+		.down = log_bus_down,
 	};
 	const struct config *config = &service->config;
 	struct bus_limits limits = bus_limits_default;
+	int r;
 
 	limits.frame_bytes = config->limits.frame_bytes;
 	limits.output_queue_bytes = config->limits.output_queue_bytes;
-	if (!is_bus)
-		return bus_connect(
+	if (is_bus)
+		r = bus_embed(service->loop, &config->bus,
+			(const char *const *)config->embedded_origins.items,
+			config->embedded_origins.n_items, &limits, &handler, service,
+			&service->bus);
+	else
+		r = bus_connect(
 			service->loop, &config->bus, &limits, &handler, service, &service->bus);
-	return bus_embed(service->loop, &config->bus,
-		(const char *const *)config->embedded_origins.items,
-		config->embedded_origins.n_items, &limits, &handler, service, &service->bus);
+	service->events.bus = service->invoker.bus = service->reload.parts.bus = service->bus;
+	return r;
 }
 
 static int take_signals(struct service *service)
@@ -265,9 +285,9 @@ static int take_signals(struct service *service)
 	int r = loop_add_signal(service->loop, SIGHUP, hang_up, service);
 
 	if (r == 0)
-		r = loop_add_signal(service->loop, SIGTERM, terminate, service);
+		r = loop_add_signal(service->loop, SIGTERM, terminate_service, service);
 	if (r == 0)
-		r = loop_add_signal(service->loop, SIGINT, terminate, service);
+		r = loop_add_signal(service->loop, SIGINT, terminate_service, service);
 	return r;
 }
 
@@ -280,37 +300,20 @@ int service_new(struct loop *loop, const struct service_options *options, struct
 	if (!service)
 		return -ENOMEM;
 	service->loop = loop;
-	service->flags = options->flags;
 	service->paths = *options->paths;
 	service->started_ms = clock_now_ms();
-	service->reloads.burst = RELOADS_LOGGED;
-	service->problems.burst = PROBLEMS_LOGGED;
-	service->serve_deferred = answer_all_deferred;
-	service->catalogue = catalogue_new(NULL, 0, NULL, NULL, 0);
-	service->context = schema_context_new();
-	service->scratch = regex_scratch_new();
-	if (!service->catalogue || !service->context || !service->scratch)
-		return -ENOMEM;
-	schema_context_limit_patterns(service->context, config->limits.pattern_steps);
-	regex_scratch_limit(service->scratch, config->limits.pattern_steps);
 	service->config = *config;
 	*config = (struct config){0};
-	r = loop_timer_init(&service->drain, loop, drain, service);
-	if (r == 0)
-		r = loop_timer_init(&service->alive, loop, tell_alive, service);
+	r = make_parts(service, options->flags);
 	if (r == 0)
 		r = take_signals(service);
 	if (r == 0)
 		r = open_bus(service, options->is_bus);
 	if (r < 0)
 		return r;
-	r = watcher_new(loop, registration_changed, service, &service->watcher);
-	if (r < 0)
-		log_warning("Changes in the toolbox folders are not seen by themselves: %s",
-			strerror(-r));
 	if (notify_alive_interval_ms() > 0)
 		loop_timer_arm(&service->alive, notify_alive_interval_ms());
-	reload_begin(service);
+	reload_begin(&service->reload);
 	*ret_service = take_ptr(service);
 	return 0;
 }
@@ -319,24 +322,15 @@ void service_free(struct service *service)
 {
 	if (!service)
 		return;
-	reload_end(service);
-	invocation_free_all(service);
-	while (service->deferred) {
-		struct deferred *next = service->deferred->next;
-
-		free(service->deferred);
-		service->deferred = next;
-	}
+	reload_deinit(&service->reload);
+	offer_deinit(&service->offer);
+	calls_deinit(&service->calls);
+	inbox_deinit(&service->inbox);
 	proxy_deinit(&service->proxy);
 	bus_free(service->bus);
-	watcher_free(service->watcher);
-	loop_timer_deinit(&service->drain);
+	loop_timer_deinit(&service->stopping);
 	loop_timer_deinit(&service->alive);
-	bus_envelope_deinit(&service->envelope);
-	request_deinit(&service->request);
-	arguments_deinit(&service->arguments);
-	schema_context_free(service->context);
-	regex_scratch_free(service->scratch);
+	request_scope_deinit(&service->scope);
 	config_deinit(&service->config);
 	free(service);
 }

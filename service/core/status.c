@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/status.h"
 
-#include "core/absences.h"
-#include "core/answer.h"
+#include "core/listing.h"
 #include "json/writer.h"
 #include "util/clock.h"
 
@@ -46,30 +45,39 @@ static void write_toolbox(const struct config *config, const struct toolbox *too
 	buffer_append_char(out, '}');
 }
 
-void status_answer(struct service *service)
+static void write_toolboxes(
+	const struct offer *offer, const struct config *config, struct buffer *out)
 {
-	char url[BUS_URL_BYTES];
-	struct answer answer;
-	struct buffer *out;
-
-	bus_address_format(bus_address(service->bus), url);
-	answer_begin(&answer, &service->envelope);
-	answer_member_text(&answer, "version", TOOLBOXD_VERSION);
-	answer_member_number(
-		&answer, "uptime_s", (clock_now_ms() - service->started_ms) / MS_PER_S);
-	answer_member_text(&answer, "bus", url);
-	answer_member_number(&answer, "generation", catalogue_generation(service->catalogue));
-	out = answer_member(&answer, "toolboxes");
 	buffer_append_char(out, '[');
-	for (size_t i = 0; i < service->n_runners; i++) {
+	for (size_t i = 0; i < offer->n_runners; i++) {
 		if (i > 0)
 			buffer_append_char(out, ',');
-		write_toolbox(&service->config,
-			catalogue_toolbox(service->catalogue, i, NULL, NULL), service->runners[i],
-			out);
+		write_toolbox(config, catalogue_toolbox(offer->catalogue, i, NULL, NULL),
+			offer->runners[i], out);
 	}
 	buffer_append_char(out, ']');
-	absences_write_failed(service->catalogue, answer_member(&answer, "failed"));
-	absences_write_not_offered(service->catalogue, answer_member(&answer, "not_offered"));
-	answer_send(&answer, service->bus);
+}
+
+static void write_calls(const struct calls *calls, struct buffer *out)
+{
+	buffer_append_string(out, "{\"in_flight\":");
+	json_write_u64(out, calls->n_in_flight);
+	write_number(out, "held_bytes", calls->held_bytes);
+	buffer_append_char(out, '}');
+}
+
+void status_write(const struct service *service, struct answer *answer)
+{
+	const struct catalogue *catalogue = service->offer.catalogue;
+	char url[BUS_URL_BYTES];
+
+	bus_address_format(bus_address(service->bus), url);
+	answer_member_text(answer, "version", TOOLBOXD_VERSION);
+	answer_member_number(answer, "uptime_s", (clock_now_ms() - service->started_ms) / MS_PER_S);
+	answer_member_text(answer, "bus", url);
+	answer_member_number(answer, "generation", catalogue_generation(catalogue));
+	write_calls(&service->calls, answer_member(answer, "calls"));
+	write_toolboxes(&service->offer, &service->config, answer_member(answer, "toolboxes"));
+	listing_write_failed(catalogue, answer_member(answer, "failed"));
+	listing_write_not_offered(catalogue, answer_member(answer, "not_offered"));
 }

@@ -3,5 +3,5 @@
 
 #include "core/state.h"
 
-/* Answer ovos.tools.status (contract.md, Requests): what is loaded, in which state, and why. */
-void status_answer(struct service *service);
+/* Serve ovos.tools.status (contract.md, Requests): write what is loaded, in which state, and why. */
+void status_write(const struct service *service, struct answer *answer);

@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/answer.h"
 #include "core/events.h"
 #include "core/invocation.h"
 #include "core/listing.h"
 #include "core/match.h"
 #include "core/reload.h"
 #include "core/status.h"
+#include "json/writer.h"
 
 #define PERSONA_PREFIX "ovos.persona.tools."
 #define PERSONA_SUFFIX ".call"
@@ -19,93 +19,149 @@
 /* Short enough to be refused before any longer comparison. */
 #define COMMON_PREFIX_BYTES 5
 
-static void answer_status(struct service *service, bool is_so)
-{
-	struct answer answer;
+/* ── handlers: the parts of the service that each topic needs ────────────────────────────────── */
 
-	answer_begin(&answer, &service->envelope);
-	answer_member_boolean(&answer, "status", is_so);
-	answer_send(&answer, service->bus);
+static void serve_is_alive(struct service *service, struct answer *answer)
+{
+	answer_member_boolean(answer, "status", !service->calls.is_stopping);
 }
 
-static void answer_is_alive(struct service *service)
+static void serve_is_ready(struct service *service, struct answer *answer)
 {
-	answer_status(service, !service->is_stopping);
+	answer_member_boolean(
+		answer, "status", service->reload.is_ready && !service->calls.is_stopping);
 }
 
-static void answer_is_ready(struct service *service)
+static void serve_invoke(struct service *service, struct answer *answer)
 {
-	answer_status(service, service->is_ready && !service->is_stopping);
+	invocation_begin(&service->invoker, &service->scope, answer);
 }
 
-static void call_by_data(struct service *service)
+static void serve_validate(struct service *service, struct answer *answer)
 {
-	invocation_begin_persona(service, NULL);
+	invocation_validate(&service->invoker, &service->scope, answer);
 }
 
-/* What every request of a topic gets, whatever becomes of it. */
+static void serve_cancel(struct service *service, struct answer *answer)
+{
+	invocation_cancel(&service->invoker, &service->scope, answer);
+}
+
+static void serve_list(struct service *service, struct answer *answer)
+{
+	listing_list(service->offer.catalogue, &service->scope.request, answer);
+}
+
+static void serve_get(struct service *service, struct answer *answer)
+{
+	bool last_wins = service->config.duplicate_names == CONFIG_DUPLICATES_LAST;
+
+	listing_get(service->offer.catalogue, last_wins, &service->scope.request, answer);
+}
+
+static void serve_match(struct service *service, struct answer *answer)
+{
+	match_answer(service->offer.catalogue, &service->scope, &service->config.limits,
+		&service->costly, answer);
+}
+
+static void serve_watch(struct service *service, struct answer *answer)
+{
+	events_watch(&service->events, &service->scope.request, answer);
+}
+
+static void serve_reload(struct service *service, struct answer *answer)
+{
+	reload_request(&service->reload, answer);
+}
+
+static void serve_status(struct service *service, struct answer *answer)
+{
+	status_write(service, answer);
+}
+
+/* OVOS ToolBoxes look for their tools when they are asked for them. Ours are known: they are listed
+ * first, and looked for afterwards. */
+static void serve_discover(struct service *service, struct answer *answer)
+{
+	(void)answer;
+	listing_discover(service->offer.catalogue, &service->scope.envelope,
+		service->config.limits.frame_bytes, service->bus);
+	reload_refresh(&service->reload);
+}
+
+static void serve_installed(struct service *service, struct answer *answer)
+{
+	(void)answer;
+	reload_soon(&service->reload);
+}
+
+/* ── the table ───────────────────────────────────────────────────────────────────────────────── */
+
+/* The answer that every request of a topic gets. */
 enum reply {
-	REPLY_NONE, /* not every one does */
-	REPLY_PLAIN,
-	REPLY_ECHO, /* with `name` and `call_id` as they came */
+	REPLY_PLAIN, /* without members of its own */
+	REPLY_ECHO,  /* begins with `name` and `call_id` as they came */
+	REPLY_OWNER, /* begins with `toolbox_id`; none, if the toolbox is not ours */
+	REPLY_OTHER, /* none, or as many as the handler sends: its @answer is not open */
 };
-
-/* Every ToolBox looks what its tools are now when it is asked for them; ours are known, and asked
- * when that was answered. */
-static void discover(struct service *service)
-{
-	listing_discover(service);
-	reload_refresh(service);
-}
 
 struct topic {
 	const char *name;
-	void (*serve)(struct service *service);
+	unsigned int fields; /* that it reads; 0: its data does not matter */
 	enum reply reply;
+	const char *hint; /* for an answer that does not fit in a frame: how to make it smaller */
+	void (*serve)(struct service *service, struct answer *answer);
 };
+
+#define FIELDS_OF_CALL (REQUEST_CALL | REQUEST_OWNER)
+
+static const char hint_arguments[] = "send shorter arguments";
+static const char hint_context[] = "send a smaller context";
+static const char hint_list[] = "name a 'toolbox_id' to list less";
+static const char hint_get[] = "its schemas are too large";
+static const char hint_status[] = "offer fewer toolboxes";
 
 /* Sorted by name (bytes). */
 static const struct topic topics[] = {
-	{"mycroft.toolboxd.all_loaded", answer_is_ready, REPLY_PLAIN},
-	{"mycroft.toolboxd.is_alive", answer_is_alive, REPLY_PLAIN},
-	{"mycroft.toolboxd.is_ready", answer_is_ready, REPLY_PLAIN},
-	{"ovos.persona.tools.call", call_by_data, REPLY_NONE},
-	{"ovos.persona.tools.discover", discover, REPLY_NONE},
-	{"ovos.pip.install.complete", reload_soon, REPLY_NONE},
-	{"ovos.pip.uninstall.complete", reload_soon, REPLY_NONE},
-	{"ovos.tools.cancel", invocation_cancel, REPLY_PLAIN},
-	{"ovos.tools.get", listing_get, REPLY_PLAIN},
-	{"ovos.tools.invoke", invocation_begin, REPLY_ECHO},
-	{"ovos.tools.list", listing_list, REPLY_PLAIN},
-	{"ovos.tools.match", match_answer, REPLY_PLAIN},
-	{"ovos.tools.reload", reload_request, REPLY_PLAIN},
-	{"ovos.tools.status", status_answer, REPLY_PLAIN},
-	{"ovos.tools.validate", invocation_validate, REPLY_ECHO},
-	{"ovos.tools.watch", events_watch, REPLY_PLAIN},
+	{"mycroft.toolboxd.all_loaded", 0, REPLY_PLAIN, hint_context, serve_is_ready},
+	{"mycroft.toolboxd.is_alive", 0, REPLY_PLAIN, hint_context, serve_is_alive},
+	{"mycroft.toolboxd.is_ready", 0, REPLY_PLAIN, hint_context, serve_is_ready},
+	{"ovos.persona.tools.call", REQUEST_PERSONA | REQUEST_TOOLBOX, REPLY_OWNER, hint_arguments,
+		serve_invoke},
+	{"ovos.persona.tools.discover", 0, REPLY_OTHER, NULL, serve_discover},
+	{"ovos.pip.install.complete", 0, REPLY_OTHER, NULL, serve_installed},
+	{"ovos.pip.uninstall.complete", 0, REPLY_OTHER, NULL, serve_installed},
+	{"ovos.tools.cancel", REQUEST_CALL_ID, REPLY_PLAIN, hint_context, serve_cancel},
+	{"ovos.tools.get", REQUEST_OWNER, REPLY_PLAIN, hint_get, serve_get},
+	{"ovos.tools.invoke", FIELDS_OF_CALL, REPLY_ECHO, hint_arguments, serve_invoke},
+	{"ovos.tools.list", REQUEST_OWNER | REQUEST_FORMAT, REPLY_PLAIN, hint_list, serve_list},
+	{"ovos.tools.match", REQUEST_UTTERANCE, REPLY_PLAIN, hint_context, serve_match},
+	{"ovos.tools.reload", 0, REPLY_PLAIN, hint_context, serve_reload},
+	{"ovos.tools.status", 0, REPLY_PLAIN, hint_status, serve_status},
+	{"ovos.tools.validate", FIELDS_OF_CALL, REPLY_ECHO, hint_arguments, serve_validate},
+	{"ovos.tools.watch", REQUEST_SECONDS, REPLY_PLAIN, hint_context, serve_watch},
 };
 
-struct key {
+/* ovos.persona.tools.<toolbox_id>.call: its toolbox_id is that of the topic. */
+static const struct topic topic_of_owner = {PERSONA_PREFIX "*" PERSONA_SUFFIX, REQUEST_PERSONA,
+	REPLY_OWNER, hint_arguments, serve_invoke};
+
+struct topic_key {
 	const char *text;
 	size_t size;
 };
 
-static int compare(const void *key, const void *entry)
+static int compare_topic(const void *key, const void *entry)
 {
-	const struct key *wanted = key;
+	const struct topic_key *wanted = key;
 	const char *name = ((const struct topic *)entry)->name;
 	int order = strncmp(wanted->text, name, wanted->size);
 
 	return order != 0 ? order : -(name[wanted->size] != '\0');
 }
 
-static const struct topic *find(const char *text, size_t size)
-{
-	struct key key = {text, size};
-
-	return bsearch(&key, topics, sizeof(topics) / sizeof(*topics), sizeof(*topics), compare);
-}
-
-/* The toolbox id of ovos.persona.tools.<toolbox_id>.call; size 0 when it is not that. */
+/* Return the toolbox id of ovos.persona.tools.<toolbox_id>.call; size 0: it is another topic. */
 static struct request_text owner_of(const char *topic, size_t size)
 {
 	size_t prefix = strlen(PERSONA_PREFIX);
@@ -117,14 +173,31 @@ static struct request_text owner_of(const char *topic, size_t size)
 	return (struct request_text){topic + prefix, size - prefix - suffix};
 }
 
+/* Return the entry of the topic @text, or NULL. *ret_owner is the toolbox id that is a part of it,
+ * else size 0. */
+static const struct topic *find_topic(const char *text, size_t size, struct request_text *ret_owner)
+{
+	struct topic_key key = {text, size};
+	const struct topic *topic = bsearch(
+		&key, topics, sizeof(topics) / sizeof(*topics), sizeof(*topics), compare_topic);
+
+	*ret_owner = (struct request_text){0};
+	if (topic)
+		return topic;
+	*ret_owner = owner_of(text, size);
+	return ret_owner->size > 0 ? &topic_of_owner : NULL;
+}
+
 bool topics_wants(const char *topic, size_t size)
 {
+	struct request_text owner;
+
 	if (size < COMMON_PREFIX_BYTES || memchr(topic, '\0', size))
 		return false;
 	if (memcmp(topic, PERSONA_PREFIX, COMMON_PREFIX_BYTES) != 0 &&
 		memcmp(topic, LIFE_PREFIX, COMMON_PREFIX_BYTES) != 0)
 		return false;
-	return find(topic, size) || owner_of(topic, size).size > 0;
+	return find_topic(topic, size, &owner) != NULL;
 }
 
 bool topics_is_about_life(const char *topic)
@@ -132,35 +205,86 @@ bool topics_is_about_life(const char *topic)
 	return strncmp(topic, LIFE_PREFIX, strlen(LIFE_PREFIX)) == 0;
 }
 
+/* ── one request, one answer ─────────────────────────────────────────────────────────────────── */
+
+/* Return whether the service offers tools of the toolbox @id. */
+static bool is_ours(const struct catalogue *catalogue, const struct request_text *id)
+{
+	long index = id->text ? catalogue_find_toolbox(catalogue, id->text, id->size) : -1;
+	size_t n_tools;
+
+	if (index < 0)
+		return false;
+	catalogue_toolbox(catalogue, (size_t)index, NULL, &n_tools);
+	return n_tools > 0;
+}
+
+/* Begin the answer that every request of @topic gets. It stays closed if there is none. */
+static void begin_answer(
+	const struct service *service, const struct topic *topic, struct answer *answer)
+{
+	const struct request *request = &service->scope.request;
+
+	*answer = (struct answer){0};
+	if (topic->reply == REPLY_OTHER ||
+		(topic->reply == REPLY_OWNER &&
+			!is_ours(service->offer.catalogue, &request->toolbox_id)))
+		return;
+	answer_begin(answer, &service->scope.envelope);
+	if (topic->reply == REPLY_ECHO)
+		request_write_echo(request, answer);
+	if (topic->reply == REPLY_OWNER) {
+		json_write_string(answer_member(answer, "toolbox_id"), request->toolbox_id.text,
+			request->toolbox_id.size);
+		answer_keep(answer);
+	}
+}
+
+static void finish_answer(
+	const struct service *service, const struct topic *topic, struct answer *answer)
+{
+	answer_make_fit(answer, service->config.limits.frame_bytes, topic->hint);
+	answer_send(answer, service->bus);
+}
+
 void topics_serve(struct service *service)
 {
-	const struct bus_envelope *envelope = &service->envelope;
-	const struct topic *topic = find(envelope->topic, envelope->topic_size);
+	const struct bus_envelope *envelope = &service->scope.envelope;
+	struct request *request = &service->scope.request;
 	struct request_text owner;
+	const struct topic *topic = find_topic(envelope->topic, envelope->topic_size, &owner);
+	struct answer answer;
+	bool is_good;
 
-	if (topic) {
-		topic->serve(service);
+	if (!topic)
 		return;
-	}
-	owner = owner_of(envelope->topic, envelope->topic_size);
+	is_good = topic->fields == 0 || request_read(request, envelope, topic->fields);
 	if (owner.size > 0)
-		invocation_begin_persona(service, &owner);
+		request->toolbox_id = owner;
+	begin_answer(service, topic, &answer);
+	if (!answer_is_open(&answer) && topic->reply != REPLY_OTHER)
+		return;
+	if (is_good)
+		topic->serve(service, &answer);
+	else
+		request_write_refusal(request, envelope, &service->config.limits, &answer);
+	if (answer_is_open(&answer))
+		finish_answer(service, topic, &answer);
 }
 
 void topics_refuse(struct service *service, enum answer_code code, const char *error)
 {
-	const struct bus_envelope *envelope = &service->envelope;
-	const struct topic *topic = find(envelope->topic, envelope->topic_size);
+	const struct bus_envelope *envelope = &service->scope.envelope;
+	struct request_text owner;
+	const struct topic *topic = find_topic(envelope->topic, envelope->topic_size, &owner);
 	struct answer answer;
 
-	if (!topic || topic->reply == REPLY_NONE)
+	if (!topic || topic->reply == REPLY_OTHER || topic->reply == REPLY_OWNER)
 		return;
-	answer_begin(&answer, envelope);
-	if (topic->reply == REPLY_ECHO) {
-		/* Whether it is a good one is of no matter here. */
-		request_read(&service->request, envelope, REQUEST_CALL);
-		request_write_echo(&service->request, &answer);
-	}
+	/* For the echo only: the request may be a bad one. */
+	if (topic->fields != 0)
+		request_read(&service->scope.request, envelope, topic->fields);
+	begin_answer(service, topic, &answer);
 	answer_error(&answer, code, error, strlen(error), UINT32_MAX);
-	answer_send(&answer, service->bus);
+	finish_answer(service, topic, &answer);
 }

@@ -8,24 +8,28 @@
 #include "core/state.h"
 
 /*
- * All that the service answers, as one table (contract.md, Requests).
+ * All topics that the service answers, as one table (contract.md, Requests), and the one place where a
+ * request gets its answer.
  *
  *   topic ─▶ table of exact topics ─┐
- *     │                             ├─▶ handler, which reads service->envelope
- *     └────▶ ovos.persona.tools.<toolbox_id>.call
+ *     │                             ├─▶ read fields ─ begin answer ─ handler ─ fit ─ send
+ *     └────▶ ovos.persona.tools.<toolbox_id>.call              │
+ *                                                              └─▶ takes the answer over: it is
+ *                                                                  sent later
  */
 
-/* Whether a message with this topic is for us. */
+/* Return whether a message with this topic is a request to the service. */
 bool topics_wants(const char *topic, size_t size);
 
-/* Serve the request that was read into service->envelope. */
+/* Serve the request that was read into service->scope.envelope: every request gets exactly one
+ * answer, now or from the handler that takes it over. The topics that answer otherwise say so in
+ * the table. */
 void topics_serve(struct service *service);
 
-/* Answer it with the text @error instead.
- * Nothing comes of a topic that only the owner of a toolbox answers: whose it is, nobody has looked
- * up. */
+/* Answer it with @code and the text @error instead. A topic that only the owner of a toolbox answers
+ * stays silent, since the owner is not known yet. */
 void topics_refuse(struct service *service, enum answer_code code, const char *error);
 
-/* Whether the topic asks only after the service itself, and is answered before anything is loaded.
- */
+/* Return whether the topic only asks for the state of the service, which is answered before
+ * anything is loaded. */
 bool topics_is_about_life(const char *topic);

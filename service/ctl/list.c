@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "config/config_log.h"
-#include "core/absences.h"
+#include "core/listing.h"
 #include "core/listing.h"
 #include "ctl/command.h"
 #include "ctl/request.h"
@@ -117,9 +117,9 @@ static void write_catalogue(const struct ctl_options *options, const struct cata
 	listing_write(catalogue, id, id ? strlen(id) : 0, format, out);
 	if (options->why) {
 		buffer_append_string(out, ",\"failed\":");
-		absences_write_failed(catalogue, out);
+		listing_write_failed(catalogue, out);
 		buffer_append_string(out, ",\"not_offered\":");
-		absences_write_not_offered(catalogue, out);
+		listing_write_not_offered(catalogue, out);
 	}
 	buffer_append_char(out, '}');
 }

@@ -2,6 +2,7 @@
 #include "core/answer.h"
 
 #include <criterion/criterion.h>
+#include <signal.h>
 #include <string.h>
 
 #define REQUEST "{\"type\":\"t\",\"context\":{\"source\":\"me\",\"n\":1.10}}"
@@ -125,4 +126,23 @@ Test(answer, gives_up_its_head_when_that_is_too_large_already)
 	expect_text(
 		HEAD "\"error\":\"RuntimeError: The answer has 511 bytes, 300 fit in a frame; ask "
 		     "for less\",\"code\":\"too_large\",\"actual\":511,\"max\":300");
+}
+
+Test(answer, is_sent_once, .signal = SIGABRT)
+{
+	begin();
+	answer_deinit(&answer);
+	answer_send(&answer, NULL);
+}
+
+Test(answer, is_taken_over_once, .signal = SIGABRT)
+{
+	struct answer taken;
+
+	begin();
+	taken = answer_take(&answer);
+	cr_expect(answer_is_open(&taken));
+	cr_expect_not(answer_is_open(&answer));
+	answer_deinit(&taken);
+	answer_take(&answer);
 }

@@ -46,8 +46,8 @@ static void start(void (*how)(void), const char *configuration)
 		write_user_file(configuration);
 	how();
 	ask_for("ovos.tools.status", "{}");
-	for (size_t i = 0; i < service->n_runners; i++)
-		runner_toolbox(service->runners[i])->kind = KIND_PYTHON;
+	for (size_t i = 0; i < service->offer.n_runners; i++)
+		runner_toolbox(service->offer.runners[i])->kind = KIND_PYTHON;
 }
 
 static void expect_a_tool_to_call_another(void)

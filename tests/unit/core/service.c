@@ -43,8 +43,8 @@ Test(service, answers_those_who_came_before_the_first_catalogue)
 	start_with(NULL);
 	expect_part(ask_for("ovos.tools.invoke", "{'name':'root','args':{'x':4}}"),
 		"{'name':'root','result':{'result':2.0}}");
-	cr_expect(service->is_ready);
-	cr_expect_eq(service->n_deferred, 0);
+	cr_expect(service->reload.is_ready);
+	cr_expect_eq(service->inbox.n_frames, 0);
 }
 
 /* A toolbox whose loading takes longer than the test. */
@@ -69,7 +69,7 @@ Test(service, answers_those_for_whom_the_first_catalogue_comes_too_late)
 	send_request("ovos.persona.tools.call", "{'toolbox_id':'libm','name':'root'}", "{}");
 	send_request("ovos.persona.tools.discover", "{}", "{}");
 	expect_part(ask_for("mycroft.toolboxd.is_alive", "{}"), "'status':true");
-	cr_expect_eq(service->n_deferred, n_topics + 3);
+	cr_expect_eq(service->inbox.n_frames, n_topics + 3);
 	raise(SIGTERM);
 	expect_part(wait_for("ovos.tools.invoke.response"),
 		"{'name':'root','call_id':'7','error':'RuntimeError: The service is unavailable: "
@@ -80,8 +80,8 @@ Test(service, answers_those_for_whom_the_first_catalogue_comes_too_late)
 		snprintf(response, sizeof(response), "%s.response", topics[i]);
 		expect_part(wait_for(response), "'code':'unavailable'");
 	}
-	cr_expect_not(service->is_ready);
-	cr_expect_eq(service->n_deferred, 0);
+	cr_expect_not(service->reload.is_ready);
+	cr_expect_eq(service->inbox.n_frames, 0);
 	ask_for("mycroft.toolboxd.is_alive", "{}");
 	cr_expect_eq(n_unseen("ovos.persona.tools.call.response"), 0);
 	cr_expect_eq(n_unseen("ovos.persona.tools.discover.response"), 0);
@@ -96,7 +96,7 @@ Test(service, lets_so_many_wait_for_the_first_catalogue)
 	expect_part(wait_for("ovos.tools.invoke.response"),
 		"{'name':'root','error':'RuntimeError: The service is busy: too many requests "
 		"wait until its toolboxes are loaded','code':'busy'}");
-	cr_expect_eq(service->n_deferred, 2);
+	cr_expect_eq(service->inbox.n_frames, 2);
 }
 
 Test(service, calls_by_the_words_of_persona)
@@ -150,7 +150,7 @@ Test(service, cancels_all_calls_of_one_id)
 	expect_part(ask_for("ovos.tools.cancel", "{'call_id':'7'}"), "'cancelled':true");
 	for (int i = 0; i < 5; i++)
 		expect_part(wait_for("ovos.tools.invoke.response"), "'code':'cancelled'");
-	cr_expect_eq(service->n_in_flight, 0);
+	cr_expect_eq(service->calls.n_in_flight, 0);
 }
 
 Test(service, tells_a_call_that_waited_of_its_cooldown)
@@ -176,8 +176,12 @@ Test(service, gives_back_what_a_large_call_has_taken)
 	strcpy(data + 90000, "}}");
 	ask_for("ovos.tools.invoke", data);
 	ask_for("ovos.tools.invoke", "{'name':'root','args':{'x':4}}");
-	for (struct invocation *spare = service->spare; spare; spare = NULL)
-		cr_expect_lt(((struct runner_call *)spare)->arguments.capacity, 90000);
+	cr_assert_not(list_is_empty(&service->calls.spare));
+	list_for_each(link, &service->calls.spare) {
+		struct call *spare = container_of(link, struct call, link);
+
+		cr_expect_lt(spare->runner_call.arguments.capacity, 90000);
+	}
 	free(data);
 }
 
@@ -208,7 +212,7 @@ Test(service, lets_so_many_wait_for_a_reload)
 			"'code':'busy'}");
 	for (int i = 0; i < 2; i++)
 		expect_part(wait_for("ovos.tools.reload.response"), "'loaded':['bad','libm']");
-	cr_expect_eq(service->n_waiting, 0);
+	cr_expect_eq(service->reload.n_waiting, 0);
 	expect_part(ask_for("ovos.tools.reload", "{}"), "'total_tools':4");
 }
 
@@ -232,10 +236,10 @@ Test(service, ends_calls_where_they_began)
 	send_request("ovos.tools.invoke", "{'name':'hang','timeout_ms':400}", "{}");
 	write_box("bad.json", LIBM);
 	expect_part(ask_for("ovos.tools.reload", "{}"), "'loaded':['bad','libm']");
-	cr_expect_eq(service->n_retired, 1);
+	cr_expect_eq(service->offer.n_retired, 1);
 	expect_part(wait_for("ovos.tools.invoke.response"), "'code':'timeout'");
 	ask_for("ovos.tools.status", "{}");
-	cr_expect_eq(service->n_retired, 0);
+	cr_expect_eq(service->offer.n_retired, 0);
 }
 
 /* A file may be called anything; a frame that is not UTF-8 is relayed by no bus. */

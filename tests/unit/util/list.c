@@ -18,7 +18,8 @@ static int digits(const struct list *head)
 {
 	int sum = 0;
 
-	list_for_each(link, head) sum = sum * 10 + value_of(link);
+	list_for_each(link, head)
+		sum = sum * 10 + value_of(link);
 	return sum;
 }
 
@@ -62,7 +63,9 @@ Test(list, may_lose_the_link_that_the_walk_has_reached)
 	struct numbers numbers;
 
 	fill(&numbers);
-	list_for_each(link, &numbers.head) if (value_of(link) != 3) list_remove(link);
+	list_for_each(link, &numbers.head)
+		if (value_of(link) != 3)
+			list_remove(link);
 	cr_expect_eq(digits(&numbers.head), 3);
 }
 

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/calls.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/assert.h"
+#include "util/cleanup.h"
+#include "util/siphash.h"
+
+#define BUCKETS_FIRST 64
+
+/* A spare record keeps a buffer unless it has grown beyond this. */
+#define KEEP_BYTES 16384
+
+const char *call_door_name(enum call_door door)
+{
+	static const char *const names[] = {
+		[CALL_DOOR_BUS] = "bus",
+	};
+
+	return names[door];
+}
+
+/* ── the index by origin ─────────────────────────────────────────────────────────────────────── */
+
+static uint64_t hash_origin(
+	enum call_door door, const struct buffer *source, const struct buffer *call_id)
+{
+	struct siphash_key key = siphash_process_key();
+	char door_byte = (char)door;
+	struct siphash hash;
+
+	siphash_init(&hash, &key);
+	siphash_bytes(&hash, &door_byte, sizeof(door_byte));
+	siphash_bytes(&hash, call_id->data, call_id->size);
+	siphash_bytes(&hash, source->data, source->size);
+	return siphash_finish(&hash);
+}
+
+static struct list *bucket_of(const struct calls *calls, uint64_t key)
+{
+	return &calls->buckets[key & (calls->n_buckets - 1)];
+}
+
+/* Return @n empty buckets, or NULL without memory. */
+static struct list *make_buckets(size_t n)
+{
+	struct list *buckets = reallocarray(NULL, n, sizeof(*buckets));
+
+	for (size_t i = 0; buckets && i < n; i++)
+		list_init(&buckets[i]);
+	return buckets;
+}
+
+/* Double the buckets when there are more calls than that. Without memory they stay as they are. */
+static void grow_buckets(struct calls *calls)
+{
+	size_t n_buckets = 2 * calls->n_buckets;
+	struct list *grown;
+
+	if (calls->n_in_flight <= calls->n_buckets)
+		return;
+	grown = make_buckets(n_buckets);
+	if (!grown)
+		return;
+	free(calls->buckets);
+	calls->buckets = grown;
+	calls->n_buckets = n_buckets;
+	list_for_each(link, &calls->in_flight) {
+		struct call *call = container_of(link, struct call, link);
+
+		list_init(&call->key_link);
+		if (call->call_id.size > 0)
+			list_append(bucket_of(calls, call->key), &call->key_link);
+	}
+}
+
+static bool is_equal(const struct buffer *a, const struct buffer *b)
+{
+	return a->size == b->size && (a->size == 0 || memcmp(a->data, b->data, a->size) == 0);
+}
+
+struct call *calls_find(const struct calls *calls, enum call_door door, const struct buffer *source,
+	const struct buffer *call_id)
+{
+	uint64_t key = hash_origin(door, source, call_id);
+
+	list_for_each(link, bucket_of(calls, key)) {
+		struct call *call = container_of(link, struct call, key_link);
+
+		if (call->key == key && call->door == door && is_equal(&call->call_id, call_id) &&
+			is_equal(&call->source, source))
+			return call;
+	}
+	return NULL;
+}
+
+/* ── records ─────────────────────────────────────────────────────────────────────────────────── */
+
+int calls_init(struct calls *calls, struct loop *loop)
+{
+	*calls = (struct calls){.loop = loop, .n_buckets = BUCKETS_FIRST};
+	list_init(&calls->in_flight);
+	list_init(&calls->spare);
+	calls->buckets = make_buckets(calls->n_buckets);
+	return calls->buckets ? 0 : -ENOMEM;
+}
+
+static void free_call(struct call *call)
+{
+	runner_call_deinit(&call->runner_call);
+	buffer_deinit(&call->call_id);
+	buffer_deinit(&call->source);
+	buffer_deinit(&call->session);
+	free(call);
+}
+
+void calls_deinit(struct calls *calls)
+{
+	struct list *link;
+
+	list_for_each(open, &calls->in_flight) {
+		struct call *call = container_of(open, struct call, link);
+
+		answer_deinit(&call->answer);
+		calls_close(calls, call);
+	}
+	while ((link = list_take_first(&calls->spare)))
+		free_call(container_of(link, struct call, link));
+	free(take_ptr(calls->buckets));
+}
+
+static struct call *make_call(struct loop *loop)
+{
+	struct call *call = calloc(1, sizeof(*call));
+
+	if (!call || runner_call_init(&call->runner_call, loop) < 0) {
+		free(call);
+		return NULL;
+	}
+	list_init(&call->link);
+	list_init(&call->key_link);
+	return call;
+}
+
+struct call *calls_new(struct calls *calls, const struct tool *tool)
+{
+	struct list *spare = list_take_first(&calls->spare);
+	struct call *call = spare ? container_of(spare, struct call, link) : make_call(calls->loop);
+
+	if (!call)
+		return NULL;
+	check(call->state == CALL_SPARE);
+	call->state = CALL_NEW;
+	call->tool = tool;
+	call->toolbox = toolbox_ref(tool->toolbox);
+	call->progressed_ms = 0;
+	call->runner_call.id = ++calls->last_id;
+	call->runner_call.tool = tool->index;
+	return call;
+}
+
+void calls_open(struct calls *calls, struct call *call, size_t n_arguments)
+{
+	check(call->state == CALL_NEW);
+	call->state = CALL_IN_FLIGHT;
+	call->held_bytes = n_arguments + call->answer.message.size + call->source.size +
+			   call->session.size + call->call_id.size;
+	calls->held_bytes += call->held_bytes;
+	calls->n_in_flight++;
+	list_append(&calls->in_flight, &call->link);
+	if (call->call_id.size == 0)
+		return;
+	call->key = hash_origin(call->door, &call->source, &call->call_id);
+	list_append(bucket_of(calls, call->key), &call->key_link);
+	grow_buckets(calls);
+}
+
+/* One burst of large calls must not keep its memory for ever. */
+static void trim_buffer(struct buffer *buffer)
+{
+	if (buffer->capacity > KEEP_BYTES)
+		buffer_deinit(buffer);
+	else
+		buffer_reset(buffer);
+}
+
+void calls_close(struct calls *calls, struct call *call)
+{
+	check(call->state != CALL_SPARE);
+	check(!answer_is_open(&call->answer));
+	if (call->state == CALL_IN_FLIGHT) {
+		calls->n_in_flight--;
+		calls->held_bytes -= call->held_bytes;
+		list_remove(&call->link);
+		list_remove(&call->key_link);
+	}
+	call->state = CALL_SPARE;
+	toolbox_unref(take_ptr(call->toolbox));
+	trim_buffer(&call->runner_call.arguments);
+	trim_buffer(&call->runner_call.caller);
+	trim_buffer(&call->source);
+	trim_buffer(&call->session);
+	trim_buffer(&call->call_id);
+	/* The memory that was used last is the warmest. */
+	list_insert_before(calls->spare.next, &call->link);
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "catalogue/toolbox.h"
+#include "core/answer.h"
+#include "loop/loop.h"
+#include "runner/runner.h"
+#include "util/buffer.h"
+#include "util/list.h"
+
+/*
+ * The calls in flight: one record for each, from its acceptance to its answer.
+ *
+ *             calls_new              calls_open                       calls_close
+ *   (spare) ───────────▶ CALL_NEW ───────────────▶ CALL_IN_FLIGHT ───────────────▶ (spare)
+ *      ▲                    │                        counted, found by its origin      │
+ *      │                    └── calls_close                                            │
+ *      └───────────────────────────────────────────────────────────────────────────────┘
+ *
+ * A host knows a call by its id. Its caller knows it by its origin: the door that the request came
+ * in by, its source and its call_id. Several calls may have one origin.
+ *
+ * The record of a call that is over is kept for the next one, with the memory of its buffers unless
+ * that has grown large.
+ */
+
+/* The ways into the service. */
+enum call_door {
+	CALL_DOOR_BUS,
+};
+
+enum call_state {
+	CALL_SPARE,
+	CALL_NEW,
+	CALL_IN_FLIGHT,
+};
+
+struct invoker;
+
+/* The record of one call. The texts are JSON, with one spelling for one string; empty: absent. */
+struct call {
+	struct list link;     /* in calls->in_flight, or in calls->spare */
+	struct list key_link; /* in the bucket of its key; in no list without a call_id */
+	uint64_t key;         /* hash of its origin */
+	enum call_state state;
+	enum call_door door;
+	struct buffer source;  /* the caller's address at the door: context.source */
+	struct buffer session; /* context.session.session_id */
+	struct buffer call_id; /* the caller's id of the call, for events and for cancelling */
+	size_t held_bytes;     /* of the request, held until it is over */
+	const struct tool *tool;
+	struct toolbox *toolbox; /* counted reference */
+	struct answer answer;    /* begun with the request, sent when the call is over */
+	uint64_t timeout_ms;
+	bool has_events;        /* its events are broadcast */
+	uint64_t progressed_ms; /* time of the last progress event; 0: none */
+	struct invoker *invoker;
+	struct runner_call runner_call; /* its id, its start, and its place in the schedule */
+};
+
+struct calls {
+	struct loop *loop;
+	struct list in_flight;
+	struct list spare;
+	struct list *buckets; /* of calls with a call_id, by key */
+	size_t n_buckets;     /* a power of two */
+	uint32_t n_in_flight;
+	size_t held_bytes;
+	uint64_t last_id;
+	bool is_stopping; /* no further calls are taken */
+};
+
+/* Make @calls empty. Returns 0 or -ENOMEM. */
+int calls_init(struct calls *calls, struct loop *loop);
+
+/* Free every record, those in flight with their answers unsent. */
+void calls_deinit(struct calls *calls);
+
+/* Return a record for a call of @tool, with the next id and empty texts; NULL without memory. Set
+ * its origin, then call calls_open() or calls_close(). */
+struct call *calls_new(struct calls *calls, const struct tool *tool);
+
+/* Put @call in flight, with @n_arguments bytes of arguments: it is counted and can be found. */
+void calls_open(struct calls *calls, struct call *call, size_t n_arguments);
+
+/* Close @call, whose answer was sent or taken back. */
+void calls_close(struct calls *calls, struct call *call);
+
+/* Return a call in flight with exactly this origin, or NULL. @call_id is not empty. */
+struct call *calls_find(const struct calls *calls, enum call_door door, const struct buffer *source,
+	const struct buffer *call_id);
+
+/* Return the name of @door: a constant text. */
+const char *call_door_name(enum call_door door);

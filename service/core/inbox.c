@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/inbox.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void inbox_init(struct inbox *inbox)
+{
+	list_init(&inbox->frames);
+	inbox->n_frames = 0;
+}
+
+void inbox_deinit(struct inbox *inbox)
+{
+	struct inbox_frame *frame;
+
+	while ((frame = inbox_take_first(inbox)))
+		free(frame);
+}
+
+int inbox_defer(struct inbox *inbox, uint32_t max, const char *text, size_t size)
+{
+	struct inbox_frame *frame;
+
+	if (inbox->n_frames >= max)
+		return INBOX_E_FULL;
+	frame = malloc(sizeof(*frame) + size);
+	if (!frame)
+		return -ENOMEM;
+	list_init(&frame->link);
+	frame->size = size;
+	memcpy(frame->text, text, size);
+	list_append(&inbox->frames, &frame->link);
+	inbox->n_frames++;
+	return 0;
+}
+
+struct inbox_frame *inbox_take_first(struct inbox *inbox)
+{
+	struct list *link = list_take_first(&inbox->frames);
+
+	if (!link)
+		return NULL;
+	inbox->n_frames--;
+	return container_of(link, struct inbox_frame, link);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util/list.h"
+
+/*
+ * The inbox: requests that arrived before the first catalogue was loaded.
+ *
+ *   frame ─▶ inbox_defer ─▶ oldest ⇄ … ⇄ newest ─▶ inbox_take_first, once they can be answered
+ *
+ * A frame is kept as the text that arrived, and is read again when its turn comes.
+ */
+struct inbox {
+	struct list frames;
+	uint32_t n_frames;
+};
+
+/* A frame that waits. The owner frees it with free(). */
+struct inbox_frame {
+	struct list link;
+	size_t size;
+	char text[];
+};
+
+/* Positive results. */
+enum inbox_status {
+	INBOX_E_FULL = 1,
+};
+
+/* Make @inbox empty. */
+void inbox_init(struct inbox *inbox);
+
+/* Free the frames that still wait. */
+void inbox_deinit(struct inbox *inbox);
+
+/* Append a copy of the @size bytes at @text, unless @max frames wait already. Returns 0,
+ * INBOX_E_FULL or -ENOMEM. */
+int inbox_defer(struct inbox *inbox, uint32_t max, const char *text, size_t size);
+
+/* Remove the oldest frame and hand it over; NULL when none waits. */
+struct inbox_frame *inbox_take_first(struct inbox *inbox);

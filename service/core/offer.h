@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "catalogue/catalogue.h"
+#include "config/config.h"
+#include "loop/loop.h"
+#include "runner/runner.h"
+
+/*
+ * The offer: the catalogue that is in force, and the runners of its toolboxes.
+ *
+ *   catalogue   math_tools   volume   libm            catalogue_toolbox(i)
+ *   runners        [0]         [1]     [2]            runs it
+ *   retired     runners of earlier catalogues that still have calls or hosts
+ *
+ * offer_swap() puts the next catalogue in place. A toolbox that is the same object in both keeps
+ * its runner: its hosts, queue and figures. The other runners retire: their calls end where they
+ * began.
+ */
+struct offer {
+	struct loop *loop;
+	const char *host_program;      /* borrowed; path of toolbox-host */
+	struct runner_handler handler; /* of every runner */
+	void *data;                    /* passed to it */
+	struct catalogue *catalogue;   /* never NULL; empty until the first swap */
+	struct runner **runners;       /* as many as the catalogue has toolboxes */
+	size_t n_runners;
+	struct runner **retired;
+	size_t n_retired;
+};
+
+/* Make @offer an empty one. @handler is copied, @data passed to it; its drained() must call
+ * offer_drop_retired(). Returns 0 or -ENOMEM. */
+int offer_init(struct offer *offer, struct loop *loop, const char *host_program,
+	const struct runner_handler *handler, void *data);
+
+/* Free the catalogue and all runners, whose hosts are killed. Their calls get no answer. */
+void offer_deinit(struct offer *offer);
+
+/* Put @catalogue (taken over on success) in place, its runners configured by @config. Returns 0 or
+ * -ENOMEM, and then nothing has changed. */
+int offer_swap(struct offer *offer, struct catalogue *catalogue, const struct config *config);
+
+/* Start a host for each toolbox that has tools and asks for that (limits.prestart). */
+void offer_prestart(struct offer *offer);
+
+/* Return the runner of @toolbox, which is in the catalogue. */
+struct runner *offer_runner(const struct offer *offer, const struct toolbox *toolbox);
+
+/* Free the retired @runner: it is drained. */
+void offer_drop_retired(struct offer *offer, struct runner *runner);
+
+/* End every call, also of retired runners, as unavailable for the reason @reason. */
+void offer_end_calls(struct offer *offer, const char *reason);
+
+/* Let every host that has nothing to do end in order, all at once. Returns whether all of them
+ * have. */
+bool offer_rest(struct offer *offer);

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/request_scope.h"
+
+#include <errno.h>
+
+int request_scope_init(struct request_scope *scope, const struct config_limits *limits)
+{
+	scope->context = schema_context_new();
+	scope->scratch = regex_scratch_new();
+	if (!scope->context || !scope->scratch)
+		return -ENOMEM;
+	schema_context_limit_patterns(scope->context, limits->pattern_steps);
+	regex_scratch_limit(scope->scratch, limits->pattern_steps);
+	return 0;
+}
+
+void request_scope_deinit(struct request_scope *scope)
+{
+	bus_envelope_deinit(&scope->envelope);
+	request_deinit(&scope->request);
+	arguments_deinit(&scope->arguments);
+	schema_context_free(scope->context);
+	regex_scratch_free(scope->scratch);
+}

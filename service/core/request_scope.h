@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "bus/envelope.h"
+#include "config/config.h"
+#include "core/arguments.h"
+#include "core/request.h"
+#include "regex/regex.h"
+#include "schema/schema.h"
+
+/*
+ * The scope of one request: the message that is served now, and the memory for serving it.
+ *
+ *   frame ─▶ envelope ─▶ request ─▶ arguments
+ *            all of it   its fields  of a call, checked with context
+ *
+ * Requests are served one at a time, so the service has one scope, and every request uses the
+ * memory of the one before it again. The texts in it point into the frame: a handler that keeps
+ * anything beyond its return copies it.
+ */
+struct request_scope {
+	struct bus_envelope envelope;
+	struct request request;         /* the fields that the topic declares (core/topics.c) */
+	struct arguments arguments;     /* after arguments_check() */
+	struct schema_context *context; /* memory for validating */
+	struct regex_scratch *scratch;  /* memory for matching triggers */
+};
+
+/* Make @scope (zeroed) ready; patterns take at most @limits->pattern_steps steps. Returns 0 or
+ * -ENOMEM; request_scope_deinit() frees what was made in either case. */
+int request_scope_init(struct request_scope *scope, const struct config_limits *limits);
+
+/* Free the memory of @scope. */
+void request_scope_deinit(struct request_scope *scope);
