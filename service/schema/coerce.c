@@ -5,6 +5,7 @@
 #include "json/pointer.h"
 #include "schema/describe.h"
 #include "schema/rewrite.h"
+#include "schema/validate.h"
 
 /*
  * Strings that hold what was wanted instead: callers that quote everything are common, and a model
@@ -127,7 +128,7 @@ int schema_coerce(const struct schema *schema, struct schema_context *context,
 		.root = value,
 		.changes = ret_changes};
 
-	validate_follow(context, schema, tape);
+	context_follow(context, schema, tape);
 	rewrite_value(&coercion.rewrite, schema->root, value);
 	return rewrite_end(&coercion.rewrite);
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
+#include "schema/context.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "schema/equal.h"
-#include "schema/validate.h"
 #include "util/clock.h"
 
 /*
@@ -54,7 +53,7 @@ static void take_slice(struct schema_context *context, uint64_t steps)
 	context->steps_behind = steps - context->steps_left;
 }
 
-void validate_begin(
+void context_begin(
 	struct schema_context *context, const struct schema *schema, const struct json_tape *tape)
 {
 	uint64_t steps = STEPS_BASE + (uint64_t)tape->count * STEPS_PER_TOKEN;
@@ -70,14 +69,14 @@ void validate_begin(
 	context->scopes_used = 0;
 }
 
-void validate_follow(
+void context_follow(
 	struct schema_context *context, const struct schema *schema, const struct json_tape *tape)
 {
-	validate_begin(context, schema, tape);
+	context_begin(context, schema, tape);
 	context->most_ns /= 2;
 }
 
-bool validate_stop(struct schema_context *context, enum validate_stop stop)
+bool context_stop(struct schema_context *context, enum context_stop stop)
 {
 	if (context->stop == STOP_NONE)
 		context->stop = stop;
@@ -86,31 +85,31 @@ bool validate_stop(struct schema_context *context, enum validate_stop stop)
 	return false;
 }
 
-bool validate_look(struct schema_context *context, uint64_t steps)
+bool context_look(struct schema_context *context, uint64_t steps)
 {
 	uint64_t left = context->steps_left + context->steps_behind;
 
 	if (left < steps)
-		return validate_stop(context, STOP_STEPS);
+		return context_stop(context, STOP_STEPS);
 	if (clock_is_up(&context->end_ns, context->most_ns))
-		return validate_stop(context, STOP_TIME);
+		return context_stop(context, STOP_TIME);
 	take_slice(context, left - steps);
 	return true;
 }
 
-uint32_t validate_push_marks(struct schema_context *context, uint32_t count)
+uint32_t context_push_marks(struct schema_context *context, uint32_t count)
 {
 	uint32_t row = context->marks_used;
 	uint32_t words = count / 64 + 1;
 
-	if (!validate_spend(context, words / WORDS_PER_STEP))
+	if (!context_spend(context, words / WORDS_PER_STEP))
 		return MARKS_NONE;
 	if (context->marks_capacity - row < words) {
 		uint32_t capacity = (row + words) * 2;
 		uint64_t *marks = reallocarray(context->marks, capacity, sizeof(*marks));
 
 		if (!marks) {
-			validate_stop(context, STOP_MEMORY);
+			context_stop(context, STOP_MEMORY);
 			return MARKS_NONE;
 		}
 		context->marks = marks;
@@ -121,7 +120,7 @@ uint32_t validate_push_marks(struct schema_context *context, uint32_t count)
 	return row;
 }
 
-bool validate_enter_scope(struct schema_context *context, const struct node *node)
+bool context_enter_scope(struct schema_context *context, const struct node *node)
 {
 	uint32_t used = context->scopes_used;
 
@@ -133,7 +132,7 @@ bool validate_enter_scope(struct schema_context *context, const struct node *nod
 		uint32_t *scopes = reallocarray(context->scopes, capacity, sizeof(*scopes));
 
 		if (!scopes)
-			return validate_stop(context, STOP_MEMORY);
+			return context_stop(context, STOP_MEMORY);
 		context->scopes = scopes;
 		context->scopes_capacity = capacity;
 	}
@@ -141,12 +140,12 @@ bool validate_enter_scope(struct schema_context *context, const struct node *nod
 	return true;
 }
 
-void validate_leave_scope(struct schema_context *context)
+void context_leave_scope(struct schema_context *context)
 {
 	context->scopes_used--;
 }
 
-const struct node *validate_find_dynamic(
+const struct node *context_find_dynamic(
 	const struct schema_context *context, const struct node_applicator *applicator)
 {
 	if (applicator->n_candidates == 1)
@@ -160,7 +159,7 @@ const struct node *validate_find_dynamic(
 	return applicator->nodes[0];
 }
 
-const char *validate_text(struct schema_context *context, uint32_t index, size_t *ret_size)
+const char *context_text(struct schema_context *context, uint32_t index, size_t *ret_size)
 {
 	const struct json_token *token = json_at(context->tape, index);
 
@@ -171,9 +170,30 @@ const char *validate_text(struct schema_context *context, uint32_t index, size_t
 	buffer_reset(&context->text);
 	json_string_decode(context->tape, index, &context->text);
 	if (!buffer_terminate(&context->text)) {
-		validate_stop(context, STOP_MEMORY);
+		context_stop(context, STOP_MEMORY);
 		return NULL;
 	}
 	*ret_size = context->text.size;
 	return context->text.data;
+}
+
+uint32_t context_find_key(
+	struct schema_context *context, const struct key_set *set, uint32_t index, uint32_t guess)
+{
+	const struct json_token *token = json_at(context->tape, index);
+	const char *end = context->tape->text + context->tape->size;
+	const char *text = json_bytes(context->tape, index);
+	size_t size = token->length;
+	struct key key;
+
+	if (!context_spend_bytes(context, index))
+		return KEY_NONE;
+	if (token->flags & JSON_ESCAPED) {
+		text = context_text(context, index, &size);
+		if (!text)
+			return KEY_NONE;
+		end = text + size;
+	}
+	key = key_make(text, (uint32_t)size, end);
+	return key_set_find(set, &key, guess);
 }

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "schema/format.h"
+#include "schema/format/format.h"
 #include "schema/source.h"
 #include "util/cleanup.h"
 #include "util/utf8.h"

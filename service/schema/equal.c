@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "json/number.h"
+#include "schema/source.h"
 #include "schema/validate.h"
 
 /* Two values under comparison. */
@@ -53,7 +54,7 @@ static uint32_t find_key(const struct pair *pair, uint32_t a, uint32_t b, uint32
 
 	if (guess < json_end(tape, b) && json_strings_equal(pair->a_tape, a, tape, guess))
 		return guess;
-	if (!validate_spend(pair->context, json_count(tape, b)))
+	if (!context_spend(pair->context, json_count(tape, b)))
 		return JSON_NONE;
 	for (uint32_t key = json_first(tape, b); key < json_end(tape, b);
 		key = json_next_key(tape, key)) {
@@ -95,8 +96,8 @@ static bool equal(const struct pair *pair, uint32_t a, uint32_t b)
 	enum json_type type = json_type_at(pair->a_tape, a);
 	bool is_equal;
 
-	if (!validate_spend(context, 1) || type != json_type_at(pair->b_tape, b) ||
-		!validate_spend(context, text_steps(pair, a, b)))
+	if (!context_spend(context, 1) || type != json_type_at(pair->b_tape, b) ||
+		!context_spend(context, text_steps(pair, a, b)))
 		return false;
 	if (type < JSON_NUMBER)
 		return true;
@@ -107,7 +108,7 @@ static bool equal(const struct pair *pair, uint32_t a, uint32_t b)
 	if (json_count(pair->a_tape, a) != json_count(pair->b_tape, b))
 		return false;
 	if (context->depth == RECURSION_MAX)
-		return validate_stop(context, STOP_DEPTH);
+		return context_stop(context, STOP_DEPTH);
 	context->depth++;
 	is_equal = type == JSON_ARRAY ? equal_arrays(pair, a, b) : equal_objects(pair, a, b);
 	context->depth--;
@@ -128,9 +129,9 @@ static bool has_string(struct schema_context *context, const struct key_set *set
 	const struct json_token *token = json_at(context->tape, index);
 
 	if (set->slots || (token->flags & JSON_ESCAPED))
-		return validate_find_key(context, set, index, KEY_NONE) != KEY_NONE;
+		return context_find_key(context, set, index, KEY_NONE) != KEY_NONE;
 	for (uint32_t i = 0; i < set->count; i++) {
-		if (validate_is_key(context->tape, token, &set->keys[i]))
+		if (context_is_key(context->tape, token, &set->keys[i]))
 			return true;
 	}
 	return false;
@@ -142,7 +143,7 @@ static bool has_value(struct schema_context *context, const struct node *node,
 {
 	enum json_type type = json_type_at(context->tape, index);
 
-	if (!validate_spend_bytes(context, index))
+	if (!context_spend_bytes(context, index))
 		return false;
 	if (type == JSON_STRING)
 		return has_string(context, &values->strings, index);

@@ -248,7 +248,7 @@ static void explain_applicator(struct explanation *explanation, const struct nod
 		explain_node(explanation, applicator->nodes[0], index);
 		break;
 	case NODE_DYNAMIC_REF:
-		explain_node(explanation, validate_find_dynamic(context, applicator), index);
+		explain_node(explanation, context_find_dynamic(context, applicator), index);
 		break;
 	case NODE_ALL_OF:
 		for (uint32_t i = 0; i < applicator->n_nodes; i++)
@@ -284,7 +284,7 @@ static void explain_unevaluated(
 	bool is_object = json_type_at(tape, index) == JSON_OBJECT;
 	const struct node *rest =
 		is_object ? node->unevaluated_properties : node->unevaluated_items;
-	uint32_t row = validate_push_marks(context, json_count(tape, index));
+	uint32_t row = context_push_marks(context, json_count(tape, index));
 	uint32_t at = 0;
 
 	if (row == MARKS_NONE || !validate_accepts_evaluated(context, node, index, row))
@@ -292,7 +292,7 @@ static void explain_unevaluated(
 	for (uint32_t i = json_first(tape, index); i < json_end(tape, index); at++) {
 		uint32_t value = is_object ? i + 1 : i;
 
-		if (!validate_is_marked(context, row, at)) {
+		if (!context_is_marked(context, row, at)) {
 			if (rest->types != 0)
 				explain_node(explanation, rest, value);
 			else if (is_object)
@@ -351,18 +351,18 @@ void explain_node(struct explanation *explanation, const struct node *node, uint
 	bool is_entered;
 
 	/* Where the types decide, the first pass takes no step: this one does for itself. */
-	if (!validate_spend(context, 1) || explanation->findings.is_full ||
+	if (!context_spend(context, 1) || explanation->findings.is_full ||
 		validate_accepts(context, node, index, MARKS_NONE))
 		return;
 	if (context->depth == RECURSION_MAX) {
-		validate_stop(context, STOP_DEPTH);
+		context_stop(context, STOP_DEPTH);
 		return;
 	}
 	context->depth++;
-	is_entered = validate_enter_scope(context, node);
+	is_entered = context_enter_scope(context, node);
 	explain_failed(explanation, node, index);
 	if (is_entered)
-		validate_leave_scope(context);
+		context_leave_scope(context);
 	context->depth--;
 }
 
@@ -384,7 +384,7 @@ static void explain_stop(struct explanation *explanation, uint32_t index)
 		explain_add(explanation, index, "%s", reasons[explanation->context->stop]);
 }
 
-int validate_explain(struct schema_context *context, const struct schema *schema,
+int explain_value(struct schema_context *context, const struct schema *schema,
 	const struct node *node, const struct json_tape *tape, uint32_t value,
 	struct schema_report *ret_report)
 {
@@ -392,7 +392,7 @@ int validate_explain(struct schema_context *context, const struct schema *schema
 	bool holds;
 	int r;
 
-	validate_follow(context, schema, tape);
+	context_follow(context, schema, tape);
 	holds = validate_accepts(context, node, value, MARKS_NONE);
 	if (!holds && context->stop == STOP_NONE)
 		explain_node(&explanation, node, value);
@@ -407,7 +407,7 @@ int schema_explain(const struct schema *schema, struct schema_context *context,
 	const struct json_tape *tape, uint32_t value, struct schema_report *ret_report)
 {
 	cleanup(buffer_deinit) struct buffer summary = {0};
-	int r = validate_explain(context, schema, schema->root, tape, value, ret_report);
+	int r = explain_value(context, schema, schema->root, tape, value, ret_report);
 
 	if (r < 0 || ret_report->n_violations == 0 || ret_report->summary)
 		return r;

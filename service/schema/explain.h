@@ -7,6 +7,14 @@
 #include "schema/node.h"
 #include "schema/validate.h"
 
+/*
+ * The second pass: find what is wrong with an instance, in words, after the first pass said no.
+ *
+ * It is a walk over a tree that calls itself, and its three files call each other: explain_node
+ * (explain.c) explains an object by its members (explain_object.c) and an anyOf or oneOf by its
+ * branches (union.c), and both explain nodes again.
+ */
+
 /* At no token null would have done as well. */
 #define OR_NULL_NOWHERE UINT32_MAX
 
@@ -16,6 +24,12 @@ struct explanation {
 	struct findings findings;
 	uint32_t or_null; /* at this token null would have done as well, or OR_NULL_NOWHERE */
 };
+
+/* Report into @ret_report why the value at @value of @tape does not satisfy @node, a node of
+ * @schema; see schema_explain(). 0 or -ENOMEM. */
+int explain_value(struct schema_context *context, const struct schema *schema,
+	const struct node *node, const struct json_tape *tape, uint32_t value,
+	struct schema_report *ret_report);
 
 /* Find why the value at @index does not satisfy @node; nothing where it does. */
 void explain_node(struct explanation *explanation, const struct node *node, uint32_t index);

@@ -26,7 +26,7 @@ static void explain_missing(
 		const struct node_property *property = &object->properties[i];
 		const struct key *key = &object->names.keys[i];
 
-		if (!validate_spend(context, 1 + node_count(tape, index)))
+		if (!context_spend(context, 1 + node_count(tape, index)))
 			return;
 		if (!property->is_required ||
 			json_find_sized(tape, index, key->bytes, key->length) != JSON_NONE)
@@ -63,7 +63,7 @@ static const struct key *find_near_name(
 		const struct key *name = &names->keys[i];
 		unsigned int distance;
 
-		if (!validate_spend(context, NEAR_STEPS))
+		if (!context_spend(context, NEAR_STEPS))
 			return NULL;
 		if (!text_is_near(came, size, name->bytes, name->length, &distance) ||
 			(best && distance >= best_distance) ||
@@ -154,7 +154,7 @@ static void explain_members(
 	for (uint32_t key = json_first(tape, index);
 		key < json_end(tape, index) && !explanation->findings.is_full;
 		key = json_next_key(tape, key)) {
-		uint32_t place = validate_find_key(explanation->context, &object->names, key, 0);
+		uint32_t place = context_find_key(explanation->context, &object->names, key, 0);
 		const struct node *node = place != KEY_NONE ? object->properties[place].node : NULL;
 
 		if (node && node->types == 0)
@@ -176,7 +176,7 @@ static void explain_dependencies(
 	for (uint32_t i = 0; i < object->n_dependencies; i++) {
 		const struct node_dependency *d = &object->dependencies[i];
 
-		if (!validate_spend(context, 1 + node_count(tape, index)))
+		if (!context_spend(context, 1 + node_count(tape, index)))
 			return;
 		if (json_find_sized(tape, index, d->trigger.bytes, d->trigger.length) == JSON_NONE)
 			continue;
@@ -184,7 +184,7 @@ static void explain_dependencies(
 			const struct key *name = &d->required[k];
 			cleanup(buffer_deinit) struct buffer message = {0};
 
-			if (!validate_spend(context, 1 + node_count(tape, index)))
+			if (!context_spend(context, 1 + node_count(tape, index)))
 				return;
 			if (json_find_sized(tape, index, name->bytes, name->length) != JSON_NONE)
 				continue;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "json/writer.h"
 #include "schema/rewrite.h"
+#include "schema/source.h"
+#include "schema/validate.h"
 
 /*
  * Defaults put in place: behind the last member of an object come the properties that are absent
@@ -92,7 +94,7 @@ int schema_fill(const struct schema *schema, struct schema_context *context,
 		buffer_append(out, text, size);
 		return buffer_status(out);
 	}
-	validate_follow(context, schema, tape);
+	context_follow(context, schema, tape);
 	rewrite_value(&fill.rewrite, schema->root, value);
 	r = rewrite_end(&fill.rewrite);
 	/* What was passed over may lack a default. */

@@ -197,6 +197,22 @@ struct node {
 	struct node *next; /* all nodes of a schema, in the order of compiling */
 };
 
+/* A list of the patterns that a schema owns. */
+struct owned_pattern {
+	struct pattern *pattern;
+	struct owned_pattern *next;
+};
+
+/* A compiled schema: everything in the arena, patterns beside it. */
+struct schema {
+	struct arena arena;
+	struct node *root;
+	struct node *nodes; /* all */
+	struct owned_pattern *patterns;
+	bool is_dynamic; /* the dynamic scope has to be watched */
+	bool has_defaults;
+};
+
 /* Bounds on what a schema may be. */
 #define SCHEMA_DEPTH_MAX      256    /* subschemas inside each other */
 #define SCHEMA_SUBSCHEMAS_MAX 131072 /* nodes */

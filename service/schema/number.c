@@ -59,13 +59,13 @@ bool validate_bound_holds(struct schema_context *context, const struct node_numb
 
 	if (!bound->text)
 		return true;
-	if (!validate_spend(context, size / BYTES_PER_STEP))
+	if (!context_spend(context, size / BYTES_PER_STEP))
 		return false;
 	if (kind == NODE_MULTIPLE_OF) {
-		if (!validate_spend(context, division_steps(size, bound->size)))
+		if (!context_spend(context, division_steps(size, bound->size)))
 			return false;
 		if (json_number_is_multiple(text, size, bound->text, bound->size, &is_multiple))
-			return validate_stop(context, STOP_NUMBER);
+			return context_stop(context, STOP_NUMBER);
 		return is_multiple;
 	}
 	order = json_number_compare(text, size, bound->text, bound->size);

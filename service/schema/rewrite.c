@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "schema/validate.h"
+
 #define STACK_FIRST 64
 
 static void write_value(struct rewrite *rewrite, uint32_t index, struct rewrite_set set);
@@ -45,7 +47,7 @@ static void expand_applicator(
 		expand(rewrite, applicator->nodes[0], index);
 		break;
 	case NODE_DYNAMIC_REF:
-		expand(rewrite, validate_find_dynamic(rewrite->context, applicator), index);
+		expand(rewrite, context_find_dynamic(rewrite->context, applicator), index);
 		break;
 	case NODE_ALL_OF:
 	case NODE_ANY_OF:
@@ -71,10 +73,10 @@ static void expand(struct rewrite *rewrite, const struct node *node, uint32_t in
 {
 	struct schema_context *context = rewrite->context;
 
-	if (context->depth == RECURSION_MAX || !validate_spend(context, 1))
+	if (context->depth == RECURSION_MAX || !context_spend(context, 1))
 		return;
 	context->depth++;
-	validate_enter_scope(context, node);
+	context_enter_scope(context, node);
 	push(rewrite, node);
 	for (const struct node_applicator *a = node->applicators; a; a = a->next)
 		expand_applicator(rewrite, a, index);
@@ -100,7 +102,7 @@ static void expand_member(struct rewrite *rewrite, const struct node *node, uint
 
 	if (!object)
 		return;
-	place = validate_find_key(context, &object->names, key, 0);
+	place = context_find_key(context, &object->names, key, 0);
 	if (place != KEY_NONE)
 		next = object->properties[place].node;
 	is_taken = next != NULL;

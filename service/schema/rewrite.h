@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "schema/validate.h"
+#include "schema/context.h"
 #include "util/buffer.h"
 
 /*

@@ -2,13 +2,15 @@
 #include "schema/schema.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "json/pointer.h"
 #include "regex/pattern.h"
-#include "schema/compile.h"
-#include "schema/metaschema.h"
+#include "schema/compile/compile.h"
+#include "schema/compile/registry.h"
+#include "schema/explain.h"
 #include "schema/validate.h"
 
 void schema_error_deinit(struct schema_error *error)
@@ -32,22 +34,74 @@ bool schema_has_defaults(const struct schema *schema)
 	return schema->has_defaults;
 }
 
-/* Refuse @place because of the report's first violation, whose path leads on from there. */
+/* Refuse @token of @source because of the report's first violation. */
 static int refuse_report(struct compiler *compiler, const struct source *source, uint32_t token,
 	const char *what, const struct schema_report *report)
 {
 	const char *message = report->n_violations ? report->violations[0].message : "";
 
-	return library_refuse(&compiler->library, source, token, "%s%s", what, message);
+	return schema_refuse(compiler->library.error, source, token, "%s%s", what, message);
 }
 
-/* Hold the schema against the metaschema of its dialect. */
+/* The two metaschemas, compiled when they are first needed and kept as long as the process lives:
+ * they are immutable and the same for all schemas. */
+static pthread_mutex_t metaschemas_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct schema *metaschema_07;
+static struct schema *metaschema_2020_12;
+
+static int compile_metaschema(const char *uri, struct schema **ret)
+{
+	static const struct schema_options trusted = {.is_trusted = true};
+	cleanup(schema_error_deinit) struct schema_error error = {0};
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	const char *text = registry_metaschema(uri, strlen(uri));
+	int r = json_tape_read(&tape, text, strlen(text), JSON_DEPTH_DEFAULT, NULL);
+
+	return r == 0 ? schema_compile(&tape, 0, &trusted, ret, &error) : r;
+}
+
+/* Return the metaschema of @draft; NULL without memory. */
+static const struct schema *get_metaschema(enum keyword_draft draft)
+{
+	bool is_old = draft == DRAFT_07;
+	struct schema **schema = is_old ? &metaschema_07 : &metaschema_2020_12;
+
+	pthread_mutex_lock(&metaschemas_lock);
+	if (!*schema)
+		compile_metaschema(is_old ? "http://json-schema.org/draft-07/schema"
+					  : "https://json-schema.org/draft/2020-12/schema",
+			schema);
+	pthread_mutex_unlock(&metaschemas_lock);
+	return *schema;
+}
+
+/* Check the schema at the root of @tape against the metaschema of @draft: 0, SCHEMA_E_INVALID with
+ * @ret_report filled, or -ENOMEM. */
+static int validate_schema(
+	enum keyword_draft draft, const struct json_tape *tape, struct schema_report *ret_report)
+{
+	cleanup(schema_context_cleanup) struct schema_context *context = schema_context_new();
+	const struct schema *schema = get_metaschema(draft);
+	int r;
+
+	if (!context || !schema)
+		return -ENOMEM;
+	/* A metaschema looks at every keyword once, so a long schema is no reason to refuse it. */
+	context->is_linear = true;
+	r = schema_validate(schema, context, tape, 0);
+	if (r != SCHEMA_E_INVALID)
+		return r;
+	r = schema_explain(schema, context, tape, 0, ret_report);
+	return r < 0 ? r : SCHEMA_E_INVALID;
+}
+
+/* Refuse the schema unless it satisfies the metaschema of its dialect. */
 static int check_metaschema(struct compiler *compiler, const struct place *place)
 {
 	const struct resource *resource = &compiler->library.resources[place->resource];
 	cleanup(schema_report_deinit) struct schema_report report = {0};
 	const struct json_tape *tape = &place->source->tape;
-	int r = metaschema_check(resource->dialect.draft, tape, &report);
+	int r = validate_schema(resource->dialect.draft, tape, &report);
 
 	if (r != SCHEMA_E_INVALID)
 		return r;
@@ -55,7 +109,7 @@ static int check_metaschema(struct compiler *compiler, const struct place *place
 		json_pointer_nearest(tape, report.violations[0].path), "", &report);
 }
 
-/* Hold the default of one property against its schema. */
+/* Refuse the schema unless the default of @property satisfies the schema of it. */
 static int check_default(struct compiler *compiler, struct schema_context *context,
 	const struct node *owner, const struct node_property *property)
 {
@@ -63,11 +117,11 @@ static int check_default(struct compiler *compiler, struct schema_context *conte
 	const struct json_tape *tape = &owner->source->tape;
 	int r;
 
-	validate_begin(context, compiler->schema, tape);
+	context_begin(context, compiler->schema, tape);
 	if (validate_accepts(context, property->node, property->default_token, MARKS_NONE) &&
 		context->stop == STOP_NONE)
 		return 0;
-	r = validate_explain(
+	r = explain_value(
 		context, compiler->schema, property->node, tape, property->default_token, &report);
 	if (r < 0)
 		return r;

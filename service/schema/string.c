@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "schema/format.h"
+#include "schema/format/format.h"
 #include "schema/validate.h"
 
 /*
@@ -23,7 +23,7 @@ static bool check_length(
 	if (token->flags & (JSON_ESCAPED | JSON_NON_ASCII)) {
 		if (points <= string->length_max && string->length_min == 0)
 			return true;
-		if (!validate_spend_bytes(context, index))
+		if (!context_spend_bytes(context, index))
 			return false;
 		points = json_string_points(context->tape, index);
 	}
@@ -34,13 +34,13 @@ static bool check_length(
 bool validate_matches(struct schema_context *context, const struct pattern *pattern, uint32_t index)
 {
 	size_t size;
-	const char *text = validate_text(context, index, &size);
+	const char *text = context_text(context, index, &size);
 	enum regex_result result;
 
-	if (!text || !validate_spend(context, PATTERN_STEPS + size / PATTERN_BYTES_PER_STEP))
+	if (!text || !context_spend(context, PATTERN_STEPS + size / PATTERN_BYTES_PER_STEP))
 		return false;
 	result = pattern_match(pattern, context->scratch, text, size);
-	if (regex_scratch_was_long(context->scratch) && !validate_look(context, 0))
+	if (regex_scratch_was_long(context->scratch) && !context_look(context, 0))
 		return false;
 	switch (result) {
 	case REGEX_MATCHES:
@@ -50,7 +50,7 @@ bool validate_matches(struct schema_context *context, const struct pattern *patt
 	case REGEX_TOO_COSTLY:
 		break;
 	}
-	return validate_stop(context, STOP_PATTERN);
+	return context_stop(context, STOP_PATTERN);
 }
 
 static bool check_format(
@@ -61,9 +61,9 @@ static bool check_format(
 
 	if (!format)
 		return true;
-	if (!validate_spend_bytes(context, index))
+	if (!context_spend_bytes(context, index))
 		return false;
-	text = validate_text(context, index, &size);
+	text = context_text(context, index, &size);
 	return text && format->is_valid(text, size);
 }
 
@@ -75,9 +75,9 @@ static bool check_content(
 
 	if (!string->encoding && !string->media)
 		return true;
-	if (!validate_spend_bytes(context, index))
+	if (!context_spend_bytes(context, index))
 		return false;
-	text = validate_text(context, index, &size);
+	text = context_text(context, index, &size);
 	return text && format_content_is_valid(string->encoding, string->media, text, size);
 }
 

@@ -5,7 +5,7 @@
 #include "json/decimal.h"
 #include "json/keys.h"
 #include "schema/equal.h"
-#include "schema/validate.h"
+#include "schema/context.h"
 #include "util/siphash.h"
 
 /*
@@ -86,7 +86,7 @@ static void add_container(struct schema_context *context, struct siphash *hash, 
 	uint64_t sum = 0;
 
 	if (context->depth == RECURSION_MAX) {
-		validate_stop(context, STOP_DEPTH);
+		context_stop(context, STOP_DEPTH);
 		return;
 	}
 	context->depth++;
@@ -115,7 +115,7 @@ static uint64_t hash_value(
 	char first = (char)type;
 	struct siphash hash;
 
-	if (!validate_spend(context, 1) || !validate_spend_bytes(context, index))
+	if (!context_spend(context, 1) || !context_spend_bytes(context, index))
 		return 0;
 	siphash_init(&hash, secret);
 	siphash_bytes(&hash, &first, 1);
@@ -160,7 +160,7 @@ static uint32_t make_table(struct schema_context *context, uint32_t count)
 		context->unique = calloc(capacity, sizeof(*context->unique));
 		context->unique_capacity = context->unique ? capacity : 0;
 		if (!context->unique)
-			validate_stop(context, STOP_MEMORY);
+			context_stop(context, STOP_MEMORY);
 		return context->unique_capacity;
 	}
 	memset(context->unique, 0, capacity * sizeof(*context->unique));

@@ -79,7 +79,7 @@ static inline bool accepts(
 static void mark_from(struct schema_context *context, uint32_t marks, uint32_t from, uint32_t to)
 {
 	for (uint32_t at = from; marks != MARKS_NONE && at < to; at++)
-		validate_mark(context, marks, at);
+		context_mark(context, marks, at);
 }
 
 /* accepts() with marks of its own, which are kept only if it holds. */
@@ -93,7 +93,7 @@ OUT_OF_LINE static bool accepts_branch(
 	if (marks == MARKS_NONE)
 		return accepts(context, node, index, MARKS_NONE);
 	count = node_count(context->tape, index);
-	row = validate_push_marks(context, count);
+	row = context_push_marks(context, count);
 	if (row == MARKS_NONE)
 		return false;
 	holds = accepts(context, node, index, row);
@@ -103,35 +103,14 @@ OUT_OF_LINE static bool accepts_branch(
 	return holds;
 }
 
-uint32_t validate_find_key(
-	struct schema_context *context, const struct key_set *set, uint32_t index, uint32_t guess)
-{
-	const struct json_token *token = json_at(context->tape, index);
-	const char *end = context->tape->text + context->tape->size;
-	const char *text = json_bytes(context->tape, index);
-	size_t size = token->length;
-	struct key key;
-
-	if (!validate_spend_bytes(context, index))
-		return KEY_NONE;
-	if (token->flags & JSON_ESCAPED) {
-		text = validate_text(context, index, &size);
-		if (!text)
-			return KEY_NONE;
-		end = text + size;
-	}
-	key = key_make(text, (uint32_t)size, end);
-	return key_set_find(set, &key, guess);
-}
-
-/* validate_find_key, where the guess is right nearly always. */
+/* context_find_key, where the guess is right nearly always. */
 static inline uint32_t find_key(
 	struct schema_context *context, const struct key_set *set, uint32_t index, uint32_t guess)
 {
 	if (guess < set->count &&
-		validate_is_key(context->tape, json_at(context->tape, index), &set->keys[guess]))
+		context_is_key(context->tape, json_at(context->tape, index), &set->keys[guess]))
 		return guess;
-	return validate_find_key(context, set, index, guess);
+	return context_find_key(context, set, index, guess);
 }
 
 OUT_OF_LINE static bool check_contains(struct schema_context *context,
@@ -150,7 +129,7 @@ OUT_OF_LINE static bool check_contains(struct schema_context *context,
 				return false;
 			continue;
 		}
-		validate_mark(context, marks, at);
+		context_mark(context, marks, at);
 		if (++matched > array->contains_max)
 			return false;
 		if (marks == MARKS_NONE && matched >= array->contains_min &&
@@ -169,12 +148,12 @@ OUT_OF_LINE static bool check_array(struct schema_context *context, const struct
 	uint32_t i = json_first(tape, index);
 	struct equal_pair pair;
 
-	if (count < array->items_min || count > array->items_max || !validate_spend(context, count))
+	if (count < array->items_min || count > array->items_max || !context_spend(context, count))
 		return false;
 	for (uint32_t at = 0; at < array->n_prefix && i < end; at++, i = json_next(tape, i)) {
 		if (!accepts(context, array->prefix[at], i, MARKS_NONE))
 			return false;
-		validate_mark(context, marks, at);
+		context_mark(context, marks, at);
 	}
 	if (array->items) {
 		for (; i < end; i = json_next(tape, i)) {
@@ -203,22 +182,22 @@ static bool check_unnamed(struct schema_context *context, const struct node_obje
 		}
 		if (!accepts(context, object->patterns[i].node, key + 1, MARKS_NONE))
 			return false;
-		validate_mark(context, marks, at);
+		context_mark(context, marks, at);
 		is_additional = false;
 	}
 	if (!is_additional || !object->additional)
 		return true;
-	validate_mark(context, marks, at);
+	context_mark(context, marks, at);
 	return accepts(context, object->additional, key + 1, MARKS_NONE);
 }
 
 /* Take @steps into a value; false (a stop is noted) when that is too many or too deep. */
 static inline bool enter(struct schema_context *context, uint64_t steps)
 {
-	if (!validate_spend(context, steps))
+	if (!context_spend(context, steps))
 		return false;
 	if (context->depth == RECURSION_MAX)
-		return validate_stop(context, STOP_DEPTH);
+		return context_stop(context, STOP_DEPTH);
 	context->depth++;
 	return true;
 }
@@ -227,7 +206,7 @@ static inline bool enter(struct schema_context *context, uint64_t steps)
 OUT_OF_LINE static const struct node_property *find_property(
 	struct schema_context *context, const struct node_object *object, uint32_t key)
 {
-	uint32_t at = validate_find_key(context, &object->names, key, KEY_NONE);
+	uint32_t at = context_find_key(context, &object->names, key, KEY_NONE);
 
 	return at != KEY_NONE ? &object->properties[at] : NULL;
 }
@@ -266,7 +245,7 @@ static bool check_named(
 		const struct node *node = object->additional;
 		const struct node_property *property = expected;
 
-		if (!validate_is_key(tape, &tokens[key], &expected->key)) {
+		if (!context_is_key(tape, &tokens[key], &expected->key)) {
 			property = find_property(context, object, key);
 			if (property && lacks_skipped(tape, index, expected, property, &is_ordered))
 				return false;
@@ -328,7 +307,7 @@ OUT_OF_LINE static bool check_members(struct schema_context *context,
 		if (node) {
 			if (!accepts(context, node, key + 1, MARKS_NONE))
 				return false;
-			validate_mark(context, marks, at);
+			context_mark(context, marks, at);
 		}
 		if (!check_unnamed(context, object, key, at, marks, !node))
 			return false;
@@ -346,14 +325,14 @@ OUT_OF_LINE static bool check_dependencies(struct schema_context *context,
 	for (uint32_t i = 0; i < object->n_dependencies; i++) {
 		const struct node_dependency *d = &object->dependencies[i];
 
-		if (!validate_spend(context, node_count(tape, index)))
+		if (!context_spend(context, node_count(tape, index)))
 			return false;
 		if (json_find_sized(tape, index, d->trigger.bytes, d->trigger.length) == JSON_NONE)
 			continue;
 		for (uint32_t k = 0; k < d->n_required; k++) {
 			const struct key *name = &d->required[k];
 
-			if (!validate_spend(context, node_count(tape, index)) ||
+			if (!context_spend(context, node_count(tape, index)) ||
 				json_find_sized(tape, index, name->bytes, name->length) ==
 					JSON_NONE)
 				return false;
@@ -370,7 +349,7 @@ static bool check_object(struct schema_context *context, const struct node_objec
 	uint32_t count = node_count(context->tape, index);
 
 	if (!check_size(object, count) ||
-		!validate_spend(context, (uint64_t)count + object->names_steps))
+		!context_spend(context, (uint64_t)count + object->names_steps))
 		return false;
 	if (marks == MARKS_NONE && object->n_patterns == 0 && !object->names_node) {
 		if (!check_named(context, object, index))
@@ -427,8 +406,8 @@ static bool check_applicator(struct schema_context *context,
 	case NODE_REF:
 		return accepts(context, applicator->nodes[0], index, marks);
 	case NODE_DYNAMIC_REF:
-		return validate_spend(context, context->scopes_used) &&
-		       accepts(context, validate_find_dynamic(context, applicator), index, marks);
+		return context_spend(context, context->scopes_used) &&
+		       accepts(context, context_find_dynamic(context, applicator), index, marks);
 	case NODE_ALL_OF:
 		for (uint32_t i = 0; i < applicator->n_nodes; i++) {
 			if (!accepts(context, applicator->nodes[i], index, marks))
@@ -452,7 +431,7 @@ OUT_OF_LINE static bool check_applicators(
 	struct schema_context *context, const struct node *node, uint32_t index, uint32_t marks)
 {
 	for (const struct node_applicator *a = node->applicators; a; a = a->next) {
-		if (!validate_spend(context, a->n_nodes + a->n_candidates) ||
+		if (!context_spend(context, a->n_nodes + a->n_candidates) ||
 			!check_applicator(context, a, index, marks))
 			return false;
 	}
@@ -522,10 +501,10 @@ static bool check_rest(
 	for (uint32_t i = json_first(tape, index); i < json_end(tape, index); at++) {
 		uint32_t value = is_object ? i + 1 : i;
 
-		if (!validate_is_marked(context, row, at) &&
+		if (!context_is_marked(context, row, at) &&
 			!accepts(context, node, value, MARKS_NONE))
 			return false;
-		validate_mark(context, row, at);
+		context_mark(context, row, at);
 		i = json_next(tape, value);
 	}
 	return true;
@@ -557,7 +536,7 @@ static bool check_evaluated(
 	if (!rest)
 		return check_sections(context, node, index, marks);
 	count = node_count(context->tape, index);
-	row = validate_push_marks(context, count);
+	row = context_push_marks(context, count);
 	if (row == MARKS_NONE)
 		return false;
 	holds = check_sections(context, node, index, row) && check_rest(context, rest, index, row);
@@ -570,11 +549,11 @@ static bool check_evaluated(
 OUT_OF_LINE static bool check_scoped(
 	struct schema_context *context, const struct node *node, uint32_t index, uint32_t marks)
 {
-	bool is_entered = validate_enter_scope(context, node);
+	bool is_entered = context_enter_scope(context, node);
 	bool holds = check_evaluated(context, node, index, marks);
 
 	if (is_entered)
-		validate_leave_scope(context);
+		context_leave_scope(context);
 	return holds;
 }
 
@@ -619,7 +598,7 @@ int schema_validate(const struct schema *schema, struct schema_context *context,
 {
 	bool holds;
 
-	validate_begin(context, schema, tape);
+	context_begin(context, schema, tape);
 	holds = accepts(context, schema->root, value, MARKS_NONE);
 	if (context->stop == STOP_MEMORY)
 		return -ENOMEM;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "schema/keyword.h"
+#include "schema/compile/keyword.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,170 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "schema/compile.h"
+#include "schema/compile/compile.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "json/number.h"
-#include "regex/pattern.h"
-
-void *compile_alloc(const struct subschema *subschema, size_t size)
-{
-	return arena_alloc(&subschema->compiler->schema->arena, size);
-}
-
-int compile_expect(const struct subschema *subschema, enum keyword keyword, enum json_type type)
-{
-	uint32_t token = subschema->at[keyword];
-	enum json_type came = json_type_at(subschema->tape, token);
-
-	if (came == type)
-		return 0;
-	return compile_refuse(subschema, token, "'%s' must be %s %s, not %s",
-		keyword_info(keyword)->name, type == JSON_ARRAY || type == JSON_OBJECT ? "an" : "a",
-		json_type_name(type), json_type_name(came));
-}
-
-int compile_size(const struct subschema *subschema, enum keyword keyword, uint32_t *ret)
-{
-	const struct json_tape *tape = subschema->tape;
-	uint32_t token = subschema->at[keyword];
-	uint64_t value;
-	int r = compile_expect(subschema, keyword, JSON_NUMBER);
-
-	if (r != 0)
-		return r;
-	r = json_number_u64(tape, token, &value);
-	if (r == JSON_E_RANGE && json_number_is_integer(tape, token) &&
-		json_bytes(tape, token)[0] != '-') {
-		value = NODE_UNBOUNDED;
-		r = 0;
-	}
-	if (r != 0)
-		return compile_refuse(subschema, token,
-			"'%s' must be a whole number that is not negative, not %.*s",
-			keyword_info(keyword)->name,
-			(int)(json_at(tape, token)->length < 40 ? json_at(tape, token)->length
-								: 40),
-			json_bytes(tape, token));
-	*ret = value < NODE_UNBOUNDED ? (uint32_t)value : NODE_UNBOUNDED;
-	return 0;
-}
-
-int compile_key(const struct subschema *subschema, uint32_t token, struct key *ret)
-{
-	cleanup(buffer_deinit) struct buffer text = {0};
-	const char *copy;
-
-	json_string_decode(subschema->tape, token, &text);
-	if (buffer_status(&text) < 0)
-		return buffer_status(&text);
-	copy = arena_copy(&subschema->compiler->schema->arena, text.data, text.size);
-	if (!copy)
-		return -ENOMEM;
-	*ret = key_make(copy, (uint32_t)text.size, copy + text.size);
-	return 0;
-}
-
-/* Remember that *where points to a node, so that linking can change it. */
-static int add_place(struct compiler *compiler, struct node **where)
-{
-	uint32_t n = compiler->n_places;
-
-	if ((n & (n - 1)) == 0) {
-		struct node ***places =
-			reallocarray(compiler->places, n ? n * (size_t)2 : 1, sizeof(*places));
-
-		if (!places)
-			return -ENOMEM;
-		compiler->places = places;
-	}
-	compiler->places[compiler->n_places++] = where;
-	return 0;
-}
-
-int compile_place(struct compiler *compiler, const struct place *place, struct node **where)
-{
-	struct node *node = place->source->nodes[place->token];
-
-	if (!node) {
-		if (compiler->n_nodes >= SCHEMA_SUBSCHEMAS_MAX)
-			return library_refuse(&compiler->library, place->source, place->token,
-				"a schema may hold at most %d subschemas", SCHEMA_SUBSCHEMAS_MAX);
-		node = arena_alloc(&compiler->schema->arena, sizeof(*node));
-		if (!node)
-			return -ENOMEM;
-		node->source = place->source;
-		node->token = place->token;
-		node->resource = place->resource;
-		if (compiler->last)
-			compiler->last->next = node;
-		else
-			compiler->schema->nodes = node;
-		compiler->last = node;
-		compiler->n_nodes++;
-		compiler->library.resources[place->resource].is_used = true;
-		place->source->nodes[place->token] = node;
-	}
-	*where = node;
-	return add_place(compiler, where);
-}
-
-int compile_child(const struct subschema *subschema, uint32_t token, struct node **where)
-{
-	struct source *source =
-		subschema->compiler->library.resources[subschema->node->resource].source;
-	struct place place = {source, token, subschema->node->resource};
-
-	if (source->resources[token] != 0)
-		place.resource = source->resources[token] - 1;
-	return compile_place(subschema->compiler, &place, where);
-}
-
-int compile_list(
-	const struct subschema *subschema, uint32_t token, struct node ***ret, uint32_t *ret_count)
-{
-	const struct json_tape *tape = subschema->tape;
-	uint32_t count = json_count(tape, token);
-	struct node **nodes = compile_alloc(subschema, count * sizeof(struct node *));
-	uint32_t n = 0;
-
-	if (!nodes)
-		return -ENOMEM;
-	for (uint32_t i = json_first(tape, token); i < json_end(tape, token);
-		i = json_next(tape, i)) {
-		int r = compile_child(subschema, i, &nodes[n++]);
-
-		if (r != 0)
-			return r;
-	}
-	*ret = nodes;
-	*ret_count = count;
-	return 0;
-}
-
-int compile_pattern(const struct subschema *subschema, uint32_t token, const struct pattern **ret)
-{
-	struct schema *schema = subschema->compiler->schema;
-	struct owned_pattern *owned = compile_alloc(subschema, sizeof(*owned));
-	cleanup(buffer_deinit) struct buffer text = {0};
-	cleanup(buffer_deinit) struct buffer why = {0};
-	int r;
-
-	json_string_decode(subschema->tape, token, &text);
-	if (!owned || buffer_status(&text) < 0)
-		return -ENOMEM;
-	r = pattern_new(text.data ? text.data : "", text.size, &owned->pattern, &why);
-	if (r < 0)
-		return r;
-	if (r > 0)
-		return buffer_terminate(&why) ? compile_refuse(subschema, token, "%s", why.data)
-					      : -ENOMEM;
-	owned->next = schema->patterns;
-	schema->patterns = owned;
-	*ret = owned->pattern;
-	return 0;
-}
+#include "schema/compile/sections.h"
 
 /* Note where each keyword that has an effect here stands. */
 static void find_keywords(struct subschema *subschema)
@@ -243,7 +84,7 @@ static int compile_node(struct compiler *compiler, struct node *node)
 	case JSON_OBJECT:
 		break;
 	default:
-		return library_refuse(&compiler->library, node->source, node->token,
+		return schema_refuse(compiler->library.error, node->source, node->token,
 			"a schema must be an object or a boolean, not %s",
 			json_type_name(json_type_at(tape, node->token)));
 	}
@@ -386,7 +227,7 @@ int compile_schema(struct compiler *compiler, const struct place *place)
 {
 	struct node **root = &compiler->schema->root;
 	struct node *done = NULL;
-	int r = compile_place(compiler, place, root);
+	int r = compiler_place(compiler, place, root);
 
 	while (r == 0 && done != compiler->last) {
 		while (r == 0 && done != compiler->last) {

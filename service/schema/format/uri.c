@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "schema/format_check.h"
+#include "schema/format/check.h"
 
 /* Characters of RFC 3986, as a mask for each part of a URI. */
 enum {

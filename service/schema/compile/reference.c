@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "schema/compile/reference.h"
+
 #include <errno.h>
 #include <string.h>
 
-#include "schema/children.h"
-#include "schema/dialect.h"
-#include "schema/library.h"
-#include "schema/uri.h"
+#include "schema/compile/children.h"
+#include "schema/compile/refuse.h"
+#include "schema/compile/registry.h"
+#include "schema/compile/uri.h"
 
 /*
  * How a reference is resolved (core section 8.2, RFC 3986, RFC 6901):
@@ -16,38 +18,23 @@
  *          built-in metaschema, which is added then
  */
 
-const struct schema_resource *library_find_registered(
-	const struct library *library, const char *uri, size_t size)
-{
-	for (size_t i = 0; i < library->options->n_resources; i++) {
-		const struct schema_resource *known = &library->options->resources[i];
-
-		if (size > 0 && uri_fragment(known->uri, strlen(known->uri)) == size &&
-			memcmp(known->uri, uri, size) == 0)
-			return known;
-	}
-	return NULL;
-}
-
 /* Add the document called @uri from what was registered or is built in. */
 static int add_known(struct library *library, const struct buffer *uri, struct place *ret_place)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
-	const struct schema_resource *known =
-		library_find_registered(library, uri->data, uri->size);
+	const struct schema_resource *known = registry_find(library->options, uri->data, uri->size);
 	const char *copy = arena_copy(library->arena, uri->data, uri->size);
 	const char *text;
-	size_t size;
 	int r;
 
 	if (!copy)
 		return -ENOMEM;
 	if (known)
 		return library_add(library, copy, known->tape, known->root, ret_place);
-	text = dialect_metaschema(uri->data, uri->size, &size);
+	text = registry_metaschema(uri->data, uri->size);
 	if (!text)
 		return -ENOENT;
-	r = json_tape_read(&tape, text, size, JSON_DEPTH_DEFAULT, NULL);
+	r = json_tape_read(&tape, text, strlen(text), JSON_DEPTH_DEFAULT, NULL);
 	return r == 0 ? library_add(library, copy, &tape, 0, ret_place) : r;
 }
 
@@ -141,7 +128,7 @@ static bool is_schema(const struct place *place)
 	return type == JSON_OBJECT || type == JSON_TRUE || type == JSON_FALSE;
 }
 
-int library_resolve(struct library *library, uint32_t resource, const struct source *source,
+int reference_resolve(struct library *library, uint32_t resource, const struct source *source,
 	uint32_t token, struct place *ret_place, uint32_t *ret_anchor)
 {
 	cleanup(buffer_deinit) struct buffer reference = {0};
@@ -163,20 +150,20 @@ int library_resolve(struct library *library, uint32_t resource, const struct sou
 		return -ENOMEM;
 	r = find_resource(library, &uri, ret_place);
 	if (r == -ENOENT)
-		return library_refuse(library, source, token,
+		return schema_refuse(library->error, source, token,
 			"'%s' refers to '%.*s', which is not registered; nothing is ever fetched",
 			reference.data, (int)uri.size, uri.data ? uri.data : "");
 	if (r != 0)
 		return r;
 	r = follow_fragment(library, &fragment, ret_place, &anchor);
 	if (r == -ENOENT)
-		return library_refuse(library, source, token,
+		return schema_refuse(library->error, source, token,
 			"'%s' refers to nothing: there is no such place in the schema",
 			reference.data);
 	if (r != 0)
 		return r;
 	if (!is_schema(ret_place))
-		return library_refuse(library, source, token,
+		return schema_refuse(library->error, source, token,
 			"'%s' must refer to a schema, but leads to %s", reference.data,
 			json_type_name(json_type_at(&ret_place->source->tape, ret_place->token)));
 	if (ret_anchor)

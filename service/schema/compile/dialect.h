@@ -3,8 +3,8 @@
 
 #include <stddef.h>
 
-#include "schema/keyword.h"
-#include "schema/library.h"
+#include "schema/compile/keyword.h"
+#include "schema/compile/library.h"
 
 /*
  * Which language a schema is written in.
@@ -20,6 +20,3 @@
  * the error filled, or -ENOMEM. */
 int dialect_find(struct library *library, const struct source *source, uint32_t token,
 	struct dialect *ret_dialect);
-
-/* The text of the built-in metaschema called @uri, or NULL. */
-const char *dialect_metaschema(const char *uri, size_t uri_size, size_t *ret_size);

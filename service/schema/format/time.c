@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "schema/format_check.h"
+#include "schema/format/check.h"
 
 /* Sizes of "2026-11-21" and of "09:30:00". */
 #define DATE_BYTES 10

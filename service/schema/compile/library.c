@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "schema/library.h"
+#include "schema/compile/library.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "json/pointer.h"
-#include "schema/children.h"
-#include "schema/dialect.h"
+#include "schema/compile/children.h"
+#include "schema/compile/dialect.h"
+#include "schema/compile/refuse.h"
 #include "schema/node.h"
-#include "schema/uri.h"
+#include "schema/compile/uri.h"
 
 #define LIST_FIRST 4
 
@@ -21,27 +20,6 @@ struct walk {
 	uint32_t resource; /* in which the walk is */
 	unsigned int depth;
 };
-
-int library_refuse(struct library *library, const struct source *source, uint32_t token,
-	const char *format, ...)
-{
-	struct schema_error *error = library->error;
-	bool is_main = source->uri[0] == '\0';
-	va_list arguments;
-
-	buffer_reset(&error->pointer);
-	buffer_reset(&error->message);
-	json_pointer_write(&source->tape, token, &error->pointer);
-	error->offset = is_main ? source->offset + json_at(&source->tape, token)->offset : 0;
-	if (!is_main)
-		buffer_printf(&error->message, "in %s: ", source->uri);
-	va_start(arguments, format);
-	buffer_vprintf(&error->message, format, arguments);
-	va_end(arguments);
-	if (!buffer_terminate(&error->pointer) || !buffer_terminate(&error->message))
-		return -ENOMEM;
-	return SCHEMA_E_REFUSED;
-}
 
 /* Make room for one more element in a list of @count, which grows by doubling. */
 static void *grow_list(void *list, uint32_t count, size_t element_size)
@@ -96,7 +74,7 @@ static int add_anchor(
 		key + uri_size + 1, {walk->source, schema, walk->resource}, is_dynamic};
 	r = map_add(&library->by_anchor, key, uri_size + 1 + size, library->n_anchors);
 	if (r == -EEXIST)
-		return library_refuse(library, walk->source, schema,
+		return schema_refuse(library->error, walk->source, schema,
 			"the anchor '%s' stands twice in one schema resource", key + uri_size + 1);
 	library->n_anchors++;
 	return r;
@@ -114,7 +92,7 @@ static int get_string(const struct walk *walk, uint32_t schema, const char *name
 	if (token == JSON_NONE)
 		return 0;
 	if (json_type_at(tape, token) != JSON_STRING)
-		return library_refuse(walk->library, walk->source, token,
+		return schema_refuse(walk->library->error, walk->source, token,
 			"'%s' must be a string, not %s", name,
 			json_type_name(json_type_at(tape, token)));
 	json_string_decode(tape, token, ret);
@@ -189,7 +167,7 @@ static int read_id(struct walk *walk, uint32_t schema)
 		return r;
 	hash = uri_fragment(id.data, id.size);
 	if (!is_old && hash + 1 < id.size)
-		return library_refuse(walk->library, walk->source, token,
+		return schema_refuse(walk->library->error, walk->source, token,
 			"'$id' must have no fragment; a place is named with '$anchor'");
 	if (hash > 0 || id.size == 0) {
 		r = enter_resource(walk, schema, &id);
@@ -218,7 +196,7 @@ static int walk_schema(struct walk *walk, uint32_t schema)
 	if (json_type_at(tape, schema) != JSON_OBJECT)
 		return 0;
 	if (++walk->depth > SCHEMA_DEPTH_MAX)
-		return library_refuse(walk->library, walk->source, schema,
+		return schema_refuse(walk->library->error, walk->source, schema,
 			"schemas are nested more than %d deep", SCHEMA_DEPTH_MAX);
 	r = read_id(walk, schema);
 	if (r == 0 && walk->library->resources[walk->resource].dialect.draft == DRAFT_2020_12)

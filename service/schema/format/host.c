@@ -2,7 +2,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "schema/format_check.h"
+#include "schema/format/check.h"
 
 /* RFC 1035 section 2.3.4; the dot at the end of a full name is not written. */
 #define HOSTNAME_BYTES_MAX 253

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 
-#include "schema/compile.h"
-#include "schema/map.h"
+#include "schema/compile/sections.h"
+#include "schema/compile/map.h"
 
 /*
  * The sections of arrays and objects. `properties` and `required` become one table of names.
@@ -17,18 +17,18 @@ static bool has_any(const struct subschema *subschema, const enum keyword *keywo
 	return false;
 }
 
-/* compile_size for a keyword that may be absent. */
+/* subschema_size for a keyword that may be absent. */
 static int add_size(const struct subschema *subschema, enum keyword keyword, uint32_t *ret)
 {
-	return subschema->at[keyword] != 0 ? compile_size(subschema, keyword, ret) : 0;
+	return subschema->at[keyword] != 0 ? subschema_size(subschema, keyword, ret) : 0;
 }
 
-/* compile_child for a keyword that may be absent. */
+/* subschema_child for a keyword that may be absent. */
 static int add_child(const struct subschema *subschema, enum keyword keyword, struct node **where)
 {
 	uint32_t token = subschema->at[keyword];
 
-	return token != 0 ? compile_child(subschema, token, where) : 0;
+	return token != 0 ? subschema_child(subschema, token, where) : 0;
 }
 
 /* The prefix of an array and what comes behind it: `prefixItems` and `items`, or in draft-07 a list
@@ -45,9 +45,9 @@ static int add_items(const struct subschema *subschema, struct node_array *array
 		rest = KEYWORD_ADDITIONAL_ITEMS;
 	}
 	if (subschema->at[prefix] != 0) {
-		r = compile_expect(subschema, prefix, JSON_ARRAY);
+		r = subschema_expect(subschema, prefix, JSON_ARRAY);
 		if (r == 0)
-			r = compile_list(
+			r = subschema_list(
 				subschema, subschema->at[prefix], &array->prefix, &array->n_prefix);
 		if (r != 0)
 			return r;
@@ -63,7 +63,7 @@ static int add_unique(const struct subschema *subschema, struct node_array *arra
 	if (token == 0)
 		return 0;
 	if (type != JSON_TRUE && type != JSON_FALSE)
-		return compile_refuse(subschema, token, "'uniqueItems' must be a boolean, not %s",
+		return subschema_refuse(subschema, token, "'uniqueItems' must be a boolean, not %s",
 			json_type_name(type));
 	array->is_unique = type == JSON_TRUE;
 	return 0;
@@ -79,7 +79,7 @@ int compile_array(const struct subschema *subschema)
 
 	if (r != 0 || !has_any(subschema, keywords, sizeof(keywords) / sizeof(keywords[0])))
 		return r;
-	array = compile_alloc(subschema, sizeof(*array));
+	array = subschema_alloc(subschema, sizeof(*array));
 	if (!array)
 		return -ENOMEM;
 	*array = (struct node_array){.items_max = NODE_UNBOUNDED,
@@ -119,7 +119,7 @@ static int add_name(
 	const struct subschema *subschema, uint32_t token, struct table *table, uint32_t *ret_at)
 {
 	struct key *key = &table->keys[table->count];
-	int r = compile_key(subschema, token, key);
+	int r = subschema_key(subschema, token, key);
 
 	if (r != 0)
 		return r;
@@ -146,7 +146,7 @@ static int add_properties(const struct subschema *subschema, struct table *table
 		if (r != 0)
 			return r;
 		property = &table->properties[at];
-		r = compile_child(subschema, key + 1, &property->node);
+		r = subschema_child(subschema, key + 1, &property->node);
 		if (r != 0)
 			return r;
 		if (json_type_at(tape, key + 1) == JSON_OBJECT)
@@ -168,7 +168,8 @@ static int add_required(const struct subschema *subschema, struct table *table)
 		int r;
 
 		if (json_type_at(tape, i) != JSON_STRING)
-			return compile_refuse(subschema, i, "'required' must list strings, not %s",
+			return subschema_refuse(subschema, i,
+				"'required' must list strings, not %s",
 				json_type_name(json_type_at(tape, i)));
 		r = add_name(subschema, i, table, &at);
 		if (r != 0)
@@ -184,8 +185,8 @@ static int add_table(const struct subschema *subschema, struct node_object *obje
 	uint32_t map = subschema->at[KEYWORD_PROPERTIES];
 	uint32_t list = subschema->at[KEYWORD_REQUIRED];
 	size_t size = (map ? json_count(tape, map) : 0) + (list ? json_count(tape, list) : 0) + 1;
-	struct table table = {.keys = compile_alloc(subschema, size * sizeof(*table.keys)),
-		.properties = compile_alloc(subschema, size * sizeof(*table.properties))};
+	struct table table = {.keys = subschema_alloc(subschema, size * sizeof(*table.keys)),
+		.properties = subschema_alloc(subschema, size * sizeof(*table.properties))};
 	int r = 0;
 
 	if (!table.keys || !table.properties)
@@ -213,16 +214,16 @@ static int add_patterns(const struct subschema *subschema, struct node_object *o
 	uint32_t map = subschema->at[KEYWORD_PATTERN_PROPERTIES];
 
 	object->patterns =
-		compile_alloc(subschema, json_count(tape, map) * sizeof(*object->patterns));
+		subschema_alloc(subschema, json_count(tape, map) * sizeof(*object->patterns));
 	if (!object->patterns)
 		return -ENOMEM;
 	for (uint32_t key = json_first(tape, map); key < json_end(tape, map);
 		key = json_next_key(tape, key)) {
 		struct node_pattern_property *property = &object->patterns[object->n_patterns++];
-		int r = compile_pattern(subschema, key, &property->pattern);
+		int r = subschema_pattern(subschema, key, &property->pattern);
 
 		if (r == 0)
-			r = compile_child(subschema, key + 1, &property->node);
+			r = subschema_child(subschema, key + 1, &property->node);
 		if (r != 0)
 			return r;
 	}
@@ -234,7 +235,7 @@ static int add_dependent_names(
 	const struct subschema *subschema, uint32_t list, struct node_dependency *dependency)
 {
 	const struct json_tape *tape = subschema->tape;
-	struct key *keys = compile_alloc(subschema, json_count(tape, list) * sizeof(*keys));
+	struct key *keys = subschema_alloc(subschema, json_count(tape, list) * sizeof(*keys));
 
 	if (!keys)
 		return -ENOMEM;
@@ -244,10 +245,10 @@ static int add_dependent_names(
 		int r;
 
 		if (json_type_at(tape, i) != JSON_STRING)
-			return compile_refuse(subschema, i,
+			return subschema_refuse(subschema, i,
 				"must be the name of a property, not %s",
 				json_type_name(json_type_at(tape, i)));
-		r = compile_key(subschema, i, &keys[dependency->n_required++]);
+		r = subschema_key(subschema, i, &keys[dependency->n_required++]);
 		if (r != 0)
 			return r;
 	}
@@ -257,13 +258,13 @@ static int add_dependent_names(
 static int add_dependency(
 	const struct subschema *subschema, uint32_t key, struct node_dependency *dependency)
 {
-	int r = compile_key(subschema, key, &dependency->trigger);
+	int r = subschema_key(subschema, key, &dependency->trigger);
 
 	if (r != 0)
 		return r;
 	if (json_type_at(subschema->tape, key + 1) == JSON_ARRAY)
 		return add_dependent_names(subschema, key + 1, dependency);
-	return compile_child(subschema, key + 1, &dependency->node);
+	return subschema_child(subschema, key + 1, &dependency->node);
 }
 
 static const enum keyword dependency_keywords[] = {
@@ -277,14 +278,14 @@ static int add_dependencies(const struct subschema *subschema, struct node_objec
 
 	for (size_t i = 0; i < N_DEPENDENCY_KEYWORDS; i++) {
 		uint32_t map = subschema->at[dependency_keywords[i]];
-		int r = map != 0 ? compile_expect(subschema, dependency_keywords[i], JSON_OBJECT)
+		int r = map != 0 ? subschema_expect(subschema, dependency_keywords[i], JSON_OBJECT)
 				 : 0;
 
 		if (r != 0)
 			return r;
 		count += map != 0 ? json_count(tape, map) : 0;
 	}
-	object->dependencies = compile_alloc(subschema, count * sizeof(*object->dependencies));
+	object->dependencies = subschema_alloc(subschema, count * sizeof(*object->dependencies));
 	if (!object->dependencies)
 		return -ENOMEM;
 	for (size_t i = 0; i < N_DEPENDENCY_KEYWORDS; i++) {
@@ -309,13 +310,13 @@ static int add_parts(const struct subschema *subschema, struct node_object *obje
 	int r = 0;
 
 	if (at[KEYWORD_PROPERTIES] != 0)
-		r = compile_expect(subschema, KEYWORD_PROPERTIES, JSON_OBJECT);
+		r = subschema_expect(subschema, KEYWORD_PROPERTIES, JSON_OBJECT);
 	if (r == 0 && at[KEYWORD_REQUIRED] != 0)
-		r = compile_expect(subschema, KEYWORD_REQUIRED, JSON_ARRAY);
+		r = subschema_expect(subschema, KEYWORD_REQUIRED, JSON_ARRAY);
 	if (r == 0)
 		r = add_table(subschema, object);
 	if (r == 0 && at[KEYWORD_PATTERN_PROPERTIES] != 0) {
-		r = compile_expect(subschema, KEYWORD_PATTERN_PROPERTIES, JSON_OBJECT);
+		r = subschema_expect(subschema, KEYWORD_PATTERN_PROPERTIES, JSON_OBJECT);
 		if (r == 0)
 			r = add_patterns(subschema, object);
 	}
@@ -334,7 +335,7 @@ int compile_object(const struct subschema *subschema)
 
 	if (r != 0 || !has_any(subschema, keywords, sizeof(keywords) / sizeof(keywords[0])))
 		return r;
-	object = compile_alloc(subschema, sizeof(*object));
+	object = subschema_alloc(subschema, sizeof(*object));
 	if (!object)
 		return -ENOMEM;
 	object->members_max = NODE_UNBOUNDED;

@@ -2,7 +2,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "schema/compile.h"
+#include "schema/compile/reference.h"
+#include "schema/compile/sections.h"
 
 /*
  * What applies other schemas to the same instance: references, combinations, conditions.
@@ -17,13 +18,13 @@ static struct node_applicator *add_applicator(
 	const struct subschema *subschema, enum node_applicator_kind kind, uint32_t n_nodes)
 {
 	struct node_applicator **end = &subschema->node->applicators;
-	struct node_applicator *applicator = compile_alloc(subschema, sizeof(*applicator));
+	struct node_applicator *applicator = subschema_alloc(subschema, sizeof(*applicator));
 
 	if (!applicator)
 		return NULL;
 	applicator->kind = kind;
 	applicator->n_nodes = n_nodes;
-	applicator->nodes = compile_alloc(subschema, n_nodes * sizeof(struct node *));
+	applicator->nodes = subschema_alloc(subschema, n_nodes * sizeof(struct node *));
 	if (!applicator->nodes)
 		return NULL;
 	while (*end)
@@ -44,9 +45,9 @@ static int add_reference(const struct subschema *subschema, enum keyword keyword
 
 	if (subschema->at[keyword] == 0)
 		return 0;
-	r = compile_expect(subschema, keyword, JSON_STRING);
+	r = subschema_expect(subschema, keyword, JSON_STRING);
 	if (r == 0)
-		r = library_resolve(library, node->resource, node->source, subschema->at[keyword],
+		r = reference_resolve(library, node->resource, node->source, subschema->at[keyword],
 			&place, &anchor);
 	if (r != 0)
 		return r;
@@ -58,7 +59,7 @@ static int add_reference(const struct subschema *subschema, enum keyword keyword
 		applicator->kind = NODE_DYNAMIC_REF;
 		applicator->anchor = library->anchors[anchor].name;
 	}
-	return compile_place(subschema->compiler, &place, &applicator->nodes[0]);
+	return compiler_place(subschema->compiler, &place, &applicator->nodes[0]);
 }
 
 static int add_combination(
@@ -69,13 +70,13 @@ static int add_combination(
 
 	if (subschema->at[keyword] == 0)
 		return 0;
-	r = compile_expect(subschema, keyword, JSON_ARRAY);
+	r = subschema_expect(subschema, keyword, JSON_ARRAY);
 	if (r != 0)
 		return r;
 	applicator = add_applicator(subschema, kind, 0);
 	if (!applicator)
 		return -ENOMEM;
-	return compile_list(
+	return subschema_list(
 		subschema, subschema->at[keyword], &applicator->nodes, &applicator->n_nodes);
 }
 
@@ -88,7 +89,7 @@ static int add_not(const struct subschema *subschema)
 	applicator = add_applicator(subschema, NODE_NOT, 1);
 	if (!applicator)
 		return -ENOMEM;
-	return compile_child(subschema, subschema->at[KEYWORD_NOT], &applicator->nodes[0]);
+	return subschema_child(subschema, subschema->at[KEYWORD_NOT], &applicator->nodes[0]);
 }
 
 /* `then` and `else` mean nothing without `if`; an `if` alone still marks what it evaluated. */
@@ -105,7 +106,7 @@ static int add_condition(const struct subschema *subschema)
 		return -ENOMEM;
 	for (int i = 0; r == 0 && i < 3; i++) {
 		if (subschema->at[keywords[i]] != 0)
-			r = compile_child(
+			r = subschema_child(
 				subschema, subschema->at[keywords[i]], &applicator->nodes[i]);
 	}
 	return r;
@@ -119,7 +120,7 @@ static int count_alias(const struct subschema *subschema)
 	struct node *target = node->applicators->nodes[0];
 
 	if (node->aliases == SCHEMA_ALIASES_MAX)
-		return compile_refuse(subschema, subschema->at[KEYWORD_REF],
+		return subschema_refuse(subschema, subschema->at[KEYWORD_REF],
 			"more than %d '$ref' in a row lead to nothing but another one",
 			SCHEMA_ALIASES_MAX);
 	if (target->aliases <= node->aliases)
@@ -181,7 +182,7 @@ static int find_candidates(struct compiler *compiler, struct node_applicator *ap
 			!library_find_dynamic(library, i, applicator->anchor, &place))
 			continue;
 		candidate->resource = i;
-		r = compile_place(compiler, &place, &candidate->node);
+		r = compiler_place(compiler, &place, &candidate->node);
 		if (r != 0)
 			return r;
 		applicator->n_candidates++;

@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 #include "schema/arena.h"
-#include "schema/keyword.h"
-#include "schema/map.h"
+#include "schema/compile/keyword.h"
+#include "schema/compile/map.h"
 #include "schema/schema.h"
 #include "schema/source.h"
 #include "util/cleanup.h"
@@ -57,25 +57,10 @@ struct library {
 	struct map by_anchor; /* "URI#name" to indexes of anchors */
 };
 
-/* Fill the error with @token of @source and the formatted message. Returns SCHEMA_E_REFUSED, or
- * -ENOMEM. */
-int library_refuse(struct library *library, const struct source *source, uint32_t token,
-	const char *format, ...) __attribute__((format(printf, 4, 5)));
-
 /* Copy the schema at @root of @tape and learn what it defines. @uri ("" for none) is borrowed.
  * 0, SCHEMA_E_REFUSED with the error filled, or -ENOMEM. */
 int library_add(struct library *library, const char *uri, const struct json_tape *tape,
 	uint32_t root, struct place *ret_place);
-
-/* The registered document called @uri, or NULL. (In reference.c, as what follows.) */
-const struct schema_resource *library_find_registered(
-	const struct library *library, const char *uri, size_t size);
-
-/* Where the reference that is the string at @token of @source leads, taken from @resource.
- * @ret_anchor (may be NULL) gets the index of the anchor that it names, or MAP_NONE. 0,
- * SCHEMA_E_REFUSED with the error filled, or -ENOMEM. */
-int library_resolve(struct library *library, uint32_t resource, const struct source *source,
-	uint32_t token, struct place *ret_place, uint32_t *ret_anchor);
 
 /* The place in @resource that the dynamic anchor @name marks; false when there is none. */
 bool library_find_dynamic(const struct library *library, uint32_t resource, const char *name,

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "schema/dialect.h"
+#include "schema/compile/dialect.h"
 
 #include <string.h>
 
-#include "schema/metaschemas.h"
+#include "schema/compile/refuse.h"
+#include "schema/compile/registry.h"
 
 #define URI_2020_12  "https://json-schema.org/draft/2020-12/schema"
 #define URI_07       "http://json-schema.org/draft-07/schema"
@@ -26,18 +27,6 @@ static const struct {
 	{"https://json-schema.org/draft/2020-12/vocab/format-assertion",
 		VOCABULARY_FORMAT_ASSERTION},
 };
-
-const char *dialect_metaschema(const char *uri, size_t uri_size, size_t *ret_size)
-{
-	for (size_t i = 0; i < n_metaschemas; i++) {
-		if (strlen(metaschemas[i].uri) == uri_size &&
-			memcmp(metaschemas[i].uri, uri, uri_size) == 0) {
-			*ret_size = metaschemas[i].size;
-			return (const char *)metaschemas[i].text;
-		}
-	}
-	return NULL;
-}
 
 static bool is_uri(const struct buffer *uri, const char *wanted)
 {
@@ -93,7 +82,7 @@ static int follow_metaschema(struct library *library, const struct source *sourc
 		!read_vocabularies(known->tape, map, masked, &unknown)) {
 		cleanup_free char *name = json_string_dup(known->tape, unknown, NULL);
 
-		return library_refuse(library, source, token,
+		return schema_refuse(library->error, source, token,
 			"its metaschema '%s' requires the vocabulary '%s', which is unknown",
 			known->uri, name ? name : "");
 	}
@@ -115,7 +104,8 @@ int dialect_find(struct library *library, const struct source *source, uint32_t 
 	int r;
 
 	if (json_type_at(&source->tape, token) != JSON_STRING)
-		return library_refuse(library, source, token, "'$schema' must be a string, not %s",
+		return schema_refuse(library->error, source, token,
+			"'$schema' must be a string, not %s",
 			json_type_name(json_type_at(&source->tape, token)));
 	r = read_uri(&source->tape, token, &uri);
 	for (int hop = 0; r == 0 && hop < METASCHEMA_CHAIN_MAX; hop++) {
@@ -127,13 +117,13 @@ int dialect_find(struct library *library, const struct source *source, uint32_t 
 			ret_dialect->vocabularies = masked ? masked : VOCABULARY_ALL;
 			return 0;
 		}
-		known = library_find_registered(library, uri.data, uri.size);
+		known = registry_find(library->options, uri.data, uri.size);
 		if (!known || json_type_at(known->tape, known->root) != JSON_OBJECT)
 			break;
 		r = follow_metaschema(library, source, token, known, &masked, &uri);
 	}
 	if (r != 0)
 		return r;
-	return library_refuse(library, source, token,
+	return schema_refuse(library->error, source, token,
 		"the dialect '%s' is unknown; use " URI_2020_12 " or " URI_07 "#", uri.data);
 }

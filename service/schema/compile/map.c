@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "schema/map.h"
+#include "schema/compile/map.h"
 
 #include <errno.h>
 #include <stdlib.h>

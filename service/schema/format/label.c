@@ -5,7 +5,7 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
-#include "schema/format_check.h"
+#include "schema/format/check.h"
 #include "util/buffer.h"
 #include "util/cleanup.h"
 #include "util/utf8.h"

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "json/number.h"
-#include "schema/compile.h"
-#include "schema/format.h"
+#include "schema/compile/sections.h"
+#include "schema/format/format.h"
 
 /*
  * The sections that look at one value alone: type, enum and const, numbers, strings.
@@ -40,7 +40,7 @@ static int add_type(const struct subschema *subschema, uint32_t token, unsigned 
 			return 0;
 		}
 	}
-	return compile_refuse(subschema, token,
+	return subschema_refuse(subschema, token,
 		"'type' must be array, boolean, integer, null, number, object or string, "
 		"or a list of them, not %.*s",
 		(int)(json_at(tape, token)->length < 40 ? json_at(tape, token)->length : 40),
@@ -75,7 +75,7 @@ static int add_value(const struct subschema *subschema, uint32_t token, struct n
 
 	values->types |= type == JSON_NUMBER ? (unsigned int)NODE_NUMBER : 1u << type;
 	if (type == JSON_STRING)
-		return compile_key(subschema, token, &strings[values->strings.count++]);
+		return subschema_key(subschema, token, &strings[values->strings.count++]);
 	if (type >= JSON_NUMBER)
 		others[values->n_others++] = token;
 	return 0;
@@ -85,11 +85,11 @@ static int add_values(const struct subschema *subschema, enum keyword keyword)
 {
 	const struct json_tape *tape = subschema->tape;
 	struct node *node = subschema->node;
-	struct node_values *values = compile_alloc(subschema, sizeof(*values));
+	struct node_values *values = subschema_alloc(subschema, sizeof(*values));
 	uint32_t token = subschema->at[keyword];
 	uint32_t count = keyword == KEYWORD_ENUM ? json_count(tape, token) : 1;
-	struct key *strings = compile_alloc(subschema, count * sizeof(*strings));
-	uint32_t *others = compile_alloc(subschema, count * sizeof(*others));
+	struct key *strings = subschema_alloc(subschema, count * sizeof(*strings));
+	uint32_t *others = subschema_alloc(subschema, count * sizeof(*others));
 	int r = 0;
 
 	if (!values || !strings || !others)
@@ -115,7 +115,7 @@ int compile_values(const struct subschema *subschema)
 	int r = 0;
 
 	if (subschema->at[KEYWORD_ENUM] != 0) {
-		r = compile_expect(subschema, KEYWORD_ENUM, JSON_ARRAY);
+		r = subschema_expect(subschema, KEYWORD_ENUM, JSON_ARRAY);
 		if (r == 0)
 			r = add_values(subschema, KEYWORD_ENUM);
 	}
@@ -172,12 +172,12 @@ static int add_bound(
 	const struct json_token *json = json_at(subschema->tape, token);
 	const char *text = json_bytes(subschema->tape, token);
 	int64_t value;
-	int r = compile_expect(subschema, keyword, JSON_NUMBER);
+	int r = subschema_expect(subschema, keyword, JSON_NUMBER);
 
 	if (r != 0)
 		return r;
 	if (kind == NODE_MULTIPLE_OF && json_number_compare(text, json->length, "0", 1) <= 0)
-		return compile_refuse(subschema, token, "'multipleOf' must be greater than 0");
+		return subschema_refuse(subschema, token, "'multipleOf' must be greater than 0");
 	number->bounds[kind] = (struct node_bound){text, json->length};
 	if (json->length <= SHORT_BYTES && !(json->flags & JSON_FRACTION) &&
 		json_number_i64(subschema->tape, token, &value) == 0)
@@ -197,7 +197,7 @@ int compile_number(const struct subschema *subschema)
 		if (subschema->at[bound_keywords[kind]] == 0)
 			continue;
 		if (!number) {
-			number = compile_alloc(subschema, sizeof(*number));
+			number = subschema_alloc(subschema, sizeof(*number));
 			if (!number)
 				return -ENOMEM;
 			number->is_short = true;
@@ -221,7 +221,7 @@ static int find_format(const struct subschema *subschema, enum keyword keyword,
 
 	if (subschema->at[keyword] == 0)
 		return 0;
-	r = compile_expect(subschema, keyword, JSON_STRING);
+	r = subschema_expect(subschema, keyword, JSON_STRING);
 	if (r != 0)
 		return r;
 	name = json_string_dup(subschema->tape, subschema->at[keyword], NULL);
@@ -257,13 +257,13 @@ int compile_string(const struct subschema *subschema)
 	int r = 0;
 
 	if (subschema->at[KEYWORD_MIN_LENGTH] != 0)
-		r = compile_size(subschema, KEYWORD_MIN_LENGTH, &string.length_min);
+		r = subschema_size(subschema, KEYWORD_MIN_LENGTH, &string.length_min);
 	if (r == 0 && subschema->at[KEYWORD_MAX_LENGTH] != 0)
-		r = compile_size(subschema, KEYWORD_MAX_LENGTH, &string.length_max);
+		r = subschema_size(subschema, KEYWORD_MAX_LENGTH, &string.length_max);
 	if (r == 0 && pattern != 0)
-		r = compile_expect(subschema, KEYWORD_PATTERN, JSON_STRING);
+		r = subschema_expect(subschema, KEYWORD_PATTERN, JSON_STRING);
 	if (r == 0 && pattern != 0)
-		r = compile_pattern(subschema, pattern, &string.pattern);
+		r = subschema_pattern(subschema, pattern, &string.pattern);
 	if (r == 0)
 		r = add_formats(subschema, &string);
 	if (r != 0)
@@ -271,7 +271,7 @@ int compile_string(const struct subschema *subschema)
 	if (string.length_min == 0 && string.length_max == NODE_UNBOUNDED && !string.pattern &&
 		!string.format && !string.encoding && !string.media)
 		return 0;
-	subschema->node->string = compile_alloc(subschema, sizeof(string));
+	subschema->node->string = subschema_alloc(subschema, sizeof(string));
 	if (!subschema->node->string)
 		return -ENOMEM;
 	*subschema->node->string = string;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "schema/format.h"
+#include "schema/format/format.h"
 
 #include <string.h>
 
 #include "json/reader.h"
 #include "regex/pattern.h"
-#include "schema/format_check.h"
+#include "schema/format/check.h"
 
 static bool is_base64(const char *text, size_t size);
 static bool is_json(const char *text, size_t size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "schema/children.h"
+#include "schema/compile/children.h"
 
 #include <errno.h>
 #include <stdlib.h>

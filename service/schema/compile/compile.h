@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "schema/compile/subschema.h"
+
+/*
+ * From schemas to nodes.
+ *
+ *   compile ─▶ queue of subschemas ─▶ for each: find its keywords, then compile its sections
+ *                    ▲                   │
+ *                    └───────────────────┘ a child or the target of a $ref: make its node and
+ *                                          queue it, if that was not done before
+ *           ─▶ link: replace aliases, fold what applicators say of types into the masks
+ *
+ * Thanks to the queue recursive schemas need no care, and deep ones no stack.
+ */
+
+/* Compile the schema at @place and everything that it refers to into compiler->schema. 0,
+ * SCHEMA_E_REFUSED with the error filled, or -ENOMEM. */
+int compile_schema(struct compiler *compiler, const struct place *place);

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stddef.h>
+
+#include "schema/schema.h"
+
+/*
+ * The documents that a schema may refer to without containing them: those that the caller of
+ * schema_compile() registered, and the metaschemas that are built in.
+ */
+
+/* Return the document that is registered in @options as the @size bytes at @uri (without a
+ * fragment), or NULL. */
+const struct schema_resource *registry_find(
+	const struct schema_options *options, const char *uri, size_t size);
+
+/* Return the text of the built-in metaschema called the @size bytes at @uri (without a fragment),
+ * NUL-terminated, or NULL. */
+const char *registry_metaschema(const char *uri, size_t size);

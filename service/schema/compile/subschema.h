@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "schema/compile/keyword.h"
+#include "schema/compile/library.h"
+#include "schema/compile/refuse.h"
+#include "schema/node.h"
+
+/*
+ * One subschema while it is compiled, and what all sections need for reading its keywords.
+ *
+ *   compile ──▶ sections (applicator, container, value) ──▶ subschema
+ *
+ * A child or the target of a reference becomes a node at once, and the pointer to it is good at
+ * once; its own keywords are read later, when compile.c takes it from the queue. The queue is the
+ * list of all nodes of the schema, in the order in which they were made.
+ */
+
+/* One run of the compiler. */
+struct compiler {
+	struct library library;
+	struct schema *schema;
+	struct node *last; /* the newest of all nodes */
+	uint32_t n_nodes;
+	struct node ***places; /* the pointers to nodes, which linking may change */
+	uint32_t n_places;
+};
+
+/* The subschema that is being compiled: an object. */
+struct subschema {
+	struct compiler *compiler;
+	struct node *node;
+	const struct json_tape *tape;
+	struct dialect dialect;
+	uint32_t at[KEYWORD_COUNT]; /* values of its keywords; 0: absent or without effect */
+};
+
+/* Refuse the schema because of @token of the subschema's source; see schema_refuse(). */
+#define subschema_refuse(subschema, token, ...)                                                    \
+	schema_refuse((subschema)->compiler->library.error, (subschema)->node->source, token,      \
+		__VA_ARGS__)
+
+/* Allocate @size zeroed bytes that live as long as the schema; NULL without memory. */
+void *subschema_alloc(const struct subschema *subschema, size_t size);
+
+/* Refuse the schema unless the value of @keyword is of @type. 0, SCHEMA_E_REFUSED, -ENOMEM. */
+int subschema_expect(const struct subschema *subschema, enum keyword keyword, enum json_type type);
+
+/* Set *ret to the non-negative whole number that is the value of @keyword, at most NODE_UNBOUNDED.
+ * 0, SCHEMA_E_REFUSED, -ENOMEM. */
+int subschema_size(const struct subschema *subschema, enum keyword keyword, uint32_t *ret);
+
+/* Set *ret to the string at @token as a key, decoded; the schema owns its bytes. 0 or -ENOMEM. */
+int subschema_key(const struct subschema *subschema, uint32_t token, struct key *ret);
+
+/* Compile the pattern that is the string (or key) at @token; the schema owns it. 0,
+ * SCHEMA_E_REFUSED, -ENOMEM. */
+int subschema_pattern(
+	const struct subschema *subschema, uint32_t token, const struct pattern **ret);
+
+/* Point *where to the node of the subschema at @token. 0, SCHEMA_E_REFUSED, -ENOMEM. */
+int subschema_child(const struct subschema *subschema, uint32_t token, struct node **where);
+
+/* Set *ret to a list of the @ret_count nodes of the array of subschemas at @token; the schema owns
+ * it. 0, SCHEMA_E_REFUSED, -ENOMEM. */
+int subschema_list(
+	const struct subschema *subschema, uint32_t token, struct node ***ret, uint32_t *ret_count);
+
+/* Point *where to the node of the schema at @place, which is queued if it is new. @where must stay
+ * where it is until the schema is linked. 0, SCHEMA_E_REFUSED, -ENOMEM. */
+int compiler_place(struct compiler *compiler, const struct place *place, struct node **where);
