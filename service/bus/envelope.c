@@ -5,20 +5,90 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "bus/bus.h"
 #include "bus/members.h"
 #include "json/scan.h"
+#include "json/writer.h"
+#include "util/cleanup.h"
+
+/* ── the topic of a frame ────────────────────────────────────────────────────────────────────── */
 
 /*
- * Reading an envelope: the outermost object is split into its members, and each is read on its own.
+ * Most frames are for somebody else, so the topic is found with next to no work:
+ *
+ *   {"context": {…}, "data": {…}, "type": "recognizer_loop:utterance", …
+ *    ────┬────  ─┬─  ───┬──  ─┬─   ──┬──  ─────────────┬────────────
+ *      other    skip  other  skip  found!    decode, and be done
+ *
+ * Values are skipped by bracket and quote, so a "type" inside of them is never met. Only the type is
+ * checked: a frame that is wanted is read whole afterwards.
+ */
+
+/* The longest escape of one byte, \u0041. */
+#define ESCAPED_BYTE_SIZE 6
+
+/* Check an escape before it is decoded. Topics are rarely written with one, so this may be slow. */
+static int decode_escaped(
+	const char *quoted, size_t size, char ret_topic[BUS_TOPIC_BYTES], size_t *ret_size)
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	cleanup(buffer_deinit) struct buffer topic = {.limit = BUS_TOPIC_BYTES - 1};
+
+	if (size > (size_t)BUS_TOPIC_BYTES * ESCAPED_BYTE_SIZE ||
+		json_tape_read(&tape, quoted, size, 1, NULL) != 0)
+		return BUS_E_NO_TOPIC;
+	json_string_decode(&tape, 0, &topic);
+	if (buffer_status(&topic))
+		return BUS_E_NO_TOPIC;
+	memcpy(ret_topic, topic.data, topic.size);
+	*ret_size = topic.size;
+	return 0;
+}
+
+int bus_topic_decode(
+	const char *quoted, size_t size, char ret_topic[BUS_TOPIC_BYTES], size_t *ret_size)
+{
+	size_t raw_size = size - 2;
+
+	if (memchr(quoted, '\\', size))
+		return decode_escaped(quoted, size, ret_topic, ret_size);
+	if (raw_size == 0 || raw_size >= BUS_TOPIC_BYTES)
+		return BUS_E_NO_TOPIC;
+	memcpy(ret_topic, quoted + 1, raw_size);
+	*ret_size = raw_size;
+	return 0;
+}
+
+int bus_topic_scan(const char *text, size_t size, char ret_topic[BUS_TOPIC_BYTES], size_t *ret_size)
+{
+	struct bus_members members;
+	struct bus_member member;
+	int r = bus_members_begin(&members, text, size);
+
+	while (r == 0)
+		if ((r = bus_members_next(&members, &member)) == 0 &&
+			member.kind == BUS_MEMBER_TYPE)
+			break;
+	if (r)
+		return r == BUS_MEMBERS_INCOMPLETE ? BUS_E_INCOMPLETE : BUS_E_NO_TOPIC;
+	if (*member.value != '"')
+		return BUS_E_NO_TOPIC;
+	return bus_topic_decode(member.value, member.value_size, ret_topic, ret_size);
+}
+
+/* ── a whole envelope ────────────────────────────────────────────────────────────────────────── */
+
+/*
+ * The outermost object is split into its members, and each is read on its own:
  *
  *   {"type": "ovos.tools.invoke", "data": {…}, "context": {…}, "extra": …}
  *             │                           │             │             │
  *             ▼                           ▼             ▼             ▼
  *         topic[]                     data tape    context tape    scratch: must be JSON
  *
- * So a mistake is laid to the part that has it: a duplicate key in `data` is the caller's to hear
- * about, in `context` it makes the message malformed (what we would send back would be, too), and
- * in a member that nobody reads it is nobody's business.
+ * So a mistake counts against the member that has it. A duplicate key in `data` is reported to the
+ * caller, in `context` it makes the message malformed (the response, which repeats the context,
+ * would be too), and in any other member it is ignored.
  */
 
 static const char empty_object[] = "{}";
@@ -30,8 +100,8 @@ static int refuse_envelope(struct bus_envelope *envelope, const char *reason)
 	return BUS_E_MALFORMED;
 }
 
-/* A status of the reader that is not about the grammar: the text is JSON as far as it was read, and
- * the sender can be told. */
+/* Return whether the status of the reader is not about the grammar: the text is JSON as far as it was
+ * read, and the sender gets an answer. */
 static bool is_tolerable(int r)
 {
 	return r == JSON_E_DUPLICATE_KEY || r == JSON_E_NUL_IN_KEY || r == JSON_E_DEPTH;
@@ -56,7 +126,7 @@ static int read_type(struct bus_envelope *envelope, const struct bus_member *mem
 	return 0;
 }
 
-/* What is null counts as absent. */
+/* Return whether the member is null, which counts as absent. */
 static bool is_null(const struct bus_member *member)
 {
 	return member->value_size == 4 && memcmp(member->value, "null", 4) == 0;
@@ -86,7 +156,7 @@ static int read_data(
 	return read_empty(&envelope->data);
 }
 
-/* What the sender calls its session must be usable or absent (OVOS-SESSION-1 §2.5). */
+/* Refuse a session that is neither usable nor absent (OVOS-SESSION-1 §2.5). */
 static int check_session(struct bus_envelope *envelope)
 {
 	uint32_t session = json_find(&envelope->context, 0, "session");
@@ -121,7 +191,7 @@ static int read_context(
 	return check_session(envelope);
 }
 
-/* A member that nobody reads must be JSON all the same. */
+/* Refuse a member that is not read, unless it is JSON. */
 static int read_other(
 	struct bus_envelope *envelope, const struct bus_member *member, uint32_t depth_max)
 {
@@ -221,4 +291,180 @@ void bus_envelope_deinit(struct bus_envelope *envelope)
 	json_tape_deinit(&envelope->context);
 	json_tape_deinit(&envelope->scratch);
 	*envelope = (struct bus_envelope){0};
+}
+
+/* ── messages of ours ────────────────────────────────────────────────────────────────────────── */
+
+/*
+ * A response derives its context from the request's (OVOS-MSG-1 §5):
+ *
+ *   request has       response gets
+ *   source            destination = source          (source stays)
+ *   both              source and destination swapped
+ *   destination       source = destination          (destination stays)
+ *   neither           the same context
+ *
+ * The first element of a list `destination` becomes the source; null, "" and [] count as absent.
+ * The context is never rebuilt. At most two places of its text are edited, everything between them
+ * is copied as it came:
+ *
+ *   {"session": {…}, "source": "skill", "n": 1.10 }
+ *   ───────────copied─────────────────────────── ▲
+ *                                      insert `, "destination": "skill"`
+ */
+
+/* Put @text, after @before, in the place of the bytes from @start to @end of the context. */
+struct edit {
+	const char *start;
+	const char *end;
+	const char *before;
+	const char *text;
+	size_t text_size;
+};
+
+struct context_edits {
+	const struct json_tape *context;
+	struct edit edits[2];
+	unsigned int count;
+};
+
+/* Return the value of the member @key, or JSON_NONE when it is absent or counts as absent. */
+static uint32_t find_present(const struct json_tape *context, const char *key)
+{
+	uint32_t value = json_find(context, 0, key);
+	enum json_type type;
+
+	if (value == JSON_NONE)
+		return JSON_NONE;
+	type = json_type_at(context, value);
+	if (type == JSON_NULL || (type == JSON_STRING && json_at(context, value)->length == 0) ||
+		(type == JSON_ARRAY && json_count(context, value) == 0))
+		return JSON_NONE;
+	return value;
+}
+
+/* Return the end of the last member of the context, which has one. */
+static const char *members_end(const struct json_tape *context)
+{
+	size_t size;
+	const char *text = json_value_text(context, 0, &size);
+	const char *end = text + size - 1;
+
+	while (end[-1] == ' ' || end[-1] == '\t' || end[-1] == '\n' || end[-1] == '\r')
+		end--;
+	return end;
+}
+
+/* Give the member @key the text of the value @value; a new member begins with @before. */
+static void set_member(
+	struct context_edits *edits, const char *key, const char *before, uint32_t value)
+{
+	uint32_t present = json_find(edits->context, 0, key);
+	struct edit *edit = &edits->edits[edits->count++];
+	size_t size;
+
+	edit->text = json_value_text(edits->context, value, &edit->text_size);
+	if (present == JSON_NONE) {
+		edit->start = members_end(edits->context);
+		edit->end = edit->start;
+		edit->before = before;
+	} else {
+		edit->start = json_value_text(edits->context, present, &size);
+		edit->end = edit->start + size;
+		edit->before = "";
+	}
+}
+
+static uint32_t first_of_list(const struct json_tape *context, uint32_t value)
+{
+	return json_type_at(context, value) == JSON_ARRAY ? json_first(context, value) : value;
+}
+
+static void find_edits(struct context_edits *edits)
+{
+	uint32_t source = find_present(edits->context, "source");
+	uint32_t destination = find_present(edits->context, "destination");
+
+	if (source != JSON_NONE)
+		set_member(edits, "destination", ", \"destination\": ", source);
+	if (destination != JSON_NONE)
+		set_member(edits, "source",
+			", \"source\": ", first_of_list(edits->context, destination));
+}
+
+static void order_edits(struct context_edits *edits)
+{
+	struct edit first = edits->edits[0];
+
+	if (edits->count < 2 || first.start < edits->edits[1].start)
+		return;
+	edits->edits[0] = edits->edits[1];
+	edits->edits[1] = first;
+}
+
+void bus_context_derive(const struct bus_envelope *envelope, struct buffer *out)
+{
+	struct context_edits edits = {.context = &envelope->context};
+	size_t size;
+	const char *at = json_value_text(edits.context, 0, &size);
+	const char *end = at + size;
+
+	find_edits(&edits);
+	order_edits(&edits);
+	for (unsigned int i = 0; i < edits.count; i++) {
+		const struct edit *edit = &edits.edits[i];
+
+		buffer_append(out, at, (size_t)(edit->start - at));
+		buffer_append_string(out, edit->before);
+		buffer_append(out, edit->text, edit->text_size);
+		at = edit->end;
+	}
+	buffer_append(out, at, (size_t)(end - at));
+}
+
+/* Write the message up to its context. */
+static void begin_message(struct buffer *message, const char *topic, size_t topic_size)
+{
+	bus_message_begin(message);
+	buffer_append_string(message, "{\"type\": ");
+	json_write_string(message, topic, topic_size);
+	buffer_append_string(message, ", \"context\": ");
+}
+
+static void begin_data(struct buffer *message)
+{
+	buffer_append_string(message, ", \"data\": ");
+}
+
+void bus_response_begin(struct buffer *message, const struct bus_envelope *envelope)
+{
+	static const char suffix[] = ".response";
+	char topic[BUS_TOPIC_BYTES + sizeof(suffix)];
+
+	memcpy(topic, envelope->topic, envelope->topic_size);
+	memcpy(topic + envelope->topic_size, suffix, sizeof(suffix));
+	begin_message(message, topic, envelope->topic_size + sizeof(suffix) - 1);
+	bus_context_derive(envelope, message);
+	begin_data(message);
+}
+
+void bus_broadcast_begin(struct buffer *message, const char *topic, const char *source)
+{
+	begin_message(message, topic, strlen(topic));
+	buffer_append_string(message, "{\"source\": ");
+	json_write_text(message, source);
+	buffer_append_char(message, '}');
+	begin_data(message);
+}
+
+void bus_request_begin(struct buffer *message, const char *topic, const char *context)
+{
+	begin_message(message, topic, strlen(topic));
+	buffer_append_string(message, context);
+	begin_data(message);
+}
+
+void bus_message_end(struct buffer *message)
+{
+	buffer_append_char(message, '}');
 }
