@@ -10,21 +10,6 @@ static const char *const mode_names[] = {
 	[APPROVAL_STRICT] = "strict",
 };
 
-bool approval_is_needed(enum approval_mode mode, enum tool_risk risk)
-{
-	switch (mode) {
-	case APPROVAL_OFF:
-		return false;
-	case APPROVAL_EXECUTE:
-		return risk == TOOL_EXECUTE;
-	case APPROVAL_AUTO:
-		return risk != TOOL_READ;
-	case APPROVAL_STRICT:
-		return true;
-	}
-	return true;
-}
-
 const char *approval_mode_name(enum approval_mode mode)
 {
 	return mode_names[mode];

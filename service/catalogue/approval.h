@@ -13,8 +13,21 @@ enum approval_mode {
 	APPROVAL_STRICT,  /* all */
 };
 
-/* Whether a call of a tool of this @risk has to be allowed in this @mode. */
-bool approval_is_needed(enum approval_mode mode, enum tool_risk risk);
+/* Return whether a call of a tool of this @risk has to be allowed in this @mode. */
+static inline bool approval_is_needed(enum approval_mode mode, enum tool_risk risk)
+{
+	switch (mode) {
+	case APPROVAL_OFF:
+		return false;
+	case APPROVAL_EXECUTE:
+		return risk == TOOL_EXECUTE;
+	case APPROVAL_AUTO:
+		return risk != TOOL_READ;
+	case APPROVAL_STRICT:
+		return true;
+	}
+	return true;
+}
 
 /* "off", "execute", "auto", "strict". */
 const char *approval_mode_name(enum approval_mode mode);

@@ -7,12 +7,6 @@
 
 #include "json/writer.h"
 
-struct toolbox *toolbox_ref(struct toolbox *toolbox)
-{
-	toolbox->references++;
-	return toolbox;
-}
-
 static void tool_deinit(struct tool *tool)
 {
 	free(tool->name);
@@ -36,10 +30,8 @@ void toolbox_drop_tools(struct toolbox *toolbox)
 	toolbox->n_tools = 0;
 }
 
-void toolbox_unref(struct toolbox *toolbox)
+void toolbox_free(struct toolbox *toolbox)
 {
-	if (!toolbox || --toolbox->references > 0)
-		return;
 	if (!toolbox->is_joined)
 		toolbox_drop_tools(toolbox);
 	toolbox_unref(toolbox->package);

@@ -133,11 +133,22 @@ int toolbox_join_members(struct toolbox *package, struct toolbox *const *members
  * one there that has its number, and that nobody holds any more. */
 void toolbox_move_member(struct toolbox *member, struct toolbox *package);
 
-/* One more holder. Returns @toolbox. */
-struct toolbox *toolbox_ref(struct toolbox *toolbox);
+/* Free @toolbox, which has no reference left: toolbox_unref() calls this. */
+void toolbox_free(struct toolbox *toolbox);
 
-/* One holder less; the last one frees it. Takes NULL. */
-void toolbox_unref(struct toolbox *toolbox);
+/* Add a reference to @toolbox, and return it. */
+static inline struct toolbox *toolbox_ref(struct toolbox *toolbox)
+{
+	toolbox->references++;
+	return toolbox;
+}
+
+/* Drop a reference to @toolbox; the last one frees it. Takes NULL. */
+static inline void toolbox_unref(struct toolbox *toolbox)
+{
+	if (toolbox && --toolbox->references == 0)
+		toolbox_free(toolbox);
+}
 
 /* Forget the tools of a toolbox that is being made. */
 void toolbox_drop_tools(struct toolbox *toolbox);

@@ -4,10 +4,10 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "core/size.h"
 #include "json/writer.h"
 #include "util/assert.h"
 #include "util/cleanup.h"
+#include "util/utf8.h"
 
 /* "}}": what answer_send() still appends. */
 #define CLOSING_BYTES 2
@@ -104,7 +104,7 @@ void answer_error(
 
 	answer->error_start = out->size;
 	/* Without memory for it there is no text; the message itself then fails, too. */
-	json_write_bytes_lossy(out, text ? text : "", text ? size_cut_text(text, size, max) : 0);
+	json_write_bytes_lossy(out, text ? text : "", text ? answer_cut_text(text, size, max) : 0);
 	answer->error_end = out->size;
 	answer_member_text(answer, "code", code_names[code]);
 }
@@ -184,4 +184,35 @@ int answer_send(struct answer *answer, struct bus *bus)
 	bus_message_end(&answer->message);
 	answer->kept = 0;
 	return bus_send(bus, &answer->message);
+}
+
+/* ── the size guard ──────────────────────────────────────────────────────────────────────────── */
+
+bool answer_write_result(struct buffer *out, const char *result, size_t size, uint32_t max)
+{
+	size_t points;
+
+	/* No text has more code points than bytes: the usual result is not even counted. */
+	if (size <= max) {
+		buffer_append(out, result, size);
+		return false;
+	}
+	points = utf8_count(result, size);
+	if (points <= max) {
+		buffer_append(out, result, size);
+		return false;
+	}
+	buffer_printf(out,
+		"{\"truncated\":true,\"reason\":\"too_long\",\"actual_chars\":%zu,"
+		"\"max_chars\":%u,\"hint\":\"The result has %zu characters, %u are allowed: ask "
+		"for less, or raise result_max_chars.\",\"head\":",
+		points, max, points, max);
+	json_write_string(out, result, utf8_prefix(result, size, max));
+	buffer_append_char(out, '}');
+	return true;
+}
+
+size_t answer_cut_text(const char *text, size_t size, uint32_t max)
+{
+	return size <= max ? size : utf8_prefix(text, size, max);
 }

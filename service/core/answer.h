@@ -107,3 +107,15 @@ bool answer_make_fit(struct answer *answer, size_t frame_bytes, const char *hint
 /* Close and send @answer, which is open; it no longer is afterwards. Returns the result of
  * bus_send(). */
 int answer_send(struct answer *answer, struct bus *bus);
+
+/*
+ * The size guard (contract.md, Size of results): no result and no error text floods a caller, often
+ * a model that pays by the character. Lengths are code points of UTF-8.
+ */
+
+/* Append the JSON text @result, or, when it is longer than @max code points, an object that says so
+ * and has its head. Returns whether it was cut. */
+bool answer_write_result(struct buffer *out, const char *result, size_t size, uint32_t max);
+
+/* Return the most bytes of the UTF-8 @text that hold at most @max code points. */
+size_t answer_cut_text(const char *text, size_t size, uint32_t max);

@@ -168,7 +168,8 @@ int arguments_check(struct arguments *arguments, const struct tool *tool,
 	struct place place;
 	int r;
 
-	schema_report_deinit(&arguments->report);
+	if (arguments->report.n_violations > 0 || arguments->report.summary)
+		schema_report_deinit(&arguments->report);
 	r = find_place(arguments, request, limits, &place);
 	if (r != 0)
 		return r;

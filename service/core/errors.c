@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/size.h"
 #include "json/writer.h"
 #include "util/cleanup.h"
 
@@ -97,7 +96,7 @@ static void write_told_texts(struct answer *answer, const struct json_tape *told
 			continue;
 		read_told(told, keys[i], &text);
 		json_write_string(answer_member(answer, keys[i]), text.data ? text.data : "",
-			text.size > 0 ? size_cut_text(text.data, text.size, max) : 0);
+			text.size > 0 ? answer_cut_text(text.data, text.size, max) : 0);
 	}
 }
 

@@ -3,7 +3,6 @@
 
 #include "json/writer.h"
 #include "util/cleanup.h"
-#include "util/clock.h"
 #include "util/utf8.h"
 
 #define MS_PER_S UINT64_C(1000)
@@ -66,13 +65,6 @@ void events_call_completed(const struct events *events, const struct call *call,
 	if (result)
 		buffer_append(answer_member(&event, "result"), result, result_size);
 	answer_send(&event, events->bus);
-}
-
-/* ── who watches ─────────────────────────────────────────────────────────────────────────────── */
-
-bool events_are_wanted(const struct events *events)
-{
-	return events->config->events_calls || clock_now_ms() < events->watched_until_ms;
 }
 
 void events_watch(struct events *events, const struct request *request, struct answer *answer)

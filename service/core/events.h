@@ -10,6 +10,7 @@
 #include "core/calls.h"
 #include "core/request.h"
 #include "json/reader.h"
+#include "util/clock.h"
 
 /*
  * Call events (contract.md, Broadcasts): each call that begins while they are
@@ -26,7 +27,10 @@ struct events {
 #define EVENTS_TEXT_POINTS 1000
 
 /* Return whether events of a call that begins now are wanted. */
-bool events_are_wanted(const struct events *events);
+static inline bool events_are_wanted(const struct events *events)
+{
+	return events->config->events_calls || clock_now_ms() < events->watched_until_ms;
+}
 
 /* Broadcast that @call was accepted. */
 void events_call_started(const struct events *events, const struct call *call);

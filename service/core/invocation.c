@@ -7,7 +7,6 @@
 #include "catalogue/filter.h"
 #include "core/errors.h"
 #include "core/lookup.h"
-#include "core/size.h"
 #include "json/writer.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
@@ -116,24 +115,30 @@ static void write_caller(struct call *call, const struct request_scope *scope)
 
 /* ── the end of a call ───────────────────────────────────────────────────────────────────────── */
 
+static void write_invalid_output(struct call *call, const struct call_result *result)
+{
+	const struct invoker *invoker = call->invoker;
+	cleanup(schema_report_deinit) struct schema_report report = {0};
+
+	/* Without memory the report stays empty: the code is enough. */
+	schema_explain(call->tool->output, invoker->context, result->tape, 0, &report);
+	errors_write_invalid_output(
+		&call->answer, call->tool, &report, invoker->config->result_max_chars);
+}
+
 /* Write the result if it satisfies the tool's output schema, else the error. Returns the code of
  * the error, or -1. */
 static int write_valid_result(struct call *call, const struct call_result *result)
 {
 	const struct invoker *invoker = call->invoker;
-	const struct tool *tool = call->tool;
-	uint32_t max = invoker->config->result_max_chars;
-	cleanup(schema_report_deinit) struct schema_report report = {0};
 
-	if (schema_validate(tool->output, invoker->context, result->tape, 0) == 0) {
-		size_write_result(
-			answer_member(&call->answer, "result"), result->text, result->size, max);
-		return -1;
+	if (schema_validate(call->tool->output, invoker->context, result->tape, 0) != 0) {
+		write_invalid_output(call, result);
+		return ANSWER_INVALID_OUTPUT;
 	}
-	/* Without memory the report stays empty: the code is enough. */
-	schema_explain(tool->output, invoker->context, result->tape, 0, &report);
-	errors_write_invalid_output(&call->answer, tool, &report, max);
-	return ANSWER_INVALID_OUTPUT;
+	answer_write_result(answer_member(&call->answer, "result"), result->text, result->size,
+		invoker->config->result_max_chars);
+	return -1;
 }
 
 /* Write the outcome of @call. Returns the code of the error, or -1. */
@@ -158,11 +163,11 @@ static int write_outcome(struct call *call, const struct call_result *result)
 		errors_write_cancelled(answer, &call->call_id);
 		return ANSWER_CANCELLED;
 	case CALL_CRASHED:
-		errors_write_crash(answer, tool, result->exit);
+		errors_write_crash(answer, tool, result->end);
 		return ANSWER_HOST_CRASHED;
 	case CALL_TOO_LARGE:
-		errors_write_too_large(answer, tool, "Too large output of", result->exit->actual,
-			result->exit->max, "bytes");
+		errors_write_too_large(answer, tool, "Too large output of", result->end->actual,
+			result->end->max, "bytes");
 		return ANSWER_TOO_LARGE;
 	case CALL_COOLING:
 		errors_write_cooldown(
@@ -185,7 +190,7 @@ static void announce_end(struct call *call, const struct call_result *result, ui
 
 	/* The event has no more of the result than the answer. */
 	if (!error && config->events_results)
-		size_write_result(&cut, result->text, result->size, config->result_max_chars);
+		answer_write_result(&cut, result->text, result->size, config->result_max_chars);
 	events_call_completed(call->invoker->events, call, (double)duration_us / US_PER_MS, error,
 		error_size, cut.data, cut.size);
 }

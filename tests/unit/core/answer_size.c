@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/size.h"
+#include "core/answer.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
@@ -8,7 +8,7 @@ static void expect_written(const char *result, uint32_t max, bool is_cut, const 
 {
 	struct buffer out = {0};
 
-	cr_expect_eq(size_write_result(&out, result, strlen(result), max), is_cut, "%s", result);
+	cr_expect_eq(answer_write_result(&out, result, strlen(result), max), is_cut, "%s", result);
 	cr_expect_str_eq(buffer_terminate(&out), expected, "%s", out.data);
 	buffer_deinit(&out);
 }
@@ -42,9 +42,9 @@ Test(size, cuts_the_head_between_code_points)
 
 Test(size, cuts_texts_between_code_points)
 {
-	cr_expect_eq(size_cut_text("abc", 3, 3), 3);
-	cr_expect_eq(size_cut_text("abc", 3, 2), 2);
-	cr_expect_eq(size_cut_text("\xc3\xa9\xc3\xa9", 4, 1), 2);
-	cr_expect_eq(size_cut_text("\xc3\xa9\xc3\xa9", 4, 2), 4);
-	cr_expect_eq(size_cut_text("", 0, 0), 0);
+	cr_expect_eq(answer_cut_text("abc", 3, 3), 3);
+	cr_expect_eq(answer_cut_text("abc", 3, 2), 2);
+	cr_expect_eq(answer_cut_text("\xc3\xa9\xc3\xa9", 4, 1), 2);
+	cr_expect_eq(answer_cut_text("\xc3\xa9\xc3\xa9", 4, 2), 4);
+	cr_expect_eq(answer_cut_text("", 0, 0), 0);
 }
