@@ -163,11 +163,11 @@ static int write_outcome(struct call *call, const struct call_result *result)
 		errors_write_cancelled(answer, &call->call_id);
 		return ANSWER_CANCELLED;
 	case CALL_CRASHED:
-		errors_write_crash(answer, tool, result->end);
+		errors_write_crash(answer, tool, result->exit);
 		return ANSWER_HOST_CRASHED;
 	case CALL_TOO_LARGE:
-		errors_write_too_large(answer, tool, "Too large output of", result->end->actual,
-			result->end->max, "bytes");
+		errors_write_too_large(answer, tool, "Too large output of", result->exit->actual,
+			result->exit->max, "bytes");
 		return ANSWER_TOO_LARGE;
 	case CALL_COOLING:
 		errors_write_cooldown(

@@ -46,10 +46,13 @@ static struct runner_options runner_options_of(
 	const struct offer *offer, const struct toolbox *toolbox, const struct config *config)
 {
 	return (struct runner_options){
-		.host_program = offer->host_program,
-		.output_max = config->limits.host_output_bytes,
-		.stderr_max = config->limits.stderr_bytes,
-		.start_timeout_ms = config->start_timeout_ms,
+		.worker =
+			{
+				.host_program = offer->host_program,
+				.output_max = config->limits.host_output_bytes,
+				.stderr_max = config->limits.stderr_bytes,
+				.start_timeout_ms = config->start_timeout_ms,
+			},
 		.idle_s = toolbox->limits.has_idle_s ? toolbox->limits.idle_s : config->idle_s,
 		.queue_max = toolbox->limits.queue ? toolbox->limits.queue : config->limits.queue,
 		.workers = toolbox->limits.workers,

@@ -474,11 +474,6 @@ int host_invoke(struct host *host, uint64_t id, const struct host_call *call)
 	return 0;
 }
 
-uint64_t host_current(const struct host *host)
-{
-	return host->n_calls > 0 ? host->calls[0] : 0;
-}
-
 int host_send_bus_message(struct host *host, const char *text, size_t size)
 {
 	if (host->state == HOST_ENDED || !host->child || !host->source || !host->has_bus)

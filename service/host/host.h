@@ -128,9 +128,6 @@ struct host_call {
  * cannot be taken back but by host_free. */
 int host_invoke(struct host *host, uint64_t id, const struct host_call *call);
 
-/* The call that it runs: of those without an answer the first; 0: none. */
-uint64_t host_current(const struct host *host);
-
 /* Let a host that has the bus hear the message @text (WIRE_MESSAGE). 0; -ENOBUFS when it has not
  * read HOST_UNREAD_BYTES of earlier ones, -EPIPE when it is ending: the message is lost. */
 #define HOST_UNREAD_BYTES (1u << 20)

@@ -27,15 +27,14 @@ void cooldowns_deinit(struct cooldowns *cooldowns)
 
 void cooldowns_note_end(struct cooldowns *cooldowns, uint32_t tool)
 {
-	if (cooldowns->ended_ns)
-		cooldowns->ended_ns[tool] = clock_now_ns();
+	cooldowns->ended_ns[tool] = clock_now_ns();
 }
 
 double cooldowns_left_s(const struct cooldowns *cooldowns, const struct tool *tool)
 {
 	double passed_s;
 
-	if (tool->cooldown_s <= 0 || !cooldowns->ended_ns || cooldowns->ended_ns[tool->index] == 0)
+	if (cooldowns->ended_ns[tool->index] == 0)
 		return 0;
 	passed_s = (double)(clock_now_ns() - cooldowns->ended_ns[tool->index]) * S_PER_NS;
 	return passed_s < tool->cooldown_s ? tool->cooldown_s - passed_s : 0;

@@ -5,18 +5,18 @@
 
 #include "catalogue/toolbox.h"
 
-/* When each tool of a toolbox has run last: it cools down from the end of a run, a failed one too
- * (contract.md, Cooldown). Zeroed before use. */
+/* The time when each tool of a toolbox ran last: its cooldown begins when a run ends, a failed one
+ * too (contract.md, Cooldown). Zeroed before use. */
 struct cooldowns {
-	uint64_t *ended_ns; /* by the tool's index, 0: never; NULL: no tool cools down */
+	uint64_t *ended_ns; /* by the index of the tool, 0: never; NULL: no tool has a cooldown */
 };
 
-/* Make room for the tools of @toolbox. 0 or -ENOMEM. */
+/* Make room for the tools of @toolbox. Returns 0 or -ENOMEM. */
 int cooldowns_init(struct cooldowns *cooldowns, const struct toolbox *toolbox);
 void cooldowns_deinit(struct cooldowns *cooldowns);
 
-/* A run of the tool with index @tool has ended now. */
+/* Note that a run of the tool with the index @tool, which has a cooldown, has ended now. */
 void cooldowns_note_end(struct cooldowns *cooldowns, uint32_t tool);
 
-/* Seconds until @tool may run again; 0: it may. */
+/* Return the seconds until @tool, which has a cooldown, may run again; 0: it may run now. */
 double cooldowns_left_s(const struct cooldowns *cooldowns, const struct tool *tool);

@@ -27,11 +27,6 @@ uint64_t crashes_next_delay_ms(struct crashes *crashes)
 	return delay_ms;
 }
 
-void crashes_note_success(struct crashes *crashes)
-{
-	crashes->backoff_ms = 0;
-}
-
 void crashes_forgive(struct crashes *crashes)
 {
 	crashes->n_crashes = 0;

@@ -4,8 +4,8 @@
 #define STEPS     8
 #define STEP_BITS 3
 
-/* Below STEPS every microsecond has its own bucket; above, the three bits behind the leading one
- * choose the step. */
+/* Return the bucket of a duration. Below STEPS every microsecond has its own; above, the three bits
+ * after the leading one choose the step. */
 static unsigned int bucket_of(uint64_t duration_us)
 {
 	unsigned int exponent;
@@ -17,7 +17,7 @@ static unsigned int bucket_of(uint64_t duration_us)
 	       (unsigned int)(duration_us >> (exponent - STEP_BITS) & (STEPS - 1));
 }
 
-/* The longest duration, in microseconds, that falls into @bucket. */
+/* Return the longest duration, in microseconds, that falls into @bucket. */
 static uint64_t end_of(unsigned int bucket)
 {
 	unsigned int shift;

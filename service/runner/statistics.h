@@ -4,14 +4,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Durations by powers of two of a microsecond, eight steps each: what is told is at most an eighth
- * too much. */
+/* Durations are counted by powers of two of a microsecond, in eight steps each: a quantile is at most
+ * an eighth too high. */
 #define STATISTICS_BUCKETS 256
 
 struct statistics {
-	uint64_t calls;  /* answered, refused ones too */
+	uint64_t calls;  /* answered, including refused ones */
 	uint64_t errors; /* of them, with an error */
-	uint64_t timed;  /* of them, that got as far as the runner */
+	uint64_t timed;  /* of them, that a runner took */
 	uint32_t durations[STATISTICS_BUCKETS];
 };
 
@@ -21,6 +21,6 @@ void statistics_count_refused(struct statistics *statistics);
 /* Count a call that took @duration_us. */
 void statistics_count(struct statistics *statistics, uint64_t duration_us, bool is_error);
 
-/* The duration in milliseconds that the share @quantile (0 to 1) of the calls did not exceed; 0
- * when there were none. */
+/* Return the duration in milliseconds that the share @quantile (0 to 1) of the calls did not exceed;
+ * 0 when there were none. */
 double statistics_quantile_ms(const struct statistics *statistics, double quantile);

@@ -50,7 +50,7 @@ Test(runner, never_ends_a_call_before_it_was_taken)
 {
 	struct call *call;
 
-	calls.options.host_program = "/nowhere/toolbox-host";
+	calls.options.worker.host_program = "/nowhere/toolbox-host";
 	calls_start();
 	call = calls_submit("behave", "{\"value\":1}", LONG_MS, NULL);
 	cr_expect_eq(call->n_ends, 0);
@@ -203,8 +203,8 @@ Test(runner, tells_the_running_call_alone_that_its_host_died)
 	next = calls_submit("behave", "{\"value\":2}", LONG_MS, NULL);
 	calls_wait(2);
 	cr_expect_eq(crashing->outcome, CALL_CRASHED);
-	cr_expect_eq(crashing->end.reason, HOST_SIGNALED);
-	cr_expect_eq(crashing->end.signal, SIGSEGV);
+	cr_expect_eq(crashing->exit.reason, HOST_SIGNALED);
+	cr_expect_eq(crashing->exit.signal, SIGSEGV);
 	expect_result(next, "{\"result\":2}");
 }
 
@@ -216,10 +216,10 @@ Test(runner, tells_an_exit_and_junk_as_well)
 	calls_start();
 	call = calls_run("exit", "{\"status\":0}");
 	cr_expect_eq(call->outcome, CALL_CRASHED);
-	cr_expect(call->end.reason == HOST_EXITED && call->end.exit_code == 0);
+	cr_expect(call->exit.reason == HOST_EXITED && call->exit.exit_code == 0);
 	call = calls_run("write_wire", "{\"text\":\"junk, and more of it than a header\"}");
 	cr_expect_eq(call->outcome, CALL_CRASHED);
-	cr_expect_eq(call->end.reason, HOST_MALFORMED);
+	cr_expect_eq(call->exit.reason, HOST_MALFORMED);
 }
 
 /* Its death is no call's fault: the next one is not told of it, but run on another host. */
@@ -331,13 +331,13 @@ Test(runner, ends_a_host_that_floods)
 {
 	struct call *call;
 
-	calls.options.output_max = 4096;
+	calls.options.worker.output_max = 4096;
 	calls.options.crash_limit = 1;
 	calls_start();
 	call = calls_run("long_text", "{\"size\":10000}");
 	cr_expect_eq(call->outcome, CALL_TOO_LARGE);
-	cr_expect_gt(call->end.actual, 10000);
-	cr_expect_eq(call->end.max, 4096);
+	cr_expect_gt(call->exit.actual, 10000);
+	cr_expect_eq(call->exit.max, 4096);
 	expect_result(calls_run("behave", "{\"value\":1}"), "{\"result\":1}");
 }
 
@@ -347,7 +347,7 @@ Test(runner, tells_that_no_host_can_be_started)
 {
 	const struct call *call;
 
-	calls.options.host_program = "/nowhere/toolbox-host";
+	calls.options.worker.host_program = "/nowhere/toolbox-host";
 	calls_start();
 	call = calls_run("behave", "{\"value\":1}");
 	cr_expect_eq(call->outcome, CALL_UNAVAILABLE);
@@ -395,7 +395,7 @@ Test(stuck_runner, waits_so_long_for_a_host_and_no_longer)
 {
 	struct call *call;
 
-	calls.options.start_timeout_ms = 200;
+	calls.options.worker.start_timeout_ms = 200;
 	calls.options.crash_limit = 1;
 	calls_start();
 	/* A deadline that would be over long before, if its clock did not stand. */

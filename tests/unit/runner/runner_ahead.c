@@ -197,7 +197,7 @@ Test(runner_ahead, is_told_alone_that_its_host_died)
 	calls_wait(4);
 	expect_value(first, 1);
 	cr_expect_eq(crashing->outcome, CALL_CRASHED);
-	cr_expect_eq(crashing->end.signal, SIGSEGV);
+	cr_expect_eq(crashing->exit.signal, SIGSEGV);
 	expect_value(last, 3);
 }
 

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runner/worker.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "catalogue/kind.h"
+#include "host/reaper.h"
+#include "util/clock.h"
+
+/*
+ * A worker that is a host process: it runs one call at a time and reads those that were sent ahead
+ * from its socket as soon as the first one is done.
+ *
+ *   calls[0]   runs
+ *   calls[1…]  are in the socket, in the order in which they will run; NULL: cancelled since
+ *
+ * Nothing can be taken out of the socket. When the host begins a call that was cancelled, the worker
+ * is gone.
+ */
+
+/* A host may report so many progress events in such a time. */
+#define PROGRESS_MAX       100
+#define PROGRESS_WINDOW_MS 100
+
+struct worker {
+	struct loop *loop;
+	const struct toolbox *toolbox;
+	const struct worker_options *options;
+	struct worker_handler handler;
+	void *data;
+	struct worker_counts *counts;
+	enum worker_state state;
+	struct host *host; /* NULL: the worker is free */
+	struct runner_call *calls[HOST_CALLS_MAX];
+	unsigned int n_calls;
+	uint64_t progress_ms; /* when the window began in which n_progress events came */
+	uint32_t n_progress;
+	struct reaper reaper; /* hosts that were dismissed */
+};
+
+static bool has_bus(const struct worker *worker)
+{
+	return kind_facts(worker->toolbox->kind)->has_bus;
+}
+
+/* ── states ──────────────────────────────────────────────────────────────────────────────────── */
+
+enum worker_state worker_state(const struct worker *worker)
+{
+	return worker->state;
+}
+
+/* Change the state, the only place where that is done, and the counts with it. */
+static void worker_move(struct worker *worker, enum worker_state to)
+{
+	uint32_t *n = worker->counts->n;
+
+	check(n[worker->state] > 0);
+	n[worker->state]--;
+	worker->state = worker_state_move(worker->state, to);
+	n[to]++;
+	check(!worker->host == (to == WORKER_FREE));
+	check(to != WORKER_STARTING || worker->n_calls == 0);
+	check(to != WORKER_RUNNING || (worker->n_calls > 0 && !worker->calls[0]->is_ahead));
+}
+
+/* ── calls ───────────────────────────────────────────────────────────────────────────────────── */
+
+struct runner_call *worker_running(const struct worker *worker)
+{
+	return worker->state == WORKER_RUNNING ? worker->calls[0] : NULL;
+}
+
+/* Take the first call off the worker; those that were sent ahead move up. */
+static struct runner_call *shift_call(struct worker *worker)
+{
+	struct runner_call *call = worker->calls[0];
+
+	worker->n_calls--;
+	memmove(worker->calls, worker->calls + 1, worker->n_calls * sizeof(struct runner_call *));
+	call->worker = NULL;
+	return call;
+}
+
+struct runner_call *worker_take_lost(struct worker *worker)
+{
+	check(worker->state == WORKER_FREE);
+	return worker->n_calls > 0 ? shift_call(worker) : NULL;
+}
+
+/* Forget what was sent ahead: those calls wait like the others. */
+static void forget_ahead(struct worker *worker)
+{
+	unsigned int n_running = worker->state == WORKER_RUNNING ? 1 : 0;
+
+	while (worker->n_calls > n_running) {
+		struct runner_call *call = worker->calls[--worker->n_calls];
+
+		if (!call)
+			continue;
+		call->is_ahead = false;
+		call->worker = NULL;
+	}
+}
+
+/* Append @call to those that the host has. */
+static int send_call(
+	struct worker *worker, struct runner_call *call, const char *arguments, size_t size)
+{
+	uint64_t left_ms = runner_call_left_ms(call);
+	struct host_call invoke = {
+		.tool = call->tool,
+		.timeout_ms = left_ms < UINT32_MAX ? (uint32_t)left_ms : UINT32_MAX,
+		.caller = call->caller.data,
+		.caller_size = call->caller.size,
+		.arguments = arguments,
+		.size = size,
+	};
+	int r = host_invoke(worker->host, call->id, &invoke);
+
+	if (r < 0)
+		return r;
+	check(!call->worker && worker->n_calls < HOST_CALLS_MAX);
+	worker->calls[worker->n_calls++] = call;
+	call->worker = worker;
+	return 0;
+}
+
+int worker_run(struct worker *worker, struct runner_call *call, const char *arguments, size_t size)
+{
+	int r = 0;
+
+	check(worker->state == WORKER_IDLE);
+	if (!call->is_ahead)
+		r = send_call(worker, call, arguments, size);
+	if (r == 0) {
+		check(worker->calls[0] == call);
+		call->is_ahead = false;
+		worker_move(worker, WORKER_RUNNING);
+	} else if (r == -EPIPE) {
+		worker_move(worker, WORKER_GONE);
+	} else {
+		worker_drop(worker);
+	}
+	return r;
+}
+
+int worker_send_ahead(struct worker *worker, struct runner_call *call)
+{
+	int r;
+
+	check(worker->state == WORKER_RUNNING && !call->is_ahead);
+	r = send_call(worker, call, call->arguments.data, call->arguments.size);
+	call->is_ahead = r == 0;
+	return r;
+}
+
+void worker_cancel(struct worker *worker, struct runner_call *call)
+{
+	struct runner_call *lost;
+	unsigned int at = 0;
+
+	while (at < worker->n_calls && worker->calls[at] != call)
+		at++;
+	check(at < worker->n_calls && call->worker == worker);
+	if (call->is_ahead) {
+		call->is_ahead = false;
+		call->worker = NULL;
+		worker->calls[at] = NULL;
+		return;
+	}
+	worker_drop(worker);
+	lost = worker_take_lost(worker);
+	check(lost == call);
+}
+
+/* ── events of the host ──────────────────────────────────────────────────────────────────────── */
+
+static void host_is_loaded(void *data, const char *loaded, size_t size)
+{
+	struct worker *worker = data;
+
+	(void)loaded;
+	(void)size;
+	worker_move(worker, WORKER_IDLE);
+	worker->handler.ready(worker->data);
+}
+
+static void host_has_answered(void *data, uint64_t id, const struct host_answer *answer)
+{
+	static const enum call_outcome outcomes[] = {
+		[HOST_ANSWER_RESULT] = CALL_RESULT,
+		[HOST_ANSWER_FAILED] = CALL_FAILED,
+		[HOST_ANSWER_ERROR] = CALL_ERROR,
+	};
+	struct worker *worker = data;
+	struct runner_call *call = worker_running(worker);
+	struct call_result result = {
+		.outcome = outcomes[answer->kind],
+		.text = answer->text,
+		.size = answer->size,
+		.tape = answer->tape,
+	};
+
+	/* service/host has checked that the answer is one of the call that it runs. */
+	check(call && call->id == id);
+	shift_call(worker);
+	worker_move(worker, worker->n_calls > 0 && !worker->calls[0] ? WORKER_GONE : WORKER_IDLE);
+	worker->handler.done(worker->data, worker, call, &result);
+}
+
+/* A tenth of that is more than a person can read; a host that reports more has to wait, so that it
+ * costs the daemon next to nothing. */
+static void bound_progress(struct worker *worker)
+{
+	uint64_t now_ms = clock_now_ms();
+
+	if (now_ms - worker->progress_ms >= PROGRESS_WINDOW_MS) {
+		worker->progress_ms = now_ms;
+		worker->n_progress = 0;
+	}
+	if (++worker->n_progress > PROGRESS_MAX)
+		host_hold(worker->host, PROGRESS_WINDOW_MS);
+}
+
+static void call_has_progressed(void *data, uint64_t id, const struct json_tape *progress)
+{
+	struct worker *worker = data;
+	struct runner_call *call = worker_running(worker);
+
+	check(call && call->id == id);
+	bound_progress(worker);
+	worker->handler.progressed(worker->data, call, progress);
+}
+
+static void on_bus_message(
+	void *data, const struct json_tape *object, const char *text, size_t size)
+{
+	struct worker *worker = data;
+
+	worker->handler.bus_message(worker->data, worker->host, object, text, size);
+}
+
+static void host_has_ended(void *data, const struct host_exit *exit)
+{
+	struct worker *worker = data;
+
+	worker_drop(worker);
+	worker->handler.ended(worker->data, worker, exit);
+}
+
+/* ── its life ────────────────────────────────────────────────────────────────────────────────── */
+
+int worker_start(struct worker *worker)
+{
+	static const struct host_handler handler = {
+		.loaded = host_is_loaded,
+		.answered = host_has_answered,
+		.progressed = call_has_progressed,
+		.bus_message = on_bus_message,
+		.ended = host_has_ended,
+	};
+	struct host_options options = {
+		.program = worker->options->host_program,
+		.toolbox_id = worker->toolbox->id,
+		.environment = worker->toolbox->environment,
+		.load = worker->toolbox->load,
+		.load_size = worker->toolbox->load_size,
+		.output_max = worker->options->output_max,
+		.stderr_max = worker->options->stderr_max,
+		.start_timeout_ms = worker->options->start_timeout_ms,
+		.has_bus = has_bus(worker),
+		.has_guard = toolbox_has_guard(worker->toolbox),
+	};
+	int r;
+
+	check(worker->state == WORKER_FREE);
+	r = host_spawn(worker->loop, &options, &handler, worker, &worker->host);
+	if (r == 0)
+		worker_move(worker, WORKER_STARTING);
+	return r;
+}
+
+/* Take the host, if there is one, off the worker, which is free then. */
+static struct host *take_host(struct worker *worker)
+{
+	struct host *host = take_ptr(worker->host);
+
+	if (!host)
+		return NULL;
+	forget_ahead(worker);
+	worker_move(worker, WORKER_FREE);
+	if (has_bus(worker))
+		worker->handler.host_gone(worker->data, host);
+	return host;
+}
+
+void worker_drop(struct worker *worker)
+{
+	host_free(take_host(worker));
+}
+
+void worker_dismiss(struct worker *worker)
+{
+	check(worker->state == WORKER_IDLE && worker->n_calls == 0);
+	reaper_take(&worker->reaper, take_host(worker));
+}
+
+bool worker_has_reaped_all(const struct worker *worker)
+{
+	return reaper_is_empty(&worker->reaper);
+}
+
+static void host_is_reaped(void *data, const struct host_exit *exit)
+{
+	struct worker *worker = data;
+
+	worker->handler.reaped(worker->data, exit);
+}
+
+int worker_new(struct loop *loop, const struct toolbox *toolbox,
+	const struct worker_options *options, const struct worker_handler *handler, void *data,
+	struct worker_counts *counts, struct worker **ret_worker)
+{
+	struct worker *worker = malloc(sizeof(*worker));
+
+	if (!worker)
+		return -ENOMEM;
+	*worker = (struct worker){
+		.loop = loop,
+		.toolbox = toolbox,
+		.options = options,
+		.handler = *handler,
+		.data = data,
+		.counts = counts,
+	};
+	reaper_init(&worker->reaper, host_is_reaped, worker);
+	counts->n[WORKER_FREE]++;
+	*ret_worker = worker;
+	return 0;
+}
+
+void worker_free(struct worker *worker)
+{
+	if (!worker)
+		return;
+	worker_drop(worker);
+	reaper_deinit(&worker->reaper);
+	worker->counts->n[WORKER_FREE]--;
+	free(worker);
+}
