@@ -257,9 +257,14 @@ Test(json_number, knows_a_whole_number_of_any_size)
 		cr_assert_eq(json_tape_read(&tape, whole[i], strlen(whole[i]), 0, NULL), 0);
 		cr_assert(json_number_is_integer(&tape, 0), "%s", whole[i]);
 	}
-	for (size_t i = 0; i < sizeof(fractions) / sizeof(*fractions); i++)
+	for (size_t i = 0; i < sizeof(fractions) / sizeof(*fractions); i++) {
+		cleanup(json_tape_cleanup) struct json_tape tape = {0};
+
 		cr_assert_not(json_number_text_is_integer(fractions[i], strlen(fractions[i])), "%s",
 			fractions[i]);
+		cr_assert_eq(json_tape_read(&tape, fractions[i], strlen(fractions[i]), 0, NULL), 0);
+		cr_assert_not(json_number_is_integer(&tape, 0), "%s", fractions[i]);
+	}
 }
 
 static void expect_order(const char *a, const char *b, int order)

@@ -76,6 +76,48 @@ Test(schema_explain, takes_the_branch_that_was_meant)
 		"/kind: must be \"daily\" or \"weekly\", not the string \"yearly\"");
 }
 
+Test(schema_explain, asks_for_the_tag_of_objects_only)
+{
+	static const char schema[] = "{\"oneOf\":["
+				     "{\"type\":\"object\",\"properties\":{\"k\":{\"const\":\"a\"}}"
+				     ",\"required\":[\"k\"]},"
+				     "{\"type\":\"object\",\"properties\":{\"k\":{\"const\":\"b\"}}"
+				     ",\"required\":[\"k\"]}]}";
+
+	expect_whole(schema, "{}", "missing property 'k', which must be \"a\" or \"b\"");
+	expect_whole(schema, "5",
+		"must be an object with 'k' \"a\" or an object with 'k' \"b\", not the number 5");
+}
+
+Test(schema_explain, asks_for_no_tag_among_too_many_branches)
+{
+	cleanup(buffer_deinit) struct buffer schema = {0};
+
+	for (int i = 0; i < 40; i++)
+		buffer_printf(&schema,
+			"%s{\"type\":\"object\",\"properties\":{\"k\":{\"const\":\"v%d\"}},"
+			"\"required\":[\"k\"]}",
+			i > 0 ? "," : "{\"oneOf\":[", i);
+	buffer_append_string(&schema, "]}");
+	expect_report(buffer_terminate(&schema), "{}",
+		"\"v4\" or an object with 'k' \"v5\" or …, not an empty object");
+}
+
+Test(schema_explain, names_equal_alternatives_once)
+{
+	expect_whole("{\"anyOf\":[{\"minimum\":5,\"type\":\"integer\"},"
+		     "{\"type\":\"integer\",\"minimum\":5},{\"type\":\"string\"}]}",
+		"3", "must be an integer of at least 5 or a string, not the number 3");
+	expect_whole("{\"anyOf\":[{\"minimum\":5,\"type\":\"integer\"},"
+		     "{\"type\":\"integer\",\"minimum\":5}]}",
+		"3", "must be an integer of at least 5, not the number 3");
+}
+
+Test(schema_explain, shows_a_value_as_it_came_on_one_line)
+{
+	expect_report("{\"type\":\"null\"}", "[\"a!b\",\r\n\t1 ]", "the array [\"a!b\",   1 ]");
+}
+
 Test(schema_explain, tells_which_alternatives_hold_at_once)
 {
 	expect_report("{\"oneOf\":[{\"type\":\"integer\"},{\"minimum\":2},{\"type\":\"null\"}]}",

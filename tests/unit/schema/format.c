@@ -53,6 +53,16 @@ Test(schema_format, takes_the_shortest_of_each)
 	cr_assert_not(is_format("time", "\"\""));
 }
 
+Test(schema_format, wants_a_scheme_that_begins_with_a_letter)
+{
+	cr_assert(is_format("uri", "\"a1+-.:x\""));
+	cr_assert(is_format("uri", "\"Z:x\""));
+	cr_assert_not(is_format("uri", "\"1a:x\""));
+	cr_assert_not(is_format("uri", "\"+a:x\""));
+	cr_assert_not(is_format("uri", "\"a_b:x\""));
+	cr_assert_not(is_format("uri", "\":x\""));
+}
+
 Test(schema_format, decodes_labels_that_are_international)
 {
 	cr_assert(is_format("hostname", "\"xn--mnchen-3ya.example\""));

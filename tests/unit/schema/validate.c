@@ -91,6 +91,31 @@ Test(schema_validate, wants_every_required_name_also_among_many)
 	cr_assert_not(judge(schema, other));
 }
 
+Test(schema_validate, holds_a_value_to_what_is_beside_other_schemas)
+{
+	static const struct {
+		const char *schema;
+		const char *good;
+		const char *bad;
+	} cases[] = {
+		{"{\"minimum\":3,\"not\":{\"const\":5}}", "4", "2"},
+		{"{\"minimum\":3,\"not\":{\"const\":5}}", "4", "5"},
+		{"{\"minLength\":2,\"not\":{\"const\":\"no\"}}", "\"yes\"", "\"y\""},
+		{"{\"minLength\":2,\"not\":{\"const\":\"no\"}}", "\"yes\"", "\"no\""},
+		{"{\"minItems\":1,\"not\":{\"const\":[0]}}", "[1]", "[]"},
+		{"{\"minItems\":1,\"not\":{\"const\":[0]}}", "[1]", "[0]"},
+		{"{\"required\":[\"a\"],\"not\":{\"const\":{\"a\":0}}}", "{\"a\":1}", "{}"},
+		{"{\"required\":[\"a\"],\"not\":{\"const\":{\"a\":0}}}", "{\"a\":1}", "{\"a\":0}"},
+		{"{\"enum\":[true,null],\"not\":{\"const\":null}}", "true", "false"},
+		{"{\"enum\":[true,null],\"not\":{\"const\":null}}", "true", "null"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		cr_expect(judge(cases[i].schema, cases[i].good), "%s", cases[i].schema);
+		cr_expect_not(judge(cases[i].schema, cases[i].bad), "%s", cases[i].schema);
+	}
+}
+
 Test(schema_validate, wants_what_a_member_depends_on)
 {
 	static const char names[] = "{\"dependentRequired\":{\"a\":[\"b\",\"c\"]}}";
