@@ -12,10 +12,10 @@
 #define BUS_DEFAULT_PORT 8181
 #define BUS_DEFAULT_PATH "/core"
 
-/* Where a bus is: ws://HOST:PORT/PATH, wss:// with TLS. */
+/* The address of a bus: ws://HOST:PORT/PATH, or wss:// with TLS. */
 struct bus_address {
-	char host[BUS_HOST_BYTES]; /* name or address; IPv6 without brackets */
-	uint16_t port;             /* 0: any free one (embedded bus) */
+	char host[BUS_HOST_BYTES]; /* name or address; an IPv6 address without brackets */
+	uint16_t port;             /* 0: any free port (embedded bus only) */
 	char path[BUS_PATH_BYTES]; /* begins with '/' */
 	bool is_tls;
 };
@@ -23,10 +23,10 @@ struct bus_address {
 /* ws://127.0.0.1:8181/core */
 extern const struct bus_address bus_address_default;
 
-/* Read a URL; what it leaves out (port, path) is the default's. 0, or -EINVAL with *ret_why (may be
- * NULL) a constant text of what was expected. */
+/* Parse @url. The port and the path that it leaves out are those of bus_address_default. Return 0,
+ * or -EINVAL with *ret_reason (may be NULL) a constant text that names what was expected. */
 int bus_address_parse(const char *url, struct bus_address *ret_address, const char **ret_reason);
 
-/* Write the URL, NUL-terminated. */
+/* Write the URL of @address to @ret_url, NUL-terminated. */
 #define BUS_URL_BYTES (BUS_HOST_BYTES + BUS_PATH_BYTES + 16)
 void bus_address_format(const struct bus_address *address, char ret_url[BUS_URL_BYTES]);

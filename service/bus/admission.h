@@ -5,17 +5,18 @@
 #include <stddef.h>
 
 /*
- * Who may become a client of the embedded bus.
+ * Admission of clients to the embedded bus.
  *
- * No password protects the bus of a device, and no browser asks a server before a page opens a
- * websocket to it: any page that is open on the device, or in its network where the bus listens
- * there, could call every tool. Two headers that a page cannot choose tell it from a client:
+ * The bus of a device has no password, and a browser lets any page open a websocket to any server
+ * without asking that server. So a page that is open on the device, or in its network if the bus
+ * listens there, could call every tool. A page cannot choose the value of two headers:
  *
- *   Origin   where the page comes from (RFC 6455 §10.2): it has to be one of those that are
- * allowed. Clients that are no browser send none, or what they connect to, as websocket-client for
- * Python does, which ovos-bus-client is made of: that is let in, since nobody can have a page from
- * there. We serve none. Host     the name that the client took for ours: a page whose own name was
- * made to lead to this device (DNS rebinding) sends its own
+ *   Origin   the site that the page comes from (RFC 6455 §10.2). It must be in the list of allowed
+ *            origins. A client that is not a browser sends no Origin, or the address that it
+ *            connects to (as websocket-client for Python, below ovos-bus-client, does). That
+ *            address is allowed too: it serves no pages, so no page has it as its origin.
+ *   Host     the name by which the client reached us. A page whose own domain name was made to
+ *            resolve to this device (DNS rebinding) sends that name.
  */
 struct admission {
 	char **origins; /* owned: scheme://host[:port], as browsers write them */
@@ -26,17 +27,18 @@ struct admission {
 enum admission_result {
 	ADMISSION_GRANTED,
 	ADMISSION_ORIGIN, /* refused: the Origin is not allowed */
-	ADMISSION_HOST,   /* refused: the Host is not ours */
+	ADMISSION_HOST,   /* refused: the Host is none of ours */
 };
 
-/* Copy the @n_origins texts at @origins; @name is borrowed. 0 or -ENOMEM. */
+/* Copy the @n_origins texts at @origins; @name is borrowed. Return 0 or -ENOMEM. */
 int admission_init(struct admission *admission, const char *const *origins, size_t n_origins,
 	const char *name);
 
-/* Takes a zeroed one. */
+/* Free the copies. A zeroed @admission is accepted. */
 void admission_deinit(struct admission *admission);
 
-/* Judge a request by its headers' values; @origin is NULL where there is none. A @host is ours when
- * it is an address, `localhost`, or the configured name, each with or without a port. */
+/* Judge a request by the values of its headers. @origin is NULL when the request has none. @host
+ * is ours when it is an IP address, `localhost` or the configured name, each with or without a
+ * port. */
 enum admission_result admission_check(
 	const struct admission *admission, const char *host, const char *origin);

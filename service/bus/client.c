@@ -278,7 +278,7 @@ static void received(struct bus_client *client, const char *piece, size_t size)
 	size_t text_size;
 
 	acknowledge_at_once(client->wsi);
-	bus_heartbeat_hear(&client->heartbeat);
+	bus_heartbeat_receive(&client->heartbeat);
 	if (is_last)
 		client->bus.counters.frames_received++;
 	if (lws_frame_is_binary(client->wsi))
@@ -353,7 +353,7 @@ static int serve_client(
 		received(client, in, size);
 		return 0;
 	case LWS_CALLBACK_CLIENT_RECEIVE_PONG:
-		bus_heartbeat_hear(&client->heartbeat);
+		bus_heartbeat_receive(&client->heartbeat);
 		return 0;
 	case LWS_CALLBACK_CLIENT_WRITEABLE:
 		return writable(client);

@@ -6,16 +6,16 @@
 #include "bus/intake.h"
 #include "util/log.h"
 
-/* What the two kinds of seat share: nobody outside this folder includes it. */
+/* The common part of the two kinds of endpoint. Only this folder includes it. */
 
 struct bus_operations {
 	void (*free)(struct bus *bus);
-	/* Queue @frame (the seat takes its own reference). 0 or a negative errno. */
+	/* Queue @frame and take a reference of its own to it. Return 0 or a negative errno. */
 	int (*queue)(struct bus *bus, struct frame *frame);
 	size_t (*queued_bytes)(const struct bus *bus);
 };
 
-/* The first member of each kind. */
+/* The member `bus` of each kind. */
 struct bus {
 	const struct bus_operations *operations;
 	struct loop *loop;
@@ -26,22 +26,23 @@ struct bus {
 	struct bus_counters counters;
 	bool is_up;
 	struct {
-		struct log_rate frames;   /* that come in and are not taken */
-		struct log_rate messages; /* of ours that cannot be sent */
-		struct log_rate peers;    /* that are dropped, or cannot be reached */
-	} rates; /* of lines that others can provoke: a flood of one kind must not hide another */
+		struct log_rate frames;   /* incoming frames that are refused */
+		struct log_rate messages; /* messages of ours that cannot be sent */
+		struct log_rate peers;    /* peers that are dropped or cannot be reached */
+	} rates; /* of log lines that others can provoke: a flood of one kind must not hide
+		    another */
 };
 
-/* Fill the shared part of a zeroed seat. */
+/* Fill the common part of a zeroed endpoint. */
 void bus_init(struct bus *bus, const struct bus_operations *operations, struct loop *loop,
 	const struct bus_address *address, const struct bus_limits *limits,
 	const struct bus_handler *handler, void *data);
 
-/* A warning at a limited rate. */
+/* Log a warning at a limited rate. */
 #define bus_warn(rate, ...) log_limited(rate, LOG_LEVEL_WARNING, "bus: " __VA_ARGS__)
 
-/* Count, and tell of, a frame that was not taken; nothing for the results that are no refusal. */
+/* Count and log a frame that was refused. Do nothing for the results that are not refusals. */
 void bus_warn_refused(struct bus *bus, enum intake_result result);
 
-/* Send each small write at once, and find a peer that is gone without a goodbye. */
+/* Send each small write at once, and detect peers that vanish without closing the connection. */
 void bus_socket_setup(int fd);

@@ -8,26 +8,26 @@
 #include "util/buffer.h"
 
 /*
- * Frames on their way in: a frame arrives in pieces, and what is not wanted, or is too large, is
- * not kept.
+ * Incoming frames. A frame arrives in pieces; one that is not wanted, or is too large, is not kept.
  *
- *              ┌── the only piece ─────────────────────────────▶ taken where it lies, no copy
+ *              ┌── the only piece ─────────────────────────────▶ delivered where it lies, no copy
  *   piece ──▶ NEW
- *              └── topic? ──┬─ wanted ───▶ GATHERING ──last────▶ the gathered frame
- *                           ├─ not yet known: GATHERING, looked for again at twice the size
+ *              └── topic? ──┬─ wanted ───▶ GATHERING ──last────▶ delivered from the buffer
+ *                           ├─ unknown: GATHERING, and another scan at twice the size
  *                           └─ foreign ──▶ SKIPPING ───last────▶ nothing
  *                                             ▲
  *                      over a limit ──────────┘
  */
 
-/* What holds for all intakes of a bus, and what they hold together. */
+/* The limits and the shared budget of all intakes of a bus. */
 struct intake_rules {
-	/* Whether a frame with this topic is taken. NULL: all are, without a look at them. */
+	/* Return whether a frame with this topic is wanted. NULL: all frames are, and no topic is
+	 * scanned. */
 	bool (*wants)(void *data, const char *topic, size_t size);
 	void *data;
-	size_t frame_bytes;  /* the largest frame that is taken */
-	size_t gather_bytes; /* the most that unfinished frames may hold together */
-	size_t gathered;     /* what they hold now */
+	size_t frame_bytes;  /* the largest frame that is accepted */
+	size_t gather_bytes; /* budget for all unfinished frames together */
+	size_t gathered;     /* used part of that budget */
 };
 
 enum intake_state {
@@ -36,35 +36,36 @@ enum intake_state {
 	INTAKE_SKIPPING,
 };
 
-/* A zeroed struct is ready for the first frame. */
+/* A zeroed struct is ready for its first frame. */
 struct intake {
 	enum intake_state state;
-	bool is_wanted;        /* the topic was seen */
-	size_t next_look;      /* bytes at which the topic is looked for again */
-	size_t charged;        /* our share of rules->gathered */
-	struct buffer message; /* gathered so far, behind the room of frame_begin() */
+	bool is_wanted;        /* the topic was found */
+	size_t next_look;      /* size at which the topic is scanned for again */
+	size_t charged;        /* share of rules->gathered */
+	struct buffer message; /* gathered text, after the room of frame_begin() */
 };
 
 enum intake_result {
 	INTAKE_MORE,      /* nothing to do yet */
-	INTAKE_WHOLE,     /* a frame that is wanted */
+	INTAKE_WHOLE,     /* a frame that is wanted is complete */
 	INTAKE_FOREIGN,   /* the frame is not wanted */
-	INTAKE_NO_TOPIC,  /* the frame names no topic */
-	INTAKE_OVERSIZED, /* the frame is larger than frame_bytes */
-	INTAKE_CROWDED,   /* no room for it: gather_bytes, or the memory, is used up */
+	INTAKE_NO_TOPIC,  /* the frame has no topic */
+	INTAKE_OVERSIZED, /* the frame exceeds frame_bytes */
+	INTAKE_CROWDED,   /* no room for the frame: gather_bytes or the memory is exhausted */
 };
 
 /*
- * Take the next @size bytes of a frame; @is_last says that they are its end. The results from
- * INTAKE_FOREIGN on come once per frame, as soon as it is known. With INTAKE_WHOLE, @ret_text and
- * @ret_size are the frame, in @piece or in the intake, until intake_reset(), which must follow.
+ * Take the next @size bytes of a frame; @is_last marks its end. The results from INTAKE_FOREIGN on
+ * are returned once per frame, as early as possible. After INTAKE_WHOLE, @ret_text and @ret_size
+ * describe the frame, which lies in @piece or in the intake until intake_reset(). The caller must
+ * call that.
  */
 enum intake_result intake_take(struct intake *intake, struct intake_rules *rules, const char *piece,
 	size_t size, bool is_last, const char **ret_text, size_t *ret_size);
 
-/* After INTAKE_WHOLE: the frame as one that can be sent, without a copy where it was gathered. NULL
- * without memory. */
+/* After INTAKE_WHOLE: return the frame in a form that can be sent. A gathered frame is not copied.
+ * Return NULL when memory is short. */
 struct frame *intake_frame(struct intake *intake, const char *text, size_t size);
 
-/* Forget what was gathered; the next piece begins a frame. */
+/* Drop the gathered bytes. The next piece begins a frame. */
 void intake_reset(struct intake *intake, struct intake_rules *rules);

@@ -7,22 +7,23 @@
 /*
  * A listening TCP socket on the loop.
  *
- * We accept ourselves, and hand the connections to libwebsockets: so a port that cannot be used is
- * an errno, the number of connections is ours to bound, and running out of descriptors pauses
- * accepting instead of spinning the loop.
+ * This module accepts connections itself and passes them to libwebsockets. So a port that cannot be
+ * used is reported as an errno, we bound the number of connections, and a shortage of descriptors
+ * pauses accepting instead of spinning the loop.
  */
 struct listener;
 
-/* A new connection: non-blocking, close-on-exec, the callee's. */
+/* Take a new connection. @fd is non-blocking and close-on-exec; the callee owns it. */
 typedef void (*listener_function)(void *data, int fd);
 
-/* Listen at @address; its port, if 0, becomes the one that was taken. 0 or a negative errno. */
+/* Listen at @address. If its port is 0, the port that was taken is stored there. Return 0 or a
+ * negative errno. */
 int listener_new(struct loop *loop, struct bus_address *address, listener_function function,
 	void *data, struct listener **ret_listener);
 
-/* Takes NULL. */
+/* Free @listener, which may be NULL. */
 void listener_free(struct listener *listener);
 
-/* Accept no more, until listener_resume(). New connections wait in the kernel. */
+/* Stop accepting until listener_resume(). New connections wait in the kernel. */
 void listener_pause(struct listener *listener);
 void listener_resume(struct listener *listener);

@@ -7,8 +7,8 @@
 #include "bus/envelope.h"
 
 /*
- * The members of a message's outermost object, one after the other, found without checking what is
- * in them: shared by the topic scan and by the reading of the whole envelope.
+ * The members of a message's outermost object, one after the other, found without checking their
+ * values. The topic scan and the reading of an envelope share this.
  */
 
 enum bus_member_kind {
@@ -34,22 +34,23 @@ struct bus_members {
 };
 
 enum bus_members_status {
-	BUS_MEMBERS_END = 1,    /* the object is closed, and parts->at behind it */
-	BUS_MEMBERS_INCOMPLETE, /* the text ends inside the object, or before it */
+	BUS_MEMBERS_END = 1,    /* the object is closed; members->at is after it */
+	BUS_MEMBERS_INCOMPLETE, /* the text ends inside the object or before it */
 	BUS_MEMBERS_BROKEN,     /* not an object */
 };
 
-/* Start on @size bytes at @text. 0, BUS_PARTS_INCOMPLETE or BUS_PARTS_BROKEN. */
+/* Start on the @size bytes at @text. Return 0, BUS_MEMBERS_INCOMPLETE or BUS_MEMBERS_BROKEN. */
 int bus_members_begin(struct bus_members *members, const char *text, size_t size);
 
-/* The next member. 0 or any of the above. */
+/* Read the next member. Return 0 or any status above. */
 int bus_members_next(struct bus_members *members, struct bus_member *ret_member);
 
-/* Whether the string of @size bytes at @quoted, with its quotes and unchecked, is @text once
- * decoded. False for what is no valid string. */
+/* Return whether the JSON string at @quoted (@size bytes with its quotes, unchecked) decodes to
+ * @text. An invalid string does not. */
 bool bus_string_is(const char *quoted, size_t size, const char *text);
 
-/* Decode the string of @size bytes at @quoted, with its quotes and unchecked, as a topic: as
- * bus_topic_scan() does. 0 or BUS_E_NO_TOPIC (empty, too long, broken escapes). */
+/* Decode the JSON string at @quoted (@size bytes with its quotes, unchecked) as a topic, as
+ * bus_topic_scan() does. Return 0, or BUS_E_NO_TOPIC if it is empty, too long or has broken
+ * escapes. */
 int bus_topic_decode(
 	const char *quoted, size_t size, char ret_topic[BUS_TOPIC_BYTES], size_t *ret_size);

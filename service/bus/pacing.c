@@ -31,7 +31,7 @@ enum bus_heartbeat_action bus_heartbeat_step(
 
 	if (now_ms < due_ms)
 		return wait_until(due_ms, now_ms, ret_wait_ms);
-	if (heartbeat->is_awaited && !heartbeat->is_heard) {
+	if (heartbeat->is_awaited && !heartbeat->has_received) {
 		*ret_wait_ms = 0;
 		return BUS_HEARTBEAT_HANG_UP;
 	}

@@ -8,11 +8,11 @@
 #include "loop/loop.h"
 
 /*
- * From the host of a URL to addresses, without keeping the loop.
+ * Resolve the host of a URL to addresses without blocking the loop.
  *
- * libwebsockets would ask the name service in the middle of the loop, and 4.1.6 as Debian builds it
- * has no other way. So it is only ever given addresses. An address, and "localhost", need no name
- * service; any other name is looked up by a thread of its own, which lives as long as that takes.
+ * libwebsockets would query the name service from the loop, and version 4.1.6 as Debian builds it
+ * has no other way. So it is only ever given addresses. An address and "localhost" need no name
+ * service. Any other name is looked up by a thread of its own, which ends with the lookup.
  */
 
 #define BUS_ADDRESSES_MAX 8
@@ -22,18 +22,19 @@ struct bus_addresses {
 	unsigned int count;
 };
 
-/* Whether @host needs no name service; then its addresses are in @ret_addresses. */
+/* Return whether @host needs no name service. If so, write its addresses to @ret_addresses. */
 bool bus_resolve_at_once(const char *host, struct bus_addresses *ret_addresses);
 
 struct bus_lookup;
 
-/* @addresses is NULL when the name has none, @why then tells. The lookup is freed before. */
+/* Take the result of a lookup, which is freed already. @addresses is NULL if there are none;
+ * @reason is the cause. */
 typedef void (*bus_lookup_function)(
 	void *data, const struct bus_addresses *addresses, const char *reason);
 
-/* Look @host up in the background. 0 or a negative errno. */
+/* Look @host up in the background. Return 0 or a negative errno. */
 int bus_lookup_begin(struct loop *loop, const char *host, bus_lookup_function function, void *data,
 	struct bus_lookup **ret_lookup);
 
-/* No callback comes afterwards. Takes NULL. */
+/* Cancel @lookup, which may be NULL. The callback is not called afterwards. */
 void bus_lookup_cancel(struct bus_lookup *lookup);

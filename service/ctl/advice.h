@@ -3,13 +3,13 @@
 
 #include "catalogue/toolbox.h"
 
-/* What a toolbox that can be loaded could do better, for `toolboxctl check`: warnings that a daemon
- * has nobody to tell to. */
+/* Warnings of `toolboxctl check` about a toolbox that can be loaded, and could be better. A daemon
+ * has no reader for them. */
 
-/* A piece of advice: @pointer and @line of @toolbox's file (0: unknown), and a line of text that
- * says what is so, what comes of it, and what to do. */
+/* Take one warning: @pointer and @line in @file (0: unknown), and one line of @text that names the
+ * fact, its effect and the remedy. */
 typedef void (*advice_function)(
 	void *data, const char *file, unsigned int line, const char *pointer, const char *text);
 
-/* Tell all of it. 0 or -ENOMEM. */
+/* Call @advise for every warning about @toolbox. Return 0 or -ENOMEM. */
 int advice_give(const struct toolbox *toolbox, advice_function advise, void *data);

@@ -6,29 +6,29 @@
 #include "ctl/options.h"
 
 /*
- * toolboxctl: one struct for each command; the table of them is in toolboxctl.c.
+ * The commands of toolboxctl, one struct each. Their table is in toolboxctl.c.
  *
- *   argv ─options▶ which command, which flags ─run▶ exit status
+ *   argv ─options▶ command and flags ─run▶ exit status
  */
 
 /* The exit status of toolboxctl (contract.md, Command lines). */
 enum ctl_status {
 	CTL_DONE,
-	CTL_ERROR,     /* the response holds an error, or something is not valid */
+	CTL_ERROR,     /* the response is an error, or something is not valid */
 	CTL_USAGE,     /* the command line, or a file that it names, cannot be used */
 	CTL_NO_BUS,    /* no bus, or no service on it */
-	CTL_NO_ANSWER, /* the service is alive, but did not answer; or the tool's time was up */
+	CTL_NO_ANSWER, /* the service is alive but did not answer, or the tool's time is over */
 };
 
 struct ctl_command {
 	const char *name;
-	const char *arguments; /* as in usage: "NAME", "" */
-	const char *summary;   /* a line for the list of commands */
+	const char *arguments; /* as in the usage text: "NAME", "" */
+	const char *summary;   /* one line for the list of commands */
 	const char *help;      /* more lines, or "" */
-	unsigned int flags;    /* CTL_FLAG_… that it takes beside the common ones */
-	unsigned int n_least;  /* arguments, at least and at most */
+	unsigned int flags;    /* CTL_FLAG_… that it takes besides the common ones */
+	unsigned int n_least;  /* fewest and most arguments */
 	unsigned int n_most;
-	int (*run)(const struct ctl_options *options); /* gives an enum ctl_status */
+	int (*run)(const struct ctl_options *options); /* return an enum ctl_status */
 };
 
 #define CTL_MANY UINT_MAX

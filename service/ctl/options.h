@@ -7,8 +7,8 @@
 
 #include "util/buffer.h"
 
-/* Flags that only some commands take. The common ones are taken by all, in front of the command's
- * name too. */
+/* Groups of flags. Only some commands take those; every command takes the common ones, which may
+ * also precede its name. */
 #define CTL_FLAG_TOOLBOX 0x001u
 #define CTL_FLAG_PROFILE 0x002u
 #define CTL_FLAG_FORMAT  0x004u
@@ -23,7 +23,7 @@
 #define CTL_TIMEOUT_MS    5000
 #define CTL_TIMEOUT_MAX_S 86400
 
-/* What the command line says. All texts are argv's. */
+/* The parsed command line. All texts belong to argv. */
 struct ctl_options {
 	const char *bus; /* or NULL, as the others */
 	const char *toolbox_id;
@@ -39,7 +39,7 @@ struct ctl_options {
 	bool offline;
 	bool help;
 	bool version;
-	unsigned int given;      /* CTL_FLAG_… that were */
+	unsigned int given;      /* CTL_FLAG_… of the flags that were given */
 	const char **positional; /* the command's name, then its arguments; owned */
 	size_t n_positional;
 };
@@ -50,9 +50,9 @@ enum ctl_options_status {
 };
 
 /*
- * Read the command line (without the program's name). `--flag VALUE` and `--flag=VALUE` are the
- * same; flags may stand anywhere up to a `--`. 0 with @ret_options to be deinited by the caller;
- * CTL_OPTIONS_E_USAGE with what is wrong in @ret_why (a line, NUL-terminated, no newline); or
+ * Parse the command line (without the program's name). `--flag VALUE` and `--flag=VALUE` are the
+ * same; flags may be anywhere before a `--`. Return 0 with @ret_options, which the caller deinits;
+ * CTL_OPTIONS_E_USAGE with a description in @ret_reason (one line, NUL-terminated, no newline); or
  * -ENOMEM.
  */
 int ctl_options_read(
@@ -61,7 +61,7 @@ int ctl_options_read(
 /* Append the flags of @groups (CTL_FLAG_…) to a help text, a line each. */
 void ctl_options_write_help(unsigned int groups, struct buffer *out);
 
-/* The name of the first flag of @groups. */
+/* Return the name of the first flag of @groups. */
 const char *ctl_options_name(unsigned int groups);
 
 void ctl_options_deinit(struct ctl_options *options);

@@ -9,27 +9,27 @@
 
 /* The data of a response: an object. */
 struct ctl_response {
-	struct buffer text; /* as it came */
+	struct buffer text; /* as received */
 	struct json_tape tape;
 };
 
 void ctl_response_deinit(struct ctl_response *response);
 
-/* The enum ctl_status that the response stands for: CTL_DONE; CTL_ERROR, or CTL_NO_ANSWER (code
- * `timeout`), when it holds an error. */
+/* Return the enum ctl_status of @response: CTL_DONE, or for an error CTL_ERROR or CTL_NO_ANSWER
+ * (code `timeout`). */
 int ctl_response_status(const struct ctl_response *response);
 
 /* Print it verbatim, on one line. */
 void ctl_response_print(const struct ctl_response *response);
 
-/* Complain about the error that it holds, and help if it can be. */
+/* Complain about its error, with help if there is any. */
 void ctl_response_complain(const struct ctl_response *response);
 
-/* Report the response: verbatim when @is_json, else complained about, or by @print. Returns what it
- * stands for. */
+/* Report the response: verbatim if @is_json, else as a complaint about its error or by @print.
+ * Return its status. */
 int ctl_response_report(const struct ctl_response *response, bool is_json,
 	void (*print)(const struct ctl_response *response));
 
-/* The member @key of @object; JSON_NONE when it is not there, or of another @type. */
+/* Return the member @key of @object; JSON_NONE if it is missing or not of @type. */
 uint32_t ctl_response_find(
 	const struct ctl_response *response, uint32_t object, const char *key, enum json_type type);

@@ -7,40 +7,40 @@
 #include "util/cleanup.h"
 
 /*
- * One question to the service at a time, over the bus.
+ * Requests to the service over the bus, one at a time.
  *
- *   connect ─▶ request, and `mycroft.toolboxd.is_alive` behind it
+ *   connect ─▶ request, then `mycroft.toolboxd.is_alive`
  *                 │
- *                 ├─ its response: known by its topic, and by our own key in the context
- *                 ├─ the bus is gone: asked again once it is back, unless a tool may have run
- *                 └─ time is up: the service is there (is_alive was answered) but slow, or not
- *                    there
+ *                 ├─ its response: recognised by its topic and by our own key in the context
+ *                 ├─ the bus is lost: sent again after reconnecting, unless a tool may have run
+ *                 └─ time is up: the service answered is_alive and is slow, or it is not there
  *
- * What goes wrong is told on stderr here.
+ * This module complains on stderr about whatever goes wrong.
  */
 struct ctl_session;
 
-/* Find out where the bus is. 0 with *ret_session to be closed by the caller, or an enum ctl_status
- * that has been told. */
+/* Find the address of the bus. Return 0 with *ret_session, which the caller closes, or an enum
+ * ctl_status after a complaint. */
 int ctl_session_open(const struct ctl_options *options, struct ctl_session **ret_session);
 
-/* Takes NULL. */
+/* Close @session, which may be NULL. */
 void ctl_session_close(struct ctl_session *session);
 
-/* Ask: @data is the text of an object. 0 with @ret_response (zeroed, or used before) filled, or an
- * enum ctl_status that has been told. */
+/* Send a request; @data is the text of an object. Return 0 with @ret_response (zeroed, or used
+ * before) filled, or an enum ctl_status after a complaint. */
 int ctl_session_ask(struct ctl_session *session, const char *topic, const struct buffer *data,
 	struct ctl_response *ret_response);
 
-/* A broadcast message: its topic, and its data at the root of @data. */
+/* Take a broadcast message: its topic, and its data at the root of @data. */
 typedef void (*ctl_event_function)(void *data, const char *topic, const struct json_tape *event);
 
-/* From now on, call @function for every message with one of the @n_topics @topics (which stay the
- * caller's, and there) that comes while a question is asked or ctl_session_wait() waits. */
+/* From now on, call @function for every message with one of the @n_topics @topics while a request
+ * is open or ctl_session_wait() waits. The caller keeps @topics alive. */
 void ctl_session_listen(struct ctl_session *session, const char *const *topics, size_t n_topics,
 	ctl_event_function function, void *data);
 
-/* Serve for @timeout_ms, or until the bus is gone. 0 or an enum ctl_status that has been told. */
+/* Serve the bus for @timeout_ms, or until it is lost. Return 0, or an enum ctl_status after a
+ * complaint. */
 int ctl_session_wait(struct ctl_session *session, uint64_t timeout_ms);
 
 CLEANUP_DEFINE(ctl_session, struct ctl_session *, ctl_session_close)

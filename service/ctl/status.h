@@ -3,9 +3,9 @@
 
 #include "ctl/session.h"
 
-/* Ask for the status, and print what was found and is not offered, or not served, and why. An enum
+/* Request the status, and print what was found but is not offered, and why. Return an enum
  * ctl_status. */
 int ctl_print_skipped(struct ctl_session *session);
 
-/* The same of a status, or a part of one, that is there. */
+/* Print the same from @response, a status or a part of one. */
 void ctl_print_why(const struct ctl_response *response);

@@ -4,15 +4,15 @@
 #include <stddef.h>
 
 /*
- * The files of new toolboxes, built in: those of the folder templates/ of the source tree. Each
- * template is a toolbox that works, called TEMPLATE_ID; with another id it is a new one.
+ * The files of new toolboxes, built in from the folder templates/ of the source tree. Each template
+ * is a working toolbox with the id TEMPLATE_ID; another id makes a new toolbox of it.
  */
 #define TEMPLATE_ID "my_toolbox"
 
-/* The same as the name of a module, which has no '-'. */
+/* The same as the name of a module, which contains no '-'. */
 #define TEMPLATE_MODULE "my_module"
 
-/* The files under this name belong to every kind. */
+/* Files under this name belong to every kind. */
 #define TEMPLATE_SHARED "shared"
 
 struct template

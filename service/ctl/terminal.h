@@ -7,25 +7,27 @@
 #include "json/reader.h"
 #include "util/buffer.h"
 
-/* What a person sees: on a terminal with its width and colours (not with NO_COLOR), plain anywhere
- * else. Texts of tools are strangers' texts: no control character of theirs reaches a terminal. */
+/* Output for people: with the width and the colours of a terminal (unless NO_COLOR is set), plain
+ * everywhere else. Texts of tools come from strangers, so their control characters never reach a
+ * terminal. */
 
 /* Complain on stderr: `toolboxctl: …`. */
 void terminal_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Columns of the terminal that stdout is; 0 when it is none. */
+/* Return the columns of the terminal that stdout is, or 0 if it is none. */
 size_t terminal_width(void);
 
-/* Escape sequences for stdout, "" where there are no colours. */
+/* Return an escape sequence for stdout, or "" if there are no colours. */
 const char *terminal_bold(void);
 const char *terminal_plain(void);
 
-/* Bytes at the start of @size bytes of UTF-8 that take at most @columns; @ret_width is how many
- * they do take. Characters that print nothing take none. Needs the LC_CTYPE of a UTF-8 locale. */
+/* Return how many bytes at the start of @size bytes of UTF-8 fit into @columns; @ret_width is the
+ * columns that they take. Characters that print nothing take none. Needs the LC_CTYPE of a UTF-8
+ * locale. */
 size_t terminal_text_prefix(const char *text, size_t size, size_t columns, size_t *ret_width);
 
-/* Append @text so that it stays on its line: white space becomes a space, other control characters
- * (and bytes that are not UTF-8) U+FFFD. */
+/* Append @text so that it stays on one line: white space becomes a space; other control characters
+ * and bytes that are not UTF-8 become U+FFFD. */
 void terminal_append_line(struct buffer *out, const char *text, size_t size);
 
 /* Append the value at @token of @tape for a cell or a line: a string as its text, null as nothing,

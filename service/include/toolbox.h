@@ -5,9 +5,9 @@
 /*
  * toolbox.h: a toolbox for toolboxd as a shared library of C or C++.
  *
- * Tools are C functions. They are given arguments that were checked against a JSON Schema, read
- * them with typed getters, and answer with typed writers: no JSON library is needed, and nothing is
- * linked. This header is all there is. It is C99 and C++11.
+ * Tools are C functions. Their arguments were checked against a JSON Schema; a tool reads them with
+ * typed getters and answers with typed writers. So it needs no JSON library and links nothing. This
+ * header is the whole interface. It is valid C99 and C++11.
  *
  *     #include <toolbox.h>
  *
@@ -32,29 +32,29 @@
  *
  *     TOOLBOX_PLUGIN(tools, NULL, NULL);
  *
- * Built by `cc -shared -fPIC $(pkg-config --cflags toolbox) -o libgreet.so greet.c` and registered
- * by a file greet.json beside it:
+ * Build it by `cc -shared -fPIC $(pkg-config --cflags toolbox) -o libgreet.so greet.c` and register
+ * it by a file greet.json beside it:
  *
  *     {"kind": "plugin", "library": "libgreet.so"}
  *
  *
  * WHERE IT RUNS
  *
- * In a process of its own (toolbox-host), in a sandbox: class `compute` unless the manifest says
- * another, so no network, no other processes, few files; threads are allowed. What is written to
- * stdout and stderr goes to the daemon's log. A crash costs the call that runs, and the next one
- * gets a new process. So nothing that must last may be kept in variables, and several processes may
- * run at once (`limits.workers` of the manifest).
+ * A toolbox runs in a process of its own (toolbox-host), in a sandbox: class `compute` unless the
+ * manifest sets another. That class has no network, no other processes and few files; threads are
+ * allowed. Output to stdout and stderr goes to the daemon's log. If the process crashes, the
+ * running call fails and the next one gets a new process. Several processes may run at once
+ * (`limits.workers` of the manifest). So do not keep in variables what must last.
  *
  *     dlopen ─▶ init(configuration) ─▶ the table of tools is read ─▶ handler, handler, … ─▶ deinit
  *
- * A process that has nothing to do for a while, or is replaced, or whose daemon stops, ends in
- * order: deinit(), then exit(3), with half a second for both. One that crashes, or is killed over a
- * call, ends as it is.
+ * A process that is idle for a while, is replaced, or whose daemon stops, ends in order: deinit(),
+ * then exit(3), with half a second for both. A process that crashes, or is killed because of a
+ * call, ends without them.
  *
- * The table is read once, in a process that ends behind it, and then kept by the daemon for as long
- * as neither the library nor its configuration changes: it must not depend on anything else. In a
- * later process a tool is found by its name.
+ * The table is read once, in a process that ends afterwards. The daemon keeps it until the library
+ * or its configuration changes, so it must not depend on anything else. A later process finds a
+ * tool by its name.
  *
  *
  * A CALL
@@ -64,35 +64,35 @@
  *        (validate(call) before)     │ toolbox_keep: the handler may return, and any
  *                                    │ thread answers later
  *
- * One call at a time runs in a process. Its answer leaves, and the next one begins, when it is
- * answered and its handler has returned. A handler that returns without an answer, and has not kept
- * its call, has failed.
+ * A process runs one call at a time. The answer is sent, and the next call begins, when the call is
+ * answered and its handler has returned. If a handler returns without an answer and has not kept
+ * the call, the call fails.
  *
  * A struct toolbox_call is passed by value and may be copied anywhere. All functions may be called
- * from any thread, at any time, with any call: one that is gone gives TOOLBOX_E_GONE and does
- * nothing else. So answering twice, or too late, is harmless.
+ * from any thread, at any time, with any call. For a call that is gone they return TOOLBOX_E_GONE
+ * and do nothing else. So a second or a late answer is harmless.
  *
- * Texts that getters give are the call's: good until it is gone (and its handler has returned).
+ * Texts that getters return belong to the call: they are valid until it is gone and its handler has
+ * returned.
  *
- * A call that takes longer than its time (timeout_ms of the tool, less when the caller asks for
- * less), or is cancelled, ends with its process, by SIGKILL. toolbox_ms_left tells how long there
- * is.
+ * A call that exceeds its time (timeout_ms of the tool, or less if the caller asks for less), or is
+ * cancelled, ends by a SIGKILL to its process. toolbox_ms_left returns the time that is left.
  *
  *
  * CONFIGURATION
  *
- * init() is given a call, too: its arguments are `config` of the manifest, merged with
+ * init() gets a call, too. Its arguments are `config` of the manifest, merged with
  * `toolboxd.toolboxes.<id>` of the configuration (without the keys that the daemon reads itself:
- * enabled, sandbox, limits, env). The call stays readable for good, and so do its texts. It takes
- * no answer but toolbox_fail, which says why the toolbox cannot be loaded.
+ * enabled, sandbox, limits, env). That call stays readable, and its texts valid, until the process
+ * ends. Its only answer is toolbox_fail, with the reason why the toolbox cannot be loaded.
  *
  *
  * VERSIONS
  *
- * What is built with this header loads into every later daemon. The structs only grow: api_version
- * and size tell what a plugin knows, and what it does not know is taken as zero. A daemon that is
- * older than a plugin's api_version refuses it, by name; one that finds a struct larger than its
- * own takes it when the rest is zero.
+ * A plugin that is built with this header loads into every later daemon. The structs only grow:
+ * api_version and size describe which members a plugin has, and the daemon takes the others as
+ * zero. A daemon that is older than a plugin's api_version refuses the plugin and names both
+ * versions. A struct that is larger than the daemon's own is accepted if the rest is zero.
  */
 
 #include <stddef.h>
@@ -107,14 +107,14 @@ extern "C" {
 
 #define TOOLBOX_API_VERSION 1u
 
-/* What the functions of this header return. */
+/* The results of the functions of this header. */
 enum toolbox_status {
 	TOOLBOX_OK = 0,
-	TOOLBOX_E_ABSENT = 1, /* there is no such argument, or it is null */
-	TOOLBOX_E_TYPE = 2,   /* it is of another type */
-	TOOLBOX_E_RANGE = 3,  /* it is a number beyond the range of the type asked for */
+	TOOLBOX_E_ABSENT = 1, /* the argument is missing or null */
+	TOOLBOX_E_TYPE = 2,   /* the argument has another type */
+	TOOLBOX_E_RANGE = 3,  /* the number does not fit into the type asked for */
 	TOOLBOX_E_GONE = 4,   /* the call is gone */
-	TOOLBOX_E_MISUSE = 5, /* not here: a key in an array, an answer in init() … */
+	TOOLBOX_E_MISUSE = 5, /* not allowed here: a key in an array, an answer in init(), … */
 	TOOLBOX_E_MEMORY = 6  /* out of memory */
 };
 
@@ -128,51 +128,50 @@ enum toolbox_type {
 	TOOLBOX_OBJECT = 6
 };
 
-/* What a call of a tool may do: nobody is asked for what only reads; the configuration says who is
- * asked for what else (approval.mode). */
+/* The risk of calling a tool. A call that only reads needs no approval; the configuration sets
+ * which other calls need one (approval.mode). */
 enum toolbox_risk {
-	TOOLBOX_UNRATED = 0, /* not said; the manifest's `risk`, if there is one */
-	TOOLBOX_READ = 1,    /* looks at something */
+	TOOLBOX_UNRATED = 0, /* unknown: `risk` of the manifest, if there is one */
+	TOOLBOX_READ = 1,    /* only reads */
 	TOOLBOX_WRITE = 2,   /* changes something */
 	TOOLBOX_EXECUTE = 3  /* may do anything */
 };
 
 /* Flags of a tool. */
-#define TOOLBOX_ALONE 1u /* runs while no other tool of this toolbox does, in any process */
+#define TOOLBOX_ALONE 1u /* never runs beside another tool of its toolbox, in any process */
 
-/* What may be asked about who calls. */
+/* Facts about the caller, for struct toolbox_host. */
 enum toolbox_caller {
 	TOOLBOX_CALLER_CALL_ID = 0, /* the id that the caller gave the call */
-	TOOLBOX_CALLER_SESSION = 1, /* the session it belongs to */
-	TOOLBOX_CALLER_LANG = 2     /* its language, as "en-US" */
+	TOOLBOX_CALLER_SESSION = 1, /* the session that the call belongs to */
+	TOOLBOX_CALLER_LANG = 2     /* the language of the session, as "en-US" */
 };
 
 struct toolbox_host;
 
-/* A call, by value. Both members are the host's. */
+/* A call, by value. Both members belong to the host. */
 struct toolbox_call {
 	const struct toolbox_host *host;
 	uint64_t id;
 };
 
-/* Run @call; @data is the tool's own pointer. */
+/* Run @call; @data is the pointer of the tool. */
 typedef void (*toolbox_handler)(struct toolbox_call call, void *data);
 
 struct toolbox_tool {
 	const char *name;            /* [A-Za-z_][A-Za-z0-9_-]{0,63} */
 	const char *description;     /* what it does and when to use it, for a model; or NULL */
-	const char *argument_schema; /* JSON Schema of an object; NULL: it takes no arguments */
+	const char *argument_schema; /* JSON Schema of an object; NULL: no arguments */
 	const char *output_schema;   /* JSON Schema of the result; NULL: any object */
 	uint32_t risk;               /* enum toolbox_risk */
 	uint32_t flags;              /* TOOLBOX_ALONE */
-	uint32_t timeout_ms;         /* 0: the toolbox's */
-	uint32_t cooldown_s;         /* pause between the end of a run and the next one */
-	const char *const *triggers; /* regular expressions of utterances; NULL ends it; or NULL */
-	void *data;                  /* its own pointer, for handler and validate */
+	uint32_t timeout_ms;         /* 0: that of the toolbox */
+	uint32_t cooldown_s;         /* pause between the end of a call and the next one */
+	const char *const *triggers; /* regular expressions of utterances, then a NULL; or NULL */
+	void *data;                  /* passed to handler and validate */
 	toolbox_handler handler;
-	/* Or NULL. Called before the handler: may refuse arguments that satisfy the schema and yet
-	 * make no sense, by toolbox_refuse, and else returns. It must be quick and change nothing.
-	 */
+	/* NULL, or called before the handler. It may refuse, by toolbox_refuse, arguments that
+	 * satisfy the schema but make no sense. It must be quick and change nothing. */
 	toolbox_handler validate;
 };
 
@@ -181,15 +180,14 @@ struct toolbox_plugin {
 	uint32_t size;        /* of this struct */
 	uint32_t tool_size;   /* of struct toolbox_tool */
 	uint32_t n_tools;
-	const struct toolbox_tool *tools; /* NULL when init() gives them */
-	/* Or NULL. @tools and @n_tools hold those of above, and may be changed to others, which
-	 * must stay where they are. 0; anything else: the toolbox cannot be loaded, for the reason
-	 * that toolbox_fail was told. */
+	const struct toolbox_tool *tools; /* NULL if init() sets them */
+	/* NULL, or called once before the table is read. *tools and *n_tools hold the members
+	 * above and may be set to another table, which must stay in its place. Return 0; any other
+	 * value means that the toolbox cannot be loaded, for the reason passed to toolbox_fail. */
 	int (*init)(struct toolbox_call call, const struct toolbox_tool **tools, uint32_t *n_tools);
-	/* Or NULL. Called once, behind the last call, when the process ends in order and not by a
-	 * signal. Threads that the plugin has started may still be running: what they use must stay
-	 * until they have been joined. The configuration can be read, no call is there to answer.
-	 */
+	/* NULL, or called once after the last call, if the process ends in order and not by a
+	 * signal. Threads that the plugin started may still run: keep the data that they use until
+	 * they are joined. The configuration is readable; there is no call to answer. */
 	void (*deinit)(void);
 };
 
@@ -202,7 +200,7 @@ struct toolbox_plugin {
 /* The one symbol that a library exports. */
 extern TOOLBOX_EXPORT const struct toolbox_plugin toolbox_plugin;
 
-/* Define it: @tools is an array. */
+/* Define that symbol. @tools is an array. */
 #define TOOLBOX_PLUGIN(tools, init, deinit)                                                        \
 	const struct toolbox_plugin toolbox_plugin = {                                             \
 		TOOLBOX_API_VERSION,                                                               \
@@ -214,11 +212,11 @@ extern TOOLBOX_EXPORT const struct toolbox_plugin toolbox_plugin;
 		(deinit),                                                                          \
 	}
 
-/* ── what the host offers: called by the functions below ─────────────────────────────────────── */
+/* ── functions of the host, called by those below ────────────────────────────────────────────── */
 
 struct toolbox_host {
-	uint32_t api_version; /* of the host: later members are there when it is later */
-	uint32_t size;        /* of its struct */
+	uint32_t api_version; /* of the host: a later version has more members */
+	uint32_t size;        /* of the host's struct */
 	enum toolbox_type (*type)(struct toolbox_call call, const char *key);
 	int (*get_bool)(struct toolbox_call call, const char *key, bool *ret);
 	int (*get_i64)(struct toolbox_call call, const char *key, int64_t *ret);
@@ -251,19 +249,19 @@ struct toolbox_host {
 
 /* ── arguments ───────────────────────────────────────────────────────────────────────────────────
  *
- * @key is the name of an argument; or, beginning with '/', a JSON Pointer (RFC 6901) to something
- * inside: "/lines/0/text"; or "" for all of them. An argument that has a `default` in the schema is
- * always there. TOOLBOX_OK with *ret written, or TOOLBOX_E_ABSENT, _TYPE, _RANGE, _GONE, _MEMORY;
- * then *ret is left as it was.
+ * @key is the name of an argument, a JSON Pointer (RFC 6901) into the arguments if it begins with
+ * '/' ("/lines/0/text"), or "" for all of them. An argument with a `default` in the schema is never
+ * absent. The getters return TOOLBOX_OK with *ret written, or TOOLBOX_E_ABSENT, _TYPE, _RANGE,
+ * _GONE or _MEMORY with *ret unchanged.
  */
 
-/* What it is. */
+/* Return the type of the argument. */
 static inline enum toolbox_type toolbox_get_type(struct toolbox_call call, const char *key)
 {
 	return call.host->type(call, key);
 }
 
-/* Whether it is there, and not null. */
+/* Return whether the argument is present and not null. */
 static inline bool toolbox_has(struct toolbox_call call, const char *key)
 {
 	return call.host->type(call, key) > TOOLBOX_NULL;
@@ -274,7 +272,7 @@ static inline int toolbox_get_bool(struct toolbox_call call, const char *key, bo
 	return call.host->get_bool(call, key, ret);
 }
 
-/* Whole numbers, exactly: 3.0 and 1e2 are whole, 2.5 is TOOLBOX_E_TYPE. */
+/* Get a whole number, exactly: 3.0 and 1e2 are whole, 2.5 is TOOLBOX_E_TYPE. */
 static inline int toolbox_get_i64(struct toolbox_call call, const char *key, int64_t *ret)
 {
 	return call.host->get_i64(call, key, ret);
@@ -285,27 +283,28 @@ static inline int toolbox_get_u64(struct toolbox_call call, const char *key, uin
 	return call.host->get_u64(call, key, ret);
 }
 
-/* The nearest double. */
+/* Get the nearest double. */
 static inline int toolbox_get_double(struct toolbox_call call, const char *key, double *ret)
 {
 	return call.host->get_double(call, key, ret);
 }
 
-/* UTF-8, NUL-terminated. @ret_size (or NULL): its bytes; more than strlen when U+0000 is in it. */
+/* Get a string in UTF-8, NUL-terminated. @ret_size (may be NULL) is its size in bytes, which
+ * exceeds strlen() if the string contains U+0000. */
 static inline int toolbox_get_string(
 	struct toolbox_call call, const char *key, const char **ret, size_t *ret_size)
 {
 	return call.host->get_string(call, key, ret, ret_size);
 }
 
-/* The JSON text of any value, NUL-terminated, for who has a JSON library. @ret_size or NULL. */
+/* Get the JSON text of any value, NUL-terminated, for a JSON library. @ret_size may be NULL. */
 static inline int toolbox_get_json(
 	struct toolbox_call call, const char *key, const char **ret, size_t *ret_size)
 {
 	return call.host->get_json(call, key, ret, ret_size);
 }
 
-/* How many elements an array has, or members an object. */
+/* Get the number of elements of an array, or of members of an object. */
 static inline int toolbox_get_count(struct toolbox_call call, const char *key, uint32_t *ret)
 {
 	return call.host->get_count(call, key, ret);
@@ -313,7 +312,7 @@ static inline int toolbox_get_count(struct toolbox_call call, const char *key, u
 
 /* ── the call ────────────────────────────────────────────────────────────────────────────────── */
 
-/* The caller's id for the call, its session, its language: "" where it gives none. */
+/* Return the caller's id for the call, its session, its language; "" if the caller gave none. */
 static inline const char *toolbox_call_id(struct toolbox_call call)
 {
 	return call.host->caller(call, TOOLBOX_CALLER_CALL_ID);
@@ -329,26 +328,26 @@ static inline const char *toolbox_lang(struct toolbox_call call)
 	return call.host->caller(call, TOOLBOX_CALLER_LANG);
 }
 
-/* Milliseconds until the process is killed; 0 when the call is gone. */
+/* Return the milliseconds until the process is killed; 0 if the call is gone. */
 static inline uint32_t toolbox_ms_left(struct toolbox_call call)
 {
 	return call.host->ms_left(call);
 }
 
-/* Whether nobody waits for an answer any more: the call is gone, or its time is over. */
+/* Return whether an answer would be too late: the call is gone, or its time is over. */
 static inline bool toolbox_is_cancelled(struct toolbox_call call)
 {
 	return call.host->ms_left(call) == 0;
 }
 
-/* Tell how far it is: @progress from 0 to 1 (anything else: not known), and @text (or NULL). It may
- * be called as often as one likes: twenty times a second it is told. */
+/* Report progress: @progress from 0 to 1 (any other number: unknown), and @text (or NULL). It may
+ * be called in the innermost loop: at most twenty reports a second are sent. */
 static inline int toolbox_progress(struct toolbox_call call, double progress, const char *text)
 {
 	return call.host->progress(call, progress, text);
 }
 
-/* The handler will return before the call is answered. */
+/* Keep the call open when the handler returns; a thread answers it later. */
 static inline int toolbox_keep(struct toolbox_call call)
 {
 	return call.host->keep(call);
@@ -356,8 +355,8 @@ static inline int toolbox_keep(struct toolbox_call call)
 
 /* ── the answer ──────────────────────────────────────────────────────────────────────────────────
  *
- * A result is an object unless something else is opened first. Values are put into what was opened
- * last: with their key into an object, with key NULL into an array.
+ * A result is an object unless an array is opened first. A value goes into the object or array that
+ * was opened last: with its key into an object, with the key NULL into an array.
  *
  *     toolbox_open_array(call, "lines");
  *     toolbox_put_string(call, NULL, "first");
@@ -365,8 +364,9 @@ static inline int toolbox_keep(struct toolbox_call call)
  *     toolbox_put_i64(call, "count", 1);
  *     toolbox_reply(call);                        {"lines":["first"],"count":1}
  *
- * A mistake (a text that is not UTF-8, NaN, a key in the wrong place, the same key twice) makes the
- * call fail when it is answered, and says so; the functions that put need not be asked each time.
+ * After a mistake (a text that is not UTF-8, NaN, a key in the wrong place, the same key twice) the
+ * call fails when it is answered, with the mistake as its reason. So the result of each put need
+ * not be checked.
  */
 
 static inline int toolbox_put_null(struct toolbox_call call, const char *key)
@@ -394,20 +394,20 @@ static inline int toolbox_put_double(struct toolbox_call call, const char *key, 
 	return call.host->put_double(call, key, value);
 }
 
-/* @text: UTF-8, NUL-terminated; NULL puts null. */
+/* Put @text: UTF-8, NUL-terminated; NULL puts null. */
 static inline int toolbox_put_string(struct toolbox_call call, const char *key, const char *text)
 {
 	return call.host->put_string(call, key, text, SIZE_MAX);
 }
 
-/* @size bytes of UTF-8. */
+/* Put @size bytes of UTF-8. */
 static inline int toolbox_put_string_sized(
 	struct toolbox_call call, const char *key, const char *text, size_t size)
 {
 	return call.host->put_string(call, key, text, size);
 }
 
-/* The JSON text of any value, NUL-terminated. */
+/* Put any value, given as its JSON text, NUL-terminated. */
 static inline int toolbox_put_json(struct toolbox_call call, const char *key, const char *json)
 {
 	return call.host->put_json(call, key, json, SIZE_MAX);
@@ -423,25 +423,25 @@ static inline int toolbox_open_array(struct toolbox_call call, const char *key)
 	return call.host->open_array(call, key);
 }
 
-/* Close what was opened last. */
+/* Close the object or array that was opened last. */
 static inline int toolbox_close(struct toolbox_call call)
 {
 	return call.host->close(call);
 }
 
-/* Answer with what was put; what is open is closed. */
+/* Answer with the result that was put together. Open objects and arrays are closed. */
 static inline int toolbox_reply(struct toolbox_call call)
 {
 	return call.host->reply(call);
 }
 
-/* Answer with a result that is JSON text already, NUL-terminated. */
+/* Answer with a result that is JSON text, NUL-terminated. */
 static inline int toolbox_reply_json(struct toolbox_call call, const char *json)
 {
 	return call.host->reply_json(call, json, SIZE_MAX);
 }
 
-/* The same, of @size bytes. */
+/* The same, with @size bytes of JSON text. */
 static inline int toolbox_reply_json_sized(struct toolbox_call call, const char *json, size_t size)
 {
 	return call.host->reply_json(call, json, size);
@@ -453,8 +453,8 @@ static inline int toolbox_fail(struct toolbox_call call, const char *text)
 	return call.host->fail(call, text);
 }
 
-/* Answer that the arguments cannot be taken: @path is a JSON Pointer to what is wrong ("/name", ""
- * for all of them), @text what it must be. */
+/* Answer that the arguments are not accepted. @path is a JSON Pointer to the wrong one ("/name", or
+ * "" for all of them); @text describes what it must be. */
 static inline int toolbox_refuse(struct toolbox_call call, const char *path, const char *text)
 {
 	return call.host->refuse(call, path, text);

@@ -16,8 +16,8 @@
  *     names[n_names++] = take_ptr(name);
  */
 
-/* Make room in @items, an array that holds @n elements and was only ever grown by this macro, for
- * one more. Returns 0, or -ENOMEM with @items as it was. The owner of @items frees it with free(). */
+/* Make room for one more element in @items, an array of @n elements that only this macro has grown.
+ * Return 0, or -ENOMEM with @items unchanged. The owner of @items frees it with free(). */
 #define array_grow(items, n)                                                                       \
 	({                                                                                         \
 		__typeof__(items) grown_items = array_grown(items, n, sizeof(*(items)));           \

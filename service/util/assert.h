@@ -4,9 +4,9 @@
 /*
  * Assertions about our own state: what a header says must, only, once or never happen.
  *
- * They are always on. A failed one is a mistake of this program: it is logged with the function, the
- * file and the line, and the process aborts before the mistake spreads. The service manager starts a
- * daemon again, and the processes of its toolboxes end with it.
+ * They are always on. A failed one is a mistake of this program: it is logged with the function,
+ * the file and the line, and the process aborts before the mistake spreads. The service manager
+ * restarts a daemon, and the processes of its toolboxes end with it.
  *
  * Never check bytes that come from outside (the bus, a host, a manifest, a schema): those are
  * bounded, parsed and refused with an error.

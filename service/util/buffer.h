@@ -9,32 +9,33 @@
 /*
  * A growing run of bytes that remembers failure.
  *
- * Text is built by many small appends; checking each of them would bury what is built. So a buffer
- * that could not grow (no memory, or past its limit) takes note, ignores every further append, and
- * is asked once, at the end, by buffer_status(). A zeroed struct is an empty buffer without limit.
+ * Text is built by many small appends, and checking each of them would hide the text in the code.
+ * So a buffer that cannot grow (out of memory, or past its limit) records the error and ignores
+ * every further append. The caller asks once, at the end, by buffer_status(). A zeroed struct is an
+ * empty buffer without a limit.
  */
 struct buffer {
 	char *data;      /* @size bytes, not NUL-terminated; NULL while nothing was appended */
 	size_t size;     /* bytes in use */
 	size_t capacity; /* bytes allocated */
 	size_t limit;    /* most bytes it may hold; 0: no limit */
-	int error;       /* 0, or the first failure: -ENOMEM, -EMSGSIZE (past the limit) */
+	int error;       /* 0, or the first failure: -ENOMEM, or -EMSGSIZE (past the limit) */
 };
 
-/* Give the bytes back; the buffer is empty again, its limit stays. */
+/* Free the bytes. The buffer is empty again and keeps its limit. */
 void buffer_deinit(struct buffer *buffer);
 
-/* Forget the contents and any failure, keep the memory for the next use. */
+/* Drop the contents and the error, but keep the memory for the next use. */
 void buffer_reset(struct buffer *buffer);
 
-/* 0 when everything that was appended is there, else -ENOMEM or -EMSGSIZE. */
+/* Return 0 if every append succeeded, else -ENOMEM or -EMSGSIZE. */
 static inline int buffer_status(const struct buffer *buffer)
 {
 	return buffer->error;
 }
 
-/* Make room for @size more bytes. Returns where they go (then raise buffer->size yourself), or
- * NULL, the failure noted. */
+/* Make room for @size more bytes. Return where they go (the caller then raises buffer->size), or
+ * NULL with the error recorded. */
 char *buffer_reserve(struct buffer *buffer, size_t size);
 
 /* Append @size bytes from @bytes. */
@@ -66,10 +67,10 @@ void buffer_printf(struct buffer *buffer, const char *format, ...)
 void buffer_vprintf(struct buffer *buffer, const char *format, va_list arguments)
 	__attribute__((format(printf, 2, 0)));
 
-/* Append a NUL that is not counted in size, so that data can be read as a string.
- * Returns the text, or NULL, the failure noted. */
+/* Append a NUL that does not count in size, so that data is a string. Return the text, or NULL with
+ * the error recorded. */
 char *buffer_terminate(struct buffer *buffer);
 
 /* Hand over the contents as a NUL-terminated string that the caller frees; the buffer is empty
- * again. NULL when anything failed. @ret_size (may be NULL) gets the length without the NUL. */
+ * again. Return NULL if anything failed. @ret_size (may be NULL) is the length without the NUL. */
 char *buffer_take(struct buffer *buffer, size_t *ret_size);

@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 /*
- * Ownership of locals.
+ * Ownership of local variables.
  *
  * A local that owns something carries one of these attributes from its first line, so that every
- * early return gives it back; what is handed over leaves by take_ptr() or take_fd().
+ * early return frees it. take_ptr() and take_fd() hand it over.
  */
 
 /* Run @function(&variable) when the variable goes out of scope. */
@@ -18,10 +18,10 @@
 /* free() a malloc'd pointer at the end of the scope. */
 #define cleanup_free cleanup(cleanup_free_pointer)
 
-/* close() a descriptor (negative: none) at the end of the scope. */
+/* close() a descriptor at the end of the scope, unless it is negative. */
 #define cleanup_close cleanup(cleanup_close_fd)
 
-/* Give up ownership of the pointer @p: its value; the variable becomes NULL. */
+/* Give up ownership of the pointer @p: return its value and set @p to NULL. */
 #define take_ptr(p)                                                                                \
 	({                                                                                         \
 		__typeof__(p) taken_pointer = (p);                                                 \
@@ -29,7 +29,7 @@
 		taken_pointer;                                                                     \
 	})
 
-/* Give up ownership of the descriptor @fd: its value; the variable becomes -1. */
+/* Give up ownership of the descriptor @fd: return its value and set @fd to -1. */
 #define take_fd(fd)                                                                                \
 	({                                                                                         \
 		int taken_fd = (fd);                                                               \
@@ -37,8 +37,8 @@
 		taken_fd;                                                                          \
 	})
 
-/* Define cleanup_NAME for a type whose free function takes NULL:
- * CLEANUP_DEFINE(schema, struct schema *, schema_free) gives cleanup(schema_cleanup). */
+/* Define cleanup(NAME_cleanup) for a type whose free function takes NULL: CLEANUP_DEFINE(schema,
+ * struct schema *, schema_free) gives cleanup(schema_cleanup). */
 #define CLEANUP_DEFINE(name, type, function)                                                       \
 	static inline void name##_cleanup(type *pointer)                                           \
 	{                                                                                          \

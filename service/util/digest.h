@@ -6,22 +6,22 @@
 #include <string.h>
 
 /*
- * A digest of 64 bits in the manner of FNV-1a, eight bytes at a time: for telling that bytes have
- * changed (libraries have megabytes), and for hash tables of names that we chose ourselves. Not for
- * what an enemy may choose.
+ * A 64-bit digest in the manner of FNV-1a that takes eight bytes at a time. It detects changed
+ * files (libraries have megabytes) and hashes names that we chose ourselves. It does not resist an
+ * attacker who chooses the input.
  */
 #define DIGEST_SEED  UINT64_C(0xcbf29ce484222325)
 #define DIGEST_PRIME UINT64_C(0x100000001b3)
 
-/* FNV's multiplication only carries upwards; turned round, high bits reach the low ones, too. */
+/* FNV's multiplication only carries upwards. The rotation brings the high bits to the low ones. */
 static inline uint64_t digest_word(uint64_t digest, uint64_t word)
 {
 	digest = (digest ^ word) * DIGEST_PRIME;
 	return digest << 29 | digest >> 35;
 }
 
-/* The digest of what @digest stands for, followed by @size bytes. (Cut elsewhere than between words
- * of eight bytes, the same bytes give another one.) */
+/* Return the digest of the bytes of @digest followed by @size more at @bytes. The result depends on
+ * where the bytes are cut, unless every cut is at a multiple of eight. */
 static inline uint64_t digest_bytes(uint64_t digest, const void *bytes, size_t size)
 {
 	const unsigned char *byte = bytes;

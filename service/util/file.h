@@ -7,17 +7,16 @@
 #include "util/buffer.h"
 
 /*
- * Append the whole of the file @path to @contents.
- *
- * At most @size_max bytes are read. Only regular files are (a FIFO or a device in a registration
- * folder must not stop the loop). Returns 0; -EFBIG for a larger file, -EISDIR or -EINVAL for what
- * is no regular file, else the negative errno of open or read.
+ * Append the whole file at @path to @contents, at most @size_max bytes. Only regular files are
+ * read: a FIFO or a device in a registration folder must not block the loop. Return 0; -EFBIG for a
+ * larger file; -EISDIR or -EINVAL for anything but a regular file; or the negative errno of open or
+ * read.
  */
 int file_read(const char *path, size_t size_max, struct buffer *contents);
 
-/* As file_read, but from an open descriptor, until its end, whatever it is (a pipe, a terminal). */
+/* As file_read(), but from an open descriptor of any kind (a pipe, a terminal) until its end. */
 int file_read_fd(int fd, size_t size_max, struct buffer *contents);
 
-/* Whether @error (a negative errno) tells that memory or descriptors are short, and so nothing
- * about the file: what was known of it still holds. */
+/* Return whether @error, a negative errno, means that memory or descriptors are short. It then
+ * tells nothing about the file, and earlier knowledge of the file still holds. */
 bool file_error_is_shortage(int error);

@@ -10,8 +10,8 @@
  *   text   2026-11-22 10:00:00.123 INFO  listening on ws://127.0.0.1:8181/core
  *   json   {"time": "2026-11-22T10:00:00.123Z", "level": "info", "message": "…"}
  *
- * Library code returns errors; the edges log. One failure, one line. Control characters and bytes
- * that are not UTF-8 never reach the line raw: what peers send may stand in it.
+ * Library code returns errors and the edges log them: one failure, one line. Lines may quote what
+ * peers send, so control characters and bytes that are not UTF-8 are escaped.
  */
 
 enum log_level {
@@ -26,10 +26,10 @@ enum log_format {
 	LOG_FORMAT_JSON,
 };
 
-/* Lines below @level are not written. Default: info, text. */
+/* Set the lowest level that is written, and the format. The default is info and text. */
 void log_setup(enum log_level level, enum log_format format);
 
-/* Whether a line of @level would be written: ask before building an expensive one. */
+/* Return whether lines of @level are written. Ask before building an expensive line. */
 bool log_is_on(enum log_level level);
 
 void log_write(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -40,9 +40,9 @@ void log_write(enum log_level level, const char *format, ...) __attribute__((for
 #define log_error(...)   log_write(LOG_LEVEL_ERROR, __VA_ARGS__)
 
 /*
- * A limited rate for lines that a peer can provoke: at most `burst` of them in every
- * LOG_RATE_INTERVAL_MS, those held back counted. A zeroed struct is ready for use; whoever can make
- * noise has one of its own, so that it drowns nobody else.
+ * A rate limit for lines that a peer can provoke: at most `burst` lines in every
+ * LOG_RATE_INTERVAL_MS, the rest is counted. A zeroed struct is ready for use. Each source of noise
+ * has a limit of its own, so that it does not hide the lines of others.
  */
 struct log_rate {
 	unsigned int burst; /* 0: LOG_RATE_BURST */
@@ -54,15 +54,16 @@ struct log_rate {
 #define LOG_RATE_BURST       5
 #define LOG_RATE_INTERVAL_MS 10000
 
-/* log_write, held to @rate. The last line that a window has room for says that more are only
- * counted, and the first one after some were held back how many: "… (and 7 more like it)". */
+/* Log a line unless @rate is exhausted. The last line of an interval announces that more are
+ * only counted, and the first line after suppressed ones gives their number: "… (and 7 more like
+ * it)". */
 void log_limited(struct log_rate *rate, enum log_level level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /*
- * What writing waits for. A new process writes each line as it comes, and waits for who reads it.
- * One that serves others must not: after log_defer(), what stderr does not take at once stays in
- * memory, up to LOG_QUEUE_BYTES, and what does not fit there is counted:
+ * Blocking. A new process waits for stderr with every line. A daemon that serves others must not:
+ * after log_defer(), bytes that stderr does not take are queued, up to LOG_QUEUE_BYTES, and lines
+ * that do not fit there are counted:
  *
  *   log_write ──▶ stderr, without waiting
  *        └──full──▶ queue ──log_flush──▶ stderr … "N lines of the log were lost: …"
@@ -70,18 +71,18 @@ void log_limited(struct log_rate *rate, enum log_level level, const char *format
  */
 #define LOG_QUEUE_BYTES (64u << 10)
 
-/* Lines wait: log_flush() is due as soon as log_fd() can be written to. */
+/* Lines are queued: call log_flush() as soon as log_fd() is writable. Must not log. */
 typedef void (*log_wake_function)(void *data);
 
-/* Let no line wait for its reader from now on. @wake must not log. */
+/* Never block on stderr from now on; @wake reports that lines are queued. */
 void log_defer(log_wake_function wake, void *data);
 
-/* The descriptor that lines are written to. */
+/* Return the descriptor that lines are written to. */
 int log_fd(void);
 
-/* Write what waits, without waiting. Returns whether nothing is left. */
+/* Write queued lines without waiting. Return whether the queue is empty. */
 bool log_flush(void);
 
-/* The end of log_defer(): what waits has LOG_FINISH_MS to be read, and is lost then. */
+/* End log_defer(): write queued lines for at most LOG_FINISH_MS, then drop the rest. */
 #define LOG_FINISH_MS 200
 void log_finish(void);

@@ -5,9 +5,9 @@
 #include <stddef.h>
 
 /*
- * The end of the log that writes to stderr, below the lines that util/log.c forms. After log_defer()
- * it never blocks: it keeps the bytes that stderr does not take, and counts the lines that do not
- * fit into its queue.
+ * The lower half of the log: util/log.c forms lines, this writes them to stderr. After log_defer()
+ * it never blocks, but queues the bytes that stderr does not take, and counts the lines that do not
+ * fit into the queue.
  */
 
 /* Write the line of @size bytes at @line, its line feed included, or queue it. */

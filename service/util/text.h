@@ -5,21 +5,21 @@
 #include <stddef.h>
 
 /*
- * How far apart two names are: the least number of inserted, removed, replaced or swapped
- * neighbouring bytes (Damerau–Levenshtein, restricted), case ignored. Names over
- * TEXT_NAME_BYTES are taken as far apart. Returns at most @most + 1.
+ * Return the distance of two names: the least number of inserted, removed, replaced or swapped
+ * neighbouring bytes (restricted Damerau–Levenshtein), ignoring case; at most @most + 1. Names of
+ * more than TEXT_NAME_BYTES count as far apart.
  */
 #define TEXT_NAME_BYTES 128
 unsigned int text_distance(
 	const char *a, size_t a_size, const char *b, size_t b_size, unsigned int most);
 
-/* Whether @candidate is near enough to @name to be offered as what was meant; @ret_distance gets
- * the distance, for sorting (0 is nearest; written only when near). A third of the longer name may
- * differ; a name that contains the other (3 bytes and more) is near as well. */
+/* Return whether @candidate is near enough to @name to be suggested instead of it. A third of the
+ * longer name may differ; a name that contains the other (at least 3 bytes) is near, too.
+ * @ret_distance is the distance, for sorting (0 is nearest), and is written only if it is near. */
 bool text_is_near(const char *name, size_t name_size, const char *candidate, size_t candidate_size,
 	unsigned int *ret_distance);
 
-/* As text_is_near, for whoever has found something at the distance @than already: only what is
- * nearer counts, which costs less the nearer that is. */
+/* As text_is_near(), but return true only if @candidate is nearer than the distance @than. The
+ * nearer that is, the less the comparison costs. */
 bool text_is_nearer(const char *name, size_t name_size, const char *candidate,
 	size_t candidate_size, unsigned int than, unsigned int *ret_distance);

@@ -4,20 +4,22 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* UTF-8 as RFC 3629 has it: no overlong forms, no surrogates, nothing above U+10FFFF. */
+/* UTF-8 by RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF. */
 
-/* Bytes (1 to 4) of the well-formed sequence at the start of @text, of which @size > 0 bytes may be
- * read; 0 when there is none. */
+/* Return the size (1 to 4 bytes) of the well-formed sequence at the start of @text, of which @size
+ * > 0 bytes may be read; 0 if there is none. */
 size_t utf8_sequence_length(const char *text, size_t size);
 
-/* Whether all @size bytes are well-formed. */
+/* Return whether all @size bytes are well-formed. */
 bool utf8_is_valid(const char *text, size_t size);
 
-/* Code points in @size bytes of well-formed text. */
+/* Return the number of code points in @size bytes of well-formed text. */
 size_t utf8_count(const char *text, size_t size);
 
-/* The most bytes, at most @size, that hold at most @points code points of well-formed text. */
+/* Return the size of the longest prefix, at most @size bytes, that has at most @points code points.
+ * The text is well-formed. */
 size_t utf8_prefix(const char *text, size_t size, size_t points);
 
-/* Write the code point @code as UTF-8 to @ret (room for 4 bytes). Returns the bytes written. */
+/* Write the code point @code as UTF-8 to @ret, which has room for 4 bytes. Return the number of
+ * bytes. */
 size_t utf8_encode(unsigned int code, char *ret);

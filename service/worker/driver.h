@@ -10,7 +10,8 @@
 #include "worker/sandbox/seal.h"
 
 /*
- * What runs the calls of a toolbox inside its host: one driver for each kind (catalogue/kind.h).
+ * A driver runs the calls of a toolbox inside its host. There is one for each kind
+ * (catalogue/kind.h).
  *
  *   worker.c          the wire, the sandbox      knows no kind
  *      │  LOAD → load()    INVOKE → invoke()
@@ -19,9 +20,10 @@
  */
 
 enum driver_status {
-	DRIVER_E_REFUSED = 1, /* load(): the toolbox cannot be loaded; the refusal says why */
-	DRIVER_E_FAILED,      /* invoke(): what was written is text: the tool's own words */
-	DRIVER_E_ERROR,       /* invoke(): what was written is the object of a WIRE_ERROR */
+	DRIVER_E_REFUSED = 1, /* load(): the toolbox cannot be loaded; the refusal holds the
+				 reason */
+	DRIVER_E_FAILED,      /* invoke(): the output is text, the tool's own message */
+	DRIVER_E_ERROR,       /* invoke(): the output is the object of a WIRE_ERROR */
 };
 
 /* Why a toolbox is refused, for the author of its manifest. */
@@ -30,44 +32,46 @@ struct driver_refusal {
 	struct buffer message; /* may hold bytes that are not UTF-8: the linker's words, paths */
 };
 
-/* What a driver is made of. */
+/* The input of load(). */
 struct driver_load {
-	const struct json_tape *tape; /* of the LOAD frame; gone when load() returns */
+	const struct json_tape *tape; /* of the LOAD frame; freed when load() returns */
 	struct seal *seal;            /* of its library (name NULL: none); outlives the driver */
 	int wire;                     /* the host's end of the socket */
 	const char *text;             /* the frame's payload */
 	size_t text_size;
-	const char *missing; /* what the sandbox could not do; "" for nothing */
+	const char *missing; /* what the sandbox could not restrict; "" for nothing */
 };
 
 struct driver_call {
 	uint64_t id;
 	uint32_t tool;       /* index in the toolbox's list */
-	uint32_t timeout_ms; /* left of its time */
-	uint32_t output_max; /* bytes that the daemon takes as one answer */
-	uint32_t stderr_max; /* bytes that it keeps of what a call says on stderr */
-	const char *caller;  /* JSON text {"call_id", "session_id", "lang"}; size 0: not told */
+	uint32_t timeout_ms; /* remaining time */
+	uint32_t output_max; /* most bytes that the daemon accepts as an answer */
+	uint32_t stderr_max; /* most bytes of stderr that the daemon keeps for a call */
+	const char *caller;  /* JSON text {"call_id", "session_id", "lang"}; size 0: unknown */
 	size_t caller_size;
-	const char *arguments; /* the JSON text of an object that the daemon has checked */
+	const char *arguments; /* JSON text of an object, checked by the daemon */
 	size_t size;
 };
 
 struct driver {
-	const char *kind; /* whose driver it is, as LOAD frames say it */
+	const char *kind; /* the kind that it drives, as in LOAD frames */
 
-	/* Load what the frame names. 0, DRIVER_E_REFUSED, or a negative errno. */
+	/* Load the toolbox that the frame describes. Return 0, DRIVER_E_REFUSED, or a negative
+	 * errno. */
 	int (*load)(const struct driver_load *load, void **ret_driver,
 		struct driver_refusal *ret_refusal);
 
-	/* Append what LOADED tells of it: members, each behind a comma. */
+	/* Append the driver's members of the LOADED frame, each after a comma. */
 	void (*describe)(const void *driver, struct buffer *out);
 
-	/* Run a call, and append its result's JSON text (0), or what the status says. -EINVAL:
-	 * there is no such tool; or another negative errno: nothing can be told. */
+	/* Run a call and append the JSON text of its result (0), or what the status describes.
+	 * Return -EINVAL if there is no such tool, or another negative errno if nothing was
+	 * appended. */
 	int (*invoke)(void *driver, const struct driver_call *call, struct buffer *out);
 
-	/* End the toolbox in order, and give back what is the driver's. Libraries stay loaded: the
-	 * process exits behind it, and threads of theirs may be running. Takes NULL. */
+	/* Shut the toolbox down and free the driver, which may be NULL. Libraries stay loaded:
+	 * their threads may still run, and the process exits next. */
 	void (*free)(void *driver);
 };
 

@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * The host's side of the wire: load, then run one call after the other, until the daemon closes its
- * end. Blocks in recv() and in the tools. 0 at the end of file, or a negative errno (-EPROTO: the
- * daemon sent what it never sends).
+ * Run the host's side of the wire: load a toolbox, then run one call after the other until the
+ * daemon closes its end. Blocks in recv() and in the tools. Return 0 at the end of file, or a
+ * negative errno (-EPROTO: the daemon sent a frame that it must not send).
  */
 int worker_run(int wire_fd);

@@ -8,23 +8,24 @@
 #include "worker/driver.h"
 
 /*
- * What a program's end means.
+ * The answer that follows from the end of a program.
  *
- *   output_max passed         too_large
+ *   output_max exceeded       too_large
  *   a signal, or not exit 0   tool_failed, with exit_code or signal, stderr, output
  *   exit 0, output: text      {"output": "…"}, without the newlines at its end
- *   exit 0, output: json      stdout itself; what is no object as {"output": …}
+ *   exit 0, output: json      stdout itself; a value that is not an object as {"output": …}
  */
 
-/* Append the answer for @run, which has come to its end. 0, DRIVER_E_ERROR, or -ENOMEM. @tape is
- * scratch. */
+/* Append the answer for @run, which has ended. @tape is scratch. Return 0, DRIVER_E_ERROR, or
+ * -ENOMEM. */
 int command_answer(const struct command *command, const struct command_run *run,
 	struct json_tape *tape, struct buffer *out);
 
-/* Append that the program could not be started: @error is a negative errno. DRIVER_E_ERROR. */
+/* Append that the program could not be started, for @error, a negative errno. Return
+ * DRIVER_E_ERROR. */
 int command_answer_not_started(
 	const struct command *command, const char *program, int error, struct buffer *out);
 
-/* Append that the argument whose key stands at @key cannot be passed. DRIVER_E_ERROR. */
+/* Append that the argument whose key is at @key cannot be passed. Return DRIVER_E_ERROR. */
 int command_answer_refused(
 	const struct json_tape *tape, uint32_t key, const char *message, struct buffer *out);

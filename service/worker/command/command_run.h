@@ -7,46 +7,46 @@
 #include "util/buffer.h"
 
 /*
- * One program, from its start to its end.
+ * One run of a program.
  *
  *   input ──▶ a file in memory ──▶ 0 ┌─────────┐ 1 ──▶ pipe ──▶ output    at most output_max
  *                                    │ program │ 2 ──▶ pipe ──▶ errors    its last errors_max bytes
  *                                    └─────────┘
  *                                     a group of its own
  *
- *   started ──▶ stdout closed ──▶ exited ──▶ what is left of its group is killed
- *      └── output_max passed: the group is killed at once
+ *   started ──▶ stdout closed ──▶ exited ──▶ the rest of its group is killed
+ *      └── output_max exceeded: the group is killed at once
  *
- * Its input is all there before it starts, so nobody ever waits for it to be read. What holds
- * stdout open keeps the call going, however long that is: the daemon ends it at its deadline, with
- * this whole process and everything below it (worker/sandbox/guard.h).
+ * The whole input exists before the program starts, so the host never waits until it is read. A
+ * process that holds stdout open keeps the call running. The daemon ends it at its deadline,
+ * together with this host and every process below it (worker/sandbox/guard.h).
  */
 struct command_run {
-	/* To be set. */
+	/* Set by the caller. */
 	const char *program;
 	char *const *arguments;
 	char *const *environment;
-	const char *cwd; /* NULL: ours */
+	const char *cwd; /* NULL: the folder of this process */
 	const char *input;
 	size_t input_size;
 	size_t output_max;
 	size_t errors_max;
 
-	/* What came of it. */
+	/* Set by command_run(). */
 	struct buffer output;
-	struct buffer errors; /* its last errors_max bytes count */
-	bool is_too_large;    /* output_max was passed */
-	int status;           /* as wait() tells it */
+	struct buffer errors; /* only its last errors_max bytes are valid */
+	bool is_too_large;    /* output_max was exceeded */
+	int status;           /* as from wait() */
 };
 
-/* Run it. The buffers are emptied first; they are the caller's to give back. 0, or a negative errno
- * with which it could not be started. */
+/* Run the program. The buffers are emptied first; the caller frees them. Return 0, or the negative
+ * errno of a program that could not be started. */
 int command_run(struct command_run *run);
 
-/* The part of errors that counts. */
+/* Return the valid part of errors. */
 const char *command_run_errors(const struct command_run *run, size_t *ret_size);
 
-/* Give back what grew large. */
+/* Free buffers that grew large. */
 void command_run_trim(struct command_run *run);
 
 void command_run_deinit(struct command_run *run);

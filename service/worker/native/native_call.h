@@ -8,12 +8,12 @@
 #include "worker/native/native_call_memory.h"
 
 /*
- * A C function that is ready to be called with JSON.
+ * A C function, prepared to be called with JSON.
  *
- *   arguments ─tape─▶ frame ──libffi──▶ function ──▶ value, errno, frame ──▶ JSON, or words
+ *   arguments ─tape─▶ memory ──libffi──▶ function ──▶ value, errno, memory ──▶ JSON or a failure
  *
- * Everything that does not depend on the arguments is prepared once; a call that passes no larger
- * buffers than the ones before allocates nothing.
+ * Everything that does not depend on the arguments is prepared once. A call that needs no larger
+ * buffers than earlier calls allocates nothing.
  */
 struct native_call {
 	struct native_function function;
@@ -21,20 +21,22 @@ struct native_call {
 	void (*free_result)(void *); /* NULL: transfer "none" */
 	ffi_cif cif;
 	ffi_type *types[NATIVE_PARAMETERS_MAX]; /* of the parameters; cif points here */
-	struct json_tape *constants; /* per parameter its `value` or `default`; count 0: neither */
+	struct json_tape *constants; /* for each parameter its `value` or `default`; count 0:
+					neither */
 };
 
 enum native_call_status {
-	NATIVE_CALL_E_FAILED = 1, /* the words stand in the buffer, instead of a result */
+	NATIVE_CALL_E_FAILED = 1, /* the buffer holds the text of the failure instead of a result */
 };
 
-/* Prepare @call for the function at @address; @function is taken over. The struct must not move
- * afterwards. 0 or a negative errno; native_call_deinit in any case. */
+/* Prepare @call for the function at @address and take @function over. The struct must not move
+ * afterwards. Return 0 or a negative errno; the caller calls native_call_deinit() in both cases. */
 int native_call_init(struct native_call *call, struct native_function *function, void *address,
 	void (*free_result)(void *));
 void native_call_deinit(struct native_call *call);
 
-/* Call it with the JSON text @arguments, an object, and append the JSON text of the result to @out.
- * 0; NATIVE_CALL_E_FAILED with the words (UTF-8) appended instead; or a negative errno. */
+/* Call the function with @arguments, the JSON text of an object, and append the JSON text of the
+ * result to @out. Return 0, NATIVE_CALL_E_FAILED with the reason (UTF-8) appended instead, or a
+ * negative errno. */
 int native_call_run(struct native_call *call, struct native_scratch *scratch, const char *arguments,
 	size_t size, struct buffer *out);

@@ -7,28 +7,28 @@
 #include "worker/native/native_slot.h"
 
 /*
- * What stands in memory for one call.
+ * The memory of one native call.
  *
  *   addresses[i] ──▶ slot                       a number that goes in
  *   addresses[i] ──▶ pointer ──▶ slot           a number that comes out
  *   addresses[i] ──▶ slot.buffer ──▶ memory     a str, bytes, json or array, in either direction
  *
- * All buffers of a call stand in one piece of memory, which is as large as they need before the
- * first of them is written and so never moves. Behind each that the function writes stand guard
- * bytes, which tell when it wrote more than the manifest says.
+ * All buffers of a call are in one block of memory. It is as large as they need before the first of
+ * them is written, so it never moves. Guard bytes follow each buffer that the function writes; they
+ * reveal that it wrote more than the manifest allows.
  */
 
 /* One parameter. */
 struct native_cell {
 	union native_slot slot;
-	void *pointer;                /* to the slot; NULL is passed when nothing came in */
-	const struct json_tape *tape; /* where what comes in stands; NULL: nothing does */
+	void *pointer;                /* to the slot; NULL is passed when there is no input */
+	const struct json_tape *tape; /* tape of the input; NULL: there is none */
 	uint32_t value;
-	size_t count;    /* of a buffer: elements that came in, without a text's NUL */
-	size_t capacity; /* elements that it has room for */
+	size_t count;    /* of a buffer: elements of the input, without the NUL of a text */
+	size_t capacity; /* of a buffer: elements that fit */
 };
 
-/* What calls use one after the other. Zeroed it is ready. */
+/* Memory that is reused from call to call. A zeroed struct is ready. */
 struct native_scratch {
 	struct json_tape tape; /* of the arguments; then of a json that came out */
 	struct buffer memory;
@@ -36,28 +36,28 @@ struct native_scratch {
 	void *addresses[NATIVE_PARAMETERS_MAX]; /* for libffi */
 };
 
-/* A function whose constants (per parameter its `value` or `default`; count 0: neither) are read.
- */
+/* A function with its constants parsed (for each parameter `value` or `default`; count 0:
+ * neither). */
 struct native_signature {
 	const struct native_function *function;
 	const struct json_tape *constants;
 };
 
 enum native_call_memory_status {
-	NATIVE_CALL_MEMORY_E_FAILED = 1, /* words were appended */
+	NATIVE_CALL_MEMORY_E_FAILED = 1, /* a failure was appended */
 };
 
-/* Put what the text @arguments, a JSON object, says where libffi and the function find it. Text
- * that is no such thing, or does not fit, is NATIVE_CALL_MEMORY_E_FAILED with words appended to @words;
- * memory that is short for the tape -ENOMEM. */
+/* Write the arguments (@arguments, the JSON text of an object) to where libffi and the function
+ * find them. Return 0; NATIVE_CALL_MEMORY_E_FAILED with a text appended to @failure if @arguments
+ * is not such an object or does not fit; or -ENOMEM for the tape. */
 int native_call_memory_fill(const struct native_signature *signature,
 	struct native_scratch *scratch, const char *arguments, size_t size, struct buffer *failure);
 
-/* Whether the function has left alone what stands behind the buffer of parameter @at. */
+/* Return whether the function left the guard bytes after the buffer of @parameter unchanged. */
 bool native_call_memory_is_intact(
 	const struct native_parameter *parameter, const struct native_cell *cell);
 
-/* Give back what grew large for one call. */
+/* Free memory that grew large for one call. */
 void native_scratch_trim(struct native_scratch *scratch);
 
 void native_scratch_deinit(struct native_scratch *scratch);

@@ -8,18 +8,18 @@
 #include "worker/native/native_call_memory.h"
 
 /*
- * What a C function gave, as JSON or as words of failure.
+ * The result of a C function, as JSON or as the text of a failure.
  */
 
-/* What it returned. libffi widens integers that are smaller than a register to a whole ffi_arg, and
- * writes all of it whatever the type says: they are received in `word` and narrowed afterwards.
+/* The return value. libffi widens an integer that is smaller than a register to a whole ffi_arg and
+ * writes all of it, whatever the type. So integers are received in `word` and narrowed afterwards.
  * Floats are not widened. */
 union native_returned {
 	ffi_arg word;
 	union native_slot slot;
 };
 
-/* Cut what libffi left to the width of @type, into the slot. */
+/* Cut the word that libffi wrote to the width of @type, in the slot. */
 void native_result_narrow(union native_returned *returned, enum native_type type);
 
 enum native_result_status {
@@ -27,10 +27,10 @@ enum native_result_status {
 };
 
 /*
- * Append an object of what was returned and what came out by the cells of @scratch; or, with
- * NATIVE_RESULT_E_FAILED, why there is none: an error rule hits
- * (`SYMBOL returned -1: EDOM (Numerical argument out of domain)`), or something is nothing that
- * JSON can carry. Or -ENOMEM.
+ * Append an object with the return value and the output parameters in the cells of @scratch. Return
+ * 0; NATIVE_RESULT_E_FAILED with the reason appended instead, if an error rule of the manifest
+ * applies (`SYMBOL returned -1: EDOM (Numerical argument out of domain)`) or JSON cannot represent
+ * a value; or -ENOMEM.
  */
 int native_result_write(const struct native_function *function, struct native_scratch *scratch,
 	const union native_slot *returned, int saved_errno, struct buffer *out);

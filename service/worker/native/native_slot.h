@@ -9,10 +9,10 @@
 #include "json/reader.h"
 #include "util/buffer.h"
 
-/* A value of any type, as C has it: what libffi passes, what a function writes by pointer, or (of
- * the types of numbers) an element of an array. */
+/* A C value of any type: libffi passes it, a function writes it through a pointer, or (numbers
+ * only) it is an element of an array. */
 union native_slot {
-	uint8_t bool_; /* libffi has none of its own */
+	uint8_t bool_; /* libffi has no boolean type */
 	int8_t i8;
 	int16_t i16;
 	int32_t i32;
@@ -28,28 +28,29 @@ union native_slot {
 	char *buffer;
 };
 
-/* How libffi passes and returns the type. */
+/* Return how libffi passes and returns the type. */
 ffi_type *native_slot_ffi_type(enum native_type type);
 
-/* Put the value at @value, which native_check_value() lets pass as the scalar @type, to @place: as
- * many bytes as the type has, which need not be aligned. */
+/* Write the JSON value at @value, which native_check_value() accepts as the scalar @type, to
+ * @place. It takes as many bytes as the type has; @place need not be aligned. */
 void native_slot_store(
 	enum native_type type, const struct json_tape *tape, uint32_t value, void *place);
 
-/* Put @number, which fits, there as the integer @type. */
+/* Write @number, which fits, to @place as the integer @type. */
 void native_slot_store_number(enum native_type type, uint64_t number, void *place);
 
-/* What libffi left in a register for a returned integer, cut to its type (libffi widens what is
- * smaller to a whole ffi_arg, whatever the type says; floats are not widened). */
+/* Return the integer that libffi left in a register, cut to its type. libffi widens a smaller
+ * integer to a whole ffi_arg, whatever the type; it does not widen floats. */
 union native_slot native_slot_narrow(enum native_type type, ffi_arg word);
 
-/* -1, 0 or 1 as the scalar at @place is negative, zero, or anything else (NaN). */
+/* Return -1 or 0 if the scalar at @place is negative or zero, else 1 (NaN, too). */
 int native_slot_sign(enum native_type type, const void *place);
 
-/* The integer at @place, which is not negative. */
+/* Return the integer at @place, which is not negative. */
 uint64_t native_slot_number(enum native_type type, const void *place);
 
-/* The name of what JSON has no number for: "NaN", "infinity", "-infinity"; NULL: it has. */
+/* Return the name of a value for which JSON has no number ("NaN", "infinity", "-infinity"), or
+ * NULL. */
 const char *native_slot_odd_name(enum native_type type, const void *place);
 
 /* Append the scalar at @place as JSON. */

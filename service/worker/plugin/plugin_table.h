@@ -11,8 +11,8 @@
 #include "worker/plugin/plugin_call.h"
 
 /*
- * What a plugin exports, read with care for its age: its structs may be shorter than ours (built
- * for an earlier version: the rest is zero), or longer (the rest must be zero).
+ * The table of tools that a plugin exports. Its structs may be shorter than ours if it was built
+ * for an earlier version (the rest is zero), or longer (the rest must be zero).
  *
  *   struct toolbox_plugin ─ version, sizes ─▶ init() ─▶ struct toolbox_tool, … ─▶ functions, JSON
  */
@@ -23,14 +23,13 @@
 struct plugin_table {
 	struct plugin_function *functions;
 	uint32_t n_functions;
-	struct buffer
-		described; /* the JSON text of an array: tool entries as a manifest has them */
+	struct buffer described; /* JSON text of an array: the tools as entries of a manifest */
 	void (*deinit)(void);
 };
 
-/* Read what is exported at @symbol, of which @size bytes may be read, and let it initialise itself
- * with the member `config` of the LOAD frame. 0, DRIVER_E_REFUSED, or a negative errno; then, too,
- * the table is to be given back. */
+/* Read the struct at @symbol, of which @size bytes may be read, and initialise the plugin with the
+ * member `config` of the LOAD frame. Return 0, DRIVER_E_REFUSED, or a negative errno; the caller
+ * calls plugin_table_deinit() in all cases. */
 int plugin_table_read(const struct driver_load *load, const void *symbol, size_t size,
 	struct plugin_table *ret_table, struct driver_refusal *refusal);
 

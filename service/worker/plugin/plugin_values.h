@@ -11,23 +11,23 @@
 #include "json/reader.h"
 
 /*
- * JSON that a plugin reads by key: the arguments of a call, its configuration, who calls.
+ * JSON that a plugin reads by key: the arguments of a call, its configuration, its caller.
  *
- * A key is the name of a member; beginning with '/', a JSON Pointer; or "", the whole. All getters
- * return an enum toolbox_status, and write what they found only when that is TOOLBOX_OK. Texts are
- * copied when they are asked for, once each, and stay until the values are reset.
+ * A key is the name of a member, a JSON Pointer if it begins with '/', or "" for the whole value.
+ * All getters return an enum toolbox_status and write their result only with TOOLBOX_OK. A text is
+ * copied when it is first requested, and stays valid until the values are reset.
  */
 struct plugin_values {
 	struct json_tape tape;         /* no tokens: nothing was read */
 	struct json_cursors cursors;   /* into it */
-	struct plugin_text *texts;     /* that were given out */
-	struct plugin_text **by_token; /* the same, two places for each token; NULL: none yet */
+	struct plugin_text *texts;     /* that were returned to the plugin */
+	struct plugin_text **by_token; /* the same, two entries for each token; NULL: none yet */
 };
 
-/* Read @size bytes at @json, which must stay. 0, -ENOMEM, or an enum json_status. */
+/* Read the @size bytes at @json, which must stay. Return 0, -ENOMEM, or an enum json_status. */
 int plugin_values_read(struct plugin_values *values, const char *json, size_t size);
 
-/* Forget what was read and given out; the memory for reading stays. */
+/* Forget the values and free their texts. The tape keeps its memory. */
 void plugin_values_reset(struct plugin_values *values);
 
 void plugin_values_deinit(struct plugin_values *values);
@@ -39,7 +39,7 @@ int plugin_values_get_u64(struct plugin_values *values, const char *key, uint64_
 int plugin_values_get_double(struct plugin_values *values, const char *key, double *ret);
 int plugin_values_get_count(struct plugin_values *values, const char *key, uint32_t *ret);
 
-/* @ret_size: bytes without the NUL behind them; or NULL. */
+/* @ret_size (may be NULL) is the size without the NUL. */
 int plugin_values_get_string(
 	struct plugin_values *values, const char *key, const char **ret, size_t *ret_size);
 int plugin_values_get_json(

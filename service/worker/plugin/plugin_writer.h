@@ -7,39 +7,39 @@
 #include "util/buffer.h"
 
 /*
- * The JSON text that a plugin puts together: an object, unless something else is opened first.
+ * The JSON text that a plugin builds: an object, unless something else is opened first.
  *
- * Its author gets commas, brackets and escapes for nothing, and may make the rest of the mistakes:
- * the first one is noted, what is put behind it is ignored, and it is asked for once, at the end.
- * A zeroed struct is ready.
+ * The writer adds commas, brackets and escapes. It records the first mistake of the caller and
+ * ignores everything after it; the host asks once, at the end. A zeroed struct is ready.
  */
 
-/* The most that may be open at once: what the daemon reads. */
+/* Most levels that may be open at once, as many as the daemon reads. */
 #define PLUGIN_DEPTH_MAX 128
 
 struct plugin_writer {
 	struct buffer out;
 	size_t depth;
 	bool is_array[PLUGIN_DEPTH_MAX];
-	bool is_closed;      /* the outermost was closed: nothing fits any more */
-	const char *mistake; /* what was done wrong, or NULL */
+	bool is_closed;      /* the outermost value is closed: nothing more fits */
+	const char *mistake; /* the first mistake, or NULL */
 };
 
-/* Begin a value, with its key in an object, or NULL in an array. Where its text goes; NULL: nowhere
- * (a mistake, or no memory). */
+/* Begin a value, with its @key in an object, or NULL in an array. Return the buffer for its text,
+ * or NULL after a mistake or without memory. */
 struct buffer *plugin_writer_begin(struct plugin_writer *writer, const char *key);
 
-/* Open an object or an array, and close what was opened last. Whether that could be done. */
+/* Open an object or an array; close the last one that was opened. Return whether that was
+ * possible. */
 bool plugin_writer_open(struct plugin_writer *writer, const char *key, bool is_array);
 bool plugin_writer_close(struct plugin_writer *writer);
 
-/* Note a mistake, a constant text, unless there is one already. */
+/* Record @mistake, a constant text, unless one is recorded. */
 void plugin_writer_fail(struct plugin_writer *writer, const char *mistake);
 
-/* Close what is open; of nothing it makes {}. */
+/* Close everything that is open. Without any value, write {}. */
 void plugin_writer_finish(struct plugin_writer *writer);
 
-/* Begin anew. */
+/* Start over. */
 void plugin_writer_reset(struct plugin_writer *writer);
 
 void plugin_writer_deinit(struct plugin_writer *writer);

@@ -2,22 +2,22 @@
 #pragma once
 
 /*
- * Who sees to it that nothing of a host of class `command` is left behind it.
+ * The guard ends every process that a host of class `command` leaves.
  *
  *   toolboxd ──▶ guard ──▶ host ──▶ programs ──▶ their children, also those that left the group
  *                  │
  *                  ├─ the host ends (any way)     ─▶ kill all the others, end as the host did
- *                  └─ SIGTERM: toolboxd wants it, ─▶ kill all of them
- *                     or has died
+ *                  └─ SIGTERM: from toolboxd,     ─▶ kill all of them
+ *                     or because it died
  *
  * Every descendant whose parent ends becomes a child of the guard (PR_SET_CHILD_SUBREAPER), so
- * there is no way out of its sight, by setsid() or by a second fork(). It kills its children until
- * it has none. The guard loads nothing and runs no tool.
+ * neither setsid() nor a second fork() escapes it. The guard kills its children until it has none.
+ * It loads nothing and runs no tool.
  */
 
 /*
- * Split the process: returns 0 in the host, which is a new process in a group of its own and dies
- * with the guard; the guard itself does not return. @wire_fd is the host's alone. Or a negative
- * errno, and then there is no guard.
+ * Split the process. Return 0 in the host, a new process in a group of its own that dies with the
+ * guard and alone keeps @wire_fd. The guard itself does not return. After an error return a
+ * negative errno; then there is no guard.
  */
 int guard_split(int wire_fd);

@@ -45,7 +45,7 @@ Test(bus_heartbeat, pings_every_twenty_seconds_while_it_is_answered)
 	expect_step(&heartbeat, 20999, BUS_HEARTBEAT_WAIT, 1);
 	expect_step(&heartbeat, 21000, BUS_HEARTBEAT_PING, 10000);
 	expect_step(&heartbeat, 25000, BUS_HEARTBEAT_WAIT, 6000);
-	bus_heartbeat_hear(&heartbeat);
+	bus_heartbeat_receive(&heartbeat);
 	expect_step(&heartbeat, 31000, BUS_HEARTBEAT_WAIT, 10000);
 	expect_step(&heartbeat, 41000, BUS_HEARTBEAT_PING, 10000);
 }
@@ -55,7 +55,7 @@ Test(bus_heartbeat, hangs_up_ten_seconds_after_a_ping_that_nothing_followed)
 	struct bus_heartbeat heartbeat;
 
 	bus_heartbeat_begin(&heartbeat, 0);
-	bus_heartbeat_hear(&heartbeat);
+	bus_heartbeat_receive(&heartbeat);
 	expect_step(&heartbeat, 20000, BUS_HEARTBEAT_PING, 10000);
 	expect_step(&heartbeat, 29999, BUS_HEARTBEAT_WAIT, 1);
 	expect_step(&heartbeat, 30000, BUS_HEARTBEAT_HANG_UP, 0);
@@ -67,7 +67,7 @@ Test(bus_heartbeat, what_was_heard_before_a_ping_does_not_answer_it)
 
 	bus_heartbeat_begin(&heartbeat, 0);
 	expect_step(&heartbeat, 20000, BUS_HEARTBEAT_PING, 10000);
-	bus_heartbeat_hear(&heartbeat);
+	bus_heartbeat_receive(&heartbeat);
 	expect_step(&heartbeat, 30000, BUS_HEARTBEAT_WAIT, 10000);
 	expect_step(&heartbeat, 40000, BUS_HEARTBEAT_PING, 10000);
 	expect_step(&heartbeat, 50000, BUS_HEARTBEAT_HANG_UP, 0);
@@ -79,6 +79,6 @@ Test(bus_heartbeat, pings_at_once_when_it_is_late)
 
 	bus_heartbeat_begin(&heartbeat, 0);
 	expect_step(&heartbeat, 20000, BUS_HEARTBEAT_PING, 10000);
-	bus_heartbeat_hear(&heartbeat);
+	bus_heartbeat_receive(&heartbeat);
 	expect_step(&heartbeat, 90000, BUS_HEARTBEAT_PING, 10000);
 }
