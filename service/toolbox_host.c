@@ -42,8 +42,8 @@ int main(int argc, char **argv)
 	int r;
 
 	if (argc != 2 || !is_socket(WIRE_FD)) {
-		fprintf(stderr, "toolbox-host runs the tools of a toolbox; toolboxd starts it, and "
-				"nobody else has to\n");
+		fprintf(stderr, "toolbox-host runs the tools of a toolbox. toolboxd starts it; it "
+				"is not a command for users.\n");
 		return EXIT_USAGE;
 	}
 	setvbuf(stdout, NULL, _IOLBF, BUFSIZ);

@@ -21,42 +21,48 @@
 
 static const struct ctl_command commands[] = {
 	{"list", "", "list the tools that are offered",
-		"With --format the answer is printed as JSON, as a model takes it.\n",
+		"With --format the list is printed as JSON for a model.\n",
 		WHICH_FLAGS | CTL_FLAG_FORMAT | CTL_FLAG_WHY | CTL_FLAG_OFFLINE, 0, 0, ctl_list},
-	{"get", "NAME", "tell how a tool is called", "NAME is a tool, or TOOLBOX/TOOL.\n",
+	{"get", "NAME", "show how to call a tool", "NAME is a tool, or TOOLBOX/TOOL.\n",
 		WHICH_FLAGS, 1, 1, ctl_get},
 	{"invoke", "NAME [KEY=VALUE | KEY:=JSON | -]...", "run a tool",
-		"NAME is a tool, or TOOLBOX/TOOL. The value of KEY=VALUE is text where the tool "
-		"wants text,\nelse JSON if it is any; KEY:=JSON is always JSON. '-' alone: one "
-		"JSON object\nof all arguments from stdin. The result is printed as JSON.\n",
+		"NAME is a tool, or TOOLBOX/TOOL. In KEY=VALUE the value is text where the tool "
+		"wants text,\nand JSON or text elsewhere; in KEY:=JSON it is always JSON. A '-' "
+		"alone "
+		"reads one\nJSON object with all arguments from stdin. The result is printed as "
+		"JSON.\n",
 		WHICH_FLAGS | CTL_FLAG_ARGS | CTL_FLAG_DRY_RUN, 1, CTL_MANY, ctl_invoke},
-	{"reload", "", "look at the registration folders again", "", 0, 0, 0, ctl_reload},
-	{"status", "", "tell how the service and its toolboxes are", "", 0, 0, 0, ctl_status},
-	{"watch", "", "tell what is called, as it happens",
-		"Until it is interrupted. With --json a line of JSON for each event.\n", 0, 0, 0,
-		ctl_watch},
-	{"match", "TEXT", "tell which tool an utterance means",
-		"By the tools' triggers; the first one in the order of `list`.\n", 0, 1, 1,
+	{"reload", "", "reload the configuration and the toolboxes", "", 0, 0, 0, ctl_reload},
+	{"status", "", "show the state of the service and its toolboxes", "", 0, 0, 0, ctl_status},
+	{"watch", "", "print calls as they happen",
+		"It runs until it is interrupted. With --json it prints one line of JSON per "
+		"event.\n",
+		0, 0, 0, ctl_watch},
+	{"match", "TEXT", "find the tool that an utterance means",
+		"The first tool, in the order of `list`, with a trigger that matches.\n", 0, 1, 1,
 		ctl_match},
-	{"check", "FILE...", "tell what is wrong with manifests (needs no daemon)",
-		"Prints `error|warning FILE:LINE PATH: text` on stderr, and a summary.\n", 0, 1,
-		CTL_MANY, ctl_check},
-	{"validate", "SCHEMA INSTANCE...", "hold JSON against a JSON Schema (needs no daemon)",
-		"Draft 2020-12, or draft-07 where $schema says so; '-' is stdin.\n", CTL_FLAG_LINES,
-		2, CTL_MANY, ctl_validate},
-	{"new", "ID", "begin a toolbox in the folder ID (needs no daemon)",
-		"With manifest, sources, CMakeLists.txt and tests, ready to be built and changed.\n"
-		"KIND is native: a C library that knows of nothing; plugin: a library with\n"
-		"toolbox.h; command: programs and shell lines; programs: a folder in which each\n"
-		"program is a tool.\n",
+	{"check", "FILE...", "check manifests (needs no daemon)",
+		"Prints problems as `error|warning FILE:LINE PATH: text` on stderr, and a "
+		"summary.\n",
+		0, 1, CTL_MANY, ctl_check},
+	{"validate", "SCHEMA INSTANCE...", "check JSON against a JSON Schema (needs no daemon)",
+		"The schema is draft 2020-12, or draft-07 when $schema names it. '-' is stdin.\n",
+		CTL_FLAG_LINES, 2, CTL_MANY, ctl_validate},
+	{"new", "ID", "write a new toolbox into the folder ID (needs no daemon)",
+		"It has a manifest, sources, CMakeLists.txt and tests, and builds as it is. KIND "
+		"is\n"
+		"native: a C library that does not know toolboxd; plugin: a library with "
+		"toolbox.h;\n"
+		"command: programs and shell lines; programs: a folder where each program is a "
+		"tool;\npython: a package of ToolBox plugins.\n",
 		CTL_FLAG_KIND, 1, 1, ctl_new},
 };
 #define N_COMMANDS (sizeof(commands) / sizeof(*commands))
 
 static const char statuses[] =
-	"\nExit status: 0 done; 1 the answer is an error, or something is not valid; 2 usage;\n"
-	"3 no bus, or no service on it; 4 the service is alive but did not answer, or the\n"
-	"tool's time was up.\n";
+	"\nExit status: 0 done; 1 the response is an error, or a file is not valid; 2 usage;\n"
+	"3 no bus, or no service on it; 4 the service is alive but did not respond, or the\n"
+	"tool timed out.\n";
 
 static const struct ctl_command *find_command(const char *name)
 {
@@ -83,7 +89,7 @@ static int refuse_command(const char *name)
 		nearest = &commands[i];
 	}
 	if (nearest)
-		terminal_complain("unknown command '%s'; is '%s' meant?", name, nearest->name);
+		terminal_complain("unknown command '%s'; did you mean '%s'?", name, nearest->name);
 	else
 		terminal_complain("unknown command '%s'; see toolboxctl --help", name);
 	return CTL_USAGE;
@@ -133,8 +139,8 @@ static int check_usage(const struct ctl_command *command, const struct ctl_optio
 	if (others)
 		terminal_complain("%s takes no %s", command->name, ctl_options_name(others));
 	else if (n_arguments < command->n_least)
-		terminal_complain("%s needs more: toolboxctl %s %s", command->name, command->name,
-			command->arguments);
+		terminal_complain("%s needs more arguments: toolboxctl %s %s", command->name,
+			command->name, command->arguments);
 	else if (n_arguments > command->n_most)
 		terminal_complain("%s takes no '%s'", command->name,
 			options->positional[command->n_most + 1]);

@@ -39,18 +39,18 @@ static const char help[] =
 	"The tool service of a voice assistant's message bus.\n"
 	"\n"
 	"  --bus URL           the bus (default ws://127.0.0.1:8181/core)\n"
-	"  --embedded-bus      be the bus, too, on the same address\n"
-	"  --toolbox-dir DIR   look for toolboxes here; may be given again, the last one\n"
-	"                      counts most; replaces the default folders\n"
-	"  --config FILE       one more configuration file, above all others\n"
+	"  --embedded-bus      be the bus as well, on the same address\n"
+	"  --toolbox-dir DIR   a folder of toolboxes instead of the default ones; repeat it\n"
+	"                      for more, the last one has precedence\n"
+	"  --config FILE       one more configuration file, which overrides all others\n"
 	"  --log-level LEVEL   debug, info, warning or error\n"
 	"  --log-format FORMAT text or json\n"
-	"  --check             load everything, tell what is wrong, print the merged\n"
-	"                      configuration, and exit; status 1 on any error\n"
+	"  --check             load everything, report every problem, print the merged\n"
+	"                      configuration, and exit; status 1 after an error\n"
 	"  --version           print the version and exit\n"
 	"  --help              print this and exit\n"
 	"\n"
-	"SIGHUP loads again, SIGTERM stops. toolboxctl(1) talks to a running one.\n";
+	"SIGHUP reloads, SIGTERM stops. toolboxctl talks to a running toolboxd.\n";
 
 static int usage(const char *why, const char *what)
 {

@@ -65,7 +65,7 @@ void bus_warn_refused(struct bus *bus, enum intake_result result)
 
 	switch (result) {
 	case INTAKE_NO_TOPIC:
-		bus_warn(rate, "dropped a frame that is no message: it has no usable 'type'");
+		bus_warn(rate, "dropped a frame that is not a message: it has no usable 'type'");
 		break;
 	case INTAKE_OVERSIZED:
 		bus->counters.frames_oversized++;
@@ -73,7 +73,7 @@ void bus_warn_refused(struct bus *bus, enum intake_result result)
 			bus->limits.frame_bytes);
 		break;
 	case INTAKE_CROWDED:
-		bus_warn(rate, "dropped a frame: no room for it beside other unfinished ones");
+		bus_warn(rate, "dropped a frame: other unfinished frames leave no room for it");
 		break;
 	case INTAKE_MORE:
 	case INTAKE_WHOLE:

@@ -169,7 +169,7 @@ static void connect_next(struct bus_client *client)
 	if (lws_client_connect_via_info(&info))
 		return;
 	client->wsi = NULL;
-	lost(client, "the connection could not be begun");
+	lost(client, "the connection could not be started");
 }
 
 static void on_lookup(void *data, const struct bus_addresses *addresses, const char *reason)
@@ -208,7 +208,7 @@ static void beat(struct bus_client *client)
 
 	switch (bus_heartbeat_step(&client->heartbeat, clock_now_ms(), &wait_ms)) {
 	case BUS_HEARTBEAT_HANG_UP:
-		give_up(client, "it is silent: no answer to a ping");
+		give_up(client, "it did not answer a ping");
 		return;
 	case BUS_HEARTBEAT_PING:
 		client->is_ping_due = true;

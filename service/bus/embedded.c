@@ -205,8 +205,8 @@ static void echo(struct embedded *embedded, struct frame *frame)
 		return;
 	r = frame_queue_push(&embedded->echo, frame, embedded->bus.limits.client_queue_bytes);
 	if (r)
-		bus_warn(&embedded->bus.rates.messages, "we do not hear what we have said: %s",
-			r == -ENOBUFS ? "there is too much of it" : strerror(-r));
+		bus_warn(&embedded->bus.rates.messages, "our own messages are dropped: %s",
+			r == -ENOBUFS ? "too many of them wait" : strerror(-r));
 	else if (!loop_timer_is_armed(&embedded->echo_timer))
 		loop_timer_arm(&embedded->echo_timer, 0);
 }
@@ -274,8 +274,8 @@ static int refuse_entry(struct embedded *embedded, struct lws *wsi, enum admissi
 			"This origin is not allowed (embedded.origins).");
 	}
 	bus_warn(&embedded->bus.rates.peers,
-		"refused a client that called us '%s': that is no address, not localhost, and not "
-		"'%s' (websocket.host)",
+		"refused a client that used the host '%s': it is not an address, not localhost, "
+		"and not '%s' (websocket.host)",
 		host, embedded->admission.name);
 	return refuse_http(wsi, HTTP_STATUS_FORBIDDEN,
 		"This host is not ours: use an address, localhost, or the configured name.");

@@ -199,7 +199,7 @@ static int read_other(
 		&envelope->scratch, member->value, member->value_size, depth_max, NULL);
 
 	if (r > 0 && !is_tolerable(r))
-		return refuse_envelope(envelope, "a member beside the three is not JSON");
+		return refuse_envelope(envelope, "another member is not JSON");
 	return r < 0 ? r : 0;
 }
 

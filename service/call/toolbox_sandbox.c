@@ -112,8 +112,7 @@ int toolbox_sandbox_read(const struct json_tape *tape, uint32_t token, const cha
 			r = read_paths(tape, key + 1, folder, &sandbox->write, ret_mistake);
 		else
 			r = refuse(ret_mistake, key + 1,
-				"is not a key that is known here: \"class\", \"read\" or "
-				"\"write\"");
+				"is an unknown key; expected \"class\", \"read\" or \"write\"");
 	}
 	return r;
 }

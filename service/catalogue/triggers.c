@@ -33,7 +33,7 @@ static int refuse_expression(const char *text, const struct regex_error *error, 
 	while (start < error->offset && ((unsigned char)text[start] & 0xC0) == 0x80)
 		start++;
 	return refuse(why,
-		"must be a regular expression (PCRE2): %s, at character %zu, behind '%s%.*s'",
+		"must be a regular expression (PCRE2): %s, at character %zu, after '%s%.*s'",
 		error->message, utf8_count(text, error->offset), start > 0 ? "…" : "",
 		(int)(error->offset - start), text + start);
 }

@@ -183,11 +183,9 @@ static void report_unknown(
 	}
 	if (nearest)
 		config_reader_report(reader, CONFIG_WARNING, key,
-			"is not a key that is known here; is \"%.*s\" meant?", (int)nearest_size,
-			nearest);
+			"is an unknown key; did you mean \"%.*s\"?", (int)nearest_size, nearest);
 	else
-		config_reader_report(
-			reader, CONFIG_WARNING, key, "is not a key that is known here");
+		config_reader_report(reader, CONFIG_WARNING, key, "is an unknown key");
 }
 
 /* What a key is known as in @section. */

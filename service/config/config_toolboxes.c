@@ -52,8 +52,8 @@ static bool read_enabled(struct config_reader *reader, uint32_t toolbox)
 	if (type == JSON_TRUE || type == JSON_FALSE)
 		return type == JSON_TRUE;
 	config_reader_report(reader, CONFIG_ERROR, value,
-		"must be true or false, not %s; it decides what may be called, so nothing stands "
-		"in",
+		"must be true or false, not %s; it decides which calls are allowed, so no default "
+		"is used",
 		config_reader_show(reader, value, shown));
 	reader->reporter.is_refused = true;
 	return false;
@@ -96,8 +96,8 @@ static void read_sandbox(
 	if (r <= 0)
 		return;
 	config_reader_report(reader, CONFIG_ERROR, mistake.token,
-		"%s, not %s; it decides what a call may do, so nothing stands in", mistake.expected,
-		config_reader_show(reader, mistake.token, shown));
+		"%s, not %s; it decides what a call may do, so no default is used",
+		mistake.expected, config_reader_show(reader, mistake.token, shown));
 	reader->reporter.is_refused = true;
 }
 
@@ -155,8 +155,7 @@ static void read_limits(
 	for (uint32_t key = json_first(tape, object); key < json_end(tape, object);
 		key = json_next_key(tape, key))
 		if (!is_limit(reader, key))
-			config_reader_report(
-				reader, CONFIG_WARNING, key, "is not a key that is known here");
+			config_reader_report(reader, CONFIG_WARNING, key, "is an unknown key");
 }
 
 /* [A-Za-z_][A-Za-z0-9_]* */
@@ -174,9 +173,9 @@ static bool is_variable_name(const char *name)
 static const char *find_fault(const char *name)
 {
 	if (!is_variable_name(name))
-		return "is no name of a variable: letters, digits and '_', and no digit first";
+		return "is not the name of a variable: letters, digits and '_', no digit first";
 	if (strncmp(name, "LD_", strlen("LD_")) == 0)
-		return "would be obeyed by toolbox-host itself, before its sandbox holds";
+		return "would affect toolbox-host itself, before its sandbox is in force";
 	return NULL;
 }
 

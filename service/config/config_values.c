@@ -17,7 +17,7 @@ static void report_wrong(struct config_reader *reader, const struct config_setti
 	bool is_flag = config_reader_is_flag(reader, value);
 
 	if (setting->decides_calls)
-		instead = "it decides what may be called, so nothing stands in";
+		instead = "it decides which calls are allowed, so no default is used";
 	config_reader_report(reader, CONFIG_ERROR, value, "must be %s, not %s%s%s", wanted,
 		config_reader_show(reader, value, shown), is_flag ? "" : "; ",
 		is_flag ? "" : instead);
@@ -199,8 +199,8 @@ void config_value_read_list(struct config_reader *reader, const struct config_se
 
 void config_value_refuse(struct config_reader *reader, uint32_t value)
 {
-	config_reader_report(reader, CONFIG_ERROR, value,
-		"is not supported by this version; take it out, it would not be heeded");
+	config_reader_report(
+		reader, CONFIG_ERROR, value, "is not supported by this version; take it out");
 	reader->reporter.is_refused = true;
 }
 

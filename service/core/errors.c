@@ -33,10 +33,9 @@ void errors_write_cooldown(struct answer *answer, const struct tool *tool, doubl
 void errors_write_denied(struct answer *answer, const struct tool *tool, enum approval_mode mode)
 {
 	answer_error_format(answer, ANSWER_DENIED,
-		"PermissionError: Tool '%s' in ToolBox '%s' has the risk '%s', which a person has "
-		"to "
-		"allow (approval.mode is '%s'), and nobody is there to ask; add '%s/%s' to "
-		"approval.allow to let it run unasked",
+		"PermissionError: Tool '%s' in ToolBox '%s' has the risk '%s', which needs a "
+		"person's approval (approval.mode is '%s'), and there is no one to ask; add "
+		"'%s/%s' to approval.allow to let it run without",
 		tool->name, tool->toolbox->id, tool_risk_name(tool->risk), approval_mode_name(mode),
 		tool->toolbox->id, tool->name);
 }

@@ -83,7 +83,7 @@ static void log_costly(
 	if (match->costly)
 		log_limited(rate, LOG_LEVEL_WARNING,
 			"Trigger %zu of the tool %s/%s took more than %u steps "
-			"(limits.pattern_steps) or %u ms and counts as not found",
+			"(limits.pattern_steps) or %u ms and counts as no match",
 			match->costly_trigger, match->costly->toolbox->id, match->costly->name,
 			limits->pattern_steps, (unsigned int)(REGEX_NS_MAX / NS_PER_MS));
 }

@@ -64,7 +64,7 @@ static void tell(const char *state)
 	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0 || sendto(fd, state, strlen(state), MSG_NOSIGNAL | MSG_DONTWAIT,
 			      (const struct sockaddr *)&manager, manager_size) < 0)
-		log_warning("systemd could not be told %s: %m", state);
+		log_warning("Cannot notify systemd of %s: %m", state);
 }
 
 void notify_ready(void)

@@ -27,7 +27,7 @@ static bool is_topic(const struct proxy_subscription *subscription, const char *
 static void refuse(struct proxy *proxy, const char *toolbox_id, const char *why)
 {
 	log_limited(&proxy->refused, LOG_LEVEL_WARNING,
-		"Toolbox %s: what a tool said to the bus was dropped: %s", toolbox_id, why);
+		"Toolbox %s: a message of a tool was dropped: %s", toolbox_id, why);
 }
 
 static void remove_at(struct proxy *proxy, size_t index)
@@ -130,9 +130,8 @@ static struct proxy_speaker *find_speaker(struct proxy *proxy, const struct host
 static void log_held(struct proxy *proxy, const char *toolbox_id)
 {
 	log_limited(&proxy->held, LOG_LEVEL_WARNING,
-		"Toolbox %s: a tool says more to the bus than %d messages a second; its host has "
-		"to "
-		"wait",
+		"Toolbox %s: a tool sends more than %d messages a second to the bus; its host has "
+		"to wait",
 		toolbox_id, MS_PER_S / PROXY_MESSAGE_MS);
 }
 
@@ -225,8 +224,8 @@ void proxy_deliver(
 		if (is_topic(subscription, topic, topic_size) &&
 			host_send_bus_message(subscription->host, text, size) == -ENOBUFS)
 			log_limited(&proxy->lost, LOG_LEVEL_WARNING,
-				"A toolbox host does not read what it has subscribed to; a message "
-				"'%s' is lost for it",
+				"A toolbox host does not read the topics that it has subscribed "
+				"to; it loses a message '%s'",
 				subscription->topic);
 	}
 }

@@ -121,7 +121,7 @@ static void log_shared_names(const struct catalogue *catalogue)
 				&last) != 0 ||
 			last == tool)
 			continue;
-		log_warning("The tool name '%s' stands in %s and in %s", tool->name,
+		log_warning("The tool name '%s' is in %s and in %s", tool->name,
 			tool->toolbox->file, last->toolbox->file);
 	}
 }
@@ -148,7 +148,7 @@ static void log_not_enforced(struct reload *reload)
 
 		if (!missing)
 			continue;
-		log_warning("The sandbox of toolboxes is not whole on this system: %s", missing);
+		log_warning("This system cannot enforce the whole sandbox: %s", missing);
 		reload->has_logged_sandbox = true;
 	}
 }

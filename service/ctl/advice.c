@@ -72,8 +72,8 @@ static void advise_of_triggers(
 			continue;
 		snprintf(place, sizeof(place), "%s/triggers/%zu", pointer, i);
 		advise(giving, place,
-			"trigger %zu of the tool '%s' is found in every utterance, so no later "
-			"tool is ever matched; is there an empty alternative, or is all optional?",
+			"trigger %zu of the tool '%s' matches every utterance, so no later tool is "
+			"ever matched; is there an empty alternative, or is all of it optional?",
 			i, tool->name);
 	}
 }
@@ -85,7 +85,7 @@ static void advise_of_risk(
 {
 	if (tool->risk == TOOL_UNRATED && !is_list(giving) && !giving->toolbox->package)
 		advise(giving, pointer,
-			"the tool '%s' does not declare its \"risk\": say \"read\", \"write\" or "
+			"the tool '%s' does not declare its \"risk\": add \"read\", \"write\" or "
 			"\"execute\", for the tool or once for the toolbox",
 			tool->name);
 }
@@ -108,9 +108,9 @@ static void advise_of_parts(const struct giving *giving)
 {
 	if (giving->toolbox->package && giving->toolbox->member == 0 && !giving->toolbox->has_risk)
 		advise(giving, "",
-			"no \"risk\" is declared, and no ToolBox can: say \"read\", \"write\" or "
-			"\"execute\" here for all of them, or bring those that differ by a "
-			"manifest of their own (\"plugins\")");
+			"no \"risk\" is declared, and a ToolBox cannot declare one: add \"read\", "
+			"\"write\" or \"execute\" here for all of them, or give those that differ "
+			"a manifest of their own (\"plugins\")");
 }
 
 /* Only what was found by its path is sealed; what the linker finds by a name is the system's. */

@@ -195,7 +195,8 @@ static int write_json_value(const struct word *word, struct buffer *out, struct 
 
 static int refuse_word(const char *text, struct buffer *reason)
 {
-	buffer_printf(reason, "'%s' is no argument of a tool: write key=value or key:=JSON", text);
+	buffer_printf(
+		reason, "'%s' is not an argument of a tool: write key=value or key:=JSON", text);
 	return CTL_ARGUMENTS_E_USAGE;
 }
 

@@ -61,9 +61,10 @@ static void print_list(const struct ctl_options *options, const struct ctl_respo
 static int check_options(const struct ctl_options *options)
 {
 	if (options->offline && options->profile)
-		terminal_complain("--profile is for the daemon to judge: leave out --offline");
+		terminal_complain("--profile needs the daemon: leave out --offline");
 	else if (options->json && options->why && !options->offline)
-		terminal_complain("--why is for people; a program asks `toolboxctl status --json`");
+		terminal_complain(
+			"--why prints text only: for JSON, use `toolboxctl status --json`");
 	else
 		return 0;
 	return CTL_USAGE;
@@ -137,7 +138,7 @@ static int print_catalogue(const struct ctl_options *options, const struct catal
 			2 * JSON_DEPTH_DEFAULT, NULL);
 	if (r != 0) {
 		terminal_complain("the list cannot be written: %s",
-			r < 0 ? strerror(-r) : "a definition is no JSON");
+			r < 0 ? strerror(-r) : "a definition is not JSON");
 		return CTL_ERROR;
 	}
 	print_list(options, &response);

@@ -15,7 +15,7 @@ static void print_match(const struct ctl_response *response)
 	uint32_t toolbox_id = ctl_response_find(response, 0, "toolbox_id", JSON_STRING);
 
 	if (name == JSON_NONE || toolbox_id == JSON_NONE) {
-		terminal_complain("no tool has a trigger that is found in it");
+		terminal_complain("no tool has a trigger that matches it");
 		return;
 	}
 	terminal_append_value(&line, &response->tape, toolbox_id);

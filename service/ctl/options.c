@@ -20,21 +20,23 @@ struct flag {
 /* In the order of help texts. */
 static const struct flag flags[] = {
 	{"--toolbox", "ID", "only this toolbox", CTL_FLAG_TOOLBOX, MEMBER(toolbox_id)},
-	{"--profile", "NAME", "only what this profile grants", CTL_FLAG_PROFILE, MEMBER(profile)},
+	{"--profile", "NAME", "only tools that this profile grants", CTL_FLAG_PROFILE,
+		MEMBER(profile)},
 	{"--format", "FORMAT", "as JSON: full, compact, openai or anthropic", CTL_FLAG_FORMAT,
 		MEMBER(format)},
-	{"--why", NULL, "also what is not offered, and why", CTL_FLAG_WHY, MEMBER(why)},
-	{"--offline", NULL, "without a daemon: what one would offer", CTL_FLAG_OFFLINE,
+	{"--why", NULL, "also list what is not offered, and why", CTL_FLAG_WHY, MEMBER(why)},
+	{"--offline", NULL, "without a daemon: list what one would offer", CTL_FLAG_OFFLINE,
 		MEMBER(offline)},
-	{"--kind", "KIND", "of which kind the toolbox is", CTL_FLAG_KIND, MEMBER(kind)},
+	{"--kind", "KIND", "the kind of the toolbox", CTL_FLAG_KIND, MEMBER(kind)},
 	{"--args", "JSON", "all arguments as one JSON object", CTL_FLAG_ARGS, MEMBER(args)},
 	{"--dry-run", NULL, "check the arguments, run nothing", CTL_FLAG_DRY_RUN, MEMBER(dry_run)},
-	{"--lines", NULL, "an instance on every line", CTL_FLAG_LINES, MEMBER(lines)},
+	{"--lines", NULL, "one instance per line", CTL_FLAG_LINES, MEMBER(lines)},
 	{"--bus", "URL", "the bus (else TOOLBOXD_BUS, mycroft.conf, ws://127.0.0.1:8181/core)",
 		CTL_FLAG_COMMON, MEMBER(bus)},
-	{"--timeout", "SECONDS", "how long to wait for an answer (5)", CTL_FLAG_COMMON,
+	{"--timeout", "SECONDS", "how long to wait for a response (5)", CTL_FLAG_COMMON,
 		MEMBER(timeout_ms)},
-	{"--json", NULL, "print the answer as it came, on one line", CTL_FLAG_COMMON, MEMBER(json)},
+	{"--json", NULL, "print the response as it came, on one line", CTL_FLAG_COMMON,
+		MEMBER(json)},
 	{"--help", NULL, "print this and exit", CTL_FLAG_COMMON, MEMBER(help)},
 	{"--version", NULL, "print the version and exit", CTL_FLAG_COMMON, MEMBER(version)},
 };
@@ -67,7 +69,7 @@ static void refuse_unknown_flag(const char *name, size_t size, struct buffer *re
 	}
 	buffer_printf(reason, "unknown flag '%.*s'", (int)size, name);
 	if (nearest)
-		buffer_printf(reason, "; is %s meant?", nearest);
+		buffer_printf(reason, "; did you mean %s?", nearest);
 }
 
 /* Seconds, with a fraction if need be. */

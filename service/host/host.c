@@ -212,7 +212,7 @@ static void take_refused(struct host *host)
 	cleanup_free char *message = dup_member(&host->tape, "message");
 
 	if (!pointer || !message)
-		end_malformed(host, "refused its toolbox without saying where and why");
+		end_malformed(host, "refused its toolbox without a place and a reason");
 	else
 		end(host, &(struct host_exit){
 				  .reason = HOST_REFUSED, .pointer = pointer, .message = message});
@@ -298,7 +298,7 @@ static void take_frame(struct host *host, const struct wire_frame *frame)
 	int r = is_expected(host, frame) ? check_payload(host, frame) : 0;
 
 	if (!is_expected(host, frame))
-		end_malformed(host, "sent a frame that nobody waits for");
+		end_malformed(host, "sent a frame that was not expected");
 	else if (wire_reader_has_more(&host->reader) && is_last(host, frame))
 		end_malformed(host, "sent more than one answer");
 	else if (r == -ENOMEM)
@@ -334,7 +334,7 @@ static bool take_next(struct host *host)
 			end_malformed(host, "sent a frame over the limit");
 		return false;
 	case WIRE_E_MALFORMED:
-		end_malformed(host, "sent bytes that are no frame");
+		end_malformed(host, "sent bytes that are not a frame");
 		return false;
 	default:
 		take_frame(host, &frame);
@@ -553,7 +553,7 @@ static void on_timer(void *data)
 	else if (host->source)
 		end(host, &(struct host_exit){.reason = HOST_TOO_SLOW});
 	else
-		end_malformed(host, "closed its socket and went on");
+		end_malformed(host, "closed its socket and kept running");
 }
 
 static void on_exit_status(void *data, int status)
@@ -674,7 +674,7 @@ void host_describe_exit(const struct host_exit *exit, char *ret_text, size_t siz
 		snprintf(ret_text, size, "its host did not start in time");
 		break;
 	case HOST_LINGERED:
-		snprintf(ret_text, size, "its host was killed, since it took more than %d ms",
+		snprintf(ret_text, size, "its host was killed because it took more than %d ms",
 			HOST_DISMISS_MS);
 		break;
 	}

@@ -415,7 +415,7 @@ static JSON_ALWAYS_INLINE int finish(const struct reader *r, struct json_fault *
 	if (r->at == r->end)
 		return 0;
 	return json_refuse(fault, JSON_E_SYNTAX, json_span_space(r->at, r->end),
-		"expected the end of the text behind the value, found more");
+		"expected the end of the text after the value, found more");
 }
 
 /* The loop. @r is a copy with is_closed a constant. */

@@ -78,8 +78,8 @@ const char *json_refusal_key(const char *at, const char *end)
 const char *json_refusal_colon(const char *at, const char *end)
 {
 	if (at == end)
-		return "expected ':' behind a key, but the text ends";
-	return "expected ':' behind a key, found something else";
+		return "expected ':' after a key, but the text ends";
+	return "expected ':' after a key, found something else";
 }
 
 const char *json_refusal_comma(enum json_type container, const char *at, const char *end)
@@ -105,20 +105,20 @@ const char *json_refusal_number(const char *start, const char *at, const char *e
 	if (at[0] >= '0' && at[0] <= '9')
 		return "expected a number, found one with a leading zero";
 	if (at == start + 1 && *start == '-')
-		return "expected a digit behind '-', found something else";
+		return "expected a digit after '-', found something else";
 	if (at[-1] == '.')
-		return "expected a digit behind the point of a number, found something else";
+		return "expected a digit after the point of a number, found something else";
 	return "expected a digit in the exponent of a number, found something else";
 }
 
 const char *json_refusal_escape(const char *at, const char *end)
 {
 	if (end - at < 2)
-		return "expected a character behind a backslash, but the text ends";
+		return "expected a character after a backslash, but the text ends";
 	if (at[1] != 'u')
-		return "expected one of \" \\ / b f n r t u behind a backslash, found another "
+		return "expected one of \" \\ / b f n r t u after a backslash, found another "
 		       "character";
 	if (end - at < 6)
-		return "expected four hexadecimal digits behind \\u, but the text ends";
-	return "expected four hexadecimal digits behind \\u, found something else";
+		return "expected four hexadecimal digits after \\u, but the text ends";
+	return "expected four hexadecimal digits after \\u, found something else";
 }

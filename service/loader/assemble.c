@@ -62,7 +62,7 @@ static int yield_id(struct load_job *job, const struct load_job *owner)
 	char text[512];
 
 	if (is_auto_discovered(job) && !is_auto_discovered(owner)) {
-		snprintf(text, sizeof(text), "it is brought by %s", owner->path);
+		snprintf(text, sizeof(text), "%s provides it", owner->path);
 		toolbox_unref(take_ptr(job->toolbox));
 		return skipped_list_add(&job->skipped, NULL, text);
 	}

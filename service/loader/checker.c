@@ -169,7 +169,7 @@ static void refuse_for(
 		snprintf(text, sizeof(text), "%s", end->message);
 	} else {
 		int length = snprintf(text, sizeof(text), "%s failed: ",
-			toolbox->library.path ? "loading the library" : "asking for its tools");
+			toolbox->library.path ? "loading the library" : "describing its tools");
 
 		if (toolbox->library.path)
 			snprintf(pointer, sizeof(pointer), "/library");

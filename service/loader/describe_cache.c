@@ -239,5 +239,5 @@ void describe_cache_write(const char *key, const char *described, size_t size, u
 	snprintf(name, sizeof(name), PREFIX "%s", key);
 	r = write_file(folder, name, described, size, depends);
 	if (r < 0)
-		log_debug("what a toolbox tells of its tools cannot be kept: %s", strerror(-r));
+		log_debug("the description of a toolbox cannot be cached: %s", strerror(-r));
 }

@@ -26,7 +26,7 @@ static int take(struct manifest_reader *reader, struct toolbox *toolbox, const c
 	if (r == 0 && json_type_at(&tape, 0) == JSON_OBJECT)
 		tools = json_find(&tape, 0, "tools");
 	if (r >= 0 && tools == JSON_NONE) {
-		problems_add_line(problems, PROBLEM_ERROR, 0, "", "its host tells no tools");
+		problems_add_line(problems, PROBLEM_ERROR, 0, "", "its host describes no tools");
 		return MANIFEST_E_REFUSED;
 	}
 	if (r == 0)

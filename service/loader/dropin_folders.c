@@ -86,9 +86,8 @@ int dropin_folders_read(struct load_job *job)
 
 	if (overlay && !dropins_is_overlay(overlay)) {
 		problems_add(&job->problems, PROBLEM_ERROR, NULL, 0,
-			"%s has this name, and is no manifest of kind \"command\" without tools: "
-			"it "
-			"alone counts",
+			"%s has this name, and is not a manifest of kind \"command\" without "
+			"tools: only it is used",
 			overlay);
 		return 0;
 	}

@@ -44,9 +44,9 @@ static void check_settings(struct load_job *job, const struct load_job *owner)
 	if (!job->toolbox || !settings || (!is_refused && !settings->has_process))
 		return;
 	problems_add_line(&job->problems, is_refused ? PROBLEM_ERROR : PROBLEM_WARNING, 0, "",
-		"%s: \"%s\" of toolboxes.%s in the configuration cannot be heeded, since all "
+		"%s: \"%s\" of toolboxes.%s in the configuration has no effect, because all "
 		"ToolBoxes of this manifest share their processes; set it for toolboxes.%s, or "
-		"bring this one by a manifest of its own (\"plugins\")",
+		"give this one a manifest of its own (\"plugins\")",
 		job->id, is_refused ? "sandbox" : "limits\" or \"env", job->id, owner->package->id);
 	if (is_refused)
 		toolbox_unref(take_ptr(job->toolbox));
@@ -184,7 +184,7 @@ static int ask(struct load_job *job)
 	if (jobs->options.defers) {
 		jobs->has_deferred = true;
 		return skipped_list_add(
-			&job->skipped, NULL, "a Python interpreter is being asked for its tools");
+			&job->skipped, NULL, "a Python interpreter is describing its tools");
 	}
 	describe_cache_key(job->package, job->key);
 	job->asked_ns = stamp_now_ns();

@@ -172,7 +172,7 @@ static void note(
 	if (r == 0)
 		interests->n_items++;
 	else
-		log_warning("%s cannot be watched (%s): a reload has to be asked for", path,
+		log_warning("%s cannot be watched (%s): a change in it needs a reload", path,
 			strerror(-r));
 }
 

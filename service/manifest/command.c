@@ -52,8 +52,7 @@ static int place_cwd(const struct manifest_scope *scope, uint32_t given, struct 
 		return -ENOMEM;
 	if ((own || common) && (stat(command->cwd, &status) < 0 || !S_ISDIR(status.st_mode)))
 		problems_add(scope->problems, PROBLEM_WARNING, scope->tape, own ? own : common,
-			"the folder '%s' is not there: no call can run as things are",
-			command->cwd);
+			"the folder '%s' does not exist: no call can run without it", command->cwd);
 	return 0;
 }
 
@@ -79,8 +78,8 @@ static int place_program(const struct manifest_scope *scope, uint32_t argv, stru
 	if (r < 0)
 		problems_add(scope->problems, PROBLEM_WARNING, scope->tape,
 			argv ? json_first(scope->tape, argv) : argv,
-			"the program '%s' cannot be run as things are: %s%s", *program,
-			strerror(-r), help_for(*program, r));
+			"the program '%s' cannot be run at present: %s%s", *program, strerror(-r),
+			help_for(*program, r));
 	return 0;
 }
 
@@ -178,8 +177,8 @@ static void warn_of_line(
 		if (piece.is_placeholder &&
 			json_find_sized(scope->tape, properties, piece.text, piece.size))
 			problems_add(scope->problems, PROBLEM_WARNING, scope->tape, place,
-				"'{%.*s}' is not filled in a shell line; an argument is there as "
-				"\"$TOOL_ARG_NAME\", its name in capitals",
+				"'{%.*s}' is not replaced in a shell line: use "
+				"\"$TOOL_ARG_NAME\", with the argument's name in capitals",
 				(int)piece.size, piece.text);
 }
 

@@ -57,7 +57,7 @@ static int take(struct manifest_reader *reader, const struct json_tape *describe
 	/* Their lines are those of no file. */
 	for (size_t i = 0; i < found.n_items; i++)
 		problems_add_line(problems, found.items[i].severity, 0, found.items[i].pointer,
-			"in the table that it tells: %s", found.items[i].text);
+			"in its description: %s", found.items[i].text);
 	return r < 0 ? r : MANIFEST_E_REFUSED;
 }
 
@@ -163,7 +163,7 @@ static int take_member(struct manifest_reader *reader, const struct json_tape *d
 		return r;
 	if (!member->id || tools == JSON_NONE || json_type_at(described, tools) != JSON_ARRAY) {
 		problems_add_line(&member->problems, PROBLEM_ERROR, 0, "",
-			"its host tells no toolbox_id, or no tools");
+			"its host describes no toolbox_id, or no tools");
 		return 0;
 	}
 	if (!manifest_is_id(member->id))
@@ -183,7 +183,7 @@ static int take_failed(
 	member->id = dup_text(described, at, "toolbox_id", &r);
 	error = dup_text(described, at, "error", &r);
 	problems_add_line(&member->problems, PROBLEM_ERROR, 0, "", "%s",
-		error ? error : "its host does not say what is wrong");
+		error ? error : "its host gives no reason");
 	return r;
 }
 
@@ -196,7 +196,8 @@ static uint32_t find_list(
 
 	if (list != JSON_NONE && json_type_at(described, list) == JSON_ARRAY)
 		return list;
-	problems_add_line(problems, PROBLEM_ERROR, 0, "", "its host tells no array \"%s\"", key);
+	problems_add_line(
+		problems, PROBLEM_ERROR, 0, "", "its host describes no array \"%s\"", key);
 	return JSON_NONE;
 }
 
@@ -242,8 +243,7 @@ int manifest_take_members(struct manifest_reader *reader, const struct json_tape
 	n_members = (size_t)json_count(described, working) + json_count(described, failed);
 	if (n_members > MEMBERS_MAX) {
 		problems_add_line(problems, PROBLEM_ERROR, 0, "",
-			"its host tells %zu toolboxes; there is room for %d", n_members,
-			MEMBERS_MAX);
+			"its host describes %zu toolboxes; %d are allowed", n_members, MEMBERS_MAX);
 		return MANIFEST_E_REFUSED;
 	}
 	ret_members->items = calloc(n_members + 1, sizeof(*ret_members->items));

@@ -208,7 +208,7 @@ static int write_default(struct head *head, struct words type, struct words valu
 	}
 	r = json_tape_read(&tape, value.at, value.size, JSON_DEPTH_DEFAULT / 2, NULL);
 	if (r > 0)
-		return refuse(head, "what stands behind '=' must be one JSON value");
+		return refuse(head, "the default after '=' must be one JSON value");
 	if (r == 0)
 		json_write_compact(out, &tape, 0);
 	return r;
@@ -402,8 +402,8 @@ static int refuse_repetition(
 
 	if (r <= 0)
 		return r;
-	buffer_printf(
-		why, "%s: says something twice, or too deep: %s", dropin->path, error.message);
+	buffer_printf(why, "%s: has a duplicate key, or too many levels: %s", dropin->path,
+		error.message);
 	return buffer_status(why) ? -ENOMEM : DROPIN_E_REFUSED;
 }
 

@@ -109,7 +109,7 @@ static int take_file(struct dropin_list *list, const char *path, const char *ser
 		return -ENOMEM;
 	dropin.path = strdup(path);
 	if (!can_run)
-		dropin.why = strdup("it has no run bit (chmod +x)");
+		dropin.why = strdup("it is not executable (chmod +x)");
 	else if (!utf8_is_valid(path, strlen(path)))
 		dropin.why = strdup("its path is not UTF-8");
 	if (!dropin.path || ((!can_run || !utf8_is_valid(path, strlen(path))) && !dropin.why)) {
@@ -200,7 +200,7 @@ static int choose(struct dropin *twins, size_t n)
 	for (size_t i = has_winner ? 1 : 0; r == 0 && i < n; i++)
 		if (has_winner)
 			r = dropin_leave_out(&twins[i],
-				"%s stands directly in the toolbox's folder, and has this name",
+				"%s, directly in the toolbox's folder, has this name",
 				twins[0].path);
 		else
 			r = dropin_leave_out(

@@ -201,8 +201,7 @@ static void refuse_keys_of_others(
 
 		if (value != JSON_NONE && !(keys_of_kinds[i].kinds & OF(kind)))
 			problems_add(problems, PROBLEM_ERROR, tape, value,
-				"\"%s\" means nothing to a toolbox of the kind \"%s\"; leave it "
-				"out",
+				"\"%s\" is not a key of a toolbox of the kind \"%s\"; leave it out",
 				keys_of_kinds[i].key, kind_facts(kind)->name);
 	}
 }

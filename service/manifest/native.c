@@ -88,9 +88,9 @@ static void compare_type(const struct manifest_scope *scope, uint32_t schema,
 		return;
 	found = json_value_text(tape, type, &size);
 	problems_add(scope->problems, PROBLEM_ERROR, tape, type,
-		"the %s '%s' is of type %s in C: its schema must let \"%s\" pass, not only %.*s",
-		what, parameter->name, native_type_name(parameter->type),
-		native_schema_word(parameter), (int)(size < 64 ? size : 64), found);
+		"the %s '%s' is of type %s in C: its schema must allow \"%s\", not only %.*s", what,
+		parameter->name, native_type_name(parameter->type), native_schema_word(parameter),
+		(int)(size < 64 ? size : 64), found);
 }
 
 /* The property at @key is none of those that are meant. */

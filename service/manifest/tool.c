@@ -132,7 +132,7 @@ static void refuse_keys_of_others(const struct manifest_scope *scope, uint32_t o
 
 		if (value != JSON_NONE && (enum toolbox_kind)other != scope->toolbox->kind)
 			problems_add(scope->problems, PROBLEM_ERROR, scope->tape, value,
-				"\"%s\" means nothing to a tool of the kind \"%s\"; leave it out",
+				"\"%s\" is not a key of a tool of the kind \"%s\"; leave it out",
 				key, kind);
 	}
 }

@@ -245,7 +245,7 @@ def ask_child(load, tried, found, end):
     ended = signal.Signals(-status).name if status < 0 else f"exit status {status}"
     found["failed"].append(failure(
         name, f"loading it took more than {time.monotonic() - began:.1f} s, which leaves too little "
-        "for the others: raise toolboxd.start_timeout_ms, or bring it by a manifest of its own"
+        "for the others: raise toolboxd.start_timeout_ms, or give it a manifest of its own"
         if is_slow else f"loading it ended the interpreter ({ended})"))
     return n_left == 0
 

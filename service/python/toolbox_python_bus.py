@@ -111,7 +111,7 @@ class Bus:
         text = message.serialize().encode("utf-8")
         if len(text) > self.emit_bytes_max:
             raise ValueError(f"a message '{message.msg_type}' of {len(text)} bytes is too large: "
-                             f"at most {self.emit_bytes_max} can be said (limits.host_output_bytes)")
+                             f"at most {self.emit_bytes_max} can be sent (limits.host_output_bytes)")
         if self._wire:
             self._wire.write(EMIT, 0, text)
 

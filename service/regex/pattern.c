@@ -51,7 +51,7 @@ int pattern_new(const char *text, size_t size, struct pattern **ret_pattern, str
 	int r;
 
 	if (!regex_translate(text, size, &translated, &why)) {
-		buffer_printf(ret_why, "no regular expression of ECMA-262: %s", why);
+		buffer_printf(ret_why, "not a regular expression of ECMA-262: %s", why);
 		return REGEX_E_REFUSED;
 	}
 	if (buffer_status(&translated) < 0)

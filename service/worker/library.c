@@ -46,7 +46,7 @@ int library_open(
 		return refuse_library(load, refusal, token, dlerror());
 	if (dlinfo(library.handle, RTLD_DI_LINKMAP, &map) < 0)
 		return driver_refuse(refusal, load->tape, token,
-			"cannot tell the library's file: %s", dlerror());
+			"cannot find the library's file: %s", dlerror());
 	library.file = library.is_sealed ? load->seal->name : map->l_name;
 	*ret_library = library;
 	return 0;

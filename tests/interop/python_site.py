@@ -70,7 +70,7 @@ def wait_until_told(caller):
     """A daemon is ready before any Python is: wait for what the interpreters have to tell."""
     def is_told():
         told = caller.call("ovos.tools.status")["not_offered"]
-        return not any("is being asked" in one["why"] for one in told)
+        return not any("is describing its tools" in one["why"] for one in told)
 
     until(is_told, START_SECONDS, "every interpreter asked")
 

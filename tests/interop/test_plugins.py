@@ -145,7 +145,7 @@ def test_a_result_that_is_no_json_is_a_failure(caller, text, words):
 
 @pytest.mark.parametrize("kind, words", [
     ("nan", "NaN or infinity"), ("no key", "without a key in an object"),
-    ("key in array", "with a key in an array"), ("closed", "behind the end"),
+    ("key in array", "with a key in an array"), ("closed", "after the end"),
     ("close", "closed that was not opened"), ("twice", "not JSON"), ("utf8", "not JSON"),
     ("deep", "more than 128 levels")])
 def test_a_mistake_in_putting_a_result_together_is_told(caller, kind, words):
@@ -230,10 +230,10 @@ def test_a_changed_configuration_is_a_changed_toolbox(launch, tmp_path):
     ("none", "it has no tools"),
     ("null", "the tool 'who' has no handler"),
     ("schema", "the tool 'who': its argument_schema is not JSON: "),
-    ("type", "/tools/1/argument_schema/type: in the table that it tells: "),
-    ("name", "/tools/1/name: in the table that it tells: the tool name 'no name' must "),
-    ("twin", "/tools/1/name: in the table that it tells: the name 'read' is taken by tool 0, counted from 0"),
-    ("trigger", "/tools/1/triggers/0: in the table that it tells: "),
+    ("type", "/tools/1/argument_schema/type: in its description: "),
+    ("name", "/tools/1/name: in its description: the tool name 'no name' must "),
+    ("twin", "/tools/1/name: in its description: the name 'read' is taken by tool 0, counted from 0"),
+    ("trigger", "/tools/1/triggers/0: in its description: "),
     ("risk", "the tool 'who' has the risk 7: an enum toolbox_risk was expected"),
 ])
 def test_a_plugin_that_goes_wrong_while_it_is_loaded(launch, tmp_path, trick, words):
@@ -326,7 +326,7 @@ def test_a_process_that_is_killed_runs_nothing_more(launch, tmp_path):
 @pytest.mark.parametrize("how, words", [
     ("abort", "its host died (SIGABRT)"),
     ("exit", "its host ended with exit status 7"),
-    ("hang", "its host was killed, since it took more than 500 ms")])
+    ("hang", "its host was killed because it took more than 500 ms")])
 def test_what_goes_wrong_at_the_end_is_logged_and_costs_nobody_anything(
         launch, tmp_path, how, words):
     service = launch({"crash_limit": 1}, [plugged(tmp_path / "toolbox.d", config={"end": how},

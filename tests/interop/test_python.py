@@ -237,7 +237,7 @@ def test_what_is_shipped_finds_all_plugins(launch, installed, site, folder):
         assert {tool["toolbox_id"]: tool.get("risk") for tool in tools} == {
             "one": None, "two": "read"}
         assert status(caller)["failed"] == []
-        assert "it is brought by" in why(status(caller)["not_offered"], "two", "why")
+        assert "provides it" in why(status(caller)["not_offered"], "two", "why")
 
 
 # ── configuration ───────────────────────────────────────────────────────────────────────────────

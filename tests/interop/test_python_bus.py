@@ -131,7 +131,7 @@ def test_what_cannot_be_said_is_dropped_and_the_tool_goes_on(talkers):
     assert [one.type for one in talkers.caller.seen
             if one.type and one.type.startswith("test.")] == ["test.last"]
     log = talkers.daemon.log()
-    dropped = "what a tool said to the bus was dropped: "
+    dropped = "a message of a tool was dropped: "
     assert log.count(dropped) == 2
     assert f"{dropped}expected a value" in log and "one level too many" in log, log
     assert "limits.frame_bytes" in log

@@ -45,7 +45,7 @@ static int read_parameter_type(
 	if (type < 0)
 		return reading_refuse_value(reading, token, PARAMETER_WORDS);
 	if (type == NATIVE_VOID)
-		return reading_refuse(reading, token, "'void' is only for what a function returns");
+		return reading_refuse(reading, token, "'void' is only for a return value");
 	parameter->type = (enum native_type)type;
 	return 0;
 }
@@ -194,8 +194,8 @@ static int read_return_type(
 	type = find_type(reading, token);
 	if (type == NATIVE_BYTES || type == NATIVE_ARRAY)
 		return reading_refuse(reading, token,
-			"a function cannot return %s, whose length nothing tells: take it by a "
-			"parameter with \"dir\": \"out\"",
+			"a function cannot return %s: its length would be unknown; use a parameter "
+			"with \"dir\": \"out\"",
 			native_type_name((enum native_type)type));
 	if (type < 0)
 		return reading_refuse_value(reading, token, RETURN_WORDS);
@@ -249,7 +249,7 @@ static int read_returns(struct reading *reading, uint32_t object, struct native_
 	struct native_parameter *returns = &function->returns;
 	uint32_t name;
 	int r = reading_check_keys(
-		reading, object, "must be an object that describes what is returned", return_keys);
+		reading, object, "must be an object that describes the return value", return_keys);
 
 	if (r || (r = read_return_type(reading, object, function)))
 		return r;

@@ -40,7 +40,7 @@ static int check_schema(
 
 		if (token && json_find(reading->tape, schema, keys[i]))
 			return reading_refuse(reading, token,
-				"'%s' stands in the 'schema', too: say it once", keys[i]);
+				"'%s' is in the 'schema' too: give it once", keys[i]);
 	}
 	return 0;
 }
@@ -60,8 +60,8 @@ static int check_direction(
 			"'default'");
 	if (value && parameter->direction != NATIVE_IN)
 		return reading_refuse(reading, value,
-			"'value' is for what only goes in, and '%s' has \"dir\": \"%s\"",
-			parameter->name, native_direction_name(parameter->direction));
+			"'value' is for input only, and '%s' has \"dir\": \"%s\"", parameter->name,
+			native_direction_name(parameter->direction));
 	if (preset && parameter->direction == NATIVE_OUT)
 		return reading_refuse(reading, preset,
 			"callers pass nothing for an \"out\" parameter: it cannot have a "
@@ -73,8 +73,8 @@ static int check_direction(
 			"callers pass nothing for an \"out\" parameter: it cannot be nullable");
 	if (parameter->direction == NATIVE_IN && !native_is_buffer(parameter->type))
 		return reading_refuse(reading, nullable,
-			"only what is passed by pointer can be nullable (a str, bytes, json, array "
-			"or \"inout\"), '%s' is of type %s",
+			"only a value that is passed by pointer can be nullable (a str, bytes, "
+			"json, array or \"inout\"), '%s' is of type %s",
 			parameter->name, native_type_name(parameter->type));
 	return 0;
 }
@@ -107,8 +107,7 @@ static int set_teller(struct reading *reading, uint32_t token,
 		buffer->told_by = teller;
 		return 0;
 	}
-	return reading_refuse(reading, token, "the length of '%s' is told by '%s' already",
-		buffer->name,
+	return reading_refuse(reading, token, "the length of '%s' is already in '%s'", buffer->name,
 		buffer->told_by == NATIVE_RETURNS ? function->returns.name
 						  : function->parameters[buffer->told_by].name);
 }
@@ -169,7 +168,7 @@ static int link_length(
 	buffer = &function->parameters[holder->length_of];
 	if (buffer->direction == NATIVE_IN && holder->direction == NATIVE_OUT)
 		return reading_refuse(reading, token,
-			"'%s' only goes in: there is no length of it to come out", buffer->name);
+			"'%s' is input only: no length of it comes out", buffer->name);
 	/* Where its capacity goes in, the NUL is counted. */
 	if (native_is_text(buffer->type) && buffer->direction != NATIVE_IN)
 		most--;
@@ -195,7 +194,7 @@ static int link_returned_length(
 	buffer = &function->parameters[function->returns.length_of];
 	if (buffer->direction == NATIVE_IN)
 		return reading_refuse(reading, token,
-			"'%s' only goes in: there is no length of it to come out", buffer->name);
+			"'%s' is input only: no length of it comes out", buffer->name);
 	return set_teller(reading, token, function, buffer, NATIVE_RETURNS);
 }
 
@@ -241,8 +240,8 @@ static int link_capacity(struct reading *reading, uint32_t token, struct native_
 	if (!native_is_integer(asked->type) || asked->direction != NATIVE_IN ||
 		asked->length_of != NATIVE_NOBODY)
 		return reading_refuse(reading, token,
-			"a capacity is said by an integer with \"dir\": \"in\" that is no length, "
-			"not by '%s'",
+			"a capacity must be an integer with \"dir\": \"in\" that is not a length, "
+			"not '%s'",
 			asked->name);
 	asked->least_asked = 1;
 	asked->most_asked =
@@ -326,7 +325,7 @@ static int check_result_name(
 		if (native_is_result(&function->parameters[i]) &&
 			strcmp(function->parameters[i].name, name) == 0)
 			return reading_refuse(reading, token ? token : returns,
-				"what is returned and an \"out\" parameter are both called '%s': "
+				"the return value and an \"out\" parameter are both called '%s': "
 				"give 'returns' another 'name'",
 				name);
 	return 0;

@@ -75,7 +75,8 @@ static int add_anchor(
 	r = map_add(&library->by_anchor, key, uri_size + 1 + size, library->n_anchors);
 	if (r == -EEXIST)
 		return schema_refuse(library->error, walk->source, schema,
-			"the anchor '%s' stands twice in one schema resource", key + uri_size + 1);
+			"the anchor '%s' is given twice in one schema resource",
+			key + uri_size + 1);
 	library->n_anchors++;
 	return r;
 }

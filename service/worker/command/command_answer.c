@@ -124,8 +124,8 @@ int command_answer_not_started(
 			program);
 	if (error == -ENOENT)
 		return fail(out,
-			"the program '%s' cannot be run: it is not there, or what its '#!' line "
-			"names is not",
+			"the program '%s' cannot be run: it does not exist, or the interpreter of "
+			"its '#!' line does not",
 			program);
 	if (error == -EACCES)
 		return fail(out, "the program '%s' cannot be run: %s (chmod +x?)", program,
@@ -184,8 +184,7 @@ static int write_json_output(
 	if (r < 0)
 		return r;
 	if (r > 0)
-		return fail(out,
-			"what the program wrote to stdout must be one JSON value: at byte %zu: %s",
+		return fail(out, "the program's stdout must be one JSON value: at byte %zu: %s",
 			error.offset, error.message);
 	is_object = json_type_at(tape, 0) == JSON_OBJECT;
 	buffer_append_string(out, is_object ? "" : "{\"output\":");

@@ -125,12 +125,13 @@ static int find_used(struct writing *writing, const struct native_parameter *buf
 	place = is_returned ? writing->returned : &writing->scratch->cells[buffer->told_by].slot;
 	number = native_slot_number(teller->type, place);
 	if (native_slot_sign(teller->type, place) < 0)
-		return fail(writing, NULL, "told a length below 0 for '%s'", buffer->name);
+		return fail(writing, NULL, "reported a length below 0 for '%s'", buffer->name);
 	/* snprintf tells how long the text would be: what there is of it ends at its NUL. */
 	if (number > capacity && native_is_text(buffer->type))
 		return 0;
 	if (number > capacity)
-		return fail(writing, NULL, "told a length of %llu for '%s', which has room for %zu",
+		return fail(writing, NULL,
+			"reported a length of %llu for '%s', which has room for %zu",
 			(unsigned long long)number, buffer->name, capacity);
 	*used = (size_t)number;
 	return 0;

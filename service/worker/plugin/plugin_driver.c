@@ -37,7 +37,7 @@ static int find_symbol(const struct driver_load *load, const struct library *lib
 
 	if (!symbol)
 		return driver_refuse(refusal, load->tape, token,
-			"it does not export 'toolbox_plugin' (toolbox.h), so it is no plugin; a "
+			"it does not export 'toolbox_plugin' (toolbox.h), so it is not a plugin; a "
 			"library's own functions are of the kind \"native\"");
 	if (!library_is_data(symbol, ret_size))
 		return driver_refuse(refusal, load->tape, token,

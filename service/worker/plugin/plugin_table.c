@@ -67,9 +67,7 @@ static int read_plugin(struct reading *reading, const void *symbol, size_t size)
 
 	if (size < sizeof(head))
 		return refuse_plugin(reading,
-			"'toolbox_plugin' has %zu bytes: it is no struct "
-			"toolbox_plugin",
-			size);
+			"'toolbox_plugin' has %zu bytes: it is not a struct toolbox_plugin", size);
 	memcpy(head, symbol, sizeof(head));
 	if (head[0] < 1)
 		return refuse_plugin(reading,
@@ -82,7 +80,7 @@ static int read_plugin(struct reading *reading, const void *symbol, size_t size)
 			head[0], TOOLBOX_API_VERSION);
 	if (head[1] < PLUGIN_SIZE_MIN || head[1] > STRUCT_SIZE_MAX || head[1] > size)
 		return refuse_plugin(reading,
-			"'toolbox_plugin' tells the size %u, and has %zu bytes; a struct "
+			"'toolbox_plugin' has the size %u, and takes %zu bytes; a struct "
 			"toolbox_plugin has at least %zu",
 			head[1], size, PLUGIN_SIZE_MIN);
 	if (!copy_struct(&reading->plugin, sizeof(reading->plugin), symbol, head[1]))
@@ -90,8 +88,8 @@ static int read_plugin(struct reading *reading, const void *symbol, size_t size)
 	if (reading->plugin.tool_size < TOOL_SIZE_MIN ||
 		reading->plugin.tool_size > STRUCT_SIZE_MAX)
 		return refuse_plugin(reading,
-			"'toolbox_plugin' tells the tool_size %u; a struct toolbox_tool has at "
-			"least %zu",
+			"'toolbox_plugin' has the tool_size %u; a struct toolbox_tool has at least "
+			"%zu",
 			reading->plugin.tool_size, TOOL_SIZE_MIN);
 	return 0;
 }

@@ -18,7 +18,7 @@ void plugin_writer_fail(struct plugin_writer *writer, const char *mistake)
 static bool may_begin(struct plugin_writer *writer, const char *key)
 {
 	if (writer->is_closed)
-		plugin_writer_fail(writer, "a value behind the end of the result");
+		plugin_writer_fail(writer, "a value after the end of the result");
 	else if (!writer->is_array[writer->depth - 1] && !key)
 		plugin_writer_fail(writer, "a value without a key in an object");
 	else if (writer->is_array[writer->depth - 1] && key)

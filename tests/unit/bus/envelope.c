@@ -134,8 +134,8 @@ Test(bus_envelope, checks_that_other_members_are_json_and_no_more)
 
 	read_into(&envelope,
 		"{\"x\": {\"a\": 1, \"a\": 2}, \"x\": 1, \"type\": \"t\", \"\": [\"\\u0000\"]}");
-	expect_malformed("{\"x\": tru, \"type\": \"t\"}", "beside the three");
-	expect_malformed("{\"x\": 1.e, \"type\": \"t\"}", "beside the three");
+	expect_malformed("{\"x\": tru, \"type\": \"t\"}", "another member");
+	expect_malformed("{\"x\": 1.e, \"type\": \"t\"}", "another member");
 	expect_malformed("{\"x\\q\": 1, \"type\": \"t\"}", "a key");
 	expect_malformed("{\"\xC0\x80\": 1, \"type\": \"t\"}", "a key");
 }

@@ -54,11 +54,12 @@ static const struct mistake mistakes[] = {
 	{"{\"symbol\":\"f\",\"parameters\":[{\"name\":\"a\"}]}", "{\"name\":\"a\"}",
 		"'type' is missing: it " TYPES},
 	{PARAMETER("\"int\""), "\"int\"", TYPES ", not \"int\""},
-	{PARAMETER("\"void\""), "\"void\"", "'void' is only for what a function returns"},
+	{PARAMETER("\"void\""), "\"void\"", "'void' is only for a return value"},
 	{PARAMETER("\"i8\",\"dir\":\"into\""), "\"into\"",
 		"must be \"in\", \"out\" or \"inout\", not \"into\""},
 	{PARAMETER("\"i8\",\"nullable\":true"), "true",
-		"only what is passed by pointer can be nullable (a str, bytes, json, array or "
+		"only a value that is passed by pointer can be nullable (a str, bytes, json, array "
+		"or "
 		"\"inout\"), 'a' is of type i8"},
 	{PARAMETER("\"str\",\"nullable\":1"), "1", "must be true or false, not 1"},
 	{PARAMETER("\"i8\",\"default\":128"), "128", I8_WORDS ", not 128"},
@@ -77,7 +78,7 @@ static const struct mistake mistakes[] = {
 	 "{\"name\":\"a\",\"type\":\"i8\"}]}",
 		"\"a\"", "parameters 0 and 1 are both called 'a'"},
 	{"{\"symbol\":\"f\",\"returns\":7}", "7",
-		"must be an object that describes what is returned, not 7"},
+		"must be an object that describes the return value, not 7"},
 	{"{\"symbol\":\"f\",\"returns\":{}}", "{}", "'type' is missing: it " RETURNED},
 	{RETURNS("\"void\",\"name\":\"x\""), "\"x\"",
 		"a function that returns void has nothing to name"},
@@ -132,14 +133,14 @@ Test(native_mistakes, of_what_a_type_does_not_have)
 		{PARAMETER("\"json\",\"schema\":true"), "true",
 			"must be an object, a JSON Schema, not true"},
 		{PARAMETER("\"json\",\"description\":\"A\",\"schema\":{\"description\":\"B\"}"),
-			"\"A\"", "'description' stands in the 'schema', too: say it once"},
+			"\"A\"", "'description' is in the 'schema' too: give it once"},
 		{PARAMETER("\"json\",\"schema\":{\"default\":1},\"default\":2"), "2",
-			"'default' stands in the 'schema', too: say it once"},
+			"'default' is in the 'schema' too: give it once"},
 		{RETURNS("\"bytes\""), "\"bytes\"",
-			"a function cannot return bytes, whose length nothing tells: take it by a "
+			"a function cannot return bytes: its length would be unknown; use a "
 			"parameter with \"dir\": \"out\""},
 		{RETURNS("\"array\""), "\"array\"",
-			"a function cannot return array, whose length nothing tells: take it by a "
+			"a function cannot return array: its length would be unknown; use a "
 			"parameter with \"dir\": \"out\""},
 		{RETURNS("\"i8\",\"schema\":{}"), "{}", "only a json has a 'schema', not i8"},
 		{RETURNS("\"json\",\"schema\":[]"), "[]",
@@ -163,9 +164,9 @@ Test(native_mistakes, of_what_a_direction_does_not_have)
 			"callers pass nothing for an \"out\" parameter: it cannot have a "
 			"'default'"},
 		{PARAMETER("\"i8\",\"dir\":\"out\",\"value\":1"), "1",
-			"'value' is for what only goes in, and 'a' has \"dir\": \"out\""},
+			"'value' is for input only, and 'a' has \"dir\": \"out\""},
 		{PARAMETER("\"i8\",\"dir\":\"inout\",\"value\":1"), "1",
-			"'value' is for what only goes in, and 'a' has \"dir\": \"inout\""},
+			"'value' is for input only, and 'a' has \"dir\": \"inout\""},
 		{PARAMETER("\"i8\",\"dir\":\"out\",\"nullable\":true"), "true",
 			"callers pass nothing for an \"out\" parameter: it cannot be nullable"},
 		{PARAMETER("\"str\",\"dir\":1"), "1",
@@ -200,11 +201,11 @@ Test(native_mistakes, of_lengths)
 			"true", "'n' is filled in, as a length: it cannot have 'nullable'"},
 		{TEXT("{\"name\":\"b\",\"type\":\"bytes\"},{\"name\":\"n\",\"type\":\"i8\","
 		      "\"dir\":\"out\",\"length_of\":\"b\"}"),
-			"\"b\"", "'b' only goes in: there is no length of it to come out"},
+			"\"b\"", "'b' is input only: no length of it comes out"},
 		{TEXT(OUT ",{\"name\":\"n\",\"type\":\"i8\",\"dir\":\"out\",\"length_of\":\"b\"},"
 			  "{\"name\":\"m\",\"type\":\"i8\",\"dir\":\"inout\",\"length_of\":"
 			  "\"b\"}"),
-			"\"b\"", "the length of 'b' is told by 'n' already"},
+			"\"b\"", "the length of 'b' is already in 'n'"},
 		{RETURNS("\"i8\",\"length_of\":\"b\""), "\"b\"",
 			"there is no parameter of this name"},
 		{"{\"symbol\":\"f\",\"parameters\":[" OUT "],"
@@ -212,11 +213,11 @@ Test(native_mistakes, of_lengths)
 			"\"b\"", "only an integer holds a length, not f32"},
 		{"{\"symbol\":\"f\",\"parameters\":[{\"name\":\"b\",\"type\":\"str\"}],"
 		 "\"returns\":{\"type\":\"i32\",\"length_of\":\"b\"}}",
-			"\"b\"", "'b' only goes in: there is no length of it to come out"},
+			"\"b\"", "'b' is input only: no length of it comes out"},
 		{"{\"symbol\":\"f\",\"parameters\":[" OUT ",{\"name\":\"n\",\"type\":\"i8\","
 		 "\"dir\":\"out\",\"length_of\":\"b\"}],"
 		 "\"returns\":{\"type\":\"i32\",\"length_of\":\"b\"}}",
-			"\"b\"", "the length of 'b' is told by 'n' already"},
+			"\"b\"", "the length of 'b' is already in 'n'"},
 	};
 
 	EXPECT_ALL(rows);
@@ -224,7 +225,7 @@ Test(native_mistakes, of_lengths)
 
 #define NUMBERED(text) "must be an integer from 1 to " text ", or the name of an integer parameter"
 #define SAID_BY(name)                                                                              \
-	"a capacity is said by an integer with \"dir\": \"in\" that is no length, not by '" name "'"
+	"a capacity must be an integer with \"dir\": \"in\" that is not a length, not '" name "'"
 
 Test(native_mistakes, of_capacities)
 {
@@ -311,12 +312,12 @@ Test(native_mistakes, of_a_name_that_two_results_have)
 		{"{\"symbol\":\"f\",\"parameters\":[{\"name\":\"x\",\"type\":\"i8\",\"dir\":"
 		 "\"out\"}],\"returns\":{\"type\":\"i8\",\"name\":\"x\"}}",
 			"\"x\"",
-			"what is returned and an \"out\" parameter are both called 'x': give "
+			"the return value and an \"out\" parameter are both called 'x': give "
 			"'returns' another 'name'"},
 		{"{\"symbol\":\"f\",\"parameters\":[{\"name\":\"result\",\"type\":\"i8\","
 		 "\"dir\":\"inout\"}],\"returns\":{\"type\":\"i8\"}}",
 			"{\"type\":\"i8\"}",
-			"what is returned and an \"out\" parameter are both called 'result': give "
+			"the return value and an \"out\" parameter are both called 'result': give "
 			"'returns' another 'name'"},
 	};
 

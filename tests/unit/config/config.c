@@ -191,11 +191,10 @@ Test(config, warns_of_an_unknown_key_and_names_a_near_one)
 {
 	write_user_file("{\"toolboxd\": {\"timeuot_ms\": 1, \"limits\": {\"dept\": 1}, \"q\": 1}}");
 	cr_assert_eq(read_all(), 0);
-	expect_told(
-		"warning mycroft.conf:1 /toolboxd/timeuot_ms: is not a key that is known here; is "
-		"\"timeout_ms\" meant?");
-	expect_told("/toolboxd/limits/dept: is not a key that is known here; is \"depth\" meant?");
-	expect_told("/toolboxd/q: is not a key that is known here\n");
+	expect_told("warning mycroft.conf:1 /toolboxd/timeuot_ms: is an unknown key; did you mean "
+		    "\"timeout_ms\"?");
+	expect_told("/toolboxd/limits/dept: is an unknown key; did you mean \"depth\"?");
+	expect_told("/toolboxd/q: is an unknown key\n");
 }
 
 static const char *const refused[] = {
@@ -229,7 +228,7 @@ Test(config, does_not_guess_what_may_be_called)
 	for (size_t i = 0; i < sizeof(unguessed) / sizeof(*unguessed); i++) {
 		write_user_file(unguessed[i]);
 		cr_expect_eq(read_all(), CONFIG_E_REFUSED, "%s", unguessed[i]);
-		expect_told("it decides what may be called");
+		expect_told("it decides which calls are allowed");
 	}
 }
 
@@ -239,7 +238,7 @@ static const char *const bad_sandboxes[][2] = {
 	{"{\"read\": \"/x\"}", "/sandbox/read: must be a list of at most 64 paths, not "},
 	{"{\"write\": [\"/x\", \"x\"]}", "/sandbox/write/1: must be a path: absolute"},
 	{"{\"write\": [1]}", "/sandbox/write/0: must be a path: absolute"},
-	{"{\"clas\": \"net\"}", "/sandbox/clas: is not a key that is known here"},
+	{"{\"clas\": \"net\"}", "/sandbox/clas: is an unknown key"},
 };
 
 Test(config, does_not_guess_what_a_sandbox_allows)
@@ -329,12 +328,13 @@ static const char *const bad_members[][2] = {
 					    "86400, not \"1\"; it is not used"},
 	{"\"limits\": {\"prestart\": 1}",
 		"/limits/prestart: must be true or false, not 1; it is not used"},
-	{"\"limits\": {\"worker\": 1}", "/limits/worker: is not a key that is known here"},
+	{"\"limits\": {\"worker\": 1}", "/limits/worker: is an unknown key"},
 	{"\"env\": [\"A=b\"]", "/env: must be an object, not [\"A=b\"]; it is not used"},
-	{"\"env\": {\"A B\": \"\"}", "/env/A B: is no name of a variable: letters, digits and '_'"},
+	{"\"env\": {\"A B\": \"\"}",
+		"/env/A B: is not the name of a variable: letters, digits and '_'"},
 	{"\"env\": {\"A\": true}", "/env/A: must be a string, not true; it is left out"},
 	{"\"env\": {\"A\": \"\\u0000\"}", "/env/A: must not hold the character U+0000"},
-	{"\"env\": {\"LD_AUDIT\": \"/x.so\"}", "/env/LD_AUDIT: would be obeyed by toolbox-host"},
+	{"\"env\": {\"LD_AUDIT\": \"/x.so\"}", "/env/LD_AUDIT: would affect toolbox-host"},
 };
 
 Test(config, tells_what_of_a_toolbox_it_does_not_use)

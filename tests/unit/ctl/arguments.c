@@ -102,9 +102,9 @@ Test(ctl_arguments, keep_their_order)
 
 Test(ctl_arguments, refuse_a_word_that_is_none)
 {
-	expect_refused((const char *const[]){"text"}, 1, "'text' is no argument of a tool");
-	expect_refused((const char *const[]){"=x"}, 1, "'=x' is no argument of a tool");
-	expect_refused((const char *const[]){":=1"}, 1, "':=1' is no argument of a tool");
+	expect_refused((const char *const[]){"text"}, 1, "'text' is not an argument of a tool");
+	expect_refused((const char *const[]){"=x"}, 1, "'=x' is not an argument of a tool");
+	expect_refused((const char *const[]){":=1"}, 1, "':=1' is not an argument of a tool");
 }
 
 Test(ctl_arguments, refuse_a_key_that_is_given_twice)

@@ -77,8 +77,8 @@ static void expect_refused(const char *line, const char *words)
 
 Test(ctl_options, refuse_what_is_unknown_and_name_what_is_near)
 {
-	expect_refused("list --jsn", "unknown flag '--jsn'; is --json meant?");
-	expect_refused("list --tollbox=x", "unknown flag '--tollbox'; is --toolbox meant?");
+	expect_refused("list --jsn", "unknown flag '--jsn'; did you mean --json?");
+	expect_refused("list --tollbox=x", "unknown flag '--tollbox'; did you mean --toolbox?");
 	expect_refused("list -x", "unknown flag '-x'");
 }
 
@@ -103,7 +103,6 @@ Test(ctl_options, help_with_the_flags_of_a_command)
 	cleanup(buffer_deinit) struct buffer text = {0};
 
 	ctl_options_write_help(CTL_FLAG_LINES, &text);
-	cr_expect_str_eq(
-		buffer_terminate(&text), "  --lines            an instance on every line\n");
+	cr_expect_str_eq(buffer_terminate(&text), "  --lines            one instance per line\n");
 	cr_expect_str_eq(ctl_options_name(CTL_FLAG_DRY_RUN | CTL_FLAG_LINES), "--dry-run");
 }

@@ -105,7 +105,7 @@ Test(reaper, kills_who_does_not_leave)
 	cr_expect_geq(clock_now_ms() - start_ms, HOST_DISMISS_MS);
 	cr_expect_eq(guest.end.reason, HOST_LINGERED, "%d", guest.end.reason);
 	host_describe_exit(&guest.end, words, sizeof(words));
-	cr_expect_str_eq(words, "its host was killed, since it took more than 500 ms");
+	cr_expect_str_eq(words, "its host was killed because it took more than 500 ms");
 }
 
 Test(reaper, is_too_late_for_a_call)

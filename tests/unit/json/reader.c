@@ -148,11 +148,11 @@ Test(json_reader, refuses_broken_containers)
 
 Test(json_reader, refuses_anything_behind_the_value)
 {
-	expect_refusal("1 2", JSON_E_SYNTAX, 2, "behind the value");
-	expect_refusal("[1]]", JSON_E_SYNTAX, 3, "behind the value");
-	expect_refusal("{} {}", JSON_E_SYNTAX, 3, "behind the value");
-	expect_refusal("truex", JSON_E_SYNTAX, 4, "behind the value");
-	expect_refusal_sized("{}\0", 3, JSON_E_SYNTAX, 2, "behind the value");
+	expect_refusal("1 2", JSON_E_SYNTAX, 2, "after the value");
+	expect_refusal("[1]]", JSON_E_SYNTAX, 3, "after the value");
+	expect_refusal("{} {}", JSON_E_SYNTAX, 3, "after the value");
+	expect_refusal("truex", JSON_E_SYNTAX, 4, "after the value");
+	expect_refusal_sized("{}\0", 3, JSON_E_SYNTAX, 2, "after the value");
 }
 
 Test(json_reader, refuses_numbers_that_json_does_not_have)
@@ -160,11 +160,11 @@ Test(json_reader, refuses_numbers_that_json_does_not_have)
 	expect_refusal("01", JSON_E_SYNTAX, 1, "leading zero");
 	expect_refusal("[-01]", JSON_E_SYNTAX, 3, "leading zero");
 	expect_refusal("1.", JSON_E_SYNTAX, 2, "text ends");
-	expect_refusal("[1.]", JSON_E_SYNTAX, 3, "behind the point");
-	expect_refusal("[1.e5]", JSON_E_SYNTAX, 3, "behind the point");
+	expect_refusal("[1.]", JSON_E_SYNTAX, 3, "after the point");
+	expect_refusal("[1.e5]", JSON_E_SYNTAX, 3, "after the point");
 	expect_refusal("-", JSON_E_SYNTAX, 1, "text ends");
-	expect_refusal("[-]", JSON_E_SYNTAX, 2, "behind '-'");
-	expect_refusal("[-a]", JSON_E_SYNTAX, 2, "behind '-'");
+	expect_refusal("[-]", JSON_E_SYNTAX, 2, "after '-'");
+	expect_refusal("[-a]", JSON_E_SYNTAX, 2, "after '-'");
 	expect_refusal("[1e]", JSON_E_SYNTAX, 3, "exponent");
 	expect_refusal("[1e+]", JSON_E_SYNTAX, 4, "exponent");
 	expect_refusal("[1e5.5]", JSON_E_SYNTAX, 4, "',' or ']'");
@@ -181,10 +181,10 @@ Test(json_reader, refuses_broken_strings)
 	expect_refusal("[\"0123456789abcdef\n\"]", JSON_E_SYNTAX, 18, "control character");
 	expect_refusal_sized("[\"\0\"]", 5, JSON_E_SYNTAX, 2, "control character");
 	expect_refusal("\"\\", JSON_E_SYNTAX, 1, "text ends");
-	expect_refusal("[\"\\x\"]", JSON_E_SYNTAX, 2, "behind a backslash");
+	expect_refusal("[\"\\x\"]", JSON_E_SYNTAX, 2, "after a backslash");
 	expect_refusal("\"\\u12\"", JSON_E_SYNTAX, 1, "four hexadecimal digits");
 	expect_refusal("[\"\\u12g4 \"]", JSON_E_SYNTAX, 2, "four hexadecimal digits");
-	expect_refusal_sized("[\"\\\0\"]", 6, JSON_E_SYNTAX, 2, "behind a backslash");
+	expect_refusal_sized("[\"\\\0\"]", 6, JSON_E_SYNTAX, 2, "after a backslash");
 }
 
 Test(json_reader, refuses_half_a_surrogate_pair)

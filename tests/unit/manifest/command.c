@@ -291,14 +291,14 @@ static void expect_warning(const char *command, const char *pointer, const char 
 Test(command_manifest, warns_of_what_cannot_be_run_as_things_are)
 {
 	expect_warning("{'argv':['no-such-program']}", "/tools/0/command/argv/0",
-		"the program 'no-such-program' cannot be run as things are: No such file or "
+		"the program 'no-such-program' cannot be run at present: No such file or "
 		"directory (in none of the folders of PATH)");
 	expect_warning("{'argv':['/etc/passwd']}", "/tools/0/command/argv/0",
-		"the program '/etc/passwd' cannot be run as things are: Permission denied (chmod "
+		"the program '/etc/passwd' cannot be run at present: Permission denied (chmod "
 		"+x "
 		"makes it a program)");
 	expect_warning("{'shell':'ls','cwd':'/nowhere'}", "/tools/0/command/cwd",
-		"the folder '/nowhere' is not there: no call can run as things are");
+		"the folder '/nowhere' does not exist: no call can run without it");
 }
 
 Test(command_manifest, refuses_what_is_no_command)
@@ -307,11 +307,11 @@ Test(command_manifest, refuses_what_is_no_command)
 		COMMANDS("{'name':'f'}"), 1, "/tools/0", "missing required property 'command'");
 	expect_refused(COMMANDS("{'name':'f','command':{'shell':'ls'},'native':{'symbol':'f'}}"), 1,
 		"/tools/0/native",
-		"\"native\" means nothing to a tool of the kind \"command\"; leave it out");
+		"\"native\" is not a key of a tool of the kind \"command\"; leave it out");
 	expect_refused("{'kind':'command','library':'x','tools':[{'name':'f','command':{'shell':"
 		       "'ls'}}]}",
 		1, "/library",
-		"\"library\" means nothing to a toolbox of the kind \"command\"; leave it out");
+		"\"library\" is not a key of a toolbox of the kind \"command\"; leave it out");
 	expect_refused("{'kind':'command','sandbox':{'class':'net'},'tools':[{'name':'f','command':"
 		       "{'shell':'ls'}}]}",
 		1, "/sandbox",
@@ -325,6 +325,6 @@ Test(command_manifest, warns_of_a_placeholder_in_a_shell_line)
 	cr_expect_str_eq(problems.items[0].pointer, "/tools/0/command/shell");
 	cr_expect_eq(problems.items[0].severity, PROBLEM_WARNING);
 	cr_expect_str_eq(problems.items[0].text,
-		"'{text}' is not filled in a shell line; an argument is there as "
-		"\"$TOOL_ARG_NAME\", its name in capitals");
+		"'{text}' is not replaced in a shell line: use \"$TOOL_ARG_NAME\", with the "
+		"argument's name in capitals");
 }

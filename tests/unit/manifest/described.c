@@ -71,7 +71,7 @@ static void expect_untold(const char *described, const char *pointer, const char
 
 Test(manifest_described, refuses_what_a_manifest_could_not_say)
 {
-	expect_untold("{\"tools\":[]}", "/tools", "in the table that it tells: must ");
+	expect_untold("{\"tools\":[]}", "/tools", "in its description: must ");
 	expect_untold("{\"tools\":5}", "/tools", "must be an array");
 	expect_untold("{\"tools\":[{}]}", "/tools/0", "missing required property 'name'");
 	expect_untold("{\"tools\":[{\"name\":\"a\",\"x\":1}]}", "/tools/0/x", "");

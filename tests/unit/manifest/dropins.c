@@ -111,7 +111,7 @@ Test(dropins, leave_out_what_is_no_program)
 	cr_expect_eq(skipped.n_items, 0);
 	scratch_write("home/script.sh", "#!/bin/sh\n");
 	cr_assert_eq(read_home(NULL), 0);
-	expect_left_out("script", "it has no run bit (chmod +x)");
+	expect_left_out("script", "it is not executable (chmod +x)");
 }
 
 Test(dropins, of_one_name_are_the_one_in_the_folder_itself_or_none)
@@ -124,7 +124,7 @@ Test(dropins, of_one_name_are_the_one_in_the_folder_itself_or_none)
 	cr_assert_eq(read_home(NULL), 0);
 	expect_tools("a_b d ");
 	cr_expect_eq(skipped.n_items, 3);
-	expect_left_out("a_b", "stands directly in the toolbox's folder");
+	expect_left_out("a_b", ", directly in the toolbox's folder");
 	expect_left_out("c", "has this name, too");
 }
 
@@ -190,7 +190,7 @@ Test(dropins, cost_their_own_tool_when_they_say_it_wrongly)
 	expect_left_out("d", "home/d: /argument_schema/properties/x/default: ");
 	expect_left_out("e", "read, write or execute");
 	expect_left_out("f", "a number of seconds");
-	expect_left_out("g", "says something twice");
+	expect_left_out("g", "has a duplicate key");
 	expect_left_out("h", "home/h: /colour: unexpected property 'colour'");
 	expect_left_out("i", "home/i.json:");
 	expect_left_out("j", "'name' follows from the program's file");

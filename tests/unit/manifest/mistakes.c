@@ -205,25 +205,25 @@ Test(mistakes, of_a_schema_that_no_value_of_the_type_satisfies)
 	static const char place[] = "/tools/0/argument_schema/properties/x/type";
 
 	expect_refused(BOTH("'i64'", "'string'"), 1, place,
-		"the parameter 'x' is of type i64 in C: its schema must let \"integer\" pass, not "
+		"the parameter 'x' is of type i64 in C: its schema must allow \"integer\", not "
 		"only \"string\"");
 	expect_refused(BOTH("'bytes'", "['array','null']"), 1, place,
-		"the parameter 'x' is of type bytes in C: its schema must let \"string\" pass, not "
+		"the parameter 'x' is of type bytes in C: its schema must allow \"string\", not "
 		"only [\"array\",\"null\"]");
 	expect_refused(BOTH("'bool'", "'integer'"), 1, place,
-		"the parameter 'x' is of type bool in C: its schema must let \"boolean\" pass, not "
+		"the parameter 'x' is of type bool in C: its schema must allow \"boolean\", not "
 		"only \"integer\"");
 	expect_refused(BOTH("'array','items':'i8'", "'object'"), 1, place,
-		"the parameter 'x' is of type array in C: its schema must let \"array\" pass, not "
+		"the parameter 'x' is of type array in C: its schema must allow \"array\", not "
 		"only \"object\"");
 	expect_refused(BOTH("'str'", "'null'"), 1, place,
-		"the parameter 'x' is of type str in C: its schema must let \"string\" pass, not "
+		"the parameter 'x' is of type str in C: its schema must allow \"string\", not "
 		"only \"null\"");
 	expect_refused(TOOL("'output_schema':{'properties':{'n':{'type':'string'}}},'native':{'"
 			    "symbol':'f',"
 			    "'parameters':[{'name':'n','type':'f32','dir':'out'}]}"),
 		1, "/tools/0/output_schema/properties/n/type",
-		"the result 'n' is of type f32 in C: its schema must let \"number\" pass, not only "
+		"the result 'n' is of type f32 in C: its schema must allow \"number\", not only "
 		"\"string\"");
 	read_good(BOTH("'f64'", "'integer'"));
 	read_good(BOTH("'u8'", "'number'"));
@@ -404,7 +404,7 @@ Test(mistakes, of_a_sandbox)
 Test(mistakes, of_a_tool_that_is_called_as_another_kind_is)
 {
 	expect_refused(TOOL("'command':{'argv':['x']}," SQRT), 1, "/tools/0/command",
-		"\"command\" means nothing to a tool of the kind \"native\"; leave it out");
+		"\"command\" is not a key of a tool of the kind \"native\"; leave it out");
 }
 
 Test(mistakes, of_one_file_are_told_at_once)
@@ -474,7 +474,7 @@ Test(mistakes, of_a_key_that_belongs_to_other_kinds)
 		buffer_printf(&manifest, TOP("'%s':%s"), keys[i], values[i]);
 		buffer_printf(&pointer, "/%s", keys[i]);
 		buffer_printf(&message,
-			"\"%s\" means nothing to a toolbox of the kind \"native\"; leave it out",
+			"\"%s\" is not a key of a toolbox of the kind \"native\"; leave it out",
 			keys[i]);
 		expect_refused(buffer_terminate(&manifest), 2, buffer_terminate(&pointer),
 			buffer_terminate(&message));

@@ -93,12 +93,12 @@ Test(manifest_python, refuses_what_it_cannot_be)
 	expect_refused("{'kind':'python','plugins':[]}", 1, "/plugins",
 		"must have at least 1 element, has 0");
 	expect_refused("{'kind':'python','tools':[{'name':'f'}]}", 1, "/tools",
-		"\"tools\" means nothing to a toolbox of the kind \"python\"; leave it out");
+		"\"tools\" is not a key of a toolbox of the kind \"python\"; leave it out");
 	expect_refused("{'kind':'python','sandbox':{'class':'compute'}}", 1, "/sandbox",
 		"no program can be started in the class \"compute\"; expected \"command\" or "
 		"\"none\"");
 	expect_refused("{'kind':'plugin','library':'x','python':'auto'}", 1, "/python",
-		"\"python\" means nothing to a toolbox of the kind \"plugin\"; leave it out");
+		"\"python\" is not a key of a toolbox of the kind \"plugin\"; leave it out");
 }
 
 /* ── what hosts tell ─────────────────────────────────────────────────────────────────────────── */
@@ -208,7 +208,7 @@ Test(manifest_python, has_room_for_a_thousand_parts)
 	buffer_append_string(&text, ",{}]}");
 	cr_expect_eq(take(buffer_terminate(&text)), MANIFEST_E_REFUSED);
 	cr_expect_str_eq(
-		found.items[0].text, "its host tells 1001 toolboxes; there is room for 1000");
+		found.items[0].text, "its host describes 1001 toolboxes; 1000 are allowed");
 	buffer_deinit(&text);
 }
 

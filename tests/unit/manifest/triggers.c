@@ -88,17 +88,17 @@ Test(triggers, that_are_no_expressions_are_told_with_the_place)
 	expect_no_expression("", 0, "must not be empty: it would mean every utterance");
 	expect_no_expression("what is (.*", 11,
 		"must be a regular expression (PCRE2): missing closing parenthesis, at character "
-		"11, behind 'what is (.*'");
+		"11, after 'what is (.*'");
 	expect_no_expression("*", 1,
 		"must be a regular expression (PCRE2): quantifier does not follow a repeatable "
 		"item");
 	expect_no_expression("größer als wie lange heißt *das [",
 		strlen("größer als wie lange heißt *das ["),
 		"must be a regular expression (PCRE2): missing terminating ] for character class, "
-		"at character 33, behind '… wie lange heißt *das ['");
+		"at character 33, after '… wie lange heißt *das ['");
 	expect_no_expression("a\\Cb", 4,
 		"must be a regular expression (PCRE2): using \\C is disabled by the application, "
-		"at character 3, behind 'a\\C'");
+		"at character 3, after 'a\\C'");
 	expect_no_expression("\xff", 1,
 		"must be a regular expression (PCRE2): UTF-8 error: illegal byte (0xfe or 0xff)");
 }
@@ -137,5 +137,5 @@ Test(triggers_of_a_tool, refuse_the_toolbox_when_one_is_no_expression)
 {
 	expect_refused(TOOL("'triggers':['good','(bad']," SQRT), 1, "/tools/0/triggers/1",
 		"must be a regular expression (PCRE2): missing closing parenthesis, at character "
-		"4, behind '(bad'");
+		"4, after '(bad'");
 }

@@ -69,9 +69,9 @@ Test(schema_compile, has_the_metaschemas_built_in)
 Test(schema_compile, refuses_what_is_no_regular_expression_of_ecma)
 {
 	expect_refusal("{\"pattern\":\"(a\"}", "/pattern: no regular expression");
-	expect_refusal("{\"pattern\":\"(?i)a\"}", "/pattern: no regular expression of ECMA-262");
-	expect_refusal("{\"pattern\":\"a++\"}", "/pattern: no regular expression of ECMA-262");
-	expect_refusal("{\"pattern\":\"\\\\Aa\\\\Z\"}", "/pattern: no regular expression of");
+	expect_refusal("{\"pattern\":\"(?i)a\"}", "/pattern: not a regular expression of ECMA-262");
+	expect_refusal("{\"pattern\":\"a++\"}", "/pattern: not a regular expression of ECMA-262");
+	expect_refusal("{\"pattern\":\"\\\\Aa\\\\Z\"}", "/pattern: not a regular expression of");
 	expect_refusal("{\"patternProperties\":{\"[\":true}}", "/patternProperties/[: ");
 }
 
@@ -121,5 +121,5 @@ Test(schema_compile, switches_vocabularies_off_as_its_metaschema_says)
 Test(schema_compile, refuses_two_anchors_of_one_name)
 {
 	expect_refusal("{\"$defs\":{\"a\":{\"$anchor\":\"n\"},\"b\":{\"$anchor\":\"n\"}}}",
-		"/$defs/b: the anchor 'n' stands twice");
+		"/$defs/b: the anchor 'n' is given twice");
 }

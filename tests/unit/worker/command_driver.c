@@ -60,8 +60,8 @@ Test(command_driver, takes_json_as_it_is, .timeout = LIMIT)
 	expect_answer("'output':'json','shell':'cat'", "{\"a\" : 1.50}", "{\"a\":1.50}");
 	expect_answer("'output':'json','shell':'echo 7'", "{}", "{\"output\":7}");
 	expect_answer("'output':'json','shell':'echo 7 8'", "{}",
-		"{\"code\":\"tool_failed\",\"message\":\"what the program wrote to stdout must be "
-		"one JSON value: at byte 2: expected the end of the text behind the value, found "
+		"{\"code\":\"tool_failed\",\"message\":\"the program's stdout must be "
+		"one JSON value: at byte 2: expected the end of the text after the value, found "
 		"more\"}");
 }
 
@@ -106,8 +106,7 @@ Test(command_driver, tells_why_a_program_cannot_be_started, .timeout = LIMIT)
 		"Permission denied (chmod +x?)\"}");
 	expect_answer("'argv':['/none/such']", "{}",
 		"{\"code\":\"tool_failed\",\"message\":\"the program '/none/such' cannot be run: "
-		"it "
-		"is not there, or what its '#!' line names is not\"}");
+		"it does not exist, or the interpreter of its '#!' line does not\"}");
 }
 
 Test(command_driver, tells_of_a_folder_that_is_not_there, .timeout = LIMIT)

@@ -135,16 +135,16 @@ Test(plugin_table, refuses_sizes_that_are_none)
 
 	expect_refused(&plugin, 7, "has 7 bytes");
 	plugin.size = sizeof(plugin) - 1;
-	expect_refused(&plugin, sizeof(plugin), "tells the size");
+	expect_refused(&plugin, sizeof(plugin), "has the size");
 	plugin.size = sizeof(plugin) + 8;
-	expect_refused(&plugin, sizeof(plugin), "tells the size");
+	expect_refused(&plugin, sizeof(plugin), "has the size");
 	plugin.size = 1u << 30;
-	expect_refused(&plugin, 1u << 30, "tells the size");
+	expect_refused(&plugin, 1u << 30, "has the size");
 	plugin.size = sizeof(plugin);
 	plugin.tool_size = sizeof(struct toolbox_tool) - 1;
-	expect_refused(&plugin, sizeof(plugin), "tells the tool_size");
+	expect_refused(&plugin, sizeof(plugin), "has the tool_size");
 	plugin.tool_size = 4097;
-	expect_refused(&plugin, sizeof(plugin), "tells the tool_size");
+	expect_refused(&plugin, sizeof(plugin), "has the tool_size");
 }
 
 /* As a later header might have them. */
