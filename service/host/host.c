@@ -12,47 +12,41 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "host/host_state.h"
 #include "host/output.h"
 #include "host/process.h"
 #include "json/reader.h"
+#include "util/assert.h"
 #include "util/utf8.h"
 #include "wire/wire.h"
 
 /*
- * Three things are watched: the socket, the process (pidfd), and a timer.
+ * The daemon watches the socket, the process (pidfd) and a timer.
  *
- *   a frame          is news of the call that runs, or its one answer, and behind the last call's
- *                    there is nothing, or the host is killed: until the next INVOKE it has nothing
- *                    to say
- *   the process ends what it had sent before still counts: the socket is read until it is empty,
- *                    then ended() tells the exit status
- *   end of file      comes a moment before the process's end, which will tell the reason; a process
- *                    that lives on HANG_UP_MS later has closed its socket, and is killed
+ *   a frame          is progress of the call that runs, or its one answer. After the answer to the
+ *                    last call there is nothing, or the host is killed: until the next INVOKE it
+ *                    has nothing to send
+ *   the process ends everything that it had sent still counts: the socket is read until it is
+ *                    empty, then ended() reports the exit status
+ *   end of file      comes a moment before the end of the process, which reports the reason; a
+ *                    process that goes on for HANG_UP_MS has closed its socket, and is killed
  *   the timer        start_timeout_ms, later HANG_UP_MS or HOST_DISMISS_MS
  *
- * A host that says too much to the bus is held: its socket is not read for a while, and what was
- * read is kept. Then it waits itself, in its own send, and nothing of it is lost.
+ * A host that sends too much to the bus is held: its socket is not read for a while, and what was
+ * read is kept. Then the host itself waits, in its own send, and nothing is lost.
  *
- * In the steady state a call is one sendmsg, at most one recv, and no allocation: the reader's
- * buffer and the tape that checks a result are used again and again.
+ * In the steady state a call is one sendmsg, at most one recv, and no allocation: the buffer of the
+ * reader and the tape that checks a result are used again and again.
  */
 
 #define HANG_UP_MS 100
 
-/* Reads of what a process that is gone has left: more than a socket holds. A child of its that got
- * away could go on for ever. */
+/* The reads after a process has ended: more than a socket holds. A child that it has left could go
+ * on sending for ever. */
 #define LEFT_READS_MAX 256
 
-/* A tape that grew larger for one result is given back behind it. */
+/* A tape that grew larger than this is freed after the result. */
 #define KEEP_TOKENS 16384
-
-enum host_state {
-	HOST_STARTING,
-	HOST_READY,
-	HOST_RUNNING,
-	HOST_DISMISSED, /* nothing of what it sends is read any more */
-	HOST_ENDED,
-};
 
 struct host {
 	struct loop *loop;
@@ -64,40 +58,48 @@ struct host {
 	bool has_bus;
 	struct loop_child *child; /* NULL once reaped */
 	int wire;
-	struct loop_source *source; /* of wire; NULL behind its end of file, or ours */
+	struct loop_source *source; /* of wire; NULL after its end of file, or once dismissed */
 	struct wire_reader reader;
-	struct buffer head;   /* of the last INVOKE: what stands before the arguments */
+	struct buffer head;   /* of the last INVOKE: the part before the arguments */
 	struct buffer unsent; /* what the socket did not take at once */
-	size_t sent;          /* bytes of it that it has taken since */
+	size_t sent;          /* bytes of unsent that it has taken since */
 	struct json_tape tape;
 	struct loop_timer timer;
-	struct loop_timer hold; /* armed: nothing is read before */
+	struct loop_timer hold; /* armed: nothing is read until it is due */
 	struct output output;
 	uint64_t calls[HOST_CALLS_MAX]; /* ids in the order they were sent; the first one runs */
 	unsigned int n_calls;
-	bool *freed; /* where host_free leaves a note for a function it returns to */
+	bool *freed; /* set by host_free, for a function that it returns to */
 };
 
-static inline bool host_is_held(const struct host *host)
+/* Change the state: the only place where that is done. */
+static void host_move(struct host *host, enum host_state to)
+{
+	host->state = host_state_move(host->state, to);
+	check(to != HOST_READY || host->n_calls == 0);
+	check(to != HOST_RUNNING || host->n_calls == 1);
+}
+
+static bool is_held(const struct host *host)
 {
 	return loop_timer_is_armed(&host->hold);
 }
 
-/* ── its end ─────────────────────────────────────────────────────────────────────────────────── */
+/* ── the end ─────────────────────────────────────────────────────────────────────────────────── */
 
 pid_t host_pid(const struct host *host)
 {
 	return host->pid;
 }
 
-/* The leader and its group: a leader may have left its group, its children may be left in it. */
+/* Kill the leader and its group: a leader may have left its group, and children may be left in it. */
 static void kill_all(struct host *host)
 {
 	if (!host->child)
 		return;
 	if (host->has_guard) {
-		/* Killed, it could not kill the others; stopped by its toolbox, it has to wake up.
-		 */
+		/* A guard that is killed could not kill the others; one that its toolbox has
+		 * stopped must wake up. */
 		loop_child_signal(host->child, SIGTERM);
 		loop_child_signal(host->child, SIGCONT);
 		return;
@@ -106,9 +108,10 @@ static void kill_all(struct host *host)
 	kill(-host->pid, SIGKILL);
 }
 
-/* Let go of everything but memory. */
-static void shut(struct host *host)
+/* End the process and give back everything but memory. */
+static void shut_host(struct host *host)
 {
+	host_move(host, HOST_ENDED);
 	kill_all(host);
 	loop_child_forget(host->child);
 	host->child = NULL;
@@ -120,7 +123,6 @@ static void shut(struct host *host)
 	if (host->wire >= 0)
 		close(host->wire);
 	host->wire = -1;
-	host->state = HOST_ENDED;
 }
 
 void host_free(struct host *host)
@@ -129,7 +131,8 @@ void host_free(struct host *host)
 		return;
 	if (host->freed)
 		*host->freed = true;
-	shut(host);
+	if (host->state != HOST_ENDED)
+		shut_host(host);
 	wire_reader_deinit(&host->reader);
 	buffer_deinit(&host->unsent);
 	buffer_deinit(&host->head);
@@ -137,45 +140,47 @@ void host_free(struct host *host)
 	free(host);
 }
 
-/* The last thing that is done with a host: the handler may free it. */
-static void end(struct host *host, const struct host_exit *why)
+/* End the host and call ended(). The handler may free the host, so do not touch it afterwards. */
+static void end_host(struct host *host, const struct host_exit *exit)
 {
-	shut(host);
-	host->handler.ended(host->data, why);
+	shut_host(host);
+	host->handler.ended(host->data, exit);
 }
 
-static void end_malformed(struct host *host, const char *what)
+/* End a host that broke the protocol, as @text describes. */
+static void end_malformed(struct host *host, const char *text)
 {
-	end(host, &(struct host_exit){.reason = HOST_MALFORMED, .message = what});
+	end_host(host, &(struct host_exit){.reason = HOST_MALFORMED, .message = text});
 }
 
+/* End a host for which memory is short. */
 static void end_killed(struct host *host)
 {
-	end(host, &(struct host_exit){.reason = HOST_SIGNALED, .signal = SIGKILL});
+	end_host(host, &(struct host_exit){.reason = HOST_SIGNALED, .signal = SIGKILL});
 }
 
-/* ── what it sends ───────────────────────────────────────────────────────────────────────────── */
+/* ── received frames ───────────────────────────────────────────────────────────────────────────── */
 
 /*
- * What a host sends: hostile until it was expected, checked and found to be the last of its kind.
+ * A frame is hostile until it was expected, checked and found to be the last of its kind.
  *
  *                     kind and id                  payload
  *   bytes ─▶ frame ─▶ may it come now? ──▶ UTF-8, JSON, an object? ──▶ the handler
  *              │             │ no                   │ no
  *              └─ too large ─┴──────────────────────┴──▶ the host is killed
  *
- * But for what it says to the bus: there a tool, not the host, may have made the mistake, so what
- * is wrong with it costs the tool its message.
+ * Messages to the bus are the exception: the mistake may be that of a tool, not of the host, so it
+ * costs the tool its message.
  */
 
 static void end_too_large(struct host *host, size_t actual)
 {
-	end(host, &(struct host_exit){.reason = HOST_TOO_LARGE,
-			  .actual = actual,
-			  .max = host->reader.payload_max});
+	end_host(host, &(struct host_exit){.reason = HOST_TOO_LARGE,
+			       .actual = actual,
+			       .max = host->reader.payload_max});
 }
 
-/* Check that the payload is JSON. 0, -ENOMEM, or an enum json_status. */
+/* Check that the payload is JSON. Returns 0, -ENOMEM, or an enum json_status. */
 static int read_payload(struct host *host, const struct wire_frame *frame)
 {
 	if (host->tape.capacity > KEEP_TOKENS)
@@ -183,7 +188,8 @@ static int read_payload(struct host *host, const struct wire_frame *frame)
 	return json_tape_read(&host->tape, frame->payload, frame->size, JSON_DEPTH_DEFAULT, NULL);
 }
 
-/* The member @key of the object in the tape: a text without U+0000. NULL if it is not that. */
+/* Return the member @key of the object in the tape if it is a text without U+0000, or NULL. The
+ * caller frees it. */
 static char *dup_member(const struct json_tape *tape, const char *key)
 {
 	uint32_t value = json_find(tape, 0, key);
@@ -202,7 +208,7 @@ static char *dup_member(const struct json_tape *tape, const char *key)
 static void take_loaded(struct host *host, const struct wire_frame *frame)
 {
 	loop_timer_disarm(&host->timer);
-	host->state = HOST_READY;
+	host_move(host, HOST_READY);
 	host->handler.loaded(host->data, frame->payload, frame->size);
 }
 
@@ -214,19 +220,20 @@ static void take_refused(struct host *host)
 	if (!pointer || !message)
 		end_malformed(host, "refused its toolbox without a place and a reason");
 	else
-		end(host, &(struct host_exit){
-				  .reason = HOST_REFUSED, .pointer = pointer, .message = message});
+		end_host(host,
+			&(struct host_exit){
+				.reason = HOST_REFUSED, .pointer = pointer, .message = message});
 }
 
-/* The call that runs is done; the one behind it, if any, has begun. */
-static void advance(struct host *host)
+/* Note that the call that runs is done, and that the next one, if there is any, has begun. */
+static void advance_calls(struct host *host)
 {
 	host->n_calls--;
 	memmove(host->calls, host->calls + 1, host->n_calls * sizeof(*host->calls));
 	if (host->n_calls > 0)
 		output_begin_call(&host->output);
 	else
-		host->state = HOST_READY;
+		host_move(host, HOST_READY);
 }
 
 static void take_answer(struct host *host, const struct wire_frame *frame)
@@ -240,7 +247,7 @@ static void take_answer(struct host *host, const struct wire_frame *frame)
 		answer.tape = &host->tape;
 	if (frame->kind == WIRE_ERROR)
 		answer.kind = HOST_ANSWER_ERROR;
-	advance(host);
+	advance_calls(host);
 	host->handler.answered(host->data, frame->id, &answer);
 }
 
@@ -257,15 +264,15 @@ static bool is_progress(const struct host *host, const struct wire_frame *frame)
 	       frame->kind == WIRE_PROGRESS;
 }
 
-static bool is_said(const struct host *host, const struct wire_frame *frame)
+static bool is_bus_message(const struct host *host, const struct wire_frame *frame)
 {
 	return host->has_bus && frame->id == 0 && frame->kind == WIRE_EMIT;
 }
 
-/* Whether the frame is what may come in this state. */
+/* Return whether the frame may come in this state. */
 static bool is_expected(const struct host *host, const struct wire_frame *frame)
 {
-	if (is_said(host, frame))
+	if (is_bus_message(host, frame))
 		return true;
 	if (host->state == HOST_STARTING)
 		return frame->id == 0 &&
@@ -273,7 +280,8 @@ static bool is_expected(const struct host *host, const struct wire_frame *frame)
 	return is_answer(host, frame) || is_progress(host, frame);
 }
 
-/* What every kind must hold: text that is UTF-8, or JSON; an object, unless it is a result. */
+/* Check that the payload is text in UTF-8, or JSON; an object, unless it is a result. Returns 0,
+ * -ENOMEM, or an enum json_status. */
 static int check_payload(struct host *host, const struct wire_frame *frame)
 {
 	int r;
@@ -286,7 +294,7 @@ static int check_payload(struct host *host, const struct wire_frame *frame)
 	return r;
 }
 
-/* Whether nothing may stand behind the frame: an answer is followed by silence. */
+/* Return whether nothing may follow the frame: after its last answer a host is silent. */
 static bool is_last(const struct host *host, const struct wire_frame *frame)
 {
 	return !host->has_bus && host->n_calls <= 1 && !is_progress(host, frame);
@@ -303,7 +311,7 @@ static void take_frame(struct host *host, const struct wire_frame *frame)
 		end_malformed(host, "sent more than one answer");
 	else if (r == -ENOMEM)
 		end_killed(host);
-	else if (is_said(host, frame))
+	else if (is_bus_message(host, frame))
 		host->handler.bus_message(
 			host->data, r ? NULL : &host->tape, frame->payload, frame->size);
 	else if (r)
@@ -318,8 +326,8 @@ static void take_frame(struct host *host, const struct wire_frame *frame)
 		host->handler.progressed(host->data, frame->id, &host->tape);
 }
 
-/* Take what can be taken of what was received: a frame, or why there can be none any more. Whether
- * more may follow; the host may be gone. */
+/* Act on the next frame that was received, or on bytes that are none. Returns whether there may be
+ * another; the handler may have freed the host. */
 static bool take_next(struct host *host)
 {
 	struct wire_frame frame;
@@ -342,17 +350,15 @@ static bool take_next(struct host *host)
 	}
 }
 
-/* Act on what was received, as far as it is frames by now. Whether the host is still of use: the
- * handler may have freed it. */
-/* Act on what was received, as far as it is frames by now and the host is not held. Whether the
- * host is still of use: the handler may have freed it. */
+/* Act on all whole frames that were received, until the host is held. Returns whether the host can
+ * still be used; the handler may have freed it. */
 static bool take_received(struct host *host)
 {
 	bool *outer = host->freed;
 	bool is_freed = false;
 
 	host->freed = &is_freed;
-	while (!is_freed && host->state < HOST_DISMISSED && !host_is_held(host) && take_next(host))
+	while (!is_freed && host->state < HOST_DISMISSED && !is_held(host) && take_next(host))
 		;
 	if (is_freed) {
 		if (outer)
@@ -363,28 +369,29 @@ static bool take_received(struct host *host)
 	return host->state < HOST_DISMISSED;
 }
 
-/* ── what it is sent, and its life ───────────────────────────────────────────────────────────── */
+/* ── sent frames, and its life ───────────────────────────────────────────────────────────── */
 
 static void end_by_status(struct host *host, int status)
 {
 	if (WIFSIGNALED(status))
-		end(host, &(struct host_exit){.reason = HOST_SIGNALED, .signal = WTERMSIG(status)});
+		end_host(host,
+			&(struct host_exit){.reason = HOST_SIGNALED, .signal = WTERMSIG(status)});
 	else
-		end(host, &(struct host_exit){
-				  .reason = HOST_EXITED, .exit_code = WEXITSTATUS(status)});
+		end_host(host, &(struct host_exit){
+				       .reason = HOST_EXITED, .exit_code = WEXITSTATUS(status)});
 }
 
-/* Wait for what it says, and for room for what is unsent. */
-static int watch(struct host *host)
+/* Watch the socket for frames, and for room for those that are unsent. */
+static int watch_wire(struct host *host)
 {
-	uint32_t events = (host_is_held(host) ? 0 : (uint32_t)EPOLLIN) |
+	uint32_t events = (is_held(host) ? 0 : (uint32_t)EPOLLIN) |
 			  (host->unsent.size > 0 ? (uint32_t)EPOLLOUT : 0);
 
 	return host->source ? loop_source_set_events(host->source, events) : -EPIPE;
 }
 
-/* Send what is left; what cannot be sent at all is of no use any more, and its end will show. */
-static void flush(struct host *host)
+/* Send the unsent bytes. If the socket takes none any more, drop them: the end of the host follows. */
+static void flush_unsent(struct host *host)
 {
 	const char *from = host->unsent.data + host->sent;
 	size_t left = host->unsent.size - host->sent;
@@ -397,12 +404,12 @@ static void flush(struct host *host)
 		return;
 	buffer_deinit(&host->unsent);
 	host->sent = 0;
-	watch(host);
+	watch_wire(host);
 }
 
-/* Keep the frame for flush(), but for the @sent bytes of it that are on their way. */
-static int keep(struct host *host, const struct wire_header *header, const struct iovec *head,
-	const struct iovec *body, size_t sent)
+/* Keep the frame for flush_unsent(), except its first @sent bytes, which were sent. */
+static int keep_unsent(struct host *host, const struct wire_header *header,
+	const struct iovec *head, const struct iovec *body, size_t sent)
 {
 	int r;
 
@@ -412,11 +419,11 @@ static int keep(struct host *host, const struct wire_header *header, const struc
 	if (r)
 		return r;
 	host->sent = sent;
-	return watch(host);
+	return watch_wire(host);
 }
 
-/* Send a frame whose payload is @head, then @body, without copying what the socket takes at once.
- * Only to a host that has the bus anything can be unsent. */
+/* Send a frame whose payload is @head, then @body, without a copy if the socket takes it at once.
+ * Returns 0 or a negative errno. */
 static int transmit(
 	struct host *host, enum wire_kind kind, uint64_t id, struct iovec head, struct iovec body)
 {
@@ -438,7 +445,7 @@ static int transmit(
 		return errno == ECONNRESET ? -EPIPE : -errno;
 	if (n == (ssize_t)(sizeof(header) + header.size))
 		return 0;
-	return keep(host, &header, &head, &body, n < 0 ? 0 : (size_t)n);
+	return keep_unsent(host, &header, &head, &body, n < 0 ? 0 : (size_t)n);
 }
 
 int host_invoke(struct host *host, uint64_t id, const struct host_call *call)
@@ -452,6 +459,7 @@ int host_invoke(struct host *host, uint64_t id, const struct host_call *call)
 	};
 	int r;
 
+	check(id != 0);
 	if (host->state == HOST_ENDED || !host->child || !host->source)
 		return -EPIPE;
 	if (host->state == HOST_STARTING || host->n_calls == HOST_CALLS_MAX ||
@@ -467,10 +475,11 @@ int host_invoke(struct host *host, uint64_t id, const struct host_call *call)
 			(struct iovec){(void *)call->arguments, call->size});
 	if (r)
 		return r;
-	if (host->n_calls == 0)
-		output_begin_call(&host->output);
-	host->state = HOST_RUNNING;
 	host->calls[host->n_calls++] = id;
+	if (host->n_calls == 1) {
+		output_begin_call(&host->output);
+		host_move(host, HOST_RUNNING);
+	}
 	return 0;
 }
 
@@ -484,7 +493,7 @@ int host_send_bus_message(struct host *host, const char *text, size_t size)
 		host, WIRE_MESSAGE, 0, (struct iovec){NULL, 0}, (struct iovec){(void *)text, size});
 }
 
-/* Read once: 0 when something came, -EAGAIN, -ENOMEM, or -EPIPE at the end. */
+/* Read once. Returns 0 when something came, -EAGAIN, -ENOMEM, or -EPIPE at the end of file. */
 static int receive(struct host *host)
 {
 	size_t size;
@@ -500,7 +509,8 @@ static int receive(struct host *host)
 	return n > 0 ? 0 : -EPIPE;
 }
 
-/* The end of the process should follow at once, and tells why; but not if only the socket ended. */
+/* Stop reading at the end of file. The end of the process should follow at once and give the reason;
+ * if it does not, the host has only closed its socket. */
 static void hang_up(struct host *host)
 {
 	loop_source_free(host->source);
@@ -513,22 +523,22 @@ void host_hold(struct host *host, uint64_t hold_ms)
 	if (!host->child || !host->source)
 		return;
 	loop_timer_arm(&host->hold, hold_ms);
-	watch(host);
+	watch_wire(host);
 }
 
 static void on_hold(void *data)
 {
-	watch(data);
+	watch_wire(data);
 	take_received(data);
 }
 
-/* While it is held only its hanging up is heard of; what it had sent before is read then. */
+/* Act on @events. Of a host that is held only EPOLLHUP and EPOLLERR come; the rest is read then. */
 static void on_wire(void *data, uint32_t events)
 {
 	struct host *host = data;
 
 	if ((events & EPOLLOUT) && host->unsent.size > 0)
-		flush(host);
+		flush_unsent(host);
 	if (!(events & (EPOLLIN | EPOLLHUP | EPOLLERR)))
 		return;
 	switch (receive(host)) {
@@ -549,9 +559,9 @@ static void on_timer(void *data)
 	struct host *host = data;
 
 	if (host->state == HOST_DISMISSED)
-		end(host, &(struct host_exit){.reason = HOST_LINGERED});
+		end_host(host, &(struct host_exit){.reason = HOST_LINGERED});
 	else if (host->source)
-		end(host, &(struct host_exit){.reason = HOST_TOO_SLOW});
+		end_host(host, &(struct host_exit){.reason = HOST_TOO_SLOW});
 	else
 		end_malformed(host, "closed its socket and kept running");
 }
@@ -561,8 +571,8 @@ static void on_exit_status(void *data, int status)
 	struct host *host = data;
 	bool is_freed = false;
 
-	/* What it has left behind; its group keeps the number from being given to others until all
-	 * of them are gone. */
+	/* Kill the processes that it has left: as long as its group has any, no other process group
+	 * gets its number. */
 	kill(-host->pid, SIGKILL);
 	host->child = NULL;
 	host->freed = &is_freed;
@@ -580,18 +590,18 @@ static void on_exit_status(void *data, int status)
 void host_dismiss(
 	struct host *host, void (*ended)(void *data, const struct host_exit *exit), void *data)
 {
+	host_move(host, HOST_DISMISSED);
 	host->handler = (struct host_handler){.ended = ended};
 	host->data = data;
-	host->state = HOST_DISMISSED;
 	loop_source_free(host->source);
 	host->source = NULL;
 	loop_timer_disarm(&host->hold);
-	/* Its own words it may still send: they are for nobody, and no error to it. */
+	/* The host may still send: its frames are not read, and it gets no error. */
 	shutdown(host->wire, SHUT_WR);
 	loop_timer_arm(&host->timer, HOST_DISMISS_MS);
 }
 
-/* Put the parts together; what is there of them on failure is host_free's. */
+/* Start the process and watch it. On failure host_free frees the parts that are there. */
 static int set_up(struct host *host, const struct host_options *options)
 {
 	struct process process;
@@ -643,12 +653,13 @@ int host_spawn(struct loop *loop, const struct host_options *options,
 	r = transmit(host, WIRE_LOAD, 0, (struct iovec){NULL, 0}, load);
 	if (r && r != -EPIPE)
 		return r;
+	check(handler->ended && (!options->has_bus || handler->bus_message));
 	loop_timer_arm(&host->timer, options->start_timeout_ms);
 	*ret_host = take_ptr(host);
 	return 0;
 }
 
-/* ── how it ended, in words ──────────────────────────────────────────────────────────────────── */
+/* ── description of its end ──────────────────────────────────────────────────────────────────── */
 
 void host_describe_exit(const struct host_exit *exit, char *ret_text, size_t size)
 {
@@ -661,7 +672,7 @@ void host_describe_exit(const struct host_exit *exit, char *ret_text, size_t siz
 		break;
 	case HOST_MALFORMED:
 		snprintf(ret_text, size, "its host sent a malformed frame: %s",
-			exit->message ? exit->message : "not said");
+			exit->message ? exit->message : "no reason given");
 		break;
 	case HOST_TOO_LARGE:
 		snprintf(ret_text, size, "its host sent %zu bytes, %zu are allowed", exit->actual,

@@ -13,33 +13,33 @@
 /*
  * One toolbox-host process, seen from the daemon.
  *
- *        host_spawn          LOADED              INVOKE / RESULT, FAILED
- *   ○ ───────────▶ starting ─────────▶ ready ◀──────────────────────────▶ running
+ *        host_spawn          LOADED              INVOKE / RESULT, FAILED, ERROR
+ *   ○ ───────────▶ STARTING ─────────▶ READY ◀──────────────────────────▶ RUNNING
  *                     │ REFUSED, exit,   │ │ exit, signal, junk              │
  *                     │ start timeout    │ └──────────────┐                  │
- *                     │                  │ host_dismiss   │                  │
+ *                     │                  │ host_dismiss ◀─┼──────────────────┤
  *                     │                  ▼                │                  │
- *                     │              dismissed            │                  │
+ *                     │              DISMISSED            │                  │
  *                     │                  │ exit, signal,  │                  │
- *                     │                  │ HOST_DISMISS_MS  │                  │
+ *                     │                  │ HOST_DISMISS_MS│                  │
  *                     ▼                  ▼                ▼                  ▼
- *                   ended() is called once, with the reason; then only host_free is left
+ *                   ENDED: ended() is called once, with the reason; then only host_free is left
  *
  * The process is spawned and exec'd (never forked from the daemon's memory), in a process group of
  * its own, with one socket. host_free kills the group: there is no other way to stop a call.
- * host_dismiss lets a host that has nothing to do end its toolbox in order.
+ * host_dismiss lets a host end its toolbox in order.
  */
 struct host;
 
 /* Why a host ended. */
 enum host_reason {
-	HOST_EXITED,    /* on its own; exit_code */
-	HOST_SIGNALED,  /* by signal; signal */
-	HOST_MALFORMED, /* it sent what no host may send, or closed its socket, and was killed */
+	HOST_EXITED,    /* it exited; exit_code */
+	HOST_SIGNALED,  /* a signal killed it; signal */
+	HOST_MALFORMED, /* it broke the protocol, or closed its socket, and was killed */
 	HOST_TOO_LARGE, /* its answer was over output_max, and it was killed; actual, max */
 	HOST_REFUSED,   /* it could not load its toolbox; pointer and message */
-	HOST_TOO_SLOW,  /* not loaded within start_timeout_ms, and was killed */
-	HOST_LINGERED,  /* dismissed, not gone within HOST_DISMISS_MS, and was killed */
+	HOST_TOO_SLOW,  /* it did not load its toolbox in start_timeout_ms, and was killed */
+	HOST_LINGERED,  /* it did not exit in HOST_DISMISS_MS once dismissed, and was killed */
 };
 
 struct host_exit {
@@ -47,71 +47,73 @@ struct host_exit {
 	int exit_code;
 	int signal;
 	const char *pointer; /* HOST_REFUSED: JSON Pointer into the LOAD frame, NUL-terminated */
-	const char *message; /* HOST_REFUSED: its own words, NUL-terminated, checked to be UTF-8;
-				HOST_MALFORMED: what it did, for the log */
-	size_t actual;       /* HOST_TOO_LARGE: bytes of the answer, as its frame says */
+	const char *message; /* HOST_REFUSED: from the host, NUL-terminated, UTF-8; HOST_MALFORMED:
+				how it broke the protocol, for the log */
+	size_t actual;       /* HOST_TOO_LARGE: bytes of the answer, as its frame declares */
 	size_t max;          /* HOST_TOO_LARGE: output_max */
 };
 
-/* Write how it ended, as a part of a sentence: "its host died (SIGSEGV)". NUL-terminated. */
+/* Describe @exit in @ret_text, NUL-terminated, as a part of a sentence: "its host died (SIGSEGV)". */
 void host_describe_exit(const struct host_exit *exit, char *ret_text, size_t size);
 
 enum host_answer_kind {
 	HOST_ANSWER_RESULT, /* tape and text: the result */
-	HOST_ANSWER_FAILED, /* text: the tool's own words, checked to be UTF-8 */
+	HOST_ANSWER_FAILED, /* text: the message of the tool, UTF-8 */
 	HOST_ANSWER_ERROR,  /* tape and text: an object, as WIRE_ERROR has it (wire/wire.h) */
 };
 
 struct host_answer {
 	enum host_answer_kind kind;
-	const struct json_tape *tape; /* the text, read */
+	const struct json_tape *tape; /* of the text */
 	const char *text;
 	size_t size;
 };
 
-/* What a host tells. Each of these but progressed() and said() may call host_free, and answered()
- * may invoke the next call; the texts are the host's and go with it. */
+/* The events of a host. Each of them but progressed() and bus_message() may call host_free, and
+ * answered() may invoke the next call. The texts belong to the host and are valid during the callback
+ * only. */
 struct host_handler {
-	/* The toolbox is loaded: host_invoke may be called. @loaded is the JSON text it sent. */
+	/* The toolbox is loaded, so host_invoke may be called. @loaded is the JSON text of LOADED. */
 	void (*loaded)(void *data, const char *loaded, size_t size);
 
-	/* The call @id is done. What @answer points to is good during the call only. */
+	/* The call @id has ended with @answer. */
 	void (*answered)(void *data, uint64_t id, const struct host_answer *answer);
 
-	/* The call @id goes on, and tells how far it is: an object. NULL: nobody wants to know. */
+	/* The call @id, which runs, reports its progress: a JSON object that is not checked further.
+	 * May be NULL. */
 	void (*progressed)(void *data, uint64_t id, const struct json_tape *progress);
 
-	/* It has said something to the bus (WIRE_EMIT): an object, and its JSON @text. @object is
-	 * NULL for what is no JSON object, or nests too deep. May call host_hold. NULL: hosts of
-	 * this owner have no bus. */
+	/* The host sent a message to the bus (WIRE_EMIT): an object, and its JSON @text. @object is
+	 * NULL if the text is no JSON object, or nests too deep. May call host_hold. May be NULL if
+	 * has_bus is not set. */
 	void (*bus_message)(
 		void *data, const struct json_tape *object, const char *text, size_t size);
 
-	/* The process is gone, or must not be used any more. A call in flight gets no answer. What
-	 * @end points to is good during the call only. */
+	/* The process has ended, or must not be used any more. No answer follows for a call in
+	 * flight. */
 	void (*ended)(void *data, const struct host_exit *exit);
 };
 
 struct host_options {
 	const char *program;     /* path of toolbox-host */
 	const char *toolbox_id;  /* for its log lines and its process title */
-	const char *environment; /* beside what all are given (host/process.h); NULL: nothing */
+	const char *environment; /* in addition to that of every host (host/process.h), or NULL */
 	const char *load;        /* payload of the LOAD frame; copied */
 	size_t load_size;
-	size_t output_max; /* host_output_bytes: largest payload it may send */
-	size_t stderr_max; /* stderr_bytes: how much of its stderr goes to our log, per call */
+	size_t output_max; /* host_output_bytes: largest payload that it may send */
+	size_t stderr_max; /* stderr_bytes: bytes of its stderr that are logged per call */
 	uint64_t start_timeout_ms;
-	bool has_bus;   /* it may say what it likes to the bus, and hear what it asks for */
-	bool has_guard; /* it starts its toolbox behind a guard (worker/sandbox/guard.h): class
+	bool has_bus;   /* it may send to the bus, and receive the topics that it subscribes to */
+	bool has_guard; /* it starts its toolbox through a guard (worker/sandbox/guard.h): class
 			   `command` */
 };
 
-/* Start a process. @handler is copied. 0 or a negative errno (then nothing is called). */
+/* Start a process. @handler is copied. Returns 0, or a negative errno; then no event follows. */
 int host_spawn(struct loop *loop, const struct host_options *options,
 	const struct host_handler *handler, void *data, struct host **ret_host);
 
 struct host_call {
-	uint32_t tool;       /* index in the toolbox's list */
+	uint32_t tool;       /* index in the toolbox */
 	uint32_t timeout_ms; /* left of its time */
 	const char *caller;  /* JSON text, of kinds that ask who calls; size 0: none */
 	size_t caller_size;
@@ -119,40 +121,40 @@ struct host_call {
 	size_t size;
 };
 
-/* Calls that a host has at a time: it runs them one after the other. */
+/* The calls that a host has at a time: it runs them one after the other. */
 #define HOST_CALLS_MAX 8
 
-/* Run @call, as call @id (not 0), behind those that were sent before. 0, or a negative errno, and
- * then the host knows nothing of it: -EBUSY while it is loading, has HOST_CALLS_MAX calls, or has
- * not read all that was sent, -EPIPE when it is ending (ended() has come, or comes). What is sent
- * cannot be taken back but by host_free. */
+/* Send @call, with the id @id (not 0), to run after those that were sent before. Returns 0, or a
+ * negative errno; then the host does not know the call: -EBUSY while the host is loading, has
+ * HOST_CALLS_MAX calls or has not read everything that was sent, -EPIPE when it is ending (ended()
+ * has been called, or follows). A call that was sent can only be taken back by host_free. */
 int host_invoke(struct host *host, uint64_t id, const struct host_call *call);
 
-/* Let a host that has the bus hear the message @text (WIRE_MESSAGE). 0; -ENOBUFS when it has not
- * read HOST_UNREAD_BYTES of earlier ones, -EPIPE when it is ending: the message is lost. */
+/* Send the message @text of the bus (WIRE_MESSAGE) to a host that has the bus. Returns 0; -ENOBUFS
+ * when the host has not read HOST_UNREAD_BYTES of earlier messages, -EPIPE when it is ending: the
+ * message is lost. */
 #define HOST_UNREAD_BYTES (1u << 20)
 int host_send_bus_message(struct host *host, const char *text, size_t size);
 
-/* Read nothing more of what it says for @hold_ms: it waits in the socket, and the host, as soon as
- * that is full, waits too. Its answers come as late. What a host has left behind that is gone is
- * read at once. */
+/* Stop reading from the host for @hold_ms: frames wait in the socket, and once that is full, the host
+ * waits too. Answers are delayed as well. If the process has ended, the rest is read at once. */
 void host_hold(struct host *host, uint64_t hold_ms);
 
-/* It is not needed any more. It hears so by the end of file on its socket, at which it ends its
- * toolbox in order (the `deinit` of a plugin) and exits. No call runs in it. Of its callbacks only
- * @ended comes from now on, once, with @data: HOST_EXITED and status 0 when all went well. What the
- * toolbox has to say to our log is taken until then. */
+/* End a host that has loaded its toolbox and is no longer needed; a call in it gets no answer. At the
+ * end of file on its socket it ends the toolbox in order (`deinit` of a plugin) and exits. From now
+ * on only @ended is called, once, with @data: HOST_EXITED and status 0 after an end in order. Until
+ * then the output of the toolbox is logged. */
 #define HOST_DISMISS_MS 500
 void host_dismiss(
 	struct host *host, void (*ended)(void *data, const struct host_exit *exit), void *data);
 
-/* Kill the process group, reap it, forget it; no callback comes. A guard is told to kill what it
- * guards. Takes NULL. */
+/* Kill the process group, reap the process and free the host; no event follows. A guard is asked to
+ * kill the processes that it guards. Takes NULL. */
 void host_free(struct host *host);
 
 pid_t host_pid(const struct host *host);
 
-/* "SIGSEGV" for 11; "SIG64" for one without a name. A constant text. */
+/* Return the name of @signal, a constant: "SIGSEGV" for 11, "SIG64" for one without a name. */
 const char *host_signal_name(int signal);
 
 CLEANUP_DEFINE(host, struct host *, host_free)

@@ -7,11 +7,11 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-/* One read; a toolbox that floods gets its turn among the others again and again. */
+/* The size of one read: a toolbox that floods takes turns with the others. */
 #define CHUNK_BYTES 16384
 
-/* Lines of one host in the log, every ten seconds: the tracebacks of a few mistakes, which is what
- * their author looks for. */
+/* The lines that one host may log at once, and every ten seconds: the tracebacks of a few mistakes,
+ * for their author. */
 #define LINES_BURST 100
 
 static void log_line(struct output *output)
@@ -31,7 +31,8 @@ static void end_line(struct output *output)
 	output->line_size = 0;
 }
 
-static void cut(struct output *output)
+/* Log that the rest is not logged, once per call. */
+static void cut_output(struct output *output)
 {
 	end_line(output);
 	if (!output->is_cut)
@@ -41,11 +42,11 @@ static void cut(struct output *output)
 	output->is_cut = true;
 }
 
-static void take(struct output *output, const char *bytes, size_t size)
+static void take_bytes(struct output *output, const char *bytes, size_t size)
 {
 	for (size_t i = 0; i < size; i++) {
 		if (output->bytes++ >= output->bytes_max) {
-			cut(output);
+			cut_output(output);
 			return;
 		}
 		if (bytes[i] == '\n') {
@@ -64,14 +65,14 @@ static void stop_watching(struct output *output)
 	output->source = NULL;
 }
 
-/* Read once. False when nothing is there, or nothing will come any more. */
+/* Read once. Returns false when nothing is there, or at the end of the pipe. */
 static bool read_some(struct output *output)
 {
 	char bytes[CHUNK_BYTES];
 	ssize_t got = read(output->fd, bytes, sizeof(bytes));
 
 	if (got > 0) {
-		take(output, bytes, (size_t)got);
+		take_bytes(output, bytes, (size_t)got);
 		return true;
 	}
 	if (got == 0 || (errno != EAGAIN && errno != EINTR))
@@ -107,10 +108,4 @@ void output_deinit(struct output *output)
 		close(output->fd);
 	free(output->toolbox_id);
 	*output = (struct output){.fd = -1};
-}
-
-void output_begin_call(struct output *output)
-{
-	output->bytes = 0;
-	output->is_cut = false;
 }

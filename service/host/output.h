@@ -8,14 +8,14 @@
 #include "util/log.h"
 
 /*
- * What a toolbox prints, as lines of our log.
+ * The output of a toolbox, as lines of our log.
  *
  *   pipe ──▶ lines ──▶ at most bytes_max per call ──▶ at a limited rate ──▶ log_info
  *
- * All of it is read, whatever is logged of it: a toolbox never waits for the log.
+ * All of it is read, even if it is not logged: a toolbox never waits for the log.
  */
 
-/* Longer lines are cut into such pieces. */
+/* The size of the pieces into which longer lines are cut. */
 #define OUTPUT_LINE_BYTES 1024
 
 struct output {
@@ -24,20 +24,24 @@ struct output {
 	char *toolbox_id; /* owned */
 	size_t bytes_max;
 	size_t bytes; /* logged since output_begin_call */
-	bool is_cut;  /* bytes_max was passed, and that was said */
+	bool is_cut;  /* there were more than bytes_max, and that was logged */
 	struct log_rate rate;
 	size_t line_size;
 	char line[OUTPUT_LINE_BYTES];
 };
 
-/* Read the pipe @fd on @loop; takes it over, also on failure. @toolbox_id is copied. 0 or a
- * negative errno. Give it back with output_deinit in any case. */
+/* Read the pipe @fd on @loop; takes it over, also on failure. @toolbox_id is copied. Returns 0 or a
+ * negative errno. Call output_deinit in any case. */
 int output_init(
 	struct output *output, struct loop *loop, int fd, const char *toolbox_id, size_t bytes_max);
 
-/* Log what is in the pipe by now (no more than a call may print), and let go of it. A zeroed struct
- * with a negative fd may be passed. */
+/* Log what is in the pipe now (no more than a call may print), and close it. A zeroed struct with a
+ * negative fd may be passed. */
 void output_deinit(struct output *output);
 
-/* A new call has its own bytes_max. */
-void output_begin_call(struct output *output);
+/* Begin a call, which may print bytes_max anew. */
+static inline void output_begin_call(struct output *output)
+{
+	output->bytes = 0;
+	output->is_cut = false;
+}

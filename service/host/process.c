@@ -35,9 +35,9 @@ static const char *const kept_variables[] = {
 
 #define KEPT_COUNT (sizeof(kept_variables) / sizeof(*kept_variables))
 
-/* The ends that go to the child are spread over its low descriptors by dup2; standing above those,
- * none can be overwritten before its turn. */
-static int lift(int *fd)
+/* Move *@fd above the low descriptors to which dup2 copies the ends of the child, so that none is
+ * overwritten before it was copied. Returns 0 or a negative errno. */
+static int lift_fd(int *fd)
 {
 	int lifted = fcntl(*fd, F_DUPFD_CLOEXEC, WIRE_FD + 1);
 
@@ -48,7 +48,7 @@ static int lift(int *fd)
 	return 0;
 }
 
-/* The entry NAME=value of our own environment, or NULL. */
+/* Return the entry NAME=value of our own environment, or NULL. */
 static char *find_variable(const char *name)
 {
 	size_t length = strlen(name);
@@ -59,8 +59,8 @@ static char *find_variable(const char *name)
 	return NULL;
 }
 
-/* What is kept of ours, then what is @configured. The list is the caller's to free, the entries are
- * not. NULL without memory. */
+/* Return the variables that are kept of ours, then those of @configured. The caller frees the list,
+ * but not its entries. Returns NULL when memory is short. */
 static char **choose_environment(const char *configured)
 {
 	char **chosen = calloc(KEPT_COUNT + environment_count(configured) + 1, sizeof(*chosen));
@@ -88,7 +88,7 @@ static int set_actions(posix_spawn_file_actions_t *actions, int wire, int output
 	return r ? r : posix_spawn_file_actions_adddup2(actions, wire, WIRE_FD);
 }
 
-static int start(const char *program, const char *toolbox_id, char **environment, int wire,
+static int start_program(const char *program, const char *toolbox_id, char **environment, int wire,
 	int output, pid_t *ret_pid)
 {
 	char *arguments[] = {"toolbox-host", (char *)toolbox_id, NULL};
@@ -105,7 +105,7 @@ static int start(const char *program, const char *toolbox_id, char **environment
 
 const char *host_signal_name(int signal)
 {
-	/* Made on demand, once each: callers keep what they are given. */
+	/* Written on first use and never changed: callers keep the pointer. */
 	static char names[_NSIG][SIGNAL_NAME_BYTES];
 	const char *name = sigabbrev_np(signal);
 
@@ -140,9 +140,11 @@ int process_spawn(const char *program, const char *toolbox_id, const char *envir
 
 	if (fcntl(output, F_SETFL, O_NONBLOCK) < 0)
 		return -errno;
-	r = lift(&host_wire);
-	r = r ? r : lift(&host_output);
-	r = r ? r : start(program, toolbox_id, chosen, host_wire, host_output, &ret_process->pid);
+	r = lift_fd(&host_wire);
+	r = r ? r : lift_fd(&host_output);
+	r = r ? r
+	      : start_program(
+			program, toolbox_id, chosen, host_wire, host_output, &ret_process->pid);
 	if (r)
 		return r;
 	ret_process->wire = take_fd(wire);

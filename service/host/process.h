@@ -4,15 +4,15 @@
 #include <sys/types.h>
 
 /*
- * A new process for a toolbox: what it is given, and nothing else.
+ * A new process for a toolbox, which inherits these and nothing else:
  *
- *   0     /dev/null                      environment   PATH, HOME, LANG, USER, TZ of ours, and what
- *                                                      is configured, which comes before those
+ *   0     /dev/null                      environment   PATH, HOME, LANG, USER, TZ of the daemon's;
+ *                                                      the configured variables come before them
  *   1, 2  one pipe, read by us           signals       all default, none blocked
  *   3     the wire, a stream socket      group         its own
  *
- * It is spawned, not forked: what that costs does not grow with the daemon, and no memory of the
- * daemon's is ever seen in it.
+ * It is spawned, not forked: the cost does not grow with the daemon, and the process never sees
+ * memory of the daemon.
  */
 struct process {
 	pid_t pid;
@@ -20,8 +20,8 @@ struct process {
 	int output; /* our end of the pipe; does not block */
 };
 
-/* Run @program with @toolbox_id as its only argument, and @environment (util/environment.h) beside
- * what it is given of ours. 0 with the descriptors and the child the caller's, or a negative errno
- * (-ENOENT: no such program). */
+/* Run @program with @toolbox_id as its only argument, and @environment (util/environment.h, or NULL)
+ * in addition to the inherited variables. Returns 0, with the descriptors and the child owned by the
+ * caller, or a negative errno (-ENOENT: no such program). */
 int process_spawn(const char *program, const char *toolbox_id, const char *environment,
 	struct process *ret_process);

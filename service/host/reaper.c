@@ -3,58 +3,51 @@
 
 #include <stdlib.h>
 
-struct reaped {
-	struct reaped *next;
+struct dismissed {
+	struct list link;
 	struct reaper *reaper;
 	struct host *host;
 };
 
-static void unlink_reaped(struct reaped *reaped)
+static void free_dismissed(struct dismissed *dismissed)
 {
-	struct reaped **link = &reaped->reaper->first;
-
-	while (*link != reaped)
-		link = &(*link)->next;
-	*link = reaped->next;
+	list_remove(&dismissed->link);
+	host_free(dismissed->host);
+	free(dismissed);
 }
 
-static void has_ended(void *data, const struct host_exit *exit)
+static void host_has_ended(void *data, const struct host_exit *exit)
 {
-	struct reaped *reaped = data;
-	struct reaper *reaper = reaped->reaper;
+	struct dismissed *dismissed = data;
+	struct reaper *reaper = dismissed->reaper;
 
-	unlink_reaped(reaped);
+	list_remove(&dismissed->link);
 	reaper->exited(reaper->data, exit);
-	host_free(reaped->host);
-	free(reaped);
+	free_dismissed(dismissed);
 }
 
 void reaper_init(
 	struct reaper *reaper, void (*exited)(void *data, const struct host_exit *exit), void *data)
 {
 	*reaper = (struct reaper){.exited = exited, .data = data};
+	list_init(&reaper->hosts);
 }
 
 void reaper_deinit(struct reaper *reaper)
 {
-	while (reaper->first) {
-		struct reaped *reaped = reaper->first;
-
-		reaper->first = reaped->next;
-		host_free(reaped->host);
-		free(reaped);
-	}
+	list_for_each(link, &reaper->hosts)
+		free_dismissed(container_of(link, struct dismissed, link));
 }
 
 void reaper_take(struct reaper *reaper, struct host *host)
 {
-	struct reaped *reaped = malloc(sizeof(*reaped));
+	struct dismissed *dismissed = malloc(sizeof(*dismissed));
 
-	if (!reaped) {
+	if (!dismissed) {
 		host_free(host);
 		return;
 	}
-	*reaped = (struct reaped){.next = reaper->first, .reaper = reaper, .host = host};
-	reaper->first = reaped;
-	host_dismiss(host, has_ended, reaped);
+	*dismissed = (struct dismissed){.reaper = reaper, .host = host};
+	list_append(&reaper->hosts, &dismissed->link);
+	host_dismiss(host, host_has_ended, dismissed);
 }

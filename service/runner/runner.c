@@ -45,8 +45,8 @@ struct runner {
 	struct worker_counts counts;
 	struct list waiting; /* calls, first come first served */
 	uint32_t n_waiting;
-	bool clocks_stand; /* the clocks of the calls that wait do not run */
-	bool runs_alone;   /* the call that runs is not parallel */
+	bool clocks_are_stopped; /* the clocks of the calls that wait do not run */
+	bool runs_alone;         /* the call that runs is not parallel */
 	bool is_quarantined;
 	bool is_retired;
 	struct loop_timer restart; /* armed: no worker is started before */
@@ -100,13 +100,13 @@ static struct runner_call *first_waiting(const struct runner *runner)
 	return runner->n_waiting > 0 ? call_of(runner->waiting.next) : NULL;
 }
 
-static void run_clock(struct runner_call *call)
+/* Stop the clock of @call, or let it run. */
+static void set_clock(struct runner_call *call, bool runs)
 {
-	loop_timer_arm(&call->clock, call->left_ms);
-}
-
-static void stop_clock(struct runner_call *call)
-{
+	if (runs) {
+		loop_timer_arm(&call->clock, call->left_ms);
+		return;
+	}
 	call->left_ms = runner_call_left_ms(call);
 	loop_timer_disarm(&call->clock);
 }
@@ -116,8 +116,8 @@ static void push_call(struct runner *runner, struct runner_call *call)
 {
 	list_append(&runner->waiting, &call->link);
 	runner->n_waiting++;
-	if (!runner->clocks_stand)
-		run_clock(call);
+	if (!runner->clocks_are_stopped)
+		set_clock(call, true);
 }
 
 /* Take @call out of the queue; its clock runs. */
@@ -125,19 +125,20 @@ static void remove_call(struct runner *runner, struct runner_call *call)
 {
 	list_remove(&call->link);
 	runner->n_waiting--;
-	if (runner->clocks_stand)
-		run_clock(call);
+	if (runner->clocks_are_stopped)
+		set_clock(call, true);
 }
 
 /* Stop the clocks of the calls that wait as long as they only wait for the first worker. */
 static void set_clocks(struct runner *runner)
 {
-	bool stand = count_loaded(runner) == 0 && count_starting(runner) > 0;
+	bool stopped = count_loaded(runner) == 0 && count_starting(runner) > 0;
 
-	if (stand == runner->clocks_stand)
+	if (stopped == runner->clocks_are_stopped)
 		return;
-	runner->clocks_stand = stand;
-	list_for_each(link, &runner->waiting)(stand ? stop_clock : run_clock)(call_of(link));
+	runner->clocks_are_stopped = stopped;
+	list_for_each(link, &runner->waiting)
+		set_clock(call_of(link), !stopped);
 }
 
 /* ── ends ────────────────────────────────────────────────────────────────────────────────────── */
@@ -286,8 +287,7 @@ static void send_ahead(struct runner *runner)
 
 	if (runner->n_workers > 1 || worker_state(worker) != WORKER_RUNNING)
 		return;
-	list_for_each(link, &runner->waiting)
-	{
+	list_for_each(link, &runner->waiting) {
 		struct runner_call *call = call_of(link);
 
 		if (call->is_ahead)

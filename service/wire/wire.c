@@ -4,10 +4,12 @@
 #include <errno.h>
 #include <string.h>
 
-/* The least room that is offered to a read. */
+#include "util/assert.h"
+
+/* The least room for a read. */
 #define READ_BYTES 4096
 
-/* A buffer that grew larger for one frame is given back behind it. */
+/* A buffer that grew larger than this is freed after the frame. */
 #define KEEP_BYTES (256u << 10)
 
 void wire_reader_deinit(struct wire_reader *reader)
@@ -16,8 +18,8 @@ void wire_reader_deinit(struct wire_reader *reader)
 	reader->used = 0;
 }
 
-/* Move what was not given out yet to the front. */
-static void compact(struct wire_reader *reader)
+/* Move the bytes that were not taken yet to the front. */
+static void compact_bytes(struct wire_reader *reader)
 {
 	struct buffer *bytes = &reader->bytes;
 	size_t left = bytes->size - reader->used;
@@ -34,7 +36,7 @@ char *wire_reader_space(struct wire_reader *reader, size_t *ret_size)
 {
 	char *space;
 
-	compact(reader);
+	compact_bytes(reader);
 	space = buffer_reserve(&reader->bytes, READ_BYTES);
 	if (!space)
 		return NULL;
@@ -44,6 +46,7 @@ char *wire_reader_space(struct wire_reader *reader, size_t *ret_size)
 
 void wire_reader_received(struct wire_reader *reader, size_t size)
 {
+	check(size <= reader->bytes.capacity - reader->bytes.size);
 	reader->bytes.size += size;
 }
 
@@ -82,8 +85,10 @@ void wire_finish(struct buffer *out, size_t start, enum wire_kind kind, uint64_t
 	struct wire_header header = {.kind = kind, .id = id};
 	size_t size;
 
+	check(kind >= WIRE_LOAD && kind <= WIRE_LAST);
 	if (buffer_status(out))
 		return;
+	check(out->size - start >= sizeof(header));
 	size = out->size - start - sizeof(header);
 	if (size > UINT32_MAX) {
 		out->error = -EMSGSIZE;

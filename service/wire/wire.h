@@ -8,11 +8,11 @@
 #include "util/buffer.h"
 
 /*
- * What the daemon and a toolbox host say to each other, over one stream socketpair.
+ * The frames between the daemon and a toolbox host, over one stream socketpair.
  *
  *   ┌────────────┬────────────┬────────────────────┬──────────────┐
- *   │ size (u32) │ kind (u32) │ id (u64)           │ size bytes   │   both ends are one machine:
- *   └────────────┴────────────┴────────────────────┴──────────────┘   its own byte order
+ *   │ size (u32) │ kind (u32) │ id (u64)           │ size bytes   │   in the byte order of
+ *   └────────────┴────────────┴────────────────────┴──────────────┘   the machine
  *
  *   daemon                              host
  *     LOAD    {"kind": "native", …}  ──▶        once, first
@@ -20,21 +20,21 @@
  *     INVOKE  id, tool, arguments    ──▶        run one after the other
  *                                    ◀── PROGRESS id, {"progress", "text"}      any number
  *                                    ◀── RESULT id, JSON | FAILED id, text | ERROR id, object
- *     (end of file)                  ──▶        its toolbox ends in order, and the host exits
+ *     (end of file)                  ──▶        the toolbox ends in order, and the host exits
  *
- * A host that was given the bus says at any time, and hears between its calls and in them:
+ * A host that has the bus also sends and receives at any time, during calls and between them:
  *
  *     MESSAGE  the frame of a topic that it has subscribed to  ──▶
  *                                    ◀── EMIT  a message for the bus | {"subscribe", "wanted"}
  *
- * ERROR tells a failure with its facts: {"code": "tool_failed", "message": text} and what else
- * contract.md, Errors, names for that code (core/errors.h has the list).
+ * ERROR reports a failure with its facts: {"code": "tool_failed", "message": text} and the other
+ * members that contract.md, Errors, names for that code (core/errors.h lists them).
  *
- * What a host sends is hostile: a size over the limit, an unknown kind, an id that is not in
- * flight, a second answer, or bytes behind one, ends the host.
+ * Frames of a host are hostile: a size over the limit, an unknown kind, an id that is not in flight,
+ * a second answer, or bytes after an answer end the host.
  */
 
-/* Where a host finds its end of the socket. */
+/* The descriptor of the socket in a host. */
 #define WIRE_FD 3
 
 enum wire_kind {
@@ -57,16 +57,16 @@ struct wire_header {
 	uint64_t id;   /* of the call; 0 outside of one */
 };
 
-/* INVOKE's payload: this, then who calls, then the arguments, both as JSON text. */
+/* The payload of INVOKE: this, then the caller, then the arguments, both as JSON text. */
 struct wire_invoke {
 	uint32_t tool;        /* index in the toolbox's list */
 	uint32_t timeout_ms;  /* left of its time */
-	uint32_t output_max;  /* bytes of an answer's payload, at most */
-	uint32_t stderr_max;  /* bytes that are kept of a call's stderr */
-	uint32_t caller_size; /* bytes of {"call_id", "session_id", "lang"}; 0: the kind asks not */
+	uint32_t output_max;  /* bytes of the payload of an answer, at most */
+	uint32_t stderr_max;  /* bytes of stderr that are logged per call */
+	uint32_t caller_size; /* bytes of {"call_id", "session_id", "lang"}; 0: none */
 };
 
-/* A whole frame; @payload is good until the reader is used again. */
+/* A whole frame; payload is valid until the reader is used again. */
 struct wire_frame {
 	enum wire_kind kind;
 	uint64_t id;
@@ -80,37 +80,39 @@ enum wire_status {
 	WIRE_E_TOO_LARGE, /* a payload over the limit: the frame's header is given, no payload */
 };
 
-/* Gathers frames from a stream. A zeroed reader with @payload_max set is ready. */
+/* A reader of frames from a stream. Zeroed, with payload_max set, it is ready. */
 struct wire_reader {
 	struct buffer bytes;
 	size_t used; /* bytes at the front that were given out */
 	size_t payload_max;
 };
 
-/* Give the bytes back; payload_max stays. */
+/* Free the bytes; payload_max stays. */
 void wire_reader_deinit(struct wire_reader *reader);
 
-/* Where to put up to *ret_size received bytes (at least one page), or NULL without memory; then
- * say how many came. Memory grows with what arrives, never with what a header promises. */
+/* Return where up to *ret_size received bytes (at least one page) may be written, or NULL when memory
+ * is short. Memory grows with the bytes that arrive, never with the size that a header promises. */
 char *wire_reader_space(struct wire_reader *reader, size_t *ret_size);
+
+/* Count @size bytes as received, which were written to wire_reader_space(). */
 void wire_reader_received(struct wire_reader *reader, size_t size);
 
-/* Take the next frame: 0, WIRE_E_MORE, WIRE_E_MALFORMED or WIRE_E_TOO_LARGE. Behind the latter two
- * the stream is of no more use. */
+/* Take the next frame. Returns 0, WIRE_E_MORE, WIRE_E_MALFORMED or WIRE_E_TOO_LARGE. After the last
+ * two the stream cannot be read any further. */
 int wire_reader_next(struct wire_reader *reader, struct wire_frame *ret_frame);
 
-/* Whether bytes are left behind the frames that were taken. */
+/* Return whether there are bytes after the frames that were taken. */
 static inline bool wire_reader_has_more(const struct wire_reader *reader)
 {
 	return reader->used < reader->bytes.size;
 }
 
-/* Append a frame; the payload in two parts, either of which may be empty. A payload that a header
- * cannot tell leaves -EMSGSIZE in the buffer's status. */
+/* Append a frame to @out. Its payload comes in two parts, either of which may be empty. A payload that
+ * is too large for a header leaves -EMSGSIZE in the status of @out. */
 void wire_write(struct buffer *out, enum wire_kind kind, uint64_t id, const void *head,
 	size_t head_size, const void *body, size_t body_size);
 
-/* The same in place: begin a frame, append its payload to @out, finish it. wire_begin returns where
- * the frame starts, for wire_finish. */
+/* Begin a frame whose payload the caller appends to @out, and finish it. wire_begin returns where the
+ * frame starts, for wire_finish. */
 size_t wire_begin(struct buffer *out);
 void wire_finish(struct buffer *out, size_t start, enum wire_kind kind, uint64_t id);
