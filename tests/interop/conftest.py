@@ -18,6 +18,10 @@ from websocket_peer import Closed
 
 BUSES = ("ovos-messagebus", "embedded")
 
+# The files that take longest. They come first, so that no process works alone at the end of a run.
+LONGEST = ("test_python", "test_reconnect", "test_new", "test_python_bus", "test_load",
+           "test_python_host", "test_endurance")
+
 
 def pytest_addoption(parser):
     parser.addoption("--long", action="store_true", help="what takes minutes, in full")
@@ -25,6 +29,13 @@ def pytest_addoption(parser):
 
 def pytest_configure():
     assert TOOLBOXD.exists(), f"build first: {TOOLBOXD} is not there"
+
+
+def pytest_collection_modifyitems(items):
+    def rank(item):
+        return LONGEST.index(item.path.stem) if item.path.stem in LONGEST else len(LONGEST)
+
+    items.sort(key=rank)
 
 
 def pytest_terminal_summary(terminalreporter):
