@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The program behind two of the tools of my_toolbox: its first argument says which.
+# The program of two tools of my_toolbox: its first argument selects one.
 #
-# The arguments of a call stand in the environment as TOOL_ARG_<NAME>, and all of them as one JSON
-# object on stdin, where alone an argument of more than 100 KiB stands. What is printed is the
-# result. Any other exit status than 0 is a failure, which is told with the end of stderr.
+# The arguments of a call are in the environment as TOOL_ARG_<NAME>, except those of more than 100 KiB,
+# and all of them are one JSON object on stdin. stdout is the result. An exit status other than 0 is a
+# failure, which is reported with the end of stderr.
 set -eu
 
 fail() {
@@ -16,7 +16,7 @@ fail() {
 
 case $1 in
 count_words)
-	# The manifest says "output": "json", so this is an object.
+	# The manifest has "output": "json", so this is an object.
 	words=$(printf '%s\n' "$TOOL_ARG_TEXT" | wc -w)
 	printf '{"words": %d}\n' "$words"
 	;;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * The functions behind the tools of my_toolbox. They know nothing of JSON, messages or tools:
- * my_toolbox.json beside this file says how each is called, and what it returns when it fails.
+ * The functions of the tools of my_toolbox. They know nothing of JSON, messages or tools:
+ * my_toolbox.json beside this file describes how each is called, and what it returns when it fails.
  *
- * They run in a process of their own. A call that crashes or hangs costs the caller an error, and
- * nobody else anything; but what is kept in a global variable is gone then.
+ * They run in a process of their own. A call that crashes or hangs has no effect but an error for
+ * its caller; but the values of global variables are gone then.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -17,7 +17,7 @@
 /* The longest text that repeat() makes, in bytes. */
 #define REPEATED_MAX 65536
 
-/* How many words @text has: what stands between white space. */
+/* Count the words of @text, which white space separates. */
 int32_t count_words(const char *text)
 {
 	bool is_inside = false;

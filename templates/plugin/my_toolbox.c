@@ -32,7 +32,7 @@ static int init(struct toolbox_call call, const struct toolbox_tool **tools, uin
 	return 0;
 }
 
-/* What a schema cannot say: a name is more than white space. */
+/* Check what a schema cannot express: a name is more than white space. */
 static void check_name(struct toolbox_call call, void *data)
 {
 	const char *name = "";
@@ -55,7 +55,7 @@ static void greet(struct toolbox_call call, void *data)
 	toolbox_reply(call);
 }
 
-/* What stands between white space is a word. */
+/* Count the words: texts between white space. */
 static void count_words(struct toolbox_call call, void *data)
 {
 	const char *text = "";

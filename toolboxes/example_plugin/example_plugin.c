@@ -47,7 +47,7 @@ static void count_words(struct toolbox_call call, void *data)
 
 /* ── a tool that answers later, from a thread of its own ─────────────────────────────────────── */
 
-/* Add the numbers up, and tell how far it is. */
+/* Add the numbers up, and report progress. */
 static void *add_up(void *data)
 {
 	struct toolbox_call call = *(struct toolbox_call *)data;
@@ -166,7 +166,7 @@ static const struct toolbox_tool tools[] = {
 	},
 };
 
-/* The manifest's `config`, and what `toolboxd.toolboxes.example_plugin` says on top of it. */
+/* The manifest's `config`, overridden by `toolboxd.toolboxes.example_plugin`. */
 static int init(
 	struct toolbox_call call, const struct toolbox_tool **ret_tools, uint32_t *ret_n_tools)
 {

@@ -2,7 +2,7 @@
 
 /*
  * Arithmetic as plain C functions. They know nothing of JSON, messages or tools: math_tools.json
- * beside this file says how they are called, and that errno tells when they fail.
+ * beside this file describes how they are called, and that they report failure in errno.
  */
 
 #include <errno.h>

@@ -6,7 +6,7 @@
 set -eu
 
 if [ -z "${TOOL_ARG_TEXT+given}" ]; then
-	# Any other exit status than 0 is a failure, which is told with the end of stderr.
+	# An exit status other than 0 is a failure, which is reported with the end of stderr.
 	echo "the text is too long: at most 100 KiB can be counted" >&2
 	exit 1
 fi
