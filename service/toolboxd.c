@@ -7,14 +7,14 @@
 #include <string.h>
 
 #include "config/config.h"
-#include "config/config_log.h"
-#include "config/paths.h"
 #include "core/notify.h"
 #include "core/service.h"
 #include "loader/names.h"
 #include "loader/offline.h"
 #include "loop/loop.h"
+#include "util/diagnostic.h"
 #include "util/log.h"
+#include "util/paths.h"
 
 /*
  * The daemon: flags, then a service on a loop. See core/service.h for what it does.
@@ -127,8 +127,10 @@ static int read_options(int argc, char **argv, struct options *options)
 /* @data counts errors. */
 static void print_problem(void *data, const char *file, const struct problem *problem)
 {
-	config_print(data, problem->severity == PROBLEM_ERROR ? CONFIG_ERROR : CONFIG_WARNING, file,
-		problem->line, problem->pointer, problem->text);
+	diagnostic_print(data,
+		&(struct diagnostic){
+			problem->severity == PROBLEM_ERROR ? DIAGNOSTIC_ERROR : DIAGNOSTIC_WARNING,
+			file, problem->line, problem->pointer, problem->text});
 }
 
 static void check_toolboxes(const struct config *config, unsigned int *n_errors)
@@ -137,7 +139,7 @@ static void check_toolboxes(const struct config *config, unsigned int *n_errors)
 	char why[OFFLINE_WHY_BYTES];
 
 	if (offline_load(config, NULL, 0, print_problem, n_errors, &catalogue, why) == 0) {
-		names_report_unknown(config, catalogue, config_print, n_errors);
+		names_report_unknown(config, catalogue, diagnostic_print, n_errors);
 	} else {
 		fprintf(stderr, "error: %s\n", why);
 		(*n_errors)++;
@@ -148,7 +150,7 @@ static int run_check(const struct options *options)
 {
 	cleanup(config_deinit) struct config config = {0};
 	unsigned int n_errors = 0;
-	int r = config_read(&options->flags, config_print, &n_errors, &config);
+	int r = config_read(&options->flags, diagnostic_print, &n_errors, &config);
 
 	if (r != 0)
 		return r == CONFIG_E_USAGE ? EXIT_USAGE : EXIT_FAILURE;
@@ -173,7 +175,7 @@ static int serve(const struct options *options)
 		.paths = &paths,
 		.is_bus = options->is_bus,
 	};
-	int r = config_read(&options->flags, config_log, NULL, &config);
+	int r = config_read(&options->flags, diagnostic_log, NULL, &config);
 
 	if (r != 0)
 		return r == CONFIG_E_USAGE ? EXIT_USAGE : EXIT_FAILURE;

@@ -9,16 +9,17 @@
 #include "json/writer.h"
 #include "util/cleanup.h"
 
-static const char *const class_names[SANDBOX_N_CLASSES] = {
+const char *const sandbox_class_names[SANDBOX_N_CLASSES + 1] = {
 	[SANDBOX_COMPUTE] = "compute",
 	[SANDBOX_NET] = "net",
 	[SANDBOX_COMMAND] = "command",
 	[SANDBOX_NONE] = "none",
+	NULL,
 };
 
 const char *sandbox_class_name(enum sandbox_class class)
 {
-	return class_names[class];
+	return sandbox_class_names[class];
 }
 
 static int refuse(struct sandbox_mistake *mistake, uint32_t token, const char *expected)
@@ -84,7 +85,8 @@ static int read_class(const struct json_tape *tape, uint32_t token, struct toolb
 {
 	for (unsigned int i = 0; i < SANDBOX_N_CLASSES; i++) {
 		if (json_type_at(tape, token) != JSON_STRING ||
-			!json_string_equals(tape, token, class_names[i], strlen(class_names[i])))
+			!json_string_equals(tape, token, sandbox_class_names[i],
+				strlen(sandbox_class_names[i])))
 			continue;
 		sandbox->class = (enum sandbox_class)i;
 		sandbox->has_class = true;
@@ -161,7 +163,7 @@ static void write_paths(const char *key, const struct sandbox_paths *paths, stru
 void toolbox_sandbox_write(const struct toolbox_sandbox *sandbox, struct buffer *out)
 {
 	buffer_append_string(out, "{\"class\":");
-	json_write_text(out, class_names[sandbox->class]);
+	json_write_text(out, sandbox_class_names[sandbox->class]);
 	write_paths("read", &sandbox->read, out);
 	write_paths("write", &sandbox->write, out);
 	buffer_append_char(out, '}');

@@ -56,6 +56,9 @@ struct sandbox_mistake {
 	const char *expected; /* a constant: "must be …" */
 };
 
+/* The names of the classes, by value; NULL ends them. */
+extern const char *const sandbox_class_names[];
+
 /* "compute", "net", "command", "none". */
 const char *sandbox_class_name(enum sandbox_class class);
 

@@ -29,8 +29,5 @@ static inline bool approval_is_needed(enum approval_mode mode, enum tool_risk ri
 	return true;
 }
 
-/* "off", "execute", "auto", "strict". */
-const char *approval_mode_name(enum approval_mode mode);
-
-/* The mode called @name, or -1. */
-int approval_mode_from_name(const char *name);
+/* "off", "execute", "auto", "strict", by mode; NULL ends them. */
+extern const char *const approval_mode_names[];

@@ -5,21 +5,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/config_reader.h"
-#include "config/config_settings.h"
-#include "config/config_toolboxes.h"
-#include "config/config_websocket.h"
-#include "config/paths.h"
+#include "config/keys.h"
+#include "config/reader.h"
+#include "config/toolboxes.h"
+#include "config/websocket.h"
 #include "json/writer.h"
 #include "util/cleanup.h"
+#include "util/paths.h"
 
 /*
- *   files ─layers▶ merged document ◀─overrides─ environment, flags
- *                        │
- *                      text ─▶ tape ─settings, websocket, toolboxes, plugins▶ struct config
+ *   files ─stack▶ merged document ◀─environment─ variables, flags
+ *                       │
+ *                     text ─▶ tape ─keys, websocket, toolboxes, plugins▶ struct config
  *
- * Everything is merged as JSON first and read once, so a value is checked the same way wherever it
- * came from, and `merged` is what was read.
+ * Everything is merged as JSON first and read once, so the origin of a value makes no difference to
+ * its check, and `merged` is the text that was read.
  */
 
 static const char *const sections[] = {"toolboxd", "websocket"};
@@ -33,23 +33,23 @@ static int merge(struct config_reader *reader, const struct config_flags *flags,
 	for (size_t i = 0; r == 0 && i < sizeof(sections) / sizeof(*sections); i++)
 		r = document_set(merged, sections[i], "{}", strlen("{}"));
 	if (r == 0)
-		r = config_layers_read(flags->config, &reader->reporter, &reader->layers);
+		r = config_stack_read(flags->config, &reader->sink, &reader->stack);
 	if (r == 0)
-		r = config_layers_merge(&reader->layers, merged);
+		r = config_stack_merge(&reader->stack, merged);
 	if (r == 0)
-		r = config_overrides_apply(flags, &reader->reporter, merged, &reader->overrides);
+		r = config_environment_apply(flags, &reader->sink, merged, &reader->environment);
 	if (r == 0)
 		*ret_merged = take_ptr(merged);
 	return r;
 }
 
-/* $PREFIX/lib/toolboxd/toolbox.d, /etc/toolboxd/toolbox.d, $XDG_DATA_HOME/toolboxd/toolbox.d. */
+/* Add $PREFIX/lib/toolboxd/toolbox.d, /etc/toolboxd/toolbox.d, $XDG_DATA_HOME/toolboxd/toolbox.d. */
 static int add_default_folders(struct config_list *list)
 {
 	struct paths paths;
-	cleanup_free char *home = config_files_xdg_home("XDG_DATA_HOME", ".local/share");
+	cleanup_free char *home = paths_xdg_home("XDG_DATA_HOME", ".local/share");
 
-	/* Where our own folder is does not depend on whether toolbox-host is there. */
+	/* The library folder is known even if toolbox-host is missing. */
 	(void)paths_find(&paths);
 	list->items = calloc(3, sizeof(*list->items));
 	if (!list->items)
@@ -71,11 +71,11 @@ static int add_default_folders(struct config_list *list)
 static void read_bus(struct config_reader *reader)
 {
 	config_websocket_read(reader, config_reader_find(reader, 0, "websocket"));
-	if (reader->overrides.has_bus)
-		reader->config->bus = reader->overrides.bus;
+	if (reader->environment.has_bus)
+		reader->config->bus = reader->environment.bus;
 }
 
-/* How the plugin that we stand in for configures the ToolBoxes that it loads. */
+/* Read the section in which ovos-phal-plugin-tools, which we replace, configures its ToolBoxes. */
 static void read_plugins(struct config_reader *reader)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
@@ -94,15 +94,10 @@ static void read_plugins(struct config_reader *reader)
 static void read_all(struct config_reader *reader)
 {
 	uint32_t toolboxd = config_reader_find(reader, 0, "toolboxd");
-	char shown[CONFIG_SHOWN_BYTES];
 
-	if (toolboxd != JSON_NONE && json_type_at(&reader->tape, toolboxd) != JSON_OBJECT) {
-		config_reader_report(reader, CONFIG_ERROR, toolboxd,
-			"must be an object, not %s; the defaults are used",
-			config_reader_show(reader, toolboxd, shown));
+	if (!config_reader_is_object(reader, toolboxd, "the defaults are used"))
 		toolboxd = JSON_NONE;
-	}
-	config_settings_read(reader, toolboxd);
+	config_keys_read(reader, toolboxd);
 	read_bus(reader);
 	read_plugins(reader);
 	if (reader->error == 0 && !reader->config->toolbox_dirs.is_set)
@@ -125,32 +120,32 @@ static int read_merged(struct config_reader *reader, const struct document *merg
 static void reader_deinit(struct config_reader *reader)
 {
 	json_tape_deinit(&reader->tape);
-	config_layers_deinit(&reader->layers);
+	config_stack_deinit(&reader->stack);
 }
 
-/* Merge, then let @read take what it needs into @config, which the caller deinits. */
-static int read_with(const struct config_flags *flags, config_report_function report, void *data,
+/* Merge, then call @read to fill @config, which the caller deinits. */
+static int read_with(const struct config_flags *flags, diagnostic_function report, void *data,
 	void (*read)(struct config_reader *reader), struct config *config)
 {
 	cleanup(document_cleanup) struct document *merged = NULL;
 	cleanup(reader_deinit) struct config_reader reader = {
-		.reporter = {.function = report, .data = data}, .config = config};
+		.sink = {.function = report, .data = data}, .config = config};
 	int r = merge(&reader, flags, &merged);
 
 	if (r == 0)
 		r = read_merged(&reader, merged);
 	if (r != 0)
 		return r;
-	config->is_partial = reader.reporter.is_broken;
+	config->is_partial = reader.stack.is_partial;
 	read(&reader);
 	if (reader.error < 0)
 		return reader.error;
-	if (reader.reporter.is_misused)
+	if (reader.is_misused || reader.environment.is_misused)
 		return CONFIG_E_USAGE;
-	return reader.reporter.is_refused ? CONFIG_E_REFUSED : 0;
+	return reader.is_refused || reader.stack.is_refused ? CONFIG_E_REFUSED : 0;
 }
 
-int config_read(const struct config_flags *flags, config_report_function report, void *data,
+int config_read(const struct config_flags *flags, diagnostic_function report, void *data,
 	struct config *ret_config)
 {
 	struct config config = {0};
@@ -163,7 +158,7 @@ int config_read(const struct config_flags *flags, config_report_function report,
 	return r;
 }
 
-int config_read_bus(const struct config_flags *flags, config_report_function report, void *data,
+int config_read_bus(const struct config_flags *flags, diagnostic_function report, void *data,
 	struct bus_address *ret_address)
 {
 	cleanup(config_deinit) struct config config = {0};

@@ -11,6 +11,7 @@
 #include "catalogue/toolbox.h"
 #include "json/reader.h"
 #include "util/buffer.h"
+#include "util/diagnostic.h"
 #include "util/log.h"
 
 /*
@@ -23,12 +24,13 @@
  *                                    │
  *                       environment < flags  ──▶ struct config
  *
- * A broken file is told and left out, at start; a reload then keeps what is in force, since it may
- * be the one that forbids something (is_partial). A wrong value is reported with its file and path:
- * the default stands in and the daemon runs, but --check fails. What decides which calls are
- * allowed is not guessed at: a key of a feature that is not built, or a wrong value of
- * tools_enabled, tools_disabled, approval.mode, sandbox_max, or of enabled or sandbox in
- * toolboxes.<id>, keeps the daemon from starting.
+ * A broken file is reported and skipped at the start. At a reload the old configuration stays in
+ * force instead, because the file may forbid something (is_partial).
+ *
+ * A wrong value is reported with its file and path; its default is used and the daemon runs, but
+ * --check fails. A value that restricts calls has no default: a key of a feature that is not built,
+ * or a wrong value of tools_enabled, tools_disabled, approval.mode, sandbox_max, or of enabled or
+ * sandbox in toolboxes.<id>, keeps the daemon from starting.
  *
  * A bus that the environment or a flag names takes the place of the whole `websocket` section.
  */
@@ -38,7 +40,7 @@ enum config_duplicates {
 	CONFIG_DUPLICATES_LAST,
 };
 
-/* A list of owned strings. @is_set tells an empty list from none. */
+/* A list of owned strings. @is_set distinguishes an empty list from none. */
 struct config_list {
 	char **items;
 	size_t n_items;
@@ -60,23 +62,23 @@ struct config_limits {
 	uint32_t pattern_steps;
 };
 
-/* What the configuration says of one toolbox: `toolboxes.<id>`. */
+/* The settings of one toolbox: `toolboxes.<id>`. */
 struct config_toolbox {
 	char *toolbox_id;
 	bool is_enabled;
-	bool has_sandbox;               /* it says something of the sandbox */
-	bool has_process;               /* it says something of limits or env */
-	struct toolbox_sandbox sandbox; /* what it says in place of the manifest */
-	struct toolbox_limits limits;   /* the same; 0: it says nothing */
-	bool has_prestart;              /* it says something of limits.prestart */
+	bool has_sandbox;               /* there is a `sandbox` */
+	bool has_process;               /* there is a `limits` or `env` */
+	struct toolbox_sandbox sandbox; /* its members replace those of the manifest */
+	struct toolbox_limits limits;   /* likewise; 0: no limit is set */
+	bool has_prestart;              /* there is a `limits.prestart` */
 	char *environment;              /* for its hosts (util/environment.h) */
-	char *config;                   /* what is left, for itself: an object; NULL: nothing */
-	uint64_t digest;                /* of those as JSON text; 0: it says nothing of them */
+	char *config;                   /* the keys for the toolbox itself, as an object, or NULL */
+	uint64_t digest;                /* of all but `enabled`, as JSON text; 0: none of them */
 };
 
 struct config {
 	struct bus_address bus;
-	struct config_list toolbox_dirs; /* low to high */
+	struct config_list toolbox_dirs; /* low to high; the default ones unless set */
 	struct config_list tools_enabled;
 	struct config_list tools_disabled;
 	struct config_list embedded_origins;
@@ -100,11 +102,11 @@ struct config {
 	char *plugins; /* `PHAL.ovos-phal-plugin-tools`, by entry points: an object; or NULL */
 	struct config_toolbox *toolboxes;
 	size_t n_toolboxes;
-	bool is_partial; /* a file is there that could not be read or parsed, and is left out */
-	struct buffer merged; /* what was merged of all files, as JSON text */
+	bool is_partial;      /* a file exists that could not be read or parsed, and is skipped */
+	struct buffer merged; /* the merged JSON text that was read */
 };
 
-/* What flags say, on top of everything. NULL or empty: not given. */
+/* The values of flags, which override everything. NULL or empty: not given. */
 struct config_flags {
 	const char *bus;
 	const char *config; /* a file: one more layer above the stack */
@@ -114,38 +116,28 @@ struct config_flags {
 	const char *log_format;
 };
 
-enum config_severity {
-	CONFIG_WARNING,
-	CONFIG_ERROR,
-};
-
-/* Something to tell: @file may be NULL (environment, flag; then @path names it), @line 0 when
- * unknown. */
-typedef void (*config_report_function)(void *data, enum config_severity severity, const char *file,
-	unsigned int line, const char *path, const char *text);
-
 enum config_status {
-	CONFIG_E_REFUSED = 1, /* the daemon must not start with it; the report said why */
-	CONFIG_E_USAGE,       /* a flag has a value that cannot be used; the report said which */
+	CONFIG_E_REFUSED = 1, /* the daemon must not start with it; the reason is reported */
+	CONFIG_E_USAGE,       /* a flag has a value that cannot be used; it is reported */
 };
 
 /*
- * Read everything. Each call starts afresh from files and environment. 0 with @ret_config filled
- * (config_deinit), CONFIG_E_REFUSED, CONFIG_E_USAGE, or -ENOMEM.
+ * Read everything, from files, environment and @flags, and call @report with @data for everything
+ * that is wrong. Return 0 with @ret_config filled (config_deinit), CONFIG_E_REFUSED, CONFIG_E_USAGE,
+ * -ENOMEM, or the negative errno of a shortage of descriptors.
  */
-int config_read(const struct config_flags *flags, config_report_function report, void *data,
+int config_read(const struct config_flags *flags, diagnostic_function report, void *data,
 	struct config *ret_config);
 
-/* Read only where the bus is: what a client of it needs, whatever else is wrong. As config_read().
- */
-int config_read_bus(const struct config_flags *flags, config_report_function report, void *data,
+/* As config_read(), but read only the address of the bus: a client needs nothing else. */
+int config_read_bus(const struct config_flags *flags, diagnostic_function report, void *data,
 	struct bus_address *ret_address);
 
 void config_deinit(struct config *config);
 
-/* `toolboxes.<id>`, or NULL. */
+/* Return `toolboxes.<id>`, or NULL. */
 const struct config_toolbox *config_toolbox_find(
 	const struct config *config, const char *toolbox_id);
 
-/* Whether `toolboxes.<id>.enabled` is true (the default). */
+/* Return whether `toolboxes.<id>.enabled` is true (the default). */
 bool config_toolbox_is_enabled(const struct config *config, const char *toolbox_id);

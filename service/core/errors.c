@@ -36,8 +36,8 @@ void errors_write_denied(struct answer *answer, const struct tool *tool, enum ap
 		"PermissionError: Tool '%s' in ToolBox '%s' has the risk '%s', which needs a "
 		"person's approval (approval.mode is '%s'), and there is no one to ask; add "
 		"'%s/%s' to approval.allow to let it run without",
-		tool->name, tool->toolbox->id, tool_risk_name(tool->risk), approval_mode_name(mode),
-		tool->toolbox->id, tool->name);
+		tool->name, tool->toolbox->id, tool_risk_name(tool->risk),
+		approval_mode_names[mode], tool->toolbox->id, tool->name);
 }
 
 void errors_write_busy(struct answer *answer, const struct tool *tool, uint32_t n_waiting)

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/config_log.h"
 #include "core/listing.h"
 #include "core/notify.h"
 #include "json/writer.h"
@@ -132,9 +131,10 @@ static void log_problem(void *data, const char *file, const struct problem *prob
 {
 	struct reload *reload = data;
 
-	config_log(&reload->problems,
-		problem->severity == PROBLEM_ERROR ? CONFIG_ERROR : CONFIG_WARNING, file,
-		problem->line, problem->pointer, problem->text);
+	diagnostic_log(&reload->problems,
+		&(struct diagnostic){
+			problem->severity == PROBLEM_ERROR ? DIAGNOSTIC_ERROR : DIAGNOSTIC_WARNING,
+			file, problem->line, problem->pointer, problem->text});
 }
 
 /* Log once what this system cannot enforce: it is the same for all toolboxes, until the next start
@@ -172,7 +172,7 @@ static void swap_catalogue(struct reload *reload, struct catalogue *catalogue)
 		catalogue_n_failures(catalogue));
 	if (!changes_are_empty(&changes)) {
 		log_shared_names(catalogue);
-		names_report_unknown(config, catalogue, config_log, &reload->problems);
+		names_report_unknown(config, catalogue, diagnostic_log, &reload->problems);
 		if (reload->is_ready)
 			broadcast_changes(reload, &changes);
 	}

@@ -6,7 +6,6 @@
 
 #include "bus/bus.h"
 #include "config/config.h"
-#include "config/paths.h"
 #include "core/answer.h"
 #include "core/offer.h"
 #include "loader/loader.h"
@@ -15,6 +14,7 @@
 #include "util/buffer.h"
 #include "util/list.h"
 #include "util/log.h"
+#include "util/paths.h"
 
 /*
  * Reloads: when the toolboxes are loaded again, and whom to answer afterwards.

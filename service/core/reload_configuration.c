@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "config/config_log.h"
 #include "core/reload.h"
 #include "json/writer.h"
+#include "util/diagnostic.h"
 #include "util/log.h"
 
 /*
@@ -21,55 +21,54 @@
 /* Mistakes that an answer tells; the log tells all of them. */
 #define MISTAKES_MAX 20
 
-/* An array that is not closed yet, in reload->mistakes. */
-static void add_mistake(struct reload *reload, const char *file, unsigned int line,
-	const char *path, const char *text)
+/* Append @mistake to the array reload->mistakes, which reload_write_mistakes() closes. */
+static void add_mistake(struct reload *reload, const struct diagnostic *mistake)
 {
 	struct buffer *out = &reload->mistakes;
 
 	if (reload->n_mistakes++ >= MISTAKES_MAX)
 		return;
 	buffer_append_string(out, out->size == 0 ? "[{\"file\":" : ",{\"file\":");
-	if (file)
-		json_write_text(out, file);
+	if (mistake->file)
+		json_write_text(out, mistake->file);
 	else
 		buffer_append_string(out, "null");
-	if (file && line > 0)
-		buffer_printf(out, ",\"line\":%u", line);
+	if (mistake->file && mistake->line > 0)
+		buffer_printf(out, ",\"line\":%u", mistake->line);
 	else
 		buffer_append_string(out, ",\"line\":null");
 	buffer_append_string(out, ",\"path\":");
-	json_write_text(out, path ? path : "");
+	json_write_text(out, mistake->pointer ? mistake->pointer : "");
 	buffer_append_string(out, ",\"error\":");
-	json_write_text(out, text);
+	json_write_text(out, mistake->text);
 	buffer_append_char(out, '}');
 }
 
-/* A config_report_function. */
-static void tell(void *data, enum config_severity severity, const char *file, unsigned int line,
-	const char *path, const char *text)
+/* A diagnostic_function. */
+static void take_mistake(void *data, const struct diagnostic *mistake)
 {
 	struct reload *reload = data;
 
-	config_log(&reload->problems, severity, file, line, path, text);
-	if (severity == CONFIG_ERROR)
-		add_mistake(reload, file, line, path, text);
+	diagnostic_log(&reload->problems, mistake);
+	if (mistake->severity == DIAGNOSTIC_ERROR)
+		add_mistake(reload, mistake);
 }
 
 void reload_configuration(struct reload *reload)
 {
 	static const char kept[] = "the configuration in force stays as it was";
+	const struct diagnostic_sink sink = {take_mistake, reload};
 	struct config *in_force = reload->parts.config;
 	struct config config = {0};
 	int r;
 
 	buffer_reset(&reload->mistakes);
 	reload->n_mistakes = 0;
-	r = config_read(reload->flags, tell, reload, &config);
+	r = config_read(reload->flags, take_mistake, reload, &config);
 	if (r != 0 || config.is_partial) {
 		if (r < 0)
-			tell(reload, CONFIG_ERROR, NULL, 0, "", strerror(-r));
-		tell(reload, CONFIG_ERROR, NULL, 0, "", kept);
+			diagnostic_report(&sink, DIAGNOSTIC_ERROR, NULL, 0, "", "%s", strerror(-r));
+		diagnostic_report(&sink, DIAGNOSTIC_ERROR, NULL, 0, "", "%s", kept);
 		config_deinit(&config);
 		return;
 	}

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 
 #include "config/config.h"
-#include "config/paths.h"
+#include "util/paths.h"
 #include "loop/loop.h"
 #include "util/cleanup.h"
 

@@ -5,7 +5,6 @@
 
 #include "bus/bus.h"
 #include "config/config.h"
-#include "config/paths.h"
 #include "core/calls.h"
 #include "core/events.h"
 #include "core/inbox.h"
@@ -16,6 +15,7 @@
 #include "core/request_scope.h"
 #include "loop/loop.h"
 #include "util/log.h"
+#include "util/paths.h"
 
 /*
  * The parts of the service, and what belongs to none of them. Only the files that put parts together

@@ -20,8 +20,7 @@ static const char no_utterance[] = "\001";
 
 struct giving {
 	const struct toolbox *toolbox;
-	advice_function advise;
-	void *data;
+	const struct diagnostic_sink *sink;
 	struct regex_scratch *scratch;
 	struct buffer bytes; /* of the file, and what they are; empty for a folder of programs */
 	struct json_tape tape;
@@ -57,8 +56,8 @@ __attribute__((format(printf, 3, 4))) static void advise(
 	va_start(arguments, format);
 	buffer_vprintf(&text, format, arguments);
 	va_end(arguments);
-	giving->advise(giving->data, giving->toolbox->file, line, line ? pointer : "",
-		buffer_terminate(&text) ? text.data : format);
+	diagnostic_report(giving->sink, DIAGNOSTIC_WARNING, giving->toolbox->file, line,
+		line ? pointer : "", "%s", buffer_terminate(&text) ? text.data : format);
 }
 
 static void advise_of_triggers(
@@ -126,13 +125,12 @@ static void advise_of_seal(const struct giving *giving)
 			path);
 }
 
-int advice_give(const struct toolbox *toolbox, advice_function advise_function, void *data)
+int advice_give(const struct toolbox *toolbox, const struct diagnostic_sink *sink)
 {
 	cleanup(regex_scratch_cleanup) struct regex_scratch *scratch = regex_scratch_new();
 	struct giving giving = {
 		.toolbox = toolbox,
-		.advise = advise_function,
-		.data = data,
+		.sink = sink,
 		.scratch = scratch,
 	};
 

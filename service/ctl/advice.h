@@ -2,14 +2,11 @@
 #pragma once
 
 #include "catalogue/toolbox.h"
+#include "util/diagnostic.h"
 
 /* Warnings of `toolboxctl check` about a toolbox that can be loaded, and could be better. A daemon
  * has no reader for them. */
 
-/* Take one warning: @pointer and @line in @file (0: unknown), and one line of @text that names the
- * fact, its effect and the remedy. */
-typedef void (*advice_function)(
-	void *data, const char *file, unsigned int line, const char *pointer, const char *text);
-
-/* Call @advise for every warning about @toolbox. Return 0 or -ENOMEM. */
-int advice_give(const struct toolbox *toolbox, advice_function advise, void *data);
+/* Report every warning about @toolbox to @sink, with its place in the file and one line of text that
+ * names the fact, its effect and the remedy. Return 0 or -ENOMEM. */
+int advice_give(const struct toolbox *toolbox, const struct diagnostic_sink *sink);

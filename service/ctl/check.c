@@ -4,13 +4,13 @@
 #include <string.h>
 
 #include "config/config.h"
-#include "config/config_log.h"
 #include "ctl/advice.h"
 #include "ctl/command.h"
 #include "ctl/terminal.h"
 #include "json/writer.h"
 #include "loader/offline.h"
 #include "util/cleanup.h"
+#include "util/diagnostic.h"
 
 /*
  * toolboxctl check: what the daemon would say of these manifests, without one. The same loader
@@ -25,47 +25,44 @@ struct check {
 	struct buffer toolboxes; /* the same, or lines: those that can be loaded */
 };
 
-/* Tell one finding. */
-static void report_finding(struct check *check, enum config_severity severity, const char *file,
-	unsigned int line, const char *path, const char *text)
+/* Print one finding, or add it to the JSON array. */
+static void add_finding(void *data, const struct diagnostic *finding)
 {
+	struct check *check = data;
 	struct buffer *out = &check->problems;
+	const char *file = finding->file ? finding->file : "";
+	const char *pointer = finding->pointer ? finding->pointer : "";
 
-	check->n_warnings += severity == CONFIG_WARNING;
+	check->n_warnings += finding->severity == DIAGNOSTIC_WARNING;
 	if (!check->is_json) {
-		config_print(&check->n_errors, severity, file, line, path, text);
+		diagnostic_print(&check->n_errors, finding);
 		return;
 	}
-	check->n_errors += severity == CONFIG_ERROR;
+	check->n_errors += finding->severity == DIAGNOSTIC_ERROR;
 	buffer_append_string(out, out->size > 0 ? ",{" : "{");
 	json_write_key(out, "severity");
-	json_write_text(out, severity == CONFIG_ERROR ? "error" : "warning");
+	json_write_text(out, diagnostic_severity_name(finding->severity));
 	buffer_append_string(out, ",\"file\":");
-	json_write_bytes_lossy(out, file ? file : "", file ? strlen(file) : 0);
-	buffer_printf(out, ",\"line\":%u,\"path\":", line);
-	json_write_bytes_lossy(out, path ? path : "", path ? strlen(path) : 0);
+	json_write_bytes_lossy(out, file, strlen(file));
+	buffer_printf(out, ",\"line\":%u,\"path\":", finding->line);
+	json_write_bytes_lossy(out, pointer, strlen(pointer));
 	buffer_append_string(out, ",\"text\":");
-	json_write_bytes_lossy(out, text, strlen(text));
+	json_write_bytes_lossy(out, finding->text, strlen(finding->text));
 	buffer_append_char(out, '}');
 }
 
 static void on_problem(void *data, const char *file, const struct problem *problem)
 {
-	report_finding(data, problem->severity == PROBLEM_ERROR ? CONFIG_ERROR : CONFIG_WARNING,
-		file, problem->line, problem->pointer, problem->text);
+	add_finding(data,
+		&(struct diagnostic){
+			problem->severity == PROBLEM_ERROR ? DIAGNOSTIC_ERROR : DIAGNOSTIC_WARNING,
+			file, problem->line, problem->pointer, problem->text});
 }
 
-static void on_report(void *data, enum config_severity severity, const char *file,
-	unsigned int line, const char *path, const char *text)
+static void on_config_finding(void *data, const struct diagnostic *finding)
 {
-	if (severity == CONFIG_ERROR)
-		report_finding(data, severity, file, line, path, text);
-}
-
-static void on_advice(
-	void *data, const char *file, unsigned int line, const char *pointer, const char *text)
-{
-	report_finding(data, CONFIG_WARNING, file, line, pointer, text);
+	if (finding->severity == DIAGNOSTIC_ERROR)
+		add_finding(data, finding);
 }
 
 /* How its library is loaded; NULL: it has none. */
@@ -113,16 +110,19 @@ static void warn_of_skipped(struct check *check, const struct catalogue *catalog
 
 		snprintf(text, sizeof(text), "%s%s%s is not offered: %s", skipped->toolbox_id,
 			skipped->name ? "/" : "", skipped->name ? skipped->name : "", skipped->why);
-		report_finding(check, CONFIG_WARNING, NULL, 0, NULL, text);
+		add_finding(
+			check, &(struct diagnostic){.severity = DIAGNOSTIC_WARNING, .text = text});
 	}
 }
 
 static int describe_all(struct check *check, const struct catalogue *catalogue)
 {
+	const struct diagnostic_sink sink = {add_finding, check};
+
 	for (size_t i = 0; i < catalogue_n_toolboxes(catalogue); i++) {
 		const struct toolbox *toolbox = catalogue_toolbox(catalogue, i, NULL, NULL);
 
-		if (advice_give(toolbox, on_advice, check) < 0)
+		if (advice_give(toolbox, &sink) < 0)
 			return -ENOMEM;
 		describe_toolbox(check, toolbox);
 	}
@@ -175,7 +175,7 @@ int ctl_check(const struct ctl_options *options)
 	cleanup(config_deinit) struct config config = {0};
 	struct check check = {.is_json = options->json};
 	size_t n_files = options->n_positional - 1;
-	int r = config_read(&flags, on_report, &check, &config);
+	int r = config_read(&flags, on_config_finding, &check, &config);
 
 	if (r < 0)
 		terminal_complain("%s", strerror(-r));

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "config/config_log.h"
 #include "core/listing.h"
 #include "core/listing.h"
 #include "ctl/command.h"
@@ -164,7 +163,7 @@ static int list_offline(const struct ctl_options *options)
 			"--format must be " DEFINITION_FORMATS ", not '%s'", options->format);
 		return CTL_USAGE;
 	}
-	r = config_read(&flags, config_print, &n_errors, &config);
+	r = config_read(&flags, diagnostic_print, &n_errors, &config);
 	if (r < 0)
 		terminal_complain("the configuration cannot be read: %s", strerror(-r));
 	if (r != 0)

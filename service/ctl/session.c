@@ -206,16 +206,16 @@ static void on_frame(void *data, const char *text, size_t size)
 }
 
 /* Only what keeps the bus from being found matters here. */
-static void on_report(void *data, enum config_severity severity, const char *file,
-	unsigned int line, const char *path, const char *text)
+static void on_report(void *data, const struct diagnostic *diagnostic)
 {
+	cleanup(buffer_deinit) struct buffer text = {0};
+
 	(void)data;
-	if (severity != CONFIG_ERROR)
+	if (diagnostic->severity != DIAGNOSTIC_ERROR)
 		return;
-	if (file)
-		terminal_complain("%s:%u %s: %s", file, line, path, text);
-	else
-		terminal_complain("%s: %s", path, text);
+	diagnostic_write(diagnostic, &text);
+	if (buffer_terminate(&text))
+		terminal_complain("%s", text.data);
 }
 
 static int read_url(const char *name, const char *url, struct bus_address *ret_address)

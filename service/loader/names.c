@@ -25,7 +25,7 @@ static bool is_known(const struct catalogue *catalogue, const char *name)
 }
 
 static void report_list(const struct config_list *list, const char *key,
-	const struct catalogue *catalogue, config_report_function report, void *data)
+	const struct catalogue *catalogue, diagnostic_function report, void *data)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
 
@@ -34,11 +34,12 @@ static void report_list(const struct config_list *list, const char *key,
 			buffer_printf(&text, "%s'%s'", text.size ? ", " : "no tool is called ",
 				list->items[i]);
 	if (text.size && buffer_terminate(&text))
-		report(data, CONFIG_WARNING, NULL, 0, key, text.data);
+		report(data, &(struct diagnostic){
+				     DIAGNOSTIC_WARNING, .pointer = key, .text = text.data});
 }
 
 void names_report_unknown(const struct config *config, const struct catalogue *catalogue,
-	config_report_function report, void *data)
+	diagnostic_function report, void *data)
 {
 	report_list(&config->tools_enabled, "tools_enabled", catalogue, report, data);
 	report_list(&config->tools_disabled, "tools_disabled", catalogue, report, data);

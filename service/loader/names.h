@@ -12,4 +12,4 @@
 /* Report, in one warning for each key that has any, the names in tools_enabled, tools_disabled and
  * approval.allow that no tool of @catalogue, offered or left out, goes by. */
 void names_report_unknown(const struct config *config, const struct catalogue *catalogue,
-	config_report_function report, void *data);
+	diagnostic_function report, void *data);

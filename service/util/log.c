@@ -14,7 +14,10 @@
 #define LOG_LINE_BYTES    4096
 #define LOG_MESSAGE_BYTES (LOG_LINE_BYTES / 2)
 
-static const char *const level_names[] = {"debug", "info", "warning", "error"};
+const char *const log_level_names[] = {"debug", "info", "warning", "error", NULL};
+const char *const log_format_names[] = {
+	[LOG_FORMAT_TEXT] = "text", [LOG_FORMAT_JSON] = "json", NULL};
+
 static const char *const level_marks[] = {"DEBUG", "INFO ", "WARN ", "ERROR"};
 
 static enum log_level level_min = LOG_LEVEL_INFO;
@@ -84,7 +87,7 @@ static size_t append_prefix(char *line, enum log_level level)
 		strftime(stamp, sizeof(stamp), "%Y-%m-%dT%H:%M:%S", &parts);
 		n = snprintf(line, LOG_LINE_BYTES,
 			"{\"time\": \"%s.%03ldZ\", \"level\": \"%s\", \"message\": \"", stamp,
-			now.tv_nsec / 1000000, level_names[level]);
+			now.tv_nsec / 1000000, log_level_names[level]);
 	} else {
 		localtime_r(&now.tv_sec, &parts);
 		strftime(stamp, sizeof(stamp), "%Y-%m-%d %H:%M:%S", &parts);

@@ -29,6 +29,10 @@ enum log_format {
 /* Set the lowest level that is written, and the format. The default is info and text. */
 void log_setup(enum log_level level, enum log_format format);
 
+/* The names of levels and of formats, by value; NULL ends each list. */
+extern const char *const log_level_names[];
+extern const char *const log_format_names[];
+
 /* Return whether lines of @level are written. Ask before building an expensive line. */
 bool log_is_on(enum log_level level);
 

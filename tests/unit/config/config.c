@@ -332,8 +332,8 @@ static const char *const bad_members[][2] = {
 	{"\"env\": [\"A=b\"]", "/env: must be an object, not [\"A=b\"]; it is not used"},
 	{"\"env\": {\"A B\": \"\"}",
 		"/env/A B: is not the name of a variable: letters, digits and '_'"},
-	{"\"env\": {\"A\": true}", "/env/A: must be a string, not true; it is left out"},
-	{"\"env\": {\"A\": \"\\u0000\"}", "/env/A: must not hold the character U+0000"},
+	{"\"env\": {\"A\": true}", "/env/A: must be a string, not true; it is skipped"},
+	{"\"env\": {\"A\": \"\\u0000\"}", "/env/A: must not contain the character U+0000"},
 	{"\"env\": {\"LD_AUDIT\": \"/x.so\"}", "/env/LD_AUDIT: would affect toolbox-host"},
 };
 
@@ -363,7 +363,7 @@ Test(config, bounds_an_environment)
 	cr_assert(buffer_terminate(&text));
 	write_user_file(text.data);
 	cr_assert_eq(read_all(), 0);
-	expect_told("/env: must not have more than 65536 bytes in all; nothing of it is used");
+	expect_told("/env: must not have more than 65536 bytes in all; none of it is used");
 	cr_expect_null(config_toolbox_find(&config, "a")->environment);
 }
 

@@ -7,14 +7,13 @@
 
 static struct buffer reported;
 
-static void report(void *data, enum config_severity severity, const char *file, unsigned int line,
-	const char *path, const char *text)
+static void report(void *data, const struct diagnostic *diagnostic)
 {
 	cr_expect_null(data);
-	cr_expect_null(file);
-	cr_expect_eq(line, 0);
-	cr_expect_eq(severity, CONFIG_WARNING);
-	buffer_printf(&reported, "%s: %s\n", path, text);
+	cr_expect_null(diagnostic->file);
+	cr_expect_eq(diagnostic->line, 0);
+	cr_expect_eq(diagnostic->severity, DIAGNOSTIC_WARNING);
+	buffer_printf(&reported, "%s: %s\n", diagnostic->pointer, diagnostic->text);
 }
 
 Test(names, of_no_tool_are_reported_once_for_each_key)

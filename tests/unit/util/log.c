@@ -95,6 +95,18 @@ Test(log, writes_only_what_its_level_lets_through)
 	cr_assert(log_is_on(LOG_LEVEL_ERROR));
 }
 
+Test(log, has_names_for_its_levels_and_formats)
+{
+	cr_assert_str_eq(log_level_names[LOG_LEVEL_DEBUG], "debug");
+	cr_assert_str_eq(log_level_names[LOG_LEVEL_INFO], "info");
+	cr_assert_str_eq(log_level_names[LOG_LEVEL_WARNING], "warning");
+	cr_assert_str_eq(log_level_names[LOG_LEVEL_ERROR], "error");
+	cr_assert_null(log_level_names[LOG_LEVEL_ERROR + 1]);
+	cr_assert_str_eq(log_format_names[LOG_FORMAT_TEXT], "text");
+	cr_assert_str_eq(log_format_names[LOG_FORMAT_JSON], "json");
+	cr_assert_null(log_format_names[LOG_FORMAT_JSON + 1]);
+}
+
 /* How often @what stands in what was logged. */
 static unsigned int count(const char *what)
 {

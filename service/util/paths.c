@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "config/paths.h"
+#include "util/paths.h"
 
 #include <errno.h>
 #include <libgen.h>
+#include <pwd.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define HOST_NAME   "toolbox-host"
 #define LIBRARY_DIR "lib/toolboxd"
 
-/* Take @prefix for ours when there is a toolbox-host in @folder below it. */
+/* Set @paths from @prefix. Return whether there is a toolbox-host in @folder below it. */
 static bool try_prefix(const char *prefix, const char *folder, struct paths *paths)
 {
 	if (snprintf(paths->host_program, PATH_MAX, "%s/%s" HOST_NAME, prefix, folder) >=
@@ -37,4 +40,22 @@ int paths_find(struct paths *ret_paths)
 		try_prefix(TOOLBOXD_PREFIX, TOOLBOXD_LIBEXEC_DIR "/", ret_paths))
 		return 0;
 	return -ENOENT;
+}
+
+char *paths_xdg_home(const char *variable, const char *fallback)
+{
+	const char *folder = getenv(variable);
+	const char *home = getenv("HOME");
+	const struct passwd *user;
+	char *path = NULL;
+
+	if (folder && *folder == '/')
+		return strdup(folder);
+	if (!home || !*home) {
+		user = getpwuid(getuid());
+		home = user ? user->pw_dir : NULL;
+	}
+	if (!home || asprintf(&path, "%s/%s", home, fallback) < 0)
+		return NULL;
+	return path;
 }

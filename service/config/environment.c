@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "config/config_overrides.h"
+#include "config/environment.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,9 +16,9 @@
 #define DIRS_PATH     "toolboxd.toolbox_dirs"
 
 struct overriding {
-	struct config_reporter *reporter;
+	const struct diagnostic_sink *sink;
 	struct document *merged;
-	struct config_overrides *overrides;
+	struct config_environment *environment;
 };
 
 typedef void (*json_function)(const char *text, struct buffer *out);
@@ -28,8 +28,8 @@ static bool is_space(char c)
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* The parts of @text between separators as a list of strings: trimmed, without the empty ones. */
-static void list_to_json(const char *text, char separator, struct buffer *out)
+/* Append the trimmed parts of @text between separators as a list of strings, without empty ones. */
+static void parts_to_json(const char *text, char separator, struct buffer *out)
 {
 	bool is_first = true;
 
@@ -54,12 +54,12 @@ static void list_to_json(const char *text, char separator, struct buffer *out)
 
 static void commas_to_json(const char *text, struct buffer *out)
 {
-	list_to_json(text, ',', out);
+	parts_to_json(text, ',', out);
 }
 
 static void colons_to_json(const char *text, struct buffer *out)
 {
-	list_to_json(text, ':', out);
+	parts_to_json(text, ':', out);
 }
 
 static void word_to_json(const char *text, struct buffer *out)
@@ -67,7 +67,7 @@ static void word_to_json(const char *text, struct buffer *out)
 	json_write_bytes_lossy(out, text, strlen(text));
 }
 
-/* Digits are a number; anything else stays text, which will not be taken for one. */
+/* Append digits as a number and anything else as text, which the check of the key then refuses. */
 static void digits_to_json(const char *text, struct buffer *out)
 {
 	while (*text == '0' && text[1])
@@ -78,7 +78,7 @@ static void digits_to_json(const char *text, struct buffer *out)
 		buffer_append_string(out, text);
 }
 
-/* The variables that stand for one key each. */
+/* The variables that set one key each. */
 static const struct variable {
 	const char *name;
 	const char *path;
@@ -90,7 +90,7 @@ static const struct variable {
 	{"TOOLBOXD_LOG_FORMAT", FORMAT_PATH, word_to_json},
 };
 
-/* The variable's value; NULL when it is not set, or says nothing. */
+/* Return the variable's value; NULL when it is unset, or holds only separators. */
 static const char *variable_value(const char *name)
 {
 	const char *value = getenv(name);
@@ -98,17 +98,17 @@ static const char *variable_value(const char *name)
 	return value && value[strspn(value, " \t\n\r,:")] ? value : NULL;
 }
 
-/* Set @json at @path, told as coming from @name. */
+/* Set @json at @path, and note @name as its origin. */
 static int set_json(struct overriding *overriding, const char *path, const char *name,
 	const struct buffer *json)
 {
-	struct config_overrides *overrides = overriding->overrides;
+	struct config_environment *environment = overriding->environment;
 	int r = buffer_status(json);
 
 	if (r < 0)
 		return r;
-	if (overrides->n_items < CONFIG_OVERRIDES_MAX)
-		overrides->items[overrides->n_items++] =
+	if (environment->n_items < CONFIG_OVERRIDES_MAX)
+		environment->items[environment->n_items++] =
 			(struct config_override){.path = path, .name = name};
 	return document_set(overriding->merged, path, json->data, json->size);
 }
@@ -122,30 +122,28 @@ static int set_value(struct overriding *overriding, const char *path, const char
 	return set_json(overriding, path, name, &json);
 }
 
-static int set_null(struct overriding *overriding, const char *path, const char *name)
+static void null_to_json(const char *text, struct buffer *out)
 {
-	cleanup(buffer_deinit) struct buffer json = {0};
-
-	buffer_append_string(&json, "null");
-	return set_json(overriding, path, name, &json);
+	(void)text;
+	buffer_append_string(out, "null");
 }
 
-/* Make the address that @url names the bus's. */
+/* Set the address of the bus to the one that @url names. */
 static int set_bus(struct overriding *overriding, const char *name, const char *url, bool is_flag)
 {
-	struct config_overrides *overrides = overriding->overrides;
+	struct config_environment *environment = overriding->environment;
 	cleanup(buffer_deinit) struct buffer json = {0};
 	struct bus_address address;
-	const char *why = NULL;
+	const char *reason = NULL;
 
-	if (bus_address_parse(url, &address, &why) < 0) {
-		config_report(overriding->reporter, CONFIG_ERROR, NULL, 0, name,
-			"must be the URL of a bus, like ws://127.0.0.1:8181/core: %s", why);
-		overriding->reporter->is_misused |= is_flag;
+	if (bus_address_parse(url, &address, &reason) < 0) {
+		diagnostic_report(overriding->sink, DIAGNOSTIC_ERROR, NULL, 0, name,
+			"must be the URL of a bus, like ws://127.0.0.1:8181/core: %s", reason);
+		environment->is_misused |= is_flag;
 		return 0;
 	}
-	overrides->has_bus = true;
-	overrides->bus = address;
+	environment->has_bus = true;
+	environment->bus = address;
 	buffer_append_string(&json, "{\"host\":");
 	json_write_text(&json, address.host);
 	buffer_printf(&json, ",\"port\":%u,\"route\":", address.port);
@@ -154,7 +152,8 @@ static int set_bus(struct overriding *overriding, const char *name, const char *
 	return set_json(overriding, "websocket", name, &json);
 }
 
-/* The first of three variables decides alone which tools there are (contract.md, Filter). */
+/* Apply the first of three variables that is set: it alone decides which tools are offered
+ * (contract.md, Filter). */
 static int apply_filter(struct overriding *overriding)
 {
 	static const struct {
@@ -168,15 +167,15 @@ static int apply_filter(struct overriding *overriding)
 	};
 
 	if (variable_value("TOOLBOXD_TOOLS"))
-		config_report(overriding->reporter, CONFIG_WARNING, NULL, 0, "TOOLBOXD_TOOLS",
-			"is the old name; set TOOLBOXD_TOOLS_ENABLED instead");
+		diagnostic_report(overriding->sink, DIAGNOSTIC_WARNING, NULL, 0, "TOOLBOXD_TOOLS",
+			"is deprecated; set TOOLBOXD_TOOLS_ENABLED instead");
 	for (size_t i = 0; i < sizeof(filters) / sizeof(*filters); i++) {
 		const char *value = variable_value(filters[i].name);
 		int r;
 
 		if (!value)
 			continue;
-		r = set_null(overriding, filters[i].other, filters[i].name);
+		r = set_value(overriding, filters[i].other, filters[i].name, value, null_to_json);
 		if (r == 0)
 			r = set_value(overriding, filters[i].path, filters[i].name, value,
 				commas_to_json);
@@ -185,7 +184,7 @@ static int apply_filter(struct overriding *overriding)
 	return 0;
 }
 
-/* TOOLBOXD_LOG_LEVEL says more than TOOLBOXD_DEBUG=1, and beats it. */
+/* TOOLBOXD_LOG_LEVEL takes precedence over TOOLBOXD_DEBUG=1. */
 static int apply_log_level(struct overriding *overriding)
 {
 	const char *level = variable_value("TOOLBOXD_LOG_LEVEL");
@@ -249,18 +248,18 @@ static int apply_flags(struct overriding *overriding, const struct config_flags 
 	return r;
 }
 
-int config_overrides_apply(const struct config_flags *flags, struct config_reporter *reporter,
-	struct document *merged, struct config_overrides *ret_overrides)
+int config_environment_apply(const struct config_flags *flags, const struct diagnostic_sink *sink,
+	struct document *merged, struct config_environment *ret_environment)
 {
-	struct overriding overriding = {reporter, merged, ret_overrides};
+	struct overriding overriding = {sink, merged, ret_environment};
 	int r;
 
-	*ret_overrides = (struct config_overrides){0};
+	*ret_environment = (struct config_environment){0};
 	r = apply_environment(&overriding);
 	return r == 0 ? apply_flags(&overriding, flags) : r;
 }
 
-/* Whether @pointer is the place of @path or one below it. */
+/* Return whether @pointer is the place of @path or one below it. */
 static bool is_at(const char *pointer, const char *path)
 {
 	if (*pointer++ != '/')
@@ -271,10 +270,11 @@ static bool is_at(const char *pointer, const char *path)
 	return *pointer == '\0' || *pointer == '/';
 }
 
-const char *config_overrides_locate(const struct config_overrides *overrides, const char *pointer)
+const char *config_environment_locate(
+	const struct config_environment *environment, const char *pointer)
 {
-	for (size_t i = overrides->n_items; i-- > 0;)
-		if (is_at(pointer, overrides->items[i].path))
-			return overrides->items[i].name;
+	for (size_t i = environment->n_items; i-- > 0;)
+		if (is_at(pointer, environment->items[i].path))
+			return environment->items[i].name;
 	return NULL;
 }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "config/config_toolboxes.h"
+#include "config/toolboxes.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/config_values.h"
 #include "json/writer.h"
 #include "util/cleanup.h"
 #include "util/digest.h"
@@ -13,55 +12,34 @@
 #define DAY_S  86400u
 #define DAY_MS 86400000u
 
-/* The variables of one toolbox together, with their names; the kernel takes some megabytes. */
+/* The most bytes of the variables of one toolbox, with their names. The kernel allows some
+ * megabytes. */
 #define ENVIRONMENT_BYTES_MAX (64u << 10)
 
-/* No value of idle_s: 0 is one. */
-#define NOT_SAID UINT64_MAX
-
-#define LIMIT(key, least_, most_, standard_)                                                       \
-	{                                                                                          \
-		.path = #key, .read = config_value_read_number,                                    \
-		.offset = offsetof(struct toolbox_limits, key),                                    \
-		.size = sizeof(((struct toolbox_limits *)NULL)->key), .least = (least_),           \
-		.most = (most_), .standard = (standard_),                                          \
-	}
-
-/* The numbers of `limits`, with the ranges that they have in a manifest
- * (schemas/toolbox-manifest.schema.json). */
-static const struct config_setting limits[] = {
-	LIMIT(timeout_ms, 1, DAY_MS, 0),
-	LIMIT(workers, 1, 64, 0),
-	LIMIT(queue, 1, 65536, 0),
-	LIMIT(memory_mb, 16, 1048576, 0),
-	LIMIT(idle_s, 0, DAY_S, NOT_SAID),
-};
-#define N_LIMITS (sizeof(limits) / sizeof(*limits))
-
-static const char prestart[] = "prestart";
+/* The fallback of idle_s, which is no value of it; 0 is one. */
+#define NOT_SET UINT64_MAX
 
 static bool read_enabled(struct config_reader *reader, uint32_t toolbox)
 {
 	uint32_t value = config_reader_find(reader, toolbox, "enabled");
-	enum json_type type;
-	char shown[CONFIG_SHOWN_BYTES];
+	enum json_type type = value == JSON_NONE ? JSON_TRUE : json_type_at(&reader->tape, value);
 
-	if (value == JSON_NONE)
-		return true;
-	type = json_type_at(&reader->tape, value);
-	if (type == JSON_TRUE || type == JSON_FALSE)
-		return type == JSON_TRUE;
-	config_reader_report(reader, CONFIG_ERROR, value,
-		"must be true or false, not %s; it decides which calls are allowed, so no default "
-		"is used",
-		config_reader_show(reader, value, shown));
-	reader->reporter.is_refused = true;
-	return false;
+	if (type != JSON_TRUE && type != JSON_FALSE)
+		config_reader_refuse(reader, value, "must be true or false");
+	return type == JSON_TRUE;
 }
 
-/* Where `toolboxes.<id>` says something by @key that its hosts depend on, or JSON_NONE; the digest
- * tells that it does, and is never 0 then. */
-static uint32_t find_noting(struct config_reader *reader, uint32_t toolbox, const char *key,
+/* Add @text to the digest, which is not 0 then. */
+static void add_to_digest(struct config_toolbox *settings, const struct buffer *text)
+{
+	settings->digest = digest_bytes(settings->digest ? settings->digest : DIGEST_SEED,
+				   text->data, text->size) |
+			   1;
+}
+
+/* Return the member @key of `toolboxes.<id>`, or JSON_NONE. The hosts of the toolbox depend on it,
+ * so it is added to the digest. */
+static uint32_t find_digested(struct config_reader *reader, uint32_t toolbox, const char *key,
 	struct config_toolbox *settings)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
@@ -73,18 +51,15 @@ static uint32_t find_noting(struct config_reader *reader, uint32_t toolbox, cons
 	json_write_compact(&text, &reader->tape, value);
 	if (buffer_status(&text) < 0)
 		reader->error = buffer_status(&text);
-	settings->digest = digest_bytes(settings->digest ? settings->digest : DIGEST_SEED,
-				   text.data, text.size) |
-			   1;
+	add_to_digest(settings, &text);
 	return value;
 }
 
 static void read_sandbox(
 	struct config_reader *reader, uint32_t toolbox, struct config_toolbox *settings)
 {
-	uint32_t value = find_noting(reader, toolbox, "sandbox", settings);
+	uint32_t value = find_digested(reader, toolbox, "sandbox", settings);
 	struct sandbox_mistake mistake;
-	char shown[CONFIG_SHOWN_BYTES];
 	int r;
 
 	if (value == JSON_NONE)
@@ -93,69 +68,68 @@ static void read_sandbox(
 	r = toolbox_sandbox_read(&reader->tape, value, NULL, &settings->sandbox, &mistake);
 	if (r < 0)
 		reader->error = r;
-	if (r <= 0)
-		return;
-	config_reader_report(reader, CONFIG_ERROR, mistake.token,
-		"%s, not %s; it decides what a call may do, so no default is used",
-		mistake.expected, config_reader_show(reader, mistake.token, shown));
-	reader->reporter.is_refused = true;
-}
-
-/* Whether the value is an object; JSON_NONE is not, and anything else is told. */
-static bool is_object(struct config_reader *reader, uint32_t value)
-{
-	char shown[CONFIG_SHOWN_BYTES];
-
-	if (value == JSON_NONE || json_type_at(&reader->tape, value) == JSON_OBJECT)
-		return value != JSON_NONE;
-	config_reader_report(reader, CONFIG_ERROR, value,
-		"must be an object, not %s; it is not used",
-		config_reader_show(reader, value, shown));
-	return false;
+	if (r > 0)
+		config_reader_refuse(reader, mistake.token, mistake.expected);
 }
 
 static void read_prestart(
 	struct config_reader *reader, uint32_t object, struct config_toolbox *settings)
 {
-	uint32_t value = config_reader_find(reader, object, prestart);
+	uint32_t value = config_reader_find(reader, object, "prestart");
 	enum json_type type = value == JSON_NONE ? JSON_NULL : json_type_at(&reader->tape, value);
-	char shown[CONFIG_SHOWN_BYTES];
 
 	settings->has_prestart = type == JSON_TRUE || type == JSON_FALSE;
 	settings->limits.prestart = type == JSON_TRUE;
 	if (value != JSON_NONE && !settings->has_prestart)
-		config_reader_report(reader, CONFIG_ERROR, value,
-			"must be true or false, not %s; it is not used",
-			config_reader_show(reader, value, shown));
+		config_reader_report_wrong(
+			reader, DIAGNOSTIC_ERROR, value, "must be true or false", "it is not used");
 }
 
-static bool is_limit(const struct config_reader *reader, uint32_t key)
+static uint64_t read_limit(struct config_reader *reader, uint32_t object, const char *key,
+	const struct config_range *range)
 {
-	for (size_t i = 0; i < N_LIMITS; i++)
-		if (json_string_equals(&reader->tape, key, limits[i].path, strlen(limits[i].path)))
-			return true;
-	return json_string_equals(&reader->tape, key, prestart, strlen(prestart));
+	return config_reader_number(
+		reader, DIAGNOSTIC_ERROR, config_reader_find(reader, object, key), range);
 }
 
+static bool is_limit(const struct json_tape *tape, uint32_t key)
+{
+	static const char *const names[] = {
+		"timeout_ms", "workers", "queue", "memory_mb", "idle_s", "prestart"};
+	bool is_known = false;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		is_known |= json_string_equals(tape, key, names[i], strlen(names[i]));
+	return is_known;
+}
+
+/* Read `limits`, with the ranges of a manifest (schemas/toolbox-manifest.schema.json). */
 static void read_limits(
 	struct config_reader *reader, uint32_t toolbox, struct config_toolbox *settings)
 {
+	static const struct config_range timeout_ms = {1, DAY_MS, 0};
+	static const struct config_range workers = {1, 64, 0};
+	static const struct config_range queue = {1, 65536, 0};
+	static const struct config_range memory_mb = {16, 1048576, 0};
+	static const struct config_range idle_s = {0, DAY_S, NOT_SET};
 	const struct json_tape *tape = &reader->tape;
-	uint32_t object = find_noting(reader, toolbox, "limits", settings);
+	uint32_t object = find_digested(reader, toolbox, "limits", settings);
+	struct toolbox_limits *limits = &settings->limits;
 
-	if (!is_object(reader, object))
+	if (!config_reader_is_object(reader, object, "it is not used"))
 		return;
 	settings->has_process = true;
-	for (size_t i = 0; i < N_LIMITS; i++)
-		limits[i].read(reader, &limits[i],
-			config_reader_find(reader, object, limits[i].path),
-			(char *)&settings->limits + limits[i].offset);
-	settings->limits.has_idle_s = settings->limits.idle_s != NOT_SAID;
+	limits->timeout_ms = read_limit(reader, object, "timeout_ms", &timeout_ms);
+	limits->workers = (uint32_t)read_limit(reader, object, "workers", &workers);
+	limits->queue = (uint32_t)read_limit(reader, object, "queue", &queue);
+	limits->memory_mb = (uint32_t)read_limit(reader, object, "memory_mb", &memory_mb);
+	limits->idle_s = read_limit(reader, object, "idle_s", &idle_s);
+	limits->has_idle_s = limits->idle_s != NOT_SET;
 	read_prestart(reader, object, settings);
 	for (uint32_t key = json_first(tape, object); key < json_end(tape, object);
 		key = json_next_key(tape, key))
-		if (!is_limit(reader, key))
-			config_reader_report(reader, CONFIG_WARNING, key, "is an unknown key");
+		if (!is_limit(tape, key))
+			config_reader_report(reader, DIAGNOSTIC_WARNING, key, "is an unknown key");
 }
 
 /* [A-Za-z_][A-Za-z0-9_]* */
@@ -168,8 +142,8 @@ static bool is_variable_name(const char *name)
 	return *name && !strchr(digits, *name) && name[strspn(name, all)] == '\0';
 }
 
-/* Why there can be no variable @name, or NULL. What begins with LD_ the dynamic linker obeys, and
- * so would load libraries into a host that has not entered its sandbox yet. */
+/* Return why there can be no variable @name, or NULL. The dynamic linker obeys names that begin with
+ * LD_, and would load libraries into a host that has not entered its sandbox yet. */
 static const char *find_fault(const char *name)
 {
 	if (!is_variable_name(name))
@@ -179,12 +153,11 @@ static const char *find_fault(const char *name)
 	return NULL;
 }
 
-/* Append the variable whose name stands at @key. */
+/* Append the variable whose name is at @key. */
 static void read_variable(struct config_reader *reader, uint32_t key, struct buffer *out)
 {
 	cleanup_free char *name = NULL;
 	cleanup_free char *value = NULL;
-	char shown[CONFIG_SHOWN_BYTES];
 	const char *fault;
 
 	if (json_type_at(&reader->tape, key + 1) == JSON_NULL)
@@ -194,13 +167,12 @@ static void read_variable(struct config_reader *reader, uint32_t key, struct buf
 		return;
 	fault = find_fault(name);
 	if (fault) {
-		config_reader_report(reader, CONFIG_ERROR, key, "%s; it is left out", fault);
+		config_reader_report(reader, DIAGNOSTIC_ERROR, key, "%s; it is skipped", fault);
 		return;
 	}
 	if (json_type_at(&reader->tape, key + 1) != JSON_STRING) {
-		config_reader_report(reader, CONFIG_ERROR, key + 1,
-			"must be a string, not %s; it is left out",
-			config_reader_show(reader, key + 1, shown));
+		config_reader_report_wrong(
+			reader, DIAGNOSTIC_ERROR, key + 1, "must be a string", "it is skipped");
 		return;
 	}
 	value = config_reader_string(reader, key + 1);
@@ -215,26 +187,26 @@ static void read_environment(
 {
 	cleanup(buffer_deinit) struct buffer out = {.limit = ENVIRONMENT_BYTES_MAX};
 	const struct json_tape *tape = &reader->tape;
-	uint32_t object = find_noting(reader, toolbox, "env", settings);
+	uint32_t object = find_digested(reader, toolbox, "env", settings);
 
-	if (!is_object(reader, object))
+	if (!config_reader_is_object(reader, object, "it is not used"))
 		return;
 	settings->has_process = true;
 	for (uint32_t key = json_first(tape, object); key < json_end(tape, object);
 		key = json_next_key(tape, key))
 		read_variable(reader, key, &out);
-	/* The NUL behind the text is the one that ends it. */
+	/* buffer_take() appends the NUL that ends the list. */
 	if (out.size > 0)
 		settings->environment = buffer_take(&out, NULL);
 	if (buffer_status(&out) == -EMSGSIZE)
-		config_reader_report(reader, CONFIG_ERROR, object,
-			"must not have more than %u bytes in all; nothing of it is used",
+		config_reader_report(reader, DIAGNOSTIC_ERROR, object,
+			"must not have more than %u bytes in all; none of it is used",
 			ENVIRONMENT_BYTES_MAX);
 	else if (buffer_status(&out) < 0)
 		reader->error = buffer_status(&out);
 }
 
-/* What the toolbox itself reads: every key that is not ours. */
+/* Keep every key that is not ours for the toolbox itself. */
 static void read_rest(
 	struct config_reader *reader, uint32_t toolbox, struct config_toolbox *settings)
 {
@@ -259,9 +231,7 @@ static void read_rest(
 	if (text.size == 0)
 		return;
 	buffer_append_char(&text, '}');
-	settings->digest = digest_bytes(settings->digest ? settings->digest : DIGEST_SEED,
-				   text.data, text.size) |
-			   1;
+	add_to_digest(settings, &text);
 	settings->config = buffer_take(&text, NULL);
 	if (!settings->config)
 		reader->error = -ENOMEM;
@@ -274,7 +244,8 @@ static void read_toolbox(struct config_reader *reader, uint32_t key)
 	struct config_toolbox *settings;
 	char *toolbox_id;
 
-	if (json_type_at(&reader->tape, key + 1) == JSON_NULL || !is_object(reader, key + 1))
+	if (json_type_at(&reader->tape, key + 1) == JSON_NULL ||
+		!config_reader_is_object(reader, key + 1, "it is not used"))
 		return;
 	toolbox_id = config_reader_string(reader, key);
 	if (!toolbox_id)
@@ -291,16 +262,9 @@ static void read_toolbox(struct config_reader *reader, uint32_t key)
 void config_toolboxes_read(struct config_reader *reader, uint32_t value)
 {
 	const struct json_tape *tape = &reader->tape;
-	char shown[CONFIG_SHOWN_BYTES];
 
-	if (value == JSON_NONE)
+	if (!config_reader_is_object(reader, value, "it is not used"))
 		return;
-	if (json_type_at(tape, value) != JSON_OBJECT) {
-		config_reader_report(reader, CONFIG_ERROR, value,
-			"must be an object of toolboxes by their ids, not %s; it is not used",
-			config_reader_show(reader, value, shown));
-		return;
-	}
 	reader->config->toolboxes =
 		calloc(json_count(tape, value) + 1, sizeof(*reader->config->toolboxes));
 	if (!reader->config->toolboxes) {

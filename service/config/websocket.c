@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "config/config_websocket.h"
+#include "config/websocket.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,17 +8,18 @@
 #include "util/cleanup.h"
 
 static void report_wrong(
-	struct config_reader *reader, uint32_t value, const char *wanted, const char *instead)
+	struct config_reader *reader, uint32_t value, const char *expected, const char *fallback)
 {
-	char shown[CONFIG_SHOWN_BYTES];
+	char consequence[64];
 
-	config_reader_report(reader, CONFIG_ERROR, value, "must be %s, not %s; %s is used", wanted,
-		config_reader_show(reader, value, shown), instead);
+	snprintf(consequence, sizeof(consequence), "%s is used", fallback);
+	config_reader_report_wrong(reader, DIAGNOSTIC_ERROR, value, expected, consequence);
 }
 
-/* The string member @key, which the caller frees; NULL when it is not there, or (told) is none. */
+/* Return the string member @key, which the caller frees; NULL when it is absent, or is no string,
+ * which is reported. */
 static char *read_text(struct config_reader *reader, uint32_t websocket, const char *key,
-	const char *wanted, const char *instead, uint32_t *ret_value)
+	const char *expected, const char *fallback, uint32_t *ret_value)
 {
 	uint32_t value = config_reader_find(reader, websocket, key);
 
@@ -26,13 +27,13 @@ static char *read_text(struct config_reader *reader, uint32_t websocket, const c
 	if (value == JSON_NONE)
 		return NULL;
 	if (json_type_at(&reader->tape, value) != JSON_STRING) {
-		report_wrong(reader, value, wanted, instead);
+		report_wrong(reader, value, expected, fallback);
 		return NULL;
 	}
 	return config_reader_string(reader, value);
 }
 
-/* A host is what a URL gives back as it stands, with nothing left over for port or path. */
+/* Return whether @host is one: a URL made of it has exactly that host, and keeps its port. */
 static bool is_host(const char *host, struct bus_address *ret_address)
 {
 	bool is_ipv6 = strchr(host, ':') != NULL;
@@ -47,18 +48,18 @@ static bool is_host(const char *host, struct bus_address *ret_address)
 
 static void read_host(struct config_reader *reader, uint32_t websocket)
 {
-	static const char wanted[] = "the name or address of a host";
+	static const char expected[] = "must be the name or address of a host";
 	struct bus_address address;
 	uint32_t value;
 	cleanup_free char *host =
-		read_text(reader, websocket, "host", wanted, BUS_DEFAULT_HOST, &value);
+		read_text(reader, websocket, "host", expected, BUS_DEFAULT_HOST, &value);
 
 	if (!host || !*host)
 		return;
 	if (is_host(host, &address))
 		memcpy(reader->config->bus.host, address.host, sizeof(address.host));
 	else
-		report_wrong(reader, value, wanted, BUS_DEFAULT_HOST);
+		report_wrong(reader, value, expected, BUS_DEFAULT_HOST);
 }
 
 static bool is_route(const char *route, struct bus_address *ret_address)
@@ -74,18 +75,18 @@ static bool is_route(const char *route, struct bus_address *ret_address)
 
 static void read_route(struct config_reader *reader, uint32_t websocket)
 {
-	static const char wanted[] = "a path that begins with '/'";
+	static const char expected[] = "must be a path that begins with '/'";
 	struct bus_address address;
 	uint32_t value;
 	cleanup_free char *route =
-		read_text(reader, websocket, "route", wanted, BUS_DEFAULT_PATH, &value);
+		read_text(reader, websocket, "route", expected, BUS_DEFAULT_PATH, &value);
 
 	if (!route || !*route)
 		return;
 	if (is_route(route, &address))
 		memcpy(reader->config->bus.path, address.path, sizeof(address.path));
 	else
-		report_wrong(reader, value, wanted, BUS_DEFAULT_PATH);
+		report_wrong(reader, value, expected, BUS_DEFAULT_PATH);
 }
 
 static void read_port(struct config_reader *reader, uint32_t websocket)
@@ -97,7 +98,7 @@ static void read_port(struct config_reader *reader, uint32_t websocket)
 		return;
 	if (json_type_at(&reader->tape, value) != JSON_NUMBER ||
 		json_number_u64(&reader->tape, value, &port) != 0 || port > UINT16_MAX)
-		report_wrong(reader, value, "a port from 1 to 65535", "8181");
+		report_wrong(reader, value, "must be a port from 1 to 65535", "8181");
 	else if (port > 0)
 		reader->config->bus.port = (uint16_t)port;
 }
@@ -113,10 +114,10 @@ static void read_ssl(struct config_reader *reader, uint32_t websocket)
 	if (type == JSON_TRUE || type == JSON_FALSE)
 		reader->config->bus.is_tls = type == JSON_TRUE;
 	else
-		report_wrong(reader, value, "true or false", "false");
+		report_wrong(reader, value, "must be true or false", "false");
 }
 
-/* A bus that wants its messages encrypted would take ours for noise, and hide every answer. */
+/* Refuse a key for encrypted messages: such a bus would ignore ours, and we could not read its. */
 static void refuse_secret_key(struct config_reader *reader, uint32_t websocket)
 {
 	uint32_t value = config_reader_find(reader, websocket, "secret_key");
@@ -126,25 +127,17 @@ static void refuse_secret_key(struct config_reader *reader, uint32_t websocket)
 	if (json_type_at(&reader->tape, value) == JSON_STRING &&
 		json_at(&reader->tape, value)->length == 0)
 		return;
-	config_reader_report(reader, CONFIG_ERROR, value,
-		"encrypted buses are not supported: take secret_key out (here and in the bus's "
+	config_reader_report(reader, DIAGNOSTIC_ERROR, value,
+		"encrypted buses are not supported: remove secret_key (here and in the bus's "
 		"other clients), or use wss or HiveMind to protect the bus");
-	reader->reporter.is_refused = true;
+	reader->is_refused = true;
 }
 
 void config_websocket_read(struct config_reader *reader, uint32_t value)
 {
-	char shown[CONFIG_SHOWN_BYTES];
-
 	reader->config->bus = bus_address_default;
-	if (value == JSON_NONE)
+	if (!config_reader_is_object(reader, value, "ws://127.0.0.1:8181/core is used"))
 		return;
-	if (json_type_at(&reader->tape, value) != JSON_OBJECT) {
-		config_reader_report(reader, CONFIG_ERROR, value,
-			"must be an object, not %s; ws://127.0.0.1:8181/core is used",
-			config_reader_show(reader, value, shown));
-		return;
-	}
 	read_host(reader, value);
 	read_port(reader, value);
 	read_route(reader, value);

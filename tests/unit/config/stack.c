@@ -95,7 +95,7 @@ Test(config_sources, skips_a_broken_file_and_tells_the_line)
 	write_user_file("{\n// a comment, \"\n\n\"toolboxd\": {\"idle_s\": 2},\n}");
 	cr_assert_eq(read_all(), 0);
 	expect_told("error mycroft.conf:5 : ");
-	expect_told("the file is not used");
+	expect_told("the file is skipped");
 	cr_expect_eq(config.idle_s, 1);
 }
 
@@ -134,7 +134,7 @@ Test(config_sources, does_not_take_a_comment_behind_a_value)
 {
 	write_user_file("{\"toolboxd\": {}} // no");
 	cr_assert_eq(read_all(), 0);
-	expect_told("the file is not used");
+	expect_told("the file is skipped");
 }
 
 /* --- the bus */
@@ -257,7 +257,7 @@ Test(config_sources, lets_the_first_variable_that_says_something_decide_the_filt
 	expect_list(&config.tools_disabled, "g");
 	setenv("TOOLBOXD_TOOLS", "old", 1);
 	cr_assert_eq(read_all(), 0);
-	expect_told("warning -:0 TOOLBOXD_TOOLS: is the old name; set TOOLBOXD_TOOLS_ENABLED");
+	expect_told("warning -:0 TOOLBOXD_TOOLS: is deprecated; set TOOLBOXD_TOOLS_ENABLED");
 	expect_list(&config.tools_enabled, "old");
 	expect_list(&config.tools_disabled, "");
 	setenv("TOOLBOXD_TOOLS_DISABLED", "d,, e ", 1);
@@ -286,10 +286,9 @@ Test(config_sources, shows_what_was_merged)
 		"{\"toolboxd\":{\"idle_s\":1.0,\"log\":{\"format\":\"json\"}},\"websocket\":{}}");
 }
 
-static void ignore(void *data, enum config_severity severity, const char *file, unsigned int line,
-	const char *path, const char *text)
+static void ignore(void *data, const struct diagnostic *diagnostic)
 {
-	(void)data, (void)severity, (void)file, (void)line, (void)path, (void)text;
+	(void)data, (void)diagnostic;
 }
 
 Test(config_sources, finds_the_bus_whatever_else_is_wrong)

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/keys.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/toolboxes.h"
+#include "util/buffer.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#define DAY_S  86400u
+#define DAY_MS 86400000u
+#define MIB    (UINT64_C(1) << 20)
+
+struct key {
+	const char *path; /* below `toolboxd`, keys joined by '.' */
+	/* @value is JSON_NONE when the key is absent; NULL: the key is ignored */
+	void (*read)(
+		struct config_reader *reader, const struct key *key, uint32_t value, void *member);
+	size_t offset;             /* of the member in struct config */
+	size_t size;               /* of the member, in bytes */
+	struct config_range range; /* of a number */
+	const char *const *words;  /* of a word, by value; NULL ends them */
+	unsigned int fallback; /* of a word: the index of its default; of a feature: see there */
+	bool restricts_calls;
+};
+
+/* ── values ──────────────────────────────────────────────────────────────────────────────────── */
+
+static void report_wrong(struct config_reader *reader, const struct key *key, uint32_t value,
+	const char *expected, const char *consequence)
+{
+	if (key->restricts_calls)
+		config_reader_refuse(reader, value, expected);
+	else
+		config_reader_report_wrong(reader, DIAGNOSTIC_ERROR, value, expected, consequence);
+}
+
+static void store_number(const struct key *key, void *member, uint64_t number)
+{
+	if (key->size == sizeof(uint32_t))
+		*(uint32_t *)member = (uint32_t)number;
+	else
+		*(uint64_t *)member = number;
+}
+
+static void read_number(
+	struct config_reader *reader, const struct key *key, uint32_t value, void *member)
+{
+	store_number(
+		key, member, config_reader_number(reader, DIAGNOSTIC_ERROR, value, &key->range));
+}
+
+/* Read a number whose wrong value is only a warning. */
+static void read_lenient_number(
+	struct config_reader *reader, const struct key *key, uint32_t value, void *member)
+{
+	store_number(
+		key, member, config_reader_number(reader, DIAGNOSTIC_WARNING, value, &key->range));
+}
+
+/* Read true or false, else false. */
+static void read_flag(
+	struct config_reader *reader, const struct key *key, uint32_t value, void *member)
+{
+	enum json_type type = JSON_FALSE;
+
+	if (value != JSON_NONE)
+		type = json_type_at(&reader->tape, value);
+	if (type != JSON_TRUE && type != JSON_FALSE)
+		report_wrong(reader, key, value, "must be true or false", "false is used");
+	*(bool *)member = type == JSON_TRUE;
+}
+
+/* Append `"a", "b" or "c"`. */
+static void append_words(const char *const *words, struct buffer *out)
+{
+	for (size_t i = 0; words[i]; i++) {
+		if (i > 0)
+			buffer_append_string(out, words[i + 1] ? ", " : " or ");
+		buffer_printf(out, "\"%s\"", words[i]);
+	}
+}
+
+static void report_wrong_word(struct config_reader *reader, const struct key *key, uint32_t value)
+{
+	cleanup(buffer_deinit) struct buffer expected = {0};
+	char consequence[64];
+
+	buffer_append_string(&expected, "must be ");
+	append_words(key->words, &expected);
+	snprintf(consequence, sizeof(consequence), "\"%s\" is used", key->words[key->fallback]);
+	if (buffer_terminate(&expected))
+		report_wrong(reader, key, value, expected.data, consequence);
+	else
+		reader->error = buffer_status(&expected);
+}
+
+/* Read one of key->words, else the one at key->fallback. @member is an enum. */
+static void read_word(
+	struct config_reader *reader, const struct key *key, uint32_t value, void *member)
+{
+	unsigned int index = key->fallback;
+	bool is_known = value == JSON_NONE;
+
+	for (unsigned int i = 0; !is_known && key->words[i]; i++) {
+		if (json_type_at(&reader->tape, value) != JSON_STRING ||
+			!json_string_equals(
+				&reader->tape, value, key->words[i], strlen(key->words[i])))
+			continue;
+		index = i;
+		is_known = true;
+	}
+	if (!is_known)
+		report_wrong_word(reader, key, value);
+	*(unsigned int *)member = index;
+}
+
+/* Cut the white space off both ends of @text. Return its new start. */
+static char *trim(char *text)
+{
+	static const char space[] = " \t\n\r";
+	char *start = text + strspn(text, space);
+	size_t size = strlen(start);
+
+	while (size > 0 && strchr(space, start[size - 1]))
+		size--;
+	start[size] = '\0';
+	return start;
+}
+
+/* Add one trimmed string, unless it is empty. */
+static void read_item(struct config_reader *reader, const struct key *key, uint32_t value,
+	struct config_list *list)
+{
+	cleanup_free char *text = NULL;
+	char *trimmed;
+
+	if (json_type_at(&reader->tape, value) != JSON_STRING) {
+		report_wrong(reader, key, value, "must be a string", "it is skipped");
+		return;
+	}
+	text = config_reader_string(reader, value);
+	if (!text)
+		return;
+	trimmed = trim(text);
+	if (!*trimmed)
+		return;
+	list->items[list->n_items] = strdup(trimmed);
+	if (list->items[list->n_items])
+		list->n_items++;
+	else
+		reader->error = -ENOMEM;
+}
+
+/* Read a list of strings. @member is a struct config_list. */
+static void read_list(
+	struct config_reader *reader, const struct key *key, uint32_t value, void *member)
+{
+	struct config_list *list = member;
+
+	if (value == JSON_NONE)
+		return;
+	if (json_type_at(&reader->tape, value) != JSON_ARRAY) {
+		report_wrong(reader, key, value, "must be a list of strings", "it is not used");
+		return;
+	}
+	list->is_set = true;
+	list->items = calloc(json_count(&reader->tape, value) + 1, sizeof(*list->items));
+	if (!list->items) {
+		reader->error = -ENOMEM;
+		return;
+	}
+	for (uint32_t i = json_first(&reader->tape, value); i < json_end(&reader->tape, value);
+		i = json_next(&reader->tape, i))
+		read_item(reader, key, i, list);
+}
+
+/* Refuse a feature that this version does not have. An empty object or list (key->fallback: the
+ * json_type that may be empty) asks for nothing. */
+static void read_feature(
+	struct config_reader *reader, const struct key *key, uint32_t value, void *member)
+{
+	(void)member;
+	if (value == JSON_NONE)
+		return;
+	if (json_type_at(&reader->tape, value) == (enum json_type)key->fallback &&
+		json_count(&reader->tape, value) == 0)
+		return;
+	config_reader_report(
+		reader, DIAGNOSTIC_ERROR, value, "is not supported by this version; remove it");
+	reader->is_refused = true;
+}
+
+static void read_toolboxes(
+	struct config_reader *reader, const struct key *key, uint32_t value, void *member)
+{
+	(void)key;
+	(void)member;
+	config_toolboxes_read(reader, value);
+}
+
+/* ── the table ───────────────────────────────────────────────────────────────────────────────── */
+
+static const char *const duplicates_words[] = {
+	[CONFIG_DUPLICATES_ERROR] = "error", [CONFIG_DUPLICATES_LAST] = "last", NULL};
+
+#define MEMBER(member_)                                                                            \
+	.offset = offsetof(struct config, member_), .size = sizeof(((struct config *)0)->member_)
+
+#define NUMBER_BY(path_, read_, member, min_, max_, fallback_)                                     \
+	{                                                                                          \
+		path_, read_, MEMBER(member), .range = { min_, max_, fallback_ }                   \
+	}
+#define NUMBER(path_, member, min_, max_, fallback_)                                               \
+	NUMBER_BY(path_, read_number, member, min_, max_, fallback_)
+#define LENIENT_NUMBER(path_, member, min_, max_, fallback_)                                       \
+	NUMBER_BY(path_, read_lenient_number, member, min_, max_, fallback_)
+#define FLAG(path_, member)                                                                        \
+	{                                                                                          \
+		path_, read_flag, MEMBER(member)                                                   \
+	}
+#define WORD(path_, member, words_, fallback_, restricts)                                          \
+	{                                                                                          \
+		path_, read_word, MEMBER(member), .fallback = fallback_, .words = words_,          \
+						  .restricts_calls = restricts                     \
+	}
+#define LIST(path_, member, restricts)                                                             \
+	{                                                                                          \
+		path_, read_list, MEMBER(member), .restricts_calls = restricts                     \
+	}
+#define NO_MEMBER(path_, read_, fallback_)                                                         \
+	{                                                                                          \
+		path_, read_, .fallback = fallback_                                                \
+	}
+
+/* contract.md, Configuration. */
+static const struct key keys[] = {
+	LIST("toolbox_dirs", toolbox_dirs, false),
+	LIST("tools_enabled", tools_enabled, true),
+	LIST("tools_disabled", tools_disabled, true),
+	WORD("duplicate_names", duplicate_names, duplicates_words, CONFIG_DUPLICATES_ERROR, false),
+	NO_MEMBER("profiles", read_feature, JSON_OBJECT),
+	NO_MEMBER("access", read_feature, JSON_ARRAY),
+	WORD("approval.mode", approval_mode, approval_mode_names, APPROVAL_EXECUTE, true),
+	LIST("approval.allow", approval_allow, false),
+	NUMBER("approval.timeout_ms", approval_timeout_ms, 1, DAY_MS, 30000),
+	NO_MEMBER("approval.answer_sources", read_feature, JSON_NULL),
+	LENIENT_NUMBER("result_max_chars", result_max_chars, 1, 1u << 30, 20000),
+	WORD("sandbox_max", sandbox_max, sandbox_class_names, SANDBOX_NONE, true),
+	NUMBER("timeout_ms", timeout_ms, 1, DAY_MS, 0),
+	NUMBER("start_timeout_ms", start_timeout_ms, 1, DAY_MS, 10000),
+	NUMBER("idle_s", idle_s, 0, DAY_S, 60),
+	NUMBER("drain_ms", drain_ms, 0, DAY_MS, 2000),
+	NUMBER("crash_limit", crash_limit, 0, 1000000, 5),
+	NUMBER("crash_window_s", crash_window_s, 1, DAY_S, 60),
+	NUMBER("limits.frame_bytes", limits.frame_bytes, 1024, 1u << 30, 10 * MIB),
+	NUMBER("limits.args_bytes", limits.args_bytes, 2, 1u << 30, 4 * MIB),
+	NUMBER("limits.depth", limits.depth, 1, 512, 128),
+	NUMBER("limits.in_flight", limits.in_flight, 1, 1000000, 1024),
+	NUMBER("limits.queue", limits.queue, 1, 65536, 64),
+	NUMBER("limits.output_queue_bytes", limits.output_queue_bytes, 1024, 1u << 30, 64 * MIB),
+	NUMBER("limits.host_output_bytes", limits.host_output_bytes, 1024, 1u << 30, 8 * MIB),
+	NUMBER("limits.stderr_bytes", limits.stderr_bytes, 0, MIB, 8192),
+	NUMBER("limits.pending_approvals", limits.pending_approvals, 1, 65536, 64),
+	NUMBER("limits.tools", limits.tools, 1, 1000000, 10000),
+	NUMBER("limits.toolboxes", limits.toolboxes, 1, 100000, 1000),
+	NUMBER("limits.pattern_steps", limits.pattern_steps, 1, 1000000000, 100000),
+	LIST("embedded.origins", embedded_origins, false),
+	FLAG("events.calls", events_calls),
+	FLAG("events.results", events_results),
+	NO_MEMBER("audit.file", read_feature, JSON_NULL),
+	NO_MEMBER("audit.max_bytes", NULL, 0),
+	NO_MEMBER("audit.arguments", NULL, 0),
+	WORD("log.level", log_level, log_level_names, LOG_LEVEL_INFO, false),
+	WORD("log.format", log_format, log_format_names, LOG_FORMAT_TEXT, false),
+	NO_MEMBER("toolboxes", read_toolboxes, 0),
+};
+#define N_KEYS (sizeof(keys) / sizeof(*keys))
+
+/* Room for the name of a section. Sections are one level deep. */
+#define SECTION_BYTES 64
+
+/* Return the bytes of @path before its '.', or 0. */
+static size_t section_size(const char *path)
+{
+	const char *dot = strchr(path, '.');
+
+	return dot ? (size_t)(dot - path) : 0;
+}
+
+/* Return the value of @key, or JSON_NONE. */
+static uint32_t find_value(
+	const struct config_reader *reader, uint32_t toolboxd, const struct key *key)
+{
+	size_t size = section_size(key->path);
+	char section[SECTION_BYTES] = "";
+	uint32_t object;
+
+	if (size == 0)
+		return config_reader_find(reader, toolboxd, key->path);
+	memcpy(section, key->path, size);
+	object = config_reader_find(reader, toolboxd, section);
+	if (object == JSON_NONE || json_type_at(&reader->tape, object) != JSON_OBJECT)
+		return JSON_NONE;
+	return config_reader_find(reader, object, key->path + size + 1);
+}
+
+/* ── unknown keys ────────────────────────────────────────────────────────────────────────────── */
+
+/* Return the name (*ret_size bytes) of @key in @section ("": in `toolboxd`, where sections are keys
+ * too); NULL when @key is in another section. */
+static const char *name_in(const char *section, const struct key *key, size_t *ret_size)
+{
+	size_t size = section_size(key->path);
+
+	if (!*section) {
+		*ret_size = size > 0 ? size : strlen(key->path);
+		return key->path;
+	}
+	if (size != strlen(section) || strncmp(section, key->path, size) != 0)
+		return NULL;
+	*ret_size = strlen(key->path + size + 1);
+	return key->path + size + 1;
+}
+
+/* Report an unknown key, with the known one that is nearest. */
+static void report_unknown(
+	struct config_reader *reader, const char *section, uint32_t key, const char *name)
+{
+	unsigned int least = UINT32_MAX;
+	unsigned int distance;
+	const char *nearest = NULL;
+	size_t nearest_size = 0;
+	size_t size;
+
+	for (size_t i = 0; i < N_KEYS; i++) {
+		const char *candidate = name_in(section, &keys[i], &size);
+
+		if (!candidate || !text_is_near(name, strlen(name), candidate, size, &distance))
+			continue;
+		if (distance >= least)
+			continue;
+		least = distance;
+		nearest = candidate;
+		nearest_size = size;
+	}
+	if (nearest)
+		config_reader_report(reader, DIAGNOSTIC_WARNING, key,
+			"is an unknown key; did you mean \"%.*s\"?", (int)nearest_size, nearest);
+	else
+		config_reader_report(reader, DIAGNOSTIC_WARNING, key, "is an unknown key");
+}
+
+enum name_kind { NAME_UNKNOWN, NAME_KEY, NAME_SECTION };
+
+/* Return the kind of the key at @token in @section. */
+static enum name_kind find_kind(
+	const struct config_reader *reader, const char *section, uint32_t token)
+{
+	for (size_t i = 0; i < N_KEYS; i++) {
+		size_t size;
+		const char *known = name_in(section, &keys[i], &size);
+
+		if (known && json_string_equals(&reader->tape, token, known, size))
+			return !*section && section_size(known) > 0 ? NAME_SECTION : NAME_KEY;
+	}
+	return NAME_UNKNOWN;
+}
+
+static void check_names(struct config_reader *reader, const char *section, uint32_t object);
+
+/* Check the name of the key at @token of @section. */
+static void check_name(struct config_reader *reader, const char *section, uint32_t token)
+{
+	enum name_kind kind = find_kind(reader, section, token);
+	cleanup_free char *name = json_string_dup(&reader->tape, token, NULL);
+
+	if (!name)
+		reader->error = -ENOMEM;
+	else if (kind == NAME_UNKNOWN)
+		report_unknown(reader, section, token, name);
+	else if (kind == NAME_SECTION && json_type_at(&reader->tape, token + 1) != JSON_NULL &&
+		 config_reader_is_object(reader, token + 1, "its defaults are used"))
+		check_names(reader, name, token + 1);
+}
+
+static void check_names(struct config_reader *reader, const char *section, uint32_t object)
+{
+	for (uint32_t token = json_first(&reader->tape, object);
+		token < json_end(&reader->tape, object);
+		token = json_next_key(&reader->tape, token))
+		check_name(reader, section, token);
+}
+
+void config_keys_read(struct config_reader *reader, uint32_t toolboxd)
+{
+	for (size_t i = 0; i < N_KEYS; i++) {
+		const struct key *key = &keys[i];
+
+		uint32_t value = JSON_NONE;
+
+		if (toolboxd != JSON_NONE)
+			value = find_value(reader, toolboxd, key);
+		if (key->read)
+			key->read(reader, key, value, (char *)reader->config + key->offset);
+	}
+	if (toolboxd != JSON_NONE)
+		check_names(reader, "", toolboxd);
+}

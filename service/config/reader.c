@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/reader.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json/pointer.h"
+#include "json/writer.h"
+#include "util/buffer.h"
+#include "util/cleanup.h"
+#include "util/utf8.h"
+
+/* Bytes of a wrong value that a report shows, with its NUL. */
+#define SHOWN_BYTES 64
+
+void config_reader_report(struct config_reader *reader, enum diagnostic_severity severity,
+	uint32_t token, const char *format, ...)
+{
+	cleanup(buffer_deinit) struct buffer pointer = {0};
+	cleanup(buffer_deinit) struct buffer text = {0};
+	const char *file = NULL;
+	const char *name;
+	unsigned int line = 0;
+	va_list arguments;
+
+	va_start(arguments, format);
+	buffer_vprintf(&text, format, arguments);
+	va_end(arguments);
+	json_pointer_write(&reader->tape, token, &pointer);
+	if (!buffer_terminate(&pointer) || !buffer_terminate(&text)) {
+		reader->error = -ENOMEM;
+		return;
+	}
+	name = config_environment_locate(&reader->environment, pointer.data);
+	if (!name) {
+		file = config_stack_locate(&reader->stack, pointer.data, &line);
+		name = pointer.data;
+	}
+	diagnostic_report(&reader->sink, severity, file, line, name, "%s", text.data);
+}
+
+/* Return whether the value at @token comes from a flag. */
+static bool is_flag(const struct config_reader *reader, uint32_t token)
+{
+	cleanup(buffer_deinit) struct buffer pointer = {0};
+	const char *name = NULL;
+
+	json_pointer_write(&reader->tape, token, &pointer);
+	if (buffer_terminate(&pointer))
+		name = config_environment_locate(&reader->environment, pointer.data);
+	return name && name[0] == '-';
+}
+
+/* Return the value at @token as compact JSON, cut to SHOWN_BYTES. */
+static const char *show(
+	const struct config_reader *reader, uint32_t token, char ret_text[SHOWN_BYTES])
+{
+	static const char more[] = "…";
+	cleanup(buffer_deinit) struct buffer text = {0};
+	size_t size;
+
+	json_write_compact(&text, &reader->tape, token);
+	if (!buffer_terminate(&text))
+		return "that";
+	if (text.size < SHOWN_BYTES) {
+		memcpy(ret_text, text.data, text.size + 1);
+		return ret_text;
+	}
+	size = utf8_prefix(text.data, SHOWN_BYTES - sizeof(more), SHOWN_BYTES);
+	memcpy(ret_text, text.data, size);
+	memcpy(ret_text + size, more, sizeof(more));
+	return ret_text;
+}
+
+void config_reader_report_wrong(struct config_reader *reader, enum diagnostic_severity severity,
+	uint32_t token, const char *expected, const char *consequence)
+{
+	char text[SHOWN_BYTES];
+	const char *shown = show(reader, token, text);
+
+	if (is_flag(reader, token)) {
+		config_reader_report(reader, severity, token, "%s, not %s", expected, shown);
+		reader->is_misused = true;
+	} else {
+		config_reader_report(
+			reader, severity, token, "%s, not %s; %s", expected, shown, consequence);
+	}
+}
+
+void config_reader_refuse(struct config_reader *reader, uint32_t token, const char *expected)
+{
+	config_reader_report_wrong(reader, DIAGNOSTIC_ERROR, token, expected,
+		"it decides which calls are allowed, so no default is used");
+	reader->is_refused = true;
+}
+
+static bool is_in(const struct config_range *range, uint64_t number)
+{
+	return number >= range->min && number <= range->max;
+}
+
+uint64_t config_reader_number(struct config_reader *reader, enum diagnostic_severity severity,
+	uint32_t token, const struct config_range *range)
+{
+	char expected[96];
+	char consequence[48] = "it is not used";
+	uint64_t number;
+
+	if (token == JSON_NONE)
+		return range->fallback;
+	if (json_type_at(&reader->tape, token) == JSON_NUMBER &&
+		json_number_u64(&reader->tape, token, &number) == 0 && is_in(range, number))
+		return number;
+	snprintf(expected, sizeof(expected), "%s be a whole number from %" PRIu64 " to %" PRIu64,
+		severity == DIAGNOSTIC_ERROR ? "must" : "should", range->min, range->max);
+	if (is_in(range, range->fallback))
+		snprintf(consequence, sizeof(consequence), "%" PRIu64 " is used", range->fallback);
+	config_reader_report_wrong(reader, severity, token, expected, consequence);
+	return range->fallback;
+}
+
+char *config_reader_string(struct config_reader *reader, uint32_t token)
+{
+	size_t size;
+	cleanup_free char *text = json_string_dup(&reader->tape, token, &size);
+
+	if (!text) {
+		reader->error = -ENOMEM;
+		return NULL;
+	}
+	if (strlen(text) == size)
+		return take_ptr(text);
+	config_reader_report(
+		reader, DIAGNOSTIC_ERROR, token, "must not contain the character U+0000");
+	return NULL;
+}
+
+uint32_t config_reader_find(const struct config_reader *reader, uint32_t object, const char *key)
+{
+	uint32_t value = json_find(&reader->tape, object, key);
+
+	if (value == JSON_NONE || json_type_at(&reader->tape, value) == JSON_NULL)
+		return JSON_NONE;
+	return value;
+}
+
+bool config_reader_is_object(struct config_reader *reader, uint32_t token, const char *consequence)
+{
+	if (token == JSON_NONE || json_type_at(&reader->tape, token) == JSON_OBJECT)
+		return token != JSON_NONE;
+	config_reader_report_wrong(
+		reader, DIAGNOSTIC_ERROR, token, "must be an object", consequence);
+	return false;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "config/environment.h"
+#include "config/stack.h"
+#include "json/reader.h"
+#include "util/diagnostic.h"
+
+/*
+ * A configuration while it is read from the merged document: the values of its tokens, and a report
+ * for each wrong one that names the file and line, variable or flag where it was written.
+ */
+struct config_reader {
+	struct diagnostic_sink sink;
+	struct config_stack stack;
+	struct config_environment environment;
+	struct json_tape tape; /* of the merged text */
+	struct config *config; /* the result */
+	bool is_refused;       /* the daemon must not start with a value that was reported */
+	bool is_misused;       /* a flag has a value that cannot be used */
+	int error;             /* 0 or -ENOMEM: the first failure of any step */
+};
+
+/* Report the formatted text about the value at @token. */
+void config_reader_report(struct config_reader *reader, enum diagnostic_severity severity,
+	uint32_t token, const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* Report a wrong value: `EXPECTED, not VALUE; CONSEQUENCE`. The value of a flag sets is_misused, and has no consequence: a person who can correct
+ * it is present, so no default is used. */
+void config_reader_report_wrong(struct config_reader *reader, enum diagnostic_severity severity,
+	uint32_t token, const char *expected, const char *consequence);
+
+/* Report a wrong value that restricts which tools may be called or what they may do. No default
+ * replaces it: the daemon must not start. */
+void config_reader_refuse(struct config_reader *reader, uint32_t token, const char *expected);
+
+struct config_range {
+	uint64_t min, max;
+	uint64_t fallback; /* the default; outside of the range: a wrong value is not used */
+};
+
+/* Return the whole number at @token, in @range. Return the default for JSON_NONE, and for a wrong
+ * value after a report of this @severity. */
+uint64_t config_reader_number(struct config_reader *reader, enum diagnostic_severity severity,
+	uint32_t token, const struct config_range *range);
+
+/* Return the string at @token, which the caller frees. Return NULL when it holds U+0000, which is
+ * reported, or without memory, which sets @reader->error. */
+char *config_reader_string(struct config_reader *reader, uint32_t token);
+
+/* Return the member @key of the object at @object. Return JSON_NONE when there is none or it is
+ * null, since null in a file withdraws the value of a lower file. */
+uint32_t config_reader_find(const struct config_reader *reader, uint32_t object, const char *key);
+
+/* Return whether the value at @token is an object. JSON_NONE is not; anything else that is not one
+ * is reported with @consequence. */
+bool config_reader_is_object(struct config_reader *reader, uint32_t token, const char *consequence);

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/stack.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json/pointer.h"
+#include "util/array.h"
+#include "util/cleanup.h"
+#include "util/file.h"
+#include "util/paths.h"
+
+/* The sections of a file that are read. The rest of mycroft.conf belongs to other programs. */
+static const struct {
+	const char *path;
+	const char *outer;
+	const char *inner; /* member of @outer; NULL: all of @outer */
+} sections[] = {
+	{"toolboxd", "toolboxd", NULL},
+	{"websocket", "websocket", NULL},
+	{"PHAL.ovos-phal-plugin-tools", "PHAL", "ovos-phal-plugin-tools"},
+};
+
+struct stack_reader {
+	const struct diagnostic_sink *sink;
+	struct config_stack *stack;
+};
+
+/* ── one file ────────────────────────────────────────────────────────────────────────────────── */
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
+}
+
+/* Replace every comment by spaces, so that offsets and lines stay right. A comment is a whole line
+ * that begins with `//` or `#` (ovos-utils, json_helper.py). */
+static void blank_comments(char *text, size_t size)
+{
+	char *end = text + size;
+
+	for (char *line = text; line < end;) {
+		char *next = memchr(line, '\n', (size_t)(end - line));
+		char *stop = next ? next : end;
+		char *first = line;
+
+		while (first < stop && is_blank(*first))
+			first++;
+		if (first < stop &&
+			(*first == '#' || (stop - first >= 2 && !memcmp(first, "//", 2))))
+			memset(first, ' ', (size_t)(stop - first));
+		line = stop + 1;
+	}
+}
+
+static bool is_yaml(const char *path)
+{
+	const char *dot = strrchr(path, '.');
+
+	return dot && (strcmp(dot, ".yml") == 0 || strcmp(dot, ".yaml") == 0);
+}
+
+/* Report why the file of @layer cannot be read. Most files of the stack do not exist; only the file
+ * of --config must. */
+static void report_unreadable(
+	struct stack_reader *reader, const struct config_layer *layer, int error)
+{
+	bool is_flag = layer->origin == CONFIG_ORIGIN_FLAG;
+
+	if (!is_flag && (error == -ENOENT || error == -ENOTDIR))
+		return;
+	if (error == -EFBIG)
+		diagnostic_report(reader->sink, DIAGNOSTIC_ERROR, layer->path, 0, "",
+			"the file has more than %u bytes", CONFIG_FILE_BYTES_MAX);
+	else
+		diagnostic_report(reader->sink, DIAGNOSTIC_ERROR, layer->path, 0, "",
+			"cannot be read: %s", strerror(-error));
+	reader->stack->is_partial = true;
+	reader->stack->is_refused |= is_flag;
+}
+
+/* Parse the text of @layer. Return 0 with *ret_is_good true when its root is an object, 0 after a
+ * report otherwise, or -ENOMEM. */
+static int parse_layer(struct stack_reader *reader, struct config_layer *layer, bool *ret_is_good)
+{
+	struct json_error error = {0};
+	unsigned int line = 0;
+	unsigned int column = 0;
+	int r;
+
+	blank_comments(layer->text.data, layer->text.size);
+	r = json_tape_read(
+		&layer->tape, layer->text.data, layer->text.size, JSON_DEPTH_DEFAULT, &error);
+	if (r < 0)
+		return r;
+	*ret_is_good = r == 0 && json_type_at(&layer->tape, 0) == JSON_OBJECT;
+	reader->stack->is_partial |= !*ret_is_good;
+	if (r > 0) {
+		json_locate(layer->text.data, error.offset, &line, &column);
+		diagnostic_report(reader->sink, DIAGNOSTIC_ERROR, layer->path, line, "",
+			"%s (column %u); the file is skipped", error.message, column);
+	} else if (!*ret_is_good) {
+		diagnostic_report(reader->sink, DIAGNOSTIC_ERROR, layer->path, 1, "",
+			"must hold a JSON object, not %s; the file is skipped",
+			json_type_name(json_type_at(&layer->tape, 0)));
+	}
+	return 0;
+}
+
+static void layer_deinit(struct config_layer *layer)
+{
+	json_tape_deinit(&layer->tape);
+	buffer_deinit(&layer->text);
+	free(layer->path);
+}
+
+/* Read the file at layer->path. Return 0 or a shortage's negative errno: a file that could not be
+ * opened must not count as an empty one, because it may forbid a tool. */
+static int read_layer(struct stack_reader *reader, struct config_layer *layer, bool *ret_is_good)
+{
+	int r;
+
+	if (is_yaml(layer->path)) {
+		diagnostic_report(reader->sink, DIAGNOSTIC_ERROR, layer->path, 0, "",
+			"YAML is not supported, only JSON; the file is skipped");
+		reader->stack->is_partial = true;
+		return 0;
+	}
+	r = file_read(layer->path, CONFIG_FILE_BYTES_MAX, &layer->text);
+	if (r == 0)
+		return parse_layer(reader, layer, ret_is_good);
+	if (file_error_is_shortage(r))
+		return r;
+	report_unreadable(reader, layer, r);
+	return 0;
+}
+
+/* ── all files ───────────────────────────────────────────────────────────────────────────────── */
+
+/* Return the variable's value, or @fallback when it is unset or empty. */
+static const char *variable_or(const char *name, const char *fallback)
+{
+	const char *value = getenv(name);
+
+	return value && *value ? value : fallback;
+}
+
+/* Add the file at @path (@size bytes), or at @path/BASE/NAME when @is_folder, if it can be used. */
+static int add_layer(struct stack_reader *reader, enum config_origin origin, const char *path,
+	size_t size, bool is_folder)
+{
+	struct config_stack *stack = reader->stack;
+	struct config_layer layer = {.origin = origin};
+	struct buffer text = {0};
+	bool is_good = false;
+	int r = array_grow(stack->layers, stack->n_layers);
+
+	buffer_append(&text, path, size);
+	if (is_folder)
+		buffer_printf(&text, "/%s/%s", variable_or("OVOS_CONFIG_BASE_FOLDER", "mycroft"),
+			variable_or("OVOS_CONFIG_FILENAME", "mycroft.conf"));
+	layer.path = buffer_take(&text, NULL);
+	if (!layer.path)
+		r = -ENOMEM;
+	if (r == 0)
+		r = read_layer(reader, &layer, &is_good);
+	if (is_good)
+		stack->layers[stack->n_layers++] = layer;
+	else
+		layer_deinit(&layer);
+	return r;
+}
+
+/* Add the file that @variable names, else the one in @folder. */
+static int add_fixed(struct stack_reader *reader, enum config_origin origin, const char *variable,
+	const char *folder)
+{
+	const char *path = variable_or(variable, NULL);
+
+	if (path)
+		return add_layer(reader, origin, path, strlen(path), false);
+	return add_layer(reader, origin, folder, strlen(folder), true);
+}
+
+/* Walk $XDG_CONFIG_DIRS from its end, because its first folder is the highest. */
+static int add_xdg_dirs(struct stack_reader *reader)
+{
+	const char *list = variable_or("XDG_CONFIG_DIRS", "/etc/xdg");
+	const char *end = list + strlen(list);
+
+	for (;;) {
+		const char *start = end;
+		int r = 0;
+
+		while (start > list && start[-1] != ':')
+			start--;
+		if (start < end && *start == '/')
+			r = add_layer(
+				reader, CONFIG_ORIGIN_USER, start, (size_t)(end - start), true);
+		if (r < 0)
+			return r;
+		if (start == list)
+			return 0;
+		end = start - 1;
+	}
+}
+
+static int add_xdg_home(struct stack_reader *reader)
+{
+	cleanup_free char *folder = paths_xdg_home("XDG_CONFIG_HOME", ".config");
+
+	if (!folder)
+		return 0;
+	return add_layer(reader, CONFIG_ORIGIN_USER, folder, strlen(folder), true);
+}
+
+/* Return whether the files of the user are disabled. The lowest layer with a `system` section
+ * decides (ovos-config, get_system_constraints). */
+static bool user_is_disabled(const struct config_stack *stack)
+{
+	for (size_t i = 0; i < stack->n_layers; i++) {
+		const struct config_layer *layer = &stack->layers[i];
+		uint32_t system = JSON_NONE;
+		uint32_t value;
+
+		if (layer->origin <= CONFIG_ORIGIN_SYSTEM)
+			system = json_find(&layer->tape, 0, "system");
+		if (system == JSON_NONE || json_type_at(&layer->tape, system) != JSON_OBJECT)
+			continue;
+		value = json_find(&layer->tape, system, "disable_user_config");
+		return value != JSON_NONE && json_is_true(&layer->tape, value);
+	}
+	return false;
+}
+
+/* Keep only the layers of the system and of --config: OVOS drops the distribution's with the user's
+ * (ovos-config, filter_and_merge). */
+static void drop_user_layers(struct config_stack *stack)
+{
+	size_t n_kept = 0;
+
+	for (size_t i = 0; i < stack->n_layers; i++) {
+		struct config_layer *layer = &stack->layers[i];
+
+		if (layer->origin == CONFIG_ORIGIN_SYSTEM || layer->origin == CONFIG_ORIGIN_FLAG)
+			stack->layers[n_kept++] = *layer;
+		else
+			layer_deinit(layer);
+	}
+	stack->n_layers = n_kept;
+}
+
+int config_stack_read(
+	const char *flag, const struct diagnostic_sink *sink, struct config_stack *ret_stack)
+{
+	struct stack_reader reader = {sink, ret_stack};
+	int r;
+
+	*ret_stack = (struct config_stack){0};
+	r = add_fixed(
+		&reader, CONFIG_ORIGIN_DISTRIBUTION, "OVOS_DISTRIBUTION_CONFIG", "/usr/share");
+	if (r == 0)
+		r = add_fixed(&reader, CONFIG_ORIGIN_SYSTEM, "MYCROFT_SYSTEM_CONFIG", "/etc");
+	if (r == 0)
+		r = add_xdg_dirs(&reader);
+	if (r == 0)
+		r = add_xdg_home(&reader);
+	if (r == 0 && flag)
+		r = add_layer(&reader, CONFIG_ORIGIN_FLAG, flag, strlen(flag), false);
+	if (r == 0 && user_is_disabled(ret_stack))
+		drop_user_layers(ret_stack);
+	return r;
+}
+
+void config_stack_deinit(struct config_stack *stack)
+{
+	for (size_t i = 0; i < stack->n_layers; i++)
+		layer_deinit(&stack->layers[i]);
+	free(stack->layers);
+	*stack = (struct config_stack){0};
+}
+
+/* ── merging and locating ────────────────────────────────────────────────────────────────────── */
+
+/* Return the value of a section of the file, or JSON_NONE. */
+static uint32_t find_section(const struct json_tape *tape, size_t index)
+{
+	uint32_t value = json_find(tape, 0, sections[index].outer);
+
+	if (value == JSON_NONE || !sections[index].inner)
+		return value;
+	return json_type_at(tape, value) == JSON_OBJECT
+		       ? json_find(tape, value, sections[index].inner)
+		       : JSON_NONE;
+}
+
+static int merge_layer(const struct config_layer *layer, struct document *merged)
+{
+	cleanup(document_cleanup) struct document *own = document_new();
+	int r = own ? 0 : -ENOMEM;
+
+	for (size_t i = 0; r == 0 && i < sizeof(sections) / sizeof(*sections); i++) {
+		uint32_t value = find_section(&layer->tape, i);
+		const char *text;
+		size_t size;
+
+		if (value == JSON_NONE)
+			continue;
+		text = json_value_text(&layer->tape, value, &size);
+		r = document_set(own, sections[i].path, text, size);
+	}
+	return r == 0 ? document_merge(merged, own) : r;
+}
+
+int config_stack_merge(const struct config_stack *stack, struct document *merged)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < stack->n_layers; i++)
+		r = merge_layer(&stack->layers[i], merged);
+	return r;
+}
+
+/* Return whether @layer has a value at @pointer, with its line. */
+static bool layer_locates(
+	const struct config_layer *layer, const char *pointer, unsigned int *ret_line)
+{
+	unsigned int column;
+	uint32_t token;
+
+	if (!json_pointer_find(&layer->tape, pointer, NULL, &token))
+		return false;
+	json_locate(layer->text.data, json_at(&layer->tape, token)->offset, ret_line, &column);
+	return true;
+}
+
+const char *config_stack_locate(
+	const struct config_stack *stack, const char *pointer, unsigned int *ret_line)
+{
+	for (size_t i = stack->n_layers; i-- > 0;)
+		if (layer_locates(&stack->layers[i], pointer, ret_line))
+			return stack->layers[i].path;
+	return NULL;
+}

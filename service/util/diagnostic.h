@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "util/buffer.h"
+
+/*
+ * A diagnostic: something is wrong in a file, a variable or a flag, and a person can mend it.
+ *
+ * Every module that reads what people write reports in this form, so that the log, the standard
+ * error stream and the answers on the bus show one format. An engine may keep a cheaper form inside
+ * (a token, a pointer into a text) and make the diagnostic at its edge.
+ */
+
+enum diagnostic_severity {
+	DIAGNOSTIC_WARNING,
+	DIAGNOSTIC_ERROR,
+};
+
+struct diagnostic {
+	enum diagnostic_severity severity;
+	const char *file;    /* NULL: none; @pointer is then the name of a variable, flag or key */
+	unsigned int line;   /* from 1; 0: unknown */
+	const char *pointer; /* JSON Pointer; "" or NULL: the whole file */
+	const char *text;    /* one line */
+};
+
+/* Receive one diagnostic. It is valid until the function returns. */
+typedef void (*diagnostic_function)(void *data, const struct diagnostic *diagnostic);
+
+/* A diagnostic_function with its data. */
+struct diagnostic_sink {
+	diagnostic_function function;
+	void *data;
+};
+
+/* Send a diagnostic with the formatted text to @sink. @file and @pointer may be NULL. The text is
+ * "out of memory" when there is no memory for it. */
+void diagnostic_report(const struct diagnostic_sink *sink, enum diagnostic_severity severity,
+	const char *file, unsigned int line, const char *pointer, const char *format, ...)
+	__attribute__((format(printf, 6, 7)));
+
+/* Return "warning" or "error". */
+const char *diagnostic_severity_name(enum diagnostic_severity severity);
+
+/* Append `FILE:LINE POINTER: text`, without the parts that are unknown. */
+void diagnostic_write(const struct diagnostic *diagnostic, struct buffer *out);
+
+/* Log @diagnostic. @data is the struct log_rate that limits the lines, or NULL. */
+void diagnostic_log(void *data, const struct diagnostic *diagnostic);
+
+/* Print @diagnostic to stderr as `error|warning FILE:LINE POINTER: text`. @data is an unsigned int
+ * that counts the errors. */
+void diagnostic_print(void *data, const struct diagnostic *diagnostic);

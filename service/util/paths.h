@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <limits.h>
+
+/*
+ * The places of our own files.
+ *
+ * The installed ones are found from the program that runs, so that an installation can be moved and
+ * a build tree needs none:
+ *
+ *   beside the program        a build tree, with toolbox-host
+ *   PREFIX/bin/toolboxd       PREFIX/libexec/toolbox-host, PREFIX/lib/toolboxd
+ *   anywhere else             the same below the configured prefix
+ *
+ * The user's are below the folders of the XDG Base Directory Specification.
+ */
+struct paths {
+	char host_program[PATH_MAX]; /* toolbox-host */
+	char library_dir[PATH_MAX];  /* $PREFIX/lib/toolboxd */
+};
+
+/* Return 0, or -ENOENT when there is no toolbox-host: @ret_paths->host_program is then the last path
+ * that was tried. */
+int paths_find(struct paths *ret_paths);
+
+/* Return the folder that the XDG variable @variable names, else @fallback in the home folder; the
+ * caller frees it. Return NULL when there is neither, or without memory. A path that is not absolute
+ * is ignored. */
+char *paths_xdg_home(const char *variable, const char *fallback);
