@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "json/number.h"
 #include "json/pointer.h"
 #include "json/writer.h"
 #include "util/buffer.h"

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "json/number.h"
 #include "util/cleanup.h"
 
 static void report_wrong(

@@ -2,6 +2,7 @@
 #include "core/request.h"
 
 #include "catalogue/definition.h"
+#include "json/number.h"
 #include "json/reader.h"
 #include "util/utf8.h"
 

@@ -8,6 +8,7 @@
 #include "ctl/request.h"
 #include "ctl/table.h"
 #include "ctl/terminal.h"
+#include "json/number.h"
 #include "util/cleanup.h"
 
 /* toolboxctl status: how the service and its toolboxes are. */

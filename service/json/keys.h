@@ -17,9 +17,6 @@
 int json_keys_check(
 	struct json_tape *tape, uint32_t used, uint32_t object, uint32_t *ret_duplicate);
 
-/* Make room for @more tokens behind the @used ones, which are kept. 0 or -ENOMEM. (In reader.c.) */
-int json_tape_reserve(struct json_tape *tape, uint32_t used, size_t more);
-
 /* The hash of the string at @index, decoded: strings that are equal have the same, however they are
  * escaped, and so do the decoded bytes under the same @secret (util/siphash). */
 uint64_t json_string_hash(

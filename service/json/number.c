@@ -1,7 +1,218 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "json/number.h"
 
+#include <float.h>
+#include <math.h>
+
 #include "json/decimal.h"
+
+/* Digits of the longest uint64_t; more of them never fit. */
+#define U64_DIGITS 20
+
+/* 10^22 is the last power of ten that a double holds exactly, 10^10 the last for a float. */
+#define F64_POWER_MAX    22
+#define F64_MANTISSA_MAX (UINT64_C(1) << DBL_MANT_DIG)
+#define F32_POWER_MAX    10
+#define F32_MANTISSA_MAX (UINT64_C(1) << FLT_MANT_DIG)
+
+/* Powers of ten beyond which a double is infinite, or 0, whatever the digits. */
+#define F64_POINT_MAX 400
+
+/* The digits that a double halfway between two others can have; of any more, only whether one is
+ * not 0 matters. */
+#define F64_DIGITS_MAX 768
+
+static void parse_number(const struct json_tape *tape, uint32_t index, struct decimal *decimal)
+{
+	decimal_parse(decimal, json_bytes(tape, index), json_at(tape, index)->length);
+}
+
+bool json_number_is_integer(const struct json_tape *tape, uint32_t index)
+{
+	struct decimal decimal;
+
+	if (!(json_at(tape, index)->flags & JSON_FRACTION))
+		return true;
+	parse_number(tape, index, &decimal);
+	return decimal_is_integer(&decimal);
+}
+
+/* Set *ret to the number without its sign. As json_number_u64(). */
+static int read_magnitude(const struct decimal *decimal, uint64_t *ret)
+{
+	const char *at = decimal->digits;
+	uint64_t value = 0;
+	int64_t places;
+
+	if (!decimal_is_integer(decimal))
+		return JSON_E_NOT_INTEGER;
+	places = decimal->n_digits ? decimal->point + decimal_exponent(decimal) : 0;
+	if (places > U64_DIGITS)
+		return JSON_E_RANGE;
+	for (int64_t i = 0; i < places; i++) {
+		unsigned int digit = i < (int64_t)decimal->n_digits ? decimal_next_digit(&at) : 0;
+
+		if (__builtin_mul_overflow(value, 10, &value) ||
+			__builtin_add_overflow(value, digit, &value))
+			return JSON_E_RANGE;
+	}
+	*ret = value;
+	return 0;
+}
+
+int json_number_i64(const struct json_tape *tape, uint32_t index, int64_t *ret)
+{
+	struct decimal decimal;
+	uint64_t value;
+	int r;
+
+	parse_number(tape, index, &decimal);
+	r = read_magnitude(&decimal, &value);
+	if (r != 0)
+		return r;
+	if (value > (uint64_t)INT64_MAX + decimal.is_negative)
+		return JSON_E_RANGE;
+	*ret = (int64_t)(decimal.is_negative ? -value : value);
+	return 0;
+}
+
+int json_number_u64(const struct json_tape *tape, uint32_t index, uint64_t *ret)
+{
+	struct decimal decimal;
+	uint64_t value;
+	int r;
+
+	parse_number(tape, index, &decimal);
+	r = read_magnitude(&decimal, &value);
+	if (r != 0)
+		return r;
+	if (decimal.is_negative && value != 0)
+		return JSON_E_RANGE;
+	*ret = value;
+	return 0;
+}
+
+/*
+ * The digits as a whole number and the power of ten it is multiplied by, when the number is at most
+ * @mantissa_max and the power at most @power_max away from 0. Both are then exact in the type with
+ * these bounds, so that one multiplication or division rounds once (Clinger, 1990).
+ */
+static bool is_short(const struct decimal *decimal, uint64_t mantissa_max, int64_t power_max,
+	uint64_t *ret_mantissa, int64_t *ret_power)
+{
+	int64_t power = decimal->point + decimal_exponent(decimal) - (int64_t)decimal->n_digits;
+	const char *at = decimal->digits;
+	uint64_t mantissa = 0;
+
+	if (FLT_EVAL_METHOD != 0 || decimal->n_digits >= U64_DIGITS || power > power_max ||
+		power < -power_max)
+		return false;
+	for (size_t i = 0; i < decimal->n_digits; i++)
+		mantissa = mantissa * 10 + decimal_next_digit(&at);
+	*ret_mantissa = mantissa;
+	*ret_power = power;
+	return mantissa <= mantissa_max;
+}
+
+/* Write the number for strtod to @text: as many digits as matter, and what the exponent becomes. */
+static void write_for_strtod(const struct decimal *decimal, char text[F64_DIGITS_MAX + 32])
+{
+	size_t n = decimal->n_digits < F64_DIGITS_MAX ? decimal->n_digits : F64_DIGITS_MAX;
+	int64_t power = decimal->point + decimal_exponent(decimal) - (int64_t)n;
+	const char *at = decimal->digits;
+	size_t used = 0;
+
+	if (decimal->is_negative)
+		text[used++] = '-';
+	for (size_t i = 0; i < n; i++)
+		text[used++] = (char)('0' + decimal_next_digit(&at));
+	/* The last digit is not 0: whatever was cut off lies above what is left. */
+	if (n < decimal->n_digits) {
+		text[used++] = '1';
+		power--;
+	}
+	text[used++] = 'e';
+	if (power < 0)
+		text[used++] = '-';
+	power = power < 0 ? -power : power;
+	for (int64_t place = 1000; place > 0; place /= 10)
+		text[used++] = (char)('0' + power / place % 10);
+	text[used] = '\0';
+}
+
+/* Return -1 for a number nearer to 0 than any double but 0, 1 for an infinite one, else 0: the
+ * digits decide. */
+static int classify(const struct decimal *decimal)
+{
+	int64_t point = decimal->point + decimal_exponent(decimal);
+
+	if (decimal->n_digits == 0 || point < -F64_POINT_MAX)
+		return -1;
+	return point > F64_POINT_MAX;
+}
+
+int json_number_f64(const struct json_tape *tape, uint32_t index, double *ret)
+{
+	static const double powers[F64_POWER_MAX + 1] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7,
+		1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21,
+		1e22};
+	char text[F64_DIGITS_MAX + 32];
+	struct decimal decimal;
+	uint64_t mantissa;
+	int64_t power;
+	double value;
+
+	parse_number(tape, index, &decimal);
+	if (classify(&decimal) > 0)
+		return JSON_E_RANGE;
+	if (classify(&decimal) < 0) {
+		*ret = decimal.is_negative ? -0.0 : 0.0;
+		return 0;
+	}
+	if (is_short(&decimal, F64_MANTISSA_MAX, F64_POWER_MAX, &mantissa, &power)) {
+		value = (double)mantissa;
+		value = power < 0 ? value / powers[-power] : value * powers[power];
+		*ret = decimal.is_negative ? -value : value;
+		return 0;
+	}
+	write_for_strtod(&decimal, text);
+	value = decimal_strtod(text);
+	if (isinf(value))
+		return JSON_E_RANGE;
+	*ret = value;
+	return 0;
+}
+
+int json_number_f32(const struct json_tape *tape, uint32_t index, float *ret)
+{
+	static const float powers[F32_POWER_MAX + 1] = {
+		1e0F, 1e1F, 1e2F, 1e3F, 1e4F, 1e5F, 1e6F, 1e7F, 1e8F, 1e9F, 1e10F};
+	char text[F64_DIGITS_MAX + 32];
+	struct decimal decimal;
+	uint64_t mantissa;
+	int64_t power;
+	float value;
+
+	parse_number(tape, index, &decimal);
+	if (classify(&decimal) > 0)
+		return JSON_E_RANGE;
+	if (classify(&decimal) < 0) {
+		*ret = decimal.is_negative ? -0.0F : 0.0F;
+		return 0;
+	}
+	if (is_short(&decimal, F32_MANTISSA_MAX, F32_POWER_MAX, &mantissa, &power)) {
+		value = (float)mantissa;
+		value = power < 0 ? value / powers[-power] : value * powers[power];
+		*ret = decimal.is_negative ? -value : value;
+		return 0;
+	}
+	write_for_strtod(&decimal, text);
+	value = decimal_strtof(text);
+	if (isinf(value))
+		return JSON_E_RANGE;
+	*ret = value;
+	return 0;
+}
 
 /* Compare 0.a and 0.b digit by digit. Neither ends in a 0, so the longer one is the greater. */
 static int compare_digits(const struct decimal *a, const struct decimal *b)
@@ -46,12 +257,4 @@ int json_number_compare(const char *a, size_t a_size, const char *b, size_t b_si
 	if (difference != 0)
 		return difference < 0 ? -a_sign : a_sign;
 	return a_sign * compare_digits(&a_decimal, &b_decimal);
-}
-
-bool json_number_text_is_integer(const char *text, size_t size)
-{
-	struct decimal decimal;
-
-	decimal_parse(&decimal, text, size);
-	return decimal_is_integer(&decimal);
 }

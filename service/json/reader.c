@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "json/reader.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "json/keys.h"
@@ -21,20 +19,21 @@
  *        [ │  ▼                     ▼           { │  ▼                       ▼
  *        [ open ] ◀─ the root     [ close ]     [ open ]                  [ close ]
  *
- * Close leads to the place behind the container, in whatever holds it, or, at the root, to the end.
+ * Close leads to the place after the container, in the container around it, or, at the root, to the
+ * end.
  *
  * The stack is in the tape: `next` of a container that is still open holds the index of the one
- * around it. What the loop knows of a container in its own variables is put aside in fields that
- * have no meaning yet when another one opens inside it: the number of members in `count`, the keys
- * seen in `length` and in `next` of the key in front of the inner container.
+ * around it. When another container opens inside it, the loop saves its own variables in fields
+ * that have no meaning yet: the number of members in `count`, the keys seen in `length` and in
+ * `next` of the key before the inner container.
  *
- * A text ends in the bracket that closes its root, if it is an object or an array at all. That byte
- * stops everything but strings and words, so on the way to it nobody asks whether the text is over;
- * the loop is compiled twice, once with that trust and once for all other texts (see peek).
+ * A text ends in the bracket that closes its root, if that is an object or an array. This byte
+ * stops all runs but those of strings and words, so before it the loop need not ask whether the
+ * text is over. It is compiled twice, once with that trust and once for all other texts (see peek).
  *
- * A key met twice is found by a Bloom filter of one word: a key whose bit is not set is new, the
- * others are compared with all before them. Past KEYS_COMPARED_MAX keys that would get slow, and
- * the object is checked when it closes (see keys.c).
+ * A Bloom filter of one word finds a key that occurs twice: a key whose bit is not set is new, and
+ * the others are compared with all before them. With more than KEYS_COMPARED_MAX keys that would be
+ * slow; such an object is checked when it closes (see keys.c).
  */
 
 #define NEVER_INLINE __attribute__((noinline))
@@ -43,8 +42,6 @@
 #define NOWHERE UINT32_MAX
 
 #define KEYS_COMPARED_MAX 32
-
-#define TOKENS_FIRST_CAPACITY 64
 
 /* 2^32 divided by the golden ratio: neighbours end up far apart (Knuth, TAOCP 3, 6.4). */
 #define KEY_SPREAD UINT32_C(0x9E3779B1)
@@ -66,67 +63,48 @@ struct reader {
 	bool is_closed; /* the text ends in a bracket; a constant wherever it is asked */
 };
 
-int json_tape_reserve(struct json_tape *tape, uint32_t used, size_t more)
-{
-	size_t capacity = tape->capacity ? tape->capacity : TOKENS_FIRST_CAPACITY;
-	struct json_token *tokens;
-
-	if (tape->capacity - used >= more)
-		return 0;
-	while (capacity - used < more)
-		capacity *= 2;
-	if (capacity > UINT32_MAX - 1)
-		return -ENOMEM;
-	tokens = realloc(tape->tokens, capacity * sizeof(*tokens));
-	if (!tokens)
-		return -ENOMEM;
-	tape->tokens = tokens;
-	tape->capacity = (uint32_t)capacity;
-	return 0;
-}
-
 /* Room for one more token. */
-static JSON_ALWAYS_INLINE int reserve_token(struct reader *r, struct json_tape *tape)
+static JSON_ALWAYS_INLINE int reserve_token(struct reader *reader, struct json_tape *tape)
 {
-	int status;
+	int r;
 
-	if (__builtin_expect(r->count < r->capacity, 1))
+	if (__builtin_expect(reader->count < reader->capacity, 1))
 		return 0;
-	status = json_tape_reserve(tape, r->count, 1);
-	r->tokens = tape->tokens;
-	r->capacity = tape->capacity;
-	return status;
+	r = json_tape_reserve(tape, reader->count, 1);
+	reader->tokens = tape->tokens;
+	reader->capacity = tape->capacity;
+	return r;
 }
 
 /* The next byte, or NUL at the end of the text: no NUL is allowed anywhere, so that needs no case
  * of its own until somebody has to say what is wrong. */
-static JSON_ALWAYS_INLINE char peek(const struct reader *r, const char *at)
+static JSON_ALWAYS_INLINE char peek(const struct reader *reader, const char *at)
 {
-	return r->is_closed || at < r->end ? *at : (char)0;
+	return reader->is_closed || at < reader->end ? *at : (char)0;
 }
 
 /* Step over white space and peek: mostly there is none, or one space. */
-static JSON_ALWAYS_INLINE char peek_token(struct reader *r)
+static JSON_ALWAYS_INLINE char peek_token(struct reader *reader)
 {
-	char c = peek(r, r->at);
+	char c = peek(reader, reader->at);
 
 	if ((unsigned char)c > ' ')
 		return c;
 	if (c == ' ') {
-		c = peek(r, ++r->at);
+		c = peek(reader, ++reader->at);
 		if ((unsigned char)c > ' ')
 			return c;
 	}
-	r->at = json_span_space(r->at, r->end);
-	return peek(r, r->at);
+	reader->at = json_span_space(reader->at, reader->end);
+	return peek(reader, reader->at);
 }
 
 /* Step over the comma that is next, if one is. */
-static JSON_ALWAYS_INLINE bool is_comma_next(struct reader *r)
+static JSON_ALWAYS_INLINE bool is_comma_next(struct reader *reader)
 {
-	if (peek_token(r) != ',')
+	if (peek_token(reader) != ',')
 		return false;
-	r->at++;
+	reader->at++;
 	return true;
 }
 
@@ -136,15 +114,15 @@ static JSON_ALWAYS_INLINE bool is_opening(char c)
 	return (c | 0x20) == '{';
 }
 
-static JSON_ALWAYS_INLINE struct json_token *put_token(
-	struct reader *r, enum json_type type, const char *start, const char *end, uint32_t flags)
+static JSON_ALWAYS_INLINE struct json_token *put_token(struct reader *reader, enum json_type type,
+	const char *start, const char *end, uint32_t flags)
 {
-	struct json_token *token = &r->tokens[r->count++];
+	struct json_token *token = &reader->tokens[reader->count++];
 
 	*token = (struct json_token){
-		.offset = (uint32_t)(start - r->text),
+		.offset = (uint32_t)(start - reader->text),
 		.length = (uint32_t)(end - start),
-		.next = r->count,
+		.next = reader->count,
 		.type = type,
 		.flags = flags & 0xF,
 	};
@@ -154,23 +132,23 @@ static JSON_ALWAYS_INLINE struct json_token *put_token(
 /* Read the string whose opening quote is next; its token, or NULL. @ret_flags as of a token, and
  * JSON_SEEN_NUL. */
 static JSON_ALWAYS_INLINE struct json_token *read_string(
-	struct reader *r, uint32_t *ret_flags, struct json_fault *fault)
+	struct reader *reader, uint32_t *ret_flags, struct json_fault *fault)
 {
-	const char *start = r->at + 1;
-	const char *stop = json_span_plain(start, r->end);
+	const char *start = reader->at + 1;
+	const char *stop = json_span_plain(start, reader->end);
 	uint32_t flags = 0;
 
-	if (__builtin_expect(stop == r->end || *stop != '"', 0)) {
+	if (__builtin_expect(stop == reader->end || *stop != '"', 0)) {
 		uint32_t rest_flags = 0; /* so that only this one has an address */
 
-		stop = json_string_rest(stop, r->end, &rest_flags, fault);
+		stop = json_string_rest(stop, reader->end, &rest_flags, fault);
 		if (!stop)
 			return NULL;
 		flags = rest_flags;
 	}
-	r->at = stop + 1;
+	reader->at = stop + 1;
 	*ret_flags = flags;
-	return put_token(r, JSON_STRING, start, stop, flags);
+	return put_token(reader, JSON_STRING, start, stop, flags);
 }
 
 /* A bit for a key, from its length and its first, middle and last byte. (Where an empty key would
@@ -196,10 +174,10 @@ static NEVER_INLINE bool is_key_known(
 }
 
 /* Take note of the key that was just read; 0 or the refusal. */
-static JSON_ALWAYS_INLINE int note_key(
-	struct reader *r, const struct json_token *key, uint32_t flags, struct json_fault *fault)
+static JSON_ALWAYS_INLINE int note_key(struct reader *reader, const struct json_token *key,
+	uint32_t flags, struct json_fault *fault)
 {
-	const char *start = r->text + key->offset;
+	const char *start = reader->text + key->offset;
 	uint64_t bit = key_bit(start, key->length);
 
 	/* Raw bytes of an escaped key say nothing about its value: it, and all after it, are
@@ -208,22 +186,23 @@ static JSON_ALWAYS_INLINE int note_key(
 		if (flags & JSON_SEEN_NUL)
 			return json_refuse(fault, JSON_E_NUL_IN_KEY, start - 1,
 				"expected a key without U+0000, found one with it");
-		r->seen = UINT64_MAX;
+		reader->seen = UINT64_MAX;
 	}
-	if (__builtin_expect((r->seen & bit) != 0, 0) && r->members <= KEYS_COMPARED_MAX &&
-		is_key_known(r->text, r->tokens, r->open, r->count - 1))
+	if (__builtin_expect((reader->seen & bit) != 0, 0) &&
+		reader->members <= KEYS_COMPARED_MAX &&
+		is_key_known(reader->text, reader->tokens, reader->open, reader->count - 1))
 		return json_refuse(fault, JSON_E_DUPLICATE_KEY, start - 1,
 			"expected every key of an object once, found one again");
-	r->seen |= bit;
+	reader->seen |= bit;
 	return 0;
 }
 
 /* Read the number that is next, if it is one; 0 or the refusal. */
-static JSON_ALWAYS_INLINE int read_number(struct reader *r, struct json_fault *fault)
+static JSON_ALWAYS_INLINE int read_number(struct reader *reader, struct json_fault *fault)
 {
-	const char *start = r->at;
+	const char *start = reader->at;
 	const char *digits = start + (*start == '-');
-	const char *at = json_span_digits(digits, r->end);
+	const char *at = json_span_digits(digits, reader->end);
 	uint32_t flags = 0;
 
 	if (at == digits)
@@ -232,60 +211,61 @@ static JSON_ALWAYS_INLINE int read_number(struct reader *r, struct json_fault *f
 		at = digits + 1;
 		goto refused;
 	}
-	if (peek(r, at) == '.') {
+	if (peek(reader, at) == '.') {
 		flags = JSON_FRACTION;
 		digits = at + 1;
-		at = json_span_digits(digits, r->end);
+		at = json_span_digits(digits, reader->end);
 		if (at == digits)
 			goto refused;
 	}
-	if ((peek(r, at) | 0x20) == 'e') {
+	if ((peek(reader, at) | 0x20) == 'e') {
 		flags = JSON_FRACTION;
 		digits = at + 1;
-		digits += peek(r, digits) == '+' || peek(r, digits) == '-';
-		at = json_span_digits(digits, r->end);
+		digits += peek(reader, digits) == '+' || peek(reader, digits) == '-';
+		at = json_span_digits(digits, reader->end);
 		if (at == digits)
 			goto refused;
 	}
-	put_token(r, JSON_NUMBER, start, at, flags);
-	r->at = at;
+	put_token(reader, JSON_NUMBER, start, at, flags);
+	reader->at = at;
 	return 0;
 refused:
 	return json_refuse(fault, JSON_E_SYNTAX, at,
-		at == start ? json_refusal_value(r->text, at, r->end)
-			    : json_refusal_number(start, at, r->end));
+		at == start ? json_refusal_value(reader->text, at, reader->end)
+			    : json_refusal_number(start, at, reader->end));
 }
 
 /* Read the word that is next, if it is @word. */
 static JSON_ALWAYS_INLINE bool read_word(
-	struct reader *r, enum json_type type, const char *word, size_t size)
+	struct reader *reader, enum json_type type, const char *word, size_t size)
 {
-	if ((size_t)(r->end - r->at) < size || memcmp(r->at, word, size) != 0)
+	if ((size_t)(reader->end - reader->at) < size || memcmp(reader->at, word, size) != 0)
 		return false;
-	put_token(r, type, r->at, r->at + size, 0);
-	r->at += size;
+	put_token(reader, type, reader->at, reader->at + size, 0);
+	reader->at += size;
 	return true;
 }
 
 /* Read the scalar that starts with @c, the next byte; 0 or the refusal. */
 static JSON_ALWAYS_INLINE int read_scalar(
-	struct reader *r, struct json_tape *tape, char c, struct json_fault *fault)
+	struct reader *reader, struct json_tape *tape, char c, struct json_fault *fault)
 {
 	uint32_t flags;
-	int status = reserve_token(r, tape);
+	int r = reserve_token(reader, tape);
 
-	if (status != 0)
-		return status;
+	if (r != 0)
+		return r;
 	if (c == '"')
-		return read_string(r, &flags, fault) ? 0 : fault->status;
+		return read_string(reader, &flags, fault) ? 0 : fault->status;
 	/* '-', '.', '/', and the digits: one comparison, since nobody foresees a sign. */
 	if ((unsigned char)(c - '-') <= '9' - '-')
-		return read_number(r, fault);
-	if ((c == 't' && read_word(r, JSON_TRUE, "true", 4)) ||
-		(c == 'f' && read_word(r, JSON_FALSE, "false", 5)) ||
-		(c == 'n' && read_word(r, JSON_NULL, "null", 4)))
+		return read_number(reader, fault);
+	if ((c == 't' && read_word(reader, JSON_TRUE, "true", 4)) ||
+		(c == 'f' && read_word(reader, JSON_FALSE, "false", 5)) ||
+		(c == 'n' && read_word(reader, JSON_NULL, "null", 4)))
 		return 0;
-	return json_refuse(fault, JSON_E_SYNTAX, r->at, json_refusal_value(r->text, r->at, r->end));
+	return json_refuse(fault, JSON_E_SYNTAX, reader->at,
+		json_refusal_value(reader->text, reader->at, reader->end));
 }
 
 static uint32_t clip_count(uint32_t members)
@@ -295,51 +275,53 @@ static uint32_t clip_count(uint32_t members)
 
 /* Step into the container whose bracket is next; 0 or the refusal. */
 static JSON_ALWAYS_INLINE int open_container(
-	struct reader *r, struct json_tape *tape, bool is_object, struct json_fault *fault)
+	struct reader *reader, struct json_tape *tape, bool is_object, struct json_fault *fault)
 {
-	uint32_t index = r->count;
-	int status = reserve_token(r, tape);
+	uint32_t index = reader->count;
+	int r = reserve_token(reader, tape);
 
-	if (status != 0)
-		return status;
-	if (r->depth_left == 0)
-		return json_refuse(fault, JSON_E_DEPTH, r->at,
+	if (r != 0)
+		return r;
+	if (reader->depth_left == 0)
+		return json_refuse(fault, JSON_E_DEPTH, reader->at,
 			"expected fewer nested arrays and objects, found one level too many");
-	r->depth_left--;
-	if (r->open != NOWHERE) {
-		r->tokens[r->open].count = clip_count(r->members) & JSON_COUNT_MAX;
-		r->tokens[r->open].length = (uint32_t)r->seen;
-		if (r->is_object)
-			r->tokens[index - 1].next = (uint32_t)(r->seen >> 32);
+	reader->depth_left--;
+	if (reader->open != NOWHERE) {
+		reader->tokens[reader->open].count = clip_count(reader->members) & JSON_COUNT_MAX;
+		reader->tokens[reader->open].length = (uint32_t)reader->seen;
+		if (reader->is_object)
+			reader->tokens[index - 1].next = (uint32_t)(reader->seen >> 32);
 	}
-	put_token(r, is_object ? JSON_OBJECT : JSON_ARRAY, r->at, r->at, 0)->next = r->open;
-	r->at++;
-	r->open = index;
-	r->is_object = is_object;
-	r->members = 0;
-	r->seen = 0;
+	put_token(reader, is_object ? JSON_OBJECT : JSON_ARRAY, reader->at, reader->at, 0)->next =
+		reader->open;
+	reader->at++;
+	reader->open = index;
+	reader->is_object = is_object;
+	reader->members = 0;
+	reader->seen = 0;
 	return 0;
 }
 
 /* Step out of the container whose closing bracket is next. */
-static JSON_ALWAYS_INLINE void close_container(struct reader *r)
+static JSON_ALWAYS_INLINE void close_container(struct reader *reader)
 {
-	uint32_t index = r->open;
-	struct json_token *token = &r->tokens[index];
+	uint32_t index = reader->open;
+	struct json_token *token = &reader->tokens[index];
 
-	r->at++;
-	r->depth_left++;
-	r->open = token->next;
-	token->length = (uint32_t)(r->at - r->text) - token->offset;
-	token->count = clip_count(r->members) & JSON_COUNT_MAX;
-	token->next = r->count;
-	if (r->open == NOWHERE)
+	reader->at++;
+	reader->depth_left++;
+	reader->open = token->next;
+	token->length = (uint32_t)(reader->at - reader->text) - token->offset;
+	token->count = clip_count(reader->members) & JSON_COUNT_MAX;
+	token->next = reader->count;
+	if (reader->open == NOWHERE)
 		return;
-	r->members = r->tokens[r->open].count;
-	r->is_object = r->tokens[r->open].type == JSON_OBJECT;
-	if (r->is_object) {
-		r->seen = (uint64_t)r->tokens[index - 1].next << 32 | r->tokens[r->open].length;
-		r->tokens[index - 1].next = index;
+	reader->members = reader->tokens[reader->open].count;
+	reader->is_object = reader->tokens[reader->open].type == JSON_OBJECT;
+	if (reader->is_object) {
+		reader->seen = (uint64_t)reader->tokens[index - 1].next << 32 |
+			       reader->tokens[reader->open].length;
+		reader->tokens[index - 1].next = index;
 	}
 }
 
@@ -348,137 +330,139 @@ static NEVER_INLINE int check_keys(
 	struct json_tape *tape, uint32_t used, uint32_t object, struct json_fault *fault)
 {
 	uint32_t duplicate;
-	int status = json_keys_check(tape, used, object, &duplicate);
+	int r = json_keys_check(tape, used, object, &duplicate);
 
-	if (status != 0 || duplicate == JSON_NONE)
-		return status;
+	if (r != 0 || duplicate == JSON_NONE)
+		return r;
 	return json_refuse(fault, JSON_E_DUPLICATE_KEY, json_bytes(tape, duplicate) - 1,
 		"expected every key of an object once, found one again");
 }
 
-static JSON_ALWAYS_INLINE int refuse_comma(const struct reader *r, struct json_fault *fault)
+static JSON_ALWAYS_INLINE int refuse_comma(const struct reader *reader, struct json_fault *fault)
 {
-	enum json_type container = r->is_object ? JSON_OBJECT : JSON_ARRAY;
+	enum json_type container = reader->is_object ? JSON_OBJECT : JSON_ARRAY;
 
-	return json_refuse(
-		fault, JSON_E_SYNTAX, r->at, json_refusal_comma(container, r->at, r->end));
+	return json_refuse(fault, JSON_E_SYNTAX, reader->at,
+		json_refusal_comma(container, reader->at, reader->end));
 }
 
 /* Close the container whose bracket is next, and check it as a whole; 0 or the refusal. */
 static JSON_ALWAYS_INLINE int leave_container(
-	struct reader *r, struct json_tape *tape, struct json_fault *fault)
+	struct reader *reader, struct json_tape *tape, struct json_fault *fault)
 {
-	bool has_many_keys = r->is_object && r->members > KEYS_COMPARED_MAX;
-	uint32_t index = r->open;
-	int status = 0;
+	bool has_many_keys = reader->is_object && reader->members > KEYS_COMPARED_MAX;
+	uint32_t index = reader->open;
+	int r = 0;
 
-	close_container(r);
+	close_container(reader);
 	if (has_many_keys) {
-		status = check_keys(tape, r->count, index, fault);
-		r->tokens = tape->tokens;
-		r->capacity = tape->capacity;
+		r = check_keys(tape, reader->count, index, fault);
+		reader->tokens = tape->tokens;
+		reader->capacity = tape->capacity;
 	}
 	/* The only place where a text that ends in a bracket can end too early. */
-	if (status == 0 && r->at == r->end && r->open != NOWHERE)
-		status = refuse_comma(r, fault);
-	return status;
+	if (r == 0 && reader->at == reader->end && reader->open != NOWHERE)
+		r = refuse_comma(reader, fault);
+	return r;
 }
 
 /* Read a key and its colon; 0 or the refusal. */
 static JSON_ALWAYS_INLINE int read_key(
-	struct reader *r, struct json_tape *tape, struct json_fault *fault)
+	struct reader *reader, struct json_tape *tape, struct json_fault *fault)
 {
 	const struct json_token *key;
 	uint32_t flags;
-	int status;
+	int r;
 
-	if (peek_token(r) != '"')
-		return json_refuse(fault, JSON_E_SYNTAX, r->at, json_refusal_key(r->at, r->end));
-	status = reserve_token(r, tape);
-	if (status != 0)
-		return status;
-	key = read_string(r, &flags, fault);
+	if (peek_token(reader) != '"')
+		return json_refuse(fault, JSON_E_SYNTAX, reader->at,
+			json_refusal_key(reader->at, reader->end));
+	r = reserve_token(reader, tape);
+	if (r != 0)
+		return r;
+	key = read_string(reader, &flags, fault);
 	if (!key)
 		return fault->status;
-	status = note_key(r, key, flags, fault);
-	if (status != 0)
-		return status;
-	if (peek_token(r) != ':')
-		return json_refuse(fault, JSON_E_SYNTAX, r->at, json_refusal_colon(r->at, r->end));
-	r->at++;
+	r = note_key(reader, key, flags, fault);
+	if (r != 0)
+		return r;
+	if (peek_token(reader) != ':')
+		return json_refuse(fault, JSON_E_SYNTAX, reader->at,
+			json_refusal_colon(reader->at, reader->end));
+	reader->at++;
 	return 0;
 }
 
 /* 0 when nothing is left of the text, else the refusal. */
-static JSON_ALWAYS_INLINE int finish(const struct reader *r, struct json_fault *fault)
+static JSON_ALWAYS_INLINE int finish(const struct reader *reader, struct json_fault *fault)
 {
-	if (r->at == r->end)
+	if (reader->at == reader->end)
 		return 0;
-	return json_refuse(fault, JSON_E_SYNTAX, json_span_space(r->at, r->end),
+	return json_refuse(fault, JSON_E_SYNTAX, json_span_space(reader->at, reader->end),
 		"expected the end of the text after the value, found more");
 }
 
-/* The loop. @r is a copy with is_closed a constant. */
+/* The loop. @reader is a copy in which is_closed is a constant. */
 static JSON_ALWAYS_INLINE int read_values(
-	struct reader r, struct json_tape *tape, struct json_fault *fault)
+	struct reader reader, struct json_tape *tape, struct json_fault *fault)
 {
-	char c = peek_token(&r);
-	int status;
+	char c = peek_token(&reader);
+	int r;
 
 	if (!is_opening(c)) {
-		status = read_scalar(&r, tape, c, fault);
+		r = read_scalar(&reader, tape, c, fault);
 		goto done;
 	}
 open:
-	status = open_container(&r, tape, c == '{', fault);
-	if (status != 0)
-		return status;
-	if (peek_token(&r) == (c == '{' ? '}' : ']'))
+	r = open_container(&reader, tape, c == '{', fault);
+	if (r != 0)
+		return r;
+	if (peek_token(&reader) == (c == '{' ? '}' : ']'))
 		goto close;
 	if (c == '{')
 		goto member;
 element:
-	r.members++;
-	c = peek_token(&r);
+	reader.members++;
+	c = peek_token(&reader);
 	if (is_opening(c))
 		goto open;
-	status = read_scalar(&r, tape, c, fault);
-	if (status != 0)
-		return status;
+	r = read_scalar(&reader, tape, c, fault);
+	if (r != 0)
+		return r;
 behind_element:
-	if (is_comma_next(&r))
+	if (is_comma_next(&reader))
 		goto element;
-	if (peek(&r, r.at) != ']')
-		return refuse_comma(&r, fault);
+	if (peek(&reader, reader.at) != ']')
+		return refuse_comma(&reader, fault);
 	goto close;
 member:
-	r.members++;
-	status = read_key(&r, tape, fault);
-	if (status != 0)
-		return status;
-	c = peek_token(&r);
+	reader.members++;
+	r = read_key(&reader, tape, fault);
+	if (r != 0)
+		return r;
+	c = peek_token(&reader);
 	if (is_opening(c))
 		goto open;
-	status = read_scalar(&r, tape, c, fault);
-	if (status != 0)
-		return status;
+	r = read_scalar(&reader, tape, c, fault);
+	if (r != 0)
+		return r;
 behind_member:
-	if (is_comma_next(&r))
+	if (is_comma_next(&reader))
 		goto member;
-	if (peek(&r, r.at) != '}')
-		return refuse_comma(&r, fault);
+	if (peek(&reader, reader.at) != '}')
+		return refuse_comma(&reader, fault);
 close:
-	status = leave_container(&r, tape, fault);
-	if (status == 0 && r.open != NOWHERE) {
-		if (r.is_object)
+	r = leave_container(&reader, tape, fault);
+	if (r == 0 && reader.open != NOWHERE) {
+		if (reader.is_object)
 			goto behind_member;
 		goto behind_element;
 	}
 done:
-	if (status == 0)
-		status = finish(&r, fault);
-	tape->count = status == 0 ? r.count : 0;
-	return status;
+	if (r == 0)
+		r = finish(&reader, fault);
+	tape->count = r == 0 ? reader.count : 0;
+	return r;
 }
 
 static NEVER_INLINE int read_closed(
@@ -521,29 +505,23 @@ int json_tape_read(struct json_tape *tape, const char *text, size_t size, uint32
 	struct json_error *ret_error)
 {
 	struct json_fault fault = {.at = text};
-	int status;
+	int r;
 
 	tape->text = text;
 	tape->size = size;
 	tape->count = 0;
-	status = read_text(tape, text, size, depth_max, &fault);
-	if (status == 0)
+	r = read_text(tape, text, size, depth_max, &fault);
+	if (r == 0)
 		return 0;
 	tape->text = NULL;
 	tape->size = 0;
-	if (status > 0 && ret_error)
+	if (r > 0 && ret_error)
 		*ret_error = (struct json_error){
-			.status = status,
+			.status = r,
 			.offset = (size_t)(fault.at - text),
 			.message = fault.message,
 		};
-	return status;
-}
-
-void json_tape_deinit(struct json_tape *tape)
-{
-	free(tape->tokens);
-	*tape = (struct json_tape){0};
+	return r;
 }
 
 void json_locate(const char *text, size_t offset, unsigned int *ret_line, unsigned int *ret_column)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "json/number.h"
 #include "json/writer.h"
 #include "util/clock.h"
 

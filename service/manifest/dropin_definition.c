@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "json/number.h"
 #include "json/reader.h"
 #include "json/writer.h"
 #include "util/cleanup.h"

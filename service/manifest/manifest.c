@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "json/number.h"
 #include "json/pointer.h"
 #include "json/writer.h"
 #include "manifest/array_file.h"

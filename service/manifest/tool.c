@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "catalogue/definition.h"
+#include "json/number.h"
 #include "json/writer.h"
 #include "manifest/command.h"
 #include "manifest/native.h"

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "json/number.h"
 #include "json/reader.h"
 #include "schema/arena.h"
 #include "schema/key.h"

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "json/number.h"
 #include "schema/equal.h"
 
 /*

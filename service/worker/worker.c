@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "json/number.h"
 #include "json/writer.h"
 #include "wire/wire.h"
 #include "worker/driver.h"

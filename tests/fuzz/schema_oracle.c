@@ -8,6 +8,7 @@
 #include "schema_fixed.h"
 #include "schema_patterns.h"
 #include "schema_place.h"
+#include "json/number.h"
 #include "util/buffer.h"
 #include "util/cleanup.h"
 #include "util/utf8.h"

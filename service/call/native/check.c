@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/types.h>
 
+#include "json/number.h"
 #include "util/base64.h"
 
 /*

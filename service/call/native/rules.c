@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "json/number.h"
+
 /*
  * What keys mean together: which of them a direction or a type allows, who holds the length or says
  * the capacity of which buffer, and whether what is constant fits.

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "json/number.h"
 #include "json/writer.h"
 
 /* Every type of C that is a number, from JSON and back. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "json/number.h"
 #include "util/buffer.h"
 
 /* A text that was given out. */

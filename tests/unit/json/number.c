@@ -243,6 +243,14 @@ Test(json_number, rounds_a_float_once)
 	}
 }
 
+static bool is_whole(const char *text)
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+
+	cr_assert_eq(json_tape_read(&tape, text, strlen(text), 0, NULL), 0, "%s", text);
+	return json_number_is_integer(&tape, 0);
+}
+
 Test(json_number, knows_a_whole_number_of_any_size)
 {
 	static const char *const whole[] = {"0", "-0.0", "3", "3.0", "1e2", "1.5e1", "-10e-1",
@@ -250,21 +258,10 @@ Test(json_number, knows_a_whole_number_of_any_size)
 	static const char *const fractions[] = {
 		"0.5", "1e-1", "15e-1", "1.05e1", TINY_EXPONENT, "12345678901234567890123.001"};
 
-	for (size_t i = 0; i < sizeof(whole) / sizeof(*whole); i++) {
-		cleanup(json_tape_cleanup) struct json_tape tape = {0};
-
-		cr_assert(json_number_text_is_integer(whole[i], strlen(whole[i])), "%s", whole[i]);
-		cr_assert_eq(json_tape_read(&tape, whole[i], strlen(whole[i]), 0, NULL), 0);
-		cr_assert(json_number_is_integer(&tape, 0), "%s", whole[i]);
-	}
-	for (size_t i = 0; i < sizeof(fractions) / sizeof(*fractions); i++) {
-		cleanup(json_tape_cleanup) struct json_tape tape = {0};
-
-		cr_assert_not(json_number_text_is_integer(fractions[i], strlen(fractions[i])), "%s",
-			fractions[i]);
-		cr_assert_eq(json_tape_read(&tape, fractions[i], strlen(fractions[i]), 0, NULL), 0);
-		cr_assert_not(json_number_is_integer(&tape, 0), "%s", fractions[i]);
-	}
+	for (size_t i = 0; i < sizeof(whole) / sizeof(*whole); i++)
+		cr_assert(is_whole(whole[i]), "%s", whole[i]);
+	for (size_t i = 0; i < sizeof(fractions) / sizeof(*fractions); i++)
+		cr_assert_not(is_whole(fractions[i]), "%s", fractions[i]);
 }
 
 static void expect_order(const char *a, const char *b, int order)

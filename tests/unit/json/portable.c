@@ -30,9 +30,21 @@ static void *limited_realloc(void *block, size_t size)
 #define json_keys_check   portable_keys_check
 #define json_string_hash  portable_string_hash
 #define json_string_rest  portable_string_rest
+/* The rest of what tape.c defines. */
+#define json_value_text    portable_value_text
+#define json_count         portable_count
+#define json_find          portable_find
+#define json_find_sized    portable_find_sized
+#define json_string_equals portable_string_equals
+#define json_strings_equal portable_strings_equal
+#define json_string_decode portable_string_decode
+#define json_string_dup    portable_string_dup
+#define json_string_points portable_string_points
+#define json_type_name     portable_type_name
 #include "json/keys.c"
 #include "json/reader.c"
 #include "json/strings.c"
+#include "json/tape.c"
 #undef realloc
 #undef json_tape_read
 

@@ -1,11 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "json/tape.h"
+
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "json/reader.h"
 #include "json/runs.h"
 #include "util/utf8.h"
 
-/* What a tape says about its values: members and elements, strings decoded. */
+#define TOKENS_FIRST_CAPACITY 64
+
+int json_tape_reserve(struct json_tape *tape, uint32_t used, size_t more)
+{
+	size_t capacity = tape->capacity ? tape->capacity : TOKENS_FIRST_CAPACITY;
+	struct json_token *tokens;
+
+	if (tape->capacity - used >= more)
+		return 0;
+	while (capacity - used < more)
+		capacity *= 2;
+	if (capacity > UINT32_MAX - 1)
+		return -ENOMEM;
+	tokens = realloc(tape->tokens, capacity * sizeof(*tokens));
+	if (!tokens)
+		return -ENOMEM;
+	tape->tokens = tokens;
+	tape->capacity = (uint32_t)capacity;
+	return 0;
+}
+
+void json_tape_deinit(struct json_tape *tape)
+{
+	free(tape->tokens);
+	*tape = (struct json_tape){0};
+}
 
 const char *json_type_name(enum json_type type)
 {
