@@ -3,9 +3,9 @@
 /*
  * toolbox-host TOOLBOX_ID: the process that a toolbox runs in.
  *
- * Started by toolboxd with the wire as descriptor 3 (host/process.h); it confines itself, loads
- * what the first frame says, and answers calls until the wire is closed. Whatever its toolbox does,
- * to this process or by it, stays its own.
+ * toolboxd starts it with the wire as descriptor 3 (host/process.h). It confines itself, loads the
+ * toolbox of the first frame, and answers calls until the wire is closed. No crash of its toolbox
+ * affects any other process.
  */
 
 #include <stdio.h>
@@ -19,8 +19,8 @@
 #define EXIT_USAGE 2
 
 #ifdef TOOLBOXD_SANITIZED
-/* A toolbox that crashes must end as it would without us: by its signal. What it has not freed when
- * it ends is its own affair. */
+/* A toolbox that crashes must end by its signal, as it would without sanitizers. Leaks of a toolbox
+ * are not reported. */
 const char *__asan_default_options(void);
 
 __attribute__((visibility("default"))) const char *__asan_default_options(void)

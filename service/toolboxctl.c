@@ -13,8 +13,8 @@
 #include "util/text.h"
 
 /*
- * The command line client: a table of commands, and what they have in common. What they do is in
- * ctl/.
+ * The command line client: the table of commands, and their common parts. ctl/ has the commands
+ * themselves.
  */
 
 #define WHICH_FLAGS (CTL_FLAG_TOOLBOX | CTL_FLAG_PROFILE)
@@ -130,7 +130,7 @@ static int print_help(const struct ctl_command *command)
 	return CTL_DONE;
 }
 
-/* Whether the command takes the flags and as many arguments. */
+/* Check that the command takes these flags and this number of arguments. */
 static int check_usage(const struct ctl_command *command, const struct ctl_options *options)
 {
 	unsigned int others = options->given & ~(command->flags | CTL_FLAG_COMMON);

@@ -17,12 +17,12 @@
 #include "util/paths.h"
 
 /*
- * The daemon: flags, then a service on a loop. See core/service.h for what it does.
+ * The daemon: it reads flags, then runs a service on a loop (core/service.h).
  */
 
 #define EXIT_USAGE 2
 
-/* Bounds on what libwebsockets serves: bus clients, with --embedded-bus. */
+/* The most descriptors that libwebsockets serves: bus clients, with --embedded-bus. */
 #define FD_MAX 4096
 
 #define TOOLBOX_DIRS_MAX 64
@@ -91,7 +91,7 @@ static int take_option(struct options *options, int option)
 		fputs(help, stdout);
 		exit(EXIT_SUCCESS);
 	default:
-		/* getopt has said what is wrong. */
+		/* getopt has reported the mistake. */
 		fputs("Try 'toolboxd --help'.\n", stderr);
 		return EXIT_USAGE;
 	}

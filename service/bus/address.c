@@ -10,8 +10,8 @@
 /*
  * URLs of a bus:  ws[s]://HOST[:PORT][/PATH]
  *
- * Only what can stand in the first lines of an HTTP request passes: the host and the path are sent
- * to the bus as they are here.
+ * Only characters that are allowed in the first lines of an HTTP request pass: the host and the
+ * path are sent to the bus unchanged.
  */
 
 const struct bus_address bus_address_default = {
@@ -47,7 +47,7 @@ static const char *parse_scheme(const char *at, struct bus_address *address)
 	return strncasecmp(at, "ws://", 5) == 0 ? at + 5 : NULL;
 }
 
-/* Returns what follows the host, or NULL. */
+/* Return the text after the host, or NULL. */
 static const char *parse_host(const char *at, struct bus_address *address)
 {
 	bool is_bracketed = *at == '[';
@@ -101,7 +101,7 @@ static bool parse_path(const char *at, struct bus_address *address)
 	return true;
 }
 
-/* What is wrong with @url, or NULL. */
+/* Return the mistake of @url, or NULL. */
 static const char *parse(const char *url, struct bus_address *address)
 {
 	const char *at = parse_scheme(url, address);

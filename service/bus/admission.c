@@ -33,8 +33,8 @@ void admission_deinit(struct admission *admission)
 	*admission = (struct admission){0};
 }
 
-/* Take the host out of `host`, `host:port`, `[v6]`, `[v6]:port` (RFC 9110 §7.2). False for what is
- * none of them. */
+/* Take the host out of `host`, `host:port`, `[v6]`, `[v6]:port` (RFC 9110 §7.2). Return false for
+ * any other text. */
 static bool take_host(const char *value, char ret_host[BUS_HOST_BYTES])
 {
 	bool is_bracketed = *value == '[';

@@ -11,7 +11,7 @@
 
 #include "bus/endpoint.h"
 
-/* What the two kinds of seat have in common: counters, sending, and the words for the log. */
+/* The common part of the two kinds of endpoint: counters, sending, and the texts of the log. */
 
 const struct bus_limits bus_limits_default = {
 	.frame_bytes = BUS_FRAME_BYTES,
@@ -114,7 +114,7 @@ static const char *describe_failure(int r)
 	}
 }
 
-/* Why the message cannot be sent as it is, or 0. */
+/* Return the errno for a message that cannot be sent, or 0. */
 static int check_message(const struct bus *bus, const struct buffer *message)
 {
 	size_t size;

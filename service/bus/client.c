@@ -30,17 +30,18 @@
  *                                                                            silent │
  *                                                     lost() ───────────────────────┘
  *
- * One timer serves all states: it ends the waiting, is the watchdog of an attempt, and the
- * heartbeat of a connection. Every attempt starts from it, never from inside of libwebsockets.
+ * One timer serves all states: it ends a pause, is the watchdog of an attempt, and the heartbeat of
+ * a connection. Every attempt starts from it, never from a callback of libwebsockets.
  *
- * A connection of libwebsockets belongs to this seat as long as it is `client->wsi`. What is given
- * up is disowned at once and closed later, from the loop; what it still calls back is ignored.
+ * A connection of libwebsockets belongs to this endpoint while it is `client->wsi`. A connection
+ * that is given up is disowned at once and closed later, from the loop; its later callbacks are
+ * ignored.
  */
 
 /* Bytes of a frame that libwebsockets hands over at once. */
 #define CLIENT_RX_BYTES (64u << 10)
 
-/* "HOST:PORT", of an IPv6 address with its brackets. */
+/* "HOST:PORT", with brackets around an IPv6 address. */
 #define HOST_HEADER_BYTES (BUS_HOST_BYTES + 16)
 
 enum client_state {
@@ -65,7 +66,7 @@ struct bus_client {
 	struct intake_rules rules;
 	struct intake intake;
 	struct frame_queue queue;
-	uint64_t reported_dropped; /* of counters.frames_dropped */
+	uint64_t reported_dropped; /* the part of counters.frames_dropped that was logged */
 };
 
 static void disown(struct bus_client *client)
@@ -78,14 +79,14 @@ static void disown(struct bus_client *client)
 	lws_set_timeout(wsi, PENDING_TIMEOUT_CLOSE_ACK, LWS_TO_KILL_ASYNC);
 }
 
-/* Addresses that were not tried yet are, at once (0); then comes the back-off. */
+/* Try the other addresses at once (0); back off after the last one. */
 static uint64_t next_attempt_ms(struct bus_client *client)
 {
 	uint32_t chance = 0;
 
 	if (client->next_address < client->addresses.count)
 		return 0;
-	/* Without chance the delay is the full one. */
+	/* Without a random number the delay is not shortened. */
 	if (getrandom(&chance, sizeof(chance), GRND_NONBLOCK) < 0)
 		chance = 0;
 	return bus_backoff_delay_ms(client->attempt++, chance);
@@ -104,7 +105,7 @@ static void report_unreachable(struct bus_client *client, const char *reason, ui
 		url, reason, (unsigned long long)delay_ms);
 }
 
-/* Whatever we were about, or had, is over. The connection, if any, is disowned by the caller. */
+/* End the attempt or the connection; the caller has disowned it. */
 static void lost(struct bus_client *client, const char *reason)
 {
 	bool was_up = client->state == CLIENT_UP;
@@ -131,7 +132,7 @@ static void give_up(struct bus_client *client, const char *reason)
 	lost(client, reason);
 }
 
-/* The server may serve several names; the default port goes without saying (RFC 6455 §4.1). */
+/* A server may have several names. The default port is left out (RFC 6455 §4.1). */
 static void format_host_header(const struct bus_address *address, char *ret_host)
 {
 	bool is_bracketed = strchr(address->host, ':') != NULL;
@@ -260,8 +261,8 @@ static void opened(struct bus_client *client)
 		client->bus.handler.up(client->bus.data);
 }
 
-/* The kernel forgets this wish after a while, so it is renewed with every read. Without it, a bus
- * that has Nagle's algorithm on holds its next frame back until our delayed ACK: 40 ms a call. */
+/* The kernel clears this option after a while, so every read sets it again. Without it, a bus with
+ * Nagle's algorithm holds its next frame until our delayed ACK: 40 ms a call. */
 static void acknowledge_at_once(struct lws *wsi)
 {
 	static const int on = 1;
@@ -301,8 +302,7 @@ static int write_ping(struct bus_client *client)
 	return lws_write(client->wsi, ping + LWS_PRE, 0, LWS_WRITE_PING) < 0 ? -1 : 0;
 }
 
-/* All is sent that was to be sent: tell how much was not, because the bus was away or did not read.
- */
+/* The queue is empty: log the number of messages that were dropped meanwhile. */
 static void report_dropped(struct bus_client *client)
 {
 	uint64_t dropped = client->bus.counters.frames_dropped - client->reported_dropped;
@@ -314,8 +314,8 @@ static void report_dropped(struct bus_client *client)
 		(unsigned long long)dropped);
 }
 
-/* When this is called, libwebsockets holds nothing of an earlier write. The ping could leave a part
- * of itself behind, so it goes alone. */
+/* libwebsockets holds nothing of an earlier write here. A ping may be sent in part, so it is the
+ * only write of this turn. */
 static int writable(struct bus_client *client)
 {
 	int result = 0;
@@ -341,7 +341,7 @@ static void closed(struct bus_client *client, const char *reason)
 	lost(client, reason);
 }
 
-/* What a connection of ours tells. Negative: close it. */
+/* Handle an event of our connection. Return a negative value to close it. */
 static int serve_client(
 	struct bus_client *client, enum lws_callback_reasons reason, void *in, size_t size)
 {
@@ -366,7 +366,7 @@ static int serve_client(
 		closed(client, "the connection was closed");
 		return 0;
 	case LWS_CALLBACK_CLIENT_HTTP_REDIRECT:
-		/* It could lead to a name, and asking for that would block. */
+		/* A redirect could lead to a name, and its lookup would block. */
 		return -1;
 	default:
 		return 0;
@@ -389,7 +389,7 @@ static const struct lws_protocols client_protocols[] = {
 	{0},
 };
 
-/* The heartbeat is ours: that of libwebsockets takes a talking bus for dead. */
+/* Use our own heartbeat: that of libwebsockets closes a bus that only sends. */
 static const lws_retry_bo_t no_retry = {0};
 
 static struct lws_vhost *create_vhost(struct loop *loop, bool is_tls)

@@ -22,45 +22,46 @@
 #include "util/utf8.h"
 
 /*
- * Being the bus: every text frame of a client goes to every client, its sender included, then to
- * our own seat; and what that says goes to every client, and to itself.
+ * The embedded bus: every text frame of a client goes to every client, its sender included, then to
+ * our own endpoint. A message of the endpoint goes to every client, and to itself.
  *
- *                     ┌──▶ queue ──▶ client A      (the sender hears itself)
+ *                     ┌──▶ queue ──▶ client A      (its sender receives it, too)
  *   A ──▶ intake ──▶ frame ──▶ queue ──▶ client B  (one copy, counted references)
- *                     └──▶ wants? ──▶ our seat ──▶ bus_send() ──▶ the queues, behind the frame
+ *                     └──▶ wants? ──▶ endpoint ──▶ bus_send() ──▶ the queues, after the frame
  *                                       ▲                         │
  *                                       └── from the loop ◀── wants? echo
  *
- * The seat speaks in the midst of what it does, so it hears itself later: as if over a socket.
+ * The endpoint sends in the middle of its work, so it receives its own messages later, as if over a
+ * socket.
  *
- * Like the buses of OVOS it takes any path and any text, and knows no client from another. What a
- * client can make us hold is bounded: an unfinished frame, all unfinished frames together, what it
- * has not read (then it is dropped), and how many clients there are.
+ * Like the buses of OVOS it accepts any path and any text, and treats all clients alike. The memory
+ * that clients can take is bounded: an unfinished frame, all unfinished frames together, the unread
+ * frames of a client (which is then dropped), and the number of clients.
  *
- * Who comes from a web page is refused (bus/admission). Nothing but websockets is served. A peer
- * that speaks plain HTTP is told so; CONNECT (which would make the connection a raw one) and an
- * upgrade to HTTP/2 are cut off.
+ * Web pages are refused (bus/admission). Only websockets are served. A peer that uses plain HTTP
+ * gets an error response; CONNECT (which would make the connection a raw one) and an upgrade to
+ * HTTP/2 are cut off.
  */
 
-/* Connections at once, those included that have not asked for an upgrade yet. */
+/* The most connections, with those that have not asked for an upgrade yet. */
 #define BUS_CLIENTS_MAX 1000
 
-/* What unfinished frames of all clients may hold. */
+/* The most bytes of unfinished frames of all clients. */
 #define BUS_GATHER_BYTES (64u << 20)
 
-/* Of what we said, heard in one turn of the loop: clients want theirs, too. */
+/* Own messages that are received in one turn of the loop; then it is the clients' turn. */
 #define ECHOES_PER_TURN 32
 
 /* RFC 9110 §15.5.22; libwebsockets does not name it. */
 #define HTTP_UPGRADE_REQUIRED 426
 
-/* A header that is looked at; no host and no origin that is ours is longer. */
+/* The longest header that is compared; no allowed host or origin is longer. */
 #define HEADER_BYTES 512
 
 /* Bytes of a frame that libwebsockets hands over at once; allocated per client. */
 #define CLIENT_RX_BYTES (16u << 10)
 
-/* The first words of every bus of the Python kind to a new client. */
+/* The greeting of the Python bus to a new client. */
 static const char greeting_text[] = "{\"type\": \"connected\", \"data\": {}, "
 				    "\"context\": {\"session\": {\"session_id\": \"default\"}}}";
 
@@ -70,10 +71,10 @@ struct embedded {
 	struct listener *listener;
 	struct loop_timer up_timer;
 	struct loop_timer echo_timer;
-	struct frame_queue echo; /* what we have said and want to hear */
+	struct frame_queue echo; /* own messages that we want to receive */
 	struct frame *greeting;
 	struct list peers;        /* struct peer */
-	unsigned int connections; /* clients, and those that are not yet */
+	unsigned int connections; /* peers, and connections that are not yet peers */
 	bool is_closing;          /* freed by its owner: handler, listener and timer are gone */
 	struct intake_rules rules;
 	struct admission admission;
@@ -97,7 +98,8 @@ static void add_peer(struct embedded *embedded, struct peer *peer, struct lws *w
 	embedded->bus.counters.connects++;
 }
 
-/* The connection may live a moment longer; nothing is queued for it, or taken from it, any more. */
+/* Drop a client. Its connection may live a moment longer, but nothing is queued for it or read from
+ * it. */
 static void remove_peer(struct embedded *embedded, struct peer *peer)
 {
 	if (!peer->is_member)
@@ -138,7 +140,7 @@ static void broadcast(struct embedded *embedded, struct frame *frame)
 		queue_for(embedded, container_of(link, struct peer, link), frame);
 }
 
-/* Whether our own seat wants the frame. */
+/* Return whether our own endpoint wants the frame. */
 static bool is_wanted(struct embedded *embedded, const struct frame *frame)
 {
 	const struct bus_handler *handler = &embedded->bus.handler;
@@ -160,8 +162,8 @@ static void deliver(struct embedded *embedded, const struct frame *frame)
 
 CLEANUP_DEFINE(frame, struct frame *, frame_unref)
 
-/* A text frame is whole. Not even JSON is asked of it, but text it must be (RFC 6455 §8.1): many
- * clients hang up on one that is not, and a single sender must not be able to make them. */
+/* Broadcast a whole text frame. It need not be JSON, but it must be UTF-8 (RFC 6455 §8.1): many
+ * clients hang up on any other frame, and one sender must not be able to cause that. */
 static void pass_on(struct embedded *embedded, struct peer *peer, const char *text, size_t size)
 {
 	cleanup(frame_cleanup) struct frame *frame = NULL;
@@ -178,7 +180,7 @@ static void pass_on(struct embedded *embedded, struct peer *peer, const char *te
 		return;
 	}
 	broadcast(embedded, frame);
-	/* Last: what it answers comes behind the frame. */
+	/* The endpoint is last: its response comes after the frame. */
 	if (is_wanted(embedded, frame))
 		deliver(embedded, frame);
 }
@@ -196,7 +198,7 @@ static void on_echo(void *data)
 		loop_timer_arm(&embedded->echo_timer, 0);
 }
 
-/* Keep what we have said until it is our turn to hear it, as for any client. */
+/* Queue our own message until it is our turn to receive it, as for any client. */
 static void echo(struct embedded *embedded, struct frame *frame)
 {
 	int r;
@@ -255,14 +257,14 @@ static int greet(struct embedded *embedded, struct peer *peer, struct lws *wsi)
 	return 0;
 }
 
-/* Say why not, and hang up. */
+/* Send the reason, and hang up. */
 static int refuse_http(struct lws *wsi, unsigned int status, const char *reason)
 {
 	lws_return_http_status(wsi, status, reason);
 	return -1;
 }
 
-/* A web page, most likely, that tries to speak to the device it is read on. */
+/* This is most likely a web page that tries to reach the device that shows it. */
 static int refuse_entry(struct embedded *embedded, struct lws *wsi, enum admission_result result,
 	const char *host, const char *origin)
 {
@@ -281,15 +283,15 @@ static int refuse_entry(struct embedded *embedded, struct lws *wsi, enum admissi
 		"This host is not ours: use an address, localhost, or the configured name.");
 }
 
-/* A header's value, NUL-terminated; empty where there is none, or none that fits. */
+/* Copy a header's value, NUL-terminated; empty when it is absent or too long. */
 static void copy_header(struct lws *wsi, enum lws_token_indexes header, char ret[HEADER_BYTES])
 {
 	if (lws_hdr_copy(wsi, ret, HEADER_BYTES, header) < 0)
 		ret[0] = '\0';
 }
 
-/* Only to a websocket, and not for any page. The header is asked for, since for an unknown protocol
- * 4.1.6 has freed what `in` points to; then it is gone here as well. */
+/* Allow an upgrade only to a websocket, and not for any page. The header is read again, because
+ * libwebsockets 4.1.6 has freed `in` for an unknown protocol. */
 static int check_upgrade(struct embedded *embedded, struct lws *wsi)
 {
 	bool has_origin = lws_hdr_total_length(wsi, WSI_TOKEN_ORIGIN) > 0;
@@ -307,7 +309,7 @@ static int check_upgrade(struct embedded *embedded, struct lws *wsi)
 	return result == ADMISSION_GRANTED ? 0 : refuse_entry(embedded, wsi, result, host, origin);
 }
 
-/* Connections end later than the seat that is freed; the last one takes it along. */
+/* Connections end after the endpoint is freed; the last one frees the struct. */
 static void release(struct embedded *embedded)
 {
 	if (embedded->connections > 0)
@@ -338,7 +340,7 @@ static int on_peer_event(
 	case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE:
 		return check_upgrade(embedded, wsi);
 	case LWS_CALLBACK_HTTP:
-		/* A browser or a health check: say what would work. */
+		/* A browser or a health check: send the reason. */
 		return refuse_http(wsi, HTTP_UPGRADE_REQUIRED, "This is a websocket.");
 	case LWS_CALLBACK_ESTABLISHED:
 		return greet(embedded, peer, wsi);
@@ -382,7 +384,7 @@ static void on_connection(void *data, int fd)
 
 	if (!wsi)
 		return; /* libwebsockets has closed the descriptor */
-	/* The vhost would not do: by its Host header, a connection may be moved to another one. */
+	/* The vhost is not usable here: its Host header may move a connection to another one. */
 	lws_set_opaque_user_data(wsi, embedded);
 	embedded->connections++;
 	if (embedded->connections == BUS_CLIENTS_MAX)
@@ -439,7 +441,7 @@ static const struct bus_operations embedded_operations = {
 	.queued_bytes = embedded_queued_bytes,
 };
 
-/* Clients that are silent are no reason to wake up: the kernel finds out whether they are there. */
+/* A silent client must not wake us up: the kernel finds out whether it is alive. */
 static const lws_retry_bo_t no_retry = {0};
 
 static struct lws_vhost *create_vhost(struct loop *loop)

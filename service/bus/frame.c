@@ -13,12 +13,12 @@
 
 #define FRAME_ROOM_BYTES (sizeof(struct frame) + LWS_PRE)
 
-/* Writes in one go: other connections want their turn, too. */
+/* The most writes in one turn; then it is the turn of other connections. */
 #define FRAME_WRITES_MAX 32
 
 #define QUEUE_FIRST_CAPACITY 4
 
-/* Room for so many is kept behind them. */
+/* The most entries whose room is kept after use. */
 #define QUEUE_KEPT_CAPACITY 1024
 
 void frame_begin(struct buffer *message)
@@ -127,8 +127,8 @@ static void pop(struct frame_queue *queue)
 	frame_unref(frame_queue_take(queue));
 }
 
-/* An empty queue that was long: its peer did not read. What the frames took lies between what
- * stays; let the machine have it. */
+/* Shrink an empty queue that was long because its peer did not read, and return the memory of its
+ * frames to the system. */
 static void give_back(struct frame_queue *queue)
 {
 	bool was_long = queue->capacity > QUEUE_KEPT_CAPACITY;
@@ -141,8 +141,9 @@ static void give_back(struct frame_queue *queue)
 
 /*
  * libwebsockets writes the header into the LWS_PRE bytes ahead of what it is given: for a later
- * fragment these are the end of the one before, and others may still have to get that. So they are
- * put back. (A client's payload is masked in place too, but a client's frame has one receiver.)
+ * fragment these are the end of the one before, and others may still have to get that. So those
+ * bytes are saved and restored. (A client's payload is masked in place too, but a client's frame
+ * has one receiver.)
  */
 static int write_in_place(struct lws *wsi, char *text, size_t size, int flags)
 {
@@ -155,7 +156,7 @@ static int write_in_place(struct lws *wsi, char *text, size_t size, int flags)
 	return written;
 }
 
-/* 1 when a frame is done with the write, 0 when more of it is to come. */
+/* Return 1 when the write completes a frame, 0 when more fragments follow. */
 static int write_fragment(struct frame_queue *queue, struct lws *wsi)
 {
 	struct frame *frame = *slot(queue, 0);
@@ -174,16 +175,16 @@ static int write_fragment(struct frame_queue *queue, struct lws *wsi)
 	return 1;
 }
 
-/* Hold what is written back until it fills a segment, or is let go: a write of its own for each of
- * many small frames costs ten times as much, nearly all of it on the way through the kernel to the
- * receiver and in waking that. */
+/* Cork the socket: writes are held until they fill a segment or the cork is released. One write for
+ * each of many small frames costs ten times as much, nearly all of it in the kernel and in waking
+ * the receiver. */
 static void hold_back(struct lws *wsi, int held)
 {
 	setsockopt(lws_get_socket_fd(wsi), IPPROTO_TCP, TCP_CORK, &held, sizeof(held));
 }
 
-/* A second write is safe only when the first has left nothing behind in libwebsockets: else it
- * would go out without its header. */
+/* A second write is safe only when libwebsockets holds nothing of the first: otherwise it would be
+ * sent without its header. */
 int frame_queue_write(struct frame_queue *queue, struct lws *wsi)
 {
 	bool is_batch = queue->count > 1;

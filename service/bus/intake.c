@@ -4,7 +4,7 @@
 #include "bus/envelope.h"
 #include "util/cleanup.h"
 
-/* The verdict on a frame of which @size bytes at @text are there: INTAKE_WHOLE means wanted. */
+/* Judge a frame by its first @size bytes at @text: INTAKE_WHOLE means wanted. */
 static enum intake_result judge_topic(
 	const struct intake_rules *rules, const char *text, size_t size)
 {
@@ -36,7 +36,7 @@ static enum intake_result skip(
 	return result;
 }
 
-/* Whether the piece could be kept. */
+/* Append a piece, and return whether it could be kept. */
 static bool keep_piece(
 	struct intake *intake, struct intake_rules *rules, const char *piece, size_t size)
 {
@@ -52,7 +52,7 @@ static bool keep_piece(
 	return true;
 }
 
-/* Look at what is gathered, but not at every piece: a frame in a million pieces is looked at twenty
+/* Judge the gathered bytes, but not at every piece: a frame in a million pieces is judged twenty
  * times. */
 static enum intake_result look_again(
 	struct intake *intake, const struct intake_rules *rules, bool is_last)
@@ -72,7 +72,7 @@ static enum intake_result look_again(
 	return result == INTAKE_MORE && is_last ? INTAKE_NO_TOPIC : result;
 }
 
-/* The only piece of its frame. */
+/* Judge the only piece of a frame. */
 static enum intake_result take_alone(
 	struct intake *intake, struct intake_rules *rules, const char *piece, size_t size)
 {
@@ -83,7 +83,7 @@ static enum intake_result take_alone(
 	return result == INTAKE_WHOLE ? result : skip(intake, rules, true, result);
 }
 
-/* The first of several pieces: most frames show here that they are foreign, before any copy. */
+/* Judge the first of several pieces: most frames are found to be foreign here, before any copy. */
 static enum intake_result begin_gathering(
 	struct intake *intake, struct intake_rules *rules, const char *piece, size_t size)
 {

@@ -11,10 +11,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Connections taken per turn of the loop: others want theirs, too. */
+/* Connections that are accepted per turn of the loop. */
 #define ACCEPT_BATCH 16
 
-/* How long accepting pauses when descriptors or memory have run out. */
+/* The pause when descriptors or memory have run out. */
 #define EXHAUSTED_PAUSE_MS 500
 
 struct listener {
@@ -30,7 +30,8 @@ static void on_pause_over(void *data)
 	listener_resume(data);
 }
 
-/* Whether accepting can go on after @error: a connection that is gone already is no failure. */
+/* Return whether accepting can continue after @error: a connection that is already gone is no
+ * failure. */
 static bool is_passing(int error)
 {
 	return error == EINTR || error == ECONNABORTED || error == EPROTO;
@@ -68,7 +69,7 @@ void listener_resume(struct listener *listener)
 	loop_source_set_events(listener->source, EPOLLIN);
 }
 
-/* The first address of the host. "localhost" is the IPv4 one, where clients look for a bus. */
+/* Find the first address of the host. "localhost" is the IPv4 one, where clients look for a bus. */
 static int resolve(const struct bus_address *address, struct addrinfo **ret_info)
 {
 	struct addrinfo hints = {

@@ -18,8 +18,8 @@
 #include "bus/address.h"
 
 /*
- * A lookup belongs to two: the thread that waits for the name service, which cannot be hurried, and
- * the loop, which may lose interest. Whoever leaves second frees it.
+ * A lookup has two owners: the thread that waits for the name service, which cannot be interrupted,
+ * and the loop, which may cancel it. The second one to leave frees it.
  *
  *   thread   getaddrinfo ───────▶ writes to the eventfd ──▶ leaves
  *   loop     watches the eventfd ──▶ reads the result, leaves     (or is cancelled, leaves)
@@ -27,11 +27,11 @@
 struct bus_lookup {
 	char host[BUS_HOST_BYTES];
 	int done_fd;   /* eventfd */
-	int gai_error; /* of getaddrinfo */
+	int gai_error; /* the status of getaddrinfo */
 	struct addrinfo *found;
-	atomic_bool is_left; /* by one of the two */
+	atomic_bool is_left; /* one of the two owners */
 
-	/* The loop's alone. */
+	/* Only the loop uses these. */
 	struct loop_source *source;
 	bus_lookup_function function;
 	void *data;
@@ -82,7 +82,7 @@ static void *look_up(void *data)
 	uint64_t one = 1;
 
 	lookup->gai_error = getaddrinfo(lookup->host, NULL, &hints, &lookup->found);
-	/* An eventfd takes a first one always. */
+	/* The first write to an eventfd always succeeds. */
 	if (write(lookup->done_fd, &one, sizeof(one)) < 0)
 		lookup->gai_error = EAI_SYSTEM;
 	leave(lookup);
@@ -115,7 +115,7 @@ static void on_done(void *data, uint32_t events)
 	function(function_data, addresses.count > 0 ? &addresses : NULL, reason);
 }
 
-/* Signals are for the loop: the thread takes none. */
+/* The thread blocks all signals: they are for the loop. */
 static int start_thread(struct bus_lookup *lookup)
 {
 	pthread_attr_t attributes;
@@ -159,7 +159,7 @@ int bus_lookup_begin(struct loop *loop, const char *host, bus_lookup_function fu
 	lookup->data = data;
 	r = begin_lookup(loop, lookup);
 	if (r) {
-		lookup->is_left = true; /* no thread to leave it first */
+		lookup->is_left = true; /* there is no thread that has to leave first */
 		bus_lookup_cancel(lookup);
 		return r;
 	}

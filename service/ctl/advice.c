@@ -15,14 +15,14 @@
 
 #define POINTER_BYTES 64
 
-/* A text that no utterance has in it: a trigger that is found there is found anywhere. */
+/* A text that no utterance contains: a trigger that matches it matches every utterance. */
 static const char no_utterance[] = "\001";
 
 struct giving {
 	const struct toolbox *toolbox;
 	const struct diagnostic_sink *sink;
 	struct regex_scratch *scratch;
-	struct buffer bytes; /* of the file, and what they are; empty for a folder of programs */
+	struct buffer bytes; /* the file's text; empty for a folder of programs */
 	struct json_tape tape;
 };
 
@@ -40,7 +40,7 @@ static bool is_list(const struct giving *giving)
 	return giving->tape.count > 0 && json_type_at(&giving->tape, 0) == JSON_ARRAY;
 }
 
-/* Advise about what stands at @pointer: nowhere in particular, if that is no place in the file. */
+/* Advise about the value at @pointer, without a place when the file has no such value. */
 __attribute__((format(printf, 3, 4))) static void advise(
 	const struct giving *giving, const char *pointer, const char *format, ...)
 {
@@ -77,8 +77,8 @@ static void advise_of_triggers(
 	}
 }
 
-/* Who does not know what a call may do has to be asked before it. A list of shell lines has no key
- * to say it; a ToolBox of OVOS has none either, but the manifest that brings it. */
+/* An unrated tool needs approval for every call in some modes. A list of shell lines has no key for
+ * the risk; for ToolBoxes of OVOS, their manifest has one. */
 static void advise_of_risk(
 	const struct giving *giving, const struct tool *tool, const char *pointer)
 {
@@ -102,7 +102,7 @@ static void advise_of_tool(const struct giving *giving, const struct tool *tool)
 	advise_of_triggers(giving, tool, pointer);
 }
 
-/* Once, with the first of them. */
+/* Advise once, with the first tool. */
 static void advise_of_parts(const struct giving *giving)
 {
 	if (giving->toolbox->package && giving->toolbox->member == 0 && !giving->toolbox->has_risk)
@@ -112,7 +112,8 @@ static void advise_of_parts(const struct giving *giving)
 			"a manifest of their own (\"plugins\")");
 }
 
-/* Only what was found by its path is sealed; what the linker finds by a name is the system's. */
+/* Only a library that was found by its path is sealed; one that the linker finds by name is the
+ * system's. */
 static void advise_of_seal(const struct giving *giving)
 {
 	const struct toolbox *toolbox = giving->toolbox;

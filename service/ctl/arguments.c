@@ -7,15 +7,15 @@
 #include "json/writer.h"
 #include "util/cleanup.h"
 
-#define SCHEMA_LEVELS 8 /* of anyOf in anyOf that are looked into */
+#define SCHEMA_LEVELS 8 /* levels of anyOf in anyOf that are read */
 
-/* Types of JSON as a set. */
+/* A set of JSON types. */
 #define TYPE_BIT(type) (1u << (type))
 #define TYPES_BOOLEAN  (TYPE_BIT(JSON_FALSE) | TYPE_BIT(JSON_TRUE))
 #define TYPES_ALL      0x7Fu
 #define TYPES_STRING   TYPE_BIT(JSON_STRING)
 
-/* A word, taken apart. */
+/* The parts of a word. */
 struct word {
 	const char *key;
 	size_t key_size;
@@ -73,7 +73,7 @@ static unsigned int types_of_name(const struct json_tape *tape, uint32_t name)
 	return TYPES_ALL;
 }
 
-/* What `type` allows: a name, or a list of them. */
+/* Return the types that `type` allows: a name, or a list of names. */
 static unsigned int types_of_type(const struct json_tape *tape, uint32_t type)
 {
 	unsigned int types = 0;
@@ -98,7 +98,7 @@ static unsigned int types_of_values(const struct json_tape *tape, uint32_t list)
 
 static unsigned int types_allowed(const struct json_tape *tape, uint32_t schema, int levels);
 
-/* What at least one schema of the list allows. */
+/* Return the types that at least one schema of the list allows. */
 static unsigned int types_of_branches(const struct json_tape *tape, uint32_t list, int levels)
 {
 	unsigned int types = 0;
@@ -110,7 +110,7 @@ static unsigned int types_of_branches(const struct json_tape *tape, uint32_t lis
 	return types;
 }
 
-/* The types that a schema allows, as far as its plain keywords tell; rather too many. */
+/* Return the types that a schema allows by its plain keywords; the result may have too many. */
 static unsigned int types_allowed(const struct json_tape *tape, uint32_t schema, int levels)
 {
 	unsigned int types = TYPES_ALL;
@@ -136,7 +136,7 @@ static unsigned int types_allowed(const struct json_tape *tape, uint32_t schema,
 	return types;
 }
 
-/* The types that the schema allows for the property of the word. */
+/* Return the types that the schema allows for the property of the word. */
 static unsigned int types_for(
 	const struct json_tape *tape, uint32_t schema, const struct word *word)
 {
@@ -151,9 +151,9 @@ static unsigned int types_for(
 }
 
 /*
- * Append `key=value`. Where a string is one of the types allowed, JSON of a type that is not is the
- * text that it looks like; where none is, what is no JSON is text all the same, and the service
- * tells what was wanted.
+ * Append `key=value`. When a string is allowed, JSON of a type that is not allowed is read as text.
+ * When no string is allowed, text that is not JSON is sent as a string, and the service reports the
+ * expected type.
  */
 static int write_typed_value(const struct word *word, unsigned int types, struct buffer *out)
 {
@@ -211,7 +211,7 @@ static bool is_repeated(const char *const *words, size_t n_words, const struct w
 	return false;
 }
 
-/* Append the member that @words[@at] stands for. */
+/* Append the member that @words[@at] gives. */
 static int write_word(const char *const *words, size_t at, const struct json_tape *tape,
 	uint32_t schema, struct buffer *out, struct buffer *reason)
 {

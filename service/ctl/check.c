@@ -13,8 +13,8 @@
 #include "util/diagnostic.h"
 
 /*
- * toolboxctl check: what the daemon would say of these manifests, without one. The same loader
- * reads them, and a short-lived host loads each library and finds every symbol.
+ * toolboxctl check: report the problems that a daemon would find in these manifests, without one.
+ * The same loader reads them, and a short-lived host loads each library and finds every symbol.
  */
 
 struct check {
@@ -22,7 +22,7 @@ struct check {
 	unsigned int n_errors;
 	unsigned int n_warnings;
 	struct buffer problems;  /* members of the JSON array */
-	struct buffer toolboxes; /* the same, or lines: those that can be loaded */
+	struct buffer toolboxes; /* the same, or lines: toolboxes that can be loaded */
 };
 
 /* Print one finding, or add it to the JSON array. */
@@ -65,7 +65,7 @@ static void on_config_finding(void *data, const struct diagnostic *finding)
 		add_finding(data, finding);
 }
 
-/* How its library is loaded; NULL: it has none. */
+/* Return how its library is loaded; NULL when it has none. */
 static const char *seal_of(const struct toolbox *toolbox)
 {
 	if (!toolbox->library.path)
@@ -100,7 +100,7 @@ static void describe_toolbox(struct check *check, const struct toolbox *toolbox)
 	buffer_append_char(out, '}');
 }
 
-/* What the configuration leaves out was read, but is not offered. */
+/* A tool that the configuration hides was read, but is not offered. */
 static void warn_of_skipped(struct check *check, const struct catalogue *catalogue)
 {
 	char text[512];
@@ -130,8 +130,8 @@ static int describe_all(struct check *check, const struct catalogue *catalogue)
 	return 0;
 }
 
-/* {"files": 1, "errors": 0, "warnings": 0, "problems": […], "toolboxes": […]}, or the same as lines
- * for people, but for the problems, which they have read. */
+/* Print {"files": 1, "errors": 0, "warnings": 0, "problems": […], "toolboxes": […]}, or the same as
+ * text without the problems, which are printed already. */
 static void print_summary(const struct check *check, size_t n_files)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
@@ -179,7 +179,7 @@ int ctl_check(const struct ctl_options *options)
 
 	if (r < 0)
 		terminal_complain("%s", strerror(-r));
-	/* What is wrong with the configuration matters only if nothing can be done with it. */
+	/* A mistake in the configuration matters only when it cannot be used at all. */
 	if (r == 0) {
 		buffer_reset(&check.problems);
 		check.n_errors = 0;

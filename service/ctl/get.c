@@ -9,7 +9,7 @@
 #include "json/writer.h"
 #include "util/cleanup.h"
 
-/* toolboxctl get: how a tool is called, as a person reads it. */
+/* toolboxctl get: show how to call a tool. */
 
 static void append_values(const struct json_tape *tape, uint32_t list, struct buffer *out)
 {
@@ -20,7 +20,7 @@ static void append_values(const struct json_tape *tape, uint32_t list, struct bu
 	}
 }
 
-/* The type that a property's schema asks for, in a few words. */
+/* Append the type of a property's schema in a few words. */
 static void append_type(const struct json_tape *tape, uint32_t schema, struct buffer *out)
 {
 	bool is_object = json_type_at(tape, schema) == JSON_OBJECT;
@@ -50,7 +50,7 @@ static bool is_required(const struct json_tape *tape, uint32_t schema, uint32_t 
 	return false;
 }
 
-/* A row: name, type, what it is without it, description. */
+/* A row: name, type, default, description. */
 static void add_property(
 	struct table *table, const struct json_tape *tape, uint32_t schema, uint32_t key)
 {
@@ -74,7 +74,7 @@ static void add_property(
 	table_next(table);
 }
 
-/* A table of the schema's properties; the schema itself where it is no plain object. */
+/* Print a table of the schema's properties, or the schema itself when it is not a plain object. */
 static void print_schema(const struct json_tape *tape, uint32_t schema, const char *title)
 {
 	const struct table_column columns[] = {
@@ -112,7 +112,7 @@ static void append_definition_member(const struct ctl_response *response, const 
 	buffer_append_string(out, after);
 }
 
-/* The first example, as a command. */
+/* Print the first example as a command. */
 static void append_example(const struct ctl_response *response, struct buffer *out)
 {
 	const struct json_tape *tape = &response->tape;
@@ -124,7 +124,7 @@ static void append_example(const struct ctl_response *response, struct buffer *o
 	if (examples != JSON_NONE && json_count(tape, examples) > 0 &&
 		json_type_at(tape, json_first(tape, examples)) == JSON_OBJECT)
 		args = json_find(tape, json_first(tape, examples), "args");
-	/* A quote inside would end the shell's. */
+	/* A quote inside would end the shell's quotation. */
 	if (args == JSON_NONE)
 		return;
 	text = json_value_text(tape, args, &size);

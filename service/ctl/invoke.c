@@ -19,7 +19,7 @@
  *                              └─ key=value ─▶ get, for the tool's schema ───▲
  */
 
-/* Arguments from stdin. */
+/* Read the arguments from stdin. */
 #define STDIN_BYTES_MAX (64u << 20)
 
 static const char *const *words_of(const struct ctl_options *options, size_t *ret_n_words)
@@ -33,7 +33,7 @@ static bool is_from_stdin(const struct ctl_options *options)
 	return options->n_positional == 3 && strcmp(options->positional[2], "-") == 0;
 }
 
-/* Tell why the arguments cannot be used, and what status that is. */
+/* Report why the arguments cannot be used, and return the status. */
 static int complain(int r, const struct buffer *reason)
 {
 	if (r < 0)
@@ -53,9 +53,9 @@ static int read_stdin(struct buffer *ret_args, struct buffer *reason)
 }
 
 /*
- * Read the arguments as far as no schema is needed; everything that is wrong with the command line
- * is told before anybody is asked. Words are read as if any value were allowed: what is wrong with
- * one does not depend on the schema.
+ * Read the arguments as far as no schema is needed: every mistake in the command line is reported
+ * before the service is asked. Words are read as if any value were allowed, because their mistakes
+ * do not depend on the schema.
  */
 static int read_arguments(const struct ctl_options *options, struct buffer *ret_args)
 {
@@ -79,7 +79,7 @@ static int read_arguments(const struct ctl_options *options, struct buffer *ret_
 	return complain(r == 0 ? buffer_status(ret_args) : r, &reason);
 }
 
-/* Ask for the tool's schema, and read the words of the command line by it. */
+/* Get the tool's schema, and read the words of the command line by it. */
 static int read_typed_arguments(
 	struct ctl_session *session, const struct ctl_options *options, struct buffer *ret_args)
 {
@@ -97,7 +97,8 @@ static int read_typed_arguments(
 		r = ctl_session_ask(session, "ovos.tools.get", &data, &response);
 	if (r != 0)
 		return r;
-	/* A tool that cannot be told is not there to be invoked either: invoke tells it best. */
+	/* A tool without a definition cannot be invoked either: the response to invoke reports it
+	 * best. */
 	if (ctl_response_status(&response) != CTL_DONE)
 		return 0;
 	buffer_reset(ret_args);
@@ -136,7 +137,7 @@ static void print_verdict(const struct ctl_response *response)
 	}
 }
 
-/* Print what came back. Returns the status. */
+/* Print the response and return the status. */
 static int print_answer(const struct ctl_options *options, const struct ctl_response *response)
 {
 	int status = ctl_response_status(response);

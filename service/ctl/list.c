@@ -12,7 +12,7 @@
 #include "loader/offline.h"
 #include "util/cleanup.h"
 
-/* toolboxctl list: what tools there are, or would be. */
+/* toolboxctl list: list the tools that are offered, or would be. */
 
 static void add_member(
 	struct table *table, const struct ctl_response *response, uint32_t object, const char *key)
@@ -99,7 +99,7 @@ static int list_online(const struct ctl_options *options)
 
 /* ── without one ─────────────────────────────────────────────────────────────────────────────── */
 
-/* Told by `failed`, or by `check`. */
+/* `failed` or `check` reports the problems. */
 static void ignore_problem(void *data, const char *file, const struct problem *problem)
 {
 	(void)data;
@@ -107,7 +107,7 @@ static void ignore_problem(void *data, const char *file, const struct problem *p
 	(void)problem;
 }
 
-/* What ovos.tools.list would answer, and with --why what ovos.tools.status would add. */
+/* Print the response of ovos.tools.list, and with --why the additions of ovos.tools.status. */
 static void write_catalogue(const struct ctl_options *options, const struct catalogue *catalogue,
 	enum definition_format format, struct buffer *out)
 {

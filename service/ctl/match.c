@@ -5,7 +5,7 @@
 #include "ctl/terminal.h"
 #include "util/cleanup.h"
 
-/* toolboxctl match: which tool an utterance means. */
+/* toolboxctl match: find the tool that an utterance means. */
 
 /* TOOLBOX/TOOL, as `invoke` takes it. */
 static void print_match(const struct ctl_response *response)

@@ -14,13 +14,12 @@
 #include "util/cleanup.h"
 
 /*
- * toolboxctl new: a toolbox to begin with, in a folder of its own.
+ * toolboxctl new: write a new toolbox into a folder of its own.
  *
  *   templates/native/my_toolbox.c ──id words──▶ words/words.c
  *   templates/shared/tests/run.sh ────────────▶ words/tests/run.sh
  *
- * What is written is its author's: the line that says under which licence the template is stays
- * behind.
+ * The new files belong to their author: the licence line of the template is left out.
  */
 
 #define LICENCE_MARK "SPDX-License-Identifier:"
@@ -41,7 +40,7 @@ static bool is_kind(const char *name)
 	return false;
 }
 
-/* Append the kinds there are: "a, b, c". */
+/* Append the kinds: "a, b, c". */
 static void append_kinds(struct buffer *out)
 {
 	const char *last = TEMPLATE_SHARED;
@@ -75,7 +74,7 @@ static int check_options(const char *id, const char *kind)
 {
 	if (!kind || !is_kind(kind))
 		return refuse_kind(kind);
-	/* A '-' in front would make the folder's name a flag of the next command. */
+	/* A '-' at the start would make the folder's name a flag of the next command. */
 	if (manifest_is_id(id) && *id != '-')
 		return 0;
 	terminal_complain("the id must be 1 to %d letters, digits, '_' or '-' that begin with no "
@@ -93,7 +92,7 @@ static bool starts_with(const char *text, const char *end, const char *token)
 	return (size_t)(end - text) >= size && memcmp(text, token, size) == 0;
 }
 
-/* Append @size bytes of a template with the id in place of the template's own. */
+/* Append @size bytes of a template, with the id instead of the template's own. */
 static void append_named(struct buffer *out, const char *text, size_t size, const char *id)
 {
 	const char *end = text + size;
@@ -115,7 +114,7 @@ static void append_named(struct buffer *out, const char *text, size_t size, cons
 	}
 }
 
-/* Append the template without the line about its licence, nor an empty one behind that. */
+/* Append the template without its licence line and an empty line after that. */
 static void append_text(struct buffer *out, const char *text, const char *id)
 {
 	const char *mark = strstr(text, LICENCE_MARK);
@@ -150,7 +149,7 @@ static int make_folders(char *path)
 	return 0;
 }
 
-/* 0 or a negative errno. */
+/* Return 0 or a negative errno. */
 static int write_file(const char *path, const struct buffer *text, mode_t mode)
 {
 	cleanup_close int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
@@ -168,7 +167,7 @@ static int write_file(const char *path, const struct buffer *text, mode_t mode)
 	return 0;
 }
 
-/* CTL_DONE, or CTL_ERROR, told. */
+/* Return CTL_DONE, or CTL_ERROR with a message on stderr. */
 static int write_template(struct writing *writing, const struct template *template)
 {
 	cleanup(buffer_deinit) struct buffer path = {0};

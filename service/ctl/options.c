@@ -9,10 +9,11 @@
 
 struct flag {
 	const char *name;
-	const char *value; /* what follows it, for usage; NULL: nothing does */
+	const char *value; /* the name of its value, for usage; NULL: it takes none */
 	const char *help;
 	unsigned int group; /* CTL_FLAG_… */
-	size_t offset; /* of its member: text, or a bool where no value follows; or timeout_ms */
+	size_t offset;      /* the offset of its member: text, a bool when it takes no value, or
+	                * timeout_ms */
 };
 
 #define MEMBER(name) offsetof(struct ctl_options, name)
@@ -42,7 +43,7 @@ static const struct flag flags[] = {
 };
 #define N_FLAGS (sizeof(flags) / sizeof(*flags))
 
-/* The flag called @name of @size bytes, or NULL. */
+/* Return the flag called @name of @size bytes, or NULL. */
 static const struct flag *find_flag(const char *name, size_t size)
 {
 	if (size == 2 && memcmp(name, "-h", size) == 0)
@@ -72,13 +73,13 @@ static void refuse_unknown_flag(const char *name, size_t size, struct buffer *re
 		buffer_printf(reason, "; did you mean %s?", nearest);
 }
 
-/* Seconds, with a fraction if need be. */
+/* Read a number of seconds, which may have a fraction. */
 static int parse_timeout(const char *text, uint64_t *ret_ms, struct buffer *reason)
 {
 	char *end;
 	double seconds = strtod(text, &end);
 
-	/* The comparison is false for what is not a number, too. */
+	/* The comparison is false for NaN too. */
 	if (end != text && !*end && seconds >= 0.001 && seconds <= CTL_TIMEOUT_MAX_S) {
 		*ret_ms = (uint64_t)(seconds * 1000);
 		return 0;
@@ -113,7 +114,7 @@ static int keep_flag(struct ctl_options *options, const struct flag *flag, const
 	return 0;
 }
 
-/* Take the flag at @argv[*at]; *at moves on to its value if that is a word of its own. */
+/* Take the flag at @argv[*at], and move *at to its value when that is a word of its own. */
 static int take_flag(
 	struct ctl_options *options, int argc, char **argv, int *at, struct buffer *reason)
 {

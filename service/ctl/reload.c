@@ -7,7 +7,7 @@
 #include "ctl/terminal.h"
 #include "util/cleanup.h"
 
-/* toolboxctl reload: read the configuration and look at the registration folders again. */
+/* toolboxctl reload: have the service read the configuration and the registration folders again. */
 
 /* 3 tools of 2 toolboxes: libm, math_tools */
 static void print_loaded(const struct ctl_response *response)
@@ -46,7 +46,7 @@ static void complain_failed(const struct ctl_response *response, uint32_t failur
 		terminal_complain("%s", line.data);
 }
 
-/* Complain about each toolbox that failed. Returns how many did. */
+/* Report each toolbox that failed, and return their number. */
 static uint32_t complain_failures(const struct ctl_response *response, bool is_silent)
 {
 	const struct json_tape *tape = &response->tape;
@@ -86,7 +86,7 @@ static void complain_mistake(const struct ctl_response *response, uint32_t mista
 		terminal_complain("%s", line.data);
 }
 
-/* Complain about what is wrong with the configuration. Returns how much is. */
+/* Report each mistake of the configuration, and return their number. */
 static uint32_t complain_mistakes(const struct ctl_response *response, bool is_silent)
 {
 	const struct json_tape *tape = &response->tape;

@@ -40,7 +40,7 @@ void ctl_response_print(const struct ctl_response *response)
 {
 	cleanup(buffer_deinit) struct buffer line = {0};
 
-	/* Another implementation may have put it on several lines. */
+	/* Another implementation may have written it on several lines. */
 	if (memchr(response->text.data, '\n', response->text.size))
 		json_write_compact(&line, &response->tape, 0);
 	else

@@ -20,16 +20,16 @@
 /* Descriptors of a client with one connection. */
 #define FD_MAX 64
 
-/* How long is_alive gets at least, however little time the answer itself is given. */
+/* The least time for the response of is_alive, however short --timeout is. */
 #define ALIVE_WAIT_MS 1000
 
-/* The one question that does something. */
+/* The one request that has an effect. */
 #define INVOKE_TOPIC "ovos.tools.invoke"
 
 #define ALIVE_TOPIC    "mycroft.toolboxd.is_alive"
 #define ALIVE_RESPONSE ALIVE_TOPIC ".response"
 
-/* The key of our context that comes back with our responses. */
+/* The key of our context that returns with our responses. */
 #define KEY_NAME  "toolboxctl"
 #define KEY_BYTES 17
 
@@ -38,27 +38,27 @@ struct ctl_session {
 	struct bus *bus;
 	struct bus_address address;
 	uint64_t timeout_ms;
-	char key[KEY_BYTES]; /* hexadecimal: nobody else's */
+	char key[KEY_BYTES]; /* hexadecimal, unique to this session */
 	struct bus_envelope envelope;
 
-	/* The question that is being asked. */
+	/* The request that is in flight. */
 	const char *topic;
 	const struct buffer *data;
 	struct ctl_response *response;
 	char response_topic[BUS_TOPIC_BYTES];
 	bool is_answered;
-	bool is_alive; /* the service has answered something */
-	bool is_late;  /* time is up: only whether it is alive matters now */
-	int error;     /* an enum ctl_status that has been told */
+	bool is_alive; /* the service has sent a response */
+	bool is_late;  /* the time is over: wait for is_alive only */
+	int error;     /* an enum ctl_status that has been reported */
 
-	/* What is listened to beside it. */
+	/* The broadcasts that are received meanwhile. */
 	const char *const *event_topics;
 	size_t n_event_topics;
 	ctl_event_function on_event;
 	void *event_data;
 };
 
-/* Tell that there is no bus at our address. */
+/* Report that there is no bus at our address. */
 static void complain_no_bus(const struct ctl_session *session, const char *reason)
 {
 	char url[BUS_URL_BYTES];
@@ -111,8 +111,8 @@ static void on_unreachable(void *data, const char *reason)
 	fail(session, CTL_NO_BUS);
 }
 
-/* Some buses close a connection when somebody else's has just ended. What only asks is asked again
- * by on_up(); a tool that may have run is not run again. */
+/* Some buses close a connection when another one has just ended. on_up() sends a request without
+ * effect again; a tool that may have run is not run again. */
 static void on_down(void *data, const char *reason)
 {
 	struct ctl_session *session = data;
@@ -145,7 +145,7 @@ static bool on_wants(void *data, const char *topic, size_t size)
 	       is_topic(topic, size, ALIVE_RESPONSE) || is_event(session, topic, size);
 }
 
-/* Whether the message answers a request of ours. */
+/* Return whether the message is a response to our request. */
 static bool is_ours(const struct ctl_session *session)
 {
 	const struct json_tape *context = &session->envelope.context;
@@ -205,7 +205,7 @@ static void on_frame(void *data, const char *text, size_t size)
 	fail(session, CTL_NO_ANSWER);
 }
 
-/* Only what keeps the bus from being found matters here. */
+/* Only a mistake in the address of the bus matters here. */
 static void on_report(void *data, const struct diagnostic *diagnostic)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
@@ -289,7 +289,7 @@ void ctl_session_close(struct ctl_session *session)
 	free(session);
 }
 
-/* Connect, or ask over the connection that there is. */
+/* Connect, or use the connection that exists. */
 static int begin_session(struct ctl_session *session)
 {
 	static const struct bus_handler handler = {
@@ -308,7 +308,7 @@ static int begin_session(struct ctl_session *session)
 		&session->bus);
 }
 
-/* Time is up: who is to blame? */
+/* The time is over: report what is missing, the bus, the service or its response. */
 static int tell_silence(struct ctl_session *session)
 {
 	char url[BUS_URL_BYTES];

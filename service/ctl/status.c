@@ -11,7 +11,7 @@
 #include "json/number.h"
 #include "util/cleanup.h"
 
-/* toolboxctl status: how the service and its toolboxes are. */
+/* toolboxctl status: show the state of the service and its toolboxes. */
 
 #define TOPIC "ovos.tools.status"
 
@@ -19,10 +19,10 @@
 #define HOUR_S   3600
 #define DAY_S    86400
 
-/* How a member is shown in its column. */
+/* The format of a member in its column. */
 enum shape {
 	SHAPE_AS_IS,
-	SHAPE_MS, /* milliseconds, where there were calls */
+	SHAPE_MS, /* milliseconds, when there were calls */
 };
 
 struct status_column {
@@ -54,7 +54,7 @@ static void add_value(struct table *table, const struct json_tape *tape, uint32_
 	table_next(table);
 }
 
-/* Print the rows of the array @rows, if there are any. Returns whether there were. */
+/* Print the rows of the array @rows, and return whether there are any. */
 static bool print_rows(const struct json_tape *tape, uint32_t rows,
 	const struct table_column *columns, const struct status_column *members, size_t n_columns)
 {
@@ -112,7 +112,7 @@ static void print_skipped(const struct ctl_response *response)
 	print_rows(&response->tape, skipped, absent, absent_members, 3);
 }
 
-/* The toolboxes that have a reason to give: quarantined, disabled, or in trouble. */
+/* Print the toolboxes that have a reason for their state. */
 static void print_reasons(const struct ctl_response *response)
 {
 	static const struct table_column columns[] = {

@@ -55,7 +55,7 @@ static struct cell make_cell(const char *text, size_t size)
 	return cell;
 }
 
-/* All cells, titles first; the caller frees them. NULL without memory. */
+/* Return all cells, titles first, which the caller frees; NULL without memory. */
 static struct cell *lay_out(const struct table *table)
 {
 	size_t n_cells = table_rows(table) * table->n_columns;
@@ -84,7 +84,7 @@ static void append_spaces(struct buffer *out, size_t count)
 		buffer_append_char(out, ' ');
 }
 
-/* Append as much of the cell as goes into @columns, with an ellipsis for the rest. */
+/* Append as much of the cell as fits into @columns, with an ellipsis for the rest. */
 static void append_cut(const struct cell *cell, size_t columns, struct buffer *out)
 {
 	size_t width;
@@ -119,7 +119,7 @@ static void append_row(const struct table *table, const struct cell *row, const 
 	}
 }
 
-/* Cut the spaces off the end of the line, and end it. */
+/* Cut the spaces at the end of the line, and end it. */
 static void end_line(struct buffer *out)
 {
 	while (out->size > 0 && out->data[out->size - 1] == ' ')

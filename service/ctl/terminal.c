@@ -84,7 +84,7 @@ size_t terminal_text_prefix(const char *text, size_t size, size_t columns, size_
 	return used;
 }
 
-/* C0, DEL and C1: what a terminal could take for an order. */
+/* Return whether a character is C0, DEL or C1, which a terminal could obey. */
 static bool is_control(const char *text, size_t length)
 {
 	unsigned char first = (unsigned char)text[0];
@@ -131,7 +131,7 @@ void terminal_print(const struct buffer *text)
 		fwrite(text->data, 1, text->size, stdout);
 }
 
-/* JSON may hold U+0080 to U+009F and DEL as they are; a terminal gets them as escapes. */
+/* JSON may have U+0080 to U+009F and DEL as they are; they are printed as escapes. */
 static void append_escaped(struct buffer *out, const struct buffer *json)
 {
 	const char *end = json->data + json->size;

@@ -14,11 +14,11 @@
 #include "util/file.h"
 
 /*
- * toolboxctl validate: JSON against a JSON Schema, without a daemon.
+ * toolboxctl validate: check JSON against a JSON Schema, without a daemon.
  *
  *   SCHEMA ──compiled once──▶ every INSTANCE, or (--lines) every line of it ──▶ one verdict each
  *
- * SCHEMA may refer to what is shipped (urn:toolboxd:error, …), as the schemas of messages do.
+ * SCHEMA may refer to the schemas that are built in (urn:toolboxd:error, …).
  */
 
 /* A schema, an instance, a line. */
@@ -26,7 +26,7 @@
 
 #define DEPTH_MAX 1000
 
-/* The files in schemas/ themselves (CMakeLists.txt here and of registry). */
+/* The files of schemas/, built in. */
 extern const char configuration_schema_json[];
 extern const char definition_schema_json[];
 extern const char error_schema_json[];
@@ -46,7 +46,7 @@ static const struct shipped {
 
 #define N_SHIPPED (sizeof(shipped) / sizeof(*shipped))
 
-/* What a schema may refer to. */
+/* The schemas that a schema may refer to. */
 struct references {
 	struct json_tape tapes[N_SHIPPED];
 	struct schema_resource resources[N_SHIPPED];
@@ -58,7 +58,7 @@ struct validator {
 	bool is_json;
 	bool is_lines;
 	bool has_invalid;
-	struct json_tape tape; /* used again for every instance */
+	struct json_tape tape; /* reused for every instance */
 };
 
 static bool is_stdin(const char *file)
@@ -66,7 +66,7 @@ static bool is_stdin(const char *file)
 	return strcmp(file, "-") == 0;
 }
 
-/* Read a file, or stdin. 0, or CTL_USAGE, told. */
+/* Read a file, or stdin. Return 0, or CTL_USAGE with a message on stderr. */
 static int read_document(const char *file, struct buffer *ret_text)
 {
 	int r = is_stdin(file) ? file_read_fd(STDIN_FILENO, DOCUMENT_BYTES_MAX, ret_text)
@@ -90,7 +90,7 @@ static void references_deinit(struct references *references)
 		json_tape_deinit(&references->tapes[i]);
 }
 
-/* 0 or -ENOMEM. */
+/* Return 0 or -ENOMEM. */
 static int read_references(struct references *references)
 {
 	int r = 0;
@@ -104,7 +104,7 @@ static int read_references(struct references *references)
 	return r;
 }
 
-/* Compile the schema in @text. 0, or CTL_USAGE, told. */
+/* Compile the schema in @text. Return 0, or CTL_USAGE with a message on stderr. */
 static int compile_schema(struct validator *validator, const char *file, const struct buffer *text)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
@@ -136,8 +136,7 @@ static int compile_schema(struct validator *validator, const char *file, const s
 	return CTL_USAGE;
 }
 
-/* Append what is wrong with the instance in @text to @ret_report; nothing when it is valid. 0 or
- * -ENOMEM. */
+/* Append the violations of the instance in @text to @ret_report. Return 0 or -ENOMEM. */
 static int examine(struct validator *validator, const char *text, size_t size,
 	struct schema_report *ret_report)
 {
@@ -173,7 +172,7 @@ static void write_verdict_json(
 	buffer_append_string(out, "}\n");
 }
 
-/* FILE: valid, or FILE: invalid: …; of a line, without its file. */
+/* Print FILE: valid, or FILE: invalid: …; for a line, without its file. */
 static void write_line(const struct validator *validator, const char *file,
 	const struct schema_report *report, bool is_valid, struct buffer *out)
 {
@@ -191,7 +190,7 @@ static void write_line(const struct validator *validator, const char *file,
 	buffer_append_char(out, '\n');
 }
 
-/* Print the verdict on one instance. 0, or CTL_USAGE, told. */
+/* Print the verdict on one instance. Return 0, or CTL_USAGE with a message on stderr. */
 static int judge(struct validator *validator, const char *file, const char *text, size_t size)
 {
 	cleanup(schema_report_deinit) struct schema_report report = {0};
@@ -200,7 +199,7 @@ static int judge(struct validator *validator, const char *file, const char *text
 
 	if (examine(validator, text, size, &report) < 0)
 		return complain_memory();
-	/* It is for callers of tools: what the schema wants is in the reader's own file. */
+	/* The summary of the schema is for callers of tools: here the reader has the schema. */
 	free(take_ptr(report.summary));
 	is_valid = report.n_violations == 0;
 	validator->has_invalid |= !is_valid;
@@ -224,7 +223,7 @@ static int judge_file(struct validator *validator, const char *file)
 	return judge(validator, file, text.data ? text.data : "", text.size);
 }
 
-/* Judge line by line as they come: whoever feeds a pipe may wait for each verdict. */
+/* Judge each line as it arrives: the writer of a pipe may wait for each verdict. */
 static int judge_stream(struct validator *validator, const char *file, FILE *stream)
 {
 	cleanup_free char *line = NULL;

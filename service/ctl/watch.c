@@ -10,10 +10,10 @@
 #include "json/writer.h"
 
 /*
- * toolboxctl watch: tell what is called, as it happens, until it is interrupted.
+ * toolboxctl watch: print calls as they happen, until it is interrupted.
  *
- * The service broadcasts call events only for as long as somebody has asked for them; so they are
- * asked for again and again, for a little longer each time than until the next.
+ * The service broadcasts call events only for the time that a client has asked for. So this one
+ * asks again and again, each time for a little longer than until the next.
  */
 
 #define WATCH_SECONDS "60"
@@ -41,7 +41,7 @@ static void append_time(struct buffer *line)
 	buffer_printf(line, "%s.%03ld  ", stamp, now.tv_nsec / 1000000);
 }
 
-/* The member as text, after @before; nothing when it is not there, or null. */
+/* Append the member as text, after @before; nothing when it is absent or null. */
 static void append_event_member(
 	struct buffer *line, const struct json_tape *event, const char *key, const char *before)
 {
@@ -110,7 +110,7 @@ static void print_event(void *data, const char *topic, const struct json_tape *e
 	fflush(stdout);
 }
 
-/* Ask for events for a while. 0 or an enum ctl_status that has been told. */
+/* Ask for events for a while. Return 0 or an enum ctl_status that has been reported. */
 static int ask_for_events(struct ctl_session *session, const struct ctl_options *options)
 {
 	static const char seconds[] = "{\"seconds\":" WATCH_SECONDS "}";

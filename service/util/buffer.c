@@ -40,7 +40,7 @@ static int grow_buffer(struct buffer *buffer, size_t needed)
 	return 0;
 }
 
-/* Room for @size more bytes, whatever the limit says. */
+/* Reserve room for @size more bytes, without regard to the limit. */
 static char *reserve(struct buffer *buffer, size_t size)
 {
 	if (buffer->error)
@@ -73,7 +73,7 @@ void buffer_vprintf(struct buffer *buffer, const char *format, va_list arguments
 		buffer->error = buffer->error ? buffer->error : -EINVAL;
 		return;
 	}
-	/* vsnprintf writes a NUL behind the text; it is not part of it, and not limited. */
+	/* vsnprintf writes a NUL after the text, which is not part of it and not limited. */
 	if (!buffer_reserve(buffer, (size_t)length))
 		return;
 	place = reserve(buffer, (size_t)length + 1);

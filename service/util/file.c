@@ -53,7 +53,7 @@ int file_read(const char *path, size_t size_max, struct buffer *contents)
 		return -EINVAL;
 	if ((unsigned long long)status.st_size > size_max)
 		return -EFBIG;
-	/* One byte more, in which its end is seen. */
+	/* One more byte, so that the end of the file is noticed. */
 	if (!buffer_reserve(contents, (size_t)status.st_size + 1))
 		return buffer_status(contents);
 	return file_read_fd(fd, size_max, contents);

@@ -125,7 +125,7 @@ void log_write(enum log_level level, const char *format, ...)
 	write_message(level, message);
 }
 
-/* Whether a line may be written at @now_ms. */
+/* Return whether a line may be written at @now_ms. */
 static bool is_in_rate(struct log_rate *rate, uint64_t now_ms)
 {
 	if (now_ms - rate->window_start_ms >= LOG_RATE_INTERVAL_MS) {

@@ -13,9 +13,9 @@
 #include "util/log.h"
 
 /*
- * Where lines go. O_NONBLOCK belongs to what was opened, which stderr shares with other processes:
- * a shell, the program at the other end of a terminal. So it is not set there; what can block is
- * asked in another way:
+ * The destination of log lines. O_NONBLOCK belongs to the open file, which stderr shares with other
+ * processes: a shell, the program at the other end of a terminal. So it is not set there; writes
+ * that may block are made without it:
  *
  *   a socket (systemd's journal)   MSG_DONTWAIT
  *   a pipe, a terminal             opened once more, for us alone, with O_NONBLOCK
@@ -23,7 +23,7 @@
  *   a file                         does not block
  */
 static struct {
-	log_wake_function wake; /* NULL: lines are waited for */
+	log_wake_function wake; /* NULL: writing a line may block */
 	void *data;
 	bool is_socket;
 	bool is_asked; /* poll(2) first */
@@ -40,8 +40,8 @@ static bool is_writable(int timeout_ms)
 	return poll(&fd, 1, timeout_ms) > 0;
 }
 
-/* Write up to @size bytes without waiting. Returns how many were written; all of them as well when
- * nobody can ever read them. */
+/* Write up to @size bytes without waiting. Return the number of bytes written; all of them when the
+ * descriptor has no reader any more. */
 static size_t put_now(const char *bytes, size_t size)
 {
 	ssize_t written;
@@ -55,7 +55,7 @@ static size_t put_now(const char *bytes, size_t size)
 	return errno == EAGAIN || errno == EINTR ? 0 : size;
 }
 
-/* Keep @size bytes until there is room for them. */
+/* Queue @size bytes until there is room for them. */
 static void keep_line(const char *bytes, size_t size)
 {
 	if (size > sizeof(sink.queue) - sink.used) {
@@ -68,7 +68,7 @@ static void keep_line(const char *bytes, size_t size)
 	sink.used += size;
 }
 
-/* Write the queue line by line: one write of a line does not mix with those of others. */
+/* Write the queue line by line: a line in one write does not mix with lines of other processes. */
 static void put_queue(void)
 {
 	size_t done = 0;

@@ -4,11 +4,11 @@
 #include <ctype.h>
 #include <limits.h>
 
-/* A part that is contained is worth as much as this many typing mistakes. */
+/* A text that contains the other one counts as this many typing mistakes. */
 #define CONTAINED_DISTANCE 2
 #define CONTAINED_BYTES    3
 
-/* Bytes are told apart by their last six bits, which is enough for names. */
+/* Bytes are distinguished by their last six bits, which is enough for names. */
 #define BAGS 64
 
 static unsigned int min3(unsigned int a, unsigned int b, unsigned int c)
@@ -29,8 +29,8 @@ static void lower_all(const char *text, size_t size, unsigned char *ret)
 		ret[i] = (unsigned char)lower(text[i]);
 }
 
-/* The least that two texts can be apart by which bytes they hold, in whatever order: most pairs of
- * names need no closer look. */
+/* Return a lower bound of the distance of two texts by their bytes, in any order: most pairs of
+ * names need no further comparison. */
 static unsigned int least_distance(
 	const unsigned char *a, size_t a_size, const unsigned char *b, size_t b_size)
 {
@@ -49,7 +49,8 @@ static unsigned int least_distance(
 	return more > less ? more : less;
 }
 
-/* Fill @row for the byte @i (from 1) of @a, from the two rows above it; its least value. */
+/* Fill @row for the byte @i (from 1) of @a, from the two rows above it, and return its least
+ * value. */
 static unsigned int fill_row(unsigned int rows[3][TEXT_NAME_BYTES + 1], size_t i,
 	const unsigned char *a, const unsigned char *b, size_t b_size)
 {
@@ -74,7 +75,8 @@ static unsigned int fill_row(unsigned int rows[3][TEXT_NAME_BYTES + 1], size_t i
 unsigned int text_distance(
 	const char *a, size_t a_size, const char *b, size_t b_size, unsigned int most)
 {
-	/* Three rows of the classic table: two back (for swaps), the last, the current one. */
+	/* Three rows of the classic table: the one before the last (for swaps), the last, the
+	 * current. */
 	unsigned int rows[3][TEXT_NAME_BYTES + 1];
 	unsigned char a_lower[TEXT_NAME_BYTES];
 	unsigned char b_lower[TEXT_NAME_BYTES];
@@ -93,7 +95,7 @@ unsigned int text_distance(
 	for (size_t i = 1; i <= a_size; i++) {
 		unsigned int least = fill_row(rows, i, a_lower, b_lower, b_size);
 
-		/* Every way to the end goes through one of two rows on end. */
+		/* Every path to the end goes through one of two consecutive rows. */
 		if (least > most && last_least > most)
 			return most + 1;
 		last_least = least;
