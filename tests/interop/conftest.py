@@ -18,6 +18,8 @@ from websocket_peer import Closed
 
 BUSES = ("ovos-messagebus", "embedded")
 
+PATIENCE = 20
+
 # The files that take longest. They come first, so that no process works alone at the end of a run.
 LONGEST = ("test_python", "test_reconnect", "test_new", "test_python_bus", "test_load",
            "test_python_host", "test_endurance")
@@ -60,6 +62,13 @@ def times(request):
     """times(short, long): how often or how long, by --long."""
     is_long = request.config.getoption("--long")
     return lambda short, long: long if is_long else short
+
+
+@pytest.fixture
+def judged(times):
+    """judged(limit): the limit of a time that was measured. In full it is the given one; else the
+    machine may be busy, and only what is PATIENCE times as late fails."""
+    return lambda limit: limit * times(PATIENCE, 1)
 
 
 class Service:

@@ -25,7 +25,7 @@ SLOWNESS = float(os.environ.get("TOOLBOXD_SLOWNESS", "1"))
 
 START_SECONDS = 30 * SLOWNESS
 END_SECONDS = 10 * SLOWNESS
-HOST_END_SECONDS = 0.5 * SLOWNESS
+HOST_END_SECONDS = 5 * SLOWNESS
 POLL_SECONDS = 0.02
 
 FINDING = re.compile(r"ERROR: (Address|Leak|Undefined\w+)Sanitizer|runtime error:|"

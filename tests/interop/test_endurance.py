@@ -127,7 +127,7 @@ def last_description(service):
 # --- hosts
 
 def test_a_host_is_killed_with_eight_calls_in_flight_again_and_again(
-        launch, tmp_path, times, figure):
+        launch, tmp_path, times, figure, judged):
     """F1: the call that ran fails, the seven behind it go on; the other toolbox does not notice."""
     folder = tmp_path / "toolbox.d"
     manifests.answers(folder)
@@ -152,11 +152,11 @@ def test_a_host_is_killed_with_eight_calls_in_flight_again_and_again(
     figure("back_ms_max", max(back) * 1000)
     figure("others_p99_ms", p99_ms)
     figure("others_p99_ms_before", quiet["p99_us"] / 1000)
-    assert max(back) < BACK_SECONDS
+    assert max(back) < judged(BACK_SECONDS)
     if not IS_SANITIZED:
         # The slowest few are the machine's, whose cores others want, too.
-        assert told[len(told) * 95 // 100] < CRASH_SECONDS
-        assert p99_ms < OTHERS_P99_MS_MAX
+        assert told[len(told) * 95 // 100] < judged(CRASH_SECONDS)
+        assert p99_ms < judged(OTHERS_P99_MS_MAX)
 
 
 def one_kill(service, caller, told, back):
@@ -181,7 +181,7 @@ def one_kill(service, caller, told, back):
 
 
 @pytest.mark.parametrize("name", ["hang", "spin", "ignore_signals"])
-def test_a_tool_that_does_not_end_is_ended_at_its_deadline(launch, times, figure, name):
+def test_a_tool_that_does_not_end_is_ended_at_its_deadline(launch, times, figure, judged, name):
     """F2: told in time, and the process is gone."""
     service = launch({"crash_limit": 0}, [MISBEHAVING])
     late, gone = [], []
@@ -194,11 +194,11 @@ def test_a_tool_that_does_not_end_is_ended_at_its_deadline(launch, times, figure
             told = time.monotonic()
             assert answer["code"] == "timeout" and told - start >= 0.2
             late.append(told - start - 0.2)
-            until(lambda: not is_alive(host), GONE_SECONDS, "the host gone")
+            until(lambda: not is_alive(host), judged(GONE_SECONDS), "the host gone")
             gone.append(time.monotonic() - told)
     figure("told_late_ms_max", max(late) * 1000)
     figure("gone_ms_max", max(gone) * 1000)
-    assert max(late) < REPLY_SECONDS
+    assert max(late) < judged(REPLY_SECONDS)
 
 
 def test_five_crashes_put_a_toolbox_into_quarantine(launch, tmp_path, figure):
@@ -220,7 +220,7 @@ def test_five_crashes_put_a_toolbox_into_quarantine(launch, tmp_path, figure):
         assert answer["result"] == {"result": 7}
 
 
-def test_no_host_outlives_a_daemon_that_is_killed(launch, tmp_path, figure):
+def test_no_host_outlives_a_daemon_that_is_killed(launch, tmp_path, figure, judged):
     """F8: neither one that rests, nor one that runs a tool, nor one that ignores signals; and the
     next daemon serves at once."""
     folder = tmp_path / "toolbox.d"
@@ -236,14 +236,14 @@ def test_no_host_outlives_a_daemon_that_is_killed(launch, tmp_path, figure):
     service.daemon.kill()
     killed = time.monotonic()
     service.daemon.has_ended = True
-    until(lambda: not any(map(is_alive, hosts)), GONE_SECONDS, "the hosts gone")
+    until(lambda: not any(map(is_alive, hosts)), judged(GONE_SECONDS), "the hosts gone")
     figure("gone_ms", (time.monotonic() - killed) * 1000)
     began = time.monotonic()
     again = launch({}, [folder, MISBEHAVING])
     with Caller(again.url) as caller:
         assert caller.invoke("add", {"a": 1, "b": 2}, toolbox_id="adder")["result"] == {"result": 3}
     figure("restart_ms", (time.monotonic() - began) * 1000)
-    assert time.monotonic() - began < RESTART_SECONDS
+    assert time.monotonic() - began < judged(RESTART_SECONDS)
 
 
 # --- reloading
@@ -297,7 +297,7 @@ def test_a_thousand_hang_ups_in_a_second(launch, tmp_path, figure):
     assert sum(one == other for one, other in zip(reloads, reloads[1:])) <= untold
 
 
-def test_a_signal_to_end_during_calls_and_a_reload(launch, tmp_path, figure):
+def test_a_signal_to_end_during_calls_and_a_reload(launch, tmp_path, figure, judged):
     """F10: drained for as long as drain_ms says; what is left is told that it is unavailable."""
     folder = tmp_path / "toolbox.d"
     manifests.answers(folder)
@@ -315,7 +315,7 @@ def test_a_signal_to_end_during_calls_and_a_reload(launch, tmp_path, figure):
         assert caller.answer_to(INVOKE, never).data["code"] == "unavailable"
         assert service.daemon.process.wait(END_SECONDS) == 0
         figure("drained_ms", (time.monotonic() - start) * 1000)
-        until(lambda: not any(map(is_alive, hosts)), GONE_SECONDS, "the hosts gone")
+        until(lambda: not any(map(is_alive, hosts)), judged(GONE_SECONDS), "the hosts gone")
 
 
 def test_a_half_written_manifest_is_not_what_is_offered(launch, tmp_path):

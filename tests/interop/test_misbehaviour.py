@@ -143,7 +143,7 @@ def test_a_fork_bomb_ends_with_its_host(misused, figure):
 
 
 @pytest.mark.parametrize("fd", [1, 2])
-def test_a_gigabyte_of_output_holds_nobody_up(misused, figure, fd):
+def test_a_gigabyte_of_output_holds_nobody_up(misused, figure, judged, fd):
     """F3: written as fast as it goes; next to nothing of it is logged."""
     before = len(misused.daemon.log())
     with Caller(misused.url) as caller:
@@ -155,7 +155,7 @@ def test_a_gigabyte_of_output_holds_nobody_up(misused, figure, fd):
         assert is_one_of(answer, [None, ("timeout", "3000 ms")]), answer
     figure("others_p99_ms", others["p99_us"] / 1000)
     figure("logged_bytes", len(misused.daemon.log()) - before)
-    assert others["p99_us"] / 1000 < OTHERS_P99_MS_MAX
+    assert others["p99_us"] / 1000 < judged(OTHERS_P99_MS_MAX)
     assert len(misused.daemon.log()) - before < LOGGED_BYTES_MAX
 
 

@@ -137,7 +137,7 @@ def test_what_cannot_be_said_is_dropped_and_the_tool_goes_on(talkers):
     assert "limits.frame_bytes" in log
 
 
-def test_a_tool_that_floods_the_bus_harms_nobody(talkers, figure):
+def test_a_tool_that_floods_the_bus_harms_nobody(talkers, figure, judged):
     caller = talkers.caller
     assert call(caller, "one", "heard") == ""
     began = time.monotonic()
@@ -154,7 +154,7 @@ def test_a_tool_that_floods_the_bus_harms_nobody(talkers, figure):
     figure("daemon_cpu", cpu)
     assert answer.data["code"] == "timeout"
     assert BURST < noise <= BURST + RATE * (spent + 0.2)
-    assert others["p99_us"] / 1000 < OTHERS_P99_MS_MAX
+    assert others["p99_us"] / 1000 < judged(OTHERS_P99_MS_MAX)
     assert cpu < DAEMON_CPU_MAX
     assert "its host has to wait" in talkers.daemon.log()
     assert call(caller, "one", "ask") == "3"

@@ -231,7 +231,8 @@ def seconds_until_back(url, limit=BACK_SECONDS):
         return time.monotonic() - began
 
 
-def test_a_bus_that_is_killed_and_comes_back_again_and_again(daemon, tmp_path, times, figure):
+def test_a_bus_that_is_killed_and_comes_back_again_and_again(
+        daemon, tmp_path, times, figure, judged):
     """F6: back each time within two seconds, and nothing kept of the connections that were. (A bus
     that a busy machine took more than a second to start again is waited for longer.)"""
     bus = MortalBus(tmp_path / "bus")
@@ -255,7 +256,7 @@ def test_a_bus_that_is_killed_and_comes_back_again_and_again(daemon, tmp_path, t
         figure("outages_over_1_s", len(back_late))
         figure("grown_kb", grown_kb)
         figure("descriptors", (before[1], descriptors(service.pid)))
-        assert max(back) <= HOLD_SECONDS
+        assert max(back) <= judged(HOLD_SECONDS)
         assert descriptors(service.pid) <= before[1]
         assert IS_SANITIZED or grown_kb < GROWTH_KB_MAX
     finally:
