@@ -2,6 +2,7 @@
 #include "bus/intake.h"
 
 #include "bus/envelope.h"
+#include "util/assert.h"
 #include "util/cleanup.h"
 
 /* Judge a frame by its first @size bytes at @text: INTAKE_WHOLE means wanted. */
@@ -23,6 +24,7 @@ static enum intake_result judge_topic(
 
 void intake_reset(struct intake *intake, struct intake_rules *rules)
 {
+	check(intake->charged <= rules->gathered);
 	rules->gathered -= intake->charged;
 	buffer_deinit(&intake->message);
 	*intake = (struct intake){0};
@@ -80,7 +82,10 @@ static enum intake_result take_alone(
 
 	if (result == INTAKE_MORE)
 		result = INTAKE_NO_TOPIC;
-	return result == INTAKE_WHOLE ? result : skip(intake, rules, true, result);
+	if (result != INTAKE_WHOLE)
+		return skip(intake, rules, true, result);
+	intake->state = INTAKE_DELIVERED;
+	return INTAKE_WHOLE;
 }
 
 /* Judge the first of several pieces: most frames are found to be foreign here, before any copy. */
@@ -102,6 +107,7 @@ enum intake_result intake_take(struct intake *intake, struct intake_rules *rules
 {
 	enum intake_result result = INTAKE_MORE;
 
+	check(intake->state != INTAKE_DELIVERED);
 	if (intake->state == INTAKE_SKIPPING) {
 		intake->state = is_last ? INTAKE_NEW : INTAKE_SKIPPING;
 		return INTAKE_MORE;
@@ -122,7 +128,10 @@ enum intake_result intake_take(struct intake *intake, struct intake_rules *rules
 	if (result != INTAKE_WHOLE && result != INTAKE_MORE)
 		return skip(intake, rules, is_last, result);
 	*ret_text = frame_message_text(&intake->message, ret_size);
-	return is_last ? result : INTAKE_MORE;
+	if (!is_last)
+		return INTAKE_MORE;
+	intake->state = INTAKE_DELIVERED;
+	return INTAKE_WHOLE;
 }
 
 struct frame *intake_frame(struct intake *intake, const char *text, size_t size)

@@ -34,6 +34,7 @@ enum intake_state {
 	INTAKE_NEW,
 	INTAKE_GATHERING,
 	INTAKE_SKIPPING,
+	INTAKE_DELIVERED, /* a frame is whole: intake_reset() must follow */
 };
 
 /* A zeroed struct is ready for its first frame. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "json/writer.h"
+#include "util/assert.h"
 #include "util/digest.h"
 #include "util/text.h"
 
@@ -227,6 +228,7 @@ struct toolbox *catalogue_toolbox(const struct catalogue *catalogue, size_t inde
 {
 	const struct owner *owner = &catalogue->owners[index];
 
+	check(index < catalogue->n_owners);
 	if (ret_first_tool)
 		*ret_first_tool = owner->first_tool;
 	if (ret_n_tools)
@@ -269,6 +271,7 @@ size_t catalogue_n_tools(const struct catalogue *catalogue)
 
 const struct tool *catalogue_tool(const struct catalogue *catalogue, size_t index)
 {
+	check(index < catalogue->n_tools);
 	return catalogue->tools[index].tool;
 }
 
@@ -279,6 +282,7 @@ size_t catalogue_n_failures(const struct catalogue *catalogue)
 
 const struct catalogue_failure *catalogue_failure(const struct catalogue *catalogue, size_t index)
 {
+	check(index < catalogue->n_failures);
 	return &catalogue->failures[index];
 }
 
@@ -289,6 +293,7 @@ size_t catalogue_n_skipped(const struct catalogue *catalogue)
 
 const struct catalogue_skipped *catalogue_skipped(const struct catalogue *catalogue, size_t index)
 {
+	check(index < catalogue->n_skipped);
 	return &catalogue->skipped[index];
 }
 

@@ -49,6 +49,7 @@ struct loop {
 	bool is_stopped;
 	bool is_timed_out;
 	struct epoll_event batch[LOOP_BATCH_EVENTS];
+	uint32_t n_sources;
 	int batch_count; /* of the batch that is being served; freeing a source clears its events */
 	struct timer_heap timers;
 	struct signal_table signals;

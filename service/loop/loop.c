@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "loop/inside.h"
+#include "util/assert.h"
 #include "util/log.h"
 
 /*
@@ -43,11 +44,13 @@ static int on_lws(
 	return 0;
 }
 
-/* Belongs to the process, as OpenSSL's state does. */
+/* Both belong to the process, as the state of OpenSSL does. */
 static bool wants_tls;
+static bool has_context;
 
 void loop_want_tls(void)
 {
+	check(!has_context);
 	wants_tls = true;
 }
 
@@ -68,6 +71,7 @@ static struct lws_context *create_context(struct loop *loop, unsigned int fd_max
 		.user = loop,
 	};
 
+	has_context = true;
 	lws_set_log_level(LLL_ERR | LLL_WARN, log_lws_line);
 	return lws_create_context(&info);
 }
@@ -130,6 +134,7 @@ void loop_free(struct loop *loop)
 	loop_timers_close(loop);
 	if (loop->lws)
 		lws_context_destroy(loop->lws);
+	check(loop->n_sources == 0);
 	if (loop->epoll_fd >= 0)
 		close(loop->epoll_fd);
 	free(loop);

@@ -42,6 +42,7 @@ int loop_add_fd(struct loop *loop, int fd, uint32_t events, loop_fd_function fun
 	r = control(source, EPOLL_CTL_ADD, events);
 	if (r < 0)
 		return r;
+	loop->n_sources++;
 	*ret_source = take_ptr(source);
 	return 0;
 }
@@ -58,6 +59,7 @@ void loop_source_free(struct loop_source *source)
 	for (int i = 0; i < source->loop->batch_count; i++)
 		if (source->loop->batch[i].data.ptr == source)
 			source->loop->batch[i].data.ptr = NULL;
+	source->loop->n_sources--;
 	control(source, EPOLL_CTL_DEL, 0);
 	free(source);
 }

@@ -7,6 +7,7 @@
 
 #include "loop/inside.h"
 #include "loop/loop.h"
+#include "util/assert.h"
 #include "util/clock.h"
 
 /*
@@ -88,6 +89,7 @@ static void sift_down(struct timer_heap *heap, struct loop_timer *timer, uint32_
 static void insert_timer(struct timer_heap *heap, struct loop_timer *timer)
 {
 	heap->count++;
+	check(heap->count <= heap->reserved);
 	sift_up(heap, timer, heap->count);
 }
 
@@ -96,6 +98,7 @@ static void extract_timer(struct timer_heap *heap, struct loop_timer *timer)
 	uint32_t position = timer->position;
 	struct loop_timer *last = heap->slots[heap->count];
 
+	check(heap->slots[position] == timer);
 	heap->count--;
 	timer->position = 0;
 	if (last == timer)
@@ -141,6 +144,7 @@ void loop_timers_close(struct loop *loop)
 {
 	struct timer_heap *heap = &loop->timers;
 
+	check(heap->reserved == 0);
 	loop_source_free(heap->source);
 	if (heap->fd >= 0)
 		close(heap->fd);
