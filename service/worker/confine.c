@@ -10,8 +10,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* The parent made the socket pair, and sockets know their maker: a host whose daemon ended before
- * step 1 took hold has another parent by now. */
+/* A socket pair records the process that made it, here the daemon. If the daemon ended before step
+ * 1 took effect, this host has another parent by now. */
 static int die_with_parent(int wire_fd)
 {
 	struct ucred maker;
@@ -24,7 +24,8 @@ static int die_with_parent(int wire_fd)
 	return maker.pid == getppid() ? 0 : -ESRCH;
 }
 
-/* The daemon's descriptors all close on exec; this is for those of whoever started the daemon. */
+/* The daemon's descriptors all close on exec. This closes those that the daemon itself
+ * inherited. */
 static int close_others(int wire_fd)
 {
 	if (close_range((unsigned int)wire_fd + 1, ~0u, 0) < 0 && errno != ENOSYS)
@@ -39,7 +40,7 @@ static int leave_no_core(void)
 	return setrlimit(RLIMIT_CORE, &no_core) < 0 ? -errno : 0;
 }
 
-/* A thread's own locale is beyond the reach of setlocale(). */
+/* setlocale() does not change a locale that a thread has set for itself. */
 static int pin_locale(void)
 {
 	locale_t locale = newlocale(LC_ALL_MASK, "C.UTF-8", NULL);

@@ -10,7 +10,7 @@
 
 #include "json/writer.h"
 
-/* What may help against the linker's @words. */
+/* Return advice for @reason, the error of the dynamic linker. */
 static const char *help_against(const char *reason, const char *library)
 {
 	if (strstr(reason, strerrordesc_np(EACCES)))
@@ -20,7 +20,7 @@ static const char *help_against(const char *reason, const char *library)
 	if (strncmp(reason, library, strlen(library)) != 0)
 		return "the library needs it: ldd(1) shows what is not found";
 	if (access(library, F_OK) < 0)
-		return "a relative path begins at the manifest's folder";
+		return "a relative path starts at the manifest's folder";
 	return "is it a shared library for this machine? Ask file(1)";
 }
 

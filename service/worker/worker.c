@@ -13,7 +13,7 @@
 #include "worker/sandbox/sandbox.h"
 #include "worker/sandbox/seal.h"
 
-/* An answer that grew larger than this gives its memory back. */
+/* The memory of an answer larger than this is freed. */
 #define KEEP_BYTES (256u << 10)
 
 static const struct driver *const drivers[] = {
@@ -22,14 +22,14 @@ static const struct driver *const drivers[] = {
 struct worker {
 	int wire;
 	struct wire_reader reader;
-	struct buffer out;     /* the answer, frame and all */
-	struct seal seal;      /* what the toolbox is loaded from */
-	struct buffer missing; /* what its sandbox could not do */
+	struct buffer out;     /* the answer, as a whole frame */
+	struct seal seal;      /* the library that is loaded */
+	struct buffer missing; /* restrictions that the sandbox could not apply */
 	const struct driver *kind;
-	void *driver; /* kind's */
+	void *driver; /* state of kind */
 };
 
-/* Take the next frame, waiting for it. 0, -EPIPE at the end of file, or another negative errno. */
+/* Wait for the next frame. Return 0, -EPIPE at the end of file, or another negative errno. */
 static int receive(struct worker *worker, struct wire_frame *ret_frame)
 {
 	for (;;) {
@@ -44,7 +44,7 @@ static int receive(struct worker *worker, struct wire_frame *ret_frame)
 		if (!space)
 			return -ENOMEM;
 		n = recv(worker->wire, space, size, 0);
-		/* A reset: it closed with something of ours unread. */
+		/* ECONNRESET: the daemon closed its end before it read all that we sent */
 		if (n == 0 || (n < 0 && errno == ECONNRESET))
 			return -EPIPE;
 		if (n < 0 && errno != EINTR)
@@ -73,7 +73,7 @@ static int transmit_frame(struct worker *worker)
 	return r;
 }
 
-/* `"key":` and the text, whose bytes may be anything, or none. */
+/* Append `"key":` and @text, which may be empty or hold any bytes. */
 static void write_member(struct worker *worker, const char *key, const struct buffer *text)
 {
 	json_write_key(&worker->out, key);
@@ -105,7 +105,7 @@ static int send_refused(struct worker *worker, const struct driver_refusal *refu
 	return transmit_frame(worker);
 }
 
-/* The members `sandbox` and `memory_mb`; a frame without the first one asks for none. */
+/* Read the members `sandbox` and `memory_mb`. A frame without `sandbox` asks for no sandbox. */
 static int read_sandbox_members(const struct json_tape *tape, struct toolbox_sandbox *sandbox)
 {
 	uint32_t object = json_find(tape, 0, "sandbox");
@@ -133,12 +133,12 @@ static int refuse_path(struct driver_refusal *refusal, const struct landlock_fai
 {
 	buffer_printf(&refusal->pointer, "/sandbox/%s/%zu", failure->list, failure->index);
 	buffer_printf(&refusal->message,
-		"'%s' must be there when the toolbox starts, and cannot be opened: %s",
-		failure->path, strerrordesc_np(-failure->error));
+		"'%s' must exist when the toolbox starts, but cannot be opened: %s", failure->path,
+		strerrordesc_np(-failure->error));
 	return buffer_status(&refusal->message) ? -ENOMEM : DRIVER_E_REFUSED;
 }
 
-/* Take the library at hand, then go where nothing else can be had. */
+/* Open the library, then enter the sandbox, where nothing else can be opened. */
 static int enter(
 	struct worker *worker, const struct json_tape *tape, struct driver_refusal *refusal)
 {
@@ -211,7 +211,7 @@ static int load_toolbox(struct worker *worker, const struct wire_frame *frame)
 	return r;
 }
 
-/* What cannot be built or told (no memory, over 4 GiB) is said in its place. */
+/* Report that the result cannot be built or sent (no memory, over 4 GiB). */
 static int send_unable(struct worker *worker, uint64_t id, int error)
 {
 	size_t start;

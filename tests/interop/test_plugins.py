@@ -146,7 +146,7 @@ def test_a_result_that_is_no_json_is_a_failure(caller, text, words):
 @pytest.mark.parametrize("kind, words", [
     ("nan", "NaN or infinity"), ("no key", "without a key in an object"),
     ("key in array", "with a key in an array"), ("closed", "after the end"),
-    ("close", "closed that was not opened"), ("twice", "not JSON"), ("utf8", "not JSON"),
+    ("close", "close without anything open"), ("twice", "not JSON"), ("utf8", "not JSON"),
     ("deep", "more than 128 levels")])
 def test_a_mistake_in_putting_a_result_together_is_told(caller, kind, words):
     assert words in failure(caller, "mistake", {"kind": kind})

@@ -9,11 +9,11 @@
 
 #include "json/writer.h"
 
-/* Of what may be sent, this part may be the output of a program that failed, and as much its
- * stderr: a byte of them may become six, as \u001b does. */
+/* The output of a failed program may take one part in this many of the answer, and its stderr as
+ * much: JSON may need six bytes for one, as in \u001b. */
 #define FAILED_PART 16
 
-/* How much of the last line of stderr stands in the message. */
+/* Most bytes of the last line of stderr in the message. */
 #define LINE_BYTES_MAX 512
 
 static void begin_error(const char *code, struct buffer *out)
@@ -21,7 +21,7 @@ static void begin_error(const char *code, struct buffer *out)
 	buffer_printf(out, "{\"code\":\"%s\",\"message\":", code);
 }
 
-/* An error that is all in its words, which may hold bytes that are not UTF-8. */
+/* Append an error that consists of its message, which may hold bytes that are not UTF-8. */
 __attribute__((format(printf, 2, 3))) static int fail(struct buffer *out, const char *format, ...)
 {
 	cleanup(buffer_deinit) struct buffer message = {0};
@@ -44,7 +44,7 @@ static int write_too_large(size_t actual, size_t max, struct buffer *out)
 
 /* ── failures ────────────────────────────────────────────────────────────────────────────────── */
 
-/* The last line of @text with anything in it. */
+/* Return the last line of @text that is not blank. */
 static const char *find_last_line(const char *text, size_t size, size_t *ret_size)
 {
 	const char *newline;
@@ -56,7 +56,7 @@ static const char *find_last_line(const char *text, size_t size, size_t *ret_siz
 	return newline ? newline + 1 : text;
 }
 
-/* "exited with status 2: ls: cannot access 'x'" */
+/* Append a message such as "exited with status 2: ls: cannot access 'x'". */
 static void write_message(const struct command_run *run, struct buffer *message)
 {
 	size_t size;
@@ -172,7 +172,8 @@ static void write_text_output(const struct buffer *output, struct buffer *out)
 	buffer_append_char(out, '}');
 }
 
-/* A level less than may be sent: what is no object gets one around it. */
+/* Append the value on stdout as an object. It may have one level less than JSON from the bus,
+ * because a value that is not an object gets one around it. */
 static int write_json_output(
 	const struct buffer *output, struct json_tape *tape, struct buffer *out)
 {
@@ -213,7 +214,7 @@ int command_answer(const struct command *command, const struct command_run *run,
 	size = out->size - start;
 	if (r != 0 || buffer_status(out) || size <= run->output_max)
 		return r;
-	/* As JSON text it has become too long. */
+	/* The JSON text of the output is too long. */
 	out->size = start;
 	return write_too_large(size, run->output_max, out);
 }

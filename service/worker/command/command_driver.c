@@ -5,8 +5,8 @@
  *
  *   arguments ──refused?──▶ command_fill ──argv, environment──▶ command_run ──▶ command_answer
  *
- * The host keeps nothing of a call but memory to use again, and stays small: what a new process
- * costs does not depend on it.
+ * Between calls the host keeps only memory for reuse, and it stays small. The cost of a new process
+ * does not depend on its size.
  */
 
 #include <errno.h>
@@ -20,12 +20,12 @@
 #include "worker/command/command_run.h"
 #include "worker/driver.h"
 
-/* What grew larger for one call is given back behind it. */
+/* Memory that grew larger for one call is freed after it. */
 #define KEEP_TOKENS 16384
 
 struct command_tool {
 	struct command command;
-	char *environment; /* what every call has */
+	char *environment; /* common to all calls */
 };
 
 struct command_driver {
@@ -92,7 +92,7 @@ static void unload_commands(void *data)
 	free(driver);
 }
 
-/* {"tools": [command object with its tool's name, …]} */
+/* LOAD frame: {"tools": [command object with its tool's name, …]} */
 static int load_commands(
 	const struct driver_load *load, void **ret_driver, struct driver_refusal *ret_refusal)
 {
@@ -112,7 +112,7 @@ static void describe_nothing(const void *data, struct buffer *out)
 	(void)out;
 }
 
-/* What a program says although all is well is for the log, where our stderr goes. */
+/* Pass the stderr of a successful program on to ours, which goes to the log. */
 static void pass_errors_on(const struct command_run *run)
 {
 	size_t size;
@@ -177,7 +177,7 @@ static int invoke_command(void *data, const struct driver_call *call, struct buf
 		&driver->arguments, call->arguments, call->size, JSON_DEPTH_DEFAULT, NULL);
 	if (r != 0 || json_type_at(tape, 0) != JSON_OBJECT)
 		return r < 0 ? r : -EINVAL;
-	/* A default of the schema is seen by nobody before. */
+	/* Arguments that are defaults of the schema were not checked before. */
 	refused = command_next_refused(&tool->command, tape, 0, json_first(tape, 0), &message);
 	if (refused < json_end(tape, 0))
 		return command_answer_refused(tape, refused, message, out);

@@ -8,14 +8,14 @@
 
 #include "util/environment.h"
 
-/* What grew larger for one call is given back behind it. */
+/* Memory that grew larger for one call is freed after it. */
 #define KEEP_BYTES (256u << 10)
 
 #define VARIABLE_PREFIX "TOOL_ARG_"
 
 /* ── argv ────────────────────────────────────────────────────────────────────────────────────── */
 
-/* Append the filled template as one element; nothing when an argument is absent. */
+/* Append the filled template as one element, or nothing if one of its arguments is absent. */
 static void fill_element(
 	struct buffer *out, const char *template, const struct json_tape *tape, uint32_t object)
 {
@@ -72,7 +72,8 @@ char *command_fill_fixed(const struct command *command, const char *name)
 	return buffer_take(&out, NULL);
 }
 
-/* "from-city" is TOOL_ARG_FROM_CITY. False for what would be no name of a variable. */
+/* Append the variable's name: "from-city" becomes TOOL_ARG_FROM_CITY. Return false if the key
+ * cannot be part of one. */
 static bool append_name(struct buffer *out, const struct json_tape *tape, uint32_t key)
 {
 	const struct json_token *token = json_at(tape, key);
@@ -116,7 +117,7 @@ static void append_arguments(
 		size_t before = fill->environment_text.size;
 
 		append_variable(fill, fixed, tape, key);
-		/* A variable costs its pointer, too. */
+		/* Each variable also takes a pointer. */
 		most -= sizeof(char *);
 		if (fill->environment_text.size <= most)
 			continue;
@@ -125,7 +126,7 @@ static void append_arguments(
 	}
 }
 
-/* Append who calls, as far as that is told; what is not told is there and empty. */
+/* Append the caller's variables. Unknown values are empty. */
 static void append_caller(struct command_fill *fill, const char *fixed)
 {
 	static const char *const members[][2] = {

@@ -15,18 +15,18 @@
 #include "util/cleanup.h"
 #include "util/spawn.h"
 
-/* One read; a pipe holds no more. */
+/* Size of one read; a pipe holds no more. */
 #define READ_BYTES 65536u
 
-/* A buffer that grew larger is given back behind its call. */
+/* A buffer that grew larger is freed after its call. */
 #define KEEP_BYTES (256u << 10)
 
-/* Since 6.3: older kernels refuse flags that they do not know. */
+/* Linux 6.3; older kernels refuse unknown flags. */
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 0x8u
 #endif
 
-/* What is waited for. */
+/* The events that the host polls for. */
 enum source {
 	OUTPUT,
 	ERRORS,
@@ -37,7 +37,7 @@ enum source {
 struct running {
 	struct command_run *run;
 	pid_t pid;
-	struct pollfd sources[N_SOURCES]; /* with a negative fd: done with */
+	struct pollfd sources[N_SOURCES]; /* fd < 0: finished */
 };
 
 static void close_sources(struct running *running)
@@ -55,7 +55,7 @@ static void end_source(struct running *running, enum source source)
 
 /* ── starting ────────────────────────────────────────────────────────────────────────────────── */
 
-/* A file in memory that is at its start. */
+/* Make a file in memory that holds the input, at its start. */
 static int make_input(const struct command_run *run, int *ret_fd)
 {
 	cleanup_close int fd = memfd_create("arguments", MFD_CLOEXEC | MFD_NOEXEC_SEAL);
@@ -75,7 +75,8 @@ static int make_input(const struct command_run *run, int *ret_fd)
 	return 0;
 }
 
-/* All of ours close on exec; these three stand above 2, where the host has its own. */
+/* All descriptors of the host close on exec. These three are above 2, because the host has its own
+ * 0, 1 and 2. */
 static int set_actions(
 	posix_spawn_file_actions_t *actions, const char *cwd, int input, int output, int errors)
 {
@@ -86,7 +87,7 @@ static int set_actions(
 	return r || !cwd ? r : posix_spawn_file_actions_addchdir_np(actions, cwd);
 }
 
-/* posix_spawn functions return a positive errno. */
+/* Return 0 or a negative errno; the functions of posix_spawn return positive ones. */
 static int spawn(const struct command_run *run, int input, int output, int errors, pid_t *ret_pid)
 {
 	posix_spawn_file_actions_t actions;
@@ -125,7 +126,7 @@ static int start(struct running *running)
 
 /* ── while it runs ───────────────────────────────────────────────────────────────────────────── */
 
-/* Read once into @buffer. False at the end of file. */
+/* Read once into @buffer. Return false at the end of file. */
 static bool take_bytes(int fd, struct buffer *buffer)
 {
 	char *place = buffer_reserve(buffer, READ_BYTES);
@@ -148,7 +149,7 @@ static void take_output(struct running *running)
 		run->is_too_large = true;
 }
 
-/* Only its end is kept: of twice as much as counts, the older half goes. */
+/* Read stderr and keep its end: at twice the size that counts, the older half is dropped. */
 static void take_errors(struct running *running)
 {
 	struct command_run *run = running->run;
@@ -162,7 +163,8 @@ static void take_errors(struct running *running)
 	errors->size = run->errors_max;
 }
 
-/* What it had said on stderr when it ended, and no more: somebody else may hold the pipe. */
+/* Read the stderr that is left when the program has ended, and do not wait for more: another
+ * process may hold the pipe. */
 static void take_last_errors(struct running *running)
 {
 	struct pollfd *source = &running->sources[ERRORS];
@@ -171,7 +173,7 @@ static void take_last_errors(struct running *running)
 		take_errors(running);
 }
 
-/* Read until stdout is closed, and as long as the program runs. */
+/* Read until stdout is closed, or until the program ends. */
 static void attend(struct running *running)
 {
 	struct pollfd *sources = running->sources;
@@ -179,7 +181,7 @@ static void attend(struct running *running)
 	while (!running->run->is_too_large) {
 		if (sources[OUTPUT].fd < 0 && sources[ERRORS].fd < 0)
 			return;
-		/* With stdout alone gone, the end has to be seen some other way. */
+		/* Without stdout, the end of the program must be detected in another way. */
 		if (sources[OUTPUT].fd < 0 && sources[EXIT].fd < 0)
 			sources[EXIT].fd = pidfd_open(running->pid, 0);
 		if (poll(sources, N_SOURCES, -1) < 0)
@@ -195,7 +197,8 @@ static void attend(struct running *running)
 	}
 }
 
-/* Wait for its end, and end its group, which its number means until it is reaped. */
+/* Wait until the program ends, and kill its group. Its number means that group until it is
+ * reaped. */
 static void finish_program(struct running *running)
 {
 	struct command_run *run = running->run;

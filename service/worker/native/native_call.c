@@ -7,7 +7,7 @@
 
 #include "worker/native/native_result.h"
 
-/* Read each `value` and `default` once; their texts live as long as the function. */
+/* Parse each `value` and `default` once. Their texts live as long as the function. */
 static int read_constants(struct native_call *call)
 {
 	const struct native_function *function = &call->function;
@@ -31,7 +31,7 @@ static int read_constants(struct native_call *call)
 	return 0;
 }
 
-/* What comes out goes by pointer. */
+/* Return the type that libffi passes: a pointer for output parameters. */
 static ffi_type *passed_type(const struct native_parameter *parameter)
 {
 	return parameter->direction == NATIVE_IN ? native_slot_ffi_type(parameter->type)
@@ -66,7 +66,7 @@ void native_call_deinit(struct native_call *call)
 	native_function_deinit(&call->function);
 }
 
-/* Call the function with what is in the frame. The result may point into it. */
+/* Call the function with the memory in @scratch. The result may point into it. */
 static int call_function(
 	struct native_call *call, struct native_scratch *scratch, struct buffer *out)
 {

@@ -6,14 +6,14 @@
 
 #include "util/base64.h"
 
-/* What grew larger for one call is given back behind it. */
+/* Memory that grew larger for one call is freed after it. */
 #define KEEP_MEMORY_BYTES (256u << 10)
 #define KEEP_TOKENS       16384
 
-/* The most bytes of all buffers of one call. */
+/* Most bytes of all buffers of one call. */
 #define FRAME_BYTES_MAX (256u << 20)
 
-/* Every buffer begins where any type may. */
+/* Every buffer is aligned for any type. */
 #define ALIGNMENT 16u
 
 #define GUARD_BYTES 16u
@@ -36,12 +36,12 @@ static int read_arguments(
 	if (r == 0 && json_type_at(&scratch->tape, 0) == JSON_OBJECT)
 		return 0;
 	buffer_printf(failure, "arguments must be a JSON object: %s",
-		r > 0 ? error.message : "this is something else");
+		r > 0 ? error.message : "this is a value of another type");
 	return NATIVE_CALL_MEMORY_E_FAILED;
 }
 
-/* Find the argument @name: most callers keep the order of the schema, so it stands at *key, which
- * moves on. JSON_NONE when it is absent. */
+/* Find the argument @name. Most callers keep the order of the schema, so try *key first, and
+ * advance it. Return JSON_NONE if the argument is absent. */
 static uint32_t find_argument(const struct json_tape *tape, const char *name, uint32_t *key)
 {
 	uint32_t value;
@@ -53,7 +53,7 @@ static uint32_t find_argument(const struct json_tape *tape, const char *name, ui
 	return value;
 }
 
-/* Find what comes in for parameter @at: an argument, which is checked; its constant; or nothing. */
+/* Find the input of parameter @at: an argument, which is checked; its constant; or none. */
 static int find_value(const struct native_signature *signature, struct native_scratch *scratch,
 	size_t at, uint32_t *key, struct buffer *failure)
 {
@@ -85,7 +85,7 @@ static int find_value(const struct native_signature *signature, struct native_sc
 	return 0;
 }
 
-/* Whether NULL is passed. */
+/* Return whether NULL is passed for the parameter. */
 static bool is_null(const struct native_parameter *parameter, const struct native_cell *cell)
 {
 	if (!native_is_argument(parameter) && !parameter->value_json)
@@ -94,7 +94,7 @@ static bool is_null(const struct native_parameter *parameter, const struct nativ
 	       (parameter->is_nullable && json_type_at(cell->tape, cell->value) == JSON_NULL);
 }
 
-/* An upper bound of the bytes that what comes in takes, without a NUL. */
+/* Return an upper bound of the input's bytes, without a NUL. */
 static size_t bound_value(const struct native_parameter *buffer, const struct native_cell *cell)
 {
 	size_t size;
@@ -107,7 +107,7 @@ static size_t bound_value(const struct native_parameter *buffer, const struct na
 	return size;
 }
 
-/* Set the capacity of buffers that have one, and make room for all. */
+/* Set the capacity of output buffers, and reserve memory for all buffers. */
 static int reserve_buffers(const struct native_signature *signature, struct native_scratch *scratch,
 	struct buffer *failure)
 {
@@ -128,7 +128,7 @@ static int reserve_buffers(const struct native_signature *signature, struct nati
 	}
 	if (total > FRAME_BYTES_MAX) {
 		buffer_printf(failure,
-			"the buffers of this call would take %llu bytes, and may take %u",
+			"the buffers of this call would take %llu bytes; at most %u are allowed",
 			(unsigned long long)total, FRAME_BYTES_MAX);
 		return NATIVE_CALL_MEMORY_E_FAILED;
 	}
@@ -141,14 +141,15 @@ static int reserve_buffers(const struct native_signature *signature, struct nati
 	return NATIVE_CALL_MEMORY_E_FAILED;
 }
 
-/* Write the bytes that the base64 at @value stands for behind what is in @memory. */
+/* Append the bytes that the base64 at @value decodes to. */
 static void decode_bytes(struct buffer *memory, const struct json_tape *tape, uint32_t value)
 {
 	const char *text = json_bytes(tape, value);
 	size_t size = json_at(tape, value)->length;
 	size_t start = memory->size;
 
-	/* A '/' may be escaped. What is decoded is never longer, so it can stand where it goes. */
+	/* A '/' may be escaped. The decoded bytes are never longer than their text, so they replace
+	 * it in place. */
 	if (json_at(tape, value)->flags & JSON_ESCAPED) {
 		json_string_decode(tape, value, memory);
 		text = memory->data + start;
@@ -168,7 +169,7 @@ static void decode_array(
 	}
 }
 
-/* Write what comes in behind what is in @memory. */
+/* Append the input of a buffer to @memory. */
 static void decode(struct buffer *memory, const struct native_parameter *buffer,
 	const struct native_cell *cell)
 {
@@ -192,14 +193,14 @@ static void decode(struct buffer *memory, const struct native_parameter *buffer,
 	}
 }
 
-/* Write @count bytes of @byte behind what is in @memory. */
+/* Append @count times @byte to @memory. */
 static void pad(struct buffer *memory, int byte, size_t count)
 {
 	memset(memory->data + memory->size, byte, count);
 	memory->size += count;
 }
 
-/* Lay the buffer behind those before it: what comes in, zeroes up to its capacity, the guard. */
+/* Append a buffer to @memory: its input, zeroes up to its capacity, its guard. */
 static void lay(
 	struct buffer *memory, const struct native_parameter *buffer, struct native_cell *cell)
 {
@@ -236,7 +237,8 @@ bool native_call_memory_is_intact(
 	return true;
 }
 
-/* What a length says on its way in: how much came, or how much there is room for. */
+/* Return the value of a length parameter before the call: the size of the input, or the
+ * capacity. */
 static uint64_t length_going_in(const struct native_parameter *holder,
 	const struct native_parameter *buffer, const struct native_cell *cell)
 {

@@ -17,14 +17,14 @@ struct native_driver {
 	struct native_scratch scratch;
 };
 
-/* One loading: what is read, and where a refusal is noted. */
+/* The input of load(), and the place for a refusal. */
 struct loading {
 	const struct json_tape *tape;
 	struct native_driver *driver;
 	struct driver_refusal *refusal;
 };
 
-/* Note why what stands at @token of the LOAD frame is refused. */
+/* Refuse the value at @token of the LOAD frame. */
 __attribute__((format(printf, 3, 4))) static int refuse(
 	struct loading *loading, uint32_t token, const char *format, ...)
 {
@@ -55,8 +55,9 @@ static int find_symbol(struct loading *loading, uint32_t object, const char *key
 	return 0;
 }
 
-/* The function that frees results. The library's own calls of malloc() and free() are bound to the
- * first ones in the process, which may be neither the library's nor libc's. */
+/* Find the function that frees results. "free" means libc's. A library's own calls of malloc()
+ * and free() are bound to the first ones in the process, which may be neither the library's nor
+ * libc's. */
 static int find_free(struct loading *loading, uint32_t object,
 	const struct native_function *function, void (**ret_free)(void *))
 {
@@ -128,8 +129,8 @@ static void unload_native(void *data)
 	free(driver);
 }
 
-/* {"library": a path or a name, "tools": [native object, …]}. Constructors of the library run here;
- * it has every symbol that its tools name, or nothing is loaded. */
+/* LOAD frame: {"library": a path or a name, "tools": [native object, …]}. Constructors of the
+ * library run here. If it lacks a symbol of any tool, nothing is loaded. */
 static int load_native(
 	const struct driver_load *load, void **ret_driver, struct driver_refusal *ret_refusal)
 {
@@ -167,7 +168,7 @@ static int invoke_native(void *data, const struct driver_call *call, struct buff
 	return r > 0 ? DRIVER_E_FAILED : r;
 }
 
-/* The library stays loaded behind it: a thread of its own may be running in it. */
+/* The library stays loaded afterwards, because a thread of its own may run in it. */
 const struct driver native_driver = {
 	.kind = "native",
 	.load = load_native,

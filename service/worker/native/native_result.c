@@ -10,27 +10,27 @@
 #include "util/utf8.h"
 
 /*
- * Nothing that a function leaves is believed: numbers may be none, texts may have no end and be no
- * UTF-8, lengths may be larger than the buffer that they are of.
+ * Results of C functions are not trusted: a number may be NaN, a text may lack its NUL or not be
+ * UTF-8, a length may exceed its buffer.
  */
 
-/* A longer text is none. */
+/* A longer text counts as a text without its NUL. */
 #define TEXT_BYTES_MAX NATIVE_CAPACITY_BYTES_MAX
 
-/* The result stands in an object. */
+/* The value is inside the object of the result. */
 #define RESULT_DEPTH (JSON_DEPTH_DEFAULT - 1)
 
-/* One result that is being written. */
+/* The result that is being written. */
 struct writing {
 	const struct native_function *function;
 	struct native_scratch *scratch;
 	const union native_slot *returned;
 	struct buffer *out;
-	size_t start; /* of the result in it */
+	size_t start; /* start of the result in out */
 };
 
-/* Put words in the place of the result: of what is returned `SYMBOL returned …`, of a parameter
- * `SYMBOL left … in 'NAME'`; `SYMBOL …` where @parameter is NULL. */
+/* Replace the result by the text of a failure: `SYMBOL returned …` for the return value, `SYMBOL
+ * left … in 'NAME'` for a parameter, `SYMBOL …` if @parameter is NULL. */
 __attribute__((format(printf, 3, 4))) static int fail(
 	struct writing *writing, const struct native_parameter *parameter, const char *format, ...)
 {
@@ -51,7 +51,7 @@ __attribute__((format(printf, 3, 4))) static int fail(
 	return NATIVE_RESULT_E_FAILED;
 }
 
-/* Write the @size bytes at @text, the value of a json, without its white space. */
+/* Write the @size bytes at @text, the value of a json, without white space. */
 static int write_json_value(struct writing *writing, const struct native_parameter *parameter,
 	const char *text, size_t size)
 {
@@ -67,7 +67,7 @@ static int write_json_value(struct writing *writing, const struct native_paramet
 	return r;
 }
 
-/* Write the text of @size bytes that @parameter is. */
+/* Write the text of @size bytes that @parameter has. */
 static int write_text_value(struct writing *writing, const struct native_parameter *parameter,
 	const char *text, size_t size)
 {
@@ -108,7 +108,8 @@ static int write_returned(struct writing *writing)
 	return 0;
 }
 
-/* How many elements of the buffer are used, by whoever tells; its capacity when nobody does. */
+/* Set *used to the number of elements of the buffer that the function used: by the value that holds
+ * its length, or its capacity if there is none. */
 static int find_used(struct writing *writing, const struct native_parameter *buffer,
 	size_t capacity, size_t *used)
 {
@@ -126,7 +127,8 @@ static int find_used(struct writing *writing, const struct native_parameter *buf
 	number = native_slot_number(teller->type, place);
 	if (native_slot_sign(teller->type, place) < 0)
 		return fail(writing, NULL, "reported a length below 0 for '%s'", buffer->name);
-	/* snprintf tells how long the text would be: what there is of it ends at its NUL. */
+	/* snprintf() returns the length that the whole text would have. The text that was written
+	 * ends at its NUL. */
 	if (number > capacity && native_is_text(buffer->type))
 		return 0;
 	if (number > capacity)
@@ -137,7 +139,7 @@ static int find_used(struct writing *writing, const struct native_parameter *buf
 	return 0;
 }
 
-/* A text that comes out ends at its NUL; or where a length says. */
+/* Write an output text, which ends at its NUL or at its length. */
 static int write_text_out(struct writing *writing, const struct native_parameter *buffer,
 	const struct native_cell *cell, size_t used)
 {
@@ -185,7 +187,7 @@ static int write_buffer(struct writing *writing, const struct native_parameter *
 	return 0;
 }
 
-/* Write what came out by @parameter; null when NULL was passed. */
+/* Write the value of an output parameter; null if NULL was passed. */
 static int write_out(struct writing *writing, const struct native_parameter *parameter,
 	const struct native_cell *cell)
 {
@@ -199,7 +201,7 @@ static int write_out(struct writing *writing, const struct native_parameter *par
 	return 0;
 }
 
-/* `"name":`, with a comma in front of all but the first. */
+/* Write `"name":`, after a comma unless it is the first. */
 static void begin_member(struct writing *writing, const struct native_parameter *parameter)
 {
 	if (writing->out->size > writing->start + 1)
@@ -250,7 +252,7 @@ static bool is_error(
 	return false;
 }
 
-/* The words for what an error rule hit. */
+/* Write the failure for the error rule that applies. */
 static int fail_by_rule(struct writing *writing)
 {
 	const struct native_parameter *returns = &writing->function->returns;
@@ -270,7 +272,7 @@ static int fail_by_rule(struct writing *writing)
 	return NATIVE_RESULT_E_FAILED;
 }
 
-/* A function that wrote past a buffer has left nothing that can be believed. */
+/* After a function wrote past a buffer, none of its results is valid. */
 static int check_guards(struct writing *writing)
 {
 	const struct native_function *function = writing->function;

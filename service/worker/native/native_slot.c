@@ -7,7 +7,7 @@
 #include "json/number.h"
 #include "json/writer.h"
 
-/* Every type of C that is a number, from JSON and back. */
+/* Conversion between JSON and the C types that are numbers. */
 
 ffi_type *native_slot_ffi_type(enum native_type type)
 {
@@ -48,7 +48,7 @@ ffi_type *native_slot_ffi_type(enum native_type type)
 	return &ffi_type_void;
 }
 
-/* The @bits of the two's complement that an integer of the type has, in a slot. */
+/* Return a slot with the low bits of @bits, as many as the integer type has (two's complement). */
 static union native_slot slot_of(enum native_type type, uint64_t bits)
 {
 	union native_slot slot = {.u64 = 0};
@@ -108,7 +108,7 @@ union native_slot native_slot_narrow(enum native_type type, ffi_arg word)
 	return slot_of(type, word);
 }
 
-/* The slot that the bytes at @place are. */
+/* Return a slot with the bytes at @place. */
 static union native_slot load_slot(enum native_type type, const void *place)
 {
 	union native_slot slot = {.u64 = 0};

@@ -14,7 +14,7 @@
 #include "worker/plugin/plugin_values.h"
 #include "worker/plugin/plugin_writer.h"
 
-/* A call tells its progress no more often. */
+/* Least time between two progress reports of a call. */
 #define PROGRESS_MS 50
 
 enum outcome {
@@ -25,18 +25,18 @@ enum outcome {
 };
 
 static struct {
-	pthread_mutex_t lock; /* of everything here */
+	pthread_mutex_t lock; /* guards all members */
 	pthread_cond_t answered;
 	int wire;
 	bool is_configuring;
 	struct buffer config_text;
 	struct plugin_values config;
-	uint64_t id; /* of the call; 0: there is none */
+	uint64_t id; /* of the call; 0: no call */
 	enum outcome outcome;
 	bool may_be_kept;
 	bool is_kept;
 	uint64_t deadline_ms;
-	uint64_t progress_ms; /* when its progress was told; 0: not yet */
+	uint64_t progress_ms; /* time of its last progress report; 0: none yet */
 	struct plugin_values arguments;
 	struct plugin_values caller;
 	struct plugin_writer writer; /* of the result */
@@ -56,24 +56,26 @@ static void unlock(pthread_mutex_t *const *held)
 	pthread_mutex_unlock(*held);
 }
 
-/* The lock is held until the end of the scope. */
+/* Hold the lock until the end of the scope. */
 #define LOCKED cleanup(unlock) pthread_mutex_t *const held __attribute__((unused)) = lock()
 
-/* Whether the call may still be answered. */
+/* Return whether the call can still be answered. */
 static bool is_open(struct toolbox_call call)
 {
 	return call.id != 0 && call.id == state.id && state.outcome == OUTCOME_NONE;
 }
 
-/* Why it may not. */
+/* Return the status for a call that cannot be answered. */
 static int gone_status(struct toolbox_call call)
 {
 	return call.id == 0 ? TOOLBOX_E_MISUSE : TOOLBOX_E_GONE;
 }
 
-/* ── what was given ──────────────────────────────────────────────────────────────────────────── */
+/*
+ * ── input ───────────────────────────────────────────────────────────────────────────────────────
+ */
 
-/* What the call's getters read, or NULL. */
+/* Return the values that the getters of @call read, or NULL. */
 static struct plugin_values *values_of(struct toolbox_call call)
 {
 	if (call.id == 0)
@@ -163,7 +165,7 @@ static uint32_t ms_left(struct toolbox_call call)
 	uint64_t now_ms = clock_now_ms();
 	LOCKED;
 
-	/* How long an initialisation may take is not told; long, for what it is. */
+	/* The time limit of init() is unknown here, and long. */
 	if (call.id == 0)
 		return state.is_configuring ? UINT32_MAX : 0;
 	if (!is_open(call) || now_ms >= state.deadline_ms)
@@ -183,13 +185,13 @@ static int keep_call(struct toolbox_call call)
 	return TOOLBOX_OK;
 }
 
-/* The first bytes of what a tool says; NULL says nothing. */
+/* Append the first bytes of @text as a JSON string; NULL is empty. */
 static void write_text_start(struct buffer *out, const char *text)
 {
 	json_write_bytes_lossy(out, text ? text : "", text ? strnlen(text, PLUGIN_TEXT_BYTES) : 0);
 }
 
-/* The worker is silent while a call is open: the wire is ours. */
+/* The worker writes nothing while a call is open, so this thread may use the wire. */
 static int transmit_progress(const struct buffer *frame)
 {
 	for (size_t sent = 0; sent < frame->size;) {
@@ -211,7 +213,7 @@ static int progress(struct toolbox_call call, double value, const char *text)
 
 	if (!is_open(call))
 		return gone_status(call);
-	/* Nobody is told more often; and it may stand in the innermost loop. */
+	/* Reports come at most this often. The caller may be in an innermost loop. */
 	if (state.progress_ms && now_ms < state.progress_ms + PROGRESS_MS)
 		return TOOLBOX_OK;
 	state.progress_ms = now_ms;
@@ -232,13 +234,13 @@ static int progress(struct toolbox_call call, double value, const char *text)
 
 /* ── the result ──────────────────────────────────────────────────────────────────────────────── */
 
-/* Begin a value: where its text goes, or NULL. */
+/* Begin a value. Return the buffer for its text, or NULL. */
 static struct buffer *begin_value(struct toolbox_call call, const char *key)
 {
 	return is_open(call) ? plugin_writer_begin(&state.writer, key) : NULL;
 }
 
-/* What the put that has just been made came to. */
+/* Return the status of the put that was just made. */
 static int put_status(struct toolbox_call call)
 {
 	if (!is_open(call))
@@ -248,7 +250,7 @@ static int put_status(struct toolbox_call call)
 	return buffer_status(&state.writer.out) ? TOOLBOX_E_MEMORY : TOOLBOX_OK;
 }
 
-/* A value whose JSON text is known. */
+/* Put a value whose JSON text is known. */
 static int put_text(struct toolbox_call call, const char *key, const char *json, size_t size)
 {
 	LOCKED;
@@ -380,7 +382,7 @@ static int reply_json(struct toolbox_call call, const char *json, size_t size)
 	return answer(OUTCOME_RESULT);
 }
 
-/* @fallback is said in the place of nothing. */
+/* Copy the first bytes of @text, or @fallback if it is NULL. */
 static void set_text(struct buffer *reason, const char *text, const char *fallback)
 {
 	buffer_reset(reason);
@@ -408,7 +410,7 @@ static int refuse_call(struct toolbox_call call, const char *path, const char *t
 	if (!is_open(call))
 		return gone_status(call);
 	set_text(&state.path, path, "");
-	set_text(&state.reason, text, "cannot be taken");
+	set_text(&state.reason, text, "is not accepted");
 	return answer(OUTCOME_REFUSED);
 }
 
@@ -472,7 +474,7 @@ const char *plugin_call_configured(void)
 	return state.reason.size > 0 ? buffer_terminate(&state.reason) : NULL;
 }
 
-/* Take the call for the one that runs. */
+/* Make @call the current one. */
 static int open_call(const struct driver_call *call)
 {
 	LOCKED;
@@ -492,7 +494,7 @@ static int open_call(const struct driver_call *call)
 	return 0;
 }
 
-/* Whether it goes on to the handler, which may keep it. */
+/* Return whether the call goes on to the handler, which may keep it. */
 static bool is_valid(void)
 {
 	LOCKED;
@@ -501,7 +503,7 @@ static bool is_valid(void)
 	return state.outcome == OUTCOME_NONE;
 }
 
-/* {"code": "tool_failed", …}: words that may be anything. */
+/* Append {"code": "tool_failed", …} with @reason, which may hold any bytes. */
 static int write_failure(struct buffer *out, const char *reason, size_t size)
 {
 	buffer_append_string(out, "{\"code\":\"tool_failed\",\"message\":");
@@ -520,7 +522,7 @@ static int write_refusal(struct buffer *out)
 	return DRIVER_E_ERROR;
 }
 
-/* The result, if it is one that the daemon takes. */
+/* Append the result if the daemon accepts it, else a failure. */
 static int write_result(struct buffer *out, uint32_t output_max)
 {
 	const struct plugin_writer *writer = &state.writer;
@@ -568,7 +570,7 @@ static int write_outcome(struct buffer *out, uint32_t output_max)
 	return write_failure(out, silent, strlen(silent));
 }
 
-/* Wait for the answer, if there will be one, and close the call. */
+/* Wait for the answer of a call that is kept, and close the call. */
 static int close_call(struct buffer *out, uint32_t output_max)
 {
 	LOCKED;

@@ -13,8 +13,8 @@
  * read and answer it.
  *
  *   worker's thread   run() ─ validate ─ handler ─────── waits while it is kept ─▶ the answer
- *                               │           │                      ▲
- *   any thread                  getters, put, progress             reply, fail, refuse: first counts
+ *                               │           │                  ▲
+ *   any thread                  getters, put, progress         reply, fail, refuse: first counts
  *
  * A plugin holds a call by its number, never by a pointer. If the call is gone, its number does not
  * match the current one, and the function returns TOOLBOX_E_GONE. The number 0 is the

@@ -12,23 +12,23 @@
 #include "worker/plugin/plugin_table.h"
 
 /*
- * A library that was written for us (toolbox.h).
+ * A library that was written for toolboxd (toolbox.h).
  *
- *   LOAD without `tools`          LOADED tells them: the daemon looks what there is
- *   LOAD with `tools`: [name, …]  calls go by the index in that list
+ *   LOAD without `tools`          LOADED describes them: the daemon reads the table
+ *   LOAD with `tools`: [name, …]  a call names a tool by its index in that list
  *
- * A library that tells other tools today than when the daemon looked is served as far as the names
- * go: a call never reaches another tool than the one that was checked.
+ * If the library has other tools by now than when the daemon read the table, those that kept their
+ * name are served. A call never reaches another tool than the one that was checked.
  */
 struct plugin_driver {
 	struct library library;
 	struct plugin_table table;
-	bool is_asked; /* what its tools are */
+	bool is_asked; /* LOADED describes the tools */
 	const struct plugin_function **calls;
 	uint32_t n_calls;
 };
 
-/* Where the struct is that the library exports. */
+/* Find the struct that the library exports. */
 static int find_symbol(const struct driver_load *load, const struct library *library,
 	void **ret_symbol, size_t *ret_size, struct driver_refusal *refusal)
 {
@@ -54,7 +54,8 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(left->name, right->name);
 }
 
-/* The tools of @list, which were told before, in its order; NULL for one that is no more. */
+/* Map the tools of @list, which were described earlier, in its order. A tool that is gone becomes
+ * NULL. */
 static int map_list(struct plugin_driver *driver, const struct json_tape *tape, uint32_t list,
 	const struct plugin_function **sorted)
 {
@@ -83,7 +84,7 @@ static const struct plugin_function **list_functions(const struct plugin_table *
 	return list;
 }
 
-/* What calls mean by an index. */
+/* Map the indices of calls to tools. */
 static int map_calls(struct plugin_driver *driver, const struct json_tape *tape)
 {
 	uint32_t list = json_find(tape, 0, "tools");
@@ -132,7 +133,7 @@ static int load_into(struct plugin_driver *driver, const struct driver_load *loa
 	return r ? r : map_calls(driver, load->tape);
 }
 
-/* {"library": a path or a name, "config"?: object, "tools"?: [name, …]} */
+/* LOAD frame: {"library": a path or a name, "config"?: object, "tools"?: [name, …]} */
 static int load_plugin(
 	const struct driver_load *load, void **ret_driver, struct driver_refusal *ret_refusal)
 {

@@ -9,14 +9,14 @@
 #include "json/writer.h"
 #include "util/cleanup.h"
 
-/* Up to the last members of version 1. */
+/* Sizes up to the last members of version 1. */
 #define PLUGIN_SIZE_MIN (offsetof(struct toolbox_plugin, deinit) + sizeof(void (*)(void)))
 #define TOOL_SIZE_MIN   (offsetof(struct toolbox_tool, validate) + sizeof(toolbox_handler))
 
-/* No later version has structs of this size: it is no size at all. */
+/* No later version has structs this large: the size must be wrong. */
 #define STRUCT_SIZE_MAX 4096u
 
-/* One reading: what is read, and where a refusal is noted. */
+/* The input of plugin_table_read(), and the place for a refusal. */
 struct reading {
 	const struct driver_load *load;
 	struct driver_refusal *refusal;
@@ -39,7 +39,7 @@ __attribute__((format(printf, 2, 3))) static int refuse_plugin(
 	return r;
 }
 
-/* Copy a struct of @given bytes to one of ours; whether nothing of it is lost. */
+/* Copy a struct of @given bytes to one of ours. Return whether nothing is lost. */
 static bool copy_struct(void *ours, size_t size, const void *theirs, size_t given)
 {
 	const unsigned char *bytes = theirs;
@@ -60,7 +60,7 @@ static int refuse_newer(const struct reading *reading, const char *what)
 		what, TOOLBOX_API_VERSION);
 }
 
-/* Bound it, then copy it. */
+/* Check the struct's version and sizes, then copy it. */
 static int read_plugin(struct reading *reading, const void *symbol, size_t size)
 {
 	uint32_t head[2];
@@ -127,8 +127,8 @@ static void write_text_member(struct buffer *out, const char *key, const char *t
 	json_write_bytes_lossy(out, text, strlen(text));
 }
 
-/* A schema where there is one. What it is worth is for the daemon to say; that it is JSON at all
- * must be known here, for it stands among the rest. */
+/* Write a schema, if there is one. The daemon judges it, but it must be valid JSON here, as a part
+ * of other JSON. */
 static int write_schema(struct reading *reading, const char *name, const char *key,
 	const char *schema, struct buffer *out)
 {
@@ -164,7 +164,7 @@ static void write_triggers(const char *const *triggers, struct buffer *out)
 	buffer_append_char(out, ']');
 }
 
-/* The entry that a manifest would have for it. */
+/* Write the entry of a manifest for the tool. */
 static int write_tool(struct reading *reading, const struct toolbox_tool *tool, struct buffer *out)
 {
 	static const char *const risks[] = {NULL, "read", "write", "execute"};
@@ -192,7 +192,7 @@ static int write_tool(struct reading *reading, const struct toolbox_tool *tool, 
 	return buffer_status(out);
 }
 
-/* Copy the tool at @theirs, and look at what C cannot be trusted with. */
+/* Copy the tool at @theirs, and check everything that could be wrong in C. */
 static int copy_tool(const struct reading *reading, const void *theirs, uint32_t index,
 	struct toolbox_tool *tool)
 {

@@ -7,7 +7,7 @@
 #include "json/number.h"
 #include "util/buffer.h"
 
-/* A text that was given out. */
+/* A text that was returned to the plugin. */
 struct plugin_text {
 	struct plugin_text *next;
 	size_t size;
@@ -40,7 +40,7 @@ void plugin_values_deinit(struct plugin_values *values)
 	json_tape_deinit(&values->tape);
 }
 
-/* Whether there is something at @key, be it null. */
+/* Return whether there is a value at @key, even null. */
 static bool find_value(struct plugin_values *values, const char *key, uint32_t *ret_token)
 {
 	const struct json_tape *tape = &values->tape;
@@ -55,7 +55,7 @@ static bool find_value(struct plugin_values *values, const char *key, uint32_t *
 	return *ret_token != JSON_NONE;
 }
 
-/* Find something of the type @wanted. */
+/* Find a value of the type @wanted. */
 static int find_of_type(
 	struct plugin_values *values, const char *key, enum json_type wanted, uint32_t *ret_token)
 {
@@ -146,7 +146,7 @@ int plugin_values_get_count(struct plugin_values *values, const char *key, uint3
 	return TOOLBOX_OK;
 }
 
-/* The value's own text (@is_json), or what its string holds. */
+/* Return a copy of the value's own text (@is_json), or of the string that it is. */
 static char *copy_text(const struct json_tape *tape, uint32_t token, bool is_json, size_t *ret_size)
 {
 	struct buffer copy = {0};
@@ -173,7 +173,7 @@ static struct plugin_text *new_text(const struct json_tape *tape, uint32_t token
 	return NULL;
 }
 
-/* The text of the token: one that was given out already, or a new one; NULL without memory. */
+/* Return the text of the token, which is copied when it is first requested; NULL without memory. */
 static const struct plugin_text *text_of(struct plugin_values *values, uint32_t token, bool is_json)
 {
 	struct plugin_text **place;

@@ -5,7 +5,7 @@
 
 #include "json/writer.h"
 
-/* Memory that one large result needed is given back. */
+/* Memory that one large result needed is freed. */
 #define KEEP_BYTES (256u << 10)
 
 void plugin_writer_fail(struct plugin_writer *writer, const char *mistake)
@@ -14,7 +14,7 @@ void plugin_writer_fail(struct plugin_writer *writer, const char *mistake)
 		writer->mistake = mistake;
 }
 
-/* Whether a value may be put here; if not, why is noted. */
+/* Return whether a value may be put here; if not, record why. */
 static bool may_begin(struct plugin_writer *writer, const char *key)
 {
 	if (writer->is_closed)
@@ -26,7 +26,8 @@ static bool may_begin(struct plugin_writer *writer, const char *key)
 	return !writer->mistake;
 }
 
-/* What is open and empty ends with its bracket; a value behind another needs a comma. */
+/* Write the comma between two values. The text of an open, empty container ends with its
+ * bracket. */
 static void separate(struct buffer *out)
 {
 	if (out->size > 0 && out->data[out->size - 1] != '{' && out->data[out->size - 1] != '[')
@@ -70,7 +71,7 @@ bool plugin_writer_open(struct plugin_writer *writer, const char *key, bool is_a
 bool plugin_writer_close(struct plugin_writer *writer)
 {
 	if (writer->depth == 0)
-		plugin_writer_fail(writer, "something closed that was not opened");
+		plugin_writer_fail(writer, "a close without anything open");
 	if (writer->mistake)
 		return false;
 	buffer_append_char(&writer->out, writer->is_array[--writer->depth] ? ']' : '}');

@@ -13,24 +13,24 @@
 #include "worker/driver.h"
 
 /*
- * Kind `python`: the host becomes an interpreter of the user's, with
- * service/python/toolbox_python.py in it. What it has given up for its sandbox stays given up; the
- * wire stays open; the LOAD frame, which was read already, goes on in a descriptor. From then on
- * the interpreter speaks.
+ * Kind `python`: the host becomes an interpreter of the user's that runs
+ * service/python/toolbox_python.py. The restrictions of the sandbox remain and the wire stays open.
+ * The LOAD frame, which was read already, is passed in a descriptor. From then on the interpreter
+ * uses the wire.
  */
 
 #define PROGRAM "toolbox_python.py"
 
-/* Where it finds the LOAD frame. */
+/* The descriptor of the LOAD frame. */
 #define LOAD_FD 4
 
 /* Most interpreters that are tried. */
 #define INTERPRETERS_MAX 8
 
-/* Its own program, then what the sandbox could not do, then the other interpreters. */
+/* The program, the missing restrictions of the sandbox, then the other interpreters. */
 #define ARGUMENTS_MAX (INTERPRETERS_MAX + 3)
 
-/* The text of the LOAD frame in LOAD_FD, at its beginning. */
+/* Put the text of the LOAD frame into LOAD_FD, at its start. */
 static int hand_over_load(const struct driver_load *load)
 {
 	cleanup_close int fd = memfd_create("load", 0);
@@ -47,13 +47,13 @@ static int hand_over_load(const struct driver_load *load)
 	if (lseek(fd, 0, SEEK_SET) < 0)
 		return -errno;
 	if (fd == LOAD_FD) {
-		fd = -1; /* there already, and not ours to close */
+		fd = -1; /* it is in its place, and must stay open */
 		return 0;
 	}
 	return dup2(fd, LOAD_FD) < 0 ? -errno : 0;
 }
 
-/* The program that ships with us stands beside this one. */
+/* Find the program, which is installed beside this one. */
 static int find_program(char ret_path[PATH_MAX])
 {
 	ssize_t size = readlink("/proc/self/exe", ret_path, PATH_MAX - sizeof(PROGRAM));
@@ -75,7 +75,8 @@ static int refuse_interpreters(
 		strerrordesc_np(-error));
 }
 
-/* The member `python`, of paths, and names that are looked for in PATH. Freed with the process. */
+/* Read the member `python`: paths, and names that are searched in PATH. They are freed with the
+ * process. */
 static int read_interpreters(
 	const struct json_tape *tape, char *ret_interpreters[INTERPRETERS_MAX + 1])
 {
@@ -96,7 +97,7 @@ static int read_interpreters(
 	return n > 0 ? 0 : -EPROTO;
 }
 
-/* Returns only when nothing could be started. */
+/* Execute the first interpreter that starts. Returns only if none does. */
 static int become(char *const *interpreters, const char *program, const char *missing)
 {
 	int r = -ENOENT;
@@ -122,7 +123,7 @@ static int load_python(
 
 	(void)ret_driver;
 	r = r ? r : hand_over_load(load);
-	/* What a tool prints is to be read in time, not when it ends. */
+	/* The output of a tool is logged when it is printed, not when the process ends. */
 	if (r == 0 && (setenv("PYTHONUNBUFFERED", "1", 1) < 0 || fcntl(WIRE_FD, F_SETFD, 0) < 0))
 		r = -errno;
 	if (r)

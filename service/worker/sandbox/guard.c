@@ -14,15 +14,15 @@
 
 #include "util/cleanup.h"
 
-/* One look at the children; more of them are seen at the next one. */
+/* Bytes read from the list of children at once. The next look shows the others. */
 #define CHILDREN_BYTES 4096
 
-/* Between two looks: a process that was killed takes a moment to end. */
+/* Pause between two looks: a killed process takes a moment to end. */
 #define LOOK_NS 1000000
 
 #define EXIT_BY_SIGNAL 128
 
-/* Kill every child there is now. False when they cannot be seen. */
+/* Kill all current children. Return false if they cannot be listed. */
 static bool kill_children(void)
 {
 	cleanup_close int fd = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
@@ -36,15 +36,15 @@ static bool kill_children(void)
 	for (char *at = text;; at = end) {
 		long pid = strtol(at, &end, 10);
 
-		/* The last number may have been cut. */
+		/* The last number may be cut. */
 		if (end == at || *end != ' ')
 			return true;
 		kill((pid_t)pid, SIGKILL);
 	}
 }
 
-/* Until none is left: who is killed leaves us its children. The group goes at once, so that no
- * member can fork itself past us. */
+/* Kill children until none is left: the children of a killed process become ours. The group is
+ * killed as a whole, so that no member can fork and escape. */
 static void sweep(pid_t host)
 {
 	const struct timespec look = {.tv_nsec = LOOK_NS};
@@ -61,7 +61,7 @@ static void sweep(pid_t host)
 	}
 }
 
-/* End as the host did. */
+/* End in the way that the host did. */
 __attribute__((noreturn)) static void end_like(const siginfo_t *end)
 {
 	sigset_t none;
@@ -75,8 +75,8 @@ __attribute__((noreturn)) static void end_like(const siginfo_t *end)
 	_exit(EXIT_BY_SIGNAL + end->si_status);
 }
 
-/* Reap orphans that have ended; whether the host has, which stays to be reaped, so that its number
- * still means its group. */
+/* Reap orphans that have ended. Return whether the host has ended; it is not reaped, so that its
+ * number still means its group. */
 static bool has_ended(pid_t host, siginfo_t *ret_end)
 {
 	for (;;) {
@@ -103,7 +103,7 @@ __attribute__((noreturn)) static void guard(pid_t host, const sigset_t *signals)
 	end_like(signal == SIGTERM ? &told : &end);
 }
 
-/* In the new process; @guard must still be its parent. */
+/* Set up the host, in the new process. @guard must still be its parent. */
 static int become_host(pid_t guard, const sigset_t *signals)
 {
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || setpgid(0, 0) < 0)
@@ -134,7 +134,7 @@ int guard_split(int wire_fd)
 		return -errno;
 	if (host == 0)
 		return become_host(self, &before);
-	/* Here too: whichever of the two comes first, no signal to its group hits ours. */
+	/* Here, too: whichever process comes first, no signal to the host's group reaches ours. */
 	setpgid(host, host);
 	close(wire_fd);
 	guard(host, &signals);

@@ -15,7 +15,7 @@
 
 #include "util/cleanup.h"
 
-/* Headers are as old as the system that this is built on; the kernel may know more. */
+/* The headers are those of the build system; the kernel may be newer. */
 #ifndef LANDLOCK_ACCESS_FS_TRUNCATE
 #define LANDLOCK_ACCESS_FS_TRUNCATE (1ULL << 14)
 #endif
@@ -31,8 +31,8 @@
 #define LANDLOCK_SCOPE_SIGNAL               (1ULL << 1)
 #endif
 
-/* struct landlock_ruleset_attr as of ABI 6. Older kernels take it while what they do not know is
- * zero. */
+/* struct landlock_ruleset_attr as of ABI 6. Older kernels accept it if the members that they do not
+ * know are zero. */
 struct ruleset {
 	uint64_t files;
 	uint64_t net;
@@ -47,15 +47,15 @@ struct ruleset {
 		LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_SYM |                       \
 		LANDLOCK_ACCESS_FS_REFER | LANDLOCK_ACCESS_FS_TRUNCATE |                           \
 		LANDLOCK_ACCESS_FS_IOCTL_DEV)
-/* Nobody gets these. */
+/* These are never allowed. */
 #define NEVER                                                                                      \
 	(LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_BLOCK)
-/* What makes sense for a file that is no folder; the kernel refuses the rest there. */
+/* The rights that apply to files other than folders; the kernel refuses the others there. */
 #define OF_FILES                                                                                   \
 	(LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE |                            \
 		LANDLOCK_ACCESS_FS_TRUNCATE | LANDLOCK_ACCESS_FS_IOCTL_DEV)
 
-/* Libraries beside one that is loaded from its place, at most. */
+/* Most libraries that are allowed beside one that is loaded from its own folder. */
 #define NEIGHBOURS_MAX 256
 
 struct place {
@@ -63,7 +63,7 @@ struct place {
 	uint64_t access;
 };
 
-/* What libc, and libraries in general, look for: libraries, locale, time zone and ICU data. */
+/* Files that libc and libraries in general read: libraries, locale, time zone and ICU data. */
 static const struct place of_compute[] = {
 	{"/lib", READ},
 	{"/lib64", READ},
@@ -85,7 +85,7 @@ static const struct place of_compute[] = {
 	{NULL, 0},
 };
 
-/* Resolver files, those that tell names of services, CA certificates. */
+/* Resolver files, lists of services, CA certificates. */
 static const struct place of_net[] = {
 	{"/etc/resolv.conf", READ},
 	{"/run/systemd/resolve", READ},
@@ -106,7 +106,7 @@ static const struct place of_net[] = {
 	{NULL, 0},
 };
 
-/* A list being made. */
+/* A ruleset that is being built. */
 struct ruleset_build {
 	int fd;
 	uint64_t known; /* rights that the kernel knows */
@@ -119,7 +119,7 @@ int landlock_abi(void)
 	return abi > 0 ? (int)abi : 0;
 }
 
-/* The rights that a kernel with this ABI knows. */
+/* Return the rights that a kernel with this ABI knows. */
 static uint64_t known_rights(int abi)
 {
 	uint64_t known = READ | WRITE | NEVER;
@@ -133,7 +133,7 @@ static uint64_t known_rights(int abi)
 	return known;
 }
 
-/* Allow @access to the file at @path, or to all below the folder there. */
+/* Allow @access to the file at @path, or to everything below it if it is a folder. */
 static int allow(const struct ruleset_build *list, const char *path, uint64_t access)
 {
 	cleanup_close int fd = open(path, O_PATH | O_CLOEXEC);
@@ -151,7 +151,7 @@ static int allow(const struct ruleset_build *list, const char *path, uint64_t ac
 	return 0;
 }
 
-/* Not every system has all of these: what is absent need not be allowed. */
+/* Allow @places. A place that a system does not have needs no rule. */
 static int allow_places(const struct ruleset_build *list, const struct place *places)
 {
 	for (; places->path; places++) {
@@ -178,7 +178,7 @@ static int allow_given(const struct ruleset_build *list, const char *name,
 	return 0;
 }
 
-/* Libraries that stand beside this one, which looks for them by its own place. */
+/* Allow the libraries in the folder of this one, which finds them there. */
 static void allow_neighbours(const struct ruleset_build *list, const char *library)
 {
 	cleanup_free char *folder = strdup(library);
@@ -211,7 +211,7 @@ static int allow_all(const struct ruleset_build *list, const struct toolbox_sand
 
 	if (r == 0 && sandbox->class == SANDBOX_NET)
 		r = allow_places(list, of_net);
-	/* One that is not there will be missed by the dynamic linker, which says so. */
+	/* The dynamic linker reports a library that is missing. */
 	if (r == 0 && library)
 		allow(list, library, READ);
 	if (r == 0 && library && has_neighbours)

@@ -10,11 +10,11 @@
 
 #define MIB (UINT64_C(1) << 20)
 
-/* The first ABI of landlock with truncating, and with abstract sockets. */
+/* The first ABIs of landlock that restrict truncating, and abstract sockets. */
 #define ABI_TRUNCATE 3
 #define ABI_SCOPE    6
 
-/* AddressSanitizer maps terabytes for itself, and LeakSanitizer traces its own process. */
+/* AddressSanitizer maps terabytes, and LeakSanitizer traces its own process. */
 #ifdef TOOLBOXD_SANITIZED
 static const bool is_sanitized = true;
 #else

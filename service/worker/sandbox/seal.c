@@ -14,15 +14,15 @@
 
 #include "util/cleanup.h"
 
-/* Since 6.3; a kernel set to refuse memfds that could be executed wants it said. */
+/* Linux 6.3; a kernel that forbids executable memfds by default requires it. */
 #ifndef MFD_EXEC
 #define MFD_EXEC 0x10u
 #endif
 
 static const int all_seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
 
-/* A new, empty memfd; its name is seen in /proc/PID/maps. Older kernels refuse flags they do not
- * know, longer names are refused by all. */
+/* Make an empty memfd; its name appears in /proc/PID/maps. Older kernels refuse unknown flags, and
+ * all kernels refuse longer names. */
 static int make_memfd(const char *path)
 {
 	const unsigned int flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
@@ -49,8 +49,8 @@ static bool copy(int from, int to, size_t size)
 	return true;
 }
 
-/* Whether the library asks for dependencies beside itself. The text stands as it is in the table
- * of strings of its dynamic section; found elsewhere it costs no more than the seal. */
+/* Return whether the library finds dependencies by its own place. The text is in the string table
+ * of its dynamic section; if it is found elsewhere, only the seal is lost. */
 static bool depends_on_place(int fd, size_t size)
 {
 	char *bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
@@ -64,7 +64,7 @@ static bool depends_on_place(int fd, size_t size)
 	return depends;
 }
 
-/* A sealed copy of the file, or -1. */
+/* Return a sealed copy of the file, or -1. */
 static int seal_file(const char *path)
 {
 	cleanup_close int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);

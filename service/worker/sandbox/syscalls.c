@@ -11,8 +11,8 @@
 #include "worker/sandbox/syscalls_inside.h"
 #include "syscalls_filters.h"
 
-/* The filters were made by worker/sandbox/syscalls_compile.c, where the lists of what is denied
- * stand. What is left to do is to write our own number into one: a process may signal itself. */
+/* worker/sandbox/syscalls_compile.c made the filters from its lists of denied calls. This writes
+ * the number of the process into one, because a process may signal itself. */
 
 #define FILTER(name)                                                                               \
 	{                                                                                          \

@@ -15,30 +15,30 @@
 #include "worker/sandbox/syscalls_inside.h"
 
 /*
- * A program of the build: writes the filters of worker/sandbox/syscalls.h as C.
+ * A program of the build that writes the filters of worker/sandbox/syscalls.h as C.
  *
  *   lists of calls ──▶ libseccomp ──▶ BPF ──▶ syscalls_filters.h ──▶ syscalls.c, in toolbox-host
  *
- * A filter is always the same, but for the number of the process that it is for. libseccomp needs
- * longer to make it than anything else that a host does before it is ready: so it is made once.
+ * A filter is constant but for the number of its process. libseccomp needs longer to make it than
+ * everything else that a host does before it is ready, so it is made once.
  */
 
 #define DENY SCMP_ACT_ERRNO(EPERM)
 
-/* A call that is denied when the argument compares so. */
+/* A call that is denied if its argument satisfies the comparison. */
 struct condition {
 	int call;
 	struct scmp_arg_cmp argument;
 };
 
-/* Some architectures never had some of these; their names then mean no call. */
+/* Some architectures lack some of these; their names then mean no call. */
 static const int always[] = {
 	/* processes: starting them */
 	SCMP_SYS(fork),
 	SCMP_SYS(vfork),
 	SCMP_SYS(execve),
 	SCMP_SYS(execveat),
-	/* others: looking into them, signalling them, taking what they have open */
+	/* other processes: inspecting them, signalling them, taking their open files */
 	SCMP_SYS(ptrace),
 	SCMP_SYS(process_vm_readv),
 	SCMP_SYS(process_vm_writev),
@@ -49,7 +49,7 @@ static const int always[] = {
 	SCMP_SYS(pidfd_send_signal),
 	SCMP_SYS(pidfd_getfd),
 	SCMP_SYS(perf_event_open),
-	/* what does other calls in our name, past this filter */
+	/* calls that would bypass this filter */
 	SCMP_SYS(io_uring_setup),
 	/* namespaces and file systems */
 	SCMP_SYS(unshare),
@@ -69,7 +69,7 @@ static const int always[] = {
 	SCMP_SYS(quotactl),
 	SCMP_SYS(swapon),
 	SCMP_SYS(swapoff),
-	/* files by their path, where landlock does not look */
+	/* files by their path, which landlock does not restrict */
 	SCMP_SYS(chmod),
 	SCMP_SYS(fchmodat),
 	SCMP_SYS(chown),
@@ -106,7 +106,7 @@ static const int always[] = {
 	SCMP_SYS(ioperm),
 };
 
-/* Behind what libseccomp 2.5 knows by name; the numbers are those of all architectures. */
+/* Calls newer than libseccomp 2.5; the numbers are the same on all architectures. */
 static const int newer[] = {
 	452, /* fchmodat2, Linux 6.6 */
 	463, /* setxattrat, 6.13 */
@@ -122,7 +122,7 @@ static int deny_each(scmp_filter_ctx filter, const int *calls, size_t n_calls)
 	return r;
 }
 
-/* What is denied only with certain arguments. A process may signal itself: abort() does. */
+/* Deny calls with certain arguments. A process may signal itself, as abort() does. */
 static int deny_by_argument(scmp_filter_ctx filter)
 {
 	const scmp_datum_t self = SYSCALLS_SELF;
@@ -134,11 +134,11 @@ static int deny_by_argument(scmp_filter_ctx filter)
 		{SCMP_SYS(rt_tgsigqueueinfo), SCMP_A0_64(SCMP_CMP_NE, self, 0)},
 		/* the limits of others; 0 is our own */
 		{SCMP_SYS(prlimit64), SCMP_A0_64(SCMP_CMP_NE, 0, 0)},
-		/* a host dies with its daemon, whatever its toolbox wants */
+		/* a host dies with its daemon, even if its toolbox objects */
 		{SCMP_SYS(prctl), SCMP_A0_64(SCMP_CMP_EQ, PR_SET_PDEATHSIG, 0)},
 		/* typing into the terminal that the daemon was started from */
 		{SCMP_SYS(ioctl), SCMP_A1_64(SCMP_CMP_MASKED_EQ, 0xffffffffu, TIOCSTI)},
-		/* the times of a file by its path; without one it is that of an open file */
+		/* the times of a file by its path; without a path, those of an open file */
 		{SCMP_SYS(utimensat), SCMP_A1_64(SCMP_CMP_NE, 0, 0)},
 	};
 	int r = 0;
@@ -155,7 +155,8 @@ static int add_rules(scmp_filter_ctx filter, enum sandbox_class class, bool has_
 
 	r = r ? r : deny_each(filter, newer, sizeof(newer) / sizeof(*newer));
 	r = r ? r : deny_by_argument(filter);
-	/* Its flags cannot be seen from here; libc then starts threads by clone(). */
+	/* A filter cannot see the flags of clone3(); after ENOSYS libc starts threads by
+	 * clone(). */
 	r = r ? r : seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
 	if (r == 0 && class == SANDBOX_COMPUTE)
 		r = seccomp_rule_add(filter, DENY, SCMP_SYS(socket), 0);
@@ -164,7 +165,7 @@ static int add_rules(scmp_filter_ctx filter, enum sandbox_class class, bool has_
 	return r;
 }
 
-/* Read what libseccomp exports into a temporary file: the filter's instructions. */
+/* Read the instructions that libseccomp exports to a temporary file. */
 static int export(scmp_filter_ctx filter, struct sock_filter *ret_code, size_t *ret_n)
 {
 	FILE *file = tmpfile();
@@ -188,8 +189,8 @@ static int make(
 
 	if (!filter)
 		return -ENOMEM;
-	/* Calls of another architecture (32-bit ones on a 64-bit machine) would not be recognised.
-	 */
+	/* Calls of another architecture (32-bit calls on a 64-bit machine) would not match the
+	 * lists. */
 	r = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, DENY);
 	r = r ? r : add_rules(filter, class, has_truncate);
 	r = r ? r : export(filter, ret_code, ret_n);
@@ -197,7 +198,7 @@ static int make(
 	return r;
 }
 
-/* Whether the process's number stands where syscalls.c looks for it, and nowhere else. */
+/* Return whether the number of the process is exactly where syscalls.c looks for it. */
 static bool has_places(const struct sock_filter *code, size_t n)
 {
 	size_t n_places = 0;

@@ -237,7 +237,8 @@ Test(native_call, refuses_arguments_again_that_the_daemon_should_have, .timeout 
 			"argument 'value' must be a string without U+0000"},
 		{"same_str", "{\"value\":null}", "argument 'value' must be a string"},
 		{"same_i8", "{}", "argument 'value' is missing"},
-		{"same_i8", "[]", "arguments must be a JSON object: this is something else"},
+		{"same_i8", "[]",
+			"arguments must be a JSON object: this is a value of another type"},
 	};
 
 	EXPECT_FAILURES(rows);

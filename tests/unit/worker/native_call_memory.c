@@ -280,6 +280,6 @@ Test(native_call_memory, refuses_more_buffers_than_256_mebibytes_in_one_call)
 		in_process_call(object, (void *)leave_five_alone, NULL, "{}", &is_failure);
 
 	cr_expect(is_failure);
-	cr_expect_str_eq(answer,
-		"the buffers of this call would take 335544560 bytes, and may take 268435456");
+	cr_expect_str_eq(answer, "the buffers of this call would take 335544560 bytes; at most "
+				 "268435456 are allowed");
 }

@@ -51,7 +51,7 @@ Test(native_driver, refuses_a_library_that_is_not_there, .timeout = LIMIT)
 	expect_refused("{\"kind\":\"native\",\"library\":\"/nowhere/x.so\",\"tools\":[]}",
 		"/library",
 		"/nowhere/x.so: cannot open shared object file: No such file or directory (a "
-		"relative path begins at the manifest's folder)");
+		"relative path starts at the manifest's folder)");
 	expect_refused("{\"kind\":\"native\",\"library\":7,\"tools\":[]}", "/library",
 		"must be a path or a name");
 	expect_refused("{\"kind\":\"native\",\"library\":\"/etc/passwd\",\"tools\":[]}", "/library",
