@@ -45,7 +45,9 @@ static int decode_escaped(
 	return 0;
 }
 
-int bus_topic_decode(
+/* Decode the JSON string at @quoted (@size bytes with its quotes, unchecked) as a topic. Returns 0, or
+ * BUS_E_NO_TOPIC if it is empty, too long or has broken escapes. */
+static int decode_topic(
 	const char *quoted, size_t size, char ret_topic[BUS_TOPIC_BYTES], size_t *ret_size)
 {
 	size_t raw_size = size - 2;
@@ -73,7 +75,7 @@ int bus_topic_scan(const char *text, size_t size, char ret_topic[BUS_TOPIC_BYTES
 		return r == BUS_MEMBERS_INCOMPLETE ? BUS_E_INCOMPLETE : BUS_E_NO_TOPIC;
 	if (*member.value != '"')
 		return BUS_E_NO_TOPIC;
-	return bus_topic_decode(member.value, member.value_size, ret_topic, ret_size);
+	return decode_topic(member.value, member.value_size, ret_topic, ret_size);
 }
 
 /* ── a whole envelope ────────────────────────────────────────────────────────────────────────── */
@@ -118,8 +120,7 @@ static int read_type(struct bus_envelope *envelope, const struct bus_member *mem
 		return r;
 	if (r)
 		return refuse_envelope(envelope, "'type' is not a valid string");
-	r = bus_topic_decode(
-		member->value, member->value_size, envelope->topic, &envelope->topic_size);
+	r = decode_topic(member->value, member->value_size, envelope->topic, &envelope->topic_size);
 	if (r)
 		return refuse_envelope(envelope, "'type' is empty or longer than 255 bytes");
 	envelope->topic[envelope->topic_size] = '\0';

@@ -48,9 +48,3 @@ int bus_members_next(struct bus_members *members, struct bus_member *ret_member)
 /* Return whether the JSON string at @quoted (@size bytes with its quotes, unchecked) decodes to
  * @text. An invalid string does not. */
 bool bus_string_is(const char *quoted, size_t size, const char *text);
-
-/* Decode the JSON string at @quoted (@size bytes with its quotes, unchecked) as a topic, as
- * bus_topic_scan() does. Return 0, or BUS_E_NO_TOPIC if it is empty, too long or has broken
- * escapes. */
-int bus_topic_decode(
-	const char *quoted, size_t size, char ret_topic[BUS_TOPIC_BYTES], size_t *ret_size);

@@ -94,12 +94,6 @@ uint64_t native_integer_most(enum native_type type)
 	return types[type].most;
 }
 
-bool native_is_argument(const struct native_parameter *parameter)
-{
-	return parameter->direction != NATIVE_OUT && !parameter->value_json &&
-	       parameter->length_of == NATIVE_NOBODY;
-}
-
 bool native_is_result(const struct native_parameter *parameter)
 {
 	return parameter->direction != NATIVE_IN && parameter->length_of == NATIVE_NOBODY;

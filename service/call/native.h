@@ -168,8 +168,14 @@ int native_check_value(const struct native_function *function, size_t at,
 uint64_t native_capacity(const struct native_function *function,
 	const struct native_parameter *buffer, const struct native_arguments *arguments);
 
-/* Whether callers pass it; whether they get it back. */
-bool native_is_argument(const struct native_parameter *parameter);
+/* Return whether callers pass it. */
+static inline bool native_is_argument(const struct native_parameter *parameter)
+{
+	return parameter->direction != NATIVE_OUT && !parameter->value_json &&
+	       parameter->length_of == NATIVE_NOBODY;
+}
+
+/* Return whether callers get it back. */
 bool native_is_result(const struct native_parameter *parameter);
 
 /* What callers pass, in order; what they get: what is returned, then what comes out. @ret_list has

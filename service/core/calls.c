@@ -7,7 +7,6 @@
 
 #include "util/assert.h"
 #include "util/cleanup.h"
-#include "util/siphash.h"
 
 #define BUCKETS_FIRST 64
 
@@ -25,18 +24,15 @@ const char *call_door_name(enum call_door door)
 
 /* ── the index by origin ─────────────────────────────────────────────────────────────────────── */
 
+/* Two callers seldom choose the same id, so the source only counts in the comparison. */
 static uint64_t hash_origin(
-	enum call_door door, const struct buffer *source, const struct buffer *call_id)
+	const struct calls *calls, enum call_door door, const struct buffer *call_id)
 {
-	struct siphash_key key = siphash_process_key();
-	char door_byte = (char)door;
 	struct siphash hash;
 
-	siphash_init(&hash, &key);
-	siphash_bytes(&hash, &door_byte, sizeof(door_byte));
+	siphash_init(&hash, &calls->hash_key);
 	siphash_bytes(&hash, call_id->data, call_id->size);
-	siphash_bytes(&hash, source->data, source->size);
-	return siphash_finish(&hash);
+	return siphash_finish(&hash) + door;
 }
 
 static struct list *bucket_of(const struct calls *calls, uint64_t key)
@@ -85,7 +81,7 @@ static bool is_equal(const struct buffer *a, const struct buffer *b)
 struct call *calls_find(const struct calls *calls, enum call_door door, const struct buffer *source,
 	const struct buffer *call_id)
 {
-	uint64_t key = hash_origin(door, source, call_id);
+	uint64_t key = hash_origin(calls, door, call_id);
 
 	list_for_each(link, bucket_of(calls, key)) {
 		struct call *call = container_of(link, struct call, key_link);
@@ -102,6 +98,7 @@ struct call *calls_find(const struct calls *calls, enum call_door door, const st
 int calls_init(struct calls *calls, struct loop *loop)
 {
 	*calls = (struct calls){.loop = loop, .n_buckets = BUCKETS_FIRST};
+	calls->hash_key = siphash_process_key();
 	list_init(&calls->in_flight);
 	list_init(&calls->spare);
 	calls->buckets = make_buckets(calls->n_buckets);
@@ -173,7 +170,7 @@ void calls_open(struct calls *calls, struct call *call, size_t n_arguments)
 	list_append(&calls->in_flight, &call->link);
 	if (call->call_id.size == 0)
 		return;
-	call->key = hash_origin(call->door, &call->source, &call->call_id);
+	call->key = hash_origin(calls, call->door, &call->call_id);
 	list_append(bucket_of(calls, call->key), &call->key_link);
 	grow_buckets(calls);
 }

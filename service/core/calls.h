@@ -11,6 +11,7 @@
 #include "runner/runner.h"
 #include "util/buffer.h"
 #include "util/list.h"
+#include "util/siphash.h"
 
 /*
  * The calls in flight: one record for each, from its acceptance to its answer.
@@ -45,7 +46,7 @@ struct invoker;
 struct call {
 	struct list link;     /* in calls->in_flight, or in calls->spare */
 	struct list key_link; /* in the bucket of its key; in no list without a call_id */
-	uint64_t key;         /* hash of its origin */
+	uint64_t key;         /* hash of its door and call_id */
 	enum call_state state;
 	enum call_door door;
 	struct buffer source;  /* the caller's address at the door: context.source */
@@ -66,6 +67,7 @@ struct calls {
 	struct loop *loop;
 	struct list in_flight;
 	struct list spare;
+	struct siphash_key hash_key;
 	struct list *buckets; /* of calls with a call_id, by key */
 	size_t n_buckets;     /* a power of two */
 	uint32_t n_in_flight;
