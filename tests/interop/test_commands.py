@@ -289,5 +289,5 @@ def test_a_folder_gives_way_to_a_manifest_of_its_name(dropins):
     assert names(caller) == ["other"]
     assert [one["toolbox_id"] for one in answer["failed"]] == ["home"]
     assert answer["failed"][0]["error"].endswith(
-        "home.json has this name, and is no manifest of kind \"command\" without tools: it alone "
-        "counts")
+        "home.json has this name, and is not a manifest of kind \"command\" without tools: only it "
+        "is used")
