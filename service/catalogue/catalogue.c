@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "catalogue/package.h"
 #include "json/writer.h"
 #include "util/assert.h"
 #include "util/digest.h"
@@ -138,8 +139,10 @@ struct catalogue *catalogue_new(struct toolbox *const *toolboxes, size_t n_toolb
 	if (make_room(catalogue, n_toolboxes, n_tools) < 0)
 		return NULL;
 	catalogue->generation = generation;
-	for (size_t i = 0; i < n_toolboxes; i++)
-		catalogue->owners[catalogue->n_owners++].toolbox = toolbox_ref(toolboxes[i]);
+	for (size_t i = 0; i < n_toolboxes; i++) {
+		package_ref(toolboxes[i]->package);
+		catalogue->owners[catalogue->n_owners++].toolbox = toolboxes[i];
+	}
 	qsort(catalogue->owners, n_toolboxes, sizeof(*catalogue->owners), compare_owners);
 	offer_tools(catalogue, offers, data);
 	index_tools(catalogue);
@@ -166,7 +169,7 @@ void catalogue_free(struct catalogue *catalogue)
 	if (!catalogue)
 		return;
 	for (size_t i = 0; i < catalogue->n_owners; i++)
-		toolbox_unref(catalogue->owners[i].toolbox);
+		package_unref(catalogue->owners[i].toolbox->package);
 	free_notes(catalogue);
 	free(catalogue->owners);
 	free(catalogue->tools);

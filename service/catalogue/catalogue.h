@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "catalogue/toolbox.h"
+#include "catalogue/package.h"
 #include "util/buffer.h"
 #include "util/cleanup.h"
 
@@ -35,7 +35,7 @@ struct catalogue_skipped {
 /* Whether the tool may be offered at all (filter). */
 typedef bool (*catalogue_offers_function)(void *data, const char *toolbox_id, const char *name);
 
-/* A new catalogue of @toolboxes (each gets one more reference; they may come in any order, ids are
+/* A new catalogue of @toolboxes (it holds their packages; they may come in any order, ids are
  * unique) without the tools that @offers refuses (NULL: none). NULL without memory. */
 struct catalogue *catalogue_new(struct toolbox *const *toolboxes, size_t n_toolboxes,
 	catalogue_offers_function offers, void *data, uint64_t generation);

@@ -140,7 +140,7 @@ static int check_value(struct arguments *arguments, const struct tool *tool,
 {
 	int r = schema_validate(tool->arguments, context, place->tape, place->token);
 
-	if (r > 0 && tool->toolbox->coerces)
+	if (r > 0 && tool->toolbox->package->coerces)
 		r = coerce(arguments, tool, context, place);
 	if (r < 0)
 		return r;
@@ -179,7 +179,7 @@ int arguments_check(struct arguments *arguments, const struct tool *tool,
 	r = check_value(arguments, tool, context, &place);
 	arguments->json = json_value_text(place.tape, place.token, &arguments->size);
 	if (r != 0 || !schema_has_defaults(tool->arguments) ||
-		!kind_facts(tool->toolbox->kind)->fills_defaults)
+		!kind_facts(tool->toolbox->package->kind)->fills_defaults)
 		return r;
 	buffer_reset(&arguments->filled);
 	r = schema_fill(

@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-#include "catalogue/toolbox.h"
+#include "catalogue/package.h"
 #include "config/config.h"
 #include "core/request.h"
 #include "schema/schema.h"

@@ -152,7 +152,7 @@ struct call *calls_new(struct calls *calls, const struct tool *tool)
 	check(call->state == CALL_SPARE);
 	call->state = CALL_NEW;
 	call->tool = tool;
-	call->toolbox = toolbox_ref(tool->toolbox);
+	call->package = package_ref(tool->toolbox->package);
 	call->progressed_ms = 0;
 	call->runner_call.id = ++calls->last_id;
 	call->runner_call.tool = tool->index;
@@ -195,7 +195,7 @@ void calls_close(struct calls *calls, struct call *call)
 		list_remove(&call->key_link);
 	}
 	call->state = CALL_SPARE;
-	toolbox_unref(take_ptr(call->toolbox));
+	package_unref(take_ptr(call->package));
 	trim_buffer(&call->runner_call.arguments);
 	trim_buffer(&call->runner_call.caller);
 	trim_buffer(&call->source);

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "catalogue/toolbox.h"
+#include "catalogue/package.h"
 #include "core/answer.h"
 #include "loop/loop.h"
 #include "runner/runner.h"
@@ -54,7 +54,7 @@ struct call {
 	struct buffer call_id; /* the caller's id of the call, for events and for cancelling */
 	size_t held_bytes;     /* of the request, held until it is over */
 	const struct tool *tool;
-	struct toolbox *toolbox; /* counted reference */
+	struct package *package; /* of the tool: counted reference */
 	struct answer answer;    /* begun with the request, sent when the call is over */
 	uint64_t timeout_ms;
 	bool has_events;        /* its events are broadcast */

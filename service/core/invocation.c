@@ -98,7 +98,7 @@ static void write_caller(struct call *call, const struct request_scope *scope)
 	keep_value(context, json_find(context, 0, "source"), &call->source);
 	keep_value(context, session_id, &call->session);
 	buffer_reset(out);
-	if (!kind_facts(call->toolbox->kind)->asks_caller)
+	if (!kind_facts(call->package->kind)->asks_caller)
 		return;
 	lang = session == JSON_NONE ? JSON_NONE : json_find(context, session, "lang");
 	if (lang == JSON_NONE)
@@ -201,7 +201,7 @@ static void log_call(const struct call *call, uint64_t duration_us, int code)
 		return;
 	log_debug("Call %llu of %s/%s, from the %s (call_id %.*s, source %.*s, session %.*s), held "
 		  "%zu bytes and ended after %.1f ms: %s",
-		(unsigned long long)call->runner_call.id, call->toolbox->id, call->tool->name,
+		(unsigned long long)call->runner_call.id, call->tool->toolbox->id, call->tool->name,
 		call_door_name(call->door), (int)call->call_id.size, call->call_id.data,
 		(int)call->source.size, call->source.data, (int)call->session.size,
 		call->session.data, call->held_bytes, (double)duration_us / US_PER_MS,
@@ -222,8 +222,8 @@ void invocation_done(void *data, struct runner_call *runner_call, const struct c
 	if (call->has_events)
 		announce_end(call, result, duration_us);
 	answer_send(&call->answer, invoker->bus);
-	statistics_count(
-		runner_statistics(runner_call->runner, call->toolbox), duration_us, code >= 0);
+	statistics_count(runner_statistics(runner_call->runner, call->tool->toolbox), duration_us,
+		code >= 0);
 	log_call(call, duration_us, code);
 	calls_close(invoker->calls, call);
 }
@@ -301,9 +301,9 @@ static uint64_t timeout_of(
 	uint64_t allowed_ms = config->timeout_ms;
 
 	if (!allowed_ms)
-		allowed_ms = kind_facts(tool->toolbox->kind)->timeout_ms;
-	if (tool->toolbox->limits.timeout_ms)
-		allowed_ms = tool->toolbox->limits.timeout_ms;
+		allowed_ms = kind_facts(tool->toolbox->package->kind)->timeout_ms;
+	if (tool->toolbox->package->limits.timeout_ms)
+		allowed_ms = tool->toolbox->package->limits.timeout_ms;
 	if (tool->timeout_ms)
 		allowed_ms = tool->timeout_ms;
 	return requested_ms && requested_ms < allowed_ms ? requested_ms : allowed_ms;

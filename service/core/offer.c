@@ -43,7 +43,7 @@ void offer_deinit(struct offer *offer)
 /* ── the next catalogue ──────────────────────────────────────────────────────────────────────── */
 
 static struct runner_options runner_options_of(
-	const struct offer *offer, const struct toolbox *toolbox, const struct config *config)
+	const struct offer *offer, const struct package *package, const struct config *config)
 {
 	return (struct runner_options){
 		.worker =
@@ -53,9 +53,9 @@ static struct runner_options runner_options_of(
 				.stderr_max = config->limits.stderr_bytes,
 				.start_timeout_ms = config->start_timeout_ms,
 			},
-		.idle_s = toolbox->limits.has_idle_s ? toolbox->limits.idle_s : config->idle_s,
-		.queue_max = toolbox->limits.queue ? toolbox->limits.queue : config->limits.queue,
-		.workers = toolbox->limits.workers,
+		.idle_s = package->limits.has_idle_s ? package->limits.idle_s : config->idle_s,
+		.queue_max = package->limits.queue ? package->limits.queue : config->limits.queue,
+		.workers = package->limits.workers,
 		.crash_limit = config->crash_limit,
 		.crash_window_s = config->crash_window_s,
 	};
@@ -67,25 +67,23 @@ static long find_index(const struct offer *offer, const char *id)
 	return catalogue_find_toolbox(offer->catalogue, id, strlen(id));
 }
 
-/* Return the place of the runner that already runs exactly @toolbox, or the toolbox that it is a
- * part of; or NULL. */
+/* Return the place of the runner that already runs the package of @toolbox; or NULL. */
 static struct runner **find_kept(const struct offer *offer, struct toolbox *toolbox)
 {
 	long index = find_index(offer, toolbox->id);
 
 	if (index < 0 || !offer->runners[index] ||
-		runner_toolbox(offer->runners[index]) != toolbox_package(toolbox))
+		runner_package(offer->runners[index]) != toolbox->package)
 		return NULL;
 	return &offer->runners[index];
 }
 
-/* Return the one of the first @n_made runners that runs the toolbox which @toolbox is a part of; or
- * NULL. */
+/* Return the one of the first @n_made runners that runs the package of @toolbox; or NULL. */
 static struct runner *find_shared(
 	struct runner *const *made, size_t n_made, const struct toolbox *toolbox)
 {
-	for (size_t i = 0; toolbox->package && i < n_made; i++)
-		if (made[i] && runner_toolbox(made[i]) == toolbox->package)
+	for (size_t i = 0; toolbox->package->n_toolboxes > 1 && i < n_made; i++)
+		if (made[i] && runner_package(made[i]) == toolbox->package)
 			return made[i];
 	return NULL;
 }
@@ -99,14 +97,14 @@ static int make_new(struct offer *offer, const struct catalogue *catalogue,
 
 	for (size_t i = 0; r == 0 && i < catalogue_n_toolboxes(catalogue); i++) {
 		struct toolbox *toolbox = catalogue_toolbox(catalogue, i, NULL, NULL);
-		struct runner_options options = runner_options_of(offer, toolbox, config);
+		struct runner_options options = runner_options_of(offer, toolbox->package, config);
 
 		if (find_kept(offer, toolbox))
 			continue;
 		runners[i] = find_shared(runners, i, toolbox);
 		if (!runners[i])
-			r = runner_new(offer->loop, toolbox_package(toolbox), &options,
-				&offer->handler, offer->data, &runners[i]);
+			r = runner_new(offer->loop, toolbox->package, &options, &offer->handler,
+				offer->data, &runners[i]);
 		if (runners[i])
 			runner_hold(runners[i]);
 	}
@@ -119,7 +117,7 @@ static void keep_old(struct offer *offer, const struct catalogue *catalogue,
 {
 	for (size_t i = 0; i < catalogue_n_toolboxes(catalogue); i++) {
 		struct toolbox *toolbox = catalogue_toolbox(catalogue, i, NULL, NULL);
-		struct runner_options options = runner_options_of(offer, toolbox, config);
+		struct runner_options options = runner_options_of(offer, toolbox->package, config);
 
 		if (runners[i])
 			continue;
@@ -172,7 +170,7 @@ void offer_prestart(struct offer *offer)
 		const struct toolbox *toolbox =
 			catalogue_toolbox(offer->catalogue, i, NULL, &n_tools);
 
-		if (toolbox->limits.prestart && n_tools > 0)
+		if (toolbox->package->limits.prestart && n_tools > 0)
 			runner_prestart(offer->runners[i]);
 	}
 }

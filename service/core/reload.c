@@ -121,7 +121,7 @@ static void log_shared_names(const struct catalogue *catalogue)
 			last == tool)
 			continue;
 		log_warning("The tool name '%s' is in %s and in %s", tool->name,
-			tool->toolbox->file, last->toolbox->file);
+			tool->toolbox->package->file, last->toolbox->package->file);
 	}
 }
 
@@ -144,7 +144,7 @@ static void log_not_enforced(struct reload *reload)
 	const struct offer *offer = reload->parts.offer;
 
 	for (size_t i = 0; i < offer->n_runners && !reload->has_logged_sandbox; i++) {
-		const char *missing = runner_toolbox(offer->runners[i])->not_enforced;
+		const char *missing = runner_package(offer->runners[i])->not_enforced;
 
 		if (!missing)
 			continue;

@@ -97,9 +97,9 @@ void reload_watch(struct reload *reload)
 	for (size_t i = 0; i < n_toolboxes; i++) {
 		const struct toolbox *toolbox = catalogue_toolbox(catalogue, i, NULL, NULL);
 
-		if (toolbox->library.path && strchr(toolbox->library.path, '/'))
-			watch_path(&watched.files, toolbox->library.path);
-		if (toolbox->package && toolbox->member == 0)
+		if (toolbox->package->library.path && strchr(toolbox->package->library.path, '/'))
+			watch_path(&watched.files, toolbox->package->library.path);
+		if (kind_facts(toolbox->package->kind)->has_members && toolbox->index == 0)
 			described_each_dependency(toolbox->package, watch_depends, &watched);
 	}
 	watcher_set(reload->watcher, (const char *const *)watched.folders.items,

@@ -130,7 +130,7 @@ static void take_bus_message(void *data, struct runner *runner, struct host *hos
 {
 	struct service *service = data;
 
-	proxy_said(&service->proxy, service->bus, host, runner_toolbox(runner)->id, object, text,
+	proxy_said(&service->proxy, service->bus, host, runner_package(runner)->id, object, text,
 		size);
 }
 

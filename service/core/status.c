@@ -29,9 +29,9 @@ static void write_toolbox(const struct config *config, const struct toolbox *too
 
 	buffer_append_char(out, '{');
 	json_write_member_text(out, "toolbox_id", toolbox->id);
-	json_write_member_text(out, "kind", kind_facts(toolbox->kind)->name);
-	json_write_member_text(out, "file", toolbox->file);
-	json_write_member_text(out, "sandbox", sandbox_class_name(toolbox->sandbox.class));
+	json_write_member_text(out, "kind", kind_facts(toolbox->package->kind)->name);
+	json_write_member_text(out, "file", toolbox->package->file);
+	json_write_member_text(out, "sandbox", sandbox_class_name(toolbox->package->sandbox.class));
 	json_write_member_text(
 		out, "state", is_enabled ? runner_state_name(runner_state(runner)) : "disabled");
 	json_write_member_text(out, "why",

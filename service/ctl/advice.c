@@ -29,7 +29,7 @@ struct giving {
 /* A file that was loaded can be read. */
 static void read_file(struct giving *giving)
 {
-	if (file_read(giving->toolbox->file, MANIFEST_BYTES_MAX, &giving->bytes) < 0 ||
+	if (file_read(giving->toolbox->package->file, MANIFEST_BYTES_MAX, &giving->bytes) < 0 ||
 		json_tape_read(&giving->tape, giving->bytes.data, giving->bytes.size,
 			JSON_DEPTH_DEFAULT, NULL) != 0)
 		json_tape_deinit(&giving->tape);
@@ -56,7 +56,7 @@ __attribute__((format(printf, 3, 4))) static void advise(
 	va_start(arguments, format);
 	buffer_vprintf(&text, format, arguments);
 	va_end(arguments);
-	diagnostic_report(giving->sink, DIAGNOSTIC_WARNING, giving->toolbox->file, line,
+	diagnostic_report(giving->sink, DIAGNOSTIC_WARNING, giving->toolbox->package->file, line,
 		line ? pointer : "", "%s", buffer_terminate(&text) ? text.data : format);
 }
 
@@ -82,7 +82,8 @@ static void advise_of_triggers(
 static void advise_of_risk(
 	const struct giving *giving, const struct tool *tool, const char *pointer)
 {
-	if (tool->risk == TOOL_UNRATED && !is_list(giving) && !giving->toolbox->package)
+	if (tool->risk == TOOL_UNRATED && !is_list(giving) &&
+		!kind_facts(giving->toolbox->package->kind)->has_members)
 		advise(giving, pointer,
 			"the tool '%s' does not declare its \"risk\": add \"read\", \"write\" or "
 			"\"execute\", for the tool or once for the toolbox",
@@ -105,7 +106,8 @@ static void advise_of_tool(const struct giving *giving, const struct tool *tool)
 /* Advise once, with the first tool. */
 static void advise_of_parts(const struct giving *giving)
 {
-	if (giving->toolbox->package && giving->toolbox->member == 0 && !giving->toolbox->has_risk)
+	if (kind_facts(giving->toolbox->package->kind)->has_members &&
+		giving->toolbox->index == 0 && !giving->toolbox->package->has_risk)
 		advise(giving, "",
 			"no \"risk\" is declared, and a ToolBox cannot declare one: add \"read\", "
 			"\"write\" or \"execute\" here for all of them, or give those that differ "
@@ -117,9 +119,10 @@ static void advise_of_parts(const struct giving *giving)
 static void advise_of_seal(const struct giving *giving)
 {
 	const struct toolbox *toolbox = giving->toolbox;
-	const char *path = toolbox->library.path;
+	const char *path = toolbox->package->library.path;
 
-	if (path && strchr(path, '/') && toolbox->is_checked && !toolbox->is_sealed)
+	if (path && strchr(path, '/') && toolbox->package->is_checked &&
+		!toolbox->package->is_sealed)
 		advise(giving, "/library",
 			"not sealed: a copy of %s cannot find what it is linked to ($ORIGIN), so "
 			"the file itself is loaded; stop toolboxd before you replace it",

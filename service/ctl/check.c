@@ -68,20 +68,20 @@ static void on_config_finding(void *data, const struct diagnostic *finding)
 /* Return how its library is loaded; NULL when it has none. */
 static const char *seal_of(const struct toolbox *toolbox)
 {
-	if (!toolbox->library.path)
+	if (!toolbox->package->library.path)
 		return NULL;
-	if (!strchr(toolbox->library.path, '/'))
+	if (!strchr(toolbox->package->library.path, '/'))
 		return "loaded by its name";
-	if (!toolbox->is_checked)
+	if (!toolbox->package->is_checked)
 		return "not looked at";
-	return toolbox->is_sealed ? "sealed" : "not sealed";
+	return toolbox->package->is_sealed ? "sealed" : "not sealed";
 }
 
 static void describe_toolbox(struct check *check, const struct toolbox *toolbox)
 {
-	const char *class = sandbox_class_name(toolbox->sandbox.class);
-	const char *kind = kind_facts(toolbox->kind)->name;
-	const char *missing = toolbox->not_enforced;
+	const char *class = sandbox_class_name(toolbox->package->sandbox.class);
+	const char *kind = kind_facts(toolbox->package->kind)->name;
+	const char *missing = toolbox->package->not_enforced;
 	const char *seal = seal_of(toolbox);
 	struct buffer *out = &check->toolboxes;
 
@@ -94,8 +94,8 @@ static void describe_toolbox(struct check *check, const struct toolbox *toolbox)
 	}
 	buffer_printf(out, "%s{\"toolbox_id\":\"%s\",\"kind\":\"%s\",\"sandbox\":\"%s\",",
 		out->size > 0 ? "," : "", toolbox->id, kind, class);
-	buffer_printf(
-		out, "\"sealed\":%s,\"not_enforced\":", toolbox->is_sealed ? "true" : "false");
+	buffer_printf(out,
+		"\"sealed\":%s,\"not_enforced\":", toolbox->package->is_sealed ? "true" : "false");
 	json_write_text(out, missing);
 	buffer_append_char(out, '}');
 }

@@ -27,14 +27,14 @@ static void note_checked(struct load_jobs *jobs)
 		struct toolbox *toolbox = jobs->items[i]->toolbox;
 
 		if (toolbox && settings_offer_any(jobs->options.config, toolbox))
-			toolbox->is_checked = true;
+			toolbox->package->is_checked = true;
 	}
 }
 
 /* Whether it is brought by a manifest that takes whatever an interpreter has. */
 static bool is_auto_discovered(const struct load_job *job)
 {
-	return job->toolbox->package && !job->toolbox->package->python.plugins;
+	return job->package->kind == KIND_PYTHON && !job->package->python.plugins;
 }
 
 /* By id, and of one id by path, folders behind files, what nobody has named behind all that; those
@@ -63,7 +63,7 @@ static int yield_id(struct load_job *job, const struct load_job *owner)
 
 	if (is_auto_discovered(job) && !is_auto_discovered(owner)) {
 		snprintf(text, sizeof(text), "%s provides it", owner->path);
-		toolbox_unref(take_ptr(job->toolbox));
+		job->toolbox = NULL;
 		return skipped_list_add(&job->skipped, NULL, text);
 	}
 	snprintf(text, sizeof(text), "the toolbox id '%s' is taken by %s", owner->toolbox->id,
@@ -134,7 +134,7 @@ static int keep_last_good(struct load_jobs *jobs)
 		if (kind_facts(job->previous->kind)->has_members)
 			r = members_keep(job);
 		else if (job->previous->is_checked && !load_jobs_have_id(jobs, job->previous->id))
-			job->toolbox = toolbox_ref(job->previous);
+			load_job_set_package(job, package_ref(job->previous));
 	}
 	return r;
 }
@@ -149,7 +149,9 @@ static void job_id(const struct load_job *job, char ret_id[MANIFEST_ID_BYTES])
 
 	if (id)
 		snprintf(ret_id, MANIFEST_ID_BYTES, "%s", id);
-	else if (job->package) /* its own id is not shown (contract.md, Python) */
+	else if (job->package &&
+		 kind_facts(job->package->kind)
+			 ->has_members) /* its own id is not shown (contract.md, Python) */
 		snprintf(ret_id, MANIFEST_ID_BYTES, "%.*s", (int)size, stem);
 	else
 		manifest_id(job->path, ret_id);

@@ -64,7 +64,7 @@ static bool differs(const struct tool *before, const struct tool *after)
 	if (before == after)
 		return false;
 	return strcmp(before->definition, after->definition) != 0 ||
-	       before->toolbox->library.digest != after->toolbox->library.digest;
+	       before->toolbox->package->library.digest != after->toolbox->package->library.digest;
 }
 
 /* Of a toolbox that was not loaded anew, behind the same filter. */

@@ -17,7 +17,7 @@
 #define POINTER_BYTES 256
 
 struct check_target {
-	struct toolbox *toolbox;
+	struct package *package;
 	void *item;
 };
 
@@ -55,11 +55,11 @@ static int compare_targets(const void *a, const void *b)
 	const struct check_target *left = a;
 	const struct check_target *right = b;
 
-	int order = toolbox_compare_loads(left->toolbox, right->toolbox);
+	int order = package_compare_loads(left->package, right->package);
 
 	return order != 0 ? order
 			  : environment_compare(
-				    left->toolbox->environment, right->toolbox->environment);
+				    left->package->environment, right->package->environment);
 }
 
 static void refuse(
@@ -88,10 +88,10 @@ static void share_library(struct checker *checker, struct check_batch batch)
 {
 	struct check_target *first = &checker->targets[batch.first];
 
-	toolbox_library_look(&first->toolbox->library);
+	toolbox_library_look(&first->package->library);
 	for (size_t i = 1; i < batch.n; i++)
 		if (toolbox_library_look_like(
-			    &first[i].toolbox->library, &first->toolbox->library) < 0)
+			    &first[i].package->library, &first->package->library) < 0)
 			checker->refused(first[i].item, "/library", strerror(ENOMEM));
 }
 
@@ -106,14 +106,14 @@ static char *dup_member(const struct json_tape *tape, const char *key)
 }
 
 /* What the host could not do for the sandbox, and whether the library is a sealed copy. */
-void checker_note(struct toolbox *toolbox, const struct json_tape *described)
+void checker_note(struct package *package, const struct json_tape *described)
 {
 	uint32_t sealed = json_find(described, 0, "sealed");
 	cleanup_free char *missing = dup_member(described, "missing");
 
-	toolbox->is_sealed = sealed != JSON_NONE && json_is_true(described, sealed);
-	free(toolbox->not_enforced);
-	toolbox->not_enforced = missing && *missing ? take_ptr(missing) : NULL;
+	package->is_sealed = sealed != JSON_NONE && json_is_true(described, sealed);
+	free(package->not_enforced);
+	package->not_enforced = missing && *missing ? take_ptr(missing) : NULL;
 }
 
 /* The host has told where the dynamic linker found the library. */
@@ -121,20 +121,20 @@ static void batch_is_good(void *data, const char *loaded, size_t size)
 {
 	struct check_host *check = data;
 	struct checker *checker = check->checker;
-	struct toolbox_library *library = &checker->targets[check->batch.first].toolbox->library;
+	struct toolbox_library *library = &checker->targets[check->batch.first].package->library;
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	cleanup_free char *file = NULL;
 
 	if (json_tape_read(&tape, loaded, size, JSON_DEPTH_DEFAULT, NULL) == 0) {
 		file = dup_member(&tape, "library");
 		for (size_t i = 0; i < check->batch.n; i++)
-			checker_note(checker->targets[check->batch.first + i].toolbox, &tape);
+			checker_note(checker->targets[check->batch.first + i].package, &tape);
 	}
 	if (file && !library->file)
 		toolbox_library_set_file(library, file);
 	if (library->path)
 		share_library(checker, check->batch);
-	if (!kind_facts(checker->targets[check->batch.first].toolbox->kind)->describes_tools) {
+	if (!kind_facts(checker->targets[check->batch.first].package->kind)->describes_tools) {
 		end_batch(check);
 		return;
 	}
@@ -160,7 +160,7 @@ static void manifest_pointer(const char *pointer, char *ret, size_t size)
 static void refuse_for(
 	struct checker *checker, struct check_batch batch, const struct host_exit *end)
 {
-	const struct toolbox *toolbox = checker->targets[batch.first].toolbox;
+	const struct package *package = checker->targets[batch.first].package;
 	char pointer[POINTER_BYTES] = "";
 	char text[TEXT_BYTES];
 
@@ -169,9 +169,9 @@ static void refuse_for(
 		snprintf(text, sizeof(text), "%s", end->message);
 	} else {
 		int length = snprintf(text, sizeof(text), "%s failed: ",
-			toolbox->library.path ? "loading the library" : "describing its tools");
+			package->library.path ? "loading the library" : "describing its tools");
 
-		if (toolbox->library.path)
+		if (package->library.path)
 			snprintf(pointer, sizeof(pointer), "/library");
 		host_describe_exit(end, text + length, sizeof(text) - (size_t)length);
 	}
@@ -205,13 +205,13 @@ static void batch_is_bad(void *data, const struct host_exit *end)
 
 static int write_load(const struct checker *checker, struct check_batch batch, struct buffer *load)
 {
-	cleanup_free struct toolbox **toolboxes = calloc(batch.n, sizeof(*toolboxes));
+	cleanup_free struct package **packages = calloc(batch.n, sizeof(struct package *));
 
-	if (!toolboxes)
+	if (!packages)
 		return -ENOMEM;
 	for (size_t i = 0; i < batch.n; i++)
-		toolboxes[i] = checker->targets[batch.first + i].toolbox;
-	toolbox_write_load(toolboxes, batch.n, load);
+		packages[i] = checker->targets[batch.first + i].package;
+	package_write_load(packages, batch.n, load);
 	return buffer_status(load);
 }
 
@@ -229,22 +229,22 @@ static int spawn(struct check_host *check)
 		.bus_message = ignore_bus_message,
 		.ended = batch_is_bad,
 	};
-	const struct toolbox *toolbox = check->checker->targets[check->batch.first].toolbox;
+	const struct package *package = check->checker->targets[check->batch.first].package;
 	struct checker *checker = check->checker;
 	const struct config *config = checker->config;
 	cleanup(buffer_deinit) struct buffer load = {0};
 	int r = write_load(checker, check->batch, &load);
 	struct host_options options = {
 		.program = checker->host_program,
-		.toolbox_id = toolbox->id,
-		.environment = toolbox->environment,
+		.toolbox_id = package->id,
+		.environment = package->environment,
 		.load = load.data,
 		.load_size = load.size,
 		.output_max = config->limits.host_output_bytes,
 		.stderr_max = config->limits.stderr_bytes,
 		.start_timeout_ms = config->start_timeout_ms,
-		.has_guard = toolbox_has_guard(toolbox),
-		.has_bus = kind_facts(toolbox->kind)->has_bus,
+		.has_guard = package_has_guard(package),
+		.has_bus = kind_facts(package->kind)->has_bus,
 	};
 
 	return r < 0 ? r : host_spawn(checker->loop, &options, &handler, check, &check->host);
@@ -316,9 +316,9 @@ void checker_free(struct checker *checker)
 	free(checker);
 }
 
-void checker_add(struct checker *checker, struct toolbox *toolbox, void *item)
+void checker_add(struct checker *checker, struct package *package, void *item)
 {
-	checker->targets[checker->n_targets++] = (struct check_target){toolbox, item};
+	checker->targets[checker->n_targets++] = (struct check_target){package, item};
 }
 
 void checker_start(struct checker *checker, checker_refused_function refused,

@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-#include "catalogue/toolbox.h"
+#include "catalogue/package.h"
 #include "config/config.h"
 #include "json/reader.h"
 #include "loop/loop.h"
@@ -46,14 +46,14 @@ int checker_new(struct loop *loop, const char *host_program, const struct config
 /* Takes NULL. Ends the hosts; nobody is told. */
 void checker_free(struct checker *checker);
 
-/* Have @toolbox (borrowed) checked too; @item is for refused(). */
-void checker_add(struct checker *checker, struct toolbox *toolbox, void *item);
+/* Have @package (borrowed) checked too; @item is for refused(). */
+void checker_add(struct checker *checker, struct package *package, void *item);
 
 /* Begin; from the loop come told() and refused() for some, then done(). */
 void checker_start(struct checker *checker, checker_refused_function refused,
 	checker_described_function described, checker_done_function done, void *data);
 
-/* Have @toolbox know what LOADED, read as @described, says of how it was loaded. */
-void checker_note(struct toolbox *toolbox, const struct json_tape *described);
+/* Have @package know what LOADED, read as @described, says of how it was loaded. */
+void checker_note(struct package *package, const struct json_tape *described);
 
 CLEANUP_DEFINE(checker, struct checker *, checker_free)

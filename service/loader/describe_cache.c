@@ -36,28 +36,28 @@ static uint64_t digest_text(uint64_t digest, const char *text)
 }
 
 /* Of all that the answer depends on. */
-static uint64_t digest_toolbox(uint64_t digest, const struct toolbox *toolbox)
+static uint64_t digest_package(uint64_t digest, const struct package *package)
 {
 	struct utsname kernel = {0};
-	const char *entry = toolbox->environment;
+	const char *entry = package->environment;
 
 	/* What a sandbox could not do is described, too, and is the kernel's. */
 	uname(&kernel);
 	digest = digest_text(digest, TOOLBOXD_VERSION);
 	digest = digest_text(digest, kernel.release);
 	digest = digest_text(digest, kernel.version);
-	digest = digest_text(digest, toolbox->library.file);
-	digest = digest_word(digest, toolbox->library.digest);
-	digest = digest_word(digest, toolbox->library.stamp.size);
+	digest = digest_text(digest, package->library.file);
+	digest = digest_word(digest, package->library.digest);
+	digest = digest_word(digest, package->library.stamp.size);
 	for (; entry && *entry; entry = environment_next(entry))
 		digest = digest_text(digest, entry);
-	return digest_bytes(digest, toolbox->load, toolbox->load_size);
+	return digest_bytes(digest, package->load, package->load_size);
 }
 
-void describe_cache_key(const struct toolbox *toolbox, char ret_key[DESCRIBE_CACHE_KEY_BYTES])
+void describe_cache_key(const struct package *package, char ret_key[DESCRIBE_CACHE_KEY_BYTES])
 {
-	uint64_t first = digest_toolbox(DIGEST_SEED, toolbox);
-	uint64_t second = digest_toolbox(digest_word(DIGEST_SEED, 1), toolbox);
+	uint64_t first = digest_package(DIGEST_SEED, package);
+	uint64_t second = digest_package(digest_word(DIGEST_SEED, 1), package);
 
 	snprintf(ret_key, DESCRIBE_CACHE_KEY_BYTES, "%016llx%016llx", (unsigned long long)first,
 		(unsigned long long)second);

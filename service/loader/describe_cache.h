@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "catalogue/toolbox.h"
+#include "catalogue/package.h"
 #include "util/buffer.h"
 
 /*
@@ -31,8 +31,8 @@
 /* Room for a key, with its NUL. */
 #define DESCRIBE_CACHE_KEY_BYTES 33
 
-/* The key of @toolbox, whose library was looked at, and whose tools are not known yet. */
-void describe_cache_key(const struct toolbox *toolbox, char ret_key[DESCRIBE_CACHE_KEY_BYTES]);
+/* The key of @package, whose library was looked at, and whose tools are not known yet. */
+void describe_cache_key(const struct package *package, char ret_key[DESCRIBE_CACHE_KEY_BYTES]);
 
 /* What was told, appended to @ret_described, and what was given with it. 0, -ENOENT, or -ENOMEM. */
 int describe_cache_read(const char *key, struct buffer *ret_described, uint64_t *ret_depends);

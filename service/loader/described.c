@@ -12,11 +12,12 @@
 
 bool described_is_awaited(const struct toolbox *toolbox)
 {
-	return kind_facts(toolbox->kind)->describes_tools && toolbox->n_tools == 0 &&
-	       !toolbox->package;
+	const struct kind_facts *facts = kind_facts(toolbox->package->kind);
+
+	return facts->describes_tools && !facts->has_members && toolbox->n_tools == 0;
 }
 
-static int take(struct manifest_reader *reader, struct toolbox *toolbox, const char *described,
+static int take(struct manifest_reader *reader, struct package *package, const char *described,
 	size_t size, struct problems *problems)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
@@ -30,39 +31,39 @@ static int take(struct manifest_reader *reader, struct toolbox *toolbox, const c
 		return MANIFEST_E_REFUSED;
 	}
 	if (r == 0)
-		r = manifest_take_tools(reader, &tape, tools, toolbox, problems);
+		r = manifest_take_tools(reader, &tape, tools, package, problems);
 	if (r)
 		return r;
-	checker_note(toolbox, &tape);
-	toolbox->is_checked = true;
+	checker_note(package, &tape);
+	package->is_checked = true;
 	return 0;
 }
 
-int described_load_cached(struct manifest_reader *reader, struct toolbox *toolbox,
+int described_load_cached(struct manifest_reader *reader, struct package *package,
 	char ret_key[DESCRIBE_CACHE_KEY_BYTES])
 {
 	cleanup(problems_deinit) struct problems problems = {0};
 	cleanup(buffer_deinit) struct buffer described = {0};
 	uint64_t depends;
-	int r = toolbox_library_look(&toolbox->library);
+	int r = toolbox_library_look(&package->library);
 
 	*ret_key = '\0';
 	if (r < 0)
 		return r == -ENOMEM ? r : -ENOENT;
-	describe_cache_key(toolbox, ret_key);
+	describe_cache_key(package, ret_key);
 	r = describe_cache_read(ret_key, &described, &depends);
-	r = r ? r : take(reader, toolbox, described.data, described.size, &problems);
+	r = r ? r : take(reader, package, described.data, described.size, &problems);
 	return r > 0 ? -ENOENT : r;
 }
 
-int described_accept(struct manifest_reader *reader, struct toolbox *toolbox, const char *described,
+int described_accept(struct manifest_reader *reader, struct package *package, const char *described,
 	size_t size, const char *key, struct problems *problems)
 {
 	char key_now[DESCRIBE_CACHE_KEY_BYTES];
 	int r;
 
-	describe_cache_key(toolbox, key_now);
-	r = take(reader, toolbox, described, size, problems);
+	describe_cache_key(package, key_now);
+	r = take(reader, package, described, size, problems);
 	if (r == 0 && strcmp(key, key_now) == 0)
 		describe_cache_write(key, described, size, 0);
 	return r;
@@ -99,12 +100,12 @@ static uint32_t find_depends(const struct json_tape *described)
 }
 
 void described_each_dependency(
-	const struct toolbox *toolbox, void (*found)(void *data, const char *path), void *data)
+	const struct package *package, void (*found)(void *data, const char *path), void *data)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	uint32_t list = JSON_NONE;
 
-	if (json_tape_read(&tape, toolbox->described, toolbox->described_size, JSON_DEPTH_DEFAULT,
+	if (json_tape_read(&tape, package->described, package->described_size, JSON_DEPTH_DEFAULT,
 		    NULL) == 0)
 		list = find_depends(&tape);
 	if (list != JSON_NONE)
@@ -137,10 +138,10 @@ static void digest_inode(void *data, const char *path)
 }
 
 uint64_t described_fingerprint(
-	const struct toolbox *toolbox, const struct json_tape *described, int64_t since_ns)
+	const struct package *package, const struct json_tape *described, int64_t since_ns)
 {
 	cleanup(json_tape_cleanup) struct json_tape interpreters = {0};
-	const char *text = toolbox->python.interpreters;
+	const char *text = package->python.interpreters;
 	struct inodes inodes = {.digest = DIGEST_SEED, .since_ns = since_ns};
 	uint32_t list = find_depends(described);
 
@@ -152,14 +153,14 @@ uint64_t described_fingerprint(
 	return inodes.is_younger ? 0 : inodes.digest;
 }
 
-int described_load_cached_text(struct toolbox *toolbox, char ret_key[DESCRIBE_CACHE_KEY_BYTES],
+int described_load_cached_text(struct package *package, char ret_key[DESCRIBE_CACHE_KEY_BYTES],
 	struct buffer *ret_described)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	uint64_t depends;
 	int r;
 
-	describe_cache_key(toolbox, ret_key);
+	describe_cache_key(package, ret_key);
 	r = describe_cache_read(ret_key, ret_described, &depends);
 	if (r)
 		return r;
@@ -167,6 +168,6 @@ int described_load_cached_text(struct toolbox *toolbox, char ret_key[DESCRIBE_CA
 		&tape, ret_described->data, ret_described->size, JSON_DEPTH_DEFAULT, NULL);
 	if (r)
 		return r < 0 ? r : -ENOENT;
-	toolbox->depends = described_fingerprint(toolbox, &tape, INT64_MAX);
-	return depends != 0 && toolbox->depends == depends ? 0 : -ENOENT;
+	package->fingerprint = described_fingerprint(package, &tape, INT64_MAX);
+	return depends != 0 && package->fingerprint == depends ? 0 : -ENOENT;
 }

@@ -81,7 +81,7 @@ bool dropin_folders_is_overlay(const struct load_job *job)
 int dropin_folders_read(struct load_job *job)
 {
 	const char *overlay = job->beside ? job->beside->path : NULL;
-	struct toolbox *toolbox = NULL;
+	struct package *package = NULL;
 	int r;
 
 	if (overlay && !dropins_is_overlay(overlay)) {
@@ -92,7 +92,7 @@ int dropin_folders_read(struct load_job *job)
 		return 0;
 	}
 	r = dropins_read(
-		job->jobs->reader, job->path, overlay, &toolbox, &job->skipped, &job->problems);
-	job->toolbox = toolbox;
+		job->jobs->reader, job->path, overlay, &package, &job->skipped, &job->problems);
+	load_job_set_package(job, package);
 	return r < 0 ? r : 0;
 }

@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "util/array.h"
+#include "util/assert.h"
 #include "util/cleanup.h"
 
 static void job_free(struct load_job *job)
 {
-	toolbox_unref(job->toolbox);
-	toolbox_unref(job->package);
+	package_unref(job->package);
 	problems_deinit(&job->problems);
 	skipped_list_deinit(&job->skipped);
 	free(job->id);
@@ -46,28 +46,28 @@ struct load_job *load_jobs_add(struct load_jobs *jobs, const char *path, bool is
 
 static int compare_files(const void *a, const void *b)
 {
-	return strcmp((*(struct toolbox *const *)a)->file, (*(struct toolbox *const *)b)->file);
+	return strcmp((*(struct package *const *)a)->file, (*(struct package *const *)b)->file);
 }
 
-static int compare_path_with_file(const void *path, const void *toolbox)
+static int compare_path_with_file(const void *path, const void *package)
 {
-	return strcmp(path, (*(struct toolbox *const *)toolbox)->file);
+	return strcmp(path, (*(struct package *const *)package)->file);
 }
 
 int load_jobs_find_previous(struct load_jobs *jobs)
 {
 	const struct catalogue *previous = jobs->options.previous;
-	size_t n_toolboxes = previous ? catalogue_n_toolboxes(previous) : 0;
-	cleanup_free struct toolbox **toolboxes = calloc(n_toolboxes + 1, sizeof(*toolboxes));
+	size_t n_packages = previous ? catalogue_n_toolboxes(previous) : 0;
+	cleanup_free struct package **packages = calloc(n_packages + 1, sizeof(struct package *));
 
-	if (!toolboxes)
+	if (!packages)
 		return -ENOMEM;
-	for (size_t i = 0; i < n_toolboxes; i++)
-		toolboxes[i] = toolbox_package(catalogue_toolbox(previous, i, NULL, NULL));
-	qsort(toolboxes, n_toolboxes, sizeof(*toolboxes), compare_files);
+	for (size_t i = 0; i < n_packages; i++)
+		packages[i] = catalogue_toolbox(previous, i, NULL, NULL)->package;
+	qsort(packages, n_packages, sizeof(*packages), compare_files);
 	for (size_t i = 0; i < jobs->n_items; i++) {
-		struct toolbox **found = bsearch(jobs->items[i]->path, toolboxes, n_toolboxes,
-			sizeof(*toolboxes), compare_path_with_file);
+		struct package **found = bsearch(jobs->items[i]->path, packages, n_packages,
+			sizeof(*packages), compare_path_with_file);
 
 		jobs->items[i]->previous = found ? *found : NULL;
 	}
@@ -80,6 +80,17 @@ bool load_jobs_have_id(const struct load_jobs *jobs, const char *id)
 		if (jobs->items[i]->toolbox && strcmp(jobs->items[i]->toolbox->id, id) == 0)
 			return true;
 	return false;
+}
+
+void load_job_set_package(struct load_job *job, struct package *package)
+{
+	package_unref(job->package);
+	job->package = package;
+	job->toolbox = NULL;
+	if (!package || kind_facts(package->kind)->has_members)
+		return;
+	check(package->n_toolboxes == 1);
+	job->toolbox = package->toolboxes[0];
 }
 
 /* Whether @job may fail at @pointer, since its manifest insists on no interpreter. */
@@ -96,5 +107,5 @@ void load_job_fail(struct load_job *job, const char *pointer, const char *text)
 		return;
 	line = *pointer ? manifest_line(job->path, pointer) : 0;
 	problems_add_line(&job->problems, PROBLEM_ERROR, line, pointer, "%s", text);
-	toolbox_unref(take_ptr(job->toolbox));
+	job->toolbox = NULL;
 }

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "catalogue/skipped.h"
-#include "catalogue/toolbox.h"
+#include "catalogue/package.h"
 #include "loader/checker.h"
 #include "loader/describe_cache.h"
 #include "loader/loader.h"
@@ -18,7 +18,7 @@
  * for each member toolbox that a package describes.
  *
  *   path ── read, check ──▶ toolbox           it is offered
- *                       ├─▶ package           its members are jobs of their own
+ *                       ├─▶ package           of kind python: its toolboxes are jobs of their own
  *                       ├─▶ problems          it has failed
  *                       └─▶ skipped           it, or some of its tools, are not offered on purpose
  */
@@ -29,9 +29,10 @@ struct load_job {
 	char *id; /* of a member toolbox; else NULL */
 	bool is_folder;
 	struct load_job *beside;  /* the job of NAME.json for the folder NAME, and back; or NULL */
-	struct toolbox *previous; /* of this file in the previous catalogue, borrowed; or NULL */
-	struct toolbox *toolbox;  /* NULL: the job has failed, or offers nothing by itself */
-	struct toolbox *package;  /* whose members are jobs of their own; else NULL */
+	struct package *previous; /* of this file in the previous catalogue, borrowed; or NULL */
+	struct package *package;  /* held; NULL: it could not be read */
+	struct toolbox
+		*toolbox; /* of the package; NULL: the job has failed or offers none itself */
 	struct problems problems;
 	struct skipped_list skipped;
 	char key[DESCRIBE_CACHE_KEY_BYTES]; /* of its description; "": not known */
@@ -54,12 +55,15 @@ void load_jobs_deinit(struct load_jobs *jobs);
 /* Append a job for the file or folder at @path (copied). NULL without memory. */
 struct load_job *load_jobs_add(struct load_jobs *jobs, const char *path, bool is_folder);
 
-/* Set job->previous of each job to the toolbox (or package) that its file was in the previous
- * catalogue. 0 or -ENOMEM. */
+/* Set job->previous of each job to the package of its file in the previous catalogue. 0 or -ENOMEM. */
 int load_jobs_find_previous(struct load_jobs *jobs);
 
 /* Whether a job offers a toolbox called @id. */
 bool load_jobs_have_id(const struct load_jobs *jobs, const char *id);
+
+/* Make @package (may be NULL), whose reference it takes over, the package of @job in place of another.
+ * If it is of a kind with one toolbox, the job offers that. */
+void load_job_set_package(struct load_job *job, struct package *package);
 
 /* Add the error @text, about the place @pointer of its manifest, to @job, which offers nothing then.
  * That no interpreter can be asked is no error when the manifest names none ("auto"): the package is

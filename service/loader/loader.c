@@ -31,23 +31,23 @@ struct loader {
 	struct loop_timer work;
 };
 
-static bool is_unchanged(struct loader *loader, struct toolbox *toolbox)
+static bool is_unchanged(struct loader *loader, struct package *package)
 {
 	const struct config_toolbox *settings =
-		config_toolbox_find(loader->jobs.options.config, toolbox->id);
+		config_toolbox_find(loader->jobs.options.config, package->id);
 
-	if (toolbox->settings != (settings ? settings->digest : 0))
+	if (package->settings != (settings ? settings->digest : 0))
 		return false;
-	if (!manifest_is_unchanged(toolbox))
+	if (!manifest_is_unchanged(package))
 		return false;
-	if (!toolbox->library.path)
+	if (!package->library.path)
 		return true;
-	/* Of the many toolboxes over one library, the first one in a row looks for all. */
-	if (loader->seen && toolbox_library_is_same(&toolbox->library, loader->seen))
+	/* Many packages may have one library: the first one in a row looks at it for all. */
+	if (loader->seen && toolbox_library_is_same(&package->library, loader->seen))
 		return true;
-	if (!toolbox_library_is_unchanged(&toolbox->library))
+	if (!toolbox_library_is_unchanged(&package->library))
 		return false;
-	loader->seen = &toolbox->library;
+	loader->seen = &package->library;
 	return true;
 }
 
@@ -58,98 +58,127 @@ static void refuse_library(void *item, const char *pointer, const char *text)
 	load_job_fail(item, pointer, text);
 }
 
-/* The configuration may have made it narrower than what the kind can work in. */
-static bool is_too_narrow(const struct toolbox *toolbox)
+/* Whether the configuration gives a sandbox that is narrower than what the kind can work in. */
+static bool is_too_narrow(const struct package *package)
 {
-	return kind_facts(toolbox->kind)->sandbox == SANDBOX_COMMAND &&
-	       toolbox->sandbox.class < SANDBOX_COMMAND;
+	return kind_facts(package->kind)->sandbox == SANDBOX_COMMAND &&
+	       package->sandbox.class < SANDBOX_COMMAND;
 }
 
-static void check_sandbox(struct load_job *job)
+/* Whether @job, which was read, may have the sandbox that it has. Else it fails, without a package. */
+static bool check_sandbox(struct load_job *job)
 {
 	const struct config *config = job->jobs->options.config;
-	char text[192];
+	char text[192] = "no program can be started in the sandbox class that the configuration "
+			 "gives; expected \"command\" or \"none\"";
 
-	if (job->toolbox && is_too_narrow(job->toolbox))
-		load_job_fail(job, "/sandbox/class",
-			"no program can be started in the sandbox class that the configuration "
-			"gives; expected \"command\" or \"none\"");
-	if (!job->toolbox || !settings_refuse_sandbox(config, job->toolbox))
-		return;
-	snprintf(text, sizeof(text),
-		"the sandbox class \"%s\" is wider than \"%s\", the widest that "
-		"toolboxd.sandbox_max of the configuration allows",
-		sandbox_class_name(job->toolbox->sandbox.class),
-		sandbox_class_name(config->sandbox_max));
+	if (!is_too_narrow(job->package)) {
+		if (!settings_refuse_sandbox(config, job->package))
+			return true;
+		snprintf(text, sizeof(text),
+			"the sandbox class \"%s\" is wider than \"%s\", the widest that "
+			"toolboxd.sandbox_max of the configuration allows",
+			sandbox_class_name(job->package->sandbox.class),
+			sandbox_class_name(config->sandbox_max));
+	}
 	load_job_fail(job, "/sandbox/class", text);
+	load_job_set_package(job, NULL);
+	return false;
 }
 
-/* The host of a toolbox that tells its tools has told them. */
+/* Take the description that the host of @item's package has sent. */
 static void accept_description(void *item, const char *described, size_t size)
 {
 	struct load_job *job = item;
 	int r;
 
-	if (job->package)
+	if (kind_facts(job->package->kind)->has_members)
 		r = members_accept(job, described, size);
 	else
 		r = described_accept(
-			job->jobs->reader, job->toolbox, described, size, job->key, &job->problems);
+			job->jobs->reader, job->package, described, size, job->key, &job->problems);
 
 	if (r == -ENOMEM)
 		load_job_fail(job, "", strerror(ENOMEM));
 	else if (r)
-		toolbox_unref(take_ptr(job->toolbox));
+		job->toolbox = NULL;
 }
 
-/* A folder is read anew each time: what it is depends on many files. 0 or a negative errno. */
+/* Whether the package of @job is what it was in the previous catalogue, and worked there. */
+static bool is_as_before(const struct load_job *job)
+{
+	const struct package *previous = job->previous;
+
+	return previous && previous->is_checked && previous->digest == job->package->digest &&
+	       previous->settings == job->package->settings;
+}
+
+/* Read a folder, always: what it is depends on many files. 0 or a negative errno. */
 static int begin_folder(struct load_job *job)
 {
-	const struct toolbox *previous = job->previous;
 	int r = dropin_folders_read(job);
 
-	if (r == 0 && job->toolbox)
-		r = settings_apply(job->jobs->options.config, job->toolbox);
-	if (r == 0 && job->toolbox && previous && previous->is_checked &&
-		previous->digest == job->toolbox->digest &&
-		previous->settings == job->toolbox->settings) {
-		toolbox_unref(job->toolbox);
-		job->toolbox = toolbox_ref(job->previous);
-	}
+	if (r < 0 || !job->package)
+		return r;
+	r = settings_apply(job->jobs->options.config, job->package);
+	if (r == 0 && is_as_before(job))
+		load_job_set_package(job, package_ref(job->previous));
 	check_sandbox(job);
 	return r;
 }
 
-/* 0 or -ENOMEM. */
-static int begin_job(struct loader *loader, struct load_job *job)
+/* Have a host look at the library of @job, unless its description is cached. 0 or -ENOMEM. */
+static int begin_library(struct load_job *job)
 {
+	int r = described_is_awaited(job->toolbox)
+			? described_load_cached(job->jobs->reader, job->package, job->key)
+			: -ENOENT;
+
+	if (r == -ENOENT)
+		checker_add(job->jobs->checker, job->package, job);
+	return r == -ENOMEM ? r : 0;
+}
+
+/* Whether the previous package of @job can be offered again as it is. One whose toolboxes a host
+ * describes depends on more than its files, see members.h. */
+static bool can_keep(struct loader *loader, const struct load_job *job)
+{
+	return job->previous && job->previous->is_checked &&
+	       !kind_facts(job->previous->kind)->has_members && is_unchanged(loader, job->previous);
+}
+
+static int begin_file(struct loader *loader, struct load_job *job)
+{
+	const struct config *config = loader->jobs.options.config;
+	struct package *package;
 	int r;
 
-	if (job->is_folder)
-		return begin_folder(job);
 	if (dropin_folders_is_overlay(job))
 		return 0;
-	if (job->previous && job->previous->is_checked && is_unchanged(loader, job->previous)) {
-		job->toolbox = toolbox_ref(job->previous);
+	if (can_keep(loader, job)) {
+		load_job_set_package(job, package_ref(job->previous));
 		check_sandbox(job);
 		return 0;
 	}
-	r = manifest_read(loader->jobs.reader, job->path, &job->toolbox, &job->problems);
-	if (r == 0)
-		r = settings_apply(loader->jobs.options.config, job->toolbox);
-	check_sandbox(job);
-	if (r == 0 && job->toolbox && kind_facts(job->toolbox->kind)->has_members)
-		return members_begin(job);
-	/* What nobody can call is never started, not even to look at it. */
-	if (r || !job->toolbox || !job->toolbox->library.path ||
-		!settings_offer_any(loader->jobs.options.config, job->toolbox))
+	r = manifest_read(loader->jobs.reader, job->path, &package, &job->problems);
+	if (r != 0)
 		return r < 0 ? r : 0;
-	r = described_is_awaited(job->toolbox)
-		    ? described_load_cached(loader->jobs.reader, job->toolbox, job->key)
-		    : -ENOENT;
-	if (r == -ENOENT)
-		checker_add(loader->jobs.checker, job->toolbox, job);
-	return r == -ENOMEM ? r : 0;
+	load_job_set_package(job, package);
+	r = settings_apply(config, package);
+	if (r < 0 || !check_sandbox(job))
+		return r;
+	if (kind_facts(package->kind)->has_members)
+		return members_begin(job);
+	/* A library whose tools cannot be called is never loaded, not even to look at it. */
+	if (!package->library.path || !settings_offer_any(config, job->toolbox))
+		return 0;
+	return begin_library(job);
+}
+
+/* 0 or a negative errno. */
+static int begin_job(struct loader *loader, struct load_job *job)
+{
+	return job->is_folder ? begin_folder(job) : begin_file(loader, job);
 }
 
 /* ── all of them ─────────────────────────────────────────────────────────────────────────────── */

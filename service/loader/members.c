@@ -6,13 +6,14 @@
 #include <string.h>
 
 #include "loader/described.h"
+#include "util/assert.h"
 #include "util/cleanup.h"
 #include "util/stamp.h"
 
 /* Whether the host of before was made of the same manifest and configuration. */
 static bool is_same_package(const struct load_job *job)
 {
-	const struct toolbox *previous = job->previous;
+	const struct package *previous = job->previous;
 
 	return previous && kind_facts(previous->kind)->has_members && previous->described &&
 	       previous->digest == job->package->digest &&
@@ -49,7 +50,7 @@ static void check_settings(struct load_job *job, const struct load_job *owner)
 		"give this one a manifest of its own (\"plugins\")",
 		job->id, is_refused ? "sandbox" : "limits\" or \"env", job->id, owner->package->id);
 	if (is_refused)
-		toolbox_unref(take_ptr(job->toolbox));
+		job->toolbox = NULL;
 }
 
 static int add_member(struct load_job *owner, struct member_toolbox *member)
@@ -62,52 +63,31 @@ static int add_member(struct load_job *owner, struct member_toolbox *member)
 	if (!job->id)
 		return -ENOMEM;
 	move_problems(member, job);
-	job->toolbox = take_ptr(member->toolbox);
+	job->toolbox = member->toolbox;
+	job->package = member->toolbox ? package_ref(member->toolbox->package) : NULL;
 	check_settings(job, owner);
 	job->skipped = member->skipped;
 	member->skipped = (struct skipped_list){0};
 	return 0;
 }
 
-/* The member @id of @host in the catalogue of before, or NULL. */
-static struct toolbox *find_member(
-	const struct load_jobs *jobs, const struct toolbox *package, const char *id)
+/* Make the previous package, with its processes, that of @job, and its toolboxes those of @members:
+ * both were made of the same text. */
+static void reuse_previous(struct load_job *job, struct member_toolboxes *members)
 {
-	const struct catalogue *previous = jobs->options.previous;
-	long index = previous ? catalogue_find_toolbox(previous, id, strlen(id)) : -1;
-	struct toolbox *found =
-		index < 0 ? NULL : catalogue_toolbox(previous, (size_t)index, NULL, NULL);
+	struct package *previous = job->previous;
 
-	return found && found->package == package ? found : NULL;
-}
-
-/* Put the members of before, with their processes, in the place of those in @members. One that was not
- * offered before, since its id was taken, is new. */
-static void reuse(struct load_job *job, struct member_toolboxes *members)
-{
-	struct toolbox *previous = job->previous;
-
-	for (size_t i = 0; i < members->n_items; i++) {
-		struct member_toolbox *member = &members->items[i];
-		struct toolbox *found;
-
-		if (!member->toolbox)
-			continue;
-		found = find_member(job->jobs, previous, member->id);
-		if (found) {
-			toolbox_unref(member->toolbox);
-			member->toolbox = toolbox_ref(found);
-		} else {
-			toolbox_move_member(member->toolbox, previous);
-		}
-	}
-	previous->depends = job->package->depends;
-	toolbox_unref(job->package);
-	job->package = toolbox_ref(previous);
+	check(previous->n_toolboxes == job->package->n_toolboxes);
+	for (size_t i = 0; i < members->n_items; i++)
+		if (members->items[i].toolbox)
+			members->items[i].toolbox =
+				previous->toolboxes[members->items[i].toolbox->index];
+	previous->fingerprint = job->package->fingerprint;
+	load_job_set_package(job, package_ref(previous));
 }
 
 /* Keep the text that the members were made of. */
-static int keep_described(struct toolbox *package, const char *described, size_t size)
+static int keep_described(struct package *package, const char *described, size_t size)
 {
 	package->described = malloc(size + 1);
 	if (!package->described)
@@ -121,7 +101,7 @@ static int keep_described(struct toolbox *package, const char *described, size_t
 static int take(
 	struct load_job *job, const struct json_tape *tape, const char *described, size_t size)
 {
-	const struct toolbox *previous = job->previous;
+	const struct package *previous = job->previous;
 	cleanup(member_toolboxes_deinit) struct member_toolboxes members = {0};
 	int r = keep_described(job->package, described, size);
 
@@ -133,7 +113,7 @@ static int take(
 		return r;
 	if (is_same_package(job) && previous->described_size == size &&
 		memcmp(previous->described, described, size) == 0)
-		reuse(job, &members);
+		reuse_previous(job, &members);
 	for (size_t i = 0; r == 0 && i < members.n_items; i++)
 		r = add_member(job, &members.items[i]);
 	return r;
@@ -153,14 +133,14 @@ static int take_text(struct load_job *job, const char *described, size_t size)
 static bool holds(const struct load_job *job)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
-	const struct toolbox *previous = job->previous;
+	const struct package *previous = job->previous;
 
-	if (!is_same_package(job) || previous->depends == 0 ||
+	if (!is_same_package(job) || previous->fingerprint == 0 ||
 		json_tape_read(&tape, previous->described, previous->described_size,
 			JSON_DEPTH_DEFAULT, NULL) != 0)
 		return false;
-	job->package->depends = described_fingerprint(job->package, &tape, INT64_MAX);
-	return job->package->depends == previous->depends;
+	job->package->fingerprint = described_fingerprint(job->package, &tape, INT64_MAX);
+	return job->package->fingerprint == previous->fingerprint;
 }
 
 /* Make the members of what is known. 0, -ENOENT, or another negative errno. */
@@ -196,7 +176,6 @@ int members_begin(struct load_job *job)
 {
 	int r;
 
-	job->package = take_ptr(job->toolbox);
 	if (!config_toolbox_is_enabled(job->jobs->options.config, job->package->id))
 		return skipped_list_add(&job->skipped, NULL, "its toolbox is not enabled");
 	r = recall(job);
@@ -211,9 +190,10 @@ int members_accept(struct load_job *job, const char *described, size_t size)
 	int r = json_tape_read(&tape, described, size, JSON_DEPTH_DEFAULT, NULL);
 
 	if (r == 0) {
-		job->package->depends = described_fingerprint(job->package, &tape, job->asked_ns);
-		if (job->package->depends)
-			describe_cache_write(job->key, described, size, job->package->depends);
+		job->package->fingerprint =
+			described_fingerprint(job->package, &tape, job->asked_ns);
+		if (job->package->fingerprint)
+			describe_cache_write(job->key, described, size, job->package->fingerprint);
 		r = take(job, &tape, described, size);
 	}
 	return r < 0 ? r : 0;
@@ -226,13 +206,11 @@ int members_keep(struct load_job *job)
 
 	for (size_t i = 0; r == 0 && i < catalogue_n_toolboxes(previous); i++) {
 		struct toolbox *toolbox = catalogue_toolbox(previous, i, NULL, NULL);
-		struct member_toolbox member = {.id = toolbox->id};
+		struct member_toolbox member = {.id = toolbox->id, .toolbox = toolbox};
 
 		if (toolbox->package != job->previous || load_jobs_have_id(job->jobs, toolbox->id))
 			continue;
-		member.toolbox = toolbox_ref(toolbox);
 		r = add_member(job, &member);
-		toolbox_unref(member.toolbox);
 	}
 	return r;
 }

@@ -15,9 +15,8 @@
  *   a short-lived host ────────────┘                                          go on, with their hosts
  */
 
-/* Begin @job, whose toolbox was just read and has members: it becomes the job's package. Its members
- * become jobs now if a valid description is known; else a host is asked, and members_accept() follows.
- * 0 or -ENOMEM. */
+/* Begin @job, whose package was just read and is of a kind with members. They become jobs now if a
+ * valid description is known; else a host is asked, and members_accept() follows. 0 or -ENOMEM. */
 int members_begin(struct load_job *job);
 
 /* Make jobs of the members that the host of @job has described: the @size bytes of JSON text at

@@ -14,10 +14,10 @@
 #include "util/environment.h"
 
 /* Member by member. */
-static void override_limits(struct toolbox *toolbox, const struct config_toolbox *settings)
+static void override_limits(struct package *package, const struct config_toolbox *settings)
 {
 	const struct toolbox_limits *by = &settings->limits;
-	struct toolbox_limits *limits = &toolbox->limits;
+	struct toolbox_limits *limits = &package->limits;
 
 	if (by->timeout_ms)
 		limits->timeout_ms = by->timeout_ms;
@@ -26,7 +26,7 @@ static void override_limits(struct toolbox *toolbox, const struct config_toolbox
 	if (by->queue)
 		limits->queue = by->queue;
 	if (by->memory_mb)
-		toolbox->sandbox.memory_mb = limits->memory_mb = by->memory_mb;
+		package->sandbox.memory_mb = limits->memory_mb = by->memory_mb;
 	if (settings->has_prestart)
 		limits->prestart = by->prestart;
 	if (by->has_idle_s) {
@@ -46,10 +46,10 @@ static struct document *read_document(const char *json)
 }
 
 /* Key by key, at every depth, as the files of the configuration are merged. */
-static int merge_config(struct toolbox *toolbox, const char *over_json)
+static int merge_config(struct package *package, const char *over_json)
 {
 	cleanup(document_cleanup) struct document *config =
-		read_document(toolbox->config ? toolbox->config : "{}");
+		read_document(package->config ? package->config : "{}");
 	cleanup(document_cleanup) struct document *over = read_document(over_json);
 	cleanup(buffer_deinit) struct buffer text = {0};
 	char *merged;
@@ -60,8 +60,8 @@ static int merge_config(struct toolbox *toolbox, const char *over_json)
 	merged = buffer_take(&text, NULL);
 	if (!merged)
 		return -ENOMEM;
-	free(toolbox->config);
-	toolbox->config = merged;
+	free(package->config);
+	package->config = merged;
 	return 0;
 }
 
@@ -125,11 +125,11 @@ static int write_plugins(
 }
 
 /* 0 or -ENOMEM. */
-static int gather_by_entry_points(const struct config *config, struct toolbox *toolbox)
+static int gather_by_entry_points(const struct config *config, struct package *package)
 {
 	cleanup(json_tape_cleanup) struct json_tape own = {0};
 	cleanup(buffer_deinit) struct buffer out = {0};
-	const char *text = toolbox->config ? toolbox->config : "{}";
+	const char *text = package->config ? package->config : "{}";
 	char *gathered;
 
 	if (json_tape_read(&own, text, strlen(text), JSON_DEPTH_DEFAULT, NULL) != 0)
@@ -142,44 +142,44 @@ static int gather_by_entry_points(const struct config *config, struct toolbox *t
 	if (write_plugins(config, &own, &out) != 0)
 		return -ENOMEM;
 	buffer_append_char(&out, '}');
-	toolbox->settings = digest_bytes(
-		toolbox->settings ? toolbox->settings : DIGEST_SEED, out.data, out.size);
+	package->settings = digest_bytes(
+		package->settings ? package->settings : DIGEST_SEED, out.data, out.size);
 	gathered = buffer_take(&out, NULL);
 	if (!gathered)
 		return -ENOMEM;
-	free(toolbox->config);
-	toolbox->config = gathered;
+	free(package->config);
+	package->config = gathered;
 	return 0;
 }
 
 /* ── all of it ───────────────────────────────────────────────────────────────────────────────── */
 
-static int apply(const struct config_toolbox *settings, struct toolbox *toolbox)
+static int apply(const struct config_toolbox *settings, struct package *package)
 {
 	int r;
 
-	toolbox->settings = settings->digest;
-	override_limits(toolbox, settings);
-	r = environment_copy(settings->environment, &toolbox->environment);
-	r = r ? r : toolbox_sandbox_override(&toolbox->sandbox, &settings->sandbox);
-	if (r == 0 && settings->config && kind_facts(toolbox->kind)->describes_tools &&
-		!kind_facts(toolbox->kind)->has_members)
-		r = merge_config(toolbox, settings->config);
+	package->settings = settings->digest;
+	override_limits(package, settings);
+	r = environment_copy(settings->environment, &package->environment);
+	r = r ? r : toolbox_sandbox_override(&package->sandbox, &settings->sandbox);
+	if (r == 0 && settings->config && kind_facts(package->kind)->describes_tools &&
+		!kind_facts(package->kind)->has_members)
+		r = merge_config(package, settings->config);
 	return r;
 }
 
-int settings_apply(const struct config *config, struct toolbox *toolbox)
+int settings_apply(const struct config *config, struct package *package)
 {
-	const struct config_toolbox *settings = config_toolbox_find(config, toolbox->id);
+	const struct config_toolbox *settings = config_toolbox_find(config, package->id);
 	bool is_said = settings && settings->digest != 0;
-	int r = is_said ? apply(settings, toolbox) : 0;
+	int r = is_said ? apply(settings, package) : 0;
 
-	toolbox->python.start_timeout_ms = config->start_timeout_ms;
-	if (r == 0 && kind_facts(toolbox->kind)->has_members)
-		r = gather_by_entry_points(config, toolbox);
+	package->python.start_timeout_ms = config->start_timeout_ms;
+	if (r == 0 && kind_facts(package->kind)->has_members)
+		r = gather_by_entry_points(config, package);
 	else if (!is_said)
 		return 0;
-	return r ? r : toolbox_prepare(toolbox);
+	return r ? r : package_prepare(package);
 }
 
 /* ── what is allowed ─────────────────────────────────────────────────────────────────────────── */
@@ -207,7 +207,7 @@ bool settings_offer_any(const struct config *config, const struct toolbox *toolb
 	return false;
 }
 
-bool settings_refuse_sandbox(const struct config *config, const struct toolbox *toolbox)
+bool settings_refuse_sandbox(const struct config *config, const struct package *package)
 {
-	return toolbox->sandbox.class > config->sandbox_max;
+	return package->sandbox.class > config->sandbox_max;
 }

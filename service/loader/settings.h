@@ -3,17 +3,17 @@
 
 #include <stdbool.h>
 
-#include "catalogue/toolbox.h"
+#include "catalogue/package.h"
 #include "config/config.h"
 
 /*
- * Let the configuration have its way with @toolbox, which was just read from its manifest and is
+ * Let the configuration have its way with @package, which was just read from its manifest and is
  * nobody else's yet: the sandbox, limits and environment of `toolboxes.<id>` in the place of the
- * manifest's, and what is left of it merged into the toolbox's `config`. That of the kind python is
+ * manifest's, and what is left of it merged into the package's `config`. That of the kind python is
  * by entry points, each from the first that has it: the manifest, `toolboxes`,
  * `PHAL.ovos-phal-plugin-tools`. 0 or -ENOMEM.
  */
-int settings_apply(const struct config *config, struct toolbox *toolbox);
+int settings_apply(const struct config *config, struct package *package);
 
 /* Whether the configuration lets the tool @name of the toolbox @toolbox_id be offered: the toolbox is
  * enabled and the filter does not leave the tool out. */
@@ -22,5 +22,5 @@ bool settings_offer(const struct config *config, const char *toolbox_id, const c
 /* Whether it lets any tool of @toolbox be offered, or any at all when they are not described yet. */
 bool settings_offer_any(const struct config *config, const struct toolbox *toolbox);
 
-/* Whether it allows no sandbox as wide as that of @toolbox (toolboxd.sandbox_max). */
-bool settings_refuse_sandbox(const struct config *config, const struct toolbox *toolbox);
+/* Whether it allows no sandbox as wide as that of @package (toolboxd.sandbox_max). */
+bool settings_refuse_sandbox(const struct config *config, const struct package *package);

@@ -6,6 +6,7 @@
 #include "json/writer.h"
 #include "manifest/reader.h"
 #include "manifest/tool.h"
+#include "util/assert.h"
 
 /*
  * What hosts tell of their tools, read as the manifests that would have said it: whatever a host
@@ -62,11 +63,13 @@ static int take(struct manifest_reader *reader, const struct json_tape *describe
 }
 
 int manifest_take_tools(struct manifest_reader *reader, const struct json_tape *described,
-	uint32_t tools, struct toolbox *toolbox, struct problems *problems)
+	uint32_t tools, struct package *package, struct problems *problems)
 {
-	int r = take(reader, described, tools, toolbox, problems);
+	int r;
 
-	return r ? r : toolbox_prepare(toolbox);
+	check(package->n_toolboxes == 1);
+	r = take(reader, described, tools, package->toolboxes[0], problems);
+	return r ? r : package_prepare(package);
 }
 
 /* ── several toolboxes ───────────────────────────────────────────────────────────────────────── */
@@ -75,7 +78,6 @@ void member_toolboxes_deinit(struct member_toolboxes *members)
 {
 	for (size_t i = 0; i < members->n_items; i++) {
 		free(members->items[i].id);
-		toolbox_unref(members->items[i].toolbox);
 		problems_deinit(&members->items[i].problems);
 		skipped_list_deinit(&members->items[i].skipped);
 	}
@@ -129,9 +131,10 @@ static int write_named(const struct json_tape *described, uint32_t tools,
 	return r;
 }
 
-/* Read the entries of the array @tools into @member. 0 or -ENOMEM. */
+/* Read the entries of the array @tools into @toolbox. 0, MANIFEST_E_REFUSED with the problems of
+ * @member, or -ENOMEM. */
 static int read_member(struct manifest_reader *reader, const struct json_tape *described,
-	uint32_t tools, struct member_toolbox *member)
+	uint32_t tools, struct toolbox *toolbox, struct member_toolbox *member)
 {
 	cleanup(json_tape_cleanup) struct json_tape named = {0};
 	cleanup(buffer_deinit) struct buffer text = {0};
@@ -141,16 +144,14 @@ static int read_member(struct manifest_reader *reader, const struct json_tape *d
 	r = r ? r : json_tape_read(&named, text.data, text.size, JSON_DEPTH_DEFAULT, NULL);
 	if (r < 0 || json_count(&named, 0) == 0)
 		return r;
-	r = take(reader, &named, 0, member->toolbox, &member->problems);
-	if (r == MANIFEST_E_REFUSED)
-		toolbox_unref(take_ptr(member->toolbox));
-	return r < 0 ? r : 0;
+	return take(reader, &named, 0, toolbox, &member->problems);
 }
 
-/* One that works, as its host says. 0 or -ENOMEM. */
+/* Add a toolbox that works, as its host says, to @package. 0 or -ENOMEM. */
 static int take_member(struct manifest_reader *reader, const struct json_tape *described,
-	uint32_t at, struct toolbox *package, struct member_toolbox *member)
+	uint32_t at, struct package *package, struct member_toolbox *member)
 {
+	cleanup(toolbox_cleanup) struct toolbox *toolbox = NULL;
 	uint32_t tools = json_type_at(described, at) == JSON_OBJECT
 				 ? json_find(described, at, "tools")
 				 : JSON_NONE;
@@ -169,8 +170,16 @@ static int take_member(struct manifest_reader *reader, const struct json_tape *d
 	if (!manifest_is_id(member->id))
 		return skipped_list_add(&member->skipped, NULL,
 			"its id must be 1 to 128 letters, digits, '_' or '-'");
-	member->toolbox = toolbox_new_member(package, member->id, entry_point);
-	return member->toolbox ? read_member(reader, described, tools, member) : -ENOMEM;
+	toolbox = toolbox_new(package, member->id, entry_point ? entry_point : member->id);
+	if (!toolbox)
+		return -ENOMEM;
+	r = read_member(reader, described, tools, toolbox, member);
+	if (r != 0)
+		return r < 0 ? r : 0;
+	if (package_add(package, toolbox) < 0)
+		return -ENOMEM;
+	member->toolbox = take_ptr(toolbox);
+	return 0;
 }
 
 /* One that has failed, as its host says. 0 or -ENOMEM. */
@@ -203,7 +212,7 @@ static uint32_t find_list(
 
 /* 0 or -ENOMEM. */
 static int take_all(struct manifest_reader *reader, const struct json_tape *described,
-	uint32_t working, uint32_t failed, struct toolbox *package,
+	uint32_t working, uint32_t failed, struct package *package,
 	struct member_toolboxes *members)
 {
 	int r = 0;
@@ -218,19 +227,8 @@ static int take_all(struct manifest_reader *reader, const struct json_tape *desc
 	return r;
 }
 
-static int join(struct toolbox *package, const struct member_toolboxes *members)
-{
-	cleanup_free struct toolbox **toolboxes = calloc(members->n_items + 1, sizeof(*toolboxes));
-
-	if (!toolboxes)
-		return -ENOMEM;
-	for (size_t i = 0; i < members->n_items; i++)
-		toolboxes[i] = members->items[i].toolbox;
-	return toolbox_join_members(package, toolboxes, members->n_items);
-}
-
 int manifest_take_members(struct manifest_reader *reader, const struct json_tape *described,
-	struct toolbox *package, struct member_toolboxes *ret_members, struct problems *problems)
+	struct package *package, struct member_toolboxes *ret_members, struct problems *problems)
 {
 	uint32_t working = find_list(described, "toolboxes", problems);
 	uint32_t failed = find_list(described, "failed", problems);
@@ -250,5 +248,5 @@ int manifest_take_members(struct manifest_reader *reader, const struct json_tape
 	if (!ret_members->items)
 		return -ENOMEM;
 	r = take_all(reader, described, working, failed, package, ret_members);
-	return r ? r : join(package, ret_members);
+	return r ? r : package_prepare(package);
 }

@@ -166,7 +166,7 @@ static int define_all(struct folder *folder)
 
 /* Read the frame with @tools in it. */
 static int read_with(struct folder *folder, const char *tools, size_t size,
-	struct toolbox **ret_toolbox, struct problems *problems)
+	struct package **ret_package, struct problems *problems)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
 
@@ -176,11 +176,11 @@ static int read_with(struct folder *folder, const char *tools, size_t size,
 	if (buffer_status(&text))
 		return -ENOMEM;
 	return manifest_read_text(
-		folder->reader, folder->path, text.data, text.size, ret_toolbox, problems);
+		folder->reader, folder->path, text.data, text.size, ret_package, problems);
 }
 
-/* Read all that are offered; *ret_toolbox stays NULL when none is. */
-static int read_all(struct folder *folder, struct toolbox **ret_toolbox, struct problems *problems)
+/* Read all that are offered; *ret_package stays NULL when none is. */
+static int read_all(struct folder *folder, struct package **ret_package, struct problems *problems)
 {
 	cleanup(buffer_deinit) struct buffer tools = {0};
 
@@ -193,14 +193,14 @@ static int read_all(struct folder *folder, struct toolbox **ret_toolbox, struct 
 	}
 	if (buffer_status(&tools))
 		return -ENOMEM;
-	return tools.size > 0 ? read_with(folder, tools.data, tools.size, ret_toolbox, problems)
+	return tools.size > 0 ? read_with(folder, tools.data, tools.size, ret_package, problems)
 			      : 0;
 }
 
 /* Leave the program out if it cannot be read alone; the reason is the first problem. */
 static int try_alone(struct folder *folder, size_t index)
 {
-	cleanup(toolbox_cleanup) struct toolbox *toolbox = NULL;
+	cleanup(package_cleanup) struct package *package = NULL;
 	cleanup(problems_deinit) struct problems problems = {0};
 	struct dropin *dropin = &folder->list.items[index];
 	const struct buffer *entry = &folder->entries[index];
@@ -210,7 +210,7 @@ static int try_alone(struct folder *folder, size_t index)
 
 	if (dropin->why)
 		return 0;
-	r = read_with(folder, entry->data, entry->size, &toolbox, &problems);
+	r = read_with(folder, entry->data, entry->size, &package, &problems);
 	if (r != MANIFEST_E_REFUSED || problems.n_items == 0)
 		return r;
 	pointer = problems.items[0].pointer;
@@ -221,10 +221,10 @@ static int try_alone(struct folder *folder, size_t index)
 }
 
 /* The whole was refused: by its frame, then with these @problems, or by some of its tools. */
-static int read_rest(struct folder *folder, const char *overlay, struct toolbox **ret_toolbox,
+static int read_rest(struct folder *folder, const char *overlay, struct package **ret_package,
 	struct problems *problems)
 {
-	cleanup(toolbox_cleanup) struct toolbox *probe = NULL;
+	cleanup(package_cleanup) struct package *probe = NULL;
 	cleanup(problems_deinit) struct problems inside = {0};
 	int r = read_with(folder, harmless, strlen(harmless), &probe, &inside);
 
@@ -233,7 +233,7 @@ static int read_rest(struct folder *folder, const char *overlay, struct toolbox 
 			overlay ? overlay : "", overlay ? ": " : "", inside.items[i].text);
 	for (size_t i = 0; r == 0 && i < folder->list.n_items; i++)
 		r = try_alone(folder, i);
-	return r ? r : read_all(folder, ret_toolbox, problems);
+	return r ? r : read_all(folder, ret_package, problems);
 }
 
 /* ── all of it ───────────────────────────────────────────────────────────────────────────────── */
@@ -271,7 +271,7 @@ static int scan(struct folder *folder, struct problems *problems)
 }
 
 int dropins_read(struct manifest_reader *reader, const char *path, const char *overlay,
-	struct toolbox **ret_toolbox, struct skipped_list *skipped, struct problems *problems)
+	struct package **ret_package, struct skipped_list *skipped, struct problems *problems)
 {
 	cleanup(folder_deinit) struct folder folder = {.reader = reader, .path = path};
 	cleanup(problems_deinit) struct problems first = {0};
@@ -279,10 +279,10 @@ int dropins_read(struct manifest_reader *reader, const char *path, const char *o
 
 	r = r ? r : write_head(&folder, overlay);
 	r = r ? r : define_all(&folder);
-	*ret_toolbox = NULL;
-	r = r ? r : read_all(&folder, ret_toolbox, &first);
+	*ret_package = NULL;
+	r = r ? r : read_all(&folder, ret_package, &first);
 	if (r == MANIFEST_E_REFUSED && first.n_errors > 0)
-		r = read_rest(&folder, overlay, ret_toolbox, problems);
+		r = read_rest(&folder, overlay, ret_package, problems);
 	if (r < 0)
 		return r;
 	return report_skipped(&folder, skipped) < 0 ? -ENOMEM : r;

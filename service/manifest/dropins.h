@@ -26,12 +26,12 @@ bool dropins_is_overlay(const char *path);
 
 /*
  * Read the folder @path, with the manifest at @overlay (NULL: none) around its programs. 0 with
- * *ret_toolbox the caller's, or NULL when nothing is to be offered; MANIFEST_E_REFUSED with the
+ * *ret_package the caller's, or NULL when nothing is to be offered; MANIFEST_E_REFUSED with the
  * problems; or a negative errno when memory or descriptors are short. @skipped is the caller's to
  * deinit in any case.
  */
 int dropins_read(struct manifest_reader *reader, const char *path, const char *overlay,
-	struct toolbox **ret_toolbox, struct skipped_list *skipped, struct problems *problems);
+	struct package **ret_package, struct skipped_list *skipped, struct problems *problems);
 
 /* Call @found with @folder, and with every folder of a service in it. */
 void dropins_each_folder(

@@ -71,20 +71,20 @@ unsigned int manifest_line(const char *path, const char *pointer)
 	return line;
 }
 
-bool manifest_is_unchanged(struct toolbox *toolbox)
+bool manifest_is_unchanged(struct package *package)
 {
 	cleanup(buffer_deinit) struct buffer bytes = {0};
 	struct stamp now;
 	struct stat status;
 
-	if (stat(toolbox->file, &status) < 0)
+	if (stat(package->file, &status) < 0)
 		return false;
 	stamp_take(&status, &now);
-	if (stamp_proves_same(&toolbox->stamp, &now))
+	if (stamp_proves_same(&package->stamp, &now))
 		return true;
-	if (file_read(toolbox->file, MANIFEST_BYTES_MAX, &bytes) < 0 ||
-		digest_bytes(DIGEST_SEED, bytes.data, bytes.size) != toolbox->digest)
+	if (file_read(package->file, MANIFEST_BYTES_MAX, &bytes) < 0 ||
+		digest_bytes(DIGEST_SEED, bytes.data, bytes.size) != package->digest)
 		return false;
-	toolbox->stamp = now;
+	package->stamp = now;
 	return true;
 }

@@ -207,20 +207,20 @@ static void refuse_keys_of_others(
 	}
 }
 
-static int read_id(const struct json_tape *tape, const char *path, struct toolbox *toolbox,
+static int read_id(const struct json_tape *tape, const char *path, struct package *package,
 	struct problems *problems)
 {
 	uint32_t given = json_find(tape, 0, "toolbox_id");
 	size_t size;
 	const char *stem = manifest_stem(path, &size);
 
-	toolbox->id = given ? json_string_dup(tape, given, &size) : strndup(stem, size);
-	if (!toolbox->id)
+	package->id = given ? json_string_dup(tape, given, &size) : strndup(stem, size);
+	if (!package->id)
 		return -ENOMEM;
-	if (!manifest_is_id(toolbox->id) || strlen(toolbox->id) != size)
+	if (!manifest_is_id(package->id) || strlen(package->id) != size)
 		problems_add(problems, PROBLEM_ERROR, tape, given,
 			"the toolbox id '%s'%s must be 1 to %d letters, digits, '_' or '-'",
-			toolbox->id,
+			package->id,
 			given ? "" : " (the file's name, as there is no \"toolbox_id\")",
 			MANIFEST_ID_BYTES - 1);
 	return 0;
@@ -257,7 +257,7 @@ static void read_limits(
 	limits->idle_s = number_or(tape, object, "idle_s", 0);
 }
 
-static int read_library(struct manifest_reader *reader, const char *folder, struct toolbox *toolbox,
+static int read_library(struct manifest_reader *reader, const char *folder, struct package *package,
 	struct problems *problems)
 {
 	uint32_t token = json_find(&reader->tape, 0, "library");
@@ -272,35 +272,35 @@ static int read_library(struct manifest_reader *reader, const char *folder, stru
 	if (strlen(name) != size)
 		problems_add(problems, PROBLEM_ERROR, &reader->tape, token,
 			"must be a path or a library's name without U+0000");
-	return toolbox_library_find(name, folder, reader->library_dir, &toolbox->library);
+	return toolbox_library_find(name, folder, reader->library_dir, &package->library);
 }
 
-static int read_sandbox(const struct json_tape *tape, const char *folder, struct toolbox *toolbox,
+static int read_sandbox(const struct json_tape *tape, const char *folder, struct package *package,
 	struct problems *problems)
 {
 	uint32_t token = json_find(tape, 0, "sandbox");
-	const struct toolbox_limits *limits = &toolbox->limits;
+	const struct toolbox_limits *limits = &package->limits;
 	struct sandbox_mistake mistake;
 	int r = 0;
 
-	toolbox->sandbox.class = kind_facts(toolbox->kind)->sandbox;
-	toolbox->sandbox.memory_mb =
-		limits->memory_mb ? limits->memory_mb : kind_facts(toolbox->kind)->memory_mb;
+	package->sandbox.class = kind_facts(package->kind)->sandbox;
+	package->sandbox.memory_mb =
+		limits->memory_mb ? limits->memory_mb : kind_facts(package->kind)->memory_mb;
 	if (token != JSON_NONE)
-		r = toolbox_sandbox_read(tape, token, folder, &toolbox->sandbox, &mistake);
+		r = toolbox_sandbox_read(tape, token, folder, &package->sandbox, &mistake);
 	if (r == SANDBOX_E_MALFORMED)
 		problems_add(problems, PROBLEM_ERROR, tape, mistake.token, "%s", mistake.expected);
-	if (kind_facts(toolbox->kind)->sandbox == SANDBOX_COMMAND &&
-		toolbox->sandbox.class < SANDBOX_COMMAND)
+	if (kind_facts(package->kind)->sandbox == SANDBOX_COMMAND &&
+		package->sandbox.class < SANDBOX_COMMAND)
 		problems_add(problems, PROBLEM_ERROR, tape, token,
 			"no program can be started in the class \"%s\"; expected \"command\" or "
 			"\"none\"",
-			sandbox_class_name(toolbox->sandbox.class));
+			sandbox_class_name(package->sandbox.class));
 	return r < 0 ? r : 0;
 }
 
 /* What is found from the manifest's real folder. */
-static int read_places(struct manifest_reader *reader, const char *path, struct toolbox *toolbox,
+static int read_places(struct manifest_reader *reader, const char *path, struct package *package,
 	struct problems *problems)
 {
 	cleanup_free char *real = realpath(path, NULL);
@@ -316,10 +316,10 @@ static int read_places(struct manifest_reader *reader, const char *path, struct 
 		return 0;
 	}
 	folder = dirname(real);
-	r = read_library(reader, folder, toolbox, problems);
-	if (r == 0 && toolbox->kind == KIND_PYTHON)
-		r = manifest_python_read(&reader->tape, folder, toolbox, problems);
-	return r ? r : read_sandbox(&reader->tape, folder, toolbox, problems);
+	r = read_library(reader, folder, package, problems);
+	if (r == 0 && package->kind == KIND_PYTHON)
+		r = manifest_python_read(&reader->tape, folder, package, problems);
+	return r ? r : read_sandbox(&reader->tape, folder, package, problems);
 }
 
 static int compare_names(const void *a, const void *b)
@@ -359,7 +359,8 @@ static int refuse_twins(
 int manifest_read_tools(struct manifest_reader *reader, const struct json_tape *tape,
 	uint32_t tools, struct toolbox *toolbox, struct problems *problems)
 {
-	cleanup_free char *real = realpath(toolbox->file, NULL);
+	const struct package *package = toolbox->package;
+	cleanup_free char *real = realpath(package->file, NULL);
 	uint32_t token = json_first(tape, tools);
 	struct manifest_scope scope = {
 		.tape = tape,
@@ -367,8 +368,8 @@ int manifest_read_tools(struct manifest_reader *reader, const struct json_tape *
 		.folder = real ? dirname(real) : "/",
 		.schema_options =
 			{
-				.check_defaults = kind_facts(toolbox->kind)->fills_defaults,
-				.assert_formats = toolbox->asserts_formats,
+				.check_defaults = kind_facts(package->kind)->fills_defaults,
+				.assert_formats = package->asserts_formats,
 			},
 		.context = reader->context,
 		.problems = problems,
@@ -392,7 +393,7 @@ int manifest_read_tools(struct manifest_reader *reader, const struct json_tape *
 }
 
 /* What is only passed on: its text. */
-static int read_config(const struct json_tape *tape, struct toolbox *toolbox)
+static int read_config(const struct json_tape *tape, struct package *package)
 {
 	uint32_t token = json_find(tape, 0, "config");
 	cleanup(buffer_deinit) struct buffer text = {0};
@@ -400,70 +401,92 @@ static int read_config(const struct json_tape *tape, struct toolbox *toolbox)
 	if (token == JSON_NONE)
 		return 0;
 	json_write_compact(&text, tape, token);
-	toolbox->config = buffer_take(&text, NULL);
-	return toolbox->config ? 0 : -ENOMEM;
+	package->config = buffer_take(&text, NULL);
+	return package->config ? 0 : -ENOMEM;
 }
 
-static int read_toolbox(struct manifest_reader *reader, const char *path, struct toolbox *toolbox,
-	struct problems *problems)
+/* Read the members that have no place of their own; the shape was checked. */
+static void read_flags(const struct json_tape *tape, struct package *package)
 {
-	const struct json_tape *tape = &reader->tape;
-	uint32_t description = json_find(tape, 0, "description");
 	uint32_t assert_formats = json_find(tape, 0, "assert_formats");
 	uint32_t coerce = json_find(tape, 0, "coerce");
 	uint32_t risk = json_find(tape, 0, "risk");
-	int r;
-	toolbox->references = 1;
-	toolbox->stamp = reader->stamp;
-	toolbox->digest = digest_bytes(DIGEST_SEED, reader->bytes.data, reader->bytes.size);
-	toolbox->file = strdup(path);
-	if (!toolbox->file)
+
+	package->coerces = coerce == JSON_NONE ? kind_facts(package->kind)->coerces
+					       : json_is_true(tape, coerce);
+	package->has_risk = risk != JSON_NONE;
+	package->risk = risk == JSON_NONE ? TOOL_UNRATED : manifest_risk(tape, risk);
+	package->asserts_formats =
+		assert_formats != JSON_NONE && json_is_true(tape, assert_formats);
+}
+
+/* Add the toolbox of a package that has one, with the tools that the manifest lists. */
+static int read_toolbox(
+	struct manifest_reader *reader, struct package *package, struct problems *problems)
+{
+	const struct json_tape *tape = &reader->tape;
+	cleanup(toolbox_cleanup) struct toolbox *toolbox = toolbox_new(package, package->id, NULL);
+	uint32_t description = json_find(tape, 0, "description");
+	struct toolbox *added;
+
+	if (!toolbox || package_add(package, toolbox) < 0)
 		return -ENOMEM;
-	if (description) {
-		toolbox->description = json_string_dup(tape, description, NULL);
-		if (!toolbox->description)
+	added = take_ptr(toolbox);
+	if (description != JSON_NONE) {
+		added->description = json_string_dup(tape, description, NULL);
+		if (!added->description)
 			return -ENOMEM;
 	}
-	toolbox->kind = kind_of(tape);
-	refuse_keys_of_others(tape, toolbox->kind, problems);
-	toolbox->coerces = coerce == JSON_NONE ? kind_facts(toolbox->kind)->coerces
-					       : json_is_true(tape, coerce);
-	toolbox->has_risk = risk != JSON_NONE;
-	toolbox->risk = risk ? manifest_risk(tape, risk) : TOOL_UNRATED;
-	toolbox->asserts_formats =
-		assert_formats != JSON_NONE && json_is_true(tape, assert_formats);
-	read_limits(tape, toolbox->kind, &toolbox->limits);
-	r = read_id(tape, path, toolbox, problems);
+	if (kind_facts(package->kind)->describes_tools)
+		return 0;
+	return manifest_read_tools(reader, tape, json_find(tape, 0, "tools"), added, problems);
+}
+
+static int read_package(struct manifest_reader *reader, const char *path, struct package *package,
+	struct problems *problems)
+{
+	const struct json_tape *tape = &reader->tape;
+	int r;
+
+	package->stamp = reader->stamp;
+	package->digest = digest_bytes(DIGEST_SEED, reader->bytes.data, reader->bytes.size);
+	package->file = strdup(path);
+	if (!package->file)
+		return -ENOMEM;
+	package->kind = kind_of(tape);
+	refuse_keys_of_others(tape, package->kind, problems);
+	read_flags(tape, package);
+	read_limits(tape, package->kind, &package->limits);
+	r = read_id(tape, path, package, problems);
 	if (r == 0)
-		r = read_places(reader, path, toolbox, problems);
+		r = read_places(reader, path, package, problems);
 	if (r == 0)
-		r = read_config(tape, toolbox);
-	if (r == 0 && !kind_facts(toolbox->kind)->describes_tools)
-		r = manifest_read_tools(
-			reader, tape, json_find(tape, 0, "tools"), toolbox, problems);
+		r = read_config(tape, package);
+	if (r == 0 && !kind_facts(package->kind)->has_members)
+		r = read_toolbox(reader, package, problems);
 	if (r == 0 && problems->n_errors == 0)
-		r = toolbox_prepare(toolbox);
+		r = package_prepare(package);
 	return r;
 }
 
-/* Make the toolbox of what is in reader->tape. */
+/* Make the package of the manifest that is in reader->tape. */
 static int read_manifest(struct manifest_reader *reader, const char *path,
-	struct toolbox **ret_toolbox, struct problems *problems)
+	struct package **ret_package, struct problems *problems)
 {
-	cleanup(toolbox_cleanup) struct toolbox *toolbox = NULL;
+	cleanup(package_cleanup) struct package *package = NULL;
 	int r = manifest_check_shape(reader, problems);
 
 	if (r != 0)
 		return r;
-	toolbox = calloc(1, sizeof(*toolbox));
-	if (!toolbox)
+	package = package_new();
+	if (!package)
 		return -ENOMEM;
-	r = read_toolbox(reader, path, toolbox, problems);
+	r = read_package(reader, path, package, problems);
 	if (r < 0)
 		return r;
 	if (problems->n_errors > 0)
 		return MANIFEST_E_REFUSED;
-	*ret_toolbox = take_ptr(toolbox);
+	*ret_package = take_ptr(package);
 	return 0;
 }
 
@@ -480,9 +503,9 @@ static void move_problems(
 	}
 }
 
-/* Read the array that is in reader->tape. The toolbox is known by the file's own bytes. */
+/* Read the array that is in reader->tape. The package is known by the file's own bytes. */
 static int read_array(struct manifest_reader *reader, const char *path,
-	struct toolbox **ret_toolbox, struct problems *problems)
+	struct package **ret_package, struct problems *problems)
 {
 	cleanup(buffer_deinit) struct buffer bytes = reader->bytes;
 	cleanup(json_tape_cleanup) struct json_tape array = reader->tape;
@@ -497,16 +520,16 @@ static int read_array(struct manifest_reader *reader, const char *path,
 	if (r == 0 && problems->n_errors > 0)
 		return MANIFEST_E_REFUSED;
 	if (r == 0)
-		r = manifest_read_text(reader, path, text.data, text.size, ret_toolbox, &inside);
+		r = manifest_read_text(reader, path, text.data, text.size, ret_package, &inside);
 	move_problems(&array, &inside, problems);
 	if (r != 0)
 		return r;
-	(*ret_toolbox)->stamp = stamp;
-	(*ret_toolbox)->digest = digest_bytes(DIGEST_SEED, bytes.data, bytes.size);
+	(*ret_package)->stamp = stamp;
+	(*ret_package)->digest = digest_bytes(DIGEST_SEED, bytes.data, bytes.size);
 	return 0;
 }
 
-int manifest_read(struct manifest_reader *reader, const char *path, struct toolbox **ret_toolbox,
+int manifest_read(struct manifest_reader *reader, const char *path, struct package **ret_package,
 	struct problems *problems)
 {
 	int r = read_tape(reader, path, problems);
@@ -514,12 +537,12 @@ int manifest_read(struct manifest_reader *reader, const char *path, struct toolb
 	if (r != 0)
 		return r;
 	return json_type_at(&reader->tape, 0) == JSON_ARRAY
-		       ? read_array(reader, path, ret_toolbox, problems)
-		       : read_manifest(reader, path, ret_toolbox, problems);
+		       ? read_array(reader, path, ret_package, problems)
+		       : read_manifest(reader, path, ret_package, problems);
 }
 
 int manifest_read_text(struct manifest_reader *reader, const char *path, const char *text,
-	size_t size, struct toolbox **ret_toolbox, struct problems *problems)
+	size_t size, struct package **ret_package, struct problems *problems)
 {
 	struct json_error error = {0};
 	int r;
@@ -537,5 +560,5 @@ int manifest_read_text(struct manifest_reader *reader, const char *path, const c
 		problems_add_line(problems, PROBLEM_ERROR, 0, "", "%s", error.message);
 		return MANIFEST_E_REFUSED;
 	}
-	return read_manifest(reader, path, ret_toolbox, problems);
+	return read_manifest(reader, path, ret_package, problems);
 }

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "catalogue/skipped.h"
+#include "catalogue/package.h"
 #include "catalogue/toolbox.h"
 #include "manifest/problem.h"
 #include "util/cleanup.h"
@@ -43,10 +44,10 @@ enum manifest_status {
 
 /*
  * Read the manifest at @path (its name ends in ".json"; the stem is the default id). Returns 0 with
- * *ret_toolbox owned by the caller (one reference), MANIFEST_E_REFUSED, or -ENOMEM. @problems may
+ * *ret_package owned by the caller (one reference), MANIFEST_E_REFUSED, or -ENOMEM. @problems may
  * hold warnings in any case.
  */
-int manifest_read(struct manifest_reader *reader, const char *path, struct toolbox **ret_toolbox,
+int manifest_read(struct manifest_reader *reader, const char *path, struct package **ret_package,
 	struct problems *problems);
 
 /*
@@ -54,7 +55,7 @@ int manifest_read(struct manifest_reader *reader, const char *path, struct toolb
  * of: its folder is where the manifest would stand. The lines of problems mean nothing.
  */
 int manifest_read_text(struct manifest_reader *reader, const char *path, const char *text,
-	size_t size, struct toolbox **ret_toolbox, struct problems *problems);
+	size_t size, struct package **ret_package, struct problems *problems);
 
 /*
  * Give @toolbox, of a kind whose hosts tell its tools, those that its host has told: the array
@@ -63,12 +64,12 @@ int manifest_read_text(struct manifest_reader *reader, const char *path, const c
  * -ENOMEM.
  */
 int manifest_take_tools(struct manifest_reader *reader, const struct json_tape *described,
-	uint32_t tools, struct toolbox *toolbox, struct problems *problems);
+	uint32_t tools, struct package *package, struct problems *problems);
 
 /* One of the toolboxes that a host tells, or why it is none. */
 struct member_toolbox {
 	char *id;                /* its own, else what its host knows it by */
-	struct toolbox *toolbox; /* one reference; NULL: it is not offered */
+	struct toolbox *toolbox; /* of the package; NULL: it is not offered */
 	struct problems problems;
 	struct skipped_list skipped;
 };
@@ -87,7 +88,7 @@ void member_toolboxes_deinit(struct member_toolboxes *members);
  * deinit in any case.
  */
 int manifest_take_members(struct manifest_reader *reader, const struct json_tape *described,
-	struct toolbox *package, struct member_toolboxes *ret_members, struct problems *problems);
+	struct package *package, struct member_toolboxes *ret_members, struct problems *problems);
 
 /* The line at which @pointer stands in the manifest at @path; 0 when it cannot be told. */
 unsigned int manifest_line(const char *path, const char *pointer);
@@ -104,6 +105,6 @@ void manifest_id(const char *path, char ret_id[MANIFEST_ID_BYTES]);
 
 /* Whether the file that @toolbox was read from still holds the same bytes (which are only read when
  * its stamp does not prove it; then the stamp is taken anew). */
-bool manifest_is_unchanged(struct toolbox *toolbox);
+bool manifest_is_unchanged(struct package *package);
 
 CLEANUP_DEFINE(manifest_reader, struct manifest_reader *, manifest_reader_free)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "catalogue/package.h"
 #include "json/writer.h"
 #include "util/cleanup.h"
 
@@ -126,7 +127,7 @@ static int check_placeholders(const struct command *command, const struct json_t
 int marshal_check(const struct tool *tool, struct schema_context *context,
 	const struct json_tape *tape, uint32_t object, struct schema_report *report)
 {
-	switch (tool->toolbox->kind) {
+	switch (tool->toolbox->package->kind) {
 	case KIND_NATIVE:
 		return check_native(tool, context, tape, object, report);
 	case KIND_COMMAND:

@@ -64,7 +64,7 @@ static int write_given(const struct json_tape *tape, uint32_t token, const char 
 }
 
 static int read_interpreters(const struct json_tape *tape, const char *folder,
-	struct toolbox_python *python, struct problems *problems)
+	struct package_python *python, struct problems *problems)
 {
 	uint32_t token = json_find(tape, 0, "python");
 	cleanup(buffer_deinit) struct buffer out = {0};
@@ -79,16 +79,16 @@ static int read_interpreters(const struct json_tape *tape, const char *folder,
 	return python->interpreters ? 0 : -ENOMEM;
 }
 
-int manifest_python_read(const struct json_tape *tape, const char *folder, struct toolbox *toolbox,
+int manifest_python_read(const struct json_tape *tape, const char *folder, struct package *package,
 	struct problems *problems)
 {
 	uint32_t plugins = json_find(tape, 0, "plugins");
 	cleanup(buffer_deinit) struct buffer points = {0};
-	int r = read_interpreters(tape, folder, &toolbox->python, problems);
+	int r = read_interpreters(tape, folder, &package->python, problems);
 
 	if (r < 0 || plugins == JSON_NONE)
 		return r;
 	json_write_compact(&points, tape, plugins);
-	toolbox->python.plugins = buffer_take(&points, NULL);
-	return toolbox->python.plugins ? 0 : -ENOMEM;
+	package->python.plugins = buffer_take(&points, NULL);
+	return package->python.plugins ? 0 : -ENOMEM;
 }

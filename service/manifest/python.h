@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "catalogue/toolbox.h"
+#include "catalogue/package.h"
 #include "json/reader.h"
 #include "manifest/problem.h"
 
@@ -12,5 +12,5 @@
  * '/' that is not absolute begins at @folder, the manifest's. Mistakes are added to the problems. 0
  * or -ENOMEM.
  */
-int manifest_python_read(const struct json_tape *tape, const char *folder, struct toolbox *toolbox,
+int manifest_python_read(const struct json_tape *tape, const char *folder, struct package *package,
 	struct problems *problems);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "catalogue/definition.h"
+#include "catalogue/package.h"
 #include "json/number.h"
 #include "json/writer.h"
 #include "manifest/command.h"
@@ -55,7 +56,7 @@ static void read_numbers(const struct manifest_scope *scope, uint32_t object, st
 	uint32_t risk = json_find(tape, object, "risk");
 
 	tool->is_parallel = parallel == JSON_NONE || json_is_true(tape, parallel);
-	tool->risk = risk ? manifest_risk(tape, risk) : scope->toolbox->risk;
+	tool->risk = risk ? manifest_risk(tape, risk) : scope->toolbox->package->risk;
 	if (timeout)
 		json_number_u64(tape, timeout, &tool->timeout_ms);
 	if (cooldown)
@@ -97,7 +98,7 @@ static void write_extra(const struct manifest_scope *scope, uint32_t object,
 {
 	static const char *const keys[] = {"parallel", "triggers", "examples"};
 
-	if (scope->toolbox->has_risk || json_find(scope->tape, object, "risk"))
+	if (scope->toolbox->package->has_risk || json_find(scope->tape, object, "risk"))
 		buffer_printf(out, ",\"risk\":\"%s\"", tool_risk_name(tool->risk));
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
 		uint32_t token = json_find(scope->tape, object, keys[i]);
@@ -125,13 +126,13 @@ static int write_definition(const struct manifest_scope *scope, uint32_t object,
 /* How a tool is called is said by one key, that of its toolbox's kind. */
 static void refuse_keys_of_others(const struct manifest_scope *scope, uint32_t object)
 {
-	const char *kind = kind_facts(scope->toolbox->kind)->name;
+	const char *kind = kind_facts(scope->toolbox->package->kind)->name;
 
 	for (int other = 0; other < N_KINDS; other++) {
 		const char *key = kind_facts((enum toolbox_kind)other)->name;
 		uint32_t value = json_find(scope->tape, object, key);
 
-		if (value != JSON_NONE && (enum toolbox_kind)other != scope->toolbox->kind)
+		if (value != JSON_NONE && (enum toolbox_kind)other != scope->toolbox->package->kind)
 			problems_add(scope->problems, PROBLEM_ERROR, scope->tape, value,
 				"\"%s\" is not a key of a tool of the kind \"%s\"; leave it out",
 				key, kind);
@@ -141,7 +142,7 @@ static void refuse_keys_of_others(const struct manifest_scope *scope, uint32_t o
 /* What runs the tool, and its schemas, as its kind has it. */
 static int read_runner(const struct manifest_scope *scope, uint32_t object, struct tool *tool)
 {
-	switch (scope->toolbox->kind) {
+	switch (scope->toolbox->package->kind) {
 	case KIND_NATIVE:
 		return manifest_native_read(scope, object, tool);
 	case KIND_COMMAND:

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "catalogue/package.h"
 #include "json/pointer.h"
 #include "manifest/marshal.h"
 #include "schema/describe.h"
@@ -179,7 +180,7 @@ static int check_empty(const struct manifest_scope *scope, uint32_t given, struc
 
 	r = r ? r : marshal_fill(tool, scope->context, &tape, 0, &text, &filled);
 	r = r ? r : check_defaults(scope, given, tool, &filled);
-	if (r == 0)
+	if (r == 0 && scope->toolbox->package->kind == KIND_NATIVE)
 		warn_of_left_out(scope, given, tool, &filled);
 	return r;
 }

@@ -8,12 +8,12 @@
 
 #define S_PER_NS 1e-9
 
-int cooldowns_init(struct cooldowns *cooldowns, const struct toolbox *toolbox)
+int cooldowns_init(struct cooldowns *cooldowns, const struct package *package)
 {
-	for (size_t i = 0; i < toolbox->n_tools; i++) {
-		if (toolbox->tools[i].cooldown_s <= 0)
+	for (size_t i = 0; i < package->n_tools; i++) {
+		if (package->tools[i]->cooldown_s <= 0)
 			continue;
-		cooldowns->ended_ns = calloc(toolbox->n_tools, sizeof(*cooldowns->ended_ns));
+		cooldowns->ended_ns = calloc(package->n_tools, sizeof(*cooldowns->ended_ns));
 		return cooldowns->ended_ns ? 0 : -ENOMEM;
 	}
 	return 0;

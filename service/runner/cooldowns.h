@@ -3,16 +3,16 @@
 
 #include <stdint.h>
 
-#include "catalogue/toolbox.h"
+#include "catalogue/package.h"
 
-/* The time when each tool of a toolbox ran last: its cooldown begins when a run ends, a failed one
+/* The time when each tool of a package ran last: its cooldown begins when a run ends, a failed one
  * too (contract.md, Cooldown). Zeroed before use. */
 struct cooldowns {
 	uint64_t *ended_ns; /* by the index of the tool, 0: never; NULL: no tool has a cooldown */
 };
 
-/* Make room for the tools of @toolbox. Returns 0 or -ENOMEM. */
-int cooldowns_init(struct cooldowns *cooldowns, const struct toolbox *toolbox);
+/* Make room for the tools of @package. Returns 0 or -ENOMEM. */
+int cooldowns_init(struct cooldowns *cooldowns, const struct package *package);
 void cooldowns_deinit(struct cooldowns *cooldowns);
 
 /* Note that a run of the tool with the index @tool, which has a cooldown, has ended now. */

@@ -36,7 +36,7 @@
 
 struct runner {
 	struct loop *loop;
-	struct toolbox *toolbox;
+	struct package *package;
 	struct runner_options options;
 	struct runner_handler handler;
 	void *data;
@@ -56,7 +56,7 @@ struct runner {
 	char reason[REASON_BYTES];     /* of runner_reason() */
 	struct log_rate troubles;      /* of its hosts: a caller can provoke them */
 	uint64_t no_start_ms;          /* when it was last logged that no host can be started */
-	struct statistics *statistics; /* of each member; of the toolbox itself when it has none */
+	struct statistics *statistics; /* of each toolbox */
 	uint32_t n_holders;
 };
 
@@ -157,7 +157,7 @@ static void end_call(
 static void note_run_end(struct runner *runner, const struct runner_call *call)
 {
 	runner->runs_alone = false;
-	if (runner->toolbox->tools[call->tool].cooldown_s > 0)
+	if (runner->package->tools[call->tool]->cooldown_s > 0)
 		cooldowns_note_end(&runner->cooldowns, call->tool);
 }
 
@@ -199,7 +199,7 @@ static void end_waiting(struct runner *runner, const char *reason)
 /* After the last call: arrange when the workers are dismissed. */
 static void go_to_rest(struct runner *runner)
 {
-	const struct toolbox_limits *limits = &runner->toolbox->limits;
+	const struct toolbox_limits *limits = &runner->package->limits;
 
 	if (count_running(runner) > 0 || runner->n_waiting > 0)
 		return;
@@ -214,7 +214,7 @@ static void go_to_rest(struct runner *runner)
 static void log_trouble(struct runner *runner, const char *text)
 {
 	log_limited(
-		&runner->troubles, LOG_LEVEL_WARNING, "Toolbox %s: %s", runner->toolbox->id, text);
+		&runner->troubles, LOG_LEVEL_WARNING, "Toolbox %s: %s", runner->package->id, text);
 }
 
 /* Log that no host can be started; again every minute as long as the reason stays the same. */
@@ -247,7 +247,7 @@ static void start_worker(struct runner *runner, struct worker *worker)
  * error: ended() follows and starts the next one. */
 static void note_run_failed(struct runner *runner, int error)
 {
-	log_debug("%s: the host takes no call: %s", runner->toolbox->id, strerror(-error));
+	log_debug("%s: the host takes no call: %s", runner->package->id, strerror(-error));
 	if (error != -EPIPE)
 		loop_timer_arm(&runner->restart, crashes_next_delay_ms(&runner->crashes));
 }
@@ -274,9 +274,9 @@ static void note_run_failed(struct runner *runner, int error)
  */
 static bool may_go_ahead(const struct runner *runner, const struct runner_call *call)
 {
-	const struct tool *tool = &runner->toolbox->tools[call->tool];
+	const struct tool *tool = runner->package->tools[call->tool];
 
-	return runner->toolbox->kind == KIND_NATIVE && tool->risk == TOOL_READ &&
+	return runner->package->kind == KIND_NATIVE && tool->risk == TOOL_READ &&
 	       tool->cooldown_s == 0 && call->arguments.size <= AHEAD_BYTES_MAX;
 }
 
@@ -321,7 +321,7 @@ static bool may_run(const struct runner *runner, uint32_t tool)
 {
 	if (count_running(runner) == 0)
 		return true;
-	return !runner->runs_alone && runner->toolbox->tools[tool].is_parallel;
+	return !runner->runs_alone && runner->package->tools[tool]->is_parallel;
 }
 
 /* Let @worker run @call. Returns 0, or a negative errno: the call has not begun. */
@@ -334,7 +334,7 @@ static int run_call(struct runner *runner, struct worker *worker, struct runner_
 		note_run_failed(runner, r);
 		return r;
 	}
-	runner->runs_alone = !runner->toolbox->tools[call->tool].is_parallel;
+	runner->runs_alone = !runner->package->tools[call->tool]->is_parallel;
 	loop_timer_disarm(&runner->rest);
 	return 0;
 }
@@ -351,7 +351,7 @@ static void run_waiting(struct runner *runner)
 		const struct buffer *arguments = &call->arguments;
 
 		/* The call came before the run ended from which its tool now cools down. */
-		if (runner_cooldown_s(runner, &runner->toolbox->tools[call->tool]) > 0)
+		if (runner_cooldown_s(runner, runner->package->tools[call->tool]) > 0)
 			end_waiting_call(runner, call, &cooling);
 		else if (run_call(runner, worker, call, arguments->data, arguments->size) == 0)
 			remove_call(runner, call);
@@ -469,7 +469,7 @@ static void quarantine(struct runner *runner)
 	snprintf(runner->reason, sizeof(runner->reason),
 		"quarantined after %u crashes within %llu s; a reload lets it try again",
 		runner->options.crash_limit, (unsigned long long)runner->options.crash_window_s);
-	log_error("Toolbox %s is %s", runner->toolbox->id, runner->reason);
+	log_error("Toolbox %s is %s", runner->package->id, runner->reason);
 	runner->is_quarantined = true;
 	loop_timer_disarm(&runner->restart);
 	end_waiting(runner, runner->reason);
@@ -539,7 +539,7 @@ static int make_workers(struct runner *runner)
 	if (!runner->workers)
 		return -ENOMEM;
 	for (; runner->n_workers < n_workers; runner->n_workers++) {
-		int r = worker_new(runner->loop, runner->toolbox, &runner->options.worker, &handler,
+		int r = worker_new(runner->loop, runner->package, &runner->options.worker, &handler,
 			runner, &runner->counts, &runner->workers[runner->n_workers]);
 
 		if (r < 0)
@@ -548,7 +548,7 @@ static int make_workers(struct runner *runner)
 	return 0;
 }
 
-int runner_new(struct loop *loop, struct toolbox *toolbox, const struct runner_options *options,
+int runner_new(struct loop *loop, struct package *package, const struct runner_options *options,
 	const struct runner_handler *handler, void *data, struct runner **ret_runner)
 {
 	cleanup(runner_cleanup) struct runner *runner = calloc(1, sizeof(*runner));
@@ -556,17 +556,16 @@ int runner_new(struct loop *loop, struct toolbox *toolbox, const struct runner_o
 	if (!runner)
 		return -ENOMEM;
 	runner->loop = loop;
-	runner->toolbox = toolbox_ref(toolbox);
+	runner->package = package_ref(package);
 	runner->options = *options;
 	runner->handler = *handler;
 	runner->data = data;
-	runner->statistics =
-		calloc(toolbox->n_members ? toolbox->n_members : 1, sizeof(*runner->statistics));
+	runner->statistics = calloc(package->n_toolboxes + 1, sizeof(*runner->statistics));
 	list_init(&runner->waiting);
 	if (!runner->statistics || make_workers(runner) < 0 ||
 		loop_timer_init(&runner->restart, loop, restart_is_due, runner) < 0 ||
 		loop_timer_init(&runner->rest, loop, rest_is_over, runner) < 0 ||
-		cooldowns_init(&runner->cooldowns, toolbox) < 0)
+		cooldowns_init(&runner->cooldowns, package) < 0)
 		return -ENOMEM;
 	*ret_runner = take_ptr(runner);
 	return 0;
@@ -581,7 +580,7 @@ void runner_free(struct runner *runner)
 	free(runner->workers);
 	loop_timer_deinit(&runner->restart);
 	loop_timer_deinit(&runner->rest);
-	toolbox_unref(runner->toolbox);
+	package_unref(runner->package);
 	cooldowns_deinit(&runner->cooldowns);
 	free(runner->statistics);
 	free(runner);
@@ -710,9 +709,9 @@ void runner_forgive(struct runner *runner)
 	runner->is_quarantined = false;
 }
 
-struct toolbox *runner_toolbox(const struct runner *runner)
+struct package *runner_package(const struct runner *runner)
 {
-	return runner->toolbox;
+	return runner->package;
 }
 
 enum runner_state runner_state(const struct runner *runner)
@@ -766,7 +765,7 @@ double runner_cooldown_s(const struct runner *runner, const struct tool *tool)
 
 struct statistics *runner_statistics(struct runner *runner, const struct toolbox *toolbox)
 {
-	return &runner->statistics[toolbox->member];
+	return &runner->statistics[toolbox->index];
 }
 
 struct runner *runner_hold(struct runner *runner)

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "catalogue/toolbox.h"
+#include "catalogue/package.h"
 #include "host/host.h"
 #include "json/reader.h"
 #include "loop/loop.h"
@@ -15,7 +15,7 @@
 #include "util/cleanup.h"
 
 /*
- * The runner of one toolbox (with all its members, if it has any): its queue, deadlines and workers.
+ * The runner of one package, with all its toolboxes: its queue, deadlines and workers.
  *
  *                 call                  ready                  idle_s over
  *      IDLE ─────────────▶ STARTING ──────────▶ READY ─────────────────────▶ IDLE
@@ -77,9 +77,9 @@ struct runner_handler {
 	void (*drained)(void *data, struct runner *runner);
 };
 
-/* Make a runner for @toolbox, of which it takes a reference. @handler is copied. Returns 0 or
+/* Make a runner for @package, of which it takes a reference. @handler is copied. Returns 0 or
  * -ENOMEM. */
-int runner_new(struct loop *loop, struct toolbox *toolbox, const struct runner_options *options,
+int runner_new(struct loop *loop, struct package *package, const struct runner_options *options,
 	const struct runner_handler *handler, void *data, struct runner **ret_runner);
 
 /* Kill the workers and free the runner. Calls in it are not reported: end them first. Takes NULL. */
@@ -127,7 +127,7 @@ void runner_prestart(struct runner *runner);
 /* Forget earlier crashes: a reload ends a quarantine. */
 void runner_forgive(struct runner *runner);
 
-struct toolbox *runner_toolbox(const struct runner *runner);
+struct package *runner_package(const struct runner *runner);
 enum runner_state runner_state(const struct runner *runner);
 const char *runner_state_name(enum runner_state state);
 
@@ -144,12 +144,12 @@ uint32_t runner_n_calls(const struct runner *runner);
 /* Return the seconds until @tool may run again after its last run; 0: it may run now. */
 double runner_cooldown_s(const struct runner *runner, const struct tool *tool);
 
-/* Return the statistics of @toolbox, which is that of the runner or a member of it. The owner of the
+/* Return the statistics of @toolbox, which is one of the runner's package. The owner of the
  * runner counts in them. */
 struct statistics *runner_statistics(struct runner *runner, const struct toolbox *toolbox);
 
 /* Count one holder more, and return @runner; one holder less, and return whether it was the last.
- * The members of one toolbox share a runner. */
+ * The toolboxes of one package share a runner. */
 struct runner *runner_hold(struct runner *runner);
 bool runner_release(struct runner *runner);
 

@@ -26,7 +26,7 @@
 
 struct worker {
 	struct loop *loop;
-	const struct toolbox *toolbox;
+	const struct package *package;
 	const struct worker_options *options;
 	struct worker_handler handler;
 	void *data;
@@ -42,7 +42,7 @@ struct worker {
 
 static bool has_bus(const struct worker *worker)
 {
-	return kind_facts(worker->toolbox->kind)->has_bus;
+	return kind_facts(worker->package->kind)->has_bus;
 }
 
 /* ── states ──────────────────────────────────────────────────────────────────────────────────── */
@@ -264,15 +264,15 @@ int worker_start(struct worker *worker)
 	};
 	struct host_options options = {
 		.program = worker->options->host_program,
-		.toolbox_id = worker->toolbox->id,
-		.environment = worker->toolbox->environment,
-		.load = worker->toolbox->load,
-		.load_size = worker->toolbox->load_size,
+		.toolbox_id = worker->package->id,
+		.environment = worker->package->environment,
+		.load = worker->package->load,
+		.load_size = worker->package->load_size,
 		.output_max = worker->options->output_max,
 		.stderr_max = worker->options->stderr_max,
 		.start_timeout_ms = worker->options->start_timeout_ms,
 		.has_bus = has_bus(worker),
-		.has_guard = toolbox_has_guard(worker->toolbox),
+		.has_guard = package_has_guard(worker->package),
 	};
 	int r;
 
@@ -320,7 +320,7 @@ static void host_is_reaped(void *data, const struct host_exit *exit)
 	worker->handler.reaped(worker->data, exit);
 }
 
-int worker_new(struct loop *loop, const struct toolbox *toolbox,
+int worker_new(struct loop *loop, const struct package *package,
 	const struct worker_options *options, const struct worker_handler *handler, void *data,
 	struct worker_counts *counts, struct worker **ret_worker)
 {
@@ -330,7 +330,7 @@ int worker_new(struct loop *loop, const struct toolbox *toolbox,
 		return -ENOMEM;
 	*worker = (struct worker){
 		.loop = loop,
-		.toolbox = toolbox,
+		.package = package,
 		.options = options,
 		.handler = *handler,
 		.data = data,

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "catalogue/toolbox.h"
+#include "catalogue/package.h"
 #include "host/host.h"
 #include "json/reader.h"
 #include "loop/loop.h"
@@ -13,8 +13,8 @@
 #include "util/cleanup.h"
 
 /*
- * A worker runs calls for a toolbox. This is the seam between the schedule of a runner, which is the
- * same for every kind of toolbox, and the one that does the work.
+ * A worker runs calls for a package. This is the seam between the schedule of a runner, which is the
+ * same for every kind of package, and the one that does the work.
  *
  *   runner.c   start, run, send ahead, cancel, dismiss, drop   worker.c        a host process
  *              ──────────────────────────────────────────────▶         ──────▶ (host/host.h)
@@ -39,7 +39,7 @@
 
 enum worker_state {
 	WORKER_FREE,     /* nothing is there that could run a call */
-	WORKER_STARTING, /* it loads its toolbox */
+	WORKER_STARTING, /* it loads its package */
 	WORKER_IDLE,     /* it can take a call */
 	WORKER_RUNNING,  /* it runs a call */
 	WORKER_GONE,     /* it takes no more calls; ended() follows, or the runner drops it */
@@ -101,9 +101,9 @@ struct worker_handler {
 	void (*reaped)(void *data, const struct host_exit *exit);
 };
 
-/* Make a free worker for @toolbox and count it in @counts. @toolbox, @options, which may change
+/* Make a free worker for @package and count it in @counts. @package, @options, which may change
  * later, and @counts are borrowed as long as it lives; @handler is copied. Returns 0 or -ENOMEM. */
-int worker_new(struct loop *loop, const struct toolbox *toolbox,
+int worker_new(struct loop *loop, const struct package *package,
 	const struct worker_options *options, const struct worker_handler *handler, void *data,
 	struct worker_counts *counts, struct worker **ret_worker);
 

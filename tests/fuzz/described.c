@@ -43,7 +43,7 @@ static void set_up(void)
 }
 
 static void check_member(
-	const struct member_toolbox *member, struct toolbox *package, uint32_t *ret_first)
+	const struct member_toolbox *member, struct package *package, uint32_t *ret_first)
 {
 	const struct toolbox *toolbox = member->toolbox;
 
@@ -55,14 +55,14 @@ static void check_member(
 	for (size_t i = 0; i < toolbox->n_tools; i++) {
 		const struct tool *tool = &toolbox->tools[i];
 
-		require(tool == &package->tools[*ret_first + i] && tool->index == *ret_first + i);
+		require(tool == package->tools[*ret_first + i] && tool->index == *ret_first + i);
 		require(tool->toolbox == toolbox && tool->arguments && tool->output);
 		require(strlen(tool->definition) == tool->definition_size);
 	}
 	*ret_first += (uint32_t)toolbox->n_tools;
 }
 
-static void check(struct toolbox *package, const struct json_tape *described)
+static void check(struct package *package, const struct json_tape *described)
 {
 	struct member_toolboxes members = {0};
 	struct problems problems = {0};
@@ -83,7 +83,7 @@ static void check(struct toolbox *package, const struct json_tape *described)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct toolbox *package = NULL;
+	struct package *package = NULL;
 	struct problems problems = {0};
 	struct json_tape described = {0};
 
@@ -93,7 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (json_tape_read(&described, (const char *)data, size, JSON_DEPTH_DEFAULT, NULL) == 0)
 		check(package, &described);
 	json_tape_deinit(&described);
-	toolbox_unref(package);
+	package_unref(package);
 	problems_deinit(&problems);
 	return 0;
 }

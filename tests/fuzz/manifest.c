@@ -81,21 +81,24 @@ static void check_tool(const struct toolbox *toolbox, size_t index)
 	require_json(tool->output_schema, strlen(tool->output_schema), JSON_OBJECT);
 	require(strlen(tool->definition) == tool->definition_size);
 	require_json(tool->definition, tool->definition_size, JSON_OBJECT);
-	if (toolbox->kind == KIND_NATIVE)
+	if (toolbox->package->kind == KIND_NATIVE)
 		check_function(&tool->native);
 	for (size_t i = 0; i < index; i++)
 		require(strcmp(toolbox->tools[i].name, tool->name) != 0);
 }
 
-static void check_toolbox(struct toolbox *toolbox)
+static void check_package(struct package *package)
 {
-	require(toolbox->references == 1);
-	require((toolbox->n_tools == 0) == kind_facts(toolbox->kind)->describes_tools);
-	require(toolbox->id[0] && strlen(toolbox->id) <= TOOLBOX_ID_BYTES);
-	require_json(toolbox->load, toolbox->load_size, JSON_OBJECT);
-	for (size_t i = 0; i < toolbox->n_tools; i++)
-		check_tool(toolbox, i);
-	require(manifest_is_unchanged(toolbox));
+	const struct kind_facts *facts = kind_facts(package->kind);
+
+	require(package->references == 1);
+	require((package->n_tools == 0) == facts->describes_tools);
+	require(package->n_toolboxes == !facts->has_members);
+	require(package->id[0] && strlen(package->id) <= TOOLBOX_ID_BYTES);
+	require_json(package->load, package->load_size, JSON_OBJECT);
+	for (size_t i = 0; i < package->n_tools; i++)
+		check_tool(package->toolboxes[0], i);
+	require(manifest_is_unchanged(package));
 }
 
 static void check_problems(const struct problems *problems, const uint8_t *data, size_t size)
@@ -116,20 +119,20 @@ static void check_problems(const struct problems *problems, const uint8_t *data,
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct toolbox *toolbox = NULL;
+	struct package *package = NULL;
 	struct problems problems = {0};
 	int r;
 
 	if (file < 0)
 		set_up();
 	require(ftruncate(file, 0) == 0 && pwrite(file, data, size, 0) == (ssize_t)size);
-	r = manifest_read(reader, path, &toolbox, &problems);
+	r = manifest_read(reader, path, &package, &problems);
 	if (r == 0)
-		check_toolbox(toolbox);
+		check_package(package);
 	else
 		check_problems(&problems, data, size);
-	require((r == 0) == (toolbox != NULL));
-	toolbox_unref(toolbox);
+	require((r == 0) == (package != NULL));
+	package_unref(package);
 	problems_deinit(&problems);
 	return 0;
 }

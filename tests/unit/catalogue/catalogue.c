@@ -31,7 +31,7 @@ static void make(catalogue_offers_function offers)
 	catalogue = catalogue_new(toolboxes, 4, offers, "data", 7);
 	cr_assert(catalogue);
 	for (size_t i = 0; i < 4; i++)
-		toolbox_unref(toolboxes[i]);
+		package_unref(toolboxes[i]->package);
 }
 
 static void make_all(void)
@@ -241,7 +241,7 @@ Test(catalogue, finds_the_longest_id_and_name)
 	toolbox = make_toolbox(id, name, NULL);
 	catalogue_free(catalogue);
 	catalogue = catalogue_new(&toolbox, 1, NULL, NULL, 1);
-	toolbox_unref(toolbox);
+	package_unref(toolbox->package);
 	cr_expect_eq(find(both, NULL, false, &tool), 0);
 	cr_assert(tool);
 	cr_expect_str_eq(tool->name, name);
@@ -293,7 +293,7 @@ Test(catalogue, holds_a_thousand_toolboxes_of_ten_tools, .timeout = 60)
 	catalogue_free(catalogue);
 	catalogue = catalogue_new(toolboxes, 1000, NULL, NULL, 1);
 	for (int i = 0; i < 1000; i++)
-		toolbox_unref(toolboxes[i]);
+		package_unref(toolboxes[i]->package);
 	cr_assert_eq(catalogue_n_tools(catalogue), 6000);
 	cr_assert_eq(find("tool_999_4", NULL, false, &tool), 0);
 	cr_expect_str_eq(tool->toolbox->id, "box999");

@@ -17,7 +17,7 @@ static void expect_written(enum definition_format format, bool is_shared, const 
 	definition_write(tool, format, is_shared, &text);
 	cr_expect_str_eq(buffer_terminate(&text), expected, "%s", text.data);
 	buffer_deinit(&text);
-	toolbox_unref(toolbox);
+	package_unref(toolbox->package);
 }
 
 Test(definition, is_told_in_full)

@@ -40,7 +40,7 @@ static void tear_down(void)
 	arguments_deinit(&arguments);
 	asked_deinit(&asked);
 	schema_context_free(context);
-	toolbox_unref(box);
+	package_unref(box->package);
 }
 
 TestSuite(arguments, .init = set_up, .fini = tear_down);
@@ -171,7 +171,7 @@ Test(arguments, are_coerced_only_where_the_manifest_says_so)
 {
 	expect_violation(0, "'args':{'a':'25'}", "/a",
 		"must be an integer, not the string \"25\"; send the number 25, without quotes");
-	box->coerces = true;
+	box->package->coerces = true;
 	expect_passed(0, "'args':{'a':'25'}", "{\"a\":25,\"b\":7}");
 	expect_passed(
 		0, "'args':{'a':'9007199254740993','b':1}", "{\"a\":9007199254740993,\"b\":1}");
@@ -179,7 +179,7 @@ Test(arguments, are_coerced_only_where_the_manifest_says_so)
 
 Test(arguments, that_are_wrong_coerced_too_are_told_as_they_came)
 {
-	box->coerces = true;
+	box->package->coerces = true;
 	expect_violation(
 		0, "'args':{'a':'many'}", "/a", "must be an integer, not the string \"many\"");
 	expect_violation(0, "'args':{'a':'99999999999999999999'}", "/a",

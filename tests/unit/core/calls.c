@@ -23,7 +23,7 @@ static void set_up(void)
 static void tear_down(void)
 {
 	calls_deinit(&calls);
-	toolbox_unref(box);
+	package_unref(box->package);
 	loop_free(loop);
 }
 

@@ -78,7 +78,7 @@ Test(match, finds_nothing_that_a_filter_leaves_out)
 
 	expect_match(catalogue, "play", "radio/any");
 	catalogue_free(catalogue);
-	toolbox_unref(box);
+	package_unref(box->package);
 }
 
 Test(match, goes_past_a_trigger_that_is_too_costly_and_tells_it, .timeout = 60)

@@ -34,7 +34,20 @@
 #define NEWS(one)  "{" Q "type" Q ":" Q "news" Q "," Q "data" Q ":{" Q "n" Q ":" #one "}}\\n"
 #define HEARD(one) "{" Q "type" Q ":" Q "news" Q "," Q "data" Q ":{" Q "n" Q ":" #one "}}"
 
-TestSuite(proxy_service, .init = asking_set_up, .fini = asking_tear_down, .timeout = 120);
+static void set_kind(enum toolbox_kind kind)
+{
+	for (size_t i = 0; service && i < service->offer.n_runners; i++)
+		runner_package(service->offer.runners[i])->kind = kind;
+}
+
+/* A package is freed as what it is. */
+static void tear_down(void)
+{
+	set_kind(KIND_NATIVE);
+	asking_tear_down();
+}
+
+TestSuite(proxy_service, .init = asking_set_up, .fini = tear_down, .timeout = 120);
 
 /* The hosts of the toolboxes here are given the bus. */
 static void start(void (*how)(void), const char *configuration)
@@ -46,8 +59,7 @@ static void start(void (*how)(void), const char *configuration)
 		write_user_file(configuration);
 	how();
 	ask_for("ovos.tools.status", "{}");
-	for (size_t i = 0; i < service->offer.n_runners; i++)
-		runner_toolbox(service->offer.runners[i])->kind = KIND_PYTHON;
+	set_kind(KIND_PYTHON);
 }
 
 static void expect_a_tool_to_call_another(void)

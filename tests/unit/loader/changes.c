@@ -66,7 +66,7 @@ Test(changes, are_seen_in_the_library_behind_a_tool)
 {
 	struct toolbox *box = make_box("a", BOX_TOOL("x", ""));
 
-	box->library.digest = 7;
+	box->package->library.digest = 7;
 	before = make_catalogue(make_box("a", BOX_TOOL("x", "")), NULL);
 	after = make_catalogue(box, NULL);
 	expect_changes("", "", "a/x ");

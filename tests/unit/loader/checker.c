@@ -15,7 +15,7 @@
 
 /* One toolbox that is checked, and what was said of it. */
 struct item {
-	struct toolbox *toolbox;
+	struct package *package;
 	unsigned int n_refusals;
 	char pointer[64];
 	char text[256];
@@ -44,7 +44,7 @@ static void tear_down(void)
 {
 	checker_free(checker);
 	for (size_t i = 0; i < BOXES; i++)
-		toolbox_unref(items[i].toolbox);
+		package_unref(items[i].package);
 	manifest_reader_free(reader);
 	loop_free(loop);
 	scratch_tear_down();
@@ -67,9 +67,9 @@ static void add(size_t index, const char *library, const char *symbol)
 		library, symbol);
 	scratch_write(name, text);
 	cr_assert_eq(
-		manifest_read(reader, scratch_path(name), &items[index].toolbox, &problems), 0);
+		manifest_read(reader, scratch_path(name), &items[index].package, &problems), 0);
 	problems_deinit(&problems);
-	checker_add(checker, items[index].toolbox, &items[index]);
+	checker_add(checker, items[index].package, &items[index]);
 }
 
 static void refused(void *data, const char *pointer, const char *text)
@@ -99,7 +99,7 @@ static void check(void)
 static void expect_good(size_t index)
 {
 	cr_expect_eq(items[index].n_refusals, 0, "box%zu: %s", index, items[index].text);
-	cr_expect(toolbox_library_is_unchanged(&items[index].toolbox->library));
+	cr_expect(toolbox_library_is_unchanged(&items[index].package->library));
 }
 
 static void expect_refused(size_t index, const char *pointer, const char *words)
@@ -122,7 +122,7 @@ Test(checker, tells_all_toolboxes_over_one_library_where_it_is)
 	check();
 	for (size_t i = 0; i < BOXES; i++)
 		expect_good(i);
-	cr_expect_str_eq(items[7].toolbox->library.file, items[0].toolbox->library.file);
+	cr_expect_str_eq(items[7].package->library.file, items[0].package->library.file);
 }
 
 Test(checker, refuses_only_who_is_to_blame)

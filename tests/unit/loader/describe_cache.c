@@ -136,7 +136,7 @@ Test(describe_cache, does_without_a_folder)
 	cr_expect_null(recall("key"));
 }
 
-static struct toolbox toolbox = {
+static struct package package = {
 	.library = {.file = "/lib/a.so", .digest = 1},
 	.load = "{}",
 	.load_size = 2,
@@ -147,7 +147,7 @@ static void expect_other_key(const char *what)
 	static char first[DESCRIBE_CACHE_KEY_BYTES];
 	char key[DESCRIBE_CACHE_KEY_BYTES];
 
-	describe_cache_key(&toolbox, key);
+	describe_cache_key(&package, key);
 	cr_expect_eq(strlen(key), DESCRIBE_CACHE_KEY_BYTES - 1);
 	if (!what)
 		strcpy(first, key);
@@ -160,15 +160,15 @@ Test(describe_cache, has_another_key_for_all_that_may_change_the_answer)
 	static char environment[] = "A=1\0";
 
 	expect_other_key(NULL);
-	toolbox.library.digest = 2;
+	package.library.digest = 2;
 	expect_other_key("the library's bytes");
-	toolbox.library.digest = 1;
-	toolbox.library.file = "/lib/b.so";
+	package.library.digest = 1;
+	package.library.file = "/lib/b.so";
 	expect_other_key("the library's place");
-	toolbox.library.file = "/lib/a.so";
-	toolbox.load = "[]";
+	package.library.file = "/lib/a.so";
+	package.load = "[]";
 	expect_other_key("the LOAD frame");
-	toolbox.load = "{}";
-	toolbox.environment = environment;
+	package.load = "{}";
+	package.environment = environment;
 	expect_other_key("the environment");
 }

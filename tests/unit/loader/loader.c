@@ -499,18 +499,18 @@ Test(loader, takes_the_class_of_the_configuration_before_that_of_the_manifest)
 	config.sandbox_max = SANDBOX_NONE;
 	scratch_write_json("low/box.json", SANDBOX("{'class':'none','read':['/usr']}"));
 	load();
-	cr_expect_eq(only_toolbox()->sandbox.class, SANDBOX_NONE);
+	cr_expect_eq(only_toolbox()->package->sandbox.class, SANDBOX_NONE);
 	settings.sandbox = (struct toolbox_sandbox){.class = SANDBOX_NET, .has_class = true};
 	settings.digest = 7;
 	config.toolboxes = &settings;
 	config.n_toolboxes = 1;
 	load();
-	cr_expect_eq(only_toolbox()->sandbox.class, SANDBOX_NET, "it counts as changed");
-	cr_expect_eq(only_toolbox()->sandbox.read.n_items, 1, "member by member");
-	cr_expect(strstr(only_toolbox()->load, "\"class\":\"net\""));
+	cr_expect_eq(only_toolbox()->package->sandbox.class, SANDBOX_NET, "it counts as changed");
+	cr_expect_eq(only_toolbox()->package->sandbox.read.n_items, 1, "member by member");
+	cr_expect(strstr(only_toolbox()->package->load, "\"class\":\"net\""));
 	config.n_toolboxes = 0;
 	load();
-	cr_expect_eq(only_toolbox()->sandbox.class, SANDBOX_NONE, "and back");
+	cr_expect_eq(only_toolbox()->package->sandbox.class, SANDBOX_NONE, "and back");
 }
 
 Test(loader, takes_limits_and_environment_of_the_configuration)
@@ -530,17 +530,18 @@ Test(loader, takes_limits_and_environment_of_the_configuration)
 	config.toolboxes = &settings;
 	config.n_toolboxes = 1;
 	load();
-	cr_expect_eq(only_toolbox()->limits.timeout_ms, 70);
-	cr_expect_eq(only_toolbox()->limits.workers, 3);
-	cr_expect_eq(only_toolbox()->limits.queue, 5, "the manifest's");
-	cr_expect(only_toolbox()->limits.has_idle_s && only_toolbox()->limits.idle_s == 0);
-	cr_expect_not(only_toolbox()->limits.prestart);
-	cr_expect(strstr(only_toolbox()->load, "\"memory_mb\":1024"));
-	cr_expect_eq(environment_compare(only_toolbox()->environment, environment), 0);
+	cr_expect_eq(only_toolbox()->package->limits.timeout_ms, 70);
+	cr_expect_eq(only_toolbox()->package->limits.workers, 3);
+	cr_expect_eq(only_toolbox()->package->limits.queue, 5, "the manifest's");
+	cr_expect(only_toolbox()->package->limits.has_idle_s &&
+		  only_toolbox()->package->limits.idle_s == 0);
+	cr_expect_not(only_toolbox()->package->limits.prestart);
+	cr_expect(strstr(only_toolbox()->package->load, "\"memory_mb\":1024"));
+	cr_expect_eq(environment_compare(only_toolbox()->package->environment, environment), 0);
 	config.n_toolboxes = 0;
 	load();
-	cr_expect_eq(only_toolbox()->limits.workers, 2, "and back");
-	cr_expect_null(only_toolbox()->environment);
+	cr_expect_eq(only_toolbox()->package->limits.workers, 2, "and back");
+	cr_expect_null(only_toolbox()->package->environment);
 }
 
 Test(loader, refuses_a_class_that_is_wider_than_the_widest)
@@ -568,7 +569,8 @@ Test(loader, refuses_a_sandbox_with_a_path_that_is_not_there)
 	if (strstr(described.data ? described.data : "", "nowhere"))
 		expect_failed("box ");
 	else
-		cr_expect(only_toolbox()->not_enforced, "the host did not look, and said so");
+		cr_expect(only_toolbox()->package->not_enforced,
+			"the host did not look, and said so");
 }
 
 Test(loader, checks_toolboxes_with_different_sandboxes_apart)
@@ -580,7 +582,7 @@ Test(loader, checks_toolboxes_with_different_sandboxes_apart)
 	scratch_write_json("low/three.json", SANDBOX("{'class':'none'}"));
 	load();
 	cr_expect(strstr(catalogue_toolbox(catalogue, 0, NULL, NULL)->id, "one"));
-	cr_expect_null(catalogue_toolbox(catalogue, 0, NULL, NULL)->not_enforced);
+	cr_expect_null(catalogue_toolbox(catalogue, 0, NULL, NULL)->package->not_enforced);
 }
 
 Test(loader, tells_whether_a_library_is_sealed)
@@ -589,9 +591,9 @@ Test(loader, tells_whether_a_library_is_sealed)
 		"low/box.json", BOX("./mine.so", "{'name':'a','native':{'symbol':'behave'}}"));
 	copy_library("low/mine.so", "");
 	load();
-	cr_expect(only_toolbox()->is_sealed);
+	cr_expect(only_toolbox()->package->is_sealed);
 	copy_library("low/mine.so", "$ORIGIN");
 	load();
-	cr_expect_not(only_toolbox()->is_sealed, "a copy has another place");
+	cr_expect_not(only_toolbox()->package->is_sealed, "a copy has another place");
 	expect_offered("box/a ");
 }

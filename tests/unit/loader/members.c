@@ -387,7 +387,7 @@ Test(loader_members, steps_back_behind_a_manifest_that_names_it)
 	tell("'toolboxes':[" CLOCK "],'failed':[]");
 	load();
 	expect_offered("clock/now ");
-	cr_expect_eq(first_toolbox(catalogue)->risk, TOOL_READ);
+	cr_expect_eq(first_toolbox(catalogue)->package->risk, TOOL_READ);
 	expect_stepped_back("clock", "dir/z.json");
 	cr_expect_str_eq(reported.data, "");
 }

@@ -14,7 +14,7 @@ Test(array_file, is_a_toolbox_of_shell_lines)
 		"'command':'light on','timeout':1.5,'cooldown':0,'colour':'red'}," GOOD "]");
 
 	cr_expect_str_eq(box->id, "box");
-	cr_expect_eq(box->kind, KIND_COMMAND);
+	cr_expect_eq(box->package->kind, KIND_COMMAND);
 	cr_assert_eq(box->n_tools, 2);
 	cr_expect_str_eq(box->tools[0].name, "lights");
 	cr_expect_str_eq(box->tools[0].description, "On.");
@@ -28,11 +28,10 @@ Test(array_file, is_a_toolbox_of_shell_lines)
 
 Test(array_file, is_unchanged_as_long_as_its_bytes_are)
 {
-	struct toolbox *box = read_good("[" GOOD "]");
-
-	cr_expect(manifest_is_unchanged(box));
+	read_good("[" GOOD "]");
+	cr_expect(manifest_is_unchanged(package));
 	manifest_write("box.json", "[{'name':'b','command':'true'}]");
-	cr_expect_not(manifest_is_unchanged(box));
+	cr_expect_not(manifest_is_unchanged(package));
 }
 
 Test(array_file, loads_whole_or_not_at_all)

@@ -114,9 +114,9 @@ Test(command_manifest, gives_schemas_to_a_tool_without)
 		"{\"type\":\"object\",\"properties\":{\"output\":{\"type\":\"string\"}},"
 		"\"required\":[\"output\"]}");
 	cr_expect_str_eq(box->tools[1].output_schema, "{\"type\":\"object\"}");
-	cr_expect_eq(box->limits.workers, 4);
-	cr_expect_eq(box->sandbox.class, SANDBOX_COMMAND);
-	cr_expect_eq(box->sandbox.memory_mb, 0);
+	cr_expect_eq(box->package->limits.workers, 4);
+	cr_expect_eq(box->package->sandbox.class, SANDBOX_COMMAND);
+	cr_expect_eq(box->package->sandbox.memory_mb, 0);
 }
 
 Test(command_manifest, finds_folder_and_program_from_its_own_place)
@@ -154,14 +154,14 @@ Test(command_manifest, tells_a_host_what_to_run)
 	box = read_good(COMMANDS("{'name':'f','command':{'argv':['ls','{{x}'],'cwd':'/'}},"
 				 "{'name':'g','command':{'shell':'echo \\\"$A\\\"','cwd':'/',"
 				 "'env':{'A':'b'},'output':'json'}}"));
-	tools = strstr(box->load, "\"tools\":");
+	tools = strstr(box->package->load, "\"tools\":");
 	cr_assert(tools);
 	cr_expect_str_eq(tools,
 		"\"tools\":[{\"name\":\"f\",\"argv\":[\"ls\",\"{{x}\"],\"output\":\"text\","
 		"\"cwd\":\"/\",\"env\":{}},{\"name\":\"g\",\"shell\":\"echo \\\"$A\\\"\","
 		"\"output\":\"json\",\"cwd\":\"/\",\"env\":{\"A\":\"b\"}}]}",
 		"%s", tools);
-	cr_expect(strstr(box->load, "\"guard\":true"));
+	cr_expect(strstr(box->package->load, "\"guard\":true"));
 }
 
 Test(command_manifest, refuses_an_unknown_placeholder)

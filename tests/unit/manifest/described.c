@@ -31,15 +31,16 @@ static int take(const char *described)
 
 	cr_assert_eq(
 		json_tape_read(&tape, described, strlen(described), JSON_DEPTH_DEFAULT, NULL), 0);
-	return manifest_take_tools(reader, &tape, json_find(&tape, 0, "tools"), toolbox, &found);
+	return manifest_take_tools(reader, &tape, json_find(&tape, 0, "tools"), package, &found);
 }
 
 Test(manifest_described, asks_with_the_configuration_as_it_was_written)
 {
 	cr_expect_eq(toolbox->n_tools, 0);
-	cr_expect_str_eq(toolbox->config, "{\"a\":[1.10]}");
-	cr_expect(strstr(toolbox->load, "\"config\":{\"a\":[1.10]}}"), "%s", toolbox->load);
-	cr_expect_null(strstr(toolbox->load, "\"tools\""));
+	cr_expect_str_eq(toolbox->package->config, "{\"a\":[1.10]}");
+	cr_expect(strstr(toolbox->package->load, "\"config\":{\"a\":[1.10]}}"), "%s",
+		toolbox->package->load);
+	cr_expect_null(strstr(toolbox->package->load, "\"tools\""));
 }
 
 Test(manifest_described, reads_what_is_told_as_a_manifest)
@@ -54,7 +55,8 @@ Test(manifest_described, reads_what_is_told_as_a_manifest)
 		"\"object\"},\"toolbox_id\":\"box\",\"risk\":\"write\"}");
 	cr_expect_eq(toolbox->tools[1].risk, TOOL_READ);
 	cr_expect_eq(toolbox->tools[1].timeout_ms, 5);
-	cr_expect(strstr(toolbox->load, ",\"tools\":[\"b\",\"a\"]}"), "%s", toolbox->load);
+	cr_expect(strstr(toolbox->package->load, ",\"tools\":[\"b\",\"a\"]}"), "%s",
+		toolbox->package->load);
 }
 
 static void expect_untold(const char *described, const char *pointer, const char *words)

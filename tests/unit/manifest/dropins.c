@@ -8,6 +8,7 @@
 #include "util/cleanup.h"
 
 static struct manifest_reader *reader;
+static struct package *package;
 static struct toolbox *toolbox;
 static struct skipped_list skipped;
 static struct problems problems;
@@ -22,7 +23,8 @@ static void set_up(void)
 
 static void forget(void)
 {
-	toolbox_unref(toolbox);
+	package_unref(package);
+	package = NULL;
 	toolbox = NULL;
 	skipped_list_deinit(&skipped);
 	problems_deinit(&problems);
@@ -43,10 +45,19 @@ static void write_program(const char *name, const char *text)
 	cr_assert_eq(chmod(scratch_path(name), 0700), 0);
 }
 
-static int read_home(const char *frame)
+static int read_folder(const char *path, const char *overlay)
 {
+	int r;
+
 	forget();
-	return dropins_read(reader, scratch_path("home"), frame, &toolbox, &skipped, &problems);
+	r = dropins_read(reader, path, overlay, &package, &skipped, &problems);
+	toolbox = package ? package->toolboxes[0] : NULL;
+	return r;
+}
+
+static int read_home(const char *overlay)
+{
+	return read_folder(scratch_path("home"), overlay);
 }
 
 /* The names of the tools, each with a space behind it. */
@@ -93,9 +104,9 @@ Test(dropins, are_found_from_a_relative_path_too)
 {
 	write_program("home/lights.sh", "#!/bin/sh\n");
 	cr_assert_eq(chdir(scratch_path(".")), 0);
-	cr_assert_eq(dropins_read(reader, "home", NULL, &toolbox, &skipped, &problems), 0);
+	cr_assert_eq(read_folder("home", NULL), 0);
 	cr_expect_str_eq(toolbox->tools[0].command.arguments[0], scratch_path("home/lights.sh"));
-	cr_expect_str_eq(toolbox->file, "home");
+	cr_expect_str_eq(toolbox->package->file, "home");
 }
 
 Test(dropins, leave_out_what_is_no_program)
@@ -207,7 +218,7 @@ Test(dropins, have_the_limits_of_the_manifest_beside_their_folder)
 	cr_assert_eq(read_home(frame), 0);
 	expect_tools("a ");
 	cr_expect_eq(toolbox->tools[0].risk, TOOL_READ);
-	cr_expect_eq(toolbox->limits.workers, 2);
+	cr_expect_eq(toolbox->package->limits.workers, 2);
 	scratch_write_json("home.json", "{'kind':'command','limits':{'workers':0}}");
 	cr_assert_eq(read_home(frame), MANIFEST_E_REFUSED);
 	cr_expect_str_eq(problems.items[0].pointer, "/limits/workers");

@@ -30,14 +30,15 @@ Test(manifest, makes_a_toolbox)
 
 	cr_expect_str_eq(box->id, "a-1");
 	cr_expect_str_eq(box->description, "Roots.");
-	cr_expect_eq(box->kind, KIND_NATIVE);
-	cr_expect_str_eq(box->file, manifest_path("box.json"));
-	cr_expect_eq(box->references, 1);
-	cr_expect_eq(box->limits.timeout_ms, 5000);
-	cr_expect_eq(box->limits.workers, 2);
-	cr_expect_eq(box->limits.queue, 3);
-	cr_expect_eq(box->limits.memory_mb, 16);
-	cr_expect(box->limits.prestart && box->limits.has_idle_s && box->limits.idle_s == 0);
+	cr_expect_eq(box->package->kind, KIND_NATIVE);
+	cr_expect_str_eq(box->package->file, manifest_path("box.json"));
+	cr_expect_eq(box->package->references, 1);
+	cr_expect_eq(box->package->limits.timeout_ms, 5000);
+	cr_expect_eq(box->package->limits.workers, 2);
+	cr_expect_eq(box->package->limits.queue, 3);
+	cr_expect_eq(box->package->limits.memory_mb, 16);
+	cr_expect(box->package->limits.prestart && box->package->limits.has_idle_s &&
+		  box->package->limits.idle_s == 0);
 	cr_assert_eq(box->n_tools, 2);
 	cr_expect_eq(first->toolbox, box);
 	cr_expect_eq(first->index, 0);
@@ -59,9 +60,9 @@ Test(manifest, takes_what_is_left_out_as_usual)
 
 	cr_expect_str_eq(box->id, "box", "the file's stem");
 	cr_expect_null(box->description);
-	cr_expect_eq(box->limits.workers, 1);
-	cr_expect(box->limits.timeout_ms == 0 && box->limits.queue == 0);
-	cr_expect(!box->limits.prestart && !box->limits.has_idle_s);
+	cr_expect_eq(box->package->limits.workers, 1);
+	cr_expect(box->package->limits.timeout_ms == 0 && box->package->limits.queue == 0);
+	cr_expect(!box->package->limits.prestart && !box->package->limits.has_idle_s);
 	cr_expect_eq(box->tools[0].risk, TOOL_UNRATED);
 	cr_expect(box->tools[0].timeout_ms == 0 && box->tools[0].cooldown_s == 0);
 }
@@ -71,7 +72,7 @@ Test(manifest, starts_no_host_early_unless_it_asks_for_one)
 	cr_expect_not(
 		read_good("{'kind':'native','library':'libm.so.6','limits':{'prestart':false},"
 			  "'tools':[{'name':'f'," SQRT "}]}")
-			->limits.prestart);
+			->package->limits.prestart);
 }
 
 Test(manifest, tells_a_host_what_to_load)
@@ -79,7 +80,7 @@ Test(manifest, tells_a_host_what_to_load)
 	const struct toolbox *box = read_good(BOX("{'name':'f'," SQRT "},{'name':'g','native':{"
 						  "'symbol':'abort'}}"));
 
-	cr_expect_str_eq(box->load,
+	cr_expect_str_eq(box->package->load,
 		"{\"kind\":\"native\",\"toolbox_id\":\"box\",\"library\":\"libm.so.6\","
 		"\"sandbox\":{\"class\":\"compute\",\"read\":[],\"write\":[]},\"memory_mb\":256,"
 		"\"guard\":false,"
@@ -88,8 +89,8 @@ Test(manifest, tells_a_host_what_to_load)
 		"\"returns\":{\"type\":\"f64\",\"name\":\"result\",\"errors\":\"none\"}},"
 		"{\"symbol\":\"abort\",\"parameters\":[],"
 		"\"returns\":{\"type\":\"void\",\"errors\":\"none\"}}]}",
-		"%s", box->load);
-	cr_expect_eq(box->load_size, strlen(box->load));
+		"%s", box->package->load);
+	cr_expect_eq(box->package->load_size, strlen(box->package->load));
 }
 
 Test(manifest, defines_a_tool_by_its_function)
@@ -148,7 +149,8 @@ Test(manifest, finds_a_library_beside_the_real_file)
 	cr_assert_eq(symlink("real/box.json", manifest_path("link.json")), 0);
 	cr_assert_eq(manifest_read_again("link.json"), 0);
 	cr_expect_str_eq(toolbox->id, "link", "the id is that of the name it is registered by");
-	cr_expect(strstr(toolbox->library.path, "/real/./lib.so"), "%s", toolbox->library.path);
+	cr_expect(strstr(toolbox->package->library.path, "/real/./lib.so"), "%s",
+		toolbox->package->library.path);
 }
 
 Test(manifest, reads_ten_thousand_tools, .timeout = 60)
@@ -167,13 +169,13 @@ Test(manifest, reads_ten_thousand_tools, .timeout = 60)
 Test(manifest, tells_by_its_bytes_whether_a_file_has_changed)
 {
 	read_good(TOOL(SQRT));
-	cr_expect(manifest_is_unchanged(toolbox));
+	cr_expect(manifest_is_unchanged(package));
 	manifest_write("box.json", TOOL(SQRT));
-	cr_expect(manifest_is_unchanged(toolbox), "written again, with the same bytes");
+	cr_expect(manifest_is_unchanged(package), "written again, with the same bytes");
 	manifest_write("box.json", TOOL(SQRT) " ");
-	cr_expect_not(manifest_is_unchanged(toolbox));
+	cr_expect_not(manifest_is_unchanged(package));
 	cr_assert_eq(unlink(manifest_path("box.json")), 0);
-	cr_expect_not(manifest_is_unchanged(toolbox));
+	cr_expect_not(manifest_is_unchanged(package));
 }
 
 static void expect_id(const char *name, const char *expected)

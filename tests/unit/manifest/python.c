@@ -36,24 +36,24 @@ TestSuite(manifest_python, .init = set_up, .fini = tear_down);
 Test(manifest_python, tries_the_interpreters_that_a_device_has)
 {
 	read_good("{'kind':'python'}");
-	cr_expect_str_eq(toolbox->python.interpreters,
+	cr_expect_str_eq(package->python.interpreters,
 		"[\"/home/ovos/.venvs/ovos/bin/python\",\"python3\"]");
-	cr_expect_null(toolbox->python.plugins);
-	cr_expect(toolbox->python.is_auto);
+	cr_expect_null(package->python.plugins);
+	cr_expect(package->python.is_auto);
 	setenv("VIRTUAL_ENV", "/opt/venv", 1);
 	setenv("HOME", "relative", 1);
 	read_good("{'kind':'python','python':'auto'}");
-	cr_expect_str_eq(toolbox->python.interpreters, "[\"/opt/venv/bin/python\",\"python3\"]");
+	cr_expect_str_eq(package->python.interpreters, "[\"/opt/venv/bin/python\",\"python3\"]");
 }
 
 Test(manifest_python, takes_the_interpreter_that_is_given)
 {
 	read_good("{'kind':'python','python':'/bin/sh','plugins':['ovos-math-tools']}");
-	cr_expect_str_eq(toolbox->python.interpreters, "[\"/bin/sh\"]");
-	cr_expect_str_eq(toolbox->python.plugins, "[\"ovos-math-tools\"]");
-	cr_expect_not(toolbox->python.is_auto);
+	cr_expect_str_eq(package->python.interpreters, "[\"/bin/sh\"]");
+	cr_expect_str_eq(package->python.plugins, "[\"ovos-math-tools\"]");
+	cr_expect_not(package->python.is_auto);
 	read_good("{'kind':'python','python':'python3.12'}");
-	cr_expect_str_eq(toolbox->python.interpreters, "[\"python3.12\"]");
+	cr_expect_str_eq(package->python.interpreters, "[\"python3.12\"]");
 }
 
 Test(manifest_python, finds_a_relative_path_from_its_folder)
@@ -67,18 +67,18 @@ Test(manifest_python, finds_a_relative_path_from_its_folder)
 	manifest_write("python", "");
 	cr_assert_eq(chmod(manifest_path("python"), 0755), 0);
 	read_good("{'kind':'python','python':'./python'}");
-	cr_expect(strstr(toolbox->python.interpreters, "/./python\"]"), "%s",
-		toolbox->python.interpreters);
+	cr_expect(strstr(package->python.interpreters, "/./python\"]"), "%s",
+		package->python.interpreters);
 }
 
 Test(manifest_python, has_the_defaults_of_its_kind)
 {
 	read_good("{'kind':'python'}");
-	cr_expect(toolbox->coerces);
-	cr_expect_eq(toolbox->limits.workers, 4);
-	cr_expect_eq(toolbox->sandbox.class, SANDBOX_COMMAND);
-	cr_expect_eq(kind_facts(toolbox->kind)->timeout_ms, 30000);
-	cr_expect_str_eq(toolbox->load, "{\"kind\":\"python\",\"toolbox_id\":\"box\",\"sandbox\":{"
+	cr_expect(package->coerces);
+	cr_expect_eq(package->limits.workers, 4);
+	cr_expect_eq(package->sandbox.class, SANDBOX_COMMAND);
+	cr_expect_eq(kind_facts(package->kind)->timeout_ms, 30000);
+	cr_expect_str_eq(package->load, "{\"kind\":\"python\",\"toolbox_id\":\"box\",\"sandbox\":{"
 					"\"class\":\"command\",\"read\":[],"
 					"\"write\":[]},\"memory_mb\":0,\"guard\":true,\"python\":["
 					"\"/home/ovos/.venvs/ovos/bin/python\","
@@ -115,7 +115,7 @@ static int take(const char *described)
 		*quote = '"';
 	read_good("{'kind':'python','risk':'write'}");
 	cr_assert_eq(json_tape_read(&tape, text, strlen(text), JSON_DEPTH_DEFAULT, NULL), 0);
-	return manifest_take_members(reader, &tape, toolbox, &members, &found);
+	return manifest_take_members(reader, &tape, package, &members, &found);
 }
 
 Test(manifest_python, makes_a_part_of_each_toolbox_that_is_told)
@@ -133,16 +133,16 @@ Test(manifest_python, makes_a_part_of_each_toolbox_that_is_told)
 	cr_expect_eq(second->n_tools, 2);
 	cr_expect_str_eq(second->tools[1].name, "sub");
 	cr_expect_eq(second->tools[1].index, 2, "as the host counts them");
-	cr_expect_eq(&second->tools[1], &toolbox->tools[2]);
+	cr_expect_eq(&second->tools[1], package->tools[2]);
 	cr_expect_eq(second->tools[1].risk, TOOL_WRITE);
 	cr_expect(strstr(second->tools[1].definition, "\"toolbox_id\":\"maths\""));
-	cr_expect_eq(second->package, toolbox);
-	cr_expect_eq(second->member, 1);
-	cr_expect_eq(toolbox->n_members, 2);
-	cr_expect(strstr(toolbox->load, ",\"tools\":[[\"clock\",\"now\",\"ovos-clock\"],"
+	cr_expect_eq(second->package, package);
+	cr_expect_eq(second->index, 1);
+	cr_expect_eq(package->n_toolboxes, 2);
+	cr_expect(strstr(package->load, ",\"tools\":[[\"clock\",\"now\",\"ovos-clock\"],"
 					"[\"maths\",\"add\",\"maths\"],"
 					"[\"maths\",\"sub\",\"maths\"]]}"),
-		"%s", toolbox->load);
+		"%s", package->load);
 }
 
 Test(manifest_python, lets_a_part_outlive_everybody_else)
@@ -152,11 +152,12 @@ Test(manifest_python, lets_a_part_outlive_everybody_else)
 	cr_assert_eq(take("{'toolboxes':[{'toolbox_id':'a','tools':[{'name':'f'}]},"
 			  "{'toolbox_id':'b','tools':[{'name':'g'}]}],'failed':[]}"),
 		0);
-	member = toolbox_ref(members.items[1].toolbox);
+	member = members.items[1].toolbox;
+	package_ref(member->package);
 	member_toolboxes_deinit(&members);
 	read_good("{'kind':'python'}");
 	cr_expect_str_eq(member->tools[0].name, "g");
-	toolbox_unref(member);
+	package_unref(member->package);
 }
 
 Test(manifest_python, has_each_part_fail_alone)
@@ -175,8 +176,8 @@ Test(manifest_python, has_each_part_fail_alone)
 	cr_expect_null(members.items[2].toolbox);
 	cr_expect_str_eq(members.items[2].id, "ovos-c");
 	cr_expect_str_eq(members.items[2].problems.items[0].text, "ImportError: no c");
-	cr_expect_eq(toolbox->n_tools, 1);
-	cr_expect_eq(toolbox->n_members, 1);
+	cr_expect_eq(package->n_tools, 1);
+	cr_expect_eq(package->n_toolboxes, 1);
 }
 
 Test(manifest_python, leaves_out_names_that_nothing_can_have)

@@ -43,7 +43,7 @@ Test(runner, starts_a_host_for_the_first_call_and_keeps_it)
 	cr_expect_eq(runner_n_hosts(calls.runner), 1);
 	expect_result(calls_run("behave", "{\"value\":2}"), "{\"result\":2}");
 	cr_expect_null(runner_reason(calls.runner));
-	cr_expect_eq(runner_toolbox(calls.runner), calls.toolbox);
+	cr_expect_eq(runner_package(calls.runner), calls.package);
 }
 
 Test(runner, never_ends_a_call_before_it_was_taken)
@@ -92,7 +92,7 @@ Test(runner, tells_the_words_of_a_tool_that_fails)
 
 Test(runner, starts_before_it_is_asked_where_that_is_wanted)
 {
-	calls.toolbox->limits.prestart = true;
+	calls.package->limits.prestart = true;
 	calls_start();
 	runner_prestart(calls.runner);
 	expect_state(RUNNER_STARTING);
@@ -114,7 +114,7 @@ Test(runner, stops_its_host_when_nothing_was_to_do_for_long)
 Test(runner, keeps_a_host_that_was_started_early)
 {
 	calls.options.idle_s = 0;
-	calls.toolbox->limits.prestart = true;
+	calls.package->limits.prestart = true;
 	calls_start();
 	calls_run("behave", "{\"value\":1}");
 	cr_expect_eq(loop_run(calls.loop, 20), -ETIME);
@@ -360,10 +360,10 @@ Test(runner, tells_that_its_library_is_gone)
 {
 	const struct call *call;
 
-	free(calls.toolbox->load);
-	calls.toolbox->load = strdup("{\"kind\":\"native\",\"toolbox_id\":\"x\","
+	free(calls.package->load);
+	calls.package->load = strdup("{\"kind\":\"native\",\"toolbox_id\":\"x\","
 				     "\"library\":\"/nowhere.so\",\"tools\":[]}");
-	calls.toolbox->load_size = strlen(calls.toolbox->load);
+	calls.package->load_size = strlen(calls.package->load);
 	calls.options.crash_limit = 1;
 	calls_start();
 	call = calls_run("behave", "{\"value\":1}");

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "catalogue/package.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json/writer.h"
+#include "util/array.h"
+#include "util/assert.h"
+
+struct package *package_new(void)
+{
+	struct package *package = calloc(1, sizeof(*package));
+
+	if (package)
+		package->references = 1;
+	return package;
+}
+
+void package_free(struct package *package)
+{
+	check(package->references == 0);
+	for (size_t i = 0; i < package->n_toolboxes; i++)
+		toolbox_free(package->toolboxes[i]);
+	free(package->toolboxes);
+	free(package->tools);
+	free(package->id);
+	free(package->file);
+	free(package->config);
+	free(package->environment);
+	toolbox_sandbox_deinit(&package->sandbox);
+	toolbox_library_deinit(&package->library);
+	free(package->python.interpreters);
+	free(package->python.plugins);
+	free(package->not_enforced);
+	free(package->described);
+	free(package->load);
+	free(package);
+}
+
+int package_add(struct package *package, struct toolbox *toolbox)
+{
+	check(toolbox->package == package);
+	if (array_grow(package->toolboxes, package->n_toolboxes) < 0)
+		return -ENOMEM;
+	toolbox->index = (uint32_t)package->n_toolboxes;
+	package->toolboxes[package->n_toolboxes++] = toolbox;
+	return 0;
+}
+
+/* ── the LOAD frame ──────────────────────────────────────────────────────────────────────────── */
+
+static void begin_element(struct buffer *out, bool *is_first)
+{
+	if (!*is_first)
+		buffer_append_char(out, ',');
+	*is_first = false;
+}
+
+/* Write how a tool is called, or its name when its host knows the rest. */
+static void write_tool(const struct tool *tool, struct buffer *out)
+{
+	const struct package *package = tool->toolbox->package;
+
+	switch (package->kind) {
+	case KIND_NATIVE:
+		native_write(&tool->native, out);
+		break;
+	case KIND_COMMAND:
+		command_write(&tool->command, tool->name, package->environment, out);
+		break;
+	case KIND_PLUGIN:
+		json_write_text(out, tool->name);
+		break;
+	case KIND_PYTHON:
+		buffer_append_char(out, '[');
+		json_write_text(out, tool->toolbox->id);
+		buffer_append_char(out, ',');
+		json_write_text(out, tool->name);
+		buffer_append_char(out, ',');
+		json_write_text(out, tool->toolbox->entry_point);
+		buffer_append_char(out, ']');
+		break;
+	}
+}
+
+static void write_tools(struct package *const *packages, size_t n_packages, struct buffer *out)
+{
+	bool is_first = true;
+
+	buffer_append_string(out, ",\"tools\":[");
+	for (size_t i = 0; i < n_packages; i++)
+		for (size_t j = 0; j < packages[i]->n_tools; j++) {
+			begin_element(out, &is_first);
+			write_tool(packages[i]->tools[j], out);
+		}
+	buffer_append_char(out, ']');
+}
+
+/* Whether the tools of @package are written: a host that describes them gets them only when it has. */
+static bool knows_tools(const struct package *package)
+{
+	const struct kind_facts *facts = kind_facts(package->kind);
+
+	if (!facts->describes_tools)
+		return true;
+	return facts->has_members ? package->n_toolboxes > 0 : package->n_tools > 0;
+}
+
+static void write_python(const struct package_python *python, struct buffer *out)
+{
+	buffer_append_string(out, ",\"python\":");
+	buffer_append_string(out, python->interpreters);
+	if (python->start_timeout_ms)
+		buffer_printf(out, ",\"start_timeout_ms\":%llu",
+			(unsigned long long)python->start_timeout_ms);
+	if (!python->plugins)
+		return;
+	buffer_append_string(out, ",\"plugins\":");
+	buffer_append_string(out, python->plugins);
+}
+
+void package_write_load(struct package *const *packages, size_t n_packages, struct buffer *out)
+{
+	const struct package *first = packages[0];
+
+	buffer_printf(out, "{\"kind\":\"%s\",\"toolbox_id\":", kind_facts(first->kind)->name);
+	json_write_text(out, first->id);
+	if (first->library.path) {
+		buffer_append_string(out, ",\"library\":");
+		json_write_text(out, first->library.path);
+	}
+	buffer_append_string(out, ",\"sandbox\":");
+	toolbox_sandbox_write(&first->sandbox, out);
+	buffer_printf(out, ",\"memory_mb\":%u,\"guard\":%s", first->sandbox.memory_mb,
+		package_has_guard(first) ? "true" : "false");
+	if (first->config)
+		buffer_printf(out, ",\"config\":%s", first->config);
+	if (first->kind == KIND_PYTHON)
+		write_python(&first->python, out);
+	if (knows_tools(first))
+		write_tools(packages, n_packages, out);
+	buffer_append_char(out, '}');
+}
+
+static int number_tools(struct package *package)
+{
+	size_t n_tools = 0;
+
+	for (size_t i = 0; i < package->n_toolboxes; i++)
+		n_tools += package->toolboxes[i]->n_tools;
+	free(package->tools);
+	package->n_tools = 0;
+	package->tools = calloc(n_tools + 1, sizeof(*package->tools));
+	if (!package->tools)
+		return -ENOMEM;
+	for (size_t i = 0; i < package->n_toolboxes; i++)
+		for (size_t j = 0; j < package->toolboxes[i]->n_tools; j++) {
+			struct tool *tool = &package->toolboxes[i]->tools[j];
+
+			tool->index = (uint32_t)package->n_tools;
+			package->tools[package->n_tools++] = tool;
+		}
+	return 0;
+}
+
+int package_prepare(struct package *package)
+{
+	cleanup(buffer_deinit) struct buffer out = {0};
+
+	if (number_tools(package) < 0)
+		return -ENOMEM;
+	free(package->load);
+	package_write_load(&package, 1, &out);
+	package->load = buffer_take(&out, &package->load_size);
+	return package->load ? 0 : -ENOMEM;
+}
+
+int package_compare_loads(const struct package *left, const struct package *right)
+{
+	int order = (left->kind > right->kind) - (left->kind < right->kind);
+
+	if (order == 0 && left->kind != KIND_NATIVE)
+		order = strcmp(left->file, right->file);
+	if (order == 0 && left->kind == KIND_NATIVE)
+		order = strcmp(left->library.path, right->library.path);
+	return order != 0 ? order : toolbox_sandbox_compare(&left->sandbox, &right->sandbox);
+}
+
+bool package_has_guard(const struct package *package)
+{
+	return package->sandbox.class == SANDBOX_COMMAND || kind_facts(package->kind)->has_guard;
+}

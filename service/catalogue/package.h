@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "call/toolbox_sandbox.h"
+#include "catalogue/kind.h"
+#include "catalogue/toolbox.h"
+#include "catalogue/toolbox_library.h"
+#include "util/buffer.h"
+#include "util/cleanup.h"
+#include "util/stamp.h"
+
+/*
+ * A package: one manifest, and so one set of processes. It owns the toolboxes that run there: one,
+ * or, of kind python, as many as its interpreter describes.
+ *
+ *   package      one file, one runner   [ now │ read write find │ add ]   tools, by their index
+ *   toolboxes    each with its own id     clock  filesystem        math
+ *
+ * It is made once and never changed (but for the stamps of its files, when those are looked at
+ * again), and shared by counting. A call holds the package that it began on, whatever a reload puts
+ * in its place.
+ */
+
+/* Of kind python: the interpreter, and the entry points that are loaded (contract.md, Python). */
+struct package_python {
+	char *interpreters;        /* JSON text of an array: those that are tried, in this order */
+	char *plugins;             /* the same, of entry points; NULL: all */
+	uint64_t start_timeout_ms; /* for a host to describe its toolboxes */
+	bool is_auto; /* the manifest names no interpreter: it is no mistake if none will do */
+};
+
+struct package {
+	unsigned int references;
+	char *id; /* of its processes, and of its settings in the configuration */
+	enum toolbox_kind kind;
+
+	/* the manifest */
+	char *file;
+	struct stamp stamp; /* of that file */
+	uint64_t digest;    /* of its bytes */
+
+	/* as the manifest and the configuration have it */
+	uint64_t settings; /* digest of what the configuration says about it; 0: nothing */
+	struct toolbox_limits limits;
+	enum tool_risk risk;  /* of a tool that declares none */
+	bool has_risk;        /* the manifest declares it */
+	bool asserts_formats; /* `format` in schemas is checked */
+	bool coerces;      /* a string is taken as the value it holds, where a schema wants that */
+	char *config;      /* JSON text that is given to its hosts; NULL: none */
+	char *environment; /* of its hosts (util/environment.h); NULL: nothing is added */
+	struct toolbox_sandbox sandbox;
+	struct toolbox_library library; /* of kinds native and plugin; else zeroed */
+	struct package_python python;   /* of kind python; else zeroed */
+
+	/* as a host has found it */
+	bool is_checked;    /* the library loads and has every symbol */
+	bool is_sealed;     /* the library was loaded from a sealed copy */
+	char *not_enforced; /* the part of the sandbox that is not possible here; NULL: none */
+	char *described;    /* of kind python: the description of its toolboxes, JSON text */
+	size_t described_size;
+	uint64_t fingerprint; /* of the files that the description depends on; 0: it is not valid */
+
+	struct toolbox **toolboxes; /* owned */
+	size_t n_toolboxes;
+
+	/* written by package_prepare() */
+	struct tool **tools; /* of all toolboxes, by tool.index */
+	size_t n_tools;
+	char *load; /* payload of the hosts' LOAD frame (wire/wire.h) */
+	size_t load_size;
+};
+
+/* Return a package with one reference and nothing in it, or NULL when memory is short. */
+struct package *package_new(void);
+
+/* Free @package, which has no reference left, and its toolboxes: package_unref() calls this. */
+void package_free(struct package *package);
+
+/* Add a reference to @package, and return it. */
+static inline struct package *package_ref(struct package *package)
+{
+	package->references++;
+	return package;
+}
+
+/* Drop a reference to @package; the last one frees it. Takes NULL. */
+static inline void package_unref(struct package *package)
+{
+	if (package && --package->references == 0)
+		package_free(package);
+}
+
+/* Append a toolbox that toolbox_new() has made for @package, which owns it from now on. 0, or -ENOMEM
+ * with nothing changed. */
+int package_add(struct package *package, struct toolbox *toolbox);
+
+/* Number the tools of all toolboxes and write the LOAD frame: to be called when either has changed,
+ * before the package is shared. 0 or -ENOMEM. */
+int package_prepare(struct package *package);
+
+/*
+ * Append the payload of a host's LOAD frame with the tools of all @packages, one after the other.
+ * They are of one kind, one library and one sandbox; the first one gives its id.
+ */
+void package_write_load(struct package *const *packages, size_t n_packages, struct buffer *out);
+
+/* Order packages so that those that may share a LOAD frame are equal: by library, then by sandbox.
+ * Kinds other than native share with none. Returns as strcmp(). */
+int package_compare_loads(const struct package *left, const struct package *right);
+
+/* Return whether its hosts run behind a guard (worker/sandbox/guard.h). */
+bool package_has_guard(const struct package *package);
+
+CLEANUP_DEFINE(package, struct package *, package_unref)
