@@ -11,10 +11,11 @@
  *   -120.0340e+07    negative, digits "120.034" (6 of them), point 3, exponent "7"
  *
  * The value is -0.120034 × 10^(3 + 7): the digits start with the first that is not 0 and end with
- * the last, and `point` says where the point stands among them, or how far outside. Zero has none.
+ * the last, and `point` is the position of the point among them, or its distance outside. Zero has
+ * none.
  */
 struct decimal {
-	const char *digits; /* n_digits digits; a '.' may stand between them */
+	const char *digits; /* n_digits digits, with a '.' between them or none */
 	size_t n_digits;
 	int64_t point;        /* power of ten, without the exponent */
 	const char *exponent; /* its digits, without leading zeros */
@@ -23,7 +24,7 @@ struct decimal {
 	bool is_negative;
 };
 
-/* What decimal_exponent makes of exponents that are larger: far more than any point can be off. */
+/* The result of decimal_exponent for larger exponents: far more than the distance of any point. */
 #define DECIMAL_EXPONENT_MAX (INT64_C(1) << 50)
 
 /* Take the JSON number @text of @size bytes, which the reader has checked, apart. */
@@ -39,7 +40,7 @@ int64_t decimal_exponent_difference(const struct decimal *a, const struct decima
 /* Whether the value is whole. */
 bool decimal_is_integer(const struct decimal *decimal);
 
-/* The next digit (0 to 9) at *@at, which is moved behind it and a point in front of it. */
+/* Return the next digit (0 to 9) at *@at, and move *@at after it, across a point before it. */
 static inline unsigned int decimal_next_digit(const char **at)
 {
 	*at += **at == '.';

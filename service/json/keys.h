@@ -11,8 +11,8 @@
  * are: for objects with too many keys to compare each with each.
  *
  * The object at @object is the last value on @tape, closed, with @used tokens in use in all; the
- * table is laid behind them, so the tape may grow (tape->tokens moves). Returns 0 with
- * *ret_duplicate the index of the first key that stood before, or JSON_NONE; or -ENOMEM.
+ * table is made after them, so the tape may grow (tape->tokens moves). Returns 0 with
+ * *ret_duplicate the index of the first key that is a duplicate, or JSON_NONE; or -ENOMEM.
  */
 int json_keys_check(
 	struct json_tape *tape, uint32_t used, uint32_t object, uint32_t *ret_duplicate);

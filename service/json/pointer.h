@@ -7,24 +7,24 @@
 #include "json/reader.h"
 #include "util/buffer.h"
 
-/* Append the JSON Pointer (RFC 6901) of token @index of @tape, from the root. Of a key: that of its
+/* Append the JSON Pointer (RFC 6901) of token @index of @tape, from the root. A key has that of its
  * value. Nothing is appended for the root. */
 void json_pointer_write(const struct json_tape *tape, uint32_t index, struct buffer *out);
 
 /*
- * The token that the NUL-terminated @pointer names. Where it names nothing, the deepest token on
- * its way that is there: for telling the line of something that is missing.
+ * Return the token that the NUL-terminated @pointer names. When there is none, return the deepest
+ * token on its way: the line of a missing value is reported there.
  */
 uint32_t json_pointer_nearest(const struct json_tape *tape, const char *pointer);
 
-/* Where the arrays on the way of a pointer were left, so that whoever asks for one element after
- * the other ("/rows/0/cells/0", "/rows/0/cells/1", …) does not count from the first one each time.
+/* The latest positions in the arrays on the way of a pointer, so that lookups of one element after
+ * the other ("/rows/0/cells/0", "/rows/0/cells/1", …) do not count from the first one each time.
  * One for each of the outermost arrays. Zeroed for a new tape. */
 #define JSON_CURSORS 4
 struct json_cursors {
 	struct json_cursor {
 		uint32_t array;
-		uint32_t position; /* of @child in it */
+		uint32_t position; /* the index of @child in it */
 		uint32_t child;    /* JSON_NONE: not used yet */
 	} at[JSON_CURSORS];
 };

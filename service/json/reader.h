@@ -34,7 +34,7 @@ enum json_status {
 /* The depth to ask for if no limit is configured: containers that are open at once. */
 #define JSON_DEPTH_DEFAULT 128
 
-/* Where and why a text was refused. */
+/* The place and the reason of a refused text. */
 struct json_error {
 	int status;          /* enum json_status */
 	size_t offset;       /* byte at which the reader noticed it */

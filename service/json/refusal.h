@@ -3,7 +3,7 @@
 
 #include "json/reader.h"
 
-/* What is refused, while it is being read: a json_error that points into the text. */
+/* A refusal while a text is read: a json_error that points into the text. */
 struct json_fault {
 	int status;
 	const char *at;
@@ -15,10 +15,10 @@ int json_refuse(
 	struct json_fault *fault, enum json_status status, const char *at, const char *message);
 
 /*
- * What to tell about a byte that the grammar does not allow: the usual mistakes by name (comments,
- * single quotes, a comma too many, Python's None), everything else by what was expected.
+ * Describe a byte that the grammar does not allow: the usual mistakes by name (comments, single
+ * quotes, a comma too many, Python's None), every other by the expected token.
  *
- * @at is the byte, or @end where the text is over. All return a constant message.
+ * @at is the byte, or @end when the text is over. All return a constant message.
  */
 const char *json_refusal_value(const char *text, const char *at, const char *end);
 const char *json_refusal_key(const char *at, const char *end);

@@ -14,7 +14,7 @@
  *   runs    "caf"  "é"  " at"  "\t"  "5"     a run is a stretch of the text itself, or one escape
  */
 struct json_runs {
-	const char *at; /* what is left of the raw text */
+	const char *at; /* the rest of the raw text */
 	const char *end;
 	const char *run; /* the current run: @size bytes, in the text or in @decoded */
 	size_t size;

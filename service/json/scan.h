@@ -9,12 +9,12 @@
  * reads it with the reader.
  */
 
-/* The offset behind the white space that starts at @at; at most @size. */
+/* Return the offset after the white space that starts at @at; at most @size. */
 size_t json_scan_space(const char *text, size_t size, size_t at);
 
-/* The offset behind the string whose opening quote stands at @at; 0 when it does not end. */
+/* Return the offset after the string with its opening quote at @at; 0 when it does not end. */
 size_t json_scan_string(const char *text, size_t size, size_t at);
 
-/* The offset behind the value that starts at @at (no white space before it); 0 when it does not end
- * within @size bytes or none starts there. */
+/* Return the offset after the value that starts at @at (no white space before it); 0 when it does
+ * not end within @size bytes or none starts there. */
 size_t json_scan_value(const char *text, size_t size, size_t at);

@@ -18,8 +18,8 @@
  *
  *   at ──16──▶──16──▶──16──▶─1─1─1▶ end        the last, partial block goes byte by byte
  *
- * With SSE2 a block is 16 bytes and a bit mask says where in it the first stop is. Elsewhere it is
- * 8 bytes in a word, and a word with a stop in it is gone through byte by byte.
+ * With SSE2 a block is 16 bytes, and a bit mask has the place of its first stop. Elsewhere it is 8
+ * bytes in a word, and a word with a stop is read byte by byte.
  */
 
 #define JSON_ALWAYS_INLINE inline __attribute__((always_inline))
@@ -28,8 +28,8 @@
 
 typedef unsigned int (*json_block_function)(__m128i block);
 
-/* The walk: @stops gives a bit for each stop of a block, @is_stop tells for a single byte. Both are
- * constants where this is inlined, so no call remains. */
+/* Find the first stop: @stops returns a bit for each stop of a block, @is_stop judges a single
+ * byte. Both are constants where this is inlined, so no call remains. */
 static JSON_ALWAYS_INLINE const char *json_span(const char *at, const char *end,
 	json_block_function stops, bool (*is_stop)(unsigned char byte))
 {
@@ -160,7 +160,7 @@ static JSON_ALWAYS_INLINE const char *json_span_plain(const char *at, const char
 	return json_span(at, end, json_plain_stops, json_is_plain_stop);
 }
 
-/* Inside a string that nobody checks: the first quote or backslash. */
+/* Find the first quote or backslash inside a string that is not checked. */
 static JSON_ALWAYS_INLINE const char *json_span_quote(const char *at, const char *end)
 {
 	return json_span(at, end, json_quote_stops, json_is_quote_stop);

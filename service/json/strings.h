@@ -13,8 +13,8 @@
 /* Beside the flags of a token: the string holds U+0000. */
 #define JSON_SEEN_NUL 0x100u
 
-/* The closing quote of the string in which @at stands, not inside of an escape or a character; NULL
- * when it is refused, with @fault filled. Adds to @flags: JSON_ESCAPED, JSON_NON_ASCII and
- * JSON_SEEN_NUL of what was crossed. */
+/* Return the closing quote of the string that @at is in, not inside an escape or a character; NULL
+ * when it is refused, with @fault filled. Add JSON_ESCAPED, JSON_NON_ASCII and JSON_SEEN_NUL of the
+ * bytes on the way to @flags. */
 const char *json_string_rest(
 	const char *at, const char *end, uint32_t *flags, struct json_fault *fault);

@@ -46,7 +46,7 @@ enum json_type {
 #define JSON_COUNT_MAX 0xFFFFFFu
 
 struct json_token {
-	uint32_t offset; /* of the first byte: of a string, the one after its quote */
+	uint32_t offset; /* offset of the first byte; for a string, of the one after its quote */
 	uint32_t length; /* in bytes: of a string, without quotes; of a container, with brackets */
 	uint32_t next;   /* index of the token after this one and all its descendants */
 	uint32_t type : 4;   /* enum json_type */
@@ -57,7 +57,7 @@ struct json_token {
 /* Zero it before use; free it with json_tape_deinit(). */
 struct json_tape {
 	const char *text; /* borrowed */
-	size_t size;      /* of the text, in bytes */
+	size_t size;      /* size of the text, in bytes */
 	struct json_token *tokens;
 	uint32_t count;    /* tokens in use; index 0 is the root */
 	uint32_t capacity; /* tokens allocated */

@@ -15,8 +15,8 @@
 /* Longest text of a double: "-2.2250738585072014e-308". */
 #define JSON_NUMBER_BYTES 32
 
-/* A string with its quotes: quotes, backslashes and control characters escaped, everything else as
- * it stands. @text must be UTF-8. */
+/* Append a string with its quotes: quotes, backslashes and control characters are escaped, other
+ * characters are unchanged. @text must be UTF-8. */
 void json_write_string(struct buffer *out, const char *text, size_t size);
 
 /* As json_write_string, for a NUL-terminated @text; NULL gives null. */
@@ -47,6 +47,6 @@ void json_write_indented(
 void json_pointer_append(struct buffer *pointer, const char *token, size_t size);
 void json_pointer_append_index(struct buffer *pointer, uint32_t index);
 
-/* `"key":` and the text (NULL gives null; bytes that are not UTF-8 become U+FFFD), behind a comma
- * unless it is the first member of its object. */
+/* Append `"key":` and the text (NULL gives null; bytes that are not UTF-8 become U+FFFD), after a
+ * comma unless it is the first member of its object. */
 void json_write_member_text(struct buffer *out, const char *key, const char *text);

@@ -24,7 +24,7 @@ int pattern_new(
 void pattern_free(struct pattern *pattern);
 
 /* Return whether the @size bytes of UTF-8 at @text are a pattern. That includes patterns that PCRE2
- * cannot run, so that pattern_new() refuses them: those with a look-behind of variable length. */
+ * cannot run and pattern_new() refuses: a `(?<=` of variable length. */
 bool pattern_is_valid(const char *text, size_t size);
 
 /* Search the @size bytes of UTF-8 at @text for a match, with the bounds of regex_match(). */

@@ -17,22 +17,22 @@
  *                                          ├─regex_match─▶ matches, differs, too costly
  *   struct regex_scratch, one for many ────┘
  *
- * They are machine code where the system lets us have any. That has a small stack of its own: a
- * match that needs more is done again by the interpreter, which has the heap.
+ * They are machine code when the system allows that. It has a small stack of its own: a match that
+ * needs more is repeated by the interpreter, which uses the heap.
  *
  * PCRE2's own limit counts steps, anew at every place where a match could begin, and one step can
  * read the whole text: it bounds neither time nor the search. So expressions have callouts, points
- * where PCRE2 calls us, and there the thread's clock is looked at, the more often the longer the
- * text is. Between two callouts nothing may happen twice: they stand where a search begins at the
- * next place, and behind everything that can be gone back into, which is a group or a quantifier.
+ * where PCRE2 calls us, and the thread's clock is read there, more often for a longer text. Between
+ * two callouts no work may be repeated: there is one where a search begins at the next place, and
+ * one after everything that can be backtracked into, which is a group or a quantifier.
  *
  *   (?C1)  \w+ (?C1)  \s  ( a | b ) (?C1)  \1
  *
- * Whoever compiles an expression puts them there (regex/translate does), or lets PCRE2 put one in
- * front of every item (PCRE2_AUTO_CALLOUT).
+ * The compiling caller inserts them (as regex/translate does), or lets PCRE2 insert one before
+ * every item (PCRE2_AUTO_CALLOUT).
  *
- * What an expression means is its owner's: regex/pattern has those of JSON Schema, translated from
- * ECMA-262; catalogue/triggers has PCRE2's own.
+ * The meaning of an expression is its owner's: regex/pattern has those of JSON Schema, translated
+ * from ECMA-262; catalogue/triggers has PCRE2's own.
  */
 struct regex {
 	pcre2_code *code;
@@ -46,16 +46,16 @@ struct regex_error {
 	char message[256]; /* PCRE2's words, NUL-terminated */
 };
 
-/* What a match came to. */
+/* The result of a match. */
 enum regex_result {
 	REGEX_DIFFERS,
 	REGEX_MATCHES,
-	REGEX_TOO_COSTLY, /* the bound was reached: nobody knows */
+	REGEX_TOO_COSTLY, /* the bound was reached: the result is unknown */
 };
 
 /* Positive results. */
 enum regex_status {
-	REGEX_E_REFUSED = 1, /* the text is no regular expression; the error says why */
+	REGEX_E_REFUSED = 1, /* the text is not a regular expression; the error has the reason */
 };
 
 /* Compile @size bytes of UTF-8 at @text with the PCRE2_… @options. 0 with @ret_regex to be deinited
@@ -69,7 +69,7 @@ void regex_make_fast(struct regex *regex);
 /* Takes a zeroed one. */
 void regex_deinit(struct regex *regex);
 
-/* What matches need, used again and again with any expression. */
+/* The memory of matches, reused with any expression. */
 struct regex_scratch;
 
 /* A callout in the text of an expression. */
@@ -78,7 +78,7 @@ struct regex_scratch;
 /* The most steps of a backtracking match, unless others are set. */
 #define REGEX_STEPS_MAX 100000
 
-/* What the thread may compute for one search. */
+/* The thread's time for one search. */
 #define REGEX_NS_MAX (UINT64_C(10) * 1000 * 1000)
 
 /* NULL without memory. */

@@ -10,7 +10,7 @@
  * classes, each so many times. That is what most patterns of tools are: ^[0-9]{5}$,
  * ^[a-z][a-z0-9_-]*$, ^v\d+\.\d+$, ^[^@\s]+@[^@\s]+\.[a-z]{2,}$.
  *
- *   ^ [a-z] [a-z0-9-]* $     a set of ASCII characters, at least, at most
+ *   ^ [a-z] [a-z0-9-]* $     a set a set of ASCII characters, at least, at most
  *
  * A greedy walk decides where no set that repeats shares a character with what may follow it.
  * Otherwise the walk gives characters back, one at a time, and goes on from there, a few times;
@@ -20,7 +20,7 @@
 #define SHAPE_RETRIES_MAX 64
 
 struct shape_item {
-	uint64_t set[2]; /* of ASCII characters */
+	uint64_t set[2]; /* a set of ASCII characters */
 	uint32_t min;
 	uint32_t max;
 };

@@ -11,13 +11,13 @@
  */
 struct arena {
 	struct arena_chunk *chunks; /* the newest first */
-	size_t used;                /* of the newest chunk, in bytes */
+	size_t used;                /* size of the newest chunk, in bytes */
 };
 
 /* @size zeroed bytes, aligned for anything; NULL without memory. They live as long as the arena. */
 void *arena_alloc(struct arena *arena, size_t size);
 
-/* A copy of the @size bytes at @bytes with a NUL behind them; NULL without memory. */
+/* Return a copy of the @size bytes at @bytes with a NUL after them; NULL without memory. */
 char *arena_copy(struct arena *arena, const void *bytes, size_t size);
 
 void arena_deinit(struct arena *arena);

@@ -23,18 +23,18 @@
  *
  * Everywhere else there is no row (MARKS_NONE), and nothing is marked.
  *
- * Stops. A check that costs too much ends at once and is a no, also inside `not`: everything
- * returns false as soon as a stop is noted, since no steps are left then, and the verdict asks for
- * it last.
+ * Stops. A check that costs too much ends at once and fails, also inside `not`: every function
+ * returns false after a stop is noted, because no steps are left then, and the verdict reads the
+ * stop last.
  *
- * Steps. What a check does is paid for before it is done, in steps of about twenty nanoseconds: one
- * per subschema entered, member or element walked over, name compared; more where long text is
- * read. They are handed out in slices, and between two slices the thread's clock is looked at:
+ * Steps. Work is paid for before it is done, in steps of about twenty nanoseconds: one per
+ * subschema entered, member or element visited, name compared; more for reading long text. Steps
+ * are handed out in slices, and the thread's clock is read between two slices:
  *
  *   steps_behind ──slice──▶ steps_left ──context_spend──▶ 0 ──▶ the clock ──▶ the next slice, or
  * stop
  *
- * So a check ends by the number of steps, the same everywhere, and by time where steps are dear.
+ * So a check ends after the same number of steps everywhere, and by time when steps are slow.
  */
 enum context_stop {
 	STOP_NONE,
@@ -51,8 +51,8 @@ enum context_stop {
 #define STEPS_PER_TOKEN 100
 #define STEPS_MAX       8000000
 
-/* Steps between two looks at the clock, and what the thread may compute for one check. What follows
- * from a check, its explanation or the rewriting of its instance, may take half as long. */
+/* The steps between two reads of the clock, and the thread's time for one check. The work after a
+ * check, its explanation or the rewriting of its instance, may take half as long. */
 #define STEPS_PER_LOOK 65536
 #define CHECK_NS_MAX   (UINT64_C(25) * 1000 * 1000)
 
@@ -71,7 +71,7 @@ struct schema_context {
 	const struct json_tape *tape;
 	uint64_t steps_left;   /* until the clock is looked at */
 	uint64_t steps_behind; /* that come after these */
-	uint64_t end_ns;       /* of the thread's time; 0: the clock was not looked at yet */
+	uint64_t end_ns;       /* the thread's time; 0: the clock was not read yet */
 	uint64_t most_ns;      /* from the first look to the end */
 	bool is_linear;        /* the schema costs no more than the instance is long: no bounds */
 	uint32_t depth;

@@ -10,9 +10,9 @@
 #include "util/buffer.h"
 
 /*
- * What is wanted and what came, in words that fit into a sentence: "an integer from 1 to 365",
- * "one of "low", "high"", "the string "chair"". One line, of bounded length, without control
- * characters; nothing of how the schema is written.
+ * Describe an expected or actual value in words that fit into a sentence: "an integer from 1 to
+ * 365", "one of "low", "high"", "the string "chair"". The text is one line of bounded length
+ * without control characters, and does not show how the schema is written.
  */
 
 /* Values and names are cut to so many code points. */
@@ -27,10 +27,10 @@ static inline bool describe_takes_all(const struct node *node)
 	return node->types == NODE_ANY && node->deep == 0;
 }
 
-/* What satisfies @node, with its article. */
+/* Describe the values that satisfy @node, with an article. */
 void describe_node(const struct node *node, struct buffer *out);
 
-/* What satisfies one of the branches of @applicator. */
+/* Describe the values that satisfy one of the branches of @applicator. */
 void describe_alternatives(const struct node_applicator *applicator, struct buffer *out);
 
 /* The value at @index of @tape with the name of its type. */
@@ -49,5 +49,5 @@ void describe_values(const struct node *node, const struct node_values *values, 
  * such object. */
 void describe_parameters(const struct node *node, struct buffer *out);
 
-/* The node behind lone references, which is where the sections are. */
+/* Return the node that a lone reference leads to, which has the sections. */
 const struct node *describe_target(const struct node *node);

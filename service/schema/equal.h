@@ -19,7 +19,7 @@ bool equal_values(struct schema_context *context, const struct json_tape *a_tape
 /* Two elements of an array. */
 struct equal_pair {
 	uint32_t first;
-	uint32_t second; /* behind it */
+	uint32_t second; /* after it */
 };
 
 /* Whether two elements of the array at @index are equal, and which. Takes steps as above; where

@@ -8,7 +8,7 @@
 #include "schema/validate.h"
 
 /*
- * The second pass: find what is wrong with an instance, in words, after the first pass said no.
+ * The second pass: describe the violations of an instance that the first pass has rejected.
  *
  * It is a walk over a tree that calls itself, and its three files call each other: explain_node
  * (explain.c) explains an object by its members (explain_object.c) and an anyOf or oneOf by its
@@ -18,7 +18,7 @@
 /* At no token null would have done as well. */
 #define OR_NULL_NOWHERE UINT32_MAX
 
-/* What the second pass carries along. */
+/* The state of the second pass. */
 struct explanation {
 	struct schema_context *context;
 	struct findings findings;
@@ -48,7 +48,7 @@ void explain_wanted(struct explanation *explanation, const struct node *node, st
 void explain_union(struct explanation *explanation, const struct node *node,
 	const struct node_applicator *applicator, uint32_t index);
 
-/* What is wrong with the object at @index. (In explain_object.c.) */
+/* Find the violations of the object at @index. (In explain_object.c.) */
 void explain_object(
 	struct explanation *explanation, const struct node_object *object, uint32_t index);
 

@@ -9,13 +9,13 @@
 #include "util/buffer.h"
 
 /*
- * What the second pass finds, in the order in which it finds it; the report has it in the order of
- * the instance. More are kept than are reported, since what comes last may stand first.
+ * The findings of the second pass, in the order in which it makes them; the report has them in the
+ * order of the instance. More are kept than are reported, because the last one may belong first.
  */
 #define FINDINGS_MAX 64
 
 struct finding {
-	uint32_t token; /* of the instance */
+	uint32_t token; /* a token of the instance */
 	char *message;
 };
 

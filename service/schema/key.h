@@ -13,14 +13,13 @@
  * `enum`.
  *
  * A key carries its first and its last eight bytes as words, so that comparisons are of integers
- * and names of up to sixteen bytes never touch memory again. Whoever looks up many keys in a row
- * says where it expects the next one (the place behind the last hit): objects mostly come in the
- * order of their schema. A set of more than KEY_LINEAR_MAX has a hash table for what comes
- * elsewhere.
+ * and names of up to sixteen bytes never touch memory again. The caller of many lookups in a row
+ * gives the place where it expects the next key (after the last hit): objects mostly have the order
+ * of their schema. A set of more than KEY_LINEAR_MAX has a hash table for other keys.
  */
 struct key {
-	uint64_t head;     /* the first eight bytes, little endian, zeros behind a shorter key */
-	uint64_t mask;     /* of head: ones where the key has bytes */
+	uint64_t head;     /* the first eight bytes, little endian, zeros after a shorter key */
+	uint64_t mask;     /* mask of head: ones for the bytes of the key */
 	uint64_t tail;     /* the last eight bytes of a longer key, little endian; else 0 */
 	const char *bytes; /* decoded, not NUL-terminated */
 	uint32_t length;
@@ -73,8 +72,8 @@ static inline bool key_equals(const struct key *a, const struct key *b)
 	return a->length <= 16 || memcmp(a->bytes + 8, b->bytes + 8, a->length - 16) == 0;
 }
 
-/* Whether @key is what stands at @offset of the text of @size bytes at @text, as many bytes as the
- * key has. Near the end of the text the word is read from before the key, and shifted. */
+/* Return whether the bytes at @offset of the text of @size bytes at @text are @key, for the length
+ * of the key. Near the end of the text the word is read from before the key, and shifted. */
 static inline bool key_is(const struct key *key, const char *text, size_t offset, size_t size)
 {
 	uint64_t head;

@@ -14,10 +14,10 @@
  * The compiled form: one node per subschema, all of them in one arena, immutable once linked.
  *
  * A subschema is not a list of instructions but a node with a section per type of instance, because
- * a value has one type and nothing said about the others concerns it:
+ * a value has one type and needs no checks of the others:
  *
- *            ┌────────────── types: which may come at all (type, const, enum, folded to one mask)
- *            │   ┌────────── deep: for which of them that is not the whole answer
+ *            ┌────────────── types: the types that may match (type, const, enum, in one mask)
+ *            │   ┌────────── deep: the types that need more checks
  *   node ──┬─┴───┴─
  *          ├── values ···························· enum and const        ┐
  *          ├── number: bounds, multipleOf                                │ only the section of the
@@ -28,9 +28,9 @@
  *          └── unevaluated: what the others left over, always last
  *
  * So `{"type": "integer"}`, `true` and `false` are decided by two bit tests where they are used,
- * without a call. A subschema that is nothing but `$ref` is an alias: whoever points to it points
- * to its target after linking. A subschema that is nothing but `anyOf` or `oneOf`, of whose
- * branches only one takes what is not decided by the type (`anyOf: [X, null]`), asks only that.
+ * without a call. A subschema that is only a `$ref` is an alias: pointers to it point to its target
+ * after linking. A subschema that is only an `anyOf` or `oneOf`, with a single branch that the type
+ * does not decide (`anyOf: [X, null]`), runs only that branch.
  *
  * The property table holds the names of `properties` and `required` together. One walk over the
  * members of the instance finds each in the table (guessing that it follows the one before), counts
@@ -58,11 +58,11 @@ enum node_type {
 
 /* `enum` or `const`: the instance equals one of the values. */
 struct node_values {
-	struct key_set strings; /* those that are strings */
+	struct key_set strings; /* the values that are strings */
 	const uint32_t *others; /* tokens in the node's source: numbers, arrays, objects */
 	uint32_t n_others;
-	uint32_t types;                 /* of all of them: decides null, false and true */
-	uint32_t token;                 /* of the keyword's value in the node's source */
+	uint32_t types;                 /* types of all values: decides null, false and true */
+	uint32_t token;                 /* token of the keyword's value in the node's source */
 	bool is_constant;               /* `const`: the token is the value, not a list */
 	const struct node_values *next; /* the other keyword, where a schema has both */
 };
@@ -83,9 +83,9 @@ struct node_bound {
 };
 
 /*
- * Bounds are compared as decimal text, exactly. Where all of them are short whole numbers
- * (is_short) and the instance is short as well, they are compared as integers instead: a whole
- * number by low and high, what lies between whole numbers by its floor and floor_low, floor_high.
+ * Bounds are compared as decimal text, exactly. When all of them are short whole numbers (is_short)
+ * and the instance is short as well, they are compared as integers instead: a whole number with low
+ * and high, a fraction by its floor with floor_low and floor_high.
  */
 struct node_number {
 	bool is_short;
@@ -109,7 +109,7 @@ struct node_array {
 	bool contains_marks; /* 2020-12: items that `contains` matched are evaluated */
 	uint32_t n_prefix;
 	struct node **prefix;
-	struct node *items; /* behind the prefix, or NULL */
+	struct node *items; /* the schema of elements after the prefix, or NULL */
 	struct node *contains;
 	uint32_t contains_min, contains_max;
 };
@@ -119,7 +119,8 @@ struct node_property {
 	struct key key;    /* the name once more, beside what the walk reads with it */
 	struct node *node; /* NULL: only required */
 	bool is_required;
-	uint32_t default_token; /* of its `default`, in the source of the table's node; 0: none */
+	uint32_t default_token; /* token of its `default`, in the source of the table's node; 0:
+	                         * none */
 };
 
 struct node_pattern_property {
@@ -138,9 +139,9 @@ struct node_dependency {
 struct node_object {
 	uint32_t members_min, members_max;
 	uint32_t n_required;
-	uint32_t names_steps;             /* what comparing all names costs, where they are long */
+	uint32_t names_steps;             /* the cost of comparing all names, when they are long */
 	struct key_set names;             /* parallel to properties */
-	struct node_property *properties; /* and one behind them that nothing is equal to */
+	struct node_property *properties; /* and one more, which is equal to no key */
 	struct node *additional;          /* or NULL */
 	uint32_t n_patterns;
 	struct node_pattern_property *patterns;
@@ -176,14 +177,14 @@ struct node_applicator {
 };
 
 struct node {
-	uint8_t types;     /* enum node_type: which may come at all */
-	uint8_t deep;      /* of these, for which there is more to check */
-	uint8_t leaf;      /* of these, for which that is all in one section: scalars, records */
-	uint8_t declared;  /* what `type` alone says */
+	uint8_t types;     /* enum node_type: the types that may match */
+	uint8_t deep;      /* types that need more checks */
+	uint8_t leaf;      /* types whose checks are in one section: scalars, records */
+	uint8_t declared;  /* the types of `type` alone */
 	bool is_scoped;    /* needs the slow entry: unevaluated*, or the dynamic scope is watched */
 	bool is_alias;     /* is nothing but its one $ref */
 	uint16_t aliases;  /* that lead here one after the other, when it was first referred to */
-	uint32_t resource; /* index of the schema resource it stands in */
+	uint32_t resource; /* index of its schema resource */
 	const struct node_values *values;
 	const struct node_number *number;
 	struct node_string *string;
@@ -193,7 +194,7 @@ struct node {
 	const struct node *only; /* anyOf or oneOf of one branch, for all types that are deep */
 	struct node *unevaluated_items;
 	struct node *unevaluated_properties;
-	const struct source *source; /* where it was written */
+	const struct source *source; /* its place in the source */
 	uint32_t token;
 	struct node *next; /* all nodes of a schema, in the order of compiling */
 };
@@ -219,8 +220,8 @@ struct schema {
 #define SCHEMA_SUBSCHEMAS_MAX 131072 /* nodes */
 #define SCHEMA_ALIASES_MAX    256    /* subschemas that are nothing but a `$ref`, in a row */
 
-/* The type bit of the value at @index, for a node that accepts @types. Only where whole numbers are
- * told from others is it worth a look at the digits behind the point. */
+/* Return the type bit of the value at @index, for a node that accepts @types. The digits after the
+ * point are read only when whole numbers are distinguished from others. */
 static inline unsigned int node_type_of(
 	const struct json_tape *tape, uint32_t index, unsigned int types)
 {

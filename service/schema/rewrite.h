@@ -8,19 +8,19 @@
 #include "util/buffer.h"
 
 /*
- * Copying an instance with changes that its schema asks for: what filling in defaults and coercing
- * have in common.
+ * Copy an instance with changes that its schema asks for: the common part of filling in defaults
+ * and coercing.
  *
- * The text is copied as it stands; who rewrites may replace a value that is no container, and add
- * to an object behind its last member:
+ * The text is copied unchanged; a rewriter may replace a value that is not a container, and add to
+ * an object after its last member:
  *
  *   {"a": {"b": "1" }, "c": [ ]}
  *    ────────────▲  ▲         ▲
  *                1  ,"e":2    ,"d":"…"
  *
- * Which schemas apply to a value is not one node but a set: those of its parent's set that speak of
- * it, each with what it refers to, all of allOf, and of anyOf, oneOf and if the branches that the
- * rewriter takes to apply. The sets of the values on the way from the root stand on one stack.
+ * The schemas that apply to a value are not one node but a set: those of its parent's set that
+ * describe it, each with its references, all of allOf, and the branches of anyOf, oneOf and if that
+ * the rewriter finds to apply. The sets of the values on the way from the root are on one stack.
  */
 
 /* The nodes of one value: a part of the stack. */

@@ -28,7 +28,8 @@ struct schema_context;
 
 /* Positive results. */
 enum schema_status {
-	SCHEMA_E_REFUSED = 1, /* schema_compile: the schema cannot be used; the error says why */
+	SCHEMA_E_REFUSED = 1, /* schema_compile: the schema cannot be used; the error has the
+	                       * reason */
 	SCHEMA_E_INVALID,     /* schema_validate: the instance does not satisfy the schema */
 };
 
@@ -59,7 +60,7 @@ struct schema_options {
 struct schema_error {
 	struct buffer
 		pointer; /* JSON Pointer from the schema's root to the place; NUL-terminated */
-	struct buffer message; /* what was expected, what came, one line; NUL-terminated */
+	struct buffer message; /* the expected and the actual value, one line; NUL-terminated */
 	size_t offset;         /* byte in the tape's text, for a line number */
 };
 
@@ -80,16 +81,17 @@ void schema_free(struct schema *schema);
 /* NULL without memory. */
 struct schema_context *schema_context_new(void);
 
-/* The most steps that one match of a `pattern` may take from now on (100000 unless said): a
- * match that would take more, or more time than REGEX_NS_MAX, is a violation of its own. */
+/* Set the most steps that one match of a `pattern` may take (100000 by default). A match that would
+ * take more, or more time than REGEX_NS_MAX, is a violation of its own. */
 void schema_context_limit_patterns(struct schema_context *context, uint32_t steps);
 
 /* Takes NULL. */
 void schema_context_free(struct schema_context *context);
 
-/* Whether the value at @value of @tape satisfies @schema: 0, SCHEMA_E_INVALID, or -ENOMEM. A check
- * that passes the bound on steps, or the one on the thread's time (25 ms), is invalid;
- * schema_explain then says so. Explaining, filling and coercing take half of that time at most. */
+/* Check whether the value at @value of @tape satisfies @schema: 0, SCHEMA_E_INVALID, or -ENOMEM. A
+ * check that exceeds the bound on steps, or on the thread's time (25 ms), is invalid;
+ * schema_explain then reports that. Explaining, filling and coercing take half of that time at
+ * most. */
 int schema_validate(const struct schema *schema, struct schema_context *context,
 	const struct json_tape *tape, uint32_t value);
 

@@ -11,11 +11,11 @@
 bool validate_accepts(
 	struct schema_context *context, const struct node *node, uint32_t index, uint32_t marks);
 
-/* The same without what @node itself says of unevaluated members and elements. */
+/* The same without the unevaluated members and elements of @node itself. */
 bool validate_accepts_evaluated(
 	struct schema_context *context, const struct node *node, uint32_t index, uint32_t marks);
 
-/* Whether the number or string at @index satisfies what @node alone says of it. */
+/* Return whether the number or string at @index satisfies the sections of @node alone. */
 bool validate_accepts_alone(
 	struct schema_context *context, const struct node *node, uint32_t index);
 
@@ -27,11 +27,11 @@ bool validate_matches(
 bool validate_bound_holds(struct schema_context *context, const struct node_number *number,
 	enum node_bound_kind kind, uint32_t index);
 
-/* Whether the number at @index is within all that @number says. */
+/* Return whether the number at @index satisfies @number. */
 bool validate_number(
 	struct schema_context *context, const struct node_number *number, uint32_t index);
 
-/* Whether the string at @index is all that @string says. */
+/* Return whether the string at @index satisfies @string. */
 bool validate_string(
 	struct schema_context *context, const struct node_string *string, uint32_t index);
 

@@ -10,9 +10,9 @@
  *                    ▲                   │
  *                    └───────────────────┘ a child or the target of a $ref: make its node and
  *                                          queue it, if that was not done before
- *           ─▶ link: replace aliases, fold what applicators say of types into the masks
+ *           ─▶ link: replace aliases, fold the types of applicators into the masks
  *
- * Thanks to the queue recursive schemas need no care, and deep ones no stack.
+ * The queue handles recursive schemas, and deep ones need no stack.
  */
 
 /* Compile the schema at @place and everything that it refers to into compiler->schema. 0,

@@ -6,9 +6,9 @@
 #include "json/reader.h"
 
 /*
- * The words of the language: one table says for each keyword in which draft it is known, to which
- * vocabulary it belongs, and where subschemas stand in its value. Everything that walks schemas
- * (finding `$id`s, compiling) reads this table, so a keyword is known everywhere or nowhere.
+ * The keywords of the language: one table has the drafts of each keyword, its vocabulary, and the
+ * places of subschemas in its value. Every walk over schemas (finding `$id`s, compiling) reads this
+ * table, so a keyword is known everywhere or nowhere.
  */
 
 /* Drafts, as a mask. */
@@ -30,7 +30,7 @@ enum keyword_vocabulary {
 	VOCABULARY_ALL = 31,
 };
 
-/* Where the subschemas of a keyword are. */
+/* The places of the subschemas of a keyword. */
 enum keyword_shape {
 	SHAPE_NONE,
 	SHAPE_SCHEMA,       /* the value */
@@ -112,13 +112,13 @@ struct dialect {
 
 const struct keyword_info *keyword_info(enum keyword keyword);
 
-/* The keyword called as the key at @key of @tape says, or KEYWORD_NONE, also for one that the draft
- * of @dialect does not have. */
+/* Return the keyword with the name of the key at @key of @tape; KEYWORD_NONE when there is none, or
+ * the draft of @dialect does not have it. */
 enum keyword keyword_find(
 	const struct json_tape *tape, uint32_t key, const struct dialect *dialect);
 
-/* Call @visit for every subschema that stands directly in the value at @value of @keyword, in
- * order, until it returns other than 0; that is returned. */
+/* Call @visit for every subschema directly in the value at @value of @keyword, in order, until it
+ * returns other than 0; return that. */
 typedef int (*keyword_visit)(void *userdata, uint32_t schema);
 int keyword_visit_subschemas(const struct json_tape *tape, enum keyword keyword, uint32_t value,
 	keyword_visit visit, void *userdata);

@@ -20,7 +20,7 @@
  *
  * A source is walked once when it is added, and what it defines is remembered. Registered documents
  * and metaschemas are added when something refers to them, not before. Nothing is ever fetched: a
- * URI that nobody registered is an error that says so.
+ * URI that is not registered is an error.
  */
 struct resource {
 	const char *uri;
@@ -30,7 +30,7 @@ struct resource {
 	struct dialect dialect;
 };
 
-/* Where a schema stands. */
+/* The place of a schema. */
 struct place {
 	struct source *source;
 	uint32_t token;
@@ -47,7 +47,7 @@ struct library {
 	struct arena *arena; /* borrowed; sources and texts live in it */
 	const struct schema_options *options;
 	struct schema_error *error;
-	struct dialect dialect; /* of what has no $schema */
+	struct dialect dialect; /* the draft of a schema without $schema */
 	struct source *sources;
 	struct resource *resources;
 	uint32_t n_resources;

@@ -4,9 +4,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The checks behind format.c: whether the @size bytes of UTF-8 at @text are what the name says. */
+/* The checks of format.c: each returns whether the @size bytes of UTF-8 at @text have the format of
+ * its name. */
 
-/* RFC 3339 section 5.6 and appendix A. A leap second stands at 23:59:60 UTC. */
+/* RFC 3339 section 5.6 and appendix A. A leap second is at 23:59:60 UTC. */
 bool format_is_date(const char *text, size_t size);
 bool format_is_time(const char *text, size_t size);
 bool format_is_date_time(const char *text, size_t size);
@@ -22,7 +23,7 @@ bool format_is_ipv6(const char *text, size_t size);
 /* RFC 1123 section 2.1; labels that start with xn-- also RFC 5891 section 4.4. */
 bool format_is_hostname(const char *text, size_t size);
 
-/* The @size bytes behind "xn--" as an A-label: RFC 3492, RFC 5892. */
+/* The @size bytes after "xn--" as an A-label: RFC 3492, RFC 5892. */
 bool format_is_a_label(const char *text, size_t size);
 
 /* RFC 5321 section 4.1.2, Mailbox. */

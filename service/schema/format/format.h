@@ -24,6 +24,7 @@ struct format {
 /* The format called @name, or NULL for one that is not known and so asserts nothing. */
 const struct format *format_find(enum format_kind kind, const char *name);
 
-/* Whether @text is in @encoding (NULL: none), and holds what @media (NULL: anything) says. */
+/* Return whether @text is in @encoding (NULL: none), and its content is of the type @media (NULL:
+ * any). */
 bool format_content_is_valid(
 	const struct format *encoding, const struct format *media, const char *text, size_t size);
