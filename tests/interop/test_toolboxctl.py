@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command line client: what it prints, and how it ends."""
 import json
+import re
 import subprocess
+import threading
 
 import manifests
 import pytest
 from caller import Caller
 from fake_bus import FakeBus
-from processes import ROOT, free_port, toolboxctl
+from processes import ROOT, TOOLBOXCTL, environment, free_port, toolboxctl, until
 
 DONE, ERROR, USAGE, NO_BUS, NO_ANSWER = range(5)
 
@@ -89,6 +91,56 @@ def test_an_error_goes_to_stderr(ctl):
     assert "EDOM" in done.stderr
     done = ctl("invoke", "divide", "a=1", "b=0", "--json")
     assert done.returncode == ERROR and json.loads(done.stdout)["code"] == "tool_failed"
+
+
+class Watch:
+    """A running `toolboxctl watch`, and the lines that it has printed."""
+
+    def __init__(self, url, home, *args):
+        self.lines = []
+        self.process = subprocess.Popen([TOOLBOXCTL, "watch", "--bus", url, *args], text=True,
+                                        env=environment(home), stdout=subprocess.PIPE)
+        self.reader = threading.Thread(target=lambda: self.lines.extend(self.process.stdout))
+        self.reader.start()
+
+    def wait_for(self, words, act=lambda: None):
+        """The first line with @words; @act is done again and again until it is there."""
+        def find():
+            act()
+            return next((line for line in self.lines if words in line), None)
+
+        return until(find, 30, f"{words} of toolboxctl watch")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait()
+        self.reader.join()
+
+
+def test_watch(launch, tmp_path):
+    service = launch()
+    with Caller(service.url) as caller, Watch(service.url, tmp_path / "watch") as watch:
+        done = watch.wait_for(
+            "  done", lambda: caller.invoke("add", {"a": 1, "b": 2}, call_id="mine"))
+        call = r"\d\d:\d\d:\d\d\.\d{3}  math_tools/%s mine"
+        assert re.fullmatch(call % "add" + r"  done after [\d.]+ ms\n", done), done
+        started = watch.wait_for("  started")
+        assert re.fullmatch(call % "add" + r"  started\n", started), started
+        caller.invoke("divide", {"a": 1, "b": 0}, call_id="mine")
+        failed = watch.wait_for("  failed")
+        assert re.fullmatch(call % "divide" + r"  failed: .*EDOM.* after [\d.]+ ms\n", failed), failed
+
+
+def test_watch_in_json(launch, tmp_path):
+    service = launch()
+    with Caller(service.url) as caller, Watch(service.url, tmp_path / "watch", "--json") as watch:
+        line = watch.wait_for(".completed", lambda: caller.invoke("add", {"a": 1, "b": 2}))
+    event = json.loads(line)
+    assert event["type"] == "ovos.tools.call.completed" and set(event) == {"type", "data"}
+    assert event["data"]["ok"] is True and event["data"]["name"] == "add"
 
 
 @pytest.mark.parametrize("args", [["get", "nobody"], ["invoke", "nobody"], ["invoke", "same",

@@ -88,21 +88,50 @@ Test(process, has_four_descriptors_whoever_forgot_to_close_his, .timeout = LIMIT
 	guest_stop(&guest);
 }
 
-Test(process, is_given_its_descriptors_even_where_ours_are_closed, .timeout = LIMIT)
+#define LOW_FDS 4
+#define HIGH_FD 100
+
+static void lift(int *fd)
 {
-	cleanup_close int keep = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 100);
+	int lifted = fcntl(*fd, F_DUPFD_CLOEXEC, HIGH_FD);
+
+	cr_assert_geq(lifted, 0);
+	close(*fd);
+	*fd = lifted;
+}
+
+/* Start a host while the low descriptors in the set @closed are free. */
+static void expect_started_without(unsigned int closed)
+{
 	struct process process = {0};
+	int kept[LOW_FDS];
 	int r;
 
-	close(STDIN_FILENO);
-	close(STDOUT_FILENO);
-	close(STDERR_FILENO);
+	for (int fd = 0; fd < LOW_FDS; fd++) {
+		kept[fd] = fcntl(fd, F_DUPFD_CLOEXEC, HIGH_FD);
+		if (closed & 1u << fd)
+			close(fd);
+	}
 	r = process_spawn(TEST_HOST_PROGRAM, "test", NULL, &process);
-	dup2(keep, STDERR_FILENO);
+	if (r == 0) {
+		lift(&process.wire);
+		lift(&process.output);
+	}
+	for (int fd = 0; fd < LOW_FDS; fd++) {
+		if (kept[fd] >= 0)
+			dup2(kept[fd], fd);
+		close(kept[fd]);
+	}
 	cr_assert_eq(r, 0);
 	load_over(process.wire);
 	close(process.wire);
 	close(process.output);
+}
+
+Test(process, is_given_its_descriptors_even_where_ours_are_closed, .timeout = LIMIT)
+{
+	for (unsigned int closed = 0; closed < 1u << LOW_FDS; closed++)
+		expect_started_without(closed);
 }
 
 /* The whole environment of the process, as the kernel was given it. */

@@ -96,6 +96,9 @@ Test(triggers, that_are_no_expressions_are_told_with_the_place)
 		strlen("größer als wie lange heißt *das ["),
 		"must be a regular expression (PCRE2): missing terminating ] for character class, "
 		"at character 33, after '… wie lange heißt *das ['");
+	expect_no_expression("éééééééééééééé[", strlen("éééééééééééééé["),
+		"must be a regular expression (PCRE2): missing terminating ] for character class, "
+		"at character 15, after '…ééééééééééé['");
 	expect_no_expression("a\\Cb", 4,
 		"must be a regular expression (PCRE2): using \\C is disabled by the application, "
 		"at character 3, after 'a\\C'");

@@ -56,6 +56,35 @@ Test(schema_compile, resolves_references_from_what_is_registered)
 		"{\"$id\":\"http://x/a.json\",\"$ref\":\"./c/../b.json#/$defs/n\"}", "1"));
 }
 
+/* Whether the reference @to from http://x/a/b/c leads to http://x@path, which takes integers alone. */
+static bool leads(const char *to, const char *path)
+{
+	cleanup(buffer_deinit) struct buffer schema = {0};
+
+	buffer_printf(&schema,
+		"{\"$id\":\"http://x/a/b/c\",\"$ref\":\"%s\",\"$defs\":{\"d\":{"
+		"\"$id\":\"http://x%s\",\"type\":\"integer\"}}}",
+		to, path);
+	return judge(buffer_terminate(&schema), "1") && !judge(schema.data, "null");
+}
+
+Test(schema_compile, resolves_the_segments_of_a_relative_reference)
+{
+	cr_assert(leads("d", "/a/b/d"));
+	cr_assert(leads("dd", "/a/b/dd"));
+	cr_assert(leads("./d", "/a/b/d"));
+	cr_assert(leads("../d", "/a/d"));
+	cr_assert(leads("../../d", "/d"));
+	cr_assert(leads("../../../d", "/d"));
+	cr_assert(leads("e/../d", "/a/b/d"));
+	cr_assert(leads("ee/.d", "/a/b/ee/.d"));
+	cr_assert(leads("..", "/a/"));
+	cr_assert(leads(".", "/a/b/"));
+	cr_assert(leads("/e/./d", "/e/d"));
+	cr_assert(leads("//x/d", "/d"));
+	cr_assert(leads("...", "/a/b/..."));
+}
+
 Test(schema_compile, has_the_metaschemas_built_in)
 {
 	static const char schema[] = "{\"$ref\":\"https://json-schema.org/draft/2020-12/schema\"}";

@@ -53,6 +53,25 @@ Test(schema_format, takes_the_shortest_of_each)
 	cr_assert_not(is_format("time", "\"\""));
 }
 
+Test(schema_format, looks_at_every_label_of_a_host_name)
+{
+	cr_assert(is_format("hostname", "\"localhost\""));
+	cr_assert(is_format("hostname", "\"a.b-c.d\""));
+	cr_assert_not(is_format("hostname", "\"a.-b\""));
+	cr_assert_not(is_format("hostname", "\"a..b\""));
+	cr_assert_not(is_format("hostname", "\"a.b_\""));
+	cr_assert_not(is_format("hostname", "\"a.b.\""));
+}
+
+Test(schema_format, wants_a_time_after_the_date)
+{
+	cr_assert(is_format("date-time", "\"2026-11-21T00:00:00Z\""));
+	cr_assert(is_format("date-time", "\"2026-11-21t00:00:00z\""));
+	cr_assert_not(is_format("date-time", "\"2026-11-21\""));
+	cr_assert_not(is_format("date-time", "\"2026-11-2\\u0031\""));
+	cr_assert_not(is_format("date-time", "\"2026-11-21 00:00:00Z\""));
+}
+
 Test(schema_format, wants_a_scheme_that_begins_with_a_letter)
 {
 	cr_assert(is_format("uri", "\"a1+-.:x\""));
