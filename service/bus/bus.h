@@ -19,7 +19,7 @@
  *   bus_embed     a bus of our own: a websocket server that sends every text frame to every client,
  *                 the sender included, with our endpoint inside the process (no socket, no copy)
  *
- * The bus delivers every message to every client, our own messages included. Those are delivered
+ * The bus delivers every message to every client, our own messages included. They arrive
  * later, from the loop, never from within bus_send(). Because most frames are for others, the
  * handler is first asked by topic, which a scan finds without building anything (bus/envelope.h). A
  * frame that is not wanted is not even kept in memory.
@@ -47,7 +47,7 @@ struct bus_handler {
 struct bus_limits {
 	size_t frame_bytes;        /* a larger frame is discarded while it arrives; the
 				      connection is kept */
-	size_t output_queue_bytes; /* of frames to the bus: a new one that does not fit is
+	size_t output_queue_bytes; /* queue to the bus: a new frame that does not fit is
 				      refused */
 	size_t client_queue_bytes; /* embedded bus: a client with more unread bytes is
 				      disconnected */

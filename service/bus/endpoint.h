@@ -29,7 +29,7 @@ struct bus {
 		struct log_rate frames;   /* incoming frames that are refused */
 		struct log_rate messages; /* messages of ours that cannot be sent */
 		struct log_rate peers;    /* peers that are dropped or cannot be reached */
-	} rates; /* of log lines that others can provoke: a flood of one kind must not hide
+	} rates; /* limits of log lines that others can provoke: a flood of one kind must not hide
 		    another */
 };
 

@@ -58,7 +58,7 @@ struct frame_queue {
 	uint32_t first;
 	uint32_t count;
 	uint32_t capacity; /* a power of two, or 0 */
-	size_t bytes;      /* of the queued frames, each with its overhead */
+	size_t bytes;      /* size of the queued frames, each with its overhead */
 	size_t written;    /* bytes of the first frame that were written already */
 };
 

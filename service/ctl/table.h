@@ -20,8 +20,8 @@ struct table {
 	const struct table_column *columns;
 	size_t n_columns;
 	struct buffer text;  /* all cells, one after the other */
-	struct buffer sizes; /* of each cell: size_t */
-	size_t start;        /* of the cell that is being written */
+	struct buffer sizes; /* size_t for each cell */
+	size_t start;        /* position of the cell that is being written */
 };
 
 /* Begin an empty table. */

@@ -160,7 +160,7 @@ typedef void (*toolbox_handler)(struct toolbox_call call, void *data);
 
 struct toolbox_tool {
 	const char *name;            /* [A-Za-z_][A-Za-z0-9_-]{0,63} */
-	const char *description;     /* what it does and when to use it, for a model; or NULL */
+	const char *description;     /* purpose and use, for a model; or NULL */
 	const char *argument_schema; /* JSON Schema of an object; NULL: no arguments */
 	const char *output_schema;   /* JSON Schema of the result; NULL: any object */
 	uint32_t risk;               /* enum toolbox_risk */
@@ -177,8 +177,8 @@ struct toolbox_tool {
 
 struct toolbox_plugin {
 	uint32_t api_version; /* TOOLBOX_API_VERSION */
-	uint32_t size;        /* of this struct */
-	uint32_t tool_size;   /* of struct toolbox_tool */
+	uint32_t size;        /* size of this struct */
+	uint32_t tool_size;   /* size of struct toolbox_tool */
 	uint32_t n_tools;
 	const struct toolbox_tool *tools; /* NULL if init() sets them */
 	/* NULL, or called once before the table is read. *tools and *n_tools hold the members
@@ -215,8 +215,8 @@ extern TOOLBOX_EXPORT const struct toolbox_plugin toolbox_plugin;
 /* ── functions of the host, called by those below ────────────────────────────────────────────── */
 
 struct toolbox_host {
-	uint32_t api_version; /* of the host: a later version has more members */
-	uint32_t size;        /* of the host's struct */
+	uint32_t api_version; /* version of the host; a later one has more members */
+	uint32_t size;        /* size of the host's struct */
 	enum toolbox_type (*type)(struct toolbox_call call, const char *key);
 	int (*get_bool)(struct toolbox_call call, const char *key, bool *ret);
 	int (*get_i64)(struct toolbox_call call, const char *key, int64_t *ret);

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Assertions about our own state: what a header says must, only, once or never happen.
+ * Assertions about our own state: the rules in headers with the words must, only, once or never.
  *
  * They are always on. A failed one is a mistake of this program: it is logged with the function,
  * the file and the line, and the process aborts before the mistake spreads. The service manager

@@ -17,6 +17,6 @@ int file_read(const char *path, size_t size_max, struct buffer *contents);
 /* As file_read(), but from an open descriptor of any kind (a pipe, a terminal) until its end. */
 int file_read_fd(int fd, size_t size_max, struct buffer *contents);
 
-/* Return whether @error, a negative errno, means that memory or descriptors are short. It then
- * tells nothing about the file, and earlier knowledge of the file still holds. */
+/* Return whether @error, a negative errno, means that memory or descriptors are short. It is then
+ * no news about the file, and earlier knowledge of the file still holds. */
 bool file_error_is_shortage(int error);

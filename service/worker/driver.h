@@ -34,12 +34,12 @@ struct driver_refusal {
 
 /* The input of load(). */
 struct driver_load {
-	const struct json_tape *tape; /* of the LOAD frame; freed when load() returns */
-	struct seal *seal;            /* of its library (name NULL: none); outlives the driver */
-	int wire;                     /* the host's end of the socket */
-	const char *text;             /* the frame's payload */
+	const struct json_tape *tape; /* tape of the LOAD frame; freed when load() returns */
+	struct seal *seal; /* the sealed library (name NULL: none); outlives the driver */
+	int wire;          /* the host's end of the socket */
+	const char *text;  /* the frame's payload */
 	size_t text_size;
-	const char *missing; /* what the sandbox could not restrict; "" for nothing */
+	const char *missing; /* restrictions that the sandbox lacks; "" for none */
 };
 
 struct driver_call {

@@ -20,7 +20,7 @@ struct native_call {
 	void *address;
 	void (*free_result)(void *); /* NULL: transfer "none" */
 	ffi_cif cif;
-	ffi_type *types[NATIVE_PARAMETERS_MAX]; /* of the parameters; cif points here */
+	ffi_type *types[NATIVE_PARAMETERS_MAX]; /* one for each parameter; cif points here */
 	struct json_tape *constants; /* for each parameter its `value` or `default`; count 0:
 					neither */
 };

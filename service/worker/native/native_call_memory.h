@@ -24,13 +24,13 @@ struct native_cell {
 	void *pointer;                /* to the slot; NULL is passed when there is no input */
 	const struct json_tape *tape; /* tape of the input; NULL: there is none */
 	uint32_t value;
-	size_t count;    /* of a buffer: elements of the input, without the NUL of a text */
-	size_t capacity; /* of a buffer: elements that fit */
+	size_t count;    /* buffers: elements of the input, without the NUL of a text */
+	size_t capacity; /* buffers: elements that fit */
 };
 
 /* Memory that is reused from call to call. A zeroed struct is ready. */
 struct native_scratch {
-	struct json_tape tape; /* of the arguments; then of a json that came out */
+	struct json_tape tape; /* the arguments; afterwards a json that came out */
 	struct buffer memory;
 	struct native_cell cells[NATIVE_PARAMETERS_MAX];
 	void *addresses[NATIVE_PARAMETERS_MAX]; /* for libffi */

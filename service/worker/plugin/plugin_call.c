@@ -31,7 +31,7 @@ static struct {
 	bool is_configuring;
 	struct buffer config_text;
 	struct plugin_values config;
-	uint64_t id; /* of the call; 0: no call */
+	uint64_t id; /* number of the call; 0: no call */
 	enum outcome outcome;
 	bool may_be_kept;
 	bool is_kept;
@@ -39,10 +39,10 @@ static struct {
 	uint64_t progress_ms; /* time of its last progress report; 0: none yet */
 	struct plugin_values arguments;
 	struct plugin_values caller;
-	struct plugin_writer writer; /* of the result */
-	struct buffer path;          /* of a refusal */
-	struct buffer reason;        /* of a failure or a refusal */
-	struct json_tape check;      /* of the result */
+	struct plugin_writer writer; /* writer of the result */
+	struct buffer path;          /* pointer of a refusal */
+	struct buffer reason;        /* text of a failure or a refusal */
+	struct json_tape check;      /* tape of the result */
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER, .answered = PTHREAD_COND_INITIALIZER, .wire = -1};
 
 static pthread_mutex_t *lock(void)

@@ -7,7 +7,7 @@
 /* Constants shared by the build's program that writes the filters and the host that installs
  * one. */
 
-/* Stands for the process's own number in a filter; no process has a number as large. */
+/* Placeholder for the process's own number in a filter; no process has a number as large. */
 #define SYSCALLS_SELF 0x73656c66u
 
 /* More instructions than any filter has. */

@@ -83,7 +83,8 @@ Test(admission, takes_the_origins_that_are_allowed_and_no_other)
 	expect_origin("", ADMISSION_ORIGIN);
 }
 
-/* ovos-bus-client sends what it connects to: websocket-client for Python does by default. */
+/* ovos-bus-client sends the address that it connects to: websocket-client for Python does so by
+ * default. */
 Test(admission, takes_the_origin_of_who_takes_us_for_a_page)
 {
 	cr_expect_eq(admission_check(&admission, "127.0.0.1:8181", "http://127.0.0.1:8181"),

@@ -14,8 +14,8 @@
 #include "util/log.h"
 
 /*
- * A client of what is no good bus: a peer of plain sockets that says what no bus would, or nothing.
- * Nobody waits for a watchdog here: the loop's timers are told that time has passed.
+ * A client of a bad bus: a peer with plain sockets that sends what no bus would send, or nothing.
+ * The tests do not wait for a watchdog: they advance the time of the loop's timers.
  */
 
 #define FD_MAX      64
@@ -23,13 +23,13 @@
 #define TURNS_MAX   1000
 #define TURN_MS     5
 
-/* Well under what a watchdog waits, well over what a busy machine takes for a few turns. */
+/* Much less than a watchdog waits, much more than a busy machine needs for a few turns. */
 #define MARGIN_MS 10000
 
 static struct loop *loop;
 static struct bus *client;
 static int listener;
-static struct buffer heard; /* every frame, with a line feed behind each */
+static struct buffer heard; /* every frame, each with a line feed after it */
 static char why_unreachable[64];
 static unsigned int n_unreachable;
 
@@ -91,17 +91,17 @@ static void connect_to(const char *host)
 	cr_assert_eq(bus_connect(loop, &address, &bus_limits_default, &handler, NULL, &client), 0);
 }
 
-/* Let @ms pass at once, for every timer of the loop that is armed. */
+/* Let @ms pass at once, for every armed timer of the loop. */
 static void pass(uint64_t ms)
 {
 	struct timer_heap *heap = &loop->timers;
 
 	for (uint32_t i = 1; i <= heap->count; i++)
 		heap->slots[i]->due_ns -= ms * 1000000;
-	heap->alarm_ns = 0; /* set anew with the next timer that is armed */
+	heap->alarm_ns = 0; /* set again with the next timer that is armed */
 }
 
-/* The client's next connection. */
+/* Accept the client's next connection. */
 static int accept_client(void)
 {
 	int fd = -1;
@@ -114,7 +114,7 @@ static int accept_client(void)
 	return fd;
 }
 
-/* Read until @end has come, or, where it is NULL, until the client has hung up. */
+/* Read until @end arrives, or, if it is NULL, until the client closes the connection. */
 static void read_until(int fd, const char *end, char *ret_text, size_t capacity)
 {
 	size_t size = 0;
@@ -160,7 +160,7 @@ static void upgrade(int fd)
 	cr_assert(bus_is_up(client));
 }
 
-/* A bus's frame of less than 126 bytes. */
+/* Send a bus's frame of less than 126 bytes. */
 static void send_frame(int fd, unsigned char first, const char *text)
 {
 	size_t size = strlen(text);
@@ -218,7 +218,7 @@ static void pass_connect_wait(void *data)
 	pass(BUS_CONNECT_WAIT_MS);
 }
 
-/* Time passes in the very turn that begins the lookup: no answer can have come. */
+/* Time passes in the turn that begins the lookup, so no answer can have arrived. */
 Test(bus_client, gives_a_silent_name_service_up)
 {
 	struct loop_timer timer;

@@ -14,7 +14,8 @@
 #include "util/cleanup.h"
 #include "util/log.h"
 
-/* The embedded bus, clients of it, and peers that are none, on one loop and over real sockets. */
+/* The embedded bus, its clients, and peers that are not clients, on one loop and over real
+ * sockets. */
 
 #define FD_MAX      64
 #define PATIENCE_MS 60000
@@ -23,14 +24,14 @@ struct endpoint {
 	struct bus *bus;
 	struct loop *loop;
 	bool (*wants)(void *data, const char *topic, size_t size);
-	struct buffer received; /* every frame, with a line feed behind each */
-	size_t bytes;           /* of all frames */
+	struct buffer received; /* every frame, each with a line feed after it */
+	size_t bytes;           /* size of all frames */
 	unsigned int frames;
 	unsigned int stop_at_frames;
 	bool stops_when_up;
 	bool stops_when_down;
 	bool stops_when_unreachable;
-	const char *answer; /* said when a frame is received, once */
+	const char *answer; /* sent once, when a frame is received */
 };
 
 static void setup(void)
@@ -267,7 +268,7 @@ Test(bus_seat, hears_only_the_topics_it_wants)
 	leave(&bus);
 }
 
-/* A message of @size bytes. */
+/* Send a message of @size bytes. */
 static int say_bytes(struct endpoint *endpoint, size_t size)
 {
 	struct buffer message = {0};
@@ -456,7 +457,7 @@ Test(bus_seat, says_why_a_port_cannot_be_used)
 	leave(&bus);
 }
 
-/* A plain socket to the bus, with @request sent. */
+/* Open a plain socket to the bus and send @request. */
 static int dial(const struct endpoint *bus, const char *request)
 {
 	struct sockaddr_in name = {.sin_family = AF_INET,
@@ -469,7 +470,7 @@ static int dial(const struct endpoint *bus, const char *request)
 	return fd;
 }
 
-/* What the bus says to @request before it hangs up. */
+/* Check what the bus answers to @request before it closes the connection. */
 static void expect_refused(struct endpoint *bus, const char *request, const char *first_line)
 {
 	char response[512] = "";
@@ -551,7 +552,7 @@ Test(bus_seat, the_bus_drops_a_client_that_does_not_read)
 	leave(&bus);
 }
 
-/* Whoever speaks is in the midst of something: it must not be called back from there. */
+/* A sender must not be called back from within bus_send(). */
 Test(bus_seat, our_own_hears_what_it_says_later_and_no_more_than_a_client_would)
 {
 	cleanup(loop_cleanup) struct loop *loop = new_loop();
@@ -568,7 +569,7 @@ Test(bus_seat, our_own_hears_what_it_says_later_and_no_more_than_a_client_would)
 	leave(&bus);
 }
 
-/* A client's frame of less than 126 bytes with a mask of zeros. */
+/* Send a client's frame of less than 126 bytes with a mask of zeros. */
 static void send_frame(int fd, unsigned char first, const char *text)
 {
 	size_t size = strlen(text);

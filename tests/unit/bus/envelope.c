@@ -140,7 +140,7 @@ Test(bus_envelope, checks_that_other_members_are_json_and_no_more)
 	expect_malformed("{\"\xC0\x80\": 1, \"type\": \"t\"}", "a key");
 }
 
-/* {"type": "t", "PART": {"a": {"a": … }}} with @depth objects. */
+/* Return {"type": "t", "PART": {"a": {"a": … }}} with @depth objects. */
 static char *nested(const char *part, size_t depth)
 {
 	struct buffer text = {0};

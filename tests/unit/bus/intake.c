@@ -33,7 +33,7 @@ static enum intake_result take(
 	return intake_take(intake, rules, piece, strlen(piece), is_last, &text, &size);
 }
 
-/* Take @text in pieces of @step bytes; the result of the last. */
+/* Take @text in pieces of @step bytes; return the result of the last one. */
 static enum intake_result take_in_steps(struct intake *intake, struct intake_rules *rules,
 	const char *text, size_t step, const char **ret_text, size_t *ret_size)
 {

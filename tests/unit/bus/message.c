@@ -9,7 +9,7 @@
 
 #define DEPTH_MAX 128
 
-/* The text of a message, NUL-terminated, that the caller frees. */
+/* Return the text of a message, NUL-terminated; the caller frees it. */
 static char *text_of(struct buffer *message)
 {
 	size_t size;
@@ -21,7 +21,7 @@ static char *text_of(struct buffer *message)
 	return copy;
 }
 
-/* The context that a response to a request with @context gets. */
+/* Return the context of the response to a request with @context. */
 static char *derive(const char *context)
 {
 	cleanup(bus_envelope_deinit) struct bus_envelope envelope = {0};
@@ -108,8 +108,7 @@ Test(bus_context, is_not_misled_by_pairs_deeper_down)
 }
 
 /*
- * Random contexts. What is made here is written twice at the same time: as it is sent, and as it
- * must come back.
+ * Random contexts. Each is written twice at the same time: as it is sent, and as it must come back.
  */
 struct pair_of_texts {
 	struct buffer sent;
@@ -176,7 +175,7 @@ static void put_others(struct pair_of_texts *texts, bool *is_first, int from)
 	}
 }
 
-/* A context with both of the pair, in any order, among others. */
+/* Write a context with both members of the pair, in any order, among others. */
 static void put_context(struct pair_of_texts *texts)
 {
 	bool is_first = true;

@@ -10,7 +10,7 @@
 #define PATIENCE_MS 60000
 
 static struct loop *loop;
-static struct buffer found; /* the addresses, or the reason that there are none */
+static struct buffer found; /* the addresses, or the reason why there are none */
 
 static void set_up(void)
 {

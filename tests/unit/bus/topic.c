@@ -8,7 +8,7 @@
 
 static int scan(const char *text, size_t size, char *ret_topic)
 {
-	/* Of its own, so that the sanitizer sees a step over its end. */
+	/* A copy of its own size, so that the sanitizer detects a read past its end. */
 	char *copy = malloc(size + 1);
 	size_t topic_size = 0;
 	int status;

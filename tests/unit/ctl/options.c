@@ -19,7 +19,7 @@ static void tear_down(void)
 
 TestSuite(ctl_options, .fini = tear_down, .timeout = 20);
 
-/* Read a command line, its words separated by spaces. */
+/* Read a command line whose words are separated by spaces. */
 static int read_line(const char *line)
 {
 	static char copy[256];

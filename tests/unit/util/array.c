@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-/* The module with memory that can end. */
+/* The module with memory that can run out. */
 static bool has_memory = true;
 
 static void *limited_reallocarray(void *block, size_t n, size_t size)

@@ -21,7 +21,7 @@ Test(assert, aborts_where_a_condition_does_not_hold, .signal = SIGABRT)
 
 static int saved;
 
-/* At SIGABRT: end well if the line that was logged names the condition and its place. */
+/* At SIGABRT: succeed if the logged line names the condition and its place. */
 static void judge_the_line(int number)
 {
 	static const char wanted[] = "names_the_condition() in assert.c";

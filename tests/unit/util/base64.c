@@ -35,7 +35,7 @@ Test(base64, reads_the_vectors_of_its_rfc)
 	}
 }
 
-/* Each in memory of its own size, so that a sanitizer sees a byte read or written too many. */
+/* Each in memory of its own size, so that a sanitizer detects an access past its end. */
 Test(base64, reads_back_whatever_it_writes)
 {
 	uint32_t random = 1;
@@ -81,16 +81,16 @@ Test(base64, refuses_what_is_not_exactly_it)
 		"Zg",       /* not padded */
 		"Zg=",      /* not enough */
 		"Zg===",    /* too much */
-		"Z===",     /* no whole byte */
+		"Z===",     /* not a whole byte */
 		"====",     /* nothing but padding */
 		"Zg==Zg==", /* padded in the middle */
 		"Z=8=",     /* padded before the end */
 		"Zm 9v",    /* white space */
-		"Zm9v\n",   /* behind it, too */
-		" Zm9v",    /* and in front */
+		"Zm9v\n",   /* after the text */
+		" Zm9v",    /* before the text */
 		"Zm9v\n\n\n\n",
 		"Zm-_", /* the other alphabet */
-		"Zh==", /* bits behind the byte */
+		"Zh==", /* bits after the last byte */
 		"Zm9=", /* the same */
 		"Zm\xc3\xa9",
 	};

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The module compiled once more, with memory that can end. */
+/* The module compiled once more, with memory that can run out. */
 static bool has_memory = true;
 
 static void *limited_realloc(void *block, size_t size)

@@ -11,7 +11,7 @@
 #include "util/cleanup.h"
 #include "util/file.h"
 
-/* More than is read at once. */
+/* More than one read takes. */
 #define LONG_BYTES 200000
 
 /* A folder of the test's own, for one file. */

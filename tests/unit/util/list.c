@@ -13,7 +13,7 @@ static int value_of(struct list *link)
 	return container_of(link, struct number, link)->value;
 }
 
-/* The values of @head as one decimal number. */
+/* Return the values of @head as one decimal number. */
 static int digits(const struct list *head)
 {
 	int sum = 0;

@@ -9,7 +9,7 @@
 #include "util/clock.h"
 #include "util/log.h"
 
-/* What was logged since capture(). */
+/* The text that was logged since capture(). */
 static char logged[131072];
 static int ends[2];
 static int stderr_before;
@@ -34,7 +34,8 @@ static const char *captured(void)
 	return logged;
 }
 
-/* What stands behind the time, whose shape is @stamp: 0 for a digit, all else as it is. */
+/* Return the text after the time, whose shape is @stamp: 0 for a digit, all other characters as
+ * they are. */
 static const char *skip_stamp(const char *line, const char *stamp)
 {
 	for (; *stamp; stamp++, line++)
@@ -107,7 +108,7 @@ Test(log, has_names_for_its_levels_and_formats)
 	cr_assert_null(log_format_names[LOG_FORMAT_JSON + 1]);
 }
 
-/* How often @what stands in what was logged. */
+/* Return how often the log contains @what. */
 static unsigned int count(const char *what)
 {
 	unsigned int n = 0;
@@ -146,7 +147,9 @@ Test(log, tells_of_what_was_held_back_behind_a_message_of_any_length)
 	cr_expect_not_null(strstr(captured(), "xxx (and 3 more like it)\n"));
 }
 
-/* ── what stderr does not take ───────────────────────────────────────────────────────────────── */
+/*
+ * ── a full stderr ───────────────────────────────────────────────────────────────────────────────
+ */
 
 static unsigned int n_woken;
 
@@ -156,7 +159,7 @@ static void wake(void *data)
 	n_woken++;
 }
 
-/* Fill the pipe, which blocks, as that of a daemon that nobody listens to does. */
+/* Fill the pipe, which blocks, like that of a daemon whose log is not read. */
 static void fill(void)
 {
 	static const char bytes[4096];
@@ -167,7 +170,7 @@ static void fill(void)
 	fcntl(ends[1], F_SETFL, 0);
 }
 
-/* Read everything that is in the pipe into @logged, and return how much that was. */
+/* Read everything in the pipe into @logged, and return its size. */
 static size_t drain(void)
 {
 	size_t size = 0;

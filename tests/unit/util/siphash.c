@@ -4,7 +4,7 @@
 
 #include "util/siphash.h"
 
-/* The bytes 0 to 15, as the paper's appendix takes them for its key. */
+/* The bytes 0 to 15, which the paper's appendix takes as its key. */
 static const struct siphash_key counting = {
 	{UINT64_C(0x0706050403020100), UINT64_C(0x0f0e0d0c0b0a0908)}};
 
@@ -18,7 +18,7 @@ static uint64_t hash(const struct siphash_key *key, const char *bytes, size_t si
 	return siphash_finish(&hash);
 }
 
-/* Computed apart, by a program that also gives the paper's own figure for SipHash-2-4. */
+/* Computed by another program, which also gives the paper's own figure for SipHash-2-4. */
 Test(siphash, is_siphash_1_3)
 {
 	static const char bytes[] = "\0\1\2\3\4\5\6\7\10\11\12\13\14\15\16";

@@ -78,7 +78,7 @@ Test(text, offers_a_name_that_contains_the_other)
 	cr_assert_not(is_near("et", "get_weather_forecast", &d), "two bytes are in everything");
 }
 
-/* Of all texts of up to three letters, with what is asked for and one less. */
+/* For all texts of up to three letters: the full distance, and a limit one below it. */
 Test(text, tells_the_same_distance_however_much_is_asked_for)
 {
 	static const char letters[] = "abc";

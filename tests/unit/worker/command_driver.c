@@ -6,7 +6,7 @@
 #include "guest.h"
 #include "util/cleanup.h"
 
-/* Small programs in a real host: each call one line, and what it gives. */
+/* Small programs in a real host: for each call one line, and its result. */
 
 #define LIMIT 60
 

@@ -12,14 +12,13 @@
 #include "../scratch.h"
 #include "worker/sandbox/syscalls.h"
 
-/* What older kernels make of the table of classes: a newer one is asked for no more than they know.
- */
+/* The table of classes on older kernels: a newer right is never asked of them. */
 
 #define LIMIT 300
 
 TestSuite(landlock, .init = scratch_set_up, .fini = scratch_tear_down, .timeout = LIMIT);
 
-/* What the child that has entered tells by its exit status. */
+/* The exit status of the child that entered the sandbox. */
 enum outcome {
 	AS_TOLD,
 	NOT_ENTERED,
@@ -56,7 +55,7 @@ static enum outcome look_around(void)
 	return AS_TOLD;
 }
 
-/* Never returns: there is no way out. */
+/* Never returns: a process cannot leave its sandbox. */
 static void enter_and_look(int abi, enum sandbox_class class)
 {
 	char *own = scratch_path("own");

@@ -6,7 +6,8 @@
 #include "rows.h"
 #include "util/cleanup.h"
 
-/* Every type, every rule of failure, through a real host: each row one call and what it gives. */
+/* Every type and every rule of failure, through a real host: each row is one call and its
+ * result. */
 
 #define LIMIT 300
 

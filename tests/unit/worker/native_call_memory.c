@@ -6,7 +6,7 @@
 #include "in_process.h"
 #include "rows.h"
 
-/* What goes in by pointer: every type, every direction, every length. */
+/* Input by pointer: every type, every direction, every length. */
 
 #define LIMIT 300
 

@@ -4,7 +4,7 @@
 
 #include "guest.h"
 
-/* What is refused at load, and where: pointers go into the LOAD frame. */
+/* Refusals at load, and their places: pointers go into the LOAD frame. */
 
 #define LIMIT   300
 #define LIBRARY TEST_TOOLBOX_DIR "/libtest_behave.so"

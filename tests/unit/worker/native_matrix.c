@@ -9,8 +9,8 @@
 
 /*
  * Every type in every direction, in every way to be given or left out; every integer as the length
- * and the capacity of every buffer. What the rules let pass is called in this process, where a
- * sanitizer watches all but libffi; what they do not is refused.
+ * and the capacity of every buffer. Calls that the rules allow are made in this process, where a
+ * sanitizer watches everything but libffi; the others are refused.
  *
  *                    given   nullable   nullable, absent   default   value
  *   scalar   in        x                                      x        x
@@ -21,12 +21,12 @@
  *            inout     x         x              x             x
  *
  *   length_of, of a buffer   in   out   inout
- *   held by   in             x     x      x      what came in; what there is room for
- *             out                  x      x      what is used of it
+ *   held by   in             x     x      x      the input's size; the room
+ *             out                  x      x      the used part
  *             inout          x     x      x      both
- *             what returns         x      x      what is used of it
+ *             the return value     x      x      the used part
  *
- * What is returned is another table: native_returns_matrix.c.
+ * native_returns_matrix.c has the table of return values.
  */
 
 enum way {
@@ -65,7 +65,7 @@ static bool is_allowed(enum direction direction, enum way way, bool is_buffer)
 	return false;
 }
 
-/* The members that @way has in a parameter whose value is @given. */
+/* Write the members that @way has in a parameter whose value is @given. */
 static void write_way(enum way way, const char *given, char *ret_text)
 {
 	if (way == DEFAULT || way == VALUE)
@@ -75,7 +75,7 @@ static void write_way(enum way way, const char *given, char *ret_text)
 		snprintf(ret_text, TEXT_BYTES, "%s", way == GIVEN ? "" : ",\"nullable\":true");
 }
 
-/* Arguments with `a`, where the way wants it. */
+/* Write arguments with `a`, if @way needs it. */
 static void write_arguments(
 	enum direction direction, enum way way, const char *given, char *ret_text)
 {
@@ -96,7 +96,7 @@ static void expect(const char *object, void *address, const char *arguments, con
 
 /* ── scalars ─────────────────────────────────────────────────────────────────────────────────── */
 
-/* What comes in is returned; what comes out is 1; what does both is the next one. */
+/* An input is returned; an output is 1; an inout becomes the next value. */
 #define SCALAR(name, type, next)                                                                   \
 	static type in_##name(type value)                                                          \
 	{                                                                                          \
@@ -209,16 +209,16 @@ NUMBERS(usize, size_t)
 NUMBERS(f32, float)
 NUMBERS(f64, double)
 
-/* What goes in is a 1 and a 2, and what comes out a 2 and a 1; as far as the type has that. */
+/* An input is a 1 and a 2, and an output a 2 and a 1, if the type can hold them. */
 static const struct buffer_row {
 	const char *type; /* members of the parameter */
 	const char *given;
-	const char *result;   /* of what comes out */
-	const char *one;      /* of its first element */
-	const char *filled;   /* what fill() gives of ROOM elements */
+	const char *result;   /* the output */
+	const char *one;      /* its first element */
+	const char *filled;   /* the output of fill() with ROOM elements */
 	size_t length;        /* elements of both */
-	size_t capacity;      /* of one that comes out */
-	size_t element_bytes; /* of an element */
+	size_t capacity;      /* elements of an output */
+	size_t element_bytes; /* size of an element */
 	const void *in;
 	const void *out;
 } buffers[] = {
@@ -250,11 +250,11 @@ static const struct buffer_row {
 };
 #define N_BUFFERS (sizeof(buffers) / sizeof(*buffers))
 
-/* What the functions below are called for. */
+/* The row that the functions below are called for. */
 static const struct buffer_row *row;
 static enum direction row_direction;
 
-/* Look at what came in, and let something come out. False: it is not what was given. */
+/* Check the input and write the output. Return false if the input is wrong. */
 static bool carry(void *data)
 {
 	bool is_right = row_direction == OUT ||
@@ -265,7 +265,7 @@ static bool carry(void *data)
 	return is_right;
 }
 
-/* The length that it was told; -1 for NULL, -2 for what was not given. */
+/* Return the length that was passed; -1 for NULL, -2 for wrong bytes. */
 static int64_t take_buffer(void *data, size_t size)
 {
 	if (!data)
@@ -305,7 +305,7 @@ static void try_buffer(enum way way)
 	expect(object, (void *)take_buffer, arguments, expected);
 }
 
-/* @try_one for each buffer in each direction. */
+/* Call @try_one for each buffer in each direction. */
 static void for_each_buffer(void (*try_one)(void *data), void *data)
 {
 	for (row = buffers; row < buffers + N_BUFFERS; row++)
@@ -342,7 +342,7 @@ static void fill(unsigned char *data, size_t room)
 		data[room - 1] = '\0';
 }
 
-/* The length that came in; and of what comes out one element is used. */
+/* The length of the input; one element of the output is used. */
 #define HOLDER(name, type)                                                                         \
 	static int64_t held_##name(void *data, type length)                                        \
 	{                                                                                          \
@@ -401,7 +401,7 @@ static const struct holder {
 };
 #define N_HOLDERS (sizeof(holders) / sizeof(*holders))
 
-/* The buffer as a parameter, and its argument. */
+/* Write the buffer as a parameter, and its argument. */
 static void write_buffer(const char *capacity, char *ret_parameter, char *ret_arguments)
 {
 	snprintf(ret_parameter, TEXT_BYTES, "{\"name\":\"a\",\"type\":%s,\"dir\":\"%s\"%s}",
@@ -416,7 +416,7 @@ static void write_own_capacity(char *ret_text, size_t size)
 		snprintf(ret_text, size, ",\"capacity\":%zu", row->capacity);
 }
 
-/* The holder is a parameter of @direction. */
+/* Try the holder as a parameter of @direction. */
 static void try_held(const struct holder *holder, enum direction direction)
 {
 	char capacity[32];
@@ -484,7 +484,7 @@ Test(native_matrix, takes_every_integer_as_the_length_of_every_buffer)
 		for_each_buffer(try_holder, (void *)&holders[i]);
 }
 
-/* ROOM elements are written, to the last byte; a sanitizer sees one too many. */
+/* Write ROOM elements, to the last byte; a sanitizer detects one too many. */
 static void try_capacity(void *data)
 {
 	const struct holder *holder = data;

@@ -5,7 +5,7 @@
 #include "guest.h"
 #include "rows.h"
 
-/* What comes out by pointer, and how much of it; and what is no result. */
+/* Output by pointer and its length, and values that are not results. */
 
 #define LIMIT 300
 

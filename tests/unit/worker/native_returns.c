@@ -7,8 +7,8 @@
 
 #include "in_process.h"
 
-/* What is returned: every type under every rule, every way to own it; called in this process, where
- * a sanitizer watches all but libffi itself. */
+/* Return values: every type under every rule, every way to own it; called in this process, where a
+ * sanitizer watches everything but libffi. */
 
 static unsigned int n_freed;
 
@@ -81,7 +81,7 @@ Test(native_returns, fails_at_zero_and_elsewhere_for_every_type)
 	expect_integer("bool", "nonzero", 256, false, "{\"result\":false}");
 }
 
-/* A type is only as wide as it says: what stands above it is no part of it. */
+/* A type is only as wide as declared: the bits above it are no part of it. */
 Test(native_returns, looks_at_no_bit_beyond_the_type)
 {
 	expect_integer("i8", "negative", 128, true, "f returned -128");
@@ -225,7 +225,7 @@ Test(native_returns, holds_a_function_that_returns_nothing_to_errno)
 	cr_expect(is_failure);
 }
 
-/* Text of just the most that is taken, and of one byte more. */
+/* Text of exactly the largest size, and one byte longer. */
 static char *long_text(int64_t size)
 {
 	char *text = malloc((size_t)size + 1);

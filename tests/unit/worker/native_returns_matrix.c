@@ -9,9 +9,9 @@
 #include "in_process.h"
 
 /*
- * What is returned: every type under every rule, handed over or lent, NULL or not, with errno set
- * and without. Called in this process, where a sanitizer watches all but libffi itself; what the
- * rules do not let pass is refused.
+ * Return values: every type under every rule, handed over or lent, NULL or not, with errno set and
+ * not set. They are called in this process, where a sanitizer watches everything but libffi; the
+ * combinations that the rules do not allow are refused.
  *
  *              none  negative  nonzero  zero  null  errno     transfer full     nullable
  *   void         x                                    x
@@ -168,7 +168,7 @@ static bool is_hit(const struct cell *cell, int value, int error)
 	return false;
 }
 
-/* What is returned, as JSON says it, or as a failure does. */
+/* Return the value as JSON has it, or as a failure names it. */
 static const char *name_value(const struct cell *cell, int value, bool is_failure)
 {
 	static const char *const whole[] = {"-1", "0", "1"};

@@ -15,7 +15,7 @@ static void tear_down(void)
 
 TestSuite(plugin_call, .fini = tear_down, .timeout = 60);
 
-/* Run a call; what its answer is. */
+/* Run a call and return its answer. */
 static int run(toolbox_handler handler, void *data, const char *arguments)
 {
 	struct plugin_function function = {.name = "f", .handler = handler, .data = data};

@@ -28,7 +28,7 @@ static const struct toolbox_tool tools[] = {
 	{.name = "second", .risk = TOOLBOX_WRITE, .handler = handler, .validate = handler},
 };
 
-/* Read it; what was refused, or NULL. */
+/* Read the table; return the reason of a refusal, or NULL. */
 static const char *read_table(const void *symbol, size_t size)
 {
 	struct driver_load load = {.tape = &tape, .wire = -1};
@@ -56,7 +56,7 @@ static void tear_down(void)
 
 TestSuite(plugin_table, .fini = tear_down);
 
-/* What a plugin of this version exports. */
+/* Return the struct that a plugin of this version exports. */
 static struct toolbox_plugin usual(void)
 {
 	return (struct toolbox_plugin){
@@ -147,7 +147,7 @@ Test(plugin_table, refuses_sizes_that_are_none)
 	expect_refused(&plugin, sizeof(plugin), "has the tool_size");
 }
 
-/* As a later header might have them. */
+/* A struct that a later header could have. */
 struct later_plugin {
 	struct toolbox_plugin now;
 	uint64_t later;

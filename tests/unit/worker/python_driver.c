@@ -8,7 +8,8 @@
 #include "../scratch.h"
 #include "guest.h"
 
-/* The host becomes an interpreter, or says why not. (What runs in it: tests/interop.) */
+/* The host becomes an interpreter, or reports why not. (tests/interop covers the interpreter
+ * itself.) */
 
 #define LIMIT 60
 
@@ -34,7 +35,7 @@ Test(python_driver, tells_that_no_interpreter_can_be_started, .timeout = LIMIT)
 Test(python_driver, goes_on_to_the_next_interpreter, .timeout = LIMIT, .init = scratch_set_up,
 	.fini = scratch_tear_down)
 {
-	/* One without the packages of this machine. */
+	/* An interpreter without the packages of this machine. */
 	static const char script[] = "#!/bin/sh\nexec /usr/bin/python3 -S -E \"$@\"\n";
 	char load[PATH_MAX + 128];
 	FILE *file = fopen(scratch_path("python"), "we");

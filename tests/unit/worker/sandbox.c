@@ -16,8 +16,8 @@
 
 /*
  * The table of classes (docs/sandbox.md), cell by cell, from inside a host: the toolbox `probe`
- * tries, and tells the errno. What a host says it could not restrict here (an older kernel,
- * sanitizers, valgrind) is told and left out; the rest is held to the table.
+ * tries each access and returns its errno. Restrictions that the host reports as missing here
+ * (older kernel, sanitizers, valgrind) are printed and skipped; all others must match the table.
  */
 
 #define LIMIT 300
@@ -27,7 +27,7 @@
 #define COMMAND "{\"class\":\"command\"}"
 #define NONE    "{\"class\":\"none\"}"
 
-/* How long a descendant may live on after its host was given up. */
+/* How long a descendant may live after its host was given up. */
 #define SWEEP_MS 200
 
 static bool has_landlock(const struct guest *guest)
@@ -50,7 +50,7 @@ static void start(struct guest *guest, const char *sandbox)
 		fprintf(stderr, "%s: not restricted here: %s\n", sandbox, guest->loaded.data);
 }
 
-/* What the attempt @tool gives: 0 or an errno. */
+/* Return the result of the attempt @tool: 0 or an errno. */
 static int attempt(struct guest *guest, const char *tool, const char *arguments)
 {
 	const char *answer = guest_call(guest, tool, arguments);
@@ -84,7 +84,7 @@ static int attempt_signal(struct guest *guest, pid_t pid)
 	return attempt(guest, "signal_process", arguments);
 }
 
-/* A socket on the loopback that something can be sent to. */
+/* Open a socket on the loopback that can be sent to. */
 static int listen_on(int type, unsigned int *ret_port)
 {
 	struct sockaddr_in address = {
@@ -227,7 +227,7 @@ Test(sandbox, of_net_is_that_of_compute_with_network, .timeout = LIMIT, .init = 
 	close(udp);
 }
 
-/* Behind an abstract socket may be a bus that starts programs for whoever asks. */
+/* The server of an abstract socket may be a bus that starts programs for its clients. */
 Test(sandbox, of_net_reaches_no_abstract_socket_of_others, .timeout = LIMIT)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -355,7 +355,7 @@ Test(sandbox, limits_the_address_space, .timeout = LIMIT)
 	guest_stop(&guest);
 }
 
-/* Whether the process has ended; whoever it was left to need not have reaped it. */
+/* Return whether the process has ended; its new parent need not have reaped it. */
 static bool is_gone(pid_t pid)
 {
 	char path[64];
@@ -372,7 +372,7 @@ static bool is_gone(pid_t pid)
 	return state == 'Z' || state == 'X';
 }
 
-/* Whether it is gone, or is within SWEEP_MS. */
+/* Return whether the process ends within SWEEP_MS. */
 static bool goes(pid_t pid)
 {
 	const struct timespec step = {.tv_nsec = 1000000};
@@ -412,7 +412,7 @@ Test(sandbox, of_command_leaves_no_descendant_of_a_host_that_crashes, .timeout =
 	guest_stop(&guest);
 }
 
-/* The daemon's part is played by a process of the test's. */
+/* A process of the test plays the daemon's part. */
 static void expect_gone_with_daemon(const char *sandbox, bool has_descendant)
 {
 	int pids[2] = {0};

@@ -10,15 +10,14 @@
 #include "guest.h"
 #include "util/file.h"
 
-/* A library is what it was when it was loaded, whatever becomes of its file. */
+/* A loaded library stays as it was, whatever happens to its file. */
 
 #define LIMIT       300
 #define LIBRARY_MAX (64u << 20)
 
 TestSuite(seal, .init = scratch_set_up, .fini = scratch_tear_down, .timeout = LIMIT);
 
-/* The library of `behave` as `mine.so`, with @more behind its bytes, which the linker never sees.
- */
+/* Copy the library of `behave` as `mine.so`, followed by @more, which the linker never reads. */
 static void copy_library(const char *more)
 {
 	struct buffer bytes = {0};
@@ -43,7 +42,7 @@ static void start(struct guest *guest, const char *class)
 	cr_assert_eq(guest->n_loaded, 1, "%s", guest->message.data ? guest->message.data : "");
 }
 
-/* Over the bytes of the file itself, as a compiler's or a careless copy does it. */
+/* Overwrite the bytes of the file itself, as a compiler or a careless copy does. */
 static void spoil_library(void)
 {
 	int fd = open(scratch_path("mine.so"), O_WRONLY | O_CLOEXEC);
@@ -96,7 +95,7 @@ Test(seal, tells_the_path_and_not_the_copy)
 	guest_stop(&guest);
 }
 
-/* The text of the dynamic linker's; here it stands behind everything, where it means nothing. */
+/* The text is the dynamic linker's; after all other bytes it means nothing. */
 Test(seal, leaves_a_library_in_its_place_that_looks_around_there)
 {
 	static const char *const words[] = {"$ORIGIN", "${ORIGIN}"};
