@@ -16,7 +16,7 @@
  * "V"}}
  *   {"shell": "df -h \"$TOOL_ARG_PATH\""}
  *
- * An element of `argv` behind the first one is a template:
+ * An element of `argv` after the first one is a template:
  *
  *   --name={name}    one placeholder, filled inside the element: never split, never seen by a shell
  *   {{name}          a brace that means itself
@@ -45,15 +45,15 @@ struct command {
 	size_t n_arguments;
 	bool is_shell; /* sh -c LINE, nothing of which is a template */
 	enum command_output output;
-	char *cwd;         /* where it runs */
-	char *environment; /* what it is given (util/environment.h); NULL: nothing */
+	char *cwd;         /* its working folder */
+	char *environment; /* its own variables (util/environment.h); NULL: none */
 };
 
 enum command_status {
-	COMMAND_E_MALFORMED = 1, /* not what is written above; the mistake says what was expected */
+	COMMAND_E_MALFORMED = 1, /* not of the form above; the mistake has the expected form */
 };
 
-/* Where in the object, and what was expected there. */
+/* The place in the object, and the expected value. */
 struct command_mistake {
 	uint32_t token;
 	const char *expected; /* a constant: "must be …" */
@@ -83,16 +83,16 @@ struct command_piece {
 	bool is_placeholder;
 };
 
-/* Take the next piece at *template, which is moved behind it. False at the end. */
+/* Take the next piece at *template, and move *template after it. Return false at the end. */
 bool command_next_piece(const char **template, struct command_piece *ret_piece);
 
 /* Whether the value at @value can be passed as text: without U+0000, and not too long. NULL when it
  * can, else a constant text: "must …". */
 const char *command_refusal(const struct json_tape *tape, uint32_t value);
 
-/* Among the members of the object at @object, from the one whose key stands at @key on, the first
- * that a placeholder would fill in and that cannot be passed: its key, with *ret_message saying why
- * not. The end of the object when there is none. */
+/* Among the members of the object at @object, from the key @key on, find the first one that a
+ * placeholder would fill in and that cannot be passed. Return its key, with the reason in
+ * *ret_message; the end of the object when there is none. */
 uint32_t command_next_refused(const struct command *command, const struct json_tape *tape,
 	uint32_t object, uint32_t key, const char **ret_message);
 

@@ -47,7 +47,7 @@ enum native_type {
 	NATIVE_STR,   /* NUL-terminated UTF-8 */
 	NATIVE_BYTES, /* any bytes; base64 in JSON */
 	NATIVE_JSON,  /* the text of a JSON value, NUL-terminated */
-	NATIVE_ARRAY, /* of numbers of one type */
+	NATIVE_ARRAY, /* numbers of one type */
 };
 
 #define NATIVE_N_TYPES (NATIVE_ARRAY + 1)
@@ -75,7 +75,7 @@ enum native_errors {
 #define NATIVE_CAPACITY_BYTES_MAX (64u << 20)
 #define NATIVE_ASKED_BYTES_MAX    (8u << 20)
 
-/* Where a parameter is meant by its index: none, and the return value instead. */
+/* Values of an index of a parameter that mean none, and the return value. */
 #define NATIVE_NOBODY  (-1)
 #define NATIVE_RETURNS (-2)
 
@@ -94,17 +94,19 @@ struct native_parameter {
 	char *description;  /* or NULL */
 	char *default_json; /* JSON text, or NULL */
 	char *value_json;   /* JSON text: always passed so, hidden from callers; or NULL */
-	char *schema_json;  /* of a json: JSON text of an object, or NULL */
+	char *schema_json;  /* schema of a json: JSON text of an object, or NULL */
 	enum native_type type;
-	enum native_type items; /* of an array: an element's */
+	enum native_type items; /* type of an array's elements */
 	enum native_direction direction;
 	bool is_nullable;
 	int length_of;     /* the buffer whose length this integer holds; or NATIVE_NOBODY */
-	int told_by;       /* of a buffer: who tells how much of it is used; or NATIVE_NOBODY */
-	int capacity_from; /* of a buffer: the integer that says its capacity; or NATIVE_NOBODY */
-	uint64_t capacity; /* of a buffer, unless an argument says another; 0: what comes in */
-	uint64_t most;     /* of a buffer: the most elements that its lengths can say */
-	uint64_t least_asked, most_asked; /* of an integer that says capacities: its bounds */
+	int told_by;       /* the parameter that has the used length of a buffer; or
+	                    * NATIVE_NOBODY */
+	int capacity_from; /* the integer that has the capacity of a buffer; or NATIVE_NOBODY */
+	uint64_t capacity; /* capacity of a buffer, unless an argument has another; 0: the size of
+	                    * the input */
+	uint64_t most;     /* the most elements that the lengths of a buffer can have */
+	uint64_t least_asked, most_asked; /* bounds of an integer that has capacities */
 };
 
 struct native_function {
@@ -116,7 +118,7 @@ struct native_function {
 	enum native_errors errors;
 };
 
-/* Positive results: the object is not usable; pointer and message say why. */
+/* Positive results: the object is not usable; pointer and message have the place and the reason. */
 enum native_status {
 	NATIVE_E_REFUSED = 1,
 };
@@ -124,8 +126,8 @@ enum native_status {
 /* A mistake in the object, for the author of the manifest. Zero it before use; give the message
  * back with buffer_deinit. */
 struct native_error {
-	uint32_t token;        /* of the tape: the place (for line and pointer) */
-	struct buffer message; /* what was expected, what came; NUL-terminated */
+	uint32_t token;        /* the place on the tape (for line and pointer) */
+	struct buffer message; /* the expected and the actual value; NUL-terminated */
 };
 
 /* Read the object at @object of @tape. Everything is copied. 0 with *ret_function owned by the
@@ -139,8 +141,8 @@ void native_function_deinit(struct native_function *function);
 void native_write_argument_schema(const struct native_function *function, struct buffer *out);
 void native_write_output_schema(const struct native_function *function, struct buffer *out);
 
-/* Whether a schema's `type` that says @word ("integer") lets some value of the parameter pass, and
- * what it should say ("integer"; NULL: anything). */
+/* Return whether a schema with the `type` @word ("integer") allows some value of the parameter, and
+ * the type that it should have ("integer"; NULL: any). */
 bool native_allows_word(const struct native_parameter *parameter, const char *word, size_t size);
 const char *native_schema_word(const struct native_parameter *parameter);
 
@@ -178,8 +180,9 @@ static inline bool native_is_argument(const struct native_parameter *parameter)
 /* Return whether callers get it back. */
 bool native_is_result(const struct native_parameter *parameter);
 
-/* What callers pass, in order; what they get: what is returned, then what comes out. @ret_list has
- * room for NATIVE_PARAMETERS_MAX (NATIVE_RESULTS_MAX). Returns how many. */
+/* List the parameters that callers pass, in order, or the results: the return value, then the
+ * outputs. @ret_list has room for NATIVE_PARAMETERS_MAX (NATIVE_RESULTS_MAX). Return their
+ * number. */
 size_t native_list_arguments(
 	const struct native_function *function, const struct native_parameter **ret_list);
 size_t native_list_results(

@@ -33,24 +33,25 @@ struct sandbox_paths {
 
 struct toolbox_sandbox {
 	enum sandbox_class class;
-	bool has_class; /* said, not the default */
+	bool has_class; /* given, not the default */
 	struct sandbox_paths
 		read; /* files and folders that may be read, beside those of the class */
 	struct sandbox_paths write; /* the same, for writing and reading */
-	uint32_t memory_mb;         /* of address space; 0: no limit. Not part of the object */
+	uint32_t memory_mb;         /* limit of the address space; 0: none. Not part of the
+	                             * object */
 };
 
-/* The address space of hosts that load a library, unless `limits.memory_mb` says another. */
+/* The address space of hosts that load a library, unless `limits.memory_mb` has another. */
 #define SANDBOX_MEMORY_MB 256
 
 /* Most paths in one list: each costs a descriptor and a rule at every start of a host. */
 #define SANDBOX_PATHS_MAX 64
 
 enum sandbox_status {
-	SANDBOX_E_MALFORMED = 1, /* not what is written above; the mistake says what was expected */
+	SANDBOX_E_MALFORMED = 1, /* not of the form above; the mistake has the expected form */
 };
 
-/* Where in the object and what was expected there. */
+/* The place in the object, and the expected value. */
 struct sandbox_mistake {
 	uint32_t token;
 	const char *expected; /* a constant: "must be …" */
@@ -63,16 +64,16 @@ extern const char *const sandbox_class_names[];
 const char *sandbox_class_name(enum sandbox_class class);
 
 /*
- * Read the object at @token: what it says takes the place of what stands in @sandbox, and a member
- * that is null says nothing. Paths are made absolute, a relative one from @folder (NULL: none may
- * be relative). 0, SANDBOX_E_MALFORMED with @ret_mistake filled, or -ENOMEM; @sandbox is the
- * caller's to deinit in any case.
+ * Read the object at @token: its members replace those of @sandbox, except the ones that are null.
+ * Paths are made absolute, a relative one from @folder (NULL: none may be relative). 0,
+ * SANDBOX_E_MALFORMED with @ret_mistake filled, or -ENOMEM; @sandbox is the caller's to deinit in
+ * any case.
  */
 int toolbox_sandbox_read(const struct json_tape *tape, uint32_t token, const char *folder,
 	struct toolbox_sandbox *sandbox, struct sandbox_mistake *ret_mistake);
 
-/* Let what @by says (has_class, is_given) take the place of what stands in @sandbox.
- * 0 or -ENOMEM. */
+/* Replace the members of @sandbox by those that @by has (has_class, is_given). Return 0 or
+ * -ENOMEM. */
 int toolbox_sandbox_override(struct toolbox_sandbox *sandbox, const struct toolbox_sandbox *by);
 
 /* Write the object. */

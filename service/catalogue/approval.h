@@ -8,7 +8,7 @@
 /* The calls that need a person's approval (contract.md, Approval). */
 enum approval_mode {
 	APPROVAL_OFF,     /* none */
-	APPROVAL_EXECUTE, /* of tools whose risk is execute */
+	APPROVAL_EXECUTE, /* calls of tools whose risk is execute */
 	APPROVAL_AUTO,    /* write, execute and unrated */
 	APPROVAL_STRICT,  /* all */
 };

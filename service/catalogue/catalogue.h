@@ -43,7 +43,7 @@ struct catalogue *catalogue_new(struct toolbox *const *toolboxes, size_t n_toolb
 /* Takes NULL. */
 void catalogue_free(struct catalogue *catalogue);
 
-/* Add to what status and reload tell. Copied. 0 or -ENOMEM. */
+/* Add an entry for status and reload. The texts are copied. Return 0 or -ENOMEM. */
 int catalogue_add_failure(struct catalogue *catalogue, const char *toolbox_id, const char *error);
 int catalogue_add_skipped(
 	struct catalogue *catalogue, const char *toolbox_id, const char *name, const char *why);
@@ -70,7 +70,7 @@ const struct catalogue_skipped *catalogue_skipped(const struct catalogue *catalo
 /* Positive results of a lookup. */
 enum catalogue_status {
 	CATALOGUE_E_UNKNOWN = 1,
-	CATALOGUE_E_AMBIGUOUS, /* the name stands in several toolboxes */
+	CATALOGUE_E_AMBIGUOUS, /* several toolboxes have the name */
 };
 
 /*
@@ -82,11 +82,11 @@ int catalogue_find(const struct catalogue *catalogue, const char *name, size_t n
 	const char *toolbox_id, size_t toolbox_id_size, bool last_wins,
 	const struct tool **ret_tool);
 
-/* Whether the bare name stands in more than one toolbox. */
+/* Return whether more than one toolbox has the bare name. */
 bool catalogue_is_shared_name(const struct catalogue *catalogue, const char *name);
 
-/* The id of the toolbox at @position (from 0, in list order) among those that have @name; NULL
- * behind the last. */
+/* Return the id of the toolbox at @position (from 0, in list order) among those that have @name;
+ * NULL after the last. */
 const char *catalogue_owner(
 	const struct catalogue *catalogue, const char *name, size_t name_size, size_t position);
 

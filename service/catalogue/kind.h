@@ -10,7 +10,7 @@
  * The kinds of toolbox (contract.md, Kinds), and the values of a kind where neither manifest nor
  * configuration has another.
  *
- *              tools stand in   its host calls            sandbox   hosts   coerce   deadline
+ *              tools are in     its host calls            sandbox   hosts   coerce   deadline
  *   native     the manifest     functions, by libffi      compute   1                2.5 s
  *   plugin     its own table    its callbacks             compute   1                2.5 s
  *   command    the manifest     a program for each call   command   4                2.5 s
@@ -28,16 +28,17 @@ struct kind_facts {
 	const char *name; /* in manifests */
 	enum sandbox_class sandbox;
 	uint32_t workers;
-	uint32_t memory_mb;  /* of address space; 0: no limit */
-	uint64_t timeout_ms; /* of a call */
+	uint32_t memory_mb;  /* limit of the address space; 0: none */
+	uint64_t timeout_ms; /* deadline of a call */
 	bool coerces;
-	bool describes_tools; /* its hosts tell what its tools are */
-	bool has_members;     /* they tell several toolboxes, under ids of their own (toolbox.h) */
+	bool describes_tools; /* its hosts describe its tools */
+	bool has_members;     /* they describe several toolboxes, with ids of their own
+	                       * (package.h) */
 	bool fills_defaults;  /* an argument that is absent is its schema's default; else the tool's
 			      */
-	bool has_guard;       /* whatever its sandbox: its calls may leave processes behind */
+	bool has_guard;       /* with any sandbox: its calls may leave processes */
 	bool has_bus;         /* its tools may speak and listen on the bus (core/proxy.h) */
-	bool asks_caller;     /* a call is told who makes it (struct wire_invoke) */
+	bool asks_caller;     /* a call carries its caller (struct wire_invoke) */
 };
 
 const struct kind_facts *kind_facts(enum toolbox_kind kind);

@@ -25,7 +25,8 @@
  * in its place.
  */
 
-/* Of kind python: the interpreter, and the entry points that are loaded (contract.md, Python). */
+/* The part of kind python: the interpreter, and the entry points that are loaded (contract.md,
+ * Python). */
 struct package_python {
 	char *interpreters;        /* JSON text of an array: those that are tried, in this order */
 	char *plugins;             /* the same, of entry points; NULL: all */
@@ -35,40 +36,41 @@ struct package_python {
 
 struct package {
 	unsigned int references;
-	char *id; /* of its processes, and of its settings in the configuration */
+	char *id; /* id of its processes and of its settings in the configuration */
 	enum toolbox_kind kind;
 
 	/* the manifest */
 	char *file;
-	struct stamp stamp; /* of that file */
-	uint64_t digest;    /* of its bytes */
+	struct stamp stamp; /* stamp of that file */
+	uint64_t digest;    /* digest of its bytes */
 
 	/* as the manifest and the configuration have it */
-	uint64_t settings; /* digest of what the configuration says about it; 0: nothing */
+	uint64_t settings; /* digest of its settings in the configuration; 0: none */
 	struct toolbox_limits limits;
-	enum tool_risk risk;  /* of a tool that declares none */
+	enum tool_risk risk;  /* the risk of a tool that declares none */
 	bool has_risk;        /* the manifest declares it */
 	bool asserts_formats; /* `format` in schemas is checked */
 	bool coerces;      /* a string is taken as the value it holds, where a schema wants that */
 	char *config;      /* JSON text that is given to its hosts; NULL: none */
-	char *environment; /* of its hosts (util/environment.h); NULL: nothing is added */
+	char *environment; /* variables of its hosts (util/environment.h); NULL: nothing is added */
 	struct toolbox_sandbox sandbox;
-	struct toolbox_library library; /* of kinds native and plugin; else zeroed */
-	struct package_python python;   /* of kind python; else zeroed */
+	struct toolbox_library library; /* for kinds native and plugin; else zeroed */
+	struct package_python python;   /* for kind python; else zeroed */
 
 	/* as a host has found it */
 	bool is_checked;    /* the library loads and has every symbol */
 	bool is_sealed;     /* the library was loaded from a sealed copy */
 	char *not_enforced; /* the part of the sandbox that is not possible here; NULL: none */
-	char *described;    /* of kind python: the description of its toolboxes, JSON text */
+	char *described;    /* for kind python: the description of its toolboxes, JSON text */
 	size_t described_size;
-	uint64_t fingerprint; /* of the files that the description depends on; 0: it is not valid */
+	uint64_t fingerprint; /* digest of the files that the description depends on; 0: it is not
+	                       * valid */
 
 	struct toolbox **toolboxes; /* owned */
 	size_t n_toolboxes;
 
 	/* written by package_prepare() */
-	struct tool **tools; /* of all toolboxes, by tool.index */
+	struct tool **tools; /* the tools of all toolboxes, by tool.index */
 	size_t n_tools;
 	char *load; /* payload of the hosts' LOAD frame (wire/wire.h) */
 	size_t load_size;
@@ -112,7 +114,7 @@ void package_write_load(struct package *const *packages, size_t n_packages, stru
  * Kinds other than native share with none. Returns as strcmp(). */
 int package_compare_loads(const struct package *left, const struct package *right);
 
-/* Return whether its hosts run behind a guard (worker/sandbox/guard.h). */
+/* Return whether its hosts run below a guard (worker/sandbox/guard.h). */
 bool package_has_guard(const struct package *package);
 
 CLEANUP_DEFINE(package, struct package *, package_unref)

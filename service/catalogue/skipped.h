@@ -3,8 +3,8 @@
 
 #include <stddef.h>
 
-/* What was found in one place and is not offered, on purpose or by its own fault: drop-in programs,
- * tools that a host tells. For the owner of a device, who looks for them. */
+/* A drop-in program, or a tool that a host describes, that was found and is not offered, on purpose
+ * or because of a mistake. It is listed for the owner of the device. */
 struct skipped {
 	char *name; /* the tool's; NULL: the whole toolbox */
 	char *why;

@@ -18,8 +18,8 @@ struct package;
  * it belongs to (catalogue/package.h), and holding that holds the toolbox.
  */
 
-#define TOOLBOX_ID_BYTES 128 /* of an id, at most */
-#define TOOL_NAME_BYTES  64  /* of a tool's name, at most */
+#define TOOLBOX_ID_BYTES 128 /* the longest id */
+#define TOOL_NAME_BYTES  64  /* the longest name of a tool */
 
 enum tool_risk {
 	TOOL_UNRATED,
@@ -30,7 +30,7 @@ enum tool_risk {
 
 /* The limits of the toolboxes of one manifest, which they share. */
 struct toolbox_limits {
-	uint64_t timeout_ms; /* of a call; 0: the configuration's */
+	uint64_t timeout_ms; /* deadline of a call; 0: the configuration's */
 	uint32_t workers;
 	uint32_t queue; /* 0: the configuration's */
 	uint32_t memory_mb;
@@ -48,8 +48,8 @@ struct tool {
 	char *output_schema;   /* compact JSON text */
 	char *definition;      /* the whole definition of contract.md, Definitions, as JSON text */
 	size_t definition_size;
-	struct schema *arguments; /* of argument_schema */
-	struct schema *output;    /* of output_schema */
+	struct schema *arguments; /* compiled from argument_schema */
+	struct schema *output;    /* compiled from output_schema */
 	enum tool_risk risk;      /* its own, else the package's */
 	bool is_parallel;         /* false: it runs alone in its package */
 	uint64_t timeout_ms;      /* 0: the package's */
@@ -69,7 +69,7 @@ struct toolbox {
 	uint32_t index;          /* among the toolboxes of its package */
 	char *id;
 	char *description;  /* NULL: none */
-	char *entry_point;  /* of kind python: the name by which its host finds it; else NULL */
+	char *entry_point;  /* for kind python: the name by which its host finds it; else NULL */
 	struct tool *tools; /* owned */
 	size_t n_tools;
 };

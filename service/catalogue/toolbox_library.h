@@ -10,9 +10,9 @@
  * means that nothing has changed. */
 struct toolbox_library {
 	char *path;         /* as it is loaded: absolute, or a name for the dynamic linker */
-	char *file;         /* where that is; NULL: not known yet (a linker name, unchecked) */
-	struct stamp stamp; /* of its file */
-	uint64_t digest;    /* of its bytes, or of the stamp when they are too many */
+	char *file;         /* its path; NULL: not known yet (a linker name, unchecked) */
+	struct stamp stamp; /* stamp of its file */
+	uint64_t digest;    /* digest of its bytes, or of the stamp when they are too many */
 };
 
 /* The bytes of a larger file are not read, since that would hold the loop: another time or place of
@@ -42,6 +42,7 @@ int toolbox_library_look_like(struct toolbox_library *library, const struct tool
 bool toolbox_library_is_same(
 	const struct toolbox_library *library, const struct toolbox_library *other);
 
-/* Whether the file is still what it was, by its bytes (which are only read when its stamp does not
- * prove it; then the stamp is taken anew). What is only known by a linker name is not. */
+/* Return whether the file is unchanged, by its bytes (which are read only when its stamp does not
+ * prove it; then the stamp is taken anew). Return false for a library that is known only by a
+ * linker name. */
 bool toolbox_library_is_unchanged(struct toolbox_library *library);

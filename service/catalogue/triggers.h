@@ -22,12 +22,12 @@ struct triggers {
 	size_t n_items;
 };
 
-#define TRIGGERS_MAX      64   /* of one tool */
-#define TRIGGER_BYTES_MAX 1024 /* of one expression */
+#define TRIGGERS_MAX      64   /* the most expressions of one tool */
+#define TRIGGER_BYTES_MAX 1024 /* the most bytes of one expression */
 
 /* Positive results. */
 enum triggers_status {
-	TRIGGERS_E_REFUSED = 1, /* @ret_why says what was expected, and what came */
+	TRIGGERS_E_REFUSED = 1, /* @ret_why has the expected and the actual value */
 };
 
 /* Add the expression @text of @size bytes of UTF-8 to @triggers (zeroed at first). 0,

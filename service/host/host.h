@@ -64,7 +64,7 @@ enum host_answer_kind {
 
 struct host_answer {
 	enum host_answer_kind kind;
-	const struct json_tape *tape; /* of the text */
+	const struct json_tape *tape; /* tokens of the text */
 	const char *text;
 	size_t size;
 };

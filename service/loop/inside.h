@@ -50,7 +50,8 @@ struct loop {
 	bool is_timed_out;
 	struct epoll_event batch[LOOP_BATCH_EVENTS];
 	uint32_t n_sources;
-	int batch_count; /* of the batch that is being served; freeing a source clears its events */
+	int batch_count; /* events of the batch that is being served; freeing a source clears its
+	                  * own */
 	struct timer_heap timers;
 	struct signal_table signals;
 	struct loop_child *children;    /* the children that have not been reaped */

@@ -30,7 +30,7 @@ struct runner_call {
 	bool is_ahead;         /* the call waits, and the worker has it already */
 	uint64_t id;           /* chosen by the owner, not 0, unique while the call is in flight */
 	uint32_t tool;         /* index in the package */
-	uint64_t left_ms;      /* of its time, while the clock does not run */
+	uint64_t left_ms;      /* the rest of its time, while the clock does not run */
 	struct loop_timer clock; /* the deadline, while the clock runs */
 	struct buffer arguments; /* JSON text, while the call waits */
 	struct buffer caller;    /* JSON text, of kinds that ask who calls; set by the owner */

@@ -10,8 +10,8 @@
 
 struct statistics {
 	uint64_t calls;  /* answered, including refused ones */
-	uint64_t errors; /* of them, with an error */
-	uint64_t timed;  /* of them, that a runner took */
+	uint64_t errors; /* calls that ended with an error */
+	uint64_t timed;  /* calls that a runner took */
 	uint32_t durations[STATISTICS_BUCKETS];
 };
 

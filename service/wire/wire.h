@@ -52,9 +52,9 @@ enum wire_kind {
 #define WIRE_LAST WIRE_MESSAGE
 
 struct wire_header {
-	uint32_t size; /* of the payload, in bytes */
+	uint32_t size; /* size of the payload, in bytes */
 	uint32_t kind; /* enum wire_kind */
-	uint64_t id;   /* of the call; 0 outside of one */
+	uint64_t id;   /* the call's; 0 outside a call */
 };
 
 /* The payload of INVOKE: this, then the caller, then the arguments, both as JSON text. */

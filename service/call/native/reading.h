@@ -26,12 +26,12 @@ int reading_refuse(struct reading *reading, uint32_t token, const char *format, 
 /* As reading_refuse, for a value of the wrong shape: @expected, then what came. */
 int reading_refuse_value(struct reading *reading, uint32_t token, const char *expected);
 
-/* Hold the keys of the value at @object, which should be an object as @expected says, against those
- * that are @known (NULL behind the last). */
+/* Check the keys of the value at @object, which should be an object (@expected describes it),
+ * against @known (NULL after the last). */
 int reading_check_keys(
 	struct reading *reading, uint32_t object, const char *expected, const char *const *known);
 
-/* Copy the string at @token to *@ret_text. @expected says what it should be. */
+/* Copy the string at @token to *@ret_text. @expected describes it for the message. */
 int reading_text(struct reading *reading, uint32_t token, const char *expected, char **ret_text);
 
 /* As reading_text, of the member @key. */
@@ -48,10 +48,10 @@ int reading_name(struct reading *reading, uint32_t token, char **ret_name);
 /* The member @key, true or false. */
 int reading_bool(struct reading *reading, uint32_t object, const char *key, bool *ret_is_true);
 
-/* The number of the word in @words (NULL behind the last) that the string at @token is; -1: none.
- */
+/* Return the number of the word in @words (NULL after the last) that the string at @token is; -1:
+ * none. */
 int reading_word(const struct reading *reading, uint32_t token, const char *const *words);
 
-/* The one of @names (NULL behind the last) that the string at @token was probably meant to be, or
+/* Return the one of @names (NULL after the last) that is probably meant by the string at @token, or
  * NULL. */
 const char *reading_near(const struct reading *reading, uint32_t token, const char *const *names);
