@@ -16,7 +16,8 @@ libssl-dev         pkg-config --exists openssl
 libcjson-dev       pkg-config --exists libcjson
 libffi-dev         pkg-config --exists libffi
 libseccomp-dev     pkg-config --exists libseccomp
-libpcre2-dev       pkg-config --exists libpcre2-8'
+libpcre2-dev       pkg-config --exists libpcre2-8
+libidn2-dev        pkg-config --exists libidn2'
 
 test_packages='
 libcriterion-dev   pkg-config --exists criterion

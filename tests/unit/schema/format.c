@@ -29,6 +29,27 @@ Test(schema_format, knows_when_a_leap_second_may_be)
 	cr_assert_not(is_format("time", "\"22:59:60Z\""));
 }
 
+/* IDNA 2008 as libidn2 has it. */
+Test(schema_format, takes_labels_that_may_be_registered)
+{
+	cr_assert(is_format("hostname", "\"xn--zbb\""));          /* U+0585 */
+	cr_assert(is_format("hostname", "\"xn--4dbc.example\"")); /* U+05D0 U+05D1 */
+	cr_assert(is_format("hostname", "\"xn--k9d\""));          /* U+13AE, not its small form */
+	cr_assert(is_format("hostname", "\"XN--MNCHEN-3YA\""));
+}
+
+Test(schema_format, refuses_labels_that_may_not_be_registered)
+{
+	cr_assert_not(is_format("hostname", "\"xn--a-vbb\""));   /* U+0061 U+0300: not NFC */
+	cr_assert_not(is_format("hostname", "\"xn--hba\""));     /* U+00AA, a form of `a` */
+	cr_assert_not(is_format("hostname", "\"xn--5sd\""));     /* U+1170, an old Hangul Jamo */
+	cr_assert_not(is_format("hostname", "\"xn--a-0hc\""));   /* a, U+05D0: two directions */
+	cr_assert_not(is_format("hostname", "\"xn--8hb\""));     /* U+0660 alone: a digit first */
+	cr_assert_not(is_format("hostname", "\"xn----hyc\""));   /* - U+06F0: a hyphen first */
+	cr_assert_not(is_format("hostname", "\"xn--ab--rla\"")); /* ab U+00E4 -: a hyphen last */
+	cr_assert_not(is_format("hostname", "\"xn--veka\""));    /* U+30FB twice, without Kana */
+}
+
 Test(schema_format, sees_behind_a_nul)
 {
 	cr_assert_not(is_format("date", "\"2026-11-21\\u0000\""));
