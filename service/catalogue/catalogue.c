@@ -8,6 +8,7 @@
 
 #include "catalogue/package.h"
 #include "json/writer.h"
+#include "util/array.h"
 #include "util/assert.h"
 #include "util/digest.h"
 #include "util/text.h"
@@ -179,16 +180,12 @@ void catalogue_free(struct catalogue *catalogue)
 
 int catalogue_add_failure(struct catalogue *catalogue, const char *toolbox_id, const char *error)
 {
-	struct catalogue_failure *failures =
-		reallocarray(catalogue->failures, catalogue->n_failures + 1, sizeof(*failures));
 	cleanup_free char *id_copy = strdup(toolbox_id);
 	cleanup_free char *error_copy = strdup(error);
 
-	if (failures)
-		catalogue->failures = failures;
-	if (!failures || !id_copy || !error_copy)
+	if (!id_copy || !error_copy || array_grow(catalogue->failures, catalogue->n_failures) < 0)
 		return -ENOMEM;
-	failures[catalogue->n_failures++] = (struct catalogue_failure){
+	catalogue->failures[catalogue->n_failures++] = (struct catalogue_failure){
 		.toolbox_id = take_ptr(id_copy),
 		.error = take_ptr(error_copy),
 	};
@@ -198,17 +195,14 @@ int catalogue_add_failure(struct catalogue *catalogue, const char *toolbox_id, c
 int catalogue_add_skipped(
 	struct catalogue *catalogue, const char *toolbox_id, const char *name, const char *why)
 {
-	struct catalogue_skipped *skipped =
-		reallocarray(catalogue->skipped, catalogue->n_skipped + 1, sizeof(*skipped));
 	cleanup_free char *id_copy = strdup(toolbox_id);
 	cleanup_free char *name_copy = name ? strdup(name) : NULL;
 	cleanup_free char *why_copy = strdup(why);
 
-	if (skipped)
-		catalogue->skipped = skipped;
-	if (!skipped || !id_copy || !why_copy || (name && !name_copy))
+	if (!id_copy || !why_copy || (name && !name_copy) ||
+		array_grow(catalogue->skipped, catalogue->n_skipped) < 0)
 		return -ENOMEM;
-	skipped[catalogue->n_skipped++] = (struct catalogue_skipped){
+	catalogue->skipped[catalogue->n_skipped++] = (struct catalogue_skipped){
 		.toolbox_id = take_ptr(id_copy),
 		.name = take_ptr(name_copy),
 		.why = take_ptr(why_copy),

@@ -5,19 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/array.h"
 #include "util/cleanup.h"
 
 int skipped_list_add(struct skipped_list *list, const char *name, const char *why)
 {
-	struct skipped *items = reallocarray(list->items, list->n_items + 1, sizeof(*items));
 	cleanup_free char *name_copy = name ? strdup(name) : NULL;
 	cleanup_free char *why_copy = strdup(why);
 
-	if (items)
-		list->items = items;
-	if (!items || !why_copy || !name_copy != !name)
+	if (!why_copy || (name && !name_copy) || array_grow(list->items, list->n_items) < 0)
 		return -ENOMEM;
-	items[list->n_items++] =
+	list->items[list->n_items++] =
 		(struct skipped){.name = take_ptr(name_copy), .why = take_ptr(why_copy)};
 	return 0;
 }

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
+#include "util/array.h"
 #include "util/utf8.h"
 
 #define TRIGGER_OPTIONS                                                                            \
@@ -41,7 +42,6 @@ static int refuse_expression(const char *text, const struct regex_error *error, 
 int triggers_add(struct triggers *triggers, const char *text, size_t size, struct buffer *ret_why)
 {
 	struct regex_error error;
-	struct regex *items;
 	int r;
 
 	if (triggers->n_items == TRIGGERS_MAX)
@@ -51,11 +51,9 @@ int triggers_add(struct triggers *triggers, const char *text, size_t size, struc
 	if (size > TRIGGER_BYTES_MAX)
 		return refuse(
 			ret_why, "must have at most %d bytes, not %zu", TRIGGER_BYTES_MAX, size);
-	items = reallocarray(triggers->items, triggers->n_items + 1, sizeof(*items));
-	if (!items)
+	if (array_grow(triggers->items, triggers->n_items) < 0)
 		return -ENOMEM;
-	triggers->items = items;
-	r = regex_compile(text, size, TRIGGER_OPTIONS, &items[triggers->n_items], &error);
+	r = regex_compile(text, size, TRIGGER_OPTIONS, &triggers->items[triggers->n_items], &error);
 	if (r > 0)
 		return refuse_expression(text, &error, ret_why);
 	if (r < 0)

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/array.h"
+
 static void list_deinit(struct changes_list *list)
 {
 	for (size_t i = 0; i < list->n_names; i++)
@@ -26,14 +28,11 @@ bool changes_are_empty(const struct changes *changes)
 	return changes->added.n_names + changes->removed.n_names + changes->changed.n_names == 0;
 }
 
-static int add(struct changes_list *list, const struct tool *tool)
+static int add_change(struct changes_list *list, const struct tool *tool)
 {
-	char **names = reallocarray(list->names, list->n_names + 1, sizeof(*names));
-
-	if (!names)
+	if (array_grow(list->names, list->n_names) < 0)
 		return -ENOMEM;
-	list->names = names;
-	if (asprintf(&names[list->n_names], "%s/%s", tool->toolbox->id, tool->name) < 0)
+	if (asprintf(&list->names[list->n_names], "%s/%s", tool->toolbox->id, tool->name) < 0)
 		return -ENOMEM;
 	list->n_names++;
 	return 0;
@@ -90,13 +89,13 @@ static int compare_runs(const struct run *before, const struct run *after, struc
 		const struct tool *same = find_same(before, tool);
 
 		if (!same)
-			r = add(&changes->added, tool);
+			r = add_change(&changes->added, tool);
 		else if (differs(same, tool))
-			r = add(&changes->changed, tool);
+			r = add_change(&changes->changed, tool);
 	}
 	for (size_t i = 0; r == 0 && i < before->n; i++)
 		if (!find_same(after, tool_at(before, i)))
-			r = add(&changes->removed, tool_at(before, i));
+			r = add_change(&changes->removed, tool_at(before, i));
 	return r;
 }
 
@@ -136,7 +135,7 @@ static int compare_catalogues(
 	return r;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_names(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
@@ -144,7 +143,7 @@ static int compare(const void *a, const void *b)
 static void sort(struct changes_list *list)
 {
 	if (list->n_names > 1)
-		qsort(list->names, list->n_names, sizeof(*list->names), compare);
+		qsort(list->names, list->n_names, sizeof(*list->names), compare_names);
 }
 
 int changes_find(

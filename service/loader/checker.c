@@ -62,7 +62,7 @@ static int compare_targets(const void *a, const void *b)
 				    left->package->environment, right->package->environment);
 }
 
-static void refuse(
+static void refuse_batch(
 	struct checker *checker, struct check_batch batch, const char *pointer, const char *text)
 {
 	for (size_t i = 0; i < batch.n; i++)
@@ -175,7 +175,7 @@ static void refuse_for(
 			snprintf(pointer, sizeof(pointer), "/library");
 		host_describe_exit(end, text + length, sizeof(text) - (size_t)length);
 	}
-	refuse(checker, batch, pointer, text);
+	refuse_batch(checker, batch, pointer, text);
 }
 
 static bool is_everybodys(const struct host_exit *end)
@@ -261,7 +261,7 @@ static void start_batch(struct check_host *check, struct check_batch batch)
 		return;
 	snprintf(text, sizeof(text), "the host program %s cannot be started: %s",
 		check->checker->host_program, strerror(-r));
-	refuse(check->checker, batch, "", text);
+	refuse_batch(check->checker, batch, "", text);
 }
 
 /* Keep the hosts busy; tell when nothing is left. */

@@ -166,7 +166,7 @@ static bool is_older(const struct timespec *time, const struct timespec *than)
 }
 
 /* Remove what was not used for the longest time when there are as many files as may be. */
-static void make_room(int folder)
+static void drop_oldest(int folder)
 {
 	cleanup(close_folder) DIR *entries = NULL;
 	char oldest[NAME_MAX + 1] = "";
@@ -235,7 +235,7 @@ void describe_cache_write(const char *key, const char *described, size_t size, u
 
 	if (folder < 0 || size > DESCRIBE_CACHE_BYTES_MAX - HEAD_BYTES)
 		return;
-	make_room(folder);
+	drop_oldest(folder);
 	snprintf(name, sizeof(name), PREFIX "%s", key);
 	r = write_file(folder, name, described, size, depends);
 	if (r < 0)

@@ -17,8 +17,8 @@ bool described_is_awaited(const struct toolbox *toolbox)
 	return facts->describes_tools && !facts->has_members && toolbox->n_tools == 0;
 }
 
-static int take(struct manifest_reader *reader, struct package *package, const char *described,
-	size_t size, struct problems *problems)
+static int take_tools(struct manifest_reader *reader, struct package *package,
+	const char *described, size_t size, struct problems *problems)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	uint32_t tools = JSON_NONE;
@@ -52,7 +52,7 @@ int described_load_cached(struct manifest_reader *reader, struct package *packag
 		return r == -ENOMEM ? r : -ENOENT;
 	describe_cache_key(package, ret_key);
 	r = describe_cache_read(ret_key, &described, &depends);
-	r = r ? r : take(reader, package, described.data, described.size, &problems);
+	r = r ? r : take_tools(reader, package, described.data, described.size, &problems);
 	return r > 0 ? -ENOENT : r;
 }
 
@@ -63,7 +63,7 @@ int described_accept(struct manifest_reader *reader, struct package *package, co
 	int r;
 
 	describe_cache_key(package, key_now);
-	r = take(reader, package, described, size, problems);
+	r = take_tools(reader, package, described, size, problems);
 	if (r == 0 && strcmp(key, key_now) == 0)
 		describe_cache_write(key, described, size, 0);
 	return r;

@@ -98,7 +98,7 @@ static int keep_described(struct package *package, const char *described, size_t
 }
 
 /* Make the members of what was told. 0, MANIFEST_E_REFUSED, or -ENOMEM. */
-static int take(
+static int take_described(
 	struct load_job *job, const struct json_tape *tape, const char *described, size_t size)
 {
 	const struct package *previous = job->previous;
@@ -124,7 +124,7 @@ static int take_text(struct load_job *job, const char *described, size_t size)
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	int r = json_tape_read(&tape, described, size, JSON_DEPTH_DEFAULT, NULL);
 
-	return r ? r : take(job, &tape, described, size);
+	return r ? r : take_described(job, &tape, described, size);
 }
 
 /* ── who is to be asked ──────────────────────────────────────────────────────────────────────── */
@@ -194,7 +194,7 @@ int members_accept(struct load_job *job, const char *described, size_t size)
 			described_fingerprint(job->package, &tape, job->asked_ns);
 		if (job->package->fingerprint)
 			describe_cache_write(job->key, described, size, job->package->fingerprint);
-		r = take(job, &tape, described, size);
+		r = take_described(job, &tape, described, size);
 	}
 	return r < 0 ? r : 0;
 }

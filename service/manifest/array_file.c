@@ -24,16 +24,17 @@ struct translation {
 };
 
 /* The member @key; one that is null counts as absent. */
-static uint32_t find(const struct translation *translation, const char *key)
+static uint32_t find_given(const struct translation *translation, const char *key)
 {
 	uint32_t value = json_find(translation->tape, translation->element, key);
 
-	return value && json_type_at(translation->tape, value) == JSON_NULL ? JSON_NONE : value;
+	return value != JSON_NONE && json_type_at(translation->tape, value) == JSON_NULL ? JSON_NONE
+											 : value;
 }
 
 static void copy(const struct translation *translation, const char *key)
 {
-	uint32_t value = find(translation, key);
+	uint32_t value = find_given(translation, key);
 
 	if (value == JSON_NONE)
 		return;
@@ -46,7 +47,7 @@ static void copy(const struct translation *translation, const char *key)
 static void copy_seconds(const struct translation *translation, const char *key, const char *as,
 	double unit, double usual_s, bool may_be_zero)
 {
-	uint32_t value = find(translation, key);
+	uint32_t value = find_given(translation, key);
 	double seconds = usual_s;
 
 	if (value != JSON_NONE &&
@@ -71,7 +72,7 @@ static void translate(const struct translation *translation)
 			"must be an object with 'name' and 'command', a shell line");
 		return;
 	}
-	command = find(translation, "command");
+	command = find_given(translation, "command");
 	if (command == JSON_NONE) {
 		problems_add(translation->problems, PROBLEM_ERROR, tape, translation->element,
 			"missing required property 'command' (a shell line)");

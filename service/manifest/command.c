@@ -46,8 +46,8 @@ static int place_cwd(const struct manifest_scope *scope, uint32_t given, struct 
 	struct stat status;
 
 	if (!command->cwd)
-		command->cwd =
-			common ? json_string_dup(scope->tape, common, NULL) : strdup(scope->folder);
+		command->cwd = common != JSON_NONE ? json_string_dup(scope->tape, common, NULL)
+						   : strdup(scope->folder);
 	if (!command->cwd || join(scope, &command->cwd) < 0)
 		return -ENOMEM;
 	if ((own || common) && (stat(command->cwd, &status) < 0 || !S_ISDIR(status.st_mode)))

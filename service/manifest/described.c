@@ -46,8 +46,8 @@ static int read_described(struct manifest_reader *reader, const struct json_tape
 }
 
 /* 0, MANIFEST_E_REFUSED, or -ENOMEM. */
-static int take(struct manifest_reader *reader, const struct json_tape *described, uint32_t tools,
-	struct toolbox *toolbox, struct problems *problems)
+static int take_entries(struct manifest_reader *reader, const struct json_tape *described,
+	uint32_t tools, struct toolbox *toolbox, struct problems *problems)
 {
 	cleanup(problems_deinit) struct problems found = {0};
 	int r = read_described(reader, described, tools, toolbox, &found);
@@ -68,7 +68,7 @@ int manifest_take_tools(struct manifest_reader *reader, const struct json_tape *
 	int r;
 
 	check(package->n_toolboxes == 1);
-	r = take(reader, described, tools, package->toolboxes[0], problems);
+	r = take_entries(reader, described, tools, package->toolboxes[0], problems);
 	return r ? r : package_prepare(package);
 }
 
@@ -144,7 +144,7 @@ static int read_member(struct manifest_reader *reader, const struct json_tape *d
 	r = r ? r : json_tape_read(&named, text.data, text.size, JSON_DEPTH_DEFAULT, NULL);
 	if (r < 0 || json_count(&named, 0) == 0)
 		return r;
-	return take(reader, &named, 0, toolbox, &member->problems);
+	return take_entries(reader, &named, 0, toolbox, &member->problems);
 }
 
 /* Add a toolbox that works, as its host says, to @package. 0 or -ENOMEM. */

@@ -109,7 +109,7 @@ struct words {
 	size_t size;
 };
 
-static int refuse(struct head *head, const char *expected)
+static int refuse_line(struct head *head, const char *expected)
 {
 	buffer_printf(head->why, "%s:%u: %s", head->path, head->line, expected);
 	return DROPIN_E_REFUSED;
@@ -209,7 +209,7 @@ static int write_default(struct head *head, struct words type, struct words valu
 	}
 	r = json_tape_read(&tape, value.at, value.size, JSON_DEPTH_DEFAULT / 2, NULL);
 	if (r > 0)
-		return refuse(head, "the default after '=' must be one JSON value");
+		return refuse_line(head, "the default after '=' must be one JSON value");
 	if (r == 0)
 		json_write_compact(out, &tape, 0);
 	return r;
@@ -246,7 +246,7 @@ static int read_parameter(struct head *head, struct words line)
 	is_optional = type.size > 0 && type.at[type.size - 1] == '?';
 	type.size -= is_optional;
 	if (name.size == 0 || !is_type(type))
-		return refuse(head,
+		return refuse_line(head,
 			"'# param' must be followed by a name and a type: string, integer, number, "
 			"boolean, array or object, with '?' when it may be absent");
 	write_property(head, name, type);
@@ -277,7 +277,7 @@ static int read_timeout(struct head *head, struct words line)
 		return r;
 	if (r > 0 || json_type_at(&tape, 0) != JSON_NUMBER || json_number_f64(&tape, 0, &seconds) ||
 		!(seconds > 0) || seconds > DAY_S)
-		return refuse(head, "'# timeout:' must be followed by a number of seconds");
+		return refuse_line(head, "'# timeout:' must be followed by a number of seconds");
 	buffer_append_string(&head->others, ",\"timeout_ms\":");
 	json_write_u64(&head->others, clock_round_up(seconds * 1000));
 	return 0;
@@ -292,7 +292,7 @@ static int read_risk(struct head *head, struct words line)
 			buffer_printf(&head->others, ",\"risk\":\"%s\"", risks[i]);
 			return 0;
 		}
-	return refuse(head, "'# risk:' must be followed by read, write or execute");
+	return refuse_line(head, "'# risk:' must be followed by read, write or execute");
 }
 
 static void read_description(struct head *head, struct words line)

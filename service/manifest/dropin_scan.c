@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "util/array.h"
 #include "util/cleanup.h"
 #include "util/utf8.h"
 
@@ -64,15 +65,12 @@ static int put(struct dropin_list *list, struct dropin dropin)
 	cleanup_free char *name = dropin.name;
 	cleanup_free char *path = dropin.path;
 	cleanup_free char *why = dropin.why;
-	struct dropin *items;
 
 	if (list->n_items == DROPINS_MAX)
 		return -E2BIG;
-	items = reallocarray(list->items, list->n_items + 1, sizeof(*items));
-	if (!items)
+	if (array_grow(list->items, list->n_items) < 0)
 		return -ENOMEM;
-	list->items = items;
-	items[list->n_items++] = dropin;
+	list->items[list->n_items++] = dropin;
 	name = path = why = NULL;
 	return 0;
 }

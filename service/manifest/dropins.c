@@ -80,12 +80,12 @@ bool dropins_is_overlay(const char *path)
 	uint32_t kind;
 	uint32_t id;
 
-	if (read_overlay(path, &bytes, &tape) != 0 || json_find(&tape, 0, "tools"))
+	if (read_overlay(path, &bytes, &tape) != 0 || json_find(&tape, 0, "tools") != JSON_NONE)
 		return false;
 	kind = json_find(&tape, 0, "kind");
 	id = json_find(&tape, 0, "toolbox_id");
-	return kind && is_text(&tape, kind, "command", strlen("command")) &&
-	       (!id || is_text(&tape, id, name.data, name.size));
+	return kind != JSON_NONE && is_text(&tape, kind, "command", strlen("command")) &&
+	       (id == JSON_NONE || is_text(&tape, id, name.data, name.size));
 }
 
 static bool is_folders_own(const struct json_tape *tape, uint32_t key)
@@ -118,7 +118,7 @@ static int copy_overlay(const char *path, struct buffer *out, bool *ret_has_cwd)
 	return 0;
 }
 
-static int write_head(struct folder *folder, const char *overlay)
+static int write_overlaid_head(struct folder *folder, const char *overlay)
 {
 	cleanup(buffer_deinit) struct buffer id = name_of(folder->path, "");
 	struct buffer *out = &folder->head;
@@ -277,7 +277,7 @@ int dropins_read(struct manifest_reader *reader, const char *path, const char *o
 	cleanup(problems_deinit) struct problems first = {0};
 	int r = scan(&folder, problems);
 
-	r = r ? r : write_head(&folder, overlay);
+	r = r ? r : write_overlaid_head(&folder, overlay);
 	r = r ? r : define_all(&folder);
 	*ret_package = NULL;
 	r = r ? r : read_all(&folder, ret_package, &first);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "util/array.h"
 #include "util/cleanup.h"
 #include "util/file.h"
 #include "util/log.h"
@@ -75,13 +76,10 @@ static void candidates_deinit(struct candidates *candidates)
 static int put(struct candidates *candidates, struct candidate candidate)
 {
 	cleanup_free char *path = candidate.entry.path;
-	struct candidate *items = reallocarray(
-		candidates->items, candidates->n_items + 1, sizeof(*candidates->items));
 
-	if (!items)
+	if (array_grow(candidates->items, candidates->n_items) < 0)
 		return -ENOMEM;
-	candidates->items = items;
-	items[candidates->n_items++] = candidate;
+	candidates->items[candidates->n_items++] = candidate;
 	path = NULL;
 	return 0;
 }
@@ -149,13 +147,9 @@ static int add_mask(struct folders_listing *listing, const struct candidate *lin
 	const struct candidate *below)
 {
 	struct folders_mask mask = {strdup(below->entry.path), strdup(link->entry.path)};
-	struct folders_mask *masks =
-		reallocarray(listing->masks, listing->n_masks + 1, sizeof(*masks));
 
-	if (masks)
-		listing->masks = masks;
-	if (masks && mask.path && mask.link) {
-		masks[listing->n_masks++] = mask;
+	if (mask.path && mask.link && array_grow(listing->masks, listing->n_masks) == 0) {
+		listing->masks[listing->n_masks++] = mask;
 		return 0;
 	}
 	free(mask.path);

@@ -214,14 +214,16 @@ static int read_id(const struct json_tape *tape, const char *path, struct packag
 	size_t size;
 	const char *stem = manifest_stem(path, &size);
 
-	package->id = given ? json_string_dup(tape, given, &size) : strndup(stem, size);
+	package->id =
+		given != JSON_NONE ? json_string_dup(tape, given, &size) : strndup(stem, size);
 	if (!package->id)
 		return -ENOMEM;
 	if (!manifest_is_id(package->id) || strlen(package->id) != size)
 		problems_add(problems, PROBLEM_ERROR, tape, given,
 			"the toolbox id '%s'%s must be 1 to %d letters, digits, '_' or '-'",
 			package->id,
-			given ? "" : " (the file's name, as there is no \"toolbox_id\")",
+			given != JSON_NONE ? ""
+					   : " (the file's name, as there is no \"toolbox_id\")",
 			MANIFEST_ID_BYTES - 1);
 	return 0;
 }

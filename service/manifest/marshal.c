@@ -9,7 +9,8 @@
 #include "util/cleanup.h"
 
 /* Note that the member called @name cannot be passed. */
-static int add(struct schema_report *report, const char *name, size_t size, const char *message)
+static int add_violation(
+	struct schema_report *report, const char *name, size_t size, const char *message)
 {
 	cleanup(buffer_deinit) struct buffer pointer = {0};
 
@@ -34,7 +35,7 @@ static int check_parameter(const struct native_function *function, size_t at,
 	if (r <= 0)
 		return r;
 	return buffer_terminate(&words)
-		       ? add(report, parameter->name, strlen(parameter->name), words.data)
+		       ? add_violation(report, parameter->name, strlen(parameter->name), words.data)
 		       : -ENOMEM;
 }
 
@@ -82,7 +83,8 @@ static int check_missing(const struct tool *tool, struct schema_context *context
 		const struct native_parameter *parameter = &tool->native.parameters[i];
 		cleanup(buffer_deinit) struct buffer message = {0};
 
-		if (!marshal_needs(parameter) || json_find(&filled, 0, parameter->name))
+		if (!marshal_needs(parameter) ||
+			json_find(&filled, 0, parameter->name) != JSON_NONE)
 			continue;
 		buffer_printf(&message, "missing required property '%s'", parameter->name);
 		if (!buffer_terminate(&message) || schema_report_add(report, "", message.data) < 0)
@@ -116,7 +118,7 @@ static int check_placeholders(const struct command *command, const struct json_t
 
 		json_string_decode(tape, key, &name);
 		status = buffer_status(&name);
-		status = status ? status : add(report, name.data, name.size, message);
+		status = status ? status : add_violation(report, name.data, name.size, message);
 		if (status < 0)
 			return status;
 		key = json_next_key(tape, key);

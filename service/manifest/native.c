@@ -117,9 +117,9 @@ static void compare_properties(
 
 	for (size_t i = 0; i < meant->count; i++)
 		if (properties == JSON_NONE ||
-			!json_find(tape, properties, meant->members[i]->name))
+			json_find(tape, properties, meant->members[i]->name) == JSON_NONE)
 			problems_add(scope->problems, PROBLEM_ERROR, tape,
-				properties ? properties : given,
+				properties != JSON_NONE ? properties : given,
 				"the %s '%s' of the function is missing in the schema's properties",
 				meant->what, meant->members[i]->name);
 	if (properties == JSON_NONE)
@@ -145,7 +145,7 @@ static int read_argument_schema(
 	cleanup(buffer_deinit) struct buffer text = {0};
 	int r;
 
-	if (given) {
+	if (given != JSON_NONE) {
 		r = manifest_scope_compile(scope, given, &tool->arguments, &tool->argument_schema);
 		if (tool->arguments)
 			compare_properties(scope, given, &meant);
@@ -165,7 +165,7 @@ static int read_output_schema(
 	cleanup(buffer_deinit) struct buffer text = {0};
 	int r;
 
-	if (given) {
+	if (given != JSON_NONE) {
 		r = manifest_scope_compile(scope, given, &tool->output, &tool->output_schema);
 		if (tool->output)
 			compare_properties(scope, given, &meant);

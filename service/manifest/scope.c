@@ -53,12 +53,14 @@ int manifest_scope_read_schemas(const struct manifest_scope *scope, uint32_t obj
 					   "\"additionalProperties\":false}";
 	uint32_t arguments = json_find(scope->tape, object, "argument_schema");
 	uint32_t output = json_find(scope->tape, object, "output_schema");
-	int r = arguments ? manifest_scope_compile(
-				    scope, arguments, &tool->arguments, &tool->argument_schema)
-			  : compile_usual(no_arguments, &tool->arguments, &tool->argument_schema);
+	int r = arguments != JSON_NONE
+			? manifest_scope_compile(
+				  scope, arguments, &tool->arguments, &tool->argument_schema)
+			: compile_usual(no_arguments, &tool->arguments, &tool->argument_schema);
 
 	if (r < 0)
 		return r;
-	return output ? manifest_scope_compile(scope, output, &tool->output, &tool->output_schema)
-		      : compile_usual(usual_output, &tool->output, &tool->output_schema);
+	return output != JSON_NONE
+		       ? manifest_scope_compile(scope, output, &tool->output, &tool->output_schema)
+		       : compile_usual(usual_output, &tool->output, &tool->output_schema);
 }

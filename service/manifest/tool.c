@@ -56,10 +56,10 @@ static void read_numbers(const struct manifest_scope *scope, uint32_t object, st
 	uint32_t risk = json_find(tape, object, "risk");
 
 	tool->is_parallel = parallel == JSON_NONE || json_is_true(tape, parallel);
-	tool->risk = risk ? manifest_risk(tape, risk) : scope->toolbox->package->risk;
-	if (timeout)
+	tool->risk = risk != JSON_NONE ? manifest_risk(tape, risk) : scope->toolbox->package->risk;
+	if (timeout != JSON_NONE)
 		json_number_u64(tape, timeout, &tool->timeout_ms);
-	if (cooldown)
+	if (cooldown != JSON_NONE)
 		json_number_f64(tape, cooldown, &tool->cooldown_s);
 }
 
@@ -98,7 +98,8 @@ static void write_extra(const struct manifest_scope *scope, uint32_t object,
 {
 	static const char *const keys[] = {"parallel", "triggers", "examples"};
 
-	if (scope->toolbox->package->has_risk || json_find(scope->tape, object, "risk"))
+	if (scope->toolbox->package->has_risk ||
+		json_find(scope->tape, object, "risk") != JSON_NONE)
 		buffer_printf(out, ",\"risk\":\"%s\"", tool_risk_name(tool->risk));
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
 		uint32_t token = json_find(scope->tape, object, keys[i]);
@@ -160,8 +161,9 @@ int manifest_tool_read(const struct manifest_scope *scope, uint32_t object, stru
 	size_t errors = scope->problems->n_errors;
 	int r;
 
-	tool->description =
-		description ? json_string_dup(scope->tape, description, NULL) : strdup("");
+	tool->description = description != JSON_NONE
+				    ? json_string_dup(scope->tape, description, NULL)
+				    : strdup("");
 	if (!tool->description)
 		return -ENOMEM;
 	read_numbers(scope, object, tool);

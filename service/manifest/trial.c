@@ -11,7 +11,7 @@
 #include "util/cleanup.h"
 
 /* Note that @value of @tape, which stands at @pointer of the manifest, cannot be passed. */
-static int refuse(const struct manifest_scope *scope, const char *pointer, const char *what,
+static int refuse_value(const struct manifest_scope *scope, const char *pointer, const char *what,
 	const char *expected, const struct json_tape *tape, uint32_t value)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
@@ -62,8 +62,8 @@ static int check_passing(
 		if (!buffer_terminate(&pointer))
 			return -ENOMEM;
 		value = json_pointer_nearest(scope->tape, pointer.data);
-		if (refuse(scope, pointer.data, "example's argument", report.violations[i].message,
-			    scope->tape, value) < 0)
+		if (refuse_value(scope, pointer.data, "example's argument",
+			    report.violations[i].message, scope->tape, value) < 0)
 			return -ENOMEM;
 	}
 	return r < 0 ? r : 0;
@@ -125,7 +125,7 @@ static int check_defaults(const struct manifest_scope *scope, uint32_t given,
 
 		find_default(scope, given, violation->path, &pointer);
 		if (buffer_status(&pointer) ||
-			refuse(scope, pointer.data, "default", violation->message, filled,
+			refuse_value(scope, pointer.data, "default", violation->message, filled,
 				json_pointer_nearest(filled, violation->path)) < 0)
 			return -ENOMEM;
 	}
@@ -156,7 +156,8 @@ static void warn_of_left_out(const struct manifest_scope *scope, uint32_t given,
 	for (size_t i = 0; i < tool->native.n_parameters; i++) {
 		const struct native_parameter *parameter = &tool->native.parameters[i];
 
-		if (!marshal_needs(parameter) || json_find(filled, 0, parameter->name) ||
+		if (!marshal_needs(parameter) ||
+			json_find(filled, 0, parameter->name) != JSON_NONE ||
 			is_required(tape, given, parameter))
 			continue;
 		tool->may_lack = true;
@@ -188,7 +189,7 @@ static int check_empty(const struct manifest_scope *scope, uint32_t given, struc
 int manifest_trial(const struct manifest_scope *scope, uint32_t object, struct tool *tool)
 {
 	uint32_t given = json_find(scope->tape, object, "argument_schema");
-	int r = given ? check_empty(scope, given, tool) : 0;
+	int r = given != JSON_NONE ? check_empty(scope, given, tool) : 0;
 
 	return r ? r : check_examples(scope, object, tool);
 }

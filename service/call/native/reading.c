@@ -96,7 +96,8 @@ int reading_check_keys(
 	return 0;
 }
 
-int reading_text(struct reading *reading, uint32_t token, const char *expected, char **ret_text)
+static int read_string(
+	struct reading *reading, uint32_t token, const char *expected, char **ret_text)
 {
 	size_t size;
 	char *text;
@@ -119,7 +120,7 @@ int reading_member_text(struct reading *reading, uint32_t object, const char *ke
 {
 	uint32_t token = json_find(reading->tape, object, key);
 
-	return token == JSON_NONE ? 0 : reading_text(reading, token, expected, ret_text);
+	return token == JSON_NONE ? 0 : read_string(reading, token, expected, ret_text);
 }
 
 int reading_json(struct reading *reading, uint32_t token, char **ret_json)
@@ -133,7 +134,7 @@ int reading_json(struct reading *reading, uint32_t token, char **ret_json)
 
 int reading_symbol(struct reading *reading, uint32_t token, const char *key, char **ret_symbol)
 {
-	int r = reading_text(
+	int r = read_string(
 		reading, token, "must be the name of a function in the library", ret_symbol);
 
 	if (*ret_symbol && !**ret_symbol)
@@ -155,7 +156,7 @@ int reading_name(struct reading *reading, uint32_t token, char **ret_name)
 {
 	static const char expected[] =
 		"must be a name: a letter or '_', then letters, digits, '_' and '-'";
-	int r = reading_text(reading, token, expected, ret_name);
+	int r = read_string(reading, token, expected, ret_name);
 
 	if (*ret_name && !is_name(*ret_name))
 		return reading_refuse_value(reading, token, expected);

@@ -31,10 +31,8 @@ int reading_refuse_value(struct reading *reading, uint32_t token, const char *ex
 int reading_check_keys(
 	struct reading *reading, uint32_t object, const char *expected, const char *const *known);
 
-/* Copy the string at @token to *@ret_text. @expected describes it for the message. */
-int reading_text(struct reading *reading, uint32_t token, const char *expected, char **ret_text);
-
-/* As reading_text, of the member @key. */
+/* Copy the string that is the member @key of the object at @object to *ret_text, which the caller
+ * owns; it stays as it is when there is no such member. @expected is reported when it is no string. */
 int reading_member_text(struct reading *reading, uint32_t object, const char *key,
 	const char *expected, char **ret_text);
 

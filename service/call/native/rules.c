@@ -40,7 +40,7 @@ static int check_schema(
 	for (size_t i = 0; parameter->schema_json && i < sizeof(keys) / sizeof(*keys); i++) {
 		uint32_t token = json_find(reading->tape, object, keys[i]);
 
-		if (token && json_find(reading->tape, schema, keys[i]))
+		if (token != JSON_NONE && json_find(reading->tape, schema, keys[i]) != JSON_NONE)
 			return reading_refuse(reading, token,
 				"'%s' is in the 'schema' too: give it once", keys[i]);
 	}
