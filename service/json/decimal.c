@@ -4,8 +4,8 @@
 #include <locale.h>
 #include <stdlib.h>
 
-/* Where a difference of exponents is far beyond any that points can make up for, and still far from
- * the limits of the type. */
+/* A difference of exponents that no shift of the points can balance, and still far from the limits
+ * of the type. */
 #define DIFFERENCE_MAX (INT64_C(1) << 50)
 
 static bool is_digit(char c)
@@ -51,7 +51,7 @@ void decimal_parse(struct decimal *decimal, const char *text, size_t size)
 	decimal->n_digits = (size_t)(last + 1 - decimal->digits);
 	if (decimal->digits < point && point < last)
 		decimal->n_digits--;
-	/* The point itself is between when the digits start behind it. */
+	/* The point itself is between them when the digits start after it. */
 	decimal->point = point - decimal->digits + (point < decimal->digits);
 }
 

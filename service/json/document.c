@@ -7,11 +7,11 @@
 #include <string.h>
 
 /*
- * A cJSON tree, made only from what the reader has checked.
+ * A cJSON tree, made only from text that the reader has checked.
  *
  * cJSON's numbers are doubles and its strings end at a NUL, so numbers, and strings that hold
- * U+0000, are kept as cJSON_Raw: their own text, printed as it stands. Its functions recurse, as
- * ours do here, so no document is deeper than JSON_DOCUMENT_DEPTH_MAX.
+ * U+0000, are kept as cJSON_Raw: their own text, printed unchanged. Its functions recurse, as ours
+ * do here, so no document is deeper than JSON_DOCUMENT_DEPTH_MAX.
  */
 
 struct document {
@@ -23,7 +23,7 @@ static void cjson_cleanup(cJSON **item)
 	cJSON_Delete(*item);
 }
 
-/* The bytes of the value at @index as they stand. */
+/* Return the bytes of the value at @index, unchanged. */
 static cJSON *make_raw(const struct json_tape *tape, uint32_t index)
 {
 	size_t size;

@@ -13,8 +13,8 @@
  *
  * A decimal of DBL_DIG (15) digits survives the way to a double and back, so one that short is
  * found at once, with its zeros cut off; else 16 and 17 digits are tried. Below the normal range
- * fewer digits are enough, and all lengths are tried. Where the spacing of doubles changes, at a
- * power of two, the decimal that is nearest may lie outside on the narrow side while the next one
+ * fewer digits are enough, and all lengths are tried. At a power of two, where the spacing of
+ * doubles changes, the decimal that is nearest may be outside on the narrow side while the next one
  * above still reads back; so that one is tried, too.
  *
  * printf is asked only for digits and exponent; how they are laid out is ours, as Python's repr has

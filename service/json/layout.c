@@ -6,8 +6,8 @@
 #include "json/writer.h"
 
 /*
- * A value written again with other white space. Strings and everything else that is no space are
- * copied as they stand, so one pass over the text does, and no depth is too deep.
+ * Write a value with other white space. All bytes except white space are copied unchanged, so one
+ * pass over the text is enough, and no depth is too deep.
  */
 
 /* The bytes at @at up to the next white space, quote, bracket, comma or colon; at least one. */

@@ -14,12 +14,12 @@
  *
  *   zeros = value's exponent - divisor's exponent
  *
- * zeros behind them. A zero adds one factor 2 and one factor 5; a divisor of n digits has fewer
- * than 4 n of either. So 4 n zeros answer for any greater number, and exponents cost nothing.
+ * zeros after them. A zero adds one factor 2 and one factor 5; a divisor of n digits has fewer than
+ * 4 n of either. So 4 n zeros answer for any greater number, and exponents cost nothing.
  *
  * Divisors of up to 18 digits are divided by in a machine word; longer ones in limbs of nine
  * digits: the remainder so far moves one limb to the left, takes in the next one, and the quotient
- * of the leading limbs says how many times the divisor is subtracted.
+ * of the leading limbs is the number of times that the divisor is subtracted.
  */
 
 #define LIMB_DIGITS         9
@@ -34,7 +34,7 @@ struct limbs {
 	size_t count;
 };
 
-/* The digits of the value with the zeros behind them, one after the other. */
+/* The digits of the value with the zeros after them, one by one. */
 struct digits {
 	const char *at;
 	size_t left;

@@ -40,7 +40,7 @@ void json_pointer_write(const struct json_tape *tape, uint32_t index, struct buf
 	}
 }
 
-/* Decode one reference token (RFC 6901 §4) from @pointer on; returns what is behind it. */
+/* Decode one reference token (RFC 6901 §4) from @pointer on, and return the text after it. */
 static const char *take_token(const char *pointer, struct buffer *ret_token)
 {
 	buffer_reset(ret_token);

@@ -14,7 +14,7 @@
  *
  *             ┌───────── , ─────────┐                ┌────────── , ──────────┐
  *             ▼                     │                ▼                       │
- *         [ element ] ─ scalar ─▶ [ behind ]     [ member ] key : scalar ─▶ [ behind ]
+ *         [ element ] ─ scalar ─▶ [ after  ]     [ member ] key : scalar ─▶ [ after  ]
  *          ▲  │ [ {                 │ ]           ▲  │ key : [ {             │ }
  *        [ │  ▼                     ▼           { │  ▼                       ▼
  *        [ open ] ◀─ the root     [ close ]     [ open ]                  [ close ]
@@ -51,12 +51,12 @@
 struct reader {
 	const char *text;
 	const char *at;
-	const char *end; /* behind the last byte that is not white space */
+	const char *end; /* after the last byte that is not white space */
 	struct json_token *tokens;
 	uint32_t count;
 	uint32_t capacity;
 	uint32_t open;    /* index of the innermost open container, or NOWHERE */
-	uint32_t members; /* of it, so far, with the current one */
+	uint32_t members; /* its members so far, with the current one */
 	uint64_t seen;    /* Bloom filter of its keys */
 	uint32_t depth_left;
 	bool is_object; /* it is an object */
@@ -76,8 +76,8 @@ static JSON_ALWAYS_INLINE int reserve_token(struct reader *reader, struct json_t
 	return r;
 }
 
-/* The next byte, or NUL at the end of the text: no NUL is allowed anywhere, so that needs no case
- * of its own until somebody has to say what is wrong. */
+/* Return the next byte, or NUL at the end of the text. No NUL is allowed anywhere, so the end needs
+ * no case of its own until an error is reported. */
 static JSON_ALWAYS_INLINE char peek(const struct reader *reader, const char *at)
 {
 	return reader->is_closed || at < reader->end ? *at : (char)0;
@@ -151,8 +151,8 @@ static JSON_ALWAYS_INLINE struct json_token *read_string(
 	return put_token(reader, JSON_STRING, start, stop, flags);
 }
 
-/* A bit for a key, from its length and its first, middle and last byte. (Where an empty key would
- * have them stand its quotes.) */
+/* A bit for a key, from its length and its first, middle and last byte. (An empty key has its
+ * quotes there.) */
 static JSON_ALWAYS_INLINE uint64_t key_bit(const char *key, uint32_t length)
 {
 	uint32_t first = (unsigned char)key[0];
@@ -180,7 +180,7 @@ static JSON_ALWAYS_INLINE int note_key(struct reader *reader, const struct json_
 	const char *start = reader->text + key->offset;
 	uint64_t bit = key_bit(start, key->length);
 
-	/* Raw bytes of an escaped key say nothing about its value: it, and all after it, are
+	/* Raw bytes of an escaped key do not show its value: it, and all keys after it, are
 	 * compared. */
 	if (__builtin_expect((flags & (JSON_ESCAPED | JSON_SEEN_NUL)) != 0, 0)) {
 		if (flags & JSON_SEEN_NUL)
@@ -257,7 +257,7 @@ static JSON_ALWAYS_INLINE int read_scalar(
 		return r;
 	if (c == '"')
 		return read_string(reader, &flags, fault) ? 0 : fault->status;
-	/* '-', '.', '/', and the digits: one comparison, since nobody foresees a sign. */
+	/* '-', '.', '/', and the digits: one comparison, since a sign cannot be predicted. */
 	if ((unsigned char)(c - '-') <= '9' - '-')
 		return read_number(reader, fault);
 	if ((c == 't' && read_word(reader, JSON_TRUE, "true", 4)) ||
@@ -429,7 +429,7 @@ element:
 	r = read_scalar(&reader, tape, c, fault);
 	if (r != 0)
 		return r;
-behind_element:
+after_element:
 	if (is_comma_next(&reader))
 		goto element;
 	if (peek(&reader, reader.at) != ']')
@@ -446,7 +446,7 @@ member:
 	r = read_scalar(&reader, tape, c, fault);
 	if (r != 0)
 		return r;
-behind_member:
+after_member:
 	if (is_comma_next(&reader))
 		goto member;
 	if (peek(&reader, reader.at) != '}')
@@ -455,8 +455,8 @@ close:
 	r = leave_container(&reader, tape, fault);
 	if (r == 0 && reader.open != NOWHERE) {
 		if (reader.is_object)
-			goto behind_member;
-		goto behind_element;
+			goto after_member;
+		goto after_element;
 	}
 done:
 	if (r == 0)

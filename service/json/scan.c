@@ -12,7 +12,7 @@ size_t json_scan_space(const char *text, size_t size, size_t at)
 	return (size_t)(json_span_space(text + at, text + size) - text);
 }
 
-/* The byte behind the string whose first byte (behind the quote) is @at, or NULL. */
+/* Return the byte after the string with the first byte (after the quote) @at, or NULL. */
 static const char *string_end(const char *at, const char *end)
 {
 	for (;;) {
@@ -127,7 +127,7 @@ static bool step_block(struct walk *walk, const char *at)
 }
 #endif
 
-/* The byte behind the bracket that closes the one at @at, or NULL. */
+/* Return the byte after the bracket that closes the one at @at, or NULL. */
 static const char *container_end(const char *at, const char *end)
 {
 	struct walk walk = {0};

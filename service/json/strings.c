@@ -24,7 +24,7 @@ static bool is_short_escape(char c)
 	}
 }
 
-/* The byte behind the escape at @at, or NULL. A surrogate is taken with its other half. */
+/* Return the byte after the escape at @at, or NULL. A surrogate is taken with its other half. */
 static const char *read_escape(
 	const char *at, const char *end, uint32_t *flags, struct json_fault *fault)
 {
@@ -52,7 +52,7 @@ static const char *read_escape(
 	return NULL;
 }
 
-/* The byte behind the characters above U+007F that start at @at, or NULL. */
+/* Return the byte after the characters above U+007F that start at @at, or NULL. */
 static const char *read_non_ascii(const char *at, const char *end, struct json_fault *fault)
 {
 	while (at < end && (unsigned char)*at > 0x7F) {

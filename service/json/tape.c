@@ -94,7 +94,7 @@ bool json_string_equals(const struct json_tape *tape, uint32_t index, const char
 
 	if (!(token->flags & JSON_ESCAPED))
 		return token->length == size && memcmp(tape->text + token->offset, text, size) == 0;
-	/* An escape is longer than what it stands for. */
+	/* An escape is longer than its character. */
 	if (token->length <= size)
 		return false;
 	json_runs_init(&runs, tape->text, token);

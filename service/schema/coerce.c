@@ -8,21 +8,21 @@
 #include "schema/validate.h"
 
 /*
- * Strings that hold what was wanted instead: callers that quote everything are common, and a model
- * cannot correct what its serializer does.
+ * Replace strings by the values that they hold: many callers quote every value, and a model cannot
+ * correct its serializer.
  *
  *   "25", "2.50"         ──▶ 25, 2.50      where a number is taken (an integer only if whole)
  *   "true", "false"      ──▶ true, false   where a boolean is
  *   "{\"a\": 1}", "[1]"  ──▶ {"a": 1}, [1] where an object or an array is
  *
- * Only where no schema that applies takes a string, and nothing else: nothing comes from null, no
- * "yes" is true, nothing becomes a string. Of anyOf and oneOf a branch applies if it is the only
- * one that takes the type that came.
+ * A string is replaced only when no schema that applies accepts one, and nothing else is: null
+ * stays null, "yes" is not true, and no value becomes a string. A branch of anyOf and oneOf applies
+ * if it is the only one that accepts the type of the value.
  */
 struct coercion {
 	struct rewrite rewrite; /* first, so that one is the other */
 	uint32_t root;
-	bool is_inside; /* a string that held JSON: its own changes are not told */
+	bool is_inside; /* a string that held JSON: its own changes are not reported */
 	struct schema_report *changes;
 };
 
@@ -52,7 +52,7 @@ static bool applies(struct rewrite *rewrite, const struct node_applicator *appli
 	}
 }
 
-/* Tell of the change at @index, whose new text is what @out holds from @start on. */
+/* Report the change at @index; its new text is in @out from @start on. */
 static void add_change(struct coercion *coercion, uint32_t index, size_t start)
 {
 	const struct json_tape *tape = coercion->rewrite.context->tape;

@@ -46,7 +46,7 @@ void schema_context_free(struct schema_context *context)
 	free(context);
 }
 
-/* Steps are moved from those behind to those that are left. */
+/* Move steps from steps_behind to steps_left. */
 static void take_slice(struct schema_context *context, uint64_t steps)
 {
 	context->steps_left = steps < STEPS_PER_LOOK ? steps : STEPS_PER_LOOK;

@@ -17,10 +17,10 @@
 /* Parameters that a summary lists. */
 #define PARAMETERS_MAX 40
 
-/* Names that tell what an object is. */
+/* The most names that describe an object. */
 #define REQUIRED_MAX 4
 
-/* Alternatives of a union that are told. */
+/* The most alternatives of a union that are described. */
 #define ALTERNATIVES_MAX 6
 
 static void describe(const struct node *node, unsigned int depth, struct buffer *out);
@@ -143,7 +143,7 @@ static void describe_size(
 		buffer_printf(out, " %s at most %u %s%s", before, max, noun, plural(max));
 }
 
-/* The string member @key of the schema that @node was made from, in quotes behind @before. */
+/* Append the string member @key of the schema of @node, in quotes after @before. */
 static bool append_annotation(
 	const struct node *node, const char *key, const char *before, struct buffer *out)
 {
@@ -199,8 +199,7 @@ static void describe_array(const struct node_array *array, unsigned int depth, s
 	}
 }
 
-/* An object is told by what it must have: its constants, which say which one of several it is, and
- * the names that are required. */
+/* Describe an object by its constants, which distinguish it from others, and its required names. */
 static void describe_object(
 	const struct node_object *object, unsigned int depth, struct buffer *out)
 {
@@ -226,7 +225,7 @@ static void describe_object(
 	}
 }
 
-/* Branches joined by @word; equal texts stand once. */
+/* Append the branches joined by @word; equal texts once. */
 static void describe_branches(const struct node_applicator *applicator, const char *word,
 	unsigned int depth, struct buffer *out)
 {
@@ -248,7 +247,8 @@ static void describe_branches(const struct node_applicator *applicator, const ch
 	}
 }
 
-/* What the applicators say, where they say what is wanted. Returns whether anything was. */
+/* Describe the applicators of @node that state an expected value, and return whether there are
+ * any. */
 static bool describe_applicators(const struct node *node, unsigned int depth, struct buffer *out)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
@@ -294,7 +294,7 @@ static const struct {
 	{NODE_NULL, "null"},
 };
 
-/* The types of @types, each with what @node says of it. */
+/* Append the types of @types, each with its section of @node. */
 static void describe_types(
 	const struct node *node, unsigned int types, unsigned int depth, struct buffer *out)
 {

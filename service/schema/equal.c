@@ -79,7 +79,8 @@ static bool equal_objects(const struct pair *pair, uint32_t a, uint32_t b)
 	return true;
 }
 
-/* What comparing two scalars costs, where they are long: no more than reading the shorter one. */
+/* Return the cost of comparing two scalars, when they are long: at most that of reading the shorter
+ * one. */
 static uint64_t text_steps(const struct pair *pair, uint32_t a, uint32_t b)
 {
 	uint32_t a_size = json_at(pair->a_tape, a)->length;

@@ -9,12 +9,13 @@
 #include "util/text.h"
 
 /*
- * The second pass: after a no, what is wrong, for a person or a model that has to correct it.
+ * The second pass: describe the violations of a rejected instance, for a person or a model that has
+ * to correct it.
  *
  * It walks the nodes as the first pass does, asks that pass what holds, and goes on only where
- * something does not. So it finds every independent violation and none that follows from another:
- * of a value of the wrong type nothing more is said, what unevaluated* left over is told only when
- * all else holds, and of a union only the branch that was meant (union.c).
+ * something does not. So it finds every independent violation and none that follows from another: a
+ * value of the wrong type has no further violations, leftovers of unevaluated* are reported only
+ * when all else holds, and a union has only those of the branch that was meant (union.c).
  */
 
 /* Append to a message where the string at @index holds what would be right without its quotes. */
@@ -122,7 +123,7 @@ void explain_size(struct explanation *explanation, uint32_t index, uint32_t min,
 			max == 1 ? singular : plural, count);
 }
 
-/* How many elements of the array at @index stand before the one at @element. */
+/* Return how many elements of the array at @index are before the one at @element. */
 static uint32_t position(const struct json_tape *tape, uint32_t index, uint32_t element)
 {
 	uint32_t at = 0;
@@ -275,7 +276,7 @@ static void explain_applicator(struct explanation *explanation, const struct nod
 	}
 }
 
-/* What the other keywords of @node left over; they all hold. */
+/* Explain the members that the other keywords of @node have left over; they all hold. */
 static void explain_unevaluated(
 	struct explanation *explanation, const struct node *node, uint32_t index)
 {
@@ -350,7 +351,7 @@ void explain_node(struct explanation *explanation, const struct node *node, uint
 	struct schema_context *context = explanation->context;
 	bool is_entered;
 
-	/* Where the types decide, the first pass takes no step: this one does for itself. */
+	/* When the types decide, the first pass takes no step, so this one takes its own. */
 	if (!context_spend(context, 1) || explanation->findings.is_full ||
 		validate_accepts(context, node, index, MARKS_NONE))
 		return;
@@ -366,7 +367,7 @@ void explain_node(struct explanation *explanation, const struct node *node, uint
 	context->depth--;
 }
 
-/* What ended the check before its end. */
+/* Report the stop that ended the check. */
 static void explain_stop(struct explanation *explanation, uint32_t index)
 {
 	static const char *const reasons[] = {

@@ -6,11 +6,11 @@
 #include "util/text.h"
 
 /*
- * Objects in the second pass: names that are missing, told as one list; names that nobody knows,
- * each with the one that was probably meant; and the members, in their order.
+ * Objects in the second pass: missing names as one list; unknown names, each with the one that was
+ * probably meant; and the members, in their order.
  */
 
-/* Telling how near two names are costs as much as so many steps. */
+/* The steps of one comparison of two names for similarity. */
 #define NEAR_STEPS 8
 
 /* One finding that lists all required names that are not there. */

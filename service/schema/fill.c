@@ -5,9 +5,9 @@
 #include "schema/validate.h"
 
 /*
- * Defaults put in place: behind the last member of an object come the properties that are absent
- * and have a default. Branches apply where they hold. Where two schemas have a default for one
- * property, the first has it.
+ * Fill in defaults: the absent properties that have a default are appended after the last member of
+ * an object. Branches apply when they hold. When two schemas have a default for one property, the
+ * first is used.
  */
 struct fill {
 	struct rewrite rewrite; /* first, so that one is the other */
@@ -97,7 +97,7 @@ int schema_fill(const struct schema *schema, struct schema_context *context,
 	context_follow(context, schema, tape);
 	rewrite_value(&fill.rewrite, schema->root, value);
 	r = rewrite_end(&fill.rewrite);
-	/* What was passed over may lack a default. */
+	/* A value that was skipped may lack a default. */
 	if (r == 0 && context->stop != STOP_NONE)
 		r = SCHEMA_E_INVALID;
 	if (r == 0 && ret_is_changed)

@@ -40,9 +40,9 @@ static inline bool read_short(
 	return true;
 }
 
-/* What dividing a number by another costs, by their texts' sizes: up to four zeros for each digit
- * of the divisor are put behind the value (json/multiple), and a pair of limbs costs a tenth of a
- * step. */
+/* Return the cost of dividing a number by another, by the sizes of their texts: up to four zeros
+ * for each digit of the divisor are appended to the value (json/multiple), and a pair of limbs
+ * costs a tenth of a step. */
 static uint64_t division_steps(uint64_t value, uint64_t divisor)
 {
 	return (value + 4 * divisor) / 9 * (divisor / 9) / 10;

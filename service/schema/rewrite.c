@@ -91,7 +91,7 @@ static void expand(struct rewrite *rewrite, const struct node *node, uint32_t in
 	context->depth--;
 }
 
-/* Expand what @node says of the member at @key. */
+/* Expand the schemas of @node for the member at @key. */
 static void expand_member(struct rewrite *rewrite, const struct node *node, uint32_t key)
 {
 	struct schema_context *context = rewrite->context;
@@ -118,7 +118,7 @@ static void expand_member(struct rewrite *rewrite, const struct node *node, uint
 		expand(rewrite, object->additional, key + 1);
 }
 
-/* Expand what @node says of the element at @index, the @at'th. */
+/* Expand the schemas of @node for the element at @index, the @at'th. */
 static void expand_element(
 	struct rewrite *rewrite, const struct node *node, uint32_t index, uint32_t at)
 {

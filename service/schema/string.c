@@ -3,7 +3,7 @@
 #include "schema/validate.h"
 
 /*
- * What is asked of strings, cheap first: length, pattern, format.
+ * The checks of strings, cheap ones first: length, pattern, format.
  */
 
 /* A match costs as much as so many other steps, and one more per so many bytes of text. */

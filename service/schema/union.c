@@ -5,13 +5,13 @@
 #include "schema/explain.h"
 
 /*
- * anyOf and oneOf when no branch holds: which one was meant?
+ * Explain anyOf and oneOf when no branch holds: find the branch that was meant.
  *
- *   no branch takes the type that came        all alternatives are told
+ *   no branch takes the type that came        all alternatives are listed
  *   one does                                  that one is explained ("or null" is added where
  *                                             null would have done)
- *   several objects told apart by a tag       the one whose tag came; if none, the tags
- *   several otherwise                         all alternatives are told
+ *   several objects with different tags       the one whose tag came; if none, the tags
+ *   several otherwise                         all alternatives are listed
  *
  * A tag is a property that is a constant (or an enum) in every one of the branches.
  */
@@ -101,7 +101,7 @@ static void explain_tag(struct explanation *explanation, const struct branches *
 	findings_add(&explanation->findings, index, &message);
 }
 
-/* Objects that a tag tells apart. Returns false when there is none. */
+/* Explain objects that a tag distinguishes. Return false when there is no tag. */
 static bool explain_tagged(
 	struct explanation *explanation, const struct branches *branches, uint32_t index)
 {

@@ -9,9 +9,9 @@
 #include "util/siphash.h"
 
 /*
- * uniqueItems in linear time: every element gets a hash that equal values share and that nobody
- * outside can foresee (util/siphash), and is entered into a table; only elements of one hash are
- * compared. Few elements are compared each with each, which is faster.
+ * uniqueItems in linear time: every element gets a hash that equal values share and no sender can
+ * predict (util/siphash), and is entered into a table; only elements of one hash are compared. Few
+ * elements are compared each with each, which is faster.
  *
  *   element ─▶ hash ─▶ slot ─┬─ free ─────────────▶ entered there
  *                            ├─ another hash ─────▶ the next slot
@@ -22,7 +22,7 @@
 
 /* An entry of the table, which has a power of two of them and is at most half full. */
 struct unique_entry {
-	uint32_t tag;     /* the half of the hash that does not say where the entry is */
+	uint32_t tag;     /* the half of the hash that does not place the entry */
 	uint32_t element; /* its token; 0 (no element is the root) where the entry is free */
 };
 
@@ -38,8 +38,8 @@ static void add_word(struct siphash *hash, uint64_t word)
 	siphash_bytes(hash, bytes, sizeof(bytes));
 }
 
-/* The remainder of the power of ten that @decimal's digits stand at, which may be a number of any
- * length, by a number that nobody outside knows. */
+/* Return the remainder of the power of ten of @decimal's digits, an exponent of any length, by a
+ * secret number. */
 static uint64_t reduce_power(const struct decimal *decimal, const struct siphash_key *secret)
 {
 	/* Sixty bits, so that ten times a remainder fits. */

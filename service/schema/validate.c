@@ -7,8 +7,8 @@
 #include "schema/equal.h"
 
 /*
- * The first pass: yes or no, as fast as it goes; nothing is said and nothing is built. What is
- * wrong is found by the second pass, explain.c, and only after a no.
+ * The first pass: yes or no, as fast as possible; it reports nothing and builds nothing. The second
+ * pass, explain.c, finds the violations, and only after a no.
  *
  *   accepts ── type not in node->types ──▶ no
  *      │ ───── type not in node->deep ───▶ yes, without a call
@@ -16,10 +16,11 @@
  *      ▼                            └────▶ record: an object of which only names decide
  *   check ──▶ values ──▶ the section of the type that came ──▶ applicators
  *
- * Only records and check() count depth: what is decided before them cannot go on.
+ * Only records and check() count depth: a value that is decided before them has no children to
+ * visit.
  */
 
-/* What is inlined into the walk makes every call of it dearer; the rarer ways are kept out. */
+/* Inlining makes every call of the walk more expensive, so the rare paths are kept out of it. */
 #define OUT_OF_LINE __attribute__((noinline))
 
 static bool check(
@@ -230,8 +231,8 @@ OUT_OF_LINE static bool lacks_skipped(const struct json_tape *tape, uint32_t ind
 
 /* The walk over the members where names alone decide: `properties`, `required` and
  * `additionalProperties`, nothing marked. Members mostly come in the order of the table, so a
- * required one that is skipped is most likely missing: it is searched for before any value behind
- * it costs something. That is done once, and an object in another order goes on as it is. */
+ * required one that is skipped is most likely missing: it is searched for before any later value is
+ * checked. This search is made once; an object in another order is then walked as it is. */
 static bool check_named(
 	struct schema_context *context, const struct node_object *object, uint32_t index)
 {

@@ -6,7 +6,7 @@
 #include "schema/compile/sections.h"
 
 /*
- * What applies other schemas to the same instance: references, combinations, conditions.
+ * Keywords that apply other schemas to the same instance: references, combinations, conditions.
  *
  * `$dynamicRef` (core section 8.2.3.2) means one place of many: it names a dynamic anchor, and the
  * outermost resource on the way to it that has an anchor of that name is meant. The resources that

@@ -11,17 +11,17 @@
 /* More children than this get an index. */
 #define CHILDREN_SEARCHED 32
 
-/* A member of an object in its table, which has a power of two of entries, at most half of them in
- * use. */
+/* A member the members of an object in its table, which has a power of two of entries, at most half
+ * of them in use. */
 struct member {
-	uint32_t tag; /* the half of the name's hash that does not say where the entry is */
+	uint32_t tag; /* the half of the name's hash that does not place the entry */
 	uint32_t key; /* token of the name; 0 where the entry is free */
 };
 
 struct child_index {
-	struct member *members; /* of an object */
+	struct member *members; /* the members of an object */
 	uint32_t mask;
-	uint32_t *elements; /* of an array: tokens */
+	uint32_t *elements; /* the tokens of an array's elements */
 };
 
 static void index_free(struct child_index *index)

@@ -7,7 +7,7 @@
 
 #include "schema/compile/sections.h"
 
-/* Note where each keyword that has an effect here stands. */
+/* Note the place of each keyword that has an effect here. */
 static void find_keywords(struct subschema *subschema)
 {
 	const struct json_tape *tape = subschema->tape;
@@ -93,8 +93,8 @@ static int compile_node(struct compiler *compiler, struct node *node)
 	return compile_sections(&subschema);
 }
 
-/* Let every pointer to a schema that is only a `$ref` lead to its target. Where the dynamic scope
- * is watched, entering the alias may matter, and it stays. */
+/* Let every pointer to a schema that is only a `$ref` lead to its target. An alias stays when the
+ * dynamic scope is watched, because entering it may matter. */
 static void link_aliases(struct compiler *compiler)
 {
 	for (uint32_t i = 0; i < compiler->n_places; i++) {
@@ -109,8 +109,8 @@ static void link_aliases(struct compiler *compiler)
 	}
 }
 
-/* What @applicator leaves of the types, and for which of them it has to be run. A node that it
- * names may not be folded itself yet; its mask is then only wider than it could be. */
+/* Return the types that @applicator allows, and those for which it has to be run. A node that it
+ * names may not be folded yet; its mask is then only wider than necessary. */
 static void fold_applicator(
 	const struct node_applicator *applicator, unsigned int *types, unsigned int *deep)
 {
@@ -197,7 +197,7 @@ static void fold_node(struct node *node)
 	node->applicators = applicators;
 	for (const struct node_applicator *a = applicators; a; a = a->next)
 		fold_applicator(a, &types, &deep);
-	/* A number's token does not tell cheaply whether it is whole: both or none are deep. */
+	/* A number's token does not show cheaply whether it is whole: both or none are deep. */
 	if (deep & NODE_NUMBER)
 		deep |= NODE_NUMBER;
 	node->types = (uint8_t)types;

@@ -31,8 +31,8 @@ static int add_child(const struct subschema *subschema, enum keyword keyword, st
 	return token != 0 ? subschema_child(subschema, token, where) : 0;
 }
 
-/* The prefix of an array and what comes behind it: `prefixItems` and `items`, or in draft-07 a list
- * `items` and `additionalItems`, which is ignored without one. */
+/* The prefix of an array and the elements after it: `prefixItems` and `items`, or in draft-07 a
+ * list `items` and `additionalItems`, which is ignored without one. */
 static int add_items(const struct subschema *subschema, struct node_array *array)
 {
 	enum keyword prefix = KEYWORD_PREFIX_ITEMS;

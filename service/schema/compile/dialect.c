@@ -58,7 +58,7 @@ static bool read_vocabularies(
 	return true;
 }
 
-/* The string at @token without the empty fragment that many write behind it. */
+/* Return the string at @token without the empty fragment that many append. */
 static int read_uri(const struct json_tape *tape, uint32_t token, struct buffer *ret)
 {
 	buffer_reset(ret);
@@ -69,8 +69,7 @@ static int read_uri(const struct json_tape *tape, uint32_t token, struct buffer 
 	return buffer_status(ret);
 }
 
-/* Take what @known, a registered metaschema, says of itself: its vocabularies, and in @uri what it
- * is described by in turn. */
+/* Read @known, a registered metaschema: its vocabularies, and into @uri its own metaschema. */
 static int follow_metaschema(struct library *library, const struct source *source, uint32_t token,
 	const struct schema_resource *known, unsigned int *masked, struct buffer *uri)
 {

@@ -13,7 +13,7 @@
 
 #define LIST_FIRST 4
 
-/* What the walk over one source carries along. */
+/* The state of the walk over one source. */
 struct walk {
 	struct library *library;
 	struct source *source;
@@ -44,7 +44,7 @@ static int add_resource(struct library *library, const struct resource *resource
 	return 0;
 }
 
-/* Let @uri lead to the resource @index. Where two claim one URI, the first has it. */
+/* Let @uri lead to the resource @index. When two have one URI, the first keeps it. */
 static int name_resource(struct library *library, const char *uri, uint32_t index)
 {
 	int r = map_add(&library->by_uri, uri, strlen(uri), index);
@@ -151,8 +151,8 @@ static int enter_resource(struct walk *walk, uint32_t schema, const struct buffe
 	return name_resource(library, resource.uri, walk->resource);
 }
 
-/* What `$id` at @schema means. In draft-07 one that is only a fragment is an anchor, and one beside
- * `$ref` is ignored, as everything there is. */
+/* Apply `$id` at @schema. In draft-07 one that is only a fragment is an anchor, and one beside
+ * `$ref` is ignored, like every other keyword there. */
 static int read_id(struct walk *walk, uint32_t schema)
 {
 	cleanup(buffer_deinit) struct buffer id = {0};

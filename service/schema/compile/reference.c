@@ -74,7 +74,7 @@ static int follow_pointer(const char *pointer, size_t size, struct place *place)
 	size_t at = 0;
 
 	while (at < size) {
-		size_t start = ++at; /* behind the slash */
+		size_t start = ++at; /* after the slash */
 		uint32_t child;
 		int r;
 

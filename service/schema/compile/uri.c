@@ -68,7 +68,7 @@ static struct uri split(const char *text, size_t size)
 	return uri;
 }
 
-/* Cut the last segment off what @out holds behind @start, with its slash. */
+/* Cut the last segment, with its slash, off the text of @out after @start. */
 static void drop_segment(struct buffer *out, size_t start)
 {
 	while (out->size > start) {

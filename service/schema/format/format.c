@@ -37,7 +37,7 @@ const struct format *format_find(enum format_kind kind, const char *name)
 	return NULL;
 }
 
-/* The six bits that @c stands for, or -1 (RFC 4648 section 4). */
+/* Return the six bits of @c, or -1 (RFC 4648 section 4). */
 static int base64_value(char c)
 {
 	static const char alphabet[] =

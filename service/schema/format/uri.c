@@ -51,7 +51,8 @@ static bool is_hex(char c)
 	return c != '\0' && strchr("0123456789abcdefABCDEF", c) != NULL;
 }
 
-/* Whether all of @text may stand in @part, %XX where it may be escaped. */
+/* Return whether all characters of @text are allowed in @part, with %XX where escapes are
+ * allowed. */
 static bool is_part(const char *text, size_t size, unsigned int part)
 {
 	for (size_t i = 0; i < size; i++) {
