@@ -214,7 +214,7 @@ static int check_key(struct bus_envelope *envelope, const struct bus_member *mem
 	return r > 0 ? refuse_envelope(envelope, "a key is not a valid string") : r;
 }
 
-static int read_member(
+static int read_envelope_member(
 	struct bus_envelope *envelope, const struct bus_member *member, uint32_t depth_max)
 {
 	int r = check_key(envelope, member);
@@ -247,7 +247,7 @@ static int read_members(
 			return refuse_envelope(
 				envelope, "'type', 'data' or 'context' is given twice");
 		is_seen[member.kind] = true;
-		r = read_member(envelope, &member, depth_max);
+		r = read_envelope_member(envelope, &member, depth_max);
 		if (r)
 			return r;
 	}

@@ -175,15 +175,6 @@ void calls_open(struct calls *calls, struct call *call, size_t n_arguments)
 	grow_buckets(calls);
 }
 
-/* One burst of large calls must not keep its memory for ever. */
-static void trim_buffer(struct buffer *buffer)
-{
-	if (buffer->capacity > KEEP_BYTES)
-		buffer_deinit(buffer);
-	else
-		buffer_reset(buffer);
-}
-
 void calls_close(struct calls *calls, struct call *call)
 {
 	check(call->state != CALL_SPARE);
@@ -196,11 +187,11 @@ void calls_close(struct calls *calls, struct call *call)
 	}
 	call->state = CALL_SPARE;
 	package_unref(take_ptr(call->package));
-	trim_buffer(&call->runner_call.arguments);
-	trim_buffer(&call->runner_call.caller);
-	trim_buffer(&call->source);
-	trim_buffer(&call->session);
-	trim_buffer(&call->call_id);
+	buffer_recycle(&call->runner_call.arguments, KEEP_BYTES);
+	buffer_recycle(&call->runner_call.caller, KEEP_BYTES);
+	buffer_recycle(&call->source, KEEP_BYTES);
+	buffer_recycle(&call->session, KEEP_BYTES);
+	buffer_recycle(&call->call_id, KEEP_BYTES);
 	/* The memory that was used last is the warmest. */
 	list_insert_before(calls->spare.next, &call->link);
 }

@@ -22,6 +22,13 @@ void buffer_reset(struct buffer *buffer)
 	buffer->error = 0;
 }
 
+void buffer_recycle(struct buffer *buffer, size_t kept_bytes)
+{
+	if (buffer->capacity > kept_bytes)
+		buffer_deinit(buffer);
+	buffer_reset(buffer);
+}
+
 static int grow_buffer(struct buffer *buffer, size_t needed)
 {
 	size_t capacity = buffer->capacity ? buffer->capacity : BUFFER_FIRST_CAPACITY;

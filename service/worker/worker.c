@@ -67,9 +67,7 @@ static int transmit_frame(struct worker *worker)
 			r = -errno;
 		sent += n > 0 ? (size_t)n : 0;
 	}
-	if (worker->out.capacity > KEEP_BYTES)
-		buffer_deinit(&worker->out);
-	buffer_reset(&worker->out);
+	buffer_recycle(&worker->out, KEEP_BYTES);
 	return r;
 }
 

@@ -204,18 +204,12 @@ int command_fill(struct command_fill *fill, const struct command *command, const
 	return point(fill);
 }
 
-static void trim_buffer(struct buffer *buffer)
-{
-	if (buffer->capacity > KEEP_BYTES)
-		buffer_deinit(buffer);
-}
-
 void command_fill_trim(struct command_fill *fill)
 {
-	trim_buffer(&fill->argument_text);
-	trim_buffer(&fill->environment_text);
-	trim_buffer(&fill->pointers);
-	trim_buffer(&fill->scratch);
+	buffer_recycle(&fill->argument_text, KEEP_BYTES);
+	buffer_recycle(&fill->environment_text, KEEP_BYTES);
+	buffer_recycle(&fill->pointers, KEEP_BYTES);
+	buffer_recycle(&fill->scratch, KEEP_BYTES);
 }
 
 void command_fill_deinit(struct command_fill *fill)

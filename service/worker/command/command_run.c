@@ -243,16 +243,10 @@ const char *command_run_errors(const struct command_run *run, size_t *ret_size)
 	return size > 0 ? run->errors.data + run->errors.size - size : "";
 }
 
-static void trim_buffer(struct buffer *buffer)
-{
-	if (buffer->capacity > KEEP_BYTES)
-		buffer_deinit(buffer);
-}
-
 void command_run_trim(struct command_run *run)
 {
-	trim_buffer(&run->output);
-	trim_buffer(&run->errors);
+	buffer_recycle(&run->output, KEEP_BYTES);
+	buffer_recycle(&run->errors, KEEP_BYTES);
 }
 
 void command_run_deinit(struct command_run *run)

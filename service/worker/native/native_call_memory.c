@@ -54,7 +54,7 @@ static uint32_t find_argument(const struct json_tape *tape, const char *name, ui
 }
 
 /* Find the input of parameter @at: an argument, which is checked; its constant; or none. */
-static int find_value(const struct native_signature *signature, struct native_scratch *scratch,
+static int find_input(const struct native_signature *signature, struct native_scratch *scratch,
 	size_t at, uint32_t *key, struct buffer *failure)
 {
 	const struct native_parameter *parameter = &signature->function->parameters[at];
@@ -294,7 +294,7 @@ int native_call_memory_fill(const struct native_signature *signature,
 	int r = read_arguments(scratch, arguments, size, failure);
 
 	for (size_t i = 0; r == 0 && i < signature->function->n_parameters; i++)
-		r = find_value(signature, scratch, i, &key, failure);
+		r = find_input(signature, scratch, i, &key, failure);
 	if (r == 0)
 		r = reserve_buffers(signature, scratch, failure);
 	if (r == 0)
@@ -306,8 +306,7 @@ void native_scratch_trim(struct native_scratch *scratch)
 {
 	if (scratch->tape.capacity > KEEP_TOKENS)
 		json_tape_deinit(&scratch->tape);
-	if (scratch->memory.capacity > KEEP_MEMORY_BYTES)
-		buffer_deinit(&scratch->memory);
+	buffer_recycle(&scratch->memory, KEEP_MEMORY_BYTES);
 }
 
 void native_scratch_deinit(struct native_scratch *scratch)

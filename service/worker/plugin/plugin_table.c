@@ -22,7 +22,7 @@ struct reading {
 	struct driver_refusal *refusal;
 	struct toolbox_plugin plugin;
 	struct plugin_table *table;
-	struct json_tape tape; /* of schemas, one after the other */
+	struct json_tape tape; /* the schemas, one after the other */
 };
 
 __attribute__((format(printf, 2, 3))) static int refuse_plugin(
@@ -120,7 +120,7 @@ static int initialise(struct reading *reading)
 		      : refuse_plugin(reading, "its init() has failed: it returned %d", status);
 }
 
-static void write_text_member(struct buffer *out, const char *key, const char *text)
+static void write_tool_text(struct buffer *out, const char *key, const char *text)
 {
 	buffer_append_char(out, ',');
 	json_write_key(out, key);
@@ -173,14 +173,14 @@ static int write_tool(struct reading *reading, const struct toolbox_tool *tool, 
 	buffer_append_string(out, "{\"name\":");
 	json_write_bytes_lossy(out, tool->name, strlen(tool->name));
 	if (tool->description)
-		write_text_member(out, "description", tool->description);
+		write_tool_text(out, "description", tool->description);
 	r = write_schema(reading, tool->name, "argument_schema", tool->argument_schema, out);
 	if (r == 0)
 		r = write_schema(reading, tool->name, "output_schema", tool->output_schema, out);
 	if (r)
 		return r;
 	if (tool->risk != TOOLBOX_UNRATED)
-		write_text_member(out, "risk", risks[tool->risk]);
+		write_tool_text(out, "risk", risks[tool->risk]);
 	if (tool->flags & TOOLBOX_ALONE)
 		buffer_append_string(out, ",\"parallel\":false");
 	if (tool->timeout_ms > 0)

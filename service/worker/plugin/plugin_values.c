@@ -41,7 +41,7 @@ void plugin_values_deinit(struct plugin_values *values)
 }
 
 /* Return whether there is a value at @key, even null. */
-static bool find_value(struct plugin_values *values, const char *key, uint32_t *ret_token)
+static bool find_by_key(struct plugin_values *values, const char *key, uint32_t *ret_token)
 {
 	const struct json_tape *tape = &values->tape;
 
@@ -59,7 +59,7 @@ static bool find_value(struct plugin_values *values, const char *key, uint32_t *
 static int find_of_type(
 	struct plugin_values *values, const char *key, enum json_type wanted, uint32_t *ret_token)
 {
-	if (!find_value(values, key, ret_token) ||
+	if (!find_by_key(values, key, ret_token) ||
 		json_type_at(&values->tape, *ret_token) == JSON_NULL)
 		return TOOLBOX_E_ABSENT;
 	return json_type_at(&values->tape, *ret_token) == wanted ? TOOLBOX_OK : TOOLBOX_E_TYPE;
@@ -76,7 +76,7 @@ enum toolbox_type plugin_values_type(struct plugin_values *values, const char *k
 {
 	uint32_t token;
 
-	if (!find_value(values, key, &token))
+	if (!find_by_key(values, key, &token))
 		return TOOLBOX_ABSENT;
 	switch (json_type_at(&values->tape, token)) {
 	case JSON_NULL:
@@ -103,7 +103,7 @@ int plugin_values_get_bool(struct plugin_values *values, const char *key, bool *
 
 	if (type != TOOLBOX_BOOL)
 		return type > TOOLBOX_NULL ? TOOLBOX_E_TYPE : TOOLBOX_E_ABSENT;
-	find_value(values, key, &token);
+	find_by_key(values, key, &token);
 	*ret = json_is_true(&values->tape, token);
 	return TOOLBOX_OK;
 }
@@ -141,7 +141,7 @@ int plugin_values_get_count(struct plugin_values *values, const char *key, uint3
 		return TOOLBOX_E_ABSENT;
 	if (type < TOOLBOX_ARRAY)
 		return TOOLBOX_E_TYPE;
-	find_value(values, key, &token);
+	find_by_key(values, key, &token);
 	*ret = json_count(&values->tape, token);
 	return TOOLBOX_OK;
 }
@@ -220,7 +220,7 @@ int plugin_values_get_json(
 {
 	uint32_t token;
 
-	if (!find_value(values, key, &token))
+	if (!find_by_key(values, key, &token))
 		return TOOLBOX_E_ABSENT;
 	return give_text(values, token, true, ret, ret_size);
 }

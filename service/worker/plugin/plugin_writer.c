@@ -89,9 +89,7 @@ void plugin_writer_finish(struct plugin_writer *writer)
 
 void plugin_writer_reset(struct plugin_writer *writer)
 {
-	if (writer->out.capacity > KEEP_BYTES)
-		buffer_deinit(&writer->out);
-	buffer_reset(&writer->out);
+	buffer_recycle(&writer->out, KEEP_BYTES);
 	writer->depth = 0;
 	writer->is_closed = false;
 	writer->mistake = NULL;

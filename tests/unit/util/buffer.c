@@ -16,6 +16,7 @@ static void *limited_realloc(void *block, size_t size)
 #define realloc          limited_realloc
 #define buffer_deinit    limited_deinit
 #define buffer_reset     limited_reset
+#define buffer_recycle   limited_recycle
 #define buffer_reserve   limited_reserve
 #define buffer_vprintf   limited_vprintf
 #define buffer_printf    limited_printf
@@ -32,6 +33,23 @@ Test(buffer, is_empty_when_zeroed)
 	cr_assert_eq(buffer.size, 0);
 	cr_assert_null(buffer.data);
 	buffer_deinit(&buffer);
+}
+
+Test(buffer, is_recycled_with_as_much_memory_as_may_be_kept)
+{
+	struct buffer buffer = {0};
+	size_t capacity;
+
+	buffer_append_string(&buffer, "text");
+	capacity = buffer.capacity;
+	buffer_recycle(&buffer, capacity);
+	cr_expect_eq(buffer.size, 0);
+	cr_expect_eq(buffer.capacity, capacity);
+	buffer.error = -EMSGSIZE;
+	buffer_recycle(&buffer, capacity - 1);
+	cr_expect_null(buffer.data);
+	cr_expect_eq(buffer.capacity, 0);
+	cr_expect_eq(buffer_status(&buffer), 0);
 }
 
 Test(buffer, appends_bytes_characters_text_and_formats)
