@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -113,6 +114,34 @@ Test(loop_child, many_that_end_at_once_are_told_each)
 	}
 	cr_assert_eq(loop_run(loop, PATIENCE_MS), 0);
 	cr_assert_eq(ended.calls, COUNT);
+}
+
+static int count_descriptors(void)
+{
+	int n = 0;
+
+	for (int fd = 0; fd < 256; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
+
+Test(loop_child, that_lives_on_is_released_with_its_loop)
+{
+	int before = count_descriptors();
+	struct loop *loop = new_loop();
+	struct ended ended = {0};
+	struct loop_child *child = NULL;
+	pid_t pids[2] = {spawn(-1), spawn(-1)};
+
+	for (int i = 0; i < 2; i++)
+		cr_assert_eq(loop_add_child(loop, pids[i], note_end, &ended, &child), 0);
+	loop_free(loop);
+	cr_expect_eq(count_descriptors(), before);
+	cr_expect_eq(ended.calls, 0);
+	for (int i = 0; i < 2; i++) {
+		kill(pids[i], SIGKILL);
+		cr_expect_eq(waitpid(pids[i], NULL, 0), pids[i]);
+	}
 }
 
 Test(loop_child, refuses_a_pid_that_is_nobody)
