@@ -208,6 +208,19 @@ Test(plugin_call, repairs_and_cuts_the_words_of_a_failure)
 		PLUGIN_TEXT_BYTES);
 }
 
+static void be_silent(struct toolbox_call call, void *data)
+{
+	(void)call;
+	(void)data;
+}
+
+Test(plugin_call, fails_where_its_handler_gives_no_answer)
+{
+	cr_expect_eq(run(be_silent, NULL, "{}"), DRIVER_E_ERROR);
+	cr_expect(strstr(out.data, "its handler returned without an answer"), "%s", out.data);
+	cr_expect_null(strstr(out.data, "not JSON"));
+}
+
 Test(plugin_call, takes_no_arguments_that_are_no_json)
 {
 	cr_expect_lt(run(nest, NULL, "{"), 0);
