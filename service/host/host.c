@@ -58,10 +58,10 @@ struct host {
 	bool has_bus;
 	struct loop_child *child; /* NULL once reaped */
 	int wire;
-	struct loop_source *source; /* of wire; NULL after its end of file, or once dismissed */
+	struct loop_source *source; /* reads wire; NULL after its end of file, or once dismissed */
 	struct wire_reader reader;
-	struct buffer head;   /* of the last INVOKE: the part before the arguments */
-	struct buffer unsent; /* what the socket did not take at once */
+	struct buffer head;   /* the last INVOKE up to the arguments */
+	struct buffer unsent; /* frames that the socket did not take at once */
 	size_t sent;          /* bytes of unsent that it has taken since */
 	struct json_tape tape;
 	struct loop_timer timer;
@@ -532,7 +532,7 @@ static void on_hold(void *data)
 	take_received(data);
 }
 
-/* Act on @events. Of a host that is held only EPOLLHUP and EPOLLERR come; the rest is read then. */
+/* Act on @events. From a host that is held only EPOLLHUP and EPOLLERR come; the rest is read then. */
 static void on_wire(void *data, uint32_t events)
 {
 	struct host *host = data;

@@ -53,10 +53,10 @@ struct runner {
 	struct loop_timer rest;    /* no calls: when to dismiss the workers, or to be drained */
 	struct crashes crashes;
 	struct cooldowns cooldowns;
-	char reason[REASON_BYTES];     /* of runner_reason() */
-	struct log_rate troubles;      /* of its hosts: a caller can provoke them */
+	char reason[REASON_BYTES];     /* the text of runner_reason() */
+	struct log_rate troubles;      /* limits the log: a caller can provoke them */
 	uint64_t no_start_ms;          /* when it was last logged that no host can be started */
-	struct statistics *statistics; /* of each toolbox */
+	struct statistics *statistics; /* one per toolbox */
 	uint32_t n_holders;
 };
 
@@ -269,8 +269,8 @@ static void note_run_failed(struct runner *runner, int error)
  * it begins the call, and the next worker gets the calls after it. By then the host may have run
  * some of them, and runs them again. That does no harm to tools that only read, so no others are
  * sent ahead. Nor is any call where several workers share the queue: another worker may be free
- * first. Of the kinds, only native tools do not learn how much time they have, which counts from
- * their turn.
+ * first. Only calls of native tools are sent ahead: hosts of the other kinds receive the time that is
+ * left, which counts from the turn of the call.
  */
 static bool may_go_ahead(const struct runner *runner, const struct runner_call *call)
 {

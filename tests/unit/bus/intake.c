@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -222,4 +223,13 @@ Test(bus_frame_queue, holds_references_in_order_up_to_its_bytes)
 	cr_assert_eq(frame_queue_push(&queue, frame, cost - 1), -ENOBUFS);
 	frame_unref(frame);
 	frame_unref(NULL);
+}
+
+Test(intake, aborts_when_it_was_not_reset_after_a_whole_frame, .signal = SIGABRT)
+{
+	struct intake_rules rules = rules_for(NULL);
+	struct intake intake = {0};
+
+	cr_assert_eq(take(&intake, &rules, "{}", true), INTAKE_WHOLE);
+	take(&intake, &rules, "{}", true);
 }

@@ -53,7 +53,7 @@ static void expect_malformed(const char *tool, const char *arguments)
 	guest_stop(&guest);
 }
 
-Test(host, tells_the_signal_that_ended_it, .timeout = LIMIT)
+Test(host, reports_the_signal_that_ended_it, .timeout = LIMIT)
 {
 	expect_signal("segfault", "{}", SIGSEGV);
 	expect_signal("abort", "{}", SIGABRT);
@@ -67,7 +67,7 @@ Test(host, survives_an_overflow_of_its_stack, .timeout = LIMIT)
 	expect_signal("overflow_stack", "{}", SIGSEGV);
 }
 
-Test(host, tells_the_status_a_tool_exits_with, .timeout = LIMIT)
+Test(host, reports_the_status_a_tool_exits_with, .timeout = LIMIT)
 {
 	static const int statuses[] = {0, 3};
 
@@ -132,18 +132,18 @@ Test(host, is_ended_for_frames_that_may_not_come, .timeout = LIMIT)
 		"{\"size\":0,\"kind\":4294967295,\"id\":1}",
 		"{\"size\":2,\"kind\":1,\"id\":1,\"payload\":\"{}\"}",
 		"{\"size\":2,\"kind\":4,\"id\":1,\"payload\":\"{}\"}",
-		/* what belongs to loading */
+		/* frames that belong to loading */
 		"{\"size\":2,\"kind\":2,\"id\":0,\"payload\":\"{}\"}",
 		"{\"size\":2,\"kind\":3,\"id\":0,\"payload\":\"{}\"}",
 		/* the answer to a call that does not run */
 		"{\"size\":2,\"kind\":5,\"id\":2,\"payload\":\"{}\"}",
 		"{\"size\":2,\"kind\":6,\"id\":0,\"payload\":\"no\"}",
-		/* results that are not JSON, or none that was asked for */
+		/* results that are not JSON, or that no call has */
 		"{\"size\":0,\"kind\":5,\"id\":1}",
 		"{\"size\":1,\"kind\":5,\"id\":1,\"payload\":\"{\"}",
 		"{\"size\":4,\"kind\":5,\"id\":1,\"payload\":\"{} x\"}",
 		"{\"size\":13,\"kind\":5,\"id\":1,\"payload\":\"{\\\"a\\\":1,\\\"a\\\":2}\"}",
-		/* a size that no limit allows, of what is no answer */
+		/* a frame that is no answer, of a size over any limit */
 		"{\"size\":4294967295,\"kind\":2,\"id\":1}",
 	};
 
@@ -151,7 +151,7 @@ Test(host, is_ended_for_frames_that_may_not_come, .timeout = LIMIT)
 		expect_malformed("send_frame", frames[i]);
 }
 
-Test(host, is_ended_for_words_that_are_not_utf8, .timeout = LIMIT)
+Test(host, is_ended_for_text_that_is_not_utf8, .timeout = LIMIT)
 {
 	expect_malformed("fail_in_latin1", "{\"id\":1}");
 }
@@ -196,7 +196,7 @@ Test(host, counts_an_answer_that_was_sent_just_before_its_end, .timeout = LIMIT)
 	}
 }
 
-Test(host, tells_its_exit_when_an_answer_was_cut_short, .timeout = LIMIT)
+Test(host, reports_its_exit_when_an_answer_was_cut_short, .timeout = LIMIT)
 {
 	struct guest guest = {0};
 
@@ -228,7 +228,7 @@ Test(host, ends_when_it_cannot_answer_any_more, .timeout = LIMIT)
 		guest_call(&guest, calls[i][0], calls[i][1]);
 		cr_expect_eq(guest.n_answers, 0);
 		cr_expect_eq(guest.n_ends, 1);
-		/* It exits by itself, unless it takes longer for that than it is given. */
+		/* It exits by itself, or too late. */
 		if (guest.end.reason != HOST_MALFORMED) {
 			cr_expect_eq(guest.end.reason, HOST_EXITED);
 			cr_expect_eq(guest.end.exit_code, 1);
@@ -237,7 +237,7 @@ Test(host, ends_when_it_cannot_answer_any_more, .timeout = LIMIT)
 	}
 }
 
-Test(host, tells_an_answer_over_the_limit_with_both_sizes, .timeout = LIMIT)
+Test(host, reports_an_answer_over_the_limit_with_both_sizes, .timeout = LIMIT)
 {
 	static const struct guest_options options = {.output_max = 1000};
 	struct guest guest = {0};
@@ -383,7 +383,7 @@ Test(host, takes_no_call_ahead_while_it_reads_nothing, .timeout = LIMIT)
 	guest_stop(&guest);
 }
 
-Test(host, tells_a_program_that_is_not_there, .timeout = LIMIT)
+Test(host, reports_a_program_that_is_missing, .timeout = LIMIT)
 {
 	static const struct host_handler handler;
 	struct host_options options = {.program = "/nowhere/toolbox-host",
@@ -398,7 +398,7 @@ Test(host, tells_a_program_that_is_not_there, .timeout = LIMIT)
 
 	cr_assert_eq(loop_new(16, &loop), 0);
 	r = host_spawn(loop, &options, &handler, NULL, &host);
-	/* Valgrind spawns by a plain fork, which cannot tell what becomes of the child. */
+	/* Valgrind spawns by a plain fork, which does not report the fate of the child. */
 	if (preload && strstr(preload, "vgpreload"))
 		cr_expect_eq(r, 0);
 	else

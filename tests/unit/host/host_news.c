@@ -10,7 +10,7 @@
 #include "util/cleanup.h"
 #include "util/clock.h"
 
-/* What a host tells besides its one answer: progress, facts of a failure, words for the bus. */
+/* Frames of a host besides its one answer: progress, facts of a failure, messages for the bus. */
 
 #define LIMIT 60
 
@@ -71,7 +71,7 @@ Test(host_news, has_the_facts_of_a_failure, .timeout = LIMIT)
 	const struct guest_options options = {.has_bus = true};
 	struct guest guest = {0};
 
-	/* Behind an answer a host that has the bus may go on to speak, but not answer again. */
+	/* After an answer a host that has the bus may send more messages, but no other answer. */
 	guest_start(&guest, "misbehave", &options);
 	send_frame(&guest, WIRE_ERROR, 1, "{\"code\":\"tool_failed\",\"exit_code\":3}");
 	cr_expect_eq(guest.n_answers, 1);
@@ -100,8 +100,8 @@ Test(host_news, for_the_bus_is_refused_of_others, .timeout = LIMIT)
 	expect_malformed(true, WIRE_EMIT, 1, "{\"type\":\"speak\"}");
 }
 
-/* It was a tool that said it, not the host: no reason to end the host. */
-Test(host_news, for_the_bus_that_is_no_object_is_told_as_such, .timeout = LIMIT)
+/* The tool sent the message, not the host: no reason to end the host. */
+Test(host_news, for_the_bus_that_is_no_object_is_marked, .timeout = LIMIT)
 {
 	static const char *const junk[] = {"\"speak\"", "{", "", "{\"a\":NaN}"};
 	const struct guest_options options = {.has_bus = true};
@@ -131,7 +131,7 @@ Test(host_news, waits_while_the_host_is_held, .timeout = LIMIT)
 	guest_stop(&guest);
 }
 
-/* What it has sent before lies there still: nobody reads it, nobody waits for it either. */
+/* Its earlier messages are still in the socket, unread; the host does not outlive that. */
 Test(host_news, keeps_no_host_that_hangs_up_while_it_is_held, .timeout = LIMIT)
 {
 	const struct guest_options options = {.has_bus = true};
@@ -158,7 +158,7 @@ Test(host_news, of_a_host_that_is_gone_waits_no_longer, .timeout = LIMIT)
 	guest_stop(&guest);
 }
 
-Test(host_news, of_the_bus_is_told_to_hosts_that_have_it, .timeout = LIMIT)
+Test(host_news, of_the_bus_goes_to_hosts_that_have_it, .timeout = LIMIT)
 {
 	const struct guest_options options = {.has_bus = true};
 	cleanup_free char *large = calloc(1, HOST_UNREAD_BYTES + 2);

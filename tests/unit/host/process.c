@@ -17,7 +17,7 @@
 #include "util/environment.h"
 #include "util/file.h"
 
-/* What a host's process is given, what it gives up, and with whom it ends. */
+/* The process of a host: its inheritance, its privileges, its end. */
 
 #define LIMIT            300
 #define STATUS_BYTES_MAX 65536
@@ -169,7 +169,7 @@ Test(process, ends_in_order_when_its_wire_is_closed, .timeout = LIMIT)
 	struct process process;
 	int status;
 
-	/* Status 0 also says, where a sanitizer looks, that it has leaked nothing. */
+	/* Under a sanitizer, status 0 also means that nothing leaked. */
 	cr_assert_eq(process_spawn(TEST_HOST_PROGRAM, "test", NULL, &process), 0);
 	load_over(process.wire);
 	close(process.wire);
@@ -179,7 +179,7 @@ Test(process, ends_in_order_when_its_wire_is_closed, .timeout = LIMIT)
 	close(process.output);
 }
 
-/* In a process of its own: start a host, tell its pid, and end; leave a child that keeps the wire
+/* In a process of its own: start a host, send its pid, and end; leave a child that keeps the wire
  * open until the test lets go of @leash. */
 static void be_a_daemon_that_ends(int tell, const int leash[2])
 {

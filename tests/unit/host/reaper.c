@@ -11,7 +11,7 @@
 #include "util/cleanup.h"
 #include "util/clock.h"
 
-/* What becomes of a host that is not needed any more. */
+/* The end of a host that is no longer needed. */
 
 static struct guest guest;
 static struct reaper reaper;
@@ -38,7 +38,7 @@ static void tear_down(void)
 
 TestSuite(reaper, .init = set_up, .fini = tear_down, .timeout = 60);
 
-/* Start the plugin of the tests, which ends as @how says. */
+/* Start the plugin of the tests, which ends in the way @how. */
 static void start(const char *how)
 {
 	struct buffer load = {0};
@@ -84,7 +84,7 @@ Test(reaper, ends_with_status_0_when_all_went_well)
 	cr_expect_eq(guest.end.exit_code, 0, "%d", guest.end.exit_code);
 }
 
-Test(reaper, tells_a_crash_at_the_end)
+Test(reaper, reports_a_crash_at_the_end)
 {
 	char words[128];
 
@@ -94,7 +94,7 @@ Test(reaper, tells_a_crash_at_the_end)
 	cr_expect_str_eq(words, "its host died (SIGABRT)");
 }
 
-Test(reaper, kills_who_does_not_leave)
+Test(reaper, kills_a_host_that_does_not_exit)
 {
 	uint64_t start_ms;
 	char words[128];
@@ -135,7 +135,7 @@ Test(reaper, goes_on_for_all_of_them_at_once)
 	cr_expect_lt(clock_now_ms() - start_ms, UINT64_C(2) * HOST_DISMISS_MS);
 }
 
-Test(reaper, kills_those_who_are_left_when_nobody_waits_any_more)
+Test(reaper, kills_the_hosts_that_are_left)
 {
 	siginfo_t how = {0};
 	pid_t pid;
@@ -150,7 +150,7 @@ Test(reaper, kills_those_who_are_left_when_nobody_waits_any_more)
 	cr_expect_eq(n_left, 0);
 }
 
-Test(reaper, hears_nothing_of_what_is_still_said)
+Test(reaper, ignores_what_is_still_sent)
 {
 	const struct guest_options options = {.has_bus = true};
 

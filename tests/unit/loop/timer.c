@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 
 #include "loop/loop.h"
@@ -196,4 +197,13 @@ Test(loop_timer, may_be_deinitialised_when_it_never_was_initialised)
 	struct loop_timer timer = {0};
 
 	loop_timer_deinit(&timer);
+}
+
+Test(loop_timer, aborts_when_it_outlives_its_loop, .signal = SIGABRT)
+{
+	struct loop *loop = new_loop();
+	struct loop_timer timer;
+
+	cr_assert_eq(loop_timer_init(&timer, loop, stop, loop), 0);
+	loop_free(loop);
 }

@@ -79,7 +79,7 @@ Test(runner, runs_what_waits_in_its_order)
 	cr_expect_eq(runner_n_calls(calls.runner), 0);
 }
 
-Test(runner, tells_the_words_of_a_tool_that_fails)
+Test(runner, reports_the_message_of_a_tool_that_fails)
 {
 	const struct call *call;
 
@@ -150,13 +150,13 @@ Test(runner, counts_waiting_to_the_deadline)
 	waiting = calls_submit("behave", "{\"value\":2}", 20, NULL);
 	calls_wait(2);
 	cr_expect_eq(waiting->outcome, CALL_TIMED_OUT);
-	cr_expect_eq(running->n_ends, 0, "who runs is not disturbed by who waits");
+	cr_expect_eq(running->n_ends, 0, "a call that waits does not disturb one that runs");
 	cr_expect_eq(runner_n_hosts(calls.runner), 1);
 	cr_expect_eq(runner_n_waiting(calls.runner), 0);
 	calls_wait(3);
 }
 
-Test(runner, lets_the_clock_stand_while_its_host_starts)
+Test(runner, stops_the_clock_while_its_host_starts)
 {
 	struct call *call;
 
@@ -193,7 +193,7 @@ Test(runner, does_not_take_a_kill_of_ours_for_a_crash)
 
 /* ── crashes ─────────────────────────────────────────────────────────────────────────────────── */
 
-Test(runner, tells_the_running_call_alone_that_its_host_died)
+Test(runner, fails_only_the_running_call_when_its_host_dies)
 {
 	struct call *crashing;
 	struct call *next;
@@ -208,7 +208,7 @@ Test(runner, tells_the_running_call_alone_that_its_host_died)
 	expect_result(next, "{\"result\":2}");
 }
 
-Test(runner, tells_an_exit_and_junk_as_well)
+Test(runner, reports_an_exit_and_junk_as_well)
 {
 	struct call *call;
 
@@ -222,8 +222,8 @@ Test(runner, tells_an_exit_and_junk_as_well)
 	cr_expect_eq(call->exit.reason, HOST_MALFORMED);
 }
 
-/* Its death is no call's fault: the next one is not told of it, but run on another host. */
-Test(runner, costs_nobody_an_error_when_a_host_dies_in_its_sleep)
+/* The next call did not cause the death: it gets no error, but another host. */
+Test(runner, fails_no_call_when_an_idle_host_dies)
 {
 	siginfo_t how = {0};
 	pid_t pid;
@@ -239,7 +239,7 @@ Test(runner, costs_nobody_an_error_when_a_host_dies_in_its_sleep)
 	cr_expect_neq(calls_host_process(), pid);
 }
 
-Test(runner, notices_a_host_that_dies_in_its_sleep)
+Test(runner, notices_that_an_idle_host_dies)
 {
 	calls_start();
 	calls_run("behave", "{\"value\":1}");
@@ -265,7 +265,7 @@ Test(runner, starts_again_at_once_then_later_and_later)
 	start_ms = clock_now_ms();
 	expect_result(calls_run("behave", "{\"value\":1}"), "{\"result\":1}");
 	cr_expect_geq(clock_now_ms() - start_ms, 95);
-	/* What went well makes the next crash the first again. */
+	/* After a success the next crash counts as the first again. */
 	calls_run("segfault", "{}");
 	calls_wait_for_state(RUNNER_IDLE);
 }
@@ -343,7 +343,7 @@ Test(runner, ends_a_host_that_floods)
 
 /* ── hosts that do not come ──────────────────────────────────────────────────────────────────── */
 
-Test(runner, tells_that_no_host_can_be_started)
+Test(runner, reports_that_no_host_can_be_started)
 {
 	const struct call *call;
 
@@ -356,7 +356,7 @@ Test(runner, tells_that_no_host_can_be_started)
 	expect_state(RUNNER_IDLE);
 }
 
-Test(runner, tells_that_its_library_is_gone)
+Test(runner, reports_that_its_library_is_gone)
 {
 	const struct call *call;
 
@@ -398,7 +398,7 @@ Test(stuck_runner, waits_so_long_for_a_host_and_no_longer)
 	calls.options.worker.start_timeout_ms = 200;
 	calls.options.crash_limit = 1;
 	calls_start();
-	/* A deadline that would be over long before, if its clock did not stand. */
+	/* The deadline would be over long before if its clock were running. */
 	call = calls_submit("nothing", "{}", 50, NULL);
 	calls_wait(1);
 	cr_expect_eq(call->outcome, CALL_UNAVAILABLE, "%d", call->outcome);
@@ -485,7 +485,7 @@ Test(runner, cancels_what_runs_and_what_waits)
 	expect_result(calls_run("behave", "{\"value\":2}"), "{\"result\":2}");
 }
 
-Test(runner, ends_all_its_calls_when_told_to)
+Test(runner, ends_all_its_calls_on_request)
 {
 	struct call *running;
 	struct call *waiting;
@@ -537,4 +537,28 @@ Test(runner, takes_its_host_with_it)
 	calls.runner = NULL;
 	cr_assert_eq(waitid(P_PID, (id_t)pid, &how, WEXITED | WNOWAIT), 0);
 	cr_expect_eq(how.si_status, SIGKILL);
+}
+
+/* ── rules of runner/runner.h ────────────────────────────────────────────────────────────────── */
+
+Test(runner, aborts_when_a_call_is_submitted_twice, .signal = SIGABRT)
+{
+	struct call *call;
+
+	calls_start();
+	call = calls_submit("behave", "{\"value\":1}", LONG_MS, NULL);
+	runner_submit(calls.runner, &call->runner_call, "{}", 2, LONG_MS);
+}
+
+Test(runner, aborts_when_a_call_is_cancelled_that_is_over, .signal = SIGABRT)
+{
+	calls_start();
+	runner_cancel(calls.runner, &calls_run("behave", "{\"value\":1}")->runner_call);
+}
+
+Test(runner, aborts_when_it_is_retired_twice, .signal = SIGABRT)
+{
+	calls_start();
+	runner_retire(calls.runner);
+	runner_retire(calls.runner);
 }

@@ -6,9 +6,9 @@
 
 #include "calls.h"
 
-/* Calls that the host has before their turn. While the host is stopped nothing becomes of them;
- * when it goes on, all of its answers may come at once. The tools of misbehave declare that they
- * read. */
+/* Calls that the host has before their turn. While the host is stopped they make no progress;
+ * when it continues, all of its answers may come at once. The tools of misbehave have the risk
+ * `read`. */
 
 #define LONG_MS 20000
 #define AHEAD   (HOST_CALLS_MAX - 1)
@@ -89,7 +89,7 @@ Test(runner_ahead, lets_only_those_of_tools_go_that_read)
 	submit_value(1);
 	cr_expect(submit_value(2)->runner_call.is_ahead);
 	cr_expect_not(submit("no_text", "{}")->runner_call.is_ahead);
-	cr_expect_not(submit_value(3)->runner_call.is_ahead, "nobody overtakes");
+	cr_expect_not(submit_value(3)->runner_call.is_ahead, "no call overtakes another");
 	kill(host, SIGCONT);
 	calls_wait(5);
 }
@@ -138,10 +138,10 @@ Test(runner_ahead, does_not_wait_for_what_was_cancelled)
 	calls_wait(4);
 	expect_value(first, 1);
 	expect_value(last, 3);
-	cr_expect_neq(calls_host_process(), host, "who ran it is gone");
+	cr_expect_neq(calls_host_process(), host, "the host that ran it is gone");
 }
 
-Test(runner_ahead, ends_a_host_that_runs_what_nobody_waits_for)
+Test(runner_ahead, ends_a_host_that_runs_a_cancelled_call)
 {
 	struct call *first;
 
@@ -185,7 +185,7 @@ Test(runner_ahead, outlives_the_host_that_had_it)
 	expect_value(last, 3);
 }
 
-Test(runner_ahead, is_told_alone_that_its_host_died)
+Test(runner_ahead, fails_alone_when_its_host_dies)
 {
 	struct call *first, *crashing, *last;
 

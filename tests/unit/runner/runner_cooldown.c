@@ -32,7 +32,7 @@ Test(runner_cooldown, cools_a_tool_down_that_has_crashed)
 	cr_expect_gt(runner_cooldown_s(calls.runner, calls_tool("segfault")), 20);
 }
 
-/* They were let in before there was a run to cool down from. */
+/* The calls were taken before a run ended from which their tool cools down. */
 Test(runner_cooldown, does_not_run_what_waited_while_its_tool_cools_down)
 {
 	struct call *second;

@@ -3,7 +3,7 @@
 
 #include "calls.h"
 
-/* Hosts that tell how far their calls are, more often than anybody wants to know. */
+/* Hosts that report the progress of their calls too often. */
 
 static void set_up(void)
 {
@@ -12,7 +12,7 @@ static void set_up(void)
 
 TestSuite(runner_progress, .init = set_up, .fini = calls_tear_down, .timeout = 300);
 
-Test(runner_progress, is_heard_no_more_than_somebody_could_read)
+Test(runner_progress, is_reported_at_a_limited_rate)
 {
 	struct call *call;
 

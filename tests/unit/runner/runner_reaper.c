@@ -4,7 +4,7 @@
 #include "calls.h"
 #include "util/clock.h"
 
-/* Hosts that are not needed any more: they end in order, and nobody waits for them. */
+/* Hosts that are no longer needed: they end in order, and no call waits for them. */
 
 #define LONG_MS 20000
 
