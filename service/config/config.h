@@ -73,7 +73,8 @@ struct config_toolbox {
 	bool has_prestart;              /* there is a `limits.prestart` */
 	char *environment;              /* for its hosts (util/environment.h) */
 	char *config;                   /* the keys for the toolbox itself, as an object, or NULL */
-	uint64_t digest;                /* of all but `enabled`, as JSON text; 0: none of them */
+	uint64_t digest;                /* digest of all keys but `enabled`, as JSON text; 0: there
+	                                 * are none */
 };
 
 struct config {

@@ -21,7 +21,7 @@
 
 struct config_override {
 	const char *path; /* keys joined by '.', as document_set() takes them */
-	const char *name; /* of the variable or flag */
+	const char *name; /* name of the variable or flag */
 };
 
 struct config_environment {

@@ -17,7 +17,7 @@ struct config_reader {
 	struct diagnostic_sink sink;
 	struct config_stack stack;
 	struct config_environment environment;
-	struct json_tape tape; /* of the merged text */
+	struct json_tape tape; /* tokens of the merged text */
 	struct config *config; /* the result */
 	bool is_refused;       /* the daemon must not start with a value that was reported */
 	bool is_misused;       /* a flag has a value that cannot be used */

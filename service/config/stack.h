@@ -38,7 +38,7 @@ enum config_origin {
 struct config_layer {
 	char *path;
 	enum config_origin origin;
-	struct buffer text;    /* of the file, each comment replaced by spaces */
+	struct buffer text;    /* text of the file, each comment replaced by spaces */
 	struct json_tape tape; /* its root is an object */
 };
 

@@ -52,9 +52,9 @@ struct call {
 	struct buffer source;  /* the caller's address at the door: context.source */
 	struct buffer session; /* context.session.session_id */
 	struct buffer call_id; /* the caller's id of the call, for events and for cancelling */
-	size_t held_bytes;     /* of the request, held until it is over */
+	size_t held_bytes;     /* bytes of the request, held until the call is over */
 	const struct tool *tool;
-	struct package *package; /* of the tool: counted reference */
+	struct package *package; /* package of the tool: counted reference */
 	struct answer answer;    /* begun with the request, sent when the call is over */
 	uint64_t timeout_ms;
 	bool has_events;        /* its events are broadcast */
@@ -68,7 +68,7 @@ struct calls {
 	struct list in_flight;
 	struct list spare;
 	struct siphash_key hash_key;
-	struct list *buckets; /* of calls with a call_id, by key */
+	struct list *buckets; /* calls with a call_id, by key */
 	size_t n_buckets;     /* a power of two */
 	uint32_t n_in_flight;
 	size_t held_bytes;

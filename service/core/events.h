@@ -13,9 +13,9 @@
 #include "util/clock.h"
 
 /*
- * Call events (contract.md, Broadcasts): each call that begins while they are
- * wanted is announced to everybody on the bus, with its progress and its end. They are wanted while
- * the configuration says so (events.calls), or for as long as somebody watches.
+ * Call events (contract.md, Broadcasts): each call that begins while they are wanted is broadcast,
+ * with its progress and its end. They are wanted when events.calls is true, or while a client
+ * watches.
  */
 struct events {
 	const struct config *config; /* borrowed */

@@ -23,7 +23,7 @@
 struct offer {
 	struct loop *loop;
 	const char *host_program;      /* borrowed; path of toolbox-host */
-	struct runner_handler handler; /* of every runner */
+	struct runner_handler handler; /* handler of every runner */
 	void *data;                    /* passed to it */
 	struct catalogue *catalogue;   /* never NULL; empty until the first swap */
 	struct runner **runners;       /* as many as the catalogue has toolboxes */

@@ -39,9 +39,10 @@ struct reload {
 	void (*ready)(void *data);        /* called once, after the first load, good or bad */
 	void *data;
 
-	struct watcher *watcher;   /* of what is registered; NULL: there is no inotify */
+	struct watcher *watcher;   /* watcher of registrations; NULL: there is no inotify */
 	struct loader *loader;     /* NULL: no reload is under way */
-	uint64_t generation;       /* of the catalogue that was loaded last, or is being loaded */
+	uint64_t generation;       /* number of the catalogue that was loaded last, or is being
+	                            * loaded */
 	bool is_ready;             /* the first load is done */
 	bool is_wanted;            /* another reload follows the one under way */
 	bool asks_again;           /* the next one asks interpreters again what their tools are */
@@ -51,11 +52,11 @@ struct reload {
 	struct list waiting_next; /* … and for the one that follows */
 	uint32_t n_waiting;       /* in both */
 
-	struct buffer mistakes; /* of the configuration, for the answers; empty: none */
+	struct buffer mistakes; /* mistakes of the configuration, for the answers; empty: none */
 	unsigned int n_mistakes;
 	struct log_rate reloads;  /* lines about reloads, which anybody may ask for, … */
 	struct log_rate problems; /* … and about what each of them finds wrong */
-	bool has_logged_sandbox;  /* what this system cannot enforce was logged */
+	bool has_logged_sandbox;  /* the restrictions that this system lacks were logged */
 };
 
 /* Make @reload ready, with toolboxes watched where the system can. @paths and @flags outlive it.
@@ -64,7 +65,7 @@ void reload_init(struct reload *reload, const struct reload_parts *parts,
 	const struct config_flags *flags, const struct paths *paths, void (*ready)(void *data),
 	void *data);
 
-/* Stop loading and watching. Those who wait get no answer. */
+/* Stop loading and watching. Waiting requests get no answer. */
 void reload_deinit(struct reload *reload);
 
 /* Begin a reload, or have another one follow the one under way. */

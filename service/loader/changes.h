@@ -7,7 +7,7 @@
 #include "catalogue/catalogue.h"
 #include "util/cleanup.h"
 
-/* What became different from one catalogue to the next: names `toolbox_id/tool`, sorted by byte. */
+/* The differences between two catalogues: names `toolbox_id/tool`, sorted by byte. */
 struct changes_list {
 	char **names; /* owned */
 	size_t n_names;
@@ -16,7 +16,7 @@ struct changes_list {
 struct changes {
 	struct changes_list added;
 	struct changes_list removed;
-	struct changes_list changed; /* another definition, or another library behind it */
+	struct changes_list changed; /* another definition, or another library */
 };
 
 /* Compare. @before may be NULL: everything is added. 0 or -ENOMEM. */

@@ -13,25 +13,25 @@
  * Checking that libraries can be loaded and have every symbol their toolboxes name, in short-lived
  * hosts: a constructor that crashes, hangs or floods does it there.
  *
- * Toolboxes over one library and with one sandbox are looked at together, in one host. When it is
- * not content the batch is halved until who is to blame stands alone:
+ * Toolboxes over one library and with one sandbox are looked at together, in one host. When it
+ * fails, the batch is halved until the culprit is alone:
  *
- *      a b c d e f g h           c is to blame: six hosts more, for eight toolboxes
+ *      a b c d e f g h           c is the culprit: six hosts more, for eight toolboxes
  *      a b c d │ e f g h ✓
  *      a b ✓ │ c d
  *            c ✗ │ d ✓
  *
- * A library that cannot be loaded at all or takes too long for it, or a sandbox that names what is
- * not there, is everybody's trouble at once.
+ * A library that cannot be loaded at all or takes too long for it, or a sandbox with a path that
+ * does not exist, fails the whole batch at once.
  */
 struct checker;
 
-/* @item's toolbox cannot be offered: @text says why, for the place @pointer of its manifest. Both
- * are good during the call only. */
+/* @item's toolbox cannot be offered: @text is the reason, for the place @pointer of its manifest.
+ * Both are good during the call only. */
 typedef void (*checker_refused_function)(void *item, const char *pointer, const char *text);
 
-/* @item's toolbox, of a kind whose hosts tell its tools, has told @described: the payload of LOADED. It
- * is good during the call only. */
+/* @item's host has described its tools: @described is the payload of LOADED, good during the call
+ * only. */
 typedef void (*checker_described_function)(void *item, const char *described, size_t size);
 
 /* Every toolbox was looked at; those that were not refused know their library's file and stamp.
@@ -43,7 +43,7 @@ typedef void (*checker_done_function)(void *data);
 int checker_new(struct loop *loop, const char *host_program, const struct config *config,
 	size_t n_max, struct checker **ret_checker);
 
-/* Takes NULL. Ends the hosts; nobody is told. */
+/* Free the checker, which may be NULL. Its hosts end, and no handler is called. */
 void checker_free(struct checker *checker);
 
 /* Have @package (borrowed) checked too; @item is for refused(). */
@@ -53,7 +53,7 @@ void checker_add(struct checker *checker, struct package *package, void *item);
 void checker_start(struct checker *checker, checker_refused_function refused,
 	checker_described_function described, checker_done_function done, void *data);
 
-/* Have @package know what LOADED, read as @described, says of how it was loaded. */
+/* Store in @package the facts of LOADED, read as @described, about how it was loaded. */
 void checker_note(struct package *package, const struct json_tape *described);
 
 CLEANUP_DEFINE(checker, struct checker *, checker_free)

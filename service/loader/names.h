@@ -5,8 +5,8 @@
 #include "config/config.h"
 
 /*
- * Names of tools in the configuration that mean nothing: a filter with a typing mistake in it hides
- * or shows more than its author thinks, so it is told (contract.md, Filter).
+ * Names in the configuration that no tool has: a filter with a typing mistake hides or shows more
+ * than its author thinks, so it is reported (contract.md, Filter).
  */
 
 /* Report, in one warning for each key that has any, the names in tools_enabled, tools_disabled and

@@ -7,11 +7,11 @@
 #include "config/config.h"
 
 /*
- * Let the configuration have its way with @package, which was just read from its manifest and is
- * nobody else's yet: the sandbox, limits and environment of `toolboxes.<id>` in the place of the
- * manifest's, and what is left of it merged into the package's `config`. That of the kind python is
- * by entry points, each from the first that has it: the manifest, `toolboxes`,
- * `PHAL.ovos-phal-plugin-tools`. 0 or -ENOMEM.
+ * Apply the configuration to @package, which was just read from its manifest and has no other
+ * holder yet: the sandbox, limits and environment of `toolboxes.<id>` replace the manifest's, and
+ * the rest of it is merged into the package's `config`. For kind python the `config` is by entry
+ * point, each from the first that has it: the manifest, `toolboxes`, `PHAL.ovos-phal-plugin-tools`.
+ * Return 0 or -ENOMEM.
  */
 int settings_apply(const struct config *config, struct package *package);
 

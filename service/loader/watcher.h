@@ -7,16 +7,16 @@
 #include "util/cleanup.h"
 
 /*
- * Seeing that something was installed, changed or removed: inotify over the registration folders
+ * Notice that something was installed, changed or removed: inotify over the registration folders
  * and the folders of libraries.
  *
  *   event of interest ─▶ 200 ms without another ─▶ changed()
  *                     └▶ 2 s of events after events ─▶ changed(): a folder that never comes to rest
  *                        (somebody's log is in it) does not keep the rest from being seen
  *
- * It only says *that* something may have changed; what has is found by the loader, which compares
- * contents. So a lost event, an overflow or a touch does no harm. Of a folder that is not there
- * its nearest parent is watched until it comes.
+ * It only reports *that* something may have changed; the loader finds the changes by comparing
+ * contents. So a lost event, an overflow or a touch does no harm. For a folder that does not exist,
+ * its nearest parent is watched until it does.
  */
 struct watcher;
 
@@ -33,14 +33,14 @@ int watcher_new(
 void watcher_free(struct watcher *watcher);
 
 /*
- * Watch these from now on, and nothing else: in @folders everything, of @files (absolute paths;
- * NULL entries are passed over) just these. Both are copied. What cannot be watched is logged, and
- * found by the next reload that is asked for. 0 or -ENOMEM; then less is watched.
+ * Watch these from now on, and nothing else: all files in @folders, and @files (absolute paths;
+ * NULL entries are skipped). Both are copied. A path that cannot be watched is logged; the next
+ * reload notices its changes. Return 0 or -ENOMEM; then less is watched.
  */
 int watcher_set(struct watcher *watcher, const char *const *folders, size_t n_folders,
 	const char *const *files, size_t n_files);
 
-/* Call changed() after the quiet time: something else has told that there is news. */
+/* Call changed() after the quiet time, because of a change that inotify does not report. */
 void watcher_poke(struct watcher *watcher);
 
 CLEANUP_DEFINE(watcher, struct watcher *, watcher_free)

@@ -5,8 +5,8 @@
 #include "util/buffer.h"
 
 /*
- * What a drop-in program says of itself: a tool entry in the JSON file beside it, else comments at
- * its top. It is never run for this.
+ * The definition of a drop-in program: a tool entry in the JSON file beside it, else comments at
+ * its top. The program is never run for this.
  *
  *   #!/bin/sh
  *   # description: Rings the bell.
@@ -15,12 +15,12 @@
  *   # timeout: 5
  */
 
-/* Where comments are looked for. */
+/* The part of a program that is searched for comments. */
 #define DROPIN_LINES_MAX      64
 #define DROPIN_HEAD_BYTES_MAX 65536u
 
 enum dropin_status {
-	DROPIN_E_REFUSED = 1, /* what it says cannot be read */
+	DROPIN_E_REFUSED = 1, /* its definition cannot be read */
 };
 
 /* Append to @entry the tool entry of a manifest for @dropin, JSON text. 0, DROPIN_E_REFUSED with

@@ -14,7 +14,7 @@
  */
 
 struct dropin {
-	char *name; /* of the tool */
+	char *name; /* name of the tool */
 	char *path;
 	bool is_direct; /* not in a folder of its own service */
 	char *why;      /* why it is not offered; NULL: it is */
@@ -35,7 +35,7 @@ struct dropin_list {
  * folder cannot be listed; the list is the caller's to deinit in any case. */
 int dropin_scan(const char *folder, struct dropin_list *list);
 
-/* Have @dropin not be offered, and say why. 0 or -ENOMEM. */
+/* Leave @dropin out, with the reason. Return 0 or -ENOMEM. */
 int dropin_leave_out(struct dropin *dropin, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 

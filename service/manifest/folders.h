@@ -24,7 +24,7 @@ struct folders_mask {
 struct folders_listing {
 	struct folders_entry *entries; /* sorted by name (bytes) */
 	size_t n_entries;
-	struct folders_mask *masks; /* what they hide, in the highest folder that has it */
+	struct folders_mask *masks; /* the masked entries, in the highest folder that has them */
 	size_t n_masks;
 };
 

@@ -6,10 +6,9 @@
 #include "schema/schema.h"
 
 /*
- * Whether arguments that satisfy a tool's schema can be passed to what runs it, which no JSON
- * Schema says: types of C (native_check_value), texts that a placeholder fills in
- * (command_refusal). What holds for a call holds for what a manifest says of calls: examples and
- * defaults.
+ * Check whether arguments that satisfy a tool's schema can be passed to its function or program,
+ * which JSON Schema cannot express: types of C (native_check_value), texts of placeholders
+ * (command_refusal). The examples and defaults of a manifest are checked like calls.
  */
 
 /* Positive results. */

@@ -4,12 +4,12 @@
 #include "manifest/scope.h"
 
 /*
- * What a manifest says of calls, tried before there is any:
+ * Try the calls of a manifest before there is any other:
  *
  *   examples     are calls: their arguments must pass the schema and then what runs the tool, their
  *                results the schema
- *   defaults     stand in for arguments: they must pass, too
- *   left out     what a given schema lets callers leave out, though the function needs it: calls
+ *   defaults     replace arguments: they must pass, too
+ *   left out     arguments that a given schema makes optional though the function needs them: calls
  *                without it are refused (tool->may_lack), and the author is warned
  */
 
