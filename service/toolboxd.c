@@ -124,21 +124,12 @@ static int read_options(int argc, char **argv, struct options *options)
 
 /* ── --check ─────────────────────────────────────────────────────────────────────────────────── */
 
-/* @data counts errors. */
-static void print_problem(void *data, const char *file, const struct problem *problem)
-{
-	diagnostic_print(data,
-		&(struct diagnostic){
-			problem->severity == PROBLEM_ERROR ? DIAGNOSTIC_ERROR : DIAGNOSTIC_WARNING,
-			file, problem->line, problem->pointer, problem->text});
-}
-
 static void check_toolboxes(const struct config *config, unsigned int *n_errors)
 {
 	cleanup(catalogue_cleanup) struct catalogue *catalogue = NULL;
 	char why[OFFLINE_WHY_BYTES];
 
-	if (offline_load(config, NULL, 0, print_problem, n_errors, &catalogue, why) == 0) {
+	if (offline_load(config, NULL, 0, diagnostic_print, n_errors, &catalogue, why) == 0) {
 		names_report_unknown(config, catalogue, diagnostic_print, n_errors);
 	} else {
 		fprintf(stderr, "error: %s\n", why);

@@ -127,14 +127,11 @@ static void log_shared_names(const struct catalogue *catalogue)
 
 /* ── a reload ────────────────────────────────────────────────────────────────────────────────── */
 
-static void log_problem(void *data, const char *file, const struct problem *problem)
+static void log_problem(void *data, const struct diagnostic *problem)
 {
 	struct reload *reload = data;
 
-	diagnostic_log(&reload->problems,
-		&(struct diagnostic){
-			problem->severity == PROBLEM_ERROR ? DIAGNOSTIC_ERROR : DIAGNOSTIC_WARNING,
-			file, problem->line, problem->pointer, problem->text});
+	diagnostic_log(&reload->problems, problem);
 }
 
 /* Log once what this system cannot enforce: it is the same for all toolboxes, until the next start

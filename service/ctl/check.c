@@ -51,14 +51,6 @@ static void add_finding(void *data, const struct diagnostic *finding)
 	buffer_append_char(out, '}');
 }
 
-static void on_problem(void *data, const char *file, const struct problem *problem)
-{
-	add_finding(data,
-		&(struct diagnostic){
-			problem->severity == PROBLEM_ERROR ? DIAGNOSTIC_ERROR : DIAGNOSTIC_WARNING,
-			file, problem->line, problem->pointer, problem->text});
-}
-
 static void on_config_finding(void *data, const struct diagnostic *finding)
 {
 	if (finding->severity == DIAGNOSTIC_ERROR)
@@ -157,7 +149,7 @@ static int load_and_describe(
 {
 	cleanup(catalogue_cleanup) struct catalogue *catalogue = NULL;
 	char reason[OFFLINE_WHY_BYTES];
-	int r = offline_load(config, files, n_files, on_problem, check, &catalogue, reason);
+	int r = offline_load(config, files, n_files, add_finding, check, &catalogue, reason);
 
 	if (r < 0) {
 		terminal_complain("%s", reason);

@@ -100,10 +100,9 @@ static int list_online(const struct ctl_options *options)
 /* ── without one ─────────────────────────────────────────────────────────────────────────────── */
 
 /* `failed` or `check` reports the problems. */
-static void ignore_problem(void *data, const char *file, const struct problem *problem)
+static void ignore_problem(void *data, const struct diagnostic *problem)
 {
 	(void)data;
-	(void)file;
 	(void)problem;
 }
 

@@ -169,7 +169,7 @@ static int add_failures(const struct load_jobs *jobs, struct catalogue *catalogu
 		if (job->problems.n_errors == 0)
 			continue;
 		job_id(job, id);
-		problems_write_first(&job->problems, job->path, &text);
+		diagnostics_write_first(&job->problems, job->path, &text);
 		r = buffer_terminate(&text) ? catalogue_add_failure(catalogue, id, text.data)
 					    : -ENOMEM;
 	}

@@ -18,7 +18,7 @@ bool described_is_awaited(const struct toolbox *toolbox)
 }
 
 static int take_tools(struct manifest_reader *reader, struct package *package,
-	const char *described, size_t size, struct problems *problems)
+	const char *described, size_t size, struct diagnostics *problems)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	uint32_t tools = JSON_NONE;
@@ -27,7 +27,7 @@ static int take_tools(struct manifest_reader *reader, struct package *package,
 	if (r == 0 && json_type_at(&tape, 0) == JSON_OBJECT)
 		tools = json_find(&tape, 0, "tools");
 	if (r >= 0 && tools == JSON_NONE) {
-		problems_add_line(problems, PROBLEM_ERROR, 0, "", "its host describes no tools");
+		diagnostics_add(problems, DIAGNOSTIC_ERROR, 0, "", "its host describes no tools");
 		return MANIFEST_E_REFUSED;
 	}
 	if (r == 0)
@@ -42,7 +42,7 @@ static int take_tools(struct manifest_reader *reader, struct package *package,
 int described_load_cached(struct manifest_reader *reader, struct package *package,
 	char ret_key[DESCRIBE_CACHE_KEY_BYTES])
 {
-	cleanup(problems_deinit) struct problems problems = {0};
+	cleanup(diagnostics_deinit) struct diagnostics problems = {0};
 	cleanup(buffer_deinit) struct buffer described = {0};
 	uint64_t depends;
 	int r = toolbox_library_look(&package->library);
@@ -57,7 +57,7 @@ int described_load_cached(struct manifest_reader *reader, struct package *packag
 }
 
 int described_accept(struct manifest_reader *reader, struct package *package, const char *described,
-	size_t size, const char *key, struct problems *problems)
+	size_t size, const char *key, struct diagnostics *problems)
 {
 	char key_now[DESCRIBE_CACHE_KEY_BYTES];
 	int r;

@@ -32,7 +32,7 @@ int described_load_cached(struct manifest_reader *reader, struct package *packag
 /* Take the tools that a host of @package has just told: @described is the payload of its LOADED. They
  * are kept by @key, unless the library was changed meanwhile. 0, MANIFEST_E_REFUSED, or -ENOMEM. */
 int described_accept(struct manifest_reader *reader, struct package *package, const char *described,
-	size_t size, const char *key, struct problems *problems);
+	size_t size, const char *key, struct diagnostics *problems);
 
 /* What a host of @package, which has members, has told before, if it is kept and still holds: then
  * @package->fingerprint is set, too. As described_load_cached(). */

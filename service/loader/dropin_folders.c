@@ -85,7 +85,7 @@ int dropin_folders_read(struct load_job *job)
 	int r;
 
 	if (overlay && !dropins_is_overlay(overlay)) {
-		problems_add(&job->problems, PROBLEM_ERROR, NULL, 0,
+		diagnostics_add(&job->problems, DIAGNOSTIC_ERROR, 0, "",
 			"%s has this name, and is not a manifest of kind \"command\" without "
 			"tools: only it is used",
 			overlay);

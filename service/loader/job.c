@@ -12,7 +12,7 @@
 static void job_free(struct load_job *job)
 {
 	package_unref(job->package);
-	problems_deinit(&job->problems);
+	diagnostics_deinit(&job->problems);
 	skipped_list_deinit(&job->skipped);
 	free(job->id);
 	free(job->path);
@@ -106,6 +106,6 @@ void load_job_fail(struct load_job *job, const char *pointer, const char *text)
 	if (is_excused(job, pointer) && skipped_list_add(&job->skipped, NULL, text) == 0)
 		return;
 	line = *pointer ? manifest_line(job->path, pointer) : 0;
-	problems_add_line(&job->problems, PROBLEM_ERROR, line, pointer, "%s", text);
+	diagnostics_add(&job->problems, DIAGNOSTIC_ERROR, line, pointer, "%s", text);
 	job->toolbox = NULL;
 }

@@ -11,7 +11,7 @@
 #include "loader/describe_cache.h"
 #include "loader/loader.h"
 #include "manifest/manifest.h"
-#include "manifest/problem.h"
+#include "manifest/diagnose.h"
 
 /*
  * The jobs of one load: one for each registered file or folder, in the order of their names, then one
@@ -33,7 +33,7 @@ struct load_job {
 	struct package *package;  /* held; NULL: it could not be read */
 	struct toolbox
 		*toolbox; /* of the package; NULL: the job has failed or offers none itself */
-	struct problems problems;
+	struct diagnostics problems;
 	struct skipped_list skipped;
 	char key[DESCRIBE_CACHE_KEY_BYTES]; /* of its description; "": not known */
 	int64_t asked_ns; /* when its host was asked for a description (CLOCK_REALTIME) */

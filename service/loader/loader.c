@@ -21,7 +21,7 @@
 
 struct loader {
 	struct loop *loop;
-	loader_problem_function problem;
+	diagnostic_function problem;
 	loader_done_function done;
 	void *data;
 	struct folders_listing listing; /* what is registered; empty for given files */
@@ -183,6 +183,16 @@ static int begin_job(struct loader *loader, struct load_job *job)
 
 /* ── all of them ─────────────────────────────────────────────────────────────────────────────── */
 
+static void report_job(const struct loader *loader, const struct load_job *job)
+{
+	for (size_t i = 0; i < job->problems.n_items; i++) {
+		struct diagnostic problem = job->problems.items[i];
+
+		problem.file = job->path;
+		loader->problem(loader->data, &problem);
+	}
+}
+
 static void finish(void *data)
 {
 	struct loader *loader = data;
@@ -192,9 +202,7 @@ static void finish(void *data)
 	int status = loader->jobs.has_deferred ? LOADER_DEFERRED : 0;
 
 	for (size_t i = 0; i < loader->jobs.n_items; i++)
-		for (size_t j = 0; j < loader->jobs.items[i]->problems.n_items; j++)
-			loader->problem(owner, loader->jobs.items[i]->path,
-				&loader->jobs.items[i]->problems.items[j]);
+		report_job(loader, loader->jobs.items[i]);
 	loader_free(loader);
 	done(owner, catalogue, catalogue ? status : -ENOMEM);
 }
@@ -258,8 +266,8 @@ static int new_loader(struct loop *loop, const struct loader_options *options, s
 }
 
 /* 0 or -ENOMEM. */
-static int set_going(struct loader *loader, loader_problem_function problem,
-	loader_done_function done, void *data)
+static int set_going(
+	struct loader *loader, diagnostic_function problem, loader_done_function done, void *data)
 {
 	loader->problem = problem;
 	loader->done = done;
@@ -271,7 +279,7 @@ static int set_going(struct loader *loader, loader_problem_function problem,
 }
 
 int loader_start(struct loop *loop, const struct loader_options *options,
-	loader_problem_function problem, loader_done_function done, void *data,
+	diagnostic_function problem, loader_done_function done, void *data,
 	struct loader **ret_loader)
 {
 	const struct config_list *folders = &options->config->toolbox_dirs;
@@ -317,7 +325,7 @@ static int add_given(struct loader *loader, const char *path)
 }
 
 int loader_start_files(struct loop *loop, const struct loader_options *options,
-	const char *const *files, size_t n_files, loader_problem_function problem,
+	const char *const *files, size_t n_files, diagnostic_function problem,
 	loader_done_function done, void *data, struct loader **ret_loader)
 {
 	cleanup(loader_cleanup) struct loader *loader = NULL;

@@ -6,8 +6,8 @@
 #include "catalogue/catalogue.h"
 #include "config/config.h"
 #include "loop/loop.h"
-#include "manifest/problem.h"
 #include "util/cleanup.h"
+#include "util/diagnostic.h"
 
 /*
  * Loading: from registration folders to a catalogue.
@@ -27,10 +27,6 @@
  * fails keeps its last good version.
  */
 struct loader;
-
-/* A problem found in the file (or folder) @file. */
-typedef void (*loader_problem_function)(
-	void *data, const char *file, const struct problem *problem);
 
 /* Positive results. */
 enum loader_status {
@@ -54,13 +50,13 @@ struct loader_options {
 /* Load everything that is registered in the configured folders. All of @options must stay until
  * done() was called. 0 or a negative errno (then done() is not called). */
 int loader_start(struct loop *loop, const struct loader_options *options,
-	loader_problem_function problem, loader_done_function done, void *data,
+	diagnostic_function problem, loader_done_function done, void *data,
 	struct loader **ret_loader);
 
 /* Load just these manifests and folders of drop-in programs, whatever the registration folders hold
  * (toolboxctl check). */
 int loader_start_files(struct loop *loop, const struct loader_options *options,
-	const char *const *files, size_t n_files, loader_problem_function problem,
+	const char *const *files, size_t n_files, diagnostic_function problem,
 	loader_done_function done, void *data, struct loader **ret_loader);
 
 /* Stop and forget it; done() is not called. Takes NULL. */

@@ -26,9 +26,9 @@ static bool is_same_package(const struct load_job *job)
 static void move_problems(const struct member_toolbox *member, struct load_job *job)
 {
 	for (size_t i = 0; i < member->problems.n_items; i++) {
-		const struct problem *problem = &member->problems.items[i];
+		const struct diagnostic *problem = &member->problems.items[i];
 
-		problems_add_line(&job->problems, problem->severity, 0, "", "%s: %s%s%s",
+		diagnostics_add(&job->problems, problem->severity, 0, "", "%s: %s%s%s",
 			member->id ? member->id : "a ToolBox", problem->pointer,
 			*problem->pointer ? ": " : "", problem->text);
 	}
@@ -44,7 +44,7 @@ static void check_settings(struct load_job *job, const struct load_job *owner)
 
 	if (!job->toolbox || !settings || (!is_refused && !settings->has_process))
 		return;
-	problems_add_line(&job->problems, is_refused ? PROBLEM_ERROR : PROBLEM_WARNING, 0, "",
+	diagnostics_add(&job->problems, is_refused ? DIAGNOSTIC_ERROR : DIAGNOSTIC_WARNING, 0, "",
 		"%s: \"%s\" of toolboxes.%s in the configuration has no effect, because all "
 		"ToolBoxes of this manifest share their processes; set it for toolboxes.%s, or "
 		"give this one a manifest of its own (\"plugins\")",

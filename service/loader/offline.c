@@ -13,17 +13,17 @@
 
 struct load {
 	struct loop *loop;
-	loader_problem_function problem;
+	diagnostic_function problem;
 	void *data;
 	struct catalogue *catalogue;
 	int error; /* of the loader */
 };
 
-static void on_problem(void *data, const char *file, const struct problem *problem)
+static void on_problem(void *data, const struct diagnostic *problem)
 {
 	struct load *load = data;
 
-	load->problem(load->data, file, problem);
+	load->problem(load->data, problem);
 }
 
 static void on_done(void *data, struct catalogue *catalogue, int error)
@@ -57,7 +57,7 @@ static int run(struct load *load, const struct loader_options *options, const ch
 }
 
 int offline_load(const struct config *config, const char *const *files, size_t n_files,
-	loader_problem_function problem, void *data, struct catalogue **ret_catalogue,
+	diagnostic_function problem, void *data, struct catalogue **ret_catalogue,
 	char ret_why[OFFLINE_WHY_BYTES])
 {
 	struct load load = {.problem = problem, .data = data};

@@ -21,5 +21,5 @@
  * owned by the caller; a negative errno, with the reason in @ret_why.
  */
 int offline_load(const struct config *config, const char *const *files, size_t n_files,
-	loader_problem_function problem, void *data, struct catalogue **ret_catalogue,
+	diagnostic_function problem, void *data, struct catalogue **ret_catalogue,
 	char ret_why[OFFLINE_WHY_BYTES]);

@@ -19,7 +19,7 @@
 struct translation {
 	const struct json_tape *tape;
 	uint32_t element;
-	struct problems *problems;
+	struct diagnostics *problems;
 	struct buffer *out;
 };
 
@@ -54,7 +54,7 @@ static void copy_seconds(const struct translation *translation, const char *key,
 		(json_type_at(translation->tape, value) != JSON_NUMBER ||
 			json_number_f64(translation->tape, value, &seconds) || !(seconds >= 0) ||
 			seconds > DAY_S || (seconds == 0 && !may_be_zero)))
-		problems_add_found(translation->problems, translation->tape, value,
+		diagnose_found(translation->problems, translation->tape, value,
 			may_be_zero ? "must be a number of seconds from 0 to 86400"
 				    : "must be a number of seconds above 0, and at most 86400");
 	json_write_key(translation->out, as);
@@ -68,13 +68,13 @@ static void translate(const struct translation *translation)
 	uint32_t command;
 
 	if (json_type_at(tape, translation->element) != JSON_OBJECT) {
-		problems_add_found(translation->problems, tape, translation->element,
+		diagnose_found(translation->problems, tape, translation->element,
 			"must be an object with 'name' and 'command', a shell line");
 		return;
 	}
 	command = find_given(translation, "command");
 	if (command == JSON_NONE) {
-		problems_add(translation->problems, PROBLEM_ERROR, tape, translation->element,
+		diagnose(translation->problems, DIAGNOSTIC_ERROR, tape, translation->element,
 			"missing required property 'command' (a shell line)");
 		return;
 	}
@@ -90,12 +90,12 @@ static void translate(const struct translation *translation)
 }
 
 int array_file_translate(
-	const struct json_tape *tape, struct problems *problems, struct buffer *out)
+	const struct json_tape *tape, struct diagnostics *problems, struct buffer *out)
 {
 	struct translation translation = {.tape = tape, .problems = problems, .out = out};
 
 	if (json_count(tape, 0) == 0)
-		problems_add_found(problems, tape, 0,
+		diagnose_found(problems, tape, 0,
 			"must have at least one element, an object with 'name' and 'command'");
 	buffer_append_string(out, "{\"kind\":\"command\",\"tools\":[");
 	for (uint32_t at = json_first(tape, 0); at < json_end(tape, 0); at = json_next(tape, at)) {

@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 #include "json/reader.h"
-#include "manifest/problem.h"
+#include "manifest/diagnose.h"
 #include "util/buffer.h"
 
 /*
@@ -21,7 +21,7 @@
 /* Write to @out the manifest that the array at the root of @tape stands for. What has no place in
  * it is added to @problems; other mistakes are left to whoever reads the manifest. 0 or -ENOMEM. */
 int array_file_translate(
-	const struct json_tape *tape, struct problems *problems, struct buffer *out);
+	const struct json_tape *tape, struct diagnostics *problems, struct buffer *out);
 
 /* Write to @ret, of @size bytes, where in the array the place @pointer of the manifest comes from.
  */

@@ -18,7 +18,7 @@ static const char json_output[] = "{\"type\":\"object\"}";
 static int note(const struct manifest_scope *scope, int status, struct command_mistake mistake)
 {
 	if (status == COMMAND_E_MALFORMED)
-		problems_add_found(scope->problems, scope->tape, mistake.token, mistake.expected);
+		diagnose_found(scope->problems, scope->tape, mistake.token, mistake.expected);
 	return status < 0 ? status : 0;
 }
 
@@ -51,7 +51,7 @@ static int place_cwd(const struct manifest_scope *scope, uint32_t given, struct 
 	if (!command->cwd || join(scope, &command->cwd) < 0)
 		return -ENOMEM;
 	if ((own || common) && (stat(command->cwd, &status) < 0 || !S_ISDIR(status.st_mode)))
-		problems_add(scope->problems, PROBLEM_WARNING, scope->tape, own ? own : common,
+		diagnose(scope->problems, DIAGNOSTIC_WARNING, scope->tape, own ? own : common,
 			"the folder '%s' does not exist: no call can run without it", command->cwd);
 	return 0;
 }
@@ -76,7 +76,7 @@ static int place_program(const struct manifest_scope *scope, uint32_t argv, stru
 		return -ENOMEM;
 	r = command_find_program(command, path);
 	if (r < 0)
-		problems_add(scope->problems, PROBLEM_WARNING, scope->tape,
+		diagnose(scope->problems, DIAGNOSTIC_WARNING, scope->tape,
 			argv ? json_first(scope->tape, argv) : argv,
 			"the program '%s' cannot be run at present: %s%s", *program, strerror(-r),
 			help_for(*program, r));
@@ -136,7 +136,7 @@ static int refuse_unknown(const struct manifest_scope *scope, uint32_t place,
 		write_names(scope, properties, &names);
 	if (!buffer_terminate(&names))
 		return -ENOMEM;
-	problems_add(scope->problems, PROBLEM_ERROR, scope->tape, place,
+	diagnose(scope->problems, DIAGNOSTIC_ERROR, scope->tape, place,
 		"'{%.*s}' is none of the arguments, %s%s; write '{{%.*s}' for the text itself",
 		(int)piece->size, piece->text,
 		names.size > 0 ? "which are " : "of which 'argument_schema' names none", names.data,
@@ -156,7 +156,7 @@ static int check_template(const struct manifest_scope *scope, uint32_t place, co
 		if (!piece.is_placeholder)
 			continue;
 		if (is_program)
-			problems_add(scope->problems, PROBLEM_ERROR, scope->tape, place,
+			diagnose(scope->problems, DIAGNOSTIC_ERROR, scope->tape, place,
 				"must name the program itself: '{%.*s}' would let a caller choose "
 				"it",
 				(int)piece.size, piece.text);
@@ -176,7 +176,7 @@ static void warn_of_line(
 	while (properties != JSON_NONE && command_next_piece(&line, &piece))
 		if (piece.is_placeholder &&
 			json_find_sized(scope->tape, properties, piece.text, piece.size))
-			problems_add(scope->problems, PROBLEM_WARNING, scope->tape, place,
+			diagnose(scope->problems, DIAGNOSTIC_WARNING, scope->tape, place,
 				"'{%.*s}' is not replaced in a shell line: use "
 				"\"$TOOL_ARG_NAME\", with the argument's name in capitals",
 				(int)piece.size, piece.text);

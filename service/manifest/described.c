@@ -23,7 +23,7 @@
 /* Read what is told as the manifest that would have said it: in the tape and bytes of the reader.
  */
 static int read_described(struct manifest_reader *reader, const struct json_tape *described,
-	uint32_t tools, struct toolbox *toolbox, struct problems *problems)
+	uint32_t tools, struct toolbox *toolbox, struct diagnostics *problems)
 {
 	struct buffer *bytes = &reader->bytes;
 	int r;
@@ -36,7 +36,7 @@ static int read_described(struct manifest_reader *reader, const struct json_tape
 	r = r ? r
 	      : json_tape_read(&reader->tape, bytes->data, bytes->size, JSON_DEPTH_DEFAULT, NULL);
 	if (r > 0)
-		problems_add_line(problems, PROBLEM_ERROR, 0, "/tools",
+		diagnostics_add(problems, DIAGNOSTIC_ERROR, 0, "/tools",
 			"must be nested at most %d levels deep; it is deeper", JSON_DEPTH_DEFAULT);
 	r = r ? r : manifest_check_shape(reader, problems);
 	if (r)
@@ -47,9 +47,9 @@ static int read_described(struct manifest_reader *reader, const struct json_tape
 
 /* 0, MANIFEST_E_REFUSED, or -ENOMEM. */
 static int take_entries(struct manifest_reader *reader, const struct json_tape *described,
-	uint32_t tools, struct toolbox *toolbox, struct problems *problems)
+	uint32_t tools, struct toolbox *toolbox, struct diagnostics *problems)
 {
-	cleanup(problems_deinit) struct problems found = {0};
+	cleanup(diagnostics_deinit) struct diagnostics found = {0};
 	int r = read_described(reader, described, tools, toolbox, &found);
 
 	if (r == 0 && found.n_errors == 0)
@@ -57,13 +57,13 @@ static int take_entries(struct manifest_reader *reader, const struct json_tape *
 	toolbox_drop_tools(toolbox);
 	/* Their lines are those of no file. */
 	for (size_t i = 0; i < found.n_items; i++)
-		problems_add_line(problems, found.items[i].severity, 0, found.items[i].pointer,
+		diagnostics_add(problems, found.items[i].severity, 0, found.items[i].pointer,
 			"in its description: %s", found.items[i].text);
 	return r < 0 ? r : MANIFEST_E_REFUSED;
 }
 
 int manifest_take_tools(struct manifest_reader *reader, const struct json_tape *described,
-	uint32_t tools, struct package *package, struct problems *problems)
+	uint32_t tools, struct package *package, struct diagnostics *problems)
 {
 	int r;
 
@@ -78,7 +78,7 @@ void member_toolboxes_deinit(struct member_toolboxes *members)
 {
 	for (size_t i = 0; i < members->n_items; i++) {
 		free(members->items[i].id);
-		problems_deinit(&members->items[i].problems);
+		diagnostics_deinit(&members->items[i].problems);
 		skipped_list_deinit(&members->items[i].skipped);
 	}
 	free(members->items);
@@ -163,7 +163,7 @@ static int take_member(struct manifest_reader *reader, const struct json_tape *d
 	if (r < 0)
 		return r;
 	if (!member->id || tools == JSON_NONE || json_type_at(described, tools) != JSON_ARRAY) {
-		problems_add_line(&member->problems, PROBLEM_ERROR, 0, "",
+		diagnostics_add(&member->problems, DIAGNOSTIC_ERROR, 0, "",
 			"its host describes no toolbox_id, or no tools");
 		return 0;
 	}
@@ -191,22 +191,22 @@ static int take_failed(
 
 	member->id = dup_text(described, at, "toolbox_id", &r);
 	error = dup_text(described, at, "error", &r);
-	problems_add_line(&member->problems, PROBLEM_ERROR, 0, "", "%s",
+	diagnostics_add(&member->problems, DIAGNOSTIC_ERROR, 0, "", "%s",
 		error ? error : "its host gives no reason");
 	return r;
 }
 
 /* The array @key of what was described; JSON_NONE, and it is a problem, when there is none. */
 static uint32_t find_list(
-	const struct json_tape *described, const char *key, struct problems *problems)
+	const struct json_tape *described, const char *key, struct diagnostics *problems)
 {
 	uint32_t list = json_type_at(described, 0) == JSON_OBJECT ? json_find(described, 0, key)
 								  : JSON_NONE;
 
 	if (list != JSON_NONE && json_type_at(described, list) == JSON_ARRAY)
 		return list;
-	problems_add_line(
-		problems, PROBLEM_ERROR, 0, "", "its host describes no array \"%s\"", key);
+	diagnostics_add(
+		problems, DIAGNOSTIC_ERROR, 0, "", "its host describes no array \"%s\"", key);
 	return JSON_NONE;
 }
 
@@ -228,7 +228,7 @@ static int take_all(struct manifest_reader *reader, const struct json_tape *desc
 }
 
 int manifest_take_members(struct manifest_reader *reader, const struct json_tape *described,
-	struct package *package, struct member_toolboxes *ret_members, struct problems *problems)
+	struct package *package, struct member_toolboxes *ret_members, struct diagnostics *problems)
 {
 	uint32_t working = find_list(described, "toolboxes", problems);
 	uint32_t failed = find_list(described, "failed", problems);
@@ -240,7 +240,7 @@ int manifest_take_members(struct manifest_reader *reader, const struct json_tape
 		return MANIFEST_E_REFUSED;
 	n_members = (size_t)json_count(described, working) + json_count(described, failed);
 	if (n_members > MEMBERS_MAX) {
-		problems_add_line(problems, PROBLEM_ERROR, 0, "",
+		diagnostics_add(problems, DIAGNOSTIC_ERROR, 0, "",
 			"its host describes %zu toolboxes; %d are allowed", n_members, MEMBERS_MAX);
 		return MANIFEST_E_REFUSED;
 	}

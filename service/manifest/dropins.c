@@ -166,7 +166,7 @@ static int define_all(struct folder *folder)
 
 /* Read the frame with @tools in it. */
 static int read_with(struct folder *folder, const char *tools, size_t size,
-	struct package **ret_package, struct problems *problems)
+	struct package **ret_package, struct diagnostics *problems)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
 
@@ -180,7 +180,8 @@ static int read_with(struct folder *folder, const char *tools, size_t size,
 }
 
 /* Read all that are offered; *ret_package stays NULL when none is. */
-static int read_all(struct folder *folder, struct package **ret_package, struct problems *problems)
+static int read_all(
+	struct folder *folder, struct package **ret_package, struct diagnostics *problems)
 {
 	cleanup(buffer_deinit) struct buffer tools = {0};
 
@@ -201,7 +202,7 @@ static int read_all(struct folder *folder, struct package **ret_package, struct 
 static int try_alone(struct folder *folder, size_t index)
 {
 	cleanup(package_cleanup) struct package *package = NULL;
-	cleanup(problems_deinit) struct problems problems = {0};
+	cleanup(diagnostics_deinit) struct diagnostics problems = {0};
 	struct dropin *dropin = &folder->list.items[index];
 	const struct buffer *entry = &folder->entries[index];
 	static const char prefix[] = "/tools/0";
@@ -222,14 +223,14 @@ static int try_alone(struct folder *folder, size_t index)
 
 /* The whole was refused: by its frame, then with these @problems, or by some of its tools. */
 static int read_rest(struct folder *folder, const char *overlay, struct package **ret_package,
-	struct problems *problems)
+	struct diagnostics *problems)
 {
 	cleanup(package_cleanup) struct package *probe = NULL;
-	cleanup(problems_deinit) struct problems inside = {0};
+	cleanup(diagnostics_deinit) struct diagnostics inside = {0};
 	int r = read_with(folder, harmless, strlen(harmless), &probe, &inside);
 
 	for (size_t i = 0; r == MANIFEST_E_REFUSED && i < inside.n_items; i++)
-		problems_add_line(problems, PROBLEM_ERROR, 0, inside.items[i].pointer, "%s%s%s",
+		diagnostics_add(problems, DIAGNOSTIC_ERROR, 0, inside.items[i].pointer, "%s%s%s",
 			overlay ? overlay : "", overlay ? ": " : "", inside.items[i].text);
 	for (size_t i = 0; r == 0 && i < folder->list.n_items; i++)
 		r = try_alone(folder, i);
@@ -252,7 +253,7 @@ static int report_skipped(const struct folder *folder, struct skipped_list *skip
 }
 
 /* What cannot be listed, or is too much, is a problem; what is short is not. */
-static int scan(struct folder *folder, struct problems *problems)
+static int scan(struct folder *folder, struct diagnostics *problems)
 {
 	int r;
 
@@ -261,20 +262,20 @@ static int scan(struct folder *folder, struct problems *problems)
 	if (r == 0 || file_error_is_shortage(r))
 		return r;
 	if (r == -E2BIG)
-		problems_add(problems, PROBLEM_ERROR, NULL, 0,
+		diagnostics_add(problems, DIAGNOSTIC_ERROR, 0, "",
 			"has more than %d programs, or than %d entries of any sort", DROPINS_MAX,
 			DROPIN_ENTRIES_MAX);
 	else
-		problems_add(
-			problems, PROBLEM_ERROR, NULL, 0, "cannot be listed: %s", strerror(-r));
+		diagnostics_add(
+			problems, DIAGNOSTIC_ERROR, 0, "", "cannot be listed: %s", strerror(-r));
 	return MANIFEST_E_REFUSED;
 }
 
 int dropins_read(struct manifest_reader *reader, const char *path, const char *overlay,
-	struct package **ret_package, struct skipped_list *skipped, struct problems *problems)
+	struct package **ret_package, struct skipped_list *skipped, struct diagnostics *problems)
 {
 	cleanup(folder_deinit) struct folder folder = {.reader = reader, .path = path};
-	cleanup(problems_deinit) struct problems first = {0};
+	cleanup(diagnostics_deinit) struct diagnostics first = {0};
 	int r = scan(&folder, problems);
 
 	r = r ? r : write_overlaid_head(&folder, overlay);

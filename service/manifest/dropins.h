@@ -31,7 +31,7 @@ bool dropins_is_overlay(const char *path);
  * deinit in any case.
  */
 int dropins_read(struct manifest_reader *reader, const char *path, const char *overlay,
-	struct package **ret_package, struct skipped_list *skipped, struct problems *problems);
+	struct package **ret_package, struct skipped_list *skipped, struct diagnostics *problems);
 
 /* Call @found with @folder, and with every folder of a service in it. */
 void dropins_each_folder(

@@ -88,7 +88,7 @@ void manifest_reader_free(struct manifest_reader *reader)
 }
 
 /* Read and parse the file; what is wrong with it is a problem. */
-static int read_tape(struct manifest_reader *reader, const char *path, struct problems *problems)
+static int read_tape(struct manifest_reader *reader, const char *path, struct diagnostics *problems)
 {
 	struct json_error error;
 	struct stat status;
@@ -105,10 +105,11 @@ static int read_tape(struct manifest_reader *reader, const char *path, struct pr
 	if (r == -ENOMEM)
 		return r;
 	if (r == -EFBIG)
-		problems_add(problems, PROBLEM_ERROR, NULL, 0,
+		diagnostics_add(problems, DIAGNOSTIC_ERROR, 0, "",
 			"must be at most %u bytes; it is larger", MANIFEST_BYTES_MAX);
 	else if (r < 0)
-		problems_add(problems, PROBLEM_ERROR, NULL, 0, "cannot be read: %s", strerror(-r));
+		diagnostics_add(
+			problems, DIAGNOSTIC_ERROR, 0, "", "cannot be read: %s", strerror(-r));
 	if (r < 0)
 		return MANIFEST_E_REFUSED;
 	r = json_tape_read(
@@ -116,13 +117,13 @@ static int read_tape(struct manifest_reader *reader, const char *path, struct pr
 	if (r <= 0)
 		return r;
 	json_locate(reader->bytes.data, error.offset, &line, &column);
-	problems_add_line(problems, PROBLEM_ERROR, line, "", "line %u, column %u: %s", line, column,
-		error.message);
+	diagnostics_add(problems, DIAGNOSTIC_ERROR, line, "", "line %u, column %u: %s", line,
+		column, error.message);
 	return MANIFEST_E_REFUSED;
 }
 
 /* A manifest that uses what is not built is told so, before its shape is looked at. */
-static bool refuse_what_is_to_come(const struct json_tape *tape, struct problems *problems)
+static bool refuse_what_is_to_come(const struct json_tape *tape, struct diagnostics *problems)
 {
 	uint32_t kind = json_find(tape, 0, "kind");
 	size_t before = problems->n_errors;
@@ -130,7 +131,7 @@ static bool refuse_what_is_to_come(const struct json_tape *tape, struct problems
 	for (size_t i = 0; kind != JSON_NONE && i < N_OF(kinds_to_come); i++)
 		if (json_type_at(tape, kind) == JSON_STRING &&
 			json_string_equals(tape, kind, kinds_to_come[i], strlen(kinds_to_come[i])))
-			problems_add(problems, PROBLEM_ERROR, tape, kind,
+			diagnose(problems, DIAGNOSTIC_ERROR, tape, kind,
 				"the kind \"%s\" is not supported by this version; expected "
 				"\"native\", \"plugin\", \"command\" or \"python\"",
 				kinds_to_come[i]);
@@ -146,22 +147,22 @@ static bool ends_in(const char *text, const char *end)
 
 /* A violation of the shape, and what is meant where that is known. */
 static void add_violation(const struct json_tape *tape, const struct schema_violation *violation,
-	struct problems *problems)
+	struct diagnostics *problems)
 {
 	uint32_t token = json_pointer_nearest(tape, violation->path);
 	const char *meant =
 		ends_in(violation->path, "/type") ? native_type_alias(tape, token) : NULL;
 
 	if (meant)
-		problems_add(problems, PROBLEM_ERROR, tape, token,
+		diagnose(problems, DIAGNOSTIC_ERROR, tape, token,
 			"must be \"%s\", not %.*s; see "
 			"docs/native.md for the others",
 			meant, (int)json_at(tape, token)->length + 2, json_bytes(tape, token) - 1);
 	else
-		problems_add_at(problems, PROBLEM_ERROR, tape, violation->path, violation->message);
+		diagnose_at(problems, DIAGNOSTIC_ERROR, tape, violation->path, violation->message);
 }
 
-int manifest_check_shape(struct manifest_reader *reader, struct problems *problems)
+int manifest_check_shape(struct manifest_reader *reader, struct diagnostics *problems)
 {
 	const struct json_tape *tape = &reader->tape;
 	cleanup(schema_report_deinit) struct schema_report report = {0};
@@ -195,20 +196,20 @@ static enum toolbox_kind kind_of(const struct json_tape *tape)
 
 /* Keys that mean nothing to a toolbox of its kind would be ignored: a mistake. */
 static void refuse_keys_of_others(
-	const struct json_tape *tape, enum toolbox_kind kind, struct problems *problems)
+	const struct json_tape *tape, enum toolbox_kind kind, struct diagnostics *problems)
 {
 	for (size_t i = 0; i < N_OF(keys_of_kinds); i++) {
 		uint32_t value = json_find(tape, 0, keys_of_kinds[i].key);
 
 		if (value != JSON_NONE && !(keys_of_kinds[i].kinds & OF(kind)))
-			problems_add(problems, PROBLEM_ERROR, tape, value,
+			diagnose(problems, DIAGNOSTIC_ERROR, tape, value,
 				"\"%s\" is not a key of a toolbox of the kind \"%s\"; leave it out",
 				keys_of_kinds[i].key, kind_facts(kind)->name);
 	}
 }
 
 static int read_id(const struct json_tape *tape, const char *path, struct package *package,
-	struct problems *problems)
+	struct diagnostics *problems)
 {
 	uint32_t given = json_find(tape, 0, "toolbox_id");
 	size_t size;
@@ -219,7 +220,7 @@ static int read_id(const struct json_tape *tape, const char *path, struct packag
 	if (!package->id)
 		return -ENOMEM;
 	if (!manifest_is_id(package->id) || strlen(package->id) != size)
-		problems_add(problems, PROBLEM_ERROR, tape, given,
+		diagnose(problems, DIAGNOSTIC_ERROR, tape, given,
 			"the toolbox id '%s'%s must be 1 to %d letters, digits, '_' or '-'",
 			package->id,
 			given != JSON_NONE ? ""
@@ -260,7 +261,7 @@ static void read_limits(
 }
 
 static int read_library(struct manifest_reader *reader, const char *folder, struct package *package,
-	struct problems *problems)
+	struct diagnostics *problems)
 {
 	uint32_t token = json_find(&reader->tape, 0, "library");
 	cleanup_free char *name = NULL;
@@ -272,13 +273,13 @@ static int read_library(struct manifest_reader *reader, const char *folder, stru
 	if (!name)
 		return -ENOMEM;
 	if (strlen(name) != size)
-		problems_add(problems, PROBLEM_ERROR, &reader->tape, token,
+		diagnose(problems, DIAGNOSTIC_ERROR, &reader->tape, token,
 			"must be a path or a library's name without U+0000");
 	return toolbox_library_find(name, folder, reader->library_dir, &package->library);
 }
 
 static int read_sandbox(const struct json_tape *tape, const char *folder, struct package *package,
-	struct problems *problems)
+	struct diagnostics *problems)
 {
 	uint32_t token = json_find(tape, 0, "sandbox");
 	const struct toolbox_limits *limits = &package->limits;
@@ -291,10 +292,10 @@ static int read_sandbox(const struct json_tape *tape, const char *folder, struct
 	if (token != JSON_NONE)
 		r = toolbox_sandbox_read(tape, token, folder, &package->sandbox, &mistake);
 	if (r == SANDBOX_E_MALFORMED)
-		problems_add(problems, PROBLEM_ERROR, tape, mistake.token, "%s", mistake.expected);
+		diagnose(problems, DIAGNOSTIC_ERROR, tape, mistake.token, "%s", mistake.expected);
 	if (kind_facts(package->kind)->sandbox == SANDBOX_COMMAND &&
 		package->sandbox.class < SANDBOX_COMMAND)
-		problems_add(problems, PROBLEM_ERROR, tape, token,
+		diagnose(problems, DIAGNOSTIC_ERROR, tape, token,
 			"no program can be started in the class \"%s\"; expected \"command\" or "
 			"\"none\"",
 			sandbox_class_name(package->sandbox.class));
@@ -303,7 +304,7 @@ static int read_sandbox(const struct json_tape *tape, const char *folder, struct
 
 /* What is found from the manifest's real folder. */
 static int read_places(struct manifest_reader *reader, const char *path, struct package *package,
-	struct problems *problems)
+	struct diagnostics *problems)
 {
 	cleanup_free char *real = realpath(path, NULL);
 	const char *folder;
@@ -312,7 +313,7 @@ static int read_places(struct manifest_reader *reader, const char *path, struct 
 	if (!real && errno == ENOMEM)
 		return -ENOMEM;
 	if (!real) {
-		problems_add(problems, PROBLEM_ERROR, &reader->tape,
+		diagnose(problems, DIAGNOSTIC_ERROR, &reader->tape,
 			json_find(&reader->tape, 0, "library"),
 			"the manifest's folder cannot be found: %s", strerror(errno));
 		return 0;
@@ -335,7 +336,7 @@ static int compare_names(const void *a, const void *b)
 
 /* Sorted by name, tools of one name stand side by side, however many there are. */
 static int refuse_twins(
-	const struct json_tape *tape, const struct toolbox *toolbox, struct problems *problems)
+	const struct json_tape *tape, const struct toolbox *toolbox, struct diagnostics *problems)
 {
 	cleanup_free const struct tool **tools = calloc(toolbox->n_tools, sizeof(*tools));
 
@@ -353,13 +354,13 @@ static int refuse_twins(
 		snprintf(pointer, sizeof(pointer), "/tools/%u/name", tools[i]->index);
 		snprintf(text, sizeof(text), "the name '%s' is taken by tool %u, counted from 0",
 			tools[i]->name, tools[i - 1]->index);
-		problems_add_at(problems, PROBLEM_ERROR, tape, pointer, text);
+		diagnose_at(problems, DIAGNOSTIC_ERROR, tape, pointer, text);
 	}
 	return 0;
 }
 
 int manifest_read_tools(struct manifest_reader *reader, const struct json_tape *tape,
-	uint32_t tools, struct toolbox *toolbox, struct problems *problems)
+	uint32_t tools, struct toolbox *toolbox, struct diagnostics *problems)
 {
 	const struct package *package = toolbox->package;
 	cleanup_free char *real = realpath(package->file, NULL);
@@ -424,7 +425,7 @@ static void read_flags(const struct json_tape *tape, struct package *package)
 
 /* Add the toolbox of a package that has one, with the tools that the manifest lists. */
 static int read_toolbox(
-	struct manifest_reader *reader, struct package *package, struct problems *problems)
+	struct manifest_reader *reader, struct package *package, struct diagnostics *problems)
 {
 	const struct json_tape *tape = &reader->tape;
 	cleanup(toolbox_cleanup) struct toolbox *toolbox = toolbox_new(package, package->id, NULL);
@@ -445,7 +446,7 @@ static int read_toolbox(
 }
 
 static int read_package(struct manifest_reader *reader, const char *path, struct package *package,
-	struct problems *problems)
+	struct diagnostics *problems)
 {
 	const struct json_tape *tape = &reader->tape;
 	int r;
@@ -473,7 +474,7 @@ static int read_package(struct manifest_reader *reader, const char *path, struct
 
 /* Make the package of the manifest that is in reader->tape. */
 static int read_manifest(struct manifest_reader *reader, const char *path,
-	struct package **ret_package, struct problems *problems)
+	struct package **ret_package, struct diagnostics *problems)
 {
 	cleanup(package_cleanup) struct package *package = NULL;
 	int r = manifest_check_shape(reader, problems);
@@ -494,25 +495,24 @@ static int read_manifest(struct manifest_reader *reader, const char *path,
 
 /* What is wrong with the manifest that an array stands for, as what is wrong with the array. */
 static void move_problems(
-	const struct json_tape *array, const struct problems *from, struct problems *problems)
+	const struct json_tape *array, const struct diagnostics *from, struct diagnostics *problems)
 {
 	char pointer[ARRAY_POINTER_BYTES];
 
 	for (size_t i = 0; i < from->n_items; i++) {
 		array_file_pointer(from->items[i].pointer, pointer, sizeof(pointer));
-		problems_add_at(
-			problems, from->items[i].severity, array, pointer, from->items[i].text);
+		diagnose_at(problems, from->items[i].severity, array, pointer, from->items[i].text);
 	}
 }
 
 /* Read the array that is in reader->tape. The package is known by the file's own bytes. */
 static int read_array(struct manifest_reader *reader, const char *path,
-	struct package **ret_package, struct problems *problems)
+	struct package **ret_package, struct diagnostics *problems)
 {
 	cleanup(buffer_deinit) struct buffer bytes = reader->bytes;
 	cleanup(json_tape_cleanup) struct json_tape array = reader->tape;
 	cleanup(buffer_deinit) struct buffer text = {0};
-	cleanup(problems_deinit) struct problems inside = {0};
+	cleanup(diagnostics_deinit) struct diagnostics inside = {0};
 	struct stamp stamp = reader->stamp;
 	int r;
 
@@ -532,7 +532,7 @@ static int read_array(struct manifest_reader *reader, const char *path,
 }
 
 int manifest_read(struct manifest_reader *reader, const char *path, struct package **ret_package,
-	struct problems *problems)
+	struct diagnostics *problems)
 {
 	int r = read_tape(reader, path, problems);
 
@@ -544,7 +544,7 @@ int manifest_read(struct manifest_reader *reader, const char *path, struct packa
 }
 
 int manifest_read_text(struct manifest_reader *reader, const char *path, const char *text,
-	size_t size, struct package **ret_package, struct problems *problems)
+	size_t size, struct package **ret_package, struct diagnostics *problems)
 {
 	struct json_error error = {0};
 	int r;
@@ -559,7 +559,7 @@ int manifest_read_text(struct manifest_reader *reader, const char *path, const c
 	if (r < 0)
 		return r;
 	if (r > 0) {
-		problems_add_line(problems, PROBLEM_ERROR, 0, "", "%s", error.message);
+		diagnostics_add(problems, DIAGNOSTIC_ERROR, 0, "", "%s", error.message);
 		return MANIFEST_E_REFUSED;
 	}
 	return read_manifest(reader, path, ret_package, problems);

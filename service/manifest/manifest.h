@@ -7,7 +7,7 @@
 #include "catalogue/skipped.h"
 #include "catalogue/package.h"
 #include "catalogue/toolbox.h"
-#include "manifest/problem.h"
+#include "manifest/diagnose.h"
 #include "util/cleanup.h"
 
 /*
@@ -48,14 +48,14 @@ enum manifest_status {
  * hold warnings in any case.
  */
 int manifest_read(struct manifest_reader *reader, const char *path, struct package **ret_package,
-	struct problems *problems);
+	struct diagnostics *problems);
 
 /*
  * The same of a manifest that stands in no file: the @size bytes at @text. @path is what it is made
  * of: its folder is where the manifest would stand. The lines of problems mean nothing.
  */
 int manifest_read_text(struct manifest_reader *reader, const char *path, const char *text,
-	size_t size, struct package **ret_package, struct problems *problems);
+	size_t size, struct package **ret_package, struct diagnostics *problems);
 
 /*
  * Give @toolbox, of a kind whose hosts tell its tools, those that its host has told: the array
@@ -64,13 +64,13 @@ int manifest_read_text(struct manifest_reader *reader, const char *path, const c
  * -ENOMEM.
  */
 int manifest_take_tools(struct manifest_reader *reader, const struct json_tape *described,
-	uint32_t tools, struct package *package, struct problems *problems);
+	uint32_t tools, struct package *package, struct diagnostics *problems);
 
 /* One of the toolboxes that a host tells, or why it is none. */
 struct member_toolbox {
 	char *id;                /* its own, else what its host knows it by */
 	struct toolbox *toolbox; /* of the package; NULL: it is not offered */
-	struct problems problems;
+	struct diagnostics problems;
 	struct skipped_list skipped;
 };
 
@@ -88,7 +88,8 @@ void member_toolboxes_deinit(struct member_toolboxes *members);
  * deinit in any case.
  */
 int manifest_take_members(struct manifest_reader *reader, const struct json_tape *described,
-	struct package *package, struct member_toolboxes *ret_members, struct problems *problems);
+	struct package *package, struct member_toolboxes *ret_members,
+	struct diagnostics *problems);
 
 /* The line at which @pointer stands in the manifest at @path; 0 when it cannot be told. */
 unsigned int manifest_line(const char *path, const char *pointer);

@@ -11,7 +11,7 @@ static int read_function(const struct manifest_scope *scope, uint32_t object, st
 		scope->tape, json_find(scope->tape, object, "native"), &tool->native, &error);
 
 	if (r > 0)
-		problems_add(scope->problems, PROBLEM_ERROR, scope->tape, error.token, "%s",
+		diagnose(scope->problems, DIAGNOSTIC_ERROR, scope->tape, error.token, "%s",
 			error.message.data ? error.message.data : "cannot be used");
 	buffer_deinit(&error.message);
 	return r;
@@ -33,7 +33,7 @@ static int compile_derived(const struct manifest_scope *scope, uint32_t place, s
 	if (r < 0)
 		return r;
 	if (r > 0) {
-		problems_add(scope->problems, PROBLEM_ERROR, scope->tape, place,
+		diagnose(scope->problems, DIAGNOSTIC_ERROR, scope->tape, place,
 			"the schema of this function cannot be used: %s",
 			error.message.data && buffer_terminate(&error.message) ? error.message.data
 									       : "no reason");
@@ -87,7 +87,7 @@ static void compare_type(const struct manifest_scope *scope, uint32_t schema,
 	if (type == JSON_NONE || allows_type(tape, type, parameter))
 		return;
 	found = json_value_text(tape, type, &size);
-	problems_add(scope->problems, PROBLEM_ERROR, tape, type,
+	diagnose(scope->problems, DIAGNOSTIC_ERROR, tape, type,
 		"the %s '%s' is of type %s in C: its schema must allow \"%s\", not only %.*s", what,
 		parameter->name, native_type_name(parameter->type), native_schema_word(parameter),
 		(int)(size < 64 ? size : 64), found);
@@ -103,7 +103,7 @@ static void refuse_property(
 		buffer_printf(&names, "%s'%s'", i > 0 ? ", " : "", meant->members[i]->name);
 	if (meant->count == 0)
 		buffer_append_string(&names, "none");
-	problems_add(scope->problems, PROBLEM_ERROR, scope->tape, key,
+	diagnose(scope->problems, DIAGNOSTIC_ERROR, scope->tape, key,
 		"the function has no %s of this name; expected %s", meant->what,
 		buffer_terminate(&names) ? names.data : "others");
 }
@@ -118,7 +118,7 @@ static void compare_properties(
 	for (size_t i = 0; i < meant->count; i++)
 		if (properties == JSON_NONE ||
 			json_find(tape, properties, meant->members[i]->name) == JSON_NONE)
-			problems_add(scope->problems, PROBLEM_ERROR, tape,
+			diagnose(scope->problems, DIAGNOSTIC_ERROR, tape,
 				properties != JSON_NONE ? properties : given,
 				"the %s '%s' of the function is missing in the schema's properties",
 				meant->what, meant->members[i]->name);

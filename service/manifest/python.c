@@ -36,7 +36,7 @@ static void write_candidates(struct buffer *out)
 
 /* Append the one that the manifest names at @token, as an array. */
 static int write_given(const struct json_tape *tape, uint32_t token, const char *folder,
-	struct problems *problems, struct buffer *out)
+	struct diagnostics *problems, struct buffer *out)
 {
 	cleanup(buffer_deinit) struct buffer path = {0};
 	cleanup_free char *given = NULL;
@@ -46,7 +46,7 @@ static int write_given(const struct json_tape *tape, uint32_t token, const char 
 	if (!given)
 		return -ENOMEM;
 	if (strlen(given) != size)
-		problems_add(problems, PROBLEM_ERROR, tape, token,
+		diagnose(problems, DIAGNOSTIC_ERROR, tape, token,
 			"must be a path, or a name to look for in PATH, without U+0000");
 	if (strchr(given, '/') && *given != '/')
 		buffer_printf(&path, "%s/", folder);
@@ -54,7 +54,7 @@ static int write_given(const struct json_tape *tape, uint32_t token, const char 
 	if (!buffer_terminate(&path))
 		return -ENOMEM;
 	if (strchr(path.data, '/') && access(path.data, X_OK) < 0)
-		problems_add(problems, PROBLEM_ERROR, tape, token,
+		diagnose(problems, DIAGNOSTIC_ERROR, tape, token,
 			"must be a Python interpreter; '%s' cannot be run: %s", path.data,
 			strerror(errno));
 	buffer_append_char(out, '[');
@@ -64,7 +64,7 @@ static int write_given(const struct json_tape *tape, uint32_t token, const char 
 }
 
 static int read_interpreters(const struct json_tape *tape, const char *folder,
-	struct package_python *python, struct problems *problems)
+	struct package_python *python, struct diagnostics *problems)
 {
 	uint32_t token = json_find(tape, 0, "python");
 	cleanup(buffer_deinit) struct buffer out = {0};
@@ -80,7 +80,7 @@ static int read_interpreters(const struct json_tape *tape, const char *folder,
 }
 
 int manifest_python_read(const struct json_tape *tape, const char *folder, struct package *package,
-	struct problems *problems)
+	struct diagnostics *problems)
 {
 	uint32_t plugins = json_find(tape, 0, "plugins");
 	cleanup(buffer_deinit) struct buffer points = {0};

@@ -3,7 +3,7 @@
 
 #include "catalogue/package.h"
 #include "json/reader.h"
-#include "manifest/problem.h"
+#include "manifest/diagnose.h"
 
 /*
  * Read the keys that only a manifest of the kind python has (contract.md, Python): the interpreter
@@ -13,4 +13,4 @@
  * or -ENOMEM.
  */
 int manifest_python_read(const struct json_tape *tape, const char *folder, struct package *package,
-	struct problems *problems);
+	struct diagnostics *problems);

@@ -20,9 +20,9 @@ struct manifest_reader {
 
 /* Whether what is in reader->tape has the shape of a manifest. 0, MANIFEST_E_REFUSED with its
  * problems, or -ENOMEM. */
-int manifest_check_shape(struct manifest_reader *reader, struct problems *problems);
+int manifest_check_shape(struct manifest_reader *reader, struct diagnostics *problems);
 
 /* Read the tool entries of the array @tools of @tape, whose shape is right, into @toolbox, which
  * has none. Mistakes are added to the problems. 0 or -ENOMEM. */
 int manifest_read_tools(struct manifest_reader *reader, const struct json_tape *tape,
-	uint32_t tools, struct toolbox *toolbox, struct problems *problems);
+	uint32_t tools, struct toolbox *toolbox, struct diagnostics *problems);

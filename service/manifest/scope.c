@@ -24,7 +24,7 @@ int manifest_scope_compile(const struct manifest_scope *scope, uint32_t token,
 		buffer_append(&pointer, error.pointer.data, error.pointer.size);
 		if (!buffer_terminate(&pointer) || !buffer_terminate(&error.message))
 			return -ENOMEM;
-		problems_add_at(scope->problems, PROBLEM_ERROR, scope->tape, pointer.data,
+		diagnose_at(scope->problems, DIAGNOSTIC_ERROR, scope->tape, pointer.data,
 			error.message.data);
 		return 0;
 	}

@@ -3,7 +3,7 @@
 
 #include "catalogue/toolbox.h"
 #include "json/reader.h"
-#include "manifest/problem.h"
+#include "manifest/diagnose.h"
 #include "schema/schema.h"
 
 /* What the tool entries of one manifest share while they are read, and what every kind of tool reads
@@ -15,7 +15,7 @@ struct manifest_scope {
 	const char *folder; /* the manifest's, without symbolic links */
 	struct schema_options schema_options;
 	struct schema_context *context; /* for checking examples */
-	struct problems *problems;
+	struct diagnostics *problems;
 };
 
 /* Compile the schema at @token in place, so that problems with it have their line, and store its

@@ -39,7 +39,7 @@ static int read_name(const struct manifest_scope *scope, uint32_t object, struct
 	if (!tool->name)
 		return -ENOMEM;
 	if (!manifest_is_tool_name(tool->name, size))
-		problems_add(scope->problems, PROBLEM_ERROR, scope->tape, token,
+		diagnose(scope->problems, DIAGNOSTIC_ERROR, scope->tape, token,
 			"the tool name '%.64s' must begin with a letter or '_' and hold at most %d "
 			"letters, digits, '_' or '-'",
 			tool->name, TOOL_NAME_BYTES);
@@ -74,7 +74,7 @@ static int read_trigger(const struct manifest_scope *scope, uint32_t token, stru
 	if (r == 0)
 		r = triggers_add(&tool->triggers, text.data ? text.data : "", text.size, &why);
 	if (r > 0)
-		problems_add(scope->problems, PROBLEM_ERROR, scope->tape, token, "%s", why.data);
+		diagnose(scope->problems, DIAGNOSTIC_ERROR, scope->tape, token, "%s", why.data);
 	return r < 0 ? r : 0;
 }
 
@@ -134,7 +134,7 @@ static void refuse_keys_of_others(const struct manifest_scope *scope, uint32_t o
 		uint32_t value = json_find(scope->tape, object, key);
 
 		if (value != JSON_NONE && (enum toolbox_kind)other != scope->toolbox->package->kind)
-			problems_add(scope->problems, PROBLEM_ERROR, scope->tape, value,
+			diagnose(scope->problems, DIAGNOSTIC_ERROR, scope->tape, value,
 				"\"%s\" is not a key of a tool of the kind \"%s\"; leave it out",
 				key, kind);
 	}

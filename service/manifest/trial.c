@@ -20,7 +20,7 @@ static int refuse_value(const struct manifest_scope *scope, const char *pointer,
 	describe_value(tape, value, &text);
 	if (!buffer_terminate(&text))
 		return -ENOMEM;
-	problems_add_at(scope->problems, PROBLEM_ERROR, scope->tape, pointer, text.data);
+	diagnose_at(scope->problems, DIAGNOSTIC_ERROR, scope->tape, pointer, text.data);
 	return 0;
 }
 
@@ -41,7 +41,7 @@ static int check_schema(const struct manifest_scope *scope, const struct schema 
 	schema_report_write_text(&report, &text);
 	if (!buffer_terminate(&text))
 		return -ENOMEM;
-	problems_add(scope->problems, PROBLEM_ERROR, scope->tape, value,
+	diagnose(scope->problems, DIAGNOSTIC_ERROR, scope->tape, value,
 		"the example's %s must satisfy the schema: %s", what, text.data);
 	return 0;
 }
@@ -161,7 +161,7 @@ static void warn_of_left_out(const struct manifest_scope *scope, uint32_t given,
 			is_required(tape, given, parameter))
 			continue;
 		tool->may_lack = true;
-		problems_add(scope->problems, PROBLEM_WARNING, tape,
+		diagnose(scope->problems, DIAGNOSTIC_WARNING, tape,
 			json_find(tape, properties, parameter->name),
 			"the function needs the parameter '%s', and the schema lets callers leave "
 			"it out: name it in \"required\", or give it a \"default\"%s",

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "util/diagnostic.h"
 
-#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "util/cleanup.h"
 #include "util/log.h"
@@ -67,4 +68,83 @@ void diagnostic_print(void *data, const struct diagnostic *diagnostic)
 	diagnostic_write(diagnostic, &out);
 	fprintf(stderr, "%s %s\n", diagnostic_severity_name(diagnostic->severity),
 		buffer_terminate(&out) ? out.data : diagnostic->text);
+}
+
+static void diagnostic_free(const struct diagnostic *diagnostic)
+{
+	free((char *)diagnostic->pointer);
+	free((char *)diagnostic->text);
+}
+
+void diagnostics_deinit(struct diagnostics *diagnostics)
+{
+	for (size_t i = 0; i < diagnostics->n_items; i++)
+		diagnostic_free(&diagnostics->items[i]);
+	*diagnostics = (struct diagnostics){0};
+}
+
+bool diagnostics_have_room(const struct diagnostics *diagnostics, enum diagnostic_severity severity)
+{
+	return diagnostics->n_items < DIAGNOSTICS_MAX ||
+	       (severity == DIAGNOSTIC_ERROR &&
+		       diagnostics->items[DIAGNOSTICS_MAX - 1].severity == DIAGNOSTIC_WARNING);
+}
+
+static bool has_same(const struct diagnostics *diagnostics, const char *pointer, const char *text)
+{
+	for (size_t i = 0; i < diagnostics->n_items; i++)
+		if (strcmp(diagnostics->items[i].pointer, pointer) == 0 &&
+			strcmp(diagnostics->items[i].text, text) == 0)
+			return true;
+	return false;
+}
+
+void diagnostics_vadd(struct diagnostics *diagnostics, enum diagnostic_severity severity,
+	unsigned int line, const char *pointer, const char *format, va_list arguments)
+{
+	cleanup_free char *own_pointer = NULL;
+	cleanup_free char *text = NULL;
+
+	diagnostics->n_errors += severity == DIAGNOSTIC_ERROR;
+	if (!diagnostics_have_room(diagnostics, severity))
+		return;
+	if (diagnostics->n_items == DIAGNOSTICS_MAX)
+		diagnostic_free(&diagnostics->items[--diagnostics->n_items]);
+	own_pointer = pointer ? strdup(pointer) : NULL;
+	if (!own_pointer || vasprintf(&text, format, arguments) < 0)
+		return;
+	if (has_same(diagnostics, pointer, text)) {
+		diagnostics->n_errors -= severity == DIAGNOSTIC_ERROR;
+		return;
+	}
+	diagnostics->items[diagnostics->n_items++] = (struct diagnostic){
+		.severity = severity,
+		.line = line,
+		.pointer = take_ptr(own_pointer),
+		.text = take_ptr(text),
+	};
+}
+
+void diagnostics_add(struct diagnostics *diagnostics, enum diagnostic_severity severity,
+	unsigned int line, const char *pointer, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	diagnostics_vadd(diagnostics, severity, line, pointer, format, arguments);
+	va_end(arguments);
+}
+
+void diagnostics_write_first(
+	const struct diagnostics *diagnostics, const char *file, struct buffer *out)
+{
+	struct diagnostic first = {.file = file, .text = "cannot be loaded"};
+
+	for (size_t i = diagnostics->n_items; i-- > 0;)
+		if (diagnostics->items[i].severity == DIAGNOSTIC_ERROR)
+			first = diagnostics->items[i];
+	first.file = file;
+	diagnostic_write(&first, out);
+	if (first.pointer && diagnostics->n_errors > 1)
+		buffer_printf(out, " (and %zu more)", diagnostics->n_errors - 1);
 }

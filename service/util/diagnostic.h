@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "util/buffer.h"
 
 /*
@@ -51,3 +55,31 @@ void diagnostic_log(void *data, const struct diagnostic *diagnostic);
 /* Print @diagnostic to stderr as `error|warning FILE:LINE POINTER: text`. @data is an unsigned int
  * that counts the errors. */
 void diagnostic_print(void *data, const struct diagnostic *diagnostic);
+
+/* A bounded list of the diagnostics about one file, which are owned. Zeroed it is empty. An error
+ * takes the place of the last warning when there is no room. */
+#define DIAGNOSTICS_MAX 32
+struct diagnostics {
+	struct diagnostic items[DIAGNOSTICS_MAX]; /* their file is NULL */
+	size_t n_items;
+	size_t n_errors; /* including those without room */
+};
+
+void diagnostics_deinit(struct diagnostics *diagnostics);
+
+/* Return whether there is room for one more of this severity. */
+bool diagnostics_have_room(
+	const struct diagnostics *diagnostics, enum diagnostic_severity severity);
+
+/* Add one with a copy of @pointer and the formatted text. The same text about the same place is
+ * added once. Without memory it is only counted; so it is when @pointer is NULL. */
+void diagnostics_add(struct diagnostics *diagnostics, enum diagnostic_severity severity,
+	unsigned int line, const char *pointer, const char *format, ...)
+	__attribute__((format(printf, 5, 6)));
+void diagnostics_vadd(struct diagnostics *diagnostics, enum diagnostic_severity severity,
+	unsigned int line, const char *pointer, const char *format, va_list arguments)
+	__attribute__((format(printf, 5, 0)));
+
+/* Append the first error as one line, `FILE:LINE POINTER: text (and N more)`. */
+void diagnostics_write_first(
+	const struct diagnostics *diagnostics, const char *file, struct buffer *out);

@@ -65,7 +65,7 @@ static void check_member(
 static void check(struct package *package, const struct json_tape *described)
 {
 	struct member_toolboxes members = {0};
-	struct problems problems = {0};
+	struct diagnostics problems = {0};
 	struct json_tape load = {0};
 	uint32_t n_tools = 0;
 	int r = manifest_take_members(reader, described, package, &members, &problems);
@@ -78,13 +78,13 @@ static void check(struct package *package, const struct json_tape *described)
 			&load, package->load, package->load_size, JSON_DEPTH_DEFAULT, NULL) == 0);
 	json_tape_deinit(&load);
 	member_toolboxes_deinit(&members);
-	problems_deinit(&problems);
+	diagnostics_deinit(&problems);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct package *package = NULL;
-	struct problems problems = {0};
+	struct diagnostics problems = {0};
 	struct json_tape described = {0};
 
 	if (!reader)
@@ -94,6 +94,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check(package, &described);
 	json_tape_deinit(&described);
 	package_unref(package);
-	problems_deinit(&problems);
+	diagnostics_deinit(&problems);
 	return 0;
 }

@@ -101,7 +101,7 @@ static void check_package(struct package *package)
 	require(manifest_is_unchanged(package));
 }
 
-static void check_problems(const struct problems *problems, const uint8_t *data, size_t size)
+static void check_problems(const struct diagnostics *problems, const uint8_t *data, size_t size)
 {
 	unsigned int n_lines = 1;
 
@@ -109,7 +109,7 @@ static void check_problems(const struct problems *problems, const uint8_t *data,
 		n_lines += data[i] == '\n';
 	require(problems->n_errors > 0 && problems->n_items > 0);
 	for (size_t i = 0; i < problems->n_items; i++) {
-		const struct problem *problem = &problems->items[i];
+		const struct diagnostic *problem = &problems->items[i];
 
 		require(problem->text[0]);
 		require(problem->line >= 1 && problem->line <= n_lines);
@@ -120,7 +120,7 @@ static void check_problems(const struct problems *problems, const uint8_t *data,
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct package *package = NULL;
-	struct problems problems = {0};
+	struct diagnostics problems = {0};
 	int r;
 
 	if (file < 0)
@@ -133,6 +133,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_problems(&problems, data, size);
 	require((r == 0) == (package != NULL));
 	package_unref(package);
-	problems_deinit(&problems);
+	diagnostics_deinit(&problems);
 	return 0;
 }

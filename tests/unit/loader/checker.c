@@ -55,7 +55,7 @@ TestSuite(checker, .init = set_up, .fini = tear_down, .timeout = 300);
 /* Have a toolbox with one tool checked, as item @index. */
 static void add(size_t index, const char *library, const char *symbol)
 {
-	struct problems problems = {0};
+	struct diagnostics problems = {0};
 	char name[16];
 	char text[256];
 
@@ -68,7 +68,7 @@ static void add(size_t index, const char *library, const char *symbol)
 	scratch_write(name, text);
 	cr_assert_eq(
 		manifest_read(reader, scratch_path(name), &items[index].package, &problems), 0);
-	problems_deinit(&problems);
+	diagnostics_deinit(&problems);
 	checker_add(checker, items[index].package, &items[index]);
 }
 

@@ -57,10 +57,10 @@ static void tear_down(void)
 
 TestSuite(loader, .init = set_up, .fini = tear_down, .timeout = 300);
 
-static void tell(void *data, const char *file, const struct problem *problem)
+static void tell(void *data, const struct diagnostic *problem)
 {
 	cr_expect_eq(data, &loop);
-	buffer_printf(&described, "%s:%u %s: %s\n", file + strlen(scratch_folder) + 1,
+	buffer_printf(&described, "%s:%u %s: %s\n", problem->file + strlen(scratch_folder) + 1,
 		problem->line, problem->pointer, problem->text);
 }
 

@@ -102,10 +102,10 @@ static void tear_down(void)
 
 TestSuite(loader_members, .init = set_up, .fini = tear_down, .timeout = 300);
 
-static void take_problem(void *data, const char *file, const struct problem *problem)
+static void take_problem(void *data, const struct diagnostic *problem)
 {
 	(void)data;
-	buffer_printf(&reported, "%s: %s\n", strrchr(file, '/') + 1, problem->text);
+	buffer_printf(&reported, "%s: %s\n", strrchr(problem->file, '/') + 1, problem->text);
 }
 
 static void take(void *data, struct catalogue *made, int done)

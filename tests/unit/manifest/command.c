@@ -282,7 +282,7 @@ static void expect_warning(const char *command, const char *pointer, const char 
 	read_good(buffer_terminate(&manifest));
 	buffer_deinit(&manifest);
 	cr_assert_eq(problems.n_items, 1, "%s", command);
-	cr_expect_eq(problems.items[0].severity, PROBLEM_WARNING);
+	cr_expect_eq(problems.items[0].severity, DIAGNOSTIC_WARNING);
 	cr_expect_str_eq(problems.items[0].pointer, pointer);
 	cr_expect_str_eq(problems.items[0].text, text);
 }
@@ -323,7 +323,7 @@ Test(command_manifest, warns_of_a_placeholder_in_a_shell_line)
 	read_good(RUN("{'shell':'echo {text} {other}'}"));
 	cr_assert_eq(problems.n_items, 1);
 	cr_expect_str_eq(problems.items[0].pointer, "/tools/0/command/shell");
-	cr_expect_eq(problems.items[0].severity, PROBLEM_WARNING);
+	cr_expect_eq(problems.items[0].severity, DIAGNOSTIC_WARNING);
 	cr_expect_str_eq(problems.items[0].text,
 		"'{text}' is not replaced in a shell line: use \"$TOOL_ARG_NAME\", with the "
 		"argument's name in capitals");

@@ -5,7 +5,7 @@
 #include "manifest_fixture.h"
 
 static struct manifest_reader *reader;
-static struct problems found;
+static struct diagnostics found;
 
 static void set_up(void)
 {
@@ -17,7 +17,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-	problems_deinit(&found);
+	diagnostics_deinit(&found);
 	manifest_reader_free(reader);
 	manifest_tear_down();
 }
@@ -61,8 +61,8 @@ Test(manifest_described, reads_what_is_told_as_a_manifest)
 
 static void expect_untold(const char *described, const char *pointer, const char *words)
 {
-	problems_deinit(&found);
-	found = (struct problems){0};
+	diagnostics_deinit(&found);
+	found = (struct diagnostics){0};
 	cr_expect_eq(take(described), MANIFEST_E_REFUSED);
 	cr_assert_geq(found.n_items, 1);
 	cr_expect_str_eq(found.items[0].pointer, pointer);

@@ -11,7 +11,7 @@ static struct manifest_reader *reader;
 static struct package *package;
 static struct toolbox *toolbox;
 static struct skipped_list skipped;
-static struct problems problems;
+static struct diagnostics problems;
 
 static void set_up(void)
 {
@@ -27,7 +27,7 @@ static void forget(void)
 	package = NULL;
 	toolbox = NULL;
 	skipped_list_deinit(&skipped);
-	problems_deinit(&problems);
+	diagnostics_deinit(&problems);
 }
 
 static void tear_down(void)

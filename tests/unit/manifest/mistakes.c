@@ -433,9 +433,9 @@ Test(mistakes, by_the_thousand_are_counted_and_the_first_told, .timeout = 60)
 	buffer_append_string(&manifest, "]}");
 	manifest_write("box.json", buffer_terminate(&manifest));
 	cr_assert_eq(manifest_read_again("box.json"), MANIFEST_E_REFUSED);
-	cr_expect_eq(problems.n_items, PROBLEMS_MAX);
+	cr_expect_eq(problems.n_items, DIAGNOSTICS_MAX);
 	cr_expect_eq(problems.n_errors, 20000);
-	problems_write_first(&problems, "FILE", &first);
+	diagnostics_write_first(&problems, "FILE", &first);
 	cr_expect_str_eq(buffer_terminate(&first),
 		"FILE:1 /tools/0/name: the tool name '0' must begin with a letter or '_' and hold "
 		"at "

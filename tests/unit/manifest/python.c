@@ -12,7 +12,7 @@
 
 static struct manifest_reader *reader;
 static struct member_toolboxes members;
-static struct problems found;
+static struct diagnostics found;
 
 static void set_up(void)
 {
@@ -26,7 +26,7 @@ static void set_up(void)
 static void tear_down(void)
 {
 	member_toolboxes_deinit(&members);
-	problems_deinit(&found);
+	diagnostics_deinit(&found);
 	manifest_reader_free(reader);
 	manifest_tear_down();
 }
@@ -110,7 +110,7 @@ static int take(const char *described)
 	cleanup_free char *text = strdup(described);
 
 	member_toolboxes_deinit(&members);
-	problems_deinit(&found);
+	diagnostics_deinit(&found);
 	for (char *quote = text; (quote = strchr(quote, '\''));)
 		*quote = '"';
 	read_good("{'kind':'python','risk':'write'}");

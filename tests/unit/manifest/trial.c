@@ -89,7 +89,7 @@ static void expect_warning(const char *manifest, const char *pointer, const char
 {
 	cr_expect(read_good(manifest)->tools[0].may_lack, "%s", manifest);
 	cr_assert_eq(problems.n_items, 1, "%s", manifest);
-	cr_expect_eq(problems.items[0].severity, PROBLEM_WARNING);
+	cr_expect_eq(problems.items[0].severity, DIAGNOSTIC_WARNING);
 	cr_expect_str_eq(problems.items[0].pointer, pointer);
 	cr_expect_str_eq(problems.items[0].text, text);
 }
