@@ -20,7 +20,7 @@
  *                                                                  those that are not in it
  */
 
-/* What was to be checked and is still there is good. */
+/* A package whose check has not failed is good. */
 static void note_checked(struct load_jobs *jobs)
 {
 	for (size_t i = 0; i < jobs->n_items; i++) {
@@ -31,14 +31,14 @@ static void note_checked(struct load_jobs *jobs)
 	}
 }
 
-/* Whether it is brought by a manifest that takes whatever an interpreter has. */
+/* Whether the manifest of @job takes everything that an interpreter has. */
 static bool is_auto_discovered(const struct load_job *job)
 {
 	return job->package->kind == KIND_PYTHON && !job->package->python.plugins;
 }
 
-/* By id, and of one id by path, folders behind files, what nobody has named behind all that; those
- * that have failed behind all others. */
+/* Sort by id. Within one id: explicit manifests first, then files before folders, then by path. Failed
+ * jobs come last. */
 static int compare_ids(const void *a, const void *b)
 {
 	const struct load_job *left = *(struct load_job *const *)a;
@@ -55,8 +55,8 @@ static int compare_ids(const void *a, const void *b)
 	return order != 0 ? order : strcmp(left->path, right->path);
 }
 
-/* The id of @job is @owner's. What nobody has named steps back without a word of blame: so are
- * single ToolBoxes given a risk, limits or a sandbox of their own. 0 or -ENOMEM. */
+/* @owner already has the id of @job. An auto-discovered ToolBox gives way without an error, so that an
+ * explicit manifest can override its risk, limits or sandbox; anything else fails. 0 or -ENOMEM. */
 static int yield_id(struct load_job *job, const struct load_job *owner)
 {
 	char text[512];
@@ -120,7 +120,7 @@ static void refuse_too_many(struct load_jobs *jobs)
 	}
 }
 
-/* What fails now and was good before stays as it was, unless it may be so no longer. */
+/* Offer the last good version of each job that has failed, unless the configuration forbids it now. */
 static int keep_last_good(struct load_jobs *jobs)
 {
 	int r = 0;
@@ -139,7 +139,7 @@ static int keep_last_good(struct load_jobs *jobs)
 	return r;
 }
 
-/* What it is called where it is not offered. */
+/* Write the id by which a job that offers nothing is reported. */
 static void job_id(const struct load_job *job, char ret_id[MANIFEST_ID_BYTES])
 {
 	const char *id = job->toolbox ? job->toolbox->id : job->id;
@@ -199,7 +199,7 @@ static int add_filtered(const struct load_jobs *jobs, struct catalogue *catalogu
 	return r;
 }
 
-/* What is left out of a folder, or by a host. */
+/* The programs of a folder, and the toolboxes and tools of a host, that are skipped. */
 static int add_left_out(const struct load_jobs *jobs, struct catalogue *catalogue)
 {
 	int r = 0;
@@ -236,7 +236,7 @@ static int add_masked(const struct folders_listing *listing, struct catalogue *c
 	return r;
 }
 
-/* Tell what failed, and what is left out on purpose. */
+/* Add everything that failed or is skipped. */
 static int add_notes(const struct load_jobs *jobs, const struct folders_listing *listing,
 	struct catalogue *catalogue)
 {

@@ -66,7 +66,7 @@ static bool differs(const struct tool *before, const struct tool *after)
 	       before->toolbox->package->library.digest != after->toolbox->package->library.digest;
 }
 
-/* Of a toolbox that was not loaded anew, behind the same filter. */
+/* Whether the toolbox was not loaded again and the filter is the same. */
 static bool is_same_run(const struct run *before, const struct run *after)
 {
 	if (before->n != after->n)
@@ -77,7 +77,7 @@ static bool is_same_run(const struct run *before, const struct run *after)
 	return true;
 }
 
-/* What has become of one toolbox; a run of none is a toolbox that was or is not there. */
+/* Compare one toolbox; an empty run is one that was or is not there. */
 static int compare_runs(const struct run *before, const struct run *after, struct changes *changes)
 {
 	int r = 0;

@@ -19,11 +19,11 @@ struct changes {
 	struct changes_list changed; /* another definition, or another library */
 };
 
-/* Compare. @before may be NULL: everything is added. 0 or -ENOMEM. */
+/* Compare @before (NULL: empty) with @after. 0 or -ENOMEM. */
 int changes_find(
 	const struct catalogue *before, const struct catalogue *after, struct changes *ret_changes);
 
 void changes_deinit(struct changes *changes);
 
-/* Whether there are none. */
+/* Return whether there are none. */
 bool changes_are_empty(const struct changes *changes);

@@ -83,7 +83,7 @@ static void host_has_left(void *data, const struct host_exit *end)
 	end_batch(data);
 }
 
-/* Everybody in the batch knows the library as its first one does. */
+/* Copy what is known of the library from the first package of the batch to the others. */
 static void share_library(struct checker *checker, struct check_batch batch)
 {
 	struct check_target *first = &checker->targets[batch.first];
@@ -95,7 +95,7 @@ static void share_library(struct checker *checker, struct check_batch batch)
 			checker->refused(first[i].item, "/library", strerror(ENOMEM));
 }
 
-/* The text @key of what a host has told, which the caller frees; NULL: none, or no memory. */
+/* Return the text @key of a description, which the caller frees; NULL: none, or no memory. */
 static char *dup_member(const struct json_tape *tape, const char *key)
 {
 	uint32_t token = json_find(tape, 0, key);
@@ -105,7 +105,6 @@ static char *dup_member(const struct json_tape *tape, const char *key)
 	return json_string_dup(tape, token, NULL);
 }
 
-/* What the host could not do for the sandbox, and whether the library is a sealed copy. */
 void checker_note(struct package *package, const struct json_tape *described)
 {
 	uint32_t sealed = json_find(described, 0, "sealed");
@@ -215,7 +214,7 @@ static int write_load(const struct checker *checker, struct check_batch batch, s
 	return buffer_status(load);
 }
 
-/* What is only asked for its tools has no say on the bus. */
+/* A host that is only asked for its tools may not use the bus. */
 static void ignore_bus_message(
 	void *data, const struct json_tape *object, const char *text, size_t size)
 {
@@ -264,7 +263,7 @@ static void start_batch(struct check_host *check, struct check_batch batch)
 	refuse_batch(check->checker, batch, "", text);
 }
 
-/* Keep the hosts busy; tell when nothing is left. */
+/* Keep the hosts busy; call done() when nothing is left. */
 static void work(void *data)
 {
 	struct checker *checker = data;

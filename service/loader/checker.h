@@ -10,8 +10,8 @@
 #include "util/cleanup.h"
 
 /*
- * Checking that libraries can be loaded and have every symbol their toolboxes name, in short-lived
- * hosts: a constructor that crashes, hangs or floods does it there.
+ * The checker loads libraries in short-lived hosts, to see that they can be loaded and have every
+ * symbol that their toolboxes name: a constructor that crashes, hangs or floods does it there.
  *
  * Toolboxes over one library and with one sandbox are looked at together, in one host. When it
  * fails, the batch is halved until the culprit is alone:
@@ -34,22 +34,22 @@ typedef void (*checker_refused_function)(void *item, const char *pointer, const 
  * only. */
 typedef void (*checker_described_function)(void *item, const char *described, size_t size);
 
-/* Every toolbox was looked at; those that were not refused know their library's file and stamp.
- * The checker may be freed from here. */
+/* Every package was checked; one that was not refused knows its library's file and stamp. The handler
+ * may free the checker. */
 typedef void (*checker_done_function)(void *data);
 
-/* At most @n_max toolboxes will be added. @host_program and @config must outlive the checker.
- * 0 or -ENOMEM. */
+/* Make a checker for at most @n_max packages. @host_program and @config must outlive it. 0 or
+ * -ENOMEM. */
 int checker_new(struct loop *loop, const char *host_program, const struct config *config,
 	size_t n_max, struct checker **ret_checker);
 
 /* Free the checker, which may be NULL. Its hosts end, and no handler is called. */
 void checker_free(struct checker *checker);
 
-/* Have @package (borrowed) checked too; @item is for refused(). */
+/* Add @package (borrowed) to those that are checked; the handlers receive @item. */
 void checker_add(struct checker *checker, struct package *package, void *item);
 
-/* Begin; from the loop come told() and refused() for some, then done(). */
+/* Begin: from the loop, call @described and @refused for some packages, then @done once. */
 void checker_start(struct checker *checker, checker_refused_function refused,
 	checker_described_function described, checker_done_function done, void *data);
 

@@ -35,13 +35,13 @@ static uint64_t digest_text(uint64_t digest, const char *text)
 	return digest_bytes(digest, text ? text : "", text ? strlen(text) + 1 : 0);
 }
 
-/* Of all that the answer depends on. */
+/* Add everything that a description depends on. */
 static uint64_t digest_package(uint64_t digest, const struct package *package)
 {
 	struct utsname kernel = {0};
 	const char *entry = package->environment;
 
-	/* What a sandbox could not do is described, too, and is the kernel's. */
+	/* A description names the missing parts of the sandbox, which depend on the kernel. */
 	uname(&kernel);
 	digest = digest_text(digest, TOOLBOXD_VERSION);
 	digest = digest_text(digest, kernel.release);
@@ -81,7 +81,7 @@ static bool make_folder(char *path)
 	return mkdir(path, 0700) == 0;
 }
 
-/* The path of our folder. False: there is nowhere to keep anything. */
+/* Find the path of our folder. False: there is none. */
 static bool find_folder(char ret_path[PATH_MAX])
 {
 	const char *given = getenv("CACHE_DIRECTORY");
@@ -151,7 +151,7 @@ int describe_cache_read(const char *key, struct buffer *ret_described, uint64_t 
 	r = file_read_fd(file, DESCRIBE_CACHE_BYTES_MAX, &bytes);
 	if (r < 0 || !is_whole(&bytes, ret_depends))
 		return r == -ENOMEM ? r : -ENOENT;
-	/* It was used just now, and so is kept for longer. */
+	/* The entry was used just now, so it is kept for longer. */
 	futimens(file, NULL);
 	buffer_append(ret_described, bytes.data + HEAD_BYTES, bytes.size - HEAD_BYTES);
 	return buffer_status(ret_described);
@@ -165,7 +165,7 @@ static bool is_older(const struct timespec *time, const struct timespec *than)
 					    : time->tv_nsec < than->tv_nsec;
 }
 
-/* Remove what was not used for the longest time when there are as many files as may be. */
+/* Remove the file that was not used for the longest time when there are as many as may be. */
 static void drop_oldest(int folder)
 {
 	cleanup(close_folder) DIR *entries = NULL;

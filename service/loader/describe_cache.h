@@ -22,16 +22,16 @@
  * writer of this folder has no more power than a toolbox.
  */
 
-/* Files that are kept; the one that was not used for the longest time goes first. */
+/* Most files; the one that was not used for the longest time is removed first. */
 #define DESCRIBE_CACHE_FILES_MAX 256
 
-/* Nothing larger is kept. */
+/* A larger description is not cached. */
 #define DESCRIBE_CACHE_BYTES_MAX (16u << 20)
 
 /* Room for a key, with its NUL. */
 #define DESCRIBE_CACHE_KEY_BYTES 33
 
-/* The key of @package, whose library was looked at, and whose tools are not known yet. */
+/* Write the key of @package, whose library was read, and whose tools are not known yet. */
 void describe_cache_key(const struct package *package, char ret_key[DESCRIBE_CACHE_KEY_BYTES]);
 
 /* Append the cached description to @ret_described, and store its fingerprint. Return 0, -ENOENT, or

@@ -69,7 +69,7 @@ int described_accept(struct manifest_reader *reader, struct package *package, co
 	return r;
 }
 
-/* ── what depends on more than a library ─────────────────────────────────────────────────────── */
+/* ── descriptions of more than a library ─────────────────────────────────────────────────────── */
 
 /* Call @found with each absolute path of the array @list. */
 static void each_path(const struct json_tape *tape, uint32_t list,
@@ -86,7 +86,7 @@ static void each_path(const struct json_tape *tape, uint32_t list,
 	}
 }
 
-/* The array `depends` of what was told, or JSON_NONE: also when it is too long. */
+/* Return the array `depends` of a description, or JSON_NONE when there is none or it is too long. */
 static uint32_t find_depends(const struct json_tape *described)
 {
 	uint32_t list = json_type_at(described, 0) == JSON_OBJECT
@@ -112,14 +112,14 @@ void described_each_dependency(
 		each_path(&tape, list, found, data);
 }
 
-/* What inodes say. */
+/* The digest of some inodes. */
 struct inodes {
 	uint64_t digest;
 	int64_t since_ns;
 	bool is_younger; /* one of them was changed since */
 };
 
-/* What is not there counts as that: it may come. */
+/* A missing file is part of the fingerprint, because creating it later changes the result. */
 static void digest_inode(void *data, const char *path)
 {
 	struct inodes *inodes = data;

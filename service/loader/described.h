@@ -8,46 +8,50 @@
 #include "manifest/manifest.h"
 
 /*
- * Toolboxes of the kinds whose hosts tell what their tools are.
+ * Packages of the kinds whose hosts describe their tools.
  *
- *   described_load_cached ── kept from an earlier time? ──▶ its tools
+ *   described_load_cached ── cached by an earlier load? ──▶ its tools
  *        │ no
- *        └──▶ a short-lived host ── LOADED ──▶ described_accept ──▶ its tools; kept for the next time
+ *        └──▶ a short-lived host ── LOADED ──▶ described_accept ──▶ its tools; cached
  *
- * Those with members (kind python) go the same way, text by text: loader/members.c makes them.
+ * For a package with members (kind python) the text goes the same way, and loader/members.h makes
+ * them of it.
  */
 
-/* Most files and folders that `depends` may name: each is looked at in every reload, and watched.
- * What names more is asked again every time. */
+/* Most files and folders in the list `depends`: every reload looks at each, and each is watched. A
+ * description with a longer list is never cached. */
 #define DESCRIBED_DEPENDS_MAX 1024
 
-/* Whether the tools of @toolbox are still to be told. */
+/* Return whether a host has yet to describe the tools of @toolbox. */
 bool described_is_awaited(const struct toolbox *toolbox);
 
-/* Take the tools that were told before, if they are kept. 0, -ENOENT, or -ENOMEM; @ret_key: what
- * they are kept by, "" when that cannot be said. */
+/* Give @package the tools of its cached description. 0, -ENOENT when there is none, or -ENOMEM.
+ * @ret_key is its key in the cache, "" when the library cannot be read. */
 int described_load_cached(struct manifest_reader *reader, struct package *package,
 	char ret_key[DESCRIBE_CACHE_KEY_BYTES]);
 
-/* Take the tools that a host of @package has just told: @described is the payload of its LOADED. They
- * are kept by @key, unless the library was changed meanwhile. 0, MANIFEST_E_REFUSED, or -ENOMEM. */
+/* Give @package the tools that its host has described: @described is the payload of LOADED, @size
+ * bytes. Cache them with @key, unless the library was changed meanwhile. 0, MANIFEST_E_REFUSED with
+ * the problems, or -ENOMEM. */
 int described_accept(struct manifest_reader *reader, struct package *package, const char *described,
 	size_t size, const char *key, struct diagnostics *problems);
 
-/* What a host of @package, which has members, has told before, if it is kept and still holds: then
- * @package->fingerprint is set, too. As described_load_cached(). */
+/* Append the cached description of @package, which has members, to @ret_described if it is still
+ * valid, and set @package->fingerprint. Results as of described_load_cached(). */
 int described_load_cached_text(struct package *package, char ret_key[DESCRIBE_CACHE_KEY_BYTES],
 	struct buffer *ret_described);
 
-/* Call @found with each file and folder that what @package->described says depends on. */
+/* Call @found for every path in the `depends` list of the description of @package. */
 void described_each_dependency(
 	const struct package *package, void (*found)(void *data, const char *path), void *data);
 
 /*
- * The digest of what the object @described depends on: the interpreters of @package, and the files and
- * folders that `depends` of it names, by their inodes. 0: one of them was changed since @since_ns
- * (CLOCK_REALTIME), so that what was told may be older; or it names none, or
- * more than DESCRIBED_DEPENDS_MAX.
+ * Return the fingerprint of the description @described, an object: a digest of the inodes that it
+ * depends on, which are the interpreters of @package and the paths of its `depends` list. A missing
+ * file is part of it, because creating it later changes the description.
+ *
+ * 0 when it is not valid: one of them was changed since @since_ns (CLOCK_REALTIME), so that the
+ * description may be older, or there is no list, or it is longer than DESCRIBED_DEPENDS_MAX.
  */
 uint64_t described_fingerprint(
 	const struct package *package, const struct json_tape *described, int64_t since_ns);

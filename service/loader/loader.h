@@ -19,22 +19,22 @@
  *                                                                             ▼
  *                                                      catalogue: offered, failed, not offered
  *
- * A manifest of the kind python stands for several toolboxes, its members, which an interpreter
- * tells. It takes seconds to ask one; so what was told is kept, and holds as long as the packages
- * of that interpreter do not change (loader/described.h).
+ * The package of a manifest of kind python has several toolboxes, which an interpreter describes. That
+ * takes seconds, so the description is cached, and is valid as long as the Python packages of that
+ * interpreter do not change (loader/described.h).
  *
- * A library is only ever loaded in a host: a constructor that crashes costs its own toolbox. What
- * fails keeps its last good version.
+ * A library is only ever loaded in a host: a constructor that crashes costs its own toolbox. A
+ * toolbox that fails keeps its last good version.
  */
 struct loader;
 
 /* Positive results. */
 enum loader_status {
-	LOADER_DEFERRED = 1, /* of some the tools are not known yet (loader_options.defers) */
+	LOADER_DEFERRED = 1, /* some tools are not described yet (loader_options.defers) */
 };
 
-/* Done: @catalogue is the callee's now, with 0 or LOADER_DEFERRED; NULL with a negative errno when
- * memory ran out. The loader is freed after the call. */
+/* The load is done: the callee owns @catalogue, and @status is 0 or LOADER_DEFERRED; or @catalogue is
+ * NULL and @status a negative errno. The loader is freed by then. */
 typedef void (*loader_done_function)(void *data, struct catalogue *catalogue, int status);
 
 struct loader_options {
@@ -43,11 +43,11 @@ struct loader_options {
 	const char *library_dir;          /* $PREFIX/lib/toolboxd */
 	const struct catalogue *previous; /* what is offered now, or NULL */
 	uint64_t generation;
-	bool defers;     /* do not wait for interpreters that must be asked what their tools are */
-	bool asks_again; /* ask them, even if what they told before still holds */
+	bool defers;     /* do not wait for hosts that must describe several toolboxes */
+	bool asks_again; /* ask them, even if their last description is valid */
 };
 
-/* Load everything that is registered in the configured folders. All of @options must stay until
+/* Load everything that is registered in the configured folders. Everything in @options must live until
  * done() was called. 0 or a negative errno (then done() is not called). */
 int loader_start(struct loop *loop, const struct loader_options *options,
 	diagnostic_function problem, loader_done_function done, void *data,
@@ -59,7 +59,7 @@ int loader_start_files(struct loop *loop, const struct loader_options *options,
 	const char *const *files, size_t n_files, diagnostic_function problem,
 	loader_done_function done, void *data, struct loader **ret_loader);
 
-/* Stop and forget it; done() is not called. Takes NULL. */
+/* Stop and free @loader, without done(). Takes NULL. */
 void loader_free(struct loader *loader);
 
 CLEANUP_DEFINE(loader, struct loader *, loader_free)

@@ -10,7 +10,7 @@
 #include "util/cleanup.h"
 #include "util/stamp.h"
 
-/* Whether the host of before was made of the same manifest and configuration. */
+/* Whether the previous package was made of the same manifest and configuration. */
 static bool is_same_package(const struct load_job *job)
 {
 	const struct package *previous = job->previous;
@@ -22,7 +22,7 @@ static bool is_same_package(const struct load_job *job)
 
 /* ── members ───────────────────────────────────────────────────────────────────────────────────── */
 
-/* What is wrong with a member is told with its name, since it stands in no file. */
+/* Report the problems of a member with its name, since it is in no file. */
 static void move_problems(const struct member_toolbox *member, struct load_job *job)
 {
 	for (size_t i = 0; i < member->problems.n_items; i++) {
@@ -34,8 +34,8 @@ static void move_problems(const struct member_toolbox *member, struct load_job *
 	}
 }
 
-/* What the configuration says of the processes of a member, which has none of its own: a sandbox that
- * somebody counts on, and that would not hold, refuses it. */
+/* Report settings for the processes of a member, which has none of its own. A member with a sandbox in
+ * the configuration is refused, because that sandbox would not be enforced. */
 static void check_settings(struct load_job *job, const struct load_job *owner)
 {
 	const struct config_toolbox *settings =
@@ -86,7 +86,7 @@ static void reuse_previous(struct load_job *job, struct member_toolboxes *member
 	load_job_set_package(job, package_ref(previous));
 }
 
-/* Keep the text that the members were made of. */
+/* Keep the text that the members are made of. */
 static int keep_described(struct package *package, const char *described, size_t size)
 {
 	package->described = malloc(size + 1);
@@ -97,7 +97,7 @@ static int keep_described(struct package *package, const char *described, size_t
 	return 0;
 }
 
-/* Make the members of what was told. 0, MANIFEST_E_REFUSED, or -ENOMEM. */
+/* Make the members of a description. 0, MANIFEST_E_REFUSED, or -ENOMEM. */
 static int take_described(
 	struct load_job *job, const struct json_tape *tape, const char *described, size_t size)
 {
@@ -127,9 +127,9 @@ static int take_text(struct load_job *job, const char *described, size_t size)
 	return r ? r : take_described(job, &tape, described, size);
 }
 
-/* ── who is to be asked ──────────────────────────────────────────────────────────────────────── */
+/* ── which hosts to ask ───────────────────────────────────────────────────────────────────────── */
 
-/* Whether what the host of before has told still holds. */
+/* Whether the description of the previous package is still valid. */
 static bool holds(const struct load_job *job)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
@@ -143,7 +143,7 @@ static bool holds(const struct load_job *job)
 	return job->package->fingerprint == previous->fingerprint;
 }
 
-/* Make the members of what is known. 0, -ENOENT, or another negative errno. */
+/* Make the members of a known description that is valid. 0, -ENOENT, or another negative errno. */
 static int recall(struct load_job *job)
 {
 	cleanup(buffer_deinit) struct buffer described = {0};

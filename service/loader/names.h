@@ -10,6 +10,6 @@
  */
 
 /* Report, in one warning for each key that has any, the names in tools_enabled, tools_disabled and
- * approval.allow that no tool of @catalogue, offered or left out, goes by. */
+ * approval.allow that match no tool of @catalogue, offered or skipped. */
 void names_report_unknown(const struct config *config, const struct catalogue *catalogue,
 	diagnostic_function report, void *data);

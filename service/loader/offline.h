@@ -8,16 +8,16 @@
 #include "loader/loader.h"
 
 /*
- * What a daemon would offer, without one: the same loader reads the manifests, and short-lived
- * hosts load the libraries, on a loop of its own.
+ * A load without a daemon, to see what one would offer: the same loader reads the manifests, and
+ * short-lived hosts load the libraries, on a loop of its own.
  */
 
-/* Why that cannot be done: a line for a person, with a path in it. */
+/* Room for the reason of a failure: a line for a person, with a path in it. */
 #define OFFLINE_WHY_BYTES (PATH_MAX + 128)
 
 /*
  * Load the @n_files manifests @files, or, when @files is NULL, everything that is registered in the
- * folders that @config names. @problem is told each problem, with @data. 0 with *ret_catalogue
+ * folders that @config names. Call @problem for each problem, with @data. 0 with *ret_catalogue
  * owned by the caller; a negative errno, with the reason in @ret_why.
  */
 int offline_load(const struct config *config, const char *const *files, size_t n_files,

@@ -15,12 +15,13 @@
  */
 int settings_apply(const struct config *config, struct package *package);
 
-/* Whether the configuration lets the tool @name of the toolbox @toolbox_id be offered: the toolbox is
- * enabled and the filter does not leave the tool out. */
+/* Return whether the configuration lets the tool @name of the toolbox @toolbox_id be offered: the
+ * toolbox is enabled and the filter does not leave the tool out. */
 bool settings_offer(const struct config *config, const char *toolbox_id, const char *name);
 
-/* Whether it lets any tool of @toolbox be offered, or any at all when they are not described yet. */
+/* Return whether it lets any tool of @toolbox be offered. One whose tools are not described yet only
+ * has to be enabled. */
 bool settings_offer_any(const struct config *config, const struct toolbox *toolbox);
 
-/* Whether it allows no sandbox as wide as that of @package (toolboxd.sandbox_max). */
+/* Return whether the sandbox of @package is wider than it allows (toolboxd.sandbox_max). */
 bool settings_refuse_sandbox(const struct config *config, const struct package *package);

@@ -11,8 +11,8 @@
  * and the folders of libraries.
  *
  *   event of interest ─▶ 200 ms without another ─▶ changed()
- *                     └▶ 2 s of events after events ─▶ changed(): a folder that never comes to rest
- *                        (somebody's log is in it) does not keep the rest from being seen
+ *                     └▶ 2 s of events after events ─▶ changed(): a folder that always changes
+ *                        (a log is written to it) does not hide the others
  *
  * It only reports *that* something may have changed; the loader finds the changes by comparing
  * contents. So a lost event, an overflow or a touch does no harm. For a folder that does not exist,

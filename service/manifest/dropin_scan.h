@@ -17,7 +17,7 @@ struct dropin {
 	char *name; /* name of the tool */
 	char *path;
 	bool is_direct; /* not in a folder of its own service */
-	char *why;      /* why it is not offered; NULL: it is */
+	char *why;      /* the reason why it is not offered; NULL: it is */
 };
 
 /* Sorted by name; zeroed before use. */
@@ -27,7 +27,7 @@ struct dropin_list {
 	size_t n_seen; /* entries of folders */
 };
 
-/* More programs, or more entries of any sort, are taken for a mistake. */
+/* Most programs, and most entries of any sort: more are a mistake. */
 #define DROPINS_MAX        1000
 #define DROPIN_ENTRIES_MAX 10000
 
@@ -41,8 +41,8 @@ int dropin_leave_out(struct dropin *dropin, const char *format, ...)
 
 void dropin_list_deinit(struct dropin_list *list);
 
-/* The name of the file or folder at @path without its suffix: *ret_size bytes. */
+/* Return the name of the file or folder at @path without its suffix: *ret_size bytes. */
 const char *dropin_stem(const char *path, size_t *ret_size);
 
-/* Whether it is in no case a program or a folder of programs, by its @name. */
+/* Return whether a file or folder called @name is never a program or a folder of programs. */
 bool dropin_is_left_out(const char *name);

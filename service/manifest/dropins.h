@@ -16,16 +16,16 @@
  *   home/music/next    │                   "tools": [{"name": "lights", …}, …]}
  *   home.json (limits) ┘
  *
- * A program whose definition is wrong costs its own tool: when the whole is refused, each tool is
- * read alone, and what is refused so is left out with its reason.
+ * A program with a wrong definition costs its own tool: when the whole is refused, each tool is read
+ * alone, and a tool that is refused is skipped with the reason.
  */
 
-/* Whether the file at @path is a manifest of kind command without tools: one that gives the folder
- * of drop-in programs beside it limits, risk and the like. */
+/* Return whether the file at @path is a manifest of kind command without tools: it gives limits, risk
+ * and the like to the folder of drop-in programs of its name. */
 bool dropins_is_overlay(const char *path);
 
 /*
- * Read the folder @path, with the manifest at @overlay (NULL: none) around its programs. 0 with
+ * Read the folder @path, with the members of the manifest at @overlay (NULL: none). 0 with
  * *ret_package the caller's, or NULL when nothing is to be offered; MANIFEST_E_REFUSED with the
  * problems; or a negative errno when memory or descriptors are short. @skipped is the caller's to
  * deinit in any case.
@@ -33,6 +33,6 @@ bool dropins_is_overlay(const char *path);
 int dropins_read(struct manifest_reader *reader, const char *path, const char *overlay,
 	struct package **ret_package, struct skipped_list *skipped, struct diagnostics *problems);
 
-/* Call @found with @folder, and with every folder of a service in it. */
+/* Call @found for @folder, and for every folder of a service in it. */
 void dropins_each_folder(
 	const char *folder, void (*found)(void *data, const char *path), void *data);

@@ -13,25 +13,24 @@
 /*
  * A manifest: `toolbox.d/<toolbox_id>.json` (contract.md, Manifest).
  *
- *   bytes ─reader▶ tape ─manifest schema▶ shape ─names, functions, schemas, examples▶ struct
- * toolbox
+ *   bytes ─reader▶ tape ─manifest schema▶ shape ─names, functions, schemas, examples▶ package
  *
- * A list of shell lines is read as the manifest that it stands for (manifest/array_file.h).
+ * A list of shell lines is read as the manifest that it means (manifest/array_file.h).
  *
- * One mistake refuses the whole toolbox; all that can be seen at once are told at once.
+ * One mistake refuses the whole manifest; all mistakes that can be found at once are reported at once.
  */
 
-/* A larger file is no manifest. */
+/* Most bytes of a manifest. */
 #define MANIFEST_BYTES_MAX (4u << 20)
 
 /* Room for an id, with its NUL. */
 #define MANIFEST_ID_BYTES (TOOLBOX_ID_BYTES + 1)
 
-/* What reading manifests needs, made once for many of them. */
+/* The schema, memory and paths for reading manifests: made once for many of them. */
 struct manifest_reader;
 
-/* @library_dir: $PREFIX/lib/toolboxd, where libraries are looked for (may be NULL); copied.
- * NULL without memory. */
+/* Make a reader that looks for libraries in @library_dir, too ($PREFIX/lib/toolboxd; may be NULL;
+ * copied). NULL when memory is short. */
 struct manifest_reader *manifest_reader_new(const char *library_dir);
 
 /* Takes NULL. */
@@ -51,24 +50,23 @@ int manifest_read(struct manifest_reader *reader, const char *path, struct packa
 	struct diagnostics *problems);
 
 /*
- * The same of a manifest that stands in no file: the @size bytes at @text. @path is what it is made
- * of: its folder is where the manifest would stand. The lines of problems mean nothing.
+ * Read a manifest that is in no file: the @size bytes at @text. It is made of the file or folder
+ * @path, and has its folder. The lines of the problems mean nothing. Results as of manifest_read().
  */
 int manifest_read_text(struct manifest_reader *reader, const char *path, const char *text,
 	size_t size, struct package **ret_package, struct diagnostics *problems);
 
 /*
- * Give @toolbox, of a kind whose hosts tell its tools, those that its host has told: the array
- * @tools of @described, of entries as a manifest has them, checked as those of one. 0,
- * MANIFEST_E_REFUSED (then it has none; the places of the problems are in what was described), or
- * -ENOMEM.
+ * Give the toolbox of @package the tools that its host has described: the array @tools of @described,
+ * whose entries are checked as those of a manifest. 0, MANIFEST_E_REFUSED (then it has no tools; the
+ * places of the problems are in the description), or -ENOMEM.
  */
 int manifest_take_tools(struct manifest_reader *reader, const struct json_tape *described,
 	uint32_t tools, struct package *package, struct diagnostics *problems);
 
-/* One of the toolboxes that a host tells, or why it is none. */
+/* One of the toolboxes that a host describes, or the reasons why it cannot be one. */
 struct member_toolbox {
-	char *id;                /* its own, else what its host knows it by */
+	char *id;                /* its own, else the name that its host gives it */
 	struct toolbox *toolbox; /* of the package; NULL: it is not offered */
 	struct diagnostics problems;
 	struct skipped_list skipped;
@@ -82,30 +80,31 @@ struct member_toolboxes {
 void member_toolboxes_deinit(struct member_toolboxes *members);
 
 /*
- * Make the members of @package, of a kind that has members, of what its host has told: the object @described.
- * Each fails alone. The tools of all are @package's then, and its LOAD frame names them. 0,
- * MANIFEST_E_REFUSED when @described is not what it should be, or -ENOMEM; @ret_members is the caller's to
- * deinit in any case.
+ * Add the toolboxes that the host of @package has described (@described, an object) to @package, of a
+ * kind with members. Each fails alone. The LOAD frame of @package names their tools then. 0,
+ * MANIFEST_E_REFUSED when @described has another shape, or -ENOMEM; the caller deinits @ret_members in
+ * any case.
  */
 int manifest_take_members(struct manifest_reader *reader, const struct json_tape *described,
 	struct package *package, struct member_toolboxes *ret_members,
 	struct diagnostics *problems);
 
-/* The line at which @pointer stands in the manifest at @path; 0 when it cannot be told. */
+/* Return the line of the place @pointer in the manifest at @path; 0 when it cannot be read. */
 unsigned int manifest_line(const char *path, const char *pointer);
 
-/* The name of the file or folder at @path without ".json": *ret_size bytes, not NUL-terminated. */
+/* Return the name of the file or folder at @path without ".json": *ret_size bytes, not
+ * NUL-terminated. */
 const char *manifest_stem(const char *path, size_t *ret_size);
 
-/* Whether @text can be a toolbox's id (contract.md, Names). */
+/* Return whether @text can be a toolbox's id (contract.md, Names). */
 bool manifest_is_id(const char *text);
 
-/* The id that the file or folder @path claims, or would have: its `toolbox_id` where that can be
- * read, else its stem. For naming what cannot be loaded. */
+/* Write the id of the file or folder @path, for a report that it cannot be loaded: its `toolbox_id` if
+ * that can be read, else its stem. */
 void manifest_id(const char *path, char ret_id[MANIFEST_ID_BYTES]);
 
-/* Whether the file that @toolbox was read from still holds the same bytes (which are only read when
- * its stamp does not prove it; then the stamp is taken anew). */
+/* Return whether the file that @package was read from still has the same bytes. They are read only when
+ * its stamp does not prove it; then the stamp is taken anew. */
 bool manifest_is_unchanged(struct package *package);
 
 CLEANUP_DEFINE(manifest_reader, struct manifest_reader *, manifest_reader_free)

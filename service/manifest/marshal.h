@@ -12,7 +12,7 @@
  */
 
 /* Positive results. */
-enum passing_status {
+enum marshal_status {
 	MARSHAL_E_REFUSED = 1, /* violations were added */
 };
 
@@ -22,11 +22,11 @@ enum passing_status {
 int marshal_check(const struct tool *tool, struct schema_context *context,
 	const struct json_tape *tape, uint32_t object, struct schema_report *report);
 
-/* Append what is passed of the object at @object: itself, with the defaults of the schema; and read
- * it. 0 or -ENOMEM. */
+/* Append the object at @object with the defaults of the schema, as it is passed, to @text, and read it
+ * into @ret_tape, which refers to @text. 0 or -ENOMEM. */
 int marshal_fill(const struct tool *tool, struct schema_context *context,
 	const struct json_tape *tape, uint32_t object, struct buffer *text,
 	struct json_tape *ret_tape);
 
-/* Whether the function cannot be called without the argument, be it passed or a default. */
+/* Return whether the function cannot be called without a value for @parameter, passed or a default. */
 bool marshal_needs(const struct native_parameter *parameter);

@@ -7,7 +7,8 @@
 #include "util/buffer.h"
 #include "util/stamp.h"
 
-/* What reading a manifest (manifest.c) and what hosts tell (described.c) share. */
+/* The reader that manifest.c and described.c share: a manifest and a description from a host are read
+ * in the same way. */
 
 struct manifest_reader {
 	struct schema *shape;
@@ -18,7 +19,7 @@ struct manifest_reader {
 	char *library_dir;
 };
 
-/* Whether what is in reader->tape has the shape of a manifest. 0, MANIFEST_E_REFUSED with its
+/* Check the shape of the manifest that is in reader->tape. 0, MANIFEST_E_REFUSED with its
  * problems, or -ENOMEM. */
 int manifest_check_shape(struct manifest_reader *reader, struct diagnostics *problems);
 

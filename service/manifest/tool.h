@@ -11,5 +11,5 @@ int manifest_tool_read(const struct manifest_scope *scope, uint32_t object, stru
  * [A-Za-z_][A-Za-z0-9_-]{0,63} */
 bool manifest_is_tool_name(const char *name, size_t size);
 
-/* The risk that the string at @token names; the shape was checked. */
+/* Return the risk that the string at @token names; the shape was checked. */
 enum tool_risk manifest_risk(const struct json_tape *tape, uint32_t token);
