@@ -131,7 +131,7 @@ static int list_one(struct candidates *candidates, const char *path, size_t rank
 }
 
 /* By name; of one name the highest folder first. */
-static int compare(const void *a, const void *b)
+static int compare_candidates(const void *a, const void *b)
 {
 	const struct candidate *left = a;
 	const struct candidate *right = b;
@@ -207,7 +207,8 @@ int folders_list(const char *const *folders, size_t n_folders, struct folders_li
 		listing.entries = calloc(candidates.n_items, sizeof(*listing.entries));
 		if (!listing.entries)
 			return -ENOMEM;
-		qsort(candidates.items, candidates.n_items, sizeof(*candidates.items), compare);
+		qsort(candidates.items, candidates.n_items, sizeof(*candidates.items),
+			compare_candidates);
 		r = choose(&candidates, &listing);
 		disown(&candidates, &listing);
 	}

@@ -6,7 +6,7 @@
 
 /* Return the bucket of a duration. Below STEPS every microsecond has its own; above, the three bits
  * after the leading one choose the step. */
-static unsigned int bucket_of(uint64_t duration_us)
+static unsigned int duration_bucket(uint64_t duration_us)
 {
 	unsigned int exponent;
 
@@ -36,7 +36,7 @@ void statistics_count_refused(struct statistics *statistics)
 
 void statistics_count(struct statistics *statistics, uint64_t duration_us, bool is_error)
 {
-	unsigned int bucket = bucket_of(duration_us);
+	unsigned int bucket = duration_bucket(duration_us);
 
 	if (bucket >= STATISTICS_BUCKETS)
 		bucket = STATISTICS_BUCKETS - 1;

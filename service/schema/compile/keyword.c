@@ -80,7 +80,7 @@ const struct keyword_info *keyword_info(enum keyword keyword)
 
 /* The table is short enough to walk: most keys of a schema differ from all of it in their first
  * bytes. @name holds at least one. */
-static enum keyword find(const char *name, size_t size)
+static enum keyword find_by_text(const char *name, size_t size)
 {
 	for (int i = 0; i < KEYWORD_COUNT; i++) {
 		const char *candidate = keywords[i].name;
@@ -104,11 +104,11 @@ enum keyword keyword_find(const struct json_tape *tape, uint32_t key, const stru
 		name = json_string_dup(tape, key, &size);
 		if (!name || size == 0 || size > KEYWORD_BYTES_MAX)
 			return KEYWORD_NONE;
-		keyword = find(name, size);
+		keyword = find_by_text(name, size);
 	} else {
 		if (token->length == 0 || token->length > KEYWORD_BYTES_MAX)
 			return KEYWORD_NONE;
-		keyword = find(json_bytes(tape, key), token->length);
+		keyword = find_by_text(json_bytes(tape, key), token->length);
 	}
 	if (keyword != KEYWORD_NONE && !(keywords[keyword].draft & dialect->draft))
 		return KEYWORD_NONE;
