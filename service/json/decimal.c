@@ -4,14 +4,11 @@
 #include <locale.h>
 #include <stdlib.h>
 
+#include "util/text.h"
+
 /* A difference of exponents that no shift of the points can balance, and still far from the limits
  * of the type. */
 #define DIFFERENCE_MAX (INT64_C(1) << 50)
-
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
 
 static void parse_exponent(struct decimal *decimal, const char *at, const char *end)
 {
@@ -34,7 +31,7 @@ void decimal_parse(struct decimal *decimal, const char *text, size_t size)
 	const char *last = NULL;
 
 	*decimal = (struct decimal){.is_negative = *text == '-'};
-	for (; at < end && (is_digit(*at) || *at == '.'); at++) {
+	for (; at < end && (text_is_digit(*at) || *at == '.'); at++) {
 		if (*at == '.') {
 			point = at;
 		} else if (*at != '0') {

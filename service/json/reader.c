@@ -198,7 +198,7 @@ static JSON_ALWAYS_INLINE int note_key(struct reader *reader, const struct json_
 }
 
 /* Read the number that is next, if it is one; 0 or the refusal. */
-static JSON_ALWAYS_INLINE int read_number(struct reader *reader, struct json_fault *fault)
+static JSON_ALWAYS_INLINE int scan_number(struct reader *reader, struct json_fault *fault)
 {
 	const char *start = reader->at;
 	const char *digits = start + (*start == '-');
@@ -259,7 +259,7 @@ static JSON_ALWAYS_INLINE int read_scalar(
 		return read_string(reader, &flags, fault) ? 0 : fault->status;
 	/* '-', '.', '/', and the digits: one comparison, since a sign cannot be predicted. */
 	if ((unsigned char)(c - '-') <= '9' - '-')
-		return read_number(reader, fault);
+		return scan_number(reader, fault);
 	if ((c == 't' && read_word(reader, JSON_TRUE, "true", 4)) ||
 		(c == 'f' && read_word(reader, JSON_FALSE, "false", 5)) ||
 		(c == 'n' && read_word(reader, JSON_NULL, "null", 4)))
@@ -479,7 +479,7 @@ static NEVER_INLINE int read_other(
 	return read_values(reader, tape, fault);
 }
 
-static int read_text(struct json_tape *tape, const char *text, size_t size, uint32_t depth_max,
+static int read_root(struct json_tape *tape, const char *text, size_t size, uint32_t depth_max,
 	struct json_fault *fault)
 {
 	struct reader reader = {
@@ -510,7 +510,7 @@ int json_tape_read(struct json_tape *tape, const char *text, size_t size, uint32
 	tape->text = text;
 	tape->size = size;
 	tape->count = 0;
-	r = read_text(tape, text, size, depth_max, &fault);
+	r = read_root(tape, text, size, depth_max, &fault);
 	if (r == 0)
 		return 0;
 	tape->text = NULL;

@@ -75,7 +75,7 @@ static bool read_escape(struct reader *reader, struct shape_item *item, int *ret
 }
 
 /* One member of a class, a range perhaps. */
-static bool read_member(struct reader *reader, struct shape_item *item)
+static bool read_class_member(struct reader *reader, struct shape_item *item)
 {
 	int first = (unsigned char)*reader->at;
 	unsigned char last;
@@ -107,7 +107,7 @@ static bool read_class(struct reader *reader, struct shape_item *item)
 
 	reader->at += is_negated;
 	while (reader->at < reader->end && *reader->at != ']') {
-		if (!read_member(reader, item))
+		if (!read_class_member(reader, item))
 			return false;
 	}
 	if (reader->at >= reader->end)
@@ -120,7 +120,7 @@ static bool read_class(struct reader *reader, struct shape_item *item)
 	return true;
 }
 
-static bool read_number(struct reader *reader, uint32_t *ret)
+static bool read_repeats(struct reader *reader, uint32_t *ret)
 {
 	const char *start = reader->at;
 
@@ -133,14 +133,14 @@ static bool read_number(struct reader *reader, uint32_t *ret)
 /* {n}, {n,} or {n,m}, behind the brace. */
 static bool read_braces(struct reader *reader, struct shape_item *item)
 {
-	if (!read_number(reader, &item->min))
+	if (!read_repeats(reader, &item->min))
 		return false;
 	item->max = item->min;
 	if (reader->at < reader->end && *reader->at == ',') {
 		reader->at++;
 		item->max = UINT32_MAX;
 		if (reader->at < reader->end && *reader->at != '}' &&
-			!read_number(reader, &item->max))
+			!read_repeats(reader, &item->max))
 			return false;
 	}
 	return reader->at < reader->end && *reader->at++ == '}' && item->min <= item->max;

@@ -5,6 +5,7 @@
 
 #include "regex/property.h"
 #include "regex/regex.h"
+#include "util/text.h"
 
 /*
  * What a pattern means in ECMA-262 (section 22.2, flag u), said in PCRE2's words.
@@ -46,7 +47,7 @@ struct translation {
 	unsigned int depth; /* groups that are open */
 };
 
-static bool refuse(struct translation *t, const char *why)
+static bool refuse_pattern(struct translation *t, const char *why)
 {
 	t->why = why;
 	return false;
@@ -58,11 +59,6 @@ static char peek(const struct translation *t, size_t offset)
 	if ((size_t)(t->end - t->at) > offset)
 		return t->at[offset];
 	return '\0';
-}
-
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
 }
 
 static bool is_letter(char c)
@@ -80,7 +76,7 @@ static size_t read_hex(
 	while (n < digits_max) {
 		char c = peek(t, offset + n);
 
-		if (is_digit(c))
+		if (text_is_digit(c))
 			*ret = *ret * 16 + (unsigned int)(c - '0');
 		else if (is_letter(c) && (c | 0x20) <= 'f')
 			*ret = *ret * 16 + (unsigned int)((c | 0x20) - 'a' + 10);
@@ -114,13 +110,13 @@ static bool translate_unicode(struct translation *t, bool is_in_class)
 	if (peek(t, 2) == '{') {
 		digits = read_hex(t, 3, 8, &code);
 		if (digits == 0 || peek(t, 3 + digits) != '}' || code > CODE_POINT_MAX)
-			return refuse(t, "\\u{…} needs the hex digits of a code point");
+			return refuse_pattern(t, "\\u{…} needs the hex digits of a code point");
 		t->at += 4 + digits;
 		write_code(t, code, is_in_class);
 		return true;
 	}
 	if (read_hex(t, 2, 4, &code) != 4)
-		return refuse(t, "\\u needs four hex digits");
+		return refuse_pattern(t, "\\u needs four hex digits");
 	t->at += 6;
 	if (code >= 0xD800 && code <= 0xDBFF && peek(t, 0) == '\\' && peek(t, 1) == 'u' &&
 		read_hex(t, 2, 4, &low) == 4 && low >= 0xDC00 && low <= 0xDFFF) {
@@ -138,12 +134,12 @@ static bool translate_property(struct translation *t)
 	const char *close;
 
 	if (peek(t, 2) != '{')
-		return refuse(t, "\\p needs the name of a property in braces");
+		return refuse_pattern(t, "\\p needs the name of a property in braces");
 	close = memchr(name, '}', (size_t)(t->end - name));
 	if (!close)
-		return refuse(t, "\\p{ has no closing brace");
+		return refuse_pattern(t, "\\p{ has no closing brace");
 	if (!property_translate(t->at[1], name, (size_t)(close - name), t->out))
-		return refuse(t, "\\p{…} names an unknown property");
+		return refuse_pattern(t, "\\p{…} names an unknown property");
 	t->at = close + 1;
 	return true;
 }
@@ -161,19 +157,19 @@ static bool translate_character_escape(struct translation *t, bool is_in_class, 
 		return translate_unicode(t, is_in_class);
 	case 'x':
 		if (read_hex(t, 2, 2, &code) != 2)
-			return refuse(t, "\\x needs two hex digits");
+			return refuse_pattern(t, "\\x needs two hex digits");
 		t->at += 4;
 		write_code(t, code, is_in_class);
 		return true;
 	case 'c':
 		if (!is_letter(peek(t, 2)))
-			return refuse(t, "\\c needs a letter");
+			return refuse_pattern(t, "\\c needs a letter");
 		write_code(t, (unsigned int)t->at[2] % 32, is_in_class);
 		t->at += 3;
 		return true;
 	case '0':
-		if (is_digit(peek(t, 2)))
-			return refuse(t, "octal escapes do not exist");
+		if (text_is_digit(peek(t, 2)))
+			return refuse_pattern(t, "octal escapes do not exist");
 		t->at += 2;
 		write_code(t, 0, is_in_class);
 		return true;
@@ -207,9 +203,9 @@ static bool translate_identity(struct translation *t)
 	char c = peek(t, 1);
 
 	if (t->end - t->at < 2)
-		return refuse(t, "it ends in a backslash");
-	if (is_letter(c) || is_digit(c) || (c & 0x80))
-		return refuse(
+		return refuse_pattern(t, "it ends in a backslash");
+	if (is_letter(c) || text_is_digit(c) || (c & 0x80))
+		return refuse_pattern(
 			t, "a letter, digit or other character is escaped that has no escape");
 	buffer_append(t->out, t->at, 2);
 	t->at += 2;
@@ -222,12 +218,12 @@ static bool translate_back_reference(struct translation *t)
 
 	if (peek(t, 1) == 'k') {
 		if (peek(t, 2) != '<')
-			return refuse(t, "\\k needs a name in angle brackets");
+			return refuse_pattern(t, "\\k needs a name in angle brackets");
 		buffer_append_string(t->out, "\\k");
 		t->at += 2;
 		return true;
 	}
-	while (is_digit(peek(t, 1 + digits)))
+	while (text_is_digit(peek(t, 1 + digits)))
 		digits++;
 	buffer_printf(t->out, "\\g{%.*s}", (int)digits, t->at + 1);
 	t->at += 1 + digits;
@@ -318,7 +314,7 @@ static bool translate_class(struct translation *t)
 		is_behind_set = is_set;
 	}
 	if (t->at == t->end)
-		return refuse(t, "a '[' is not closed");
+		return refuse_pattern(t, "a '[' is not closed");
 	buffer_append_char(t->out, *t->at++);
 	return true;
 }
@@ -332,7 +328,7 @@ static bool translate_group(struct translation *t)
 	buffer_append_char(t->out, *t->at++);
 	t->depth++;
 	if (peek(t, 0) == '*')
-		return refuse(t, "there is nothing that '*' could repeat");
+		return refuse_pattern(t, "there is nothing that '*' could repeat");
 	if (peek(t, 0) != '?')
 		return true;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
@@ -345,7 +341,8 @@ static bool translate_group(struct translation *t)
 		}
 	}
 	if (peek(t, 1) != '<')
-		return refuse(t, "'(?' must go on with ':', '=', '!', '<=', '<!' or '<name>'");
+		return refuse_pattern(
+			t, "'(?' must go on with ':', '=', '!', '<=', '<!' or '<name>'");
 	buffer_append_string(t->out, "?<");
 	t->at += 2;
 	return true;
@@ -356,13 +353,13 @@ static size_t brace_length(const struct translation *t)
 {
 	size_t n = 1;
 
-	if (!is_digit(peek(t, n)))
+	if (!text_is_digit(peek(t, n)))
 		return 0;
-	while (is_digit(peek(t, n)))
+	while (text_is_digit(peek(t, n)))
 		n++;
 	if (peek(t, n) == ',') {
 		n++;
-		while (is_digit(peek(t, n)))
+		while (text_is_digit(peek(t, n)))
 			n++;
 	}
 	return peek(t, n) == '}' ? n + 1 : 0;
@@ -390,7 +387,7 @@ static bool translate_quantifier(struct translation *t, bool is_group)
 	buffer_append(t->out, t->at, size);
 	t->at += size;
 	if (peek(t, 0) == '+')
-		return refuse(t, "there is nothing that '+' could repeat");
+		return refuse_pattern(t, "there is nothing that '+' could repeat");
 	if (peek(t, 0) == '?')
 		buffer_append_char(t->out, *t->at++);
 	if (is_choice && (is_group || !is_last(t)))

@@ -23,3 +23,9 @@ bool text_is_near(const char *name, size_t name_size, const char *candidate, siz
  * nearer that is, the less the comparison costs. */
 bool text_is_nearer(const char *name, size_t name_size, const char *candidate,
 	size_t candidate_size, unsigned int than, unsigned int *ret_distance);
+
+/* Return whether @c is a digit of ASCII. */
+static inline bool text_is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}

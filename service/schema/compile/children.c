@@ -101,7 +101,7 @@ static int get_index(
 }
 
 /* RFC 6901 section 4: digits without leading zeros. UINT32_MAX: no such number. */
-static uint32_t read_number(const char *token, size_t size)
+static uint32_t read_position(const char *token, size_t size)
 {
 	uint32_t number = 0;
 
@@ -161,7 +161,7 @@ int children_find(struct source *source, uint32_t container, const char *token, 
 		return 0;
 	count = json_count(tape, container);
 	if (type == JSON_ARRAY) {
-		number = read_number(token, size);
+		number = read_position(token, size);
 		if (number >= count)
 			return 0;
 	}

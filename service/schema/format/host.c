@@ -3,24 +3,20 @@
 #include <strings.h>
 
 #include "schema/format/check.h"
+#include "util/text.h"
 
 /* RFC 1035 section 2.3.4; the dot at the end of a full name is not written. */
 #define HOSTNAME_BYTES_MAX 253
 #define LABEL_BYTES_MAX    63
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 static bool is_letter_or_digit(char c)
 {
-	return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+	return text_is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
 static bool is_hex(char c)
 {
-	return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+	return text_is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
 bool format_is_ipv4(const char *text, size_t size)
@@ -31,7 +27,7 @@ bool format_is_ipv4(const char *text, size_t size)
 		size_t start = at;
 		int value = 0;
 
-		while (at < size && at - start < 3 && is_digit(text[at]))
+		while (at < size && at - start < 3 && text_is_digit(text[at]))
 			value = value * 10 + (text[at++] - '0');
 		if (at == start || value > 255 || (at - start > 1 && text[start] == '0'))
 			return false;

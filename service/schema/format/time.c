@@ -2,23 +2,19 @@
 #include <string.h>
 
 #include "schema/format/check.h"
+#include "util/text.h"
 
 /* Sizes of "2026-11-21" and of "09:30:00". */
 #define DATE_BYTES 10
 #define TIME_BYTES 8
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 /* The @digits digits at @text as a number, or -1. */
-static int read_number(const char *text, size_t digits)
+static int read_digits(const char *text, size_t digits)
 {
 	int value = 0;
 
 	for (size_t i = 0; i < digits; i++) {
-		if (!is_digit(text[i]))
+		if (!text_is_digit(text[i]))
 			return -1;
 		value = value * 10 + (text[i] - '0');
 	}
@@ -46,10 +42,10 @@ bool format_is_date(const char *text, size_t size)
 
 	if (size != DATE_BYTES || text[4] != '-' || text[7] != '-')
 		return false;
-	year = read_number(text, 4);
-	month = read_number(text + 5, 2);
+	year = read_digits(text, 4);
+	month = read_digits(text + 5, 2);
 	return year >= 0 && is_in(month, 1, 12) &&
-	       is_in(read_number(text + 8, 2), 1, days_in_month(year, month));
+	       is_in(read_digits(text + 8, 2), 1, days_in_month(year, month));
 }
 
 /* "Z" or "+01:00"; @ret_minutes is what it is ahead of UTC. */
@@ -63,8 +59,8 @@ static bool read_offset(const char *text, size_t size, int *ret_minutes)
 		return true;
 	if (size != 6 || (*text != '+' && *text != '-') || text[3] != ':')
 		return false;
-	hours = read_number(text + 1, 2);
-	minutes = read_number(text + 4, 2);
+	hours = read_digits(text + 1, 2);
+	minutes = read_digits(text + 4, 2);
 	if (!is_in(hours, 0, 23) || !is_in(minutes, 0, 59))
 		return false;
 	*ret_minutes = (hours * 60 + minutes) * (*text == '-' ? -1 : 1);
@@ -81,16 +77,16 @@ bool format_is_time(const char *text, size_t size)
 
 	if (size <= TIME_BYTES || text[2] != ':' || text[5] != ':')
 		return false;
-	hour = read_number(text, 2);
-	minute = read_number(text + 3, 2);
-	second = read_number(text + 6, 2);
+	hour = read_digits(text, 2);
+	minute = read_digits(text + 3, 2);
+	second = read_digits(text + 6, 2);
 	if (!is_in(hour, 0, 23) || !is_in(minute, 0, 59) || !is_in(second, 0, 60))
 		return false;
 	if (text[at] == '.') {
 		at++;
-		if (at == size || !is_digit(text[at]))
+		if (at == size || !text_is_digit(text[at]))
 			return false;
-		while (at < size && is_digit(text[at]))
+		while (at < size && text_is_digit(text[at]))
 			at++;
 	}
 	if (!read_offset(text + at, size - at, &offset))
@@ -111,10 +107,10 @@ static const char *skip_components(const char *text, const char *end, const char
 {
 	const char *expected = NULL;
 
-	while (text < end && is_digit(*text)) {
+	while (text < end && text_is_digit(*text)) {
 		const char *unit;
 
-		while (text < end && is_digit(*text))
+		while (text < end && text_is_digit(*text))
 			text++;
 		if (text == end || *text == '\0')
 			return NULL;
