@@ -9,7 +9,7 @@
 #include "util/cleanup.h"
 #include "util/utf8.h"
 
-/* "}}": what answer_send() still appends. */
+/* "}}", which answer_send() appends. */
 #define CLOSING_BYTES 2
 
 static const char *const code_names[] = {
@@ -103,7 +103,7 @@ void answer_error(
 	struct buffer *out = answer_member(answer, "error");
 
 	answer->error_start = out->size;
-	/* Without memory for it there is no text; the message itself then fails, too. */
+	/* Without memory there is no text, and the message fails, too. */
 	json_write_bytes_lossy(out, text ? text : "", text ? answer_cut_text(text, size, max) : 0);
 	answer->error_end = out->size;
 	answer_member_text(answer, "code", code_names[code]);

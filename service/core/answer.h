@@ -13,12 +13,12 @@
  * The one answer to a request: a message that is written from its front.
  *
  *   answer_begin     {"type": "….response", "context": {…}, "data": {
- *   answer_member…   "name": "add", "call_id": "7"          known when the request is read
+ *   answer_member…   "name": "add", "call_id": "7"          written when the request is read
  *   answer_keep      ──────────────────────────── mark
- *   answer_member…   "result": {…}                          known when the tool is done
- *   answer_send      }}                                     and off it goes, without a copy
+ *   answer_member…   "result": {…}                          written when the tool is done
+ *   answer_send      }}                                     sends the buffer, without a copy
  *
- * What is behind the mark can be taken back, for an answer that turns out too large for a frame.
+ * The members after the mark can be taken back, in case the answer is too large for a frame.
  */
 struct answer {
 	struct buffer message;
@@ -50,10 +50,10 @@ enum answer_code {
 
 const char *answer_code_name(enum answer_code code);
 
-/* Start the response to @request: its data is an open, empty object. */
+/* Begin the response to @request: its data is an open, empty object. */
 void answer_begin(struct answer *answer, const struct bus_envelope *request);
 
-/* Start a message that answers nobody. */
+/* Begin a message that answers no request. */
 void answer_begin_broadcast(struct answer *answer, const char *topic);
 
 /* Give @answer up: it will not be sent. Only at the end of the service is a request left without
@@ -69,38 +69,38 @@ static inline bool answer_is_open(const struct answer *answer)
 	return answer->is_open;
 }
 
-/* Write `"key":`, with a comma where one is due; the value is then appended to the buffer that is
- * returned. */
+/* Write `"key":`, after a comma if need be. Append the value to the buffer that is returned. */
 struct buffer *answer_member(struct answer *answer, const char *key);
 
-/* Whole members. @text: NUL-terminated UTF-8. */
+/* Write a member. @text: NUL-terminated UTF-8, or NULL for null. */
 void answer_member_text(struct answer *answer, const char *key, const char *text);
 void answer_member_number(struct answer *answer, const char *key, uint64_t value);
 void answer_member_boolean(struct answer *answer, const char *key, bool value);
 
-/* The members `error` and `code`. The text (UTF-8 or not; not NUL-terminated) is cut to @max code
- * points. */
+/* Write the members `error` and `code`. The text (UTF-8 or not; not NUL-terminated) is cut to @max
+ * code points. */
 void answer_error(
 	struct answer *answer, enum answer_code code, const char *text, size_t size, uint32_t max);
 void answer_error_format(struct answer *answer, enum answer_code code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* The text of the error that was written, as JSON, and its size; NULL when there is none. */
+/* Return the text of the error that was written, as JSON, with its size; NULL when there is
+ * none. */
 const char *answer_error_json(const struct answer *answer, size_t *ret_size);
 
-/* What is there by now stays, whatever happens. */
+/* Set the mark: the members so far stay, whatever happens. */
 void answer_keep(struct answer *answer);
 
-/* Take back what was written since answer_keep(); a failure that was noted, too. */
+/* Take back the members after the mark, and a failure of the buffer. */
 void answer_rewind(struct answer *answer);
 
-/* Whether the message fits in a frame of @frame_bytes (and memory did not run out). */
+/* Return whether the message fits in a frame of @frame_bytes, and memory was not short. */
 bool answer_fits(const struct answer *answer, size_t frame_bytes);
 
 /*
- * Whether the message fits in a frame of @frame_bytes. One that does not becomes the error
- * too_large with the @hint what to do, in place of what was written since answer_keep(); if not
- * even that fits, in place of everything.
+ * Return whether the message fits in a frame of @frame_bytes. If not, put the error too_large, with
+ * the advice @hint, in place of the members after the mark; if that does not fit either, in place
+ * of all members.
  */
 bool answer_make_fit(struct answer *answer, size_t frame_bytes, const char *hint);
 

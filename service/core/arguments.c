@@ -10,7 +10,7 @@
 
 #define NOT_AN_OBJECT "must be an object, or a string that is the text of one; "
 
-/* Where the arguments are: a token of a tape. */
+/* The place of the arguments: a token of a tape. */
 struct place {
 	const struct json_tape *tape;
 	uint32_t token;
@@ -26,7 +26,7 @@ void arguments_deinit(struct arguments *arguments)
 	schema_report_deinit(&arguments->report);
 }
 
-static int refuse(struct arguments *arguments, const char *message)
+static int refuse_arguments(struct arguments *arguments, const char *message)
 {
 	int r = schema_report_add(&arguments->report, "", message);
 
@@ -41,7 +41,7 @@ static int refuse_size(struct arguments *arguments, size_t actual, size_t max, c
 	return ARGUMENTS_E_TOO_LARGE;
 }
 
-/* Models and shells often send the object as its text. */
+/* Read arguments that are the text of an object: models and shells often send that. */
 static int take_text(struct arguments *arguments, const struct request *request,
 	const struct config_limits *limits)
 {
@@ -63,7 +63,8 @@ static int take_text(struct arguments *arguments, const struct request *request,
 
 		buffer_printf(&message, NOT_AN_OBJECT "its text is not JSON (byte %zu: %s)",
 			error.offset, error.message);
-		return buffer_terminate(&message) ? refuse(arguments, message.data) : -ENOMEM;
+		return buffer_terminate(&message) ? refuse_arguments(arguments, message.data)
+						  : -ENOMEM;
 	}
 	return r;
 }
@@ -91,12 +92,13 @@ static int find_place(struct arguments *arguments, const struct request *request
 
 		buffer_printf(&message, NOT_AN_OBJECT "came: %s",
 			json_type_name(json_type_at(ret_place->tape, ret_place->token)));
-		return buffer_terminate(&message) ? refuse(arguments, message.data) : -ENOMEM;
+		return buffer_terminate(&message) ? refuse_arguments(arguments, message.data)
+						  : -ENOMEM;
 	}
 	return 0;
 }
 
-/* One line for what was taken as something else: its author wants to know, in the end. */
+/* Log the strings that were taken as other values, for the author of the caller. */
 static void log_changes(
 	struct log_rate *rate, const struct tool *tool, const struct schema_report *changes)
 {
@@ -108,9 +110,9 @@ static void log_changes(
 			tool->toolbox->id, tool->name, text.data);
 }
 
-/* Try the arguments with their strings taken as what they hold. 0 with @place moved to the copy,
- * SCHEMA_E_INVALID, or -ENOMEM. */
-static int coerce(struct arguments *arguments, const struct tool *tool,
+/* Try the arguments with each string taken as the value that it holds. Returns 0 with @place moved
+ * to the copy, SCHEMA_E_INVALID, or -ENOMEM. */
+static int coerce_arguments(struct arguments *arguments, const struct tool *tool,
 	struct schema_context *context, struct place *place)
 {
 	cleanup(schema_report_deinit) struct schema_report changes = {0};
@@ -123,7 +125,7 @@ static int coerce(struct arguments *arguments, const struct tool *tool,
 		r = buffer_status(text);
 	if (r < 0 || changes.n_violations == 0)
 		return r < 0 ? r : SCHEMA_E_INVALID;
-	/* A text that was taken apart may be deeper than what came: then it is not taken. */
+	/* A string may hold a deeper value than the request may have: then it is not taken. */
 	r = json_tape_read(
 		&arguments->coerced_tape, text->data, text->size, JSON_DEPTH_DEFAULT, NULL);
 	if (r == 0)
@@ -135,13 +137,13 @@ static int coerce(struct arguments *arguments, const struct tool *tool,
 	return 0;
 }
 
-static int check_value(struct arguments *arguments, const struct tool *tool,
+static int check_or_coerce(struct arguments *arguments, const struct tool *tool,
 	struct schema_context *context, struct place *place)
 {
 	int r = schema_validate(tool->arguments, context, place->tape, place->token);
 
 	if (r > 0 && tool->toolbox->package->coerces)
-		r = coerce(arguments, tool, context, place);
+		r = coerce_arguments(arguments, tool, context, place);
 	if (r < 0)
 		return r;
 	if (r > 0) {
@@ -176,7 +178,7 @@ int arguments_check(struct arguments *arguments, const struct tool *tool,
 	arguments->json = json_value_text(place.tape, place.token, &arguments->size);
 	if (arguments->size > limits->args_bytes)
 		return refuse_size(arguments, arguments->size, limits->args_bytes, "bytes");
-	r = check_value(arguments, tool, context, &place);
+	r = check_or_coerce(arguments, tool, context, &place);
 	arguments->json = json_value_text(place.tape, place.token, &arguments->size);
 	if (r != 0 || !schema_has_defaults(tool->arguments) ||
 		!kind_facts(tool->toolbox->package->kind)->fills_defaults)

@@ -27,7 +27,7 @@ void errors_write_cooldown(struct answer *answer, const struct tool *tool, doubl
 	answer_error_format(answer, ANSWER_COOLDOWN,
 		"RuntimeError: Tool is on cooldown: '%s' may run again in %.0f s", tool->name,
 		ceil(left_s));
-	/* In whole milliseconds, rounded up: who waits so long is not refused again. */
+	/* In whole milliseconds, rounded up: a caller that waits so long is not refused again. */
 	json_write_f64(answer_member(answer, "retry_after_s"), ceil(left_s * 1000) / 1000);
 }
 
@@ -48,18 +48,18 @@ void errors_write_busy(struct answer *answer, const struct tool *tool, uint32_t 
 		n_waiting);
 }
 
-void errors_write_unavailable(struct answer *answer, const struct tool *tool, const char *why)
+void errors_write_unavailable(struct answer *answer, const struct tool *tool, const char *reason)
 {
 	answer_error_format(answer, ANSWER_UNAVAILABLE,
-		"RuntimeError: Toolbox '%s' is unavailable: %s", tool->toolbox->id, why);
+		"RuntimeError: Toolbox '%s' is unavailable: %s", tool->toolbox->id, reason);
 }
 
-void errors_write_too_large(struct answer *answer, const struct tool *tool, const char *what,
+void errors_write_too_large(struct answer *answer, const struct tool *tool, const char *subject,
 	size_t actual, size_t max, const char *unit)
 {
 	answer_error_format(answer, ANSWER_TOO_LARGE,
-		"RuntimeError: %s '%s' in ToolBox '%s': %zu %s, %zu are allowed", what, tool->name,
-		tool->toolbox->id, actual, unit, max);
+		"RuntimeError: %s '%s' in ToolBox '%s': %zu %s, %zu are allowed", subject,
+		tool->name, tool->toolbox->id, actual, unit, max);
 	answer_member_number(answer, "actual", actual);
 	answer_member_number(answer, "max", max);
 }
@@ -76,111 +76,114 @@ void errors_write_failure(
 	answer_error(answer, ANSWER_TOOL_FAILED, whole.data, whole.size, max);
 }
 
-/* The decoded string @key of what was told; empty when there is none. */
-static void read_told(const struct json_tape *told, const char *key, struct buffer *ret_text)
+/* Put the decoded string @key of @reported into @ret_text; nothing when there is none. */
+static void read_text(const struct json_tape *reported, const char *key, struct buffer *ret_text)
 {
-	uint32_t token = json_find(told, 0, key);
+	uint32_t token = json_find(reported, 0, key);
 
 	buffer_reset(ret_text);
-	if (token != JSON_NONE && json_type_at(told, token) == JSON_STRING)
-		json_string_decode(told, token, ret_text);
+	if (token != JSON_NONE && json_type_at(reported, token) == JSON_STRING)
+		json_string_decode(reported, token, ret_text);
 }
 
-static void write_told_texts(struct answer *answer, const struct json_tape *told, uint32_t max)
+static void write_reported_texts(
+	struct answer *answer, const struct json_tape *reported, uint32_t max)
 {
 	static const char *const keys[] = {"signal", "stderr", "output"};
 	cleanup(buffer_deinit) struct buffer text = {0};
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
-		if (json_find(told, 0, keys[i]) == JSON_NONE)
+		if (json_find(reported, 0, keys[i]) == JSON_NONE)
 			continue;
-		read_told(told, keys[i], &text);
+		read_text(reported, keys[i], &text);
 		json_write_string(answer_member(answer, keys[i]), text.data ? text.data : "",
 			text.size > 0 ? answer_cut_text(text.data, text.size, max) : 0);
 	}
 }
 
-static void write_told_failure(
-	struct answer *answer, const struct tool *tool, const struct json_tape *told, uint32_t max)
+static void write_reported_failure(struct answer *answer, const struct tool *tool,
+	const struct json_tape *reported, uint32_t max)
 {
 	cleanup(buffer_deinit) struct buffer message = {0};
-	uint32_t exit_code = json_find(told, 0, "exit_code");
+	uint32_t exit_code = json_find(reported, 0, "exit_code");
 
-	read_told(told, "message", &message);
+	read_text(reported, "message", &message);
 	errors_write_failure(answer, tool, message.data ? message.data : "", message.size, max);
-	if (exit_code != JSON_NONE && json_type_at(told, exit_code) == JSON_NUMBER)
-		json_write_compact(answer_member(answer, "exit_code"), told, exit_code);
-	write_told_texts(answer, told, max);
+	if (exit_code != JSON_NONE && json_type_at(reported, exit_code) == JSON_NUMBER)
+		json_write_compact(answer_member(answer, "exit_code"), reported, exit_code);
+	write_reported_texts(answer, reported, max);
 }
 
-/* One violation that was told; what has no path or message tells nothing. */
-static void add_told(struct schema_report *report, const struct json_tape *told, uint32_t at)
+/* Copy one violation that the host has reported. One without `path` or `message` is ignored. */
+static void copy_violation(
+	struct schema_report *report, const struct json_tape *reported, uint32_t at)
 {
-	uint32_t path = json_type_at(told, at) == JSON_OBJECT ? json_find(told, at, "path") : 0;
-	uint32_t message = path ? json_find(told, at, "message") : JSON_NONE;
+	uint32_t path =
+		json_type_at(reported, at) == JSON_OBJECT ? json_find(reported, at, "path") : 0;
+	uint32_t message = path ? json_find(reported, at, "message") : JSON_NONE;
 	cleanup_free char *path_text = NULL;
 	cleanup_free char *message_text = NULL;
 
-	if (message == JSON_NONE || json_type_at(told, path) != JSON_STRING ||
-		json_type_at(told, message) != JSON_STRING)
+	if (message == JSON_NONE || json_type_at(reported, path) != JSON_STRING ||
+		json_type_at(reported, message) != JSON_STRING)
 		return;
-	path_text = json_string_dup(told, path, NULL);
-	message_text = json_string_dup(told, message, NULL);
+	path_text = json_string_dup(reported, path, NULL);
+	message_text = json_string_dup(reported, message, NULL);
 	if (path_text && message_text)
 		schema_report_add(report, path_text, message_text);
 }
 
-static void read_told_violations(const struct json_tape *told, struct schema_report *ret_report)
+static void read_violations(const struct json_tape *reported, struct schema_report *ret_report)
 {
-	uint32_t list = json_find(told, 0, "violations");
+	uint32_t list = json_find(reported, 0, "violations");
 
-	if (list == JSON_NONE || json_type_at(told, list) != JSON_ARRAY)
+	if (list == JSON_NONE || json_type_at(reported, list) != JSON_ARRAY)
 		return;
-	for (uint32_t at = json_first(told, list); at < json_end(told, list);
-		at = json_next(told, at))
-		add_told(ret_report, told, at);
+	for (uint32_t at = json_first(reported, list); at < json_end(reported, list);
+		at = json_next(reported, at))
+		copy_violation(ret_report, reported, at);
 }
 
-static bool read_number(const struct json_tape *told, const char *key, uint64_t *ret)
+static bool read_number(const struct json_tape *reported, const char *key, uint64_t *ret)
 {
-	uint32_t token = json_find(told, 0, key);
+	uint32_t token = json_find(reported, 0, key);
 
-	return token != JSON_NONE && json_type_at(told, token) == JSON_NUMBER &&
-	       json_number_u64(told, token, ret) == 0;
+	return token != JSON_NONE && json_type_at(reported, token) == JSON_NUMBER &&
+	       json_number_u64(reported, token, ret) == 0;
 }
 
-static bool is_told(const struct json_tape *told, const char *code)
+static bool has_code(const struct json_tape *reported, const char *code)
 {
-	uint32_t token = json_find(told, 0, "code");
+	uint32_t token = json_find(reported, 0, "code");
 
-	return token != JSON_NONE && json_type_at(told, token) == JSON_STRING &&
-	       json_string_equals(told, token, code, strlen(code));
+	return token != JSON_NONE && json_type_at(reported, token) == JSON_STRING &&
+	       json_string_equals(reported, token, code, strlen(code));
 }
 
-int errors_write_told(
-	struct answer *answer, const struct tool *tool, const struct json_tape *told, uint32_t max)
+int errors_write_reported(struct answer *answer, const struct tool *tool,
+	const struct json_tape *reported, uint32_t max)
 {
 	cleanup(schema_report_deinit) struct schema_report report = {0};
 	uint64_t actual = 0;
 	uint64_t allowed = 0;
 
-	if (is_told(told, "invalid_arguments")) {
-		read_told_violations(told, &report);
+	if (has_code(reported, "invalid_arguments")) {
+		read_violations(reported, &report);
 		errors_write_invalid_arguments(answer, tool, &report, max);
 		return ANSWER_INVALID_ARGUMENTS;
 	}
-	if (is_told(told, "invalid_output")) {
-		read_told_violations(told, &report);
+	if (has_code(reported, "invalid_output")) {
+		read_violations(reported, &report);
 		errors_write_invalid_output(answer, tool, &report, max);
 		return ANSWER_INVALID_OUTPUT;
 	}
-	if (is_told(told, "too_large") && read_number(told, "actual", &actual) &&
-		read_number(told, "max", &allowed)) {
+	if (has_code(reported, "too_large") && read_number(reported, "actual", &actual) &&
+		read_number(reported, "max", &allowed)) {
 		errors_write_too_large(
 			answer, tool, "Too large output of", actual, allowed, "bytes");
 		return ANSWER_TOO_LARGE;
 	}
-	write_told_failure(answer, tool, told, max);
+	write_reported_failure(answer, tool, reported, max);
 	return ANSWER_TOOL_FAILED;
 }
 

@@ -20,25 +20,25 @@ void errors_write_invalid_arguments(struct answer *answer, const struct tool *to
 
 void errors_write_cooldown(struct answer *answer, const struct tool *tool, double left_s);
 
-/* Nobody can be asked in this version: what would need an answer is denied, and told what would do.
- */
+/* Deny a call that needs the approval of a person, and name the setting that allows it: this
+ * version cannot ask. */
 void errors_write_denied(struct answer *answer, const struct tool *tool, enum approval_mode mode);
 
-/* @n_waiting: calls that wait already. */
+/* @n_waiting: the calls that wait already. */
 void errors_write_busy(struct answer *answer, const struct tool *tool, uint32_t n_waiting);
 
-void errors_write_unavailable(struct answer *answer, const struct tool *tool, const char *why);
+void errors_write_unavailable(struct answer *answer, const struct tool *tool, const char *reason);
 
-/* "@what 'NAME' in ToolBox 'ID': @actual @unit, @max are allowed" */
-void errors_write_too_large(struct answer *answer, const struct tool *tool, const char *what,
+/* Write "@subject 'NAME' in ToolBox 'ID': @actual @unit, @max are allowed". */
+void errors_write_too_large(struct answer *answer, const struct tool *tool, const char *subject,
 	size_t actual, size_t max, const char *unit);
 
-/* @text: the tool's own words, @size bytes. */
+/* @text: the tool's own text, @size bytes. */
 void errors_write_failure(struct answer *answer, const struct tool *tool, const char *text,
 	size_t size, uint32_t max);
 
 /*
- * What a host has told of a failure (WIRE_ERROR), believed as far as it has this shape, and cut:
+ * Write the failure that a host has reported (WIRE_ERROR), as far as it has this shape, and cut:
  *
  *   {"code": "tool_failed", "message", "exit_code"?, "signal"?, "stderr"?, "output"?}
  *   {"code": "invalid_arguments" or "invalid_output", "violations": [{"path", "message"}, …]}
@@ -46,8 +46,8 @@ void errors_write_failure(struct answer *answer, const struct tool *tool, const 
  *
  * Returns the enum answer_code; anything else is a tool_failed.
  */
-int errors_write_told(
-	struct answer *answer, const struct tool *tool, const struct json_tape *told, uint32_t max);
+int errors_write_reported(struct answer *answer, const struct tool *tool,
+	const struct json_tape *reported, uint32_t max);
 
 void errors_write_invalid_output(struct answer *answer, const struct tool *tool,
 	const struct schema_report *report, uint32_t max);

@@ -155,7 +155,7 @@ static int write_outcome(struct call *call, const struct call_result *result)
 		errors_write_failure(answer, tool, result->text, result->size, max);
 		return ANSWER_TOOL_FAILED;
 	case CALL_ERROR:
-		return errors_write_told(answer, tool, result->tape, max);
+		return errors_write_reported(answer, tool, result->tape, max);
 	case CALL_TIMED_OUT:
 		errors_write_timeout(answer, tool, call->timeout_ms);
 		return ANSWER_TIMEOUT;
@@ -293,8 +293,8 @@ static bool check_approval(
 	return false;
 }
 
-/* Return the time that a call has (contract.md, Deadlines): a request may only shorten that of the tool, its
- * toolbox, or the configuration. */
+/* Return the time that a call has (contract.md, Deadlines): a request may only shorten that of the
+ * tool, its toolbox, or the configuration. */
 static uint64_t timeout_of(
 	const struct config *config, const struct tool *tool, uint64_t requested_ms)
 {

@@ -14,7 +14,7 @@ struct run {
 	size_t n_tools;
 };
 
-/* The tools of the toolbox @id; of all, when it is NULL. */
+/* Return the tools of the toolbox @id; all tools when it is NULL. */
 static struct run run_of(const struct catalogue *catalogue, const char *id, size_t size)
 {
 	struct run run = {0, catalogue_n_tools(catalogue)};

@@ -17,12 +17,12 @@ bool lookup_profile_grants(const struct request *request)
 		       memcmp(profile->text, PROFILE_DEFAULT, profile->size) == 0);
 }
 
-static void refuse_missing(struct answer *answer)
+static void write_missing_name(struct answer *answer)
 {
 	answer_error_format(answer, ANSWER_MISSING_NAME, "Missing required field: 'name'");
 }
 
-static void refuse_unknown(
+static void write_unknown_tool(
 	const struct catalogue *catalogue, const struct request *request, struct answer *answer)
 {
 	const char *names[CATALOGUE_SUGGESTIONS_MAX];
@@ -59,7 +59,7 @@ static void write_owners(const struct catalogue *catalogue, const struct request
 	}
 }
 
-static void refuse_ambiguous(
+static void write_ambiguous_tool(
 	const struct catalogue *catalogue, const struct request *request, struct answer *answer)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
@@ -83,15 +83,15 @@ bool lookup_tool(const struct catalogue *catalogue, const struct request *reques
 
 	if (request->name == JSON_NONE ||
 		(request->name_is_string && request->name_text.size == 0)) {
-		refuse_missing(answer);
+		write_missing_name(answer);
 		return false;
 	}
 	if (request->name_is_string && lookup_profile_grants(request))
 		r = catalogue_find(catalogue, request->name_text.text, request->name_text.size,
 			request->toolbox_id.text, request->toolbox_id.size, last_wins, ret_tool);
 	if (r == CATALOGUE_E_UNKNOWN)
-		refuse_unknown(catalogue, request, answer);
+		write_unknown_tool(catalogue, request, answer);
 	else if (r == CATALOGUE_E_AMBIGUOUS)
-		refuse_ambiguous(catalogue, request, answer);
+		write_ambiguous_tool(catalogue, request, answer);
 	return r == 0;
 }

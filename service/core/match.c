@@ -7,7 +7,7 @@
 
 #define NS_PER_MS UINT64_C(1000000)
 
-/* Triggers between two looks at the clock, where none of them was long. */
+/* The number of short triggers between two looks at the clock. */
 #define TRIGGERS_PER_LOOK 16
 
 /* One search. */
@@ -32,7 +32,8 @@ static bool is_time_up(struct search *search)
 	return search->match->spent_ns > search->most_ns;
 }
 
-/* 0, with the match set if @tool is meant, or MATCH_E_TOO_COSTLY. */
+/* Try the triggers of @tool. Returns 0, with the match set if one is found, or
+ * MATCH_E_TOO_COSTLY. */
 static int try_tool(struct search *search, const struct tool *tool)
 {
 	struct match *match = search->match;

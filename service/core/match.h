@@ -16,18 +16,18 @@
  * a trigger that matches it. The catalogue holds only tools that the filter lets through, so no
  * other can be matched.
  *
- * It is done at once, in the loop, and so it is bounded three times: the utterance's length, the
- * steps of each match (limits.pattern_steps), and the time of all of them together.
+ * The search runs in the loop at once, and so it has three bounds: the length of the utterance, the
+ * steps of each match (limits.pattern_steps), and the time of all matches together.
  */
 
 #define MATCH_UTTERANCE_BYTES_MAX 4096 /* minutes of speech */
 #define MATCH_MS_MAX              100  /* of this thread's time, for one utterance */
 
-/* What was found. */
+/* The result of a search. */
 struct match {
 	const struct tool *tool;   /* NULL: none */
 	const struct tool *costly; /* the first with a trigger that took too many steps, or NULL */
-	size_t costly_trigger;     /* which of its triggers */
+	size_t costly_trigger;     /* index of that trigger */
 	uint64_t spent_ns;
 };
 

@@ -18,7 +18,7 @@
 #define ALIVE_PART 2 /* of the watchdog's time, so that one late turn does no harm */
 
 static struct sockaddr_un manager;
-static socklen_t manager_size; /* 0: nobody to tell */
+static socklen_t manager_size; /* 0: there is no manager */
 static uint64_t alive_interval_ms;
 
 static void take_socket(void)
@@ -55,7 +55,7 @@ void notify_init(void)
 	unsetenv("WATCHDOG_PID");
 }
 
-static void tell(const char *state)
+static void send_state(const char *state)
 {
 	cleanup_close int fd = -1;
 
@@ -69,7 +69,7 @@ static void tell(const char *state)
 
 void notify_ready(void)
 {
-	tell("READY=1");
+	send_state("READY=1");
 }
 
 void notify_reloading(void)
@@ -78,17 +78,17 @@ void notify_reloading(void)
 
 	snprintf(state, sizeof(state), "RELOADING=1\nMONOTONIC_USEC=%llu",
 		(unsigned long long)(clock_now_ns() / NS_PER_US));
-	tell(state);
+	send_state(state);
 }
 
 void notify_stopping(void)
 {
-	tell("STOPPING=1");
+	send_state("STOPPING=1");
 }
 
 void notify_alive(void)
 {
-	tell("WATCHDOG=1");
+	send_state("WATCHDOG=1");
 }
 
 uint64_t notify_alive_interval_ms(void)

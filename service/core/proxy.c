@@ -15,7 +15,7 @@ void proxy_deinit(struct proxy *proxy)
 	for (size_t i = 0; i < proxy->n_subscriptions; i++)
 		free(proxy->subscriptions[i].topic);
 	free(proxy->subscriptions);
-	free(proxy->speakers);
+	free(proxy->senders);
 	*proxy = (struct proxy){0};
 }
 
@@ -24,13 +24,13 @@ static bool is_topic(const struct proxy_subscription *subscription, const char *
 	return subscription->topic_size == size && memcmp(subscription->topic, topic, size) == 0;
 }
 
-static void refuse(struct proxy *proxy, const char *toolbox_id, const char *why)
+static void log_refused(struct proxy *proxy, const char *toolbox_id, const char *reason)
 {
 	log_limited(&proxy->refused, LOG_LEVEL_WARNING,
-		"Toolbox %s: a message of a tool was dropped: %s", toolbox_id, why);
+		"Toolbox %s: a message of a tool was dropped: %s", toolbox_id, reason);
 }
 
-static void remove_at(struct proxy *proxy, size_t index)
+static void remove_subscription(struct proxy *proxy, size_t index)
 {
 	free(proxy->subscriptions[index].topic);
 	proxy->subscriptions[index] = proxy->subscriptions[--proxy->n_subscriptions];
@@ -42,12 +42,12 @@ static void unsubscribe(
 	for (size_t i = 0; i < proxy->n_subscriptions; i++)
 		if (proxy->subscriptions[i].host == host &&
 			is_topic(&proxy->subscriptions[i], topic, size)) {
-			remove_at(proxy, i);
+			remove_subscription(proxy, i);
 			return;
 		}
 }
 
-/* NULL, or why not. @topic is taken over when it is kept. */
+/* Subscribe @host to @topic, which is taken over. Returns NULL, or the reason it was refused. */
 static const char *subscribe(struct proxy *proxy, struct host *host, char **topic, size_t size)
 {
 	struct proxy_subscription *grown;
@@ -85,7 +85,7 @@ static const char *take_subscription(
 	return NULL;
 }
 
-/* Absent, null, or of the type. */
+/* Return whether the member @key is absent, null, or of @type. */
 static bool is_or_none(const struct json_tape *object, const char *key, enum json_type type)
 {
 	uint32_t token = json_find(object, 0, key);
@@ -94,7 +94,7 @@ static bool is_or_none(const struct json_tape *object, const char *key, enum jso
 	       json_type_at(object, token) == type;
 }
 
-/* What OVOS-MSG-1 calls a message, and no key besides. */
+/* Return whether @object is a message of OVOS-MSG-1, without other keys. */
 static bool is_message(const struct json_tape *object)
 {
 	static const char *const keys[] = {"type", "data", "context"};
@@ -111,20 +111,20 @@ static bool is_message(const struct json_tape *object)
 
 /* ── the rate ────────────────────────────────────────────────────────────────────────────────── */
 
-/* NULL without memory: then it is not held, either. */
-static struct proxy_speaker *find_speaker(struct proxy *proxy, const struct host *host)
+/* Return the sender @host, which is added if need be; NULL without memory: it is not held then. */
+static struct proxy_sender *find_sender(struct proxy *proxy, const struct host *host)
 {
-	struct proxy_speaker *grown;
+	struct proxy_sender *grown;
 
-	for (size_t i = 0; i < proxy->n_speakers; i++)
-		if (proxy->speakers[i].host == host)
-			return &proxy->speakers[i];
-	grown = reallocarray(proxy->speakers, proxy->n_speakers + 1, sizeof(*proxy->speakers));
+	for (size_t i = 0; i < proxy->n_senders; i++)
+		if (proxy->senders[i].host == host)
+			return &proxy->senders[i];
+	grown = reallocarray(proxy->senders, proxy->n_senders + 1, sizeof(*proxy->senders));
 	if (!grown)
 		return NULL;
-	proxy->speakers = grown;
-	grown[proxy->n_speakers] = (struct proxy_speaker){.host = host};
-	return &grown[proxy->n_speakers++];
+	proxy->senders = grown;
+	grown[proxy->n_senders] = (struct proxy_sender){.host = host};
+	return &grown[proxy->n_senders++];
 }
 
 static void log_held(struct proxy *proxy, const char *toolbox_id)
@@ -135,27 +135,27 @@ static void log_held(struct proxy *proxy, const char *toolbox_id)
 		toolbox_id, MS_PER_S / PROXY_MESSAGE_MS);
 }
 
-/* Let @host pay for what it has said: it is held while it is too far ahead. */
-static void charge(
+/* Let @host pay @price_ms for a message, and hold it while it is too far ahead. */
+static void charge_sender(
 	struct proxy *proxy, struct host *host, const char *toolbox_id, uint64_t price_ms)
 {
-	struct proxy_speaker *speaker = find_speaker(proxy, host);
+	struct proxy_sender *sender = find_sender(proxy, host);
 	uint64_t now_ms = clock_now_ms();
 
-	if (!speaker)
+	if (!sender)
 		return;
-	if (speaker->paid_ms < now_ms)
-		speaker->paid_ms = now_ms;
-	speaker->paid_ms += price_ms;
-	if (speaker->paid_ms <= now_ms + PROXY_BURST_MS)
+	if (sender->paid_ms < now_ms)
+		sender->paid_ms = now_ms;
+	sender->paid_ms += price_ms;
+	if (sender->paid_ms <= now_ms + PROXY_BURST_MS)
 		return;
 	log_held(proxy, toolbox_id);
-	host_hold(host, speaker->paid_ms - now_ms - PROXY_BURST_MS + PROXY_HOLD_MS);
+	host_hold(host, sender->paid_ms - now_ms - PROXY_BURST_MS + PROXY_HOLD_MS);
 }
 
-/* ── for the owner ───────────────────────────────────────────────────────────────────────────── */
+/* ── messages ────────────────────────────────────────────────────────────────────────────────── */
 
-/* Why this was no object: a constant text. */
+/* Return the reason why the text is no JSON object: a constant text. */
 static const char *find_mistake(const char *text, size_t size)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
@@ -166,8 +166,8 @@ static const char *find_mistake(const char *text, size_t size)
 	return "expected a JSON object";
 }
 
-/* Say it; what cannot be queued is counted and logged there. */
-static void pass_on(struct bus *bus, const char *text, size_t size)
+/* Send the message. bus_send() counts and logs one that cannot be queued. */
+static void send_message(struct bus *bus, const char *text, size_t size)
 {
 	cleanup(buffer_deinit) struct buffer message = {0};
 
@@ -176,35 +176,37 @@ static void pass_on(struct bus *bus, const char *text, size_t size)
 	bus_send(bus, &message);
 }
 
-void proxy_said(struct proxy *proxy, struct bus *bus, struct host *host, const char *toolbox_id,
-	const struct json_tape *object, const char *text, size_t size)
+void proxy_on_bus_message(struct proxy *proxy, struct bus *bus, struct host *host,
+	const char *toolbox_id, const struct json_tape *object, const char *text, size_t size)
 {
 	uint32_t token = object ? json_find(object, 0, "subscribe") : JSON_NONE;
 	uint64_t price_ms = token == JSON_NONE ? PROXY_MESSAGE_MS : PROXY_SUBSCRIPTION_MS;
-	const char *why = NULL;
+	const char *reason = NULL;
 
 	if (!object) {
-		why = find_mistake(text, size);
+		reason = find_mistake(text, size);
 	} else if (token != JSON_NONE) {
-		why = take_subscription(proxy, host, object, token);
+		reason = take_subscription(proxy, host, object, token);
 	} else if (is_message(object)) {
-		pass_on(bus, text, size);
+		send_message(bus, text, size);
 	} else {
-		why = "expected {\"type\": a string, \"data\": an object, \"context\": an object}";
+		reason = "expected {\"type\": a string, \"data\": an object, \"context\": an "
+			 "object}";
 	}
-	if (why)
-		refuse(proxy, toolbox_id, why);
-	charge(proxy, host, toolbox_id, price_ms + PROXY_MESSAGE_MS * (size / PROXY_PART_BYTES));
+	if (reason)
+		log_refused(proxy, toolbox_id, reason);
+	charge_sender(
+		proxy, host, toolbox_id, price_ms + PROXY_MESSAGE_MS * (size / PROXY_PART_BYTES));
 }
 
 void proxy_forget(struct proxy *proxy, const struct host *host)
 {
 	for (size_t i = proxy->n_subscriptions; i > 0; i--)
 		if (proxy->subscriptions[i - 1].host == host)
-			remove_at(proxy, i - 1);
-	for (size_t i = proxy->n_speakers; i > 0; i--)
-		if (proxy->speakers[i - 1].host == host)
-			proxy->speakers[i - 1] = proxy->speakers[--proxy->n_speakers];
+			remove_subscription(proxy, i - 1);
+	for (size_t i = proxy->n_senders; i > 0; i--)
+		if (proxy->senders[i - 1].host == host)
+			proxy->senders[i - 1] = proxy->senders[--proxy->n_senders];
 }
 
 bool proxy_wants(const struct proxy *proxy, const char *topic, size_t size)

@@ -7,18 +7,18 @@
 #include "util/log.h"
 
 /*
- * The configuration at a reload: read anew, or kept.
+ * The configuration at a reload: read again, or kept.
  *
  *   files ─▶ read ─┬─ whole ───────────────────────────────────▶ in force, but for what only a
  *                  │                                              start can change
  *                  └─ a file cannot be read or parsed, or holds
  *                     what must not be guessed at ─────────────▶ what was in force stays
  *
- * Only a start reads the keys with a ¹ in contract.md, Configuration. What is wrong goes to the log
- * and, as `configuration`, into the answers of those who asked.
+ * Only a start reads the keys with a ¹ in contract.md, Configuration. Mistakes go to the log and,
+ * as `configuration`, into the answers to reload requests.
  */
 
-/* Mistakes that an answer tells; the log tells all of them. */
+/* The most mistakes in one answer; the log has all of them. */
 #define MISTAKES_MAX 20
 
 /* Append @mistake to the array reload->mistakes, which reload_write_mistakes() closes. */

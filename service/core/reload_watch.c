@@ -10,11 +10,11 @@
 #include "util/cleanup.h"
 
 /*
- * What a change of begins a reload: where toolboxes are registered, and what they are made of. What
- * has changed is for the loader to find.
+ * The files and folders whose changes begin a reload: those where toolboxes are registered, and
+ * those that they are made of. The loader finds out which of them has changed.
  */
 
-/* What is watched: owned texts. */
+/* Paths, owned. */
 struct path_list {
 	char **items;
 	size_t n_items;
@@ -38,7 +38,7 @@ static void watched_deinit(struct watched *watched)
 	path_list_deinit(&watched->files);
 }
 
-/* What there is no memory for is not watched. */
+/* Add a copy of @path; without memory it is not watched. */
 static void watch_path(struct path_list *list, const char *path)
 {
 	char **items = reallocarray(list->items, list->n_items + 1, sizeof(*items));
@@ -57,7 +57,7 @@ static void watch_folder(void *data, const char *path)
 	watch_path(&watched->folders, path);
 }
 
-/* Where packages are installed that the tools of an interpreter come from, and their sources. */
+/* Watch a path that the tools of an interpreter depend on: a folder of packages, or a source. */
 static void watch_depends(void *data, const char *path)
 {
 	struct watched *watched = data;
@@ -67,7 +67,7 @@ static void watch_depends(void *data, const char *path)
 		watch_path(S_ISDIR(status.st_mode) ? &watched->folders : &watched->files, path);
 }
 
-/* The registration folders, those of libraries, and of drop-in programs. */
+/* Watch the registration folders, and those of libraries and of drop-in programs. */
 static void watch_folders(const struct reload *reload, struct watched *watched)
 {
 	const struct config_list *dirs = &reload->parts.config->toolbox_dirs;
@@ -83,8 +83,8 @@ static void watch_folders(const struct reload *reload, struct watched *watched)
 			dropins_each_folder(listing.entries[i].path, watch_folder, watched);
 }
 
-/* Libraries that are found by path are watched like the folders; those of the dynamic linker change
- * with the system, under the hands of its package manager. */
+/* Libraries that are found by path are watched like the folders. Those of the dynamic linker only
+ * change with the system. */
 void reload_watch(struct reload *reload)
 {
 	const struct catalogue *catalogue = reload->parts.offer->catalogue;

@@ -37,14 +37,14 @@ int request_name_length(const struct request_text *name)
 	return (int)utf8_prefix(name->text, name->size, REQUEST_NAME_POINTS);
 }
 
-static uint32_t find(const struct json_tape *data, const char *key)
+static uint32_t find_field(const struct json_tape *data, const char *key)
 {
 	uint32_t token = json_find(data, 0, key);
 
 	return token != JSON_NONE && json_type_at(data, token) == JSON_NULL ? JSON_NONE : token;
 }
 
-static bool refuse(struct request *request, const char *field, const char *expected)
+static bool refuse_field(struct request *request, const char *field, const char *expected)
 {
 	request->bad_field = field;
 	request->bad_expected = expected;
@@ -54,12 +54,12 @@ static bool refuse(struct request *request, const char *field, const char *expec
 static bool read_text(struct request *request, const char *key, enum decoded_slot slot,
 	struct request_text *ret_text)
 {
-	uint32_t token = find(request->data, key);
+	uint32_t token = find_field(request->data, key);
 
 	if (token == JSON_NONE)
 		return true;
 	if (json_type_at(request->data, token) != JSON_STRING)
-		return refuse(request, key, "a string");
+		return refuse_field(request, key, "a string");
 	*ret_text = request_text_at(request->data, token, &request->decoded[slot]);
 	return true;
 }
@@ -67,16 +67,16 @@ static bool read_text(struct request *request, const char *key, enum decoded_slo
 static bool read_call_id(struct request *request)
 {
 	static const char expected[] = "a string of at most 128 bytes";
-	uint32_t token = find(request->data, "call_id");
+	uint32_t token = find_field(request->data, "call_id");
 	struct request_text text;
 
 	if (token == JSON_NONE)
 		return true;
 	if (json_type_at(request->data, token) != JSON_STRING)
-		return refuse(request, "call_id", expected);
+		return refuse_field(request, "call_id", expected);
 	text = request_text_at(request->data, token, &request->decoded[SLOT_CALL_ID]);
 	if (text.size > REQUEST_CALL_ID_BYTES)
-		return refuse(request, "call_id", expected);
+		return refuse_field(request, "call_id", expected);
 	request->call_id = token;
 	return true;
 }
@@ -84,34 +84,34 @@ static bool read_call_id(struct request *request)
 static bool read_timeout(struct request *request)
 {
 	static const char expected[] = "a positive integer, in milliseconds";
-	uint32_t token = find(request->data, "timeout_ms");
+	uint32_t token = find_field(request->data, "timeout_ms");
 	int r;
 
 	if (token == JSON_NONE)
 		return true;
 	if (json_type_at(request->data, token) != JSON_NUMBER)
-		return refuse(request, "timeout_ms", expected);
+		return refuse_field(request, "timeout_ms", expected);
 	r = json_number_u64(request->data, token, &request->timeout_ms);
 	if (r == JSON_E_RANGE && *json_bytes(request->data, token) != '-')
 		request->timeout_ms = UINT64_MAX;
-	return request->timeout_ms > 0 || refuse(request, "timeout_ms", expected);
+	return request->timeout_ms > 0 || refuse_field(request, "timeout_ms", expected);
 }
 
 static bool read_seconds(struct request *request)
 {
-	uint32_t token = find(request->data, "seconds");
+	uint32_t token = find_field(request->data, "seconds");
 
 	if (token == JSON_NONE || json_type_at(request->data, token) != JSON_NUMBER ||
 		json_number_u64(request->data, token, &request->seconds) != 0 ||
 		request->seconds < 1 || request->seconds > REQUEST_SECONDS_MAX)
-		return refuse(request, "seconds", "an integer from 1 to 300");
+		return refuse_field(request, "seconds", "an integer from 1 to 300");
 	return true;
 }
 
 static bool read_utterance(struct request *request)
 {
 	return read_text(request, "utterance", SLOT_UTTERANCE, &request->utterance) &&
-	       (request->utterance.text || refuse(request, "utterance", "a string"));
+	       (request->utterance.text || refuse_field(request, "utterance", "a string"));
 }
 
 static bool read_format(struct request *request)
@@ -125,14 +125,14 @@ static bool read_format(struct request *request)
 		return true;
 	format = definition_format_from_name(text.text, text.size);
 	if (format < 0)
-		return refuse(request, "format", DEFINITION_FORMATS);
+		return refuse_field(request, "format", DEFINITION_FORMATS);
 	request->format = (enum definition_format)format;
 	return true;
 }
 
 static void read_name(struct request *request)
 {
-	request->name = find(request->data, "name");
+	request->name = find_field(request->data, "name");
 	request->name_is_string = request->name != JSON_NONE &&
 				  json_type_at(request->data, request->name) == JSON_STRING;
 	if (request->name_is_string)
@@ -143,7 +143,7 @@ static void read_name(struct request *request)
 			json_value_text(request->data, request->name, &request->name_text.size);
 }
 
-static void forget(struct request *request, const struct json_tape *data)
+static void reset_request(struct request *request, const struct json_tape *data)
 {
 	request->data = data;
 	request->name = request->args = request->call_id = JSON_NONE;
@@ -154,11 +154,11 @@ static void forget(struct request *request, const struct json_tape *data)
 	request->bad_field = request->bad_expected = NULL;
 }
 
-static bool read_call(struct request *request)
+static bool read_call_fields(struct request *request)
 {
 	bool is_good = read_call_id(request);
 
-	request->args = find(request->data, "args");
+	request->args = find_field(request->data, "args");
 	return read_timeout(request) && is_good;
 }
 
@@ -166,27 +166,28 @@ bool request_read(struct request *request, const struct bus_envelope *envelope, 
 {
 	bool is_good = true;
 
-	forget(request, &envelope->data);
+	reset_request(request, &envelope->data);
 	if (envelope->data_status != 0)
-		return refuse(request, "data",
+		return refuse_field(request, "data",
 			envelope->data_status == JSON_E_NUL_IN_KEY
 				? "an object without U+0000 in its keys"
 				: "an object without duplicate keys");
 	read_name(request);
 	if (fields & REQUEST_PERSONA)
-		request->args = find(request->data, "kwargs");
+		request->args = find_field(request->data, "kwargs");
 	if (fields & REQUEST_FORMAT)
 		is_good = read_format(request);
 	if (fields & REQUEST_CALL_ID)
-		is_good = read_call_id(request) &&
-			  (request->call_id != JSON_NONE ||
-				  refuse(request, "call_id", "a string of at most 128 bytes"));
+		is_good =
+			read_call_id(request) &&
+			(request->call_id != JSON_NONE ||
+				refuse_field(request, "call_id", "a string of at most 128 bytes"));
 	if (fields & REQUEST_SECONDS)
 		is_good = read_seconds(request) && is_good;
 	if (fields & REQUEST_UTTERANCE)
 		is_good = read_utterance(request) && is_good;
 	if (fields & REQUEST_CALL)
-		is_good = read_call(request) && is_good;
+		is_good = read_call_fields(request) && is_good;
 	if (fields & (REQUEST_OWNER | REQUEST_TOOLBOX))
 		is_good = read_text(request, "toolbox_id", SLOT_TOOLBOX_ID, &request->toolbox_id) &&
 			  is_good;

@@ -26,15 +26,15 @@ struct request_text {
 	size_t size;
 };
 
-/* Which optional fields a topic reads; others are unknown to it, and ignored. */
+/* The optional fields that a topic reads; it ignores others. */
 #define REQUEST_OWNER     0x1u  /* toolbox_id, profile */
 #define REQUEST_CALL      0x2u  /* args, call_id, timeout_ms */
 #define REQUEST_FORMAT    0x4u  /* format */
 #define REQUEST_PERSONA   0x8u  /* kwargs */
 #define REQUEST_TOOLBOX   0x80u /* toolbox_id */
-#define REQUEST_CALL_ID   0x10u /* call_id, which has to be there */
-#define REQUEST_SECONDS   0x20u /* seconds, which has to be there */
-#define REQUEST_UTTERANCE 0x40u /* utterance, which has to be there */
+#define REQUEST_CALL_ID   0x10u /* call_id, required */
+#define REQUEST_SECONDS   0x20u /* seconds, required */
+#define REQUEST_UTTERANCE 0x40u /* utterance, required */
 
 struct request {
 	const struct json_tape *data;
@@ -49,32 +49,34 @@ struct request {
 	enum definition_format format;
 	uint64_t timeout_ms;   /* 0: absent */
 	uint64_t seconds;      /* 1 to REQUEST_SECONDS_MAX */
-	const char *bad_field; /* after a refusal: which one, and what it must be */
+	const char *bad_field; /* after a refusal: its name, and the value that it must have */
 	const char *bad_expected;
-	struct buffer decoded[5]; /* of strings that hold escapes: kept for the next request */
+	struct buffer decoded[5]; /* of strings with escapes; kept for the next request */
 };
 
 /*
  * Read `name` and the @fields asked for from @envelope into @request (zeroed, or used before);
  * texts point into the frame, or into the request. True when all is well; else
- * request_write_refusal() tells why. What could be read is there in any case.
+ * request_write_refusal() writes the reason. The fields that could be read are set in any case.
  */
 bool request_read(
 	struct request *request, const struct bus_envelope *envelope, unsigned int fields);
 
-/* Write the error of a request that was refused: bad_request, or too_large. */
+/* Write the error of a request that request_read() has refused: bad_request, or too_large. */
 void request_write_refusal(const struct request *request, const struct bus_envelope *envelope,
 	const struct config_limits *limits, struct answer *answer);
 
-/* Write what an answer to a call begins with: `name` as it came ("" where none did), and `call_id`.
- * Both stay, whatever is written behind them. */
+/* Write the first members of an answer to a call: `name` as it came ("" when it is absent), and
+ * `call_id`. Both stay, whatever is written after them. */
 void request_write_echo(const struct request *request, struct answer *answer);
 
+/* Free the memory of @request. */
 void request_deinit(struct request *request);
 
-/* The decoded text of the string at @token, in the frame itself where it has no escapes. */
+/* Return the decoded text of the string at @token: in the frame itself when it has no escapes, else
+ * in @decoded. */
 struct request_text request_text_at(
 	const struct json_tape *tape, uint32_t token, struct buffer *decoded);
 
-/* printf arguments for "%.*s" of a name in a text: cut to REQUEST_NAME_POINTS. */
+/* Return the precision that cuts @name to REQUEST_NAME_POINTS in a "%.*s" of printf. */
 int request_name_length(const struct request_text *name);

@@ -17,7 +17,8 @@
  * to calls, the proxy or the offer, and signals to reloads or the end.
  */
 
-/* The time, after the calls have had theirs, for sending what is queued and for toolboxes to end. */
+/* The time, after the calls have had theirs, for sending what is queued and for toolboxes to
+ * end. */
 #define FLUSH_MS HOST_DISMISS_MS
 
 /* The time between two looks at whether everything is done. */
@@ -130,8 +131,8 @@ static void take_bus_message(void *data, struct runner *runner, struct host *hos
 {
 	struct service *service = data;
 
-	proxy_said(&service->proxy, service->bus, host, runner_package(runner)->id, object, text,
-		size);
+	proxy_on_bus_message(&service->proxy, service->bus, host, runner_package(runner)->id,
+		object, text, size);
 }
 
 static void forget_host(void *data, const struct host *host)
@@ -166,8 +167,8 @@ static bool is_drained(const struct service *service)
 	       bus_queued_bytes(service->bus) == 0;
 }
 
-/* Stop the loop once everything is answered and sent, and toolboxes have ended; or when the time for
- * that is over. */
+/* Stop the loop once everything is answered and sent, and toolboxes have ended; or when the time
+ * for that is over. */
 static void drain_service(void *data)
 {
 	struct service *service = data;

@@ -9,9 +9,9 @@
 #include "util/cleanup.h"
 
 /*
- * The service: a seat on the bus, a catalogue, and everything between the two.
+ * The service: an endpoint on the bus, a catalogue, and everything between the two.
  *
- *   bus frame → topic scan → envelope → topics → registry → argument schema → policy → runner
+ *   bus frame → topic scan → envelope → topics → catalogue → argument schema → policy → runner
  *     → toolbox-host → output schema → size guard → response
  *
  * Signals: HUP reloads; TERM and INT stop: no further calls are taken, those in flight have
@@ -25,12 +25,12 @@ struct service_options {
 	bool is_bus;                      /* be the bus, too (--embedded-bus) */
 };
 
-/* Start serving on @loop. @config is taken over on success. 0 or a negative errno: that of the
- * port, with --embedded-bus. */
+/* Begin to serve on @loop. @config is taken over. Returns 0 or a negative errno, such as that of
+ * the port with --embedded-bus. */
 int service_new(struct loop *loop, const struct service_options *options, struct config *config,
 	struct service **ret_service);
 
-/* Takes NULL. */
+/* Stop serving and free @service, with its hosts. Takes NULL. */
 void service_free(struct service *service);
 
 CLEANUP_DEFINE(service, struct service *, service_free)

@@ -18,9 +18,9 @@
 #include "util/paths.h"
 
 /*
- * The parts of the service, and what belongs to none of them. Only the files that put parts together
- * include this: service.c, which joins them, topics.c, which hands each request to the parts that
- * serve it, and status.c, which shows all of them. One thread uses it.
+ * The parts of the service, and what belongs to none of them. Only the files that put parts
+ * together include this: service.c, which joins them, topics.c, which hands each request to the
+ * parts that serve it, and status.c, which shows all of them. One thread uses it.
  */
 struct service {
 	struct loop *loop;

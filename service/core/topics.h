@@ -8,8 +8,8 @@
 #include "core/state.h"
 
 /*
- * All topics that the service answers, as one table (contract.md, Requests), and the one place where a
- * request gets its answer.
+ * All topics that the service answers, as one table (contract.md, Requests), and the one place
+ * where a request gets its answer.
  *
  *   topic ─▶ table of exact topics ─┐
  *     │                             ├─▶ read fields ─ begin answer ─ handler ─ fit ─ send
@@ -26,8 +26,8 @@ bool topics_wants(const char *topic, size_t size);
  * the table. */
 void topics_serve(struct service *service);
 
-/* Answer it with @code and the text @error instead. A topic that only the owner of a toolbox answers
- * stays silent, since the owner is not known yet. */
+/* Answer it with @code and the text @error instead. A topic that only the owner of a toolbox
+ * answers stays silent, since the owner is not known yet. */
 void topics_refuse(struct service *service, enum answer_code code, const char *error);
 
 /* Return whether the topic only asks for the state of the service, which is answered before

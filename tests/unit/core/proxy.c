@@ -19,7 +19,7 @@ static void say(size_t host, const char *text)
 	struct json_tape tape = {0};
 
 	cr_assert_eq(json_tape_read(&tape, text, strlen(text), JSON_DEPTH_DEFAULT, NULL), 0);
-	proxy_said(&proxy, NULL, HOST(host), "box", &tape, text, strlen(text));
+	proxy_on_bus_message(&proxy, NULL, HOST(host), "box", &tape, text, strlen(text));
 	json_tape_deinit(&tape);
 }
 

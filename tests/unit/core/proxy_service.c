@@ -148,8 +148,8 @@ Test(proxy_service, reckons_a_large_message_by_its_parts)
 	start(asking_start, NULL);
 	start_ms = clock_now_ms();
 	ask_for("ovos.tools.invoke", "{'name':'one__say_bytes','args':{'size':1048576}}");
-	cr_assert_eq(service->proxy.n_speakers, 1);
-	cr_expect_geq(service->proxy.speakers[0].paid_ms - start_ms,
+	cr_assert_eq(service->proxy.n_senders, 1);
+	cr_expect_geq(service->proxy.senders[0].paid_ms - start_ms,
 		PROXY_MESSAGE_MS * (1 + 1048576 / PROXY_PART_BYTES));
 }
 
@@ -177,5 +177,5 @@ Test(proxy_service, holds_a_host_that_says_too_much)
 		PROXY_BURST_MS + PROXY_HOLD_MS + spent_ms + PROXY_MESSAGE_MS);
 	send_request("ovos.tools.cancel", "{'call_id':'flood'}", "{'source':'test'}");
 	expect_part(wait_for("ovos.tools.invoke.response"), "'code':'cancelled'");
-	cr_expect_eq(service->proxy.n_speakers, 0);
+	cr_expect_eq(service->proxy.n_senders, 0);
 }
