@@ -97,7 +97,8 @@ static struct runner_call *call_of(struct list *link)
 
 static struct runner_call *first_waiting(const struct runner *runner)
 {
-	return runner->n_waiting > 0 ? call_of(runner->waiting.next) : NULL;
+	check(runner->n_waiting > 0);
+	return call_of(runner->waiting.next);
 }
 
 /* Stop the clock of @call, or let it run. */
@@ -190,10 +191,9 @@ static struct call_result unavailable(const char *reason)
 static void end_waiting(struct runner *runner, const char *reason)
 {
 	struct call_result result = unavailable(reason);
-	struct runner_call *call;
 
-	while ((call = first_waiting(runner)))
-		end_waiting_call(runner, call, &result);
+	while (runner->n_waiting > 0)
+		end_waiting_call(runner, first_waiting(runner), &result);
 }
 
 /* After the last call: arrange when the workers are dismissed. */
@@ -343,13 +343,14 @@ static int run_call(struct runner *runner, struct worker *worker, struct runner_
 static void run_waiting(struct runner *runner)
 {
 	static const struct call_result cooling = {.outcome = CALL_COOLING};
-	struct runner_call *call;
 	struct worker *worker;
 
-	while ((call = first_waiting(runner)) && may_run(runner, call->tool) &&
-		(worker = find_worker(runner, WORKER_IDLE))) {
+	while (runner->n_waiting > 0 && (worker = find_worker(runner, WORKER_IDLE))) {
+		struct runner_call *call = first_waiting(runner);
 		const struct buffer *arguments = &call->arguments;
 
+		if (!may_run(runner, call->tool))
+			break;
 		/* The call came before the run ended from which its tool now cools down. */
 		if (runner_cooldown_s(runner, runner->package->tools[call->tool]) > 0)
 			end_waiting_call(runner, call, &cooling);

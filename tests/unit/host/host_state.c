@@ -26,7 +26,7 @@ static const struct move legal[] = {
 	{HOST_DISMISSED, HOST_ENDED},
 };
 #define N_LEGAL   (sizeof(legal) / sizeof(*legal))
-#define N_ILLEGAL (HOST_N_STATES * HOST_N_STATES - N_LEGAL)
+#define N_ILLEGAL ((size_t)HOST_N_STATES * HOST_N_STATES - N_LEGAL)
 
 static bool is_legal(enum host_state from, enum host_state to)
 {

@@ -25,7 +25,7 @@ static const struct move legal[] = {
 	{WORKER_GONE, WORKER_FREE},
 };
 #define N_LEGAL   (sizeof(legal) / sizeof(*legal))
-#define N_ILLEGAL (WORKER_N_STATES * WORKER_N_STATES - N_LEGAL)
+#define N_ILLEGAL ((size_t)WORKER_N_STATES * WORKER_N_STATES - N_LEGAL)
 
 static bool is_legal(enum worker_state from, enum worker_state to)
 {
