@@ -14,7 +14,7 @@
 
 #define SHELL "/bin/sh"
 
-/* Where programs are looked for when nobody has said it. */
+/* The folders that are searched for programs when no environment has a PATH. */
 #define PATH_DEFAULT "/usr/local/bin:/usr/bin:/bin"
 
 #define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_"
@@ -297,7 +297,8 @@ bool command_next_piece(const char **template, struct command_piece *ret_piece)
 		*template = at + size + 2;
 		return true;
 	}
-	/* A brace that means itself, and whatever stands before the next one. */
+	/* Literal text up to the next brace. The character at its start is literal even if it is a
+	 * brace. */
 	size = 1 + strcspn(at + 1, "{");
 	*ret_piece = (struct command_piece){at, size, false};
 	*template = at + size;
@@ -312,7 +313,7 @@ const char *command_refusal(const struct json_tape *tape, uint32_t value)
 	const struct json_token *token = json_at(tape, value);
 	cleanup(buffer_deinit) struct buffer text = {0};
 
-	/* What has no escapes has no U+0000, and is no longer than it stands here. */
+	/* A string without escapes has no U+0000, and is no longer than its token. */
 	if (token->type == JSON_STRING && !(token->flags & JSON_ESCAPED))
 		return token->length > COMMAND_VALUE_BYTES_MAX ? too_long : NULL;
 	command_write_value(tape, value, &text);
@@ -323,7 +324,7 @@ const char *command_refusal(const struct json_tape *tape, uint32_t value)
 	return NULL;
 }
 
-/* Whether a placeholder has the name that stands at @key. */
+/* Return whether a placeholder has the name in the string at @key. */
 static bool is_filled_in(const struct command *command, const struct json_tape *tape, uint32_t key)
 {
 	struct command_piece piece;
@@ -399,7 +400,7 @@ int command_find_program(const struct command *command, char ret_path[PATH_MAX])
 		int size = (int)strcspn(at, ":");
 		int r;
 
-		/* What is relative to wherever one stands is nowhere to find a program. */
+		/* Skip a relative folder: it would depend on the current folder. */
 		if (*at == '/' &&
 			snprintf(ret_path, PATH_MAX, "%.*s/%s", size, at, name) < PATH_MAX) {
 			r = try_program(ret_path);

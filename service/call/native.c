@@ -4,13 +4,14 @@
 #include <stdlib.h>
 #include <sys/types.h>
 
-/* What is known of each type; and who owns what of a function. */
+/* The facts of each type, and the ownership of the parts of a function. */
 
-/* Of a buffer `bytes` are those of an element; an array's are its items'. */
+/* The sizes and ranges of the types. For a buffer, `bytes` is the size of an element; the elements
+ * of an array have the size of its items. */
 static const struct {
 	const char *name;
 	size_t bytes;
-	uint64_t most; /* of an integer */
+	uint64_t most; /* the greatest value of an integer */
 	bool is_signed;
 } types[NATIVE_N_TYPES] = {
 	[NATIVE_VOID] = {"void", 0, 0, false},

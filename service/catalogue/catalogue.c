@@ -15,7 +15,7 @@
 
 #define NO_TOOL UINT32_MAX
 
-/* `toolbox__name`: how a shared name is told apart where only one word is allowed. */
+/* `toolbox__name`: the form that distinguishes a shared name if only one word is allowed. */
 #define OWNER_SEPARATOR       "__"
 #define OWNER_SEPARATOR_BYTES 2
 #define QUALIFIED_NAME_BYTES  (TOOLBOX_ID_BYTES + OWNER_SEPARATOR_BYTES + TOOL_NAME_BYTES)
@@ -28,7 +28,7 @@ struct owner {
 
 struct offered {
 	const struct tool *tool;
-	uint64_t hash;      /* of its name */
+	uint64_t hash;      /* the hash of its name */
 	uint32_t next_same; /* the next tool of the same name in list order, or NO_TOOL */
 };
 
@@ -63,7 +63,7 @@ static bool has_name(const struct offered *offered, uint64_t hash, const char *n
 	return strlen(own) == size && memcmp(own, name, size) == 0;
 }
 
-/* The bucket of @name: where its first tool stands, or would. */
+/* Return the bucket of @name: that of its first tool, or the free one that it would take. */
 static uint32_t *bucket_of_hash(
 	const struct catalogue *catalogue, uint64_t hash, const char *name, size_t size)
 {
@@ -401,7 +401,8 @@ size_t catalogue_suggest(const struct catalogue *catalogue, const char *name, si
 	const char *ret_names[CATALOGUE_SUGGESTIONS_MAX])
 {
 	struct suggestion best[CATALOGUE_SUGGESTIONS_MAX];
-	unsigned int than = UINT_MAX; /* of the farthest, once there is no room for more */
+	unsigned int than =
+		UINT_MAX; /* the distance of the farthest, once there is no room for more */
 	size_t n_best = 0;
 
 	for (size_t i = 0; i < catalogue->n_tools; i++) {

@@ -20,11 +20,11 @@ struct key {
 	/* @value is JSON_NONE when the key is absent; NULL: the key is ignored */
 	void (*read)(
 		struct config_reader *reader, const struct key *key, uint32_t value, void *member);
-	size_t offset;             /* of the member in struct config */
-	size_t size;               /* of the member, in bytes */
-	struct config_range range; /* of a number */
-	const char *const *words;  /* of a word, by value; NULL ends them */
-	unsigned int fallback; /* of a word: the index of its default; of a feature: see there */
+	size_t offset;             /* the place of the member in struct config */
+	size_t size;               /* the size of the member, in bytes */
+	struct config_range range; /* the range of a number */
+	const char *const *words;  /* the choices of a word, by value; NULL ends them */
+	unsigned int fallback; /* for a word, the index of its default; for a feature, see there */
 	bool restricts_calls;
 };
 

@@ -24,7 +24,7 @@ struct answer {
 	struct buffer message;
 	size_t opened;      /* bytes before the first member */
 	size_t kept;        /* bytes that answer_rewind() leaves */
-	size_t error_start; /* where the error's text begins, as JSON; 0: there is none */
+	size_t error_start; /* the start of the error's text, as JSON; 0: there is none */
 	size_t error_end;
 	bool is_open; /* begun, and neither sent nor taken nor given up */
 };
@@ -113,8 +113,8 @@ int answer_send(struct answer *answer, struct bus *bus);
  * a model that pays by the character. Lengths are code points of UTF-8.
  */
 
-/* Append the JSON text @result, or, when it is longer than @max code points, an object that says so
- * and has its head. Returns whether it was cut. */
+/* Append the JSON text @result. When it is longer than @max code points, append instead an object
+ * that reports the cut and has the head of the text. Return whether it was cut. */
 bool answer_write_result(struct buffer *out, const char *result, size_t size, uint32_t max);
 
 /* Return the most bytes of the UTF-8 @text that hold at most @max code points. */

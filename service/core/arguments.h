@@ -22,7 +22,7 @@
  * An object with no default to fill in is passed on as the bytes that arrived.
  */
 struct arguments {
-	struct json_tape tape; /* of arguments that are a text, or absent */
+	struct json_tape tape; /* the parsed arguments, when they are a text or absent */
 	struct buffer text;    /* decoded, when they are a string */
 	struct json_tape coerced_tape;
 	struct buffer coerced; /* with strings taken as the values that they hold */

@@ -21,7 +21,7 @@
  */
 
 #define MATCH_UTTERANCE_BYTES_MAX 4096 /* minutes of speech */
-#define MATCH_MS_MAX              100  /* of this thread's time, for one utterance */
+#define MATCH_MS_MAX              100  /* this thread's time, for one utterance */
 
 /* The result of a search. */
 struct match {

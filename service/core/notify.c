@@ -15,7 +15,7 @@
 
 #define US_PER_MS  1000
 #define NS_PER_US  1000
-#define ALIVE_PART 2 /* of the watchdog's time, so that one late turn does no harm */
+#define ALIVE_PART 2 /* the divisor of the watchdog's time: one late turn does no harm */
 
 static struct sockaddr_un manager;
 static socklen_t manager_size; /* 0: there is no manager */

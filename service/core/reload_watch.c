@@ -83,8 +83,8 @@ static void watch_folders(const struct reload *reload, struct watched *watched)
 			dropins_each_folder(listing.entries[i].path, watch_folder, watched);
 }
 
-/* Libraries that are found by path are watched like the folders. Those of the dynamic linker only
- * change with the system. */
+/* Libraries that are found by path are watched like the folders. The libraries of the dynamic
+ * linker only change with the system. */
 void reload_watch(struct reload *reload)
 {
 	const struct catalogue *catalogue = reload->parts.offer->catalogue;

@@ -18,7 +18,7 @@
 
 #define REQUEST_CALL_ID_BYTES 128
 #define REQUEST_SECONDS_MAX   300
-#define REQUEST_NAME_POINTS   128 /* of a name that is repeated in a text */
+#define REQUEST_NAME_POINTS   128 /* the most code points of a name that a text repeats */
 
 /* A decoded string. */
 struct request_text {
@@ -38,10 +38,11 @@ struct request_text {
 
 struct request {
 	const struct json_tape *data;
-	uint32_t name;                 /* token, JSON_NONE: absent */
-	uint32_t args;                 /* token of `args` or `kwargs`, JSON_NONE: absent */
-	uint32_t call_id;              /* token of a string, JSON_NONE: absent */
-	struct request_text name_text; /* of a name that is a string, else its JSON text */
+	uint32_t name;    /* token, JSON_NONE: absent */
+	uint32_t args;    /* token of `args` or `kwargs`, JSON_NONE: absent */
+	uint32_t call_id; /* token of a string, JSON_NONE: absent */
+	struct request_text
+		name_text; /* the value of a name that is a string, else its JSON text */
 	struct request_text toolbox_id;
 	struct request_text profile;
 	struct request_text utterance;
@@ -51,7 +52,8 @@ struct request {
 	uint64_t seconds;      /* 1 to REQUEST_SECONDS_MAX */
 	const char *bad_field; /* after a refusal: its name, and the value that it must have */
 	const char *bad_expected;
-	struct buffer decoded[5]; /* of strings with escapes; kept for the next request */
+	struct buffer
+		decoded[5]; /* the decoded strings that had escapes; kept for the next request */
 };
 
 /*

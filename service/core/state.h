@@ -27,7 +27,7 @@ struct service {
 	struct bus *bus;
 	struct config config;
 	struct paths paths;
-	struct request_scope scope; /* of the request that is served now */
+	struct request_scope scope; /* the scope of the request that is served now */
 	struct inbox inbox;
 	struct offer offer;
 	struct calls calls;

@@ -21,9 +21,9 @@
 /* Return whether a message with this topic is a request to the service. */
 bool topics_wants(const char *topic, size_t size);
 
-/* Serve the request that was read into service->scope.envelope: every request gets exactly one
- * answer, now or from the handler that takes it over. The topics that answer otherwise say so in
- * the table. */
+/* Serve the request that was read into service->scope.envelope. Every request gets exactly one
+ * answer, now or from the handler that takes it over. The table marks the topics that answer
+ * otherwise. */
 void topics_serve(struct service *service);
 
 /* Answer it with @code and the text @error instead. A topic that only the owner of a toolbox

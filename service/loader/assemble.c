@@ -14,10 +14,10 @@
 #include "util/cleanup.h"
 
 /*
- * What becomes of the jobs when all are done:
+ * The last steps, when all jobs are done:
  *
- *   one id twice? ─▶ failed: the last good version? ─▶ too many? ─▶ catalogue ─▶ what it tells of
- *                                                                  those that are not in it
+ *   one id twice? ─▶ failed: the last good version? ─▶ too many? ─▶ catalogue ─▶ its reports on
+ *                                                                  toolboxes that are not in it
  */
 
 /* A package whose check has not failed is good. */
@@ -72,7 +72,7 @@ static int yield_id(struct load_job *job, const struct load_job *owner)
 	return 0;
 }
 
-/* Of two files that claim one id the first by path wins. 0 or -ENOMEM. */
+/* When two files claim one id, the first by path wins. 0 or -ENOMEM. */
 static int refuse_duplicates(struct load_jobs *jobs)
 {
 	cleanup_free struct load_job **by_id = calloc(jobs->n_items + 1, sizeof(*by_id));

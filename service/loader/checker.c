@@ -75,7 +75,7 @@ static void end_batch(struct check_host *check)
 	loop_timer_arm(&check->checker->work, 0);
 }
 
-/* What goes wrong at the end is no reason against a toolbox; once it has run calls, it is logged.
+/* A failure at the end is no reason against a toolbox. It is logged once the toolbox has run calls.
  */
 static void host_has_left(void *data, const struct host_exit *end)
 {
@@ -115,7 +115,7 @@ void checker_note(struct package *package, const struct json_tape *described)
 	package->not_enforced = missing && *missing ? take_ptr(missing) : NULL;
 }
 
-/* The host has told where the dynamic linker found the library. */
+/* The host has reported where the dynamic linker found the library. */
 static void batch_is_good(void *data, const char *loaded, size_t size)
 {
 	struct check_host *check = data;
@@ -138,7 +138,7 @@ static void batch_is_good(void *data, const char *loaded, size_t size)
 		return;
 	}
 	checker->described(checker->targets[check->batch.first].item, loaded, size);
-	/* What its init() has begun, its deinit() may end. */
+	/* Let deinit() end the work that init() has begun. */
 	host_dismiss(check->host, host_has_left, check);
 }
 

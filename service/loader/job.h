@@ -26,16 +26,16 @@
 struct load_job {
 	struct load_jobs *jobs; /* which it belongs to */
 	char *path;
-	char *id; /* of a member toolbox; else NULL */
+	char *id; /* the id of a member toolbox; else NULL */
 	bool is_folder;
-	struct load_job *beside;  /* the job of NAME.json for the folder NAME, and back; or NULL */
-	struct package *previous; /* of this file in the previous catalogue, borrowed; or NULL */
-	struct package *package;  /* held; NULL: it could not be read */
-	struct toolbox
-		*toolbox; /* of the package; NULL: the job has failed or offers none itself */
+	struct load_job *beside; /* the job of NAME.json for the folder NAME, and back; or NULL */
+	struct package
+		*previous; /* this file's package in the previous catalogue, borrowed; or NULL */
+	struct package *package; /* held; NULL: it could not be read */
+	struct toolbox *toolbox; /* the package's; NULL: the job has failed or offers none itself */
 	struct diagnostics problems;
 	struct skipped_list skipped;
-	char key[DESCRIBE_CACHE_KEY_BYTES]; /* of its description; "": not known */
+	char key[DESCRIBE_CACHE_KEY_BYTES]; /* the key of its description; "": not known */
 	int64_t asked_ns; /* when its host was asked for a description (CLOCK_REALTIME) */
 };
 

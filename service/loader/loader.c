@@ -24,7 +24,7 @@ struct loader {
 	diagnostic_function problem;
 	loader_done_function done;
 	void *data;
-	struct folders_listing listing; /* what is registered; empty for given files */
+	struct folders_listing listing; /* the registered manifests; empty for given files */
 	struct load_jobs jobs;
 	size_t next;                        /* the first job that was not begun */
 	const struct toolbox_library *seen; /* the last one that was found unchanged */

@@ -41,7 +41,7 @@ struct loader_options {
 	const struct config *config;
 	const char *host_program;         /* path of toolbox-host */
 	const char *library_dir;          /* $PREFIX/lib/toolboxd */
-	const struct catalogue *previous; /* what is offered now, or NULL */
+	const struct catalogue *previous; /* the catalogue that is offered now, or NULL */
 	uint64_t generation;
 	bool defers;     /* do not wait for hosts that must describe several toolboxes */
 	bool asks_again; /* ask them, even if their last description is valid */

@@ -16,7 +16,7 @@ struct load {
 	diagnostic_function problem;
 	void *data;
 	struct catalogue *catalogue;
-	int error; /* of the loader */
+	int error; /* the loader's error */
 };
 
 static void on_problem(void *data, const struct diagnostic *problem)

@@ -75,7 +75,7 @@ static void write_member(struct buffer *out, const struct json_tape *tape, uint3
 	json_write_compact(out, tape, key + 1);
 }
 
-/* What the configuration says of entry points that @own, the manifest's, says nothing of. */
+/* Write the configuration's settings of entry points that are not in @own, the manifest's. */
 static void write_toolboxes(
 	const struct config *config, const struct json_tape *own, struct buffer *out)
 {
@@ -90,7 +90,7 @@ static void write_toolboxes(
 	}
 }
 
-/* Whether `toolboxes` says something for the entry point whose name stands at @key. */
+/* Return whether `toolboxes` has settings for the entry point named by the string at @key. */
 static bool is_in_toolboxes(const struct config *config, const struct json_tape *tape, uint32_t key)
 {
 	for (size_t i = 0; i < config->n_toolboxes; i++) {
@@ -103,7 +103,7 @@ static bool is_in_toolboxes(const struct config *config, const struct json_tape 
 	return false;
 }
 
-/* What is left for the Python plugin that we stand in for. */
+/* Write the remaining settings of the Python plugin that this service replaces. */
 static int write_plugins(
 	const struct config *config, const struct json_tape *own, struct buffer *out)
 {

@@ -9,7 +9,7 @@
 #include "json/writer.h"
 #include "util/clock.h"
 
-/* Of an element that says none, in seconds. */
+/* The defaults of an element that gives none, in seconds. */
 #define TIMEOUT_S  5
 #define COOLDOWN_S 30
 
@@ -43,7 +43,7 @@ static void copy(const struct translation *translation, const char *key)
 	buffer_append_char(translation->out, ',');
 }
 
-/* The seconds that @key says, times @unit and rounded up, as the member @as. */
+/* Write the seconds at @key, times @unit and rounded up, as the member @as. */
 static void copy_seconds(const struct translation *translation, const char *key, const char *as,
 	double unit, double usual_s, bool may_be_zero)
 {

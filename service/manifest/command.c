@@ -56,7 +56,7 @@ static int place_cwd(const struct manifest_scope *scope, uint32_t given, struct 
 	return 0;
 }
 
-/* What may help a program that cannot be run, for the reason @error (a negative errno). */
+/* Return advice for a program that cannot be run, for the reason @error (a negative errno). */
 static const char *help_for(const char *program, int error)
 {
 	if (error == -EACCES)
@@ -193,7 +193,7 @@ static int check_placeholders(
 	uint32_t place = argv ? json_first(tape, argv) : JSON_NONE;
 	int r = 0;
 
-	/* What is no object is for the schema's compiler to refuse. */
+	/* The schema's compiler refuses `properties` that is not an object. */
 	if (properties != JSON_NONE && json_type_at(tape, properties) != JSON_OBJECT)
 		return 0;
 	if (command->is_shell) {

@@ -9,18 +9,18 @@
 #include "util/assert.h"
 
 /*
- * What hosts tell of their tools, read as the manifests that would have said it: whatever a host
- * says is checked as what an author writes.
+ * Reads the tools that hosts describe as the manifests that would describe them. The description of
+ * a host is checked like the text of an author.
  *
  *   plugin   {"tools": […]}                                        the toolbox's own tools
  *   python   {"toolboxes": [{"toolbox_id", "tools": […]}, …],      a member for each
  *             "failed": [{"toolbox_id", "error"}, …]}
  */
 
-/* Of one manifest. */
+/* The most toolboxes of one manifest. */
 #define MEMBERS_MAX 1000
 
-/* Read what is told as the manifest that would have said it: in the tape and bytes of the reader.
+/* Read a description as the manifest that would contain it, into the tape and bytes of the reader.
  */
 static int read_described(struct manifest_reader *reader, const struct json_tape *described,
 	uint32_t tools, struct toolbox *toolbox, struct diagnostics *problems)
@@ -104,7 +104,8 @@ static char *dup_text(
 	return text && strlen(text) == size ? take_ptr(text) : NULL;
 }
 
-/* The entries of the array @tools whose names can be a tool's, as an array; the others are told. */
+/* Write the entries of the array @tools that have the name of a tool, as an array. Report the
+ * others in @skipped. */
 static int write_named(const struct json_tape *described, uint32_t tools,
 	struct skipped_list *skipped, struct buffer *out)
 {
@@ -147,7 +148,7 @@ static int read_member(struct manifest_reader *reader, const struct json_tape *d
 	return take_entries(reader, &named, 0, toolbox, &member->problems);
 }
 
-/* Add a toolbox that works, as its host says, to @package. 0 or -ENOMEM. */
+/* Add a toolbox that works, according to its host, to @package. 0 or -ENOMEM. */
 static int take_member(struct manifest_reader *reader, const struct json_tape *described,
 	uint32_t at, struct package *package, struct member_toolbox *member)
 {
@@ -182,7 +183,7 @@ static int take_member(struct manifest_reader *reader, const struct json_tape *d
 	return 0;
 }
 
-/* One that has failed, as its host says. 0 or -ENOMEM. */
+/* Record a toolbox that has failed, according to its host. 0 or -ENOMEM. */
 static int take_failed(
 	const struct json_tape *described, uint32_t at, struct member_toolbox *member)
 {

@@ -302,7 +302,7 @@ static void read_description(struct head *head, struct words line)
 	buffer_append(&head->description, line.at, line.size);
 }
 
-/* Read one line; most say nothing to us. */
+/* Read one line. Most lines define nothing. */
 static int read_line(struct head *head, struct words line)
 {
 	while (line.size > 0 && is_space(line.at[line.size - 1]))
@@ -381,7 +381,7 @@ static int read_comments(const char *path, struct buffer *entry, struct buffer *
 	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	int r = fd < 0 ? -errno : file_read_fd(fd, DROPIN_HEAD_BYTES_MAX, &bytes);
 
-	/* A program that can be run but not read says nothing. */
+	/* A program that can be run but not read defines nothing. */
 	if (r < 0 && file_error_is_shortage(r))
 		return r;
 	r = read_lines(&head, &bytes);
@@ -393,7 +393,7 @@ static int read_comments(const char *path, struct buffer *entry, struct buffer *
 	return r;
 }
 
-/* Two comments that say the same thing make an object with a key twice. */
+/* Refuse two comments that define the same thing. They make an object that has a key twice. */
 static int refuse_repetition(
 	const struct dropin *dropin, const struct buffer *entry, struct buffer *why)
 {

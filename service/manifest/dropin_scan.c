@@ -157,8 +157,8 @@ static int scan_folder(struct dropin_list *list, const char *folder, const char 
 
 /* ── names ───────────────────────────────────────────────────────────────────────────────────── */
 
-/* By name; of one name, what can be offered first, and of that what stands directly in the folder.
- */
+/* Order by name. In one name, the programs that can be offered are first, and among them one that is
+ * directly in the folder. */
 static int compare(const void *a, const void *b)
 {
 	const struct dropin *left = a;
@@ -188,8 +188,7 @@ int dropin_leave_out(struct dropin *dropin, const char *format, ...)
 	return -ENOMEM;
 }
 
-/* Of @n > 1 programs of one name the one that alone stands directly in the folder is offered, or
- * none. */
+/* Offer one of @n > 1 programs of one name: the only one directly in the folder, else none. */
 static int choose(struct dropin *twins, size_t n)
 {
 	bool has_winner = twins[0].is_direct && !twins[1].is_direct;

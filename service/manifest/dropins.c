@@ -13,7 +13,7 @@
 #include "util/cleanup.h"
 #include "util/file.h"
 
-/* What a frame may not say otherwise than its folder. */
+/* The keys that a frame may not change, since its folder determines them. */
 static const char *const folders_own[] = {"toolbox_id", "kind", "tools"};
 
 /* A tool that nothing is wrong with, to see what is wrong with a frame. */
@@ -23,10 +23,10 @@ static const char harmless[] = "{\"name\":\"x\",\"command\":{\"shell\":\":\"}}";
 struct folder {
 	struct manifest_reader *reader;
 	const char *path;   /* as it is registered */
-	char *real;         /* where it is: by this its programs are run, from wherever */
+	char *real;         /* the real path: its programs are run by it, from any folder */
 	struct buffer head; /* the manifest as far as its tools */
 	struct dropin_list list;
-	struct buffer *entries; /* of each program in the list; empty: not offered */
+	struct buffer *entries; /* the entry of each program in the list; empty: not offered */
 };
 
 static void folder_deinit(struct folder *folder)
@@ -96,7 +96,7 @@ static bool is_folders_own(const struct json_tape *tape, uint32_t key)
 	return false;
 }
 
-/* Copy what the frame says; it has changed since it was looked at when that cannot be read. */
+/* Copy the members of the frame. When it cannot be read, it has changed since it was checked. */
 static int copy_overlay(const char *path, struct buffer *out, bool *ret_has_cwd)
 {
 	cleanup(buffer_deinit) struct buffer bytes = {0};
@@ -252,7 +252,7 @@ static int report_skipped(const struct folder *folder, struct skipped_list *skip
 	return r;
 }
 
-/* What cannot be listed, or is too much, is a problem; what is short is not. */
+/* A folder that cannot be listed, or has too much, is a problem; a shortage is not. */
 static int scan(struct folder *folder, struct diagnostics *problems)
 {
 	int r;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * What can be told of a manifest by its file, without reading it as one: the id that it claims, the
- * line of a place in it, whether it is still the same.
+ * The facts of a manifest that its file gives without being read as one: the id that it claims, the
+ * line of a place in it, whether it is unchanged.
  */
 
 #include <stdio.h>

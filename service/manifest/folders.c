@@ -56,7 +56,7 @@ static bool is_mask(const char *path)
 /* A name as one folder has it; of equal names the one of the highest rank counts. */
 struct candidate {
 	struct folders_entry entry;
-	size_t rank; /* of its folder */
+	size_t rank; /* the rank of its folder */
 	bool is_mask;
 };
 
@@ -96,7 +96,7 @@ static int take_entry(
 		return 0;
 	if (asprintf(&path, "%s/%s", folder, name) < 0)
 		return -ENOMEM;
-	/* A dangling link is listed: reading it then tells what is wrong with it. */
+	/* A dangling link is listed: reading it then reports the mistake. */
 	candidate.entry.path = path;
 	candidate.entry.name = strrchr(path, '/') + 1;
 	if (dirent->d_type != DT_REG) {
@@ -157,8 +157,8 @@ static int add_mask(struct folders_listing *listing, const struct candidate *lin
 	return -ENOMEM;
 }
 
-/* Move the candidate that counts of every name to @listing, which has room for all. A mask counts,
- * too: what is right below it is told. 0 or -ENOMEM. */
+/* Move the candidate that counts for each name to @listing, which has room for all. A mask counts,
+ * too: the candidate right below it is reported. 0 or -ENOMEM. */
 static int choose(struct candidates *candidates, struct folders_listing *listing)
 {
 	const char *last = "";

@@ -96,7 +96,7 @@ static int read_tape(struct manifest_reader *reader, const char *path, struct di
 	unsigned int column;
 	int r;
 
-	/* What cannot be looked at cannot be read, which tells why. */
+	/* A file that has no status cannot be read either, and reading it reports why. */
 	reader->stamp = (struct stamp){0};
 	if (stat(path, &status) == 0)
 		stamp_take(&status, &reader->stamp);
@@ -122,7 +122,7 @@ static int read_tape(struct manifest_reader *reader, const char *path, struct di
 	return MANIFEST_E_REFUSED;
 }
 
-/* A manifest that uses what is not built is told so, before its shape is looked at. */
+/* Refuse a manifest that uses an unsupported kind, before its shape is checked. */
 static bool refuse_what_is_to_come(const struct json_tape *tape, struct diagnostics *problems)
 {
 	uint32_t kind = json_find(tape, 0, "kind");
@@ -302,7 +302,7 @@ static int read_sandbox(const struct json_tape *tape, const char *folder, struct
 	return r < 0 ? r : 0;
 }
 
-/* What is found from the manifest's real folder. */
+/* Read the paths that are relative to the manifest's real folder. */
 static int read_places(struct manifest_reader *reader, const char *path, struct package *package,
 	struct diagnostics *problems)
 {
@@ -334,7 +334,7 @@ static int compare_names(const void *a, const void *b)
 	return order != 0 ? order : (left->index > right->index) - (left->index < right->index);
 }
 
-/* Sorted by name, tools of one name stand side by side, however many there are. */
+/* Sorted by name, tools of one name are neighbours, however many there are. */
 static int refuse_twins(
 	const struct json_tape *tape, const struct toolbox *toolbox, struct diagnostics *problems)
 {
@@ -395,7 +395,7 @@ int manifest_read_tools(struct manifest_reader *reader, const struct json_tape *
 	return problems->n_errors == 0 ? refuse_twins(tape, toolbox, problems) : 0;
 }
 
-/* What is only passed on: its text. */
+/* Keep the JSON text of a value that is passed on unread. */
 static int read_config(const struct json_tape *tape, struct package *package)
 {
 	uint32_t token = json_find(tape, 0, "config");
@@ -493,7 +493,7 @@ static int read_manifest(struct manifest_reader *reader, const char *path,
 	return 0;
 }
 
-/* What is wrong with the manifest that an array stands for, as what is wrong with the array. */
+/* Report the problems of the manifest that is made from an array as problems of the array. */
 static void move_problems(
 	const struct json_tape *array, const struct diagnostics *from, struct diagnostics *problems)
 {

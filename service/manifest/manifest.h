@@ -67,7 +67,7 @@ int manifest_take_tools(struct manifest_reader *reader, const struct json_tape *
 /* One of the toolboxes that a host describes, or the reasons why it cannot be one. */
 struct member_toolbox {
 	char *id;                /* its own, else the name that its host gives it */
-	struct toolbox *toolbox; /* of the package; NULL: it is not offered */
+	struct toolbox *toolbox; /* the package's; NULL: it is not offered */
 	struct diagnostics problems;
 	struct skipped_list skipped;
 };

@@ -71,7 +71,7 @@ int marshal_fill(const struct tool *tool, struct schema_context *context,
 	return r ? -ENOMEM : 0;
 }
 
-/* What no schema's default stands in for. */
+/* Report required arguments that the schema's defaults do not fill in. */
 static int check_missing(const struct tool *tool, struct schema_context *context,
 	const struct json_tape *tape, uint32_t object, struct schema_report *report)
 {

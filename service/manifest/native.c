@@ -43,8 +43,8 @@ static int compile_derived(const struct manifest_scope *scope, uint32_t place, s
 	return *ret_text ? 0 : -ENOMEM;
 }
 
-/* What a given schema is held against: an author who writes one beside the function must mean the
- * same parameters. */
+/* The parameters that a given schema is compared with. An author who writes a schema beside the
+ * function must mean the same parameters. */
 struct meant {
 	const struct native_parameter *const *members;
 	size_t count;
@@ -176,8 +176,8 @@ static int read_output_schema(
 		&tool->output, &tool->output_schema);
 }
 
-/* The schema of a json at @token is used as a part of another: what is wrong with it is told where
- * it stands. */
+/* Compile the schema of a json at @token, which is used as a part of another. Its mistakes are
+ * reported at its own place. */
 static int check_part(const struct manifest_scope *scope, uint32_t token)
 {
 	struct schema *schema = NULL;

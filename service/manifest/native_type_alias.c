@@ -4,7 +4,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* What authors of manifests write from habit. No near name would lead from there to ours. */
+/* The types that authors of manifests write from habit. No similar name would lead from there to
+ * ours. */
 static const struct {
 	const char *written;
 	const char *meant;

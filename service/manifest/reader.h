@@ -14,7 +14,7 @@ struct manifest_reader {
 	struct schema *shape;
 	struct schema_context *context;
 	struct json_tape tape;
-	struct stamp stamp; /* of the file, from before it was read */
+	struct stamp stamp; /* the file's stamp, from before it was read */
 	struct buffer bytes;
 	char *library_dir;
 };

@@ -6,8 +6,8 @@
 #include "manifest/diagnose.h"
 #include "schema/schema.h"
 
-/* What the tool entries of one manifest share while they are read, and what every kind of tool reads
- * with it: schemas. */
+/* The state that the tool entries of one manifest share while they are read, and the part that
+ * every kind of tool reads with it: schemas. */
 
 struct manifest_scope {
 	const struct json_tape *tape;

@@ -46,7 +46,8 @@ static int read_name(const struct manifest_scope *scope, uint32_t object, struct
 	return 0;
 }
 
-/* What may not do yet: cooldown and time are numbers that the shape has bounded. */
+/* Read the limits of a call, and its risk. Cooldown and time are numbers that the shape has
+ * bounded. */
 static void read_numbers(const struct manifest_scope *scope, uint32_t object, struct tool *tool)
 {
 	const struct json_tape *tape = scope->tape;
@@ -92,7 +93,7 @@ static int read_triggers(const struct manifest_scope *scope, uint32_t object, st
 	return r;
 }
 
-/* The members of a definition that only stand in it when the manifest gives them. */
+/* Write the members that a definition has only when the manifest gives them. */
 static void write_extra(const struct manifest_scope *scope, uint32_t object,
 	const struct tool *tool, struct buffer *out)
 {
@@ -124,7 +125,7 @@ static int write_definition(const struct manifest_scope *scope, uint32_t object,
 	return tool->definition ? 0 : -ENOMEM;
 }
 
-/* How a tool is called is said by one key, that of its toolbox's kind. */
+/* One key describes how a tool is called: that of its toolbox's kind. */
 static void refuse_keys_of_others(const struct manifest_scope *scope, uint32_t object)
 {
 	const char *kind = kind_facts(scope->toolbox->package->kind)->name;
@@ -140,7 +141,7 @@ static void refuse_keys_of_others(const struct manifest_scope *scope, uint32_t o
 	}
 }
 
-/* What runs the tool, and its schemas, as its kind has it. */
+/* Read the part that runs the tool, and the schemas of the tool, as its kind has them. */
 static int read_runner(const struct manifest_scope *scope, uint32_t object, struct tool *tool)
 {
 	switch (scope->toolbox->package->kind) {

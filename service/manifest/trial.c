@@ -10,7 +10,7 @@
 #include "schema/describe.h"
 #include "util/cleanup.h"
 
-/* Note that @value of @tape, which stands at @pointer of the manifest, cannot be passed. */
+/* Report that @value of @tape, which is at @pointer of the manifest, cannot be passed. */
 static int refuse_value(const struct manifest_scope *scope, const char *pointer, const char *what,
 	const char *expected, const struct json_tape *tape, uint32_t value)
 {
@@ -95,8 +95,8 @@ static int check_examples(
 
 /* ── a call without arguments ────────────────────────────────────────────────────────────────── */
 
-/* Where the default of the argument at @path ("/name") stands in the schema at @given: there, or,
- * if it is referred to, the schema. */
+/* Find the place of the default of the argument at @path ("/name") in the schema at @given: the
+ * default itself, or the schema if the property is a reference. */
 static void find_default(const struct manifest_scope *scope, uint32_t given, const char *path,
 	struct buffer *ret_pointer)
 {

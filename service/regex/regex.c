@@ -6,7 +6,7 @@
 
 #include "util/clock.h"
 
-/* What a match may use beside its steps. */
+/* The memory that a match may use in addition to its steps. */
 #define REGEX_HEAP_KIB        16384
 #define REGEX_JIT_STACK_FIRST ((size_t)32 * 1024)
 #define REGEX_JIT_STACK_MAX   ((size_t)4 * 1024 * 1024)
@@ -21,7 +21,7 @@ struct regex_scratch {
 	pcre2_match_context *limits;
 	pcre2_jit_stack *stack;
 	size_t work_left; /* until the clock is looked at, over all searches */
-	uint64_t end_ns;  /* of this search, in the thread's time; 0: no look yet */
+	uint64_t end_ns;  /* the end of this search, in the thread's time; 0: no look yet */
 	bool was_long;
 };
 

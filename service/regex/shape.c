@@ -27,7 +27,8 @@ static bool is_letter_or_digit(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-/* What \d, \w, \s and their opposites, with a capital letter, have of ASCII; false for others. */
+/* Add the ASCII characters of \d, \w, \s or their opposites, with a capital letter. Return false
+ * for others. */
 static bool add_class_escape(struct shape_item *item, char c)
 {
 	static const char spaces[] = {' ', '\t', '\n', '\v', '\f', '\r'};
@@ -100,7 +101,7 @@ static bool read_class_member(struct reader *reader, struct shape_item *item)
 	return true;
 }
 
-/* A class, behind its opening bracket. */
+/* Read a class, after its opening bracket. */
 static bool read_class(struct reader *reader, struct shape_item *item)
 {
 	bool is_negated = reader->at < reader->end && *reader->at == '^';
@@ -130,7 +131,7 @@ static bool read_repeats(struct reader *reader, uint32_t *ret)
 	return reader->at > start && reader->at - start <= COUNT_DIGITS_MAX;
 }
 
-/* {n}, {n,} or {n,m}, behind the brace. */
+/* Read {n}, {n,} or {n,m}, after the brace. */
 static bool read_braces(struct reader *reader, struct shape_item *item)
 {
 	if (!read_repeats(reader, &item->min))
@@ -243,7 +244,7 @@ bool shape_read(const char *text, size_t size, struct shape *ret)
 	return true;
 }
 
-/* Behind the characters of the @i'th item at @at, at most as many as it takes. */
+/* Return the place after the characters of the @i'th item at @at, at most as many as it takes. */
 static inline const unsigned char *skip_chars(
 	const struct shape *shape, uint32_t i, const unsigned char *at, const unsigned char *end)
 {
@@ -258,8 +259,9 @@ static inline const unsigned char *skip_chars(
 
 enum shape_result shape_match(const struct shape *shape, const char *text, size_t size)
 {
-	const unsigned char *least[SHAPE_ITEMS_MAX]; /* where an item may end at the earliest */
-	const unsigned char *taken[SHAPE_ITEMS_MAX]; /* where it ends as things stand */
+	const unsigned char
+		*least[SHAPE_ITEMS_MAX]; /* the earliest place for the end of each item */
+	const unsigned char *taken[SHAPE_ITEMS_MAX]; /* the current end of each item */
 	const unsigned char *at = (const unsigned char *)text;
 	const unsigned char *end = at + size;
 	unsigned int retries = 0;

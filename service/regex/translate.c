@@ -8,7 +8,7 @@
 #include "util/text.h"
 
 /*
- * What a pattern means in ECMA-262 (section 22.2, flag u), said in PCRE2's words.
+ * The meaning of a pattern in ECMA-262 (section 22.2, flag u), written in the syntax of PCRE2.
  *
  *   ECMA-262                           PCRE2, with UTF and DOLLAR_ENDONLY, without UCP
  *   .                                  a class: PCRE2 knows one line terminator, ECMA-262 four
@@ -19,10 +19,10 @@
  *   \p{Letter} \p{gc=Lu}               \p{L} \p{Lu}
  *   [[:x] [\w-.] { } ] as themselves   escaped, where PCRE2 sees more in them
  *
- * At the start, behind groups and behind quantifiers stand callouts (regex/regex).
+ * Callouts (regex/regex) are added at the start, after groups and after quantifiers.
  *
- * What PCRE2 has and ECMA-262 has not, it would take silently: (?i), \A, a++, [[:alpha:]], (*F).
- * It is refused here.
+ * PCRE2 would silently take syntax that ECMA-262 has not: (?i), \A, a++, [[:alpha:]], (*F). It is
+ * refused here.
  */
 
 #define SPACES                                                                                     \
@@ -53,7 +53,7 @@ static bool refuse_pattern(struct translation *t, const char *why)
 	return false;
 }
 
-/* The byte @offset behind the place of the translation, or 0 behind its end. */
+/* Return the byte @offset after the place of the translation, or 0 after its end. */
 static char peek(const struct translation *t, size_t offset)
 {
 	if ((size_t)(t->end - t->at) > offset)
@@ -144,8 +144,8 @@ static bool translate_property(struct translation *t)
 	return true;
 }
 
-/* Escapes of one character, the same in and outside of classes. At the backslash; *ret_is_done
- * tells whether it was one. */
+/* Translate an escape of one character, which is the same in and outside of classes. The place is
+ * at the backslash. Set *ret_is_done to whether it was one. */
 static bool translate_character_escape(struct translation *t, bool is_in_class, bool *ret_is_done)
 {
 	char c = peek(t, 1);
@@ -372,8 +372,8 @@ static bool is_last(const struct translation *t)
 	return t->at == t->end || (*t->at == '$' && t->at + 1 == t->end);
 }
 
-/* At one of * + ? { behind a group or, if not @is_group, one character or class. So many of those
- * (`{4}`) can be taken in one way only. */
+/* Translate one of * + ? { after a group or, if not @is_group, after one character or class. A
+ * fixed number of those (`{4}`) can match in one way only. */
 static bool translate_quantifier(struct translation *t, bool is_group)
 {
 	size_t size = *t->at == '{' ? brace_length(t) : 1;
@@ -409,8 +409,8 @@ static bool translate_group_end(struct translation *t)
 	return true;
 }
 
-/* At a bar. What begins with `^` is searched for only at the start of the text; its other branches
- * may not be. */
+/* Translate a bar. A pattern that begins with `^` is searched for only at the start of the text,
+ * but its other branches may match elsewhere. */
 static void translate_bar(struct translation *t)
 {
 	buffer_append_char(t->out, *t->at++);

@@ -9,8 +9,9 @@
 #include "util/base64.h"
 
 /*
- * Whether a JSON value can be passed as a C type, and what to say when it cannot. The same rule for
- * a default in a manifest, for an argument on its way to a host, and in the host before the call.
+ * Whether a JSON value can be passed as a C type, and the reason when it cannot. The same rule
+ * applies to a default in a manifest, to an argument on its way to a host, and in the host before
+ * the call.
  */
 
 static const char *signed_refusal(const struct json_tape *tape, uint32_t value, int64_t least,
@@ -93,8 +94,8 @@ static const char *scalar_refusal(
 	}
 }
 
-/* Whether the string holds U+0000, which would end it in C. Raw control characters are no JSON: it
- * can only stand there as an escape. */
+/* Return whether the string contains U+0000, which would end it in C. JSON has no raw control
+ * characters, so U+0000 can only be written as an escape. */
 static bool has_nul(const struct json_tape *tape, uint32_t value)
 {
 	static const char escape[] = "\\u0000";
@@ -127,8 +128,8 @@ static int check_string(const struct native_parameter *parameter, const struct j
 	return has_nul(tape, value) ? refuse(words, "must be a string without U+0000") : 0;
 }
 
-/* The value of the string at @value; decoded into @decoded when it does not stand there as it is.
- * A memory failure is noted in @decoded. */
+/* Return the value of the string at @value. It is decoded into @decoded when it has escapes. A
+ * memory failure is recorded in @decoded. */
 static const char *string_value(
 	const struct json_tape *tape, uint32_t value, struct buffer *decoded, size_t *ret_size)
 {
@@ -202,7 +203,7 @@ static int check_type(const struct native_parameter *parameter, const struct jso
 	}
 }
 
-/* An integer that says capacities can only say what there can be room for. */
+/* Check an integer that sets the capacity of buffers: it must be one that they can have. */
 static int check_asked(const struct native_parameter *parameter, const struct json_tape *tape,
 	uint32_t value, struct buffer *words)
 {
@@ -241,7 +242,7 @@ static int count_elements(const struct native_parameter *buffer, const struct js
 	return buffer_status(&decoded);
 }
 
-/* Whether there is room for what comes in, and its length can be said. */
+/* Check that the input fits into its buffer, and that its length fits into its type. */
 static int check_room(const struct native_function *function, const struct native_parameter *buffer,
 	const struct native_arguments *arguments, const struct json_tape *tape, uint32_t value,
 	struct buffer *words)

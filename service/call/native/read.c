@@ -8,7 +8,8 @@
 
 /*
  * Reading the `native` object, key by key. Nothing in it is ignored: a key is known and has its
- * shape, or is a mistake that is told by name. What keys mean together is for native/rules.c.
+ * shape, or is a mistake that is reported by name. The rules that join several keys are in
+ * native/rules.c.
  */
 
 #define NUMBER_WORDS    "i8, i16, i32, i64, u8, u16, u32, u64, isize, usize, f32, f64"
@@ -110,7 +111,7 @@ static int read_constant(struct reading *reading, uint32_t object, const char *k
 	return token == JSON_NONE ? 0 : reading_json(reading, token, ret_json);
 }
 
-/* What a parameter and a return value both have. */
+/* Read the members that a parameter and a return value share. */
 static int read_common(struct reading *reading, uint32_t object, struct native_parameter *parameter)
 {
 	int r = reading_member_text(

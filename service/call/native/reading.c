@@ -11,7 +11,7 @@
 #include "util/text.h"
 #include "util/utf8.h"
 
-/* How much of what came stands in a message, in code points. */
+/* The longest part of a found value that a message quotes, in code points. */
 #define FOUND_POINTS_MAX 40
 
 int reading_refuse(struct reading *reading, uint32_t token, const char *format, ...)

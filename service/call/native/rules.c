@@ -7,12 +7,12 @@
 #include "json/number.h"
 
 /*
- * What keys mean together: which of them a direction or a type allows, who holds the length or says
- * the capacity of which buffer, and whether what is constant fits.
+ * The rules that join several keys: the keys that a direction or a type allows, the parameters that
+ * hold the length or the capacity of a buffer, and whether constants fit.
  *
  *   {"name": "out",  "type": "bytes", "dir": "out", "capacity": "room"}   ◀─┐
- *   {"name": "room", "type": "u32"}                    says the capacity ───┤
- *   {"name": "used", "type": "usize", "dir": "out", "length_of": "out"}  ───┘ tells what is used
+ *   {"name": "room", "type": "u32"}                    holds the capacity ──┤
+ *   {"name": "used", "type": "usize", "dir": "out", "length_of": "out"}  ───┘ holds the used length
  *
  * Names become indices here, once, and bounds that several parameters make together are kept where
  * they are checked.
@@ -30,7 +30,7 @@ static int check_unique(
 	return 0;
 }
 
-/* A schema that says itself what the parameter says beside it. */
+/* Refuse a description or a default of the parameter when its schema has its own. */
 static int check_schema(
 	struct reading *reading, uint32_t object, const struct native_parameter *parameter)
 {
@@ -47,7 +47,7 @@ static int check_schema(
 	return 0;
 }
 
-/* What an `in`, an `out` and a hidden parameter cannot have. */
+/* Refuse the keys that an `in`, an `out` or a hidden parameter cannot have. */
 static int check_direction(
 	struct reading *reading, uint32_t object, const struct native_parameter *parameter)
 {
@@ -101,7 +101,7 @@ static int find_parameter(struct reading *reading, const struct native_function 
 		     : reading_refuse(reading, token, "there is no parameter of this name");
 }
 
-/* Note that @teller tells how much of the buffer is used, when the call has come back. */
+/* Record that @teller reports the used part of the buffer, after the call has returned. */
 static int set_teller(struct reading *reading, uint32_t token,
 	const struct native_function *function, struct native_parameter *buffer, int teller)
 {
@@ -114,7 +114,7 @@ static int set_teller(struct reading *reading, uint32_t token,
 						  : function->parameters[buffer->told_by].name);
 }
 
-/* What is filled in as a length says nothing else. */
+/* Refuse other keys of a parameter that is filled in as a length. */
 static int check_hidden(struct reading *reading, uint32_t object, const char *name)
 {
 	static const char *const keys[] = {"default", "value", "nullable", "capacity"};
@@ -171,7 +171,7 @@ static int link_length(
 	if (buffer->direction == NATIVE_IN && holder->direction == NATIVE_OUT)
 		return reading_refuse(reading, token,
 			"'%s' is input only: no length of it comes out", buffer->name);
-	/* Where its capacity goes in, the NUL is counted. */
+	/* If the capacity of a text goes in, it counts the NUL. */
 	if (native_is_text(buffer->type) && buffer->direction != NATIVE_IN)
 		most--;
 	if (holder->direction != NATIVE_OUT && most < buffer->most)
@@ -205,7 +205,8 @@ static uint64_t lesser(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* The most elements of @buffer in @bytes that its lengths can say. A text has its NUL, too. */
+/* Return the most elements of @buffer that fit in @bytes and that its lengths can hold. A text has
+ * its NUL, too. */
 static uint64_t most_elements(const struct native_parameter *buffer, uint64_t bytes)
 {
 	uint64_t most = buffer->most;
@@ -228,7 +229,7 @@ static int read_capacity_number(
 		(unsigned long long)most, buffer->type == NATIVE_ARRAY ? "elements" : "bytes");
 }
 
-/* Let the integer parameter that the string at @token names say how much there is room for. */
+/* Let the integer parameter named by the string at @token hold the capacity of @buffer. */
 static int link_capacity(struct reading *reading, uint32_t token, struct native_function *function,
 	struct native_parameter *buffer)
 {
@@ -296,7 +297,8 @@ static int check_constant(
 					: -ENOMEM;
 }
 
-/* Where nobody says another capacity, the constant of whoever may say it counts. */
+/* Record the constant of a parameter that may hold a capacity. It counts when a call gives no other
+ * capacity. */
 static int set_usual_capacity(
 	struct reading *reading, uint32_t object, struct native_function *function, size_t at)
 {
@@ -314,7 +316,7 @@ static int set_usual_capacity(
 	return 0;
 }
 
-/* Results stand in one object. */
+/* Results are members of one object, so their names must differ. */
 static int check_result_name(
 	struct reading *reading, uint32_t returns, const struct native_function *function)
 {
@@ -333,7 +335,7 @@ static int check_result_name(
 	return 0;
 }
 
-/* Whether the rule can be told from what is returned: the sign from numbers that have one. */
+/* Return whether the returned type can show the error: the sign needs a number that has one. */
 static bool rule_fits(enum native_errors errors, enum native_type type)
 {
 	switch (errors) {

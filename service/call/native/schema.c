@@ -9,8 +9,8 @@
  * that it gives can be meant for the same function.
  */
 
-/* The bounds that stand in a schema: of integers up to 32 bits. Wider ones are checked by
- * native_check_value alone, since many readers of schemas round what is beyond 2^53. */
+/* The bounds that a schema contains: of integers up to 32 bits. Wider ones are checked by
+ * native_check_value() alone, since many readers of schemas round numbers beyond 2^53. */
 static const struct {
 	enum native_type type;
 	int64_t least;
@@ -64,7 +64,7 @@ bool native_allows_word(const struct native_parameter *parameter, const char *wo
 	return false;
 }
 
-/* Each member has its comma behind it; the last one is taken back where an object ends. */
+/* End an object. Each member has a comma after it; remove the last one. */
 static void end_object(struct buffer *out)
 {
 	if (buffer_status(out) == 0 && out->data[out->size - 1] == ',')
@@ -113,8 +113,8 @@ static void write_type(struct buffer *out, const struct native_parameter *parame
 		write_text_member(out, "type", word);
 }
 
-/* What the value of a json may be: the members of the given object (its text without the braces)
- * stand as they are. */
+/* Write the given schema of a json: the members of the object (its text without the braces),
+ * unchanged. */
 static void write_given(struct buffer *out, const struct native_parameter *parameter)
 {
 	const char *schema = parameter->schema_json;
