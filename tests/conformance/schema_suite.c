@@ -124,8 +124,8 @@ static void print_failure(const char *path, const struct json_tape *tape, uint32
 	printf("%s: %s: %s: %s\n", path, group_name, test_name, what);
 }
 
-/* One case; @schema is NULL, and @why tells the reason, when it did not compile. The second pass is
- * held against the first. */
+/* Run one case. When its schema did not compile, @schema is NULL and @why has the reason. The
+ * second pass is compared with the first. */
 static void run_test(struct suite *suite, const char *path, const struct json_tape *tape,
 	uint32_t group, uint32_t test, const struct schema *schema, const char *why)
 {

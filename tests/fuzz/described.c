@@ -9,8 +9,8 @@
 #include "manifest/manifest.h"
 
 /*
- * Any JSON as what the host of a toolbox with members tells of them. What it makes is whole, wherever
- * it is looked at from, and each mistake costs one part.
+ * Any JSON as the description that a host gives of the members of its toolbox. The result is whole
+ * in every view of it, and each mistake costs one part.
  */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

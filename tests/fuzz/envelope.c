@@ -49,7 +49,7 @@ static bool topics_agree(const struct topic *a, const char *text, size_t size)
 	return a->status == 0 && a->size == size && memcmp(a->text, text, size) == 0;
 }
 
-/* What a part of a frame tells, the whole must not deny. */
+/* The whole frame must not contradict a part of it. */
 static void check_cut(const struct topic *whole, const char *text, size_t size)
 {
 	struct topic cut = scan(text, size);
@@ -60,7 +60,7 @@ static void check_cut(const struct topic *whole, const char *text, size_t size)
 		expect(whole->status == BUS_E_NO_TOPIC);
 }
 
-/* Whether the member @key may stand in an envelope: absent, null or an object. */
+/* Return whether the member @key is allowed in an envelope: absent, null or an object. */
 static bool is_object_or_nothing(const struct json_tape *tape, uint32_t object, const char *key)
 {
 	uint32_t value = json_find(tape, object, key);
@@ -204,7 +204,7 @@ static void check_response(const struct bus_envelope *request)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct bus_envelope envelope;
-	char *text = malloc(size ? size : 1); /* of its own: the sanitizer sees its end */
+	char *text = malloc(size ? size : 1); /* a block of its own: the sanitizer sees its end */
 	struct topic topic;
 	int status;
 

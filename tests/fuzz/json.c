@@ -4,8 +4,8 @@
  * The reader against a second opinion, and everything that works on a tape against the tape.
  *
  * The second opinion is a recursive checker that is as plain as the grammar and shares no line with
- * the reader. Where both accept, the tape has to be consistent, and what the writers and the
- * document make of it has to read back as the same values. Anything else aborts.
+ * the reader. When both accept, the tape has to be consistent, and the output of the writers
+ * and the document has to read back as the same values. Anything else aborts.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -250,7 +250,8 @@ static bool check_value(struct checker *c)
 	return check_number(c);
 }
 
-/* Links and spans of the value at @index, which must end before @end; the index behind it. */
+/* Check the links and spans of the value at @index, which must end before @end. Return the index
+ * after it. */
 static uint32_t check_tokens(const struct json_tape *tape, uint32_t index, uint32_t end)
 {
 	const struct json_token *token = json_at(tape, index);

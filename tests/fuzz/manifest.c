@@ -9,8 +9,8 @@
 #include "manifest/manifest.h"
 
 /*
- * Any bytes as a manifest. Either they make a toolbox, of which everything that is told and sent is
- * JSON that reads back, or a mistake is told with a place that is in the file.
+ * Any bytes as a manifest. Either they make a toolbox, and everything that is described and sent of
+ * it is JSON that reads back, or a mistake is reported with a place that is in the file.
  */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -50,7 +50,7 @@ static void require_json(const char *text, size_t size, enum json_type type)
 	json_tape_deinit(&tape);
 }
 
-/* What is sent to a host is read there to the same again. */
+/* A function that is sent to a host must be read there as the same function. */
 static void check_function(const struct native_function *function)
 {
 	struct native_function again;

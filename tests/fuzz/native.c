@@ -6,9 +6,9 @@
 #include "worker/native/native_call.h"
 
 /*
- * Any bytes as the arguments of a C function of every type, which reads all that it is told it may;
- * and any bytes as what a function leaves in its buffers and tells of them. Either there are words,
- * or a result that is JSON. The first byte chooses which.
+ * Any bytes as the arguments of a C function of every type, which reads all that its arguments
+ * allow; and any bytes as the contents of the buffers that a function leaves and their lengths.
+ * Either there is a message, or a result that is JSON. The first byte chooses which.
  */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -48,7 +48,7 @@ static struct native_call take_call;
 static struct native_call leave_call;
 static struct native_scratch scratch;
 
-/* What leave() leaves, one piece after the other; zeroes behind it. */
+/* The bytes that leave() leaves, one piece after the other; zeroes after them. */
 static const uint8_t *left;
 static size_t left_size;
 

@@ -4,10 +4,10 @@
  * service/schema against its oracle.
  *
  * The input decides by its first byte: bytes that choose a path through a grammar of schemas and
- * instances, which both then judge; or a schema and an instance as they stand, split at the first
- * line break, for what no grammar makes. The verdicts have to agree, the second pass has to find
- * something exactly where the first said no, and what is filled in or coerced has to be read back.
- * Anything else aborts.
+ * instances, which both then judge; or the texts of a schema and an instance, split at the first
+ * line break, for the cases that no grammar makes. The verdicts have to agree, the second pass has
+ * to find something exactly where the first refused, and a value that is filled in or coerced has
+ * to be read back. Anything else aborts.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -48,7 +48,7 @@ static void fail(const char *what, const struct text *schema, const struct text 
 	abort();
 }
 
-/* Whether the check was given up: then nobody knows. */
+/* Return whether the check was given up: then the verdict is unknown. */
 static bool was_given_up(const struct schema_report *report)
 {
 	for (size_t i = 0; i < report->n_violations; i++) {

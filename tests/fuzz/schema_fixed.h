@@ -13,7 +13,7 @@
 
 struct fixed {
 	bool is_negative;
-	unsigned char digits[FIXED_DIGITS]; /* the point stands behind the first FIXED_PLACES */
+	unsigned char digits[FIXED_DIGITS]; /* the point is after the first FIXED_PLACES */
 };
 
 /* Read the number at @index. False when it has digits outside of the places. */

@@ -328,8 +328,8 @@ static void schema(struct generator *g, unsigned int depth)
 	write_text(g, "}");
 }
 
-/* The definition @name: plain, with anchors, or a resource of its own. In draft-07 one keyword
- * stands alone beside a `$ref`. */
+/* Write the definition @name: plain, with anchors, or a resource of its own. In draft-07 one
+ * keyword is alone beside a `$ref`. */
 static void definition(struct generator *g, const char *name, const char *head)
 {
 	buffer_printf(g->out, "\"%s\":{%s", name, head);

@@ -6,7 +6,7 @@
 
 #include "util/buffer.h"
 
-/* Bytes that decide: each choice of the grammar takes one; behind the end every choice is 0, which
+/* Bytes that decide: each choice of the grammar takes one. After the end every choice is 0, which
  * is always the one that ends. */
 struct choices {
 	const uint8_t *at;

@@ -4,8 +4,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The regular expressions that the generator writes into schemas, and what they mean, each told by
- * hand; the last is NULL. */
+/* The regular expressions that the generator writes into schemas. patterns_match() has the meaning
+ * of each, written by hand. The last is NULL. */
 extern const char *const patterns[];
 
 /* Whether @size bytes at @text match the @which'th of them. */

@@ -8,7 +8,7 @@
 /* Places in one schema document that its references mean, found by looking at all of it each time.
  * For the oracle only. @is_old: draft-07. */
 
-/* The resource root that @schema stands in: the innermost object around it with an `$id`. */
+/* Return the resource root of @schema: the innermost object around it with an `$id`. */
 uint32_t place_resource(const struct json_tape *tape, bool is_old, uint32_t schema);
 
 /* Find the object in the resource @root whose @key is the text @name. */

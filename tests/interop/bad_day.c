@@ -20,7 +20,8 @@
 struct bad_day {
 	volatile int64_t wall_clock_ahead_s; /* the wall clock was set, by so much */
 	volatile int64_t spawn_error;        /* an errno: no process can be started */
-	volatile int64_t wall_clock_timers;  /* told: timers that were asked to follow that clock */
+	volatile int64_t
+		wall_clock_timers; /* reported: timers that were asked to follow that clock */
 };
 
 static const struct bad_day good;

@@ -2,7 +2,7 @@
 
 /*
  * A library whose functions take and leave things by pointer: numbers, texts, bytes, arrays, in
- * every direction, with every way to say how long something is; and that do it wrong when asked.
+ * every direction, with every way to give a length. They do it wrong on request.
  */
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 	type name(__VA_ARGS__);                                                                    \
 	type name(__VA_ARGS__)
 
-/* One more than what stands there: 1 where nothing came in. */
+/* Add one to the value in place: it is 1 after a call without input. */
 EXPORT(void, next8, uint8_t *value)
 {
 	if (value)
@@ -100,7 +100,7 @@ EXPORT(double, sum_floats, const float *items, int8_t count)
 	return sum;
 }
 
-/* What a length says, of whatever. */
+/* Return the length that is given for any data. */
 EXPORT(int64_t, told, const void *data, size_t size)
 {
 	return data ? (int64_t)size : -1;
@@ -117,7 +117,7 @@ EXPORT(void, fill, uint8_t *out, uint32_t count, uint8_t byte)
 	memset(out, byte, count);
 }
 
-/* As fill, and say in *size how many, having returned how many there was room for. */
+/* Fill as fill does, and write the count to *size. Return the room that there was. */
 EXPORT(size_t, fill_some, uint8_t *out, size_t *size, uint32_t count, uint8_t byte)
 {
 	size_t room = *size;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * A library that does to its process whatever a library can: each function one betrayal, told apart
- * by its name. Run it in a host only.
+ * A library that does to its process everything that a library can. Each function is one betrayal,
+ * and is named for it. Run it in a host only.
  */
 
 #include <errno.h>
@@ -117,7 +117,7 @@ EXPORT(void, write_wire, const char *text)
 		abort();
 }
 
-/* What a faker does behind its frame. */
+/* The action of a faker after its frame. */
 enum afterwards {
 	AND_RETURN,
 	AND_EXIT,

@@ -2,7 +2,7 @@
 
 /*
  * A plugin that does with toolbox.h all that can be done, and what must not be done. Its
- * configuration says how it goes wrong while it is loaded: {"trick": "abort", "fail", "return",
+ * configuration selects the failure while it is loaded: {"trick": "abort", "fail", "return",
  * "null", "schema", "name", "twin", "trigger", "risk", "many", "none"}, and while it is ended:
  * {"end": "abort", "exit", "hang"}.
  */
@@ -26,7 +26,7 @@ static int64_t n_calls;
 
 /* ── what is given ───────────────────────────────────────────────────────────────────────────── */
 
-/* Each argument by the getter that its name says, and the status of each. */
+/* Read each argument by the getter that it is named for, and report the status of each. */
 static void tool_read(struct toolbox_call call, void *data)
 {
 	bool boolean = false;
@@ -334,7 +334,7 @@ static int fill_many(const struct toolbox_tool **ret_tools, uint32_t *ret_n_tool
 
 static const char *const bad_triggers[] = {"(", NULL};
 
-/* Go wrong as the configuration says. */
+/* Fail in the way that the configuration selects. */
 static int trick(const char *what, const struct toolbox_tool **ret_tools, uint32_t *ret_n_tools)
 {
 	if (strcmp(what, "abort") == 0)
@@ -382,7 +382,7 @@ static void deinit(void)
 {
 	const char *how = "";
 
-	/* Behind it no newline: nothing that was said may be lost. */
+	/* No newline follows: no output may be lost. */
 	printf("plugged: deinitialised");
 	toolbox_get_string(configuration, "end", &how, NULL);
 	if (strcmp(how, "abort") == 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * A library that tries what a sandbox may forbid: each function one attempt, which returns 0 or the
- * errno that it failed with. What it has made or opened it gives back.
+ * A library that tries actions that a sandbox may forbid. Each function is one attempt, and returns
+ * 0 or the errno that it failed with. It releases everything that it has made or opened.
  */
 
 #include <arpa/inet.h>

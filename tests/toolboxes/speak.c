@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * A library that uses its host's socket as hosts that have the bus do: it says what it is told to,
- * and hears what the daemon passes on. In a call the host itself does not read.
+ * A library that uses its host's socket like the hosts that have the bus: it sends the messages
+ * that it is given, and receives the messages that the daemon passes on. In a call the host itself
+ * does not read.
  */
 
 #include <stdint.h>
@@ -51,7 +52,7 @@ static void emit(const char *text, size_t size)
 	write_all(text, size);
 }
 
-/* Say each line of @said, then hear so many messages: a line each. */
+/* Send each line of @said, then receive so many messages. Return a line for each. */
 char *converse(const char *said, uint32_t n_answers)
 {
 	char *heard = strdup("");
@@ -72,7 +73,7 @@ char *converse(const char *said, uint32_t n_answers)
 	return heard;
 }
 
-/* Say the same so many times; 0: without an end. */
+/* Send the same message so many times; 0: without an end. */
 uint32_t repeat(const char *said, uint32_t times)
 {
 	for (uint32_t i = 0; times == 0 || i < times; i++)
@@ -80,7 +81,7 @@ uint32_t repeat(const char *said, uint32_t times)
 	return times;
 }
 
-/* Say a message of so many bytes. */
+/* Send a message of so many bytes. */
 uint32_t say_bytes(uint32_t size)
 {
 	static const char head[] = "{\"type\":\"large\",\"data\":{\"x\":\"";
@@ -95,14 +96,14 @@ uint32_t say_bytes(uint32_t size)
 	return size;
 }
 
-/* Say the same so many times, and be gone. */
+/* Send the same message so many times, and exit. */
 void leave(const char *said, uint32_t times)
 {
 	repeat(said, times);
 	_exit(0);
 }
 
-/* Tell how far the call @id is, without an end. */
+/* Report the progress of the call @id, without an end. */
 void report(uint64_t id)
 {
 	static const char text[] = "{\"progress\":0.5}";

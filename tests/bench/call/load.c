@@ -15,9 +15,9 @@
  *
  * Sends CALLS messages with TOPIC and DATA (the text of an object), IN_FLIGHT of them at a time,
  * and checks every response: each call has an id of its own in its context, twice, so a response
- * with the context of another call is seen. One more call comes last: who is asked answers in
- * order, so a second response to an earlier call comes before that one's. What others say
- * meanwhile, and how much of it, changes nothing. Prints one line of JSON:
+ * with the context of another call is seen. One more call is sent last: calls are answered in
+ * order, so a second response to an earlier call arrives before the response to the last one.
+ * Messages of others, in any number, change nothing. Prints one line of JSON:
  *
  *   {"calls": …, "in_flight": …, "answered": …, "lost": …, "duplicate": …, "wrong_context": …,
  *    "p50_us": …, "p99_us": …, "max_us": …, "calls_per_s": …}
@@ -37,7 +37,7 @@ struct load {
 	uint32_t calls;
 	uint32_t in_flight;
 
-	char run[ID_BYTES / 2]; /* what all ids of this run begin with */
+	char run[ID_BYTES / 2]; /* the beginning of all ids of this run */
 	uint64_t *sent_ns;      /* per call, and of the one that comes last */
 	uint64_t *taken_ns;     /* the same; 0: not answered */
 	uint64_t heard_ns;      /* the last response of ours */

@@ -212,7 +212,7 @@ static bool parse_frame(const unsigned char *bytes, size_t size, struct frame *r
 	return size >= header && length <= size - header;
 }
 
-/* 1 with the message, when the frame ends one; 0; or -1 when the peer says goodbye. */
+/* Return 1 with the message when the frame ends one, -1 when the peer closes, else 0. */
 static int take_frame(struct websocket *websocket, const struct frame *frame, const char **ret_text,
 	size_t *ret_size)
 {

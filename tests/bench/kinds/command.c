@@ -22,7 +22,7 @@
 #include "util/buffer.h"
 #include "util/clock.h"
 
-#define CALLS      200 /* of each sort in a round */
+#define CALLS      200 /* calls of each sort in a round */
 #define ROUNDS     15
 #define ROUNDS_MAX 1000
 #define WAIT_MS    20000

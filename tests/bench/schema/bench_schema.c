@@ -9,8 +9,8 @@
 #include "util/file.h"
 
 /*
- * What a check costs, in nanoseconds: the fastest of BATCHES short batches. What else the machine
- * does only adds, and a batch is shorter than the time that a scheduler gives.
+ * The cost of a check, in nanoseconds: the fastest of BATCHES short batches. Other work of the
+ * machine only adds to it, and a batch is shorter than the time that a scheduler gives.
  *
  *   bench-schema FOLDER      NAME.schema.json and NAME.{valid,invalid,invalid-early}.json there,
  *                            for the names small, medium, large

@@ -9,7 +9,8 @@
 
 static struct toolbox_call configuration;
 
-/* What the getters say of {"flag": true, "i64": -1, "u64": 1, "number": 0.5, "text": "t"}. */
+/* Report the results of the getters for {"flag": true, "i64": -1, "u64": 1, "number": 0.5, "text":
+ * "t"}. */
 static void read_all(struct toolbox_call call, void *data)
 {
 	bool flag = false;

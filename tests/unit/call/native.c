@@ -193,7 +193,7 @@ Test(native, takes_64_parameters_and_no_more)
 	buffer_deinit(&text);
 }
 
-/* Everything that can be said, at least once. */
+/* Every key of a function, at least once. */
 #define EVERYTHING                                                                                 \
 	"{\"symbol\":\"f\",\"parameters\":["                                                       \
 	"{\"name\":\"data\",\"type\":\"bytes\",\"description\":\"Data\"},"                         \

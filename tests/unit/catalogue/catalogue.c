@@ -198,7 +198,7 @@ Test(catalogue, suggests_names_of_the_toolbox_that_is_given)
 	cr_expect_eq(suggest("gets", "none", 4, names), 0);
 }
 
-/* Behind the U+0000 of an id that a caller made up there is nothing of ours to compare with. */
+/* A caller made up an id with a U+0000. After it there is nothing of ours to compare with. */
 Test(catalogue, is_not_led_astray_by_a_nul_in_an_id)
 {
 	static const char id[] = "a\0 and much more than any id has";

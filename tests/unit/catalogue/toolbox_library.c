@@ -104,7 +104,7 @@ Test(toolbox_library, too_large_to_read_has_changed_when_its_file_has)
 	cr_expect_not(toolbox_library_is_unchanged(&library));
 }
 
-/* A library that the host names is what the host says: it must not stop the loop. */
+/* The host may name any file as a library: it must not stop the loop. */
 Test(toolbox_library, of_terabytes_costs_nothing, .timeout = 60)
 {
 	scratch_write("x.so", "");

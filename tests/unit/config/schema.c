@@ -10,13 +10,13 @@
 #include "util/cleanup.h"
 #include "util/file.h"
 
-/* The published schema and the code that reads a configuration say the same: what one of them takes
- * without a word, the other does. */
+/* The published schema and the code that reads a configuration agree: a text that one of them takes
+ * without a message is taken by the other. */
 TestSuite(config_schema, .init = config_set_up, .fini = config_tear_down, .timeout = 20);
 
 #define SCHEMA_BYTES_MAX (1u << 20)
 
-/* In front of a case: what both must say to it. */
+/* The letter before a case is the verdict of both. */
 static const char *const cases[] = {
 	"y {}",
 	"y {\"other\": 1, \"toolboxd\": null, \"websocket\": null}",
@@ -143,7 +143,7 @@ static const char *const cases[] = {
 	"n {\"websocket\": [1]}",
 };
 
-/* Read the schema, which stands beside the tests' folder. */
+/* Read the schema, which is beside the tests' folder. */
 static struct schema *compile(void)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};

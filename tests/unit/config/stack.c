@@ -6,7 +6,7 @@
 
 #include "config_fixture.h"
 
-/* Where a configuration comes from: files, environment, flags. */
+/* The sources of a configuration: files, environment, flags. */
 TestSuite(config_sources, .init = config_set_up, .fini = config_tear_down, .timeout = 20);
 
 /* --- files */

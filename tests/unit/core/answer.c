@@ -113,7 +113,7 @@ Test(answer, that_does_not_fit_tells_so_instead)
 		     "\"max\":300");
 }
 
-/* A name of megabytes was echoed: then even the error does not fit behind it. */
+/* A name of megabytes was echoed: then even the error does not fit after it. */
 Test(answer, gives_up_its_head_when_that_is_too_large_already)
 {
 	char name[400] = "";

@@ -121,7 +121,7 @@ Test(arguments, that_break_the_schema_are_told_with_their_path)
 		"unexpected property 'fixed'; the object takes 'a', 'b'");
 }
 
-/* What no schema of JSON says, and a type of C cannot hold. */
+/* The values that no JSON schema refuses, and a type of C cannot hold. */
 Test(arguments, that_a_type_cannot_hold_are_refused)
 {
 	cr_expect_eq(check(0, "'args':{'a':9223372036854775807}"), 0);

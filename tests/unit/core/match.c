@@ -31,7 +31,7 @@ static void tear_down(void)
 
 TestSuite(match, .init = set_up, .fini = tear_down);
 
-/* What @utterance means: "toolbox_id/tool", or "". */
+/* Fail unless @utterance means @expected: "toolbox_id/tool", or "". */
 static void expect_match(
 	const struct catalogue *catalogue, const char *utterance, const char *expected)
 {

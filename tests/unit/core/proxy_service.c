@@ -9,8 +9,8 @@
 #include "util/clock.h"
 
 /*
- * Tools that have the bus, in a whole service: what they say, and what they hear. The library
- * tests/toolboxes/speak stands for a host of the kind python.
+ * Tools that have the bus, in a whole service: the messages that they send and receive. The library
+ * tests/toolboxes/speak has the place of a host of the kind python.
  */
 
 #define SPEAK                                                                                      \
@@ -28,7 +28,7 @@
 	"{'kind':'native','library':'libm.so.6','risk':'read','tools':[{'name':'root','native':{"  \
 	"'symbol':'sqrt','parameters':[{'name':'x','type':'f64'}],'returns':{'type':'f64'}}}]}"
 
-/* Inside of a string inside of a request: what a tool says, a line each. */
+/* The messages that a tool sends, a line each, inside of a string inside of a request. */
 #define Q          "\\'"
 #define LISTEN     "{" Q "subscribe" Q ":" Q "news" Q "," Q "wanted" Q ":true}\\n"
 #define NEWS(one)  "{" Q "type" Q ":" Q "news" Q "," Q "data" Q ":{" Q "n" Q ":" #one "}}\\n"
@@ -70,7 +70,8 @@ static void expect_a_tool_to_call_another(void)
 			    ":true}\\n{" Q "type" Q ":" Q "ovos.tools.invoke" Q "," Q "data" Q
 			    ":{" Q "name" Q ":" Q "root" Q "," Q "args" Q ":{" Q "x" Q ":9}}}'}}"),
 		"{'name':'root','result':{'result':3.0}}");
-	/* That was what the tool was answered, which all could hear; this is its own answer. */
+	/* The first response was the one to the tool, which every client received. This is the
+	 * response of the tool itself. */
 	expect_part(wait_for("ovos.tools.invoke.response"),
 		Q "name" Q ":" Q "root" Q "," Q "result" Q ":{" Q "result" Q ":3.0}}");
 	expect_part(
@@ -90,7 +91,7 @@ Test(proxy_service, lets_a_tool_call_another_on_a_bus)
 	expect_a_tool_to_call_another();
 }
 
-/* Two of each, so that one that came twice would stand in the place of another. */
+/* Two of each, so that a duplicate would take the place of another. */
 static void expect_tools_to_hear_each_other(void)
 {
 	const char *heard;
@@ -153,7 +154,7 @@ Test(proxy_service, reckons_a_large_message_by_its_parts)
 		PROXY_MESSAGE_MS * (1 + 1048576 / PROXY_PART_BYTES));
 }
 
-/* Behind its burst it is read as slowly as it may say more, and nobody else waits for it. */
+/* After its burst, a host is read as slowly as it may send, and no other host waits for it. */
 Test(proxy_service, holds_a_host_that_says_too_much)
 {
 	const unsigned int n_news = (PROXY_BURST_MS + 500) / PROXY_MESSAGE_MS;

@@ -11,7 +11,7 @@
 #include "config_fixture.h"
 #include "core/reload.h"
 
-/* What is hard to see from outside: the rest is told over the bus by tests/interop. */
+/* The behaviour that is hard to see from outside. tests/interop checks the rest over the bus. */
 
 #define LIBM                                                                                       \
 	"{'kind':'native','library':'libm.so.6','risk':'read','tools':[{'name':'root','native':{"  \
@@ -65,7 +65,7 @@ Test(service, answers_those_for_whom_the_first_catalogue_comes_too_late)
 	for (size_t i = 0; i < n_topics; i++)
 		send_request(topics[i], "{}", "{}");
 	send_request("ovos.tools.invoke", "{'name':'root','call_id':'7'}", "{}");
-	/* Whose toolbox it is nobody knows yet: it may be another service's. */
+	/* The owner of the toolbox is not known yet: it may be another service. */
 	send_request("ovos.persona.tools.call", "{'toolbox_id':'libm','name':'root'}", "{}");
 	send_request("ovos.persona.tools.discover", "{}", "{}");
 	expect_part(ask_for("mycroft.toolboxd.is_alive", "{}"), "'status':true");
@@ -120,7 +120,7 @@ Test(service, is_silent_for_toolboxes_of_others)
 	send_request("ovos.persona.tools.call", "{'toolbox_id':5,'name':'root'}", "{}");
 	send_request("ovos.persona.tools.call", "{'name':'root'}", "{}");
 	send_request("ovos.persona.tools.other.call", "{'name':'root'}", "{}");
-	/* Answers come in the order of requests: behind this one there is none to come. */
+	/* Responses are sent in the order of requests, so none follows this one. */
 	ask_for("ovos.tools.status", "{}");
 	cr_expect_eq(n_unseen("ovos.persona.tools.call.response"), 0);
 	cr_expect_eq(n_unseen("ovos.persona.tools.other.call.response"), 0);
@@ -138,7 +138,7 @@ Test(service, cancels_by_the_id_however_it_is_escaped)
 	expect_part(wait_for("ovos.tools.cancel.response"), "'cancelled':true");
 }
 
-/* The end of one call may be that of another, which a walk through the list stood on. */
+/* The end of one call may end another, which a walk through the list had just reached. */
 Test(service, cancels_all_calls_of_one_id)
 {
 	start_with(NULL);

@@ -7,7 +7,7 @@
 
 static const char text[] = "{\"a\": [1, {\"b/c\": [], \"~\": {}}], \"\": 0, \"\\u0064\": null}";
 
-/* What the pointer to each token of the text is, in their order. */
+/* The pointer to each token of the text, in their order. */
 static const char *const pointers[] = {"", "/a", "/a", "/a/0", "/a/1", "/a/1/b~1c", "/a/1/b~1c",
 	"/a/1/~0", "/a/1/~0", "/", "/", "/d", "/d"};
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * The reader compiled once more, for a machine without SSE2 and without memory: both must be seen
- * to behave as the header says, and neither happens by itself here.
+ * The reader compiled once more, for a machine without SSE2 and without memory. Both must be seen
+ * to behave as the header describes, and neither happens by itself here.
  */
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -54,7 +54,7 @@ static void *limited_realloc(void *block, size_t size)
 int json_tape_read(struct json_tape *tape, const char *text, size_t size, uint32_t depth_max,
 	struct json_error *ret_error);
 
-/* Both readers must say the same of @size bytes, given in a block of exactly that size. */
+/* Both readers must return the same for @size bytes, given in a block of exactly that size. */
 static void expect_same(const char *text, size_t size)
 {
 	cleanup(json_tape_cleanup) struct json_tape fast = {0};
@@ -156,7 +156,7 @@ Test(json_reader_memory, keeps_a_usable_tape_wherever_memory_ends)
 		cr_assert_eq(tape.count, 0);
 		failures++;
 	}
-	/* 64 tokens at first, doubled to hold 4001 and the table of 1000 keys behind them. */
+	/* 64 tokens at first, doubled to hold 4001 and the table of 1000 keys after them. */
 	cr_assert_eq(failures, 8);
 	cr_assert_eq(json_count(&tape, 0), 1000);
 }

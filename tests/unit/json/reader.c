@@ -255,7 +255,7 @@ Test(json_reader, compares_keys_decoded)
 	expect_accepted("{\"a\":1,\"A\":2}");
 }
 
-/* An object with @n keys, the last being as @last says, at depth two. */
+/* Write an object at depth two with @n keys, the last of which is @last. */
 static void write_object(struct buffer *out, unsigned int n, const char *last)
 {
 	buffer_append_string(out, "{\"outer\":{");

@@ -8,7 +8,7 @@
 
 #include "json/writer.h"
 
-/* What @out holds must be @expected; it is emptied. */
+/* Fail unless @out has @expected; empty it. */
 static void expect_text(struct buffer *out, const char *expected)
 {
 	const char *text = buffer_terminate(out);

@@ -13,7 +13,7 @@
 #define WAIT_MS 100000
 #define BOXES   8
 
-/* One toolbox that is checked, and what was said of it. */
+/* One toolbox that is checked, and the reports on it. */
 struct item {
 	struct package *package;
 	unsigned int n_refusals;

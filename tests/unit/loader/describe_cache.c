@@ -31,7 +31,7 @@ static void tear_down(void)
 
 TestSuite(describe_cache, .init = set_up, .fini = tear_down);
 
-/* What is kept by @key, or NULL. */
+/* Return the description that is kept by @key, or NULL. */
 static const char *recall(const char *key)
 {
 	uint64_t depends;

@@ -101,7 +101,7 @@ static void expect_told(const char *expected)
 	cr_expect_str_eq(described.data, expected);
 }
 
-/* The tools that are offered, as `toolbox_id/name`, a space behind each. */
+/* Fail unless the offered tools are @expected, as `toolbox_id/name`, with a space after each. */
 static void expect_offered(const char *expected)
 {
 	struct buffer text = {0};
@@ -402,7 +402,8 @@ Test(loader, leaves_out_what_the_filter_does_not_offer)
 	expect_absent(0, "a", "cosine", "left out by tools_enabled or tools_disabled");
 }
 
-/* What nobody can call is never started: a library in it is not loaded, not even to be checked. */
+/* A toolbox that no client can call is never started: its library is not loaded, not even to be
+ * checked. */
 Test(loader, does_not_start_what_is_disabled)
 {
 	disabled = (struct config_toolbox){.toolbox_id = "a", .is_enabled = false};
@@ -422,7 +423,7 @@ Test(loader, does_not_start_what_is_disabled)
 	expect_offered("");
 }
 
-/* A program that says what it prints. */
+/* Write the program @name, whose code is @text. */
 static void write_program(const char *name, const char *text)
 {
 	config.sandbox_max = SANDBOX_NONE;

@@ -12,8 +12,8 @@
 #include "util/file.h"
 
 /*
- * Manifests that stand for several toolboxes. In the place of an interpreter runs a shell script
- * that tells what is in the file `told`, and notes in the file `asked` that it was.
+ * Manifests that have several toolboxes. In the place of an interpreter runs a shell script that
+ * sends the contents of the file `described`, and notes in the file `asked` that it was asked.
  */
 
 #define FD_MAX  64
@@ -55,7 +55,7 @@ static void write_file(const char *name, const char *text, mode_t mode)
 	fclose(file);
 }
 
-/* What the host tells from now on: @members of the object, with ' in place of ". */
+/* Let the host send from now on @members of the object, with ' in place of ". */
 static void tell(const char *members)
 {
 	struct buffer text = {0};
@@ -344,7 +344,7 @@ Test(loader_members, asks_nobody_who_is_not_enabled)
 	cr_expect_str_eq(catalogue_skipped(catalogue, 0)->why, "its toolbox is not enabled");
 }
 
-/* The part @id is not offered, without blame, since the manifest @name brings one of its id. */
+/* Fail unless the part @id is skipped without a failure, since the manifest @name has its id. */
 static void expect_stepped_back(const char *id, const char *name)
 {
 	cr_expect_eq(catalogue_n_failures(catalogue), 0);
@@ -431,7 +431,7 @@ Test(loader_members, cannot_be_narrower_than_an_interpreter_needs)
 	cr_expect_eq(catalogue_n_failures(catalogue), 1);
 }
 
-/* Have the host tell that it depends on so many folders. */
+/* Let the host report that it depends on so many folders. */
 static void tell_depends(int n_folders)
 {
 	struct buffer text = {0};

@@ -184,7 +184,7 @@ Test(command_manifest, tells_each_mistake_with_what_was_expected_and_what_came)
 {
 	static const struct {
 		const char *command;
-		const char *pointer; /* behind that of the command */
+		const char *pointer; /* after that of the command */
 		const char *message;
 	} rows[] = {
 		{"5", "", "must be an object, not the number 5"},
@@ -232,7 +232,7 @@ Test(command_manifest, tells_each_mistake_with_what_was_expected_and_what_came)
 	}
 }
 
-/* What is longer than it may be is told by its beginning. */
+/* A value that is longer than it may be is reported by its beginning. */
 Test(command_manifest, refuses_what_no_program_can_be_given)
 {
 	struct buffer manifest = {0};

@@ -24,7 +24,7 @@ static void tear_down(void)
 
 TestSuite(manifest_described, .init = set_up, .fini = tear_down);
 
-/* Have the toolbox take what @described says of its `tools`. */
+/* Let the toolbox take @described as the description of its `tools`. */
 static int take(const char *described)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};

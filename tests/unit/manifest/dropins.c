@@ -60,7 +60,7 @@ static int read_home(const char *overlay)
 	return read_folder(scratch_path("home"), overlay);
 }
 
-/* The names of the tools, each with a space behind it. */
+/* Fail unless the names of the tools, each with a space after it, are @expected. */
 static void expect_tools(const char *expected)
 {
 	struct buffer names = {0};

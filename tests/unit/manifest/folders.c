@@ -20,8 +20,8 @@ static void mask(const char *name)
 	cr_assert_eq(symlink("/dev/null", scratch_path(name)), 0);
 }
 
-/* List the folders low and high; @expected: their entries from the scratch folder on, a space
- * behind each, a slash behind folders. */
+/* List the folders low and high. @expected has their entries from the scratch folder on, with a
+ * space after each and a slash after folders. */
 static void expect_listed(const char *expected)
 {
 	const char *const folders[] = {scratch_path("low"), scratch_path("high")};

@@ -7,7 +7,8 @@
 #include "manifest_fixture.h"
 #include "util/buffer.h"
 
-/* One mistake refuses the whole toolbox: told with line, place, what was expected and what came. */
+/* One mistake refuses the whole toolbox. It is reported with the line, the place, the expected and
+ * the found value. */
 
 TestSuite(mistakes, .init = manifest_set_up, .fini = manifest_tear_down);
 
@@ -262,7 +263,7 @@ Test(mistakes, of_the_schema_of_a_json)
 		"schema: must be an array, not an empty object");
 }
 
-/* Its members are not looked for in an array, behind whose end there is nothing to find. */
+/* An array is not searched for members: there is nothing to find after its end. */
 Test(mistakes, of_properties_that_are_no_object)
 {
 	expect_refused(BOX("{'name':'f'," SQRT ",'argument_schema':{'properties':['x']}}"), 1,
@@ -420,7 +421,8 @@ Test(mistakes, of_one_file_are_told_at_once)
 	cr_expect_str_eq(problems.items[1].pointer, "/tools/1/examples/0/args");
 }
 
-/* The place of what is not told is not looked for: that walked the file for each of them. */
+/* The place of a mistake that is not reported is not searched for: that walked the file for each of
+ * them. */
 Test(mistakes, by_the_thousand_are_counted_and_the_first_told, .timeout = 60)
 {
 	struct buffer manifest = {0};

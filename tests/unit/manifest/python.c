@@ -8,7 +8,7 @@
 
 #include "manifest_fixture.h"
 
-/* Manifests of the kind python, and the parts that its hosts tell. */
+/* Manifests of the kind python, and the parts that their hosts describe. */
 
 static struct manifest_reader *reader;
 static struct member_toolboxes members;
@@ -101,9 +101,9 @@ Test(manifest_python, refuses_what_it_cannot_be)
 		"\"python\" is not a key of a toolbox of the kind \"plugin\"; leave it out");
 }
 
-/* ── what hosts tell ─────────────────────────────────────────────────────────────────────────── */
+/* ── descriptions ────────────────────────────────────────────────────────────────────────────── */
 
-/* Have a host of {"kind": "python"} tell @described, with ' in place of ". */
+/* Let a host of {"kind": "python"} send @described, with ' in place of ". */
 static int take(const char *described)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};

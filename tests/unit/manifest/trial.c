@@ -4,7 +4,7 @@
 #include "manifest_fixture.h"
 #include "util/buffer.h"
 
-/* What a manifest says of calls is held against what a call is held against. */
+/* The calls that a manifest describes are checked by the rules for a call. */
 
 TestSuite(manifest_trial, .init = manifest_set_up, .fini = manifest_tear_down);
 

@@ -212,7 +212,8 @@ Test(schema_bounds, compares_numbers_with_long_exponents_in_less_than_square_tim
 		"{\"uniqueItems\":true}", buffer_terminate(&value), "number 4 and 1000 are equal");
 }
 
-/* What is compared for equality when there is too much of it: the loops end with the steps. */
+/* Values that are compared for equality when there is too much of them: the loops end with the
+ * steps. */
 Test(schema_bounds, ends_comparing_elements_when_the_steps_are_spent, .timeout = 60)
 {
 	cleanup(buffer_deinit) struct buffer value = {0};
