@@ -97,7 +97,7 @@ uint64_t native_integer_most(enum native_type type)
 
 bool native_is_result(const struct native_parameter *parameter)
 {
-	return parameter->direction != NATIVE_IN && parameter->length_of == NATIVE_NOBODY;
+	return parameter->direction != NATIVE_IN && parameter->length_of == NATIVE_NONE;
 }
 
 size_t native_list_arguments(

@@ -76,7 +76,7 @@ enum native_errors {
 #define NATIVE_ASKED_BYTES_MAX    (8u << 20)
 
 /* Values of an index of a parameter that mean none, and the return value. */
-#define NATIVE_NOBODY  (-1)
+#define NATIVE_NONE    (-1)
 #define NATIVE_RETURNS (-2)
 
 /* No bound. */
@@ -99,10 +99,10 @@ struct native_parameter {
 	enum native_type items; /* type of an array's elements */
 	enum native_direction direction;
 	bool is_nullable;
-	int length_of;     /* the buffer whose length this integer holds; or NATIVE_NOBODY */
-	int told_by;       /* the parameter that has the used length of a buffer; or
-	                    * NATIVE_NOBODY */
-	int capacity_from; /* the integer that has the capacity of a buffer; or NATIVE_NOBODY */
+	int length_of;     /* the buffer whose length this integer holds; or NATIVE_NONE */
+	int used_from;     /* the parameter that has the used length of a buffer; or
+	                    * NATIVE_NONE */
+	int capacity_from; /* the integer that has the capacity of a buffer; or NATIVE_NONE */
 	uint64_t capacity; /* capacity of a buffer, unless an argument has another; 0: the size of
 	                    * the input */
 	uint64_t most;     /* the most elements that the lengths of a buffer can have */
@@ -174,7 +174,7 @@ uint64_t native_capacity(const struct native_function *function,
 static inline bool native_is_argument(const struct native_parameter *parameter)
 {
 	return parameter->direction != NATIVE_OUT && !parameter->value_json &&
-	       parameter->length_of == NATIVE_NOBODY;
+	       parameter->length_of == NATIVE_NONE;
 }
 
 /* Return whether callers get it back. */

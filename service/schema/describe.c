@@ -204,10 +204,10 @@ static void describe_object(
 	const struct node_object *object, unsigned int depth, struct buffer *out)
 {
 	const char *before = " with ";
-	uint32_t told = 0;
+	uint32_t n_listed = 0;
 
 	describe_size("of", object->members_min, object->members_max, "member", out);
-	for (uint32_t i = 0; i < object->names.count && told < REQUIRED_MAX; i++) {
+	for (uint32_t i = 0; i < object->names.count && n_listed < REQUIRED_MAX; i++) {
 		const struct node *node = object->properties[i].node;
 		const struct key *key = &object->names.keys[i];
 		bool is_constant = node && node->values && node->values->is_constant;
@@ -221,7 +221,7 @@ static void describe_object(
 			describe_values(node, node->values, out);
 		}
 		before = ", ";
-		told++;
+		n_listed++;
 	}
 }
 
@@ -229,12 +229,12 @@ static void describe_object(
 static void describe_branches(const struct node_applicator *applicator, const char *word,
 	unsigned int depth, struct buffer *out)
 {
-	uint32_t told = 0;
+	uint32_t n_listed = 0;
 
 	for (uint32_t i = 0; i < applicator->n_nodes; i++) {
 		cleanup(buffer_deinit) struct buffer text = {0};
 
-		if (told == ALTERNATIVES_MAX || out->size > BYTES_MAX) {
+		if (n_listed == ALTERNATIVES_MAX || out->size > BYTES_MAX) {
 			buffer_printf(out, "%s…", word);
 			return;
 		}
@@ -242,7 +242,7 @@ static void describe_branches(const struct node_applicator *applicator, const ch
 		if (text.size > 0 && out->size >= text.size &&
 			memmem(out->data, out->size, text.data, text.size))
 			continue;
-		buffer_append_string(out, told++ > 0 ? word : "");
+		buffer_append_string(out, n_listed++ > 0 ? word : "");
 		buffer_append(out, text.data, text.size);
 	}
 }

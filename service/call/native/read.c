@@ -124,9 +124,9 @@ static int read_common(struct reading *reading, uint32_t object, struct native_p
 
 static void parameter_init(struct native_parameter *parameter)
 {
-	*parameter = (struct native_parameter){.length_of = NATIVE_NOBODY,
-		.told_by = NATIVE_NOBODY,
-		.capacity_from = NATIVE_NOBODY,
+	*parameter = (struct native_parameter){.length_of = NATIVE_NONE,
+		.used_from = NATIVE_NONE,
+		.capacity_from = NATIVE_NONE,
 		.most = NATIVE_UNBOUNDED,
 		.most_asked = NATIVE_UNBOUNDED};
 }

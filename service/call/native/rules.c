@@ -101,17 +101,17 @@ static int find_parameter(struct reading *reading, const struct native_function 
 		     : reading_refuse(reading, token, "there is no parameter of this name");
 }
 
-/* Record that @teller reports the used part of the buffer, after the call has returned. */
-static int set_teller(struct reading *reading, uint32_t token,
-	const struct native_function *function, struct native_parameter *buffer, int teller)
+/* Record that @counter reports the used part of the buffer, after the call has returned. */
+static int set_counter(struct reading *reading, uint32_t token,
+	const struct native_function *function, struct native_parameter *buffer, int counter)
 {
-	if (buffer->told_by == NATIVE_NOBODY) {
-		buffer->told_by = teller;
+	if (buffer->used_from == NATIVE_NONE) {
+		buffer->used_from = counter;
 		return 0;
 	}
 	return reading_refuse(reading, token, "the length of '%s' is already in '%s'", buffer->name,
-		buffer->told_by == NATIVE_RETURNS ? function->returns.name
-						  : function->parameters[buffer->told_by].name);
+		buffer->used_from == NATIVE_RETURNS ? function->returns.name
+						    : function->parameters[buffer->used_from].name);
 }
 
 /* Refuse other keys of a parameter that is filled in as a length. */
@@ -178,7 +178,7 @@ static int link_length(
 		buffer->most = most;
 	if (holder->direction == NATIVE_IN || buffer->direction == NATIVE_IN)
 		return 0;
-	return set_teller(reading, token, function, buffer, (int)at);
+	return set_counter(reading, token, function, buffer, (int)at);
 }
 
 static int link_returned_length(
@@ -197,7 +197,7 @@ static int link_returned_length(
 	if (buffer->direction == NATIVE_IN)
 		return reading_refuse(reading, token,
 			"'%s' is input only: no length of it comes out", buffer->name);
-	return set_teller(reading, token, function, buffer, NATIVE_RETURNS);
+	return set_counter(reading, token, function, buffer, NATIVE_RETURNS);
 }
 
 static uint64_t lesser(uint64_t a, uint64_t b)
@@ -241,7 +241,7 @@ static int link_capacity(struct reading *reading, uint32_t token, struct native_
 		return r;
 	asked = &function->parameters[buffer->capacity_from];
 	if (!native_is_integer(asked->type) || asked->direction != NATIVE_IN ||
-		asked->length_of != NATIVE_NOBODY)
+		asked->length_of != NATIVE_NONE)
 		return reading_refuse(reading, token,
 			"a capacity must be an integer with \"dir\": \"in\" that is not a length, "
 			"not '%s'",

@@ -25,7 +25,7 @@ static void write_json_member(struct buffer *out, const char *key, const char *j
 static void write_name_of(
 	struct buffer *out, const char *key, const struct native_function *function, int index)
 {
-	if (index != NATIVE_NOBODY)
+	if (index != NATIVE_NONE)
 		write_text_member(out, key, function->parameters[index].name);
 }
 
@@ -33,7 +33,7 @@ static void write_capacity(const struct native_function *function,
 	const struct native_parameter *parameter, struct buffer *out)
 {
 	write_name_of(out, "capacity", function, parameter->capacity_from);
-	if (parameter->capacity_from != NATIVE_NOBODY || parameter->capacity == 0)
+	if (parameter->capacity_from != NATIVE_NONE || parameter->capacity == 0)
 		return;
 	buffer_append_string(out, ",\"capacity\":");
 	json_write_u64(out, parameter->capacity);

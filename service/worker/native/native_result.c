@@ -114,18 +114,18 @@ static int find_used(struct writing *writing, const struct native_parameter *buf
 	size_t capacity, size_t *used)
 {
 	const struct native_function *function = writing->function;
-	bool is_returned = buffer->told_by == NATIVE_RETURNS;
-	const struct native_parameter *teller;
+	bool is_returned = buffer->used_from == NATIVE_RETURNS;
+	const struct native_parameter *counter;
 	const void *place;
 	uint64_t number;
 
 	*used = capacity;
-	if (buffer->told_by == NATIVE_NOBODY)
+	if (buffer->used_from == NATIVE_NONE)
 		return 0;
-	teller = is_returned ? &function->returns : &function->parameters[buffer->told_by];
-	place = is_returned ? writing->returned : &writing->scratch->cells[buffer->told_by].slot;
-	number = native_slot_number(teller->type, place);
-	if (native_slot_sign(teller->type, place) < 0)
+	counter = is_returned ? &function->returns : &function->parameters[buffer->used_from];
+	place = is_returned ? writing->returned : &writing->scratch->cells[buffer->used_from].slot;
+	number = native_slot_number(counter->type, place);
+	if (native_slot_sign(counter->type, place) < 0)
 		return fail(writing, NULL, "reported a length below 0 for '%s'", buffer->name);
 	/* snprintf() returns the length that the whole text would have. The text that was written
 	 * ends at its NUL. */
@@ -145,7 +145,7 @@ static int write_text_out(struct writing *writing, const struct native_parameter
 {
 	const char *end = memchr(cell->slot.buffer, '\0', used);
 
-	if (!end && used == cell->capacity && buffer->told_by == NATIVE_NOBODY)
+	if (!end && used == cell->capacity && buffer->used_from == NATIVE_NONE)
 		return fail(
 			writing, buffer, "no NUL within its capacity of %zu bytes", cell->capacity);
 	return write_text_value(

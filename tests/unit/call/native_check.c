@@ -13,7 +13,7 @@ static const char *refusal_of(enum native_type type, bool is_nullable, const cha
 	struct native_parameter parameter = {.type = type,
 		.items = NATIVE_I8,
 		.is_nullable = is_nullable,
-		.capacity_from = NATIVE_NOBODY,
+		.capacity_from = NATIVE_NONE,
 		.most = NATIVE_UNBOUNDED};
 	const struct native_function function = {.parameters = &parameter, .n_parameters = 1};
 	const struct native_arguments none = {0};

@@ -41,7 +41,7 @@ static void expect_malformed(bool has_bus, enum wire_kind kind, uint64_t id, con
 	send_frame(&guest, kind, id, payload);
 	cr_expect_eq(guest.n_answers, 0, "kind %d: %s", (int)kind, payload);
 	cr_expect_eq(guest.end.reason, HOST_MALFORMED, "kind %d: %s", (int)kind, payload);
-	cr_expect_eq(guest.n_progress + guest.n_said, 0, "kind %d: %s", (int)kind, payload);
+	cr_expect_eq(guest.n_progress + guest.n_bus_messages, 0, "kind %d: %s", (int)kind, payload);
 	guest_stop(&guest);
 }
 
@@ -88,7 +88,7 @@ Test(host_news, goes_to_the_bus_when_the_host_has_it, .timeout = LIMIT)
 
 	guest_start(&guest, "misbehave", &options);
 	send_frame(&guest, WIRE_EMIT, 0, "{\"type\":\"speak\"}");
-	cr_expect_eq(guest.n_said, 1);
+	cr_expect_eq(guest.n_bus_messages, 1);
 	cr_expect_str_eq(guest.said.data, "{\"type\":\"speak\"}");
 	cr_expect_eq(guest.n_answers, 1);
 	guest_stop(&guest);
@@ -111,7 +111,7 @@ Test(host_news, for_the_bus_that_is_no_object_is_marked, .timeout = LIMIT)
 	guest_start(&guest, "misbehave", &options);
 	for (unsigned int i = 0; i < n_junk; i++)
 		send_frame(&guest, WIRE_EMIT, 0, junk[i]);
-	cr_expect_eq(guest.n_said, n_junk);
+	cr_expect_eq(guest.n_bus_messages, n_junk);
 	cr_expect_eq(guest.n_junk, n_junk);
 	cr_expect_eq(guest.n_answers, n_junk);
 	guest_stop(&guest);
@@ -125,7 +125,7 @@ Test(host_news, waits_while_the_host_is_held, .timeout = LIMIT)
 
 	guest_start(&guest, "speak", &options);
 	guest_call(&guest, "repeat", "{\"said\":\"{}\",\"times\":20}");
-	cr_expect_eq(guest.n_said, 20);
+	cr_expect_eq(guest.n_bus_messages, 20);
 	cr_expect_str_eq(guest.answer.data, "{\"result\":20}");
 	cr_expect_geq(clock_now_ms() - start_ms, 20 * guest.hold_ms);
 	guest_stop(&guest);
@@ -141,7 +141,7 @@ Test(host_news, keeps_no_host_that_hangs_up_while_it_is_held, .timeout = LIMIT)
 	guest_send(&guest, "send_frame", "{\"size\":2,\"kind\":9,\"id\":0,\"payload\":\"{}\"}");
 	guest_send(&guest, "close_wire", "{\"hangs\":true}");
 	guest_wait(&guest);
-	cr_expect_eq(guest.n_said, 1);
+	cr_expect_eq(guest.n_bus_messages, 1);
 	cr_expect_eq(guest.end.reason, HOST_MALFORMED);
 	guest_stop(&guest);
 }
@@ -153,7 +153,7 @@ Test(host_news, of_a_host_that_is_gone_waits_no_longer, .timeout = LIMIT)
 
 	guest_start(&guest, "speak", &options);
 	guest_call(&guest, "leave", "{\"said\":\"{}\",\"times\":20}");
-	cr_expect_eq(guest.n_said, 20);
+	cr_expect_eq(guest.n_bus_messages, 20);
 	cr_expect_eq(guest.end.reason, HOST_EXITED);
 	guest_stop(&guest);
 }

@@ -158,7 +158,7 @@ Test(reaper, ignores_what_is_still_sent)
 	guest_send(&guest, "send_frame", "{\"size\":2,\"kind\":9,\"id\":0,\"payload\":\"{}\"}");
 	host_dismiss(guest.host, has_ended, &guest);
 	guest_wait(&guest);
-	cr_expect_eq(guest.n_said + guest.n_answers, 0);
+	cr_expect_eq(guest.n_bus_messages + guest.n_answers, 0);
 	cr_expect_eq(guest.end.reason, HOST_EXITED);
 	cr_expect_eq(guest.end.exit_code, 0);
 }
