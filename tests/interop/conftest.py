@@ -13,12 +13,10 @@ its own and ends it after the test, looking for what it must not leave.
 import manifests
 import pytest
 from caller import Caller
-from processes import SLOWNESS, START_SECONDS, TOOLBOXD, Daemon, OvosBus, until
+from processes import PATIENCE, SLOWNESS, START_SECONDS, TOOLBOXD, Daemon, OvosBus, until
 from websocket_peer import Closed
 
 BUSES = ("ovos-messagebus", "embedded")
-
-PATIENCE = 20
 
 # The files that take longest. They come first, so that no process works alone at the end of a run.
 LONGEST = ("test_python", "test_reconnect", "test_new", "test_python_bus", "test_load",
@@ -29,7 +27,9 @@ def pytest_addoption(parser):
     parser.addoption("--long", action="store_true", help="what takes minutes, in full")
 
 
-def pytest_configure():
+def pytest_configure(config):
+    if config.getoption("--long"):
+        Daemon.patience = 1
     assert TOOLBOXD.exists(), f"build first: {TOOLBOXD} is not there"
 
 
