@@ -176,18 +176,18 @@ static int run(const struct ctl_options *options)
 int main(int argc, char **argv)
 {
 	cleanup(ctl_options_deinit) struct ctl_options options = {0};
-	cleanup(buffer_deinit) struct buffer why = {0};
+	cleanup(buffer_deinit) struct buffer reason = {0};
 	int r;
 
 	/* For the widths of characters; numbers stay as they are. */
 	setlocale(LC_CTYPE, "C.UTF-8");
 	signal(SIGPIPE, SIG_IGN);
 	log_setup(LOG_LEVEL_ERROR, LOG_FORMAT_TEXT);
-	r = ctl_options_read(argc - 1, argv + 1, &options, &why);
+	r = ctl_options_read(argc - 1, argv + 1, &options, &reason);
 	if (r == 0) {
 		r = run(&options);
 	} else {
-		terminal_complain("%s", r > 0 ? why.data : strerror(-r));
+		terminal_complain("%s", r > 0 ? reason.data : strerror(-r));
 		r = CTL_USAGE;
 	}
 	if (fflush(stdout) == 0 && !ferror(stdout))

@@ -52,9 +52,9 @@ static const char help[] =
 	"\n"
 	"SIGHUP reloads, SIGTERM stops. toolboxctl talks to a running toolboxd.\n";
 
-static int usage(const char *why, const char *what)
+static int usage(const char *reason, const char *what)
 {
-	fprintf(stderr, "toolboxd: %s%s\nTry 'toolboxd --help'.\n", why, what);
+	fprintf(stderr, "toolboxd: %s%s\nTry 'toolboxd --help'.\n", reason, what);
 	return EXIT_USAGE;
 }
 
@@ -127,12 +127,12 @@ static int read_options(int argc, char **argv, struct options *options)
 static void check_toolboxes(const struct config *config, unsigned int *n_errors)
 {
 	cleanup(catalogue_cleanup) struct catalogue *catalogue = NULL;
-	char why[OFFLINE_WHY_BYTES];
+	char reason[OFFLINE_WHY_BYTES];
 
-	if (offline_load(config, NULL, 0, diagnostic_print, n_errors, &catalogue, why) == 0) {
+	if (offline_load(config, NULL, 0, diagnostic_print, n_errors, &catalogue, reason) == 0) {
 		names_report_unknown(config, catalogue, diagnostic_print, n_errors);
 	} else {
-		fprintf(stderr, "error: %s\n", why);
+		fprintf(stderr, "error: %s\n", reason);
 		(*n_errors)++;
 	}
 }

@@ -159,7 +159,7 @@ static void free_notes(struct catalogue *catalogue)
 	for (size_t i = 0; i < catalogue->n_skipped; i++) {
 		free(catalogue->skipped[i].toolbox_id);
 		free(catalogue->skipped[i].name);
-		free(catalogue->skipped[i].why);
+		free(catalogue->skipped[i].reason);
 	}
 	free(catalogue->failures);
 	free(catalogue->skipped);
@@ -193,19 +193,19 @@ int catalogue_add_failure(struct catalogue *catalogue, const char *toolbox_id, c
 }
 
 int catalogue_add_skipped(
-	struct catalogue *catalogue, const char *toolbox_id, const char *name, const char *why)
+	struct catalogue *catalogue, const char *toolbox_id, const char *name, const char *reason)
 {
 	cleanup_free char *id_copy = strdup(toolbox_id);
 	cleanup_free char *name_copy = name ? strdup(name) : NULL;
-	cleanup_free char *why_copy = strdup(why);
+	cleanup_free char *reason_copy = strdup(reason);
 
-	if (!id_copy || !why_copy || (name && !name_copy) ||
+	if (!id_copy || !reason_copy || (name && !name_copy) ||
 		array_grow(catalogue->skipped, catalogue->n_skipped) < 0)
 		return -ENOMEM;
 	catalogue->skipped[catalogue->n_skipped++] = (struct catalogue_skipped){
 		.toolbox_id = take_ptr(id_copy),
 		.name = take_ptr(name_copy),
-		.why = take_ptr(why_copy),
+		.reason = take_ptr(reason_copy),
 	};
 	return 0;
 }

@@ -29,7 +29,7 @@ struct catalogue_failure {
 struct catalogue_skipped {
 	char *toolbox_id;
 	char *name;
-	char *why;
+	char *reason;
 };
 
 /* Whether the tool may be offered at all (filter). */
@@ -46,7 +46,7 @@ void catalogue_free(struct catalogue *catalogue);
 /* Add an entry for status and reload. The texts are copied. Return 0 or -ENOMEM. */
 int catalogue_add_failure(struct catalogue *catalogue, const char *toolbox_id, const char *error);
 int catalogue_add_skipped(
-	struct catalogue *catalogue, const char *toolbox_id, const char *name, const char *why);
+	struct catalogue *catalogue, const char *toolbox_id, const char *name, const char *reason);
 
 uint64_t catalogue_generation(const struct catalogue *catalogue);
 

@@ -7,7 +7,7 @@
  * or because of a mistake. It is listed for the owner of the device. */
 struct skipped {
 	char *name; /* the tool's; NULL: the whole toolbox */
-	char *why;
+	char *reason;
 };
 
 /* Zeroed it is empty. */
@@ -16,7 +16,7 @@ struct skipped_list {
 	size_t n_items;
 };
 
-/* Add one: @name (NULL as above) and @why are copied. 0 or -ENOMEM. */
-int skipped_list_add(struct skipped_list *list, const char *name, const char *why);
+/* Add one: @name (NULL as above) and @reason are copied. 0 or -ENOMEM. */
+int skipped_list_add(struct skipped_list *list, const char *name, const char *reason);
 
 void skipped_list_deinit(struct skipped_list *list);

@@ -27,12 +27,13 @@ struct triggers {
 
 /* Positive results. */
 enum triggers_status {
-	TRIGGERS_E_REFUSED = 1, /* @ret_why has the expected and the actual value */
+	TRIGGERS_E_REFUSED = 1, /* @ret_reason has the expected and the actual value */
 };
 
 /* Add the expression @text of @size bytes of UTF-8 to @triggers (zeroed at first). 0,
- * TRIGGERS_E_REFUSED with a line in @ret_why (NUL-terminated), or -ENOMEM. */
-int triggers_add(struct triggers *triggers, const char *text, size_t size, struct buffer *ret_why);
+ * TRIGGERS_E_REFUSED with a line in @ret_reason (NUL-terminated), or -ENOMEM. */
+int triggers_add(
+	struct triggers *triggers, const char *text, size_t size, struct buffer *ret_reason);
 
 /* Takes zeroed ones. */
 void triggers_deinit(struct triggers *triggers);

@@ -75,7 +75,7 @@ void listing_write_not_offered(const struct catalogue *catalogue, struct buffer 
 		buffer_append_string(out, i > 0 ? ",{" : "{");
 		json_write_member_text(out, "toolbox_id", skipped->toolbox_id);
 		json_write_member_text(out, "name", skipped->name);
-		json_write_member_text(out, "why", skipped->why);
+		json_write_member_text(out, "why", skipped->reason);
 		buffer_append_char(out, '}');
 	}
 	buffer_append_char(out, ']');

@@ -101,7 +101,8 @@ static void warn_of_skipped(struct check *check, const struct catalogue *catalog
 		const struct catalogue_skipped *skipped = catalogue_skipped(catalogue, i);
 
 		snprintf(text, sizeof(text), "%s%s%s is not offered: %s", skipped->toolbox_id,
-			skipped->name ? "/" : "", skipped->name ? skipped->name : "", skipped->why);
+			skipped->name ? "/" : "", skipped->name ? skipped->name : "",
+			skipped->reason);
 		add_finding(
 			check, &(struct diagnostic){.severity = DIAGNOSTIC_WARNING, .text = text});
 	}

@@ -141,7 +141,7 @@ static int print_catalogue(const struct ctl_options *options, const struct catal
 	}
 	print_list(options, &response);
 	if (options->why && !options->json)
-		ctl_print_why(&response);
+		ctl_print_reason(&response);
 	return CTL_DONE;
 }
 
@@ -150,7 +150,7 @@ static int list_offline(const struct ctl_options *options)
 	const struct config_flags flags = {0};
 	cleanup(config_deinit) struct config config = {0};
 	cleanup(catalogue_cleanup) struct catalogue *catalogue = NULL;
-	char why[OFFLINE_WHY_BYTES];
+	char reason[OFFLINE_WHY_BYTES];
 	unsigned int n_errors = 0;
 	int format = DEFINITION_FULL;
 	int r;
@@ -167,10 +167,10 @@ static int list_offline(const struct ctl_options *options)
 		terminal_complain("the configuration cannot be read: %s", strerror(-r));
 	if (r != 0)
 		return CTL_ERROR;
-	r = offline_load(&config, NULL, 0, ignore_problem, NULL, &catalogue, why);
+	r = offline_load(&config, NULL, 0, ignore_problem, NULL, &catalogue, reason);
 	if (r == 0)
 		return print_catalogue(options, catalogue, (enum definition_format)format);
-	terminal_complain("%s", why);
+	terminal_complain("%s", reason);
 	return CTL_ERROR;
 }
 

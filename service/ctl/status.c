@@ -213,7 +213,7 @@ int ctl_status(const struct ctl_options *options)
 	return r;
 }
 
-void ctl_print_why(const struct ctl_response *response)
+void ctl_print_reason(const struct ctl_response *response)
 {
 	print_skipped(response);
 	print_reasons(response);
@@ -225,6 +225,6 @@ int ctl_print_skipped(struct ctl_session *session)
 	int r = ask_for_status(session, &response);
 
 	if (r == 0)
-		ctl_print_why(&response);
+		ctl_print_reason(&response);
 	return r;
 }

@@ -8,4 +8,4 @@
 int ctl_print_skipped(struct ctl_session *session);
 
 /* Print the same from @response, a status or a part of one. */
-void ctl_print_why(const struct ctl_response *response);
+void ctl_print_reason(const struct ctl_response *response);

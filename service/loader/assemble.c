@@ -213,7 +213,7 @@ static int add_left_out(const struct load_jobs *jobs, struct catalogue *catalogu
 		job_id(job, id);
 		for (size_t j = 0; r == 0 && j < job->skipped.n_items; j++)
 			r = catalogue_add_skipped(catalogue, id, job->skipped.items[j].name,
-				job->skipped.items[j].why);
+				job->skipped.items[j].reason);
 	}
 	return r;
 }
@@ -224,14 +224,15 @@ static int add_masked(const struct folders_listing *listing, struct catalogue *c
 
 	for (size_t i = 0; i < listing->n_masks && r == 0; i++) {
 		const struct folders_mask *mask = &listing->masks[i];
-		cleanup(buffer_deinit) struct buffer why = {0};
+		cleanup(buffer_deinit) struct buffer reason = {0};
 		char id[MANIFEST_ID_BYTES];
 
 		manifest_id(mask->path, id);
 		buffer_printf(
-			&why, "%s is masked by %s, a link to /dev/null", mask->path, mask->link);
-		r = buffer_terminate(&why) ? catalogue_add_skipped(catalogue, id, NULL, why.data)
-					   : -ENOMEM;
+			&reason, "%s is masked by %s, a link to /dev/null", mask->path, mask->link);
+		r = buffer_terminate(&reason)
+			    ? catalogue_add_skipped(catalogue, id, NULL, reason.data)
+			    : -ENOMEM;
 	}
 	return r;
 }

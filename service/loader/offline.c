@@ -58,7 +58,7 @@ static int run(struct load *load, const struct loader_options *options, const ch
 
 int offline_load(const struct config *config, const char *const *files, size_t n_files,
 	diagnostic_function problem, void *data, struct catalogue **ret_catalogue,
-	char ret_why[OFFLINE_WHY_BYTES])
+	char ret_reason[OFFLINE_WHY_BYTES])
 {
 	struct load load = {.problem = problem, .data = data};
 	struct paths paths;
@@ -70,13 +70,14 @@ int offline_load(const struct config *config, const char *const *files, size_t n
 	int r = paths_find(&paths);
 
 	if (r < 0) {
-		snprintf(ret_why, OFFLINE_WHY_BYTES,
+		snprintf(ret_reason, OFFLINE_WHY_BYTES,
 			"cannot find toolbox-host, last looked for at %s", paths.host_program);
 		return r;
 	}
 	r = run(&load, &options, files, n_files);
 	if (r < 0) {
-		snprintf(ret_why, OFFLINE_WHY_BYTES, "cannot load the manifests: %s", strerror(-r));
+		snprintf(ret_reason, OFFLINE_WHY_BYTES, "cannot load the manifests: %s",
+			strerror(-r));
 		return r;
 	}
 	*ret_catalogue = load.catalogue;

@@ -18,8 +18,8 @@
 /*
  * Load the @n_files manifests @files, or, when @files is NULL, everything that is registered in the
  * folders that @config names. Call @problem for each problem, with @data. 0 with *ret_catalogue
- * owned by the caller; a negative errno, with the reason in @ret_why.
+ * owned by the caller; a negative errno, with the reason in @ret_reason.
  */
 int offline_load(const struct config *config, const char *const *files, size_t n_files,
 	diagnostic_function problem, void *data, struct catalogue **ret_catalogue,
-	char ret_why[OFFLINE_WHY_BYTES]);
+	char ret_reason[OFFLINE_WHY_BYTES]);

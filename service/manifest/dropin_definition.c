@@ -47,18 +47,19 @@ static void end_entry(const struct dropin *dropin, struct buffer *entry)
 
 /* Copy the members of the definition; what follows from the file itself may not be among them. */
 static int copy_definition(
-	const struct json_tape *tape, const char *path, struct buffer *entry, struct buffer *why)
+	const struct json_tape *tape, const char *path, struct buffer *entry, struct buffer *reason)
 {
 	static const char *const own[] = {"name", "command", "native"};
 
 	if (json_type_at(tape, 0) != JSON_OBJECT) {
-		buffer_printf(why, "%s: must be an object, a tool entry without 'name'", path);
+		buffer_printf(reason, "%s: must be an object, a tool entry without 'name'", path);
 		return DROPIN_E_REFUSED;
 	}
 	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
 		if (json_find(tape, 0, own[i])) {
-			buffer_printf(why, "%s: '%s' follows from the program's file; leave it out",
-				path, own[i]);
+			buffer_printf(reason,
+				"%s: '%s' follows from the program's file; leave it out", path,
+				own[i]);
 			return DROPIN_E_REFUSED;
 		}
 	for (uint32_t key = json_first(tape, 0); key < json_end(tape, 0);
@@ -72,7 +73,7 @@ static int copy_definition(
 }
 
 static int read_definition(
-	const char *path, const struct buffer *bytes, struct buffer *entry, struct buffer *why)
+	const char *path, const struct buffer *bytes, struct buffer *entry, struct buffer *reason)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	struct json_error error;
@@ -82,11 +83,11 @@ static int read_definition(
 		&tape, bytes->data ? bytes->data : "", bytes->size, JSON_DEPTH_DEFAULT - 8, &error);
 
 	if (r == 0)
-		return copy_definition(&tape, path, entry, why);
+		return copy_definition(&tape, path, entry, reason);
 	if (r < 0)
 		return r;
 	json_locate(bytes->data ? bytes->data : "", error.offset, &line, &column);
-	buffer_printf(why, "%s:%u: column %u: %s", path, line, column, error.message);
+	buffer_printf(reason, "%s:%u: column %u: %s", path, line, column, error.message);
 	return DROPIN_E_REFUSED;
 }
 
@@ -100,7 +101,7 @@ struct head {
 	struct buffer properties;
 	struct buffer required;
 	struct buffer others; /* ,"key":value */
-	struct buffer *why;
+	struct buffer *reason;
 };
 
 /* A stretch of the line that is read. */
@@ -111,7 +112,7 @@ struct words {
 
 static int refuse_line(struct head *head, const char *expected)
 {
-	buffer_printf(head->why, "%s:%u: %s", head->path, head->line, expected);
+	buffer_printf(head->reason, "%s:%u: %s", head->path, head->line, expected);
 	return DROPIN_E_REFUSED;
 }
 
@@ -374,9 +375,9 @@ static void head_deinit(struct head *head)
 	buffer_deinit(&head->others);
 }
 
-static int read_comments(const char *path, struct buffer *entry, struct buffer *why)
+static int read_comments(const char *path, struct buffer *entry, struct buffer *reason)
 {
-	cleanup(head_deinit) struct head head = {.path = path, .why = why};
+	cleanup(head_deinit) struct head head = {.path = path, .reason = reason};
 	cleanup(buffer_deinit) struct buffer bytes = {0};
 	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	int r = fd < 0 ? -errno : file_read_fd(fd, DROPIN_HEAD_BYTES_MAX, &bytes);
@@ -395,7 +396,7 @@ static int read_comments(const char *path, struct buffer *entry, struct buffer *
 
 /* Refuse two comments that define the same thing. They make an object that has a key twice. */
 static int refuse_repetition(
-	const struct dropin *dropin, const struct buffer *entry, struct buffer *why)
+	const struct dropin *dropin, const struct buffer *entry, struct buffer *reason)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	struct json_error error;
@@ -403,14 +404,14 @@ static int refuse_repetition(
 
 	if (r <= 0)
 		return r;
-	buffer_printf(why, "%s: has a duplicate key, or too many levels: %s", dropin->path,
+	buffer_printf(reason, "%s: has a duplicate key, or too many levels: %s", dropin->path,
 		error.message);
-	return buffer_status(why) ? -ENOMEM : DROPIN_E_REFUSED;
+	return buffer_status(reason) ? -ENOMEM : DROPIN_E_REFUSED;
 }
 
 /* ── either ──────────────────────────────────────────────────────────────────────────────────── */
 
-int dropin_define(const struct dropin *dropin, struct buffer *entry, struct buffer *why)
+int dropin_define(const struct dropin *dropin, struct buffer *entry, struct buffer *reason)
 {
 	cleanup(buffer_deinit) struct buffer bytes = {0};
 	cleanup_free char *path = definition_path(dropin);
@@ -420,15 +421,15 @@ int dropin_define(const struct dropin *dropin, struct buffer *entry, struct buff
 		return r;
 	begin_entry(dropin, entry);
 	if (r == -ENOENT) {
-		r = read_comments(dropin->path, entry, why);
+		r = read_comments(dropin->path, entry, reason);
 	} else if (r < 0) {
-		buffer_printf(why, "%s: cannot be read: %s", path, strerror(-r));
+		buffer_printf(reason, "%s: cannot be read: %s", path, strerror(-r));
 		r = DROPIN_E_REFUSED;
 	} else {
-		r = read_definition(path, &bytes, entry, why);
+		r = read_definition(path, &bytes, entry, reason);
 	}
 	end_entry(dropin, entry);
-	if (r >= 0 && (buffer_status(entry) || buffer_status(why)))
+	if (r >= 0 && (buffer_status(entry) || buffer_status(reason)))
 		return -ENOMEM;
-	return r == 0 ? refuse_repetition(dropin, entry, why) : r;
+	return r == 0 ? refuse_repetition(dropin, entry, reason) : r;
 }

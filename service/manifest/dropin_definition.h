@@ -24,5 +24,5 @@ enum dropin_status {
 };
 
 /* Append to @entry the tool entry of a manifest for @dropin, JSON text. 0, DROPIN_E_REFUSED with
- * the place and the reason in @why, or -ENOMEM. */
-int dropin_define(const struct dropin *dropin, struct buffer *entry, struct buffer *why);
+ * the place and the reason in @reason, or -ENOMEM. */
+int dropin_define(const struct dropin *dropin, struct buffer *entry, struct buffer *reason);

@@ -26,7 +26,7 @@ void dropin_list_deinit(struct dropin_list *list)
 	for (size_t i = 0; i < list->n_items; i++) {
 		free(list->items[i].name);
 		free(list->items[i].path);
-		free(list->items[i].why);
+		free(list->items[i].reason);
 	}
 	free(list->items);
 	*list = (struct dropin_list){0};
@@ -64,14 +64,14 @@ static int put(struct dropin_list *list, struct dropin dropin)
 {
 	cleanup_free char *name = dropin.name;
 	cleanup_free char *path = dropin.path;
-	cleanup_free char *why = dropin.why;
+	cleanup_free char *reason = dropin.reason;
 
 	if (list->n_items == DROPINS_MAX)
 		return -E2BIG;
 	if (array_grow(list->items, list->n_items) < 0)
 		return -ENOMEM;
 	list->items[list->n_items++] = dropin;
-	name = path = why = NULL;
+	name = path = reason = NULL;
 	return 0;
 }
 
@@ -107,13 +107,13 @@ static int take_file(struct dropin_list *list, const char *path, const char *ser
 		return -ENOMEM;
 	dropin.path = strdup(path);
 	if (!can_run)
-		dropin.why = strdup("it is not executable (chmod +x)");
+		dropin.reason = strdup("it is not executable (chmod +x)");
 	else if (!utf8_is_valid(path, strlen(path)))
-		dropin.why = strdup("its path is not UTF-8");
-	if (!dropin.path || ((!can_run || !utf8_is_valid(path, strlen(path))) && !dropin.why)) {
+		dropin.reason = strdup("its path is not UTF-8");
+	if (!dropin.path || ((!can_run || !utf8_is_valid(path, strlen(path))) && !dropin.reason)) {
 		free(dropin.name);
 		free(dropin.path);
-		free(dropin.why);
+		free(dropin.reason);
 		return -ENOMEM;
 	}
 	return put(list, dropin);
@@ -167,8 +167,8 @@ static int compare(const void *a, const void *b)
 
 	if (order != 0)
 		return order;
-	if (!left->why != !right->why)
-		return left->why ? 1 : -1;
+	if (!left->reason != !right->reason)
+		return left->reason ? 1 : -1;
 	if (left->is_direct != right->is_direct)
 		return left->is_direct ? -1 : 1;
 	return strcmp(left->path, right->path);
@@ -180,11 +180,11 @@ int dropin_leave_out(struct dropin *dropin, const char *format, ...)
 	int n;
 
 	va_start(arguments, format);
-	n = vasprintf(&dropin->why, format, arguments);
+	n = vasprintf(&dropin->reason, format, arguments);
 	va_end(arguments);
 	if (n >= 0)
 		return 0;
-	dropin->why = NULL;
+	dropin->reason = NULL;
 	return -ENOMEM;
 }
 
@@ -212,7 +212,7 @@ static int refuse_twins(struct dropin_list *list)
 	for (size_t i = 0, n; r == 0 && i < list->n_items; i += n) {
 		struct dropin *first = &list->items[i];
 
-		for (n = 1; i + n < list->n_items && !first->why && !first[n].why; n++)
+		for (n = 1; i + n < list->n_items && !first->reason && !first[n].reason; n++)
 			if (strcmp(first->name, first[n].name) != 0)
 				break;
 		if (n > 1)

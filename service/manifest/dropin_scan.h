@@ -17,7 +17,7 @@ struct dropin {
 	char *name; /* name of the tool */
 	char *path;
 	bool is_direct; /* not in a folder of its own service */
-	char *why;      /* the reason why it is not offered; NULL: it is */
+	char *reason;   /* the reason why it is not offered; NULL: it is */
 };
 
 /* Sorted by name; zeroed before use. */

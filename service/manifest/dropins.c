@@ -142,14 +142,15 @@ static int write_overlaid_head(struct folder *folder, const char *overlay)
 static int define(struct folder *folder, size_t index)
 {
 	struct dropin *dropin = &folder->list.items[index];
-	cleanup(buffer_deinit) struct buffer why = {0};
+	cleanup(buffer_deinit) struct buffer reason = {0};
 	int r;
 
-	if (dropin->why)
+	if (dropin->reason)
 		return 0;
-	r = dropin_define(dropin, &folder->entries[index], &why);
-	return r == DROPIN_E_REFUSED ? dropin_leave_out(dropin, "%.*s", (int)why.size, why.data)
-				     : r;
+	r = dropin_define(dropin, &folder->entries[index], &reason);
+	return r == DROPIN_E_REFUSED
+		       ? dropin_leave_out(dropin, "%.*s", (int)reason.size, reason.data)
+		       : r;
 }
 
 static int define_all(struct folder *folder)
@@ -186,7 +187,7 @@ static int read_all(
 	cleanup(buffer_deinit) struct buffer tools = {0};
 
 	for (size_t i = 0; i < folder->list.n_items; i++) {
-		if (folder->list.items[i].why)
+		if (folder->list.items[i].reason)
 			continue;
 		if (tools.size > 0)
 			buffer_append_char(&tools, ',');
@@ -209,7 +210,7 @@ static int try_alone(struct folder *folder, size_t index)
 	const char *pointer;
 	int r;
 
-	if (dropin->why)
+	if (dropin->reason)
 		return 0;
 	r = read_with(folder, entry->data, entry->size, &package, &problems);
 	if (r != MANIFEST_E_REFUSED || problems.n_items == 0)
@@ -246,8 +247,8 @@ static int report_skipped(const struct folder *folder, struct skipped_list *skip
 	for (size_t i = 0; r == 0 && i < folder->list.n_items; i++) {
 		const struct dropin *dropin = &folder->list.items[i];
 
-		if (dropin->why)
-			r = skipped_list_add(skipped, dropin->name, dropin->why);
+		if (dropin->reason)
+			r = skipped_list_add(skipped, dropin->name, dropin->reason);
 	}
 	return r;
 }

@@ -67,15 +67,15 @@ static void read_numbers(const struct manifest_scope *scope, uint32_t object, st
 static int read_trigger(const struct manifest_scope *scope, uint32_t token, struct tool *tool)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
-	cleanup(buffer_deinit) struct buffer why = {0};
+	cleanup(buffer_deinit) struct buffer reason = {0};
 	int r;
 
 	json_string_decode(scope->tape, token, &text);
 	r = buffer_status(&text);
 	if (r == 0)
-		r = triggers_add(&tool->triggers, text.data ? text.data : "", text.size, &why);
+		r = triggers_add(&tool->triggers, text.data ? text.data : "", text.size, &reason);
 	if (r > 0)
-		diagnose(scope->problems, DIAGNOSTIC_ERROR, scope->tape, token, "%s", why.data);
+		diagnose(scope->problems, DIAGNOSTIC_ERROR, scope->tape, token, "%s", reason.data);
 	return r < 0 ? r : 0;
 }
 

@@ -41,24 +41,25 @@ static struct pattern *alloc_pattern(const char *text, size_t size)
 	return pattern;
 }
 
-int pattern_new(const char *text, size_t size, struct pattern **ret_pattern, struct buffer *ret_why)
+int pattern_new(
+	const char *text, size_t size, struct pattern **ret_pattern, struct buffer *ret_reason)
 {
 	cleanup(buffer_deinit) struct buffer translated = {0};
 	cleanup(regex_deinit) struct regex regex = {0};
 	struct regex_error error;
 	struct pattern *pattern;
-	const char *why;
+	const char *reason;
 	int r;
 
-	if (!regex_translate(text, size, &translated, &why)) {
-		buffer_printf(ret_why, "not a regular expression of ECMA-262: %s", why);
+	if (!regex_translate(text, size, &translated, &reason)) {
+		buffer_printf(ret_reason, "not a regular expression of ECMA-262: %s", reason);
 		return REGEX_E_REFUSED;
 	}
 	if (buffer_status(&translated) < 0)
 		return buffer_status(&translated);
 	r = compile_translated(&translated, &regex, &error);
 	if (r > 0)
-		buffer_printf(ret_why, "no regular expression: %s", error.message);
+		buffer_printf(ret_reason, "no regular expression: %s", error.message);
 	if (r != 0)
 		return r;
 	pattern = alloc_pattern(text, size);
@@ -84,9 +85,9 @@ bool pattern_is_valid(const char *text, size_t size)
 	cleanup(buffer_deinit) struct buffer translated = {0};
 	cleanup(regex_deinit) struct regex regex = {0};
 	struct regex_error error;
-	const char *why;
+	const char *reason;
 
-	if (!regex_translate(text, size, &translated, &why) || buffer_status(&translated) < 0)
+	if (!regex_translate(text, size, &translated, &reason) || buffer_status(&translated) < 0)
 		return false;
 	return compile_translated(&translated, &regex, &error) == 0 ||
 	       error.code == PCRE2_ERROR_LOOKBEHIND_NOT_FIXED_LENGTH;

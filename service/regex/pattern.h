@@ -16,9 +16,9 @@
 struct pattern;
 
 /* Compile the @size bytes of UTF-8 at @text. 0 with @ret_pattern, which the caller frees with
- * pattern_free(); REGEX_E_REFUSED with the reason appended to @ret_why; or -ENOMEM. */
+ * pattern_free(); REGEX_E_REFUSED with the reason appended to @ret_reason; or -ENOMEM. */
 int pattern_new(
-	const char *text, size_t size, struct pattern **ret_pattern, struct buffer *ret_why);
+	const char *text, size_t size, struct pattern **ret_pattern, struct buffer *ret_reason);
 
 /* Free the pattern. Takes NULL. */
 void pattern_free(struct pattern *pattern);

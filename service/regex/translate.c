@@ -43,13 +43,13 @@ struct translation {
 	const char *at;
 	const char *end;
 	struct buffer *out;
-	const char *why;    /* the first refusal */
+	const char *reason; /* the first refusal */
 	unsigned int depth; /* groups that are open */
 };
 
-static bool refuse_pattern(struct translation *t, const char *why)
+static bool refuse_pattern(struct translation *t, const char *reason)
 {
-	t->why = why;
+	t->reason = reason;
 	return false;
 }
 
@@ -452,7 +452,7 @@ static bool translate_next(struct translation *t)
 	return true;
 }
 
-bool regex_translate(const char *text, size_t size, struct buffer *out, const char **ret_why)
+bool regex_translate(const char *text, size_t size, struct buffer *out, const char **ret_reason)
 {
 	struct translation t = {.at = text, .end = text + size, .out = out};
 
@@ -460,7 +460,7 @@ bool regex_translate(const char *text, size_t size, struct buffer *out, const ch
 		buffer_append_string(out, REGEX_CALLOUT);
 	while (t.at < t.end) {
 		if (!translate_next(&t)) {
-			*ret_why = t.why;
+			*ret_reason = t.reason;
 			return false;
 		}
 	}

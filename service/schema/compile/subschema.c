@@ -147,18 +147,19 @@ int subschema_pattern(const struct subschema *subschema, uint32_t token, const s
 	struct schema *schema = subschema->compiler->schema;
 	struct owned_pattern *owned = subschema_alloc(subschema, sizeof(*owned));
 	cleanup(buffer_deinit) struct buffer text = {0};
-	cleanup(buffer_deinit) struct buffer why = {0};
+	cleanup(buffer_deinit) struct buffer reason = {0};
 	int r;
 
 	json_string_decode(subschema->tape, token, &text);
 	if (!owned || buffer_status(&text) < 0)
 		return -ENOMEM;
-	r = pattern_new(text.data ? text.data : "", text.size, &owned->pattern, &why);
+	r = pattern_new(text.data ? text.data : "", text.size, &owned->pattern, &reason);
 	if (r < 0)
 		return r;
 	if (r > 0)
-		return buffer_terminate(&why) ? subschema_refuse(subschema, token, "%s", why.data)
-					      : -ENOMEM;
+		return buffer_terminate(&reason)
+			       ? subschema_refuse(subschema, token, "%s", reason.data)
+			       : -ENOMEM;
 	owned->next = schema->patterns;
 	schema->patterns = owned;
 	*ret = owned->pattern;

@@ -117,11 +117,11 @@ static int upgrade(struct websocket *websocket, const struct bus_address *addres
 int websocket_open(struct websocket *websocket, const char *url)
 {
 	struct bus_address address;
-	const char *why;
+	const char *reason;
 
 	*websocket = (struct websocket){.fd = -1};
-	if (bus_address_parse(url, &address, &why) != 0) {
-		fprintf(stderr, "%s: %s\n", url, why);
+	if (bus_address_parse(url, &address, &reason) != 0) {
+		fprintf(stderr, "%s: %s\n", url, reason);
 		return -1;
 	}
 	websocket->fd = connect_to(&address);

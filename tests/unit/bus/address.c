@@ -9,10 +9,10 @@
 static void expect_url(const char *url, const char *expected)
 {
 	struct bus_address address;
-	const char *why = "";
+	const char *reason = "";
 	char text[BUS_URL_BYTES];
 
-	cr_assert_eq(bus_address_parse(url, &address, &why), 0, "%s: %s", url, why);
+	cr_assert_eq(bus_address_parse(url, &address, &reason), 0, "%s: %s", url, reason);
 	bus_address_format(&address, text);
 	cr_assert_str_eq(text, expected);
 }
@@ -20,10 +20,10 @@ static void expect_url(const char *url, const char *expected)
 static void expect_refusal(const char *url, const char *words)
 {
 	struct bus_address address = {.port = 7};
-	const char *why = NULL;
+	const char *reason = NULL;
 
-	cr_assert_eq(bus_address_parse(url, &address, &why), -EINVAL, "%s", url);
-	cr_assert_not_null(strstr(why, words), "%s: %s", url, why);
+	cr_assert_eq(bus_address_parse(url, &address, &reason), -EINVAL, "%s", url);
+	cr_assert_not_null(strstr(reason, words), "%s: %s", url, reason);
 	cr_assert_eq(address.port, 7, "written only on success");
 	cr_assert_eq(bus_address_parse(url, &address, NULL), -EINVAL);
 }

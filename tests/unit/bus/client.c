@@ -30,7 +30,7 @@ static struct loop *loop;
 static struct bus *client;
 static int listener;
 static struct buffer heard; /* every frame, each with a line feed after it */
-static char why_unreachable[64];
+static char reason_unreachable[64];
 static unsigned int n_unreachable;
 
 static void on_frame(void *data, const char *text, size_t size)
@@ -47,10 +47,10 @@ static void on_up(void *data)
 	loop_stop(loop);
 }
 
-static void on_unreachable(void *data, const char *why)
+static void on_unreachable(void *data, const char *reason)
 {
 	(void)data;
-	snprintf(why_unreachable, sizeof(why_unreachable), "%s", why);
+	snprintf(reason_unreachable, sizeof(reason_unreachable), "%s", reason);
 	n_unreachable++;
 	loop_stop(loop);
 }
@@ -203,7 +203,7 @@ Test(bus_client, gives_a_silent_peer_up_and_tries_again)
 	pass(MARGIN_MS);
 	cr_assert_eq(loop_run(loop, PATIENCE_MS), 0);
 	cr_expect_eq(n_unreachable, 1);
-	cr_expect_str_eq(why_unreachable, "no answer");
+	cr_expect_str_eq(reason_unreachable, "no answer");
 	read_until(fd, NULL, request, sizeof(request));
 	close(fd);
 	pass(BUS_BACKOFF_FIRST_MS);
@@ -228,6 +228,6 @@ Test(bus_client, gives_a_silent_name_service_up)
 	loop_timer_arm(&timer, 0);
 	cr_assert_eq(loop_run(loop, -1), 0);
 	cr_expect_eq(n_unreachable, 1);
-	cr_expect_str_eq(why_unreachable, "the name service does not answer");
+	cr_expect_str_eq(reason_unreachable, "the name service does not answer");
 	loop_timer_deinit(&timer);
 }

@@ -74,20 +74,20 @@ static void on_up(void *data)
 		loop_stop(endpoint->loop);
 }
 
-static void on_down(void *data, const char *why)
+static void on_down(void *data, const char *reason)
 {
 	struct endpoint *endpoint = data;
 
-	cr_assert_not_null(why);
+	cr_assert_not_null(reason);
 	if (endpoint->stops_when_down)
 		loop_stop(endpoint->loop);
 }
 
-static void on_unreachable(void *data, const char *why)
+static void on_unreachable(void *data, const char *reason)
 {
 	struct endpoint *endpoint = data;
 
-	cr_assert_not_null(why);
+	cr_assert_not_null(reason);
 	if (endpoint->stops_when_unreachable)
 		loop_stop(endpoint->loop);
 }
@@ -441,7 +441,7 @@ static void expect_no_seat(struct loop *loop, const struct bus_address *address,
 	cr_assert_eq(r, error);
 }
 
-Test(bus_seat, says_why_a_port_cannot_be_used)
+Test(bus_seat, says_reason_a_port_cannot_be_used)
 {
 	cleanup(loop_cleanup) struct loop *loop = new_loop();
 	struct bus_address address;

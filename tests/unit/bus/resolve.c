@@ -71,7 +71,7 @@ Test(resolve, finds_the_address_of_a_name)
 	cr_expect_str_eq(buffer_terminate(&found), "127.0.0.1 ");
 }
 
-Test(resolve, reports_why_a_name_has_no_address)
+Test(resolve, reports_reason_a_name_has_no_address)
 {
 	struct bus_lookup *lookup = NULL;
 

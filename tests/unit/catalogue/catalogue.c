@@ -259,7 +259,7 @@ Test(catalogue, keeps_notes_of_what_is_not_offered)
 	cr_assert_eq(catalogue_n_skipped(catalogue), 2);
 	cr_expect_str_eq(catalogue_skipped(catalogue, 0)->name, "set");
 	cr_expect_null(catalogue_skipped(catalogue, 1)->name);
-	cr_expect_str_eq(catalogue_skipped(catalogue, 1)->why, "no interpreter");
+	cr_expect_str_eq(catalogue_skipped(catalogue, 1)->reason, "no interpreter");
 }
 
 Test(catalogue, may_be_empty)

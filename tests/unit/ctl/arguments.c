@@ -20,31 +20,31 @@ static const char schema[] =
 	"\"any\": true}}}";
 
 static int write_words(
-	const char *const *words, size_t n_words, struct buffer *out, struct buffer *why)
+	const char *const *words, size_t n_words, struct buffer *out, struct buffer *reason)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 
 	cr_assert_eq(json_tape_read(&tape, schema, strlen(schema), JSON_DEPTH_DEFAULT, NULL), 0);
 	return ctl_arguments_write(
-		words, n_words, &tape, json_find(&tape, 0, "argument_schema"), out, why);
+		words, n_words, &tape, json_find(&tape, 0, "argument_schema"), out, reason);
 }
 
 static void expect(const char *word, const char *json)
 {
 	cleanup(buffer_deinit) struct buffer out = {0};
-	cleanup(buffer_deinit) struct buffer why = {0};
+	cleanup(buffer_deinit) struct buffer reason = {0};
 
-	cr_assert_eq(write_words(&word, 1, &out, &why), 0, "%s", word);
+	cr_assert_eq(write_words(&word, 1, &out, &reason), 0, "%s", word);
 	cr_expect_str_eq(buffer_terminate(&out), json);
 }
 
 static void expect_refused(const char *const *words, size_t n_words, const char *text)
 {
 	cleanup(buffer_deinit) struct buffer out = {0};
-	cleanup(buffer_deinit) struct buffer why = {0};
+	cleanup(buffer_deinit) struct buffer reason = {0};
 
-	cr_assert_eq(write_words(words, n_words, &out, &why), CTL_ARGUMENTS_E_USAGE);
-	cr_expect(strstr(why.data, text), "%s", why.data);
+	cr_assert_eq(write_words(words, n_words, &out, &reason), CTL_ARGUMENTS_E_USAGE);
+	cr_expect(strstr(reason.data, text), "%s", reason.data);
 }
 
 Test(ctl_arguments, are_text_where_only_text_is_allowed)
@@ -94,9 +94,9 @@ Test(ctl_arguments, keep_their_order)
 {
 	const char *words[] = {"text=b", "any:=1"};
 	cleanup(buffer_deinit) struct buffer out = {0};
-	cleanup(buffer_deinit) struct buffer why = {0};
+	cleanup(buffer_deinit) struct buffer reason = {0};
 
-	cr_assert_eq(write_words(words, 2, &out, &why), 0);
+	cr_assert_eq(write_words(words, 2, &out, &reason), 0);
 	cr_expect_str_eq(buffer_terminate(&out), "{\"text\":\"b\",\"any\":1}");
 }
 
@@ -120,12 +120,12 @@ Test(ctl_arguments, need_the_schema_only_for_what_may_be_text)
 
 Test(ctl_arguments, must_be_an_object_when_they_come_whole)
 {
-	cleanup(buffer_deinit) struct buffer why = {0};
+	cleanup(buffer_deinit) struct buffer reason = {0};
 
-	cr_expect_eq(ctl_arguments_check("{\"a\": 1}", 8, &why), 0);
-	cr_expect_eq(ctl_arguments_check("[1]", 3, &why), CTL_ARGUMENTS_E_USAGE);
-	cr_expect_str_eq(why.data, "the arguments must be a JSON object, not array");
-	buffer_reset(&why);
-	cr_expect_eq(ctl_arguments_check("{", 1, &why), CTL_ARGUMENTS_E_USAGE);
-	cr_expect(strstr(why.data, "the arguments must be a JSON object: byte 1: "));
+	cr_expect_eq(ctl_arguments_check("{\"a\": 1}", 8, &reason), 0);
+	cr_expect_eq(ctl_arguments_check("[1]", 3, &reason), CTL_ARGUMENTS_E_USAGE);
+	cr_expect_str_eq(reason.data, "the arguments must be a JSON object, not array");
+	buffer_reset(&reason);
+	cr_expect_eq(ctl_arguments_check("{", 1, &reason), CTL_ARGUMENTS_E_USAGE);
+	cr_expect(strstr(reason.data, "the arguments must be a JSON object: byte 1: "));
 }

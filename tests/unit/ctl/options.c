@@ -9,12 +9,12 @@
 #define WORDS_MAX 8
 
 static struct ctl_options options;
-static struct buffer why;
+static struct buffer reason;
 
 static void tear_down(void)
 {
 	ctl_options_deinit(&options);
-	buffer_deinit(&why);
+	buffer_deinit(&reason);
 }
 
 TestSuite(ctl_options, .fini = tear_down, .timeout = 20);
@@ -31,9 +31,9 @@ static int read_line(const char *line)
 	for (char *word = strtok_r(copy, " ", &rest); word && argc < WORDS_MAX;
 		word = strtok_r(NULL, " ", &rest))
 		argv[argc++] = word;
-	buffer_reset(&why);
+	buffer_reset(&reason);
 	ctl_options_deinit(&options);
-	return ctl_options_read(argc, argv, &options, &why);
+	return ctl_options_read(argc, argv, &options, &reason);
 }
 
 Test(ctl_options, are_all_default_without_a_flag)
@@ -72,7 +72,7 @@ Test(ctl_options, end_at_two_dashes_and_leave_one_alone)
 static void expect_refused(const char *line, const char *words)
 {
 	cr_expect_eq(read_line(line), CTL_OPTIONS_E_USAGE, "%s", line);
-	cr_expect(why.data && strstr(why.data, words), "%s: %s", line, why.data);
+	cr_expect(reason.data && strstr(reason.data, words), "%s: %s", line, reason.data);
 }
 
 Test(ctl_options, refuse_what_is_unknown_and_name_what_is_near)

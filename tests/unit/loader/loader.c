@@ -176,7 +176,7 @@ Test(loader, lets_higher_folders_replace_and_mask)
 Test(loader, tells_what_is_masked)
 {
 	const struct catalogue_skipped *skipped;
-	struct buffer why = {0};
+	struct buffer reason = {0};
 
 	scratch_write_json("low/b.json", "{'toolbox_id':'box'}");
 	scratch_write("high/README", "");
@@ -186,10 +186,10 @@ Test(loader, tells_what_is_masked)
 	skipped = catalogue_skipped(catalogue, 0);
 	cr_expect_str_eq(skipped->toolbox_id, "box");
 	cr_expect_null(skipped->name);
-	buffer_printf(&why, "%s is masked by %s, a link to /dev/null", scratch_path("low/b.json"),
-		scratch_path("high/b.json"));
-	cr_expect_str_eq(skipped->why, buffer_terminate(&why));
-	buffer_deinit(&why);
+	buffer_printf(&reason, "%s is masked by %s, a link to /dev/null",
+		scratch_path("low/b.json"), scratch_path("high/b.json"));
+	cr_expect_str_eq(skipped->reason, buffer_terminate(&reason));
+	buffer_deinit(&reason);
 }
 
 Test(loader, tells_where_a_missing_symbol_is_named)
@@ -381,13 +381,13 @@ Test(loader, keeps_no_toolbox_beyond_the_limit)
 	cr_expect_eq(catalogue_n_toolboxes(catalogue), 1);
 }
 
-static void expect_absent(size_t index, const char *id, const char *name, const char *why)
+static void expect_absent(size_t index, const char *id, const char *name, const char *reason)
 {
 	const struct catalogue_skipped *skipped = catalogue_skipped(catalogue, index);
 
 	cr_expect_str_eq(skipped->toolbox_id, id);
 	cr_expect_str_eq(skipped->name, name);
-	cr_expect_str_eq(skipped->why, why);
+	cr_expect_str_eq(skipped->reason, reason);
 }
 
 Test(loader, leaves_out_what_the_filter_does_not_offer)

@@ -328,7 +328,7 @@ Test(loader_members, is_quiet_where_nothing_has_the_plugin_manager)
 	cr_assert_eq(catalogue_n_skipped(catalogue), 1);
 	cr_expect_str_eq(catalogue_skipped(catalogue, 0)->toolbox_id, "ovos");
 	cr_expect(strstr(
-		catalogue_skipped(catalogue, 0)->why, "no Python interpreter can be started"));
+		catalogue_skipped(catalogue, 0)->reason, "no Python interpreter can be started"));
 }
 
 Test(loader_members, asks_nobody_who_is_not_enabled)
@@ -341,7 +341,7 @@ Test(loader_members, asks_nobody_who_is_not_enabled)
 	expect_asked(0);
 	expect_offered("");
 	cr_assert_eq(catalogue_n_skipped(catalogue), 1);
-	cr_expect_str_eq(catalogue_skipped(catalogue, 0)->why, "its toolbox is not enabled");
+	cr_expect_str_eq(catalogue_skipped(catalogue, 0)->reason, "its toolbox is not enabled");
 }
 
 /* Fail unless the part @id is skipped without a failure, since the manifest @name has its id. */
@@ -350,8 +350,8 @@ static void expect_stepped_back(const char *id, const char *name)
 	cr_expect_eq(catalogue_n_failures(catalogue), 0);
 	cr_assert_eq(catalogue_n_skipped(catalogue), 1);
 	cr_expect_str_eq(catalogue_skipped(catalogue, 0)->toolbox_id, id);
-	cr_expect(strstr(catalogue_skipped(catalogue, 0)->why, name), "%s",
-		catalogue_skipped(catalogue, 0)->why);
+	cr_expect(strstr(catalogue_skipped(catalogue, 0)->reason, name), "%s",
+		catalogue_skipped(catalogue, 0)->reason);
 }
 
 Test(loader_members, steps_back_where_its_id_is_taken)

@@ -75,10 +75,11 @@ static void expect_tools(const char *expected)
 static void expect_left_out(const char *name, const char *words)
 {
 	for (size_t i = 0; i < skipped.n_items; i++)
-		if (strcmp(skipped.items[i].name, name) == 0 && strstr(skipped.items[i].why, words))
+		if (strcmp(skipped.items[i].name, name) == 0 &&
+			strstr(skipped.items[i].reason, words))
 			return;
 	cr_expect_fail("%s is not left out with '%s', %zu are, %s", name, words, skipped.n_items,
-		skipped.n_items > 0 ? skipped.items[0].why : "");
+		skipped.n_items > 0 ? skipped.items[0].reason : "");
 }
 
 Test(dropins, are_the_programs_of_a_folder_and_of_its_folders)

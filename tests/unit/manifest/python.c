@@ -190,9 +190,9 @@ Test(manifest_python, leaves_out_names_that_nothing_can_have)
 	cr_expect_str_eq(members.items[0].skipped.items[0].name, "not a name");
 	cr_expect_null(members.items[1].toolbox);
 	cr_expect_null(members.items[1].skipped.items[0].name);
-	cr_expect_str_eq(members.items[1].skipped.items[0].why,
+	cr_expect_str_eq(members.items[1].skipped.items[0].reason,
 		"its id must be 1 to 128 letters, digits, '_' or '-'");
-	cr_expect_str_eq(members.items[2].skipped.items[0].why, "it has no tools");
+	cr_expect_str_eq(members.items[2].skipped.items[0].reason, "it has no tools");
 }
 
 Test(manifest_python, has_room_for_a_thousand_parts)

@@ -26,25 +26,25 @@ TestSuite(triggers, .init = set_up, .fini = tear_down);
 
 static enum regex_result match(const char *expression, const char *utterance)
 {
-	struct buffer why = {0};
-	int r = triggers_add(&triggers, expression, strlen(expression), &why);
+	struct buffer reason = {0};
+	int r = triggers_add(&triggers, expression, strlen(expression), &reason);
 
-	cr_assert_eq(r, 0, "%s: %s", expression, why.data);
-	buffer_deinit(&why);
+	cr_assert_eq(r, 0, "%s: %s", expression, reason.data);
+	buffer_deinit(&reason);
 	return regex_match(
 		&triggers.items[triggers.n_items - 1], scratch, utterance, strlen(utterance));
 }
 
 static void expect_no_expression(const char *expression, size_t size, const char *message)
 {
-	struct buffer why = {0};
+	struct buffer reason = {0};
 	size_t before = triggers.n_items;
 
-	cr_assert_eq(triggers_add(&triggers, expression, size, &why), TRIGGERS_E_REFUSED, "%s",
+	cr_assert_eq(triggers_add(&triggers, expression, size, &reason), TRIGGERS_E_REFUSED, "%s",
 		expression);
-	cr_expect_str_eq(why.data, message);
+	cr_expect_str_eq(reason.data, message);
 	cr_expect_eq(triggers.n_items, before);
-	buffer_deinit(&why);
+	buffer_deinit(&reason);
 }
 
 Test(triggers, are_searched_for_anywhere_in_the_utterance)

@@ -20,12 +20,12 @@ static const char *const characters[] = {"a", "b", "0", "-", ".", "\xc3\xa9", "\
 
 static struct pattern *new_pattern(const char *start, const char *body, const char *end)
 {
-	cleanup(buffer_deinit) struct buffer why = {0};
+	cleanup(buffer_deinit) struct buffer reason = {0};
 	struct pattern *pattern = NULL;
 	char text[128];
 
 	snprintf(text, sizeof(text), "%s%s%s", start, body, end);
-	cr_assert_eq(pattern_new(text, strlen(text), &pattern, &why), 0, "%s", text);
+	cr_assert_eq(pattern_new(text, strlen(text), &pattern, &reason), 0, "%s", text);
 	return pattern;
 }
 

@@ -12,10 +12,10 @@ static bool matches(const char *pattern, const char *text)
 {
 	cleanup(pattern_cleanup) struct pattern *compiled = NULL;
 	cleanup(regex_scratch_cleanup) struct regex_scratch *scratch = regex_scratch_new();
-	cleanup(buffer_deinit) struct buffer why = {0};
+	cleanup(buffer_deinit) struct buffer reason = {0};
 
-	cr_assert_eq(pattern_new(pattern, strlen(pattern), &compiled, &why), 0, "%s: %s", pattern,
-		buffer_terminate(&why));
+	cr_assert_eq(pattern_new(pattern, strlen(pattern), &compiled, &reason), 0, "%s: %s",
+		pattern, buffer_terminate(&reason));
 	return pattern_match(compiled, scratch, text, strlen(text)) == REGEX_MATCHES;
 }
 
@@ -28,13 +28,13 @@ static void expect(const char *pattern, const char *good, const char *bad)
 static void expect_refused(const char *pattern, const char *part)
 {
 	struct pattern *compiled = NULL;
-	struct buffer why = {0};
+	struct buffer reason = {0};
 
-	cr_expect_eq(pattern_new(pattern, strlen(pattern), &compiled, &why), REGEX_E_REFUSED, "%s",
-		pattern);
-	cr_expect(strstr(buffer_terminate(&why), part), "%s: %s", pattern, why.data);
+	cr_expect_eq(pattern_new(pattern, strlen(pattern), &compiled, &reason), REGEX_E_REFUSED,
+		"%s", pattern);
+	cr_expect(strstr(buffer_terminate(&reason), part), "%s: %s", pattern, reason.data);
 	cr_expect_not(pattern_is_valid(pattern, strlen(pattern)), "%s", pattern);
-	buffer_deinit(&why);
+	buffer_deinit(&reason);
 	pattern_free(compiled);
 }
 

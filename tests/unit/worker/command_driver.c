@@ -96,7 +96,7 @@ Test(command_driver, tells_a_status_that_is_not_zero, .timeout = LIMIT)
 		"\"signal\":\"SIGSEGV\",\"stderr\":\"\",\"output\":\"\"}");
 }
 
-Test(command_driver, tells_why_a_program_cannot_be_started, .timeout = LIMIT)
+Test(command_driver, tells_reason_a_program_cannot_be_started, .timeout = LIMIT)
 {
 	expect_answer("'argv':['no-such-program']", "{}",
 		"{\"code\":\"tool_failed\",\"message\":\"the program 'no-such-program' is in none "
