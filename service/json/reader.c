@@ -82,7 +82,9 @@ static JSON_ALWAYS_INLINE int reserve_token(struct reader *reader, struct json_t
  * no case of its own until an error is reported. */
 static JSON_ALWAYS_INLINE char peek(const struct reader *reader, const char *at)
 {
-	return reader->is_closed || at < reader->end ? *at : (char)0;
+	if (reader->is_closed || at < reader->end)
+		return *at;
+	return '\0';
 }
 
 /* Step over white space and peek: mostly there is none, or one space. */

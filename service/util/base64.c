@@ -8,7 +8,10 @@
 #define GROUP_BYTES 3
 #define GROUP_CHARS 4
 
-static const char characters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+/* The character of each value of six bits, and after them the one that pads. */
+static const char characters[] =
+	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=";
+#define PADDING 64
 
 /* The six bits of each character from '+' to 'z'; -1 outside the alphabet. */
 static const signed char values[] = {62, -1, -1, -1, 63, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, -1,
@@ -43,8 +46,8 @@ void base64_encode(const void *bytes, size_t size, struct buffer *out)
 		bits |= i + 2 < size ? at[i + 2] : 0;
 		place[0] = characters[bits >> 18];
 		place[1] = characters[bits >> 12 & 63];
-		place[2] = i + 1 < size ? characters[bits >> 6 & 63] : '=';
-		place[3] = i + 2 < size ? characters[bits & 63] : '=';
+		place[2] = characters[i + 1 < size ? bits >> 6 & 63 : PADDING];
+		place[3] = characters[i + 2 < size ? bits & 63 : PADDING];
 	}
 	out->size = (size_t)(place - out->data);
 }

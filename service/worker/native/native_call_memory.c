@@ -124,7 +124,7 @@ static int reserve_buffers(const struct native_signature *signature, struct nati
 		if (parameter->direction != NATIVE_IN)
 			cell->capacity = (size_t)native_capacity(function, parameter, &arguments);
 		total += (uint64_t)cell->capacity * native_element_bytes(parameter) +
-			 bound_value(parameter, cell) + GUARD_BYTES + 2 * ALIGNMENT;
+			 bound_value(parameter, cell) + GUARD_BYTES + (uint64_t)2 * ALIGNMENT;
 	}
 	if (total > FRAME_BYTES_MAX) {
 		buffer_printf(failure,
