@@ -66,5 +66,7 @@ int main(int count, char **arguments)
 	}
 	if (websocket_open(&websocket, arguments[1]) < 0)
 		return 1;
+	puts("ready");
+	fflush(stdout);
 	return serve(&websocket);
 }
