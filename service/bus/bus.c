@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bus/bus.h"
 
-#include <errno.h>
-#include <libwebsockets.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
 
 #include "bus/endpoint.h"
 
-/* The common part of the two kinds of endpoint: counters, sending, and the texts of the log. */
+/* The common part of the two kinds of endpoint: its state, and the texts of the log. */
 
 const struct bus_limits bus_limits_default = {
 	.frame_bytes = BUS_FRAME_BYTES,
@@ -88,59 +84,4 @@ void bus_socket_setup(int fd)
 
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
-}
-
-void bus_message_begin(struct buffer *message)
-{
-	frame_begin(message);
-}
-
-const char *bus_message_text(const struct buffer *message, size_t *ret_size)
-{
-	return frame_message_text(message, ret_size);
-}
-
-static const char *describe_failure(int r)
-{
-	switch (r) {
-	case -ENOTCONN:
-		return "the bus is away";
-	case -ENOBUFS:
-		return "the output queue is full (limits.output_queue_bytes)";
-	case -EMSGSIZE:
-		return "it is larger than a frame may be (limits.frame_bytes)";
-	default:
-		return strerror(-r);
-	}
-}
-
-/* Return the errno for a message that cannot be sent, or 0. */
-static int check_message(const struct bus *bus, const struct buffer *message)
-{
-	size_t size;
-
-	if (buffer_status(message))
-		return buffer_status(message);
-	bus_message_text(message, &size);
-	if (size > bus->limits.frame_bytes)
-		return -EMSGSIZE;
-	return bus->is_up ? 0 : -ENOTCONN;
-}
-
-int bus_send(struct bus *bus, struct buffer *message)
-{
-	int r = check_message(bus, message);
-
-	if (!r) {
-		struct frame *frame = frame_take(message);
-
-		r = bus->operations->queue(bus, frame);
-		frame_unref(frame);
-	}
-	if (r) {
-		bus->counters.frames_dropped++;
-		bus_warn(&bus->rates.messages, "a message was not sent: %s", describe_failure(r));
-	}
-	buffer_deinit(message);
-	return r;
 }

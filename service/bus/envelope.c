@@ -6,10 +6,175 @@
 #include <string.h>
 
 #include "bus/bus.h"
-#include "bus/members.h"
+#include "json/reader.h"
 #include "json/scan.h"
 #include "json/writer.h"
 #include "util/cleanup.h"
+
+/* ── members ─────────────────────────────────────────────────────────────────────────────────── */
+
+/*
+ * The members of the outermost object are found one after the other, without checking their values:
+ *
+ *   {  "type"  :  "x"  ,  "data"  :  {…}  }
+ *    └────────────────┘└──────────────────┘
+ *     one step          one step           END
+ */
+
+/* The longest escape of one byte, \u0041. */
+#define ESCAPED_BYTE_SIZE 6
+
+enum member_kind {
+	MEMBER_TYPE,
+	MEMBER_DATA,
+	MEMBER_CONTEXT,
+	MEMBER_OTHER,
+};
+
+struct member {
+	enum member_kind kind;
+	const char *key; /* with its quotes, unchecked */
+	size_t key_size;
+	const char *value; /* without white space around it, unchecked, at least one byte */
+	size_t value_size;
+};
+
+struct members {
+	const char *text;
+	size_t size;
+	size_t at;
+	bool is_first;
+};
+
+enum members_status {
+	MEMBERS_END = 1,    /* the object is closed; members->at is after it */
+	MEMBERS_INCOMPLETE, /* the text ends inside the object or before it */
+	MEMBERS_BROKEN,     /* not an object */
+};
+
+static bool escaped_string_is(const char *quoted, size_t size, const char *text)
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	size_t text_size = strlen(text);
+
+	if (size > 2 + text_size * ESCAPED_BYTE_SIZE)
+		return false;
+	if (json_tape_read(&tape, quoted, size, 1, NULL) != 0)
+		return false;
+	return json_string_equals(&tape, 0, text, text_size);
+}
+
+/* Return whether the JSON string at @quoted (@size bytes with its quotes, unchecked) decodes to
+ * @text. An invalid string does not. */
+static bool string_is(const char *quoted, size_t size, const char *text)
+{
+	size_t text_size = strlen(text);
+
+	if (size == text_size + 2 && memcmp(quoted + 1, text, text_size) == 0)
+		return true;
+	return size > text_size + 2 && memchr(quoted, '\\', size) &&
+	       escaped_string_is(quoted, size, text);
+}
+
+static enum member_kind kind_of(const char *key, size_t size)
+{
+	if (string_is(key, size, "type"))
+		return MEMBER_TYPE;
+	if (string_is(key, size, "data"))
+		return MEMBER_DATA;
+	if (string_is(key, size, "context"))
+		return MEMBER_CONTEXT;
+	return MEMBER_OTHER;
+}
+
+/* Start on the @size bytes at @text. Return 0, MEMBERS_INCOMPLETE or MEMBERS_BROKEN. */
+static int begin_members(struct members *members, const char *text, size_t size)
+{
+	size_t at = json_scan_space(text, size, 0);
+
+	if (at == size)
+		return MEMBERS_INCOMPLETE;
+	if (text[at] != '{')
+		return MEMBERS_BROKEN;
+	*members = (struct members){.text = text, .size = size, .at = at + 1, .is_first = true};
+	return 0;
+}
+
+/* Step over white space to the byte that must come next. */
+static int expect_byte(struct members *members, char byte)
+{
+	members->at = json_scan_space(members->text, members->size, members->at);
+	if (members->at == members->size)
+		return MEMBERS_INCOMPLETE;
+	return members->text[members->at] == byte ? 0 : MEMBERS_BROKEN;
+}
+
+/* The comma before a member (the first has none), or the end. */
+static int separate_members(struct members *members)
+{
+	int r = expect_byte(members, '}');
+
+	if (r == 0) {
+		members->at++;
+		return MEMBERS_END;
+	}
+	if (r == MEMBERS_INCOMPLETE || members->is_first)
+		return r == MEMBERS_INCOMPLETE ? r : 0;
+	r = expect_byte(members, ',');
+	if (r == 0)
+		members->at++;
+	return r;
+}
+
+static int take_key(struct members *members, struct member *member)
+{
+	int r = expect_byte(members, '"');
+	size_t end;
+
+	if (r)
+		return r;
+	end = json_scan_string(members->text, members->size, members->at);
+	if (end == 0)
+		return MEMBERS_INCOMPLETE;
+	member->key = members->text + members->at;
+	member->key_size = end - members->at;
+	member->kind = kind_of(member->key, member->key_size);
+	members->at = end;
+	r = expect_byte(members, ':');
+	if (r == 0)
+		members->at++;
+	return r;
+}
+
+static int take_value(struct members *members, struct member *member)
+{
+	size_t at = json_scan_space(members->text, members->size, members->at);
+	size_t end = json_scan_value(members->text, members->size, at);
+
+	if (end == 0)
+		return MEMBERS_INCOMPLETE;
+	member->value = members->text + at;
+	member->value_size = end - at;
+	members->at = end;
+	return 0;
+}
+
+/* Read the next member. Return 0 or a members_status. */
+static int next_member(struct members *members, struct member *ret_member)
+{
+	struct member member;
+	int r = separate_members(members);
+
+	if (r == 0)
+		r = take_key(members, &member);
+	if (r == 0)
+		r = take_value(members, &member);
+	if (r)
+		return r;
+	members->is_first = false;
+	*ret_member = member;
+	return 0;
+}
 
 /* ── the topic of a frame ────────────────────────────────────────────────────────────────────── */
 
@@ -23,9 +188,6 @@
  * Values are skipped by bracket and quote, so a "type" inside of them is never met. Only the type is
  * checked: a frame that is wanted is read whole afterwards.
  */
-
-/* The longest escape of one byte, \u0041. */
-#define ESCAPED_BYTE_SIZE 6
 
 /* Check an escape before it is decoded. Topics are rarely written with one, so this may be slow. */
 static int decode_escaped(
@@ -63,16 +225,15 @@ static int decode_topic(
 
 int bus_topic_scan(const char *text, size_t size, char ret_topic[BUS_TOPIC_BYTES], size_t *ret_size)
 {
-	struct bus_members members;
-	struct bus_member member;
-	int r = bus_members_begin(&members, text, size);
+	struct members members;
+	struct member member;
+	int r = begin_members(&members, text, size);
 
 	while (r == 0)
-		if ((r = bus_members_next(&members, &member)) == 0 &&
-			member.kind == BUS_MEMBER_TYPE)
+		if ((r = next_member(&members, &member)) == 0 && member.kind == MEMBER_TYPE)
 			break;
 	if (r)
-		return r == BUS_MEMBERS_INCOMPLETE ? BUS_E_INCOMPLETE : BUS_E_NO_TOPIC;
+		return r == MEMBERS_INCOMPLETE ? BUS_E_INCOMPLETE : BUS_E_NO_TOPIC;
 	if (*member.value != '"')
 		return BUS_E_NO_TOPIC;
 	return decode_topic(member.value, member.value_size, ret_topic, ret_size);
@@ -109,7 +270,7 @@ static bool is_tolerable(int r)
 	return r == JSON_E_DUPLICATE_KEY || r == JSON_E_NUL_IN_KEY || r == JSON_E_DEPTH;
 }
 
-static int read_type(struct bus_envelope *envelope, const struct bus_member *member)
+static int read_type(struct bus_envelope *envelope, const struct member *member)
 {
 	int r;
 
@@ -128,7 +289,7 @@ static int read_type(struct bus_envelope *envelope, const struct bus_member *mem
 }
 
 /* Return whether the member is null, which counts as absent. */
-static bool is_null(const struct bus_member *member)
+static bool is_null(const struct member *member)
 {
 	return member->value_size == 4 && memcmp(member->value, "null", 4) == 0;
 }
@@ -138,8 +299,7 @@ static int read_empty(struct json_tape *tape)
 	return json_tape_read(tape, empty_object, sizeof(empty_object) - 1, 1, NULL);
 }
 
-static int read_data(
-	struct bus_envelope *envelope, const struct bus_member *member, uint32_t depth_max)
+static int read_data(struct bus_envelope *envelope, const struct member *member, uint32_t depth_max)
 {
 	int r;
 
@@ -172,7 +332,7 @@ static int check_session(struct bus_envelope *envelope)
 }
 
 static int read_context(
-	struct bus_envelope *envelope, const struct bus_member *member, uint32_t depth_max)
+	struct bus_envelope *envelope, const struct member *member, uint32_t depth_max)
 {
 	int r;
 
@@ -194,7 +354,7 @@ static int read_context(
 
 /* Refuse a member that is not read, unless it is JSON. */
 static int read_other(
-	struct bus_envelope *envelope, const struct bus_member *member, uint32_t depth_max)
+	struct bus_envelope *envelope, const struct member *member, uint32_t depth_max)
 {
 	int r = json_tape_read(
 		&envelope->scratch, member->value, member->value_size, depth_max, NULL);
@@ -204,46 +364,45 @@ static int read_other(
 	return r < 0 ? r : 0;
 }
 
-static int check_key(struct bus_envelope *envelope, const struct bus_member *member)
+static int check_key(struct bus_envelope *envelope, const struct member *member)
 {
 	int r;
 
-	if (member->kind != BUS_MEMBER_OTHER)
+	if (member->kind != MEMBER_OTHER)
 		return 0;
 	r = json_tape_read(&envelope->scratch, member->key, member->key_size, 1, NULL);
 	return r > 0 ? refuse_envelope(envelope, "a key is not a valid string") : r;
 }
 
 static int read_envelope_member(
-	struct bus_envelope *envelope, const struct bus_member *member, uint32_t depth_max)
+	struct bus_envelope *envelope, const struct member *member, uint32_t depth_max)
 {
 	int r = check_key(envelope, member);
 
 	if (r)
 		return r;
 	switch (member->kind) {
-	case BUS_MEMBER_TYPE:
+	case MEMBER_TYPE:
 		return read_type(envelope, member);
-	case BUS_MEMBER_DATA:
+	case MEMBER_DATA:
 		return read_data(envelope, member, depth_max);
-	case BUS_MEMBER_CONTEXT:
+	case MEMBER_CONTEXT:
 		return read_context(envelope, member, depth_max);
-	case BUS_MEMBER_OTHER:
+	case MEMBER_OTHER:
 		return read_other(envelope, member, depth_max);
 	}
 	return 0;
 }
 
 /* Read the members up to the end of the object. */
-static int read_members(
-	struct bus_envelope *envelope, struct bus_members *members, uint32_t depth_max)
+static int read_members(struct bus_envelope *envelope, struct members *members, uint32_t depth_max)
 {
-	bool is_seen[BUS_MEMBER_OTHER + 1] = {false};
-	struct bus_member member;
+	bool is_seen[MEMBER_OTHER + 1] = {false};
+	struct member member;
 	int r;
 
-	while ((r = bus_members_next(members, &member)) == 0) {
-		if (is_seen[member.kind] && member.kind != BUS_MEMBER_OTHER)
+	while ((r = next_member(members, &member)) == 0) {
+		if (is_seen[member.kind] && member.kind != MEMBER_OTHER)
 			return refuse_envelope(
 				envelope, "'type', 'data' or 'context' is given twice");
 		is_seen[member.kind] = true;
@@ -251,9 +410,9 @@ static int read_members(
 		if (r)
 			return r;
 	}
-	if (r != BUS_MEMBERS_END)
+	if (r != MEMBERS_END)
 		return refuse_envelope(envelope, "the text is not a JSON object");
-	return is_seen[BUS_MEMBER_TYPE] ? 0 : refuse_envelope(envelope, "'type' is missing");
+	return is_seen[MEMBER_TYPE] ? 0 : refuse_envelope(envelope, "'type' is missing");
 }
 
 static int begin_envelope(struct bus_envelope *envelope)
@@ -271,12 +430,12 @@ static int begin_envelope(struct bus_envelope *envelope)
 int bus_envelope_read(
 	struct bus_envelope *envelope, const char *text, size_t size, uint32_t depth_max)
 {
-	struct bus_members members;
+	struct members members;
 	int r = begin_envelope(envelope);
 
 	if (r)
 		return r;
-	if (bus_members_begin(&members, text, size) != 0)
+	if (begin_members(&members, text, size) != 0)
 		return refuse_envelope(envelope, "the text is not a JSON object");
 	r = read_members(envelope, &members, depth_max);
 	if (r)

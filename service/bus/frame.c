@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "bus/endpoint.h"
 #include "util/cleanup.h"
 
 #define FRAME_ROOM_BYTES (sizeof(struct frame) + LWS_PRE)
@@ -21,7 +22,7 @@
 /* The most entries whose room is kept after use. */
 #define QUEUE_KEPT_CAPACITY 1024
 
-void frame_begin(struct buffer *message)
+void bus_message_begin(struct buffer *message)
 {
 	char *room = buffer_reserve(message, FRAME_ROOM_BYTES);
 
@@ -31,7 +32,7 @@ void frame_begin(struct buffer *message)
 	message->size += FRAME_ROOM_BYTES;
 }
 
-const char *frame_message_text(const struct buffer *message, size_t *ret_size)
+const char *bus_message_text(const struct buffer *message, size_t *ret_size)
 {
 	if (message->size < FRAME_ROOM_BYTES) {
 		*ret_size = 0;
@@ -72,6 +73,8 @@ void frame_unref(struct frame *frame)
 	if (frame && --frame->references == 0)
 		free(frame);
 }
+
+/* ── the queue of a peer ─────────────────────────────────────────────────────────────────────── */
 
 static struct frame **slot(const struct frame_queue *queue, uint32_t position)
 {
@@ -216,4 +219,51 @@ uint32_t frame_queue_clear(struct frame_queue *queue)
 		pop(queue);
 	give_back(queue);
 	return dropped;
+}
+
+/* ── sending ─────────────────────────────────────────────────────────────────────────────────── */
+
+static const char *describe_failure(int r)
+{
+	switch (r) {
+	case -ENOTCONN:
+		return "the bus is away";
+	case -ENOBUFS:
+		return "the output queue is full (limits.output_queue_bytes)";
+	case -EMSGSIZE:
+		return "it is larger than a frame may be (limits.frame_bytes)";
+	default:
+		return strerror(-r);
+	}
+}
+
+/* Return the errno for a message that cannot be sent, or 0. */
+static int check_message(const struct bus *bus, const struct buffer *message)
+{
+	size_t size;
+
+	if (buffer_status(message))
+		return buffer_status(message);
+	bus_message_text(message, &size);
+	if (size > bus->limits.frame_bytes)
+		return -EMSGSIZE;
+	return bus->is_up ? 0 : -ENOTCONN;
+}
+
+int bus_send(struct bus *bus, struct buffer *message)
+{
+	int r = check_message(bus, message);
+
+	if (!r) {
+		struct frame *frame = frame_take(message);
+
+		r = bus->operations->queue(bus, frame);
+		frame_unref(frame);
+	}
+	if (r) {
+		bus->counters.frames_dropped++;
+		bus_warn(&bus->rates.messages, "a message was not sent: %s", describe_failure(r));
+	}
+	buffer_deinit(message);
+	return r;
 }

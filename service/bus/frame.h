@@ -10,7 +10,7 @@
 struct lws;
 
 /*
- * Outgoing frames: one copy of the text, however many clients receive it.
+ * Outgoing messages: one copy of the text, however many clients receive it.
  *
  *   malloc ──▶ ┌──────────────┬──────────┬──────────────────────────┐
  *              │ struct frame │ LWS_PRE  │ text                     │
@@ -18,7 +18,9 @@ struct lws;
  *                references     room for   the bytes of a buffer of bus_message_begin()
  *                               a header
  *
- * A message is built after that room from the start, so turning it into a frame copies nothing.
+ * A message is built after that room from the start, so turning it into a frame copies nothing:
+ *
+ *   bus_message_begin ─▶ buffer ─ bus_send ─▶ frame ─▶ queue of each peer ─▶ socket
  */
 struct frame {
 	uint32_t references;
@@ -28,13 +30,7 @@ struct frame {
 /* The memory of a frame beside its text: a million tiny frames must count, too. */
 #define FRAME_OVERHEAD_BYTES 128
 
-/* Leave the room before the text in the empty buffer @message. */
-void frame_begin(struct buffer *message);
-
-/* Return the text after the room, and its size so far. */
-const char *frame_message_text(const struct buffer *message, size_t *ret_size);
-
-/* Turn @message, begun by frame_begin(), into a frame with one reference. The buffer is empty
+/* Turn @message, begun by bus_message_begin(), into a frame with one reference. The buffer is empty
  * afterwards. */
 struct frame *frame_take(struct buffer *message);
 

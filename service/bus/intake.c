@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bus/intake.h"
 
+#include "bus/bus.h"
 #include "bus/envelope.h"
 #include "util/assert.h"
 #include "util/cleanup.h"
@@ -45,7 +46,7 @@ static bool keep_piece(
 	if (size > rules->gather_bytes - rules->gathered)
 		return false;
 	if (!intake->message.data)
-		frame_begin(&intake->message);
+		bus_message_begin(&intake->message);
 	buffer_append(&intake->message, piece, size);
 	if (buffer_status(&intake->message))
 		return false;
@@ -68,7 +69,7 @@ static enum intake_result look_again(
 	if (intake->charged < intake->next_look && !is_last)
 		return INTAKE_MORE;
 	intake->next_look = intake->charged * 2;
-	text = frame_message_text(&intake->message, &size);
+	text = bus_message_text(&intake->message, &size);
 	result = judge_topic(rules, text, size);
 	intake->is_wanted = result == INTAKE_WHOLE;
 	return result == INTAKE_MORE && is_last ? INTAKE_NO_TOPIC : result;
@@ -127,7 +128,7 @@ enum intake_result intake_take(struct intake *intake, struct intake_rules *rules
 	result = look_again(intake, rules, is_last);
 	if (result != INTAKE_WHOLE && result != INTAKE_MORE)
 		return skip(intake, rules, is_last, result);
-	*ret_text = frame_message_text(&intake->message, ret_size);
+	*ret_text = bus_message_text(&intake->message, ret_size);
 	if (!is_last)
 		return INTAKE_MORE;
 	intake->state = INTAKE_DELIVERED;
@@ -140,7 +141,7 @@ struct frame *intake_frame(struct intake *intake, const char *text, size_t size)
 
 	if (intake->message.data)
 		return frame_take(&intake->message);
-	frame_begin(&message);
+	bus_message_begin(&message);
 	buffer_append(&message, text, size);
 	return buffer_status(&message) ? NULL : frame_take(&message);
 }
