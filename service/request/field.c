@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "request/field.h"
+
+#include <stdint.h>
+#include <string.h>
+#include <strings.h>
+
+#include "util/text.h"
+
+static bool is_alphanumeric(char c)
+{
+	return text_is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+bool field_is_name_byte(char c)
+{
+	return is_alphanumeric(c) || (c && strchr("!#$%&'*+-.^_`|~", c));
+}
+
+bool field_is_value_byte(char c)
+{
+	unsigned char byte = (unsigned char)c;
+
+	return byte == '\t' || (byte >= ' ' && byte != 0x7F);
+}
+
+bool field_is_token(const char *text)
+{
+	const char *at = text;
+
+	while (field_is_name_byte(*at))
+		at++;
+	return at > text && !*at;
+}
+
+/* The bytes of a name, of an IPv4 address, and between the brackets of an IPv6 address (RFC 3986
+ * §3.2.2). */
+static bool is_host_byte(char c, bool is_bracketed)
+{
+	return is_alphanumeric(c) || (c && strchr(is_bracketed ? ":.%_-~" : "-._~!$&'()*+,;=%", c));
+}
+
+bool field_is_host(const char *text)
+{
+	bool is_bracketed = *text == '[';
+
+	text += is_bracketed;
+	while (is_host_byte(*text, is_bracketed))
+		text++;
+	if (is_bracketed && *text++ != ']')
+		return false;
+	if (*text == ':')
+		text++;
+	else if (*text)
+		return false;
+	while (text_is_digit(*text))
+		text++;
+	return !*text;
+}
+
+bool field_read_length(const char *text, size_t *ret_length)
+{
+	size_t length = 0;
+	const char *at = text;
+
+	for (; text_is_digit(*at); at++) {
+		size_t digit = (size_t)(*at - '0');
+
+		length = length > (SIZE_MAX - digit) / 10 ? SIZE_MAX : length * 10 + digit;
+	}
+	*ret_length = length;
+	return at > text && !*at;
+}
+
+bool field_list_has(const char *value, const char *element)
+{
+	size_t wanted = strlen(element);
+
+	while (*value) {
+		size_t size = strcspn(value, ",");
+		const char *start = value + strspn(value, " \t");
+		const char *end = value + size;
+
+		while (end > start && (end[-1] == ' ' || end[-1] == '\t'))
+			end--;
+		if (end > start && (size_t)(end - start) == wanted &&
+			strncasecmp(start, element, wanted) == 0)
+			return true;
+		value += size + (value[size] == ',');
+	}
+	return false;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * The grammar of the parts of an HTTP request (RFC 9110 §5, RFC 9112 §3 and §5), as checks of
+ * single bytes and of NUL-terminated texts.
+ */
+
+/* Return whether @c may be in a token: a method, the name of a field (RFC 9110 §5.6.2). */
+bool field_is_name_byte(char c);
+
+/* Return whether @c may be in the value of a field: visible, space, tab or obs-text (RFC 9110
+ * §5.5). */
+bool field_is_value_byte(char c);
+
+/* Return whether @text is one token. */
+bool field_is_token(const char *text);
+
+/* Return whether @text is `uri-host [":" port]` (RFC 9110 §7.2). It may be empty. */
+bool field_is_host(const char *text);
+
+/* Read the digits of @text, which must be its only bytes (RFC 9110 §8.6: a list of equal lengths is
+ * refused here). A number beyond SIZE_MAX becomes SIZE_MAX. Return whether it was a number. */
+bool field_read_length(const char *text, size_t *ret_length);
+
+/* Return whether the comma-separated list @value has @element, in any case (RFC 9110 §5.6.1). */
+bool field_list_has(const char *value, const char *element);

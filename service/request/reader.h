@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "util/buffer.h"
+
+/*
+ * The reader of one HTTP/1.1 request (RFC 9112), for bytes that anybody on the internet may send.
+ *
+ *   REQUEST_LINE ─▶ FIELDS ─┬─ no body ────────────────────────────────▶ DONE
+ *                           ├─ Content-Length ─▶ SIZED ────────────────▶ DONE
+ *                           └─ chunked ─▶ CHUNK_SIZE ⇄ CHUNK ─▶ TRAILERS ─▶ DONE
+ *        any rule broken ─▶ REFUSED, with the status and the reason for a response
+ *
+ * The outcome is a function of the bytes: it does not depend on the pieces that they come in. The
+ * reader refuses every request that two readers could understand differently: a line that does not
+ * end in CR LF, a folded line, white space before a colon, a second Host or Content-Length, a
+ * length beside a transfer coding, and a version other than HTTP/1.1.
+ */
+
+struct http_limits {
+	size_t line_bytes;   /* longest request line, longest field, longest line of a chunk */
+	size_t header_bytes; /* all fields, trailers and chunk extensions together */
+	size_t body_bytes;
+};
+
+/* The most fields of a request. */
+#define HTTP_FIELDS_MAX 64
+
+enum http_state {
+	HTTP_REQUEST_LINE,
+	HTTP_FIELDS,
+	HTTP_SIZED,
+	HTTP_CHUNK_SIZE,
+	HTTP_CHUNK,
+	HTTP_CHUNK_END,
+	HTTP_TRAILERS,
+	HTTP_DONE,
+	HTTP_REFUSED,
+};
+
+/* A field, as offsets into the text of the head. Both texts are NUL-terminated there. */
+struct http_field {
+	size_t name;
+	size_t value; /* without white space around it */
+};
+
+struct http_reader {
+	struct http_limits limits;
+	enum http_state state;
+	struct buffer head; /* the lines so far, each NUL-terminated */
+	size_t line;        /* start of the line that is read now */
+	bool has_cr;        /* the last byte was the CR that ends a line */
+	bool has_empty;     /* an empty line came before the request line */
+	size_t used;        /* bytes that count towards limits.header_bytes */
+	size_t method;
+	size_t target; /* the path and query; of an absolute target without its authority */
+	size_t host;   /* the value of Host, or the authority of an absolute target */
+	struct http_field fields[HTTP_FIELDS_MAX];
+	unsigned int n_fields;
+	size_t left; /* bytes of the body or chunk that are still to come */
+	struct buffer body;
+	unsigned int status; /* after a refusal: the status code of the response */
+	const char *reason;  /* after a refusal: a sentence, a constant text */
+};
+
+/* Begin reading a request. @reader is zeroed or was used before. */
+void http_reader_begin(struct http_reader *reader, const struct http_limits *limits);
+
+/* Free the memory of @reader, which may be zeroed. */
+void http_reader_deinit(struct http_reader *reader);
+
+/* Read on. Return how many of the @size bytes belong to the request: all, until the state is
+ * HTTP_DONE or HTTP_REFUSED. */
+size_t http_reader_feed(struct http_reader *reader, const char *bytes, size_t size);
+
+/* Return whether the request is complete or refused. */
+static inline bool http_reader_is_over(const struct http_reader *reader)
+{
+	return reader->state == HTTP_DONE || reader->state == HTTP_REFUSED;
+}
+
+/* The parts of a request that is done. The texts live as long as the reader. */
+static inline const char *http_method(const struct http_reader *reader)
+{
+	return reader->head.data + reader->method;
+}
+
+static inline const char *http_target(const struct http_reader *reader)
+{
+	return reader->head.data + reader->target;
+}
+
+static inline const char *http_host(const struct http_reader *reader)
+{
+	return reader->head.data + reader->host;
+}
+
+/* Return the value of the field @name (in any case), or NULL. @ret_count (may be NULL): how many
+ * fields have that name; the value is that of the first. */
+const char *http_field(const struct http_reader *reader, const char *name, unsigned int *ret_count);
+
+/* Return whether a field @name lists @element (RFC 9110 §5.3: the lists of several fields are one
+ * list). */
+bool http_field_has(const struct http_reader *reader, const char *name, const char *element);
