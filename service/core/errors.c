@@ -9,6 +9,65 @@
 #include "json/writer.h"
 #include "util/cleanup.h"
 
+void errors_write_missing_name(struct answer *answer)
+{
+	answer_error_format(answer, ANSWER_MISSING_NAME, "Missing required field: 'name'");
+}
+
+void errors_write_unknown_tool(
+	struct answer *answer, const struct catalogue *catalogue, const struct request *request)
+{
+	const char *names[CATALOGUE_SUGGESTIONS_MAX];
+	size_t n_names = 0;
+	struct buffer *out;
+
+	if (request->name_is_string && request_profile_grants(request))
+		n_names = catalogue_suggest(catalogue, request->name_text.text,
+			request->name_text.size, request->toolbox_id.text, request->toolbox_id.size,
+			names);
+	answer_error_format(answer, ANSWER_UNKNOWN_TOOL, "Unknown tool: '%.*s'",
+		request_name_length(&request->name_text), request->name_text.text);
+	out = answer_member(answer, "suggestions");
+	buffer_append_char(out, '[');
+	for (size_t i = 0; i < n_names; i++) {
+		if (i > 0)
+			buffer_append_char(out, ',');
+		json_write_text(out, names[i]);
+	}
+	buffer_append_char(out, ']');
+}
+
+static void write_owners(const struct catalogue *catalogue, const struct request_text *name,
+	const char *quote, const char *between, struct buffer *out)
+{
+	const char *id;
+
+	for (size_t i = 0; (id = catalogue_owner(catalogue, name->text, name->size, i)); i++) {
+		if (i > 0)
+			buffer_append_string(out, between);
+		buffer_append_string(out, quote);
+		buffer_append_string(out, id);
+		buffer_append_string(out, quote);
+	}
+}
+
+void errors_write_ambiguous_tool(
+	struct answer *answer, const struct catalogue *catalogue, const struct request *request)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+	struct buffer *out;
+
+	buffer_printf(&text, "Ambiguous tool: '%.*s' is in toolboxes ",
+		request_name_length(&request->name_text), request->name_text.text);
+	write_owners(catalogue, &request->name_text, "'", ", ", &text);
+	buffer_append_string(&text, "; name one in 'toolbox_id'");
+	answer_error(answer, ANSWER_AMBIGUOUS_TOOL, text.data, text.size, UINT32_MAX);
+	out = answer_member(answer, "toolbox_ids");
+	buffer_append_char(out, '[');
+	write_owners(catalogue, &request->name_text, "\"", ",", out);
+	buffer_append_char(out, ']');
+}
+
 void errors_write_invalid_arguments(struct answer *answer, const struct tool *tool,
 	const struct schema_report *report, uint32_t max)
 {

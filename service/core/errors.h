@@ -5,8 +5,10 @@
 #include <stdint.h>
 
 #include "catalogue/approval.h"
+#include "catalogue/catalogue.h"
 #include "catalogue/toolbox.h"
 #include "core/answer.h"
+#include "core/request.h"
 #include "host/host.h"
 #include "schema/schema.h"
 
@@ -14,6 +16,15 @@
  * The errors of a call (contract.md, Errors): each function writes `error`, `code` and the keys
  * that carry the facts. A text that may be long is cut to @max code points.
  */
+
+void errors_write_missing_name(struct answer *answer);
+
+/* Suggest the tools of @catalogue with similar names that the profile of @request grants. */
+void errors_write_unknown_tool(
+	struct answer *answer, const struct catalogue *catalogue, const struct request *request);
+
+void errors_write_ambiguous_tool(
+	struct answer *answer, const struct catalogue *catalogue, const struct request *request);
 
 void errors_write_invalid_arguments(struct answer *answer, const struct tool *tool,
 	const struct schema_report *report, uint32_t max);

@@ -6,7 +6,6 @@
 #include "catalogue/approval.h"
 #include "catalogue/filter.h"
 #include "core/errors.h"
-#include "core/lookup.h"
 #include "json/writer.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
@@ -222,8 +221,7 @@ void invocation_done(void *data, struct runner_call *runner_call, const struct c
 	if (call->has_events)
 		announce_end(call, result, duration_us);
 	answer_send(&call->answer, invoker->bus);
-	statistics_count(runner_statistics(runner_call->runner, call->tool->toolbox), duration_us,
-		code >= 0);
+	runner_count(runner_call->runner, call->tool->toolbox, duration_us, code >= 0);
 	log_call(call, duration_us, code);
 	calls_close(invoker->calls, call);
 }
@@ -362,7 +360,7 @@ static bool submit_call(struct invoker *invoker, const struct request_scope *sco
 static bool find_tool(const struct invoker *invoker, const struct request *request,
 	struct answer *answer, const struct tool **ret_tool)
 {
-	return lookup_tool(invoker->offer->catalogue, request,
+	return offer_find(invoker->offer, request,
 		invoker->config->duplicate_names == CONFIG_DUPLICATES_LAST, answer, ret_tool);
 }
 
@@ -381,7 +379,7 @@ void invocation_begin(struct invoker *invoker, struct request_scope *scope, stru
 		 check_cooldown(runner, tool, answer) && check_approval(config, tool, answer) &&
 		 submit_call(invoker, scope, tool, runner, answer))
 		return;
-	statistics_count_refused(runner_statistics(runner, tool->toolbox));
+	runner_count_refused(runner, tool->toolbox);
 }
 
 void invocation_validate(

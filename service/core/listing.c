@@ -5,7 +5,6 @@
 
 #include "catalogue/definition.h"
 #include "core/answer.h"
-#include "core/lookup.h"
 #include "json/writer.h"
 
 /* A run of tools in list order. */
@@ -88,20 +87,20 @@ void listing_list(
 {
 	struct buffer *out = answer_member(answer, "tools");
 
-	if (lookup_profile_grants(request))
+	if (request_profile_grants(request))
 		listing_write(catalogue, request->toolbox_id.text, request->toolbox_id.size,
 			request->format, out);
 	else
 		buffer_append_string(out, "[]");
 }
 
-void listing_get(const struct catalogue *catalogue, bool last_wins, const struct request *request,
+void listing_get(const struct offer *offer, bool last_wins, const struct request *request,
 	struct answer *answer)
 {
 	const struct tool *tool;
 
 	/* The definition is flat: its members, without its braces, are the answer's. */
-	if (lookup_tool(catalogue, request, last_wins, answer, &tool))
+	if (offer_find(offer, request, last_wins, answer, &tool))
 		buffer_append(&answer->message, tool->definition + 1, tool->definition_size - 2);
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/errors.h"
 #include "util/assert.h"
 #include "util/cleanup.h"
 
@@ -173,6 +174,29 @@ void offer_prestart(struct offer *offer)
 		if (toolbox->package->limits.prestart && n_tools > 0)
 			runner_prestart(offer->runners[i]);
 	}
+}
+
+/* ── tools ───────────────────────────────────────────────────────────────────────────────────── */
+
+bool offer_find(const struct offer *offer, const struct request *request, bool last_wins,
+	struct answer *answer, const struct tool **ret_tool)
+{
+	int r = CATALOGUE_E_UNKNOWN;
+
+	if (request->name == JSON_NONE ||
+		(request->name_is_string && request->name_text.size == 0)) {
+		errors_write_missing_name(answer);
+		return false;
+	}
+	if (request->name_is_string && request_profile_grants(request))
+		r = catalogue_find(offer->catalogue, request->name_text.text,
+			request->name_text.size, request->toolbox_id.text, request->toolbox_id.size,
+			last_wins, ret_tool);
+	if (r == CATALOGUE_E_UNKNOWN)
+		errors_write_unknown_tool(answer, offer->catalogue, request);
+	else if (r == CATALOGUE_E_AMBIGUOUS)
+		errors_write_ambiguous_tool(answer, offer->catalogue, request);
+	return r == 0;
 }
 
 /* ── runners ─────────────────────────────────────────────────────────────────────────────────── */

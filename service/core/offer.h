@@ -6,6 +6,8 @@
 
 #include "catalogue/catalogue.h"
 #include "config/config.h"
+#include "core/answer.h"
+#include "core/request.h"
 #include "loop/loop.h"
 #include "runner/runner.h"
 
@@ -46,6 +48,12 @@ int offer_swap(struct offer *offer, struct catalogue *catalogue, const struct co
 
 /* Start a host for each toolbox that has tools and asks for that (limits.prestart). */
 void offer_prestart(struct offer *offer);
+
+/* Find the tool that @request names. @last_wins: `duplicate_names` is "last". Returns true with
+ * *ret_tool set; else false, with the error written to @answer: missing_name, unknown_tool (with
+ * similar names) or ambiguous_tool. */
+bool offer_find(const struct offer *offer, const struct request *request, bool last_wins,
+	struct answer *answer, const struct tool **ret_tool);
 
 /* Return the runner of @toolbox, which is in the catalogue. */
 struct runner *offer_runner(const struct offer *offer, const struct toolbox *toolbox);

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/request.h"
 
+#include <string.h>
+
 #include "catalogue/definition.h"
 #include "json/number.h"
 #include "json/reader.h"
 #include "util/utf8.h"
+
+#define PROFILE_DEFAULT "default"
 
 enum decoded_slot {
 	SLOT_NAME,
@@ -35,6 +39,15 @@ struct request_text request_text_at(
 int request_name_length(const struct request_text *name)
 {
 	return (int)utf8_prefix(name->text, name->size, REQUEST_NAME_POINTS);
+}
+
+bool request_profile_grants(const struct request *request)
+{
+	const struct request_text *profile = &request->profile;
+
+	return !profile->text ||
+	       (profile->size == strlen(PROFILE_DEFAULT) &&
+		       memcmp(profile->text, PROFILE_DEFAULT, profile->size) == 0);
 }
 
 static uint32_t find_field(const struct json_tape *data, const char *key)

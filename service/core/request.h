@@ -72,6 +72,10 @@ void request_write_refusal(const struct request *request, const struct bus_envel
  * `call_id`. Both stay, whatever is written after them. */
 void request_write_echo(const struct request *request, struct answer *answer);
 
+/* Return whether the profile that @request names grants any tool. This version has one profile,
+ * "default", which grants every tool; an unknown one grants none. */
+bool request_profile_grants(const struct request *request);
+
 /* Free the memory of @request. */
 void request_deinit(struct request *request);
 

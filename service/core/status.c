@@ -5,7 +5,8 @@
 #include "json/writer.h"
 #include "util/clock.h"
 
-#define MS_PER_S 1000
+#define MS_PER_S  1000
+#define US_PER_MS 1000.0
 
 static void write_number(struct buffer *out, const char *key, uint64_t value)
 {
@@ -14,17 +15,20 @@ static void write_number(struct buffer *out, const char *key, uint64_t value)
 	json_write_u64(out, value);
 }
 
-static void write_duration(struct buffer *out, const char *key, double value_ms)
+static void write_quantile_ms(struct buffer *out, const char *key,
+	const struct runner_statistics *statistics, double quantile)
 {
+	uint64_t value_us = histogram_quantile(&statistics->durations_us, quantile);
+
 	buffer_append_char(out, ',');
 	json_write_key(out, key);
-	json_write_f64(out, value_ms);
+	json_write_f64(out, (double)value_us / US_PER_MS);
 }
 
 static void write_toolbox(const struct config *config, const struct toolbox *toolbox,
 	struct runner *runner, struct buffer *out)
 {
-	const struct statistics *statistics = runner_statistics(runner, toolbox);
+	const struct runner_statistics *statistics = runner_statistics(runner, toolbox);
 	bool is_enabled = config_toolbox_is_enabled(config, toolbox->id);
 
 	buffer_append_char(out, '{');
@@ -40,8 +44,8 @@ static void write_toolbox(const struct config *config, const struct toolbox *too
 	write_number(out, "calls", statistics->calls);
 	write_number(out, "errors", statistics->errors);
 	write_number(out, "queue", runner_n_waiting(runner));
-	write_duration(out, "p50_ms", statistics_quantile_ms(statistics, 0.5));
-	write_duration(out, "p99_ms", statistics_quantile_ms(statistics, 0.99));
+	write_quantile_ms(out, "p50_ms", statistics, 0.5);
+	write_quantile_ms(out, "p99_ms", statistics, 0.99);
 	buffer_append_char(out, '}');
 }
 

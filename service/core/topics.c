@@ -56,7 +56,7 @@ static void serve_get(struct service *service, struct answer *answer)
 {
 	bool last_wins = service->config.duplicate_names == CONFIG_DUPLICATES_LAST;
 
-	listing_get(service->offer.catalogue, last_wins, &service->scope.request, answer);
+	listing_get(&service->offer, last_wins, &service->scope.request, answer);
 }
 
 static void serve_match(struct service *service, struct answer *answer)

@@ -53,10 +53,10 @@ struct runner {
 	struct loop_timer rest;    /* no calls: when to dismiss the workers, or to be drained */
 	struct crashes crashes;
 	struct cooldowns cooldowns;
-	char reason[REASON_BYTES];     /* the text of runner_reason() */
-	struct log_rate troubles;      /* limits the log: a caller can provoke them */
-	uint64_t no_start_ms;          /* when it was last logged that no host can be started */
-	struct statistics *statistics; /* one per toolbox */
+	char reason[REASON_BYTES]; /* the text of runner_reason() */
+	struct log_rate troubles;  /* limits the log: a caller can provoke them */
+	uint64_t no_start_ms;      /* when it was last logged that no host can be started */
+	struct runner_statistics *statistics; /* one per toolbox */
 	uint32_t n_holders;
 };
 
@@ -764,7 +764,26 @@ double runner_cooldown_s(const struct runner *runner, const struct tool *tool)
 	return tool->cooldown_s > 0 ? cooldowns_left_s(&runner->cooldowns, tool) : 0;
 }
 
-struct statistics *runner_statistics(struct runner *runner, const struct toolbox *toolbox)
+void runner_count_refused(struct runner *runner, const struct toolbox *toolbox)
+{
+	struct runner_statistics *statistics = &runner->statistics[toolbox->index];
+
+	statistics->calls++;
+	statistics->errors++;
+}
+
+void runner_count(
+	struct runner *runner, const struct toolbox *toolbox, uint64_t duration_us, bool is_error)
+{
+	struct runner_statistics *statistics = &runner->statistics[toolbox->index];
+
+	statistics->calls++;
+	statistics->errors += is_error;
+	histogram_add(&statistics->durations_us, duration_us);
+}
+
+const struct runner_statistics *runner_statistics(
+	const struct runner *runner, const struct toolbox *toolbox)
 {
 	return &runner->statistics[toolbox->index];
 }

@@ -10,9 +10,9 @@
 #include "json/reader.h"
 #include "loop/loop.h"
 #include "runner/call.h"
-#include "runner/statistics.h"
 #include "runner/worker.h"
 #include "util/cleanup.h"
+#include "util/histogram.h"
 
 /*
  * The runner of one package, with all its toolboxes: its queue, deadlines and workers.
@@ -144,9 +144,21 @@ uint32_t runner_n_calls(const struct runner *runner);
 /* Return the seconds until @tool may run again after its last run; 0: it may run now. */
 double runner_cooldown_s(const struct runner *runner, const struct tool *tool);
 
-/* Return the statistics of @toolbox, which is one of the runner's package. The owner of the
- * runner counts in them. */
-struct statistics *runner_statistics(struct runner *runner, const struct toolbox *toolbox);
+/* The statistics of a toolbox. The owner of its runner reports each call that it has answered. */
+struct runner_statistics {
+	uint64_t calls;  /* answered, including refused ones */
+	uint64_t errors; /* calls that ended with an error */
+	struct histogram durations_us;
+};
+
+/* Count a call of @toolbox, which is one of the runner's package: one that was refused before it
+ * could run; one that took @duration_us. */
+void runner_count_refused(struct runner *runner, const struct toolbox *toolbox);
+void runner_count(
+	struct runner *runner, const struct toolbox *toolbox, uint64_t duration_us, bool is_error);
+
+const struct runner_statistics *runner_statistics(
+	const struct runner *runner, const struct toolbox *toolbox);
 
 /* Count one holder more, and return @runner; one holder less, and return whether it was the last.
  * The toolboxes of one package share a runner. */

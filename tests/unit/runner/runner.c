@@ -46,6 +46,21 @@ Test(runner, starts_a_host_for_the_first_call_and_keeps_it)
 	cr_expect_eq(runner_package(calls.runner), calls.package);
 }
 
+Test(runner, counts_the_calls_of_a_toolbox_and_their_errors)
+{
+	const struct toolbox *toolbox = calls.package->toolboxes[0];
+	const struct runner_statistics *statistics;
+
+	calls_start();
+	statistics = runner_statistics(calls.runner, toolbox);
+	runner_count_refused(calls.runner, toolbox);
+	runner_count(calls.runner, toolbox, 10, false);
+	runner_count(calls.runner, toolbox, 10, true);
+	cr_expect_eq(statistics->calls, 3);
+	cr_expect_eq(statistics->errors, 2);
+	cr_expect_eq(statistics->durations_us.count, 2, "a refused call takes no time");
+}
+
 Test(runner, never_ends_a_call_before_it_was_taken)
 {
 	struct call *call;

@@ -1,35 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/lookup.h"
+#include "core/offer.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
 
 #include "boxes.h"
 
-static struct catalogue *catalogue;
+static struct offer offer;
 static struct asked asked;
 
 static void set_up(void)
 {
-	catalogue = make_catalogue(make_box("radio", BOX_TOOL("set", "") "," BOX_TOOL("tune", "")),
-		make_box("light", BOX_TOOL("set", "") "," BOX_TOOL("turn_on", "")), NULL);
+	offer.catalogue =
+		make_catalogue(make_box("radio", BOX_TOOL("set", "") "," BOX_TOOL("tune", "")),
+			make_box("light", BOX_TOOL("set", "") "," BOX_TOOL("turn_on", "")), NULL);
 }
 
 static void tear_down(void)
 {
 	asked_deinit(&asked);
-	catalogue_free(catalogue);
+	catalogue_free(offer.catalogue);
 }
 
-TestSuite(lookup, .init = set_up, .fini = tear_down);
+TestSuite(offer, .init = set_up, .fini = tear_down);
 
 static void expect_found(const char *members, bool last_wins, const char *id, const char *name)
 {
 	const struct tool *tool = NULL;
 
 	ask(&asked, members);
-	cr_assert(lookup_tool(catalogue, &asked.request, last_wins, &asked.answer, &tool), "%s",
-		members);
+	cr_assert(
+		offer_find(&offer, &asked.request, last_wins, &asked.answer, &tool), "%s", members);
 	cr_expect_str_eq(tool->toolbox->id, id);
 	cr_expect_str_eq(tool->name, name);
 	expect_answer(&asked, "");
@@ -41,11 +42,11 @@ static void expect_error(const char *members, const char *expected)
 
 	ask(&asked, members);
 	cr_assert_not(
-		lookup_tool(catalogue, &asked.request, false, &asked.answer, &tool), "%s", members);
+		offer_find(&offer, &asked.request, false, &asked.answer, &tool), "%s", members);
 	expect_answer(&asked, expected);
 }
 
-Test(lookup, finds_what_is_meant)
+Test(offer, finds_the_tool_that_a_request_names)
 {
 	expect_found("'name':'tune'", false, "radio", "tune");
 	expect_found("'name':'set','toolbox_id':'radio'", false, "radio", "set");
@@ -54,7 +55,7 @@ Test(lookup, finds_what_is_meant)
 	expect_found("'name':'tune','profile':'default'", false, "radio", "tune");
 }
 
-Test(lookup, misses_a_name)
+Test(offer, misses_a_name)
 {
 	static const char missing[] =
 		"\"error\":\"Missing required field: 'name'\",\"code\":\"missing_name\"";
@@ -64,7 +65,7 @@ Test(lookup, misses_a_name)
 	expect_error("'name':''", missing);
 }
 
-Test(lookup, tells_an_unknown_name_and_near_ones)
+Test(offer, reports_an_unknown_name_and_near_ones)
 {
 	expect_error("'name':'tun'", "\"error\":\"Unknown tool: 'tun'\",\"code\":\"unknown_tool\","
 				     "\"suggestions\":[\"tune\"]");
@@ -75,7 +76,7 @@ Test(lookup, tells_an_unknown_name_and_near_ones)
 		"\"error\":\"Unknown tool: 'tune'\",\"code\":\"unknown_tool\",\"suggestions\":[]");
 }
 
-Test(lookup, tells_a_name_that_is_none_by_its_text)
+Test(offer, reports_a_name_that_is_no_string_by_its_text)
 {
 	expect_error("'name':42",
 		"\"error\":\"Unknown tool: '42'\",\"code\":\"unknown_tool\",\"suggestions\":[]");
@@ -84,7 +85,7 @@ Test(lookup, tells_a_name_that_is_none_by_its_text)
 		"\"suggestions\":[]");
 }
 
-Test(lookup, repeats_no_more_than_a_name)
+Test(offer, repeats_no_more_than_a_name)
 {
 	char members[512] = "'name':'";
 	char expected[512] = "\"error\":\"Unknown tool: '";
@@ -98,7 +99,7 @@ Test(lookup, repeats_no_more_than_a_name)
 	expect_error(members, expected);
 }
 
-Test(lookup, tells_whose_an_ambiguous_name_is)
+Test(offer, reports_the_owners_of_an_ambiguous_name)
 {
 	expect_error("'name':'set'",
 		"\"error\":\"Ambiguous tool: 'set' is in toolboxes 'light', 'radio'; name one in "
@@ -106,7 +107,7 @@ Test(lookup, tells_whose_an_ambiguous_name_is)
 }
 
 /* A profile that does not exist grants nothing, not even a hint. */
-Test(lookup, finds_nothing_for_an_unknown_profile)
+Test(offer, finds_nothing_for_an_unknown_profile)
 {
 	expect_error("'name':'tune','profile':'guest'",
 		"\"error\":\"Unknown tool: 'tune'\",\"code\":\"unknown_tool\",\"suggestions\":[]");
