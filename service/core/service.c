@@ -13,8 +13,8 @@
 #include "util/clock.h"
 
 /*
- * The service joins its parts: frames of the bus go to topics or to the inbox, what runners report
- * to calls, the proxy or the offer, and signals to reloads or the end.
+ * The service joins its parts: frames of the bus go to topics, what runners report to calls, the
+ * proxy or the offer, and signals to reloads or the end.
  */
 
 /* The time, after the calls have had theirs, for sending what is queued and for toolboxes to
@@ -24,90 +24,7 @@
 /* The time between two looks at whether everything is done. */
 #define DRAIN_STEP_MS 5
 
-/* ── frames ──────────────────────────────────────────────────────────────────────────────────── */
-
-static bool wants_topic(void *data, const char *topic, size_t size)
-{
-	const struct service *service = data;
-
-	return topics_wants(topic, size) || proxy_wants(&service->proxy, topic, size);
-}
-
-/* Keep the frame that was read into the scope until it can be served. */
-static void defer_frame(struct service *service, const char *text, size_t size)
-{
-	int r = inbox_defer(&service->inbox, service->config.limits.in_flight, text, size);
-
-	if (r == INBOX_E_FULL)
-		topics_refuse(service, ANSWER_BUSY,
-			"RuntimeError: The service is busy: too many requests wait until its "
-			"toolboxes are loaded");
-	else if (r < 0)
-		topics_refuse(service, ANSWER_UNAVAILABLE,
-			"RuntimeError: The service is unavailable: out of memory");
-}
-
-/* Hand the frame that was read to the hosts that want it, and return whether it is a request, too.
- */
-static bool is_request(struct service *service, const char *text, size_t size)
-{
-	const struct bus_envelope *envelope = &service->scope.envelope;
-
-	if (service->proxy.n_subscriptions == 0)
-		return true;
-	proxy_deliver(&service->proxy, envelope->topic, envelope->topic_size, text, size);
-	return topics_wants(envelope->topic, envelope->topic_size);
-}
-
-/* Read the frame into the scope. Returns whether it is a message; else it is logged. */
-static bool read_frame(struct service *service, const char *text, size_t size)
-{
-	struct bus_envelope *envelope = &service->scope.envelope;
-	int r = bus_envelope_read(envelope, text, size, service->config.limits.depth);
-
-	if (r == BUS_E_MALFORMED)
-		log_limited(&service->malformed, LOG_LEVEL_WARNING,
-			"Dropped a malformed message: %s", envelope->reason);
-	else if (r < 0)
-		log_error("Dropped a message: %s", strerror(-r));
-	return r == 0;
-}
-
-static void take_frame(void *data, const char *text, size_t size)
-{
-	struct service *service = data;
-
-	if (!read_frame(service, text, size) || !is_request(service, text, size))
-		return;
-	if (service->reload.is_ready || topics_is_about_life(service->scope.envelope.topic))
-		topics_serve(service);
-	else
-		defer_frame(service, text, size);
-}
-
-/* Answer a request that has waited. Without a catalogue by now there will be none for it. */
-static void answer_deferred(struct service *service, const struct inbox_frame *frame)
-{
-	if (!read_frame(service, frame->text, frame->size))
-		return;
-	if (service->reload.is_ready)
-		topics_serve(service);
-	else
-		topics_refuse(service, ANSWER_UNAVAILABLE,
-			"RuntimeError: The service is unavailable: it is stopping");
-}
-
-/* Empty the inbox: the first load is done, or the service stops before that. */
-static void answer_all_deferred(void *data)
-{
-	struct service *service = data;
-	struct inbox_frame *frame;
-
-	while ((frame = inbox_take_first(&service->inbox))) {
-		answer_deferred(service, frame);
-		free(frame);
-	}
-}
+/* ── the bus ─────────────────────────────────────────────────────────────────────────────────── */
 
 static void log_bus_up(void *data)
 {
@@ -178,7 +95,7 @@ static void drain_service(void *data)
 	if (now_ms >= service->stop_calls_ms) {
 		offer_end_calls(&service->offer, "the service is stopping");
 		reload_give_up(&service->reload);
-		answer_all_deferred(service);
+		topics_serve_deferred(service);
 	}
 	have_left = offer_rest(&service->offer);
 	if ((is_drained(service) && have_left) || now_ms >= service->stop_calls_ms + FLUSH_MS)
@@ -232,7 +149,8 @@ static int make_parts(struct service *service, const struct config_flags *flags)
 	int r;
 
 	inbox_init(&service->inbox);
-	reload_init(&service->reload, &parts, flags, &service->paths, answer_all_deferred, service);
+	reload_init(
+		&service->reload, &parts, flags, &service->paths, topics_serve_deferred, service);
 	r = calls_init(&service->calls, service->loop);
 	if (r == 0)
 		r = request_scope_init(&service->scope, &service->config.limits);
@@ -258,8 +176,8 @@ static int make_parts(struct service *service, const struct config_flags *flags)
 static int open_bus(struct service *service, bool is_bus)
 {
 	static const struct bus_handler handler = {
-		.wants = wants_topic,
-		.frame = take_frame,
+		.wants = topics_wants_frame,
+		.frame = topics_take_frame,
 		.up = log_bus_up,
 		.down = log_bus_down,
 	};

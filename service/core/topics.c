@@ -5,12 +5,15 @@
 #include <string.h>
 
 #include "core/events.h"
+#include "core/inbox.h"
 #include "core/invocation.h"
 #include "core/listing.h"
 #include "core/match.h"
+#include "core/proxy.h"
 #include "core/reload.h"
 #include "core/status.h"
 #include "json/writer.h"
+#include "util/log.h"
 
 #define PERSONA_PREFIX "ovos.persona.tools."
 #define PERSONA_SUFFIX ".call"
@@ -200,7 +203,9 @@ bool topics_wants(const char *topic, size_t size)
 	return find_topic(topic, size, &owner) != NULL;
 }
 
-bool topics_is_about_life(const char *topic)
+/* Return whether the topic only asks for the state of the service, which is answered before
+ * anything is loaded. */
+static bool is_about_life(const char *topic)
 {
 	return strncmp(topic, LIFE_PREFIX, strlen(LIFE_PREFIX)) == 0;
 }
@@ -247,7 +252,10 @@ static void finish_answer(
 	answer_send(answer, service->bus);
 }
 
-void topics_serve(struct service *service)
+/* Serve the request that was read into service->scope.envelope. Every request gets exactly one
+ * answer, now or from the handler that takes it over. The table marks the topics that answer
+ * otherwise. */
+static void serve_request(struct service *service)
 {
 	const struct bus_envelope *envelope = &service->scope.envelope;
 	struct request *request = &service->scope.request;
@@ -272,7 +280,9 @@ void topics_serve(struct service *service)
 		finish_answer(service, topic, &answer);
 }
 
-void topics_refuse(struct service *service, enum answer_code code, const char *error)
+/* Answer it with @code and the text @error instead. A topic that only the owner of a toolbox
+ * answers stays silent, since the owner is not known yet. */
+static void refuse_request(struct service *service, enum answer_code code, const char *error)
 {
 	const struct bus_envelope *envelope = &service->scope.envelope;
 	struct request_text owner;
@@ -287,4 +297,88 @@ void topics_refuse(struct service *service, enum answer_code code, const char *e
 	begin_answer(service, topic, &answer);
 	answer_error(&answer, code, error, strlen(error), UINT32_MAX);
 	finish_answer(service, topic, &answer);
+}
+
+/* ── frames ──────────────────────────────────────────────────────────────────────────────────── */
+
+bool topics_wants_frame(void *data, const char *topic, size_t size)
+{
+	const struct service *service = data;
+
+	return topics_wants(topic, size) || proxy_wants(&service->proxy, topic, size);
+}
+
+/* Keep the frame that was read into the scope until it can be served. */
+static void defer_frame(struct service *service, const char *text, size_t size)
+{
+	int r = inbox_defer(&service->inbox, service->config.limits.in_flight, text, size);
+
+	if (r == INBOX_E_FULL)
+		refuse_request(service, ANSWER_BUSY,
+			"RuntimeError: The service is busy: too many requests wait until its "
+			"toolboxes are loaded");
+	else if (r < 0)
+		refuse_request(service, ANSWER_UNAVAILABLE,
+			"RuntimeError: The service is unavailable: out of memory");
+}
+
+/* Hand the frame that was read to the hosts that want it, and return whether it is a request, too.
+ */
+static bool is_request(struct service *service, const char *text, size_t size)
+{
+	const struct bus_envelope *envelope = &service->scope.envelope;
+
+	if (service->proxy.n_subscriptions == 0)
+		return true;
+	proxy_deliver(&service->proxy, envelope->topic, envelope->topic_size, text, size);
+	return topics_wants(envelope->topic, envelope->topic_size);
+}
+
+/* Read the frame into the scope. Returns whether it is a message; else it is logged. */
+static bool read_message(struct service *service, const char *text, size_t size)
+{
+	struct bus_envelope *envelope = &service->scope.envelope;
+	int r = bus_envelope_read(envelope, text, size, service->config.limits.depth);
+
+	if (r == BUS_E_MALFORMED)
+		log_limited(&service->malformed, LOG_LEVEL_WARNING,
+			"Dropped a malformed message: %s", envelope->reason);
+	else if (r < 0)
+		log_error("Dropped a message: %s", strerror(-r));
+	return r == 0;
+}
+
+void topics_take_frame(void *data, const char *text, size_t size)
+{
+	struct service *service = data;
+
+	if (!read_message(service, text, size) || !is_request(service, text, size))
+		return;
+	if (service->reload.is_ready || is_about_life(service->scope.envelope.topic))
+		serve_request(service);
+	else
+		defer_frame(service, text, size);
+}
+
+/* Answer a request that has waited. Without a catalogue by now there will be none for it. */
+static void answer_deferred(struct service *service, const struct inbox_frame *frame)
+{
+	if (!read_message(service, frame->text, frame->size))
+		return;
+	if (service->reload.is_ready)
+		serve_request(service);
+	else
+		refuse_request(service, ANSWER_UNAVAILABLE,
+			"RuntimeError: The service is unavailable: it is stopping");
+}
+
+void topics_serve_deferred(void *data)
+{
+	struct service *service = data;
+	struct inbox_frame *frame;
+
+	while ((frame = inbox_take_first(&service->inbox))) {
+		answer_deferred(service, frame);
+		free(frame);
+	}
 }

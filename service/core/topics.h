@@ -4,13 +4,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "core/answer.h"
 #include "core/state.h"
 
 /*
- * All topics that the service answers, as one table (contract.md, Requests), and the one place
- * where a request gets its answer.
+ * The way of a frame to the handler of its topic. All topics that the service answers are one table
+ * (contract.md, Requests), and a request gets its answer in one place.
  *
+ *   frame ─▶ envelope ─┬─▶ hosts that have subscribed to the topic
+ *                      └─▶ nothing is loaded yet? ─▶ inbox ─▶ later
+ *                               │
+ *   ┌───────────────────────────┘
+ *   ▼
  *   topic ─▶ table of exact topics ─┐
  *     │                             ├─▶ read fields ─ begin answer ─ handler ─ fit ─ send
  *     └────▶ ovos.persona.tools.<toolbox_id>.call              │
@@ -21,15 +25,11 @@
 /* Return whether a message with this topic is a request to the service. */
 bool topics_wants(const char *topic, size_t size);
 
-/* Serve the request that was read into service->scope.envelope. Every request gets exactly one
- * answer, now or from the handler that takes it over. The table marks the topics that answer
- * otherwise. */
-void topics_serve(struct service *service);
+/* For the handler of the bus (bus/bus.h), with the service as @data: return whether it wants frames
+ * with @topic; take such a frame. */
+bool topics_wants_frame(void *data, const char *topic, size_t size);
+void topics_take_frame(void *data, const char *text, size_t size);
 
-/* Answer it with @code and the text @error instead. A topic that only the owner of a toolbox
- * answers stays silent, since the owner is not known yet. */
-void topics_refuse(struct service *service, enum answer_code code, const char *error);
-
-/* Return whether the topic only asks for the state of the service, which is answered before
- * anything is loaded. */
-bool topics_is_about_life(const char *topic);
+/* Answer the requests in the inbox of @data, the service: the first load is done, or the service
+ * stops before that. */
+void topics_serve_deferred(void *data);

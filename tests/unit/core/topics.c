@@ -36,10 +36,3 @@ Test(topics, that_are_not_ours_are_not)
 		expect_wanted(others[i], false);
 	cr_expect_not(topics_wants("ovos.tools.list\0", 16));
 }
-
-Test(topics, about_life_are_told_apart)
-{
-	cr_expect(topics_is_about_life("mycroft.toolboxd.is_alive"));
-	cr_expect(topics_is_about_life("mycroft.toolboxd.is_ready"));
-	cr_expect_not(topics_is_about_life("ovos.tools.status"));
-}
