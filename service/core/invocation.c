@@ -255,12 +255,24 @@ static void write_arguments_error(const struct config *config, const struct tool
 		errors_write_unavailable(answer, tool, strerror(-status));
 }
 
+/* Read and check the arguments of the request. Returns the result of arguments_check(). */
+static int read_arguments(
+	const struct config *config, const struct tool *tool, struct request_scope *scope)
+{
+	const struct arguments_limits limits = {
+		.bytes = config->limits.args_bytes,
+		.depth = config->limits.depth,
+	};
+
+	return arguments_check(&scope->arguments, tool, scope->request.data, scope->request.args,
+		scope->context, &limits);
+}
+
 /* Return whether the arguments are good; else the error is written. */
 static bool check_arguments(const struct config *config, const struct tool *tool,
 	struct request_scope *scope, struct answer *answer)
 {
-	int r = arguments_check(
-		&scope->arguments, tool, &scope->request, scope->context, &config->limits);
+	int r = read_arguments(config, tool, scope);
 
 	if (r != 0)
 		write_arguments_error(config, tool, &scope->arguments, r, answer);
@@ -392,7 +404,7 @@ void invocation_validate(
 
 	if (!find_tool(invoker, &scope->request, answer, &tool))
 		return;
-	r = arguments_check(arguments, tool, &scope->request, scope->context, &config->limits);
+	r = read_arguments(config, tool, scope);
 	if (r != 0 && r != ARGUMENTS_E_INVALID) {
 		write_arguments_error(config, tool, arguments, r, answer);
 		return;

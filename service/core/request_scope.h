@@ -2,8 +2,8 @@
 #pragma once
 
 #include "bus/envelope.h"
+#include "catalogue/arguments.h"
 #include "config/config.h"
-#include "core/arguments.h"
 #include "core/request.h"
 #include "regex/regex.h"
 #include "schema/schema.h"

@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "catalogue/arguments.h"
 #include "catalogue/package.h"
 #include "json/pointer.h"
-#include "manifest/marshal.h"
 #include "schema/describe.h"
 #include "util/cleanup.h"
 
@@ -51,7 +51,7 @@ static int check_passing(
 	const struct manifest_scope *scope, uint32_t arguments, const struct tool *tool)
 {
 	cleanup(schema_report_deinit) struct schema_report report = {0};
-	int r = marshal_check(tool, scope->context, scope->tape, arguments, &report);
+	int r = arguments_marshal_check(tool, scope->context, scope->tape, arguments, &report);
 
 	for (size_t i = 0; r > 0 && i < report.n_violations; i++) {
 		cleanup(buffer_deinit) struct buffer pointer = {0};
@@ -117,7 +117,7 @@ static int check_defaults(const struct manifest_scope *scope, uint32_t given,
 	const struct tool *tool, const struct json_tape *filled)
 {
 	cleanup(schema_report_deinit) struct schema_report report = {0};
-	int r = marshal_check(tool, scope->context, filled, 0, &report);
+	int r = arguments_marshal_check(tool, scope->context, filled, 0, &report);
 
 	for (size_t i = 0; r > 0 && i < report.n_violations; i++) {
 		const struct schema_violation *violation = &report.violations[i];
@@ -156,7 +156,7 @@ static void warn_of_left_out(const struct manifest_scope *scope, uint32_t given,
 	for (size_t i = 0; i < tool->native.n_parameters; i++) {
 		const struct native_parameter *parameter = &tool->native.parameters[i];
 
-		if (!marshal_needs(parameter) ||
+		if (!arguments_need(parameter) ||
 			json_find(filled, 0, parameter->name) != JSON_NONE ||
 			is_required(tape, given, parameter))
 			continue;
@@ -179,7 +179,7 @@ static int check_empty(const struct manifest_scope *scope, uint32_t given, struc
 	cleanup(buffer_deinit) struct buffer text = {0};
 	int r = json_tape_read(&tape, nothing, strlen(nothing), JSON_DEPTH_DEFAULT, NULL);
 
-	r = r ? r : marshal_fill(tool, scope->context, &tape, 0, &text, &filled);
+	r = r ? r : arguments_fill(tool, scope->context, &tape, 0, &text, &filled);
 	r = r ? r : check_defaults(scope, given, tool, &filled);
 	if (r == 0 && scope->toolbox->package->kind == KIND_NATIVE)
 		warn_of_left_out(scope, given, tool, &filled);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/arguments.h"
+#include "catalogue/arguments.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static struct toolbox *box;
 static struct schema_context *context;
 static struct arguments arguments;
 static struct asked asked;
-static struct config_limits limits;
+static struct arguments_limits limits;
 
 static void set_up(void)
 {
@@ -32,7 +32,7 @@ static void set_up(void)
 			"{'name':'fixed','type':'i32','value':3}") "," PLAIN "," BOX_TOOL("text",
 			"{'name':'a','type':'str'},{'name':'f','type':'f32','default':1}") "," LAX);
 	context = schema_context_new();
-	limits = (struct config_limits){.args_bytes = 64, .depth = 4};
+	limits = (struct arguments_limits){.bytes = 64, .depth = 4};
 }
 
 static void tear_down(void)
@@ -48,7 +48,8 @@ TestSuite(arguments, .init = set_up, .fini = tear_down);
 static int check(unsigned int tool, const char *members)
 {
 	ask(&asked, members);
-	return arguments_check(&arguments, &box->tools[tool], &asked.request, context, &limits);
+	return arguments_check(&arguments, &box->tools[tool], asked.request.data,
+		asked.request.args, context, &limits);
 }
 
 static void expect_passed(unsigned int tool, const char *members, const char *expected)
@@ -95,7 +96,7 @@ Test(arguments, get_the_defaults_of_what_is_absent)
 	expect_passed(0, "'args':'{\\\"a\\\":1}'", "{\"a\":1,\"b\":7}");
 }
 
-Test(arguments, that_are_no_object_are_told_so)
+Test(arguments, that_are_no_object_are_refused)
 {
 	expect_violation(1, "'args':[1]", "",
 		"must be an object, or a string that is the text of one; came: array");
@@ -113,7 +114,7 @@ Test(arguments, that_are_no_object_are_told_so)
 		"expected a key in double quotes, but the text ends)");
 }
 
-Test(arguments, that_break_the_schema_are_told_with_their_path)
+Test(arguments, that_break_the_schema_are_reported_with_their_path)
 {
 	expect_violation(1, "'args':{'a':'x'}", "/a", "must be an integer, not the string \"x\"");
 	expect_violation(0, "'args':{}", "", "missing required property 'a' (an integer)");
@@ -145,7 +146,7 @@ Test(arguments, that_the_function_needs_are_missing_whatever_the_schema_says)
 
 Test(arguments, of_too_many_bytes_are_too_large)
 {
-	limits.args_bytes = 9;
+	limits.bytes = 9;
 	cr_expect_eq(check(1, "'args':{'a': 123}"), ARGUMENTS_E_TOO_LARGE);
 	cr_expect(arguments.actual == 10 && arguments.max == 9);
 	cr_expect_str_eq(arguments.limit, "bytes");
@@ -177,7 +178,7 @@ Test(arguments, are_coerced_only_where_the_manifest_says_so)
 		0, "'args':{'a':'9007199254740993','b':1}", "{\"a\":9007199254740993,\"b\":1}");
 }
 
-Test(arguments, that_are_wrong_coerced_too_are_told_as_they_came)
+Test(arguments, that_are_wrong_coerced_too_are_reported_as_they_came)
 {
 	box->package->coerces = true;
 	expect_violation(

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "catalogue/arguments.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "catalogue/package.h"
+#include "json/writer.h"
+#include "util/cleanup.h"
+#include "util/log.h"
+
+/* ── an object, or the text of one ───────────────────────────────────────────────────────────── */
+
+#define NOT_AN_OBJECT "must be an object, or a string that is the text of one; "
+
+/* The place of the arguments: a token of a tape. */
+struct place {
+	const struct json_tape *tape;
+	uint32_t token;
+};
+
+static int refuse_arguments(struct arguments *arguments, const char *message)
+{
+	int r = schema_report_add(&arguments->report, "", message);
+
+	return r < 0 ? r : ARGUMENTS_E_INVALID;
+}
+
+static int refuse_size(struct arguments *arguments, size_t actual, size_t max, const char *limit)
+{
+	arguments->actual = actual;
+	arguments->max = max;
+	arguments->limit = limit;
+	return ARGUMENTS_E_TOO_LARGE;
+}
+
+/* Read arguments that are the text of an object: models and shells often send that. */
+static int take_text(struct arguments *arguments, const struct json_tape *tape, uint32_t token,
+	const struct arguments_limits *limits)
+{
+	struct json_error error = {0};
+	int r;
+
+	buffer_reset(&arguments->text);
+	json_string_decode(tape, token, &arguments->text);
+	r = buffer_status(&arguments->text);
+	if (r == 0)
+		r = json_tape_read(&arguments->tape,
+			arguments->text.data ? arguments->text.data : "", arguments->text.size,
+			limits->depth, &error);
+	if (r == JSON_E_DEPTH)
+		return refuse_size(
+			arguments, (size_t)limits->depth + 1, limits->depth, "levels of nesting");
+	if (r > 0) {
+		cleanup(buffer_deinit) struct buffer message = {0};
+
+		buffer_printf(&message, NOT_AN_OBJECT "its text is not JSON (byte %zu: %s)",
+			error.offset, error.message);
+		return buffer_terminate(&message) ? refuse_arguments(arguments, message.data)
+						  : -ENOMEM;
+	}
+	return r;
+}
+
+static int find_place(struct arguments *arguments, const struct json_tape *tape, uint32_t token,
+	const struct arguments_limits *limits, struct place *ret_place)
+{
+	static const char none[] = "{}";
+	int r;
+
+	if (token == JSON_NONE) {
+		r = json_tape_read(&arguments->tape, none, strlen(none), limits->depth, NULL);
+		*ret_place = (struct place){&arguments->tape, 0};
+		return r;
+	}
+	*ret_place = (struct place){tape, token};
+	if (json_type_at(tape, token) == JSON_STRING) {
+		r = take_text(arguments, tape, token, limits);
+		if (r != 0)
+			return r;
+		*ret_place = (struct place){&arguments->tape, 0};
+	}
+	if (json_type_at(ret_place->tape, ret_place->token) != JSON_OBJECT) {
+		cleanup(buffer_deinit) struct buffer message = {0};
+
+		buffer_printf(&message, NOT_AN_OBJECT "came: %s",
+			json_type_name(json_type_at(ret_place->tape, ret_place->token)));
+		return buffer_terminate(&message) ? refuse_arguments(arguments, message.data)
+						  : -ENOMEM;
+	}
+	return 0;
+}
+
+/* ── the types of C, the placeholders of a command ───────────────────────────────────────────── */
+
+/* Note that the member called @name cannot be passed. */
+static int add_violation(
+	struct schema_report *report, const char *name, size_t size, const char *message)
+{
+	cleanup(buffer_deinit) struct buffer pointer = {0};
+
+	json_pointer_append(&pointer, name, size);
+	if (!buffer_terminate(&pointer) || schema_report_add(report, pointer.data, message) < 0)
+		return -ENOMEM;
+	return ARGUMENTS_E_INVALID;
+}
+
+/* Parameter @at of the function. */
+static int check_parameter(const struct native_function *function, size_t at,
+	const struct native_arguments *arguments, struct schema_report *report)
+{
+	const struct native_parameter *parameter = &function->parameters[at];
+	cleanup(buffer_deinit) struct buffer words = {0};
+	uint32_t value = json_find(arguments->tape, arguments->object, parameter->name);
+	int r;
+
+	if (value == JSON_NONE || !native_is_argument(parameter))
+		return 0;
+	r = native_check_value(function, at, arguments, arguments->tape, value, &words);
+	if (r <= 0)
+		return r;
+	return buffer_terminate(&words)
+		       ? add_violation(report, parameter->name, strlen(parameter->name), words.data)
+		       : -ENOMEM;
+}
+
+static int check_types(const struct native_function *function, const struct json_tape *tape,
+	uint32_t object, struct schema_report *report)
+{
+	const struct native_arguments arguments = {tape, object};
+	int status = 0;
+
+	for (size_t i = 0; i < function->n_parameters; i++) {
+		int r = check_parameter(function, i, &arguments, report);
+
+		if (r < 0)
+			return r;
+		status = status ? status : r;
+	}
+	return status;
+}
+
+bool arguments_need(const struct native_parameter *parameter)
+{
+	return native_is_argument(parameter) && !parameter->is_nullable && !parameter->default_json;
+}
+
+int arguments_fill(const struct tool *tool, struct schema_context *context,
+	const struct json_tape *tape, uint32_t object, struct buffer *text,
+	struct json_tape *ret_tape)
+{
+	int r = schema_fill(tool->arguments, context, tape, object, text, NULL);
+
+	r = r ? r : buffer_status(text);
+	r = r ? r : json_tape_read(ret_tape, text->data, text->size, JSON_DEPTH_DEFAULT, NULL);
+	return r ? -ENOMEM : 0;
+}
+
+/* Report required arguments that the schema's defaults do not fill in. */
+static int check_missing(const struct tool *tool, struct schema_context *context,
+	const struct json_tape *tape, uint32_t object, struct schema_report *report)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+	cleanup(json_tape_cleanup) struct json_tape filled = {0};
+	int r = arguments_fill(tool, context, tape, object, &text, &filled);
+
+	for (size_t i = 0; r >= 0 && i < tool->native.n_parameters; i++) {
+		const struct native_parameter *parameter = &tool->native.parameters[i];
+		cleanup(buffer_deinit) struct buffer message = {0};
+
+		if (!arguments_need(parameter) ||
+			json_find(&filled, 0, parameter->name) != JSON_NONE)
+			continue;
+		buffer_printf(&message, "missing required property '%s'", parameter->name);
+		if (!buffer_terminate(&message) || schema_report_add(report, "", message.data) < 0)
+			return -ENOMEM;
+		r = ARGUMENTS_E_INVALID;
+	}
+	return r;
+}
+
+static int check_native(const struct tool *tool, struct schema_context *context,
+	const struct json_tape *tape, uint32_t object, struct schema_report *report)
+{
+	int r = check_types(&tool->native, tape, object, report);
+	int missing = 0;
+
+	if (r >= 0 && tool->may_lack)
+		missing = check_missing(tool, context, tape, object, report);
+	return r < 0 || missing < 0 ? -ENOMEM : r | missing;
+}
+
+static int check_placeholders(const struct command *command, const struct json_tape *tape,
+	uint32_t object, struct schema_report *report)
+{
+	uint32_t key = json_first(tape, object);
+	const char *message;
+	int status = 0;
+
+	while ((key = command_next_refused(command, tape, object, key, &message)) <
+		json_end(tape, object)) {
+		cleanup(buffer_deinit) struct buffer name = {0};
+
+		json_string_decode(tape, key, &name);
+		status = buffer_status(&name);
+		status = status ? status : add_violation(report, name.data, name.size, message);
+		if (status < 0)
+			return status;
+		key = json_next_key(tape, key);
+	}
+	return status;
+}
+
+int arguments_marshal_check(const struct tool *tool, struct schema_context *context,
+	const struct json_tape *tape, uint32_t object, struct schema_report *report)
+{
+	switch (tool->toolbox->package->kind) {
+	case KIND_NATIVE:
+		return check_native(tool, context, tape, object, report);
+	case KIND_COMMAND:
+		return check_placeholders(&tool->command, tape, object, report);
+	case KIND_PLUGIN:
+	case KIND_PYTHON:
+		break;
+	}
+	return 0;
+}
+
+/* ── a call ──────────────────────────────────────────────────────────────────────────────────── */
+
+/* Log the strings that were taken as other values, for the author of the caller. */
+static void log_changes(
+	struct log_rate *rate, const struct tool *tool, const struct schema_report *changes)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	schema_report_write_text(changes, &text);
+	if (buffer_terminate(&text))
+		log_limited(rate, LOG_LEVEL_INFO, "Arguments of %s/%s were coerced: %s",
+			tool->toolbox->id, tool->name, text.data);
+}
+
+/* Try the arguments with each string taken as the value that it holds. Returns 0 with @place moved
+ * to the copy, SCHEMA_E_INVALID, or -ENOMEM. */
+static int coerce_arguments(struct arguments *arguments, const struct tool *tool,
+	struct schema_context *context, struct place *place)
+{
+	cleanup(schema_report_deinit) struct schema_report changes = {0};
+	struct buffer *text = &arguments->coerced;
+	int r;
+
+	buffer_reset(text);
+	r = schema_coerce(tool->arguments, context, place->tape, place->token, text, &changes);
+	if (r == 0)
+		r = buffer_status(text);
+	if (r < 0 || changes.n_violations == 0)
+		return r < 0 ? r : SCHEMA_E_INVALID;
+	/* A string may hold a deeper value than the request may have: then it is not taken. */
+	r = json_tape_read(
+		&arguments->coerced_tape, text->data, text->size, JSON_DEPTH_DEFAULT, NULL);
+	if (r == 0)
+		r = schema_validate(tool->arguments, context, &arguments->coerced_tape, 0);
+	if (r != 0)
+		return r < 0 ? r : SCHEMA_E_INVALID;
+	log_changes(&arguments->coercions, tool, &changes);
+	*place = (struct place){&arguments->coerced_tape, 0};
+	return 0;
+}
+
+static int check_or_coerce(struct arguments *arguments, const struct tool *tool,
+	struct schema_context *context, struct place *place)
+{
+	int r = schema_validate(tool->arguments, context, place->tape, place->token);
+
+	if (r > 0 && tool->toolbox->package->coerces)
+		r = coerce_arguments(arguments, tool, context, place);
+	if (r < 0)
+		return r;
+	if (r > 0) {
+		r = schema_explain(
+			tool->arguments, context, place->tape, place->token, &arguments->report);
+		return r < 0 ? r : ARGUMENTS_E_INVALID;
+	}
+	r = arguments_marshal_check(tool, context, place->tape, place->token, &arguments->report);
+	return r > 0 ? ARGUMENTS_E_INVALID : r;
+}
+
+static int refuse_fill(struct arguments *arguments)
+{
+	int r = schema_report_add(&arguments->report, "",
+		"cannot be completed: finding out which defaults apply takes too long");
+
+	return r < 0 ? r : ARGUMENTS_E_INVALID;
+}
+
+int arguments_check(struct arguments *arguments, const struct tool *tool,
+	const struct json_tape *tape, uint32_t token, struct schema_context *context,
+	const struct arguments_limits *limits)
+{
+	struct place place;
+	int r;
+
+	if (arguments->report.n_violations > 0 || arguments->report.summary)
+		schema_report_deinit(&arguments->report);
+	r = find_place(arguments, tape, token, limits, &place);
+	if (r != 0)
+		return r;
+	arguments->json = json_value_text(place.tape, place.token, &arguments->size);
+	if (arguments->size > limits->bytes)
+		return refuse_size(arguments, arguments->size, limits->bytes, "bytes");
+	r = check_or_coerce(arguments, tool, context, &place);
+	arguments->json = json_value_text(place.tape, place.token, &arguments->size);
+	if (r != 0 || !schema_has_defaults(tool->arguments) ||
+		!kind_facts(tool->toolbox->package->kind)->fills_defaults)
+		return r;
+	buffer_reset(&arguments->filled);
+	r = schema_fill(
+		tool->arguments, context, place.tape, place.token, &arguments->filled, NULL);
+	if (r > 0)
+		return refuse_fill(arguments);
+	if (r < 0)
+		return r;
+	arguments->json = arguments->filled.data;
+	arguments->size = arguments->filled.size;
+	return buffer_status(&arguments->filled);
+}
+
+void arguments_deinit(struct arguments *arguments)
+{
+	json_tape_deinit(&arguments->tape);
+	buffer_deinit(&arguments->text);
+	json_tape_deinit(&arguments->coerced_tape);
+	buffer_deinit(&arguments->coerced);
+	buffer_deinit(&arguments->filled);
+	schema_report_deinit(&arguments->report);
+}

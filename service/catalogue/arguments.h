@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "catalogue/toolbox.h"
+#include "json/reader.h"
+#include "schema/schema.h"
+#include "util/buffer.h"
+#include "util/log.h"
+
+/*
+ * The arguments of a call, from what a caller sends to what the tool gets.
+ *
+ *   absent ─────────▶ {}  ┐
+ *   an object ────────────┼─▶ argument schema ─▶ marshal check ─▶ defaults ─▶ the tool
+ *   text of an object ────┘          │               │
+ *                                    └─ violations ◀─┘
+ *
+ * The marshal check is for the rules that JSON Schema cannot express: whether the values can be
+ * passed as types of C (native_check_value), or in placeholders (command_next_refused). The examples
+ * and defaults of a manifest are checked like calls.
+ *
+ * When the manifest has `"coerce": true`, arguments that do not satisfy the schema are tried once
+ * more with each string taken as the value that it holds: "25" as 25.
+ *
+ * An object with no default to fill in is passed on as the bytes that arrived.
+ */
+struct arguments {
+	struct json_tape tape; /* the parsed arguments, when they are a text or absent */
+	struct buffer text;    /* decoded, when they are a string */
+	struct json_tape coerced_tape;
+	struct buffer coerced; /* with strings taken as the values that they hold */
+	struct buffer filled;  /* with defaults */
+	const char *json;      /* passed to the tool; points into the frame or one of the above */
+	size_t size;
+	struct log_rate coercions;
+	struct schema_report report; /* after ARGUMENTS_E_INVALID */
+	size_t actual;               /* after ARGUMENTS_E_TOO_LARGE */
+	size_t max;
+	const char *limit; /* "bytes" or "levels of nesting" */
+};
+
+enum arguments_status {
+	ARGUMENTS_E_INVALID = 1,
+	ARGUMENTS_E_TOO_LARGE,
+};
+
+struct arguments_limits {
+	size_t bytes;
+	uint32_t depth;
+};
+
+/* Check the value at @token of @tape (JSON_NONE: absent) as arguments of @tool, into @arguments
+ * (zeroed, or used before). Returns 0 with json and size set, an arguments_status, or -ENOMEM. */
+int arguments_check(struct arguments *arguments, const struct tool *tool,
+	const struct json_tape *tape, uint32_t token, struct schema_context *context,
+	const struct arguments_limits *limits);
+
+/* Free the memory of @arguments. */
+void arguments_deinit(struct arguments *arguments);
+
+/*
+ * The steps, for the values of a manifest.
+ */
+
+/* Make the marshal check of the object at @object of @tape, which satisfies the schema. 0,
+ * ARGUMENTS_E_INVALID with a violation added to @report for each member that cannot be passed
+ * ("/name", "must be …") or is missing ("", "missing …"), or -ENOMEM. */
+int arguments_marshal_check(const struct tool *tool, struct schema_context *context,
+	const struct json_tape *tape, uint32_t object, struct schema_report *report);
+
+/* Append the object at @object with the defaults of the schema, as it is passed, to @text, and read it
+ * into @ret_tape, which refers to @text. 0 or -ENOMEM. */
+int arguments_fill(const struct tool *tool, struct schema_context *context,
+	const struct json_tape *tape, uint32_t object, struct buffer *text,
+	struct json_tape *ret_tape);
+
+/* Return whether the function cannot be called without a value for @parameter, passed or a default. */
+bool arguments_need(const struct native_parameter *parameter);
