@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <ctype.h>
+#include <dlfcn.h>
 #include <idn2.h>
 #include <stdint.h>
 #include <string.h>
@@ -10,10 +11,37 @@
  * Internationalised labels of host names, judged by libidn2: it decodes the label (RFC 3492), checks
  * the result by the rules for registration (RFC 5891 section 4, RFC 5892, RFC 5893) with its own
  * tables of Unicode, and encodes it again.
+ *
+ * libidn2 and the libunistring that it needs are loaded with the first label: linked, they cost each
+ * start 0.2 MB and 0.2 ms, and few schemas ask for them. Without them no such label is valid.
  */
+
+#define LIBRARY "libidn2.so.0"
 
 #define PREFIX          "xn--"
 #define LABEL_BYTES_MAX 63
+
+static struct {
+	bool is_looked_for;
+	__typeof__(&idn2_register_u8) register_u8;
+	__typeof__(&idn2_free) free;
+} libidn2;
+
+/* Return whether libidn2 is loaded. */
+static bool load_libidn2(void)
+{
+	void *library;
+
+	if (!libidn2.is_looked_for) {
+		libidn2.is_looked_for = true;
+		library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+		if (library) {
+			libidn2.register_u8 = dlsym(library, "idn2_register_u8");
+			libidn2.free = dlsym(library, "idn2_free");
+		}
+	}
+	return libidn2.register_u8 && libidn2.free;
+}
 
 /* Host names ignore case (RFC 4343), but libidn2 takes small letters only. */
 bool format_is_a_label(const char *text, size_t size)
@@ -23,11 +51,11 @@ bool format_is_a_label(const char *text, size_t size)
 	uint8_t *name = NULL;
 	int r;
 
-	if (size > LABEL_BYTES_MAX - used || memchr(text, '\0', size))
+	if (size > LABEL_BYTES_MAX - used || memchr(text, '\0', size) || !load_libidn2())
 		return false;
 	for (size_t i = 0; i < size; i++)
 		label[used++] = (char)tolower((unsigned char)text[i]);
-	r = idn2_register_u8(NULL, (const uint8_t *)label, &name, 0);
-	idn2_free(name);
+	r = libidn2.register_u8(NULL, (const uint8_t *)label, &name, 0);
+	libidn2.free(name);
 	return r == IDN2_OK;
 }
