@@ -11,13 +11,15 @@
 #include "websocket.h"
 
 /*
- * bus-load URL TOPIC DATA CALLS IN_FLIGHT: a caller that never waits longer than it must.
+ * bus-load URL TOPIC DATA CALLS IN_FLIGHT [INTERVAL_US]: a caller that never waits longer than it must.
  *
  * Sends CALLS messages with TOPIC and DATA (the text of an object), IN_FLIGHT of them at a time,
  * and checks every response: each call has an id of its own in its context, twice, so a response
  * with the context of another call is seen. One more call is sent last: calls are answered in
  * order, so a second response to an earlier call arrives before the response to the last one.
- * Messages of others, in any number, change nothing. Prints one line of JSON:
+ * Messages of others, in any number, change nothing. With an interval, IN_FLIGHT does not
+ * count: each call is sent so long after the one before it, answered or not, so that a service that
+ * stops for a second delays all the calls of that second. Prints one line of JSON:
  *
  *   {"calls": …, "in_flight": …, "answered": …, "lost": …, "duplicate": …, "wrong_context": …,
  *    "p50_us": …, "p99_us": …, "max_us": …, "calls_per_s": …}
@@ -25,6 +27,7 @@
 
 /* No response to a call of ours for so long: what is still out is lost. */
 #define SILENCE_MS 5000
+#define SILENCE_NS ((uint64_t)SILENCE_MS * 1000000)
 
 #define DEPTH_MAX 128
 #define ID_BYTES  48
@@ -36,11 +39,13 @@ struct load {
 	const char *data;
 	uint32_t calls;
 	uint32_t in_flight;
+	uint32_t interval_us; /* 0: none */
 
 	char run[ID_BYTES / 2]; /* the beginning of all ids of this run */
 	uint64_t *sent_ns;      /* per call, and of the one that comes last */
 	uint64_t *taken_ns;     /* the same; 0: not answered */
-	uint64_t heard_ns;      /* the last response of ours */
+	uint64_t start_ns;
+	uint64_t heard_ns; /* the last response of ours */
 	uint32_t sent;
 	uint32_t answered;
 	uint32_t duplicate;
@@ -137,6 +142,46 @@ static int receive(struct load *load, const char **ret_text, size_t *ret_size)
 		&load->websocket, (int)(SILENCE_MS - silent_ms), ret_text, ret_size);
 }
 
+/* Send the calls that are due; 0 or -1. @ret_wait_ms is the time until the next one. */
+static int send_due(struct load *load, int *ret_wait_ms)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	*ret_wait_ms = SILENCE_MS;
+	while (load->sent < load->calls) {
+		uint64_t next_ns = load->start_ns + (uint64_t)load->sent * load->interval_us * 1000;
+
+		if (next_ns > now_ns) {
+			*ret_wait_ms = (int)((next_ns - now_ns) / 1000000) + 1;
+			return 0;
+		}
+		if (send_call(load) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* As drive(), with calls that are sent when they are due, answered or not. */
+static int drive_paced(struct load *load)
+{
+	const char *text;
+	size_t size;
+	int wait_ms;
+	int result = 1;
+
+	load->heard_ns = clock_now_ns();
+	while (load->answered < load->calls && result >= 0) {
+		if (send_due(load, &wait_ms) < 0)
+			return -1;
+		result = websocket_receive(&load->websocket, wait_ms, &text, &size);
+		if (result > 0)
+			take(load, text, size);
+		if (load->sent > load->answered && clock_now_ns() - load->heard_ns > SILENCE_NS)
+			return 0;
+	}
+	return result < 0 ? -1 : 0;
+}
+
 /* 0 when all calls are answered or given up, -1 when the connection broke. */
 static int drive(struct load *load)
 {
@@ -213,7 +258,8 @@ static int run(struct load *load)
 	uint64_t start_ns = clock_now_ns();
 	uint64_t end_ns;
 
-	if (drive(load) < 0) {
+	load->start_ns = start_ns;
+	if ((load->interval_us > 0 ? drive_paced(load) : drive(load)) < 0) {
 		fprintf(stderr, "bus-load: the bus is gone\n");
 		return 1;
 	}
@@ -239,7 +285,9 @@ static bool prepare(struct load *load, char **arguments)
 {
 	load->topic = arguments[2];
 	load->data = arguments[3];
-	if (!read_count(arguments[4], &load->calls) || !read_count(arguments[5], &load->in_flight))
+	if (!read_count(arguments[4], &load->calls) ||
+		!read_count(arguments[5], &load->in_flight) ||
+		(arguments[6] && !read_count(arguments[6], &load->interval_us)))
 		return false;
 	snprintf(load->run, sizeof(load->run), "%d.%" PRIx32 ".", (int)getpid(),
 		(uint32_t)clock_now_ns());
@@ -260,8 +308,8 @@ int main(int count, char **arguments)
 {
 	cleanup(load_deinit) struct load load = {.websocket.fd = -1};
 
-	if (count != 6 || !prepare(&load, arguments)) {
-		fprintf(stderr, "usage: bus-load URL TOPIC DATA CALLS IN_FLIGHT\n");
+	if (count < 6 || count > 7 || !prepare(&load, arguments)) {
+		fprintf(stderr, "usage: bus-load URL TOPIC DATA CALLS IN_FLIGHT [INTERVAL_US]\n");
 		return 2;
 	}
 	if (websocket_open(&load.websocket, arguments[1]) < 0)
