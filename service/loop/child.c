@@ -109,6 +109,18 @@ static int watch_child(struct loop_child *child)
 	return errno == ENOSYS ? watch_by_signal(child) : -errno;
 }
 
+static void close_children(struct loop *loop)
+{
+	struct loop_child *child = loop->children;
+
+	while (child) {
+		struct loop_child *next = child->next;
+
+		free_child(child);
+		child = next;
+	}
+}
+
 int loop_add_child(struct loop *loop, pid_t pid, loop_child_function function, void *data,
 	struct loop_child **ret_child)
 {
@@ -127,6 +139,7 @@ int loop_add_child(struct loop *loop, pid_t pid, loop_child_function function, v
 		free_child(child);
 		return r;
 	}
+	loop->close_children = close_children;
 	child->next = loop->children;
 	loop->children = child;
 	*ret_child = child;
@@ -146,17 +159,4 @@ void loop_child_forget(struct loop_child *child)
 {
 	if (child)
 		child->function = NULL;
-}
-
-void loop_children_close(struct loop *loop)
-{
-	struct loop_child *child = loop->children;
-
-	while (child) {
-		struct loop_child *next = child->next;
-
-		free_child(child);
-		child = next;
-	}
-	loop->children = NULL;
 }

@@ -54,18 +54,10 @@ struct loop {
 	                  * own */
 	struct timer_heap timers;
 	struct signal_table signals;
-	struct loop_child *children;    /* the children that have not been reaped */
+	struct loop_child *children; /* the children that have not been reaped */
+	/* Free the signals and children with the loop; NULL until there was one. */
+	void (*close_signals)(struct loop *loop);
+	void (*close_children)(struct loop *loop);
 	bool serves_log;                /* loop_serve_log() was called */
 	struct loop_source *log_source; /* stderr, while lines of the log wait; else NULL */
 };
-
-/* Fetch one batch of events from the epoll set and call the functions of their sources. */
-void loop_serve_batch(struct loop *loop);
-
-/* Each part's share of loop_new() and loop_free(). They accept a zeroed loop. 0 or a negative
- * errno. */
-int loop_timers_open(struct loop *loop);
-void loop_timers_close(struct loop *loop);
-void loop_signals_open(struct loop *loop);
-void loop_signals_close(struct loop *loop);
-void loop_children_close(struct loop *loop);

@@ -75,7 +75,7 @@ void loop_source_free(struct loop_source *source);
 
 typedef void (*loop_timer_function)(void *data);
 
-/* A one-shot timer, embedded in the struct that it serves. Its fields belong to loop/timer.c. */
+/* A one-shot timer, embedded in the struct that it serves. Its fields belong to loop/loop.c. */
 struct loop_timer {
 	struct loop *loop;
 	loop_timer_function function;

@@ -25,20 +25,12 @@ static void on_readable(void *data, uint32_t events)
 	}
 }
 
-void loop_signals_open(struct loop *loop)
-{
-	loop->signals.fd = -1;
-	sigemptyset(&loop->signals.taken);
-}
-
 /* The signals that were taken stay blocked: a late SIGTERM must not end a process that cleans
  * up. */
-void loop_signals_close(struct loop *loop)
+static void close_signals(struct loop *loop)
 {
 	loop_source_free(loop->signals.source);
-	if (loop->signals.fd >= 0)
-		close(loop->signals.fd);
-	loop_signals_open(loop);
+	close(loop->signals.fd);
 }
 
 static int watch_signals(struct loop *loop, const sigset_t *signals)
@@ -50,6 +42,7 @@ static int watch_signals(struct loop *loop, const sigset_t *signals)
 	loop->signals.fd = fd;
 	if (loop->signals.source)
 		return 0;
+	loop->close_signals = close_signals;
 	return loop_add_fd(loop, fd, EPOLLIN, on_readable, loop, &loop->signals.source);
 }
 
