@@ -16,7 +16,7 @@
  *   worker.c          the wire, the sandbox      knows no kind
  *      │  LOAD → load()    INVOKE → invoke()
  *      ▼
- *   struct driver     native_driver.c …          knows no wire
+ *   struct driver     native/driver.c …          knows no wire
  */
 
 enum driver_status {

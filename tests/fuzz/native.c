@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "worker/native/native_call.h"
+#include "worker/native/call.h"
 
 /*
  * Any bytes as the arguments of a C function of every type, which reads all that its arguments

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "worker/plugin/plugin_call.h"
+#include "worker/plugin/call.h"
 
 #include <criterion/criterion.h>
 #include <pthread.h>

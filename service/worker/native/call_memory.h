@@ -4,7 +4,7 @@
 #include "call/native.h"
 #include "json/reader.h"
 #include "util/buffer.h"
-#include "worker/native/native_slot.h"
+#include "worker/native/slot.h"
 
 /*
  * The memory of one native call.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "worker/native/native_call_memory.h"
+#include "worker/native/call_memory.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "worker/plugin/plugin_call.h"
+#include "worker/plugin/call.h"
 
 #include <errno.h>
 #include <math.h>
@@ -11,8 +11,8 @@
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "wire/wire.h"
-#include "worker/plugin/plugin_values.h"
-#include "worker/plugin/plugin_writer.h"
+#include "worker/plugin/values.h"
+#include "worker/plugin/writer.h"
 
 /* Least time between two progress reports of a call. */
 #define PROGRESS_MS 50

@@ -8,7 +8,7 @@
 
 #include "util/cleanup.h"
 #include "worker/library.h"
-#include "worker/native/native_call.h"
+#include "worker/native/call.h"
 
 struct native_driver {
 	struct library library;

@@ -8,7 +8,7 @@
 
 #include "util/buffer.h"
 #include "worker/driver.h"
-#include "worker/plugin/plugin_call.h"
+#include "worker/plugin/call.h"
 
 /*
  * The table of tools that a plugin exports. Its structs may be shorter than ours if it was built

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "worker/native/native_result.h"
+#include "worker/native/result.h"
 
 #include <errno.h>
 #include <stdarg.h>

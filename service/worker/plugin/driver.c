@@ -8,8 +8,8 @@
 
 #include "json/writer.h"
 #include "worker/library.h"
-#include "worker/plugin/plugin_call.h"
-#include "worker/plugin/plugin_table.h"
+#include "worker/plugin/call.h"
+#include "worker/plugin/table.h"
 
 /*
  * A library that was written for toolboxd (toolbox.h).

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "worker/command/command_answer.h"
+#include "worker/command/answer.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "worker/native/native_slot.h"
+#include "worker/native/slot.h"
 
 #include <math.h>
 #include <string.h>

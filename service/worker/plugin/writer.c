@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "worker/plugin/plugin_writer.h"
+#include "worker/plugin/writer.h"
 
 #include <string.h>
 

@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 #include "util/cleanup.h"
-#include "worker/command/command_answer.h"
-#include "worker/command/command_fill.h"
-#include "worker/command/command_run.h"
+#include "worker/command/answer.h"
+#include "worker/command/fill.h"
+#include "worker/command/run.h"
 #include "worker/driver.h"
 
 /* Memory that grew larger for one call is freed after it. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "worker/native/native_call.h"
+#include "worker/native/call.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "worker/native/native_result.h"
+#include "worker/native/result.h"
 
 /* Parse each `value` and `default` once. Their texts live as long as the function. */
 static int read_constants(struct native_call *call)

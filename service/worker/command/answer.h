@@ -4,7 +4,7 @@
 #include <stdint.h>
 
 #include "call/command.h"
-#include "worker/command/command_run.h"
+#include "worker/command/run.h"
 #include "worker/driver.h"
 
 /*

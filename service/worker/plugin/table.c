@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "worker/plugin/plugin_table.h"
+#include "worker/plugin/table.h"
 
 #include <errno.h>
 #include <stdbool.h>

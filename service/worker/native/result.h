@@ -5,7 +5,7 @@
 
 #include "call/native.h"
 #include "util/buffer.h"
-#include "worker/native/native_call_memory.h"
+#include "worker/native/call_memory.h"
 
 /*
  * The result of a C function, as JSON or as the text of a failure.

@@ -5,7 +5,7 @@
 
 #include "call/native.h"
 #include "util/buffer.h"
-#include "worker/native/native_call_memory.h"
+#include "worker/native/call_memory.h"
 
 /*
  * A C function, prepared to be called with JSON.

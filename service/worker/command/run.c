@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "worker/command/command_run.h"
+#include "worker/command/run.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "worker/plugin/plugin_values.h"
+#include "worker/plugin/values.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "worker/command/command_fill.h"
+#include "worker/command/fill.h"
 
 #include <ctype.h>
 #include <errno.h>
