@@ -8,6 +8,9 @@
 #define BUS_HOST_BYTES 256
 #define BUS_PATH_BYTES 256
 
+/* The longest token, with its NUL. */
+#define BUS_TOKEN_BYTES 257
+
 #define BUS_DEFAULT_HOST "127.0.0.1"
 #define BUS_DEFAULT_PORT 8181
 #define BUS_DEFAULT_PATH "/core"
@@ -18,6 +21,7 @@ struct bus_address {
 	uint16_t port;             /* 0: any free port (embedded bus only) */
 	char path[BUS_PATH_BYTES]; /* begins with '/' */
 	bool is_tls;
+	char token[BUS_TOKEN_BYTES]; /* shown by clients, required by the embedded bus; "": none */
 };
 
 /* ws://127.0.0.1:8181/core */
@@ -27,6 +31,6 @@ extern const struct bus_address bus_address_default;
  * or -EINVAL with *ret_reason (may be NULL) a constant text that names what was expected. */
 int bus_address_parse(const char *url, struct bus_address *ret_address, const char **ret_reason);
 
-/* Write the URL of @address to @ret_url, NUL-terminated. */
+/* Write the URL of @address, without its token, to @ret_url, NUL-terminated. */
 #define BUS_URL_BYTES (BUS_HOST_BYTES + BUS_PATH_BYTES + 16)
 void bus_address_format(const struct bus_address *address, char ret_url[BUS_URL_BYTES]);

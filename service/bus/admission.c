@@ -9,10 +9,10 @@
 
 #include "bus/address.h"
 
-int admission_init(
-	struct admission *admission, const char *const *origins, size_t n_origins, const char *name)
+int admission_init(struct admission *admission, const char *const *origins, size_t n_origins,
+	const char *name, const char *token)
 {
-	*admission = (struct admission){.name = name};
+	*admission = (struct admission){.name = name, .token = token};
 	admission->origins = calloc(n_origins + 1, sizeof(char *));
 	if (!admission->origins)
 		return -ENOMEM;
@@ -97,4 +97,50 @@ enum admission_result admission_check(
 	if (origin && !is_origin_allowed(admission, origin, host))
 		return ADMISSION_ORIGIN;
 	return is_host_ours(admission, host) ? ADMISSION_GRANTED : ADMISSION_HOST;
+}
+
+/* Compare all bytes of the token, whatever @text is. */
+static bool is_token(const struct admission *admission, const char *text, size_t size)
+{
+	size_t token_size = strlen(admission->token);
+	unsigned int difference = size != token_size;
+
+	for (size_t i = 0; i < token_size; i++)
+		difference |= (unsigned char)admission->token[i] ^
+			      (unsigned char)(i < size ? text[i] : 0);
+	return difference == 0;
+}
+
+/* Find the value of `token=` in the query of @target. Return NULL when there is none. */
+static const char *find_token(const char *target, size_t *ret_size)
+{
+	static const char key[] = "token=";
+	const char *at = strchr(target, '?');
+
+	for (; at; at = strchr(at + 1, '&')) {
+		if (strncmp(at + 1, key, sizeof(key) - 1) != 0)
+			continue;
+		at += sizeof(key);
+		*ret_size = strcspn(at, "&");
+		return at;
+	}
+	return NULL;
+}
+
+bool admission_has_token(
+	const struct admission *admission, const char *target, const char *authorization)
+{
+	static const char scheme[] = "Bearer ";
+	size_t size;
+	const char *token = find_token(target, &size);
+
+	if (!*admission->token)
+		return true;
+	if (token)
+		return is_token(admission, token, size);
+	if (!authorization || strncasecmp(authorization, scheme, sizeof(scheme) - 1) != 0)
+		return false;
+	token = authorization + sizeof(scheme) - 1;
+	token += strspn(token, " ");
+	return is_token(admission, token, strlen(token));
 }

@@ -7,7 +7,7 @@
 /*
  * Admission of clients to the embedded bus.
  *
- * The bus of a device has no password, and a browser lets any page open a websocket to any server
+ * The bus of a device has no password unless it is given a token, and a browser lets any page open a websocket to any server
  * without asking that server. So a page that is open on the device, or in its network if the bus
  * listens there, could call every tool. A page cannot choose the value of two headers:
  *
@@ -21,7 +21,8 @@
 struct admission {
 	char **origins; /* owned: scheme://host[:port], as browsers write them */
 	size_t n_origins;
-	const char *name; /* borrowed: the host that the bus was configured with */
+	const char *name;  /* borrowed: the host that the bus was configured with */
+	const char *token; /* borrowed: the token that every client must show; "": none is needed */
 };
 
 enum admission_result {
@@ -30,9 +31,9 @@ enum admission_result {
 	ADMISSION_HOST,   /* refused: the Host is none of ours */
 };
 
-/* Copy the @n_origins texts at @origins; @name is borrowed. Return 0 or -ENOMEM. */
+/* Copy the @n_origins texts at @origins; @name and @token are borrowed. Return 0 or -ENOMEM. */
 int admission_init(struct admission *admission, const char *const *origins, size_t n_origins,
-	const char *name);
+	const char *name, const char *token);
 
 /* Free the copies. A zeroed @admission is accepted. */
 void admission_deinit(struct admission *admission);
@@ -42,3 +43,9 @@ void admission_deinit(struct admission *admission);
  * port. */
 enum admission_result admission_check(
 	const struct admission *admission, const char *host, const char *origin);
+
+/* Return whether a request shows the token, if one is needed: as `token=` in the query of @target,
+ * or as `Bearer` in @authorization, which is NULL when the request has no such header. The time of
+ * the comparison does not depend on how much of the token is right. */
+bool admission_has_token(
+	const struct admission *admission, const char *target, const char *authorization);

@@ -341,11 +341,26 @@ static void closed(struct bus_client *client, const char *reason)
 	lost(client, reason);
 }
 
+/* Write the header with our token to *place, which has @size bytes. */
+static int append_token(const struct bus_client *client, unsigned char **place, size_t size)
+{
+	char value[BUS_TOKEN_BYTES + sizeof("Bearer ")];
+	int length = snprintf(value, sizeof(value), "Bearer %s", client->bus.address.token);
+
+	if (!*client->bus.address.token)
+		return 0;
+	return lws_add_http_header_by_name(client->wsi,
+		(const unsigned char *)"authorization:", (const unsigned char *)value, length,
+		place, *place + size);
+}
+
 /* Handle an event of our connection. Return a negative value to close it. */
 static int serve_client(
 	struct bus_client *client, enum lws_callback_reasons reason, void *in, size_t size)
 {
 	switch (reason) {
+	case LWS_CALLBACK_CLIENT_APPEND_HANDSHAKE_HEADER:
+		return append_token(client, in, size);
 	case LWS_CALLBACK_CLIENT_ESTABLISHED:
 		opened(client);
 		return 0;

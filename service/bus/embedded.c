@@ -12,10 +12,12 @@
 
 #include "bus/admission.h"
 #include "bus/bus.h"
+#include "bus/entry.h"
 #include "bus/envelope.h"
 #include "bus/frame.h"
 #include "bus/intake.h"
 #include "bus/listener.h"
+#include "bus/upgrade.h"
 #include "bus/endpoint.h"
 #include "util/cleanup.h"
 #include "util/list.h"
@@ -38,12 +40,12 @@
  * that clients can take is bounded: an unfinished frame, all unfinished frames together, the unread
  * frames of a client (which is then dropped), and the number of clients.
  *
- * Web pages are refused (bus/admission). Only websockets are served. A peer that uses plain HTTP
- * gets an error response; CONNECT (which would make the connection a raw one) and an upgrade to
- * HTTP/2 are cut off.
+ * A connection is half-made until its request was read (bus/entry) and granted: no web page
+ * (bus/admission), a websocket (bus/upgrade), the token where one is needed, a free place.
+ * libwebsockets gets the socket only then.
  */
 
-/* The most connections, with those that have not asked for an upgrade yet. */
+/* The most clients. */
 #define BUS_CLIENTS_MAX 1000
 
 /* The most bytes of unfinished frames of all clients. */
@@ -52,11 +54,12 @@
 /* Own messages that are received in one turn of the loop; then it is the clients' turn. */
 #define ECHOES_PER_TURN 32
 
-/* RFC 9110 §15.5.22; libwebsockets does not name it. */
-#define HTTP_UPGRADE_REQUIRED 426
+/* The places that only peers on this device can have. */
+#define BUS_CLIENTS_NEAR 16
 
-/* The longest header that is compared; no allowed host or origin is longer. */
-#define HEADER_BYTES 512
+/* An upgrade has no body. */
+static const struct http_limits request_limits = {
+	.line_bytes = 8192, .header_bytes = 16384, .body_bytes = 0};
 
 /* Bytes of a frame that libwebsockets hands over at once; allocated per client. */
 #define CLIENT_RX_BYTES (16u << 10)
@@ -68,13 +71,15 @@ static const char greeting_text[] = "{\"type\": \"connected\", \"data\": {}, "
 struct embedded {
 	struct bus bus;
 	struct lws_vhost *vhost;
+	const char *vhost_name;
 	struct listener *listener;
+	struct entries *entries; /* connections that are not yet peers */
 	struct loop_timer up_timer;
 	struct loop_timer echo_timer;
 	struct frame_queue echo; /* own messages that we want to receive */
 	struct frame *greeting;
 	struct list peers;        /* struct peer */
-	unsigned int connections; /* peers, and connections that are not yet peers */
+	unsigned int connections; /* peers, and sockets that libwebsockets still closes */
 	bool is_closing;          /* freed by its owner: handler, listener and timer are gone */
 	struct intake_rules rules;
 	struct admission admission;
@@ -257,57 +262,96 @@ static int greet(struct embedded *embedded, struct peer *peer, struct lws *wsi)
 	return 0;
 }
 
-/* Send the reason, and hang up. */
-static int refuse_http(struct lws *wsi, unsigned int status, const char *reason)
-{
-	lws_return_http_status(wsi, status, reason);
-	return -1;
-}
+/* ── new connections ─────────────────────────────────────────────────────────────────────────── */
 
-/* This is most likely a web page that tries to reach the device that shows it. */
-static int refuse_entry(struct embedded *embedded, struct lws *wsi, enum admission_result result,
-	const char *host, const char *origin)
+/* Log a client that is most likely a web page that tries to reach the device that shows it. */
+static void log_stranger(struct embedded *embedded, enum admission_result result, const char *host,
+	const char *origin)
 {
-	if (result == ADMISSION_ORIGIN) {
+	if (result == ADMISSION_ORIGIN)
 		bus_warn(&embedded->bus.rates.peers,
 			"refused a client whose Origin is '%s': it is not in embedded.origins",
 			origin);
-		return refuse_http(wsi, HTTP_STATUS_FORBIDDEN,
-			"This origin is not allowed (embedded.origins).");
-	}
+	else
+		bus_warn(&embedded->bus.rates.peers,
+			"refused a client that used the host '%s': it is not an address, not "
+			"localhost, and not '%s' (websocket.host)",
+			host, embedded->admission.name);
+}
+
+/* Return whether the headers that pages cannot choose are those of a client. */
+static bool check_stranger(struct embedded *embedded, const struct http_reader *request,
+	struct http_refusal *ret_refusal)
+{
+	unsigned int n_origins;
+	const char *origin = http_field(request, "Origin", &n_origins);
+	const char *host = http_host(request);
+	enum admission_result result = admission_check(&embedded->admission, host, origin);
+
+	if (n_origins > 1)
+		result = ADMISSION_ORIGIN;
+	if (result == ADMISSION_GRANTED)
+		return true;
+	log_stranger(embedded, result, host, origin);
+	*ret_refusal = (struct http_refusal){403, "",
+		result == ADMISSION_ORIGIN
+			? "This origin is not allowed (embedded.origins)."
+			: "This host is not ours: use an address, localhost, or the configured "
+			  "name."};
+	return false;
+}
+
+static bool check_token(struct embedded *embedded, const struct http_reader *request,
+	struct http_refusal *ret_refusal)
+{
+	if (admission_has_token(&embedded->admission, http_target(request),
+		    http_field(request, "Authorization", NULL)))
+		return true;
 	bus_warn(&embedded->bus.rates.peers,
-		"refused a client that used the host '%s': it is not an address, not localhost, "
-		"and not '%s' (websocket.host)",
-		host, embedded->admission.name);
-	return refuse_http(wsi, HTTP_STATUS_FORBIDDEN,
-		"This host is not ours: use an address, localhost, or the configured name.");
+		"refused a client without the token of embedded.token_file");
+	*ret_refusal = (struct http_refusal){401, "WWW-Authenticate: Bearer\r\n",
+		"The token is missing or wrong (embedded.token_file)."};
+	return false;
 }
 
-/* Copy a header's value, NUL-terminated; empty when it is absent or too long. */
-static void copy_header(struct lws *wsi, enum lws_token_indexes header, char ret[HEADER_BYTES])
+static bool check_place(
+	const struct embedded *embedded, bool is_near, struct http_refusal *ret_refusal)
 {
-	if (lws_hdr_copy(wsi, ret, HEADER_BYTES, header) < 0)
-		ret[0] = '\0';
+	unsigned int places = BUS_CLIENTS_MAX - (is_near ? 0 : BUS_CLIENTS_NEAR);
+
+	if (embedded->connections < places)
+		return true;
+	*ret_refusal = (struct http_refusal){503, "", "The bus has too many clients."};
+	return false;
 }
 
-/* Allow an upgrade only to a websocket, and not for any page. The header is read again, because
- * libwebsockets 4.1.6 has freed `in` for an unknown protocol. */
-static int check_upgrade(struct embedded *embedded, struct lws *wsi)
+static bool judge_request(void *data, const struct http_reader *request, bool is_near,
+	struct http_refusal *ret_refusal)
 {
-	bool has_origin = lws_hdr_total_length(wsi, WSI_TOKEN_ORIGIN) > 0;
-	char upgrade[HEADER_BYTES];
-	char origin[HEADER_BYTES];
-	char host[HEADER_BYTES];
-	enum admission_result result;
+	struct embedded *embedded = data;
 
-	copy_header(wsi, WSI_TOKEN_UPGRADE, upgrade);
-	if (strcasecmp(upgrade, "websocket") != 0)
-		return -1;
-	copy_header(wsi, WSI_TOKEN_ORIGIN, origin);
-	copy_header(wsi, WSI_TOKEN_HOST, host);
-	result = admission_check(&embedded->admission, host, has_origin ? origin : NULL);
-	return result == ADMISSION_GRANTED ? 0 : refuse_entry(embedded, wsi, result, host, origin);
+	return check_stranger(embedded, request, ret_refusal) &&
+	       upgrade_check(request, ret_refusal) && check_token(embedded, request, ret_refusal) &&
+	       check_place(embedded, is_near, ret_refusal);
 }
+
+/* Hand the socket to libwebsockets, with a request that we have written and what came after that of
+ * the peer. It upgrades before it returns. */
+static void adopt_socket(
+	void *data, int fd, const struct http_reader *request, const char *rest, size_t size)
+{
+	struct embedded *embedded = data;
+	cleanup(buffer_deinit) struct buffer bytes = {0};
+
+	upgrade_write(request, embedded->vhost_name, &bytes);
+	buffer_append(&bytes, rest, size);
+	if (buffer_status(&bytes) < 0)
+		close(fd);
+	else /* it closes a descriptor that it does not take */
+		loop_adopt_socket(embedded->vhost, fd, bytes.data, bytes.size);
+}
+
+/* ── the end of connections ──────────────────────────────────────────────────────────────────── */
 
 /* Connections end after the endpoint is freed; the last one frees the struct. */
 static void release(struct embedded *embedded)
@@ -324,24 +368,36 @@ static void disconnected(struct embedded *embedded)
 	embedded->connections--;
 	if (embedded->is_closing)
 		release(embedded);
-	else if (embedded->connections == BUS_CLIENTS_MAX - 1)
-		listener_resume(embedded->listener);
+}
+
+/* Return the bus of a connection. Its vhost knows it; a connection that closes may have lost its
+ * vhost. */
+static struct embedded *find_embedded(struct lws *wsi)
+{
+	struct embedded *embedded = lws_get_opaque_user_data(wsi);
+	struct lws_vhost *vhost = embedded ? NULL : lws_get_vhost(wsi);
+
+	return vhost ? lws_vhost_user(vhost) : embedded;
+}
+
+static void connected(struct embedded *embedded, struct lws *wsi)
+{
+	lws_set_opaque_user_data(wsi, embedded);
+	embedded->connections++;
 }
 
 static int on_peer_event(
 	struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in, size_t size)
 {
-	struct embedded *embedded = wsi ? lws_get_opaque_user_data(wsi) : NULL;
+	struct embedded *embedded = wsi ? find_embedded(wsi) : NULL;
 	struct peer *peer = user;
 
 	if (!embedded)
 		return 0;
 	switch (reason) {
-	case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE:
-		return check_upgrade(embedded, wsi);
-	case LWS_CALLBACK_HTTP:
-		/* A browser or a health check: send the reason. */
-		return refuse_http(wsi, HTTP_UPGRADE_REQUIRED, "This is a websocket.");
+	case LWS_CALLBACK_SERVER_NEW_CLIENT_INSTANTIATED:
+		connected(embedded, wsi);
+		return 0;
 	case LWS_CALLBACK_ESTABLISHED:
 		return greet(embedded, peer, wsi);
 	case LWS_CALLBACK_RECEIVE:
@@ -353,7 +409,8 @@ static int on_peer_event(
 		remove_peer(embedded, peer);
 		return 0;
 	case LWS_CALLBACK_WSI_DESTROY:
-		disconnected(embedded);
+		if (lws_get_opaque_user_data(wsi))
+			disconnected(embedded);
 		return 0;
 	case LWS_CALLBACK_RAW_ADOPT:
 	case LWS_CALLBACK_RAW_RX:
@@ -380,15 +437,8 @@ static const struct lws_protocols embedded_protocols[] = {
 static void on_connection(void *data, int fd)
 {
 	struct embedded *embedded = data;
-	struct lws *wsi = lws_adopt_socket_vhost(embedded->vhost, fd);
 
-	if (!wsi)
-		return; /* libwebsockets has closed the descriptor */
-	/* The vhost is not usable here: its Host header may move a connection to another one. */
-	lws_set_opaque_user_data(wsi, embedded);
-	embedded->connections++;
-	if (embedded->connections == BUS_CLIENTS_MAX)
-		listener_pause(embedded->listener);
+	entries_accept(embedded->entries, fd);
 }
 
 static void on_up(void *data)
@@ -406,6 +456,7 @@ static void embedded_free(struct bus *bus)
 
 	embedded->is_closing = true;
 	listener_free(embedded->listener);
+	entries_free(embedded->entries);
 	loop_timer_deinit(&embedded->up_timer);
 	loop_timer_deinit(&embedded->echo_timer);
 	frame_queue_clear(&embedded->echo);
@@ -444,17 +495,23 @@ static const struct bus_operations embedded_operations = {
 /* A silent client must not wake us up: the kernel finds out whether it is alive. */
 static const lws_retry_bo_t no_retry = {0};
 
-static struct lws_vhost *create_vhost(struct loop *loop)
+/* libwebsockets finds the vhost by its name again, and a vhost may outlive its bus for some turns of
+ * the loop. So one bus and the next have different names, which live for ever. */
+static struct lws_vhost *create_vhost(struct embedded *embedded)
 {
+	static const char *const names[] = {"bus-0", "bus-1", "bus-2", "bus-3"};
+	static unsigned int n_vhosts;
 	struct lws_context_creation_info info = {
 		.port = CONTEXT_PORT_NO_LISTEN_SERVER,
-		.vhost_name = "bus",
 		.protocols = embedded_protocols,
 		.http_proxy_address = LOOP_NO_PROXY,
 		.retry_and_idle_policy = &no_retry,
+		.user = embedded,
 	};
 
-	return lws_create_vhost(loop_lws(loop), &info);
+	embedded->vhost_name = names[n_vhosts++ % (sizeof(names) / sizeof(*names))];
+	info.vhost_name = embedded->vhost_name;
+	return lws_create_vhost(loop_lws(embedded->bus.loop), &info);
 }
 
 static struct frame *create_greeting(void)
@@ -466,10 +523,13 @@ static struct frame *create_greeting(void)
 
 static int begin_embedded(struct embedded *embedded)
 {
+	static const struct entry_handler handler = {.judge = judge_request, .take = adopt_socket};
 	struct loop *loop = embedded->bus.loop;
-	int r = listener_new(
-		loop, &embedded->bus.address, on_connection, embedded, &embedded->listener);
+	int r = entries_new(loop, &request_limits, &handler, embedded, &embedded->entries);
 
+	if (!r)
+		r = listener_new(
+			loop, &embedded->bus.address, on_connection, embedded, &embedded->listener);
 	if (!r)
 		r = loop_timer_init(&embedded->up_timer, loop, on_up, embedded);
 	if (!r)
@@ -477,7 +537,7 @@ static int begin_embedded(struct embedded *embedded)
 	if (r)
 		return r;
 	embedded->greeting = create_greeting();
-	embedded->vhost = create_vhost(loop);
+	embedded->vhost = create_vhost(embedded);
 	if (!embedded->greeting || !embedded->vhost)
 		return -ENOMEM;
 	loop_timer_arm(&embedded->up_timer, 0);
@@ -503,7 +563,8 @@ int bus_embed(struct loop *loop, const struct bus_address *address, const char *
 		.gather_bytes = limits->frame_bytes > BUS_GATHER_BYTES ? limits->frame_bytes
 								       : BUS_GATHER_BYTES,
 	};
-	r = admission_init(&embedded->admission, origins, n_origins, embedded->bus.address.host);
+	r = admission_init(&embedded->admission, origins, n_origins, embedded->bus.address.host,
+		embedded->bus.address.token);
 	if (!r)
 		r = begin_embedded(embedded);
 	if (r) {

@@ -27,7 +27,9 @@ struct listener {
 
 static void on_pause_over(void *data)
 {
-	listener_resume(data);
+	struct listener *listener = data;
+
+	loop_source_set_events(listener->source, EPOLLIN);
 }
 
 /* Return whether accepting can continue after @error: a connection that is already gone is no
@@ -52,21 +54,11 @@ static void on_readable(void *data, uint32_t events)
 		if (is_passing(errno))
 			continue;
 		if (errno != EAGAIN) {
-			listener_pause(listener);
+			loop_source_set_events(listener->source, 0);
 			loop_timer_arm(&listener->timer, EXHAUSTED_PAUSE_MS);
 		}
 		return;
 	}
-}
-
-void listener_pause(struct listener *listener)
-{
-	loop_source_set_events(listener->source, 0);
-}
-
-void listener_resume(struct listener *listener)
-{
-	loop_source_set_events(listener->source, EPOLLIN);
 }
 
 /* Find the first address of the host. "localhost" is the IPv4 one, where clients look for a bus. */

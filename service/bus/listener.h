@@ -7,9 +7,9 @@
 /*
  * A listening TCP socket on the loop.
  *
- * This module accepts connections itself and passes them to libwebsockets. So a port that cannot be
- * used is reported as an errno, we bound the number of connections, and a shortage of descriptors
- * pauses accepting instead of spinning the loop.
+ * This module accepts connections itself, not libwebsockets. So a port that cannot be
+ * used is reported as an errno, and a shortage of descriptors pauses accepting instead of spinning
+ * the loop.
  */
 struct listener;
 
@@ -23,7 +23,3 @@ int listener_new(struct loop *loop, struct bus_address *address, listener_functi
 
 /* Free @listener, which may be NULL. */
 void listener_free(struct listener *listener);
-
-/* Stop accepting until listener_resume(). New connections wait in the kernel. */
-void listener_pause(struct listener *listener);
-void listener_resume(struct listener *listener);

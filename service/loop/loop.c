@@ -295,6 +295,8 @@ void loop_timer_disarm(struct loop_timer *timer)
 /* Bytes of one read for libwebsockets; sizes from 4 kB to 256 kB differ by less than 15%. */
 #define LOOP_SERVICE_BUFFER_BYTES (64u << 10)
 
+#define LWS_LOG_LEVELS (LLL_ERR | LLL_WARN)
+
 static struct log_rate lws_log_rate;
 
 /* A line of libwebsockets' own log, which ends in a line feed. Peers can provoke such lines, so
@@ -346,7 +348,7 @@ static struct lws_context *create_context(struct loop *loop, unsigned int fd_max
 	};
 
 	has_context = true;
-	lws_set_log_level(LLL_ERR | LLL_WARN, log_lws_line);
+	lws_set_log_level(LWS_LOG_LEVELS, log_lws_line);
 	return lws_create_context(&info);
 }
 
@@ -461,6 +463,14 @@ static int serve(struct loop *loop)
 		if (lws_service(loop->lws, 0) < 0)
 			return -EIO;
 	return loop->is_stopped ? 0 : -ETIME;
+}
+
+/* libwebsockets 4.1.6 logs each socket that comes with bytes as an error ("calling service"). */
+void loop_adopt_socket(struct lws_vhost *vhost, int fd, const char *bytes, size_t size)
+{
+	lws_set_log_level(0, log_lws_line);
+	lws_adopt_socket_vhost_readbuf(vhost, fd, bytes, size);
+	lws_set_log_level(LWS_LOG_LEVELS, log_lws_line);
 }
 
 int loop_run(struct loop *loop, int timeout_ms)

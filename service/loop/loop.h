@@ -2,6 +2,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -58,6 +59,13 @@ struct lws_context *loop_lws(struct loop *loop);
 /* The http_proxy_address of every vhost: port 0 means no proxy. Without it libwebsockets would take
  * $http_proxy, which is of no use for a bus on this device. */
 #define LOOP_NO_PROXY ":0"
+
+struct lws_vhost;
+
+/* Let @vhost serve the socket @fd, as if it had read the @size bytes at @bytes from it already.
+ * libwebsockets handles those bytes before this returns, and closes a socket that it does not
+ * take. */
+void loop_adopt_socket(struct lws_vhost *vhost, int fd, const char *bytes, size_t size);
 
 /* A callback of a descriptor. @events: the events that epoll reported (EPOLLIN, EPOLLHUP, …). */
 typedef void (*loop_fd_function)(void *data, uint32_t events);

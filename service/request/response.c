@@ -30,13 +30,12 @@ static const struct status *find_status(unsigned int number)
 	return &statuses[0];
 }
 
-void http_write_refusal(
-	struct buffer *out, unsigned int status, const char *fields, const char *reason)
+void http_write_refusal(struct buffer *out, const struct http_refusal *refusal)
 {
 	cleanup(buffer_deinit) struct buffer body = {0};
-	const struct status *found = find_status(status);
+	const struct status *found = find_status(refusal->status);
 
-	buffer_printf(&body, "{\"error\":\"%s\",\"code\":\"%s\"}\n", reason, found->code);
+	buffer_printf(&body, "{\"error\":\"%s\",\"code\":\"%s\"}\n", refusal->reason, found->code);
 	buffer_printf(out,
 		"HTTP/1.1 %u %s\r\n"
 		"Content-Type: application/json; charset=utf-8\r\n"
@@ -45,6 +44,6 @@ void http_write_refusal(
 		"X-Content-Type-Options: nosniff\r\n"
 		"Connection: close\r\n"
 		"%s\r\n",
-		found->number, found->phrase, body.size, fields);
+		found->number, found->phrase, body.size, refusal->fields);
 	buffer_append(out, body.data, body.size);
 }

@@ -10,8 +10,11 @@
  *   {"error":"The request has no usable token.","code":"unauthorized"}
  */
 
-/* Append the response to @out. @status is a status that the code uses; @fields are further header
- * lines, each ended by CR LF, or ""; @reason is a sentence without quotes, backslashes and control
- * characters. */
-void http_write_refusal(
-	struct buffer *out, unsigned int status, const char *fields, const char *reason);
+struct http_refusal {
+	unsigned int status; /* a status of the table in response.c */
+	const char *fields;  /* further header lines, each ended by CR LF, or "" */
+	const char *reason;  /* a sentence without quotes, backslashes and control characters */
+};
+
+/* Append the response for @refusal to @out. */
+void http_write_refusal(struct buffer *out, const struct http_refusal *refusal);

@@ -192,6 +192,61 @@ def test_a_client_that_sends_a_byte_at_a_time(bus):
             if not any(one.type == "slow.message" for one in other.seen) else None
 
 
+def ask(bus, *lines, host=None, method="GET"):
+    """The status, the headers and the body that a request is answered with."""
+    where = urlsplit(bus.url)
+    head = "\r\n".join((f"{method} /core HTTP/1.1", f"Host: {host or where.netloc}", *lines, "", ""))
+    answer = raw(bus, head.encode()).partition(b"\r\n\r\n")
+    status, *fields = answer[0].decode().split("\r\n")
+    return int(status.split()[1]), dict(field.split(": ", 1) for field in fields), answer[2]
+
+
+UPGRADE = ("Upgrade: websocket", "Connection: Upgrade",
+           "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==")
+
+
+@pytest.mark.parametrize("version", ["8", "99", "13, 8", ""])
+def test_another_version_is_told_which_one_to_use(bus, version):
+    status, fields, body = ask(bus, *UPGRADE, f"Sec-WebSocket-Version: {version}")
+    assert status == 426 and fields["Sec-WebSocket-Version"] == "13"
+    assert json.loads(body)["code"] == "upgrade_required"
+    still_works(bus)
+
+
+@pytest.mark.parametrize("lines, status", [
+    ((), 426),
+    ((*UPGRADE[:2], "Sec-WebSocket-Version: 13"), 400),
+    ((*UPGRADE, "Sec-WebSocket-Version: 13", "Content-Length: 1", "Content-Length: 1"), 400),
+    ((*UPGRADE, "Sec-WebSocket-Version: 13", " folded: x"), 400),
+    ((*UPGRADE, "Sec-WebSocket-Version: 13", "X : y"), 400),
+    ((*UPGRADE, "Sec-WebSocket-Version: 13", "Host: 127.0.0.1"), 400),
+    ((*UPGRADE, "Sec-WebSocket-Version: 13", "X: " + "y" * 20000), 431),
+    ((*UPGRADE, "Sec-WebSocket-Version: 13", "Content-Length: 10"), 413),
+], ids=range(8))
+def test_an_error_is_a_small_object(bus, lines, status):
+    found, fields, body = ask(bus, *lines)
+    assert found == status and fields["Content-Type"].startswith("application/json")
+    assert set(json.loads(body)) == {"error", "code"} and len(body) == int(fields["Content-Length"])
+    still_works(bus)
+
+
+def test_silent_connections_lock_nobody_out(bus):
+    """L1: more half-made connections than there are places, each with half a request."""
+    where = urlsplit(bus.url)
+    silent = []
+    for n in range(1200):
+        one = socket.create_connection((where.hostname, where.port), 5)
+        one.sendall(b"GET /core HTTP/1.1\r\nHost: 127.0.0.1\r\n" if n % 2 else b"")
+        silent.append(one)
+    before = time.monotonic()
+    still_works(bus)
+    took = time.monotonic() - before
+    for one in silent:
+        one.close()
+    assert took < 5, "a place was free only when a connection had timed out"
+    still_works(bus)
+
+
 # ── pages ───────────────────────────────────────────────────────────────────────────────────────
 
 def handshake(bus, *headers, host=None):

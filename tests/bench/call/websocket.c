@@ -101,7 +101,7 @@ static int upgrade(struct websocket *websocket, const struct bus_address *addres
 	buffer_printf(&websocket->output,
 		"GET %s HTTP/1.1\r\nHost: %s:%u\r\nUpgrade: websocket\r\n"
 		"Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
-		"Sec-WebSocket-Key: YSBiZW5jaCdzIGtleSBpcyE=\r\n\r\n",
+		"Sec-WebSocket-Key: YSBiZW5jaCdzIGtleSBpcw==\r\n\r\n",
 		address->path, address->host, address->port);
 	if (send_all(websocket->fd, websocket->output.data, websocket->output.size) < 0)
 		return -1;

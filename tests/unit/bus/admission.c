@@ -10,7 +10,7 @@ static void set_up(void)
 	static const char *const origins[] = {
 		"https://panel.example:8443", "http://localhost:3000"};
 
-	cr_assert_eq(admission_init(&admission, origins, 2, "kitchen.local"), 0);
+	cr_assert_eq(admission_init(&admission, origins, 2, "kitchen.local", ""), 0);
 }
 
 static void tear_down(void)
@@ -105,8 +105,36 @@ Test(admission, takes_no_page_where_no_origin_is_allowed)
 {
 	struct admission none;
 
-	cr_assert_eq(admission_init(&none, NULL, 0, "127.0.0.1"), 0);
+	cr_assert_eq(admission_init(&none, NULL, 0, "127.0.0.1", ""), 0);
 	cr_expect_eq(admission_check(&none, "127.0.0.1", NULL), ADMISSION_GRANTED);
 	cr_expect_eq(admission_check(&none, "127.0.0.1", "http://10.0.0.1"), ADMISSION_ORIGIN);
 	admission_deinit(&none);
+}
+
+Test(admission, needs_no_token_where_none_is_configured)
+{
+	cr_expect(admission_has_token(&admission, "/core", NULL));
+	cr_expect(admission_has_token(&admission, "/core?token=any", "Bearer any"));
+}
+
+Test(admission, takes_the_token_in_the_query_or_the_header_and_nothing_like_it)
+{
+	static const char *const targets[] = {"/core?token=secret-1", "/?x=1&token=secret-1&y"};
+	static const char *const wrong_targets[] = {"/core", "/core?token=", "/core?token=secret-",
+		"/core?token=secret-11", "/core?token=Secret-1", "/core?xtoken=secret-1",
+		"/core?x&token", "/token=secret-1", "/core?token=x&token=secret-1"};
+	static const char *const wrong_headers[] = {"", "secret-1", "Bearer", "Bearer ",
+		"Bearer secret-2", "Basic secret-1", "Bearer secret-1 x", "Bearer secret-1,"};
+
+	admission.token = "secret-1";
+	for (size_t i = 0; i < sizeof(targets) / sizeof(*targets); i++)
+		cr_expect(admission_has_token(&admission, targets[i], NULL), "%s", targets[i]);
+	cr_expect(admission_has_token(&admission, "/core", "Bearer secret-1"));
+	cr_expect(admission_has_token(&admission, "/core", "bearer  secret-1"));
+	for (size_t i = 0; i < sizeof(wrong_targets) / sizeof(*wrong_targets); i++)
+		cr_expect_not(admission_has_token(&admission, wrong_targets[i], NULL), "%s",
+			wrong_targets[i]);
+	for (size_t i = 0; i < sizeof(wrong_headers) / sizeof(*wrong_headers); i++)
+		cr_expect_not(admission_has_token(&admission, "/core", wrong_headers[i]), "%s",
+			wrong_headers[i]);
 }

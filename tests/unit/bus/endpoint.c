@@ -499,22 +499,24 @@ Test(bus_seat, the_bus_speaks_nothing_but_websocket)
 	struct endpoint bus = {0};
 
 	embed(&bus, loop);
-	expect_refused(&bus, "GET / HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 426");
-	expect_refused(&bus, "CONNECT a:1 HTTP/1.1\r\nHost: x\r\n\r\nraw", "");
+	expect_refused(&bus, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", "HTTP/1.1 426");
+	expect_refused(&bus, "GET / HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 403");
+	expect_refused(&bus, "GET / HTTP/1.0\r\nHost: localhost\r\n\r\n", "HTTP/1.1 505");
+	expect_refused(&bus, "CONNECT a:1 HTTP/1.1\r\nHost: localhost\r\n\r\nraw", "HTTP/1.1 400");
 	expect_refused(&bus,
-		"GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\n"
+		"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade, HTTP2-Settings\r\n"
 		"Upgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n",
-		"");
+		"HTTP/1.1 426");
 	expect_refused(&bus,
-		"GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n",
-		"HTTP/1.0 403");
+		"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n",
+		"HTTP/1.1 426");
 	cr_assert_eq(bus_counters(bus.bus)->clients, 0);
 	leave(&bus);
 }
 
 static const char upgrade[] = "GET /any/path HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\n"
 			      "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
-			      "Sec-WebSocket-Key: YSBiZW5jaCdzIGtleSBpcyE=\r\n\r\n";
+			      "Sec-WebSocket-Key: YSBiZW5jaCdzIGtleSBpcw==\r\n\r\n";
 
 static void run_until_clients(struct endpoint *bus, uint32_t clients)
 {
@@ -599,5 +601,88 @@ Test(bus_seat, the_bus_gathers_fragments_and_drops_what_is_no_text)
 	expect_received(&bus, "one frame\ntext\n");
 	close(fd);
 	run_until_clients(&bus, 0);
+	leave(&bus);
+}
+
+Test(bus_seat, the_bus_takes_a_handshake_in_any_pieces_and_frames_right_after_it)
+{
+	cleanup(loop_cleanup) struct loop *loop = new_loop();
+	struct endpoint bus = {.stop_at_frames = 1};
+	char text[512];
+	int size = snprintf(
+		text, sizeof(text), "%s%c%c%c%c%c%cat once", upgrade, 0x81, 0x80 | 7, 0, 0, 0, 0);
+	int fd;
+
+	embed(&bus, loop);
+	for (int cut = 1; cut < size; cut += 19) {
+		fd = dial(&bus, "");
+		cr_assert_eq(send(fd, text, (size_t)cut, 0), cut);
+		loop_run(loop, 5);
+		bus.stop_at_frames = bus.frames + 1;
+		cr_assert_eq(send(fd, text + cut, (size_t)(size - cut), 0), size - cut);
+		run(loop);
+		close(fd);
+	}
+	run_until_clients(&bus, 0);
+	leave(&bus);
+}
+
+/* Return whether the bus has closed @fd. */
+static bool is_closed(int fd)
+{
+	char byte;
+
+	return recv(fd, &byte, 1, MSG_DONTWAIT) == 0;
+}
+
+Test(bus_seat, a_new_connection_takes_the_place_of_the_longest_half_made_one)
+{
+	enum { SILENT = 200 };
+	cleanup(loop_cleanup) struct loop *loop = new_loop();
+	struct endpoint bus = {0};
+	struct endpoint client = {0};
+	int fds[SILENT];
+
+	embed(&bus, loop);
+	for (int i = 0; i < SILENT; i++) {
+		fds[i] = dial(&bus, i % 2 ? "" : "GET / HTTP/1.1\r\nHost:");
+		loop_run(loop, 0);
+	}
+	join(&client, &bus, &bus_limits_default);
+	cr_assert(is_closed(fds[0]));
+	cr_assert(is_closed(fds[SILENT - 100]));
+	cr_assert_not(is_closed(fds[SILENT - 1]));
+	for (int i = 0; i < SILENT; i++)
+		close(fds[i]);
+	leave(&client);
+	leave(&bus);
+}
+
+Test(bus_seat, the_bus_wants_the_token_that_it_was_given)
+{
+	cleanup(loop_cleanup) struct loop *loop = new_loop();
+	struct endpoint bus = {.loop = loop, .stops_when_up = true};
+	struct endpoint client = {
+		.loop = loop, .stops_when_up = true, .stops_when_unreachable = true};
+	struct bus_handler handler = handler_of(&bus);
+	struct bus_address address = bus_address_default;
+
+	address.port = 0;
+	snprintf(address.token, sizeof(address.token), "a-token");
+	cr_assert_eq(
+		bus_embed(loop, &address, NULL, 0, &bus_limits_default, &handler, &bus, &bus.bus),
+		0);
+	run(loop);
+	expect_refused(&bus, upgrade, "HTTP/1.1 401 Unauthorized\r\n");
+	address = *bus_address(bus.bus);
+	snprintf(address.token, sizeof(address.token), "another");
+	cr_assert_eq(
+		bus_connect(loop, &address, &bus_limits_default, &handler, &client, &client.bus),
+		0);
+	loop_run(loop, 300);
+	cr_assert_not(bus_is_up(client.bus));
+	leave(&client);
+	join(&client, &bus, &bus_limits_default);
+	leave(&client);
 	leave(&bus);
 }

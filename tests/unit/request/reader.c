@@ -254,7 +254,8 @@ Test(http_response, is_a_small_object_and_closes)
 {
 	struct buffer out = {0};
 
-	http_write_refusal(&out, 426, "Upgrade: websocket\r\n", "This is a websocket.");
+	http_write_refusal(&out,
+		&(struct http_refusal){426, "Upgrade: websocket\r\n", "This is a websocket."});
 	cr_assert_str_eq(buffer_terminate(&out),
 		"HTTP/1.1 426 Upgrade Required\r\n"
 		"Content-Type: application/json; charset=utf-8\r\n"
