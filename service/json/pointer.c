@@ -12,6 +12,7 @@ static void append_key(const struct json_tape *tape, uint32_t key, struct buffer
 	cleanup(buffer_deinit) struct buffer decoded = {0};
 
 	json_string_decode(tape, key, &decoded);
+	buffer_fail_with(out, &decoded);
 	json_pointer_append(out, decoded.data ? decoded.data : "", decoded.size);
 }
 

@@ -100,14 +100,19 @@ static bool replace(struct rewrite *rewrite, uint32_t index, struct rewrite_set 
 	cleanup(json_tape_cleanup) struct json_tape inner = {0};
 	size_t start = rewrite->out->size;
 	unsigned int types = set.count > 0 ? NODE_ANY : NODE_STRING;
+	int r;
 
 	for (uint32_t i = 0; i < set.count; i++)
 		types &= rewrite->nodes[set.first + i]->types;
 	if (json_type_at(rewrite->context->tape, index) != JSON_STRING || types & NODE_STRING)
 		return false;
 	json_string_decode(rewrite->context->tape, index, &text);
-	if (text.size == 0 ||
-		json_tape_read(&inner, text.data, text.size, JSON_DEPTH_DEFAULT, NULL) != 0)
+	r = buffer_status(&text);
+	if (r == 0 && text.size > 0)
+		r = json_tape_read(&inner, text.data, text.size, JSON_DEPTH_DEFAULT, NULL);
+	if (r < 0)
+		rewrite->error = r;
+	if (r != 0 || text.size == 0)
 		return false;
 	if (json_type_at(&inner, 0) == JSON_NULL || !(types & node_type_of(&inner, 0, types)))
 		return false;

@@ -180,6 +180,7 @@ static void describe_string(const struct node *node, struct buffer *out)
 		uint32_t token = json_find(tape, node->token, "pattern");
 
 		json_string_decode(tape, token, &pattern);
+		buffer_fail_with(out, &pattern);
 		buffer_append_string(out, " that matches ");
 		append_clean(out, pattern.data ? pattern.data : "", pattern.size);
 	}
@@ -239,6 +240,7 @@ static void describe_branches(const struct node_applicator *applicator, const ch
 			return;
 		}
 		describe(applicator->nodes[i], depth + 1, &text);
+		buffer_fail_with(out, &text);
 		if (text.size > 0 && out->size >= text.size &&
 			memmem(out->data, out->size, text.data, text.size))
 			continue;
@@ -271,10 +273,9 @@ static bool describe_applicators(const struct node *node, unsigned int depth, st
 		case NODE_IF:
 			break;
 		}
-		if (text.size > 0) {
-			buffer_append(out, text.data, text.size);
+		buffer_append_buffer(out, &text);
+		if (text.size > 0)
 			return true;
-		}
 	}
 	return false;
 }
@@ -354,10 +355,7 @@ void describe_node(const struct node *node, struct buffer *out)
 	cleanup(buffer_deinit) struct buffer text = {0};
 
 	describe(node, 0, &text);
-	if (buffer_status(&text) < 0)
-		out->error = buffer_status(&text);
-	else
-		buffer_append(out, text.data ? text.data : "", text.size);
+	buffer_append_buffer(out, &text);
 }
 
 const struct node *describe_target(const struct node *node)
@@ -399,8 +397,5 @@ void describe_alternatives(const struct node_applicator *applicator, struct buff
 	cleanup(buffer_deinit) struct buffer text = {0};
 
 	describe_branches(applicator, " or ", 0, &text);
-	if (buffer_status(&text) < 0)
-		out->error = buffer_status(&text);
-	else
-		buffer_append(out, text.data ? text.data : "", text.size);
+	buffer_append_buffer(out, &text);
 }

@@ -25,12 +25,16 @@ static void hint_at_quotes(
 	cleanup(buffer_deinit) struct buffer text = {0};
 	cleanup(json_tape_cleanup) struct json_tape inner = {0};
 	unsigned int type;
+	int r;
 
 	if (json_type_at(tape, index) != JSON_STRING || node->types & NODE_STRING)
 		return;
 	json_string_decode(tape, index, &text);
-	if (json_tape_read(
-		    &inner, text.data ? text.data : "", text.size, JSON_DEPTH_DEFAULT, NULL) != 0)
+	buffer_fail_with(out, &text);
+	r = json_tape_read(&inner, text.data ? text.data : "", text.size, JSON_DEPTH_DEFAULT, NULL);
+	if (r < 0)
+		out->error = r;
+	if (r != 0)
 		return;
 	type = node_type_of(&inner, 0, node->types);
 	if (!(node->types & type))
@@ -56,6 +60,8 @@ static void hint_at_value(
 		node->values->strings.count < 2)
 		return;
 	came = json_string_dup(tape, index, &size);
+	if (!came)
+		out->error = -ENOMEM;
 	for (uint32_t i = 0; came && i < node->values->strings.count; i++) {
 		const struct key *key = &node->values->strings.keys[i];
 		unsigned int distance;
@@ -73,14 +79,14 @@ static void hint_at_value(
 	}
 }
 
-void explain_wanted(struct explanation *explanation, const struct node *node, struct buffer *wanted,
-	uint32_t index)
+void explain_wanted(struct explanation *explanation, const struct node *node,
+	const struct buffer *wanted, uint32_t index)
 {
 	const struct json_tape *tape = explanation->context->tape;
 	cleanup(buffer_deinit) struct buffer message = {0};
 
-	buffer_terminate(wanted);
-	buffer_printf(&message, "must be %s", wanted->data ? wanted->data : "");
+	buffer_append_string(&message, "must be ");
+	buffer_append_buffer(&message, wanted);
 	if (explanation->or_null == index)
 		buffer_append_string(&message, " or null");
 	buffer_append_string(&message, ", not ");
@@ -207,24 +213,27 @@ static void explain_not(struct explanation *explanation, const struct node *node
 static void explain_one_of(struct explanation *explanation, const struct node *node,
 	const struct node_applicator *applicator, uint32_t index)
 {
-	cleanup(buffer_deinit) struct buffer message = {0};
+	cleanup(buffer_deinit) struct buffer held = {0};
 	uint32_t holding = 0;
 
 	for (uint32_t i = 0; i < applicator->n_nodes; i++) {
 		if (!validate_accepts(
 			    explanation->context, applicator->nodes[i], index, MARKS_NONE))
 			continue;
-		buffer_append_string(&message, holding++ > 0 ? " and " : "");
+		buffer_append_string(&held, holding++ > 0 ? " and " : "");
 		if (holding <= DESCRIBE_LIST_MAX)
-			describe_node(applicator->nodes[i], &message);
+			describe_node(applicator->nodes[i], &held);
 	}
 	if (holding == 0) {
 		explain_union(explanation, node, applicator, index);
 	} else if (holding > 1) {
-		buffer_terminate(&message);
-		explain_add(explanation, index,
-			"must satisfy exactly one of %u alternatives, but satisfies %u: %s",
-			applicator->n_nodes, holding, message.data ? message.data : "");
+		cleanup(buffer_deinit) struct buffer message = {0};
+
+		buffer_printf(&message,
+			"must satisfy exactly one of %u alternatives, but satisfies %u: ",
+			applicator->n_nodes, holding);
+		buffer_append_buffer(&message, &held);
+		findings_add(&explanation->findings, index, &message);
 	}
 }
 

@@ -40,8 +40,8 @@ void explain_add(struct explanation *explanation, uint32_t index, const char *fo
 
 /* Add "must be WANTED, not …" for the value at @index, with what may help where it is looked at
  * with what @node takes. */
-void explain_wanted(struct explanation *explanation, const struct node *node, struct buffer *wanted,
-	uint32_t index);
+void explain_wanted(struct explanation *explanation, const struct node *node,
+	const struct buffer *wanted, uint32_t index);
 
 /* Find why the value at @index satisfies none of the branches of @applicator of @node. (In
  * union.c.) */

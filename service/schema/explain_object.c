@@ -20,6 +20,7 @@ static void explain_missing(
 	struct schema_context *context = explanation->context;
 	const struct json_tape *tape = context->tape;
 	cleanup(buffer_deinit) struct buffer message = {0};
+	cleanup(buffer_deinit) struct buffer names = {0};
 	uint32_t missing = 0;
 
 	for (uint32_t i = 0; i < object->names.count; i++) {
@@ -33,20 +34,20 @@ static void explain_missing(
 			continue;
 		if (++missing > DESCRIBE_LIST_MAX)
 			continue;
-		buffer_append_string(&message, missing > 1 ? ", " : "");
-		describe_name(key->bytes, key->length, &message);
+		buffer_append_string(&names, missing > 1 ? ", " : "");
+		describe_name(key->bytes, key->length, &names);
 		if (property->node && !describe_takes_all(property->node)) {
-			buffer_append_string(&message, " (");
-			describe_node(property->node, &message);
-			buffer_append_char(&message, ')');
+			buffer_append_string(&names, " (");
+			describe_node(property->node, &names);
+			buffer_append_char(&names, ')');
 		}
 	}
 	if (missing == 0)
 		return;
-	buffer_terminate(&message);
-	explain_add(explanation, index, "missing required propert%s %s%s",
-		missing == 1 ? "y" : "ies", message.data ? message.data : "",
-		missing > DESCRIBE_LIST_MAX ? ", …" : "");
+	buffer_printf(&message, "missing required propert%s ", missing == 1 ? "y" : "ies");
+	buffer_append_buffer(&message, &names);
+	buffer_append_string(&message, missing > DESCRIBE_LIST_MAX ? ", …" : "");
+	findings_add(&explanation->findings, index, &message);
 }
 
 /* The name in @names that the key at @key was probably meant to be, if it is not there as well. */
@@ -59,6 +60,8 @@ static const struct key *find_near_name(
 	const struct key *best = NULL;
 	unsigned int best_distance = 0;
 
+	if (!came)
+		context_stop(context, STOP_MEMORY);
 	for (uint32_t i = 0; came && i < names->count; i++) {
 		const struct key *name = &names->keys[i];
 		unsigned int distance;
@@ -85,6 +88,7 @@ void explain_unexpected(struct explanation *explanation, const struct node_objec
 	cleanup(buffer_deinit) struct buffer name = {0};
 
 	json_string_decode(tape, key, &name);
+	buffer_fail_with(&message, &name);
 	buffer_append_string(&message, "unexpected property ");
 	describe_name(name.data ? name.data : "", name.size, &message);
 	if (near) {
@@ -139,6 +143,7 @@ static void explain_name(
 	if (validate_accepts(explanation->context, node, key, MARKS_NONE))
 		return;
 	json_string_decode(tape, key, &name);
+	buffer_fail_with(&message, &name);
 	buffer_append_string(&message, "the property name ");
 	describe_name(name.data ? name.data : "", name.size, &message);
 	buffer_append_string(&message, " must be ");

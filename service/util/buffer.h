@@ -65,6 +65,20 @@ static inline void buffer_append_string(struct buffer *buffer, const char *text)
 	buffer_append(buffer, text, strlen(text));
 }
 
+/* Let @buffer have failed if @part, of which it is made, has. */
+static inline void buffer_fail_with(struct buffer *buffer, const struct buffer *part)
+{
+	if (buffer->error == 0)
+		buffer->error = part->error;
+}
+
+/* Append what @part holds; a part that has failed fails the whole. */
+static inline void buffer_append_buffer(struct buffer *buffer, const struct buffer *part)
+{
+	buffer_fail_with(buffer, part);
+	buffer_append(buffer, part->data, part->size);
+}
+
 /* Append formatted text. */
 void buffer_printf(struct buffer *buffer, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -2,9 +2,11 @@
 #include "catalogue/arguments.h"
 
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <string.h>
 
 #include "boxes.h"
+#include "scarce.h"
 
 /* A schema without a required property, and without a default. */
 #define PLAIN                                                                                      \
@@ -185,4 +187,33 @@ Test(arguments, that_are_wrong_coerced_too_are_reported_as_they_came)
 		0, "'args':{'a':'many'}", "/a", "must be an integer, not the string \"many\"");
 	expect_violation(0, "'args':{'a':'99999999999999999999'}", "/a",
 		"must be an integer from -9223372036854775808 to 9223372036854775807");
+}
+
+/* Check the arguments once for each allocation, which fails. The result is -ENOMEM or @expected. */
+static void expect_even_without_memory(unsigned int tool, const char *members, int expected)
+{
+	ask(&asked, members);
+	for (size_t n = 0; scarce_once_after(n); n++) {
+		struct schema_context *fresh = schema_context_new();
+		int r = fresh ? arguments_check(&arguments, &box->tools[tool], asked.request.data,
+					asked.request.args, fresh, &limits)
+			      : -ENOMEM;
+
+		cr_expect((scarce_has_failed() && r == -ENOMEM) || r == expected,
+			"%s: %d after %zu allocations", members, r, n);
+		schema_context_free(fresh);
+		arguments_deinit(&arguments);
+		arguments = (struct arguments){0};
+	}
+}
+
+Test(arguments, are_never_passed_unchecked_because_memory_is_short)
+{
+	expect_even_without_memory(0, "'args':{'a':1}", 0);
+	expect_even_without_memory(0, "'args':'{\\\"a\\\":1}'", 0);
+	expect_even_without_memory(0, "'args':{'c':1}", ARGUMENTS_E_INVALID);
+	expect_even_without_memory(2, "'args':{'a':'\\u0000'}", ARGUMENTS_E_INVALID);
+	expect_even_without_memory(3, "'args':{}", ARGUMENTS_E_INVALID);
+	box->package->coerces = true;
+	expect_even_without_memory(0, "'args':{'a':'25'}", 0);
 }
