@@ -382,11 +382,13 @@ static int reply_json(struct toolbox_call call, const char *json, size_t size)
 	return answer(OUTCOME_RESULT);
 }
 
-/* Copy the first bytes of @text, or @fallback if it is NULL. */
+#define NO_REASON "it gave no reason"
+
+/* Copy the first bytes of @text, or @fallback if it is NULL or empty. */
 static void set_text(struct buffer *reason, const char *text, const char *fallback)
 {
 	buffer_reset(reason);
-	if (text)
+	if (text && *text)
 		buffer_append(reason, text, strnlen(text, PLUGIN_TEXT_BYTES));
 	else
 		buffer_append_string(reason, fallback);
@@ -399,7 +401,7 @@ static int fail_call(struct toolbox_call call, const char *text)
 
 	if (is_init ? !state.is_configuring : !is_open(call))
 		return TOOLBOX_E_GONE;
-	set_text(&state.reason, text, "it gave no reason");
+	set_text(&state.reason, text, NO_REASON);
 	return is_init ? TOOLBOX_OK : answer(OUTCOME_FAILED);
 }
 
@@ -471,7 +473,9 @@ const char *plugin_call_configured(void)
 	LOCKED;
 
 	state.is_configuring = false;
-	return state.reason.size > 0 ? buffer_terminate(&state.reason) : NULL;
+	if (state.reason.size == 0 && buffer_status(&state.reason) == 0)
+		return NULL;
+	return buffer_terminate(&state.reason) ? state.reason.data : NO_REASON;
 }
 
 /* Make @call the current one. */

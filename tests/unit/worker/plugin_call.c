@@ -5,6 +5,8 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "scarce.h"
+
 static struct buffer out;
 static uint64_t last_id;
 
@@ -224,4 +226,35 @@ Test(plugin_call, fails_where_its_handler_gives_no_answer)
 Test(plugin_call, takes_no_arguments_that_are_no_json)
 {
 	cr_expect_lt(run(nest, NULL, "{"), 0);
+}
+
+Test(plugin_call, keeps_every_reason_for_which_an_initialisation_failed)
+{
+	struct toolbox_call configuration;
+
+	cr_assert_eq(plugin_call_configure(-1, "{}", 2, &configuration), 0);
+	cr_expect_eq(toolbox_fail(configuration, "?"), TOOLBOX_OK);
+	cr_expect_str_eq(plugin_call_configured(), "?");
+}
+
+Test(plugin_call, has_failed_even_without_memory_for_the_reason)
+{
+	struct toolbox_call configuration;
+
+	cr_assert_eq(plugin_call_configure(-1, "{}", 2, &configuration), 0);
+	scarce_once_after(0);
+	cr_expect_eq(toolbox_fail(configuration, "there is no antenna"), TOOLBOX_OK);
+	cr_expect(scarce_has_failed());
+	cr_expect_str_eq(plugin_call_configured(), "it gave no reason");
+}
+
+Test(plugin_call, has_failed_even_for_an_empty_reason)
+{
+	struct toolbox_call configuration;
+
+	cr_assert_eq(plugin_call_configure(-1, "{}", 2, &configuration), 0);
+	cr_expect_eq(toolbox_fail(configuration, ""), TOOLBOX_OK);
+	cr_expect_str_eq(plugin_call_configured(), "it gave no reason");
+	cr_expect_eq(run(complain, "", "{}"), DRIVER_E_ERROR);
+	cr_expect_str_eq(out.data, "{\"code\":\"tool_failed\",\"message\":\"it gave no reason\"}");
 }
