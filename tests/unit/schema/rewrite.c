@@ -59,6 +59,16 @@ Test(schema_fill, takes_defaults_only_of_branches_that_hold)
 	expect_filled(schema, "{\"k\":1,\"z\":0}", "{\"k\":1,\"z\":0,\"c\":3,\"a\":1}");
 }
 
+Test(schema_fill, goes_on_by_the_schemas_of_what_nothing_else_evaluates)
+{
+	expect_filled("{\"properties\":{\"a\":true},\"unevaluatedProperties\":"
+		      "{\"properties\":{\"x\":{\"default\":1}}}}",
+		"{\"a\":{},\"b\":{}}", "{\"a\":{},\"b\":{\"x\":1}}");
+	expect_filled("{\"prefixItems\":[true],\"unevaluatedItems\":"
+		      "{\"properties\":{\"x\":{\"default\":1}}}}",
+		"[{},{}]", "[{},{\"x\":1}]");
+}
+
 Test(schema_fill, takes_the_first_of_two_defaults)
 {
 	expect_filled("{\"allOf\":[{\"properties\":{\"a\":{\"default\":1}}},"

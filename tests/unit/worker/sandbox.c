@@ -2,10 +2,15 @@
 #include <arpa/inet.h>
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -443,4 +448,37 @@ Test(sandbox, of_any_class_ends_with_the_daemon, .timeout = LIMIT)
 	expect_gone_with_daemon(NET, false);
 	expect_gone_with_daemon(COMMAND, true);
 	expect_gone_with_daemon(NONE, false);
+}
+
+/* Make this process and its hosts live on a kernel without landlock. */
+static void forget_landlock(void)
+{
+	struct sock_filter steps[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_landlock_create_ruleset, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EOPNOTSUPP),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog program = {sizeof(steps) / sizeof(*steps), steps};
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+		prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0)
+		cr_skip_test("this kernel has no seccomp");
+}
+
+Test(sandbox, lists_every_restriction_that_is_missing, .timeout = LIMIT)
+{
+	const char *calls = "; system calls are not restricted (built with sanitizers)";
+	struct guest guest = {0};
+	char expected[128];
+
+	forget_landlock();
+	start(&guest, COMPUTE);
+	snprintf(expected, sizeof(expected),
+		"\"missing\":\"files are not restricted (no landlock)%s\"",
+		has_seccomp(&guest) ? "" : calls);
+	cr_expect(strstr(guest.loaded.data, expected), "%s", guest.loaded.data);
+	if (has_seccomp(&guest))
+		expect_processes_denied(&guest);
+	guest_stop(&guest);
 }
