@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,14 +24,17 @@ static struct loop *new_loop(void)
 	return loop;
 }
 
-/* A child that ends with @status, or waits to be killed when that is negative. */
+/* A child that ends with @status, or waits to be killed when that is negative. It ends with its test,
+ * which may have failed. */
 static pid_t spawn(int status)
 {
+	pid_t test = getpid();
 	pid_t pid = fork();
 
 	cr_assert_geq(pid, 0);
 	if (pid == 0) {
-		while (status < 0)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		while (status < 0 && getppid() == test)
 			pause();
 		_exit(status);
 	}
