@@ -55,29 +55,30 @@ static int read_text(struct reading *reading, uint32_t token, char **ret_text)
 	return 0;
 }
 
-static int make_room(struct command *command, size_t n_arguments)
+/* Append the text at @token to the arguments. */
+static int read_argument(struct reading *reading, uint32_t token)
 {
-	command->arguments = calloc(n_arguments + 1, sizeof(*command->arguments));
-	return command->arguments ? 0 : -ENOMEM;
+	char *text = NULL;
+	int r = read_text(reading, token, &text);
+
+	return r ? r : text_list_take(&reading->command->arguments, text);
 }
 
 static int read_argv(struct reading *reading, uint32_t argv)
 {
 	const struct json_tape *tape = reading->tape;
-	struct command *command = reading->command;
-	int r;
+	int r = 0;
 
 	if (json_type_at(tape, argv) != JSON_ARRAY || json_count(tape, argv) == 0 ||
 		json_count(tape, argv) > COMMAND_ARGUMENTS_MAX)
 		return refuse(reading, argv,
 			"must be an array of 1 to 256 strings, the first of which is the program");
-	r = make_room(command, json_count(tape, argv));
 	for (uint32_t at = json_first(tape, argv); r == 0 && at < json_end(tape, argv);
 		at = json_next(tape, at))
-		r = read_text(reading, at, &command->arguments[command->n_arguments++]);
+		r = read_argument(reading, at);
 	if (r)
 		return r;
-	if (!command->arguments[0] || !*command->arguments[0])
+	if (!*reading->command->arguments.items[0])
 		return refuse(reading, json_first(tape, argv),
 			"must name the program: by its path, or as PATH finds it");
 	return 0;
@@ -85,18 +86,12 @@ static int read_argv(struct reading *reading, uint32_t argv)
 
 static int read_shell(struct reading *reading, uint32_t shell)
 {
-	struct command *command = reading->command;
-	int r = make_room(command, 3);
+	struct text_list *arguments = &reading->command->arguments;
 
-	if (r)
-		return r;
-	command->is_shell = true;
-	command->n_arguments = 3;
-	command->arguments[0] = strdup(SHELL);
-	command->arguments[1] = strdup("-c");
-	if (!command->arguments[0] || !command->arguments[1])
+	reading->command->is_shell = true;
+	if (text_list_add(arguments, SHELL) < 0 || text_list_add(arguments, "-c") < 0)
 		return -ENOMEM;
-	return read_text(reading, shell, &command->arguments[2]);
+	return read_argument(reading, shell);
 }
 
 static int read_output(struct reading *reading, uint32_t token)
@@ -208,9 +203,7 @@ int command_read(const struct json_tape *tape, uint32_t object, struct command *
 
 void command_deinit(struct command *command)
 {
-	for (size_t i = 0; i < command->n_arguments; i++)
-		free(command->arguments[i]);
-	free(command->arguments);
+	text_list_deinit(&command->arguments);
 	free(command->cwd);
 	free(command->environment);
 	*command = (struct command){0};
@@ -241,10 +234,10 @@ static void write_environment(const char *environment, const char *overridden, s
 static void write_argv(const struct command *command, struct buffer *out)
 {
 	buffer_append_string(out, ",\"argv\":[");
-	for (size_t i = 0; i < command->n_arguments; i++) {
+	for (size_t i = 0; i < command->arguments.n_items; i++) {
 		if (i > 0)
 			buffer_append_char(out, ',');
-		json_write_text(out, command->arguments[i]);
+		json_write_text(out, command->arguments.items[i]);
 	}
 	buffer_append_char(out, ']');
 }
@@ -256,7 +249,7 @@ void command_write(
 	json_write_text(out, name);
 	if (command->is_shell) {
 		buffer_append_string(out, ",\"shell\":");
-		json_write_text(out, command->arguments[2]);
+		json_write_text(out, command->arguments.items[2]);
 	} else {
 		write_argv(command, out);
 	}
@@ -329,8 +322,8 @@ static bool is_filled_in(const struct command *command, const struct json_tape *
 {
 	struct command_piece piece;
 
-	for (size_t i = 1; i < command->n_arguments && !command->is_shell; i++) {
-		const char *template = command->arguments[i];
+	for (size_t i = 1; i < command->arguments.n_items && !command->is_shell; i++) {
+		const char *template = command->arguments.items[i];
 
 		while (command_next_piece(&template, &piece))
 			if (piece.is_placeholder &&
@@ -390,7 +383,7 @@ static const char *search_path(const char *environment)
 
 int command_find_program(const struct command *command, char ret_path[PATH_MAX])
 {
-	const char *name = command->arguments[0];
+	const char *name = command->arguments.items[0];
 	int best = -ENOENT;
 
 	if (strchr(name, '/'))

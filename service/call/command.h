@@ -8,6 +8,7 @@
 
 #include "json/reader.h"
 #include "util/buffer.h"
+#include "util/text_list.h"
 
 /*
  * How a program is run: the `command` object of a tool (contract.md, Command).
@@ -41,9 +42,9 @@ enum command_output {
 #define COMMAND_ENVIRONMENT_BYTES_MAX (64u << 10)
 
 struct command {
-	char **arguments; /* the program, as it is; then templates, unless it is a shell's */
-	size_t n_arguments;
-	bool is_shell; /* sh -c LINE, nothing of which is a template */
+	struct text_list arguments; /* the program, as it is; then templates, unless it is a
+				     * shell's */
+	bool is_shell;              /* sh -c LINE, nothing of which is a template */
 	enum command_output output;
 	char *cwd;         /* its working folder */
 	char *environment; /* its own variables (util/environment.h); NULL: none */

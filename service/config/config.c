@@ -44,16 +44,13 @@ static int merge(struct config_reader *reader, const struct config_flags *flags,
 }
 
 /* Add $PREFIX/lib/toolboxd/toolbox.d, /etc/toolboxd/toolbox.d, $XDG_DATA_HOME/toolboxd/toolbox.d. */
-static int add_default_folders(struct config_list *list)
+static int add_default_folders(struct text_list *list)
 {
 	struct paths paths;
 	cleanup_free char *home = paths_xdg_home("XDG_DATA_HOME", ".local/share");
 
 	/* The library folder is known even if toolbox-host is missing. */
 	(void)paths_find(&paths);
-	list->items = calloc(3, sizeof(*list->items));
-	if (!list->items)
-		return -ENOMEM;
 	for (size_t i = 0; i < 3; i++) {
 		const char *folders[] = {paths.library_dir, "/etc/toolboxd", home};
 		const char *below = i == 2 ? "toolboxd/toolbox.d" : "toolbox.d";
@@ -61,9 +58,9 @@ static int add_default_folders(struct config_list *list)
 
 		if (!folders[i])
 			continue;
-		if (asprintf(&path, "%s/%s", folders[i], below) < 0)
+		if (asprintf(&path, "%s/%s", folders[i], below) < 0 ||
+			text_list_take(list, path) < 0)
 			return -ENOMEM;
-		list->items[list->n_items++] = path;
 	}
 	return 0;
 }
@@ -100,7 +97,7 @@ static void read_all(struct config_reader *reader)
 	config_keys_read(reader, toolboxd);
 	read_bus(reader);
 	read_plugins(reader);
-	if (reader->error == 0 && !reader->config->toolbox_dirs.is_set)
+	if (reader->error == 0 && !reader->config->has_toolbox_dirs)
 		reader->error = add_default_folders(&reader->config->toolbox_dirs);
 }
 
@@ -169,20 +166,13 @@ int config_read_bus(const struct config_flags *flags, diagnostic_function report
 	return r;
 }
 
-static void list_deinit(struct config_list *list)
-{
-	for (size_t i = 0; i < list->n_items; i++)
-		free(list->items[i]);
-	free(list->items);
-}
-
 void config_deinit(struct config *config)
 {
-	list_deinit(&config->toolbox_dirs);
-	list_deinit(&config->embedded_origins);
-	list_deinit(&config->tools_enabled);
-	list_deinit(&config->tools_disabled);
-	list_deinit(&config->approval_allow);
+	text_list_deinit(&config->toolbox_dirs);
+	text_list_deinit(&config->embedded_origins);
+	text_list_deinit(&config->tools_enabled);
+	text_list_deinit(&config->tools_disabled);
+	text_list_deinit(&config->approval_allow);
 	config_toolboxes_deinit(config);
 	free(config->plugins);
 	buffer_deinit(&config->merged);

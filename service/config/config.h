@@ -13,6 +13,7 @@
 #include "util/buffer.h"
 #include "util/diagnostic.h"
 #include "util/log.h"
+#include "util/text_list.h"
 
 /*
  * The configuration: the mycroft.conf stack, the environment, the flags (contract.md,
@@ -38,13 +39,6 @@
 enum config_duplicates {
 	CONFIG_DUPLICATES_ERROR,
 	CONFIG_DUPLICATES_LAST,
-};
-
-/* A list of owned strings. @is_set distinguishes an empty list from none. */
-struct config_list {
-	char **items;
-	size_t n_items;
-	bool is_set;
 };
 
 struct config_limits {
@@ -79,13 +73,14 @@ struct config_toolbox {
 
 struct config {
 	struct bus_address bus;
-	struct config_list toolbox_dirs; /* low to high; the default ones unless set */
-	struct config_list tools_enabled;
-	struct config_list tools_disabled;
-	struct config_list embedded_origins;
+	struct text_list toolbox_dirs; /* low to high */
+	bool has_toolbox_dirs;         /* set; else those are the default ones */
+	struct text_list tools_enabled;
+	struct text_list tools_disabled;
+	struct text_list embedded_origins;
 	enum config_duplicates duplicate_names;
 	enum approval_mode approval_mode;
-	struct config_list approval_allow;
+	struct text_list approval_allow;
 	uint64_t approval_timeout_ms;
 	uint32_t result_max_chars;
 	enum sandbox_class sandbox_max; /* the widest that a toolbox may have */

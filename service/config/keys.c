@@ -133,8 +133,8 @@ static char *trim(char *text)
 }
 
 /* Add one trimmed string, unless it is empty. */
-static void read_item(struct config_reader *reader, const struct key *key, uint32_t value,
-	struct config_list *list)
+static void read_item(
+	struct config_reader *reader, const struct key *key, uint32_t value, struct text_list *list)
 {
 	cleanup_free char *text = NULL;
 	char *trimmed;
@@ -149,18 +149,15 @@ static void read_item(struct config_reader *reader, const struct key *key, uint3
 	trimmed = trim(text);
 	if (!*trimmed)
 		return;
-	list->items[list->n_items] = strdup(trimmed);
-	if (list->items[list->n_items])
-		list->n_items++;
-	else
+	if (text_list_add(list, trimmed) < 0)
 		reader->error = -ENOMEM;
 }
 
-/* Read a list of strings. @member is a struct config_list. */
+/* Read a list of strings. @member is a struct text_list. */
 static void read_list(
 	struct config_reader *reader, const struct key *key, uint32_t value, void *member)
 {
-	struct config_list *list = member;
+	struct text_list *list = member;
 
 	if (value == JSON_NONE)
 		return;
@@ -168,12 +165,8 @@ static void read_list(
 		report_wrong(reader, key, value, "must be a list of strings", "it is not used");
 		return;
 	}
-	list->is_set = true;
-	list->items = calloc(json_count(&reader->tape, value) + 1, sizeof(*list->items));
-	if (!list->items) {
-		reader->error = -ENOMEM;
-		return;
-	}
+	if (list == &reader->config->toolbox_dirs)
+		reader->config->has_toolbox_dirs = true;
 	for (uint32_t i = json_first(&reader->tape, value); i < json_end(&reader->tape, value);
 		i = json_next(&reader->tape, i))
 		read_item(reader, key, i, list);

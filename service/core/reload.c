@@ -84,15 +84,15 @@ static bool take_waiter(struct reload *reload, struct list *waiting, struct answ
 	return true;
 }
 
-static void write_names(struct answer *event, const char *key, const struct changes_list *list)
+static void write_names(struct answer *event, const char *key, const struct text_list *list)
 {
 	struct buffer *out = answer_member(event, key);
 
 	buffer_append_char(out, '[');
-	for (size_t i = 0; i < list->n_names; i++) {
+	for (size_t i = 0; i < list->n_items; i++) {
 		if (i > 0)
 			buffer_append_char(out, ',');
-		json_write_text(out, list->names[i]);
+		json_write_text(out, list->items[i]);
 	}
 	buffer_append_char(out, ']');
 }

@@ -14,40 +14,21 @@
  * those that they are made of. The loader finds out which of them has changed.
  */
 
-/* Paths, owned. */
-struct path_list {
-	char **items;
-	size_t n_items;
-};
-
 struct watched {
-	struct path_list folders;
-	struct path_list files;
+	struct text_list folders;
+	struct text_list files;
 };
-
-static void path_list_deinit(struct path_list *list)
-{
-	for (size_t i = 0; i < list->n_items; i++)
-		free(list->items[i]);
-	free(list->items);
-}
 
 static void watched_deinit(struct watched *watched)
 {
-	path_list_deinit(&watched->folders);
-	path_list_deinit(&watched->files);
+	text_list_deinit(&watched->folders);
+	text_list_deinit(&watched->files);
 }
 
 /* Add a copy of @path; without memory it is not watched. */
-static void watch_path(struct path_list *list, const char *path)
+static void watch_path(struct text_list *list, const char *path)
 {
-	char **items = reallocarray(list->items, list->n_items + 1, sizeof(*items));
-
-	if (!items)
-		return;
-	list->items = items;
-	items[list->n_items] = strdup(path);
-	list->n_items += items[list->n_items] != NULL;
+	(void)text_list_add(list, path);
 }
 
 static void watch_folder(void *data, const char *path)
@@ -70,7 +51,7 @@ static void watch_depends(void *data, const char *path)
 /* Watch the registration folders, and those of libraries and of drop-in programs. */
 static void watch_folders(const struct reload *reload, struct watched *watched)
 {
-	const struct config_list *dirs = &reload->parts.config->toolbox_dirs;
+	const struct text_list *dirs = &reload->parts.config->toolbox_dirs;
 	cleanup(folders_listing_deinit) struct folders_listing listing = {0};
 
 	for (size_t i = 0; i < dirs->n_items; i++)

@@ -6,36 +6,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/array.h"
-
-static void list_deinit(struct changes_list *list)
-{
-	for (size_t i = 0; i < list->n_names; i++)
-		free(list->names[i]);
-	free(list->names);
-	*list = (struct changes_list){0};
-}
-
 void changes_deinit(struct changes *changes)
 {
-	list_deinit(&changes->added);
-	list_deinit(&changes->removed);
-	list_deinit(&changes->changed);
+	text_list_deinit(&changes->added);
+	text_list_deinit(&changes->removed);
+	text_list_deinit(&changes->changed);
 }
 
 bool changes_are_empty(const struct changes *changes)
 {
-	return changes->added.n_names + changes->removed.n_names + changes->changed.n_names == 0;
+	return changes->added.n_items + changes->removed.n_items + changes->changed.n_items == 0;
 }
 
-static int add_change(struct changes_list *list, const struct tool *tool)
+static int add_change(struct text_list *list, const struct tool *tool)
 {
-	if (array_grow(list->names, list->n_names) < 0)
+	char *name;
+
+	if (asprintf(&name, "%s/%s", tool->toolbox->id, tool->name) < 0)
 		return -ENOMEM;
-	if (asprintf(&list->names[list->n_names], "%s/%s", tool->toolbox->id, tool->name) < 0)
-		return -ENOMEM;
-	list->n_names++;
-	return 0;
+	return text_list_take(list, name);
 }
 
 /* The tools of one toolbox that are offered. */
@@ -140,10 +129,10 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static void sort(struct changes_list *list)
+static void sort(struct text_list *list)
 {
-	if (list->n_names > 1)
-		qsort(list->names, list->n_names, sizeof(*list->names), compare_names);
+	if (list->n_items > 1)
+		qsort(list->items, list->n_items, sizeof(*list->items), compare_names);
 }
 
 int changes_find(

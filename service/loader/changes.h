@@ -6,17 +6,13 @@
 
 #include "catalogue/catalogue.h"
 #include "util/cleanup.h"
+#include "util/text_list.h"
 
 /* The differences between two catalogues: names `toolbox_id/tool`, sorted by byte. */
-struct changes_list {
-	char **names; /* owned */
-	size_t n_names;
-};
-
 struct changes {
-	struct changes_list added;
-	struct changes_list removed;
-	struct changes_list changed; /* another definition, or another library */
+	struct text_list added;
+	struct text_list removed;
+	struct text_list changed; /* another definition, or another library */
 };
 
 /* Compare @before (NULL: empty) with @after. 0 or -ENOMEM. */

@@ -282,7 +282,7 @@ int loader_start(struct loop *loop, const struct loader_options *options,
 	diagnostic_function problem, loader_done_function done, void *data,
 	struct loader **ret_loader)
 {
-	const struct config_list *folders = &options->config->toolbox_dirs;
+	const struct text_list *folders = &options->config->toolbox_dirs;
 	cleanup(folders_listing_deinit) struct folders_listing listing = {0};
 	cleanup(loader_cleanup) struct loader *loader = NULL;
 	int r = folders_list((const char *const *)folders->items, folders->n_items, &listing);

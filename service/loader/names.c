@@ -24,7 +24,7 @@ static bool is_known(const struct catalogue *catalogue, const char *name)
 	return false;
 }
 
-static void report_list(const struct config_list *list, const char *key,
+static void report_list(const struct text_list *list, const char *key,
 	const struct catalogue *catalogue, diagnostic_function report, void *data)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};

@@ -68,7 +68,7 @@ static const char *help_for(const char *program, int error)
 
 static int place_program(const struct manifest_scope *scope, uint32_t argv, struct command *command)
 {
-	char **program = &command->arguments[0];
+	char **program = &command->arguments.items[0];
 	char path[PATH_MAX];
 	int r;
 
@@ -197,12 +197,12 @@ static int check_placeholders(
 	if (properties != JSON_NONE && json_type_at(tape, properties) != JSON_OBJECT)
 		return 0;
 	if (command->is_shell) {
-		warn_of_line(
-			scope, json_find(tape, object, "shell"), command->arguments[2], properties);
+		warn_of_line(scope, json_find(tape, object, "shell"), command->arguments.items[2],
+			properties);
 		return 0;
 	}
-	for (size_t i = 0; r == 0 && i < command->n_arguments; i++) {
-		r = check_template(scope, place, command->arguments[i], properties, i == 0);
+	for (size_t i = 0; r == 0 && i < command->arguments.n_items; i++) {
+		r = check_template(scope, place, command->arguments.items[i], properties, i == 0);
 		place = json_next(tape, place);
 	}
 	return r;

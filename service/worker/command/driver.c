@@ -144,7 +144,7 @@ static int run_program(struct command_driver *driver, const struct command_tool 
 		r = command_run(run);
 	}
 	if (r < 0)
-		return command_answer_not_started(command, command->arguments[0], r, out);
+		return command_answer_not_started(command, command->arguments.items[0], r, out);
 	r = command_answer(command, run, &driver->output, out);
 	if (r == 0)
 		pass_errors_on(run);

@@ -44,12 +44,12 @@ static void fill_arguments(struct command_fill *fill, const struct command *comm
 {
 	struct buffer *out = &fill->argument_text;
 
-	for (size_t i = 0; i < command->n_arguments; i++)
+	for (size_t i = 0; i < command->arguments.n_items; i++)
 		if (i == 0 || command->is_shell)
-			buffer_append(
-				out, command->arguments[i], strlen(command->arguments[i]) + 1);
+			buffer_append(out, command->arguments.items[i],
+				strlen(command->arguments.items[i]) + 1);
 		else
-			fill_element(out, command->arguments[i], tape, object);
+			fill_element(out, command->arguments.items[i], tape, object);
 }
 
 /* ── environment ─────────────────────────────────────────────────────────────────────────────── */

@@ -30,8 +30,8 @@ Test(config, without_any_file_is_all_defaults)
 	cr_expect_not(config.events_results);
 	cr_expect_eq(config.log_level, LOG_LEVEL_INFO);
 	cr_expect_eq(config.log_format, LOG_FORMAT_TEXT);
-	cr_expect_not(config.tools_enabled.is_set);
-	cr_expect_not(config.tools_disabled.is_set);
+	cr_expect_eq(config.tools_enabled.n_items, 0);
+	cr_expect_eq(config.tools_disabled.n_items, 0);
 	cr_expect(config_toolbox_is_enabled(&config, "any"));
 	cr_expect_str_eq(buffer_terminate(&config.merged), "{\"toolboxd\":{},\"websocket\":{}}");
 }
@@ -57,7 +57,7 @@ Test(config, looks_for_toolboxes_in_three_folders)
 {
 	cr_assert_eq(read_all(), 0);
 	cr_assert_eq(config.toolbox_dirs.n_items, 3);
-	cr_expect_not(config.toolbox_dirs.is_set);
+	cr_expect_not(config.has_toolbox_dirs);
 	cr_expect(strstr(config.toolbox_dirs.items[0], "toolbox.d"));
 	cr_expect_str_eq(config.toolbox_dirs.items[1], "/etc/toolboxd/toolbox.d");
 	cr_expect_str_eq(

@@ -242,7 +242,7 @@ Test(config_sources, reads_every_flag)
 			     .log_format = "json"}),
 		0);
 	expect_list(&config.toolbox_dirs, "/x,/y:z");
-	cr_expect(config.toolbox_dirs.is_set);
+	cr_expect(config.has_toolbox_dirs);
 	cr_expect_eq(config.log_level, LOG_LEVEL_DEBUG);
 	cr_expect_eq(config.log_format, LOG_FORMAT_JSON);
 }

@@ -18,12 +18,12 @@ static void give_back(void)
 
 TestSuite(changes, .fini = give_back);
 
-static void expect_names(const struct changes_list *list, const char *expected)
+static void expect_names(const struct text_list *list, const char *expected)
 {
 	struct buffer text = {0};
 
-	for (size_t i = 0; i < list->n_names; i++)
-		buffer_printf(&text, "%s ", list->names[i]);
+	for (size_t i = 0; i < list->n_items; i++)
+		buffer_printf(&text, "%s ", list->items[i]);
 	cr_expect_str_eq(buffer_terminate(&text), expected);
 	buffer_deinit(&text);
 }

@@ -37,7 +37,7 @@ static void set_up(void)
 	cr_assert_eq(loop_new(FD_MAX, &loop), 0);
 	folders[0] = strdup(scratch_path("low"));
 	folders[1] = strdup(scratch_path("high"));
-	config.toolbox_dirs = (struct config_list){.items = folders, .n_items = 2};
+	config.toolbox_dirs = (struct text_list){.items = folders, .n_items = 2};
 	config.start_timeout_ms = WAIT_MS;
 	config.limits = (struct config_limits){.toolboxes = 1000,
 		.tools = 10000,
@@ -393,7 +393,7 @@ static void expect_absent(size_t index, const char *id, const char *name, const 
 Test(loader, leaves_out_what_the_filter_does_not_offer)
 {
 	filter[0] = "a/sine";
-	config.tools_enabled = (struct config_list){.items = filter, .n_items = 1};
+	config.tools_enabled = (struct text_list){.items = filter, .n_items = 1};
 	scratch_write_json(
 		"low/a.json", BOX("libm.so.6", TOOL("sine", "sin") "," TOOL("cosine", "cos")));
 	load();

@@ -78,7 +78,7 @@ static void set_up(void)
 	folders[0] = strdup(scratch_path("dir"));
 	unsetenv("CACHE_DIRECTORY");
 	setenv("XDG_CACHE_HOME", scratch_folder, 1);
-	config.toolbox_dirs = (struct config_list){.items = folders, .n_items = 1};
+	config.toolbox_dirs = (struct text_list){.items = folders, .n_items = 1};
 	config.start_timeout_ms = WAIT_MS;
 	config.sandbox_max = SANDBOX_NONE;
 	config.limits = (struct config_limits){.toolboxes = 1000,

@@ -18,7 +18,7 @@ Test(array_file, is_a_toolbox_of_shell_lines)
 	cr_assert_eq(box->n_tools, 2);
 	cr_expect_str_eq(box->tools[0].name, "lights");
 	cr_expect_str_eq(box->tools[0].description, "On.");
-	cr_expect_str_eq(box->tools[0].command.arguments[2], "light on");
+	cr_expect_str_eq(box->tools[0].command.arguments.items[2], "light on");
 	cr_expect(box->tools[0].command.is_shell);
 	cr_expect_eq(box->tools[0].timeout_ms, 1500);
 	cr_expect_eq(box->tools[0].cooldown_s, 0);

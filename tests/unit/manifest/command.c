@@ -133,10 +133,10 @@ Test(command_manifest, finds_folder_and_program_from_its_own_place)
 	command = &box->tools[0].command;
 	cr_expect(strncmp(command->cwd, folder, strlen(folder)) == 0);
 	cr_expect_str_eq(command->cwd + strlen(folder), "/sub");
-	cr_expect_str_eq(command->arguments[0] + strlen(folder), "/bin/run");
+	cr_expect_str_eq(command->arguments.items[0] + strlen(folder), "/bin/run");
 	cr_expect_eq(memcmp(command->environment, "K=own\0L=top\0", 13), 0);
 	cr_expect_str_eq(box->tools[1].command.cwd, "/usr");
-	cr_expect_str_eq(box->tools[1].command.arguments[0], "ls");
+	cr_expect_str_eq(box->tools[1].command.arguments.items[0], "ls");
 	cr_assert_eq(problems.n_items, 2, "neither sub nor bin/run is there");
 	cr_expect_eq(problems.n_errors, 0);
 	cr_expect_str_eq(problems.items[0].pointer, "/cwd");

@@ -94,7 +94,8 @@ Test(dropins, are_the_programs_of_a_folder_and_of_its_folders)
 	expect_tools("lights music_next ");
 	cr_expect_eq(skipped.n_items, 0);
 	cr_expect_str_eq(toolbox->id, "home");
-	cr_expect_str_eq(toolbox->tools[0].command.arguments[0], scratch_path("home/lights.sh"));
+	cr_expect_str_eq(
+		toolbox->tools[0].command.arguments.items[0], scratch_path("home/lights.sh"));
 	cr_assert(realpath(scratch_path("home"), folder));
 	cr_expect_str_eq(toolbox->tools[1].command.cwd, folder);
 	cr_expect_str_eq(toolbox->tools[0].argument_schema,
@@ -106,7 +107,8 @@ Test(dropins, are_found_from_a_relative_path_too)
 	write_program("home/lights.sh", "#!/bin/sh\n");
 	cr_assert_eq(chdir(scratch_path(".")), 0);
 	cr_assert_eq(read_folder("home", NULL), 0);
-	cr_expect_str_eq(toolbox->tools[0].command.arguments[0], scratch_path("home/lights.sh"));
+	cr_expect_str_eq(
+		toolbox->tools[0].command.arguments.items[0], scratch_path("home/lights.sh"));
 	cr_expect_str_eq(toolbox->package->file, "home");
 }
 

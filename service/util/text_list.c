@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "util/text_list.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/array.h"
+
+int text_list_add(struct text_list *list, const char *text)
+{
+	return text_list_take(list, strdup(text));
+}
+
+int text_list_take(struct text_list *list, char *text)
+{
+	if (!text || array_grow(list->items, list->n_items) < 0) {
+		free(text);
+		return -ENOMEM;
+	}
+	list->items[list->n_items++] = text;
+	return 0;
+}
+
+void text_list_deinit(struct text_list *list)
+{
+	for (size_t i = 0; i < list->n_items; i++)
+		free(list->items[i]);
+	free(list->items);
+	*list = (struct text_list){0};
+}

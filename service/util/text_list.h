@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stddef.h>
+
+/* A list of texts that it owns. A zeroed struct is an empty list. */
+struct text_list {
+	char **items;
+	size_t n_items;
+};
+
+/* Append a copy of @text. Return 0 or -ENOMEM. */
+int text_list_add(struct text_list *list, const char *text);
+
+/* Append @text, which the list takes over, even when it fails. NULL is a text for which
+ * there was no memory. Return 0 or -ENOMEM. */
+int text_list_take(struct text_list *list, char *text);
+
+/* Free the texts: the list is empty again. */
+void text_list_deinit(struct text_list *list);
