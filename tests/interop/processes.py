@@ -185,9 +185,9 @@ class Daemon(Process):
         return found and found[0]
 
     def hosts(self):
-        """Pids of its children: toolbox hosts."""
+        """Pids of its children that run: toolbox hosts."""
         return [int(pid) for task in Path(f"/proc/{self.daemon_pid()}/task").iterdir()
-                for pid in (task / "children").read_text().split()]
+                for pid in (task / "children").read_text().split() if is_alive(pid)]
 
     def daemon_pid(self):
         """Under a wrapper that forks this would be its child; valgrind execs in place."""
