@@ -146,7 +146,9 @@ static int run_check(const struct options *options)
 	if (r != 0)
 		return r == CONFIG_E_USAGE ? EXIT_USAGE : EXIT_FAILURE;
 	log_setup(LOG_LEVEL_ERROR, config.log_format);
-	check_toolboxes(&config, &n_errors);
+	/* Not even a description is asked for while it is unknown what is disabled. */
+	if (!config.closed)
+		check_toolboxes(&config, &n_errors);
 	fwrite(config.merged.data, 1, config.merged.size, stdout);
 	putchar('\n');
 	return n_errors == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
@@ -154,7 +156,9 @@ static int run_check(const struct options *options)
 
 /* ── serving ─────────────────────────────────────────────────────────────────────────────────── */
 
-static int serve(const struct options *options)
+/* Serve until stopped. *ret_again is set when the configuration is to be read again, for another
+ * service. */
+static int serve(const struct options *options, bool *ret_again)
 {
 	cleanup(config_deinit) struct config config = {0};
 	cleanup(loop_cleanup) struct loop *loop = NULL;
@@ -177,7 +181,8 @@ static int serve(const struct options *options)
 			paths.host_program);
 		return EXIT_FAILURE;
 	}
-	if (config.bus.is_tls)
+	/* The file that closes it may name a bus with TLS. */
+	if (config.bus.is_tls || config.closed)
 		loop_want_tls();
 	r = loop_new(FD_MAX, &loop);
 	if (r == 0)
@@ -191,16 +196,24 @@ static int serve(const struct options *options)
 	r = loop_run(loop, -1);
 	if (r < 0)
 		log_error("The loop has failed: %s", strerror(-r));
+	*ret_again = r == 0 && service_starts_again(service);
 	return r == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 int main(int argc, char **argv)
 {
 	struct options options = {0};
+	bool is_wanted;
 	int r = read_options(argc, argv, &options);
 
 	if (r != 0)
 		return r;
 	notify_init();
-	return options.is_check ? run_check(&options) : serve(&options);
+	if (options.is_check)
+		return run_check(&options);
+	do {
+		is_wanted = false;
+		r = serve(&options, &is_wanted);
+	} while (is_wanted);
+	return r;
 }

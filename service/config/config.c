@@ -11,6 +11,7 @@
 #include "config/websocket.h"
 #include "json/writer.h"
 #include "util/cleanup.h"
+#include "util/digest.h"
 #include "util/paths.h"
 
 /*
@@ -33,11 +34,11 @@ static int merge(struct config_reader *reader, const struct config_flags *flags,
 	for (size_t i = 0; r == 0 && i < sizeof(sections) / sizeof(*sections); i++)
 		r = document_set(merged, sections[i], "{}", strlen("{}"));
 	if (r == 0)
-		r = config_stack_read(flags->config, &reader->sink, &reader->stack);
+		r = config_stack_read(flags->config, &reader->closing, &reader->stack);
 	if (r == 0)
 		r = config_stack_merge(&reader->stack, merged);
 	if (r == 0)
-		r = config_environment_apply(flags, &reader->sink, merged, &reader->environment);
+		r = config_environment_apply(flags, &reader->closing, merged, &reader->environment);
 	if (r == 0)
 		*ret_merged = take_ptr(merged);
 	return r;
@@ -88,15 +89,37 @@ static void read_plugins(struct config_reader *reader)
 		reader->error = -ENOMEM;
 }
 
+/* Digest the values that only a start reads. */
+static void digest_start(struct config_reader *reader)
+{
+	static const char *const names[] = {"limits", "embedded"};
+	cleanup(buffer_deinit) struct buffer text = {0};
+	uint32_t toolboxd = config_reader_find(reader, 0, "toolboxd");
+	uint32_t values[] = {config_reader_find(reader, 0, "websocket"), JSON_NONE, JSON_NONE};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (toolboxd != JSON_NONE && json_type_at(&reader->tape, toolboxd) == JSON_OBJECT)
+			values[i + 1] = config_reader_find(reader, toolboxd, names[i]);
+	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
+		if (values[i] != JSON_NONE)
+			json_write_compact(&text, &reader->tape, values[i]);
+		buffer_append_char(&text, '\n');
+	}
+	if (buffer_status(&text) < 0)
+		reader->error = buffer_status(&text);
+	reader->config->start_digest = digest_bytes(DIGEST_SEED, text.data, text.size);
+}
+
 static void read_all(struct config_reader *reader)
 {
 	uint32_t toolboxd = config_reader_find(reader, 0, "toolboxd");
 
-	if (!config_reader_is_object(reader, toolboxd, "the defaults are used"))
+	if (!config_reader_is_object_or_closes(reader, toolboxd))
 		toolboxd = JSON_NONE;
 	config_keys_read(reader, toolboxd);
 	read_bus(reader);
 	read_plugins(reader);
+	digest_start(reader);
 	if (reader->error == 0 && !reader->config->has_toolbox_dirs)
 		reader->error = add_default_folders(&reader->config->toolbox_dirs);
 }
@@ -118,6 +141,7 @@ static void reader_deinit(struct config_reader *reader)
 {
 	json_tape_deinit(&reader->tape);
 	config_stack_deinit(&reader->stack);
+	config_closing_deinit(&reader->closing);
 }
 
 /* Merge, then call @read to fill @config, which the caller deinits. */
@@ -127,19 +151,23 @@ static int read_with(const struct config_flags *flags, diagnostic_function repor
 	cleanup(document_cleanup) struct document *merged = NULL;
 	cleanup(reader_deinit) struct config_reader reader = {
 		.sink = {.function = report, .data = data}, .config = config};
-	int r = merge(&reader, flags, &merged);
+	int r;
 
+	config_closing_init(&reader.closing, &reader.sink);
+	r = merge(&reader, flags, &merged);
 	if (r == 0)
 		r = read_merged(&reader, merged);
 	if (r != 0)
 		return r;
-	config->is_partial = reader.stack.is_partial;
 	read(&reader);
 	if (reader.error < 0)
 		return reader.error;
 	if (reader.is_misused || reader.environment.is_misused)
 		return CONFIG_E_USAGE;
-	return reader.is_refused || reader.stack.is_refused ? CONFIG_E_REFUSED : 0;
+	if (reader.is_refused || reader.stack.is_refused)
+		return CONFIG_E_REFUSED;
+	config->closed = take_ptr(reader.closing.text);
+	return reader.closing.is_closed && !config->closed ? -ENOMEM : 0;
 }
 
 int config_read(const struct config_flags *flags, diagnostic_function report, void *data,
@@ -166,6 +194,30 @@ int config_read_bus(const struct config_flags *flags, diagnostic_function report
 	return r;
 }
 
+struct file_visit {
+	void (*visit)(void *data, const char *path);
+	void *data;
+};
+
+/* A config_file_function. */
+static int pass_path(void *data, enum config_origin origin, const char *path)
+{
+	const struct file_visit *visit = data;
+
+	(void)origin;
+	visit->visit(visit->data, path);
+	return 0;
+}
+
+void config_each_file(
+	const struct config_flags *flags, void (*visit)(void *data, const char *path), void *data)
+{
+	struct file_visit passing = {visit, data};
+
+	/* Without memory fewer files are visited. */
+	(void)config_stack_each_file(flags->config, pass_path, &passing);
+}
+
 void config_deinit(struct config *config)
 {
 	text_list_deinit(&config->toolbox_dirs);
@@ -175,6 +227,7 @@ void config_deinit(struct config *config)
 	text_list_deinit(&config->approval_allow);
 	config_toolboxes_deinit(config);
 	free(config->plugins);
+	free(config->closed);
 	buffer_deinit(&config->merged);
 	*config = (struct config){0};
 }

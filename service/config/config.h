@@ -25,13 +25,11 @@
  *                                    │
  *                       environment < flags  ──▶ struct config
  *
- * A broken file is reported and skipped at the start. At a reload the old configuration stays in
- * force instead, because the file may forbid something (is_partial).
- *
  * A wrong value is reported with its file and path; its default is used and the daemon runs, but
- * --check fails. A value that restricts calls has no default: a key of a feature that is not built,
- * or a wrong value of tools_enabled, tools_disabled, approval.mode, sandbox_max, or of enabled or
- * sandbox in toolboxes.<id>, keeps the daemon from starting.
+ * --check fails. A mistake that may hide a restriction closes the configuration instead: a file
+ * that cannot be read or parsed; a key of a feature that is not built; an unknown key, or a wrong
+ * value, where it is decided who may call or what a process may do. A daemon that starts with a
+ * closed configuration offers nothing; at a reload the one in force stays.
  *
  * A bus that the environment or a flag names takes the place of the whole `websocket` section.
  */
@@ -98,7 +96,8 @@ struct config {
 	char *plugins; /* `PHAL.ovos-phal-plugin-tools`, by entry points: an object; or NULL */
 	struct config_toolbox *toolboxes;
 	size_t n_toolboxes;
-	bool is_partial;      /* a file exists that could not be read or parsed, and is skipped */
+	uint64_t start_digest; /* digest of what only a start reads; the same for the same values */
+	char *closed; /* the mistake that closes it, as "FILE:LINE POINTER: text"; or NULL */
 	struct buffer merged; /* the merged JSON text that was read */
 };
 
@@ -113,17 +112,23 @@ struct config_flags {
 };
 
 enum config_status {
-	CONFIG_E_REFUSED = 1, /* the daemon must not start with it; the reason is reported */
+	CONFIG_E_REFUSED = 1, /* no bus can be served with it; the reason is reported */
 	CONFIG_E_USAGE,       /* a flag has a value that cannot be used; it is reported */
 };
 
 /*
  * Read everything, from files, environment and @flags, and call @report with @data for everything
- * that is wrong. Return 0 with @ret_config filled (config_deinit), CONFIG_E_REFUSED, CONFIG_E_USAGE,
+ * that is wrong. Return 0 with @ret_config filled (config_deinit), which may be closed;
+ * CONFIG_E_REFUSED, CONFIG_E_USAGE,
  * -ENOMEM, or the negative errno of a shortage of descriptors.
  */
 int config_read(const struct config_flags *flags, diagnostic_function report, void *data,
 	struct config *ret_config);
+
+/* Call @visit with @data for the path of every file that config_read() looks for, whether it exists
+ * or not. */
+void config_each_file(
+	const struct config_flags *flags, void (*visit)(void *data, const char *path), void *data);
 
 /* As config_read(), but read only the address of the bus: a client needs nothing else. */
 int config_read_bus(const struct config_flags *flags, diagnostic_function report, void *data,

@@ -4,10 +4,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "json/writer.h"
 #include "util/buffer.h"
 #include "util/cleanup.h"
+#include "util/text.h"
 
 #define ENABLED_PATH  "toolboxd.tools_enabled"
 #define DISABLED_PATH "toolboxd.tools_disabled"
@@ -16,7 +18,7 @@
 #define DIRS_PATH     "toolboxd.toolbox_dirs"
 
 struct overriding {
-	const struct diagnostic_sink *sink;
+	struct config_closing *closing;
 	struct document *merged;
 	struct config_environment *environment;
 };
@@ -137,7 +139,7 @@ static int set_bus(struct overriding *overriding, const char *name, const char *
 	const char *reason = NULL;
 
 	if (bus_address_parse(url, &address, &reason) < 0) {
-		diagnostic_report(overriding->sink, DIAGNOSTIC_ERROR, NULL, 0, name,
+		diagnostic_report(&overriding->closing->outer, DIAGNOSTIC_ERROR, NULL, 0, name,
 			"must be the URL of a bus, like ws://127.0.0.1:8181/core: %s", reason);
 		environment->is_misused |= is_flag;
 		return 0;
@@ -167,8 +169,8 @@ static int apply_filter(struct overriding *overriding)
 	};
 
 	if (variable_value("TOOLBOXD_TOOLS"))
-		diagnostic_report(overriding->sink, DIAGNOSTIC_WARNING, NULL, 0, "TOOLBOXD_TOOLS",
-			"is deprecated; set TOOLBOXD_TOOLS_ENABLED instead");
+		diagnostic_report(&overriding->closing->outer, DIAGNOSTIC_WARNING, NULL, 0,
+			"TOOLBOXD_TOOLS", "is deprecated; set TOOLBOXD_TOOLS_ENABLED instead");
 	for (size_t i = 0; i < sizeof(filters) / sizeof(*filters); i++) {
 		const char *value = variable_value(filters[i].name);
 		int r;
@@ -196,6 +198,51 @@ static int apply_log_level(struct overriding *overriding)
 		return set_value(overriding, LEVEL_PATH, "TOOLBOXD_DEBUG", "debug", word_to_json);
 	return 0;
 }
+
+/* ── names that are almost right ─────────────────────────────────────────────────────────────── */
+
+/* The letters in which a name may differ. */
+#define LETTERS_THAT_CLOSE 2
+
+/* The variables that decide which calls are allowed. */
+static const char *const deciding[] = {"TOOLBOXD_TOOLS_ENABLED", "TOOLBOXD_TOOLS_DISABLED",
+	"TOOLBOXD_TOOLS", "TOOLBOXD_APPROVAL_MODE", "TOOLBOXD_TOOLBOX_DIRS"};
+
+/* Report @name, which is not that of a variable in deciding[], if it may be a misspelling of one. */
+static void check_variable(struct config_closing *closing, const char *name)
+{
+	for (size_t i = 0; i < sizeof(deciding) / sizeof(*deciding); i++)
+		if (strcmp(name, deciding[i]) == 0)
+			return;
+	for (size_t i = 0; i < sizeof(deciding) / sizeof(*deciding); i++) {
+		if (text_distance(name, strlen(name), deciding[i], strlen(deciding[i]),
+			    LETTERS_THAT_CLOSE) > LETTERS_THAT_CLOSE)
+			continue;
+		diagnostic_report(&closing->sink, DIAGNOSTIC_ERROR, NULL, 0, name,
+			"is an unknown variable; did you mean %s? It may be meant to restrict "
+			"calls",
+			deciding[i]);
+		return;
+	}
+}
+
+static void close_by_near_names(struct config_closing *closing)
+{
+	for (char *const *entry = environ; *entry; entry++) {
+		size_t size = strcspn(*entry, "=");
+		char name[TEXT_NAME_BYTES + 1];
+
+		/* A longer name is near to none. */
+		if (size > TEXT_NAME_BYTES)
+			continue;
+		memcpy(name, *entry, size);
+		name[size] = '\0';
+		if (variable_value(name))
+			check_variable(closing, name);
+	}
+}
+
+/* ── all of them ─────────────────────────────────────────────────────────────────────────────── */
 
 static int apply_environment(struct overriding *overriding)
 {
@@ -248,13 +295,14 @@ static int apply_flags(struct overriding *overriding, const struct config_flags 
 	return r;
 }
 
-int config_environment_apply(const struct config_flags *flags, const struct diagnostic_sink *sink,
+int config_environment_apply(const struct config_flags *flags, struct config_closing *closing,
 	struct document *merged, struct config_environment *ret_environment)
 {
-	struct overriding overriding = {sink, merged, ret_environment};
+	struct overriding overriding = {closing, merged, ret_environment};
 	int r;
 
 	*ret_environment = (struct config_environment){0};
+	close_by_near_names(closing);
 	r = apply_environment(&overriding);
 	return r == 0 ? apply_flags(&overriding, flags) : r;
 }

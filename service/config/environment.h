@@ -5,9 +5,9 @@
 #include <stddef.h>
 
 #include "bus/address.h"
+#include "config/closing.h"
 #include "config/config.h"
 #include "json/document.h"
-#include "util/diagnostic.h"
 
 /*
  * The values of environment variables and flags, which override the files.
@@ -32,8 +32,10 @@ struct config_environment {
 	struct bus_address bus;
 };
 
-/* Set in @merged the values of the environment, then those of @flags. Return 0 or -ENOMEM. */
-int config_environment_apply(const struct config_flags *flags, const struct diagnostic_sink *sink,
+/* Set in @merged the values of the environment, then those of @flags. A variable that is unknown, and
+ * almost the name of one that decides which calls are allowed, is reported to @closing. Return 0 or
+ * -ENOMEM. */
+int config_environment_apply(const struct config_flags *flags, struct config_closing *closing,
 	struct document *merged, struct config_environment *ret_environment);
 
 /* Return the name of the variable or flag that the merged value at @pointer comes from, or NULL. */

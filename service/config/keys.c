@@ -25,7 +25,8 @@ struct key {
 	struct config_range range; /* the range of a number */
 	const char *const *words;  /* the choices of a word, by value; NULL ends them */
 	unsigned int fallback; /* for a word, the index of its default; for a feature, see there */
-	bool restricts_calls;
+	bool closes; /* it decides who may call or what a process may do: a wrong value has no
+		      * default, and closes the configuration */
 };
 
 /* ── values ──────────────────────────────────────────────────────────────────────────────────── */
@@ -33,8 +34,8 @@ struct key {
 static void report_wrong(struct config_reader *reader, const struct key *key, uint32_t value,
 	const char *expected, const char *consequence)
 {
-	if (key->restricts_calls)
-		config_reader_refuse(reader, value, expected);
+	if (key->closes)
+		config_reader_close_wrong(reader, value, expected);
 	else
 		config_reader_report_wrong(reader, DIAGNOSTIC_ERROR, value, expected, consequence);
 }
@@ -144,6 +145,8 @@ static void read_item(
 		return;
 	}
 	text = config_reader_string(reader, value);
+	if (!text && key->closes && reader->error == 0)
+		config_reader_close_wrong(reader, value, "must be a name");
 	if (!text)
 		return;
 	trimmed = trim(text);
@@ -172,8 +175,8 @@ static void read_list(
 		read_item(reader, key, i, list);
 }
 
-/* Refuse a feature that this version does not have. An empty object or list (key->fallback: the
- * json_type that may be empty) asks for nothing. */
+/* Refuse a feature that this version does not have. A value of the json_type key->fallback asks for
+ * nothing, if it is empty. */
 static void read_feature(
 	struct config_reader *reader, const struct key *key, uint32_t value, void *member)
 {
@@ -183,9 +186,7 @@ static void read_feature(
 	if (json_type_at(&reader->tape, value) == (enum json_type)key->fallback &&
 		json_count(&reader->tape, value) == 0)
 		return;
-	config_reader_report(
-		reader, DIAGNOSTIC_ERROR, value, "is not supported by this version; remove it");
-	reader->is_refused = true;
+	config_reader_close(reader, value, CONFIG_NOT_SUPPORTED);
 }
 
 static void read_toolboxes(
@@ -216,32 +217,41 @@ static const char *const duplicates_words[] = {
 	{                                                                                          \
 		path_, read_flag, MEMBER(member)                                                   \
 	}
-#define WORD(path_, member, words_, fallback_, restricts)                                          \
+#define WORD(path_, member, words_, fallback_, closes_)                                            \
 	{                                                                                          \
 		path_, read_word, MEMBER(member), .fallback = fallback_, .words = words_,          \
-						  .restricts_calls = restricts                     \
+						  .closes = closes_                                \
 	}
-#define LIST(path_, member, restricts)                                                             \
+#define LIST(path_, member, closes_)                                                               \
 	{                                                                                          \
-		path_, read_list, MEMBER(member), .restricts_calls = restricts                     \
+		path_, read_list, MEMBER(member), .closes = closes_                                \
 	}
-#define NO_MEMBER(path_, read_, fallback_)                                                         \
+#define NO_MEMBER(path_, read_)                                                                    \
 	{                                                                                          \
-		path_, read_, .fallback = fallback_                                                \
+		path_, read_, .closes = false                                                      \
+	}
+#define FEATURE(path_, empty)                                                                      \
+	{                                                                                          \
+		path_, read_feature, .fallback = empty, .closes = true                             \
 	}
 
 /* contract.md, Configuration. */
 static const struct key keys[] = {
-	LIST("toolbox_dirs", toolbox_dirs, false),
+	FEATURE("enabled", JSON_TRUE),
+	LIST("toolbox_dirs", toolbox_dirs, true),
 	LIST("tools_enabled", tools_enabled, true),
 	LIST("tools_disabled", tools_disabled, true),
 	WORD("duplicate_names", duplicate_names, duplicates_words, CONFIG_DUPLICATES_ERROR, false),
-	NO_MEMBER("profiles", read_feature, JSON_OBJECT),
-	NO_MEMBER("access", read_feature, JSON_ARRAY),
+	FEATURE("profiles", JSON_OBJECT),
+	FEATURE("access", JSON_ARRAY),
 	WORD("approval.mode", approval_mode, approval_mode_names, APPROVAL_EXECUTE, true),
-	LIST("approval.allow", approval_allow, false),
+	LIST("approval.allow", approval_allow, true),
 	NUMBER("approval.timeout_ms", approval_timeout_ms, 1, DAY_MS, 30000),
-	NO_MEMBER("approval.answer_sources", read_feature, JSON_NULL),
+	FEATURE("approval.answer_sources", JSON_NULL),
+	FEATURE("approval.key_file", JSON_NULL),
+	FEATURE("callers", JSON_ARRAY),
+	FEATURE("guests", JSON_OBJECT),
+	FEATURE("http", JSON_OBJECT),
 	LENIENT_NUMBER("result_max_chars", result_max_chars, 1, 1u << 30, 20000),
 	WORD("sandbox_max", sandbox_max, sandbox_class_names, SANDBOX_NONE, true),
 	NUMBER("timeout_ms", timeout_ms, 1, DAY_MS, 0),
@@ -262,15 +272,16 @@ static const struct key keys[] = {
 	NUMBER("limits.tools", limits.tools, 1, 1000000, 10000),
 	NUMBER("limits.toolboxes", limits.toolboxes, 1, 100000, 1000),
 	NUMBER("limits.pattern_steps", limits.pattern_steps, 1, 1000000000, 100000),
-	LIST("embedded.origins", embedded_origins, false),
+	LIST("embedded.origins", embedded_origins, true),
 	FLAG("events.calls", events_calls),
 	FLAG("events.results", events_results),
-	NO_MEMBER("audit.file", read_feature, JSON_NULL),
-	NO_MEMBER("audit.max_bytes", NULL, 0),
-	NO_MEMBER("audit.arguments", NULL, 0),
+	FEATURE("audit.file", JSON_NULL),
+	FEATURE("audit.required", JSON_FALSE),
+	NO_MEMBER("audit.max_bytes", NULL),
+	NO_MEMBER("audit.arguments", NULL),
 	WORD("log.level", log_level, log_level_names, LOG_LEVEL_INFO, false),
 	WORD("log.format", log_format, log_format_names, LOG_FORMAT_TEXT, false),
-	NO_MEMBER("toolboxes", read_toolboxes, 0),
+	{"toolboxes", read_toolboxes, .closes = true},
 };
 #define N_KEYS (sizeof(keys) / sizeof(*keys))
 
@@ -320,6 +331,39 @@ static const char *name_in(const char *section, const struct key *key, size_t *r
 	return key->path + size + 1;
 }
 
+/* Return whether everything in @section decides who may call or what a process may do: an unknown
+ * key or a wrong type may hide a restriction. */
+static bool section_closes(const char *section, size_t size)
+{
+	static const char *const sections[] = {"approval", "audit", "embedded"};
+
+	for (size_t i = 0; i < sizeof(sections) / sizeof(*sections); i++)
+		if (strlen(sections[i]) == size && strncmp(sections[i], section, size) == 0)
+			return true;
+	return false;
+}
+
+/* The letters in which an unknown key may differ from one that closes, so that it closes, too. */
+#define LETTERS_THAT_CLOSE 2
+
+/* Return whether the unknown key @name of @section may be a misspelling of one that closes. */
+static bool unknown_closes(const char *section, const char *name)
+{
+	size_t size;
+
+	if (*section)
+		return section_closes(section, strlen(section));
+	for (size_t i = 0; i < N_KEYS; i++) {
+		const char *known = name_in("", &keys[i], &size);
+		bool closes = known[size] == '.' ? section_closes(known, size) : keys[i].closes;
+
+		if (closes && text_distance(name, strlen(name), known, size, LETTERS_THAT_CLOSE) <=
+				      LETTERS_THAT_CLOSE)
+			return true;
+	}
+	return false;
+}
+
 /* Report an unknown key, with the known one that is nearest. */
 static void report_unknown(
 	struct config_reader *reader, const char *section, uint32_t key, const char *name)
@@ -329,6 +373,7 @@ static void report_unknown(
 	const char *nearest = NULL;
 	size_t nearest_size = 0;
 	size_t size;
+	char hint[SECTION_BYTES + 32] = "";
 
 	for (size_t i = 0; i < N_KEYS; i++) {
 		const char *candidate = name_in(section, &keys[i], &size);
@@ -342,10 +387,14 @@ static void report_unknown(
 		nearest_size = size;
 	}
 	if (nearest)
-		config_reader_report(reader, DIAGNOSTIC_WARNING, key,
-			"is an unknown key; did you mean \"%.*s\"?", (int)nearest_size, nearest);
+		snprintf(
+			hint, sizeof(hint), "; did you mean \"%.*s\"?", (int)nearest_size, nearest);
+	if (unknown_closes(section, name))
+		config_reader_close(reader, key,
+			"is an unknown key%s It may be meant to restrict calls",
+			*hint ? hint : ".");
 	else
-		config_reader_report(reader, DIAGNOSTIC_WARNING, key, "is an unknown key");
+		config_reader_report(reader, DIAGNOSTIC_WARNING, key, "is an unknown key%s", hint);
 }
 
 enum name_kind { NAME_UNKNOWN, NAME_KEY, NAME_SECTION };
@@ -366,6 +415,17 @@ static enum name_kind find_kind(
 
 static void check_names(struct config_reader *reader, const char *section, uint32_t object);
 
+/* Return whether the value at @token is the section @name; null is none, and anything but an object
+ * is reported. */
+static bool is_section(struct config_reader *reader, const char *name, uint32_t token)
+{
+	if (json_type_at(&reader->tape, token) == JSON_NULL)
+		return false;
+	if (section_closes(name, strlen(name)))
+		return config_reader_is_object_or_closes(reader, token);
+	return config_reader_is_object(reader, token, "its defaults are used");
+}
+
 /* Check the name of the key at @token of @section. */
 static void check_name(struct config_reader *reader, const char *section, uint32_t token)
 {
@@ -376,8 +436,7 @@ static void check_name(struct config_reader *reader, const char *section, uint32
 		reader->error = -ENOMEM;
 	else if (kind == NAME_UNKNOWN)
 		report_unknown(reader, section, token, name);
-	else if (kind == NAME_SECTION && json_type_at(&reader->tape, token + 1) != JSON_NULL &&
-		 config_reader_is_object(reader, token + 1, "its defaults are used"))
+	else if (kind == NAME_SECTION && is_section(reader, name, token + 1))
 		check_names(reader, name, token + 1);
 }
 

@@ -18,19 +18,17 @@
 /* Bytes of a wrong value that a report shows, with its NUL. */
 #define SHOWN_BYTES 64
 
-void config_reader_report(struct config_reader *reader, enum diagnostic_severity severity,
-	uint32_t token, const char *format, ...)
+/* Send the formatted text about the value at @token to @sink. */
+static void report_to(struct config_reader *reader, const struct diagnostic_sink *sink,
+	enum diagnostic_severity severity, uint32_t token, const char *format, va_list arguments)
 {
 	cleanup(buffer_deinit) struct buffer pointer = {0};
 	cleanup(buffer_deinit) struct buffer text = {0};
 	const char *file = NULL;
 	const char *name;
 	unsigned int line = 0;
-	va_list arguments;
 
-	va_start(arguments, format);
 	buffer_vprintf(&text, format, arguments);
-	va_end(arguments);
 	json_pointer_write(&reader->tape, token, &pointer);
 	if (!buffer_terminate(&pointer) || !buffer_terminate(&text)) {
 		reader->error = -ENOMEM;
@@ -41,7 +39,26 @@ void config_reader_report(struct config_reader *reader, enum diagnostic_severity
 		file = config_stack_locate(&reader->stack, pointer.data, &line);
 		name = pointer.data;
 	}
-	diagnostic_report(&reader->sink, severity, file, line, name, "%s", text.data);
+	diagnostic_report(sink, severity, file, line, name, "%s", text.data);
+}
+
+void config_reader_report(struct config_reader *reader, enum diagnostic_severity severity,
+	uint32_t token, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	report_to(reader, &reader->sink, severity, token, format, arguments);
+	va_end(arguments);
+}
+
+void config_reader_close(struct config_reader *reader, uint32_t token, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	report_to(reader, &reader->closing.sink, DIAGNOSTIC_ERROR, token, format, arguments);
+	va_end(arguments);
 }
 
 /* Return whether the value at @token comes from a flag. */
@@ -92,11 +109,13 @@ void config_reader_report_wrong(struct config_reader *reader, enum diagnostic_se
 	}
 }
 
-void config_reader_refuse(struct config_reader *reader, uint32_t token, const char *expected)
+void config_reader_close_wrong(struct config_reader *reader, uint32_t token, const char *expected)
 {
-	config_reader_report_wrong(reader, DIAGNOSTIC_ERROR, token, expected,
-		"it decides which calls are allowed, so no default is used");
-	reader->is_refused = true;
+	char text[SHOWN_BYTES];
+
+	config_reader_close(reader, token,
+		"%s, not %s; it decides which calls are allowed, so no default is used", expected,
+		show(reader, token, text));
 }
 
 static bool is_in(const struct config_range *range, uint64_t number)
@@ -155,5 +174,13 @@ bool config_reader_is_object(struct config_reader *reader, uint32_t token, const
 		return token != JSON_NONE;
 	config_reader_report_wrong(
 		reader, DIAGNOSTIC_ERROR, token, "must be an object", consequence);
+	return false;
+}
+
+bool config_reader_is_object_or_closes(struct config_reader *reader, uint32_t token)
+{
+	if (token == JSON_NONE || json_type_at(&reader->tape, token) == JSON_OBJECT)
+		return token != JSON_NONE;
+	config_reader_close_wrong(reader, token, "must be an object");
 	return false;
 }

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "config/closing.h"
 #include "config/environment.h"
 #include "config/stack.h"
 #include "json/reader.h"
@@ -14,12 +15,13 @@
  * for each wrong one that names the file and line, variable or flag where it was written.
  */
 struct config_reader {
-	struct diagnostic_sink sink;
+	struct diagnostic_sink sink;   /* receives every mistake */
+	struct config_closing closing; /* receives the ones that close it */
 	struct config_stack stack;
 	struct config_environment environment;
 	struct json_tape tape; /* tokens of the merged text */
 	struct config *config; /* the result */
-	bool is_refused;       /* the daemon must not start with a value that was reported */
+	bool is_refused;       /* no bus can be served with a value that was reported */
 	bool is_misused;       /* a flag has a value that cannot be used */
 	int error;             /* 0 or -ENOMEM: the first failure of any step */
 };
@@ -33,9 +35,16 @@ void config_reader_report(struct config_reader *reader, enum diagnostic_severity
 void config_reader_report_wrong(struct config_reader *reader, enum diagnostic_severity severity,
 	uint32_t token, const char *expected, const char *consequence);
 
-/* Report a wrong value that restricts which tools may be called or what they may do. No default
- * replaces it: the daemon must not start. */
-void config_reader_refuse(struct config_reader *reader, uint32_t token, const char *expected);
+/* The text about a feature that this version does not have. */
+#define CONFIG_NOT_SUPPORTED "is not supported by this version; remove it"
+
+/* Report the formatted text about the value at @token, which closes the configuration. */
+void config_reader_close(struct config_reader *reader, uint32_t token, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Report a wrong value that decides who may call or what a process may do: `EXPECTED, not VALUE`. No
+ * default replaces it: it closes the configuration. */
+void config_reader_close_wrong(struct config_reader *reader, uint32_t token, const char *expected);
 
 struct config_range {
 	uint64_t min, max;
@@ -58,3 +67,6 @@ uint32_t config_reader_find(const struct config_reader *reader, uint32_t object,
 /* Return whether the value at @token is an object. JSON_NONE is not; anything else that is not one
  * is reported with @consequence. */
 bool config_reader_is_object(struct config_reader *reader, uint32_t token, const char *consequence);
+
+/* As config_reader_is_object(), but anything else than an object closes the configuration. */
+bool config_reader_is_object_or_closes(struct config_reader *reader, uint32_t token);

@@ -23,7 +23,7 @@ static const struct {
 };
 
 struct stack_reader {
-	const struct diagnostic_sink *sink;
+	struct config_closing *closing;
 	struct config_stack *stack;
 };
 
@@ -54,6 +54,14 @@ static void blank_comments(char *text, size_t size)
 	}
 }
 
+static bool is_all_blank(const struct buffer *text)
+{
+	for (size_t i = 0; i < text->size; i++)
+		if (!is_blank(text->data[i]) && text->data[i] != '\n')
+			return false;
+	return true;
+}
+
 static bool is_yaml(const char *path)
 {
 	const char *dot = strrchr(path, '.');
@@ -66,18 +74,17 @@ static bool is_yaml(const char *path)
 static void report_unreadable(
 	struct stack_reader *reader, const struct config_layer *layer, int error)
 {
-	bool is_flag = layer->origin == CONFIG_ORIGIN_FLAG;
+	bool is_missing = error == -ENOENT || error == -ENOTDIR;
 
-	if (!is_flag && (error == -ENOENT || error == -ENOTDIR))
+	if (is_missing && layer->origin != CONFIG_ORIGIN_FLAG)
 		return;
 	if (error == -EFBIG)
-		diagnostic_report(reader->sink, DIAGNOSTIC_ERROR, layer->path, 0, "",
+		diagnostic_report(&reader->closing->sink, DIAGNOSTIC_ERROR, layer->path, 0, "",
 			"the file has more than %u bytes", CONFIG_FILE_BYTES_MAX);
 	else
-		diagnostic_report(reader->sink, DIAGNOSTIC_ERROR, layer->path, 0, "",
+		diagnostic_report(&reader->closing->sink, DIAGNOSTIC_ERROR, layer->path, 0, "",
 			"cannot be read: %s", strerror(-error));
-	reader->stack->is_partial = true;
-	reader->stack->is_refused |= is_flag;
+	reader->stack->is_refused |= is_missing;
 }
 
 /* Parse the text of @layer. Return 0 with *ret_is_good true when its root is an object, 0 after a
@@ -90,19 +97,22 @@ static int parse_layer(struct stack_reader *reader, struct config_layer *layer, 
 	int r;
 
 	blank_comments(layer->text.data, layer->text.size);
+	if (is_all_blank(&layer->text))
+		buffer_append_string(&layer->text, "{}");
+	if (buffer_status(&layer->text) < 0)
+		return buffer_status(&layer->text);
 	r = json_tape_read(
 		&layer->tape, layer->text.data, layer->text.size, JSON_DEPTH_DEFAULT, &error);
 	if (r < 0)
 		return r;
 	*ret_is_good = r == 0 && json_type_at(&layer->tape, 0) == JSON_OBJECT;
-	reader->stack->is_partial |= !*ret_is_good;
 	if (r > 0) {
 		json_locate(layer->text.data, error.offset, &line, &column);
-		diagnostic_report(reader->sink, DIAGNOSTIC_ERROR, layer->path, line, "",
-			"%s (column %u); the file is skipped", error.message, column);
+		diagnostic_report(&reader->closing->sink, DIAGNOSTIC_ERROR, layer->path, line, "",
+			"%s (column %u)", error.message, column);
 	} else if (!*ret_is_good) {
-		diagnostic_report(reader->sink, DIAGNOSTIC_ERROR, layer->path, 1, "",
-			"must hold a JSON object, not %s; the file is skipped",
+		diagnostic_report(&reader->closing->sink, DIAGNOSTIC_ERROR, layer->path, 1, "",
+			"must hold a JSON object, not %s",
 			json_type_name(json_type_at(&layer->tape, 0)));
 	}
 	return 0;
@@ -122,9 +132,8 @@ static int read_layer(struct stack_reader *reader, struct config_layer *layer, b
 	int r;
 
 	if (is_yaml(layer->path)) {
-		diagnostic_report(reader->sink, DIAGNOSTIC_ERROR, layer->path, 0, "",
-			"YAML is not supported, only JSON; the file is skipped");
-		reader->stack->is_partial = true;
+		diagnostic_report(&reader->closing->sink, DIAGNOSTIC_ERROR, layer->path, 0, "",
+			"YAML is not supported, only JSON");
 		return 0;
 	}
 	r = file_read(layer->path, CONFIG_FILE_BYTES_MAX, &layer->text);
@@ -146,75 +155,6 @@ static const char *variable_or(const char *name, const char *fallback)
 	return value && *value ? value : fallback;
 }
 
-/* Add the file at @path (@size bytes), or at @path/BASE/NAME when @is_folder, if it can be used. */
-static int add_layer(struct stack_reader *reader, enum config_origin origin, const char *path,
-	size_t size, bool is_folder)
-{
-	struct config_stack *stack = reader->stack;
-	struct config_layer layer = {.origin = origin};
-	struct buffer text = {0};
-	bool is_good = false;
-	int r = array_grow(stack->layers, stack->n_layers);
-
-	buffer_append(&text, path, size);
-	if (is_folder)
-		buffer_printf(&text, "/%s/%s", variable_or("OVOS_CONFIG_BASE_FOLDER", "mycroft"),
-			variable_or("OVOS_CONFIG_FILENAME", "mycroft.conf"));
-	layer.path = buffer_take(&text, NULL);
-	if (!layer.path)
-		r = -ENOMEM;
-	if (r == 0)
-		r = read_layer(reader, &layer, &is_good);
-	if (is_good)
-		stack->layers[stack->n_layers++] = layer;
-	else
-		layer_deinit(&layer);
-	return r;
-}
-
-/* Add the file that @variable names, else the one in @folder. */
-static int add_fixed(struct stack_reader *reader, enum config_origin origin, const char *variable,
-	const char *folder)
-{
-	const char *path = variable_or(variable, NULL);
-
-	if (path)
-		return add_layer(reader, origin, path, strlen(path), false);
-	return add_layer(reader, origin, folder, strlen(folder), true);
-}
-
-/* Walk $XDG_CONFIG_DIRS from its end, because its first folder is the highest. */
-static int add_xdg_dirs(struct stack_reader *reader)
-{
-	const char *list = variable_or("XDG_CONFIG_DIRS", "/etc/xdg");
-	const char *end = list + strlen(list);
-
-	for (;;) {
-		const char *start = end;
-		int r = 0;
-
-		while (start > list && start[-1] != ':')
-			start--;
-		if (start < end && *start == '/')
-			r = add_layer(
-				reader, CONFIG_ORIGIN_USER, start, (size_t)(end - start), true);
-		if (r < 0)
-			return r;
-		if (start == list)
-			return 0;
-		end = start - 1;
-	}
-}
-
-static int add_xdg_home(struct stack_reader *reader)
-{
-	cleanup_free char *folder = paths_xdg_home("XDG_CONFIG_HOME", ".config");
-
-	if (!folder)
-		return 0;
-	return add_layer(reader, CONFIG_ORIGIN_USER, folder, strlen(folder), true);
-}
-
 /* Return whether the files of the user are disabled. The lowest layer with a `system` section
  * decides (ovos-config, get_system_constraints). */
 static bool user_is_disabled(const struct config_stack *stack)
@@ -232,6 +172,108 @@ static bool user_is_disabled(const struct config_stack *stack)
 		return value != JSON_NONE && json_is_true(&layer->tape, value);
 	}
 	return false;
+}
+
+/* A walk over the paths of the files. */
+struct file_walk {
+	config_file_function visit;
+	void *data;
+};
+
+/* Visit the file at @path (@size bytes), or at @path/BASE/NAME when @is_folder. */
+static int visit_file(const struct file_walk *walk, enum config_origin origin, const char *path,
+	size_t size, bool is_folder)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	buffer_append(&text, path, size);
+	if (is_folder)
+		buffer_printf(&text, "/%s/%s", variable_or("OVOS_CONFIG_BASE_FOLDER", "mycroft"),
+			variable_or("OVOS_CONFIG_FILENAME", "mycroft.conf"));
+	return buffer_terminate(&text) ? walk->visit(walk->data, origin, text.data) : -ENOMEM;
+}
+
+/* Visit the file that @variable names, else the one in @folder. */
+static int visit_fixed(const struct file_walk *walk, enum config_origin origin,
+	const char *variable, const char *folder)
+{
+	const char *path = variable_or(variable, NULL);
+
+	if (path)
+		return visit_file(walk, origin, path, strlen(path), false);
+	return visit_file(walk, origin, folder, strlen(folder), true);
+}
+
+/* Walk $XDG_CONFIG_DIRS from its end, because its first folder is the highest. */
+static int visit_xdg_dirs(const struct file_walk *walk)
+{
+	const char *list = variable_or("XDG_CONFIG_DIRS", "/etc/xdg");
+	const char *end = list + strlen(list);
+
+	for (;;) {
+		const char *start = end;
+		int r = 0;
+
+		while (start > list && start[-1] != ':')
+			start--;
+		if (start < end && *start == '/')
+			r = visit_file(
+				walk, CONFIG_ORIGIN_USER, start, (size_t)(end - start), true);
+		if (r != 0)
+			return r;
+		if (start == list)
+			return 0;
+		end = start - 1;
+	}
+}
+
+static int visit_xdg_home(const struct file_walk *walk)
+{
+	cleanup_free char *folder = paths_xdg_home("XDG_CONFIG_HOME", ".config");
+
+	if (!folder)
+		return 0;
+	return visit_file(walk, CONFIG_ORIGIN_USER, folder, strlen(folder), true);
+}
+
+int config_stack_each_file(const char *flag, config_file_function visit, void *data)
+{
+	const struct file_walk walk = {visit, data};
+	int r = visit_fixed(
+		&walk, CONFIG_ORIGIN_DISTRIBUTION, "OVOS_DISTRIBUTION_CONFIG", "/usr/share");
+
+	if (r == 0)
+		r = visit_fixed(&walk, CONFIG_ORIGIN_SYSTEM, "MYCROFT_SYSTEM_CONFIG", "/etc");
+	if (r == 0)
+		r = visit_xdg_dirs(&walk);
+	if (r == 0)
+		r = visit_xdg_home(&walk);
+	if (r == 0 && flag)
+		r = visit_file(&walk, CONFIG_ORIGIN_FLAG, flag, strlen(flag), false);
+	return r;
+}
+
+/* Add the file at @path, if it can be used. A config_file_function. */
+static int add_layer(void *data, enum config_origin origin, const char *path)
+{
+	struct stack_reader *reader = data;
+	struct config_stack *stack = reader->stack;
+	struct config_layer layer = {.origin = origin, .path = strdup(path)};
+	bool is_good = false;
+	int r = layer.path ? array_grow(stack->layers, stack->n_layers) : -ENOMEM;
+
+	/* Nothing of a file that does not count may close the configuration. */
+	if (origin == CONFIG_ORIGIN_USER && user_is_disabled(stack)) {
+		free(layer.path);
+		return r;
+	}
+	if (r == 0)
+		r = read_layer(reader, &layer, &is_good);
+	if (is_good)
+		stack->layers[stack->n_layers++] = layer;
+	else
+		layer_deinit(&layer);
+	return r;
 }
 
 /* Keep only the layers of the system and of --config: OVOS drops the distribution's with the user's
@@ -252,22 +294,13 @@ static void drop_user_layers(struct config_stack *stack)
 }
 
 int config_stack_read(
-	const char *flag, const struct diagnostic_sink *sink, struct config_stack *ret_stack)
+	const char *flag, struct config_closing *closing, struct config_stack *ret_stack)
 {
-	struct stack_reader reader = {sink, ret_stack};
+	struct stack_reader reader = {closing, ret_stack};
 	int r;
 
 	*ret_stack = (struct config_stack){0};
-	r = add_fixed(
-		&reader, CONFIG_ORIGIN_DISTRIBUTION, "OVOS_DISTRIBUTION_CONFIG", "/usr/share");
-	if (r == 0)
-		r = add_fixed(&reader, CONFIG_ORIGIN_SYSTEM, "MYCROFT_SYSTEM_CONFIG", "/etc");
-	if (r == 0)
-		r = add_xdg_dirs(&reader);
-	if (r == 0)
-		r = add_xdg_home(&reader);
-	if (r == 0 && flag)
-		r = add_layer(&reader, CONFIG_ORIGIN_FLAG, flag, strlen(flag), false);
+	r = config_stack_each_file(flag, add_layer, &reader);
 	if (r == 0 && user_is_disabled(ret_stack))
 		drop_user_layers(ret_stack);
 	return r;

@@ -4,10 +4,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "config/closing.h"
 #include "json/document.h"
 #include "json/reader.h"
 #include "util/buffer.h"
-#include "util/diagnostic.h"
 
 /*
  * The mycroft.conf stack: its files, lowest first (ovos-config, locations.py).
@@ -45,18 +45,24 @@ struct config_layer {
 struct config_stack {
 	struct config_layer *layers; /* low to high */
 	size_t n_layers;
-	bool is_partial; /* a file exists and cannot be read or parsed: its values are missing */
-	bool is_refused; /* the file of --config cannot be read */
+	bool is_refused; /* the file of --config does not exist */
 };
 
 /*
  * Read every file that exists; @flag is the value of --config, or NULL. A file that cannot be read
- * or parsed is reported to @sink and skipped. The files of the user are skipped when the system's
- * `system.disable_user_config` is true. Return 0, -ENOMEM, or the negative errno of a shortage of
- * descriptors. The caller deinits @ret_stack in either case.
+ * or parsed is reported to @closing and skipped; one without any text is an empty object. The files
+ * of the user are skipped when the system's `system.disable_user_config` is true. Return 0, -ENOMEM,
+ * or the negative errno of a shortage of descriptors. The caller deinits @ret_stack in either case.
  */
 int config_stack_read(
-	const char *flag, const struct diagnostic_sink *sink, struct config_stack *ret_stack);
+	const char *flag, struct config_closing *closing, struct config_stack *ret_stack);
+
+/* Receive the path of one file. Return 0, or what ends the walk. */
+typedef int (*config_file_function)(void *data, enum config_origin origin, const char *path);
+
+/* Call @visit with @data for every file of the stack, lowest first, whether it exists or not. @flag
+ * is the value of --config, or NULL. Return 0, what @visit returned, or -ENOMEM. */
+int config_stack_each_file(const char *flag, config_file_function visit, void *data);
 
 void config_stack_deinit(struct config_stack *stack);
 

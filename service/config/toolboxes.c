@@ -25,7 +25,7 @@ static bool read_enabled(struct config_reader *reader, uint32_t toolbox)
 	enum json_type type = value == JSON_NONE ? JSON_TRUE : json_type_at(&reader->tape, value);
 
 	if (type != JSON_TRUE && type != JSON_FALSE)
-		config_reader_refuse(reader, value, "must be true or false");
+		config_reader_close_wrong(reader, value, "must be true or false");
 	return type == JSON_TRUE;
 }
 
@@ -69,7 +69,7 @@ static void read_sandbox(
 	if (r < 0)
 		reader->error = r;
 	if (r > 0)
-		config_reader_refuse(reader, mistake.token, mistake.expected);
+		config_reader_close_wrong(reader, mistake.token, mistake.expected);
 }
 
 static void read_prestart(
@@ -206,11 +206,22 @@ static void read_environment(
 		reader->error = buffer_status(&out);
 }
 
+/* Refuse settings of single tools, which this version does not have: they would change who may call
+ * them. */
+static void refuse_tools(struct config_reader *reader, uint32_t toolbox)
+{
+	uint32_t tools = config_reader_find(reader, toolbox, "tools");
+
+	if (config_reader_is_object_or_closes(reader, tools) &&
+		json_count(&reader->tape, tools) > 0)
+		config_reader_close(reader, tools, CONFIG_NOT_SUPPORTED);
+}
+
 /* Keep every key that is not ours for the toolbox itself. */
 static void read_rest(
 	struct config_reader *reader, uint32_t toolbox, struct config_toolbox *settings)
 {
-	static const char *const ours[] = {"enabled", "sandbox", "limits", "env"};
+	static const char *const ours[] = {"enabled", "sandbox", "limits", "env", "tools"};
 	const struct json_tape *tape = &reader->tape;
 	cleanup(buffer_deinit) struct buffer text = {0};
 
@@ -245,7 +256,7 @@ static void read_toolbox(struct config_reader *reader, uint32_t key)
 	char *toolbox_id;
 
 	if (json_type_at(&reader->tape, key + 1) == JSON_NULL ||
-		!config_reader_is_object(reader, key + 1, "it is not used"))
+		!config_reader_is_object_or_closes(reader, key + 1))
 		return;
 	toolbox_id = config_reader_string(reader, key);
 	if (!toolbox_id)
@@ -256,6 +267,7 @@ static void read_toolbox(struct config_reader *reader, uint32_t key)
 	read_sandbox(reader, key + 1, settings);
 	read_limits(reader, key + 1, settings);
 	read_environment(reader, key + 1, settings);
+	refuse_tools(reader, key + 1);
 	read_rest(reader, key + 1, settings);
 }
 
@@ -263,7 +275,7 @@ void config_toolboxes_read(struct config_reader *reader, uint32_t value)
 {
 	const struct json_tape *tape = &reader->tape;
 
-	if (!config_reader_is_object(reader, value, "it is not used"))
+	if (!config_reader_is_object_or_closes(reader, value))
 		return;
 	reader->config->toolboxes =
 		calloc(json_count(tape, value) + 1, sizeof(*reader->config->toolboxes));

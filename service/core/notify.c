@@ -81,6 +81,15 @@ void notify_reloading(void)
 	send_state(state);
 }
 
+void notify_extend(uint64_t ms)
+{
+	char state[64];
+
+	snprintf(state, sizeof(state), "EXTEND_TIMEOUT_USEC=%llu",
+		(unsigned long long)ms * US_PER_MS);
+	send_state(state);
+}
+
 void notify_stopping(void)
 {
 	send_state("STOPPING=1");

@@ -21,6 +21,9 @@ void notify_reloading(void);
 /* Send STOPPING=1. */
 void notify_stopping(void);
 
+/* Send EXTEND_TIMEOUT_USEC: the start may take @ms from now on. */
+void notify_extend(uint64_t ms);
+
 /* Send WATCHDOG=1. */
 void notify_alive(void);
 

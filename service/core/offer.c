@@ -188,6 +188,13 @@ bool offer_find(const struct offer *offer, const struct request *request, bool l
 		errors_write_missing_name(answer);
 		return false;
 	}
+	if (offer->closed) {
+		answer_error_format(answer, ANSWER_UNAVAILABLE,
+			"RuntimeError: The service is unavailable: its configuration cannot be "
+			"used: %s",
+			offer->closed);
+		return false;
+	}
 	if (request->name_is_string && request_profile_grants(request))
 		r = catalogue_find(offer->catalogue, request->name_text.text,
 			request->name_text.size, request->toolbox_id.text, request->toolbox_id.size,

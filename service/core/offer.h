@@ -32,6 +32,7 @@ struct offer {
 	size_t n_runners;
 	struct runner **retired;
 	size_t n_retired;
+	const char *closed; /* borrowed; why nothing may be offered, or NULL (config/config.h) */
 };
 
 /* Make @offer an empty one. @handler is copied, @data passed to it; its drained() must call
@@ -50,8 +51,8 @@ int offer_swap(struct offer *offer, struct catalogue *catalogue, const struct co
 void offer_prestart(struct offer *offer);
 
 /* Find the tool that @request names. @last_wins: `duplicate_names` is "last". Returns true with
- * *ret_tool set; else false, with the error written to @answer: missing_name, unknown_tool (with
- * similar names) or ambiguous_tool. */
+ * *ret_tool set; else false, with the error written to @answer: missing_name, unavailable (closed),
+ * unknown_tool (with similar names) or ambiguous_tool. */
 bool offer_find(const struct offer *offer, const struct request *request, bool last_wins,
 	struct answer *answer, const struct tool **ret_tool);
 

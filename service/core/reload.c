@@ -199,10 +199,21 @@ static void finish_load(void *data, struct catalogue *catalogue, int status)
 	while (take_waiter(reload, &reload->waiting, &answer))
 		send_answer(reload, &answer);
 	if (!was_ready)
-		reload->ready(reload->data);
+		reload->handler.ready(reload->data);
 	/* A request that had waited for the first load may have begun another one already. */
 	if (!reload->loader && (reload->is_wanted || status == LOADER_DEFERRED))
 		start_loader(reload);
+}
+
+/* End a reload whose configuration is closed: nothing was loaded. */
+static void finish_closed(struct reload *reload)
+{
+	struct answer answer;
+
+	log_limited(&reload->reloads, LOG_LEVEL_ERROR, "Nothing is offered: %s",
+		reload->parts.config->closed);
+	while (take_waiter(reload, &reload->waiting, &answer))
+		send_answer(reload, &answer);
 }
 
 static void start_loader(struct reload *reload)
@@ -216,9 +227,21 @@ static void start_loader(struct reload *reload)
 	reload->is_wanted = false;
 	while ((link = list_take_first(&reload->waiting_next)))
 		list_append(&reload->waiting, link);
-	if (reload->is_ready) {
+	if (reload->is_ready)
 		notify_reloading();
+	/* Before anything is read, so that no later change is missed. */
+	reload_watch(reload);
+	/* A closed configuration may have been mended before it was watched. */
+	if (reload->is_ready || parts->config->closed)
 		reload_configuration(reload);
+	parts->offer->closed = parts->config->closed;
+	if (parts->config->closed) {
+		finish_closed(reload);
+		return;
+	}
+	if (reload->starts_again) {
+		reload->handler.start_again(reload->data);
+		return;
 	}
 	options = (struct loader_options){
 		.config = parts->config,
@@ -230,7 +253,7 @@ static void start_loader(struct reload *reload)
 		.asks_again = reload->asks_again,
 	};
 	reload->asks_again = false;
-	/* Before anything is read, so that no file in a new folder is missed afterwards. */
+	/* The configuration may name other folders now. */
 	reload_watch(reload);
 	r = loader_start(parts->loop, &options, log_problem, finish_load, reload, &reload->loader);
 	if (r < 0)
@@ -322,8 +345,8 @@ static void registration_changed(void *data)
 }
 
 void reload_init(struct reload *reload, const struct reload_parts *parts,
-	const struct config_flags *flags, const struct paths *paths, void (*ready)(void *data),
-	void *data)
+	const struct config_flags *flags, const struct paths *paths,
+	const struct reload_handler *handler, void *data)
 {
 	int r;
 
@@ -331,7 +354,7 @@ void reload_init(struct reload *reload, const struct reload_parts *parts,
 		.parts = *parts,
 		.flags = flags,
 		.paths = paths,
-		.ready = ready,
+		.handler = *handler,
 		.data = data,
 		.reloads = {.burst = RELOADS_LOGGED},
 		.problems = {.burst = PROBLEMS_LOGGED},

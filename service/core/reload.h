@@ -20,8 +20,12 @@
  * Reloads: when the toolboxes are loaded again, and whom to answer afterwards.
  *
  *   start, request, ──▶ configuration ──▶ loader ──▶ offer_swap ──▶ answers, ovos.tools.changed
- *   SIGHUP, watcher                         │
- *                       a request meanwhile └──▶ waits for the next one, which follows
+ *   SIGHUP, watcher       │                 │
+ *                  closed └──▶ answers      └─ a request meanwhile waits for the next one, which
+ *                                              follows
+ *
+ * While the configuration is closed since the start (config/config.h), nothing is loaded, and the
+ * service is not ready.
  */
 
 /* Parts of the service that a reload changes or uses, all borrowed. */
@@ -32,11 +36,17 @@ struct reload_parts {
 	struct offer *offer;
 };
 
+/* Callbacks, with the data that reload_init() was given. */
+struct reload_handler {
+	void (*ready)(void *data);       /* called once, after the first load, good or bad */
+	void (*start_again)(void *data); /* only another start reads what was mended */
+};
+
 struct reload {
 	struct reload_parts parts;
 	const struct config_flags *flags; /* borrowed; the configuration is read again with them */
 	const struct paths *paths;        /* borrowed */
-	void (*ready)(void *data);        /* called once, after the first load, good or bad */
+	struct reload_handler handler;
 	void *data;
 
 	struct watcher *watcher;   /* watcher of registrations; NULL: there is no inotify */
@@ -44,6 +54,7 @@ struct reload {
 	uint64_t generation;       /* number of the catalogue that was loaded last, or is being
 	                            * loaded */
 	bool is_ready;             /* the first load is done */
+	bool starts_again;         /* only another start reads what was mended */
 	bool is_wanted;            /* another reload follows the one under way */
 	bool asks_again;           /* the next one asks interpreters again what their tools are */
 	uint64_t refresh_after_ms; /* when reload_refresh() may begin one again */
@@ -59,11 +70,11 @@ struct reload {
 	bool has_logged_sandbox;  /* the restrictions that this system lacks were logged */
 };
 
-/* Make @reload ready, with toolboxes watched where the system can. @paths and @flags outlive it.
- * @ready is called once with @data. */
+/* Make @reload ready, with toolboxes and the configuration watched where the system can. @paths and
+ * @flags outlive it; @handler is copied, @data passed to it. */
 void reload_init(struct reload *reload, const struct reload_parts *parts,
-	const struct config_flags *flags, const struct paths *paths, void (*ready)(void *data),
-	void *data);
+	const struct config_flags *flags, const struct paths *paths,
+	const struct reload_handler *handler, void *data);
 
 /* Stop loading and watching. Waiting requests get no answer. */
 void reload_deinit(struct reload *reload);
@@ -88,15 +99,16 @@ void reload_request(struct reload *reload, struct answer *answer);
 /* Send `unavailable` to all who wait: the service is stopping. */
 void reload_give_up(struct reload *reload);
 
-/* Read the configuration again. After a mistake that could lift a restriction, the one in force
- * stays. (core/reload_configuration.c) */
+/* Read the configuration again. A closed one does not replace an open one.
+ * (core/reload_configuration.c) */
 void reload_configuration(struct reload *reload);
 
-/* Write the member `configuration` of a reload's answer, if the configuration has mistakes:
+/* Write the member `configuration` of an answer, if the configuration that was read last has mistakes:
  * [{"file": …, "line": …, "path": …, "error": …}, …], file and line null for a mistake outside of
  * the files. */
 void reload_write_mistakes(const struct reload *reload, struct answer *answer);
 
-/* Watch the registration folders and the files that toolboxes are made of, as they are now.
+/* Watch the registration folders, the files that toolboxes are made of, as they are now, and those of
+ * the configuration.
  * (core/reload_watch.c) */
 void reload_watch(struct reload *reload);

@@ -9,13 +9,13 @@
 /*
  * The configuration at a reload: read again, or kept.
  *
- *   files ─▶ read ─┬─ whole ───────────────────────────────────▶ in force, but for what only a
- *                  │                                              start can change
- *                  └─ a file cannot be read or parsed, or holds
- *                     what must not be guessed at ─────────────▶ what was in force stays
+ *   files ─▶ read ─┬─ open ───▶ in force, but for what only a start can change
+ *                  └─ closed ─┬─ another one is in force ─▶ that one stays
+ *                             └─ a closed one is, since the start ─▶ still nothing is offered
  *
- * Only a start reads the keys with a ¹ in contract.md, Configuration. Mistakes go to the log and,
- * as `configuration`, into the answers to reload requests.
+ * Only a start reads the keys with a ¹ in contract.md, Configuration. When they differ after a start
+ * that was closed, the service starts again. Mistakes go to the log and, as `configuration`, into
+ * the answers to reload and status requests.
  */
 
 /* The most mistakes in one answer; the log has all of them. */
@@ -54,29 +54,43 @@ static void take_mistake(void *data, const struct diagnostic *mistake)
 		add_mistake(reload, mistake);
 }
 
+/* Put @config (taken over) in force. */
+static void put_in_force(struct reload *reload, struct config *config)
+{
+	struct config *in_force = reload->parts.config;
+
+	config->bus = in_force->bus;
+	config->limits = in_force->limits;
+	/* A closed start did not know these. */
+	if (!config->closed && in_force->closed)
+		reload->starts_again = config->start_digest != in_force->start_digest;
+	config->start_digest = in_force->start_digest;
+	config_deinit(in_force);
+	*in_force = *config;
+	log_setup(in_force->log_level, in_force->log_format);
+}
+
 void reload_configuration(struct reload *reload)
 {
 	static const char kept[] = "the configuration in force stays as it was";
+	static const char offered[] = "nothing is offered until this is mended";
 	const struct diagnostic_sink sink = {take_mistake, reload};
-	struct config *in_force = reload->parts.config;
+	bool was_closed = reload->parts.config->closed != NULL;
 	struct config config = {0};
 	int r;
 
 	buffer_reset(&reload->mistakes);
 	reload->n_mistakes = 0;
 	r = config_read(reload->flags, take_mistake, reload, &config);
-	if (r != 0 || config.is_partial) {
-		if (r < 0)
-			diagnostic_report(&sink, DIAGNOSTIC_ERROR, NULL, 0, "", "%s", strerror(-r));
-		diagnostic_report(&sink, DIAGNOSTIC_ERROR, NULL, 0, "", "%s", kept);
+	if (r < 0)
+		diagnostic_report(&sink, DIAGNOSTIC_ERROR, NULL, 0, "", "%s", strerror(-r));
+	if (r != 0 || config.closed)
+		diagnostic_report(
+			&sink, DIAGNOSTIC_ERROR, NULL, 0, "", "%s", was_closed ? offered : kept);
+	if (r == 0 && (!config.closed || was_closed))
+		put_in_force(reload, &config);
+	else
 		config_deinit(&config);
-		return;
-	}
-	config.bus = in_force->bus;
-	config.limits = in_force->limits;
-	config_deinit(in_force);
-	*in_force = config;
-	log_setup(config.log_level, config.log_format);
 }
 
 void reload_write_mistakes(const struct reload *reload, struct answer *answer)

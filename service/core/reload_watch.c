@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "core/reload.h"
 #include "loader/described.h"
@@ -10,8 +11,9 @@
 #include "util/cleanup.h"
 
 /*
- * The files and folders whose changes begin a reload: those where toolboxes are registered, and
- * those that they are made of. The loader finds out which of them has changed.
+ * The files and folders whose changes begin a reload: those where toolboxes are registered, those
+ * that they are made of, and those of the configuration. The loader finds out which of them has
+ * changed.
  */
 
 struct watched {
@@ -64,6 +66,22 @@ static void watch_folders(const struct reload *reload, struct watched *watched)
 			dropins_each_folder(listing.entries[i].path, watch_folder, watched);
 }
 
+/* Watch a file of the configuration, whether it exists or not, and the one that it links to. */
+static void watch_configuration(void *data, const char *path)
+{
+	struct watched *watched = data;
+	cleanup_free char *folder = *path == '/' ? NULL : get_current_dir_name();
+	cleanup_free char *target = realpath(path, NULL);
+	cleanup_free char *absolute = NULL;
+
+	if (*path == '/')
+		watch_path(&watched->files, path);
+	else if (folder && asprintf(&absolute, "%s/%s", folder, path) >= 0)
+		watch_path(&watched->files, absolute);
+	if (target && strcmp(target, path) != 0)
+		watch_path(&watched->files, target);
+}
+
 /* Libraries that are found by path are watched like the folders. The libraries of the dynamic
  * linker only change with the system. */
 void reload_watch(struct reload *reload)
@@ -75,6 +93,7 @@ void reload_watch(struct reload *reload)
 	if (!reload->watcher)
 		return;
 	watch_folders(reload, &watched);
+	config_each_file(reload->flags, watch_configuration, &watched);
 	for (size_t i = 0; i < n_toolboxes; i++) {
 		const struct toolbox *toolbox = catalogue_toolbox(catalogue, i, NULL, NULL);
 

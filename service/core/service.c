@@ -24,6 +24,9 @@
 /* The time between two looks at whether everything is done. */
 #define DRAIN_STEP_MS 5
 
+/* The time that one notify_extend() asks for. */
+#define EXTENSION_MS 60000
+
 /* ── the bus ─────────────────────────────────────────────────────────────────────────────────── */
 
 static void log_bus_up(void *data)
@@ -120,6 +123,34 @@ static void terminate_service(void *data, int signal)
 	drain_service(service);
 }
 
+/* The mended configuration concerns the bus: end this service as quickly as its answers leave. */
+static void start_again(void *data)
+{
+	struct service *service = data;
+
+	log_info("The configuration is mended; starting again");
+	service->starts_again = true;
+	service->calls.is_stopping = true;
+	service->stop_calls_ms = clock_now_ms();
+	drain_service(service);
+}
+
+bool service_starts_again(const struct service *service)
+{
+	return service->starts_again;
+}
+
+/* Keep systemd from ending a start that waits until the configuration is mended. */
+static void extend_start(void *data)
+{
+	struct service *service = data;
+
+	if (!service->config.closed)
+		return;
+	notify_extend(EXTENSION_MS);
+	loop_timer_arm(&service->closed, EXTENSION_MS / 2);
+}
+
 /* The loop turns: sockets, hosts and timers were served. */
 static void report_alive(void *data)
 {
@@ -141,6 +172,10 @@ static int make_parts(struct service *service, const struct config_flags *flags)
 		.host_gone = forget_host,
 		.drained = drop_drained,
 	};
+	static const struct reload_handler reload_handler = {
+		.ready = topics_serve_deferred,
+		.start_again = start_again,
+	};
 	const struct reload_parts parts = {
 		.loop = service->loop,
 		.config = &service->config,
@@ -149,8 +184,7 @@ static int make_parts(struct service *service, const struct config_flags *flags)
 	int r;
 
 	inbox_init(&service->inbox);
-	reload_init(
-		&service->reload, &parts, flags, &service->paths, topics_serve_deferred, service);
+	reload_init(&service->reload, &parts, flags, &service->paths, &reload_handler, service);
 	r = calls_init(&service->calls, service->loop);
 	if (r == 0)
 		r = request_scope_init(&service->scope, &service->config.limits);
@@ -159,6 +193,8 @@ static int make_parts(struct service *service, const struct config_flags *flags)
 			&handler, service);
 	if (r == 0)
 		r = loop_timer_init(&service->stopping, service->loop, drain_service, service);
+	if (r == 0)
+		r = loop_timer_init(&service->closed, service->loop, extend_start, service);
 	if (r == 0)
 		r = loop_timer_init(&service->alive, service->loop, report_alive, service);
 	service->events.config = &service->config;
@@ -233,6 +269,7 @@ int service_new(struct loop *loop, const struct service_options *options, struct
 	if (notify_alive_interval_ms() > 0)
 		loop_timer_arm(&service->alive, notify_alive_interval_ms());
 	reload_begin(&service->reload);
+	extend_start(service);
 	*ret_service = take_ptr(service);
 	return 0;
 }
@@ -248,6 +285,7 @@ void service_free(struct service *service)
 	proxy_deinit(&service->proxy);
 	bus_free(service->bus);
 	loop_timer_deinit(&service->stopping);
+	loop_timer_deinit(&service->closed);
 	loop_timer_deinit(&service->alive);
 	request_scope_deinit(&service->scope);
 	config_deinit(&service->config);

@@ -30,6 +30,11 @@ struct service_options {
 int service_new(struct loop *loop, const struct service_options *options, struct config *config,
 	struct service **ret_service);
 
+/* Return whether the loop was stopped so that another service can be started, with a configuration
+ * that is read again: this one was started with a closed configuration (config/config.h), which was
+ * mended. */
+bool service_starts_again(const struct service *service);
+
 /* Stop serving and free @service, with its hosts. Takes NULL. */
 void service_free(struct service *service);
 

@@ -40,5 +40,7 @@ struct service {
 	uint64_t started_ms;
 	uint64_t stop_calls_ms;     /* stopping: when calls have had their time */
 	struct loop_timer stopping; /* stopping: when to look again */
+	struct loop_timer closed;   /* when to ask for more time of the start */
 	struct loop_timer alive;    /* systemd's watchdog */
+	bool starts_again;          /* stopping: the program is to start another service */
 };

@@ -84,4 +84,5 @@ void status_write(const struct service *service, struct answer *answer)
 	write_toolboxes(&service->offer, &service->config, answer_member(answer, "toolboxes"));
 	listing_write_failed(catalogue, answer_member(answer, "failed"));
 	listing_write_not_offered(catalogue, answer_member(answer, "not_offered"));
+	reload_write_mistakes(&service->reload, answer);
 }

@@ -354,7 +354,9 @@ void topics_take_frame(void *data, const char *text, size_t size)
 
 	if (!read_message(service, text, size) || !is_request(service, text, size))
 		return;
-	if (service->reload.is_ready || is_about_life(service->scope.envelope.topic))
+	/* While the configuration is closed there is nothing to wait for. */
+	if (service->reload.is_ready || service->config.closed ||
+		is_about_life(service->scope.envelope.topic))
 		serve_request(service);
 	else
 		defer_frame(service, text, size);

@@ -173,7 +173,7 @@ int ctl_check(const struct ctl_options *options)
 	if (r < 0)
 		terminal_complain("%s", strerror(-r));
 	/* A mistake in the configuration matters only when it cannot be used at all. */
-	if (r == 0) {
+	if (r == 0 && !config.closed) {
 		buffer_reset(&check.problems);
 		check.n_errors = 0;
 		r = load_and_describe(&check, &config, options->positional + 1, n_files);

@@ -165,7 +165,9 @@ static int list_offline(const struct ctl_options *options)
 	r = config_read(&flags, diagnostic_print, &n_errors, &config);
 	if (r < 0)
 		terminal_complain("the configuration cannot be read: %s", strerror(-r));
-	if (r != 0)
+	if (r == 0 && config.closed)
+		terminal_complain("nothing is offered with this configuration");
+	if (r != 0 || config.closed)
 		return CTL_ERROR;
 	r = offline_load(&config, NULL, 0, ignore_problem, NULL, &catalogue, reason);
 	if (r == 0)

@@ -60,46 +60,6 @@ static uint32_t complain_failures(const struct ctl_response *response, bool is_s
 	return json_count(tape, failed);
 }
 
-/* FILE:LINE PATH: error */
-static void complain_mistake(const struct ctl_response *response, uint32_t mistake)
-{
-	static const char *const keys[] = {"file", "line", "path"};
-	static const char *const before[] = {"", ":", " "};
-	const struct json_tape *tape = &response->tape;
-	cleanup(buffer_deinit) struct buffer line = {0};
-	uint32_t error = ctl_response_find(response, mistake, "error", JSON_STRING);
-
-	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
-		uint32_t value = json_find(tape, mistake, keys[i]);
-
-		if (value == JSON_NONE || json_type_at(tape, value) == JSON_NULL ||
-			(json_type_at(tape, value) == JSON_STRING &&
-				json_at(tape, value)->length == 0))
-			continue;
-		buffer_append_string(&line, line.size > 0 ? before[i] : "");
-		terminal_append_value(&line, tape, value);
-	}
-	buffer_append_string(&line, line.size > 0 ? ": " : "");
-	if (error != JSON_NONE)
-		terminal_append_value(&line, tape, error);
-	if (buffer_terminate(&line))
-		terminal_complain("%s", line.data);
-}
-
-/* Report each mistake of the configuration, and return their number. */
-static uint32_t complain_mistakes(const struct ctl_response *response, bool is_silent)
-{
-	const struct json_tape *tape = &response->tape;
-	uint32_t mistakes = ctl_response_find(response, 0, "configuration", JSON_ARRAY);
-
-	if (mistakes == JSON_NONE)
-		return 0;
-	for (uint32_t i = json_first(tape, mistakes); !is_silent && i < json_end(tape, mistakes);
-		i = json_next(tape, i))
-		complain_mistake(response, i);
-	return json_count(tape, mistakes);
-}
-
 int ctl_reload(const struct ctl_options *options)
 {
 	cleanup(ctl_session_cleanup) struct ctl_session *session = NULL;
@@ -116,7 +76,7 @@ int ctl_reload(const struct ctl_options *options)
 	r = ctl_response_report(&response, options->json, print_loaded);
 	if (complain_failures(&response, options->json) > 0)
 		r = CTL_ERROR;
-	if (complain_mistakes(&response, options->json) > 0)
+	if (ctl_response_complain_mistakes(&response, options->json) > 0)
 		r = CTL_ERROR;
 	return r;
 }

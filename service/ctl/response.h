@@ -33,3 +33,6 @@ int ctl_response_report(const struct ctl_response *response, bool is_json,
 /* Return the member @key of @object; JSON_NONE if it is missing or not of @type. */
 uint32_t ctl_response_find(
 	const struct ctl_response *response, uint32_t object, const char *key, enum json_type type);
+
+/* Complain about each mistake in the member `configuration`, unless @is_silent. Return their number. */
+uint32_t ctl_response_complain_mistakes(const struct ctl_response *response, bool is_silent);

@@ -209,6 +209,7 @@ int ctl_status(const struct ctl_options *options)
 		print_service(&response);
 		print_toolboxes(&response);
 		print_skipped(&response);
+		ctl_response_complain_mistakes(&response, false);
 	}
 	return r;
 }

@@ -326,7 +326,7 @@ static bool has_context;
 
 void loop_want_tls(void)
 {
-	check(!has_context);
+	check(!has_context || wants_tls);
 	wants_tls = true;
 }
 

@@ -343,7 +343,7 @@ def is_strict(caller):
 
 @pytest.mark.parametrize("text, line, words", [
     ('{"toolboxd": {\n "tools_enabled": ["ad', 2, "column"),
-    ("", 1, "column"),
+    ('{"toolboxd": {"toolboxes": {\n"answers": 5}}}', 2, "must be an object"),
     ("[]", 1, "must hold a JSON object"),
     ('{"toolboxd": {\n "approval": {"mode": "strickt"}}}', 2, "strickt"),
     ('{"toolboxd": {"tools_enabled":\n 5}}', 2, "list"),
@@ -394,6 +394,7 @@ def test_a_wrong_value_that_decides_nothing_is_told_and_the_rest_taken(strict):
 def test_many_mistakes_are_told_within_bounds(strict):
     caller, service = strict
     write_configuration(service.daemon.home, {"toolboxd": {
-        "tools_enabled": ["add"], "toolboxes": {f"box-{i}": 5 for i in range(500)}}})
+        "tools_enabled": ["add"],
+        "toolboxes": {f"box-{i}": {"limits": 5} for i in range(500)}}})
     answer, _ = reload(caller)
     assert 0 < len(answer["configuration"]) <= 20

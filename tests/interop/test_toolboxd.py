@@ -82,16 +82,24 @@ def test_check_finds_what_is_wrong_with_a_toolbox(tmp_path):
     assert "bad.json:" in done.stderr and "no_such_symbol_anywhere" in done.stderr
 
 
+def test_a_bus_that_is_encrypted_keeps_it_from_starting(tmp_path):
+    write_configuration(tmp_path, {"websocket": {"port": 0, "secret_key": "0123456789abcdef"}})
+    done = toolboxd(tmp_path, "--embedded-bus")
+    assert done.returncode == 1 and "secret_key" in done.stderr
+
+
 @pytest.mark.parametrize("configuration, words", [
-    ({"websocket": {"port": 0, "secret_key": "0123456789abcdef"}}, "secret_key"),
     ({"toolboxd": {"sandbox_max": "all"}}, "sandbox_max"),
     ({"toolboxd": {"profiles": {"a": {"tool_names": ["add"]}}}}, "profiles"),
 ])
-def test_what_would_change_what_a_call_may_do_and_is_not_built_keeps_it_from_starting(
-        tmp_path, configuration, words):
+def test_check_runs_nothing_of_a_toolbox_that_may_be_disabled(tmp_path, configuration, words):
+    folder = tmp_path / "toolbox.d"
+    manifests.toolbox(folder, "bad", [manifests.tool("a", "no_such_symbol_anywhere")])
     write_configuration(tmp_path, configuration)
-    done = toolboxd(tmp_path, "--embedded-bus")
+    done = toolboxd(tmp_path, "--check", "--toolbox-dir", folder)
     assert done.returncode == 1 and words in done.stderr
+    assert "no_such_symbol_anywhere" not in done.stderr
+    assert json.loads(done.stdout)["toolboxd"]
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -123,15 +131,3 @@ def test_the_log_may_be_json(launch):
     lines = until(lambda: service.daemon.log().splitlines(), 5, "a line")
     for line in lines:
         assert set(json.loads(line)) >= {"time", "level", "message"}
-
-
-def test_a_broken_configuration_file_is_skipped_and_said(tmp_path, launch):
-    home = tmp_path / "home-0"
-    (home / "toolboxd" / "config" / "mycroft").mkdir(parents=True)
-    (home / "toolboxd" / "config" / "mycroft" / "mycroft.conf").write_text('{"toolboxd": {')
-    service = launch()
-    with Caller(service.url) as caller:
-        assert caller.invoke("add", {"a": 1, "b": 2})["result"] == {"result": 3}
-    assert "mycroft.conf" in service.daemon.log()
-
-

@@ -3,8 +3,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "config_fixture.h"
+#include "util/cleanup.h"
 
 /* The sources of a configuration: files, environment, flags. */
 TestSuite(config_sources, .init = config_set_up, .fini = config_tear_down, .timeout = 20);
@@ -95,7 +98,7 @@ Test(config_sources, skips_a_broken_file_and_tells_the_line)
 	write_user_file("{\n// a comment, \"\n\n\"toolboxd\": {\"idle_s\": 2},\n}");
 	cr_assert_eq(read_all(), 0);
 	expect_told("error mycroft.conf:5 : ");
-	expect_told("the file is skipped");
+	cr_expect(config.closed && strstr(config.closed, "mycroft.conf:5: "), "%s", config.closed);
 	cr_expect_eq(config.idle_s, 1);
 }
 
@@ -104,6 +107,7 @@ Test(config_sources, skips_a_file_that_holds_no_object)
 	write_user_file("[1]");
 	cr_assert_eq(read_all(), 0);
 	expect_told("error mycroft.conf:1 : must hold a JSON object, not array");
+	cr_expect(config.closed);
 }
 
 Test(config_sources, skips_yaml_and_says_so)
@@ -111,6 +115,77 @@ Test(config_sources, skips_yaml_and_says_so)
 	setenv("OVOS_CONFIG_FILENAME", "mycroft.yml", 1);
 	cr_assert_eq(read_all(), 0);
 	expect_told("YAML is not supported");
+	cr_expect(config.closed);
+}
+
+Test(config_sources, takes_a_file_without_text_as_an_empty_object)
+{
+	static const char *const texts[] = {"", " \t\r\n", "// only\n# comments"};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		write_user_file(texts[i]);
+		cr_assert_eq(read_all(), 0);
+		expect_silence();
+		cr_expect_null(config.closed);
+	}
+}
+
+Test(config_sources, is_closed_by_what_is_no_file)
+{
+	cr_assert_eq(mkfifo(in_folder("system.conf"), 0600), 0);
+	cr_assert_eq(read_all(), 0);
+	expect_told("error system.conf:0 : cannot be read: Invalid argument");
+	cr_expect(config.closed);
+	cr_assert_eq(unlink(in_folder("system.conf")), 0);
+	cr_assert_eq(mkdir(in_folder("system.conf"), 0700), 0);
+	cr_assert_eq(read_all(), 0);
+	expect_told("error system.conf:0 : cannot be read: Is a directory");
+	cr_expect(config.closed);
+}
+
+Test(config_sources, is_closed_by_no_file_of_a_user_who_may_not_configure)
+{
+	write_file("system.conf", "{\"system\": {\"disable_user_config\": true}}");
+	write_user_file("{");
+	cr_assert_eq(read_all(), 0);
+	expect_silence();
+	cr_expect_null(config.closed);
+}
+
+static void note_path(void *data, const char *path)
+{
+	buffer_printf(data, "%s\n", path + strlen(in_folder("")));
+}
+
+Test(config_sources, are_all_known_whether_they_exist_or_not)
+{
+	cleanup(buffer_deinit) struct buffer paths = {0};
+
+	config_each_file(
+		&(struct config_flags){.config = in_folder("flag.conf")}, note_path, &paths);
+	cr_expect_str_eq(buffer_terminate(&paths),
+		"distribution.conf\nsystem.conf\nxdg/mycroft/mycroft.conf\n"
+		"home/.config/mycroft/mycroft.conf\nflag.conf\n");
+}
+
+Test(config_sources, are_closed_by_a_variable_that_is_almost_one_that_decides)
+{
+	static const char *const names[] = {"TOOLBOXD_TOOLS_DISABELD", "TOOLBOX_TOOLS_ENABLED",
+		"TOOLBOXD_TOOL", "TOOLBOXD_APROVAL_MODE", "TOOLBOXD_TOOLBOX_DIR"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		setenv(names[i], "add", 1);
+		cr_assert_eq(read_all(), 0);
+		expect_told("is an unknown variable; did you mean TOOLBOXD_");
+		cr_expect(config.closed && strstr(config.closed, names[i]), "%s", names[i]);
+		setenv(names[i], "", 1);
+		cr_assert_eq(read_all(), 0);
+		expect_silence();
+		unsetenv(names[i]);
+	}
+	setenv("TOOLBOXD_APPROVAL_MODE", "strickt", 1);
+	cr_assert_eq(read_all(), 0);
+	cr_expect(config.closed && strstr(config.closed, "TOOLBOXD_APPROVAL_MODE: must be"));
 }
 
 Test(config_sources, refuses_a_file_on_the_command_line_that_is_not_there)
@@ -134,7 +209,8 @@ Test(config_sources, does_not_take_a_comment_behind_a_value)
 {
 	write_user_file("{\"toolboxd\": {}} // no");
 	cr_assert_eq(read_all(), 0);
-	expect_told("the file is skipped");
+	expect_told("expected the end of the text");
+	cr_expect(config.closed);
 }
 
 /* --- the bus */
@@ -298,7 +374,8 @@ Test(config_sources, finds_the_bus_whatever_else_is_wrong)
 	char url[BUS_URL_BYTES];
 
 	write_user_file("{\"toolboxd\": {\"profiles\": 5}, \"websocket\": {\"port\": 77}}");
-	cr_assert_eq(read_with(&none), CONFIG_E_REFUSED);
+	cr_assert_eq(read_with(&none), 0);
+	cr_expect(config.closed);
 	cr_assert_eq(config_read_bus(&none, ignore, NULL, &address), 0);
 	bus_address_format(&address, url);
 	cr_expect_str_eq(url, "ws://127.0.0.1:77/core");
