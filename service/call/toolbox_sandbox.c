@@ -95,6 +95,16 @@ static int read_class(const struct json_tape *tape, uint32_t token, struct toolb
 	return refuse(ret_mistake, token, "must be \"compute\", \"net\", \"command\" or \"none\"");
 }
 
+static int read_unix(const struct json_tape *tape, uint32_t token, struct toolbox_sandbox *sandbox,
+	struct sandbox_mistake *ret_mistake)
+{
+	if (json_type_at(tape, token) != JSON_TRUE && json_type_at(tape, token) != JSON_FALSE)
+		return refuse(ret_mistake, token, "must be true or false");
+	sandbox->has_unix = json_is_true(tape, token);
+	sandbox->has_unix_given = true;
+	return 0;
+}
+
 int toolbox_sandbox_read(const struct json_tape *tape, uint32_t token, const char *folder,
 	struct toolbox_sandbox *sandbox, struct sandbox_mistake *ret_mistake)
 {
@@ -112,9 +122,12 @@ int toolbox_sandbox_read(const struct json_tape *tape, uint32_t token, const cha
 			r = read_paths(tape, key + 1, folder, &sandbox->read, ret_mistake);
 		else if (json_string_equals(tape, key, "write", strlen("write")))
 			r = read_paths(tape, key + 1, folder, &sandbox->write, ret_mistake);
+		else if (json_string_equals(tape, key, "unix", strlen("unix")))
+			r = read_unix(tape, key + 1, sandbox, ret_mistake);
 		else
 			r = refuse(ret_mistake, key + 1,
-				"is an unknown key; expected \"class\", \"read\" or \"write\"");
+				"is an unknown key; expected \"class\", \"read\", \"write\" or "
+				"\"unix\"");
 	}
 	return r;
 }
@@ -143,6 +156,9 @@ int toolbox_sandbox_override(struct toolbox_sandbox *sandbox, const struct toolb
 	if (by->has_class)
 		sandbox->class = by->class;
 	sandbox->has_class |= by->has_class;
+	if (by->has_unix_given)
+		sandbox->has_unix = by->has_unix;
+	sandbox->has_unix_given |= by->has_unix_given;
 	r = copy_paths(&sandbox->read, &by->read);
 	return r ? r : copy_paths(&sandbox->write, &by->write);
 }
@@ -166,6 +182,8 @@ void toolbox_sandbox_write(const struct toolbox_sandbox *sandbox, struct buffer 
 	json_write_text(out, sandbox_class_names[sandbox->class]);
 	write_paths("read", &sandbox->read, out);
 	write_paths("write", &sandbox->write, out);
+	if (sandbox->has_unix)
+		buffer_append_string(out, ",\"unix\":true");
 	buffer_append_char(out, '}');
 }
 
@@ -187,6 +205,7 @@ int toolbox_sandbox_compare(const struct toolbox_sandbox *left, const struct too
 {
 	int order = compare_numbers(left->class, right->class);
 
+	order = order ? order : compare_numbers(left->has_unix, right->has_unix);
 	order = order ? order : compare_numbers(left->memory_mb, right->memory_mb);
 	order = order ? order : compare_paths(&left->read, &right->read);
 	return order ? order : compare_paths(&left->write, &right->write);

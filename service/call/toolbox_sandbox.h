@@ -12,7 +12,7 @@
  * The sandbox of a toolbox's hosts (contract.md, Sandbox), as manifests, the configuration and the
  * LOAD frame write it:
  *
- *   {"class": "compute", "read": ["/srv/data"], "write": []}
+ *   {"class": "net", "read": ["/srv/data"], "write": [], "unix": false}
  */
 
 /* From narrow to wide: a class allows all that the ones before it allow. */
@@ -37,7 +37,9 @@ struct toolbox_sandbox {
 	struct sandbox_paths
 		read; /* files and folders that may be read, beside those of the class */
 	struct sandbox_paths write; /* the same, for writing and reading */
-	uint32_t memory_mb;         /* limit of the address space; 0: none. Not part of the
+	bool has_unix;              /* class net: unix sockets, too */
+	bool has_unix_given;
+	uint32_t memory_mb; /* limit of the address space; 0: none. Not part of the
 	                             * object */
 };
 
@@ -72,8 +74,8 @@ const char *sandbox_class_name(enum sandbox_class class);
 int toolbox_sandbox_read(const struct json_tape *tape, uint32_t token, const char *folder,
 	struct toolbox_sandbox *sandbox, struct sandbox_mistake *ret_mistake);
 
-/* Replace the members of @sandbox by those that @by has (has_class, is_given). Return 0 or
- * -ENOMEM. */
+/* Replace the members of @sandbox by those that @by has (has_class, is_given, has_unix_given).
+ * Return 0 or -ENOMEM. */
 int toolbox_sandbox_override(struct toolbox_sandbox *sandbox, const struct toolbox_sandbox *by);
 
 /* Write the object. */

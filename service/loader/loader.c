@@ -76,9 +76,12 @@ static bool check_sandbox(struct load_job *job)
 		if (!settings_refuse_sandbox(config, job->package))
 			return true;
 		snprintf(text, sizeof(text),
-			"the sandbox class \"%s\" is wider than \"%s\", the widest that "
+			"the sandbox class \"%s\"%s is wider than \"%s\", the widest that "
 			"toolboxd.sandbox_max of the configuration allows",
 			sandbox_class_name(job->package->sandbox.class),
+			job->package->sandbox.class == SANDBOX_NET && job->package->sandbox.has_unix
+				? " with unix sockets"
+				: "",
 			sandbox_class_name(config->sandbox_max));
 	}
 	load_job_fail(job, "/sandbox/class", text);

@@ -209,5 +209,9 @@ bool settings_offer_any(const struct config *config, const struct toolbox *toolb
 
 bool settings_refuse_sandbox(const struct config *config, const struct package *package)
 {
-	return package->sandbox.class > config->sandbox_max;
+	const struct toolbox_sandbox *sandbox = &package->sandbox;
+
+	return sandbox->class > config->sandbox_max ||
+	       (sandbox->class == SANDBOX_NET && sandbox->has_unix &&
+		       config->sandbox_max == SANDBOX_NET);
 }

@@ -23,5 +23,6 @@ bool settings_offer(const struct config *config, const char *toolbox_id, const c
  * has to be enabled. */
 bool settings_offer_any(const struct config *config, const struct toolbox *toolbox);
 
-/* Return whether the sandbox of @package is wider than it allows (toolboxd.sandbox_max). */
+/* Return whether the sandbox of @package is wider than it allows (toolboxd.sandbox_max). Unix
+ * sockets are wider than "net". */
 bool settings_refuse_sandbox(const struct config *config, const struct package *package);

@@ -12,6 +12,7 @@
 #include <pwd.h>
 #include <signal.h>
 #include <spawn.h>
+#include <netdb.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -135,6 +136,26 @@ EXPORT(int32_t, reach, const char *how, uint16_t port)
 	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	return try_socket(AF_INET, strcmp(how, "udp") == 0 ? SOCK_DGRAM : SOCK_STREAM,
 		(const struct sockaddr *)&address, sizeof(address));
+}
+
+EXPORT(int32_t, reach_path, const char *path)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+	return try_socket(AF_UNIX, SOCK_STREAM, (const struct sockaddr *)&address, sizeof(address));
+}
+
+/* Ask the resolver of libc, which asks the kernel for addresses by a netlink socket if it may. */
+EXPORT(int32_t, resolve, const char *name)
+{
+	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_ADDRCONFIG};
+	struct addrinfo *found = NULL;
+	int r = getaddrinfo(name, "80", &hints, &found);
+
+	if (r == 0)
+		freeaddrinfo(found);
+	return r;
 }
 
 EXPORT(int32_t, run_program, const char *path)

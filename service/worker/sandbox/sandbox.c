@@ -48,9 +48,9 @@ static int restrict_files(int abi, const struct toolbox_sandbox *sandbox, const 
 		return 0;
 	}
 	r = landlock_enter(abi, sandbox, path, path && seal->fd < 0, failure);
-	if (r == 0 && abi < ABI_SCOPE && sandbox->class == SANDBOX_NET)
+	if (r == 0 && abi < ABI_SCOPE && sandbox->class == SANDBOX_NET && sandbox->has_unix)
 		note_missing(missing,
-			"abstract sockets can be reached in class net (landlock before 6)");
+			"abstract sockets can be reached with \"unix\" (landlock before 6)");
 	return r == LANDLOCK_E_PATH ? SANDBOX_E_PATH : r;
 }
 
@@ -62,7 +62,7 @@ static int restrict_calls(int abi, const struct toolbox_sandbox *sandbox, struct
 		note_missing(missing, "system calls are not restricted (built with sanitizers)");
 		return 0;
 	}
-	r = syscalls_deny(sandbox->class, abi >= ABI_TRUNCATE || abi == 0);
+	r = syscalls_restrict(sandbox, abi >= ABI_TRUNCATE || abi == 0);
 	if (r != -ENOSYS && r != -EINVAL)
 		return r;
 	note_missing(missing, "system calls are not restricted (no seccomp)");

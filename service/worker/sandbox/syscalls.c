@@ -11,7 +11,7 @@
 #include "worker/sandbox/syscalls_inside.h"
 #include "syscalls_filters.h"
 
-/* worker/sandbox/syscalls_compile.c made the filters from its lists of denied calls. This writes
+/* worker/sandbox/syscalls_compile.c made the filters from its lists of allowed calls. This writes
  * the number of the process into one, because a process may signal itself. */
 
 #define FILTER(name)                                                                               \
@@ -24,14 +24,21 @@ struct filter {
 	size_t n;
 };
 
-static const struct filter filters[][2] = {
-	[SANDBOX_COMPUTE] = {FILTER(compute_without_truncate), FILTER(compute)},
-	[SANDBOX_NET] = {FILTER(net_without_truncate), FILTER(net)},
-};
+/* By whether landlock restricts truncating. */
+static const struct filter of_compute[] = {FILTER(compute_without_truncate), FILTER(compute)};
+static const struct filter of_net[] = {FILTER(net_without_truncate), FILTER(net)};
+static const struct filter of_net_unix[] = {FILTER(net_unix_without_truncate), FILTER(net_unix)};
 
-int syscalls_deny(enum sandbox_class class, bool has_truncate)
+static const struct filter *find_filter(const struct toolbox_sandbox *sandbox, bool has_truncate)
 {
-	const struct filter *filter = &filters[class][has_truncate];
+	if (sandbox->class == SANDBOX_COMPUTE)
+		return &of_compute[has_truncate];
+	return sandbox->has_unix ? &of_net_unix[has_truncate] : &of_net[has_truncate];
+}
+
+int syscalls_restrict(const struct toolbox_sandbox *sandbox, bool has_truncate)
+{
+	const struct filter *filter = find_filter(sandbox, has_truncate);
 	struct sock_filter code[SYSCALLS_CODE_MAX];
 	struct sock_fprog program = {.len = (unsigned short)filter->n, .filter = code};
 

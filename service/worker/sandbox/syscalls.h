@@ -6,15 +6,17 @@
 #include "call/toolbox_sandbox.h"
 
 /*
- * Deny system calls, by seccomp. From here on, calls that the class does not allow fail with EPERM,
- * as without a privilege; a tool is never killed for trying. The list names what is denied, not
- * what is allowed, because any library may be loaded and must find the calls that it needs.
+ * Allow the system calls of a class, by seccomp; from here on all others fail. A tool is never
+ * killed for trying.
  *
- *   compute, net   start processes (but threads), touch other processes, change the system
- *   compute        socket()
+ *   compute    memory, time, its own threads, signals and limits; files through landlock; waiting
+ *   net        also TCP and UDP sockets; with `unix`, unix sockets
  *
- * @has_truncate: landlock restricts truncating (otherwise truncate() by path is denied here).
- * @class is compute or net; no_new_privs is set. Return 0 or a negative errno (-ENOSYS, -EINVAL:
- * the kernel has no seccomp filters).
+ * A call that exists fails with EPERM, as without a privilege. clone3(), and a call newer than this
+ * program, fail with ENOSYS, as on an older kernel: libc then uses an older call.
+ *
+ * @has_truncate: landlock restricts truncating (otherwise truncate() by path is refused here). The
+ * class of @sandbox is compute or net; no_new_privs is set. Return 0 or a negative errno (-ENOSYS,
+ * -EINVAL: the kernel has no seccomp filters).
  */
-int syscalls_deny(enum sandbox_class class, bool has_truncate);
+int syscalls_restrict(const struct toolbox_sandbox *sandbox, bool has_truncate);

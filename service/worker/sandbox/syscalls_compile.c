@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <asm/termbits.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/filter.h>
+#include <linux/fs.h>
+#include <linux/seccomp.h>
+#include <linux/sockios.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <stdbool.h>
@@ -10,235 +16,700 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 
-#include "call/toolbox_sandbox.h"
 #include "worker/sandbox/syscalls_inside.h"
 
 /*
  * A program of the build that writes the filters of worker/sandbox/syscalls.h as C.
  *
- *   lists of calls ──▶ libseccomp ──▶ BPF ──▶ syscalls_filters.h ──▶ syscalls.c, in toolbox-host
+ *   lists of calls ──▶ one action for each number ──▶ BPF ──▶ syscalls_filters.h ──▶ syscalls.c
  *
- * A filter is constant but for the number of its process. libseccomp needs longer to make it than
- * everything else that a host does before it is ready, so it is made once.
+ * A filter is a binary search over ranges of numbers with the same action, followed by one block for
+ * each call whose arguments decide:
+ *
+ *   another architecture, x32              ─▶ EPERM
+ *   clone3(), and numbers above the newest ─▶ ENOSYS: libc then uses an older call
+ *   a call of the lists                    ─▶ allowed, or its block
+ *   any other call                         ─▶ EPERM
+ *
+ * The kernel answers for a call without a block from a bitmap. A filter is constant but for the
+ * number of its process.
  */
 
-#define DENY SCMP_ACT_ERRNO(EPERM)
+/* The newest call known here, file_setattr of Linux 6.17. Numbers from 424 on are the same on all
+ * architectures. */
+#define NEWEST 469
 
-/* A call that is denied if its argument satisfies the comparison. */
-struct condition {
-	int call;
-	struct scmp_arg_cmp argument;
+/* Numbers from here on are calls of x32, which have another meaning. */
+#define X32_BIT 0x40000000u
+
+#define REFUSE (SECCOMP_RET_ERRNO | EPERM)
+#define ABSENT (SECCOMP_RET_ERRNO | ENOSYS)
+
+/* Most instructions that a conditional jump can skip. */
+#define JUMP_MAX 255
+
+#define VALUES_MAX 48
+#define BLOCKS_MAX 64
+
+#define LOW_WORD  (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 0u : 4u)
+#define HIGH_WORD (4u - LOW_WORD)
+
+/* A class as the filters distinguish it. */
+struct variant {
+	const char *name;
+	bool has_net;
+	bool has_unix;
+	bool has_truncate; /* landlock restricts truncating */
 };
 
 /* Some architectures lack some of these; their names then mean no call. */
-static const int always[] = {
-	/* processes: starting them */
-	SCMP_SYS(fork),
-	SCMP_SYS(vfork),
-	SCMP_SYS(execve),
-	SCMP_SYS(execveat),
-	/* other processes: inspecting them, signalling them, taking their open files */
-	SCMP_SYS(ptrace),
-	SCMP_SYS(process_vm_readv),
-	SCMP_SYS(process_vm_writev),
-	SCMP_SYS(process_madvise),
-	SCMP_SYS(kcmp),
-	SCMP_SYS(tkill),
-	SCMP_SYS(pidfd_open),
-	SCMP_SYS(pidfd_send_signal),
-	SCMP_SYS(pidfd_getfd),
-	SCMP_SYS(perf_event_open),
-	/* calls that would bypass this filter */
-	SCMP_SYS(io_uring_setup),
-	/* namespaces and file systems */
-	SCMP_SYS(unshare),
-	SCMP_SYS(setns),
-	SCMP_SYS(chroot),
-	SCMP_SYS(pivot_root),
-	SCMP_SYS(mount),
-	SCMP_SYS(umount2),
-	SCMP_SYS(mount_setattr),
-	SCMP_SYS(move_mount),
-	SCMP_SYS(open_tree),
-	SCMP_SYS(fsopen),
-	SCMP_SYS(fsconfig),
-	SCMP_SYS(fsmount),
-	SCMP_SYS(fspick),
-	SCMP_SYS(open_by_handle_at),
-	SCMP_SYS(quotactl),
-	SCMP_SYS(swapon),
-	SCMP_SYS(swapoff),
-	/* files by their path, which landlock does not restrict */
-	SCMP_SYS(chmod),
-	SCMP_SYS(fchmodat),
-	SCMP_SYS(chown),
-	SCMP_SYS(lchown),
-	SCMP_SYS(fchownat),
-	SCMP_SYS(utime),
-	SCMP_SYS(utimes),
-	SCMP_SYS(futimesat),
-	SCMP_SYS(setxattr),
-	SCMP_SYS(lsetxattr),
-	SCMP_SYS(removexattr),
-	SCMP_SYS(lremovexattr),
-	/* the kernel itself */
-	SCMP_SYS(bpf),
-	SCMP_SYS(userfaultfd),
-	SCMP_SYS(keyctl),
-	SCMP_SYS(add_key),
-	SCMP_SYS(request_key),
-	SCMP_SYS(init_module),
-	SCMP_SYS(finit_module),
-	SCMP_SYS(delete_module),
-	SCMP_SYS(kexec_load),
-	SCMP_SYS(kexec_file_load),
-	SCMP_SYS(reboot),
-	SCMP_SYS(acct),
-	SCMP_SYS(syslog),
-	SCMP_SYS(settimeofday),
-	SCMP_SYS(clock_settime),
-	SCMP_SYS(adjtimex),
-	SCMP_SYS(clock_adjtime),
-	SCMP_SYS(sethostname),
-	SCMP_SYS(setdomainname),
-	SCMP_SYS(iopl),
-	SCMP_SYS(ioperm),
+static const int of_compute[] = {
+	/* memory */
+	SCMP_SYS(brk),
+	SCMP_SYS(mmap),
+	SCMP_SYS(mmap2),
+	SCMP_SYS(munmap),
+	SCMP_SYS(mremap),
+	SCMP_SYS(mprotect),
+	SCMP_SYS(pkey_alloc),
+	SCMP_SYS(pkey_free),
+	SCMP_SYS(pkey_mprotect),
+	SCMP_SYS(madvise),
+	SCMP_SYS(msync),
+	SCMP_SYS(mincore),
+	SCMP_SYS(mlock),
+	SCMP_SYS(mlock2),
+	SCMP_SYS(munlock),
+	SCMP_SYS(mlockall),
+	SCMP_SYS(munlockall),
+	SCMP_SYS(membarrier),
+	SCMP_SYS(get_mempolicy),
+	SCMP_SYS(set_mempolicy),
+	SCMP_SYS(mbind),
+	453, /* map_shadow_stack */
+	462, /* mseal */
+	/* time */
+	SCMP_SYS(time),
+	SCMP_SYS(times),
+	SCMP_SYS(gettimeofday),
+	SCMP_SYS(clock_gettime),
+	SCMP_SYS(clock_gettime64),
+	SCMP_SYS(clock_getres),
+	SCMP_SYS(clock_getres_time64),
+	SCMP_SYS(clock_nanosleep),
+	SCMP_SYS(clock_nanosleep_time64),
+	SCMP_SYS(nanosleep),
+	SCMP_SYS(alarm),
+	SCMP_SYS(getitimer),
+	SCMP_SYS(setitimer),
+	SCMP_SYS(timer_create),
+	SCMP_SYS(timer_settime),
+	SCMP_SYS(timer_settime64),
+	SCMP_SYS(timer_gettime),
+	SCMP_SYS(timer_gettime64),
+	SCMP_SYS(timer_getoverrun),
+	SCMP_SYS(timer_delete),
+	SCMP_SYS(timerfd_create),
+	SCMP_SYS(timerfd_settime),
+	SCMP_SYS(timerfd_settime64),
+	SCMP_SYS(timerfd_gettime),
+	SCMP_SYS(timerfd_gettime64),
+	/* its own threads */
+	SCMP_SYS(clone),
+	SCMP_SYS(exit),
+	SCMP_SYS(exit_group),
+	SCMP_SYS(futex),
+	SCMP_SYS(futex_time64),
+	SCMP_SYS(futex_waitv),
+	454, /* futex_wake */
+	455, /* futex_wait */
+	456, /* futex_requeue */
+	SCMP_SYS(set_robust_list),
+	SCMP_SYS(set_tid_address),
+	SCMP_SYS(rseq),
+	SCMP_SYS(arch_prctl),
+	SCMP_SYS(prctl),
+	SCMP_SYS(gettid),
+	SCMP_SYS(getcpu),
+	SCMP_SYS(sched_yield),
+	SCMP_SYS(sched_getaffinity),
+	SCMP_SYS(sched_setaffinity),
+	SCMP_SYS(sched_getattr),
+	SCMP_SYS(sched_getparam),
+	SCMP_SYS(sched_setparam),
+	SCMP_SYS(sched_getscheduler),
+	SCMP_SYS(sched_setscheduler),
+	SCMP_SYS(sched_get_priority_max),
+	SCMP_SYS(sched_get_priority_min),
+	SCMP_SYS(sched_rr_get_interval),
+	SCMP_SYS(sched_rr_get_interval_time64),
+	SCMP_SYS(getpriority),
+	SCMP_SYS(setpriority),
+	/* its own signals, limits and identity; it has no children to wait for */
+	SCMP_SYS(rt_sigaction),
+	SCMP_SYS(rt_sigprocmask),
+	SCMP_SYS(rt_sigpending),
+	SCMP_SYS(rt_sigsuspend),
+	SCMP_SYS(rt_sigtimedwait),
+	SCMP_SYS(rt_sigtimedwait_time64),
+	SCMP_SYS(rt_sigreturn),
+	SCMP_SYS(sigreturn),
+	SCMP_SYS(sigaltstack),
+	SCMP_SYS(restart_syscall),
+	SCMP_SYS(pause),
+	SCMP_SYS(kill),
+	SCMP_SYS(tgkill),
+	SCMP_SYS(rt_sigqueueinfo),
+	SCMP_SYS(rt_tgsigqueueinfo),
+	SCMP_SYS(wait4),
+	SCMP_SYS(waitid),
+	SCMP_SYS(getrlimit),
+	SCMP_SYS(ugetrlimit),
+	SCMP_SYS(setrlimit),
+	SCMP_SYS(prlimit64),
+	SCMP_SYS(getrusage),
+	SCMP_SYS(getpid),
+	SCMP_SYS(getppid),
+	SCMP_SYS(getpgid),
+	SCMP_SYS(getpgrp),
+	SCMP_SYS(getsid),
+	SCMP_SYS(getuid),
+	SCMP_SYS(getuid32),
+	SCMP_SYS(geteuid),
+	SCMP_SYS(geteuid32),
+	SCMP_SYS(getgid),
+	SCMP_SYS(getgid32),
+	SCMP_SYS(getegid),
+	SCMP_SYS(getegid32),
+	SCMP_SYS(getresuid),
+	SCMP_SYS(getresuid32),
+	SCMP_SYS(getresgid),
+	SCMP_SYS(getresgid32),
+	SCMP_SYS(getgroups),
+	SCMP_SYS(getgroups32),
+	SCMP_SYS(capget),
+	SCMP_SYS(personality),
+	SCMP_SYS(uname),
+	SCMP_SYS(sysinfo),
+	SCMP_SYS(getrandom),
+	/* files, which landlock restricts when they are opened, made or removed */
+	SCMP_SYS(open),
+	SCMP_SYS(openat),
+	SCMP_SYS(openat2),
+	SCMP_SYS(creat),
+	SCMP_SYS(mkdir),
+	SCMP_SYS(mkdirat),
+	SCMP_SYS(mknod),
+	SCMP_SYS(mknodat),
+	SCMP_SYS(rmdir),
+	SCMP_SYS(unlink),
+	SCMP_SYS(unlinkat),
+	SCMP_SYS(rename),
+	SCMP_SYS(renameat),
+	SCMP_SYS(renameat2),
+	SCMP_SYS(link),
+	SCMP_SYS(linkat),
+	SCMP_SYS(symlink),
+	SCMP_SYS(symlinkat),
+	/* files by their path, which landlock does not restrict: looking */
+	SCMP_SYS(stat),
+	SCMP_SYS(stat64),
+	SCMP_SYS(lstat),
+	SCMP_SYS(lstat64),
+	SCMP_SYS(newfstatat),
+	SCMP_SYS(fstatat64),
+	SCMP_SYS(statx),
+	SCMP_SYS(statfs),
+	SCMP_SYS(statfs64),
+	SCMP_SYS(access),
+	SCMP_SYS(faccessat),
+	SCMP_SYS(faccessat2),
+	SCMP_SYS(readlink),
+	SCMP_SYS(readlinkat),
+	SCMP_SYS(getcwd),
+	SCMP_SYS(chdir),
+	SCMP_SYS(fchdir),
+	SCMP_SYS(umask),
+	/* open files */
+	SCMP_SYS(close),
+	SCMP_SYS(close_range),
+	SCMP_SYS(read),
+	SCMP_SYS(readv),
+	SCMP_SYS(pread64),
+	SCMP_SYS(preadv),
+	SCMP_SYS(preadv2),
+	SCMP_SYS(write),
+	SCMP_SYS(writev),
+	SCMP_SYS(pwrite64),
+	SCMP_SYS(pwritev),
+	SCMP_SYS(pwritev2),
+	SCMP_SYS(lseek),
+	SCMP_SYS(_llseek),
+	SCMP_SYS(fstat),
+	SCMP_SYS(fstat64),
+	SCMP_SYS(fstatfs),
+	SCMP_SYS(fstatfs64),
+	SCMP_SYS(getdents),
+	SCMP_SYS(getdents64),
+	SCMP_SYS(ftruncate),
+	SCMP_SYS(ftruncate64),
+	SCMP_SYS(fallocate),
+	SCMP_SYS(fadvise64),
+	SCMP_SYS(fadvise64_64),
+	SCMP_SYS(arm_fadvise64_64),
+	SCMP_SYS(readahead),
+	SCMP_SYS(fsync),
+	SCMP_SYS(fdatasync),
+	SCMP_SYS(sync_file_range),
+	SCMP_SYS(sync_file_range2),
+	SCMP_SYS(fchmod),
+	SCMP_SYS(fchown),
+	SCMP_SYS(fchown32),
+	SCMP_SYS(utimensat),
+	SCMP_SYS(utimensat_time64),
+	SCMP_SYS(fgetxattr),
+	SCMP_SYS(flistxattr),
+	SCMP_SYS(fsetxattr),
+	SCMP_SYS(fremovexattr),
+	SCMP_SYS(flock),
+	SCMP_SYS(fcntl),
+	SCMP_SYS(fcntl64),
+	SCMP_SYS(ioctl),
+	SCMP_SYS(dup),
+	SCMP_SYS(dup2),
+	SCMP_SYS(dup3),
+	SCMP_SYS(pipe),
+	SCMP_SYS(pipe2),
+	SCMP_SYS(sendfile),
+	SCMP_SYS(sendfile64),
+	SCMP_SYS(splice),
+	SCMP_SYS(tee),
+	SCMP_SYS(vmsplice),
+	SCMP_SYS(copy_file_range),
+	/* waiting for them */
+	SCMP_SYS(poll),
+	SCMP_SYS(ppoll),
+	SCMP_SYS(ppoll_time64),
+	SCMP_SYS(select),
+	SCMP_SYS(_newselect),
+	SCMP_SYS(pselect6),
+	SCMP_SYS(pselect6_time64),
+	SCMP_SYS(epoll_create),
+	SCMP_SYS(epoll_create1),
+	SCMP_SYS(epoll_ctl),
+	SCMP_SYS(epoll_wait),
+	SCMP_SYS(epoll_pwait),
+	SCMP_SYS(epoll_pwait2),
+	SCMP_SYS(eventfd),
+	SCMP_SYS(eventfd2),
+	SCMP_SYS(signalfd),
+	SCMP_SYS(signalfd4),
+	/* connected sockets: the wire, and pairs */
+	SCMP_SYS(socketpair),
+	SCMP_SYS(sendto),
+	SCMP_SYS(sendmsg),
+	SCMP_SYS(recvfrom),
+	SCMP_SYS(recvmsg),
+	SCMP_SYS(shutdown),
+	SCMP_SYS(getsockopt),
+	SCMP_SYS(setsockopt),
+	SCMP_SYS(getsockname),
+	SCMP_SYS(getpeername),
 };
 
-/* Calls newer than libseccomp 2.5; the numbers are the same on all architectures. */
-static const int newer[] = {
-	452, /* fchmodat2, Linux 6.6 */
-	463, /* setxattrat, 6.13 */
-	466, /* removexattrat, 6.13 */
+static const int of_net[] = {
+	SCMP_SYS(socket),
+	SCMP_SYS(connect),
+	SCMP_SYS(bind),
+	SCMP_SYS(listen),
+	SCMP_SYS(accept),
+	SCMP_SYS(accept4),
+	SCMP_SYS(sendmmsg),
+	SCMP_SYS(recvmmsg),
+	SCMP_SYS(recvmmsg_time64),
 };
 
-static int deny_each(scmp_filter_ctx filter, const int *calls, size_t n_calls)
-{
-	int r = 0;
+static const int of_truncate[] = {
+	SCMP_SYS(truncate),
+	SCMP_SYS(truncate64),
+};
 
-	for (size_t i = 0; r == 0 && i < n_calls; i++)
-		r = seccomp_rule_add(filter, DENY, calls[i], 0);
-	return r;
-}
+/* The kernel does not know clone3(): a filter cannot see its flags, and libc then uses clone(). */
+static const int of_absent[] = {
+	SCMP_SYS(clone3),
+};
 
-/* Deny calls with certain arguments. A process may signal itself, as abort() does. */
-static int deny_by_argument(scmp_filter_ctx filter)
-{
-	const scmp_datum_t self = SYSCALLS_SELF;
-	const struct condition conditions[] = {
-		{SCMP_SYS(clone), SCMP_A0_64(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0)},
-		{SCMP_SYS(kill), SCMP_A0_64(SCMP_CMP_NE, self, 0)},
-		{SCMP_SYS(tgkill), SCMP_A0_64(SCMP_CMP_NE, self, 0)},
-		{SCMP_SYS(rt_sigqueueinfo), SCMP_A0_64(SCMP_CMP_NE, self, 0)},
-		{SCMP_SYS(rt_tgsigqueueinfo), SCMP_A0_64(SCMP_CMP_NE, self, 0)},
-		/* the limits of others; 0 is our own */
-		{SCMP_SYS(prlimit64), SCMP_A0_64(SCMP_CMP_NE, 0, 0)},
-		/* a host dies with its daemon, even if its toolbox objects */
-		{SCMP_SYS(prctl), SCMP_A0_64(SCMP_CMP_EQ, PR_SET_PDEATHSIG, 0)},
-		/* typing into the terminal that the daemon was started from */
-		{SCMP_SYS(ioctl), SCMP_A1_64(SCMP_CMP_MASKED_EQ, 0xffffffffu, TIOCSTI)},
-		/* the times of a file by its path; without a path, those of an open file */
-		{SCMP_SYS(utimensat), SCMP_A1_64(SCMP_CMP_NE, 0, 0)},
-	};
-	int r = 0;
+/* ── calls whose arguments decide ────────────────────────────────────────────────────────────── */
 
-	for (size_t i = 0; r == 0 && i < sizeof(conditions) / sizeof(*conditions); i++)
-		r = seccomp_rule_add_array(
-			filter, DENY, conditions[i].call, 1, &conditions[i].argument);
-	return r;
-}
+enum word {
+	LOW, /* all that the kernel sees of an int */
+	HIGH,
+};
 
-static int add_rules(scmp_filter_ctx filter, enum sandbox_class class, bool has_truncate)
-{
-	int r = deny_each(filter, always, sizeof(always) / sizeof(*always));
+/* An argument and its values, in 32 bits after @mask (0: all bits). A call is allowed if each of its
+ * conditions holds, or from the first `enough` one that holds. */
+struct condition {
+	int call;
+	unsigned int argument;
+	enum word word;
+	uint32_t mask;
+	bool is_enough;
+	unsigned int n_values;
+	uint32_t values[VALUES_MAX];
+};
 
-	r = r ? r : deny_each(filter, newer, sizeof(newer) / sizeof(*newer));
-	r = r ? r : deny_by_argument(filter);
-	/* A filter cannot see the flags of clone3(); after ENOSYS libc starts threads by
-	 * clone(). */
-	r = r ? r : seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
-	if (r == 0 && class == SANDBOX_COMPUTE)
-		r = seccomp_rule_add(filter, DENY, SCMP_SYS(socket), 0);
-	if (r == 0 && !has_truncate)
-		r = seccomp_rule_add(filter, DENY, SCMP_SYS(truncate), 0);
-	return r;
-}
+#define COUNT(...)  (sizeof((uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t))
+#define VALUES(...) .n_values = COUNT(__VA_ARGS__), .values = {__VA_ARGS__}
 
-/* Read the instructions that libseccomp exports to a temporary file. */
-static int export(scmp_filter_ctx filter, struct sock_filter *ret_code, size_t *ret_n)
-{
-	FILE *file = tmpfile();
-	int r = file ? seccomp_export_bpf(filter, fileno(file)) : -errno;
-
-	if (r == 0) {
-		rewind(file);
-		*ret_n = fread(ret_code, sizeof(*ret_code), BPF_MAXINSNS, file);
-		r = *ret_n > 0 && *ret_n < SYSCALLS_CODE_MAX ? 0 : -EMSGSIZE;
+#define MUST(name, at, ...)                                                                        \
+	{                                                                                          \
+		.call = SCMP_SYS(name), .argument = (at), VALUES(__VA_ARGS__)                      \
 	}
-	if (file)
-		fclose(file);
-	return r;
+#define MUST_MASKED(name, at, bits, ...)                                                           \
+	{                                                                                          \
+		.call = SCMP_SYS(name), .argument = (at), .mask = (bits), VALUES(__VA_ARGS__)      \
+	}
+#define MAY(name, at, ...)                                                                         \
+	{                                                                                          \
+		.call = SCMP_SYS(name), .argument = (at), .is_enough = true, VALUES(__VA_ARGS__)   \
+	}
+/* A pointer has both words. */
+#define MUST_BE_NULL(name, at)                                                                     \
+	{.call = SCMP_SYS(name), .argument = (at), VALUES(0)},                                     \
+	{                                                                                          \
+		.call = SCMP_SYS(name), .argument = (at), .word = HIGH, VALUES(0)                  \
+	}
+
+/* Without these flags clone() makes a thread of this process, in its namespaces. */
+#define OTHER_CLONES                                                                               \
+	(CLONE_PTRACE | CLONE_UNTRACED | CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS |            \
+		CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET)
+
+/* The sign of an int. */
+#define SIGN 0x80000000u
+
+#define SOCKET_TYPE 0xfu
+
+/* The group of an ioctl's number, and the groups of devices that a toolbox may be given. */
+#define IOCTL_GROUP 0xff00u
+#define SOUND       0x4100u, 0x5500u, 0x5700u
+#define VIDEO       0x5600u, 0x6400u
+#define INPUT       0x4500u, 0x4800u
+#define BUSES       0x0700u, 0x6b00u, 0xb400u /* I²C, SPI, GPIO */
+
+/* Options that newer headers have. */
+#define SET_VMA  0x53564d41u
+#define SET_MDWE 65u
+#define GET_MDWE 66u
+
+static const struct condition of_all[] = {
+	MUST_MASKED(clone, 0, CLONE_THREAD | OTHER_CLONES, CLONE_THREAD),
+	/* a process may signal itself, as abort() does */
+	MUST(kill, 0, SYSCALLS_SELF),
+	MUST(tgkill, 0, SYSCALLS_SELF),
+	MUST(rt_sigqueueinfo, 0, SYSCALLS_SELF),
+	MUST(rt_tgsigqueueinfo, 0, SYSCALLS_SELF),
+	/* its own limits; setting them never raises the hard ones without a privilege */
+	MUST(prlimit64, 0, 0, SYSCALLS_SELF),
+	/* its own scheduling: not in real time, and not ahead of others */
+	MUST(sched_setaffinity, 0, 0, SYSCALLS_SELF),
+	MUST(sched_setparam, 0, 0, SYSCALLS_SELF),
+	MUST(sched_setscheduler, 0, 0, SYSCALLS_SELF),
+	MUST(sched_setscheduler, 1, SCHED_OTHER),
+	MUST(setpriority, 0, PRIO_PROCESS),
+	MUST(setpriority, 1, 0, SYSCALLS_SELF),
+	MUST_MASKED(setpriority, 2, SIGN, 0),
+	/* asking */
+	MUST(personality, 0, 0xffffffffu),
+	/* not the signal that ends a host with its daemon, and not who may look into it */
+	MUST(prctl, 0, PR_SET_NAME, PR_GET_NAME, PR_GET_PDEATHSIG, PR_GET_DUMPABLE, PR_GET_KEEPCAPS,
+		PR_GET_SECCOMP, PR_CAPBSET_READ, PR_GET_SECUREBITS, PR_SET_TIMERSLACK,
+		PR_GET_TIMERSLACK, PR_SET_NO_NEW_PRIVS, PR_GET_NO_NEW_PRIVS, PR_GET_TID_ADDRESS,
+		PR_SET_THP_DISABLE, PR_GET_THP_DISABLE, PR_GET_CHILD_SUBREAPER,
+		PR_GET_SPECULATION_CTRL, PR_SVE_SET_VL, PR_SVE_GET_VL, PR_PAC_RESET_KEYS,
+		PR_SET_TAGGED_ADDR_CTRL, PR_GET_TAGGED_ADDR_CTRL, PR_GET_TSC, PR_SET_FP_MODE,
+		PR_GET_FP_MODE, SET_VMA, SET_MDWE, GET_MDWE),
+	/* no devices; landlock refuses them, too */
+	MUST_MASKED(mknod, 1, S_IFMT, 0, S_IFREG, S_IFIFO),
+	MUST_MASKED(mknodat, 2, S_IFMT, 0, S_IFREG, S_IFIFO),
+	/* the times of an open file */
+	MUST_BE_NULL(utimensat, 1),
+	MUST_BE_NULL(utimensat_time64, 1),
+	/* not its owner and its signal: the owner may be any process of the user */
+	MUST(fcntl, 1, F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_GETLK,
+		F_SETLK, F_SETLKW, F_OFD_GETLK, F_OFD_SETLK, F_OFD_SETLKW, F_GETOWN, F_GETSIG,
+		F_SETPIPE_SZ, F_GETPIPE_SZ, F_ADD_SEALS, F_GET_SEALS, F_GET_RW_HINT, F_SET_RW_HINT,
+		F_GET_FILE_RW_HINT, F_SET_FILE_RW_HINT),
+	/* the requests of any file, of serial ports, and those that read a network interface; no
+	 * typing into a terminal, freezing of a file system, or change of an interface */
+	MAY(ioctl, 1, FIONREAD, FIONBIO, FIOASYNC, FIOCLEX, FIONCLEX, FIOQSIZE, TCGETS, TCGETS2,
+		TCSETS, TCSETSW, TCSETSF, TCSETS2, TCSETSW2, TCSETSF2, TCSBRK, TCSBRKP, TCXONC,
+		TCFLSH, TIOCEXCL, TIOCNXCL, TIOCOUTQ, TIOCGWINSZ, TIOCMGET, TIOCMBIS, TIOCMBIC,
+		TIOCMSET, FICLONE, FICLONERANGE, SIOCATMARK, SIOCGIFNAME, SIOCGIFCONF, SIOCGIFFLAGS,
+		SIOCGIFADDR, SIOCGIFDSTADDR, SIOCGIFBRDADDR, SIOCGIFNETMASK, SIOCGIFMETRIC,
+		SIOCGIFMTU, SIOCGIFHWADDR, SIOCGIFINDEX, SIOCGIFTXQLEN),
+	MUST_MASKED(ioctl, 1, IOCTL_GROUP, SOUND, VIDEO, INPUT, BUSES),
+};
+
+/* Pairs of stream sockets cannot send anywhere else. */
+static const struct condition without_unix[] = {
+	MUST(socketpair, 0, AF_UNIX),
+	MUST_MASKED(socketpair, 1, SOCKET_TYPE, SOCK_STREAM),
+};
+
+static const struct condition without_net[] = {
+	MUST_BE_NULL(sendto, 4),
+};
+
+/* TCP and UDP. */
+static const struct condition with_net[] = {
+	MUST(socket, 0, AF_INET, AF_INET6),
+	MUST_MASKED(socket, 1, SOCKET_TYPE, SOCK_STREAM, SOCK_DGRAM),
+	MUST(socket, 2, 0, IPPROTO_TCP, IPPROTO_UDP),
+};
+
+/* The protocol of a unix socket is 0, or its family. */
+static const struct condition with_unix[] = {
+	MUST(socketpair, 0, AF_UNIX),
+	MUST(socket, 0, AF_INET, AF_INET6, AF_UNIX),
+	MUST_MASKED(socket, 1, SOCKET_TYPE, SOCK_STREAM, SOCK_DGRAM, SOCK_SEQPACKET),
+	MUST(socket, 2, 0, AF_UNIX, IPPROTO_TCP, IPPROTO_UDP),
+};
+
+/* ── the program ─────────────────────────────────────────────────────────────────────────────── */
+
+/* The code that is being written, and the code for each number. */
+struct filter {
+	struct sock_filter code[BPF_MAXINSNS];
+	size_t n;
+	uint32_t actions[NEWEST + 2]; /* a return value, or BLOCK + an index of blocks */
+	struct condition blocks[BLOCKS_MAX];
+	size_t n_blocks;
+};
+
+/* No return value of a filter is as large. */
+#define BLOCK 0xffff0000u
+
+static void emit(struct filter *filter, unsigned int code, uint32_t k, size_t jt, size_t jf)
+{
+	if (filter->n >= BPF_MAXINSNS || jt > JUMP_MAX || jf > JUMP_MAX) {
+		fprintf(stderr, "syscalls_compile: the filter is too large\n");
+		exit(EXIT_FAILURE);
+	}
+	filter->code[filter->n++] =
+		(struct sock_filter){(unsigned short)code, (unsigned char)jt, (unsigned char)jf, k};
 }
 
-static int make(
-	enum sandbox_class class, bool has_truncate, struct sock_filter *ret_code, size_t *ret_n)
+static void emit_return(struct filter *filter, uint32_t value)
 {
-	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
-	int r;
+	emit(filter, BPF_RET | BPF_K, value, 0, 0);
+}
 
-	if (!filter)
-		return -ENOMEM;
-	/* Calls of another architecture (32-bit calls on a 64-bit machine) would not match the
-	 * lists. */
-	r = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, DENY);
-	r = r ? r : add_rules(filter, class, has_truncate);
-	r = r ? r : export(filter, ret_code, ret_n);
-	seccomp_release(filter);
-	return r;
+static void emit_load(struct filter *filter, size_t offset)
+{
+	emit(filter, BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset, 0, 0);
+}
+
+/*
+ *   load, mask
+ *   is it value 1? ── yes ──┐
+ *   …                       │
+ *   is it value n? ── yes ──┤
+ *   refuse                  │  (after an `enough` condition: skip the next one, which allows)
+ *   the next condition  ◀───┘
+ */
+static void emit_condition(struct filter *filter, const struct condition *condition)
+{
+	size_t n = condition->n_values;
+
+	emit_load(filter, offsetof(struct seccomp_data, args) + condition->argument * 8 +
+				  (condition->word == LOW ? LOW_WORD : HIGH_WORD));
+	if (condition->mask)
+		emit(filter, BPF_ALU | BPF_AND | BPF_K, condition->mask, 0, 0);
+	for (size_t i = 0; i < n; i++)
+		emit(filter, BPF_JMP | BPF_JEQ | BPF_K, condition->values[i], n - i, 0);
+	if (condition->is_enough) {
+		emit(filter, BPF_JMP | BPF_JA, 1, 0, 0);
+		emit_return(filter, SECCOMP_RET_ALLOW);
+	} else {
+		emit_return(filter, REFUSE);
+	}
+}
+
+/* Write the block of a call: all of its conditions. */
+static void emit_block(struct filter *filter, int call)
+{
+	for (size_t i = 0; i < filter->n_blocks; i++)
+		if (filter->blocks[i].call == call)
+			emit_condition(filter, &filter->blocks[i]);
+	emit_return(filter, SECCOMP_RET_ALLOW);
+}
+
+/* Write the search among the ranges of numbers from @first to @last, each a place in @starts. */
+static void emit_search(struct filter *filter, const uint32_t *starts, size_t first, size_t last)
+{
+	size_t middle = first + (last - first + 1) / 2;
+	uint32_t action = filter->actions[starts[first]];
+	size_t branch;
+
+	if (first == last && action < BLOCK) {
+		emit_return(filter, action);
+	} else if (first == last) {
+		/* The distance is known when the blocks have been written. */
+		emit(filter, BPF_JMP | BPF_JA, action, 0, 0);
+	} else {
+		branch = filter->n;
+		emit(filter, BPF_JMP | BPF_JGE | BPF_K, starts[middle], 0, 0);
+		emit_search(filter, starts, first, middle - 1);
+		if (filter->n - branch - 1 > JUMP_MAX)
+			exit(EXIT_FAILURE);
+		filter->code[branch].jt = (unsigned char)(filter->n - branch - 1);
+		emit_search(filter, starts, middle, last);
+	}
+}
+
+/* Return whether @i is the first condition of its call. */
+static bool is_first(const struct filter *filter, size_t i)
+{
+	for (size_t before = 0; before < i; before++)
+		if (filter->blocks[before].call == filter->blocks[i].call)
+			return false;
+	return true;
+}
+
+/* Write the blocks, and the distances of the jumps to them. */
+static void emit_blocks(struct filter *filter)
+{
+	size_t n_search = filter->n;
+
+	for (size_t i = 0; i < filter->n_blocks; i++) {
+		size_t place = filter->n;
+
+		if (!is_first(filter, i))
+			continue;
+		emit_block(filter, filter->blocks[i].call);
+		for (size_t at = 0; at < n_search; at++)
+			if (filter->code[at].code == (BPF_JMP | BPF_JA) &&
+				filter->code[at].k == BLOCK + i)
+				filter->code[at].k = (uint32_t)(place - at - 1);
+	}
+}
+
+static void set_actions(struct filter *filter, const int *calls, size_t n, uint32_t action)
+{
+	for (size_t i = 0; i < n; i++)
+		if (calls[i] >= 0 && calls[i] <= NEWEST)
+			filter->actions[calls[i]] = action;
+}
+
+static void add_conditions(struct filter *filter, const struct condition *conditions, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (conditions[i].call < 0)
+			continue;
+		if (filter->n_blocks == BLOCKS_MAX)
+			exit(EXIT_FAILURE);
+		filter->blocks[filter->n_blocks++] = conditions[i];
+	}
+	for (size_t i = 0; i < filter->n_blocks; i++)
+		if (is_first(filter, i))
+			filter->actions[filter->blocks[i].call] = BLOCK + (uint32_t)i;
+}
+
+#define SET(list, action) set_actions(filter, list, sizeof(list) / sizeof(*(list)), action)
+#define CONDITIONS(list)  add_conditions(filter, list, sizeof(list) / sizeof(*(list)))
+
+static void decide(struct filter *filter, const struct variant *variant)
+{
+	for (size_t i = 0; i <= NEWEST; i++)
+		filter->actions[i] = REFUSE;
+	filter->actions[NEWEST + 1] = ABSENT;
+	SET(of_absent, ABSENT);
+	SET(of_compute, SECCOMP_RET_ALLOW);
+	if (variant->has_truncate)
+		SET(of_truncate, SECCOMP_RET_ALLOW);
+	CONDITIONS(of_all);
+	if (variant->has_net)
+		SET(of_net, SECCOMP_RET_ALLOW);
+	if (!variant->has_net)
+		CONDITIONS(without_net);
+	if (!variant->has_unix)
+		CONDITIONS(without_unix);
+	if (variant->has_unix)
+		CONDITIONS(with_unix);
+	else if (variant->has_net)
+		CONDITIONS(with_net);
+}
+
+static void make(struct filter *filter, const struct variant *variant)
+{
+	uint32_t starts[NEWEST + 2];
+	size_t n_ranges = 0;
+
+	decide(filter, variant);
+	for (uint32_t number = 0; number <= NEWEST + 1; number++)
+		if (number == 0 || filter->actions[number] != filter->actions[number - 1])
+			starts[n_ranges++] = number;
+	emit_load(filter, offsetof(struct seccomp_data, arch));
+	emit(filter, BPF_JMP | BPF_JEQ | BPF_K, seccomp_arch_native(), 1, 0);
+	emit_return(filter, REFUSE);
+	emit_load(filter, offsetof(struct seccomp_data, nr));
+	emit(filter, BPF_JMP | BPF_JGE | BPF_K, X32_BIT, 0, 1);
+	emit_return(filter, REFUSE);
+	emit_search(filter, starts, 0, n_ranges - 1);
+	emit_blocks(filter);
 }
 
 /* Return whether the number of the process is exactly where syscalls.c looks for it. */
-static bool has_places(const struct sock_filter *code, size_t n)
+static bool has_places(const struct filter *filter)
 {
 	size_t n_places = 0;
 	size_t n_found = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		n_found += code[i].k == SYSCALLS_SELF;
-		n_places += syscalls_is_place(&code[i]);
+	for (size_t i = 0; i < filter->n; i++) {
+		n_found += filter->code[i].k == SYSCALLS_SELF;
+		n_places += syscalls_is_place(&filter->code[i]);
 	}
 	return n_found == n_places && n_places > 0;
 }
 
-static int write_filter(const char *name, enum sandbox_class class, bool has_truncate)
+static bool write_filter(const struct variant *variant)
 {
-	static struct sock_filter code[BPF_MAXINSNS];
-	size_t n = 0;
-	int r = make(class, has_truncate, code, &n);
+	static struct filter filter;
 
-	if (r == 0 && !has_places(code, n))
-		r = -EINVAL;
-	if (r)
-		return r;
-	printf("static const struct sock_filter %s[] = {\n", name);
-	for (size_t i = 0; i < n; i++)
-		printf("\t{0x%02x, %u, %u, 0x%08x},\n", code[i].code, code[i].jt, code[i].jf,
-			code[i].k);
+	filter = (struct filter){0};
+	make(&filter, variant);
+	if (filter.n >= SYSCALLS_CODE_MAX || !has_places(&filter))
+		return false;
+	printf("static const struct sock_filter %s[] = {\n", variant->name);
+	for (size_t i = 0; i < filter.n; i++)
+		printf("\t{0x%02x, %u, %u, 0x%08x},\n", filter.code[i].code, filter.code[i].jt,
+			filter.code[i].jf, filter.code[i].k);
 	printf("};\n");
-	return 0;
+	return true;
 }
 
 int main(void)
 {
-	int r;
+	static const struct variant variants[] = {
+		{.name = "compute", .has_truncate = true},
+		{.name = "compute_without_truncate"},
+		{.name = "net", .has_net = true, .has_truncate = true},
+		{.name = "net_without_truncate", .has_net = true},
+		{.name = "net_unix", .has_net = true, .has_unix = true, .has_truncate = true},
+		{.name = "net_unix_without_truncate", .has_net = true, .has_unix = true},
+	};
 
 	printf("/* Written by syscalls_compile.c. */\n");
-	r = write_filter("compute", SANDBOX_COMPUTE, true);
-	r = r ? r : write_filter("compute_without_truncate", SANDBOX_COMPUTE, false);
-	r = r ? r : write_filter("net", SANDBOX_NET, true);
-	r = r ? r : write_filter("net_without_truncate", SANDBOX_NET, false);
-	if (r)
-		fprintf(stderr, "syscalls_compile: %s\n", strerror(-r));
-	return r ? EXIT_FAILURE : EXIT_SUCCESS;
+	for (size_t i = 0; i < sizeof(variants) / sizeof(*variants); i++) {
+		if (write_filter(&variants[i]))
+			continue;
+		fprintf(stderr, "syscalls_compile: cannot write '%s'\n", variants[i].name);
+		return EXIT_FAILURE;
+	}
+	return EXIT_SUCCESS;
 }

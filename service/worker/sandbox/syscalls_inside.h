@@ -11,7 +11,7 @@
 #define SYSCALLS_SELF 0x73656c66u
 
 /* More instructions than any filter has. */
-#define SYSCALLS_CODE_MAX 512
+#define SYSCALLS_CODE_MAX 1024
 
 /* Return whether @instruction compares with that number. */
 static inline bool syscalls_is_place(const struct sock_filter *instruction)

@@ -33,6 +33,9 @@ Test(toolbox_sandbox, is_written_as_it_was_read)
 				 "\"write\":[\"/c\",\"/d\",\"/e\"]}");
 	read_sandbox("{\"class\":null,\"read\":null,\"write\":[]}", &sandbox);
 	expect_written(&sandbox, "{\"class\":\"net\",\"read\":[\"/a\",\"/base/b\"],\"write\":[]}");
+	read_sandbox("{\"unix\":true}", &sandbox);
+	expect_written(&sandbox, "{\"class\":\"net\",\"read\":[\"/a\",\"/base/b\"],\"write\":[],"
+				 "\"unix\":true}");
 	toolbox_sandbox_deinit(&sandbox);
 }
 
@@ -52,6 +55,14 @@ Test(toolbox_sandbox, is_overridden_by_the_members_that_another_has)
 	expect_written(&sandbox, "{\"class\":\"compute\",\"read\":[\"/c\",\"/d\",\"/e\"],"
 				 "\"write\":[\"/b\"]}");
 	cr_expect(sandbox.has_class && !paths.has_class);
+	read_sandbox("{\"unix\":true}", &class);
+	cr_assert_eq(toolbox_sandbox_override(&sandbox, &class), 0);
+	cr_expect(sandbox.has_unix);
+	cr_assert_eq(toolbox_sandbox_override(&sandbox, &paths), 0);
+	cr_expect(sandbox.has_unix, "a member that is not given replaces nothing");
+	read_sandbox("{\"unix\":false}", &paths);
+	cr_assert_eq(toolbox_sandbox_override(&sandbox, &paths), 0);
+	cr_expect(!sandbox.has_unix);
 	toolbox_sandbox_deinit(&sandbox);
 	toolbox_sandbox_deinit(&paths);
 	toolbox_sandbox_deinit(&class);
@@ -78,6 +89,7 @@ Test(toolbox_sandbox, has_its_place_in_an_order)
 
 	expect_order("{\"class\":\"compute\",\"read\":[\"/z\"]}", "{\"class\":\"net\"}");
 	expect_order("{\"class\":\"command\"}", "{\"class\":\"none\"}");
+	expect_order("{\"class\":\"net\"}", "{\"class\":\"net\",\"unix\":true}");
 	expect_order("{\"read\":[\"/z\"]}", "{\"read\":[\"/a\",\"/b\"]}");
 	expect_order("{\"read\":[\"/a\",\"/b\"]}", "{\"read\":[\"/a\",\"/c\"]}");
 	expect_order("{\"write\":[\"/a\"]}", "{\"write\":[\"/b\"]}");

@@ -514,6 +514,21 @@ Test(loader, takes_the_class_of_the_configuration_before_that_of_the_manifest)
 	cr_expect_eq(only_toolbox()->package->sandbox.class, SANDBOX_NONE, "and back");
 }
 
+Test(loader, refuses_unix_sockets_where_the_widest_class_is_net)
+{
+	config.sandbox_max = SANDBOX_NET;
+	scratch_write_json("low/box.json", SANDBOX("{'class':'net','unix':true}"));
+	load();
+	cr_expect_eq(catalogue_n_toolboxes(catalogue), 0);
+	scratch_write_json("low/box.json", SANDBOX("{'class':'net','unix':false}"));
+	load();
+	cr_expect(!only_toolbox()->package->sandbox.has_unix);
+	config.sandbox_max = SANDBOX_COMMAND;
+	scratch_write_json("low/box.json", SANDBOX("{'class':'net','unix':true}"));
+	load();
+	cr_expect(only_toolbox()->package->sandbox.has_unix);
+}
+
 Test(loader, takes_limits_and_environment_of_the_configuration)
 {
 	static char environment[] = "A=b\0";

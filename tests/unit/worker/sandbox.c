@@ -27,10 +27,11 @@
 
 #define LIMIT 300
 
-#define COMPUTE "{\"class\":\"compute\",\"read\":[],\"write\":[]}"
-#define NET     "{\"class\":\"net\"}"
-#define COMMAND "{\"class\":\"command\"}"
-#define NONE    "{\"class\":\"none\"}"
+#define COMPUTE  "{\"class\":\"compute\",\"read\":[],\"write\":[]}"
+#define NET      "{\"class\":\"net\"}"
+#define NET_UNIX "{\"class\":\"net\",\"unix\":true}"
+#define COMMAND  "{\"class\":\"command\"}"
+#define NONE     "{\"class\":\"none\"}"
 
 /* How long a descendant may live after its host was given up. */
 #define SWEEP_MS 200
@@ -222,6 +223,10 @@ Test(sandbox, of_net_is_that_of_compute_with_network, .timeout = LIMIT, .init = 
 		cr_expect_eq(attempt_path(&guest, "open_to_read", "/etc/resolv.conf"), 0);
 	if (access("/etc/ssl/certs", R_OK) == 0)
 		cr_expect_eq(attempt_path(&guest, "open_to_read", "/etc/ssl/certs"), 0);
+	cr_expect_eq(attempt(&guest, "resolve", "{\"name\":\"localhost\"}"), 0,
+		"without the netlink socket that libc would like to have");
+	if (has_seccomp(&guest))
+		cr_expect_eq(attempt_port(&guest, "unix", port), EPERM);
 	expect_own_affairs_allowed(&guest);
 	if (has_landlock(&guest))
 		expect_files_denied(&guest);
@@ -246,9 +251,31 @@ Test(sandbox, of_net_reaches_no_abstract_socket_of_others, .timeout = LIMIT)
 			(socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length)),
 		0);
 	cr_assert_eq(listen(fd, 1), 0);
-	start(&guest, NET);
+	start(&guest, NET_UNIX);
 	if (has_landlock(&guest) && !strstr(guest.loaded.data, "abstract"))
 		cr_expect_eq(attempt_port(&guest, "unix", port), EPERM);
+	else
+		cr_expect_eq(attempt_port(&guest, "unix", port), 0);
+	guest_stop(&guest);
+	close(fd);
+}
+
+Test(sandbox, of_net_reaches_unix_sockets_if_the_toolbox_asks, .timeout = LIMIT,
+	.init = scratch_set_up, .fini = scratch_tear_down)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	struct guest guest = {0};
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s/socket", scratch_folder);
+	cr_assert_eq(bind(fd, (const struct sockaddr *)&address, sizeof(address)), 0);
+	cr_assert_eq(listen(fd, 1), 0);
+	start(&guest, NET_UNIX);
+	cr_expect_eq(attempt_path(&guest, "reach_path", address.sun_path), 0);
+	guest_stop(&guest);
+	start(&guest, NET);
+	if (has_seccomp(&guest))
+		cr_expect_eq(attempt_path(&guest, "reach_path", address.sun_path), EPERM);
 	guest_stop(&guest);
 	close(fd);
 }
