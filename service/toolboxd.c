@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "config/config.h"
 #include "core/notify.h"
@@ -15,6 +16,7 @@
 #include "util/diagnostic.h"
 #include "util/log.h"
 #include "util/paths.h"
+#include "util/visible.h"
 
 /*
  * The daemon: it reads flags, then runs a service on a loop (core/service.h).
@@ -132,9 +134,22 @@ static void check_toolboxes(const struct config *config, unsigned int *n_errors)
 	if (offline_load(config, NULL, 0, diagnostic_print, n_errors, &catalogue, reason) == 0) {
 		names_report_unknown(config, catalogue, diagnostic_print, n_errors);
 	} else {
-		fprintf(stderr, "error: %s\n", reason);
-		(*n_errors)++;
+		diagnostic_print(n_errors,
+			&(struct diagnostic){.severity = DIAGNOSTIC_ERROR, .text = reason});
 	}
+}
+
+/* Print JSON on one line; on a terminal, with the characters escaped that it would obey. */
+static void print_json(const struct buffer *json)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	if (isatty(STDOUT_FILENO))
+		visible_append(&text, json->data, json->size);
+	else
+		buffer_append(&text, json->data, json->size);
+	fwrite(text.data, 1, text.size, stdout);
+	putchar('\n');
 }
 
 static int run_check(const struct options *options)
@@ -149,8 +164,7 @@ static int run_check(const struct options *options)
 	/* Not even a description is asked for while it is unknown what is disabled. */
 	if (!config.closed)
 		check_toolboxes(&config, &n_errors);
-	fwrite(config.merged.data, 1, config.merged.size, stdout);
-	putchar('\n');
+	print_json(&config.merged);
 	return n_errors == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 

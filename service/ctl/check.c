@@ -78,10 +78,13 @@ static void describe_toolbox(struct check *check, const struct toolbox *toolbox)
 	struct buffer *out = &check->toolboxes;
 
 	if (!check->is_json) {
-		buffer_printf(out, "%s: %s, %zu tool%s, sandbox %s%s%s%s%s%s\n", toolbox->id, kind,
+		buffer_printf(out, "%s: %s, %zu tool%s, sandbox %s%s", toolbox->id, kind,
 			toolbox->n_tools, toolbox->n_tools == 1 ? "" : "s", class,
-			missing ? " (" : "", missing ? missing : "", missing ? ")" : "",
-			seal ? ", library " : "", seal ? seal : "");
+			missing ? " (" : "");
+		/* A host reports it. */
+		terminal_append_line(out, missing ? missing : "", missing ? strlen(missing) : 0);
+		buffer_printf(out, "%s%s%s\n", missing ? ")" : "", seal ? ", library " : "",
+			seal ? seal : "");
 		return;
 	}
 	buffer_printf(out, "%s{\"toolbox_id\":\"%s\",\"kind\":\"%s\",\"sandbox\":\"%s\",",
@@ -142,7 +145,10 @@ static void print_summary(const struct check *check, size_t n_files)
 			n_files == 1 ? "" : "s", check->n_errors, check->n_errors == 1 ? "" : "s",
 			check->n_warnings, check->n_warnings == 1 ? "" : "s");
 	}
-	terminal_print(&text);
+	if (check->is_json)
+		terminal_print_json_text(&text);
+	else
+		terminal_print(&text);
 }
 
 static int load_and_describe(

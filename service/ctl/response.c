@@ -46,7 +46,7 @@ void ctl_response_print(const struct ctl_response *response)
 	else
 		buffer_append(&line, response->text.data, response->text.size);
 	buffer_append_char(&line, '\n');
-	terminal_print(&line);
+	terminal_print_json_text(&line);
 }
 
 /* "; is it 'a', 'b'?" */

@@ -11,10 +11,9 @@
 
 #include "json/writer.h"
 #include "util/cleanup.h"
-#include "util/utf8.h"
+#include "util/visible.h"
 
-#define REPLACEMENT "\xEF\xBF\xBD"
-#define INDENT      2
+#define INDENT 2
 
 static bool has_colours(int fd)
 {
@@ -84,30 +83,19 @@ size_t terminal_text_prefix(const char *text, size_t size, size_t columns, size_
 	return used;
 }
 
-/* Return whether a character is C0, DEL or C1, which a terminal could obey. */
-static bool is_control(const char *text, size_t length)
-{
-	unsigned char first = (unsigned char)text[0];
-
-	if (length == 1)
-		return first < 0x20 || first == 0x7F;
-	return first == 0xC2 && (unsigned char)text[1] < 0xA0;
-}
-
 void terminal_append_line(struct buffer *out, const char *text, size_t size)
 {
 	const char *end = text + size;
 
 	while (text < end) {
-		size_t length = utf8_sequence_length(text, (size_t)(end - text));
+		char shown[VISIBLE_BYTES] = " ";
+		size_t size_shown = 1;
 
 		if (*text == '\n' || *text == '\t' || *text == '\r')
-			buffer_append_char(out, ' ');
-		else if (length == 0 || is_control(text, length))
-			buffer_append_string(out, REPLACEMENT);
+			text++;
 		else
-			buffer_append(out, text, length);
-		text += length > 0 ? length : 1;
+			text += visible_next(text, (size_t)(end - text), shown, &size_shown);
+		buffer_append(out, shown, size_shown);
 	}
 }
 
@@ -131,21 +119,34 @@ void terminal_print(const struct buffer *text)
 		fwrite(text->data, 1, text->size, stdout);
 }
 
-/* JSON may have U+0080 to U+009F and DEL as they are; they are printed as escapes. */
-static void append_escaped(struct buffer *out, const struct buffer *json)
+/* Append @json with the characters escaped that its strings may hold as they are. Its newlines are
+ * between values. */
+static void append_json(struct buffer *out, const struct buffer *json)
 {
-	const char *end = json->data + json->size;
+	const char *line = json->data;
+	const char *end = line + json->size;
 
-	for (const char *text = json->data; text < end;) {
-		size_t length = utf8_sequence_length(text, (size_t)(end - text));
-		unsigned char last = (unsigned char)text[length - 1];
+	while (line < end) {
+		const char *next = memchr(line, '\n', (size_t)(end - line));
 
-		if (*text != '\n' && is_control(text, length))
-			buffer_printf(out, "\\u%04x", last);
-		else
-			buffer_append(out, text, length);
-		text += length;
+		visible_append(out, line, (size_t)((next ? next : end) - line));
+		if (next)
+			buffer_append_char(out, '\n');
+		line = next ? next + 1 : end;
 	}
+}
+
+void terminal_print_json_text(const struct buffer *json)
+{
+	cleanup(buffer_deinit) struct buffer text = {.error = buffer_status(json)};
+
+	if (!isatty(STDOUT_FILENO)) {
+		terminal_print(json);
+		return;
+	}
+	if (buffer_status(&text) == 0)
+		append_json(&text, json);
+	terminal_print(&text);
 }
 
 void terminal_print_json(const struct json_tape *tape, uint32_t token)
@@ -155,9 +156,8 @@ void terminal_print_json(const struct json_tape *tape, uint32_t token)
 
 	json_write_indented(&json, tape, token, INDENT);
 	buffer_append_char(&json, '\n');
-	if (buffer_status(&json) == 0)
-		append_escaped(&text, &json);
-	else
-		text.error = buffer_status(&json);
+	text.error = buffer_status(&json);
+	if (buffer_status(&text) == 0)
+		append_json(&text, &json);
 	terminal_print(&text);
 }

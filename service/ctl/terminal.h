@@ -26,8 +26,8 @@ const char *terminal_plain(void);
  * locale. */
 size_t terminal_text_prefix(const char *text, size_t size, size_t columns, size_t *ret_width);
 
-/* Append @text so that it stays on one line: white space becomes a space; other control characters
- * and bytes that are not UTF-8 become U+FFFD. */
+/* Append @text so that it stays on one line: white space becomes a space, all else is made visible
+ * (util/visible.h). */
 void terminal_append_line(struct buffer *out, const char *text, size_t size);
 
 /* Append the value at @token of @tape for a cell or a line: a string as its text, null as nothing,
@@ -36,6 +36,10 @@ void terminal_append_value(struct buffer *out, const struct json_tape *tape, uin
 
 /* Print @text to stdout. */
 void terminal_print(const struct buffer *text);
+
+/* Print JSON as it is; on a terminal, with the characters escaped that it would obey or that mislead
+ * a reader. Both are the same JSON. */
+void terminal_print_json_text(const struct buffer *json);
 
 /* Print the value at @token indented, and a newline. */
 void terminal_print_json(const struct json_tape *tape, uint32_t token);

@@ -209,7 +209,10 @@ static int judge(struct validator *validator, const char *file, const char *text
 		write_line(validator, file, &report, is_valid, &out);
 	if (buffer_status(&out) < 0)
 		return complain_memory();
-	terminal_print(&out);
+	if (validator->is_json)
+		terminal_print_json_text(&out);
+	else
+		terminal_print(&out);
 	return 0;
 }
 

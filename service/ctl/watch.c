@@ -106,7 +106,10 @@ static void print_event(void *data, const char *topic, const struct json_tape *e
 		}
 	}
 	buffer_append_char(&line, '\n');
-	terminal_print(&line);
+	if (options->json)
+		terminal_print_json_text(&line);
+	else
+		terminal_print(&line);
 	fflush(stdout);
 }
 

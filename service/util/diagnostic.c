@@ -7,6 +7,7 @@
 
 #include "util/cleanup.h"
 #include "util/log.h"
+#include "util/visible.h"
 
 void diagnostic_report(const struct diagnostic_sink *sink, enum diagnostic_severity severity,
 	const char *file, unsigned int line, const char *pointer, const char *format, ...)
@@ -62,12 +63,15 @@ void diagnostic_log(void *data, const struct diagnostic *diagnostic)
 void diagnostic_print(void *data, const struct diagnostic *diagnostic)
 {
 	cleanup(buffer_deinit) struct buffer out = {0};
+	cleanup(buffer_deinit) struct buffer line = {0};
 	unsigned int *n_errors = data;
 
 	*n_errors += diagnostic->severity == DIAGNOSTIC_ERROR;
 	diagnostic_write(diagnostic, &out);
+	visible_append(&line, out.data ? out.data : "", out.size);
+	line.error = line.error ? line.error : out.error;
 	fprintf(stderr, "%s %s\n", diagnostic_severity_name(diagnostic->severity),
-		buffer_terminate(&out) ? out.data : diagnostic->text);
+		buffer_terminate(&line) ? line.data : "out of memory");
 }
 
 static void diagnostic_free(const struct diagnostic *diagnostic)

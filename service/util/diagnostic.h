@@ -52,7 +52,7 @@ void diagnostic_write(const struct diagnostic *diagnostic, struct buffer *out);
 /* Log @diagnostic. @data is the struct log_rate that limits the lines, or NULL. */
 void diagnostic_log(void *data, const struct diagnostic *diagnostic);
 
-/* Print @diagnostic to stderr as `error|warning FILE:LINE POINTER: text`. @data is an unsigned int
+/* Print @diagnostic to stderr as `error|warning FILE:LINE POINTER: text`, made visible. @data is an unsigned int
  * that counts the errors. */
 void diagnostic_print(void *data, const struct diagnostic *diagnostic);
 

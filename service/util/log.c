@@ -9,7 +9,7 @@
 
 #include "util/clock.h"
 #include "util/log_sink.h"
-#include "util/utf8.h"
+#include "util/visible.h"
 
 #define LOG_LINE_BYTES    4096
 #define LOG_MESSAGE_BYTES (LOG_LINE_BYTES / 2)
@@ -49,27 +49,13 @@ static size_t append_escaped(char *line, size_t used, const char *text, bool jso
 	const char *end = text + strlen(text);
 
 	while (text < end) {
-		unsigned char c = (unsigned char)*text;
-		size_t length = utf8_sequence_length(text, (size_t)(end - text));
-		char escape[8];
+		char shown[VISIBLE_BYTES];
+		size_t size;
 
-		if (length == 0) {
-			used = append_bytes(line, used, "\xEF\xBF\xBD", 3);
-			text++;
-		} else if (c < 0x20 || c == 0x7f) {
-			int n = snprintf(escape, sizeof(escape), "\\u%04x", c);
-
-			used = append_bytes(line, used, escape, (size_t)n);
-			text++;
-		} else if (json && (c == '"' || c == '\\')) {
-			escape[0] = '\\';
-			escape[1] = (char)c;
-			used = append_bytes(line, used, escape, 2);
-			text++;
-		} else {
-			used = append_bytes(line, used, text, length);
-			text += length;
-		}
+		if (json && (*text == '"' || *text == '\\'))
+			used = append_bytes(line, used, "\\", 1);
+		text += visible_next(text, (size_t)(end - text), shown, &size);
+		used = append_bytes(line, used, shown, size);
 	}
 	return used;
 }

@@ -11,7 +11,7 @@
  *   json   {"time": "2026-11-22T10:00:00.123Z", "level": "info", "message": "…"}
  *
  * Library code returns errors and the edges log them: one failure, one line. Lines may quote what
- * peers send, so control characters and bytes that are not UTF-8 are escaped.
+ * peers send, so they are made visible (util/visible.h).
  */
 
 enum log_level {

@@ -72,7 +72,7 @@ Test(ctl_table, keeps_every_cell_on_its_line_and_free_of_orders_to_the_terminal)
 {
 	expect((const char *const[]){"a\nb", "1", "\x1b[31mred\xC2\x9B\x7F\xFF"}, 3, 0,
 		"NAME  COUNT  TEXT\n"
-		"a b       1  \xEF\xBF\xBD[31mred\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\n");
+		"a b       1  \\u001b[31mred\\u009b\\u007f\xEF\xBF\xBD\n");
 }
 
 Test(ctl_terminal, fits_as_many_characters_as_there_are_columns)

@@ -64,9 +64,9 @@ Test(log, writes_one_line_of_json)
 Test(log, lets_no_control_character_and_no_broken_utf8_through)
 {
 	capture();
-	log_error("a\nb\x1b[31m\x7f \xff caf\xc3\xa9");
+	log_error("a\nb\x1b[31m\x7f \xff caf\xc3\xa9 \xC2\x9B \xE2\x80\xAE");
 	cr_assert_str_eq(skip_stamp(captured(), "0000-00-00 00:00:00.000 "),
-		"ERROR a\\u000ab\\u001b[31m\\u007f \xEF\xBF\xBD caf\xc3\xa9\n");
+		"ERROR a\\u000ab\\u001b[31m\\u007f \xEF\xBF\xBD caf\xc3\xa9 \\u009b \\u202e\n");
 }
 
 Test(log, cuts_a_message_that_is_too_long_and_still_ends_the_line)

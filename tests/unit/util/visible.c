@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "util/cleanup.h"
+#include "util/utf8.h"
+#include "util/visible.h"
+
+static const char *const cases[][2] = {
+	{"", ""},
+	{"plain \"text\" \\u001b, é, 日本, 😀", "plain \"text\" \\u001b, é, 日本, 😀"},
+	{"\x1b]0;title\x07", "\\u001b]0;title\\u0007"},
+	{"a\r\n\tb\x7f", "a\\u000d\\u000a\\u0009b\\u007f"},
+	{"\xC2\x80\xC2\x9B\xC2\x9F\xC2\xA0", "\\u0080\\u009b\\u009f\xC2\xA0"},
+	{"\xD8\x9C\xE2\x80\x8E\xE2\x80\x8F", "\\u061c\\u200e\\u200f"},
+	{"\xE2\x80\xA7\xE2\x80\xA8\xE2\x80\xA9", "\xE2\x80\xA7\\u2028\\u2029"},
+	{"\xE2\x80\xAA\xE2\x80\xAE\xE2\x80\xAF", "\\u202a\\u202e\xE2\x80\xAF"},
+	{"\xE2\x81\xA5\xE2\x81\xA6\xE2\x81\xA9\xE2\x81\xAA",
+		"\xE2\x81\xA5\\u2066\\u2069\xE2\x81\xAA"},
+	{"\xff\xC2", "\xEF\xBF\xBD\xEF\xBF\xBD"},
+};
+
+Test(visible, escapes_what_a_terminal_obeys_or_what_misleads_a_reader)
+{
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		cleanup(buffer_deinit) struct buffer out = {0};
+
+		visible_append(&out, cases[i][0], strlen(cases[i][0]));
+		cr_expect_str_eq(buffer_terminate(&out), cases[i][1]);
+	}
+}
+
+Test(visible, escapes_nothing_else)
+{
+	unsigned int n_escaped = 0;
+
+	for (unsigned int code = 0; code < 0x11000; code++) {
+		char bytes[VISIBLE_BYTES];
+		char text[4];
+		size_t size;
+
+		if (code >= 0xD800 && code < 0xE000)
+			continue;
+		cr_expect_eq(visible_next(text, utf8_encode(code, text), bytes, &size),
+			utf8_encode(code, text));
+		if (size == VISIBLE_BYTES)
+			n_escaped++;
+		else
+			cr_expect_arr_eq(bytes, text, size);
+	}
+	/* C0; DEL and C1; U+061C, U+200E and U+200F; U+2028 to U+202E; U+2066 to U+2069. */
+	cr_expect_eq(n_escaped, 32 + 33 + 3 + 7 + 4);
+}
