@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <criterion/criterion.h>
+#include <dlfcn.h>
+#include <string.h>
 
 #include "judge.h"
 #include "util/buffer.h"
@@ -48,6 +50,30 @@ Test(schema_format, refuses_labels_that_may_not_be_registered)
 	cr_assert_not(is_format("hostname", "\"xn----hyc\""));   /* - U+06F0: a hyphen first */
 	cr_assert_not(is_format("hostname", "\"xn--ab--rla\"")); /* ab U+00E4 -: a hyphen last */
 	cr_assert_not(is_format("hostname", "\"xn--veka\""));    /* U+30FB twice, without Kana */
+}
+
+Test(schema_format, refuses_labels_of_unassigned_code_points)
+{
+	cr_assert_not(is_format("hostname", "\"xn--zva\""));     /* U+0378 */
+	cr_assert_not(is_format("hostname", "\"xn--a-qib\""));   /* a, U+0378 */
+	cr_assert_not(is_format("hostname", "\"a.xn--wdb.b\"")); /* U+05C8 */
+}
+
+/* Unassigned is what libidn2's own tables lack: in 2.3.3 the letters that came after Unicode 12. */
+Test(schema_format, refuses_labels_of_letters_that_libidn2_does_not_know)
+{
+	void *library = dlopen("libidn2.so.0", RTLD_NOW);
+	const char *(*version)(const char *) = NULL;
+
+	cr_assert(library);
+	*(void **)&version = dlsym(library, "idn2_check_version");
+	cr_assert(version);
+	if (strcmp(version(NULL), "2.3.3") != 0)
+		cr_skip_test("libidn2 is another one: %s", version(NULL));
+	cr_assert(is_format("hostname", "\"xn--l14h\""));     /* U+1E2C0 of Unicode 12 */
+	cr_assert_not(is_format("hostname", "\"xn--kzb\""));  /* U+08BE of Unicode 13 */
+	cr_assert_not(is_format("hostname", "\"xn--cxb\""));  /* U+0870 of Unicode 14 */
+	cr_assert_not(is_format("hostname", "\"xn--gl7a\"")); /* U+9FF0 of Unicode 13 */
 }
 
 Test(schema_format, sees_behind_a_nul)
