@@ -9,6 +9,7 @@
 #include "catalogue/catalogue.h"
 #include "loader/described.h"
 #include "loader/members.h"
+#include "loader/sandbox_max.h"
 #include "loader/settings.h"
 #include "manifest/manifest.h"
 #include "util/cleanup.h"
@@ -127,9 +128,10 @@ static int keep_last_good(struct load_jobs *jobs)
 
 	for (size_t i = 0; r == 0 && i < jobs->n_items; i++) {
 		struct load_job *job = jobs->items[i];
+		struct sandbox_refusal refusal;
 
 		if (job->toolbox || job->problems.n_errors == 0 || !job->previous ||
-			settings_refuse_sandbox(jobs->options.config, job->previous))
+			sandbox_max_refuses(jobs->options.config, job->previous, &refusal))
 			continue;
 		if (kind_facts(job->previous->kind)->has_members)
 			r = members_keep(job);

@@ -12,6 +12,7 @@
 #include "loader/dropin_folders.h"
 #include "loader/job.h"
 #include "loader/members.h"
+#include "loader/sandbox_max.h"
 #include "loader/settings.h"
 #include "util/clock.h"
 #include "util/log.h"
@@ -68,23 +69,16 @@ static bool is_too_narrow(const struct package *package)
 /* Whether @job, which was read, may have the sandbox that it has. Else it fails, without a package. */
 static bool check_sandbox(struct load_job *job)
 {
-	const struct config *config = job->jobs->options.config;
-	char text[192] = "no program can be started in the sandbox class that the configuration "
-			 "gives; expected \"command\" or \"none\"";
+	struct sandbox_refusal refusal;
 
-	if (!is_too_narrow(job->package)) {
-		if (!settings_refuse_sandbox(config, job->package))
-			return true;
-		snprintf(text, sizeof(text),
-			"the sandbox class \"%s\"%s is wider than \"%s\", the widest that "
-			"toolboxd.sandbox_max of the configuration allows",
-			sandbox_class_name(job->package->sandbox.class),
-			job->package->sandbox.class == SANDBOX_NET && job->package->sandbox.has_unix
-				? " with unix sockets"
-				: "",
-			sandbox_class_name(config->sandbox_max));
-	}
-	load_job_fail(job, "/sandbox/class", text);
+	if (is_too_narrow(job->package))
+		load_job_fail(job, "/sandbox/class",
+			"no program can be started in the sandbox class that the configuration "
+			"gives; expected \"command\" or \"none\"");
+	else if (sandbox_max_refuses(job->jobs->options.config, job->package, &refusal))
+		load_job_fail(job, refusal.pointer, refusal.text);
+	else
+		return true;
 	load_job_set_package(job, NULL);
 	return false;
 }

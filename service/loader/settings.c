@@ -206,12 +206,3 @@ bool settings_offer_any(const struct config *config, const struct toolbox *toolb
 			return true;
 	return false;
 }
-
-bool settings_refuse_sandbox(const struct config *config, const struct package *package)
-{
-	const struct toolbox_sandbox *sandbox = &package->sandbox;
-
-	return sandbox->class > config->sandbox_max ||
-	       (sandbox->class == SANDBOX_NET && sandbox->has_unix &&
-		       config->sandbox_max == SANDBOX_NET);
-}

@@ -22,7 +22,3 @@ bool settings_offer(const struct config *config, const char *toolbox_id, const c
 /* Return whether it lets any tool of @toolbox be offered. One whose tools are not described yet only
  * has to be enabled. */
 bool settings_offer_any(const struct config *config, const struct toolbox *toolbox);
-
-/* Return whether the sandbox of @package is wider than it allows (toolboxd.sandbox_max). Unix
- * sockets are wider than "net". */
-bool settings_refuse_sandbox(const struct config *config, const struct package *package);

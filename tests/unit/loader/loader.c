@@ -578,6 +578,79 @@ Test(loader, refuses_a_class_that_is_wider_than_the_widest)
 	expect_offered("box/a ");
 }
 
+/* Load a manifest at @name, with the members @sandbox, that is refused with @words (NULL: offered). */
+static void expect_bounded(const char *name, const char *sandbox, const char *words)
+{
+	char text[1024];
+
+	snprintf(text, sizeof(text), SANDBOX("{%s}"), sandbox);
+	scratch_write_json(name, text);
+	/* No good version of before is kept. */
+	catalogue_free(catalogue);
+	catalogue = NULL;
+	load();
+	expect_offered(words ? "" : "box/a ");
+	cr_expect(!words || strstr(described.data, words), "%s: %s", sandbox, described.data);
+}
+
+static const char outside[] = "is outside of the toolbox's own folder and of its state folder; "
+			      "toolboxd.sandbox_max of the configuration is";
+
+Test(loader, bounds_the_paths_of_a_sandbox_in_a_registration_folder)
+{
+	static const char name[] = "low/box.json";
+
+	scratch_write_json("low/data.txt", "");
+	scratch_write_json("state/toolboxd/box/file.txt", "");
+	scratch_write_json("state/toolboxd/other/file.txt", "");
+	setenv("XDG_STATE_HOME", scratch_path("state"), 1);
+	config.sandbox_max = SANDBOX_COMPUTE;
+	expect_bounded(name, "'class':'compute','read':['data.txt']", NULL);
+	expect_bounded(name, "'write':['../state/toolboxd/box']", NULL);
+	expect_bounded(name, "'write':['/']", "low/box.json:1 /sandbox/write/0: / is outside");
+	expect_bounded(name, "'read':['.','/etc/passwd']", "/read/1: /etc/passwd is outside");
+	expect_bounded(name, "'write':['.']", outside);
+	expect_bounded(name, "'write':['data.txt']", outside);
+	expect_bounded(name, "'read':['../state/toolboxd/other']", outside);
+	config.sandbox_max = SANDBOX_COMMAND;
+	expect_bounded(name, "'write':['/']", outside);
+	expect_bounded(name, "'class':'command','write':['/tmp']", NULL);
+	config.sandbox_max = SANDBOX_NONE;
+	expect_bounded(name, "'read':['/etc/passwd']", NULL);
+}
+
+Test(loader, bounds_the_paths_of_a_sandbox_to_the_real_folder_of_its_manifest)
+{
+	static const char name[] = "project/box.json";
+
+	scratch_write_json("project/data/file.txt", "");
+	scratch_write_json("projects/file.txt", "");
+	cr_assert_eq(symlink("/usr", scratch_path("project/link")), 0);
+	scratch_write_json("low/other.txt", "");
+	cr_assert_eq(symlink("../project/box.json", scratch_path("low/box.json")), 0);
+	config.sandbox_max = SANDBOX_COMPUTE;
+	expect_bounded(name, "'read':['.'],'write':['data']", NULL);
+	expect_bounded(name, "'read':['../low/../project/./data/file.txt']", NULL);
+	expect_bounded(name, "'read':['data/../../projects/file.txt']", outside);
+	expect_bounded(name, "'read':['link']", outside);
+	expect_bounded(name, "'read':['link/lib']", outside);
+	expect_bounded(name, "'read':['none']", "does not exist; toolboxd.sandbox_max");
+	expect_bounded(name, "'write':['.'],'read':['data']", "is inside of another path that may");
+}
+
+Test(loader, bounds_the_paths_of_a_sandbox_that_was_offered_before)
+{
+	config.sandbox_max = SANDBOX_NONE;
+	expect_bounded("low/box.json", "'read':['/etc/passwd']", NULL);
+	config.sandbox_max = SANDBOX_NET;
+	load();
+	expect_offered("");
+	expect_failed("box ");
+	config.sandbox_max = SANDBOX_NONE;
+	load();
+	expect_offered("box/a ");
+}
+
 Test(loader, refuses_a_sandbox_with_a_path_that_is_not_there)
 {
 	scratch_write_json("low/box.json", SANDBOX("{'class':'compute','read':['nowhere']}"));
