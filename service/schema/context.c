@@ -145,16 +145,37 @@ void context_leave_scope(struct schema_context *context)
 	context->scopes_used--;
 }
 
-const struct node *context_find_dynamic(
-	const struct schema_context *context, const struct node_applicator *applicator)
+/* Return the candidate of @applicator in @resource, or NULL. */
+static const struct node *find_candidate(
+	const struct node_applicator *applicator, uint32_t resource)
 {
-	if (applicator->n_candidates == 1)
+	uint32_t low = 0;
+	uint32_t high = applicator->n_candidates;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		const struct node_candidate *candidate = &applicator->candidates[middle];
+
+		if (candidate->resource == resource)
+			return candidate->node;
+		if (candidate->resource < resource)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}
+
+const struct node *context_find_dynamic(
+	struct schema_context *context, const struct node_applicator *applicator)
+{
+	if (applicator->n_candidates == 1 || !context_spend(context, context->scopes_used))
 		return applicator->nodes[0];
 	for (uint32_t i = 0; i < context->scopes_used; i++) {
-		for (uint32_t k = 0; k < applicator->n_candidates; k++) {
-			if (applicator->candidates[k].resource == context->scopes[i])
-				return applicator->candidates[k].node;
-		}
+		const struct node *node = find_candidate(applicator, context->scopes[i]);
+
+		if (node)
+			return node;
 	}
 	return applicator->nodes[0];
 }

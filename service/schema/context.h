@@ -142,9 +142,10 @@ static inline void context_mark(struct schema_context *context, uint32_t marks, 
 bool context_enter_scope(struct schema_context *context, const struct node *node);
 void context_leave_scope(struct schema_context *context);
 
-/* The node that a NODE_DYNAMIC_REF means in the scope as it is. */
+/* The node that a NODE_DYNAMIC_REF means in the scope as it is. A step is spent for each resource
+ * entered; after a stop it is any. */
 const struct node *context_find_dynamic(
-	const struct schema_context *context, const struct node_applicator *applicator);
+	struct schema_context *context, const struct node_applicator *applicator);
 
 /* The decoded bytes of the string at @index; @ret_size their number. They may be the context's, and
  * live until the next call. NULL without memory, the stop noted. */

@@ -3,15 +3,18 @@
 
 #include <errno.h>
 
-/* Mixes the first and the last eight bytes: names of one schema share prefixes more often than
- * both. Schemas bring the keys of a set, so a bad spread only slows the schema that asked for it.
- */
-static uint32_t hash(const struct key *key)
+/* The bytes of a key that its two words do not hold are hashed, too: authors of schemas and senders
+ * of instances could choose keys that differ in nothing else. */
+static uint32_t hash(const struct key *key, const struct siphash_key *secret)
 {
-	uint64_t mixed = (key->head ^ (key->tail * UINT64_C(0x9E3779B97F4A7C15))) + key->length;
+	const uint64_t words[] = {key->head, key->tail, key->length};
+	struct siphash hash;
 
-	mixed *= UINT64_C(0xD6E8FEB86659FD93);
-	return (uint32_t)(mixed >> 32);
+	siphash_init(&hash, secret);
+	siphash_bytes(&hash, (const char *)words, sizeof(words));
+	if (key->length > 16)
+		siphash_bytes(&hash, key->bytes + 8, key->length - 16);
+	return (uint32_t)siphash_finish(&hash);
 }
 
 int key_set_index(struct key_set *set, struct arena *arena)
@@ -27,8 +30,9 @@ int key_set_index(struct key_set *set, struct arena *arena)
 	if (!slots)
 		return -ENOMEM;
 	set->slot_mask = size - 1;
+	set->secret = siphash_process_key();
 	for (uint32_t i = 0; i < set->count; i++) {
-		uint32_t slot = hash(&set->keys[i]) & set->slot_mask;
+		uint32_t slot = hash(&set->keys[i], &set->secret) & set->slot_mask;
 
 		while (slots[slot] != 0)
 			slot = (slot + 1) & set->slot_mask;
@@ -49,7 +53,7 @@ uint32_t key_set_search(const struct key_set *set, const struct key *key)
 		}
 		return KEY_NONE;
 	}
-	slot = hash(key) & set->slot_mask;
+	slot = hash(key, &set->secret) & set->slot_mask;
 	while (set->slots[slot] != 0) {
 		if (key_equals(&set->keys[set->slots[slot] - 1], key))
 			return set->slots[slot] - 1;

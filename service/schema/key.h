@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "schema/arena.h"
+#include "util/siphash.h"
 
 /*
  * Sets of strings that instances are looked up in: the names of `properties`, the texts of an
@@ -30,6 +31,7 @@ struct key_set {
 	const uint32_t *slots; /* index + 1 by hash, 0: free; NULL for a small set */
 	uint32_t count;
 	uint32_t slot_mask;
+	struct siphash_key secret; /* the key of the hash, where there are slots */
 };
 
 #define KEY_LINEAR_MAX 8

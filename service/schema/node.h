@@ -170,9 +170,11 @@ struct node_applicator {
 	enum node_applicator_kind kind;
 	uint32_t n_nodes;
 	struct node **nodes;
-	uint32_t n_candidates; /* NODE_DYNAMIC_REF */
-	struct node_candidate *candidates;
-	const char *anchor; /* its name */
+	/* NODE_DYNAMIC_REF: the candidates, in the order of their resources, shared by all that name
+	 * the same anchor; while compiling, the index of its name in the library */
+	uint32_t n_candidates;
+	const struct node_candidate *candidates;
+	uint32_t name;
 	struct node_applicator *next;
 };
 
@@ -219,6 +221,9 @@ struct schema {
 #define SCHEMA_DEPTH_MAX      256    /* subschemas inside each other */
 #define SCHEMA_SUBSCHEMAS_MAX 131072 /* nodes */
 #define SCHEMA_ALIASES_MAX    256    /* subschemas that are nothing but a `$ref`, in a row */
+#define SCHEMA_DYNAMIC_MAX    1024   /* dynamic anchors */
+#define SCHEMA_RESOURCES_MAX  4096   /* schemas with a URI of their own */
+#define SCHEMA_URI_BYTES_MAX  2048   /* the length of one */
 
 /* Return the type bit of the value at @index, for a node that accepts @types. The digits after the
  * point are read only when whole numbers are distinguished from others. */

@@ -408,8 +408,8 @@ static bool check_applicator(struct schema_context *context,
 	case NODE_REF:
 		return accepts(context, applicator->nodes[0], index, marks);
 	case NODE_DYNAMIC_REF:
-		return context_spend(context, context->scopes_used) &&
-		       accepts(context, context_find_dynamic(context, applicator), index, marks);
+		return accepts(context, context_find_dynamic(context, applicator), index, marks) &&
+		       context->stop == STOP_NONE;
 	case NODE_ALL_OF:
 		for (uint32_t i = 0; i < applicator->n_nodes; i++) {
 			if (!accepts(context, applicator->nodes[i], index, marks))
@@ -433,7 +433,7 @@ OUT_OF_LINE static bool check_applicators(
 	struct schema_context *context, const struct node *node, uint32_t index, uint32_t marks)
 {
 	for (const struct node_applicator *a = node->applicators; a; a = a->next) {
-		if (!context_spend(context, a->n_nodes + a->n_candidates) ||
+		if (!context_spend(context, a->n_nodes) ||
 			!check_applicator(context, a, index, marks))
 			return false;
 	}

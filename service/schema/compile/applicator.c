@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "schema/compile/reference.h"
@@ -57,7 +58,8 @@ static int add_reference(const struct subschema *subschema, enum keyword keyword
 	if (keyword == KEYWORD_DYNAMIC_REF && anchor != MAP_NONE &&
 		library->anchors[anchor].is_dynamic) {
 		applicator->kind = NODE_DYNAMIC_REF;
-		applicator->anchor = library->anchors[anchor].name;
+		applicator->name = library->anchors[anchor].dynamic_name;
+		library->names[applicator->name].is_wanted = true;
 	}
 	return compiler_place(subschema->compiler, &place, &applicator->nodes[0]);
 }
@@ -152,54 +154,65 @@ int compile_applicators(const struct subschema *subschema)
 	return r == 0 && node->is_alias ? count_alias(subschema) : r;
 }
 
-/* The candidates of one `$dynamicRef`, anew: more resources may be in use than before. */
-static int find_candidates(struct compiler *compiler, struct node_applicator *applicator)
+int compile_dynamic_anchors(struct compiler *compiler)
 {
 	struct library *library = &compiler->library;
-	uint32_t count = 0;
+	int r = 0;
 
-	for (uint32_t i = 0; i < library->n_resources; i++) {
-		struct place place;
+	for (struct dynamic_anchor *d = library->dynamics; r == 0 && d; d = d->next) {
+		const struct anchor *anchor = &library->anchors[d->anchor];
 
-		if (library->resources[i].is_used &&
-			library_find_dynamic(library, i, applicator->anchor, &place))
-			count++;
+		if (!d->node && library->names[anchor->dynamic_name].is_wanted &&
+			library->resources[anchor->place.resource].is_used)
+			r = compiler_place(compiler, &anchor->place, &d->node);
 	}
-	if (count == applicator->n_candidates)
-		return 0;
-	applicator->candidates =
-		arena_alloc(&compiler->schema->arena, count * sizeof(struct node_candidate));
-	if (!applicator->candidates)
+	return r;
+}
+
+static int compare_candidates(const void *a, const void *b)
+{
+	uint32_t a_resource = ((const struct node_candidate *)a)->resource;
+	uint32_t b_resource = ((const struct node_candidate *)b)->resource;
+
+	return (a_resource > b_resource) - (a_resource < b_resource);
+}
+
+/* List the candidates of the name at @index. 0 or -ENOMEM. */
+static int list_candidates(struct compiler *compiler, uint32_t index)
+{
+	struct library *library = &compiler->library;
+	struct dynamic_name *name = &library->names[index];
+
+	name->candidates = arena_alloc(
+		&compiler->schema->arena, library->n_dynamics * sizeof(*name->candidates));
+	if (!name->candidates)
 		return -ENOMEM;
-	applicator->n_candidates = 0;
-	for (uint32_t i = 0; i < library->n_resources && applicator->n_candidates < count; i++) {
-		struct node_candidate *candidate =
-			&applicator->candidates[applicator->n_candidates];
-		struct place place;
-		int r;
+	for (const struct dynamic_anchor *d = library->dynamics; d; d = d->next) {
+		const struct anchor *anchor = &library->anchors[d->anchor];
 
-		if (!library->resources[i].is_used ||
-			!library_find_dynamic(library, i, applicator->anchor, &place))
-			continue;
-		candidate->resource = i;
-		r = compiler_place(compiler, &place, &candidate->node);
-		if (r != 0)
-			return r;
-		applicator->n_candidates++;
+		if (d->node && anchor->dynamic_name == index)
+			name->candidates[name->n_candidates++] =
+				(struct node_candidate){anchor->place.resource, d->node};
 	}
-	if (count > 1)
+	qsort(name->candidates, name->n_candidates, sizeof(*name->candidates), compare_candidates);
+	if (name->n_candidates > 1)
 		compiler->schema->is_dynamic = true;
 	return 0;
 }
 
-int compile_candidates(struct compiler *compiler)
+int link_candidates(struct compiler *compiler)
 {
 	for (struct node *node = compiler->schema->nodes; node; node = node->next) {
 		for (struct node_applicator *a = node->applicators; a; a = a->next) {
-			int r = a->kind == NODE_DYNAMIC_REF ? find_candidates(compiler, a) : 0;
+			const struct dynamic_name *name;
 
-			if (r != 0)
-				return r;
+			if (a->kind != NODE_DYNAMIC_REF)
+				continue;
+			name = &compiler->library.names[a->name];
+			if (!name->candidates && list_candidates(compiler, a->name) < 0)
+				return -ENOMEM;
+			a->candidates = name->candidates;
+			a->n_candidates = name->n_candidates;
 		}
 	}
 	return 0;

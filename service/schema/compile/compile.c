@@ -235,8 +235,10 @@ int compile_schema(struct compiler *compiler, const struct place *place)
 			r = compile_node(compiler, done);
 		}
 		if (r == 0)
-			r = compile_candidates(compiler);
+			r = compile_dynamic_anchors(compiler);
 	}
+	if (r == 0)
+		r = link_candidates(compiler);
 	if (r != 0)
 		return r;
 	if (!compiler->schema->is_dynamic)

@@ -52,33 +52,68 @@ static int name_resource(struct library *library, const char *uri, uint32_t inde
 	return r == -EEXIST ? 0 : r;
 }
 
+/* Find the index of the @name of dynamic anchors, which is added if it is new. 0 or -ENOMEM. */
+static int find_name(struct library *library, const char *name, uint32_t *ret_index)
+{
+	struct dynamic_name *names;
+	int r = map_add(&library->by_name, name, strlen(name), library->n_names);
+
+	if (r == -EEXIST) {
+		*ret_index = map_find(&library->by_name, name, strlen(name));
+		return 0;
+	}
+	names = grow_list(library->names, library->n_names, sizeof(*names));
+	if (r < 0 || !names)
+		return -ENOMEM;
+	library->names = names;
+	names[library->n_names] = (struct dynamic_name){0};
+	*ret_index = library->n_names++;
+	return 0;
+}
+
+/* Note that the newest anchor is a dynamic one. */
+static int add_dynamic(const struct walk *walk, uint32_t schema)
+{
+	struct library *library = walk->library;
+	struct anchor *anchor = &library->anchors[library->n_anchors - 1];
+	struct dynamic_anchor *dynamic = arena_alloc(library->arena, sizeof(*dynamic));
+
+	if (!dynamic || find_name(library, anchor->name, &anchor->dynamic_name) < 0)
+		return -ENOMEM;
+	if (++library->n_dynamics > SCHEMA_DYNAMIC_MAX)
+		return schema_refuse(library->error, walk->source, schema,
+			"a schema may hold at most %d '$dynamicAnchor'", SCHEMA_DYNAMIC_MAX);
+	dynamic->anchor = library->n_anchors - 1;
+	dynamic->next = library->dynamics;
+	library->dynamics = dynamic;
+	return 0;
+}
+
 static int add_anchor(
 	const struct walk *walk, uint32_t schema, const char *name, size_t size, bool is_dynamic)
 {
 	struct library *library = walk->library;
-	const char *uri = library->resources[walk->resource].uri;
 	struct anchor *anchors = grow_list(library->anchors, library->n_anchors, sizeof(*anchors));
-	size_t uri_size = strlen(uri);
-	char *key = arena_alloc(library->arena, uri_size + 1 + size + 1);
+	size_t before = sizeof(walk->resource);
+	char *key = arena_alloc(library->arena, before + size + 1);
 	int r;
 
 	if (anchors)
 		library->anchors = anchors;
 	if (!key || !anchors)
 		return -ENOMEM;
-	memcpy(key, uri, uri_size);
-	key[uri_size] = '#';
+	memcpy(key, &walk->resource, before);
 	if (size > 0)
-		memcpy(key + uri_size + 1, name, size);
-	anchors[library->n_anchors] = (struct anchor){
-		key + uri_size + 1, {walk->source, schema, walk->resource}, is_dynamic};
-	r = map_add(&library->by_anchor, key, uri_size + 1 + size, library->n_anchors);
+		memcpy(key + before, name, size);
+	anchors[library->n_anchors] = (struct anchor){.name = key + before,
+		.place = {walk->source, schema, walk->resource},
+		.is_dynamic = is_dynamic};
+	r = map_add(&library->by_anchor, key, before + size, library->n_anchors);
 	if (r == -EEXIST)
 		return schema_refuse(library->error, walk->source, schema,
-			"the anchor '%s' is given twice in one schema resource",
-			key + uri_size + 1);
+			"the anchor '%s' is given twice in one schema resource", key + before);
 	library->n_anchors++;
-	return r;
+	return r == 0 && is_dynamic ? add_dynamic(walk, schema) : r;
 }
 
 /* The string member @name of the object at @schema, decoded into @ret; JSON_NONE in @ret_token
@@ -132,6 +167,9 @@ static int enter_resource(struct walk *walk, uint32_t schema, const struct buffe
 	uri_resolve(&uri, base, strlen(base), id->data, id->size);
 	if (buffer_status(&uri) < 0)
 		return buffer_status(&uri);
+	if (uri.size > SCHEMA_URI_BYTES_MAX)
+		return schema_refuse(library->error, walk->source, schema,
+			"the URI of a schema may have at most %d bytes", SCHEMA_URI_BYTES_MAX);
 	resource.uri = arena_copy(library->arena, uri.data ? uri.data : "", uri.size);
 	if (!resource.uri)
 		return -ENOMEM;
@@ -144,6 +182,10 @@ static int enter_resource(struct walk *walk, uint32_t schema, const struct buffe
 		library->resources[walk->resource].uri = resource.uri;
 		return name_resource(library, resource.uri, walk->resource);
 	}
+	if (library->n_resources >= SCHEMA_RESOURCES_MAX)
+		return schema_refuse(library->error, walk->source, schema,
+			"a schema may hold at most %d with an '$id' of their own",
+			SCHEMA_RESOURCES_MAX);
 	r = add_resource(library, &resource);
 	if (r < 0)
 		return r;
@@ -241,27 +283,14 @@ int library_add(struct library *library, const char *uri, const struct json_tape
 	return r == 0 ? walk_schema(&walk, 0) : r;
 }
 
-bool library_find_dynamic(
-	const struct library *library, uint32_t resource, const char *name, struct place *ret_place)
-{
-	for (uint32_t i = 0; i < library->n_anchors; i++) {
-		const struct anchor *anchor = &library->anchors[i];
-
-		if (anchor->is_dynamic && anchor->place.resource == resource &&
-			strcmp(anchor->name, name) == 0) {
-			*ret_place = anchor->place;
-			return true;
-		}
-	}
-	return false;
-}
-
 void library_deinit(struct library *library)
 {
 	for (struct source *source = library->sources; source; source = source->next)
 		children_deinit(source);
 	map_deinit(&library->by_uri);
 	map_deinit(&library->by_anchor);
+	map_deinit(&library->by_name);
+	free(library->names);
 	free(library->resources);
 	free(library->anchors);
 }

@@ -16,7 +16,7 @@
  *
  *   source     a document: the schema itself, one registered beside it, a built-in metaschema
  *   resource   a part of a source with a URI of its own: its root, and every subschema with `$id`
- *   anchor     a name for a place in a resource
+ *   anchor     a name for a place in a resource; a dynamic one shares its name with others
  *
  * A source is walked once when it is added, and what it defines is remembered. Registered documents
  * and metaschemas are added when something refers to them, not before. Nothing is ever fetched: a
@@ -41,6 +41,21 @@ struct anchor {
 	const char *name;
 	struct place place;
 	bool is_dynamic;
+	uint32_t dynamic_name; /* index of its name among the dynamic ones */
+};
+
+/* A dynamic anchor. */
+struct dynamic_anchor {
+	uint32_t anchor;   /* its index */
+	struct node *node; /* the node of its place, once a `$dynamicRef` may mean it; or NULL */
+	struct dynamic_anchor *next;
+};
+
+/* The name of dynamic anchors. */
+struct dynamic_name {
+	bool is_wanted; /* a `$dynamicRef` has it */
+	uint32_t n_candidates;
+	struct node_candidate *candidates; /* all that may be meant, once everything is compiled */
 };
 
 struct library {
@@ -54,16 +69,17 @@ struct library {
 	struct anchor *anchors;
 	uint32_t n_anchors;
 	struct map by_uri;    /* to indexes of resources */
-	struct map by_anchor; /* "URI#name" to indexes of anchors */
+	struct map by_anchor; /* index of the resource, as bytes, and name: to indexes of anchors */
+	struct dynamic_anchor *dynamics; /* all, the newest first */
+	uint32_t n_dynamics;
+	struct dynamic_name *names;
+	uint32_t n_names;
+	struct map by_name; /* to indexes of names */
 };
 
 /* Copy the schema at @root of @tape and learn what it defines. @uri ("" for none) is borrowed.
  * 0, SCHEMA_E_REFUSED with the error filled, or -ENOMEM. */
 int library_add(struct library *library, const char *uri, const struct json_tape *tape,
 	uint32_t root, struct place *ret_place);
-
-/* The place in @resource that the dynamic anchor @name marks; false when there is none. */
-bool library_find_dynamic(const struct library *library, uint32_t resource, const char *name,
-	struct place *ret_place);
 
 void library_deinit(struct library *library);

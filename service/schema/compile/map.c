@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/siphash.h"
+
 #define MAP_CAPACITY_FIRST 16
 
 struct map_entry {
@@ -14,14 +16,14 @@ struct map_entry {
 	uint32_t value;
 };
 
-/* FNV-1a. */
 static uint64_t hash_bytes(const char *bytes, size_t size)
 {
-	uint64_t hash = UINT64_C(0xCBF29CE484222325);
+	struct siphash_key secret = siphash_process_key();
+	struct siphash hash;
 
-	for (size_t i = 0; i < size; i++)
-		hash = (hash ^ (unsigned char)bytes[i]) * UINT64_C(0x100000001B3);
-	return hash;
+	siphash_init(&hash, &secret);
+	siphash_bytes(&hash, bytes, size);
+	return siphash_finish(&hash);
 }
 
 /* The entry that holds these bytes, or the free one where they belong. */

@@ -108,8 +108,7 @@ static int follow_fragment(const struct library *library, const struct buffer *f
 		return 0;
 	if (fragment->data[0] == '/')
 		return follow_pointer(fragment->data, fragment->size, place);
-	buffer_append_string(&key, library->resources[place->resource].uri);
-	buffer_append_char(&key, '#');
+	buffer_append(&key, (const char *)&place->resource, sizeof(place->resource));
 	buffer_append(&key, fragment->data, fragment->size);
 	if (buffer_status(&key) < 0)
 		return buffer_status(&key);

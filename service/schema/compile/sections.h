@@ -21,6 +21,10 @@ int compile_object(const struct subschema *subschema);
 /* Other schemas that apply to the same instance. (In applicator.c.) */
 int compile_applicators(const struct subschema *subschema);
 
-/* Find the places that each `$dynamicRef` of the schema may mean, among the resources that are used
- * by now. New nodes may be queued. 0, SCHEMA_E_REFUSED, -ENOMEM. (In applicator.c.) */
-int compile_candidates(struct compiler *compiler);
+/* Place the nodes of all dynamic anchors that a `$dynamicRef` of the schema may mean, in the resources
+ * that are used by now. New nodes may be queued. 0, SCHEMA_E_REFUSED, -ENOMEM. (In applicator.c.) */
+int compile_dynamic_anchors(struct compiler *compiler);
+
+/* Give each `$dynamicRef` its candidates, once all nodes are compiled. 0 or -ENOMEM. (In
+ * applicator.c.) */
+int link_candidates(struct compiler *compiler);

@@ -347,3 +347,117 @@ Test(schema_bounds, holds_a_long_schema_against_its_metaschema_to_the_end, .time
 	cr_expect_not_null(
 		strstr(refusal, "/properties/last/title: must be a string"), "%s", refusal);
 }
+
+/* Keys that an author chose to have one hash, if the hash has no secret: the same first and last
+ * bytes, and the same length. */
+Test(schema_bounds, tells_names_apart_that_differ_only_in_the_middle, .timeout = 60)
+{
+	cleanup(buffer_deinit) struct buffer schema = {0};
+	cleanup(buffer_deinit) struct buffer value = {0};
+
+	buffer_append_string(&schema, "{\"additionalProperties\":false,\"properties\":{\"x\":true");
+	buffer_append_string(&value, "{\"x\":0");
+	for (int i = 0; i < 30000; i++) {
+		buffer_printf(&schema, ",\"aaaaaaaa%08dbbbbbbbb\":{\"type\":\"integer\"}", i);
+		buffer_printf(&value, ",\"aaaaaaaa%08dbbbbbbbb\":%d", 29999 - i, i);
+	}
+	buffer_append_string(&schema, "}}");
+	buffer_append_string(&value, "}");
+	expect_bounded(buffer_terminate(&schema), buffer_terminate(&value), "");
+}
+
+#define FNV_BLOCKS 16
+#define FNV_BITS   18
+
+static uint32_t fnv(uint32_t state, const char *block)
+{
+	for (; *block; block++)
+		state = (state ^ (unsigned char)*block) * 0x1B3u;
+	return state & ((1u << FNV_BITS) - 1);
+}
+
+/* Find two blocks of three letters that lead FNV-1a from @state to one state, in its low bits, and
+ * return that. */
+static uint32_t find_pair(uint32_t state, char pair[2][4])
+{
+	char *seen = calloc(1 << FNV_BITS, 4);
+	uint32_t end = 0;
+
+	for (unsigned int i = 0; i < 26 * 26 * 26; i++) {
+		char block[4] = {
+			(char)('a' + i / 676), (char)('a' + i / 26 % 26), (char)('a' + i % 26)};
+
+		end = fnv(state, block);
+		if (seen[(size_t)end * 4]) {
+			memcpy(pair[0], seen + (size_t)end * 4, 4);
+			memcpy(pair[1], block, 4);
+			break;
+		}
+		memcpy(seen + (size_t)end * 4, block, 4);
+	}
+	free(seen);
+	return end;
+}
+
+/* Names that all have one FNV-1a hash, in the bits that place them in a table. */
+Test(schema_bounds, compiles_names_that_collide_in_a_known_hash, .timeout = 60)
+{
+	cleanup(buffer_deinit) struct buffer schema = {0};
+	char pairs[FNV_BLOCKS][2][4] = {0};
+	uint32_t state = 0x22325;
+
+	for (int i = 0; i < FNV_BLOCKS; i++)
+		state = find_pair(state, pairs[i]);
+	buffer_append_string(&schema, "{\"properties\":{\"x\":true");
+	for (unsigned int n = 0; n < 1 << FNV_BLOCKS; n++) {
+		buffer_append_string(&schema, ",\"");
+		for (int i = 0; i < FNV_BLOCKS; i++)
+			buffer_append_string(&schema, pairs[i][n >> i & 1]);
+		buffer_append_string(&schema, "\":true");
+	}
+	buffer_append_string(&schema, "}}");
+	expect_bounded(buffer_terminate(&schema), "1", "");
+}
+
+/* @n resources with a dynamic anchor each, and @n_refs references to it. */
+static const char *dynamic(struct buffer *out, int n, int n_refs)
+{
+	buffer_reset(out);
+	buffer_append_string(out, "{\"$id\":\"http://x/\",\"$dynamicAnchor\":\"a\",\"$defs\":{");
+	for (int i = 0; i < n; i++)
+		buffer_printf(out,
+			"\"r%d\":{\"$id\":\"r%d\",\"$dynamicAnchor\":\"a\",\"type\":\"integer\"},",
+			i, i);
+	buffer_append_string(out, "\"x\":true},\"allOf\":[true");
+	for (int i = 0; i < n; i++)
+		buffer_printf(out, ",{\"not\":{\"not\":{\"$ref\":\"r%d\"}}}", i);
+	for (int i = 0; i < n_refs; i++)
+		buffer_append_string(out, ",{\"properties\":{\"p\":{\"$dynamicRef\":\"#a\"}}}");
+	buffer_append_string(out, "]}");
+	return buffer_terminate(out);
+}
+
+Test(schema_bounds, compiles_many_dynamic_references_into_many_resources, .timeout = 120)
+{
+	cleanup(buffer_deinit) struct buffer schema = {0};
+
+	expect_bounded(dynamic(&schema, 1000, 10000), "1", "");
+	expect_refusal(dynamic(&schema, 1024, 1), "at most 1024 '$dynamicAnchor'");
+}
+
+/* The names of anchors and resources do not repeat a long URI. */
+Test(schema_bounds, refuses_long_uris_and_many_resources, .timeout = 60)
+{
+	cleanup(buffer_deinit) struct buffer schema = {0};
+	cleanup(buffer_deinit) struct buffer uri = {0};
+
+	repeat(&uri, "http://x/", "a", 3000, "");
+	buffer_printf(&schema, "{\"$id\":\"%s\"}", uri.data);
+	expect_refusal(buffer_terminate(&schema), "at most 2048 bytes");
+	buffer_reset(&schema);
+	buffer_append_string(&schema, "{\"$defs\":{\"x\":true");
+	for (int i = 0; i < 5000; i++)
+		buffer_printf(&schema, ",\"r%d\":{\"$id\":\"http://x/%d\"}", i, i);
+	buffer_append_string(&schema, "}}");
+	expect_refusal(buffer_terminate(&schema), "at most 4096 with an '$id' of their own");
+}
