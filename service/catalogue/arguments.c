@@ -151,7 +151,8 @@ int arguments_fill(const struct tool *tool, struct schema_context *context,
 {
 	int r = schema_fill(tool->arguments, context, tape, object, text, NULL);
 
-	r = r ? r : buffer_status(text);
+	if (r > 0)
+		return ARGUMENTS_E_UNCHECKED;
 	r = r ? r : json_tape_read(ret_tape, text->data, text->size, JSON_DEPTH_DEFAULT, NULL);
 	return r ? -ENOMEM : 0;
 }
@@ -164,7 +165,9 @@ static int check_missing(const struct tool *tool, struct schema_context *context
 	cleanup(json_tape_cleanup) struct json_tape filled = {0};
 	int r = arguments_fill(tool, context, tape, object, &text, &filled);
 
-	for (size_t i = 0; r >= 0 && i < tool->native.n_parameters; i++) {
+	if (r != 0)
+		return r;
+	for (size_t i = 0; i < tool->native.n_parameters; i++) {
 		const struct native_parameter *parameter = &tool->native.parameters[i];
 		cleanup(buffer_deinit) struct buffer message = {0};
 
@@ -187,7 +190,9 @@ static int check_native(const struct tool *tool, struct schema_context *context,
 
 	if (r >= 0 && tool->may_lack)
 		missing = check_missing(tool, context, tape, object, report);
-	return r < 0 || missing < 0 ? -ENOMEM : r | missing;
+	if (r < 0 || missing < 0)
+		return -ENOMEM;
+	return missing == 0 ? r : missing;
 }
 
 static int check_placeholders(const struct command *command, const struct json_tape *tape,
@@ -241,7 +246,7 @@ static void log_changes(
 }
 
 /* Try the arguments with each string taken as the value that it holds. Returns 0 with @place moved
- * to the copy, SCHEMA_E_INVALID, or -ENOMEM. */
+ * to the copy, a schema_status, or -ENOMEM. */
 static int coerce_arguments(struct arguments *arguments, const struct tool *tool,
 	struct schema_context *context, struct place *place)
 {
@@ -251,20 +256,25 @@ static int coerce_arguments(struct arguments *arguments, const struct tool *tool
 
 	buffer_reset(text);
 	r = schema_coerce(tool->arguments, context, place->tape, place->token, text, &changes);
-	if (r == 0)
-		r = buffer_status(text);
-	if (r < 0 || changes.n_violations == 0)
-		return r < 0 ? r : SCHEMA_E_INVALID;
+	if (r != 0 || changes.n_violations == 0)
+		return r != 0 ? r : SCHEMA_E_INVALID;
 	/* A string may hold a deeper value than the request may have: then it is not taken. */
 	r = json_tape_read(
 		&arguments->coerced_tape, text->data, text->size, JSON_DEPTH_DEFAULT, NULL);
-	if (r == 0)
-		r = schema_validate(tool->arguments, context, &arguments->coerced_tape, 0);
 	if (r != 0)
 		return r < 0 ? r : SCHEMA_E_INVALID;
+	r = schema_validate_again(tool->arguments, context, &arguments->coerced_tape, 0);
+	if (r != 0)
+		return r;
 	log_changes(&arguments->coercions, tool, &changes);
 	*place = (struct place){&arguments->coerced_tape, 0};
 	return 0;
+}
+
+/* Return what a call comes to after @status of the schema, which is not that it is invalid. */
+static int unchecked(int status)
+{
+	return status < 0 ? status : ARGUMENTS_E_UNCHECKED;
 }
 
 static int check_or_coerce(struct arguments *arguments, const struct tool *tool,
@@ -272,25 +282,17 @@ static int check_or_coerce(struct arguments *arguments, const struct tool *tool,
 {
 	int r = schema_validate(tool->arguments, context, place->tape, place->token);
 
-	if (r > 0 && tool->toolbox->package->coerces)
+	if (r == SCHEMA_E_INVALID && tool->toolbox->package->coerces)
 		r = coerce_arguments(arguments, tool, context, place);
-	if (r < 0)
-		return r;
-	if (r > 0) {
+	if (r == SCHEMA_E_INVALID) {
 		r = schema_explain(
 			tool->arguments, context, place->tape, place->token, &arguments->report);
-		return r < 0 ? r : ARGUMENTS_E_INVALID;
+		return r != 0 ? unchecked(r) : ARGUMENTS_E_INVALID;
 	}
-	r = arguments_marshal_check(tool, context, place->tape, place->token, &arguments->report);
-	return r > 0 ? ARGUMENTS_E_INVALID : r;
-}
-
-static int refuse_fill(struct arguments *arguments)
-{
-	int r = schema_report_add(&arguments->report, "",
-		"cannot be completed: finding out which defaults apply takes too long");
-
-	return r < 0 ? r : ARGUMENTS_E_INVALID;
+	if (r != 0)
+		return unchecked(r);
+	return arguments_marshal_check(
+		tool, context, place->tape, place->token, &arguments->report);
 }
 
 int arguments_check(struct arguments *arguments, const struct tool *tool,
@@ -316,13 +318,13 @@ int arguments_check(struct arguments *arguments, const struct tool *tool,
 	buffer_reset(&arguments->filled);
 	r = schema_fill(
 		tool->arguments, context, place.tape, place.token, &arguments->filled, NULL);
-	if (r > 0)
-		return refuse_fill(arguments);
-	if (r < 0)
-		return r;
+	if (r != 0)
+		return unchecked(r);
+	if (arguments->filled.size > limits->bytes)
+		return refuse_size(arguments, arguments->filled.size, limits->bytes, "bytes");
 	arguments->json = arguments->filled.data;
 	arguments->size = arguments->filled.size;
-	return buffer_status(&arguments->filled);
+	return 0;
 }
 
 void arguments_deinit(struct arguments *arguments)

@@ -46,6 +46,7 @@ struct arguments {
 enum arguments_status {
 	ARGUMENTS_E_INVALID = 1,
 	ARGUMENTS_E_TOO_LARGE,
+	ARGUMENTS_E_UNCHECKED, /* a bound ended the check, see schema_stop_text() */
 };
 
 struct arguments_limits {
@@ -68,12 +69,12 @@ void arguments_deinit(struct arguments *arguments);
 
 /* Make the marshal check of the object at @object of @tape, which satisfies the schema. 0,
  * ARGUMENTS_E_INVALID with a violation added to @report for each member that cannot be passed
- * ("/name", "must be …") or is missing ("", "missing …"), or -ENOMEM. */
+ * ("/name", "must be …") or is missing ("", "missing …"), ARGUMENTS_E_UNCHECKED, or -ENOMEM. */
 int arguments_marshal_check(const struct tool *tool, struct schema_context *context,
 	const struct json_tape *tape, uint32_t object, struct schema_report *report);
 
 /* Append the object at @object with the defaults of the schema, as it is passed, to @text, and read it
- * into @ret_tape, which refers to @text. 0 or -ENOMEM. */
+ * into @ret_tape, which refers to @text. 0, ARGUMENTS_E_UNCHECKED, or -ENOMEM. */
 int arguments_fill(const struct tool *tool, struct schema_context *context,
 	const struct json_tape *tape, uint32_t object, struct buffer *text,
 	struct json_tape *ret_tape);

@@ -52,6 +52,7 @@ struct config_limits {
 	uint32_t tools;
 	uint32_t toolboxes;
 	uint32_t pattern_steps;
+	uint32_t check_ms;
 };
 
 /* The settings of one toolbox: `toolboxes.<id>`. */

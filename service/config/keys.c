@@ -272,6 +272,7 @@ static const struct key keys[] = {
 	NUMBER("limits.tools", limits.tools, 1, 1000000, 10000),
 	NUMBER("limits.toolboxes", limits.toolboxes, 1, 100000, 1000),
 	NUMBER("limits.pattern_steps", limits.pattern_steps, 1, 1000000000, 100000),
+	NUMBER("limits.check_ms", limits.check_ms, 1, 60000, 20),
 	LIST("embedded.origins", embedded_origins, true),
 	FLAG("events.calls", events_calls),
 	FLAG("events.results", events_results),

@@ -123,6 +123,13 @@ void errors_write_too_large(struct answer *answer, const struct tool *tool, cons
 	answer_member_number(answer, "max", max);
 }
 
+void errors_write_unchecked(
+	struct answer *answer, const struct tool *tool, const char *subject, const char *text)
+{
+	answer_error_format(answer, ANSWER_TOO_LARGE, "RuntimeError: %s '%s' in ToolBox '%s' %s",
+		subject, tool->name, tool->toolbox->id, text);
+}
+
 void errors_write_failure(
 	struct answer *answer, const struct tool *tool, const char *text, size_t size, uint32_t max)
 {

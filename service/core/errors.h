@@ -44,6 +44,11 @@ void errors_write_unavailable(struct answer *answer, const struct tool *tool, co
 void errors_write_too_large(struct answer *answer, const struct tool *tool, const char *subject,
 	size_t actual, size_t max, const char *unit);
 
+/* Write that the check of @subject ("The arguments for") was ended; @text is that of
+ * schema_stop_text(). */
+void errors_write_unchecked(
+	struct answer *answer, const struct tool *tool, const char *subject, const char *text);
+
 /* @text: the tool's own text, @size bytes. */
 void errors_write_failure(struct answer *answer, const struct tool *tool, const char *text,
 	size_t size, uint32_t max);

@@ -114,15 +114,24 @@ static void write_caller(struct call *call, const struct request_scope *scope)
 
 /* ── the end of a call ───────────────────────────────────────────────────────────────────────── */
 
-static void write_invalid_output(struct call *call, const struct call_result *result)
+/* Write the error of a result for which schema_validate() has returned @status. Returns its code. */
+static int write_output_error(struct call *call, const struct call_result *result, int status)
 {
 	const struct invoker *invoker = call->invoker;
 	cleanup(schema_report_deinit) struct schema_report report = {0};
 
 	/* Without memory the report stays empty: the code is enough. */
-	schema_explain(call->tool->output, invoker->context, result->tape, 0, &report);
+	if (status == SCHEMA_E_INVALID)
+		status = schema_explain(
+			call->tool->output, invoker->context, result->tape, 0, &report);
+	if (status == SCHEMA_E_UNCHECKED) {
+		errors_write_unchecked(&call->answer, call->tool, "The output of",
+			schema_stop_text(invoker->context));
+		return ANSWER_TOO_LARGE;
+	}
 	errors_write_invalid_output(
 		&call->answer, call->tool, &report, invoker->config->result_max_chars);
+	return ANSWER_INVALID_OUTPUT;
 }
 
 /* Write the result if it satisfies the tool's output schema, else the error. Returns the code of
@@ -130,11 +139,10 @@ static void write_invalid_output(struct call *call, const struct call_result *re
 static int write_valid_result(struct call *call, const struct call_result *result)
 {
 	const struct invoker *invoker = call->invoker;
+	int r = schema_validate(call->tool->output, invoker->context, result->tape, 0);
 
-	if (schema_validate(call->tool->output, invoker->context, result->tape, 0) != 0) {
-		write_invalid_output(call, result);
-		return ANSWER_INVALID_OUTPUT;
-	}
+	if (r != 0)
+		return write_output_error(call, result, r);
 	answer_write_result(answer_member(&call->answer, "result"), result->text, result->size,
 		invoker->config->result_max_chars);
 	return -1;
@@ -243,14 +251,19 @@ void invocation_progressed(
 /* ── checks ──────────────────────────────────────────────────────────────────────────────────── */
 
 static void write_arguments_error(const struct config *config, const struct tool *tool,
-	const struct arguments *arguments, int status, struct answer *answer)
+	const struct request_scope *scope, int status, struct answer *answer)
 {
+	const struct arguments *arguments = &scope->arguments;
+
 	if (status == ARGUMENTS_E_INVALID)
 		errors_write_invalid_arguments(
 			answer, tool, &arguments->report, config->result_max_chars);
 	else if (status == ARGUMENTS_E_TOO_LARGE)
 		errors_write_too_large(answer, tool, "Too large arguments for", arguments->actual,
 			arguments->max, arguments->limit);
+	else if (status == ARGUMENTS_E_UNCHECKED)
+		errors_write_unchecked(
+			answer, tool, "The arguments for", schema_stop_text(scope->context));
 	else
 		errors_write_unavailable(answer, tool, strerror(-status));
 }
@@ -275,7 +288,7 @@ static bool check_arguments(const struct config *config, const struct tool *tool
 	int r = read_arguments(config, tool, scope);
 
 	if (r != 0)
-		write_arguments_error(config, tool, &scope->arguments, r, answer);
+		write_arguments_error(config, tool, scope, r, answer);
 	return r == 0;
 }
 
@@ -406,7 +419,7 @@ void invocation_validate(
 		return;
 	r = read_arguments(config, tool, scope);
 	if (r != 0 && r != ARGUMENTS_E_INVALID) {
-		write_arguments_error(config, tool, arguments, r, answer);
+		write_arguments_error(config, tool, scope, r, answer);
 		return;
 	}
 	answer_member_boolean(answer, "valid", r == 0);

@@ -10,6 +10,7 @@ int request_scope_init(struct request_scope *scope, const struct config_limits *
 	if (!scope->context || !scope->scratch)
 		return -ENOMEM;
 	schema_context_limit_patterns(scope->context, limits->pattern_steps);
+	schema_context_limit_time(scope->context, limits->check_ms);
 	regex_scratch_limit(scope->scratch, limits->pattern_steps);
 	return 0;
 }

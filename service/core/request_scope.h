@@ -26,7 +26,7 @@ struct request_scope {
 	struct regex_scratch *scratch;  /* memory for matching triggers */
 };
 
-/* Make @scope (zeroed) ready; patterns take at most @limits->pattern_steps steps. Returns 0 or
+/* Make @scope (zeroed) ready; patterns and checks take at most what @limits allow. Returns 0 or
  * -ENOMEM; request_scope_deinit() frees what was made in either case. */
 int request_scope_init(struct request_scope *scope, const struct config_limits *limits);
 

@@ -157,10 +157,10 @@ static int examine(struct validator *validator, const char *text, size_t size,
 		return schema_report_add(ret_report, "", message.data);
 	}
 	r = schema_validate(validator->schema, validator->context, &validator->tape, 0);
-	if (r != SCHEMA_E_INVALID)
+	if (r <= 0)
 		return r;
-	return schema_explain(
-		validator->schema, validator->context, &validator->tape, 0, ret_report);
+	r = schema_explain(validator->schema, validator->context, &validator->tape, 0, ret_report);
+	return r < 0 ? r : 0;
 }
 
 /* {"valid": …, "violations": […]} */

@@ -252,6 +252,7 @@ static int new_loader(struct loop *loop, const struct loader_options *options, s
 	loader->jobs.reader = manifest_reader_new(options->library_dir);
 	if (!loader->jobs.reader)
 		return -ENOMEM;
+	manifest_reader_limit_checks(loader->jobs.reader, options->config->limits.check_ms);
 	r = checker_new(
 		loop, options->host_program, options->config, n_jobs, &loader->jobs.checker);
 	if (r == 0)

@@ -70,9 +70,15 @@ struct manifest_reader *manifest_reader_new(const char *library_dir)
 		return NULL;
 	reader->context = schema_context_new();
 	reader->library_dir = library_dir ? strdup(library_dir) : NULL;
+	reader->check_ms = SCHEMA_CHECK_MS;
 	if (!reader->context || (library_dir && !reader->library_dir))
 		return NULL;
 	return take_ptr(reader);
+}
+
+void manifest_reader_limit_checks(struct manifest_reader *reader, uint32_t ms)
+{
+	reader->check_ms = ms;
 }
 
 void manifest_reader_free(struct manifest_reader *reader)
@@ -170,6 +176,8 @@ int manifest_check_shape(struct manifest_reader *reader, struct diagnostics *pro
 
 	if (json_type_at(tape, 0) == JSON_OBJECT && refuse_what_is_to_come(tape, problems))
 		return MANIFEST_E_REFUSED;
+	/* The schema of manifests looks at each value a few times: a long one just takes its time. */
+	schema_context_limit_time(reader->context, 0);
 	r = schema_validate(reader->shape, reader->context, tape, 0);
 	if (r <= 0)
 		return r;
@@ -373,6 +381,7 @@ int manifest_read_tools(struct manifest_reader *reader, const struct json_tape *
 			{
 				.check_defaults = kind_facts(package->kind)->fills_defaults,
 				.assert_formats = package->asserts_formats,
+				.check_ms = reader->check_ms,
 			},
 		.context = reader->context,
 		.problems = problems,
@@ -380,6 +389,7 @@ int manifest_read_tools(struct manifest_reader *reader, const struct json_tape *
 	uint32_t n_tools = json_count(tape, tools);
 	int r;
 
+	schema_context_limit_time(reader->context, reader->check_ms);
 	toolbox->tools = calloc(n_tools, sizeof(*toolbox->tools));
 	if (!toolbox->tools)
 		return -ENOMEM;

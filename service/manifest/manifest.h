@@ -33,6 +33,9 @@ struct manifest_reader;
  * copied). NULL when memory is short. */
 struct manifest_reader *manifest_reader_new(const char *library_dir);
 
+/* Set the time to check one example or default (limits.check_ms); without it, SCHEMA_CHECK_MS. */
+void manifest_reader_limit_checks(struct manifest_reader *reader, uint32_t ms);
+
 /* Takes NULL. */
 void manifest_reader_free(struct manifest_reader *reader);
 

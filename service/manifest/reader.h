@@ -13,6 +13,7 @@
 struct manifest_reader {
 	struct schema *shape;
 	struct schema_context *context;
+	uint32_t check_ms; /* the time to check one example or default */
 	struct json_tape tape;
 	struct stamp stamp; /* the file's stamp, from before it was read */
 	struct buffer bytes;

@@ -24,6 +24,14 @@ static int refuse_value(const struct manifest_scope *scope, const char *pointer,
 	return 0;
 }
 
+/* Report that the check of @what at @token could not be finished. 0. */
+static int refuse_check(const struct manifest_scope *scope, uint32_t token, const char *what)
+{
+	diagnose(scope->problems, DIAGNOSTIC_ERROR, scope->tape, token, "the %s %s", what,
+		schema_stop_text(scope->context));
+	return 0;
+}
+
 /* ── examples ────────────────────────────────────────────────────────────────────────────────── */
 
 static int check_schema(const struct manifest_scope *scope, const struct schema *schema,
@@ -53,6 +61,8 @@ static int check_passing(
 	cleanup(schema_report_deinit) struct schema_report report = {0};
 	int r = arguments_marshal_check(tool, scope->context, scope->tape, arguments, &report);
 
+	if (r == ARGUMENTS_E_UNCHECKED)
+		return refuse_check(scope, arguments, "example");
 	for (size_t i = 0; r > 0 && i < report.n_violations; i++) {
 		cleanup(buffer_deinit) struct buffer pointer = {0};
 		uint32_t value;
@@ -119,6 +129,8 @@ static int check_defaults(const struct manifest_scope *scope, uint32_t given,
 	cleanup(schema_report_deinit) struct schema_report report = {0};
 	int r = arguments_marshal_check(tool, scope->context, filled, 0, &report);
 
+	if (r == ARGUMENTS_E_UNCHECKED)
+		return refuse_check(scope, given, "defaults");
 	for (size_t i = 0; r > 0 && i < report.n_violations; i++) {
 		const struct schema_violation *violation = &report.violations[i];
 		cleanup(buffer_deinit) struct buffer pointer = {0};
@@ -179,7 +191,13 @@ static int check_empty(const struct manifest_scope *scope, uint32_t given, struc
 	cleanup(buffer_deinit) struct buffer text = {0};
 	int r = json_tape_read(&tape, nothing, strlen(nothing), JSON_DEPTH_DEFAULT, NULL);
 
-	r = r ? r : arguments_fill(tool, scope->context, &tape, 0, &text, &filled);
+	/* The defaults are a check of their own, and an empty object satisfies it or not at once. */
+	if (r == 0)
+		r = schema_validate(tool->arguments, scope->context, &tape, 0);
+	if (r >= 0)
+		r = arguments_fill(tool, scope->context, &tape, 0, &text, &filled);
+	if (r > 0)
+		return refuse_check(scope, given, "defaults");
 	r = r ? r : check_defaults(scope, given, tool, &filled);
 	if (r == 0 && scope->toolbox->package->kind == KIND_NATIVE)
 		warn_of_left_out(scope, given, tool, &filled);

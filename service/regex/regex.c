@@ -20,8 +20,10 @@ struct regex_scratch {
 	pcre2_match_data *match;
 	pcre2_match_context *limits;
 	pcre2_jit_stack *stack;
-	size_t work_left; /* until the clock is looked at, over all searches */
-	uint64_t end_ns;  /* the end of this search, in the thread's time; 0: no look yet */
+	size_t work_left;       /* until the clock is looked at, over all searches */
+	uint64_t end_ns;        /* the end of this search, in the thread's time; 0: no look yet */
+	uint64_t *whole_end_ns; /* the end of a larger piece of work, or NULL */
+	const uint64_t *whole_most_ns;
 	bool was_long;
 };
 
@@ -37,7 +39,11 @@ static int look(pcre2_callout_block *block, void *userdata)
 	}
 	scratch->work_left = WORK_PER_LOOK;
 	scratch->was_long = true;
-	return clock_is_up(&scratch->end_ns, REGEX_NS_MAX) ? PCRE2_ERROR_CALLOUT : 0;
+	if (clock_is_up(&scratch->end_ns, REGEX_NS_MAX) ||
+		(scratch->whole_end_ns &&
+			clock_is_up(scratch->whole_end_ns, *scratch->whole_most_ns)))
+		return PCRE2_ERROR_CALLOUT;
+	return 0;
 }
 
 int regex_compile(const char *text, size_t size, uint32_t options, struct regex *ret_regex,
@@ -90,6 +96,12 @@ void regex_scratch_limit(struct regex_scratch *scratch, uint32_t steps)
 {
 	pcre2_set_match_limit(scratch->limits, steps);
 	pcre2_set_depth_limit(scratch->limits, steps);
+}
+
+void regex_scratch_share(struct regex_scratch *scratch, uint64_t *end_ns, const uint64_t *most_ns)
+{
+	scratch->whole_end_ns = end_ns;
+	scratch->whole_most_ns = most_ns;
 }
 
 void regex_scratch_free(struct regex_scratch *scratch)

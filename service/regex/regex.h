@@ -87,6 +87,10 @@ struct regex_scratch *regex_scratch_new(void);
 /* The most steps of a match from now on. */
 void regex_scratch_limit(struct regex_scratch *scratch, uint32_t steps);
 
+/* Let searches end with a larger piece of work, too: once clock_is_up(@end_ns, *@most_ns). Both are
+ * borrowed, and may change between two searches. */
+void regex_scratch_share(struct regex_scratch *scratch, uint64_t *end_ns, const uint64_t *most_ns);
+
 /* Takes NULL. */
 void regex_scratch_free(struct regex_scratch *scratch);
 

@@ -63,6 +63,11 @@ static void add_change(struct coercion *coercion, uint32_t index, size_t start)
 
 	if (coercion->is_inside || buffer_status(out) < 0)
 		return;
+	/* Finding the path of a change costs as much as the way there. */
+	if (coercion->changes->n_violations == SCHEMA_VIOLATIONS_MAX) {
+		coercion->changes->is_cut = true;
+		return;
+	}
 	json_pointer_write(tape, coercion->root, &path);
 	skipped = path.size;
 	buffer_reset(&path);
@@ -105,6 +110,8 @@ static bool replace(struct rewrite *rewrite, uint32_t index, struct rewrite_set 
 	for (uint32_t i = 0; i < set.count; i++)
 		types &= rewrite->nodes[set.first + i]->types;
 	if (json_type_at(rewrite->context->tape, index) != JSON_STRING || types & NODE_STRING)
+		return false;
+	if (!context_spend_bytes(rewrite->context, index))
 		return false;
 	json_string_decode(rewrite->context->tape, index, &text);
 	r = buffer_status(&text);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schema/pace.h"
 #include "util/clock.h"
 
 /*
@@ -12,6 +13,7 @@
  */
 
 #define STACK_FIRST 64
+#define NS_PER_MS   UINT64_C(1000000)
 
 struct schema_context *schema_context_new(void)
 {
@@ -26,7 +28,14 @@ struct schema_context *schema_context_new(void)
 		schema_context_free(context);
 		return NULL;
 	}
+	schema_context_limit_time(context, SCHEMA_CHECK_MS);
+	regex_scratch_share(context->scratch, &context->end_ns, &context->most_ns);
 	return context;
+}
+
+void schema_context_limit_time(struct schema_context *context, uint32_t ms)
+{
+	context->limit_ns = ms > 0 ? (uint64_t)ms * NS_PER_MS : CLOCK_UNITS_MAX / 2;
 }
 
 void schema_context_limit_patterns(struct schema_context *context, uint32_t steps)
@@ -53,27 +62,39 @@ static void take_slice(struct schema_context *context, uint64_t steps)
 	context->steps_behind = steps - context->steps_left;
 }
 
-void context_begin(
+/* Make ready for a pass over @tape. */
+static void begin_pass(
 	struct schema_context *context, const struct schema *schema, const struct json_tape *tape)
 {
 	uint64_t steps = STEPS_BASE + (uint64_t)tape->count * STEPS_PER_TOKEN;
 
 	context->schema = schema;
 	context->tape = tape;
-	context->end_ns = 0;
-	context->most_ns = context->is_linear ? CLOCK_UNITS_MAX : CHECK_NS_MAX;
+	if (context->end_ns == 0) {
+		context->most_ns = context->is_linear ? CLOCK_UNITS_MAX / 2 : context->limit_ns;
+		if (tape->count >= PACE_TOKENS)
+			context->most_ns += pace_reading_ns(tape->count);
+	}
 	take_slice(context, context->is_linear || steps < STEPS_MAX ? steps : STEPS_MAX);
 	context->depth = 0;
-	context->stop = STOP_NONE;
 	context->marks_used = MARKS_NONE + 1;
 	context->scopes_used = 0;
+}
+
+void context_begin(
+	struct schema_context *context, const struct schema *schema, const struct json_tape *tape)
+{
+	context->end_ns = 0;
+	context->stop = STOP_NONE;
+	begin_pass(context, schema, tape);
 }
 
 void context_follow(
 	struct schema_context *context, const struct schema *schema, const struct json_tape *tape)
 {
-	context_begin(context, schema, tape);
-	context->most_ns /= 2;
+	begin_pass(context, schema, tape);
+	if (context->stop != STOP_NONE)
+		context_stop(context, context->stop);
 }
 
 bool context_stop(struct schema_context *context, enum context_stop stop)
@@ -83,6 +104,26 @@ bool context_stop(struct schema_context *context, enum context_stop stop)
 	context->steps_left = 0;
 	context->steps_behind = 0;
 	return false;
+}
+
+const char *schema_stop_text(const struct schema_context *context)
+{
+	static const char *const texts[] = {
+		[STOP_NONE] = "does not satisfy the schema",
+		[STOP_STEPS] = "cannot be checked: it takes too many steps",
+		[STOP_TIME] = "cannot be checked: it takes too long",
+		[STOP_DEPTH] = "cannot be checked: it or the schema is nested without end",
+		[STOP_PATTERN] = "cannot be checked: matching a pattern takes too long",
+		[STOP_NUMBER] = "cannot be checked: a number is too long to be divided",
+		[STOP_MEMORY] = "cannot be checked: out of memory",
+	};
+
+	return texts[context->stop];
+}
+
+uint64_t schema_spent_ns(const struct schema_context *context)
+{
+	return context->end_ns > 0 ? clock_thread_ns() + context->most_ns - context->end_ns : 0;
 }
 
 bool context_look(struct schema_context *context, uint64_t steps)

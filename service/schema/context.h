@@ -35,6 +35,10 @@
  * stop
  *
  * So a check ends after the same number of steps everywhere, and by time when steps are slow.
+ *
+ * Time. A check and all that follows from it (coercion, explanation, defaults) have one budget: the
+ * limit, and as long again as this machine takes to read the instance (schema/pace.h). A flat
+ * instance costs about as much to check as to read, so that it passes on a slow machine, too.
  */
 enum context_stop {
 	STOP_NONE,
@@ -51,10 +55,8 @@ enum context_stop {
 #define STEPS_PER_TOKEN 100
 #define STEPS_MAX       8000000
 
-/* The steps between two reads of the clock, and the thread's time for one check. The work after a
- * check, its explanation or the rewriting of its instance, may take half as long. */
-#define STEPS_PER_LOOK 65536
-#define CHECK_NS_MAX   (UINT64_C(25) * 1000 * 1000)
+/* The steps between two reads of the clock: less than a millisecond. */
+#define STEPS_PER_LOOK 32768
 
 /* Bytes of text that cost a step to read, and words of marks to clear or add. */
 #define BYTES_PER_STEP 16
@@ -73,6 +75,7 @@ struct schema_context {
 	uint64_t steps_behind; /* that come after these */
 	uint64_t end_ns;       /* the thread's time; 0: the clock was not read yet */
 	uint64_t most_ns;      /* from the first look to the end */
+	uint64_t limit_ns;     /* the same, before what reading the instance costs is added */
 	bool is_linear;        /* the schema costs no more than the instance is long: no bounds */
 	uint32_t depth;
 	enum context_stop stop;
@@ -92,7 +95,8 @@ struct schema_context {
 void context_begin(
 	struct schema_context *context, const struct schema *schema, const struct json_tape *tape);
 
-/* The same for what follows from a check. */
+/* The same for what follows from a check, in the rest of its time; a check that was stopped stays
+ * so. */
 void context_follow(
 	struct schema_context *context, const struct schema *schema, const struct json_tape *tape);
 

@@ -18,6 +18,9 @@
  * when all else holds, and a union has only those of the branch that was meant (union.c).
  */
 
+/* The longest string that is read for a hint. */
+#define HINT_BYTES_MAX 4096
+
 /* Append to a message where the string at @index holds what would be right without its quotes. */
 static void hint_at_quotes(
 	const struct json_tape *tape, const struct node *node, uint32_t index, struct buffer *out)
@@ -27,7 +30,8 @@ static void hint_at_quotes(
 	unsigned int type;
 	int r;
 
-	if (json_type_at(tape, index) != JSON_STRING || node->types & NODE_STRING)
+	if (json_type_at(tape, index) != JSON_STRING || node->types & NODE_STRING ||
+		json_at(tape, index)->length > HINT_BYTES_MAX)
 		return;
 	json_string_decode(tape, index, &text);
 	buffer_fail_with(out, &text);
@@ -49,15 +53,17 @@ static void hint_at_quotes(
 
 /* The one of the strings of @node's enum that the string at @index is nearest to. */
 static void hint_at_value(
-	const struct json_tape *tape, const struct node *node, uint32_t index, struct buffer *out)
+	struct schema_context *context, const struct node *node, uint32_t index, struct buffer *out)
 {
+	const struct json_tape *tape = context->tape;
 	cleanup_free char *came = NULL;
 	const struct key *best = NULL;
 	unsigned int best_distance = 0;
 	size_t size;
 
 	if (json_type_at(tape, index) != JSON_STRING || !node->values ||
-		node->values->strings.count < 2)
+		node->values->strings.count < 2 || json_at(tape, index)->length > HINT_BYTES_MAX ||
+		!context_spend(context, (uint64_t)node->values->strings.count * NEAR_STEPS))
 		return;
 	came = json_string_dup(tape, index, &size);
 	if (!came)
@@ -92,7 +98,7 @@ void explain_wanted(struct explanation *explanation, const struct node *node,
 	buffer_append_string(&message, ", not ");
 	describe_value(tape, index, &message);
 	hint_at_quotes(tape, node, index, &message);
-	hint_at_value(tape, node, index, &message);
+	hint_at_value(explanation->context, node, index, &message);
 	findings_add(&explanation->findings, index, &message);
 }
 
@@ -376,24 +382,6 @@ void explain_node(struct explanation *explanation, const struct node *node, uint
 	context->depth--;
 }
 
-/* Report the stop that ended the check. */
-static void explain_stop(struct explanation *explanation, uint32_t index)
-{
-	static const char *const reasons[] = {
-		[STOP_NONE] = "does not satisfy the schema",
-		[STOP_STEPS] = "cannot be checked: it takes too many steps",
-		[STOP_TIME] = "cannot be checked: it takes too long",
-		[STOP_DEPTH] = "cannot be checked: it or the schema is nested without end",
-		[STOP_PATTERN] = "cannot be checked: matching a pattern takes too long",
-		[STOP_NUMBER] = "cannot be checked: a number is too long to be divided",
-	};
-
-	if (explanation->context->stop == STOP_MEMORY)
-		explanation->findings.error = -ENOMEM;
-	else
-		explain_add(explanation, index, "%s", reasons[explanation->context->stop]);
-}
-
 int explain_value(struct schema_context *context, const struct schema *schema,
 	const struct node *node, const struct json_tape *tape, uint32_t value,
 	struct schema_report *ret_report)
@@ -403,14 +391,16 @@ int explain_value(struct schema_context *context, const struct schema *schema,
 	int r;
 
 	context_follow(context, schema, tape);
-	holds = validate_accepts(context, node, value, MARKS_NONE);
+	holds = context->stop == STOP_NONE && validate_accepts(context, node, value, MARKS_NONE);
 	if (!holds && context->stop == STOP_NONE)
 		explain_node(&explanation, node, value);
-	if (context->stop != STOP_NONE || (!holds && explanation.findings.count == 0))
-		explain_stop(&explanation, value);
+	if (context->stop == STOP_MEMORY)
+		explanation.findings.error = -ENOMEM;
+	else if (context->stop != STOP_NONE || (!holds && explanation.findings.count == 0))
+		explain_add(&explanation, value, "%s", schema_stop_text(context));
 	r = findings_report(&explanation.findings, tape, value, ret_report);
 	findings_deinit(&explanation.findings);
-	return r;
+	return r == 0 && context->stop != STOP_NONE ? SCHEMA_E_UNCHECKED : r;
 }
 
 int schema_explain(const struct schema *schema, struct schema_context *context,
@@ -419,7 +409,7 @@ int schema_explain(const struct schema *schema, struct schema_context *context,
 	cleanup(buffer_deinit) struct buffer summary = {0};
 	int r = explain_value(context, schema, schema->root, tape, value, ret_report);
 
-	if (r < 0 || ret_report->n_violations == 0 || ret_report->summary)
+	if (r != 0 || ret_report->n_violations == 0 || ret_report->summary)
 		return r;
 	describe_parameters(schema->root, &summary);
 	if (summary.size == 0)

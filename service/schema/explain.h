@@ -18,6 +18,9 @@
 /* At no token null would have done as well. */
 #define OR_NULL_NOWHERE UINT32_MAX
 
+/* The steps of one comparison of two names for similarity. */
+#define NEAR_STEPS 8
+
 /* The state of the second pass. */
 struct explanation {
 	struct schema_context *context;
@@ -26,7 +29,7 @@ struct explanation {
 };
 
 /* Report into @ret_report why the value at @value of @tape does not satisfy @node, a node of
- * @schema; see schema_explain(). 0 or -ENOMEM. */
+ * @schema; see schema_explain(), and for what it returns. */
 int explain_value(struct schema_context *context, const struct schema *schema,
 	const struct node *node, const struct json_tape *tape, uint32_t value,
 	struct schema_report *ret_report);

@@ -10,9 +10,6 @@
  * probably meant; and the members, in their order.
  */
 
-/* The steps of one comparison of two names for similarity. */
-#define NEAR_STEPS 8
-
 /* One finding that lists all required names that are not there. */
 static void explain_missing(
 	struct explanation *explanation, const struct node_object *object, uint32_t index)
@@ -157,7 +154,8 @@ static void explain_members(
 	const struct json_tape *tape = explanation->context->tape;
 
 	for (uint32_t key = json_first(tape, index);
-		key < json_end(tape, index) && !explanation->findings.is_full;
+		key < json_end(tape, index) && !explanation->findings.is_full &&
+		explanation->context->stop == STOP_NONE;
 		key = json_next_key(tape, key)) {
 		uint32_t place = context_find_key(explanation->context, &object->names, key, 0);
 		const struct node *node = place != KEY_NONE ? object->properties[place].node : NULL;

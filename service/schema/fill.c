@@ -42,7 +42,11 @@ static void write_default(struct rewrite *rewrite, const struct node *owner, uin
 	const struct node_property *property = &owner->object->properties[place];
 	const struct key *key = &owner->object->names.keys[place];
 	const struct json_tape *tape = context->tape;
+	size_t size;
 
+	json_value_text(&owner->source->tape, property->default_token, &size);
+	if (!context_spend(context, size / BYTES_PER_STEP))
+		return;
 	json_write_string(rewrite->out, key->bytes, key->length);
 	buffer_append_char(rewrite->out, ':');
 	context->tape = &owner->source->tape;
@@ -63,9 +67,11 @@ static void write_defaults(struct rewrite *rewrite, uint32_t index, struct rewri
 		for (uint32_t k = 0; node->object && k < node->object->names.count; k++) {
 			const struct key *key = &node->object->names.keys[k];
 
-			if (node->object->properties[k].default_token == 0 ||
-				json_find_sized(tape, index, key->bytes, key->length) !=
-					JSON_NONE ||
+			if (node->object->properties[k].default_token == 0)
+				continue;
+			if (!context_spend(rewrite->context, 1 + node_count(tape, index) + i))
+				return;
+			if (json_find_sized(tape, index, key->bytes, key->length) != JSON_NONE ||
 				has_default(rewrite, set, i, key))
 				continue;
 			if (!is_empty)
@@ -97,9 +103,6 @@ int schema_fill(const struct schema *schema, struct schema_context *context,
 	context_follow(context, schema, tape);
 	rewrite_value(&fill.rewrite, schema->root, value);
 	r = rewrite_end(&fill.rewrite);
-	/* A value that was skipped may lack a default. */
-	if (r == 0 && context->stop != STOP_NONE)
-		r = SCHEMA_E_INVALID;
 	if (r == 0 && ret_is_changed)
 		*ret_is_changed = fill.is_changed;
 	return r;

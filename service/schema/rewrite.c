@@ -163,12 +163,13 @@ static void write_child(
 static void write_container(struct rewrite *rewrite, uint32_t index, struct rewrite_set set,
 	const char *text, size_t size)
 {
-	const struct json_tape *tape = rewrite->context->tape;
+	struct schema_context *context = rewrite->context;
+	const struct json_tape *tape = context->tape;
 	bool is_object = json_type_at(tape, index) == JSON_OBJECT;
 	const char *written = text;
 	uint32_t i = json_first(tape, index);
 
-	for (uint32_t at = 0; i < json_end(tape, index); at++) {
+	for (uint32_t at = 0; i < json_end(tape, index) && context->stop == STOP_NONE; at++) {
 		uint32_t value = is_object ? i + 1 : i;
 		size_t value_size;
 		const char *value_text = json_value_text(tape, value, &value_size);
@@ -220,5 +221,7 @@ int rewrite_end(struct rewrite *rewrite)
 	free(rewrite->nodes);
 	if (rewrite->context->stop == STOP_MEMORY || rewrite->error < 0)
 		return -ENOMEM;
-	return buffer_status(rewrite->out);
+	/* A value that was skipped may lack a default, or be a string still. */
+	return rewrite->context->stop != STOP_NONE ? SCHEMA_E_UNCHECKED
+						   : buffer_status(rewrite->out);
 }

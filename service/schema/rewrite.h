@@ -49,5 +49,5 @@ struct rewrite {
 /* Write the value at @index of the context's tape, to which @node applies. */
 void rewrite_value(struct rewrite *rewrite, const struct node *node, uint32_t index);
 
-/* Free the stack. 0, or what failed: -ENOMEM, or the status of the output. */
+/* Free the stack. 0, SCHEMA_E_UNCHECKED, or what failed: -ENOMEM, or the status of the output. */
 int rewrite_end(struct rewrite *rewrite);

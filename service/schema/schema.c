@@ -12,6 +12,10 @@
 #include "schema/compile/registry.h"
 #include "schema/explain.h"
 #include "schema/validate.h"
+#include "util/clock.h"
+
+/* The time to check all defaults of a schema. */
+#define DEFAULTS_NS_MAX (UINT64_C(1000) * 1000 * 1000)
 
 void schema_error_deinit(struct schema_error *error)
 {
@@ -89,7 +93,7 @@ static int validate_schema(
 	/* A metaschema looks at every keyword once, so a long schema is no reason to refuse it. */
 	context->is_linear = true;
 	r = schema_validate(schema, context, tape, 0);
-	if (r != SCHEMA_E_INVALID)
+	if (r <= 0)
 		return r;
 	r = schema_explain(schema, context, tape, 0, ret_report);
 	return r < 0 ? r : SCHEMA_E_INVALID;
@@ -129,19 +133,34 @@ static int check_default(struct compiler *compiler, struct schema_context *conte
 		"the default does not satisfy its schema: ", &report);
 }
 
+/* Refuse the schema when it has taken too long to check its defaults up to that of @node. */
+static int check_time(struct compiler *compiler, const struct node *node, uint64_t *end_ns)
+{
+	if (!clock_is_up(end_ns, DEFAULTS_NS_MAX))
+		return 0;
+	return schema_refuse(compiler->library.error, node->source, node->token,
+		"the defaults cannot be checked: it takes too long");
+}
+
 static int check_defaults(struct compiler *compiler)
 {
 	cleanup(schema_context_cleanup) struct schema_context *context = schema_context_new();
+	uint32_t check_ms = compiler->library.options->check_ms;
+	uint64_t end_ns = 0;
 	int r = 0;
 
 	if (!context)
 		return -ENOMEM;
+	if (check_ms > 0)
+		schema_context_limit_time(context, check_ms);
 	for (const struct node *node = compiler->schema->nodes; r == 0 && node; node = node->next) {
 		for (uint32_t i = 0; r == 0 && node->object && i < node->object->names.count; i++) {
 			const struct node_property *property = &node->object->properties[i];
 
 			if (property->default_token != 0)
 				r = check_default(compiler, context, node, property);
+			if (r == 0 && property->default_token != 0)
+				r = check_time(compiler, node, &end_ns);
 		}
 	}
 	return r;

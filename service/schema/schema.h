@@ -31,6 +31,7 @@ enum schema_status {
 	SCHEMA_E_REFUSED = 1, /* schema_compile: the schema cannot be used; the error has the
 	                       * reason */
 	SCHEMA_E_INVALID,     /* schema_validate: the instance does not satisfy the schema */
+	SCHEMA_E_UNCHECKED,   /* a bound ended the check: what the instance is, is unknown */
 };
 
 /* The language of a schema that has no `$schema`. */
@@ -51,6 +52,7 @@ struct schema_options {
 	bool assert_formats; /* `format` is asserted, not only an annotation */
 	bool check_defaults; /* refuse a `default` that does not satisfy its own schema */
 	bool is_trusted;     /* do not hold the schema against its metaschema */
+	uint32_t check_ms;   /* the time to check one default; 0: SCHEMA_CHECK_MS */
 	enum schema_dialect dialect;
 	const struct schema_resource *resources;
 	size_t n_resources;
@@ -82,18 +84,35 @@ void schema_free(struct schema *schema);
 struct schema_context *schema_context_new(void);
 
 /* Set the most steps that one match of a `pattern` may take (100000 by default). A match that would
- * take more, or more time than REGEX_NS_MAX, is a violation of its own. */
+ * take more, or more time than REGEX_NS_MAX, ends the check. */
 void schema_context_limit_patterns(struct schema_context *context, uint32_t steps);
+
+/* The time of a check, unless another is set. */
+#define SCHEMA_CHECK_MS 20
+
+/* Set the most time of this thread that one check may take, with all that follows from it, beyond
+ * what reading the instance costs. 0: no bound. */
+void schema_context_limit_time(struct schema_context *context, uint32_t ms);
 
 /* Takes NULL. */
 void schema_context_free(struct schema_context *context);
 
-/* Check whether the value at @value of @tape satisfies @schema: 0, SCHEMA_E_INVALID, or -ENOMEM. A
- * check that exceeds the bound on steps, or on the thread's time (25 ms), is invalid;
- * schema_explain then reports that. Explaining, filling and coercing take half of that time at
- * most. */
+/* Check whether the value at @value of @tape satisfies @schema: 0, SCHEMA_E_INVALID, -ENOMEM, or
+ * SCHEMA_E_UNCHECKED when the bound on steps, time, nesting or patterns is reached. This begins the
+ * check to which the functions below belong: all of them share its time. */
 int schema_validate(const struct schema *schema, struct schema_context *context,
 	const struct json_tape *tape, uint32_t value);
+
+/* The same for another version of an instance that was checked, in the rest of its time. */
+int schema_validate_again(const struct schema *schema, struct schema_context *context,
+	const struct json_tape *tape, uint32_t value);
+
+/* Return what ended the check, after SCHEMA_E_UNCHECKED: "cannot be checked: …". */
+const char *schema_stop_text(const struct schema_context *context);
+
+/* Return the thread's time that the check took so far, in nanoseconds; 0: so little that the clock
+ * was not read. */
+uint64_t schema_spent_ns(const struct schema_context *context);
 
 /* The most violations a report names. */
 #define SCHEMA_VIOLATIONS_MAX 10
@@ -118,7 +137,8 @@ void schema_report_deinit(struct schema_report *report);
 int schema_report_add(struct schema_report *report, const char *path, const char *message);
 
 /* Why the value at @value does not satisfy @schema: every independent violation in instance order,
- * up to the bound. Returns 0 (the report may be empty: the instance is valid) or -ENOMEM. */
+ * up to the bound. Returns 0 (the report may be empty: the instance is valid), -ENOMEM, or
+ * SCHEMA_E_UNCHECKED with the reason as the last violation. */
 int schema_explain(const struct schema *schema, struct schema_context *context,
 	const struct json_tape *tape, uint32_t value, struct schema_report *ret_report);
 
@@ -131,7 +151,7 @@ void schema_report_write_json(const struct schema_report *report, struct buffer 
 /* Append the JSON text of the value at @value with every absent property that has a `default` in
  * the `properties` that apply to it filled in, at every depth; what was there stays byte for byte.
  * Call it on valid instances. Sets *ret_is_changed (may be NULL) when something was filled in. 0,
- * -ENOMEM, or SCHEMA_E_INVALID where the bound on steps or time ended it: do not use the text. */
+ * -ENOMEM, or SCHEMA_E_UNCHECKED: do not use the text. */
 int schema_fill(const struct schema *schema, struct schema_context *context,
 	const struct json_tape *tape, uint32_t value, struct buffer *out, bool *ret_is_changed);
 
@@ -139,7 +159,7 @@ int schema_fill(const struct schema *schema, struct schema_context *context,
  * or object that they hold, wherever the schema takes that and no string; what else was there stays
  * byte for byte. Call it on invalid instances, read what comes out and validate that again. Each
  * change is added to @ret_changes (zeroed; free with schema_report_deinit) with its path; none: the
- * text is the same. */
+ * text is the same. 0, -ENOMEM, or SCHEMA_E_UNCHECKED. */
 int schema_coerce(const struct schema *schema, struct schema_context *context,
 	const struct json_tape *tape, uint32_t value, struct buffer *out,
 	struct schema_report *ret_changes);

@@ -595,14 +595,29 @@ bool validate_accepts_alone(struct schema_context *context, const struct node *n
 	return check_leaf(context, node, index);
 }
 
+/* Return what a pass that has begun comes to. */
+static int finish_pass(struct schema_context *context, const struct schema *schema, uint32_t value)
+{
+	bool holds =
+		context->stop == STOP_NONE && accepts(context, schema->root, value, MARKS_NONE);
+
+	if (context->stop == STOP_MEMORY)
+		return -ENOMEM;
+	if (context->stop != STOP_NONE)
+		return SCHEMA_E_UNCHECKED;
+	return holds ? 0 : SCHEMA_E_INVALID;
+}
+
 int schema_validate(const struct schema *schema, struct schema_context *context,
 	const struct json_tape *tape, uint32_t value)
 {
-	bool holds;
-
 	context_begin(context, schema, tape);
-	holds = accepts(context, schema->root, value, MARKS_NONE);
-	if (context->stop == STOP_MEMORY)
-		return -ENOMEM;
-	return holds && context->stop == STOP_NONE ? 0 : SCHEMA_E_INVALID;
+	return finish_pass(context, schema, value);
+}
+
+int schema_validate_again(const struct schema *schema, struct schema_context *context,
+	const struct json_tape *tape, uint32_t value)
+{
+	context_follow(context, schema, tape);
+	return finish_pass(context, schema, value);
 }

@@ -63,8 +63,11 @@ static void check_filled(const struct schema *schema, struct schema_context *con
 {
 	cleanup(text_deinit) struct text filled = {0};
 	bool is_changed = false;
+	int r = schema_fill(schema, context, &value->tape, 0, &filled.text, &is_changed);
 
-	if (schema_fill(schema, context, &value->tape, 0, &filled.text, &is_changed) != 0)
+	if (r == SCHEMA_E_UNCHECKED)
+		return;
+	if (r != 0)
 		fail("filling failed", schema_text, value);
 	if (!text_read(&filled))
 		fail("what was filled in is not JSON", schema_text, value);
@@ -79,10 +82,11 @@ static void check_value(const struct schema *schema, struct schema_context *cont
 	cleanup(schema_report_deinit) struct schema_report report = {0};
 	bool is_valid = schema_validate(schema, context, &value->tape, 0) == 0;
 	enum oracle_verdict verdict = ORACLE_UNKNOWN;
+	int r = schema_explain(schema, context, &value->tape, 0, &report);
 
-	if (schema_explain(schema, context, &value->tape, 0, &report) != 0)
+	if (r < 0)
 		fail("explaining failed", schema_text, value);
-	if (is_valid != (report.n_violations == 0))
+	if (r == 0 && is_valid != (report.n_violations == 0))
 		fail("explained otherwise than validated", schema_text, value);
 	if (has_oracle && !was_given_up(&report))
 		verdict = oracle_validate(&schema_text->tape, &value->tape);

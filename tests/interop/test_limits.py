@@ -204,8 +204,9 @@ def test_a_client_that_does_not_read_is_dropped(launch):
         assert caller.invoke("add", {"a": 1, "b": 2})["result"] == {"result": 3}
 
 
-@pytest.mark.parametrize("steps, words", [(None, "match"), (20, "takes too long")])
-def test_a_pattern_may_take_so_many_steps(launch, tmp_path, steps, words):
+@pytest.mark.parametrize("steps, code, words", [
+    (None, "invalid_arguments", "match"), (20, "too_large", "cannot be checked: matching a pattern takes too long")])
+def test_a_pattern_may_take_so_many_steps(launch, tmp_path, steps, code, words):
     """20 `a` and a `b` cost some ten thousand steps of the expression: a plain no, or too many."""
     schema = {"type": "object", "required": ["text"],
               "properties": {"text": {"type": "string", "pattern": "^(a|aa)+$"}}}
@@ -216,4 +217,22 @@ def test_a_pattern_may_take_so_many_steps(launch, tmp_path, steps, words):
     with Caller(service.url) as caller:
         assert caller.invoke("length", {"text": "aa"})["result"] == {"result": 2}
         error = caller.invoke("length", {"text": "a" * 20 + "b"})
-        assert error["code"] == "invalid_arguments" and words in error["violations"][0]["message"]
+        assert error["code"] == code and words in error["error"]
+
+
+@pytest.mark.parametrize("check_ms, is_refused", [(1, True), (60000, False)])
+def test_a_check_may_take_so_long(launch, tmp_path, check_ms, is_refused):
+    """A length that is counted anew many times: some milliseconds."""
+    schema = {"type": "object", "properties": {"text": {
+        "type": "string", "allOf": [{"minLength": 1, "maxLength": 50000}] * 150}}}
+    manifests.toolbox(tmp_path / "toolbox.d", "words", [manifests.tool(
+        "length", "strlen", [manifests.text("text")], "u64", argument_schema=schema)])
+    service = launch({"limits": {"check_ms": check_ms}}, [tmp_path / "toolbox.d"])
+    with Caller(service.url) as caller:
+        for topic in ("ovos.tools.invoke", "ovos.tools.validate"):
+            answer = caller.call(topic, {"name": "length", "args": {"text": "é" * 15000}})
+            if is_refused:
+                assert answer["code"] == "too_large", answer
+                assert "cannot be checked: it takes too long" in answer["error"]
+            else:
+                assert answer.get("valid") or answer.get("result") == {"result": 30000}, answer

@@ -51,6 +51,7 @@ Test(config, has_the_documented_limits)
 	cr_expect_eq(config.limits.tools, 10000);
 	cr_expect_eq(config.limits.toolboxes, 1000);
 	cr_expect_eq(config.limits.pattern_steps, 100000);
+	cr_expect_eq(config.limits.check_ms, 20);
 }
 
 Test(config, looks_for_toolboxes_in_three_folders)
@@ -111,7 +112,8 @@ Test(config, reads_every_limit)
 		"{\"toolboxd\": {\"limits\": {\"frame_bytes\": 1024, \"args_bytes\": 2,"
 		"\"depth\": 3, \"in_flight\": 4, \"queue\": 5, \"output_queue_bytes\": 6000,"
 		"\"host_output_bytes\": 7000, \"stderr_bytes\": 8, \"pending_approvals\": 9,"
-		"\"tools\": 10, \"toolboxes\": 11, \"pattern_steps\": 12}}}");
+		"\"tools\": 10, \"toolboxes\": 11, \"pattern_steps\": 12, "
+		"\"check_ms\": 13}}}");
 	cr_assert_eq(read_all(), 0);
 	expect_silence();
 	cr_expect_eq(config.limits.frame_bytes, 1024);
@@ -126,6 +128,7 @@ Test(config, reads_every_limit)
 	cr_expect_eq(config.limits.tools, 10);
 	cr_expect_eq(config.limits.toolboxes, 11);
 	cr_expect_eq(config.limits.pattern_steps, 12);
+	cr_expect_eq(config.limits.check_ms, 13);
 }
 
 Test(config, takes_a_whole_number_in_any_spelling)

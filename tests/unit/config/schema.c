@@ -75,7 +75,7 @@ static const char *const cases[] = {
 	" \"depth\": 512, \"in_flight\": 1000000, \"queue\": 65536, \"output_queue_bytes\": "
 	"1073741824, \"host_output_bytes\": 1073741824, \"stderr_bytes\": 1048576,"
 	" \"pending_approvals\": 65536, \"tools\": 1000000, \"toolboxes\": 100000,"
-	" \"pattern_steps\": 1000000000}}}",
+	" \"pattern_steps\": 1000000000, \"check_ms\": 60000}}}",
 	"n {\"toolboxd\": {\"limits\": {\"frame_bytes\": 1023}}}",
 	"n {\"toolboxd\": {\"limits\": {\"frame_bytes\": 1073741825}}}",
 	"n {\"toolboxd\": {\"limits\": {\"args_bytes\": 1}}}",
@@ -89,6 +89,8 @@ static const char *const cases[] = {
 	"n {\"toolboxd\": {\"limits\": {\"tools\": 0}}}",
 	"n {\"toolboxd\": {\"limits\": {\"toolboxes\": 100001}}}",
 	"n {\"toolboxd\": {\"limits\": {\"pattern_steps\": 0}}}",
+	"n {\"toolboxd\": {\"limits\": {\"check_ms\": 0}}}",
+	"n {\"toolboxd\": {\"limits\": {\"check_ms\": 60001}}}",
 	"n {\"toolboxd\": {\"limits\": {\"unknown\": 1}}}",
 	"y {\"toolboxd\": {\"events\": {\"calls\": true, \"results\": null}}}",
 	"n {\"toolboxd\": {\"events\": {\"calls\": 1}}}",
