@@ -12,7 +12,8 @@
 const struct bus_limits bus_limits_default = {
 	.frame_bytes = BUS_FRAME_BYTES,
 	.output_queue_bytes = BUS_OUTPUT_QUEUE_BYTES,
-	.client_queue_bytes = BUS_CLIENT_QUEUE_BYTES,
+	.peer_bytes = BUS_PEER_BYTES,
+	.stall_ms = BUS_STALL_MS,
 };
 
 void bus_init(struct bus *bus, const struct bus_operations *operations, struct loop *loop,
@@ -26,7 +27,22 @@ void bus_init(struct bus *bus, const struct bus_operations *operations, struct l
 		.limits = *limits,
 		.handler = *handler,
 		.data = data,
+		.book = {.bytes_max = limits->peer_bytes},
 	};
+	bus->own = (struct account){.book = &bus->book, .references = 1};
+}
+
+struct account *bus_sender(const struct bus *bus)
+{
+	return bus->sender ? bus->sender : (struct account *)&bus->own;
+}
+
+struct account *bus_act_for(struct bus *bus, struct account *account)
+{
+	struct account *before = bus->sender;
+
+	bus->sender = account;
+	return before;
 }
 
 void bus_free(struct bus *bus)

@@ -49,14 +49,16 @@ struct bus_limits {
 				      connection is kept */
 	size_t output_queue_bytes; /* queue to the bus: a new frame that does not fit is
 				      refused */
-	size_t client_queue_bytes; /* embedded bus: a client with more unread bytes is
-				      disconnected */
+	size_t peer_bytes;         /* all that peers make us hold (bus/account.h) */
+	uint64_t stall_ms;         /* embedded bus: a client for which something waits and that
+				      reads nothing for so long is disconnected */
 };
 
 /* contract.md, Limits. */
 #define BUS_FRAME_BYTES        (10u << 20)
 #define BUS_OUTPUT_QUEUE_BYTES (64u << 20)
-#define BUS_CLIENT_QUEUE_BYTES (16u << 20)
+#define BUS_PEER_BYTES         (64u << 20)
+#define BUS_STALL_MS           10000
 extern const struct bus_limits bus_limits_default;
 
 /*
@@ -112,6 +114,16 @@ const char *bus_message_text(const struct buffer *message, size_t *ret_size);
  * recorded. Errors are counted and logged here.
  */
 int bus_send(struct bus *bus, struct buffer *message);
+
+struct account;
+
+/* Return the account that messages are charged to now: that of the peer whose frame is handled, or
+ * one of our own. */
+struct account *bus_sender(const struct bus *bus);
+
+/* From now on charge messages to @account; NULL: to our own. Return the account before, which the
+ * caller restores. */
+struct account *bus_act_for(struct bus *bus, struct account *account);
 
 /* Return the bytes that are queued and not yet handed to the kernel. */
 size_t bus_queued_bytes(const struct bus *bus);

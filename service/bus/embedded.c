@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "bus/account.h"
 #include "bus/admission.h"
 #include "bus/bus.h"
 #include "bus/entry.h"
@@ -17,9 +18,11 @@
 #include "bus/frame.h"
 #include "bus/intake.h"
 #include "bus/listener.h"
-#include "bus/upgrade.h"
 #include "bus/endpoint.h"
+#include "bus/pacing.h"
+#include "bus/upgrade.h"
 #include "util/cleanup.h"
+#include "util/clock.h"
 #include "util/list.h"
 #include "util/utf8.h"
 
@@ -48,8 +51,18 @@
 /* The most clients. */
 #define BUS_CLIENTS_MAX 1000
 
-/* The most bytes of unfinished frames of all clients. */
-#define BUS_GATHER_BYTES (64u << 20)
+/* The share of limits.peer_bytes for the unfinished frames of all clients; a frame has room in any
+ * case. */
+#define GATHER_SHARE(peer_bytes_) ((peer_bytes_) / 8 * 3)
+
+/* The share for our own messages that wait to be received by us. */
+#define ECHO_SHARE(peer_bytes_) ((peer_bytes_) / 4)
+
+/* An unfinished frame without a further piece for so long is dropped. */
+#define BUS_UNFINISHED_MS 10000
+
+/* The longest time between two looks at the clients. */
+#define TICK_MS 2500
 
 /* Own messages that are received in one turn of the loop; then it is the clients' turn. */
 #define ECHOES_PER_TURN 32
@@ -76,6 +89,8 @@ struct embedded {
 	struct entries *entries; /* connections that are not yet peers */
 	struct loop_timer up_timer;
 	struct loop_timer echo_timer;
+	struct loop_timer tick_timer; /* armed while there are peers */
+	unsigned int n_paused;
 	struct frame_queue echo; /* own messages that we want to receive */
 	struct frame *greeting;
 	struct list peers;        /* struct peer */
@@ -90,13 +105,33 @@ struct peer {
 	struct lws *wsi;
 	struct list link; /* in embedded->peers, while the peer is a member */
 	bool is_member;
+	bool is_paused; /* not read, because too much of what it sent waits */
+	bool is_ping_due;
+	struct account *account; /* counted reference */
 	struct frame_queue queue;
 	struct intake intake;
+	struct bus_heartbeat heartbeat;
+	uint64_t piece_ms; /* time of the last piece of an unfinished frame */
+	uint64_t write_ms; /* time of the last write, or of the first frame after an empty queue */
+	uint64_t pace_ms;  /* start of the time in which its pace is judged … */
+	uint64_t written;  /* … and bytes written since */
 };
 
-static void add_peer(struct embedded *embedded, struct peer *peer, struct lws *wsi)
+static uint64_t tick_ms(const struct embedded *embedded)
+{
+	uint64_t quarter_ms = embedded->bus.limits.stall_ms / 4 + 1;
+
+	return quarter_ms < TICK_MS ? quarter_ms : TICK_MS;
+}
+
+static void add_peer(
+	struct embedded *embedded, struct peer *peer, struct account *account, struct lws *wsi)
 {
 	peer->wsi = wsi;
+	peer->account = account;
+	bus_heartbeat_begin(&peer->heartbeat, clock_now_ms());
+	if (!loop_timer_is_armed(&embedded->tick_timer))
+		loop_timer_arm(&embedded->tick_timer, tick_ms(embedded));
 	peer->is_member = true;
 	list_append(&embedded->peers, &peer->link);
 	embedded->bus.counters.clients++;
@@ -112,8 +147,10 @@ static void remove_peer(struct embedded *embedded, struct peer *peer)
 	peer->is_member = false;
 	list_remove(&peer->link);
 	embedded->bus.counters.clients--;
+	embedded->n_paused -= peer->is_paused;
 	frame_queue_clear(&peer->queue);
 	intake_reset(&peer->intake, &embedded->rules);
+	account_unref(take_ptr(peer->account));
 }
 
 static void hang_up_peer(struct embedded *embedded, struct peer *peer)
@@ -130,20 +167,173 @@ static void drop_peer(struct embedded *embedded, struct peer *peer, const char *
 
 static void queue_for(struct embedded *embedded, struct peer *peer, struct frame *frame)
 {
-	int r = frame_queue_push(&peer->queue, frame, embedded->bus.limits.client_queue_bytes);
+	int r = frame_queue_push(&peer->queue, frame, SIZE_MAX);
 
-	if (!r)
-		lws_callback_on_writable(peer->wsi);
-	else
-		drop_peer(embedded, peer,
-			r == -ENOBUFS ? "it does not read what it is sent" : strerror(-r));
+	if (r) {
+		drop_peer(embedded, peer, strerror(-r));
+		return;
+	}
+	if (peer->queue.count == 1)
+		peer->write_ms = peer->pace_ms = clock_now_ms();
+	lws_callback_on_writable(peer->wsi);
+}
+
+/* ── bounds ──────────────────────────────────────────────────────────────────────────────────── */
+
+/*
+ * A sender is not read while too much of what it sent, or caused, waits for any client. So a burst
+ * costs its sender time, and a client that does not read holds up those that send much, until it is
+ * disconnected:
+ *
+ *   nothing was written to it for stall_ms, or
+ *   less than the mark was, while more than the mark waited
+ */
+
+static void resume_peers(struct embedded *embedded)
+{
+	if (embedded->n_paused == 0)
+		return;
+	list_for_each(link, &embedded->peers) {
+		struct peer *peer = container_of(link, struct peer, link);
+
+		if (!peer->is_paused || !account_is_eased(peer->account))
+			continue;
+		peer->is_paused = false;
+		embedded->n_paused--;
+		lws_rx_flow_control(peer->wsi, 1);
+	}
+}
+
+static void pause_if_full(struct embedded *embedded, struct peer *peer)
+{
+	if (!peer->is_member || peer->is_paused || !account_is_full(peer->account))
+		return;
+	peer->is_paused = true;
+	embedded->n_paused++;
+	lws_rx_flow_control(peer->wsi, 0);
+}
+
+/* Disconnect the client for which most waits. Return false when so little waits for each that this
+ * would not help. */
+static bool drop_fullest(struct embedded *embedded)
+{
+	struct peer *fullest = NULL;
+
+	list_for_each(link, &embedded->peers) {
+		struct peer *peer = container_of(link, struct peer, link);
+
+		if (!fullest || peer->queue.bytes > fullest->queue.bytes)
+			fullest = peer;
+	}
+	if (!fullest || fullest->queue.bytes <= account_book_mark(&embedded->bus.book))
+		return false;
+	drop_peer(embedded, fullest, "the clients hold limits.peer_bytes, and it reads least");
+	return true;
 }
 
 static void broadcast(struct embedded *embedded, struct frame *frame)
 {
+	const struct account_book *book = &embedded->bus.book;
+
 	list_for_each(link, &embedded->peers)
 		queue_for(embedded, container_of(link, struct peer, link), frame);
+	while (account_book_used(book) > book->bytes_max && drop_fullest(embedded))
+		continue;
 }
+
+/* Drop larger unfinished frames of others until there is room for @size more bytes of @intake. */
+static void make_room(void *data, const struct intake *intake, size_t size)
+{
+	struct embedded *embedded = data;
+	struct intake_rules *rules = &embedded->rules;
+
+	while (size > rules->gather_bytes - rules->gathered) {
+		struct intake *largest = NULL;
+
+		list_for_each(link, &embedded->peers) {
+			struct intake *other = &container_of(link, struct peer, link)->intake;
+
+			if (other->charged > (largest ? largest->charged : intake->charged + size))
+				largest = other;
+		}
+		if (!largest)
+			return;
+		intake_abandon(largest, rules);
+		bus_warn(&embedded->bus.rates.frames,
+			"dropped an unfinished frame: it is the largest, and others have no room");
+	}
+}
+
+/* Return the reason to disconnect a client that does not read what waits for it, or NULL. */
+static const char *find_stall(const struct embedded *embedded, struct peer *peer, uint64_t now_ms)
+{
+	uint64_t stall_ms = embedded->bus.limits.stall_ms;
+	size_t mark = account_book_mark(&embedded->bus.book);
+	const char *reason = NULL;
+
+	if (peer->queue.count == 0)
+		return NULL;
+	if (now_ms - peer->write_ms >= stall_ms)
+		return "it does not read what it is sent (embedded.stall_s)";
+	if (now_ms - peer->pace_ms < stall_ms)
+		return NULL;
+	if (peer->written < mark && peer->queue.bytes > mark)
+		reason = "it reads too slowly what it is sent (embedded.stall_s)";
+	peer->pace_ms = now_ms;
+	peer->written = 0;
+	return reason;
+}
+
+/* Ping a client from time to time. Return whether it is alive. */
+static bool beat(struct peer *peer, uint64_t now_ms)
+{
+	uint64_t wait_ms;
+
+	switch (bus_heartbeat_step(&peer->heartbeat, now_ms, &wait_ms)) {
+	case BUS_HEARTBEAT_HANG_UP:
+		return false;
+	case BUS_HEARTBEAT_PING:
+		peer->is_ping_due = true;
+		lws_callback_on_writable(peer->wsi);
+		return true;
+	case BUS_HEARTBEAT_WAIT:
+		break;
+	}
+	return true;
+}
+
+static void look_after(struct embedded *embedded, struct peer *peer, uint64_t now_ms)
+{
+	const char *stall = find_stall(embedded, peer, now_ms);
+
+	if (peer->intake.state == INTAKE_GATHERING &&
+		now_ms - peer->piece_ms >= BUS_UNFINISHED_MS) {
+		intake_abandon(&peer->intake, &embedded->rules);
+		bus_warn(&embedded->bus.rates.frames,
+			"dropped an unfinished frame: nothing more of it came");
+	}
+	/* A client that is not read may have answered. */
+	if (peer->is_paused)
+		bus_heartbeat_receive(&peer->heartbeat);
+	if (!stall && !beat(peer, now_ms))
+		stall = "it did not answer a ping";
+	if (stall)
+		drop_peer(embedded, peer, stall);
+}
+
+static void on_tick(void *data)
+{
+	struct embedded *embedded = data;
+	uint64_t now_ms = clock_now_ms();
+
+	list_for_each(link, &embedded->peers)
+		look_after(embedded, container_of(link, struct peer, link), now_ms);
+	resume_peers(embedded);
+	if (!list_is_empty(&embedded->peers))
+		loop_timer_arm(&embedded->tick_timer, tick_ms(embedded));
+}
+
+/* ── frames ──────────────────────────────────────────────────────────────────────────────────── */
 
 /* Return whether our own endpoint wants the frame. */
 static bool is_wanted(struct embedded *embedded, const struct frame *frame)
@@ -172,6 +362,8 @@ CLEANUP_DEFINE(frame, struct frame *, frame_unref)
 static void pass_on(struct embedded *embedded, struct peer *peer, const char *text, size_t size)
 {
 	cleanup(frame_cleanup) struct frame *frame = NULL;
+	/* The peer may be disconnected while its frame is handled. */
+	cleanup(account_cleanup) struct account *account = account_ref(peer->account);
 
 	if (!utf8_is_valid(text, size)) {
 		bus_warn(&embedded->bus.rates.frames, "dropped a text frame that is not UTF-8");
@@ -184,10 +376,16 @@ static void pass_on(struct embedded *embedded, struct peer *peer, const char *te
 		bus_warn_refused(&embedded->bus, INTAKE_CROWDED);
 		return;
 	}
+	frame_charge(frame, account, embedded->bus.counters.clients + 1u);
 	broadcast(embedded, frame);
 	/* The endpoint is last: its response comes after the frame. */
-	if (is_wanted(embedded, frame))
+	if (is_wanted(embedded, frame)) {
+		struct account *before = bus_act_for(&embedded->bus, account);
+
 		deliver(embedded, frame);
+		bus_act_for(&embedded->bus, before);
+	}
+	pause_if_full(embedded, peer);
 }
 
 static void on_echo(void *data)
@@ -210,7 +408,7 @@ static void echo(struct embedded *embedded, struct frame *frame)
 
 	if (!is_wanted(embedded, frame))
 		return;
-	r = frame_queue_push(&embedded->echo, frame, embedded->bus.limits.client_queue_bytes);
+	r = frame_queue_push(&embedded->echo, frame, ECHO_SHARE(embedded->bus.limits.peer_bytes));
 	if (r)
 		bus_warn(&embedded->bus.rates.messages, "our own messages are dropped: %s",
 			r == -ENOBUFS ? "too many of them wait" : strerror(-r));
@@ -228,6 +426,7 @@ static void received(struct embedded *embedded, struct peer *peer, const char *p
 
 	if (!peer->is_member)
 		return;
+	bus_heartbeat_receive(&peer->heartbeat);
 	if (is_last)
 		embedded->bus.counters.frames_received++;
 	if (lws_frame_is_binary(peer->wsi))
@@ -238,15 +437,38 @@ static void received(struct embedded *embedded, struct peer *peer, const char *p
 		pass_on(embedded, peer, text, text_size);
 	else
 		bus_warn_refused(&embedded->bus, result);
+	if (peer->intake.state == INTAKE_GATHERING)
+		peer->piece_ms = clock_now_ms();
+}
+
+/* Return 1 when a ping was written instead of a frame, 0 when none was due, or a negative number. */
+static int write_ping(struct peer *peer)
+{
+	unsigned char ping[LWS_PRE];
+
+	if (!peer->is_ping_due || peer->queue.written > 0)
+		return 0;
+	peer->is_ping_due = false;
+	return lws_write(peer->wsi, ping + LWS_PRE, 0, LWS_WRITE_PING) < 0 ? -1 : 1;
 }
 
 static int writable(struct embedded *embedded, struct peer *peer)
 {
-	int result = frame_queue_write(&peer->queue, peer->wsi);
+	size_t before = peer->queue.bytes - peer->queue.written;
+	int result = write_ping(peer);
 
+	if (result == 0)
+		result = frame_queue_write(&peer->queue, peer->wsi);
+	else if (result > 0)
+		result = 0;
 	if (result < 0)
 		return -1;
 	embedded->bus.counters.frames_sent += (uint64_t)result;
+	if (before != peer->queue.bytes - peer->queue.written) {
+		peer->written += before - (peer->queue.bytes - peer->queue.written);
+		peer->write_ms = clock_now_ms();
+		resume_peers(embedded);
+	}
 	if (peer->queue.count > 0)
 		lws_callback_on_writable(peer->wsi);
 	return 0;
@@ -254,10 +476,12 @@ static int writable(struct embedded *embedded, struct peer *peer)
 
 static int greet(struct embedded *embedded, struct peer *peer, struct lws *wsi)
 {
-	if (embedded->is_closing)
+	struct account *account = embedded->is_closing ? NULL : account_new(&embedded->bus.book);
+
+	if (!account)
 		return -1;
 	bus_socket_setup(lws_get_socket_fd(wsi));
-	add_peer(embedded, peer, wsi);
+	add_peer(embedded, peer, account, wsi);
 	queue_for(embedded, peer, embedded->greeting);
 	return 0;
 }
@@ -403,6 +627,9 @@ static int on_peer_event(
 	case LWS_CALLBACK_RECEIVE:
 		received(embedded, peer, in, size);
 		return 0;
+	case LWS_CALLBACK_RECEIVE_PONG:
+		bus_heartbeat_receive(&peer->heartbeat);
+		return 0;
 	case LWS_CALLBACK_SERVER_WRITEABLE:
 		return writable(embedded, peer);
 	case LWS_CALLBACK_CLOSED:
@@ -459,6 +686,7 @@ static void embedded_free(struct bus *bus)
 	entries_free(embedded->entries);
 	loop_timer_deinit(&embedded->up_timer);
 	loop_timer_deinit(&embedded->echo_timer);
+	loop_timer_deinit(&embedded->tick_timer);
 	frame_queue_clear(&embedded->echo);
 	list_for_each(link, &embedded->peers)
 		hang_up_peer(embedded, container_of(link, struct peer, link));
@@ -492,7 +720,7 @@ static const struct bus_operations embedded_operations = {
 	.queued_bytes = embedded_queued_bytes,
 };
 
-/* A silent client must not wake us up: the kernel finds out whether it is alive. */
+/* Use our own heartbeat: a timer of libwebsockets 4.1.6 spins until it expires. */
 static const lws_retry_bo_t no_retry = {0};
 
 /* libwebsockets finds the vhost by its name again, and a vhost may outlive its bus for some turns of
@@ -534,6 +762,8 @@ static int begin_embedded(struct embedded *embedded)
 		r = loop_timer_init(&embedded->up_timer, loop, on_up, embedded);
 	if (!r)
 		r = loop_timer_init(&embedded->echo_timer, loop, on_echo, embedded);
+	if (!r)
+		r = loop_timer_init(&embedded->tick_timer, loop, on_tick, embedded);
 	if (r)
 		return r;
 	embedded->greeting = create_greeting();
@@ -560,9 +790,13 @@ int bus_embed(struct loop *loop, const struct bus_address *address, const char *
 	bus_init(&embedded->bus, &embedded_operations, loop, address, limits, handler, data);
 	embedded->rules = (struct intake_rules){
 		.frame_bytes = limits->frame_bytes,
-		.gather_bytes = limits->frame_bytes > BUS_GATHER_BYTES ? limits->frame_bytes
-								       : BUS_GATHER_BYTES,
+		.gather_bytes = GATHER_SHARE(limits->peer_bytes),
+		.make_room = make_room,
+		.data = embedded,
 	};
+	if (embedded->rules.gather_bytes < limits->frame_bytes)
+		embedded->rules.gather_bytes = limits->frame_bytes;
+	embedded->bus.book.gathered = &embedded->rules.gathered;
 	r = admission_init(&embedded->admission, origins, n_origins, embedded->bus.address.host,
 		embedded->bus.address.token);
 	if (!r)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "bus/account.h"
 #include "bus/bus.h"
 #include "bus/frame.h"
 #include "bus/intake.h"
@@ -24,6 +25,10 @@ struct bus {
 	struct bus_handler handler;
 	void *data;
 	struct bus_counters counters;
+	struct account_book book;
+	struct account own; /* our own messages; on a bus of others: all of its messages */
+	struct account
+		*sender; /* borrowed: the account of the peer whose frame is handled; NULL: own */
 	bool is_up;
 	struct {
 		struct log_rate frames;   /* incoming frames that are refused */

@@ -256,6 +256,9 @@ int bus_topic_scan(const char *text, size_t size, char ret_topic[BUS_TOPIC_BYTES
 
 static const char empty_object[] = "{}";
 
+/* The most tokens of a tape whose memory is kept for the next message. */
+#define KEPT_TOKENS 65536
+
 /* Note why the message is malformed. */
 static int refuse_envelope(struct bus_envelope *envelope, const char *reason)
 {
@@ -445,6 +448,13 @@ int bus_envelope_read(
 	return 0;
 }
 
+void bus_envelope_recycle(struct bus_envelope *envelope)
+{
+	json_tape_recycle(&envelope->data, KEPT_TOKENS);
+	json_tape_recycle(&envelope->context, KEPT_TOKENS);
+	json_tape_recycle(&envelope->scratch, KEPT_TOKENS);
+}
+
 void bus_envelope_deinit(struct bus_envelope *envelope)
 {
 	json_tape_deinit(&envelope->data);
@@ -596,7 +606,67 @@ static void begin_data(struct buffer *message)
 	buffer_append_string(message, ", \"data\": ");
 }
 
-void bus_response_begin(struct buffer *message, const struct bus_envelope *envelope)
+/* Append the member @key with the value at @value, unless that is JSON_NONE. */
+static void append_member(
+	struct buffer *out, const char *key, const struct json_tape *context, uint32_t value)
+{
+	size_t size;
+	const char *text;
+
+	if (value == JSON_NONE)
+		return;
+	text = json_value_text(context, value, &size);
+	if (out->data[out->size - 1] != '{')
+		buffer_append_string(out, ", ");
+	json_write_key(out, key);
+	buffer_append(out, text, size);
+}
+
+/* The pair of bus_context_derive(): where one of the two is absent, the other stays. */
+static void derive_short(const struct bus_envelope *envelope, struct buffer *out)
+{
+	const struct json_tape *context = &envelope->context;
+	uint32_t source = find_present(context, "source");
+	uint32_t destination = find_present(context, "destination");
+
+	buffer_append_char(out, '{');
+	if (!out->data)
+		return;
+	append_member(out, "session", context, json_find(context, 0, "session"));
+	append_member(out, "source", context,
+		destination == JSON_NONE ? source : first_of_list(context, destination));
+	append_member(out, "destination", context, source == JSON_NONE ? destination : source);
+	buffer_append_char(out, '}');
+}
+
+static size_t value_size(const struct json_tape *context, const char *key)
+{
+	uint32_t value = json_find(context, 0, key);
+	size_t size = 0;
+
+	if (value != JSON_NONE)
+		json_value_text(context, value, &size);
+	return size;
+}
+
+size_t bus_context_size(const struct bus_envelope *envelope, enum bus_context_part part)
+{
+	const struct json_tape *context = &envelope->context;
+	size_t source = value_size(context, "source");
+	size_t destination = value_size(context, "destination");
+	size_t size = 0;
+
+	if (part == BUS_CONTEXT_EMPTY)
+		return 0;
+	if (part == BUS_CONTEXT_WHOLE) {
+		json_value_text(context, 0, &size);
+		return size + source + destination;
+	}
+	return value_size(context, "session") + 2 * (source + destination);
+}
+
+void bus_response_begin_part(
+	struct buffer *message, const struct bus_envelope *envelope, enum bus_context_part part)
 {
 	static const char suffix[] = ".response";
 	char topic[BUS_TOPIC_BYTES + sizeof(suffix)];
@@ -604,8 +674,18 @@ void bus_response_begin(struct buffer *message, const struct bus_envelope *envel
 	memcpy(topic, envelope->topic, envelope->topic_size);
 	memcpy(topic + envelope->topic_size, suffix, sizeof(suffix));
 	begin_message(message, topic, envelope->topic_size + sizeof(suffix) - 1);
-	bus_context_derive(envelope, message);
+	if (part == BUS_CONTEXT_WHOLE)
+		bus_context_derive(envelope, message);
+	else if (part == BUS_CONTEXT_SHORT)
+		derive_short(envelope, message);
+	else
+		buffer_append_string(message, "{}");
 	begin_data(message);
+}
+
+void bus_response_begin(struct buffer *message, const struct bus_envelope *envelope)
+{
+	bus_response_begin_part(message, envelope, BUS_CONTEXT_WHOLE);
 }
 
 void bus_broadcast_begin(struct buffer *message, const char *topic, const char *source)

@@ -61,12 +61,29 @@ int bus_envelope_read(
 
 void bus_envelope_deinit(struct bus_envelope *envelope);
 
+/* Free the memory of tapes that were large. @envelope must be read again before use. */
+void bus_envelope_recycle(struct bus_envelope *envelope);
+
 /* Append the context of a response to this message (MSG-1 §5). */
 void bus_context_derive(const struct bus_envelope *envelope, struct buffer *out);
 
 /* Begin a response to @envelope in @message (see bus_message_begin), up to its data. The caller
  * appends the data object and calls bus_message_end(). */
 void bus_response_begin(struct buffer *message, const struct bus_envelope *envelope);
+
+/* The parts of the context that a response returns. */
+enum bus_context_part {
+	BUS_CONTEXT_WHOLE,
+	BUS_CONTEXT_SHORT, /* only `session` and the routing pair */
+	BUS_CONTEXT_EMPTY,
+};
+
+/* Return the size of the derived context, reduced to @part, within a few bytes. */
+size_t bus_context_size(const struct bus_envelope *envelope, enum bus_context_part part);
+
+/* As bus_response_begin(), with a context reduced to @part. */
+void bus_response_begin_part(
+	struct buffer *message, const struct bus_envelope *envelope, enum bus_context_part part);
 
 /* Begin a message that answers no request, with the context {"source": "@source"}, up to its
  * data. */

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "bus/account.h"
 #include "bus/endpoint.h"
 #include "util/cleanup.h"
 
@@ -62,6 +63,13 @@ const char *frame_text(const struct frame *frame)
 	return (const char *)frame + FRAME_ROOM_BYTES;
 }
 
+void frame_charge(struct frame *frame, struct account *account, size_t n_queues)
+{
+	frame->charged = frame->size + FRAME_OVERHEAD_BYTES + n_queues * sizeof(struct frame *);
+	frame->account = account_ref(account);
+	account_queue(account, frame->charged);
+}
+
 struct frame *frame_ref(struct frame *frame)
 {
 	frame->references++;
@@ -70,8 +78,11 @@ struct frame *frame_ref(struct frame *frame)
 
 void frame_unref(struct frame *frame)
 {
-	if (frame && --frame->references == 0)
-		free(frame);
+	if (!frame || --frame->references > 0)
+		return;
+	account_unqueue(frame->account, frame->charged);
+	account_unref(frame->account);
+	free(frame);
 }
 
 /* ── the queue of a peer ─────────────────────────────────────────────────────────────────────── */
@@ -257,6 +268,7 @@ int bus_send(struct bus *bus, struct buffer *message)
 	if (!r) {
 		struct frame *frame = frame_take(message);
 
+		frame_charge(frame, bus_sender(bus), bus->counters.clients + 1u);
 		r = bus->operations->queue(bus, frame);
 		frame_unref(frame);
 	}

@@ -7,6 +7,7 @@
 
 #include "util/buffer.h"
 
+struct account;
 struct lws;
 
 /*
@@ -25,6 +26,8 @@ struct lws;
 struct frame {
 	uint32_t references;
 	size_t size;
+	struct account *account; /* charged until the frame is freed; counted reference, or NULL */
+	size_t charged;
 };
 
 /* The memory of a frame beside its text: a million tiny frames must count, too. */
@@ -33,6 +36,10 @@ struct frame {
 /* Turn @message, begun by bus_message_begin(), into a frame with one reference. The buffer is empty
  * afterwards. */
 struct frame *frame_take(struct buffer *message);
+
+/* Charge @account with @frame and @n_queues places in queues, until @frame is freed. A frame is
+ * charged once. */
+void frame_charge(struct frame *frame, struct account *account, size_t n_queues);
 
 /* Return the text of @frame. */
 const char *frame_text(const struct frame *frame);

@@ -31,6 +31,14 @@ void intake_reset(struct intake *intake, struct intake_rules *rules)
 	*intake = (struct intake){0};
 }
 
+void intake_abandon(struct intake *intake, struct intake_rules *rules)
+{
+	if (intake->state != INTAKE_GATHERING)
+		return;
+	intake_reset(intake, rules);
+	intake->state = INTAKE_SKIPPING;
+}
+
 static enum intake_result skip(
 	struct intake *intake, struct intake_rules *rules, bool is_last, enum intake_result result)
 {
@@ -43,6 +51,8 @@ static enum intake_result skip(
 static bool keep_piece(
 	struct intake *intake, struct intake_rules *rules, const char *piece, size_t size)
 {
+	if (size > rules->gather_bytes - rules->gathered && rules->make_room)
+		rules->make_room(rules->data, intake, size);
 	if (size > rules->gather_bytes - rules->gathered)
 		return false;
 	if (!intake->message.data)

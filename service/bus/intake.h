@@ -19,6 +19,8 @@
  *                      over a limit ──────────┘
  */
 
+struct intake;
+
 /* The limits and the shared budget of all intakes of a bus. */
 struct intake_rules {
 	/* Return whether a frame with this topic is wanted. NULL: all frames are, and no topic is
@@ -28,6 +30,10 @@ struct intake_rules {
 	size_t frame_bytes;  /* the largest frame that is accepted */
 	size_t gather_bytes; /* budget for all unfinished frames together */
 	size_t gathered;     /* used part of that budget */
+
+	/* Make room for @size more bytes of @intake: drop larger unfinished frames of others. NULL:
+	 * there are none. */
+	void (*make_room)(void *data, const struct intake *intake, size_t size);
 };
 
 enum intake_state {
@@ -70,3 +76,7 @@ struct frame *intake_frame(struct intake *intake, const char *text, size_t size)
 
 /* Drop the gathered bytes. The next piece begins a frame. */
 void intake_reset(struct intake *intake, struct intake_rules *rules);
+
+/* Drop the gathered bytes, and the rest of the frame as it arrives. Do nothing when no frame is
+ * unfinished. */
+void intake_abandon(struct intake *intake, struct intake_rules *rules);

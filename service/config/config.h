@@ -46,6 +46,7 @@ struct config_limits {
 	uint32_t in_flight;
 	uint32_t queue;
 	size_t output_queue_bytes;
+	size_t peer_bytes;
 	size_t host_output_bytes;
 	size_t stderr_bytes;
 	uint32_t pending_approvals;
@@ -77,6 +78,7 @@ struct config {
 	struct text_list tools_enabled;
 	struct text_list tools_disabled;
 	struct text_list embedded_origins;
+	uint64_t embedded_stall_s;
 	enum config_duplicates duplicate_names;
 	enum approval_mode approval_mode;
 	struct text_list approval_allow;

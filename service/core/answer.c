@@ -42,11 +42,17 @@ static void open_data(struct answer *answer)
 	answer_keep(answer);
 }
 
-void answer_begin(struct answer *answer, const struct bus_envelope *request)
+void answer_begin_part(
+	struct answer *answer, const struct bus_envelope *request, enum bus_context_part part)
 {
 	*answer = (struct answer){.is_open = true};
-	bus_response_begin(&answer->message, request);
+	bus_response_begin_part(&answer->message, request, part);
 	open_data(answer);
+}
+
+void answer_begin(struct answer *answer, const struct bus_envelope *request)
+{
+	answer_begin_part(answer, request, BUS_CONTEXT_WHOLE);
 }
 
 void answer_begin_broadcast(struct answer *answer, const char *topic)

@@ -53,6 +53,10 @@ const char *answer_code_name(enum answer_code code);
 /* Begin the response to @request: its data is an open, empty object. */
 void answer_begin(struct answer *answer, const struct bus_envelope *request);
 
+/* As answer_begin(), with a context reduced to @part. */
+void answer_begin_part(
+	struct answer *answer, const struct bus_envelope *request, enum bus_context_part part);
+
 /* Begin a message that answers no request. */
 void answer_begin_broadcast(struct answer *answer, const char *topic);
 

@@ -159,12 +159,41 @@ struct call *calls_new(struct calls *calls, const struct tool *tool)
 	return call;
 }
 
-void calls_open(struct calls *calls, struct call *call, size_t n_arguments)
+/* Return the bytes that the calls in flight of @call's source and account hold. */
+static size_t held_by_source(const struct calls *calls, const struct call *call)
+{
+	size_t bytes = 0;
+
+	list_for_each(link, &calls->in_flight) {
+		const struct call *other = container_of(link, struct call, link);
+
+		if (other->account == call->account && is_equal(&other->source, &call->source))
+			bytes += other->held_bytes;
+	}
+	return bytes;
+}
+
+bool calls_charge(struct calls *calls, struct call *call, struct account *account,
+	size_t n_arguments, const struct answer *answer)
+{
+	size_t bytes = n_arguments + answer->message.size + call->source.size + call->session.size +
+		       call->call_id.size;
+	size_t half;
+
+	check(call->state == CALL_NEW);
+	call->account = account_ref(account);
+	if (!account_hold(account, bytes))
+		return false;
+	call->held_bytes = bytes;
+	half = account ? account_held_max(account) / 2 : SIZE_MAX;
+	/* Few accounts are half full, so the calls are seldom counted. */
+	return !account || account->held <= half || held_by_source(calls, call) + bytes <= half;
+}
+
+void calls_open(struct calls *calls, struct call *call)
 {
 	check(call->state == CALL_NEW);
 	call->state = CALL_IN_FLIGHT;
-	call->held_bytes = n_arguments + call->answer.message.size + call->source.size +
-			   call->session.size + call->call_id.size;
 	calls->held_bytes += call->held_bytes;
 	calls->n_in_flight++;
 	list_append(&calls->in_flight, &call->link);
@@ -186,6 +215,9 @@ void calls_close(struct calls *calls, struct call *call)
 		list_remove(&call->key_link);
 	}
 	call->state = CALL_SPARE;
+	account_release(call->account, call->held_bytes);
+	call->held_bytes = 0;
+	account_unref(take_ptr(call->account));
 	package_unref(take_ptr(call->package));
 	buffer_recycle(&call->runner_call.arguments, KEEP_BYTES);
 	buffer_recycle(&call->runner_call.caller, KEEP_BYTES);

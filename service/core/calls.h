@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bus/account.h"
 #include "catalogue/package.h"
 #include "core/answer.h"
 #include "loop/loop.h"
@@ -49,10 +50,11 @@ struct call {
 	uint64_t key;         /* hash of its door and call_id */
 	enum call_state state;
 	enum call_door door;
-	struct buffer source;  /* the caller's address at the door: context.source */
-	struct buffer session; /* context.session.session_id */
-	struct buffer call_id; /* the caller's id of the call, for events and for cancelling */
-	size_t held_bytes;     /* bytes of the request, held until the call is over */
+	struct buffer source;    /* the caller's address at the door: context.source */
+	struct buffer session;   /* context.session.session_id */
+	struct buffer call_id;   /* the caller's id of the call, for events and for cancelling */
+	size_t held_bytes;       /* bytes of the request, held until the call is over */
+	struct account *account; /* charged with them: counted reference, or NULL */
 	const struct tool *tool;
 	struct package *package; /* package of the tool: counted reference */
 	struct answer answer;    /* begun with the request, sent when the call is over */
@@ -86,8 +88,14 @@ void calls_deinit(struct calls *calls);
  * its origin, then call calls_open() or calls_close(). */
 struct call *calls_new(struct calls *calls, const struct tool *tool);
 
-/* Put @call in flight, with @n_arguments bytes of arguments: it is counted and can be found. */
-void calls_open(struct calls *calls, struct call *call, size_t n_arguments);
+/* Charge @account with the bytes that @call, whose origin is set, is going to hold: @n_arguments of
+ * arguments, and those of @answer, which is still the caller's. One source may have half of what the
+ * account may have. Return false when they exceed that. */
+bool calls_charge(struct calls *calls, struct call *call, struct account *account,
+	size_t n_arguments, const struct answer *answer);
+
+/* Put @call in flight: it is counted and can be found. */
+void calls_open(struct calls *calls, struct call *call);
 
 /* Close @call, whose answer was sent or taken back. */
 void calls_close(struct calls *calls, struct call *call);

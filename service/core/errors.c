@@ -9,6 +9,10 @@
 #include "json/writer.h"
 #include "util/cleanup.h"
 
+/* The most bytes of a source in a text, and the text when there is none. */
+#define SOURCE_BYTES 128
+#define UNKNOWN      "one client"
+
 void errors_write_missing_name(struct answer *answer)
 {
 	answer_error_format(answer, ANSWER_MISSING_NAME, "Missing required field: 'name'");
@@ -105,6 +109,18 @@ void errors_write_busy(struct answer *answer, const struct tool *tool, uint32_t 
 	answer_error_format(answer, ANSWER_BUSY,
 		"RuntimeError: Toolbox '%s' is busy: %u calls are waiting", tool->toolbox->id,
 		n_waiting);
+}
+
+void errors_write_holding(struct answer *answer, const struct buffer *source)
+{
+	size_t size = source->size < SOURCE_BYTES ? source->size : SOURCE_BYTES;
+
+	answer_error_format(answer, ANSWER_BUSY,
+		"RuntimeError: Too many calls from %.*s: their requests hold as much memory as "
+		"they "
+		"may (limits.peer_bytes)",
+		size > 0 ? (int)size : (int)sizeof(UNKNOWN) - 1, size > 0 ? source->data : UNKNOWN);
+	answer_member_number(answer, "retry_after_s", 1);
 }
 
 void errors_write_unavailable(struct answer *answer, const struct tool *tool, const char *reason)

@@ -38,6 +38,9 @@ void errors_write_denied(struct answer *answer, const struct tool *tool, enum ap
 /* @n_waiting: the calls that wait already. */
 void errors_write_busy(struct answer *answer, const struct tool *tool, uint32_t n_waiting);
 
+/* The calls of @source (JSON text, or empty) hold as many bytes as they may. */
+void errors_write_holding(struct answer *answer, const struct buffer *source);
+
 void errors_write_unavailable(struct answer *answer, const struct tool *tool, const char *reason);
 
 /* Write "@subject 'NAME' in ToolBox 'ID': @actual @unit, @max are allowed". */

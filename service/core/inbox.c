@@ -16,10 +16,11 @@ void inbox_deinit(struct inbox *inbox)
 	struct inbox_frame *frame;
 
 	while ((frame = inbox_take_first(inbox)))
-		free(frame);
+		inbox_frame_free(frame);
 }
 
-int inbox_defer(struct inbox *inbox, uint32_t max, const char *text, size_t size)
+int inbox_defer(
+	struct inbox *inbox, uint32_t max, struct account *account, const char *text, size_t size)
 {
 	struct inbox_frame *frame;
 
@@ -28,6 +29,11 @@ int inbox_defer(struct inbox *inbox, uint32_t max, const char *text, size_t size
 	frame = malloc(sizeof(*frame) + size);
 	if (!frame)
 		return -ENOMEM;
+	if (!account_hold(account, size)) {
+		free(frame);
+		return INBOX_E_FULL;
+	}
+	frame->account = account_ref(account);
 	list_init(&frame->link);
 	frame->size = size;
 	memcpy(frame->text, text, size);
@@ -44,4 +50,11 @@ struct inbox_frame *inbox_take_first(struct inbox *inbox)
 		return NULL;
 	inbox->n_frames--;
 	return container_of(link, struct inbox_frame, link);
+}
+
+void inbox_frame_free(struct inbox_frame *frame)
+{
+	account_release(frame->account, frame->size);
+	account_unref(frame->account);
+	free(frame);
 }

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bus/account.h"
 #include "util/list.h"
 
 /*
@@ -18,9 +19,10 @@ struct inbox {
 	uint32_t n_frames;
 };
 
-/* A frame that waits. The owner frees it with free(). */
+/* A frame that waits. The owner frees it with inbox_frame_free(). */
 struct inbox_frame {
 	struct list link;
+	struct account *account; /* charged with the frame: counted reference, or NULL */
 	size_t size;
 	char text[];
 };
@@ -36,9 +38,13 @@ void inbox_init(struct inbox *inbox);
 /* Free the frames that still wait. */
 void inbox_deinit(struct inbox *inbox);
 
-/* Append a copy of the @size bytes at @text, unless @max frames wait already. Returns 0,
- * INBOX_E_FULL or -ENOMEM. */
-int inbox_defer(struct inbox *inbox, uint32_t max, const char *text, size_t size);
+/* Append a copy of the @size bytes at @text, and charge @account (NULL: none) with it. Returns 0;
+ * INBOX_E_FULL when @max frames wait already, or @account has no room for it; or -ENOMEM. */
+int inbox_defer(
+	struct inbox *inbox, uint32_t max, struct account *account, const char *text, size_t size);
 
 /* Remove the oldest frame and hand it over; NULL when none waits. */
 struct inbox_frame *inbox_take_first(struct inbox *inbox);
+
+/* Free @frame, and take back its charge. */
+void inbox_frame_free(struct inbox_frame *frame);

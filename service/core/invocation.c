@@ -221,6 +221,7 @@ void invocation_done(void *data, struct runner_call *runner_call, const struct c
 	struct invoker *invoker = call->invoker;
 	uint64_t duration_us = (clock_now_ns() - runner_call->submitted_ns) / NS_PER_US;
 	int code = write_outcome(call, result);
+	struct account *before = bus_act_for(invoker->bus, call->account);
 
 	(void)data;
 	if (!answer_make_fit(&call->answer, invoker->config->limits.frame_bytes,
@@ -231,6 +232,7 @@ void invocation_done(void *data, struct runner_call *runner_call, const struct c
 	answer_send(&call->answer, invoker->bus);
 	runner_count(runner_call->runner, call->tool->toolbox, duration_us, code >= 0);
 	log_call(call, duration_us, code);
+	bus_act_for(invoker->bus, before);
 	calls_close(invoker->calls, call);
 }
 
@@ -368,6 +370,11 @@ static bool submit_call(struct invoker *invoker, const struct request_scope *sco
 	call->invoker = invoker;
 	call->timeout_ms = timeout_of(invoker->config, tool, scope->request.timeout_ms);
 	call->has_events = events_are_wanted(invoker->events);
+	if (!calls_charge(calls, call, bus_sender(invoker->bus), arguments->size, answer)) {
+		errors_write_holding(answer, &call->source);
+		calls_close(calls, call);
+		return false;
+	}
 	r = runner_submit(
 		runner, &call->runner_call, arguments->json, arguments->size, call->timeout_ms);
 	if (r != 0) {
@@ -376,7 +383,7 @@ static bool submit_call(struct invoker *invoker, const struct request_scope *sco
 		return false;
 	}
 	call->answer = answer_take(answer);
-	calls_open(calls, call, arguments->size);
+	calls_open(calls, call);
 	if (call->has_events)
 		events_call_started(invoker->events, call);
 	return true;

@@ -104,9 +104,38 @@ void listing_get(const struct offer *offer, bool last_wins, const struct request
 		buffer_append(&answer->message, tool->definition + 1, tool->definition_size - 2);
 }
 
+/* The size of a context that is returned whole in any case. */
+#define CONTEXT_BYTES 4096
+
+/*
+ * Return the part of the context that the responses to one discover return. All of them together
+ * have at most twice the bytes of the request and a frame: a request of one frame must not make us
+ * send one for each toolbox.
+ */
+static enum bus_context_part find_part(
+	const struct catalogue *catalogue, const struct bus_envelope *envelope, size_t frame_bytes)
+{
+	size_t n_toolboxes = catalogue_n_toolboxes(catalogue);
+	size_t allowed = 2 * bus_context_size(envelope, BUS_CONTEXT_WHOLE);
+	enum bus_context_part part = BUS_CONTEXT_WHOLE;
+	size_t defined = 0;
+
+	for (size_t i = 0; i < catalogue_n_tools(catalogue); i++)
+		defined += catalogue_tool(catalogue, i)->definition_size;
+	if (defined < frame_bytes)
+		allowed += frame_bytes - defined;
+	if (allowed < n_toolboxes * CONTEXT_BYTES)
+		allowed = n_toolboxes * CONTEXT_BYTES;
+	while (part < BUS_CONTEXT_EMPTY && bus_context_size(envelope, part) * n_toolboxes > allowed)
+		part++;
+	return part;
+}
+
 void listing_discover(const struct catalogue *catalogue, const struct bus_envelope *envelope,
 	size_t frame_bytes, struct bus *bus)
 {
+	enum bus_context_part part = find_part(catalogue, envelope, frame_bytes);
+
 	for (size_t i = 0; i < catalogue_n_toolboxes(catalogue); i++) {
 		struct run run;
 		const struct toolbox *toolbox =
@@ -115,7 +144,7 @@ void listing_discover(const struct catalogue *catalogue, const struct bus_envelo
 
 		if (run.n_tools == 0)
 			continue;
-		answer_begin(&answer, envelope);
+		answer_begin_part(&answer, envelope, part);
 		answer_member_text(&answer, "toolbox_id", toolbox->id);
 		answer_keep(&answer);
 		write_run(catalogue, run, DEFINITION_FULL, answer_member(&answer, "tools"));

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bus/account.h"
 #include "core/listing.h"
 #include "core/notify.h"
 #include "json/writer.h"
@@ -27,6 +28,8 @@
 struct reload_waiter {
 	struct list link;
 	struct answer answer;
+	struct account *account; /* charged with @size bytes: counted reference */
+	size_t size;
 };
 
 /* ── answers and events ──────────────────────────────────────────────────────────────────────── */
@@ -63,24 +66,31 @@ static void send_answer(struct reload *reload, struct answer *answer)
 	reload_write_mistakes(reload, answer);
 	answer_keep(answer);
 	listing_write(catalogue, NULL, 0, DEFINITION_FULL, answer_member(answer, "tools"));
-	if (!answer_fits(answer, reload->parts.config->limits.frame_bytes))
+	if (!answer_fits(answer, reload->parts.config->limits.frame_bytes) ||
+		account_is_full(bus_sender(reload->parts.bus)))
 		answer_rewind(answer);
 	answer_send(answer, reload->parts.bus);
 }
 
-/* Take the first waiter off @waiting. Returns true with its answer in @ret_answer; false when there
- * is none. */
-static bool take_waiter(struct reload *reload, struct list *waiting, struct answer *ret_answer)
+/* Take the first waiter off @waiting, and call @send for its answer, charged to its account. Returns
+ * false when there is none. */
+static bool answer_waiter(struct reload *reload, struct list *waiting,
+	void (*send)(struct reload *reload, struct answer *answer))
 {
 	struct list *link = list_take_first(waiting);
 	struct reload_waiter *waiter;
+	struct account *before;
 
 	if (!link)
 		return false;
 	waiter = container_of(link, struct reload_waiter, link);
-	*ret_answer = waiter->answer;
-	free(waiter);
 	reload->n_waiting--;
+	before = bus_act_for(reload->parts.bus, waiter->account);
+	send(reload, &waiter->answer);
+	bus_act_for(reload->parts.bus, before);
+	account_release(waiter->account, waiter->size);
+	account_unref(waiter->account);
+	free(waiter);
 	return true;
 }
 
@@ -184,7 +194,6 @@ static void finish_load(void *data, struct catalogue *catalogue, int status)
 {
 	struct reload *reload = data;
 	bool was_ready = reload->is_ready;
-	struct answer answer;
 
 	reload->loader = NULL;
 	if (catalogue)
@@ -196,8 +205,8 @@ static void finish_load(void *data, struct catalogue *catalogue, int status)
 	/* Reading has left its memory free between blocks that stay: return it to the system. */
 	malloc_trim(0);
 	notify_ready();
-	while (take_waiter(reload, &reload->waiting, &answer))
-		send_answer(reload, &answer);
+	while (answer_waiter(reload, &reload->waiting, send_answer))
+		continue;
 	if (!was_ready)
 		reload->handler.ready(reload->data);
 	/* A request that had waited for the first load may have begun another one already. */
@@ -208,12 +217,10 @@ static void finish_load(void *data, struct catalogue *catalogue, int status)
 /* End a reload whose configuration is closed: nothing was loaded. */
 static void finish_closed(struct reload *reload)
 {
-	struct answer answer;
-
 	log_limited(&reload->reloads, LOG_LEVEL_ERROR, "Nothing is offered: %s",
 		reload->parts.config->closed);
-	while (take_waiter(reload, &reload->waiting, &answer))
-		send_answer(reload, &answer);
+	while (answer_waiter(reload, &reload->waiting, send_answer))
+		continue;
 }
 
 static void start_loader(struct reload *reload)
@@ -302,14 +309,21 @@ void reload_soon(struct reload *reload)
 
 /* ── those who wait ──────────────────────────────────────────────────────────────────────────── */
 
+static void write_busy(const struct reload *reload, struct answer *answer)
+{
+	answer_error_format(answer, ANSWER_BUSY,
+		"RuntimeError: The service is busy: %u requests wait for a reload",
+		reload->n_waiting);
+}
+
 void reload_request(struct reload *reload, struct answer *answer)
 {
+	struct account *account = bus_sender(reload->parts.bus);
+	size_t size = answer->message.size;
 	struct reload_waiter *waiter;
 
 	if (reload->n_waiting >= reload->parts.config->limits.in_flight) {
-		answer_error_format(answer, ANSWER_BUSY,
-			"RuntimeError: The service is busy: %u requests wait for a reload",
-			reload->n_waiting);
+		write_busy(reload, answer);
 		return;
 	}
 	waiter = malloc(sizeof(*waiter));
@@ -318,6 +332,13 @@ void reload_request(struct reload *reload, struct answer *answer)
 			"RuntimeError: The service is unavailable: out of memory");
 		return;
 	}
+	if (!account_hold(account, size)) {
+		free(waiter);
+		write_busy(reload, answer);
+		return;
+	}
+	waiter->account = account_ref(account);
+	waiter->size = size;
 	list_init(&waiter->link);
 	waiter->answer = answer_take(answer);
 	list_append(&reload->waiting_next, &waiter->link);
@@ -325,16 +346,25 @@ void reload_request(struct reload *reload, struct answer *answer)
 	reload_ask_again(reload);
 }
 
+static void send_unavailable(struct reload *reload, struct answer *answer)
+{
+	answer_error_format(answer, ANSWER_UNAVAILABLE,
+		"RuntimeError: The service is unavailable: it is stopping");
+	answer_send(answer, reload->parts.bus);
+}
+
+/* Answer all waiters of both lists. */
+static void answer_all(
+	struct reload *reload, void (*send)(struct reload *reload, struct answer *answer))
+{
+	while (answer_waiter(reload, &reload->waiting, send) ||
+		answer_waiter(reload, &reload->waiting_next, send))
+		continue;
+}
+
 void reload_give_up(struct reload *reload)
 {
-	struct answer answer;
-
-	while (take_waiter(reload, &reload->waiting, &answer) ||
-		take_waiter(reload, &reload->waiting_next, &answer)) {
-		answer_error_format(&answer, ANSWER_UNAVAILABLE,
-			"RuntimeError: The service is unavailable: it is stopping");
-		answer_send(&answer, reload->parts.bus);
-	}
+	answer_all(reload, send_unavailable);
 }
 
 /* ── life ────────────────────────────────────────────────────────────────────────────────────── */
@@ -368,14 +398,16 @@ void reload_init(struct reload *reload, const struct reload_parts *parts,
 			strerror(-r));
 }
 
+static void forget_answer(struct reload *reload, struct answer *answer)
+{
+	(void)reload;
+	answer_deinit(answer);
+}
+
 void reload_deinit(struct reload *reload)
 {
-	struct answer answer;
-
 	loader_free(take_ptr(reload->loader));
 	watcher_free(take_ptr(reload->watcher));
-	while (take_waiter(reload, &reload->waiting, &answer) ||
-		take_waiter(reload, &reload->waiting_next, &answer))
-		answer_deinit(&answer);
+	answer_all(reload, forget_answer);
 	buffer_deinit(&reload->mistakes);
 }

@@ -21,6 +21,8 @@
  * end. */
 #define FLUSH_MS HOST_DISMISS_MS
 
+#define MS_PER_S 1000
+
 /* The time between two looks at whether everything is done. */
 #define DRAIN_STEP_MS 5
 
@@ -223,6 +225,8 @@ static int open_bus(struct service *service, bool is_bus)
 
 	limits.frame_bytes = config->limits.frame_bytes;
 	limits.output_queue_bytes = config->limits.output_queue_bytes;
+	limits.peer_bytes = config->limits.peer_bytes;
+	limits.stall_ms = config->embedded_stall_s * MS_PER_S;
 	if (is_bus)
 		r = bus_embed(service->loop, &config->bus,
 			(const char *const *)config->embedded_origins.items,

@@ -311,7 +311,8 @@ bool topics_wants_frame(void *data, const char *topic, size_t size)
 /* Keep the frame that was read into the scope until it can be served. */
 static void defer_frame(struct service *service, const char *text, size_t size)
 {
-	int r = inbox_defer(&service->inbox, service->config.limits.in_flight, text, size);
+	int r = inbox_defer(&service->inbox, service->config.limits.in_flight,
+		bus_sender(service->bus), text, size);
 
 	if (r == INBOX_E_FULL)
 		refuse_request(service, ANSWER_BUSY,
@@ -360,6 +361,7 @@ void topics_take_frame(void *data, const char *text, size_t size)
 		serve_request(service);
 	else
 		defer_frame(service, text, size);
+	bus_envelope_recycle(&service->scope.envelope);
 }
 
 /* Answer a request that has waited. Without a catalogue by now there will be none for it. */
@@ -380,7 +382,11 @@ void topics_serve_deferred(void *data)
 	struct inbox_frame *frame;
 
 	while ((frame = inbox_take_first(&service->inbox))) {
+		struct account *before = bus_act_for(service->bus, frame->account);
+
 		answer_deferred(service, frame);
-		free(frame);
+		bus_envelope_recycle(&service->scope.envelope);
+		bus_act_for(service->bus, before);
+		inbox_frame_free(frame);
 	}
 }

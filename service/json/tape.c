@@ -35,6 +35,13 @@ void json_tape_deinit(struct json_tape *tape)
 	*tape = (struct json_tape){0};
 }
 
+void json_tape_recycle(struct json_tape *tape, uint32_t kept_tokens)
+{
+	if (tape->capacity > kept_tokens)
+		json_tape_deinit(tape);
+	tape->count = 0;
+}
+
 const char *json_type_name(enum json_type type)
 {
 	static const char *const names[] = {

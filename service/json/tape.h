@@ -73,6 +73,10 @@ int json_tape_reserve(struct json_tape *tape, uint32_t used, size_t more);
 /* Free the tokens. The text belongs to the caller. */
 void json_tape_deinit(struct json_tape *tape);
 
+/* Empty the tape, and free its memory if it has room for more than @kept_tokens: one large text must
+ * not keep its memory for ever. */
+void json_tape_recycle(struct json_tape *tape, uint32_t kept_tokens);
+
 /* Return the token at @index. */
 static inline const struct json_token *json_at(const struct json_tape *tape, uint32_t index)
 {

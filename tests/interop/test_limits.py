@@ -191,8 +191,9 @@ def test_output_queue_bytes(tmp_path, launch):
 
 
 def test_a_client_that_does_not_read_is_dropped(launch):
-    """The embedded bus keeps 16 MiB for a client; more ends its connection and nobody else's."""
-    service = launch()
+    """The embedded bus waits embedded.stall_s for a client that reads nothing, and then ends its
+    connection and nobody else's."""
+    service = launch({"embedded": {"stall_s": 1}})
     with Caller(service.url) as caller, Peer(service.url) as mute:
         text = "x" * (1 << 20)
         for _ in range(40):

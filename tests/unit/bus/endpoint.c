@@ -306,7 +306,8 @@ Test(bus_seat, discards_a_frame_over_the_limit_and_keeps_the_link)
 {
 	static const struct bus_limits small = {.frame_bytes = 100000,
 		.output_queue_bytes = BUS_OUTPUT_QUEUE_BYTES,
-		.client_queue_bytes = BUS_CLIENT_QUEUE_BYTES};
+		.peer_bytes = BUS_PEER_BYTES,
+		.stall_ms = BUS_STALL_MS};
 	cleanup(loop_cleanup) struct loop *loop = new_loop();
 	struct endpoint bus = {0};
 	struct endpoint large = {.stop_at_frames = 3};
@@ -333,7 +334,8 @@ Test(bus_seat, refuses_the_newest_message_when_the_output_queue_is_full)
 {
 	static const struct bus_limits small = {.frame_bytes = BUS_FRAME_BYTES,
 		.output_queue_bytes = 10000,
-		.client_queue_bytes = BUS_CLIENT_QUEUE_BYTES};
+		.peer_bytes = BUS_PEER_BYTES,
+		.stall_ms = BUS_STALL_MS};
 	cleanup(loop_cleanup) struct loop *loop = new_loop();
 	struct endpoint bus = {0};
 	struct endpoint client = {.stop_at_frames = 3};
@@ -527,7 +529,8 @@ static void run_until_clients(struct endpoint *bus, uint32_t clients)
 
 static const struct bus_limits small = {.frame_bytes = BUS_FRAME_BYTES,
 	.output_queue_bytes = BUS_OUTPUT_QUEUE_BYTES,
-	.client_queue_bytes = 4 << 20};
+	.peer_bytes = 16 << 20,
+	.stall_ms = 200};
 
 Test(bus_seat, the_bus_drops_a_client_that_does_not_read)
 {
@@ -684,5 +687,69 @@ Test(bus_seat, the_bus_wants_the_token_that_it_was_given)
 	leave(&client);
 	join(&client, &bus, &bus_limits_default);
 	leave(&client);
+	leave(&bus);
+}
+
+/* Send the frame of a text of @size bytes, as far as the socket takes it. */
+static void push_bytes(int fd, char *frame, size_t size, size_t *sent)
+{
+	ssize_t n = send(fd, frame + *sent, size - *sent, MSG_DONTWAIT);
+
+	*sent += n > 0 ? (size_t)n : 0;
+	if (*sent == size)
+		*sent = 0;
+}
+
+/* Clients that all send and do not read hold each other up, but not for ever. */
+Test(bus_seat, the_bus_ends_a_deadlock_of_clients_that_do_not_read)
+{
+	enum { CLIENTS = 4, BYTES = 14 + (1 << 20) };
+	cleanup(loop_cleanup) struct loop *loop = new_loop();
+	cleanup_free char *frame = calloc(1, BYTES);
+	struct endpoint bus = {0};
+	int fds[CLIENTS];
+	size_t sent[CLIENTS] = {0};
+
+	memcpy(frame, (unsigned char[]){0x81, 0xFF, 0, 0, 0, 0, 0, 0x10, 0, 0}, 10);
+	memset(frame + 14, 'x', 1 << 20);
+	embed_at(&bus, loop, 0, &small);
+	for (int i = 0; i < CLIENTS; i++)
+		fds[i] = dial(&bus, upgrade);
+	run_until_clients(&bus, CLIENTS);
+	for (int turn = 0; turn < 2000 && bus_counters(bus.bus)->clients > 0; turn++) {
+		for (int i = 0; i < CLIENTS; i++)
+			push_bytes(fds[i], frame, BYTES, &sent[i]);
+		loop_run(loop, 5);
+		cr_assert_leq(bus_queued_bytes(bus.bus), CLIENTS * small.peer_bytes);
+	}
+	cr_assert_eq(bus_counters(bus.bus)->clients, 0, "all were disconnected");
+	for (int i = 0; i < CLIENTS; i++)
+		close(fds[i]);
+	leave(&bus);
+}
+
+/* A client that reads is not disconnected for what another one sends in a burst. */
+Test(bus_seat, the_bus_lets_the_sender_of_a_burst_wait)
+{
+	static const struct bus_limits narrow = {.frame_bytes = BUS_FRAME_BYTES,
+		.output_queue_bytes = BUS_OUTPUT_QUEUE_BYTES,
+		.peer_bytes = 16 << 20,
+		.stall_ms = BUS_STALL_MS};
+	enum { FRAMES = 200 };
+	cleanup(loop_cleanup) struct loop *loop = new_loop();
+	struct endpoint bus = {0};
+	struct endpoint sender = {0};
+	struct endpoint reader = {0};
+
+	embed_at(&bus, loop, 0, &narrow);
+	join(&reader, &bus, &bus_limits_default);
+	join(&sender, &bus, &bus_limits_default);
+	for (int i = 0; i < FRAMES; i++)
+		cr_assert_eq(say_bytes(&sender, 300000), 0);
+	run_until_received(&reader, FRAMES + 1);
+	run_until_received(&sender, FRAMES + 1);
+	cr_assert_eq(bus_counters(bus.bus)->clients, 2);
+	leave(&reader);
+	leave(&sender);
 	leave(&bus);
 }

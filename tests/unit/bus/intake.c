@@ -233,3 +233,37 @@ Test(intake, aborts_when_it_was_not_reset_after_a_whole_frame, .signal = SIGABRT
 	cr_assert_eq(take(&intake, &rules, "{}", true), INTAKE_WHOLE);
 	take(&intake, &rules, "{}", true);
 }
+
+static struct intake *larger;
+
+static void abandon_larger(void *data, const struct intake *intake, size_t size)
+{
+	cr_assert_neq(larger, intake);
+	cr_assert_gt(size, 0);
+	intake_abandon(larger, data);
+}
+
+Test(bus_intake, lets_a_larger_unfinished_frame_pay_for_the_room_of_another)
+{
+	struct intake_rules rules = rules_for(NULL);
+	struct intake large = {0};
+	struct intake newcomer = {0};
+	char text[FRAME_BYTES + 1];
+
+	memset(text, 'x', FRAME_BYTES);
+	text[FRAME_BYTES] = '\0';
+	rules.gather_bytes = FRAME_BYTES;
+	rules.data = &rules;
+	rules.make_room = abandon_larger;
+	larger = &large;
+	cr_assert_eq(take(&large, &rules, text, false), INTAKE_MORE);
+	cr_assert_eq(take(&newcomer, &rules, "some", false), INTAKE_MORE);
+	cr_assert_eq(rules.gathered, 4);
+	cr_assert_eq(take(&large, &rules, "its rest is skipped", true), INTAKE_MORE);
+	cr_assert_eq(take(&newcomer, &rules, " text", true), INTAKE_WHOLE);
+	intake_reset(&newcomer, &rules);
+	cr_assert_eq(take(&large, &rules, "next", true), INTAKE_WHOLE);
+	intake_reset(&large, &rules);
+	intake_abandon(&large, &rules);
+	cr_assert_eq(rules.gathered, 0);
+}

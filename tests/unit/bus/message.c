@@ -262,3 +262,35 @@ Test(bus_message, that_was_not_begun_has_no_text)
 	bus_message_text(&message, &size);
 	cr_assert_eq(size, 0);
 }
+
+static void expect_short(const char *context, const char *expected)
+{
+	struct bus_envelope envelope = {0};
+	struct buffer message = {0};
+	char text[512];
+	size_t size;
+
+	snprintf(text, sizeof(text), "{\"type\": \"t\", \"context\": %s}", context);
+	cr_assert_eq(bus_envelope_read(&envelope, text, strlen(text), 8), 0);
+	bus_response_begin_part(&message, &envelope, BUS_CONTEXT_SHORT);
+	buffer_append_string(&message, "{}}");
+	snprintf(text, sizeof(text), "{\"type\": \"t.response\", \"context\": %s, \"data\": {}}",
+		expected);
+	buffer_terminate(&message);
+	cr_assert_str_eq(bus_message_text(&message, &size), text);
+	cr_assert_geq(bus_context_size(&envelope, BUS_CONTEXT_SHORT) + 64, strlen(expected));
+	cr_assert_eq(bus_context_size(&envelope, BUS_CONTEXT_EMPTY), 0);
+	buffer_deinit(&message);
+	bus_envelope_deinit(&envelope);
+}
+
+Test(bus_context, can_be_reduced_to_its_session_and_routing_pair)
+{
+	expect_short("{}", "{}");
+	expect_short("{\"x\": 1, \"session\": {\"a\": 1.10}}", "{\"session\":{\"a\": 1.10}}");
+	expect_short("{\"source\": \"a\", \"x\": 1}", "{\"source\":\"a\", \"destination\":\"a\"}");
+	expect_short("{\"destination\": [\"b\", \"c\"], \"source\": \"a\", \"session\": null}",
+		"{\"session\":null, \"source\":\"b\", \"destination\":\"a\"}");
+	expect_short("{\"destination\": \"b\", \"source\": \"\"}",
+		"{\"source\":\"b\", \"destination\":\"b\"}");
+}

@@ -38,7 +38,8 @@ static struct call *open_call(const char *source, const char *call_id)
 	buffer_append_string(&call->source, source);
 	if (call_id)
 		buffer_append_string(&call->call_id, call_id);
-	calls_open(&calls, call, 10);
+	cr_assert(calls_charge(&calls, call, NULL, 10, &call->answer));
+	calls_open(&calls, call);
 	return call;
 }
 

@@ -25,6 +25,7 @@ static void *limited_realloc(void *block, size_t size)
 #define realloc           limited_realloc
 #define json_tape_read    portable_tape_read
 #define json_tape_deinit  portable_tape_deinit
+#define json_tape_recycle portable_tape_recycle
 #define json_tape_reserve portable_tape_reserve
 #define json_locate       portable_locate
 #define json_keys_check   portable_keys_check
