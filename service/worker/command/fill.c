@@ -103,7 +103,9 @@ static void append_variable(
 		return;
 	buffer_append_char(entry, '=');
 	command_write_value(tape, key + 1, entry);
-	if (buffer_terminate(entry) && !environment_names(fixed, entry->data))
+	if (!buffer_terminate(entry))
+		buffer_fail_with(&fill->environment_text, entry);
+	else if (!environment_names(fixed, entry->data))
 		buffer_append(&fill->environment_text, entry->data, entry->size + 1);
 }
 
@@ -169,8 +171,7 @@ static int point(struct command_fill *fill)
 {
 	size_t arguments_size;
 
-	if (buffer_status(&fill->argument_text) || buffer_status(&fill->environment_text) ||
-		buffer_status(&fill->scratch))
+	if (buffer_status(&fill->argument_text) || buffer_status(&fill->environment_text))
 		return -ENOMEM;
 	append_pointers(&fill->pointers, &fill->argument_text);
 	arguments_size = fill->pointers.size;
