@@ -202,6 +202,7 @@ def test_a_client_that_does_not_read_is_dropped(launch):
         with pytest.raises((Closed, TimeoutError)):
             for _ in range(41):
                 mute.receive(5 * SLOWNESS)
+        assert "dropped a client: it does not read what it is sent" in service.daemon.log()
         assert caller.invoke("add", {"a": 1, "b": 2})["result"] == {"result": 3}
 
 

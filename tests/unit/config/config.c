@@ -170,6 +170,16 @@ Test(config, uses_the_default_where_a_value_has_the_wrong_type)
 	cr_expect_null(config.closed);
 }
 
+Test(config, uses_the_defaults_where_its_section_is_no_object)
+{
+	write_user_file("{\"toolboxd\": [\"idle_s\", 7, \"limits\", {\"depth\": 3}]}");
+	cr_assert_eq(read_all(), 0);
+	expect_told("/toolboxd: must be an object, not ");
+	cr_expect_eq(strchr(told.data, '\n'), told.data + told.size - 1, "%s", told.data);
+	cr_expect_eq(config.idle_s, 60);
+	cr_expect_eq(config.limits.depth, 128);
+}
+
 Test(config, shows_no_more_than_the_beginning_of_a_long_value)
 {
 	write_user_file("{\"toolboxd\": {\"idle_s\": [\"ääääääääääääääääääääääääääääääääääääääääää"

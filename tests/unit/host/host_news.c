@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -169,5 +170,30 @@ Test(host_news, of_the_bus_goes_to_hosts_that_have_it, .timeout = LIMIT)
 	guest_stop(&guest);
 	guest_start(&guest, "misbehave", &options);
 	cr_expect_eq(host_send_bus_message(guest.host, large, HOST_UNREAD_BYTES + 1), -ENOBUFS);
+	guest_stop(&guest);
+}
+
+#define SENT 20
+
+Test(host_news, has_as_much_room_after_a_host_was_slow_to_read, .timeout = LIMIT)
+{
+	const struct guest_options options = {.has_bus = true};
+	cleanup_free char *text = calloc(1, HOST_UNREAD_BYTES + 2);
+	struct guest guest = {0};
+
+	memset(text, ' ', HOST_UNREAD_BYTES + 1);
+	guest_start(&guest, "speak", &options);
+	guest_send(&guest, "converse", "{\"said\":\"{}\",\"n_answers\":20}");
+	/* In the call the library reads the socket, not the host. */
+	while (guest.n_bus_messages == 0)
+		loop_run(guest.loop, 1);
+	/* More than a socket takes at once. */
+	kill(host_pid(guest.host), SIGSTOP);
+	for (int i = 0; i < SENT; i++)
+		cr_expect_eq(host_send_bus_message(guest.host, text, HOST_UNREAD_BYTES / SENT), 0);
+	kill(host_pid(guest.host), SIGCONT);
+	guest_wait(&guest);
+	cr_expect_eq(guest.n_answers, 1);
+	cr_expect_eq(host_send_bus_message(guest.host, text, HOST_UNREAD_BYTES + 1), -ENOBUFS);
 	guest_stop(&guest);
 }

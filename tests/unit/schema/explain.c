@@ -45,6 +45,15 @@ Test(schema_explain, names_missing_and_unexpected_properties)
 		"/zzz: unexpected property 'zzz'; the object takes 'title', 'start'.");
 }
 
+Test(schema_explain, counts_the_elements_that_an_array_has_to_contain)
+{
+	static const char few[] = "{\"contains\":{\"type\":\"integer\"},\"minContains\":2}";
+	static const char many[] = "{\"contains\":{\"type\":\"integer\"},\"maxContains\":1}";
+
+	expect_report(few, "[1,\"a\"]", "must contain at least 2 of an integer, contains 1");
+	expect_report(many, "[1,2,3]", "must contain at most 1 of an integer, contains 3");
+}
+
 Test(schema_explain, hints_at_a_value_that_was_quoted)
 {
 	expect_report("{\"type\":\"integer\"}", "\"25\"", "; send the number 25, without quotes");

@@ -31,6 +31,21 @@ Test(schema_format, knows_when_a_leap_second_may_be)
 	cr_assert_not(is_format("time", "\"22:59:60Z\""));
 }
 
+Test(schema_format, knows_which_years_of_a_century_leap)
+{
+	cr_assert(is_format("date", "\"2000-02-29\""));
+	cr_assert_not(is_format("date", "\"1900-02-29\""));
+	cr_assert_not(is_format("date", "\"1995-02-29\""));
+}
+
+/* RFC 3986 section 4.2: a port is part of an authority, and that begins with two slashes. */
+Test(schema_format, takes_a_colon_in_a_later_segment)
+{
+	cr_assert(is_format("uri-reference", "\"a/b:c\""));
+	cr_assert_not(is_format("uri-reference", "\"//b:c\""));
+	cr_assert_not(is_format("uri-reference", "\"b:c d\""));
+}
+
 /* IDNA 2008 as libidn2 has it. */
 Test(schema_format, takes_labels_that_may_be_registered)
 {

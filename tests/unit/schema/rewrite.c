@@ -90,6 +90,40 @@ Test(schema_coerce, takes_strings_as_what_they_hold)
 		"{\"i\":\"2.5\",\"b\":\"yes\",\"m\":\"null\",\"n\":\"1e\"}", 0);
 }
 
+Test(schema_coerce, reports_each_change_by_its_path_in_the_value)
+{
+	static const char schema_text[] = "{\"additionalProperties\":{\"type\":[\"integer\","
+					  "\"boolean\",\"array\",\"object\"]}}";
+	static const char text[] = "{\"data\":{\"args\":{\"a\":\"25\",\"b\":\"true\",\"c\":\"[1]\","
+				   "\"d\":\"{}\"}}}";
+	static const char *const expected[][2] = {
+		{"/a", "the string \"25\" was taken as the number it holds"},
+		{"/b", "the string \"true\" was taken as the boolean it holds"},
+		{"/c", "the string \"[1]\" was taken as the array it holds"},
+		{"/d", "the string \"{}\" was taken as the object it holds"},
+	};
+	cleanup(json_tape_cleanup) struct json_tape schema_tape = {0};
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	cleanup(schema_cleanup) struct schema *schema = NULL;
+	cleanup(schema_context_cleanup) struct schema_context *context = schema_context_new();
+	cleanup(schema_error_deinit) struct schema_error error = {0};
+	cleanup(schema_report_deinit) struct schema_report changes = {0};
+	cleanup(buffer_deinit) struct buffer out = {0};
+	uint32_t args;
+
+	cr_assert_eq(
+		json_tape_read(&schema_tape, schema_text, sizeof(schema_text) - 1, 9, NULL), 0);
+	cr_assert_eq(json_tape_read(&tape, text, sizeof(text) - 1, 9, NULL), 0);
+	cr_assert_eq(schema_compile(&schema_tape, 0, NULL, &schema, &error), 0);
+	args = json_find(&tape, json_find(&tape, 0, "data"), "args");
+	cr_assert_eq(schema_coerce(schema, context, &tape, args, &out, &changes), 0);
+	cr_assert_eq(changes.n_violations, 4);
+	for (size_t i = 0; i < 4; i++) {
+		cr_expect_str_eq(changes.violations[i].path, expected[i][0]);
+		cr_expect_str_eq(changes.violations[i].message, expected[i][1]);
+	}
+}
+
 Test(schema_coerce, leaves_alone_what_may_be_a_string)
 {
 	expect_coerced("{\"properties\":{\"a\":{\"type\":[\"string\",\"integer\"]},\"b\":true}}",

@@ -76,6 +76,8 @@ Test(text, offers_a_name_that_contains_the_other)
 	cr_assert_eq(d, 2);
 	cr_assert(is_near("get_weather_forecast", "Weather", &d));
 	cr_assert_not(is_near("et", "get_weather_forecast", &d), "two bytes are in everything");
+	cr_assert_not(is_near("window", "get_weather_forecast", &d));
+	cr_assert_not(is_near("zzz", "get_weather_forecast", &d));
 }
 
 /* For all texts of up to three letters: the full distance, and a limit one below it. */

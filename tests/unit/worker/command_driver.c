@@ -205,4 +205,6 @@ Test(command_driver, waits_for_a_program_that_has_closed_its_stdout, .timeout = 
 		"{\"code\":\"tool_failed\",\"message\":\"the program exited with status 4: b\","
 		"\"exit_code\":4,\"stderr\":\"b\\n\",\"output\":\"a\\n\"}");
 	expect_answer("'shell':'sleep 50 >&- & echo a'", "{}", "{\"output\":\"a\"}");
+	/* Its end is all that there is to wait for: another process keeps stderr. */
+	expect_answer("'shell':'echo a; exec >&-; sleep 1000 &'", "{}", "{\"output\":\"a\"}");
 }

@@ -30,6 +30,8 @@ Test(python_driver, tells_that_no_interpreter_can_be_started, .timeout = LIMIT)
 {
 	expect_refused("{\"kind\":\"python\",\"python\":[\"/nowhere/python\",\"/nowhere/too\"]}",
 		"no Python interpreter can be started: No such file or directory");
+	expect_refused("{\"kind\":\"python\",\"python\":[\"/nowhere/python\",\"/etc/passwd\"]}",
+		"no Python interpreter can be started: Permission denied (the last one that was");
 }
 
 Test(python_driver, goes_on_to_the_next_interpreter, .timeout = LIMIT, .init = scratch_set_up,

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scarce.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+
+#include "manifest_fixture.h"
+
+/* Reading manifests when memory is short once, at each allocation in turn. */
+
+TestSuite(manifest_scarce, .init = manifest_set_up, .fini = manifest_tear_down, .timeout = 300);
+
+static void expect_all_or_a_shortage(const char *text)
+{
+	cleanup_free char *load = NULL;
+	size_t n_tools;
+	size_t n = 0;
+
+	read_good(text);
+	load = strndup(package->load ? package->load : "", package->load_size);
+	n_tools = toolbox->n_tools;
+	for (; scarce_once_after(n); n++) {
+		int r = manifest_read_again("box.json");
+		bool has_failed = scarce_has_failed();
+
+		if (has_failed && r == -ENOMEM)
+			continue;
+		cr_assert_eq(r, 0, "%s: %d at %zu", text, r, n);
+		cr_expect_eq(problems.n_items, 0, "%s: %s at %zu", text,
+			problems.n_items > 0 ? problems.items[0].text : "", n);
+		cr_expect_eq(toolbox->n_tools, n_tools);
+		cr_expect_str_eq(package->load ? package->load : "", load);
+	}
+	cr_expect_gt(n, 20);
+}
+
+Test(manifest_scarce, reads_all_of_a_native_toolbox_or_reports_that_memory_is_short)
+{
+	expect_all_or_a_shortage(TOOL(SQRT ",'description':'d','triggers':['root of .*'],"
+					   "'examples':[{'args':{'x':4}}]"));
+}
+
+Test(manifest_scarce, reads_all_of_a_command_toolbox_or_reports_that_memory_is_short)
+{
+	expect_all_or_a_shortage(
+		"{'kind':'command','tools':[{'name':'f','argument_schema':{'properties':{'a':{}}},"
+		"'command':{'argv':['printf','{a}'],'cwd':'.','env':{'A':'1'}}}]}");
+}
