@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <link.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "json/writer.h"
@@ -31,6 +32,15 @@ static int refuse_library(const struct driver_load *load, struct driver_refusal 
 		help_against(reason, load->seal->name));
 }
 
+/* Return whether the library is found by path and is anything but a file. The dynamic linker would
+ * open it: a FIFO waits for a writer, a device may do anything. */
+static bool is_no_file(const char *name)
+{
+	struct stat status;
+
+	return strchr(name, '/') && stat(name, &status) == 0 && !S_ISREG(status.st_mode);
+}
+
 int library_open(
 	const struct driver_load *load, struct library *ret_library, struct driver_refusal *refusal)
 {
@@ -41,6 +51,9 @@ int library_open(
 	if (!load->seal->name)
 		return driver_refuse(
 			refusal, load->tape, token, "'library' must be a path or a name");
+	if (is_no_file(load->seal->name))
+		return driver_refuse(refusal, load->tape, token,
+			"cannot load the library: %s is not a regular file", load->seal->name);
 	library.handle = seal_load(load->seal, &library.is_sealed);
 	if (!library.handle)
 		return refuse_library(load, refusal, token, dlerror());

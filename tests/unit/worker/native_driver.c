@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "guest.h"
 
@@ -39,6 +43,29 @@ Test(native_driver, tells_the_file_that_the_linker_chose, .timeout = LIMIT)
 		"/libm.so.6\"}");
 	expect_loaded(
 		"{\"kind\":\"native\",\"library\":\"" LIBRARY "\",\"tools\":[]}", LIBRARY "\"}");
+}
+
+/* The dynamic linker would wait for a writer. */
+Test(native_driver, refuses_a_library_that_is_no_file_at_once, .timeout = LIMIT)
+{
+	char path[] = "/tmp/unit-native-XXXXXX";
+	char load[128];
+	char fifo[64];
+	char words[128];
+
+	cr_assert(mkdtemp(path));
+	snprintf(fifo, sizeof(fifo), "%s/x.so", path);
+	cr_assert_eq(mkfifo(fifo, 0600), 0);
+	snprintf(load, sizeof(load), "{\"kind\":\"native\",\"library\":\"%s\",\"tools\":[]}", fifo);
+	snprintf(words, sizeof(words), "cannot load the library: %s is not a regular file", fifo);
+	expect_refused(load, "/library", words);
+	unlink(fifo);
+	snprintf(load, sizeof(load), "{\"kind\":\"native\",\"library\":\"%s\",\"tools\":[]}", path);
+	snprintf(words, sizeof(words), "cannot load the library: %s is not a regular file", path);
+	expect_refused(load, "/library", words);
+	rmdir(path);
+	expect_refused("{\"kind\":\"native\",\"library\":\"/dev/zero\",\"tools\":[]}", "/library",
+		"/dev/zero is not a regular file");
 }
 
 Test(native_driver, refuses_a_library_that_is_not_there, .timeout = LIMIT)
