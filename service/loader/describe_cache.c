@@ -81,14 +81,18 @@ static bool make_folder(char *path)
 	return mkdir(path, 0700) == 0;
 }
 
-/* Find the path of our folder. False: there is none. */
-static bool find_folder(char ret_path[PATH_MAX])
+/* Find the path of our folder; *ret_flags is O_NOFOLLOW unless it may be a link. False: there is
+ * none. */
+static bool find_folder(char ret_path[PATH_MAX], int *ret_flags)
 {
 	const char *given = getenv("CACHE_DIRECTORY");
 	const char *cache = getenv("XDG_CACHE_HOME");
 	const char *home = getenv("HOME");
 	int length;
 
+	*ret_flags = O_NOFOLLOW;
+	if (given && *given == '/')
+		*ret_flags = 0;
 	/* systemd gives a list; the first one is ours. */
 	if (given && *given == '/')
 		length = snprintf(ret_path, PATH_MAX, "%.*s", (int)strcspn(given, ":"), given);
@@ -101,14 +105,37 @@ static bool find_folder(char ret_path[PATH_MAX])
 	return length < PATH_MAX;
 }
 
+/* Return whether only the daemon's user may write what @fd is, a file or folder of his; else log the
+ * reason about @name. */
+static bool is_ours(int fd, const char *name)
+{
+	static struct log_rate rate = {.burst = 2};
+	const char *reason = NULL;
+	struct stat status;
+
+	if (fstat(fd, &status) < 0)
+		return false;
+	if (status.st_uid != geteuid())
+		reason = "belongs to another user";
+	else if (status.st_mode & (S_IWGRP | S_IWOTH))
+		reason = "may be written by other users";
+	if (reason)
+		log_limited(&rate, LOG_LEVEL_WARNING,
+			"The cache of descriptions is not used: %s %s", name, reason);
+	return !reason;
+}
+
 /* Open the folder, or -1. */
 static int open_folder(bool is_made)
 {
+	cleanup_close int folder = -1;
 	char path[PATH_MAX];
+	int flags;
 
-	if (!find_folder(path) || (is_made && !make_folder(path)))
+	if (!find_folder(path, &flags) || (is_made && !make_folder(path)))
 		return -1;
-	return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | flags);
+	return folder >= 0 && is_ours(folder, path) ? take_fd(folder) : -1;
 }
 
 /* ── reading ─────────────────────────────────────────────────────────────────────────────────── */
@@ -145,8 +172,9 @@ int describe_cache_read(const char *key, struct buffer *ret_described, uint64_t 
 	int r;
 
 	snprintf(name, sizeof(name), PREFIX "%s", key);
-	file = folder < 0 ? -1 : openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (file < 0)
+	file = folder < 0 ? -1
+			  : openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+	if (file < 0 || !is_ours(file, name))
 		return -ENOENT;
 	r = file_read_fd(file, DESCRIBE_CACHE_BYTES_MAX, &bytes);
 	if (r < 0 || !is_whole(&bytes, ret_depends))

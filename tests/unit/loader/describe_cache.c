@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "../scratch.h"
 
@@ -93,6 +94,52 @@ Test(describe_cache, is_where_systemd_or_xdg_say)
 	describe_cache_write("key", "systemd", 7, 0);
 	cr_expect_eq(count_files("systemd"), 1);
 	cr_expect_str_eq(recall("key"), "systemd");
+}
+
+Test(describe_cache, believes_no_file_that_others_may_have_written)
+{
+	static const char folder[] = "home/.cache/toolboxd";
+	char *file = scratch_path("home/.cache/toolboxd/told-key");
+
+	describe_cache_write("key", "{}", 2, 0);
+	cr_assert(recall("key"));
+	cr_assert_eq(chmod(file, 0620), 0);
+	cr_expect_null(recall("key"), "a group may write the file");
+	cr_assert_eq(chmod(file, 0602), 0);
+	cr_expect_null(recall("key"), "all may write the file");
+	cr_assert_eq(chmod(file, 0644), 0);
+	cr_expect(recall("key"), "others may read it");
+	cr_assert_eq(rename(file, scratch_path("elsewhere")), 0);
+	cr_assert_eq(symlink(scratch_path("elsewhere"), file), 0);
+	cr_expect_null(recall("key"), "it is a link");
+	cr_assert_eq(unlink(file), 0);
+	cr_assert_eq(rename(scratch_path("elsewhere"), file), 0);
+	cr_expect(recall("key"));
+	cr_assert_eq(chmod(scratch_path(folder), 0770), 0);
+	cr_expect_null(recall("key"), "a group may write the folder");
+	describe_cache_write("more", "{}", 2, 0);
+	cr_expect_eq(count_files(folder), 1, "nothing is written there");
+	cr_assert_eq(chmod(scratch_path(folder), 0700), 0);
+	cr_assert_eq(rename(scratch_path(folder), scratch_path("elsewhere")), 0);
+	cr_assert_eq(symlink(scratch_path("elsewhere"), scratch_path(folder)), 0);
+	cr_expect_null(recall("key"), "the folder is a link");
+	setenv("CACHE_DIRECTORY", scratch_path(folder), 1);
+	cr_expect(recall("key"), "that of systemd may be one");
+}
+
+Test(describe_cache, believes_no_file_of_another_user)
+{
+	char *file = scratch_path("home/.cache/toolboxd/told-key");
+
+	if (geteuid() != 0)
+		cr_skip_test("only root gives files away");
+	describe_cache_write("key", "{}", 2, 0);
+	cr_assert_eq(chown(file, 65534, 65534), 0);
+	cr_expect_null(recall("key"));
+	cr_assert_eq(chown(file, 0, 0), 0);
+	cr_expect(recall("key"));
+	cr_assert_eq(chown(scratch_path("home/.cache/toolboxd"), 65534, 0), 0);
+	cr_expect_null(recall("key"));
 }
 
 Test(describe_cache, keeps_what_was_used_last)
