@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/foreign.h"
 #include "json/pointer.h"
 #include "util/array.h"
 #include "util/cleanup.h"
@@ -87,6 +88,31 @@ static void report_unreadable(
 	reader->stack->is_refused |= is_missing;
 }
 
+/* Read the text of @layer, mended where other programs may write what we do not take. Return as
+ * json_tape_read(). */
+static int read_text(
+	struct stack_reader *reader, struct config_layer *layer, struct json_error *ret_error)
+{
+	struct buffer *text = &layer->text;
+
+	for (unsigned int n_mended = 0;; n_mended++) {
+		int r = json_tape_read(
+			&layer->tape, text->data, text->size, JSON_DEPTH_DEFAULT, ret_error);
+		unsigned int line;
+		unsigned int column;
+		const char *found;
+
+		if (r <= 0 || n_mended == FOREIGN_MENDS_MAX)
+			return r;
+		found = foreign_mend(text, ret_error);
+		if (!found)
+			return r;
+		json_locate(text->data, ret_error->offset, &line, &column);
+		diagnostic_report(&reader->closing->outer, DIAGNOSTIC_WARNING, layer->path, line,
+			"", "%s (column %u); it is read as Python's json reads it", found, column);
+	}
+}
+
 /* Parse the text of @layer. Return 0 with *ret_is_good true when its root is an object, 0 after a
  * report otherwise, or -ENOMEM. */
 static int parse_layer(struct stack_reader *reader, struct config_layer *layer, bool *ret_is_good)
@@ -101,8 +127,7 @@ static int parse_layer(struct stack_reader *reader, struct config_layer *layer, 
 		buffer_append_string(&layer->text, "{}");
 	if (buffer_status(&layer->text) < 0)
 		return buffer_status(&layer->text);
-	r = json_tape_read(
-		&layer->tape, layer->text.data, layer->text.size, JSON_DEPTH_DEFAULT, &error);
+	r = read_text(reader, layer, &error);
 	if (r < 0)
 		return r;
 	*ret_is_good = r == 0 && json_type_at(&layer->tape, 0) == JSON_OBJECT;
