@@ -11,6 +11,7 @@
 #include "config/config.h"
 #include "core/notify.h"
 #include "core/service.h"
+#include "loader/exposed.h"
 #include "loader/names.h"
 #include "loader/offline.h"
 #include "loop/loop.h"
@@ -130,13 +131,15 @@ static int read_options(int argc, char **argv, struct options *options)
 
 /* ── --check ─────────────────────────────────────────────────────────────────────────────────── */
 
-static void check_toolboxes(const struct config *config, unsigned int *n_errors)
+static void check_toolboxes(const struct config *config, bool is_bus, unsigned int *n_errors)
 {
 	cleanup(catalogue_cleanup) struct catalogue *catalogue = NULL;
 	char reason[OFFLINE_WHY_BYTES];
 
 	if (offline_load(config, NULL, 0, diagnostic_print, n_errors, &catalogue, reason) == 0) {
 		names_report_unknown(config, catalogue, diagnostic_print, n_errors);
+		if (is_bus)
+			exposed_report(config, catalogue, diagnostic_print, n_errors);
 	} else {
 		diagnostic_print(n_errors,
 			&(struct diagnostic){.severity = DIAGNOSTIC_ERROR, .text = reason});
@@ -167,7 +170,7 @@ static int run_check(const struct options *options)
 	log_setup(LOG_LEVEL_ERROR, config.log_format);
 	/* Not even a description is asked for while it is unknown what is disabled. */
 	if (!config.closed)
-		check_toolboxes(&config, &n_errors);
+		check_toolboxes(&config, options->is_bus, &n_errors);
 	print_json(&config.merged);
 	return n_errors == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

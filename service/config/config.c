@@ -7,6 +7,7 @@
 
 #include "config/keys.h"
 #include "config/reader.h"
+#include "config/token.h"
 #include "config/toolboxes.h"
 #include "config/websocket.h"
 #include "json/writer.h"
@@ -183,11 +184,33 @@ int config_read(const struct config_flags *flags, diagnostic_function report, vo
 	return r;
 }
 
+/* Read what a client needs. A token that this user cannot read is none. */
+static void read_client(struct config_reader *reader)
+{
+	uint32_t at = config_reader_find(reader, 0, "toolboxd");
+	cleanup_free char *path = NULL;
+
+	read_bus(reader);
+	if (at != JSON_NONE && json_type_at(&reader->tape, at) == JSON_OBJECT)
+		at = config_reader_find(reader, at, "embedded");
+	else
+		at = JSON_NONE;
+	if (at != JSON_NONE && json_type_at(&reader->tape, at) == JSON_OBJECT)
+		at = config_reader_find(reader, at, "token_file");
+	else
+		at = JSON_NONE;
+	if (at == JSON_NONE || json_type_at(&reader->tape, at) != JSON_STRING)
+		return;
+	path = config_reader_string(reader, at);
+	if (path && config_token_read(path, reader->config->bus.token) < 0)
+		reader->config->bus.token[0] = '\0';
+}
+
 int config_read_bus(const struct config_flags *flags, diagnostic_function report, void *data,
 	struct bus_address *ret_address)
 {
 	cleanup(config_deinit) struct config config = {0};
-	int r = read_with(flags, report, data, read_bus, &config);
+	int r = read_with(flags, report, data, read_client, &config);
 
 	if (r == 0)
 		*ret_address = config.bus;

@@ -79,6 +79,7 @@ struct config {
 	struct text_list tools_disabled;
 	struct text_list embedded_origins;
 	uint64_t embedded_stall_s;
+	char embedded_token[BUS_TOKEN_BYTES]; /* "": no token is needed */
 	enum config_duplicates duplicate_names;
 	enum approval_mode approval_mode;
 	struct text_list approval_allow;
@@ -133,7 +134,8 @@ int config_read(const struct config_flags *flags, diagnostic_function report, vo
 void config_each_file(
 	const struct config_flags *flags, void (*visit)(void *data, const char *path), void *data);
 
-/* As config_read(), but read only the address of the bus: a client needs nothing else. */
+/* As config_read(), but read only the address of the bus and, if this user can read it, its token: a
+ * client needs nothing else. */
 int config_read_bus(const struct config_flags *flags, diagnostic_function report, void *data,
 	struct bus_address *ret_address);
 

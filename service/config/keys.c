@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/token.h"
 #include "config/toolboxes.h"
 #include "util/buffer.h"
 #include "util/cleanup.h"
@@ -197,6 +198,27 @@ static void read_toolboxes(
 	config_toolboxes_read(reader, value);
 }
 
+/* Read the token of the file that @value names. A token that no client can show, because it is a
+ * control character, takes the place of one that cannot be read. */
+static void read_token_file(
+	struct config_reader *reader, const struct key *key, uint32_t value, void *member)
+{
+	cleanup_free char *path = NULL;
+	int r;
+
+	if (value == JSON_NONE)
+		return;
+	memcpy(member, "\x01", sizeof("\x01"));
+	if (json_type_at(&reader->tape, value) != JSON_STRING) {
+		report_wrong(reader, key, value, "must be the path of a file", "");
+		return;
+	}
+	path = config_reader_string(reader, value);
+	r = path ? config_token_read(path, member) : -EINVAL;
+	if (r < 0)
+		report_wrong(reader, key, value, config_token_expected(r), "");
+}
+
 /* ── the table ───────────────────────────────────────────────────────────────────────────────── */
 
 static const char *const duplicates_words[] = {
@@ -275,6 +297,7 @@ static const struct key keys[] = {
 	NUMBER("limits.pattern_steps", limits.pattern_steps, 1, 1000000000, 100000),
 	NUMBER("limits.check_ms", limits.check_ms, 1, 60000, 20),
 	LIST("embedded.origins", embedded_origins, true),
+	{"embedded.token_file", read_token_file, MEMBER(embedded_token), .closes = true},
 	NUMBER("embedded.stall_s", embedded_stall_s, 1, DAY_S, 10),
 	FLAG("events.calls", events_calls),
 	FLAG("events.results", events_results),

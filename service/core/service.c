@@ -221,20 +221,22 @@ static int open_bus(struct service *service, bool is_bus)
 	};
 	const struct config *config = &service->config;
 	struct bus_limits limits = bus_limits_default;
+	struct bus_address address = config->bus;
 	int r;
 
 	limits.frame_bytes = config->limits.frame_bytes;
 	limits.output_queue_bytes = config->limits.output_queue_bytes;
 	limits.peer_bytes = config->limits.peer_bytes;
 	limits.stall_ms = config->embedded_stall_s * MS_PER_S;
-	if (is_bus)
-		r = bus_embed(service->loop, &config->bus,
+	if (is_bus) {
+		memcpy(address.token, config->embedded_token, sizeof(address.token));
+		r = bus_embed(service->loop, &address,
 			(const char *const *)config->embedded_origins.items,
 			config->embedded_origins.n_items, &limits, &handler, service,
 			&service->bus);
-	else
-		r = bus_connect(
-			service->loop, &config->bus, &limits, &handler, service, &service->bus);
+	} else {
+		r = bus_connect(service->loop, &address, &limits, &handler, service, &service->bus);
+	}
 	service->events.bus = service->invoker.bus = service->reload.parts.bus = service->bus;
 	return r;
 }

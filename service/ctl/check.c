@@ -8,6 +8,7 @@
 #include "ctl/command.h"
 #include "ctl/terminal.h"
 #include "json/writer.h"
+#include "loader/exposed.h"
 #include "loader/offline.h"
 #include "util/cleanup.h"
 #include "util/diagnostic.h"
@@ -162,6 +163,7 @@ static int load_and_describe(
 		terminal_complain("%s", reason);
 		return r;
 	}
+	exposed_report(config, catalogue, add_finding, check);
 	r = describe_all(check, catalogue);
 	if (r < 0)
 		terminal_complain("%s", strerror(-r));

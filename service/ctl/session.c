@@ -230,6 +230,39 @@ static int read_url(const char *name, const char *url, struct bus_address *ret_a
 	return CTL_USAGE;
 }
 
+static void ignore_report(void *data, const struct diagnostic *diagnostic)
+{
+	(void)data;
+	(void)diagnostic;
+}
+
+static bool is_this_device(const char *host)
+{
+	return strncmp(host, "127.", 4) == 0 || strcmp(host, "::1") == 0 ||
+	       strcasecmp(host, "localhost") == 0;
+}
+
+/* Show the configured token to a bus on this device or on the configured host, and to no other. */
+static void add_token(struct bus_address *address)
+{
+	const struct config_flags flags = {0};
+	struct bus_address configured;
+
+	if (config_read_bus(&flags, ignore_report, NULL, &configured) != 0)
+		return;
+	if (is_this_device(address->host) || strcasecmp(address->host, configured.host) == 0)
+		memcpy(address->token, configured.token, sizeof(address->token));
+}
+
+static int read_url_with_token(const char *name, const char *url, struct bus_address *ret_address)
+{
+	int r = read_url(name, url, ret_address);
+
+	if (r == 0)
+		add_token(ret_address);
+	return r;
+}
+
 /* --bus, else TOOLBOXD_BUS, else the `websocket` section, else the default. */
 static int find_bus(const struct ctl_options *options, struct bus_address *ret_address)
 {
@@ -237,9 +270,9 @@ static int find_bus(const struct ctl_options *options, struct bus_address *ret_a
 	const char *variable = getenv("TOOLBOXD_BUS");
 
 	if (options->bus)
-		return read_url("--bus", options->bus, ret_address);
+		return read_url_with_token("--bus", options->bus, ret_address);
 	if (variable && *variable)
-		return read_url("TOOLBOXD_BUS", variable, ret_address);
+		return read_url_with_token("TOOLBOXD_BUS", variable, ret_address);
 	return config_read_bus(&flags, on_report, NULL, ret_address) == 0 ? 0 : CTL_NO_BUS;
 }
 

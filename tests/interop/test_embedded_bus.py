@@ -5,12 +5,15 @@ import os
 import random
 import socket
 import struct
+import subprocess
 import time
 from urllib.parse import urlsplit
 
+import manifests
 import pytest
 from caller import Caller
-from processes import SLOWNESS
+from processes import (SLOWNESS, START_SECONDS, TOOLBOXD, environment, toolboxctl, until,
+                       write_configuration)
 from websocket_peer import Closed, Peer
 
 SEED = 7
@@ -306,5 +309,73 @@ def test_a_page_that_is_allowed_is_a_client(launch):
 
 
 def test_a_list_of_origins_that_is_none_allows_nobody(launch):
-    bus = launch({"embedded": {"origins": "https://panel.example"}})
+    bus = launch({"embedded": {"origins": "https://panel.example"}}, wait=False)
+    until(lambda: "embedded/origins" in bus.daemon.log(), START_SECONDS, "a word about it")
     assert " 403 " in handshake(bus, "Origin: https://panel.example")[0]
+
+
+# ── the token ───────────────────────────────────────────────────────────────────────────────────
+
+TOKEN = "a-token.of_31~letters-and-digits"
+
+
+@pytest.fixture
+def guarded(launch, tmp_path):
+    path = tmp_path / "token"
+    path.write_text(TOKEN + "\n")
+    path.chmod(0o600)
+    bus = launch({"embedded": {"token_file": str(path)}}, wait=False)
+    until(lambda: "tools in" in bus.daemon.log(), START_SECONDS, "the first catalogue")
+    return bus
+
+
+def test_a_token_is_needed_where_one_is_configured(guarded):
+    for lines in ((), ("Authorization: Bearer wrong",), (f"Authorization: Basic {TOKEN}",)):
+        status, fields, body = ask(guarded, *UPGRADE, "Sec-WebSocket-Version: 13", *lines)
+        assert status == 401 and fields["WWW-Authenticate"] == "Bearer"
+        assert json.loads(body)["code"] == "unauthorized"
+    with pytest.raises(Closed):
+        Peer(guarded.url)
+    assert " 101 " in handshake(guarded, f"Authorization: Bearer {TOKEN}")[0]
+    with Caller(f"{guarded.url}?token={TOKEN}") as caller:
+        assert caller.invoke("add", {"a": 1, "b": 2})["result"] == {"result": 3}
+    assert TOKEN not in guarded.daemon.log()
+
+
+def test_toolboxctl_shows_the_token_that_it_can_read(guarded, tmp_path):
+    home = tmp_path / "home-0" / "toolboxd"
+    assert toolboxctl("status", bus=guarded.url, home=home).returncode == 0
+    (tmp_path / "token").unlink()
+    assert toolboxctl("status", bus=guarded.url, home=home).returncode == 3
+
+
+@pytest.mark.parametrize("mode, text", [(0o644, TOKEN), (0o620, TOKEN), (0o600, "short"),
+                                        (0o600, TOKEN + "\nx"), (0o600, TOKEN + " x"),
+                                        (0o600, "x" * 257), (None, "")], ids=range(7))
+def test_a_token_that_cannot_be_used_lets_nobody_in(launch, tmp_path, mode, text):
+    path = tmp_path / "token"
+    if mode:
+        path.write_text(text)
+        path.chmod(mode)
+    bus = launch({"embedded": {"token_file": str(path)}}, wait=False)
+    until(lambda: "token_file" in bus.daemon.log(), START_SECONDS, "a word about it")
+    assert ask(bus, *UPGRADE, "Sec-WebSocket-Version: 13")[0] == 401
+    assert ask(bus, *UPGRADE, "Sec-WebSocket-Version: 13",
+               f"Authorization: Bearer {text[:200] or 'x'}".replace("\n", ""))[0] == 401
+
+
+@pytest.mark.parametrize("kind, token, warns", [("net", False, True), ("net", True, False),
+                                                ("compute", False, False)])
+def test_a_check_warns_of_tools_that_can_speak_on_the_bus(tmp_path, kind, token, warns):
+    folder, home, words = tmp_path / "boxes", tmp_path / "home", "a bus that asks for no token"
+    manifest = manifests.toolbox(folder, "reach", [manifests.labs()], sandbox={"class": kind})
+    (tmp_path / "token").write_text(TOKEN)
+    (tmp_path / "token").chmod(0o600)
+    embedded = {"token_file": str(tmp_path / "token")} if token else {}
+    write_configuration(home, {"toolboxd": {"embedded": embedded}})
+    checked = toolboxctl("check", manifest, home=home)
+    assert (words in checked.stderr) == warns and checked.returncode == 0
+    for flags in ((), ("--embedded-bus",)):
+        done = subprocess.run([TOOLBOXD, "--check", *flags, "--toolbox-dir", folder],
+                              env=environment(home), capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0 and (words in done.stderr) == (warns and bool(flags))

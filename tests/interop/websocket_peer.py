@@ -33,7 +33,8 @@ class Peer:
         self.is_client = True
         key = base64.b64encode(os.urandom(16)).decode()
         self.socket.sendall((
-            f"GET {where.path or '/'} HTTP/1.1\r\nHost: {where.netloc}\r\n"
+            f"GET {where.path or '/'}{where.query and '?' + where.query} HTTP/1.1\r\n"
+            f"Host: {where.netloc}\r\n"
             "Upgrade: websocket\r\nConnection: Upgrade\r\n"
             f"Sec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\n\r\n").encode())
         status = self._read_head(time.monotonic() + HANDSHAKE_SECONDS).split(b"\r\n")[0]
