@@ -8,6 +8,7 @@
 #include "json/reader.h"
 #include "util/buffer.h"
 #include "util/cleanup.h"
+#include "util/diagnostic.h"
 
 /*
  * How a C function is called: the `native` object of a tool in a manifest.
@@ -118,22 +119,15 @@ struct native_function {
 	enum native_errors errors;
 };
 
-/* Positive results: the object is not usable; pointer and message have the place and the reason. */
+/* Positive results. */
 enum native_status {
 	NATIVE_E_REFUSED = 1,
 };
 
-/* A mistake in the object, for the author of the manifest. Zero it before use; give the message
- * back with buffer_deinit. */
-struct native_error {
-	uint32_t token;        /* the place on the tape (for line and pointer) */
-	struct buffer message; /* the expected and the actual value; NUL-terminated */
-};
-
 /* Read the object at @object of @tape. Everything is copied. 0 with *ret_function owned by the
- * caller (native_function_deinit), NATIVE_E_REFUSED with @ret_error filled, or -ENOMEM. */
+ * caller (native_function_deinit), NATIVE_E_REFUSED with the mistake added to @problems, or -ENOMEM. */
 int native_function_read(const struct json_tape *tape, uint32_t object,
-	struct native_function *ret_function, struct native_error *ret_error);
+	struct native_function *ret_function, struct diagnostics *problems);
 
 void native_function_deinit(struct native_function *function);
 

@@ -1,38 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "manifest/diagnose.h"
 
-#include <stdarg.h>
-
-#include "json/pointer.h"
 #include "schema/describe.h"
 #include "util/cleanup.h"
-
-static unsigned int line_of(const struct json_tape *tape, uint32_t token)
-{
-	unsigned int line;
-	unsigned int column;
-
-	json_locate(tape->text, json_at(tape, token)->offset, &line, &column);
-	return line;
-}
-
-/* A list without room only counts, so the place is not looked up: that would walk through the whole
- * file for each of thousands of mistakes. */
-void diagnose(struct diagnostics *problems, enum diagnostic_severity severity,
-	const struct json_tape *tape, uint32_t token, const char *format, ...)
-{
-	cleanup(buffer_deinit) struct buffer pointer = {0};
-	unsigned int line = 0;
-	va_list arguments;
-
-	if (diagnostics_have_room(problems, severity)) {
-		json_pointer_write(tape, token, &pointer);
-		line = line_of(tape, token);
-	}
-	va_start(arguments, format);
-	diagnostics_vadd(problems, severity, line, buffer_terminate(&pointer), format, arguments);
-	va_end(arguments);
-}
 
 void diagnose_found(struct diagnostics *problems, const struct json_tape *tape, uint32_t token,
 	const char *expected)
@@ -42,14 +12,4 @@ void diagnose_found(struct diagnostics *problems, const struct json_tape *tape, 
 	describe_value(tape, token, &found);
 	diagnose(problems, DIAGNOSTIC_ERROR, tape, token, "%s; came: %s", expected,
 		buffer_terminate(&found) ? found.data : "?");
-}
-
-void diagnose_at(struct diagnostics *problems, enum diagnostic_severity severity,
-	const struct json_tape *tape, const char *pointer, const char *text)
-{
-	unsigned int line = 0;
-
-	if (diagnostics_have_room(problems, severity))
-		line = line_of(tape, json_pointer_nearest(tape, pointer));
-	diagnostics_add(problems, severity, line, pointer, "%s", text);
 }

@@ -4,19 +4,6 @@
 #include <errno.h>
 #include <string.h>
 
-static int read_function(const struct manifest_scope *scope, uint32_t object, struct tool *tool)
-{
-	struct native_error error = {0};
-	int r = native_function_read(
-		scope->tape, json_find(scope->tape, object, "native"), &tool->native, &error);
-
-	if (r > 0)
-		diagnose(scope->problems, DIAGNOSTIC_ERROR, scope->tape, error.token, "%s",
-			error.message.data ? error.message.data : "cannot be used");
-	buffer_deinit(&error.message);
-	return r;
-}
-
 /* A schema that follows from the function's types: what can be wrong with it is a default. */
 static int compile_derived(const struct manifest_scope *scope, uint32_t place, struct buffer *text,
 	struct schema **ret_schema, char **ret_text)
@@ -207,7 +194,8 @@ static int check_parts(const struct manifest_scope *scope, uint32_t object)
 int manifest_native_read(const struct manifest_scope *scope, uint32_t object, struct tool *tool)
 {
 	size_t n_errors = scope->problems->n_errors;
-	int r = read_function(scope, object, tool);
+	int r = native_function_read(scope->tape, json_find(scope->tape, object, "native"),
+		&tool->native, scope->problems);
 
 	if (r == 0)
 		r = check_parts(scope, object);

@@ -17,7 +17,8 @@
  * and names of up to sixteen bytes never touch memory again: compared byte by byte, a check of the
  * bench takes up to 27 % longer. The caller of many lookups in a row gives the place where it
  * expects the next key (after the last hit): objects mostly have the order of their schema, and
- * without that place a check takes 1.3 to 2.2 times as long. A set of more than KEY_LINEAR_MAX has a hash table for other keys.
+ * without that place a check takes 1.3 to 2.2 times as long. A set of more than KEY_LINEAR_MAX has
+ * a hash table for other keys.
  */
 struct key {
 	uint64_t head;     /* the first eight bytes, little endian, zeros after a shorter key */

@@ -7,6 +7,7 @@
 
 #include "json/reader.h"
 #include "util/buffer.h"
+#include "util/diagnostic.h"
 #include "worker/sandbox/seal.h"
 
 /*
@@ -20,16 +21,10 @@
  */
 
 enum driver_status {
-	DRIVER_E_REFUSED = 1, /* load(): the toolbox cannot be loaded; the refusal holds the
+	DRIVER_E_REFUSED = 1, /* load(): the toolbox cannot be loaded; the problems hold the
 				 reason */
 	DRIVER_E_FAILED,      /* invoke(): the output is text, the tool's own message */
 	DRIVER_E_ERROR,       /* invoke(): the output is the object of a WIRE_ERROR */
-};
-
-/* Why a toolbox is refused, for the author of its manifest. */
-struct driver_refusal {
-	struct buffer pointer; /* JSON Pointer into the LOAD frame */
-	struct buffer message; /* may hold bytes that are not UTF-8: the linker's words, paths */
 };
 
 /* The input of load(). */
@@ -59,8 +54,8 @@ struct driver {
 
 	/* Load the toolbox that the frame describes. Return 0, DRIVER_E_REFUSED, or a negative
 	 * errno. */
-	int (*load)(const struct driver_load *load, void **ret_driver,
-		struct driver_refusal *ret_refusal);
+	int (*load)(
+		const struct driver_load *load, void **ret_driver, struct diagnostics *problems);
 
 	/* Append the driver's members of the LOADED frame, each after a comma. */
 	void (*describe)(const void *driver, struct buffer *out);
@@ -75,10 +70,11 @@ struct driver {
 	void (*free)(void *driver);
 };
 
-/* Note where and why. DRIVER_E_REFUSED or -ENOMEM, for the caller to return. */
-int driver_refuse(struct driver_refusal *refusal, const struct json_tape *tape, uint32_t token,
+/* Add an error about the value at @token of the LOAD frame, for the author of the manifest. Its text
+ * may hold bytes that are not UTF-8: the words of the linker, paths. Returns DRIVER_E_REFUSED. */
+int driver_refuse(struct diagnostics *problems, const struct json_tape *tape, uint32_t token,
 	const char *format, ...) __attribute__((format(printf, 4, 5)));
-int driver_refuse_with(struct driver_refusal *refusal, const struct json_tape *tape, uint32_t token,
+int driver_refuse_with(struct diagnostics *problems, const struct json_tape *tape, uint32_t token,
 	const char *format, va_list arguments) __attribute__((format(printf, 4, 0)));
 
 extern const struct driver native_driver;

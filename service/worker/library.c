@@ -25,11 +25,11 @@ static const char *help_against(const char *reason, const char *library)
 	return "is it a shared library for this machine? Ask file(1)";
 }
 
-static int refuse_library(const struct driver_load *load, struct driver_refusal *refusal,
+static int refuse_library(const struct driver_load *load, struct diagnostics *problems,
 	uint32_t token, const char *reason)
 {
-	return driver_refuse(refusal, load->tape, token, "cannot load the library: %s (%s)", reason,
-		help_against(reason, load->seal->name));
+	return driver_refuse(problems, load->tape, token, "cannot load the library: %s (%s)",
+		reason, help_against(reason, load->seal->name));
 }
 
 /* Return whether the library is found by path and is anything but a file. The dynamic linker would
@@ -42,7 +42,7 @@ static bool is_no_file(const char *name)
 }
 
 int library_open(
-	const struct driver_load *load, struct library *ret_library, struct driver_refusal *refusal)
+	const struct driver_load *load, struct library *ret_library, struct diagnostics *problems)
 {
 	uint32_t token = json_find(load->tape, 0, "library");
 	struct library library = {0};
@@ -50,15 +50,15 @@ int library_open(
 
 	if (!load->seal->name)
 		return driver_refuse(
-			refusal, load->tape, token, "'library' must be a path or a name");
+			problems, load->tape, token, "'library' must be a path or a name");
 	if (is_no_file(load->seal->name))
-		return driver_refuse(refusal, load->tape, token,
+		return driver_refuse(problems, load->tape, token,
 			"cannot load the library: %s is not a regular file", load->seal->name);
 	library.handle = seal_load(load->seal, &library.is_sealed);
 	if (!library.handle)
-		return refuse_library(load, refusal, token, dlerror());
+		return refuse_library(load, problems, token, dlerror());
 	if (dlinfo(library.handle, RTLD_DI_LINKMAP, &map) < 0)
-		return driver_refuse(refusal, load->tape, token,
+		return driver_refuse(problems, load->tape, token,
 			"cannot find the library's file: %s", dlerror());
 	library.file = library.is_sealed ? load->seal->name : map->l_name;
 	*ret_library = library;

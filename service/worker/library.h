@@ -17,8 +17,8 @@ struct library {
 
 /* Load the library that the LOAD frame names, and run its constructors. Return 0, DRIVER_E_REFUSED,
  * or -ENOMEM. */
-int library_open(const struct driver_load *load, struct library *ret_library,
-	struct driver_refusal *refusal);
+int library_open(
+	const struct driver_load *load, struct library *ret_library, struct diagnostics *problems);
 
 /* Return whether @address is that of a variable; @ret_size (may be NULL) is its size. A function
  * that a resolver picked may have no symbol at all. */

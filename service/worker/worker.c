@@ -72,10 +72,10 @@ static int transmit_frame(struct worker *worker)
 }
 
 /* Append `"key":` and @text, which may be empty or hold any bytes. */
-static void write_member(struct worker *worker, const char *key, const struct buffer *text)
+static void write_member(struct worker *worker, const char *key, const char *text, size_t size)
 {
 	json_write_key(&worker->out, key);
-	json_write_bytes_lossy(&worker->out, text->size > 0 ? text->data : "", text->size);
+	json_write_bytes_lossy(&worker->out, text, size);
 }
 
 static int send_loaded(struct worker *worker)
@@ -83,21 +83,27 @@ static int send_loaded(struct worker *worker)
 	size_t start = wire_begin(&worker->out);
 
 	buffer_append_char(&worker->out, '{');
-	write_member(worker, "missing", &worker->missing);
+	write_member(worker, "missing", worker->missing.size > 0 ? worker->missing.data : "",
+		worker->missing.size);
 	worker->kind->describe(worker->driver, &worker->out);
 	buffer_append_char(&worker->out, '}');
 	wire_finish(&worker->out, start, WIRE_LOADED, 0);
 	return transmit_frame(worker);
 }
 
-static int send_refused(struct worker *worker, const struct driver_refusal *refusal)
+/* Send the first of @problems. */
+static int send_refused(struct worker *worker, const struct diagnostics *problems)
 {
-	size_t start = wire_begin(&worker->out);
+	const struct diagnostic *first = &problems->items[0];
+	size_t start;
 
+	if (problems->n_items == 0)
+		return -ENOMEM;
+	start = wire_begin(&worker->out);
 	buffer_append_char(&worker->out, '{');
-	write_member(worker, "pointer", &refusal->pointer);
+	write_member(worker, "pointer", first->pointer, strlen(first->pointer));
 	buffer_append_char(&worker->out, ',');
-	write_member(worker, "message", &refusal->message);
+	write_member(worker, "message", first->text, strlen(first->text));
 	buffer_append_char(&worker->out, '}');
 	wire_finish(&worker->out, start, WIRE_REFUSED, 0);
 	return transmit_frame(worker);
@@ -127,18 +133,19 @@ static bool wants_guard(const struct json_tape *tape)
 	return guard != JSON_NONE && json_is_true(tape, guard);
 }
 
-static int refuse_path(struct driver_refusal *refusal, const struct landlock_failure *failure)
+static int refuse_path(struct diagnostics *problems, const struct landlock_failure *failure)
 {
-	buffer_printf(&refusal->pointer, "/sandbox/%s/%zu", failure->list, failure->index);
-	buffer_printf(&refusal->message,
+	char pointer[64];
+
+	snprintf(pointer, sizeof(pointer), "/sandbox/%s/%zu", failure->list, failure->index);
+	diagnostics_add(problems, DIAGNOSTIC_ERROR, 0, pointer,
 		"'%s' must exist when the toolbox starts, but cannot be opened: %s", failure->path,
 		strerrordesc_np(-failure->error));
-	return buffer_status(&refusal->message) ? -ENOMEM : DRIVER_E_REFUSED;
+	return DRIVER_E_REFUSED;
 }
 
 /* Open the library, then enter the sandbox, where nothing else can be opened. */
-static int enter(
-	struct worker *worker, const struct json_tape *tape, struct driver_refusal *refusal)
+static int enter(struct worker *worker, const struct json_tape *tape, struct diagnostics *problems)
 {
 	cleanup(toolbox_sandbox_deinit) struct toolbox_sandbox sandbox = {.class = SANDBOX_NONE};
 	uint32_t library = json_find(tape, 0, "library");
@@ -156,7 +163,7 @@ static int enter(
 		r = guard_split(worker->wire);
 	if (r == 0)
 		r = sandbox_enter(&sandbox, &worker->seal, &worker->missing, &failure);
-	return r == SANDBOX_E_PATH ? refuse_path(refusal, &failure) : r;
+	return r == SANDBOX_E_PATH ? refuse_path(problems, &failure) : r;
 }
 
 /* Return the driver for the kind that the LOAD frame names, or NULL. */
@@ -171,7 +178,7 @@ static const struct driver *find_driver(const struct json_tape *tape)
 }
 
 static int load_driver(struct worker *worker, const struct wire_frame *frame,
-	const struct json_tape *tape, struct driver_refusal *refusal)
+	const struct json_tape *tape, struct diagnostics *problems)
 {
 	struct driver_load load = {
 		.tape = tape,
@@ -183,13 +190,13 @@ static int load_driver(struct worker *worker, const struct wire_frame *frame,
 	};
 
 	worker->kind = find_driver(tape);
-	return worker->kind ? worker->kind->load(&load, &worker->driver, refusal) : -EPROTO;
+	return worker->kind ? worker->kind->load(&load, &worker->driver, problems) : -EPROTO;
 }
 
 static int load_toolbox(struct worker *worker, const struct wire_frame *frame)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
-	struct driver_refusal refusal = {0};
+	cleanup(diagnostics_deinit) struct diagnostics problems = {0};
 	int r;
 
 	if (frame->kind != WIRE_LOAD)
@@ -197,15 +204,13 @@ static int load_toolbox(struct worker *worker, const struct wire_frame *frame)
 	r = json_tape_read(&tape, frame->payload, frame->size, JSON_DEPTH_DEFAULT, NULL);
 	if (r)
 		return r < 0 ? r : -EPROTO;
-	r = enter(worker, &tape, &refusal);
+	r = enter(worker, &tape, &problems);
 	if (r == 0)
-		r = load_driver(worker, frame, &tape, &refusal);
+		r = load_driver(worker, frame, &tape, &problems);
 	if (r == 0)
 		r = send_loaded(worker);
 	else if (r == DRIVER_E_REFUSED)
-		r = send_refused(worker, &refusal);
-	buffer_deinit(&refusal.pointer);
-	buffer_deinit(&refusal.message);
+		r = send_refused(worker, &problems);
 	return r;
 }
 

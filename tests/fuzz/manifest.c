@@ -54,14 +54,14 @@ static void require_json(const char *text, size_t size, enum json_type type)
 static void check_function(const struct native_function *function)
 {
 	struct native_function again;
-	struct native_error error = {0};
+	struct diagnostics problems = {0};
 	struct json_tape tape = {0};
 	struct buffer text = {0};
 	struct buffer same = {0};
 
 	native_write(function, &text);
 	require(json_tape_read(&tape, text.data, text.size, 2 * JSON_DEPTH_DEFAULT, NULL) == 0);
-	require(native_function_read(&tape, 0, &again, &error) == 0);
+	require(native_function_read(&tape, 0, &again, &problems) == 0);
 	native_write(&again, &same);
 	require(text.size == same.size && memcmp(text.data, same.data, text.size) == 0);
 	native_function_deinit(&again);

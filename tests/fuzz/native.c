@@ -116,13 +116,13 @@ static int8_t leave(char *text, int8_t *text_size, uint8_t *data, uint8_t *data_
 static void prepare(struct native_call *call, const char *object, void (*address)(void))
 {
 	struct native_function function;
-	struct native_error error = {0};
+	struct diagnostics problems = {0};
 	struct json_tape tape = {0};
 	void *place;
 
 	memcpy(&place, &address, sizeof(place));
 	require(json_tape_read(&tape, object, strlen(object), JSON_DEPTH_DEFAULT, NULL) == 0);
-	require(native_function_read(&tape, 0, &function, &error) == 0);
+	require(native_function_read(&tape, 0, &function, &problems) == 0);
 	require(native_call_init(call, &function, place, NULL) == 0);
 	json_tape_deinit(&tape);
 }

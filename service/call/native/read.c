@@ -295,9 +295,9 @@ static int read_function(struct reading *reading, uint32_t object, struct native
 }
 
 int native_function_read(const struct json_tape *tape, uint32_t object,
-	struct native_function *ret_function, struct native_error *ret_error)
+	struct native_function *ret_function, struct diagnostics *problems)
 {
-	struct reading reading = {.tape = tape, .error = ret_error};
+	struct reading reading = {.tape = tape, .problems = problems};
 	struct native_function function = {0};
 	int r;
 

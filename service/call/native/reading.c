@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "json/diagnose.h"
 #include "json/writer.h"
 #include "util/text.h"
 #include "util/utf8.h"
@@ -18,13 +19,10 @@ int reading_refuse(struct reading *reading, uint32_t token, const char *format, 
 {
 	va_list arguments;
 
-	reading->error->token = token;
-	buffer_reset(&reading->error->message);
 	va_start(arguments, format);
-	buffer_vprintf(&reading->error->message, format, arguments);
+	diagnose_with(reading->problems, DIAGNOSTIC_ERROR, reading->tape, token, format, arguments);
 	va_end(arguments);
-	buffer_terminate(&reading->error->message);
-	return buffer_status(&reading->error->message) ? -ENOMEM : NATIVE_E_REFUSED;
+	return NATIVE_E_REFUSED;
 }
 
 int reading_refuse_value(struct reading *reading, uint32_t token, const char *expected)

@@ -16,7 +16,7 @@
  */
 struct reading {
 	const struct json_tape *tape;
-	struct native_error *error;
+	struct diagnostics *problems;
 };
 
 /* Note the mistake at @token. */

@@ -38,7 +38,7 @@ struct command_driver {
 };
 
 static int load_tool(const struct driver_load *load, uint32_t object, struct command_tool *tool,
-	struct driver_refusal *refusal)
+	struct diagnostics *problems)
 {
 	uint32_t name_at = json_find(load->tape, object, "name");
 	cleanup_free char *name = NULL;
@@ -46,7 +46,7 @@ static int load_tool(const struct driver_load *load, uint32_t object, struct com
 	int r = command_read(load->tape, object, &tool->command, &mistake);
 
 	if (r == COMMAND_E_MALFORMED)
-		return driver_refuse(refusal, load->tape, mistake.token, "%s", mistake.expected);
+		return driver_refuse(problems, load->tape, mistake.token, "%s", mistake.expected);
 	if (r)
 		return r;
 	name = name_at ? json_string_dup(load->tape, name_at, NULL) : NULL;
@@ -56,21 +56,21 @@ static int load_tool(const struct driver_load *load, uint32_t object, struct com
 	return tool->environment ? 0 : -ENOMEM;
 }
 
-static int load_tools(const struct driver_load *load, struct command_driver *driver,
-	struct driver_refusal *refusal)
+static int load_tools(
+	const struct driver_load *load, struct command_driver *driver, struct diagnostics *problems)
 {
 	const struct json_tape *tape = load->tape;
 	uint32_t tools = json_find(tape, 0, "tools");
 	int r = 0;
 
 	if (tools == JSON_NONE || json_type_at(tape, tools) != JSON_ARRAY)
-		return driver_refuse(refusal, tape, tools, "'tools' must be an array");
+		return driver_refuse(problems, tape, tools, "'tools' must be an array");
 	driver->tools = calloc(json_count(tape, tools) + 1u, sizeof(*driver->tools));
 	if (!driver->tools)
 		return -ENOMEM;
 	for (uint32_t at = json_first(tape, tools); r == 0 && at < json_end(tape, tools);
 		at = json_next(tape, at))
-		r = load_tool(load, at, &driver->tools[driver->n_tools++], refusal);
+		r = load_tool(load, at, &driver->tools[driver->n_tools++], problems);
 	return r;
 }
 
@@ -94,10 +94,10 @@ static void unload_commands(void *data)
 
 /* LOAD frame: {"tools": [command object with its tool's name, …]} */
 static int load_commands(
-	const struct driver_load *load, void **ret_driver, struct driver_refusal *ret_refusal)
+	const struct driver_load *load, void **ret_driver, struct diagnostics *problems)
 {
 	struct command_driver *driver = calloc(1, sizeof(*driver));
-	int r = driver ? load_tools(load, driver, ret_refusal) : -ENOMEM;
+	int r = driver ? load_tools(load, driver, problems) : -ENOMEM;
 
 	if (r)
 		unload_commands(driver);

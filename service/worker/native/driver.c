@@ -17,11 +17,11 @@ struct native_driver {
 	struct native_scratch scratch;
 };
 
-/* The input of load(), and the place for a refusal. */
+/* The input of load(), and the list for a refusal. */
 struct loading {
 	const struct json_tape *tape;
 	struct native_driver *driver;
-	struct driver_refusal *refusal;
+	struct diagnostics *problems;
 };
 
 /* Refuse the value at @token of the LOAD frame. */
@@ -32,7 +32,7 @@ __attribute__((format(printf, 3, 4))) static int refuse(
 	int r;
 
 	va_start(arguments, format);
-	r = driver_refuse_with(loading->refusal, loading->tape, token, format, arguments);
+	r = driver_refuse_with(loading->problems, loading->tape, token, format, arguments);
 	va_end(arguments);
 	return r;
 }
@@ -78,16 +78,12 @@ static int find_free(struct loading *loading, uint32_t object,
 static int load_tool(struct loading *loading, uint32_t object, struct native_call *call)
 {
 	struct native_function function = {0};
-	struct native_error error = {0};
 	void (*free_result)(void *) = NULL;
 	void *address = NULL;
-	int r = native_function_read(loading->tape, object, &function, &error);
+	int r = native_function_read(loading->tape, object, &function, loading->problems);
 
-	if (r == NATIVE_E_REFUSED)
-		r = refuse(loading, error.token, "%s", error.message.data);
-	buffer_deinit(&error.message);
 	if (r)
-		return r;
+		return r > 0 ? DRIVER_E_REFUSED : r;
 	r = find_symbol(loading, object, "symbol", function.symbol, &address);
 	r = r ? r : find_free(loading, object, &function, &free_result);
 	r = r ? r : native_call_init(call, &function, address, free_result);
@@ -132,15 +128,15 @@ static void unload_native(void *data)
 /* LOAD frame: {"library": a path or a name, "tools": [native object, …]}. Constructors of the
  * library run here. If it lacks a symbol of any tool, nothing is loaded. */
 static int load_native(
-	const struct driver_load *load, void **ret_driver, struct driver_refusal *ret_refusal)
+	const struct driver_load *load, void **ret_driver, struct diagnostics *problems)
 {
-	struct loading loading = {.tape = load->tape, .refusal = ret_refusal};
+	struct loading loading = {.tape = load->tape, .problems = problems};
 	int r;
 
 	loading.driver = calloc(1, sizeof(*loading.driver));
 	if (!loading.driver)
 		return -ENOMEM;
-	r = library_open(load, &loading.driver->library, ret_refusal);
+	r = library_open(load, &loading.driver->library, problems);
 	r = r ? r : load_tools(&loading);
 	if (r)
 		unload_native(loading.driver);

@@ -30,17 +30,17 @@ struct plugin_driver {
 
 /* Find the struct that the library exports. */
 static int find_symbol(const struct driver_load *load, const struct library *library,
-	void **ret_symbol, size_t *ret_size, struct driver_refusal *refusal)
+	void **ret_symbol, size_t *ret_size, struct diagnostics *problems)
 {
 	uint32_t token = json_find(load->tape, 0, "library");
 	void *symbol = dlsym(library->handle, "toolbox_plugin");
 
 	if (!symbol)
-		return driver_refuse(refusal, load->tape, token,
+		return driver_refuse(problems, load->tape, token,
 			"it does not export 'toolbox_plugin' (toolbox.h), so it is not a plugin; a "
 			"library's own functions are of the kind \"native\"");
 	if (!library_is_data(symbol, ret_size))
-		return driver_refuse(refusal, load->tape, token,
+		return driver_refuse(problems, load->tape, token,
 			"'toolbox_plugin' is a function, not a struct toolbox_plugin");
 	*ret_symbol = symbol;
 	return 0;
@@ -119,30 +119,30 @@ static void unload_plugin(void *data)
 	free(driver);
 }
 
-static int load_into(struct plugin_driver *driver, const struct driver_load *load,
-	struct driver_refusal *refusal)
+static int load_into(
+	struct plugin_driver *driver, const struct driver_load *load, struct diagnostics *problems)
 {
 	void *symbol = NULL;
 	size_t size = 0;
-	int r = library_open(load, &driver->library, refusal);
+	int r = library_open(load, &driver->library, problems);
 
 	if (r == 0)
-		r = find_symbol(load, &driver->library, &symbol, &size, refusal);
+		r = find_symbol(load, &driver->library, &symbol, &size, problems);
 	if (r == 0)
-		r = plugin_table_read(load, symbol, size, &driver->table, refusal);
+		r = plugin_table_read(load, symbol, size, &driver->table, problems);
 	return r ? r : map_calls(driver, load->tape);
 }
 
 /* LOAD frame: {"library": a path or a name, "config"?: object, "tools"?: [name, …]} */
 static int load_plugin(
-	const struct driver_load *load, void **ret_driver, struct driver_refusal *ret_refusal)
+	const struct driver_load *load, void **ret_driver, struct diagnostics *problems)
 {
 	struct plugin_driver *driver = calloc(1, sizeof(*driver));
 	int r;
 
 	if (!driver)
 		return -ENOMEM;
-	r = load_into(driver, load, ret_refusal);
+	r = load_into(driver, load, problems);
 	if (r)
 		unload_plugin(driver);
 	else

@@ -16,10 +16,10 @@
 /* No later version has structs this large: the size must be wrong. */
 #define STRUCT_SIZE_MAX 4096u
 
-/* The input of plugin_table_read(), and the place for a refusal. */
+/* The input of plugin_table_read(), and the list for a refusal. */
 struct reading {
 	const struct driver_load *load;
-	struct driver_refusal *refusal;
+	struct diagnostics *problems;
 	struct toolbox_plugin plugin;
 	struct plugin_table *table;
 	struct json_tape tape; /* the schemas, one after the other */
@@ -34,7 +34,7 @@ __attribute__((format(printf, 2, 3))) static int refuse_plugin(
 
 	va_start(arguments, format);
 	r = driver_refuse_with(
-		reading->refusal, tape, json_find(tape, 0, "library"), format, arguments);
+		reading->problems, tape, json_find(tape, 0, "library"), format, arguments);
 	va_end(arguments);
 	return r;
 }
@@ -254,9 +254,9 @@ static int read_tools(struct reading *reading)
 }
 
 int plugin_table_read(const struct driver_load *load, const void *symbol, size_t size,
-	struct plugin_table *ret_table, struct driver_refusal *refusal)
+	struct plugin_table *ret_table, struct diagnostics *problems)
 {
-	struct reading reading = {.load = load, .refusal = refusal, .table = ret_table};
+	struct reading reading = {.load = load, .problems = problems, .table = ret_table};
 	int r = read_plugin(&reading, symbol, size);
 
 	if (r == 0)

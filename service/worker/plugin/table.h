@@ -31,6 +31,6 @@ struct plugin_table {
  * member `config` of the LOAD frame. Return 0, DRIVER_E_REFUSED, or a negative errno; the caller
  * calls plugin_table_deinit() in all cases. */
 int plugin_table_read(const struct driver_load *load, const void *symbol, size_t size,
-	struct plugin_table *ret_table, struct driver_refusal *refusal);
+	struct plugin_table *ret_table, struct diagnostics *problems);
 
 void plugin_table_deinit(struct plugin_table *table);

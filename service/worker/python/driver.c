@@ -68,9 +68,9 @@ static int find_program(char ret_path[PATH_MAX])
 }
 
 static int refuse_interpreters(
-	struct driver_refusal *refusal, const struct json_tape *tape, int error)
+	struct diagnostics *problems, const struct json_tape *tape, int error)
 {
-	return driver_refuse(refusal, tape, json_find(tape, 0, "python"),
+	return driver_refuse(problems, tape, json_find(tape, 0, "python"),
 		"no Python interpreter can be started: %s (the last one that was tried)",
 		strerrordesc_np(-error));
 }
@@ -115,7 +115,7 @@ static int become(char *const *interpreters, const char *program, const char *mi
 }
 
 static int load_python(
-	const struct driver_load *load, void **ret_driver, struct driver_refusal *ret_refusal)
+	const struct driver_load *load, void **ret_driver, struct diagnostics *problems)
 {
 	char *interpreters[INTERPRETERS_MAX + 1];
 	char program[PATH_MAX];
@@ -130,7 +130,7 @@ static int load_python(
 		return r;
 	r = find_program(program);
 	r = r ? r : become(interpreters, program, load->missing);
-	return refuse_interpreters(ret_refusal, load->tape, r);
+	return refuse_interpreters(problems, load->tape, r);
 }
 
 static void free_nothing(void *driver)

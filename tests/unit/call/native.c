@@ -175,7 +175,7 @@ static void write_parameters(struct buffer *text, unsigned int count)
 Test(native, takes_64_parameters_and_no_more)
 {
 	struct native_function function;
-	struct native_error error = {0};
+	struct diagnostics problems = {0};
 	struct json_tape tape = {0};
 	struct buffer text = {0};
 
@@ -186,10 +186,10 @@ Test(native, takes_64_parameters_and_no_more)
 	buffer_reset(&text);
 	write_parameters(&text, NATIVE_PARAMETERS_MAX + 1);
 	native_read_tape(&tape, buffer_terminate(&text));
-	cr_expect_eq(native_function_read(&tape, 0, &function, &error), NATIVE_E_REFUSED);
-	cr_expect_str_eq(error.message.data, "must have at most 64 parameters, not 65");
+	cr_expect_eq(native_function_read(&tape, 0, &function, &problems), NATIVE_E_REFUSED);
+	cr_expect_str_eq(problems.items[0].text, "must have at most 64 parameters, not 65");
 	json_tape_deinit(&tape);
-	buffer_deinit(&error.message);
+	diagnostics_deinit(&problems);
 	buffer_deinit(&text);
 }
 

@@ -9,7 +9,7 @@
 static const char frame[] = "{\"kind\":\"plugin\",\"library\":\"lib.so\",\"config\":{\"a\":1}}";
 static struct json_tape tape;
 static struct plugin_table table;
-static struct driver_refusal refusal;
+static struct diagnostics problems;
 static int n_deinits;
 
 static void handler(struct toolbox_call call, void *data)
@@ -28,30 +28,29 @@ static const struct toolbox_tool tools[] = {
 	{.name = "second", .risk = TOOLBOX_WRITE, .handler = handler, .validate = handler},
 };
 
-/* Read the table; return the reason of a refusal, or NULL. */
+/* Read the table; return the reason of a problems, or NULL. */
 static const char *read_table(const void *symbol, size_t size)
 {
 	struct driver_load load = {.tape = &tape, .wire = -1};
 	int r;
 
 	cr_assert_eq(json_tape_read(&tape, frame, strlen(frame), JSON_DEPTH_DEFAULT, NULL), 0);
-	buffer_reset(&refusal.pointer);
-	buffer_reset(&refusal.message);
+	diagnostics_deinit(&problems);
 	plugin_table_deinit(&table);
-	r = plugin_table_read(&load, symbol, size, &table, &refusal);
+	r = plugin_table_read(&load, symbol, size, &table, &problems);
 	if (r == 0)
 		return NULL;
 	cr_assert_eq(r, DRIVER_E_REFUSED);
-	cr_expect_str_eq(buffer_terminate(&refusal.pointer), "/library");
-	return buffer_terminate(&refusal.message);
+	cr_assert_eq(problems.n_items, 1);
+	cr_expect_str_eq(problems.items[0].pointer, "/library");
+	return problems.items[0].text;
 }
 
 static void tear_down(void)
 {
 	plugin_table_deinit(&table);
 	json_tape_deinit(&tape);
-	buffer_deinit(&refusal.pointer);
-	buffer_deinit(&refusal.message);
+	diagnostics_deinit(&problems);
 }
 
 TestSuite(plugin_table, .fini = tear_down);

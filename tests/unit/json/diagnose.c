@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "json/reader.h"
-#include "manifest/diagnose.h"
+#include "json/diagnose.h"
 
 static struct diagnostics problems;
 static struct json_tape tape;
