@@ -62,8 +62,10 @@ static int find_name(struct library *library, const char *name, uint32_t *ret_in
 		*ret_index = map_find(&library->by_name, name, strlen(name));
 		return 0;
 	}
+	if (r < 0)
+		return r;
 	names = grow_list(library->names, library->n_names, sizeof(*names));
-	if (r < 0 || !names)
+	if (!names)
 		return -ENOMEM;
 	library->names = names;
 	names[library->n_names] = (struct dynamic_name){0};

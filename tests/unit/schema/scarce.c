@@ -40,6 +40,20 @@ static const char *const schemas[] = {
 	"\"dependencies\":{\"c\":[\"a\"],\"d\":{\"required\":[\"c\"]}}}",
 };
 
+/* So many dependencies that they do not fit beside what was allocated before them. */
+#define MANY 1000
+
+static char *make_large_schema(void)
+{
+	struct buffer text = {0};
+
+	buffer_append_string(&text, "{\"dependentRequired\":{\"x\":[]");
+	for (int i = 0; i < MANY; i++)
+		buffer_printf(&text, ",\"%d\":[]", i);
+	buffer_append_string(&text, "}}");
+	return buffer_take(&text, NULL);
+}
+
 static const struct schema_options options = {.assert_formats = true, .check_defaults = true};
 
 static void read_text(struct json_tape *tape, const char *text)
@@ -47,24 +61,33 @@ static void read_text(struct json_tape *tape, const char *text)
 	cr_assert_eq(json_tape_read(tape, text, strlen(text), JSON_DEPTH_DEFAULT, NULL), 0);
 }
 
+static void expect_compiled_or_a_shortage(
+	const char *text, const struct schema_options *chosen, size_t least)
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	size_t n = 0;
+
+	read_text(&tape, text);
+	for (; scarce_once_after(n); n++) {
+		cleanup(schema_error_deinit) struct schema_error error = {0};
+		cleanup(schema_cleanup) struct schema *schema = NULL;
+		int r = schema_compile(&tape, 0, chosen, &schema, &error);
+		bool has_failed = scarce_has_failed();
+
+		cr_expect_eq(r, has_failed ? -ENOMEM : 0, "%zu: %d", n, r);
+		cr_expect_eq(!schema, has_failed);
+	}
+	cr_expect_gt(n, least);
+}
+
 Test(schema_scarce, compiles_all_of_a_schema_or_reports_that_memory_is_short)
 {
-	for (size_t i = 0; i < sizeof(schemas) / sizeof(*schemas); i++) {
-		cleanup(json_tape_cleanup) struct json_tape tape = {0};
-		size_t n = 0;
+	static const struct schema_options trusting = {.is_trusted = true};
+	cleanup_free char *large = make_large_schema();
 
-		read_text(&tape, schemas[i]);
-		for (; scarce_once_after(n); n++) {
-			cleanup(schema_error_deinit) struct schema_error error = {0};
-			cleanup(schema_cleanup) struct schema *schema = NULL;
-			int r = schema_compile(&tape, 0, &options, &schema, &error);
-			bool has_failed = scarce_has_failed();
-
-			cr_expect_eq(r, has_failed ? -ENOMEM : 0, "%zu: %d", n, r);
-			cr_expect_eq(!schema, has_failed);
-		}
-		cr_expect_gt(n, 20);
-	}
+	for (size_t i = 0; i < sizeof(schemas) / sizeof(*schemas); i++)
+		expect_compiled_or_a_shortage(schemas[i], &options, 20);
+	expect_compiled_or_a_shortage(large, &trusting, 5);
 }
 
 #define INVALID                                                                                    \
