@@ -49,6 +49,8 @@ static const struct mistake mistakes[] = {
 		"'name' is missing: the argument's key"},
 	{"{\"symbol\":\"f\",\"parameters\":[{\"name\":\"1a\",\"type\":\"i8\"}]}", "\"1a\"",
 		"must be a name: a letter or '_', then letters, digits, '_' and '-', not \"1a\""},
+	{"{\"symbol\":\"f\",\"parameters\":[{\"name\":\"a b\",\"type\":\"i8\"}]}", "\"a b\"",
+		"must be a name: a letter or '_', then letters, digits, '_' and '-', not \"a b\""},
 	{"{\"symbol\":\"f\",\"parameters\":[{\"name\":\"\",\"type\":\"i8\"}]}", "\"\"",
 		"must be a name: a letter or '_', then letters, digits, '_' and '-', not \"\""},
 	{"{\"symbol\":\"f\",\"parameters\":[{\"name\":\"a\"}]}", "{\"name\":\"a\"}",

@@ -25,6 +25,27 @@ static void tear_down(void)
 
 TestSuite(watcher, .init = set_up, .fini = tear_down, .timeout = 60);
 
+static void stop_loop(void *data)
+{
+	loop_stop(data);
+}
+
+#define WAIT_MS 30000
+
+Test(watcher, notices_a_change_of_one_file_in_a_folder)
+{
+	cleanup(watcher_cleanup) struct watcher *watcher = NULL;
+	const char *file = scratch_path("libs/libx.so");
+
+	scratch_write("libs/libx.so", "1");
+	cr_assert_eq(watcher_new(loop, stop_loop, loop, &watcher), 0);
+	cr_assert_eq(watcher_set(watcher, NULL, 0, &file, 1), 0);
+	scratch_write("libs/other.so", "1");
+	cr_expect_eq(loop_run(loop, 2 * WATCHER_QUIET_MS), -ETIME, "another file is none of its");
+	scratch_write("libs/libx.so", "2");
+	cr_expect_eq(loop_run(loop, WAIT_MS), 0);
+}
+
 static void ignore_change(void *data)
 {
 	(void)data;

@@ -82,10 +82,14 @@ Test(regex_shape, is_a_sequence_of_characters_and_classes)
 	cr_assert(has_shape("^[a-z][a-z0-9_-]*$"));
 	cr_assert(has_shape("^v\\d+\\.\\d+$"));
 	cr_assert(has_shape("^[^@\\s]+@[^@\\s]+\\.[a-z]{2,}$"));
+	cr_assert(has_shape("^a+?b$"));
 	cr_assert_not(has_shape("^a|b$"));
 	cr_assert_not(has_shape("^.*$"));
 	cr_assert_not(has_shape("^(a)$"));
 	cr_assert_not(has_shape("[a]$"));
+	cr_assert_not(has_shape("ab$"));
+	cr_assert_not(has_shape("^ab"));
+	cr_assert_not(has_shape("$"));
 	cr_assert_not(has_shape("^a\\$"));
 	cr_assert_not(has_shape("^\\b$"));
 	cr_assert_not(has_shape("^\\n$"));

@@ -41,6 +41,7 @@ static void expect_refused(const char *pattern, const char *part)
 Test(regex_translate, knows_escapes_of_one_character)
 {
 	expect("^\\x41$", "A", "B");
+	expect("^\\x41a$", "Aa", "A");
 	expect("^\\u0041$", "A", "B");
 	expect("^\\u{1F600}$", "\xf0\x9f\x98\x80", "\xf0\x9f\x98\x81");
 	expect("^\\u{0}$|^\\u{10FFFF}$", "\xf4\x8f\xbf\xbf", "0");

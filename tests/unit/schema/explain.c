@@ -16,11 +16,20 @@ Test(schema_explain, says_what_was_wanted_and_what_came)
 {
 	expect_whole("{\"type\":\"integer\",\"minimum\":1,\"maximum\":9}", "12",
 		"must be an integer from 1 to 9, not the number 12");
+	expect_whole("{\"type\":\"number\",\"exclusiveMinimum\":0,\"exclusiveMaximum\":10}", "12",
+		"must be a number greater than 0 less than 10, not the number 12");
 	expect_whole("{\"type\":\"string\",\"minLength\":1}", "\"\"",
 		"must be a string of at least 1 character, not the string \"\"");
 	expect_whole("{\"enum\":[\"low\",\"high\"]}", "\"hgh\"",
 		"must be one of \"low\", \"high\", not the string \"hgh\"; did you mean 'high'?");
 	expect_whole("{\"const\":5}", "[]", "must be 5, not an empty array");
+}
+
+Test(schema_explain, holds_a_member_to_the_patterns_of_its_name_alone)
+{
+	expect_whole("{\"patternProperties\":{\"^x\":{\"type\":\"number\"},\"y$\":false}}",
+		"{\"xa\":\"s\",\"b\":\"s\",\"by\":1}",
+		"/xa: must be a number, not the string \"s\"; /by: unexpected property 'by'");
 }
 
 Test(schema_explain, lists_every_violation_in_the_order_of_the_instance)

@@ -34,6 +34,13 @@ Test(python_driver, tells_that_no_interpreter_can_be_started, .timeout = LIMIT)
 		"no Python interpreter can be started: Permission denied (the last one that was");
 }
 
+Test(python_driver, tries_at_most_eight_interpreters, .timeout = LIMIT)
+{
+	expect_refused("{\"kind\":\"python\",\"python\":[\"/1\",\"/2\",\"/3\",\"/4\",\"/5\","
+		       "\"/6\",\"/7\",\"/8\",\"/etc/passwd\"]}",
+		"no Python interpreter can be started: No such file or directory");
+}
+
 Test(python_driver, goes_on_to_the_next_interpreter, .timeout = LIMIT, .init = scratch_set_up,
 	.fini = scratch_tear_down)
 {
