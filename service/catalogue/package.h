@@ -20,9 +20,9 @@
  *   package      one file, one runner   [ now │ read write find │ add ]   tools, by their index
  *   toolboxes    each with its own id     clock  filesystem        math
  *
- * It is made once and never changed (but for the stamps of its files, when those are looked at
- * again), and shared by counting. A call holds the package that it began on, whatever a reload puts
- * in its place.
+ * It is made once and never changed (but for the stamps and warnings of its files, when those are
+ * looked at again), and shared by counting. A call holds the package that it began on, whatever a
+ * reload puts in its place.
  */
 
 /* The part of kind python: the interpreter, and the entry points that are loaded (contract.md,
@@ -43,6 +43,8 @@ struct package {
 	char *file;
 	struct stamp stamp; /* stamp of that file */
 	uint64_t digest;    /* digest of its bytes */
+
+	uint64_t writable; /* digest of the warnings about writers of its files; 0: none */
 
 	/* as the manifest and the configuration have it */
 	uint64_t settings; /* digest of its settings in the configuration; 0: none */

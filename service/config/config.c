@@ -106,6 +106,7 @@ static void digest_start(struct config_reader *reader)
 			json_write_compact(&text, &reader->tape, values[i]);
 		buffer_append_char(&text, '\n');
 	}
+	buffer_append_string(&text, reader->config->embedded_token);
 	if (buffer_status(&text) < 0)
 		reader->error = buffer_status(&text);
 	reader->config->start_digest = digest_bytes(DIGEST_SEED, text.data, text.size);

@@ -14,6 +14,7 @@
 #include "loader/members.h"
 #include "loader/sandbox_max.h"
 #include "loader/settings.h"
+#include "loader/writable.h"
 #include "util/clock.h"
 #include "util/log.h"
 
@@ -175,7 +176,11 @@ static int begin_file(struct loader *loader, struct load_job *job)
 /* 0 or a negative errno. */
 static int begin_job(struct loader *loader, struct load_job *job)
 {
-	return job->is_folder ? begin_folder(job) : begin_file(loader, job);
+	int r = job->is_folder ? begin_folder(job) : begin_file(loader, job);
+
+	if (r == 0 && job->package)
+		writable_report(job);
+	return r;
 }
 
 /* ── all of them ─────────────────────────────────────────────────────────────────────────────── */

@@ -651,6 +651,60 @@ Test(loader, bounds_the_paths_of_a_sandbox_that_was_offered_before)
 	expect_offered("box/a ");
 }
 
+/* Load again, and expect a report with these words; NULL: no warning. */
+static void expect_exposed(const char *words)
+{
+	load();
+	if (!words)
+		cr_expect(!strstr(described.data ? described.data : "", "other user") &&
+				  !strstr(described.data ? described.data : "", "another user"),
+			"%s", described.data);
+	else
+		cr_expect(strstr(described.data, words), "%s: %s", words, described.data);
+	expect_offered("box/a ");
+}
+
+Test(loader, warns_once_of_files_that_others_may_write)
+{
+	char *manifest = scratch_path("low/box.json");
+
+	config.sandbox_max = SANDBOX_NONE;
+	scratch_write_json("low/box.json", SANDBOX("{'class':'compute'}"));
+	expect_exposed(NULL);
+	cr_assert_eq(chmod(manifest, 0620), 0);
+	expect_exposed("box.json may be written by other users (mode 0620)");
+	expect_exposed(NULL);
+	cr_assert_eq(chmod(manifest, 0602), 0);
+	expect_exposed("box.json may be written by other users (mode 0602)");
+	cr_assert_eq(chmod(manifest, 0644), 0);
+	expect_exposed(NULL);
+	cr_assert_eq(chmod(scratch_path("low"), 0777), 0);
+	expect_exposed("low may be written by other users (mode 0777)");
+	if (geteuid() != 0)
+		return;
+	cr_assert_eq(chmod(scratch_path("low"), 0700), 0);
+	cr_assert_eq(chown(manifest, 65534, 0), 0);
+	expect_exposed("box.json belongs to another user (uid 65534)");
+}
+
+Test(loader, warns_of_programs_and_libraries_that_others_may_write)
+{
+	config.sandbox_max = SANDBOX_NONE;
+	scratch_write("low/box/a", "#!/bin/sh\n");
+	cr_assert_eq(chmod(scratch_path("low/box/a"), 0777), 0);
+	expect_exposed("low/box/a may be written by other users (mode 0777)");
+	expect_exposed(NULL);
+	cr_assert_eq(unlink(scratch_path("low/box/a")), 0);
+	cr_assert_eq(rmdir(scratch_path("low/box")), 0);
+	scratch_write("lib.so", "");
+	cr_assert_eq(chmod(scratch_path("lib.so"), 0666), 0);
+	scratch_write_json("low/box.json",
+		"{'kind':'native','library':'../lib.so','tools':[" TOOL("a", "sqrt") "]}");
+	load();
+	cr_expect(strstr(described.data, "lib.so may be written by other users (mode 0666)"), "%s",
+		described.data);
+}
+
 Test(loader, refuses_a_sandbox_with_a_path_that_is_not_there)
 {
 	scratch_write_json("low/box.json", SANDBOX("{'class':'compute','read':['nowhere']}"));
