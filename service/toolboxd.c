@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "config/config.h"
@@ -221,6 +222,16 @@ static int serve(const struct options *options, bool *ret_again)
 	return r == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
+/* Other processes of the user, tools among them, cannot read the memory and the environment of this
+ * one, nor trace it. LeakSanitizer traces its own process. */
+static void hide_secrets(void)
+{
+#ifndef TOOLBOXD_SANITIZED
+	if (prctl(PR_SET_DUMPABLE, 0) < 0)
+		log_warning("The environment can be read by tools: %s", strerror(errno));
+#endif
+}
+
 int main(int argc, char **argv)
 {
 	struct options options = {0};
@@ -232,6 +243,7 @@ int main(int argc, char **argv)
 	/* Else each block that is freed raises the size from which blocks are returned to the
 	 * system, up to 32 MiB: what hostile clients made us hold would stay. */
 	mallopt(M_MMAP_THRESHOLD, MMAP_BYTES);
+	hide_secrets();
 	notify_init();
 	if (options.is_check)
 		return run_check(&options);

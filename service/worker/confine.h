@@ -8,7 +8,8 @@
  *   1. it dies with its parent, which must still be the process that made the socket @wire_fd
  *   2. it keeps only the descriptors 0, 1, 2 and the wire, and passes the wire to no program
  *   3. it leaves no core dump
- *   4. it reads and writes numbers as C does, even if a toolbox changes the locale of the process
+ *   4. no other process of its user reads its memory or environment
+ *   5. it reads and writes numbers as C does, even if a toolbox changes the locale of the process
  *
  * Return 0 or a negative errno; after an error nothing may be loaded.
  */
