@@ -165,6 +165,8 @@ int toolbox_sandbox_override(struct toolbox_sandbox *sandbox, const struct toolb
 
 static void write_paths(const char *key, const struct sandbox_paths *paths, struct buffer *out)
 {
+	if (!paths->is_given)
+		return;
 	buffer_append_char(out, ',');
 	json_write_key(out, key);
 	buffer_append_char(out, '[');
@@ -194,7 +196,9 @@ static int compare_numbers(size_t left, size_t right)
 
 static int compare_paths(const struct sandbox_paths *left, const struct sandbox_paths *right)
 {
-	int order = compare_numbers(left->n_items, right->n_items);
+	int order = compare_numbers(left->is_given, right->is_given);
+
+	order = order ? order : compare_numbers(left->n_items, right->n_items);
 
 	for (size_t i = 0; order == 0 && i < left->n_items; i++)
 		order = strcmp(left->items[i], right->items[i]);

@@ -28,7 +28,7 @@ enum sandbox_class {
 struct sandbox_paths {
 	char **items;
 	size_t n_items;
-	bool is_given;
+	bool is_given; /* an empty list may be given, too */
 };
 
 struct toolbox_sandbox {

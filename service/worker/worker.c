@@ -2,6 +2,7 @@
 #include "worker/worker.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -9,6 +10,7 @@
 #include "json/writer.h"
 #include "wire/wire.h"
 #include "worker/driver.h"
+#include "worker/sandbox/folder.h"
 #include "worker/sandbox/guard.h"
 #include "worker/sandbox/sandbox.h"
 #include "worker/sandbox/seal.h"
@@ -24,6 +26,7 @@ struct worker {
 	struct wire_reader reader;
 	struct buffer out;     /* the answer, as a whole frame */
 	struct seal seal;      /* the library that is loaded */
+	char *folder;          /* for temporary files of its own, or NULL */
 	struct buffer missing; /* restrictions that the sandbox could not apply */
 	const struct driver *kind;
 	void *driver; /* state of kind */
@@ -159,10 +162,16 @@ static int enter(struct worker *worker, const struct json_tape *tape, struct dia
 		name = json_string_dup(tape, library, NULL);
 		r = name ? seal_make(name, &worker->seal) : -ENOMEM;
 	}
-	if (r == 0 && wants_guard(tape))
-		r = guard_split(worker->wire);
+	if (r == 0 && wants_guard(tape) && sandbox_wants_folder(&sandbox))
+		r = folder_make(&worker->folder);
+	if (r == 0 && wants_guard(tape)) {
+		r = guard_split(worker->wire, worker->folder);
+		if (r && worker->folder)
+			folder_remove(worker->folder);
+	}
 	if (r == 0)
-		r = sandbox_enter(&sandbox, &worker->seal, &worker->missing, &failure);
+		r = sandbox_enter(
+			&sandbox, &worker->seal, worker->folder, &worker->missing, &failure);
 	return r == SANDBOX_E_PATH ? refuse_path(problems, &failure) : r;
 }
 
@@ -279,6 +288,7 @@ int worker_run(int wire_fd)
 	if (worker.kind)
 		worker.kind->free(worker.driver);
 	seal_deinit(&worker.seal);
+	free(worker.folder);
 	buffer_deinit(&worker.missing);
 	wire_reader_deinit(&worker.reader);
 	buffer_deinit(&worker.out);

@@ -96,6 +96,24 @@ EXPORT(int32_t, make_folder, const char *path)
 	return rmdir(path) < 0 ? errno : 0;
 }
 
+/* A folder that stays. */
+EXPORT(int32_t, keep_folder, const char *path)
+{
+	return mkdir(path, 0700) < 0 ? errno : 0;
+}
+
+/* Move a file to the folder above its own, and back. */
+EXPORT(int32_t, move_to_parent, const char *path)
+{
+	const char *name = strrchr(path, '/');
+	char target[512];
+
+	snprintf(target, sizeof(target), "%.*s/..%s", (int)(name - path), path, name);
+	if (rename(path, target) < 0)
+		return errno;
+	return rename(target, path) < 0 ? errno : 0;
+}
+
 EXPORT(int32_t, cut_file, const char *path)
 {
 	return truncate(path, 0) < 0 ? errno : 0;

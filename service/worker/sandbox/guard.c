@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "util/cleanup.h"
+#include "worker/sandbox/folder.h"
 
 /* Bytes read from the list of children at once. The next look shows the others. */
 #define CHILDREN_BYTES 4096
@@ -90,7 +91,7 @@ static bool has_ended(pid_t host, siginfo_t *ret_end)
 	}
 }
 
-__attribute__((noreturn)) static void guard(pid_t host, const sigset_t *signals)
+__attribute__((noreturn)) static void guard(pid_t host, const sigset_t *signals, const char *folder)
 {
 	const siginfo_t told = {.si_code = CLD_KILLED, .si_status = SIGTERM};
 	siginfo_t end;
@@ -100,6 +101,8 @@ __attribute__((noreturn)) static void guard(pid_t host, const sigset_t *signals)
 		signal = sigwaitinfo(signals, NULL);
 	while (signal != SIGTERM && !has_ended(host, &end));
 	sweep(host);
+	if (folder)
+		folder_remove(folder);
 	end_like(signal == SIGTERM ? &told : &end);
 }
 
@@ -113,7 +116,7 @@ static int become_host(pid_t guard, const sigset_t *signals)
 	return sigprocmask(SIG_SETMASK, signals, NULL) < 0 ? -errno : 0;
 }
 
-int guard_split(int wire_fd)
+int guard_split(int wire_fd, const char *folder)
 {
 	pid_t self = getpid();
 	pid_t parent = getppid();
@@ -137,5 +140,5 @@ int guard_split(int wire_fd)
 	/* Here, too: whichever process comes first, no signal to the host's group reaches ours. */
 	setpgid(host, host);
 	close(wire_fd);
-	guard(host, &signals);
+	guard(host, &signals, folder);
 }

@@ -17,7 +17,7 @@
 
 /*
  * Split the process. Return 0 in the host, a new process in a group of its own that dies with the
- * guard and alone keeps @wire_fd. The guard itself does not return. After an error return a
- * negative errno; then there is no guard.
+ * guard and alone keeps @wire_fd. The guard itself does not return; in the end it removes @folder
+ * (NULL: none). After an error return a negative errno; then there is no guard.
  */
-int guard_split(int wire_fd);
+int guard_split(int wire_fd, const char *folder);

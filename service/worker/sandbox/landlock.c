@@ -106,10 +106,31 @@ static const struct place of_net[] = {
 	{NULL, 0},
 };
 
+/* The folders of the system, and devices that anybody may write to: class command. */
+static const struct place of_command[] = {
+	{"/bin", READ},
+	{"/sbin", READ},
+	{"/lib", READ},
+	{"/lib32", READ},
+	{"/lib64", READ},
+	{"/usr", READ},
+	{"/opt", READ},
+	{"/etc", READ},
+	{"/dev", READ},
+	{"/proc", READ},
+	{"/sys", READ},
+	{"/run", READ},
+	{"/dev/null", READ | LANDLOCK_ACCESS_FS_WRITE_FILE},
+	{"/dev/zero", READ | LANDLOCK_ACCESS_FS_WRITE_FILE},
+	{"/dev/full", READ | LANDLOCK_ACCESS_FS_WRITE_FILE},
+	{"/dev/tty", READ | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_IOCTL_DEV},
+	{NULL, 0},
+};
+
 /* A ruleset that is being built. */
 struct ruleset_build {
 	int fd;
-	uint64_t known; /* rights that the kernel knows */
+	uint64_t known; /* rights that are restricted */
 };
 
 int landlock_abi(void)
@@ -204,31 +225,69 @@ static void allow_neighbours(const struct ruleset_build *list, const char *libra
 		closedir(dir);
 }
 
-static int allow_all(const struct ruleset_build *list, const struct toolbox_sandbox *sandbox,
-	const char *library, bool has_neighbours, struct landlock_failure *failure)
+/* Allow the folder of this program, from which a Python host runs toolbox_python.py. */
+static void allow_program(const struct ruleset_build *list)
 {
-	int r = allow_places(list, of_compute);
+	char path[4096];
+	ssize_t size = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	if (size <= 0)
+		return;
+	path[size] = '\0';
+	strrchr(path, '/')[1] = '\0';
+	allow(list, path, READ);
+}
+
+static int allow_class(const struct ruleset_build *list, const struct toolbox_sandbox *sandbox)
+{
+	int r = allow_places(list, sandbox->class == SANDBOX_COMMAND ? of_command : of_compute);
 
 	if (r == 0 && sandbox->class == SANDBOX_NET)
 		r = allow_places(list, of_net);
+	if (sandbox->class == SANDBOX_COMMAND)
+		allow_program(list);
+	/* Otherwise no file could be moved to another folder. */
+	if (r == 0 && sandbox->class == SANDBOX_COMMAND && !sandbox->write.is_given &&
+		(list->known & LANDLOCK_ACCESS_FS_REFER))
+		r = allow(list, "/", LANDLOCK_ACCESS_FS_REFER);
+	return r;
+}
+
+static int allow_all(const struct ruleset_build *list, const struct toolbox_sandbox *sandbox,
+	const struct landlock_places *places, struct landlock_failure *failure)
+{
+	int r = allow_class(list, sandbox);
+
 	/* The dynamic linker reports a library that is missing. */
-	if (r == 0 && library)
-		allow(list, library, READ);
-	if (r == 0 && library && has_neighbours)
-		allow_neighbours(list, library);
+	if (r == 0 && places->library)
+		allow(list, places->library, READ);
+	if (r == 0 && places->library && places->has_neighbours)
+		allow_neighbours(list, places->library);
+	if (r == 0 && places->folder)
+		r = allow(list, places->folder, READ | WRITE);
 	r = r ? r : allow_given(list, "read", &sandbox->read, READ, failure);
 	return r ? r : allow_given(list, "write", &sandbox->write, READ | WRITE, failure);
 }
 
-int landlock_enter(int abi, const struct toolbox_sandbox *sandbox, const char *library,
-	bool has_neighbours, struct landlock_failure *ret_failure)
+/* Return the rights that are restricted; the others stay as they are. */
+static uint64_t restricted_rights(const struct toolbox_sandbox *sandbox)
 {
-	struct ruleset ruleset = {.files = known_rights(abi)};
+	if (sandbox->class < SANDBOX_COMMAND)
+		return READ | WRITE | NEVER;
+	if (sandbox->write.is_given)
+		return READ | WRITE | (NEVER & ~(uint64_t)LANDLOCK_ACCESS_FS_EXECUTE);
+	return READ | LANDLOCK_ACCESS_FS_REFER;
+}
+
+int landlock_enter(int abi, const struct toolbox_sandbox *sandbox,
+	const struct landlock_places *places, struct landlock_failure *ret_failure)
+{
+	struct ruleset ruleset = {.files = known_rights(abi) & restricted_rights(sandbox)};
 	int r;
 
 	if (abi >= 4 && sandbox->class == SANDBOX_COMPUTE)
 		ruleset.net = LANDLOCK_ACCESS_NET_BIND_TCP | LANDLOCK_ACCESS_NET_CONNECT_TCP;
-	if (abi >= 6)
+	if (abi >= 6 && sandbox->class < SANDBOX_COMMAND)
 		ruleset.scoped = LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | LANDLOCK_SCOPE_SIGNAL;
 	cleanup_close int fd =
 		(int)syscall(SYS_landlock_create_ruleset, &ruleset, sizeof(ruleset), 0);
@@ -236,7 +295,7 @@ int landlock_enter(int abi, const struct toolbox_sandbox *sandbox, const char *l
 
 	if (fd < 0)
 		return -errno;
-	r = allow_all(&list, sandbox, library, has_neighbours, ret_failure);
+	r = allow_all(&list, sandbox, places, ret_failure);
 	if (r)
 		return r;
 	return syscall(SYS_landlock_restrict_self, fd, 0) < 0 ? -errno : 0;

@@ -35,10 +35,22 @@ enum landlock_status {
 	LANDLOCK_E_PATH = 1, /* nothing was restricted; the failure names the path */
 };
 
+/* Places that the host needs, beside those of the class and of the toolbox. */
+struct landlock_places {
+	const char *library; /* a file that may be read; NULL: none */
+	bool has_neighbours; /* the libraries in its folder, too */
+	const char *folder;  /* a folder that may be written; NULL: none */
+};
+
 /*
- * Restrict this process to the files that @sandbox, of a class below `command`, allows, and to the
- * file @library (NULL: none), with @has_neighbours also to the libraries in its folder. @abi is not
- * 0 and no_new_privs is set. Return 0, LANDLOCK_E_PATH, or a negative errno.
+ * Restrict this process to the files that @sandbox and @places allow:
+ *
+ *   compute, net          the libraries and data of the system, `read`, `write`
+ *   command, with `read`  reading: the folders of the system, `read`; writing as before
+ *   command, with `write` reading and writing: the folders of the system (only to read), `read`, `write`
+ *
+ * In class command any program may be executed, but a script has to be read by its interpreter.
+ * @abi is not 0 and no_new_privs is set. Return 0, LANDLOCK_E_PATH, or a negative errno.
  */
-int landlock_enter(int abi, const struct toolbox_sandbox *sandbox, const char *library,
-	bool has_neighbours, struct landlock_failure *ret_failure);
+int landlock_enter(int abi, const struct toolbox_sandbox *sandbox,
+	const struct landlock_places *places, struct landlock_failure *ret_failure);

@@ -37,20 +37,32 @@ static int limit_memory(uint32_t memory_mb)
 	return setrlimit(RLIMIT_AS, &limit) < 0 ? -errno : 0;
 }
 
+static bool has_files(const struct toolbox_sandbox *sandbox)
+{
+	return sandbox->class < SANDBOX_COMMAND ||
+	       (sandbox->class == SANDBOX_COMMAND &&
+		       (sandbox->read.is_given || sandbox->write.is_given));
+}
+
 static int restrict_files(int abi, const struct toolbox_sandbox *sandbox, const struct seal *seal,
-	struct buffer *missing, struct landlock_failure *failure)
+	const char *folder, struct buffer *missing, struct landlock_failure *failure)
 {
 	const char *path = seal->name && strchr(seal->name, '/') ? seal->name : NULL;
+	const struct landlock_places places = {
+		.library = path, .has_neighbours = path && seal->fd < 0, .folder = folder};
 	int r;
 
 	if (abi == 0) {
 		note_missing(missing, "files are not restricted (no landlock)");
 		return 0;
 	}
-	r = landlock_enter(abi, sandbox, path, path && seal->fd < 0, failure);
+	r = landlock_enter(abi, sandbox, &places, failure);
 	if (r == 0 && abi < ABI_SCOPE && sandbox->class == SANDBOX_NET && sandbox->has_unix)
 		note_missing(missing,
 			"abstract sockets can be reached with \"unix\" (landlock before 6)");
+	if (r == 0 && abi < ABI_TRUNCATE && sandbox->class == SANDBOX_COMMAND &&
+		sandbox->write.is_given)
+		note_missing(missing, "files outside `write` can be truncated (landlock before 3)");
 	return r == LANDLOCK_E_PATH ? SANDBOX_E_PATH : r;
 }
 
@@ -69,8 +81,13 @@ static int restrict_calls(int abi, const struct toolbox_sandbox *sandbox, struct
 	return 0;
 }
 
+bool sandbox_wants_folder(const struct toolbox_sandbox *sandbox)
+{
+	return sandbox->class == SANDBOX_COMMAND && sandbox->write.is_given;
+}
+
 int sandbox_enter(const struct toolbox_sandbox *sandbox, const struct seal *seal,
-	struct buffer *ret_missing, struct landlock_failure *ret_failure)
+	const char *folder, struct buffer *ret_missing, struct landlock_failure *ret_failure)
 {
 	int abi;
 	int r = limit_memory(sandbox->memory_mb);
@@ -79,9 +96,11 @@ int sandbox_enter(const struct toolbox_sandbox *sandbox, const struct seal *seal
 		return r;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return -errno;
-	if (sandbox->class == SANDBOX_COMMAND)
+	if (!has_files(sandbox))
 		return 0;
 	abi = landlock_abi();
-	r = restrict_files(abi, sandbox, seal, ret_missing, ret_failure);
-	return r ? r : restrict_calls(abi, sandbox, ret_missing);
+	r = restrict_files(abi, sandbox, seal, folder, ret_missing, ret_failure);
+	if (r || sandbox->class == SANDBOX_COMMAND)
+		return r;
+	return restrict_calls(abi, sandbox, ret_missing);
 }

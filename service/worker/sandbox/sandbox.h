@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "call/toolbox_sandbox.h"
@@ -14,7 +15,7 @@
  *                 address space   privileges   files, devices   system calls
  *                 (setrlimit)     (no_new_…)   (landlock)       (seccomp)
  *   compute, net       ×              ×              ×                ×
- *   command            ×              ×
+ *   command            ×              ×              ×, if `read` or `write` is given
  *   none               ×
  *
  * The limit of address space applies in every class, if there is one. A restriction that the kernel
@@ -27,9 +28,13 @@ enum sandbox_entered {
 
 /*
  * Enter the sandbox that @sandbox describes, in which @seal will be loaded (its name NULL: no
- * library). Open files stay open. @ret_missing gets a sentence about restrictions that the kernel
+ * library), and in which @folder may be written (NULL: no folder). Open files stay open. @ret_missing gets a sentence about restrictions that the kernel
  * lacks, or nothing. Return 0, SANDBOX_E_PATH, or a negative errno; after an error nothing may be
  * loaded.
  */
 int sandbox_enter(const struct toolbox_sandbox *sandbox, const struct seal *seal,
-	struct buffer *ret_missing, struct landlock_failure *ret_failure);
+	const char *folder, struct buffer *ret_missing, struct landlock_failure *ret_failure);
+
+/* Return whether its host needs a folder of its own for temporary files (worker/sandbox/folder.h):
+ * in class command, if it may not write where its user may. */
+bool sandbox_wants_folder(const struct toolbox_sandbox *sandbox);

@@ -26,7 +26,7 @@ Test(toolbox_sandbox, is_written_as_it_was_read)
 {
 	struct toolbox_sandbox sandbox = {0};
 
-	expect_written(&sandbox, "{\"class\":\"compute\",\"read\":[],\"write\":[]}");
+	expect_written(&sandbox, "{\"class\":\"compute\"}");
 	read_sandbox("{\"class\":\"net\",\"read\":[\"/a\",\"b\"],\"write\":[\"/c\",\"/d\",\"/e\"]}",
 		&sandbox);
 	expect_written(&sandbox, "{\"class\":\"net\",\"read\":[\"/a\",\"/base/b\"],"
@@ -92,6 +92,7 @@ Test(toolbox_sandbox, has_its_place_in_an_order)
 	expect_order("{\"class\":\"net\"}", "{\"class\":\"net\",\"unix\":true}");
 	expect_order("{\"read\":[\"/z\"]}", "{\"read\":[\"/a\",\"/b\"]}");
 	expect_order("{\"read\":[\"/a\",\"/b\"]}", "{\"read\":[\"/a\",\"/c\"]}");
+	expect_order("{}", "{\"write\":[]}");
 	expect_order("{\"write\":[\"/a\"]}", "{\"write\":[\"/b\"]}");
 	cr_expect_lt(toolbox_sandbox_compare(&less, &more), 0);
 	cr_expect_gt(toolbox_sandbox_compare(&more, &less), 0);

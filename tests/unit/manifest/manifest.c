@@ -82,7 +82,7 @@ Test(manifest, tells_a_host_what_to_load)
 
 	cr_expect_str_eq(box->package->load,
 		"{\"kind\":\"native\",\"toolbox_id\":\"box\",\"library\":\"libm.so.6\","
-		"\"sandbox\":{\"class\":\"compute\",\"read\":[],\"write\":[]},\"memory_mb\":256,"
+		"\"sandbox\":{\"class\":\"compute\"},\"memory_mb\":256,"
 		"\"guard\":false,"
 		"\"tools\":[{\"symbol\":\"sqrt\",\"parameters\":[{\"name\":\"x\",\"type\":\"f64\"}]"
 		","

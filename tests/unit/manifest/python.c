@@ -78,11 +78,11 @@ Test(manifest_python, has_the_defaults_of_its_kind)
 	cr_expect_eq(package->limits.workers, 4);
 	cr_expect_eq(package->sandbox.class, SANDBOX_COMMAND);
 	cr_expect_eq(kind_facts(package->kind)->timeout_ms, 30000);
-	cr_expect_str_eq(package->load, "{\"kind\":\"python\",\"toolbox_id\":\"box\",\"sandbox\":{"
-					"\"class\":\"command\",\"read\":[],"
-					"\"write\":[]},\"memory_mb\":0,\"guard\":true,\"python\":["
-					"\"/home/ovos/.venvs/ovos/bin/python\","
-					"\"python3\"]}");
+	cr_expect_str_eq(package->load,
+		"{\"kind\":\"python\",\"toolbox_id\":\"box\",\"sandbox\":{"
+		"\"class\":\"command\"},\"memory_mb\":0,\"guard\":true,\"python\":["
+		"\"/home/ovos/.venvs/ovos/bin/python\","
+		"\"python3\"]}");
 }
 
 Test(manifest_python, refuses_what_it_cannot_be)

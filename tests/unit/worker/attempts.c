@@ -729,6 +729,8 @@ struct setting {
 
 #define NOT_ENTERED 2
 
+static const struct landlock_places no_places;
+
 __attribute__((noreturn)) static void try_all(const struct setting *setting)
 {
 	char *folder = own;
@@ -742,7 +744,7 @@ __attribute__((noreturn)) static void try_all(const struct setting *setting)
 		_exit(NOT_ENTERED);
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || pipe2(ends, O_CLOEXEC) < 0)
 		_exit(NOT_ENTERED);
-	if (setting->abi > 0 && landlock_enter(setting->abi, &sandbox, NULL, false, &failure) != 0)
+	if (setting->abi > 0 && landlock_enter(setting->abi, &sandbox, &no_places, &failure) != 0)
 		_exit(NOT_ENTERED);
 	if (syscalls_restrict(&sandbox, setting->abi == 0 || setting->abi >= 3) != 0)
 		_exit(NOT_ENTERED);

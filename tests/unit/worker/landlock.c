@@ -16,6 +16,8 @@
 
 #define LIMIT 300
 
+static const struct landlock_places no_places;
+
 TestSuite(landlock, .init = scratch_set_up, .fini = scratch_tear_down, .timeout = LIMIT);
 
 /* The exit status of the child that entered the sandbox. */
@@ -64,7 +66,7 @@ static void enter_and_look(int abi, enum sandbox_class class)
 	struct landlock_failure failure;
 
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
-		landlock_enter(abi, &sandbox, NULL, false, &failure) != 0 ||
+		landlock_enter(abi, &sandbox, &no_places, &failure) != 0 ||
 		syscalls_restrict(&sandbox, abi >= 3) != 0)
 		_exit(NOT_ENTERED);
 	_exit((int)look_around());
@@ -107,7 +109,7 @@ Test(landlock, names_the_path_that_is_not_there)
 
 	if (abi == 0)
 		cr_skip_test("this kernel has no landlock");
-	cr_assert_eq(landlock_enter(abi, &sandbox, NULL, false, &failure), LANDLOCK_E_PATH);
+	cr_assert_eq(landlock_enter(abi, &sandbox, &no_places, &failure), LANDLOCK_E_PATH);
 	cr_expect_str_eq(failure.list, "read");
 	cr_expect_eq(failure.index, 1);
 	cr_expect_eq(failure.error, -ENOENT);

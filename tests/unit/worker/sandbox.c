@@ -295,6 +295,93 @@ Test(sandbox, of_command_may_what_its_user_may_but_gain, .timeout = LIMIT, .init
 	guest_stop(&guest);
 }
 
+/* Start a host of class command with `read` or `write`, which are folders in the scratch folder. */
+static void start_bound(struct guest *guest, const char *list, const char *folder)
+{
+	struct guest_options options = {.has_guard = true};
+	char sandbox[256];
+
+	scratch_write("secret", "x");
+	scratch_write("mine/data", "x");
+	scratch_write("other/data", "x");
+	snprintf(sandbox, sizeof(sandbox), "{\"class\":\"command\",\"%s\":[\"%s/%s\"]}", list,
+		scratch_folder, folder);
+	options.sandbox = sandbox;
+	guest_start(guest, "probe", &options);
+	if (!has_landlock(guest))
+		cr_skip_test("no landlock: files are not restricted");
+}
+
+Test(sandbox, of_command_reads_what_the_toolbox_names, .timeout = LIMIT, .init = scratch_set_up,
+	.fini = scratch_tear_down)
+{
+	struct guest guest = {0};
+
+	start_bound(&guest, "read", "mine");
+	cr_expect_eq(attempt_path(&guest, "open_to_read", scratch_path("mine/data")), 0);
+	cr_expect_eq(attempt_path(&guest, "open_to_read", "/etc/passwd"), 0);
+	cr_expect_eq(attempt_path(&guest, "open_to_read", scratch_path("secret")), EACCES);
+	cr_expect_eq(attempt_path(&guest, "make_file", scratch_path("new")), 0, "as the user may");
+	cr_expect_eq(attempt_path(&guest, "move_to_parent", scratch_path("other/data")), 0);
+	cr_expect_eq(attempt_path(&guest, "move_to_parent", scratch_path("mine/data")), EXDEV,
+		"nothing can be moved to where it may be read");
+	cr_expect_eq(attempt_path(&guest, "run_program", "/bin/true"), 0);
+	cr_expect_str_eq(
+		guest_call(&guest, "variable", "{\"name\":\"TMPDIR\"}"), "{\"result\":null}");
+	guest_stop(&guest);
+}
+
+/* Copy the path of the host's own folder, from its TMPDIR. */
+static void find_folder(struct guest *guest, char *ret_path)
+{
+	const char *answer = guest_call(guest, "variable", "{\"name\":\"TMPDIR\"}");
+
+	cr_assert_eq(sscanf(answer, "{\"result\":\"%255[^\"]", ret_path), 1, "%s", answer);
+}
+
+/* Return whether the folder is removed within SWEEP_MS. */
+static bool is_removed(const char *path)
+{
+	const struct timespec step = {.tv_nsec = 1000000};
+
+	for (int waited_ms = 0; waited_ms < SWEEP_MS; waited_ms++) {
+		if (access(path, F_OK) < 0)
+			return true;
+		nanosleep(&step, NULL);
+	}
+	return false;
+}
+
+Test(sandbox, of_command_writes_what_the_toolbox_names, .timeout = LIMIT, .init = scratch_set_up,
+	.fini = scratch_tear_down)
+{
+	struct guest guest = {0};
+	char folder[256];
+	char path[300];
+
+	start_bound(&guest, "write", "mine");
+	cr_expect_eq(attempt_path(&guest, "open_to_write", scratch_path("mine/data")), 0);
+	cr_expect_eq(attempt_path(&guest, "make_file", scratch_path("mine/new")), 0);
+	cr_expect_eq(attempt_path(&guest, "make_file", scratch_path("new")), EACCES);
+	cr_expect_eq(attempt_path(&guest, "open_to_write", scratch_path("other/data")), EACCES);
+	cr_expect_eq(attempt_path(&guest, "open_to_read", scratch_path("other/data")), EACCES);
+	cr_expect_neq(attempt_path(&guest, "move_to_parent", scratch_path("mine/data")), 0);
+	cr_expect_eq(attempt_path(&guest, "open_to_read", "/etc/passwd"), 0);
+	cr_expect_eq(attempt_path(&guest, "open_to_write", "/dev/null"), 0);
+	cr_expect_eq(attempt_path(&guest, "run_program", "/bin/true"), 0);
+	find_folder(&guest, folder);
+	snprintf(path, sizeof(path), "%s/new", folder);
+	cr_expect_eq(attempt_path(&guest, "make_file", path), 0);
+	cr_expect_eq(attempt_path(&guest, "keep_folder", path), 0);
+	guest_stop(&guest);
+	cr_expect(is_removed(folder), "with the folder in it");
+	start_bound(&guest, "write", "mine");
+	find_folder(&guest, folder);
+	guest_call(&guest, "abort_process", "{}");
+	cr_expect(is_removed(folder), "after a crash, too");
+	guest_stop(&guest);
+}
+
 Test(sandbox, of_none_is_none, .timeout = LIMIT)
 {
 	struct guest guest = {0};
