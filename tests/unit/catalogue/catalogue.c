@@ -117,6 +117,7 @@ Test(catalogue, finds_a_name_with_its_toolbox_in_it)
 	expect_found("b__b__get", NULL, "b/b__get");
 	expect_unknown("a__set", NULL);
 	expect_unknown("a__add", "b");
+	expect_unknown("a--add", NULL);
 	expect_unknown("a__", NULL);
 	expect_unknown("__add", NULL);
 	expect_unknown("____", NULL);

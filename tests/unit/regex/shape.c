@@ -76,6 +76,16 @@ Test(regex_shape, leaves_what_needs_many_retries_to_the_engine)
 	cr_expect_eq(shape_match(&shape, text, sizeof(text)), SHAPE_MATCHES);
 }
 
+Test(regex_shape, tries_once_where_no_item_can_take_too_much)
+{
+	struct shape shape;
+
+	cr_assert(shape_read("^[0-9]{2}[0-9]+$", 16, &shape));
+	cr_expect(shape.is_greedy, "the first item takes two, never more");
+	cr_assert(shape_read("^[0-9]+[0-9]$", 13, &shape));
+	cr_expect_not(shape.is_greedy);
+}
+
 Test(regex_shape, is_a_sequence_of_characters_and_classes)
 {
 	cr_assert(has_shape("^[0-9]{5}$"));

@@ -38,6 +38,12 @@ Test(schema_format, knows_which_years_of_a_century_leap)
 	cr_assert_not(is_format("date", "\"1995-02-29\""));
 }
 
+Test(schema_format, takes_an_address_of_the_future_whose_version_is_hex)
+{
+	cr_assert(is_format("uri", "\"http://[v1F.a:b]\""));
+	cr_assert_not(is_format("uri", "\"http://[v1G.a:b]\""));
+}
+
 /* RFC 3986 section 4.2: a port is part of an authority, and that begins with two slashes. */
 Test(schema_format, takes_a_colon_in_a_later_segment)
 {
