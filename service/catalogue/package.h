@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -35,8 +36,8 @@ struct package_python {
 };
 
 struct package {
-	unsigned int references;
-	char *id; /* id of its processes and of its settings in the configuration */
+	atomic_uint references; /* a load beside the loop takes some */
+	char *id;               /* id of its processes and of its settings in the configuration */
 	enum toolbox_kind kind;
 
 	/* the manifest */
@@ -87,14 +88,14 @@ void package_free(struct package *package);
 /* Add a reference to @package, and return it. */
 static inline struct package *package_ref(struct package *package)
 {
-	package->references++;
+	atomic_fetch_add_explicit(&package->references, 1, memory_order_relaxed);
 	return package;
 }
 
 /* Drop a reference to @package; the last one frees it. Takes NULL. */
 static inline void package_unref(struct package *package)
 {
-	if (package && --package->references == 0)
+	if (package && atomic_fetch_sub(&package->references, 1) == 1)
 		package_free(package);
 }
 

@@ -255,17 +255,14 @@ static int write_file(
 	return -errno;
 }
 
-void describe_cache_write(const char *key, const char *described, size_t size, uint64_t depends)
+int describe_cache_write(const char *key, const char *described, size_t size, uint64_t depends)
 {
 	cleanup_close int folder = open_folder(true);
 	char name[sizeof(PREFIX) + DESCRIBE_CACHE_KEY_BYTES];
-	int r;
 
 	if (folder < 0 || size > DESCRIBE_CACHE_BYTES_MAX - HEAD_BYTES)
-		return;
+		return 0;
 	drop_oldest(folder);
 	snprintf(name, sizeof(name), PREFIX "%s", key);
-	r = write_file(folder, name, described, size, depends);
-	if (r < 0)
-		log_debug("the description of a toolbox cannot be cached: %s", strerror(-r));
+	return write_file(folder, name, described, size, depends);
 }

@@ -40,5 +40,6 @@ void describe_cache_key(const struct package *package, char ret_key[DESCRIBE_CAC
  * -ENOMEM. */
 int describe_cache_read(const char *key, struct buffer *ret_described, uint64_t *ret_depends);
 
-/* Store a description, with @depends. One that cannot be stored is made again the next time. */
-void describe_cache_write(const char *key, const char *described, size_t size, uint64_t depends);
+/* Store a description, with @depends. Returns 0, or a negative errno: one that cannot be stored is
+ * made again the next time. */
+int describe_cache_write(const char *key, const char *described, size_t size, uint64_t depends);

@@ -57,7 +57,7 @@ int described_load_cached(struct manifest_reader *reader, struct package *packag
 }
 
 int described_accept(struct manifest_reader *reader, struct package *package, const char *described,
-	size_t size, const char *key, struct diagnostics *problems)
+	size_t size, const char *key, struct diagnostics *problems, int *ret_cache_error)
 {
 	char key_now[DESCRIBE_CACHE_KEY_BYTES];
 	int r;
@@ -65,7 +65,7 @@ int described_accept(struct manifest_reader *reader, struct package *package, co
 	describe_cache_key(package, key_now);
 	r = take_tools(reader, package, described, size, problems);
 	if (r == 0 && strcmp(key, key_now) == 0)
-		describe_cache_write(key, described, size, 0);
+		*ret_cache_error = describe_cache_write(key, described, size, 0);
 	return r;
 }
 

@@ -32,9 +32,9 @@ int described_load_cached(struct manifest_reader *reader, struct package *packag
 
 /* Give @package the tools that its host has described: @described is the payload of LOADED, @size
  * bytes. Cache them with @key, unless the library was changed meanwhile. 0, MANIFEST_E_REFUSED with
- * the problems, or -ENOMEM. */
+ * the problems, or -ENOMEM. *@ret_cache_error: 0, or why it could not be cached. */
 int described_accept(struct manifest_reader *reader, struct package *package, const char *described,
-	size_t size, const char *key, struct diagnostics *problems);
+	size_t size, const char *key, struct diagnostics *problems, int *ret_cache_error);
 
 /* Append the cached description of @package, which has members, to @ret_described if it is still
  * valid, and set @package->fingerprint. Results as of described_load_cached(). */

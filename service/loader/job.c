@@ -12,6 +12,7 @@
 static void job_free(struct load_job *job)
 {
 	package_unref(job->package);
+	buffer_deinit(&job->described);
 	diagnostics_deinit(&job->problems);
 	skipped_list_deinit(&job->skipped);
 	free(job->id);

@@ -36,6 +36,9 @@ struct load_job {
 	struct diagnostics problems;
 	struct skipped_list skipped;
 	char key[DESCRIBE_CACHE_KEY_BYTES]; /* the key of its description; "": not known */
+	struct buffer described;            /* the text of its host */
+	bool is_described;
+	int cache_error;  /* 0, or why the description could not be cached */
 	int64_t asked_ns; /* when its host was asked for a description (CLOCK_REALTIME) */
 };
 

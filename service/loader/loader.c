@@ -2,6 +2,7 @@
 #include "loader/loader.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,11 +16,18 @@
 #include "loader/sandbox_max.h"
 #include "loader/settings.h"
 #include "loader/writable.h"
-#include "util/clock.h"
+#include "loop/aside.h"
 #include "util/log.h"
 
-/* How long reading manifests may hold the loop at a time. */
-#define LOADER_SLICE_MS 5
+/*
+ * The loop only starts hosts and reads their answers. All that takes time in proportion to what is
+ * registered is done beside it (loop/aside.h):
+ *
+ *   beside   read files, compile ─┐                 ┌─ take descriptions, compile, index ─┐
+ *   loop                          └─ hosts (checker)┘                                     └─ done()
+ *
+ * The previous catalogue is read by both; its packages count their references atomically.
+ */
 
 struct loader {
 	struct loop *loop;
@@ -28,9 +36,11 @@ struct loader {
 	void *data;
 	struct folders_listing listing; /* the registered manifests; empty for given files */
 	struct load_jobs jobs;
-	size_t next;                        /* the first job that was not begun */
 	const struct toolbox_library *seen; /* the last one that was found unchanged */
-	struct loop_timer work;
+	struct aside *aside;         /* the work that is under way beside the loop; or NULL */
+	atomic_bool is_abandoned;    /* it shall end soon: its result is not used */
+	int error;                   /* 0, or the negative errno that ended it */
+	struct catalogue *catalogue; /* its result */
 };
 
 static bool is_unchanged(struct loader *loader, struct package *package)
@@ -84,17 +94,29 @@ static bool check_sandbox(struct load_job *job)
 	return false;
 }
 
-/* Take the description that the host of @item's package has sent. */
-static void accept_description(void *item, const char *described, size_t size)
+/* Keep the description that the host of @item's package has sent. */
+static void keep_description(void *item, const char *described, size_t size)
 {
 	struct load_job *job = item;
-	int r;
 
-	if (kind_facts(job->package->kind)->has_members)
+	buffer_append(&job->described, described, size);
+	job->is_described = true;
+}
+
+/* Take the description that the host of @job's package has sent. */
+static void accept_description(struct load_job *job)
+{
+	const char *described = job->described.data ? job->described.data : "";
+	size_t size = job->described.size;
+	int r = buffer_status(&job->described);
+
+	if (r < 0)
+		r = -ENOMEM;
+	else if (kind_facts(job->package->kind)->has_members)
 		r = members_accept(job, described, size);
 	else
-		r = described_accept(
-			job->jobs->reader, job->package, described, size, job->key, &job->problems);
+		r = described_accept(job->jobs->reader, job->package, described, size, job->key,
+			&job->problems, &job->cache_error);
 
 	if (r == -ENOMEM)
 		load_job_fail(job, "", strerror(ENOMEM));
@@ -187,26 +209,15 @@ static int begin_job(struct loader *loader, struct load_job *job)
 
 static void report_job(const struct loader *loader, const struct load_job *job)
 {
+	if (job->cache_error < 0)
+		log_debug("the description of a toolbox cannot be cached: %s",
+			strerror(-job->cache_error));
 	for (size_t i = 0; i < job->problems.n_items; i++) {
 		struct diagnostic problem = job->problems.items[i];
 
 		problem.file = job->path;
 		loader->problem(loader->data, &problem);
 	}
-}
-
-static void finish(void *data)
-{
-	struct loader *loader = data;
-	struct catalogue *catalogue = assemble_catalogue(&loader->jobs, &loader->listing);
-	loader_done_function done = loader->done;
-	void *owner = loader->data;
-	int status = loader->jobs.has_deferred ? LOADER_DEFERRED : 0;
-
-	for (size_t i = 0; i < loader->jobs.n_items; i++)
-		report_job(loader, loader->jobs.items[i]);
-	loader_free(loader);
-	done(owner, catalogue, catalogue ? status : -ENOMEM);
 }
 
 static void abandon(struct loader *loader, int error)
@@ -218,25 +229,70 @@ static void abandon(struct loader *loader, int error)
 	done(data, NULL, error);
 }
 
-/* Go on reading for a slice of time; the loop serves others in between. */
-static void work(void *data)
+/* Do @run beside the loop, and then @done in it. */
+static void go_aside(struct loader *loader, aside_function run, aside_function done)
+{
+	int r = aside_start(loader->loop, run, done, loader, &loader->aside);
+
+	if (r < 0)
+		abandon(loader, r);
+}
+
+/* Beside the loop: the last steps. The jobs may become more while they are gone through. */
+static void make_catalogue(void *data)
 {
 	struct loader *loader = data;
-	uint64_t end_ms = clock_now_ms() + LOADER_SLICE_MS;
+	size_t n_asked = loader->jobs.n_items;
 
-	while (loader->next < loader->jobs.n_files) {
-		int r = begin_job(loader, loader->jobs.items[loader->next++]);
+	for (size_t i = 0; i < n_asked && !loader->is_abandoned; i++)
+		if (loader->jobs.items[i]->is_described)
+			accept_description(loader->jobs.items[i]);
+	if (!loader->is_abandoned)
+		loader->catalogue = assemble_catalogue(&loader->jobs, &loader->listing);
+}
 
-		if (r < 0) {
-			abandon(loader, r);
+static void finish(void *data)
+{
+	struct loader *loader = data;
+	struct catalogue *catalogue = take_ptr(loader->catalogue);
+	loader_done_function done = loader->done;
+	void *owner = loader->data;
+	int status = loader->jobs.has_deferred ? LOADER_DEFERRED : 0;
+
+	loader->aside = NULL;
+	for (size_t i = 0; i < loader->jobs.n_items; i++)
+		report_job(loader, loader->jobs.items[i]);
+	loader_free(loader);
+	done(owner, catalogue, catalogue ? status : -ENOMEM);
+}
+
+static void finish_checks(void *data)
+{
+	go_aside(data, make_catalogue, finish);
+}
+
+/* Beside the loop: read what is registered. */
+static void read_all(void *data)
+{
+	struct loader *loader = data;
+
+	for (size_t i = 0; i < loader->jobs.n_files && !loader->is_abandoned; i++) {
+		loader->error = begin_job(loader, loader->jobs.items[i]);
+		if (loader->error < 0)
 			return;
-		}
-		if (clock_now_ms() >= end_ms) {
-			loop_timer_arm(&loader->work, 0);
-			return;
-		}
 	}
-	checker_start(loader->jobs.checker, refuse_library, accept_description, finish, loader);
+}
+
+static void check_libraries(void *data)
+{
+	struct loader *loader = data;
+
+	loader->aside = NULL;
+	if (loader->error < 0)
+		abandon(loader, loader->error);
+	else
+		checker_start(loader->jobs.checker, refuse_library, keep_description, finish_checks,
+			loader);
 }
 
 static int add_file(struct loader *loader, const char *path, bool is_folder)
@@ -260,25 +316,26 @@ static int new_loader(struct loop *loop, const struct loader_options *options, s
 	manifest_reader_limit_checks(loader->jobs.reader, options->config->limits.check_ms);
 	r = checker_new(
 		loop, options->host_program, options->config, n_jobs, &loader->jobs.checker);
-	if (r == 0)
-		r = loop_timer_init(&loader->work, loop, work, loader);
 	if (r < 0)
 		return r;
 	*ret_loader = take_ptr(loader);
 	return 0;
 }
 
-/* 0 or -ENOMEM. */
+/* 0 or a negative errno. */
 static int set_going(
 	struct loader *loader, diagnostic_function problem, loader_done_function done, void *data)
 {
+	int r;
+
 	loader->problem = problem;
 	loader->done = done;
 	loader->data = data;
 	loader->jobs.n_files = loader->jobs.n_items;
-	loop_timer_arm(&loader->work, 0);
 	dropin_folders_pair(&loader->jobs);
-	return load_jobs_find_previous(&loader->jobs);
+	r = load_jobs_find_previous(&loader->jobs);
+	return r < 0 ? r
+		     : aside_start(loader->loop, read_all, check_libraries, loader, &loader->aside);
 }
 
 int loader_start(struct loop *loop, const struct loader_options *options,
@@ -348,8 +405,10 @@ void loader_free(struct loader *loader)
 {
 	if (!loader)
 		return;
+	loader->is_abandoned = true;
+	aside_free(loader->aside);
+	catalogue_free(loader->catalogue);
 	load_jobs_deinit(&loader->jobs);
 	folders_listing_deinit(&loader->listing);
-	loop_timer_deinit(&loader->work);
 	free(loader);
 }

@@ -193,7 +193,8 @@ int members_accept(struct load_job *job, const char *described, size_t size)
 		job->package->fingerprint =
 			described_fingerprint(job->package, &tape, job->asked_ns);
 		if (job->package->fingerprint)
-			describe_cache_write(job->key, described, size, job->package->fingerprint);
+			job->cache_error = describe_cache_write(
+				job->key, described, size, job->package->fingerprint);
 		r = take_described(job, &tape, described, size);
 	}
 	return r < 0 ? r : 0;

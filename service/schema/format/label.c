@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <dlfcn.h>
 #include <idn2.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -22,24 +23,26 @@
 #define LABEL_BYTES_MAX 63
 
 static struct {
-	bool is_looked_for;
 	__typeof__(&idn2_register_u8) register_u8;
 	__typeof__(&idn2_free) free;
 } libidn2;
 
+static pthread_once_t is_looked_for = PTHREAD_ONCE_INIT;
+
+static void look_for_libidn2(void)
+{
+	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+
+	if (!library)
+		return;
+	libidn2.register_u8 = dlsym(library, "idn2_register_u8");
+	libidn2.free = dlsym(library, "idn2_free");
+}
+
 /* Return whether libidn2 is loaded. */
 static bool load_libidn2(void)
 {
-	void *library;
-
-	if (!libidn2.is_looked_for) {
-		libidn2.is_looked_for = true;
-		library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
-		if (library) {
-			libidn2.register_u8 = dlsym(library, "idn2_register_u8");
-			libidn2.free = dlsym(library, "idn2_free");
-		}
-	}
+	pthread_once(&is_looked_for, look_for_libidn2);
 	return libidn2.register_u8 && libidn2.free;
 }
 
