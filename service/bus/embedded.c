@@ -90,6 +90,8 @@ struct embedded {
 	struct loop_timer up_timer;
 	struct loop_timer echo_timer;
 	struct loop_timer tick_timer; /* armed while there are peers */
+	uint64_t looked_ms;           /* time of the last look at the clients: it is good enough for
+				       * them, and reading the clock for each frame is not free */
 	unsigned int n_paused;
 	struct frame_queue echo; /* own messages that we want to receive */
 	struct frame *greeting;
@@ -130,8 +132,10 @@ static void add_peer(
 	peer->wsi = wsi;
 	peer->account = account;
 	bus_heartbeat_begin(&peer->heartbeat, clock_now_ms());
-	if (!loop_timer_is_armed(&embedded->tick_timer))
+	if (list_is_empty(&embedded->peers)) {
+		embedded->looked_ms = clock_now_ms();
 		loop_timer_arm(&embedded->tick_timer, tick_ms(embedded));
+	}
 	peer->is_member = true;
 	list_append(&embedded->peers, &peer->link);
 	embedded->bus.counters.clients++;
@@ -174,7 +178,7 @@ static void queue_for(struct embedded *embedded, struct peer *peer, struct frame
 		return;
 	}
 	if (peer->queue.count == 1)
-		peer->write_ms = peer->pace_ms = clock_now_ms();
+		peer->write_ms = peer->pace_ms = embedded->looked_ms;
 	lws_callback_on_writable(peer->wsi);
 }
 
@@ -273,7 +277,8 @@ static const char *find_stall(const struct embedded *embedded, struct peer *peer
 
 	if (peer->queue.count == 0)
 		return NULL;
-	if (now_ms - peer->write_ms >= stall_ms)
+	/* A time that was noted may be one look old. */
+	if (now_ms - peer->write_ms >= stall_ms + tick_ms(embedded))
 		return "it does not read what it is sent (embedded.stall_s)";
 	if (now_ms - peer->pace_ms < stall_ms)
 		return NULL;
@@ -307,7 +312,7 @@ static void look_after(struct embedded *embedded, struct peer *peer, uint64_t no
 	const char *stall = find_stall(embedded, peer, now_ms);
 
 	if (peer->intake.state == INTAKE_GATHERING &&
-		now_ms - peer->piece_ms >= BUS_UNFINISHED_MS) {
+		now_ms - peer->piece_ms >= BUS_UNFINISHED_MS + tick_ms(embedded)) {
 		intake_abandon(&peer->intake, &embedded->rules);
 		bus_warn(&embedded->bus.rates.frames,
 			"dropped an unfinished frame: nothing more of it came");
@@ -326,6 +331,7 @@ static void on_tick(void *data)
 	struct embedded *embedded = data;
 	uint64_t now_ms = clock_now_ms();
 
+	embedded->looked_ms = now_ms;
 	list_for_each(link, &embedded->peers)
 		look_after(embedded, container_of(link, struct peer, link), now_ms);
 	resume_peers(embedded);
@@ -438,7 +444,7 @@ static void received(struct embedded *embedded, struct peer *peer, const char *p
 	else
 		bus_warn_refused(&embedded->bus, result);
 	if (peer->intake.state == INTAKE_GATHERING)
-		peer->piece_ms = clock_now_ms();
+		peer->piece_ms = embedded->looked_ms;
 }
 
 /* Return 1 when a ping was written instead of a frame, 0 when none was due, or a negative number. */
@@ -466,7 +472,7 @@ static int writable(struct embedded *embedded, struct peer *peer)
 	embedded->bus.counters.frames_sent += (uint64_t)result;
 	if (before != peer->queue.bytes - peer->queue.written) {
 		peer->written += before - (peer->queue.bytes - peer->queue.written);
-		peer->write_ms = clock_now_ms();
+		peer->write_ms = embedded->looked_ms;
 		resume_peers(embedded);
 	}
 	if (peer->queue.count > 0)
