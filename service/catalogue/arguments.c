@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "catalogue/package.h"
+#include "catalogue/tool_schemas.h"
 #include "json/writer.h"
 #include "util/cleanup.h"
 #include "util/log.h"
@@ -149,7 +150,7 @@ int arguments_fill(const struct tool *tool, struct schema_context *context,
 	const struct json_tape *tape, uint32_t object, struct buffer *text,
 	struct json_tape *ret_tape)
 {
-	int r = schema_fill(tool->arguments, context, tape, object, text, NULL);
+	int r = schema_fill(tool->schemas->arguments.compiled, context, tape, object, text, NULL);
 
 	if (r > 0)
 		return ARGUMENTS_E_UNCHECKED;
@@ -255,7 +256,8 @@ static int coerce_arguments(struct arguments *arguments, const struct tool *tool
 	int r;
 
 	buffer_reset(text);
-	r = schema_coerce(tool->arguments, context, place->tape, place->token, text, &changes);
+	r = schema_coerce(tool->schemas->arguments.compiled, context, place->tape, place->token,
+		text, &changes);
 	if (r != 0 || changes.n_violations == 0)
 		return r != 0 ? r : SCHEMA_E_INVALID;
 	/* A string may hold a deeper value than the request may have: then it is not taken. */
@@ -263,7 +265,8 @@ static int coerce_arguments(struct arguments *arguments, const struct tool *tool
 		&arguments->coerced_tape, text->data, text->size, JSON_DEPTH_DEFAULT, NULL);
 	if (r != 0)
 		return r < 0 ? r : SCHEMA_E_INVALID;
-	r = schema_validate_again(tool->arguments, context, &arguments->coerced_tape, 0);
+	r = schema_validate_again(
+		tool->schemas->arguments.compiled, context, &arguments->coerced_tape, 0);
 	if (r != 0)
 		return r;
 	log_changes(&arguments->coercions, tool, &changes);
@@ -280,13 +283,14 @@ static int unchecked(int status)
 static int check_or_coerce(struct arguments *arguments, const struct tool *tool,
 	struct schema_context *context, struct place *place)
 {
-	int r = schema_validate(tool->arguments, context, place->tape, place->token);
+	int r = schema_validate(
+		tool->schemas->arguments.compiled, context, place->tape, place->token);
 
 	if (r == SCHEMA_E_INVALID && tool->toolbox->package->coerces)
 		r = coerce_arguments(arguments, tool, context, place);
 	if (r == SCHEMA_E_INVALID) {
-		r = schema_explain(
-			tool->arguments, context, place->tape, place->token, &arguments->report);
+		r = schema_explain(tool->schemas->arguments.compiled, context, place->tape,
+			place->token, &arguments->report);
 		return r != 0 ? unchecked(r) : ARGUMENTS_E_INVALID;
 	}
 	if (r != 0)
@@ -310,14 +314,15 @@ int arguments_check(struct arguments *arguments, const struct tool *tool,
 	arguments->json = json_value_text(place.tape, place.token, &arguments->size);
 	if (arguments->size > limits->bytes)
 		return refuse_size(arguments, arguments->size, limits->bytes, "bytes");
-	r = check_or_coerce(arguments, tool, context, &place);
+	r = tool_schemas_wake(tool);
+	r = r ? r : check_or_coerce(arguments, tool, context, &place);
 	arguments->json = json_value_text(place.tape, place.token, &arguments->size);
-	if (r != 0 || !schema_has_defaults(tool->arguments) ||
+	if (r != 0 || !schema_has_defaults(tool->schemas->arguments.compiled) ||
 		!kind_facts(tool->toolbox->package->kind)->fills_defaults)
 		return r;
 	buffer_reset(&arguments->filled);
-	r = schema_fill(
-		tool->arguments, context, place.tape, place.token, &arguments->filled, NULL);
+	r = schema_fill(tool->schemas->arguments.compiled, context, place.tape, place.token,
+		&arguments->filled, NULL);
 	if (r != 0)
 		return unchecked(r);
 	if (arguments->filled.size > limits->bytes)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "catalogue/package.h"
+#include "catalogue/tool_schemas.h"
 
 static void tool_deinit(struct tool *tool)
 {
@@ -13,8 +14,7 @@ static void tool_deinit(struct tool *tool)
 	free(tool->argument_schema);
 	free(tool->output_schema);
 	free(tool->definition);
-	schema_free(tool->arguments);
-	schema_free(tool->output);
+	tool_schemas_free(tool->schemas);
 	triggers_deinit(&tool->triggers);
 	switch (tool->toolbox->package->kind) {
 	case KIND_NATIVE:

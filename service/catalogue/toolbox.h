@@ -8,10 +8,10 @@
 #include "call/command.h"
 #include "call/native.h"
 #include "catalogue/triggers.h"
-#include "schema/schema.h"
 #include "util/cleanup.h"
 
 struct package;
+struct tool_schemas;
 
 /*
  * A toolbox and its tools, as callers see them. How they are run is the business of the package that
@@ -48,11 +48,10 @@ struct tool {
 	char *output_schema;   /* compact JSON text */
 	char *definition;      /* the whole definition of contract.md, Definitions, as JSON text */
 	size_t definition_size;
-	struct schema *arguments; /* compiled from argument_schema */
-	struct schema *output;    /* compiled from output_schema */
-	enum tool_risk risk;      /* its own, else the package's */
-	bool is_parallel;         /* false: it runs alone in its package */
-	uint64_t timeout_ms;      /* 0: the package's */
+	struct tool_schemas *schemas; /* both, compiled or at rest; owned */
+	enum tool_risk risk;          /* its own, else the package's */
+	bool is_parallel;             /* false: it runs alone in its package */
+	uint64_t timeout_ms;          /* 0: the package's */
 	double cooldown_s;
 	struct triggers triggers;
 	union { /* how it is called, by the kind of its package; plugin and python: by its name */

@@ -5,6 +5,7 @@
 
 #include "catalogue/approval.h"
 #include "catalogue/filter.h"
+#include "catalogue/tool_schemas.h"
 #include "core/errors.h"
 #include "json/writer.h"
 #include "util/cleanup.h"
@@ -122,8 +123,8 @@ static int write_output_error(struct call *call, const struct call_result *resul
 
 	/* Without memory the report stays empty: the code is enough. */
 	if (status == SCHEMA_E_INVALID)
-		status = schema_explain(
-			call->tool->output, invoker->context, result->tape, 0, &report);
+		status = schema_explain(call->tool->schemas->output.compiled, invoker->context,
+			result->tape, 0, &report);
 	if (status == SCHEMA_E_UNCHECKED) {
 		errors_write_unchecked(&call->answer, call->tool, "The output of",
 			schema_stop_text(invoker->context));
@@ -139,7 +140,11 @@ static int write_output_error(struct call *call, const struct call_result *resul
 static int write_valid_result(struct call *call, const struct call_result *result)
 {
 	const struct invoker *invoker = call->invoker;
-	int r = schema_validate(call->tool->output, invoker->context, result->tape, 0);
+	int r = tool_schemas_wake(call->tool);
+
+	r = r ? r
+	      : schema_validate(
+			call->tool->schemas->output.compiled, invoker->context, result->tape, 0);
 
 	if (r != 0)
 		return write_output_error(call, result, r);

@@ -6,7 +6,7 @@
 
 /* A schema that follows from the function's types: what can be wrong with it is a default. */
 static int compile_derived(const struct manifest_scope *scope, uint32_t place, struct buffer *text,
-	struct schema **ret_schema, char **ret_text)
+	struct tool_schema *ret_schema, char **ret_text)
 {
 	struct schema_options options = {.check_defaults = true, .is_trusted = true};
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
@@ -16,7 +16,7 @@ static int compile_derived(const struct manifest_scope *scope, uint32_t place, s
 	if (r == 0)
 		r = json_tape_read(&tape, text->data, text->size, JSON_DEPTH_DEFAULT, NULL);
 	if (r == 0)
-		r = schema_compile(&tape, 0, &options, ret_schema, &error);
+		r = schema_compile(&tape, 0, &options, &ret_schema->compiled, &error);
 	if (r < 0)
 		return r;
 	if (r > 0) {
@@ -133,14 +133,15 @@ static int read_argument_schema(
 	int r;
 
 	if (given != JSON_NONE) {
-		r = manifest_scope_compile(scope, given, &tool->arguments, &tool->argument_schema);
-		if (tool->arguments)
+		r = manifest_scope_compile(
+			scope, given, &tool->schemas->arguments, &tool->argument_schema);
+		if (tool->schemas->arguments.compiled)
 			compare_properties(scope, given, &meant);
 		return r;
 	}
 	native_write_argument_schema(&tool->native, &text);
 	return compile_derived(scope, json_find(scope->tape, object, "native"), &text,
-		&tool->arguments, &tool->argument_schema);
+		&tool->schemas->arguments, &tool->argument_schema);
 }
 
 static int read_output_schema(
@@ -153,25 +154,26 @@ static int read_output_schema(
 	int r;
 
 	if (given != JSON_NONE) {
-		r = manifest_scope_compile(scope, given, &tool->output, &tool->output_schema);
-		if (tool->output)
+		r = manifest_scope_compile(
+			scope, given, &tool->schemas->output, &tool->output_schema);
+		if (tool->schemas->output.compiled)
 			compare_properties(scope, given, &meant);
 		return r;
 	}
 	native_write_output_schema(&tool->native, &text);
 	return compile_derived(scope, json_find(scope->tape, object, "native"), &text,
-		&tool->output, &tool->output_schema);
+		&tool->schemas->output, &tool->output_schema);
 }
 
 /* Compile the schema of a json at @token, which is used as a part of another. Its mistakes are
  * reported at its own place. */
 static int check_part(const struct manifest_scope *scope, uint32_t token)
 {
-	struct schema *schema = NULL;
+	struct tool_schema schema = {0};
 	cleanup_free char *text = NULL;
 	int r = token ? manifest_scope_compile(scope, token, &schema, &text) : 0;
 
-	schema_free(schema);
+	schema_free(schema.compiled);
 	return r;
 }
 

@@ -10,12 +10,13 @@
 #include "util/cleanup.h"
 
 int manifest_scope_compile(const struct manifest_scope *scope, uint32_t token,
-	struct schema **ret_schema, char **ret_text)
+	struct tool_schema *ret_schema, char **ret_text)
 {
 	cleanup(schema_error_deinit) struct schema_error error = {0};
 	cleanup(buffer_deinit) struct buffer text = {0};
 	cleanup(buffer_deinit) struct buffer pointer = {0};
-	int r = schema_compile(scope->tape, token, &scope->schema_options, ret_schema, &error);
+	int r = schema_compile(
+		scope->tape, token, &scope->schema_options, &ret_schema->compiled, &error);
 
 	if (r < 0)
 		return r;
@@ -28,20 +29,21 @@ int manifest_scope_compile(const struct manifest_scope *scope, uint32_t token,
 			error.message.data);
 		return 0;
 	}
+	ret_schema->asserts_formats = scope->schema_options.assert_formats;
 	json_write_compact(&text, scope->tape, token);
 	*ret_text = buffer_take(&text, NULL);
 	return *ret_text ? 0 : -ENOMEM;
 }
 
 /* Compile a schema of ours. */
-static int compile_usual(const char *text, struct schema **ret_schema, char **ret_text)
+static int compile_usual(const char *text, struct tool_schema *ret_schema, char **ret_text)
 {
 	struct schema_options options = {.is_trusted = true};
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	cleanup(schema_error_deinit) struct schema_error error = {0};
 	int r = json_tape_read(&tape, text, strlen(text), JSON_DEPTH_DEFAULT, NULL);
 
-	r = r ? r : schema_compile(&tape, 0, &options, ret_schema, &error);
+	r = r ? r : schema_compile(&tape, 0, &options, &ret_schema->compiled, &error);
 	*ret_text = r ? NULL : strdup(text);
 	return *ret_text ? 0 : -ENOMEM;
 }
@@ -53,14 +55,15 @@ int manifest_scope_read_schemas(const struct manifest_scope *scope, uint32_t obj
 					   "\"additionalProperties\":false}";
 	uint32_t arguments = json_find(scope->tape, object, "argument_schema");
 	uint32_t output = json_find(scope->tape, object, "output_schema");
-	int r = arguments != JSON_NONE
-			? manifest_scope_compile(
-				  scope, arguments, &tool->arguments, &tool->argument_schema)
-			: compile_usual(no_arguments, &tool->arguments, &tool->argument_schema);
+	int r = arguments != JSON_NONE ? manifest_scope_compile(scope, arguments,
+						 &tool->schemas->arguments, &tool->argument_schema)
+				       : compile_usual(no_arguments, &tool->schemas->arguments,
+						 &tool->argument_schema);
 
 	if (r < 0)
 		return r;
 	return output != JSON_NONE
-		       ? manifest_scope_compile(scope, output, &tool->output, &tool->output_schema)
-		       : compile_usual(usual_output, &tool->output, &tool->output_schema);
+		       ? manifest_scope_compile(
+				 scope, output, &tool->schemas->output, &tool->output_schema)
+		       : compile_usual(usual_output, &tool->schemas->output, &tool->output_schema);
 }

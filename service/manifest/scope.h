@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "catalogue/tool_schemas.h"
 #include "catalogue/toolbox.h"
 #include "json/reader.h"
 #include "manifest/diagnose.h"
@@ -22,7 +23,7 @@ struct manifest_scope {
  * compact text in *ret_text; the caller owns both. A schema that cannot be compiled is a problem,
  * and both stay NULL. 0 or -ENOMEM. */
 int manifest_scope_compile(const struct manifest_scope *scope, uint32_t token,
-	struct schema **ret_schema, char **ret_text);
+	struct tool_schema *ret_schema, char **ret_text);
 
 /* Read the schemas of the tool entry at @object into @tool. One that is not given is replaced: the
  * argument schema by an object without members, the output schema by @usual_output (JSON text of

@@ -7,11 +7,13 @@
 
 #include "catalogue/definition.h"
 #include "catalogue/package.h"
+#include "catalogue/tool_schemas.h"
 #include "json/number.h"
 #include "json/writer.h"
 #include "manifest/command.h"
 #include "manifest/native.h"
 #include "manifest/trial.h"
+#include "util/clock.h"
 
 enum tool_risk manifest_risk(const struct json_tape *tape, uint32_t token)
 {
@@ -160,12 +162,14 @@ int manifest_tool_read(const struct manifest_scope *scope, uint32_t object, stru
 {
 	uint32_t description = json_find(scope->tape, object, "description");
 	size_t errors = scope->problems->n_errors;
+	uint64_t began = clock_thread_ns();
 	int r;
 
 	tool->description = description != JSON_NONE
 				    ? json_string_dup(scope->tape, description, NULL)
 				    : strdup("");
-	if (!tool->description)
+	tool->schemas = tool_schemas_new();
+	if (!tool->description || !tool->schemas)
 		return -ENOMEM;
 	read_numbers(scope, object, tool);
 	refuse_keys_of_others(scope, object);
@@ -177,5 +181,7 @@ int manifest_tool_read(const struct manifest_scope *scope, uint32_t object, stru
 	if (r < 0 || scope->problems->n_errors > errors)
 		return r;
 	r = manifest_trial(scope, object, tool);
+	if (clock_thread_ns() - began <= TOOL_SCHEMAS_REST_NS_MAX)
+		tool_schemas_rest(tool->schemas);
 	return r == 0 ? write_definition(scope, object, tool) : r;
 }

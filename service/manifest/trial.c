@@ -6,6 +6,7 @@
 
 #include "catalogue/arguments.h"
 #include "catalogue/package.h"
+#include "catalogue/tool_schemas.h"
 #include "json/pointer.h"
 #include "schema/describe.h"
 #include "util/cleanup.h"
@@ -94,11 +95,11 @@ static int check_examples(
 		uint32_t result = json_find(tape, at, "result");
 		size_t n_errors = scope->problems->n_errors;
 
-		r = check_schema(scope, tool->arguments, arguments, "arguments");
+		r = check_schema(scope, tool->schemas->arguments.compiled, arguments, "arguments");
 		if (r == 0 && scope->problems->n_errors == n_errors)
 			r = check_passing(scope, arguments, tool);
 		if (r == 0 && result != JSON_NONE)
-			r = check_schema(scope, tool->output, result, "result");
+			r = check_schema(scope, tool->schemas->output.compiled, result, "result");
 	}
 	return r;
 }
@@ -193,7 +194,7 @@ static int check_empty(const struct manifest_scope *scope, uint32_t given, struc
 
 	/* The defaults are a check of their own, and an empty object satisfies it or not at once. */
 	if (r == 0)
-		r = schema_validate(tool->arguments, scope->context, &tape, 0);
+		r = schema_validate(tool->schemas->arguments.compiled, scope->context, &tape, 0);
 	if (r >= 0)
 		r = arguments_fill(tool, scope->context, &tape, 0, &text, &filled);
 	if (r > 0)

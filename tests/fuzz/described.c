@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "catalogue/tool_schemas.h"
 #include "manifest/manifest.h"
 
 /*
@@ -56,7 +57,7 @@ static void check_member(
 		const struct tool *tool = &toolbox->tools[i];
 
 		require(tool == package->tools[*ret_first + i] && tool->index == *ret_first + i);
-		require(tool->toolbox == toolbox && tool->arguments && tool->output);
+		require(tool->toolbox == toolbox && tool_schemas_wake(tool) == 0);
 		require(strlen(tool->definition) == tool->definition_size);
 	}
 	*ret_first += (uint32_t)toolbox->n_tools;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "catalogue/tool_schemas.h"
 #include "manifest/manifest.h"
 
 /*
@@ -76,7 +77,7 @@ static void check_tool(const struct toolbox *toolbox, size_t index)
 
 	require(tool->toolbox == toolbox && tool->index == index);
 	require(tool->name[0] && strlen(tool->name) <= TOOL_NAME_BYTES);
-	require(tool->arguments && tool->output);
+	require(tool->schemas && tool_schemas_wake(tool) == 0);
 	require_json(tool->argument_schema, strlen(tool->argument_schema), JSON_OBJECT);
 	require_json(tool->output_schema, strlen(tool->output_schema), JSON_OBJECT);
 	require(strlen(tool->definition) == tool->definition_size);

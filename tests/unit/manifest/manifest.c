@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "manifest_fixture.h"
+#include "schema/schema.h"
 
 TestSuite(manifest, .init = manifest_set_up, .fini = manifest_tear_down);
 

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "catalogue/tool_schemas.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The schemas that were compiled after a rest, the oldest first, and the bytes of their texts. */
+static struct list awake = {&awake, &awake};
+static size_t awake_bytes;
+
+struct tool_schemas *tool_schemas_new(void)
+{
+	struct tool_schemas *schemas = calloc(1, sizeof(*schemas));
+
+	if (schemas)
+		list_init(&schemas->link);
+	return schemas;
+}
+
+void tool_schemas_rest(struct tool_schemas *schemas)
+{
+	list_remove(&schemas->link);
+	awake_bytes -= schemas->bytes;
+	schemas->bytes = 0;
+	schema_free(schemas->arguments.compiled);
+	schema_free(schemas->output.compiled);
+	schemas->arguments.compiled = schemas->output.compiled = NULL;
+}
+
+void tool_schemas_free(struct tool_schemas *schemas)
+{
+	if (!schemas)
+		return;
+	tool_schemas_rest(schemas);
+	free(schemas);
+}
+
+/* Let the oldest rest until @bytes more may be awake; each that was used gets another turn. */
+static void make_room(size_t bytes)
+{
+	while (!list_is_empty(&awake) && awake_bytes + bytes > TOOL_SCHEMAS_BYTES_MAX) {
+		struct tool_schemas *oldest = container_of(awake.next, struct tool_schemas, link);
+
+		if (!oldest->was_used) {
+			tool_schemas_rest(oldest);
+			continue;
+		}
+		oldest->was_used = false;
+		list_remove(&oldest->link);
+		list_append(&awake, &oldest->link);
+	}
+}
+
+/* A schema that was accepted once fails only for want of memory. */
+static int compile(const char *text, struct tool_schema *schema)
+{
+	const struct schema_options options = {
+		.assert_formats = schema->asserts_formats, .is_trusted = true};
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	cleanup(schema_error_deinit) struct schema_error error = {0};
+	int r = json_tape_read(&tape, text, strlen(text), JSON_DEPTH_DEFAULT, NULL);
+
+	r = r ? r : schema_compile(&tape, 0, &options, &schema->compiled, &error);
+	return r ? -ENOMEM : 0;
+}
+
+int tool_schemas_compile(const struct tool *tool)
+{
+	struct tool_schemas *schemas = tool->schemas;
+	size_t bytes = strlen(tool->argument_schema) + strlen(tool->output_schema);
+	int r;
+
+	make_room(bytes);
+	r = compile(tool->argument_schema, &schemas->arguments);
+	r = r ? r : compile(tool->output_schema, &schemas->output);
+	if (r < 0) {
+		tool_schemas_rest(schemas);
+		return r;
+	}
+	schemas->was_used = false;
+	schemas->bytes = bytes;
+	awake_bytes += bytes;
+	list_append(&awake, &schemas->link);
+	return 0;
+}

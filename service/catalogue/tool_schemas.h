@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "catalogue/toolbox.h"
+#include "schema/schema.h"
+#include "util/list.h"
+
+/*
+ * The schemas of a tool. A compiled schema takes ten times the memory of its text, and most tools of
+ * a large catalogue are never called:
+ *
+ *   manifest ─▶ compiled: its mistakes are found ─▶ at rest: only the text
+ *                                                     │    ▲
+ *                                          first call │    │ others are called, and over
+ *                                                     ▼    │ TOOL_SCHEMAS_BYTES_MAX are awake
+ *                                                    compiled
+ *
+ * A schema that took long to compile never rests, so that no call waits for it. All of this is the
+ * loop's thread's alone.
+ */
+struct tool_schema {
+	struct schema *compiled; /* NULL: at rest */
+	bool asserts_formats;    /* the option that it was compiled with */
+};
+
+struct tool_schemas {
+	struct tool_schema arguments; /* compiled from argument_schema */
+	struct tool_schema output;    /* compiled from output_schema */
+	bool was_used;                /* since they were compiled, or looked at for a rest */
+	size_t bytes;     /* bytes of both texts, while it is in the list of the awake */
+	struct list link; /* in that list */
+};
+
+/* The text of all schemas that are awake after a rest. */
+#define TOOL_SCHEMAS_BYTES_MAX ((size_t)2 << 20)
+
+/* Schemas that took more of the thread's time to read do not rest. */
+#define TOOL_SCHEMAS_REST_NS_MAX (UINT64_C(1) * 1000 * 1000)
+
+/* NULL without memory. */
+struct tool_schemas *tool_schemas_new(void);
+
+/* Takes NULL. */
+void tool_schemas_free(struct tool_schemas *schemas);
+
+/* Free what is compiled, until tool_schemas_wake(). */
+void tool_schemas_rest(struct tool_schemas *schemas);
+
+/* Compile the schemas of @tool, which rest. 0 or -ENOMEM. */
+int tool_schemas_compile(const struct tool *tool);
+
+/* Have the schemas of @tool compiled until another tool's are asked for. 0 or -ENOMEM. */
+static inline int tool_schemas_wake(const struct tool *tool)
+{
+	tool->schemas->was_used = true;
+	return tool->schemas->output.compiled ? 0 : tool_schemas_compile(tool);
+}
