@@ -34,6 +34,9 @@ Test(schema_explain, holds_a_member_to_the_patterns_of_its_name_alone)
 
 Test(schema_explain, lists_every_violation_in_the_order_of_the_instance)
 {
+	expect_report("{\"properties\":{\"a\":{\"type\":\"null\"}},\"dependentRequired\":{\"a\":["
+		      "\"b\"]}}",
+		"{\"a\":1}", "'a'; /a: must be null");
 	expect_whole("{\"properties\":{\"b\":{\"type\":\"null\"},\"a\":{\"maximum\":1}}}",
 		"{\"a\":2,\"b\":3}",
 		"/a: must be a number of at most 1, not the number 2; "
