@@ -32,19 +32,6 @@ void bus_init(struct bus *bus, const struct bus_operations *operations, struct l
 	bus->own = (struct account){.book = &bus->book, .references = 1};
 }
 
-struct account *bus_sender(const struct bus *bus)
-{
-	return bus->sender ? bus->sender : (struct account *)&bus->own;
-}
-
-struct account *bus_act_for(struct bus *bus, struct account *account)
-{
-	struct account *before = bus->sender;
-
-	bus->sender = account;
-	return before;
-}
-
 void bus_free(struct bus *bus)
 {
 	if (bus)

@@ -261,6 +261,19 @@ static int check_message(const struct bus *bus, const struct buffer *message)
 	return bus->is_up ? 0 : -ENOTCONN;
 }
 
+struct account *bus_sender(const struct bus *bus)
+{
+	return bus->sender ? bus->sender : (struct account *)&bus->own;
+}
+
+struct account *bus_act_for(struct bus *bus, struct account *account)
+{
+	struct account *before = bus->sender;
+
+	bus->sender = account;
+	return before;
+}
+
 int bus_send(struct bus *bus, struct buffer *message)
 {
 	int r = check_message(bus, message);
