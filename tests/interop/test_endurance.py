@@ -17,11 +17,11 @@ import manifests
 import pytest
 from adder import adder, replace_library, replace_manifest
 from caller import Caller
-from processes import BUILD, END_SECONDS, SLOWNESS, TOOLBOXD, is_alive, toolboxctl, until
+from processes import (BUILD, END_SECONDS, IS_SANITIZED, SLOWNESS, TOOLBOXD, is_alive, toolboxctl,
+                       until)
 from traffic import INVOKE, Load, Traffic
 
 MISBEHAVING = BUILD / "tests" / "toolboxes" / "toolbox.d"
-IS_SANITIZED = b"__asan_init" in TOOLBOXD.read_bytes()
 
 CRASH_SECONDS = 0.05 * SLOWNESS    # a crash is told so soon
 BACK_SECONDS = 1 * SLOWNESS        # and what waited has run so soon

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every limit, set small and reached."""
 import json
+import re
 
 import manifests
 import pytest
@@ -202,7 +203,9 @@ def test_a_client_that_does_not_read_is_dropped(launch):
         with pytest.raises((Closed, TimeoutError)):
             for _ in range(41):
                 mute.receive(5 * SLOWNESS)
-        assert "dropped a client: it does not read what it is sent" in service.daemon.log()
+        # What the kernel took for it may count as read in the first second.
+        assert re.search("dropped a client: it (does not read|reads too slowly) what it is sent",
+                         service.daemon.log())
         assert caller.invoke("add", {"a": 1, "b": 2})["result"] == {"result": 3}
 
 
