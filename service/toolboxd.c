@@ -17,6 +17,7 @@
 #include "loader/offline.h"
 #include "loop/loop.h"
 #include "util/diagnostic.h"
+#include "util/guarded.h"
 #include "util/log.h"
 #include "util/paths.h"
 #include "util/visible.h"
@@ -209,6 +210,8 @@ static int serve(const struct options *options, bool *ret_again)
 	r = loop_new(FD_MAX, &loop);
 	if (r == 0)
 		loop_serve_log(loop);
+	if (r == 0)
+		r = loop_adopt(loop, guarded_has_mark);
 	if (r == 0)
 		r = service_new(loop, &service_options, &config, &service);
 	if (r < 0) {

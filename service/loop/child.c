@@ -2,12 +2,17 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/pidfd.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "loop/inside.h"
 #include "loop/loop.h"
+#include "util/children.h"
+#include "util/log.h"
 
 /*
  * Children: each is watched through a pidfd, which becomes readable when the process ends.
@@ -19,7 +24,19 @@
  * Where the kernel (or valgrind 3.19) has no pidfd_open, SIGCHLD reports that some child has ended,
  * and on_sigchld() asks each of them. Signals of one kind merge, so one never means one certain
  * child.
+ *
+ * Orphans, which loop_adopt() lets become children, are not watched: SIGCHLD makes the loop look at
+ * the list of all children.
+ *
+ *   a child ends ──SIGCHLD──▶ each child that is not watched ──┬─ has ended  ─▶ reaped
+ *                                                              └─ a leftover ─▶ killed
+ *
+ * The kernel moves the children of a process that ends to us before it sends its SIGCHLD. So each
+ * leftover that is killed shows those that it leaves.
  */
+
+/* Looks at the leftovers when the loop is freed, one each millisecond. */
+#define LOOKS_MAX 100
 
 struct loop_child {
 	struct loop *loop;
@@ -73,6 +90,46 @@ static void on_pidfd(void *data, uint32_t events)
 	reap_child(data);
 }
 
+static bool is_watched(const struct loop *loop, pid_t pid)
+{
+	const struct loop_child *child = loop->children;
+
+	while (child && child->pid != pid)
+		child = child->next;
+	return child;
+}
+
+struct judgement {
+	const struct loop *loop;
+	int n_leftovers;
+};
+
+/* Kill the child if it is a leftover, and reap it if it has ended. Until then no other process can
+ * have its pid. */
+static void judge_child(void *data, pid_t pid)
+{
+	struct judgement *judgement = data;
+
+	if (is_watched(judgement->loop, pid))
+		return;
+	if (judgement->loop->is_leftover(pid)) {
+		kill(pid, SIGKILL);
+		judgement->n_leftovers++;
+	}
+	waitpid(pid, NULL, WNOHANG);
+}
+
+/* Judge the children that are not watched. Return the number of leftovers. */
+static int judge_children(const struct loop *loop)
+{
+	struct judgement judgement = {.loop = loop};
+	int r = children_visit(judge_child, &judgement);
+
+	if (r < 0)
+		log_warning("Processes that were left cannot be listed: %s", strerror(-r));
+	return judgement.n_leftovers;
+}
+
 /* Reap each child that has ended. A callback may free or add children, so the walk begins anew
  * after each. */
 static void on_sigchld(void *data, int signal)
@@ -88,12 +145,14 @@ static void on_sigchld(void *data, int signal)
 			next = loop->children;
 		child = next;
 	}
+	if (loop->is_leftover)
+		judge_children(loop);
 }
 
-/* Watch by SIGCHLD. The child may have ended before that signal was ours to take, so raise one. */
-static int watch_by_signal(struct loop_child *child)
+/* Take SIGCHLD. A child may have ended before that signal was ours to take, so raise one. */
+static int watch_signal(struct loop *loop)
 {
-	int r = loop_add_signal(child->loop, SIGCHLD, on_sigchld, child->loop);
+	int r = loop_add_signal(loop, SIGCHLD, on_sigchld, loop);
 
 	if (r < 0 && r != -EEXIST)
 		return r;
@@ -106,13 +165,24 @@ static int watch_child(struct loop_child *child)
 	if (child->fd >= 0)
 		return loop_add_fd(
 			child->loop, child->fd, EPOLLIN, on_pidfd, child, &child->source);
-	return errno == ENOSYS ? watch_by_signal(child) : -errno;
+	return errno == ENOSYS ? watch_signal(child->loop) : -errno;
+}
+
+/* Kill the leftovers that are there, and those that they leave. */
+static void end_leftovers(struct loop *loop)
+{
+	const struct timespec pause = {.tv_nsec = 1000000};
+
+	for (int i = 0; i < LOOKS_MAX && judge_children(loop) > 0; i++)
+		nanosleep(&pause, NULL);
 }
 
 static void close_children(struct loop *loop)
 {
 	struct loop_child *child = loop->children;
 
+	if (loop->is_leftover)
+		end_leftovers(loop);
 	while (child) {
 		struct loop_child *next = child->next;
 
@@ -159,4 +229,14 @@ void loop_child_forget(struct loop_child *child)
 {
 	if (child)
 		child->function = NULL;
+}
+
+int loop_adopt(struct loop *loop, bool (*is_leftover)(pid_t pid))
+{
+	/* A parent that ignores SIGCHLD gets none. */
+	if (signal(SIGCHLD, SIG_DFL) == SIG_ERR || prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
+		return -errno;
+	loop->is_leftover = is_leftover;
+	loop->close_children = close_children;
+	return watch_signal(loop);
 }

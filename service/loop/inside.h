@@ -54,7 +54,8 @@ struct loop {
 	                  * own */
 	struct timer_heap timers;
 	struct signal_table signals;
-	struct loop_child *children; /* the children that have not been reaped */
+	struct loop_child *children;    /* the children that have not been reaped */
+	bool (*is_leftover)(pid_t pid); /* argument of loop_adopt(), or NULL */
 	/* Free the signals and children with the loop; NULL until there was one. */
 	void (*close_signals)(struct loop *loop);
 	void (*close_children)(struct loop *loop);

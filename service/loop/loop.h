@@ -135,4 +135,10 @@ int loop_child_signal(struct loop_child *child, int signal);
 /* Do not call the child's function when it ends; the loop still reaps and frees it. Takes NULL. */
 void loop_child_forget(struct loop_child *child);
 
+/* Become the parent of every descendant whose parent ends (PR_SET_CHILD_SUBREAPER). The first thread
+ * of the process calls this. From now on until loop_free() each child that is not watched is reaped
+ * when it ends, and killed if @is_leftover returns true. loop_free() waits until the last
+ * leftovers have ended, up to 100 ms. 0 or a negative errno. */
+int loop_adopt(struct loop *loop, bool (*is_leftover)(pid_t pid));
+
 CLEANUP_DEFINE(loop, struct loop *, loop_free)

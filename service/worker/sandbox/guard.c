@@ -2,7 +2,6 @@
 #include "worker/sandbox/guard.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -12,36 +11,19 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "util/cleanup.h"
+#include "util/children.h"
+#include "util/guarded.h"
 #include "worker/sandbox/folder.h"
-
-/* Bytes read from the list of children at once. The next look shows the others. */
-#define CHILDREN_BYTES 4096
 
 /* Pause between two looks: a killed process takes a moment to end. */
 #define LOOK_NS 1000000
 
 #define EXIT_BY_SIGNAL 128
 
-/* Kill all current children. Return false if they cannot be listed. */
-static bool kill_children(void)
+static void kill_child(void *data, pid_t pid)
 {
-	cleanup_close int fd = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
-	char text[CHILDREN_BYTES + 1];
-	ssize_t size = fd < 0 ? -1 : read(fd, text, CHILDREN_BYTES);
-	char *end;
-
-	if (size < 0)
-		return false;
-	text[size] = '\0';
-	for (char *at = text;; at = end) {
-		long pid = strtol(at, &end, 10);
-
-		/* The last number may be cut. */
-		if (end == at || *end != ' ')
-			return true;
-		kill((pid_t)pid, SIGKILL);
-	}
+	(void)data;
+	kill(pid, SIGKILL);
 }
 
 /* Kill children until none is left: the children of a killed process become ours. The group is
@@ -51,7 +33,7 @@ static void sweep(pid_t host)
 	const struct timespec look = {.tv_nsec = LOOK_NS};
 
 	kill(-host, SIGKILL);
-	while (kill_children()) {
+	while (children_visit(kill_child, NULL) == 0) {
 		pid_t pid;
 
 		while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
@@ -113,7 +95,9 @@ static int become_host(pid_t guard, const sigset_t *signals)
 		return -errno;
 	if (getppid() != guard)
 		return -ESRCH;
-	return sigprocmask(SIG_SETMASK, signals, NULL) < 0 ? -errno : 0;
+	if (sigprocmask(SIG_SETMASK, signals, NULL) < 0)
+		return -errno;
+	return guarded_mark();
 }
 
 int guard_split(int wire_fd, const char *folder)

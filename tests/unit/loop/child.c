@@ -15,6 +15,7 @@
 
 TestSuite(loop_child, .timeout = 20);
 TestSuite(loop_signal, .timeout = 20);
+TestSuite(loop_orphan, .timeout = 20);
 
 static struct loop *new_loop(void)
 {
@@ -191,4 +192,113 @@ Test(loop_signal, has_one_taker)
 	cr_assert_eq(loop_add_signal(loop, SIGUSR1, note_signal, NULL), -EEXIST);
 	cr_assert_eq(loop_add_signal(loop, 0, note_signal, NULL), -EINVAL);
 	cr_assert_eq(loop_add_signal(loop, 10000, note_signal, NULL), -EINVAL);
+}
+
+/* An orphan that no test has ended ends after so many seconds. */
+#define ORPHAN_S 60
+
+/* Start a child that ends with status 7 and leaves an orphan, which leaves the session and has a child
+ * of its own. *ret_orphans: both. */
+static pid_t leave_orphans(pid_t ret_orphans[2])
+{
+	int ends[2];
+	pid_t child;
+
+	cr_assert_eq(pipe(ends), 0);
+	child = fork();
+	if (child == 0) {
+		if (fork() > 0)
+			_exit(7);
+		alarm(ORPHAN_S);
+		ret_orphans[0] = setsid();
+		ret_orphans[1] = fork();
+		if (ret_orphans[1] == 0)
+			alarm(ORPHAN_S);
+		else if (write(ends[1], ret_orphans, 2 * sizeof(pid_t)) < 0)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	cr_assert_eq(read(ends[0], ret_orphans, 2 * sizeof(pid_t)), (ssize_t)(2 * sizeof(pid_t)));
+	close(ends[0]);
+	close(ends[1]);
+	return child;
+}
+
+static bool is_leftover(pid_t pid)
+{
+	return pid > 0;
+}
+
+static bool is_no_leftover(pid_t pid)
+{
+	return pid < 0;
+}
+
+/* Return whether the process ends and is reaped while the loop runs. */
+static bool is_reaped(struct loop *loop, pid_t pid)
+{
+	for (int tries = 0; tries < 500 && kill(pid, 0) == 0; tries++)
+		loop_run(loop, 10);
+	return kill(pid, 0) < 0 && errno == ESRCH;
+}
+
+Test(loop_orphan, that_is_a_leftover_is_killed_with_its_children)
+{
+	cleanup(loop_cleanup) struct loop *loop = new_loop();
+	struct ended ended = {.loop = loop, .calls_until_stop = 1};
+	struct loop_child *child = NULL;
+	pid_t orphans[2];
+
+	cr_assert_eq(loop_adopt(loop, is_leftover), 0);
+	cr_assert_eq(loop_add_child(loop, leave_orphans(orphans), note_end, &ended, &child), 0);
+	cr_expect(is_reaped(loop, orphans[0]));
+	cr_expect(is_reaped(loop, orphans[1]));
+	cr_expect_eq(ended.calls, 1);
+	cr_expect_eq(WEXITSTATUS(ended.status), 7, "the status of a watched child is its own");
+}
+
+Test(loop_orphan, that_is_no_leftover_is_reaped_when_it_ends)
+{
+	cleanup(loop_cleanup) struct loop *loop = new_loop();
+	struct ended ended = {.loop = loop, .calls_until_stop = 1};
+	struct loop_child *child = NULL;
+	pid_t orphans[2];
+
+	cr_assert_eq(loop_adopt(loop, is_no_leftover), 0);
+	cr_assert_eq(loop_add_child(loop, leave_orphans(orphans), note_end, &ended, &child), 0);
+	cr_assert_eq(loop_run(loop, PATIENCE_MS), 0);
+	cr_expect_eq(WEXITSTATUS(ended.status), 7);
+	cr_assert_eq(loop_run(loop, 50), -ETIME);
+	cr_expect_eq(waitpid(orphans[0], NULL, WNOHANG), 0, "it runs, and is our child");
+	kill(orphans[0], SIGKILL);
+	cr_expect(is_reaped(loop, orphans[0]));
+	cr_expect_eq(waitpid(orphans[1], NULL, WNOHANG), 0);
+	kill(orphans[1], SIGKILL);
+	cr_expect(is_reaped(loop, orphans[1]));
+}
+
+Test(loop_orphan, that_is_a_leftover_ends_with_the_loop)
+{
+	struct loop *loop = new_loop();
+	pid_t orphans[2];
+
+	cr_assert_eq(loop_adopt(loop, is_leftover), 0);
+	waitpid(leave_orphans(orphans), NULL, 0);
+	loop_free(loop);
+	for (int i = 0; i < 2; i++)
+		cr_expect(kill(orphans[i], 0) < 0 && errno == ESRCH);
+}
+
+/* A process that ignores SIGCHLD gets none, and a daemon may inherit that. */
+Test(loop_orphan, is_seen_where_sigchld_was_ignored)
+{
+	cleanup(loop_cleanup) struct loop *loop = new_loop();
+	pid_t orphans[2];
+
+	signal(SIGCHLD, SIG_IGN);
+	cr_assert_eq(loop_adopt(loop, is_leftover), 0);
+	leave_orphans(orphans);
+	cr_expect(is_reaped(loop, orphans[0]));
+	cr_expect(is_reaped(loop, orphans[1]));
 }

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <sys/types.h>
+
+/* The children of this process, as the kernel lists them in /proc. */
+
+/* Call @visit with @data for each child of the calling thread that is not reaped yet. The children of
+ * other threads are not listed; orphans that a process adopts become children of its first thread.
+ * The first several thousand are visited. @visit may kill and reap. 0 or a negative errno. */
+int children_visit(void (*visit)(void *data, pid_t pid), void *data);
