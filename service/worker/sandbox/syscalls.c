@@ -24,16 +24,29 @@ struct filter {
 	size_t n;
 };
 
-/* By whether landlock restricts truncating. */
-static const struct filter of_compute[] = {FILTER(compute_without_truncate), FILTER(compute)};
-static const struct filter of_net[] = {FILTER(net_without_truncate), FILTER(net)};
-static const struct filter of_net_unix[] = {FILTER(net_unix_without_truncate), FILTER(net_unix)};
+/* The changes to files that a filter allows. */
+enum changes {
+	WITHOUT_WRITE,    /* none but writing to what is open for it */
+	WITHOUT_TRUNCATE, /* all but truncating by path */
+	ALL,
+};
+
+static const struct filter of_compute[] = {
+	FILTER(compute_without_write), FILTER(compute_without_truncate), FILTER(compute)};
+static const struct filter of_net[] = {
+	FILTER(net_without_write), FILTER(net_without_truncate), FILTER(net)};
+static const struct filter of_net_unix[] = {
+	FILTER(net_unix_without_write), FILTER(net_unix_without_truncate), FILTER(net_unix)};
 
 static const struct filter *find_filter(const struct toolbox_sandbox *sandbox, bool has_truncate)
 {
+	enum changes changes = has_truncate ? ALL : WITHOUT_TRUNCATE;
+
+	if (sandbox->write.n_items == 0)
+		changes = WITHOUT_WRITE;
 	if (sandbox->class == SANDBOX_COMPUTE)
-		return &of_compute[has_truncate];
-	return sandbox->has_unix ? &of_net_unix[has_truncate] : &of_net[has_truncate];
+		return &of_compute[changes];
+	return sandbox->has_unix ? &of_net_unix[changes] : &of_net[changes];
 }
 
 int syscalls_restrict(const struct toolbox_sandbox *sandbox, bool has_truncate)

@@ -11,6 +11,7 @@
  *
  *   compute    memory, time, its own threads, signals and limits; files through landlock; waiting
  *   net        also TCP and UDP sockets; with `unix`, unix sockets
+ *   `write`    in both classes, to change the mode, owner, times and attributes of an open file
  *
  * A call that exists fails with EPERM, as without a privilege. clone3(), and a call newer than this
  * program, fail with ENOSYS, as on an older kernel: libc then uses an older call.

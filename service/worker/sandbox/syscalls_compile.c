@@ -63,7 +63,8 @@ struct variant {
 	const char *name;
 	bool has_net;
 	bool has_unix;
-	bool has_truncate; /* landlock restricts truncating */
+	bool has_write;    /* files may be written below some path */
+	bool has_truncate; /* and landlock restricts truncating */
 };
 
 /* Some architectures lack some of these; their names then mean no call. */
@@ -266,15 +267,8 @@ static const int of_compute[] = {
 	SCMP_SYS(fdatasync),
 	SCMP_SYS(sync_file_range),
 	SCMP_SYS(sync_file_range2),
-	SCMP_SYS(fchmod),
-	SCMP_SYS(fchown),
-	SCMP_SYS(fchown32),
-	SCMP_SYS(utimensat),
-	SCMP_SYS(utimensat_time64),
 	SCMP_SYS(fgetxattr),
 	SCMP_SYS(flistxattr),
-	SCMP_SYS(fsetxattr),
-	SCMP_SYS(fremovexattr),
 	SCMP_SYS(flock),
 	SCMP_SYS(fcntl),
 	SCMP_SYS(fcntl64),
@@ -331,6 +325,15 @@ static const int of_net[] = {
 	SCMP_SYS(sendmmsg),
 	SCMP_SYS(recvmmsg),
 	SCMP_SYS(recvmmsg_time64),
+};
+
+/* Changes that need no file open for writing: landlock does not restrict them. */
+static const int of_write[] = {
+	SCMP_SYS(fchmod),
+	SCMP_SYS(fchown),
+	SCMP_SYS(fchown32),
+	SCMP_SYS(fsetxattr),
+	SCMP_SYS(fremovexattr),
 };
 
 static const int of_truncate[] = {
@@ -436,9 +439,6 @@ static const struct condition of_all[] = {
 	/* no devices; landlock refuses them, too */
 	MUST_MASKED(mknod, 1, S_IFMT, 0, S_IFREG, S_IFIFO),
 	MUST_MASKED(mknodat, 2, S_IFMT, 0, S_IFREG, S_IFIFO),
-	/* the times of an open file */
-	MUST_BE_NULL(utimensat, 1),
-	MUST_BE_NULL(utimensat_time64, 1),
 	/* not its owner and its signal: the owner may be any process of the user */
 	MUST(fcntl, 1, F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_GETLK,
 		F_SETLK, F_SETLKW, F_OFD_GETLK, F_OFD_SETLK, F_OFD_SETLKW, F_GETOWN, F_GETSIG,
@@ -453,6 +453,12 @@ static const struct condition of_all[] = {
 		SIOCGIFADDR, SIOCGIFDSTADDR, SIOCGIFBRDADDR, SIOCGIFNETMASK, SIOCGIFMETRIC,
 		SIOCGIFMTU, SIOCGIFHWADDR, SIOCGIFINDEX, SIOCGIFTXQLEN),
 	MUST_MASKED(ioctl, 1, IOCTL_GROUP, SOUND, VIDEO, INPUT, BUSES),
+};
+
+/* The times of an open file. */
+static const struct condition with_write[] = {
+	MUST_BE_NULL(utimensat, 1),
+	MUST_BE_NULL(utimensat_time64, 1),
 };
 
 /* Pairs of stream sockets cannot send anywhere else. */
@@ -630,9 +636,13 @@ static void decide(struct filter *filter, const struct variant *variant)
 	filter->actions[NEWEST + 1] = ABSENT;
 	SET(of_absent, ABSENT);
 	SET(of_compute, SECCOMP_RET_ALLOW);
+	if (variant->has_write)
+		SET(of_write, SECCOMP_RET_ALLOW);
 	if (variant->has_truncate)
 		SET(of_truncate, SECCOMP_RET_ALLOW);
 	CONDITIONS(of_all);
+	if (variant->has_write)
+		CONDITIONS(with_write);
 	if (variant->has_net)
 		SET(of_net, SECCOMP_RET_ALLOW);
 	if (!variant->has_net)
@@ -696,12 +706,22 @@ static bool write_filter(const struct variant *variant)
 int main(void)
 {
 	static const struct variant variants[] = {
-		{.name = "compute", .has_truncate = true},
-		{.name = "compute_without_truncate"},
-		{.name = "net", .has_net = true, .has_truncate = true},
-		{.name = "net_without_truncate", .has_net = true},
-		{.name = "net_unix", .has_net = true, .has_unix = true, .has_truncate = true},
-		{.name = "net_unix_without_truncate", .has_net = true, .has_unix = true},
+		{.name = "compute", .has_write = true, .has_truncate = true},
+		{.name = "compute_without_truncate", .has_write = true},
+		{.name = "compute_without_write"},
+		{.name = "net", .has_net = true, .has_write = true, .has_truncate = true},
+		{.name = "net_without_truncate", .has_net = true, .has_write = true},
+		{.name = "net_without_write", .has_net = true},
+		{.name = "net_unix",
+			.has_net = true,
+			.has_unix = true,
+			.has_write = true,
+			.has_truncate = true},
+		{.name = "net_unix_without_truncate",
+			.has_net = true,
+			.has_unix = true,
+			.has_write = true},
+		{.name = "net_unix_without_write", .has_net = true, .has_unix = true},
 	};
 
 	printf("/* Written by syscalls_compile.c. */\n");

@@ -49,6 +49,7 @@
 #define PARENT 0x7a000001L
 #define PATH   0x7a000003L
 #define PIPE   0x7a000004L
+#define READ   0x7a000005L
 
 /* The high half of an int's register, which the kernel does not see. */
 #define HIGH_BITS (1L << 32)
@@ -56,9 +57,11 @@
 enum expected {
 	REFUSED,       /* EPERM in both classes */
 	NOT_COMPUTE,   /* EPERM in compute; the other class may */
+	NOT_READER,    /* EPERM without `write` */
 	ABSENT,        /* ENOSYS, as on an older kernel */
 	FILES,         /* an error if there is landlock */
 	FILES_OR_CALL, /* an error in any case */
+	WRITER,        /* 0 with `write` */
 	ALLOWED,       /* 0 */
 };
 
@@ -72,6 +75,7 @@ struct attempt {
 
 static char bytes[256];
 static int ends[2];
+static int readable;
 static char secret[384];
 static char own[384];
 
@@ -568,6 +572,12 @@ static const struct attempt attempts[] = {
 	NUMBERED("file_getattr", 468, AT_FDCWD, PATH, (long)bytes, 24, 0),
 	NUMBERED("file_setattr", 469, AT_FDCWD, PATH, (long)bytes, 24, 0),
 	CALL_AS("mknodat of a device", REFUSED, mknodat, AT_FDCWD, PATH, S_IFCHR, 0x103),
+	/* files that were opened for reading, which landlock does not restrict either */
+	CALL_AS("fchmod", NOT_READER, fchmod, READ, 0666),
+	CALL_AS("fchown", NOT_READER, fchown, READ, -1, -1),
+	CALL_AS("futimens", NOT_READER, utimensat, READ, 0, 0),
+	CALL_AS("fsetxattr", NOT_READER, fsetxattr, READ, (long)"user.x", (long)bytes, 1, 0),
+	CALL_AS("fremovexattr", NOT_READER, fremovexattr, READ, (long)"user.x"),
 	/* learning of changes */
 	CALL(inotify_init1, 0),
 	CALL(inotify_add_watch, -1, PATH, 1),
@@ -685,8 +695,8 @@ static const struct attempt attempts[] = {
 	ROW(name_itself, ALLOWED),
 	ROW(use_null, ALLOWED),
 	ROW(look_at_file, ALLOWED),
-	ROW(use_own_file, ALLOWED),
-	ROW(make_own_fifo, ALLOWED),
+	ROW(use_own_file, WRITER),
+	ROW(make_own_fifo, WRITER),
 };
 
 #define N_ATTEMPTS (sizeof(attempts) / sizeof(*attempts))
@@ -702,6 +712,8 @@ static long fill(long argument)
 		return (long)secret;
 	case PIPE:
 		return ends[0];
+	case READ:
+		return readable;
 	default:
 		return argument;
 	}
@@ -723,6 +735,7 @@ static int attempt(const struct attempt *attempt)
 struct setting {
 	enum sandbox_class class;
 	int abi;
+	bool has_write;
 	bool is_plain;
 	int *results; /* shared with the child */
 };
@@ -734,10 +747,13 @@ static const struct landlock_places no_places;
 __attribute__((noreturn)) static void try_all(const struct setting *setting)
 {
 	char *folder = own;
-	const struct toolbox_sandbox sandbox = {
-		.class = setting->class, .write = {.items = &folder, .n_items = 1}};
+	const struct toolbox_sandbox sandbox = {.class = setting->class,
+		.write = {.items = &folder, .n_items = setting->has_write}};
 	struct landlock_failure failure;
 
+	readable = open(secret, O_RDONLY | O_CLOEXEC);
+	if (readable < 0)
+		_exit(NOT_ENTERED);
 	if (setting->is_plain &&
 		(setgroups(0, NULL) < 0 || setresgid(PLAIN_USER, PLAIN_USER, PLAIN_USER) < 0 ||
 			setresuid(PLAIN_USER, PLAIN_USER, PLAIN_USER) < 0))
@@ -761,20 +777,25 @@ static bool is_expected(const struct setting *setting, const struct attempt *att
 		return result == EPERM;
 	case NOT_COMPUTE:
 		return setting->class != SANDBOX_COMPUTE || result == EPERM;
+	case NOT_READER:
+		return setting->has_write || result == EPERM;
 	case ABSENT:
 		return result == ENOSYS;
 	case FILES:
 		return setting->abi == 0 || result != 0;
 	case FILES_OR_CALL:
 		return setting->abi == 0 || result != 0;
+	case WRITER:
+		return !setting->has_write || result == 0;
 	default:
 		return result == 0;
 	}
 }
 
-static void expect_all(enum sandbox_class class, int abi, bool is_plain)
+static void expect_all(enum sandbox_class class, int abi, bool has_write, bool is_plain)
 {
-	struct setting setting = {.class = class, .abi = abi, .is_plain = is_plain};
+	struct setting setting = {
+		.class = class, .abi = abi, .has_write = has_write, .is_plain = is_plain};
 	size_t size = N_ATTEMPTS * sizeof(int);
 	int status;
 	pid_t pid;
@@ -791,8 +812,9 @@ static void expect_all(enum sandbox_class class, int abi, bool is_plain)
 	cr_assert_eq(WEXITSTATUS(status), 0, "the sandbox was not entered");
 	for (size_t i = 0; i < N_ATTEMPTS; i++)
 		cr_expect(is_expected(&setting, &attempts[i], setting.results[i]),
-			"%s: %s, in class %s, landlock %d, as %s", attempts[i].name,
-			strerror(setting.results[i]), sandbox_class_name(class), abi,
+			"%s: %s, in class %s %s `write`, landlock %d, as %s", attempts[i].name,
+			strerror(setting.results[i]), sandbox_class_name(class),
+			has_write ? "with" : "without", abi,
 			is_plain ? "a plain user" : "the user of the test");
 	munmap(setting.results, size);
 }
@@ -811,11 +833,12 @@ static void expect_all_as(bool is_plain)
 	chmod(secret, 0666);
 	chmod(own, 0777);
 	for (int class = SANDBOX_COMPUTE; class <= SANDBOX_NET; class ++) {
-		expect_all(class, 0, is_plain);
+		expect_all(class, 0, true, is_plain);
 		if (newest >= 2)
-			expect_all(class, 2, is_plain);
+			expect_all(class, 2, true, is_plain);
 		if (newest > 2)
-			expect_all(class, newest, is_plain);
+			expect_all(class, newest, true, is_plain);
+		expect_all(class, newest, false, is_plain);
 	}
 }
 
