@@ -81,12 +81,17 @@ static inline size_t account_book_used(const struct account_book *book)
 	return book->queued + book->held + (book->gathered ? *book->gathered : 0);
 }
 
+/* Return whether more than half of the cap is used. */
+static inline bool account_book_is_short(const struct account_book *book)
+{
+	return account_book_used(book) > book->bytes_max / 2;
+}
+
 /* Return the bytes that may be queued before a peer is not read. */
 static inline size_t account_book_mark(const struct account_book *book)
 {
-	bool is_short = account_book_used(book) > book->bytes_max / 2;
-
-	return book->bytes_max / (is_short ? ACCOUNT_LOW_SHARE : ACCOUNT_MARK_SHARE);
+	return book->bytes_max /
+	       (account_book_is_short(book) ? ACCOUNT_LOW_SHARE : ACCOUNT_MARK_SHARE);
 }
 
 /* Return the share of @account in the bytes of requests that wait. */

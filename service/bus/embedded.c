@@ -64,6 +64,10 @@
 /* The longest time between two looks at the clients. */
 #define TICK_MS 2500
 
+/* A client that reads nothing is disconnected after so long when half of limits.peer_bytes is used, for
+ * then all clients are read less. */
+#define BUS_STALL_SHORT_MS 1000
+
 /* Own messages that are received in one turn of the loop; then it is the clients' turn. */
 #define ECHOES_PER_TURN 32
 
@@ -90,6 +94,7 @@ struct embedded {
 	struct loop_timer up_timer;
 	struct loop_timer echo_timer;
 	struct loop_timer tick_timer; /* armed while there are peers */
+	uint64_t short_ms;            /* since when half of limits.peer_bytes is used; 0: less is */
 	uint64_t looked_ms;           /* time of the last look at the clients: it is good enough for
 				       * them, and reading the clock for each frame is not free */
 	unsigned int n_paused;
@@ -119,9 +124,17 @@ struct peer {
 	uint64_t written;  /* … and bytes written since */
 };
 
+/* Return the time after which a client that reads nothing is disconnected. */
+static uint64_t stall_ms(const struct embedded *embedded)
+{
+	uint64_t ms = embedded->bus.limits.stall_ms;
+
+	return embedded->short_ms && ms > BUS_STALL_SHORT_MS ? BUS_STALL_SHORT_MS : ms;
+}
+
 static uint64_t tick_ms(const struct embedded *embedded)
 {
-	uint64_t quarter_ms = embedded->bus.limits.stall_ms / 4 + 1;
+	uint64_t quarter_ms = stall_ms(embedded) / 4 + 1;
 
 	return quarter_ms < TICK_MS ? quarter_ms : TICK_MS;
 }
@@ -189,7 +202,7 @@ static void queue_for(struct embedded *embedded, struct peer *peer, struct frame
  * costs its sender time, and a client that does not read holds up those that send much, until it is
  * disconnected:
  *
- *   nothing was written to it for stall_ms, or
+ *   nothing was written to it for stall_ms (BUS_STALL_SHORT_MS when memory is short), or
  *   less than the mark was, while more than the mark waited
  */
 
@@ -243,6 +256,10 @@ static void broadcast(struct embedded *embedded, struct frame *frame)
 		queue_for(embedded, container_of(link, struct peer, link), frame);
 	while (account_book_used(book) > book->bytes_max && drop_fullest(embedded))
 		continue;
+	if (!embedded->short_ms && account_book_is_short(book)) {
+		embedded->short_ms = clock_now_ms();
+		loop_timer_arm(&embedded->tick_timer, tick_ms(embedded));
+	}
 }
 
 /* Drop larger unfinished frames of others until there is room for @size more bytes of @intake. */
@@ -268,19 +285,24 @@ static void make_room(void *data, const struct intake *intake, size_t size)
 	}
 }
 
+static uint64_t latest(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
 /* Return the reason to disconnect a client that does not read what waits for it, or NULL. */
 static const char *find_stall(const struct embedded *embedded, struct peer *peer, uint64_t now_ms)
 {
-	uint64_t stall_ms = embedded->bus.limits.stall_ms;
 	size_t mark = account_book_mark(&embedded->bus.book);
 	const char *reason = NULL;
 
 	if (peer->queue.count == 0)
 		return NULL;
 	/* A time that was noted may be one look old. */
-	if (now_ms - peer->write_ms >= stall_ms + tick_ms(embedded))
+	if (now_ms - latest(peer->write_ms, embedded->short_ms) >=
+		stall_ms(embedded) + tick_ms(embedded))
 		return "it does not read what it is sent (embedded.stall_s)";
-	if (now_ms - peer->pace_ms < stall_ms)
+	if (now_ms - latest(peer->pace_ms, embedded->short_ms) < stall_ms(embedded))
 		return NULL;
 	if (peer->written < mark && peer->queue.bytes > mark)
 		reason = "it reads too slowly what it is sent (embedded.stall_s)";
@@ -332,6 +354,8 @@ static void on_tick(void *data)
 	uint64_t now_ms = clock_now_ms();
 
 	embedded->looked_ms = now_ms;
+	if (!account_book_is_short(&embedded->bus.book))
+		embedded->short_ms = 0;
 	list_for_each(link, &embedded->peers)
 		look_after(embedded, container_of(link, struct peer, link), now_ms);
 	resume_peers(embedded);

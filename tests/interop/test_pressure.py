@@ -164,6 +164,30 @@ def test_a_client_that_reads_nothing_is_disconnected_after_a_while(launch):
         still_works(bus)
 
 
+def test_clients_that_read_nothing_hold_nobody_up_when_memory_is_short(launch):
+    """Nine senders whose frames wait for clients that read nothing use half of the memory. Another
+    client, of which little may wait then, need not wait for embedded.stall_s."""
+    bus = launch({"limits": {"peer_bytes": 4 * MIB}, "embedded": {"stall_s": 60}})
+    with Caller(bus.url) as caller:
+        stuck, senders = ([Peer(bus.url) for _ in range(9)] for _ in range(2))
+        for peer in stuck:
+            peer.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        for sender in senders:
+            threading.Thread(target=drain, args=(sender,), daemon=True).start()
+        pushing = [threading.Thread(target=push, args=(sender, frame("x" * (MIB // 8)) * 60, 5),
+                                    daemon=True) for sender in senders]
+        for thread in pushing:
+            thread.start()
+        began = time.monotonic()
+        while time.monotonic() - began < 4:
+            asked = time.monotonic()
+            answer = caller.invoke("add", {"a": 1, "b": 2}, seconds=60 * SLOWNESS)
+            assert answer["result"] == {"result": 3}
+            assert time.monotonic() - asked < 30 * SLOWNESS
+        for peer in (*stuck, *senders):
+            peer.close()
+
+
 def drain(peer):
     try:
         while True:
