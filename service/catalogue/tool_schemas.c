@@ -2,10 +2,13 @@
 #include "catalogue/tool_schemas.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The schemas that were compiled after a rest, the oldest first, and the bytes of their texts. */
+/* The schemas that were compiled after a rest, the oldest first, and the bytes of their texts. The loop
+ * compiles them, but the thread that reads manifests frees its own, too. */
+static pthread_mutex_t awake_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct list awake = {&awake, &awake};
 static size_t awake_bytes;
 
@@ -18,7 +21,8 @@ struct tool_schemas *tool_schemas_new(void)
 	return schemas;
 }
 
-void tool_schemas_rest(struct tool_schemas *schemas)
+/* As tool_schemas_rest(), with the lock held. */
+static void put_to_rest(struct tool_schemas *schemas)
 {
 	list_remove(&schemas->link);
 	awake_bytes -= schemas->bytes;
@@ -26,6 +30,13 @@ void tool_schemas_rest(struct tool_schemas *schemas)
 	schema_free(schemas->arguments.compiled);
 	schema_free(schemas->output.compiled);
 	schemas->arguments.compiled = schemas->output.compiled = NULL;
+}
+
+void tool_schemas_rest(struct tool_schemas *schemas)
+{
+	pthread_mutex_lock(&awake_lock);
+	put_to_rest(schemas);
+	pthread_mutex_unlock(&awake_lock);
 }
 
 void tool_schemas_free(struct tool_schemas *schemas)
@@ -39,17 +50,19 @@ void tool_schemas_free(struct tool_schemas *schemas)
 /* Let the oldest rest until @bytes more may be awake; each that was used gets another turn. */
 static void make_room(size_t bytes)
 {
+	pthread_mutex_lock(&awake_lock);
 	while (!list_is_empty(&awake) && awake_bytes + bytes > TOOL_SCHEMAS_BYTES_MAX) {
 		struct tool_schemas *oldest = container_of(awake.next, struct tool_schemas, link);
 
 		if (!oldest->was_used) {
-			tool_schemas_rest(oldest);
+			put_to_rest(oldest);
 			continue;
 		}
 		oldest->was_used = false;
 		list_remove(&oldest->link);
 		list_append(&awake, &oldest->link);
 	}
+	pthread_mutex_unlock(&awake_lock);
 }
 
 /* A schema that was accepted once fails only for want of memory. */
@@ -79,8 +92,10 @@ int tool_schemas_compile(const struct tool *tool)
 		return r;
 	}
 	schemas->was_used = false;
+	pthread_mutex_lock(&awake_lock);
 	schemas->bytes = bytes;
 	awake_bytes += bytes;
 	list_append(&awake, &schemas->link);
+	pthread_mutex_unlock(&awake_lock);
 	return 0;
 }

@@ -18,8 +18,8 @@
  *                                                     ▼    │ TOOL_SCHEMAS_BYTES_MAX are awake
  *                                                    compiled
  *
- * A schema that took long to compile never rests, so that no call waits for it. All of this is the
- * loop's thread's alone.
+ * A schema that took long to compile never rests, so that no call waits for it. Only the loop
+ * compiles; the thread that reads manifests puts new ones to rest, and may be the last to free one.
  */
 struct tool_schema {
 	struct schema *compiled; /* NULL: at rest */
@@ -37,8 +37,9 @@ struct tool_schemas {
 /* The text of all schemas that are awake after a rest. */
 #define TOOL_SCHEMAS_BYTES_MAX ((size_t)2 << 20)
 
-/* Schemas that took more of the thread's time to read do not rest. */
-#define TOOL_SCHEMAS_REST_NS_MAX (UINT64_C(1) * 1000 * 1000)
+/* Schemas that took more of the thread's time to read do not rest: a call would hold the loop for so
+ * long. */
+#define TOOL_SCHEMAS_REST_NS_MAX (UINT64_C(5) * 1000 * 1000)
 
 /* NULL without memory. */
 struct tool_schemas *tool_schemas_new(void);
