@@ -263,7 +263,7 @@ static void broadcast(struct embedded *embedded, struct frame *frame)
 }
 
 /* Drop larger unfinished frames of others until there is room for @size more bytes of @intake. */
-static void make_room(void *data, const struct intake *intake, size_t size)
+static void make_frame_room(void *data, const struct intake *intake, size_t size)
 {
 	struct embedded *embedded = data;
 	struct intake_rules *rules = &embedded->rules;
@@ -821,7 +821,7 @@ int bus_embed(struct loop *loop, const struct bus_address *address, const char *
 	embedded->rules = (struct intake_rules){
 		.frame_bytes = limits->frame_bytes,
 		.gather_bytes = GATHER_SHARE(limits->peer_bytes),
-		.make_room = make_room,
+		.make_room = make_frame_room,
 		.data = embedded,
 	};
 	if (embedded->rules.gather_bytes < limits->frame_bytes)

@@ -120,7 +120,7 @@ static void read_on(struct entry *entry)
 		finish_request(entry, bytes + used, (size_t)size - used);
 }
 
-static void on_readable(void *data, uint32_t events)
+static void on_entry_readable(void *data, uint32_t events)
 {
 	(void)events;
 	read_on(data);
@@ -175,7 +175,7 @@ static int begin_reading(struct entry *entry)
 	int r = loop_timer_init(&entry->timer, loop, on_late, entry);
 
 	if (r == 0)
-		r = loop_add_fd(loop, entry->fd, EPOLLIN, on_readable, entry, &entry->source);
+		r = loop_add_fd(loop, entry->fd, EPOLLIN, on_entry_readable, entry, &entry->source);
 	if (r == 0)
 		loop_timer_arm(&entry->timer, ENTRY_WAIT_MS);
 	return r;

@@ -48,7 +48,7 @@ void tool_schemas_free(struct tool_schemas *schemas)
 }
 
 /* Let the oldest rest until @bytes more may be awake; each that was used gets another turn. */
-static void make_room(size_t bytes)
+static void rest_others(size_t bytes)
 {
 	pthread_mutex_lock(&awake_lock);
 	while (!list_is_empty(&awake) && awake_bytes + bytes > TOOL_SCHEMAS_BYTES_MAX) {
@@ -84,7 +84,7 @@ int tool_schemas_compile(const struct tool *tool)
 	size_t bytes = strlen(tool->argument_schema) + strlen(tool->output_schema);
 	int r;
 
-	make_room(bytes);
+	rest_others(bytes);
 	r = compile(tool->argument_schema, &schemas->arguments);
 	r = r ? r : compile(tool->output_schema, &schemas->output);
 	if (r < 0) {

@@ -24,7 +24,7 @@ static size_t skip_string(const char *text, size_t at, size_t end)
 	return at < end ? at + 1 : end;
 }
 
-static bool is_space(char c)
+static bool is_json_space(char c)
 {
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
@@ -32,7 +32,7 @@ static bool is_space(char c)
 /* Return whether the string that ends before @at is a key. */
 static bool is_key(const char *text, size_t at, size_t end)
 {
-	while (at < end && is_space(text[at]))
+	while (at < end && is_json_space(text[at]))
 		at++;
 	return at < end && text[at] == ':';
 }
@@ -136,7 +136,7 @@ static bool drop_word(char *text, size_t size, size_t at)
 	static const char *const words[] = {"NaN", "Infinity", "-Infinity"};
 
 	/* A value begins there. */
-	if (at == 0 || (!is_space(text[at - 1]) && !strchr(",:[", text[at - 1])))
+	if (at == 0 || (!is_json_space(text[at - 1]) && !strchr(",:[", text[at - 1])))
 		return false;
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
 		size_t length = strlen(words[i]);

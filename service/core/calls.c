@@ -35,7 +35,7 @@ static uint64_t hash_origin(
 	return siphash_finish(&hash) + door;
 }
 
-static struct list *bucket_of(const struct calls *calls, uint64_t key)
+static struct list *bucket_of_key(const struct calls *calls, uint64_t key)
 {
 	return &calls->buckets[key & (calls->n_buckets - 1)];
 }
@@ -69,7 +69,7 @@ static void grow_buckets(struct calls *calls)
 
 		list_init(&call->key_link);
 		if (call->call_id.size > 0)
-			list_append(bucket_of(calls, call->key), &call->key_link);
+			list_append(bucket_of_key(calls, call->key), &call->key_link);
 	}
 }
 
@@ -83,7 +83,7 @@ struct call *calls_find(const struct calls *calls, enum call_door door, const st
 {
 	uint64_t key = hash_origin(calls, door, call_id);
 
-	list_for_each(link, bucket_of(calls, key)) {
+	list_for_each(link, bucket_of_key(calls, key)) {
 		struct call *call = container_of(link, struct call, key_link);
 
 		if (call->key == key && call->door == door && is_equal(&call->call_id, call_id) &&
@@ -200,7 +200,7 @@ void calls_open(struct calls *calls, struct call *call)
 	if (call->call_id.size == 0)
 		return;
 	call->key = hash_origin(calls, call->door, &call->call_id);
-	list_append(bucket_of(calls, call->key), &call->key_link);
+	list_append(bucket_of_key(calls, call->key), &call->key_link);
 	grow_buckets(calls);
 }
 

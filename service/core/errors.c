@@ -159,7 +159,8 @@ void errors_write_failure(
 }
 
 /* Put the decoded string @key of @reported into @ret_text; nothing when there is none. */
-static void read_text(const struct json_tape *reported, const char *key, struct buffer *ret_text)
+static void read_reported_text(
+	const struct json_tape *reported, const char *key, struct buffer *ret_text)
 {
 	uint32_t token = json_find(reported, 0, key);
 
@@ -177,7 +178,7 @@ static void write_reported_texts(
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
 		if (json_find(reported, 0, keys[i]) == JSON_NONE)
 			continue;
-		read_text(reported, keys[i], &text);
+		read_reported_text(reported, keys[i], &text);
 		json_write_string(answer_member(answer, keys[i]), text.data ? text.data : "",
 			text.size > 0 ? answer_cut_text(text.data, text.size, max) : 0);
 	}
@@ -189,7 +190,7 @@ static void write_reported_failure(struct answer *answer, const struct tool *too
 	cleanup(buffer_deinit) struct buffer message = {0};
 	uint32_t exit_code = json_find(reported, 0, "exit_code");
 
-	read_text(reported, "message", &message);
+	read_reported_text(reported, "message", &message);
 	errors_write_failure(answer, tool, message.data ? message.data : "", message.size, max);
 	if (exit_code != JSON_NONE && json_type_at(reported, exit_code) == JSON_NUMBER)
 		json_write_compact(answer_member(answer, "exit_code"), reported, exit_code);

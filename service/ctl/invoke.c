@@ -57,7 +57,7 @@ static int read_stdin(struct buffer *ret_args, struct buffer *reason)
  * before the service is asked. Words are read as if any value were allowed, because their mistakes
  * do not depend on the schema.
  */
-static int read_arguments(const struct ctl_options *options, struct buffer *ret_args)
+static int read_call_arguments(const struct ctl_options *options, struct buffer *ret_args)
 {
 	cleanup(buffer_deinit) struct buffer reason = {0};
 	size_t n_words;
@@ -182,7 +182,7 @@ int ctl_invoke(const struct ctl_options *options)
 	cleanup(buffer_deinit) struct buffer args = {0};
 	size_t n_words;
 	const char *const *words = words_of(options, &n_words);
-	int r = read_arguments(options, &args);
+	int r = read_call_arguments(options, &args);
 
 	if (r == 0)
 		r = ctl_session_open(options, &session);

@@ -107,7 +107,7 @@ static bool find_folder(char ret_path[PATH_MAX], int *ret_flags)
 
 /* Return whether only the daemon's user may write what @fd is, a file or folder of his; else log the
  * reason about @name. */
-static bool is_ours(int fd, const char *name)
+static bool is_private(int fd, const char *name)
 {
 	static struct log_rate rate = {.burst = 2};
 	const char *reason = NULL;
@@ -135,7 +135,7 @@ static int open_folder(bool is_made)
 	if (!find_folder(path, &flags) || (is_made && !make_folder(path)))
 		return -1;
 	folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | flags);
-	return folder >= 0 && is_ours(folder, path) ? take_fd(folder) : -1;
+	return folder >= 0 && is_private(folder, path) ? take_fd(folder) : -1;
 }
 
 /* ── reading ─────────────────────────────────────────────────────────────────────────────────── */
@@ -174,7 +174,7 @@ int describe_cache_read(const char *key, struct buffer *ret_described, uint64_t 
 	snprintf(name, sizeof(name), PREFIX "%s", key);
 	file = folder < 0 ? -1
 			  : openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
-	if (file < 0 || !is_ours(file, name))
+	if (file < 0 || !is_private(file, name))
 		return -ENOENT;
 	r = file_read_fd(file, DESCRIBE_CACHE_BYTES_MAX, &bytes);
 	if (r < 0 || !is_whole(&bytes, ret_depends))

@@ -272,7 +272,7 @@ static void finish_checks(void *data)
 }
 
 /* Beside the loop: read what is registered. */
-static void read_all(void *data)
+static void read_manifests(void *data)
 {
 	struct loader *loader = data;
 
@@ -335,7 +335,8 @@ static int set_going(
 	dropin_folders_pair(&loader->jobs);
 	r = load_jobs_find_previous(&loader->jobs);
 	return r < 0 ? r
-		     : aside_start(loader->loop, read_all, check_libraries, loader, &loader->aside);
+		     : aside_start(loader->loop, read_manifests, check_libraries, loader,
+			       &loader->aside);
 }
 
 int loader_start(struct loop *loop, const struct loader_options *options,

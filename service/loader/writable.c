@@ -12,7 +12,7 @@
 #include "util/digest.h"
 
 /* Append a line to @lines, ended by a NUL, if others may write @path. */
-static void look(struct buffer *lines, const char *path)
+static void look_at_file(struct buffer *lines, const char *path)
 {
 	struct stat status;
 
@@ -34,9 +34,9 @@ static void look_with_folder(struct buffer *lines, const char *path)
 {
 	cleanup_free char *copy = strdup(path);
 
-	look(lines, path);
+	look_at_file(lines, path);
 	if (copy)
-		look(lines, dirname(copy));
+		look_at_file(lines, dirname(copy));
 }
 
 /* Look at the manifest or folder, and at what it is a link to. */
@@ -61,7 +61,7 @@ static void look_at_programs(struct buffer *lines, const struct package *package
 			program = command->arguments.items[0];
 		/* Many tools in a row may have one program. */
 		if (*program == '/' && strcmp(program, seen) != 0)
-			look(lines, program);
+			look_at_file(lines, program);
 		seen = program;
 	}
 }
@@ -77,7 +77,7 @@ static void look_at_interpreters(struct buffer *lines, const struct package *pac
 		cleanup_free char *path = json_string_dup(&tape, i, NULL);
 
 		if (path && *path == '/')
-			look(lines, path);
+			look_at_file(lines, path);
 	}
 }
 

@@ -41,7 +41,7 @@ static void *run_thread(void *data)
 	return NULL;
 }
 
-static void finish(void *data, uint32_t events)
+static void finish_aside(void *data, uint32_t events)
 {
 	struct aside *aside = data;
 	aside_function done = aside->done;
@@ -81,7 +81,7 @@ int aside_start(struct loop *loop, aside_function run, aside_function done, void
 	aside->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (aside->done_fd < 0)
 		return -errno;
-	r = loop_add_fd(loop, aside->done_fd, EPOLLIN, finish, aside, &aside->source);
+	r = loop_add_fd(loop, aside->done_fd, EPOLLIN, finish_aside, aside, &aside->source);
 	if (r == 0)
 		r = start_thread(aside);
 	if (r < 0)

@@ -332,7 +332,7 @@ static void take_line(struct http_reader *reader, char *text)
 	}
 }
 
-static void end_line(struct http_reader *reader)
+static void end_head_line(struct http_reader *reader)
 {
 	bool is_kept = reader->state == HTTP_REQUEST_LINE || reader->state == HTTP_FIELDS;
 
@@ -374,7 +374,7 @@ static void take_line_byte(struct http_reader *reader, char c)
 	else if (c == '\n' && !reader->has_cr)
 		refuse_bad(reader, "A line ends in LF without CR.");
 	else if (c == '\n')
-		end_line(reader);
+		end_head_line(reader);
 	else if (c == '\r')
 		reader->has_cr = true;
 	else if (!field_is_value_byte(c))

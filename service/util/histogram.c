@@ -6,7 +6,7 @@
 
 /* Return the bucket of a value. Below STEPS every number has its own; above, the three bits after
  * the leading one choose the step. */
-static unsigned int bucket_of(uint64_t value)
+static unsigned int bucket_of_value(uint64_t value)
 {
 	unsigned int exponent;
 	unsigned int bucket;
@@ -33,7 +33,7 @@ static uint64_t end_of(unsigned int bucket)
 void histogram_add(struct histogram *histogram, uint64_t value)
 {
 	histogram->count++;
-	histogram->buckets[bucket_of(value)]++;
+	histogram->buckets[bucket_of_value(value)]++;
 }
 
 uint64_t histogram_quantile(const struct histogram *histogram, double quantile)

@@ -46,7 +46,7 @@ static int find_symbol(const struct driver_load *load, const struct library *lib
 	return 0;
 }
 
-static int compare_names(const void *a, const void *b)
+static int compare_function_names(const void *a, const void *b)
 {
 	const struct plugin_function *left = *(const struct plugin_function *const *)a;
 	const struct plugin_function *right = *(const struct plugin_function *const *)b;
@@ -67,8 +67,8 @@ static int map_list(struct plugin_driver *driver, const struct json_tape *tape, 
 
 		if (!wanted.name)
 			return -ENOMEM;
-		found = bsearch(
-			&key, sorted, driver->table.n_functions, sizeof(*sorted), compare_names);
+		found = bsearch(&key, sorted, driver->table.n_functions, sizeof(*sorted),
+			compare_function_names);
 		free(wanted.name);
 		driver->calls[driver->n_calls++] = found ? *found : NULL;
 	}
@@ -100,7 +100,7 @@ static int map_calls(struct plugin_driver *driver, const struct json_tape *tape)
 		return 0;
 	}
 	driver->calls = calloc(json_count(tape, list) + 1u, sizeof(*driver->calls));
-	qsort(functions, driver->table.n_functions, sizeof(*functions), compare_names);
+	qsort(functions, driver->table.n_functions, sizeof(*functions), compare_function_names);
 	r = driver->calls ? map_list(driver, tape, list, functions) : -ENOMEM;
 	free(functions);
 	return r;

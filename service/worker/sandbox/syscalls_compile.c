@@ -605,7 +605,7 @@ static void emit_blocks(struct filter *filter)
 	}
 }
 
-static void set_actions(struct filter *filter, const int *calls, size_t n, uint32_t action)
+static void set_calls(struct filter *filter, const int *calls, size_t n, uint32_t action)
 {
 	for (size_t i = 0; i < n; i++)
 		if (calls[i] >= 0 && calls[i] <= NEWEST)
@@ -626,7 +626,7 @@ static void add_conditions(struct filter *filter, const struct condition *condit
 			filter->actions[filter->blocks[i].call] = BLOCK + (uint32_t)i;
 }
 
-#define SET(list, action) set_actions(filter, list, sizeof(list) / sizeof(*(list)), action)
+#define SET(list, action) set_calls(filter, list, sizeof(list) / sizeof(*(list)), action)
 #define CONDITIONS(list)  add_conditions(filter, list, sizeof(list) / sizeof(*(list)))
 
 static void decide(struct filter *filter, const struct variant *variant)
