@@ -259,11 +259,11 @@ EXPORT(int32_t, leave_child, bool is_detached)
 	pid_t child = fork();
 
 	if (child == 0) {
-		if (is_detached)
-			setpgid(0, 0);
 		for (;;)
 			pause();
 	}
+	if (is_detached)
+		setpgid(child, child); /* here, so that it is done when the tool returns */
 	return child;
 }
 
