@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "core/listing.h"
-#include "core/listing.h"
 #include "ctl/command.h"
 #include "ctl/request.h"
 #include "ctl/session.h"

@@ -46,20 +46,6 @@ static void complain_failed(const struct ctl_response *response, uint32_t failur
 		terminal_complain("%s", line.data);
 }
 
-/* Report each toolbox that failed, and return their number. */
-static uint32_t complain_failures(const struct ctl_response *response, bool is_silent)
-{
-	const struct json_tape *tape = &response->tape;
-	uint32_t failed = ctl_response_find(response, 0, "failed", JSON_ARRAY);
-
-	if (failed == JSON_NONE)
-		return 0;
-	for (uint32_t i = json_first(tape, failed); !is_silent && i < json_end(tape, failed);
-		i = json_next(tape, i))
-		complain_failed(response, i);
-	return json_count(tape, failed);
-}
-
 int ctl_reload(const struct ctl_options *options)
 {
 	cleanup(ctl_session_cleanup) struct ctl_session *session = NULL;
@@ -74,7 +60,7 @@ int ctl_reload(const struct ctl_options *options)
 	if (r != 0)
 		return r;
 	r = ctl_response_report(&response, options->json, print_loaded);
-	if (complain_failures(&response, options->json) > 0)
+	if (ctl_response_complain_each(&response, "failed", complain_failed, options->json) > 0)
 		r = CTL_ERROR;
 	if (ctl_response_complain_mistakes(&response, options->json) > 0)
 		r = CTL_ERROR;

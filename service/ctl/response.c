@@ -105,17 +105,23 @@ static void complain_mistake(const struct ctl_response *response, uint32_t mista
 		terminal_complain("%s", line.data);
 }
 
-uint32_t ctl_response_complain_mistakes(const struct ctl_response *response, bool is_silent)
+uint32_t ctl_response_complain_each(const struct ctl_response *response, const char *key,
+	ctl_complain_function complain, bool is_silent)
 {
 	const struct json_tape *tape = &response->tape;
-	uint32_t mistakes = ctl_response_find(response, 0, "configuration", JSON_ARRAY);
+	uint32_t list = ctl_response_find(response, 0, key, JSON_ARRAY);
 
-	if (mistakes == JSON_NONE)
+	if (list == JSON_NONE)
 		return 0;
-	for (uint32_t i = json_first(tape, mistakes); !is_silent && i < json_end(tape, mistakes);
+	for (uint32_t i = json_first(tape, list); !is_silent && i < json_end(tape, list);
 		i = json_next(tape, i))
-		complain_mistake(response, i);
-	return json_count(tape, mistakes);
+		complain(response, i);
+	return json_count(tape, list);
+}
+
+uint32_t ctl_response_complain_mistakes(const struct ctl_response *response, bool is_silent)
+{
+	return ctl_response_complain_each(response, "configuration", complain_mistake, is_silent);
 }
 
 int ctl_response_report(const struct ctl_response *response, bool is_json,

@@ -34,5 +34,13 @@ int ctl_response_report(const struct ctl_response *response, bool is_json,
 uint32_t ctl_response_find(
 	const struct ctl_response *response, uint32_t object, const char *key, enum json_type type);
 
+/* Complain about one element, the value at @index, of a list in a response. */
+typedef void (*ctl_complain_function)(const struct ctl_response *response, uint32_t index);
+
+/* Call @complain for each element of the list in the member @key, unless @is_silent. Return their
+ * number, 0 without such a list. */
+uint32_t ctl_response_complain_each(const struct ctl_response *response, const char *key,
+	ctl_complain_function complain, bool is_silent);
+
 /* Complain about each mistake in the member `configuration`, unless @is_silent. Return their number. */
 uint32_t ctl_response_complain_mistakes(const struct ctl_response *response, bool is_silent);
