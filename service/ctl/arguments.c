@@ -6,6 +6,7 @@
 
 #include "json/writer.h"
 #include "util/cleanup.h"
+#include "util/utf8.h"
 
 #define SCHEMA_LEVELS 8 /* levels of anyOf in anyOf that are read */
 
@@ -193,6 +194,15 @@ static int write_json_value(const struct word *word, struct buffer *out, struct 
 	return CTL_ARGUMENTS_E_USAGE;
 }
 
+/* JSON cannot hold a text that is not UTF-8, and it is not changed into one. */
+static int refuse_bytes(const struct word *word, struct buffer *reason)
+{
+	buffer_printf(reason,
+		"'%.*s' is given a value that is not UTF-8; a tool that takes bytes takes base64",
+		(int)word->key_size, word->key);
+	return CTL_ARGUMENTS_E_USAGE;
+}
+
 static int refuse_word(const char *text, struct buffer *reason)
 {
 	buffer_printf(
@@ -223,6 +233,8 @@ static int write_word(const char *const *words, size_t at, const struct json_tap
 		buffer_printf(reason, "'%.*s' is given twice", (int)word.key_size, word.key);
 		return CTL_ARGUMENTS_E_USAGE;
 	}
+	if (!utf8_is_valid(words[at], strlen(words[at])))
+		return refuse_bytes(&word, reason);
 	buffer_append_string(out, at > 0 ? "," : "");
 	json_write_bytes_lossy(out, word.key, word.key_size);
 	buffer_append_char(out, ':');

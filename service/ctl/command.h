@@ -25,6 +25,7 @@ struct ctl_command {
 	const char *arguments; /* as in the usage text: "NAME", "" */
 	const char *summary;   /* one line for the list of commands */
 	const char *help;      /* more lines, or "" */
+	const char *examples;  /* lines to copy, each with its newline */
 	unsigned int flags;    /* CTL_FLAG_… that it takes besides the common ones */
 	unsigned int n_least;  /* fewest and most arguments */
 	unsigned int n_most;

@@ -33,8 +33,8 @@ static const struct flag flags[] = {
 	{"--dry-run", NULL, "check the arguments, run nothing", CTL_FLAG_DRY_RUN, MEMBER(dry_run)},
 	{"--lines", NULL, "one instance per line", CTL_FLAG_LINES, MEMBER(lines)},
 	{"--bus", "URL", "the bus (else TOOLBOXD_BUS, mycroft.conf, ws://127.0.0.1:8181/core)",
-		CTL_FLAG_COMMON, MEMBER(bus)},
-	{"--timeout", "SECONDS", "how long to wait for a response (5)", CTL_FLAG_COMMON,
+		CTL_FLAG_BUS, MEMBER(bus)},
+	{"--timeout", "SECONDS", "how long to wait for a response (5)", CTL_FLAG_BUS,
 		MEMBER(timeout_ms)},
 	{"--json", NULL, "print the response as it came, on one line", CTL_FLAG_COMMON,
 		MEMBER(json)},
@@ -48,6 +48,8 @@ static const struct flag *find_flag(const char *name, size_t size)
 {
 	if (size == 2 && memcmp(name, "-h", size) == 0)
 		name = "--help", size = strlen(name);
+	if (size == 2 && memcmp(name, "-V", size) == 0)
+		name = "--version", size = strlen(name);
 	for (size_t i = 0; i < N_FLAGS; i++)
 		if (strlen(flags[i].name) == size && memcmp(flags[i].name, name, size) == 0)
 			return &flags[i];

@@ -19,6 +19,7 @@
 #define CTL_FLAG_COMMON  0x080u
 #define CTL_FLAG_OFFLINE 0x100u
 #define CTL_FLAG_KIND    0x200u
+#define CTL_FLAG_BUS     0x400u
 
 #define CTL_TIMEOUT_MS    5000
 #define CTL_TIMEOUT_MAX_S 86400

@@ -23,6 +23,9 @@
 /* The most alternatives of a union that are described. */
 #define ALTERNATIVES_MAX 6
 
+/* A list names more values than DESCRIBE_LIST_MAX as long as they take no more bytes. */
+#define VALUES_BYTES 160
+
 static void describe(const struct node *node, unsigned int depth, struct buffer *out);
 
 /* Append text of unknown origin: cut, and without control characters. */
@@ -83,6 +86,7 @@ void describe_values(const struct node *node, const struct node_values *values, 
 {
 	const struct json_tape *tape = &node->source->tape;
 	uint32_t count = values->is_constant ? 1 : json_count(tape, values->token);
+	size_t start = out->size;
 	uint32_t n = 0;
 
 	if (values->is_constant) {
@@ -93,7 +97,7 @@ void describe_values(const struct node *node, const struct node_values *values, 
 		buffer_append_string(out, count == 0 ? "one of no values" : "one of ");
 	for (uint32_t i = json_first(tape, values->token); i < json_end(tape, values->token);
 		i = json_next(tape, i)) {
-		if (n == DESCRIBE_LIST_MAX) {
+		if (n >= DESCRIBE_LIST_MAX && out->size - start > VALUES_BYTES) {
 			buffer_printf(out, ", … (%u in all)", count);
 			return;
 		}

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command line client: what it prints, and how it ends."""
 import json
+import os
 import re
 import subprocess
+import textwrap
 import threading
 
 import manifests
@@ -159,6 +161,7 @@ def test_match(ctl, caller):
     assert json.loads(done.stdout) == {"name": None}
     assert json.loads(ctl("match", "what is 3 minus 2", "--json").stdout) == caller.call(
         "ovos.tools.match", {"utterance": "what is 3 minus 2"})
+    assert ctl("match", "what", "is", "two", "plus", "two").stdout == "math_tools/add\n"
     done = ctl("match", "x" * 5000)
     assert done.returncode == ERROR and "4096" in done.stderr
 
@@ -201,7 +204,7 @@ def test_a_reload_that_fails_in_part(launch, tmp_path):
     [], ["lst"], ["list", "extra"], ["list", "--no-such-flag"], ["get"], ["invoke"],
     ["invoke", "add", "a"], ["invoke", "add", "a:={"], ["invoke", "add", "--args", "[1]"],
     ["list", "--timeout", "soon"], ["list", "--bus", "http://127.0.0.1/"], ["match"],
-    ["match", "two", "words"], ["list", "--offline", "--profile", "guest"],
+    ["check", "--bus", "ws://127.0.0.1:1/", "x"], ["help", "nothing"], ["list", "--offline", "--profile", "guest"],
     ["list", "--offline", "--format", "yaml"], ["list", "--why", "--json"], ["get", "a", "--why"],
 ])
 def test_usage(ctl_alone, args):
@@ -209,15 +212,70 @@ def test_usage(ctl_alone, args):
     assert done.returncode == USAGE and done.stderr and done.stdout == ""
 
 
-def test_a_mistyped_command_is_met_with_the_near_one(ctl_alone):
-    assert "list" in ctl_alone("lst").stderr
+@pytest.mark.parametrize("word, command", [
+    ("lst", "list"), ("call", "invoke"), ("run", "invoke"), ("describe", "get"), ("show", "get"),
+    ("ls", "list"), ("refresh", "reload"), ("logs", "journalctl"),
+])
+def test_another_word_leads_to_the_command(ctl_alone, word, command):
+    done = ctl_alone(word)
+    assert done.returncode == USAGE and command in done.stderr
 
 
 @pytest.mark.parametrize("args", [["--help"], ["list", "--help"], ["invoke", "--help"],
-                                  ["--version"]])
+                                  ["--version"], ["-V"], ["version"], ["help"], ["help", "get"],
+                                  ["help", "manifest"], ["help", "types"], ["help", "arguments"]])
 def test_help(ctl_alone, args):
     done = ctl_alone(*args)
     assert done.returncode == DONE and done.stdout and done.stderr == ""
+    assert max(map(len, done.stdout.splitlines())) <= 100
+
+
+def test_help_names_the_bus_only_where_there_is_one(ctl_alone):
+    assert "--bus" in ctl_alone("invoke", "--help").stdout
+    assert "--bus" not in ctl_alone("check", "--help").stdout
+
+
+def test_the_help_on_types_names_each(ctl_alone, tmp_path):
+    """So does the error for one that does not exist."""
+    tool = manifests.tool("f", "f", [{"name": "x", "type": "handle"}], "i32")
+    done = ctl_alone("check", manifests.toolbox(tmp_path, "box", [tool]))
+    told = done.stderr.split("one of ")[1]
+    types = re.findall(r'"?\b(bool|[iu](?:8|16|32|64|size)|f32|f64|str|bytes|json|array)\b', told)
+    assert len(set(types)) == 17, done.stderr
+    text = ctl_alone("help", "types").stdout
+    assert not [name for name in types if not re.search(rf"\b{name}\b", text)]
+
+
+def test_the_help_on_manifests_holds(ctl_alone, tmp_path):
+    """Each example in it is one that `check` accepts."""
+    text = ctl_alone("help", "manifest").stdout
+    script, lines, native = (textwrap.dedent(text[text.index(start):].split("\n\n")[0])
+                             for start in ("  #!/bin/sh", "  [{", "  {"))
+    box = tmp_path / "programs"
+    box.mkdir()
+    (box / "say.sh").write_text(script)
+    (box / "say.sh").chmod(0o755)
+    (tmp_path / "lines.json").write_text(lines)
+    (tmp_path / "native.json").write_text(native)
+    done = ctl_alone("check", box, tmp_path / "lines.json", tmp_path / "native.json")
+    assert done.returncode == DONE and "error" not in done.stderr, done.stderr
+
+
+def test_a_reader_that_has_seen_enough_is_no_mistake(service, tmp_path):
+    """As `toolboxctl list | head -1`; the list is larger than a pipe is."""
+    read, write = os.pipe()
+    os.close(read)
+    try:
+        done = subprocess.run([TOOLBOXCTL, "list", "--json", "--bus", service.url], stdout=write,
+                              stderr=subprocess.PIPE, text=True, env=environment(tmp_path))
+    finally:
+        os.close(write)
+    assert done.returncode == DONE and done.stderr == ""
+
+
+def test_an_argument_that_is_not_utf8_is_refused(ctl_alone):
+    done = ctl_alone("invoke", "add", os.fsdecode(b"a=\xfc"))
+    assert done.returncode == USAGE and "not UTF-8" in done.stderr
 
 
 def test_no_bus(tmp_path):

@@ -22,6 +22,8 @@ Test(schema_explain, says_what_was_wanted_and_what_came)
 		"must be a string of at least 1 character, not the string \"\"");
 	expect_whole("{\"enum\":[\"low\",\"high\"]}", "\"hgh\"",
 		"must be one of \"low\", \"high\", not the string \"hgh\"; did you mean 'high'?");
+	expect_whole("{\"enum\":[1,2,3,4,5,6,7,8,9,10,11,12]}", "0",
+		"must be one of 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, not the number 0");
 	expect_whole("{\"const\":5}", "[]", "must be 5, not an empty array");
 }
 
