@@ -71,7 +71,6 @@ Test(ctl_arguments, are_text_if_they_are_no_json)
 {
 	expect("number=many", "{\"number\":\"many\"}");
 	expect("any=a b", "{\"any\":\"a b\"}");
-	expect("any=\xff", "{\"any\":\"\xEF\xBF\xBD\"}");
 }
 
 Test(ctl_arguments, are_text_if_text_is_allowed_and_their_json_is_not)
@@ -105,6 +104,11 @@ Test(ctl_arguments, refuse_a_word_that_is_none)
 	expect_refused((const char *const[]){"text"}, 1, "'text' is not an argument of a tool");
 	expect_refused((const char *const[]){"=x"}, 1, "'=x' is not an argument of a tool");
 	expect_refused((const char *const[]){":=1"}, 1, "':=1' is not an argument of a tool");
+}
+
+Test(ctl_arguments, refuse_bytes_that_are_not_utf8)
+{
+	expect_refused((const char *const[]){"any=\xff"}, 1, "'any' is given a value that is not");
 }
 
 Test(ctl_arguments, refuse_a_key_that_is_given_twice)

@@ -56,7 +56,7 @@ Test(ctl_options, stand_anywhere_and_take_values_in_two_ways)
 	cr_expect_str_eq(options.toolbox_id, "b=c");
 	cr_expect_eq(options.timeout_ms, 500);
 	cr_expect(options.help);
-	cr_expect_eq(options.given, CTL_FLAG_COMMON | CTL_FLAG_TOOLBOX);
+	cr_expect_eq(options.given, CTL_FLAG_COMMON | CTL_FLAG_BUS | CTL_FLAG_TOOLBOX);
 }
 
 Test(ctl_options, end_at_two_dashes_and_leave_one_alone)
