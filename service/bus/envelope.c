@@ -693,7 +693,7 @@ void bus_broadcast_begin(struct buffer *message, const char *topic, const char *
 	begin_message(message, topic, strlen(topic));
 	buffer_append_string(message, "{\"source\": ");
 	json_write_text(message, source);
-	buffer_append_char(message, '}');
+	buffer_append_string(message, ", \"session\": {\"session_id\": \"default\"}}");
 	begin_data(message);
 }
 

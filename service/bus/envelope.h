@@ -85,8 +85,8 @@ size_t bus_context_size(const struct bus_envelope *envelope, enum bus_context_pa
 void bus_response_begin_part(
 	struct buffer *message, const struct bus_envelope *envelope, enum bus_context_part part);
 
-/* Begin a message that answers no request, with the context {"source": "@source"}, up to its
- * data. */
+/* Begin a message that answers no request, up to its data. Its context has @source and the session
+ * "default", without which clients of OVOS warn of it. */
 void bus_broadcast_begin(struct buffer *message, const char *topic, const char *source);
 
 /* Begin a request with a context of our own: @context is the JSON text of an object. */

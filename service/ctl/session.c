@@ -76,11 +76,13 @@ static void fail(struct ctl_session *session, int status)
 static void send_request(struct ctl_session *session, const char *topic, const struct buffer *data)
 {
 	cleanup(buffer_deinit) struct buffer message = {0};
-	char context[96];
+	char context[128];
 	int r;
 
-	snprintf(context, sizeof(context), "{\"source\":\"toolboxctl\",\"%s\":\"%s\"}", KEY_NAME,
-		session->key);
+	snprintf(context, sizeof(context),
+		"{\"source\":\"toolboxctl\",\"session\":{\"session_id\":\"default\"},"
+		"\"%s\":\"%s\"}",
+		KEY_NAME, session->key);
 	bus_request_begin(&message, topic, context);
 	if (data)
 		buffer_append(&message, data->data, data->size);

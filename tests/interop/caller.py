@@ -15,7 +15,7 @@ SETTLE_SECONDS = 5 * SLOWNESS
 ALIVE = "mycroft.toolboxd.is_alive"
 
 # The context of what toolboxd says without being asked.
-OURS = {"source": "toolboxd"}
+OURS = {"source": "toolboxd", "session": {"session_id": "default"}}
 
 _serial = itertools.count(1)
 

@@ -4,7 +4,7 @@ import time
 
 import manifests
 import pytest
-from caller import Caller
+from caller import OURS, Caller
 from processes import SLOWNESS, until
 
 INVOKE = "ovos.tools.invoke"
@@ -96,7 +96,7 @@ def test_calls_are_watched_in_pairs(own):
     seen = events(caller)
     assert [one.type for one in seen] == [STARTED, COMPLETED] * 2
     for one in seen:
-        assert one.context == {"source": "toolboxd"}
+        assert one.context == OURS
         assert one.data["toolbox_id"] == "answers"
     assert seen[0].data["call_id"] == seen[1].data["call_id"] == "seen"
     assert seen[1].data["ok"] is True and seen[1].data["duration_ms"] >= 0

@@ -7,6 +7,7 @@ import json
 import random
 
 import pytest
+from caller import OURS
 
 TOPIC = "ovos.tools.invoke"
 DATA = '{"name": "add", "args": {"a": 1, "b": 2}}'
@@ -131,7 +132,7 @@ def test_what_was_not_asked_for_names_its_source(caller, service):
     caller.call("ovos.tools.reload")
     for message in caller.settle():
         if message.type == "ovos.tools.changed":
-            assert message.context == {"source": "toolboxd"}
+            assert message.context == OURS
 
 
 # --- contexts that nobody thought of

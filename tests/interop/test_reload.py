@@ -6,7 +6,7 @@ import subprocess
 
 import manifests
 import pytest
-from caller import Caller
+from caller import OURS, Caller
 from processes import SLOWNESS, toolboxctl, until, write_configuration
 
 CHANGED = "ovos.tools.changed"
@@ -140,7 +140,7 @@ def test_a_signal_reloads(own):
     service.daemon.reload_by_signal()
     changed = caller.wait_for(lambda one: one.type == CHANGED)
     assert changed.data["added"] == ["three/third"]
-    assert changed.context == {"source": "toolboxd"}
+    assert changed.context == OURS
 
 
 def test_no_call_sees_an_empty_registry(own):

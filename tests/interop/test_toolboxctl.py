@@ -453,3 +453,11 @@ def test_validate_knows_what_is_shipped(ctl_alone, tmp_path):
     assert ctl_alone("validate", of_get, answer).returncode == DONE
     answer.write_text('{"error": "Unknown tool: \'x\'", "code": "unheard_of"}')
     assert ctl_alone("validate", of_get, answer).returncode == ERROR
+
+
+def test_requests_have_a_session(ctl, caller):
+    """A client of ovos-bus-client warns of each message without one."""
+    ctl("status")
+    request = next(one for one in caller.settle() if one.type == "ovos.tools.status")
+    assert request.context["source"] == "toolboxctl"
+    assert request.context["session"] == {"session_id": "default"}

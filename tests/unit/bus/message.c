@@ -239,7 +239,8 @@ Test(bus_message, a_broadcast_names_its_source)
 	bus_message_end(&message);
 	text = text_of(&message);
 	cr_assert_str_eq(text, "{\"type\": \"ovos.tools.changed\", \"context\": "
-			       "{\"source\": \"toolboxd\"}, \"data\": {}}");
+			       "{\"source\": \"toolboxd\", \"session\": {\"session_id\": "
+			       "\"default\"}}, \"data\": {}}");
 }
 
 Test(bus_message, a_request_has_the_context_that_is_given)

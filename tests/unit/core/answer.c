@@ -51,8 +51,8 @@ Test(answer, may_be_to_nobody)
 {
 	answer_deinit(&answer);
 	answer_begin_broadcast(&answer, "ovos.tools.changed");
-	expect_text("{\"type\": \"ovos.tools.changed\", \"context\": {\"source\": \"toolboxd\"}, "
-		    "\"data\": {");
+	expect_text("{\"type\": \"ovos.tools.changed\", \"context\": {\"source\": \"toolboxd\", "
+		    "\"session\": {\"session_id\": \"default\"}}, \"data\": {");
 }
 
 Test(answer, tells_an_error_and_its_code)
