@@ -10,6 +10,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import signal
 import socket
 import subprocess
@@ -114,6 +115,15 @@ def write_configuration(home, configuration):
     path.write_text(json.dumps(configuration))
 
 
+def copy_programs(folder):
+    """The daemon's and the hosts' programs where another user can run them; the build may be in
+    root's own folder. The daemon's path."""
+    folder.mkdir()
+    for program in (TOOLBOXD, TOOLBOXD.parent / "toolbox-host"):
+        shutil.copy(program, folder)
+    return folder / TOOLBOXD.name
+
+
 class Process:
     """Something that runs until it is ended; its output goes to a file."""
 
@@ -177,7 +187,8 @@ class Daemon(Process):
         full_env = environment(home, **(env or {}))
         if configuration is not None:
             write_configuration(home, {"toolboxd": configuration})
-        command = [*WRAPPER, TOOLBOXD, *args]
+        program = TOOLBOXD if user is None else copy_programs(home / "programs")
+        command = [*WRAPPER, program, *args]
         for folder in self.toolbox_dirs:
             command += ["--toolbox-dir", folder]
         if bus:

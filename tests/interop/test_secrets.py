@@ -33,7 +33,7 @@ def home():
 @pytest.mark.skipif(IS_SANITIZED, reason="LeakSanitizer reads its own process: only a release hides")
 def test_the_environment_of_others_is_not_read(home):
     folder = home / "toolbox.d"
-    folder.mkdir()
+    shutil.copytree(manifests.SHIPPED, folder)
     (folder / "spy.json").write_text(json.dumps({"kind": "command", "tools": [
         {"name": "look", "description": "Looks.", "risk": "read",
          "argument_schema": {"type": "object", "properties": {"pid": {"type": "integer"}}},
@@ -42,7 +42,7 @@ def test_the_environment_of_others_is_not_read(home):
         (home / part).mkdir()
         (home / part).chmod(0o777)
     user = PLAIN_USER if os.geteuid() == 0 else None
-    service = Service("embedded", home / "daemon", [manifests.SHIPPED, folder], user=user,
+    service = Service("embedded", home / "daemon", [folder], user=user,
                       env={"DAEMON_SECRET": "of-another"}, configuration={
                           "toolboxes": {"math_tools": {"env": {"SECRETKEY": "of-another"}}}})
     try:
