@@ -272,6 +272,29 @@ const struct tool *catalogue_tool(const struct catalogue *catalogue, size_t inde
 	return catalogue->tools[index].tool;
 }
 
+/* The tools of a toolbox lie in one array, and are offered in its order. */
+bool catalogue_has(const struct catalogue *catalogue, const struct tool *tool)
+{
+	long index =
+		catalogue_find_toolbox(catalogue, tool->toolbox->id, strlen(tool->toolbox->id));
+	const struct owner *owner = index < 0 ? NULL : &catalogue->owners[index];
+	size_t low = 0;
+	size_t high = owner && owner->toolbox == tool->toolbox ? owner->n_tools : 0;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct tool *found = catalogue->tools[owner->first_tool + middle].tool;
+
+		if (found == tool)
+			return true;
+		if (found < tool)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return false;
+}
+
 size_t catalogue_n_failures(const struct catalogue *catalogue)
 {
 	return catalogue->n_failures;

@@ -62,6 +62,9 @@ long catalogue_find_toolbox(const struct catalogue *catalogue, const char *id, s
 size_t catalogue_n_tools(const struct catalogue *catalogue);
 const struct tool *catalogue_tool(const struct catalogue *catalogue, size_t index);
 
+/* Return whether @tool, this very object, is offered. */
+bool catalogue_has(const struct catalogue *catalogue, const struct tool *tool);
+
 size_t catalogue_n_failures(const struct catalogue *catalogue);
 const struct catalogue_failure *catalogue_failure(const struct catalogue *catalogue, size_t index);
 size_t catalogue_n_skipped(const struct catalogue *catalogue);

@@ -7,7 +7,7 @@
 
 #include "bus/address.h"
 #include "call/toolbox_sandbox.h"
-#include "catalogue/approval.h"
+#include "config/approval.h"
 #include "catalogue/toolbox.h"
 #include "json/reader.h"
 #include "util/buffer.h"

@@ -13,15 +13,6 @@
 /* A spare record keeps a buffer unless it has grown beyond this. */
 #define KEEP_BYTES 16384
 
-const char *call_door_name(enum call_door door)
-{
-	static const char *const names[] = {
-		[CALL_DOOR_BUS] = "bus",
-	};
-
-	return names[door];
-}
-
 /* ── the index by origin ─────────────────────────────────────────────────────────────────────── */
 
 /* Two callers seldom choose the same id, so the source only counts in the comparison. */

@@ -9,6 +9,7 @@
 #include "catalogue/package.h"
 #include "core/answer.h"
 #include "loop/loop.h"
+#include "policy/caller.h"
 #include "runner/runner.h"
 #include "util/buffer.h"
 #include "util/list.h"
@@ -29,11 +30,6 @@
  * The record of a call that is over is kept for the next one, with the memory of its buffers unless
  * that has grown large.
  */
-
-/* The ways into the service. */
-enum call_door {
-	CALL_DOOR_BUS,
-};
 
 enum call_state {
 	CALL_SPARE,
@@ -103,6 +99,3 @@ void calls_close(struct calls *calls, struct call *call);
 /* Return a call in flight with exactly this origin, or NULL. @call_id is not empty. */
 struct call *calls_find(const struct calls *calls, enum call_door door, const struct buffer *source,
 	const struct buffer *call_id);
-
-/* Return the name of @door: a constant text. */
-const char *call_door_name(enum call_door door);

@@ -25,7 +25,7 @@ void errors_write_unknown_tool(
 	size_t n_names = 0;
 	struct buffer *out;
 
-	if (request->name_is_string && request_profile_grants(request))
+	if (request->name_is_string)
 		n_names = catalogue_suggest(catalogue, request->name_text.text,
 			request->name_text.size, request->toolbox_id.text, request->toolbox_id.size,
 			names);
@@ -41,7 +41,7 @@ void errors_write_unknown_tool(
 	buffer_append_char(out, ']');
 }
 
-static void write_owners(const struct catalogue *catalogue, const struct request_text *name,
+static void write_owners(const struct catalogue *catalogue, const struct text_view *name,
 	const char *quote, const char *between, struct buffer *out)
 {
 	const char *id;

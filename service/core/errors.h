@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "catalogue/approval.h"
+#include "config/approval.h"
 #include "catalogue/catalogue.h"
 #include "catalogue/toolbox.h"
 #include "core/answer.h"
@@ -19,7 +19,7 @@
 
 void errors_write_missing_name(struct answer *answer);
 
-/* Suggest the tools of @catalogue with similar names that the profile of @request grants. */
+/* Suggest the tools of @catalogue, which has only what the caller sees, with similar names. */
 void errors_write_unknown_tool(
 	struct answer *answer, const struct catalogue *catalogue, const struct request *request);
 

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "catalogue/approval.h"
-#include "catalogue/filter.h"
 #include "catalogue/tool_schemas.h"
 #include "core/errors.h"
 #include "json/writer.h"
@@ -312,14 +310,15 @@ static bool check_cooldown(
 
 /* This version cannot ask a person: a call that needs one's approval is denied, and the error names
  * the setting that allows it. */
-static bool check_approval(
-	const struct config *config, const struct tool *tool, struct answer *answer)
+static bool check_approval(const struct invoker *invoker, const struct request_scope *scope,
+	const struct tool *tool, struct answer *answer)
 {
-	if (!approval_is_needed(config->approval_mode, tool->risk) ||
-		filter_names((const char *const *)config->approval_allow.items,
-			config->approval_allow.n_items, tool->toolbox->id, tool->name))
+	struct policy_decision decision =
+		policy_decide(invoker->offer->policy, &scope->caller, tool);
+
+	if (decision.verdict == POLICY_RUN)
 		return true;
-	errors_write_denied(answer, tool, config->approval_mode);
+	errors_write_denied(answer, tool, invoker->config->approval_mode);
 	return false;
 }
 
@@ -394,10 +393,10 @@ static bool submit_call(struct invoker *invoker, const struct request_scope *sco
 	return true;
 }
 
-static bool find_tool(const struct invoker *invoker, const struct request *request,
+static bool find_tool(const struct invoker *invoker, const struct request_scope *scope,
 	struct answer *answer, const struct tool **ret_tool)
 {
-	return offer_find(invoker->offer, request,
+	return offer_find(invoker->offer, scope->view, &scope->request,
 		invoker->config->duplicate_names == CONFIG_DUPLICATES_LAST, answer, ret_tool);
 }
 
@@ -407,13 +406,14 @@ void invocation_begin(struct invoker *invoker, struct request_scope *scope, stru
 	const struct tool *tool;
 	struct runner *runner;
 
-	if (!find_tool(invoker, &scope->request, answer, &tool))
+	if (!find_tool(invoker, scope, answer, &tool))
 		return;
 	runner = offer_runner(invoker->offer, tool->toolbox);
 	if (invoker->calls->is_stopping)
 		errors_write_unavailable(answer, tool, "the service is stopping");
 	else if (check_arguments(config, tool, scope, answer) &&
-		 check_cooldown(runner, tool, answer) && check_approval(config, tool, answer) &&
+		 check_cooldown(runner, tool, answer) &&
+		 check_approval(invoker, scope, tool, answer) &&
 		 submit_call(invoker, scope, tool, runner, answer))
 		return;
 	runner_count_refused(runner, tool->toolbox);
@@ -427,7 +427,7 @@ void invocation_validate(
 	const struct tool *tool;
 	int r;
 
-	if (!find_tool(invoker, &scope->request, answer, &tool))
+	if (!find_tool(invoker, scope, answer, &tool))
 		return;
 	r = read_arguments(config, tool, scope);
 	if (r != 0 && r != ARGUMENTS_E_INVALID) {

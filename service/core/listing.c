@@ -85,22 +85,17 @@ void listing_write_not_offered(const struct catalogue *catalogue, struct buffer 
 void listing_list(
 	const struct catalogue *catalogue, const struct request *request, struct answer *answer)
 {
-	struct buffer *out = answer_member(answer, "tools");
-
-	if (request_profile_grants(request))
-		listing_write(catalogue, request->toolbox_id.text, request->toolbox_id.size,
-			request->format, out);
-	else
-		buffer_append_string(out, "[]");
+	listing_write(catalogue, request->toolbox_id.text, request->toolbox_id.size,
+		request->format, answer_member(answer, "tools"));
 }
 
-void listing_get(const struct offer *offer, bool last_wins, const struct request *request,
+void listing_get(const struct offer *offer, bool last_wins, const struct request_scope *scope,
 	struct answer *answer)
 {
 	const struct tool *tool;
 
 	/* The definition is flat: its members, without its braces, are the answer's. */
-	if (offer_find(offer, request, last_wins, answer, &tool))
+	if (offer_find(offer, scope->view, &scope->request, last_wins, answer, &tool))
 		buffer_append(&answer->message, tool->definition + 1, tool->definition_size - 2);
 }
 

@@ -18,7 +18,7 @@ void listing_list(
 	const struct catalogue *catalogue, const struct request *request, struct answer *answer);
 
 /* Serve ovos.tools.get: one definition. @last_wins: `duplicate_names` is "last". */
-void listing_get(const struct offer *offer, bool last_wins, const struct request *request,
+void listing_get(const struct offer *offer, bool last_wins, const struct request_scope *scope,
 	struct answer *answer);
 
 /* Serve ovos.persona.tools.discover: send one response to @envelope for each toolbox with tools,

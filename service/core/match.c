@@ -117,10 +117,10 @@ static void write_match(const struct match *match, struct answer *answer)
 		answer_member_text(answer, "toolbox_id", match->tool->toolbox->id);
 }
 
-void match_answer(const struct catalogue *catalogue, const struct request_scope *scope,
-	const struct config_limits *limits, struct log_rate *costly, struct answer *answer)
+void match_answer(const struct request_scope *scope, const struct config_limits *limits,
+	struct log_rate *costly, struct answer *answer)
 {
-	const struct request_text *utterance = &scope->request.utterance;
+	const struct text_view *utterance = &scope->request.utterance;
 	struct match match;
 	int r;
 
@@ -128,7 +128,7 @@ void match_answer(const struct catalogue *catalogue, const struct request_scope 
 		refuse_length(utterance->size, answer);
 		return;
 	}
-	r = match_find(catalogue, scope->scratch, utterance->text, utterance->size,
+	r = match_find(scope->view, scope->scratch, utterance->text, utterance->size,
 		MATCH_MS_MAX * NS_PER_MS, &match);
 	log_costly(costly, &match, limits);
 	if (r == MATCH_E_TOO_COSTLY)

@@ -43,5 +43,5 @@ int match_find(const struct catalogue *catalogue, struct regex_scratch *scratch,
 	size_t size, uint64_t most_ns, struct match *ret_match);
 
 /* Serve ovos.tools.match. A trigger that takes too many steps is logged, held to @costly. */
-void match_answer(const struct catalogue *catalogue, const struct request_scope *scope,
-	const struct config_limits *limits, struct log_rate *costly, struct answer *answer);
+void match_answer(const struct request_scope *scope, const struct config_limits *limits,
+	struct log_rate *costly, struct answer *answer);

@@ -12,6 +12,8 @@
 int offer_init(struct offer *offer, struct loop *loop, const char *host_program,
 	const struct runner_handler *handler, void *data)
 {
+	static const struct config nothing;
+
 	*offer = (struct offer){
 		.loop = loop,
 		.host_program = host_program,
@@ -19,7 +21,9 @@ int offer_init(struct offer *offer, struct loop *loop, const char *host_program,
 		.data = data,
 		.catalogue = catalogue_new(NULL, 0, NULL, NULL, 0),
 	};
-	return offer->catalogue ? 0 : -ENOMEM;
+	if (offer->catalogue)
+		offer->policy = policy_new(&nothing, offer->catalogue);
+	return offer->policy ? 0 : -ENOMEM;
 }
 
 /* Take one reference from @runner; the last one frees it. Takes NULL. */
@@ -38,6 +42,7 @@ void offer_deinit(struct offer *offer)
 	free(take_ptr(offer->runners));
 	free(take_ptr(offer->retired));
 	offer->n_runners = offer->n_retired = 0;
+	policy_free(take_ptr(offer->policy));
 	catalogue_free(take_ptr(offer->catalogue));
 }
 
@@ -139,7 +144,8 @@ static void retire_rest(struct offer *offer)
 	}
 }
 
-int offer_swap(struct offer *offer, struct catalogue *catalogue, const struct config *config)
+int offer_swap(struct offer *offer, struct catalogue *catalogue, struct policy *policy,
+	const struct config *config)
 {
 	size_t n_runners = catalogue_n_toolboxes(catalogue);
 	struct runner **runners = calloc(n_runners + 1, sizeof(struct runner *));
@@ -159,6 +165,8 @@ int offer_swap(struct offer *offer, struct catalogue *catalogue, const struct co
 	free(offer->runners);
 	offer->runners = runners;
 	offer->n_runners = n_runners;
+	policy_free(offer->policy);
+	offer->policy = policy;
 	catalogue_free(offer->catalogue);
 	offer->catalogue = catalogue;
 	return 0;
@@ -178,8 +186,9 @@ void offer_prestart(struct offer *offer)
 
 /* ── tools ───────────────────────────────────────────────────────────────────────────────────── */
 
-bool offer_find(const struct offer *offer, const struct request *request, bool last_wins,
-	struct answer *answer, const struct tool **ret_tool)
+bool offer_find(const struct offer *offer, const struct catalogue *view,
+	const struct request *request, bool last_wins, struct answer *answer,
+	const struct tool **ret_tool)
 {
 	int r = CATALOGUE_E_UNKNOWN;
 
@@ -195,14 +204,13 @@ bool offer_find(const struct offer *offer, const struct request *request, bool l
 			offer->closed);
 		return false;
 	}
-	if (request->name_is_string && request_profile_grants(request))
-		r = catalogue_find(offer->catalogue, request->name_text.text,
-			request->name_text.size, request->toolbox_id.text, request->toolbox_id.size,
-			last_wins, ret_tool);
+	if (request->name_is_string)
+		r = catalogue_find(view, request->name_text.text, request->name_text.size,
+			request->toolbox_id.text, request->toolbox_id.size, last_wins, ret_tool);
 	if (r == CATALOGUE_E_UNKNOWN)
-		errors_write_unknown_tool(answer, offer->catalogue, request);
+		errors_write_unknown_tool(answer, view, request);
 	else if (r == CATALOGUE_E_AMBIGUOUS)
-		errors_write_ambiguous_tool(answer, offer->catalogue, request);
+		errors_write_ambiguous_tool(answer, view, request);
 	return r == 0;
 }
 

@@ -9,6 +9,7 @@
 #include "core/answer.h"
 #include "core/request.h"
 #include "loop/loop.h"
+#include "policy/policy.h"
 #include "runner/runner.h"
 
 /*
@@ -28,6 +29,7 @@ struct offer {
 	struct runner_handler handler; /* handler of every runner */
 	void *data;                    /* passed to it */
 	struct catalogue *catalogue;   /* never NULL; empty until the first swap */
+	struct policy *policy;         /* made for that catalogue; never NULL */
 	struct runner **runners;       /* as many as the catalogue has toolboxes */
 	size_t n_runners;
 	struct runner **retired;
@@ -43,18 +45,20 @@ int offer_init(struct offer *offer, struct loop *loop, const char *host_program,
 /* Free the catalogue and all runners, whose hosts are killed. Their calls get no answer. */
 void offer_deinit(struct offer *offer);
 
-/* Put @catalogue (taken over on success) in place, its runners configured by @config. Returns 0 or
- * -ENOMEM, and then nothing has changed. */
-int offer_swap(struct offer *offer, struct catalogue *catalogue, const struct config *config);
+/* Put @catalogue and its @policy (both taken over on success) in place, the runners configured by
+ * @config. Returns 0 or -ENOMEM, and then nothing has changed. */
+int offer_swap(struct offer *offer, struct catalogue *catalogue, struct policy *policy,
+	const struct config *config);
 
 /* Start a host for each toolbox that has tools and asks for that (limits.prestart). */
 void offer_prestart(struct offer *offer);
 
-/* Find the tool that @request names. @last_wins: `duplicate_names` is "last". Returns true with
+/* Find the tool that @request names in @view, what its caller sees. @last_wins: `duplicate_names` is "last". Returns true with
  * *ret_tool set; else false, with the error written to @answer: missing_name, unavailable (closed),
  * unknown_tool (with similar names) or ambiguous_tool. */
-bool offer_find(const struct offer *offer, const struct request *request, bool last_wins,
-	struct answer *answer, const struct tool **ret_tool);
+bool offer_find(const struct offer *offer, const struct catalogue *view,
+	const struct request *request, bool last_wins, struct answer *answer,
+	const struct tool **ret_tool);
 
 /* Return the runner of @toolbox, which is in the catalogue. */
 struct runner *offer_runner(const struct offer *offer, const struct toolbox *toolbox);

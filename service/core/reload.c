@@ -166,10 +166,13 @@ static void swap_catalogue(struct reload *reload, struct catalogue *catalogue)
 	cleanup(changes_deinit) struct changes changes = {0};
 	struct offer *offer = reload->parts.offer;
 	const struct config *config = reload->parts.config;
+	struct policy *policy = policy_new(config, catalogue);
 
-	if (changes_find(reload->is_ready ? offer->catalogue : NULL, catalogue, &changes) < 0 ||
-		offer_swap(offer, catalogue, config) < 0) {
+	if (!policy ||
+		changes_find(reload->is_ready ? offer->catalogue : NULL, catalogue, &changes) < 0 ||
+		offer_swap(offer, catalogue, policy, config) < 0) {
 		log_error("Out of memory: the tools stay as they were");
+		policy_free(policy);
 		catalogue_free(catalogue);
 		return;
 	}

@@ -8,8 +8,6 @@
 #include "json/reader.h"
 #include "util/utf8.h"
 
-#define PROFILE_DEFAULT "default"
-
 enum decoded_slot {
 	SLOT_NAME,
 	SLOT_TOOLBOX_ID,
@@ -24,30 +22,21 @@ void request_deinit(struct request *request)
 		buffer_deinit(&request->decoded[i]);
 }
 
-struct request_text request_text_at(
+struct text_view request_text_at(
 	const struct json_tape *tape, uint32_t token, struct buffer *decoded)
 {
 	const struct json_token *string = json_at(tape, token);
 
 	if (!(string->flags & JSON_ESCAPED))
-		return (struct request_text){json_bytes(tape, token), string->length};
+		return (struct text_view){json_bytes(tape, token), string->length};
 	buffer_reset(decoded);
 	json_string_decode(tape, token, decoded);
-	return (struct request_text){decoded->data ? decoded->data : "", decoded->size};
+	return (struct text_view){decoded->data ? decoded->data : "", decoded->size};
 }
 
-int request_name_length(const struct request_text *name)
+int request_name_length(const struct text_view *name)
 {
 	return (int)utf8_prefix(name->text, name->size, REQUEST_NAME_POINTS);
-}
-
-bool request_profile_grants(const struct request *request)
-{
-	const struct request_text *profile = &request->profile;
-
-	return !profile->text ||
-	       (profile->size == strlen(PROFILE_DEFAULT) &&
-		       memcmp(profile->text, PROFILE_DEFAULT, profile->size) == 0);
 }
 
 static uint32_t find_field(const struct json_tape *data, const char *key)
@@ -65,7 +54,7 @@ static bool refuse_field(struct request *request, const char *field, const char 
 }
 
 static bool read_text(struct request *request, const char *key, enum decoded_slot slot,
-	struct request_text *ret_text)
+	struct text_view *ret_text)
 {
 	uint32_t token = find_field(request->data, key);
 
@@ -81,7 +70,7 @@ static bool read_call_id(struct request *request)
 {
 	static const char expected[] = "a string of at most 128 bytes";
 	uint32_t token = find_field(request->data, "call_id");
-	struct request_text text;
+	struct text_view text;
 
 	if (token == JSON_NONE)
 		return true;
@@ -129,7 +118,7 @@ static bool read_utterance(struct request *request)
 
 static bool read_format(struct request *request)
 {
-	struct request_text text = {0};
+	struct text_view text = {0};
 	int format;
 
 	if (!read_text(request, "format", SLOT_PROFILE, &text))
@@ -160,8 +149,8 @@ static void reset_request(struct request *request, const struct json_tape *data)
 {
 	request->data = data;
 	request->name = request->args = request->call_id = JSON_NONE;
-	request->name_text = request->toolbox_id = request->profile = (struct request_text){0};
-	request->utterance = (struct request_text){0};
+	request->name_text = request->toolbox_id = request->profile = (struct text_view){0};
+	request->utterance = (struct text_view){0};
 	request->format = DEFINITION_FULL;
 	request->timeout_ms = 0;
 	request->bad_field = request->bad_expected = NULL;
@@ -201,10 +190,10 @@ bool request_read(struct request *request, const struct bus_envelope *envelope, 
 		is_good = read_utterance(request) && is_good;
 	if (fields & REQUEST_CALL)
 		is_good = read_call_fields(request) && is_good;
-	if (fields & (REQUEST_OWNER | REQUEST_TOOLBOX))
+	if (fields & REQUEST_TOOLBOX)
 		is_good = read_text(request, "toolbox_id", SLOT_TOOLBOX_ID, &request->toolbox_id) &&
 			  is_good;
-	if (fields & REQUEST_OWNER)
+	if (fields & REQUEST_PROFILE)
 		is_good = read_text(request, "profile", SLOT_PROFILE, &request->profile) && is_good;
 	return is_good;
 }

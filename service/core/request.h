@@ -10,6 +10,7 @@
 #include "config/config.h"
 #include "core/answer.h"
 #include "util/buffer.h"
+#include "util/text_view.h"
 
 /*
  * The fields of a request's data (contract.md, Requests): read from the tape and checked for their
@@ -20,14 +21,9 @@
 #define REQUEST_SECONDS_MAX   300
 #define REQUEST_NAME_POINTS   128 /* the most code points of a name that a text repeats */
 
-/* A decoded string. */
-struct request_text {
-	const char *text; /* NULL: absent */
-	size_t size;
-};
-
 /* The optional fields that a topic reads; it ignores others. */
-#define REQUEST_OWNER     0x1u  /* toolbox_id, profile */
+#define REQUEST_OWNER     (REQUEST_TOOLBOX | REQUEST_PROFILE)
+#define REQUEST_PROFILE   0x1u  /* profile */
 #define REQUEST_CALL      0x2u  /* args, call_id, timeout_ms */
 #define REQUEST_FORMAT    0x4u  /* format */
 #define REQUEST_PERSONA   0x8u  /* kwargs */
@@ -38,14 +34,13 @@ struct request_text {
 
 struct request {
 	const struct json_tape *data;
-	uint32_t name;    /* token, JSON_NONE: absent */
-	uint32_t args;    /* token of `args` or `kwargs`, JSON_NONE: absent */
-	uint32_t call_id; /* token of a string, JSON_NONE: absent */
-	struct request_text
-		name_text; /* the value of a name that is a string, else its JSON text */
-	struct request_text toolbox_id;
-	struct request_text profile;
-	struct request_text utterance;
+	uint32_t name;              /* token, JSON_NONE: absent */
+	uint32_t args;              /* token of `args` or `kwargs`, JSON_NONE: absent */
+	uint32_t call_id;           /* token of a string, JSON_NONE: absent */
+	struct text_view name_text; /* the value of a name that is a string, else its JSON text */
+	struct text_view toolbox_id;
+	struct text_view profile;
+	struct text_view utterance;
 	bool name_is_string;
 	enum definition_format format;
 	uint64_t timeout_ms;   /* 0: absent */
@@ -72,17 +67,13 @@ void request_write_refusal(const struct request *request, const struct bus_envel
  * `call_id`. Both stay, whatever is written after them. */
 void request_write_echo(const struct request *request, struct answer *answer);
 
-/* Return whether the profile that @request names grants any tool. This version has one profile,
- * "default", which grants every tool; an unknown one grants none. */
-bool request_profile_grants(const struct request *request);
-
 /* Free the memory of @request. */
 void request_deinit(struct request *request);
 
 /* Return the decoded text of the string at @token: in the frame itself when it has no escapes, else
  * in @decoded. */
-struct request_text request_text_at(
+struct text_view request_text_at(
 	const struct json_tape *tape, uint32_t token, struct buffer *decoded);
 
 /* Return the precision that cuts @name to REQUEST_NAME_POINTS in a "%.*s" of printf. */
-int request_name_length(const struct request_text *name);
+int request_name_length(const struct text_view *name);

@@ -52,20 +52,19 @@ static void serve_cancel(struct service *service, struct answer *answer)
 
 static void serve_list(struct service *service, struct answer *answer)
 {
-	listing_list(service->offer.catalogue, &service->scope.request, answer);
+	listing_list(service->scope.view, &service->scope.request, answer);
 }
 
 static void serve_get(struct service *service, struct answer *answer)
 {
 	bool last_wins = service->config.duplicate_names == CONFIG_DUPLICATES_LAST;
 
-	listing_get(&service->offer, last_wins, &service->scope.request, answer);
+	listing_get(&service->offer, last_wins, &service->scope, answer);
 }
 
 static void serve_match(struct service *service, struct answer *answer)
 {
-	match_answer(service->offer.catalogue, &service->scope, &service->config.limits,
-		&service->costly, answer);
+	match_answer(&service->scope, &service->config.limits, &service->costly, answer);
 }
 
 static void serve_watch(struct service *service, struct answer *answer)
@@ -88,7 +87,7 @@ static void serve_status(struct service *service, struct answer *answer)
 static void serve_discover(struct service *service, struct answer *answer)
 {
 	(void)answer;
-	listing_discover(service->offer.catalogue, &service->scope.envelope,
+	listing_discover(service->scope.view, &service->scope.envelope,
 		service->config.limits.frame_bytes, service->bus);
 	reload_refresh(&service->reload);
 }
@@ -130,16 +129,17 @@ static const struct topic topics[] = {
 	{"mycroft.toolboxd.all_loaded", 0, REPLY_PLAIN, hint_context, serve_is_ready},
 	{"mycroft.toolboxd.is_alive", 0, REPLY_PLAIN, hint_context, serve_is_alive},
 	{"mycroft.toolboxd.is_ready", 0, REPLY_PLAIN, hint_context, serve_is_ready},
-	{"ovos.persona.tools.call", REQUEST_PERSONA | REQUEST_TOOLBOX, REPLY_OWNER, hint_arguments,
+	{"ovos.persona.tools.call", REQUEST_PERSONA | REQUEST_OWNER, REPLY_OWNER, hint_arguments,
 		serve_invoke},
-	{"ovos.persona.tools.discover", 0, REPLY_OTHER, NULL, serve_discover},
+	{"ovos.persona.tools.discover", REQUEST_PROFILE, REPLY_OTHER, NULL, serve_discover},
 	{"ovos.pip.install.complete", 0, REPLY_OTHER, NULL, serve_installed},
 	{"ovos.pip.uninstall.complete", 0, REPLY_OTHER, NULL, serve_installed},
 	{"ovos.tools.cancel", REQUEST_CALL_ID, REPLY_PLAIN, hint_context, serve_cancel},
 	{"ovos.tools.get", REQUEST_OWNER, REPLY_PLAIN, hint_get, serve_get},
 	{"ovos.tools.invoke", FIELDS_OF_CALL, REPLY_ECHO, hint_arguments, serve_invoke},
 	{"ovos.tools.list", REQUEST_OWNER | REQUEST_FORMAT, REPLY_PLAIN, hint_list, serve_list},
-	{"ovos.tools.match", REQUEST_UTTERANCE, REPLY_PLAIN, hint_context, serve_match},
+	{"ovos.tools.match", REQUEST_UTTERANCE | REQUEST_PROFILE, REPLY_PLAIN, hint_context,
+		serve_match},
 	{"ovos.tools.reload", 0, REPLY_PLAIN, hint_context, serve_reload},
 	{"ovos.tools.status", 0, REPLY_PLAIN, hint_status, serve_status},
 	{"ovos.tools.validate", FIELDS_OF_CALL, REPLY_ECHO, hint_arguments, serve_validate},
@@ -147,8 +147,8 @@ static const struct topic topics[] = {
 };
 
 /* ovos.persona.tools.<toolbox_id>.call: its toolbox_id is that of the topic. */
-static const struct topic topic_of_owner = {PERSONA_PREFIX "*" PERSONA_SUFFIX, REQUEST_PERSONA,
-	REPLY_OWNER, hint_arguments, serve_invoke};
+static const struct topic topic_of_owner = {PERSONA_PREFIX "*" PERSONA_SUFFIX,
+	REQUEST_PERSONA | REQUEST_PROFILE, REPLY_OWNER, hint_arguments, serve_invoke};
 
 struct topic_key {
 	const char *text;
@@ -165,26 +165,26 @@ static int compare_topic(const void *key, const void *entry)
 }
 
 /* Return the toolbox id of ovos.persona.tools.<toolbox_id>.call; size 0: it is another topic. */
-static struct request_text owner_of(const char *topic, size_t size)
+static struct text_view owner_of(const char *topic, size_t size)
 {
 	size_t prefix = strlen(PERSONA_PREFIX);
 	size_t suffix = strlen(PERSONA_SUFFIX);
 
 	if (size <= prefix + suffix || memcmp(topic, PERSONA_PREFIX, prefix) != 0 ||
 		memcmp(topic + size - suffix, PERSONA_SUFFIX, suffix) != 0)
-		return (struct request_text){0};
-	return (struct request_text){topic + prefix, size - prefix - suffix};
+		return (struct text_view){0};
+	return (struct text_view){topic + prefix, size - prefix - suffix};
 }
 
 /* Return the entry of the topic @text, or NULL. *ret_owner is the toolbox id that is a part of it,
  * else size 0. */
-static const struct topic *find_topic(const char *text, size_t size, struct request_text *ret_owner)
+static const struct topic *find_topic(const char *text, size_t size, struct text_view *ret_owner)
 {
 	struct topic_key key = {text, size};
 	const struct topic *topic = bsearch(
 		&key, topics, sizeof(topics) / sizeof(*topics), sizeof(*topics), compare_topic);
 
-	*ret_owner = (struct request_text){0};
+	*ret_owner = (struct text_view){0};
 	if (topic)
 		return topic;
 	*ret_owner = owner_of(text, size);
@@ -193,7 +193,7 @@ static const struct topic *find_topic(const char *text, size_t size, struct requ
 
 bool topics_wants(const char *topic, size_t size)
 {
-	struct request_text owner;
+	struct text_view owner;
 
 	if (size < COMMON_PREFIX_BYTES || memchr(topic, '\0', size))
 		return false;
@@ -213,7 +213,7 @@ static bool is_about_life(const char *topic)
 /* ── one request, one answer ─────────────────────────────────────────────────────────────────── */
 
 /* Return whether the service offers tools of the toolbox @id. */
-static bool is_ours(const struct catalogue *catalogue, const struct request_text *id)
+static bool is_ours(const struct catalogue *catalogue, const struct text_view *id)
 {
 	long index = id->text ? catalogue_find_toolbox(catalogue, id->text, id->size) : -1;
 	size_t n_tools;
@@ -233,7 +233,7 @@ static void begin_answer(
 	*answer = (struct answer){0};
 	if (topic->reply == REPLY_OTHER ||
 		(topic->reply == REPLY_OWNER &&
-			!is_ours(service->offer.catalogue, &request->toolbox_id)))
+			!is_ours(service->scope.view, &request->toolbox_id)))
 		return;
 	answer_begin(answer, &service->scope.envelope);
 	if (topic->reply == REPLY_ECHO)
@@ -259,7 +259,8 @@ static void serve_request(struct service *service)
 {
 	const struct bus_envelope *envelope = &service->scope.envelope;
 	struct request *request = &service->scope.request;
-	struct request_text owner;
+	static const struct text_view no_profile;
+	struct text_view owner;
 	const struct topic *topic = find_topic(envelope->topic, envelope->topic_size, &owner);
 	struct answer answer;
 	bool is_good;
@@ -269,8 +270,10 @@ static void serve_request(struct service *service)
 	is_good = topic->fields == 0 || request_read(request, envelope, topic->fields);
 	if (owner.size > 0)
 		request->toolbox_id = owner;
+	request_scope_take_caller(&service->scope, service->offer.policy, bus_sender(service->bus),
+		topic->fields & REQUEST_PROFILE ? request->profile : no_profile);
 	begin_answer(service, topic, &answer);
-	if (!answer_is_open(&answer) && topic->reply != REPLY_OTHER)
+	if (!answer_is_open(&answer) && (topic->reply != REPLY_OTHER || !is_good))
 		return;
 	if (is_good)
 		topic->serve(service, &answer);
@@ -285,7 +288,7 @@ static void serve_request(struct service *service)
 static void refuse_request(struct service *service, enum answer_code code, const char *error)
 {
 	const struct bus_envelope *envelope = &service->scope.envelope;
-	struct request_text owner;
+	struct text_view owner;
 	const struct topic *topic = find_topic(envelope->topic, envelope->topic_size, &owner);
 	struct answer answer;
 

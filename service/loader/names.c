@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "loader/names.h"
 
-#include "catalogue/filter.h"
+#include "policy/filter.h"
 #include "util/buffer.h"
 #include "util/cleanup.h"
 

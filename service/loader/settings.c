@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "catalogue/filter.h"
+#include "policy/filter.h"
 #include "json/document.h"
 #include "json/writer.h"
 #include "loader/described.h"

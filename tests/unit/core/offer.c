@@ -29,8 +29,9 @@ static void expect_found(const char *members, bool last_wins, const char *id, co
 	const struct tool *tool = NULL;
 
 	ask(&asked, members);
-	cr_assert(
-		offer_find(&offer, &asked.request, last_wins, &asked.answer, &tool), "%s", members);
+	cr_assert(offer_find(
+			  &offer, offer.catalogue, &asked.request, last_wins, &asked.answer, &tool),
+		"%s", members);
 	cr_expect_str_eq(tool->toolbox->id, id);
 	cr_expect_str_eq(tool->name, name);
 	expect_answer(&asked, "");
@@ -42,7 +43,8 @@ static void expect_error(const char *members, const char *expected)
 
 	ask(&asked, members);
 	cr_assert_not(
-		offer_find(&offer, &asked.request, false, &asked.answer, &tool), "%s", members);
+		offer_find(&offer, offer.catalogue, &asked.request, false, &asked.answer, &tool),
+		"%s", members);
 	expect_answer(&asked, expected);
 }
 
@@ -52,7 +54,6 @@ Test(offer, finds_the_tool_that_a_request_names)
 	expect_found("'name':'set','toolbox_id':'radio'", false, "radio", "set");
 	expect_found("'name':'light__set'", false, "light", "set");
 	expect_found("'name':'set'", true, "radio", "set");
-	expect_found("'name':'tune','profile':'default'", false, "radio", "tune");
 }
 
 Test(offer, misses_a_name)
@@ -104,13 +105,4 @@ Test(offer, reports_the_owners_of_an_ambiguous_name)
 	expect_error("'name':'set'",
 		"\"error\":\"Ambiguous tool: 'set' is in toolboxes 'light', 'radio'; name one in "
 		"'toolbox_id'\",\"code\":\"ambiguous_tool\",\"toolbox_ids\":[\"light\",\"radio\"]");
-}
-
-/* A profile that does not exist grants nothing, not even a hint. */
-Test(offer, finds_nothing_for_an_unknown_profile)
-{
-	expect_error("'name':'tune','profile':'guest'",
-		"\"error\":\"Unknown tool: 'tune'\",\"code\":\"unknown_tool\",\"suggestions\":[]");
-	expect_error("'name':'set','profile':'guest'",
-		"\"error\":\"Unknown tool: 'set'\",\"code\":\"unknown_tool\",\"suggestions\":[]");
 }

@@ -36,7 +36,7 @@ static bool read_data(const char *members, unsigned int fields)
 	return request_read(&request, &envelope, fields);
 }
 
-static void expect_text(const struct request_text *text, const char *expected)
+static void expect_text(const struct text_view *text, const char *expected)
 {
 	cr_expect(text->text && text->size == strlen(expected) &&
 			  memcmp(text->text, expected, text->size) == 0,
@@ -123,13 +123,13 @@ Test(request, keeps_a_name_that_is_no_string_as_it_came)
 
 Test(request, cuts_names_in_texts_by_code_points)
 {
-	struct request_text name = {"\xc3\xa9", 2};
+	struct text_view name = {"\xc3\xa9", 2};
 	char text[2 * (REQUEST_NAME_POINTS + 1)];
 
 	cr_expect_eq(request_name_length(&name), 2);
 	for (size_t i = 0; i < sizeof(text); i += 2)
 		memcpy(text + i, "\xc3\xa9", 2);
-	name = (struct request_text){text, sizeof(text)};
+	name = (struct text_view){text, sizeof(text)};
 	cr_expect_eq(request_name_length(&name), 2 * REQUEST_NAME_POINTS);
 }
 

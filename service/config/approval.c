@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "catalogue/approval.h"
+#include "config/approval.h"
+
+#include <stddef.h>
 
 const char *const approval_mode_names[] = {
 	[APPROVAL_OFF] = "off",

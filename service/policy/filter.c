@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "catalogue/filter.h"
+#include "policy/filter.h"
 
 #include <string.h>
 

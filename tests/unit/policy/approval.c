@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "catalogue/approval.h"
+#include "policy/approval.h"
 
 #include <criterion/criterion.h>
 

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "policy/caller.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *call_door_name(enum call_door door)
+{
+	static const char *const names[] = {[CALL_DOOR_BUS] = "bus"};
+
+	return names[door];
+}
+
+/* Copy the text of *@view to @place, have @view point there, and return the place after it. */
+static char *move_text(struct text_view *view, char *place)
+{
+	if (!view->text)
+		return place;
+	memcpy(place, view->text, view->size);
+	view->text = place;
+	return place + view->size;
+}
+
+struct policy_caller *policy_caller_copy(const struct policy_caller *caller)
+{
+	size_t size = caller->source.size + caller->session_id.size + caller->site_id.size +
+		      caller->profile.size;
+	struct policy_caller *copy = malloc(sizeof(*copy) + size);
+	char *place;
+
+	if (!copy)
+		return NULL;
+	*copy = *caller;
+	place = move_text(&copy->source, (char *)(copy + 1));
+	place = move_text(&copy->session_id, place);
+	place = move_text(&copy->site_id, place);
+	move_text(&copy->profile, place);
+	account_ref(copy->account);
+	return copy;
+}
+
+void policy_caller_free(struct policy_caller *caller)
+{
+	if (!caller)
+		return;
+	account_unref(caller->account);
+	free(caller);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+
+#include "bus/account.h"
+#include "util/cleanup.h"
+#include "util/text_view.h"
+
+/*
+ * The caller of a request, as far as policy looks at it. The texts are the decoded strings of the
+ * request: what a client of an open bus writes there is not proved.
+ */
+
+/* The longest source, session_id and site_id that access rules are matched with. */
+#define CALLER_TEXT_BYTES 1024
+
+/* The ways into the service. */
+enum call_door {
+	CALL_DOOR_BUS,
+};
+
+/* Return the name of @door: a constant text. */
+const char *call_door_name(enum call_door door);
+
+/* The texts are absent when the request has none, or a value that is no string. */
+struct policy_caller {
+	struct text_view source;     /* context.source */
+	struct text_view session_id; /* context.session.session_id */
+	struct text_view site_id;    /* context.session.site_id */
+	struct text_view profile;    /* the request's `profile`, which only narrows */
+	bool is_unclear;             /* a text is not whole: nothing is granted */
+	struct account *account;     /* the account of its connection, or NULL; borrowed */
+	enum call_door door;
+};
+
+/* Return a copy of @caller with texts of its own and a reference to the account, for a request whose
+ * answer comes later; NULL without memory. */
+struct policy_caller *policy_caller_copy(const struct policy_caller *caller);
+
+/* Free a copy. Takes NULL. */
+void policy_caller_free(struct policy_caller *caller);
+
+CLEANUP_DEFINE(policy_caller, struct policy_caller *, policy_caller_free)
