@@ -16,6 +16,7 @@
 #include "loader/names.h"
 #include "loader/offline.h"
 #include "loop/loop.h"
+#include "regex/regex.h"
 #include "util/diagnostic.h"
 #include "util/guarded.h"
 #include "util/log.h"
@@ -179,6 +180,20 @@ static int run_check(const struct options *options)
 
 /* ── serving ─────────────────────────────────────────────────────────────────────────────────── */
 
+/* Log once what the memory that is refused to this process means for patterns. */
+static void report_slow_patterns(void)
+{
+	static bool is_reported;
+
+	if (is_reported || regex_can_be_fast())
+		return;
+	is_reported = true;
+	log_info("Regular expressions run about three times slower: they cannot be machine code, "
+		 "because the system refuses memory that is written and executed "
+		 "(MemoryDenyWriteExecute=), or PCRE2 has no JIT here. Their results are the same; "
+		 "costly ones reach the limits of their time earlier");
+}
+
 /* Serve until stopped. *ret_again is set when the configuration is to be read again, for another
  * service. */
 static int serve(const struct options *options, bool *ret_again)
@@ -198,6 +213,7 @@ static int serve(const struct options *options, bool *ret_again)
 	if (r != 0)
 		return r == CONFIG_E_USAGE ? EXIT_USAGE : EXIT_FAILURE;
 	log_setup(config.log_level, config.log_format);
+	report_slow_patterns();
 	bus_address_format(&config.bus, url);
 	if (paths_find(&paths) < 0) {
 		log_error("toolbox-host is neither beside this program nor at %s",

@@ -68,6 +68,17 @@ void regex_make_fast(struct regex *regex)
 	regex->is_fast = pcre2_jit_compile(regex->code, PCRE2_JIT_COMPLETE) == 0;
 }
 
+bool regex_can_be_fast(void)
+{
+	cleanup(regex_deinit) struct regex regex = {0};
+	struct regex_error error;
+
+	if (regex_compile("a", 1, 0, &regex, &error) != 0)
+		return false;
+	regex_make_fast(&regex);
+	return regex.is_fast;
+}
+
 void regex_deinit(struct regex *regex)
 {
 	pcre2_code_free(regex->code);

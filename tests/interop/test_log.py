@@ -9,9 +9,11 @@ import threading
 import time
 
 import manifests
+import processes
 import pytest
+import test_closed
 from caller import Caller
-from processes import (END_SECONDS, START_SECONDS, TOOLBOXD, WRAPPER, environment, free_port,
+from processes import (BUILD, END_SECONDS, START_SECONDS, TOOLBOXD, WRAPPER, environment, free_port,
                        listens, until)
 
 # More than waits in memory: 64 KiB.
@@ -96,3 +98,24 @@ def test_a_log_that_nobody_reads_does_not_hold_up_the_end(unread):
     process.send_signal(signal.SIGTERM)
     assert process.wait(END_SECONDS) == 0
     assert time.monotonic() - begun < END_SECONDS
+
+
+WITHOUT_JIT = BUILD / "tests" / "without_jit" / "without-jit"
+NO_MACHINE_CODE = "they cannot be machine code"
+
+
+@pytest.mark.parametrize("wrapper, count", [([], 0), ([str(WITHOUT_JIT)], 1)])
+def test_patterns_without_machine_code_are_reported_once(
+        launch, tmp_path, monkeypatch, wrapper, count):
+    """As in the unit of the system, whose MemoryDenyWriteExecute= leaves PCRE2 no JIT. A start that was
+    closed is followed by another in the same process."""
+    monkeypatch.setattr(processes, "WRAPPER", [*processes.WRAPPER, *wrapper])
+    test_closed.write(test_closed.home_of(tmp_path), test_closed.BROKEN)
+    service = launch(wait=False)
+    test_closed.write(service.daemon.home, '{"toolboxd": {"limits": {"args_bytes": 20}}}')
+    urls = until(lambda: re.findall(r"On the bus at (\S+)", service.daemon.log())[1:],
+                 START_SECONDS, "another start")
+    with Caller(urls[0]) as caller:
+        assert caller.call("ovos.tools.reload")["failed"] == []
+        assert caller.call("ovos.tools.match", {"utterance": "what is 1 plus 2"})["name"] == "add"
+    assert service.daemon.log().count(NO_MACHINE_CODE) == count
