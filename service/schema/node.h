@@ -187,6 +187,7 @@ struct node {
 	bool is_alias;     /* is nothing but its one $ref */
 	uint16_t aliases;  /* that lead here one after the other, when it was first referred to */
 	uint32_t resource; /* index of its schema resource */
+	bool is_write_only; /* `writeOnly`: its values are not shown */
 	const struct node_values *values;
 	const struct node_number *number;
 	struct node_string *string;
@@ -215,6 +216,7 @@ struct schema {
 	struct owned_pattern *patterns;
 	bool is_dynamic; /* the dynamic scope has to be watched */
 	bool has_defaults;
+	bool has_write_only;
 };
 
 /* Bounds on what a schema may be. */

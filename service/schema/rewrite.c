@@ -73,7 +73,9 @@ static void expand(struct rewrite *rewrite, const struct node *node, uint32_t in
 {
 	struct schema_context *context = rewrite->context;
 
-	if (context->depth == RECURSION_MAX || !context_spend(context, 1))
+	if (context->depth == RECURSION_MAX)
+		context_stop(context, STOP_DEPTH);
+	if (!context_spend(context, 1))
 		return;
 	context->depth++;
 	context_enter_scope(context, node);
@@ -193,9 +195,11 @@ static void write_value(struct rewrite *rewrite, uint32_t index, struct rewrite_
 	size_t size;
 	const char *text = json_value_text(context->tape, index, &size);
 
-	if (type < JSON_ARRAY && rewrite->replace && rewrite->replace(rewrite, index, set))
+	if (rewrite->replace && rewrite->replace(rewrite, index, set))
 		return;
-	if (type < JSON_ARRAY || set.count == 0 || context->depth == RECURSION_MAX) {
+	if (context->depth == RECURSION_MAX)
+		context_stop(context, STOP_DEPTH);
+	if (type < JSON_ARRAY || set.count == 0 || context->stop != STOP_NONE) {
 		buffer_append(rewrite->out, text, size);
 		return;
 	}

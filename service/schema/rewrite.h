@@ -8,11 +8,11 @@
 #include "util/buffer.h"
 
 /*
- * Copy an instance with changes that its schema asks for: the common part of filling in defaults
- * and coercing.
+ * Copy an instance with changes that its schema asks for: the common part of filling in
+ * defaults, coercing and masking.
  *
- * The text is copied unchanged; a rewriter may replace a value that is not a container, and add to
- * an object after its last member:
+ * The text is copied unchanged; a rewriter may replace a value, and add to an object after its last
+ * member:
  *
  *   {"a": {"b": "1" }, "c": [ ]}
  *    ────────────▲  ▲         ▲
@@ -40,7 +40,7 @@ struct rewrite {
 	/* Whether the branch @node of @applicator applies to the value at @index. */
 	bool (*applies)(struct rewrite *rewrite, const struct node_applicator *applicator,
 		const struct node *node, uint32_t index);
-	/* Write another value for the one at @index, which is no container; false: copy it. */
+	/* Write another value for the one at @index; false: copy it, or go into it. */
 	bool (*replace)(struct rewrite *rewrite, uint32_t index, struct rewrite_set set);
 	/* Add members to the object at @index. May be NULL. */
 	void (*complete)(struct rewrite *rewrite, uint32_t index, struct rewrite_set set);

@@ -17,6 +17,7 @@
  *                       ──schema_explain───▶ what is wrong, in words (only after a no)
  *                       ──schema_fill──────▶ the instance's text with its defaults in place
  *                       ──schema_coerce────▶ the same with "25" taken as 25 (only after a no)
+ *                       ──schema_mask──────▶ the same without the values that are `writeOnly`
  *
  * Dialects: draft 2020-12 (the default) and draft-07, by `$schema`; another is refused by name.
  */
@@ -163,6 +164,14 @@ int schema_fill(const struct schema *schema, struct schema_context *context,
 int schema_coerce(const struct schema *schema, struct schema_context *context,
 	const struct json_tape *tape, uint32_t value, struct buffer *out,
 	struct schema_report *ret_changes);
+
+/* Append the JSON text of the value at @value with SCHEMA_MASK in place of every value that a schema
+ * which applies to it calls `writeOnly`; what else was there stays byte for byte. Call it on valid
+ * instances. It is a check of its own. Sets *ret_is_changed when something was replaced. 0, -ENOMEM,
+ * or SCHEMA_E_UNCHECKED: do not use the text. */
+#define SCHEMA_MASK "\"***\""
+int schema_mask(const struct schema *schema, struct schema_context *context,
+	const struct json_tape *tape, uint32_t value, struct buffer *out, bool *ret_is_changed);
 
 /* Whether schema_fill could ever change an instance: no `default` anywhere means no. */
 bool schema_has_defaults(const struct schema *schema);

@@ -149,8 +149,9 @@ int compile_applicators(const struct subschema *subschema)
 		r = add_combination(subschema, KEYWORD_ONE_OF, NODE_ONE_OF);
 	node->is_alias = node->applicators && !node->applicators->next &&
 			 node->applicators->kind == NODE_REF && node->types == NODE_ANY &&
-			 !node->values && !node->number && !node->string && !node->array &&
-			 !node->object && !node->unevaluated_items && !node->unevaluated_properties;
+			 !node->is_write_only && !node->values && !node->number && !node->string &&
+			 !node->array && !node->object && !node->unevaluated_items &&
+			 !node->unevaluated_properties;
 	return r == 0 && node->is_alias ? count_alias(subschema) : r;
 }
 

@@ -7,6 +7,13 @@
 
 #include "schema/compile/sections.h"
 
+/* Note that the values of the subschema are not shown. */
+static void hide_values(struct subschema *subschema)
+{
+	subschema->node->is_write_only = true;
+	subschema->compiler->schema->has_write_only = true;
+}
+
 /* Note the place of each keyword that has an effect here. */
 static void find_keywords(struct subschema *subschema)
 {
@@ -19,6 +26,9 @@ static void find_keywords(struct subschema *subschema)
 
 		if (keyword == KEYWORD_NONE)
 			continue;
+		/* A secret is hidden whatever the vocabularies are, and beside a $ref of draft-07. */
+		if (keyword == KEYWORD_WRITE_ONLY && json_is_true(tape, key + 1))
+			hide_values(subschema);
 		if (!(keyword_info(keyword)->vocabulary & subschema->dialect.vocabularies))
 			continue;
 		subschema->at[keyword] = key + 1;

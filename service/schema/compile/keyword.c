@@ -68,6 +68,7 @@ static const struct keyword_info keywords[KEYWORD_COUNT] = {
 		SHAPE_SCHEMA},
 	[KEYWORD_UNIQUE_ITEMS] = {"uniqueItems", DRAFT_BOTH, VALIDATION, SHAPE_NONE},
 	[KEYWORD_VOCABULARY] = {"$vocabulary", DRAFT_2020_12, CORE, SHAPE_NONE},
+	[KEYWORD_WRITE_ONLY] = {"writeOnly", DRAFT_BOTH, ANNOTATION, SHAPE_NONE},
 };
 
 /* The longest is "unevaluatedProperties". */

@@ -111,6 +111,18 @@ char *judge_fill(const char *schema, const char *value, bool *ret_is_changed)
 	return buffer_take(&text, NULL);
 }
 
+char *judge_mask(const char *schema, const char *value, bool *ret_is_changed)
+{
+	cleanup(subject_deinit) struct subject subject;
+	struct buffer text = {0};
+
+	subject_init(&subject, NULL, schema, value);
+	cr_assert_eq(schema_mask(subject.schema, subject.context, &subject.tape, 0, &text,
+			     ret_is_changed),
+		0);
+	return buffer_take(&text, NULL);
+}
+
 char *judge_coerce(const char *schema, const char *value, size_t *ret_changes)
 {
 	cleanup(schema_report_deinit) struct schema_report changes = {0};

@@ -138,3 +138,65 @@ Test(schema_coerce, goes_on_inside_of_what_a_string_held)
 	expect_coerced("{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"integer\"}}}",
 		"\"{\\\"a\\\":\\\"1\\\"}\"", "{\"a\":1}", 1);
 }
+
+static void expect_masked(const char *schema, const char *value, const char *wanted)
+{
+	bool is_changed = false;
+	cleanup_free char *masked = judge_mask(schema, value, &is_changed);
+
+	cr_assert_str_eq(masked, wanted);
+	cr_assert_eq(is_changed, strcmp(value, wanted) != 0);
+}
+
+Test(schema_mask, hides_values_that_are_write_only_and_keeps_every_other_byte)
+{
+	static const char schema[] =
+		"{\"properties\":{\"p\":{\"type\":\"string\",\"writeOnly\":true},"
+		"\"o\":{\"properties\":{\"k\":{\"writeOnly\":true}}},"
+		"\"q\":{\"writeOnly\":false}}}";
+
+	expect_masked(schema, "{ \"p\" : \"s\" , \"q\": 1.50}", "{ \"p\" : \"***\" , \"q\": 1.50}");
+	expect_masked(schema, "{\"o\":{\"k\":{\"deep\":[1]},\"x\":1}}",
+		"{\"o\":{\"k\":\"***\",\"x\":1}}");
+	expect_masked(schema, "{\"q\":1}", "{\"q\":1}");
+	expect_masked("{\"writeOnly\":true}", "{\"a\":1}", "\"***\"");
+	expect_masked(
+		"{\"properties\":{\"writeOnly\":{}}}", "{\"writeOnly\":1}", "{\"writeOnly\":1}");
+}
+
+Test(schema_mask, finds_the_schema_of_a_value_wherever_it_is)
+{
+	static const struct {
+		const char *schema, *value, *masked;
+	} cases[] = {
+		{"{\"properties\":{\"p\":{\"$ref\":\"#/$defs/s\"}},"
+		 "\"$defs\":{\"s\":{\"writeOnly\":true}}}",
+			"{\"p\":1}", "{\"p\":\"***\"}"},
+		{"{\"properties\":{\"p\":{\"$ref\":\"#/$defs/s\",\"writeOnly\":true}},"
+		 "\"$defs\":{\"s\":{}}}",
+			"{\"p\":1}", "{\"p\":\"***\"}"},
+		{"{\"$schema\":\"http://json-schema.org/draft-07/schema#\",\"properties\":{\"p\":"
+		 "{\"$ref\":\"#/definitions/s\",\"writeOnly\":true}},\"definitions\":{\"s\":{}}}",
+			"{\"p\":1}", "{\"p\":\"***\"}"},
+		{"{\"patternProperties\":{\"^s_\":{\"writeOnly\":true}}}", "{\"s_a\":1,\"b\":2}",
+			"{\"s_a\":\"***\",\"b\":2}"},
+		{"{\"properties\":{\"a\":{}},\"additionalProperties\":{\"writeOnly\":true}}",
+			"{\"a\":1,\"b\":2}", "{\"a\":1,\"b\":\"***\"}"},
+		{"{\"items\":{\"writeOnly\":true}}", "[1,[2]]", "[\"***\",\"***\"]"},
+		{"{\"prefixItems\":[{},{\"writeOnly\":true}]}", "[1,2,3]", "[1,\"***\",3]"},
+		{"{\"contains\":{\"writeOnly\":true}}", "[1,2]", "\"***\""},
+		{"{\"allOf\":[{\"properties\":{\"p\":{\"writeOnly\":true}}}]}", "{\"p\":1}",
+			"{\"p\":\"***\"}"},
+		{"{\"anyOf\":[{\"properties\":{\"p\":{\"type\":\"string\",\"writeOnly\":true}}},"
+		 "{\"properties\":{\"p\":{\"type\":\"null\"}}}]}",
+			"{\"p\":\"s\"}", "{\"p\":\"***\"}"},
+		{"{\"if\":{\"required\":[\"k\"]},"
+		 "\"else\":{\"properties\":{\"p\":{\"writeOnly\":true}}}}",
+			"{\"p\":1}", "{\"p\":\"***\"}"},
+		{"{\"unevaluatedProperties\":{\"writeOnly\":true}}", "{\"p\":1}",
+			"{\"p\":\"***\"}"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		expect_masked(cases[i].schema, cases[i].value, cases[i].masked);
+}
