@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * The answerers: the sources at which a person can answer questions now, each for a
+ * time of its own.
+ *
+ *   phone    ├──────────────┤
+ *   console       ├────────────────────┤
+ *            now ─────▶
+ */
+
+/* The most that are attached at once. */
+#define ANSWERERS_MAX 64
+
+struct answerer {
+	char *source;
+	size_t size;
+	uint64_t until_ms;
+};
+
+struct answerers {
+	struct answerer list[ANSWERERS_MAX];
+	size_t n;
+};
+
+enum answerers_status {
+	ANSWERERS_E_FULL = 1, /* ANSWERERS_MAX others are attached */
+};
+
+/* Attach the source (the @size bytes at @source) until @until_ms, in place of its end before; detach
+ * it when that is not after @now_ms. Return 0, ANSWERERS_E_FULL or -ENOMEM. */
+int answerers_attach(struct answerers *answerers, const char *source, size_t size, uint64_t now_ms,
+	uint64_t until_ms);
+
+/* Return how many are attached. */
+size_t answerers_count(struct answerers *answerers, uint64_t now_ms);
+
+void answerers_deinit(struct answerers *answerers);

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "policy/grants.h"
+
+#include <errno.h>
+#include <openssl/evp.h>
+#include <openssl/sha.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/buffer.h"
+#include "util/cleanup.h"
+
+/* A grant is the digest of all that it is about. */
+struct grant {
+	struct list link;
+	unsigned char digest[SHA256_DIGEST_LENGTH];
+};
+
+/* Append a part with its size before it. */
+static void append_part(struct buffer *key, const char *text, size_t size)
+{
+	buffer_append(key, &size, sizeof(size));
+	buffer_append(key, text, size);
+}
+
+static int make_digest(const struct tool *tool, const char *session, size_t session_size,
+	const char *source, size_t source_size, unsigned char ret[SHA256_DIGEST_LENGTH])
+{
+	cleanup(buffer_deinit) struct buffer key = {0};
+
+	append_part(&key, tool->toolbox->id, strlen(tool->toolbox->id));
+	append_part(&key, tool->name, strlen(tool->name));
+	append_part(&key, tool->definition, tool->definition_size);
+	append_part(&key, session, session_size);
+	append_part(&key, source, source_size);
+	if (buffer_status(&key) < 0)
+		return buffer_status(&key);
+	return EVP_Digest(key.data, key.size, ret, NULL, EVP_sha256(), NULL) ? 0 : -EIO;
+}
+
+static bool has_grant(const struct grants *grants, const unsigned char *digest)
+{
+	list_for_each(link, &grants->list)
+		if (memcmp(container_of(link, struct grant, link)->digest, digest,
+			    SHA256_DIGEST_LENGTH) == 0)
+			return true;
+	return false;
+}
+
+static void drop_oldest(struct grants *grants)
+{
+	struct list *link = list_take_first(&grants->list);
+
+	free(container_of(link, struct grant, link));
+	grants->n--;
+}
+
+void grants_init(struct grants *grants)
+{
+	list_init(&grants->list);
+	grants->n = 0;
+}
+
+void grants_deinit(struct grants *grants)
+{
+	while (grants->n > 0)
+		drop_oldest(grants);
+}
+
+int grants_add(struct grants *grants, const struct tool *tool, const char *session,
+	size_t session_size, const char *source, size_t source_size)
+{
+	cleanup_free struct grant *grant = malloc(sizeof(*grant));
+	int r;
+
+	if (!grant)
+		return -ENOMEM;
+	r = make_digest(tool, session, session_size, source, source_size, grant->digest);
+	if (r < 0 || has_grant(grants, grant->digest))
+		return r;
+	if (grants->n == GRANTS_MAX)
+		drop_oldest(grants);
+	list_append(&grants->list, &take_ptr(grant)->link);
+	grants->n++;
+	return 0;
+}
+
+bool grants_have(const struct grants *grants, const struct tool *tool, const char *session,
+	size_t session_size, const char *source, size_t source_size)
+{
+	unsigned char digest[SHA256_DIGEST_LENGTH];
+
+	return grants->n > 0 &&
+	       make_digest(tool, session, session_size, source, source_size, digest) == 0 &&
+	       has_grant(grants, digest);
+}

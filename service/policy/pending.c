@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "policy/pending.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/cleanup.h"
+
+static struct pending_question *question_of(struct list *link)
+{
+	return container_of(link, struct pending_question, link);
+}
+
+void pending_init(struct pending *pending)
+{
+	list_init(&pending->list);
+	pending->n = 0;
+}
+
+void pending_deinit(struct pending *pending)
+{
+	list_for_each(link, &pending->list)
+		pending_drop(pending, question_of(link));
+}
+
+struct pending_question *pending_add(struct pending *pending, uint64_t expires_ms, void *call)
+{
+	cleanup_free struct pending_question *question = calloc(1, sizeof(*question));
+
+	if (!question || hex_write_id(question->id) < 0)
+		return NULL;
+	question->expires_ms = expires_ms;
+	question->call = call;
+	list_append(&pending->list, &question->link);
+	pending->n++;
+	return take_ptr(question);
+}
+
+struct pending_question *pending_find(const struct pending *pending, const char *id, size_t size)
+{
+	if (size != HEX_ID_CHARS)
+		return NULL;
+	list_for_each(link, &pending->list)
+		if (memcmp(question_of(link)->id, id, size) == 0)
+			return question_of(link);
+	return NULL;
+}
+
+struct pending_question *pending_find_call(const struct pending *pending, const void *call)
+{
+	list_for_each(link, &pending->list)
+		if (question_of(link)->call == call)
+			return question_of(link);
+	return NULL;
+}
+
+struct pending_question *pending_expired(const struct pending *pending, uint64_t now_ms)
+{
+	list_for_each(link, &pending->list)
+		if (question_of(link)->expires_ms <= now_ms)
+			return question_of(link);
+	return NULL;
+}
+
+uint64_t pending_next_ms(const struct pending *pending)
+{
+	uint64_t next_ms = UINT64_MAX;
+
+	list_for_each(link, &pending->list)
+		if (question_of(link)->expires_ms < next_ms)
+			next_ms = question_of(link)->expires_ms;
+	return next_ms;
+}
+
+void pending_drop(struct pending *pending, struct pending_question *question)
+{
+	list_remove(&question->link);
+	pending->n--;
+	buffer_deinit(&question->members);
+	buffer_deinit(&question->arguments);
+	free(question);
+}
