@@ -39,6 +39,8 @@
 
 struct options {
 	struct config_flags flags;
+	enum log_level log_level; /* the flag, or the default */
+	enum log_format log_format;
 	const char *toolbox_dirs[TOOLBOX_DIRS_MAX];
 	bool is_bus;
 	bool is_check;
@@ -68,6 +70,29 @@ static int usage(const char *reason, const char *what)
 	return EXIT_USAGE;
 }
 
+/* Set *ret_index to the place of @word in @words. Returns 0, or the exit status after a complaint
+ * about @flag. */
+static int take_word(
+	const char *flag, const char *word, const char *const *words, unsigned int *ret_index)
+{
+	char reason[128];
+	size_t used = (size_t)snprintf(reason, sizeof(reason), "%s must be", flag);
+
+	for (unsigned int i = 0; words[i]; i++) {
+		if (strcmp(words[i], word) == 0) {
+			*ret_index = i;
+			return 0;
+		}
+		used += (size_t)snprintf(reason + used, sizeof(reason) - used, "%s %s",
+			i == 0         ? ""
+			: words[i + 1] ? ","
+				       : " or",
+			words[i]);
+	}
+	snprintf(reason + used, sizeof(reason) - used, ", not ");
+	return usage(reason, word);
+}
+
 static int take_option(struct options *options, int option)
 {
 	switch (option) {
@@ -87,10 +112,10 @@ static int take_option(struct options *options, int option)
 		return 0;
 	case 'l':
 		options->flags.log_level = optarg;
-		return 0;
+		return take_word("--log-level", optarg, log_level_names, &options->log_level);
 	case 'f':
 		options->flags.log_format = optarg;
-		return 0;
+		return take_word("--log-format", optarg, log_format_names, &options->log_format);
 	case 'k':
 		options->is_check = true;
 		return 0;
@@ -208,10 +233,14 @@ static int serve(const struct options *options, bool *ret_again)
 		.paths = &paths,
 		.is_bus = options->is_bus,
 	};
-	int r = config_read(&options->flags, diagnostic_log, NULL, &config);
+	int r;
 
-	if (r != 0)
+	log_hold();
+	r = config_read(&options->flags, diagnostic_log, NULL, &config);
+	if (r != 0) {
+		log_setup(options->log_level, options->log_format);
 		return r == CONFIG_E_USAGE ? EXIT_USAGE : EXIT_FAILURE;
+	}
 	log_setup(config.log_level, config.log_format);
 	report_slow_patterns();
 	bus_address_format(&config.bus, url);
@@ -253,7 +282,7 @@ static void hide_secrets(void)
 
 int main(int argc, char **argv)
 {
-	struct options options = {0};
+	struct options options = {.log_level = LOG_LEVEL_INFO};
 	bool is_wanted;
 	int r = read_options(argc, argv, &options);
 

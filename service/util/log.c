@@ -4,9 +4,13 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/log_sink.h"
 #include "util/visible.h"
@@ -20,13 +24,31 @@ const char *const log_format_names[] = {
 
 static const char *const level_marks[] = {"DEBUG", "INFO ", "WARN ", "ERROR"};
 
+/* The priorities of syslog(3). */
+static const char *const level_priorities[] = {"<7>", "<6>", "<4>", "<3>"};
+
 static enum log_level level_min = LOG_LEVEL_INFO;
 static enum log_format line_format = LOG_FORMAT_TEXT;
+static bool has_priorities;
 
-void log_setup(enum log_level level, enum log_format format)
+static struct held_line {
+	enum log_level level;
+	char *message;
+} held[LOG_HELD_MAX];
+static size_t n_held;
+static bool is_holding;
+
+/* Return whether stderr is the journal, by the variable that systemd sets (systemd.exec(5), $JOURNAL_STREAM). */
+static bool is_journal(void)
 {
-	level_min = level;
-	line_format = format;
+	const char *stream = getenv("JOURNAL_STREAM");
+	unsigned long long device;
+	unsigned long long inode;
+	struct stat status;
+
+	return stream && sscanf(stream, "%llu:%llu", &device, &inode) == 2 &&
+	       fstat(STDERR_FILENO, &status) == 0 && status.st_dev == device &&
+	       status.st_ino == inode;
 }
 
 bool log_is_on(enum log_level level)
@@ -64,6 +86,7 @@ static size_t append_prefix(char *line, enum log_level level)
 {
 	struct timespec now;
 	struct tm parts;
+	const char *priority = has_priorities ? level_priorities[level] : "";
 	char stamp[32];
 	int n;
 
@@ -72,13 +95,13 @@ static size_t append_prefix(char *line, enum log_level level)
 		gmtime_r(&now.tv_sec, &parts);
 		strftime(stamp, sizeof(stamp), "%Y-%m-%dT%H:%M:%S", &parts);
 		n = snprintf(line, LOG_LINE_BYTES,
-			"{\"time\": \"%s.%03ldZ\", \"level\": \"%s\", \"message\": \"", stamp,
-			now.tv_nsec / 1000000, log_level_names[level]);
+			"%s{\"time\": \"%s.%03ldZ\", \"level\": \"%s\", \"message\": \"", priority,
+			stamp, now.tv_nsec / 1000000, log_level_names[level]);
 	} else {
 		localtime_r(&now.tv_sec, &parts);
 		strftime(stamp, sizeof(stamp), "%Y-%m-%d %H:%M:%S", &parts);
-		n = snprintf(line, LOG_LINE_BYTES, "%s.%03ld %s ", stamp, now.tv_nsec / 1000000,
-			level_marks[level]);
+		n = snprintf(line, LOG_LINE_BYTES, "%s%s.%03ld %s ", priority, stamp,
+			now.tv_nsec / 1000000, level_marks[level]);
 	}
 	return (size_t)n;
 }
@@ -98,17 +121,55 @@ static void write_message(enum log_level level, const char *message)
 	log_sink_put(line, used);
 }
 
+/* Write the lines that were held back, as far as the level asks for them. */
+static void release(void)
+{
+	is_holding = false;
+	for (size_t i = 0; i < n_held; i++) {
+		if (log_is_on(held[i].level))
+			write_message(held[i].level, held[i].message);
+		free(held[i].message);
+	}
+	n_held = 0;
+}
+
+static void write_or_hold(enum log_level level, const char *message)
+{
+	char *copy = is_holding ? strdup(message) : NULL;
+
+	if (is_holding && (!copy || n_held == LOG_HELD_MAX))
+		release();
+	if (is_holding)
+		held[n_held++] = (struct held_line){level, take_ptr(copy)};
+	else if (log_is_on(level))
+		write_message(level, message);
+	free(copy);
+}
+
+void log_hold(void)
+{
+	is_holding = true;
+}
+
+void log_setup(enum log_level level, enum log_format format)
+{
+	level_min = level;
+	line_format = format;
+	has_priorities = is_journal();
+	release();
+}
+
 void log_write(enum log_level level, const char *format, ...)
 {
 	char message[LOG_MESSAGE_BYTES];
 	va_list arguments;
 
-	if (!log_is_on(level))
+	if (!is_holding && !log_is_on(level))
 		return;
 	va_start(arguments, format);
 	vsnprintf(message, sizeof(message), format, arguments);
 	va_end(arguments);
-	write_message(level, message);
+	write_or_hold(level, message);
 }
 
 /* Return whether a line may be written at @now_ms. */
@@ -131,7 +192,7 @@ void log_limited(struct log_rate *rate, enum log_level level, const char *format
 	va_list arguments;
 	int size;
 
-	if (!log_is_on(level) || !is_in_rate(rate, clock_now_ms()))
+	if ((!is_holding && !log_is_on(level)) || !is_in_rate(rate, clock_now_ms()))
 		return;
 	rate->used++;
 	if (rate->suppressed > 0)
@@ -146,7 +207,7 @@ void log_limited(struct log_rate *rate, enum log_level level, const char *format
 	if (size >= (int)(sizeof(message) - sizeof(more)))
 		size = (int)(sizeof(message) - sizeof(more)) - 1;
 	memcpy(message + (size > 0 ? size : 0), more, sizeof(more));
-	write_message(level, message);
+	write_or_hold(level, message);
 }
 
 bool log_flush(void)
@@ -166,6 +227,7 @@ void log_finish(void)
 	uint64_t end_ms = clock_now_ms() + LOG_FINISH_MS;
 	uint64_t now_ms = clock_now_ms();
 
+	release();
 	while (!log_flush() && now_ms < end_ms) {
 		log_sink_wait((int)(end_ms - now_ms));
 		now_ms = clock_now_ms();

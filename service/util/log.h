@@ -11,7 +11,8 @@
  *   json   {"time": "2026-11-22T10:00:00.123Z", "level": "info", "message": "…"}
  *
  * Library code returns errors and the edges log them: one failure, one line. Lines may quote what
- * peers send, so they are made visible (util/visible.h).
+ * peers send, so they are made visible (util/visible.h). When stderr is the journal, each line begins
+ * with its priority, such as `<3>` (sd-daemon(3)).
  */
 
 enum log_level {
@@ -25,6 +26,11 @@ enum log_format {
 	LOG_FORMAT_TEXT,
 	LOG_FORMAT_JSON,
 };
+
+/* Hold lines back until log_setup(): a program that reads level and format from files has lines to
+ * write about those files. At most LOG_HELD_MAX; with one more all are written as they are. */
+void log_hold(void);
+#define LOG_HELD_MAX 256
 
 /* Set the lowest level that is written, and the format. The default is info and text. */
 void log_setup(enum log_level level, enum log_format format);

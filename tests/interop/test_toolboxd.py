@@ -41,6 +41,30 @@ def test_usage(tmp_path, args):
     assert done.returncode == 2 and done.stderr and done.stdout == ""
 
 
+@pytest.mark.parametrize("flags, configured", [
+    (["--log-level", "error", "--log-format", "json"], {}),
+    ([], {"log": {"level": "error", "format": "json"}}),
+])
+def test_level_and_format_hold_from_the_first_line(tmp_path, flags, configured):
+    """Those of the files, too, for what is wrong with the files."""
+    write_configuration(tmp_path, {"toolboxd": {"timeout_ms": "soon", "no_such_key": 1, **configured}})
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        done = toolboxd(tmp_path, "--embedded-bus", *flags,
+                        "--bus", f"ws://127.0.0.1:{taken.getsockname()[1]}/core")
+    lines = [json.loads(line) for line in done.stderr.splitlines()]
+    assert [line["level"] for line in lines] == ["error"] * 2, done.stderr
+    assert "timeout_ms" in lines[0]["message"] and "Cannot serve" in lines[1]["message"]
+
+
+def test_a_wrong_flag_is_the_only_complaint(tmp_path):
+    write_configuration(tmp_path, {"toolboxd": {"timeout_ms": "soon"}})
+    done = toolboxd(tmp_path, "--log-level", "loud")
+    assert done.returncode == 2 and "timeout_ms" not in done.stderr
+    assert "--log-level must be debug, info, warning or error, not loud" in done.stderr
+
+
 def test_an_unusable_port(tmp_path):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <criterion/criterion.h>
 #include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "util/clock.h"
@@ -50,6 +53,57 @@ Test(log, writes_one_line_of_text)
 	log_info("listening on %s:%d", "127.0.0.1", 8181);
 	cr_assert_str_eq(skip_stamp(captured(), "0000-00-00 00:00:00.000 "),
 		"INFO  listening on 127.0.0.1:8181\n");
+}
+
+Test(log, holds_lines_back_until_level_and_format_are_known)
+{
+	capture();
+	log_hold();
+	log_warning("first");
+	log_info("second");
+	log_debug("third");
+	cr_expect_eq(read(ends[0], logged, sizeof(logged)), -1);
+	log_setup(LOG_LEVEL_DEBUG, LOG_FORMAT_JSON);
+	captured();
+	cr_expect(strstr(logged, "\"level\": \"warning\", \"message\": \"first\""), "%s", logged);
+	cr_expect(strstr(logged, "\"level\": \"debug\", \"message\": \"third\""), "%s", logged);
+	capture();
+	log_hold();
+	log_info("too low");
+	log_setup(LOG_LEVEL_WARNING, LOG_FORMAT_TEXT);
+	cr_expect_str_empty(captured());
+}
+
+Test(log, holds_no_more_lines_than_it_may)
+{
+	capture();
+	log_hold();
+	for (int i = 0; i < LOG_HELD_MAX; i++)
+		log_info("x");
+	cr_expect_eq(read(ends[0], logged, sizeof(logged)), -1);
+	log_info("one too many");
+	cr_expect(strstr(captured(), "one too many"), "%s", logged);
+}
+
+Test(log, begins_with_its_priority_in_the_journal)
+{
+	struct stat status;
+	char stream[64];
+
+	capture();
+	cr_assert_eq(fstat(STDERR_FILENO, &status), 0);
+	snprintf(stream, sizeof(stream), "%ju:%ju", (uintmax_t)status.st_dev,
+		(uintmax_t)status.st_ino);
+	setenv("JOURNAL_STREAM", stream, 1);
+	log_setup(LOG_LEVEL_INFO, LOG_FORMAT_TEXT);
+	log_error("bad");
+	cr_expect_eq(strncmp(captured(), "<3>2", 4), 0, "%s", logged);
+	/* Some other stream's. */
+	capture();
+	setenv("JOURNAL_STREAM", "1:1", 1);
+	log_setup(LOG_LEVEL_INFO, LOG_FORMAT_TEXT);
+	log_error("bad");
+	cr_expect_eq(*captured(), '2', "%s", logged);
 }
 
 Test(log, writes_one_line_of_json)
