@@ -47,6 +47,7 @@ enum context_stop {
 	STOP_DEPTH,   /* the bound on schemas entered inside each other */
 	STOP_PATTERN, /* a pattern too costly */
 	STOP_NUMBER,  /* a number too long to divide */
+	STOP_FORMAT,  /* a text too long for its format */
 	STOP_MEMORY,
 };
 

@@ -53,6 +53,16 @@ bool validate_matches(struct schema_context *context, const struct pattern *patt
 	return context_stop(context, STOP_PATTERN);
 }
 
+/* Take the steps that it costs to check a text of @size bytes by @format. */
+static bool spend_format(struct schema_context *context, const struct format *format, size_t size)
+{
+	unsigned int price = format->price > 0 ? format->price : 1;
+
+	if (format->bytes_max > 0 && size > format->bytes_max)
+		return context_stop(context, STOP_FORMAT);
+	return context_spend(context, size / FORMAT_BYTES_PER_PRICE * price);
+}
+
 static bool check_format(
 	struct schema_context *context, const struct format *format, uint32_t index)
 {
@@ -61,10 +71,8 @@ static bool check_format(
 
 	if (!format)
 		return true;
-	if (!context_spend_bytes(context, index))
-		return false;
 	text = context_text(context, index, &size);
-	return text && format->is_valid(text, size);
+	return text && spend_format(context, format, size) && format->is_valid(text, size);
 }
 
 static bool check_content(
@@ -75,10 +83,10 @@ static bool check_content(
 
 	if (!string->encoding && !string->media)
 		return true;
-	if (!context_spend_bytes(context, index))
-		return false;
 	text = context_text(context, index, &size);
-	return text && format_content_is_valid(string->encoding, string->media, text, size);
+	return text && (!string->encoding || spend_format(context, string->encoding, size)) &&
+	       (!string->media || spend_format(context, string->media, size)) &&
+	       format_content_is_valid(string->encoding, string->media, text, size);
 }
 
 bool validate_string(

@@ -11,21 +11,22 @@ static bool is_base64(const char *text, size_t size);
 static bool is_json(const char *text, size_t size);
 
 static const struct format formats[] = {
-	{FORMAT_TEXT, "date", "2026-11-21", format_is_date},
-	{FORMAT_TEXT, "date-time", "2026-11-21T09:30:00+01:00", format_is_date_time},
-	{FORMAT_TEXT, "duration", "PT1H30M", format_is_duration},
-	{FORMAT_TEXT, "email", "ada@example.org", format_is_email},
-	{FORMAT_TEXT, "hostname", "www.example.org", format_is_hostname},
-	{FORMAT_TEXT, "ipv4", "192.0.2.1", format_is_ipv4},
-	{FORMAT_TEXT, "ipv6", "2001:db8::1", format_is_ipv6},
-	{FORMAT_TEXT, "json-pointer", "/a/0", format_is_json_pointer},
-	{FORMAT_TEXT, "regex", "^[a-z]+$", pattern_is_valid},
-	{FORMAT_TEXT, "time", "09:30:00Z", format_is_time},
-	{FORMAT_TEXT, "uri", "https://example.org/a", format_is_uri},
-	{FORMAT_TEXT, "uri-reference", "../a#b", format_is_uri_reference},
-	{FORMAT_TEXT, "uuid", "2eb8aa08-aa98-11ea-b4aa-73b441d16380", format_is_uuid},
-	{FORMAT_ENCODING, "base64", "aGVsbG8=", is_base64},
-	{FORMAT_MEDIA, "application/json", "{}", is_json},
+	{FORMAT_TEXT, "date", "2026-11-21", format_is_date, 0, 0},
+	{FORMAT_TEXT, "date-time", "2026-11-21T09:30:00+01:00", format_is_date_time, 0, 0},
+	{FORMAT_TEXT, "duration", "PT1H30M", format_is_duration, 0, 0},
+	{FORMAT_TEXT, "email", "ada@example.org", format_is_email, 0, 0},
+	{FORMAT_TEXT, "hostname", "www.example.org", format_is_hostname, 0, 0},
+	{FORMAT_TEXT, "ipv4", "192.0.2.1", format_is_ipv4, 0, 0},
+	{FORMAT_TEXT, "ipv6", "2001:db8::1", format_is_ipv6, 0, 0},
+	{FORMAT_TEXT, "json-pointer", "/a/0", format_is_json_pointer, 0, 0},
+	{FORMAT_TEXT, "regex", "^[a-z]+$", pattern_is_valid, FORMAT_REGEX_BYTES_MAX,
+		FORMAT_REGEX_PRICE},
+	{FORMAT_TEXT, "time", "09:30:00Z", format_is_time, 0, 0},
+	{FORMAT_TEXT, "uri", "https://example.org/a", format_is_uri, 0, 0},
+	{FORMAT_TEXT, "uri-reference", "../a#b", format_is_uri_reference, 0, 0},
+	{FORMAT_TEXT, "uuid", "2eb8aa08-aa98-11ea-b4aa-73b441d16380", format_is_uuid, 0, 0},
+	{FORMAT_ENCODING, "base64", "aGVsbG8=", is_base64, 0, 0},
+	{FORMAT_MEDIA, "application/json", "{}", is_json, 0, 0},
 };
 
 const struct format *format_find(enum format_kind kind, const char *name)

@@ -19,7 +19,17 @@ struct format {
 	const char *name;
 	const char *example; /* for a message */
 	bool (*is_valid)(const char *text, size_t size);
+	size_t bytes_max;   /* a longer text is not looked at; 0: every text is */
+	unsigned int price; /* steps for each FORMAT_BYTES_PER_PRICE bytes of text; 0: one */
 };
+
+/* Bytes of text that the checks of most formats read in the time of one step. */
+#define FORMAT_BYTES_PER_PRICE 4
+
+/* The longest text that is checked as a regular expression. PCRE2 compares each name in it with all
+ * names before it: 16 KiB take 4 ms, 64 KiB 40 ms. */
+#define FORMAT_REGEX_BYTES_MAX 16384
+#define FORMAT_REGEX_PRICE     16
 
 /* The format called @name, or NULL for one that is not known and so asserts nothing. */
 const struct format *format_find(enum format_kind kind, const char *name);

@@ -19,6 +19,7 @@ struct subject {
 	struct buffer text;
 	struct json_tape schema_tape;
 	struct json_tape tape;
+	struct schema_options options;
 	struct schema *schema;
 	struct schema_context *context;
 };
@@ -44,8 +45,9 @@ static void make_ready(struct subject *subject)
 	cr_assert_eq(json_tape_read(&subject->tape, subject->text.data, subject->text.size,
 			     JSON_DEPTH_DEFAULT, NULL),
 		0);
-	cr_assert_eq(schema_compile(&subject->schema_tape, 0, NULL, &subject->schema, &error), 0,
-		"%s", error.message.data);
+	cr_assert_eq(schema_compile(
+			     &subject->schema_tape, 0, &subject->options, &subject->schema, &error),
+		0, "%s", error.message.data);
 	subject->context = schema_context_new();
 	cr_assert_not_null(subject->context);
 	schema_context_limit_time(subject->context, LIMIT_MS);
@@ -133,6 +135,54 @@ Test(schema_budget, bounds_searches_too, .timeout = 60)
 	cr_expect_eq(check(&subject), SCHEMA_E_UNCHECKED);
 	cr_expect_str_eq(schema_stop_text(subject.context), "cannot be checked: it takes too long");
 	cr_expect_lt(ms_since(start_ns), 2 + SLACK_MS);
+}
+
+/* Append regular expressions of @size bytes with ever new names, which PCRE2 compares with each
+ * other. */
+static void append_names(struct buffer *out, size_t size)
+{
+	size_t start = out->size;
+
+	buffer_append_char(out, '"');
+	for (int i = 0; out->size - start < size; i++)
+		buffer_printf(out, "(?<n%d>)", i);
+	buffer_append_char(out, '"');
+}
+
+/* Check @n_texts regular expressions of @size bytes each. Return the result; @ret_ms is its time. */
+static int check_expressions(int n_texts, size_t size, uint64_t *ret_ms)
+{
+	cleanup(subject_deinit) struct subject subject = {.options = {.assert_formats = true}};
+	uint64_t start_ns;
+	int r;
+
+	buffer_append_string(&subject.schema_text, "{\"items\":{\"format\":\"regex\"}}");
+	for (int i = 0; i < n_texts; i++) {
+		buffer_append_char(&subject.text, i == 0 ? '[' : ',');
+		append_names(&subject.text, size);
+	}
+	buffer_append_char(&subject.text, ']');
+	make_ready(&subject);
+	start_ns = clock_thread_ns();
+	r = check(&subject);
+	*ret_ms = ms_since(start_ns);
+	if (r == SCHEMA_E_UNCHECKED)
+		cr_expect_str_eq(schema_stop_text(subject.context),
+			n_texts == 1 ? "cannot be checked: a text is too long for its format"
+				     : "cannot be checked: it takes too long");
+	return r;
+}
+
+/* One text has a bound of its own, and many have that of the check. */
+Test(schema_budget, bounds_formats_too, .timeout = 60)
+{
+	uint64_t ms;
+
+	cr_expect_eq(check_expressions(1, 16000, &ms), 0);
+	cr_expect_eq(check_expressions(1, 3u << 20, &ms), SCHEMA_E_UNCHECKED);
+	cr_expect_lt(ms, SLACK_MS);
+	cr_expect_eq(check_expressions(100, 16000, &ms), SCHEMA_E_UNCHECKED);
+	cr_expect_lt(ms, LIMIT_MS + SLACK_MS);
 }
 
 /* The path of a change is found only for those that are reported. */
