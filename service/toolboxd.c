@@ -7,11 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "config/config.h"
 #include "core/notify.h"
 #include "core/service.h"
+#include "json/document.h"
+#include "json/writer.h"
 #include "loader/exposed.h"
 #include "loader/names.h"
 #include "loader/offline.h"
@@ -33,6 +36,8 @@
 #define FD_MAX 4096
 
 #define TOOLBOX_DIRS_MAX 64
+
+#define INDENT 2 /* spaces per level of JSON */
 
 /* The size from which memory is returned to the system at once. */
 #define MMAP_BYTES (1 << 20)
@@ -159,30 +164,57 @@ static int read_options(int argc, char **argv, struct options *options)
 
 /* ── --check ─────────────────────────────────────────────────────────────────────────────────── */
 
-static void check_toolboxes(const struct config *config, bool is_bus, unsigned int *n_errors)
+/* Report the folders of toolboxes that were named and are not there. */
+static void report_absent_folders(const struct config *config, enum diagnostic_severity severity,
+	const struct diagnostic_sink *sink)
+{
+	struct stat status;
+
+	for (size_t i = 0; config->has_toolbox_dirs && i < config->toolbox_dirs.n_items; i++) {
+		const char *folder = config->toolbox_dirs.items[i];
+
+		if (stat(folder, &status) < 0)
+			diagnostic_report(sink, severity, NULL, 0, "toolbox_dirs",
+				"the folder %s: %s", folder, strerror(errno));
+		else if (!S_ISDIR(status.st_mode))
+			diagnostic_report(sink, severity, NULL, 0, "toolbox_dirs",
+				"%s is not a folder", folder);
+	}
+}
+
+/* Load everything, and describe it in @summary. */
+static void check_toolboxes(const struct config *config, bool is_bus,
+	struct diagnostic_counts *counts, struct buffer *summary)
 {
 	cleanup(catalogue_cleanup) struct catalogue *catalogue = NULL;
 	char reason[OFFLINE_WHY_BYTES];
 
-	if (offline_load(config, NULL, 0, diagnostic_print, n_errors, &catalogue, reason) == 0) {
-		names_report_unknown(config, catalogue, diagnostic_print, n_errors);
+	if (offline_load(config, NULL, 0, diagnostic_print, counts, &catalogue, reason) == 0) {
+		names_report_unknown(config, catalogue, diagnostic_print, counts);
 		if (is_bus)
-			exposed_report(config, catalogue, diagnostic_print, n_errors);
+			exposed_report(config, catalogue, diagnostic_print, counts);
+		buffer_printf(summary, "%zu tools in %zu toolboxes; ", catalogue_n_tools(catalogue),
+			catalogue_n_toolboxes(catalogue));
 	} else {
-		diagnostic_print(n_errors,
-			&(struct diagnostic){.severity = DIAGNOSTIC_ERROR, .text = reason});
+		diagnostic_print(
+			counts, &(struct diagnostic){.severity = DIAGNOSTIC_ERROR, .text = reason});
 	}
 }
 
-/* Print JSON on one line; on a terminal, with the characters escaped that it would obey. */
+/* Print JSON on one line; on a terminal indented, with the characters escaped that it would obey. */
 static void print_json(const struct buffer *json)
 {
+	cleanup(buffer_deinit) struct buffer indented = {0};
 	cleanup(buffer_deinit) struct buffer text = {0};
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 
-	if (isatty(STDOUT_FILENO))
-		visible_append(&text, json->data, json->size);
-	else
+	if (isatty(STDOUT_FILENO) &&
+		json_tape_read(&tape, json->data, json->size, JSON_DOCUMENT_DEPTH_MAX, NULL) == 0) {
+		json_write_indented(&indented, &tape, 0, INDENT);
+		visible_append_lines(&text, indented.data, indented.size);
+	} else {
 		buffer_append(&text, json->data, json->size);
+	}
 	fwrite(text.data, 1, text.size, stdout);
 	putchar('\n');
 }
@@ -190,17 +222,23 @@ static void print_json(const struct buffer *json)
 static int run_check(const struct options *options)
 {
 	cleanup(config_deinit) struct config config = {0};
-	unsigned int n_errors = 0;
-	int r = config_read(&options->flags, diagnostic_print, &n_errors, &config);
+	cleanup(buffer_deinit) struct buffer summary = {0};
+	struct diagnostic_counts counts = {0};
+	int r = config_read(&options->flags, diagnostic_print, &counts, &config);
 
 	if (r != 0)
 		return r == CONFIG_E_USAGE ? EXIT_USAGE : EXIT_FAILURE;
 	log_setup(LOG_LEVEL_ERROR, config.log_format);
+	report_absent_folders(
+		&config, DIAGNOSTIC_ERROR, &(struct diagnostic_sink){diagnostic_print, &counts});
 	/* Not even a description is asked for while it is unknown what is disabled. */
 	if (!config.closed)
-		check_toolboxes(&config, options->is_bus, &n_errors);
+		check_toolboxes(&config, options->is_bus, &counts, &summary);
 	print_json(&config.merged);
-	return n_errors == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	diagnostic_counts_write(&counts, &summary);
+	if (buffer_terminate(&summary))
+		fprintf(stderr, "%s\n", summary.data);
+	return counts.n_errors == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 /* ── serving ─────────────────────────────────────────────────────────────────────────────────── */

@@ -20,8 +20,7 @@
 
 struct check {
 	bool is_json;
-	unsigned int n_errors;
-	unsigned int n_warnings;
+	struct diagnostic_counts counts;
 	struct buffer problems;  /* members of the JSON array */
 	struct buffer toolboxes; /* the same, or lines: toolboxes that can be loaded */
 };
@@ -34,12 +33,11 @@ static void add_finding(void *data, const struct diagnostic *finding)
 	const char *file = finding->file ? finding->file : "";
 	const char *pointer = finding->pointer ? finding->pointer : "";
 
-	check->n_warnings += finding->severity == DIAGNOSTIC_WARNING;
 	if (!check->is_json) {
-		diagnostic_print(&check->n_errors, finding);
+		diagnostic_print(&check->counts, finding);
 		return;
 	}
-	check->n_errors += finding->severity == DIAGNOSTIC_ERROR;
+	diagnostic_count(&check->counts, finding);
 	buffer_append_string(out, out->size > 0 ? ",{" : "{");
 	json_write_key(out, "severity");
 	json_write_text(out, diagnostic_severity_name(finding->severity));
@@ -135,16 +133,16 @@ static void print_summary(const struct check *check, size_t n_files)
 
 	if (check->is_json) {
 		buffer_printf(&text, "{\"files\":%zu,\"errors\":%u,\"warnings\":%u,\"problems\":[",
-			n_files, check->n_errors, check->n_warnings);
+			n_files, check->counts.n_errors, check->counts.n_warnings);
 		buffer_append(&text, check->problems.data, check->problems.size);
 		buffer_append_string(&text, "],\"toolboxes\":[");
 		buffer_append(&text, check->toolboxes.data, check->toolboxes.size);
 		buffer_append_string(&text, "]}\n");
 	} else {
 		buffer_append(&text, check->toolboxes.data, check->toolboxes.size);
-		buffer_printf(&text, "%zu file%s: %u error%s, %u warning%s\n", n_files,
-			n_files == 1 ? "" : "s", check->n_errors, check->n_errors == 1 ? "" : "s",
-			check->n_warnings, check->n_warnings == 1 ? "" : "s");
+		buffer_printf(&text, "%zu file%s: ", n_files, n_files == 1 ? "" : "s");
+		diagnostic_counts_write(&check->counts, &text);
+		buffer_append_char(&text, '\n');
 	}
 	if (check->is_json)
 		terminal_print_json_text(&text);
@@ -183,11 +181,11 @@ int ctl_check(const struct ctl_options *options)
 	/* A mistake in the configuration matters only when it cannot be used at all. */
 	if (r == 0 && !config.closed) {
 		buffer_reset(&check.problems);
-		check.n_errors = 0;
+		check.counts = (struct diagnostic_counts){0};
 		r = load_and_describe(&check, &config, options->positional + 1, n_files);
 	}
 	print_summary(&check, n_files);
 	buffer_deinit(&check.problems);
 	buffer_deinit(&check.toolboxes);
-	return r != 0 || check.n_errors > 0 ? CTL_ERROR : CTL_DONE;
+	return r != 0 || check.counts.n_errors > 0 ? CTL_ERROR : CTL_DONE;
 }

@@ -150,7 +150,7 @@ static int list_offline(const struct ctl_options *options)
 	cleanup(config_deinit) struct config config = {0};
 	cleanup(catalogue_cleanup) struct catalogue *catalogue = NULL;
 	char reason[OFFLINE_WHY_BYTES];
-	unsigned int n_errors = 0;
+	struct diagnostic_counts counts = {0};
 	int format = DEFINITION_FULL;
 	int r;
 
@@ -161,7 +161,7 @@ static int list_offline(const struct ctl_options *options)
 			"--format must be " DEFINITION_FORMATS ", not '%s'", options->format);
 		return CTL_USAGE;
 	}
-	r = config_read(&flags, diagnostic_print, &n_errors, &config);
+	r = config_read(&flags, diagnostic_print, &counts, &config);
 	if (r < 0)
 		terminal_complain("the configuration cannot be read: %s", strerror(-r));
 	if (r == 0 && config.closed)

@@ -119,23 +119,6 @@ void terminal_print(const struct buffer *text)
 		fwrite(text->data, 1, text->size, stdout);
 }
 
-/* Append @json with the characters escaped that its strings may hold as they are. Its newlines are
- * between values. */
-static void append_json(struct buffer *out, const struct buffer *json)
-{
-	const char *line = json->data;
-	const char *end = line + json->size;
-
-	while (line < end) {
-		const char *next = memchr(line, '\n', (size_t)(end - line));
-
-		visible_append(out, line, (size_t)((next ? next : end) - line));
-		if (next)
-			buffer_append_char(out, '\n');
-		line = next ? next + 1 : end;
-	}
-}
-
 void terminal_print_json_text(const struct buffer *json)
 {
 	cleanup(buffer_deinit) struct buffer text = {.error = buffer_status(json)};
@@ -145,7 +128,7 @@ void terminal_print_json_text(const struct buffer *json)
 		return;
 	}
 	if (buffer_status(&text) == 0)
-		append_json(&text, json);
+		visible_append_lines(&text, json->data, json->size);
 	terminal_print(&text);
 }
 
@@ -158,6 +141,6 @@ void terminal_print_json(const struct json_tape *tape, uint32_t token)
 	buffer_append_char(&json, '\n');
 	text.error = buffer_status(&json);
 	if (buffer_status(&text) == 0)
-		append_json(&text, &json);
+		visible_append_lines(&text, json.data, json.size);
 	terminal_print(&text);
 }

@@ -60,13 +60,27 @@ void diagnostic_log(void *data, const struct diagnostic *diagnostic)
 		log_write(level, "%s", text);
 }
 
+void diagnostic_count(struct diagnostic_counts *counts, const struct diagnostic *diagnostic)
+{
+	if (diagnostic->severity == DIAGNOSTIC_ERROR)
+		counts->n_errors++;
+	else
+		counts->n_warnings++;
+}
+
+void diagnostic_counts_write(const struct diagnostic_counts *counts, struct buffer *out)
+{
+	buffer_printf(out, "%u error%s, %u warning%s", counts->n_errors,
+		counts->n_errors == 1 ? "" : "s", counts->n_warnings,
+		counts->n_warnings == 1 ? "" : "s");
+}
+
 void diagnostic_print(void *data, const struct diagnostic *diagnostic)
 {
 	cleanup(buffer_deinit) struct buffer out = {0};
 	cleanup(buffer_deinit) struct buffer line = {0};
-	unsigned int *n_errors = data;
 
-	*n_errors += diagnostic->severity == DIAGNOSTIC_ERROR;
+	diagnostic_count(data, diagnostic);
 	diagnostic_write(diagnostic, &out);
 	visible_append(&line, out.data ? out.data : "", out.size);
 	line.error = line.error ? line.error : out.error;

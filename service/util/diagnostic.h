@@ -52,8 +52,19 @@ void diagnostic_write(const struct diagnostic *diagnostic, struct buffer *out);
 /* Log @diagnostic. @data is the struct log_rate that limits the lines, or NULL. */
 void diagnostic_log(void *data, const struct diagnostic *diagnostic);
 
-/* Print @diagnostic to stderr as `error|warning FILE:LINE POINTER: text`, made visible. @data is an unsigned int
- * that counts the errors. */
+/* How many diagnostics of each severity there were. */
+struct diagnostic_counts {
+	unsigned int n_errors;
+	unsigned int n_warnings;
+};
+
+void diagnostic_count(struct diagnostic_counts *counts, const struct diagnostic *diagnostic);
+
+/* Append `2 errors, 1 warning`. */
+void diagnostic_counts_write(const struct diagnostic_counts *counts, struct buffer *out);
+
+/* Print @diagnostic to stderr as `error|warning FILE:LINE POINTER: text`, made visible. @data is a
+ * struct diagnostic_counts. */
 void diagnostic_print(void *data, const struct diagnostic *diagnostic);
 
 /* A bounded list of the diagnostics about one file, which are owned. Zeroed it is empty. An error

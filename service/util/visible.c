@@ -66,3 +66,17 @@ void visible_append(struct buffer *out, const char *text, size_t size)
 		size -= taken;
 	}
 }
+
+void visible_append_lines(struct buffer *out, const char *text, size_t size)
+{
+	const char *end = text + size;
+
+	while (text < end) {
+		const char *next = memchr(text, '\n', (size_t)(end - text));
+
+		visible_append(out, text, (size_t)((next ? next : end) - text));
+		if (next)
+			buffer_append_char(out, '\n');
+		text = next ? next + 1 : end;
+	}
+}

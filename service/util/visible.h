@@ -24,3 +24,6 @@ size_t visible_next(const char *text, size_t size, char ret_bytes[VISIBLE_BYTES]
 
 /* Append all of @text. */
 void visible_append(struct buffer *out, const char *text, size_t size);
+
+/* As visible_append(), but line feeds are kept: for indented JSON, whose strings have none. */
+void visible_append_lines(struct buffer *out, const char *text, size_t size);

@@ -66,6 +66,11 @@ def test_the_checks_of_manifests(folder, tmp_path):
         expect_harmless(OURS.sub("\n", sent))
 
 
+def test_the_merged_configuration_is_indented(tmp_path):
+    sent = on_terminal([TOOLBOXD, "--check", "--toolbox-dir", manifests.SHIPPED], tmp_path)
+    assert '{\r\n  "toolboxd": {\r\n    "toolbox_dirs": [\r\n' in sent
+
+
 def test_what_a_toolbox_tells(launch, tmp_path):
     folder = tmp_path / "toolbox.d"
     value = {**manifests.integer("value"), "description": ORDERS}

@@ -98,6 +98,21 @@ def test_check_finds_what_is_wrong_with_the_configuration(tmp_path, configuratio
     assert any(place in line and "mycroft.conf:" in line for line in lines), done.stderr
 
 
+def test_check_ends_with_a_sum(tmp_path):
+    done = toolboxd(tmp_path, "--check", "--toolbox-dir", manifests.SHIPPED)
+    assert done.returncode == 0
+    assert done.stderr.splitlines()[-1] == "26 tools in 2 toolboxes; 0 errors, 0 warnings"
+
+
+@pytest.mark.parametrize("flags, env", [
+    (["--toolbox-dir", "/no/such/folder"], {}), ([], {"TOOLBOXD_TOOLBOX_DIRS": "/no/such/folder"}),
+])
+def test_a_named_folder_that_is_not_there(tmp_path, flags, env):
+    done = toolboxd(tmp_path, "--check", *flags, env=env)
+    assert done.returncode == 1
+    assert "error toolbox_dirs: the folder /no/such/folder: No such file" in done.stderr
+
+
 def test_check_finds_what_is_wrong_with_a_toolbox(tmp_path):
     folder = tmp_path / "toolbox.d"
     manifests.toolbox(folder, "bad", [manifests.tool("a", "no_such_symbol_anywhere")])
