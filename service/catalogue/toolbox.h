@@ -71,6 +71,7 @@ struct toolbox {
 	char *entry_point;  /* for kind python: the name by which its host finds it; else NULL */
 	struct tool *tools; /* owned */
 	size_t n_tools;
+	uint64_t settings; /* digest of the operator's settings of its tools; 0: none */
 };
 
 /* Return a toolbox of @package, which does not own it before package_add(), called @id, and found by

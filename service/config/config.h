@@ -56,6 +56,21 @@ struct config_limits {
 	uint32_t check_ms;
 };
 
+/* The settings of one tool: `toolboxes.<id>.tools.<name>`. They replace what its manifest has. */
+struct config_tool {
+	char *name;
+	bool is_enabled;
+	enum tool_risk risk; /* TOOL_UNRATED: not set */
+	uint64_t timeout_ms; /* 0: not set */
+	bool has_cooldown;
+	double cooldown_s;
+	bool has_parallel;
+	bool is_parallel;
+	char *description; /* NULL: not set */
+	bool has_triggers;
+	struct text_list triggers;
+};
+
 /* The settings of one toolbox: `toolboxes.<id>`. */
 struct config_toolbox {
 	char *toolbox_id;
@@ -67,8 +82,11 @@ struct config_toolbox {
 	bool has_prestart;              /* there is a `limits.prestart` */
 	char *environment;              /* for its hosts (util/environment.h) */
 	char *config;                   /* the keys for the toolbox itself, as an object, or NULL */
-	uint64_t digest;                /* digest of all keys but `enabled`, as JSON text; 0: there
-	                                 * are none */
+	uint64_t digest;                /* digest of all keys but `enabled` and `tools`, as JSON
+	                                 * text; 0: there are none */
+	struct config_tool *tools;      /* ordered by name */
+	size_t n_tools;
+	uint64_t tools_digest; /* digest of their settings but `enabled`; 0: there are none */
 };
 
 struct config {
@@ -147,3 +165,6 @@ const struct config_toolbox *config_toolbox_find(
 
 /* Return whether `toolboxes.<id>.enabled` is true (the default). */
 bool config_toolbox_is_enabled(const struct config *config, const char *toolbox_id);
+
+/* Return the settings of the tool @name of @toolbox (may be NULL), or NULL. */
+const struct config_tool *config_tool_find(const struct config_toolbox *toolbox, const char *name);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/tools.h"
 #include "json/writer.h"
 #include "util/cleanup.h"
 #include "util/digest.h"
@@ -206,17 +207,6 @@ static void read_environment(
 		reader->error = buffer_status(&out);
 }
 
-/* Refuse settings of single tools, which this version does not have: they would change who may call
- * them. */
-static void refuse_tools(struct config_reader *reader, uint32_t toolbox)
-{
-	uint32_t tools = config_reader_find(reader, toolbox, "tools");
-
-	if (config_reader_is_object_or_closes(reader, tools) &&
-		json_count(&reader->tape, tools) > 0)
-		config_reader_close(reader, tools, CONFIG_NOT_SUPPORTED);
-}
-
 /* Keep every key that is not ours for the toolbox itself. */
 static void read_rest(
 	struct config_reader *reader, uint32_t toolbox, struct config_toolbox *settings)
@@ -267,7 +257,7 @@ static void read_toolbox(struct config_reader *reader, uint32_t key)
 	read_sandbox(reader, key + 1, settings);
 	read_limits(reader, key + 1, settings);
 	read_environment(reader, key + 1, settings);
-	refuse_tools(reader, key + 1);
+	config_tools_read(reader, config_reader_find(reader, key + 1, "tools"), settings);
 	read_rest(reader, key + 1, settings);
 }
 
@@ -291,6 +281,7 @@ void config_toolboxes_read(struct config_reader *reader, uint32_t value)
 void config_toolboxes_deinit(struct config *config)
 {
 	for (size_t i = 0; i < config->n_toolboxes; i++) {
+		config_tools_deinit(&config->toolboxes[i]);
 		toolbox_sandbox_deinit(&config->toolboxes[i].sandbox);
 		free(config->toolboxes[i].environment);
 		free(config->toolboxes[i].config);

@@ -11,6 +11,7 @@
 #include "loader/members.h"
 #include "loader/sandbox_max.h"
 #include "loader/settings.h"
+#include "loader/tool_settings.h"
 #include "manifest/manifest.h"
 #include "util/cleanup.h"
 
@@ -121,7 +122,8 @@ static void refuse_too_many(struct load_jobs *jobs)
 	}
 }
 
-/* Offer the last good version of each job that has failed, unless the configuration forbids it now. */
+/* Offer the last good version of each job that has failed, unless the configuration forbids it now, or
+ * its tools have other settings than those in force. */
 static int keep_last_good(struct load_jobs *jobs)
 {
 	int r = 0;
@@ -135,7 +137,9 @@ static int keep_last_good(struct load_jobs *jobs)
 			continue;
 		if (kind_facts(job->previous->kind)->has_members)
 			r = members_keep(job);
-		else if (job->previous->is_checked && !load_jobs_have_id(jobs, job->previous->id))
+		else if (job->previous->is_checked &&
+			 tool_settings_hold_in(jobs->options.config, job->previous) &&
+			 !load_jobs_have_id(jobs, job->previous->id))
 			load_job_set_package(job, package_ref(job->previous));
 	}
 	return r;
@@ -194,9 +198,8 @@ static int add_filtered(const struct load_jobs *jobs, struct catalogue *catalogu
 			if (!settings_offer(config, toolbox->id, toolbox->tools[j].name))
 				r = catalogue_add_skipped(catalogue, toolbox->id,
 					toolbox->tools[j].name,
-					config_toolbox_is_enabled(config, toolbox->id)
-						? "left out by tools_enabled or tools_disabled"
-						: "its toolbox is not enabled");
+					settings_refusal(
+						config, toolbox->id, toolbox->tools[j].name));
 	}
 	return r;
 }

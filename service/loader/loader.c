@@ -15,6 +15,7 @@
 #include "loader/members.h"
 #include "loader/sandbox_max.h"
 #include "loader/settings.h"
+#include "loader/tool_settings.h"
 #include "loader/writable.h"
 #include "loop/aside.h"
 #include "util/log.h"
@@ -48,7 +49,8 @@ static bool is_unchanged(struct loader *loader, struct package *package)
 	const struct config_toolbox *settings =
 		config_toolbox_find(loader->jobs.options.config, package->id);
 
-	if (package->settings != (settings ? settings->digest : 0))
+	if (package->settings != (settings ? settings->digest : 0) ||
+		!tool_settings_hold_in(loader->jobs.options.config, package))
 		return false;
 	if (!manifest_is_unchanged(package))
 		return false;
@@ -130,7 +132,8 @@ static bool is_as_before(const struct load_job *job)
 	const struct package *previous = job->previous;
 
 	return previous && previous->is_checked && previous->digest == job->package->digest &&
-	       previous->settings == job->package->settings;
+	       previous->settings == job->package->settings &&
+	       tool_settings_hold_in(job->jobs->options.config, previous);
 }
 
 /* Read a folder, always: what it is depends on many files. 0 or a negative errno. */
@@ -238,6 +241,17 @@ static void go_aside(struct loader *loader, aside_function run, aside_function d
 		abandon(loader, r);
 }
 
+/* Apply the settings of single tools to what this load has made. 0 or -ENOMEM. */
+static int apply_to_tools(struct load_jobs *jobs)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < jobs->n_items; i++)
+		if (jobs->items[i]->toolbox)
+			r = tool_settings_apply(jobs->options.config, jobs->items[i]->toolbox);
+	return r;
+}
+
 /* Beside the loop: the last steps. The jobs may become more while they are gone through. */
 static void make_catalogue(void *data)
 {
@@ -247,7 +261,7 @@ static void make_catalogue(void *data)
 	for (size_t i = 0; i < n_asked && !loader->is_abandoned; i++)
 		if (loader->jobs.items[i]->is_described)
 			accept_description(loader->jobs.items[i]);
-	if (!loader->is_abandoned)
+	if (!loader->is_abandoned && apply_to_tools(&loader->jobs) == 0)
 		loader->catalogue = assemble_catalogue(&loader->jobs, &loader->listing);
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "loader/described.h"
+#include "loader/tool_settings.h"
 #include "util/assert.h"
 #include "util/cleanup.h"
 #include "util/stamp.h"
@@ -112,7 +113,8 @@ static int take_described(
 	if (r)
 		return r;
 	if (is_same_package(job) && previous->described_size == size &&
-		memcmp(previous->described, described, size) == 0)
+		memcmp(previous->described, described, size) == 0 &&
+		tool_settings_hold_in(job->jobs->options.config, previous))
 		reuse_previous(job, &members);
 	for (size_t i = 0; r == 0 && i < members.n_items; i++)
 		r = add_member(job, &members.items[i]);
@@ -209,7 +211,9 @@ int members_keep(struct load_job *job)
 		struct toolbox *toolbox = catalogue_toolbox(previous, i, NULL, NULL);
 		struct member_toolbox member = {.id = toolbox->id, .toolbox = toolbox};
 
-		if (toolbox->package != job->previous || load_jobs_have_id(job->jobs, toolbox->id))
+		if (toolbox->package != job->previous ||
+			load_jobs_have_id(job->jobs, toolbox->id) ||
+			!tool_settings_hold(job->jobs->options.config, toolbox))
 			continue;
 		r = add_member(job, &member);
 	}

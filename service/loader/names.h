@@ -9,7 +9,7 @@
  * than its author thinks, so it is reported (contract.md, Filter).
  */
 
-/* Report, in one warning for each key that has any, the names in tools_enabled, tools_disabled and
- * approval.allow that match no tool of @catalogue, offered or skipped. */
+/* Report, in one warning for each key that has any, the names in tools_enabled, tools_disabled,
+ * approval.allow and `toolboxes.<id>.tools` that match no tool of @catalogue, offered or skipped. */
 void names_report_unknown(const struct config *config, const struct catalogue *catalogue,
 	diagnostic_function report, void *data);

@@ -184,6 +184,15 @@ int settings_apply(const struct config *config, struct package *package)
 
 /* ── what is allowed ─────────────────────────────────────────────────────────────────────────── */
 
+/* Return whether `toolboxes.<id>.tools.<name>.enabled` is true (the default). */
+static bool is_enabled(const struct config *config, const char *toolbox_id, const char *name)
+{
+	const struct config_tool *tool =
+		config_tool_find(config_toolbox_find(config, toolbox_id), name);
+
+	return !tool || tool->is_enabled;
+}
+
 bool settings_offer(const struct config *config, const char *toolbox_id, const char *name)
 {
 	struct filter filter = {
@@ -194,7 +203,16 @@ bool settings_offer(const struct config *config, const char *toolbox_id, const c
 	};
 
 	return config_toolbox_is_enabled(config, toolbox_id) &&
-	       filter_offers(&filter, toolbox_id, name);
+	       is_enabled(config, toolbox_id, name) && filter_offers(&filter, toolbox_id, name);
+}
+
+const char *settings_refusal(const struct config *config, const char *toolbox_id, const char *name)
+{
+	if (!config_toolbox_is_enabled(config, toolbox_id))
+		return "its toolbox is not enabled";
+	if (!is_enabled(config, toolbox_id, name))
+		return "it is not enabled (toolboxes.ID.tools.NAME.enabled)";
+	return "left out by tools_enabled or tools_disabled";
 }
 
 bool settings_offer_any(const struct config *config, const struct toolbox *toolbox)

@@ -218,7 +218,6 @@ static const char *const refused[] = {
 	"{\"toolboxd\": {\"guests\": {\"enabled\": false}}}",
 	"{\"toolboxd\": {\"http\": {\"listen\": []}}}",
 	"{\"toolboxd\": {\"enabled\": false}}",
-	"{\"toolboxd\": {\"toolboxes\": {\"a\": {\"tools\": {\"b\": {}}}}}}",
 };
 
 Test(config, refuses_by_name_what_this_version_does_not_heed)
@@ -230,6 +229,9 @@ Test(config, refuses_by_name_what_this_version_does_not_heed)
 		expect_told("is not supported by this version");
 	}
 }
+
+#define TOOL_SETTING(member)                                                                       \
+	"{\"toolboxd\": {\"toolboxes\": {\"a\": {\"tools\": {\"b\": {" member "}}}}}}"
 
 static const char *const unguessed[] = {
 	"{\"toolboxd\": {\"tools_enabled\": \"add\"}}",
@@ -248,7 +250,67 @@ static const char *const unguessed[] = {
 	"{\"toolboxd\": {\"toolboxes\": []}}",
 	"{\"toolboxd\": {\"toolboxes\": {\"a\": 1}}}",
 	"{\"toolboxd\": {\"toolboxes\": {\"a\": {\"tools\": []}}}}",
+	"{\"toolboxd\": {\"toolboxes\": {\"a\": {\"tools\": {\"b\": true}}}}}",
+	TOOL_SETTING("\"risk\": \"unrated\""),
+	TOOL_SETTING("\"risk\": 1"),
+	TOOL_SETTING("\"enabled\": \"no\""),
+	TOOL_SETTING("\"timeout_ms\": 0"),
+	TOOL_SETTING("\"timeout_ms\": 86400001"),
+	TOOL_SETTING("\"cooldown_s\": -1"),
+	TOOL_SETTING("\"cooldown_s\": 1.5"),
+	TOOL_SETTING("\"parallel\": 1"),
+	TOOL_SETTING("\"description\": [\"a\"]"),
+	TOOL_SETTING("\"description\": \"a\\u0000\""),
+	TOOL_SETTING("\"triggers\": \"a\""),
+	TOOL_SETTING("\"triggers\": [1]"),
 };
+
+Test(config, closes_for_a_key_of_a_tool_that_it_does_not_know)
+{
+	write_user_file(TOOL_SETTING("\"rsik\": \"execute\""));
+	cr_assert_eq(read_all(), 0);
+	cr_expect(config.closed);
+	expect_told("/toolboxd/toolboxes/a/tools/b/rsik: is an unknown key; expected \"risk\", ");
+}
+
+Test(config, closes_for_a_trigger_that_is_no_pattern)
+{
+	write_user_file(TOOL_SETTING("\"triggers\": [\"good\", \"(\"]"));
+	cr_assert_eq(read_all(), 0);
+	cr_expect(config.closed);
+	expect_told("/toolboxd/toolboxes/a/tools/b/triggers/1: ");
+}
+
+Test(config, reads_the_settings_of_tools)
+{
+	const struct config_toolbox *toolbox;
+	const struct config_tool *tool;
+
+	write_user_file("{\"toolboxd\": {\"toolboxes\": {\"a\": {\"tools\": {"
+			"\"z\": {\"enabled\": false},"
+			"\"b\": {\"risk\": \"execute\", \"timeout_ms\": 7, \"cooldown_s\": 3,"
+			" \"parallel\": false, \"description\": \"words\","
+			" \"triggers\": [\"one\", \"t.o\"]},"
+			"\"n\": {\"risk\": null}, \"gone\": null}}}}}");
+	cr_assert_eq(read_all(), 0);
+	cr_assert_null(config.closed, "%s", config.closed);
+	toolbox = config_toolbox_find(&config, "a");
+	cr_assert(toolbox && toolbox->n_tools == 3);
+	tool = config_tool_find(toolbox, "b");
+	cr_assert(tool);
+	cr_expect(tool->is_enabled && tool->risk == TOOL_EXECUTE && tool->timeout_ms == 7);
+	cr_expect(tool->has_cooldown && tool->cooldown_s == 3.0);
+	cr_expect(tool->has_parallel && !tool->is_parallel);
+	cr_expect_str_eq(tool->description, "words");
+	cr_assert(tool->has_triggers && tool->triggers.n_items == 2);
+	cr_expect_str_eq(tool->triggers.items[1], "t.o");
+	tool = config_tool_find(toolbox, "z");
+	cr_expect(tool && !tool->is_enabled && !tool->has_parallel && !tool->description);
+	tool = config_tool_find(toolbox, "n");
+	cr_expect(tool && tool->is_enabled && tool->risk == TOOL_UNRATED);
+	cr_expect_null(config_tool_find(toolbox, "gone"));
+	cr_expect_null(config_tool_find(config_toolbox_find(&config, "q"), "b"));
+}
 
 Test(config, does_not_guess_what_may_be_called)
 {

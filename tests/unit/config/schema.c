@@ -54,7 +54,16 @@ static const char *const cases[] = {
 	"n {\"toolboxd\": {\"approval\": {\"key_file\": \"/k\"}}}",
 	"n {\"toolboxd\": {\"audit\": {\"required\": true}}}",
 	"y {\"toolboxd\": {\"toolboxes\": {\"a\": {\"tools\": {}}}}}",
-	"n {\"toolboxd\": {\"toolboxes\": {\"a\": {\"tools\": {\"b\": {}}}}}}",
+	"y {\"toolboxd\": {\"toolboxes\": {\"a\": {\"tools\": {\"b\": {}, \"c\": null}}}}}",
+	"y {\"toolboxd\": {\"toolboxes\": {\"a\": {\"tools\": {\"b\": {\"risk\": \"read\","
+	" \"enabled\": false, \"timeout_ms\": 86400000, \"cooldown_s\": 0, \"parallel\": true,"
+	" \"description\": \"\", \"triggers\": [\"a\"]}}}}}}",
+	"n {\"toolboxd\": {\"toolboxes\": {\"a\": {\"tools\": {\"b\": {\"rsik\": 1}}}}}}",
+	"n {\"toolboxd\": {\"toolboxes\": {\"a\": {\"tools\": {\"b\": {\"risk\": \"\"}}}}}}",
+	"n {\"toolboxd\": {\"toolboxes\": {\"a\": {\"tools\": {\"b\": {\"timeout_ms\": 0}}}}}}",
+	"n {\"toolboxd\": {\"toolboxes\": {\"a\": {\"tools\": {\"b\": {\"cooldown_s\": 1.5}}}}}}",
+	"n {\"toolboxd\": {\"toolboxes\": {\"a\": {\"tools\": {\"b\": {\"triggers\": [1]}}}}}}",
+	"n {\"toolboxd\": {\"toolboxes\": {\"a\": {\"tools\": {\"b\": 1}}}}}",
 	"y {\"toolboxd\": {\"result_max_chars\": 1}}",
 	"n {\"toolboxd\": {\"result_max_chars\": 0}}",
 	"n {\"toolboxd\": {\"result_max_chars\": \"1\"}}",

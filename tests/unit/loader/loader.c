@@ -740,3 +740,30 @@ Test(loader, tells_whether_a_library_is_sealed)
 	cr_expect_not(only_toolbox()->package->is_sealed, "a copy has another place");
 	expect_offered("box/a ");
 }
+
+Test(loader, does_not_keep_a_last_good_version_with_settings_that_are_no_longer_in_force)
+{
+	static struct config_tool tool = {
+		.name = (char *)"root", .is_enabled = true, .risk = TOOL_EXECUTE};
+	static struct config_toolbox said = {.toolbox_id = (char *)"m",
+		.is_enabled = true,
+		.tools = &tool,
+		.n_tools = 1,
+		.tools_digest = 9};
+
+	scratch_write_json("low/m.json", LIBM("root"));
+	load();
+	expect_offered("m/root ");
+	config.toolboxes = &said;
+	config.n_toolboxes = 1;
+	load();
+	expect_offered("m/root ");
+	cr_expect_eq(only_toolbox()->tools[0].risk, TOOL_EXECUTE);
+	scratch_write_json("low/m.json", "{");
+	load();
+	expect_offered("m/root ");
+	said.tools_digest = 11;
+	load();
+	expect_offered("");
+	expect_failed("m ");
+}

@@ -467,3 +467,50 @@ Test(loader_members, does_not_believe_what_is_no_table)
 	cr_expect(strstr(catalogue_failure(catalogue, 0)->error, "describes no array"), "%s",
 		catalogue_failure(catalogue, 0)->error);
 }
+
+Test(loader_members, have_the_settings_of_their_tools)
+{
+	static struct config_tool tool = {
+		.name = (char *)"add", .is_enabled = true, .risk = TOOL_EXECUTE};
+	const struct tool *add;
+
+	tell("'toolboxes':[" MATHS "," CLOCK "],'failed':[]");
+	load();
+	said[0] = (struct config_toolbox){.toolbox_id = (char *)"maths",
+		.is_enabled = true,
+		.tools = &tool,
+		.n_tools = 1,
+		.tools_digest = 7};
+	config.toolboxes = said;
+	config.n_toolboxes = 1;
+	load();
+	expect_asked(1);
+	cr_assert_eq(catalogue_find(catalogue, "add", 3, NULL, 0, false, &add), 0);
+	cr_expect_eq(add->risk, TOOL_EXECUTE);
+	cr_expect(strstr(add->definition, "\"risk\":\"execute\""));
+	load();
+	cr_expect_eq(first_toolbox(before), first_toolbox(catalogue), "with its processes");
+	tool.is_enabled = false;
+	load();
+	expect_offered("clock/now maths/sub ");
+	cr_expect_eq(first_toolbox(before), first_toolbox(catalogue), "with its processes");
+}
+
+Test(loader_members, are_not_kept_with_settings_that_are_no_longer_in_force)
+{
+	static struct config_tool tool = {
+		.name = (char *)"add", .is_enabled = true, .risk = TOOL_EXECUTE};
+
+	tell("'toolboxes':[" MATHS "," CLOCK "],'failed':[]");
+	load();
+	write_file("dir/ovos.json", "{\"kind\":\"python\",", 0600);
+	said[0] = (struct config_toolbox){.toolbox_id = (char *)"maths",
+		.is_enabled = true,
+		.tools = &tool,
+		.n_tools = 1,
+		.tools_digest = 7};
+	config.toolboxes = said;
+	config.n_toolboxes = 1;
+	load();
+	expect_offered("clock/now ");
+}

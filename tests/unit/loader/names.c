@@ -37,3 +37,26 @@ Test(names, of_no_tool_are_reported_once_for_each_key)
 	buffer_deinit(&reported);
 	catalogue_free(catalogue);
 }
+
+Test(names, of_no_tool_of_a_toolbox_are_reported)
+{
+	struct config_tool tools[] = {{.name = (char *)"one"}, {.name = (char *)"three"}};
+	struct config_toolbox said[] = {
+		{.toolbox_id = (char *)"a", .tools = tools, .n_tools = 2},
+		{.toolbox_id = (char *)"gone", .tools = tools, .n_tools = 1},
+		{.toolbox_id = (char *)"failed", .tools = tools, .n_tools = 1},
+		{.toolbox_id = (char *)"asleep", .tools = tools, .n_tools = 1},
+	};
+	struct config config = {.toolboxes = said, .n_toolboxes = 4};
+	struct catalogue *catalogue =
+		make_catalogue(make_box("a", BOX_TOOL("one", "") "," BOX_TOOL("two", "")), NULL);
+
+	cr_assert_eq(catalogue_add_failure(catalogue, "failed", "broken"), 0);
+	cr_assert_eq(catalogue_add_skipped(catalogue, "asleep", NULL, "not enabled"), 0);
+	names_report_unknown(&config, catalogue, report, NULL);
+	cr_expect_str_eq(buffer_terminate(&reported),
+		"toolboxes.a.tools: it has no tool called 'three'\n"
+		"toolboxes.gone.tools: it has no tool called 'one'\n");
+	buffer_deinit(&reported);
+	catalogue_free(catalogue);
+}

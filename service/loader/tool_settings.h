@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+
+#include "catalogue/package.h"
+#include "config/config.h"
+
+/*
+ * The operator's settings of single tools (contract.md, Configuration: `toolboxes.<id>.tools`), in
+ * place of those of the manifest or the description, for every kind.
+ *
+ *   manifest, host ──▶ tools ── tool_settings_apply() ──▶ tools in force, with their definitions
+ *
+ * A package is shared with calls and with the next catalogue, so nothing is applied to it later: one
+ * whose settings have changed is made anew, and an old one is offered only with the settings in force.
+ */
+
+/* Apply the settings of @config to the tools of @toolbox, which this load has made, unless they are
+ * applied already. 0 or -ENOMEM. */
+int tool_settings_apply(const struct config *config, struct toolbox *toolbox);
+
+/* Return whether the tools of @toolbox have the settings of @config. */
+bool tool_settings_hold(const struct config *config, const struct toolbox *toolbox);
+
+/* Return whether the tools of all toolboxes of @package have the settings of @config. */
+bool tool_settings_hold_in(const struct config *config, const struct package *package);

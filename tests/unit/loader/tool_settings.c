@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "loader/tool_settings.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "boxes.h"
+
+/* A tool of libm with these further members. */
+#define TOOL(name, more)                                                                           \
+	"{'name':'" name "','native':{'symbol':'f','parameters':[],'returns':{'type':'i32'}}" more \
+	"}"
+
+static struct config_tool tools[2];
+static struct config_toolbox said = {.toolbox_id = (char *)"a", .is_enabled = true, .tools = tools};
+static struct config config = {.toolboxes = &said, .n_toolboxes = 1};
+
+/* Let the settings be those of @n_tools of tools[], which differ from all others by @digest. */
+static void say(size_t n_tools, uint64_t digest)
+{
+	said.n_tools = n_tools;
+	said.tools_digest = digest;
+}
+
+Test(tool_settings, raise_and_lower_a_risk_and_show_it)
+{
+	struct toolbox *box =
+		make_box("a", TOOL("one", ",'risk':'read'") "," TOOL("two", ",'risk':'execute'"));
+
+	tools[0] = (struct config_tool){.name = (char *)"one", .risk = TOOL_EXECUTE};
+	tools[1] = (struct config_tool){.name = (char *)"two", .risk = TOOL_READ};
+	say(2, 1);
+	cr_expect_not(tool_settings_hold(&config, box));
+	cr_assert_eq(tool_settings_apply(&config, box), 0);
+	cr_expect(tool_settings_hold(&config, box));
+	cr_expect(tool_settings_hold_in(&config, box->package));
+	cr_expect_eq(box->tools[0].risk, TOOL_EXECUTE);
+	cr_expect_eq(box->tools[1].risk, TOOL_READ);
+	cr_expect(strstr(box->tools[0].definition, ",\"risk\":\"execute\""));
+	cr_expect(strstr(box->tools[1].definition, ",\"risk\":\"read\""));
+	cr_expect_eq(strlen(box->tools[0].definition), box->tools[0].definition_size);
+	package_unref(box->package);
+}
+
+Test(tool_settings, replace_every_member_and_keep_the_others)
+{
+	char *triggers[] = {(char *)"ring.*bell"};
+	struct toolbox *box = make_box(
+		"a", TOOL("one", ",'triggers':['old'],'parallel':true,'timeout_ms':5,"
+				 "'cooldown_s':1,'description':'Old.'") "," TOOL("two", ""));
+	struct tool *tool = &box->tools[0];
+	char *other = strdup(box->tools[1].definition);
+
+	tools[0] = (struct config_tool){.name = (char *)"one",
+		.timeout_ms = 7,
+		.has_cooldown = true,
+		.cooldown_s = 0,
+		.has_parallel = true,
+		.is_parallel = false,
+		.description = (char *)"New \"words\".",
+		.has_triggers = true,
+		.triggers = {triggers, 1}};
+	say(1, 3);
+	cr_assert_eq(tool_settings_apply(&config, box), 0);
+	cr_expect(tool->timeout_ms == 7 && tool->cooldown_s == 0 && !tool->is_parallel);
+	cr_expect_str_eq(tool->description, "New \"words\".");
+	cr_expect_eq(tool->triggers.n_items, 1);
+	cr_expect(strstr(tool->definition, "\"description\":\"New \\\"words\\\".\""));
+	cr_expect(strstr(tool->definition, ",\"parallel\":false,\"triggers\":[\"ring.*bell\"]}"),
+		"%s", tool->definition);
+	cr_expect_not(strstr(tool->definition, "risk"), "it stays unrated");
+	cr_expect_str_eq(box->tools[1].definition, other);
+	free(other);
+	package_unref(box->package);
+}
+
+Test(tool_settings, no_longer_hold_when_they_are_withdrawn)
+{
+	struct toolbox *box = make_box("a", TOOL("one", ""));
+
+	tools[0] = (struct config_tool){.name = (char *)"one", .risk = TOOL_WRITE};
+	say(1, 5);
+	cr_assert_eq(tool_settings_apply(&config, box), 0);
+	say(0, 0);
+	cr_expect_not(tool_settings_hold(&config, box));
+	cr_expect_not(tool_settings_hold_in(&config, box->package));
+	package_unref(box->package);
+}
