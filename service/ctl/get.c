@@ -139,6 +139,7 @@ static void append_example(const struct ctl_response *response, struct buffer *o
 static void print_definition(const struct ctl_response *response)
 {
 	cleanup(buffer_deinit) struct buffer head = {0};
+	cleanup(buffer_deinit) struct buffer description = {0};
 	cleanup(buffer_deinit) struct buffer tail = {0};
 	uint32_t arguments = json_find(&response->tape, 0, "argument_schema");
 	uint32_t output = json_find(&response->tape, 0, "output_schema");
@@ -148,7 +149,10 @@ static void print_definition(const struct ctl_response *response)
 	append_definition_member(response, "name", "", "", &head);
 	buffer_append_string(&head, terminal_plain());
 	append_definition_member(response, "risk", " (risk: ", ")", &head);
-	append_definition_member(response, "description", "\n", "\n", &head);
+	append_definition_member(response, "description", "", "\n", &description);
+	buffer_append_char(&head, '\n');
+	terminal_append_wrapped(&head, description.data ? description.data : "", description.size,
+		terminal_width(), 0);
 	terminal_print(&head);
 	if (arguments != JSON_NONE)
 		print_schema(&response->tape, arguments, "ARGUMENT");

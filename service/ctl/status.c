@@ -44,7 +44,7 @@ static void add_duration(struct table *table, double ms)
 	char text[32];
 
 	snprintf(text, sizeof(text), ms >= 100 ? "%.0f ms" : "%.3g ms", ms);
-	table_add(table, ms > 0 ? text : "–");
+	table_add(table, ms > 0 ? text : "-");
 }
 
 static void add_value(struct table *table, const struct json_tape *tape, uint32_t value)
@@ -74,7 +74,7 @@ static bool print_rows(const struct json_tape *tape, uint32_t rows,
 				add_value(&table, tape, value);
 		}
 	}
-	table_print_whole(&table);
+	table_print(&table);
 	return true;
 }
 
@@ -139,7 +139,7 @@ static void print_reasons(const struct ctl_response *response)
 	if (is_empty)
 		return;
 	putchar('\n');
-	table_print_whole(&table);
+	table_print(&table);
 }
 
 static void append_uptime(struct buffer *out, uint64_t seconds)

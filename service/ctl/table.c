@@ -9,8 +9,9 @@
 #include "ctl/terminal.h"
 #include "util/cleanup.h"
 
-#define GAP      2 /* spaces between columns */
-#define ELLIPSIS "…"
+#define GAP      2  /* spaces between columns */
+#define LAST_MIN 24 /* the least columns for a last column that is wrapped */
+#define INDENT   2  /* spaces before the lines of a paragraph */
 
 struct cell {
 	const char *text;
@@ -78,45 +79,49 @@ static struct cell *lay_out(const struct table *table)
 	return cells;
 }
 
-static void append_spaces(struct buffer *out, size_t count)
-{
-	while (count-- > 0)
-		buffer_append_char(out, ' ');
-}
-
-/* Append as much of the cell as fits into @columns, with an ellipsis for the rest. */
-static void append_cut(const struct cell *cell, size_t columns, struct buffer *out)
-{
-	size_t width;
-
-	if (cell->width <= columns) {
-		buffer_append(out, cell->text, cell->size);
-	} else if (columns > 0) {
-		buffer_append(out, cell->text,
-			terminal_text_prefix(cell->text, cell->size, columns - 1, &width));
-		buffer_append_string(out, ELLIPSIS);
-	}
-}
-
+/* Append a row whose last cell has @room columns. */
 static void append_row(const struct table *table, const struct cell *row, const size_t *widths,
-	size_t width, struct buffer *out)
+	size_t room, struct buffer *out)
 {
+	size_t last = table->n_columns - 1;
 	size_t used = 0;
 
-	for (size_t i = 0; i < table->n_columns; i++) {
-		bool is_last = i + 1 == table->n_columns;
-		size_t room = width > 0 ? (width > used ? width - used : 0) : SIZE_MAX;
+	for (size_t i = 0; i < last; i++) {
 		size_t pad = widths[i] - row[i].width;
 
-		if (table->columns[i].is_number)
-			append_spaces(out, pad < room ? pad : room);
-		append_cut(&row[i], room, out);
-		if (!table->columns[i].is_number && !is_last && room > widths[i])
-			append_spaces(out, pad);
-		if (!is_last && room > widths[i])
-			append_spaces(out, GAP);
+		terminal_append_spaces(out, table->columns[i].is_number ? pad : 0);
+		buffer_append(out, row[i].text, row[i].size);
+		terminal_append_spaces(out, (table->columns[i].is_number ? 0 : pad) + GAP);
 		used += widths[i] + GAP;
 	}
+	if (table->columns[last].is_number)
+		terminal_append_spaces(out, widths[last] - row[last].width);
+	terminal_append_wrapped(out, row[last].text, row[last].size, room, used);
+}
+
+/* Append a row as a paragraph of @width columns: its first cell, then the others with their titles.
+ */
+static void append_paragraph(
+	const struct table *table, const struct cell *row, size_t width, struct buffer *out)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	terminal_append_wrapped(out, row[0].text, row[0].size, width, INDENT);
+	for (size_t i = 1; i < table->n_columns; i++) {
+		if (row[i].size == 0)
+			continue;
+		terminal_append_spaces(&text, text.size > 0 ? GAP : 0);
+		buffer_append_string(&text, table->columns[i].title);
+		buffer_append_char(&text, ' ');
+		buffer_append(&text, row[i].text, row[i].size);
+	}
+	out->error = out->error ? out->error : buffer_status(&text);
+	if (text.size == 0)
+		return;
+	buffer_append_char(out, '\n');
+	terminal_append_spaces(out, INDENT);
+	terminal_append_wrapped(
+		out, text.data, text.size, width > INDENT ? width - INDENT : 1, INDENT);
 }
 
 /* Cut the spaces at the end of the line, and end it. */
@@ -127,12 +132,28 @@ static void end_line(struct buffer *out)
 	buffer_append_char(out, '\n');
 }
 
+/* Return the columns that are left for the last one: any number when @width is 0, 0 when there are
+ * too few. */
+static size_t room_for_last(const struct table *table, const size_t *widths, size_t width)
+{
+	size_t last = widths[table->n_columns - 1];
+	size_t needed = last < LAST_MIN ? last : LAST_MIN;
+	size_t used = 0;
+
+	if (width == 0)
+		return SIZE_MAX;
+	for (size_t i = 0; i + 1 < table->n_columns; i++)
+		used += widths[i] + GAP;
+	return used + needed <= width ? width - used : 0;
+}
+
 void table_write(const struct table *table, size_t width, const char *bold, const char *plain,
 	struct buffer *out)
 {
 	size_t n_rows = table_rows(table) + 1;
 	cleanup_free struct cell *cells = lay_out(table);
 	cleanup_free size_t *widths = calloc(table->n_columns, sizeof(*widths));
+	size_t room;
 
 	if (!cells || !widths) {
 		out->error = -ENOMEM;
@@ -141,30 +162,30 @@ void table_write(const struct table *table, size_t width, const char *bold, cons
 	for (size_t i = 0; i < n_rows * table->n_columns; i++)
 		if (cells[i].width > widths[i % table->n_columns])
 			widths[i % table->n_columns] = cells[i].width;
-	for (size_t row = 0; row < n_rows; row++) {
-		buffer_append_string(out, row == 0 ? bold : "");
-		append_row(table, cells + row * table->n_columns, widths, width, out);
-		buffer_append_string(out, row == 0 ? plain : "");
+	room = room_for_last(table, widths, width);
+	if (room > 0) {
+		buffer_append_string(out, bold);
+		append_row(table, cells, widths, room, out);
+		buffer_append_string(out, plain);
+		end_line(out);
+	}
+	for (size_t i = 1; i < n_rows; i++) {
+		const struct cell *row = cells + i * table->n_columns;
+
+		if (room > 0)
+			append_row(table, row, widths, room, out);
+		else
+			append_paragraph(table, row, width, out);
 		end_line(out);
 	}
 }
 
-static void print(const struct table *table, size_t width)
+void table_print(const struct table *table)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
 
-	table_write(table, width, terminal_bold(), terminal_plain(), &text);
+	table_write(table, terminal_width(), terminal_bold(), terminal_plain(), &text);
 	terminal_print(&text);
-}
-
-void table_print(const struct table *table)
-{
-	print(table, terminal_width());
-}
-
-void table_print_whole(const struct table *table)
-{
-	print(table, 0);
 }
 
 void table_deinit(struct table *table)

@@ -7,8 +7,17 @@
 #include "util/buffer.h"
 
 /*
- * A table of text: every column is as wide as its widest cell (in terminal columns, not bytes), and
- * the last one is cut at the edge of the terminal.
+ * A table of text: every column is as wide as its widest cell (in terminal columns, not bytes). The
+ * text of the last one is wrapped between words, below itself. When the others leave it no room, each
+ * row is a paragraph:
+ *
+ *   FAILED   ERROR                          80 columns
+ *   weather  toolbox.d/weather.json:1:
+ *            expected an object
+ *
+ *   weather                                 20 columns
+ *     ERROR toolbox.d/
+ *     weather.json:1: …
  */
 
 struct table_column {
@@ -39,15 +48,12 @@ void table_add(struct table *table, const char *text);
 
 size_t table_rows(const struct table *table);
 
-/* Append the table, lines cut to @width columns (0: never). @bold precedes the titles, @plain
- * follows them. */
+/* Append the table for a terminal of @width columns (0: lines of any length). @bold precedes the
+ * titles, @plain follows them. */
 void table_write(const struct table *table, size_t width, const char *bold, const char *plain,
 	struct buffer *out);
 
-/* Print the table to stdout, lines cut to the width of the terminal. */
+/* Print the table to stdout. */
 void table_print(const struct table *table);
-
-/* Print the table with lines uncut, for texts that must be read to the end. */
-void table_print_whole(const struct table *table);
 
 void table_deinit(struct table *table);

@@ -99,6 +99,47 @@ void terminal_append_line(struct buffer *out, const char *text, size_t size)
 	}
 }
 
+void terminal_append_spaces(struct buffer *out, size_t count)
+{
+	while (count-- > 0)
+		buffer_append_char(out, ' ');
+}
+
+/* Return how much of @text is the first line of @columns columns, without the spaces at its end. */
+static size_t find_line(const char *text, size_t size, size_t columns)
+{
+	size_t width;
+	size_t fits = terminal_text_prefix(text, size, columns, &width);
+	size_t line = fits;
+
+	if (fits == size)
+		return size;
+	while (line > 0 && text[line] != ' ')
+		line--;
+	while (line > 0 && text[line - 1] == ' ')
+		line--;
+	return line > 0 ? line : fits;
+}
+
+void terminal_append_wrapped(
+	struct buffer *out, const char *text, size_t size, size_t columns, size_t indent)
+{
+	while (columns > 0) {
+		size_t line = find_line(text, size, columns);
+
+		if (line == size || line == 0)
+			break;
+		buffer_append(out, text, line);
+		while (line < size && text[line] == ' ')
+			line++;
+		text += line;
+		size -= line;
+		buffer_append_char(out, '\n');
+		terminal_append_spaces(out, indent);
+	}
+	buffer_append(out, text, size);
+}
+
 void terminal_append_value(struct buffer *out, const struct json_tape *tape, uint32_t token)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};

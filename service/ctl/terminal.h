@@ -30,6 +30,13 @@ size_t terminal_text_prefix(const char *text, size_t size, size_t columns, size_
  * (util/visible.h). */
 void terminal_append_line(struct buffer *out, const char *text, size_t size);
 
+void terminal_append_spaces(struct buffer *out, size_t count);
+
+/* Append the line @text, wrapped between words to lines of @columns columns (0: never); all lines but
+ * the first are indented by @indent. A word that is longer than a line is broken. */
+void terminal_append_wrapped(
+	struct buffer *out, const char *text, size_t size, size_t columns, size_t indent);
+
 /* Append the value at @token of @tape for a cell or a line: a string as its text, null as nothing,
  * anything else as compact JSON. */
 void terminal_append_value(struct buffer *out, const struct json_tape *tape, uint32_t token);

@@ -183,7 +183,7 @@ def test_reload_and_status(ctl):
     assert done.returncode == DONE and "math_tools" in done.stdout
     done = ctl("status")
     assert done.returncode == DONE
-    latency = r"(?:[\d.e+]+ ms|–)"
+    latency = r"(?:[\d.e+]+ ms|-)"
     for toolbox_id in ("math_tools", "libm", "answers"):
         assert re.search(rf"^{toolbox_id} .* {latency} +{latency}( |$)", done.stdout, re.M), done.stdout
     assert json.loads(ctl("status", "--json").stdout)["toolboxes"]

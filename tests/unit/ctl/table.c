@@ -47,20 +47,45 @@ Test(ctl_table, measures_columns_of_the_terminal_not_bytes)
 		"e\xCC\x81         3  z\n");
 }
 
-Test(ctl_table, cuts_the_line_where_the_terminal_ends)
+Test(ctl_table, wraps_the_last_column_between_words)
 {
-	expect((const char *const[]){"a", "1", "exactly", "b", "2", "too long"}, 6, 20,
+	expect((const char *const[]){"a", "1", "exactly", "b", "2",
+		       "a text that is too long for one line"},
+		6, 40,
 		"NAME  COUNT  TEXT\n"
 		"a         1  exactly\n"
-		"b         2  too lo…\n");
-	expect((const char *const[]){"a", "1", "日本語日本語"}, 3, 18,
+		"b         2  a text that is too long for\n"
+		"             one line\n");
+	expect((const char *const[]){"a", "1", "日本語日本語日本語日本語日本語"}, 3, 38,
 		"NAME  COUNT  TEXT\n"
-		"a         1  日本…\n");
+		"a         1  日本語日本語日本語日本語\n"
+		"             日本語\n");
 }
 
-Test(ctl_table, survives_a_terminal_narrower_than_its_columns)
+Test(ctl_table, breaks_a_word_only_if_it_is_longer_than_a_line)
 {
-	expect((const char *const[]){"abcdef", "1", "x"}, 3, 4, "NAME\nabc…\n");
+	expect((const char *const[]){"a", "1", "/usr/lib/a/very/long/path/of/a/file is here"}, 3,
+		38,
+		"NAME  COUNT  TEXT\n"
+		"a         1  /usr/lib/a/very/long/path\n"
+		"             /of/a/file is here\n");
+}
+
+Test(ctl_table, is_paragraphs_where_its_columns_have_no_room)
+{
+	expect((const char *const[]){"abcdef", "1", "some words to wrap", "b", "", ""}, 6, 20,
+		"abcdef\n"
+		"  COUNT 1  TEXT some\n"
+		"  words to wrap\n"
+		"b\n");
+	expect((const char *const[]){"abcdef", "1", "some words"}, 3, 12,
+		"abcdef\n"
+		"  COUNT 1\n"
+		"  TEXT some\n"
+		"  words\n");
+	/* One column is enough for an end. */
+	expect((const char *const[]){"ab", "1", ""}, 3, 1,
+		"a\n  b\n  C\n  O\n  U\n  N\n  T\n  1\n");
 }
 
 Test(ctl_table, is_its_titles_when_there_is_no_row)
