@@ -86,11 +86,8 @@ static void index_tools(struct catalogue *catalogue)
 	for (size_t i = catalogue->n_tools; i-- > 0;) {
 		struct offered *offered = &catalogue->tools[i];
 		const char *name = offered->tool->name;
-		size_t size = strlen(name);
-		uint32_t *first;
+		uint32_t *first = bucket_of_hash(catalogue, offered->hash, name, strlen(name));
 
-		offered->hash = digest_bytes(DIGEST_SEED, name, size);
-		first = bucket_of_hash(catalogue, offered->hash, name, size);
 		offered->next_same = *first;
 		*first = (uint32_t)i;
 	}
@@ -107,7 +104,10 @@ static void offer_tools(struct catalogue *catalogue, catalogue_offers_function o
 
 			if (offers && !offers(data, owner->toolbox->id, tool->name))
 				continue;
-			catalogue->tools[catalogue->n_tools++].tool = tool;
+			catalogue->tools[catalogue->n_tools++] = (struct offered){
+				.tool = tool,
+				.hash = digest_bytes(DIGEST_SEED, tool->name, strlen(tool->name)),
+			};
 		}
 		owner->n_tools = catalogue->n_tools - owner->first_tool;
 	}
@@ -148,6 +148,68 @@ struct catalogue *catalogue_new(struct toolbox *const *toolboxes, size_t n_toolb
 	offer_tools(catalogue, offers, data);
 	index_tools(catalogue);
 	return take_ptr(catalogue);
+}
+
+/* ── a part of a catalogue ───────────────────────────────────────────────────────────────────── */
+
+int catalogue_set_init(struct catalogue_set *set, const struct catalogue *catalogue)
+{
+	size_t n_words = catalogue->n_tools / CATALOGUE_WORD_BITS + 1;
+
+	*set = (struct catalogue_set){calloc(n_words, sizeof(*set->words)), n_words};
+	return set->words ? 0 : -ENOMEM;
+}
+
+void catalogue_set_deinit(struct catalogue_set *set)
+{
+	free(set->words);
+	*set = (struct catalogue_set){0};
+}
+
+static size_t count_set(const struct catalogue_set *set)
+{
+	size_t n_tools = 0;
+
+	for (size_t i = 0; i < set->n_words; i++)
+		n_tools += (size_t)__builtin_popcountll(set->words[i]);
+	return n_tools;
+}
+
+/* Add the tool at @index of @whole to @part, which has all that come before it; its toolbox, too,
+ * unless it is there. */
+static void add_offered(const struct catalogue *whole, size_t index, struct catalogue *part)
+{
+	const struct offered *offered = &whole->tools[index];
+	struct toolbox *toolbox = offered->tool->toolbox;
+	struct owner *owner = part->n_owners > 0 ? &part->owners[part->n_owners - 1] : NULL;
+
+	if (!owner || owner->toolbox != toolbox) {
+		package_ref(toolbox->package);
+		owner = &part->owners[part->n_owners++];
+		*owner = (struct owner){.toolbox = toolbox, .first_tool = part->n_tools};
+	}
+	owner->n_tools++;
+	part->tools[part->n_tools++] =
+		(struct offered){.tool = offered->tool, .hash = offered->hash};
+}
+
+struct catalogue *catalogue_narrow(
+	const struct catalogue *catalogue, const struct catalogue_set *set)
+{
+	cleanup(catalogue_cleanup) struct catalogue *part = calloc(1, sizeof(*part));
+	size_t n_tools = count_set(set);
+
+	/* At most one toolbox for each tool. */
+	if (!part || make_room(part, n_tools < catalogue->n_owners ? n_tools : catalogue->n_owners,
+			     n_tools) < 0)
+		return NULL;
+	part->generation = catalogue->generation;
+	for (size_t i = 0; i < set->n_words; i++)
+		for (uint64_t word = set->words[i]; word != 0; word &= word - 1)
+			add_offered(catalogue,
+				i * CATALOGUE_WORD_BITS + (size_t)__builtin_ctzll(word), part);
+	index_tools(part);
+	return take_ptr(part);
 }
 
 static void free_notes(struct catalogue *catalogue)
@@ -273,26 +335,45 @@ const struct tool *catalogue_tool(const struct catalogue *catalogue, size_t inde
 }
 
 /* The tools of a toolbox lie in one array, and are offered in its order. */
-bool catalogue_has(const struct catalogue *catalogue, const struct tool *tool)
+size_t catalogue_index(const struct catalogue *catalogue, const struct tool *tool)
 {
-	long index =
-		catalogue_find_toolbox(catalogue, tool->toolbox->id, strlen(tool->toolbox->id));
-	const struct owner *owner = index < 0 ? NULL : &catalogue->owners[index];
+	long at = catalogue_find_toolbox(catalogue, tool->toolbox->id, strlen(tool->toolbox->id));
+	const struct owner *owner = at < 0 ? NULL : &catalogue->owners[at];
 	size_t low = 0;
-	size_t high = owner && owner->toolbox == tool->toolbox ? owner->n_tools : 0;
+	size_t high = 0;
 
+	if (owner && owner->toolbox == tool->toolbox) {
+		low = owner->first_tool;
+		high = low + owner->n_tools;
+	}
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		const struct tool *found = catalogue->tools[owner->first_tool + middle].tool;
+		const struct tool *found = catalogue->tools[middle].tool;
 
 		if (found == tool)
-			return true;
+			return middle;
 		if (found < tool)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return false;
+	return CATALOGUE_NONE;
+}
+
+static size_t index_of(uint32_t at)
+{
+	return at == NO_TOOL ? CATALOGUE_NONE : at;
+}
+
+size_t catalogue_first_named(const struct catalogue *catalogue, const char *name, size_t size)
+{
+	return index_of(*bucket_of(catalogue, name, size));
+}
+
+size_t catalogue_next_named(const struct catalogue *catalogue, size_t index)
+{
+	check(index < catalogue->n_tools);
+	return index_of(catalogue->tools[index].next_same);
 }
 
 size_t catalogue_n_failures(const struct catalogue *catalogue)

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/access.h"
 #include "config/keys.h"
+#include "config/profiles.h"
 #include "config/reader.h"
 #include "config/token.h"
 #include "config/toolboxes.h"
@@ -119,6 +121,10 @@ static void read_all(struct config_reader *reader)
 	if (!config_reader_is_object_or_closes(reader, toolboxd))
 		toolboxd = JSON_NONE;
 	config_keys_read(reader, toolboxd);
+	if (reader->config->tools_enabled.n_items > 0 && reader->config->tools_disabled.n_items > 0)
+		config_reader_report(reader, DIAGNOSTIC_WARNING,
+			config_reader_find(reader, toolboxd, "tools_disabled"),
+			"is ignored, since tools_enabled is set");
 	read_bus(reader);
 	read_plugins(reader);
 	digest_start(reader);
@@ -249,6 +255,8 @@ void config_deinit(struct config *config)
 	text_list_deinit(&config->tools_enabled);
 	text_list_deinit(&config->tools_disabled);
 	text_list_deinit(&config->approval_allow);
+	config_profiles_deinit(config);
+	config_access_deinit(config);
 	config_toolboxes_deinit(config);
 	free(config->plugins);
 	free(config->closed);

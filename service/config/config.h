@@ -89,6 +89,26 @@ struct config_toolbox {
 	uint64_t tools_digest; /* digest of their settings but `enabled`; 0: there are none */
 };
 
+/* The callers that a rule is for, by texts in which `*` is any run of characters. */
+struct config_match {
+	char *source; /* NULL: any, also none; likewise the others */
+	char *session_id;
+	char *site_id;
+};
+
+/* One of `profiles`. */
+struct config_profile {
+	char *name;
+	bool has_all;                /* every tool, whatever else it names */
+	struct text_list tool_names; /* names as in a filter */
+};
+
+/* One of `access`, in this order. */
+struct config_access {
+	struct config_match match;
+	char *profile; /* the name of the profile, which may not exist */
+};
+
 struct config {
 	struct bus_address bus;
 	struct text_list toolbox_dirs; /* low to high */
@@ -99,6 +119,10 @@ struct config {
 	uint64_t embedded_stall_s;
 	char embedded_token[BUS_TOKEN_BYTES]; /* "": no token is needed */
 	enum config_duplicates duplicate_names;
+	struct config_profile *profiles;
+	size_t n_profiles;
+	struct config_access *access;
+	size_t n_access;
 	enum approval_mode approval_mode;
 	struct text_list approval_allow;
 	uint64_t approval_timeout_ms;

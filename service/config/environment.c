@@ -154,24 +154,47 @@ static int set_bus(struct overriding *overriding, const char *name, const char *
 	return set_json(overriding, "websocket", name, &json);
 }
 
+/* The variables of the filter; the first that is set decides. */
+static const struct {
+	const char *name;
+	const char *path;
+	const char *other;
+} filters[] = {
+	{"TOOLBOXD_TOOLS_ENABLED", ENABLED_PATH, DISABLED_PATH},
+	{"TOOLBOXD_TOOLS_DISABLED", DISABLED_PATH, ENABLED_PATH},
+	{"TOOLBOXD_TOOLS", ENABLED_PATH, DISABLED_PATH},
+};
+#define N_FILTERS (sizeof(filters) / sizeof(*filters))
+
+/* Report, in one line, the variables of the filter that are set and do not count. */
+static void report_ignored(const struct overriding *overriding)
+{
+	cleanup(buffer_deinit) struct buffer ignored = {0};
+	const char *first = NULL;
+
+	for (size_t i = 0; i < N_FILTERS; i++) {
+		if (!variable_value(filters[i].name))
+			continue;
+		if (first)
+			buffer_printf(
+				&ignored, "%s%s", ignored.size > 0 ? " and " : "", filters[i].name);
+		else
+			first = filters[i].name;
+	}
+	if (ignored.size > 0 && buffer_terminate(&ignored))
+		diagnostic_report(&overriding->closing->outer, DIAGNOSTIC_WARNING, NULL, 0, first,
+			"decides alone which tools are offered; ignored: %s", ignored.data);
+}
+
 /* Apply the first of three variables that is set: it alone decides which tools are offered
  * (contract.md, Filter). */
 static int apply_filter(struct overriding *overriding)
 {
-	static const struct {
-		const char *name;
-		const char *path;
-		const char *other;
-	} filters[] = {
-		{"TOOLBOXD_TOOLS_ENABLED", ENABLED_PATH, DISABLED_PATH},
-		{"TOOLBOXD_TOOLS_DISABLED", DISABLED_PATH, ENABLED_PATH},
-		{"TOOLBOXD_TOOLS", ENABLED_PATH, DISABLED_PATH},
-	};
-
+	report_ignored(overriding);
 	if (variable_value("TOOLBOXD_TOOLS"))
 		diagnostic_report(&overriding->closing->outer, DIAGNOSTIC_WARNING, NULL, 0,
 			"TOOLBOXD_TOOLS", "is deprecated; set TOOLBOXD_TOOLS_ENABLED instead");
-	for (size_t i = 0; i < sizeof(filters) / sizeof(*filters); i++) {
+	for (size_t i = 0; i < N_FILTERS; i++) {
 		const char *value = variable_value(filters[i].name);
 		int r;
 

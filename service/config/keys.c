@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/access.h"
+#include "config/profiles.h"
 #include "config/token.h"
 #include "config/toolboxes.h"
 #include "util/buffer.h"
@@ -121,20 +123,7 @@ static void read_word(
 	*(unsigned int *)member = index;
 }
 
-/* Cut the white space off both ends of @text. Return its new start. */
-static char *trim(char *text)
-{
-	static const char space[] = " \t\n\r";
-	char *start = text + strspn(text, space);
-	size_t size = strlen(start);
-
-	while (size > 0 && strchr(space, start[size - 1]))
-		size--;
-	start[size] = '\0';
-	return start;
-}
-
-/* Add one trimmed string, unless it is empty. */
+/* Add one trimmed string, unless it is empty or there already. */
 static void read_item(
 	struct config_reader *reader, const struct key *key, uint32_t value, struct text_list *list)
 {
@@ -150,8 +139,8 @@ static void read_item(
 		config_reader_close_wrong(reader, value, "must be a name");
 	if (!text)
 		return;
-	trimmed = trim(text);
-	if (!*trimmed)
+	trimmed = text_trim(text);
+	if (!*trimmed || text_list_has(list, trimmed))
 		return;
 	if (text_list_add(list, trimmed) < 0)
 		reader->error = -ENOMEM;
@@ -196,6 +185,22 @@ static void read_toolboxes(
 	(void)key;
 	(void)member;
 	config_toolboxes_read(reader, value);
+}
+
+static void read_profiles(
+	struct config_reader *reader, const struct key *key, uint32_t value, void *member)
+{
+	(void)key;
+	(void)member;
+	config_profiles_read(reader, value);
+}
+
+static void read_access(
+	struct config_reader *reader, const struct key *key, uint32_t value, void *member)
+{
+	(void)key;
+	(void)member;
+	config_access_read(reader, value);
 }
 
 /* Read the token of the file that @value names. A token that no client can show, because it is a
@@ -264,8 +269,8 @@ static const struct key keys[] = {
 	LIST("tools_enabled", tools_enabled, true),
 	LIST("tools_disabled", tools_disabled, true),
 	WORD("duplicate_names", duplicate_names, duplicates_words, CONFIG_DUPLICATES_ERROR, false),
-	FEATURE("profiles", JSON_OBJECT),
-	FEATURE("access", JSON_ARRAY),
+	{"profiles", read_profiles, .closes = true},
+	{"access", read_access, .closes = true},
 	WORD("approval.mode", approval_mode, approval_mode_names, APPROVAL_EXECUTE, true),
 	LIST("approval.allow", approval_allow, true),
 	NUMBER("approval.timeout_ms", approval_timeout_ms, 1, DAY_MS, 30000),

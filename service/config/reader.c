@@ -159,6 +159,20 @@ char *config_reader_string(struct config_reader *reader, uint32_t token)
 	return NULL;
 }
 
+char *config_reader_text_or_closes(struct config_reader *reader, uint32_t token)
+{
+	char *text;
+
+	if (json_type_at(&reader->tape, token) != JSON_STRING) {
+		config_reader_close_wrong(reader, token, "must be a string");
+		return NULL;
+	}
+	text = config_reader_string(reader, token);
+	if (!text && reader->error == 0)
+		config_reader_close_wrong(reader, token, "must be a string without U+0000");
+	return text;
+}
+
 uint32_t config_reader_find(const struct config_reader *reader, uint32_t object, const char *key)
 {
 	uint32_t value = json_find(&reader->tape, object, key);

@@ -60,6 +60,10 @@ uint64_t config_reader_number(struct config_reader *reader, enum diagnostic_seve
  * reported, or without memory, which sets @reader->error. */
 char *config_reader_string(struct config_reader *reader, uint32_t token);
 
+/* As config_reader_string(), but a value that is no string or holds U+0000 closes the configuration:
+ * NULL is returned. */
+char *config_reader_text_or_closes(struct config_reader *reader, uint32_t token);
+
 /* Return the member @key of the object at @object. Return JSON_NONE when there is none or it is
  * null, since null in a file withdraws the value of a lower file. */
 uint32_t config_reader_find(const struct config_reader *reader, uint32_t object, const char *key);

@@ -14,6 +14,7 @@
 #include "util/assert.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
+#include "util/digest.h"
 
 /* The least time between two reloads that reload_refresh() begins: anybody on the bus can ask for
  * one, and each costs an interpreter seconds. */
@@ -28,7 +29,7 @@
 struct reload_waiter {
 	struct list link;
 	struct answer answer;
-	struct account *account; /* charged with @size bytes: counted reference */
+	struct policy_caller *caller; /* owned; its account is charged with @size bytes */
 	size_t size;
 };
 
@@ -55,27 +56,30 @@ static void write_loaded(const struct catalogue *catalogue, struct answer *answe
 	answer_member_number(answer, "total_tools", catalogue_n_tools(catalogue));
 }
 
-/* Send @answer, which it takes over. A list of tools that does not fit in a frame is left out
- * (contract.md, Size of results). */
-static void send_answer(struct reload *reload, struct answer *answer)
+/* Send @answer, which it takes over, with what @caller may see. A list of tools that does not fit in a
+ * frame is left out (contract.md, Size of results). */
+static void send_answer(
+	struct reload *reload, const struct policy_caller *caller, struct answer *answer)
 {
-	const struct catalogue *catalogue = reload->parts.offer->catalogue;
+	const struct catalogue *view = policy_view(reload->parts.offer->policy, caller);
 
-	write_loaded(catalogue, answer);
-	listing_write_failed(catalogue, answer_member(answer, "failed"));
-	reload_write_mistakes(reload, answer);
+	write_loaded(view, answer);
+	listing_write_failed(view, answer_member(answer, "failed"));
+	reload_write_mistakes(reload, view, answer);
 	answer_keep(answer);
-	listing_write(catalogue, NULL, 0, DEFINITION_FULL, answer_member(answer, "tools"));
+	listing_write(view, NULL, 0, DEFINITION_FULL, answer_member(answer, "tools"));
 	if (!answer_fits(answer, reload->parts.config->limits.frame_bytes) ||
 		account_is_full(bus_sender(reload->parts.bus)))
 		answer_rewind(answer);
 	answer_send(answer, reload->parts.bus);
 }
 
+typedef void (*send_function)(
+	struct reload *reload, const struct policy_caller *caller, struct answer *answer);
+
 /* Take the first waiter off @waiting, and call @send for its answer, charged to its account. Returns
  * false when there is none. */
-static bool answer_waiter(struct reload *reload, struct list *waiting,
-	void (*send)(struct reload *reload, struct answer *answer))
+static bool answer_waiter(struct reload *reload, struct list *waiting, send_function send)
 {
 	struct list *link = list_take_first(waiting);
 	struct reload_waiter *waiter;
@@ -85,11 +89,11 @@ static bool answer_waiter(struct reload *reload, struct list *waiting,
 		return false;
 	waiter = container_of(link, struct reload_waiter, link);
 	reload->n_waiting--;
-	before = bus_act_for(reload->parts.bus, waiter->account);
-	send(reload, &waiter->answer);
+	before = bus_act_for(reload->parts.bus, waiter->caller->account);
+	send(reload, waiter->caller, &waiter->answer);
 	bus_act_for(reload->parts.bus, before);
-	account_release(waiter->account, waiter->size);
-	account_unref(waiter->account);
+	account_release(waiter->caller->account, waiter->size);
+	policy_caller_free(waiter->caller);
 	free(waiter);
 	return true;
 }
@@ -160,6 +164,27 @@ static void log_not_enforced(struct reload *reload)
 	}
 }
 
+/* A diagnostic_function. */
+static void keep_warning(void *data, const struct diagnostic *warning)
+{
+	diagnostics_add(data, warning->severity, 0, warning->pointer, "%s", warning->text);
+}
+
+/* Log the names in the configuration that mean nothing, unless the same ones were logged last. */
+static void log_unknown_names(struct reload *reload, const struct catalogue *catalogue)
+{
+	cleanup(diagnostics_deinit) struct diagnostics warnings = {0};
+	uint64_t digest = DIGEST_SEED;
+
+	names_report_unknown(reload->parts.config, catalogue, keep_warning, &warnings);
+	for (size_t i = 0; i < warnings.n_items; i++)
+		digest = digest_bytes(
+			digest, warnings.items[i].text, strlen(warnings.items[i].text) + 1);
+	for (size_t i = 0; digest != reload->unknown_names && i < warnings.n_items; i++)
+		log_problem(reload, &warnings.items[i]);
+	reload->unknown_names = digest;
+}
+
 /* Put @catalogue (taken over) in place, and announce what has changed. */
 static void swap_catalogue(struct reload *reload, struct catalogue *catalogue)
 {
@@ -182,10 +207,10 @@ static void swap_catalogue(struct reload *reload, struct catalogue *catalogue)
 		catalogue_n_failures(catalogue));
 	if (!changes_are_empty(&changes)) {
 		log_shared_names(catalogue);
-		names_report_unknown(config, catalogue, diagnostic_log, &reload->problems);
 		if (reload->is_ready)
 			broadcast_changes(reload, &changes);
 	}
+	log_unknown_names(reload, catalogue);
 	log_not_enforced(reload);
 	offer_prestart(offer);
 }
@@ -319,28 +344,31 @@ static void write_busy(const struct reload *reload, struct answer *answer)
 		reload->n_waiting);
 }
 
-void reload_request(struct reload *reload, struct answer *answer)
+void reload_request(
+	struct reload *reload, const struct policy_caller *caller, struct answer *answer)
 {
-	struct account *account = bus_sender(reload->parts.bus);
-	size_t size = answer->message.size;
+	/* The answer begins with the context, which has the texts of the caller. */
+	size_t size = 2 * answer->message.size;
+	cleanup(policy_caller_cleanup) struct policy_caller *copy = NULL;
 	struct reload_waiter *waiter;
 
 	if (reload->n_waiting >= reload->parts.config->limits.in_flight) {
 		write_busy(reload, answer);
 		return;
 	}
-	waiter = malloc(sizeof(*waiter));
+	copy = policy_caller_copy(caller);
+	waiter = copy ? malloc(sizeof(*waiter)) : NULL;
 	if (!waiter) {
 		answer_error_format(answer, ANSWER_UNAVAILABLE,
 			"RuntimeError: The service is unavailable: out of memory");
 		return;
 	}
-	if (!account_hold(account, size)) {
+	if (!account_hold(copy->account, size)) {
 		free(waiter);
 		write_busy(reload, answer);
 		return;
 	}
-	waiter->account = account_ref(account);
+	waiter->caller = take_ptr(copy);
 	waiter->size = size;
 	list_init(&waiter->link);
 	waiter->answer = answer_take(answer);
@@ -349,16 +377,17 @@ void reload_request(struct reload *reload, struct answer *answer)
 	reload_ask_again(reload);
 }
 
-static void send_unavailable(struct reload *reload, struct answer *answer)
+static void send_unavailable(
+	struct reload *reload, const struct policy_caller *caller, struct answer *answer)
 {
+	(void)caller;
 	answer_error_format(answer, ANSWER_UNAVAILABLE,
 		"RuntimeError: The service is unavailable: it is stopping");
 	answer_send(answer, reload->parts.bus);
 }
 
 /* Answer all waiters of both lists. */
-static void answer_all(
-	struct reload *reload, void (*send)(struct reload *reload, struct answer *answer))
+static void answer_all(struct reload *reload, send_function send)
 {
 	while (answer_waiter(reload, &reload->waiting, send) ||
 		answer_waiter(reload, &reload->waiting_next, send))
@@ -401,9 +430,11 @@ void reload_init(struct reload *reload, const struct reload_parts *parts,
 			strerror(-r));
 }
 
-static void forget_answer(struct reload *reload, struct answer *answer)
+static void forget_answer(
+	struct reload *reload, const struct policy_caller *caller, struct answer *answer)
 {
 	(void)reload;
+	(void)caller;
 	answer_deinit(answer);
 }
 

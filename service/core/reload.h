@@ -67,6 +67,7 @@ struct reload {
 	unsigned int n_mistakes;
 	struct log_rate reloads;  /* lines about reloads, which anybody may ask for, … */
 	struct log_rate problems; /* … and about what each of them finds wrong */
+	uint64_t unknown_names;   /* digest of the last lines about names that mean nothing */
 	bool has_logged_sandbox;  /* the restrictions that this system lacks were logged */
 };
 
@@ -92,9 +93,11 @@ void reload_refresh(struct reload *reload);
 /* Begin a reload once no further news has arrived for a moment: something was installed. */
 void reload_soon(struct reload *reload);
 
-/* Serve ovos.tools.reload: take @answer over, to be sent when the next reload that begins is done.
- * When too many wait already, or memory is short, write the error. */
-void reload_request(struct reload *reload, struct answer *answer);
+/* Serve ovos.tools.reload: take @answer over, to be sent when the next reload that begins is done,
+ * with what @caller (copied) may see then. When too many wait already, or memory is short, write the
+ * error. */
+void reload_request(
+	struct reload *reload, const struct policy_caller *caller, struct answer *answer);
 
 /* Send `unavailable` to all who wait: the service is stopping. */
 void reload_give_up(struct reload *reload);
@@ -105,8 +108,9 @@ void reload_configuration(struct reload *reload);
 
 /* Write the member `configuration` of an answer, if the configuration that was read last has mistakes:
  * [{"file": …, "line": …, "path": …, "error": …}, …], file and line null for a mistake outside of
- * the files. */
-void reload_write_mistakes(const struct reload *reload, struct answer *answer);
+ * the files. They may name any tool, so only a caller whose @view has all of them receives them. */
+void reload_write_mistakes(
+	const struct reload *reload, const struct catalogue *view, struct answer *answer);
 
 /* Watch the registration folders, the files that toolboxes are made of, as they are now, and those of
  * the configuration.

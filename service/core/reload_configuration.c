@@ -93,11 +93,12 @@ void reload_configuration(struct reload *reload)
 		config_deinit(&config);
 }
 
-void reload_write_mistakes(const struct reload *reload, struct answer *answer)
+void reload_write_mistakes(
+	const struct reload *reload, const struct catalogue *view, struct answer *answer)
 {
 	struct buffer *out;
 
-	if (reload->mistakes.size == 0)
+	if (reload->mistakes.size == 0 || view != reload->parts.offer->catalogue)
 		return;
 	out = answer_member(answer, "configuration");
 	buffer_append(out, reload->mistakes.data, reload->mistakes.size);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/status.h"
 
+#include <string.h>
+
 #include "core/listing.h"
 #include "json/writer.h"
 #include "util/clock.h"
@@ -49,40 +51,66 @@ static void write_toolbox(const struct config *config, const struct toolbox *too
 	buffer_append_char(out, '}');
 }
 
-static void write_toolboxes(
-	const struct offer *offer, const struct config *config, struct buffer *out)
+static void write_toolboxes(const struct offer *offer, const struct catalogue *view,
+	const struct config *config, struct buffer *out)
 {
 	buffer_append_char(out, '[');
-	for (size_t i = 0; i < offer->n_runners; i++) {
+	for (size_t i = 0; i < catalogue_n_toolboxes(view); i++) {
+		const struct toolbox *toolbox = catalogue_toolbox(view, i, NULL, NULL);
+
 		if (i > 0)
 			buffer_append_char(out, ',');
-		write_toolbox(config, catalogue_toolbox(offer->catalogue, i, NULL, NULL),
-			offer->runners[i], out);
+		write_toolbox(config, toolbox, offer_runner(offer, toolbox), out);
 	}
 	buffer_append_char(out, ']');
 }
 
-static void write_calls(const struct calls *calls, struct buffer *out)
+/* Count the calls in flight of tools that @view has. */
+static void count_calls(const struct calls *calls, const struct catalogue *view,
+	size_t *ret_in_flight, size_t *ret_held_bytes)
 {
+	*ret_in_flight = *ret_held_bytes = 0;
+	list_for_each(link, &calls->in_flight) {
+		const struct call *call = container_of(link, struct call, link);
+		const struct tool *found;
+
+		if (catalogue_find(view, call->tool->name, strlen(call->tool->name),
+			    call->tool->toolbox->id, strlen(call->tool->toolbox->id), false,
+			    &found) != 0)
+			continue;
+		*ret_in_flight += 1;
+		*ret_held_bytes += call->held_bytes;
+	}
+}
+
+static void write_calls(const struct service *service, struct buffer *out)
+{
+	const struct calls *calls = &service->calls;
+	size_t n_in_flight = calls->n_in_flight;
+	size_t held_bytes = calls->held_bytes;
+
+	if (service->scope.view != service->offer.catalogue)
+		count_calls(calls, service->scope.view, &n_in_flight, &held_bytes);
 	buffer_append_string(out, "{\"in_flight\":");
-	json_write_u64(out, calls->n_in_flight);
-	write_number(out, "held_bytes", calls->held_bytes);
+	json_write_u64(out, n_in_flight);
+	write_number(out, "held_bytes", held_bytes);
 	buffer_append_char(out, '}');
 }
 
 void status_write(const struct service *service, struct answer *answer)
 {
-	const struct catalogue *catalogue = service->offer.catalogue;
+	const struct catalogue *view = service->scope.view;
 	char url[BUS_URL_BYTES];
 
 	bus_address_format(bus_address(service->bus), url);
 	answer_member_text(answer, "version", TOOLBOXD_VERSION);
 	answer_member_number(answer, "uptime_s", (clock_now_ms() - service->started_ms) / MS_PER_S);
 	answer_member_text(answer, "bus", url);
-	answer_member_number(answer, "generation", catalogue_generation(catalogue));
-	write_calls(&service->calls, answer_member(answer, "calls"));
-	write_toolboxes(&service->offer, &service->config, answer_member(answer, "toolboxes"));
-	listing_write_failed(catalogue, answer_member(answer, "failed"));
-	listing_write_not_offered(catalogue, answer_member(answer, "not_offered"));
-	reload_write_mistakes(&service->reload, answer);
+	answer_member_number(answer, "generation", catalogue_generation(view));
+	write_calls(service, answer_member(answer, "calls"));
+	write_toolboxes(
+		&service->offer, view, &service->config, answer_member(answer, "toolboxes"));
+	listing_write_failed(view, answer_member(answer, "failed"));
+	listing_write_not_offered(view, answer_member(answer, "not_offered"));
+	reload_write_mistakes(&service->reload, view, answer);
 }

@@ -74,7 +74,7 @@ static void serve_watch(struct service *service, struct answer *answer)
 
 static void serve_reload(struct service *service, struct answer *answer)
 {
-	reload_request(&service->reload, answer);
+	reload_request(&service->reload, &service->scope.caller, answer);
 }
 
 static void serve_status(struct service *service, struct answer *answer)

@@ -192,8 +192,8 @@ static int add_filtered(const struct load_jobs *jobs, struct catalogue *catalogu
 		const struct toolbox *toolbox = jobs->items[i]->toolbox;
 
 		if (toolbox && described_is_awaited(toolbox))
-			r = catalogue_add_skipped(
-				catalogue, toolbox->id, NULL, "its toolbox is not enabled");
+			r = catalogue_add_skipped(catalogue, toolbox->id, NULL,
+				settings_refusal(config, toolbox->id, NULL));
 		for (size_t j = 0; toolbox && j < toolbox->n_tools && r == 0; j++)
 			if (!settings_offer(config, toolbox->id, toolbox->tools[j].name))
 				r = catalogue_add_skipped(catalogue, toolbox->id,

@@ -1,43 +1,93 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "loader/names.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-#include "policy/filter.h"
+#include "policy/access.h"
+#include "policy/names.h"
 #include "util/buffer.h"
 #include "util/cleanup.h"
 
-/* Whether @name means any tool that was found. */
-static bool is_known(const struct catalogue *catalogue, const char *name)
-{
-	for (size_t i = 0; i < catalogue_n_tools(catalogue); i++) {
-		const struct tool *tool = catalogue_tool(catalogue, i);
+/* One check of all names. */
+struct names_check {
+	const struct config *config;
+	const struct catalogue *catalogue;
+	diagnostic_function report;
+	void *data;
+};
 
-		if (filter_pattern_matches(name, tool->toolbox->id, tool->name))
-			return true;
-	}
+/* Return whether @name means any tool that was found. The tools of a toolbox that is left out as a
+ * whole are not known: any name with its id may mean one. */
+static bool is_known(const struct catalogue *catalogue, char *name)
+{
+	const struct text_list list = {&name, 1};
+
+	if (name_select(name, catalogue, NULL))
+		return true;
 	for (size_t i = 0; i < catalogue_n_skipped(catalogue); i++) {
 		const struct catalogue_skipped *skipped = catalogue_skipped(catalogue, i);
 
-		if (skipped->name &&
-			filter_pattern_matches(name, skipped->toolbox_id, skipped->name))
+		if (skipped->name ? name_means(name, skipped->toolbox_id, skipped->name)
+				  : strchr(name, '/') && names_may_mean(&list, skipped->toolbox_id))
 			return true;
 	}
 	return false;
 }
 
-static void report_list(const struct text_list *list, const char *key,
-	const struct catalogue *catalogue, diagnostic_function report, void *data)
+static int compare_texts(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Warn of the @n texts at @texts, which are sorted here, each once: "@what 'a', 'b'". */
+static void warn(const struct names_check *check, const char *key, const char *what,
+	const char **texts, size_t n)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
 
-	for (size_t i = 0; i < list->n_items; i++)
-		if (!is_known(catalogue, list->items[i]))
-			buffer_printf(&text, "%s'%s'", text.size ? ", " : "no tool is called ",
-				list->items[i]);
-	if (text.size && buffer_terminate(&text))
-		report(data, &(struct diagnostic){
-				     DIAGNOSTIC_WARNING, .pointer = key, .text = text.data});
+	if (n == 0)
+		return;
+	qsort(texts, n, sizeof(*texts), compare_texts);
+	for (size_t i = 0; i < n; i++)
+		if (i == 0 || strcmp(texts[i - 1], texts[i]) != 0)
+			buffer_printf(&text, "%s'%s'", i > 0 ? ", " : what, texts[i]);
+	if (buffer_terminate(&text))
+		check->report(check->data, &(struct diagnostic){DIAGNOSTIC_WARNING, .pointer = key,
+						   .text = text.data});
+}
+
+static void check_list(
+	const struct names_check *check, const char *key, const struct text_list *list)
+{
+	cleanup_free const char **unknown = calloc(list->n_items + 1, sizeof(*unknown));
+	size_t n = 0;
+
+	for (size_t i = 0; unknown && i < list->n_items; i++)
+		if (!is_known(check->catalogue, list->items[i]))
+			unknown[n++] = list->items[i];
+	warn(check, key, "no tool is called ", unknown, n);
+}
+
+static bool has_profile(const struct config *config, const char *name)
+{
+	for (size_t i = 0; i < config->n_profiles; i++)
+		if (strcmp(config->profiles[i].name, name) == 0)
+			return true;
+	return strcmp(name, ACCESS_DEFAULT) == 0;
+}
+
+/* The profiles that access rules give, and that do not exist. */
+static void check_access(const struct names_check *check)
+{
+	const struct config *config = check->config;
+	cleanup_free const char **unknown = calloc(config->n_access + 1, sizeof(*unknown));
+	size_t n = 0;
+
+	for (size_t i = 0; unknown && i < config->n_access; i++)
+		if (!has_profile(config, config->access[i].profile))
+			unknown[n++] = config->access[i].profile;
+	warn(check, "access", "these profiles do not exist, and grant nothing: ", unknown, n);
 }
 
 /* Return whether a toolbox called @id was found, all of whose tools are known. */
@@ -71,31 +121,43 @@ static bool has_tool(const struct catalogue *catalogue, const char *id, const ch
 	return false;
 }
 
-/* Report the names in `toolboxes.<id>.tools` of @toolbox that no tool of it has. */
-static void report_tools(const struct config_toolbox *toolbox, const struct catalogue *catalogue,
-	diagnostic_function report, void *data)
+/* The names in `toolboxes.<id>.tools` of @toolbox that no tool of it has. */
+static void check_tools(const struct names_check *check, const struct config_toolbox *toolbox)
 {
-	cleanup(buffer_deinit) struct buffer text = {0};
+	cleanup_free const char **unknown = calloc(toolbox->n_tools + 1, sizeof(*unknown));
 	cleanup(buffer_deinit) struct buffer key = {0};
+	size_t n = 0;
 
-	if (toolbox->n_tools == 0 || !has_known_tools(catalogue, toolbox->toolbox_id))
+	if (!unknown || toolbox->n_tools == 0 ||
+		!has_known_tools(check->catalogue, toolbox->toolbox_id))
 		return;
 	for (size_t i = 0; i < toolbox->n_tools; i++)
-		if (!has_tool(catalogue, toolbox->toolbox_id, toolbox->tools[i].name))
-			buffer_printf(&text, "%s'%s'", text.size ? ", " : "it has no tool called ",
-				toolbox->tools[i].name);
+		if (!has_tool(check->catalogue, toolbox->toolbox_id, toolbox->tools[i].name))
+			unknown[n++] = toolbox->tools[i].name;
 	buffer_printf(&key, "toolboxes.%s.tools", toolbox->toolbox_id);
-	if (text.size && buffer_terminate(&text) && buffer_terminate(&key))
-		report(data, &(struct diagnostic){
-				     DIAGNOSTIC_WARNING, .pointer = key.data, .text = text.data});
+	if (buffer_terminate(&key))
+		warn(check, key.data, "it has no tool called ", unknown, n);
 }
 
 void names_report_unknown(const struct config *config, const struct catalogue *catalogue,
 	diagnostic_function report, void *data)
 {
-	report_list(&config->tools_enabled, "tools_enabled", catalogue, report, data);
-	report_list(&config->tools_disabled, "tools_disabled", catalogue, report, data);
-	report_list(&config->approval_allow, "approval.allow", catalogue, report, data);
+	const struct names_check check = {config, catalogue, report, data};
+
+	/* A list of disabled tools does not count once anything is enabled. */
+	if (config->tools_enabled.n_items > 0)
+		check_list(&check, "tools_enabled", &config->tools_enabled);
+	else
+		check_list(&check, "tools_disabled", &config->tools_disabled);
+	for (size_t i = 0; i < config->n_profiles; i++) {
+		cleanup(buffer_deinit) struct buffer key = {0};
+
+		buffer_printf(&key, "profiles.%s", config->profiles[i].name);
+		if (buffer_terminate(&key))
+			check_list(&check, key.data, &config->profiles[i].tool_names);
+	}
+	check_access(&check);
+	check_list(&check, "approval.allow", &config->approval_allow);
 	for (size_t i = 0; i < config->n_toolboxes; i++)
-		report_tools(&config->toolboxes[i], catalogue, report, data);
+		check_tools(&check, &config->toolboxes[i]);
 }

@@ -9,7 +9,8 @@
  * than its author thinks, so it is reported (contract.md, Filter).
  */
 
-/* Report, in one warning for each key that has any, the names in tools_enabled, tools_disabled,
- * approval.allow and `toolboxes.<id>.tools` that match no tool of @catalogue, offered or skipped. */
+/* Report, in one warning for each key that has any, sorted: the names in the filter, the profiles,
+ * approval.allow and `toolboxes.<id>.tools` that mean no tool of @catalogue, offered or skipped; and the
+ * profiles that access rules give and that do not exist. */
 void names_report_unknown(const struct config *config, const struct catalogue *catalogue,
 	diagnostic_function report, void *data);

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/filter.h"
 #include "json/document.h"
 #include "json/writer.h"
 #include "loader/described.h"
+#include "policy/names.h"
 #include "util/cleanup.h"
 #include "util/digest.h"
 #include "util/environment.h"
@@ -193,14 +193,14 @@ static bool is_enabled(const struct config *config, const char *toolbox_id, cons
 	return !tool || tool->is_enabled;
 }
 
+static struct filter filter_of(const struct config *config)
+{
+	return (struct filter){&config->tools_enabled, &config->tools_disabled};
+}
+
 bool settings_offer(const struct config *config, const char *toolbox_id, const char *name)
 {
-	struct filter filter = {
-		.enabled = (const char *const *)config->tools_enabled.items,
-		.n_enabled = config->tools_enabled.n_items,
-		.disabled = (const char *const *)config->tools_disabled.items,
-		.n_disabled = config->tools_disabled.n_items,
-	};
+	struct filter filter = filter_of(config);
 
 	return config_toolbox_is_enabled(config, toolbox_id) &&
 	       is_enabled(config, toolbox_id, name) && filter_offers(&filter, toolbox_id, name);
@@ -210,15 +210,18 @@ const char *settings_refusal(const struct config *config, const char *toolbox_id
 {
 	if (!config_toolbox_is_enabled(config, toolbox_id))
 		return "its toolbox is not enabled";
-	if (!is_enabled(config, toolbox_id, name))
+	if (name && !is_enabled(config, toolbox_id, name))
 		return "it is not enabled (toolboxes.ID.tools.NAME.enabled)";
 	return "left out by tools_enabled or tools_disabled";
 }
 
 bool settings_offer_any(const struct config *config, const struct toolbox *toolbox)
 {
+	struct filter filter = filter_of(config);
+
 	if (described_is_awaited(toolbox))
-		return config_toolbox_is_enabled(config, toolbox->id);
+		return config_toolbox_is_enabled(config, toolbox->id) &&
+		       filter_offers_any(&filter, toolbox->id);
 	for (size_t i = 0; i < toolbox->n_tools; i++)
 		if (settings_offer(config, toolbox->id, toolbox->tools[i].name))
 			return true;

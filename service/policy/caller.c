@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/glob.h"
+
 const char *call_door_name(enum call_door door)
 {
 	static const char *const names[] = {[CALL_DOOR_BUS] = "bus"};
@@ -45,4 +47,25 @@ void policy_caller_free(struct policy_caller *caller)
 		return;
 	account_unref(caller->account);
 	free(caller);
+}
+
+/* Return whether @view is what @pattern (NULL: anything, also nothing) wants. */
+static bool member_matches(const char *pattern, const struct text_view *view)
+{
+	return !pattern ||
+	       (view->text && glob_matches(pattern, strlen(pattern), view->text, view->size));
+}
+
+bool policy_caller_matches(const struct policy_caller *caller, const struct config_match *match)
+{
+	return member_matches(match->source, &caller->source) &&
+	       member_matches(match->session_id, &caller->session_id) &&
+	       member_matches(match->site_id, &caller->site_id);
+}
+
+bool policy_caller_is_clear(const struct policy_caller *caller)
+{
+	return !caller->is_unclear && caller->source.size <= CALLER_TEXT_BYTES &&
+	       caller->session_id.size <= CALLER_TEXT_BYTES &&
+	       caller->site_id.size <= CALLER_TEXT_BYTES;
 }

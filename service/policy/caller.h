@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 #include "bus/account.h"
+#include "config/config.h"
 #include "util/cleanup.h"
 #include "util/text_view.h"
 
@@ -12,7 +13,7 @@
  * request: what a client of an open bus writes there is not proved.
  */
 
-/* The longest source, session_id and site_id that access rules are matched with. */
+/* The longest source, session_id and site_id that rules are matched with. */
 #define CALLER_TEXT_BYTES 1024
 
 /* The ways into the service. */
@@ -29,10 +30,17 @@ struct policy_caller {
 	struct text_view session_id; /* context.session.session_id */
 	struct text_view site_id;    /* context.session.site_id */
 	struct text_view profile;    /* the request's `profile`, which only narrows */
-	bool is_unclear;             /* a text is not whole: nothing is granted */
+	bool is_unclear;             /* a text is not whole: memory was short */
 	struct account *account;     /* the account of its connection, or NULL; borrowed */
 	enum call_door door;
 };
+
+/* Return whether rules can judge @caller: its texts are whole, and of CALLER_TEXT_BYTES at most. */
+bool policy_caller_is_clear(const struct policy_caller *caller);
+
+/* Return whether @caller, which is clear, is one that @match is for. An absent text matches no
+ * pattern, not even `*`. */
+bool policy_caller_matches(const struct policy_caller *caller, const struct config_match *match);
 
 /* Return a copy of @caller with texts of its own and a reference to the account, for a request whose
  * answer comes later; NULL without memory. */

@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <limits.h>
+#include <string.h>
 
 /* A text that contains the other one counts as this many typing mistakes. */
 #define CONTAINED_DISTANCE 2
@@ -147,4 +148,16 @@ bool text_is_near(const char *name, size_t name_size, const char *candidate, siz
 	unsigned int *ret_distance)
 {
 	return text_is_nearer(name, name_size, candidate, candidate_size, UINT_MAX, ret_distance);
+}
+
+char *text_trim(char *text)
+{
+	static const char space[] = " \t\n\r";
+	char *start = text + strspn(text, space);
+	size_t size = strlen(start);
+
+	while (size > 0 && strchr(space, start[size - 1]))
+		size--;
+	start[size] = '\0';
+	return start;
 }

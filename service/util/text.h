@@ -24,6 +24,9 @@ bool text_is_near(const char *name, size_t name_size, const char *candidate, siz
 bool text_is_nearer(const char *name, size_t name_size, const char *candidate,
 	size_t candidate_size, unsigned int than, unsigned int *ret_distance);
 
+/* Cut the white space off both ends of @text. Return its new start. */
+char *text_trim(char *text);
+
 /* Return whether @c is a digit of ASCII. */
 static inline bool text_is_digit(char c)
 {

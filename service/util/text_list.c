@@ -22,6 +22,14 @@ int text_list_take(struct text_list *list, char *text)
 	return 0;
 }
 
+bool text_list_has(const struct text_list *list, const char *text)
+{
+	for (size_t i = 0; i < list->n_items; i++)
+		if (strcmp(list->items[i], text) == 0)
+			return true;
+	return false;
+}
+
 void text_list_deinit(struct text_list *list)
 {
 	for (size_t i = 0; i < list->n_items; i++)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* A list of texts that it owns. A zeroed struct is an empty list. */
@@ -15,6 +16,9 @@ int text_list_add(struct text_list *list, const char *text);
 /* Append @text, which the list takes over, even when it fails. NULL is a text for which
  * there was no memory. Return 0 or -ENOMEM. */
 int text_list_take(struct text_list *list, char *text);
+
+/* Return whether one of the texts is @text. */
+bool text_list_has(const struct text_list *list, const char *text);
 
 /* Free the texts: the list is empty again. */
 void text_list_deinit(struct text_list *list);

@@ -4,6 +4,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "config/profiles.h"
 #include "config_fixture.h"
 #include "util/environment.h"
 
@@ -83,7 +84,9 @@ Test(config, reads_every_key)
 		"\"results\": true}, \"log\": {\"level\": \"warning\", \"format\": \"json\"},"
 		"\"toolboxes\": {\"a\": {\"enabled\": false}, \"b\": {\"own\": [1]}}}}");
 	cr_assert_eq(read_all(), 0);
-	expect_silence();
+	cr_expect_str_eq(buffer_terminate(&told),
+		"warning mycroft.conf:1 /toolboxd/tools_disabled: is "
+		"ignored, since tools_enabled is set\n");
 	expect_list(&config.toolbox_dirs, "/a,/b");
 	expect_list(&config.tools_enabled, "add");
 	expect_list(&config.tools_disabled, "x/*,sub");
@@ -207,9 +210,6 @@ Test(config, warns_of_an_unknown_key_and_names_a_near_one)
 }
 
 static const char *const refused[] = {
-	"{\"toolboxd\": {\"profiles\": {\"a\": {}}}}",
-	"{\"toolboxd\": {\"profiles\": []}}",
-	"{\"toolboxd\": {\"access\": [{}]}}",
 	"{\"toolboxd\": {\"approval\": {\"answer_sources\": []}}}",
 	"{\"toolboxd\": {\"approval\": {\"key_file\": \"/x\"}}}",
 	"{\"toolboxd\": {\"audit\": {\"file\": \"/x\"}}}",
@@ -554,4 +554,89 @@ Test(config, accepts_what_is_not_built_while_it_says_nothing)
 		"\"toolboxes\": {\"a\": {\"tools\": {}}}}}");
 	cr_assert_eq(read_all(), 0);
 	expect_silence();
+}
+
+Test(config, reads_profiles_and_access_rules)
+{
+	write_user_file("{\"toolboxd\": {\"profiles\": {\"kids\": {\"tool_names\": [\" a \", \"\","
+			" \"b/*\"]}, \"gone\": null, \"all\": {\"tool_names\": [\"a\", \"all\"]},"
+			" \"none\": {\"tool_names\": null}, \"empty\": {}},"
+			" \"access\": [{\"match\": {\"source\": \"k*\", \"site_id\": \"\"},"
+			" \"profile\": \"kids\"}, {\"match\": {}, \"profile\": \"gone\"}]}}");
+	cr_assert_eq(read_all(), 0);
+	expect_silence();
+	cr_assert_eq(config.n_profiles, 4);
+	cr_expect_str_eq(config.profiles[0].name, "kids");
+	expect_list(&config.profiles[0].tool_names, "a,b/*");
+	cr_expect_not(config.profiles[0].has_all);
+	cr_expect_str_eq(config.profiles[1].name, "all");
+	cr_expect(config.profiles[1].has_all);
+	cr_expect_not(config.profiles[2].has_all || config.profiles[3].has_all);
+	cr_expect_eq(config.profiles[2].tool_names.n_items, 0);
+	cr_assert_eq(config.n_access, 2);
+	cr_expect_str_eq(config.access[0].match.source, "k*");
+	cr_expect_null(config.access[0].match.session_id);
+	cr_expect_str_eq(config.access[0].match.site_id, "");
+	cr_expect_str_eq(config.access[0].profile, "kids");
+	cr_expect_null(config.access[1].match.source);
+	cr_expect_str_eq(config.access[1].profile, "gone");
+}
+
+/* A file of its own may hold a profile, over the one of that name in the configuration. */
+Test(config, puts_a_profile_in_place_of_the_one_of_its_name)
+{
+	static const char text[] = "{\"tool_names\": [\"c\"]}";
+	struct json_tape tape = {0};
+	struct config_profile profile;
+	struct config_profile_mistake mistake;
+
+	write_user_file("{\"toolboxd\": {\"profiles\": {\"a\": {\"tool_names\": [\"b\"]}}}}");
+	cr_assert_eq(read_all(), 0);
+	for (int i = 0; i < 2; i++) {
+		cr_assert_eq(json_tape_read(&tape, text, strlen(text), 8, NULL), 0);
+		cr_assert_eq(config_profile_read(&tape, 0, &profile, &mistake), 0);
+		profile.name = strdup(i == 0 ? "a" : "d");
+		cr_assert_eq(config_profiles_put(&config, &profile), 0);
+		json_tape_deinit(&tape);
+	}
+	cr_assert_eq(config.n_profiles, 2);
+	expect_list(&config.profiles[0].tool_names, "c");
+	cr_expect_str_eq(config.profiles[1].name, "d");
+}
+
+static const char *const half[] = {
+	"{\"toolboxd\": {\"profiles\": []}}",
+	"{\"toolboxd\": {\"profiles\": {\"a\": []}}}",
+	"{\"toolboxd\": {\"profiles\": {\"a\": {\"tool_name\": []}}}}",
+	"{\"toolboxd\": {\"profiles\": {\"a\": {\"tool_names\": \"all\"}}}}",
+	"{\"toolboxd\": {\"profiles\": {\"a\": {\"tool_names\": [1]}}}}",
+	"{\"toolboxd\": {\"profiles\": {\"a\": {\"tool_names\": [null]}}}}",
+	"{\"toolboxd\": {\"profiles\": {\"a\": {\"tool_names\": [\"b\\u0000\"]}}}}",
+	"{\"toolboxd\": {\"profiles\": {\"a\\u0000\": {}}}}",
+	"{\"toolboxd\": {\"access\": {}}}",
+	"{\"toolboxd\": {\"access\": [1]}}",
+	"{\"toolboxd\": {\"access\": [{}]}}",
+	"{\"toolboxd\": {\"access\": [{\"profile\": \"a\"}]}}",
+	"{\"toolboxd\": {\"access\": [{\"match\": {}}]}}",
+	"{\"toolboxd\": {\"access\": [{\"match\": {}, \"profile\": null}]}}",
+	"{\"toolboxd\": {\"access\": [{\"match\": [], \"profile\": \"a\"}]}}",
+	"{\"toolboxd\": {\"access\": [{\"match\": {}, \"profile\": \"a\", \"b\": 1}]}}",
+	"{\"toolboxd\": {\"access\": [{\"match\": {\"sauce\": \"*\"}, \"profile\": \"a\"}]}}",
+	"{\"toolboxd\": {\"access\": [{\"match\": {\"source\": null}, \"profile\": \"a\"}]}}",
+	"{\"toolboxd\": {\"access\": [{\"match\": {\"site_id\": \"\\u0000\"}, \"profile\": "
+	"\"a\"}]}}",
+	"{\"toolboxd\": {\"profile\": {}}}",
+	"{\"toolboxd\": {\"acess\": []}}",
+};
+
+/* No half of a profile or of a rule is used. */
+Test(config, is_closed_by_a_wrong_profile_or_rule)
+{
+	for (size_t i = 0; i < sizeof(half) / sizeof(*half); i++) {
+		write_user_file(half[i]);
+		cr_expect_eq(read_all(), 0);
+		cr_expect(config.closed, "%s", half[i]);
+	}
+	expect_told("error mycroft.conf:1 /toolboxd/acess: is an unknown key; did you mean "
+		    "\"access\"?");
 }

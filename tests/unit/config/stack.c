@@ -331,6 +331,8 @@ Test(config_sources, lets_the_first_variable_that_says_something_decide_the_filt
 	cr_assert_eq(read_all(), 0);
 	expect_list(&config.tools_enabled, "f");
 	expect_list(&config.tools_disabled, "g");
+	expect_told("warning mycroft.conf:1 /toolboxd/tools_disabled: is ignored, since "
+		    "tools_enabled is set\n");
 	setenv("TOOLBOXD_TOOLS", "old", 1);
 	cr_assert_eq(read_all(), 0);
 	expect_told("warning -:0 TOOLBOXD_TOOLS: is deprecated; set TOOLBOXD_TOOLS_ENABLED");
@@ -344,6 +346,13 @@ Test(config_sources, lets_the_first_variable_that_says_something_decide_the_filt
 	cr_assert_eq(read_all(), 0);
 	expect_list(&config.tools_enabled, "a");
 	expect_list(&config.tools_disabled, "");
+	expect_told("warning -:0 TOOLBOXD_TOOLS_ENABLED: decides alone which tools are offered; "
+		    "ignored: TOOLBOXD_TOOLS_DISABLED and TOOLBOXD_TOOLS\n");
+	unsetenv("TOOLBOXD_TOOLS");
+	setenv("TOOLBOXD_TOOLS_ENABLED", " a , b ,a,", 1);
+	cr_assert_eq(read_all(), 0);
+	expect_list(&config.tools_enabled, "a,b");
+	expect_told("ignored: TOOLBOXD_TOOLS_DISABLED\n");
 }
 
 Test(config_sources, survives_a_variable_that_is_not_utf8)

@@ -20,20 +20,36 @@ Test(names, of_no_tool_are_reported_once_for_each_key)
 {
 	char *enabled[] = {(char *)"sum", (char *)"one", (char *)"a/two"};
 	char *disabled[] = {(char *)"a/one", (char *)"three"};
-	char *allowed[] = {(char *)"four", (char *)"b/one", (char *)"five"};
+	char *allowed[] = {
+		(char *)"four", (char *)"b/one", (char *)"five", (char *)"four", (char *)"o*"};
+	char *in_profile[] = {(char *)"z", (char *)"*/one", (char *)"b/*", (char *)"c/any"};
+	struct config_profile profiles[] = {{(char *)"kids", false, {in_profile, 4}}};
+	struct config_access access[] = {
+		{.profile = (char *)"guests"},
+		{.profile = (char *)"kids"},
+		{.profile = (char *)"default"},
+		{.profile = (char *)"guests"},
+	};
 	struct config config = {
 		.tools_enabled = {enabled, 3},
 		.tools_disabled = {disabled, 2},
-		.approval_allow = {allowed, 3},
+		.approval_allow = {allowed, 5},
+		.profiles = profiles,
+		.n_profiles = 1,
+		.access = access,
+		.n_access = 4,
 	};
 	struct catalogue *catalogue =
 		make_catalogue(make_box("a", BOX_TOOL("one", "") "," BOX_TOOL("two", "")), NULL);
 
+	/* The tools of a toolbox that is left out as a whole are not known. */
+	cr_assert_eq(catalogue_add_skipped(catalogue, "c", NULL, "left out"), 0);
 	names_report_unknown(&config, catalogue, report, NULL);
 	cr_expect_str_eq(buffer_terminate(&reported),
 		"tools_enabled: no tool is called 'sum'\n"
-		"tools_disabled: no tool is called 'three'\n"
-		"approval.allow: no tool is called 'four', 'b/one', 'five'\n");
+		"profiles.kids: no tool is called 'b/*', 'z'\n"
+		"access: these profiles do not exist, and grant nothing: 'guests'\n"
+		"approval.allow: no tool is called 'b/one', 'five', 'four'\n");
 	buffer_deinit(&reported);
 	catalogue_free(catalogue);
 }

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "config/reader.h"
+
+/*
+ * `profiles`: named sets of tools (contract.md, Profiles).
+ *
+ *   {"kids": {"tool_names": ["get_time", "math_tools/add", …]}, …}
+ *
+ *   tool_names   absent, null or []: no tool;   "all" anywhere in it: every tool
+ *
+ * Whatever is not of this shape closes the configuration.
+ */
+
+/* A mistake in a profile: its token, and the text about it. */
+struct config_profile_mistake {
+	uint32_t token;
+	const char *text;
+};
+
+/* A positive result. */
+enum config_profile_status {
+	CONFIG_PROFILE_E_WRONG = 1,
+};
+
+/* Read the value of a profile at @value of @tape: one of `profiles`, or the whole of a file that
+ * has one. Return 0 with @ret_profile, whose name is still NULL; CONFIG_PROFILE_E_WRONG with
+ * @ret_mistake; or -ENOMEM. */
+int config_profile_read(const struct json_tape *tape, uint32_t value,
+	struct config_profile *ret_profile, struct config_profile_mistake *ret_mistake);
+
+/* Put @profile, with its name, in place of the one of that name in @config, or after the last. It is
+ * taken over, even when this fails. Return 0 or -ENOMEM. */
+int config_profiles_put(struct config *config, struct config_profile *profile);
+
+/* Read the object at @value (JSON_NONE: there is none) into reader->config. */
+void config_profiles_read(struct config_reader *reader, uint32_t value);
+
+/* Free the texts of @profile. */
+void config_profile_deinit(struct config_profile *profile);
+
+/* Free the profiles of @config. */
+void config_profiles_deinit(struct config *config);
