@@ -9,6 +9,7 @@
 #include "json/number.h"
 #include "json/reader.h"
 #include "json/writer.h"
+#include "manifest/dropin_program.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/file.h"
@@ -375,17 +376,21 @@ static void head_deinit(struct head *head)
 	buffer_deinit(&head->others);
 }
 
-static int read_comments(const char *path, struct buffer *entry, struct buffer *reason)
+/* Read the beginning of a program. One that can be run but not read has none. */
+static int read_beginning(const char *path, struct buffer *bytes)
+{
+	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int r = fd < 0 ? -errno : file_read_fd(fd, DROPIN_HEAD_BYTES_MAX, bytes);
+
+	return r < 0 && file_error_is_shortage(r) ? r : 0;
+}
+
+static int read_comments(
+	const char *path, const struct buffer *bytes, struct buffer *entry, struct buffer *reason)
 {
 	cleanup(head_deinit) struct head head = {.path = path, .reason = reason};
-	cleanup(buffer_deinit) struct buffer bytes = {0};
-	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	int r = fd < 0 ? -errno : file_read_fd(fd, DROPIN_HEAD_BYTES_MAX, &bytes);
+	int r = read_lines(&head, bytes);
 
-	/* A program that can be run but not read defines nothing. */
-	if (r < 0 && file_error_is_shortage(r))
-		return r;
-	r = read_lines(&head, &bytes);
 	if (r == 0)
 		write_head(&head, entry);
 	if (buffer_status(&head.description) || buffer_status(&head.properties) ||
@@ -411,17 +416,36 @@ static int refuse_repetition(
 
 /* ── either ──────────────────────────────────────────────────────────────────────────────────── */
 
+/* Refuse what would fail with every call. */
+static int refuse_program(
+	const struct dropin *dropin, const struct buffer *beginning, struct buffer *reason)
+{
+	cleanup(buffer_deinit) struct buffer why = {0};
+
+	dropin_program_check(dropin->path, beginning, &why);
+	if (buffer_status(&why) < 0)
+		return -ENOMEM;
+	if (why.size == 0)
+		return 0;
+	buffer_printf(reason, "%s: %.*s", dropin->path, (int)why.size, why.data);
+	return buffer_status(reason) ? -ENOMEM : DROPIN_E_REFUSED;
+}
+
 int dropin_define(const struct dropin *dropin, struct buffer *entry, struct buffer *reason)
 {
+	cleanup(buffer_deinit) struct buffer beginning = {0};
 	cleanup(buffer_deinit) struct buffer bytes = {0};
 	cleanup_free char *path = definition_path(dropin);
-	int r = path ? file_read(path, DEFINITION_BYTES_MAX, &bytes) : -ENOMEM;
+	int r = path ? read_beginning(dropin->path, &beginning) : -ENOMEM;
 
+	if (r != 0)
+		return r;
+	r = file_read(path, DEFINITION_BYTES_MAX, &bytes);
 	if (r < 0 && file_error_is_shortage(r))
 		return r;
 	begin_entry(dropin, entry);
 	if (r == -ENOENT) {
-		r = read_comments(dropin->path, entry, reason);
+		r = read_comments(dropin->path, &beginning, entry, reason);
 	} else if (r < 0) {
 		buffer_printf(reason, "%s: cannot be read: %s", path, strerror(-r));
 		r = DROPIN_E_REFUSED;
@@ -431,5 +455,6 @@ int dropin_define(const struct dropin *dropin, struct buffer *entry, struct buff
 	end_entry(dropin, entry);
 	if (r >= 0 && (buffer_status(entry) || buffer_status(reason)))
 		return -ENOMEM;
-	return r == 0 ? refuse_repetition(dropin, entry, reason) : r;
+	r = r ? r : refuse_repetition(dropin, entry, reason);
+	return r ? r : refuse_program(dropin, &beginning, reason);
 }

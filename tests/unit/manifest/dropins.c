@@ -128,6 +128,30 @@ Test(dropins, leave_out_what_is_no_program)
 	expect_left_out("script", "it is not executable (chmod +x)");
 }
 
+Test(dropins, leave_out_what_would_fail_with_every_call)
+{
+	write_program("home/plain.sh", "echo hi\n");
+	write_program("home/crlf.sh", "#!/bin/sh\r\necho hi\r\n");
+	write_program("home/absent", "#! /no/such/interpreter -x\n");
+	write_program("home/libz.so", "\x7f"
+				      "ELF");
+	write_program("home/libm.so.6.1", "\x7f"
+					  "ELF");
+	write_program("home/env", "#!/usr/bin/env python3\n");
+	write_program("home/other", "\x01\x02\x03");
+	write_program("home/also.society", "#! /bin/sh");
+	write_program("home/relative", "#!sh\n");
+	cr_assert_eq(read_home(NULL), 0);
+	expect_tools("also env other relative ");
+	expect_left_out(
+		"plain", "/home/plain.sh: it is a text that does not begin with a line like");
+	expect_left_out("crlf", "its lines end with CR LF");
+	expect_left_out(
+		"absent", "its interpreter /no/such/interpreter cannot be run: No such file");
+	expect_left_out("libz", "it is a shared library");
+	cr_expect_eq(skipped.n_items, 5);
+}
+
 Test(dropins, of_one_name_are_the_one_in_the_folder_itself_or_none)
 {
 	write_program("home/a_b", "");
@@ -185,7 +209,7 @@ Test(dropins, cost_their_own_tool_when_they_say_it_wrongly)
 	write_program("home/a", "# param\n");
 	write_program("home/b", "\n# param x int\n");
 	write_program("home/c", "# param x integer = many\n");
-	write_program("home/d", "# param x integer = \"1\"\n");
+	write_program("home/d", "#!/bin/sh\n# param x integer = \"1\"\n");
 	write_program("home/e", "# risk: some\n");
 	write_program("home/f", "# timeout: soon\n");
 	write_program("home/g", "# param x integer\n# param x string\n");
