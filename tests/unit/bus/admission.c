@@ -124,7 +124,8 @@ Test(admission, takes_the_token_in_the_query_or_the_header_and_nothing_like_it)
 		"/core?token=secret-11", "/core?token=Secret-1", "/core?xtoken=secret-1",
 		"/core?x&token", "/token=secret-1", "/core?token=x&token=secret-1"};
 	static const char *const wrong_headers[] = {"", "secret-1", "Bearer", "Bearer ",
-		"Bearer secret-2", "Basic secret-1", "Bearer secret-1 x", "Bearer secret-1,"};
+		"Bearer secret-2", "Basic secret-1", "Digest secret-1", "Bearer secret-1 x",
+		"Bearer secret-1,"};
 
 	admission.token = "secret-1";
 	for (size_t i = 0; i < sizeof(targets) / sizeof(*targets); i++)
