@@ -51,7 +51,6 @@ struct package {
 	uint64_t settings; /* digest of its settings in the configuration; 0: none */
 	struct toolbox_limits limits;
 	enum tool_risk risk;  /* the risk of a tool that declares none */
-	bool has_risk;        /* the manifest declares it */
 	bool asserts_formats; /* `format` in schemas is checked */
 	bool coerces;      /* a string is taken as the value it holds, where a schema wants that */
 	char *config;      /* JSON text that is given to its hosts; NULL: none */

@@ -77,3 +77,15 @@ const char *tool_risk_name(enum tool_risk risk)
 	}
 	return "unrated";
 }
+
+enum tool_risk tool_risk_at(const struct json_tape *tape, uint32_t token)
+{
+	for (int risk = TOOL_READ; risk <= TOOL_EXECUTE; risk++) {
+		const char *name = tool_risk_name((enum tool_risk)risk);
+
+		if (json_type_at(tape, token) == JSON_STRING &&
+			json_string_equals(tape, token, name, strlen(name)))
+			return (enum tool_risk)risk;
+	}
+	return TOOL_UNRATED;
+}

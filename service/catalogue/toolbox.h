@@ -8,6 +8,7 @@
 #include "call/command.h"
 #include "call/native.h"
 #include "catalogue/triggers.h"
+#include "json/reader.h"
 #include "util/cleanup.h"
 
 struct package;
@@ -86,5 +87,9 @@ void toolbox_drop_tools(struct toolbox *toolbox);
 
 /* Return "read", "write", "execute" or "unrated". */
 const char *tool_risk_name(enum tool_risk risk);
+
+/* Return the risk that the value at @token names; TOOL_UNRATED when it is neither "read" nor "write"
+ * nor "execute". */
+enum tool_risk tool_risk_at(const struct json_tape *tape, uint32_t token);
 
 CLEANUP_DEFINE(toolbox, struct toolbox *, toolbox_free)

@@ -16,14 +16,7 @@
 
 static void read_risk(struct config_reader *reader, uint32_t value, struct config_tool *tool)
 {
-	tool->risk = TOOL_UNRATED;
-	for (int risk = TOOL_READ; risk <= TOOL_EXECUTE; risk++) {
-		const char *name = tool_risk_name((enum tool_risk)risk);
-
-		if (json_type_at(&reader->tape, value) == JSON_STRING &&
-			json_string_equals(&reader->tape, value, name, strlen(name)))
-			tool->risk = (enum tool_risk)risk;
-	}
+	tool->risk = tool_risk_at(&reader->tape, value);
 	if (tool->risk == TOOL_UNRATED)
 		config_reader_close_wrong(
 			reader, value, "must be \"read\", \"write\" or \"execute\"");

@@ -103,11 +103,19 @@ static void advise_of_tool(const struct giving *giving, const struct tool *tool)
 	advise_of_triggers(giving, tool, pointer);
 }
 
+static bool has_unrated(const struct package *package)
+{
+	for (size_t i = 0; i < package->n_tools; i++)
+		if (package->tools[i]->risk == TOOL_UNRATED)
+			return true;
+	return false;
+}
+
 /* Advise once, with the first tool. */
 static void advise_of_parts(const struct giving *giving)
 {
 	if (kind_facts(giving->toolbox->package->kind)->has_members &&
-		giving->toolbox->index == 0 && !giving->toolbox->package->has_risk)
+		giving->toolbox->index == 0 && has_unrated(giving->toolbox->package))
 		advise(giving, "",
 			"no \"risk\" is declared, and a ToolBox cannot declare one: add \"read\", "
 			"\"write\" or \"execute\" here for all of them, or give those that differ "

@@ -15,6 +15,7 @@
 #include "manifest/array_file.h"
 #include "manifest/native_type_alias.h"
 #include "manifest/reader.h"
+#include "manifest/published.h"
 #include "manifest/python.h"
 #include "manifest/tool.h"
 #include "util/digest.h"
@@ -66,7 +67,7 @@ struct manifest_reader *manifest_reader_new(const char *library_dir)
 	cleanup(manifest_reader_cleanup) struct manifest_reader *reader =
 		calloc(1, sizeof(*reader));
 
-	if (!reader || compile_shape(&reader->shape) < 0)
+	if (!reader || compile_shape(&reader->shape) < 0 || published_read(&reader->published) < 0)
 		return NULL;
 	reader->context = schema_context_new();
 	reader->library_dir = library_dir ? strdup(library_dir) : NULL;
@@ -88,6 +89,7 @@ void manifest_reader_free(struct manifest_reader *reader)
 	schema_free(reader->shape);
 	schema_context_free(reader->context);
 	json_tape_deinit(&reader->tape);
+	json_tape_deinit(&reader->published);
 	buffer_deinit(&reader->bytes);
 	free(reader->library_dir);
 	free(reader);
@@ -376,6 +378,7 @@ int manifest_read_tools(struct manifest_reader *reader, const struct json_tape *
 	struct manifest_scope scope = {
 		.tape = tape,
 		.toolbox = toolbox,
+		.published = &reader->published,
 		.folder = real ? dirname(real) : "/",
 		.schema_options =
 			{
@@ -427,8 +430,7 @@ static void read_flags(const struct json_tape *tape, struct package *package)
 
 	package->coerces = coerce == JSON_NONE ? kind_facts(package->kind)->coerces
 					       : json_is_true(tape, coerce);
-	package->has_risk = risk != JSON_NONE;
-	package->risk = risk == JSON_NONE ? TOOL_UNRATED : manifest_risk(tape, risk);
+	package->risk = risk == JSON_NONE ? TOOL_UNRATED : tool_risk_at(tape, risk);
 	package->asserts_formats =
 		assert_formats != JSON_NONE && json_is_true(tape, assert_formats);
 }

@@ -15,7 +15,8 @@ struct manifest_reader {
 	struct schema_context *context;
 	uint32_t check_ms; /* the time to check one example or default */
 	struct json_tape tape;
-	struct stamp stamp; /* the file's stamp, from before it was read */
+	struct json_tape published; /* the risks of published ToolBoxes */
+	struct stamp stamp;         /* the file's stamp, from before it was read */
 	struct buffer bytes;
 	char *library_dir;
 };

@@ -13,7 +13,8 @@
 struct manifest_scope {
 	const struct json_tape *tape;
 	struct toolbox *toolbox;
-	const char *folder; /* the manifest's, without symbolic links */
+	const struct json_tape *published; /* the risks of published ToolBoxes */
+	const char *folder;                /* the manifest's, without symbolic links */
 	struct schema_options schema_options;
 	struct schema_context *context; /* for checking examples */
 	struct diagnostics *problems;

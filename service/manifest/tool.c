@@ -12,17 +12,9 @@
 #include "json/writer.h"
 #include "manifest/command.h"
 #include "manifest/native.h"
+#include "manifest/published.h"
 #include "manifest/trial.h"
 #include "util/clock.h"
-
-enum tool_risk manifest_risk(const struct json_tape *tape, uint32_t token)
-{
-	for (int risk = TOOL_READ; risk <= TOOL_EXECUTE; risk++)
-		if (json_string_equals(tape, token, tool_risk_name((enum tool_risk)risk),
-			    strlen(tool_risk_name((enum tool_risk)risk))))
-			return (enum tool_risk)risk;
-	return TOOL_UNRATED;
-}
 
 bool manifest_is_tool_name(const char *name, size_t size)
 {
@@ -59,7 +51,9 @@ static void read_numbers(const struct manifest_scope *scope, uint32_t object, st
 	uint32_t risk = json_find(tape, object, "risk");
 
 	tool->is_parallel = parallel == JSON_NONE || json_is_true(tape, parallel);
-	tool->risk = risk != JSON_NONE ? manifest_risk(tape, risk) : scope->toolbox->package->risk;
+	tool->risk = risk != JSON_NONE ? tool_risk_at(tape, risk) : scope->toolbox->package->risk;
+	if (tool->risk == TOOL_UNRATED && scope->toolbox->package->kind == KIND_PYTHON)
+		tool->risk = published_risk(scope->published, scope->toolbox->id, tool->name);
 	if (timeout != JSON_NONE)
 		json_number_u64(tape, timeout, &tool->timeout_ms);
 	if (cooldown != JSON_NONE)
@@ -101,8 +95,7 @@ static void write_extra(const struct manifest_scope *scope, uint32_t object,
 {
 	static const char *const keys[] = {"parallel", "triggers", "examples"};
 
-	if (scope->toolbox->package->has_risk ||
-		json_find(scope->tape, object, "risk") != JSON_NONE)
+	if (tool->risk != TOOL_UNRATED)
 		buffer_printf(out, ",\"risk\":\"%s\"", tool_risk_name(tool->risk));
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
 		uint32_t token = json_find(scope->tape, object, keys[i]);
@@ -171,9 +164,10 @@ int manifest_tool_read(const struct manifest_scope *scope, uint32_t object, stru
 	tool->schemas = tool_schemas_new();
 	if (!tool->description || !tool->schemas)
 		return -ENOMEM;
-	read_numbers(scope, object, tool);
 	refuse_keys_of_others(scope, object);
 	r = read_name(scope, object, tool);
+	if (r == 0)
+		read_numbers(scope, object, tool);
 	if (r == 0)
 		r = read_triggers(scope, object, tool);
 	if (r == 0)

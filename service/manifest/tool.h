@@ -10,6 +10,3 @@ int manifest_tool_read(const struct manifest_scope *scope, uint32_t object, stru
 /* Return whether the @size bytes at @name can be a tool's name (contract.md, Names):
  * [A-Za-z_][A-Za-z0-9_-]{0,63} */
 bool manifest_is_tool_name(const char *name, size_t size);
-
-/* Return the risk that the string at @token names; the shape was checked. */
-enum tool_risk manifest_risk(const struct json_tape *tape, uint32_t token);

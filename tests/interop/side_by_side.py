@@ -38,7 +38,9 @@ class SideBySide:
     def __init__(self, home, toolbox_dirs, configuration=None, python=sys.executable):
         homes = [home / "toolboxd", home / "python"]
         for one in homes:
-            write_configuration(one, {"toolboxd": PATIENT, **(configuration or {})})
+            # The plugin asks nobody, whatever a tool does.
+            write_configuration(one, {"toolboxd": {**PATIENT, "approval": {"mode": "off"}},
+                                      **(configuration or {})})
         self.buses = [OvosBus(home / "ours"), OvosBus(home / "theirs")]
         self.daemon = Daemon(homes[0], toolbox_dirs, self.buses[0].url)
         where = urlsplit(self.buses[1].url)

@@ -4,7 +4,7 @@ import manifests
 import pytest
 from caller import Caller
 from processes import BUILD, toolboxctl, write_configuration
-from python_site import PATIENT, Site, box, wait_until_told
+from python_site import ECHO, PATIENT, Site, box, wait_until_told
 
 PLUGGED = BUILD / "tests" / "toolboxes" / "plugged.d" / "libtest_plugged.so"
 
@@ -82,3 +82,19 @@ def test_a_mistake_closes_and_an_unknown_name_is_told(launch, folder):
     assert "/toolboxd/toolboxes/one/tools/first/rsik: is an unknown key" in answer.stderr
     with Caller(service.url) as caller:
         assert definition(caller, "first")["risk"] == "execute"
+
+
+def test_a_published_toolbox_is_rated_unless_the_operator_says_otherwise(launch, folder, tmp_path):
+    site = Site(tmp_path / "venv")
+    site.install("boxes", box("ovos-shell-tools", run_command=ECHO, other=ECHO) +
+                 box("ovos-web-search-tools", "Web", web_search=ECHO), {"box": "Box", "web": "Web"})
+    (folder / "boxes.json").write_text(f'{{"kind": "python", "python": "{site.python}"}}')
+    service = launch({**PATIENT, **of_tools(
+        **{"ovos-web-search-tools": {"web_search": {"risk": "write"}}})}, [folder])
+    with Caller(service.url) as caller:
+        wait_until_told(caller)
+        assert definition(caller, "run_command")["risk"] == "execute"
+        assert caller.invoke("run_command", {"text": "a"})["code"] == "denied"
+        assert "risk" not in definition(caller, "other")
+        assert definition(caller, "web_search")["risk"] == "write"
+        assert caller.invoke("web_search", {"text": "a"})["result"] == {"reply": "a"}

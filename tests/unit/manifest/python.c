@@ -104,7 +104,7 @@ Test(manifest_python, refuses_what_it_cannot_be)
 /* ── descriptions ────────────────────────────────────────────────────────────────────────────── */
 
 /* Let a host of {"kind": "python"} send @described, with ' in place of ". */
-static int take(const char *described)
+static int take_for(const char *manifest, const char *described)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	cleanup_free char *text = strdup(described);
@@ -113,9 +113,14 @@ static int take(const char *described)
 	diagnostics_deinit(&found);
 	for (char *quote = text; (quote = strchr(quote, '\''));)
 		*quote = '"';
-	read_good("{'kind':'python','risk':'write'}");
+	read_good(manifest);
 	cr_assert_eq(json_tape_read(&tape, text, strlen(text), JSON_DEPTH_DEFAULT, NULL), 0);
 	return manifest_take_members(reader, &tape, package, &members, &found);
+}
+
+static int take(const char *described)
+{
+	return take_for("{'kind':'python','risk':'write'}", described);
 }
 
 Test(manifest_python, makes_a_part_of_each_toolbox_that_is_told)
@@ -241,4 +246,26 @@ Test(manifest_python, refuses_what_no_host_of_ours_would_tell)
 		cr_expect_null(members.items[i].toolbox, "%zu", i);
 		cr_expect_eq(members.items[i].problems.n_errors, 1, "%zu", i);
 	}
+}
+
+#define PUBLISHED                                                                                  \
+	"{'toolboxes':[{'toolbox_id':'ovos-shell-tools','tools':["                                 \
+	"{'name':'run_command'},{'name':'run_anything'}]},"                                        \
+	"{'toolbox_id':'ovos-clock-tools','tools':[{'name':'get_current_datetime'}]},"             \
+	"{'toolbox_id':'mine','tools':[{'name':'run_command'}]}],'failed':[]}"
+
+Test(manifest_python, rates_the_tools_of_published_toolboxes)
+{
+	const struct toolbox *shell;
+
+	cr_assert_eq(take_for("{'kind':'python'}", PUBLISHED), 0);
+	shell = members.items[0].toolbox;
+	cr_expect_eq(shell->tools[0].risk, TOOL_EXECUTE);
+	cr_expect(strstr(shell->tools[0].definition, ",\"risk\":\"execute\""));
+	cr_expect_eq(shell->tools[1].risk, TOOL_UNRATED, "a tool that the table does not have");
+	cr_expect_not(strstr(shell->tools[1].definition, "risk"));
+	cr_expect_eq(members.items[1].toolbox->tools[0].risk, TOOL_READ);
+	cr_expect_eq(members.items[2].toolbox->tools[0].risk, TOOL_UNRATED);
+	cr_assert_eq(take(PUBLISHED), 0);
+	cr_expect_eq(members.items[0].toolbox->tools[0].risk, TOOL_WRITE, "the manifest's word");
 }
