@@ -50,6 +50,8 @@ struct ctl_session {
 	bool is_alive; /* the service has sent a response */
 	bool is_late;  /* the time is over: wait for is_alive only */
 	int error;     /* an enum ctl_status that has been reported */
+	bool stays;    /* see ctl_session_stay() */
+	bool is_away;  /* the bus or the service has gone, which has been reported */
 
 	/* The broadcasts that are received meanwhile. */
 	const char *const *event_topics;
@@ -65,6 +67,14 @@ static void complain_no_bus(const struct ctl_session *session, const char *reaso
 
 	bus_address_format(&session->address, url);
 	terminal_complain("no bus at %s: %s", url, reason);
+}
+
+/* Report once that the bus or the service has gone. */
+static void complain_away(struct ctl_session *session, const char *reason)
+{
+	if (!session->is_away)
+		terminal_complain("the service is away (%s); waiting for it", reason);
+	session->is_away = true;
 }
 
 static void fail(struct ctl_session *session, int status)
@@ -100,6 +110,11 @@ static void on_up(void *data)
 {
 	struct ctl_session *session = data;
 
+	if (session->is_answered) {
+		/* Its data is the caller's, who may have freed it. */
+		loop_stop(session->loop);
+		return;
+	}
 	send_request(session, session->topic, session->data);
 	if (session->error == 0)
 		send_request(session, ALIVE_TOPIC, NULL);
@@ -109,6 +124,10 @@ static void on_unreachable(void *data, const char *reason)
 {
 	struct ctl_session *session = data;
 
+	if (session->stays) {
+		complain_away(session, reason);
+		return;
+	}
 	complain_no_bus(session, reason);
 	fail(session, CTL_NO_BUS);
 }
@@ -119,6 +138,8 @@ static void on_down(void *data, const char *reason)
 {
 	struct ctl_session *session = data;
 
+	if (session->stays)
+		complain_away(session, reason);
 	if (session->is_answered || strcmp(session->topic, INVOKE_TOPIC) != 0)
 		return;
 	terminal_complain(
@@ -354,6 +375,11 @@ static int tell_silence(struct ctl_session *session)
 		loop_run(session->loop, (int)(ALIVE_WAIT_MS - session->timeout_ms));
 	if (session->error != 0)
 		return session->error;
+	if (session->stays) {
+		session->is_answered = true;
+		complain_away(session, "no response");
+		return CTL_NO_BUS;
+	}
 	bus_address_format(&session->address, url);
 	if (!bus_is_up(session->bus)) {
 		terminal_complain("no bus at %s: no connection within %g s", url, seconds);
@@ -373,18 +399,22 @@ int ctl_session_ask(struct ctl_session *session, const char *topic, const struct
 {
 	int r;
 
+	if (session->stays && !bus_is_up(session->bus))
+		return CTL_NO_BUS;
 	session->topic = topic;
 	session->data = data;
 	session->response = ret_response;
-	session->is_answered = false;
+	session->is_answered = session->is_late = false;
 	snprintf(session->response_topic, sizeof(session->response_topic), "%s.response", topic);
 	r = begin_session(session);
 	if (r == 0)
 		r = loop_run(session->loop, (int)session->timeout_ms);
 	if (session->error != 0)
 		return session->error;
-	if (session->is_answered)
+	if (session->is_answered) {
+		session->is_away = false;
 		return 0;
+	}
 	if (r == -ETIME || r == 0)
 		return tell_silence(session);
 	terminal_complain("cannot connect: %s", strerror(-r));
@@ -398,6 +428,11 @@ void ctl_session_listen(struct ctl_session *session, const char *const *topics, 
 	session->n_event_topics = n_topics;
 	session->on_event = function;
 	session->event_data = data;
+}
+
+void ctl_session_stay(struct ctl_session *session)
+{
+	session->stays = true;
 }
 
 int ctl_session_wait(struct ctl_session *session, uint64_t timeout_ms)

@@ -39,8 +39,11 @@ typedef void (*ctl_event_function)(void *data, const char *topic, const struct j
 void ctl_session_listen(struct ctl_session *session, const char *const *topics, size_t n_topics,
 	ctl_event_function function, void *data);
 
-/* Serve the bus for @timeout_ms, or until it is lost. Return 0, or an enum ctl_status after a
- * complaint. */
+/* Stay from now on: a bus or a service that goes away is waited for, and reported once. */
+void ctl_session_stay(struct ctl_session *session);
+
+/* Serve the bus for @timeout_ms, or until the connection is there again after a loss. Return 0, or an
+ * enum ctl_status after a complaint. */
 int ctl_session_wait(struct ctl_session *session, uint64_t timeout_ms);
 
 CLEANUP_DEFINE(ctl_session, struct ctl_session *, ctl_session_close)

@@ -13,11 +13,12 @@
  * toolboxctl watch: print calls as they happen, until it is interrupted.
  *
  * The service broadcasts call events only for the time that a client has asked for. So this one
- * asks again and again, each time for a little longer than until the next.
+ * asks again and again, each time for longer than until the next. A service that was started again
+ * has not been asked: it is missed for that long at most.
  */
 
 #define WATCH_SECONDS "60"
-#define RENEW_MS      30000
+#define RENEW_MS      5000
 
 #define STARTED_TOPIC   "ovos.tools.call.started"
 #define COMPLETED_TOPIC "ovos.tools.call.completed"
@@ -142,10 +143,14 @@ int ctl_watch(const struct ctl_options *options)
 		return r;
 	ctl_session_listen(
 		session, topics, sizeof(topics) / sizeof(*topics), print_event, (void *)options);
+	r = ask_for_events(session, options);
+	ctl_session_stay(session);
 	while (r == 0) {
-		r = ask_for_events(session, options);
+		r = ctl_session_wait(session, RENEW_MS);
 		if (r == 0)
-			r = ctl_session_wait(session, RENEW_MS);
+			r = ask_for_events(session, options);
+		if (r == CTL_NO_BUS)
+			r = 0;
 	}
 	return r;
 }

@@ -6,12 +6,13 @@ import re
 import subprocess
 import textwrap
 import threading
+import time
 
 import manifests
 import pytest
 from caller import Caller
 from fake_bus import FakeBus
-from processes import ROOT, TOOLBOXCTL, environment, free_port, toolboxctl, until
+from processes import FINDING, ROOT, TOOLBOXCTL, environment, free_port, toolboxctl, until
 
 DONE, ERROR, USAGE, NO_BUS, NO_ANSWER = range(5)
 
@@ -100,8 +101,11 @@ class Watch:
 
     def __init__(self, url, home, *args):
         self.lines = []
+        home.mkdir(exist_ok=True)
+        self.stderr = home / "stderr"
         self.process = subprocess.Popen([TOOLBOXCTL, "watch", "--bus", url, *args], text=True,
-                                        env=environment(home), stdout=subprocess.PIPE)
+                                        env=environment(home), stdout=subprocess.PIPE,
+                                        stderr=open(self.stderr, "w", encoding="utf-8"))
         self.reader = threading.Thread(target=lambda: self.lines.extend(self.process.stdout))
         self.reader.start()
 
@@ -113,6 +117,9 @@ class Watch:
 
         return until(find, 30, f"{words} of toolboxctl watch")
 
+    def errors(self):
+        return self.stderr.read_text()
+
     def __enter__(self):
         return self
 
@@ -120,6 +127,7 @@ class Watch:
         self.process.terminate()
         self.process.wait()
         self.reader.join()
+        assert not FINDING.search(self.errors()), self.errors()
 
 
 def test_watch(launch, tmp_path):
@@ -134,6 +142,21 @@ def test_watch(launch, tmp_path):
         caller.invoke("divide", {"a": 1, "b": 0}, call_id="mine")
         failed = watch.wait_for("  failed")
         assert re.fullmatch(call % "divide" + r"  failed: .*EDOM.* after [\d.]+ ms\n", failed), failed
+
+
+def test_watch_outlives_the_daemon(launch, tmp_path):
+    """The bus goes with it here. That is reported once, on stderr."""
+    service = launch({}, [manifests.SHIPPED])
+    port = service.url.rsplit(":", 1)[1].split("/")[0]
+    with Watch(service.url, tmp_path / "watch") as watch:
+        with Caller(service.url) as caller:
+            watch.wait_for("  done", lambda: caller.invoke("add", {"a": 1, "b": 2}))
+        service.daemon.end()
+        time.sleep(2)
+        again = launch({}, [manifests.SHIPPED], port=port)
+        with Caller(again.url) as caller:
+            watch.wait_for("/subtract", lambda: caller.invoke("subtract", {"a": 1, "b": 2}))
+    assert watch.errors().count("is away") == 1, watch.errors()
 
 
 def test_watch_in_json(launch, tmp_path):
