@@ -258,6 +258,7 @@ void config_deinit(struct config *config)
 	config_profiles_deinit(config);
 	config_access_deinit(config);
 	config_toolboxes_deinit(config);
+	free(config->audit_file);
 	free(config->plugins);
 	free(config->closed);
 	buffer_deinit(&config->merged);

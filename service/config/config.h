@@ -137,6 +137,9 @@ struct config {
 	struct config_limits limits;
 	bool events_calls;
 	bool events_results;
+	char *audit_file; /* NULL: off */
+	uint64_t audit_max_bytes;
+	bool audit_arguments;
 	enum log_level log_level;
 	enum log_format log_format;
 	char *plugins; /* `PHAL.ovos-phal-plugin-tools`, by entry points: an object; or NULL */

@@ -17,6 +17,7 @@
 #define DAY_S  86400u
 #define DAY_MS 86400000u
 #define MIB    (UINT64_C(1) << 20)
+#define GIB    (UINT64_C(1) << 30)
 
 struct key {
 	const char *path; /* below `toolboxd`, keys joined by '.' */
@@ -54,8 +55,11 @@ static void store_number(const struct key *key, void *member, uint64_t number)
 static void read_number(
 	struct config_reader *reader, const struct key *key, uint32_t value, void *member)
 {
-	store_number(
-		key, member, config_reader_number(reader, DIAGNOSTIC_ERROR, value, &key->range));
+	uint64_t number =
+		key->closes ? config_reader_number_or_closes(reader, value, &key->range)
+			    : config_reader_number(reader, DIAGNOSTIC_ERROR, value, &key->range);
+
+	store_number(key, member, number);
 }
 
 /* Read a number whose wrong value is only a warning. */
@@ -224,6 +228,20 @@ static void read_token_file(
 		report_wrong(reader, key, value, config_token_expected(r), "");
 }
 
+/* Read the path of the audit log. @member is a char *. */
+static void read_audit_file(
+	struct config_reader *reader, const struct key *key, uint32_t value, void *member)
+{
+	char **path = member;
+
+	if (value == JSON_NONE)
+		return;
+	if (json_type_at(&reader->tape, value) == JSON_STRING)
+		*path = config_reader_string(reader, value);
+	if ((!*path || **path != '/') && reader->error == 0)
+		report_wrong(reader, key, value, "must be the absolute path of a file", "");
+}
+
 /* ── the table ───────────────────────────────────────────────────────────────────────────────── */
 
 static const char *const duplicates_words[] = {
@@ -240,6 +258,11 @@ static const char *const duplicates_words[] = {
 	NUMBER_BY(path_, read_number, member, min_, max_, fallback_)
 #define LENIENT_NUMBER(path_, member, min_, max_, fallback_)                                       \
 	NUMBER_BY(path_, read_lenient_number, member, min_, max_, fallback_)
+#define CLOSING_NUMBER(path_, member, min_, max_, fallback_)                                       \
+	{                                                                                          \
+		path_, read_number, MEMBER(member), .range = {min_, max_, fallback_},              \
+						    .closes = true                                 \
+	}
 #define FLAG(path_, member)                                                                        \
 	{                                                                                          \
 		path_, read_flag, MEMBER(member)                                                   \
@@ -252,10 +275,6 @@ static const char *const duplicates_words[] = {
 #define LIST(path_, member, closes_)                                                               \
 	{                                                                                          \
 		path_, read_list, MEMBER(member), .closes = closes_                                \
-	}
-#define NO_MEMBER(path_, read_)                                                                    \
-	{                                                                                          \
-		path_, read_, .closes = false                                                      \
 	}
 #define FEATURE(path_, empty)                                                                      \
 	{                                                                                          \
@@ -306,10 +325,10 @@ static const struct key keys[] = {
 	NUMBER("embedded.stall_s", embedded_stall_s, 1, DAY_S, 10),
 	FLAG("events.calls", events_calls),
 	FLAG("events.results", events_results),
-	FEATURE("audit.file", JSON_NULL),
+	{"audit.file", read_audit_file, MEMBER(audit_file), .closes = true},
+	CLOSING_NUMBER("audit.max_bytes", audit_max_bytes, 4096, GIB, 10 * MIB),
+	{"audit.arguments", read_flag, MEMBER(audit_arguments), .closes = true},
 	FEATURE("audit.required", JSON_FALSE),
-	NO_MEMBER("audit.max_bytes", NULL),
-	NO_MEMBER("audit.arguments", NULL),
 	WORD("log.level", log_level, log_level_names, LOG_LEVEL_INFO, false),
 	WORD("log.format", log_format, log_format_names, LOG_FORMAT_TEXT, false),
 	{"toolboxes", read_toolboxes, .closes = true},

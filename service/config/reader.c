@@ -123,20 +123,50 @@ static bool is_in(const struct config_range *range, uint64_t number)
 	return number >= range->min && number <= range->max;
 }
 
+/* Room for "must be a whole number from A to B". */
+#define EXPECTED_BYTES 96
+
+static void describe_range(
+	const char *verb, const struct config_range *range, char ret_expected[EXPECTED_BYTES])
+{
+	snprintf(ret_expected, EXPECTED_BYTES, "%s be a whole number from %" PRIu64 " to %" PRIu64,
+		verb, range->min, range->max);
+}
+
+/* Read the number at @token, or the default for JSON_NONE. Return whether it is right. */
+static bool find_number(const struct config_reader *reader, uint32_t token,
+	const struct config_range *range, uint64_t *ret_number)
+{
+	*ret_number = range->fallback;
+	return token == JSON_NONE ||
+	       (json_type_at(&reader->tape, token) == JSON_NUMBER &&
+		       json_number_u64(&reader->tape, token, ret_number) == 0 &&
+		       is_in(range, *ret_number));
+}
+
+uint64_t config_reader_number_or_closes(
+	struct config_reader *reader, uint32_t token, const struct config_range *range)
+{
+	char expected[EXPECTED_BYTES];
+	uint64_t number;
+
+	if (find_number(reader, token, range, &number))
+		return number;
+	describe_range("must", range, expected);
+	config_reader_close_wrong(reader, token, expected);
+	return range->fallback;
+}
+
 uint64_t config_reader_number(struct config_reader *reader, enum diagnostic_severity severity,
 	uint32_t token, const struct config_range *range)
 {
-	char expected[96];
+	char expected[EXPECTED_BYTES];
 	char consequence[48] = "it is not used";
 	uint64_t number;
 
-	if (token == JSON_NONE)
-		return range->fallback;
-	if (json_type_at(&reader->tape, token) == JSON_NUMBER &&
-		json_number_u64(&reader->tape, token, &number) == 0 && is_in(range, number))
+	if (find_number(reader, token, range, &number))
 		return number;
-	snprintf(expected, sizeof(expected), "%s be a whole number from %" PRIu64 " to %" PRIu64,
-		severity == DIAGNOSTIC_ERROR ? "must" : "should", range->min, range->max);
+	describe_range(severity == DIAGNOSTIC_ERROR ? "must" : "should", range, expected);
 	if (is_in(range, range->fallback))
 		snprintf(consequence, sizeof(consequence), "%" PRIu64 " is used", range->fallback);
 	config_reader_report_wrong(reader, severity, token, expected, consequence);

@@ -56,6 +56,10 @@ struct config_range {
 uint64_t config_reader_number(struct config_reader *reader, enum diagnostic_severity severity,
 	uint32_t token, const struct config_range *range);
 
+/* As config_reader_number(), but a wrong value closes the configuration. */
+uint64_t config_reader_number_or_closes(
+	struct config_reader *reader, uint32_t token, const struct config_range *range);
+
 /* Return the string at @token, which the caller frees. Return NULL when it holds U+0000, which is
  * reported, or without memory, which sets @reader->error. */
 char *config_reader_string(struct config_reader *reader, uint32_t token);

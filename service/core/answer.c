@@ -112,6 +112,7 @@ void answer_error(
 	/* Without memory there is no text, and the message fails, too. */
 	json_write_bytes_lossy(out, text ? text : "", text ? answer_cut_text(text, size, max) : 0);
 	answer->error_end = out->size;
+	answer->code = code;
 	answer_member_text(answer, "code", code_names[code]);
 }
 

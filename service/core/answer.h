@@ -9,26 +9,6 @@
 #include "bus/envelope.h"
 #include "util/buffer.h"
 
-/*
- * The one answer to a request: a message that is written from its front.
- *
- *   answer_begin     {"type": "….response", "context": {…}, "data": {
- *   answer_member…   "name": "add", "call_id": "7"          written when the request is read
- *   answer_keep      ──────────────────────────── mark
- *   answer_member…   "result": {…}                          written when the tool is done
- *   answer_send      }}                                     sends the buffer, without a copy
- *
- * The members after the mark can be taken back, in case the answer is too large for a frame.
- */
-struct answer {
-	struct buffer message;
-	size_t opened;      /* bytes before the first member */
-	size_t kept;        /* bytes that answer_rewind() leaves */
-	size_t error_start; /* the start of the error's text, as JSON; 0: there is none */
-	size_t error_end;
-	bool is_open; /* begun, and neither sent nor taken nor given up */
-};
-
 /* contract.md, Errors. */
 enum answer_code {
 	ANSWER_BAD_REQUEST,
@@ -46,6 +26,27 @@ enum answer_code {
 	ANSWER_CANCELLED,
 	ANSWER_UNAVAILABLE,
 	ANSWER_TOO_LARGE,
+};
+
+/*
+ * The one answer to a request: a message that is written from its front.
+ *
+ *   answer_begin     {"type": "….response", "context": {…}, "data": {
+ *   answer_member…   "name": "add", "call_id": "7"          written when the request is read
+ *   answer_keep      ──────────────────────────── mark
+ *   answer_member…   "result": {…}                          written when the tool is done
+ *   answer_send      }}                                     sends the buffer, without a copy
+ *
+ * The members after the mark can be taken back, in case the answer is too large for a frame.
+ */
+struct answer {
+	struct buffer message;
+	size_t opened;      /* bytes before the first member */
+	size_t kept;        /* bytes that answer_rewind() leaves */
+	size_t error_start; /* the start of the error's text, as JSON; 0: there is none */
+	size_t error_end;
+	enum answer_code code; /* the code, after an error */
+	bool is_open;          /* begun, and neither sent nor taken nor given up */
 };
 
 const char *answer_code_name(enum answer_code code);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "util/assert.h"
 #include "util/cleanup.h"
@@ -90,6 +91,8 @@ int calls_init(struct calls *calls, struct loop *loop)
 {
 	*calls = (struct calls){.loop = loop, .n_buckets = BUCKETS_FIRST};
 	calls->hash_key = siphash_process_key();
+	if (getrandom(&calls->process, sizeof(calls->process), 0) != sizeof(calls->process))
+		return -EIO;
 	list_init(&calls->in_flight);
 	list_init(&calls->spare);
 	calls->buckets = make_buckets(calls->n_buckets);
@@ -102,6 +105,8 @@ static void free_call(struct call *call)
 	buffer_deinit(&call->call_id);
 	buffer_deinit(&call->source);
 	buffer_deinit(&call->session);
+	buffer_deinit(&call->name);
+	record_deinit(&call->record);
 	free(call);
 }
 
@@ -143,11 +148,21 @@ struct call *calls_new(struct calls *calls, const struct tool *tool)
 	check(call->state == CALL_SPARE);
 	call->state = CALL_NEW;
 	call->tool = tool;
-	call->package = package_ref(tool->toolbox->package);
+	call->package = tool ? package_ref(tool->toolbox->package) : NULL;
 	call->progressed_ms = 0;
+	call->process = calls->process;
 	call->runner_call.id = ++calls->last_id;
-	call->runner_call.tool = tool->index;
+	call->runner_call.tool = tool ? tool->index : 0;
 	return call;
+}
+
+void call_write_id(const struct call *call, struct buffer *out)
+{
+	if (call->call_id.size > 0)
+		buffer_append_buffer(out, &call->call_id);
+	else
+		buffer_printf(out, "\"%08x-%llu\"", call->process,
+			(unsigned long long)call->runner_call.id);
 }
 
 /* Return the bytes that the calls in flight of @call's source and account hold. */
@@ -209,7 +224,11 @@ void calls_close(struct calls *calls, struct call *call)
 	account_release(call->account, call->held_bytes);
 	call->held_bytes = 0;
 	account_unref(take_ptr(call->account));
-	package_unref(take_ptr(call->package));
+	if (call->package)
+		package_unref(take_ptr(call->package));
+	if (call->record.text.size > 0)
+		record_reset(&call->record);
+	buffer_recycle(&call->name, KEEP_BYTES);
 	buffer_recycle(&call->runner_call.arguments, KEEP_BYTES);
 	buffer_recycle(&call->runner_call.caller, KEEP_BYTES);
 	buffer_recycle(&call->source, KEEP_BYTES);

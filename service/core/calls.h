@@ -8,6 +8,7 @@
 #include "bus/account.h"
 #include "catalogue/package.h"
 #include "core/answer.h"
+#include "core/record.h"
 #include "loop/loop.h"
 #include "policy/caller.h"
 #include "runner/runner.h"
@@ -44,6 +45,7 @@ struct call {
 	struct list link;     /* in calls->in_flight, or in calls->spare */
 	struct list key_link; /* in the bucket of its key; in no list without a call_id */
 	uint64_t key;         /* hash of its door and call_id */
+	uint32_t process;     /* see call_write_id() */
 	enum call_state state;
 	enum call_door door;
 	struct buffer source;    /* the caller's address at the door: context.source */
@@ -51,10 +53,13 @@ struct call {
 	struct buffer call_id;   /* the caller's id of the call, for events and for cancelling */
 	size_t held_bytes;       /* bytes of the request, held until the call is over */
 	struct account *account; /* charged with them: counted reference, or NULL */
-	const struct tool *tool;
+	const struct tool
+		*tool;      /* NULL: a request that is refused asked for a tool that is not found */
+	struct buffer name; /* as it asked for it */
 	struct package *package; /* package of the tool: counted reference */
 	struct answer answer;    /* begun with the request, sent when the call is over */
 	uint64_t timeout_ms;
+	struct record record;   /* for the audit log */
 	bool has_events;        /* its events are broadcast */
 	uint64_t progressed_ms; /* time of the last progress event; 0: none */
 	struct invoker *invoker;
@@ -71,18 +76,23 @@ struct calls {
 	uint32_t n_in_flight;
 	size_t held_bytes;
 	uint64_t last_id;
+	uint32_t process; /* random: ids of two processes differ */
 	bool is_stopping; /* no further calls are taken */
 };
 
-/* Make @calls empty. Returns 0 or -ENOMEM. */
+/* Make @calls empty. Returns 0, -ENOMEM, or -EIO without random bytes. */
 int calls_init(struct calls *calls, struct loop *loop);
 
 /* Free every record, those in flight with their answers unsent. */
 void calls_deinit(struct calls *calls);
 
-/* Return a record for a call of @tool, with the next id and empty texts; NULL without memory. Set
- * its origin, then call calls_open() or calls_close(). */
+/* Return a record for a call of @tool, or of none, with the next id and empty texts; NULL without
+ * memory. Set its origin, then call calls_open() or calls_close(). */
 struct call *calls_new(struct calls *calls, const struct tool *tool);
+
+/* Append the id that events and the audit log give @call, as JSON text: its caller's call_id, or one of
+ * ours. */
+void call_write_id(const struct call *call, struct buffer *out);
 
 /* Charge @account with the bytes that @call, whose origin is set, is going to hold: @n_arguments of
  * arguments, and those of @answer, which is still the caller's. One source may have half of what the

@@ -1,21 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/events.h"
 
+#include <string.h>
+
 #include "json/writer.h"
 #include "util/cleanup.h"
 #include "util/utf8.h"
 
 #define MS_PER_S UINT64_C(1000)
 
+/* Append the members that name @call. */
 static void write_call_members(struct answer *event, const struct call *call)
 {
-	answer_member_text(event, "name", call->tool->name);
-	answer_member_text(event, "toolbox_id", call->tool->toolbox->id);
-	if (call->call_id.size > 0)
-		buffer_append(
-			answer_member(event, "call_id"), call->call_id.data, call->call_id.size);
+	if (call->tool)
+		answer_member_text(event, "name", call->tool->name);
 	else
-		answer_member_text(event, "call_id", NULL);
+		buffer_append_buffer(answer_member(event, "name"), &call->name);
+	answer_member_text(event, "toolbox_id", call->tool ? call->tool->toolbox->id : NULL);
+	call_write_id(call, answer_member(event, "call_id"));
+}
+
+/* Append the JSON text @text if it is that of a string, else null. */
+static void write_string(struct answer *event, const char *key, const struct buffer *text)
+{
+	if (text->size > 0 && *text->data == '"')
+		buffer_append_buffer(answer_member(event, key), text);
+	else
+		answer_member_text(event, key, NULL);
+}
+
+/* Append the members of the caller of @call, and send @event. */
+static void send_event(const struct events *events, struct answer *event, const struct call *call)
+{
+	write_string(event, "source", &call->source);
+	write_string(event, "session_id", &call->session);
+	answer_send(event, events->bus);
 }
 
 void events_call_started(const struct events *events, const struct call *call)
@@ -24,7 +43,7 @@ void events_call_started(const struct events *events, const struct call *call)
 
 	answer_begin_broadcast(&event, "ovos.tools.call.started");
 	write_call_members(&event, call);
-	answer_send(&event, events->bus);
+	send_event(events, &event, call);
 }
 
 void events_call_progress(
@@ -48,7 +67,7 @@ void events_call_progress(
 			utf8_prefix(decoded.data, decoded.size, EVENTS_TEXT_POINTS));
 	else
 		answer_member_text(&event, "text", NULL);
-	answer_send(&event, events->bus);
+	send_event(events, &event, call);
 }
 
 void events_call_completed(const struct events *events, const struct call *call, double duration_ms,
@@ -64,7 +83,18 @@ void events_call_completed(const struct events *events, const struct call *call,
 		buffer_append(answer_member(&event, "error"), error, error_size);
 	if (result)
 		buffer_append(answer_member(&event, "result"), result, result_size);
-	answer_send(&event, events->bus);
+	send_event(events, &event, call);
+}
+
+void events_call_refused(
+	const struct events *events, const struct call *call, const struct answer *answer)
+{
+	static const char none[] = "\"\"";
+	size_t size = strlen(none);
+	const char *error = answer_error_json(answer, &size);
+
+	events_call_started(events, call);
+	events_call_completed(events, call, 0, error ? error : none, size, NULL, 0);
 }
 
 void events_watch(struct events *events, const struct request *request, struct answer *answer)

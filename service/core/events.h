@@ -45,5 +45,9 @@ void events_call_progress(
 void events_call_completed(const struct events *events, const struct call *call, double duration_ms,
 	const char *error, size_t error_size, const char *result, size_t result_size);
 
+/* Broadcast the beginning and the end of @call, which is refused with the error in @answer. */
+void events_call_refused(
+	const struct events *events, const struct call *call, const struct answer *answer);
+
 /* Serve ovos.tools.watch: broadcast call events for as many seconds as @request asks for. */
 void events_watch(struct events *events, const struct request *request, struct answer *answer);

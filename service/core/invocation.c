@@ -5,6 +5,7 @@
 
 #include "catalogue/tool_schemas.h"
 #include "core/errors.h"
+#include "policy/approval.h"
 #include "json/writer.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
@@ -96,7 +97,7 @@ static void write_caller(struct call *call, const struct request_scope *scope)
 	keep_value(context, json_find(context, 0, "source"), &call->source);
 	keep_value(context, session_id, &call->session);
 	buffer_reset(out);
-	if (!kind_facts(call->package->kind)->asks_caller)
+	if (!call->package || !kind_facts(call->package->kind)->asks_caller)
 		return;
 	lang = session == JSON_NONE ? JSON_NONE : json_find(context, session, "lang");
 	if (lang == JSON_NONE)
@@ -109,6 +110,17 @@ static void write_caller(struct call *call, const struct request_scope *scope)
 	write_or_null(out, "lang", context,
 		lang != JSON_NONE && json_type_at(context, lang) == JSON_STRING ? lang : JSON_NONE);
 	buffer_append_char(out, '}');
+}
+
+/* Begin the record of @call for the audit log. */
+static void begin_record(const struct invoker *invoker, struct call *call,
+	const struct request_scope *scope, bool has_arguments)
+{
+	cleanup(buffer_deinit) struct buffer id = {0};
+
+	call_write_id(call, &id);
+	record_begin(invoker->recorder, &call->record, scope, call->tool, &id,
+		policy_profile(invoker->offer->policy, &scope->caller), has_arguments);
 }
 
 /* ── the end of a call ───────────────────────────────────────────────────────────────────────── */
@@ -234,6 +246,8 @@ void invocation_done(void *data, struct runner_call *runner_call, const struct c
 		announce_end(call, result, duration_us);
 	answer_send(&call->answer, invoker->bus);
 	runner_count(runner_call->runner, call->tool->toolbox, duration_us, code >= 0);
+	record_write(invoker->recorder, &call->record, (double)duration_us / US_PER_MS,
+		code >= 0 ? answer_code_name((enum answer_code)code) : "ok", NULL);
 	log_call(call, duration_us, code);
 	bus_act_for(invoker->bus, before);
 	calls_close(invoker->calls, call);
@@ -351,6 +365,19 @@ static void write_submit_error(
 		errors_write_unavailable(answer, tool, strerror(-status));
 }
 
+/* Begin the record of @call, which may run. */
+static void record_call(
+	const struct invoker *invoker, struct call *call, const struct request_scope *scope)
+{
+	bool is_listed = approval_is_needed(invoker->config->approval_mode, call->tool->risk);
+
+	if (!recorder_wants(invoker->recorder, call->tool, false))
+		return;
+	begin_record(invoker, call, scope, true);
+	record_decide(
+		&call->record, "allow", &TEXT_VIEW(is_listed ? "approval.allow" : "approval.mode"));
+}
+
 /* Submit a call of @tool to @runner. Returns true with @answer taken over; else the error is in
  * @answer. */
 static bool submit_call(struct invoker *invoker, const struct request_scope *scope,
@@ -374,6 +401,7 @@ static bool submit_call(struct invoker *invoker, const struct request_scope *sco
 	call->invoker = invoker;
 	call->timeout_ms = timeout_of(invoker->config, tool, scope->request.timeout_ms);
 	call->has_events = events_are_wanted(invoker->events);
+	record_call(invoker, call, scope);
 	if (!calls_charge(calls, call, bus_sender(invoker->bus), arguments->size, answer)) {
 		errors_write_holding(answer, &call->source);
 		calls_close(calls, call);
@@ -393,6 +421,36 @@ static bool submit_call(struct invoker *invoker, const struct request_scope *sco
 	return true;
 }
 
+/* Announce and record the request of @scope, which is refused with the error in @answer. @tool: NULL
+ * when there is none. @has_arguments: its arguments are good. */
+static void note_refusal(struct invoker *invoker, const struct request_scope *scope,
+	const struct tool *tool, bool has_arguments, const struct answer *answer)
+{
+	bool is_denied = answer->code == ANSWER_DENIED;
+	bool is_recorded = tool && recorder_wants(invoker->recorder, tool, is_denied);
+	const struct text_view *name = &scope->request.name_text;
+	struct call *call;
+
+	if (!is_recorded && !events_are_wanted(invoker->events))
+		return;
+	call = calls_new(invoker->calls, tool);
+	if (!call)
+		return;
+	write_caller(call, scope);
+	if (events_are_wanted(invoker->events)) {
+		json_write_string(&call->name, name->text, (size_t)request_name_length(name));
+		events_call_refused(invoker->events, call, answer);
+	}
+	if (is_recorded) {
+		begin_record(invoker, call, scope, has_arguments);
+		if (is_denied)
+			record_decide(&call->record, "deny", &TEXT_VIEW("toolboxd"));
+		record_write(
+			invoker->recorder, &call->record, 0, answer_code_name(answer->code), NULL);
+	}
+	calls_close(invoker->calls, call);
+}
+
 static bool find_tool(const struct invoker *invoker, const struct request_scope *scope,
 	struct answer *answer, const struct tool **ret_tool)
 {
@@ -403,19 +461,24 @@ static bool find_tool(const struct invoker *invoker, const struct request_scope 
 void invocation_begin(struct invoker *invoker, struct request_scope *scope, struct answer *answer)
 {
 	const struct config *config = invoker->config;
+	bool has_arguments = false;
 	const struct tool *tool;
 	struct runner *runner;
 
-	if (!find_tool(invoker, scope, answer, &tool))
+	if (!find_tool(invoker, scope, answer, &tool)) {
+		note_refusal(invoker, scope, NULL, false, answer);
 		return;
+	}
 	runner = offer_runner(invoker->offer, tool->toolbox);
 	if (invoker->calls->is_stopping)
 		errors_write_unavailable(answer, tool, "the service is stopping");
-	else if (check_arguments(config, tool, scope, answer) &&
-		 check_cooldown(runner, tool, answer) &&
-		 check_approval(invoker, scope, tool, answer) &&
-		 submit_call(invoker, scope, tool, runner, answer))
+	else
+		has_arguments = check_arguments(config, tool, scope, answer);
+	if (has_arguments && check_cooldown(runner, tool, answer) &&
+		check_approval(invoker, scope, tool, answer) &&
+		submit_call(invoker, scope, tool, runner, answer))
 		return;
+	note_refusal(invoker, scope, tool, has_arguments, answer);
 	runner_count_refused(runner, tool->toolbox);
 }
 

@@ -32,6 +32,7 @@ struct invoker {
 	const struct offer *offer;
 	struct calls *calls;
 	const struct events *events;
+	const struct recorder *recorder;
 	struct schema_context *context;
 };
 

@@ -40,6 +40,7 @@ struct reload_parts {
 struct reload_handler {
 	void (*ready)(void *data);       /* called once, after the first load, good or bad */
 	void (*start_again)(void *data); /* only another start reads what was mended */
+	void (*configured)(void *data);  /* another configuration is in force */
 };
 
 struct reload {

@@ -68,6 +68,7 @@ static void put_in_force(struct reload *reload, struct config *config)
 	config_deinit(in_force);
 	*in_force = *config;
 	log_setup(in_force->log_level, in_force->log_format);
+	reload->handler.configured(reload->data);
 }
 
 void reload_configuration(struct reload *reload)

@@ -78,6 +78,7 @@ static void hang_up(void *data, int signal)
 	struct service *service = data;
 
 	(void)signal;
+	audit_reopen(service->recorder.audit);
 	reload_ask_again(&service->reload);
 }
 
@@ -137,6 +138,13 @@ static void start_again(void *data)
 	drain_service(service);
 }
 
+static void configure_recorder(void *data)
+{
+	struct service *service = data;
+
+	recorder_configure(&service->recorder);
+}
+
 bool service_starts_again(const struct service *service)
 {
 	return service->starts_again;
@@ -177,6 +185,7 @@ static int make_parts(struct service *service, const struct config_flags *flags)
 	static const struct reload_handler reload_handler = {
 		.ready = topics_serve_deferred,
 		.start_again = start_again,
+		.configured = configure_recorder,
 	};
 	const struct reload_parts parts = {
 		.loop = service->loop,
@@ -188,6 +197,8 @@ static int make_parts(struct service *service, const struct config_flags *flags)
 	inbox_init(&service->inbox);
 	reload_init(&service->reload, &parts, flags, &service->paths, &reload_handler, service);
 	r = calls_init(&service->calls, service->loop);
+	if (r == 0)
+		r = recorder_init(&service->recorder, service->loop, &service->config);
 	if (r == 0)
 		r = request_scope_init(&service->scope, &service->config.limits);
 	if (r == 0)
@@ -205,6 +216,7 @@ static int make_parts(struct service *service, const struct config_flags *flags)
 		.offer = &service->offer,
 		.calls = &service->calls,
 		.events = &service->events,
+		.recorder = &service->recorder,
 		.context = service->scope.context,
 	};
 	return r;
@@ -287,6 +299,7 @@ void service_free(struct service *service)
 	reload_deinit(&service->reload);
 	offer_deinit(&service->offer);
 	calls_deinit(&service->calls);
+	recorder_deinit(&service->recorder);
 	inbox_deinit(&service->inbox);
 	proxy_deinit(&service->proxy);
 	bus_free(service->bus);

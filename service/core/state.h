@@ -11,6 +11,7 @@
 #include "core/invocation.h"
 #include "core/offer.h"
 #include "core/proxy.h"
+#include "core/record.h"
 #include "core/reload.h"
 #include "core/request_scope.h"
 #include "loop/loop.h"
@@ -32,6 +33,7 @@ struct service {
 	struct offer offer;
 	struct calls calls;
 	struct events events;
+	struct recorder recorder;
 	struct invoker invoker;
 	struct reload reload;
 	struct proxy proxy;        /* the bus, for the tools that have it */

@@ -108,6 +108,8 @@ void status_write(const struct service *service, struct answer *answer)
 	answer_member_text(answer, "bus", url);
 	answer_member_number(answer, "generation", catalogue_generation(view));
 	write_calls(service, answer_member(answer, "calls"));
+	if (service->config.audit_file)
+		recorder_write_status(&service->recorder, answer_member(answer, "audit"));
 	write_toolboxes(
 		&service->offer, view, &service->config, answer_member(answer, "toolboxes"));
 	listing_write_failed(view, answer_member(answer, "failed"));

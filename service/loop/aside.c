@@ -2,8 +2,6 @@
 #include "loop/aside.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -14,6 +12,7 @@
 
 #include "util/assert.h"
 #include "util/cleanup.h"
+#include "util/thread.h"
 
 /* The niceness of the thread: where processors are short, the loop comes first. */
 #define ASIDE_NICE 5
@@ -52,21 +51,6 @@ static void finish_aside(void *data, uint32_t events)
 	done(done_data);
 }
 
-/* The thread blocks all signals: they are for the loop. */
-static int start_thread(struct aside *aside)
-{
-	sigset_t all;
-	sigset_t old;
-	int r;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	r = pthread_create(&aside->thread, NULL, run_thread, aside);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	aside->is_running = r == 0;
-	return -r;
-}
-
 CLEANUP_DEFINE(aside, struct aside *, aside_free)
 
 int aside_start(struct loop *loop, aside_function run, aside_function done, void *data,
@@ -83,7 +67,8 @@ int aside_start(struct loop *loop, aside_function run, aside_function done, void
 		return -errno;
 	r = loop_add_fd(loop, aside->done_fd, EPOLLIN, finish_aside, aside, &aside->source);
 	if (r == 0)
-		r = start_thread(aside);
+		r = thread_start(&aside->thread, run_thread, aside);
+	aside->is_running = r == 0;
 	if (r < 0)
 		return r;
 	*ret_aside = take_ptr(aside);

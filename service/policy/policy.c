@@ -189,6 +189,11 @@ const struct catalogue *policy_view(struct policy *policy, const struct policy_c
 	return given && asked ? view_both(policy, given, asked) : policy->nothing;
 }
 
+const char *policy_profile(const struct policy *policy, const struct policy_caller *caller)
+{
+	return access_find(&policy->access, caller);
+}
+
 /* ── one call ────────────────────────────────────────────────────────────────────────────────── */
 
 static struct policy_decision decide_approval(const struct policy *policy, const struct tool *tool)

@@ -31,6 +31,9 @@ void policy_free(struct policy *policy);
  * @policy. */
 const struct catalogue *policy_view(struct policy *policy, const struct policy_caller *caller);
 
+/* Return the name of the profile that @caller has been given, valid as long as @policy; NULL: none. */
+const char *policy_profile(const struct policy *policy, const struct policy_caller *caller);
+
 enum policy_verdict {
 	POLICY_HIDDEN, /* for this caller there is no such tool */
 	POLICY_ASK,    /* a call waits for the approval of a person */

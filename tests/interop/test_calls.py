@@ -104,6 +104,45 @@ def test_calls_are_watched_in_pairs(own):
     assert "result" not in seen[1].data
 
 
+WHO = {"source": "kitchen", "session": {"session_id": "dinner"}}
+
+
+@pytest.mark.parametrize("data, toolbox_id, words", [
+    ({"name": "nobody"}, None, "Unknown tool: 'nobody'"),
+    ({"name": "absolute", "toolbox_id": "nobody"}, None, "Unknown tool: 'absolute'"),
+    ({"name": 42}, None, "Unknown tool: '42'"),
+    ({}, None, "Missing required field: 'name'"),
+    ({"name": "absolute", "args": {"value": "x"}}, "answers", "validation failed"),
+    ({"name": "risky", "args": {"value": 1}}, "answers", "PermissionError: "),
+])
+@pytest.mark.parametrize("call_id", [None, "mine"])
+def test_refused_calls_are_watched_in_pairs(own, data, toolbox_id, words, call_id):
+    caller, _ = own
+    caller.call("ovos.tools.watch", {"seconds": 60})
+    error = caller.call(INVOKE, {**data, "call_id": call_id}, WHO)["error"]
+    started, completed = events(caller)
+    assert (started.type, completed.type) == (STARTED, COMPLETED)
+    name = data.get("name", "")
+    for event in (started.data, completed.data):
+        assert event["name"] == (name if isinstance(name, str) else str(name))
+        assert event["toolbox_id"] == toolbox_id
+        assert (event["source"], event["session_id"]) == ("kitchen", "dinner")
+        assert event["call_id"] == (call_id or started.data["call_id"]) != ""
+    assert completed.data["ok"] is False and completed.data["error"] == error and words in error
+
+
+def test_events_have_the_caller_and_an_id(own):
+    caller, _ = own
+    caller.call("ovos.tools.watch", {"seconds": 60})
+    for context in (WHO, {"source": ["a", "list"], "session": None}):
+        caller.call(INVOKE, {"name": "absolute", "args": {"value": -1}}, context)
+    seen = [one.data for one in events(caller)]
+    ids = [one["call_id"] for one in seen]
+    assert ids[0] == ids[1] != ids[2] == ids[3] and all(ids)
+    assert [(one["source"], one["session_id"]) for one in seen] == (
+        [("kitchen", "dinner")] * 2 + [(None, None)] * 2)
+
+
 @pytest.mark.parametrize("seconds", [0, 301, "10", None, 1.5])
 def test_a_watch_of_no_good_length(caller, seconds):
     answer = caller.call("ovos.tools.watch", {"seconds": seconds})

@@ -212,8 +212,6 @@ Test(config, warns_of_an_unknown_key_and_names_a_near_one)
 static const char *const refused[] = {
 	"{\"toolboxd\": {\"approval\": {\"answer_sources\": []}}}",
 	"{\"toolboxd\": {\"approval\": {\"key_file\": \"/x\"}}}",
-	"{\"toolboxd\": {\"audit\": {\"file\": \"/x\"}}}",
-	"{\"toolboxd\": {\"audit\": {\"required\": true}}}",
 	"{\"toolboxd\": {\"callers\": [{}]}}",
 	"{\"toolboxd\": {\"guests\": {\"enabled\": false}}}",
 	"{\"toolboxd\": {\"http\": {\"listen\": []}}}",
@@ -549,7 +547,7 @@ Test(config, accepts_what_is_not_built_while_it_says_nothing)
 	write_user_file(
 		"{\"toolboxd\": {\"profiles\": {}, \"access\": [], \"sandbox_max\": \"none\","
 		"\"approval\": {\"answer_sources\": null}, \"audit\": {\"file\": null,"
-		"\"max_bytes\": 1, \"arguments\": true, \"required\": false}, \"callers\": [],"
+		"\"max_bytes\": 4096, \"arguments\": true, \"required\": false}, \"callers\": [],"
 		"\"guests\": {}, \"http\": {}, \"enabled\": true,"
 		"\"toolboxes\": {\"a\": {\"tools\": {}}}}}");
 	cr_assert_eq(read_all(), 0);
@@ -639,4 +637,37 @@ Test(config, is_closed_by_a_wrong_profile_or_rule)
 	}
 	expect_told("error mycroft.conf:1 /toolboxd/acess: is an unknown key; did you mean "
 		    "\"access\"?");
+}
+
+Test(config, has_an_audit_log)
+{
+	write_user_file("{\"toolboxd\": {\"audit\": {\"file\": \"/x\", \"max_bytes\": 5000,"
+			"\"arguments\": true}}}");
+	cr_assert_eq(read_all(), 0);
+	expect_silence();
+	cr_expect_str_eq(config.audit_file, "/x");
+	cr_expect_eq(config.audit_max_bytes, 5000u);
+	cr_expect(config.audit_arguments);
+	write_user_file("{\"toolboxd\": {\"audit\": {}}}");
+	cr_assert_eq(read_all(), 0);
+	cr_expect_null(config.audit_file);
+	cr_expect_eq(config.audit_max_bytes, 10u << 20);
+	cr_expect_not(config.audit_arguments);
+}
+
+Test(config, is_closed_by_an_audit_log_that_cannot_be_meant)
+{
+	static const char *const wrong[] = {"\"file\": \"x\"", "\"file\": 5", "\"file\": \"\"",
+		"\"file\": \"/a\\u0000\"", "\"file\": \"/x\", \"max_bytes\": 1",
+		"\"file\": \"/x\", \"max_bytes\": \"many\"", "\"file\": \"/x\", \"arguments\": 1",
+		"\"file\": \"/x\", \"required\": \"no\"", "\"required\": true"};
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		char text[128];
+
+		snprintf(text, sizeof(text), "{\"toolboxd\": {\"audit\": {%s}}}", wrong[i]);
+		write_user_file(text);
+		cr_expect_eq(read_all(), 0, "%s", text);
+		cr_expect(config.closed, "%s", text);
+	}
 }

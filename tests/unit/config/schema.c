@@ -68,7 +68,7 @@ static const char *const cases[] = {
 	"n {\"toolboxd\": {\"guests\": {\"enabled\": true}}}",
 	"n {\"toolboxd\": {\"http\": {\"listen\": []}}}",
 	"n {\"toolboxd\": {\"approval\": {\"key_file\": \"/k\"}}}",
-	"n {\"toolboxd\": {\"audit\": {\"required\": true}}}",
+	"n {\"toolboxd\": {\"audit\": {\"required\": \"yes\"}}}",
 	"y {\"toolboxd\": {\"toolboxes\": {\"a\": {\"tools\": {}}}}}",
 	"y {\"toolboxd\": {\"toolboxes\": {\"a\": {\"tools\": {\"b\": {}, \"c\": null}}}}}",
 	"y {\"toolboxd\": {\"toolboxes\": {\"a\": {\"tools\": {\"b\": {\"risk\": \"read\","
@@ -119,8 +119,12 @@ static const char *const cases[] = {
 	"n {\"toolboxd\": {\"limits\": {\"unknown\": 1}}}",
 	"y {\"toolboxd\": {\"events\": {\"calls\": true, \"results\": null}}}",
 	"n {\"toolboxd\": {\"events\": {\"calls\": 1}}}",
-	"y {\"toolboxd\": {\"audit\": {\"file\": null, \"max_bytes\": \"x\", \"arguments\": 1}}}",
-	"n {\"toolboxd\": {\"audit\": {\"file\": \"/x\"}}}",
+	"y {\"toolboxd\": {\"audit\": {\"file\": \"/x\", \"max_bytes\": 4096, \"arguments\": "
+	"true}}}",
+	"n {\"toolboxd\": {\"audit\": {\"file\": \"x\"}}}",
+	"n {\"toolboxd\": {\"audit\": {\"max_bytes\": 4095}}}",
+	"n {\"toolboxd\": {\"audit\": {\"max_bytes\": 1073741825}}}",
+	"n {\"toolboxd\": {\"audit\": {\"arguments\": 1}}}",
 	"y {\"toolboxd\": {\"log\": {\"level\": \"error\", \"format\": \"text\"}}}",
 	"n {\"toolboxd\": {\"log\": {\"level\": \"fatal\"}}}",
 	"n {\"toolboxd\": {\"log\": {\"format\": \"xml\"}}}",

@@ -28,10 +28,16 @@ static void begin_another(void *data)
 	reload_begin(&reload);
 }
 
+static void begin_nothing(void *data)
+{
+	(void)data;
+}
+
 static void set_up(void)
 {
 	static const struct runner_handler runner_handler = {0};
-	static const struct reload_handler handler = {.ready = begin_another};
+	static const struct reload_handler handler = {
+		.ready = begin_another, .configured = begin_nothing};
 	struct reload_parts parts = {.config = &config, .offer = &offer};
 
 	config_set_up();

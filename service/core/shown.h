@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+
+#include "catalogue/toolbox.h"
+#include "json/tape.h"
+#include "policy/fingerprint.h"
+#include "schema/schema.h"
+#include "util/buffer.h"
+
+/*
+ * The arguments of a call as they are shown: to a person who approves it, and in the audit log. The
+ * values that the schema calls `writeOnly` are masked.
+ */
+struct shown {
+	struct buffer text;    /* JSON */
+	struct json_tape tape; /* its tokens */
+	bool is_hidden;        /* something is masked */
+	char fingerprint[FINGERPRINT_CHARS + 1];
+};
+
+/* Read the arguments of a call of @tool, @size bytes of JSON that satisfy its schema, into @shown
+ * (zeroed). @key: FINGERPRINT_KEY_BYTES, mixed in where something is masked. Return 0,
+ * SCHEMA_E_UNCHECKED, or a negative errno; call shown_deinit() in either case. */
+int shown_read(struct shown *shown, const struct tool *tool, struct schema_context *context,
+	const char *arguments, size_t size, const unsigned char *key);
+
+/* Free the memory of @shown. */
+void shown_deinit(struct shown *shown);
