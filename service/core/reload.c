@@ -185,16 +185,15 @@ static void log_unknown_names(struct reload *reload, const struct catalogue *cat
 	reload->unknown_names = digest;
 }
 
-/* Put @catalogue (taken over) in place, and announce what has changed. */
-static void swap_catalogue(struct reload *reload, struct catalogue *catalogue)
+/* Put @catalogue and its @policy (both taken over) in place, and announce what has changed. */
+static void swap_catalogue(
+	struct reload *reload, struct catalogue *catalogue, struct policy *policy)
 {
 	cleanup(changes_deinit) struct changes changes = {0};
 	struct offer *offer = reload->parts.offer;
 	const struct config *config = reload->parts.config;
-	struct policy *policy = policy_new(config, catalogue);
 
-	if (!policy ||
-		changes_find(reload->is_ready ? offer->catalogue : NULL, catalogue, &changes) < 0 ||
+	if (changes_find(reload->is_ready ? offer->catalogue : NULL, catalogue, &changes) < 0 ||
 		offer_swap(offer, catalogue, policy, config) < 0) {
 		log_error("Out of memory: the tools stay as they were");
 		policy_free(policy);
@@ -218,14 +217,14 @@ static void swap_catalogue(struct reload *reload, struct catalogue *catalogue)
 static void start_loader(struct reload *reload);
 
 /* The loader's callback: the reload under way is done. */
-static void finish_load(void *data, struct catalogue *catalogue, int status)
+static void finish_load(void *data, struct catalogue *catalogue, struct policy *policy, int status)
 {
 	struct reload *reload = data;
 	bool was_ready = reload->is_ready;
 
 	reload->loader = NULL;
 	if (catalogue)
-		swap_catalogue(reload, catalogue);
+		swap_catalogue(reload, catalogue, policy);
 	else
 		log_error("Loading the toolboxes failed: %s", strerror(-status));
 	reload->is_ready = true;
@@ -292,7 +291,7 @@ static void start_loader(struct reload *reload)
 	reload_watch(reload);
 	r = loader_start(parts->loop, &options, log_problem, finish_load, reload, &reload->loader);
 	if (r < 0)
-		finish_load(reload, NULL, r);
+		finish_load(reload, NULL, NULL, r);
 }
 
 void reload_begin(struct reload *reload)

@@ -42,6 +42,7 @@ struct loader {
 	atomic_bool is_abandoned;    /* it shall end soon: its result is not used */
 	int error;                   /* 0, or the negative errno that ended it */
 	struct catalogue *catalogue; /* its result */
+	struct policy *policy;       /* likewise */
 };
 
 static bool is_unchanged(struct loader *loader, struct package *package)
@@ -229,7 +230,7 @@ static void abandon(struct loader *loader, int error)
 	void *data = loader->data;
 
 	loader_free(loader);
-	done(data, NULL, error);
+	done(data, NULL, NULL, error);
 }
 
 /* Do @run beside the loop, and then @done in it. */
@@ -263,12 +264,16 @@ static void make_catalogue(void *data)
 			accept_description(loader->jobs.items[i]);
 	if (!loader->is_abandoned && apply_to_tools(&loader->jobs) == 0)
 		loader->catalogue = assemble_catalogue(&loader->jobs, &loader->listing);
+	if (loader->catalogue)
+		loader->policy = policy_new(loader->jobs.options.config, loader->catalogue);
 }
 
 static void finish(void *data)
 {
 	struct loader *loader = data;
-	struct catalogue *catalogue = take_ptr(loader->catalogue);
+	bool is_whole = loader->catalogue && loader->policy;
+	struct catalogue *catalogue = is_whole ? take_ptr(loader->catalogue) : NULL;
+	struct policy *policy = is_whole ? take_ptr(loader->policy) : NULL;
 	loader_done_function done = loader->done;
 	void *owner = loader->data;
 	int status = loader->jobs.has_deferred ? LOADER_DEFERRED : 0;
@@ -277,7 +282,7 @@ static void finish(void *data)
 	for (size_t i = 0; i < loader->jobs.n_items; i++)
 		report_job(loader, loader->jobs.items[i]);
 	loader_free(loader);
-	done(owner, catalogue, catalogue ? status : -ENOMEM);
+	done(owner, catalogue, policy, is_whole ? status : -ENOMEM);
 }
 
 static void finish_checks(void *data)
@@ -422,6 +427,7 @@ void loader_free(struct loader *loader)
 		return;
 	loader->is_abandoned = true;
 	aside_free(loader->aside);
+	policy_free(loader->policy);
 	catalogue_free(loader->catalogue);
 	load_jobs_deinit(&loader->jobs);
 	folders_listing_deinit(&loader->listing);

@@ -6,6 +6,7 @@
 #include "catalogue/catalogue.h"
 #include "config/config.h"
 #include "loop/loop.h"
+#include "policy/policy.h"
 #include "util/cleanup.h"
 #include "util/diagnostic.h"
 
@@ -33,9 +34,10 @@ enum loader_status {
 	LOADER_DEFERRED = 1, /* some tools are not described yet (loader_options.defers) */
 };
 
-/* The load is done: the callee owns @catalogue, and @status is 0 or LOADER_DEFERRED; or @catalogue is
- * NULL and @status a negative errno. The loader is freed by then. */
-typedef void (*loader_done_function)(void *data, struct catalogue *catalogue, int status);
+/* The load is done: the callee owns @catalogue and its @policy, and @status is 0 or LOADER_DEFERRED; or
+ * both are NULL and @status is a negative errno. The loader is freed by then. */
+typedef void (*loader_done_function)(
+	void *data, struct catalogue *catalogue, struct policy *policy, int status);
 
 struct loader_options {
 	const struct config *config;

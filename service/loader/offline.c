@@ -26,10 +26,11 @@ static void on_problem(void *data, const struct diagnostic *problem)
 	load->problem(load->data, problem);
 }
 
-static void on_done(void *data, struct catalogue *catalogue, int error)
+static void on_done(void *data, struct catalogue *catalogue, struct policy *policy, int error)
 {
 	struct load *load = data;
 
+	policy_free(policy);
 	load->catalogue = catalogue;
 	load->error = error;
 	loop_stop(load->loop);

@@ -64,8 +64,9 @@ static void tell(void *data, const struct diagnostic *problem)
 		problem->line, problem->pointer, problem->text);
 }
 
-static void take(void *data, struct catalogue *made, int error)
+static void take(void *data, struct catalogue *made, struct policy *policy, int error)
 {
+	policy_free(policy);
 	cr_expect_eq(data, &loop);
 	cr_expect_eq(error, 0);
 	catalogue_free(catalogue);

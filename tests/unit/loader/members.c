@@ -108,9 +108,10 @@ static void take_problem(void *data, const struct diagnostic *problem)
 	buffer_printf(&reported, "%s: %s\n", strrchr(problem->file, '/') + 1, problem->text);
 }
 
-static void take(void *data, struct catalogue *made, int done)
+static void take(void *data, struct catalogue *made, struct policy *policy, int done)
 {
 	(void)data;
+	policy_free(policy);
 	catalogue_free(before);
 	before = catalogue;
 	catalogue = made;
