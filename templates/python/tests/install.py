@@ -16,7 +16,10 @@ site = venv_folder / "lib" / f"python{sys.version_info[0]}.{sys.version_info[1]}
 below = [path for path in sys.path if path.endswith(("site-packages", "dist-packages"))]
 (site / "below.pth").write_text("".join(f"import site; site.addsitedir({path!r})\n" for path in below))
 
-# What builds it is fetched by pip, unless it is here already.
-here = ["--no-build-isolation"] if importlib.util.find_spec("setuptools") else []
+# pip fetches the tools that build it, unless they are here: setuptools makes wheels itself since 70.1,
+# before with the package wheel.
+has_tools = importlib.util.find_spec("setuptools") and (
+    importlib.util.find_spec("wheel") or importlib.util.find_spec("setuptools.command.bdist_wheel"))
+here = ["--no-build-isolation"] if has_tools else []
 subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
                 "--upgrade", "--no-deps", *here, "--target", site, package], check=True)
