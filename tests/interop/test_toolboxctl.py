@@ -63,6 +63,8 @@ def test_get(ctl, caller):
     done = ctl("get", "add")
     assert done.returncode == DONE and "integer" in done.stdout
     assert done.stdout.startswith("math_tools/add (risk: read)\n")
+    for title in ("ARGUMENT", "RESULT"):
+        assert f"\n\n{title}" in done.stdout
     done = ctl("get", "math_tools/add", "--json")
     assert json.loads(done.stdout) == caller.call("ovos.tools.get", {"name": "add"})
 

@@ -475,6 +475,19 @@ Test(loader, reads_just_the_files_it_is_given)
 	expect_offered("x/root ");
 }
 
+Test(loader, reads_a_file_that_is_given_twice_once)
+{
+	const char *const files[] = {scratch_path("low/a.json"), scratch_path("low/a.json")};
+	struct loader_options options = {
+		.config = &config, .host_program = host_program, .generation = 3};
+
+	scratch_write_json("low/a.json", LIBM("root"));
+	cr_assert_eq(loader_start_files(loop, &options, files, 2, tell, take, &loop, &loader), 0);
+	cr_assert_eq(loop_run(loop, WAIT_MS), 0);
+	expect_offered("a/root ");
+	expect_failed("");
+}
+
 Test(loader, can_be_stopped_at_any_time)
 {
 	scratch_write_json("low/a.json", LIBM("root"));

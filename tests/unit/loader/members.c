@@ -239,6 +239,13 @@ Test(loader_members, asks_again_when_it_is_told_to)
 	tell("'toolboxes':[" MATHS "],'failed':[]");
 	load();
 	expect_offered("maths/add maths/sub ");
+	/* The last answer is the one that is cached. */
+	asks_again = false;
+	catalogue_free(catalogue);
+	catalogue = NULL;
+	load();
+	expect_offered("maths/add maths/sub ");
+	expect_asked(3);
 }
 
 Test(loader_members, asks_again_with_another_configuration)

@@ -112,6 +112,23 @@ Test(schema_explain, asks_for_the_tag_of_objects_only)
 		"must be an object with 'k' \"a\" or an object with 'k' \"b\", not the number 5");
 }
 
+Test(schema_explain, describes_constants_down_to_a_depth)
+{
+	static const char object[] = "{\"type\":\"object\",\"properties\":{\"k\":{\"const\":1}}}";
+	cleanup(buffer_deinit) struct buffer schema = {0};
+
+	for (int depth = 1; depth <= 4; depth++) {
+		buffer_reset(&schema);
+		for (int i = 0; i < depth; i++)
+			buffer_append_string(&schema, "{\"type\":\"array\",\"items\":");
+		buffer_append_string(&schema, object);
+		for (int i = 0; i < depth; i++)
+			buffer_append_char(&schema, '}');
+		expect_report(buffer_terminate(&schema), "5",
+			depth < 4 ? "an object with 'k' 1, not" : "an object with 'k', not");
+	}
+}
+
 Test(schema_explain, asks_for_no_tag_among_too_many_branches)
 {
 	cleanup(buffer_deinit) struct buffer schema = {0};
