@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "config/access.h"
+#include "config/callers.h"
 #include "config/keys.h"
 #include "config/profiles.h"
 #include "config/reader.h"
@@ -257,6 +258,7 @@ void config_deinit(struct config *config)
 	text_list_deinit(&config->approval_allow);
 	config_profiles_deinit(config);
 	config_access_deinit(config);
+	config_callers_deinit(config);
 	config_toolboxes_deinit(config);
 	free(config->audit_file);
 	free(config->plugins);

@@ -109,6 +109,14 @@ struct config_access {
 	char *profile; /* the name of the profile, which may not exist */
 };
 
+/* One of `callers`. */
+struct config_caller {
+	struct config_match match;
+	uint32_t in_flight;  /* 0: any number */
+	uint32_t per_minute; /* 0: any number */
+	uint32_t burst;      /* how many of these may be made at once */
+};
+
 struct config {
 	struct bus_address bus;
 	struct text_list toolbox_dirs; /* low to high */
@@ -123,6 +131,9 @@ struct config {
 	size_t n_profiles;
 	struct config_access *access;
 	size_t n_access;
+	struct config_caller *callers;
+	size_t n_callers;
+	uint64_t callers_digest; /* the same for the same rules; 0: there are none */
 	enum approval_mode approval_mode;
 	struct text_list approval_allow;
 	uint64_t approval_timeout_ms;

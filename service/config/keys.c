@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "config/access.h"
+#include "config/callers.h"
 #include "config/profiles.h"
 #include "config/token.h"
 #include "config/toolboxes.h"
@@ -207,6 +208,14 @@ static void read_access(
 	config_access_read(reader, value);
 }
 
+static void read_callers(
+	struct config_reader *reader, const struct key *key, uint32_t value, void *member)
+{
+	(void)key;
+	(void)member;
+	config_callers_read(reader, value);
+}
+
 /* Read the token of the file that @value names. A token that no client can show, because it is a
  * control character, takes the place of one that cannot be read. */
 static void read_token_file(
@@ -295,7 +304,7 @@ static const struct key keys[] = {
 	NUMBER("approval.timeout_ms", approval_timeout_ms, 1, DAY_MS, 30000),
 	FEATURE("approval.answer_sources", JSON_NULL),
 	FEATURE("approval.key_file", JSON_NULL),
-	FEATURE("callers", JSON_ARRAY),
+	{"callers", read_callers, .closes = true},
 	FEATURE("guests", JSON_OBJECT),
 	FEATURE("http", JSON_OBJECT),
 	LENIENT_NUMBER("result_max_chars", result_max_chars, 1, 1u << 30, 20000),

@@ -200,6 +200,7 @@ void calls_open(struct calls *calls, struct call *call)
 {
 	check(call->state == CALL_NEW);
 	call->state = CALL_IN_FLIGHT;
+	call->hold = limits_move(&calls->hold);
 	calls->held_bytes += call->held_bytes;
 	calls->n_in_flight++;
 	list_append(&calls->in_flight, &call->link);
@@ -221,6 +222,7 @@ void calls_close(struct calls *calls, struct call *call)
 		list_remove(&call->key_link);
 	}
 	call->state = CALL_SPARE;
+	limits_release(&call->hold);
 	account_release(call->account, call->held_bytes);
 	call->held_bytes = 0;
 	account_unref(take_ptr(call->account));

@@ -10,6 +10,7 @@
 #include "core/answer.h"
 #include "core/record.h"
 #include "loop/loop.h"
+#include "policy/limits.h"
 #include "policy/caller.h"
 #include "runner/runner.h"
 #include "util/buffer.h"
@@ -60,6 +61,7 @@ struct call {
 	struct answer answer;    /* begun with the request, sent when the call is over */
 	uint64_t timeout_ms;
 	struct record record;   /* for the audit log */
+	struct limit_hold hold; /* it is in flight for the limits of its caller */
 	bool has_events;        /* its events are broadcast */
 	uint64_t progressed_ms; /* time of the last progress event; 0: none */
 	struct invoker *invoker;
@@ -77,6 +79,8 @@ struct calls {
 	size_t held_bytes;
 	uint64_t last_id;
 	uint32_t process; /* random: ids of two processes differ */
+	struct limit_hold
+		hold; /* that of the request which is served now: a call that it opens takes it */
 	bool is_stopping; /* no further calls are taken */
 };
 

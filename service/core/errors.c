@@ -8,10 +8,10 @@
 #include "json/number.h"
 #include "json/writer.h"
 #include "util/cleanup.h"
+#include "util/utf8.h"
 
-/* The most bytes of a source in a text, and the text when there is none. */
-#define SOURCE_BYTES 128
-#define UNKNOWN      "one client"
+/* The most code points of a source in a text. */
+#define SOURCE_POINTS 128
 
 void errors_write_missing_name(struct answer *answer)
 {
@@ -85,13 +85,18 @@ void errors_write_invalid_arguments(struct answer *answer, const struct tool *to
 	schema_report_write_json(report, answer_member(answer, "violations"));
 }
 
+/* In whole milliseconds, rounded up: a caller that waits so long is not refused again. */
+static void write_retry(struct answer *answer, double seconds)
+{
+	json_write_f64(answer_member(answer, "retry_after_s"), ceil(seconds * 1000) / 1000);
+}
+
 void errors_write_cooldown(struct answer *answer, const struct tool *tool, double left_s)
 {
 	answer_error_format(answer, ANSWER_COOLDOWN,
 		"RuntimeError: Tool is on cooldown: '%s' may run again in %.0f s", tool->name,
 		ceil(left_s));
-	/* In whole milliseconds, rounded up: a caller that waits so long is not refused again. */
-	json_write_f64(answer_member(answer, "retry_after_s"), ceil(left_s * 1000) / 1000);
+	write_retry(answer, left_s);
 }
 
 void errors_write_denied(struct answer *answer, const struct tool *tool, enum approval_mode mode)
@@ -111,16 +116,19 @@ void errors_write_busy(struct answer *answer, const struct tool *tool, uint32_t 
 		n_waiting);
 }
 
-void errors_write_holding(struct answer *answer, const struct buffer *source)
+void errors_write_too_many(struct answer *answer, const struct text_view *source,
+	double retry_after_s, const char *reason)
 {
-	size_t size = source->size < SOURCE_BYTES ? source->size : SOURCE_BYTES;
+	size_t size = utf8_prefix(source->text ? source->text : "", source->size, SOURCE_POINTS);
 
-	answer_error_format(answer, ANSWER_BUSY,
-		"RuntimeError: Too many calls from %.*s: their requests hold as much memory as "
-		"they "
-		"may (limits.peer_bytes)",
-		size > 0 ? (int)size : (int)sizeof(UNKNOWN) - 1, size > 0 ? source->data : UNKNOWN);
-	answer_member_number(answer, "retry_after_s", 1);
+	if (source->text)
+		answer_error_format(answer, ANSWER_BUSY,
+			"RuntimeError: Too many calls from '%.*s': %s", (int)size, source->text,
+			reason);
+	else
+		answer_error_format(answer, ANSWER_BUSY,
+			"RuntimeError: Too many calls from one client: %s", reason);
+	write_retry(answer, retry_after_s);
 }
 
 void errors_write_unavailable(struct answer *answer, const struct tool *tool, const char *reason)

@@ -38,8 +38,9 @@ void errors_write_denied(struct answer *answer, const struct tool *tool, enum ap
 /* @n_waiting: the calls that wait already. */
 void errors_write_busy(struct answer *answer, const struct tool *tool, uint32_t n_waiting);
 
-/* The calls of @source (JSON text, or empty) hold as many bytes as they may. */
-void errors_write_holding(struct answer *answer, const struct buffer *source);
+/* @source: the caller, absent when it has no name. @reason: what there is too much of. */
+void errors_write_too_many(struct answer *answer, const struct text_view *source,
+	double retry_after_s, const char *reason);
 
 void errors_write_unavailable(struct answer *answer, const struct tool *tool, const char *reason);
 

@@ -403,7 +403,8 @@ static bool submit_call(struct invoker *invoker, const struct request_scope *sco
 	call->has_events = events_are_wanted(invoker->events);
 	record_call(invoker, call, scope);
 	if (!calls_charge(calls, call, bus_sender(invoker->bus), arguments->size, answer)) {
-		errors_write_holding(answer, &call->source);
+		errors_write_too_many(answer, &scope->caller.source, 1,
+			"their requests hold as much memory as they may (limits.peer_bytes)");
 		calls_close(calls, call);
 		return false;
 	}

@@ -138,11 +138,12 @@ static void start_again(void *data)
 	drain_service(service);
 }
 
-static void configure_recorder(void *data)
+static void follow_configuration(void *data)
 {
 	struct service *service = data;
 
 	recorder_configure(&service->recorder);
+	limits_configure(&service->limits);
 }
 
 bool service_starts_again(const struct service *service)
@@ -185,7 +186,7 @@ static int make_parts(struct service *service, const struct config_flags *flags)
 	static const struct reload_handler reload_handler = {
 		.ready = topics_serve_deferred,
 		.start_again = start_again,
-		.configured = configure_recorder,
+		.configured = follow_configuration,
 	};
 	const struct reload_parts parts = {
 		.loop = service->loop,
@@ -195,6 +196,7 @@ static int make_parts(struct service *service, const struct config_flags *flags)
 	int r;
 
 	inbox_init(&service->inbox);
+	limits_init(&service->limits, &service->config);
 	reload_init(&service->reload, &parts, flags, &service->paths, &reload_handler, service);
 	r = calls_init(&service->calls, service->loop);
 	if (r == 0)
@@ -236,6 +238,7 @@ static int open_bus(struct service *service, bool is_bus)
 	struct bus_address address = config->bus;
 	int r;
 
+	service->limits.has_connections = is_bus;
 	limits.frame_bytes = config->limits.frame_bytes;
 	limits.output_queue_bytes = config->limits.output_queue_bytes;
 	limits.peer_bytes = config->limits.peer_bytes;
@@ -299,6 +302,7 @@ void service_free(struct service *service)
 	reload_deinit(&service->reload);
 	offer_deinit(&service->offer);
 	calls_deinit(&service->calls);
+	limits_deinit(&service->limits);
 	recorder_deinit(&service->recorder);
 	inbox_deinit(&service->inbox);
 	proxy_deinit(&service->proxy);

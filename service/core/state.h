@@ -34,6 +34,7 @@ struct service {
 	struct calls calls;
 	struct events events;
 	struct recorder recorder;
+	struct limits limits;
 	struct invoker invoker;
 	struct reload reload;
 	struct proxy proxy;        /* the bus, for the tools that have it */

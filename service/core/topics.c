@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/topics.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/errors.h"
 #include "core/events.h"
 #include "core/inbox.h"
 #include "core/invocation.h"
@@ -13,6 +15,7 @@
 #include "core/reload.h"
 #include "core/status.h"
 #include "json/writer.h"
+#include "util/clock.h"
 #include "util/log.h"
 
 #define PERSONA_PREFIX "ovos.persona.tools."
@@ -252,6 +255,42 @@ static void finish_answer(
 	answer_send(answer, service->bus);
 }
 
+/* Return whether requests of @topic count for the limits of their caller. */
+static bool is_counted(const struct topic *topic)
+{
+	return (topic->fields & (REQUEST_CALL | REQUEST_PERSONA)) != 0;
+}
+
+static void write_too_many(
+	struct answer *answer, const struct text_view *source, const struct limit_refusal *refusal)
+{
+	char reason[64] = "memory is short";
+
+	if (refusal->in_flight)
+		snprintf(reason, sizeof(reason), "%u are in flight", refusal->in_flight);
+	else if (refusal->per_minute)
+		snprintf(reason, sizeof(reason), "%u a minute are allowed", refusal->per_minute);
+	errors_write_too_many(answer, source, refusal->retry_after_s, reason);
+}
+
+/* Serve the good request of @topic, unless its caller makes too many. */
+static void serve_topic(struct service *service, const struct topic *topic, struct answer *answer)
+{
+	struct limit_hold *hold = &service->calls.hold;
+	struct limit_refusal refusal;
+
+	if (!is_counted(topic)) {
+		topic->serve(service, answer);
+	} else if (limits_take(&service->limits, &service->scope.caller, clock_now_ns(), hold,
+			   &refusal)) {
+		topic->serve(service, answer);
+		/* A call that was opened has taken it. */
+		limits_release(hold);
+	} else {
+		write_too_many(answer, &service->scope.caller.source, &refusal);
+	}
+}
+
 /* Serve the request that was read into service->scope.envelope. Every request gets exactly one
  * answer, now or from the handler that takes it over. The table marks the topics that answer
  * otherwise. */
@@ -276,7 +315,7 @@ static void serve_request(struct service *service)
 	if (!answer_is_open(&answer) && (topic->reply != REPLY_OTHER || !is_good))
 		return;
 	if (is_good)
-		topic->serve(service, &answer);
+		serve_topic(service, topic, &answer);
 	else
 		request_write_refusal(request, envelope, &service->config.limits, &answer);
 	if (answer_is_open(&answer))

@@ -212,7 +212,6 @@ Test(config, warns_of_an_unknown_key_and_names_a_near_one)
 static const char *const refused[] = {
 	"{\"toolboxd\": {\"approval\": {\"answer_sources\": []}}}",
 	"{\"toolboxd\": {\"approval\": {\"key_file\": \"/x\"}}}",
-	"{\"toolboxd\": {\"callers\": [{}]}}",
 	"{\"toolboxd\": {\"guests\": {\"enabled\": false}}}",
 	"{\"toolboxd\": {\"http\": {\"listen\": []}}}",
 	"{\"toolboxd\": {\"enabled\": false}}",
@@ -666,6 +665,48 @@ Test(config, is_closed_by_an_audit_log_that_cannot_be_meant)
 		char text[128];
 
 		snprintf(text, sizeof(text), "{\"toolboxd\": {\"audit\": {%s}}}", wrong[i]);
+		write_user_file(text);
+		cr_expect_eq(read_all(), 0, "%s", text);
+		cr_expect(config.closed, "%s", text);
+	}
+}
+
+Test(config, reads_limits_per_caller)
+{
+	uint64_t digest;
+
+	write_user_file("{\"toolboxd\": {\"callers\": [{\"match\": {\"source\": \"a*\"}, "
+			"\"in_flight\": 2, \"per_minute\": 60, \"burst\": 10},"
+			"{\"match\": {}, \"per_minute\": 5}, {\"match\": {}, \"in_flight\": 1}]}}");
+	cr_assert_eq(read_all(), 0);
+	expect_silence();
+	cr_assert_eq(config.n_callers, 3u);
+	cr_expect_str_eq(config.callers[0].match.source, "a*");
+	cr_expect_eq(config.callers[0].in_flight, 2u);
+	cr_expect_eq(config.callers[0].burst, 10u);
+	cr_expect_eq(config.callers[1].burst, 5u);
+	cr_expect_eq(config.callers[2].per_minute, 0u);
+	digest = config.callers_digest;
+	write_user_file("{\"toolboxd\": {\"callers\": []}}");
+	cr_assert_eq(read_all(), 0);
+	expect_silence();
+	cr_expect_neq(config.callers_digest, digest);
+}
+
+Test(config, is_closed_by_a_limit_per_caller_that_cannot_be_meant)
+{
+	static const char *const wrong[] = {"{}", "[1]", "[{}]", "[{\"match\": {}}]",
+		"[{\"in_flight\": 1}]", "[{\"match\": {}, \"in_flight\": 0}]",
+		"[{\"match\": {}, \"in_flight\": \"1\"}]",
+		"[{\"match\": {}, \"per_minute\": 1000001}]",
+		"[{\"match\": {}, \"in_flight\": 1, \"burst\": 1}]",
+		"[{\"match\": {}, \"in_flight\": 1, \"per_hour\": 1}]",
+		"[{\"match\": {\"door\": \"bus\"}, \"in_flight\": 1}]"};
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		char text[128];
+
+		snprintf(text, sizeof(text), "{\"toolboxd\": {\"callers\": %s}}", wrong[i]);
 		write_user_file(text);
 		cr_expect_eq(read_all(), 0, "%s", text);
 		cr_expect(config.closed, "%s", text);

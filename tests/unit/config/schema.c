@@ -65,6 +65,15 @@ static const char *const cases[] = {
 	"y {\"toolboxd\": {\"callers\": [], \"guests\": {}, \"http\": null,"
 	" \"approval\": {\"key_file\": null}, \"audit\": {\"required\": false}}}",
 	"n {\"toolboxd\": {\"callers\": [{}]}}",
+	"y {\"toolboxd\": {\"callers\": [{\"match\": {}, \"in_flight\": 1}, {\"match\": "
+	"{\"source\":"
+	" \"a*\"}, \"per_minute\": 1000000, \"burst\": 1}]}}",
+	"n {\"toolboxd\": {\"callers\": [{\"match\": {}}]}}",
+	"n {\"toolboxd\": {\"callers\": [{\"match\": {}, \"in_flight\": 1, \"burst\": 1}]}}",
+	"n {\"toolboxd\": {\"callers\": [{\"match\": {}, \"per_minute\": 0}]}}",
+	"n {\"toolboxd\": {\"callers\": [{\"match\": {}, \"per_minute\": 1000001}]}}",
+	"n {\"toolboxd\": {\"callers\": [{\"in_flight\": 1}]}}",
+	"n {\"toolboxd\": {\"callers\": {}}}",
 	"n {\"toolboxd\": {\"guests\": {\"enabled\": true}}}",
 	"n {\"toolboxd\": {\"http\": {\"listen\": []}}}",
 	"n {\"toolboxd\": {\"approval\": {\"key_file\": \"/k\"}}}",

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "policy/limits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/assert.h"
+#include "util/cleanup.h"
+
+#define CHAINS       1024 /* a power of two */
+#define S_PER_MINUTE 60.0
+#define NS_PER_S     1e9
+
+/* Buckets that are looked at for one to forget, by each call, and when there are too many. */
+#define SWEEP_USUAL 2
+#define SWEEP_FULL  64
+
+/* The time when a call in flight ends is not known. */
+#define RETRY_IN_FLIGHT_S 1
+
+/* Callers with one key share a bucket. */
+struct bucket_key {
+	uint64_t hash;
+	uint32_t rule;
+	struct account *account;          /* the connection, or NULL */
+	const struct text_view *views[3]; /* the members that the rule names, else NULL */
+	size_t size;
+};
+
+struct bucket {
+	struct list link;        /* in limits->buckets; in no list after the rules have changed */
+	struct list chain;       /* in one of limits->chains */
+	unsigned int references; /* the table's, each child's, and each hold's */
+	uint64_t hash;
+	uint32_t rule;
+	struct account *account; /* counted reference, or NULL */
+	struct bucket *parent;   /* bucket of the connection: counted reference, or NULL */
+	uint32_t n_children;     /* in the table */
+	uint32_t in_flight;
+	double tokens;
+	uint64_t filled_ns;
+	size_t size;
+	char text[]; /* members of the key, each with its size before it */
+};
+
+/* ── buckets ─────────────────────────────────────────────────────────────────────────────────── */
+
+static void unref_bucket(struct bucket *bucket)
+{
+	if (!bucket || --bucket->references > 0)
+		return;
+	unref_bucket(bucket->parent);
+	account_unref(bucket->account);
+	free(bucket);
+}
+
+/* Take @bucket out of the table. */
+static void drop_bucket(struct limits *limits, struct bucket *bucket)
+{
+	list_remove(&bucket->link);
+	list_remove(&bucket->chain);
+	limits->n_buckets--;
+	if (bucket->parent)
+		bucket->parent->n_children--;
+	unref_bucket(bucket);
+}
+
+/* Return how many sources share what @bucket's rule allows. */
+static uint32_t sharers(const struct bucket *bucket)
+{
+	return bucket->parent && bucket->parent->n_children > 0 ? bucket->parent->n_children : 1;
+}
+
+/* Return the most tokens of @bucket. */
+static double capacity_of(const struct bucket *bucket, const struct config_caller *rule)
+{
+	double capacity = (double)rule->burst / sharers(bucket);
+
+	return capacity < 1 ? 1 : capacity;
+}
+
+/* Return the tokens that @bucket gets in a second. */
+static double rate_of(const struct bucket *bucket, const struct config_caller *rule)
+{
+	return rule->per_minute / S_PER_MINUTE / sharers(bucket);
+}
+
+static void fill_bucket(struct bucket *bucket, const struct config_caller *rule, uint64_t now_ns)
+{
+	double capacity = capacity_of(bucket, rule);
+
+	bucket->tokens += (double)(now_ns - bucket->filled_ns) / NS_PER_S * rate_of(bucket, rule);
+	if (bucket->tokens > capacity)
+		bucket->tokens = capacity;
+	bucket->filled_ns = now_ns;
+}
+
+/* Forget those of the @n buckets used longest ago that are as good as new. */
+static void sweep_buckets(struct limits *limits, unsigned int n, uint64_t now_ns)
+{
+	list_for_each(link, &limits->buckets) {
+		struct bucket *bucket = container_of(link, struct bucket, link);
+		const struct config_caller *rule = &limits->config->callers[bucket->rule];
+
+		if (n-- == 0)
+			return;
+		fill_bucket(bucket, rule, now_ns);
+		if (bucket->in_flight == 0 && bucket->n_children == 0 &&
+			bucket->tokens >= capacity_of(bucket, rule))
+			drop_bucket(limits, bucket);
+	}
+}
+
+/* ── keys ────────────────────────────────────────────────────────────────────────────────────── */
+
+/* Return the key of @caller's bucket for the rule at @index. @is_whole: leave the members out. */
+static struct bucket_key make_key(const struct limits *limits, uint32_t index,
+	const struct policy_caller *caller, struct account *account, bool is_whole)
+{
+	const struct config_match *match = &limits->config->callers[index].match;
+	struct bucket_key key = {.rule = index, .account = account};
+	struct siphash hash;
+
+	if (!is_whole) {
+		key.views[0] = match->source ? &caller->source : NULL;
+		key.views[1] = match->session_id ? &caller->session_id : NULL;
+		key.views[2] = match->site_id ? &caller->site_id : NULL;
+	}
+	siphash_init(&hash, &limits->hash_key);
+	siphash_bytes(&hash, (const char *)&key.rule, sizeof(key.rule));
+	siphash_bytes(&hash, (const char *)&key.account, sizeof(key.account));
+	for (size_t i = 0; i < 3; i++) {
+		if (!key.views[i])
+			continue;
+		key.size += sizeof(size_t) + key.views[i]->size;
+		siphash_bytes(&hash, (const char *)&key.views[i]->size, sizeof(key.views[i]->size));
+		siphash_bytes(
+			&hash, key.views[i]->text ? key.views[i]->text : "", key.views[i]->size);
+	}
+	key.hash = siphash_finish(&hash);
+	return key;
+}
+
+static void copy_key(const struct bucket_key *key, char *place)
+{
+	for (size_t i = 0; i < 3; i++) {
+		const struct text_view *view = key->views[i];
+
+		if (!view)
+			continue;
+		memcpy(place, &view->size, sizeof(view->size));
+		place += sizeof(view->size);
+		if (view->size > 0)
+			memcpy(place, view->text, view->size);
+		place += view->size;
+	}
+}
+
+/* Return whether @bucket is the one of @key. */
+static bool has_key(const struct bucket *bucket, const struct bucket_key *key)
+{
+	const char *place = bucket->text;
+
+	if (bucket->hash != key->hash || bucket->rule != key->rule ||
+		bucket->account != key->account || bucket->size != key->size)
+		return false;
+	for (size_t i = 0; i < 3; i++) {
+		const struct text_view *view = key->views[i];
+
+		if (!view)
+			continue;
+		if (memcmp(place, &view->size, sizeof(view->size)) != 0)
+			return false;
+		place += sizeof(view->size);
+		if (view->size > 0 && memcmp(place, view->text, view->size) != 0)
+			return false;
+		place += view->size;
+	}
+	return true;
+}
+
+static struct list *chain_of(const struct limits *limits, uint64_t hash)
+{
+	return &limits->chains[hash & (CHAINS - 1)];
+}
+
+static struct bucket *find_bucket(struct limits *limits, const struct bucket_key *key)
+{
+	list_for_each(link, chain_of(limits, key->hash)) {
+		struct bucket *bucket = container_of(link, struct bucket, chain);
+
+		if (!has_key(bucket, key))
+			continue;
+		list_remove(&bucket->link);
+		list_append(&limits->buckets, &bucket->link);
+		return bucket;
+	}
+	return NULL;
+}
+
+/* Make a full bucket for @key, below @parent (may be NULL). Return NULL without memory. */
+static struct bucket *make_bucket(
+	struct limits *limits, const struct bucket_key *key, struct bucket *parent, uint64_t now_ns)
+{
+	struct bucket *bucket = malloc(sizeof(*bucket) + key->size);
+
+	if (!bucket)
+		return NULL;
+	*bucket = (struct bucket){
+		.references = 1,
+		.hash = key->hash,
+		.rule = key->rule,
+		.account = account_ref(key->account),
+		.parent = parent,
+		.filled_ns = now_ns,
+		.size = key->size,
+	};
+	copy_key(key, bucket->text);
+	if (parent) {
+		parent->references++;
+		parent->n_children++;
+	}
+	bucket->tokens = capacity_of(bucket, &limits->config->callers[key->rule]);
+	list_append(&limits->buckets, &bucket->link);
+	list_append(chain_of(limits, key->hash), &bucket->chain);
+	limits->n_buckets++;
+	return bucket;
+}
+
+/* Return the bucket of @key, below @parent; NULL when there is no room for it. */
+static struct bucket *get_bucket(
+	struct limits *limits, const struct bucket_key *key, struct bucket *parent, uint64_t now_ns)
+{
+	struct bucket *bucket = find_bucket(limits, key);
+
+	if (bucket)
+		return bucket;
+	if (parent && parent->n_children >= LIMITS_SHARES_MAX)
+		return NULL;
+	if (limits->n_buckets >= LIMITS_BUCKETS_MAX)
+		sweep_buckets(limits, SWEEP_FULL, now_ns);
+	if (limits->n_buckets >= LIMITS_BUCKETS_MAX)
+		return NULL;
+	return make_bucket(limits, key, parent, now_ns);
+}
+
+/* Return the bucket that newcomers of the rule at @index share, which is made in any case; NULL without
+ * memory. */
+static struct bucket *get_shared(struct limits *limits, uint32_t index, uint64_t now_ns)
+{
+	static const struct policy_caller nobody = {0};
+	struct bucket_key key = make_key(limits, index, &nobody, NULL, true);
+	struct bucket *bucket = find_bucket(limits, &key);
+
+	return bucket ? bucket : make_bucket(limits, &key, NULL, now_ns);
+}
+
+/* Return the bucket of @caller by the rule at @index; NULL without memory. */
+static struct bucket *bucket_of(
+	struct limits *limits, uint32_t index, const struct policy_caller *caller, uint64_t now_ns)
+{
+	struct account *account = limits->has_connections ? caller->account : NULL;
+	struct bucket *whole = NULL;
+	struct bucket *own;
+	struct bucket_key key;
+
+	/* A caller that rules cannot judge has no bucket of its own. */
+	if (!policy_caller_is_clear(caller) && !account)
+		return get_shared(limits, index, now_ns);
+	if (account) {
+		key = make_key(limits, index, caller, account, true);
+		whole = get_bucket(limits, &key, NULL, now_ns);
+		if (!whole || !policy_caller_is_clear(caller))
+			return whole ? whole : get_shared(limits, index, now_ns);
+	}
+	key = make_key(limits, index, caller, account, false);
+	own = get_bucket(limits, &key, key.size > 0 ? whole : NULL, now_ns);
+	if (own)
+		return own;
+	return whole ? whole : get_shared(limits, index, now_ns);
+}
+
+/* ── calls ───────────────────────────────────────────────────────────────────────────────────── */
+
+/* Return whether @bucket has room for a call; else write the reason. */
+static bool has_room(struct bucket *bucket, const struct config_caller *rule, uint64_t now_ns,
+	struct limit_refusal *ret_refusal)
+{
+	uint32_t n = sharers(bucket);
+
+	fill_bucket(bucket, rule, now_ns);
+	if (rule->in_flight && bucket->in_flight >= (rule->in_flight + n - 1) / n) {
+		*ret_refusal = (struct limit_refusal){
+			.in_flight = bucket->in_flight, .retry_after_s = RETRY_IN_FLIGHT_S};
+		return false;
+	}
+	if (rule->per_minute && bucket->tokens < 1) {
+		*ret_refusal = (struct limit_refusal){.per_minute = rule->per_minute,
+			.retry_after_s = (1 - bucket->tokens) / rate_of(bucket, rule)};
+		return false;
+	}
+	return true;
+}
+
+/* Return the index of the first rule for @caller, or -1. The first one is for those that no rule can
+ * judge: none gets around it. */
+static long find_rule(const struct limits *limits, const struct policy_caller *caller)
+{
+	const struct config *config = limits->config;
+
+	if (!policy_caller_is_clear(caller))
+		return 0;
+	for (size_t i = 0; i < config->n_callers; i++)
+		if (policy_caller_matches(caller, &config->callers[i].match))
+			return (long)i;
+	return -1;
+}
+
+bool limits_take(struct limits *limits, const struct policy_caller *caller, uint64_t now_ns,
+	struct limit_hold *ret_hold, struct limit_refusal *ret_refusal)
+{
+	const struct config_caller *rule;
+	struct bucket *bucket;
+	long index;
+
+	*ret_hold = (struct limit_hold){0};
+	if (limits->config->n_callers == 0)
+		return true;
+	index = find_rule(limits, caller);
+	if (index < 0)
+		return true;
+	sweep_buckets(limits, SWEEP_USUAL, now_ns);
+	rule = &limits->config->callers[index];
+	bucket = limits->chains ? bucket_of(limits, (uint32_t)index, caller, now_ns) : NULL;
+	if (!bucket) {
+		*ret_refusal = (struct limit_refusal){.retry_after_s = RETRY_IN_FLIGHT_S};
+		return false;
+	}
+	for (struct bucket *one = bucket; one; one = one->parent)
+		if (!has_room(one, rule, now_ns, ret_refusal))
+			return false;
+	for (struct bucket *one = bucket; one; one = one->parent) {
+		one->in_flight++;
+		one->tokens -= rule->per_minute ? 1 : 0;
+	}
+	bucket->references++;
+	ret_hold->bucket = bucket;
+	return true;
+}
+
+struct limit_hold limits_move(struct limit_hold *hold)
+{
+	return (struct limit_hold){take_ptr(hold->bucket)};
+}
+
+void limits_release(struct limit_hold *hold)
+{
+	struct bucket *bucket = take_ptr(hold->bucket);
+
+	for (struct bucket *one = bucket; one; one = one->parent) {
+		check(one->in_flight > 0);
+		one->in_flight--;
+	}
+	unref_bucket(bucket);
+}
+
+static void forget_all(struct limits *limits)
+{
+	while (!list_is_empty(&limits->buckets))
+		drop_bucket(limits, container_of(limits->buckets.next, struct bucket, link));
+}
+
+void limits_init(struct limits *limits, const struct config *config)
+{
+	*limits = (struct limits){.config = config, .hash_key = siphash_process_key()};
+	list_init(&limits->buckets);
+	limits_configure(limits);
+}
+
+void limits_deinit(struct limits *limits)
+{
+	if (limits->config)
+		forget_all(limits);
+	free(take_ptr(limits->chains));
+}
+
+void limits_configure(struct limits *limits)
+{
+	const struct config *config = limits->config;
+
+	if (config->callers_digest != limits->digest)
+		forget_all(limits);
+	limits->digest = config->callers_digest;
+	if (config->n_callers == 0 || limits->chains)
+		return;
+	limits->chains = reallocarray(NULL, CHAINS, sizeof(*limits->chains));
+	for (size_t i = 0; limits->chains && i < CHAINS; i++)
+		list_init(&limits->chains[i]);
+}

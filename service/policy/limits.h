@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "config/config.h"
+#include "policy/caller.h"
+#include "util/list.h"
+#include "util/siphash.h"
+
+/*
+ * Limits per caller: how many calls may be in flight, and how many may be made (contract.md, Limits per
+ * caller).
+ *
+ *   caller ──rule──▶ bucket of its connection ──▶ bucket of the members that the rule names
+ *                    all that a rule allows       its share of that
+ *
+ * A bucket fills with `per_minute` tokens a minute up to `burst`, and each call takes one. On a bus of
+ * others there is no connection, and so only the bucket of the members. On the embedded bus the
+ * connection's bucket is what counts: a client that makes up sources divides its own bucket, and gets
+ * no more of them.
+ *
+ * There are LIMITS_BUCKETS_MAX buckets. One is only forgotten when it is as good as new: nothing in
+ * flight, and full. When no more can be made, all newcomers of a rule share one.
+ */
+
+#define LIMITS_BUCKETS_MAX 4096
+
+/* The sources of one connection that have buckets of their own. */
+#define LIMITS_SHARES_MAX 64
+
+struct bucket;
+
+struct limits {
+	const struct config *config; /* borrowed */
+	bool has_connections;        /* the account of a caller is that of its connection */
+	uint64_t digest;             /* digest of the rules that the buckets are for */
+	struct list buckets;         /* the one that was used longest ago comes first */
+	uint32_t n_buckets;
+	struct list *chains; /* buckets by hash; NULL until the first one */
+	struct siphash_key hash_key;
+};
+
+/* A call that counts as in flight. Zeroed: none. */
+struct limit_hold {
+	struct bucket *bucket;
+};
+
+/* Why a call is refused. */
+struct limit_refusal {
+	uint32_t in_flight;  /* this many are in flight; 0: that is not the reason */
+	uint32_t per_minute; /* this many may be made in a minute */
+	double retry_after_s;
+};
+
+/* Make @limits empty. */
+void limits_init(struct limits *limits, const struct config *config);
+
+/* Free the buckets. No hold is left. */
+void limits_deinit(struct limits *limits);
+
+/* Follow the configuration. When its rules differ, all buckets begin anew. */
+void limits_configure(struct limits *limits);
+
+/* Take a token for a call of @caller at @now_ns, and count it as in flight until limits_release() of
+ * *@ret_hold, which is empty when no rule matches. Return false, with the reason in @ret_refusal and
+ * nothing taken, when it is one too many. */
+bool limits_take(struct limits *limits, const struct policy_caller *caller, uint64_t now_ns,
+	struct limit_hold *ret_hold, struct limit_refusal *ret_refusal);
+
+/* Hand @hold over: return it, and leave an empty one. */
+struct limit_hold limits_move(struct limit_hold *hold);
+
+/* End @hold, which may be empty, and leave it empty. */
+void limits_release(struct limit_hold *hold);

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Limits per caller: what counts, and whom a flood costs something."""
+import manifests
+import pytest
+from caller import Caller
+from processes import SLOWNESS, until
+
+INVOKE, VALIDATE = "ovos.tools.invoke", "ovos.tools.validate"
+PERSONA = "ovos.persona.tools.call"
+
+
+@pytest.fixture
+def start(launch, tmp_path):
+    """start(rule, …): a daemon with these limits, and a caller."""
+    callers = []
+
+    def begin(*rules, kind="embedded", **more):
+        manifests.answers(tmp_path / "toolbox.d")
+        service = launch({"callers": list(rules), **more}, [tmp_path / "toolbox.d"], kind=kind)
+        callers.append(Caller(service.url))
+        return service, callers[-1]
+
+    yield begin
+    for one in callers:
+        one.close()
+
+
+def ask(caller, source, topic=INVOKE, name="absolute", **more):
+    fields = {"args": {"value": -1}} if topic != PERSONA else {
+        "toolbox_id": "answers", "kwargs": {"value": -1}}
+    return caller.call(topic, {"name": name, **fields, **more},
+                       {"source": source} if source else {})
+
+
+@pytest.mark.parametrize("topic", [INVOKE, VALIDATE, PERSONA])
+def test_so_many_calls_a_minute(start, topic):
+    _, caller = start({"match": {}, "per_minute": 1, "burst": 2})
+    for _ in range(2):
+        assert "error" not in ask(caller, "kitchen", topic)
+    refused = ask(caller, "kitchen", topic)
+    assert refused["code"] == "busy" and 50 < refused["retry_after_s"] <= 60
+    assert refused["error"] == ("RuntimeError: Too many calls from 'kitchen': 1 a minute are "
+                                "allowed")
+    assert "'" not in ask(caller, None, topic)["error"]
+
+
+def test_what_does_not_count(start):
+    _, caller = start({"match": {}, "per_minute": 1, "burst": 1})
+    caller.call(INVOKE, {"name": "absolute", "call_id": 5})
+    for topic in ("ovos.tools.list", "ovos.tools.status", "ovos.tools.reload"):
+        assert "error" not in caller.call(topic)
+    assert "result" in ask(caller, "kitchen")
+    assert ask(caller, "kitchen", name="nobody")["code"] == "busy"
+    assert caller.call(INVOKE, {"name": "absolute", "call_id": 5})["code"] == "bad_request"
+
+
+def test_so_many_in_flight(start):
+    _, caller = start({"match": {"source": "*"}, "in_flight": 2})
+    ask(caller, "kitchen")
+    marks = [caller.send(INVOKE, {"name": "wait", "args": {"seconds": 1}}, {"source": "kitchen"})
+             for _ in range(3)]
+    refused = caller.answer_to(INVOKE, marks[2]).data
+    assert refused["code"] == "busy" and "2 are in flight" in refused["error"]
+    for mark in marks[:2]:
+        assert "result" in caller.answer_to(INVOKE, mark).data
+    assert "result" in ask(caller, "kitchen")
+
+
+def test_a_connection_has_one_bucket_whatever_its_sources(start):
+    service, caller = start({"match": {"source": "*"}, "per_minute": 1, "burst": 3})
+    codes = [ask(caller, f"source {n}").get("code") for n in range(9)]
+    assert codes.count("busy") >= 6
+    with Caller(service.url) as other:
+        assert "result" in ask(other, "source 0")
+
+
+def test_sources_have_buckets_on_a_bus_of_others(start):
+    _, caller = start({"match": {"source": "k*"}, "per_minute": 1, "burst": 1},
+                      kind="ovos-messagebus")
+    assert "result" in ask(caller, "kitchen")
+    assert ask(caller, "kitchen")["code"] == "busy"
+    assert "result" in ask(caller, "k2")
+    for _ in range(3):
+        assert "result" in ask(caller, "hall")
+
+
+def test_a_reload_leaves_buckets_as_they_are(start):
+    service, caller = start({"match": {}, "per_minute": 1, "burst": 1})
+    assert "result" in ask(caller, "kitchen")
+    caller.call("ovos.tools.reload")
+    assert ask(caller, "kitchen")["code"] == "busy"
+    path = service.daemon.home / "config" / "mycroft" / "mycroft.conf"
+    path.write_text(path.read_text().replace('"burst": 1', '"burst": 5'))
+    until(lambda: "result" in ask(caller, "kitchen"), 10 * SLOWNESS, "other limits")
+
+
+def test_a_flood_of_one_connection_leaves_others_theirs(start):
+    """What the flood gets is bounded by its bucket, whatever it sends; others get all of theirs."""
+    service, flood = start({"match": {}, "per_minute": 60, "burst": 20})
+    with Caller(service.url) as other:
+        marks = [flood.send(INVOKE, {"name": "absolute", "args": {"value": 1}}, {"source": str(n)})
+                 for n in range(500)]
+        assert all("result" in ask(other, "calm") for _ in range(15))
+        for mark in marks[-1:]:
+            flood.answer_to(INVOKE, mark)
+        answers = [one for one in flood.seen if one.type == INVOKE + ".response"
+                   and one.context.get("source") != "calm"]
+        assert sum("result" in one.data for one in answers) < 40
+        assert sum(one.data.get("code") == "busy" for one in answers) > 400

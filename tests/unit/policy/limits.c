@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "policy/limits.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SECOND UINT64_C(1000000000)
+
+static char any[] = "*";
+static struct config_caller rules[2];
+static struct config config = {.callers = rules, .n_callers = 1, .callers_digest = 1};
+static struct limits limits;
+static struct account_book book;
+static uint64_t now_ns = SECOND;
+static struct limit_refusal refusal;
+
+static void set_up(void)
+{
+	limits_init(&limits, &config);
+}
+
+static void tear_down(void)
+{
+	limits_deinit(&limits);
+}
+
+TestSuite(limits, .init = set_up, .fini = tear_down);
+
+/* Let the first rule be for each source, with these limits. */
+static void limit_sources(uint32_t in_flight, uint32_t per_minute, uint32_t burst)
+{
+	rules[0] = (struct config_caller){
+		.match = {.source = any},
+		.in_flight = in_flight,
+		.per_minute = per_minute,
+		.burst = burst,
+	};
+}
+
+static bool take(const char *source, struct account *account, struct limit_hold *ret_hold)
+{
+	const struct policy_caller caller = {
+		.source = {source, source ? strlen(source) : 0},
+		.account = account,
+	};
+
+	return limits_take(&limits, &caller, now_ns, ret_hold, &refusal);
+}
+
+/* Make a call of @source that ends at once. */
+static bool make_call(const char *source)
+{
+	struct limit_hold hold;
+	bool is_taken = take(source, NULL, &hold);
+
+	limits_release(&hold);
+	return is_taken;
+}
+
+Test(limits, allow_all_without_a_rule_that_matches)
+{
+	limit_sources(1, 1, 1);
+	for (int i = 0; i < 10; i++)
+		cr_expect(make_call(NULL));
+	config.n_callers = 0;
+	for (int i = 0; i < 10; i++)
+		cr_expect(make_call("a"));
+	config.n_callers = 1;
+}
+
+Test(limits, bound_the_calls_in_flight)
+{
+	struct limit_hold holds[3];
+
+	limit_sources(2, 0, 0);
+	cr_expect(take("a", NULL, &holds[0]));
+	cr_expect(take("a", NULL, &holds[1]));
+	cr_expect_not(take("a", NULL, &holds[2]));
+	cr_expect_eq(refusal.in_flight, 2u);
+	cr_expect_gt(refusal.retry_after_s, 0);
+	cr_expect(make_call("b"), "another source");
+	limits_release(&holds[0]);
+	cr_expect(take("a", NULL, &holds[0]));
+	limits_release(&holds[0]);
+	limits_release(&holds[1]);
+}
+
+Test(limits, fill_with_so_many_calls_a_minute)
+{
+	limit_sources(0, 60, 3);
+	for (int i = 0; i < 3; i++)
+		cr_expect(make_call("a"));
+	cr_expect_not(make_call("a"));
+	cr_expect_eq(refusal.per_minute, 60u);
+	cr_expect_float_eq(refusal.retry_after_s, 1, 1e-6);
+	cr_expect(make_call("b"));
+	now_ns += SECOND / 2;
+	cr_expect_not(make_call("a"));
+	cr_expect_float_eq(refusal.retry_after_s, 0.5, 1e-6);
+	now_ns += SECOND / 2;
+	cr_expect(make_call("a"));
+	cr_expect_not(make_call("a"));
+	now_ns += 100 * SECOND;
+	for (int i = 0; i < 3; i++)
+		cr_expect(make_call("a"));
+	cr_expect_not(make_call("a"), "no more than the burst");
+}
+
+Test(limits, use_the_first_rule_that_matches)
+{
+	static char kitchen[] = "kitchen*";
+
+	limit_sources(0, 60, 1);
+	rules[1] = rules[0];
+	rules[0].match.source = kitchen;
+	rules[0].burst = 2;
+	config.n_callers = 2;
+	cr_expect(make_call("kitchen_1"));
+	cr_expect(make_call("kitchen_1"));
+	cr_expect_not(make_call("kitchen_1"));
+	cr_expect(make_call("hall"));
+	cr_expect_not(make_call("hall"));
+	config.n_callers = 1;
+}
+
+/* A rule that names no member has one bucket for all. */
+Test(limits, have_one_bucket_for_a_rule_that_names_nothing)
+{
+	limit_sources(0, 60, 2);
+	rules[0].match.source = NULL;
+	cr_expect(make_call("a"));
+	cr_expect(make_call("b"));
+	cr_expect_not(make_call("c"));
+	cr_expect_not(make_call(NULL));
+}
+
+Test(limits, are_those_of_the_connection_where_there_is_one)
+{
+	struct account *first = account_new(&book);
+	struct account *second = account_new(&book);
+	struct limit_hold holds[8];
+
+	limits.has_connections = true;
+	limit_sources(2, 0, 0);
+	cr_expect(take("a", first, &holds[0]));
+	cr_expect(take("b", first, &holds[1]));
+	cr_expect_not(take("c", first, &holds[2]), "made-up sources have no more");
+	cr_expect(take("a", second, &holds[3]), "another connection");
+	cr_expect(take("a", second, &holds[4]));
+	for (int i = 0; i < 5; i++)
+		limits_release(&holds[i]);
+	account_unref(first);
+	account_unref(second);
+}
+
+Test(limits, divide_a_connection_by_its_sources)
+{
+	struct account *account = account_new(&book);
+	struct limit_hold holds[8];
+
+	limits.has_connections = true;
+	limit_sources(4, 0, 0);
+	for (int i = 0; i < 4; i++)
+		cr_expect(take("greedy", account, &holds[i]));
+	cr_expect_not(take("modest", account, &holds[4]), "all are in flight");
+	limits_release(&holds[0]);
+	cr_expect_not(take("greedy", account, &holds[0]), "it has more than a half");
+	cr_expect(take("modest", account, &holds[0]));
+	for (int i = 0; i < 5; i++)
+		limits_release(&holds[i]);
+	account_unref(account);
+}
+
+/* A peer makes up sources until the oldest bucket, which it has emptied, would have to go. */
+Test(limits, are_not_reset_by_made_up_sources)
+{
+	char source[32];
+	unsigned int n_allowed = 0;
+
+	limit_sources(0, 1, 1);
+	cr_expect(make_call("mine"));
+	for (int i = 0; i < 3 * LIMITS_BUCKETS_MAX; i++) {
+		snprintf(source, sizeof(source), "made up %d", i);
+		n_allowed += make_call(source);
+	}
+	cr_expect_not(make_call("mine"));
+	cr_expect_leq(n_allowed, LIMITS_BUCKETS_MAX + 1u);
+	cr_expect_leq(limits.n_buckets, LIMITS_BUCKETS_MAX + 1u);
+}
+
+Test(limits, forget_a_bucket_that_is_as_good_as_new)
+{
+	limit_sources(0, 60, 1);
+	cr_expect(make_call("a"));
+	cr_expect_eq(limits.n_buckets, 1u);
+	now_ns += 2 * SECOND;
+	cr_expect(make_call("b"));
+	cr_expect_eq(limits.n_buckets, 1u);
+}
+
+Test(limits, bound_the_shares_of_a_connection)
+{
+	struct account *account = account_new(&book);
+	struct limit_hold hold;
+	char source[32];
+
+	limits.has_connections = true;
+	limit_sources(0, 60, 1000);
+	for (int i = 0; i < 500; i++) {
+		snprintf(source, sizeof(source), "%d", i);
+		cr_expect(take(source, account, &hold));
+		limits_release(&hold);
+	}
+	cr_expect_leq(limits.n_buckets, LIMITS_SHARES_MAX + 1u);
+	account_unref(account);
+}
+
+/* A source that no rule can judge gets around none. */
+Test(limits, hold_for_a_source_that_is_too_long)
+{
+	static char source[CALLER_TEXT_BYTES + 2];
+	static char kitchen[] = "kitchen";
+
+	memset(source, 'x', sizeof(source) - 1);
+	limit_sources(0, 60, 1);
+	rules[0].match.source = kitchen;
+	cr_expect(make_call(source));
+	source[0] = 'y';
+	cr_expect_not(make_call(source));
+}
+
+Test(limits, stay_at_a_reload_that_leaves_their_rules)
+{
+	struct limit_hold hold;
+
+	limit_sources(1, 0, 0);
+	cr_expect(take("a", NULL, &hold));
+	limits_configure(&limits);
+	cr_expect_not(make_call("a"));
+	config.callers_digest = 2;
+	limits_configure(&limits);
+	cr_expect(make_call("a"), "other rules");
+	limits_release(&hold);
+	config.callers_digest = 1;
+}
