@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "catalogue/model_names.h"
 #include "catalogue/package.h"
 #include "json/writer.h"
 #include "util/array.h"
@@ -28,8 +30,10 @@ struct owner {
 
 struct offered {
 	const struct tool *tool;
-	uint64_t hash;      /* the hash of its name */
-	uint32_t next_same; /* the next tool of the same name in list order, or NO_TOOL */
+	uint64_t hash;          /* the hash of its name */
+	uint32_t next_same;     /* the next tool of the same name in list order, or NO_TOOL */
+	bool is_shared;         /* several tools have its name */
+	const char *model_name; /* that of the third form (model_names.h), or NULL */
 };
 
 struct catalogue {
@@ -40,6 +44,7 @@ struct catalogue {
 	size_t n_tools;
 	uint32_t *buckets; /* hash of a name → its first tool, or NO_TOOL; open addressing */
 	size_t n_buckets;  /* a power of two */
+	struct model_names names;
 	struct catalogue_failure *failures;
 	size_t n_failures;
 	struct catalogue_skipped *skipped;
@@ -89,8 +94,54 @@ static void index_tools(struct catalogue *catalogue)
 		uint32_t *first = bucket_of_hash(catalogue, offered->hash, name, strlen(name));
 
 		offered->next_same = *first;
+		offered->is_shared = *first != NO_TOOL;
+		if (offered->is_shared)
+			catalogue->tools[*first].is_shared = true;
 		*first = (uint32_t)i;
 	}
+}
+
+/* Collect the tools whose names for models may be another's, or too long. */
+static size_t collect_candidates(
+	const struct catalogue *catalogue, struct model_candidate *candidates)
+{
+	size_t n_candidates = 0;
+
+	for (size_t i = 0; i < catalogue->n_tools; i++) {
+		const struct offered *offered = &catalogue->tools[i];
+
+		if (offered->is_shared || model_names_may_clash(offered->tool->name))
+			candidates[n_candidates++] =
+				(struct model_candidate){offered->tool, i, offered->is_shared};
+	}
+	return n_candidates;
+}
+
+/* Find the names for models that are not simply those of the tools. 0 or -ENOMEM. */
+static int name_tools(struct catalogue *catalogue)
+{
+	cleanup_free struct model_candidate *candidates = NULL;
+	bool has_shared = false;
+
+	for (size_t i = 0; !has_shared && i < catalogue->n_tools; i++)
+		has_shared = catalogue->tools[i].is_shared;
+	if (!has_shared)
+		return 0;
+	candidates = calloc(catalogue->n_tools, sizeof(*candidates));
+	if (!candidates || model_names_find(candidates, collect_candidates(catalogue, candidates),
+				   &catalogue->names) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < catalogue->names.n_items; i++)
+		catalogue->tools[catalogue->names.items[i].index].model_name =
+			catalogue->names.items[i].text;
+	return 0;
+}
+
+/* 0 or -ENOMEM. */
+static int index_all(struct catalogue *catalogue)
+{
+	index_tools(catalogue);
+	return name_tools(catalogue);
 }
 
 static void offer_tools(struct catalogue *catalogue, catalogue_offers_function offers, void *data)
@@ -146,8 +197,7 @@ struct catalogue *catalogue_new(struct toolbox *const *toolboxes, size_t n_toolb
 	}
 	qsort(catalogue->owners, n_toolboxes, sizeof(*catalogue->owners), compare_owners);
 	offer_tools(catalogue, offers, data);
-	index_tools(catalogue);
-	return take_ptr(catalogue);
+	return index_all(catalogue) < 0 ? NULL : take_ptr(catalogue);
 }
 
 /* ── a part of a catalogue ───────────────────────────────────────────────────────────────────── */
@@ -208,8 +258,7 @@ struct catalogue *catalogue_narrow(
 		for (uint64_t word = set->words[i]; word != 0; word &= word - 1)
 			add_offered(catalogue,
 				i * CATALOGUE_WORD_BITS + (size_t)__builtin_ctzll(word), part);
-	index_tools(part);
-	return take_ptr(part);
+	return index_all(part) < 0 ? NULL : take_ptr(part);
 }
 
 static void free_notes(struct catalogue *catalogue)
@@ -234,6 +283,7 @@ void catalogue_free(struct catalogue *catalogue)
 	for (size_t i = 0; i < catalogue->n_owners; i++)
 		package_unref(catalogue->owners[i].toolbox->package);
 	free_notes(catalogue);
+	model_names_deinit(&catalogue->names);
 	free(catalogue->owners);
 	free(catalogue->tools);
 	free(catalogue->buckets);
@@ -435,6 +485,16 @@ static const struct tool *find_qualified(const struct catalogue *catalogue, cons
 	return NULL;
 }
 
+/* The tool that @name names in the listings for models, by its third form (model_names.h). */
+static const struct tool *find_model_name(const struct catalogue *catalogue, const char *name,
+	size_t name_size, const char *id, size_t id_size)
+{
+	long index = model_names_lookup(&catalogue->names, name, name_size);
+	const struct tool *tool = index >= 0 ? catalogue->tools[index].tool : NULL;
+
+	return tool && id && compare_id(tool->toolbox->id, id, id_size) != 0 ? NULL : tool;
+}
+
 int catalogue_find(const struct catalogue *catalogue, const char *name, size_t name_size,
 	const char *toolbox_id, size_t toolbox_id_size, bool last_wins,
 	const struct tool **ret_tool)
@@ -454,9 +514,26 @@ int catalogue_find(const struct catalogue *catalogue, const char *name, size_t n
 	if (!tool)
 		tool = find_qualified(catalogue, name, name_size, toolbox_id, toolbox_id_size);
 	if (!tool)
+		tool = find_model_name(catalogue, name, name_size, toolbox_id, toolbox_id_size);
+	if (!tool)
 		return CATALOGUE_E_UNKNOWN;
 	*ret_tool = tool;
 	return 0;
+}
+
+const char *catalogue_model_name(
+	const struct catalogue *catalogue, size_t index, char ret_text[MODEL_NAME_BYTES])
+{
+	const struct offered *offered = &catalogue->tools[index];
+
+	check(index < catalogue->n_tools);
+	if (offered->model_name)
+		return offered->model_name;
+	if (!offered->is_shared)
+		return offered->tool->name;
+	snprintf(ret_text, MODEL_NAME_BYTES, "%s" OWNER_SEPARATOR "%s", offered->tool->toolbox->id,
+		offered->tool->name);
+	return ret_text;
 }
 
 bool catalogue_is_shared_name(const struct catalogue *catalogue, const char *name)

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "catalogue/model_names.h"
 #include "catalogue/package.h"
 #include "util/buffer.h"
 #include "util/cleanup.h"
@@ -83,13 +84,18 @@ enum catalogue_status {
 };
 
 /*
- * The tool that a call means by @name (bare, or `toolbox__name`) and @toolbox_id (NULL: any).
+ * The tool that a call means by @name (bare, `toolbox__name`, or as listings for models have it) and @toolbox_id (NULL: any).
  * @last_wins: a bare name in several toolboxes is the last one's. 0, CATALOGUE_E_UNKNOWN, or
  * CATALOGUE_E_AMBIGUOUS; then catalogue_owner() names the toolboxes.
  */
 int catalogue_find(const struct catalogue *catalogue, const char *name, size_t name_size,
 	const char *toolbox_id, size_t toolbox_id_size, bool last_wins,
 	const struct tool **ret_tool);
+
+/* Return the name of the tool at @index in the listings for models (model_names.h): its own, or a text
+ * of the catalogue, or @ret_text. */
+const char *catalogue_model_name(
+	const struct catalogue *catalogue, size_t index, char ret_text[MODEL_NAME_BYTES]);
 
 /* Return whether more than one toolbox has the bare name. */
 bool catalogue_is_shared_name(const struct catalogue *catalogue, const char *name);

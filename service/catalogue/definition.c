@@ -1,20 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "catalogue/definition.h"
 
+#include <errno.h>
 #include <string.h>
 
+#include "catalogue/markdown.h"
+#include "catalogue/model_schema.h"
+#include "json/reader.h"
 #include "json/writer.h"
+#include "util/cleanup.h"
 
 static const char *const format_names[] = {
 	[DEFINITION_FULL] = "full",
 	[DEFINITION_COMPACT] = "compact",
 	[DEFINITION_OPENAI] = "openai",
 	[DEFINITION_ANTHROPIC] = "anthropic",
+	[DEFINITION_MCP] = "mcp",
+	[DEFINITION_MARKDOWN] = "markdown",
 };
 
 int definition_format_from_name(const char *name, size_t size)
 {
-	for (int format = DEFINITION_FULL; format <= DEFINITION_ANTHROPIC; format++)
+	for (int format = DEFINITION_FULL; format <= DEFINITION_MARKDOWN; format++)
 		if (strlen(format_names[format]) == size &&
 			memcmp(format_names[format], name, size) == 0)
 			return format;
@@ -37,39 +44,148 @@ void definition_write_full(const struct tool *tool, const char *extra, struct bu
 	buffer_append_char(out, '}');
 }
 
-static void write_for_model(
-	const struct tool *tool, const char *schema_key, bool is_shared, struct buffer *out)
+/* Write the name and the description. */
+static void begin_for_model(const struct tool *tool, const char *name, struct buffer *out)
 {
-	buffer_append_string(out, "{\"name\":\"");
-	if (is_shared) {
-		buffer_append_string(out, tool->toolbox->id);
-		buffer_append_string(out, "__");
-	}
-	buffer_append_string(out, tool->name);
-	buffer_append_string(out, "\",\"description\":");
+	buffer_printf(out, "{\"name\":\"%s\",\"description\":", name);
 	json_write_text(out, tool->description);
-	buffer_printf(out, ",\"%s\":", schema_key);
-	buffer_append_string(out, tool->argument_schema);
+}
+
+static void write_openai(const struct tool *tool, const char *name, struct buffer *out)
+{
+	cleanup(buffer_deinit) struct buffer schema = {0};
+
+	model_schema_write(tool->argument_schema, &schema);
+	buffer_append_string(out, "{\"type\":\"function\",\"function\":");
+	begin_for_model(tool, name, out);
+	buffer_append_string(out, ",\"parameters\":");
+	buffer_append(out, schema.data, schema.size);
+	if (buffer_status(&schema) < 0)
+		out->error = -ENOMEM;
+	else if (model_schema_is_strict(schema.data, schema.size))
+		buffer_append_string(out, ",\"strict\":true");
+	buffer_append_string(out, "}}");
+}
+
+/* Write the arguments of the examples in the definition of @tool. */
+static void write_examples(const struct tool *tool, struct buffer *out)
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	uint32_t examples;
+
+	if (json_tape_read(&tape, tool->definition, tool->definition_size, 2 * JSON_DEPTH_DEFAULT,
+		    NULL) != 0) {
+		out->error = -ENOMEM;
+		return;
+	}
+	examples = json_find(&tape, 0, "examples");
+	if (examples == JSON_NONE || json_count(&tape, examples) == 0)
+		return;
+	buffer_append_string(out, ",\"input_examples\":[");
+	for (uint32_t i = json_first(&tape, examples); i < json_end(&tape, examples);
+		i = json_next(&tape, i)) {
+		uint32_t arguments = json_find(&tape, i, "args");
+
+		buffer_append_string(out, i == json_first(&tape, examples) ? "" : ",");
+		if (arguments != JSON_NONE)
+			json_write_compact(out, &tape, arguments);
+		else
+			buffer_append_string(out, "{}");
+	}
+	buffer_append_char(out, ']');
+}
+
+static void write_anthropic(const struct tool *tool, const char *name, struct buffer *out)
+{
+	begin_for_model(tool, name, out);
+	buffer_append_string(out, ",\"input_schema\":");
+	model_schema_write(tool->argument_schema, out);
+	write_examples(tool, out);
 	buffer_append_char(out, '}');
 }
 
-void definition_write(
-	const struct tool *tool, enum definition_format format, bool is_shared, struct buffer *out)
+/* Whether the root of the schema @text describes an object, and nothing else. */
+static bool is_object_schema(const char *text)
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	uint32_t type = JSON_NONE;
+
+	if (json_tape_read(&tape, text, strlen(text), 2 * JSON_DEPTH_DEFAULT, NULL) == 0 &&
+		json_type_at(&tape, 0) == JSON_OBJECT)
+		type = json_find(&tape, 0, "type");
+	return type != JSON_NONE && json_type_at(&tape, type) == JSON_STRING &&
+	       json_string_equals(&tape, type, "object", strlen("object"));
+}
+
+/* Write the schema @text with the root that MCP wants: "type": "object" (Tool.inputSchema). */
+static void write_object_schema(const char *text, struct buffer *out)
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+
+	if (is_object_schema(text)) {
+		buffer_append_string(out, text);
+		return;
+	}
+	buffer_append_string(out, "{\"type\":\"object\"");
+	if (json_tape_read(&tape, text, strlen(text), 2 * JSON_DEPTH_DEFAULT, NULL) != 0)
+		out->error = -ENOMEM;
+	else if (json_type_at(&tape, 0) == JSON_OBJECT)
+		for (uint32_t key = json_first(&tape, 0); key < json_end(&tape, 0);
+			key = json_next_key(&tape, key)) {
+			if (json_string_equals(&tape, key, "type", strlen("type")))
+				continue;
+			buffer_append_char(out, ',');
+			json_write_compact(out, &tape, key);
+			buffer_append_char(out, ':');
+			json_write_compact(out, &tape, key + 1);
+		}
+	buffer_append_char(out, '}');
+}
+
+/* The hints of a risk (MCP, ToolAnnotations); an unrated tool has none. */
+static const char *const annotations[] = {
+	[TOOL_UNRATED] = "",
+	[TOOL_READ] = ",\"annotations\":{\"readOnlyHint\":true}",
+	[TOOL_WRITE] = ",\"annotations\":{\"readOnlyHint\":false,\"destructiveHint\":true}",
+	[TOOL_EXECUTE] = ",\"annotations\":{\"readOnlyHint\":false,\"destructiveHint\":true,"
+			 "\"openWorldHint\":true}",
+};
+
+static void write_mcp(const struct tool *tool, const char *name, struct buffer *out)
+{
+	begin_for_model(tool, name, out);
+	buffer_append_string(out, ",\"inputSchema\":");
+	write_object_schema(tool->argument_schema, out);
+	if (is_object_schema(tool->output_schema)) {
+		buffer_append_string(out, ",\"outputSchema\":");
+		buffer_append_string(out, tool->output_schema);
+	}
+	buffer_append_string(out, annotations[tool->risk]);
+	buffer_append_char(out, '}');
+}
+
+void definition_write(const struct tool *tool, enum definition_format format, const char *name,
+	struct buffer *out)
 {
 	switch (format) {
 	case DEFINITION_FULL:
 		buffer_append(out, tool->definition, tool->definition_size);
 		return;
 	case DEFINITION_COMPACT:
-		write_for_model(tool, "parameters", is_shared, out);
+		begin_for_model(tool, name, out);
+		buffer_printf(out, ",\"parameters\":%s}", tool->argument_schema);
 		return;
 	case DEFINITION_OPENAI:
-		buffer_append_string(out, "{\"type\":\"function\",\"function\":");
-		write_for_model(tool, "parameters", is_shared, out);
-		buffer_append_char(out, '}');
+		write_openai(tool, name, out);
 		return;
 	case DEFINITION_ANTHROPIC:
-		write_for_model(tool, "input_schema", is_shared, out);
+		write_anthropic(tool, name, out);
+		return;
+	case DEFINITION_MCP:
+		write_mcp(tool, name, out);
+		return;
+	case DEFINITION_MARKDOWN:
+		markdown_write_tool(tool, name, out);
 		return;
 	}
 }

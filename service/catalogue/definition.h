@@ -12,19 +12,22 @@ enum definition_format {
 	DEFINITION_FULL,      /* everything, as OVOS lists it */
 	DEFINITION_COMPACT,   /* name, description, parameters */
 	DEFINITION_OPENAI,    /* the same inside {"type": "function", "function": …} */
-	DEFINITION_ANTHROPIC, /* name, description, input_schema */
+	DEFINITION_ANTHROPIC, /* name, description, input_schema, input_examples */
+	DEFINITION_MCP,       /* a Tool of the Model Context Protocol */
+	DEFINITION_MARKDOWN,  /* text (markdown.h) */
 };
 
 /* The format called @name of @size bytes, or -1. */
 int definition_format_from_name(const char *name, size_t size);
 
-/* "full", "compact", "openai" or "anthropic": for messages that list them. */
-#define DEFINITION_FORMATS "\"full\", \"compact\", \"openai\" or \"anthropic\""
+/* The names of the formats, for messages that list them. */
+#define DEFINITION_FORMATS                                                                         \
+	"\"full\", \"compact\", \"openai\", \"anthropic\", \"mcp\" or \"markdown\""
 
-/* Append the definition of @tool. In the formats for models a name that @is_shared by toolboxes is
- * given as `toolbox__name`. */
-void definition_write(
-	const struct tool *tool, enum definition_format format, bool is_shared, struct buffer *out);
+/* Append the definition of @tool. @name: its name in the formats for models
+ * (catalogue_model_name()). */
+void definition_write(const struct tool *tool, enum definition_format format, const char *name,
+	struct buffer *out);
 
 /* Append the full definition of a tool that is being made; @extra is the text of further members,
  * beginning with a comma, or "". */

@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "catalogue/definition.h"
+#include "catalogue/markdown.h"
 #include "core/answer.h"
 #include "json/writer.h"
+#include "util/cleanup.h"
 
 /* A run of tools in list order. */
 struct run {
@@ -31,24 +33,53 @@ static struct run run_of(const struct catalogue *catalogue, const char *id, size
 static void write_run(const struct catalogue *catalogue, struct run run,
 	enum definition_format format, struct buffer *out)
 {
+	char name[MODEL_NAME_BYTES];
+
 	buffer_append_char(out, '[');
+	for (size_t i = 0; i < run.n_tools; i++) {
+		if (i > 0)
+			buffer_append_char(out, ',');
+		definition_write(catalogue_tool(catalogue, run.first + i), format,
+			catalogue_model_name(catalogue, run.first + i, name), out);
+	}
+	buffer_append_char(out, ']');
+}
+
+/* Write the tools as one string, below the headings of their toolboxes. */
+static void write_text(const struct catalogue *catalogue, struct run run, struct buffer *out)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+	const struct toolbox *toolbox = NULL;
+	char name[MODEL_NAME_BYTES];
+
 	for (size_t i = 0; i < run.n_tools; i++) {
 		const struct tool *tool = catalogue_tool(catalogue, run.first + i);
 
-		if (i > 0)
-			buffer_append_char(out, ',');
-		definition_write(tool, format,
-			format != DEFINITION_FULL &&
-				catalogue_is_shared_name(catalogue, tool->name),
-			out);
+		if (tool->toolbox != toolbox)
+			markdown_write_toolbox(tool->toolbox, &text);
+		toolbox = tool->toolbox;
+		markdown_write_tool(
+			tool, catalogue_model_name(catalogue, run.first + i, name), &text);
 	}
-	buffer_append_char(out, ']');
+	if (buffer_status(&text) < 0)
+		out->error = buffer_status(&text);
+	json_write_string(out, text.data ? text.data : "", text.size);
 }
 
 void listing_write(const struct catalogue *catalogue, const char *toolbox_id, size_t size,
 	enum definition_format format, struct buffer *out)
 {
-	write_run(catalogue, run_of(catalogue, toolbox_id, size), format, out);
+	struct run run = run_of(catalogue, toolbox_id, size);
+
+	if (format == DEFINITION_MARKDOWN)
+		write_text(catalogue, run, out);
+	else
+		write_run(catalogue, run, format, out);
+}
+
+const char *listing_member(enum definition_format format)
+{
+	return format == DEFINITION_MARKDOWN ? "text" : "tools";
 }
 
 void listing_write_failed(const struct catalogue *catalogue, struct buffer *out)
@@ -86,7 +117,7 @@ void listing_list(
 	const struct catalogue *catalogue, const struct request *request, struct answer *answer)
 {
 	listing_write(catalogue, request->toolbox_id.text, request->toolbox_id.size,
-		request->format, answer_member(answer, "tools"));
+		request->format, answer_member(answer, listing_member(request->format)));
 }
 
 void listing_get(const struct offer *offer, bool last_wins, const struct request_scope *scope,

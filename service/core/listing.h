@@ -13,7 +13,7 @@
 
 /* Listings of the catalogue: what is offered, and what is not. */
 
-/* Serve ovos.tools.list: definitions, in one of four formats. */
+/* Serve ovos.tools.list: definitions, in one of the formats of catalogue/definition.h. */
 void listing_list(
 	const struct catalogue *catalogue, const struct request *request, struct answer *answer);
 
@@ -26,10 +26,13 @@ void listing_get(const struct offer *offer, bool last_wins, const struct request
 void listing_discover(const struct catalogue *catalogue, const struct bus_envelope *envelope,
 	size_t frame_bytes, struct bus *bus);
 
-/* Append the array of the definitions that the toolbox @toolbox_id of @size bytes (NULL: all of
- * them; an unknown one: none) has in @catalogue. */
+/* Append what the toolbox @toolbox_id of @size bytes (NULL: all of them; an unknown one: none) has in
+ * @catalogue: the array of its definitions, or for DEFINITION_MARKDOWN a string. */
 void listing_write(const struct catalogue *catalogue, const char *toolbox_id, size_t size,
 	enum definition_format format, struct buffer *out);
+
+/* Return the name of the member of a response that has that: "tools" or "text". */
+const char *listing_member(enum definition_format format);
 
 /* Append `failed`: [{"toolbox_id": …, "error": …}, …]. */
 void listing_write_failed(const struct catalogue *catalogue, struct buffer *out);

@@ -10,8 +10,12 @@
 #include "ctl/terminal.h"
 #include "loader/offline.h"
 #include "util/cleanup.h"
+#include "util/utf8.h"
 
 /* toolboxctl list: list the tools that are offered, or would be. */
+
+/* A token of a model is about four characters of English or JSON. */
+#define CHARACTERS_PER_TOKEN 4
 
 static void add_member(
 	struct table *table, const struct ctl_response *response, uint32_t object, const char *key)
@@ -21,6 +25,15 @@ static void add_member(
 	if (value != JSON_NONE)
 		terminal_append_value(table_cell(table), &response->tape, value);
 	table_next(table);
+}
+
+/* Add the cell of the risk: a tool whose definition has none is unrated. */
+static void add_risk(struct table *table, const struct ctl_response *response, uint32_t tool)
+{
+	if (json_find(&response->tape, tool, "risk") != JSON_NONE)
+		add_member(table, response, tool, "risk");
+	else
+		table_add(table, tool_risk_name(TOOL_UNRATED));
 }
 
 static void print_tools(const struct ctl_response *response, uint32_t tools)
@@ -35,10 +48,29 @@ static void print_tools(const struct ctl_response *response, uint32_t tools)
 		i = json_next(tape, i)) {
 		add_member(&table, response, i, "toolbox_id");
 		add_member(&table, response, i, "name");
-		add_member(&table, response, i, "risk");
+		add_risk(&table, response, i);
 		add_member(&table, response, i, "description");
 	}
 	table_print(&table);
+}
+
+/* Print the lines of the member `text`, without what a terminal would obey. */
+static void print_text(const struct ctl_response *response)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+	cleanup(buffer_deinit) struct buffer out = {0};
+
+	json_string_decode(
+		&response->tape, ctl_response_find(response, 0, "text", JSON_STRING), &text);
+	for (size_t at = 0; at < text.size;) {
+		const char *end = memchr(text.data + at, '\n', text.size - at);
+		size_t size = end ? (size_t)(end - text.data) - at : text.size - at;
+
+		terminal_append_line(&out, text.data + at, size);
+		buffer_append_char(&out, '\n');
+		at += size + 1;
+	}
+	terminal_print(&out);
 }
 
 static void print_list(const struct ctl_options *options, const struct ctl_response *response)
@@ -47,6 +79,8 @@ static void print_list(const struct ctl_options *options, const struct ctl_respo
 
 	if (options->json)
 		ctl_response_print(response);
+	else if (ctl_response_find(response, 0, "text", JSON_STRING) != JSON_NONE)
+		print_text(response);
 	else if (options->format)
 		terminal_print_json(&response->tape, 0);
 	else if (tools != JSON_NONE && json_count(&response->tape, tools) > 0)
@@ -60,6 +94,9 @@ static int check_options(const struct ctl_options *options)
 {
 	if (options->offline && options->profile)
 		terminal_complain("--profile needs the daemon: leave out --offline");
+	else if (options->stat && (options->offline || options->why || options->json))
+		terminal_complain("--stat needs the daemon, and goes with --toolbox, --profile and "
+				  "--format only");
 	else if (options->json && options->why && !options->offline)
 		terminal_complain(
 			"--why prints text only: for JSON, use `toolboxctl status --json`");
@@ -70,24 +107,128 @@ static int check_options(const struct ctl_options *options)
 
 /* ── with a daemon ───────────────────────────────────────────────────────────────────────────── */
 
+/* Ask for the list of the toolbox @toolbox_id in @format; both may be NULL. Return 0, or an enum ctl_status
+ * after a complaint. */
+static int ask_list(struct ctl_session *session, const struct ctl_options *options,
+	const char *toolbox_id, const char *format, struct ctl_response *ret_response)
+{
+	cleanup(buffer_deinit) struct buffer data = {0};
+
+	ctl_request_begin(&data);
+	ctl_request_member(&data, "toolbox_id", toolbox_id);
+	ctl_request_member(&data, "profile", options->profile);
+	ctl_request_member(&data, "format", format);
+	ctl_request_end(&data);
+	return ctl_session_ask(session, "ovos.tools.list", &data, ret_response);
+}
+
+static void add_number(struct table *table, size_t number)
+{
+	buffer_printf(table_cell(table), "%zu", number);
+	table_next(table);
+}
+
+static void add_row(struct table *table, const char *name, size_t n_tools, size_t n_characters)
+{
+	table_add(table, name);
+	add_number(table, n_tools);
+	add_number(table, n_characters);
+	add_number(table, n_characters / CHARACTERS_PER_TOKEN);
+}
+
+/* Return the characters of the list in @response, as JSON or as text. */
+static size_t count_characters(const struct ctl_response *response)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+	uint32_t string = ctl_response_find(response, 0, "text", JSON_STRING);
+	uint32_t tools = ctl_response_find(response, 0, "tools", JSON_ARRAY);
+	size_t size;
+	const char *list;
+
+	if (string != JSON_NONE) {
+		json_string_decode(&response->tape, string, &text);
+		return utf8_count(text.data ? text.data : "", text.size);
+	}
+	if (tools == JSON_NONE)
+		return 0;
+	list = json_value_text(&response->tape, tools, &size);
+	return utf8_count(list, size);
+}
+
+/* Add the row of the toolbox whose tools begin at @tool of the full list, and its figures to *sum. Return
+ * 0, or an enum ctl_status after a complaint. */
+static int add_toolbox(struct ctl_session *session, const struct ctl_options *options,
+	const char *id, size_t n_tools, struct table *table, size_t *sum)
+{
+	cleanup(ctl_response_deinit) struct ctl_response response = {0};
+	int r = ask_list(session, options, id, options->format, &response);
+	size_t n_characters;
+
+	if (r == 0)
+		r = ctl_response_status(&response);
+	if (r != 0) {
+		if (response.text.size > 0)
+			ctl_response_complain(&response);
+		return r;
+	}
+	n_characters = count_characters(&response);
+	add_row(table, id, n_tools, n_characters);
+	*sum += n_characters;
+	return 0;
+}
+
+/* Print what a model's context would take of each toolbox. @response is the full list. */
+static int print_stat(struct ctl_session *session, const struct ctl_options *options,
+	const struct ctl_response *response)
+{
+	static const struct table_column columns[] = {
+		{"TOOLBOX", false}, {"TOOLS", true}, {"CHARACTERS", true}, {"TOKENS", true}};
+	const struct json_tape *tape = &response->tape;
+	cleanup(table_deinit) struct table table = {0};
+	uint32_t tools = ctl_response_find(response, 0, "tools", JSON_ARRAY);
+	size_t sum = 0;
+	size_t n_all = 0;
+	int r = 0;
+
+	table_init(&table, columns, sizeof(columns) / sizeof(*columns));
+	for (uint32_t i = json_first(tape, tools); r == 0 && i < json_end(tape, tools);) {
+		uint32_t id_token = ctl_response_find(response, i, "toolbox_id", JSON_STRING);
+		cleanup_free char *id =
+			id_token != JSON_NONE ? json_string_dup(tape, id_token, NULL) : NULL;
+		size_t n_tools = 0;
+
+		if (!id)
+			return CTL_ERROR;
+		for (; i < json_end(tape, tools); i = json_next(tape, i), n_tools++) {
+			uint32_t other = ctl_response_find(response, i, "toolbox_id", JSON_STRING);
+
+			if (other == JSON_NONE || !json_string_equals(tape, other, id, strlen(id)))
+				break;
+		}
+		n_all += n_tools;
+		r = add_toolbox(session, options, id, n_tools, &table, &sum);
+	}
+	if (r == 0) {
+		add_row(&table, "sum", n_all, sum);
+		table_print(&table);
+	}
+	return r;
+}
+
 static int list_online(const struct ctl_options *options)
 {
 	cleanup(ctl_session_cleanup) struct ctl_session *session = NULL;
 	cleanup(ctl_response_deinit) struct ctl_response response = {0};
-	cleanup(buffer_deinit) struct buffer data = {0};
-	int r;
+	int r = ctl_session_open(options, &session);
 
-	ctl_request_begin(&data);
-	ctl_request_member(&data, "toolbox_id", options->toolbox_id);
-	ctl_request_member(&data, "profile", options->profile);
-	ctl_request_member(&data, "format", options->format);
-	ctl_request_end(&data);
-	r = ctl_session_open(options, &session);
 	if (r == 0)
-		r = ctl_session_ask(session, "ovos.tools.list", &data, &response);
+		r = ask_list(session, options, options->toolbox_id,
+			options->stat ? NULL : options->format, &response);
 	if (r != 0)
 		return r;
 	r = ctl_response_status(&response);
+	if (r == CTL_DONE && options->stat)
+		return print_stat(session, options, &response);
 	if (r != CTL_DONE && !options->json) {
 		ctl_response_complain(&response);
 		return r;
@@ -111,7 +252,7 @@ static void write_catalogue(const struct ctl_options *options, const struct cata
 {
 	const char *id = options->toolbox_id;
 
-	buffer_append_string(out, "{\"tools\":");
+	buffer_printf(out, "{\"%s\":", listing_member(format));
 	listing_write(catalogue, id, id ? strlen(id) : 0, format, out);
 	if (options->why) {
 		buffer_append_string(out, ",\"failed\":");

@@ -35,6 +35,7 @@ struct ctl_options {
 	uint64_t timeout_ms;
 	bool json;
 	bool why;
+	bool stat;
 	bool dry_run;
 	bool lines;
 	bool offline;

@@ -49,7 +49,7 @@ def test_null_counts_as_absent_and_unknown_fields_are_ignored(caller, data):
     ("full", ["name", "description", "argument_schema", "output_schema", "toolbox_id"]),
     ("compact", ["name", "description", "parameters"]),
     ("openai", ["type", "function"]),
-    ("anthropic", ["name", "description", "input_schema"]),
+    ("anthropic", ["name", "description", "input_schema", "input_examples"]),
 ])
 def test_formats_of_list(caller, format, keys):
     tools = caller.call("ovos.tools.list", {"toolbox_id": "math_tools", "format": format})["tools"]
@@ -61,7 +61,7 @@ def test_formats_of_list(caller, format, keys):
     if format == "openai":
         assert add["type"] == "function"
         add = add["function"]
-        assert list(add) == ["name", "description", "parameters"]
+        assert list(add) == ["name", "description", "parameters", "strict"]
     schema = add.get("parameters") or add.get("input_schema")
     assert add["name"] == "add" and list(schema["properties"]) == ["a", "b"]
 

@@ -5,16 +5,18 @@
 #include "catalogue_fixture.h"
 #include "catalogue/definition.h"
 
-static void expect_written(enum definition_format format, bool is_shared, const char *expected)
+static void expect_written(enum definition_format format, const char *name, const char *expected)
 {
 	struct toolbox *toolbox = make_toolbox("box", "add", NULL);
 	struct tool *tool = &toolbox->tools[0];
 	struct buffer full = {0};
 	struct buffer text = {0};
 
-	definition_write_full(tool, ",\"risk\":\"read\"", &full);
+	tool->risk = TOOL_READ;
+	definition_write_full(
+		tool, ",\"risk\":\"read\",\"examples\":[{\"args\":{\"a\":1}},{}]", &full);
 	tool->definition = buffer_take(&full, &tool->definition_size);
-	definition_write(tool, format, is_shared, &text);
+	definition_write(tool, format, name, &text);
 	cr_expect_str_eq(buffer_terminate(&text), expected, "%s", text.data);
 	buffer_deinit(&text);
 	package_unref(toolbox->package);
@@ -22,34 +24,42 @@ static void expect_written(enum definition_format format, bool is_shared, const 
 
 Test(definition, is_told_in_full)
 {
-	expect_written(DEFINITION_FULL, false,
+	expect_written(DEFINITION_FULL, "box__add",
 		"{\"name\":\"add\",\"description\":\"What \\\"it\\\" does\","
 		"\"argument_schema\":{\"type\":\"object\"},\"output_schema\":{},"
-		"\"toolbox_id\":\"box\",\"risk\":\"read\"}");
+		"\"toolbox_id\":\"box\",\"risk\":\"read\","
+		"\"examples\":[{\"args\":{\"a\":1}},{}]}");
 }
 
 Test(definition, is_told_to_models_in_their_formats)
 {
-	expect_written(DEFINITION_COMPACT, false,
+	expect_written(DEFINITION_COMPACT, "add",
 		"{\"name\":\"add\",\"description\":\"What \\\"it\\\" does\","
 		"\"parameters\":{\"type\":\"object\"}}");
-	expect_written(DEFINITION_OPENAI, false,
+	expect_written(DEFINITION_OPENAI, "add",
 		"{\"type\":\"function\",\"function\":{\"name\":\"add\","
-		"\"description\":\"What \\\"it\\\" does\",\"parameters\":{\"type\":\"object\"}}}");
-	expect_written(DEFINITION_ANTHROPIC, false,
+		"\"description\":\"What \\\"it\\\" does\",\"parameters\":"
+		"{\"type\":\"object\",\"properties\":{}}}}");
+	expect_written(DEFINITION_ANTHROPIC, "add",
 		"{\"name\":\"add\",\"description\":\"What \\\"it\\\" does\","
-		"\"input_schema\":{\"type\":\"object\"}}");
+		"\"input_schema\":{\"type\":\"object\",\"properties\":{}},"
+		"\"input_examples\":[{\"a\":1},{}]}");
+	expect_written(DEFINITION_MCP, "add",
+		"{\"name\":\"add\",\"description\":\"What \\\"it\\\" does\","
+		"\"inputSchema\":{\"type\":\"object\"},\"annotations\":{\"readOnlyHint\":true}}");
+	expect_written(DEFINITION_MARKDOWN, "add", "### add\n\nWhat \"it\" does\n\n");
 }
 
 Test(definition, of_a_shared_name_tells_models_whose_it_is)
 {
-	expect_written(DEFINITION_COMPACT, true,
+	expect_written(DEFINITION_COMPACT, "box__add",
 		"{\"name\":\"box__add\",\"description\":\"What \\\"it\\\" does\","
 		"\"parameters\":{\"type\":\"object\"}}");
-	expect_written(DEFINITION_FULL, true,
+	expect_written(DEFINITION_FULL, "add",
 		"{\"name\":\"add\",\"description\":\"What \\\"it\\\" does\","
 		"\"argument_schema\":{\"type\":\"object\"},\"output_schema\":{},"
-		"\"toolbox_id\":\"box\",\"risk\":\"read\"}");
+		"\"toolbox_id\":\"box\",\"risk\":\"read\","
+		"\"examples\":[{\"args\":{\"a\":1}},{}]}");
 }
 
 Test(definition, formats_are_known_by_their_names)
@@ -58,6 +68,8 @@ Test(definition, formats_are_known_by_their_names)
 	cr_expect_eq(definition_format_from_name("compact", 7), DEFINITION_COMPACT);
 	cr_expect_eq(definition_format_from_name("openai", 6), DEFINITION_OPENAI);
 	cr_expect_eq(definition_format_from_name("anthropic", 9), DEFINITION_ANTHROPIC);
+	cr_expect_eq(definition_format_from_name("mcp", 3), DEFINITION_MCP);
+	cr_expect_eq(definition_format_from_name("markdown", 8), DEFINITION_MARKDOWN);
 	cr_expect_eq(definition_format_from_name("Full", 4), -1);
 	cr_expect_eq(definition_format_from_name("ful", 3), -1);
 	cr_expect_eq(definition_format_from_name("full\0", 5), -1);

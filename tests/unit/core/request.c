@@ -141,7 +141,8 @@ Test(request, is_refused_for_a_field_of_another_type)
 	expect_refused("'profile':[]", "'profile' must be a string");
 	expect_refused("'call_id':5", "'call_id' must be a string of at most 128 bytes");
 	expect_refused("'format':'xml'", "'format' must be \\\"full\\\", \\\"compact\\\", "
-					 "\\\"openai\\\" or \\\"anthropic\\\"");
+					 "\\\"openai\\\", \\\"anthropic\\\", "
+					 "\\\"mcp\\\" or \\\"markdown\\\"");
 	expect_refused("'format':5", "'format' must be a string");
 }
 

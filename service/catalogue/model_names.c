@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "catalogue/model_names.h"
+
+#include <errno.h>
+#include <openssl/evp.h>
+#include <openssl/sha.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/cleanup.h"
+
+#define KEPT_BYTES 57 /* bytes of a name in the third form */
+
+/* Two names of the third form are the same once in 16 million; then a further text is digested. */
+#define ROUNDS_MAX 8
+
+/* Room for `toolbox__name`. */
+#define WHOLE_BYTES (TOOLBOX_ID_BYTES + TOOL_NAME_BYTES + sizeof("__"))
+
+struct whole {
+	const struct model_candidate *candidate;
+	char text[WHOLE_BYTES];
+};
+
+bool model_names_may_clash(const char *name)
+{
+	return strstr(name, "__") != NULL;
+}
+
+/* In the order in which a call finds them: a bare name first, then by the place in the list. */
+static int compare_whole(const void *a, const void *b)
+{
+	const struct whole *left = a;
+	const struct whole *right = b;
+	int order = strcmp(left->text, right->text);
+
+	if (order == 0)
+		order = left->candidate->is_shared - right->candidate->is_shared;
+	if (order == 0)
+		order = left->candidate->index > right->candidate->index ? 1 : -1;
+	return order;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	const struct model_name *left = a;
+	const struct model_name *right = b;
+	int order = strcmp(left->text, right->text);
+
+	return order != 0 ? order : (left->index > right->index) - (left->index < right->index);
+}
+
+/* Write the third form of @whole with the digest of @digested. 0 or -ENOMEM. */
+static int write_form(const char *whole, const char *digested, char ret_text[MODEL_NAME_BYTES])
+{
+	unsigned char digest[SHA256_DIGEST_LENGTH];
+
+	if (!EVP_Digest(digested, strlen(digested), digest, NULL, EVP_sha256(), NULL))
+		return -ENOMEM;
+	snprintf(ret_text, MODEL_NAME_BYTES, "%.*s_%02x%02x%02x", KEPT_BYTES, whole, digest[0],
+		digest[1], digest[2]);
+	return 0;
+}
+
+static void write_whole(const struct model_candidate *candidate, char ret_text[WHOLE_BYTES])
+{
+	const struct tool *tool = candidate->tool;
+
+	if (candidate->is_shared)
+		snprintf(ret_text, WHOLE_BYTES, "%s__%s", tool->toolbox->id, tool->name);
+	else
+		snprintf(ret_text, WHOLE_BYTES, "%s", tool->name);
+}
+
+/* Write the name of @candidate anew, whose last one is taken; its identity is digested. */
+static int write_again(const struct model_candidate *candidate, unsigned int round,
+	char ret_text[MODEL_NAME_BYTES])
+{
+	char whole[WHOLE_BYTES];
+	char identity[WHOLE_BYTES + 16];
+
+	write_whole(candidate, whole);
+	snprintf(identity, sizeof(identity), "%s/%s", candidate->tool->toolbox->id,
+		candidate->tool->name);
+	if (round > 1)
+		snprintf(identity + strlen(identity), 16, " %u", round);
+	return write_form(whole, identity, ret_text);
+}
+
+/* Whether a candidate has the name @text as it is. */
+static bool is_whole_name(const struct whole *wholes, size_t n_wholes, const char *text)
+{
+	struct model_candidate none = {.index = 0};
+	struct whole wanted = {.candidate = &none};
+	size_t low = 0;
+	size_t high = n_wholes;
+
+	snprintf(wanted.text, sizeof(wanted.text), "%s", text);
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (strcmp(wholes[middle].text, wanted.text) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < n_wholes && strcmp(wholes[low].text, text) == 0;
+}
+
+static const struct model_candidate *find_candidate(
+	const struct model_candidate *candidates, size_t n_candidates, size_t index)
+{
+	size_t low = 0;
+	size_t high = n_candidates;
+
+	while (low + 1 < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (candidates[middle].index <= index)
+			low = middle;
+		else
+			high = middle;
+	}
+	return &candidates[low];
+}
+
+/* Give another name to each that is taken. 0 or -ENOMEM. */
+static int make_unique(const struct model_candidate *candidates, const struct whole *wholes,
+	size_t n_candidates, struct model_names *names)
+{
+	bool has_changed = true;
+
+	for (unsigned int round = 1; has_changed && round <= ROUNDS_MAX; round++) {
+		has_changed = false;
+		qsort(names->items, names->n_items, sizeof(*names->items), compare_names);
+		for (size_t i = 0; i < names->n_items; i++) {
+			struct model_name *name = &names->items[i];
+			bool is_taken = is_whole_name(wholes, n_candidates, name->text) ||
+					(i > 0 && strcmp(name[-1].text, name->text) == 0);
+
+			if (!is_taken)
+				continue;
+			has_changed = true;
+			if (write_again(find_candidate(candidates, n_candidates, name->index),
+				    round, name->text) < 0)
+				return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+int model_names_find(const struct model_candidate *candidates, size_t n_candidates,
+	struct model_names *ret_names)
+{
+	cleanup_free struct whole *wholes = calloc(n_candidates + 1, sizeof(*wholes));
+	struct model_names names = {.items = NULL};
+	int r = 0;
+
+	*ret_names = names;
+	if (n_candidates == 0)
+		return 0;
+	names.items = calloc(n_candidates, sizeof(*names.items));
+	if (!wholes || !names.items)
+		r = -ENOMEM;
+	for (size_t i = 0; r == 0 && i < n_candidates; i++) {
+		wholes[i].candidate = &candidates[i];
+		write_whole(&candidates[i], wholes[i].text);
+	}
+	if (r == 0)
+		qsort(wholes, n_candidates, sizeof(*wholes), compare_whole);
+	for (size_t i = 0; r == 0 && i < n_candidates; i++) {
+		bool is_taken = i > 0 && strcmp(wholes[i - 1].text, wholes[i].text) == 0;
+
+		if (!is_taken && strlen(wholes[i].text) <= MODEL_NAME_BYTES_MAX)
+			continue;
+		names.items[names.n_items].index = wholes[i].candidate->index;
+		r = write_form(wholes[i].text, wholes[i].text, names.items[names.n_items].text);
+		names.n_items++;
+	}
+	if (r == 0)
+		r = make_unique(candidates, wholes, n_candidates, &names);
+	if (r == 0)
+		*ret_names = names;
+	else
+		free(names.items);
+	return r;
+}
+
+long model_names_lookup(const struct model_names *names, const char *text, size_t size)
+{
+	struct model_name wanted = {.index = 0};
+	size_t low = 0;
+	size_t high = names->n_items;
+
+	if (size == 0 || size > MODEL_NAME_BYTES_MAX || memchr(text, '\0', size))
+		return -1;
+	memcpy(wanted.text, text, size);
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		int order = strcmp(names->items[middle].text, wanted.text);
+
+		if (order == 0)
+			return (long)names->items[middle].index;
+		if (order < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return -1;
+}
+
+void model_names_deinit(struct model_names *names)
+{
+	free(names->items);
+	*names = (struct model_names){0};
+}

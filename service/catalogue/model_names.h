@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stddef.h>
+
+#include "catalogue/toolbox.h"
+
+/*
+ * The names of tools in the listings for models. A model knows a tool by one word, so that no two of a
+ * listing may be the same, and at most 64 characters (OpenAI: function.name; Anthropic:
+ * ^[a-zA-Z0-9_-]{1,64}$):
+ *
+ *   name                     one toolbox has it
+ *   toolbox__name            several have
+ *   its first 57, _, 6 hex   over 64 characters, or taken by an earlier tool; the digits are those of
+ *                            its SHA-256
+ */
+
+#define MODEL_NAME_BYTES_MAX 64 /* the longest name */
+#define MODEL_NAME_BYTES     (MODEL_NAME_BYTES_MAX + 1)
+
+/* The tools whose names have the third form. */
+struct model_names {
+	struct model_name {
+		char text[MODEL_NAME_BYTES];
+		size_t index; /* the place of the tool, in list order */
+	} * items;            /* ordered by text */
+	size_t n_items;
+};
+
+/* A tool whose name may be another's, or too long: `toolbox__name` for a shared one. */
+struct model_candidate {
+	const struct tool *tool;
+	size_t index;
+	bool is_shared;
+};
+
+/* Return whether a tool called @name has to be among the candidates: its bare name may be the
+ * `toolbox__name` of another one. */
+bool model_names_may_clash(const char *name);
+
+/* Find the names of the third form among the @n_candidates, in list order. 0 with @ret_names, which the
+ * caller deinits, or -ENOMEM. */
+int model_names_find(const struct model_candidate *candidates, size_t n_candidates,
+	struct model_names *ret_names);
+
+/* Return the index of the tool that is called @text of @size bytes, or -1. */
+long model_names_lookup(const struct model_names *names, const char *text, size_t size);
+
+void model_names_deinit(struct model_names *names);

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "catalogue_fixture.h"
+
+#define LONG "a234567890123456789012345678901234567890123456789012345678901234567890"
+
+/* Two toolboxes of long names with a tool of the same name: toolbox__name has over 64 characters. */
+static struct catalogue *make_two(const char *first, const char *tool, const char *second)
+{
+	struct toolbox *toolboxes[] = {
+		make_toolbox(first, tool, NULL), make_toolbox(second, tool, NULL)};
+	struct catalogue *catalogue = catalogue_new(toolboxes, 2, NULL, NULL, 1);
+
+	cr_assert(catalogue);
+	for (size_t i = 0; i < 2; i++)
+		package_unref(toolboxes[i]->package);
+	return catalogue;
+}
+
+static void expect_called(const struct catalogue *catalogue, size_t index, const char *name)
+{
+	char text[MODEL_NAME_BYTES];
+	const struct tool *tool = NULL;
+
+	cr_expect_str_eq(catalogue_model_name(catalogue, index, text), name);
+	cr_assert_eq(catalogue_find(catalogue, name, strlen(name), NULL, 0, false, &tool), 0, "%s",
+		name);
+	cr_expect_eq(tool, catalogue_tool(catalogue, index));
+}
+
+Test(model_names, over_64_characters_end_with_their_digest)
+{
+	/* echo -n LONG__m1 | sha256sum */
+	struct catalogue *catalogue = make_two(LONG, "m1", "b");
+
+	expect_called(
+		catalogue, 0, "a23456789012345678901234567890123456789012345678901234567_1a8000");
+	expect_called(catalogue, 1, "b__m1");
+	catalogue_free(catalogue);
+}
+
+Test(model_names, have_64_characters_as_they_are)
+{
+	static const char id[] = "a2345678901234567890123456789012345678901234567890123456789_";
+	struct catalogue *catalogue = make_two(id, "m1", "b");
+
+	cr_assert_eq(strlen(id) + strlen("__m1"), 64);
+	expect_called(
+		catalogue, 0, "a2345678901234567890123456789012345678901234567890123456789___m1");
+	catalogue_free(catalogue);
+}
+
+Test(model_names, that_are_taken_end_with_their_digest)
+{
+	struct toolbox *toolboxes[] = {
+		make_toolbox("a", "b__c", "c", NULL),
+		make_toolbox("a__b", "c", NULL),
+		make_toolbox("z", "b__c", NULL),
+	};
+	struct catalogue *catalogue = catalogue_new(toolboxes, 3, NULL, NULL, 1);
+
+	for (size_t i = 0; i < 3; i++)
+		package_unref(toolboxes[i]->package);
+	expect_called(catalogue, 0, "a__b__c");
+	expect_called(catalogue, 1, "a__c");
+	expect_called(catalogue, 2, "a__b__c_8a954b");
+	expect_called(catalogue, 3, "z__b__c");
+	catalogue_free(catalogue);
+}
+
+Test(model_names, leave_a_bare_name_to_its_tool)
+{
+	struct toolbox *toolboxes[] = {
+		make_toolbox("b", "get", "b__get", NULL), make_toolbox("c", "get", NULL)};
+	struct catalogue *catalogue = catalogue_new(toolboxes, 2, NULL, NULL, 1);
+
+	for (size_t i = 0; i < 2; i++)
+		package_unref(toolboxes[i]->package);
+	expect_called(catalogue, 0, "b__get_672678");
+	expect_called(catalogue, 1, "b__get");
+	expect_called(catalogue, 2, "c__get");
+	catalogue_free(catalogue);
+}

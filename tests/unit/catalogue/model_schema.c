@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "catalogue/model_schema.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Schemas are written with ' in place of ". */
+static char *quoted(const char *text)
+{
+	char *copy = strdup(text);
+
+	for (char *quote = copy; (quote = strchr(quote, '\''));)
+		*quote = '"';
+	return copy;
+}
+
+static void expect_form(const char *schema, const char *expected)
+{
+	char *given = quoted(schema);
+	char *wanted = quoted(expected);
+	struct buffer text = {0};
+
+	model_schema_write(given, &text);
+	cr_expect_str_eq(buffer_terminate(&text), wanted, "%s\ngives    %s\nexpected %s", given,
+		text.data, wanted);
+	buffer_deinit(&text);
+	free(given);
+	free(wanted);
+}
+
+Test(model_schema, has_an_object_with_properties_at_its_root)
+{
+	expect_form("true", "{'type':'object','properties':{}}");
+	expect_form("{}", "{'type':'object','properties':{}}");
+	expect_form("{'type':['object','null'],'properties':{'a':true}}",
+		"{'type':'object','properties':{'a':true}}");
+}
+
+Test(model_schema, leaves_out_what_a_root_may_not_have)
+{
+	expect_form("{'$schema':'x','$id':'y','properties':{'a':{'anyOf':[{},{}]}},"
+		    "'oneOf':[{}],'anyOf':[{}],'allOf':[{}],'not':{},'enum':[{}],'if':{},"
+		    "'required':['a']}",
+		"{'type':'object','properties':{'a':{'anyOf':[{},{}]}},'required':['a']}");
+}
+
+Test(model_schema, replaces_references)
+{
+	expect_form("{'type':'object','properties':{'a':{'$ref':'#/$defs/A','description':'Mine'},"
+		    "'$ref':{'const':{'$ref':'#/$defs/A'}}},"
+		    "'$defs':{'A':{'type':'string','description':'Its','minLength':1}}}",
+		"{'type':'object','properties':{'a':{'description':'Mine','type':'string',"
+		"'minLength':1},'$ref':{'const':{'$ref':'#/$defs/A'}}}}");
+	expect_form("{'properties':{'a':{'items':{'$ref':'#/definitions/a~1b%20c'}}},"
+		    "'definitions':{'a/b c':{'$ref':'#/definitions/B'},'B':{'type':'null'}}}",
+		"{'type':'object','properties':{'a':{'items':{'type':'null'}}}}");
+	expect_form("{'$ref':'#/$defs/A','$defs':{'A':{'type':'object','properties':{'b':{'$ref':"
+		    "'#/$defs/B'}},'additionalProperties':false},'B':{'type':'integer'}}}",
+		"{'type':'object','properties':{'b':{'type':'integer'}},"
+		"'additionalProperties':false}");
+}
+
+Test(model_schema, keeps_what_contains_itself)
+{
+	expect_form("{'properties':{'t':{'$ref':'#/$defs/Tree'}},'$defs':{'Tree':{'type':'object',"
+		    "'properties':{'left':{'$ref':'#/$defs/Tree'},'leaf':{'$ref':'#/$defs/Leaf'}}},"
+		    "'Leaf':{'type':'string'}}}",
+		"{'type':'object','properties':{'t':{'$ref':'#/$defs/r1'}},'$defs':{'r1':"
+		"{'type':'object','properties':{'left':{'$ref':'#/$defs/r1'},'leaf':"
+		"{'type':'string'}}}}}");
+	expect_form("{'type':'object','properties':{'child':{'$ref':'#'}}}",
+		"{'type':'object','properties':{'child':{'$ref':'#/$defs/r1'}},'$defs':{'r1':"
+		"{'type':'object','properties':{'child':{'$ref':'#/$defs/r1'}}}}}");
+}
+
+Test(model_schema, keeps_references_that_it_cannot_replace)
+{
+	static const char *const schemas[] = {
+		"'properties':{'a':{'$ref':'#name'}},'$defs':{'A':{'$anchor':'name'}}}",
+		"'properties':{'a':{'$ref':'#/$defs/A','minLength':1}},'$defs':{'A':{}}}",
+		"'properties':{'a':{'$ref':'#/$defs/B'}},'$defs':{'A':{}}}",
+		"'properties':{'a':{'$ref':'https://x/y'}}}",
+	};
+
+	for (size_t i = 0; i < sizeof(schemas) / sizeof(*schemas); i++) {
+		char given[256];
+		char expected[256];
+
+		snprintf(given, sizeof(given), "{%s", schemas[i]);
+		snprintf(expected, sizeof(expected), "{'type':'object',%s", schemas[i]);
+		expect_form(given, expected);
+	}
+}
+
+/* $defs: a0 has two references to a1, that has two to a2, and so on: 2^40 schemas inlined. */
+Test(model_schema, does_not_explode, .timeout = 20)
+{
+	struct buffer schema = {0};
+	struct buffer text = {0};
+
+	buffer_append_string(
+		&schema, "{\"properties\":{\"a\":{\"$ref\":\"#/$defs/a0\"}},\"$defs\":{");
+	for (int i = 0; i < 40; i++)
+		buffer_printf(&schema,
+			"\"a%d\":{\"properties\":{\"l\":{\"$ref\":\"#/$defs/a%d\"},"
+			"\"r\":{\"$ref\":\"#/$defs/a%d\"}}},",
+			i, i + 1, i + 1);
+	buffer_append_string(&schema, "\"a40\":{\"type\":\"null\"}}}");
+	model_schema_write(buffer_terminate(&schema), &text);
+	cr_assert(buffer_terminate(&text));
+	cr_expect_eq(text.size, schema.size + strlen("\"type\":\"object\","));
+	cr_expect(strstr(text.data, "\"$defs\":{\"a0\""));
+	buffer_deinit(&schema);
+	buffer_deinit(&text);
+}
+
+static bool is_strict(const char *schema)
+{
+	char *text = quoted(schema);
+	bool is = model_schema_is_strict(text, strlen(text));
+
+	free(text);
+	return is;
+}
+
+#define STRICT(properties, required)                                                               \
+	"{'type':'object','properties':{" properties "},'required':[" required                     \
+	"],'additionalProperties':false}"
+
+Test(model_schema, is_strict_where_every_property_is_required_and_no_other_allowed)
+{
+	cr_expect(is_strict(STRICT("", "")));
+	cr_expect(is_strict("{'type':'object','properties':{},'additionalProperties':false}"));
+	cr_expect(is_strict(STRICT("'a':{'type':'integer','minimum':0}", "'a'")));
+	cr_expect(is_strict(STRICT("'a':{'type':['string','null'],'enum':['x',null]}", "'a'")));
+	cr_expect(is_strict(STRICT("'a':{'anyOf':[{'type':'null'},{'type':'string'}]}", "'a'")));
+	cr_expect(is_strict(STRICT("'a':{'type':'array','items':" STRICT("", "") "}", "'a'")));
+	cr_expect(is_strict(STRICT("'a':{'type':'string','format':'date'}", "'a'")));
+	cr_expect_not(is_strict("{'type':'object','properties':{}}"));
+	cr_expect_not(is_strict(STRICT("'a':{'type':'integer'}", "")));
+	cr_expect_not(is_strict(STRICT("'a':{'type':'integer','default':1}", "'a'")));
+	cr_expect_not(is_strict(STRICT("'a':{'type':'string','minLength':1}", "'a'")));
+	cr_expect_not(is_strict(STRICT("'a':{'type':'string','format':'uri'}", "'a'")));
+	cr_expect_not(is_strict(STRICT("'a':{'type':'array'}", "'a'")));
+	cr_expect_not(is_strict(STRICT("'a':{'type':'object'}", "'a'")));
+	cr_expect_not(is_strict(STRICT("'a':{}", "'a'")));
+	cr_expect_not(is_strict(STRICT("'a':true", "'a'")));
+	cr_expect_not(is_strict(STRICT("'a':{'oneOf':[{'type':'null'}]}", "'a'")));
+	cr_expect_not(is_strict(STRICT("'a':{'type':'array','items':{'type':'object'}}", "'a'")));
+}
