@@ -25,6 +25,7 @@
  * frame that is not wanted is not even kept in memory.
  */
 struct bus;
+struct account;
 
 struct bus_handler {
 	/* Return whether frames with this @topic (decoded, @size bytes, not NUL-terminated) are
@@ -38,6 +39,10 @@ struct bus_handler {
 	 * the log). Either may be NULL. */
 	void (*up)(void *data);
 	void (*down)(void *data, const char *reason);
+
+	/* Embedded bus: the peer with @account has gone. The bus may be in the middle of sending: do
+	 * not send. NULL: it does not matter. */
+	void (*peer_gone)(void *data, const struct account *account);
 
 	/* An attempt failed on every address of the bus, and the next one is scheduled. NULL: the
 	 * failure is logged instead. */
@@ -114,8 +119,6 @@ const char *bus_message_text(const struct buffer *message, size_t *ret_size);
  * recorded. Errors are counted and logged here.
  */
 int bus_send(struct bus *bus, struct buffer *message);
-
-struct account;
 
 /* Return the account that messages are charged to now: that of the peer whose frame is handled, or
  * one of our own. */

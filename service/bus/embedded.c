@@ -167,6 +167,8 @@ static void remove_peer(struct embedded *embedded, struct peer *peer)
 	embedded->n_paused -= peer->is_paused;
 	frame_queue_clear(&peer->queue);
 	intake_reset(&peer->intake, &embedded->rules);
+	if (embedded->bus.handler.peer_gone && !embedded->is_closing)
+		embedded->bus.handler.peer_gone(embedded->bus.data, peer->account);
 	account_unref(take_ptr(peer->account));
 }
 

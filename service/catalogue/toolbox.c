@@ -89,3 +89,11 @@ enum tool_risk tool_risk_at(const struct json_tape *tape, uint32_t token)
 	}
 	return TOOL_UNRATED;
 }
+
+bool tool_differs(const struct tool *before, const struct tool *after)
+{
+	if (before == after)
+		return false;
+	return before->risk != after->risk || strcmp(before->definition, after->definition) != 0 ||
+	       before->toolbox->package->library.digest != after->toolbox->package->library.digest;
+}

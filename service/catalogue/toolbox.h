@@ -85,6 +85,10 @@ void toolbox_free(struct toolbox *toolbox);
 /* Free the tools of a toolbox that is being made. */
 void toolbox_drop_tools(struct toolbox *toolbox);
 
+/* Return whether @after, of the same toolbox and name, is another tool than @before: its definition
+ * (which has its risk) or its library differs. */
+bool tool_differs(const struct tool *before, const struct tool *after);
+
 /* Return "read", "write", "execute" or "unrated". */
 const char *tool_risk_name(enum tool_risk risk);
 

@@ -259,6 +259,8 @@ void config_deinit(struct config *config)
 	config_profiles_deinit(config);
 	config_access_deinit(config);
 	config_callers_deinit(config);
+	text_list_deinit(&config->answer_sources);
+	explicit_bzero(&config->approval_key, sizeof(config->approval_key));
 	config_toolboxes_deinit(config);
 	free(config->audit_file);
 	free(config->plugins);

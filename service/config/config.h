@@ -9,6 +9,7 @@
 #include "call/toolbox_sandbox.h"
 #include "config/approval.h"
 #include "catalogue/toolbox.h"
+#include "config/approval_key.h"
 #include "json/reader.h"
 #include "util/buffer.h"
 #include "util/diagnostic.h"
@@ -137,6 +138,9 @@ struct config {
 	enum approval_mode approval_mode;
 	struct text_list approval_allow;
 	uint64_t approval_timeout_ms;
+	struct text_list answer_sources; /* patterns: the sources that may answer */
+	bool has_answer_sources;         /* set; else all may */
+	struct approval_key approval_key;
 	uint32_t result_max_chars;
 	enum sandbox_class sandbox_max; /* the widest that a toolbox may have */
 	uint64_t timeout_ms;            /* 0: that of the kind */

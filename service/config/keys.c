@@ -165,6 +165,8 @@ static void read_list(
 	}
 	if (list == &reader->config->toolbox_dirs)
 		reader->config->has_toolbox_dirs = true;
+	if (list == &reader->config->answer_sources)
+		reader->config->has_answer_sources = true;
 	for (uint32_t i = json_first(&reader->tape, value); i < json_end(&reader->tape, value);
 		i = json_next(&reader->tape, i))
 		read_item(reader, key, i, list);
@@ -251,6 +253,28 @@ static void read_audit_file(
 		report_wrong(reader, key, value, "must be the absolute path of a file", "");
 }
 
+/* Read the key of the file that @value names. Without it there are no answers, which closes more than
+ * any other value would; the rest of the configuration is used. */
+static void read_approval_key(
+	struct config_reader *reader, const struct key *key, uint32_t value, void *member)
+{
+	struct approval_key *approval_key = member;
+	cleanup_free char *path = NULL;
+
+	if (value == JSON_NONE)
+		return;
+	if (json_type_at(&reader->tape, value) != JSON_STRING) {
+		report_wrong(reader, key, value, "must be the path of a file", "");
+		return;
+	}
+	path = config_reader_string(reader, value);
+	if (path && approval_key_read(path, approval_key) < 0)
+		config_reader_report_wrong(reader, DIAGNOSTIC_ERROR, value, approval_key->problem,
+			"nobody can answer, and calls that need approval are denied");
+	else if (!path && reader->error == 0)
+		config_reader_close_wrong(reader, value, "must be the path of a file");
+}
+
 /* ── the table ───────────────────────────────────────────────────────────────────────────────── */
 
 static const char *const duplicates_words[] = {
@@ -302,8 +326,8 @@ static const struct key keys[] = {
 	WORD("approval.mode", approval_mode, approval_mode_names, APPROVAL_EXECUTE, true),
 	LIST("approval.allow", approval_allow, true),
 	NUMBER("approval.timeout_ms", approval_timeout_ms, 1, DAY_MS, 30000),
-	FEATURE("approval.answer_sources", JSON_NULL),
-	FEATURE("approval.key_file", JSON_NULL),
+	LIST("approval.answer_sources", answer_sources, true),
+	{"approval.key_file", read_approval_key, MEMBER(approval_key), .closes = true},
 	{"callers", read_callers, .closes = true},
 	FEATURE("guests", JSON_OBJECT),
 	FEATURE("http", JSON_OBJECT),

@@ -99,14 +99,15 @@ void errors_write_cooldown(struct answer *answer, const struct tool *tool, doubl
 	write_retry(answer, left_s);
 }
 
-void errors_write_denied(struct answer *answer, const struct tool *tool, enum approval_mode mode)
+void errors_write_denied(
+	struct answer *answer, const struct tool *tool, enum approval_mode mode, const char *reason)
 {
 	answer_error_format(answer, ANSWER_DENIED,
 		"PermissionError: Tool '%s' in ToolBox '%s' has the risk '%s', which needs a "
-		"person's approval (approval.mode is '%s'), and there is no one to ask; add "
-		"'%s/%s' to approval.allow to let it run without",
+		"person's approval (approval.mode is '%s'), and %s, or add '%s/%s' to "
+		"approval.allow to let it run without",
 		tool->name, tool->toolbox->id, tool_risk_name(tool->risk),
-		approval_mode_names[mode], tool->toolbox->id, tool->name);
+		approval_mode_names[mode], reason, tool->toolbox->id, tool->name);
 }
 
 void errors_write_busy(struct answer *answer, const struct tool *tool, uint32_t n_waiting)
@@ -114,6 +115,14 @@ void errors_write_busy(struct answer *answer, const struct tool *tool, uint32_t 
 	answer_error_format(answer, ANSWER_BUSY,
 		"RuntimeError: Toolbox '%s' is busy: %u calls are waiting", tool->toolbox->id,
 		n_waiting);
+}
+
+void errors_write_many_questions(struct answer *answer, const struct tool *tool, uint32_t n_pending)
+{
+	answer_error_format(answer, ANSWER_BUSY,
+		"RuntimeError: Toolbox '%s' is busy: %u calls are waiting for a person's approval "
+		"(limits.pending_approvals)",
+		tool->toolbox->id, n_pending);
 }
 
 void errors_write_too_many(struct answer *answer, const struct text_view *source,

@@ -31,9 +31,14 @@ void errors_write_invalid_arguments(struct answer *answer, const struct tool *to
 
 void errors_write_cooldown(struct answer *answer, const struct tool *tool, double left_s);
 
-/* Deny a call that needs the approval of a person, and name the setting that allows it: this
- * version cannot ask. */
-void errors_write_denied(struct answer *answer, const struct tool *tool, enum approval_mode mode);
+/* Deny a call that needs the approval of a person, who cannot be asked for the reason @reason, a
+ * clause that ends with advice; and name the setting that allows it. */
+void errors_write_denied(struct answer *answer, const struct tool *tool, enum approval_mode mode,
+	const char *reason);
+
+/* @n_pending: the questions that wait already. */
+void errors_write_many_questions(
+	struct answer *answer, const struct tool *tool, uint32_t n_pending);
 
 /* @n_waiting: the calls that wait already. */
 void errors_write_busy(struct answer *answer, const struct tool *tool, uint32_t n_waiting);

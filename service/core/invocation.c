@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/invocation.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "catalogue/tool_schemas.h"
 #include "core/errors.h"
 #include "policy/approval.h"
+#include "json/document.h"
 #include "json/writer.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
@@ -269,45 +271,48 @@ void invocation_progressed(
 
 /* ── checks ──────────────────────────────────────────────────────────────────────────────────── */
 
-static void write_arguments_error(const struct config *config, const struct tool *tool,
-	const struct request_scope *scope, int status, struct answer *answer)
+static void write_arguments_error(const struct invoker *invoker, const struct tool *tool,
+	const struct arguments *arguments, int status, struct answer *answer)
 {
-	const struct arguments *arguments = &scope->arguments;
-
 	if (status == ARGUMENTS_E_INVALID)
 		errors_write_invalid_arguments(
-			answer, tool, &arguments->report, config->result_max_chars);
+			answer, tool, &arguments->report, invoker->config->result_max_chars);
 	else if (status == ARGUMENTS_E_TOO_LARGE)
 		errors_write_too_large(answer, tool, "Too large arguments for", arguments->actual,
 			arguments->max, arguments->limit);
 	else if (status == ARGUMENTS_E_UNCHECKED)
 		errors_write_unchecked(
-			answer, tool, "The arguments for", schema_stop_text(scope->context));
+			answer, tool, "The arguments for", schema_stop_text(invoker->context));
 	else
 		errors_write_unavailable(answer, tool, strerror(-status));
+}
+
+static struct arguments_limits argument_limits(const struct config *config)
+{
+	return (struct arguments_limits){
+		.bytes = config->limits.args_bytes,
+		.depth = config->limits.depth,
+	};
 }
 
 /* Read and check the arguments of the request. Returns the result of arguments_check(). */
 static int read_arguments(
 	const struct config *config, const struct tool *tool, struct request_scope *scope)
 {
-	const struct arguments_limits limits = {
-		.bytes = config->limits.args_bytes,
-		.depth = config->limits.depth,
-	};
+	const struct arguments_limits limits = argument_limits(config);
 
 	return arguments_check(&scope->arguments, tool, scope->request.data, scope->request.args,
 		scope->context, &limits);
 }
 
 /* Return whether the arguments are good; else the error is written. */
-static bool check_arguments(const struct config *config, const struct tool *tool,
+static bool check_arguments(const struct invoker *invoker, const struct tool *tool,
 	struct request_scope *scope, struct answer *answer)
 {
-	int r = read_arguments(config, tool, scope);
+	int r = read_arguments(invoker->config, tool, scope);
 
 	if (r != 0)
-		write_arguments_error(config, tool, scope, r, answer);
+		write_arguments_error(invoker, tool, &scope->arguments, r, answer);
 	return r == 0;
 }
 
@@ -319,20 +324,6 @@ static bool check_cooldown(
 	if (left_s <= 0)
 		return true;
 	errors_write_cooldown(answer, tool, left_s);
-	return false;
-}
-
-/* This version cannot ask a person: a call that needs one's approval is denied, and the error names
- * the setting that allows it. */
-static bool check_approval(const struct invoker *invoker, const struct request_scope *scope,
-	const struct tool *tool, struct answer *answer)
-{
-	struct policy_decision decision =
-		policy_decide(invoker->offer->policy, &scope->caller, tool);
-
-	if (decision.verdict == POLICY_RUN)
-		return true;
-	errors_write_denied(answer, tool, invoker->config->approval_mode);
 	return false;
 }
 
@@ -352,7 +343,7 @@ static uint64_t timeout_of(
 	return requested_ms && requested_ms < allowed_ms ? requested_ms : allowed_ms;
 }
 
-/* ── requests ────────────────────────────────────────────────────────────────────────────────── */
+/* ── the beginning of a call ─────────────────────────────────────────────────────────────────── */
 
 static void write_submit_error(
 	struct answer *answer, int status, const struct tool *tool, const struct runner *runner)
@@ -365,51 +356,80 @@ static void write_submit_error(
 		errors_write_unavailable(answer, tool, strerror(-status));
 }
 
+/* Return a record for a call of @tool by @scope's caller; NULL with the error in @answer. */
+static struct call *make_call(struct invoker *invoker, const struct request_scope *scope,
+	const struct tool *tool, struct answer *answer)
+{
+	struct calls *calls = invoker->calls;
+	struct call *call;
+
+	if (calls->n_in_flight >= invoker->config->limits.in_flight) {
+		errors_write_busy(answer, tool, calls->n_in_flight);
+		return NULL;
+	}
+	call = calls_new(calls, tool);
+	if (!call) {
+		errors_write_unavailable(answer, tool, "out of memory");
+		return NULL;
+	}
+	write_caller(call, scope);
+	call->invoker = invoker;
+	call->timeout_ms = timeout_of(invoker->config, tool, scope->request.timeout_ms);
+	return call;
+}
+
+/* Charge @caller with @size bytes of arguments of @call; false with the error in @answer. */
+static bool charge_call(struct invoker *invoker, struct call *call,
+	const struct policy_caller *caller, size_t size, struct answer *answer)
+{
+	if (calls_charge(invoker->calls, call, bus_sender(invoker->bus), size, answer))
+		return true;
+	errors_write_too_many(answer, &caller->source, 1,
+		"their requests hold as much memory as they may (limits.peer_bytes)");
+	return false;
+}
+
+/* Give @call to @runner. Returns 0, or the status of runner_submit(). */
+static int run_call(struct invoker *invoker, struct call *call, struct runner *runner,
+	const char *json, size_t size)
+{
+	call->has_events = events_are_wanted(invoker->events);
+	return runner_submit(runner, &call->runner_call, json, size, call->timeout_ms);
+}
+
 /* Begin the record of @call, which may run. */
-static void record_call(
-	const struct invoker *invoker, struct call *call, const struct request_scope *scope)
+static void record_call(const struct invoker *invoker, struct call *call,
+	const struct request_scope *scope, bool is_granted)
 {
 	bool is_listed = approval_is_needed(invoker->config->approval_mode, call->tool->risk);
 
 	if (!recorder_wants(invoker->recorder, call->tool, false))
 		return;
 	begin_record(invoker, call, scope, true);
-	record_decide(
-		&call->record, "allow", &TEXT_VIEW(is_listed ? "approval.allow" : "approval.mode"));
+	record_decide(&call->record, "allow",
+		&TEXT_VIEW(is_granted  ? "session"
+			   : is_listed ? "approval.allow"
+				       : "approval.mode"));
 }
 
-/* Submit a call of @tool to @runner. Returns true with @answer taken over; else the error is in
+/* Submit a call of @tool to @runner. @is_granted: it was approved for a session. Returns true with @answer taken over; else the error is in
  * @answer. */
 static bool submit_call(struct invoker *invoker, const struct request_scope *scope,
-	const struct tool *tool, struct runner *runner, struct answer *answer)
+	const struct tool *tool, struct runner *runner, bool is_granted, struct answer *answer)
 {
 	const struct arguments *arguments = &scope->arguments;
 	struct calls *calls = invoker->calls;
-	struct call *call;
+	struct call *call = make_call(invoker, scope, tool, answer);
 	int r;
 
-	if (calls->n_in_flight >= invoker->config->limits.in_flight) {
-		errors_write_busy(answer, tool, calls->n_in_flight);
+	if (!call)
 		return false;
-	}
-	call = calls_new(calls, tool);
-	if (!call) {
-		errors_write_unavailable(answer, tool, "out of memory");
-		return false;
-	}
-	write_caller(call, scope);
-	call->invoker = invoker;
-	call->timeout_ms = timeout_of(invoker->config, tool, scope->request.timeout_ms);
-	call->has_events = events_are_wanted(invoker->events);
-	record_call(invoker, call, scope);
-	if (!calls_charge(calls, call, bus_sender(invoker->bus), arguments->size, answer)) {
-		errors_write_too_many(answer, &scope->caller.source, 1,
-			"their requests hold as much memory as they may (limits.peer_bytes)");
+	record_call(invoker, call, scope, is_granted);
+	if (!charge_call(invoker, call, &scope->caller, arguments->size, answer)) {
 		calls_close(calls, call);
 		return false;
 	}
-	r = runner_submit(
-		runner, &call->runner_call, arguments->json, arguments->size, call->timeout_ms);
+	r = run_call(invoker, call, runner, arguments->json, arguments->size);
 	if (r != 0) {
 		calls_close(calls, call);
 		write_submit_error(answer, r, tool, runner);
@@ -421,6 +441,199 @@ static bool submit_call(struct invoker *invoker, const struct request_scope *sco
 		events_call_started(invoker->events, call);
 	return true;
 }
+
+/* ── approval ────────────────────────────────────────────────────────────────────────────────── */
+
+/* Ask a person about a call of @tool. Returns true with @answer taken over; else the error is in
+ * @answer. */
+static bool ask_person(struct invoker *invoker, struct request_scope *scope,
+	const struct tool *tool, struct answer *answer)
+{
+	struct approval *approval = invoker->approval;
+	struct pending_question *question = NULL;
+	struct call *call;
+
+	if (!approval_check(approval, tool, answer))
+		return false;
+	call = make_call(invoker, scope, tool, answer);
+	if (!call)
+		return false;
+	if (recorder_wants(invoker->recorder, tool, true))
+		begin_record(invoker, call, scope, true);
+	question = approval_prepare(approval, call, scope, answer);
+	if (question &&
+		charge_call(invoker, call, &scope->caller,
+			question->arguments.size + question->members.size, answer) &&
+		approval_ask(approval, question, answer)) {
+		call->answer = answer_take(answer);
+		calls_open(invoker->calls, call);
+		return true;
+	}
+	if (question)
+		approval_forget(approval, question);
+	calls_close(invoker->calls, call);
+	return false;
+}
+
+/* Run a call of @tool, or ask a person first, as policy has it. Returns true with @answer taken over;
+ * else the error is in @answer. */
+static bool run_or_ask(struct invoker *invoker, struct request_scope *scope,
+	const struct tool *tool, struct runner *runner, struct answer *answer)
+{
+	struct policy_decision decision =
+		policy_decide(invoker->offer->policy, &scope->caller, tool);
+
+	bool is_granted = decision.verdict == POLICY_ASK &&
+			  approval_is_granted(invoker->approval, &scope->caller, tool);
+
+	if (decision.verdict == POLICY_RUN || is_granted)
+		return submit_call(invoker, scope, tool, runner, is_granted, answer);
+	return ask_person(invoker, scope, tool, answer);
+}
+
+/* Return the tool that the caller of @question sees now by the name of @call's; NULL: none, with the
+ * error in @answer unless that is NULL. */
+static const struct tool *find_again(const struct invoker *invoker, const struct call *call,
+	const struct pending_question *question, struct answer *answer)
+{
+	const struct tool *tool = call->tool;
+	const struct request request = {
+		.name = JSON_NONE + 1, /* there is one */
+		.name_is_string = true,
+		.name_text = {tool->name, strlen(tool->name)},
+		.toolbox_id = {tool->toolbox->id, strlen(tool->toolbox->id)},
+	};
+	const struct catalogue *view = policy_view(invoker->offer->policy, question->caller);
+	struct answer unused = {0};
+	const struct tool *found = NULL;
+	bool is_found = offer_find(
+		invoker->offer, view, &request, false, answer ? answer : &unused, &found);
+
+	answer_deinit(&unused);
+	return is_found ? found : NULL;
+}
+
+bool invocation_is_changed(
+	void *data, const struct call *call, const struct pending_question *question)
+{
+	const struct tool *tool = find_again(data, call, question, NULL);
+
+	return tool && tool_differs(call->tool, tool);
+}
+
+/* Return whether the arguments that were approved are good for @tool, which is another object than
+ * before; else the error is in @answer. */
+static bool check_again(const struct invoker *invoker, const struct tool *tool,
+	const struct buffer *json, struct answer *answer)
+{
+	const struct arguments_limits limits = argument_limits(invoker->config);
+	cleanup(arguments_deinit) struct arguments arguments = {0};
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	cleanup(buffer_deinit) struct buffer list = {0};
+	int r;
+
+	/* A root is never the value of a field: it would be JSON_NONE. */
+	buffer_append_char(&list, '[');
+	buffer_append_buffer(&list, json);
+	buffer_append_char(&list, ']');
+	r = buffer_status(&list);
+	if (r == 0)
+		r = json_tape_read(&tape, list.data, list.size, JSON_DOCUMENT_DEPTH_MAX, NULL);
+	if (r > 0)
+		r = -EINVAL;
+	if (r == 0)
+		r = arguments_check(
+			&arguments, tool, &tape, json_first(&tape, 0), invoker->context, &limits);
+	if (r != 0)
+		write_arguments_error(invoker, tool, &arguments, r, answer);
+	return r == 0;
+}
+
+/* Let @call be one of @tool, which differs from the one before in nothing but its package. */
+static void move_call(struct call *call, const struct tool *tool)
+{
+	package_unref(call->package);
+	call->package = package_ref(tool->toolbox->package);
+	call->tool = tool;
+	call->runner_call.tool = tool->index;
+}
+
+/* Run @call, which was approved, with everything looked at again. Returns false with the error in its
+ * answer. */
+static bool run_approved(struct invoker *invoker, struct call *call,
+	const struct pending_question *question, const struct approval_outcome *outcome)
+{
+	const struct buffer *json = &question->arguments;
+	struct answer *answer = &call->answer;
+	const struct tool *tool = find_again(invoker, call, question, answer);
+	struct runner *runner;
+	int r;
+
+	if (!tool || (tool != call->tool && !check_again(invoker, tool, json, answer)))
+		return false;
+	if (outcome->is_changed) {
+		approval_write_refusal(invoker->approval, question, outcome, answer);
+		return false;
+	}
+	runner = offer_runner(invoker->offer, tool->toolbox);
+	if (!check_cooldown(runner, tool, answer))
+		return false;
+	move_call(call, tool);
+	call->timeout_ms = timeout_of(invoker->config, tool, call->timeout_ms);
+	r = run_call(invoker, call, runner, json->data, json->size);
+	if (r != 0)
+		write_submit_error(answer, r, tool, runner);
+	else if (call->has_events)
+		events_call_started(invoker->events, call);
+	return r == 0;
+}
+
+/* Count @call, which was not run, among those of its toolbox, if there still is one. */
+static void count_refused(const struct invoker *invoker, const struct call *call)
+{
+	const struct catalogue *catalogue = invoker->offer->catalogue;
+	const char *id = call->tool->toolbox->id;
+	long index = catalogue_find_toolbox(catalogue, id, strlen(id));
+	const struct toolbox *toolbox;
+
+	if (index < 0)
+		return;
+	toolbox = catalogue_toolbox(catalogue, (size_t)index, NULL, NULL);
+	runner_count_refused(offer_runner(invoker->offer, toolbox), toolbox);
+}
+
+void invocation_decided(void *data, struct call *call, const struct pending_question *question,
+	const struct approval_outcome *outcome)
+{
+	struct invoker *invoker = data;
+	struct account *before = bus_act_for(invoker->bus, call->account);
+	bool is_run = false;
+
+	record_decide(&call->record, approval_decision_name(outcome), &outcome->by);
+	record_write(invoker->recorder, &call->record, -1, NULL, NULL);
+	if (outcome->decision <= APPROVAL_SESSION)
+		is_run = run_approved(invoker, call, question, outcome);
+	else if (outcome->is_stopping)
+		errors_write_unavailable(&call->answer, call->tool, "the service is stopping");
+	else if (outcome->decision == APPROVAL_CANCELLED)
+		errors_write_cancelled(&call->answer, &call->call_id);
+	else
+		approval_write_refusal(invoker->approval, question, outcome, &call->answer);
+	if (!is_run) {
+		answer_make_fit(&call->answer, invoker->config->limits.frame_bytes,
+			"send shorter arguments");
+		if (events_are_wanted(invoker->events))
+			events_call_refused(invoker->events, call, &call->answer);
+		record_write(invoker->recorder, &call->record, 0,
+			answer_code_name(call->answer.code), NULL);
+		answer_send(&call->answer, invoker->bus);
+		count_refused(invoker, call);
+		calls_close(invoker->calls, call);
+	}
+	bus_act_for(invoker->bus, before);
+}
+
+/* ── requests ────────────────────────────────────────────────────────────────────────────────── */
 
 /* Announce and record the request of @scope, which is refused with the error in @answer. @tool: NULL
  * when there is none. @has_arguments: its arguments are good. */
@@ -461,7 +674,6 @@ static bool find_tool(const struct invoker *invoker, const struct request_scope 
 
 void invocation_begin(struct invoker *invoker, struct request_scope *scope, struct answer *answer)
 {
-	const struct config *config = invoker->config;
 	bool has_arguments = false;
 	const struct tool *tool;
 	struct runner *runner;
@@ -474,10 +686,9 @@ void invocation_begin(struct invoker *invoker, struct request_scope *scope, stru
 	if (invoker->calls->is_stopping)
 		errors_write_unavailable(answer, tool, "the service is stopping");
 	else
-		has_arguments = check_arguments(config, tool, scope, answer);
+		has_arguments = check_arguments(invoker, tool, scope, answer);
 	if (has_arguments && check_cooldown(runner, tool, answer) &&
-		check_approval(invoker, scope, tool, answer) &&
-		submit_call(invoker, scope, tool, runner, answer))
+		run_or_ask(invoker, scope, tool, runner, answer))
 		return;
 	note_refusal(invoker, scope, tool, has_arguments, answer);
 	runner_count_refused(runner, tool->toolbox);
@@ -495,7 +706,7 @@ void invocation_validate(
 		return;
 	r = read_arguments(config, tool, scope);
 	if (r != 0 && r != ARGUMENTS_E_INVALID) {
-		write_arguments_error(config, tool, scope, r, answer);
+		write_arguments_error(invoker, tool, arguments, r, answer);
 		return;
 	}
 	answer_member_boolean(answer, "valid", r == 0);
@@ -506,7 +717,7 @@ void invocation_validate(
 
 /* Cancel the calls that @scope's request means, and return whether there was one. Each search
  * begins anew, since the end of one call may end others. */
-static bool cancel_calls(const struct calls *calls, const struct request_scope *scope)
+static bool cancel_calls(const struct invoker *invoker, const struct request_scope *scope)
 {
 	const struct json_tape *context = &scope->envelope.context;
 	cleanup(buffer_deinit) struct buffer call_id = {0};
@@ -516,8 +727,11 @@ static bool cancel_calls(const struct calls *calls, const struct request_scope *
 
 	keep_value(scope->request.data, scope->request.call_id, &call_id);
 	keep_value(context, json_find(context, 0, "source"), &source);
-	while ((call = calls_find(calls, CALL_DOOR_BUS, &source, &call_id))) {
-		runner_cancel(call->runner_call.runner, &call->runner_call);
+	while ((call = calls_find(invoker->calls, CALL_DOOR_BUS, &source, &call_id))) {
+		if (call->runner_call.is_taken)
+			runner_cancel(call->runner_call.runner, &call->runner_call);
+		else
+			approval_cancel(invoker->approval, call);
 		is_any = true;
 	}
 	return is_any;
@@ -531,5 +745,5 @@ void invocation_cancel(
 	const char *text = json_value_text(request->data, request->call_id, &size);
 
 	buffer_append(answer_member(answer, "call_id"), text, size);
-	answer_member_boolean(answer, "cancelled", cancel_calls(invoker->calls, scope));
+	answer_member_boolean(answer, "cancelled", cancel_calls(invoker, scope));
 }

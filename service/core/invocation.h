@@ -6,6 +6,7 @@
 #include "bus/bus.h"
 #include "config/config.h"
 #include "core/answer.h"
+#include "core/approval.h"
 #include "core/calls.h"
 #include "core/events.h"
 #include "core/offer.h"
@@ -31,6 +32,7 @@ struct invoker {
 	struct bus *bus;
 	const struct offer *offer;
 	struct calls *calls;
+	struct approval *approval;
 	const struct events *events;
 	const struct recorder *recorder;
 	struct schema_context *context;
@@ -55,3 +57,11 @@ void invocation_done(void *data, struct runner_call *call, const struct call_res
 
 /* Broadcast how far a call is, at most every 50 ms (struct runner_handler; @data is not used). */
 void invocation_progressed(void *data, struct runner_call *call, const struct json_tape *progress);
+
+/* Return whether the tool of @call is another one now than the one that was asked about; and run
+ * @call, or answer it, after its question has ended (struct approval_handler; @data is the
+ * invoker). */
+bool invocation_is_changed(
+	void *data, const struct call *call, const struct pending_question *question);
+void invocation_decided(void *data, struct call *call, const struct pending_question *question,
+	const struct approval_outcome *outcome);

@@ -14,6 +14,10 @@ enum decoded_slot {
 	SLOT_PROFILE,
 	SLOT_CALL_ID,
 	SLOT_UTTERANCE,
+	SLOT_ID,
+	SLOT_DECISION,
+	SLOT_REASON,
+	SLOT_PROOF,
 };
 
 void request_deinit(struct request *request)
@@ -99,14 +103,14 @@ static bool read_timeout(struct request *request)
 	return request->timeout_ms > 0 || refuse_field(request, "timeout_ms", expected);
 }
 
-static bool read_seconds(struct request *request)
+static bool read_seconds(struct request *request, uint64_t least, const char *expected)
 {
 	uint32_t token = find_field(request->data, "seconds");
 
 	if (token == JSON_NONE || json_type_at(request->data, token) != JSON_NUMBER ||
 		json_number_u64(request->data, token, &request->seconds) != 0 ||
-		request->seconds < 1 || request->seconds > REQUEST_SECONDS_MAX)
-		return refuse_field(request, "seconds", "an integer from 1 to 300");
+		request->seconds < least || request->seconds > REQUEST_SECONDS_MAX)
+		return refuse_field(request, "seconds", expected);
 	return true;
 }
 
@@ -114,6 +118,39 @@ static bool read_utterance(struct request *request)
 {
 	return read_text(request, "utterance", SLOT_UTTERANCE, &request->utterance) &&
 	       (request->utterance.text || refuse_field(request, "utterance", "a string"));
+}
+
+static bool has_text(const struct text_view *view, const char *text)
+{
+	return view->size == strlen(text) && memcmp(view->text, text, view->size) == 0;
+}
+
+static bool read_decision(struct request *request)
+{
+	static const char expected[] = "\"once\", \"session\" or \"deny\"";
+	const struct text_view *decision = &request->decision;
+
+	if (!read_text(request, "decision", SLOT_DECISION, &request->decision))
+		return refuse_field(request, "decision", expected);
+	return (decision->text && (has_text(decision, "once") || has_text(decision, "session") ||
+					  has_text(decision, "deny"))) ||
+	       refuse_field(request, "decision", expected);
+}
+
+/* Read the fields of an answer to a question. */
+static bool read_answer(struct request *request)
+{
+	return read_text(request, "id", SLOT_ID, &request->id) &&
+	       (request->id.text || refuse_field(request, "id", "a string")) &&
+	       read_decision(request) &&
+	       read_text(request, "reason", SLOT_REASON, &request->reason) &&
+	       read_text(request, "proof", SLOT_PROOF, &request->proof);
+}
+
+static bool read_attach(struct request *request)
+{
+	return read_seconds(request, 0, "an integer from 0 to 300") &&
+	       read_text(request, "proof", SLOT_PROOF, &request->proof);
 }
 
 static bool read_format(struct request *request)
@@ -150,7 +187,8 @@ static void reset_request(struct request *request, const struct json_tape *data)
 	request->data = data;
 	request->name = request->args = request->call_id = JSON_NONE;
 	request->name_text = request->toolbox_id = request->profile = (struct text_view){0};
-	request->utterance = (struct text_view){0};
+	request->utterance = request->id = request->decision = (struct text_view){0};
+	request->reason = request->proof = (struct text_view){0};
 	request->format = DEFINITION_FULL;
 	request->timeout_ms = 0;
 	request->bad_field = request->bad_expected = NULL;
@@ -185,7 +223,11 @@ bool request_read(struct request *request, const struct bus_envelope *envelope, 
 			(request->call_id != JSON_NONE ||
 				refuse_field(request, "call_id", "a string of at most 128 bytes"));
 	if (fields & REQUEST_SECONDS)
-		is_good = read_seconds(request) && is_good;
+		is_good = read_seconds(request, 1, "an integer from 1 to 300") && is_good;
+	if (fields & REQUEST_ANSWER)
+		is_good = read_answer(request);
+	if (fields & REQUEST_ATTACH)
+		is_good = read_attach(request);
 	if (fields & REQUEST_UTTERANCE)
 		is_good = read_utterance(request) && is_good;
 	if (fields & REQUEST_CALL)

@@ -23,14 +23,16 @@
 
 /* The optional fields that a topic reads; it ignores others. */
 #define REQUEST_OWNER     (REQUEST_TOOLBOX | REQUEST_PROFILE)
-#define REQUEST_PROFILE   0x1u  /* profile */
-#define REQUEST_CALL      0x2u  /* args, call_id, timeout_ms */
-#define REQUEST_FORMAT    0x4u  /* format */
-#define REQUEST_PERSONA   0x8u  /* kwargs */
-#define REQUEST_TOOLBOX   0x80u /* toolbox_id */
-#define REQUEST_CALL_ID   0x10u /* call_id, required */
-#define REQUEST_SECONDS   0x20u /* seconds, required */
-#define REQUEST_UTTERANCE 0x40u /* utterance, required */
+#define REQUEST_PROFILE   0x1u   /* profile */
+#define REQUEST_CALL      0x2u   /* args, call_id, timeout_ms */
+#define REQUEST_FORMAT    0x4u   /* format */
+#define REQUEST_PERSONA   0x8u   /* kwargs */
+#define REQUEST_TOOLBOX   0x80u  /* toolbox_id */
+#define REQUEST_CALL_ID   0x10u  /* call_id, required */
+#define REQUEST_SECONDS   0x20u  /* seconds, required */
+#define REQUEST_UTTERANCE 0x40u  /* utterance, required */
+#define REQUEST_ANSWER    0x100u /* id and decision, required; reason, proof */
+#define REQUEST_ATTACH    0x200u /* seconds, required, may be 0; proof */
 
 struct request {
 	const struct json_tape *data;
@@ -41,14 +43,18 @@ struct request {
 	struct text_view toolbox_id;
 	struct text_view profile;
 	struct text_view utterance;
+	struct text_view id;       /* an approval's */
+	struct text_view decision; /* "once", "session" or "deny" */
+	struct text_view reason;
+	struct text_view proof;
 	bool name_is_string;
 	enum definition_format format;
 	uint64_t timeout_ms;   /* 0: absent */
-	uint64_t seconds;      /* 1 to REQUEST_SECONDS_MAX */
+	uint64_t seconds;      /* 1 (of REQUEST_ATTACH: 0) to REQUEST_SECONDS_MAX */
 	const char *bad_field; /* after a refusal: its name, and the value that it must have */
 	const char *bad_expected;
 	struct buffer
-		decoded[5]; /* the decoded strings that had escapes; kept for the next request */
+		decoded[9]; /* the decoded strings that had escapes; kept for the next request */
 };
 
 /*

@@ -46,6 +46,13 @@ static void log_bus_down(void *data, const char *reason)
 	log_warning("The bus is away: %s", reason);
 }
 
+static void withdraw_questions(void *data, const struct account *account)
+{
+	struct service *service = data;
+
+	approval_withdraw(&service->approval, account);
+}
+
 /* ── runners ─────────────────────────────────────────────────────────────────────────────────── */
 
 static void take_bus_message(void *data, struct runner *runner, struct host *host,
@@ -122,6 +129,8 @@ static void terminate_service(void *data, int signal)
 		service->calls.n_in_flight);
 	notify_stopping();
 	service->calls.is_stopping = true;
+	/* No one waits for a person then. */
+	approval_stop(&service->approval);
 	service->stop_calls_ms = clock_now_ms() + service->config.drain_ms;
 	drain_service(service);
 }
@@ -183,6 +192,10 @@ static int make_parts(struct service *service, const struct config_flags *flags)
 		.host_gone = forget_host,
 		.drained = drop_drained,
 	};
+	static const struct approval_handler approval_handler = {
+		.is_changed = invocation_is_changed,
+		.decided = invocation_decided,
+	};
 	static const struct reload_handler reload_handler = {
 		.ready = topics_serve_deferred,
 		.start_again = start_again,
@@ -202,6 +215,9 @@ static int make_parts(struct service *service, const struct config_flags *flags)
 	if (r == 0)
 		r = recorder_init(&service->recorder, service->loop, &service->config);
 	if (r == 0)
+		r = approval_init(&service->approval, service->loop, &service->config,
+			service->recorder.key, &approval_handler, &service->invoker);
+	if (r == 0)
 		r = request_scope_init(&service->scope, &service->config.limits);
 	if (r == 0)
 		r = offer_init(&service->offer, service->loop, service->paths.host_program,
@@ -217,6 +233,7 @@ static int make_parts(struct service *service, const struct config_flags *flags)
 		.config = &service->config,
 		.offer = &service->offer,
 		.calls = &service->calls,
+		.approval = &service->approval,
 		.events = &service->events,
 		.recorder = &service->recorder,
 		.context = service->scope.context,
@@ -232,6 +249,7 @@ static int open_bus(struct service *service, bool is_bus)
 		.frame = topics_take_frame,
 		.up = log_bus_up,
 		.down = log_bus_down,
+		.peer_gone = withdraw_questions,
 	};
 	const struct config *config = &service->config;
 	struct bus_limits limits = bus_limits_default;
@@ -252,7 +270,8 @@ static int open_bus(struct service *service, bool is_bus)
 	} else {
 		r = bus_connect(service->loop, &address, &limits, &handler, service, &service->bus);
 	}
-	service->events.bus = service->invoker.bus = service->reload.parts.bus = service->bus;
+	service->events.bus = service->invoker.bus = service->approval.bus =
+		service->reload.parts.bus = service->bus;
 	return r;
 }
 
@@ -301,6 +320,7 @@ void service_free(struct service *service)
 		return;
 	reload_deinit(&service->reload);
 	offer_deinit(&service->offer);
+	approval_deinit(&service->approval);
 	calls_deinit(&service->calls);
 	limits_deinit(&service->limits);
 	recorder_deinit(&service->recorder);

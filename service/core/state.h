@@ -5,6 +5,7 @@
 
 #include "bus/bus.h"
 #include "config/config.h"
+#include "core/approval.h"
 #include "core/calls.h"
 #include "core/events.h"
 #include "core/inbox.h"
@@ -32,6 +33,7 @@ struct service {
 	struct inbox inbox;
 	struct offer offer;
 	struct calls calls;
+	struct approval approval;
 	struct events events;
 	struct recorder recorder;
 	struct limits limits;

@@ -110,6 +110,7 @@ void status_write(const struct service *service, struct answer *answer)
 	write_calls(service, answer_member(answer, "calls"));
 	if (service->config.audit_file)
 		recorder_write_status(&service->recorder, answer_member(answer, "audit"));
+	approval_write_status(&service->approval, answer_member(answer, "approval"));
 	write_toolboxes(
 		&service->offer, view, &service->config, answer_member(answer, "toolboxes"));
 	listing_write_failed(view, answer_member(answer, "failed"));

@@ -53,6 +53,21 @@ static void serve_cancel(struct service *service, struct answer *answer)
 	invocation_cancel(&service->invoker, &service->scope, answer);
 }
 
+static void serve_approval_list(struct service *service, struct answer *answer)
+{
+	approval_list(&service->approval, answer);
+}
+
+static void serve_approval_respond(struct service *service, struct answer *answer)
+{
+	approval_respond(&service->approval, &service->scope, answer);
+}
+
+static void serve_approval_attach(struct service *service, struct answer *answer)
+{
+	approval_attach(&service->approval, &service->scope, answer);
+}
+
 static void serve_list(struct service *service, struct answer *answer)
 {
 	listing_list(service->scope.view, &service->scope.request, answer);
@@ -123,6 +138,7 @@ struct topic {
 
 static const char hint_arguments[] = "send shorter arguments";
 static const char hint_context[] = "send a smaller context";
+static const char hint_approvals[] = "answer some of them";
 static const char hint_list[] = "name a 'toolbox_id' to list less";
 static const char hint_get[] = "its schemas are too large";
 static const char hint_status[] = "offer fewer toolboxes";
@@ -137,6 +153,11 @@ static const struct topic topics[] = {
 	{"ovos.persona.tools.discover", REQUEST_PROFILE, REPLY_OTHER, NULL, serve_discover},
 	{"ovos.pip.install.complete", 0, REPLY_OTHER, NULL, serve_installed},
 	{"ovos.pip.uninstall.complete", 0, REPLY_OTHER, NULL, serve_installed},
+	{"ovos.tools.approval.attach", REQUEST_ATTACH, REPLY_PLAIN, hint_context,
+		serve_approval_attach},
+	{"ovos.tools.approval.list", 0, REPLY_PLAIN, hint_approvals, serve_approval_list},
+	{"ovos.tools.approval.respond", REQUEST_ANSWER, REPLY_PLAIN, hint_context,
+		serve_approval_respond},
 	{"ovos.tools.cancel", REQUEST_CALL_ID, REPLY_PLAIN, hint_context, serve_cancel},
 	{"ovos.tools.get", REQUEST_OWNER, REPLY_PLAIN, hint_get, serve_get},
 	{"ovos.tools.invoke", FIELDS_OF_CALL, REPLY_ECHO, hint_arguments, serve_invoke},

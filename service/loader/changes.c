@@ -47,14 +47,6 @@ static const struct tool *find_same(const struct run *run, const struct tool *to
 	return NULL;
 }
 
-static bool differs(const struct tool *before, const struct tool *after)
-{
-	if (before == after)
-		return false;
-	return strcmp(before->definition, after->definition) != 0 ||
-	       before->toolbox->package->library.digest != after->toolbox->package->library.digest;
-}
-
 /* Whether the toolbox was not loaded again and the filter is the same. */
 static bool is_same_run(const struct run *before, const struct run *after)
 {
@@ -79,7 +71,7 @@ static int compare_runs(const struct run *before, const struct run *after, struc
 
 		if (!same)
 			r = add_change(&changes->added, tool);
-		else if (differs(same, tool))
+		else if (tool_differs(same, tool))
 			r = add_change(&changes->changed, tool);
 	}
 	for (size_t i = 0; r == 0 && i < before->n; i++)

@@ -52,10 +52,13 @@ int answerers_attach(struct answerers *answerers, const char *source, size_t siz
 	return 0;
 }
 
-size_t answerers_count(struct answerers *answerers, uint64_t now_ms)
+size_t answerers_count(const struct answerers *answerers, uint64_t now_ms)
 {
-	drop_expired(answerers, now_ms);
-	return answerers->n;
+	size_t n = 0;
+
+	for (size_t i = 0; i < answerers->n; i++)
+		n += answerers->list[i].until_ms > now_ms;
+	return n;
 }
 
 void answerers_deinit(struct answerers *answerers)

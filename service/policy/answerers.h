@@ -38,6 +38,6 @@ int answerers_attach(struct answerers *answerers, const char *source, size_t siz
 	uint64_t until_ms);
 
 /* Return how many are attached. */
-size_t answerers_count(struct answerers *answerers, uint64_t now_ms);
+size_t answerers_count(const struct answerers *answerers, uint64_t now_ms);
 
 void answerers_deinit(struct answerers *answerers);

@@ -18,6 +18,12 @@ static inline void hex_write(const unsigned char *bytes, size_t size, char *ret)
 	ret[2 * size] = '\0';
 }
 
+/* Fill in @size random bytes. Return 0, or -1 when the kernel has none. */
+static inline int hex_random(unsigned char *bytes, size_t size)
+{
+	return getrandom(bytes, size, 0) == (ssize_t)size ? 0 : -1;
+}
+
 /* The digits of a random id of 128 bits. */
 #define HEX_ID_BYTES 16
 #define HEX_ID_CHARS 32
@@ -27,7 +33,7 @@ static inline int hex_write_id(char ret[HEX_ID_CHARS + 1])
 {
 	unsigned char bytes[HEX_ID_BYTES];
 
-	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
+	if (hex_random(bytes, sizeof(bytes)) < 0)
 		return -1;
 	hex_write(bytes, sizeof(bytes), ret);
 	return 0;

@@ -19,8 +19,12 @@ void pending_init(struct pending *pending)
 
 void pending_deinit(struct pending *pending)
 {
-	list_for_each(link, &pending->list)
-		pending_drop(pending, question_of(link));
+	list_for_each(link, &pending->list) {
+		struct pending_question *question = question_of(link);
+
+		pending_take(pending, question);
+		pending_question_free(question);
+	}
 }
 
 struct pending_question *pending_add(struct pending *pending, uint64_t expires_ms, void *call)
@@ -62,6 +66,21 @@ struct pending_question *pending_expired(const struct pending *pending, uint64_t
 	return NULL;
 }
 
+bool pending_withdraw(struct pending *pending, const struct account *account)
+{
+	bool is_any = false;
+
+	list_for_each(link, &pending->list) {
+		struct pending_question *question = question_of(link);
+
+		if (!question->caller || question->caller->account != account)
+			continue;
+		question->is_withdrawn = is_any = true;
+		question->expires_ms = 0;
+	}
+	return is_any;
+}
+
 uint64_t pending_next_ms(const struct pending *pending)
 {
 	uint64_t next_ms = UINT64_MAX;
@@ -72,10 +91,17 @@ uint64_t pending_next_ms(const struct pending *pending)
 	return next_ms;
 }
 
-void pending_drop(struct pending *pending, struct pending_question *question)
+void pending_take(struct pending *pending, struct pending_question *question)
 {
 	list_remove(&question->link);
 	pending->n--;
+}
+
+void pending_question_free(struct pending_question *question)
+{
+	if (!question)
+		return;
+	policy_caller_free(question->caller);
 	buffer_deinit(&question->members);
 	buffer_deinit(&question->arguments);
 	free(question);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "policy/caller.h"
 #include "policy/hex.h"
 #include "util/buffer.h"
 #include "util/list.h"
@@ -11,7 +13,7 @@
 /*
  * The questions that wait for an answer.
  *
- *   pending_add ──▶ waits ── pending_find, by the id of an answer ──┬──▶ pending_drop
+ *   pending_add ──▶ waits ── pending_find, by the id of an answer ──┬──▶ pending_take
  *                         └─ pending_expired, when its time is over ┘
  */
 
@@ -19,9 +21,11 @@ struct pending_question {
 	struct list link;
 	char id[HEX_ID_CHARS + 1]; /* 128 random bits: never used again */
 	uint64_t expires_ms;
-	struct buffer members;   /* the question's members as JSON text, but for `expires_s` */
-	struct buffer arguments; /* the arguments that its tool will get, as JSON text */
-	void *call;              /* the call that waits: the owner's */
+	struct buffer members;        /* the question's members as JSON text, but for `expires_s` */
+	struct buffer arguments;      /* the arguments that its tool will get, as JSON text */
+	void *call;                   /* the call that waits: the owner's */
+	struct policy_caller *caller; /* its caller; owned, or NULL */
+	bool is_withdrawn;            /* its caller has gone; it has expired, too */
 };
 
 struct pending {
@@ -46,8 +50,14 @@ struct pending_question *pending_find_call(const struct pending *pending, const 
 /* Return a question whose time is over at @now_ms, or NULL. */
 struct pending_question *pending_expired(const struct pending *pending, uint64_t now_ms);
 
+/* Let the questions of callers with @account expire at once, withdrawn. Return whether there was one. */
+bool pending_withdraw(struct pending *pending, const struct account *account);
+
 /* Return when the next question expires; UINT64_MAX without any. */
 uint64_t pending_next_ms(const struct pending *pending);
 
-/* Forget @question and free it. */
-void pending_drop(struct pending *pending, struct pending_question *question);
+/* Take @question off the table: its owner frees it. */
+void pending_take(struct pending *pending, struct pending_question *question);
+
+/* Free a question that was taken. Takes NULL. */
+void pending_question_free(struct pending_question *question);

@@ -24,11 +24,12 @@ static bool prove(const unsigned char key[APPROVAL_KEY_BYTES], const struct buff
 }
 
 bool proof_of_answer(const unsigned char key[APPROVAL_KEY_BYTES], const char *id,
-	const char *decision, char ret[PROOF_CHARS + 1])
+	const struct text_view *decision, char ret[PROOF_CHARS + 1])
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
 
-	buffer_printf(&text, "%s\n%s", id, decision);
+	buffer_printf(&text, "%s\n", id);
+	buffer_append(&text, decision->text, decision->size);
 	return prove(key, &text, ret);
 }
 

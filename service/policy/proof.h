@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "config/approval_key.h"
+#include "util/text_view.h"
 
 /*
  * The proof that an answer comes from who holds the key of `approval.key_file`: the HMAC-SHA256 of
@@ -23,7 +24,7 @@
 /* Write the proof of the @decision on the question @id, or of attaching for @seconds, to @ret. Return
  * false when libcrypto fails. */
 bool proof_of_answer(const unsigned char key[APPROVAL_KEY_BYTES], const char *id,
-	const char *decision, char ret[PROOF_CHARS + 1]);
+	const struct text_view *decision, char ret[PROOF_CHARS + 1]);
 bool proof_of_attach(const unsigned char key[APPROVAL_KEY_BYTES], uint64_t seconds,
 	const char *nonce, char ret[PROOF_CHARS + 1]);
 

@@ -190,14 +190,6 @@ def test_who_asks_is_configured(launch, tmp_path, approval, code):
         assert caller.invoke("risky", {"value": -1}).get("code") == code
 
 
-def test_silence_for_what_is_not_built_yet(caller):
-    """No answer is better than one that would be a lie."""
-    topic = "ovos.tools.approval.list"
-    caller.settle()
-    caller.send(topic, {})
-    assert [one for one in caller.settle() if one.type == topic + ".response"] == []
-
-
 def test_filters_hide_a_tool_everywhere(launch):
     from caller import Caller
     service = launch(env={"TOOLBOXD_TOOLS_ENABLED": "add, math_tools/divide ,sqrt"})

@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "config_fixture.h"
+
 #define DIGITS "000102030405060708090a0b0c0d0e0fF0f1f2f3f4f5f6f7f8f9fafbfcfdfeff"
 
 /* Return the status of reading a file with @text and @mode. */
@@ -74,4 +76,18 @@ Test(approval_key, may_be_a_credential_that_the_group_can_read)
 	cr_expect_eq(read_file(DIGITS, 0444, &key), -EPERM);
 	setenv("CREDENTIALS_DIRECTORY", "/tmp/unit", 1);
 	cr_expect_eq(read_file(DIGITS, 0440, &key), -EPERM);
+}
+
+Test(config_approval_key, that_is_unusable_is_an_error_and_closes_nothing, .init = config_set_up,
+	.fini = config_tear_down)
+{
+	write_user_file("{\"toolboxd\": {\"approval\": {\"key_file\": \"/nowhere/key\","
+			" \"answer_sources\": []}}}");
+	cr_assert_eq(read_all(), 0);
+	cr_expect_null(config.closed);
+	cr_expect_eq(config.approval_key.state, APPROVAL_KEY_UNUSABLE);
+	cr_expect(config.has_answer_sources);
+	expect_told(
+		"error mycroft.conf:1 /toolboxd/approval/key_file: must name a file that can be "
+		"read, not \"/nowhere/key\"; nobody can answer");
 }

@@ -210,8 +210,6 @@ Test(config, warns_of_an_unknown_key_and_names_a_near_one)
 }
 
 static const char *const refused[] = {
-	"{\"toolboxd\": {\"approval\": {\"answer_sources\": []}}}",
-	"{\"toolboxd\": {\"approval\": {\"key_file\": \"/x\"}}}",
 	"{\"toolboxd\": {\"guests\": {\"enabled\": false}}}",
 	"{\"toolboxd\": {\"http\": {\"listen\": []}}}",
 	"{\"toolboxd\": {\"enabled\": false}}",
@@ -242,6 +240,10 @@ static const char *const unguessed[] = {
 	"{\"toolboxd\": {\"tools_disabled\": [\"a\\u0000\"]}}",
 	"{\"toolboxd\": {\"approval\": []}}",
 	"{\"toolboxd\": {\"approval\": {\"allow\": \"a\"}}}",
+	"{\"toolboxd\": {\"approval\": {\"answer_sources\": \"a\"}}}",
+	"{\"toolboxd\": {\"approval\": {\"answer_sources\": [1]}}}",
+	"{\"toolboxd\": {\"approval\": {\"key_file\": 1}}}",
+	"{\"toolboxd\": {\"approval\": {\"key_file\": \"a\\u0000\"}}}",
 	"{\"toolboxd\": {\"embedded\": \"https://a\"}}",
 	"{\"toolboxd\": {\"embedded\": {\"origins\": \"https://a\"}}}",
 	"{\"toolboxd\": {\"toolboxes\": []}}",

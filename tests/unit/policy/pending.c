@@ -22,7 +22,8 @@ Test(pending, questions_are_found_by_their_ids_and_calls)
 	cr_expect_null(pending_find(&pending, b->id, HEX_ID_CHARS - 1));
 	cr_expect_null(pending_find(&pending, "", 0));
 	cr_expect_eq(pending_find_call(&pending, &call), b);
-	pending_drop(&pending, b);
+	pending_take(&pending, b);
+	pending_question_free(b);
 	cr_expect_null(pending_find_call(&pending, &call));
 	pending_deinit(&pending);
 	cr_expect_eq(pending.n, 0);

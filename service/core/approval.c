@@ -1,0 +1,552 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/approval.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "core/errors.h"
+#include "core/shown.h"
+#include "json/writer.h"
+#include "policy/proof.h"
+#include "policy/question.h"
+#include "util/cleanup.h"
+#include "util/clock.h"
+#include "util/glob.h"
+#include "util/log.h"
+#include "util/utf8.h"
+
+#define MS_PER_S  UINT64_C(1000)
+#define MS_PER_SF 1000.0
+
+/* The most code points of an answer's reason: everybody on the bus reads it. */
+#define REASON_POINTS 1000
+
+static const char *const decision_names[] = {
+	[APPROVAL_ONCE] = "once",
+	[APPROVAL_SESSION] = "session",
+	[APPROVAL_DENY] = "deny",
+	[APPROVAL_EXPIRED] = "expired",
+	[APPROVAL_CANCELLED] = "cancelled",
+	[APPROVAL_WITHDRAWN] = "withdrawn",
+};
+
+/* ── the table ───────────────────────────────────────────────────────────────────────────────── */
+
+static void look_at_clock(void *data);
+
+int approval_init(struct approval *approval, struct loop *loop, const struct config *config,
+	const unsigned char *fingerprint_key, const struct approval_handler *handler, void *data)
+{
+	*approval = (struct approval){
+		.config = config,
+		.fingerprint_key = fingerprint_key,
+		.handler = *handler,
+		.data = data,
+	};
+	pending_init(&approval->pending);
+	grants_init(&approval->grants);
+	if (hex_write_id(approval->nonce) < 0)
+		return -EIO;
+	return loop_timer_init(&approval->due, loop, look_at_clock, approval);
+}
+
+void approval_deinit(struct approval *approval)
+{
+	if (!approval->config)
+		return;
+	pending_deinit(&approval->pending);
+	answerers_deinit(&approval->answerers);
+	grants_deinit(&approval->grants);
+	loop_timer_deinit(&approval->due);
+}
+
+/* Arm the timer for the question that expires next. */
+static void set_timer(struct approval *approval)
+{
+	uint64_t next_ms = pending_next_ms(&approval->pending);
+	uint64_t now_ms = clock_now_ms();
+
+	if (next_ms == UINT64_MAX)
+		loop_timer_disarm(&approval->due);
+	else
+		loop_timer_arm(&approval->due, next_ms > now_ms ? next_ms - now_ms : 0);
+}
+
+/* ── decisions ───────────────────────────────────────────────────────────────────────────────── */
+
+/* Append @view as a JSON string, or null when it is absent. */
+static void write_view(struct buffer *out, const struct text_view *view, size_t points)
+{
+	if (view->text)
+		json_write_string(out, view->text, utf8_prefix(view->text, view->size, points));
+	else
+		json_write_text(out, NULL);
+}
+
+const char *approval_decision_name(const struct approval_outcome *outcome)
+{
+	return decision_names[outcome->is_changed ? APPROVAL_DENY : outcome->decision];
+}
+
+/* Broadcast the end of @question. */
+static void announce_end(const struct approval *approval, const struct pending_question *question,
+	const struct approval_outcome *outcome)
+{
+	bool is_ours = outcome->is_changed || outcome->decision > APPROVAL_DENY;
+	struct answer event;
+
+	answer_begin_broadcast(&event, "ovos.tools.approval.resolved");
+	answer_member_text(&event, "id", question->id);
+	answer_member_text(&event, "decision", approval_decision_name(outcome));
+	if (is_ours)
+		answer_member_text(&event, "by", "toolboxd");
+	else
+		write_view(answer_member(&event, "by"), &outcome->by, SIZE_MAX);
+	if (outcome->is_changed)
+		answer_member_text(&event, "reason", "changed");
+	else
+		write_view(answer_member(&event, "reason"), &outcome->reason, REASON_POINTS);
+	answer_send(&event, approval->bus);
+}
+
+static void log_end(const struct pending_question *question, const struct approval_outcome *outcome)
+{
+	const struct call *call = question->call;
+	const struct text_view *by = &outcome->by;
+
+	log_info("Question %s about %s/%s: %s%s%s%.*s", question->id, call->tool->toolbox->id,
+		call->tool->name, decision_names[outcome->decision],
+		outcome->is_changed ? ", and the tool has changed" : "", by->text ? " by " : "",
+		by->text ? (int)by->size : 0, by->text ? by->text : "");
+}
+
+/* Note that the calls of the question's tool are approved for its session. Without memory they ask
+ * again. */
+static void grant_session(struct approval *approval, const struct pending_question *question)
+{
+	const struct policy_caller *caller = question->caller;
+	const struct call *call = question->call;
+	int r = grants_add(&approval->grants, call->tool, caller->session_id.text,
+		caller->session_id.size, caller->source.text, caller->source.size);
+
+	if (r < 0)
+		log_error("A session cannot be granted: %s", strerror(-r));
+}
+
+/* End @question with @outcome. */
+static void decide(struct approval *approval, struct pending_question *question,
+	struct approval_outcome *outcome)
+{
+	struct call *call = question->call;
+
+	pending_take(&approval->pending, question);
+	set_timer(approval);
+	outcome->is_changed = outcome->decision <= APPROVAL_SESSION &&
+			      approval->handler.is_changed(approval->data, call, question);
+	if (outcome->decision == APPROVAL_SESSION && !outcome->is_changed)
+		grant_session(approval, question);
+	log_end(question, outcome);
+	announce_end(approval, question, outcome);
+	approval->handler.decided(approval->data, call, question, outcome);
+	pending_question_free(question);
+}
+
+static void look_at_clock(void *data)
+{
+	struct approval *approval = data;
+	struct pending_question *question;
+
+	while ((question = pending_expired(&approval->pending, clock_now_ms()))) {
+		struct approval_outcome outcome = {
+			.decision = question->is_withdrawn ? APPROVAL_WITHDRAWN : APPROVAL_EXPIRED};
+
+		decide(approval, question, &outcome);
+	}
+	set_timer(approval);
+}
+
+void approval_cancel(struct approval *approval, const struct call *call)
+{
+	struct approval_outcome outcome = {.decision = APPROVAL_CANCELLED};
+	struct pending_question *question = pending_find_call(&approval->pending, call);
+
+	if (question)
+		decide(approval, question, &outcome);
+}
+
+void approval_stop(struct approval *approval)
+{
+	static const char reason[] = "the service is stopping";
+	struct pending_question *question;
+
+	while ((question = pending_expired(&approval->pending, UINT64_MAX))) {
+		struct approval_outcome outcome = {.decision = APPROVAL_CANCELLED,
+			.is_stopping = true,
+			.reason = {reason, strlen(reason)}};
+
+		decide(approval, question, &outcome);
+	}
+}
+
+void approval_withdraw(struct approval *approval, const struct account *account)
+{
+	/* The bus may be in the middle of sending: the answers follow from the loop. */
+	if (pending_withdraw(&approval->pending, account))
+		set_timer(approval);
+}
+
+/* ── questions ───────────────────────────────────────────────────────────────────────────────── */
+
+bool approval_is_granted(const struct approval *approval, const struct policy_caller *caller,
+	const struct tool *tool)
+{
+	return caller->session_id.text && caller->source.text &&
+	       grants_have(&approval->grants, tool, caller->session_id.text,
+		       caller->session_id.size, caller->source.text, caller->source.size);
+}
+
+bool approval_check(struct approval *approval, const struct tool *tool, struct answer *answer)
+{
+	const struct config *config = approval->config;
+
+	if (config->approval_key.state == APPROVAL_KEY_UNUSABLE) {
+		errors_write_denied(answer, tool, config->approval_mode,
+			"the key of approval.key_file cannot be used; mend that file");
+		return false;
+	}
+	if (answerers_count(&approval->answerers, clock_now_ms()) == 0) {
+		errors_write_denied(answer, tool, config->approval_mode,
+			"there is no one to ask; run `toolboxctl approvals --watch`");
+		return false;
+	}
+	if (approval->pending.n >= config->limits.pending_approvals) {
+		errors_write_many_questions(answer, tool, approval->pending.n);
+		return false;
+	}
+	return true;
+}
+
+/* Append the members of the question but `expires_s`. */
+static void write_members(
+	struct pending_question *question, const struct tool *tool, const struct shown *shown)
+{
+	const struct call *call = question->call;
+	cleanup(buffer_deinit) struct buffer sentence = {0};
+	struct buffer *out = &question->members;
+
+	json_write_key(out, "id");
+	json_write_text(out, question->id);
+	json_write_member_text(out, "name", tool->name);
+	json_write_member_text(out, "toolbox_id", tool->toolbox->id);
+	json_write_member_text(out, "risk", tool_risk_name(tool->risk));
+	json_write_member_text(out, "fingerprint", shown->fingerprint);
+	buffer_append_string(out, ",\"args\":");
+	json_write_compact(out, &shown->tape, 0);
+	buffer_append_string(out, ",\"source\":");
+	if (call->source.size > 0)
+		buffer_append_buffer(out, &call->source);
+	else
+		buffer_append_string(out, "null");
+	question_write(&sentence, tool, &shown->tape);
+	buffer_fail_with(out, &sentence);
+	buffer_append_string(out, ",\"question\":");
+	json_write_string(out, sentence.data ? sentence.data : "", sentence.size);
+	if (shown->is_hidden)
+		buffer_append_string(out, ",\"arguments_hidden\":true");
+}
+
+/* Write the texts of @question. Returns 0, SCHEMA_E_UNCHECKED, or a negative errno. */
+static int write_texts(const struct approval *approval, struct pending_question *question,
+	const struct request_scope *scope)
+{
+	const struct call *call = question->call;
+	const struct tool *tool = call->tool;
+	cleanup(shown_deinit) struct shown shown = {0};
+	int r;
+
+	buffer_append(&question->arguments, scope->arguments.json, scope->arguments.size);
+	r = buffer_status(&question->arguments);
+	if (r == 0)
+		r = shown_read(&shown, tool, scope->context, question->arguments.data,
+			question->arguments.size, approval->fingerprint_key);
+	if (r != 0)
+		return r;
+	write_members(question, tool, &shown);
+	return buffer_status(&question->members);
+}
+
+/* Append the members of @question, with the time that is left to answer it. */
+static void write_question(
+	const struct pending_question *question, uint64_t now_ms, struct buffer *out)
+{
+	uint64_t left_ms = question->expires_ms > now_ms ? question->expires_ms - now_ms : 0;
+
+	buffer_append_buffer(out, &question->members);
+	buffer_append_string(out, ",\"expires_s\":");
+	json_write_f64(out, (double)left_ms / MS_PER_SF);
+}
+
+struct pending_question *approval_prepare(struct approval *approval, struct call *call,
+	struct request_scope *scope, struct answer *answer)
+{
+	uint64_t expires_ms = clock_now_ms() + approval->config->approval_timeout_ms;
+	struct pending_question *question = pending_add(&approval->pending, expires_ms, call);
+	int r = -ENOMEM;
+
+	if (question) {
+		question->caller = policy_caller_copy(&scope->caller);
+		if (question->caller)
+			r = write_texts(approval, question, scope);
+	}
+	if (r == 0)
+		return question;
+	if (r == SCHEMA_E_UNCHECKED)
+		errors_write_unchecked(
+			answer, call->tool, "The arguments for", schema_stop_text(scope->context));
+	else
+		errors_write_unavailable(
+			answer, call->tool, r < 0 ? strerror(-r) : "its arguments cannot be shown");
+	if (question)
+		approval_forget(approval, question);
+	return NULL;
+}
+
+bool approval_ask(
+	struct approval *approval, struct pending_question *question, struct answer *answer)
+{
+	const struct call *call = question->call;
+	size_t max = approval->config->limits.frame_bytes;
+	struct answer event;
+
+	answer_begin_broadcast(&event, "ovos.tools.approval.requested");
+	write_question(question, clock_now_ms(), &event.message);
+	if (!answer_fits(&event, max)) {
+		errors_write_too_large(answer, call->tool, "Too large a question about",
+			event.message.size, max, "bytes");
+		answer_deinit(&event);
+		return false;
+	}
+	answer_send(&event, approval->bus);
+	set_timer(approval);
+	return true;
+}
+
+void approval_forget(struct approval *approval, struct pending_question *question)
+{
+	pending_take(&approval->pending, question);
+	pending_question_free(question);
+}
+
+void approval_write_refusal(const struct approval *approval,
+	const struct pending_question *question, const struct approval_outcome *outcome,
+	struct answer *answer)
+{
+	const struct call *call = question->call;
+	const struct tool *tool = call->tool;
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	buffer_printf(&text, "PermissionError: The call of tool '%s' in ToolBox '%s' was ",
+		tool->name, tool->toolbox->id);
+	if (outcome->is_changed)
+		buffer_append_string(&text, "approved, but the tool has changed since it was asked "
+					    "about; call it again");
+	else if (outcome->decision == APPROVAL_EXPIRED)
+		buffer_printf(&text, "not approved within %g s (approval.timeout_ms)",
+			(double)approval->config->approval_timeout_ms / MS_PER_SF);
+	else if (outcome->decision == APPROVAL_WITHDRAWN)
+		buffer_append_string(&text, "withdrawn: the connection of its caller was closed");
+	else
+		buffer_append_string(&text, "denied by a person");
+	if (outcome->decision == APPROVAL_DENY && outcome->reason.size > 0) {
+		buffer_append_string(&text, ": ");
+		buffer_append(&text, outcome->reason.text,
+			utf8_prefix(outcome->reason.text, outcome->reason.size, REASON_POINTS));
+	}
+	answer_error(answer, ANSWER_DENIED, text.data, text.size, UINT32_MAX);
+	answer_member_text(answer, "approval_id", question->id);
+}
+
+/* ── topics ──────────────────────────────────────────────────────────────────────────────────── */
+
+void approval_list(const struct approval *approval, struct answer *answer)
+{
+	struct buffer *out = answer_member(answer, "pending");
+	uint64_t now_ms = clock_now_ms();
+	bool is_first = true;
+
+	buffer_append_char(out, '[');
+	list_for_each(link, &approval->pending.list) {
+		buffer_append_string(out, is_first ? "{" : ",{");
+		write_question(container_of(link, struct pending_question, link), now_ms, out);
+		buffer_append_char(out, '}');
+		is_first = false;
+	}
+	buffer_append_char(out, ']');
+}
+
+/* Return why the sender of a request may not answer, or NULL. */
+static const char *find_obstacle(
+	const struct approval *approval, const struct policy_caller *caller)
+{
+	const struct config *config = approval->config;
+
+	if (config->approval_key.state == APPROVAL_KEY_UNUSABLE)
+		return "PermissionError: Nobody can answer: the key of approval.key_file cannot be "
+		       "used";
+	if (!config->has_answer_sources)
+		return NULL;
+	for (size_t i = 0; caller->source.text && i < config->answer_sources.n_items; i++) {
+		const char *pattern = config->answer_sources.items[i];
+
+		if (glob_matches(
+			    pattern, strlen(pattern), caller->source.text, caller->source.size))
+			return NULL;
+	}
+	return "PermissionError: This source may not answer (approval.answer_sources)";
+}
+
+/* Return why the answer of @request to @question does not count, or NULL. */
+static const char *check_answer(const struct approval *approval,
+	const struct pending_question *question, const struct request *request)
+{
+	const struct approval_key *key = &approval->config->approval_key;
+	char proof[PROOF_CHARS + 1];
+
+	if (!question)
+		return "ValueError: There is no such question: it was answered, or its time is "
+		       "over";
+	if (key->state != APPROVAL_KEY_READY)
+		return NULL;
+	if (!request->proof.text)
+		return "PermissionError: A proof is missing: approval.key_file has the key for it";
+	/* The decision is one of three words, without U+0000. */
+	if (!proof_of_answer(key->bytes, question->id, &request->decision, proof) ||
+		!proof_is(proof, request->proof.text, request->proof.size))
+		return "PermissionError: The proof is wrong";
+	return NULL;
+}
+
+static void write_accepted(
+	struct answer *answer, const struct request *request, const char *obstacle)
+{
+	write_view(answer_member(answer, "id"), &request->id, SIZE_MAX);
+	answer_member_boolean(answer, "accepted", !obstacle);
+	if (obstacle)
+		answer_member_text(answer, "error", obstacle);
+}
+
+/* Return the decision of @request about @question. One for a session that cannot be found again is
+ * for once. */
+static enum approval_decision decision_of(
+	const struct request *request, const struct pending_question *question)
+{
+	const struct policy_caller *caller = question->caller;
+
+	if (request->decision.text[0] == 'd')
+		return APPROVAL_DENY;
+	if (request->decision.text[0] == 's' && caller->session_id.text && caller->source.text)
+		return APPROVAL_SESSION;
+	return APPROVAL_ONCE;
+}
+
+void approval_respond(
+	struct approval *approval, const struct request_scope *scope, struct answer *answer)
+{
+	const struct request *request = &scope->request;
+	const char *obstacle = find_obstacle(approval, &scope->caller);
+	struct approval_outcome outcome = {.by = scope->caller.source, .reason = request->reason};
+	struct pending_question *question =
+		pending_find(&approval->pending, request->id.text, request->id.size);
+
+	if (!obstacle)
+		obstacle = check_answer(approval, question, request);
+	if (obstacle) {
+		write_accepted(answer, request, obstacle);
+		return;
+	}
+	outcome.decision = decision_of(request, question);
+	decide(approval, question, &outcome);
+	if (outcome.is_changed) {
+		write_accepted(answer, request,
+			"PermissionError: The tool has changed since the question: the call is "
+			"denied");
+		return;
+	}
+	write_accepted(answer, request, NULL);
+	answer_member_text(answer, "decision", decision_names[outcome.decision]);
+}
+
+/* Return why the attach of @request does not count, or NULL. A right proof uses up the nonce. */
+static const char *check_attach(struct approval *approval, const struct request *request)
+{
+	const struct approval_key *key = &approval->config->approval_key;
+	char proof[PROOF_CHARS + 1];
+
+	if (key->state != APPROVAL_KEY_READY)
+		return NULL;
+	if (!proof_of_attach(key->bytes, request->seconds, approval->nonce, proof) ||
+		!proof_is(proof, request->proof.text, request->proof.size))
+		return "PermissionError: The proof is wrong, or was for another nonce";
+	return hex_write_id(approval->nonce) < 0 ? "PermissionError: There are no random bytes for "
+						   "the next nonce"
+						 : NULL;
+}
+
+/* Attach the caller for @seconds; false with the error in @answer. */
+static bool attach(struct approval *approval, const struct policy_caller *caller, uint64_t seconds,
+	struct answer *answer)
+{
+	uint64_t now_ms = clock_now_ms();
+	const char *source = caller->source.text ? caller->source.text : "";
+	int r = answerers_attach(&approval->answerers, source, caller->source.size, now_ms,
+		now_ms + seconds * MS_PER_S);
+
+	if (r > 0)
+		answer_error_format(answer, ANSWER_BUSY,
+			"RuntimeError: %d sources are attached, which is the most", ANSWERERS_MAX);
+	else if (r < 0)
+		answer_error_format(answer, ANSWER_UNAVAILABLE, "RuntimeError: %s", strerror(-r));
+	return r == 0;
+}
+
+void approval_attach(
+	struct approval *approval, const struct request_scope *scope, struct answer *answer)
+{
+	const struct request *request = &scope->request;
+	bool needs_proof = approval->config->approval_key.state == APPROVAL_KEY_READY;
+	const char *obstacle = find_obstacle(approval, &scope->caller);
+
+	if (!obstacle && needs_proof && !request->proof.text) {
+		answer_member_number(answer, "seconds", 0);
+		answer_member_text(answer, "nonce", approval->nonce);
+		return;
+	}
+	if (!obstacle)
+		obstacle = check_attach(approval, request);
+	if (obstacle)
+		answer_error(answer, ANSWER_DENIED, obstacle, strlen(obstacle), UINT32_MAX);
+	answer_member_number(answer, "seconds",
+		!obstacle && attach(approval, &scope->caller, request->seconds, answer)
+			? request->seconds
+			: 0);
+}
+
+void approval_write_status(const struct approval *approval, struct buffer *out)
+{
+	const struct config *config = approval->config;
+	static const char *const keys[] = {
+		[APPROVAL_KEY_NONE] = "none",
+		[APPROVAL_KEY_READY] = "ready",
+		[APPROVAL_KEY_UNUSABLE] = "unusable",
+	};
+
+	buffer_append_char(out, '{');
+	json_write_member_text(out, "mode", approval_mode_names[config->approval_mode]);
+	buffer_append_string(out, ",\"answerers\":");
+	json_write_u64(out, answerers_count(&approval->answerers, clock_now_ms()));
+	buffer_append_string(out, ",\"pending\":");
+	json_write_u64(out, approval->pending.n);
+	json_write_member_text(out, "key", keys[config->approval_key.state]);
+	json_write_member_text(out, "why", config->approval_key.problem);
+	buffer_append_char(out, '}');
+}
