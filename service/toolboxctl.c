@@ -60,6 +60,16 @@ static const struct ctl_command commands[] = {
 		"The first tool, in the order of `list`, with a trigger that matches. Several "
 		"words are\none utterance.\n",
 		"  toolboxctl match what is 3 plus 4\n", CTL_FLAG_BUS, 1, CTL_MANY, ctl_match},
+	{"audit", "[FILE | verify FILE...]",
+		"list an audit log, or check its chain (needs no daemon)",
+		"Without FILE it is the audit.file of the configuration, after its FILE.1. "
+		"`verify` takes "
+		"files\nin their order, and names the first line that does not have the hash of "
+		"the one "
+		"before.\n",
+		"  toolboxctl audit --since 2h --source kitchen\n"
+		"  toolboxctl audit verify audit.log.1 audit.log\n",
+		CTL_FLAG_AUDIT, 0, CTL_MANY, ctl_audit},
 	{"check", "FILE...", "check manifests (needs no daemon)",
 		"Prints problems as `error|warning FILE:LINE PATH: text` on stderr, and a "
 		"summary.\n",

@@ -43,4 +43,5 @@ int ctl_watch(const struct ctl_options *options);
 int ctl_match(const struct ctl_options *options);
 int ctl_check(const struct ctl_options *options);
 int ctl_validate(const struct ctl_options *options);
+int ctl_audit(const struct ctl_options *options);
 int ctl_new(const struct ctl_options *options);

@@ -20,6 +20,7 @@
 #define CTL_FLAG_OFFLINE 0x100u
 #define CTL_FLAG_KIND    0x200u
 #define CTL_FLAG_BUS     0x400u
+#define CTL_FLAG_AUDIT   0x10000u
 
 #define CTL_TIMEOUT_MS    5000
 #define CTL_TIMEOUT_MAX_S 86400
@@ -32,6 +33,9 @@ struct ctl_options {
 	const char *format;
 	const char *args;
 	const char *kind;
+	const char *since;
+	const char *tool;
+	const char *source;
 	uint64_t timeout_ms;
 	bool json;
 	bool why;

@@ -9,7 +9,7 @@ import re
 import manifests
 import pytest
 from caller import Caller
-from processes import SLOWNESS, until
+from processes import SLOWNESS, toolboxctl, until, write_configuration
 
 MEMBERS = ["time", "call_id", "source", "session_id", "door", "tool", "toolbox_id", "risk", "profile",
            "decision", "by", "fingerprint", "duration_ms", "outcome", "prev"]
@@ -219,3 +219,103 @@ def test_lines_that_wait_are_written_at_the_end(start):
         call(caller, "open", value=value)
     service.daemon.end()
     lines(file, 50)
+
+
+# --- toolboxctl audit
+
+def write_log(path, *members, before=""):
+    """Write a chain of lines with these members; the hash of the last."""
+    with path.open("w") as file:
+        for one in members:
+            text = json.dumps({"time": "2020-11-23T10:00:00.000Z", **one, "prev": before},
+                              separators=(",", ":"))
+            file.write(text + "\n")
+            before = hashlib.sha256(text.encode()).hexdigest()
+    return before
+
+
+@pytest.fixture
+def audit(tmp_path):
+    def run(*args):
+        return toolboxctl("audit", *args, home=tmp_path / "ctl")
+    return run
+
+
+def test_verify(audit, tmp_path):
+    old, new = tmp_path / "log.1", tmp_path / "log"
+    last = write_log(old, {"n": 1}, {"n": 2})
+    end = write_log(new, {"n": 3}, before=last)
+    done = audit("verify", str(old), str(new))
+    assert done.returncode == 0 and end in done.stdout and "3 lines" in done.stdout
+    done = audit("verify", str(new), "--json")
+    assert json.loads(done.stdout) == {"lines": 1, "last": end}
+
+
+@pytest.mark.parametrize("change, line", [
+    (lambda lines: [lines[0].replace("1", "7", 1), *lines[1:]], 2),
+    (lambda lines: [lines[0], lines[2]], 2),
+    (lambda lines: [*lines[:2], lines[1], lines[2]], 3),
+    (lambda lines: [lines[1], lines[0], lines[2]], 2),
+    (lambda lines: [*lines[:2], lines[2][:-9]], 3),
+    (lambda lines: [*lines[:2], "{}\n", lines[2]], 3),
+    (lambda lines: ["what\n", *lines], 1)])
+def test_verify_names_the_first_line_that_breaks_the_chain(audit, tmp_path, change, line):
+    file = tmp_path / "log"
+    write_log(file, {"n": 1}, {"n": 2}, {"n": 3})
+    file.write_text("".join(change(file.read_text().splitlines(keepends=True))))
+    done = audit("verify", str(file))
+    assert done.returncode == 1 and f"{file}:{line}: the chain is broken" in done.stderr
+    assert done.stdout == ""
+
+
+def test_verify_of_files_in_a_wrong_order(audit, tmp_path):
+    old, new = tmp_path / "log.1", tmp_path / "log"
+    write_log(new, {"n": 3}, before=write_log(old, {"n": 1}))
+    done = audit("verify", str(new), str(old))
+    assert done.returncode == 1 and f"{old}:1: the chain is broken" in done.stderr
+    assert audit("verify").returncode == audit("verify", "/nowhere").returncode == 2
+    assert audit("one", "two").returncode == 2
+
+
+def test_the_log_as_a_table(audit, tmp_path):
+    file = tmp_path / "log"
+    write_log(file, {"tool": "open", "toolbox_id": "doors", "source": "kitchen", "outcome": "ok"},
+              {"tool": "close", "toolbox_id": "doors", "source": "hall", "outcome": "denied"})
+    done = audit(str(file))
+    rows = done.stdout.splitlines()
+    assert done.returncode == 0 and len(rows) == 3 and rows[0].split()[0] == "TIME"
+    assert "kitchen" in rows[1] and rows[1].rstrip().endswith("ok")
+    assert len(audit(str(file), "--tool", "doors/open").stdout.splitlines()) == 2
+    assert len(audit(str(file), "--source", "hall").stdout.splitlines()) == 2
+    assert audit(str(file), "--source", "h").stdout == ""
+    assert audit(str(file), "--tool", "close", "--json").stdout == (
+        file.read_text().splitlines(keepends=True)[1])
+
+
+@pytest.mark.parametrize("since, n", [
+    ("2020-11-23T10:00:00Z", 2), ("2020-11-23T10:30:00Z", 1), ("2020-11-23T11:30+01:00", 1),
+    ("2020-11-23T12:00:00.5Z", 0), ("2020-11-22", 2), ("10m", 0), ("36500d", 2)])
+def test_the_log_since(audit, tmp_path, since, n):
+    file = tmp_path / "log"
+    write_log(file, {"time": "2020-11-23T10:00:00.000Z"}, {"time": "2020-11-23T11:00:00.000Z"})
+    assert audit(str(file), "--since", since, "--json").stdout.count("\n") == n
+
+
+@pytest.mark.parametrize("since", ["", "m", "10", "10x", "yesterday", "-3d", "99999999999999999999d"])
+def test_a_since_that_is_no_time(audit, tmp_path, since):
+    write_log(tmp_path / "log", {})
+    done = audit(str(tmp_path / "log"), f"--since={since}")
+    assert done.returncode == 2 and "--since must be" in done.stderr
+
+
+def test_the_log_of_the_configuration(audit, tmp_path):
+    assert audit().returncode == 2
+    file = tmp_path / "log"
+    write_configuration(tmp_path / "ctl", {"toolboxd": {"audit": {"file": str(file)}}})
+    last = write_log(tmp_path / "log.1", {"tool": "first"})
+    write_log(file, {"tool": "second"}, before=last)
+    rows = audit().stdout.splitlines()
+    assert len(rows) == 3 and "first" in rows[1] and "second" in rows[2]
+    file.write_text("what\n")
+    done = audit()
+    assert done.returncode == 1 and f"{file}:1: is no line of an audit log" in done.stderr

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <string.h>
+
+#include "ctl/audit.h"
+#include "ctl/command.h"
+#include "ctl/terminal.h"
+#include "policy/audit_chain.h"
+#include "util/cleanup.h"
+
+/*
+ * toolboxctl audit verify: check that each line has the hash of the line before it.
+ *
+ *   FILE.1 ── last hash ──▶ first `prev` of FILE ── last hash ──▶ printed
+ *
+ * Files are given in their order. The first line of the first one may follow anything.
+ */
+
+struct verification {
+	struct audit_hash last; /* hash of the line before */
+	bool has_last;          /* there is one */
+	unsigned long number;   /* the number of the line in its file */
+	unsigned long n_lines;
+	struct json_tape tape;
+};
+
+/* Return the reason why @line breaks the chain, or NULL; then it is the line before. */
+static const char *find_break(struct verification *verification, const struct audit_line *line)
+{
+	struct json_tape *tape = &verification->tape;
+	const char *last = verification->last.text;
+	uint32_t prev;
+
+	if (!line->is_whole)
+		return "the line is torn: it has no end";
+	if (!ctl_audit_parse(line, tape))
+		return "it is no line of an audit log";
+	prev = json_find(tape, 0, "prev");
+	if (prev == JSON_NONE || json_type_at(tape, prev) != JSON_STRING)
+		return "it has no \"prev\"";
+	if (verification->has_last && !json_string_equals(tape, prev, last, strlen(last)))
+		return "its \"prev\" is not the hash of the line before: one of them was changed, "
+		       "or "
+		       "a line between them is missing";
+	if (audit_hash_line(line->text, line->size, &verification->last) < 0)
+		return "its hash cannot be made";
+	verification->has_last = true;
+	return NULL;
+}
+
+static int verify_file(struct verification *verification, const char *file)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+	int r = ctl_audit_read(file, &text);
+	struct audit_line line;
+	size_t at = 0;
+
+	verification->number = 0;
+	while (r == 0 && ctl_audit_next(&text, &at, &line)) {
+		const char *reason = find_break(verification, &line);
+
+		verification->number++;
+		verification->n_lines++;
+		if (!reason)
+			continue;
+		terminal_complain(
+			"%s:%lu: the chain is broken: %s", file, verification->number, reason);
+		r = CTL_ERROR;
+	}
+	return r;
+}
+
+int ctl_audit_verify(const struct ctl_options *options)
+{
+	struct verification verification = {0};
+	cleanup(buffer_deinit) struct buffer out = {0};
+	int r = 0;
+
+	if (options->n_positional < 3) {
+		terminal_complain("audit verify needs a FILE");
+		return CTL_USAGE;
+	}
+	for (size_t i = 2; r == 0 && i < options->n_positional; i++)
+		r = verify_file(&verification, options->positional[i]);
+	json_tape_deinit(&verification.tape);
+	if (r != 0)
+		return r;
+	if (options->json)
+		buffer_printf(&out, "{\"lines\":%lu,\"last\":\"%s\"}\n", verification.n_lines,
+			verification.last.text);
+	else
+		buffer_printf(&out, "%lu lines, the chain is whole; last hash: %s\n",
+			verification.n_lines,
+			verification.has_last ? verification.last.text : "none");
+	terminal_print(&out);
+	return CTL_DONE;
+}
