@@ -3,6 +3,7 @@
 what a program says is bounded and told, and nothing of it outlives its deadline."""
 import json
 import os
+import re
 import time
 
 import pytest
@@ -120,6 +121,27 @@ def test_what_a_program_says_on_stderr_goes_to_the_log(own):
     caller, _, service = own
     assert output(caller.invoke("chatty")) == "result"
     until(lambda: "a note for the log" in service.daemon.log(), 5 * SLOWNESS, "it in the log")
+
+
+def test_stderr_of_a_program_that_runs_can_be_followed(launch, tmp_path):
+    """Its lines are logged as they come, also those of one that fails then, and never as part of a
+    line of the next call."""
+    folder = tmp_path / "toolbox.d"
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    write(folder, "jobs", [
+        tool("long", {"shell": f"echo first >&2; read x < {gate}; printf second >&2; exit 3"}),
+        tool("short", {"shell": "echo third >&2"})], limits={"timeout_ms": 60000, "workers": 1})
+    service = launch({}, [folder])
+    with Caller(service.url) as caller:
+        caller.send("ovos.tools.invoke", {"name": "long"}, {"mark": "long"})
+        until(lambda: re.search(r"\bfirst$", service.daemon.log(), re.M), 5 * SLOWNESS, "first")
+        gate.write_text("go\n")
+        answer = caller.answer_to("ovos.tools.invoke", "long").data
+        assert answer["code"] == "tool_failed" and answer["stderr"] == "first\nsecond"
+        caller.invoke("short")
+        until(lambda: re.search(r"\bthird$", service.daemon.log(), re.M), 5 * SLOWNESS, "third")
+    assert re.search(r"\bsecond$", service.daemon.log(), re.M), service.daemon.log()
 
 
 def running(words):

@@ -112,18 +112,6 @@ static void describe_nothing(const void *data, struct buffer *out)
 	(void)out;
 }
 
-/* Pass the stderr of a successful program on to ours, which goes to the log. */
-static void pass_errors_on(const struct command_run *run)
-{
-	size_t size;
-	const char *errors = command_run_errors(run, &size);
-	ssize_t n;
-
-	do
-		n = size > 0 ? write(STDERR_FILENO, errors, size) : 0;
-	while (n < 0 && errno == EINTR);
-}
-
 static int run_program(struct command_driver *driver, const struct command_tool *tool,
 	const struct driver_call *call, struct buffer *out)
 {
@@ -145,10 +133,7 @@ static int run_program(struct command_driver *driver, const struct command_tool 
 	}
 	if (r < 0)
 		return command_answer_not_started(command, command->arguments.items[0], r, out);
-	r = command_answer(command, run, &driver->output, out);
-	if (r == 0)
-		pass_errors_on(run);
-	return r;
+	return command_answer(command, run, &driver->output, out);
 }
 
 static void trim_driver(struct command_driver *driver)

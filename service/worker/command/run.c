@@ -38,6 +38,8 @@ struct running {
 	struct command_run *run;
 	pid_t pid;
 	struct pollfd sources[N_SOURCES]; /* fd < 0: finished */
+	size_t n_passed;                  /* bytes of stderr that went to the log */
+	char last_passed;                 /* the last of them */
 };
 
 static void close_sources(struct running *running)
@@ -149,14 +151,42 @@ static void take_output(struct running *running)
 		run->is_too_large = true;
 }
 
-/* Read stderr and keep its end: at twice the size that counts, the older half is dropped. */
+static void write_all(int fd, const char *bytes, size_t size)
+{
+	while (size > 0) {
+		ssize_t n = write(fd, bytes, size);
+
+		if (n < 0 && errno != EINTR)
+			return;
+		bytes += n > 0 ? n : 0;
+		size -= n > 0 ? (size_t)n : 0;
+	}
+}
+
+/* Pass @size bytes of stderr on to ours, which the daemon logs, as long as the call may. */
+static void pass_on(struct running *running, const char *bytes, size_t size)
+{
+	size_t room = running->run->errors_max - running->n_passed;
+
+	size = size < room ? size : room;
+	if (size == 0)
+		return;
+	write_all(STDERR_FILENO, bytes, size);
+	running->n_passed += size;
+	running->last_passed = bytes[size - 1];
+}
+
+/* Read stderr, pass it on, and keep its end: at twice the size that counts, the older half is
+ * dropped. */
 static void take_errors(struct running *running)
 {
 	struct command_run *run = running->run;
 	struct buffer *errors = &run->errors;
+	size_t before = errors->size;
 
 	if (!take_bytes(running->sources[ERRORS].fd, errors))
 		end_source(running, ERRORS);
+	pass_on(running, errors->data + before, errors->size - before);
 	if (errors->size <= 2 * run->errors_max)
 		return;
 	memmove(errors->data, errors->data + errors->size - run->errors_max, run->errors_max);
@@ -230,6 +260,9 @@ int command_run(struct command_run *run)
 	if (r == 0) {
 		attend(&running);
 		finish_program(&running);
+		/* The next call's line is another one. */
+		if (running.n_passed > 0 && running.last_passed != '\n')
+			write_all(STDERR_FILENO, "\n", 1);
 	}
 	close_sources(&running);
 	return r;

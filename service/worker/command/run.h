@@ -11,7 +11,7 @@
  *
  *   input ──▶ a file in memory ──▶ 0 ┌─────────┐ 1 ──▶ pipe ──▶ output    at most output_max
  *                                    │ program │ 2 ──▶ pipe ──▶ errors    its last errors_max bytes
- *                                    └─────────┘
+ *                                    └─────────┘             └▶ our 2     its first, as they come
  *                                     a group of its own
  *
  *   started ──▶ stdout closed ──▶ exited ──▶ the rest of its group is killed
