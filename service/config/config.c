@@ -10,6 +10,7 @@
 #include "config/keys.h"
 #include "config/profiles.h"
 #include "config/reader.h"
+#include "config/remembered.h"
 #include "config/token.h"
 #include "config/toolboxes.h"
 #include "config/websocket.h"
@@ -115,6 +116,17 @@ static void digest_start(struct config_reader *reader)
 	reader->config->start_digest = digest_bytes(DIGEST_SEED, text.data, text.size);
 }
 
+/* Note which variable has the filter. */
+static void find_filter_variable(struct config_reader *reader)
+{
+	static const char *const pointers[] = {
+		"/toolboxd/tools_enabled", "/toolboxd/tools_disabled"};
+
+	for (size_t i = 0; i < 2 && !reader->config->filter_variable; i++)
+		reader->config->filter_variable =
+			config_environment_locate(&reader->environment, pointers[i]);
+}
+
 static void read_all(struct config_reader *reader)
 {
 	uint32_t toolboxd = config_reader_find(reader, 0, "toolboxd");
@@ -122,6 +134,8 @@ static void read_all(struct config_reader *reader)
 	if (!config_reader_is_object_or_closes(reader, toolboxd))
 		toolboxd = JSON_NONE;
 	config_keys_read(reader, toolboxd);
+	config_remembered_read(reader);
+	find_filter_variable(reader);
 	if (reader->config->tools_enabled.n_items > 0 && reader->config->tools_disabled.n_items > 0)
 		config_reader_report(reader, DIAGNOSTIC_WARNING,
 			config_reader_find(reader, toolboxd, "tools_disabled"),
@@ -240,6 +254,12 @@ static int pass_path(void *data, enum config_origin origin, const char *path)
 	return 0;
 }
 
+static void ignore_path(void *data, const char *path)
+{
+	(void)data;
+	(void)path;
+}
+
 void config_each_file(
 	const struct config_flags *flags, void (*visit)(void *data, const char *path), void *data)
 {
@@ -247,6 +267,12 @@ void config_each_file(
 
 	/* Without memory fewer files are visited. */
 	(void)config_stack_each_file(flags->config, pass_path, &passing);
+	config_remembered_each_path(visit, ignore_path, data);
+}
+
+void config_each_folder(void (*visit)(void *data, const char *path), void *data)
+{
+	config_remembered_each_path(ignore_path, visit, data);
 }
 
 void config_deinit(struct config *config)
@@ -256,6 +282,9 @@ void config_deinit(struct config *config)
 	text_list_deinit(&config->tools_enabled);
 	text_list_deinit(&config->tools_disabled);
 	text_list_deinit(&config->approval_allow);
+	remembered_deinit(&config->allowed);
+	remembered_deinit(&config->disabled);
+	text_list_deinit(&config->folders);
 	config_profiles_deinit(config);
 	config_access_deinit(config);
 	config_callers_deinit(config);

@@ -97,6 +97,13 @@ struct config_match {
 	char *site_id;
 };
 
+/* The entries of allow.json or disabled.json (config/remembered.h). */
+struct config_remembered {
+	struct text_list names;
+	struct text_list since; /* the time of each; "": not known */
+	struct text_list by;    /* the user's name of each; "": not known */
+};
+
 /* One of `profiles`. */
 struct config_profile {
 	char *name;
@@ -136,7 +143,11 @@ struct config {
 	size_t n_callers;
 	uint64_t callers_digest; /* the same for the same rules; 0: there are none */
 	enum approval_mode approval_mode;
-	struct text_list approval_allow;
+	struct text_list approval_allow; /* with the names of @allowed */
+	struct config_remembered allowed;
+	struct config_remembered disabled;
+	struct text_list folders;    /* the folders of both, low to high */
+	const char *filter_variable; /* the variable that has the filter; NULL: none has */
 	uint64_t approval_timeout_ms;
 	struct text_list answer_sources; /* patterns: the sources that may answer */
 	bool has_answer_sources;         /* set; else all may */
@@ -193,6 +204,9 @@ int config_read(const struct config_flags *flags, diagnostic_function report, vo
  * or not. */
 void config_each_file(
 	const struct config_flags *flags, void (*visit)(void *data, const char *path), void *data);
+
+/* Call @visit with @data for each folder of which config_read() reads every file. */
+void config_each_folder(void (*visit)(void *data, const char *path), void *data);
 
 /* As config_read(), but read only the address of the bus and, if this user can read it, its token: a
  * client needs nothing else. */

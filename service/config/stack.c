@@ -326,7 +326,8 @@ int config_stack_read(
 
 	*ret_stack = (struct config_stack){0};
 	r = config_stack_each_file(flag, add_layer, &reader);
-	if (r == 0 && user_is_disabled(ret_stack))
+	ret_stack->drops_user = user_is_disabled(ret_stack);
+	if (r == 0 && ret_stack->drops_user)
 		drop_user_layers(ret_stack);
 	return r;
 }

@@ -46,6 +46,7 @@ struct config_stack {
 	struct config_layer *layers; /* low to high */
 	size_t n_layers;
 	bool is_refused; /* the file of --config does not exist */
+	bool drops_user; /* the system disables the files of the user */
 };
 
 /*

@@ -94,6 +94,7 @@ void reload_watch(struct reload *reload)
 		return;
 	watch_folders(reload, &watched);
 	config_each_file(reload->flags, watch_configuration, &watched);
+	config_each_folder(watch_folder, &watched);
 	for (size_t i = 0; i < n_toolboxes; i++) {
 		const struct toolbox *toolbox = catalogue_toolbox(catalogue, i, NULL, NULL);
 

@@ -149,6 +149,7 @@ void names_report_unknown(const struct config *config, const struct catalogue *c
 		check_list(&check, "tools_enabled", &config->tools_enabled);
 	else
 		check_list(&check, "tools_disabled", &config->tools_disabled);
+	check_list(&check, "disabled.json", &config->disabled.names);
 	for (size_t i = 0; i < config->n_profiles; i++) {
 		cleanup(buffer_deinit) struct buffer key = {0};
 

@@ -203,7 +203,21 @@ bool settings_offer(const struct config *config, const char *toolbox_id, const c
 	struct filter filter = filter_of(config);
 
 	return config_toolbox_is_enabled(config, toolbox_id) &&
-	       is_enabled(config, toolbox_id, name) && filter_offers(&filter, toolbox_id, name);
+	       is_enabled(config, toolbox_id, name) &&
+	       !names_mean(&config->disabled.names, toolbox_id, name) &&
+	       filter_offers(&filter, toolbox_id, name);
+}
+
+/* Return the text about a tool that the filter leaves out. */
+static const char *filter_refusal(const struct config *config)
+{
+	static const char *const texts[] = {"left out by TOOLBOXD_TOOLS_ENABLED",
+		"left out by TOOLBOXD_TOOLS_DISABLED", "left out by TOOLBOXD_TOOLS"};
+
+	for (size_t i = 0; config->filter_variable && i < sizeof(texts) / sizeof(*texts); i++)
+		if (strcmp(texts[i] + strlen("left out by "), config->filter_variable) == 0)
+			return texts[i];
+	return "left out by tools_enabled or tools_disabled";
 }
 
 const char *settings_refusal(const struct config *config, const char *toolbox_id, const char *name)
@@ -212,7 +226,10 @@ const char *settings_refusal(const struct config *config, const char *toolbox_id
 		return "its toolbox is not enabled";
 	if (name && !is_enabled(config, toolbox_id, name))
 		return "it is not enabled (toolboxes.ID.tools.NAME.enabled)";
-	return "left out by tools_enabled or tools_disabled";
+	if (name ? names_mean(&config->disabled.names, toolbox_id, name)
+		 : names_mean_toolbox(&config->disabled.names, toolbox_id))
+		return "disabled in disabled.json (`toolboxctl enable` enables it)";
+	return filter_refusal(config);
 }
 
 bool settings_offer_any(const struct config *config, const struct toolbox *toolbox)
@@ -221,6 +238,7 @@ bool settings_offer_any(const struct config *config, const struct toolbox *toolb
 
 	if (described_is_awaited(toolbox))
 		return config_toolbox_is_enabled(config, toolbox->id) &&
+		       !names_mean_toolbox(&config->disabled.names, toolbox->id) &&
 		       filter_offers_any(&filter, toolbox->id);
 	for (size_t i = 0; i < toolbox->n_tools; i++)
 		if (settings_offer(config, toolbox->id, toolbox->tools[i].name))

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "config/reader.h"
+#include "json/reader.h"
+#include "util/buffer.h"
+
+/*
+ * The files in which toolboxctl remembers the word of an operator. mycroft.conf belongs to every program
+ * of the device, these only to us:
+ *
+ *   FOLDER/allow.json        [{"name", "since", "by"}, …]   tools that never ask, with approval.allow
+ *   FOLDER/disabled.json     the same                       tools that are not offered, besides the filter
+ *   FOLDER/profiles.d/NAME.json   {"tool_names": …}         over the profile NAME of mycroft.conf
+ *
+ * FOLDER is /etc/toolboxd, and above it $XDG_CONFIG_HOME/toolboxd unless the system disables the
+ * files of the user. Names of both folders count; of one profile only the upper file does. A file
+ * that cannot be read or is not of this shape closes the configuration.
+ */
+
+#define REMEMBERED_ALLOW    "allow.json"
+#define REMEMBERED_DISABLED "disabled.json"
+#define REMEMBERED_PROFILES "profiles.d"
+
+/* A larger file is refused. */
+#define REMEMBERED_BYTES_MAX (1u << 20)
+
+/* A mistake in one of the files: its token, and the text about it. */
+struct remembered_mistake {
+	uint32_t token;
+	const char *text;
+};
+
+/* Positive results. */
+enum remembered_status {
+	REMEMBERED_E_WRONG = 1,
+};
+
+/* Add the entries of the list that is the root of @tape to @names. Return 0; REMEMBERED_E_WRONG with
+ * @ret_mistake, or -ENOMEM; entries before a mistake are added. */
+int remembered_read_list(const struct json_tape *tape, struct config_remembered *names,
+	struct remembered_mistake *ret_mistake);
+
+/* Free the entries of @names. */
+void remembered_deinit(struct config_remembered *names);
+
+/* Return whether @name can be that of a profile in a file: [A-Za-z0-9_-]+ */
+bool remembered_is_profile_name(const char *name, size_t size);
+
+/* Read all files into reader->config, over what is there. */
+void config_remembered_read(struct config_reader *reader);
+
+/* Call @visit with @data for the path of each file that may be there, but for those of profiles; and
+ * @visit_folder for the folders of these. */
+void config_remembered_each_path(void (*visit)(void *data, const char *path),
+	void (*visit_folder)(void *data, const char *path), void *data);

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/remembered.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "config/config.h"
+#include "config_fixture.h"
+
+TestSuite(remembered, .init = config_set_up, .fini = config_tear_down, .timeout = 20);
+
+#define FOLDER "home/.config/toolboxd/"
+
+Test(remembered, has_the_folders_of_the_system_and_of_the_user)
+{
+	cr_assert_eq(read_all(), 0);
+	expect_silence();
+	cr_assert_eq(config.folders.n_items, 2);
+	cr_expect_str_eq(config.folders.items[0], "/etc/toolboxd");
+	cr_expect(strstr(config.folders.items[1], "home/.config/toolboxd"));
+}
+
+Test(remembered, leaves_out_the_user_that_the_system_disables)
+{
+	write_file("system.conf", "{\"system\": {\"disable_user_config\": true}}");
+	write_file(FOLDER "allow.json", "[{\"name\": \"add\"}]");
+	write_file(FOLDER "disabled.json", "{");
+	cr_assert_eq(read_all(), 0);
+	cr_expect_eq(config.folders.n_items, 1);
+	cr_expect_eq(config.allowed.names.n_items, 0);
+	cr_expect_null(config.closed);
+}
+
+Test(remembered, allows_and_disables)
+{
+	write_user_file("{\"toolboxd\": {\"approval\": {\"allow\": [\"sub\"]}}}");
+	write_file(FOLDER "allow.json",
+		"[{\"name\": \"a/add\", \"since\": \"2026-01-01T00:00:00Z\", \"by\": \"ann\"}]");
+	write_file(FOLDER "disabled.json",
+		"[{\"name\": \"b/*\"}, {\"name\": \"c\", \"by\": \"bob\"}]");
+	cr_assert_eq(read_all(), 0);
+	expect_silence();
+	cr_assert_eq(config.approval_allow.n_items, 2);
+	cr_expect_str_eq(config.approval_allow.items[0], "sub");
+	cr_expect_str_eq(config.approval_allow.items[1], "a/add");
+	cr_expect_str_eq(config.allowed.since.items[0], "2026-01-01T00:00:00Z");
+	cr_expect_str_eq(config.allowed.by.items[0], "ann");
+	cr_assert_eq(config.disabled.names.n_items, 2);
+	cr_expect_str_eq(config.disabled.by.items[0], "");
+	cr_expect_str_eq(config.disabled.by.items[1], "bob");
+}
+
+Test(remembered, has_profiles_over_those_of_the_configuration)
+{
+	write_user_file("{\"toolboxd\": {\"profiles\": {\"kids\": {\"tool_names\": [\"all\"]},"
+			" \"guest\": {}}}}");
+	write_file(FOLDER "profiles.d/kids.json", "{\"tool_names\": [\"add\"]}");
+	write_file(FOLDER "profiles.d/new-1.json", "{\"tool_names\": null}");
+	write_file(FOLDER "profiles.d/.kids.json.123", "{");
+	write_file(FOLDER "profiles.d/README", "{");
+	cr_assert_eq(read_all(), 0);
+	expect_silence();
+	cr_assert_eq(config.n_profiles, 3);
+	for (size_t i = 0; i < 3; i++)
+		if (strcmp(config.profiles[i].name, "kids") == 0) {
+			cr_expect_not(config.profiles[i].has_all);
+			cr_assert_eq(config.profiles[i].tool_names.n_items, 1);
+		}
+}
+
+static void expect_closed(const char *name, const char *text, const char *told_text)
+{
+	write_file(name, text);
+	cr_assert_eq(read_all(), 0);
+	cr_expect(config.closed, "%s: %s", name, text);
+	expect_told(told_text);
+	cr_assert_eq(unlink(in_folder(name)), 0);
+}
+
+Test(remembered, closes_for_what_it_cannot_read)
+{
+	expect_closed(FOLDER "allow.json", "[{\"name\": \"a\"},\n {]", "allow.json:2");
+	expect_closed(FOLDER "allow.json", "{}", "must be a list of ");
+	expect_closed(FOLDER "allow.json", "[\"add\"]", "allow.json:1 /0: must be an object with ");
+	expect_closed(
+		FOLDER "allow.json", "[{\"name\": \"\"}]", "must be a text that is not empty");
+	expect_closed(FOLDER "allow.json", "[{\"name\": 1}]", "must be a string");
+	expect_closed(FOLDER "allow.json", "[{\"name\": \"a\", \"who\": 1}]", "is an unknown key");
+	expect_closed(FOLDER "disabled.json", "", "disabled.json:1");
+	expect_closed(FOLDER "profiles.d/a.json", "{\"tools\": []}", "is an unknown key");
+	expect_closed(FOLDER "profiles.d/a.json", "[]", "must be an object with \"tool_names\"");
+	expect_closed(FOLDER "profiles.d/a b.json", "{}", "the name of a profile has letters");
+	cr_assert_eq(mkdir(in_folder(FOLDER "disabled.json"), 0700), 0);
+	cr_assert_eq(read_all(), 0);
+	cr_expect(config.closed);
+	expect_told("cannot be read: Is a directory");
+}
