@@ -17,6 +17,7 @@ static const char schema[] =
 	"\"word\": {\"enum\": [\"1\", \"2\"]},"
 	"\"fixed\": {\"const\": \"3\"},"
 	"\"list\": {\"type\": \"array\"},"
+	"\"odd\": {\"type\": \"text\"},"
 	"\"any\": true}}}";
 
 static int write_words(
@@ -65,6 +66,7 @@ Test(ctl_arguments, are_json_elsewhere_if_they_are_any)
 	expect("list=[1, 2]", "{\"list\":[1,2]}");
 	expect("any=true", "{\"any\":true}");
 	expect("unknown=1.0", "{\"unknown\":1.0}");
+	expect("odd=1.0", "{\"odd\":1.0}");
 }
 
 Test(ctl_arguments, are_text_if_they_are_no_json)

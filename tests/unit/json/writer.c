@@ -172,6 +172,23 @@ Test(json_writer, takes_out_white_space_and_keeps_every_other_byte)
 	expect_text(&out, "1.50");
 }
 
+/* In a block of its own, whose end the sanitizer knows. */
+Test(json_writer, writes_no_byte_after_the_last_one)
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	cleanup(buffer_deinit) struct buffer out = {0};
+	char *text = malloc(2);
+
+	cr_assert_not_null(text);
+	memcpy(text, "42", 2);
+	cr_assert_eq(json_tape_read(&tape, text, 2, 1, NULL), 0);
+	json_write_compact(&out, &tape, 0);
+	expect_text(&out, "42");
+	json_write_indented(&out, &tape, 0, 2);
+	expect_text(&out, "42");
+	free(text);
+}
+
 Test(json_writer, indents_for_people)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};

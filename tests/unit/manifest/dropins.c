@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "manifest/dropins.h"
 
+#include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "../scratch.h"
 #include "manifest/dropin_definition.h"
@@ -269,4 +271,23 @@ Test(dropins, are_not_more_than_a_thousand)
 	cr_assert_eq(unlink(scratch_path("home/tool0")), 0);
 	cr_assert_eq(read_home(NULL), 0);
 	cr_expect_eq(toolbox->n_tools, DROPINS_MAX);
+}
+
+/* Append the last name of @path. */
+static void take_folder(void *data, const char *path)
+{
+	buffer_printf(data, "%s ", strrchr(path, '/') + 1);
+}
+
+Test(dropins, lie_in_a_folder_and_in_those_that_it_holds_or_links_to)
+{
+	cleanup(buffer_deinit) struct buffer found = {0};
+
+	scratch_write("elsewhere/run", "");
+	write_program("home/run", "#!/bin/sh\n");
+	cr_assert_eq(symlink(scratch_path("elsewhere"), scratch_path("home/folder")), 0);
+	cr_assert_eq(symlink(scratch_path("elsewhere/run"), scratch_path("home/file")), 0);
+	cr_assert_eq(symlink("/nonexistent", scratch_path("home/nothing")), 0);
+	dropins_each_folder(scratch_path("home"), take_folder, &found);
+	cr_expect_str_eq(buffer_terminate(&found), "home folder ");
 }
