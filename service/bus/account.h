@@ -3,10 +3,12 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "util/assert.h"
 #include "util/cleanup.h"
+#include "util/debt.h"
 
 /*
  * Accounts of the memory that peers make us hold. There is one book with one cap (limits.peer_bytes),
@@ -27,6 +29,9 @@
  *   gathered  unfinished frames: three eighths of the cap (bus/intake)
  *
  * Every frame is charged more than once on its way, so the sums are kept by inline functions.
+ *
+ * An account also has a share in the time of the loop (util/debt.h): one source has at most an eighth
+ * of it, one account a quarter, all accounts together half. Only work that takes long counts.
  */
 
 /* Shares of the cap, as divisors: 32 MiB, 4 MiB and 64 KiB of the default. */
@@ -34,11 +39,29 @@
 #define ACCOUNT_MARK_SHARE 16
 #define ACCOUNT_LOW_SHARE  1024
 
+/* Factors of debt_charge(). */
+#define ACCOUNT_SOURCE_FACTOR 8
+#define ACCOUNT_FACTOR        4
+#define ACCOUNT_BOOK_FACTOR   2
+
+/* The credit of an account and of all: one source alone does not use it up. */
+#define ACCOUNT_CREDIT_NS (UINT64_C(1000) * 1000 * 1000)
+
+/* Sources of an account that can owe at a time. Further ones share the debt of the account. */
+#define ACCOUNT_SOURCES_MAX 8
+
 struct account_book {
 	size_t bytes_max;
 	size_t queued; /* sums over all accounts */
 	size_t held;
 	const size_t *gathered; /* borrowed: unfinished frames, or NULL */
+	struct debt debt;
+};
+
+/* A source, by the hash of its name. */
+struct account_source {
+	uint64_t key;
+	struct debt debt;
 };
 
 struct account {
@@ -46,6 +69,8 @@ struct account {
 	unsigned int references;
 	size_t queued;
 	size_t held;
+	struct debt debt;
+	struct account_source sources[ACCOUNT_SOURCES_MAX];
 };
 
 /* Create an account with one reference. @book outlives it. Return NULL without memory. */
@@ -158,4 +183,47 @@ static inline bool account_is_full(const struct account *account)
 static inline bool account_is_eased(const struct account *account)
 {
 	return account->queued <= account_book_mark(account->book) / 2;
+}
+
+/* Return the source @key of @account; else the one that owes least, or nothing. */
+static inline struct account_source *account_find_source(struct account *account, uint64_t key)
+{
+	struct account_source *least = &account->sources[0];
+
+	for (unsigned int i = 0; i < ACCOUNT_SOURCES_MAX; i++) {
+		struct account_source *source = &account->sources[i];
+
+		if (source->key == key)
+			return source;
+		if (source->debt.paid_ns < least->debt.paid_ns)
+			least = source;
+	}
+	return least;
+}
+
+/* Charge the source @key of @account with work that took @spent_ns until @now_ns. */
+static inline void account_charge_time(
+	struct account *account, uint64_t key, uint64_t now_ns, uint64_t spent_ns)
+{
+	struct account_source *source = account_find_source(account, key);
+
+	if (source->key != key)
+		*source = (struct account_source){.key = key};
+	debt_charge(&source->debt, now_ns, spent_ns, ACCOUNT_SOURCE_FACTOR);
+	debt_charge(&account->debt, now_ns, spent_ns, ACCOUNT_FACTOR);
+	debt_charge(&account->book->debt, now_ns, spent_ns, ACCOUNT_BOOK_FACTOR);
+}
+
+/* Return the time until long work is done for the source @key of @account again; 0: it is now. */
+static inline uint64_t account_wait_ns(struct account *account, uint64_t key, uint64_t now_ns)
+{
+	const struct account_source *source = account_find_source(account, key);
+	uint64_t wait_ns = debt_wait_ns(&account->debt, now_ns, ACCOUNT_CREDIT_NS);
+	uint64_t book_ns = debt_wait_ns(&account->book->debt, now_ns, ACCOUNT_CREDIT_NS);
+	uint64_t source_ns = 0;
+
+	if (source->key == key)
+		source_ns = debt_wait_ns(&source->debt, now_ns, DEBT_CREDIT_NS);
+	wait_ns = wait_ns > book_ns ? wait_ns : book_ns;
+	return wait_ns > source_ns ? wait_ns : source_ns;
 }

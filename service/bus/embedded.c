@@ -23,6 +23,7 @@
 #include "bus/upgrade.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
+#include "util/debt.h"
 #include "util/list.h"
 #include "util/utf8.h"
 
@@ -68,6 +69,11 @@
  * then all clients are read less. */
 #define BUS_STALL_SHORT_MS 1000
 
+/* The time that a frame of this size takes is measured. */
+#define FRAME_LONG_BYTES (64u << 10)
+
+#define NS_PER_MS UINT64_C(1000000)
+
 /* Own messages that are received in one turn of the loop; then it is the clients' turn. */
 #define ECHOES_PER_TURN 32
 
@@ -94,6 +100,7 @@ struct embedded {
 	struct loop_timer up_timer;
 	struct loop_timer echo_timer;
 	struct loop_timer tick_timer; /* armed while there are peers */
+	struct loop_timer rest_timer; /* armed while a peer is not read because of its debt */
 	uint64_t short_ms;            /* since when half of limits.peer_bytes is used; 0: less is */
 	uint64_t looked_ms;           /* time of the last look at the clients: it is good enough for
 				       * them, and reading the clock for each frame is not free */
@@ -112,9 +119,10 @@ struct peer {
 	struct lws *wsi;
 	struct list link; /* in embedded->peers, while the peer is a member */
 	bool is_member;
-	bool is_paused; /* not read, because too much of what it sent waits */
+	bool is_paused; /* not read: too much of what it sent waits, or it owes */
 	bool is_ping_due;
 	struct account *account; /* counted reference */
+	struct debt debt;        /* for the time of its large frames */
 	struct frame_queue queue;
 	struct intake intake;
 	struct bus_heartbeat heartbeat;
@@ -206,16 +214,23 @@ static void queue_for(struct embedded *embedded, struct peer *peer, struct frame
  *
  *   nothing was written to it for stall_ms (BUS_STALL_SHORT_MS when memory is short), or
  *   less than the mark was, while more than the mark waited
+ *
+ * Nor is a sender read while it owes for the time that its large frames took (util/debt.h), with all
+ * that was done for them. Until it has read a frame, the loop can refuse nothing of it.
  */
 
 static void resume_peers(struct embedded *embedded)
 {
+	uint64_t now_ns;
+
 	if (embedded->n_paused == 0)
 		return;
+	now_ns = clock_now_ns();
 	list_for_each(link, &embedded->peers) {
 		struct peer *peer = container_of(link, struct peer, link);
 
-		if (!peer->is_paused || !account_is_eased(peer->account))
+		if (!peer->is_paused || !account_is_eased(peer->account) ||
+			debt_wait_ns(&peer->debt, now_ns, DEBT_CREDIT_NS) > 0)
 			continue;
 		peer->is_paused = false;
 		embedded->n_paused--;
@@ -223,13 +238,58 @@ static void resume_peers(struct embedded *embedded)
 	}
 }
 
-static void pause_if_full(struct embedded *embedded, struct peer *peer)
+static void pause_peer(struct embedded *embedded, struct peer *peer)
 {
-	if (!peer->is_member || peer->is_paused || !account_is_full(peer->account))
+	if (peer->is_paused)
 		return;
 	peer->is_paused = true;
 	embedded->n_paused++;
 	lws_rx_flow_control(peer->wsi, 0);
+}
+
+static void pause_if_full(struct embedded *embedded, struct peer *peer)
+{
+	if (peer->is_member && account_is_full(peer->account))
+		pause_peer(embedded, peer);
+}
+
+/* Arm the timer for the first peer that has paid. */
+static void arm_rest(struct embedded *embedded)
+{
+	uint64_t now_ns = clock_now_ns();
+	uint64_t least_ns = UINT64_MAX;
+
+	list_for_each(link, &embedded->peers) {
+		uint64_t ns = debt_wait_ns(
+			&container_of(link, struct peer, link)->debt, now_ns, DEBT_CREDIT_NS);
+
+		if (ns > 0 && ns < least_ns)
+			least_ns = ns;
+	}
+	if (least_ns < UINT64_MAX)
+		loop_timer_arm(&embedded->rest_timer, least_ns / NS_PER_MS + 1);
+}
+
+static void on_rest(void *data)
+{
+	struct embedded *embedded = data;
+
+	resume_peers(embedded);
+	arm_rest(embedded);
+}
+
+/* Charge @peer with its large frame, which was handled since @start_ns of the thread's time. */
+static void charge_frame(struct embedded *embedded, struct peer *peer, uint64_t start_ns)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	if (!peer->is_member)
+		return;
+	debt_charge(&peer->debt, now_ns, clock_thread_ns() - start_ns, ACCOUNT_SOURCE_FACTOR);
+	if (debt_wait_ns(&peer->debt, now_ns, DEBT_CREDIT_NS) == 0)
+		return;
+	pause_peer(embedded, peer);
+	arm_rest(embedded);
 }
 
 /* Disconnect the client for which most waits. Return false when so little waits for each that this
@@ -396,6 +456,8 @@ static void pass_on(struct embedded *embedded, struct peer *peer, const char *te
 	cleanup(frame_cleanup) struct frame *frame = NULL;
 	/* The peer may be disconnected while its frame is handled. */
 	cleanup(account_cleanup) struct account *account = account_ref(peer->account);
+	bool is_long = size >= FRAME_LONG_BYTES;
+	uint64_t start_ns = is_long ? clock_thread_ns() : 0;
 
 	if (!utf8_is_valid(text, size)) {
 		bus_warn(&embedded->bus.rates.frames, "dropped a text frame that is not UTF-8");
@@ -418,6 +480,8 @@ static void pass_on(struct embedded *embedded, struct peer *peer, const char *te
 		bus_act_for(&embedded->bus, before);
 	}
 	pause_if_full(embedded, peer);
+	if (is_long)
+		charge_frame(embedded, peer, start_ns);
 }
 
 static void on_echo(void *data)
@@ -719,6 +783,7 @@ static void embedded_free(struct bus *bus)
 	loop_timer_deinit(&embedded->up_timer);
 	loop_timer_deinit(&embedded->echo_timer);
 	loop_timer_deinit(&embedded->tick_timer);
+	loop_timer_deinit(&embedded->rest_timer);
 	frame_queue_clear(&embedded->echo);
 	list_for_each(link, &embedded->peers)
 		hang_up_peer(embedded, container_of(link, struct peer, link));
@@ -796,6 +861,8 @@ static int begin_embedded(struct embedded *embedded)
 		r = loop_timer_init(&embedded->echo_timer, loop, on_echo, embedded);
 	if (!r)
 		r = loop_timer_init(&embedded->tick_timer, loop, on_tick, embedded);
+	if (!r)
+		r = loop_timer_init(&embedded->rest_timer, loop, on_rest, embedded);
 	if (r)
 		return r;
 	embedded->greeting = create_greeting();

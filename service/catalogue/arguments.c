@@ -299,6 +299,30 @@ static int check_or_coerce(struct arguments *arguments, const struct tool *tool,
 		tool, context, place->tape, place->token, &arguments->report);
 }
 
+/* Set the text that the tool gets from the value at @place, with defaults where its kind takes them.
+ * Returns what arguments_check() does. */
+static int fill_arguments(struct arguments *arguments, const struct tool *tool,
+	struct schema_context *context, const struct place *place,
+	const struct arguments_limits *limits)
+{
+	int r;
+
+	arguments->json = json_value_text(place->tape, place->token, &arguments->size);
+	if (!schema_has_defaults(tool->schemas->arguments.compiled) ||
+		!kind_facts(tool->toolbox->package->kind)->fills_defaults)
+		return 0;
+	buffer_reset(&arguments->filled);
+	r = schema_fill(tool->schemas->arguments.compiled, context, place->tape, place->token,
+		&arguments->filled, NULL);
+	if (r != 0)
+		return unchecked(r);
+	if (arguments->filled.size > limits->bytes)
+		return refuse_size(arguments, arguments->filled.size, limits->bytes, "bytes");
+	arguments->json = arguments->filled.data;
+	arguments->size = arguments->filled.size;
+	return 0;
+}
+
 int arguments_check(struct arguments *arguments, const struct tool *tool,
 	const struct json_tape *tape, uint32_t token, struct schema_context *context,
 	const struct arguments_limits *limits)
@@ -309,27 +333,20 @@ int arguments_check(struct arguments *arguments, const struct tool *tool,
 	if (arguments->report.n_violations > 0 || arguments->report.summary)
 		schema_report_deinit(&arguments->report);
 	r = find_place(arguments, tape, token, limits, &place);
+	arguments->spent_ns = 0;
 	if (r != 0)
 		return r;
 	arguments->json = json_value_text(place.tape, place.token, &arguments->size);
 	if (arguments->size > limits->bytes)
 		return refuse_size(arguments, arguments->size, limits->bytes, "bytes");
 	r = tool_schemas_wake(tool);
-	r = r ? r : check_or_coerce(arguments, tool, context, &place);
-	arguments->json = json_value_text(place.tape, place.token, &arguments->size);
-	if (r != 0 || !schema_has_defaults(tool->schemas->arguments.compiled) ||
-		!kind_facts(tool->toolbox->package->kind)->fills_defaults)
-		return r;
-	buffer_reset(&arguments->filled);
-	r = schema_fill(tool->schemas->arguments.compiled, context, place.tape, place.token,
-		&arguments->filled, NULL);
 	if (r != 0)
-		return unchecked(r);
-	if (arguments->filled.size > limits->bytes)
-		return refuse_size(arguments, arguments->filled.size, limits->bytes, "bytes");
-	arguments->json = arguments->filled.data;
-	arguments->size = arguments->filled.size;
-	return 0;
+		return r;
+	r = check_or_coerce(arguments, tool, context, &place);
+	if (r == 0)
+		r = fill_arguments(arguments, tool, context, &place, limits);
+	arguments->spent_ns = schema_spent_ns(context);
+	return r;
 }
 
 void arguments_deinit(struct arguments *arguments)

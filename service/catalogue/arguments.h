@@ -41,6 +41,7 @@ struct arguments {
 	size_t actual;               /* after ARGUMENTS_E_TOO_LARGE */
 	size_t max;
 	const char *limit; /* "bytes" or "levels of nesting" */
+	uint64_t spent_ns; /* the thread's time for the schema; 0: too little to be measured */
 };
 
 enum arguments_status {

@@ -24,6 +24,7 @@
 struct tool_schema {
 	struct schema *compiled; /* NULL: at rest */
 	bool asserts_formats;    /* the option that it was compiled with */
+	bool was_costly;         /* a check has taken more than DEBT_FREE_NS (util/debt.h) */
 };
 
 struct tool_schemas {

@@ -13,6 +13,8 @@
 /* The most code points of a source in a text. */
 #define SOURCE_POINTS 128
 
+#define NS_PER_S 1e9
+
 void errors_write_missing_name(struct answer *answer)
 {
 	answer_error_format(answer, ANSWER_MISSING_NAME, "Missing required field: 'name'");
@@ -125,19 +127,41 @@ void errors_write_many_questions(struct answer *answer, const struct tool *tool,
 		tool->toolbox->id, n_pending);
 }
 
-void errors_write_too_many(struct answer *answer, const struct text_view *source,
+/* Write that there are too many of @what from @source, for @reason. */
+static void write_too_many(struct answer *answer, const char *what, const struct text_view *source,
 	double retry_after_s, const char *reason)
 {
 	size_t size = utf8_prefix(source->text ? source->text : "", source->size, SOURCE_POINTS);
 
 	if (source->text)
 		answer_error_format(answer, ANSWER_BUSY,
-			"RuntimeError: Too many calls from '%.*s': %s", (int)size, source->text,
+			"RuntimeError: Too many %s from '%.*s': %s", what, (int)size, source->text,
 			reason);
 	else
 		answer_error_format(answer, ANSWER_BUSY,
-			"RuntimeError: Too many calls from one client: %s", reason);
+			"RuntimeError: Too many %s from one client: %s", what, reason);
 	write_retry(answer, retry_after_s);
+}
+
+void errors_write_too_many(struct answer *answer, const struct text_view *source,
+	double retry_after_s, const char *reason)
+{
+	write_too_many(answer, "calls", source, retry_after_s, reason);
+}
+
+void errors_write_checking(struct answer *answer, const struct text_view *source, uint64_t wait_ns)
+{
+	write_too_many(answer, "checks", source, (double)wait_ns / NS_PER_S,
+		"they have taken more than their share of the time");
+}
+
+void errors_write_results(struct answer *answer, const struct tool *tool, uint64_t wait_ns)
+{
+	answer_error_format(answer, ANSWER_BUSY,
+		"RuntimeError: Toolbox '%s' is busy: its results have taken more than their share "
+		"of the time to check",
+		tool->toolbox->id);
+	write_retry(answer, (double)wait_ns / NS_PER_S);
 }
 
 void errors_write_unavailable(struct answer *answer, const struct tool *tool, const char *reason)

@@ -47,6 +47,13 @@ void errors_write_busy(struct answer *answer, const struct tool *tool, uint32_t 
 void errors_write_too_many(struct answer *answer, const struct text_view *source,
 	double retry_after_s, const char *reason);
 
+/* The checks for @source (absent: of no known one) took as much time as they may; the next one may come
+ * after @wait_ns. */
+void errors_write_checking(struct answer *answer, const struct text_view *source, uint64_t wait_ns);
+
+/* The results of the toolbox of @tool took as much time to check as they may. */
+void errors_write_results(struct answer *answer, const struct tool *tool, uint64_t wait_ns);
+
 void errors_write_unavailable(struct answer *answer, const struct tool *tool, const char *reason);
 
 /* Write "@subject 'NAME' in ToolBox 'ID': @actual @unit, @max are allowed". */

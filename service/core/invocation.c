@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "catalogue/tool_schemas.h"
+#include "core/checks.h"
 #include "core/errors.h"
 #include "policy/approval.h"
 #include "json/document.h"
@@ -31,6 +32,9 @@
 
 /* The least time between two progress events of one call: everybody on the bus reads them. */
 #define PROGRESS_MS 50
+
+/* The factor of debt_charge() for the results of a package: a quarter of the loop. */
+#define RESULTS_FACTOR 4
 
 /* ── the record ──────────────────────────────────────────────────────────────────────────────── */
 
@@ -127,6 +131,14 @@ static void begin_record(const struct invoker *invoker, struct call *call,
 
 /* ── the end of a call ───────────────────────────────────────────────────────────────────────── */
 
+/* Return the time until results of @tool are checked again; 0: they are now. */
+static uint64_t results_wait_ns(const struct tool *tool, struct runner *runner)
+{
+	if (!tool->schemas->output.was_costly)
+		return 0;
+	return debt_wait_ns(runner_debt(runner), clock_now_ns(), DEBT_CREDIT_NS);
+}
+
 /* Write the error of a result for which schema_validate() has returned @status. Returns its code. */
 static int write_output_error(struct call *call, const struct call_result *result, int status)
 {
@@ -147,19 +159,42 @@ static int write_output_error(struct call *call, const struct call_result *resul
 	return ANSWER_INVALID_OUTPUT;
 }
 
+/* Check the result against the tool's output schema, and write the error if there is one. Returns its
+ * code, or -1. The time is charged to the package of the tool, not to the caller. */
+static int check_result(struct call *call, const struct call_result *result)
+{
+	const struct schema_context *context = call->invoker->context;
+	struct tool_schema *output = &call->tool->schemas->output;
+	int r = schema_validate(output->compiled, call->invoker->context, result->tape, 0);
+	int code = r != 0 ? write_output_error(call, result, r) : -1;
+	uint64_t spent_ns = schema_spent_ns(context);
+
+	if (debt_is_due(spent_ns)) {
+		output->was_costly = true;
+		debt_charge(runner_debt(call->runner_call.runner), clock_now_ns(), spent_ns,
+			RESULTS_FACTOR);
+	}
+	return code;
+}
+
 /* Write the result if it satisfies the tool's output schema, else the error. Returns the code of
  * the error, or -1. */
 static int write_valid_result(struct call *call, const struct call_result *result)
 {
 	const struct invoker *invoker = call->invoker;
 	int r = tool_schemas_wake(call->tool);
-
-	r = r ? r
-	      : schema_validate(
-			call->tool->schemas->output.compiled, invoker->context, result->tape, 0);
+	int code;
 
 	if (r != 0)
 		return write_output_error(call, result, r);
+	if (results_wait_ns(call->tool, call->runner_call.runner) > 0) {
+		errors_write_unchecked(&call->answer, call->tool, "The output of",
+			"cannot be checked: the results of its toolbox take too long to check");
+		return ANSWER_TOO_LARGE;
+	}
+	code = check_result(call, result);
+	if (code >= 0)
+		return code;
 	answer_write_result(answer_member(&call->answer, "result"), result->text, result->size,
 		invoker->config->result_max_chars);
 	return -1;
@@ -297,23 +332,43 @@ static struct arguments_limits argument_limits(const struct config *config)
 
 /* Read and check the arguments of the request. Returns the result of arguments_check(). */
 static int read_arguments(
-	const struct config *config, const struct tool *tool, struct request_scope *scope)
+	const struct invoker *invoker, const struct tool *tool, struct request_scope *scope)
 {
-	const struct arguments_limits limits = argument_limits(config);
-
-	return arguments_check(&scope->arguments, tool, scope->request.data, scope->request.args,
+	const struct arguments_limits limits = argument_limits(invoker->config);
+	int r = arguments_check(&scope->arguments, tool, scope->request.data, scope->request.args,
 		scope->context, &limits);
+
+	if (checks_charge(invoker->bus, scope, scope->arguments.spent_ns))
+		tool->schemas->arguments.was_costly = true;
+	return r;
+}
+
+/* Return whether the sender may have its arguments checked; else the error is written. */
+static bool admit_check(const struct invoker *invoker, const struct tool *tool,
+	const struct request_scope *scope, struct answer *answer)
+{
+	return !tool->schemas->arguments.was_costly || checks_admit(invoker->bus, scope, answer);
 }
 
 /* Return whether the arguments are good; else the error is written. */
 static bool check_arguments(const struct invoker *invoker, const struct tool *tool,
 	struct request_scope *scope, struct answer *answer)
 {
-	int r = read_arguments(invoker->config, tool, scope);
+	int r = read_arguments(invoker, tool, scope);
 
 	if (r != 0)
 		write_arguments_error(invoker, tool, &scope->arguments, r, answer);
 	return r == 0;
+}
+
+/* Return whether a result of the tool could be checked now; else the error is written. */
+static bool admit_result(const struct tool *tool, struct runner *runner, struct answer *answer)
+{
+	uint64_t wait_ns = results_wait_ns(tool, runner);
+
+	if (wait_ns > 0)
+		errors_write_results(answer, tool, wait_ns);
+	return wait_ns == 0;
 }
 
 static bool check_cooldown(
@@ -487,7 +542,8 @@ static bool run_or_ask(struct invoker *invoker, struct request_scope *scope,
 			  approval_is_granted(invoker->approval, &scope->caller, tool);
 
 	if (decision.verdict == POLICY_RUN || is_granted)
-		return submit_call(invoker, scope, tool, runner, is_granted, answer);
+		return admit_result(tool, runner, answer) &&
+		       submit_call(invoker, scope, tool, runner, is_granted, answer);
 	return ask_person(invoker, scope, tool, answer);
 }
 
@@ -686,7 +742,8 @@ void invocation_begin(struct invoker *invoker, struct request_scope *scope, stru
 	if (invoker->calls->is_stopping)
 		errors_write_unavailable(answer, tool, "the service is stopping");
 	else
-		has_arguments = check_arguments(invoker, tool, scope, answer);
+		has_arguments = admit_check(invoker, tool, scope, answer) &&
+				check_arguments(invoker, tool, scope, answer);
 	if (has_arguments && check_cooldown(runner, tool, answer) &&
 		run_or_ask(invoker, scope, tool, runner, answer))
 		return;
@@ -697,14 +754,13 @@ void invocation_begin(struct invoker *invoker, struct request_scope *scope, stru
 void invocation_validate(
 	const struct invoker *invoker, struct request_scope *scope, struct answer *answer)
 {
-	const struct config *config = invoker->config;
 	struct arguments *arguments = &scope->arguments;
 	const struct tool *tool;
 	int r;
 
-	if (!find_tool(invoker, scope, answer, &tool))
+	if (!find_tool(invoker, scope, answer, &tool) || !admit_check(invoker, tool, scope, answer))
 		return;
-	r = read_arguments(config, tool, scope);
+	r = read_arguments(invoker, tool, scope);
 	if (r != 0 && r != ARGUMENTS_E_INVALID) {
 		write_arguments_error(invoker, tool, arguments, r, answer);
 		return;

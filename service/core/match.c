@@ -73,6 +73,8 @@ int match_find(const struct catalogue *catalogue, struct regex_scratch *scratch,
 	*ret_match = (struct match){0};
 	for (size_t i = 0; r == 0 && !ret_match->tool && i < catalogue_n_tools(catalogue); i++)
 		r = try_tool(&search, catalogue_tool(catalogue, i));
+	if (regex_scratch_was_long(scratch))
+		ret_match->spent_ns = clock_thread_ns() - search.start_ns;
 	return r;
 }
 
@@ -117,7 +119,7 @@ static void write_match(const struct match *match, struct answer *answer)
 		answer_member_text(answer, "toolbox_id", match->tool->toolbox->id);
 }
 
-void match_answer(const struct request_scope *scope, const struct config_limits *limits,
+uint64_t match_answer(const struct request_scope *scope, const struct config_limits *limits,
 	struct log_rate *costly, struct answer *answer)
 {
 	const struct text_view *utterance = &scope->request.utterance;
@@ -126,7 +128,7 @@ void match_answer(const struct request_scope *scope, const struct config_limits 
 
 	if (utterance->size > MATCH_UTTERANCE_BYTES_MAX) {
 		refuse_length(utterance->size, answer);
-		return;
+		return 0;
 	}
 	r = match_find(scope->view, scope->scratch, utterance->text, utterance->size,
 		MATCH_MS_MAX * NS_PER_MS, &match);
@@ -135,4 +137,5 @@ void match_answer(const struct request_scope *scope, const struct config_limits 
 		refuse_time(&match, answer);
 	else
 		write_match(&match, answer);
+	return match.spent_ns;
 }

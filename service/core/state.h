@@ -42,6 +42,7 @@ struct service {
 	struct proxy proxy;        /* the bus, for the tools that have it */
 	struct log_rate malformed; /* lines about frames that are no messages */
 	struct log_rate costly;    /* lines about triggers that take too many steps */
+	bool matching_was_costly;  /* one took more than DEBT_FREE_NS (util/debt.h) */
 	uint64_t started_ms;
 	uint64_t stop_calls_ms;     /* stopping: when calls have had their time */
 	struct loop_timer stopping; /* stopping: when to look again */

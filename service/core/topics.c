@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/checks.h"
 #include "core/errors.h"
 #include "core/events.h"
 #include "core/inbox.h"
@@ -82,7 +83,14 @@ static void serve_get(struct service *service, struct answer *answer)
 
 static void serve_match(struct service *service, struct answer *answer)
 {
-	match_answer(&service->scope, &service->config.limits, &service->costly, answer);
+	const struct request_scope *scope = &service->scope;
+	uint64_t spent_ns;
+
+	if (service->matching_was_costly && !checks_admit(service->bus, scope, answer))
+		return;
+	spent_ns = match_answer(scope, &service->config.limits, &service->costly, answer);
+	if (checks_charge(service->bus, scope, spent_ns))
+		service->matching_was_costly = true;
 }
 
 static void serve_watch(struct service *service, struct answer *answer)

@@ -53,6 +53,7 @@ struct runner {
 	struct loop_timer rest;    /* no calls: when to dismiss the workers, or to be drained */
 	struct crashes crashes;
 	struct cooldowns cooldowns;
+	struct debt debt;
 	char reason[REASON_BYTES]; /* the text of runner_reason() */
 	struct log_rate troubles;  /* limits the log: a caller can provoke them */
 	uint64_t no_start_ms;      /* when it was last logged that no host can be started */
@@ -747,6 +748,11 @@ const char *runner_reason(const struct runner *runner)
 unsigned int runner_n_hosts(const struct runner *runner)
 {
 	return count_starting(runner) + count_loaded(runner);
+}
+
+struct debt *runner_debt(struct runner *runner)
+{
+	return &runner->debt;
 }
 
 uint32_t runner_n_waiting(const struct runner *runner)

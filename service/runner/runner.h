@@ -12,6 +12,7 @@
 #include "runner/call.h"
 #include "runner/worker.h"
 #include "util/cleanup.h"
+#include "util/debt.h"
 #include "util/histogram.h"
 
 /*
@@ -143,6 +144,10 @@ uint32_t runner_n_calls(const struct runner *runner);
 
 /* Return the seconds until @tool may run again after its last run; 0: it may run now. */
 double runner_cooldown_s(const struct runner *runner, const struct tool *tool);
+
+/* Return the debt for the time that the checks of the package's results take. The owner of the runner
+ * charges it. */
+struct debt *runner_debt(struct runner *runner);
 
 /* The statistics of a toolbox. The owner of its runner reports each call that it has answered. */
 struct runner_statistics {

@@ -49,6 +49,52 @@ Test(account, is_full_at_a_mark_that_falls_when_the_book_fills)
 	account_unref(large);
 }
 
+#define NS_PER_MS UINT64_C(1000000)
+
+/* Charge the source @key with @n checks of 10 ms. */
+static void check_long(struct account *account, uint64_t key, int n)
+{
+	for (int i = 0; i < n; i++)
+		account_charge_time(account, key, NS_PER_MS, 10 * NS_PER_MS);
+}
+
+Test(account, lets_a_source_wait_before_others_do)
+{
+	struct account_book book = {.bytes_max = MIB};
+	struct account *account = account_new(&book);
+	struct account *other = account_new(&book);
+
+	check_long(account, 1, 2);
+	cr_expect_eq(account_wait_ns(account, 1, NS_PER_MS), 60 * NS_PER_MS);
+	cr_expect_eq(account_wait_ns(account, 2, NS_PER_MS), 0, "the account owes 80 ms");
+	check_long(account, 2, 24);
+	cr_expect_eq(account_wait_ns(account, 3, NS_PER_MS), 40 * NS_PER_MS, "now 1040 ms");
+	cr_expect_eq(account_wait_ns(other, 1, NS_PER_MS), 0, "all owe 520 ms");
+	check_long(account, 3, 25);
+	cr_expect_eq(account_wait_ns(other, 1, NS_PER_MS), 20 * NS_PER_MS, "all owe 1020 ms");
+	cr_expect_eq(account_wait_ns(other, 1, 21 * NS_PER_MS), 0);
+	account_unref(account);
+	account_unref(other);
+}
+
+/* A peer that uses ever new sources pays with all of its connection. */
+Test(account, knows_a_few_sources)
+{
+	struct account_book book = {.bytes_max = MIB};
+	struct account *account = account_new(&book);
+
+	for (uint64_t key = 1; key <= ACCOUNT_SOURCES_MAX; key++)
+		check_long(account, key, (int)key + 1);
+	check_long(account, 100, 1);
+	cr_expect_eq(account_find_source(account, 100)->key, 100);
+	cr_expect_eq(account_find_source(account, 2)->key, 2);
+	cr_expect_neq(account_find_source(account, 1)->key, 1);
+	cr_expect_eq(
+		account_wait_ns(account, 1, NS_PER_MS), account_wait_ns(account, 99, NS_PER_MS));
+	cr_expect_gt(account_wait_ns(account, 1, NS_PER_MS), 0, "as the account");
+	account_unref(account);
+}
+
 Test(account, can_be_none)
 {
 	cr_expect(account_hold(NULL, SIZE_MAX));

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bus/bus.h"
+#include "core/answer.h"
+#include "core/request_scope.h"
+
+/*
+ * The time of the loop that peers take with their requests: checks of arguments, and matching.
+ *
+ *   request ─▶ has this kind of check taken long before?
+ *                 │ no                 │ yes
+ *                 │                 does its sender owe? ── yes ─▶ busy, retry_after_s
+ *                 ▼                    ▼ no
+ *               check ─────────▶ more than DEBT_FREE_NS? ─▶ its sender owes (bus/account.h)
+ *
+ * So a peer whose checks are short never waits, whatever others do that share its connection.
+ */
+
+/* Return whether the sender of the message in @scope may have a check that can take long; else the
+ * error is written. */
+bool checks_admit(const struct bus *bus, const struct request_scope *scope, struct answer *answer);
+
+/* Charge that sender with a check that took @spent_ns. Return whether it took long. */
+bool checks_charge(const struct bus *bus, const struct request_scope *scope, uint64_t spent_ns);

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks that take long cost their sender time, results that take long to check their toolbox, and
+nobody else anything (contract.md, Shares of the time)."""
+import json
+import threading
+import time
+
+import manifests
+import pytest
+from caller import Caller
+from processes import SLOWNESS
+from test_pressure import frame, message
+from websocket_peer import Peer
+
+SECONDS = 3
+SHORT = {"v": "x"}
+
+
+def nested(depth):
+    return {"a": nested(depth - 1)} if depth else 0
+
+
+# Checks of this value take limits.check_ms, however fast the machine is.
+LONG = {"v": nested(100), "pad": [0] * 20000}
+CHECK_S = 0.02
+PRICE_S = 0.01 + 8 * (CHECK_S - 0.01)
+
+
+def recursive():
+    """What pydantic writes for recursive unions, and a value costs as often as it can match."""
+    node = {"anyOf": [
+        {"type": "object", "properties": {"a": {"$ref": "#/$defs/n"}}, "required": ["a"]},
+        {"type": "object", "properties": {"a": {"$ref": "#/$defs/n"}}},
+        {"type": "string"}]}
+    return {"type": "object", "properties": {"v": {"$ref": "#/$defs/n"}}, "$defs": {"n": node}}
+
+
+def command(name, schema, shell="true", **more):
+    return {"name": name, "description": "A tool under test.", "risk": "read",
+            "argument_schema": schema, "command": {"shell": shell, "output": "json"}, **more}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Checks of the arguments of `costly`, and of the result of `liar`, are long, and so is a match of
+    an utterance that is all one word."""
+    folder = tmp_path / "boxes"
+    folder.mkdir()
+    output = tmp_path / "output.json"
+    output.write_text(json.dumps(LONG))
+    triggers = [rf"(\w+)\s\1{{1,{n + 1}}}" for n in range(60)]
+    (folder / "costly.json").write_text(json.dumps({"kind": "command", "tools": [
+        command("costly", recursive(), triggers=triggers)]}))
+    (folder / "lying.json").write_text(json.dumps({
+        "kind": "command", "limits": {"workers": 4}, "tools": [
+            command("liar", {}, f"cat {output}", output_schema=recursive()),
+            command("honest", {}, "echo 1")]}))
+    return folder
+
+
+@pytest.fixture(params=["embedded", "ovos-messagebus"])
+def bus(request, launch, folder):
+    bus = launch(toolbox_dirs=[manifests.SHIPPED, folder], kind=request.param)
+    bus.forget_who_left()
+    return bus
+
+
+def codes_of(caller, topic, data, context, seconds):
+    """Ask again and again, one after the other: the answers."""
+    until, answers = time.monotonic() + seconds, []
+    while time.monotonic() < until:
+        answers.append(caller.call(topic, data, context, seconds=20 * SLOWNESS))
+    return answers
+
+
+def count(answers, code):
+    return sum(answer.get("code") == code for answer in answers)
+
+
+@pytest.mark.parametrize("topic, data", [
+    ("ovos.tools.validate", {"name": "costly", "args": LONG}),
+    ("ovos.tools.invoke", {"name": "costly", "args": LONG}),
+    ("ovos.tools.match", {"utterance": "a" * 4000})], ids=["validate", "invoke", "match"])
+def test_a_sender_pays_for_its_long_checks_with_time(bus, topic, data):
+    with Caller(bus.url) as sender:
+        answers = codes_of(sender, topic, data, {"source": "me"}, SECONDS)
+        busy = count(answers, "busy")
+        assert busy > 0 and busy == sum("retry_after_s" in one for one in answers)
+        assert 1 <= len(answers) - busy <= 2 + SECONDS / (8 * PRICE_S)
+        with Caller(bus.url) as other:
+            answer = other.invoke("add", {"a": 1, "b": 2}, seconds=20 * SLOWNESS)
+            assert answer["result"] == {"result": 3}
+        bus.forget_who_left()
+        last = next(one for one in reversed(answers) if one.get("code") == "busy")
+        assert last["error"].startswith("RuntimeError: Too many checks from 'me': ")
+        after = sender.call(topic, data, {"source": "me"}, 20 * SLOWNESS)
+        if "retry_after_s" in after:
+            time.sleep(after["retry_after_s"])
+            after = sender.call(topic, data, {"source": "me"}, 20 * SLOWNESS)
+        assert after.get("code") != "busy"
+
+
+def test_other_sources_of_a_connection_do_not_notice(bus):
+    with Caller(bus.url) as caller:
+        until = time.monotonic() + SECONDS
+        refused = 0
+        while time.monotonic() < until:
+            long = caller.call("ovos.tools.validate", {"name": "costly", "args": LONG},
+                               {"source": "me"}, 20 * SLOWNESS)
+            refused += long["code"] == "busy"
+            short = caller.call("ovos.tools.validate", {"name": "costly", "args": SHORT},
+                                {"source": "other"}, 20 * SLOWNESS)
+            assert "code" not in short
+        assert refused > 0
+
+
+def test_a_sender_that_owes_may_call_other_tools(bus):
+    with Caller(bus.url) as caller:
+        answers = codes_of(
+            caller, "ovos.tools.validate", {"name": "costly", "args": LONG}, {"source": "me"}, 1)
+        assert count(answers, "busy") > 0
+        for n in range(50):
+            answer = caller.call("ovos.tools.invoke", {"name": "add", "args": {"a": n, "b": 1}},
+                                 {"source": "me"}, 20 * SLOWNESS)
+            assert answer["result"] == {"result": n + 1}
+
+
+def test_a_toolbox_pays_for_its_long_results(bus):
+    with Caller(bus.url) as caller:
+        answers = codes_of(caller, "ovos.tools.invoke", {"name": "liar", "args": {}}, {}, SECONDS)
+        busy = [one for one in answers if one["code"] == "busy"]
+        assert busy and all("retry_after_s" in one for one in busy)
+        assert busy[0]["error"].startswith("RuntimeError: Toolbox 'lying' is busy: its results")
+        assert count(answers, "too_large") == len(answers) - len(busy)
+        assert len(answers) - len(busy) <= 2 + SECONDS / (4 * PRICE_S)
+        # Its other tools, whose results are short, and other toolboxes run.
+        for name, args in (("honest", {}), ("add", {"a": 1, "b": 2})):
+            assert "result" in caller.invoke(name, args, seconds=20 * SLOWNESS)
+
+
+def test_results_of_calls_that_ran_together_share_that_time(bus):
+    """When they are submitted, nothing is owed yet."""
+    with Caller(bus.url) as caller:
+        caller.invoke("liar", seconds=20 * SLOWNESS)
+        time.sleep(4 * PRICE_S)
+        for n in range(60):
+            caller.send("ovos.tools.invoke", {"name": "liar", "args": {}, "call_id": str(n)})
+        answers = [caller.wait_for(lambda one: one.type == "ovos.tools.invoke.response",
+                                   60 * SLOWNESS).data for _ in range(60)]
+        texts = [one["error"] for one in answers if one["code"] == "too_large"]
+        assert any("the results of its toolbox take too long" in text for text in texts)
+        assert any("cannot be checked: it takes too" in text for text in texts)
+
+
+def test_large_frames_are_read_at_intervals(launch, figure):
+    """Frames that take long to read, of which nothing could be refused before: two million numbers
+    each. All are answered, but the first ones are paid with seconds."""
+    bus = launch()
+    numbers = frame(message("ovos.tools.status")[:-1] + ',"x":['
+                    + "0," * (2 << 20) + "0]}")
+    taken = []
+
+    def note_responses(peer):
+        while len(taken) < 3:
+            if '"ovos.tools.status.response"' in peer.receive(60 * SLOWNESS)[:60]:
+                taken.append(time.monotonic())
+
+    with Peer(bus.url) as sender, Caller(bus.url) as other:
+        reader = threading.Thread(target=note_responses, args=(sender,), daemon=True)
+        reader.start()
+        writing = sender.socket.dup()  # with a timeout of its own
+        threading.Thread(target=writing.sendall, args=(numbers * 3,), daemon=True).start()
+        for n in range(20):
+            answer = other.invoke("add", {"a": n, "b": 1}, seconds=20 * SLOWNESS)
+            assert answer["result"] == {"result": n + 1}
+        reader.join(120 * SLOWNESS)
+    writing.close()
+    assert len(taken) == 3
+    figure("seconds for two frames", taken[-1] - taken[0])
+    assert taken[-1] - taken[0] > 1
