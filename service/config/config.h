@@ -166,6 +166,7 @@ struct config {
 	char *audit_file; /* NULL: off */
 	uint64_t audit_max_bytes;
 	bool audit_arguments;
+	bool audit_required;
 	enum log_level log_level;
 	enum log_format log_format;
 	char *plugins; /* `PHAL.ovos-phal-plugin-tools`, by entry points: an object; or NULL */

@@ -275,6 +275,15 @@ static void read_approval_key(
 		config_reader_close_wrong(reader, value, "must be the path of a file");
 }
 
+/* A log that is required has to be somewhere. */
+static void read_audit_required(
+	struct config_reader *reader, const struct key *key, uint32_t value, void *member)
+{
+	read_flag(reader, key, value, member);
+	if (reader->config->audit_required && !reader->config->audit_file && reader->error == 0)
+		config_reader_close(reader, value, "needs \"audit.file\"");
+}
+
 /* ── the table ───────────────────────────────────────────────────────────────────────────────── */
 
 static const char *const duplicates_words[] = {
@@ -361,7 +370,7 @@ static const struct key keys[] = {
 	{"audit.file", read_audit_file, MEMBER(audit_file), .closes = true},
 	CLOSING_NUMBER("audit.max_bytes", audit_max_bytes, 4096, GIB, 10 * MIB),
 	{"audit.arguments", read_flag, MEMBER(audit_arguments), .closes = true},
-	FEATURE("audit.required", JSON_FALSE),
+	{"audit.required", read_audit_required, MEMBER(audit_required), .closes = true},
 	WORD("log.level", log_level, log_level_names, LOG_LEVEL_INFO, false),
 	WORD("log.format", log_format, log_format_names, LOG_FORMAT_TEXT, false),
 	{"toolboxes", read_toolboxes, .closes = true},

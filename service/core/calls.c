@@ -151,7 +151,8 @@ struct call *calls_new(struct calls *calls, const struct tool *tool)
 	call->package = tool ? package_ref(tool->toolbox->package) : NULL;
 	call->progressed_ms = 0;
 	call->process = calls->process;
-	call->runner_call.id = ++calls->last_id;
+	call->runner_call.id = calls->next_id ? calls->next_id : ++calls->last_id;
+	calls->next_id = 0;
 	call->runner_call.tool = tool ? tool->index : 0;
 	return call;
 }

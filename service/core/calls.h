@@ -78,6 +78,8 @@ struct calls {
 	uint32_t n_in_flight;
 	size_t held_bytes;
 	uint64_t last_id;
+	uint64_t
+		next_id; /* the id of the next call, where a line has it already; 0: the next one */
 	uint32_t process; /* random: ids of two processes differ */
 	struct limit_hold
 		hold; /* that of the request which is served now: a call that it opens takes it */

@@ -19,14 +19,11 @@ void inbox_deinit(struct inbox *inbox)
 		inbox_frame_free(frame);
 }
 
-int inbox_defer(
-	struct inbox *inbox, uint32_t max, struct account *account, const char *text, size_t size)
+int inbox_frame_new(
+	struct account *account, const char *text, size_t size, struct inbox_frame **ret_frame)
 {
-	struct inbox_frame *frame;
+	struct inbox_frame *frame = malloc(sizeof(*frame) + size);
 
-	if (inbox->n_frames >= max)
-		return INBOX_E_FULL;
-	frame = malloc(sizeof(*frame) + size);
 	if (!frame)
 		return -ENOMEM;
 	if (!account_hold(account, size)) {
@@ -37,6 +34,21 @@ int inbox_defer(
 	list_init(&frame->link);
 	frame->size = size;
 	memcpy(frame->text, text, size);
+	*ret_frame = frame;
+	return 0;
+}
+
+int inbox_defer(
+	struct inbox *inbox, uint32_t max, struct account *account, const char *text, size_t size)
+{
+	struct inbox_frame *frame;
+	int r;
+
+	if (inbox->n_frames >= max)
+		return INBOX_E_FULL;
+	r = inbox_frame_new(account, text, size, &frame);
+	if (r != 0)
+		return r;
 	list_append(&inbox->frames, &frame->link);
 	inbox->n_frames++;
 	return 0;

@@ -38,6 +38,11 @@ void inbox_init(struct inbox *inbox);
 /* Free the frames that still wait. */
 void inbox_deinit(struct inbox *inbox);
 
+/* Make a frame of a copy of the @size bytes at @text, charged to @account (NULL: none). Returns 0,
+ * INBOX_E_FULL when @account has no room for it, or -ENOMEM. */
+int inbox_frame_new(
+	struct account *account, const char *text, size_t size, struct inbox_frame **ret_frame);
+
 /* Append a copy of the @size bytes at @text, and charge @account (NULL: none) with it. Returns 0;
  * INBOX_E_FULL when @max frames wait already, or @account has no room for it; or -ENOMEM. */
 int inbox_defer(

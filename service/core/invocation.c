@@ -27,6 +27,8 @@
  * The checks are made in that order (contract.md, Order of checks).
  */
 
+static const char unrecorded[] = "its line in the audit log cannot be written (audit.required)";
+
 #define NS_PER_US UINT64_C(1000)
 #define US_PER_MS 1000.0
 
@@ -728,6 +730,60 @@ static bool find_tool(const struct invoker *invoker, const struct request_scope 
 		invoker->config->duplicate_names == CONFIG_DUPLICATES_LAST, answer, ret_tool);
 }
 
+/* Hold the request until a line about its beginning is written. Returns false with the error in
+ * @answer. */
+static bool hold_request(struct invoker *invoker, const struct request_scope *scope,
+	const struct tool *tool, struct answer *answer)
+{
+	const struct config *config = invoker->config;
+	struct held *held =
+		held_add(invoker->held, config->limits.in_flight, bus_sender(invoker->bus),
+			scope->frame.text, scope->frame.size, config->start_timeout_ms);
+	struct call *call = held ? calls_new(invoker->calls, tool) : NULL;
+	int r = -ENOMEM;
+
+	if (call) {
+		write_caller(call, scope);
+		begin_record(invoker, call, scope, true);
+		held->call_number = call->runner_call.id;
+		buffer_append_buffer(&held->call_id, &call->call_id);
+		buffer_append_buffer(&held->source, &call->source);
+		r = record_write(invoker->recorder, &call->record, -1, NULL, &held->wait);
+		calls_close(invoker->calls, call);
+	}
+	if (r == 0) {
+		held->hold = limits_move(&invoker->calls->hold);
+		answer_deinit(answer);
+		return true;
+	}
+	if (held)
+		held_drop(held);
+	errors_write_unavailable(answer, tool, unrecorded);
+	return false;
+}
+
+/* Return whether a request that was held may go on; else the error is in @answer. */
+static bool check_held(const struct held *held, const struct tool *tool, struct answer *answer)
+{
+	if (held->is_cancelled)
+		errors_write_cancelled(answer, &held->call_id);
+	else if (held->status < 0)
+		errors_write_unavailable(answer, tool, unrecorded);
+	return !held->is_cancelled && held->status == 0;
+}
+
+/* Hold the request, run a call of @tool, or ask a person. Returns true with @answer taken over; else
+ * the error is in @answer. */
+static bool hold_or_go_on(struct invoker *invoker, struct request_scope *scope,
+	const struct tool *tool, struct runner *runner, struct answer *answer)
+{
+	if (scope->held && !check_held(scope->held, tool, answer))
+		return false;
+	if (!scope->held && recorder_requires(invoker->recorder, tool))
+		return hold_request(invoker, scope, tool, answer);
+	return run_or_ask(invoker, scope, tool, runner, answer);
+}
+
 void invocation_begin(struct invoker *invoker, struct request_scope *scope, struct answer *answer)
 {
 	bool has_arguments = false;
@@ -745,7 +801,7 @@ void invocation_begin(struct invoker *invoker, struct request_scope *scope, stru
 		has_arguments = admit_check(invoker, tool, scope, answer) &&
 				check_arguments(invoker, tool, scope, answer);
 	if (has_arguments && check_cooldown(runner, tool, answer) &&
-		run_or_ask(invoker, scope, tool, runner, answer))
+		hold_or_go_on(invoker, scope, tool, runner, answer))
 		return;
 	note_refusal(invoker, scope, tool, has_arguments, answer);
 	runner_count_refused(runner, tool->toolbox);
@@ -790,6 +846,8 @@ static bool cancel_calls(const struct invoker *invoker, const struct request_sco
 			approval_cancel(invoker->approval, call);
 		is_any = true;
 	}
+	if (held_cancel(invoker->held, &source, &call_id))
+		is_any = true;
 	return is_any;
 }
 

@@ -9,6 +9,7 @@
 #include "core/approval.h"
 #include "core/calls.h"
 #include "core/events.h"
+#include "core/held.h"
 #include "core/offer.h"
 #include "core/request_scope.h"
 
@@ -35,6 +36,7 @@ struct invoker {
 	struct approval *approval;
 	const struct events *events;
 	const struct recorder *recorder;
+	struct held_requests *held;
 	struct schema_context *context;
 };
 

@@ -51,6 +51,12 @@ static inline bool recorder_wants(
 	return recorder->config->audit_file && (tool->risk != TOOL_READ || is_denied);
 }
 
+/* Return whether a call of @tool waits for a line about its beginning. */
+static inline bool recorder_requires(const struct recorder *recorder, const struct tool *tool)
+{
+	return recorder->config->audit_required && recorder_wants(recorder, tool, false);
+}
+
 /* Begin the record of a call of @tool, with the id @call_id (JSON text), by a
  * caller with the profile @profile (NULL: none). @scope: the request, with its
  * arguments if @has_arguments. */

@@ -4,6 +4,7 @@
 #include "bus/envelope.h"
 #include "catalogue/arguments.h"
 #include "config/config.h"
+#include "core/held.h"
 #include "core/request.h"
 #include "policy/policy.h"
 #include "regex/regex.h"
@@ -21,8 +22,10 @@
  */
 struct request_scope {
 	struct bus_envelope envelope;
-	struct request request;         /* the fields that the topic declares (core/topics.c) */
-	struct policy_caller caller;    /* the caller of this request */
+	struct text_view frame;      /* its text */
+	const struct held *held;     /* it was held until its line was written; NULL: it was not */
+	struct request request;      /* the fields that the topic declares (core/topics.c) */
+	struct policy_caller caller; /* the caller of this request */
 	struct buffer caller_texts[3];  /* its decoded texts that had escapes */
 	const struct catalogue *view;   /* the tools that the caller may use */
 	struct arguments arguments;     /* after arguments_check() */

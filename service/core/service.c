@@ -92,7 +92,8 @@ static void hang_up(void *data, int signal)
 /* Return whether all requests have been answered, and nothing is left to send. */
 static bool is_drained(const struct service *service)
 {
-	return service->calls.n_in_flight + service->reload.n_waiting + service->inbox.n_frames ==
+	return service->calls.n_in_flight + service->reload.n_waiting + service->inbox.n_frames +
+			       service->held.n ==
 		       0 &&
 	       bus_queued_bytes(service->bus) == 0;
 }
@@ -108,6 +109,7 @@ static void drain_service(void *data)
 	if (now_ms >= service->stop_calls_ms) {
 		offer_end_calls(&service->offer, "the service is stopping");
 		reload_give_up(&service->reload);
+		held_end(&service->held);
 		topics_serve_deferred(service);
 	}
 	have_left = offer_rest(&service->offer);
@@ -213,6 +215,8 @@ static int make_parts(struct service *service, const struct config_flags *flags)
 	reload_init(&service->reload, &parts, flags, &service->paths, &reload_handler, service);
 	r = calls_init(&service->calls, service->loop);
 	if (r == 0)
+		r = held_init(&service->held, service->loop, topics_serve_held, service);
+	if (r == 0)
 		r = recorder_init(&service->recorder, service->loop, &service->config);
 	if (r == 0)
 		r = approval_init(&service->approval, service->loop, &service->config,
@@ -236,6 +240,7 @@ static int make_parts(struct service *service, const struct config_flags *flags)
 		.approval = &service->approval,
 		.events = &service->events,
 		.recorder = &service->recorder,
+		.held = &service->held,
 		.context = service->scope.context,
 	};
 	return r;
@@ -321,6 +326,7 @@ void service_free(struct service *service)
 	reload_deinit(&service->reload);
 	offer_deinit(&service->offer);
 	approval_deinit(&service->approval);
+	held_deinit(&service->held);
 	calls_deinit(&service->calls);
 	limits_deinit(&service->limits);
 	recorder_deinit(&service->recorder);

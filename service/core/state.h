@@ -37,6 +37,7 @@ struct service {
 	struct events events;
 	struct recorder recorder;
 	struct limits limits;
+	struct held_requests held;
 	struct invoker invoker;
 	struct reload reload;
 	struct proxy proxy;        /* the bus, for the tools that have it */

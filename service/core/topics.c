@@ -310,8 +310,8 @@ static void serve_topic(struct service *service, const struct topic *topic, stru
 
 	if (!is_counted(topic)) {
 		topic->serve(service, answer);
-	} else if (limits_take(&service->limits, &service->scope.caller, clock_now_ns(), hold,
-			   &refusal)) {
+	} else if (service->scope.held || limits_take(&service->limits, &service->scope.caller,
+						  clock_now_ns(), hold, &refusal)) {
 		topic->serve(service, answer);
 		/* A call that was opened has taken it. */
 		limits_release(hold);
@@ -412,6 +412,7 @@ static bool read_message(struct service *service, const char *text, size_t size)
 	struct bus_envelope *envelope = &service->scope.envelope;
 	int r = bus_envelope_read(envelope, text, size, service->config.limits.depth);
 
+	service->scope.frame = (struct text_view){text, size};
 	if (r == BUS_E_MALFORMED)
 		log_limited(&service->malformed, LOG_LEVEL_WARNING,
 			"Dropped a malformed message: %s", envelope->reason);
@@ -460,4 +461,21 @@ void topics_serve_deferred(void *data)
 		bus_act_for(service->bus, before);
 		inbox_frame_free(frame);
 	}
+}
+
+void topics_serve_held(void *data, struct held *held)
+{
+	struct service *service = data;
+	struct inbox_frame *frame = held->frame;
+	struct account *before = bus_act_for(service->bus, frame->account);
+
+	service->scope.held = held;
+	service->calls.hold = limits_move(&held->hold);
+	service->calls.next_id = held->call_number;
+	answer_deferred(service, frame);
+	bus_envelope_recycle(&service->scope.envelope);
+	service->calls.next_id = 0;
+	limits_release(&service->calls.hold);
+	service->scope.held = NULL;
+	bus_act_for(service->bus, before);
 }

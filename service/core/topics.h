@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "core/held.h"
 #include "core/state.h"
 
 /*
@@ -33,3 +34,6 @@ void topics_take_frame(void *data, const char *text, size_t size);
 /* Answer the requests in the inbox of @data, the service: the first load is done, or the service
  * stops before that. */
 void topics_serve_deferred(void *data);
+
+/* Answer the request that was held (struct held_requests; @data is the service). */
+void topics_serve_held(void *data, struct held *held);

@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import re
+import signal
 
 import manifests
 import pytest
@@ -21,7 +22,7 @@ def start(launch, tmp_path):
     """start(**audit): a daemon with an audit log, a caller, and the log's path."""
     callers = []
 
-    def begin(mode="off", file=None, folder=None, **audit):
+    def begin(mode="off", file=None, top=None, **audit):
         file = file or tmp_path / "audit.log"
         boxes = tmp_path / "toolbox.d"
         manifests.answers(boxes)
@@ -34,7 +35,8 @@ def start(launch, tmp_path):
                            {"type": "str", "transfer": "full"}, risk="write", argument_schema={
                 "type": "object", "required": ["pin"], "additionalProperties": False,
                 "properties": {"pin": {"type": "string", "writeOnly": True}}})])
-        service = launch({"approval": {"mode": mode}, "audit": {"file": str(file), **audit}},
+        service = launch({"approval": {"mode": mode}, "audit": {"file": str(file), **audit},
+                          **(top or {})},
                          [boxes])
         caller = Caller(service.url)
         callers.append(caller)
@@ -220,6 +222,111 @@ def test_lines_that_wait_are_written_at_the_end(start):
     service.daemon.end()
     lines(file, 50)
 
+
+
+# --- audit.required
+
+def test_a_required_line_is_written_before_the_call(start):
+    _, caller, file = start(required=True)
+    assert call(caller, "open", value=-1)["result"] == {"result": 1}
+    assert "result" in call(caller, "absolute", value=-1)
+    begun, ended = lines(file, 2)
+    assert begun["outcome"] is None and begun["duration_ms"] is None and begun["decision"] is None
+    assert ended["outcome"] == "ok" and ended["decision"] == "allow"
+    assert begun["call_id"] == ended["call_id"] == "id-open"
+    assert begun["fingerprint"] == ended["fingerprint"]
+    caller.call("ovos.tools.invoke", {"name": "open", "args": {"value": 1}}, WHO)
+    ids = [one["call_id"] for one in lines(file, 4)[2:]]
+    assert ids[0] == ids[1] != "id-open"
+    assert is_chain(file.read_text().splitlines())
+
+
+def test_a_required_line_that_cannot_be_written_refuses_its_call(start):
+    _, caller, _ = start(file="/dev/full", required=True)
+    answer = call(caller, "open", value=-1)
+    assert answer["code"] == "unavailable" and "audit.required" in answer["error"]
+    assert call(caller, "absolute", value=-1)["result"] == {"result": 1}
+    assert call(caller, "open", value="x")["code"] == "invalid_arguments"
+
+
+def hang(fifo):
+    """Fill it, as a disk that hangs."""
+    os.mkfifo(fifo)
+    fd = os.open(fifo, os.O_RDWR | os.O_NONBLOCK)
+    with pytest.raises(BlockingIOError):
+        while True:
+            os.write(fd, b"x" * 4096)
+    return fd
+
+
+def test_a_call_that_waits_for_its_line_holds_no_other(start, tmp_path):
+    fd = hang(tmp_path / "fifo")
+    service, caller, _ = start(file=tmp_path / "fifo", required=True)
+    mark = caller.send("ovos.tools.invoke", {"name": "open", "args": {"value": -1}}, WHO)
+    for _ in range(5):
+        assert call(caller, "absolute", value=-1)["result"] == {"result": 1}
+    assert not any(one.context.get("mark") == mark and one.type.endswith(".response")
+                   for one in caller.seen)
+    os.set_blocking(fd, True)
+    os.read(fd, 65536)
+    assert caller.answer_to("ovos.tools.invoke", mark).data["result"] == {"result": 1}
+    os.close(fd)
+
+
+def test_a_call_that_waits_for_its_line_can_be_cancelled(start, tmp_path):
+    fd = hang(tmp_path / "fifo")
+    service, caller, _ = start(file=tmp_path / "fifo", required=True)
+    mark = caller.send("ovos.tools.invoke", {"name": "open", "args": {"value": -1},
+                                             "call_id": "7"}, WHO)
+    assert caller.call("ovos.tools.cancel", {"call_id": "7"}, {"source": "hall"})["cancelled"] is False
+    assert caller.call("ovos.tools.cancel", {"call_id": "7"}, WHO)["cancelled"] is True
+    os.read(fd, 65536)
+    assert caller.answer_to("ovos.tools.invoke", mark).data["code"] == "cancelled"
+    os.close(fd)
+
+
+def test_a_wait_for_a_line_ends(start, tmp_path):
+    fd = hang(tmp_path / "fifo")
+    service, caller, _ = start(file=tmp_path / "fifo", required=True, top={"start_timeout_ms": 500})
+    mark = caller.send("ovos.tools.invoke", {"name": "open", "args": {"value": -1}}, WHO)
+    assert caller.answer_to("ovos.tools.invoke", mark).data["code"] == "unavailable"
+    waiting = caller.send("ovos.tools.invoke", {"name": "open", "args": {"value": -1}}, WHO)
+    caller.settle()
+    os.kill(service.daemon.daemon_pid(), signal.SIGTERM)
+    assert caller.answer_to("ovos.tools.invoke", waiting).data["code"] == "unavailable"
+    service.daemon.end()
+    os.close(fd)
+
+
+def test_a_required_line_comes_before_the_question(start):
+    _, caller, file = start(mode="auto", required=True)
+    caller.call("ovos.tools.approval.attach", {"seconds": 60}, {"source": "person"})
+    mark = caller.send("ovos.tools.invoke", {"name": "open", "args": {"value": -1},
+                                             "call_id": "7"}, WHO)
+    asked = caller.wait_for(lambda one: one.type == "ovos.tools.approval.requested").data
+    begun, = lines(file, 1)
+    assert begun["outcome"] is None and begun["fingerprint"] == asked["fingerprint"]
+    caller.call("ovos.tools.approval.respond", {"id": asked["id"], "decision": "once"},
+                {"source": "person"})
+    assert caller.answer_to("ovos.tools.invoke", mark).data["result"] == {"result": 1}
+    _, decided, ended = lines(file, 3)
+    assert (decided["decision"], decided["by"], decided["outcome"]) == ("once", "person", None)
+    assert (ended["decision"], ended["by"], ended["outcome"]) == ("once", "person", "ok")
+
+
+def test_lines_of_a_question_that_is_denied(start):
+    _, caller, file = start(mode="auto")
+    caller.call("ovos.tools.approval.attach", {"seconds": 60}, {"source": "person"})
+    mark = caller.send("ovos.tools.invoke", {"name": "open", "args": {"value": -1}}, WHO)
+    asked = caller.wait_for(lambda one: one.type == "ovos.tools.approval.requested").data
+    caller.call("ovos.tools.approval.respond", {"id": asked["id"], "decision": "deny"},
+                {"source": "person"})
+    answer = next(one for one in caller.seen if one.context.get("mark") == mark
+                  and one.type == "ovos.tools.invoke.response")
+    assert answer.data["code"] == "denied"
+    decided, ended = lines(file, 2)
+    assert (decided["decision"], decided["by"], decided["outcome"]) == ("deny", "person", None)
+    assert (ended["decision"], ended["by"], ended["outcome"]) == ("deny", "person", "denied")
 
 # --- toolboxctl audit
 

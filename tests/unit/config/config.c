@@ -643,17 +643,17 @@ Test(config, is_closed_by_a_wrong_profile_or_rule)
 Test(config, has_an_audit_log)
 {
 	write_user_file("{\"toolboxd\": {\"audit\": {\"file\": \"/x\", \"max_bytes\": 5000,"
-			"\"arguments\": true}}}");
+			"\"arguments\": true, \"required\": true}}}");
 	cr_assert_eq(read_all(), 0);
 	expect_silence();
 	cr_expect_str_eq(config.audit_file, "/x");
 	cr_expect_eq(config.audit_max_bytes, 5000u);
-	cr_expect(config.audit_arguments);
+	cr_expect(config.audit_arguments && config.audit_required);
 	write_user_file("{\"toolboxd\": {\"audit\": {}}}");
 	cr_assert_eq(read_all(), 0);
 	cr_expect_null(config.audit_file);
 	cr_expect_eq(config.audit_max_bytes, 10u << 20);
-	cr_expect_not(config.audit_arguments);
+	cr_expect_not(config.audit_arguments || config.audit_required);
 }
 
 Test(config, is_closed_by_an_audit_log_that_cannot_be_meant)

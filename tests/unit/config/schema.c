@@ -130,7 +130,7 @@ static const char *const cases[] = {
 	"y {\"toolboxd\": {\"events\": {\"calls\": true, \"results\": null}}}",
 	"n {\"toolboxd\": {\"events\": {\"calls\": 1}}}",
 	"y {\"toolboxd\": {\"audit\": {\"file\": \"/x\", \"max_bytes\": 4096, \"arguments\": "
-	"true}}}",
+	"true, \"required\": true}}}",
 	"n {\"toolboxd\": {\"audit\": {\"file\": \"x\"}}}",
 	"n {\"toolboxd\": {\"audit\": {\"max_bytes\": 4095}}}",
 	"n {\"toolboxd\": {\"audit\": {\"max_bytes\": 1073741825}}}",

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/held.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/cleanup.h"
+#include "util/clock.h"
+
+static void set_timer(struct held_requests *requests)
+{
+	const struct held *first = container_of(requests->list.next, struct held, link);
+	uint64_t now_ms = clock_now_ms();
+
+	if (list_is_empty(&requests->list))
+		loop_timer_disarm(&requests->due);
+	else
+		loop_timer_arm(&requests->due, first->due_ms > now_ms ? first->due_ms - now_ms : 0);
+}
+
+/* Take @held out of the list; it is freed with free_held(). */
+static void take_held(struct held *held)
+{
+	audit_forget(&held->wait);
+	list_remove(&held->link);
+	held->requests->n--;
+	set_timer(held->requests);
+}
+
+static void free_held(struct held *held)
+{
+	limits_release(&held->hold);
+	buffer_deinit(&held->call_id);
+	buffer_deinit(&held->source);
+	inbox_frame_free(held->frame);
+	free(held);
+}
+
+static void serve_held(struct held *held, int status)
+{
+	take_held(held);
+	held->status = status;
+	held->requests->function(held->requests->data, held);
+	free_held(held);
+}
+
+/* See struct audit_wait. */
+static void take_status(void *data, int status)
+{
+	serve_held(data, status);
+}
+
+static void look_at_clock(void *data)
+{
+	struct held_requests *requests = data;
+
+	while (!list_is_empty(&requests->list)) {
+		struct held *first = container_of(requests->list.next, struct held, link);
+
+		if (first->due_ms > clock_now_ms())
+			break;
+		serve_held(first, -ETIMEDOUT);
+	}
+	set_timer(requests);
+}
+
+int held_init(struct held_requests *requests, struct loop *loop, held_function function, void *data)
+{
+	*requests = (struct held_requests){.function = function, .data = data};
+	list_init(&requests->list);
+	return loop_timer_init(&requests->due, loop, look_at_clock, requests);
+}
+
+void held_deinit(struct held_requests *requests)
+{
+	while (requests->n > 0)
+		held_drop(container_of(requests->list.next, struct held, link));
+	loop_timer_deinit(&requests->due);
+}
+
+struct held *held_add(struct held_requests *requests, uint32_t max, struct account *account,
+	const char *text, size_t size, uint64_t wait_ms)
+{
+	cleanup_free struct held *held = requests->n < max ? calloc(1, sizeof(*held)) : NULL;
+
+	if (!held || inbox_frame_new(account, text, size, &held->frame) != 0)
+		return NULL;
+	held->requests = requests;
+	held->wait = (struct audit_wait){.written = take_status, .data = held};
+	held->due_ms = clock_now_ms() + wait_ms;
+	list_append(&requests->list, &held->link);
+	requests->n++;
+	set_timer(requests);
+	return take_ptr(held);
+}
+
+void held_drop(struct held *held)
+{
+	take_held(held);
+	free_held(held);
+}
+
+static bool is_equal(const struct buffer *a, const struct buffer *b)
+{
+	return a->size == b->size && (a->size == 0 || memcmp(a->data, b->data, a->size) == 0);
+}
+
+bool held_cancel(
+	struct held_requests *requests, const struct buffer *source, const struct buffer *call_id)
+{
+	bool is_any = false;
+
+	list_for_each(link, &requests->list) {
+		struct held *held = container_of(link, struct held, link);
+
+		if (!is_equal(&held->call_id, call_id) || !is_equal(&held->source, source))
+			continue;
+		held->is_cancelled = is_any = true;
+	}
+	return is_any;
+}
+
+void held_end(struct held_requests *requests)
+{
+	while (requests->n > 0)
+		serve_held(container_of(requests->list.next, struct held, link), -ECANCELED);
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/inbox.h"
+#include "loop/loop.h"
+#include "policy/audit.h"
+#include "policy/limits.h"
+#include "util/buffer.h"
+#include "util/list.h"
+
+/*
+ * Requests that are held until a line about their beginning is on the disk (audit.required).
+ *
+ *   request ─▶ held_add ─▶ record_write(…, &held->wait) ─┬─ written, or not ──┐
+ *                                                        ├─ its time is over ─┼─▶ handler(): served again
+ *                                                        └─ the service ends ─┘
+ *
+ * A request is kept as the text that arrived, and everything about it is looked at again. So no other
+ * request waits for its line, and it sees no catalogue of an earlier time.
+ */
+
+/* A request that is held, from held_add() to the end of the handler. */
+struct held {
+	struct list link;
+	struct held_requests *requests;
+	struct audit_wait wait;
+	struct inbox_frame *frame;
+	struct limit_hold hold; /* it is in flight for the limits of its caller */
+	uint64_t call_number;   /* the id that its line has */
+	struct buffer call_id;  /* its origin, as in struct call */
+	struct buffer source;
+	uint64_t due_ms;
+	int status; /* 0: the line is written; else a negative errno */
+	bool is_cancelled;
+};
+
+typedef void (*held_function)(void *data, struct held *held);
+
+struct held_requests {
+	struct list list; /* the oldest first */
+	uint32_t n;
+	struct loop_timer due;
+	held_function function;
+	void *data;
+};
+
+/* Make @requests empty. @function is called with @data, from the loop, for each request that has
+ * waited. Return 0 or -ENOMEM. */
+int held_init(
+	struct held_requests *requests, struct loop *loop, held_function function, void *data);
+
+/* Drop all requests, without an answer. Takes a zeroed struct. */
+void held_deinit(struct held_requests *requests);
+
+/* Hold the request @text (@size bytes), charged to @account, for at most @wait_ms. Set its origin and
+ * number, and pass its wait to record_write(). Return NULL when @max are held already, or memory is
+ * short. */
+struct held *held_add(struct held_requests *requests, uint32_t max, struct account *account,
+	const char *text, size_t size, uint64_t wait_ms);
+
+/* Forget @held, which was not served. */
+void held_drop(struct held *held);
+
+/* Let the requests of this origin be cancelled. Return whether there was one. */
+bool held_cancel(
+	struct held_requests *requests, const struct buffer *source, const struct buffer *call_id);
+
+/* Serve all requests now, as if their lines were not written. */
+void held_end(struct held_requests *requests);
