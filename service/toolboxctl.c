@@ -17,6 +17,10 @@
  * themselves.
  */
 
+#define REMEMBERED_NAMES                                                                           \
+	"NAMES are tools: TOOL, TOOLBOX/TOOL, with * for any characters. They are kept in a file " \
+	"of the service,\nwhich reads it at once.\n"
+
 #define WHICH_FLAGS (CTL_FLAG_TOOLBOX | CTL_FLAG_PROFILE)
 
 static int print_help(const struct ctl_options *options);
@@ -79,6 +83,18 @@ static const struct ctl_command commands[] = {
 		"  toolboxctl validate schema.json a.json b.json\n"
 		"  toolboxctl validate schema.json --lines log.jsonl\n",
 		CTL_FLAG_LINES, 2, CTL_MANY, ctl_validate},
+	{"allow", "NAME...", "let tools run without approval, for good", REMEMBERED_NAMES,
+		"  toolboxctl allow clock/get_time\n", CTL_FLAG_BUS, 1, CTL_MANY, ctl_remember},
+	{"disallow", "NAME...", "take back what allow has remembered", REMEMBERED_NAMES, "",
+		CTL_FLAG_BUS, 1, CTL_MANY, ctl_remember},
+	{"disable", "NAME...", "leave tools out for everybody, for good", REMEMBERED_NAMES,
+		"  toolboxctl disable 'shell/*'\n", CTL_FLAG_BUS, 1, CTL_MANY, ctl_remember},
+	{"enable", "NAME...", "take back what disable has remembered", REMEMBERED_NAMES, "",
+		CTL_FLAG_BUS, 1, CTL_MANY, ctl_remember},
+	{"profile", "list | show NAME | set NAME NAMES... | remove NAME",
+		"the profiles that are files of the service", REMEMBERED_NAMES,
+		"  toolboxctl profile set kids 'clock/*' get_weather\n", CTL_FLAG_BUS, 1, CTL_MANY,
+		ctl_profile},
 	{"new", "ID", "write a new toolbox into the folder ID (needs no daemon)",
 		"It has a manifest, sources, CMakeLists.txt and tests, and builds as it is. KIND "
 		"is\n"

@@ -45,3 +45,5 @@ int ctl_check(const struct ctl_options *options);
 int ctl_validate(const struct ctl_options *options);
 int ctl_audit(const struct ctl_options *options);
 int ctl_new(const struct ctl_options *options);
+int ctl_remember(const struct ctl_options *options);
+int ctl_profile(const struct ctl_options *options);

@@ -1,11 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """What toolboxctl remembers for good: allow.json, disabled.json and profiles.d of the service."""
+import getpass
 import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
 
 import manifests
 import pytest
 from caller import Caller
-from processes import SLOWNESS, until
+from processes import SLOWNESS, TOOLBOXCTL, toolboxctl, until
 
 SOON = 10 * SLOWNESS
 
@@ -57,3 +64,122 @@ def test_disabled_is_disabled_whatever_a_variable_enables(launch, folder, tmp_pa
                 caller.call("ovos.tools.status")["not_offered"]} == {
             "first": "disabled in disabled.json (`toolboxctl enable` enables it)",
             "second": "left out by TOOLBOXD_TOOLS_ENABLED"}
+
+
+def run(service, *args, **more):
+    return toolboxctl(*args, bus=service.url, home=more.pop("home", service.daemon.home), **more)
+
+
+def entries(service, file):
+    return json.loads((kept(service) / file).read_text())
+
+
+def test_allow_and_disallow(launch, folder):
+    service = launch({}, [folder])
+    with Caller(service.url) as caller:
+        done = run(service, "allow", "one/first")
+        assert done.returncode == 0 and done.stderr == ""
+        assert done.stdout == f"one/first is allowed ({kept(service)}/allow.json)\n"
+        assert caller.invoke("first", {"value": -1})["result"] == {"result": 1}
+        [entry] = entries(service, "allow.json")
+        assert list(entry) == ["name", "since", "by"] and entry["name"] == "one/first"
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", entry["since"])
+        assert entry["by"] == getpass.getuser()
+        assert (kept(service) / "allow.json").stat().st_mode & 0o777 == 0o644
+        # A second time changes nothing; a name that no tool has is told.
+        assert run(service, "allow", "one/first").returncode == 0
+        assert entries(service, "allow.json") == [entry]
+        done = run(service, "allow", "nosuch")
+        assert done.returncode == 0 and "no tool is called 'nosuch' now" in done.stderr
+        done = run(service, "disallow", "nosuch", "one/first")
+        assert done.returncode == 0 and entries(service, "allow.json") == []
+        assert caller.invoke("first", {"value": -1})["code"] == "denied"
+        done = run(service, "disallow", "one/first")
+        assert done.returncode == 1 and "one/first is not allowed here" in done.stderr
+    assert [path.name for path in kept(service).iterdir()] == ["allow.json"]
+
+
+def test_disable_and_enable(launch, folder):
+    service = launch({}, [folder])
+    with Caller(service.url) as caller:
+        assert run(service, "disable", "one/*").returncode == 0
+        assert names(caller) == []
+        done = run(service, "enable", "one/first")
+        assert done.returncode == 1 and "one/first is disabled by 'one/*'; name that" in done.stderr
+        assert run(service, "enable", "one/*").returncode == 0
+        assert names(caller) == ["first", "second"]
+
+
+def test_enable_tells_what_else_forbids(launch, folder):
+    service = launch({}, [folder], env={"TOOLBOXD_TOOLS_DISABLED": "first"})
+    assert run(service, "disable", "first").returncode == 0
+    done = run(service, "enable", "first")
+    assert done.returncode == 0
+    assert "one/first is still not offered: left out by TOOLBOXD_TOOLS_DISABLED" in done.stderr
+
+
+def test_profiles(launch, folder):
+    service = launch({"profiles": {"kids": {"tool_names": ["all"]}}}, [folder])
+    with Caller(service.url) as caller:
+        assert names(caller, profile="kids") == ["first", "second"]
+        done = run(service, "profile", "set", "kids", "first", "nosuch")
+        assert done.returncode == 0 and "no tool is called 'nosuch' now" in done.stderr
+        assert names(caller, profile="kids") == ["first"]
+        assert entries(service, "profiles.d/kids.json") == {"tool_names": ["first", "nosuch"]}
+        done = run(service, "profile", "list")
+        assert done.returncode == 0 and done.stdout.splitlines()[1].split() == [
+            "kids", "2", str(kept(service) / "profiles.d" / "kids.json")]
+        done = run(service, "profile", "show", "kids")
+        assert done.returncode == 0 and "no tool is called 'nosuch' now" in done.stderr
+        assert done.stdout.endswith("names first, nosuch\ngives 1 tools now\n  one/first\n")
+        assert run(service, "profile", "remove", "kids").returncode == 0
+        assert names(caller, profile="kids") == ["first", "second"]
+        done = run(service, "profile", "remove", "kids")
+        assert done.returncode == 1 and "cannot be written: No such file" in done.stderr
+
+
+@pytest.mark.parametrize("args", [
+    ["allow"], ["allow", "no name"], ["disable", "a/b/c"], ["enable", "a/"], ["profile"],
+    ["profile", "show"], ["profile", "set", "kids"], ["profile", "set", "../kids", "first"],
+    ["profile", "drop", "kids"]])
+def test_usage(tmp_path, args):
+    assert toolboxctl(*args, bus="ws://127.0.0.1:9", home=tmp_path).returncode == 2
+
+
+def test_a_file_that_cannot_be_used_is_not_replaced(launch, folder):
+    service = launch({}, [folder])
+    kept(service).mkdir(parents=True)
+    (kept(service) / "allow.json").write_text('{"name": "first"}')
+    done = run(service, "allow", "one/first")
+    assert done.returncode == 1 and "allow.json cannot be used: must be a list" in done.stderr
+    assert (kept(service) / "allow.json").read_text() == '{"name": "first"}'
+
+
+@pytest.fixture
+def reachable():
+    """A folder that other users reach, which those of pytest are not."""
+    path = Path(tempfile.mkdtemp(prefix="toolboxd-"))
+    path.chmod(0o755)
+    yield path
+    shutil.rmtree(path)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="acts as two users")
+def test_another_users_files(launch, folder, reachable):
+    """As root, toolboxctl writes as the user of the folder; as another user it tells the command."""
+    service = launch({}, [folder], env={"XDG_CONFIG_HOME": str(reachable)})
+    own = reachable / "toolboxd"
+    own.mkdir()
+    os.chown(own, 12345, 12345)
+    done = run(service, "profile", "set", "kids", "first")
+    assert done.returncode == 0, done.stderr
+    for path in own / "profiles.d", own / "profiles.d" / "kids.json":
+        assert (path.stat().st_uid, path.stat().st_gid) == (12345, 12345)
+    copy = shutil.copy(TOOLBOXCTL, reachable)
+    done = subprocess.run([copy, "disable", "one/*", "--bus", service.url], user=12346, group=12346,
+                          extra_groups=[], capture_output=True, text=True, timeout=20, cwd="/",
+                          env={"HOME": "/", "PATH": os.environ["PATH"]})
+    assert done.returncode == 1
+    assert done.stderr == (f"toolboxctl: {own}/disabled.json cannot be written: Permission denied; "
+                           f"type: sudo toolboxctl disable 'one/*' --bus {service.url}\n")
+    assert not (own / "disabled.json").exists()

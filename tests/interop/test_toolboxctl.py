@@ -440,7 +440,7 @@ def test_list_offline_tells_why_not(ctl_alone, tmp_path):
     dirs = {"TOOLBOXD_TOOLBOX_DIRS": str(tmp_path), "TOOLBOXD_TOOLS_ENABLED": "other"}
     done = ctl_alone("list", "--offline", "--why", env=dirs)
     assert done.returncode == DONE and "no tool is offered" in done.stderr
-    assert "bad.json:1" in done.stdout and "left out by tools_enabled" in done.stdout
+    assert "bad.json:1" in done.stdout and "left out by TOOLBOXD_TOOLS_ENABLED" in done.stdout
     told = json.loads(ctl_alone("list", "--offline", "--why", "--json", env=dirs).stdout)
     assert told["tools"] == [] and told["failed"][0]["toolbox_id"] == "bad"
     assert [absent["toolbox_id"] for absent in told["not_offered"]] == ["good"]

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/own_files.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ctl/command.h"
+#include "ctl/request.h"
+#include "ctl/response.h"
+#include "ctl/terminal.h"
+#include "util/cleanup.h"
+#include "util/replace.h"
+
+/* Others may read the files: they hold names of tools, and the service may be another user. */
+#define FILE_MODE 0644
+
+/* The name of every folder of these files. */
+#define FOLDER_NAME "/toolboxd"
+
+/* ── the folders ─────────────────────────────────────────────────────────────────────────────── */
+
+/* Whether @path can be such a folder. Any client of the bus may answer in the place of the service, and
+ * root may be about to write there. */
+static bool is_folder_of_ours(const char *path)
+{
+	size_t size = strlen(path);
+	size_t name = strlen(FOLDER_NAME);
+
+	return *path == '/' && size > name && strcmp(path + size - name, FOLDER_NAME) == 0 &&
+	       !strstr(path, "/../");
+}
+
+int own_files_ask(struct ctl_session *session, struct text_list *ret_folders)
+{
+	cleanup(ctl_response_deinit) struct ctl_response response = {0};
+	cleanup(buffer_deinit) struct buffer data = {0};
+	uint32_t folders;
+	int r;
+
+	ctl_request_begin(&data);
+	ctl_request_end(&data);
+	r = ctl_session_ask(session, "ovos.tools.status", &data, &response);
+	if (r != 0)
+		return r;
+	folders = ctl_response_find(&response, 0, "folders", JSON_ARRAY);
+	*ret_folders = (struct text_list){0};
+	for (uint32_t i = folders == JSON_NONE ? 0 : json_first(&response.tape, folders);
+		folders != JSON_NONE && i < json_end(&response.tape, folders);
+		i = json_next(&response.tape, i)) {
+		char *path = json_type_at(&response.tape, i) == JSON_STRING
+				     ? json_string_dup(&response.tape, i, NULL)
+				     : NULL;
+
+		if (!path || !is_folder_of_ours(path)) {
+			free(path);
+			terminal_complain("the service has a folder that cannot be its own");
+			return CTL_ERROR;
+		}
+		if (text_list_take(ret_folders, path) < 0)
+			return CTL_ERROR;
+	}
+	if (ret_folders->n_items > 0)
+		return 0;
+	terminal_complain("the service has no folder for such files");
+	return CTL_ERROR;
+}
+
+/* ── writing ─────────────────────────────────────────────────────────────────────────────────── */
+
+/* Find the owner of @path, or of the nearest folder above it that exists. */
+static bool find_owner(const char *path, struct stat *ret_status)
+{
+	cleanup_free char *copy = strdup(path);
+	char *slash;
+
+	while (copy && *copy) {
+		if (stat(copy, ret_status) == 0)
+			return true;
+		slash = strrchr(copy, '/');
+		if (!slash)
+			return false;
+		*slash = '\0';
+	}
+	return false;
+}
+
+/* As root, become the owner of @folder: its files stay the user's own, and a link in it leads root to
+ * nothing that this user could not write to. Return whether this has happened. */
+static bool become_owner(const char *folder)
+{
+	struct stat status;
+
+	return geteuid() == 0 && find_owner(folder, &status) && status.st_uid != 0 &&
+	       setegid(status.st_gid) == 0 && seteuid(status.st_uid) == 0;
+}
+
+static void become_root(void)
+{
+	if (seteuid(0) < 0 || setegid(0) < 0)
+		abort();
+}
+
+/* Append @word as a shell takes it. */
+static void append_word(struct buffer *out, const char *word)
+{
+	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				    "0123456789_/.:-";
+	bool is_plain = *word && word[strspn(word, plain)] == '\0';
+
+	buffer_append_string(out, is_plain ? " " : " '");
+	for (; *word; word++) {
+		if (*word == '\'')
+			buffer_append_string(out, "'\\''");
+		else
+			buffer_append_char(out, *word);
+	}
+	buffer_append_string(out, is_plain ? "" : "'");
+}
+
+/* Complain that @path cannot be written, with the command that root would type. */
+static void complain(const struct ctl_options *options, const char *path, int error)
+{
+	cleanup(buffer_deinit) struct buffer command = {0};
+	const char *bus = options->bus ? options->bus : getenv("TOOLBOXD_BUS");
+
+	for (size_t i = 0; i < options->n_positional; i++)
+		append_word(&command, options->positional[i]);
+	if (bus && *bus) {
+		buffer_append_string(&command, " --bus");
+		append_word(&command, bus);
+	}
+	if ((error == -EACCES || error == -EPERM) && geteuid() != 0 && buffer_terminate(&command))
+		terminal_complain("%s cannot be written: %s; type: sudo toolboxctl%s", path,
+			strerror(-error), command.data);
+	else
+		terminal_complain("%s cannot be written: %s", path, strerror(-error));
+}
+
+int own_files_write(const struct ctl_options *options, const struct text_list *folders,
+	const char *below, const char *name, const struct buffer *text)
+{
+	const char *top = folders->items[folders->n_items - 1];
+	cleanup_free char *folder = NULL;
+	cleanup_free char *path = NULL;
+	bool is_other;
+	int r;
+
+	if (asprintf(&folder, "%s%s%s", top, *below ? "/" : "", below) < 0 ||
+		asprintf(&path, "%s/%s", folder, name) < 0)
+		return CTL_ERROR;
+	is_other = become_owner(folder);
+	if (text)
+		r = file_replace(folder, name, text->data, text->size, FILE_MODE);
+	else
+		r = unlink(path) < 0 ? -errno : 0;
+	if (is_other)
+		become_root();
+	if (r == 0)
+		return 0;
+	complain(options, path, r);
+	return CTL_ERROR;
+}
+
+/* ── reading again ───────────────────────────────────────────────────────────────────────────── */
+
+int own_files_reload(struct ctl_session *session, const struct ctl_options *options)
+{
+	cleanup(ctl_response_deinit) struct ctl_response response = {0};
+	cleanup(buffer_deinit) struct buffer data = {0};
+	int r;
+
+	ctl_request_begin(&data);
+	ctl_request_end(&data);
+	r = ctl_session_ask(session, "ovos.tools.reload", &data, &response);
+	if (r != 0)
+		return r;
+	r = ctl_response_status(&response);
+	if (options->json)
+		ctl_response_print(&response);
+	else if (r != CTL_DONE)
+		ctl_response_complain(&response);
+	if (ctl_response_complain_mistakes(&response, options->json) > 0)
+		r = CTL_ERROR;
+	return r;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "ctl/options.h"
+#include "ctl/session.h"
+#include "util/text_list.h"
+
+/*
+ * The files in which decisions are remembered (config/remembered.h): those of the service, which may run
+ * as another user, so it is asked for their folders.
+ */
+
+/* Ask for the folders, low to high; the last one is written to. Return 0 with @ret_folders, which the
+ * caller deinits, or an enum ctl_status after a complaint. */
+int own_files_ask(struct ctl_session *session, struct text_list *ret_folders);
+
+/* Write @text as the file @name of the folder @below of the last of @folders ("": of that itself); NULL:
+ * remove it. root writes as the user whose folder that is. Return 0, or CTL_ERROR after a complaint,
+ * which has the command that another user would have to type. */
+int own_files_write(const struct ctl_options *options, const struct text_list *folders,
+	const char *below, const char *name, const struct buffer *text);
+
+/* Have the service read them. Return an enum ctl_status after complaints about what it cannot use. */
+int own_files_reload(struct ctl_session *session, const struct ctl_options *options);

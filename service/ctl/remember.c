@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "config/config.h"
+#include "config/remembered.h"
+#include "ctl/command.h"
+#include "ctl/own_files.h"
+#include "ctl/request.h"
+#include "ctl/response.h"
+#include "ctl/terminal.h"
+#include "ctl/tool_names.h"
+#include "json/writer.h"
+#include "policy/names.h"
+#include "util/cleanup.h"
+#include "util/file.h"
+
+/* toolboxctl allow, disallow, disable, enable: remember a word on tools for good. */
+
+struct act {
+	const char *command;
+	const char *file;
+	bool adds;
+	const char *has;   /* the state of a name with an entry: "NAME is …" */
+	const char *lacks; /* the same for a name without an entry */
+};
+
+static const struct act acts[] = {
+	{"allow", REMEMBERED_ALLOW, true, "allowed", "not allowed"},
+	{"disallow", REMEMBERED_ALLOW, false, "allowed", "not allowed"},
+	{"disable", REMEMBERED_DISABLED, true, "disabled", "not disabled"},
+	{"enable", REMEMBERED_DISABLED, false, "disabled", "not disabled"},
+};
+
+static const struct act *find_act(const char *command)
+{
+	size_t i = 0;
+
+	while (strcmp(acts[i].command, command) != 0)
+		i++;
+	return &acts[i];
+}
+
+/* ── entries ─────────────────────────────────────────────────────────────────────────────────── */
+
+/* Read the entries of the file @file of @folder. Return 0, or CTL_ERROR after a complaint: a file that
+ * cannot be read is not replaced. */
+static int read_entries(const char *folder, const char *file, struct config_remembered *entries)
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	cleanup(buffer_deinit) struct buffer bytes = {0};
+	cleanup_free char *path = NULL;
+	struct remembered_mistake mistake = {.text = "it is not JSON"};
+	int r;
+
+	if (asprintf(&path, "%s/%s", folder, file) < 0)
+		return CTL_ERROR;
+	r = file_read(path, REMEMBERED_BYTES_MAX, &bytes);
+	if (r == -ENOENT || r == -ENOTDIR)
+		return 0;
+	if (r < 0) {
+		terminal_complain("%s cannot be read: %s", path, strerror(-r));
+		return CTL_ERROR;
+	}
+	r = json_tape_read(
+		&tape, bytes.data ? bytes.data : "", bytes.size, JSON_DEPTH_DEFAULT, NULL);
+	r = r ? r : remembered_read_list(&tape, entries, &mistake);
+	if (r == 0)
+		return 0;
+	terminal_complain("%s cannot be used: %s", path, r < 0 ? strerror(-r) : mistake.text);
+	return CTL_ERROR;
+}
+
+/* Return the index of @name among @entries, or -1. */
+static long find_entry(const struct config_remembered *entries, const char *name)
+{
+	for (size_t i = 0; i < entries->names.n_items; i++)
+		if (strcmp(entries->names.items[i], name) == 0)
+			return (long)i;
+	return -1;
+}
+
+static void remove_text(struct text_list *list, size_t index)
+{
+	free(list->items[index]);
+	memmove(list->items + index, list->items + index + 1,
+		(list->n_items - index - 1) * sizeof(*list->items));
+	list->n_items--;
+}
+
+/* Return the name of the user who types the command. For root that may be the user who typed sudo. */
+static const char *user_name(void)
+{
+	const char *sudo = geteuid() == 0 ? getenv("SUDO_USER") : NULL;
+	const struct passwd *user = sudo && *sudo ? NULL : getpwuid(getuid());
+
+	if (sudo && *sudo)
+		return sudo;
+	return user ? user->pw_name : "";
+}
+
+static int add_entry(struct config_remembered *entries, const char *name)
+{
+	char since[sizeof("2000-01-01T00:00:00Z")];
+	time_t now = time(NULL);
+	struct tm utc;
+
+	strftime(since, sizeof(since), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+	if (text_list_add(&entries->names, name) < 0 || text_list_add(&entries->since, since) < 0 ||
+		text_list_add(&entries->by, user_name()) < 0)
+		return -ENOMEM;
+	return 0;
+}
+
+static void write_entries(const struct config_remembered *entries, struct buffer *out)
+{
+	buffer_append_string(out, "[");
+	for (size_t i = 0; i < entries->names.n_items; i++) {
+		buffer_append_string(out, i > 0 ? ",\n  {" : "\n  {");
+		json_write_member_text(out, "name", entries->names.items[i]);
+		json_write_member_text(out, "since", entries->since.items[i]);
+		json_write_member_text(out, "by", entries->by.items[i]);
+		buffer_append_char(out, '}');
+	}
+	buffer_append_string(out, entries->names.n_items > 0 ? "\n]\n" : "]\n");
+}
+
+/* ── one name ────────────────────────────────────────────────────────────────────────────────── */
+
+/* Complain that @name has no entry in the file that is written, with the one that means it. */
+static void complain_absent(const struct act *act, const struct text_list *folders,
+	const struct config_remembered *entries, const char *name)
+{
+	for (size_t i = 0; i + 1 < folders->n_items; i++) {
+		cleanup(remembered_deinit) struct config_remembered lower = {0};
+
+		if (read_entries(folders->items[i], act->file, &lower) == 0 &&
+			find_entry(&lower, name) >= 0) {
+			terminal_complain("%s is %s by %s/%s, which only an editor changes", name,
+				act->has, folders->items[i], act->file);
+			return;
+		}
+	}
+	for (size_t i = 0; i < entries->names.n_items; i++) {
+		const char *slash = strchr(name, '/');
+		cleanup_free char *id = slash ? strndup(name, (size_t)(slash - name)) : NULL;
+
+		if (id && name_means(entries->names.items[i], id, slash + 1)) {
+			terminal_complain("%s is %s by '%s'; name that", name, act->has,
+				entries->names.items[i]);
+			return;
+		}
+	}
+	terminal_complain("%s is %s here", name, act->lacks);
+}
+
+/* Change the entry of @name. Return whether it is as wanted now; *ret_changed is set when it was not. */
+static bool change_entry(const struct act *act, const struct text_list *folders,
+	struct config_remembered *entries, const char *name, bool *ret_changed)
+{
+	long index = find_entry(entries, name);
+
+	if (act->adds && index >= 0)
+		return true;
+	if (!act->adds && index < 0) {
+		complain_absent(act, folders, entries, name);
+		return false;
+	}
+	*ret_changed = true;
+	if (act->adds)
+		return add_entry(entries, name) == 0;
+	remove_text(&entries->names, (size_t)index);
+	remove_text(&entries->since, (size_t)index);
+	remove_text(&entries->by, (size_t)index);
+	return true;
+}
+
+/* Print what has changed, and why that may not be all. */
+static int report(struct ctl_session *session, const struct ctl_options *options,
+	const struct act *act, const char *folder)
+{
+	cleanup(buffer_deinit) struct buffer line = {0};
+
+	for (size_t i = 1; i < options->n_positional; i++)
+		buffer_printf(&line, "%s is %s (%s/%s)\n", options->positional[i],
+			act->adds ? act->has : act->lacks, folder, act->file);
+	if (!options->json)
+		terminal_print(&line);
+	return tool_names_complain(session, options->positional + 1, options->n_positional - 1,
+		strcmp(act->command, "enable") == 0);
+}
+
+static int change(struct ctl_session *session, const struct ctl_options *options,
+	const struct act *act, const struct text_list *folders)
+{
+	cleanup(remembered_deinit) struct config_remembered entries = {0};
+	cleanup(buffer_deinit) struct buffer text = {0};
+	const char *folder = folders->items[folders->n_items - 1];
+	bool has_changed = false;
+	bool is_good = true;
+	int r = read_entries(folder, act->file, &entries);
+
+	for (size_t i = 1; r == 0 && i < options->n_positional; i++)
+		is_good &=
+			change_entry(act, folders, &entries, options->positional[i], &has_changed);
+	if (r != 0 || !is_good)
+		return CTL_ERROR;
+	write_entries(&entries, &text);
+	if (buffer_status(&text) < 0)
+		return CTL_ERROR;
+	if (has_changed)
+		r = own_files_write(options, folders, "", act->file, &text);
+	if (r == 0)
+		r = own_files_reload(session, options);
+	return r == 0 ? report(session, options, act, folder) : r;
+}
+
+int ctl_remember(const struct ctl_options *options)
+{
+	cleanup(ctl_session_cleanup) struct ctl_session *session = NULL;
+	cleanup(text_list_deinit) struct text_list folders = {0};
+	const struct act *act = find_act(options->positional[0]);
+	int r = 0;
+
+	for (size_t i = 1; r == 0 && i < options->n_positional; i++)
+		r = tool_names_check(options->positional[i]);
+	if (r == 0)
+		r = ctl_session_open(options, &session);
+	if (r == 0)
+		r = own_files_ask(session, &folders);
+	return r == 0 ? change(session, options, act, &folders) : r;
+}

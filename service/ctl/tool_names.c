@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/tool_names.h"
+
+#include <string.h>
+
+#include "ctl/command.h"
+#include "ctl/request.h"
+#include "ctl/terminal.h"
+#include "policy/names.h"
+#include "util/cleanup.h"
+
+int tool_names_check(const char *name)
+{
+	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				      "0123456789_-*";
+	size_t first = strspn(name, letters);
+	const char *rest = name + first;
+
+	if (first > 0 && *rest == '/')
+		rest += 1 + strspn(rest + 1, letters);
+	if (first > 0 && *rest == '\0' && rest[-1] != '/')
+		return 0;
+	terminal_complain(
+		"'%s' is no name of tools: TOOL, TOOLBOX/TOOL, with * for any characters", name);
+	return CTL_USAGE;
+}
+
+static int ask(struct ctl_session *session, const char *topic, const char *profile,
+	struct ctl_response *ret_response)
+{
+	cleanup(buffer_deinit) struct buffer data = {0};
+	int r;
+
+	ctl_request_begin(&data);
+	ctl_request_member(&data, "profile", profile);
+	ctl_request_end(&data);
+	r = ctl_session_ask(session, topic, &data, ret_response);
+	if (r != 0)
+		return r;
+	r = ctl_response_status(ret_response);
+	if (r != CTL_DONE)
+		ctl_response_complain(ret_response);
+	return r;
+}
+
+int tool_names_list(
+	struct ctl_session *session, const char *profile, struct ctl_response *ret_response)
+{
+	return ask(session, "ovos.tools.list", profile, ret_response);
+}
+
+/* Whether @name means the tool of the entry at @entry, which has `toolbox_id` and `name`. */
+static bool means_entry(const struct ctl_response *response, uint32_t entry, const char *name)
+{
+	uint32_t id_token = ctl_response_find(response, entry, "toolbox_id", JSON_STRING);
+	uint32_t tool_token = ctl_response_find(response, entry, "name", JSON_STRING);
+	cleanup_free char *id = NULL;
+	cleanup_free char *tool = NULL;
+
+	if (id_token == JSON_NONE || tool_token == JSON_NONE)
+		return false;
+	id = json_string_dup(&response->tape, id_token, NULL);
+	tool = json_string_dup(&response->tape, tool_token, NULL);
+	return id && tool && name_means(name, id, tool);
+}
+
+bool tool_names_mean_any(const struct ctl_response *response, const char *list, const char *name)
+{
+	const struct json_tape *tape = &response->tape;
+	uint32_t entries = ctl_response_find(response, 0, list, JSON_ARRAY);
+
+	if (entries == JSON_NONE)
+		return false;
+	for (uint32_t i = json_first(tape, entries); i < json_end(tape, entries);
+		i = json_next(tape, i))
+		if (means_entry(response, i, name))
+			return true;
+	return false;
+}
+
+/* Complain about each tool that @name means and that is not offered. */
+static void complain_left_out(const struct ctl_response *status, const char *name)
+{
+	const struct json_tape *tape = &status->tape;
+	uint32_t entries = ctl_response_find(status, 0, "not_offered", JSON_ARRAY);
+
+	for (uint32_t i = entries == JSON_NONE ? 0 : json_first(tape, entries);
+		entries != JSON_NONE && i < json_end(tape, entries); i = json_next(tape, i)) {
+		cleanup(buffer_deinit) struct buffer line = {0};
+
+		if (!means_entry(status, i, name))
+			continue;
+		terminal_append_value(&line, tape, json_find(tape, i, "toolbox_id"));
+		buffer_append_char(&line, '/');
+		terminal_append_value(&line, tape, json_find(tape, i, "name"));
+		buffer_append_string(&line, " is still not offered: ");
+		terminal_append_value(&line, tape, json_find(tape, i, "why"));
+		if (buffer_terminate(&line))
+			terminal_complain("%s", line.data);
+	}
+}
+
+int tool_names_complain(
+	struct ctl_session *session, const char *const *names, size_t n_names, bool is_enabled)
+{
+	cleanup(ctl_response_deinit) struct ctl_response list = {0};
+	cleanup(ctl_response_deinit) struct ctl_response status = {0};
+	int r = tool_names_list(session, NULL, &list);
+
+	if (r == 0)
+		r = ask(session, "ovos.tools.status", NULL, &status);
+	for (size_t i = 0; r == 0 && i < n_names; i++) {
+		if (!tool_names_mean_any(&list, "tools", names[i]) &&
+			!tool_names_mean_any(&status, "not_offered", names[i]))
+			terminal_complain("no tool is called '%s' now", names[i]);
+		else if (is_enabled)
+			complain_left_out(&status, names[i]);
+	}
+	return r;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "ctl/response.h"
+#include "ctl/session.h"
+
+/* The names by which a command line means tools (policy/names.h), and what they mean now. */
+
+/* Complain unless @name can be one. Return 0 or CTL_USAGE. */
+int tool_names_check(const char *name);
+
+/* Ask for the list of tools, of the profile @profile or, for NULL, of all. Return 0 or an enum ctl_status
+ * after a complaint. */
+int tool_names_list(
+	struct ctl_session *session, const char *profile, struct ctl_response *ret_response);
+
+/* Return whether @name means a tool of the list in the member @list of @response. */
+bool tool_names_mean_any(const struct ctl_response *response, const char *list, const char *name);
+
+/* Complain about each of the @n_names that means no tool, offered or not. With @is_enabled also about
+ * each tool that one means and that is not offered for another reason. Return 0, or an enum ctl_status when the
+ * service does not answer. */
+int tool_names_complain(
+	struct ctl_session *session, const char *const *names, size_t n_names, bool is_enabled);
