@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
+#include "catalogue/toolbox.h"
 #include "ctl/command.h"
 #include "ctl/request.h"
 #include "ctl/session.h"
@@ -148,7 +149,10 @@ static void print_definition(const struct ctl_response *response)
 	append_definition_member(response, "toolbox_id", "", "/", &head);
 	append_definition_member(response, "name", "", "", &head);
 	buffer_append_string(&head, terminal_plain());
-	append_definition_member(response, "risk", " (risk: ", ")", &head);
+	if (json_find(&response->tape, 0, "risk") != JSON_NONE)
+		append_definition_member(response, "risk", " (risk: ", ")", &head);
+	else
+		buffer_printf(&head, " (risk: %s)", tool_risk_name(TOOL_UNRATED));
 	append_definition_member(response, "description", "", "\n", &description);
 	buffer_append_char(&head, '\n');
 	terminal_append_wrapped(&head, description.data ? description.data : "", description.size,

@@ -129,6 +129,8 @@ def test_stat_counts_what_a_format_takes(service, format):
 
 
 def test_an_unrated_tool_is_listed_as_unrated(service):
+    done = toolboxctl("get", "bare", bus=service.url, home=service.daemon.home)
+    assert done.stdout.startswith("shapes/bare (risk: unrated)\n")
     done = toolboxctl("list", "--toolbox", "shapes", bus=service.url, home=service.daemon.home)
     assert [line.split()[1:3] for line in done.stdout.splitlines()[1:]] == [
         ["tree", "unrated"], ["union", "unrated"], ["plain", "write"], ["bare", "unrated"]]

@@ -92,3 +92,26 @@ def test_what_a_toolbox_tells(launch, tmp_path):
         caller.send("ovos.tools.invoke", {"name": ORDERS})
         caller.settle()
     expect_harmless(service.daemon.log())
+
+
+def test_a_listing_as_text(launch, folder, tmp_path):
+    manifests.toolbox(folder, "orders", [manifests.labs(description=ORDERS)])
+    service = launch({}, [folder])
+    for more in ["--format", "markdown"], ["--stat"], ["--format", "markdown", "--stat"]:
+        sent = on_terminal([TOOLBOXCTL, "list", *more, "--bus", service.url], tmp_path / "looks")
+        assert "orders" in sent, sent
+        expect_harmless(OURS.sub("\n", sent))
+
+
+def test_what_is_remembered(launch, folder, tmp_path):
+    manifests.toolbox(folder, "orders", [manifests.labs("plain")])
+    service = launch({}, [folder])
+    sent = on_terminal([TOOLBOXCTL, "disable", "orders/plain", "--bus", service.url],
+                       tmp_path / "looks")
+    assert "orders/plain is disabled" in sent
+    sent = on_terminal([TOOLBOXCTL, "profile", "set", "a", "plain", "--bus", service.url],
+                       tmp_path / "looks")
+    sent = on_terminal([TOOLBOXCTL, "profile", "show", "a", "--bus", service.url],
+                       tmp_path / "looks")
+    assert "names plain" in sent and "gives 0 tools now" in sent
+    expect_harmless(OURS.sub("\n", sent))
