@@ -122,7 +122,8 @@ static void keep_old(struct offer *offer, const struct catalogue *catalogue,
 	const struct config *config, struct runner **runners)
 {
 	for (size_t i = 0; i < catalogue_n_toolboxes(catalogue); i++) {
-		struct toolbox *toolbox = catalogue_toolbox(catalogue, i, NULL, NULL);
+		size_t n_tools;
+		struct toolbox *toolbox = catalogue_toolbox(catalogue, i, NULL, &n_tools);
 		struct runner_options options = runner_options_of(offer, toolbox->package, config);
 
 		if (runners[i])
@@ -130,6 +131,9 @@ static void keep_old(struct offer *offer, const struct catalogue *catalogue,
 		runners[i] = take_ptr(*find_kept(offer, toolbox));
 		runner_configure(runners[i], &options);
 		runner_forgive(runners[i]);
+		/* None of its tools is offered any more. */
+		if (n_tools == 0 && toolbox->package->n_toolboxes == 1)
+			runner_dismiss_idle(runners[i]);
 	}
 }
 

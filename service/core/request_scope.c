@@ -49,7 +49,7 @@ void request_scope_take_caller(struct request_scope *scope, struct policy *polic
 		caller->session_id = read_string(scope, session, "session_id", &decoded[1]);
 		caller->site_id = read_string(scope, session, "site_id", &decoded[2]);
 	}
-	scope->view = policy_view(policy, caller);
+	scope->view = caller->view = policy_view(policy, caller);
 }
 
 void request_scope_deinit(struct request_scope *scope)

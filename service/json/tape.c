@@ -78,29 +78,12 @@ uint32_t json_count(const struct json_tape *tape, uint32_t index)
 	return container->type == JSON_OBJECT ? values / 2 : values;
 }
 
-uint32_t json_find_sized(
-	const struct json_tape *tape, uint32_t object, const char *key, size_t size)
+/* As json_string_equals(), for a string with escapes. */
+static bool escaped_equals(
+	const struct json_tape *tape, const struct json_token *token, const char *text, size_t size)
 {
-	uint32_t end = json_end(tape, object);
-
-	for (uint32_t i = json_first(tape, object); i < end; i = json_next_key(tape, i))
-		if (json_string_equals(tape, i, key, size))
-			return i + 1;
-	return JSON_NONE;
-}
-
-uint32_t json_find(const struct json_tape *tape, uint32_t object, const char *key)
-{
-	return json_find_sized(tape, object, key, strlen(key));
-}
-
-bool json_string_equals(const struct json_tape *tape, uint32_t index, const char *text, size_t size)
-{
-	const struct json_token *token = json_at(tape, index);
 	struct json_runs runs;
 
-	if (!(token->flags & JSON_ESCAPED))
-		return token->length == size && memcmp(tape->text + token->offset, text, size) == 0;
 	/* An escape is longer than its character. */
 	if (token->length <= size)
 		return false;
@@ -112,6 +95,36 @@ bool json_string_equals(const struct json_tape *tape, uint32_t index, const char
 		size -= runs.size;
 	}
 	return size == 0;
+}
+
+/* Most keys differ in length already: no function is called for them. */
+static inline bool token_equals(
+	const struct json_tape *tape, const struct json_token *token, const char *text, size_t size)
+{
+	if (token->flags & JSON_ESCAPED)
+		return escaped_equals(tape, token, text, size);
+	return token->length == size && memcmp(tape->text + token->offset, text, size) == 0;
+}
+
+bool json_string_equals(const struct json_tape *tape, uint32_t index, const char *text, size_t size)
+{
+	return token_equals(tape, json_at(tape, index), text, size);
+}
+
+uint32_t json_find_sized(
+	const struct json_tape *tape, uint32_t object, const char *key, size_t size)
+{
+	uint32_t end = json_end(tape, object);
+
+	for (uint32_t i = json_first(tape, object); i < end; i = json_next_key(tape, i))
+		if (token_equals(tape, json_at(tape, i), key, size))
+			return i + 1;
+	return JSON_NONE;
+}
+
+uint32_t json_find(const struct json_tape *tape, uint32_t object, const char *key)
+{
+	return json_find_sized(tape, object, key, strlen(key));
 }
 
 bool json_strings_equal(

@@ -37,6 +37,7 @@ struct policy_caller *policy_caller_copy(const struct policy_caller *caller)
 	place = move_text(&copy->session_id, place);
 	place = move_text(&copy->site_id, place);
 	move_text(&copy->profile, place);
+	copy->view = NULL; /* by then there may be another policy */
 	account_ref(copy->account);
 	return copy;
 }

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 #include "bus/account.h"
+#include "catalogue/catalogue.h"
 #include "config/config.h"
 #include "util/cleanup.h"
 #include "util/text_view.h"
@@ -26,12 +27,14 @@ const char *call_door_name(enum call_door door);
 
 /* The texts are absent when the request has none, or a value that is no string. */
 struct policy_caller {
-	struct text_view source;     /* context.source */
-	struct text_view session_id; /* context.session.session_id */
-	struct text_view site_id;    /* context.session.site_id */
-	struct text_view profile;    /* the request's `profile`, which only narrows */
-	bool is_unclear;             /* a text is not whole: memory was short */
-	struct account *account;     /* the account of its connection, or NULL; borrowed */
+	struct text_view source;      /* context.source */
+	struct text_view session_id;  /* context.session.session_id */
+	struct text_view site_id;     /* context.session.site_id */
+	struct text_view profile;     /* the request's `profile`, which only narrows */
+	const struct catalogue *view; /* the result of policy_view() for this request; NULL: not
+	                               * asked yet, or a copy */
+	bool is_unclear;              /* a text is not whole: memory was short */
+	struct account *account;      /* the account of its connection, or NULL; borrowed */
 	enum call_door door;
 };
 

@@ -208,7 +208,9 @@ static struct policy_decision decide_approval(const struct policy *policy, const
 struct policy_decision policy_decide(
 	struct policy *policy, const struct policy_caller *caller, const struct tool *tool)
 {
-	if (catalogue_index(policy_view(policy, caller), tool) == CATALOGUE_NONE)
+	const struct catalogue *view = caller->view ? caller->view : policy_view(policy, caller);
+
+	if (catalogue_index(view, tool) == CATALOGUE_NONE)
 		return (struct policy_decision){POLICY_HIDDEN, "the caller's profile lacks it"};
 	return decide_approval(policy, tool);
 }

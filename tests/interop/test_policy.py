@@ -130,6 +130,10 @@ def test_a_toolbox_without_a_tool_left_starts_no_process(launch, folder):
                  caller.call("ovos.tools.status")["toolboxes"]}
         assert (state["one"], state["two"]) == (0, 1)
         assert len(service.daemon.hosts()) == 1
+        # The process of one that loses its last tool ends.
+        write_configuration(service.daemon.home, {"toolboxd": {"tools_disabled": ["first", "second"]}})
+        caller.call("ovos.tools.reload")
+        until(lambda: not service.daemon.hosts(), 10, "the host of two gone")
 
 
 @pytest.mark.parametrize("configuration", [
