@@ -455,6 +455,18 @@ def test_check_warns_of_a_tool_that_does_not_say_its_risk(ctl_alone, tmp_path):
     assert "warning" in done.stderr + done.stdout and "risk" in done.stderr + done.stdout
 
 
+def test_what_is_shipped_declares_its_risk(ctl_alone):
+    manifests_of_ours = [*sorted(manifests.SHIPPED.glob("*.json")),
+                         *sorted((ROOT / "templates").glob("*/my_toolbox.json"))]
+    assert len(manifests_of_ours) >= 7
+    for path in manifests_of_ours:
+        done = ctl_alone("check", path)
+        assert "does not declare" not in done.stderr + done.stdout, path
+    for source in [*ROOT.glob("toolboxes/*/*.c"), *ROOT.glob("templates/plugin/*.c")]:
+        text = source.read_text()
+        assert text.count(".risk =") == text.count(".handler =") or "toolbox.h" not in text, source
+
+
 def test_validate(ctl_alone, tmp_path):
     schema, good, bad = (tmp_path / name for name in ("schema.json", "good.json", "bad.json"))
     schema.write_text('{"type": "object", "properties": {"n": {"type": "integer"}}}')
