@@ -83,3 +83,18 @@ Test(model_names, leave_a_bare_name_to_its_tool)
 	expect_called(catalogue, 2, "c__get");
 	catalogue_free(catalogue);
 }
+
+Test(model_names, are_found_for_tools_after_one_whose_name_nobody_shares)
+{
+	struct toolbox *toolboxes[] = {make_toolbox("a", "other", NULL),
+		make_toolbox("b", "get", "b__get", NULL), make_toolbox("c", "get", NULL)};
+	struct catalogue *catalogue = catalogue_new(toolboxes, 3, NULL, NULL, 1);
+
+	for (size_t i = 0; i < 3; i++)
+		package_unref(toolboxes[i]->package);
+	expect_called(catalogue, 0, "other");
+	expect_called(catalogue, 1, "b__get_672678");
+	expect_called(catalogue, 2, "b__get");
+	expect_called(catalogue, 3, "c__get");
+	catalogue_free(catalogue);
+}

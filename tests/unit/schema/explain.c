@@ -112,6 +112,12 @@ Test(schema_explain, asks_for_the_tag_of_objects_only)
 		"must be an object with 'k' \"a\" or an object with 'k' \"b\", not the number 5");
 }
 
+Test(schema_explain, names_the_members_whose_names_are_not_allowed)
+{
+	expect_whole("{\"propertyNames\":{\"maxLength\":3}}", "{\"a\":1,\"long\":2}",
+		"the property name 'long' must be a string of at most 3 characters");
+}
+
 Test(schema_explain, describes_constants_down_to_a_depth)
 {
 	static const char object[] = "{\"type\":\"object\",\"properties\":{\"k\":{\"const\":1}}}";
