@@ -296,10 +296,8 @@ static void received(struct bus_client *client, const char *piece, size_t size)
 
 static int write_ping(struct bus_client *client)
 {
-	unsigned char ping[LWS_PRE];
-
 	client->is_ping_due = false;
-	return lws_write(client->wsi, ping + LWS_PRE, 0, LWS_WRITE_PING) < 0 ? -1 : 0;
+	return frame_write_ping(client->wsi);
 }
 
 /* The queue is empty: log the number of messages that were dropped meanwhile. */

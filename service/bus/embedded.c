@@ -540,12 +540,10 @@ static void received(struct embedded *embedded, struct peer *peer, const char *p
 /* Return 1 when a ping was written instead of a frame, 0 when none was due, or a negative number. */
 static int write_ping(struct peer *peer)
 {
-	unsigned char ping[LWS_PRE];
-
 	if (!peer->is_ping_due || peer->queue.written > 0)
 		return 0;
 	peer->is_ping_due = false;
-	return lws_write(peer->wsi, ping + LWS_PRE, 0, LWS_WRITE_PING) < 0 ? -1 : 1;
+	return frame_write_ping(peer->wsi) < 0 ? -1 : 1;
 }
 
 static int writable(struct embedded *embedded, struct peer *peer)

@@ -222,6 +222,14 @@ int frame_queue_write(struct frame_queue *queue, struct lws *wsi)
 	return done;
 }
 
+/* The peer returns the payload of a ping. libwebsockets 4.1.6 does not report a pong without one. */
+int frame_write_ping(struct lws *wsi)
+{
+	unsigned char ping[LWS_PRE + 1] = {[LWS_PRE] = '.'};
+
+	return lws_write(wsi, ping + LWS_PRE, 1, LWS_WRITE_PING) < 1 ? -1 : 0;
+}
+
 uint32_t frame_queue_clear(struct frame_queue *queue)
 {
 	uint32_t dropped = queue->count;

@@ -82,3 +82,6 @@ int frame_queue_write(struct frame_queue *queue, struct lws *wsi);
 
 /* Drop all frames. Return how many there were. */
 uint32_t frame_queue_clear(struct frame_queue *queue);
+
+/* Write a ping to @wsi. Return 0, or -1 when the connection is lost. */
+int frame_write_ping(struct lws *wsi);

@@ -27,9 +27,11 @@ class Closed(Exception):
 
 
 class Peer:
-    def __init__(self, url):
+    def __init__(self, url, source=None):
+        """@source: the address of this machine to come from."""
         where = urlsplit(url)
-        self._begin(socket.create_connection((where.hostname, where.port), HANDSHAKE_SECONDS))
+        self._begin(socket.create_connection((where.hostname, where.port), HANDSHAKE_SECONDS,
+                                             source and (source, 0)))
         self.is_client = True
         key = base64.b64encode(os.urandom(16)).decode()
         self.socket.sendall((

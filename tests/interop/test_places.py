@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the embedded bus does with clients that are only there, in its own time, over real sockets."""
+import socket
+import threading
+import time
+
+import pytest
+from processes import SLOWNESS
+from test_pressure import frame, message
+from websocket_peer import PING, Closed, Peer
+
+# bus/embedded.c and bus/pacing.h: what is looked at every TICK is late by two looks at most.
+UNFINISHED_S = 10
+PING_S = 20
+PONG_S = 10
+LATE_S = 2 * 2.5 + 1
+
+PLACES = 1000
+PLACES_NEAR = 16
+
+
+def watch(peer, seconds, answers_pings):
+    """Read until time is up or the connection is closed: when the first ping came, and when it was
+    closed, in seconds; None if not."""
+    began, pinged = time.monotonic(), None
+    while time.monotonic() < began + seconds:
+        try:
+            opcode, _, payload = peer.receive_frame(began + seconds)
+        except TimeoutError:
+            break
+        except Closed:
+            return pinged, time.monotonic() - began
+        if opcode == PING:
+            pinged = pinged or time.monotonic() - began
+            if answers_pings:
+                peer.send_frame(10, payload)
+    return pinged, None
+
+
+def test_what_a_client_does_not_go_on_with_is_ended(launch, figure):
+    """An unfinished frame is dropped; a client that answers pings stays, one that does not goes."""
+    bus = launch()
+    with Peer(bus.url) as idle, Peer(bus.url) as deaf, Peer(bus.url) as slow:
+        whole = frame(message("ovos.tools.status"))
+        slow.socket.sendall(whole[:-2])
+        seen = {}
+        seconds = (PING_S + PONG_S + LATE_S) * SLOWNESS
+        threads = [threading.Thread(target=lambda name=name, peer=peer, answers=answers: (
+            seen.update({name: watch(peer, seconds, answers)})), daemon=True)
+            for name, peer, answers in (("idle", idle, True), ("deaf", deaf, False))]
+        for thread in threads:
+            thread.start()
+        time.sleep(UNFINISHED_S - 1)
+        assert "unfinished" not in bus.daemon.log()
+        time.sleep((LATE_S + 1) * SLOWNESS)
+        assert "dropped an unfinished frame: nothing more of it came" in bus.daemon.log()
+        # Its rest is no frame of its own, and the connection is kept.
+        slow.socket.sendall(whole[-2:] + whole)
+        while '"ovos.tools.status.response"' not in slow.receive(20 * SLOWNESS)[:60]:
+            pass
+        for thread in threads:
+            thread.join()
+    figure("seconds to a ping", seen["idle"][0])
+    figure("seconds to a close", seen["deaf"][1])
+    assert seen["idle"][0] and seen["idle"][1] is None
+    assert PING_S - 1 <= seen["idle"][0]
+    assert seen["deaf"][1] and PING_S + PONG_S - 1 <= seen["deaf"][1]
+    assert "it did not answer a ping" in bus.daemon.log()
+
+
+def own_address():
+    """An address of this machine that is not its loopback; a datagram that is never sent finds it."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))
+        except OSError:
+            return None
+        return probe.getsockname()[0]
+
+
+def fill(url, source=None):
+    """Connect clients until one is refused: the clients, and the refusal."""
+    peers = []
+    while True:
+        try:
+            peers.append(Peer(url, source))
+        except Closed as error:
+            return peers, str(error)
+
+
+def test_some_places_are_for_this_device(launch):
+    """Clients of the network fill the others; programs on the device still find one."""
+    address = own_address()
+    if not address or address.startswith("127."):
+        pytest.skip("this machine has no address but its loopback")
+    bus = launch()
+    far, refusal = fill(bus.url, address)
+    assert "503" in refusal and len(far) == PLACES - PLACES_NEAR
+    near, refusal = fill(bus.url)
+    assert "503" in refusal and len(near) == PLACES_NEAR
+    near.pop().close()
+    far.pop().close()
+    time.sleep(0.5)
+    again, _ = fill(bus.url, address)
+    assert len(again) <= 1  # never one of the places of this device
+    for peer in far + near + again:
+        peer.close()
