@@ -32,6 +32,7 @@ extern const char definition_schema_json[];
 extern const char error_schema_json[];
 extern const char manifest_schema_json[];
 extern const char message_schema_json[];
+extern const char question_schema_json[];
 
 static const struct shipped {
 	const char *uri;
@@ -41,6 +42,7 @@ static const struct shipped {
 	{"urn:toolboxd:definition", definition_schema_json},
 	{"urn:toolboxd:error", error_schema_json},
 	{"urn:toolboxd:message", message_schema_json},
+	{"urn:toolboxd:messages:ovos.tools.approval.requested", question_schema_json},
 	{"urn:toolboxd:toolbox-manifest", manifest_schema_json},
 };
 

@@ -69,10 +69,10 @@ def expect_closed(caller, place):
 
 @pytest.mark.parametrize("text, line", [
     (BROKEN, 2),
-    ('{"toolboxd": {\n\n"profiles": {"a": {"tool_names": []}}}}', 3),
+    ('{"toolboxd": {\n\n"profiles": {"a": {"tool_name": []}}}}', 3),
     ('{"toolboxd":\n{"sandbox_max": "al"}}', 2),
     ('{"toolboxd":\n{"http": {"listen": ["127.0.0.1:0"]}}}', 2),
-    ('{"toolboxd":\n{"toolboxes": {"math_tools":\n{"tools": {"add": {"enabled": false}}}}}}', 3),
+    ('{"toolboxd":\n{"toolboxes": {"math_tools":\n{"tools": {"add": {"enabled": "no"}}}}}}', 3),
     ('{"toolboxd":\n{"aproval": {"mode": "strict"}}}', 2),
 ])
 def test_nothing_is_offered_by_a_start_that_is_closed_until_it_is_mended(launch_with, text, line):

@@ -129,7 +129,7 @@ def test_a_bus_that_is_encrypted_keeps_it_from_starting(tmp_path):
 
 @pytest.mark.parametrize("configuration, words", [
     ({"toolboxd": {"sandbox_max": "all"}}, "sandbox_max"),
-    ({"toolboxd": {"profiles": {"a": {"tool_names": ["add"]}}}}, "profiles"),
+    ({"toolboxd": {"profiles": {"a": {"tool_name": ["add"]}}}}, "profiles"),
 ])
 def test_check_runs_nothing_of_a_toolbox_that_may_be_disabled(tmp_path, configuration, words):
     folder = tmp_path / "toolbox.d"
