@@ -154,13 +154,13 @@ static void append_uptime(struct buffer *out, uint64_t seconds)
 		buffer_printf(out, "%llu s", (unsigned long long)seconds);
 }
 
-static void append_status_member(
-	struct buffer *out, const struct ctl_response *response, const char *key)
+static void append_member(
+	struct buffer *out, const struct json_tape *tape, uint32_t object, const char *key)
 {
-	uint32_t value = json_find(&response->tape, 0, key);
+	uint32_t value = json_find(tape, object, key);
 
 	if (value != JSON_NONE)
-		terminal_append_value(out, &response->tape, value);
+		terminal_append_value(out, tape, value);
 }
 
 /* toolboxd 0.1.0 on ws://127.0.0.1:8181/core, up 3 h 12 min, generation 4 */
@@ -170,13 +170,13 @@ static void print_service(const struct ctl_response *response)
 	double uptime_s = number_at(&response->tape, json_find(&response->tape, 0, "uptime_s"));
 
 	buffer_append_string(&line, "toolboxd ");
-	append_status_member(&line, response, "version");
+	append_member(&line, &response->tape, 0, "version");
 	buffer_append_string(&line, " on ");
-	append_status_member(&line, response, "bus");
+	append_member(&line, &response->tape, 0, "bus");
 	buffer_append_string(&line, ", up ");
 	append_uptime(&line, uptime_s > 0 && uptime_s < 1e15 ? (uint64_t)uptime_s : 0);
 	buffer_append_string(&line, ", generation ");
-	append_status_member(&line, response, "generation");
+	append_member(&line, &response->tape, 0, "generation");
 	buffer_append_string(&line, "\n\n");
 	terminal_print(&line);
 }
@@ -188,6 +188,35 @@ static int ask_for_status(struct ctl_session *session, struct ctl_response *ret_
 	ctl_request_begin(&data);
 	ctl_request_end(&data);
 	return ctl_session_ask(session, TOPIC, &data, ret_response);
+}
+
+/* Complain of lines that the audit log lacks. */
+static void complain_audit(const struct ctl_response *response)
+{
+	const struct json_tape *tape = &response->tape;
+	uint32_t audit = ctl_response_find(response, 0, "audit", JSON_OBJECT);
+	cleanup(buffer_deinit) struct buffer text = {0};
+	uint32_t lost;
+	uint32_t error;
+
+	if (audit == JSON_NONE)
+		return;
+	lost = json_find(tape, audit, "lost");
+	error = json_find(tape, audit, "error");
+	if (number_at(tape, lost) == 0 &&
+		(error == JSON_NONE || json_type_at(tape, error) != JSON_STRING))
+		return;
+	buffer_append_string(&text, "the audit log ");
+	append_member(&text, tape, audit, "file");
+	buffer_append_string(&text, " lacks ");
+	append_member(&text, tape, audit, "lost");
+	buffer_append_string(&text, " lines");
+	if (error != JSON_NONE && json_type_at(tape, error) == JSON_STRING) {
+		buffer_append_string(&text, ": ");
+		terminal_append_value(&text, tape, error);
+	}
+	if (buffer_terminate(&text))
+		terminal_complain("%s", text.data);
 }
 
 int ctl_status(const struct ctl_options *options)
@@ -210,6 +239,7 @@ int ctl_status(const struct ctl_options *options)
 		print_toolboxes(&response);
 		print_skipped(&response);
 		ctl_response_complain_mistakes(&response, false);
+		complain_audit(&response);
 	}
 	return r;
 }

@@ -185,6 +185,9 @@ def test_a_full_disk_costs_no_call(start):
                       "error": "No space left on device"}
     said = "The audit log /dev/full cannot be written: No space left on device"
     assert service.daemon.log().count(said) == 1
+    done = toolboxctl("status", bus=service.url, home=service.daemon.home / "ctl")
+    assert done.returncode == 0
+    assert "the audit log /dev/full lacks 3 lines: No space left on device" in done.stderr
 
 
 def test_a_disk_that_hangs_costs_no_call(start, tmp_path):

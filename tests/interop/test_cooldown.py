@@ -6,8 +6,6 @@ import time
 import pytest
 from caller import Caller
 
-INVOKE = "ovos.tools.invoke"
-
 
 @pytest.fixture
 def caller(launch, tmp_path):
