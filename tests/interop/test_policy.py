@@ -8,6 +8,7 @@ import random
 import manifests
 import pytest
 from caller import Caller
+from conftest import BUSES
 from processes import BUILD, until, write_configuration
 
 FORMATS = ("full", "compact", "openai", "anthropic")
@@ -166,8 +167,10 @@ ACCESS = [{"match": {"source": "kid*"}, "profile": "kids"},
           {"match": {"site_id": "cellar"}, "profile": "guests"}]
 
 
-def test_a_profile_is_all_that_its_caller_has(launch, folder):
-    service = launch({"profiles": PROFILES, "access": ACCESS}, [folder])
+@pytest.mark.parametrize("kind", BUSES)
+def test_a_profile_is_all_that_its_caller_has(launch, folder, kind):
+    service = launch({"profiles": PROFILES, "access": ACCESS}, [folder], kind)
+    service.forget_who_left()
     with Caller(service.url) as caller:
         assert len(listed(caller)) == 5
         assert listed(caller, {}, KIDS) == discovered(caller, {}, KIDS) == [
