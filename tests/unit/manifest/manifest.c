@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "manifest/tool.h"
 #include "manifest_fixture.h"
 #include "schema/schema.h"
 
@@ -232,4 +233,16 @@ Test(manifest, has_a_schema_that_its_metaschema_accepts)
 	cr_expect_eq(
 		schema_compile(&tape, 0, &options, &schema, &error), 0, "%s", error.message.data);
 	schema_free(schema);
+}
+
+Test(manifest, has_tools_with_names_of_64_characters_and_no_more)
+{
+	char name[TOOL_NAME_BYTES + 2];
+
+	memset(name, 'a', sizeof(name));
+	name[TOOL_NAME_BYTES] = '\0';
+	cr_expect(manifest_is_tool_name(name, strlen(name)));
+	name[TOOL_NAME_BYTES] = 'a';
+	name[TOOL_NAME_BYTES + 1] = '\0';
+	cr_expect_not(manifest_is_tool_name(name, strlen(name)));
 }

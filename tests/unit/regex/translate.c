@@ -166,3 +166,19 @@ Test(regex_translate, knows_groups_and_what_refers_to_them)
 	expect_refused("[a", "not closed");
 	expect_refused("[", "not closed");
 }
+
+/* A search that begins at the next place goes through all of them (regex/regex.h). */
+Test(regex_translate, is_interrupted_at_each_alternative_that_stands_in_no_group)
+{
+	static const char *const texts[][2] = {{"(a)|b", "|" REGEX_CALLOUT "b"},
+		{"(a|(b))|c", "|" REGEX_CALLOUT "c"}, {"(a|(b)|c)", "|c"}};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		cleanup(buffer_deinit) struct buffer out = {0};
+		const char *reason;
+
+		cr_assert(regex_translate(texts[i][0], strlen(texts[i][0]), &out, &reason));
+		cr_expect(strstr(buffer_terminate(&out), texts[i][1]), "%s: %s", texts[i][0],
+			out.data);
+	}
+}

@@ -115,6 +115,8 @@ Test(schema_format, takes_the_shortest_of_each)
 	cr_assert(is_format("ipv6", "\"::\""));
 	cr_assert(is_format("duration", "\"P1D\""));
 	cr_assert_not(is_format("email", "\"\""));
+	cr_assert_not(is_format("email", "\"@example.org\""));
+	cr_assert_not(is_format("email", "\"joe example.org\""));
 	cr_assert_not(is_format("hostname", "\"\""));
 	cr_assert_not(is_format("ipv6", "\":\""));
 	cr_assert_not(is_format("duration", "\"P1\""));
