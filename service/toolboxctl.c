@@ -74,6 +74,20 @@ static const struct ctl_command commands[] = {
 		"  toolboxctl audit --since 2h --source kitchen\n"
 		"  toolboxctl audit verify audit.log.1 audit.log\n",
 		CTL_FLAG_AUDIT, 0, CTL_MANY, ctl_audit},
+	{"approvals", "", "list the calls that wait for a person's approval",
+		"With --watch this terminal answers: y once, s for the session, n no, ? all "
+		"arguments,\nq leave.\n",
+		"  toolboxctl approvals --watch\n", CTL_FLAG_WATCH | CTL_FLAG_BUS, 0, 0,
+		ctl_approvals},
+	{"approve", "ID", "let a call run that waits", "ID is that of `approvals`.\n",
+		"  toolboxctl approve 0123456789abcdef0123456789abcdef --session\n",
+		CTL_FLAG_SESSION | CTL_FLAG_BUS, 1, 1, ctl_approve},
+	{"deny", "ID", "do not let a call run that waits", "ID is that of `approvals`.\n",
+		"  toolboxctl deny 0123456789abcdef0123456789abcdef --reason 'not now'\n",
+		CTL_FLAG_REASON | CTL_FLAG_BUS, 1, 1, ctl_deny},
+	{"approval", "key", "make the key of those who may approve (needs no daemon)",
+		"It is written where approval.key_file says, for its owner only.\n",
+		"  toolboxctl approval key --new\n", CTL_FLAG_KEY, 1, 1, ctl_approval},
 	{"check", "FILE...", "check manifests (needs no daemon)",
 		"Prints problems as `error|warning FILE:LINE PATH: text` on stderr, and a "
 		"summary.\n",

@@ -193,6 +193,7 @@ static void check_toolboxes(const struct config *config, bool is_bus,
 		names_report_unknown(config, catalogue, diagnostic_print, counts);
 		if (is_bus)
 			exposed_report(config, catalogue, diagnostic_print, counts);
+		exposed_report_answers(config, catalogue, diagnostic_print, counts);
 		buffer_printf(summary, "%zu tools in %zu toolboxes; ", catalogue_n_tools(catalogue),
 			catalogue_n_toolboxes(catalogue));
 	} else {

@@ -206,26 +206,43 @@ int config_read(const struct config_flags *flags, diagnostic_function report, vo
 	return r;
 }
 
+/* Return the string `toolboxd.@section.@key`, which the caller frees, or NULL. */
+static char *read_path(struct config_reader *reader, const char *section, const char *key)
+{
+	const char *const keys[] = {"toolboxd", section, key};
+	uint32_t at = 0;
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+		if (json_type_at(&reader->tape, at) != JSON_OBJECT)
+			return NULL;
+		at = config_reader_find(reader, at, keys[i]);
+		if (at == JSON_NONE)
+			return NULL;
+	}
+	if (json_type_at(&reader->tape, at) != JSON_STRING)
+		return NULL;
+	return config_reader_string(reader, at);
+}
+
 /* Read what a client needs. A token that this user cannot read is none. */
 static void read_client(struct config_reader *reader)
 {
-	uint32_t at = config_reader_find(reader, 0, "toolboxd");
 	cleanup_free char *path = NULL;
 
 	read_bus(reader);
-	if (at != JSON_NONE && json_type_at(&reader->tape, at) == JSON_OBJECT)
-		at = config_reader_find(reader, at, "embedded");
-	else
-		at = JSON_NONE;
-	if (at != JSON_NONE && json_type_at(&reader->tape, at) == JSON_OBJECT)
-		at = config_reader_find(reader, at, "token_file");
-	else
-		at = JSON_NONE;
-	if (at == JSON_NONE || json_type_at(&reader->tape, at) != JSON_STRING)
-		return;
-	path = config_reader_string(reader, at);
+	path = read_path(reader, "embedded", "token_file");
 	if (path && config_token_read(path, reader->config->bus.token) < 0)
 		reader->config->bus.token[0] = '\0';
+}
+
+/* Read the key of those who may answer, and where it is. */
+static void read_answerer(struct config_reader *reader)
+{
+	struct config *config = reader->config;
+
+	config->approval_key_file = read_path(reader, "approval", "key_file");
+	if (config->approval_key_file)
+		(void)approval_key_read(config->approval_key_file, &config->approval_key);
 }
 
 int config_read_bus(const struct config_flags *flags, diagnostic_function report, void *data,
@@ -236,6 +253,19 @@ int config_read_bus(const struct config_flags *flags, diagnostic_function report
 
 	if (r == 0)
 		*ret_address = config.bus;
+	return r;
+}
+
+int config_read_approval_key(const struct config_flags *flags, diagnostic_function report,
+	void *data, char **ret_path, struct approval_key *ret_key)
+{
+	cleanup(config_deinit) struct config config = {0};
+	int r = read_with(flags, report, data, read_answerer, &config);
+
+	if (r == 0) {
+		*ret_path = take_ptr(config.approval_key_file);
+		*ret_key = config.approval_key;
+	}
 	return r;
 }
 
@@ -289,6 +319,7 @@ void config_deinit(struct config *config)
 	config_access_deinit(config);
 	config_callers_deinit(config);
 	text_list_deinit(&config->answer_sources);
+	free(config->approval_key_file);
 	explicit_bzero(&config->approval_key, sizeof(config->approval_key));
 	config_toolboxes_deinit(config);
 	free(config->audit_file);

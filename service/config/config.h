@@ -152,6 +152,7 @@ struct config {
 	struct text_list answer_sources; /* patterns: the sources that may answer */
 	bool has_answer_sources;         /* set; else all may */
 	struct approval_key approval_key;
+	char *approval_key_file; /* its file, after config_read_approval_key() */
 	uint32_t result_max_chars;
 	enum sandbox_class sandbox_max; /* the widest that a toolbox may have */
 	uint64_t timeout_ms;            /* 0: that of the kind */
@@ -213,6 +214,11 @@ void config_each_folder(void (*visit)(void *data, const char *path), void *data)
  * client needs nothing else. */
 int config_read_bus(const struct config_flags *flags, diagnostic_function report, void *data,
 	struct bus_address *ret_address);
+
+/* As config_read_bus(), but read only where the key of those who may answer is (*ret_path: NULL when it
+ * is not configured; the caller frees it) and, if this user can read it, the key. */
+int config_read_approval_key(const struct config_flags *flags, diagnostic_function report,
+	void *data, char **ret_path, struct approval_key *ret_key);
 
 void config_deinit(struct config *config);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -8,6 +9,7 @@
 #include "ctl/request.h"
 #include "ctl/session.h"
 #include "ctl/terminal.h"
+#include "json/number.h"
 #include "json/writer.h"
 #include "util/cleanup.h"
 #include "util/file.h"
@@ -21,6 +23,9 @@
 
 /* Read the arguments from stdin. */
 #define STDIN_BYTES_MAX (64u << 20)
+
+#define MS_PER_S 1000
+#define DAY_S    86400
 
 static const char *const *words_of(const struct ctl_options *options, size_t *ret_n_words)
 {
@@ -157,11 +162,74 @@ static int print_answer(const struct ctl_options *options, const struct ctl_resp
 	return status;
 }
 
+/* ── a person who is asked ───────────────────────────────────────────────────────────────────── */
+
+#define REQUESTED_TOPIC "ovos.tools.approval.requested"
+#define RESOLVED_TOPIC  "ovos.tools.approval.resolved"
+
+/* The time that messages on their way may take after the end of a question. */
+#define RESOLVE_MS 2000
+
+/* The question about our call, as far as we know it: questions have no id of the call. */
+struct waiting {
+	struct ctl_session *session;
+	const char *name; /* the tool, without its toolbox */
+	char *id;         /* NULL: no question yet */
+};
+
+static bool is_text(const struct json_tape *event, const char *key, const char *text)
+{
+	uint32_t token = json_find(event, 0, key);
+
+	return token != JSON_NONE && json_type_at(event, token) == JSON_STRING &&
+	       json_string_equals(event, token, text, strlen(text));
+}
+
+/* Stop the clock for a question that may be about our call. */
+static void wait_for_person(struct waiting *waiting, const struct json_tape *event)
+{
+	uint32_t id = json_find(event, 0, "id");
+	uint32_t expires = json_find(event, 0, "expires_s");
+	double seconds = 0;
+
+	if (waiting->id || !is_text(event, "source", CTL_SOURCE) ||
+		!is_text(event, "name", waiting->name) || id == JSON_NONE ||
+		json_type_at(event, id) != JSON_STRING || expires == JSON_NONE ||
+		json_type_at(event, expires) != JSON_NUMBER ||
+		json_number_f64(event, expires, &seconds) != 0 ||
+		!(seconds >= 0 && seconds <= DAY_S))
+		return;
+	waiting->id = json_string_dup(event, id, NULL);
+	ctl_session_pause(waiting->session, (uint64_t)(seconds * MS_PER_S) + RESOLVE_MS);
+	if (waiting->id && isatty(STDERR_FILENO))
+		terminal_complain("waiting for approval %s, up to %.0f s …", waiting->id, seconds);
+}
+
+static void take_event(void *data, const char *topic, const struct json_tape *event)
+{
+	struct waiting *waiting = data;
+
+	if (json_type_at(event, 0) != JSON_OBJECT)
+		return;
+	if (strcmp(topic, REQUESTED_TOPIC) == 0) {
+		wait_for_person(waiting, event);
+	} else if (waiting->id && is_text(event, "id", waiting->id)) {
+		free(take_ptr(waiting->id));
+		ctl_session_resume(waiting->session);
+	}
+}
+
+/* ── the call ────────────────────────────────────────────────────────────────────────────────── */
+
 static int ask_for_call(struct ctl_session *session, const struct ctl_options *options,
 	const struct buffer *args, struct ctl_response *ret_response)
 {
 	cleanup(buffer_deinit) struct buffer data = {0};
+	static const char *const topics[] = {REQUESTED_TOPIC, RESOLVED_TOPIC};
 	const char *topic = options->dry_run ? "ovos.tools.validate" : "ovos.tools.invoke";
+	const char *slash = strchr(options->positional[1], '/');
+	struct waiting waiting = {
+		.session = session, .name = slash ? slash + 1 : options->positional[1]};
 	int r;
 
 	ctl_request_begin(&data);
@@ -172,7 +240,11 @@ static int ask_for_call(struct ctl_session *session, const struct ctl_options *o
 	json_write_key(&data, "args");
 	buffer_append(&data, args->data, args->size);
 	ctl_request_end(&data);
-	return ctl_session_ask(session, topic, &data, ret_response);
+	ctl_session_listen(session, topics, sizeof(topics) / sizeof(*topics), take_event, &waiting);
+	r = ctl_session_ask(session, topic, &data, ret_response);
+	ctl_session_listen(session, NULL, 0, NULL, NULL);
+	free(waiting.id);
+	return r;
 }
 
 int ctl_invoke(const struct ctl_options *options)

@@ -21,6 +21,10 @@
 #define CTL_FLAG_KIND    0x200u
 #define CTL_FLAG_BUS     0x400u
 #define CTL_FLAG_AUDIT   0x10000u
+#define CTL_FLAG_WATCH   0x800u
+#define CTL_FLAG_SESSION 0x1000u
+#define CTL_FLAG_REASON  0x2000u
+#define CTL_FLAG_KEY     0x4000u
 
 #define CTL_TIMEOUT_MS    5000
 #define CTL_TIMEOUT_MAX_S 86400
@@ -36,6 +40,7 @@ struct ctl_options {
 	const char *since;
 	const char *tool;
 	const char *source;
+	const char *reason;
 	uint64_t timeout_ms;
 	bool json;
 	bool why;
@@ -43,6 +48,10 @@ struct ctl_options {
 	bool dry_run;
 	bool lines;
 	bool offline;
+	bool watch;
+	bool session;
+	bool makes_new;
+	bool force;
 	bool help;
 	bool version;
 	unsigned int given;      /* CTL_FLAG_… of the flags that were given */

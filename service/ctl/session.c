@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/random.h>
 
 #include "bus/bus.h"
@@ -13,6 +14,7 @@
 #include "config/config.h"
 #include "ctl/terminal.h"
 #include "loop/loop.h"
+#include "util/clock.h"
 
 /* Levels of a response: schemas of tools may be deep. */
 #define RESPONSE_DEPTH_MAX 1000
@@ -47,11 +49,22 @@ struct ctl_session {
 	struct ctl_response *response;
 	char response_topic[BUS_TOPIC_BYTES];
 	bool is_answered;
-	bool is_alive; /* the service has sent a response */
-	bool is_late;  /* the time is over: wait for is_alive only */
-	int error;     /* an enum ctl_status that has been reported */
-	bool stays;    /* see ctl_session_stay() */
-	bool is_away;  /* the bus or the service has gone, which has been reported */
+	bool is_alive;   /* the service has sent a response */
+	bool is_late;    /* the time is over: wait for is_alive only */
+	int error;       /* an enum ctl_status that has been reported */
+	bool stays;      /* see ctl_session_stay() */
+	bool is_waiting; /* in ctl_session_wait() */
+	bool is_away;    /* the bus or the service has gone, which has been reported */
+
+	/* The clock of the request, see ctl_session_pause(). */
+	bool is_paused;
+	bool has_new_clock;
+	uint64_t pause_ms;
+
+	/* A descriptor that is read meanwhile. */
+	struct loop_source *source;
+	bool (*on_readable)(void *data);
+	void *readable_data;
 
 	/* The broadcasts that are received meanwhile. */
 	const char *const *event_topics;
@@ -90,7 +103,7 @@ static void send_request(struct ctl_session *session, const char *topic, const s
 	int r;
 
 	snprintf(context, sizeof(context),
-		"{\"source\":\"toolboxctl\",\"session\":{\"session_id\":\"default\"},"
+		"{\"source\":\"" CTL_SOURCE "\",\"session\":{\"session_id\":\"default\"},"
 		"\"%s\":\"%s\"}",
 		KEY_NAME, session->key);
 	bus_request_begin(&message, topic, context);
@@ -339,6 +352,7 @@ void ctl_session_close(struct ctl_session *session)
 {
 	if (!session)
 		return;
+	loop_source_free(session->source);
 	bus_free(session->bus);
 	loop_free(session->loop);
 	bus_envelope_deinit(&session->envelope);
@@ -394,6 +408,33 @@ static int tell_silence(struct ctl_session *session)
 	return CTL_NO_BUS;
 }
 
+/* Serve until the loop is stopped or the time of the request is over, which does not pass while it is
+ * paused. Return the result of loop_run(). */
+static int run_clock(struct ctl_session *session)
+{
+	uint64_t left_ms = session->timeout_ms;
+	int r;
+
+	session->is_paused = session->has_new_clock = false;
+	do {
+		uint64_t began_ms = clock_now_ms();
+		bool was_paused = session->is_paused;
+		uint64_t passed_ms;
+
+		session->has_new_clock = false;
+		r = loop_run(session->loop, (int)(was_paused ? session->pause_ms : left_ms));
+		passed_ms = clock_now_ms() - began_ms;
+		if (was_paused && r == -ETIME) {
+			session->is_paused = false;
+			session->has_new_clock = true;
+			r = 0;
+		} else if (!was_paused) {
+			left_ms -= passed_ms < left_ms ? passed_ms : left_ms;
+		}
+	} while (r == 0 && session->has_new_clock && !session->is_answered && session->error == 0);
+	return r;
+}
+
 int ctl_session_ask(struct ctl_session *session, const char *topic, const struct buffer *data,
 	struct ctl_response *ret_response)
 {
@@ -408,7 +449,7 @@ int ctl_session_ask(struct ctl_session *session, const char *topic, const struct
 	snprintf(session->response_topic, sizeof(session->response_topic), "%s.response", topic);
 	r = begin_session(session);
 	if (r == 0)
-		r = loop_run(session->loop, (int)session->timeout_ms);
+		r = run_clock(session);
 	if (session->error != 0)
 		return session->error;
 	if (session->is_answered) {
@@ -437,12 +478,61 @@ void ctl_session_stay(struct ctl_session *session)
 
 int ctl_session_wait(struct ctl_session *session, uint64_t timeout_ms)
 {
-	int r = loop_run(session->loop, (int)timeout_ms);
+	int r;
 
+	session->is_waiting = true;
+	r = loop_run(session->loop, (int)timeout_ms);
+	session->is_waiting = false;
 	if (session->error != 0)
 		return session->error;
 	if (r == 0 || r == -ETIME)
 		return 0;
 	terminal_complain("cannot listen: %s", strerror(-r));
 	return CTL_NO_BUS;
+}
+
+static void set_clock(struct ctl_session *session, bool is_paused)
+{
+	session->is_paused = is_paused;
+	session->has_new_clock = true;
+	loop_stop(session->loop);
+}
+
+void ctl_session_pause(struct ctl_session *session, uint64_t most_ms)
+{
+	session->pause_ms = most_ms;
+	set_clock(session, true);
+}
+
+void ctl_session_resume(struct ctl_session *session)
+{
+	set_clock(session, false);
+}
+
+static void on_readable(void *data, uint32_t events)
+{
+	struct ctl_session *session = data;
+
+	(void)events;
+	if (!session->on_readable(session->readable_data))
+		loop_source_free(take_ptr(session->source));
+}
+
+int ctl_session_read(struct ctl_session *session, int fd, bool (*function)(void *data), void *data)
+{
+	int r;
+
+	session->on_readable = function;
+	session->readable_data = data;
+	r = loop_add_fd(session->loop, fd, EPOLLIN, on_readable, session, &session->source);
+	if (r == 0)
+		return 0;
+	terminal_complain("stdin cannot be read: %s", strerror(-r));
+	return CTL_USAGE;
+}
+
+void ctl_session_wake(struct ctl_session *session)
+{
+	if (session->is_waiting)
+		loop_stop(session->loop);
 }

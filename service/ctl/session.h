@@ -19,6 +19,9 @@
  */
 struct ctl_session;
 
+/* The source of our messages. */
+#define CTL_SOURCE "toolboxctl"
+
 /* Find the address of the bus. Return 0 with *ret_session, which the caller closes, or an enum
  * ctl_status after a complaint. */
 int ctl_session_open(const struct ctl_options *options, struct ctl_session **ret_session);
@@ -38,6 +41,17 @@ typedef void (*ctl_event_function)(void *data, const char *topic, const struct j
  * is open or ctl_session_wait() waits. The caller keeps @topics alive. */
 void ctl_session_listen(struct ctl_session *session, const char *const *topics, size_t n_topics,
 	ctl_event_function function, void *data);
+
+/* Stop the clock of the request that is open for at most @most_ms, and let it go on; from an event. */
+void ctl_session_pause(struct ctl_session *session, uint64_t most_ms);
+void ctl_session_resume(struct ctl_session *session);
+
+/* From now on, call @function when @fd can be read, until it returns false. Return 0, or an enum
+ * ctl_status after a complaint. */
+int ctl_session_read(struct ctl_session *session, int fd, bool (*function)(void *data), void *data);
+
+/* End the ctl_session_wait() that waits, if one does; from an event or a read function. */
+void ctl_session_wake(struct ctl_session *session);
 
 /* Stay from now on: a bus or a service that goes away is waited for, and reported once. */
 void ctl_session_stay(struct ctl_session *session);

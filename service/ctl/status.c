@@ -181,6 +181,21 @@ static void print_service(const struct ctl_response *response)
 	terminal_print(&line);
 }
 
+/* Complain about a key without which no one can answer questions. */
+static void complain_key(const struct ctl_response *response)
+{
+	cleanup(buffer_deinit) struct buffer reason = {0};
+	uint32_t approval = ctl_response_find(response, 0, "approval", JSON_OBJECT);
+	uint32_t why =
+		approval != JSON_NONE ? json_find(&response->tape, approval, "why") : JSON_NONE;
+
+	if (why == JSON_NONE || json_type_at(&response->tape, why) != JSON_STRING)
+		return;
+	terminal_append_value(&reason, &response->tape, why);
+	if (buffer_terminate(&reason))
+		terminal_complain("no one can approve calls: approval.key_file %s", reason.data);
+}
+
 static int ask_for_status(struct ctl_session *session, struct ctl_response *ret_response)
 {
 	cleanup(buffer_deinit) struct buffer data = {0};
@@ -240,6 +255,7 @@ int ctl_status(const struct ctl_options *options)
 		print_skipped(&response);
 		ctl_response_complain_mistakes(&response, false);
 		complain_audit(&response);
+		complain_key(&response);
 	}
 	return r;
 }

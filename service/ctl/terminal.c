@@ -152,6 +152,16 @@ void terminal_append_value(struct buffer *out, const struct json_tape *tape, uin
 		terminal_append_line(out, text.data ? text.data : "", text.size);
 }
 
+void terminal_append_member(
+	struct buffer *out, const struct json_tape *tape, uint32_t object, const char *key)
+{
+	uint32_t value = json_type_at(tape, object) == JSON_OBJECT ? json_find(tape, object, key)
+								   : JSON_NONE;
+
+	if (value != JSON_NONE)
+		terminal_append_value(out, tape, value);
+}
+
 void terminal_print(const struct buffer *text)
 {
 	if (buffer_status(text) < 0)

@@ -41,6 +41,11 @@ void terminal_append_wrapped(
  * anything else as compact JSON. */
 void terminal_append_value(struct buffer *out, const struct json_tape *tape, uint32_t token);
 
+/* Append the member @key of the object at @object as terminal_append_value() does; nothing when it is
+ * absent. */
+void terminal_append_member(
+	struct buffer *out, const struct json_tape *tape, uint32_t object, const char *key);
+
 /* Print @text to stdout. */
 void terminal_print(const struct buffer *text);
 

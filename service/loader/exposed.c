@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "loader/exposed.h"
 
+#include <stdio.h>
+
+#include "policy/approval.h"
+#include "policy/names.h"
+
 void exposed_report(const struct config *config, const struct catalogue *catalogue,
 	diagnostic_function report, void *data)
 {
@@ -19,4 +24,28 @@ void exposed_report(const struct config *config, const struct catalogue *catalog
 					"token, as any source; with --embedded-bus, set "
 					"embedded.token_file"});
 	}
+}
+
+void exposed_report_answers(const struct config *config, const struct catalogue *catalogue,
+	diagnostic_function report, void *data)
+{
+	char text[256];
+	size_t n_asking = 0;
+
+	if (config->approval_key.state != APPROVAL_KEY_NONE)
+		return;
+	for (size_t i = 0; i < catalogue_n_tools(catalogue); i++) {
+		const struct tool *tool = catalogue_tool(catalogue, i);
+
+		n_asking += approval_is_needed(config->approval_mode, tool->risk) &&
+			    !names_mean(&config->approval_allow, tool->toolbox->id, tool->name);
+	}
+	if (n_asking == 0)
+		return;
+	snprintf(text, sizeof(text),
+		"the calls of %zu tools need a person's approval, and any client of the bus can "
+		"give "
+		"it, also for its own calls: approval.key_file is not set",
+		n_asking);
+	report(data, &(struct diagnostic){.severity = DIAGNOSTIC_WARNING, .text = text});
 }

@@ -9,3 +9,8 @@
  * bus: its tools can open a connection to a bus that asks for none, and call any other tool. */
 void exposed_report(const struct config *config, const struct catalogue *catalogue,
 	diagnostic_function report, void *data);
+
+/* Warn when calls of tools of @catalogue ask a person, and no key of @config proves the answers: any
+ * client of the bus can give them. */
+void exposed_report_answers(const struct config *config, const struct catalogue *catalogue,
+	diagnostic_function report, void *data);

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdint.h>
+
+#include "config/approval_key.h"
+#include "ctl/response.h"
+#include "ctl/session.h"
+
+/*
+ * Answers to questions, each with its proof if there is a key (policy/proof.h).
+ */
+
+/* Read the key that the configuration names. Return 0; without a configured key its state is
+ * APPROVAL_KEY_NONE. Else an enum ctl_status after a complaint. */
+int ctl_answers_key(struct approval_key *ret_key);
+
+/* Send the @decision ("once", "session" or "deny") on the question @id, with the @reason (or NULL).
+ * Return CTL_DONE with @ret_response filled when it was accepted, else an enum ctl_status; a complaint
+ * about a response that is an error is up to the caller. */
+int ctl_answers_send(struct ctl_session *session, const struct approval_key *key, const char *id,
+	const char *decision, const char *reason, struct ctl_response *ret_response);
+
+/* Report to the service that a person answers here for @seconds (0: no longer). Return 0, or an enum
+ * ctl_status after a complaint. */
+int ctl_answers_attach(
+	struct ctl_session *session, const struct approval_key *key, unsigned int seconds);

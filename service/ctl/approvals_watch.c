@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "ctl/answers.h"
+#include "ctl/approvals.h"
+#include "ctl/request.h"
+#include "ctl/session.h"
+#include "ctl/terminal.h"
+#include "json/document.h"
+#include "json/reader.h"
+#include "json/writer.h"
+#include "util/cleanup.h"
+#include "util/clock.h"
+#include "util/list.h"
+
+/*
+ * toolboxctl approvals --watch: a person answers questions at this terminal.
+ *
+ *   attach, again at half of its time
+ *   .list, .requested ─▶ questions ─▶ the first is shown ─▶ a key ─▶ .respond
+ *                            ▲
+ *   .resolved ───────────────┘ decided elsewhere: it is taken off
+ *
+ * Only the main loop sends requests: events and keys leave something for it to do, and wake it.
+ */
+
+/* The time of one attach. Another terminal that leaves detaches this
+ * one, too, until it renews that. */
+#define ATTACH_SECONDS 20
+#define RENEW_MS       10000
+
+/* The time between two attempts while the service is away. */
+#define AWAY_MS 1000
+
+#define REQUESTED_TOPIC "ovos.tools.approval.requested"
+#define RESOLVED_TOPIC  "ovos.tools.approval.resolved"
+
+static const char *const topics[] = {REQUESTED_TOPIC, RESOLVED_TOPIC};
+
+struct watched {
+	struct list link;
+	char *id;
+	struct buffer text; /* the question, JSON */
+	struct json_tape tape;
+	bool is_shown;
+};
+
+struct watch {
+	struct ctl_session *session;
+	struct approval_key key;
+	struct list questions; /* the first one is asked about */
+	char pressed;          /* the key to act on; 0: none */
+	bool is_over;          /* stdin has ended */
+	bool stays;            /* a service that goes away is waited for */
+};
+
+/* ── the terminal ────────────────────────────────────────────────────────────────────────────── */
+
+static struct termios before;
+static bool is_raw;
+
+static void restore_terminal(void)
+{
+	if (is_raw)
+		tcsetattr(STDIN_FILENO, TCSANOW, &before);
+	is_raw = false;
+}
+
+static void restore_and_end(int signal_number)
+{
+	restore_terminal();
+	signal(signal_number, SIG_DFL);
+	raise(signal_number);
+}
+
+/* Let keys arrive one by one and unseen, if stdin is a terminal. */
+static void begin_keys(void)
+{
+	struct termios raw;
+
+	if (tcgetattr(STDIN_FILENO, &before) < 0)
+		return;
+	raw = before;
+	raw.c_lflag &= (tcflag_t) ~(ICANON | ECHO);
+	raw.c_cc[VMIN] = 1;
+	raw.c_cc[VTIME] = 0;
+	is_raw = tcsetattr(STDIN_FILENO, TCSANOW, &raw) == 0;
+	signal(SIGINT, restore_and_end);
+	signal(SIGTERM, restore_and_end);
+	signal(SIGHUP, restore_and_end);
+}
+
+/* Forget keys that were pressed before the person could read what they would answer. */
+static void drop_keys(struct watch *watch)
+{
+	if (is_raw)
+		tcflush(STDIN_FILENO, TCIFLUSH);
+	if (watch->pressed != 'q')
+		watch->pressed = '\0';
+}
+
+static void print_line(struct buffer *line)
+{
+	buffer_append_char(line, '\n');
+	terminal_print(line);
+	fflush(stdout);
+}
+
+/* ── questions ───────────────────────────────────────────────────────────────────────────────── */
+
+static struct watched *first_question(const struct watch *watch)
+{
+	if (list_is_empty(&watch->questions))
+		return NULL;
+	return container_of(watch->questions.next, struct watched, link);
+}
+
+static void drop_question(struct watched *question)
+{
+	list_remove(&question->link);
+	free(question->id);
+	json_tape_deinit(&question->tape);
+	buffer_deinit(&question->text);
+	free(question);
+}
+
+static void forget_questions(struct watch *watch)
+{
+	while (!list_is_empty(&watch->questions))
+		drop_question(first_question(watch));
+}
+
+static struct watched *find_question(
+	const struct watch *watch, const struct json_tape *tape, uint32_t id)
+{
+	list_for_each(link, &watch->questions) {
+		struct watched *question = container_of(link, struct watched, link);
+
+		if (json_string_equals(tape, id, question->id, strlen(question->id)))
+			return question;
+	}
+	return NULL;
+}
+
+/* Add the question at @object of @tape, unless it is there. */
+static void add_question(struct watch *watch, const struct json_tape *tape, uint32_t object)
+{
+	uint32_t id = json_type_at(tape, object) == JSON_OBJECT ? json_find(tape, object, "id")
+								: JSON_NONE;
+	struct watched *question;
+
+	if (id == JSON_NONE || json_type_at(tape, id) != JSON_STRING ||
+		find_question(watch, tape, id))
+		return;
+	question = calloc(1, sizeof(*question));
+	if (!question)
+		return;
+	list_init(&question->link);
+	question->id = json_string_dup(tape, id, NULL);
+	json_write_compact(&question->text, tape, object);
+	if (!question->id || buffer_status(&question->text) < 0 ||
+		json_tape_read(&question->tape, question->text.data, question->text.size,
+			JSON_DOCUMENT_DEPTH_MAX, NULL) != 0)
+		drop_question(question);
+	else
+		list_append(&watch->questions, &question->link);
+}
+
+/* Print the question and its keys. */
+static void show_question(struct watched *question)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+	const struct json_tape *tape = &question->tape;
+
+	question->is_shown = true;
+	terminal_append_member(&text, tape, 0, "question");
+	buffer_append_string(&text, "\n  ");
+	terminal_append_member(&text, tape, 0, "toolbox_id");
+	buffer_append_char(&text, '/');
+	terminal_append_member(&text, tape, 0, "name");
+	buffer_append_string(&text, ", risk ");
+	terminal_append_member(&text, tape, 0, "risk");
+	buffer_append_string(&text, ", from '");
+	terminal_append_member(&text, tape, 0, "source");
+	buffer_append_string(&text, "', fingerprint ");
+	terminal_append_member(&text, tape, 0, "fingerprint");
+	buffer_append_string(&text, ", ");
+	terminal_append_member(&text, tape, 0, "expires_s");
+	buffer_append_string(
+		&text, " s left\n  y once, s for the session, n no, ? all arguments, q leave");
+	print_line(&text);
+}
+
+/* Print how the question was decided, and forget it. */
+static void take_resolved(struct watch *watch, const struct json_tape *event)
+{
+	cleanup(buffer_deinit) struct buffer line = {0};
+	uint32_t id = json_find(event, 0, "id");
+	struct watched *question = NULL;
+
+	if (id != JSON_NONE && json_type_at(event, id) == JSON_STRING)
+		question = find_question(watch, event, id);
+	if (!question)
+		return;
+	if (question->is_shown) {
+		buffer_append_string(&line, "  ");
+		terminal_append_member(&line, event, 0, "decision");
+		buffer_append_string(&line, " by ");
+		terminal_append_member(&line, event, 0, "by");
+		buffer_append_string(&line, "  ");
+		terminal_append_member(&line, event, 0, "reason");
+		print_line(&line);
+	}
+	drop_question(question);
+}
+
+static void take_event(void *data, const char *topic, const struct json_tape *event)
+{
+	struct watch *watch = data;
+
+	if (strcmp(topic, REQUESTED_TOPIC) == 0)
+		add_question(watch, event, 0);
+	else if (json_type_at(event, 0) == JSON_OBJECT)
+		take_resolved(watch, event);
+	ctl_session_wake(watch->session);
+}
+
+/* Keep a key for later: it may come in the middle of a request. */
+static bool take_key(void *data)
+{
+	struct watch *watch = data;
+	char key;
+	ssize_t n = read(STDIN_FILENO, &key, 1);
+
+	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+		watch->is_over = true;
+	else if (n == 1)
+		watch->pressed = key;
+	ctl_session_wake(watch->session);
+	return !watch->is_over;
+}
+
+/* ── the service ─────────────────────────────────────────────────────────────────────────────── */
+
+/* Add the questions that were asked before. */
+static int ask_for_questions(struct watch *watch)
+{
+	cleanup(ctl_response_deinit) struct ctl_response response = {0};
+	cleanup(buffer_deinit) struct buffer data = {0};
+	uint32_t list;
+	int r;
+
+	ctl_request_begin(&data);
+	ctl_request_end(&data);
+	r = ctl_session_ask(watch->session, "ovos.tools.approval.list", &data, &response);
+	list = r == 0 ? ctl_response_find(&response, 0, "pending", JSON_ARRAY) : JSON_NONE;
+	if (list == JSON_NONE)
+		return r;
+	for (uint32_t i = json_first(&response.tape, list); i < json_end(&response.tape, list);
+		i = json_next(&response.tape, i))
+		add_question(watch, &response.tape, i);
+	return 0;
+}
+
+static int answer_question(struct watch *watch, struct watched *question, const char *decision)
+{
+	cleanup(ctl_response_deinit) struct ctl_response response = {0};
+	cleanup_free char *id = strdup(question->id);
+	int r = id ? ctl_answers_send(watch->session, &watch->key, id, decision, NULL, &response)
+		   : CTL_ERROR;
+
+	/* The question may be gone by now: it was resolved. */
+	if (r == CTL_ERROR && response.text.size > 0)
+		ctl_response_complain(&response);
+	return watch->stays ? 0 : r;
+}
+
+/* Act on the key that was pressed. *ret_leaves: it is the one to leave. */
+static int act(struct watch *watch, bool *ret_leaves)
+{
+	struct watched *question = first_question(watch);
+	char key = watch->pressed;
+
+	watch->pressed = '\0';
+	*ret_leaves = key == 'q' || watch->is_over;
+	if (*ret_leaves || !question)
+		return 0;
+	switch (key) {
+	case 'y':
+		return answer_question(watch, question, "once");
+	case 's':
+		return answer_question(watch, question, "session");
+	case 'n':
+		return answer_question(watch, question, "deny");
+	case '?':
+		if (json_find(&question->tape, 0, "args") != JSON_NONE)
+			terminal_print_json(&question->tape, json_find(&question->tape, 0, "args"));
+		fflush(stdout);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+/* Attach, and look for questions that were asked meanwhile if @is_new. A service that is away is
+ * waited for. Return 0 with the time of the next attach, or an enum ctl_status. */
+static int renew_attach(struct watch *watch, bool *is_new, uint64_t *ret_renew_ms)
+{
+	int r = ctl_answers_attach(watch->session, &watch->key, ATTACH_SECONDS);
+
+	if (r == 0 && *is_new)
+		r = ask_for_questions(watch);
+	*ret_renew_ms = clock_now_ms() + (r == 0 ? RENEW_MS : AWAY_MS);
+	if (r == 0) {
+		*is_new = false;
+		ctl_session_stay(watch->session);
+		watch->stays = true;
+		return 0;
+	}
+	if (!watch->stays || (r != CTL_NO_BUS && r != CTL_NO_ANSWER))
+		return r;
+	/* A service that starts again has none of the questions. */
+	forget_questions(watch);
+	*is_new = true;
+	return 0;
+}
+
+/* Renew the attach when it is time, show the first question, and act on keys, until the person
+ * leaves. */
+static int serve_person(struct watch *watch)
+{
+	uint64_t renew_ms = 0;
+	bool is_new = true;
+	bool leaves = false;
+	int r = 0;
+
+	while (r == 0 && !leaves) {
+		uint64_t now_ms = clock_now_ms();
+		struct watched *question = first_question(watch);
+
+		if (question && !question->is_shown) {
+			show_question(question);
+			drop_keys(watch);
+		}
+		if (watch->pressed || watch->is_over)
+			r = act(watch, &leaves);
+		else if (now_ms >= renew_ms)
+			r = renew_attach(watch, &is_new, &renew_ms);
+		else
+			r = ctl_session_wait(watch->session, renew_ms - now_ms);
+	}
+	return r;
+}
+
+int approvals_watch(const struct ctl_options *options)
+{
+	cleanup(ctl_session_cleanup) struct ctl_session *session = NULL;
+	struct watch watch = {0};
+	int r;
+
+	list_init(&watch.questions);
+	if (options->json) {
+		terminal_complain("approvals --watch takes no --json");
+		return CTL_USAGE;
+	}
+	r = ctl_answers_key(&watch.key);
+	if (r == 0)
+		r = ctl_session_open(options, &session);
+	if (r != 0)
+		return r;
+	watch.session = session;
+	ctl_session_listen(session, topics, sizeof(topics) / sizeof(*topics), take_event, &watch);
+	r = ctl_session_read(session, STDIN_FILENO, take_key, &watch);
+	if (r != 0)
+		return r;
+	begin_keys();
+	r = serve_person(&watch);
+	restore_terminal();
+	if (r == 0)
+		ctl_answers_attach(session, &watch.key, 0);
+	forget_questions(&watch);
+	return r;
+}

@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: Apache-2.0
+"""toolboxctl asks the person at its terminal, and answers."""
+import json
+import os
+import pty
+import re
+import select
+import stat
+import subprocess
+import time
+
+import pytest
+from caller import Caller
+from processes import SLOWNESS, TOOLBOXCTL, TOOLBOXD, environment, toolboxctl, write_configuration
+from test_approval import INVOKE, KEY, Person, answer_of, shell, touch
+
+LEGIBLE = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]")
+
+
+class Terminal:
+    """A program whose stdin, stdout and stderr are a terminal."""
+
+    def __init__(self, home, *arguments):
+        self.ours, theirs = pty.openpty()
+        self.process = subprocess.Popen([str(TOOLBOXCTL), *map(str, arguments)],
+                                        env=environment(home), stdin=theirs, stdout=theirs,
+                                        stderr=theirs, start_new_session=True)
+        os.close(theirs)
+        self.text = ""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        os.close(self.ours)
+
+    def press(self, key):
+        os.write(self.ours, key.encode())
+
+    def read(self, seconds):
+        if not select.select([self.ours], [], [], seconds)[0]:
+            return False
+        try:
+            chunk = os.read(self.ours, 65536)
+        except OSError:
+            return False
+        self.text += chunk.decode(errors="replace")
+        return bool(chunk)
+
+    def wait_for(self, text, seconds=15 * SLOWNESS):
+        end = time.monotonic() + seconds
+        while text not in self.text:
+            assert time.monotonic() < end and (self.read(0.2) or self.process.poll() is None), \
+                self.text
+        return self.text
+
+    def end(self, seconds=15 * SLOWNESS):
+        """Its exit status."""
+        end = time.monotonic() + seconds
+        while self.process.poll() is None:
+            assert time.monotonic() < end, self.text
+            self.read(0.1)
+        while self.read(0.1):
+            pass
+        return self.process.returncode
+
+
+@pytest.fixture
+def place(tmp_path):
+    return tmp_path / "touched"
+
+
+@pytest.fixture
+def start(launch, tmp_path):
+    def launch_shell(approval=None):
+        shell(tmp_path / "toolbox.d")
+        return launch({"approval": approval or {}}, [tmp_path / "toolbox.d"])
+    return launch_shell
+
+
+@pytest.fixture
+def home(tmp_path):
+    return tmp_path / "person"
+
+
+@pytest.fixture
+def with_key(start, tmp_path, home):
+    """A daemon with a key, which the person at `home` has."""
+    path = tmp_path / "approval.key"
+    path.write_text(KEY.hex() + "\n")
+    path.chmod(0o600)
+    write_configuration(home, {"toolboxd": {"approval": {"key_file": str(path)}}})
+    return start({"key_file": str(path)})
+
+
+def watch(home, service):
+    return Terminal(home, "approvals", "--watch", "--bus", service.url)
+
+
+def wait_until_attached(service):
+    with Caller(service.url) as caller:
+        end = time.monotonic() + 15 * SLOWNESS
+        while caller.call("ovos.tools.status")["approval"]["answerers"] == 0:
+            assert time.monotonic() < end
+            time.sleep(0.05)
+
+
+def test_one_key_lets_the_call_beside_it_run(with_key, place, home):
+    with watch(home, with_key) as person:
+        wait_until_attached(with_key)
+        with Terminal(home, "invoke", "touch", f"file={place}", "--bus", with_key.url,
+                      "--timeout", 1) as call:
+            call.wait_for("waiting for approval")
+            person.wait_for("q leave")
+            assert "Touch a file." in person.text and "'toolboxctl'" in person.text
+            time.sleep(1.5)
+            assert call.process.poll() is None, "its clock stands"
+            assert not place.exists()
+            person.press("y")
+            assert call.end() == 0 and '"output": ""' in call.text
+            assert place.exists()
+        person.wait_for("once by toolboxctl")
+        person.press("q")
+        assert person.end() == 0
+    with Caller(with_key.url) as caller:
+        assert caller.call("ovos.tools.status")["approval"]["answerers"] == 0
+
+
+@pytest.mark.parametrize("key, decision", [("n", "deny"), ("s", "session")])
+def test_the_other_keys(start, place, home, key, decision):
+    service = start()
+    with watch(home, service) as person, Caller(service.url) as caller:
+        wait_until_attached(service)
+        mark = touch(caller, place)
+        person.wait_for("q leave")
+        person.press("x")
+        person.press("?")
+        person.wait_for(f'"file": "{place}"')
+        person.press(key)
+        person.wait_for(f"{decision} by toolboxctl")
+        answer = answer_of(caller, mark)
+        assert (answer.get("code") == "denied") is (key == "n")
+        assert place.exists() is (key == "s")
+
+
+def test_a_key_answers_only_what_was_shown_before_it(start, place, home):
+    service = start()
+    with watch(home, service) as person, Person(service.url) as other, \
+            Caller(service.url) as caller:
+        wait_until_attached(service)
+        person.press("y")
+        touch(caller, place)
+        touch(caller, place.with_suffix(".2"))
+        person.wait_for("q leave")
+        person.press("yy")
+        person.wait_for("touched.2")
+        person.wait_for("once by toolboxctl")
+        time.sleep(0.5 * SLOWNESS)
+        assert [one["args"]["file"] for one in other.pending()] == [str(place) + ".2"]
+
+
+def test_what_others_decide_is_taken_off(start, place, home):
+    service = start()
+    with watch(home, service) as person, Person(service.url) as other, \
+            Caller(service.url) as caller:
+        wait_until_attached(service)
+        touch(caller, place)
+        person.wait_for("q leave")
+        other.respond(other.pending()[0]["id"], "deny")
+        person.wait_for("deny by console")
+        caller.send(INVOKE, {"name": "toString"}, {"source": "\x1b]0;owned\x07\u202e"})
+        person.wait_for("toString")
+        person.wait_for("fingerprint")
+        text = person.text.replace("\r\n", "\n")
+        assert "\\u001b]0;owned" in text and not LEGIBLE.search(text), repr(text)
+
+
+def test_a_terminal_is_left_as_it_was(start, home):
+    import termios
+    service = start()
+    with watch(home, service) as person:
+        before = termios.tcgetattr(person.ours)[3]
+        wait_until_attached(service)
+        assert not termios.tcgetattr(person.ours)[3] & termios.ECHO
+        person.process.terminate()
+        assert person.end() == -15
+        assert termios.tcgetattr(person.ours)[3] & termios.ECHO
+
+
+def test_questions_are_listed_and_answered_by_commands(with_key, place, home):
+    def run(*arguments, at=home):
+        return toolboxctl(*arguments, "--bus", with_key.url, home=at)
+
+    with Caller(with_key.url) as caller, Person(with_key.url, key=KEY) as person:
+        assert run("approvals").stdout == ""
+        person.attach()
+        mark = touch(caller, place)
+        id = person.question()["id"]
+        lines = run("approvals").stdout.splitlines()
+        assert lines[0].split() == ["ID", "TOOL", "RISK", "FROM", "SECONDS", "QUESTION"]
+        assert lines[1].split()[:4] == [id, "shell/touch", "execute", "alice"]
+        assert json.loads(run("approvals", "--json").stdout)["pending"][0]["id"] == id
+        refused = run("approve", id, at=home.parent / "stranger")
+        assert refused.returncode == 1 and "proof" in refused.stderr
+        assert run("approve", "0" * 32).returncode == 1
+        assert run("approve", id).returncode == 0
+        assert answer_of(caller, mark)["result"]
+        mark = touch(caller, place)
+        done = run("deny", person.question()["id"], "--reason", "not now", "--json")
+        assert json.loads(done.stdout)["decision"] == "deny" and done.returncode == 0
+        assert "not now" in answer_of(caller, mark)["error"]
+        mark = touch(caller, place)
+        assert run("approve", person.question()["id"], "--session").returncode == 0
+        assert answer_of(caller, mark)["result"]
+        mark = touch(caller, place)
+        assert answer_of(caller, mark)["result"]
+
+
+def test_without_the_key_no_one_can_watch(with_key, home):
+    done = subprocess.run([str(TOOLBOXCTL), "approvals", "--watch", "--bus", with_key.url],
+                          env=environment(home.parent / "stranger"), text=True,
+                          stdin=subprocess.PIPE, capture_output=True, timeout=30 * SLOWNESS)
+    assert done.returncode == 2 and "approval.key_file" in done.stderr
+
+
+def test_a_new_key_is_for_its_owner_only(home, tmp_path):
+    path = tmp_path / "keys" / "approval.key"
+    path.parent.mkdir()
+    assert toolboxctl("approval", "key", "--new", home=home).returncode == 2
+    write_configuration(home, {"toolboxd": {"approval": {"key_file": str(path)}}})
+    assert toolboxctl("approval", "key", home=home).returncode == 2
+    assert toolboxctl("approval", "lock", "--new", home=home).returncode == 2
+    done = toolboxctl("approval", "key", "--new", home=home)
+    assert (done.returncode, done.stdout) == (0, f"{path}\n"), done.stderr
+    first = path.read_text()
+    assert re.fullmatch("[0-9a-f]{64}\n", first)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    again = toolboxctl("approval", "key", "--new", home=home)
+    assert again.returncode == 1 and "--force" in again.stderr and path.read_text() == first
+    assert toolboxctl("approval", "key", "--new", "--force", home=home).returncode == 0
+    assert path.read_text() != first and stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert [one.name for one in path.parent.iterdir()] == ["approval.key"]
+
+
+@pytest.mark.parametrize("approval, words", [
+    ({}, "any client of the bus can give it"), ({"mode": "off"}, None), ({"allow": ["*/*"]}, None),
+    ({"key_file": "KEY"}, None), ({"key_file": "/nowhere"}, "nobody can answer"),
+])
+def test_the_check_says_who_can_answer(home, tmp_path, approval, words):
+    shell(tmp_path / "toolbox.d")
+    key = tmp_path / "approval.key"
+    key.write_text(KEY.hex())
+    key.chmod(0o600)
+    if approval.get("key_file") == "KEY":
+        approval = {"key_file": str(key)}
+    write_configuration(home, {"toolboxd": {"approval": approval}})
+    done = subprocess.run([str(TOOLBOXD), "--check", "--toolbox-dir", tmp_path / "toolbox.d"],
+                          env=environment(home), text=True, capture_output=True)
+    assert (words in done.stderr) if words else ("bus" not in done.stderr), done.stderr
+    assert done.returncode == (1 if approval.get("key_file") == "/nowhere" else 0)
+
+
+def test_the_status_reports_a_key_that_cannot_be_used(start, home):
+    service = start({"key_file": "/nowhere"})
+    done = toolboxctl("status", "--bus", service.url, home=home)
+    assert done.returncode == 0 and "approval.key_file must name a file" in done.stderr
