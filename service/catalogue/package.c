@@ -18,9 +18,8 @@ struct package *package_new(void)
 	return package;
 }
 
-void package_free(struct package *package)
+static void package_free(struct package *package)
 {
-	check(package->references == 0);
 	for (size_t i = 0; i < package->n_toolboxes; i++)
 		toolbox_free(package->toolboxes[i]);
 	free(package->toolboxes);
@@ -39,6 +38,34 @@ void package_free(struct package *package)
 	free(package);
 }
 
+void package_discard(struct package *package)
+{
+	struct package_bin *bin = package->bin;
+
+	check(package->references == 0);
+	if (!bin) {
+		package_free(package);
+		return;
+	}
+	package->next = atomic_load(&bin->first);
+	while (!atomic_compare_exchange_weak(&bin->first, &package->next, package))
+		continue;
+	if (!package->next && bin->filled)
+		bin->filled(bin->data);
+}
+
+void package_bin_empty(struct package_bin *bin)
+{
+	struct package *package = atomic_exchange(&bin->first, NULL);
+
+	while (package) {
+		struct package *next = package->next;
+
+		package_free(package);
+		package = next;
+	}
+}
+
 int package_add(struct package *package, struct toolbox *toolbox)
 {
 	check(toolbox->package == package);
@@ -50,6 +77,10 @@ int package_add(struct package *package, struct toolbox *toolbox)
 }
 
 /* ── the LOAD frame ──────────────────────────────────────────────────────────────────────────── */
+
+/* The text around the tools in a frame that has any. */
+#define TOOLS_BEGIN ",\"tools\":["
+#define TOOLS_END   "]}"
 
 static void begin_element(struct buffer *out, bool *is_first)
 {
@@ -85,19 +116,6 @@ static void write_tool(const struct tool *tool, struct buffer *out)
 	}
 }
 
-static void write_tools(struct package *const *packages, size_t n_packages, struct buffer *out)
-{
-	bool is_first = true;
-
-	buffer_append_string(out, ",\"tools\":[");
-	for (size_t i = 0; i < n_packages; i++)
-		for (size_t j = 0; j < packages[i]->n_tools; j++) {
-			begin_element(out, &is_first);
-			write_tool(packages[i]->tools[j], out);
-		}
-	buffer_append_char(out, ']');
-}
-
 /* Whether the tools of @package are written: a host that describes them gets them only when it has. */
 static bool knows_tools(const struct package *package)
 {
@@ -121,27 +139,43 @@ static void write_python(const struct package_python *python, struct buffer *out
 	buffer_append_string(out, python->plugins);
 }
 
-void package_write_load(struct package *const *packages, size_t n_packages, struct buffer *out)
+/* Write the LOAD frame of @package up to its tools, or, if they are not written, all of it. */
+static void write_head(const struct package *package, struct buffer *out)
 {
-	const struct package *first = packages[0];
-
-	buffer_printf(out, "{\"kind\":\"%s\",\"toolbox_id\":", kind_facts(first->kind)->name);
-	json_write_text(out, first->id);
-	if (first->library.path) {
+	buffer_printf(out, "{\"kind\":\"%s\",\"toolbox_id\":", kind_facts(package->kind)->name);
+	json_write_text(out, package->id);
+	if (package->library.path) {
 		buffer_append_string(out, ",\"library\":");
-		json_write_text(out, first->library.path);
+		json_write_text(out, package->library.path);
 	}
 	buffer_append_string(out, ",\"sandbox\":");
-	toolbox_sandbox_write(&first->sandbox, out);
-	buffer_printf(out, ",\"memory_mb\":%u,\"guard\":%s", first->sandbox.memory_mb,
-		package_has_guard(first) ? "true" : "false");
-	if (first->config)
-		buffer_printf(out, ",\"config\":%s", first->config);
-	if (first->kind == KIND_PYTHON)
-		write_python(&first->python, out);
-	if (knows_tools(first))
-		write_tools(packages, n_packages, out);
-	buffer_append_char(out, '}');
+	toolbox_sandbox_write(&package->sandbox, out);
+	buffer_printf(out, ",\"memory_mb\":%u,\"guard\":%s", package->sandbox.memory_mb,
+		package_has_guard(package) ? "true" : "false");
+	if (package->config)
+		buffer_printf(out, ",\"config\":%s", package->config);
+	if (package->kind == KIND_PYTHON)
+		write_python(&package->python, out);
+	buffer_append_string(out, knows_tools(package) ? TOOLS_BEGIN : "}");
+}
+
+void package_write_load(struct package *const *packages, size_t n_packages, struct buffer *out)
+{
+	bool is_first = true;
+
+	buffer_append(out, packages[0]->load, packages[0]->load_head);
+	if (!knows_tools(packages[0]))
+		return;
+	for (size_t i = 0; i < n_packages; i++) {
+		const struct package *package = packages[i];
+
+		if (package->n_tools == 0)
+			continue;
+		begin_element(out, &is_first);
+		buffer_append(out, package->load + package->load_head,
+			package->load_size - package->load_head - strlen(TOOLS_END));
+	}
+	buffer_append_string(out, TOOLS_END);
 }
 
 static int number_tools(struct package *package)
@@ -168,11 +202,20 @@ static int number_tools(struct package *package)
 int package_prepare(struct package *package)
 {
 	cleanup(buffer_deinit) struct buffer out = {0};
+	bool is_first = true;
 
 	if (number_tools(package) < 0)
 		return -ENOMEM;
 	free(package->load);
-	package_write_load(&package, 1, &out);
+	write_head(package, &out);
+	package->load_head = out.size;
+	if (knows_tools(package)) {
+		for (size_t i = 0; i < package->n_tools; i++) {
+			begin_element(&out, &is_first);
+			write_tool(package->tools[i], &out);
+		}
+		buffer_append_string(&out, TOOLS_END);
+	}
 	package->load = buffer_take(&out, &package->load_size);
 	return package->load ? 0 : -ENOMEM;
 }

@@ -37,7 +37,10 @@ struct package_python {
 
 struct package {
 	atomic_uint references; /* a load beside the loop takes some */
-	char *id;               /* id of its processes and of its settings in the configuration */
+	struct package_bin
+		*bin;         /* borrowed; where it goes without references; NULL: freed at once */
+	struct package *next; /* in the bin */
+	char *id;             /* id of its processes and of its settings in the configuration */
 	enum toolbox_kind kind;
 
 	/* the manifest */
@@ -76,13 +79,32 @@ struct package {
 	size_t n_tools;
 	char *load; /* payload of the hosts' LOAD frame (wire/wire.h) */
 	size_t load_size;
+	size_t load_head; /* bytes of it before the first tool */
 };
+
+/* Packages without references, which are freed later: that takes time in proportion to their tools.
+ * Zeroed, it is empty. */
+struct package_bin {
+	_Atomic(struct package *) first;
+	void (*filled)(
+		void *data); /* called for a package that is put into an empty bin; or NULL */
+	void *data;
+};
+
+/* Free the packages in @bin, from any thread. */
+void package_bin_empty(struct package_bin *bin);
+
+static inline bool package_bin_is_empty(struct package_bin *bin)
+{
+	return !atomic_load(&bin->first);
+}
 
 /* Return a package with one reference and nothing in it, or NULL when memory is short. */
 struct package *package_new(void);
 
-/* Free @package, which has no reference left, and its toolboxes: package_unref() calls this. */
-void package_free(struct package *package);
+/* Put @package, which has no reference left, into its bin, or free it with its toolboxes:
+ * package_unref() calls this. */
+void package_discard(struct package *package);
 
 /* Add a reference to @package, and return it. */
 static inline struct package *package_ref(struct package *package)
@@ -91,11 +113,11 @@ static inline struct package *package_ref(struct package *package)
 	return package;
 }
 
-/* Drop a reference to @package; the last one frees it. Takes NULL. */
+/* Drop a reference to @package; the last one discards it. Takes NULL. */
 static inline void package_unref(struct package *package)
 {
 	if (package && atomic_fetch_sub(&package->references, 1) == 1)
-		package_free(package);
+		package_discard(package);
 }
 
 /* Append a toolbox that toolbox_new() has made for @package, which owns it from now on. 0, or -ENOMEM
@@ -108,7 +130,7 @@ int package_prepare(struct package *package);
 
 /*
  * Append the payload of a host's LOAD frame with the tools of all @packages, one after the other.
- * They are of one kind, one library and one sandbox; the first one gives its id.
+ * They are prepared, and of one kind, one library and one sandbox; the first one gives its id.
  */
 void package_write_load(struct package *const *packages, size_t n_packages, struct buffer *out);
 

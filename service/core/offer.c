@@ -107,6 +107,7 @@ static int make_new(struct offer *offer, const struct catalogue *catalogue,
 
 		if (find_kept(offer, toolbox))
 			continue;
+		toolbox->package->bin = offer->bin;
 		runners[i] = find_shared(runners, i, toolbox);
 		if (!runners[i])
 			r = runner_new(offer->loop, toolbox->package, &options, &offer->handler,

@@ -34,6 +34,7 @@ struct offer {
 	size_t n_runners;
 	struct runner **retired;
 	size_t n_retired;
+	struct package_bin *bin; /* borrowed; for its packages once they are unused; NULL: none */
 	const char *closed; /* borrowed; why nothing may be offered, or NULL (config/config.h) */
 };
 

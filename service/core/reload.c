@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/reload.h"
 
-#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,8 +8,6 @@
 #include "core/listing.h"
 #include "core/notify.h"
 #include "json/writer.h"
-#include "loader/changes.h"
-#include "loader/names.h"
 #include "util/assert.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
@@ -35,27 +32,6 @@ struct reload_waiter {
 
 /* ── answers and events ──────────────────────────────────────────────────────────────────────── */
 
-static void write_loaded(const struct catalogue *catalogue, struct answer *answer)
-{
-	struct buffer *out = answer_member(answer, "loaded");
-	bool is_first = true;
-
-	buffer_append_char(out, '[');
-	for (size_t i = 0; i < catalogue_n_toolboxes(catalogue); i++) {
-		size_t n_tools;
-		const struct toolbox *toolbox = catalogue_toolbox(catalogue, i, NULL, &n_tools);
-
-		if (n_tools == 0)
-			continue;
-		if (!is_first)
-			buffer_append_char(out, ',');
-		is_first = false;
-		json_write_text(out, toolbox->id);
-	}
-	buffer_append_char(out, ']');
-	answer_member_number(answer, "total_tools", catalogue_n_tools(catalogue));
-}
-
 /* Send @answer, which it takes over, with what @caller may see. A list of tools that does not fit in a
  * frame is left out (contract.md, Size of results). */
 static void send_answer(
@@ -63,7 +39,8 @@ static void send_answer(
 {
 	const struct catalogue *view = policy_view(reload->parts.offer->policy, caller);
 
-	write_loaded(view, answer);
+	next_write_loaded(view, answer_member(answer, "loaded"));
+	answer_member_number(answer, "total_tools", catalogue_n_tools(view));
 	listing_write_failed(view, answer_member(answer, "failed"));
 	reload_write_mistakes(reload, view, answer);
 	answer_keep(answer);
@@ -98,45 +75,14 @@ static bool answer_waiter(struct reload *reload, struct list *waiting, send_func
 	return true;
 }
 
-static void write_names(struct answer *event, const char *key, const struct text_list *list)
+static void broadcast_changes(const struct reload *reload)
 {
-	struct buffer *out = answer_member(event, key);
-
-	buffer_append_char(out, '[');
-	for (size_t i = 0; i < list->n_items; i++) {
-		if (i > 0)
-			buffer_append_char(out, ',');
-		json_write_text(out, list->items[i]);
-	}
-	buffer_append_char(out, ']');
-}
-
-static void broadcast_changes(const struct reload *reload, const struct changes *changes)
-{
+	const struct buffer *members = &reload->next.members;
 	struct answer event;
 
 	answer_begin_broadcast(&event, "ovos.tools.changed");
-	write_loaded(reload->parts.offer->catalogue, &event);
-	write_names(&event, "added", &changes->added);
-	write_names(&event, "removed", &changes->removed);
-	write_names(&event, "changed", &changes->changed);
+	buffer_append(&event.message, members->data, members->size);
 	answer_send(&event, reload->parts.bus);
-}
-
-static void log_shared_names(const struct catalogue *catalogue)
-{
-	for (size_t i = 0; i < catalogue_n_tools(catalogue); i++) {
-		const struct tool *tool = catalogue_tool(catalogue, i);
-		const struct tool *last;
-
-		if (!catalogue_is_shared_name(catalogue, tool->name) ||
-			catalogue_find(catalogue, tool->name, strlen(tool->name), NULL, 0, true,
-				&last) != 0 ||
-			last == tool)
-			continue;
-		log_warning("The tool name '%s' is in %s and in %s", tool->name,
-			tool->toolbox->package->file, last->toolbox->package->file);
-	}
 }
 
 /* ── a reload ────────────────────────────────────────────────────────────────────────────────── */
@@ -164,24 +110,21 @@ static void log_not_enforced(struct reload *reload)
 	}
 }
 
-/* A diagnostic_function. */
-static void keep_warning(void *data, const struct diagnostic *warning)
+/* Log the names to warn of, and announce the changes. The same unknown names are logged once. */
+static void report_changes(struct reload *reload)
 {
-	diagnostics_add(data, warning->severity, 0, warning->pointer, "%s", warning->text);
-}
-
-/* Log the names in the configuration that mean nothing, unless the same ones were logged last. */
-static void log_unknown_names(struct reload *reload, const struct catalogue *catalogue)
-{
-	cleanup(diagnostics_deinit) struct diagnostics warnings = {0};
+	const struct next *next = &reload->next;
 	uint64_t digest = DIGEST_SEED;
 
-	names_report_unknown(reload->parts.config, catalogue, keep_warning, &warnings);
-	for (size_t i = 0; i < warnings.n_items; i++)
-		digest = digest_bytes(
-			digest, warnings.items[i].text, strlen(warnings.items[i].text) + 1);
-	for (size_t i = 0; digest != reload->unknown_names && i < warnings.n_items; i++)
-		log_problem(reload, &warnings.items[i]);
+	for (size_t i = 0; i < next->shared.n_items; i++)
+		log_limited(&reload->problems, LOG_LEVEL_WARNING, "%s", next->shared.items[i]);
+	if (reload->is_ready && next->has_changes)
+		broadcast_changes(reload);
+	for (size_t i = 0; i < next->unknown.n_items; i++)
+		digest = digest_bytes(digest, next->unknown.items[i].text,
+			strlen(next->unknown.items[i].text) + 1);
+	for (size_t i = 0; digest != reload->unknown_names && i < next->unknown.n_items; i++)
+		log_problem(reload, &next->unknown.items[i]);
 	reload->unknown_names = digest;
 }
 
@@ -189,12 +132,10 @@ static void log_unknown_names(struct reload *reload, const struct catalogue *cat
 static void swap_catalogue(
 	struct reload *reload, struct catalogue *catalogue, struct policy *policy)
 {
-	cleanup(changes_deinit) struct changes changes = {0};
 	struct offer *offer = reload->parts.offer;
-	const struct config *config = reload->parts.config;
 
-	if (changes_find(reload->is_ready ? offer->catalogue : NULL, catalogue, &changes) < 0 ||
-		offer_swap(offer, catalogue, policy, config) < 0) {
+	if (reload->next.status < 0 ||
+		offer_swap(offer, catalogue, policy, reload->parts.config) < 0) {
 		log_error("Out of memory: the tools stay as they were");
 		policy_free(policy);
 		catalogue_free(catalogue);
@@ -204,14 +145,18 @@ static void swap_catalogue(
 		"%zu tools in %zu toolboxes are offered, %zu toolboxes have failed",
 		catalogue_n_tools(catalogue), catalogue_n_toolboxes(catalogue),
 		catalogue_n_failures(catalogue));
-	if (!changes_are_empty(&changes)) {
-		log_shared_names(catalogue);
-		if (reload->is_ready)
-			broadcast_changes(reload, &changes);
-	}
-	log_unknown_names(reload, catalogue);
+	report_changes(reload);
 	log_not_enforced(reload);
 	offer_prestart(offer);
+}
+
+/* Beside the loop, before finish_load(). */
+static void make_next(void *data, const struct catalogue *catalogue)
+{
+	struct reload *reload = data;
+
+	next_make(&reload->next, reload->parts.config,
+		reload->is_ready ? reload->parts.offer->catalogue : NULL, catalogue);
 }
 
 static void start_loader(struct reload *reload);
@@ -227,10 +172,10 @@ static void finish_load(void *data, struct catalogue *catalogue, struct policy *
 		swap_catalogue(reload, catalogue, policy);
 	else
 		log_error("Loading the toolboxes failed: %s", strerror(-status));
+	next_deinit(&reload->next);
 	reload->is_ready = true;
 	reload_watch(reload);
-	/* Reading has left its memory free between blocks that stay: return it to the system. */
-	malloc_trim(0);
+	disposal_begin(reload->parts.disposal);
 	notify_ready();
 	while (answer_waiter(reload, &reload->waiting, send_answer))
 		continue;
@@ -285,6 +230,7 @@ static void start_loader(struct reload *reload)
 		.generation = ++reload->generation,
 		.defers = !reload->is_ready,
 		.asks_again = reload->asks_again,
+		.made = make_next,
 	};
 	reload->asks_again = false;
 	/* The configuration may name other folders now. */
@@ -440,6 +386,7 @@ static void forget_answer(
 void reload_deinit(struct reload *reload)
 {
 	loader_free(take_ptr(reload->loader));
+	next_deinit(&reload->next);
 	watcher_free(take_ptr(reload->watcher));
 	answer_all(reload, forget_answer);
 	buffer_deinit(&reload->mistakes);

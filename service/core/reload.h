@@ -7,6 +7,8 @@
 #include "bus/bus.h"
 #include "config/config.h"
 #include "core/answer.h"
+#include "core/disposal.h"
+#include "core/next.h"
 #include "core/offer.h"
 #include "loader/loader.h"
 #include "loader/watcher.h"
@@ -34,6 +36,7 @@ struct reload_parts {
 	struct bus *bus;
 	struct config *config; /* read again by each reload */
 	struct offer *offer;
+	struct disposal *disposal; /* frees the packages that it replaces */
 };
 
 /* Callbacks, with the data that reload_init() was given. */
@@ -52,6 +55,7 @@ struct reload {
 
 	struct watcher *watcher;   /* watcher of registrations; NULL: there is no inotify */
 	struct loader *loader;     /* NULL: no reload is under way */
+	struct next next;          /* comes with its catalogue; made beside the loop */
 	uint64_t generation;       /* number of the catalogue that was loaded last, or is being
 	                            * loaded */
 	bool is_ready;             /* the first load is done */

@@ -207,13 +207,16 @@ static int make_parts(struct service *service, const struct config_flags *flags)
 		.loop = service->loop,
 		.config = &service->config,
 		.offer = &service->offer,
+		.disposal = &service->disposal,
 	};
 	int r;
 
 	inbox_init(&service->inbox);
 	limits_init(&service->limits, &service->config);
 	reload_init(&service->reload, &parts, flags, &service->paths, &reload_handler, service);
-	r = calls_init(&service->calls, service->loop);
+	r = disposal_init(&service->disposal, service->loop);
+	if (r == 0)
+		r = calls_init(&service->calls, service->loop);
 	if (r == 0)
 		r = held_init(&service->held, service->loop, topics_serve_held, service);
 	if (r == 0)
@@ -232,6 +235,7 @@ static int make_parts(struct service *service, const struct config_flags *flags)
 		r = loop_timer_init(&service->closed, service->loop, extend_start, service);
 	if (r == 0)
 		r = loop_timer_init(&service->alive, service->loop, report_alive, service);
+	service->offer.bin = &service->disposal.bin;
 	service->events.config = &service->config;
 	service->invoker = (struct invoker){
 		.config = &service->config,
@@ -330,6 +334,7 @@ void service_free(struct service *service)
 	calls_deinit(&service->calls);
 	limits_deinit(&service->limits);
 	recorder_deinit(&service->recorder);
+	disposal_deinit(&service->disposal);
 	inbox_deinit(&service->inbox);
 	proxy_deinit(&service->proxy);
 	bus_free(service->bus);

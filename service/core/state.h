@@ -7,6 +7,7 @@
 #include "config/config.h"
 #include "core/approval.h"
 #include "core/calls.h"
+#include "core/disposal.h"
 #include "core/events.h"
 #include "core/inbox.h"
 #include "core/invocation.h"
@@ -31,6 +32,7 @@ struct service {
 	struct paths paths;
 	struct request_scope scope; /* the scope of the request that is served now */
 	struct inbox inbox;
+	struct disposal disposal;
 	struct offer offer;
 	struct calls calls;
 	struct approval approval;

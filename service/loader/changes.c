@@ -39,14 +39,6 @@ static const struct tool *tool_at(const struct run *run, size_t index)
 	return catalogue_tool(run->catalogue, run->first + index);
 }
 
-static const struct tool *find_same(const struct run *run, const struct tool *tool)
-{
-	for (size_t i = 0; i < run->n; i++)
-		if (strcmp(tool_at(run, i)->name, tool->name) == 0)
-			return tool_at(run, i);
-	return NULL;
-}
-
 /* Whether the toolbox was not loaded again and the filter is the same. */
 static bool is_same_run(const struct run *before, const struct run *after)
 {
@@ -58,25 +50,52 @@ static bool is_same_run(const struct run *before, const struct run *after)
 	return true;
 }
 
-/* Compare one toolbox; an empty run is one that was or is not there. */
+static int compare_tools(const void *a, const void *b)
+{
+	return strcmp(
+		(*(const struct tool *const *)a)->name, (*(const struct tool *const *)b)->name);
+}
+
+/* The tools of @run by name, which the caller frees; NULL without memory. */
+static const struct tool **sort_run(const struct run *run)
+{
+	const struct tool **tools = calloc(run->n + 1, sizeof(*tools));
+
+	for (size_t i = 0; tools && i < run->n; i++)
+		tools[i] = tool_at(run, i);
+	if (tools)
+		qsort(tools, run->n, sizeof(*tools), compare_tools);
+	return tools;
+}
+
+/* Compare one toolbox; an empty run is one that was or is not there. Walk the tools of both by name,
+ * side by side: a search for each would take the square of their number. */
 static int compare_runs(const struct run *before, const struct run *after, struct changes *changes)
 {
+	cleanup_free const struct tool **old = NULL;
+	cleanup_free const struct tool **new = NULL;
+	size_t at_old = 0;
+	size_t at_new = 0;
 	int r = 0;
 
 	if (is_same_run(before, after))
 		return 0;
-	for (size_t i = 0; r == 0 && i < after->n; i++) {
-		const struct tool *tool = tool_at(after, i);
-		const struct tool *same = find_same(before, tool);
+	old = sort_run(before);
+	new = sort_run(after);
+	if (!old || !new)
+		return -ENOMEM;
+	while (r == 0 && (at_old < before->n || at_new < after->n)) {
+		int order = at_old == before->n  ? 1
+			    : at_new == after->n ? -1
+						 : compare_tools(&old[at_old], &new[at_new]);
 
-		if (!same)
-			r = add_change(&changes->added, tool);
-		else if (tool_differs(same, tool))
-			r = add_change(&changes->changed, tool);
+		if (order < 0)
+			r = add_change(&changes->removed, old[at_old++]);
+		else if (order > 0)
+			r = add_change(&changes->added, new[at_new++]);
+		else if (tool_differs(old[at_old++], new[at_new++]))
+			r = add_change(&changes->changed, new[at_new - 1]);
 	}
-	for (size_t i = 0; r == 0 && i < before->n; i++)
-		if (!find_same(after, tool_at(before, i)))
-			r = add_change(&changes->removed, tool_at(before, i));
 	return r;
 }
 

@@ -30,6 +30,15 @@ void load_jobs_deinit(struct load_jobs *jobs)
 	*jobs = (struct load_jobs){0};
 }
 
+void load_jobs_drop(struct load_jobs *jobs)
+{
+	for (size_t i = 0; i < jobs->n_items; i++) {
+		load_job_set_package(jobs->items[i], NULL);
+		buffer_deinit(&jobs->items[i]->described);
+	}
+	manifest_reader_free(take_ptr(jobs->reader));
+}
+
 struct load_job *load_jobs_add(struct load_jobs *jobs, const char *path, bool is_folder)
 {
 	cleanup_free struct load_job *job = calloc(1, sizeof(*job));

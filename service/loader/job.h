@@ -55,6 +55,9 @@ struct load_jobs {
 /* Free the jobs and what they share. */
 void load_jobs_deinit(struct load_jobs *jobs);
 
+/* Free what the jobs have read: only their reports stay. */
+void load_jobs_drop(struct load_jobs *jobs);
+
 /* Append a job for the file or folder at @path (copied). NULL without memory. */
 struct load_job *load_jobs_add(struct load_jobs *jobs, const char *path, bool is_folder);
 

@@ -266,6 +266,9 @@ static void make_catalogue(void *data)
 		loader->catalogue = assemble_catalogue(&loader->jobs, &loader->listing);
 	if (loader->catalogue)
 		loader->policy = policy_new(loader->jobs.options.config, loader->catalogue);
+	if (loader->catalogue && loader->jobs.options.made)
+		loader->jobs.options.made(loader->data, loader->catalogue);
+	load_jobs_drop(&loader->jobs);
 }
 
 static void finish(void *data)

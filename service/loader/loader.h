@@ -39,14 +39,19 @@ enum loader_status {
 typedef void (*loader_done_function)(
 	void *data, struct catalogue *catalogue, struct policy *policy, int status);
 
+/* The load has made @catalogue. Called beside the loop, with the data of the loader: it may only use what
+ * the loop leaves alone until done(). */
+typedef void (*loader_made_function)(void *data, const struct catalogue *catalogue);
+
 struct loader_options {
 	const struct config *config;
 	const char *host_program;         /* path of toolbox-host */
 	const char *library_dir;          /* $PREFIX/lib/toolboxd */
 	const struct catalogue *previous; /* the catalogue that is offered now, or NULL */
 	uint64_t generation;
-	bool defers;     /* do not wait for hosts that must describe several toolboxes */
-	bool asks_again; /* ask them, even if their last description is valid */
+	bool defers;               /* do not wait for hosts that must describe several toolboxes */
+	bool asks_again;           /* ask them, even if their last description is valid */
+	loader_made_function made; /* called before done(); or NULL */
 };
 
 /* Load everything that is registered in the configured folders. Everything in @options must live until

@@ -14,6 +14,7 @@
 
 static struct loop *loop;
 static struct offer offer;
+static struct disposal disposal;
 static struct reload reload;
 static struct paths paths;
 static struct config_flags flags = {.log_level = "error"};
@@ -50,6 +51,8 @@ static void set_up(void)
 	cr_assert_eq(loop_new(FD_MAX, &loop), 0);
 	cr_assert_eq(offer_init(&offer, loop, paths.host_program, &runner_handler, NULL), 0);
 	parts.loop = loop;
+	parts.disposal = &disposal;
+	cr_assert_eq(disposal_init(&disposal, loop), 0);
 	reload_init(&reload, &parts, &flags, &paths, &handler, NULL);
 }
 
@@ -57,6 +60,7 @@ static void tear_down(void)
 {
 	reload_deinit(&reload);
 	offer_deinit(&offer);
+	disposal_deinit(&disposal);
 	loop_free(loop);
 	free(folder);
 	config_tear_down();

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "catalogue/catalogue.h"
+#include "config/config.h"
+#include "util/buffer.h"
+#include "util/diagnostic.h"
+#include "util/text_list.h"
+
+/*
+ * The parts that come with the next catalogue. Each takes time in proportion to the catalogue, so it is
+ * made beside the loop, before the catalogue is put in place:
+ *
+ *   members                of ovos.tools.changed
+ *   unknown, shared        names to warn of
+ */
+struct next {
+	bool has_changes;           /* since the catalogue that is in place */
+	struct buffer members;      /* loaded, total_tools, added, removed, changed: JSON text */
+	struct diagnostics unknown; /* names in the configuration that no tool has */
+	struct text_list
+		shared; /* warnings of names that several toolboxes have; if there are changes */
+	int status;     /* 0 or -ENOMEM: the catalogue cannot be put in place */
+};
+
+/* Make the parts that come with @catalogue, in place of @previous (NULL: of none), by @config. @next is
+ * zeroed. Reads nothing that changes. */
+void next_make(struct next *next, const struct config *config, const struct catalogue *previous,
+	const struct catalogue *catalogue);
+
+/* Free it: it is zeroed again. */
+void next_deinit(struct next *next);
+
+/* Append the array of the ids of toolboxes that have tools in @catalogue. */
+void next_write_loaded(const struct catalogue *catalogue, struct buffer *out);
