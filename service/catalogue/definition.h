@@ -24,7 +24,7 @@ int definition_format_from_name(const char *name, size_t size);
 #define DEFINITION_FORMATS                                                                         \
 	"\"full\", \"compact\", \"openai\", \"anthropic\", \"mcp\" or \"markdown\""
 
-/* Append the definition of @tool. @name: its name in the formats for models
+/* Append the definition of @tool. @name: its name in the formats for models, not read for the full one
  * (catalogue_model_name()). */
 void definition_write(const struct tool *tool, enum definition_format format, const char *name,
 	struct buffer *out);

@@ -40,7 +40,10 @@ static void write_run(const struct catalogue *catalogue, struct run run,
 		if (i > 0)
 			buffer_append_char(out, ',');
 		definition_write(catalogue_tool(catalogue, run.first + i), format,
-			catalogue_model_name(catalogue, run.first + i, name), out);
+			format == DEFINITION_FULL
+				? NULL
+				: catalogue_model_name(catalogue, run.first + i, name),
+			out);
 	}
 	buffer_append_char(out, ']');
 }
