@@ -308,10 +308,10 @@ static void serve_topic(struct service *service, const struct topic *topic, stru
 	struct limit_hold *hold = &service->calls.hold;
 	struct limit_refusal refusal;
 
-	if (!is_counted(topic)) {
+	if (service->config.n_callers == 0 || service->scope.held || !is_counted(topic)) {
 		topic->serve(service, answer);
-	} else if (service->scope.held || limits_take(&service->limits, &service->scope.caller,
-						  clock_now_ns(), hold, &refusal)) {
+	} else if (limits_take(&service->limits, &service->scope.caller, clock_now_ns(), hold,
+			   &refusal)) {
 		topic->serve(service, answer);
 		/* A call that was opened has taken it. */
 		limits_release(hold);

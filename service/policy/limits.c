@@ -8,10 +8,11 @@
 #include "util/cleanup.h"
 
 #define CHAINS       1024 /* a power of two */
+#define HASH_FACTOR  UINT64_C(0x9e3779b97f4a7c15)
 #define S_PER_MINUTE 60.0
 #define NS_PER_S     1e9
 
-/* Buckets that are looked at for one to forget, by each call, and when there are too many. */
+/* Buckets that are looked at for one to forget: usually, and when there are too many. */
 #define SWEEP_USUAL 2
 #define SWEEP_FULL  64
 
@@ -39,6 +40,7 @@ struct bucket {
 	uint32_t in_flight;
 	double tokens;
 	uint64_t filled_ns;
+	uint64_t used_ns;
 	size_t size;
 	char text[]; /* members of the key, each with its size before it */
 };
@@ -95,14 +97,15 @@ static void fill_bucket(struct bucket *bucket, const struct config_caller *rule,
 	bucket->filled_ns = now_ns;
 }
 
-/* Forget those of the @n buckets used longest ago that are as good as new. */
-static void sweep_buckets(struct limits *limits, unsigned int n, uint64_t now_ns)
+/* Forget those of the @n buckets used longest ago that are as good as new, and were not used for
+ * @idle_ns. */
+static void sweep_buckets(struct limits *limits, unsigned int n, uint64_t idle_ns, uint64_t now_ns)
 {
 	list_for_each(link, &limits->buckets) {
 		struct bucket *bucket = container_of(link, struct bucket, link);
 		const struct config_caller *rule = &limits->config->callers[bucket->rule];
 
-		if (n-- == 0)
+		if (n-- == 0 || now_ns - bucket->used_ns < idle_ns)
 			return;
 		fill_bucket(bucket, rule, now_ns);
 		if (bucket->in_flight == 0 && bucket->n_children == 0 &&
@@ -113,31 +116,40 @@ static void sweep_buckets(struct limits *limits, unsigned int n, uint64_t now_ns
 
 /* ── keys ────────────────────────────────────────────────────────────────────────────────────── */
 
+/* Add the members to the size and the hash of @key. */
+static void add_members(const struct limits *limits, struct bucket_key *key)
+{
+	struct siphash hash;
+
+	siphash_init(&hash, &limits->hash_key);
+	for (size_t i = 0; i < 3; i++) {
+		const struct text_view *view = key->views[i];
+
+		if (!view)
+			continue;
+		key->size += sizeof(view->size) + view->size;
+		siphash_bytes(&hash, (const char *)&view->size, sizeof(view->size));
+		siphash_bytes(&hash, view->text ? view->text : "", view->size);
+	}
+	key->hash += siphash_finish(&hash);
+}
+
 /* Return the key of @caller's bucket for the rule at @index. @is_whole: leave the members out. */
 static struct bucket_key make_key(const struct limits *limits, uint32_t index,
 	const struct policy_caller *caller, struct account *account, bool is_whole)
 {
 	const struct config_match *match = &limits->config->callers[index].match;
 	struct bucket_key key = {.rule = index, .account = account};
-	struct siphash hash;
 
 	if (!is_whole) {
 		key.views[0] = match->source ? &caller->source : NULL;
 		key.views[1] = match->session_id ? &caller->session_id : NULL;
 		key.views[2] = match->site_id ? &caller->site_id : NULL;
 	}
-	siphash_init(&hash, &limits->hash_key);
-	siphash_bytes(&hash, (const char *)&key.rule, sizeof(key.rule));
-	siphash_bytes(&hash, (const char *)&key.account, sizeof(key.account));
-	for (size_t i = 0; i < 3; i++) {
-		if (!key.views[i])
-			continue;
-		key.size += sizeof(size_t) + key.views[i]->size;
-		siphash_bytes(&hash, (const char *)&key.views[i]->size, sizeof(key.views[i]->size));
-		siphash_bytes(
-			&hash, key.views[i]->text ? key.views[i]->text : "", key.views[i]->size);
-	}
-	key.hash = siphash_finish(&hash);
+	/* Peers choose neither. */
+	key.hash = ((uint64_t)(uintptr_t)account / sizeof(*account) + index) * HASH_FACTOR;
+	if (key.views[0] || key.views[1] || key.views[2])
+		add_members(limits, &key);
 	return key;
 }
 
@@ -181,10 +193,11 @@ static bool has_key(const struct bucket *bucket, const struct bucket_key *key)
 
 static struct list *chain_of(const struct limits *limits, uint64_t hash)
 {
-	return &limits->chains[hash & (CHAINS - 1)];
+	return &limits->chains[hash / (UINT64_MAX / CHAINS + 1)];
 }
 
-static struct bucket *find_bucket(struct limits *limits, const struct bucket_key *key)
+static struct bucket *find_bucket(
+	struct limits *limits, const struct bucket_key *key, uint64_t now_ns)
 {
 	list_for_each(link, chain_of(limits, key->hash)) {
 		struct bucket *bucket = container_of(link, struct bucket, chain);
@@ -193,6 +206,7 @@ static struct bucket *find_bucket(struct limits *limits, const struct bucket_key
 			continue;
 		list_remove(&bucket->link);
 		list_append(&limits->buckets, &bucket->link);
+		bucket->used_ns = now_ns;
 		return bucket;
 	}
 	return NULL;
@@ -213,6 +227,7 @@ static struct bucket *make_bucket(
 		.account = account_ref(key->account),
 		.parent = parent,
 		.filled_ns = now_ns,
+		.used_ns = now_ns,
 		.size = key->size,
 	};
 	copy_key(key, bucket->text);
@@ -231,14 +246,17 @@ static struct bucket *make_bucket(
 static struct bucket *get_bucket(
 	struct limits *limits, const struct bucket_key *key, struct bucket *parent, uint64_t now_ns)
 {
-	struct bucket *bucket = find_bucket(limits, key);
+	struct bucket *bucket = find_bucket(limits, key, now_ns);
 
 	if (bucket)
 		return bucket;
 	if (parent && parent->n_children >= LIMITS_SHARES_MAX)
 		return NULL;
+	/* @parent was used last, so the sweep of a full table does not reach it. */
 	if (limits->n_buckets >= LIMITS_BUCKETS_MAX)
-		sweep_buckets(limits, SWEEP_FULL, now_ns);
+		sweep_buckets(limits, SWEEP_FULL, 0, now_ns);
+	else if (!parent)
+		sweep_buckets(limits, SWEEP_USUAL, LIMITS_IDLE_NS, now_ns);
 	if (limits->n_buckets >= LIMITS_BUCKETS_MAX)
 		return NULL;
 	return make_bucket(limits, key, parent, now_ns);
@@ -250,7 +268,7 @@ static struct bucket *get_shared(struct limits *limits, uint32_t index, uint64_t
 {
 	static const struct policy_caller nobody = {0};
 	struct bucket_key key = make_key(limits, index, &nobody, NULL, true);
-	struct bucket *bucket = find_bucket(limits, &key);
+	struct bucket *bucket = find_bucket(limits, &key, now_ns);
 
 	return bucket ? bucket : make_bucket(limits, &key, NULL, now_ns);
 }
@@ -274,7 +292,12 @@ static struct bucket *bucket_of(
 			return whole ? whole : get_shared(limits, index, now_ns);
 	}
 	key = make_key(limits, index, caller, account, false);
-	own = get_bucket(limits, &key, key.size > 0 ? whole : NULL, now_ns);
+	if (whole && key.size == 0)
+		return whole;
+	/* A source that is not used any more leaves its share to the others. */
+	if (whole && whole->n_children > 1)
+		sweep_buckets(limits, SWEEP_USUAL, LIMITS_IDLE_NS, now_ns);
+	own = get_bucket(limits, &key, whole, now_ns);
 	if (own)
 		return own;
 	return whole ? whole : get_shared(limits, index, now_ns);
@@ -329,7 +352,6 @@ bool limits_take(struct limits *limits, const struct policy_caller *caller, uint
 	index = find_rule(limits, caller);
 	if (index < 0)
 		return true;
-	sweep_buckets(limits, SWEEP_USUAL, now_ns);
 	rule = &limits->config->callers[index];
 	bucket = limits->chains ? bucket_of(limits, (uint32_t)index, caller, now_ns) : NULL;
 	if (!bucket) {

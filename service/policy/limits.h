@@ -30,6 +30,9 @@
 /* The sources of one connection that have buckets of their own. */
 #define LIMITS_SHARES_MAX 64
 
+/* A member that was not used for so long no longer divides its connection's bucket. */
+#define LIMITS_IDLE_NS UINT64_C(10000000000)
+
 struct bucket;
 
 struct limits {

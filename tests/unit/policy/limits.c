@@ -194,7 +194,7 @@ Test(limits, forget_a_bucket_that_is_as_good_as_new)
 	limit_sources(0, 60, 1);
 	cr_expect(make_call("a"));
 	cr_expect_eq(limits.n_buckets, 1u);
-	now_ns += 2 * SECOND;
+	now_ns += 2 * LIMITS_IDLE_NS;
 	cr_expect(make_call("b"));
 	cr_expect_eq(limits.n_buckets, 1u);
 }
@@ -243,4 +243,24 @@ Test(limits, stay_at_a_reload_that_leaves_their_rules)
 	cr_expect(make_call("a"), "other rules");
 	limits_release(&hold);
 	config.callers_digest = 1;
+}
+
+Test(limits, give_the_share_of_an_idle_source_back)
+{
+	struct account *account = account_new(&book);
+	struct limit_hold holds[4];
+
+	limits.has_connections = true;
+	limit_sources(4, 0, 0);
+	cr_expect(take("idle", account, &holds[0]));
+	limits_release(&holds[0]);
+	cr_expect(take("busy", account, &holds[0]));
+	cr_expect(take("busy", account, &holds[1]));
+	cr_expect_not(take("busy", account, &holds[2]));
+	now_ns += LIMITS_IDLE_NS;
+	cr_expect(take("busy", account, &holds[2]));
+	cr_expect(take("busy", account, &holds[3]));
+	for (int i = 0; i < 4; i++)
+		limits_release(&holds[i]);
+	account_unref(account);
 }
