@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ctl/approvals.h"
 
+#include "ctl/allowed.h"
 #include "ctl/request.h"
 #include "ctl/session.h"
 #include "ctl/table.h"
@@ -46,6 +47,8 @@ int ctl_approvals(const struct ctl_options *options)
 	cleanup(buffer_deinit) struct buffer data = {0};
 	int r;
 
+	if (options->allowed)
+		return allowed_list(options);
 	if (options->watch)
 		return approvals_watch(options);
 	r = ctl_session_open(options, &session);

@@ -39,6 +39,8 @@ static const struct flag flags[] = {
 	{"--tool", "NAME", "only lines about this tool", CTL_FLAG_AUDIT, MEMBER(tool)},
 	{"--source", "TEXT", "only lines about calls of this source", CTL_FLAG_AUDIT,
 		MEMBER(source)},
+	{"--allowed", NULL, "list what `allow` has remembered, and since when", CTL_FLAG_WATCH,
+		MEMBER(allowed)},
 	{"--watch", NULL, "ask the person at this terminal", CTL_FLAG_WATCH, MEMBER(watch)},
 	{"--session", NULL, "not this call only: the tool, for the session", CTL_FLAG_SESSION,
 		MEMBER(session)},

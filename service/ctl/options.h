@@ -49,6 +49,7 @@ struct ctl_options {
 	bool lines;
 	bool offline;
 	bool watch;
+	bool allowed;
 	bool session;
 	bool makes_new;
 	bool force;

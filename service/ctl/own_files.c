@@ -12,6 +12,7 @@
 #include "ctl/response.h"
 #include "ctl/terminal.h"
 #include "util/cleanup.h"
+#include "util/file.h"
 #include "util/replace.h"
 
 /* Others may read the files: they hold names of tools, and the service may be another user. */
@@ -65,6 +66,34 @@ int own_files_ask(struct ctl_session *session, struct text_list *ret_folders)
 	if (ret_folders->n_items > 0)
 		return 0;
 	terminal_complain("the service has no folder for such files");
+	return CTL_ERROR;
+}
+
+/* ── reading ─────────────────────────────────────────────────────────────────────────────────── */
+
+int own_files_read(const char *folder, const char *file, struct config_remembered *entries)
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	cleanup(buffer_deinit) struct buffer bytes = {0};
+	cleanup_free char *path = NULL;
+	struct remembered_mistake mistake = {.text = "it is not JSON"};
+	int r;
+
+	if (asprintf(&path, "%s/%s", folder, file) < 0)
+		return CTL_ERROR;
+	r = file_read(path, REMEMBERED_BYTES_MAX, &bytes);
+	if (r == -ENOENT || r == -ENOTDIR)
+		return 0;
+	if (r < 0) {
+		terminal_complain("%s cannot be read: %s", path, strerror(-r));
+		return CTL_ERROR;
+	}
+	r = json_tape_read(
+		&tape, bytes.data ? bytes.data : "", bytes.size, JSON_DEPTH_DEFAULT, NULL);
+	r = r ? r : remembered_read_list(&tape, entries, &mistake);
+	if (r == 0)
+		return 0;
+	terminal_complain("%s cannot be used: %s", path, r < 0 ? strerror(-r) : mistake.text);
 	return CTL_ERROR;
 }
 

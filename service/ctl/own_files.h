@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "config/remembered.h"
 #include "ctl/options.h"
 #include "ctl/session.h"
 #include "util/text_list.h"
@@ -13,6 +14,10 @@
 /* Ask for the folders, low to high; the last one is written to. Return 0 with @ret_folders, which the
  * caller deinits, or an enum ctl_status after a complaint. */
 int own_files_ask(struct ctl_session *session, struct text_list *ret_folders);
+
+/* Read the entries of the file @file of @folder into @entries. An absent file has none. Return 0, or
+ * CTL_ERROR after a complaint: a file that cannot be read is not replaced. */
+int own_files_read(const char *folder, const char *file, struct config_remembered *entries);
 
 /* Write @text as the file @name of the folder @below of the last of @folders ("": of that itself); NULL:
  * remove it. root writes as the user whose folder that is. Return 0, or CTL_ERROR after a complaint,

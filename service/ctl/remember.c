@@ -17,7 +17,6 @@
 #include "json/writer.h"
 #include "policy/names.h"
 #include "util/cleanup.h"
-#include "util/file.h"
 
 /* toolboxctl allow, disallow, disable, enable: remember a word on tools for good. */
 
@@ -46,34 +45,6 @@ static const struct act *find_act(const char *command)
 }
 
 /* ── entries ─────────────────────────────────────────────────────────────────────────────────── */
-
-/* Read the entries of the file @file of @folder. Return 0, or CTL_ERROR after a complaint: a file that
- * cannot be read is not replaced. */
-static int read_entries(const char *folder, const char *file, struct config_remembered *entries)
-{
-	cleanup(json_tape_cleanup) struct json_tape tape = {0};
-	cleanup(buffer_deinit) struct buffer bytes = {0};
-	cleanup_free char *path = NULL;
-	struct remembered_mistake mistake = {.text = "it is not JSON"};
-	int r;
-
-	if (asprintf(&path, "%s/%s", folder, file) < 0)
-		return CTL_ERROR;
-	r = file_read(path, REMEMBERED_BYTES_MAX, &bytes);
-	if (r == -ENOENT || r == -ENOTDIR)
-		return 0;
-	if (r < 0) {
-		terminal_complain("%s cannot be read: %s", path, strerror(-r));
-		return CTL_ERROR;
-	}
-	r = json_tape_read(
-		&tape, bytes.data ? bytes.data : "", bytes.size, JSON_DEPTH_DEFAULT, NULL);
-	r = r ? r : remembered_read_list(&tape, entries, &mistake);
-	if (r == 0)
-		return 0;
-	terminal_complain("%s cannot be used: %s", path, r < 0 ? strerror(-r) : mistake.text);
-	return CTL_ERROR;
-}
 
 /* Return the index of @name among @entries, or -1. */
 static long find_entry(const struct config_remembered *entries, const char *name)
@@ -138,7 +109,7 @@ static void complain_absent(const struct act *act, const struct text_list *folde
 	for (size_t i = 0; i + 1 < folders->n_items; i++) {
 		cleanup(remembered_deinit) struct config_remembered lower = {0};
 
-		if (read_entries(folders->items[i], act->file, &lower) == 0 &&
+		if (own_files_read(folders->items[i], act->file, &lower) == 0 &&
 			find_entry(&lower, name) >= 0) {
 			terminal_complain("%s is %s by %s/%s, which only an editor changes", name,
 				act->has, folders->items[i], act->file);
@@ -202,7 +173,7 @@ static int change(struct ctl_session *session, const struct ctl_options *options
 	const char *folder = folders->items[folders->n_items - 1];
 	bool has_changed = false;
 	bool is_good = true;
-	int r = read_entries(folder, act->file, &entries);
+	int r = own_files_read(folder, act->file, &entries);
 
 	for (size_t i = 1; r == 0 && i < options->n_positional; i++)
 		is_good &=

@@ -86,6 +86,11 @@ def test_allow_and_disallow(launch, folder):
         assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", entry["since"])
         assert entry["by"] == getpass.getuser()
         assert (kept(service) / "allow.json").stat().st_mode & 0o777 == 0o644
+        done = run(service, "approvals", "--allowed")
+        assert done.returncode == 0
+        assert done.stdout.split() == ["TOOLS", "SINCE", "BY", *entry.values()]
+        done = run(service, "approvals", "--allowed", "--json")
+        assert json.loads(done.stdout) == {"allowed": [entry]}
         # A second time changes nothing; a name that no tool has is told.
         assert run(service, "allow", "one/first").returncode == 0
         assert entries(service, "allow.json") == [entry]

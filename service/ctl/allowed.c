@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/allowed.h"
+
+#include <string.h>
+
+#include "config/config.h"
+#include "ctl/command.h"
+#include "ctl/own_files.h"
+#include "ctl/table.h"
+#include "ctl/terminal.h"
+#include "json/writer.h"
+#include "util/cleanup.h"
+
+/* toolboxctl approvals --allowed: list the tools that never ask because of `toolboxctl allow`. */
+
+/* Read the entries of all @folders, the lowest first. Return 0, or CTL_ERROR after a complaint. */
+static int read_all(const struct text_list *folders, struct config_remembered *entries)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < folders->n_items; i++)
+		r = own_files_read(folders->items[i], REMEMBERED_ALLOW, entries);
+	return r;
+}
+
+static void add_line(struct table *table, const char *text)
+{
+	terminal_append_line(table_cell(table), text, strlen(text));
+	table_next(table);
+}
+
+static void print_table(const struct config_remembered *entries)
+{
+	static const struct table_column columns[] = {
+		{"TOOLS", false}, {"SINCE", false}, {"BY", false}};
+	cleanup(table_deinit) struct table table = {0};
+
+	table_init(&table, columns, sizeof(columns) / sizeof(*columns));
+	for (size_t i = 0; i < entries->names.n_items; i++) {
+		add_line(&table, entries->names.items[i]);
+		add_line(&table, entries->since.items[i]);
+		add_line(&table, entries->by.items[i]);
+	}
+	if (table_rows(&table) > 0)
+		table_print(&table);
+}
+
+static void print_json(const struct config_remembered *entries)
+{
+	cleanup(buffer_deinit) struct buffer out = {0};
+
+	buffer_append_string(&out, "{\"allowed\":[");
+	for (size_t i = 0; i < entries->names.n_items; i++) {
+		buffer_append_string(&out, i > 0 ? ",{" : "{");
+		json_write_member_text(&out, "name", entries->names.items[i]);
+		json_write_member_text(&out, "since", entries->since.items[i]);
+		json_write_member_text(&out, "by", entries->by.items[i]);
+		buffer_append_char(&out, '}');
+	}
+	buffer_append_string(&out, "]}\n");
+	terminal_print_json_text(&out);
+}
+
+int allowed_list(const struct ctl_options *options)
+{
+	cleanup(ctl_session_cleanup) struct ctl_session *session = NULL;
+	cleanup(remembered_deinit) struct config_remembered entries = {0};
+	cleanup(text_list_deinit) struct text_list folders = {0};
+	int r = ctl_session_open(options, &session);
+
+	if (r == 0)
+		r = own_files_ask(session, &folders);
+	if (r == 0)
+		r = read_all(&folders, &entries);
+	if (r != 0)
+		return r;
+	if (options->json)
+		print_json(&entries);
+	else
+		print_table(&entries);
+	return CTL_DONE;
+}
