@@ -6,6 +6,7 @@
 #include "catalogue/definition.h"
 #include "json/number.h"
 #include "json/reader.h"
+#include "policy/caller.h"
 #include "util/utf8.h"
 
 enum decoded_slot {
@@ -238,6 +239,33 @@ bool request_read(struct request *request, const struct bus_envelope *envelope, 
 	if (fields & REQUEST_PROFILE)
 		is_good = read_text(request, "profile", SLOT_PROFILE, &request->profile) && is_good;
 	return is_good;
+}
+
+/* Set *@ret_text to the string @key of the object at @object, if it is one. */
+static void read_string(const struct json_tape *tape, uint32_t object, const char *key,
+	struct buffer *decoded, struct text_view *ret_text)
+{
+	uint32_t token = json_find(tape, object, key);
+
+	if (token != JSON_NONE && json_type_at(tape, token) == JSON_STRING)
+		*ret_text = request_text_at(tape, token, decoded);
+}
+
+void request_read_caller(const struct bus_envelope *envelope,
+	struct buffer decoded[REQUEST_CALLER_TEXTS], struct policy_caller *caller)
+{
+	const struct json_tape *context = &envelope->context;
+	uint32_t session = json_find(context, 0, "session");
+
+	for (size_t i = 0; i < REQUEST_CALLER_TEXTS; i++)
+		buffer_reset(&decoded[i]);
+	read_string(context, 0, "source", &decoded[0], &caller->source);
+	if (session != JSON_NONE && json_type_at(context, session) == JSON_OBJECT) {
+		read_string(context, session, "session_id", &decoded[1], &caller->session_id);
+		read_string(context, session, "site_id", &decoded[2], &caller->site_id);
+	}
+	for (size_t i = 0; i < REQUEST_CALLER_TEXTS; i++)
+		caller->is_unclear = caller->is_unclear || buffer_status(&decoded[i]) < 0;
 }
 
 void request_write_refusal(const struct request *request, const struct bus_envelope *envelope,

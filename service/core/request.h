@@ -17,6 +17,8 @@
  * types; null is the same as absent.
  */
 
+struct policy_caller;
+
 #define REQUEST_CALL_ID_BYTES 128
 #define REQUEST_SECONDS_MAX   300
 #define REQUEST_NAME_POINTS   128 /* the most code points of a name that a text repeats */
@@ -64,6 +66,12 @@ struct request {
  */
 bool request_read(
 	struct request *request, const struct bus_envelope *envelope, unsigned int fields);
+
+/* Read the source, session_id and site_id of @envelope into @caller; those that had escapes are decoded
+ * into @decoded, one buffer for each. Texts point into the frame, or there. */
+#define REQUEST_CALLER_TEXTS 3
+void request_read_caller(const struct bus_envelope *envelope,
+	struct buffer decoded[REQUEST_CALLER_TEXTS], struct policy_caller *caller);
 
 /* Write the error of a request that request_read() has refused: bad_request, or too_large. */
 void request_write_refusal(const struct request *request, const struct bus_envelope *envelope,

@@ -26,21 +26,16 @@ struct request_scope {
 	const struct held *held;     /* it was held until its line was written; NULL: it was not */
 	struct request request;      /* the fields that the topic declares (core/topics.c) */
 	struct policy_caller caller; /* the caller of this request */
-	struct buffer caller_texts[3];  /* its decoded texts that had escapes */
-	const struct catalogue *view;   /* the tools that the caller may use */
-	struct arguments arguments;     /* after arguments_check() */
-	struct schema_context *context; /* memory for validating */
-	struct regex_scratch *scratch;  /* memory for matching triggers */
+	struct buffer caller_texts[REQUEST_CALLER_TEXTS]; /* its decoded texts that had escapes */
+	const struct catalogue *view;                     /* the tools that the caller may use */
+	struct arguments arguments;                       /* after arguments_check() */
+	struct schema_context *context;                   /* memory for validating */
+	struct regex_scratch *scratch;                    /* memory for matching triggers */
 };
 
 /* Make @scope (zeroed) ready; patterns and checks take at most what @limits allow. Returns 0 or
  * -ENOMEM; request_scope_deinit() frees what was made in either case. */
 int request_scope_init(struct request_scope *scope, const struct config_limits *limits);
-
-/* Find out whose request @scope->envelope is: set scope->caller, charged to @account, with the
- * profile of @profile (absent: none), and its view by @policy. */
-void request_scope_take_caller(struct request_scope *scope, struct policy *policy,
-	struct account *account, struct text_view profile);
 
 /* Free the memory of @scope. */
 void request_scope_deinit(struct request_scope *scope);

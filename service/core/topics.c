@@ -320,6 +320,22 @@ static void serve_topic(struct service *service, const struct topic *topic, stru
 	}
 }
 
+/* Find out who sent the request in the scope, and which tools that caller may use. */
+static void take_caller(struct service *service, const struct topic *topic)
+{
+	struct request_scope *scope = &service->scope;
+	struct policy_caller *caller = &scope->caller;
+
+	*caller = (struct policy_caller){
+		.account = bus_sender(service->bus),
+		.door = CALL_DOOR_BUS,
+	};
+	if (topic->fields & REQUEST_PROFILE)
+		caller->profile = scope->request.profile;
+	request_read_caller(&scope->envelope, scope->caller_texts, caller);
+	scope->view = caller->view = policy_view(service->offer.policy, caller);
+}
+
 /* Serve the request that was read into service->scope.envelope. Every request gets exactly one
  * answer, now or from the handler that takes it over. The table marks the topics that answer
  * otherwise. */
@@ -327,7 +343,6 @@ static void serve_request(struct service *service)
 {
 	const struct bus_envelope *envelope = &service->scope.envelope;
 	struct request *request = &service->scope.request;
-	static const struct text_view no_profile;
 	struct text_view owner;
 	const struct topic *topic = find_topic(envelope->topic, envelope->topic_size, &owner);
 	struct answer answer;
@@ -338,8 +353,7 @@ static void serve_request(struct service *service)
 	is_good = topic->fields == 0 || request_read(request, envelope, topic->fields);
 	if (owner.size > 0)
 		request->toolbox_id = owner;
-	request_scope_take_caller(&service->scope, service->offer.policy, bus_sender(service->bus),
-		topic->fields & REQUEST_PROFILE ? request->profile : no_profile);
+	take_caller(service, topic);
 	begin_answer(service, topic, &answer);
 	if (!answer_is_open(&answer) && (topic->reply != REPLY_OTHER || !is_good))
 		return;

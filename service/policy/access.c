@@ -42,9 +42,9 @@ void access_deinit(struct access *access)
 	*access = (struct access){0};
 }
 
-const char *access_find(const struct access *access, const struct policy_caller *caller)
+const char *access_match(const struct access *access, const struct policy_caller *caller)
 {
-	if (access->n_rules > 0 && !policy_caller_is_clear(caller))
+	if (!policy_caller_is_clear(caller))
 		return NULL;
 	for (size_t i = 0; i < access->n_rules; i++)
 		if (policy_caller_matches(caller, &access->rules[i].match))

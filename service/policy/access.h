@@ -29,6 +29,13 @@ int access_init(struct access *access, const struct config *config);
 /* Free the rules. */
 void access_deinit(struct access *access);
 
+/* As access_find(), when there are rules. */
+const char *access_match(const struct access *access, const struct policy_caller *caller);
+
 /* Return the name of the profile that @caller has been given, which may not exist. NULL: it cannot
  * be found out, since a text of the caller is too long or not whole, so it has none. */
-const char *access_find(const struct access *access, const struct policy_caller *caller);
+static inline const char *access_find(
+	const struct access *access, const struct policy_caller *caller)
+{
+	return access->n_rules == 0 ? ACCESS_DEFAULT : access_match(access, caller);
+}
