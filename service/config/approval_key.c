@@ -12,7 +12,7 @@
 #include "util/cleanup.h"
 #include "util/file.h"
 
-#define DIGITS (2 * APPROVAL_KEY_BYTES)
+#define DIGITS ((size_t)2 * APPROVAL_KEY_BYTES)
 
 static int digit_value(char digit)
 {

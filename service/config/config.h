@@ -129,20 +129,21 @@ struct config {
 	struct bus_address bus;
 	struct text_list toolbox_dirs; /* low to high */
 	bool has_toolbox_dirs;         /* set; else those are the default ones */
+	bool has_answer_sources;       /* @answer_sources is set; else all may answer */
 	struct text_list tools_enabled;
 	struct text_list tools_disabled;
 	struct text_list embedded_origins;
 	uint64_t embedded_stall_s;
 	char embedded_token[BUS_TOKEN_BYTES]; /* "": no token is needed */
 	enum config_duplicates duplicate_names;
+	enum approval_mode approval_mode;
 	struct config_profile *profiles;
 	size_t n_profiles;
 	struct config_access *access;
 	size_t n_access;
 	struct config_caller *callers;
 	size_t n_callers;
-	uint64_t callers_digest; /* the same for the same rules; 0: there are none */
-	enum approval_mode approval_mode;
+	uint64_t callers_digest;         /* the same for the same rules; 0: there are none */
 	struct text_list approval_allow; /* with the names of @allowed */
 	struct config_remembered allowed;
 	struct config_remembered disabled;
@@ -150,7 +151,6 @@ struct config {
 	const char *filter_variable; /* the variable that has the filter; NULL: none has */
 	uint64_t approval_timeout_ms;
 	struct text_list answer_sources; /* patterns: the sources that may answer */
-	bool has_answer_sources;         /* set; else all may */
 	struct approval_key approval_key;
 	char *approval_key_file; /* its file, after config_read_approval_key() */
 	uint32_t result_max_chars;
@@ -164,10 +164,10 @@ struct config {
 	struct config_limits limits;
 	bool events_calls;
 	bool events_results;
-	char *audit_file; /* NULL: off */
-	uint64_t audit_max_bytes;
 	bool audit_arguments;
 	bool audit_required;
+	char *audit_file; /* NULL: off */
+	uint64_t audit_max_bytes;
 	enum log_level log_level;
 	enum log_format log_format;
 	char *plugins; /* `PHAL.ovos-phal-plugin-tools`, by entry points: an object; or NULL */

@@ -31,17 +31,19 @@ static void complain_error(void *data, const struct diagnostic *diagnostic)
 		terminal_complain("%s", text.data);
 }
 
+#define DIGITS ((size_t)2 * APPROVAL_KEY_BYTES)
+
 static int write_digits(int fd)
 {
 	unsigned char bytes[APPROVAL_KEY_BYTES];
-	char line[2 * APPROVAL_KEY_BYTES + 2];
+	char line[DIGITS + 2];
 	ssize_t written;
 	int r = 0;
 
 	if (hex_random(bytes, sizeof(bytes)) < 0)
 		return -EIO;
 	hex_write(bytes, sizeof(bytes), line);
-	line[2 * APPROVAL_KEY_BYTES] = '\n';
+	line[DIGITS] = '\n';
 	written = write(fd, line, sizeof(line) - 1);
 	if (written != (ssize_t)sizeof(line) - 1)
 		r = written < 0 ? -errno : -EIO;
