@@ -345,8 +345,8 @@ static int serve_person(struct watch *watch)
 		struct watched *question = first_question(watch);
 
 		if (question && !question->is_shown) {
-			show_question(question);
 			drop_keys(watch);
+			show_question(question);
 		}
 		if (watch->pressed || watch->is_over)
 			r = act(watch, &leaves);
