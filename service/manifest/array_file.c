@@ -53,10 +53,12 @@ static void copy_seconds(const struct translation *translation, const char *key,
 	if (value != JSON_NONE &&
 		(json_type_at(translation->tape, value) != JSON_NUMBER ||
 			json_number_f64(translation->tape, value, &seconds) || !(seconds >= 0) ||
-			seconds > DAY_S || (seconds == 0 && !may_be_zero)))
+			seconds > DAY_S || (seconds == 0 && !may_be_zero))) {
 		diagnose_found(translation->problems, translation->tape, value,
 			may_be_zero ? "must be a number of seconds from 0 to 86400"
 				    : "must be a number of seconds above 0, and at most 86400");
+		seconds = usual_s;
+	}
 	json_write_key(translation->out, as);
 	json_write_u64(translation->out, clock_round_up(seconds * unit));
 	buffer_append_char(translation->out, ',');

@@ -55,6 +55,8 @@ Test(array_file, tells_mistakes_where_they_stand)
 		"must be a string of at least 1 character, not the number 5");
 	expect_refused("[" GOOD ",{'name':'b','command':'c','timeout':\n0}]", 2, "/1/timeout",
 		"must be a number of seconds above 0, and at most 86400; came: the number 0");
+	expect_refused("[" GOOD ",{'name':'b','command':'c','timeout':\n-6e99}]", 2, "/1/timeout",
+		"must be a number of seconds above 0, and at most 86400; came: the number -6e99");
 	expect_refused("[" GOOD ",{'name':'b','command':'c','cooldown':\n'x'}]", 2, "/1/cooldown",
 		"must be a number of seconds from 0 to 86400; came: the string \"x\"");
 	expect_refused("[" GOOD ",{'name':\n'b c','command':'c'}]", 2, "/1/name",
