@@ -33,6 +33,7 @@ static void package_free(struct package *package)
 	free(package->python.interpreters);
 	free(package->python.plugins);
 	free(package->not_enforced);
+	free(package->refused);
 	free(package->described);
 	free(package->load);
 	free(package);

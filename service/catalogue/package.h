@@ -66,6 +66,7 @@ struct package {
 	bool is_checked;    /* the library loads and has every symbol */
 	bool is_sealed;     /* the library was loaded from a sealed copy */
 	char *not_enforced; /* the part of the sandbox that is not possible here; NULL: none */
+	char *refused;      /* the first system call that was refused while loading; NULL: none */
 	char *described;    /* for kind python: the description of its toolboxes, JSON text */
 	size_t described_size;
 	uint64_t fingerprint; /* digest of the files that the description depends on; 0: it is not

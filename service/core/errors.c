@@ -187,8 +187,8 @@ void errors_write_unchecked(
 		subject, tool->name, tool->toolbox->id, text);
 }
 
-void errors_write_failure(
-	struct answer *answer, const struct tool *tool, const char *text, size_t size, uint32_t max)
+void errors_write_failure(struct answer *answer, const struct tool *tool, const char *text,
+	size_t size, const char *refused, uint32_t max)
 {
 	cleanup(buffer_deinit) struct buffer whole = {0};
 
@@ -196,7 +196,11 @@ void errors_write_failure(
 		"RuntimeError: Tool execution failed for '%s' in ToolBox '%s': ", tool->name,
 		tool->toolbox->id);
 	buffer_append(&whole, text, size);
+	if (refused)
+		buffer_printf(&whole, HOST_REFUSED_FORMAT, refused);
 	answer_error(answer, ANSWER_TOOL_FAILED, whole.data, whole.size, max);
+	if (refused)
+		answer_member_text(answer, "refused", refused);
 }
 
 /* Put the decoded string @key of @reported into @ret_text; nothing when there is none. */
@@ -226,13 +230,14 @@ static void write_reported_texts(
 }
 
 static void write_reported_failure(struct answer *answer, const struct tool *tool,
-	const struct json_tape *reported, uint32_t max)
+	const struct json_tape *reported, const char *refused, uint32_t max)
 {
 	cleanup(buffer_deinit) struct buffer message = {0};
 	uint32_t exit_code = json_find(reported, 0, "exit_code");
 
 	read_reported_text(reported, "message", &message);
-	errors_write_failure(answer, tool, message.data ? message.data : "", message.size, max);
+	errors_write_failure(
+		answer, tool, message.data ? message.data : "", message.size, refused, max);
 	if (exit_code != JSON_NONE && json_type_at(reported, exit_code) == JSON_NUMBER)
 		json_write_compact(answer_member(answer, "exit_code"), reported, exit_code);
 	write_reported_texts(answer, reported, max);
@@ -285,7 +290,7 @@ static bool has_code(const struct json_tape *reported, const char *code)
 }
 
 int errors_write_reported(struct answer *answer, const struct tool *tool,
-	const struct json_tape *reported, uint32_t max)
+	const struct json_tape *reported, const char *refused, uint32_t max)
 {
 	cleanup(schema_report_deinit) struct schema_report report = {0};
 	uint64_t actual = 0;
@@ -307,7 +312,7 @@ int errors_write_reported(struct answer *answer, const struct tool *tool,
 			answer, tool, "Too large output of", actual, allowed, "bytes");
 		return ANSWER_TOO_LARGE;
 	}
-	write_reported_failure(answer, tool, reported, max);
+	write_reported_failure(answer, tool, reported, refused, max);
 	return ANSWER_TOOL_FAILED;
 }
 
@@ -341,6 +346,7 @@ void errors_write_cancelled(struct answer *answer, const struct buffer *call_id)
 void errors_write_crash(struct answer *answer, const struct tool *tool, const struct host_exit *end)
 {
 	char how[64];
+	char refused[128] = "";
 
 	if (end->reason == HOST_SIGNALED)
 		snprintf(how, sizeof(how), "died (%s)", host_signal_name(end->signal));
@@ -348,11 +354,15 @@ void errors_write_crash(struct answer *answer, const struct tool *tool, const st
 		snprintf(how, sizeof(how), "died (exit %d)", end->exit_code);
 	else
 		snprintf(how, sizeof(how), "sent a malformed frame");
+	if (end->refused)
+		snprintf(refused, sizeof(refused), HOST_REFUSED_FORMAT, end->refused);
 	answer_error_format(answer, ANSWER_HOST_CRASHED,
-		"RuntimeError: Toolbox host '%s' %s while running '%s'", tool->toolbox->id, how,
-		tool->name);
+		"RuntimeError: Toolbox host '%s' %s while running '%s'%s", tool->toolbox->id, how,
+		tool->name, refused);
 	if (end->reason == HOST_SIGNALED)
 		answer_member_text(answer, "signal", host_signal_name(end->signal));
 	else if (end->reason == HOST_EXITED)
 		answer_member_number(answer, "exit_code", (uint64_t)end->exit_code);
+	if (end->refused)
+		answer_member_text(answer, "refused", end->refused);
 }

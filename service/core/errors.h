@@ -65,9 +65,10 @@ void errors_write_too_large(struct answer *answer, const struct tool *tool, cons
 void errors_write_unchecked(
 	struct answer *answer, const struct tool *tool, const char *subject, const char *text);
 
-/* @text: the tool's own text, @size bytes. */
+/* @text: the tool's own text, @size bytes. @refused: the system call that the sandbox refused, or
+ * NULL. */
 void errors_write_failure(struct answer *answer, const struct tool *tool, const char *text,
-	size_t size, uint32_t max);
+	size_t size, const char *refused, uint32_t max);
 
 /*
  * Write the failure that a host has reported (WIRE_ERROR), as far as it has this shape, and cut:
@@ -76,10 +77,11 @@ void errors_write_failure(struct answer *answer, const struct tool *tool, const 
  *   {"code": "invalid_arguments" or "invalid_output", "violations": [{"path", "message"}, …]}
  *   {"code": "too_large", "actual", "max"}
  *
- * Returns the enum answer_code; anything else is a tool_failed.
+ * Returns the enum answer_code; anything else is a tool_failed, which names @refused as
+ * errors_write_failure() does.
  */
 int errors_write_reported(struct answer *answer, const struct tool *tool,
-	const struct json_tape *reported, uint32_t max);
+	const struct json_tape *reported, const char *refused, uint32_t max);
 
 void errors_write_invalid_output(struct answer *answer, const struct tool *tool,
 	const struct schema_report *report, uint32_t max);

@@ -213,10 +213,11 @@ static int write_outcome(struct call *call, const struct call_result *result)
 	case CALL_RESULT:
 		return write_valid_result(call, result);
 	case CALL_FAILED:
-		errors_write_failure(answer, tool, result->text, result->size, max);
+		errors_write_failure(
+			answer, tool, result->text, result->size, result->refused, max);
 		return ANSWER_TOOL_FAILED;
 	case CALL_ERROR:
-		return errors_write_reported(answer, tool, result->tape, max);
+		return errors_write_reported(answer, tool, result->tape, result->refused, max);
 	case CALL_TIMED_OUT:
 		errors_write_timeout(answer, tool, call->timeout_ms);
 		return ANSWER_TIMEOUT;

@@ -94,7 +94,7 @@ static void log_problem(void *data, const struct diagnostic *problem)
 	diagnostic_log(&reload->problems, problem);
 }
 
-/* Log once what this system cannot enforce: it is the same for all toolboxes, until the next start
+/* Log once what the sandbox lacks here: it is the same for all toolboxes, until the next start
  * of the system. */
 static void log_not_enforced(struct reload *reload)
 {
@@ -105,7 +105,7 @@ static void log_not_enforced(struct reload *reload)
 
 		if (!missing)
 			continue;
-		log_warning("This system cannot enforce the whole sandbox: %s", missing);
+		log_warning("The sandbox is not whole on this system: %s", missing);
 		reload->has_logged_sandbox = true;
 	}
 }

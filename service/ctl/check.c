@@ -73,6 +73,7 @@ static void describe_toolbox(struct check *check, const struct toolbox *toolbox)
 	const char *class = sandbox_class_name(toolbox->package->sandbox.class);
 	const char *kind = kind_facts(toolbox->package->kind)->name;
 	const char *missing = toolbox->package->not_enforced;
+	const char *refused = toolbox->package->refused;
 	const char *seal = seal_of(toolbox);
 	struct buffer *out = &check->toolboxes;
 
@@ -82,8 +83,9 @@ static void describe_toolbox(struct check *check, const struct toolbox *toolbox)
 			missing ? " (" : "");
 		/* A host reports it. */
 		terminal_append_line(out, missing ? missing : "", missing ? strlen(missing) : 0);
-		buffer_printf(out, "%s%s%s\n", missing ? ")" : "", seal ? ", library " : "",
-			seal ? seal : "");
+		buffer_printf(out, "%s%s%s%s%s\n", missing ? ")" : "", seal ? ", library " : "",
+			seal ? seal : "", refused ? ", refused while loading: " : "",
+			refused ? refused : "");
 		return;
 	}
 	buffer_printf(out, "%s{\"toolbox_id\":\"%s\",\"kind\":\"%s\",\"sandbox\":\"%s\",",
@@ -91,6 +93,8 @@ static void describe_toolbox(struct check *check, const struct toolbox *toolbox)
 	buffer_printf(out,
 		"\"sealed\":%s,\"not_enforced\":", toolbox->package->is_sealed ? "true" : "false");
 	json_write_text(out, missing);
+	buffer_append_string(out, ",\"refused_while_loading\":");
+	json_write_text(out, refused);
 	buffer_append_char(out, '}');
 }
 

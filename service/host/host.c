@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -15,8 +16,10 @@
 #include "host/host_state.h"
 #include "host/output.h"
 #include "host/process.h"
+#include "host/refusal.h"
 #include "json/reader.h"
 #include "util/assert.h"
+#include "util/clock.h"
 #include "util/utf8.h"
 #include "wire/wire.h"
 
@@ -30,10 +33,13 @@
  *                    empty, then ended() reports the exit status
  *   end of file      comes a moment before the end of the process, which reports the reason; a
  *                    process that goes on for HANG_UP_MS has closed its socket, and is killed
+ *   a refused call   waits at the listener (host/refusal.h), and is answered at once. The first one
+ *                    of a call is kept, to be reported with a failure
  *   the timer        start_timeout_ms, later HANG_UP_MS or HOST_DISMISS_MS
  *
- * A host that sends too much to the bus is held: its socket is not read for a while, and what was
- * read is kept. Then the host itself waits, in its own send, and nothing is lost.
+ * A host that sends too much to the bus, or has too many calls refused, is held: its socket is not
+ * read for a while, and what was read is kept. Then the host itself waits, in its own send, and
+ * nothing is lost.
  *
  * In the steady state a call is one sendmsg, at most one recv, and no allocation: the buffer of the
  * reader and the tape that checks a result are used again and again.
@@ -69,7 +75,13 @@ struct host {
 	struct output output;
 	uint64_t calls[HOST_CALLS_MAX]; /* ids in the order they were sent; the first one runs */
 	unsigned int n_calls;
-	bool *freed; /* set by host_free, for a function that it returns to */
+	bool has_begun;               /* its first frame was read, with which the listener comes */
+	int listener;                 /* -1: there is none */
+	struct loop_source *refusals; /* watches listener */
+	uint64_t refusals_ms;         /* when the window began in which n_refusals came */
+	uint32_t n_refusals;
+	char refused[REFUSAL_TEXT_BYTES]; /* the first one, or "" */
+	bool *freed;                      /* set by host_free, for a function that it returns to */
 };
 
 /* Change the state: the only place where that is done. */
@@ -108,6 +120,15 @@ static void kill_all(struct host *host)
 	kill(-host->pid, SIGKILL);
 }
 
+/* Calls that are refused from now on fail with ENOSYS. */
+static void close_listener(struct host *host)
+{
+	loop_source_free(take_ptr(host->refusals));
+	if (host->listener >= 0)
+		close(host->listener);
+	host->listener = -1;
+}
+
 /* End the process and give back everything but memory. */
 static void shut_host(struct host *host)
 {
@@ -117,6 +138,7 @@ static void shut_host(struct host *host)
 	host->child = NULL;
 	loop_source_free(host->source);
 	host->source = NULL;
+	close_listener(host);
 	loop_timer_deinit(&host->timer);
 	loop_timer_deinit(&host->hold);
 	output_deinit(&host->output);
@@ -143,8 +165,13 @@ void host_free(struct host *host)
 /* End the host and call ended(). The handler may free the host, so do not touch it afterwards. */
 static void end_host(struct host *host, const struct host_exit *exit)
 {
+	char refused[REFUSAL_TEXT_BYTES];
+	struct host_exit whole = *exit;
+
+	memcpy(refused, host->refused, sizeof(refused));
+	whole.refused = *refused ? refused : NULL;
 	shut_host(host);
-	host->handler.ended(host->data, exit);
+	host->handler.ended(host->data, &whole);
 }
 
 /* End a host that broke the protocol, as @text describes. */
@@ -229,6 +256,7 @@ static void take_refused(struct host *host)
 static void advance_calls(struct host *host)
 {
 	host->n_calls--;
+	host->refused[0] = '\0';
 	memmove(host->calls, host->calls + 1, host->n_calls * sizeof(*host->calls));
 	if (host->n_calls > 0)
 		output_begin_call(&host->output);
@@ -240,6 +268,7 @@ static void take_answer(struct host *host, const struct wire_frame *frame)
 {
 	struct host_answer answer = {
 		.kind = HOST_ANSWER_RESULT, .text = frame->payload, .size = frame->size};
+	char refused[REFUSAL_TEXT_BYTES];
 
 	if (frame->kind == WIRE_FAILED)
 		answer.kind = HOST_ANSWER_FAILED;
@@ -247,6 +276,8 @@ static void take_answer(struct host *host, const struct wire_frame *frame)
 		answer.tape = &host->tape;
 	if (frame->kind == WIRE_ERROR)
 		answer.kind = HOST_ANSWER_ERROR;
+	if (host_refused(host))
+		answer.refused = memcpy(refused, host->refused, sizeof(refused));
 	advance_calls(host);
 	host->handler.answered(host->data, frame->id, &answer);
 }
@@ -381,12 +412,14 @@ static void end_by_status(struct host *host, int status)
 				       .reason = HOST_EXITED, .exit_code = WEXITSTATUS(status)});
 }
 
-/* Watch the socket for frames, and for room for those that are unsent. */
+/* Watch the socket for frames, and for room for those that are unsent; the listener for calls. */
 static int watch_wire(struct host *host)
 {
-	uint32_t events = (is_held(host) ? 0 : (uint32_t)EPOLLIN) |
-			  (host->unsent.size > 0 ? (uint32_t)EPOLLOUT : 0);
+	uint32_t input = is_held(host) ? 0 : (uint32_t)EPOLLIN;
+	uint32_t events = input | (host->unsent.size > 0 ? (uint32_t)EPOLLOUT : 0);
 
+	if (host->refusals)
+		loop_source_set_events(host->refusals, input);
 	return host->source ? loop_source_set_events(host->source, events) : -EPIPE;
 }
 
@@ -477,6 +510,7 @@ int host_invoke(struct host *host, uint64_t id, const struct host_call *call)
 		return r;
 	host->calls[host->n_calls++] = id;
 	if (host->n_calls == 1) {
+		host->refused[0] = '\0';
 		output_begin_call(&host->output);
 		host_move(host, HOST_RUNNING);
 	}
@@ -493,13 +527,109 @@ int host_send_bus_message(struct host *host, const char *text, size_t size)
 		host, WIRE_MESSAGE, 0, (struct iovec){NULL, 0}, (struct iovec){(void *)text, size});
 }
 
+const char *host_refused(const struct host *host)
+{
+	return host->refused[0] ? host->refused : NULL;
+}
+
+/* Hold a host that loops over refused calls: each wakes the daemon. One that is ending cannot be
+ * held. */
+static void bound_refusals(struct host *host)
+{
+	uint64_t now_ms = clock_now_ms();
+
+	if (now_ms - host->refusals_ms >= HOST_REFUSAL_WINDOW_MS) {
+		host->refusals_ms = now_ms;
+		host->n_refusals = 0;
+	}
+	if (++host->n_refusals <= HOST_REFUSALS_MAX)
+		return;
+	if (host->source)
+		host_hold(host, HOST_REFUSAL_WINDOW_MS);
+	else
+		close_listener(host);
+}
+
+/* Return whether the host may have sent an answer that was not taken yet: the call that is refused is
+ * then one of a later call of a tool. */
+static bool has_unread(const struct host *host)
+{
+	int size = 0;
+
+	return host->n_calls > 1 && host->source && ioctl(host->wire, FIONREAD, &size) == 0 &&
+	       size > 0;
+}
+
+static void on_refusal(void *data, uint32_t events)
+{
+	char text[REFUSAL_TEXT_BYTES];
+	struct host *host = data;
+
+	/* No thread is left that a filter could stop. */
+	if (!(events & EPOLLIN) && (events & (EPOLLHUP | EPOLLERR)))
+		close_listener(host);
+	if (!(events & EPOLLIN) || has_unread(host))
+		return;
+	if (refusal_answer(host->listener, text) == 0 && !host_refused(host))
+		memcpy(host->refused, text, sizeof(text));
+	bound_refusals(host);
+}
+
+/* Watch @listener, which the host owns from now on. */
+static int take_listener(struct host *host, int listener)
+{
+	host->listener = listener;
+	return loop_add_fd(host->loop, listener, EPOLLIN, on_refusal, host, &host->refusals);
+}
+
+/* Read the header of the first frame, and the descriptor that may come with it. A frame other than
+ * LISTENER is left to the reader. Returns as receive() does; -ENOMEM also without a descriptor to
+ * spare. */
+static int receive_first(struct host *host)
+{
+	struct wire_header header;
+	struct iovec part = {&header, sizeof(header)};
+	union {
+		char bytes[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} control;
+	struct msghdr message = {.msg_iov = &part,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = sizeof(control)};
+	ssize_t n = recvmsg(host->wire, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	struct cmsghdr *first = n > 0 ? CMSG_FIRSTHDR(&message) : NULL;
+	cleanup_close int listener = -1;
+	char *space;
+	size_t size;
+
+	if (n <= 0)
+		return n < 0 && (errno == EAGAIN || errno == EINTR) ? -EAGAIN : -EPIPE;
+	host->has_begun = true;
+	if (first && first->cmsg_type == SCM_RIGHTS && first->cmsg_len == CMSG_LEN(sizeof(int)))
+		memcpy(&listener, CMSG_DATA(first), sizeof(int));
+	if (message.msg_flags & MSG_CTRUNC)
+		return -ENOMEM;
+	if (n == (ssize_t)sizeof(header) && header.kind == WIRE_LISTENER && header.size == 0)
+		return listener >= 0 && take_listener(host, take_fd(listener)) < 0 ? -ENOMEM : 0;
+	space = wire_reader_space(&host->reader, &size);
+	if (!space)
+		return -ENOMEM;
+	memcpy(space, &header, (size_t)n);
+	wire_reader_received(&host->reader, (size_t)n);
+	return 0;
+}
+
 /* Read once. Returns 0 when something came, -EAGAIN, -ENOMEM, or -EPIPE at the end of file. */
 static int receive(struct host *host)
 {
 	size_t size;
-	char *space = wire_reader_space(&host->reader, &size);
+	char *space;
 	ssize_t n;
 
+	if (!host->has_begun)
+		return receive_first(host);
+	space = wire_reader_space(&host->reader, &size);
 	if (!space)
 		return -ENOMEM;
 	n = recv(host->wire, space, size, MSG_DONTWAIT);
@@ -643,6 +773,7 @@ int host_spawn(struct loop *loop, const struct host_options *options,
 	host->handler = *handler;
 	host->data = data;
 	host->wire = -1;
+	host->listener = -1;
 	host->output.fd = -1;
 	host->has_guard = options->has_guard;
 	host->has_bus = options->has_bus;
@@ -663,6 +794,8 @@ int host_spawn(struct loop *loop, const struct host_options *options,
 
 void host_describe_exit(const struct host_exit *exit, char *ret_text, size_t size)
 {
+	size_t length;
+
 	switch (exit->reason) {
 	case HOST_EXITED:
 		snprintf(ret_text, size, "its host ended with exit status %d", exit->exit_code);
@@ -689,4 +822,7 @@ void host_describe_exit(const struct host_exit *exit, char *ret_text, size_t siz
 			HOST_DISMISS_MS);
 		break;
 	}
+	length = strlen(ret_text);
+	if (exit->refused)
+		snprintf(ret_text + length, size - length, HOST_REFUSED_FORMAT, exit->refused);
 }

@@ -44,6 +44,7 @@ enum host_reason {
 
 struct host_exit {
 	enum host_reason reason;
+	const char *refused; /* as in struct host_answer */
 	int exit_code;
 	int signal;
 	const char *pointer; /* HOST_REFUSED: JSON Pointer into the LOAD frame, NUL-terminated */
@@ -52,6 +53,9 @@ struct host_exit {
 	size_t actual;       /* HOST_TOO_LARGE: bytes of the answer, as its frame declares */
 	size_t max;          /* HOST_TOO_LARGE: output_max */
 };
+
+/* The end of a text about a failure, for the text @refused of an exit or an answer. */
+#define HOST_REFUSED_FORMAT " (the sandbox refused: %s)"
 
 /* Describe @exit in @ret_text, NUL-terminated, as a part of a sentence: "its host died (SIGSEGV)". */
 void host_describe_exit(const struct host_exit *exit, char *ret_text, size_t size);
@@ -64,6 +68,8 @@ enum host_answer_kind {
 
 struct host_answer {
 	enum host_answer_kind kind;
+	const char *refused; /* the first system call that the sandbox refused while the call ran
+				(host/refusal.h); NULL: none */
 	const struct json_tape *tape; /* tokens of the text */
 	const char *text;
 	size_t size;
@@ -137,8 +143,16 @@ int host_invoke(struct host *host, uint64_t id, const struct host_call *call);
 int host_send_bus_message(struct host *host, const char *text, size_t size);
 
 /* Stop reading from the host for @hold_ms: frames wait in the socket, and once that is full, the host
- * waits too. Answers are delayed as well. If the process has ended, the rest is read at once. */
+ * waits too, as it does in a system call that is refused. Answers are delayed as well. If the process has ended, the rest is read at once. */
 void host_hold(struct host *host, uint64_t hold_ms);
+
+/* Return the first system call that the sandbox has refused since the host was started, or since the
+ * call that runs, or the last one, began; NULL: none. Valid until the next event. */
+const char *host_refused(const struct host *host);
+
+/* A host may have so many system calls refused in such a time; then it waits. */
+#define HOST_REFUSALS_MAX      100
+#define HOST_REFUSAL_WINDOW_MS 100
 
 /* End a host that has loaded its toolbox and is no longer needed; a call in it gets no answer. At the
  * end of file on its socket it ends the toolbox in order (`deinit` of a plugin) and exits. From now

@@ -115,6 +115,13 @@ void checker_note(struct package *package, const struct json_tape *described)
 	package->not_enforced = missing && *missing ? take_ptr(missing) : NULL;
 }
 
+/* Store what the sandbox refused while the library, or a plugin, was loaded. */
+static void note_refused(struct package *package, const char *refused)
+{
+	free(package->refused);
+	package->refused = refused ? strdup(refused) : NULL;
+}
+
 /* The host has reported where the dynamic linker found the library. */
 static void batch_is_good(void *data, const char *loaded, size_t size)
 {
@@ -129,6 +136,9 @@ static void batch_is_good(void *data, const char *loaded, size_t size)
 		for (size_t i = 0; i < check->batch.n; i++)
 			checker_note(checker->targets[check->batch.first + i].package, &tape);
 	}
+	for (size_t i = 0; i < check->batch.n; i++)
+		note_refused(checker->targets[check->batch.first + i].package,
+			host_refused(check->host));
 	if (file && !library->file)
 		toolbox_library_set_file(library, file);
 	if (library->path)
@@ -165,7 +175,11 @@ static void refuse_for(
 
 	if (end->reason == HOST_REFUSED) {
 		manifest_pointer(end->pointer, pointer, sizeof(pointer));
-		snprintf(text, sizeof(text), "%s", end->message);
+		int length = snprintf(text, sizeof(text), "%s", end->message);
+
+		if (end->refused && (size_t)length < sizeof(text))
+			snprintf(text + length, sizeof(text) - (size_t)length, HOST_REFUSED_FORMAT,
+				end->refused);
 	} else {
 		int length = snprintf(text, sizeof(text), "%s failed: ",
 			package->library.path ? "loading the library" : "describing its tools");

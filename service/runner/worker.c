@@ -202,6 +202,7 @@ static void host_has_answered(void *data, uint64_t id, const struct host_answer 
 		.text = answer->text,
 		.size = answer->size,
 		.tape = answer->tape,
+		.refused = answer->refused,
 	};
 
 	/* service/host has checked that the answer is one of the call that it runs. */

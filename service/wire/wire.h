@@ -16,6 +16,7 @@
  *
  *   daemon                              host
  *     LOAD    {"kind": "native", …}  ──▶        once, first
+ *                                    ◀── LISTENER    before anything of the toolbox runs
  *                                    ◀── LOADED  {…} | REFUSED {"pointer", "message"}
  *     INVOKE  id, tool, arguments    ──▶        run one after the other
  *                                    ◀── PROGRESS id, {"progress", "text"}      any number
@@ -29,6 +30,11 @@
  *
  * ERROR reports a failure with its facts: {"code": "tool_failed", "message": text} and the other
  * members that contract.md, Errors, names for that code (core/errors.h lists them).
+ *
+ * LISTENER has no payload. With it comes the descriptor from which the daemon reads the system calls
+ * that the sandbox refuses (host/refusal.h), if there is one. The daemon takes no other descriptor: it
+ * could be one that blocks when it is read or closed. No LISTENER comes before a REFUSED whose sandbox
+ * could not be entered.
  *
  * Frames of a host are hostile: a size over the limit, an unknown kind, an id that is not in flight,
  * a second answer, or bytes after an answer end the host.
@@ -48,8 +54,9 @@ enum wire_kind {
 	WIRE_PROGRESS,
 	WIRE_EMIT,
 	WIRE_MESSAGE,
+	WIRE_LISTENER,
 };
-#define WIRE_LAST WIRE_MESSAGE
+#define WIRE_LAST WIRE_LISTENER
 
 struct wire_header {
 	uint32_t size; /* size of the payload, in bytes */

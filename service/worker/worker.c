@@ -147,6 +147,32 @@ static int refuse_path(struct diagnostics *problems, const struct landlock_failu
 	return DRIVER_E_REFUSED;
 }
 
+/* Pass @listener (-1: there is none) to the daemon, and keep it nowhere else. */
+static int send_listener(struct worker *worker, int listener)
+{
+	struct wire_header header = {.kind = WIRE_LISTENER};
+	struct iovec part = {&header, sizeof(header)};
+	union {
+		char bytes[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} control = {0};
+	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+	struct cmsghdr *first;
+	ssize_t n;
+
+	if (listener >= 0) {
+		message.msg_control = &control;
+		message.msg_controllen = sizeof(control);
+		first = CMSG_FIRSTHDR(&message);
+		first->cmsg_level = SOL_SOCKET;
+		first->cmsg_type = SCM_RIGHTS;
+		first->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(first), &listener, sizeof(int));
+	}
+	n = sendmsg(worker->wire, &message, MSG_NOSIGNAL);
+	return n < 0 ? -errno : n < (ssize_t)sizeof(header) ? -EPROTO : 0;
+}
+
 /* Open the library, then enter the sandbox, where nothing else can be opened. */
 static int enter(struct worker *worker, const struct json_tape *tape, struct diagnostics *problems)
 {
@@ -154,6 +180,7 @@ static int enter(struct worker *worker, const struct json_tape *tape, struct dia
 	uint32_t library = json_find(tape, 0, "library");
 	struct landlock_failure failure = {0};
 	cleanup_free char *name = NULL;
+	cleanup_close int listener = -1;
 	int r = read_sandbox_members(tape, &sandbox);
 
 	if (r)
@@ -170,8 +197,10 @@ static int enter(struct worker *worker, const struct json_tape *tape, struct dia
 			folder_remove(worker->folder);
 	}
 	if (r == 0)
-		r = sandbox_enter(
-			&sandbox, &worker->seal, worker->folder, &worker->missing, &failure);
+		r = sandbox_enter(&sandbox, &worker->seal, worker->folder, &worker->missing,
+			&listener, &failure);
+	if (r == 0)
+		r = send_listener(worker, listener);
 	return r == SANDBOX_E_PATH ? refuse_path(problems, &failure) : r;
 }
 

@@ -283,6 +283,28 @@ EXPORT(int32_t, abort_process, void)
 	abort();
 }
 
+/* Ask for a socket of each kind once in @times, and return the last errno. */
+EXPORT(int32_t, ask_for_sockets, uint32_t times)
+{
+	int error = 0;
+
+	for (uint32_t i = 0; i < times; i++) {
+		int fd = socket(i == 0 ? AF_ALG : AF_PACKET, SOCK_SEQPACKET, 0);
+
+		error = fd < 0 ? errno : 0;
+		if (fd >= 0)
+			close(fd);
+	}
+	return error;
+}
+
+EXPORT(int32_t, abort_without_socket, void)
+{
+	if (socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, 4) < 0)
+		abort();
+	return 0;
+}
+
 EXPORT(int32_t, gain_privileges_by_exec, void)
 {
 	return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 ? EPERM : 0;

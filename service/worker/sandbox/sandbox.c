@@ -66,7 +66,8 @@ static int restrict_files(int abi, const struct toolbox_sandbox *sandbox, const 
 	return r == LANDLOCK_E_PATH ? SANDBOX_E_PATH : r;
 }
 
-static int restrict_calls(int abi, const struct toolbox_sandbox *sandbox, struct buffer *missing)
+static int restrict_calls(
+	int abi, const struct toolbox_sandbox *sandbox, struct buffer *missing, int *ret_listener)
 {
 	int r;
 
@@ -74,7 +75,9 @@ static int restrict_calls(int abi, const struct toolbox_sandbox *sandbox, struct
 		note_missing(missing, "system calls are not restricted (built with sanitizers)");
 		return 0;
 	}
-	r = syscalls_restrict(sandbox, abi >= ABI_TRUNCATE || abi == 0);
+	r = syscalls_restrict(sandbox, abi >= ABI_TRUNCATE || abi == 0, ret_listener);
+	if (r == 0 && *ret_listener < 0)
+		note_missing(missing, "refused calls are not named (no seccomp listener)");
 	if (r != -ENOSYS && r != -EINVAL)
 		return r;
 	note_missing(missing, "system calls are not restricted (no seccomp)");
@@ -87,7 +90,8 @@ bool sandbox_wants_folder(const struct toolbox_sandbox *sandbox)
 }
 
 int sandbox_enter(const struct toolbox_sandbox *sandbox, const struct seal *seal,
-	const char *folder, struct buffer *ret_missing, struct landlock_failure *ret_failure)
+	const char *folder, struct buffer *ret_missing, int *ret_listener,
+	struct landlock_failure *ret_failure)
 {
 	int abi;
 	int r = limit_memory(sandbox->memory_mb);
@@ -102,5 +106,5 @@ int sandbox_enter(const struct toolbox_sandbox *sandbox, const struct seal *seal
 	r = restrict_files(abi, sandbox, seal, folder, ret_missing, ret_failure);
 	if (r || sandbox->class == SANDBOX_COMMAND)
 		return r;
-	return restrict_calls(abi, sandbox, ret_missing);
+	return restrict_calls(abi, sandbox, ret_missing, ret_listener);
 }

@@ -5,14 +5,15 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <string.h>
-#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "worker/sandbox/syscalls_inside.h"
 #include "syscalls_filters.h"
 
 /* worker/sandbox/syscalls_compile.c made the filters from its lists of allowed calls. This writes
- * the number of the process into one, because a process may signal itself. */
+ * the number of the process into one, because a process may signal itself, and lets refused calls wait
+ * for a listener, if there is to be one. */
 
 #define FILTER(name)                                                                               \
 	{                                                                                          \
@@ -49,15 +50,34 @@ static const struct filter *find_filter(const struct toolbox_sandbox *sandbox, b
 	return sandbox->has_unix ? &of_net_unix[changes] : &of_net[changes];
 }
 
-int syscalls_restrict(const struct toolbox_sandbox *sandbox, bool has_truncate)
+/* Install @filter for this process. With @has_listener the calls that it refuses wait for the answer
+ * of a listener: return its descriptor. Else return 0, or a negative errno. */
+static int install(const struct filter *filter, bool has_listener)
 {
-	const struct filter *filter = find_filter(sandbox, has_truncate);
+	unsigned int flags = has_listener ? SECCOMP_FILTER_FLAG_NEW_LISTENER : 0;
 	struct sock_filter code[SYSCALLS_CODE_MAX];
 	struct sock_fprog program = {.len = (unsigned short)filter->n, .filter = code};
+	long r;
 
 	memcpy(code, filter->code, filter->n * sizeof(*code));
-	for (size_t i = 0; i < filter->n; i++)
+	for (size_t i = 0; i < filter->n; i++) {
 		if (syscalls_is_place(&code[i]))
 			code[i].k = (uint32_t)getpid();
-	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) < 0 ? -errno : 0;
+		if (has_listener && syscalls_is_refusal(&code[i]))
+			code[i].k = SECCOMP_RET_USER_NOTIF;
+	}
+	r = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
+	return r < 0 ? -errno : (int)r;
+}
+
+int syscalls_restrict(const struct toolbox_sandbox *sandbox, bool has_truncate, int *ret_listener)
+{
+	const struct filter *filter = find_filter(sandbox, has_truncate);
+	int fd = ret_listener ? install(filter, true) : -1;
+
+	/* An older kernel has no listeners, and a container may have one of its own. */
+	if (fd < 0)
+		return install(filter, false);
+	*ret_listener = fd;
+	return 0;
 }

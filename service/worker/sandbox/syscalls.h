@@ -17,7 +17,13 @@
  * program, fail with ENOSYS, as on an older kernel: libc then uses an older call.
  *
  * @has_truncate: landlock restricts truncating (otherwise truncate() by path is refused here). The
- * class of @sandbox is compute or net; no_new_privs is set. Return 0 or a negative errno (-ENOSYS,
- * -EINVAL: the kernel has no seccomp filters).
+ * class of @sandbox is compute or net; no_new_privs is set.
+ *
+ * @ret_listener gets a descriptor that the caller owns: calls that are refused with EPERM wait there
+ * until its reader answers them (host/refusal.h), and fail with ENOSYS once it is closed. It stays as
+ * it is where the kernel has no listener to spare; then, and without @ret_listener, calls fail at
+ * once.
+ *
+ * Return 0 or a negative errno (-ENOSYS, -EINVAL: the kernel has no seccomp filters).
  */
-int syscalls_restrict(const struct toolbox_sandbox *sandbox, bool has_truncate);
+int syscalls_restrict(const struct toolbox_sandbox *sandbox, bool has_truncate, int *ret_listener);

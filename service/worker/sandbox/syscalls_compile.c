@@ -23,7 +23,8 @@
 #include "worker/sandbox/syscalls_inside.h"
 
 /*
- * A program of the build that writes the filters of worker/sandbox/syscalls.h as C.
+ * A program of the build that writes the filters of worker/sandbox/syscalls.h as C, and with the
+ * argument `names` the names of all calls, for host/refusal.c.
  *
  *   lists of calls ──▶ one action for each number ──▶ BPF ──▶ syscalls_filters.h ──▶ syscalls.c
  *
@@ -46,7 +47,7 @@
 /* Numbers from here on are calls of x32, which have another meaning. */
 #define X32_BIT 0x40000000u
 
-#define REFUSE (SECCOMP_RET_ERRNO | EPERM)
+#define REFUSE SYSCALLS_REFUSE
 #define ABSENT (SECCOMP_RET_ERRNO | ENOSYS)
 
 /* Most instructions that a conditional jump can skip. */
@@ -703,7 +704,23 @@ static bool write_filter(const struct variant *variant)
 	return true;
 }
 
-int main(void)
+static int write_names(void)
+{
+	printf("/* Written by syscalls_compile.c. */\n");
+	printf("static const uint32_t syscall_architecture = 0x%08x;\n", seccomp_arch_native());
+	printf("static const char *const syscall_names[%d] = {\n", NEWEST + 1);
+	for (int number = 0; number <= NEWEST; number++) {
+		char *name = seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, number);
+
+		if (name)
+			printf("\t[%d] = \"%s\",\n", number, name);
+		free(name);
+	}
+	printf("};\n");
+	return EXIT_SUCCESS;
+}
+
+static int write_filters(void)
 {
 	static const struct variant variants[] = {
 		{.name = "compute", .has_write = true, .has_truncate = true},
@@ -732,4 +749,9 @@ int main(void)
 		return EXIT_FAILURE;
 	}
 	return EXIT_SUCCESS;
+}
+
+int main(int argc, char **argv)
+{
+	return argc > 1 && strcmp(argv[1], "names") == 0 ? write_names() : write_filters();
 }

@@ -36,6 +36,8 @@ static void load_over(int wire)
 	wire_write(&frame, WIRE_LOAD, 0, load, sizeof(load) - 1, NULL, 0);
 	cr_assert_eq(send(wire, frame.data, frame.size, 0), (ssize_t)frame.size);
 	cr_assert_eq(recv(wire, &answer, sizeof(answer), MSG_WAITALL), sizeof(answer));
+	cr_expect_eq(answer.kind, WIRE_LISTENER);
+	cr_assert_eq(recv(wire, &answer, sizeof(answer), MSG_WAITALL), sizeof(answer));
 	cr_expect_eq(answer.kind, WIRE_LOADED);
 	buffer_deinit(&frame);
 }

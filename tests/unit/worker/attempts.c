@@ -32,6 +32,7 @@
 #include <unistd.h>
 
 #include "../scratch.h"
+#include "host/refusal.h"
 #include "worker/sandbox/syscalls.h"
 
 /*
@@ -738,12 +739,49 @@ struct setting {
 	int abi;
 	bool has_write;
 	bool is_plain;
-	int *results; /* shared with the child */
+	bool has_listener; /* the parent's part is done by a thread that has not entered */
+	int *results;      /* shared with the child */
 };
 
 #define NOT_ENTERED 2
 
 static const struct landlock_places no_places;
+
+/* Refuse what comes to the listener whose number is written to the pipe. */
+static void *refuse_all(void *pipe)
+{
+	char text[REFUSAL_TEXT_BYTES];
+	int listener;
+
+	if (read(*(int *)pipe, &listener, sizeof(listener)) != sizeof(listener))
+		return NULL;
+	for (;;) {
+		int r = refusal_answer(listener, text);
+
+		if (r < 0 && r != -ENOENT && r != -EINTR)
+			return NULL;
+	}
+}
+
+/* Enter with a listener, if there is to be one. */
+static void restrict_calls(const struct setting *setting, const struct toolbox_sandbox *sandbox)
+{
+	bool has_truncate = setting->abi == 0 || setting->abi >= 3;
+	static int numbers[2];
+	int listener = -1;
+	pthread_t thread;
+
+	if (!setting->has_listener) {
+		if (syscalls_restrict(sandbox, has_truncate, NULL) != 0)
+			_exit(NOT_ENTERED);
+		return;
+	}
+	if (pipe2(numbers, O_CLOEXEC) < 0 ||
+		pthread_create(&thread, NULL, refuse_all, &numbers[0]) != 0 ||
+		syscalls_restrict(sandbox, has_truncate, &listener) != 0 || listener < 0 ||
+		write(numbers[1], &listener, sizeof(listener)) != sizeof(listener))
+		_exit(NOT_ENTERED);
+}
 
 __attribute__((noreturn)) static void try_all(const struct setting *setting)
 {
@@ -763,8 +801,7 @@ __attribute__((noreturn)) static void try_all(const struct setting *setting)
 		_exit(NOT_ENTERED);
 	if (setting->abi > 0 && landlock_enter(setting->abi, &sandbox, &no_places, &failure) != 0)
 		_exit(NOT_ENTERED);
-	if (syscalls_restrict(&sandbox, setting->abi == 0 || setting->abi >= 3) != 0)
-		_exit(NOT_ENTERED);
+	restrict_calls(setting, &sandbox);
 	for (size_t i = 0; i < N_ATTEMPTS; i++)
 		if (attempts[i].expected != FILES || setting->abi > 0)
 			setting->results[i] = attempt(&attempts[i]);
@@ -793,10 +830,14 @@ static bool is_expected(const struct setting *setting, const struct attempt *att
 	}
 }
 
-static void expect_all(enum sandbox_class class, int abi, bool has_write, bool is_plain)
+static void expect_all(
+	enum sandbox_class class, int abi, bool has_write, bool is_plain, bool has_listener)
 {
-	struct setting setting = {
-		.class = class, .abi = abi, .has_write = has_write, .is_plain = is_plain};
+	struct setting setting = {.class = class,
+		.abi = abi,
+		.has_write = has_write,
+		.is_plain = is_plain,
+		.has_listener = has_listener};
 	size_t size = N_ATTEMPTS * sizeof(int);
 	int status;
 	pid_t pid;
@@ -813,10 +854,11 @@ static void expect_all(enum sandbox_class class, int abi, bool has_write, bool i
 	cr_assert_eq(WEXITSTATUS(status), 0, "the sandbox was not entered");
 	for (size_t i = 0; i < N_ATTEMPTS; i++)
 		cr_expect(is_expected(&setting, &attempts[i], setting.results[i]),
-			"%s: %s, in class %s %s `write`, landlock %d, as %s", attempts[i].name,
+			"%s: %s, in class %s %s `write`, landlock %d, as %s%s", attempts[i].name,
 			strerror(setting.results[i]), sandbox_class_name(class),
 			has_write ? "with" : "without", abi,
-			is_plain ? "a plain user" : "the user of the test");
+			is_plain ? "a plain user" : "the user of the test",
+			has_listener ? ", with a listener" : "");
 	munmap(setting.results, size);
 }
 
@@ -834,12 +876,14 @@ static void expect_all_as(bool is_plain)
 	chmod(secret, 0666);
 	chmod(own, 0777);
 	for (int class = SANDBOX_COMPUTE; class <= SANDBOX_NET; class ++) {
-		expect_all(class, 0, true, is_plain);
+		expect_all(class, 0, true, is_plain, false);
 		if (newest >= 2)
-			expect_all(class, 2, true, is_plain);
+			expect_all(class, 2, true, is_plain, false);
 		if (newest > 2)
-			expect_all(class, newest, true, is_plain);
-		expect_all(class, newest, false, is_plain);
+			expect_all(class, newest, true, is_plain, false);
+		expect_all(class, newest, false, is_plain, false);
+		expect_all(class, newest, true, is_plain, true);
+		expect_all(class, newest, false, is_plain, true);
 	}
 }
 

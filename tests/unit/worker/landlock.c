@@ -67,7 +67,7 @@ static void enter_and_look(int abi, enum sandbox_class class)
 
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
 		landlock_enter(abi, &sandbox, &no_places, &failure) != 0 ||
-		syscalls_restrict(&sandbox, abi >= 3) != 0)
+		syscalls_restrict(&sandbox, abi >= 3, NULL) != 0)
 		_exit(NOT_ENTERED);
 	_exit((int)look_around());
 }
