@@ -20,6 +20,10 @@
 #include "loop/aside.h"
 #include "util/log.h"
 
+/* The most time of its thread in which the tools of one toolbox are read. 10,000 tools with ordinary
+ * schemas take about 1000 ms, so a machine five times slower reads them in half of it. */
+#define TOOLS_MS_MAX 10000
+
 /*
  * The loop only starts hosts and reads their answers. All that takes time in proportion to what is
  * registered is done beside it (loop/aside.h):
@@ -336,6 +340,7 @@ static int new_loader(struct loop *loop, const struct loader_options *options, s
 	if (!loader->jobs.reader)
 		return -ENOMEM;
 	manifest_reader_limit_checks(loader->jobs.reader, options->config->limits.check_ms);
+	manifest_reader_bound(loader->jobs.reader, &loader->is_abandoned, TOOLS_MS_MAX);
 	r = checker_new(
 		loop, options->host_program, options->config, n_jobs, &loader->jobs.checker);
 	if (r < 0)

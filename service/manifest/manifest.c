@@ -18,6 +18,7 @@
 #include "manifest/published.h"
 #include "manifest/python.h"
 #include "manifest/tool.h"
+#include "util/clock.h"
 #include "util/digest.h"
 #include "util/file.h"
 #include "util/stamp.h"
@@ -27,6 +28,8 @@ extern const char manifest_schema_json[];
 
 /* Room for a JSON Pointer into an array file; a longer one is cut, and found by what is left. */
 #define ARRAY_POINTER_BYTES 512
+
+#define NS_PER_MS UINT64_C(1000000)
 
 /* Kinds of the contract that this version does not build: refused by name. */
 static const char *const kinds_to_come[] = {"mcp", "bus"};
@@ -80,6 +83,27 @@ struct manifest_reader *manifest_reader_new(const char *library_dir)
 void manifest_reader_limit_checks(struct manifest_reader *reader, uint32_t ms)
 {
 	reader->check_ms = ms;
+}
+
+void manifest_reader_bound(
+	struct manifest_reader *reader, const atomic_bool *is_stopped, uint64_t most_ms)
+{
+	reader->is_stopped = is_stopped;
+	reader->most_ms = most_ms;
+}
+
+static bool is_stopped(const struct manifest_reader *reader)
+{
+	return reader->is_stopped && *reader->is_stopped;
+}
+
+/* Return whether there is no time left for the tools that @data, the reader, reads. */
+static bool is_over(void *data)
+{
+	struct manifest_reader *reader = data;
+
+	return is_stopped(reader) ||
+	       (reader->most_ms && clock_is_up(&reader->end_ns, reader->most_ms * NS_PER_MS));
 }
 
 void manifest_reader_free(struct manifest_reader *reader)
@@ -385,6 +409,8 @@ int manifest_read_tools(struct manifest_reader *reader, const struct json_tape *
 				.check_defaults = kind_facts(package->kind)->fills_defaults,
 				.assert_formats = package->asserts_formats,
 				.check_ms = reader->check_ms,
+				.is_over = is_over,
+				.data = reader,
 			},
 		.context = reader->context,
 		.problems = problems,
@@ -392,6 +418,7 @@ int manifest_read_tools(struct manifest_reader *reader, const struct json_tape *
 	uint32_t n_tools = json_count(tape, tools);
 	int r;
 
+	reader->end_ns = 0;
 	schema_context_limit_time(reader->context, reader->check_ms);
 	toolbox->tools = calloc(n_tools, sizeof(*toolbox->tools));
 	if (!toolbox->tools)
@@ -404,6 +431,15 @@ int manifest_read_tools(struct manifest_reader *reader, const struct json_tape *
 		r = manifest_tool_read(&scope, token, tool);
 		if (r < 0)
 			return r;
+		if (is_stopped(reader))
+			return -ECANCELED;
+		if (is_over(reader)) {
+			diagnose(problems, DIAGNOSTIC_ERROR, tape, tools,
+				"reading the tools takes longer than %llu ms: give some of them to "
+				"another toolbox, or make their patterns simpler",
+				(unsigned long long)reader->most_ms);
+			return 0;
+		}
 	}
 	return problems->n_errors == 0 ? refuse_twins(tape, toolbox, problems) : 0;
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "catalogue/skipped.h"
 #include "catalogue/package.h"
@@ -36,6 +38,12 @@ struct manifest_reader *manifest_reader_new(const char *library_dir);
 /* Set the time to check one example or default (limits.check_ms); without it, SCHEMA_CHECK_MS. */
 void manifest_reader_limit_checks(struct manifest_reader *reader, uint32_t ms);
 
+/* Give up a toolbox whose tools take more than @most_ms of this thread's time to read: it is refused.
+ * When *@is_stopped becomes true, reading ends with -ECANCELED. @is_stopped outlives the reader. Without
+ * this, there is no bound. */
+void manifest_reader_bound(
+	struct manifest_reader *reader, const atomic_bool *is_stopped, uint64_t most_ms);
+
 /* Takes NULL. */
 void manifest_reader_free(struct manifest_reader *reader);
 
@@ -46,8 +54,8 @@ enum manifest_status {
 
 /*
  * Read the manifest at @path (its name ends in ".json"; the stem is the default id). Returns 0 with
- * *ret_package owned by the caller (one reference), MANIFEST_E_REFUSED, or -ENOMEM. @problems may
- * hold warnings in any case.
+ * *ret_package owned by the caller (one reference), MANIFEST_E_REFUSED, -ENOMEM, or -ECANCELED
+ * (manifest_reader_bound). @problems may hold warnings in any case.
  */
 int manifest_read(struct manifest_reader *reader, const char *path, struct package **ret_package,
 	struct diagnostics *problems);

@@ -8,7 +8,12 @@
 static int compile_derived(const struct manifest_scope *scope, uint32_t place, struct buffer *text,
 	struct tool_schema *ret_schema, char **ret_text)
 {
-	struct schema_options options = {.check_defaults = true, .is_trusted = true};
+	struct schema_options options = {
+		.check_defaults = true,
+		.is_trusted = true,
+		.is_over = scope->schema_options.is_over,
+		.data = scope->schema_options.data,
+	};
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	cleanup(schema_error_deinit) struct schema_error error = {0};
 	int r = buffer_status(text);

@@ -13,7 +13,10 @@
 struct manifest_reader {
 	struct schema *shape;
 	struct schema_context *context;
-	uint32_t check_ms; /* the time to check one example or default */
+	uint32_t check_ms;             /* the time to check one example or default */
+	const atomic_bool *is_stopped; /* or NULL */
+	uint64_t most_ms;              /* the time to read the tools of a toolbox; 0: no bound */
+	uint64_t end_ns; /* the end of it, on the clock of this thread; 0: not begun */
 	struct json_tape tape;
 	struct json_tape published; /* the risks of published ToolBoxes */
 	struct stamp stamp;         /* the file's stamp, from before it was read */

@@ -54,6 +54,10 @@ struct schema_options {
 	bool check_defaults; /* refuse a `default` that does not satisfy its own schema */
 	bool is_trusted;     /* do not hold the schema against its metaschema */
 	uint32_t check_ms;   /* the time to check one default; 0: SCHEMA_CHECK_MS */
+	/* Asked before each pattern is compiled, with @data: return true to refuse the schema, because
+	 * there is no time left. NULL: it is not asked. */
+	bool (*is_over)(void *data);
+	void *data;
 	enum schema_dialect dialect;
 	const struct schema_resource *resources;
 	size_t n_resources;

@@ -144,12 +144,16 @@ int subschema_list(
 
 int subschema_pattern(const struct subschema *subschema, uint32_t token, const struct pattern **ret)
 {
+	const struct schema_options *options = subschema->compiler->library.options;
 	struct schema *schema = subschema->compiler->schema;
 	struct owned_pattern *owned = subschema_alloc(subschema, sizeof(*owned));
 	cleanup(buffer_deinit) struct buffer text = {0};
 	cleanup(buffer_deinit) struct buffer reason = {0};
 	int r;
 
+	if (options->is_over && options->is_over(options->data))
+		return subschema_refuse(
+			subschema, token, "there is no time left to compile this pattern");
 	json_string_decode(subschema->tape, token, &text);
 	if (!owned || buffer_status(&text) < 0)
 		return -ENOMEM;
