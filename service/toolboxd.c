@@ -21,7 +21,7 @@
 #include "loop/loop.h"
 #include "regex/regex.h"
 #include "util/diagnostic.h"
-#include "util/guarded.h"
+#include "util/process/guarded.h"
 #include "util/log.h"
 #include "util/paths.h"
 #include "util/visible.h"

@@ -39,7 +39,7 @@ static bool is_passing(int error)
 	return error == EINTR || error == ECONNABORTED || error == EPROTO;
 }
 
-static void on_readable(void *data, uint32_t events)
+static void on_connection(void *data, uint32_t events)
 {
 	struct listener *listener = data;
 
@@ -126,7 +126,7 @@ static int begin_listening(
 		r = loop_timer_init(&listener->timer, loop, on_pause_over, listener);
 	if (!r)
 		r = loop_add_fd(
-			loop, listener->fd, EPOLLIN, on_readable, listener, &listener->source);
+			loop, listener->fd, EPOLLIN, on_connection, listener, &listener->source);
 	return r;
 }
 

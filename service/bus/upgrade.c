@@ -11,8 +11,8 @@
 
 static const char key_name[] = "Sec-WebSocket-Key";
 
-static bool refuse(struct http_refusal *ret_refusal, unsigned int status, const char *fields,
-	const char *reason)
+static bool refuse_upgrade(struct http_refusal *ret_refusal, unsigned int status,
+	const char *fields, const char *reason)
 {
 	*ret_refusal = (struct http_refusal){status, fields, reason};
 	return false;
@@ -27,7 +27,7 @@ static const char *find_only(const struct http_reader *request, const char *name
 	return count == 1 ? value : NULL;
 }
 
-static bool is_key(const char *text)
+static bool is_websocket_key(const char *text)
 {
 	size_t size = text ? strlen(text) : 0;
 
@@ -41,18 +41,18 @@ bool upgrade_check(const struct http_reader *request, struct http_refusal *ret_r
 
 	if (!http_field_has(request, "Upgrade", "websocket") ||
 		!http_field_has(request, "Connection", "upgrade"))
-		return refuse(ret_refusal, 426, "Upgrade: websocket\r\nConnection: upgrade\r\n",
-			"This is a websocket.");
+		return refuse_upgrade(ret_refusal, 426,
+			"Upgrade: websocket\r\nConnection: upgrade\r\n", "This is a websocket.");
 	if (strcmp(http_method(request), "GET") != 0 || request->body.size > 0)
-		return refuse(
+		return refuse_upgrade(
 			ret_refusal, 400, "", "A websocket is opened by GET, without a body.");
 	if (!version || strcmp(version, "13") != 0)
-		return refuse(ret_refusal, 426,
+		return refuse_upgrade(ret_refusal, 426,
 			"Upgrade: websocket\r\nConnection: upgrade\r\n"
 			"Sec-WebSocket-Version: 13\r\n",
 			"The version of the websocket must be 13.");
-	if (!is_key(find_only(request, key_name)))
-		return refuse(ret_refusal, 400, "",
+	if (!is_websocket_key(find_only(request, key_name)))
+		return refuse_upgrade(ret_refusal, 400, "",
 			"The Sec-WebSocket-Key is missing, repeated or malformed.");
 	return true;
 }

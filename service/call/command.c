@@ -27,7 +27,7 @@ struct reading {
 	struct command_mistake *mistake;
 };
 
-static int refuse(struct reading *reading, uint32_t token, const char *expected)
+static int refuse_command(struct reading *reading, uint32_t token, const char *expected)
 {
 	*reading->mistake = (struct command_mistake){token, expected};
 	return COMMAND_E_MALFORMED;
@@ -36,21 +36,21 @@ static int refuse(struct reading *reading, uint32_t token, const char *expected)
 /* ── reading ─────────────────────────────────────────────────────────────────────────────────── */
 
 /* The string at @token as a text that can be passed to a program. */
-static int read_text(struct reading *reading, uint32_t token, char **ret_text)
+static int read_command_text(struct reading *reading, uint32_t token, char **ret_text)
 {
 	cleanup_free char *text = NULL;
 	size_t size;
 
 	if (json_type_at(reading->tape, token) != JSON_STRING)
-		return refuse(reading, token, "must be a string");
+		return refuse_command(reading, token, "must be a string");
 	text = json_string_dup(reading->tape, token, &size);
 	if (!text)
 		return -ENOMEM;
 	if (strlen(text) != size)
-		return refuse(reading, token,
+		return refuse_command(reading, token,
 			"must not hold U+0000, which ends every argument of a program");
 	if (size > COMMAND_VALUE_BYTES_MAX)
-		return refuse(reading, token, "must not be longer than 102400 bytes");
+		return refuse_command(reading, token, "must not be longer than 102400 bytes");
 	*ret_text = take_ptr(text);
 	return 0;
 }
@@ -59,7 +59,7 @@ static int read_text(struct reading *reading, uint32_t token, char **ret_text)
 static int read_argument(struct reading *reading, uint32_t token)
 {
 	char *text = NULL;
-	int r = read_text(reading, token, &text);
+	int r = read_command_text(reading, token, &text);
 
 	return r ? r : text_list_take(&reading->command->arguments, text);
 }
@@ -71,7 +71,7 @@ static int read_argv(struct reading *reading, uint32_t argv)
 
 	if (json_type_at(tape, argv) != JSON_ARRAY || json_count(tape, argv) == 0 ||
 		json_count(tape, argv) > COMMAND_ARGUMENTS_MAX)
-		return refuse(reading, argv,
+		return refuse_command(reading, argv,
 			"must be an array of 1 to 256 strings, the first of which is the program");
 	for (uint32_t at = json_first(tape, argv); r == 0 && at < json_end(tape, argv);
 		at = json_next(tape, at))
@@ -79,7 +79,7 @@ static int read_argv(struct reading *reading, uint32_t argv)
 	if (r)
 		return r;
 	if (!*reading->command->arguments.items[0])
-		return refuse(reading, json_first(tape, argv),
+		return refuse_command(reading, json_first(tape, argv),
 			"must name the program: by its path, or as PATH finds it");
 	return 0;
 }
@@ -104,7 +104,7 @@ static int read_output(struct reading *reading, uint32_t token)
 			reading->command->output = (enum command_output)i;
 			return 0;
 		}
-	return refuse(reading, token, "must be \"text\" or \"json\"");
+	return refuse_command(reading, token, "must be \"text\" or \"json\"");
 }
 
 static bool is_variable_name(const char *name)
@@ -117,13 +117,13 @@ static int read_variable(struct reading *reading, uint32_t key, struct buffer *e
 	cleanup_free char *name = NULL;
 	cleanup_free char *value = NULL;
 	cleanup_free char *entry = NULL;
-	int r = read_text(reading, key, &name);
+	int r = read_command_text(reading, key, &name);
 
-	r = r ? r : read_text(reading, key + 1, &value);
+	r = r ? r : read_command_text(reading, key + 1, &value);
 	if (r)
 		return r;
 	if (!is_variable_name(name))
-		return refuse(reading, key,
+		return refuse_command(reading, key,
 			"must be the name of a variable: letters, digits and '_', no digit first");
 	if (asprintf(&entry, "%s=%s", name, value) < 0) {
 		entry = NULL;
@@ -140,12 +140,13 @@ static int read_variables(struct reading *reading, uint32_t object, struct buffe
 	int r = 0;
 
 	if (json_type_at(tape, object) != JSON_OBJECT)
-		return refuse(reading, object, "must be an object of strings");
+		return refuse_command(reading, object, "must be an object of strings");
 	for (uint32_t key = json_first(tape, object); r == 0 && key < json_end(tape, object);
 		key = json_next_key(tape, key))
 		r = read_variable(reading, key, environment);
 	if (r == 0 && environment->size > COMMAND_ENVIRONMENT_BYTES_MAX)
-		return refuse(reading, object, "must not hold more than 65536 bytes in all");
+		return refuse_command(
+			reading, object, "must not hold more than 65536 bytes in all");
 	return r;
 }
 
@@ -169,14 +170,14 @@ static int read_members(struct reading *reading, uint32_t object)
 	int r;
 
 	if (!argv == !shell)
-		return refuse(reading, object,
+		return refuse_command(reading, object,
 			"must have either 'argv' (a program and its arguments) or 'shell' (a line "
 			"for sh -c)");
 	r = argv ? read_argv(reading, argv) : read_shell(reading, shell);
 	if (r == 0 && output)
 		r = read_output(reading, output);
 	if (r == 0 && cwd)
-		r = read_text(reading, cwd, &reading->command->cwd);
+		r = read_command_text(reading, cwd, &reading->command->cwd);
 	if (r == 0 && env)
 		r = read_variables(reading, env, &environment);
 	if (r || environment.size == 0)
@@ -192,7 +193,8 @@ int command_read(const struct json_tape *tape, uint32_t object, struct command *
 	struct reading reading = {tape, &command, ret_mistake};
 	int r = object != JSON_NONE && json_type_at(tape, object) == JSON_OBJECT
 			? read_members(&reading, object)
-			: refuse(&reading, object, "must be an object with 'argv' or 'shell'");
+			: refuse_command(
+				  &reading, object, "must be an object with 'argv' or 'shell'");
 
 	if (r)
 		command_deinit(&command);

@@ -70,7 +70,7 @@ static void write_values(const struct json_tape *tape, uint32_t schema, struct b
 }
 
 /* Whether the array @required has the string at @key. */
-static bool is_required(const struct json_tape *tape, uint32_t required, uint32_t key)
+static bool is_required_name(const struct json_tape *tape, uint32_t required, uint32_t key)
 {
 	cleanup(buffer_deinit) struct buffer name = {0};
 
@@ -99,7 +99,7 @@ static void write_argument(
 	write_types(tape, key + 1, out);
 	if (is_object)
 		write_values(tape, key + 1, out);
-	if (is_required(tape, required, key))
+	if (is_required_name(tape, required, key))
 		buffer_append_string(out, ", required");
 	if (fallback != JSON_NONE) {
 		buffer_append_string(out, ", default ");
@@ -113,7 +113,7 @@ static void write_argument(
 	buffer_append_char(out, '\n');
 }
 
-static void write_arguments(const struct tool *tool, struct buffer *out)
+static void write_argument_lines(const struct tool *tool, struct buffer *out)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	cleanup(buffer_deinit) struct buffer schema = {0};
@@ -153,5 +153,5 @@ void markdown_write_tool(const struct tool *tool, const char *name, struct buffe
 		write_line(tool->description, strlen(tool->description), out);
 		buffer_append_string(out, "\n\n");
 	}
-	write_arguments(tool, out);
+	write_argument_lines(tool, out);
 }

@@ -42,7 +42,7 @@ static int compare_whole(const void *a, const void *b)
 	return order;
 }
 
-static int compare_names(const void *a, const void *b)
+static int compare_model_names(const void *a, const void *b)
 {
 	const struct model_name *left = a;
 	const struct model_name *right = b;
@@ -133,7 +133,7 @@ static int make_unique(const struct model_candidate *candidates, const struct wh
 
 	for (unsigned int round = 1; has_changed && round <= ROUNDS_MAX; round++) {
 		has_changed = false;
-		qsort(names->items, names->n_items, sizeof(*names->items), compare_names);
+		qsort(names->items, names->n_items, sizeof(*names->items), compare_model_names);
 		for (size_t i = 0; i < names->n_items; i++) {
 			struct model_name *name = &names->items[i];
 			bool is_taken = is_whole_name(wholes, n_candidates, name->text) ||

@@ -9,6 +9,7 @@
 #include "json/reader.h"
 #include "json/writer.h"
 #include "util/cleanup.h"
+#include "util/text.h"
 
 /*
  *   $ref ─▶ its target ─┬─ not under way ──▶ written in place
@@ -47,7 +48,7 @@ enum place {
 	PLACE_SCHEMAS, /* an object of schemas, by names */
 };
 
-static bool is_key(const struct json_tape *tape, uint32_t key, const char *const *names)
+static bool is_keyword(const struct json_tape *tape, uint32_t key, const char *const *names)
 {
 	for (; *names; names++)
 		if (json_string_equals(tape, key, *names, strlen(*names)))
@@ -64,9 +65,9 @@ static enum place place_of(const struct json_tape *tape, uint32_t key)
 		"unevaluatedProperties", "allOf", "anyOf", "oneOf", "not", "if", "then", "else",
 		"contentSchema", NULL};
 
-	if (is_key(tape, key, schemas))
+	if (is_keyword(tape, key, schemas))
 		return PLACE_SCHEMAS;
-	return is_key(tape, key, schema) ? PLACE_SCHEMA : PLACE_VALUE;
+	return is_keyword(tape, key, schema) ? PLACE_SCHEMA : PLACE_VALUE;
 }
 
 /* ── references ──────────────────────────────────────────────────────────────────────────────── */
@@ -79,11 +80,6 @@ static uint32_t find_reference(const struct json_tape *tape, uint32_t schema)
 	return at != JSON_NONE && json_type_at(tape, at) == JSON_STRING ? at : JSON_NONE;
 }
 
-static int hex_value(char c)
-{
-	return isdigit((unsigned char)c) ? c - '0' : (tolower((unsigned char)c) - 'a') + 10;
-}
-
 /* Decode the %XX of a URI's fragment in place. */
 static void decode_percent(char *text)
 {
@@ -92,7 +88,7 @@ static void decode_percent(char *text)
 	for (const char *from = text; *from; to++) {
 		if (*from == '%' && isxdigit((unsigned char)from[1]) &&
 			isxdigit((unsigned char)from[2])) {
-			*to = (char)(hex_value(from[1]) * 16 + hex_value(from[2]));
+			*to = (char)(text_hex_value(from[1]) * 16 + text_hex_value(from[2]));
 			from += 3;
 		} else {
 			*to = *from++;
@@ -175,7 +171,7 @@ static void write_listed(struct writer *writer, uint32_t array)
 }
 
 /* Write the member whose key is at @key. */
-static void write_member(struct writer *writer, uint32_t key, bool *is_first)
+static void write_kept_member(struct writer *writer, uint32_t key, bool *is_first)
 {
 	const struct json_tape *tape = writer->tape;
 	enum place place = place_of(tape, key);
@@ -198,7 +194,7 @@ static bool is_elsewhere(const struct json_tape *tape, uint32_t key)
 	static const char *const names[] = {"$id", "$anchor", "$dynamicRef", "$dynamicAnchor",
 		"$recursiveRef", "$recursiveAnchor", NULL};
 
-	return is_key(tape, key, names) && json_type_at(tape, key + 1) == JSON_STRING;
+	return is_keyword(tape, key, names) && json_type_at(tape, key + 1) == JSON_STRING;
 }
 
 /* Whether the key at @key is not written: the definitions, when none refers to them. */
@@ -206,11 +202,12 @@ static bool is_left_out(const struct writer *writer, uint32_t key)
 {
 	static const char *const names[] = {"$defs", "definitions", "$ref", "$schema", NULL};
 
-	return !writer->keeps && is_key(writer->tape, key, names);
+	return !writer->keeps && is_keyword(writer->tape, key, names);
 }
 
 /* Write the members of the object at @object, but those that @others (or JSON_NONE) has. */
-static void write_members(struct writer *writer, uint32_t object, uint32_t others, bool *is_first)
+static void write_kept_members(
+	struct writer *writer, uint32_t object, uint32_t others, bool *is_first)
 {
 	const struct json_tape *tape = writer->tape;
 
@@ -226,7 +223,7 @@ static void write_members(struct writer *writer, uint32_t object, uint32_t other
 		if (others != JSON_NONE && json_find_sized(tape, others, name.data ? name.data : "",
 						   name.size) != JSON_NONE)
 			continue;
-		write_member(writer, key, is_first);
+		write_kept_member(writer, key, is_first);
 	}
 }
 
@@ -239,7 +236,7 @@ static bool has_only_annotations(const struct json_tape *tape, uint32_t object)
 
 	for (uint32_t key = json_first(tape, object); key < json_end(tape, object);
 		key = json_next_key(tape, key))
-		if (!is_key(tape, key, names))
+		if (!is_keyword(tape, key, names))
 			return false;
 	return true;
 }
@@ -258,10 +255,11 @@ static void write_both(struct writer *writer, uint32_t schema, uint32_t target, 
 		return;
 	}
 	if (writer->has_siblings)
-		write_members(writer, schema, JSON_NONE, is_first);
+		write_kept_members(writer, schema, JSON_NONE, is_first);
 	writer->under_way[writer->n_under_way++] = target;
 	if (next == JSON_NONE)
-		write_members(writer, target, writer->has_siblings ? schema : JSON_NONE, is_first);
+		write_kept_members(
+			writer, target, writer->has_siblings ? schema : JSON_NONE, is_first);
 	else if (has_only_annotations(tape, schema) && json_count(tape, schema) == 1 &&
 		 find_target(writer, next, &further) && !is_under_way(writer, further))
 		write_both(writer, target, further, is_first);
@@ -301,7 +299,7 @@ static void write_reference(struct writer *writer, uint32_t schema, uint32_t ref
 		buffer_printf(writer->out, "{\"$ref\":\"#/$defs/r%u\"", number);
 		is_first = false;
 		if (writer->has_siblings)
-			write_members(writer, schema, JSON_NONE, &is_first);
+			write_kept_members(writer, schema, JSON_NONE, &is_first);
 	} else {
 		buffer_append_char(writer->out, '{');
 		write_both(writer, schema, target, &is_first);
@@ -329,7 +327,7 @@ static void write_schema(struct writer *writer, uint32_t schema)
 		write_reference(writer, schema, reference);
 	} else {
 		buffer_append_char(writer->out, '{');
-		write_members(writer, schema, JSON_NONE, &is_first);
+		write_kept_members(writer, schema, JSON_NONE, &is_first);
 		buffer_append_char(writer->out, '}');
 	}
 	writer->depth--;
@@ -353,7 +351,7 @@ static void write_root_members(
 
 		if (!writer->keeps && !is_id && is_elsewhere(tape, key))
 			writer->fails = true;
-		if (is_key(tape, key, forbidden) || is_left_out(writer, key))
+		if (is_keyword(tape, key, forbidden) || is_left_out(writer, key))
 			continue;
 		json_string_decode(tape, key, &name);
 		if (others != JSON_NONE && json_find_sized(tape, others, name.data ? name.data : "",
@@ -361,7 +359,7 @@ static void write_root_members(
 			continue;
 		*ret_has_properties |=
 			json_string_equals(tape, key, "properties", strlen("properties"));
-		write_member(writer, key, &is_first);
+		write_kept_member(writer, key, &is_first);
 	}
 }
 

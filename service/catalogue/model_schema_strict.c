@@ -54,7 +54,7 @@ static bool is_allowed_format(const struct json_tape *tape, uint32_t format)
 static bool is_strict(struct strict *strict, uint32_t schema, unsigned int level);
 
 /* Whether the array @required has the name at @key. */
-static bool is_required(const struct json_tape *tape, uint32_t required, uint32_t key)
+static bool is_required_key(const struct json_tape *tape, uint32_t required, uint32_t key)
 {
 	cleanup(buffer_deinit) struct buffer name = {0};
 
@@ -87,7 +87,7 @@ static bool is_strict_object(struct strict *strict, uint32_t schema, unsigned in
 	for (uint32_t key = json_first(tape, properties); key < json_end(tape, properties);
 		key = json_next_key(tape, key)) {
 		strict->names_bytes += json_at(tape, key)->length;
-		if (!is_required(tape, required, key) || !is_strict(strict, key + 1, level + 1))
+		if (!is_required_key(tape, required, key) || !is_strict(strict, key + 1, level + 1))
 			return false;
 	}
 	return true;

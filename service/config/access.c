@@ -7,7 +7,7 @@
 #include "config/config.h"
 #include "config/match.h"
 
-static void check_keys(struct config_reader *reader, uint32_t rule)
+static void check_access_keys(struct config_reader *reader, uint32_t rule)
 {
 	const struct json_tape *tape = &reader->tape;
 
@@ -28,7 +28,7 @@ static void read_rule(struct config_reader *reader, uint32_t rule)
 	if (!config_reader_is_object_or_closes(reader, rule))
 		return;
 	config->n_access++;
-	check_keys(reader, rule);
+	check_access_keys(reader, rule);
 	config_match_read(reader, rule, config_reader_find(reader, rule, "match"), &access->match);
 	profile = config_reader_find(reader, rule, "profile");
 	if (profile == JSON_NONE)

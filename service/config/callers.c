@@ -8,7 +8,7 @@
 #include "config/match.h"
 #include "util/digest.h"
 
-static void check_keys(struct config_reader *reader, uint32_t rule)
+static void check_rule_keys(struct config_reader *reader, uint32_t rule)
 {
 	const struct json_tape *tape = &reader->tape;
 
@@ -24,7 +24,7 @@ static void check_keys(struct config_reader *reader, uint32_t rule)
 }
 
 /* Read the number @key of @rule; 0 without one. */
-static uint32_t read_number(struct config_reader *reader, uint32_t rule, const char *key)
+static uint32_t read_limit_number(struct config_reader *reader, uint32_t rule, const char *key)
 {
 	static const struct config_range range = {1, CALLERS_NUMBER_MAX, 0};
 
@@ -40,11 +40,11 @@ static void read_rule(struct config_reader *reader, uint32_t rule)
 	if (!config_reader_is_object_or_closes(reader, rule))
 		return;
 	config->n_callers++;
-	check_keys(reader, rule);
+	check_rule_keys(reader, rule);
 	config_match_read(reader, rule, config_reader_find(reader, rule, "match"), &caller->match);
-	caller->in_flight = read_number(reader, rule, "in_flight");
-	caller->per_minute = read_number(reader, rule, "per_minute");
-	caller->burst = read_number(reader, rule, "burst");
+	caller->in_flight = read_limit_number(reader, rule, "in_flight");
+	caller->per_minute = read_limit_number(reader, rule, "per_minute");
+	caller->burst = read_limit_number(reader, rule, "burst");
 	if (!caller->in_flight && !caller->per_minute)
 		config_reader_close(reader, rule, "must have \"in_flight\" or \"per_minute\"");
 	else if (caller->burst && !caller->per_minute)

@@ -20,7 +20,7 @@ void config_profile_deinit(struct config_profile *profile)
 	*profile = (struct config_profile){0};
 }
 
-static int refuse(struct config_profile_mistake *mistake, uint32_t token, const char *text)
+static int refuse_profile(struct config_profile_mistake *mistake, uint32_t token, const char *text)
 {
 	*mistake = (struct config_profile_mistake){token, text};
 	return CONFIG_PROFILE_E_WRONG;
@@ -34,12 +34,12 @@ static int read_tool_name(const struct json_tape *tape, uint32_t token,
 	size_t size;
 
 	if (json_type_at(tape, token) != JSON_STRING)
-		return refuse(mistake, token, "must be the name of a tool");
+		return refuse_profile(mistake, token, "must be the name of a tool");
 	text = json_string_dup(tape, token, &size);
 	if (!text)
 		return -ENOMEM;
 	if (strlen(text) != size)
-		return refuse(mistake, token, "must not contain the character U+0000");
+		return refuse_profile(mistake, token, "must not contain the character U+0000");
 	name = text_trim(text);
 	if (strcmp(name, WORD_ALL) == 0)
 		profile->has_all = true;
@@ -56,7 +56,7 @@ static int read_tool_names(const struct json_tape *tape, uint32_t list,
 	if (json_type_at(tape, list) == JSON_NULL)
 		return 0;
 	if (json_type_at(tape, list) != JSON_ARRAY)
-		return refuse(mistake, list, "must be a list of names of tools, or null");
+		return refuse_profile(mistake, list, "must be a list of names of tools, or null");
 	for (uint32_t at = json_first(tape, list); r == 0 && at < json_end(tape, list);
 		at = json_next(tape, at))
 		r = read_tool_name(tape, at, profile, mistake);
@@ -70,11 +70,11 @@ int config_profile_read(const struct json_tape *tape, uint32_t value,
 	int r = 0;
 
 	if (json_type_at(tape, value) != JSON_OBJECT)
-		return refuse(ret_mistake, value, "must be an object with \"tool_names\"");
+		return refuse_profile(ret_mistake, value, "must be an object with \"tool_names\"");
 	for (uint32_t key = json_first(tape, value); r == 0 && key < json_end(tape, value);
 		key = json_next_key(tape, key)) {
 		if (!json_string_equals(tape, key, "tool_names", 10))
-			r = refuse(ret_mistake, key,
+			r = refuse_profile(ret_mistake, key,
 				"is an unknown key; a profile has \"tool_names\"");
 		else
 			r = read_tool_names(tape, key + 1, &profile, ret_mistake);

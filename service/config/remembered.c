@@ -119,14 +119,14 @@ static bool read_file(struct config_reader *reader, const char *path, struct buf
 
 /* ── lists of names ──────────────────────────────────────────────────────────────────────────── */
 
-static int refuse(struct remembered_mistake *mistake, uint32_t token, const char *text)
+static int refuse_file(struct remembered_mistake *mistake, uint32_t token, const char *text)
 {
 	*mistake = (struct remembered_mistake){token, text};
 	return REMEMBERED_E_WRONG;
 }
 
 /* Add the member @key of the entry at @entry, a string or "", to @list. */
-static int read_member(const struct json_tape *tape, uint32_t entry, const char *key,
+static int read_entry_member(const struct json_tape *tape, uint32_t entry, const char *key,
 	struct text_list *list, struct remembered_mistake *mistake)
 {
 	uint32_t token = json_find(tape, entry, key);
@@ -136,11 +136,12 @@ static int read_member(const struct json_tape *tape, uint32_t entry, const char 
 	if (token == JSON_NONE)
 		return text_list_add(list, "");
 	if (json_type_at(tape, token) != JSON_STRING)
-		return refuse(mistake, token, "must be a string");
+		return refuse_file(mistake, token, "must be a string");
 	text = json_string_dup(tape, token, &size);
 	if (text && (strlen(text) != size || (strcmp(key, "name") == 0 && size == 0))) {
 		free(text);
-		return refuse(mistake, token, "must be a text that is not empty, without U+0000");
+		return refuse_file(
+			mistake, token, "must be a text that is not empty, without U+0000");
 	}
 	return text_list_take(list, text);
 }
@@ -154,7 +155,7 @@ static int read_entry(const struct json_tape *tape, uint32_t entry, struct confi
 	int r = 0;
 
 	if (json_type_at(tape, entry) != JSON_OBJECT || json_find(tape, entry, "name") == JSON_NONE)
-		return refuse(mistake, entry, "must be an object with \"name\"");
+		return refuse_file(mistake, entry, "must be an object with \"name\"");
 	for (uint32_t key = json_first(tape, entry); key < json_end(tape, entry);
 		key = json_next_key(tape, key)) {
 		size_t i = 0;
@@ -162,11 +163,11 @@ static int read_entry(const struct json_tape *tape, uint32_t entry, struct confi
 		while (i < 3 && !json_string_equals(tape, key, keys[i], strlen(keys[i])))
 			i++;
 		if (i == 3)
-			return refuse(mistake, key,
+			return refuse_file(mistake, key,
 				"is an unknown key; expected \"name\", \"since\" or \"by\"");
 	}
 	for (size_t i = 0; r == 0 && i < 3; i++)
-		r = read_member(tape, entry, keys[i], lists[i], mistake);
+		r = read_entry_member(tape, entry, keys[i], lists[i], mistake);
 	return r;
 }
 
@@ -176,7 +177,8 @@ int remembered_read_list(const struct json_tape *tape, struct config_remembered 
 	int r = 0;
 
 	if (json_type_at(tape, 0) != JSON_ARRAY)
-		return refuse(ret_mistake, 0, "must be a list of {\"name\", \"since\", \"by\"}");
+		return refuse_file(
+			ret_mistake, 0, "must be a list of {\"name\", \"since\", \"by\"}");
 	for (uint32_t entry = json_first(tape, 0); r == 0 && entry < json_end(tape, 0);
 		entry = json_next(tape, entry))
 		r = read_entry(tape, entry, names, ret_mistake);

@@ -42,7 +42,8 @@ static void read_parallel(struct config_reader *reader, uint32_t value, struct c
 	tool->has_parallel = true;
 }
 
-static void read_timeout(struct config_reader *reader, uint32_t value, struct config_tool *tool)
+static void read_tool_timeout(
+	struct config_reader *reader, uint32_t value, struct config_tool *tool)
 {
 	uint64_t ms = 0;
 
@@ -66,7 +67,7 @@ static void read_cooldown(struct config_reader *reader, uint32_t value, struct c
 
 /* Return the string at @value, which the caller frees; NULL after the configuration was closed, or
  * without memory. */
-static char *read_text(struct config_reader *reader, uint32_t value)
+static char *read_tool_text(struct config_reader *reader, uint32_t value)
 {
 	char *text = NULL;
 
@@ -79,7 +80,7 @@ static char *read_text(struct config_reader *reader, uint32_t value)
 
 static void read_description(struct config_reader *reader, uint32_t value, struct config_tool *tool)
 {
-	tool->description = read_text(reader, value);
+	tool->description = read_tool_text(reader, value);
 }
 
 /* Add the trigger at @value to @tool. It is compiled to find its mistakes; @compiled is thrown away. */
@@ -87,7 +88,7 @@ static void read_trigger(struct config_reader *reader, uint32_t value, struct co
 	struct triggers *compiled)
 {
 	cleanup(buffer_deinit) struct buffer reason = {0};
-	char *text = read_text(reader, value);
+	char *text = read_tool_text(reader, value);
 	int r = text ? triggers_add(compiled, text, strlen(text), &reason) : 0;
 
 	if (r > 0)
@@ -119,7 +120,7 @@ static const struct {
 } members[] = {
 	{read_risk, "risk"},
 	{read_enabled, "enabled"},
-	{read_timeout, "timeout_ms"},
+	{read_tool_timeout, "timeout_ms"},
 	{read_cooldown, "cooldown_s"},
 	{read_parallel, "parallel"},
 	{read_description, "description"},
@@ -148,7 +149,7 @@ static void digest_member(struct config_reader *reader, const struct config_tool
 }
 
 /* Read the member whose key is at @key. null withdraws what a lower file has. */
-static void read_member(struct config_reader *reader, uint32_t key, struct config_tool *tool,
+static void read_tool_member(struct config_reader *reader, uint32_t key, struct config_tool *tool,
 	struct config_toolbox *settings)
 {
 	size_t i = 0;
@@ -176,14 +177,14 @@ static void read_tool(struct config_reader *reader, uint32_t key, struct config_
 	if (json_type_at(tape, key + 1) == JSON_NULL ||
 		!config_reader_is_object_or_closes(reader, key + 1))
 		return;
-	tool->name = read_text(reader, key);
+	tool->name = read_tool_text(reader, key);
 	if (!tool->name)
 		return;
 	tool->is_enabled = true;
 	settings->n_tools++;
 	for (uint32_t member = json_first(tape, key + 1); member < json_end(tape, key + 1);
 		member = json_next_key(tape, member))
-		read_member(reader, member, tool, settings);
+		read_tool_member(reader, member, tool, settings);
 }
 
 static int compare_tools(const void *a, const void *b)

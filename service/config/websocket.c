@@ -19,7 +19,7 @@ static void report_wrong(
 
 /* Return the string member @key, which the caller frees; NULL when it is absent, or is no string,
  * which is reported. */
-static char *read_text(struct config_reader *reader, uint32_t websocket, const char *key,
+static char *read_setting_text(struct config_reader *reader, uint32_t websocket, const char *key,
 	const char *expected, const char *fallback, uint32_t *ret_value)
 {
 	uint32_t value = config_reader_find(reader, websocket, key);
@@ -53,7 +53,7 @@ static void read_host(struct config_reader *reader, uint32_t websocket)
 	struct bus_address address;
 	uint32_t value;
 	cleanup_free char *host =
-		read_text(reader, websocket, "host", expected, BUS_DEFAULT_HOST, &value);
+		read_setting_text(reader, websocket, "host", expected, BUS_DEFAULT_HOST, &value);
 
 	if (!host || !*host)
 		return;
@@ -80,7 +80,7 @@ static void read_route(struct config_reader *reader, uint32_t websocket)
 	struct bus_address address;
 	uint32_t value;
 	cleanup_free char *route =
-		read_text(reader, websocket, "route", expected, BUS_DEFAULT_PATH, &value);
+		read_setting_text(reader, websocket, "route", expected, BUS_DEFAULT_PATH, &value);
 
 	if (!route || !*route)
 		return;

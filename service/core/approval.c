@@ -227,7 +227,7 @@ bool approval_check(struct approval *approval, const struct tool *tool, struct a
 }
 
 /* Append the members of the question but `expires_s`. */
-static void write_members(
+static void write_question_members(
 	struct pending_question *question, const struct tool *tool, const struct shown *shown)
 {
 	const struct call *call = question->call;
@@ -271,7 +271,7 @@ static int write_texts(const struct approval *approval, struct pending_question 
 			question->arguments.size, approval->fingerprint_key);
 	if (r != 0)
 		return r;
-	write_members(question, tool, &shown);
+	write_question_members(question, tool, &shown);
 	return buffer_status(&question->members);
 }
 

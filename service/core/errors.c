@@ -273,7 +273,7 @@ static void read_violations(const struct json_tape *reported, struct schema_repo
 		copy_violation(ret_report, reported, at);
 }
 
-static bool read_number(const struct json_tape *reported, const char *key, uint64_t *ret)
+static bool read_error_number(const struct json_tape *reported, const char *key, uint64_t *ret)
 {
 	uint32_t token = json_find(reported, 0, key);
 
@@ -306,8 +306,8 @@ int errors_write_reported(struct answer *answer, const struct tool *tool,
 		errors_write_invalid_output(answer, tool, &report, max);
 		return ANSWER_INVALID_OUTPUT;
 	}
-	if (has_code(reported, "too_large") && read_number(reported, "actual", &actual) &&
-		read_number(reported, "max", &allowed)) {
+	if (has_code(reported, "too_large") && read_error_number(reported, "actual", &actual) &&
+		read_error_number(reported, "max", &allowed)) {
 		errors_write_too_large(
 			answer, tool, "Too large output of", actual, allowed, "bytes");
 		return ANSWER_TOO_LARGE;

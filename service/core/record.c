@@ -48,7 +48,7 @@ void recorder_configure(struct recorder *recorder)
 		log_error("The audit log cannot be begun: %s", strerror(-r));
 }
 
-static void write_member(struct buffer *out, const char *key)
+static void write_line_member(struct buffer *out, const char *key)
 {
 	buffer_append_char(out, ',');
 	json_write_key(out, key);
@@ -57,7 +57,7 @@ static void write_member(struct buffer *out, const char *key)
 /* Append @view as a JSON string, or null when it is absent. */
 static void write_view(struct buffer *out, const char *key, const struct text_view *view)
 {
-	write_member(out, key);
+	write_line_member(out, key);
 	if (view->text)
 		json_write_string(
 			out, view->text, utf8_prefix(view->text, view->size, TEXT_POINTS));
@@ -67,7 +67,7 @@ static void write_view(struct buffer *out, const char *key, const struct text_vi
 
 /* Append `fingerprint`, and `arguments` if they are configured. Arguments that cannot be masked are
  * null. */
-static void write_arguments(const struct recorder *recorder, struct buffer *out,
+static void write_line_arguments(const struct recorder *recorder, struct buffer *out,
 	const struct request_scope *scope, const struct tool *tool, bool has_arguments)
 {
 	const struct arguments *arguments = &scope->arguments;
@@ -77,7 +77,7 @@ static void write_arguments(const struct recorder *recorder, struct buffer *out,
 
 	json_write_member_text(out, "fingerprint", is_shown ? shown.fingerprint : NULL);
 	if (recorder->config->audit_arguments) {
-		write_member(out, "arguments");
+		write_line_member(out, "arguments");
 		if (is_shown)
 			json_write_compact(out, &shown.tape, 0);
 		else
@@ -94,7 +94,7 @@ void record_begin(const struct recorder *recorder, struct record *record,
 	struct buffer *out = &record->text;
 
 	record_reset(record);
-	write_member(out, "call_id");
+	write_line_member(out, "call_id");
 	buffer_append_buffer(out, call_id);
 	write_view(out, "source", &caller->source);
 	write_view(out, "session_id", &caller->session_id);
@@ -104,7 +104,7 @@ void record_begin(const struct recorder *recorder, struct record *record,
 	json_write_member_text(out, "risk", tool_risk_name(tool->risk));
 	json_write_member_text(out, "profile", profile);
 	record->split = out->size;
-	write_arguments(recorder, out, scope, tool, has_arguments);
+	write_line_arguments(recorder, out, scope, tool, has_arguments);
 }
 
 void record_decide(struct record *record, const char *decision, const struct text_view *by)
@@ -142,13 +142,13 @@ int record_write(const struct recorder *recorder, const struct record *record, d
 	buffer_fail_with(&line, &record->text);
 	buffer_append(&line, record->text.data, record->split);
 	json_write_member_text(&line, "decision", record->decision);
-	write_member(&line, "by");
+	write_line_member(&line, "by");
 	if (record->by.size > 0)
 		buffer_append_buffer(&line, &record->by);
 	else
 		json_write_text(&line, NULL);
 	buffer_append(&line, record->text.data + record->split, record->text.size - record->split);
-	write_member(&line, "duration_ms");
+	write_line_member(&line, "duration_ms");
 	if (duration_ms >= 0)
 		json_write_f64(&line, duration_ms);
 	else
@@ -179,9 +179,9 @@ void recorder_write_status(const struct recorder *recorder, struct buffer *out)
 	buffer_append_char(out, '{');
 	json_write_key(out, "file");
 	json_write_text(out, recorder->config->audit_file);
-	write_member(out, "written");
+	write_line_member(out, "written");
 	json_write_u64(out, figures.written);
-	write_member(out, "lost");
+	write_line_member(out, "lost");
 	json_write_u64(out, figures.lost);
 	json_write_member_text(out, "error", figures.error < 0 ? strerror(-figures.error) : NULL);
 	buffer_append_char(out, '}');

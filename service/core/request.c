@@ -88,7 +88,7 @@ static bool read_call_id(struct request *request)
 	return true;
 }
 
-static bool read_timeout(struct request *request)
+static bool read_timeout_ms(struct request *request)
 {
 	static const char expected[] = "a positive integer, in milliseconds";
 	uint32_t token = find_field(request->data, "timeout_ms");
@@ -200,7 +200,7 @@ static bool read_call_fields(struct request *request)
 	bool is_good = read_call_id(request);
 
 	request->args = find_field(request->data, "args");
-	return read_timeout(request) && is_good;
+	return read_timeout_ms(request) && is_good;
 }
 
 bool request_read(struct request *request, const struct bus_envelope *envelope, unsigned int fields)

@@ -13,7 +13,7 @@
 #include "core/listing.h"
 #include "core/match.h"
 #include "core/proxy.h"
-#include "core/reload.h"
+#include "core/reload/reload.h"
 #include "core/status.h"
 #include "json/writer.h"
 #include "util/clock.h"
@@ -245,7 +245,7 @@ static bool is_about_life(const char *topic)
 /* ── one request, one answer ─────────────────────────────────────────────────────────────────── */
 
 /* Return whether the service offers tools of the toolbox @id. */
-static bool is_ours(const struct catalogue *catalogue, const struct text_view *id)
+static bool is_our_topic(const struct catalogue *catalogue, const struct text_view *id)
 {
 	long index = id->text ? catalogue_find_toolbox(catalogue, id->text, id->size) : -1;
 	size_t n_tools;
@@ -265,7 +265,7 @@ static void begin_answer(
 	*answer = (struct answer){0};
 	if (topic->reply == REPLY_OTHER ||
 		(topic->reply == REPLY_OWNER &&
-			!is_ours(service->scope.view, &request->toolbox_id)))
+			!is_our_topic(service->scope.view, &request->toolbox_id)))
 		return;
 	answer_begin(answer, &service->scope.envelope);
 	if (topic->reply == REPLY_ECHO)

@@ -182,7 +182,7 @@ static bool on_wants(void *data, const char *topic, size_t size)
 }
 
 /* Return whether the message is a response to our request. */
-static bool is_ours(const struct ctl_session *session)
+static bool is_our_response(const struct ctl_session *session)
 {
 	const struct json_tape *context = &session->envelope.context;
 	uint32_t key = json_find(context, 0, KEY_NAME);
@@ -221,7 +221,7 @@ static void on_frame(void *data, const char *text, size_t size)
 		session->on_event(session->event_data, envelope->topic, &envelope->data);
 		return;
 	}
-	if (session->is_answered || !is_ours(session))
+	if (session->is_answered || !is_our_response(session))
 		return;
 	session->is_alive = true;
 	if (session->is_late) {
@@ -312,7 +312,7 @@ static int find_bus(const struct ctl_options *options, struct bus_address *ret_a
 	return config_read_bus(&flags, on_report, NULL, ret_address) == 0 ? 0 : CTL_NO_BUS;
 }
 
-static int make_key(char ret_key[KEY_BYTES])
+static int make_session_key(char ret_key[KEY_BYTES])
 {
 	uint64_t chance;
 
@@ -335,7 +335,7 @@ int ctl_session_open(const struct ctl_options *options, struct ctl_session **ret
 	r = find_bus(options, &session->address);
 	if (r != 0)
 		return r;
-	r = make_key(session->key);
+	r = make_session_key(session->key);
 	if (session->address.is_tls)
 		loop_want_tls();
 	if (r == 0)

@@ -14,7 +14,7 @@
 #include "host/host.h"
 #include "util/cleanup.h"
 #include "util/environment.h"
-#include "util/spawn.h"
+#include "util/process/spawn.h"
 #include "wire/wire.h"
 
 static const char *const kept_variables[] = {

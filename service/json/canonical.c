@@ -56,7 +56,7 @@ static void sort_members(const struct json_tape *tape, uint32_t index, struct bu
 		qsort(members, n, sizeof(*members), compare_members);
 }
 
-static void write_object(struct buffer *out, const struct json_tape *tape, uint32_t index)
+static void write_sorted_object(struct buffer *out, const struct json_tape *tape, uint32_t index)
 {
 	uint32_t n = json_count(tape, index);
 	cleanup(buffer_deinit) struct buffer decoded = {0};
@@ -108,7 +108,7 @@ void json_write_canonical(struct buffer *out, const struct json_tape *tape, uint
 {
 	switch (json_type_at(tape, index)) {
 	case JSON_OBJECT:
-		write_object(out, tape, index);
+		write_sorted_object(out, tape, index);
 		break;
 	case JSON_ARRAY:
 		write_array(out, tape, index);

@@ -135,7 +135,7 @@ static int compare_catalogues(
 	return r;
 }
 
-static int compare_names(const void *a, const void *b)
+static int compare_tool_names(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
@@ -143,7 +143,7 @@ static int compare_names(const void *a, const void *b)
 static void sort(struct text_list *list)
 {
 	if (list->n_items > 1)
-		qsort(list->items, list->n_items, sizeof(*list->items), compare_names);
+		qsort(list->items, list->n_items, sizeof(*list->items), compare_tool_names);
 }
 
 int changes_find(

@@ -140,7 +140,7 @@ static int open_folder(bool is_made)
 
 /* ── reading ─────────────────────────────────────────────────────────────────────────────────── */
 
-static void write_head(
+static void write_cache_head(
 	char head[HEAD_BYTES + 1], const char *described, size_t size, uint64_t depends)
 {
 	uint64_t digest = digest_bytes(digest_word(DIGEST_SEED, depends), described, size);
@@ -159,7 +159,7 @@ static bool is_whole(const struct buffer *bytes, uint64_t *ret_depends)
 	memcpy(head, bytes->data, HEAD_BYTES);
 	head[HEAD_BYTES] = '\0';
 	*ret_depends = strtoull(head + HEAD_BYTES - sizeof("0123456789abcdef"), NULL, 16);
-	write_head(head, bytes->data + HEAD_BYTES, bytes->size - HEAD_BYTES, *ret_depends);
+	write_cache_head(head, bytes->data + HEAD_BYTES, bytes->size - HEAD_BYTES, *ret_depends);
 	return memcmp(bytes->data, head, HEAD_BYTES) == 0;
 }
 
@@ -220,19 +220,6 @@ static void drop_oldest(int folder)
 		unlinkat(folder, oldest, 0);
 }
 
-static bool write_all(int file, const char *bytes, size_t size)
-{
-	while (size > 0) {
-		ssize_t n = write(file, bytes, size);
-
-		if (n < 0 && errno != EINTR)
-			return false;
-		bytes += n > 0 ? n : 0;
-		size -= n > 0 ? (size_t)n : 0;
-	}
-	return true;
-}
-
 /* Write the file @name anew. 0 or a negative errno. */
 static int write_file(
 	int folder, const char *name, const char *described, size_t size, uint64_t depends)
@@ -242,13 +229,14 @@ static int write_file(
 	cleanup_close int file = -1;
 
 	snprintf(beside, sizeof(beside), "%s.%d", name, (int)getpid());
-	write_head(head, described, size, depends);
+	write_cache_head(head, described, size, depends);
 	unlinkat(folder, beside, 0);
 	file = openat(folder, beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (file < 0)
 		return -errno;
 	errno = 0;
-	if (write_all(file, head, HEAD_BYTES) && write_all(file, described, size) &&
+	if (file_write_all(file, head, HEAD_BYTES) == 0 &&
+		file_write_all(file, described, size) == 0 &&
 		renameat(folder, beside, folder, name) == 0)
 		return 0;
 	unlinkat(folder, beside, 0);

@@ -11,7 +11,7 @@
 
 #include "loop/inside.h"
 #include "loop/loop.h"
-#include "util/children.h"
+#include "util/process/children.h"
 #include "util/log.h"
 
 /*

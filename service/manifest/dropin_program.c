@@ -29,7 +29,7 @@ static bool is_library_name(const char *path)
 }
 
 /* Return whether @head has none of the control characters that only binary files have. */
-static bool is_text(const struct buffer *head)
+static bool is_plain_text(const struct buffer *head)
 {
 	size_t size = head->size < TEXT_BYTES ? head->size : TEXT_BYTES;
 
@@ -74,7 +74,7 @@ void dropin_program_check(const char *path, const struct buffer *head, struct bu
 	if (is_library_name(path) || head->size < strlen("#!"))
 		return;
 	if (memcmp(head->data, "#!", strlen("#!")) != 0) {
-		if (is_text(head))
+		if (is_plain_text(head))
 			buffer_append_string(reason,
 				"it is a text that does not begin with a line like #!/bin/sh");
 		return;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "util/cleanup.h"
+#include "util/file.h"
 
 #define FILE_MODE   0600
 #define OLD_SUFFIX  ".1"
@@ -115,22 +116,6 @@ int audit_file_open(struct audit_file *file)
 	return r;
 }
 
-/* Write all bytes. Return 0 or a negative errno. */
-static int write_all(int fd, const char *bytes, size_t size)
-{
-	while (size > 0) {
-		ssize_t n = write(fd, bytes, size);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		bytes += n;
-		size -= (size_t)n;
-	}
-	return 0;
-}
-
 /* Let FILE become FILE.1 and begin anew. If that fails, the file grows on. */
 static int rotate(struct audit_file *file)
 {
@@ -147,14 +132,14 @@ static int rotate(struct audit_file *file)
 
 /* Append @text, whole lines. A failure closes the file: what it has of the text is cut off when it is
  * opened again. */
-static int append_text(struct audit_file *file, const struct buffer *text)
+static int append_line_text(struct audit_file *file, const struct buffer *text)
 {
 	int r = 0;
 
 	if (file->is_regular && file->size > 0 && file->size + text->size > file->max_bytes)
 		r = rotate(file);
 	if (r == 0)
-		r = write_all(file->fd, text->data, text->size);
+		r = file_write_all(file->fd, text->data, text->size);
 	if (r < 0 && file->is_regular && ftruncate(file->fd, (off_t)file->size) < 0)
 		audit_file_close(file);
 	if (r < 0)
@@ -177,7 +162,7 @@ int audit_file_append(struct audit_file *file, const char *line, size_t size)
 	if (r == 0)
 		r = audit_hash_line(text.data, text.size - 1, &hash);
 	if (r == 0)
-		r = append_text(file, &text);
+		r = append_line_text(file, &text);
 	if (r == 0)
 		file->last = hash;
 	return r;

@@ -135,7 +135,7 @@ static void add_members(const struct limits *limits, struct bucket_key *key)
 }
 
 /* Return the key of @caller's bucket for the rule at @index. @is_whole: leave the members out. */
-static struct bucket_key make_key(const struct limits *limits, uint32_t index,
+static struct bucket_key make_bucket_key(const struct limits *limits, uint32_t index,
 	const struct policy_caller *caller, struct account *account, bool is_whole)
 {
 	const struct config_match *match = &limits->config->callers[index].match;
@@ -267,7 +267,7 @@ static struct bucket *get_bucket(
 static struct bucket *get_shared(struct limits *limits, uint32_t index, uint64_t now_ns)
 {
 	static const struct policy_caller nobody = {0};
-	struct bucket_key key = make_key(limits, index, &nobody, NULL, true);
+	struct bucket_key key = make_bucket_key(limits, index, &nobody, NULL, true);
 	struct bucket *bucket = find_bucket(limits, &key, now_ns);
 
 	return bucket ? bucket : make_bucket(limits, &key, NULL, now_ns);
@@ -286,12 +286,12 @@ static struct bucket *bucket_of(
 	if (!policy_caller_is_clear(caller) && !account)
 		return get_shared(limits, index, now_ns);
 	if (account) {
-		key = make_key(limits, index, caller, account, true);
+		key = make_bucket_key(limits, index, caller, account, true);
 		whole = get_bucket(limits, &key, NULL, now_ns);
 		if (!whole || !policy_caller_is_clear(caller))
 			return whole ? whole : get_shared(limits, index, now_ns);
 	}
-	key = make_key(limits, index, caller, account, false);
+	key = make_bucket_key(limits, index, caller, account, false);
 	if (whole && key.size == 0)
 		return whole;
 	/* A source that is not used any more leaves its share to the others. */

@@ -82,7 +82,7 @@ static void write_argument(
 }
 
 /* Write the members of the object, each in its share of what is left from @start on. */
-static void write_arguments(struct buffer *out, const struct json_tape *tape, size_t start)
+static void write_shown_arguments(struct buffer *out, const struct json_tape *tape, size_t start)
 {
 	uint32_t n_left = json_count(tape, 0);
 
@@ -122,7 +122,7 @@ void question_write(struct buffer *out, const struct tool *tool, const struct js
 			left / 2 < SENTENCE_POINTS ? left / 2 : SENTENCE_POINTS);
 	}
 	if (json_type_at(arguments, 0) == JSON_OBJECT)
-		write_arguments(out, arguments, start);
+		write_shown_arguments(out, arguments, start);
 	else
 		buffer_append_string(out, " Its arguments are hidden.");
 }

@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "request/field.h"
+#include "util/text.h"
 
 /* The first bytes of head that are kept for the next request on a connection. */
 #define HEAD_KEPT_BYTES 4096
@@ -247,15 +248,6 @@ static void begin_body(struct http_reader *reader)
 
 /* ── chunks (RFC 9112 §7.1) ──────────────────────────────────────────────────────────────────── */
 
-/* Return the value of the hexadecimal digit @c, or -1. */
-static int hex_value(char c)
-{
-	static const char digits[] = "0123456789abcdef";
-	const char *found = c ? strchr(digits, c >= 'A' && c <= 'F' ? c + 'a' - 'A' : c) : NULL;
-
-	return found ? (int)(found - digits) : -1;
-}
-
 /* Read `size [;extension]`. An extension is skipped; white space before its semicolon is refused. */
 static void take_chunk_size(struct http_reader *reader, const char *line)
 {
@@ -263,8 +255,8 @@ static void take_chunk_size(struct http_reader *reader, const char *line)
 	const char *at = line;
 	size_t size = 0;
 
-	for (; hex_value(*at) >= 0; at++)
-		size = size > SIZE_MAX / 32 ? size : size * 16 + (size_t)hex_value(*at);
+	for (; text_hex_value(*at) >= 0; at++)
+		size = size > SIZE_MAX / 32 ? size : size * 16 + (size_t)text_hex_value(*at);
 	if (at == line || (*at && *at != ';')) {
 		refuse_bad(reader, "The size of a chunk is malformed.");
 		return;

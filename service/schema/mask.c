@@ -11,7 +11,7 @@ struct mask {
 	bool is_changed;
 };
 
-static bool applies(struct rewrite *rewrite, const struct node_applicator *applicator,
+static bool mask_applies(struct rewrite *rewrite, const struct node_applicator *applicator,
 	const struct node *node, uint32_t index)
 {
 	(void)applicator;
@@ -44,9 +44,10 @@ static bool replace(struct rewrite *rewrite, uint32_t index, struct rewrite_set 
 int schema_mask(const struct schema *schema, struct schema_context *context,
 	const struct json_tape *tape, uint32_t value, struct buffer *out, bool *ret_is_changed)
 {
-	struct mask mask = {
-		.rewrite = {
-			.context = context, .out = out, .applies = applies, .replace = replace}};
+	struct mask mask = {.rewrite = {.context = context,
+				    .out = out,
+				    .applies = mask_applies,
+				    .replace = replace}};
 	size_t size;
 	const char *text = json_value_text(tape, value, &size);
 	int r;

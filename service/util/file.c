@@ -59,6 +59,19 @@ int file_read(const char *path, size_t size_max, struct buffer *contents)
 	return file_read_fd(fd, size_max, contents);
 }
 
+int file_write_all(int fd, const char *bytes, size_t size)
+{
+	while (size > 0) {
+		ssize_t n = write(fd, bytes, size);
+
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		bytes += n > 0 ? n : 0;
+		size -= n > 0 ? (size_t)n : 0;
+	}
+	return 0;
+}
+
 bool file_error_is_shortage(int error)
 {
 	return error == -ENOMEM || error == -EMFILE || error == -ENFILE;

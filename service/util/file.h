@@ -17,6 +17,9 @@ int file_read(const char *path, size_t size_max, struct buffer *contents);
 /* As file_read(), but from an open descriptor of any kind (a pipe, a terminal) until its end. */
 int file_read_fd(int fd, size_t size_max, struct buffer *contents);
 
+/* Write all @size bytes at @bytes to @fd. Return 0 or a negative errno. */
+int file_write_all(int fd, const char *bytes, size_t size);
+
 /* Return whether @error, a negative errno, means that memory or descriptors are short. It is then
  * no news about the file, and earlier knowledge of the file still holds. */
 bool file_error_is_shortage(int error);

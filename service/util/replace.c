@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "util/cleanup.h"
+#include "util/file.h"
 
 /* Make the folder @path and those above it. */
 static int make_folders(const char *path)
@@ -27,25 +28,12 @@ static int make_folders(const char *path)
 	return mkdir(copy, 0755) < 0 && errno != EEXIST ? -errno : 0;
 }
 
-static int write_all(int file, const char *bytes, size_t size)
-{
-	while (size > 0) {
-		ssize_t n = write(file, bytes, size);
-
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		bytes += n > 0 ? n : 0;
-		size -= n > 0 ? (size_t)n : 0;
-	}
-	return 0;
-}
-
 /* Write the file @name of @folder anew. */
-static int write_file(int folder, const char *name, const char *bytes, size_t size, mode_t mode)
+static int write_new_file(int folder, const char *name, const char *bytes, size_t size, mode_t mode)
 {
 	cleanup_close int file =
 		openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	int r = file < 0 ? -errno : write_all(file, bytes, size);
+	int r = file < 0 ? -errno : file_write_all(file, bytes, size);
 
 	if (r == 0 && fchmod(file, mode) < 0)
 		r = -errno;
@@ -67,7 +55,7 @@ int file_replace(const char *folder, const char *name, const char *bytes, size_t
 		return -errno;
 	/* A file of this name is left by a process that was killed. */
 	unlinkat(at, beside, 0);
-	r = write_file(at, beside, bytes, size, mode);
+	r = write_new_file(at, beside, bytes, size, mode);
 	if (r == 0 && renameat(at, beside, at, name) < 0)
 		r = -errno;
 	if (r < 0)

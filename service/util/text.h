@@ -32,3 +32,13 @@ static inline bool text_is_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
+
+/* Return the value of the hexadecimal digit @c, or -1. */
+static inline int text_hex_value(char c)
+{
+	if (text_is_digit(c))
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}

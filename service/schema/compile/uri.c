@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "util/cleanup.h"
+#include "util/text.h"
 
 /* A run of bytes; @bytes NULL means that the part is absent, which is not the same as empty. */
 struct part {
@@ -164,22 +165,11 @@ void uri_resolve(struct buffer *out, const char *base_text, size_t base_size,
 	append_part(out, "?", reference.query, "");
 }
 
-static int hex_value(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
-
 void uri_decode(struct buffer *out, const char *text, size_t size)
 {
 	for (size_t i = 0; i < size; i++) {
-		int high = i + 2 < size && text[i] == '%' ? hex_value(text[i + 1]) : -1;
-		int low = high >= 0 ? hex_value(text[i + 2]) : -1;
+		int high = i + 2 < size && text[i] == '%' ? text_hex_value(text[i + 1]) : -1;
+		int low = high >= 0 ? text_hex_value(text[i + 2]) : -1;
 
 		if (low < 0) {
 			buffer_append_char(out, text[i]);

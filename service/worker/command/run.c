@@ -13,7 +13,8 @@
 #include <unistd.h>
 
 #include "util/cleanup.h"
-#include "util/spawn.h"
+#include "util/file.h"
+#include "util/process/spawn.h"
 
 /* Size of one read; a pipe holds no more. */
 #define READ_BYTES 65536u
@@ -151,18 +152,6 @@ static void take_output(struct running *running)
 		run->is_too_large = true;
 }
 
-static void write_all(int fd, const char *bytes, size_t size)
-{
-	while (size > 0) {
-		ssize_t n = write(fd, bytes, size);
-
-		if (n < 0 && errno != EINTR)
-			return;
-		bytes += n > 0 ? n : 0;
-		size -= n > 0 ? (size_t)n : 0;
-	}
-}
-
 /* Pass @size bytes of stderr on to ours, which the daemon logs, as long as the call may. */
 static void pass_on(struct running *running, const char *bytes, size_t size)
 {
@@ -171,7 +160,7 @@ static void pass_on(struct running *running, const char *bytes, size_t size)
 	size = size < room ? size : room;
 	if (size == 0)
 		return;
-	write_all(STDERR_FILENO, bytes, size);
+	file_write_all(STDERR_FILENO, bytes, size);
 	running->n_passed += size;
 	running->last_passed = bytes[size - 1];
 }
@@ -262,7 +251,7 @@ int command_run(struct command_run *run)
 		finish_program(&running);
 		/* The next call's line is another one. */
 		if (running.n_passed > 0 && running.last_passed != '\n')
-			write_all(STDERR_FILENO, "\n", 1);
+			file_write_all(STDERR_FILENO, "\n", 1);
 	}
 	close_sources(&running);
 	return r;

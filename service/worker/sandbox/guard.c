@@ -11,8 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "util/children.h"
-#include "util/guarded.h"
+#include "util/process/children.h"
+#include "util/process/guarded.h"
 #include "worker/sandbox/folder.h"
 
 /* Pause between two looks: a killed process takes a moment to end. */

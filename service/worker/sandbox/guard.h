@@ -13,7 +13,7 @@
  * Every descendant whose parent ends becomes a child of the guard (PR_SET_CHILD_SUBREAPER), so
  * neither setsid() nor a second fork() escapes it. The guard kills its children until it has none.
  * It loads nothing and runs no tool. A program may kill the guard: then toolboxd adopts what it leaves,
- * knows it by its mark (util/guarded.h), and kills it (loop_adopt).
+ * knows it by its mark (util/process/guarded.h), and kills it (loop_adopt).
  */
 
 /*

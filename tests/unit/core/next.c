@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/next.h"
+#include "core/reload/next.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/reload.h"
+#include "core/reload/reload.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@
 
 #include "asking.h"
 #include "config_fixture.h"
-#include "core/reload.h"
+#include "core/reload/reload.h"
 
 /* The behaviour that is hard to see from outside. tests/interop checks the rest over the bus. */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "util/guarded.h"
+#include "util/process/guarded.h"
 
 #include <criterion/criterion.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "util/children.h"
+#include "util/process/children.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ctl/approvals.h"
+#include "ctl/policy/approvals.h"
 
-#include "ctl/allowed.h"
+#include "ctl/policy/allowed.h"
 #include "ctl/request.h"
 #include "ctl/session.h"
 #include "ctl/table.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ctl/allowed.h"
+#include "ctl/policy/allowed.h"
 
 #include <string.h>
 
 #include "config/config.h"
 #include "ctl/command.h"
-#include "ctl/own_files.h"
+#include "ctl/policy/own_files.h"
 #include "ctl/table.h"
 #include "ctl/terminal.h"
 #include "json/writer.h"
@@ -14,7 +14,7 @@
 /* toolboxctl approvals --allowed: list the tools that never ask because of `toolboxctl allow`. */
 
 /* Read the entries of all @folders, the lowest first. Return 0, or CTL_ERROR after a complaint. */
-static int read_all(const struct text_list *folders, struct config_remembered *entries)
+static int read_folders(const struct text_list *folders, struct config_remembered *entries)
 {
 	int r = 0;
 
@@ -45,7 +45,7 @@ static void print_table(const struct config_remembered *entries)
 		table_print(&table);
 }
 
-static void print_json(const struct config_remembered *entries)
+static void print_allowed_json(const struct config_remembered *entries)
 {
 	cleanup(buffer_deinit) struct buffer out = {0};
 
@@ -71,11 +71,11 @@ int allowed_list(const struct ctl_options *options)
 	if (r == 0)
 		r = own_files_ask(session, &folders);
 	if (r == 0)
-		r = read_all(&folders, &entries);
+		r = read_folders(&folders, &entries);
 	if (r != 0)
 		return r;
 	if (options->json)
-		print_json(&entries);
+		print_allowed_json(&entries);
 	else
 		print_table(&entries);
 	return CTL_DONE;

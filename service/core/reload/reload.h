@@ -7,8 +7,8 @@
 #include "bus/bus.h"
 #include "config/config.h"
 #include "core/answer.h"
-#include "core/disposal.h"
-#include "core/next.h"
+#include "core/reload/disposal.h"
+#include "core/reload/next.h"
 #include "core/offer.h"
 #include "loader/loader.h"
 #include "loader/watcher.h"
@@ -108,7 +108,7 @@ void reload_request(
 void reload_give_up(struct reload *reload);
 
 /* Read the configuration again. A closed one does not replace an open one.
- * (core/reload_configuration.c) */
+ * (core/reload/configuration.c) */
 void reload_configuration(struct reload *reload);
 
 /* Write the member `configuration` of an answer, if the configuration that was read last has mistakes:
@@ -119,5 +119,5 @@ void reload_write_mistakes(
 
 /* Watch the registration folders, the files that toolboxes are made of, as they are now, and those of
  * the configuration.
- * (core/reload_watch.c) */
+ * (core/reload/watch.c) */
 void reload_watch(struct reload *reload);

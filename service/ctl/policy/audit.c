@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ctl/audit.h"
+#include "ctl/policy/audit.h"
 
 #include <ctype.h>
 #include <errno.h>

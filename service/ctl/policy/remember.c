@@ -9,7 +9,7 @@
 #include "config/config.h"
 #include "config/remembered.h"
 #include "ctl/command.h"
-#include "ctl/own_files.h"
+#include "ctl/policy/own_files.h"
 #include "ctl/request.h"
 #include "ctl/response.h"
 #include "ctl/terminal.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/disposal.h"
+#include "core/reload/disposal.h"
 
 #include <malloc.h>
 

@@ -7,8 +7,8 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "ctl/answers.h"
-#include "ctl/approvals.h"
+#include "ctl/policy/answers.h"
+#include "ctl/policy/approvals.h"
 #include "ctl/request.h"
 #include "ctl/session.h"
 #include "ctl/terminal.h"

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "ctl/audit.h"
+#include "ctl/policy/audit.h"
 #include "ctl/command.h"
 #include "ctl/terminal.h"
 #include "policy/audit_chain.h"

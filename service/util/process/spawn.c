@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "util/spawn.h"
+#include "util/process/spawn.h"
 
 #include <signal.h>
 

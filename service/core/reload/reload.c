@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/reload.h"
+#include "core/reload/reload.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/reload.h"
+#include "core/reload/reload.h"
 #include "loader/described.h"
 #include "manifest/dropins.h"
 #include "manifest/folders.h"

@@ -70,7 +70,7 @@ static int write_key(const char *draft, const char *path, bool replaces)
 	return r;
 }
 
-static int make_key(const char *path, bool replaces)
+static int make_key_text(const char *path, bool replaces)
 {
 	cleanup_free char *draft = NULL;
 	int r;
@@ -108,5 +108,5 @@ int ctl_approval(const struct ctl_options *options)
 				  "mycroft.conf first");
 		return CTL_USAGE;
 	}
-	return make_key(path, options->force);
+	return make_key_text(path, options->force);
 }

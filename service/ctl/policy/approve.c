@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ctl/answers.h"
+#include "ctl/policy/answers.h"
 #include "ctl/command.h"
 #include "ctl/terminal.h"
 #include "util/cleanup.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "core/reload.h"
+#include "core/reload/reload.h"
 #include "json/writer.h"
 #include "util/diagnostic.h"
 #include "util/log.h"

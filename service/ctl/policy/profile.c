@@ -8,7 +8,7 @@
 #include "config/profiles.h"
 #include "config/remembered.h"
 #include "ctl/command.h"
-#include "ctl/own_files.h"
+#include "ctl/policy/own_files.h"
 #include "ctl/response.h"
 #include "ctl/table.h"
 #include "ctl/terminal.h"
@@ -267,8 +267,8 @@ static int find_verb(const struct ctl_options *options, enum verb *ret_verb)
 	return r;
 }
 
-static int run(struct ctl_session *session, const struct ctl_options *options, enum verb verb,
-	const struct text_list *folders)
+static int run_subcommand(struct ctl_session *session, const struct ctl_options *options,
+	enum verb verb, const struct text_list *folders)
 {
 	cleanup_free char *file = NULL;
 
@@ -300,5 +300,5 @@ int ctl_profile(const struct ctl_options *options)
 		r = ctl_session_open(options, &session);
 	if (r == 0)
 		r = own_files_ask(session, &folders);
-	return r == 0 ? run(session, options, verb, &folders) : r;
+	return r == 0 ? run_subcommand(session, options, verb, &folders) : r;
 }

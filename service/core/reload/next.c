@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/next.h"
+#include "core/reload/next.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ void next_write_loaded(const struct catalogue *catalogue, struct buffer *out)
 	buffer_append_char(out, ']');
 }
 
-static void write_names(const char *key, const struct text_list *names, struct buffer *out)
+static void write_tool_names(const char *key, const struct text_list *names, struct buffer *out)
 {
 	buffer_append_char(out, ',');
 	json_write_key(out, key);
@@ -42,15 +42,15 @@ static void write_names(const char *key, const struct text_list *names, struct b
 	buffer_append_char(out, ']');
 }
 
-static void write_members(
+static void write_change_members(
 	const struct catalogue *catalogue, const struct changes *changes, struct buffer *out)
 {
 	json_write_key(out, "loaded");
 	next_write_loaded(catalogue, out);
 	buffer_printf(out, ",\"total_tools\":%zu", catalogue_n_tools(catalogue));
-	write_names("added", &changes->added, out);
-	write_names("removed", &changes->removed, out);
-	write_names("changed", &changes->changed, out);
+	write_tool_names("added", &changes->added, out);
+	write_tool_names("removed", &changes->removed, out);
+	write_tool_names("changed", &changes->changed, out);
 }
 
 /* A diagnostic_function. */
@@ -92,7 +92,7 @@ void next_make(struct next *next, const struct config *config, const struct cata
 	next->has_changes = !changes_are_empty(&changes);
 	if (next->status < 0 || !next->has_changes)
 		return;
-	write_members(catalogue, &changes, &next->members);
+	write_change_members(catalogue, &changes, &next->members);
 	next->status = find_shared_names(catalogue, &next->shared);
 	if (next->status == 0)
 		next->status = buffer_status(&next->members);

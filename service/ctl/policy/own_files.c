@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ctl/own_files.h"
+#include "ctl/policy/own_files.h"
 
 #include <errno.h>
 #include <stdlib.h>
