@@ -13,6 +13,7 @@
 #include "ctl/session.h"
 #include "ctl/terminal.h"
 #include "json/document.h"
+#include "json/number.h"
 #include "json/reader.h"
 #include "json/writer.h"
 #include "util/cleanup.h"
@@ -177,6 +178,8 @@ static void show_question(struct watched *question)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
 	const struct json_tape *tape = &question->tape;
+	uint32_t expires = json_find(tape, 0, "expires_s");
+	double left_s = 0;
 
 	question->is_shown = true;
 	terminal_append_member(&text, tape, 0, "question");
@@ -190,10 +193,11 @@ static void show_question(struct watched *question)
 	terminal_append_member(&text, tape, 0, "source");
 	buffer_append_string(&text, "', fingerprint ");
 	terminal_append_member(&text, tape, 0, "fingerprint");
-	buffer_append_string(&text, ", ");
-	terminal_append_member(&text, tape, 0, "expires_s");
+	if (expires != JSON_NONE && json_type_at(tape, expires) == JSON_NUMBER)
+		json_number_f64(tape, expires, &left_s);
+	buffer_printf(&text, ", %.0f s left", left_s);
 	buffer_append_string(
-		&text, " s left\n  y once, s for the session, n no, ? all arguments, q leave");
+		&text, "\n  y once, s for the session, n no, ? all arguments, q leave");
 	print_line(&text);
 }
 
