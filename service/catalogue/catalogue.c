@@ -25,7 +25,9 @@
 struct owner {
 	struct toolbox *toolbox;
 	size_t first_tool;
-	size_t n_tools; /* offered */
+	size_t n_tools;          /* offered */
+	const char *disabled_by; /* borrowed; why none of its tools is offered, or NULL */
+	size_t kept_for; /* 0, or from 1 the number of the failure that keeps its last good version */
 };
 
 struct offered {
@@ -290,7 +292,8 @@ void catalogue_free(struct catalogue *catalogue)
 	free(catalogue);
 }
 
-int catalogue_add_failure(struct catalogue *catalogue, const char *toolbox_id, const char *error)
+int catalogue_add_failure(struct catalogue *catalogue, const char *toolbox_id, const char *error,
+	int64_t since_ns, const struct package *kept)
 {
 	cleanup_free char *id_copy = strdup(toolbox_id);
 	cleanup_free char *error_copy = strdup(error);
@@ -300,7 +303,11 @@ int catalogue_add_failure(struct catalogue *catalogue, const char *toolbox_id, c
 	catalogue->failures[catalogue->n_failures++] = (struct catalogue_failure){
 		.toolbox_id = take_ptr(id_copy),
 		.error = take_ptr(error_copy),
+		.since_ns = since_ns,
 	};
+	for (size_t i = 0; kept && i < catalogue->n_owners; i++)
+		if (catalogue->owners[i].toolbox->package == kept)
+			catalogue->owners[i].kept_for = catalogue->n_failures;
 	return 0;
 }
 
@@ -435,6 +442,29 @@ const struct catalogue_failure *catalogue_failure(const struct catalogue *catalo
 {
 	check(index < catalogue->n_failures);
 	return &catalogue->failures[index];
+}
+
+const struct catalogue_failure *catalogue_kept_for(const struct catalogue *catalogue, size_t index)
+{
+	size_t kept_for;
+
+	check(index < catalogue->n_owners);
+	kept_for = catalogue->owners[index].kept_for;
+	return kept_for > 0 ? &catalogue->failures[kept_for - 1] : NULL;
+}
+
+void catalogue_disable(struct catalogue *catalogue, const char *toolbox_id, const char *reason)
+{
+	long at = catalogue_find_toolbox(catalogue, toolbox_id, strlen(toolbox_id));
+
+	check(at >= 0 && catalogue->owners[at].n_tools == 0);
+	catalogue->owners[at].disabled_by = reason;
+}
+
+const char *catalogue_disabled_by(const struct catalogue *catalogue, size_t index)
+{
+	check(index < catalogue->n_owners);
+	return catalogue->owners[index].disabled_by;
 }
 
 size_t catalogue_n_skipped(const struct catalogue *catalogue)

@@ -24,6 +24,7 @@ struct catalogue;
 struct catalogue_failure {
 	char *toolbox_id;
 	char *error;
+	int64_t since_ns; /* when a load found this error first (CLOCK_REALTIME) */
 };
 
 /* A tool (or a whole toolbox: name NULL) that was found and is not offered, on purpose. */
@@ -44,10 +45,16 @@ struct catalogue *catalogue_new(struct toolbox *const *toolboxes, size_t n_toolb
 /* Takes NULL. */
 void catalogue_free(struct catalogue *catalogue);
 
-/* Add an entry for status and reload. The texts are copied. Return 0 or -ENOMEM. */
-int catalogue_add_failure(struct catalogue *catalogue, const char *toolbox_id, const char *error);
+/* Add an entry for status and reload. The texts are copied; @kept is the package that is offered in its
+ * last good version instead, or NULL. Return 0 or -ENOMEM. */
+int catalogue_add_failure(struct catalogue *catalogue, const char *toolbox_id, const char *error,
+	int64_t since_ns, const struct package *kept);
 int catalogue_add_skipped(
 	struct catalogue *catalogue, const char *toolbox_id, const char *name, const char *reason);
+
+/* Note that @reason (a constant text) is why no tool of the toolbox @toolbox_id, which is in the
+ * catalogue, is offered. */
+void catalogue_disable(struct catalogue *catalogue, const char *toolbox_id, const char *reason);
 
 uint64_t catalogue_generation(const struct catalogue *catalogue);
 
@@ -74,6 +81,15 @@ size_t catalogue_next_named(const struct catalogue *catalogue, size_t index);
 
 size_t catalogue_n_failures(const struct catalogue *catalogue);
 const struct catalogue_failure *catalogue_failure(const struct catalogue *catalogue, size_t index);
+
+/* Return why no tool of the toolbox at @index of catalogue_toolbox() is offered; NULL: one is, or it has
+ * none. */
+const char *catalogue_disabled_by(const struct catalogue *catalogue, size_t index);
+
+/* Return the failure because of which the toolbox at @index of catalogue_toolbox() is offered in its last
+ * good version; NULL: it is the present one. */
+const struct catalogue_failure *catalogue_kept_for(const struct catalogue *catalogue, size_t index);
+
 size_t catalogue_n_skipped(const struct catalogue *catalogue);
 const struct catalogue_skipped *catalogue_skipped(const struct catalogue *catalogue, size_t index);
 

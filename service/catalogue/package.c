@@ -13,8 +13,10 @@ struct package *package_new(void)
 {
 	struct package *package = calloc(1, sizeof(*package));
 
-	if (package)
-		package->references = 1;
+	if (!package)
+		return NULL;
+	package->references = 1;
+	package->loaded_ns = stamp_now_ns();
 	return package;
 }
 

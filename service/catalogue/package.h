@@ -46,6 +46,7 @@ struct package {
 	/* the manifest */
 	char *file;
 	struct stamp stamp; /* stamp of that file */
+	int64_t loaded_ns;  /* when it was read (CLOCK_REALTIME) */
 	uint64_t digest;    /* digest of its bytes */
 
 	uint64_t writable; /* digest of the warnings about writers of its files; 0: none */

@@ -116,9 +116,35 @@ void listing_write_not_offered(const struct catalogue *catalogue, struct buffer 
 
 /* ── the topics ──────────────────────────────────────────────────────────────────────────────── */
 
-void listing_list(
-	const struct catalogue *catalogue, const struct request *request, struct answer *answer)
+/* Write the toolboxes of @view that are quarantined: their tools are listed, but refused. */
+static void write_quarantined(
+	const struct offer *offer, const struct catalogue *view, struct answer *answer)
 {
+	struct buffer *out = NULL;
+
+	for (size_t i = 0; i < offer->n_runners; i++) {
+		const char *id = catalogue_toolbox(offer->catalogue, i, NULL, NULL)->id;
+
+		if (runner_state(offer->runners[i]) != RUNNER_QUARANTINED ||
+			catalogue_find_toolbox(view, id, strlen(id)) < 0)
+			continue;
+		if (out)
+			buffer_append_char(out, ',');
+		else
+			buffer_append_char(out = answer_member(answer, "quarantined"), '[');
+		json_write_text(out, id);
+	}
+	if (out)
+		buffer_append_char(out, ']');
+}
+
+void listing_list(
+	const struct offer *offer, const struct request_scope *scope, struct answer *answer)
+{
+	const struct request *request = &scope->request;
+	const struct catalogue *catalogue = scope->view;
+
+	write_quarantined(offer, catalogue, answer);
 	listing_write(catalogue, request->toolbox_id.text, request->toolbox_id.size,
 		request->format, answer_member(answer, listing_member(request->format)));
 }

@@ -15,7 +15,7 @@
 
 /* Serve ovos.tools.list: definitions, in one of the formats of catalogue/definition.h. */
 void listing_list(
-	const struct catalogue *catalogue, const struct request *request, struct answer *answer);
+	const struct offer *offer, const struct request_scope *scope, struct answer *answer);
 
 /* Serve ovos.tools.get: one definition. @last_wins: `duplicate_names` is "last". */
 void listing_get(const struct offer *offer, bool last_wins, const struct request_scope *scope,

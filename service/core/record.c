@@ -5,16 +5,15 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
-#include <time.h>
 
 #include "core/shown.h"
 #include "json/writer.h"
 #include "policy/audit_chain.h"
 #include "util/cleanup.h"
 #include "util/log.h"
+#include "util/stamp.h"
 #include "util/utf8.h"
 
-#define NS_PER_MS  1000000L
 #define KEEP_BYTES 4096
 
 /* The most code points of a source or session_id in a line. */
@@ -116,19 +115,6 @@ void record_decide(struct record *record, const char *decision, const struct tex
 			&record->by, by->text, utf8_prefix(by->text, by->size, TEXT_POINTS));
 }
 
-/* 2026-11-23T10:00:00.123Z */
-static void write_time(struct buffer *out)
-{
-	struct timespec now;
-	struct tm parts;
-	char text[32];
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	gmtime_r(&now.tv_sec, &parts);
-	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &parts);
-	buffer_printf(out, "%s.%03ldZ", text, now.tv_nsec / NS_PER_MS);
-}
-
 int record_write(const struct recorder *recorder, const struct record *record, double duration_ms,
 	const char *outcome, struct audit_wait *wait)
 {
@@ -137,7 +123,7 @@ int record_write(const struct recorder *recorder, const struct record *record, d
 	if (record->text.size == 0 || !audit_is_on(recorder->audit))
 		return 0;
 	buffer_append_string(&line, AUDIT_LINE_START);
-	write_time(&line);
+	stamp_write_time(&line, stamp_now_ns());
 	buffer_append_char(&line, '"');
 	buffer_fail_with(&line, &record->text);
 	buffer_append(&line, record->text.data, record->split);

@@ -6,6 +6,7 @@
 #include "core/listing.h"
 #include "json/writer.h"
 #include "util/clock.h"
+#include "util/stamp.h"
 
 #define MS_PER_S  1000
 #define US_PER_MS 1000.0
@@ -27,11 +28,36 @@ static void write_quantile_ms(struct buffer *out, const char *key,
 	json_write_f64(out, (double)value_us / US_PER_MS);
 }
 
-static void write_toolbox(const struct config *config, const struct toolbox *toolbox,
-	struct runner *runner, struct buffer *out)
+static void write_time(struct buffer *out, const char *key, int64_t ns)
 {
+	json_write_key(out, key);
+	buffer_append_char(out, '"');
+	stamp_write_time(out, ns);
+	buffer_append_char(out, '"');
+}
+
+/* Write why @toolbox serves an earlier version than its files have: @failure. */
+static void write_last_good(
+	const struct toolbox *toolbox, const struct catalogue_failure *failure, struct buffer *out)
+{
+	buffer_append_string(out, ",\"last_good\":{");
+	write_time(out, "loaded", toolbox->package->loaded_ns);
+	buffer_append_char(out, ',');
+	write_time(out, "failed", failure->since_ns);
+	json_write_member_text(out, "error", failure->error);
+	buffer_append_char(out, '}');
+}
+
+/* Write the toolbox at @index of @view. */
+static void write_toolbox(
+	const struct offer *offer, const struct catalogue *view, size_t index, struct buffer *out)
+{
+	const struct toolbox *toolbox = catalogue_toolbox(view, index, NULL, NULL);
+	const char *disabled = catalogue_disabled_by(view, index);
+	const struct catalogue_failure *failure = catalogue_kept_for(view, index);
+	struct runner *runner = offer_runner(offer, toolbox);
 	const struct runner_statistics *statistics = runner_statistics(runner, toolbox);
-	bool is_enabled = config_toolbox_is_enabled(config, toolbox->id);
+	const char *why = disabled ? disabled : runner_reason(runner);
 
 	buffer_append_char(out, '{');
 	json_write_member_text(out, "toolbox_id", toolbox->id);
@@ -39,28 +65,27 @@ static void write_toolbox(const struct config *config, const struct toolbox *too
 	json_write_member_text(out, "file", toolbox->package->file);
 	json_write_member_text(out, "sandbox", sandbox_class_name(toolbox->package->sandbox.class));
 	json_write_member_text(
-		out, "state", is_enabled ? runner_state_name(runner_state(runner)) : "disabled");
-	json_write_member_text(out, "why",
-		is_enabled ? runner_reason(runner) : "not enabled in the configuration");
+		out, "state", disabled ? "disabled" : runner_state_name(runner_state(runner)));
+	json_write_member_text(out, "why", !why && failure ? failure->error : why);
 	write_number(out, "hosts", runner_n_hosts(runner));
 	write_number(out, "calls", statistics->calls);
 	write_number(out, "errors", statistics->errors);
 	write_number(out, "queue", runner_n_waiting(runner));
 	write_quantile_ms(out, "p50_ms", statistics, 0.5);
 	write_quantile_ms(out, "p99_ms", statistics, 0.99);
+	if (failure)
+		write_last_good(toolbox, failure, out);
 	buffer_append_char(out, '}');
 }
 
-static void write_toolboxes(const struct offer *offer, const struct catalogue *view,
-	const struct config *config, struct buffer *out)
+static void write_toolboxes(
+	const struct offer *offer, const struct catalogue *view, struct buffer *out)
 {
 	buffer_append_char(out, '[');
 	for (size_t i = 0; i < catalogue_n_toolboxes(view); i++) {
-		const struct toolbox *toolbox = catalogue_toolbox(view, i, NULL, NULL);
-
 		if (i > 0)
 			buffer_append_char(out, ',');
-		write_toolbox(config, toolbox, offer_runner(offer, toolbox), out);
+		write_toolbox(offer, view, i, out);
 	}
 	buffer_append_char(out, ']');
 }
@@ -122,8 +147,7 @@ void status_write(const struct service *service, struct answer *answer)
 	if (service->config.audit_file)
 		recorder_write_status(&service->recorder, answer_member(answer, "audit"));
 	approval_write_status(&service->approval, answer_member(answer, "approval"));
-	write_toolboxes(
-		&service->offer, view, &service->config, answer_member(answer, "toolboxes"));
+	write_toolboxes(&service->offer, view, answer_member(answer, "toolboxes"));
 	listing_write_failed(view, answer_member(answer, "failed"));
 	listing_write_not_offered(view, answer_member(answer, "not_offered"));
 	write_folders(&service->config.folders, answer_member(answer, "folders"));

@@ -36,6 +36,36 @@ static void add_risk(struct table *table, const struct ctl_response *response, u
 		table_add(table, tool_risk_name(TOOL_UNRATED));
 }
 
+/* Return whether calls of the toolbox of @tool are refused until a reload. */
+static bool is_quarantined(const struct ctl_response *response, uint32_t tool)
+{
+	const struct json_tape *tape = &response->tape;
+	uint32_t ids = ctl_response_find(response, 0, "quarantined", JSON_ARRAY);
+	uint32_t token = ctl_response_find(response, tool, "toolbox_id", JSON_STRING);
+	cleanup_free char *id = NULL;
+
+	if (ids == JSON_NONE || token == JSON_NONE)
+		return false;
+	id = json_string_dup(tape, token, NULL);
+	for (uint32_t i = json_first(tape, ids); id && i < json_end(tape, ids);
+		i = json_next(tape, i))
+		if (json_type_at(tape, i) == JSON_STRING &&
+			json_string_equals(tape, i, id, strlen(id)))
+			return true;
+	return false;
+}
+
+static void add_toolbox_id(struct table *table, const struct ctl_response *response, uint32_t tool)
+{
+	uint32_t id = json_find(&response->tape, tool, "toolbox_id");
+
+	if (id != JSON_NONE)
+		terminal_append_value(table_cell(table), &response->tape, id);
+	if (is_quarantined(response, tool))
+		buffer_append_string(table_cell(table), " (quarantined)");
+	table_next(table);
+}
+
 static void print_tools(const struct ctl_response *response, uint32_t tools)
 {
 	static const struct table_column columns[] = {
@@ -46,7 +76,7 @@ static void print_tools(const struct ctl_response *response, uint32_t tools)
 	table_init(&table, columns, sizeof(columns) / sizeof(*columns));
 	for (uint32_t i = json_first(tape, tools); i < json_end(tape, tools);
 		i = json_next(tape, i)) {
-		add_member(&table, response, i, "toolbox_id");
+		add_toolbox_id(&table, response, i);
 		add_member(&table, response, i, "name");
 		add_risk(&table, response, i);
 		add_member(&table, response, i, "description");

@@ -14,6 +14,7 @@
 #include "loader/tool_settings.h"
 #include "manifest/manifest.h"
 #include "util/cleanup.h"
+#include "util/stamp.h"
 
 /*
  * The last steps, when all jobs are done:
@@ -135,6 +136,7 @@ static int keep_last_good(struct load_jobs *jobs)
 		if (job->toolbox || job->problems.n_errors == 0 || !job->previous ||
 			sandbox_max_refuses(jobs->options.config, job->previous, &refusal))
 			continue;
+		job->is_kept = true;
 		if (kind_facts(job->previous->kind)->has_members)
 			r = members_keep(job);
 		else if (job->previous->is_checked &&
@@ -163,9 +165,57 @@ static void job_id(const struct load_job *job, char ret_id[MANIFEST_ID_BYTES])
 		manifest_id(job->path, ret_id);
 }
 
+/* Order failures by their toolbox and error. */
+static int compare_failures(const void *a, const void *b)
+{
+	const struct catalogue_failure *left = *(const struct catalogue_failure *const *)a;
+	const struct catalogue_failure *right = *(const struct catalogue_failure *const *)b;
+	int order = strcmp(left->toolbox_id, right->toolbox_id);
+
+	return order != 0 ? order : strcmp(left->error, right->error);
+}
+
+/* The failures of the previous catalogue, sorted: an error that was there keeps its time. */
+struct known_failures {
+	const struct catalogue_failure **items;
+	size_t n_items;
+};
+
+static void known_failures_deinit(struct known_failures *known)
+{
+	free(known->items);
+}
+
+/* Find the failures of @previous (NULL: none). 0 or -ENOMEM. */
+static int find_known(const struct catalogue *previous, struct known_failures *ret_known)
+{
+	size_t n_items = previous ? catalogue_n_failures(previous) : 0;
+
+	ret_known->items = calloc(n_items + 1, sizeof(*ret_known->items));
+	if (!ret_known->items)
+		return -ENOMEM;
+	for (size_t i = 0; i < n_items; i++)
+		ret_known->items[i] = catalogue_failure(previous, i);
+	ret_known->n_items = n_items;
+	qsort(ret_known->items, n_items, sizeof(*ret_known->items), compare_failures);
+	return 0;
+}
+
+/* Return since when the toolbox @id has had @error. */
+static int64_t failed_since(const struct known_failures *known, char *id, char *error)
+{
+	const struct catalogue_failure wanted = {.toolbox_id = id, .error = error};
+	const struct catalogue_failure *key = &wanted;
+	const struct catalogue_failure **found = bsearch(
+		&key, known->items, known->n_items, sizeof(*known->items), compare_failures);
+
+	return found ? (*found)->since_ns : stamp_now_ns();
+}
+
 static int add_failures(const struct load_jobs *jobs, struct catalogue *catalogue)
 {
-	int r = 0;
+	cleanup(known_failures_deinit) struct known_failures known = {0};
+	int r = find_known(jobs->options.previous, &known);
 
 	for (size_t i = 0; i < jobs->n_items && r == 0; i++) {
 		struct load_job *job = jobs->items[i];
@@ -176,13 +226,39 @@ static int add_failures(const struct load_jobs *jobs, struct catalogue *catalogu
 			continue;
 		job_id(job, id);
 		diagnostics_write_first(&job->problems, job->path, &text);
-		r = buffer_terminate(&text) ? catalogue_add_failure(catalogue, id, text.data)
+		r = buffer_terminate(&text) ? catalogue_add_failure(catalogue, id, text.data,
+						      failed_since(&known, id, text.data),
+						      job->is_kept ? job->previous : NULL)
 					    : -ENOMEM;
 	}
 	return r;
 }
 
-/* The tools that the configuration leaves out. */
+/* Add the tools of @toolbox that the configuration leaves out. 0 or -ENOMEM. */
+static int add_filtered_tools(
+	const struct config *config, const struct toolbox *toolbox, struct catalogue *catalogue)
+{
+	static const char mixed[] = "each of its tools is left out, for different reasons";
+	const char *of_all = NULL;
+	size_t n_left_out = 0;
+	int r = 0;
+
+	for (size_t i = 0; i < toolbox->n_tools && r == 0; i++) {
+		const char *name = toolbox->tools[i].name;
+		const char *reason;
+
+		if (settings_offer(config, toolbox->id, name))
+			continue;
+		reason = settings_refusal(config, toolbox->id, name);
+		of_all = n_left_out++ == 0 || strcmp(of_all, reason) == 0 ? reason : mixed;
+		r = catalogue_add_skipped(catalogue, toolbox->id, name, reason);
+	}
+	if (n_left_out > 0 && n_left_out == toolbox->n_tools)
+		catalogue_disable(catalogue, toolbox->id, of_all);
+	return r;
+}
+
+/* Add all that the configuration leaves out. 0 or -ENOMEM. */
 static int add_filtered(const struct load_jobs *jobs, struct catalogue *catalogue)
 {
 	const struct config *config = jobs->options.config;
@@ -190,16 +266,17 @@ static int add_filtered(const struct load_jobs *jobs, struct catalogue *catalogu
 
 	for (size_t i = 0; i < jobs->n_items && r == 0; i++) {
 		const struct toolbox *toolbox = jobs->items[i]->toolbox;
+		const char *reason;
 
-		if (toolbox && described_is_awaited(toolbox))
-			r = catalogue_add_skipped(catalogue, toolbox->id, NULL,
-				settings_refusal(config, toolbox->id, NULL));
-		for (size_t j = 0; toolbox && j < toolbox->n_tools && r == 0; j++)
-			if (!settings_offer(config, toolbox->id, toolbox->tools[j].name))
-				r = catalogue_add_skipped(catalogue, toolbox->id,
-					toolbox->tools[j].name,
-					settings_refusal(
-						config, toolbox->id, toolbox->tools[j].name));
+		if (!toolbox)
+			continue;
+		if (!described_is_awaited(toolbox)) {
+			r = add_filtered_tools(config, toolbox, catalogue);
+			continue;
+		}
+		reason = settings_refusal(config, toolbox->id, NULL);
+		catalogue_disable(catalogue, toolbox->id, reason);
+		r = catalogue_add_skipped(catalogue, toolbox->id, NULL, reason);
 	}
 	return r;
 }

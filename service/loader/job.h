@@ -31,6 +31,7 @@ struct load_job {
 	struct load_job *beside; /* the job of NAME.json for the folder NAME, and back; or NULL */
 	struct package
 		*previous; /* this file's package in the previous catalogue, borrowed; or NULL */
+	bool is_kept;      /* it has failed, and what the previous package has is offered instead */
 	struct package *package; /* held; NULL: it could not be read */
 	struct toolbox *toolbox; /* the package's; NULL: the job has failed or offers none itself */
 	struct diagnostics problems;

@@ -3,7 +3,8 @@
 
 #include <time.h>
 
-#define NS_PER_S INT64_C(1000000000)
+#define NS_PER_S  INT64_C(1000000000)
+#define NS_PER_MS INT64_C(1000000)
 
 static int64_t ns_of(const struct timespec *time)
 {
@@ -16,6 +17,17 @@ int64_t stamp_now_ns(void)
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	return ns_of(&now);
+}
+
+void stamp_write_time(struct buffer *out, int64_t ns)
+{
+	time_t seconds = (time_t)(ns / NS_PER_S);
+	struct tm parts;
+	char text[32];
+
+	gmtime_r(&seconds, &parts);
+	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &parts);
+	buffer_printf(out, "%s.%03dZ", text, (int)(ns % NS_PER_S / NS_PER_MS));
 }
 
 void stamp_take(const struct stat *status, struct stamp *ret_stamp)

@@ -5,6 +5,8 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
+#include "util/buffer.h"
+
 /*
  * A summary of a file's inode that can prove that its bytes need not be read again.
  *
@@ -27,6 +29,9 @@ struct stamp {
 
 /* Return the time by the clock of file stamps (CLOCK_REALTIME), in nanoseconds. */
 int64_t stamp_now_ns(void);
+
+/* Append the time @ns of that clock, in UTC: 2026-11-23T10:00:00.123Z */
+void stamp_write_time(struct buffer *out, int64_t ns);
 
 /* Take the stamp of the file that @status describes, now. */
 void stamp_take(const struct stat *status, struct stamp *ret_stamp);

@@ -10,7 +10,7 @@ from pathlib import Path
 import manifests
 import pytest
 from caller import Caller
-from processes import SLOWNESS, is_alive, until
+from processes import SLOWNESS, is_alive, toolboxctl, until
 
 # What an error may come later than its cause.
 LATE_SECONDS = 2 * SLOWNESS
@@ -240,7 +240,11 @@ def test_crashes_in_a_row_put_a_toolbox_into_quarantine_until_a_reload(launch, t
         assert answer["code"] == "unavailable" and "quarantine" in answer["error"]
         status, = caller.call("ovos.tools.status")["toolboxes"]
         assert status["state"] == "quarantined" and status["why"]
+        assert caller.call("ovos.tools.list")["quarantined"] == ["misbehave"]
+        listed = toolboxctl("list", bus=service.url, home=tmp_path / "ctl").stdout.splitlines()
+        assert all(line.startswith("misbehave (quarantined) ") for line in listed[1:]), listed
         caller.call("ovos.tools.reload")
+        assert "quarantined" not in caller.call("ovos.tools.list")
         assert caller.invoke("behave", {"value": -1})["result"] == {"result": 1}
 
 

@@ -102,6 +102,35 @@ def test_a_broken_manifest_keeps_its_last_good_version(own, text):
     assert answer["failed"] == [] and changed == []
 
 
+def test_the_status_has_what_is_served_instead_of_a_broken_manifest(own):
+    caller, folder, _ = own
+    (folder / "one.json").write_text("{")
+    reload(caller)
+
+    def one():
+        return next(one for one in caller.call("ovos.tools.status")["toolboxes"]
+                    if one["toolbox_id"] == "one")
+
+    kept = one()
+    assert kept["state"] == "idle" and str(folder / "one.json") in kept["why"]
+    assert kept["last_good"]["error"] == kept["why"]
+    assert kept["last_good"]["loaded"] < kept["last_good"]["failed"]
+    reload(caller)
+    assert one() == kept
+    manifests.toolbox(folder, "one", [manifests.labs("first")])
+    reload(caller)
+    assert one()["why"] is None and "last_good" not in one()
+
+
+def test_a_toolbox_whose_tools_are_all_left_out_is_disabled(launch, folder):
+    service = launch({"tools_disabled": ["one/first"]}, [folder])
+    with Caller(service.url) as caller:
+        states = {one["toolbox_id"]: (one["state"], one["why"])
+                  for one in caller.call("ovos.tools.status")["toolboxes"]}
+        assert states == {"one": ("disabled", "left out by tools_enabled or tools_disabled"),
+                          "two": ("idle", None)}
+
+
 def test_a_toolbox_that_was_never_good_is_in_failed_alone(own):
     caller, folder, _ = own
     manifests.toolbox(folder, "bad", [manifests.labs("never")], unknown_key=1)

@@ -250,17 +250,31 @@ Test(catalogue, finds_the_longest_id_and_name)
 
 Test(catalogue, keeps_notes_of_what_is_not_offered)
 {
-	cr_expect_eq(catalogue_add_failure(catalogue, "x", "broken"), 0);
-	cr_expect_eq(catalogue_add_failure(catalogue, "y", "gone"), 0);
+	cr_expect_eq(catalogue_add_failure(catalogue, "x", "broken", 5, NULL), 0);
+	cr_expect_eq(catalogue_add_failure(catalogue, "y", "gone", 6,
+			     catalogue_toolbox(catalogue, 1, NULL, NULL)->package),
+		0);
 	cr_expect_eq(catalogue_add_skipped(catalogue, "b", "set", "filtered"), 0);
 	cr_expect_eq(catalogue_add_skipped(catalogue, "c", NULL, "no interpreter"), 0);
 	cr_assert_eq(catalogue_n_failures(catalogue), 2);
 	cr_expect_str_eq(catalogue_failure(catalogue, 1)->toolbox_id, "y");
 	cr_expect_str_eq(catalogue_failure(catalogue, 1)->error, "gone");
+	cr_expect_eq(catalogue_failure(catalogue, 1)->since_ns, 6);
+	cr_expect_null(catalogue_kept_for(catalogue, 0));
+	cr_expect_eq(catalogue_kept_for(catalogue, 1), catalogue_failure(catalogue, 1));
 	cr_assert_eq(catalogue_n_skipped(catalogue), 2);
 	cr_expect_str_eq(catalogue_skipped(catalogue, 0)->name, "set");
 	cr_expect_null(catalogue_skipped(catalogue, 1)->name);
 	cr_expect_str_eq(catalogue_skipped(catalogue, 1)->reason, "no interpreter");
+}
+
+Test(catalogue, knows_why_a_toolbox_offers_nothing)
+{
+	catalogue_disable(catalogue, "empty", "for a reason");
+	cr_expect_str_eq(catalogue_disabled_by(
+				 catalogue, (size_t)catalogue_find_toolbox(catalogue, "empty", 5)),
+		"for a reason");
+	cr_expect_null(catalogue_disabled_by(catalogue, 0));
 }
 
 Test(catalogue, may_be_empty)

@@ -303,19 +303,27 @@ Test(loader, makes_a_new_toolbox_when_its_library_is_replaced)
 Test(loader, keeps_the_last_good_version_of_what_fails)
 {
 	const struct toolbox *first;
+	int64_t since_ns;
 
 	scratch_write_json("low/a.json", LIBM("root"));
 	load();
+	cr_expect_null(catalogue_kept_for(catalogue, 0));
 	first = only_toolbox();
 	scratch_write_json("low/a.json", "{'toolbox_id':'other'");
 	load();
 	cr_expect_eq(only_toolbox(), first);
 	expect_failed("a ");
+	cr_assert_eq(catalogue_kept_for(catalogue, 0), catalogue_failure(catalogue, 0));
+	since_ns = catalogue_failure(catalogue, 0)->since_ns;
+	cr_expect_gt(since_ns, first->package->loaded_ns);
+	load();
+	cr_expect_eq(catalogue_failure(catalogue, 0)->since_ns, since_ns, "the same error");
 	/* And so on, until it is good again. */
 	scratch_write_json("low/a.json", BOX("libm.so.6", TOOL("root", "no_such_symbol")));
 	load();
 	cr_expect_eq(only_toolbox(), first);
 	expect_failed("a ");
+	cr_expect_gt(catalogue_failure(catalogue, 0)->since_ns, since_ns, "another error");
 	scratch_write_json("low/a.json", LIBM("root"));
 	load();
 	cr_expect_eq(only_toolbox(), first);

@@ -67,7 +67,7 @@ Test(names, of_no_tool_of_a_toolbox_are_reported)
 	struct catalogue *catalogue =
 		make_catalogue(make_box("a", BOX_TOOL("one", "") "," BOX_TOOL("two", "")), NULL);
 
-	cr_assert_eq(catalogue_add_failure(catalogue, "failed", "broken"), 0);
+	cr_assert_eq(catalogue_add_failure(catalogue, "failed", "broken", 0, NULL), 0);
 	cr_assert_eq(catalogue_add_skipped(catalogue, "asleep", NULL, "not enabled"), 0);
 	names_report_unknown(&config, catalogue, report, NULL);
 	cr_expect_str_eq(buffer_terminate(&reported),
