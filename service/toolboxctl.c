@@ -30,11 +30,13 @@ static const struct ctl_command commands[] = {
 	{"list", "", "list the tools that are offered",
 		"With --format the list is printed for a model: as JSON, or as text (markdown).\n",
 		"  toolboxctl list --toolbox math_tools\n"
+		"  toolboxctl list --long\n"
 		"  toolboxctl list --why\n"
 		"  toolboxctl list --format openai\n"
 		"  toolboxctl list --format anthropic --stat\n",
-		WHICH_FLAGS | CTL_FLAG_FORMAT | CTL_FLAG_WHY | CTL_FLAG_OFFLINE | CTL_FLAG_BUS, 0,
-		0, ctl_list},
+		WHICH_FLAGS | CTL_FLAG_FORMAT | CTL_FLAG_LONG | CTL_FLAG_WHY | CTL_FLAG_OFFLINE |
+			CTL_FLAG_BUS,
+		0, 0, ctl_list},
 	{"get", "NAME", "show how to call a tool", "NAME is a tool, or TOOLBOX/TOOL.\n",
 		"  toolboxctl get add\n"
 		"  toolboxctl get math_tools/add --json\n",

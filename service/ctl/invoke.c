@@ -9,6 +9,7 @@
 #include "ctl/request.h"
 #include "ctl/session.h"
 #include "ctl/terminal.h"
+#include "ctl/tool/signature.h"
 #include "json/number.h"
 #include "json/writer.h"
 #include "util/cleanup.h"
@@ -262,5 +263,10 @@ int ctl_invoke(const struct ctl_options *options)
 		r = read_typed_arguments(session, options, &args);
 	if (r == 0)
 		r = ask_for_call(session, options, &args, &response);
-	return r == 0 ? print_answer(options, &response) : r;
+	if (r != 0)
+		return r;
+	r = print_answer(options, &response);
+	if (!options->json)
+		tool_signature_complain(session, options, &response);
+	return r;
 }

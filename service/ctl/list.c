@@ -8,6 +8,7 @@
 #include "ctl/status.h"
 #include "ctl/table.h"
 #include "ctl/terminal.h"
+#include "ctl/tool/signature.h"
 #include "loader/offline.h"
 #include "util/cleanup.h"
 #include "util/utf8.h"
@@ -84,6 +85,51 @@ static void print_tools(const struct ctl_response *response, uint32_t tools)
 	table_print(&table);
 }
 
+/* Append a paragraph that is indented by @indent, and its further lines by @hanging. */
+static void append_paragraph(
+	struct buffer *out, const struct buffer *text, size_t indent, size_t hanging)
+{
+	size_t width = terminal_width();
+
+	buffer_fail_with(out, text);
+	if (text->size == 0 || buffer_status(text) < 0)
+		return;
+	terminal_append_spaces(out, indent);
+	terminal_append_wrapped(
+		out, text->data, text->size, width > hanging ? width - hanging : width, hanging);
+	buffer_append_char(out, '\n');
+}
+
+/* Print each tool with its parameters and its description, below the name of its toolbox. */
+static void print_long(const struct ctl_response *response, uint32_t tools)
+{
+	const struct json_tape *tape = &response->tape;
+	cleanup(buffer_deinit) struct buffer out = {0};
+	uint32_t last = JSON_NONE; /* the toolbox of the tool before */
+
+	for (uint32_t i = json_first(tape, tools); i < json_end(tape, tools);
+		i = json_next(tape, i)) {
+		uint32_t id = ctl_response_find(response, i, "toolbox_id", JSON_STRING);
+		cleanup(buffer_deinit) struct buffer signature = {0};
+		cleanup(buffer_deinit) struct buffer description = {0};
+
+		if (id != JSON_NONE &&
+			(last == JSON_NONE || !json_strings_equal(tape, id, tape, last))) {
+			buffer_append_string(&out, last != JSON_NONE ? "\n" : "");
+			buffer_append_string(&out, terminal_bold());
+			terminal_append_value(&out, tape, id);
+			buffer_append_string(&out, terminal_plain());
+			buffer_append_char(&out, '\n');
+			last = id;
+		}
+		tool_signature_append(tape, i, &signature);
+		terminal_append_member(&description, tape, i, "description");
+		append_paragraph(&out, &signature, 2, 6);
+		append_paragraph(&out, &description, 6, 6);
+	}
+	terminal_print(&out);
+}
+
 /* Print the lines of the member `text`, without what a terminal would obey. */
 static void print_text(const struct ctl_response *response)
 {
@@ -113,6 +159,8 @@ static void print_list(const struct ctl_options *options, const struct ctl_respo
 		print_text(response);
 	else if (options->format)
 		terminal_print_json(&response->tape, 0);
+	else if (options->is_long && tools != JSON_NONE && json_count(&response->tape, tools) > 0)
+		print_long(response, tools);
 	else if (tools != JSON_NONE && json_count(&response->tape, tools) > 0)
 		print_tools(response, tools);
 	else
@@ -127,6 +175,9 @@ static int check_options(const struct ctl_options *options)
 	else if (options->stat && (options->offline || options->why || options->json))
 		terminal_complain("--stat needs the daemon, and goes with --toolbox, --profile and "
 				  "--format only");
+	else if (options->is_long && (options->format || options->stat || options->json))
+		terminal_complain("--long prints text for people: leave out --format, --stat and "
+				  "--json");
 	else if (options->json && options->why && !options->offline)
 		terminal_complain(
 			"--why prints text only: for JSON, use `toolboxctl status --json`");

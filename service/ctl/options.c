@@ -25,6 +25,7 @@ static const struct flag flags[] = {
 		MEMBER(profile)},
 	{"--format", "FORMAT", "full, compact, openai, anthropic, mcp or markdown", CTL_FLAG_FORMAT,
 		MEMBER(format)},
+	{"--long", NULL, "the parameters and results of each tool", CTL_FLAG_LONG, MEMBER(is_long)},
 	{"--stat", NULL, "what the format takes of a model's context, by toolbox", CTL_FLAG_FORMAT,
 		MEMBER(stat)},
 	{"--why", NULL, "also list what is not offered, and why", CTL_FLAG_WHY, MEMBER(why)},

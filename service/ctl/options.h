@@ -25,6 +25,7 @@
 #define CTL_FLAG_SESSION 0x1000u
 #define CTL_FLAG_REASON  0x2000u
 #define CTL_FLAG_KEY     0x4000u
+#define CTL_FLAG_LONG    0x8000u
 
 #define CTL_TIMEOUT_MS    5000
 #define CTL_TIMEOUT_MAX_S 86400
@@ -44,6 +45,7 @@ struct ctl_options {
 	uint64_t timeout_ms;
 	bool json;
 	bool why;
+	bool is_long;
 	bool stat;
 	bool dry_run;
 	bool lines;

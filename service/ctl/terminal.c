@@ -60,6 +60,17 @@ const char *terminal_plain(void)
 	return has_colours(STDOUT_FILENO) ? "\x1b[0m" : "";
 }
 
+bool terminal_has_utf8(void)
+{
+	const char *locale = getenv("LC_ALL");
+
+	if (!locale || !*locale)
+		locale = getenv("LC_CTYPE");
+	if (!locale || !*locale)
+		locale = getenv("LANG");
+	return locale && (strcasestr(locale, "utf-8") || strcasestr(locale, "utf8"));
+}
+
 size_t terminal_text_prefix(const char *text, size_t size, size_t columns, size_t *ret_width)
 {
 	mbstate_t state = {0};
@@ -83,14 +94,40 @@ size_t terminal_text_prefix(const char *text, size_t size, size_t columns, size_
 	return used;
 }
 
+/* Return the ASCII for the character at @text that texts of ours use, or NULL for any other; *ret_size is
+ * the character's size. */
+static const char *find_ascii(const char *text, size_t size, size_t *ret_size)
+{
+	static const struct {
+		const char *character;
+		const char *ascii;
+	} pairs[] = {{"…", "..."}, {"–", "-"}, {"—", "-"}, {"→", "->"}};
+
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++) {
+		*ret_size = strlen(pairs[i].character);
+		if (size >= *ret_size && memcmp(text, pairs[i].character, *ret_size) == 0)
+			return pairs[i].ascii;
+	}
+	return NULL;
+}
+
 void terminal_append_line(struct buffer *out, const char *text, size_t size)
 {
 	const char *end = text + size;
+	bool has_utf8 = terminal_has_utf8();
 
 	while (text < end) {
 		char shown[VISIBLE_BYTES] = " ";
 		size_t size_shown = 1;
+		size_t length;
+		const char *ascii =
+			has_utf8 ? NULL : find_ascii(text, (size_t)(end - text), &length);
 
+		if (ascii) {
+			buffer_append_string(out, ascii);
+			text += length;
+			continue;
+		}
 		if (*text == '\n' || *text == '\t' || *text == '\r')
 			text++;
 		else

@@ -21,13 +21,17 @@ size_t terminal_width(void);
 const char *terminal_bold(void);
 const char *terminal_plain(void);
 
+/* Return whether the locale of the user (LC_ALL, LC_CTYPE, LANG) has UTF-8. */
+bool terminal_has_utf8(void);
+
 /* Return how many bytes at the start of @size bytes of UTF-8 fit into @columns; @ret_width is the
  * columns that they take. Characters that print nothing take none. Needs the LC_CTYPE of a UTF-8
  * locale. */
 size_t terminal_text_prefix(const char *text, size_t size, size_t columns, size_t *ret_width);
 
 /* Append @text so that it stays on one line: white space becomes a space, all else is made visible
- * (util/visible.h). */
+ * (util/visible.h). In a locale without UTF-8, the ellipsis, the dashes and the arrow of our own texts
+ * become ASCII. */
 void terminal_append_line(struct buffer *out, const char *text, size_t size);
 
 void terminal_append_spaces(struct buffer *out, size_t count);

@@ -164,17 +164,36 @@ static bool append_annotation(
 	return true;
 }
 
+bool describe_encoding(const struct node *node, const char *before, struct buffer *out)
+{
+	const struct json_tape *tape = &node->source->tape;
+	cleanup(buffer_deinit) struct buffer name = {0};
+	uint32_t encoding = json_type_at(tape, node->token) == JSON_OBJECT
+				    ? json_find(tape, node->token, "contentEncoding")
+				    : JSON_NONE;
+
+	if (encoding == JSON_NONE || json_type_at(tape, encoding) != JSON_STRING)
+		return false;
+	json_string_decode(tape, encoding, &name);
+	buffer_fail_with(out, &name);
+	buffer_append_string(out, before);
+	append_clean(out, name.data ? name.data : "", name.size);
+	return true;
+}
+
 static void describe_string(const struct node *node, struct buffer *out)
 {
 	const struct node_string *string = node->string;
 	const struct json_tape *tape = &node->source->tape;
 
-	describe_size("of", string->length_min, string->length_max, "character", out);
-	if (string->format)
+	if (string)
+		describe_size("of", string->length_min, string->length_max, "character", out);
+	if (string && string->format)
 		buffer_printf(out, " that is a %s such as %s", string->format->name,
 			string->format->example);
-	if (string->encoding)
-		buffer_printf(out, " in %s", string->encoding->name);
+	describe_encoding(node, " in ", out);
+	if (!string)
+		return;
 	if (string->media)
 		buffer_printf(out, " that holds %s", string->media->name);
 	if (!string->pattern)
@@ -315,7 +334,7 @@ static void describe_types(
 		before = " or ";
 		if (type & NODE_NUMBER && node->number)
 			describe_number(node->number, out);
-		if (type == NODE_STRING && node->string)
+		if (type == NODE_STRING)
 			describe_string(node, out);
 		if (type == NODE_ARRAY && node->array)
 			describe_array(node->array, depth, out);
@@ -324,8 +343,7 @@ static void describe_types(
 	}
 }
 
-/* The types that @node speaks of without naming them: {"minimum": 1} wants a number of that. */
-static unsigned int implied_types(const struct node *node)
+unsigned int describe_implied_types(const struct node *node)
 {
 	return (node->number ? (unsigned int)NODE_NUMBER : 0u) |
 	       (node->string ? (unsigned int)NODE_STRING : 0u) |
@@ -348,7 +366,7 @@ static void describe(const struct node *node, unsigned int depth, struct buffer 
 	if (types == NODE_ANY && describe_applicators(node, depth, out))
 		return;
 	if (types == NODE_ANY)
-		types = implied_types(node);
+		types = describe_implied_types(node);
 	if (types == 0)
 		buffer_append_string(out, node->declared == 0 ? "absent" : "anything");
 	describe_types(node, types, depth, out);
