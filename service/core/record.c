@@ -115,12 +115,12 @@ void record_decide(struct record *record, const char *decision, const struct tex
 			&record->by, by->text, utf8_prefix(by->text, by->size, TEXT_POINTS));
 }
 
-int record_write(const struct recorder *recorder, const struct record *record, double duration_ms,
-	const char *outcome, struct audit_wait *wait)
+int record_write_line(const struct recorder *recorder, const struct record *record,
+	double duration_ms, const char *outcome, struct audit_wait *wait)
 {
 	cleanup(buffer_deinit) struct buffer line = {0};
 
-	if (record->text.size == 0 || !audit_is_on(recorder->audit))
+	if (!audit_is_on(recorder->audit))
 		return 0;
 	buffer_append_string(&line, AUDIT_LINE_START);
 	stamp_write_time(&line, stamp_now_ns());

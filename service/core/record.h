@@ -67,10 +67,19 @@ void record_begin(const struct recorder *recorder, struct record *record,
 /* Set the @decision (constant text) and its maker, absent for none. */
 void record_decide(struct record *record, const char *decision, const struct text_view *by);
 
-/* Append a line about @record, unless it is empty. @duration_ms: negative for none. @outcome: NULL for
+/* Append a line about @record, which is not empty. @duration_ms: negative for none. @outcome: NULL for
  * none. With @wait, see audit_append(). Return its result. */
-int record_write(const struct recorder *recorder, const struct record *record, double duration_ms,
-	const char *outcome, struct audit_wait *wait);
+int record_write_line(const struct recorder *recorder, const struct record *record,
+	double duration_ms, const char *outcome, struct audit_wait *wait);
+
+/* Append a line about @record, unless it is empty: see record_write_line(). */
+static inline int record_write(const struct recorder *recorder, const struct record *record,
+	double duration_ms, const char *outcome, struct audit_wait *wait)
+{
+	return record->text.size > 0
+		       ? record_write_line(recorder, record, duration_ms, outcome, wait)
+		       : 0;
+}
 
 /* Empty @record, and keep its memory for the next call. */
 void record_reset(struct record *record);

@@ -375,7 +375,7 @@ struct limit_hold limits_move(struct limit_hold *hold)
 	return (struct limit_hold){take_ptr(hold->bucket)};
 }
 
-void limits_release(struct limit_hold *hold)
+void limits_end_hold(struct limit_hold *hold)
 {
 	struct bucket *bucket = take_ptr(hold->bucket);
 

@@ -75,5 +75,12 @@ bool limits_take(struct limits *limits, const struct policy_caller *caller, uint
 /* Hand @hold over: return it, and leave an empty one. */
 struct limit_hold limits_move(struct limit_hold *hold);
 
+/* End @hold, which is not empty. */
+void limits_end_hold(struct limit_hold *hold);
+
 /* End @hold, which may be empty, and leave it empty. */
-void limits_release(struct limit_hold *hold);
+static inline void limits_release(struct limit_hold *hold)
+{
+	if (hold->bucket)
+		limits_end_hold(hold);
+}
