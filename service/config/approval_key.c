@@ -2,45 +2,16 @@
 #include "config/approval_key.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "util/buffer.h"
+#include "config/secret_line.h"
 #include "util/cleanup.h"
-#include "util/file.h"
+#include "util/text.h"
 
 #define DIGITS ((size_t)2 * APPROVAL_KEY_BYTES)
-
-static int digit_value(char digit)
-{
-	if (digit >= '0' && digit <= '9')
-		return digit - '0';
-	if (digit >= 'a' && digit <= 'f')
-		return digit - 'a' + 10;
-	return digit >= 'A' && digit <= 'F' ? digit - 'A' + 10 : -1;
-}
-
-static int take_digits(const struct buffer *text, unsigned char ret[APPROVAL_KEY_BYTES])
-{
-	size_t size = text->size;
-
-	if (size > 0 && text->data[size - 1] == '\n')
-		size--;
-	if (size != DIGITS)
-		return -EINVAL;
-	for (size_t i = 0; i < APPROVAL_KEY_BYTES; i++) {
-		int high = digit_value(text->data[2 * i]);
-		int low = digit_value(text->data[2 * i + 1]);
-
-		if (high < 0 || low < 0)
-			return -EINVAL;
-		ret[i] = (unsigned char)(high << 4 | low);
-	}
-	return 0;
-}
 
 /* Return whether @path is below $CREDENTIALS_DIRECTORY. */
 static bool is_credential(const char *path)
@@ -54,26 +25,23 @@ static bool is_credential(const char *path)
 
 static int read_bytes(const char *path, unsigned char ret[APPROVAL_KEY_BYTES])
 {
-	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	cleanup(buffer_deinit) struct buffer text = {0};
-	mode_t forbidden = S_IRWXG | S_IRWXO;
-	struct stat status;
-	int r;
+	mode_t forbidden = is_credential(path) ? S_IWGRP | S_IXGRP | S_IRWXO : S_IRWXG | S_IRWXO;
+	cleanup(secret_line_deinit) struct buffer line = {0};
+	int r = secret_line_read(path, forbidden, DIGITS, &line);
 
-	if (fd < 0 || fstat(fd, &status) < 0)
-		return -errno;
-	if (!S_ISREG(status.st_mode))
-		return -EINVAL;
-	if (is_credential(path))
-		forbidden &= (mode_t)~S_IRGRP;
-	if (status.st_mode & forbidden)
-		return -EPERM;
-	r = file_read_fd(fd, DIGITS + 1, &text);
 	if (r < 0)
-		return r == -EFBIG ? -EINVAL : r;
-	r = take_digits(&text, ret);
-	explicit_bzero(text.data, text.size);
-	return r;
+		return r;
+	if (line.size != DIGITS)
+		return -EINVAL;
+	for (size_t i = 0; i < APPROVAL_KEY_BYTES; i++) {
+		int high = text_hex_value(line.data[2 * i]);
+		int low = text_hex_value(line.data[2 * i + 1]);
+
+		if (high < 0 || low < 0)
+			return -EINVAL;
+		ret[i] = (unsigned char)(high << 4 | low);
+	}
+	return 0;
 }
 
 int approval_key_read(const char *path, struct approval_key *ret_key)

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "util/buffer.h"
+
+/*
+ * A file with a secret: one line, that others may not read. What was read of it is overwritten before
+ * its memory is free for other uses.
+ */
+
+/* Read the line of the regular file at @path, of at most @size_max bytes without its newline, into
+ * the empty buffer @line. @forbidden: rights that the group and others must not have. Return 0;
+ * -EPERM when they have one; -EINVAL when it is no regular file or longer; or the negative errno of
+ * reading it. */
+int secret_line_read(const char *path, mode_t forbidden, size_t size_max, struct buffer *line);
+
+/* Overwrite and free the bytes of @line. */
+void secret_line_deinit(struct buffer *line);
