@@ -157,6 +157,8 @@ static void write_head(const struct package *package, struct buffer *out)
 		package_has_guard(package) ? "true" : "false");
 	if (package->config)
 		buffer_printf(out, ",\"config\":%s", package->config);
+	if (package->trace_files)
+		json_write_member_text(out, "trace_files", package->trace_files);
 	if (package->kind == KIND_PYTHON)
 		write_python(&package->python, out);
 	buffer_append_string(out, knows_tools(package) ? TOOLS_BEGIN : "}");

@@ -60,6 +60,7 @@ struct package {
 	char *config;      /* JSON text that is given to its hosts; NULL: none */
 	char *environment; /* variables of its hosts (util/environment.h); NULL: nothing is added */
 	struct toolbox_sandbox sandbox;
+	const char *trace_files;        /* as in config/config.h; borrowed, or NULL */
 	struct toolbox_library library; /* for kinds native and plugin; else zeroed */
 	struct package_python python;   /* for kind python; else zeroed */
 

@@ -196,7 +196,7 @@ static int read_with(const struct config_flags *flags, diagnostic_function repor
 int config_read(const struct config_flags *flags, diagnostic_function report, void *data,
 	struct config *ret_config)
 {
-	struct config config = {0};
+	struct config config = {.trace_files = flags->trace_files};
 	int r = read_with(flags, report, data, read_all, &config);
 
 	if (r == 0)

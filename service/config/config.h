@@ -174,6 +174,7 @@ struct config {
 	struct config_toolbox *toolboxes;
 	size_t n_toolboxes;
 	uint64_t start_digest; /* digest of what only a start reads; the same for the same values */
+	const char *trace_files; /* that of the flags; borrowed */
 	char *closed; /* the mistake that closes it, as "FILE:LINE POINTER: text"; or NULL */
 	struct buffer merged; /* the merged JSON text that was read */
 };
@@ -186,6 +187,8 @@ struct config_flags {
 	size_t n_toolbox_dirs;
 	const char *log_level;
 	const char *log_format;
+	const char *trace_files; /* the file for reports of the hosts' tracers
+				    (worker/sandbox/trace.h); NULL: hosts are not traced */
 };
 
 enum config_status {

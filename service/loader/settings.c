@@ -175,9 +175,10 @@ int settings_apply(const struct config *config, struct package *package)
 	int r = is_said ? apply(settings, package) : 0;
 
 	package->python.start_timeout_ms = config->start_timeout_ms;
+	package->trace_files = config->trace_files;
 	if (r == 0 && kind_facts(package->kind)->has_members)
 		r = gather_by_entry_points(config, package);
-	else if (!is_said)
+	else if (!is_said && !config->trace_files)
 		return 0;
 	return r ? r : package_prepare(package);
 }

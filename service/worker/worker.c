@@ -14,6 +14,7 @@
 #include "worker/sandbox/guard.h"
 #include "worker/sandbox/sandbox.h"
 #include "worker/sandbox/seal.h"
+#include "worker/sandbox/trace.h"
 
 /* The memory of an answer larger than this is freed. */
 #define KEEP_BYTES (256u << 10)
@@ -173,6 +174,18 @@ static int send_listener(struct worker *worker, int listener)
 	return n < 0 ? -errno : n < (ssize_t)sizeof(header) ? -EPROTO : 0;
 }
 
+/* Start the tracer of this host, if the daemon asks for a report. */
+static int split_tracer(struct worker *worker, const struct json_tape *tape, int *ret_tracer)
+{
+	uint32_t file = json_find(tape, 0, "trace_files");
+	cleanup_free char *report = NULL;
+
+	if (file == JSON_NONE || json_type_at(tape, file) != JSON_STRING)
+		return 0;
+	report = json_string_dup(tape, file, NULL);
+	return report ? trace_split(report, worker->wire, ret_tracer) : -ENOMEM;
+}
+
 /* Open the library, then enter the sandbox, where nothing else can be opened. */
 static int enter(struct worker *worker, const struct json_tape *tape, struct diagnostics *problems)
 {
@@ -181,6 +194,7 @@ static int enter(struct worker *worker, const struct json_tape *tape, struct dia
 	struct landlock_failure failure = {0};
 	cleanup_free char *name = NULL;
 	cleanup_close int listener = -1;
+	cleanup_close int tracer = -1;
 	int r = read_sandbox_members(tape, &sandbox);
 
 	if (r)
@@ -197,7 +211,9 @@ static int enter(struct worker *worker, const struct json_tape *tape, struct dia
 			folder_remove(worker->folder);
 	}
 	if (r == 0)
-		r = sandbox_enter(&sandbox, &worker->seal, worker->folder, &worker->missing,
+		r = split_tracer(worker, tape, &tracer);
+	if (r == 0)
+		r = sandbox_enter(&sandbox, &worker->seal, worker->folder, tracer, &worker->missing,
 			&listener, &failure);
 	if (r == 0)
 		r = send_listener(worker, listener);

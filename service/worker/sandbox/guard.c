@@ -12,13 +12,12 @@
 #include <unistd.h>
 
 #include "util/process/children.h"
+#include "util/process/ending.h"
 #include "util/process/guarded.h"
 #include "worker/sandbox/folder.h"
 
 /* Pause between two looks: a killed process takes a moment to end. */
 #define LOOK_NS 1000000
-
-#define EXIT_BY_SIGNAL 128
 
 static void kill_child(void *data, pid_t pid)
 {
@@ -42,20 +41,6 @@ static void sweep(pid_t host)
 			return;
 		nanosleep(&look, NULL);
 	}
-}
-
-/* End in the way that the host did. */
-__attribute__((noreturn)) static void end_like(const siginfo_t *end)
-{
-	sigset_t none;
-
-	if (end->si_code == CLD_EXITED)
-		_exit(end->si_status);
-	sigemptyset(&none);
-	signal(end->si_status, SIG_DFL);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	raise(end->si_status);
-	_exit(EXIT_BY_SIGNAL + end->si_status);
 }
 
 /* Reap orphans that have ended. Return whether the host has ended; it is not reaped, so that its
@@ -85,7 +70,7 @@ __attribute__((noreturn)) static void guard(pid_t host, const sigset_t *signals,
 	sweep(host);
 	if (folder)
 		folder_remove(folder);
-	end_like(signal == SIGTERM ? &told : &end);
+	ending_end_like(signal == SIGTERM ? &told : &end);
 }
 
 /* Set up the host, in the new process. @guard must still be its parent. */

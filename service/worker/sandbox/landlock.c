@@ -4,8 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/landlock.h>
-#include <stdint.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,12 +15,6 @@
 #include "util/cleanup.h"
 
 /* The headers are those of the build system; the kernel may be newer. */
-#ifndef LANDLOCK_ACCESS_FS_TRUNCATE
-#define LANDLOCK_ACCESS_FS_TRUNCATE (1ULL << 14)
-#endif
-#ifndef LANDLOCK_ACCESS_FS_IOCTL_DEV
-#define LANDLOCK_ACCESS_FS_IOCTL_DEV (1ULL << 15)
-#endif
 #ifndef LANDLOCK_ACCESS_NET_BIND_TCP
 #define LANDLOCK_ACCESS_NET_BIND_TCP    (1ULL << 0)
 #define LANDLOCK_ACCESS_NET_CONNECT_TCP (1ULL << 1)
@@ -130,7 +123,8 @@ static const struct place of_command[] = {
 /* A ruleset that is being built. */
 struct ruleset_build {
 	int fd;
-	uint64_t known; /* rights that are restricted */
+	uint64_t known;               /* rights that are restricted */
+	struct landlock_rules *rules; /* NULL: not wanted */
 };
 
 int landlock_abi(void)
@@ -154,6 +148,15 @@ static uint64_t known_rights(int abi)
 	return known;
 }
 
+static void keep_rule(struct landlock_rules *rules, const struct stat *status, uint64_t allowed)
+{
+	if (!rules || rules->n == LANDLOCK_RULES_MAX)
+		return;
+	rules->items[rules->n].device = status->st_dev;
+	rules->items[rules->n].inode = status->st_ino;
+	rules->items[rules->n++].allowed = allowed;
+}
+
 /* Allow @access to the file at @path, or to everything below it if it is a folder. */
 static int allow(const struct ruleset_build *list, const char *path, uint64_t access)
 {
@@ -169,6 +172,7 @@ static int allow(const struct ruleset_build *list, const char *path, uint64_t ac
 		rule.allowed_access &= OF_FILES;
 	if (syscall(SYS_landlock_add_rule, list->fd, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) < 0)
 		return -errno;
+	keep_rule(list->rules, &status, rule.allowed_access);
 	return 0;
 }
 
@@ -280,7 +284,8 @@ static uint64_t restricted_rights(const struct toolbox_sandbox *sandbox)
 }
 
 int landlock_enter(int abi, const struct toolbox_sandbox *sandbox,
-	const struct landlock_places *places, struct landlock_failure *ret_failure)
+	const struct landlock_places *places, struct landlock_rules *ret_rules,
+	struct landlock_failure *ret_failure)
 {
 	struct ruleset ruleset = {.files = known_rights(abi) & restricted_rights(sandbox)};
 	int r;
@@ -291,12 +296,45 @@ int landlock_enter(int abi, const struct toolbox_sandbox *sandbox,
 		ruleset.scoped = LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | LANDLOCK_SCOPE_SIGNAL;
 	cleanup_close int fd =
 		(int)syscall(SYS_landlock_create_ruleset, &ruleset, sizeof(ruleset), 0);
-	struct ruleset_build list = {.fd = fd, .known = ruleset.files};
+	struct ruleset_build list = {.fd = fd, .known = ruleset.files, .rules = ret_rules};
 
 	if (fd < 0)
 		return -errno;
+	if (ret_rules)
+		*ret_rules = (struct landlock_rules){.restricted = ruleset.files};
 	r = allow_all(&list, sandbox, places, ret_failure);
 	if (r)
 		return r;
 	return syscall(SYS_landlock_restrict_self, fd, 0) < 0 ? -errno : 0;
+}
+
+/* Return what the rules of the file itself allow. */
+static uint64_t allowed_at(const struct landlock_rules *rules, const struct stat *status)
+{
+	uint64_t allowed = 0;
+
+	for (uint32_t i = 0; i < rules->n; i++)
+		if (rules->items[i].device == status->st_dev &&
+			rules->items[i].inode == status->st_ino)
+			allowed |= rules->items[i].allowed;
+	return allowed;
+}
+
+uint64_t landlock_denied(const struct landlock_rules *rules, const char *path, uint64_t rights)
+{
+	uint64_t denied = rights & rules->restricted;
+	char place[PATH_MAX];
+	struct stat status;
+
+	snprintf(place, sizeof(place), "%s", path);
+	while (denied) {
+		char *slash = strrchr(place, '/');
+
+		if (stat(place, &status) == 0)
+			denied &= ~allowed_at(rules, &status);
+		if (!slash || strcmp(place, "/") == 0)
+			break;
+		slash[slash == place] = '\0';
+	}
+	return denied;
 }

@@ -1,11 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <linux/landlock.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
 
 #include "call/toolbox_sandbox.h"
 #include "util/buffer.h"
+
+/* The headers are those of the build system; the kernel may be newer. */
+#ifndef LANDLOCK_ACCESS_FS_TRUNCATE
+#define LANDLOCK_ACCESS_FS_TRUNCATE (1ULL << 14)
+#endif
+#ifndef LANDLOCK_ACCESS_FS_IOCTL_DEV
+#define LANDLOCK_ACCESS_FS_IOCTL_DEV (1ULL << 15)
+#endif
 
 /*
  * File access, restricted by the kernel's landlock: from here on this process and its children may
@@ -42,6 +53,22 @@ struct landlock_places {
 	const char *folder;  /* a folder that may be written; NULL: none */
 };
 
+/* The rules that were made, for a description of what they deny. More are not kept. */
+#define LANDLOCK_RULES_MAX 512
+struct landlock_rules {
+	uint64_t restricted; /* LANDLOCK_ACCESS_FS_… without which nothing of the kind is allowed */
+	uint32_t n;
+	struct {
+		dev_t device;
+		ino_t inode;
+		uint64_t allowed; /* to this file, and to everything below this folder */
+	} items[LANDLOCK_RULES_MAX];
+};
+
+/* Return the rights of @rights that @rules deny at @path, which is absolute and without links. As the
+ * kernel does, look for the rules of the path and of each folder above it. */
+uint64_t landlock_denied(const struct landlock_rules *rules, const char *path, uint64_t rights);
+
 /*
  * Restrict this process to the files that @sandbox and @places allow:
  *
@@ -50,7 +77,9 @@ struct landlock_places {
  *   command, with `write` reading and writing: the folders of the system (only to read), `read`, `write`
  *
  * In class command any program may be executed, but a script has to be read by its interpreter.
- * @abi is not 0 and no_new_privs is set. Return 0, LANDLOCK_E_PATH, or a negative errno.
+ * @abi is not 0 and no_new_privs is set. @ret_rules (NULL: not wanted) gets the rules. Return 0,
+ * LANDLOCK_E_PATH, or a negative errno.
  */
 int landlock_enter(int abi, const struct toolbox_sandbox *sandbox,
-	const struct landlock_places *places, struct landlock_failure *ret_failure);
+	const struct landlock_places *places, struct landlock_rules *ret_rules,
+	struct landlock_failure *ret_failure);

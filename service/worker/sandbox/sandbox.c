@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 
 #include "worker/sandbox/syscalls.h"
+#include "worker/sandbox/trace.h"
 
 #define MIB (UINT64_C(1) << 20)
 
@@ -44,9 +45,23 @@ static bool has_files(const struct toolbox_sandbox *sandbox)
 		       (sandbox->read.is_given || sandbox->write.is_given));
 }
 
-static int restrict_files(int abi, const struct toolbox_sandbox *sandbox, const struct seal *seal,
-	const char *folder, struct buffer *missing, struct landlock_failure *failure)
+/* Let the host be traced, if that is asked for. The filter comes before the one of the class, which
+ * refuses the installation of others. */
+static int begin_trace(int tracer, const struct landlock_rules *rules)
 {
+	int r = tracer < 0 ? 0 : trace_begin(tracer, rules);
+
+	if (r == -EBUSY || r == -EINVAL || r == -ENOSYS) {
+		trace_decline(tracer, "no seccomp listener can be had here");
+		return 0;
+	}
+	return r;
+}
+
+static int restrict_files(int abi, const struct toolbox_sandbox *sandbox, const struct seal *seal,
+	const char *folder, int tracer, struct buffer *missing, struct landlock_failure *failure)
+{
+	struct landlock_rules rules;
 	const char *path = seal->name && strchr(seal->name, '/') ? seal->name : NULL;
 	const struct landlock_places places = {
 		.library = path, .has_neighbours = path && seal->fd < 0, .folder = folder};
@@ -54,9 +69,12 @@ static int restrict_files(int abi, const struct toolbox_sandbox *sandbox, const 
 
 	if (abi == 0) {
 		note_missing(missing, "files are not restricted (no landlock)");
+		if (tracer >= 0)
+			trace_decline(tracer, "this kernel has no landlock, so no path is denied");
 		return 0;
 	}
-	r = landlock_enter(abi, sandbox, &places, failure);
+	r = landlock_enter(abi, sandbox, &places, &rules, failure);
+	r = r ? r : begin_trace(tracer, &rules);
 	if (r == 0 && abi < ABI_SCOPE && sandbox->class == SANDBOX_NET && sandbox->has_unix)
 		note_missing(missing,
 			"abstract sockets can be reached with \"unix\" (landlock before 6)");
@@ -90,12 +108,14 @@ bool sandbox_wants_folder(const struct toolbox_sandbox *sandbox)
 }
 
 int sandbox_enter(const struct toolbox_sandbox *sandbox, const struct seal *seal,
-	const char *folder, struct buffer *ret_missing, int *ret_listener,
+	const char *folder, int tracer, struct buffer *ret_missing, int *ret_listener,
 	struct landlock_failure *ret_failure)
 {
 	int abi;
 	int r = limit_memory(sandbox->memory_mb);
 
+	if (r == 0 && !has_files(sandbox) && tracer >= 0)
+		trace_decline(tracer, "its sandbox restricts no files");
 	if (r || sandbox->class == SANDBOX_NONE)
 		return r;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
@@ -103,7 +123,7 @@ int sandbox_enter(const struct toolbox_sandbox *sandbox, const struct seal *seal
 	if (!has_files(sandbox))
 		return 0;
 	abi = landlock_abi();
-	r = restrict_files(abi, sandbox, seal, folder, ret_missing, ret_failure);
+	r = restrict_files(abi, sandbox, seal, folder, tracer, ret_missing, ret_failure);
 	if (r || sandbox->class == SANDBOX_COMMAND)
 		return r;
 	return restrict_calls(abi, sandbox, ret_missing, ret_listener);

@@ -4,10 +4,12 @@
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "util/assert.h"
 #include "worker/sandbox/syscalls_inside.h"
 #include "syscalls_filters.h"
 
@@ -79,5 +81,38 @@ int syscalls_restrict(const struct toolbox_sandbox *sandbox, bool has_truncate, 
 	if (fd < 0)
 		return install(filter, false);
 	*ret_listener = fd;
+	return 0;
+}
+
+/*
+ *   another architecture? ── yes ──▶ allow
+ *   number 1? ── yes ──┐
+ *   …                  │
+ *   number n? ── yes ──┤
+ *   allow              │
+ *   wait  ◀────────────┘
+ */
+int syscalls_trace(const int *numbers, size_t n, int *ret_listener)
+{
+	struct sock_filter code[SYSCALLS_CODE_MAX] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, syscalls_architecture, 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+	};
+	struct sock_fprog program = {.len = 4, .filter = code};
+	long r;
+
+	check(n < UINT8_MAX);
+	for (size_t i = 0; i < n; i++)
+		code[program.len++] = (struct sock_filter)BPF_JUMP(
+			BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)numbers[i], (unsigned char)(n - i), 0);
+	code[program.len++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	code[program.len++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF);
+	r = syscall(
+		SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &program);
+	if (r < 0)
+		return -errno;
+	*ret_listener = (int)r;
 	return 0;
 }

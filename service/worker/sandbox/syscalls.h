@@ -2,6 +2,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "call/toolbox_sandbox.h"
 
@@ -27,3 +28,9 @@
  * Return 0 or a negative errno (-ENOSYS, -EINVAL: the kernel has no seccomp filters).
  */
 int syscalls_restrict(const struct toolbox_sandbox *sandbox, bool has_truncate, int *ret_listener);
+
+/* Let the @n system calls with these numbers wait for a listener, which *ret_listener gets; the caller
+ * owns it. No call is allowed by this that another filter refuses. No_new_privs is set, and
+ * syscalls_restrict() comes later: then it has no listener to spare. Return 0 or a negative errno
+ * (-EBUSY: there is a listener already). */
+int syscalls_trace(const int *numbers, size_t n, int *ret_listener);

@@ -742,6 +742,7 @@ static int write_filters(void)
 	};
 
 	printf("/* Written by syscalls_compile.c. */\n");
+	printf("static const uint32_t syscalls_architecture = 0x%08x;\n", seccomp_arch_native());
 	for (size_t i = 0; i < sizeof(variants) / sizeof(*variants); i++) {
 		if (write_filter(&variants[i]))
 			continue;

@@ -799,7 +799,8 @@ __attribute__((noreturn)) static void try_all(const struct setting *setting)
 		_exit(NOT_ENTERED);
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || pipe2(ends, O_CLOEXEC) < 0)
 		_exit(NOT_ENTERED);
-	if (setting->abi > 0 && landlock_enter(setting->abi, &sandbox, &no_places, &failure) != 0)
+	if (setting->abi > 0 &&
+		landlock_enter(setting->abi, &sandbox, &no_places, NULL, &failure) != 0)
 		_exit(NOT_ENTERED);
 	restrict_calls(setting, &sandbox);
 	for (size_t i = 0; i < N_ATTEMPTS; i++)

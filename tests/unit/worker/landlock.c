@@ -66,7 +66,7 @@ static void enter_and_look(int abi, enum sandbox_class class)
 	struct landlock_failure failure;
 
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
-		landlock_enter(abi, &sandbox, &no_places, &failure) != 0 ||
+		landlock_enter(abi, &sandbox, &no_places, NULL, &failure) != 0 ||
 		syscalls_restrict(&sandbox, abi >= 3, NULL) != 0)
 		_exit(NOT_ENTERED);
 	_exit((int)look_around());
@@ -109,7 +109,7 @@ Test(landlock, names_the_path_that_is_not_there)
 
 	if (abi == 0)
 		cr_skip_test("this kernel has no landlock");
-	cr_assert_eq(landlock_enter(abi, &sandbox, &no_places, &failure), LANDLOCK_E_PATH);
+	cr_assert_eq(landlock_enter(abi, &sandbox, &no_places, NULL, &failure), LANDLOCK_E_PATH);
 	cr_expect_str_eq(failure.list, "read");
 	cr_expect_eq(failure.index, 1);
 	cr_expect_eq(failure.error, -ENOENT);
