@@ -7,6 +7,7 @@
 #include "catalogue/tool_schemas.h"
 #include "core/checks.h"
 #include "core/errors.h"
+#include "core/status/failure.h"
 #include "policy/approval.h"
 #include "json/document.h"
 #include "json/writer.h"
@@ -257,6 +258,19 @@ static void announce_end(struct call *call, const struct call_result *result, ui
 		error_size, cut.data, cut.size);
 }
 
+/* Count @call for ovos.tools.status. @code: as write_outcome() returns it. */
+static void count_call(
+	const struct call *call, const struct call_result *result, uint64_t duration_us, int code)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	if (code >= 0)
+		failure_write(result, &text);
+	runner_count(call->runner_call.runner, call->tool, duration_us,
+		code >= 0 ? answer_code_name((enum answer_code)code) : NULL, text.data,
+		buffer_status(&text) == 0 ? text.size : 0);
+}
+
 static void log_call(const struct call *call, uint64_t duration_us, int code)
 {
 	if (!log_is_on(LOG_LEVEL_DEBUG))
@@ -285,7 +299,7 @@ void invocation_done(void *data, struct runner_call *runner_call, const struct c
 	if (call->has_events)
 		announce_end(call, result, duration_us);
 	answer_send(&call->answer, invoker->bus);
-	runner_count(runner_call->runner, call->tool->toolbox, duration_us, code >= 0);
+	count_call(call, result, duration_us, code);
 	record_write(invoker->recorder, &call->record, (double)duration_us / US_PER_MS,
 		code >= 0 ? answer_code_name((enum answer_code)code) : "ok", NULL);
 	log_call(call, duration_us, code);
@@ -647,18 +661,19 @@ static bool run_approved(struct invoker *invoker, struct call *call,
 	return r == 0;
 }
 
-/* Count @call, which was not run, among those of its toolbox, if there still is one. */
-static void count_refused(const struct invoker *invoker, const struct call *call)
+/* Count @call, which was not run and ended with the error @code, among those of its tool, if that is
+ * still offered. */
+static void count_refused(
+	const struct invoker *invoker, const struct call *call, enum answer_code code)
 {
-	const struct catalogue *catalogue = invoker->offer->catalogue;
+	const char *name = call->tool->name;
 	const char *id = call->tool->toolbox->id;
-	long index = catalogue_find_toolbox(catalogue, id, strlen(id));
-	const struct toolbox *toolbox;
+	const struct tool *tool;
 
-	if (index < 0)
-		return;
-	toolbox = catalogue_toolbox(catalogue, (size_t)index, NULL, NULL);
-	runner_count_refused(offer_runner(invoker->offer, toolbox), toolbox);
+	if (catalogue_find(invoker->offer->catalogue, name, strlen(name), id, strlen(id), false,
+		    &tool) == 0)
+		runner_count_refused(
+			offer_runner(invoker->offer, tool->toolbox), tool, answer_code_name(code));
 }
 
 void invocation_decided(void *data, struct call *call, const struct pending_question *question,
@@ -686,7 +701,7 @@ void invocation_decided(void *data, struct call *call, const struct pending_ques
 		record_write(invoker->recorder, &call->record, 0,
 			answer_code_name(call->answer.code), NULL);
 		answer_send(&call->answer, invoker->bus);
-		count_refused(invoker, call);
+		count_refused(invoker, call, call->answer.code);
 		calls_close(invoker->calls, call);
 	}
 	bus_act_for(invoker->bus, before);
@@ -805,7 +820,7 @@ void invocation_begin(struct invoker *invoker, struct request_scope *scope, stru
 		hold_or_go_on(invoker, scope, tool, runner, answer))
 		return;
 	note_refusal(invoker, scope, tool, has_arguments, answer);
-	runner_count_refused(runner, tool->toolbox);
+	runner_count_refused(runner, tool, answer_code_name(answer->code));
 }
 
 void invocation_validate(

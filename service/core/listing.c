@@ -85,28 +85,52 @@ const char *listing_member(enum definition_format format)
 	return format == DEFINITION_MARKDOWN ? "text" : "tools";
 }
 
-void listing_write_failed(const struct catalogue *catalogue, struct buffer *out)
+/* Return whether @id is the toolbox that @wanted names; an absent one names all. */
+static bool is_wanted(const struct text_view *wanted, const char *id)
 {
+	return !wanted->text ||
+	       (strlen(id) == wanted->size && memcmp(id, wanted->text, wanted->size) == 0);
+}
+
+/* Begin the next object of the array whose first element is at @start of @out. */
+static void begin_entry(struct buffer *out, size_t start, const char *toolbox_id)
+{
+	buffer_append_string(out, out->size > start ? ",{" : "{");
+	json_write_member_text(out, "toolbox_id", toolbox_id);
+}
+
+void listing_write_failed(
+	const struct catalogue *catalogue, const struct text_view *toolbox_id, struct buffer *out)
+{
+	size_t start;
+
 	buffer_append_char(out, '[');
+	start = out->size;
 	for (size_t i = 0; i < catalogue_n_failures(catalogue); i++) {
 		const struct catalogue_failure *failure = catalogue_failure(catalogue, i);
 
-		buffer_append_string(out, i > 0 ? ",{" : "{");
-		json_write_member_text(out, "toolbox_id", failure->toolbox_id);
+		if (!is_wanted(toolbox_id, failure->toolbox_id))
+			continue;
+		begin_entry(out, start, failure->toolbox_id);
 		json_write_member_text(out, "error", failure->error);
 		buffer_append_char(out, '}');
 	}
 	buffer_append_char(out, ']');
 }
 
-void listing_write_not_offered(const struct catalogue *catalogue, struct buffer *out)
+void listing_write_not_offered(
+	const struct catalogue *catalogue, const struct text_view *toolbox_id, struct buffer *out)
 {
+	size_t start;
+
 	buffer_append_char(out, '[');
+	start = out->size;
 	for (size_t i = 0; i < catalogue_n_skipped(catalogue); i++) {
 		const struct catalogue_skipped *skipped = catalogue_skipped(catalogue, i);
 
-		buffer_append_string(out, i > 0 ? ",{" : "{");
-		json_write_member_text(out, "toolbox_id", skipped->toolbox_id);
+		if (!is_wanted(toolbox_id, skipped->toolbox_id))
+			continue;
+		begin_entry(out, start, skipped->toolbox_id);
 		json_write_member_text(out, "name", skipped->name);
 		json_write_member_text(out, "why", skipped->reason);
 		buffer_append_char(out, '}');

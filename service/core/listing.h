@@ -34,9 +34,11 @@ void listing_write(const struct catalogue *catalogue, const char *toolbox_id, si
 /* Return the name of the member of a response that has that: "tools" or "text". */
 const char *listing_member(enum definition_format format);
 
-/* Append `failed`: [{"toolbox_id": …, "error": …}, …]. */
-void listing_write_failed(const struct catalogue *catalogue, struct buffer *out);
+/* Append `failed`: [{"toolbox_id": …, "error": …}, …], of the toolbox @toolbox_id (absent: of all). */
+void listing_write_failed(
+	const struct catalogue *catalogue, const struct text_view *toolbox_id, struct buffer *out);
 
-/* Append `not_offered`: [{"toolbox_id": …, "name": …, "why": …}, …]; a null name means the whole
- * toolbox. */
-void listing_write_not_offered(const struct catalogue *catalogue, struct buffer *out);
+/* Append `not_offered`: [{"toolbox_id": …, "name": …, "why": …}, …], of the toolbox @toolbox_id (absent:
+ * of all); a null name means the whole toolbox. */
+void listing_write_not_offered(
+	const struct catalogue *catalogue, const struct text_view *toolbox_id, struct buffer *out);

@@ -14,7 +14,7 @@
 #include "core/match.h"
 #include "core/proxy.h"
 #include "core/reload/reload.h"
-#include "core/status.h"
+#include "core/status/status.h"
 #include "json/writer.h"
 #include "util/clock.h"
 #include "util/log.h"
@@ -149,7 +149,7 @@ static const char hint_context[] = "send a smaller context";
 static const char hint_approvals[] = "answer some of them";
 static const char hint_list[] = "name a 'toolbox_id' to list less";
 static const char hint_get[] = "its schemas are too large";
-static const char hint_status[] = "offer fewer toolboxes";
+static const char hint_status[] = "name a 'toolbox_id' to see less";
 
 /* Sorted by name (bytes). */
 static const struct topic topics[] = {
@@ -173,7 +173,7 @@ static const struct topic topics[] = {
 	{"ovos.tools.match", REQUEST_UTTERANCE | REQUEST_PROFILE, REPLY_PLAIN, hint_context,
 		serve_match},
 	{"ovos.tools.reload", 0, REPLY_PLAIN, hint_context, serve_reload},
-	{"ovos.tools.status", 0, REPLY_PLAIN, hint_status, serve_status},
+	{"ovos.tools.status", REQUEST_TOOLBOX, REPLY_PLAIN, hint_status, serve_status},
 	{"ovos.tools.validate", FIELDS_OF_CALL, REPLY_ECHO, hint_arguments, serve_validate},
 	{"ovos.tools.watch", REQUEST_SECONDS, REPLY_PLAIN, hint_context, serve_watch},
 };

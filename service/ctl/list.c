@@ -332,14 +332,15 @@ static void write_catalogue(const struct ctl_options *options, const struct cata
 	enum definition_format format, struct buffer *out)
 {
 	const char *id = options->toolbox_id;
+	const struct text_view wanted = {id, id ? strlen(id) : 0};
 
 	buffer_printf(out, "{\"%s\":", listing_member(format));
-	listing_write(catalogue, id, id ? strlen(id) : 0, format, out);
+	listing_write(catalogue, wanted.text, wanted.size, format, out);
 	if (options->why) {
 		buffer_append_string(out, ",\"failed\":");
-		listing_write_failed(catalogue, out);
+		listing_write_failed(catalogue, &wanted, out);
 		buffer_append_string(out, ",\"not_offered\":");
-		listing_write_not_offered(catalogue, out);
+		listing_write_not_offered(catalogue, &wanted, out);
 	}
 	buffer_append_char(out, '}');
 }

@@ -754,7 +754,7 @@ static int set_up(struct host *host, const struct host_options *options)
 		return r;
 	}
 	r = output_init(&host->output, host->loop, process.output, options->toolbox_id,
-		options->stderr_max);
+		options->tail, options->stderr_max);
 	if (r)
 		return r;
 	return loop_add_fd(host->loop, host->wire, EPOLLIN, on_wire, host, &host->source);

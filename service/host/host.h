@@ -30,6 +30,7 @@
  * host_dismiss lets a host end its toolbox in order.
  */
 struct host;
+struct output_tail;
 
 /* Why a host ended. */
 enum host_reason {
@@ -106,8 +107,9 @@ struct host_options {
 	const char *environment; /* in addition to that of every host (host/process.h), or NULL */
 	const char *load;        /* payload of the LOAD frame; copied */
 	size_t load_size;
-	size_t output_max; /* host_output_bytes: largest payload that it may send */
-	size_t stderr_max; /* stderr_bytes: bytes of its stderr that are logged per call */
+	size_t output_max;        /* host_output_bytes: largest payload that it may send */
+	size_t stderr_max;        /* stderr_bytes: bytes of its stderr that are logged per call */
+	struct output_tail *tail; /* borrowed; for the last lines of its stderr; NULL: not kept */
 	uint64_t start_timeout_ms;
 	bool has_bus;   /* it may send to the bus, and receive the topics that it subscribes to */
 	bool has_guard; /* it starts its toolbox through a guard (worker/sandbox/guard.h): class

@@ -20,6 +20,8 @@ static void log_line(struct output *output)
 	for (size_t i = 0; i < output->line_size; i++)
 		if (output->line[i] == '\0')
 			output->line[i] = '?';
+	if (output->tail)
+		output_tail_add(output->tail, output->line, output->line_size);
 	log_limited(&output->rate, LOG_LEVEL_INFO, "toolbox '%s': %.*s", output->toolbox_id,
 		(int)output->line_size, output->line);
 }
@@ -86,10 +88,11 @@ static void on_output(void *data, uint32_t events)
 	read_some(data);
 }
 
-int output_init(
-	struct output *output, struct loop *loop, int fd, const char *toolbox_id, size_t bytes_max)
+int output_init(struct output *output, struct loop *loop, int fd, const char *toolbox_id,
+	struct output_tail *tail, size_t bytes_max)
 {
-	*output = (struct output){.fd = fd, .bytes_max = bytes_max, .rate = {.burst = LINES_BURST}};
+	*output = (struct output){
+		.fd = fd, .tail = tail, .bytes_max = bytes_max, .rate = {.burst = LINES_BURST}};
 	output->toolbox_id = strdup(toolbox_id);
 	if (!output->toolbox_id)
 		return -ENOMEM;

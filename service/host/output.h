@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "host/output_tail.h"
 #include "loop/loop.h"
 #include "util/log.h"
 
@@ -11,6 +12,7 @@
  * The output of a toolbox, as lines of our log.
  *
  *   pipe ──▶ lines ──▶ at most bytes_max per call ──▶ at a limited rate ──▶ log_info
+ *                                                 └──▶ output_tail
  *
  * All of it is read, even if it is not logged: a toolbox never waits for the log.
  */
@@ -21,7 +23,8 @@
 struct output {
 	int fd; /* owned; negative: none */
 	struct loop_source *source;
-	char *toolbox_id; /* owned */
+	char *toolbox_id;         /* owned */
+	struct output_tail *tail; /* borrowed; keeps the last lines; NULL: none does */
 	size_t bytes_max;
 	size_t bytes; /* logged since output_begin_call */
 	bool is_cut;  /* there were more than bytes_max, and that was logged */
@@ -30,10 +33,10 @@ struct output {
 	char line[OUTPUT_LINE_BYTES];
 };
 
-/* Read the pipe @fd on @loop; takes it over, also on failure. @toolbox_id is copied. Returns 0 or a
- * negative errno. Call output_deinit in any case. */
-int output_init(
-	struct output *output, struct loop *loop, int fd, const char *toolbox_id, size_t bytes_max);
+/* Read the pipe @fd on @loop; takes it over, also on failure. @toolbox_id is copied, @tail borrowed or
+ * NULL. Returns 0 or a negative errno. Call output_deinit in any case. */
+int output_init(struct output *output, struct loop *loop, int fd, const char *toolbox_id,
+	struct output_tail *tail, size_t bytes_max);
 
 /* Log what is in the pipe now (no more than a call may print), and close it. A zeroed struct with a
  * negative fd may be passed. */

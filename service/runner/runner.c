@@ -12,6 +12,7 @@
 #include "util/clock.h"
 #include "util/list.h"
 #include "util/log.h"
+#include "util/stamp.h"
 
 /*
  * The schedule: which call may run now, and how each ends.
@@ -57,7 +58,10 @@ struct runner {
 	char reason[REASON_BYTES]; /* the text of runner_reason() */
 	struct log_rate troubles;  /* limits the log: a caller can provoke them */
 	uint64_t no_start_ms;      /* when it was last logged that no host can be started */
-	struct runner_statistics *statistics; /* one per toolbox */
+	struct tool_statistics statistics;
+	struct output_tail output;     /* the last lines of its hosts */
+	enum runner_state noted_state; /* the state of runner_state() when it was noted last */
+	int64_t state_since_ns;
 	uint32_t n_holders;
 };
 
@@ -87,6 +91,17 @@ static struct worker *find_worker(const struct runner *runner, enum worker_state
 		if (worker_state(runner->workers[i]) == state)
 			return runner->workers[i];
 	return NULL;
+}
+
+/* Note since when the runner is in its state. */
+static void note_state(struct runner *runner)
+{
+	enum runner_state state = runner_state(runner);
+
+	if (state == runner->noted_state)
+		return;
+	runner->noted_state = state;
+	runner->state_since_ns = stamp_now_ns();
 }
 
 /* ── the queue ───────────────────────────────────────────────────────────────────────────────── */
@@ -237,8 +252,10 @@ static void start_worker(struct runner *runner, struct worker *worker)
 {
 	int r = worker_start(worker);
 
-	if (r == 0)
+	if (r == 0) {
+		note_state(runner);
 		return;
+	}
 	log_no_start(runner, r);
 	if (count_loaded(runner) + count_starting(runner) == 0)
 		end_waiting(runner, runner->reason);
@@ -367,6 +384,7 @@ static void run_waiting(struct runner *runner)
 static void restart_is_due(void *data)
 {
 	run_waiting(data);
+	note_state(data);
 }
 
 /* End @call, wherever it is. */
@@ -379,6 +397,7 @@ static void withdraw(struct runner_call *call, const struct call_result *result)
 	else
 		end_waiting_call(runner, call, result);
 	run_waiting(runner);
+	note_state(runner);
 }
 
 static void clock_has_run_out(void *data)
@@ -407,6 +426,7 @@ static void worker_is_ready(void *data)
 	struct runner *runner = data;
 
 	runner->reason[0] = '\0';
+	note_state(runner);
 	run_waiting(runner);
 }
 
@@ -424,6 +444,7 @@ static void call_is_done(void *data, struct worker *worker, struct runner_call *
 	if (is_gone) {
 		worker_drop(worker);
 		run_waiting(runner);
+		note_state(runner);
 	}
 	go_to_rest(runner);
 }
@@ -502,6 +523,7 @@ static void worker_has_ended(void *data, struct worker *worker, const struct hos
 			end_waiting(runner, runner->reason);
 		loop_timer_arm(&runner->restart, crashes_next_delay_ms(&runner->crashes));
 	}
+	note_state(runner);
 	go_to_rest(runner);
 }
 
@@ -522,6 +544,12 @@ static void host_is_reaped(void *data, const struct host_exit *exit)
 }
 
 /* ── for the owner ───────────────────────────────────────────────────────────────────────────── */
+
+static void set_options(struct runner *runner, const struct runner_options *options)
+{
+	runner->options = *options;
+	runner->options.worker.tail = &runner->output;
+}
 
 static int make_workers(struct runner *runner)
 {
@@ -559,12 +587,12 @@ int runner_new(struct loop *loop, struct package *package, const struct runner_o
 		return -ENOMEM;
 	runner->loop = loop;
 	runner->package = package_ref(package);
-	runner->options = *options;
+	set_options(runner, options);
 	runner->handler = *handler;
 	runner->data = data;
-	runner->statistics = calloc(package->n_toolboxes + 1, sizeof(*runner->statistics));
+	runner->state_since_ns = stamp_now_ns();
 	list_init(&runner->waiting);
-	if (!runner->statistics || make_workers(runner) < 0 ||
+	if (tool_statistics_init(&runner->statistics, package) < 0 || make_workers(runner) < 0 ||
 		loop_timer_init(&runner->restart, loop, restart_is_due, runner) < 0 ||
 		loop_timer_init(&runner->rest, loop, rest_is_over, runner) < 0 ||
 		cooldowns_init(&runner->cooldowns, package) < 0)
@@ -584,13 +612,14 @@ void runner_free(struct runner *runner)
 	loop_timer_deinit(&runner->rest);
 	package_unref(runner->package);
 	cooldowns_deinit(&runner->cooldowns);
-	free(runner->statistics);
+	tool_statistics_deinit(&runner->statistics);
+	output_tail_deinit(&runner->output);
 	free(runner);
 }
 
 void runner_configure(struct runner *runner, const struct runner_options *options)
 {
-	runner->options = *options;
+	set_options(runner, options);
 }
 
 int runner_call_init(struct runner_call *call, struct loop *loop)
@@ -687,6 +716,7 @@ void runner_dismiss_idle(struct runner *runner)
 		return;
 	while ((worker = find_worker(runner, WORKER_IDLE)))
 		worker_dismiss(worker);
+	note_state(runner);
 }
 
 bool runner_has_reaped_all(const struct runner *runner)
@@ -709,6 +739,7 @@ void runner_forgive(struct runner *runner)
 	if (runner->is_quarantined)
 		runner->reason[0] = '\0';
 	runner->is_quarantined = false;
+	note_state(runner);
 }
 
 struct package *runner_package(const struct runner *runner)
@@ -740,6 +771,16 @@ const char *runner_state_name(enum runner_state state)
 	return names[state];
 }
 
+const struct output_tail *runner_output(const struct runner *runner)
+{
+	return &runner->output;
+}
+
+int64_t runner_state_since_ns(const struct runner *runner)
+{
+	return runner->state_since_ns;
+}
+
 const char *runner_reason(const struct runner *runner)
 {
 	return runner->reason[0] ? runner->reason : NULL;
@@ -760,6 +801,11 @@ uint32_t runner_n_waiting(const struct runner *runner)
 	return runner->n_waiting;
 }
 
+uint32_t runner_n_running(const struct runner *runner)
+{
+	return count_running(runner);
+}
+
 uint32_t runner_n_calls(const struct runner *runner)
 {
 	return runner->n_waiting + count_running(runner);
@@ -770,28 +816,32 @@ double runner_cooldown_s(const struct runner *runner, const struct tool *tool)
 	return tool->cooldown_s > 0 ? cooldowns_left_s(&runner->cooldowns, tool) : 0;
 }
 
-void runner_count_refused(struct runner *runner, const struct toolbox *toolbox)
+void runner_count_refused(struct runner *runner, const struct tool *tool, const char *code)
 {
-	struct runner_statistics *statistics = &runner->statistics[toolbox->index];
+	struct statistics *statistics = tool_statistics_make(&runner->statistics, tool->index);
 
+	if (!statistics)
+		return;
 	statistics->calls++;
-	statistics->errors++;
+	statistics_note_failure(statistics, code, NULL, 0);
 }
 
-void runner_count(
-	struct runner *runner, const struct toolbox *toolbox, uint64_t duration_us, bool is_error)
+void runner_count(struct runner *runner, const struct tool *tool, uint64_t duration_us,
+	const char *code, const char *text, size_t size)
 {
-	struct runner_statistics *statistics = &runner->statistics[toolbox->index];
+	struct statistics *statistics = tool_statistics_make(&runner->statistics, tool->index);
 
+	if (!statistics)
+		return;
 	statistics->calls++;
-	statistics->errors += is_error;
 	histogram_add(&statistics->durations_us, duration_us);
+	if (code)
+		statistics_note_failure(statistics, code, text, size);
 }
 
-const struct runner_statistics *runner_statistics(
-	const struct runner *runner, const struct toolbox *toolbox)
+const struct statistics *runner_statistics(const struct runner *runner, const struct tool *tool)
 {
-	return &runner->statistics[toolbox->index];
+	return tool_statistics_find(&runner->statistics, tool->index);
 }
 
 struct runner *runner_hold(struct runner *runner)

@@ -7,13 +7,14 @@
 
 #include "catalogue/package.h"
 #include "host/host.h"
+#include "host/output_tail.h"
 #include "json/reader.h"
 #include "loop/loop.h"
 #include "runner/call.h"
+#include "runner/statistics.h"
 #include "runner/worker.h"
 #include "util/cleanup.h"
 #include "util/debt.h"
-#include "util/histogram.h"
 
 /*
  * The runner of one package, with all its toolboxes: its queue, deadlines and workers.
@@ -138,8 +139,9 @@ const char *runner_reason(const struct runner *runner);
 /* Return the number of host processes now. */
 unsigned int runner_n_hosts(const struct runner *runner);
 
-/* Return the number of calls that wait, and of all that are in the runner. */
+/* Return the number of calls that wait, that run, and of all that are in the runner. */
 uint32_t runner_n_waiting(const struct runner *runner);
+uint32_t runner_n_running(const struct runner *runner);
 uint32_t runner_n_calls(const struct runner *runner);
 
 /* Return the seconds until @tool may run again after its last run; 0: it may run now. */
@@ -149,21 +151,21 @@ double runner_cooldown_s(const struct runner *runner, const struct tool *tool);
  * charges it. */
 struct debt *runner_debt(struct runner *runner);
 
-/* The statistics of a toolbox. The owner of its runner reports each call that it has answered. */
-struct runner_statistics {
-	uint64_t calls;  /* answered, including refused ones */
-	uint64_t errors; /* calls that ended with an error */
-	struct histogram durations_us;
-};
+/* Return the last lines that its hosts have printed. */
+const struct output_tail *runner_output(const struct runner *runner);
 
-/* Count a call of @toolbox, which is one of the runner's package: one that was refused before it
- * could run; one that took @duration_us. */
-void runner_count_refused(struct runner *runner, const struct toolbox *toolbox);
-void runner_count(
-	struct runner *runner, const struct toolbox *toolbox, uint64_t duration_us, bool is_error);
+/* Return since when the runner is in its state: a time of stamp_now_ns(). */
+int64_t runner_state_since_ns(const struct runner *runner);
 
-const struct runner_statistics *runner_statistics(
-	const struct runner *runner, const struct toolbox *toolbox);
+/* Count a call of @tool, which is one of the runner's package, when it is answered: one that was refused
+ * with the error @code before it could run; one that took @duration_us. Its owner does that.
+ * @code: constant text, or NULL when there was no error; @text of @size bytes explains it. */
+void runner_count_refused(struct runner *runner, const struct tool *tool, const char *code);
+void runner_count(struct runner *runner, const struct tool *tool, uint64_t duration_us,
+	const char *code, const char *text, size_t size);
+
+/* Return the figures of @tool; NULL if it was never called. */
+const struct statistics *runner_statistics(const struct runner *runner, const struct tool *tool);
 
 /* Count one holder more, and return @runner; one holder less, and return whether it was the last.
  * The toolboxes of one package share a runner. */

@@ -271,6 +271,7 @@ int worker_start(struct worker *worker)
 		.load_size = worker->package->load_size,
 		.output_max = worker->options->output_max,
 		.stderr_max = worker->options->stderr_max,
+		.tail = worker->options->tail,
 		.start_timeout_ms = worker->options->start_timeout_ms,
 		.has_bus = has_bus(worker),
 		.has_guard = package_has_guard(worker->package),

@@ -36,6 +36,13 @@ void histogram_add(struct histogram *histogram, uint64_t value)
 	histogram->buckets[bucket_of_value(value)]++;
 }
 
+void histogram_merge(struct histogram *histogram, const struct histogram *other)
+{
+	histogram->count += other->count;
+	for (unsigned int bucket = 0; bucket < HISTOGRAM_BUCKETS; bucket++)
+		histogram->buckets[bucket] += other->buckets[bucket];
+}
+
 uint64_t histogram_quantile(const struct histogram *histogram, double quantile)
 {
 	double wanted = quantile * (double)histogram->count;

@@ -18,6 +18,9 @@ struct histogram {
 /* Count @value. */
 void histogram_add(struct histogram *histogram, uint64_t value);
 
+/* Add the values that @other has counted. */
+void histogram_merge(struct histogram *histogram, const struct histogram *other);
+
 /* Return the number that the share @quantile (0 to 1) of the values did not exceed; 0 when there
  * are none. */
 uint64_t histogram_quantile(const struct histogram *histogram, double quantile);

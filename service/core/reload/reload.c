@@ -41,7 +41,7 @@ static void send_answer(
 
 	next_write_loaded(view, answer_member(answer, "loaded"));
 	answer_member_number(answer, "total_tools", catalogue_n_tools(view));
-	listing_write_failed(view, answer_member(answer, "failed"));
+	listing_write_failed(view, &(struct text_view){0}, answer_member(answer, "failed"));
 	reload_write_mistakes(reload, view, answer);
 	answer_keep(answer);
 	listing_write(view, NULL, 0, DEFINITION_FULL, answer_member(answer, "tools"));

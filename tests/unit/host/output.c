@@ -13,6 +13,7 @@
 
 static struct loop *loop;
 static struct output output;
+static struct output_tail tail;
 static int in; /* the toolbox's end of the pipe */
 
 static void begin(size_t bytes_max)
@@ -22,7 +23,7 @@ static void begin(size_t bytes_max)
 	cr_assert_eq(loop_new(16, &loop), 0);
 	cr_assert_eq(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
 	in = ends[1];
-	cr_assert_eq(output_init(&output, loop, ends[0], "box", bytes_max), 0);
+	cr_assert_eq(output_init(&output, loop, ends[0], "box", &tail, bytes_max), 0);
 	logged_begin();
 }
 
@@ -110,6 +111,23 @@ Test(output, that_was_left_in_the_pipe_is_limited_as_well)
 	cr_expect_str_eq(end(), "INFO  toolbox 'box': 12345\n"
 				"INFO  toolbox 'box': more than 5 bytes of output in one call: the "
 				"rest is not logged\n");
+}
+
+Test(output, leaves_its_last_lines)
+{
+	begin(BYTES_MAX);
+	cr_expect_null(output_tail_line(&tail, 0));
+	for (int i = 0; i < OUTPUT_TAIL_LINES + 3; i++) {
+		char line[8];
+
+		print(line, (size_t)snprintf(line, sizeof(line), "%d\n", i));
+	}
+	cr_expect_eq(output_tail_line(&tail, 0)->size, 1);
+	cr_expect_arr_eq(output_tail_line(&tail, 0)->text, "3", 1);
+	cr_expect_arr_eq(output_tail_line(&tail, OUTPUT_TAIL_LINES - 1)->text, "12", 2);
+	cr_expect_null(output_tail_line(&tail, OUTPUT_TAIL_LINES));
+	end();
+	output_tail_deinit(&tail);
 }
 
 Test(output, of_many_lines_is_logged_at_a_limited_rate)

@@ -11,6 +11,7 @@
 #include "../scratch.h"
 #include "calls.h"
 #include "util/clock.h"
+#include "util/stamp.h"
 
 /* Every arrow of the drawing in runner/runner.h. */
 
@@ -48,17 +49,70 @@ Test(runner, starts_a_host_for_the_first_call_and_keeps_it)
 
 Test(runner, counts_the_calls_of_a_toolbox_and_their_errors)
 {
-	const struct toolbox *toolbox = calls.package->toolboxes[0];
-	const struct runner_statistics *statistics;
+	const struct tool *tool = calls.package->tools[0];
+	const struct tool *other = calls.package->tools[1];
+	const struct statistics *statistics;
 
 	calls_start();
-	statistics = runner_statistics(calls.runner, toolbox);
-	runner_count_refused(calls.runner, toolbox);
-	runner_count(calls.runner, toolbox, 10, false);
-	runner_count(calls.runner, toolbox, 10, true);
+	cr_expect_null(runner_statistics(calls.runner, tool));
+	runner_count_refused(calls.runner, tool, "busy");
+	runner_count(calls.runner, tool, 10, NULL, NULL, 0);
+	runner_count(calls.runner, tool, 10, "tool_failed", "no such file", 12);
+	statistics = runner_statistics(calls.runner, tool);
+	cr_assert_not_null(statistics);
 	cr_expect_eq(statistics->calls, 3);
 	cr_expect_eq(statistics->errors, 2);
 	cr_expect_eq(statistics->durations_us.count, 2, "a refused call takes no time");
+	cr_expect_str_eq(statistics->last_failure.code, "tool_failed");
+	cr_expect_str_eq(statistics->last_failure.text, "no such file");
+	cr_expect_null(runner_statistics(calls.runner, other), "another tool was never called");
+}
+
+Test(runner, cuts_the_text_of_a_failure_between_characters)
+{
+	const struct tool *tool = calls.package->tools[0];
+	char text[STATISTICS_FAILURE_BYTES + 10];
+
+	calls_start();
+	for (size_t i = 0; i < sizeof(text); i += 2)
+		memcpy(text + i, "\xc3\xa9", 2);
+	runner_count(calls.runner, tool, 1, "tool_failed", text, sizeof(text));
+	cr_expect_eq(strlen(runner_statistics(calls.runner, tool)->last_failure.text),
+		STATISTICS_FAILURE_BYTES - 2);
+}
+
+Test(runner, adds_the_figures_of_tools_and_has_the_latest_failure)
+{
+	struct statistics sum = {0};
+	struct statistics one = {.calls = 2, .errors = 1};
+	struct statistics two = {.calls = 5, .errors = 1};
+
+	one.last_failure = (struct statistics_failure){.code = "timeout", .at_ns = 20};
+	two.last_failure = (struct statistics_failure){.code = "busy", .at_ns = 10};
+	histogram_add(&one.durations_us, 10);
+	histogram_add(&two.durations_us, 1000);
+	statistics_add(&sum, &one);
+	statistics_add(&sum, &two);
+	statistics_add(&sum, NULL);
+	cr_expect_eq(sum.calls, 7);
+	cr_expect_eq(sum.errors, 2);
+	cr_expect_eq(sum.durations_us.count, 2);
+	cr_expect_geq(histogram_quantile(&sum.durations_us, 1), 1000);
+	cr_expect_str_eq(sum.last_failure.code, "timeout");
+}
+
+Test(runner, knows_since_when_it_is_in_its_state)
+{
+	int64_t began_ns = stamp_now_ns();
+	int64_t ready_ns;
+
+	calls_start();
+	cr_expect_geq(runner_state_since_ns(calls.runner), began_ns);
+	calls_run("behave", "{\"value\":1}");
+	ready_ns = runner_state_since_ns(calls.runner);
+	cr_expect_geq(ready_ns, began_ns);
+	calls_run("behave", "{\"value\":2}");
+	cr_expect_eq(runner_state_since_ns(calls.runner), ready_ns, "a call changes no state");
 }
 
 Test(runner, never_ends_a_call_before_it_was_taken)

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/status/failure.h"
+
+#include <string.h>
+
+#include "host/host.h"
+
+#define EXIT_BYTES 512
+
+/* Append the member `message` of a failure that a host has reported (core/errors.h). */
+static void append_message(const struct json_tape *reported, struct buffer *out)
+{
+	uint32_t message = json_type_at(reported, 0) == JSON_OBJECT
+				   ? json_find(reported, 0, "message")
+				   : JSON_NONE;
+
+	if (message != JSON_NONE && json_type_at(reported, message) == JSON_STRING)
+		json_string_decode(reported, message, out);
+}
+
+void failure_write(const struct call_result *result, struct buffer *out)
+{
+	char text[EXIT_BYTES];
+
+	switch (result->outcome) {
+	case CALL_FAILED:
+	case CALL_UNAVAILABLE:
+		buffer_append(out, result->text, result->size);
+		break;
+	case CALL_ERROR:
+		append_message(result->tape, out);
+		break;
+	case CALL_CRASHED:
+	case CALL_TOO_LARGE:
+		host_describe_exit(result->exit, text, sizeof(text));
+		buffer_append_string(out, text);
+		break;
+	case CALL_RESULT:
+	case CALL_TIMED_OUT:
+	case CALL_CANCELLED:
+	case CALL_COOLING:
+		break;
+	}
+}
