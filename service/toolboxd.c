@@ -263,6 +263,7 @@ static void report_slow_patterns(void)
 static int serve(const struct options *options, bool *ret_again)
 {
 	cleanup(config_deinit) struct config config = {0};
+	cleanup(mistakes_deinit) struct mistakes mistakes = {0};
 	cleanup(loop_cleanup) struct loop *loop = NULL;
 	cleanup(service_cleanup) struct service *service = NULL;
 	char url[BUS_URL_BYTES];
@@ -270,12 +271,14 @@ static int serve(const struct options *options, bool *ret_again)
 	struct service_options service_options = {
 		.flags = &options->flags,
 		.paths = &paths,
+		.mistakes = &mistakes,
 		.is_bus = options->is_bus,
 	};
 	int r;
 
 	log_hold();
-	r = config_read(&options->flags, diagnostic_log, NULL, &config);
+	r = config_read(&options->flags, mistakes_take, &mistakes, &config);
+	mistakes_end(&mistakes);
 	if (r != 0) {
 		log_setup(options->log_level, options->log_format);
 		return r == CONFIG_E_USAGE ? EXIT_USAGE : EXIT_FAILURE;

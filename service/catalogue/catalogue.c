@@ -292,19 +292,17 @@ void catalogue_free(struct catalogue *catalogue)
 	free(catalogue);
 }
 
-int catalogue_add_failure(struct catalogue *catalogue, const char *toolbox_id, const char *error,
-	int64_t since_ns, const struct package *kept)
+int catalogue_add_failure(struct catalogue *catalogue, const struct catalogue_failure *failure,
+	const struct package *kept)
 {
-	cleanup_free char *id_copy = strdup(toolbox_id);
-	cleanup_free char *error_copy = strdup(error);
+	struct catalogue_failure copy = *failure;
+	cleanup_free char *id_copy = copy.toolbox_id = strdup(failure->toolbox_id);
+	cleanup_free char *error_copy = copy.error = strdup(failure->error);
 
 	if (!id_copy || !error_copy || array_grow(catalogue->failures, catalogue->n_failures) < 0)
 		return -ENOMEM;
-	catalogue->failures[catalogue->n_failures++] = (struct catalogue_failure){
-		.toolbox_id = take_ptr(id_copy),
-		.error = take_ptr(error_copy),
-		.since_ns = since_ns,
-	};
+	catalogue->failures[catalogue->n_failures++] = copy;
+	id_copy = error_copy = NULL;
 	for (size_t i = 0; kept && i < catalogue->n_owners; i++)
 		if (catalogue->owners[i].toolbox->package == kept)
 			catalogue->owners[i].kept_for = catalogue->n_failures;

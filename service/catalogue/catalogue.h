@@ -25,6 +25,7 @@ struct catalogue_failure {
 	char *toolbox_id;
 	char *error;
 	int64_t since_ns; /* when a load found this error first (CLOCK_REALTIME) */
+	bool is_new;      /* this load has */
 };
 
 /* A tool (or a whole toolbox: name NULL) that was found and is not offered, on purpose. */
@@ -47,8 +48,8 @@ void catalogue_free(struct catalogue *catalogue);
 
 /* Add an entry for status and reload. The texts are copied; @kept is the package that is offered in its
  * last good version instead, or NULL. Return 0 or -ENOMEM. */
-int catalogue_add_failure(struct catalogue *catalogue, const char *toolbox_id, const char *error,
-	int64_t since_ns, const struct package *kept);
+int catalogue_add_failure(struct catalogue *catalogue, const struct catalogue_failure *failure,
+	const struct package *kept);
 int catalogue_add_skipped(
 	struct catalogue *catalogue, const char *toolbox_id, const char *name, const char *reason);
 

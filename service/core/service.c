@@ -185,7 +185,7 @@ static void report_alive(void *data)
 /* ── life ────────────────────────────────────────────────────────────────────────────────────── */
 
 /* Make the parts, and let them know each other. The bus is still to come. */
-static int make_parts(struct service *service, const struct config_flags *flags)
+static int make_parts(struct service *service, const struct service_options *options)
 {
 	static const struct runner_handler handler = {
 		.done = invocation_done,
@@ -213,7 +213,8 @@ static int make_parts(struct service *service, const struct config_flags *flags)
 
 	inbox_init(&service->inbox);
 	limits_init(&service->limits, &service->config);
-	reload_init(&service->reload, &parts, flags, &service->paths, &reload_handler, service);
+	reload_init(&service->reload, &parts, options->flags, &service->paths, options->mistakes,
+		&reload_handler, service);
 	r = disposal_init(&service->disposal, service->loop);
 	if (r == 0)
 		r = calls_init(&service->calls, service->loop);
@@ -308,7 +309,7 @@ int service_new(struct loop *loop, const struct service_options *options, struct
 	service->started_ms = clock_now_ms();
 	service->config = *config;
 	*config = (struct config){0};
-	r = make_parts(service, options->flags);
+	r = make_parts(service, options);
 	if (r == 0)
 		r = take_signals(service);
 	if (r == 0)

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 #include "config/config.h"
+#include "core/reload/mistakes.h"
 #include "util/paths.h"
 #include "loop/loop.h"
 #include "util/cleanup.h"
@@ -22,6 +23,7 @@ struct service;
 struct service_options {
 	const struct config_flags *flags; /* borrowed; the configuration is read again with them */
 	const struct paths *paths;        /* copied */
+	struct mistakes *mistakes;        /* the mistakes of @config; taken over */
 	bool is_bus;                      /* be the bus, too (--embedded-bus) */
 };
 

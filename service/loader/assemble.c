@@ -201,15 +201,14 @@ static int find_known(const struct catalogue *previous, struct known_failures *r
 	return 0;
 }
 
-/* Return since when the toolbox @id has had @error. */
-static int64_t failed_since(const struct known_failures *known, char *id, char *error)
+/* Give @failure its time: that of the same error in the previous catalogue, or now. */
+static void date_failure(const struct known_failures *known, struct catalogue_failure *failure)
 {
-	const struct catalogue_failure wanted = {.toolbox_id = id, .error = error};
-	const struct catalogue_failure *key = &wanted;
 	const struct catalogue_failure **found = bsearch(
-		&key, known->items, known->n_items, sizeof(*known->items), compare_failures);
+		&failure, known->items, known->n_items, sizeof(*known->items), compare_failures);
 
-	return found ? (*found)->since_ns : stamp_now_ns();
+	failure->is_new = !found;
+	failure->since_ns = found ? (*found)->since_ns : stamp_now_ns();
 }
 
 static int add_failures(const struct load_jobs *jobs, struct catalogue *catalogue)
@@ -220,16 +219,18 @@ static int add_failures(const struct load_jobs *jobs, struct catalogue *catalogu
 	for (size_t i = 0; i < jobs->n_items && r == 0; i++) {
 		struct load_job *job = jobs->items[i];
 		cleanup(buffer_deinit) struct buffer text = {0};
+		struct catalogue_failure failure;
 		char id[MANIFEST_ID_BYTES];
 
 		if (job->problems.n_errors == 0)
 			continue;
 		job_id(job, id);
 		diagnostics_write_first(&job->problems, job->path, &text);
-		r = buffer_terminate(&text) ? catalogue_add_failure(catalogue, id, text.data,
-						      failed_since(&known, id, text.data),
-						      job->is_kept ? job->previous : NULL)
-					    : -ENOMEM;
+		failure = (struct catalogue_failure){id, buffer_terminate(&text), 0, false};
+		if (!failure.error)
+			return -ENOMEM;
+		date_failure(&known, &failure);
+		r = catalogue_add_failure(catalogue, &failure, job->is_kept ? job->previous : NULL);
 	}
 	return r;
 }

@@ -24,6 +24,9 @@
  * schemas take about 1000 ms, so a machine five times slower reads them in half of it. */
 #define TOOLS_MS_MAX 10000
 
+/* The line about what is registered has paths of about so many bytes. */
+#define FOUND_BYTES 1500
+
 /*
  * The loop only starts hosts and reads their answers. All that takes time in proportion to what is
  * registered is done beside it (loop/aside.h):
@@ -228,6 +231,21 @@ static void report_job(const struct loader *loader, const struct load_job *job)
 	}
 }
 
+/* Log what is registered, for the level debug. */
+static void report_found(const struct loader *loader)
+{
+	cleanup(text_list_deinit) struct text_list paths = {0};
+	cleanup(buffer_deinit) struct buffer line = {0};
+	size_t n = loader->listing.n_entries;
+
+	for (size_t i = 0; log_is_on(LOG_LEVEL_DEBUG) && i < n; i++)
+		(void)text_list_add(&paths, loader->listing.entries[i].path);
+	buffer_printf(&line, "Registrations found (%zu)", n);
+	text_list_write(&paths, FOUND_BYTES, &line);
+	if (buffer_terminate(&line))
+		log_debug("%s", line.data);
+}
+
 static void abandon(struct loader *loader, int error)
 {
 	loader_done_function done = loader->done;
@@ -286,6 +304,7 @@ static void finish(void *data)
 	int status = loader->jobs.has_deferred ? LOADER_DEFERRED : 0;
 
 	loader->aside = NULL;
+	report_found(loader);
 	for (size_t i = 0; i < loader->jobs.n_items; i++)
 		report_job(loader, loader->jobs.items[i]);
 	loader_free(loader);

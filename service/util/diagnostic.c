@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "util/cleanup.h"
-#include "util/log.h"
 #include "util/visible.h"
 
 void diagnostic_report(const struct diagnostic_sink *sink, enum diagnostic_severity severity,
@@ -42,22 +41,6 @@ void diagnostic_write(const struct diagnostic *diagnostic, struct buffer *out)
 	if (has_pointer)
 		buffer_printf(out, "%s%s", file ? " " : "", diagnostic->pointer);
 	buffer_printf(out, "%s%s", file || has_pointer ? ": " : "", diagnostic->text);
-}
-
-void diagnostic_log(void *data, const struct diagnostic *diagnostic)
-{
-	enum log_level level =
-		diagnostic->severity == DIAGNOSTIC_ERROR ? LOG_LEVEL_ERROR : LOG_LEVEL_WARNING;
-	cleanup(buffer_deinit) struct buffer out = {0};
-	const char *text = diagnostic->text;
-
-	diagnostic_write(diagnostic, &out);
-	if (buffer_terminate(&out))
-		text = out.data;
-	if (data)
-		log_limited(data, level, "%s", text);
-	else
-		log_write(level, "%s", text);
 }
 
 void diagnostic_count(struct diagnostic_counts *counts, const struct diagnostic *diagnostic)

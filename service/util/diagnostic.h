@@ -49,9 +49,6 @@ const char *diagnostic_severity_name(enum diagnostic_severity severity);
 /* Append `FILE:LINE POINTER: text`, without the parts that are unknown. */
 void diagnostic_write(const struct diagnostic *diagnostic, struct buffer *out);
 
-/* Log @diagnostic. @data is the struct log_rate that limits the lines, or NULL. */
-void diagnostic_log(void *data, const struct diagnostic *diagnostic);
-
 /* How many diagnostics of each severity there were. */
 struct diagnostic_counts {
 	unsigned int n_errors;

@@ -30,6 +30,19 @@ bool text_list_has(const struct text_list *list, const char *text)
 	return false;
 }
 
+void text_list_write(const struct text_list *list, size_t bytes, struct buffer *out)
+{
+	size_t start = out->size;
+
+	for (size_t i = 0; i < list->n_items; i++) {
+		if (out->size + strlen(list->items[i]) > start + bytes) {
+			buffer_printf(out, "%s%zu more", i > 0 ? " and " : ": ", list->n_items - i);
+			return;
+		}
+		buffer_printf(out, "%s%s", i > 0 ? ", " : ": ", list->items[i]);
+	}
+}
+
 void text_list_deinit(struct text_list *list)
 {
 	for (size_t i = 0; i < list->n_items; i++)

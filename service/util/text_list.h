@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "util/buffer.h"
+
 /* A list of texts that it owns. A zeroed struct is an empty list. */
 struct text_list {
 	char **items;
@@ -19,6 +21,9 @@ int text_list_take(struct text_list *list, char *text);
 
 /* Return whether one of the texts is @text. */
 bool text_list_has(const struct text_list *list, const char *text);
+
+/* Append ": a, b and 3 more", of about @bytes at most; nothing when the list is empty. */
+void text_list_write(const struct text_list *list, size_t bytes, struct buffer *out);
 
 /* Free the texts: the list is empty again. */
 void text_list_deinit(struct text_list *list);

@@ -80,7 +80,9 @@ def test_nothing_is_offered_by_a_start_that_is_closed_until_it_is_mended(launch_
     place = f"{path}:{line}"
     with Caller(service.url) as caller:
         expect_closed(caller, place)
-        assert f"Nothing is offered: {place}" in service.daemon.log()
+        log = service.daemon.log()
+        assert log.count(f"ERROR {place}") == 1, log
+        assert log.count("ERROR nothing is offered until this is mended") == 1, log
         status = toolboxctl("status", bus=service.url, home=service.daemon.home)
         assert place in status.stderr and "nothing is offered" in status.stderr
         assert toolboxctl("list", "--offline", home=service.daemon.home).returncode == 1

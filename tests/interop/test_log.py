@@ -119,3 +119,108 @@ def test_patterns_without_machine_code_are_reported_once(
         assert caller.call("ovos.tools.reload")["failed"] == []
         assert caller.call("ovos.tools.match", {"utterance": "what is 1 plus 2"})["name"] == "add"
     assert service.daemon.log().count(NO_MACHINE_CODE) == count
+
+
+# --- what is said of toolboxes
+
+def lines_since(service, before):
+    """The lines of the log after the text @before, without their times."""
+    return [line.split(" ", 2)[2] for line in service.daemon.log()[len(before):].splitlines()]
+
+
+@pytest.fixture
+def watched(launch, tmp_path):
+    """A daemon that offers two toolboxes, and has five that are broken."""
+    folder = tmp_path / "toolbox.d"
+    manifests.toolbox(folder, "box1", [manifests.labs("m1"), manifests.labs("m2")])
+    manifests.toolbox(folder, "box2", [manifests.labs("m3")])
+    for i in range(5):
+        (folder / f"bad{i}.json").write_text("{")
+    service = launch({"tools_disabled": ["box2/*"]}, [folder])
+    with Caller(service.url) as caller:
+        yield caller, folder, service
+
+
+def changed_soon(service, before):
+    """The lines of a reload that the watcher began."""
+    until(lambda: "Reloaded in" in service.daemon.log()[len(before):], 10 * processes.SLOWNESS,
+          "the reload")
+    return lines_since(service, before)
+
+
+def test_the_start_says_once_what_is_offered_and_what_fails(watched):
+    caller, folder, service = watched
+    log = service.daemon.log()
+    assert "INFO  2 tools in 1 toolboxes are offered, 5 toolboxes have failed" in log
+    answer = caller.call("ovos.tools.reload")
+    assert (answer["total_tools"], len(answer["loaded"])) == (2, 1)
+    for i in range(5):
+        assert log.count(f"ERROR {folder}/bad{i}.json") == 1
+
+
+def test_a_reload_says_what_has_changed_and_errors_only_when_they_are_new(watched):
+    caller, folder, service = watched
+    before = service.daemon.log()
+    manifests.toolbox(folder, "box1", [manifests.labs("m1", description="Other."),
+                                       manifests.labs("m2")])
+    manifests.toolbox(folder, "zlib", [manifests.labs("m4")])
+    (folder / "bad0.json").write_text("[")
+    line, error = changed_soon(service, before)[::-1]
+    assert re.fullmatch(r"INFO  Reloaded in \d+ ms: box1/m1 changed, zlib added, bad0 fails, "
+                        r"4 still fail", line)
+    assert error.startswith(f"ERROR {folder}/bad0.json")
+
+    before = service.daemon.log()
+    manifests.toolbox(folder, "bad0", [manifests.labs("m5")])
+    (folder / "box1.json").write_text("{")
+    error, line = changed_soon(service, before)
+    assert line.endswith(": bad0 added, box1 fails, 4 still fail") and "/box1.json" in error
+    before = service.daemon.log()
+    manifests.toolbox(folder, "box1", [manifests.labs("m1", description="Other."),
+                                       manifests.labs("m2")])
+    line, = changed_soon(service, before)
+    assert line.endswith(": box1 is loaded again, 4 still fail")
+
+
+def test_a_reload_that_changes_nothing_says_so_only_to_who_asked(watched):
+    caller, folder, service = watched
+    before = service.daemon.log()
+    generation = caller.call("ovos.tools.status")["generation"]
+    (folder / "box1.json").touch()
+    until(lambda: caller.call("ovos.tools.status")["generation"] > generation,
+          10 * processes.SLOWNESS, "the reload")
+    assert lines_since(service, before) == []
+    caller.call("ovos.tools.reload")
+    line, = lines_since(service, before)
+    assert re.fullmatch(r"INFO  Reloaded in \d+ ms: nothing changed, 5 still fail", line)
+    service.daemon.reload_by_signal()
+    until(lambda: len(lines_since(service, before)) == 2, 10 * processes.SLOWNESS, "a line")
+
+
+def test_the_level_debug_has_every_name(launch, tmp_path):
+    folder = tmp_path / "toolbox.d"
+    manifests.toolbox(folder, "box", [manifests.labs("m2"), manifests.labs("m1")])
+    (folder / "bad.json").write_text("{")
+    service = launch({"log": {"level": "debug"}, "tools_disabled": ["m2"]}, [folder])
+    log = service.daemon.log()
+    assert f"DEBUG Registrations found (2): {folder}/bad.json, {folder}/box.json" in log
+    assert "DEBUG Toolboxes loaded (1): box\n" in log
+    assert "DEBUG Toolboxes failed (1): bad\n" in log
+    assert "DEBUG Tools offered (1): box/m1\n" in log
+    assert "DEBUG Tools left out (1): box/m2\n" in log
+
+
+def test_a_mistake_of_the_configuration_is_said_once_until_it_is_mended(launch, tmp_path):
+    home = test_closed.home_of(tmp_path)
+    path = test_closed.write(home, '{"toolboxd": {\n"timeout_ms": "soon"}}')
+    service = launch()
+    with Caller(service.url) as caller:
+        for _ in range(2):
+            mistakes = caller.call("ovos.tools.status")["configuration"]
+            assert [(one["file"], one["line"]) for one in mistakes] == [(str(path), 2)]
+            caller.call("ovos.tools.reload")
+        assert service.daemon.log().count(f"ERROR {path}:2") == 1
+        test_closed.write(home, "{}")
+        caller.call("ovos.tools.reload")
+        assert "configuration" not in caller.call("ovos.tools.status")
+        assert "INFO  The configuration has no errors any more" in service.daemon.log()

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "core/reload/reload.h"
-#include "json/writer.h"
 #include "util/diagnostic.h"
 #include "util/log.h"
 
@@ -17,42 +16,6 @@
  * that was closed, the service starts again. Mistakes go to the log and, as `configuration`, into
  * the answers to reload and status requests.
  */
-
-/* The most mistakes in one answer; the log has all of them. */
-#define MISTAKES_MAX 20
-
-/* Append @mistake to the array reload->mistakes, which reload_write_mistakes() closes. */
-static void add_mistake(struct reload *reload, const struct diagnostic *mistake)
-{
-	struct buffer *out = &reload->mistakes;
-
-	if (reload->n_mistakes++ >= MISTAKES_MAX)
-		return;
-	buffer_append_string(out, out->size == 0 ? "[{\"file\":" : ",{\"file\":");
-	if (mistake->file)
-		json_write_text(out, mistake->file);
-	else
-		buffer_append_string(out, "null");
-	if (mistake->file && mistake->line > 0)
-		buffer_printf(out, ",\"line\":%u", mistake->line);
-	else
-		buffer_append_string(out, ",\"line\":null");
-	buffer_append_string(out, ",\"path\":");
-	json_write_text(out, mistake->pointer ? mistake->pointer : "");
-	buffer_append_string(out, ",\"error\":");
-	json_write_text(out, mistake->text);
-	buffer_append_char(out, '}');
-}
-
-/* A diagnostic_function. */
-static void take_mistake(void *data, const struct diagnostic *mistake)
-{
-	struct reload *reload = data;
-
-	diagnostic_log(&reload->problems, mistake);
-	if (mistake->severity == DIAGNOSTIC_ERROR)
-		add_mistake(reload, mistake);
-}
 
 /* Put @config (taken over) in force. */
 static void put_in_force(struct reload *reload, struct config *config)
@@ -75,19 +38,19 @@ void reload_configuration(struct reload *reload)
 {
 	static const char kept[] = "the configuration in force stays as it was";
 	static const char offered[] = "nothing is offered until this is mended";
-	const struct diagnostic_sink sink = {take_mistake, reload};
+	const struct diagnostic_sink sink = {mistakes_take, &reload->mistakes};
 	bool was_closed = reload->parts.config->closed != NULL;
 	struct config config = {0};
 	int r;
 
-	buffer_reset(&reload->mistakes);
-	reload->n_mistakes = 0;
-	r = config_read(reload->flags, take_mistake, reload, &config);
+	mistakes_begin(&reload->mistakes);
+	r = config_read(reload->flags, mistakes_take, &reload->mistakes, &config);
 	if (r < 0)
 		diagnostic_report(&sink, DIAGNOSTIC_ERROR, NULL, 0, "", "%s", strerror(-r));
 	if (r != 0 || config.closed)
 		diagnostic_report(
 			&sink, DIAGNOSTIC_ERROR, NULL, 0, "", "%s", was_closed ? offered : kept);
+	mistakes_end(&reload->mistakes);
 	if (r == 0 && (!config.closed || was_closed))
 		put_in_force(reload, &config);
 	else
@@ -97,11 +60,6 @@ void reload_configuration(struct reload *reload)
 void reload_write_mistakes(
 	const struct reload *reload, const struct catalogue *view, struct answer *answer)
 {
-	struct buffer *out;
-
-	if (reload->mistakes.size == 0 || view != reload->parts.offer->catalogue)
-		return;
-	out = answer_member(answer, "configuration");
-	buffer_append(out, reload->mistakes.data, reload->mistakes.size);
-	buffer_append_char(out, ']');
+	if (view == reload->parts.offer->catalogue)
+		mistakes_write(&reload->mistakes, answer);
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/reload/summary.h"
 #include "json/writer.h"
 #include "loader/changes.h"
 #include "loader/names.h"
@@ -89,13 +90,17 @@ void next_make(struct next *next, const struct config *config, const struct cata
 
 	next->status = changes_find(previous, catalogue, &changes);
 	names_report_unknown(config, catalogue, keep_diagnostic, &next->unknown);
+	if (next->status == 0)
+		next->status = find_shared_names(catalogue, &next->shared);
+	if (next->status == 0 && previous)
+		next->status = summary_write(previous, catalogue, &changes, &next->summary);
+	if (next->status == 0 && next->is_detailed)
+		next->status = summary_add_details(previous, catalogue, &next->details);
 	next->has_changes = !changes_are_empty(&changes);
 	if (next->status < 0 || !next->has_changes)
 		return;
 	write_change_members(catalogue, &changes, &next->members);
-	next->status = find_shared_names(catalogue, &next->shared);
-	if (next->status == 0)
-		next->status = buffer_status(&next->members);
+	next->status = buffer_status(&next->members);
 }
 
 void next_deinit(struct next *next)
@@ -103,5 +108,7 @@ void next_deinit(struct next *next)
 	buffer_deinit(&next->members);
 	diagnostics_deinit(&next->unknown);
 	text_list_deinit(&next->shared);
+	buffer_deinit(&next->summary);
+	text_list_deinit(&next->details);
 	*next = (struct next){0};
 }

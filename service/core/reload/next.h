@@ -16,18 +16,21 @@
  *
  *   members                of ovos.tools.changed
  *   unknown, shared        names to warn of
+ *   summary, details       what a person may read of it (core/reload/summary.h)
  */
 struct next {
+	bool is_detailed;           /* in: the details are wanted */
 	bool has_changes;           /* since the catalogue that is in place */
 	struct buffer members;      /* loaded, total_tools, added, removed, changed: JSON text */
 	struct diagnostics unknown; /* names in the configuration that no tool has */
-	struct text_list
-		shared; /* warnings of names that several toolboxes have; if there are changes */
-	int status;     /* 0 or -ENOMEM: the catalogue cannot be put in place */
+	struct text_list shared;    /* warnings of names that several toolboxes have */
+	struct buffer summary;      /* empty: nothing has changed, or nothing was in place */
+	struct text_list details;
+	int status; /* 0 or -ENOMEM: the catalogue cannot be put in place */
 };
 
 /* Make the parts that come with @catalogue, in place of @previous (NULL: of none), by @config. @next is
- * zeroed. Reads nothing that changes. */
+ * zeroed, but for is_detailed. Reads nothing that changes. */
 void next_make(struct next *next, const struct config *config, const struct catalogue *previous,
 	const struct catalogue *catalogue);
 

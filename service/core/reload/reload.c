@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/reload/reload.h"
 
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bus/account.h"
 #include "core/listing.h"
 #include "core/notify.h"
+#include "core/reload/summary.h"
 #include "json/writer.h"
 #include "util/assert.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
-#include "util/digest.h"
 
 /* The least time between two reloads that reload_refresh() begins: anybody on the bus can ask for
  * one, and each costs an interpreter seconds. */
 #define REFRESH_MS 10000
 
-/* Lines about reloads and about what they find wrong, in LOG_RATE_INTERVAL_MS: anybody may ask for
- * a reload, but every mistake in a whole folder of toolboxes should be logged. */
-#define RELOADS_LOGGED  20
-#define PROBLEMS_LOGGED 200
+/* Lines about reloads in LOG_RATE_INTERVAL_MS: anybody may ask for one. */
+#define RELOADS_LOGGED 20
 
 /* One who waits for a reload. */
 struct reload_waiter {
@@ -91,7 +92,7 @@ static void log_problem(void *data, const struct diagnostic *problem)
 {
 	struct reload *reload = data;
 
-	diagnostic_log(&reload->problems, problem);
+	problems_log_diagnostic(&reload->problems, problem);
 }
 
 /* Log once what the sandbox lacks here: it is the same for all toolboxes, until the next start
@@ -110,22 +111,66 @@ static void log_not_enforced(struct reload *reload)
 	}
 }
 
-/* Log the names to warn of, and announce the changes. The same unknown names are logged once. */
-static void report_changes(struct reload *reload)
+/* Return how many toolboxes of @catalogue have a tool that is offered. */
+static size_t count_offering(const struct catalogue *catalogue)
+{
+	size_t n_offering = 0;
+
+	for (size_t i = 0; i < catalogue_n_toolboxes(catalogue); i++) {
+		size_t n_tools;
+
+		catalogue_toolbox(catalogue, i, NULL, &n_tools);
+		n_offering += n_tools > 0;
+	}
+	return n_offering;
+}
+
+/* Log what the first catalogue has. */
+static void log_start(const struct catalogue *catalogue)
+{
+	size_t n_failures = catalogue_n_failures(catalogue);
+	char failed[64] = "";
+
+	if (n_failures > 0)
+		snprintf(failed, sizeof(failed), ", %zu toolbox%s failed", n_failures,
+			n_failures == 1 ? " has" : "es have");
+	log_info("%zu tools in %zu toolboxes are offered%s", catalogue_n_tools(catalogue),
+		count_offering(catalogue), failed);
+}
+
+/* Log what the reload has changed. That it changed nothing only interests whoever asked for it. */
+static void log_changes(struct reload *reload, const struct catalogue *catalogue)
+{
+	struct buffer *text = &reload->next.summary;
+	bool has_changed = text->size > 0;
+
+	if (!has_changed)
+		buffer_append_string(text, "nothing changed");
+	summary_write_failing(catalogue, text);
+	log_limited(&reload->reloads,
+		has_changed || reload->is_asked ? LOG_LEVEL_INFO : LOG_LEVEL_DEBUG,
+		"Reloaded in %" PRIu64 " ms: %s", clock_now_ms() - reload->begun_ms,
+		buffer_terminate(text) ? text->data : strerror(ENOMEM));
+}
+
+/* Log what the new @catalogue has, and the names to warn of; announce the changes. */
+static void report_changes(struct reload *reload, const struct catalogue *catalogue)
 {
 	const struct next *next = &reload->next;
-	uint64_t digest = DIGEST_SEED;
 
+	if (reload->is_ready)
+		log_changes(reload, catalogue);
+	else
+		log_start(catalogue);
+	for (size_t i = 0; i < next->details.n_items; i++)
+		log_debug("%s", next->details.items[i]);
 	for (size_t i = 0; i < next->shared.n_items; i++)
-		log_limited(&reload->problems, LOG_LEVEL_WARNING, "%s", next->shared.items[i]);
+		problems_log(&reload->problems, LOG_LEVEL_WARNING, next->shared.items[i]);
+	for (size_t i = 0; i < next->unknown.n_items; i++)
+		log_problem(reload, &next->unknown.items[i]);
+	problems_end_round(&reload->problems);
 	if (reload->is_ready && next->has_changes)
 		broadcast_changes(reload);
-	for (size_t i = 0; i < next->unknown.n_items; i++)
-		digest = digest_bytes(digest, next->unknown.items[i].text,
-			strlen(next->unknown.items[i].text) + 1);
-	for (size_t i = 0; digest != reload->unknown_names && i < next->unknown.n_items; i++)
-		log_problem(reload, &next->unknown.items[i]);
-	reload->unknown_names = digest;
 }
 
 /* Put @catalogue and its @policy (both taken over) in place, and announce what has changed. */
@@ -141,11 +186,7 @@ static void swap_catalogue(
 		catalogue_free(catalogue);
 		return;
 	}
-	log_limited(&reload->reloads, LOG_LEVEL_INFO,
-		"%zu tools in %zu toolboxes are offered, %zu toolboxes have failed",
-		catalogue_n_tools(catalogue), catalogue_n_toolboxes(catalogue),
-		catalogue_n_failures(catalogue));
-	report_changes(reload);
+	report_changes(reload, catalogue);
 	log_not_enforced(reload);
 	offer_prestart(offer);
 }
@@ -186,11 +227,12 @@ static void finish_load(void *data, struct catalogue *catalogue, struct policy *
 		start_loader(reload);
 }
 
-/* End a reload whose configuration is closed: nothing was loaded. */
+/* End a reload whose configuration is closed: nothing was loaded. The mistakes are logged. */
 static void finish_closed(struct reload *reload)
 {
-	log_limited(&reload->reloads, LOG_LEVEL_ERROR, "Nothing is offered: %s",
-		reload->parts.config->closed);
+	if (reload->is_asked)
+		log_limited(&reload->reloads, LOG_LEVEL_ERROR, "Nothing is offered: %s",
+			reload->parts.config->closed);
 	while (answer_waiter(reload, &reload->waiting, send_answer))
 		continue;
 }
@@ -204,6 +246,10 @@ static void start_loader(struct reload *reload)
 
 	check(!reload->loader && list_is_empty(&reload->waiting));
 	reload->is_wanted = false;
+	reload->begun_ms = clock_now_ms();
+	reload->is_asked = reload->is_asked_next;
+	reload->is_asked_next = false;
+	reload->next.is_detailed = log_is_on(LOG_LEVEL_DEBUG);
 	while ((link = list_take_first(&reload->waiting_next)))
 		list_append(&reload->waiting, link);
 	if (reload->is_ready)
@@ -248,10 +294,16 @@ void reload_begin(struct reload *reload)
 		start_loader(reload);
 }
 
-void reload_ask_again(struct reload *reload)
+static void ask_interpreters(struct reload *reload)
 {
 	reload->asks_again = true;
 	reload_begin(reload);
+}
+
+void reload_ask_again(struct reload *reload)
+{
+	reload->is_asked_next = true;
+	ask_interpreters(reload);
 }
 
 static bool has_members(const struct catalogue *catalogue)
@@ -269,7 +321,7 @@ void reload_refresh(struct reload *reload)
 	if (now_ms < reload->refresh_after_ms || !has_members(reload->parts.offer->catalogue))
 		return;
 	reload->refresh_after_ms = now_ms + REFRESH_MS;
-	reload_ask_again(reload);
+	ask_interpreters(reload);
 }
 
 void reload_soon(struct reload *reload)
@@ -352,7 +404,7 @@ static void registration_changed(void *data)
 }
 
 void reload_init(struct reload *reload, const struct reload_parts *parts,
-	const struct config_flags *flags, const struct paths *paths,
+	const struct config_flags *flags, const struct paths *paths, struct mistakes *mistakes,
 	const struct reload_handler *handler, void *data)
 {
 	int r;
@@ -364,8 +416,9 @@ void reload_init(struct reload *reload, const struct reload_parts *parts,
 		.handler = *handler,
 		.data = data,
 		.reloads = {.burst = RELOADS_LOGGED},
-		.problems = {.burst = PROBLEMS_LOGGED},
+		.mistakes = *mistakes,
 	};
+	*mistakes = (struct mistakes){0};
 	list_init(&reload->waiting);
 	list_init(&reload->waiting_next);
 	r = watcher_new(parts->loop, registration_changed, reload, &reload->watcher);
@@ -389,5 +442,6 @@ void reload_deinit(struct reload *reload)
 	next_deinit(&reload->next);
 	watcher_free(take_ptr(reload->watcher));
 	answer_all(reload, forget_answer);
-	buffer_deinit(&reload->mistakes);
+	problems_deinit(&reload->problems);
+	mistakes_deinit(&reload->mistakes);
 }

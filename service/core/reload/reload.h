@@ -8,7 +8,9 @@
 #include "config/config.h"
 #include "core/answer.h"
 #include "core/reload/disposal.h"
+#include "core/reload/mistakes.h"
 #include "core/reload/next.h"
+#include "core/reload/problems.h"
 #include "core/offer.h"
 #include "loader/loader.h"
 #include "loader/watcher.h"
@@ -68,18 +70,20 @@ struct reload {
 	struct list waiting_next; /* … and for the one that follows */
 	uint32_t n_waiting;       /* in both */
 
-	struct buffer mistakes; /* mistakes of the configuration, for the answers; empty: none */
-	unsigned int n_mistakes;
-	struct log_rate reloads;  /* lines about reloads, which anybody may ask for, … */
-	struct log_rate problems; /* … and about what each of them finds wrong */
-	uint64_t unknown_names;   /* digest of the last lines about names that mean nothing */
+	struct mistakes mistakes; /* mistakes of the configuration */
+	struct problems problems; /* problems of toolboxes and of names */
+	struct log_rate reloads;  /* lines about reloads, which anybody may ask for */
+	uint64_t begun_ms;        /* when the one under way began */
+	bool is_asked;            /* somebody asked for the one under way … */
+	bool is_asked_next;       /* … or for the one that follows */
 	bool has_logged_sandbox;  /* the restrictions that this system lacks were logged */
 };
 
 /* Make @reload ready, with toolboxes and the configuration watched where the system can. @paths and
- * @flags outlive it; @handler is copied, @data passed to it. */
+ * @flags outlive it; @handler is copied, @data passed to it. @mistakes, those of the configuration in
+ * force, is taken over. */
 void reload_init(struct reload *reload, const struct reload_parts *parts,
-	const struct config_flags *flags, const struct paths *paths,
+	const struct config_flags *flags, const struct paths *paths, struct mistakes *mistakes,
 	const struct reload_handler *handler, void *data);
 
 /* Stop loading and watching. Waiting requests get no answer. */
@@ -88,7 +92,8 @@ void reload_deinit(struct reload *reload);
 /* Begin a reload, or have another one follow the one under way. */
 void reload_begin(struct reload *reload);
 
-/* Begin a reload in which interpreters are asked again what their tools are, whatever is cached. */
+/* Begin a reload that somebody asks for: interpreters are asked again what their tools are, whatever is
+ * cached, and the log has a line, whatever has changed. */
 void reload_ask_again(struct reload *reload);
 
 /* Begin such a reload in the background if there are toolboxes of an interpreter, at most once in a
@@ -111,9 +116,8 @@ void reload_give_up(struct reload *reload);
  * (core/reload/configuration.c) */
 void reload_configuration(struct reload *reload);
 
-/* Write the member `configuration` of an answer, if the configuration that was read last has mistakes:
- * [{"file": …, "line": …, "path": …, "error": …}, …], file and line null for a mistake outside of
- * the files. They may name any tool, so only a caller whose @view has all of them receives them. */
+/* Write the member `configuration` of an answer (core/reload/mistakes.h). It may name any tool, so only a
+ * caller whose @view has all of them receives it. */
 void reload_write_mistakes(
 	const struct reload *reload, const struct catalogue *view, struct answer *answer);
 

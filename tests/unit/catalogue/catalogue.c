@@ -250,8 +250,11 @@ Test(catalogue, finds_the_longest_id_and_name)
 
 Test(catalogue, keeps_notes_of_what_is_not_offered)
 {
-	cr_expect_eq(catalogue_add_failure(catalogue, "x", "broken", 5, NULL), 0);
-	cr_expect_eq(catalogue_add_failure(catalogue, "y", "gone", 6,
+	const struct catalogue_failure broken = {(char *)"x", (char *)"broken", 5, true};
+	const struct catalogue_failure gone = {(char *)"y", (char *)"gone", 6, false};
+
+	cr_expect_eq(catalogue_add_failure(catalogue, &broken, NULL), 0);
+	cr_expect_eq(catalogue_add_failure(catalogue, &gone,
 			     catalogue_toolbox(catalogue, 1, NULL, NULL)->package),
 		0);
 	cr_expect_eq(catalogue_add_skipped(catalogue, "b", "set", "filtered"), 0);

@@ -40,6 +40,7 @@ static void set_up(void)
 	static const struct reload_handler handler = {
 		.ready = begin_another, .configured = begin_nothing};
 	struct reload_parts parts = {.config = &config, .offer = &offer};
+	struct mistakes mistakes = {0};
 
 	config_set_up();
 	folder = strdup(in_folder("box.d"));
@@ -53,7 +54,7 @@ static void set_up(void)
 	parts.loop = loop;
 	parts.disposal = &disposal;
 	cr_assert_eq(disposal_init(&disposal, loop), 0);
-	reload_init(&reload, &parts, &flags, &paths, &handler, NULL);
+	reload_init(&reload, &parts, &flags, &paths, &mistakes, &handler, NULL);
 }
 
 static void tear_down(void)

@@ -57,6 +57,8 @@ Test(names, of_no_tool_are_reported_once_for_each_key)
 Test(names, of_no_tool_of_a_toolbox_are_reported)
 {
 	struct config_tool tools[] = {{.name = (char *)"one"}, {.name = (char *)"three"}};
+	const struct catalogue_failure failure = {
+		.toolbox_id = (char *)"failed", .error = (char *)"broken"};
 	struct config_toolbox said[] = {
 		{.toolbox_id = (char *)"a", .tools = tools, .n_tools = 2},
 		{.toolbox_id = (char *)"gone", .tools = tools, .n_tools = 1},
@@ -67,7 +69,7 @@ Test(names, of_no_tool_of_a_toolbox_are_reported)
 	struct catalogue *catalogue =
 		make_catalogue(make_box("a", BOX_TOOL("one", "") "," BOX_TOOL("two", "")), NULL);
 
-	cr_assert_eq(catalogue_add_failure(catalogue, "failed", "broken", 0, NULL), 0);
+	cr_assert_eq(catalogue_add_failure(catalogue, &failure, NULL), 0);
 	cr_assert_eq(catalogue_add_skipped(catalogue, "asleep", NULL, "not enabled"), 0);
 	names_report_unknown(&config, catalogue, report, NULL);
 	cr_expect_str_eq(buffer_terminate(&reported),

@@ -30,3 +30,25 @@ Test(text_list, has_no_place_for_a_text_without_memory)
 	cr_expect_eq(list.n_items, 0);
 	text_list_deinit(&list);
 }
+
+Test(text_list, is_written_within_bounds)
+{
+	struct text_list list = {0};
+	struct buffer out = {0};
+
+	text_list_write(&list, 100, &out);
+	cr_expect_eq(out.size, 0);
+	for (int i = 0; i < 9; i++)
+		cr_assert_eq(text_list_add(&list, i < 2 ? "one" : "more"), 0);
+	text_list_write(&list, 100, &out);
+	cr_expect_str_eq(
+		buffer_terminate(&out), ": one, one, more, more, more, more, more, more, more");
+	buffer_reset(&out);
+	text_list_write(&list, 12, &out);
+	cr_expect_str_eq(buffer_terminate(&out), ": one, one and 7 more");
+	buffer_reset(&out);
+	text_list_write(&list, 2, &out);
+	cr_expect_str_eq(buffer_terminate(&out), ": 9 more");
+	buffer_deinit(&out);
+	text_list_deinit(&list);
+}
