@@ -7,7 +7,8 @@
 #include <unistd.h>
 
 #include "ctl/command.h"
-#include "ctl/help.h"
+#include "ctl/help/complete.h"
+#include "ctl/help/help.h"
 #include "ctl/terminal.h"
 #include "util/cleanup.h"
 #include "util/log.h"
@@ -25,6 +26,7 @@
 
 static int print_help(const struct ctl_options *options);
 static int print_version(const struct ctl_options *options);
+static int complete(const struct ctl_options *options);
 
 static const struct ctl_command commands[] = {
 	{"list", "", "list the tools that are offered",
@@ -52,8 +54,8 @@ static const struct ctl_command commands[] = {
 		"  toolboxctl invoke add a=3 b=x --dry-run\n",
 		WHICH_FLAGS | CTL_FLAG_ARGS | CTL_FLAG_DRY_RUN | CTL_FLAG_BUS, 1, CTL_MANY,
 		ctl_invoke},
-	{"reload", "", "reload the configuration and the toolboxes", "", "", CTL_FLAG_BUS, 0, 0,
-		ctl_reload},
+	{"reload", "", "reload the configuration and the toolboxes", "", "  toolboxctl reload\n",
+		CTL_FLAG_BUS, 0, 0, ctl_reload},
 	{"status", "", "show the state of the service and its toolboxes", "",
 		"  toolboxctl status\n"
 		"  toolboxctl status --json\n",
@@ -61,7 +63,9 @@ static const struct ctl_command commands[] = {
 	{"watch", "", "print calls as they happen",
 		"It runs until it is interrupted. With --json it prints one line of JSON per "
 		"event.\n",
-		"", CTL_FLAG_BUS, 0, 0, ctl_watch},
+		"  toolboxctl watch\n"
+		"  toolboxctl watch --json\n",
+		CTL_FLAG_BUS, 0, 0, ctl_watch},
 	{"match", "TEXT...", "find the tool that an utterance means",
 		"The first tool, in the order of `list`, with a trigger that matches. Several "
 		"words are\none utterance.\n",
@@ -85,7 +89,7 @@ static const struct ctl_command commands[] = {
 		"  toolboxctl approve 0123456789abcdef0123456789abcdef --session\n",
 		CTL_FLAG_SESSION | CTL_FLAG_BUS, 1, 1, ctl_approve},
 	{"deny", "ID", "do not let a call run that waits", "ID is that of `approvals`.\n",
-		"  toolboxctl deny 0123456789abcdef0123456789abcdef --reason 'not now'\n",
+		"  toolboxctl deny 0123456789abcdef0123456789abcdef --reason no\n",
 		CTL_FLAG_REASON | CTL_FLAG_BUS, 1, 1, ctl_deny},
 	{"approval", "key", "make the key of those who may approve (needs no daemon)",
 		"It is written where approval.key_file says, for its owner only.\n",
@@ -101,12 +105,12 @@ static const struct ctl_command commands[] = {
 		CTL_FLAG_LINES, 2, CTL_MANY, ctl_validate},
 	{"allow", "NAME...", "let tools run without approval, for good", REMEMBERED_NAMES,
 		"  toolboxctl allow clock/get_time\n", CTL_FLAG_BUS, 1, CTL_MANY, ctl_remember},
-	{"disallow", "NAME...", "take back what allow has remembered", REMEMBERED_NAMES, "",
-		CTL_FLAG_BUS, 1, CTL_MANY, ctl_remember},
+	{"disallow", "NAME...", "take back what allow has remembered", REMEMBERED_NAMES,
+		"  toolboxctl disallow clock/get_time\n", CTL_FLAG_BUS, 1, CTL_MANY, ctl_remember},
 	{"disable", "NAME...", "leave tools out for everybody, for good", REMEMBERED_NAMES,
 		"  toolboxctl disable 'shell/*'\n", CTL_FLAG_BUS, 1, CTL_MANY, ctl_remember},
-	{"enable", "NAME...", "take back what disable has remembered", REMEMBERED_NAMES, "",
-		CTL_FLAG_BUS, 1, CTL_MANY, ctl_remember},
+	{"enable", "NAME...", "take back what disable has remembered", REMEMBERED_NAMES,
+		"  toolboxctl enable 'shell/*'\n", CTL_FLAG_BUS, 1, CTL_MANY, ctl_remember},
 	{"profile", "list | show NAME | set NAME NAMES... | remove NAME",
 		"the profiles that are files of the service", REMEMBERED_NAMES,
 		"  toolboxctl profile set kids 'clock/*' get_weather\n", CTL_FLAG_BUS, 1, CTL_MANY,
@@ -121,7 +125,10 @@ static const struct ctl_command commands[] = {
 		"  toolboxctl new words --kind native\n", CTL_FLAG_KIND, 1, 1, ctl_new},
 	{"help", "[COMMAND | TOPIC]", "print help", "", "  toolboxctl help manifest\n", 0, 0, 1,
 		print_help},
-	{"version", "", "print the version", "", "", 0, 0, 0, print_version},
+	{"version", "", "print the version", "", "  toolboxctl version\n", 0, 0, 0, print_version},
+	/* Hidden: it has no summary. */
+	{"complete", "-- WORD...", "", "", "  toolboxctl complete -- invoke math_tools/\n", 0, 0,
+		CTL_MANY, complete},
 };
 #define N_COMMANDS (sizeof(commands) / sizeof(*commands))
 
@@ -138,6 +145,11 @@ static int print_version(const struct ctl_options *options)
 	(void)options;
 	puts("toolboxctl " TOOLBOXD_VERSION);
 	return CTL_DONE;
+}
+
+static int complete(const struct ctl_options *options)
+{
+	return help_complete(commands, N_COMMANDS, options);
 }
 
 /* Print the help that `help` or `help WORD` asks for. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ctl/terminal.h"
 #include "util/text.h"
 
 struct flag {
@@ -15,6 +16,9 @@ struct flag {
 	size_t offset;      /* the offset of its member: text, a bool when it takes no value, or
 	                * timeout_ms */
 };
+
+/* The column of a help text where what a flag does begins. */
+#define HELP_COLUMN 21u
 
 #define MEMBER(name) offsetof(struct ctl_options, name)
 
@@ -176,24 +180,43 @@ int ctl_options_read(
 	return buffer_terminate(ret_reason) ? r : -ENOMEM;
 }
 
-void ctl_options_write_help(unsigned int groups, struct buffer *out)
+void ctl_options_write_help(unsigned int groups, size_t width, struct buffer *out)
 {
+	size_t columns = width > 2 * HELP_COLUMN ? width - HELP_COLUMN : 0;
+
 	for (size_t i = 0; i < N_FLAGS; i++) {
 		const struct flag *flag = &flags[i];
-		int width = 17 - (int)strlen(flag->name);
+		int padding = (int)HELP_COLUMN - 4 - (int)strlen(flag->name);
 
-		if (flag->group & groups)
-			buffer_printf(out, "  %s %-*s %s\n", flag->name, width,
-				flag->value ? flag->value : "", flag->help);
+		if (!(flag->group & groups))
+			continue;
+		buffer_printf(
+			out, "  %s %-*s ", flag->name, padding, flag->value ? flag->value : "");
+		terminal_append_wrapped(out, flag->help, strlen(flag->help), columns, HELP_COLUMN);
+		buffer_append_char(out, '\n');
 	}
+}
+
+const char *ctl_options_flag(unsigned int groups, size_t index)
+{
+	for (size_t i = 0; i < N_FLAGS; i++)
+		if ((flags[i].group & groups) && index-- == 0)
+			return flags[i].name;
+	return NULL;
+}
+
+const char *ctl_options_value(const char *name)
+{
+	const struct flag *flag = find_flag(name, strlen(name));
+
+	return flag ? flag->value : NULL;
 }
 
 const char *ctl_options_name(unsigned int groups)
 {
-	for (size_t i = 0; i < N_FLAGS; i++)
-		if (flags[i].group & groups)
-			return flags[i].name;
-	return "";
+	const char *name = ctl_options_flag(groups, 0);
+
+	return name ? name : "";
 }
 
 void ctl_options_deinit(struct ctl_options *options)

@@ -76,8 +76,15 @@ enum ctl_options_status {
 int ctl_options_read(
 	int argc, char **argv, struct ctl_options *ret_options, struct buffer *ret_reason);
 
-/* Append the flags of @groups (CTL_FLAG_…) to a help text, a line each. */
-void ctl_options_write_help(unsigned int groups, struct buffer *out);
+/* Append the flags of @groups (CTL_FLAG_…) to a help text of @width columns. */
+void ctl_options_write_help(unsigned int groups, size_t width, struct buffer *out);
+
+/* Return the name of the flag @index of those of @groups, or NULL after the last one. */
+const char *ctl_options_flag(unsigned int groups, size_t index);
+
+/* Return the word for the value of the flag @name in help texts; NULL when there is no such flag, or it takes
+ * none. */
+const char *ctl_options_value(const char *name);
 
 /* Return the name of the first flag of @groups. */
 const char *ctl_options_name(unsigned int groups);

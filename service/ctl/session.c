@@ -39,6 +39,7 @@ struct ctl_session {
 	struct loop *loop;
 	struct bus *bus;
 	struct bus_address address;
+	bool is_address_given; /* by the command line or the environment */
 	uint64_t timeout_ms;
 	char key[KEY_BYTES]; /* hexadecimal, unique to this session */
 	struct bus_envelope envelope;
@@ -73,13 +74,14 @@ struct ctl_session {
 	void *event_data;
 };
 
-/* Report that there is no bus at our address. */
+/* Report that there is no bus at our address, which may not be the one that is meant. */
 static void complain_no_bus(const struct ctl_session *session, const char *reason)
 {
 	char url[BUS_URL_BYTES];
 
 	bus_address_format(&session->address, url);
-	terminal_complain("no bus at %s: %s", url, reason);
+	terminal_complain("no bus at %s: %s%s", url, reason,
+		session->is_address_given ? "" : "; is another one meant? TOOLBOXD_BUS is not set");
 }
 
 /* Report once that the bus or the service has gone. */
@@ -325,6 +327,7 @@ static int make_session_key(char ret_key[KEY_BYTES])
 int ctl_session_open(const struct ctl_options *options, struct ctl_session **ret_session)
 {
 	cleanup(ctl_session_cleanup) struct ctl_session *session = calloc(1, sizeof(*session));
+	const char *variable = getenv("TOOLBOXD_BUS");
 	int r;
 
 	if (!session) {
@@ -332,6 +335,7 @@ int ctl_session_open(const struct ctl_options *options, struct ctl_session **ret
 		return CTL_NO_BUS;
 	}
 	session->timeout_ms = options->timeout_ms;
+	session->is_address_given = options->bus || (variable && *variable);
 	r = find_bus(options, &session->address);
 	if (r != 0)
 		return r;
@@ -394,9 +398,11 @@ static int tell_silence(struct ctl_session *session)
 		complain_away(session, "no response");
 		return CTL_NO_BUS;
 	}
-	bus_address_format(&session->address, url);
 	if (!bus_is_up(session->bus)) {
-		terminal_complain("no bus at %s: no connection within %g s", url, seconds);
+		char reason[64];
+
+		snprintf(reason, sizeof(reason), "no connection within %g s", seconds);
+		complain_no_bus(session, reason);
 		return CTL_NO_BUS;
 	}
 	if (session->is_alive) {
@@ -404,6 +410,7 @@ static int tell_silence(struct ctl_session *session)
 			"no answer within %g s (--timeout); the service is alive", seconds);
 		return CTL_NO_ANSWER;
 	}
+	bus_address_format(&session->address, url);
 	terminal_complain("no tool service answers on the bus at %s; is toolboxd running?", url);
 	return CTL_NO_BUS;
 }

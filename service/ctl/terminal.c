@@ -15,6 +15,10 @@
 
 #define INDENT 2
 
+#define TEXT_COLUMNS     80
+#define TEXT_COLUMNS_MIN 20
+#define TEXT_COLUMNS_MAX 100
+
 static bool has_colours(int fd)
 {
 	const char *no_color = getenv("NO_COLOR");
@@ -48,6 +52,15 @@ size_t terminal_width(void)
 	if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0)
 		return 0;
 	return size.ws_col;
+}
+
+size_t terminal_text_width(void)
+{
+	size_t width = terminal_width();
+
+	if (width < TEXT_COLUMNS_MIN)
+		return width == 0 ? TEXT_COLUMNS : TEXT_COLUMNS_MIN;
+	return width < TEXT_COLUMNS_MAX ? width : TEXT_COLUMNS_MAX;
 }
 
 const char *terminal_bold(void)

@@ -17,6 +17,9 @@ void terminal_complain(const char *format, ...) __attribute__((format(printf, 1,
 /* Return the columns of the terminal that stdout is, or 0 if it is none. */
 size_t terminal_width(void);
 
+/* Return the columns for text in whole sentences: those of the terminal, from 20 to 100; 80 without one. */
+size_t terminal_text_width(void);
+
 /* Return an escape sequence for stdout, or "" if there are no colours. */
 const char *terminal_bold(void);
 const char *terminal_plain(void);

@@ -239,11 +239,22 @@ def test_usage(ctl_alone, args):
 
 @pytest.mark.parametrize("word, command", [
     ("lst", "list"), ("call", "invoke"), ("run", "invoke"), ("describe", "get"), ("show", "get"),
-    ("ls", "list"), ("refresh", "reload"), ("logs", "journalctl"),
+    ("ls", "list"), ("refresh", "reload"), ("ps", "status"), ("install", "help manifest"),
+    ("config", "help configuration"), ("exec", "invoke"), ("search", "list"),
 ])
 def test_another_word_leads_to_the_command(ctl_alone, word, command):
     done = ctl_alone(word)
-    assert done.returncode == USAGE and command in done.stderr
+    assert done.returncode == USAGE
+    assert done.stderr == f"toolboxctl: unknown command '{word}'; is '{command}' meant?\n"
+    assert ctl_alone(*command.split(), "--help").returncode == DONE
+
+
+@pytest.mark.parametrize("word, advice", [
+    ("logs", "journalctl"), ("log", "journalctl"), ("start", "systemctl start toolboxd"),
+    ("stop", "systemctl stop toolboxd")])
+def test_a_word_for_what_others_do_leads_there(ctl_alone, word, advice):
+    done = ctl_alone(word)
+    assert done.returncode == USAGE and advice in done.stderr
 
 
 @pytest.mark.parametrize("args", [["--help"], ["list", "--help"], ["invoke", "--help"],
@@ -252,38 +263,70 @@ def test_another_word_leads_to_the_command(ctl_alone, word, command):
 def test_help(ctl_alone, args):
     done = ctl_alone(*args)
     assert done.returncode == DONE and done.stdout and done.stderr == ""
-    assert max(map(len, done.stdout.splitlines())) <= 100
+    assert max(map(len, done.stdout.splitlines())) <= 80
 
 
-def test_help_names_the_bus_only_where_there_is_one(ctl_alone):
-    assert "--bus" in ctl_alone("invoke", "--help").stdout
-    assert "--bus" not in ctl_alone("check", "--help").stdout
+def names_in(text, heading):
+    """The first words of the lines below a heading of the help."""
+    return [line.split()[0] for line in text.split(heading, 1)[1].split("\n\n")[0].splitlines()
+            if line.startswith("  ")]
 
 
-def test_the_help_on_types_names_each(ctl_alone, tmp_path):
-    """So does the error for one that does not exist."""
-    tool = manifests.tool("f", "f", [{"name": "x", "type": "handle"}], "i32")
-    done = ctl_alone("check", manifests.toolbox(tmp_path, "box", [tool]))
-    told = done.stderr.split("one of ")[1]
-    types = re.findall(r'"?\b(bool|[iu](?:8|16|32|64|size)|f32|f64|str|bytes|json|array)\b', told)
-    assert len(set(types)) == 17, done.stderr
-    text = ctl_alone("help", "types").stdout
-    assert not [name for name in types if not re.search(rf"\b{name}\b", text)]
+def test_each_command_and_topic_has_help_that_fits_80_columns(ctl_alone):
+    program = ctl_alone("--help").stdout
+    commands = names_in(program, "message bus.\n")
+    topics = names_in(program, "Topics (toolboxctl help TOPIC):")
+    assert "invoke" in commands and "complete" not in commands
+    assert set(topics) >= {"arguments", "manifest", "types", "policy", "approval", "sandbox",
+                           "exit-status", "environment"}
+    for words in [[name, "--help"] for name in commands] + [["help", name] for name in topics]:
+        done = ctl_alone(*words)
+        assert done.returncode == DONE
+        assert not [line for line in done.stdout.splitlines() if len(line) > 80], words
 
 
-def test_the_help_on_manifests_holds(ctl_alone, tmp_path):
-    """Each example in it is one that `check` accepts."""
-    text = ctl_alone("help", "manifest").stdout
-    script, lines, native = (textwrap.dedent(text[text.index(start):].split("\n\n")[0])
-                             for start in ("  #!/bin/sh", "  [{", "  {"))
-    box = tmp_path / "programs"
-    box.mkdir()
-    (box / "say.sh").write_text(script)
-    (box / "say.sh").chmod(0o755)
-    (tmp_path / "lines.json").write_text(lines)
-    (tmp_path / "native.json").write_text(native)
-    done = ctl_alone("check", box, tmp_path / "lines.json", tmp_path / "native.json")
-    assert done.returncode == DONE and "error" not in done.stderr, done.stderr
+def test_each_help_on_a_command_ends_with_examples_that_are_good_usage(ctl_alone, tmp_path):
+    """So are the commands in the topics. None is refused for its flags or its arguments."""
+    program = ctl_alone("--help").stdout
+    texts = {name: ctl_alone(name, "--help").stdout
+             for name in names_in(program, "message bus.\n")}
+    for name, text in texts.items():
+        examples = text.split("\nExamples:\n")[1].splitlines()
+        assert examples and all(line.startswith(f"  toolboxctl {name}") for line in examples), text
+    topics = [ctl_alone("help", name).stdout
+              for name in names_in(program, "Topics (toolboxctl help TOPIC):")]
+    lines = re.findall(r"^  (toolboxctl .*?)(?:   .*)?$",
+                       "\n".join([*texts.values(), *topics]), re.M)
+    assert len(lines) > 40
+    (tmp_path / "ctl").mkdir(exist_ok=True)
+    for number, line in enumerate(lines):
+        done = subprocess.run(
+            ["sh", "-c", line.split(" || ")[0]], cwd=tmp_path / "ctl", capture_output=True,
+            text=True, timeout=60, stdin=subprocess.DEVNULL,
+            env=environment(tmp_path / str(number), TOOLBOXD_BUS="ws://127.0.0.1:9/core",
+                            PATH=f"{TOOLBOXCTL.parent}:{os.environ['PATH']}"))
+        assert not re.search("unknown|takes no|needs more|is no name|must be", done.stderr), line
+
+
+def test_the_help_on_the_environment_is_that_of_the_contract(ctl_alone):
+    """It leaves out the folders of others, which OVOS and the desktop explain."""
+    page = (ROOT / "docs" / "contract.md").read_text().split("\n## Environment\n")[1]
+    known = set(re.findall(r"^\| `(\w+)` \|", page.split("\n## ")[0], re.M))
+    text = ctl_alone("help", "environment").stdout
+    named = set(re.findall(r"^  ([A-Z_]+(?:, [A-Z_]+)*)\b", text, re.M))
+    named = {name for names in named for name in names.split(", ")} - {"NO_COLOR, TERM"}
+    assert named <= known | {"TERM"}
+    assert {name for name in known if name.startswith("TOOLBOXD_")} - named == {"TOOLBOXD_TOOLS"}
+
+
+def test_the_help_on_exit_status_is_that_of_the_contract(ctl_alone):
+    page = (ROOT / "docs" / "contract.md").read_text().split("Exit status:")[1]
+    text = ctl_alone("help", "exit-status").stdout
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]]
+            for line in page.split("### ")[0].splitlines() if re.match(r"\| \d", line)]
+    for column, program in enumerate(("toolboxd", "toolboxctl"), start=1):
+        part = text.split(f"exit status of {program}:\n\n")[1].split("\n\n")[0]
+        assert re.findall(r"^  (\d)   ", part, re.M) == [row[0] for row in rows if row[column]]
 
 
 def test_a_reader_that_has_seen_enough_is_no_mistake(service, tmp_path):
@@ -301,6 +344,20 @@ def test_a_reader_that_has_seen_enough_is_no_mistake(service, tmp_path):
 def test_an_argument_that_is_not_utf8_is_refused(ctl_alone):
     done = ctl_alone("invoke", "add", os.fsdecode(b"a=\xfc"))
     assert done.returncode == USAGE and "not UTF-8" in done.stderr
+
+
+def test_a_bus_that_may_be_another_one(ctl_alone, tmp_path):
+    """The address comes from nowhere or from mycroft.conf: another one may be meant."""
+    path = tmp_path / "ctl" / "config" / "mycroft" / "mycroft.conf"
+    path.parent.mkdir(parents=True)
+    port = free_port()
+    path.write_text(json.dumps({"websocket": {"port": port}}))
+    done = ctl_alone("list")
+    assert done.returncode == NO_BUS
+    assert done.stderr.startswith(f"toolboxctl: no bus at ws://127.0.0.1:{port}/core: ")
+    assert done.stderr.endswith("; is another one meant? TOOLBOXD_BUS is not set\n")
+    done = ctl_alone("list", "--bus", f"ws://127.0.0.1:{port}/core")
+    assert done.returncode == NO_BUS and "is another one meant" not in done.stderr
 
 
 def test_no_bus(tmp_path):

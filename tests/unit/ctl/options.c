@@ -102,7 +102,7 @@ Test(ctl_options, help_with_the_flags_of_a_command)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
 
-	ctl_options_write_help(CTL_FLAG_LINES, &text);
+	ctl_options_write_help(CTL_FLAG_LINES, 80, &text);
 	cr_expect_str_eq(buffer_terminate(&text), "  --lines            one instance per line\n");
 	cr_expect_str_eq(ctl_options_name(CTL_FLAG_DRY_RUN | CTL_FLAG_LINES), "--dry-run");
 }

@@ -11,7 +11,7 @@
  *
  *   toolboxctl help          the commands
  *   toolboxctl help invoke   as toolboxctl invoke --help
- *   toolboxctl help types    a topic: help/types.txt
+ *   toolboxctl help types    a topic: types.txt
  *   toolboxctl run           unknown command 'run'; did you mean 'invoke'?
  */
 
@@ -22,6 +22,9 @@ void help_print_command(const struct ctl_command *command);
 
 /* Print the help on the topic @name. Return whether there is one. */
 bool help_print_topic(const char *name);
+
+/* Return the name of the topic @index, or NULL after the last one. */
+const char *help_topic_name(size_t index);
 
 /* Complain that there is no command @name, with the one that is probably meant. */
 void help_refuse_command(const struct ctl_command *commands, size_t n_commands, const char *name);

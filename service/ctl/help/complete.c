@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/help/complete.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "ctl/help/help.h"
+#include "ctl/request.h"
+#include "ctl/session.h"
+#include "ctl/terminal.h"
+#include "util/cleanup.h"
+
+/* A command line up to the cursor. */
+struct line {
+	const struct ctl_command *command; /* NULL: it is the word that is completed */
+	struct ctl_options options;        /* read up to the last word */
+	const char *last;                  /* the word that is completed */
+	struct buffer out;                 /* the words that fit */
+};
+
+static void offer(struct line *line, const char *word)
+{
+	if (strncmp(word, line->last, strlen(line->last)) != 0)
+		return;
+	terminal_append_line(&line->out, word, strlen(word));
+	buffer_append_char(&line->out, '\n');
+}
+
+static void offer_each(struct line *line, const char *const *words, size_t n_words)
+{
+	for (size_t i = 0; i < n_words; i++)
+		offer(line, words[i]);
+}
+
+/* ── words of the service ────────────────────────────────────────────────────────────────────── */
+
+/* Ask for the list of tools, or for the definition of the tool that the line names. Return whether there is
+ * a response. */
+static bool ask(const struct line *line, const char *topic, const char *name,
+	struct ctl_response *ret_response)
+{
+	cleanup(ctl_session_cleanup) struct ctl_session *session = NULL;
+	cleanup(buffer_deinit) struct buffer data = {0};
+	int r = 0;
+
+	ctl_request_begin(&data);
+	if (name)
+		r = ctl_request_tool(&data, name, &line->options);
+	ctl_request_end(&data);
+	return r == 0 && ctl_session_open(&line->options, &session) == 0 &&
+	       ctl_session_ask(session, topic, &data, ret_response) == 0 &&
+	       ctl_response_status(ret_response) == CTL_DONE;
+}
+
+/* Offer the toolboxes, or the tools: by their names alone unless the word has a slash. */
+static void offer_tools(struct line *line, bool are_toolboxes)
+{
+	cleanup(ctl_response_deinit) struct ctl_response response = {0};
+	const struct json_tape *tape = &response.tape;
+	bool has_slash = strchr(line->last, '/');
+	uint32_t tools;
+	uint32_t last = JSON_NONE; /* the toolbox of the tool before */
+
+	if (!ask(line, "ovos.tools.list", NULL, &response))
+		return;
+	tools = ctl_response_find(&response, 0, "tools", JSON_ARRAY);
+	if (tools == JSON_NONE)
+		return;
+	for (uint32_t i = json_first(tape, tools); i < json_end(tape, tools);
+		i = json_next(tape, i)) {
+		cleanup(buffer_deinit) struct buffer word = {0};
+		uint32_t id = ctl_response_find(&response, i, "toolbox_id", JSON_STRING);
+		uint32_t name = ctl_response_find(&response, i, "name", JSON_STRING);
+
+		if (id == JSON_NONE || name == JSON_NONE)
+			continue;
+		if (has_slash || are_toolboxes)
+			json_string_decode(tape, id, &word);
+		if (has_slash && !are_toolboxes)
+			buffer_append_char(&word, '/');
+		if (!are_toolboxes)
+			json_string_decode(tape, name, &word);
+		if (are_toolboxes && last != JSON_NONE && json_strings_equal(tape, id, tape, last))
+			continue;
+		last = id;
+		if (buffer_terminate(&word))
+			offer(line, word.data);
+	}
+}
+
+/* Whether the line gives the argument of the @size bytes at @key already. */
+static bool has_argument(const struct line *line, const char *key, size_t size)
+{
+	for (size_t i = 2; i < line->options.n_positional; i++)
+		if (strncmp(line->options.positional[i], key, size) == 0 &&
+			strcspn(line->options.positional[i] + size, "=") <= 1)
+			return true;
+	return false;
+}
+
+/* Offer the arguments of the tool of the line that it lacks, each as `KEY=`. */
+static void offer_arguments(struct line *line)
+{
+	cleanup(ctl_response_deinit) struct ctl_response response = {0};
+	const struct json_tape *tape = &response.tape;
+	uint32_t schema;
+	uint32_t properties = JSON_NONE;
+
+	if (!ask(line, "ovos.tools.get", line->options.positional[1], &response))
+		return;
+	schema = ctl_response_find(&response, 0, "argument_schema", JSON_OBJECT);
+	if (schema != JSON_NONE)
+		properties = ctl_response_find(&response, schema, "properties", JSON_OBJECT);
+	if (properties == JSON_NONE)
+		return;
+	for (uint32_t key = json_first(tape, properties); key < json_end(tape, properties);
+		key = json_next_key(tape, key)) {
+		cleanup(buffer_deinit) struct buffer word = {0};
+
+		json_string_decode(tape, key, &word);
+		if (buffer_status(&word) < 0 || has_argument(line, word.data, word.size))
+			continue;
+		buffer_append_char(&word, '=');
+		if (buffer_terminate(&word))
+			offer(line, word.data);
+	}
+}
+
+/* ── words of toolboxctl ─────────────────────────────────────────────────────────────────────── */
+
+static void offer_commands(struct line *line, const struct ctl_command *commands, size_t n_commands)
+{
+	for (size_t i = 0; i < n_commands; i++)
+		if (*commands[i].summary)
+			offer(line, commands[i].name);
+}
+
+static void offer_flags(struct line *line)
+{
+	unsigned int groups = CTL_FLAG_COMMON | (line->command ? line->command->flags : 0);
+	const char *name;
+
+	for (size_t i = 0; (name = ctl_options_flag(groups, i)); i++)
+		offer(line, name);
+}
+
+/* Offer the values of the flag whose value is called @value. */
+static void offer_values(struct line *line, const char *flag, const char *value)
+{
+	static const char *const formats[] = {
+		"full", "compact", "openai", "anthropic", "mcp", "markdown"};
+	static const char *const kinds[] = {"native", "plugin", "command", "programs", "python"};
+
+	if (strcmp(value, "FORMAT") == 0)
+		offer_each(line, formats, sizeof(formats) / sizeof(*formats));
+	else if (strcmp(value, "KIND") == 0)
+		offer_each(line, kinds, sizeof(kinds) / sizeof(*kinds));
+	else if (strcmp(flag, "--toolbox") == 0)
+		offer_tools(line, true);
+	else if (strcmp(flag, "--tool") == 0)
+		offer_tools(line, false);
+}
+
+/* Offer the arguments of the command of the line, by the word for them in its usage. */
+static void offer_positional(
+	struct line *line, const struct ctl_command *commands, size_t n_commands)
+{
+	const char *usage = line->command->arguments + strspn(line->command->arguments, "[");
+	size_t n_before = line->options.n_positional - 1;
+	bool is_repeated = strncmp(usage, "NAME...", strlen("NAME...")) == 0;
+
+	if (strstr(usage, "KEY=VALUE") && n_before > 0)
+		offer_arguments(line);
+	else if (strncmp(usage, "NAME", strlen("NAME")) == 0 && (n_before == 0 || is_repeated))
+		offer_tools(line, false);
+	else if (strncmp(usage, "TOOLBOX", strlen("TOOLBOX")) == 0 && n_before == 0)
+		offer_tools(line, true);
+	else if (strncmp(usage, "COMMAND", strlen("COMMAND")) == 0 && n_before == 0) {
+		offer_commands(line, commands, n_commands);
+		for (size_t i = 0; help_topic_name(i); i++)
+			offer(line, help_topic_name(i));
+	}
+}
+
+static void leave(int number)
+{
+	(void)number;
+	_exit(CTL_DONE);
+}
+
+/* Hold to the time: a service, a bus or a name server that is slow has no words. */
+static void begin_time(void)
+{
+	const struct itimerval time = {.it_value = {.tv_usec = COMPLETE_MS * 1000L}};
+
+	signal(SIGALRM, leave);
+	setitimer(ITIMER_REAL, &time, NULL);
+}
+
+static void end_time(void)
+{
+	const struct itimerval none = {0};
+
+	setitimer(ITIMER_REAL, &none, NULL);
+}
+
+/* Print the words, and nothing about why there are none. */
+static void print_words(const struct line *line)
+{
+	end_time();
+	terminal_print(&line->out);
+}
+
+int help_complete(
+	const struct ctl_command *commands, size_t n_commands, const struct ctl_options *options)
+{
+	const char **words = options->positional + 1;
+	size_t n_words = options->n_positional - 1;
+	cleanup(buffer_deinit) struct buffer reason = {0};
+	struct line line = {.last = n_words > 0 ? words[n_words - 1] : ""};
+	const char *before = n_words > 1 ? words[n_words - 2] : "";
+	const char *value = ctl_options_value(before);
+	size_t n_read = n_words > 0 ? n_words - 1 : 0;
+
+	begin_time();
+	if (!freopen("/dev/null", "w", stderr))
+		return CTL_DONE;
+	n_read -= value ? 1 : 0;
+	if (ctl_options_read((int)n_read, (char **)words, &line.options, &reason) != 0)
+		return CTL_DONE;
+	for (size_t i = 0; line.options.n_positional > 0 && i < n_commands; i++)
+		if (strcmp(commands[i].name, line.options.positional[0]) == 0)
+			line.command = &commands[i];
+	if (value)
+		offer_values(&line, before, value);
+	else if (*line.last == '-')
+		offer_flags(&line);
+	else if (line.command)
+		offer_positional(&line, commands, n_commands);
+	else if (line.options.n_positional == 0)
+		offer_commands(&line, commands, n_commands);
+	print_words(&line);
+	ctl_options_deinit(&line.options);
+	buffer_deinit(&line.out);
+	return CTL_DONE;
+}
