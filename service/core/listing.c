@@ -30,11 +30,24 @@ static struct run run_of(const struct catalogue *catalogue, const char *id, size
 	return run;
 }
 
+/* Make room for the full definitions at once: a buffer that grows copies most of them again. */
+static void reserve_definitions(
+	const struct catalogue *catalogue, struct run run, struct buffer *out)
+{
+	size_t size = run.n_tools + 1; /* brackets and commas */
+
+	for (size_t i = 0; i < run.n_tools; i++)
+		size += catalogue_tool(catalogue, run.first + i)->definition_size;
+	buffer_reserve(out, size);
+}
+
 static void write_run(const struct catalogue *catalogue, struct run run,
 	enum definition_format format, struct buffer *out)
 {
 	char name[MODEL_NAME_BYTES];
 
+	if (format == DEFINITION_FULL)
+		reserve_definitions(catalogue, run, out);
 	buffer_append_char(out, '[');
 	for (size_t i = 0; i < run.n_tools; i++) {
 		if (i > 0)
