@@ -109,20 +109,41 @@ static bool is_equal(const struct buffer *a, const struct buffer *b)
 bool held_cancel(
 	struct held_requests *requests, const struct buffer *source, const struct buffer *call_id)
 {
+	struct list *link = requests->list.next;
 	bool is_any = false;
 
-	list_for_each(link, &requests->list) {
+	while (link != &requests->list) {
 		struct held *held = container_of(link, struct held, link);
 
+		link = link->next;
 		if (!is_equal(&held->call_id, call_id) || !is_equal(&held->source, source))
 			continue;
 		held->is_cancelled = is_any = true;
+		held->due_ms = 0;
+		list_remove(&held->link);
+		list_insert_before(requests->list.next, &held->link);
 	}
+	if (is_any)
+		set_timer(requests);
 	return is_any;
 }
 
-void held_end(struct held_requests *requests)
+void held_serve_all(struct held_requests *requests, int status)
 {
-	while (requests->n > 0)
-		serve_held(container_of(requests->list.next, struct held, link), -ECANCELED);
+	/* Some may be held again. */
+	for (uint32_t n = requests->n; n > 0 && requests->n > 0; n--)
+		serve_held(container_of(requests->list.next, struct held, link), status);
+}
+
+void held_drop_account(struct held_requests *requests, const struct account *account)
+{
+	struct list *link = requests->list.next;
+
+	while (link != &requests->list) {
+		struct held *held = container_of(link, struct held, link);
+
+		link = link->next;
+		if (held->frame->account == account)
+			held_drop(held);
+	}
 }

@@ -12,7 +12,8 @@
 #include "util/list.h"
 
 /*
- * Requests that are held until a line about their beginning is on the disk (audit.required).
+ * Requests that are held: until a line about their beginning is on the disk (audit.required), or, without
+ * a line, until a change that is pending is done (core/reload/late.h).
  *
  *   request ─▶ held_add ─▶ record_write(…, &held->wait) ─┬─ written, or not ──┐
  *                                                        ├─ its time is over ─┼─▶ handler(): served again
@@ -33,7 +34,7 @@ struct held {
 	struct buffer call_id;  /* its origin, as in struct call */
 	struct buffer source;
 	uint64_t due_ms;
-	int status; /* 0: the line is written; else a negative errno */
+	int status; /* 0: the line is written, the change is done; else a negative errno */
 	bool is_cancelled;
 };
 
@@ -64,9 +65,12 @@ struct held *held_add(struct held_requests *requests, uint32_t max, struct accou
 /* Forget @held, which was not served. */
 void held_drop(struct held *held);
 
-/* Let the requests of this origin be cancelled. Return whether there was one. */
+/* Forget the requests that are charged to @account, whose peer has gone. */
+void held_drop_account(struct held_requests *requests, const struct account *account);
+
+/* Let the requests of this origin be cancelled, and served soon. Return whether there was one. */
 bool held_cancel(
 	struct held_requests *requests, const struct buffer *source, const struct buffer *call_id);
 
-/* Serve all requests now, as if their lines were not written. */
-void held_end(struct held_requests *requests);
+/* Serve all requests that are held now, with @status. */
+void held_serve_all(struct held_requests *requests, int status);

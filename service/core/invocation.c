@@ -41,26 +41,6 @@ static const char unrecorded[] = "its line in the audit log cannot be written (a
 
 /* ── the record ──────────────────────────────────────────────────────────────────────────────── */
 
-/* Put the JSON text of the value at @token in place of what is in @out; nothing when there is none.
- * One string gets one text, however its sender escapes it: clients differ in that. */
-static void keep_value(const struct json_tape *tape, uint32_t token, struct buffer *out)
-{
-	cleanup(buffer_deinit) struct buffer decoded = {0};
-	const char *text;
-	size_t size;
-
-	buffer_reset(out);
-	if (token == JSON_NONE)
-		return;
-	if (json_at(tape, token)->flags & JSON_ESCAPED) {
-		json_string_decode(tape, token, &decoded);
-		json_write_string(out, decoded.data, decoded.size);
-		return;
-	}
-	text = json_value_text(tape, token, &size);
-	buffer_append(out, text, size);
-}
-
 /* Return the token of the string @key in the object at @object (JSON_NONE: there is none), or
  * JSON_NONE. */
 static uint32_t find_string(const struct json_tape *tape, uint32_t object, const char *key)
@@ -102,9 +82,9 @@ static void write_caller(struct call *call, const struct request_scope *scope)
 		session = found;
 	session_id = find_string(context, session, "session_id");
 	call->door = CALL_DOOR_BUS;
-	keep_value(request->data, request->call_id, &call->call_id);
-	keep_value(context, json_find(context, 0, "source"), &call->source);
-	keep_value(context, session_id, &call->session);
+	request_keep_value(request->data, request->call_id, &call->call_id);
+	request_keep_value(context, json_find(context, 0, "source"), &call->source);
+	request_keep_value(context, session_id, &call->session);
 	buffer_reset(out);
 	if (!call->package || !kind_facts(call->package->kind)->asks_caller)
 		return;
@@ -739,11 +719,21 @@ static void note_refusal(struct invoker *invoker, const struct request_scope *sc
 	calls_close(invoker->calls, call);
 }
 
+/* Find the tool. Returns false with the error in @answer, or, when the request waits for a change, with
+ * @answer given up. */
 static bool find_tool(const struct invoker *invoker, const struct request_scope *scope,
 	struct answer *answer, const struct tool **ret_tool)
 {
-	return offer_find(invoker->offer, scope->view, &scope->request,
-		invoker->config->duplicate_names == CONFIG_DUPLICATES_LAST, answer, ret_tool);
+	bool last_wins = invoker->config->duplicate_names == CONFIG_DUPLICATES_LAST;
+
+	if (scope->late && scope->late->is_cancelled) {
+		errors_write_cancelled(answer, &scope->late->call_id);
+		return false;
+	}
+	if (offer_find(invoker->offer, scope->view, &scope->request, last_wins, answer, ret_tool))
+		return true;
+	late_hold(invoker->late, scope, answer);
+	return false;
 }
 
 /* Hold the request until a line about its beginning is written. Returns false with the error in
@@ -807,6 +797,8 @@ void invocation_begin(struct invoker *invoker, struct request_scope *scope, stru
 	struct runner *runner;
 
 	if (!find_tool(invoker, scope, answer, &tool)) {
+		if (!answer_is_open(answer))
+			return;
 		note_refusal(invoker, scope, NULL, false, answer);
 		return;
 	}
@@ -847,14 +839,12 @@ void invocation_validate(
  * begins anew, since the end of one call may end others. */
 static bool cancel_calls(const struct invoker *invoker, const struct request_scope *scope)
 {
-	const struct json_tape *context = &scope->envelope.context;
 	cleanup(buffer_deinit) struct buffer call_id = {0};
 	cleanup(buffer_deinit) struct buffer source = {0};
 	struct call *call;
 	bool is_any = false;
 
-	keep_value(scope->request.data, scope->request.call_id, &call_id);
-	keep_value(context, json_find(context, 0, "source"), &source);
+	request_keep_origin(&scope->request, &scope->envelope, &call_id, &source);
 	while ((call = calls_find(invoker->calls, CALL_DOOR_BUS, &source, &call_id))) {
 		if (call->runner_call.is_taken)
 			runner_cancel(call->runner_call.runner, &call->runner_call);
@@ -863,6 +853,8 @@ static bool cancel_calls(const struct invoker *invoker, const struct request_sco
 		is_any = true;
 	}
 	if (held_cancel(invoker->held, &source, &call_id))
+		is_any = true;
+	if (held_cancel(&invoker->late->requests, &source, &call_id))
 		is_any = true;
 	return is_any;
 }

@@ -10,6 +10,7 @@
 #include "core/calls.h"
 #include "core/events.h"
 #include "core/held.h"
+#include "core/reload/late.h"
 #include "core/offer.h"
 #include "core/request_scope.h"
 
@@ -37,6 +38,7 @@ struct invoker {
 	const struct events *events;
 	const struct recorder *recorder;
 	struct held_requests *held;
+	struct late *late;
 	struct schema_context *context;
 };
 

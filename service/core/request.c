@@ -6,6 +6,7 @@
 #include "catalogue/definition.h"
 #include "json/number.h"
 #include "json/reader.h"
+#include "json/writer.h"
 #include "policy/caller.h"
 #include "util/utf8.h"
 
@@ -301,4 +302,31 @@ void request_write_echo(const struct request *request, struct answer *answer)
 		buffer_append(answer_member(answer, "call_id"), text, size);
 	}
 	answer_keep(answer);
+}
+
+void request_keep_value(const struct json_tape *tape, uint32_t token, struct buffer *out)
+{
+	cleanup(buffer_deinit) struct buffer decoded = {0};
+	const char *text;
+	size_t size;
+
+	buffer_reset(out);
+	if (token == JSON_NONE)
+		return;
+	if (json_at(tape, token)->flags & JSON_ESCAPED) {
+		json_string_decode(tape, token, &decoded);
+		json_write_string(out, decoded.data, decoded.size);
+		return;
+	}
+	text = json_value_text(tape, token, &size);
+	buffer_append(out, text, size);
+}
+
+void request_keep_origin(const struct request *request, const struct bus_envelope *envelope,
+	struct buffer *call_id, struct buffer *source)
+{
+	const struct json_tape *context = &envelope->context;
+
+	request_keep_value(request->data, request->call_id, call_id);
+	request_keep_value(context, json_find(context, 0, "source"), source);
 }

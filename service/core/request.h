@@ -81,6 +81,14 @@ void request_write_refusal(const struct request *request, const struct bus_envel
  * `call_id`. Both stay, whatever is written after them. */
 void request_write_echo(const struct request *request, struct answer *answer);
 
+/* Put the JSON text of the value at @token in place of what is in @out; nothing when there is none.
+ * One string gets one text, however its sender escapes it: clients differ in that. */
+void request_keep_value(const struct json_tape *tape, uint32_t token, struct buffer *out);
+
+/* Keep the values by which a request is cancelled: those of its call_id and of its source. */
+void request_keep_origin(const struct request *request, const struct bus_envelope *envelope,
+	struct buffer *call_id, struct buffer *source);
+
 /* Free the memory of @request. */
 void request_deinit(struct request *request);
 

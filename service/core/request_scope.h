@@ -24,6 +24,7 @@ struct request_scope {
 	struct bus_envelope envelope;
 	struct text_view frame;      /* its text */
 	const struct held *held;     /* it was held until its line was written; NULL: it was not */
+	const struct held *late;     /* it has waited for a change (core/reload/late.h); or NULL */
 	struct request request;      /* the fields that the topic declares (core/topics.c) */
 	struct policy_caller caller; /* the caller of this request */
 	struct buffer caller_texts[REQUEST_CALLER_TEXTS]; /* its decoded texts that had escapes */

@@ -46,11 +46,12 @@ static void log_bus_down(void *data, const char *reason)
 	log_warning("The bus is away: %s", reason);
 }
 
-static void withdraw_questions(void *data, const struct account *account)
+static void forget_peer(void *data, const struct account *account)
 {
 	struct service *service = data;
 
 	approval_withdraw(&service->approval, account);
+	held_drop_account(&service->late.requests, account);
 }
 
 /* ── runners ─────────────────────────────────────────────────────────────────────────────────── */
@@ -93,7 +94,7 @@ static void hang_up(void *data, int signal)
 static bool is_drained(const struct service *service)
 {
 	return service->calls.n_in_flight + service->reload.n_waiting + service->inbox.n_frames +
-			       service->held.n ==
+			       service->held.n + service->late.requests.n ==
 		       0 &&
 	       bus_queued_bytes(service->bus) == 0;
 }
@@ -109,7 +110,8 @@ static void drain_service(void *data)
 	if (now_ms >= service->stop_calls_ms) {
 		offer_end_calls(&service->offer, "the service is stopping");
 		reload_give_up(&service->reload);
-		held_end(&service->held);
+		held_serve_all(&service->held, -ECANCELED);
+		late_serve(&service->late);
 		topics_serve_deferred(service);
 	}
 	have_left = offer_rest(&service->offer);
@@ -147,6 +149,13 @@ static void start_again(void *data)
 	service->calls.is_stopping = true;
 	service->stop_calls_ms = clock_now_ms();
 	drain_service(service);
+}
+
+static void serve_late(void *data)
+{
+	struct service *service = data;
+
+	late_serve(&service->late);
 }
 
 static void follow_configuration(void *data)
@@ -200,6 +209,7 @@ static int make_parts(struct service *service, const struct service_options *opt
 	};
 	static const struct reload_handler reload_handler = {
 		.ready = topics_serve_deferred,
+		.reloaded = serve_late,
 		.start_again = start_again,
 		.configured = follow_configuration,
 	};
@@ -221,6 +231,8 @@ static int make_parts(struct service *service, const struct service_options *opt
 	if (r == 0)
 		r = held_init(&service->held, service->loop, topics_serve_held, service);
 	if (r == 0)
+		r = late_init(&service->late, service->loop, topics_serve_late, service);
+	if (r == 0)
 		r = recorder_init(&service->recorder, service->loop, &service->config);
 	if (r == 0)
 		r = approval_init(&service->approval, service->loop, &service->config,
@@ -237,6 +249,8 @@ static int make_parts(struct service *service, const struct service_options *opt
 	if (r == 0)
 		r = loop_timer_init(&service->alive, service->loop, report_alive, service);
 	service->offer.bin = &service->disposal.bin;
+	service->late.reload = &service->reload;
+	service->late.hold = &service->calls.hold;
 	service->events.config = &service->config;
 	service->invoker = (struct invoker){
 		.config = &service->config,
@@ -246,6 +260,7 @@ static int make_parts(struct service *service, const struct service_options *opt
 		.events = &service->events,
 		.recorder = &service->recorder,
 		.held = &service->held,
+		.late = &service->late,
 		.context = service->scope.context,
 	};
 	return r;
@@ -259,7 +274,7 @@ static int open_bus(struct service *service, bool is_bus)
 		.frame = topics_take_frame,
 		.up = log_bus_up,
 		.down = log_bus_down,
-		.peer_gone = withdraw_questions,
+		.peer_gone = forget_peer,
 	};
 	const struct config *config = &service->config;
 	struct bus_limits limits = bus_limits_default;
@@ -280,6 +295,7 @@ static int open_bus(struct service *service, bool is_bus)
 	} else {
 		r = bus_connect(service->loop, &address, &limits, &handler, service, &service->bus);
 	}
+	service->late.bus = service->bus;
 	service->events.bus = service->invoker.bus = service->approval.bus =
 		service->reload.parts.bus = service->bus;
 	return r;
@@ -332,6 +348,7 @@ void service_free(struct service *service)
 	offer_deinit(&service->offer);
 	approval_deinit(&service->approval);
 	held_deinit(&service->held);
+	late_deinit(&service->late);
 	calls_deinit(&service->calls);
 	limits_deinit(&service->limits);
 	recorder_deinit(&service->recorder);

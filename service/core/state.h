@@ -8,6 +8,7 @@
 #include "core/approval.h"
 #include "core/calls.h"
 #include "core/reload/disposal.h"
+#include "core/reload/late.h"
 #include "core/events.h"
 #include "core/inbox.h"
 #include "core/invocation.h"
@@ -40,6 +41,7 @@ struct service {
 	struct recorder recorder;
 	struct limits limits;
 	struct held_requests held;
+	struct late late;
 	struct invoker invoker;
 	struct reload reload;
 	struct proxy proxy;        /* the bus, for the tools that have it */

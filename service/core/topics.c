@@ -79,6 +79,7 @@ static void serve_get(struct service *service, struct answer *answer)
 	bool last_wins = service->config.duplicate_names == CONFIG_DUPLICATES_LAST;
 
 	listing_get(&service->offer, last_wins, &service->scope, answer);
+	late_hold(&service->late, &service->scope, answer);
 }
 
 static void serve_match(struct service *service, struct answer *answer)
@@ -308,7 +309,8 @@ static void serve_topic(struct service *service, const struct topic *topic, stru
 	struct limit_hold *hold = &service->calls.hold;
 	struct limit_refusal refusal;
 
-	if (service->config.n_callers == 0 || service->scope.held || !is_counted(topic)) {
+	if (service->config.n_callers == 0 || service->scope.held || service->scope.late ||
+		!is_counted(topic)) {
 		topic->serve(service, answer);
 	} else if (limits_take(&service->limits, &service->scope.caller, clock_now_ns(), hold,
 			   &refusal)) {
@@ -477,19 +479,35 @@ void topics_serve_deferred(void *data)
 	}
 }
 
-void topics_serve_held(void *data, struct held *held)
+/* Serve the request that was held again, as one that was counted already. */
+static void serve_again(struct service *service, struct held *held)
 {
-	struct service *service = data;
 	struct inbox_frame *frame = held->frame;
 	struct account *before = bus_act_for(service->bus, frame->account);
 
-	service->scope.held = held;
 	service->calls.hold = limits_move(&held->hold);
-	service->calls.next_id = held->call_number;
 	answer_deferred(service, frame);
 	bus_envelope_recycle(&service->scope.envelope);
-	service->calls.next_id = 0;
 	limits_release(&service->calls.hold);
-	service->scope.held = NULL;
 	bus_act_for(service->bus, before);
+}
+
+void topics_serve_held(void *data, struct held *held)
+{
+	struct service *service = data;
+
+	service->scope.held = held;
+	service->calls.next_id = held->call_number;
+	serve_again(service, held);
+	service->calls.next_id = 0;
+	service->scope.held = NULL;
+}
+
+void topics_serve_late(void *data, struct held *held)
+{
+	struct service *service = data;
+
+	service->scope.late = held;
+	serve_again(service, held);
+	service->scope.late = NULL;
 }

@@ -37,3 +37,6 @@ void topics_serve_deferred(void *data);
 
 /* Answer the request that was held (struct held_requests; @data is the service). */
 void topics_serve_held(void *data, struct held *held);
+
+/* Serve the request that has waited for a change (core/reload/late.h; @data is the service). */
+void topics_serve_late(void *data, struct held *held);

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,6 +85,13 @@ static void take_events(void *data, uint32_t events)
 				watcher_poke(watcher);
 			at += (ssize_t)(sizeof(*event) + event->len);
 		}
+}
+
+bool watcher_is_pending(struct watcher *watcher)
+{
+	if (!loop_timer_is_armed(&watcher->quiet))
+		take_events(watcher, 0);
+	return loop_timer_is_armed(&watcher->quiet);
 }
 
 static void is_quiet(void *data)

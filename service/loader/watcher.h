@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "loop/loop.h"
@@ -39,6 +40,9 @@ void watcher_free(struct watcher *watcher);
  */
 int watcher_set(struct watcher *watcher, const char *const *folders, size_t n_folders,
 	const char *const *files, size_t n_files);
+
+/* Return whether changed() will be called, for an event that has been read or one that waits. */
+bool watcher_is_pending(struct watcher *watcher);
 
 /* Call changed() after the quiet time, because of a change that inotify does not report. */
 void watcher_poke(struct watcher *watcher);

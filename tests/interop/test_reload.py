@@ -3,6 +3,8 @@
 import json
 import shutil
 import subprocess
+import threading
+import time
 
 import manifests
 import pytest
@@ -252,6 +254,65 @@ def test_a_replaced_library_is_taken_over(launch, tmp_path):
         install("-")
         until(lambda: caller.invoke("op", {"a": 7, "b": 2})["result"] == {"result": 5},
               10 * SLOWNESS, "the new code")
+
+
+# --- a call that comes before what was installed is loaded
+
+def script(path, text="echo done"):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n# risk: read\n{text}\n")
+    path.chmod(0o755)
+
+
+def test_a_tool_is_called_as_soon_as_it_is_written(own):
+    caller, folder, _ = own
+    for name in ("remind", "again"):
+        script(folder / "home" / f"{name}.sh")
+        assert caller.invoke(name)["result"] == {"output": "done"}
+    script(folder / "home" / "third.sh")
+    assert caller.call("ovos.tools.get", {"name": "third"})["toolbox_id"] == "home"
+    script(folder / "home" / "fourth.sh")
+    assert caller.call("ovos.tools.validate", {"name": "fourth"})["valid"] is True
+
+
+def test_an_unknown_tool_is_unknown_at_once_when_nothing_is_pending(own, figure):
+    caller, folder, service = own
+    begun = time.monotonic()
+    for _ in range(20):
+        assert caller.invoke("nowhere")["code"] == "unknown_tool"
+    took = time.monotonic() - begun
+    figure("ms", took * 1000)
+    assert took < 20 * 0.4 * SLOWNESS
+
+
+def test_a_call_waits_a_bounded_time_for_a_folder_that_always_changes(own):
+    """Nobody else waits meanwhile; a tool that a profile hides waits as long as one that is not there."""
+    caller, folder, service = own
+    write_configuration(service.daemon.home, {"toolboxd": {
+        "profiles": {"few": {"tool_names": ["one/first"]}}}})
+    caller.call("ovos.tools.reload")
+    stop = threading.Event()
+
+    def touch():
+        while not stop.wait(0.02):
+            (folder / "one.json").touch()
+
+    thread = threading.Thread(target=touch)
+    thread.start()
+    def waits(name):
+        begun = time.monotonic()
+        answer = caller.invoke(name, profile="few")
+        waited = time.monotonic() - begun
+        assert (answer["code"], answer["suggestions"]) == ("unknown_tool", []), answer
+        assert caller.invoke("first", {"value": -1}, profile="few")["result"]
+        return waited > 0.3
+
+    try:
+        for name in ("second", "nowhere"):
+            until(lambda name=name: waits(name), 10 * SLOWNESS, f"a call of {name} that waits")
+    finally:
+        stop.set()
+        thread.join()
 
 
 # --- folders

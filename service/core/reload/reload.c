@@ -220,7 +220,9 @@ static void finish_load(void *data, struct catalogue *catalogue, struct policy *
 	notify_ready();
 	while (answer_waiter(reload, &reload->waiting, send_answer))
 		continue;
-	if (!was_ready)
+	if (was_ready)
+		reload->handler.reloaded(reload->data);
+	else
 		reload->handler.ready(reload->data);
 	/* A request that had waited for the first load may have begun another one already. */
 	if (!reload->loader && (reload->is_wanted || status == LOADER_DEFERRED))
@@ -330,6 +332,12 @@ void reload_soon(struct reload *reload)
 		watcher_poke(reload->watcher);
 	else
 		reload_begin(reload);
+}
+
+bool reload_is_pending(struct reload *reload)
+{
+	return reload->loader || reload->is_wanted ||
+	       (reload->watcher && watcher_is_pending(reload->watcher));
 }
 
 /* ── those who wait ──────────────────────────────────────────────────────────────────────────── */

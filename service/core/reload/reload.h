@@ -44,6 +44,7 @@ struct reload_parts {
 /* Callbacks, with the data that reload_init() was given. */
 struct reload_handler {
 	void (*ready)(void *data);       /* called once, after the first load, good or bad */
+	void (*reloaded)(void *data);    /* called after each later one */
 	void (*start_again)(void *data); /* only another start reads what was mended */
 	void (*configured)(void *data);  /* another configuration is in force */
 };
@@ -102,6 +103,9 @@ void reload_refresh(struct reload *reload);
 
 /* Begin a reload once no further news has arrived for a moment: something was installed. */
 void reload_soon(struct reload *reload);
+
+/* Return whether a change is pending: one that was seen and is not loaded yet, or a reload. */
+bool reload_is_pending(struct reload *reload);
 
 /* Serve ovos.tools.reload: take @answer over, to be sent when the next reload that begins is done,
  * with what @caller (copied) may see then. When too many wait already, or memory is short, write the

@@ -38,7 +38,7 @@ static void set_up(void)
 {
 	static const struct runner_handler runner_handler = {0};
 	static const struct reload_handler handler = {
-		.ready = begin_another, .configured = begin_nothing};
+		.ready = begin_another, .reloaded = begin_nothing, .configured = begin_nothing};
 	struct reload_parts parts = {.config = &config, .offer = &offer};
 	struct mistakes mistakes = {0};
 

@@ -10,6 +10,7 @@
 #include "asking.h"
 #include "config_fixture.h"
 #include "core/reload/reload.h"
+#include "util/clock.h"
 
 /* The behaviour that is hard to see from outside. tests/interop checks the rest over the bus. */
 
@@ -253,4 +254,74 @@ Test(service, tells_of_files_whose_names_are_not_utf8)
 	start_with(NULL);
 	expect_part(ask_for("ovos.tools.status", "{}"), "/b\xef\xbf\xbd.json");
 	expect_part(ask_for("ovos.tools.reload", "{}"), "{'toolbox_id':'caf\xef\xbf\xbd','error':");
+}
+
+/* ── a change that is pending ────────────────────────────────────────────────────────────────── */
+
+/* A change is pending that is never done: the loader waits for its host. */
+static void start_pending(void)
+{
+	start_with(NULL);
+	expect_part(ask_for("ovos.tools.list", "{}"), "root");
+	write_box("stuck.json", STUCK);
+	reload_begin(&service->reload);
+}
+
+Test(service, holds_a_request_for_an_unknown_tool_while_a_change_is_pending)
+{
+	uint64_t begun_ms = clock_now_ms();
+
+	start_pending();
+	begun_ms = clock_now_ms();
+	expect_part(ask_for("ovos.tools.get", "{'name':'nowhere'}"), "'code':'unknown_tool'");
+	cr_expect_geq(clock_now_ms() - begun_ms, LATE_MS - 1);
+	cr_expect_eq(service->late.requests.n, 0);
+}
+
+Test(service, answers_what_it_has_at_once_while_a_change_is_pending)
+{
+	start_pending();
+	send_request("ovos.tools.get", "{'name':'nowhere'}", "{}");
+	expect_part(ask_for("ovos.tools.invoke", "{'name':'root','args':{'x':4}}"), "2.0");
+	cr_expect_eq(service->late.requests.n, 1);
+	cr_expect_eq(n_unseen("ovos.tools.get.response"), 0);
+}
+
+Test(service, cancels_a_call_that_waits_for_a_change)
+{
+	start_pending();
+	send_request("ovos.tools.invoke", "{'name':'nowhere','call_id':'7'}", "{'source':'me'}");
+	send_request("ovos.tools.cancel", "{'call_id':'7'}", "{'source':'other'}");
+	expect_part(wait_for("ovos.tools.cancel.response"), "'cancelled':false");
+	send_request("ovos.tools.cancel", "{'call_id':'7'}", "{'source':'me'}");
+	expect_part(wait_for("ovos.tools.cancel.response"), "'cancelled':true");
+	expect_part(wait_for("ovos.tools.invoke.response"), "'code':'cancelled'");
+}
+
+Test(service, holds_a_bounded_number_of_requests_for_a_change)
+{
+	start_pending();
+	for (int i = 0; i <= LATE_MAX; i++)
+		send_request("ovos.tools.get", "{'name':'nowhere'}", "{}");
+	expect_part(wait_for("ovos.tools.get.response"), "'code':'unknown_tool'");
+	cr_expect_eq(service->late.requests.n, LATE_MAX);
+	cr_expect_eq(n_unseen("ovos.tools.get.response"), 0);
+}
+
+Test(service, forgets_the_requests_of_a_peer_that_has_gone)
+{
+	struct account *account;
+
+	start_pending();
+	send_request("ovos.tools.get", "{'name':'nowhere'}", "{}");
+	ask_for("ovos.tools.list", "{}");
+	cr_assert_eq(service->late.requests.n, 1);
+	account = container_of(service->late.requests.list.next, struct held, link)->frame->account;
+	cr_assert(account);
+	cr_expect_gt(account->held, 0);
+	account_ref(account);
+	held_drop_account(&service->late.requests, account);
+	cr_expect_eq(account->held, 0);
+	cr_expect_eq(service->late.requests.n, 0);
+	account_unref(account);
 }
