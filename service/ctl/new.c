@@ -236,8 +236,10 @@ static void print_next(const struct writing *writing)
 		"\nBuild and test it:\n\n"
 		"  cmake -G Ninja -S %s -B %s/build && cmake --build %s/build && "
 		"ctest --test-dir %s/build\n\n"
-		"Serve it: toolboxd --toolbox-dir %s/build/toolbox.d\n",
-		id, id, id, id, id);
+		"Serve it, on a device with a bus, or with a bus of its own:\n\n"
+		"  toolboxd --toolbox-dir %s/build/toolbox.d\n"
+		"  toolboxd --embedded-bus --toolbox-dir %s/build/toolbox.d\n",
+		id, id, id, id, id, id);
 	terminal_print(&out);
 }
 

@@ -53,6 +53,12 @@ def test_it_builds_and_passes_its_own_tests(home, kind):
     assert "0 errors, 0 warnings" in checked and "ok " in checked
 
 
+def test_it_says_how_to_serve_it_with_a_bus_and_without(home):
+    out = toolboxctl("new", ID, "--kind", "native", home=home).stdout
+    folder = f"--toolbox-dir {ID}/build/toolbox.d"
+    assert out.endswith(f"\n  toolboxd {folder}\n  toolboxd --embedded-bus {folder}\n")
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_wrong_answer_fails_its_test(home, kind):
     """Seen to fail once: the tests of a template do compare."""

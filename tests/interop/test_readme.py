@@ -5,17 +5,15 @@ import re
 import signal
 import subprocess
 
+import pages
 import pytest
 from processes import FINDING, ROOT, SLOWNESS, TOOLBOXD, environment, free_port
 
 README = (ROOT / "README.md").read_text()
-BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
 
 
 def blocks_to_type():
-    """The blocks from the mark on to the end of its section: [(language, text)]."""
-    section = README.split("<!-- tested:", 1)[1].split("\n## ", 1)[0]
-    return BLOCK.findall(section)
+    return pages.blocks_to_type(README)
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +48,7 @@ def typed(tmp_path_factory):
 
 def test_there_is_something_to_test():
     languages = [language for language, _ in blocks_to_type()]
-    assert languages.count("sh") == 7 and languages.count("output") == 3
+    assert languages.count("sh") == 10 and languages.count("output") == 4
 
 
 def test_a_stock_library_takes_less_than_15_lines():
@@ -65,12 +63,24 @@ def test_a_stock_library_takes_less_than_15_lines():
 def test_what_comes_out_is_what_it_says(typed, number):
     home, out = typed
     printed = (home / f"{number}.out").read_text()
-    # The daemon in the background shares the terminal: its log lines may stand between.
-    printed = "".join(line for line in printed.splitlines(keepends=True)
-                      if not re.match(r"\d{4}-\d\d-\d\d |\[1\]", line))
-    assert printed == blocks_to_type()[number][1], out
+    printed = pages.without_log(printed)
+    assert pages.matches(blocks_to_type()[number][1], printed), (printed, out)
 
 
 def test_every_file_it_names_is_there():
     for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", README):
         assert (ROOT / target).exists(), target
+
+
+def test_the_script_comes_first_has_at_most_six_lines_and_needs_no_compiler():
+    scripts = [text for language, text in blocks_to_type() if language == "sh"]
+    script = scripts[0].split("<<'END'\n", 1)[1].split("END\n", 1)[0]
+    assert script.startswith("#!/bin/sh\n") and script.count("\n") <= 6
+    assert "cc " not in scripts[0] and any("cc -shared" in text for text in scripts[1:])
+    assert "toolboxd --embedded-bus" in README.split("\n\n")[2]
+
+
+def test_every_page_is_named_for_somebody():
+    table = README.split("| I am … | read |")[1].split("\n\n")[0]
+    pages_named = set(re.findall(r"\]\(docs/(\w+\.md)\)", table))
+    assert pages_named == {path.name for path in (ROOT / "docs").glob("*.md")}
