@@ -51,9 +51,11 @@ static const struct ctl_command commands[] = {
 		"JSON.\n",
 		"  toolboxctl invoke add a=3 b=4\n"
 		"  toolboxctl invoke math_tools/add --args '{\"a\": 3, \"b\": 4}'\n"
-		"  toolboxctl invoke add a=3 b=x --dry-run\n",
-		WHICH_FLAGS | CTL_FLAG_ARGS | CTL_FLAG_DRY_RUN | CTL_FLAG_BUS, 1, CTL_MANY,
-		ctl_invoke},
+		"  toolboxctl invoke add a=3 b=x --dry-run\n"
+		"  toolboxctl invoke --file words/words.json shout text=hello\n"
+		"  toolboxctl invoke --trace-files file_type path=/etc/hostname\n",
+		WHICH_FLAGS | CTL_FLAG_ARGS | CTL_FLAG_DRY_RUN | CTL_FLAG_FILE | CTL_FLAG_BUS, 1,
+		CTL_MANY, ctl_invoke},
 	{"reload", "", "reload the configuration and the toolboxes", "", "  toolboxctl reload\n",
 		CTL_FLAG_BUS, 0, 0, ctl_reload},
 	{"status", "", "show the state of the service and its toolboxes", "",

@@ -193,12 +193,22 @@ static int read_with(const struct config_flags *flags, diagnostic_function repor
 	return reader.closing.is_closed && !config->closed ? -ENOMEM : 0;
 }
 
+/* The caller is the person who would be asked. A log with two writers would lose its chain. */
+static void make_private(struct config *config)
+{
+	config->approval_mode = APPROVAL_OFF;
+	config->audit_required = false;
+	free(take_ptr(config->audit_file));
+}
+
 int config_read(const struct config_flags *flags, diagnostic_function report, void *data,
 	struct config *ret_config)
 {
 	struct config config = {.trace_files = flags->trace_files};
 	int r = read_with(flags, report, data, read_all, &config);
 
+	if (flags->is_private)
+		make_private(&config);
 	if (r == 0)
 		*ret_config = config;
 	else

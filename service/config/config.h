@@ -187,8 +187,13 @@ struct config_flags {
 	size_t n_toolbox_dirs;
 	const char *log_level;
 	const char *log_format;
-	const char *trace_files; /* the file for reports of the hosts' tracers
+	const char *trace_files;  /* the file for reports of the hosts' tracers
 				    (worker/sandbox/trace.h); NULL: hosts are not traced */
+	const char *const *files; /* just these manifests and folders of drop-in programs, whatever
+				     the folders hold */
+	size_t n_files;
+	bool is_private; /* for the person who starts it: calls need no approval, and no audit log
+			    is written */
 };
 
 enum config_status {

@@ -166,6 +166,11 @@ static void follow_configuration(void *data)
 	limits_configure(&service->limits);
 }
 
+const struct bus_address *service_address(const struct service *service)
+{
+	return bus_address(service->bus);
+}
+
 bool service_starts_again(const struct service *service)
 {
 	return service->starts_again;

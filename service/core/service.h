@@ -32,6 +32,9 @@ struct service_options {
 int service_new(struct loop *loop, const struct service_options *options, struct config *config,
 	struct service **ret_service);
 
+/* Return the address of the bus, with the port that was taken. */
+const struct bus_address *service_address(const struct service *service);
+
 /* Return whether the loop was stopped so that another service can be started, with a configuration
  * that is read again: this one was started with a closed configuration (config/config.h), which was
  * mended. */

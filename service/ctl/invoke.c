@@ -6,6 +6,8 @@
 
 #include "ctl/arguments.h"
 #include "ctl/command.h"
+#include "ctl/offline/private.h"
+#include "ctl/offline/trace.h"
 #include "ctl/request.h"
 #include "ctl/session.h"
 #include "ctl/terminal.h"
@@ -24,6 +26,9 @@
 
 /* Read the arguments from stdin. */
 #define STDIN_BYTES_MAX (64u << 20)
+
+/* The time for the response of a service that has just been started. */
+#define PRIVATE_TIMEOUT_MS 60000
 
 #define MS_PER_S 1000
 #define DAY_S    86400
@@ -248,25 +253,82 @@ static int ask_for_call(struct ctl_session *session, const struct ctl_options *o
 	return r;
 }
 
-int ctl_invoke(const struct ctl_options *options)
+/* Call the tool over @session. */
+static int call_tool(
+	struct ctl_session *session, const struct ctl_options *options, struct buffer *args)
 {
-	cleanup(ctl_session_cleanup) struct ctl_session *session = NULL;
 	cleanup(ctl_response_deinit) struct ctl_response response = {0};
-	cleanup(buffer_deinit) struct buffer args = {0};
 	size_t n_words;
 	const char *const *words = words_of(options, &n_words);
-	int r = read_call_arguments(options, &args);
+	int r = 0;
 
+	if (ctl_arguments_need_schema(words, n_words))
+		r = read_typed_arguments(session, options, args);
 	if (r == 0)
-		r = ctl_session_open(options, &session);
-	if (r == 0 && ctl_arguments_need_schema(words, n_words))
-		r = read_typed_arguments(session, options, &args);
-	if (r == 0)
-		r = ask_for_call(session, options, &args, &response);
+		r = ask_for_call(session, options, args, &response);
 	if (r != 0)
 		return r;
 	r = print_answer(options, &response);
 	if (!options->json)
 		tool_signature_complain(session, options, &response);
 	return r;
+}
+
+/* Copy the path of --file, or ask the daemon for that of the tool. */
+static int find_file(const struct ctl_options *options, char **ret_file)
+{
+	cleanup(ctl_session_cleanup) struct ctl_session *session = NULL;
+	int r;
+
+	if (options->file) {
+		*ret_file = strdup(options->file);
+		return *ret_file ? 0 : CTL_ERROR;
+	}
+	r = ctl_session_open(options, &session);
+	return r ? r : trace_find_file(session, options, options->positional[1], ret_file);
+}
+
+/* Call the tool in a service of our own, which has one file. */
+static int call_privately(const struct ctl_options *options, struct buffer *args)
+{
+	cleanup(private_service_cleanup) struct private_service *private = NULL;
+	cleanup(ctl_session_cleanup) struct ctl_session *session = NULL;
+	cleanup_close int report = -1;
+	cleanup_free char *file = NULL;
+	char path[TRACE_PATH_BYTES];
+	struct config_flags flags = {.n_files = 1, .is_private = true};
+	struct ctl_options patient = *options;
+	int r = find_file(options, &file);
+
+	if (r)
+		return r;
+	flags.files = (const char *const *)&file;
+	if (options->trace_files) {
+		report = trace_open(path);
+		if (report < 0)
+			return CTL_ERROR;
+		flags.trace_files = path;
+	}
+	/* A Python toolbox takes seconds to describe itself. */
+	if (options->timeout_ms == CTL_TIMEOUT_MS)
+		patient.timeout_ms = PRIVATE_TIMEOUT_MS;
+	r = private_service_start(&flags, &private);
+	r = r ? r : ctl_session_open_at(&patient, &private->address, &session);
+	r = r ? r : call_tool(session, &patient, args);
+	if (report >= 0 && private)
+		trace_print(report, options->positional[1], file, args);
+	return r;
+}
+
+int ctl_invoke(const struct ctl_options *options)
+{
+	cleanup(ctl_session_cleanup) struct ctl_session *session = NULL;
+	cleanup(buffer_deinit) struct buffer args = {0};
+	int r = read_call_arguments(options, &args);
+
+	if (r == 0 && (options->file || options->trace_files))
+		return call_privately(options, &args);
+	if (r == 0)
+		r = ctl_session_open(options, &session);
+	return r == 0 ? call_tool(session, options, &args) : r;
 }

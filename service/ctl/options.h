@@ -16,6 +16,7 @@
 #define CTL_FLAG_ARGS    0x010u
 #define CTL_FLAG_DRY_RUN 0x020u
 #define CTL_FLAG_LINES   0x040u
+#define CTL_FLAG_FILE    0x20000u
 #define CTL_FLAG_COMMON  0x080u
 #define CTL_FLAG_OFFLINE 0x100u
 #define CTL_FLAG_KIND    0x200u
@@ -38,6 +39,7 @@ struct ctl_options {
 	const char *format;
 	const char *args;
 	const char *kind;
+	const char *file;
 	const char *since;
 	const char *tool;
 	const char *source;
@@ -48,6 +50,7 @@ struct ctl_options {
 	bool is_long;
 	bool stat;
 	bool dry_run;
+	bool trace_files;
 	bool lines;
 	bool offline;
 	bool watch;

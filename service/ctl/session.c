@@ -324,10 +324,10 @@ static int make_session_key(char ret_key[KEY_BYTES])
 	return 0;
 }
 
-int ctl_session_open(const struct ctl_options *options, struct ctl_session **ret_session)
+int ctl_session_open_at(const struct ctl_options *options, const struct bus_address *address,
+	struct ctl_session **ret_session)
 {
 	cleanup(ctl_session_cleanup) struct ctl_session *session = calloc(1, sizeof(*session));
-	const char *variable = getenv("TOOLBOXD_BUS");
 	int r;
 
 	if (!session) {
@@ -335,10 +335,7 @@ int ctl_session_open(const struct ctl_options *options, struct ctl_session **ret
 		return CTL_NO_BUS;
 	}
 	session->timeout_ms = options->timeout_ms;
-	session->is_address_given = options->bus || (variable && *variable);
-	r = find_bus(options, &session->address);
-	if (r != 0)
-		return r;
+	session->address = *address;
 	r = make_session_key(session->key);
 	if (session->address.is_tls)
 		loop_want_tls();
@@ -350,6 +347,18 @@ int ctl_session_open(const struct ctl_options *options, struct ctl_session **ret
 	}
 	*ret_session = take_ptr(session);
 	return 0;
+}
+
+int ctl_session_open(const struct ctl_options *options, struct ctl_session **ret_session)
+{
+	const char *variable = getenv("TOOLBOXD_BUS");
+	struct bus_address address;
+	int r = find_bus(options, &address);
+
+	r = r ? r : ctl_session_open_at(options, &address, ret_session);
+	if (r == 0)
+		(*ret_session)->is_address_given = options->bus || (variable && *variable);
+	return r;
 }
 
 void ctl_session_close(struct ctl_session *session)

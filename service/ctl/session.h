@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "bus/address.h"
 #include "ctl/command.h"
 #include "ctl/response.h"
 #include "util/buffer.h"
@@ -25,6 +26,10 @@ struct ctl_session;
 /* Find the address of the bus. Return 0 with *ret_session, which the caller closes, or an enum
  * ctl_status after a complaint. */
 int ctl_session_open(const struct ctl_options *options, struct ctl_session **ret_session);
+
+/* The same for the bus at @address. */
+int ctl_session_open_at(const struct ctl_options *options, const struct bus_address *address,
+	struct ctl_session **ret_session);
 
 /* Close @session, which may be NULL. */
 void ctl_session_close(struct ctl_session *session);

@@ -276,14 +276,19 @@ static void start_loader(struct reload *reload)
 		.library_dir = reload->paths->library_dir,
 		.previous = parts->offer->catalogue,
 		.generation = ++reload->generation,
-		.defers = !reload->is_ready,
+		.defers = !reload->is_ready && reload->flags->n_files == 0,
 		.asks_again = reload->asks_again,
 		.made = make_next,
 	};
 	reload->asks_again = false;
 	/* The configuration may name other folders now. */
 	reload_watch(reload);
-	r = loader_start(parts->loop, &options, log_problem, finish_load, reload, &reload->loader);
+	if (reload->flags->n_files > 0)
+		r = loader_start_files(parts->loop, &options, reload->flags->files,
+			reload->flags->n_files, log_problem, finish_load, reload, &reload->loader);
+	else
+		r = loader_start(
+			parts->loop, &options, log_problem, finish_load, reload, &reload->loader);
 	if (r < 0)
 		finish_load(reload, NULL, NULL, r);
 }

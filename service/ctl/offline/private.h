@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <sys/types.h>
+
+#include "bus/address.h"
+#include "config/config.h"
+#include "util/cleanup.h"
+
+/*
+ * A service for one command, in a process of its own.
+ *
+ *   toolboxctl ◀── ws://127.0.0.1, any port, with a token ──▶ private service ──▶ hosts
+ *              └─────────────── dies with its parent ──────────────┘
+ *
+ * It is a whole service: the configuration, the sandbox, filters and limits are those of the daemon. Only
+ * this program knows the token, so no other client is on its bus. The person who runs the command is the
+ * one who would be asked, so its calls need no approval.
+ */
+struct private_service {
+	pid_t pid;
+	struct bus_address address; /* with the token */
+};
+
+/* Start a service with @flags, which must name files. Return 0 with *ret_private, which the caller frees,
+ * or an enum ctl_status after a complaint. */
+int private_service_start(const struct config_flags *flags, struct private_service **ret_private);
+
+/* End the service and all that it started. Takes NULL. */
+void private_service_free(struct private_service *private);
+
+CLEANUP_DEFINE(private_service, struct private_service *, private_service_free)
