@@ -232,6 +232,11 @@ static int run_check(const struct options *options)
 	log_setup(LOG_LEVEL_ERROR, config.log_format);
 	report_absent_folders(
 		&config, DIAGNOSTIC_ERROR, &(struct diagnostic_sink){diagnostic_print, &counts});
+	if (options->is_bus && strcmp(config.embedded_token, BUS_TOKEN_UNKNOWN) == 0)
+		diagnostic_report(&(struct diagnostic_sink){diagnostic_print, &counts},
+			DIAGNOSTIC_ERROR, NULL, 0, "embedded.token_file",
+			"it cannot be known whether a token is needed: no client could connect to "
+			"the embedded bus");
 	/* Not even a description is asked for while it is unknown what is disabled. */
 	if (!config.closed)
 		check_toolboxes(&config, options->is_bus, &counts, &summary);

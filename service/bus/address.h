@@ -11,6 +11,9 @@
 /* The longest token, with its NUL. */
 #define BUS_TOKEN_BYTES 257
 
+/* The token of an embedded bus that cannot be known: a control character, which no client can show. */
+#define BUS_TOKEN_UNKNOWN "\x01"
+
 #define BUS_DEFAULT_HOST "127.0.0.1"
 #define BUS_DEFAULT_PORT 8181
 #define BUS_DEFAULT_PATH "/core"

@@ -3,6 +3,7 @@
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <string.h>
 #include <sys/socket.h>
 
 #include "bus/endpoint.h"
@@ -36,6 +37,12 @@ void bus_free(struct bus *bus)
 {
 	if (bus)
 		bus->operations->free(bus);
+}
+
+void bus_set_token(struct bus *bus, const char *token)
+{
+	if (bus->operations->set_token && strcmp(bus->address.token, token) != 0)
+		bus->operations->set_token(bus, token);
 }
 
 const struct bus_address *bus_address(const struct bus *bus)

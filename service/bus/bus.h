@@ -85,6 +85,11 @@ int bus_embed(struct loop *loop, const struct bus_address *address, const char *
 	size_t n_origins, const struct bus_limits *limits, const struct bus_handler *handler,
 	void *data, struct bus **ret_bus);
 
+/* Embedded bus: ask every client that connects for @token from now on; "": for none. When it is another
+ * one than before, clients are disconnected, since they may have shown the one before. A client of a bus
+ * of others ignores it. */
+void bus_set_token(struct bus *bus, const char *token);
+
 /* Free @bus, which may be NULL. Queued frames are dropped. */
 void bus_free(struct bus *bus);
 

@@ -625,10 +625,12 @@ static bool check_token(struct embedded *embedded, const struct http_reader *req
 	if (admission_has_token(&embedded->admission, http_target(request),
 		    http_field(request, "Authorization", NULL)))
 		return true;
-	bus_warn(&embedded->bus.rates.peers,
-		"refused a client without the token of embedded.token_file");
 	*ret_refusal = (struct http_refusal){401, "WWW-Authenticate: Bearer\r\n",
 		"The token is missing or wrong (embedded.token_file)."};
+	if (strcmp(embedded->bus.address.token, BUS_TOKEN_UNKNOWN) == 0)
+		ret_refusal->reason = "The configuration of toolboxd has mistakes, so it is not "
+				      "known who may connect. Its log has them.";
+	bus_warn(&embedded->bus.rates.peers, "refused a client: %s", ret_refusal->reason);
 	return false;
 }
 
@@ -809,10 +811,24 @@ static size_t embedded_queued_bytes(const struct bus *bus)
 	return bytes;
 }
 
+/* Whoever connected without a token, or with the one before, has to show the new one. */
+static void embedded_set_token(struct bus *bus, const char *token)
+{
+	struct embedded *embedded = container_of(bus, struct embedded, bus);
+
+	snprintf(bus->address.token, sizeof(bus->address.token), "%s", token);
+	if (!*token)
+		return;
+	list_for_each(link, &embedded->peers)
+		drop_peer(embedded, container_of(link, struct peer, link),
+			"the token of the embedded bus has changed");
+}
+
 static const struct bus_operations embedded_operations = {
 	.free = embedded_free,
 	.queue = embedded_queue,
 	.queued_bytes = embedded_queued_bytes,
+	.set_token = embedded_set_token,
 };
 
 /* Use our own heartbeat: a timer of libwebsockets 4.1.6 spins until it expires. */

@@ -14,6 +14,8 @@ struct bus_operations {
 	/* Queue @frame and take a reference of its own to it. Return 0 or a negative errno. */
 	int (*queue)(struct bus *bus, struct frame *frame);
 	size_t (*queued_bytes)(const struct bus *bus);
+	/* Replace the token. NULL: clients have no use for another one. */
+	void (*set_token)(struct bus *bus, const char *token);
 };
 
 /* The member `bus` of each kind. */

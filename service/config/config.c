@@ -40,6 +40,8 @@ static int merge(struct config_reader *reader, const struct config_flags *flags,
 		r = document_set(merged, sections[i], "{}", strlen("{}"));
 	if (r == 0)
 		r = config_stack_read(flags->config, &reader->closing, &reader->stack);
+	/* A file that was skipped may name one. */
+	reader->is_token_hidden = reader->closing.is_closed;
 	if (r == 0)
 		r = config_stack_merge(&reader->stack, merged);
 	if (r == 0)
@@ -94,23 +96,45 @@ static void read_plugins(struct config_reader *reader)
 		reader->error = -ENOMEM;
 }
 
+/* Return the value at @path, of up to three keys, or JSON_NONE. */
+static uint32_t find_at(const struct config_reader *reader, const char *const path[3])
+{
+	uint32_t at = 0;
+
+	for (size_t i = 0; i < 3 && path[i]; i++) {
+		if (json_type_at(&reader->tape, at) != JSON_OBJECT)
+			return JSON_NONE;
+		at = config_reader_find(reader, at, path[i]);
+		if (at == JSON_NONE)
+			return JSON_NONE;
+	}
+	return at;
+}
+
+/* Return the string `toolboxd.@section.@key`, which the caller frees, or NULL. */
+static char *read_path(struct config_reader *reader, const char *section, const char *key)
+{
+	uint32_t at = find_at(reader, (const char *const[3]){"toolboxd", section, key});
+
+	if (at == JSON_NONE || json_type_at(&reader->tape, at) != JSON_STRING)
+		return NULL;
+	return config_reader_string(reader, at);
+}
+
 /* Digest the values that only a start reads. */
 static void digest_start(struct config_reader *reader)
 {
-	static const char *const names[] = {"limits", "embedded"};
+	static const char *const paths[][3] = {{"websocket"}, {"toolboxd", "limits"},
+		{"toolboxd", "embedded", "origins"}, {"toolboxd", "embedded", "stall_s"}};
 	cleanup(buffer_deinit) struct buffer text = {0};
-	uint32_t toolboxd = config_reader_find(reader, 0, "toolboxd");
-	uint32_t values[] = {config_reader_find(reader, 0, "websocket"), JSON_NONE, JSON_NONE};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (toolboxd != JSON_NONE && json_type_at(&reader->tape, toolboxd) == JSON_OBJECT)
-			values[i + 1] = config_reader_find(reader, toolboxd, names[i]);
-	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
-		if (values[i] != JSON_NONE)
-			json_write_compact(&text, &reader->tape, values[i]);
+	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
+		uint32_t value = find_at(reader, paths[i]);
+
+		if (value != JSON_NONE)
+			json_write_compact(&text, &reader->tape, value);
 		buffer_append_char(&text, '\n');
 	}
-	buffer_append_string(&text, reader->config->embedded_token);
 	if (buffer_status(&text) < 0)
 		reader->error = buffer_status(&text);
 	reader->config->start_digest = digest_bytes(DIGEST_SEED, text.data, text.size);
@@ -129,11 +153,13 @@ static void find_filter_variable(struct config_reader *reader)
 
 static void read_all(struct config_reader *reader)
 {
-	uint32_t toolboxd = config_reader_find(reader, 0, "toolboxd");
+	uint32_t toolboxd = config_reader_find(reader, 0, "toolboxd"); /* an object, or nothing */
 
-	if (!config_reader_is_object_or_closes(reader, toolboxd))
-		toolboxd = JSON_NONE;
 	config_keys_read(reader, toolboxd);
+	reader->config->embedded_token_file = read_path(reader, "embedded", "token_file");
+	if (reader->is_token_hidden)
+		memcpy(reader->config->embedded_token, BUS_TOKEN_UNKNOWN,
+			sizeof(BUS_TOKEN_UNKNOWN));
 	config_remembered_read(reader);
 	find_filter_variable(reader);
 	if (reader->config->tools_enabled.n_items > 0 && reader->config->tools_disabled.n_items > 0)
@@ -214,24 +240,6 @@ int config_read(const struct config_flags *flags, diagnostic_function report, vo
 	else
 		config_deinit(&config);
 	return r;
-}
-
-/* Return the string `toolboxd.@section.@key`, which the caller frees, or NULL. */
-static char *read_path(struct config_reader *reader, const char *section, const char *key)
-{
-	const char *const keys[] = {"toolboxd", section, key};
-	uint32_t at = 0;
-
-	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
-		if (json_type_at(&reader->tape, at) != JSON_OBJECT)
-			return NULL;
-		at = config_reader_find(reader, at, keys[i]);
-		if (at == JSON_NONE)
-			return NULL;
-	}
-	if (json_type_at(&reader->tape, at) != JSON_STRING)
-		return NULL;
-	return config_reader_string(reader, at);
 }
 
 /* Read what a client needs. A token that this user cannot read is none. */
@@ -332,6 +340,7 @@ void config_deinit(struct config *config)
 	free(config->approval_key_file);
 	explicit_bzero(&config->approval_key, sizeof(config->approval_key));
 	config_toolboxes_deinit(config);
+	free(config->embedded_token_file);
 	free(config->audit_file);
 	free(config->plugins);
 	free(config->closed);

@@ -134,7 +134,9 @@ struct config {
 	struct text_list tools_disabled;
 	struct text_list embedded_origins;
 	uint64_t embedded_stall_s;
-	char embedded_token[BUS_TOKEN_BYTES]; /* "": no token is needed */
+	char embedded_token[BUS_TOKEN_BYTES]; /* "": no token is needed; BUS_TOKEN_UNKNOWN when a
+	                                       * mistake, which closes it, may hide one */
+	char *embedded_token_file;            /* NULL: none is named */
 	enum config_duplicates duplicate_names;
 	enum approval_mode approval_mode;
 	struct config_profile *profiles;

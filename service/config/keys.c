@@ -218,8 +218,7 @@ static void read_callers(
 	config_callers_read(reader, value);
 }
 
-/* Read the token of the file that @value names. A token that no client can show, because it is a
- * control character, takes the place of one that cannot be read. */
+/* Read the token of the file that @value names. */
 static void read_token_file(
 	struct config_reader *reader, const struct key *key, uint32_t value, void *member)
 {
@@ -228,7 +227,7 @@ static void read_token_file(
 
 	if (value == JSON_NONE)
 		return;
-	memcpy(member, "\x01", sizeof("\x01"));
+	memcpy(member, BUS_TOKEN_UNKNOWN, sizeof(BUS_TOKEN_UNKNOWN));
 	if (json_type_at(&reader->tape, value) != JSON_STRING) {
 		report_wrong(reader, key, value, "must be the path of a file", "");
 		return;
@@ -456,6 +455,18 @@ static bool unknown_closes(const char *section, const char *name)
 	return false;
 }
 
+/* The section of the embedded bus. */
+static const char bus_section[] = "embedded";
+
+/* Return whether the unknown key @name of @section may be meant to name the token of the embedded bus. */
+static bool may_hide_token(const char *section, const char *name)
+{
+	if (*section)
+		return strcmp(section, bus_section) == 0;
+	return text_distance(name, strlen(name), bus_section, sizeof(bus_section) - 1,
+		       LETTERS_THAT_CLOSE) <= LETTERS_THAT_CLOSE;
+}
+
 /* Report an unknown key, with the known one that is nearest. */
 static void report_unknown(
 	struct config_reader *reader, const char *section, uint32_t key, const char *name)
@@ -481,6 +492,7 @@ static void report_unknown(
 	if (nearest)
 		snprintf(
 			hint, sizeof(hint), "; did you mean \"%.*s\"?", (int)nearest_size, nearest);
+	reader->is_token_hidden |= may_hide_token(section, name);
 	if (unknown_closes(section, name))
 		config_reader_close(reader, key,
 			"is an unknown key%s It may be meant to restrict calls",
@@ -511,8 +523,11 @@ static void check_names(struct config_reader *reader, const char *section, uint3
  * is reported. */
 static bool is_section(struct config_reader *reader, const char *name, uint32_t token)
 {
-	if (json_type_at(&reader->tape, token) == JSON_NULL)
+	enum json_type type = json_type_at(&reader->tape, token);
+
+	if (type == JSON_NULL)
 		return false;
+	reader->is_token_hidden |= type != JSON_OBJECT && strcmp(name, bus_section) == 0;
 	if (section_closes(name, strlen(name)))
 		return config_reader_is_object_or_closes(reader, token);
 	return config_reader_is_object(reader, token, "its defaults are used");

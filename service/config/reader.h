@@ -21,6 +21,7 @@ struct config_reader {
 	struct config_environment environment;
 	struct json_tape tape; /* tokens of the merged text */
 	struct config *config; /* the result */
+	bool is_token_hidden;  /* a mistake may hide the token of the embedded bus */
 	bool is_refused;       /* no bus can be served with a value that was reported */
 	bool is_misused;       /* a flag has a value that cannot be used */
 	int error;             /* 0 or -ENOMEM: the first failure of any step */

@@ -113,6 +113,31 @@ static int read_text(
 	}
 }
 
+/* Return whether @value can be a section: an object, or null for none. */
+static bool is_section(const struct json_tape *tape, uint32_t value)
+{
+	enum json_type type = json_type_at(tape, value);
+
+	return type == JSON_NULL || type == JSON_OBJECT;
+}
+
+/* Close the configuration if the section `toolboxd` of @layer is no object. A flag that sets a value in
+ * it would hide that. */
+static void check_section(struct stack_reader *reader, const struct config_layer *layer)
+{
+	uint32_t value = json_find(&layer->tape, 0, "toolboxd");
+	unsigned int line;
+	unsigned int column;
+
+	if (value == JSON_NONE || is_section(&layer->tape, value))
+		return;
+	json_locate(layer->text.data, json_at(&layer->tape, value)->offset, &line, &column);
+	diagnostic_report(&reader->closing->sink, DIAGNOSTIC_ERROR, layer->path, line, "/toolboxd",
+		"must be an object, not %s; it decides which calls are allowed, so no default is "
+		"used",
+		json_type_name(json_type_at(&layer->tape, value)));
+}
+
 /* Parse the text of @layer. Return 0 with *ret_is_good true when its root is an object, 0 after a
  * report otherwise, or -ENOMEM. */
 static int parse_layer(struct stack_reader *reader, struct config_layer *layer, bool *ret_is_good)
@@ -131,6 +156,8 @@ static int parse_layer(struct stack_reader *reader, struct config_layer *layer, 
 	if (r < 0)
 		return r;
 	*ret_is_good = r == 0 && json_type_at(&layer->tape, 0) == JSON_OBJECT;
+	if (*ret_is_good)
+		check_section(reader, layer);
 	if (r > 0) {
 		json_locate(layer->text.data, error.offset, &line, &column);
 		diagnostic_report(&reader->closing->sink, DIAGNOSTIC_ERROR, layer->path, line, "",
@@ -364,7 +391,8 @@ static int merge_layer(const struct config_layer *layer, struct document *merged
 		const char *text;
 		size_t size;
 
-		if (value == JSON_NONE)
+		/* The one of `toolboxd` that is none was reported. */
+		if (value == JSON_NONE || (i == 0 && !is_section(&layer->tape, value)))
 			continue;
 		text = json_value_text(&layer->tape, value, &size);
 		r = document_set(own, sections[i].path, text, size);

@@ -162,6 +162,8 @@ static void follow_configuration(void *data)
 {
 	struct service *service = data;
 
+	if (!service->config.closed)
+		bus_set_token(service->bus, service->config.embedded_token);
 	recorder_configure(&service->recorder);
 	limits_configure(&service->limits);
 }
@@ -292,6 +294,10 @@ static int open_bus(struct service *service, bool is_bus)
 	limits.peer_bytes = config->limits.peer_bytes;
 	limits.stall_ms = config->embedded_stall_s * MS_PER_S;
 	if (is_bus) {
+		if (strcmp(config->embedded_token, BUS_TOKEN_UNKNOWN) == 0)
+			log_error("No client can connect to the embedded bus until this is "
+				  "mended: %s",
+				config->closed);
 		memcpy(address.token, config->embedded_token, sizeof(address.token));
 		r = bus_embed(service->loop, &address,
 			(const char *const *)config->embedded_origins.items,

@@ -3,12 +3,14 @@
 mended, and at a reload the one in force stays."""
 import json
 import os
+import subprocess
 
 import manifests
 import pytest
 from caller import Caller
-from processes import SLOWNESS, toolboxctl, until
+from processes import SLOWNESS, TOOLBOXD, environment, toolboxctl, until
 from test_systemd import Notices
+from websocket_peer import Closed, Peer
 
 BROKEN = '{"toolboxd": {\n "tools_enabled": ["add"],,\n}}'
 MENDED = '{"toolboxd": {"tools_enabled": ["add"]}}'
@@ -36,10 +38,14 @@ def is_ready(caller):
 
 @pytest.fixture
 def launch_with(tmp_path, launch):
-    """launch_with(text, …): a daemon that starts with this configuration, ready or not."""
+    """launch_with(text, …): a daemon that starts with this configuration, ready or not; on a bus of
+    others where its own would let nobody in, because the mistake may hide a token."""
     def start(text, **options):
         path = write(home_of(tmp_path), text)
-        return launch(wait=False, **options), path
+        options.setdefault("kind", "ovos-messagebus" if text == BROKEN else "embedded")
+        service = launch(wait=False, **options)
+        until(lambda: "On the bus at" in service.daemon.log(), SOON, "it on the bus")
+        return service, path
 
     return start
 
@@ -86,6 +92,7 @@ def test_nothing_is_offered_by_a_start_that_is_closed_until_it_is_mended(launch_
         status = toolboxctl("status", bus=service.url, home=service.daemon.home)
         assert place in status.stderr and "nothing is offered" in status.stderr
         assert toolboxctl("list", "--offline", home=service.daemon.home).returncode == 1
+        service.forget_who_left()
 
         write(service.daemon.home, BROKEN.replace("{", "{\n", 1))
         until(lambda: f"{path}:3" in caller.invoke("add", {"a": 1, "b": 2})["error"], SOON,
@@ -104,6 +111,52 @@ def test_a_variable_that_is_almost_one_that_decides_closes_the_start(launch):
         answer = caller.invoke("add", {"a": 1, "b": 2})
         assert answer["code"] == "unavailable"
         assert "TOOLBOXD_TOOLS_DISABELD: is an unknown variable" in answer["error"]
+
+
+TOKEN = "a-token.of_31~letters-and-digits"
+
+
+@pytest.fixture
+def token_file(tmp_path):
+    path = tmp_path / "token"
+    path.write_text(TOKEN + "\n")
+    path.chmod(0o600)
+    return path
+
+
+@pytest.mark.parametrize("text", [
+    '{"toolboxd": {"embedded": {"token_file": "%s"}},,}',
+    '{"toolboxd": {"embedded": {"token_fil": "%s"}}}',
+    '{"toolboxd": {"embeded": {"token_file": "%s"}}}',
+    '{"toolboxd": {"embedded": ["token_file", "%s"]}}',
+    '{"toolboxd": ["embedded", "token_file", "%s"]}',
+])
+def test_no_client_is_let_in_while_it_is_unknown_whether_a_token_is_needed(
+        launch_with, token_file, text):
+    service, _ = launch_with(text % token_file)
+    for url in (service.url, f"{service.url}?token={TOKEN}", f"{service.url}?token=%01"):
+        with pytest.raises(Closed):
+            Peer(url)
+    assert "No client can connect to the embedded bus until this is" in service.daemon.log()
+    check = subprocess.run([TOOLBOXD, "--check", "--embedded-bus"], text=True, capture_output=True,
+                           env=environment(service.daemon.home))
+    assert check.returncode == 1 and "no client could connect" in check.stderr
+
+    write(service.daemon.home, '{"toolboxd": {"embedded": {"token_file": "%s"}}}' % token_file)
+    until(lambda: "tools in" in service.daemon.log(), SOON, "the mended configuration")
+    with pytest.raises(Closed):
+        Peer(service.url)
+    with Caller(f"{service.url}?token={TOKEN}") as caller:
+        assert is_ready(caller)
+
+
+def test_a_closed_configuration_whose_token_is_known_asks_for_it(launch_with, token_file):
+    service, _ = launch_with(
+        '{"toolboxd": {"embedded": {"token_file": "%s"}, "access": 1}}' % token_file)
+    with pytest.raises(Closed):
+        Peer(service.url)
+    with Caller(f"{service.url}?token={TOKEN}") as caller:
+        assert not is_ready(caller)
 
 
 def test_what_only_a_start_reads_counts_once_it_is_mended(launch_with):

@@ -349,6 +349,23 @@ def test_toolboxctl_shows_the_token_that_it_can_read(guarded, tmp_path):
     assert toolboxctl("status", bus=guarded.url, home=home).returncode == 3
 
 
+def test_a_new_token_counts_at_once_and_ends_the_connections_of_the_old_one(guarded, tmp_path):
+    def is_in(token):
+        return " 101 " in handshake(guarded, f"Authorization: Bearer {token}")[0]
+
+    path, new = tmp_path / "token", TOKEN[::-1]
+    with Caller(f"{guarded.url}?token={TOKEN}") as holder:
+        path.write_text("short")  # no token: the one in force stays
+        until(lambda: "must name a file whose one line" in guarded.daemon.log(), START_SECONDS,
+              "a word about it")
+        assert is_in(TOKEN) and holder.invoke("add", {"a": 1, "b": 2})["result"] == {"result": 3}
+        path.write_text(new)
+        until(lambda: is_in(new), START_SECONDS, "the new token in force")
+        assert not is_in(TOKEN)
+        with pytest.raises(Closed):
+            holder.invoke("add", {"a": 1, "b": 2})
+
+
 @pytest.mark.parametrize("mode, text", [(0o644, TOKEN), (0o620, TOKEN), (0o600, "short"),
                                         (0o600, TOKEN + "\nx"), (0o600, TOKEN + " x"),
                                         (0o600, "x" * 257), (None, "")], ids=range(7))

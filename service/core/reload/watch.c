@@ -95,6 +95,8 @@ void reload_watch(struct reload *reload)
 	watch_folders(reload, &watched);
 	config_each_file(reload->flags, watch_configuration, &watched);
 	config_each_folder(watch_folder, &watched);
+	if (reload->parts.config->embedded_token_file)
+		watch_configuration(&watched, reload->parts.config->embedded_token_file);
 	for (size_t i = 0; i < n_toolboxes; i++) {
 		const struct toolbox *toolbox = catalogue_toolbox(catalogue, i, NULL, NULL);
 

@@ -381,6 +381,10 @@ Test(config, knows_whether_only_a_start_reads_what_has_changed)
 	cr_expect_neq(config.start_digest, digest);
 	write_user_file("{\"toolboxd\": {\"limits\": {\"depth\": 9}, \"embedded\": {}}}");
 	cr_assert_eq(read_all(), 0);
+	cr_expect_eq(config.start_digest, digest);
+	write_user_file("{\"toolboxd\": {\"limits\": {\"depth\": 9}, \"embedded\": {"
+			"\"stall_s\": 9}}}");
+	cr_assert_eq(read_all(), 0);
 	cr_expect_neq(config.start_digest, digest);
 	setenv("TOOLBOXD_BUS", "ws://127.0.0.1:9/", 1);
 	write_user_file("{\"toolboxd\": {\"limits\": {\"depth\": 9}}}");
