@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "manifest/dropins.h"
+#include "manifest/folder_manifest.h"
 #include "manifest/manifest.h"
 #include "util/cleanup.h"
 
@@ -73,6 +74,35 @@ void dropin_folders_pair(struct load_jobs *jobs)
 		}
 }
 
+/* Make @job the job of the manifest in its folder, unless that only overlays the programs of the folder.
+ * 0 or -ENOMEM. */
+static int enter_folder(struct load_job *job)
+{
+	cleanup_free char *path = NULL;
+	int r = folder_manifest_find(job->path, &path, &job->problems);
+
+	if (r != 0 || !path)
+		return r < 0 ? r : 0;
+	if (dropins_is_overlay(path)) {
+		job->overlay = take_ptr(path);
+		return 0;
+	}
+	job->folder = job->path;
+	job->path = take_ptr(path);
+	job->is_folder = false;
+	return 0;
+}
+
+int dropin_folders_enter(struct load_jobs *jobs)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < jobs->n_items; i++)
+		if (jobs->items[i]->is_folder && !jobs->items[i]->beside)
+			r = enter_folder(jobs->items[i]);
+	return r;
+}
+
 bool dropin_folders_is_overlay(const struct load_job *job)
 {
 	return !job->is_folder && job->beside && dropins_is_overlay(job->path);
@@ -80,10 +110,12 @@ bool dropin_folders_is_overlay(const struct load_job *job)
 
 int dropin_folders_read(struct load_job *job)
 {
-	const char *overlay = job->beside ? job->beside->path : NULL;
+	const char *overlay = job->beside ? job->beside->path : job->overlay;
 	struct package *package = NULL;
 	int r;
 
+	if (job->problems.n_errors > 0)
+		return 0;
 	if (overlay && !dropins_is_overlay(overlay)) {
 		diagnostics_add(&job->problems, DIAGNOSTIC_ERROR, 0, "",
 			"%s has this name, and is not a manifest of kind \"command\" without "

@@ -10,6 +10,9 @@
  *
  *   home/        alone, or overlaid by a home.json of kind command without tools: a toolbox
  *   home.json    offers nothing by itself then; any other home.json wins, and the folder fails
+ *
+ * Without one beside it, a folder may have a manifest inside (manifest/folder_manifest.h): it is the
+ * registration then, or overlays the programs of its folder.
  */
 
 /* Find what belongs to the file or folder @path: the manifest of a folder, or the folder of a
@@ -19,6 +22,9 @@ int dropin_folders_find_other(const char *path, char **ret_given, char **ret_oth
 
 /* Set load_job.beside of each folder and of the file that has its name. */
 void dropin_folders_pair(struct load_jobs *jobs);
+
+/* Find the manifests inside the folders, which are paired. 0 or -ENOMEM. */
+int dropin_folders_enter(struct load_jobs *jobs);
 
 /* Whether @job is a manifest that only overlays the folder of its name. */
 bool dropin_folders_is_overlay(const struct load_job *job);

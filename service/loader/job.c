@@ -15,6 +15,8 @@ static void job_free(struct load_job *job)
 	buffer_deinit(&job->described);
 	diagnostics_deinit(&job->problems);
 	skipped_list_deinit(&job->skipped);
+	free(job->folder);
+	free(job->overlay);
 	free(job->id);
 	free(job->path);
 	free(job);

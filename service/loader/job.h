@@ -26,8 +26,10 @@
 struct load_job {
 	struct load_jobs *jobs; /* which it belongs to */
 	char *path;
-	char *id; /* the id of a member toolbox; else NULL */
+	char *folder; /* the registered folder that the manifest is in; NULL: it is registered itself */
+	char *id;     /* the id of a member toolbox; else NULL */
 	bool is_folder;
+	char *overlay;           /* the overlay inside a folder of programs; or NULL */
 	struct load_job *beside; /* the job of NAME.json for the folder NAME, and back; or NULL */
 	struct package
 		*previous; /* this file's package in the previous catalogue, borrowed; or NULL */

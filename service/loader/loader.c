@@ -321,6 +321,11 @@ static void read_manifests(void *data)
 {
 	struct loader *loader = data;
 
+	loader->error = dropin_folders_enter(&loader->jobs);
+	if (loader->error == 0)
+		loader->error = load_jobs_find_previous(&loader->jobs);
+	if (loader->error < 0)
+		return;
 	for (size_t i = 0; i < loader->jobs.n_files && !loader->is_abandoned; i++) {
 		loader->error = begin_job(loader, loader->jobs.items[i]);
 		if (loader->error < 0)
@@ -372,17 +377,12 @@ static int new_loader(struct loop *loop, const struct loader_options *options, s
 static int set_going(
 	struct loader *loader, diagnostic_function problem, loader_done_function done, void *data)
 {
-	int r;
-
 	loader->problem = problem;
 	loader->done = done;
 	loader->data = data;
 	loader->jobs.n_files = loader->jobs.n_items;
 	dropin_folders_pair(&loader->jobs);
-	r = load_jobs_find_previous(&loader->jobs);
-	return r < 0 ? r
-		     : aside_start(loader->loop, read_manifests, check_libraries, loader,
-			       &loader->aside);
+	return aside_start(loader->loop, read_manifests, check_libraries, loader, &loader->aside);
 }
 
 int loader_start(struct loop *loop, const struct loader_options *options,

@@ -89,6 +89,8 @@ void writable_report(struct load_job *job)
 	size_t size;
 
 	look_at_manifest(&lines, job->path);
+	if (job->folder)
+		look_at_manifest(&lines, job->folder);
 	if (package->library.path && strchr(package->library.path, '/'))
 		look_with_folder(&lines, package->library.path);
 	look_at_programs(&lines, package);

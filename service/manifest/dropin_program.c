@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "manifest/dropin_program.h"
 
+#include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <link.h>
 #include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,6 +14,9 @@
 
 /* A file that is no text has a control character in as many bytes. */
 #define TEXT_BYTES 512
+
+/* The most entries of a dynamic section that are looked at. */
+#define DYNAMIC_MAX 256
 
 static const char space[] = " \t";
 
@@ -26,6 +32,48 @@ static bool is_library_name(const char *path)
 	while (*end == '.' && text_is_digit(end[1]))
 		end += 1 + strspn(end + 1, "0123456789");
 	return *end == '\0';
+}
+
+/* Return whether the dynamic section, @size bytes at @offset of the file, is that of a program that is
+ * linked statically. */
+static bool is_static_program(const char *path, uint64_t offset, uint64_t size)
+{
+	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	ElfW(Dyn) entries[DYNAMIC_MAX];
+	size_t n = size / sizeof(*entries) < DYNAMIC_MAX ? size / sizeof(*entries) : DYNAMIC_MAX;
+	ssize_t got = fd < 0 ? -1 : pread(fd, entries, n * sizeof(*entries), (off_t)offset);
+
+	for (size_t i = 0; got > 0 && i < (size_t)got / sizeof(*entries); i++)
+		if (entries[i].d_tag == DT_FLAGS_1)
+			return (entries[i].d_un.d_val & DF_1_PIE) != 0;
+	return false;
+}
+
+/* Return whether the file is a shared object of this machine that is no program: it names no interpreter,
+ * and is not linked statically. */
+static bool is_shared_object(const char *path, const struct buffer *head)
+{
+	ElfW(Ehdr) header;
+	ElfW(Phdr) part;
+
+	if (head->size < sizeof(header) || memcmp(head->data, ELFMAG, SELFMAG) != 0)
+		return false;
+	memcpy(&header, head->data, sizeof(header));
+	if (header.e_ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) ||
+		header.e_type != ET_DYN || header.e_phentsize != sizeof(part))
+		return false;
+	for (size_t i = 0; i < header.e_phnum; i++) {
+		if (header.e_phoff > head->size ||
+			(i + 1) * sizeof(part) > head->size - header.e_phoff)
+			return false;
+		memcpy(&part, head->data + header.e_phoff + i * sizeof(part), sizeof(part));
+		if (part.p_type == PT_INTERP)
+			return false;
+		if (part.p_type == PT_DYNAMIC &&
+			is_static_program(path, part.p_offset, part.p_filesz))
+			return false;
+	}
+	return true;
 }
 
 /* Return whether @head has none of the control characters that only binary files have. */
@@ -67,11 +115,13 @@ void dropin_program_check(const char *path, const struct buffer *head, struct bu
 {
 	const char *newline;
 
-	if (is_library_name(path))
+	if (is_library_name(path) || is_shared_object(path, head)) {
 		buffer_append_string(reason,
 			"it is a shared library; a manifest of kind native makes its functions "
 			"tools");
-	if (is_library_name(path) || head->size < strlen("#!"))
+		return;
+	}
+	if (head->size < strlen("#!"))
 		return;
 	if (memcmp(head->data, "#!", strlen("#!")) != 0) {
 		if (is_plain_text(head))

@@ -470,6 +470,82 @@ Test(loader, keeps_a_folder_that_has_not_changed)
 	expect_failed("");
 }
 
+/* toolboxctl new, then cp -r. */
+Test(loader, takes_the_manifest_in_a_folder_for_the_folder)
+{
+	const struct toolbox *before;
+
+	scratch_write("low/words/words.c", "");
+	write_program("low/words/tests/run.sh", "#!/bin/sh\n");
+	copy_library("low/words/lib.so", "");
+	cr_assert_eq(chmod(scratch_path("low/words/lib.so"), 0700), 0);
+	scratch_write_json("low/words/words.json",
+		BOX("./lib.so", "{'name':'behave','native':{'symbol':'behave','parameters':["
+				"{'name':'value','type':'i32'}],'returns':{'type':'i32'}}}"));
+	load();
+	expect_offered("words/behave ");
+	expect_failed("");
+	before = only_toolbox();
+	load();
+	cr_expect_eq(only_toolbox(), before);
+	scratch_write("low/words/words.json", "{");
+	load();
+	expect_failed("words ");
+	cr_expect(strstr(described.data, "low/words/words.json:1 "), "%s", described.data);
+	cr_expect_eq(only_toolbox(), before, "the last good version");
+}
+
+Test(loader, says_what_is_wrong_with_the_manifest_in_a_folder)
+{
+	write_program("low/words/words.sh", "#!/bin/sh\n");
+	scratch_write_json("low/words/words.json", "{'kind':'native','tols':[]}");
+	write_program("low/broken/greet.sh", "#!/bin/sh\n");
+	scratch_write("low/broken/broken.json", "{");
+	scratch_write_json("low/twice/a.json", LIBM("root"));
+	scratch_write_json("low/twice/b.json", LIBM("root"));
+	load();
+	expect_offered("");
+	expect_failed("broken twice words ");
+	cr_expect(strstr(described.data, "low/words/words.json:1 /tols: "), "%s", described.data);
+	cr_expect(strstr(described.data, "low/broken/broken.json:1 "), "%s", described.data);
+	cr_expect(strstr(described.data, "low/twice/a.json and "), "%s", described.data);
+	cr_expect(strstr(described.data, "low/twice/b.json are manifests"), "%s", described.data);
+}
+
+Test(loader, takes_the_only_manifest_in_a_folder_whatever_its_name)
+{
+	scratch_write_json("low/folder/other.json", LIBM("root"));
+	scratch_write("low/folder/data.json", "{\"a\":1}");
+	load();
+	expect_offered("other/root ");
+	expect_failed("");
+}
+
+Test(loader, leaves_definitions_and_data_in_a_folder_of_programs)
+{
+	write_program("low/home/home", "#!/bin/sh\n");
+	scratch_write_json("low/home/home.json", "{'description':'Goes home.'}");
+	write_program("low/data/read", "#!/bin/sh\n");
+	scratch_write_json("low/data/data.json", "{'colour':'red'}");
+	load();
+	expect_offered("data/read home/home ");
+	expect_failed("");
+}
+
+Test(loader, overlays_a_folder_of_programs_from_within)
+{
+	write_program("low/home/lights", "#!/bin/sh\n");
+	scratch_write_json("low/home/home.json", "{'kind':'command','risk':'read'}");
+	load();
+	expect_offered("home/lights ");
+	expect_failed("");
+	cr_expect_eq(only_toolbox()->tools[0].risk, TOOL_READ);
+	scratch_write_json("low/home/home.json", "{'kind':'command','rsk':'read'}");
+	load();
+	expect_failed("home ");
+	cr_expect(strstr(described.data, "low/home/home.json: "), "%s", described.data);
+}
+
 Test(loader, reads_just_the_files_it_is_given)
 {
 	const char *const files[] = {scratch_path("elsewhere/x.json")};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "manifest/dropins.h"
 
+#include <dlfcn.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8,6 +9,9 @@
 #include "../scratch.h"
 #include "manifest/dropin_definition.h"
 #include "util/cleanup.h"
+#include "util/file.h"
+
+#define PROGRAM_MAX (64u << 20)
 
 static struct manifest_reader *reader;
 static struct package *package;
@@ -152,6 +156,27 @@ Test(dropins, leave_out_what_would_fail_with_every_call)
 		"absent", "its interpreter /no/such/interpreter cannot be run: No such file");
 	expect_left_out("libz", "it is a shared library");
 	cr_expect_eq(skipped.n_items, 5);
+}
+
+static void copy_program(const char *from, const char *name)
+{
+	cleanup(buffer_deinit) struct buffer bytes = {0};
+
+	cr_assert_eq(file_read(from, PROGRAM_MAX, &bytes), 0, "%s", from);
+	scratch_write_bytes(name, bytes.data, bytes.size);
+	cr_assert_eq(chmod(scratch_path(name), 0700), 0);
+}
+
+Test(dropins, leave_out_shared_objects_whatever_their_name)
+{
+	Dl_info library;
+
+	cr_assert(dladdr(dlsym(RTLD_DEFAULT, "criterion_run_all_tests"), &library));
+	copy_program(library.dli_fname, "home/plugin");
+	copy_program("/proc/self/exe", "home/program");
+	cr_assert_eq(read_home(NULL), 0);
+	expect_tools("program ");
+	expect_left_out("plugin", "it is a shared library");
 }
 
 Test(dropins, of_one_name_are_the_one_in_the_folder_itself_or_none)
