@@ -27,6 +27,7 @@ enum answer_code {
 	ANSWER_UNAVAILABLE,
 	ANSWER_TOO_LARGE,
 };
+#define ANSWER_CODES (ANSWER_TOO_LARGE + 1)
 
 /*
  * The one answer to a request: a message that is written from its front.

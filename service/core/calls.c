@@ -2,6 +2,8 @@
 #include "core/calls.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -13,6 +15,11 @@
 
 /* A spare record keeps a buffer unless it has grown beyond this. */
 #define KEEP_BYTES 16384
+
+/* An id is the low digits of the call's number times an odd factor, which spreads neighbours and loses
+ * none, after the other digits. */
+#define ID_LOW    (UINT64_C(1) << 24)
+#define ID_FACTOR UINT64_C(0x9E3779B1)
 
 /* ── the index by origin ─────────────────────────────────────────────────────────────────────── */
 
@@ -106,6 +113,7 @@ static void free_call(struct call *call)
 	buffer_deinit(&call->source);
 	buffer_deinit(&call->session);
 	buffer_deinit(&call->name);
+	buffer_deinit(&call->progress_text);
 	record_deinit(&call->record);
 	free(call);
 }
@@ -150,11 +158,42 @@ struct call *calls_new(struct calls *calls, const struct tool *tool)
 	call->tool = tool;
 	call->package = tool ? package_ref(tool->toolbox->package) : NULL;
 	call->progressed_ms = 0;
+	call->has_progress = false;
 	call->process = calls->process;
 	call->runner_call.id = calls->next_id ? calls->next_id : ++calls->last_id;
 	calls->next_id = 0;
 	call->runner_call.tool = tool ? tool->index : 0;
 	return call;
+}
+
+void call_id_format(uint32_t process, uint64_t number, char ret_id[CALL_ID_BYTES])
+{
+	uint64_t digits = (number * ID_FACTOR ^ process) & (ID_LOW - 1);
+	uint64_t rest = number / ID_LOW;
+
+	if (rest > 0)
+		snprintf(ret_id, CALL_ID_BYTES, "%" PRIx64 "%06" PRIx64, rest, digits);
+	else
+		snprintf(ret_id, CALL_ID_BYTES, "%06" PRIx64, digits);
+}
+
+bool call_has_id(uint32_t process, uint64_t number, const struct text_view *id)
+{
+	char own[CALL_ID_BYTES];
+
+	call_id_format(process, number, own);
+	return strlen(own) == id->size && memcmp(own, id->text, id->size) == 0;
+}
+
+struct call *calls_find_id(const struct calls *calls, const struct text_view *id)
+{
+	list_for_each(link, &calls->in_flight) {
+		struct call *call = container_of(link, struct call, link);
+
+		if (call_has_id(call->process, call->runner_call.id, id))
+			return call;
+	}
+	return NULL;
 }
 
 void call_write_id(const struct call *call, struct buffer *out)
@@ -232,6 +271,8 @@ void calls_close(struct calls *calls, struct call *call)
 	if (call->record.text.size > 0)
 		record_reset(&call->record);
 	buffer_recycle(&call->name, KEEP_BYTES);
+	if (call->progress_text.size > 0)
+		buffer_recycle(&call->progress_text, KEEP_BYTES);
 	buffer_recycle(&call->runner_call.arguments, KEEP_BYTES);
 	buffer_recycle(&call->runner_call.caller, KEEP_BYTES);
 	buffer_recycle(&call->source, KEEP_BYTES);

@@ -16,6 +16,7 @@
 #include "util/buffer.h"
 #include "util/list.h"
 #include "util/siphash.h"
+#include "util/text_view.h"
 
 /*
  * The calls in flight: one record for each, from its acceptance to its answer.
@@ -64,6 +65,9 @@ struct call {
 	struct limit_hold hold; /* it is in flight for the limits of its caller */
 	bool has_events;        /* its events are broadcast */
 	uint64_t progressed_ms; /* time of the last progress event; 0: none */
+	bool has_progress;      /* it has reported a number, the last of which is progress */
+	double progress;
+	struct buffer progress_text; /* the last one */
 	struct invoker *invoker;
 	struct runner_call runner_call; /* its id, its start, and its place in the schedule */
 };
@@ -96,6 +100,15 @@ void calls_deinit(struct calls *calls);
  * memory. Set its origin, then call calls_open() or calls_close(). */
 struct call *calls_new(struct calls *calls, const struct tool *tool);
 
+/* Write the daemon's id of the call with the number @number of the process @process, NUL-terminated:
+ * six hexadecimal digits, of which the first ones differ from those of the calls around it, and more
+ * after 2^24 calls. No two calls of a process have the same. */
+#define CALL_ID_BYTES 24
+void call_id_format(uint32_t process, uint64_t number, char ret_id[CALL_ID_BYTES]);
+
+/* Return whether that is @id. */
+bool call_has_id(uint32_t process, uint64_t number, const struct text_view *id);
+
 /* Append the id that events and the audit log give @call, as JSON text: its caller's call_id, or one of
  * ours. */
 void call_write_id(const struct call *call, struct buffer *out);
@@ -115,3 +128,6 @@ void calls_close(struct calls *calls, struct call *call);
 /* Return a call in flight with exactly this origin, or NULL. @call_id is not empty. */
 struct call *calls_find(const struct calls *calls, enum call_door door, const struct buffer *source,
 	const struct buffer *call_id);
+
+/* Return the call in flight with the daemon's id @id, or NULL. */
+struct call *calls_find_id(const struct calls *calls, const struct text_view *id);

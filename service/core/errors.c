@@ -337,10 +337,41 @@ void errors_write_timeout(struct answer *answer, const struct tool *tool, uint64
 	answer_member_number(answer, "timeout_ms", timeout_ms);
 }
 
-void errors_write_cancelled(struct answer *answer, const struct buffer *call_id)
+void errors_write_cancelled(struct answer *answer, const char *id, size_t size)
 {
-	answer_error_format(answer, ANSWER_CANCELLED, "RuntimeError: Call '%.*s' was cancelled",
-		(int)call_id->size - 2, call_id->data + 1);
+	answer_error_format(
+		answer, ANSWER_CANCELLED, "RuntimeError: Call '%.*s' was cancelled", (int)size, id);
+}
+
+/* Return the place after the kind of an error, such as "ValueError: ", at the front of @text. */
+static const char *skip_kind(const char *text, const char *end)
+{
+	const char *at = text;
+
+	while (at < end && ((*at >= 'A' && *at <= 'Z') || (*at >= 'a' && *at <= 'z')))
+		at++;
+	return end - at > 2 && at[0] == ':' && at[1] == ' ' ? at + 2 : text;
+}
+
+void errors_write_reason(const struct answer *answer, const struct tool *tool, struct buffer *out)
+{
+	cleanup(buffer_deinit) struct buffer place = {0};
+	size_t size = 0;
+	const char *error = answer_error_json(answer, &size);
+	const char *found = NULL;
+	const char *end;
+
+	if (!error)
+		return;
+	end = error + size - 1;
+	if (tool)
+		buffer_printf(&place, "in ToolBox '%s': ", tool->toolbox->id);
+	if (place.size > 0)
+		found = memmem(error, size, place.data, place.size);
+	error = found ? found + place.size : skip_kind(error + 1, end);
+	buffer_append_char(out, '"');
+	buffer_append(out, error, (size_t)(end - error));
+	buffer_append_char(out, '"');
 }
 
 void errors_write_crash(struct answer *answer, const struct tool *tool, const struct host_exit *end)

@@ -88,8 +88,12 @@ void errors_write_invalid_output(struct answer *answer, const struct tool *tool,
 
 void errors_write_timeout(struct answer *answer, const struct tool *tool, uint64_t timeout_ms);
 
-/* @call_id: the JSON text of the id, with its quotes. */
-void errors_write_cancelled(struct answer *answer, const struct buffer *call_id);
+/* @id: the id of the call, @size bytes. */
+void errors_write_cancelled(struct answer *answer, const char *id, size_t size);
+
+/* Append, as a JSON string, the part of the error in @answer that is the reason: without the kind of
+ * the error, and without @tool (NULL: there is none) if it names it first. */
+void errors_write_reason(const struct answer *answer, const struct tool *tool, struct buffer *out);
 
 void errors_write_crash(
 	struct answer *answer, const struct tool *tool, const struct host_exit *end);

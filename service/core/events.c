@@ -12,6 +12,10 @@
 /* Append the members that name @call. */
 static void write_call_members(struct answer *event, const struct call *call)
 {
+	char id[CALL_ID_BYTES];
+
+	call_id_format(call->process, call->runner_call.id, id);
+	answer_member_text(event, "id", id);
 	if (call->tool)
 		answer_member_text(event, "name", call->tool->name);
 	else

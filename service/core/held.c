@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/calls.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 
@@ -106,6 +107,15 @@ static bool is_equal(const struct buffer *a, const struct buffer *b)
 	return a->size == b->size && (a->size == 0 || memcmp(a->data, b->data, a->size) == 0);
 }
 
+void held_cancel_one(struct held *held)
+{
+	held->is_cancelled = true;
+	held->due_ms = 0;
+	list_remove(&held->link);
+	list_insert_before(held->requests->list.next, &held->link);
+	set_timer(held->requests);
+}
+
 bool held_cancel(
 	struct held_requests *requests, const struct buffer *source, const struct buffer *call_id)
 {
@@ -118,14 +128,21 @@ bool held_cancel(
 		link = link->next;
 		if (!is_equal(&held->call_id, call_id) || !is_equal(&held->source, source))
 			continue;
-		held->is_cancelled = is_any = true;
-		held->due_ms = 0;
-		list_remove(&held->link);
-		list_insert_before(requests->list.next, &held->link);
+		held_cancel_one(held);
+		is_any = true;
 	}
-	if (is_any)
-		set_timer(requests);
 	return is_any;
+}
+
+struct held *held_find_id(const struct held_requests *requests, const struct text_view *id)
+{
+	list_for_each(link, &requests->list) {
+		struct held *held = container_of(link, struct held, link);
+
+		if (call_has_id(held->summary.process, held->call_number, id))
+			return held;
+	}
+	return NULL;
 }
 
 void held_serve_all(struct held_requests *requests, int status)

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/history/call_summary.h"
 #include "core/inbox.h"
 #include "loop/loop.h"
 #include "policy/audit.h"
@@ -29,9 +30,10 @@ struct held {
 	struct held_requests *requests;
 	struct audit_wait wait;
 	struct inbox_frame *frame;
-	struct limit_hold hold; /* it is in flight for the limits of its caller */
-	uint64_t call_number;   /* the id that its line has */
-	struct buffer call_id;  /* its origin, as in struct call */
+	struct limit_hold hold;      /* it is in flight for the limits of its caller */
+	uint64_t call_number;        /* the id that its line has */
+	struct call_summary summary; /* as it is shown */
+	struct buffer call_id;       /* its origin, as in struct call */
 	struct buffer source;
 	uint64_t due_ms;
 	int status; /* 0: the line is written, the change is done; else a negative errno */
@@ -71,6 +73,10 @@ void held_drop_account(struct held_requests *requests, const struct account *acc
 /* Let the requests of this origin be cancelled, and served soon. Return whether there was one. */
 bool held_cancel(
 	struct held_requests *requests, const struct buffer *source, const struct buffer *call_id);
+
+/* Return the request with the daemon's id @id, or NULL; and cancel one, as held_cancel() does. */
+struct held *held_find_id(const struct held_requests *requests, const struct text_view *id);
+void held_cancel_one(struct held *held);
 
 /* Serve all requests that are held now, with @status. */
 void held_serve_all(struct held_requests *requests, int status);

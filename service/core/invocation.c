@@ -10,10 +10,11 @@
 #include "core/status/failure.h"
 #include "policy/approval.h"
 #include "json/document.h"
+#include "json/number.h"
 #include "json/writer.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
-#include "util/log.h"
+#include "util/utf8.h"
 
 /*
  * The way of a call, from its checks to its one answer.
@@ -40,6 +41,19 @@ static const char unrecorded[] = "its line in the audit log cannot be written (a
 #define RESULTS_FACTOR 4
 
 /* ── the record ──────────────────────────────────────────────────────────────────────────────── */
+
+/* Write the error of a call that was cancelled: with its caller's id @call_id, or else with ours. */
+static void write_cancelled(
+	struct answer *answer, const struct buffer *call_id, uint32_t process, uint64_t number)
+{
+	char id[CALL_ID_BYTES];
+
+	call_id_format(process, number, id);
+	if (call_id->size > 0)
+		errors_write_cancelled(answer, call_id->data + 1, call_id->size - 2);
+	else
+		errors_write_cancelled(answer, id, strlen(id));
+}
 
 /* Return the token of the string @key in the object at @object (JSON_NONE: there is none), or
  * JSON_NONE. */
@@ -203,7 +217,7 @@ static int write_outcome(struct call *call, const struct call_result *result)
 		errors_write_timeout(answer, tool, call->timeout_ms);
 		return ANSWER_TIMEOUT;
 	case CALL_CANCELLED:
-		errors_write_cancelled(answer, &call->call_id);
+		write_cancelled(answer, &call->call_id, call->process, call->runner_call.id);
 		return ANSWER_CANCELLED;
 	case CALL_CRASHED:
 		errors_write_crash(answer, tool, result->exit);
@@ -251,17 +265,35 @@ static void count_call(
 		buffer_status(&text) == 0 ? text.size : 0);
 }
 
-static void log_call(const struct call *call, uint64_t duration_us, int code)
+/* Append how the host of a call has died, and the last line that it has printed, as a JSON string. */
+static void write_crash(const struct host_exit *exit, struct buffer *out)
 {
-	if (!log_is_on(LOG_LEVEL_DEBUG))
-		return;
-	log_debug("Call %llu of %s/%s, from the %s (call_id %.*s, source %.*s, session %.*s), held "
-		  "%zu bytes and ended after %.1f ms: %s",
-		(unsigned long long)call->runner_call.id, call->tool->toolbox->id, call->tool->name,
-		call_door_name(call->door), (int)call->call_id.size, call->call_id.data,
-		(int)call->source.size, call->source.data, (int)call->session.size,
-		call->session.data, call->held_bytes, (double)duration_us / US_PER_MS,
-		code >= 0 ? answer_code_name((enum answer_code)code) : "ok");
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	if (exit->reason == HOST_SIGNALED)
+		buffer_append_string(&text, host_signal_name(exit->signal));
+	else if (exit->reason == HOST_EXITED)
+		buffer_printf(&text, "exit %d", exit->exit_code);
+	else
+		buffer_append_string(&text, "a malformed frame");
+	if (exit->refused)
+		buffer_printf(&text, HOST_REFUSED_FORMAT, exit->refused);
+	if (exit->printed)
+		buffer_printf(&text, "; stderr: \"%s\"", exit->printed);
+	buffer_fail_with(out, &text);
+	json_write_bytes_lossy(out, text.data ? text.data : "", text.size);
+}
+
+/* Append why @call has failed with @code, which is in its answer, as a JSON string. */
+static void write_reason(const struct call *call, const struct call_result *result,
+	enum answer_code code, struct buffer *out)
+{
+	if (code == ANSWER_HOST_CRASHED)
+		write_crash(result->exit, out);
+	else if (code == ANSWER_TIMEOUT)
+		buffer_printf(out, "\"deadline of %llu ms\"", (unsigned long long)call->timeout_ms);
+	else if (code != ANSWER_CANCELLED)
+		errors_write_reason(&call->answer, call->tool, out);
 }
 
 void invocation_done(void *data, struct runner_call *runner_call, const struct call_result *result)
@@ -271,6 +303,7 @@ void invocation_done(void *data, struct runner_call *runner_call, const struct c
 	uint64_t duration_us = (clock_now_ns() - runner_call->submitted_ns) / NS_PER_US;
 	int code = write_outcome(call, result);
 	struct account *before = bus_act_for(invoker->bus, call->account);
+	cleanup(buffer_deinit) struct buffer reason = {0};
 
 	(void)data;
 	if (!answer_make_fit(&call->answer, invoker->config->limits.frame_bytes,
@@ -278,13 +311,32 @@ void invocation_done(void *data, struct runner_call *runner_call, const struct c
 		code = ANSWER_TOO_LARGE;
 	if (call->has_events)
 		announce_end(call, result, duration_us);
+	if (code >= 0)
+		write_reason(call, result, (enum answer_code)code, &reason);
 	answer_send(&call->answer, invoker->bus);
 	count_call(call, result, duration_us, code);
 	record_write(invoker->recorder, &call->record, (double)duration_us / US_PER_MS,
 		code >= 0 ? answer_code_name((enum answer_code)code) : "ok", NULL);
-	log_call(call, duration_us, code);
+	history_add(invoker->history, call, duration_us, code, &reason);
 	bus_act_for(invoker->bus, before);
 	calls_close(invoker->calls, call);
+}
+
+/* Keep the number and the text of @progress that its events would have, the last ones of each. */
+static void keep_progress(struct call *call, const struct json_tape *progress)
+{
+	uint32_t number = json_find(progress, 0, "progress");
+	uint32_t text = json_find(progress, 0, "text");
+	cleanup(buffer_deinit) struct buffer decoded = {0};
+
+	if (number != JSON_NONE && json_type_at(progress, number) == JSON_NUMBER)
+		call->has_progress = json_number_f64(progress, number, &call->progress) == 0;
+	if (text == JSON_NONE || json_type_at(progress, text) != JSON_STRING)
+		return;
+	json_string_decode(progress, text, &decoded);
+	buffer_reset(&call->progress_text);
+	json_write_string(&call->progress_text, decoded.data ? decoded.data : "",
+		decoded.size > 0 ? utf8_prefix(decoded.data, decoded.size, SUMMARY_TEXT_BYTES) : 0);
 }
 
 void invocation_progressed(
@@ -294,6 +346,7 @@ void invocation_progressed(
 	uint64_t now_ms = clock_now_ms();
 
 	(void)data;
+	keep_progress(call, progress);
 	if (!call->has_events ||
 		(call->progressed_ms && now_ms < call->progressed_ms + PROGRESS_MS))
 		return;
@@ -512,6 +565,7 @@ static bool ask_person(struct invoker *invoker, struct request_scope *scope,
 		return false;
 	if (recorder_wants(invoker->recorder, tool, true))
 		begin_record(invoker, call, scope, true);
+	call->runner_call.submitted_ns = clock_now_ns();
 	question = approval_prepare(approval, call, scope, answer);
 	if (question &&
 		charge_call(invoker, call, &scope->caller,
@@ -656,6 +710,17 @@ static void count_refused(
 			offer_runner(invoker->offer, tool->toolbox), tool, answer_code_name(code));
 }
 
+/* Add @call to the history, which was refused with the error in @answer. */
+static void note_end(struct invoker *invoker, const struct call *call, uint64_t waited_us,
+	const struct answer *answer)
+{
+	cleanup(buffer_deinit) struct buffer reason = {0};
+
+	if (answer->code != ANSWER_CANCELLED)
+		errors_write_reason(answer, call->tool, &reason);
+	history_add(invoker->history, call, waited_us, (int)answer->code, &reason);
+}
+
 void invocation_decided(void *data, struct call *call, const struct pending_question *question,
 	const struct approval_outcome *outcome)
 {
@@ -670,7 +735,7 @@ void invocation_decided(void *data, struct call *call, const struct pending_ques
 	else if (outcome->is_stopping)
 		errors_write_unavailable(&call->answer, call->tool, "the service is stopping");
 	else if (outcome->decision == APPROVAL_CANCELLED)
-		errors_write_cancelled(&call->answer, &call->call_id);
+		write_cancelled(&call->answer, &call->call_id, call->process, call->runner_call.id);
 	else
 		approval_write_refusal(invoker->approval, question, outcome, &call->answer);
 	if (!is_run) {
@@ -680,6 +745,9 @@ void invocation_decided(void *data, struct call *call, const struct pending_ques
 			events_call_refused(invoker->events, call, &call->answer);
 		record_write(invoker->recorder, &call->record, 0,
 			answer_code_name(call->answer.code), NULL);
+		note_end(invoker, call,
+			(clock_now_ns() - call->runner_call.submitted_ns) / NS_PER_US,
+			&call->answer);
 		answer_send(&call->answer, invoker->bus);
 		count_refused(invoker, call, call->answer.code);
 		calls_close(invoker->calls, call);
@@ -697,18 +765,18 @@ static void note_refusal(struct invoker *invoker, const struct request_scope *sc
 	bool is_denied = answer->code == ANSWER_DENIED;
 	bool is_recorded = tool && recorder_wants(invoker->recorder, tool, is_denied);
 	const struct text_view *name = &scope->request.name_text;
-	struct call *call;
+	struct call *call = calls_new(invoker->calls, tool);
 
-	if (!is_recorded && !events_are_wanted(invoker->events))
-		return;
-	call = calls_new(invoker->calls, tool);
 	if (!call)
 		return;
 	write_caller(call, scope);
-	if (events_are_wanted(invoker->events)) {
-		json_write_string(&call->name, name->text, (size_t)request_name_length(name));
+	call->runner_call.submitted_ns = clock_now_ns();
+	if (!tool)
+		json_write_string(&call->name, name->text ? name->text : "",
+			name->text ? (size_t)request_name_length(name) : 0);
+	if (events_are_wanted(invoker->events))
 		events_call_refused(invoker->events, call, answer);
-	}
+	note_end(invoker, call, 0, answer);
 	if (is_recorded) {
 		begin_record(invoker, call, scope, has_arguments);
 		if (is_denied)
@@ -719,6 +787,12 @@ static void note_refusal(struct invoker *invoker, const struct request_scope *sc
 	calls_close(invoker->calls, call);
 }
 
+void invocation_note_refused(
+	struct invoker *invoker, const struct request_scope *scope, const struct answer *answer)
+{
+	note_refusal(invoker, scope, NULL, false, answer);
+}
+
 /* Find the tool. Returns false with the error in @answer, or, when the request waits for a change, with
  * @answer given up. */
 static bool find_tool(const struct invoker *invoker, const struct request_scope *scope,
@@ -727,7 +801,8 @@ static bool find_tool(const struct invoker *invoker, const struct request_scope 
 	bool last_wins = invoker->config->duplicate_names == CONFIG_DUPLICATES_LAST;
 
 	if (scope->late && scope->late->is_cancelled) {
-		errors_write_cancelled(answer, &scope->late->call_id);
+		errors_write_cancelled(
+			answer, scope->late->call_id.data + 1, scope->late->call_id.size - 2);
 		return false;
 	}
 	if (offer_find(invoker->offer, scope->view, &scope->request, last_wins, answer, ret_tool))
@@ -751,7 +826,10 @@ static bool hold_request(struct invoker *invoker, const struct request_scope *sc
 	if (call) {
 		write_caller(call, scope);
 		begin_record(invoker, call, scope, true);
+		call->runner_call.submitted_ns = clock_now_ns();
 		held->call_number = call->runner_call.id;
+		call_summary_describe(call, &held->summary);
+		call_summary_go_on(&held->summary, call);
 		buffer_append_buffer(&held->call_id, &call->call_id);
 		buffer_append_buffer(&held->source, &call->source);
 		r = record_write(invoker->recorder, &call->record, -1, NULL, &held->wait);
@@ -772,7 +850,7 @@ static bool hold_request(struct invoker *invoker, const struct request_scope *sc
 static bool check_held(const struct held *held, const struct tool *tool, struct answer *answer)
 {
 	if (held->is_cancelled)
-		errors_write_cancelled(answer, &held->call_id);
+		write_cancelled(answer, &held->call_id, held->summary.process, held->call_number);
 	else if (held->status < 0)
 		errors_write_unavailable(answer, tool, unrecorded);
 	return !held->is_cancelled && held->status == 0;
@@ -835,7 +913,52 @@ void invocation_validate(
 
 /* ── cancelling ──────────────────────────────────────────────────────────────────────────────── */
 
-/* Cancel the calls that @scope's request means, and return whether there was one. Each search
+static void cancel_call(const struct invoker *invoker, struct call *call)
+{
+	if (call->runner_call.is_taken)
+		runner_cancel(call->runner_call.runner, &call->runner_call);
+	else
+		approval_cancel(invoker->approval, call);
+}
+
+/* Return whether @scope's caller may use every tool. */
+static bool sees_all(const struct invoker *invoker, const struct request_scope *scope)
+{
+	return scope->view == invoker->offer->catalogue;
+}
+
+/* Cancel the call with the daemon's id that @scope's request has, if its caller sees it. Return whether
+ * there was one. */
+static bool cancel_id(const struct invoker *invoker, const struct request_scope *scope)
+{
+	const struct text_view *id = &scope->request.id;
+	struct call *call = calls_find_id(invoker->calls, id);
+	struct held *held = call ? NULL : held_find_id(invoker->held, id);
+	struct call_summary summary;
+
+	if (call)
+		call_summary_describe(call, &summary);
+	else if (held)
+		summary = held->summary;
+	else
+		return false;
+	if (!history_shows(scope, sees_all(invoker, scope), &summary))
+		return false;
+	if (call)
+		cancel_call(invoker, call);
+	else
+		held_cancel_one(held);
+	return true;
+}
+
+void invocation_history(
+	const struct invoker *invoker, const struct request_scope *scope, struct answer *answer)
+{
+	history_query(invoker->history, invoker->calls, invoker->held, scope,
+		sees_all(invoker, scope), answer);
+}
+
+/* Cancel the calls that @scope's request means by a call_id, and return whether there was one. Each search
  * begins anew, since the end of one call may end others. */
 static bool cancel_calls(const struct invoker *invoker, const struct request_scope *scope)
 {
@@ -846,10 +969,7 @@ static bool cancel_calls(const struct invoker *invoker, const struct request_sco
 
 	request_keep_origin(&scope->request, &scope->envelope, &call_id, &source);
 	while ((call = calls_find(invoker->calls, CALL_DOOR_BUS, &source, &call_id))) {
-		if (call->runner_call.is_taken)
-			runner_cancel(call->runner_call.runner, &call->runner_call);
-		else
-			approval_cancel(invoker->approval, call);
+		cancel_call(invoker, call);
 		is_any = true;
 	}
 	if (held_cancel(invoker->held, &source, &call_id))
@@ -863,9 +983,15 @@ void invocation_cancel(
 	struct invoker *invoker, const struct request_scope *scope, struct answer *answer)
 {
 	const struct request *request = &scope->request;
+	const char *text;
 	size_t size;
-	const char *text = json_value_text(request->data, request->call_id, &size);
 
+	if (request->id.text) {
+		json_write_string(answer_member(answer, "id"), request->id.text, request->id.size);
+		answer_member_boolean(answer, "cancelled", cancel_id(invoker, scope));
+		return;
+	}
+	text = json_value_text(request->data, request->call_id, &size);
 	buffer_append(answer_member(answer, "call_id"), text, size);
 	answer_member_boolean(answer, "cancelled", cancel_calls(invoker, scope));
 }

@@ -11,6 +11,7 @@
 #include "core/events.h"
 #include "core/held.h"
 #include "core/reload/late.h"
+#include "core/history/history.h"
 #include "core/offer.h"
 #include "core/request_scope.h"
 
@@ -39,6 +40,7 @@ struct invoker {
 	const struct recorder *recorder;
 	struct held_requests *held;
 	struct late *late;
+	struct history *history;
 	struct schema_context *context;
 };
 
@@ -46,14 +48,24 @@ struct invoker {
  * write the error of the first check that fails to @answer. */
 void invocation_begin(struct invoker *invoker, struct request_scope *scope, struct answer *answer);
 
-/* Serve ovos.tools.cancel: end every call in flight that has the request's call_id and came from
- * the same context.source. Each of them answers with `cancelled`. */
+/* Note that the request of @scope, for a call, is refused with the error in @answer before its tool is
+ * looked for. */
+void invocation_note_refused(
+	struct invoker *invoker, const struct request_scope *scope, const struct answer *answer);
+
+/* Serve ovos.tools.cancel: end the call in flight with the request's id, if its caller sees its tool;
+ * or every one that has its call_id and came from the same context.source. Each of them answers with
+ * `cancelled`. */
 void invocation_cancel(
 	struct invoker *invoker, const struct request_scope *scope, struct answer *answer);
 
 /* Serve ovos.tools.validate: every check of the request and its arguments, without a call. */
 void invocation_validate(
 	const struct invoker *invoker, struct request_scope *scope, struct answer *answer);
+
+/* Serve ovos.tools.calls. */
+void invocation_history(
+	const struct invoker *invoker, const struct request_scope *scope, struct answer *answer);
 
 /* Send the answer of a call that is over, and close it (struct runner_handler; @data is not used).
  */

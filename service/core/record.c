@@ -2,7 +2,6 @@
 #include "core/record.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
 

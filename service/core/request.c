@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "catalogue/definition.h"
+#include "core/history/call_summary.h"
 #include "json/number.h"
 #include "json/reader.h"
 #include "json/writer.h"
@@ -20,6 +21,8 @@ enum decoded_slot {
 	SLOT_DECISION,
 	SLOT_REASON,
 	SLOT_PROOF,
+	SLOT_SOURCE,
+	SLOT_STATE,
 };
 
 void request_deinit(struct request *request)
@@ -72,6 +75,11 @@ static bool read_text(struct request *request, const char *key, enum decoded_slo
 	return true;
 }
 
+static bool has_text(const struct text_view *view, const char *text)
+{
+	return view->size == strlen(text) && memcmp(view->text, text, view->size) == 0;
+}
+
 static bool read_call_id(struct request *request)
 {
 	static const char expected[] = "a string of at most 128 bytes";
@@ -87,6 +95,67 @@ static bool read_call_id(struct request *request)
 		return refuse_field(request, "call_id", expected);
 	request->call_id = token;
 	return true;
+}
+
+/* Read `call_id` or `id`, which names a call. */
+static bool read_which_call(struct request *request)
+{
+	if (!read_call_id(request) || !read_text(request, "id", SLOT_ID, &request->id))
+		return false;
+	if (request->call_id == JSON_NONE && !request->id.text)
+		return refuse_field(request, "call_id",
+			"a string of at most 128 bytes, unless there is an 'id'");
+	return request->call_id == JSON_NONE || !request->id.text ||
+	       refuse_field(request, "id", "absent beside a 'call_id'");
+}
+
+static bool read_state(struct request *request)
+{
+	static const char expected[] = "\"running\", \"done\" or \"failed\"";
+	struct text_view text = {0};
+
+	if (!read_text(request, "state", SLOT_STATE, &text))
+		return refuse_field(request, "state", expected);
+	if (!text.text)
+		return true;
+	for (int i = 0; call_summary_state_names[i]; i++)
+		if (has_text(&text, call_summary_state_names[i]))
+			request->state = i;
+	return request->state >= 0 || refuse_field(request, "state", expected);
+}
+
+static bool read_since_s(struct request *request)
+{
+	uint32_t token = find_field(request->data, "since_s");
+
+	if (token == JSON_NONE)
+		return true;
+	request->has_since = json_type_at(request->data, token) == JSON_NUMBER &&
+			     json_number_f64(request->data, token, &request->since_s) == 0 &&
+			     request->since_s >= 0;
+	return request->has_since ||
+	       refuse_field(request, "since_s", "a number of seconds, at least 0");
+}
+
+static bool read_limit(struct request *request)
+{
+	uint32_t token = find_field(request->data, "limit");
+
+	if (token == JSON_NONE)
+		return true;
+	return (json_type_at(request->data, token) == JSON_NUMBER &&
+		       json_number_u64(request->data, token, &request->limit) == 0 &&
+		       request->limit >= 1 && request->limit <= REQUEST_LIMIT_MAX) ||
+	       refuse_field(request, "limit", "an integer from 1 to 1000");
+}
+
+/* Read which of the calls of the history are meant. */
+static bool read_history(struct request *request)
+{
+	if (request->name != JSON_NONE && !request->name_is_string)
+		return refuse_field(request, "name", "a string");
+	return read_text(request, "source", SLOT_SOURCE, &request->source) && read_state(request) &&
+	       read_since_s(request) && read_limit(request);
 }
 
 static bool read_timeout_ms(struct request *request)
@@ -120,11 +189,6 @@ static bool read_utterance(struct request *request)
 {
 	return read_text(request, "utterance", SLOT_UTTERANCE, &request->utterance) &&
 	       (request->utterance.text || refuse_field(request, "utterance", "a string"));
-}
-
-static bool has_text(const struct text_view *view, const char *text)
-{
-	return view->size == strlen(text) && memcmp(view->text, text, view->size) == 0;
 }
 
 static bool read_decision(struct request *request)
@@ -190,7 +254,10 @@ static void reset_request(struct request *request, const struct json_tape *data)
 	request->name = request->args = request->call_id = JSON_NONE;
 	request->name_text = request->toolbox_id = request->profile = (struct text_view){0};
 	request->utterance = request->id = request->decision = (struct text_view){0};
-	request->reason = request->proof = (struct text_view){0};
+	request->reason = request->proof = request->source = (struct text_view){0};
+	request->has_since = false;
+	request->state = -1;
+	request->limit = REQUEST_LIMIT_DEFAULT;
 	request->format = DEFINITION_FULL;
 	request->timeout_ms = 0;
 	request->bad_field = request->bad_expected = NULL;
@@ -220,10 +287,9 @@ bool request_read(struct request *request, const struct bus_envelope *envelope, 
 	if (fields & REQUEST_FORMAT)
 		is_good = read_format(request);
 	if (fields & REQUEST_CALL_ID)
-		is_good =
-			read_call_id(request) &&
-			(request->call_id != JSON_NONE ||
-				refuse_field(request, "call_id", "a string of at most 128 bytes"));
+		is_good = read_which_call(request);
+	if (fields & REQUEST_HISTORY)
+		is_good = read_history(request);
 	if (fields & REQUEST_SECONDS)
 		is_good = read_seconds(request, 1, "an integer from 1 to 300") && is_good;
 	if (fields & REQUEST_ANSWER)

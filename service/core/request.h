@@ -30,11 +30,15 @@ struct policy_caller;
 #define REQUEST_FORMAT    0x4u   /* format */
 #define REQUEST_PERSONA   0x8u   /* kwargs */
 #define REQUEST_TOOLBOX   0x80u  /* toolbox_id */
-#define REQUEST_CALL_ID   0x10u  /* call_id, required */
+#define REQUEST_CALL_ID   0x10u  /* call_id or id, one of them */
 #define REQUEST_SECONDS   0x20u  /* seconds, required */
 #define REQUEST_UTTERANCE 0x40u  /* utterance, required */
 #define REQUEST_ANSWER    0x100u /* id and decision, required; reason, proof */
 #define REQUEST_ATTACH    0x200u /* seconds, required, may be 0; proof */
+#define REQUEST_HISTORY   0x400u /* name, source: strings; state, since_s, limit */
+
+#define REQUEST_LIMIT_DEFAULT 100
+#define REQUEST_LIMIT_MAX     1000
 
 struct request {
 	const struct json_tape *data;
@@ -45,18 +49,23 @@ struct request {
 	struct text_view toolbox_id;
 	struct text_view profile;
 	struct text_view utterance;
-	struct text_view id;       /* an approval's */
+	struct text_view source;   /* that of calls, not of the request */
+	struct text_view id;       /* an approval's, or a call's */
 	struct text_view decision; /* "once", "session" or "deny" */
 	struct text_view reason;
 	struct text_view proof;
 	bool name_is_string;
 	enum definition_format format;
-	uint64_t timeout_ms;   /* 0: absent */
+	uint64_t timeout_ms; /* 0: absent */
+	int state;           /* enum summary_state of calls; negative: any */
+	bool has_since;
+	double since_s;
+	uint64_t limit;
 	uint64_t seconds;      /* 1 (of REQUEST_ATTACH: 0) to REQUEST_SECONDS_MAX */
 	const char *bad_field; /* after a refusal: its name, and the value that it must have */
 	const char *bad_expected;
 	struct buffer
-		decoded[9]; /* the decoded strings that had escapes; kept for the next request */
+		decoded[11]; /* the decoded strings that had escapes; kept for the next request */
 };
 
 /*

@@ -240,6 +240,8 @@ static int make_parts(struct service *service, const struct service_options *opt
 	if (r == 0)
 		r = late_init(&service->late, service->loop, topics_serve_late, service);
 	if (r == 0)
+		r = history_init(&service->history);
+	if (r == 0)
 		r = recorder_init(&service->recorder, service->loop, &service->config);
 	if (r == 0)
 		r = approval_init(&service->approval, service->loop, &service->config,
@@ -268,6 +270,7 @@ static int make_parts(struct service *service, const struct service_options *opt
 		.recorder = &service->recorder,
 		.held = &service->held,
 		.late = &service->late,
+		.history = &service->history,
 		.context = service->scope.context,
 	};
 	return r;
@@ -360,6 +363,7 @@ void service_free(struct service *service)
 	approval_deinit(&service->approval);
 	held_deinit(&service->held);
 	late_deinit(&service->late);
+	history_deinit(&service->history);
 	calls_deinit(&service->calls);
 	limits_deinit(&service->limits);
 	recorder_deinit(&service->recorder);

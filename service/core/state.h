@@ -10,6 +10,7 @@
 #include "core/reload/disposal.h"
 #include "core/reload/late.h"
 #include "core/events.h"
+#include "core/history/history.h"
 #include "core/inbox.h"
 #include "core/invocation.h"
 #include "core/offer.h"
@@ -42,6 +43,7 @@ struct service {
 	struct limits limits;
 	struct held_requests held;
 	struct late late;
+	struct history history;
 	struct invoker invoker;
 	struct reload reload;
 	struct proxy proxy;        /* the bus, for the tools that have it */

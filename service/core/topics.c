@@ -54,6 +54,11 @@ static void serve_cancel(struct service *service, struct answer *answer)
 	invocation_cancel(&service->invoker, &service->scope, answer);
 }
 
+static void serve_calls(struct service *service, struct answer *answer)
+{
+	invocation_history(&service->invoker, &service->scope, answer);
+}
+
 static void serve_approval_list(struct service *service, struct answer *answer)
 {
 	approval_list(&service->approval, answer);
@@ -148,6 +153,7 @@ struct topic {
 static const char hint_arguments[] = "send shorter arguments";
 static const char hint_context[] = "send a smaller context";
 static const char hint_approvals[] = "answer some of them";
+static const char hint_calls[] = "ask for fewer of them by 'limit'";
 static const char hint_list[] = "name a 'toolbox_id' to list less";
 static const char hint_get[] = "its schemas are too large";
 static const char hint_status[] = "name a 'toolbox_id' to see less";
@@ -167,7 +173,9 @@ static const struct topic topics[] = {
 	{"ovos.tools.approval.list", 0, REPLY_PLAIN, hint_approvals, serve_approval_list},
 	{"ovos.tools.approval.respond", REQUEST_ANSWER, REPLY_PLAIN, hint_context,
 		serve_approval_respond},
-	{"ovos.tools.cancel", REQUEST_CALL_ID, REPLY_PLAIN, hint_context, serve_cancel},
+	{"ovos.tools.calls", REQUEST_HISTORY | REQUEST_OWNER, REPLY_PLAIN, hint_calls, serve_calls},
+	{"ovos.tools.cancel", REQUEST_CALL_ID | REQUEST_PROFILE, REPLY_PLAIN, hint_context,
+		serve_cancel},
 	{"ovos.tools.get", REQUEST_OWNER, REPLY_PLAIN, hint_get, serve_get},
 	{"ovos.tools.invoke", FIELDS_OF_CALL, REPLY_ECHO, hint_arguments, serve_invoke},
 	{"ovos.tools.list", REQUEST_OWNER | REQUEST_FORMAT, REPLY_PLAIN, hint_list, serve_list},
@@ -278,6 +286,14 @@ static void begin_answer(
 	}
 }
 
+/* Note a request for a call that is refused with the error in @answer before its handler sees it. */
+static void note_refused(
+	struct service *service, const struct topic *topic, const struct answer *answer)
+{
+	if (topic->serve == serve_invoke)
+		invocation_note_refused(&service->invoker, &service->scope, answer);
+}
+
 static void finish_answer(
 	const struct service *service, const struct topic *topic, struct answer *answer)
 {
@@ -319,6 +335,7 @@ static void serve_topic(struct service *service, const struct topic *topic, stru
 		limits_release(hold);
 	} else {
 		write_too_many(answer, &service->scope.caller.source, &refusal);
+		note_refused(service, topic, answer);
 	}
 }
 
@@ -359,10 +376,12 @@ static void serve_request(struct service *service)
 	begin_answer(service, topic, &answer);
 	if (!answer_is_open(&answer) && (topic->reply != REPLY_OTHER || !is_good))
 		return;
-	if (is_good)
+	if (is_good) {
 		serve_topic(service, topic, &answer);
-	else
+	} else {
 		request_write_refusal(request, envelope, &service->config.limits, &answer);
+		note_refused(service, topic, &answer);
+	}
 	if (answer_is_open(&answer))
 		finish_answer(service, topic, &answer);
 }
@@ -383,6 +402,7 @@ static void refuse_request(struct service *service, enum answer_code code, const
 		request_read(&service->scope.request, envelope, topic->fields);
 	begin_answer(service, topic, &answer);
 	answer_error(&answer, code, error, strlen(error), UINT32_MAX);
+	note_refused(service, topic, &answer);
 	finish_answer(service, topic, &answer);
 }
 

@@ -166,10 +166,15 @@ void host_free(struct host *host)
 static void end_host(struct host *host, const struct host_exit *exit)
 {
 	char refused[REFUSAL_TEXT_BYTES];
+	char printed[OUTPUT_LINE_BYTES + 1];
 	struct host_exit whole = *exit;
 
 	memcpy(refused, host->refused, sizeof(refused));
 	whole.refused = *refused ? refused : NULL;
+	output_finish(&host->output);
+	memcpy(printed, host->output.line, host->output.last_size);
+	printed[host->output.last_size] = '\0';
+	whole.printed = host->output.last_size > 0 ? printed : NULL;
 	shut_host(host);
 	host->handler.ended(host->data, &whole);
 }

@@ -46,6 +46,8 @@ enum host_reason {
 struct host_exit {
 	enum host_reason reason;
 	const char *refused; /* as in struct host_answer */
+	const char *printed; /* the last line that the call which ran has printed, NUL-terminated;
+				NULL: none */
 	int exit_code;
 	int signal;
 	const char *pointer; /* HOST_REFUSED: JSON Pointer into the LOAD frame, NUL-terminated */

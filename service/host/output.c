@@ -28,8 +28,10 @@ static void log_line(struct output *output)
 
 static void end_line(struct output *output)
 {
-	if (output->line_size > 0)
-		log_line(output);
+	if (output->line_size == 0)
+		return;
+	log_line(output);
+	output->last_size = output->line_size;
 	output->line_size = 0;
 }
 
@@ -99,13 +101,18 @@ int output_init(struct output *output, struct loop *loop, int fd, const char *to
 	return loop_add_fd(loop, fd, EPOLLIN, on_output, output, &output->source);
 }
 
-void output_deinit(struct output *output)
+void output_finish(struct output *output)
 {
 	if (output->source)
 		while (output->bytes < output->bytes_max && read_some(output))
 			;
 	if (output->toolbox_id)
 		end_line(output);
+}
+
+void output_deinit(struct output *output)
+{
+	output_finish(output);
 	stop_watching(output);
 	if (output->fd >= 0)
 		close(output->fd);

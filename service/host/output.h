@@ -29,6 +29,7 @@ struct output {
 	size_t bytes; /* logged since output_begin_call */
 	bool is_cut;  /* there were more than bytes_max, and that was logged */
 	struct log_rate rate;
+	size_t last_size; /* size of the last line since output_begin_call: see output_finish() */
 	size_t line_size;
 	char line[OUTPUT_LINE_BYTES];
 };
@@ -38,8 +39,11 @@ struct output {
 int output_init(struct output *output, struct loop *loop, int fd, const char *toolbox_id,
 	struct output_tail *tail, size_t bytes_max);
 
-/* Log what is in the pipe now (no more than a call may print), and close it. A zeroed struct with a
- * negative fd may be passed. */
+/* Log what is in the pipe now (no more than a call may print). The last line of the call is then in
+ * line, with last_size bytes. */
+void output_finish(struct output *output);
+
+/* Finish, and close the pipe. A zeroed struct with a negative fd may be passed. */
 void output_deinit(struct output *output);
 
 /* Begin a call, which may print bytes_max anew. */
@@ -47,4 +51,5 @@ static inline void output_begin_call(struct output *output)
 {
 	output->bytes = 0;
 	output->is_cut = false;
+	output->last_size = 0;
 }

@@ -507,14 +507,18 @@ static void worker_has_ended(void *data, struct worker *worker, const struct hos
 	};
 	bool is_too_often = count_crash(runner, exit);
 	struct runner_call *call;
+	bool has_cost_call = false;
 
 	host_describe_exit(exit, runner->reason, sizeof(runner->reason));
-	log_trouble(runner, runner->reason);
 	set_clocks(runner);
 	while ((call = worker_take_lost(worker))) {
+		has_cost_call = true;
 		note_run_end(runner, call);
 		end_call(runner, call, &result);
 	}
+	/* The owner of a call reports its end. */
+	if (!has_cost_call)
+		log_trouble(runner, runner->reason);
 	if (is_too_often) {
 		quarantine(runner);
 	} else {

@@ -109,6 +109,7 @@ def test_progress_is_told_to_who_watches(caller):
     mark = caller.send("ovos.tools.invoke", {"name": "later", "args": {"steps": 3},
                                              "call_id": "p-1"})
     told = caller.wait_for(lambda message: message.type == "ovos.tools.call.progress")
+    del told.data["id"]
     assert told.data == {"name": "later", "toolbox_id": "plugged", "call_id": "p-1",
                          "source": None, "session_id": None, "progress": pytest.approx(1 / 3), "text": "stepping"}
     assert caller.answer_to("ovos.tools.invoke", mark).data["result"] == {"steps": 3}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/history/history.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "core/history/call_log.h"
+
+_Static_assert(sizeof(struct call_summary) <= 1024, "the ring takes at most 1,000 KiB");
+
+int history_init(struct history *history)
+{
+	*history = (struct history){.slots = calloc(HISTORY_CALLS, sizeof(*history->slots))};
+	for (size_t i = 0; i < ANSWER_CODES; i++)
+		history->rates[i].burst = HISTORY_LINES;
+	return history->slots ? 0 : -ENOMEM;
+}
+
+void history_deinit(struct history *history)
+{
+	free(history->slots);
+	history->slots = NULL;
+}
+
+void history_add(struct history *history, const struct call *call, uint64_t duration_us, int code,
+	const struct buffer *reason)
+{
+	struct call_summary *summary = &history->slots[history->n_added++ % HISTORY_CALLS];
+
+	call_summary_describe(call, summary);
+	call_summary_end(summary, duration_us, code, reason);
+	call_log_write(history->rates, summary);
+}
+
+const struct call_summary *history_at(const struct history *history, size_t index)
+{
+	if (index >= HISTORY_CALLS || index >= history->n_added)
+		return NULL;
+	return &history->slots[(history->n_added - 1 - index) % HISTORY_CALLS];
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/calls.h"
+#include "core/held.h"
+#include "core/history/call_summary.h"
+#include "core/request_scope.h"
+#include "util/log.h"
+
+/*
+ * The history: the calls that are over, the last HISTORY_CALLS of them, each as a summary in a ring.
+ *
+ *   a call ends, or is refused ─▶ history_add ─┬─▶ ring ──▶ ovos.tools.calls, with the calls in flight
+ *                                              └─▶ a line of the log, if it failed
+ *
+ * The memory is allocated once and never grows: HISTORY_CALLS summaries. Nothing is formatted before
+ * it is asked for.
+ */
+
+#define HISTORY_CALLS 1000
+
+/* The lines about failed calls with one code that are logged in LOG_RATE_INTERVAL_MS. */
+#define HISTORY_LINES 20
+
+struct history {
+	struct call_summary *slots; /* HISTORY_CALLS */
+	uint64_t n_added;           /* the last one is in slot (n_added - 1) % HISTORY_CALLS */
+	struct log_rate rates[ANSWER_CODES];
+	int64_t real_ns; /* CLOCK_REALTIME minus CLOCK_MONOTONIC: see history_query() */
+};
+
+/* Make @history empty. Return 0 or -ENOMEM. */
+int history_init(struct history *history);
+
+/* Free the memory of @history, which may be zeroed. */
+void history_deinit(struct history *history);
+
+/* Add @call, which has ended as call_summary_end() takes it, and log it. */
+void history_add(struct history *history, const struct call *call, uint64_t duration_us, int code,
+	const struct buffer *reason);
+
+/* Return the call that was added @index calls before the last one; NULL: it is forgotten, or there
+ * was none. */
+const struct call_summary *history_at(const struct history *history, size_t index);
+
+/* Return whether the caller of @scope sees the call of @summary: one of a tool that it may use; or one
+ * of no tool, which came from its own source. @sees_all: it may use every tool, and sees all calls. */
+bool history_shows(
+	const struct request_scope *scope, bool sees_all, const struct call_summary *summary);
+
+/* Serve ovos.tools.calls: list the calls that @scope's caller sees and its request asks for. Times are
+ * shown by the clock of now: one that was set since counts for earlier calls, too. */
+void history_query(struct history *history, const struct calls *calls,
+	const struct held_requests *held, const struct request_scope *scope, bool sees_all,
+	struct answer *answer);
