@@ -17,6 +17,13 @@ struct cell {
 	const char *text;
 	size_t size;
 	size_t width;
+	const char *style; /* or NULL */
+};
+
+/* What precedes and follows a text with a style; "" without colours. */
+struct look {
+	const char *bold;
+	const char *plain;
 };
 
 void table_init(struct table *table, const struct table_column *columns, size_t n_columns)
@@ -29,12 +36,17 @@ struct buffer *table_cell(struct table *table)
 	return &table->text;
 }
 
+void table_next_styled(struct table *table, const char *style)
+{
+	struct table_end end = {table->text.size - table->start, style};
+
+	buffer_append(&table->ends, &end, sizeof(end));
+	table->start = table->text.size;
+}
+
 void table_next(struct table *table)
 {
-	size_t size = table->text.size - table->start;
-
-	buffer_append(&table->sizes, &size, sizeof(size));
-	table->start = table->text.size;
+	table_next_styled(table, NULL);
 }
 
 void table_add(struct table *table, const char *text)
@@ -45,12 +57,12 @@ void table_add(struct table *table, const char *text)
 
 size_t table_rows(const struct table *table)
 {
-	return table->sizes.size / sizeof(size_t) / table->n_columns;
+	return table->ends.size / sizeof(struct table_end) / table->n_columns;
 }
 
-static struct cell make_cell(const char *text, size_t size)
+static struct cell make_cell(const char *text, size_t size, const char *style)
 {
-	struct cell cell = {.text = text, .size = size};
+	struct cell cell = {.text = text, .size = size, .style = style};
 
 	terminal_text_prefix(text, size, SIZE_MAX, &cell.width);
 	return cell;
@@ -63,25 +75,36 @@ static struct cell *lay_out(const struct table *table)
 	struct cell *cells = calloc(n_cells + table->n_columns, sizeof(*cells));
 	const char *text = table->text.data;
 
-	if (!cells || buffer_status(&table->text) < 0 || buffer_status(&table->sizes) < 0) {
+	if (!cells || buffer_status(&table->text) < 0 || buffer_status(&table->ends) < 0) {
 		free(cells);
 		return NULL;
 	}
 	for (size_t i = 0; i < table->n_columns; i++)
-		cells[i] = make_cell(table->columns[i].title, strlen(table->columns[i].title));
+		cells[i] =
+			make_cell(table->columns[i].title, strlen(table->columns[i].title), NULL);
 	for (size_t i = 0; i < n_cells; i++) {
-		size_t size;
+		struct table_end end;
 
-		memcpy(&size, table->sizes.data + i * sizeof(size), sizeof(size));
-		cells[table->n_columns + i] = make_cell(text, size);
-		text += size;
+		memcpy(&end, table->ends.data + i * sizeof(end), sizeof(end));
+		cells[table->n_columns + i] = make_cell(text, end.size, end.style);
+		text += end.size;
 	}
 	return cells;
 }
 
+/* Append the text of @cell in its style. */
+static void append_styled(const struct cell *cell, const struct look *look, struct buffer *out)
+{
+	bool has_style = cell->style && *look->plain;
+
+	buffer_append_string(out, has_style ? cell->style : "");
+	buffer_append(out, cell->text, cell->size);
+	buffer_append_string(out, has_style ? look->plain : "");
+}
+
 /* Append a row whose last cell has @room columns. */
 static void append_row(const struct table *table, const struct cell *row, const size_t *widths,
-	size_t room, struct buffer *out)
+	size_t room, const struct look *look, struct buffer *out)
 {
 	size_t last = table->n_columns - 1;
 	size_t used = 0;
@@ -90,7 +113,7 @@ static void append_row(const struct table *table, const struct cell *row, const 
 		size_t pad = widths[i] - row[i].width;
 
 		terminal_append_spaces(out, table->columns[i].is_number ? pad : 0);
-		buffer_append(out, row[i].text, row[i].size);
+		append_styled(&row[i], look, out);
 		terminal_append_spaces(out, (table->columns[i].is_number ? 0 : pad) + GAP);
 		used += widths[i] + GAP;
 	}
@@ -99,29 +122,49 @@ static void append_row(const struct table *table, const struct cell *row, const 
 	terminal_append_wrapped(out, row[last].text, row[last].size, room, used);
 }
 
-/* Append a row as a paragraph of @width columns: its first cell, then the others with their titles.
- */
-static void append_paragraph(
-	const struct table *table, const struct cell *row, size_t width, struct buffer *out)
+/* Append the cell @cell of a paragraph of @width columns with its title @title. @at: the columns in use,
+ * 0 before the first cell. Return those in use afterwards. */
+static size_t append_titled(const char *title, const struct cell *cell, size_t width, size_t at,
+	const struct look *look, struct buffer *out)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
+	size_t needed = strlen(title) + 1 + cell->width;
+	size_t room = width > INDENT ? width - INDENT : 1;
 
-	terminal_append_wrapped(out, row[0].text, row[0].size, width, INDENT);
-	for (size_t i = 1; i < table->n_columns; i++) {
-		if (row[i].size == 0)
-			continue;
-		terminal_append_spaces(&text, text.size > 0 ? GAP : 0);
-		buffer_append_string(&text, table->columns[i].title);
-		buffer_append_char(&text, ' ');
-		buffer_append(&text, row[i].text, row[i].size);
+	if (at > 0 && at + GAP + needed <= width) {
+		terminal_append_spaces(out, GAP);
+		at += GAP + needed;
+	} else {
+		buffer_append_char(out, '\n');
+		terminal_append_spaces(out, INDENT);
+		at = INDENT + needed;
 	}
-	out->error = out->error ? out->error : buffer_status(&text);
-	if (text.size == 0)
-		return;
-	buffer_append_char(out, '\n');
-	terminal_append_spaces(out, INDENT);
-	terminal_append_wrapped(
-		out, text.data, text.size, width > INDENT ? width - INDENT : 1, INDENT);
+	if (needed <= room) {
+		buffer_printf(out, "%s ", title);
+		append_styled(cell, look, out);
+		return at;
+	}
+	buffer_printf(&text, "%s ", title);
+	buffer_append(&text, cell->text, cell->size);
+	buffer_fail_with(out, &text);
+	if (buffer_status(&text) == 0)
+		terminal_append_wrapped(out, text.data, text.size, room, INDENT);
+	return width;
+}
+
+/* Append a row as a paragraph of @width columns: its first cell, then the others with their titles.
+ */
+static void append_paragraph(const struct table *table, const struct cell *row, size_t width,
+	const struct look *look, struct buffer *out)
+{
+	size_t at = 0;
+
+	buffer_append_string(out, look->bold);
+	terminal_append_wrapped(out, row[0].text, row[0].size, width, INDENT);
+	buffer_append_string(out, look->plain);
+	for (size_t i = 1; i < table->n_columns; i++)
+		if (row[i].size > 0 && (row[i].size != 1 || *row[i].text != '-'))
+			at = append_titled(table->columns[i].title, &row[i], width, at, look, out);
 }
 
 /* Cut the spaces at the end of the line, and end it. */
@@ -150,6 +193,7 @@ static size_t room_for_last(const struct table *table, const size_t *widths, siz
 void table_write(const struct table *table, size_t width, const char *bold, const char *plain,
 	struct buffer *out)
 {
+	const struct look look = {bold, plain};
 	size_t n_rows = table_rows(table) + 1;
 	cleanup_free struct cell *cells = lay_out(table);
 	cleanup_free size_t *widths = calloc(table->n_columns, sizeof(*widths));
@@ -165,7 +209,7 @@ void table_write(const struct table *table, size_t width, const char *bold, cons
 	room = room_for_last(table, widths, width);
 	if (room > 0) {
 		buffer_append_string(out, bold);
-		append_row(table, cells, widths, room, out);
+		append_row(table, cells, widths, room, &look, out);
 		buffer_append_string(out, plain);
 		end_line(out);
 	}
@@ -173,9 +217,9 @@ void table_write(const struct table *table, size_t width, const char *bold, cons
 		const struct cell *row = cells + i * table->n_columns;
 
 		if (room > 0)
-			append_row(table, row, widths, room, out);
+			append_row(table, row, widths, room, &look, out);
 		else
-			append_paragraph(table, row, width, out);
+			append_paragraph(table, row, width, &look, out);
 		end_line(out);
 	}
 }
@@ -191,5 +235,5 @@ void table_print(const struct table *table)
 void table_deinit(struct table *table)
 {
 	buffer_deinit(&table->text);
-	buffer_deinit(&table->sizes);
+	buffer_deinit(&table->ends);
 }

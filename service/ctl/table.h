@@ -18,6 +18,8 @@
  *   weather                                 20 columns
  *     ERROR toolbox.d/
  *     weather.json:1: …
+ *
+ * A paragraph leaves out cells that are empty or "-", and keeps a title with its cell.
  */
 
 struct table_column {
@@ -25,12 +27,17 @@ struct table_column {
 	bool is_number; /* aligned to the right */
 };
 
+struct table_end {
+	size_t size;
+	const char *style; /* as in table_next_styled() */
+};
+
 struct table {
 	const struct table_column *columns;
 	size_t n_columns;
-	struct buffer text;  /* all cells, one after the other */
-	struct buffer sizes; /* size_t for each cell */
-	size_t start;        /* position of the cell that is being written */
+	struct buffer text; /* all cells, one after the other */
+	struct buffer ends; /* struct table_end for each cell */
+	size_t start;       /* position of the cell that is being written */
 };
 
 /* Begin an empty table. */
@@ -43,13 +50,17 @@ struct buffer *table_cell(struct table *table);
 /* End the cell. The next one is to its right, or the first of the next row. */
 void table_next(struct table *table);
 
+/* As table_next(), in the style @style, constant text: an escape sequence for a terminal, or NULL. It is left
+ * out where there are no colours. */
+void table_next_styled(struct table *table, const char *style);
+
 /* Add a whole cell. */
 void table_add(struct table *table, const char *text);
 
 size_t table_rows(const struct table *table);
 
-/* Append the table for a terminal of @width columns (0: lines of any length). @bold precedes the
- * titles, @plain follows them. */
+/* Append the table for a terminal of @width columns (0: lines of any length). @bold precedes titles, @plain
+ * follows what has a style; "": there are no colours. */
 void table_write(const struct table *table, size_t width, const char *bold, const char *plain,
 	struct buffer *out);
 

@@ -114,7 +114,8 @@ static const char *find_ascii(const char *text, size_t size, size_t *ret_size)
 	static const struct {
 		const char *character;
 		const char *ascii;
-	} pairs[] = {{"…", "..."}, {"–", "-"}, {"—", "-"}, {"→", "->"}};
+	} pairs[] = {{"…", "..."}, {"–", "-"}, {"—", "-"}, {"→", "->"}, {"“", "\""}, {"”", "\""},
+		{"‘", "'"}, {"’", "'"}, {"█", "#"}, {"░", "."}};
 
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++) {
 		*ret_size = strlen(pairs[i].character);
@@ -124,10 +125,41 @@ static const char *find_ascii(const char *text, size_t size, size_t *ret_size)
 	return NULL;
 }
 
+/* Append the characters of @size bytes of UTF-8, all but ASCII as escapes of JSON: \u00e9. */
+static void append_escaped(struct buffer *out, const char *text, size_t size)
+{
+	const char *end = text + size;
+
+	while (text < end) {
+		mbstate_t state = {0};
+		wchar_t code = 0;
+		size_t length = mbrtowc(&code, text, (size_t)(end - text), &state);
+
+		if (length == 0 || length > (size_t)(end - text) || code < 0x80) {
+			buffer_append_char(out, *text++);
+			continue;
+		}
+		if (code > 0xFFFF)
+			buffer_printf(out, "\\u%04x\\u%04x",
+				0xD800u + (unsigned int)((code - 0x10000) >> 10),
+				0xDC00u + (unsigned int)((code - 0x10000) & 0x3FF));
+		else
+			buffer_printf(out, "\\u%04x", (unsigned int)code);
+		text += length;
+	}
+}
+
+/* Return whether stdout is a terminal that shows ASCII only. */
+static bool is_ascii_terminal(void)
+{
+	return !terminal_has_utf8() && isatty(STDOUT_FILENO);
+}
+
 void terminal_append_line(struct buffer *out, const char *text, size_t size)
 {
 	const char *end = text + size;
 	bool has_utf8 = terminal_has_utf8();
+	bool is_escaped = is_ascii_terminal();
 
 	while (text < end) {
 		char shown[VISIBLE_BYTES] = " ";
@@ -145,7 +177,10 @@ void terminal_append_line(struct buffer *out, const char *text, size_t size)
 			text++;
 		else
 			text += visible_next(text, (size_t)(end - text), shown, &size_shown);
-		buffer_append(out, shown, size_shown);
+		if (is_escaped)
+			append_escaped(out, shown, size_shown);
+		else
+			buffer_append(out, shown, size_shown);
 	}
 }
 
@@ -168,7 +203,12 @@ static size_t find_line(const char *text, size_t size, size_t columns)
 		line--;
 	while (line > 0 && text[line - 1] == ' ')
 		line--;
-	return line > 0 ? line : fits;
+	if (line > 0)
+		return line;
+	/* A long path is broken after a slash. */
+	for (line = fits; line > 1 && text[line - 1] != '/';)
+		line--;
+	return line > 1 ? line : fits;
 }
 
 void terminal_append_wrapped(
@@ -212,6 +252,22 @@ void terminal_append_member(
 		terminal_append_value(out, tape, value);
 }
 
+/* Append JSON for a terminal, which stays the same JSON. */
+static void append_json(struct buffer *out, const struct buffer *json)
+{
+	cleanup(buffer_deinit) struct buffer shown = {0};
+
+	buffer_fail_with(out, json);
+	if (buffer_status(out) < 0)
+		return;
+	visible_append_lines(&shown, json->data, json->size);
+	buffer_fail_with(out, &shown);
+	if (is_ascii_terminal() && buffer_status(&shown) == 0)
+		append_escaped(out, shown.data ? shown.data : "", shown.size);
+	else
+		buffer_append_buffer(out, &shown);
+}
+
 void terminal_print(const struct buffer *text)
 {
 	if (buffer_status(text) < 0)
@@ -222,14 +278,13 @@ void terminal_print(const struct buffer *text)
 
 void terminal_print_json_text(const struct buffer *json)
 {
-	cleanup(buffer_deinit) struct buffer text = {.error = buffer_status(json)};
+	cleanup(buffer_deinit) struct buffer text = {0};
 
 	if (!isatty(STDOUT_FILENO)) {
 		terminal_print(json);
 		return;
 	}
-	if (buffer_status(&text) == 0)
-		visible_append_lines(&text, json->data, json->size);
+	append_json(&text, json);
 	terminal_print(&text);
 }
 
@@ -240,8 +295,6 @@ void terminal_print_json(const struct json_tape *tape, uint32_t token)
 
 	json_write_indented(&json, tape, token, INDENT);
 	buffer_append_char(&json, '\n');
-	text.error = buffer_status(&json);
-	if (buffer_status(&text) == 0)
-		visible_append_lines(&text, json.data, json.size);
+	append_json(&text, &json);
 	terminal_print(&text);
 }

@@ -33,14 +33,15 @@ bool terminal_has_utf8(void);
 size_t terminal_text_prefix(const char *text, size_t size, size_t columns, size_t *ret_width);
 
 /* Append @text so that it stays on one line: white space becomes a space, all else is made visible
- * (util/visible.h). In a locale without UTF-8, the ellipsis, the dashes and the arrow of our own texts
- * become ASCII. */
+ * (util/visible.h). In a locale without UTF-8, typographic characters
+ * become ASCII, and on a terminal all others become escapes: \u00e9. */
 void terminal_append_line(struct buffer *out, const char *text, size_t size);
 
 void terminal_append_spaces(struct buffer *out, size_t count);
 
 /* Append the line @text, wrapped between words to lines of @columns columns (0: never); all lines but
- * the first are indented by @indent. A word that is longer than a line is broken. */
+ * the first are indented by @indent. A word that is longer than a line is broken, after a slash if it has
+ * one. */
 void terminal_append_wrapped(
 	struct buffer *out, const char *text, size_t size, size_t columns, size_t indent);
 

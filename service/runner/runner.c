@@ -822,7 +822,7 @@ double runner_cooldown_s(const struct runner *runner, const struct tool *tool)
 
 void runner_count_refused(struct runner *runner, const struct tool *tool, const char *code)
 {
-	struct statistics *statistics = tool_statistics_make(&runner->statistics, tool->index);
+	struct statistics *statistics = tool_statistics_take(&runner->statistics, tool->index);
 
 	if (!statistics)
 		return;
@@ -833,7 +833,7 @@ void runner_count_refused(struct runner *runner, const struct tool *tool, const 
 void runner_count(struct runner *runner, const struct tool *tool, uint64_t duration_us,
 	const char *code, const char *text, size_t size)
 {
-	struct statistics *statistics = tool_statistics_make(&runner->statistics, tool->index);
+	struct statistics *statistics = tool_statistics_take(&runner->statistics, tool->index);
 
 	if (!statistics)
 		return;

@@ -26,11 +26,8 @@ void tool_statistics_deinit(struct tool_statistics *statistics)
 
 struct statistics *tool_statistics_make(struct tool_statistics *statistics, uint32_t tool)
 {
-	struct statistics **found = &statistics->by_tool[tool];
-
-	if (!*found)
-		*found = calloc(1, sizeof(**found));
-	return *found;
+	statistics->by_tool[tool] = calloc(1, sizeof(struct statistics));
+	return statistics->by_tool[tool];
 }
 
 /* Return the most bytes of the UTF-8 @text, up to @size, that end with a whole character. */

@@ -42,9 +42,18 @@ struct tool_statistics {
 int tool_statistics_init(struct tool_statistics *statistics, const struct package *package);
 void tool_statistics_deinit(struct tool_statistics *statistics);
 
+/* Make the figures of the tool with the index @tool, which has none. NULL without memory. */
+struct statistics *tool_statistics_make(struct tool_statistics *statistics, uint32_t tool);
+
 /* Return the figures of the tool with the index @tool, to be counted in. NULL without memory: the call
  * is not counted. */
-struct statistics *tool_statistics_make(struct tool_statistics *statistics, uint32_t tool);
+static inline struct statistics *tool_statistics_take(
+	struct tool_statistics *statistics, uint32_t tool)
+{
+	struct statistics *found = statistics->by_tool[tool];
+
+	return found ? found : tool_statistics_make(statistics, tool);
+}
 
 /* Return the figures of the tool with the index @tool; NULL if it was never called. */
 static inline const struct statistics *tool_statistics_find(

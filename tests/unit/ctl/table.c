@@ -67,17 +67,27 @@ Test(ctl_table, breaks_a_word_only_if_it_is_longer_than_a_line)
 	expect((const char *const[]){"a", "1", "/usr/lib/a/very/long/path/of/a/file is here"}, 3,
 		38,
 		"NAME  COUNT  TEXT\n"
-		"a         1  /usr/lib/a/very/long/path\n"
-		"             /of/a/file is here\n");
+		"a         1  /usr/lib/a/very/long/\n"
+		"             path/of/a/file is here\n");
+	expect((const char *const[]){"a", "1", "abcdefghijklmnopqrstuvwxyz is long"}, 3, 37,
+		"NAME  COUNT  TEXT\n"
+		"a         1  abcdefghijklmnopqrstuvwx\n"
+		"             yz is long\n");
 }
 
 Test(ctl_table, is_paragraphs_where_its_columns_have_no_room)
 {
 	expect((const char *const[]){"abcdef", "1", "some words to wrap", "b", "", ""}, 6, 20,
 		"abcdef\n"
-		"  COUNT 1  TEXT some\n"
-		"  words to wrap\n"
+		"  COUNT 1\n"
+		"  TEXT some words to\n"
+		"  wrap\n"
 		"b\n");
+	expect((const char *const[]){"abcdefghij", "1", "word", "b", "-", "5 ms"}, 6, 20,
+		"abcdefghij\n"
+		"  COUNT 1  TEXT word\n"
+		"b\n"
+		"  TEXT 5 ms\n");
 	expect((const char *const[]){"abcdef", "1", "some words"}, 3, 12,
 		"abcdef\n"
 		"  COUNT 1\n"
@@ -115,4 +125,25 @@ Test(ctl_terminal, fits_as_many_characters_as_there_are_columns, .timeout = 20)
 	cr_expect_eq(width, 1);
 	cr_expect_eq(terminal_text_prefix("ab\0c", 4, 5, &width), 2);
 	cr_expect_eq(width, 2);
+}
+
+Test(ctl_table, has_styles_only_where_there_are_colours)
+{
+	static const char styled[] =
+		"\x1b[1mNAME  COUNT  TEXT\x1b[0m\n\x1b[31mbad\x1b[0m       1\n";
+
+	for (int is_coloured = 0; is_coloured < 2; is_coloured++) {
+		cleanup(table_deinit) struct table table = {0};
+		cleanup(buffer_deinit) struct buffer out = {0};
+
+		table_init(&table, columns, 3);
+		buffer_append_string(table_cell(&table), "bad");
+		table_next_styled(&table, "\x1b[31m");
+		table_add(&table, "1");
+		table_add(&table, "");
+		table_write(&table, 0, is_coloured ? "\x1b[1m" : "", is_coloured ? "\x1b[0m" : "",
+			&out);
+		cr_expect_str_eq(buffer_terminate(&out),
+			is_coloured ? styled : "NAME  COUNT  TEXT\nbad       1\n");
+	}
 }
