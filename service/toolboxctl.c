@@ -58,10 +58,14 @@ static const struct ctl_command commands[] = {
 		CTL_MANY, ctl_invoke},
 	{"reload", "", "reload the configuration and the toolboxes", "", "  toolboxctl reload\n",
 		CTL_FLAG_BUS, 0, 0, ctl_reload},
-	{"status", "", "show the state of the service and its toolboxes", "",
+	{"status", "[TOOLBOX]", "show the state of the service and its toolboxes",
+		"With TOOLBOX, its tools, their last failures, and the last lines that its "
+		"processes have\nprinted. With --watch it is shown again each second.\n",
 		"  toolboxctl status\n"
+		"  toolboxctl status math_tools\n"
+		"  toolboxctl status --watch\n"
 		"  toolboxctl status --json\n",
-		CTL_FLAG_BUS, 0, 0, ctl_status},
+		CTL_FLAG_WATCH | CTL_FLAG_BUS, 0, 1, ctl_status},
 	{"watch", "", "print calls as they happen",
 		"It runs until it is interrupted. With --json it prints one line of JSON per "
 		"event.\n",
@@ -85,8 +89,8 @@ static const struct ctl_command commands[] = {
 	{"approvals", "", "list the calls that wait for a person's approval",
 		"With --watch this terminal answers: y once, s for the session, n no, ? all "
 		"arguments,\nq leave.\n",
-		"  toolboxctl approvals --watch\n", CTL_FLAG_WATCH | CTL_FLAG_BUS, 0, 0,
-		ctl_approvals},
+		"  toolboxctl approvals --watch\n",
+		CTL_FLAG_WATCH | CTL_FLAG_ALLOWED | CTL_FLAG_BUS, 0, 0, ctl_approvals},
 	{"approve", "ID", "let a call run that waits", "ID is that of `approvals`.\n",
 		"  toolboxctl approve 0123456789abcdef0123456789abcdef --session\n",
 		CTL_FLAG_SESSION | CTL_FLAG_BUS, 1, 1, ctl_approve},

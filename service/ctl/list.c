@@ -5,7 +5,7 @@
 #include "ctl/command.h"
 #include "ctl/request.h"
 #include "ctl/session.h"
-#include "ctl/status.h"
+#include "ctl/status/reasons.h"
 #include "ctl/table.h"
 #include "ctl/terminal.h"
 #include "ctl/tool/signature.h"
@@ -85,21 +85,6 @@ static void print_tools(const struct ctl_response *response, uint32_t tools)
 	table_print(&table);
 }
 
-/* Append a paragraph that is indented by @indent, and its further lines by @hanging. */
-static void append_paragraph(
-	struct buffer *out, const struct buffer *text, size_t indent, size_t hanging)
-{
-	size_t width = terminal_width();
-
-	buffer_fail_with(out, text);
-	if (text->size == 0 || buffer_status(text) < 0)
-		return;
-	terminal_append_spaces(out, indent);
-	terminal_append_wrapped(
-		out, text->data, text->size, width > hanging ? width - hanging : width, hanging);
-	buffer_append_char(out, '\n');
-}
-
 /* Print each tool with its parameters and its description, below the name of its toolbox. */
 static void print_long(const struct ctl_response *response, uint32_t tools)
 {
@@ -124,8 +109,8 @@ static void print_long(const struct ctl_response *response, uint32_t tools)
 		}
 		tool_signature_append(tape, i, &signature);
 		terminal_append_member(&description, tape, i, "description");
-		append_paragraph(&out, &signature, 2, 6);
-		append_paragraph(&out, &description, 6, 6);
+		terminal_append_paragraph(&out, &signature, 2, 6);
+		terminal_append_paragraph(&out, &description, 6, 6);
 	}
 	terminal_print(&out);
 }
@@ -315,7 +300,7 @@ static int list_online(const struct ctl_options *options)
 		return r;
 	}
 	print_list(options, &response);
-	return r == CTL_DONE && options->why ? ctl_print_skipped(session) : r;
+	return r == CTL_DONE && options->why ? reasons_ask(session, options->toolbox_id) : r;
 }
 
 /* ── without one ─────────────────────────────────────────────────────────────────────────────── */
@@ -363,7 +348,7 @@ static int print_catalogue(const struct ctl_options *options, const struct catal
 	}
 	print_list(options, &response);
 	if (options->why && !options->json)
-		ctl_print_reason(&response);
+		reasons_print(&response);
 	return CTL_DONE;
 }
 

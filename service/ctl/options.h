@@ -23,6 +23,7 @@
 #define CTL_FLAG_BUS     0x400u
 #define CTL_FLAG_AUDIT   0x10000u
 #define CTL_FLAG_WATCH   0x800u
+#define CTL_FLAG_ALLOWED 0x40000000u
 #define CTL_FLAG_SESSION 0x1000u
 #define CTL_FLAG_REASON  0x2000u
 #define CTL_FLAG_KEY     0x4000u

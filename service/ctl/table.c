@@ -20,7 +20,7 @@ struct cell {
 	const char *style; /* or NULL */
 };
 
-/* What precedes and follows a text with a style; "" without colours. */
+/* The escape sequences around titles, and after a text with a style; "" without colours. */
 struct look {
 	const char *bold;
 	const char *plain;
@@ -224,11 +224,16 @@ void table_write(const struct table *table, size_t width, const char *bold, cons
 	}
 }
 
+void table_append(const struct table *table, struct buffer *out)
+{
+	table_write(table, terminal_width(), terminal_bold(), terminal_plain(), out);
+}
+
 void table_print(const struct table *table)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
 
-	table_write(table, terminal_width(), terminal_bold(), terminal_plain(), &text);
+	table_append(table, &text);
 	terminal_print(&text);
 }
 

@@ -64,6 +64,9 @@ size_t table_rows(const struct table *table);
 void table_write(const struct table *table, size_t width, const char *bold, const char *plain,
 	struct buffer *out);
 
+/* Append the table as table_print() prints it. */
+void table_append(const struct table *table, struct buffer *out);
+
 /* Print the table to stdout. */
 void table_print(const struct table *table);
 

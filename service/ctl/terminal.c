@@ -15,6 +15,8 @@
 
 #define INDENT 2
 
+#define PLAIN "\x1b[0m"
+
 #define TEXT_COLUMNS     80
 #define TEXT_COLUMNS_MIN 20
 #define TEXT_COLUMNS_MAX 100
@@ -29,29 +31,45 @@ static bool has_colours(int fd)
 	return isatty(fd) && (!terminal || strcmp(terminal, "dumb") != 0);
 }
 
+/* Return the columns of the terminal that @fd is, or 0 if it is none. */
+static size_t width_of(int fd)
+{
+	struct winsize size;
+
+	if (!isatty(fd) || ioctl(fd, TIOCGWINSZ, &size) < 0)
+		return 0;
+	return size.ws_col;
+}
+
+#define PROGRAM "toolboxctl:"
+
 void terminal_complain(const char *format, ...)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
 	cleanup(buffer_deinit) struct buffer line = {0};
+	cleanup(buffer_deinit) struct buffer wrapped = {0};
 	bool is_red = has_colours(STDERR_FILENO);
+	size_t width = width_of(STDERR_FILENO);
 	va_list arguments;
 
 	va_start(arguments, format);
 	buffer_vprintf(&text, format, arguments);
 	va_end(arguments);
+	buffer_append_string(&line, PROGRAM " ");
 	terminal_append_line(&line, text.data ? text.data : "", text.size);
+	terminal_append_wrapped(&wrapped, line.data ? line.data : "", line.size,
+		width > INDENT ? width - INDENT : width, INDENT);
 	fflush(stdout);
-	fprintf(stderr, "%stoolboxctl:%s %.*s\n", is_red ? "\x1b[31m" : "", is_red ? "\x1b[0m" : "",
-		(int)line.size, line.data ? line.data : "out of memory");
+	if (!buffer_terminate(&wrapped) || wrapped.size < strlen(PROGRAM))
+		fprintf(stderr, PROGRAM " out of memory\n");
+	else
+		fprintf(stderr, "%s" PROGRAM "%s%s\n", is_red ? TERMINAL_RED : "",
+			is_red ? PLAIN : "", wrapped.data + strlen(PROGRAM));
 }
 
 size_t terminal_width(void)
 {
-	struct winsize size;
-
-	if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0)
-		return 0;
-	return size.ws_col;
+	return width_of(STDOUT_FILENO);
 }
 
 size_t terminal_text_width(void)
@@ -63,6 +81,16 @@ size_t terminal_text_width(void)
 	return width < TEXT_COLUMNS_MAX ? width : TEXT_COLUMNS_MAX;
 }
 
+size_t terminal_height(void)
+{
+	struct winsize size;
+
+	if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0 ||
+		size.ws_row == 0)
+		return SIZE_MAX;
+	return size.ws_row;
+}
+
 const char *terminal_bold(void)
 {
 	return has_colours(STDOUT_FILENO) ? "\x1b[1m" : "";
@@ -70,7 +98,7 @@ const char *terminal_bold(void)
 
 const char *terminal_plain(void)
 {
-	return has_colours(STDOUT_FILENO) ? "\x1b[0m" : "";
+	return has_colours(STDOUT_FILENO) ? PLAIN : "";
 }
 
 bool terminal_has_utf8(void)
@@ -228,6 +256,20 @@ void terminal_append_wrapped(
 		terminal_append_spaces(out, indent);
 	}
 	buffer_append(out, text, size);
+}
+
+void terminal_append_paragraph(
+	struct buffer *out, const struct buffer *text, size_t indent, size_t hanging)
+{
+	size_t width = terminal_width();
+
+	buffer_fail_with(out, text);
+	if (text->size == 0 || buffer_status(text) < 0)
+		return;
+	terminal_append_spaces(out, indent);
+	terminal_append_wrapped(
+		out, text->data, text->size, width > hanging ? width - hanging : width, hanging);
+	buffer_append_char(out, '\n');
 }
 
 void terminal_append_value(struct buffer *out, const struct json_tape *tape, uint32_t token)

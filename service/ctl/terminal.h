@@ -17,8 +17,17 @@ void terminal_complain(const char *format, ...) __attribute__((format(printf, 1,
 /* Return the columns of the terminal that stdout is, or 0 if it is none. */
 size_t terminal_width(void);
 
+/* Return its rows; SIZE_MAX if it is none or has none. */
+size_t terminal_height(void);
+
 /* Return the columns for text in whole sentences: those of the terminal, from 20 to 100; 80 without one. */
 size_t terminal_text_width(void);
+
+/* Styles of cells (ctl/table.h). */
+#define TERMINAL_RED    "\x1b[31m"
+#define TERMINAL_GREEN  "\x1b[32m"
+#define TERMINAL_YELLOW "\x1b[33m"
+#define TERMINAL_FAINT  "\x1b[2m"
 
 /* Return an escape sequence for stdout, or "" if there are no colours. */
 const char *terminal_bold(void);
@@ -44,6 +53,11 @@ void terminal_append_spaces(struct buffer *out, size_t count);
  * one. */
 void terminal_append_wrapped(
 	struct buffer *out, const char *text, size_t size, size_t columns, size_t indent);
+
+/* Append the line @text and a newline, wrapped for the terminal: indented by @indent, all lines but the first
+ * by @hanging. Append nothing when it is empty. */
+void terminal_append_paragraph(
+	struct buffer *out, const struct buffer *text, size_t indent, size_t hanging);
 
 /* Append the value at @token of @tape for a cell or a line: a string as its text, null as nothing,
  * anything else as compact JSON. */

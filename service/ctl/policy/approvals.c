@@ -1,14 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ctl/policy/approvals.h"
 
+#include <string.h>
+
 #include "ctl/policy/allowed.h"
 #include "ctl/request.h"
 #include "ctl/session.h"
 #include "ctl/table.h"
 #include "ctl/terminal.h"
+#include "json/number.h"
 #include "util/cleanup.h"
 
 /* toolboxctl approvals: list the questions that wait. */
+
+/* Append whole seconds: the rest of the time that is left helps no reader. */
+static void append_seconds(struct buffer *cell, const struct json_tape *tape, uint32_t token)
+{
+	double seconds = 0;
+
+	if (token != JSON_NONE && json_type_at(tape, token) == JSON_NUMBER)
+		json_number_f64(tape, token, &seconds);
+	buffer_printf(cell, "%.0f", seconds);
+}
 
 static void print_questions(const struct ctl_response *response)
 {
@@ -27,7 +40,9 @@ static void print_questions(const struct ctl_response *response)
 		for (size_t k = 0; k < sizeof(keys) / sizeof(*keys); k++) {
 			struct buffer *cell = table_cell(&table);
 
-			if (keys[k]) {
+			if (keys[k] && strcmp(keys[k], "expires_s") == 0) {
+				append_seconds(cell, tape, json_find(tape, i, keys[k]));
+			} else if (keys[k]) {
 				terminal_append_member(cell, tape, i, keys[k]);
 			} else {
 				terminal_append_member(cell, tape, i, "toolbox_id");

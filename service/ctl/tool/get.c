@@ -130,6 +130,7 @@ static void append_origin(
 	const struct json_tape *tape = &status->tape;
 	uint32_t id = ctl_response_find(response, 0, "toolbox_id", JSON_STRING);
 	uint32_t toolboxes = ctl_response_find(status, 0, "toolboxes", JSON_ARRAY);
+	cleanup(buffer_deinit) struct buffer line = {0};
 
 	if (id == JSON_NONE || toolboxes == JSON_NONE)
 		return;
@@ -139,12 +140,13 @@ static void append_origin(
 
 		if (other == JSON_NONE || !json_strings_equal(tape, other, &response->tape, id))
 			continue;
-		buffer_append_string(out, "From ");
-		terminal_append_member(out, tape, i, "file");
-		buffer_append_string(out, ", kind ");
-		terminal_append_member(out, tape, i, "kind");
-		buffer_append_string(out, ".\n");
+		buffer_append_string(&line, "From ");
+		terminal_append_member(&line, tape, i, "file");
+		buffer_append_string(&line, ", kind ");
+		terminal_append_member(&line, tape, i, "kind");
+		buffer_append_char(&line, '.');
 	}
+	terminal_append_paragraph(out, &line, 0, 0);
 }
 
 /* Print the command that calls the tool, on a line of its own. */
@@ -162,21 +164,21 @@ static void append_command(const struct ctl_response *response, struct buffer *o
 static void print_definition(const struct ctl_response *response, const struct ctl_response *status)
 {
 	cleanup(buffer_deinit) struct buffer head = {0};
+	cleanup(buffer_deinit) struct buffer title = {0};
 	cleanup(buffer_deinit) struct buffer description = {0};
 	cleanup(buffer_deinit) struct buffer tail = {0};
 
-	buffer_append_string(&head, terminal_bold());
-	append_definition_member(response, "toolbox_id", "", "/", &head);
-	append_definition_member(response, "name", "", "", &head);
-	buffer_append_string(&head, terminal_plain());
+	append_definition_member(response, "toolbox_id", "", "/", &title);
+	append_definition_member(response, "name", "", "", &title);
 	if (json_find(&response->tape, 0, "risk") != JSON_NONE)
-		append_definition_member(response, "risk", " (risk: ", ")", &head);
+		append_definition_member(response, "risk", " (risk: ", ")", &title);
 	else
-		buffer_printf(&head, " (risk: %s)", tool_risk_name(TOOL_UNRATED));
-	append_definition_member(response, "description", "", "\n", &description);
-	buffer_append_char(&head, '\n');
-	terminal_append_wrapped(&head, description.data ? description.data : "", description.size,
-		terminal_width(), 0);
+		buffer_printf(&title, " (risk: %s)", tool_risk_name(TOOL_UNRATED));
+	append_definition_member(response, "description", "", "", &description);
+	buffer_append_string(&head, terminal_bold());
+	terminal_append_paragraph(&head, &title, 0, 0);
+	buffer_append_string(&head, terminal_plain());
+	terminal_append_paragraph(&head, &description, 0, 0);
 	append_origin(response, status, &head);
 	terminal_print(&head);
 	print_schema(&response->tape, "argument_schema", argument_columns, N_ARGUMENT_COLUMNS);

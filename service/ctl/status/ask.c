@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/status/ask.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl/command.h"
+#include "ctl/request.h"
+#include "ctl/terminal.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#define TOPIC "ovos.tools.status"
+
+int status_ask(
+	struct ctl_session *session, const char *toolbox_id, struct ctl_response *ret_response)
+{
+	cleanup(buffer_deinit) struct buffer data = {0};
+
+	ctl_request_begin(&data);
+	ctl_request_member(&data, "toolbox_id", toolbox_id);
+	ctl_request_end(&data);
+	return ctl_session_ask(session, TOPIC, &data, ret_response);
+}
+
+/* The name that is nearest to @wanted so far. */
+struct nearest {
+	const char *wanted;
+	char *name; /* owned; NULL: none is near */
+	unsigned int distance;
+};
+
+/* Compare the ids of the list @list of @response. Return whether one is the wanted one itself. */
+static bool compare_ids(
+	const struct ctl_response *response, const char *list, struct nearest *nearest)
+{
+	const struct json_tape *tape = &response->tape;
+	uint32_t entries = ctl_response_find(response, 0, list, JSON_ARRAY);
+	size_t size = strlen(nearest->wanted);
+
+	for (uint32_t i = entries == JSON_NONE ? 0 : json_first(tape, entries);
+		entries != JSON_NONE && i < json_end(tape, entries); i = json_next(tape, i)) {
+		uint32_t token = ctl_response_find(response, i, "toolbox_id", JSON_STRING);
+		cleanup_free char *id =
+			token != JSON_NONE ? json_string_dup(tape, token, NULL) : NULL;
+		unsigned int distance;
+
+		if (id && strcmp(id, nearest->wanted) == 0)
+			return true;
+		if (!id || !text_is_near(nearest->wanted, size, id, strlen(id), &distance) ||
+			(nearest->name && distance >= nearest->distance))
+			continue;
+		free(nearest->name);
+		nearest->name = take_ptr(id);
+		nearest->distance = distance;
+	}
+	return false;
+}
+
+int status_expect_toolbox(struct ctl_session *session, const char *id)
+{
+	cleanup(ctl_response_deinit) struct ctl_response response = {0};
+	struct nearest nearest = {.wanted = id};
+	int r = status_ask(session, NULL, &response);
+	bool is_there;
+
+	if (r == 0)
+		r = ctl_response_status(&response);
+	if (r != 0) {
+		if (response.text.size > 0)
+			ctl_response_complain(&response);
+		return r;
+	}
+	is_there = compare_ids(&response, "toolboxes", &nearest) ||
+		   compare_ids(&response, "failed", &nearest) ||
+		   compare_ids(&response, "not_offered", &nearest);
+	if (!is_there && nearest.name)
+		terminal_complain("no toolbox is called '%s'; is it '%s'?", id, nearest.name);
+	else if (!is_there)
+		terminal_complain("no toolbox is called '%s'; see toolboxctl status", id);
+	free(nearest.name);
+	return is_there ? 0 : CTL_ERROR;
+}
+
+const char *status_toolbox(const struct ctl_options *options)
+{
+	return options->n_positional > 1 ? options->positional[1] : NULL;
+}

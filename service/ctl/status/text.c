@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/status/text.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "ctl/terminal.h"
+#include "json/number.h"
+#include "util/cleanup.h"
+
+#define TIME_BYTES 64
+
+double status_number_at(const struct json_tape *tape, uint32_t token)
+{
+	double number = 0;
+
+	if (token != JSON_NONE && json_type_at(tape, token) == JSON_NUMBER)
+		json_number_f64(tape, token, &number);
+	return number;
+}
+
+double status_number(const struct json_tape *tape, uint32_t object, const char *key)
+{
+	return status_number_at(tape, json_find(tape, object, key));
+}
+
+bool status_has(const struct json_tape *tape, uint32_t object, const char *key)
+{
+	uint32_t value = json_find(tape, object, key);
+
+	return value != JSON_NONE && json_type_at(tape, value) != JSON_NULL;
+}
+
+void status_append_duration(struct buffer *out, double ms)
+{
+	if (ms > 0)
+		buffer_printf(out, ms >= 100 ? "%.0f ms" : "%.3g ms", ms);
+	else
+		buffer_append_char(out, '-');
+}
+
+static bool is_same_day(const struct tm *left, const struct tm *right)
+{
+	return left->tm_year == right->tm_year && left->tm_yday == right->tm_yday;
+}
+
+void status_append_time(struct buffer *out, const struct json_tape *tape, uint32_t token)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+	char shown[TIME_BYTES];
+	time_t now = time(NULL);
+	struct tm today;
+	struct tm parts = {0};
+	time_t then;
+
+	terminal_append_value(&text, tape, token);
+	if (!buffer_terminate(&text) || !strptime(text.data, "%Y-%m-%dT%H:%M:%S", &parts)) {
+		buffer_append_buffer(out, &text);
+		return;
+	}
+	then = timegm(&parts);
+	localtime_r(&then, &parts);
+	localtime_r(&now, &today);
+	strftime(shown, sizeof(shown), is_same_day(&parts, &today) ? "%H:%M:%S" : "%Y-%m-%d %H:%M",
+		&parts);
+	buffer_append_string(out, shown);
+}
+
+const char *status_style(const struct json_tape *tape, uint32_t toolbox)
+{
+	static const struct {
+		const char *state;
+		const char *style;
+	} styles[] = {{"ready", TERMINAL_GREEN}, {"restarting", TERMINAL_YELLOW},
+		{"starting", TERMINAL_YELLOW}, {"quarantined", TERMINAL_RED},
+		{"disabled", TERMINAL_FAINT}};
+	uint32_t state = json_find(tape, toolbox, "state");
+
+	if (state == JSON_NONE || json_type_at(tape, state) != JSON_STRING)
+		return NULL;
+	for (size_t i = 0; i < sizeof(styles) / sizeof(*styles); i++) {
+		const char *name = styles[i].state;
+
+		if (json_string_equals(tape, state, name, strlen(name)))
+			return status_has(tape, toolbox, "last_good") && i == 0 ? TERMINAL_YELLOW
+										: styles[i].style;
+	}
+	return NULL;
+}

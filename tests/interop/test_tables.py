@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tables of toolboxctl as a person sees them: on terminals of several widths, with colours and
+without, in a C and a UTF-8 locale. `pytest -s` prints what was captured."""
+import os
+import pty
+import re
+import signal
+import struct
+import subprocess
+import termios
+import time
+from fcntl import ioctl
+
+import manifests
+import pytest
+from caller import Caller
+from processes import SLOWNESS, TOOLBOXCTL, environment, toolboxctl, until
+
+ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
+NO_LIMIT = 1000
+COMMANDS = {
+    "list": ["list"], "long": ["list", "--long"], "why": ["list", "--why"],
+    "quarantined": ["list", "--toolbox", "crashy"],
+    "stat": ["list", "--stat"], "status": ["status"], "crashy": ["status", "crashy"],
+    "broken": ["status", "broken"], "libm": ["status", "libm"], "kept": ["status", "kept"],
+    "get": ["get", "lights_on"], "approvals": ["approvals"],
+    "profiles": ["profile", "list"], "audit": ["audit"],
+    "unknown": ["get", "lights_no"], "typo": ["status", "crash"],
+}
+
+
+class Terminal:
+    """A command whose stdout and stderr are a terminal of so many columns and rows."""
+
+    def __init__(self, words, home, columns, rows=50, **env):
+        self.ours, theirs = pty.openpty()
+        ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        self.process = subprocess.Popen(
+            [TOOLBOXCTL, *words], env=environment(home, TERM="xterm", **env), cwd=home,
+            stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs)
+        os.close(theirs)
+        os.set_blocking(self.ours, False)
+        self.sent = ""
+
+    def read(self):
+        """What has come by now."""
+        try:
+            while chunk := os.read(self.ours, 65536):
+                self.sent += chunk.decode()
+        except OSError:
+            pass
+        return self.sent
+
+    def wait(self):
+        """All of it, when the command has ended; the lines that a terminal shows end in LF."""
+        until(lambda: (self.read(), self.process.poll())[1] is not None, 20 * SLOWNESS, "its end")
+        self.read()
+        os.close(self.ours)
+        return self.sent.replace("\r\n", "\n")
+
+
+@pytest.fixture(scope="module")
+def busy(tmp_path_factory):
+    """A service with something in each table. It is one of this module's own, since it changes."""
+    from conftest import Service
+    home = tmp_path_factory.mktemp("tables")
+    folder = home / "toolbox.d"
+    manifests.toolbox(folder, "crashy", [
+        manifests.labs("behave"), manifests.tool("crash", "abort", returns="void"),
+        manifests.tool("say", "perror", [manifests.text("text")], "void"),
+        manifests.labs("write", risk="write"), manifests.labs("run", risk="execute")])
+    manifests.toolbox(folder, "lamps_of_the_house", [
+        {**manifests.labs("lights_on"), "description":
+         "Turns on the lights of one room, or of all rooms of a house – with “dimming” where the "
+         "lamp of the café has it … and 日本語."}])
+    manifests.toolbox(folder, "kept", [manifests.labs("keep")])
+    (folder / "broken.json").write_text('{"kind": "native", "tools": [{"name": "x"}]}')
+    one = Service("embedded", home, [folder, manifests.SHIPPED], configuration={
+        "crash_limit": 2, "crash_window_s": 60, "tools_disabled": ["libm/*"],
+        "audit": {"file": str(home / "audit.log")}})
+    try:
+        one.wait_until_ready()
+        with Caller(one.url) as caller:
+            fill(caller, folder, one)
+            one.caller = caller
+            yield one
+    finally:
+        one.end()
+
+
+def fill(caller, folder, service):
+    caller.call("ovos.tools.approval.attach", {"seconds": 300})
+    toolboxctl("profile", "set", "house", "lights_on", bus=service.url, home=service.daemon.home)
+    caller.invoke("say", {"text": "about to die"})
+    caller.invoke("behave", {"value": "x"})
+    caller.invoke("write", {"value": 1})
+    manifests.toolbox(folder, "kept", [manifests.tool("keep", "no_such_function")])
+    caller.call("ovos.tools.reload")
+    # A change of a folder ends a quarantine, and is noticed again a little later.
+    until(lambda: is_quarantined(caller), 20 * SLOWNESS, "a quarantine that stays")
+    caller.send("ovos.tools.invoke", {"name": "run", "args": {"value": 1}})
+    until(lambda: caller.call("ovos.tools.approval.list")["pending"], 10, "a question")
+
+
+def is_quarantined(caller):
+    def state():
+        return caller.call("ovos.tools.status", {"toolbox_id": "crashy"})["toolboxes"][0]["state"]
+    while state() != "quarantined":
+        caller.invoke("crash")
+    time.sleep(1)
+    return state() == "quarantined"
+
+
+def capture(service, name, columns, **env):
+    words = COMMANDS[name]
+    if words[0] != "audit":
+        words = [*words, "--bus", service.url]
+    return Terminal(words, service.daemon.home, columns, **env).wait()
+
+
+def without_numbers(text):
+    """Times pass between two captures."""
+    return re.sub(r"\d+", "0", text)
+
+
+def is_part_of_a_path(word, words):
+    return any("/" in whole and word in whole for whole in words)
+
+
+@pytest.mark.parametrize("locale", ["C", "C.UTF-8"])
+@pytest.mark.parametrize("columns", [40, 80, 140])
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_table_fits_its_terminal(busy, name, columns, locale):
+    plain = capture(busy, name, columns, LC_ALL=locale, NO_COLOR="1")
+    print(f"\n{name}, {columns} columns, {locale}\n{plain}")
+    assert plain.strip() and "\x1b" not in plain
+    width = {"日": 2, "本": 2, "語": 2}
+    for line in plain.split("\n"):
+        if line.startswith("  toolboxctl "):
+            continue            # a command to copy is one line
+        assert sum(width.get(one, 1) for one in line) <= columns, line
+        assert line == line.rstrip(), repr(line)
+    if locale == "C":
+        assert plain.isascii(), re.findall(r"[^\x00-\x7f]+", plain)
+    # No word is cut: each is one of the same table where it has all room. Paths are cut after a slash.
+    words = set(without_numbers(capture(busy, name, NO_LIMIT, LC_ALL=locale, NO_COLOR="1")).split())
+    words |= {"(quarantined)"}
+    for word in without_numbers(plain).split():
+        assert word in words or len(word) >= columns - 2 or is_part_of_a_path(word, words), word
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_colours_change_no_text(busy, name):
+    plain = capture(busy, name, 80, LC_ALL="C.UTF-8", NO_COLOR="1")
+    coloured = capture(busy, name, 80, LC_ALL="C.UTF-8")
+    assert without_numbers(ESCAPE.sub("", coloured)) == without_numbers(plain)
+    assert "\x1b[" in coloured
+
+
+def test_the_states_have_colours(busy):
+    text = capture(busy, "status", 140, LC_ALL="C.UTF-8")
+    assert "\x1b[31mquarantined\x1b[0m" in text and "\x1b[2mdisabled\x1b[0m" in text
+    piped = toolboxctl("status", bus=busy.url, home=busy.daemon.home).stdout
+    assert "\x1b" not in piped
+
+
+def test_status_begins_with_the_sums(busy):
+    lines = capture(busy, "status", 140, NO_COLOR="1").splitlines()
+    assert lines[0] == "12 tools of 4 toolboxes, 2 failed, 1 quarantined, 1 disabled"
+    assert lines[3].split() == ["TOOLBOX", "STATE", "TOOLS", "RUNNING", "CALLS", "FAILED", "P50",
+                                "P99", "WHY"]
+
+
+def test_status_of_a_toolbox_describes_it(busy):
+    text = capture(busy, "crashy", 140, NO_COLOR="1")
+    assert re.match(r"crashy  quarantined since \d\d:\d\d:\d\d\n  why +quarantined after 2 crashes",
+                    text)
+    assert "\n  try      toolboxctl reload\n" in text
+    assert re.search(r"\nTOOL +CALLS +FAILED +P50 +P99 +LAST FAILURE\n", text)
+    assert re.search(r"\ncrash +\d+ +\d+ .* host_crashed: its host died \(SIGABRT\)\n", text)
+    assert re.search(r"\n\d\d:\d\d:\d\d  about to die: ", text)
+    text = capture(busy, "kept", 140, NO_COLOR="1")
+    assert re.search(r"\n  serving +the version of [\d:]+; the one of [\d:]+ failed: ", text)
+    assert "no_such_function" in " ".join(text.split())
+    assert capture(busy, "broken", 140, NO_COLOR="1").startswith("broken  failed\n  failed  ")
+    assert capture(busy, "libm", 140, NO_COLOR="1").startswith("libm  disabled\n")
+
+
+def test_an_unknown_toolbox_has_a_near_name(busy):
+    done = toolboxctl("status", "crashi", bus=busy.url, home=busy.daemon.home)
+    assert done.returncode == 1
+    assert done.stderr == "toolboxctl: no toolbox is called 'crashi'; is it 'crashy'?\n"
+    done = toolboxctl("status", "zzz", bus=busy.url, home=busy.daemon.home)
+    assert done.returncode == 1 and "no toolbox is called 'zzz'" in done.stderr
+
+
+# ── --watch ────────────────────────────────────────────────────────────────────────────────────
+
+ENTER, LEAVE = "\x1b[?1049h", "\x1b[?1049l"
+
+
+def test_watch_redraws_and_gives_the_terminal_back(launch, tmp_path):
+    for name in "left", "middle", "right":
+        manifests.toolbox(tmp_path / "toolbox.d", name, [manifests.labs(f"absolute_{name}")])
+    service = launch({}, [tmp_path / "toolbox.d"])
+    terminal = Terminal(["status", "--watch", "--bus", service.url], tmp_path, 80, rows=6)
+    started = time.monotonic()
+    until(lambda: "left" in terminal.read(), 10 * SLOWNESS, "a table")
+    with Caller(service.url) as caller:
+        caller.invoke("absolute_left", {"value": 1})
+    until(lambda: re.search(r"left +\x1b\[32mready", terminal.read()) and
+          terminal.read().count("\x1b[H") >= 3, 20 * SLOWNESS, "it is drawn again")
+    drawn = terminal.read().count("\x1b[H")
+    assert drawn <= time.monotonic() - started + 2
+    # No more lines than rows.
+    assert max(one.count("\n") for one in terminal.read().split("\x1b[H")) == 5
+    assert "..." in terminal.read() and "right" not in terminal.read()
+    terminal.process.send_signal(signal.SIGINT)
+    sent = terminal.wait()
+    assert terminal.process.returncode == -signal.SIGINT
+    assert sent.startswith(ENTER) and sent.endswith(LEAVE) and "\x1b[?25h" in sent
+
+
+def test_watch_waits_for_a_service_that_is_away(launch, tmp_path):
+    manifests.toolbox(tmp_path / "toolbox.d", "left", [manifests.labs()])
+    service = launch({}, [tmp_path / "toolbox.d"])
+    terminal = Terminal(["status", "left", "--watch", "--bus", service.url], tmp_path, 80)
+    until(lambda: "left" in terminal.read(), 10 * SLOWNESS, "a table")
+    service.daemon.end()
+    until(lambda: "waiting for it" in terminal.read(), 20 * SLOWNESS, "that it is away")
+    seen = len(terminal.read())
+    again = launch({}, [tmp_path / "toolbox.d"], port=int(service.url.split(":")[2].split("/")[0]))
+    assert again.url == service.url
+    until(lambda: "\x1b[H" in terminal.read()[seen:], 30 * SLOWNESS, "it is drawn again")
+    terminal.process.terminate()
+    assert terminal.wait().endswith(LEAVE)
+
+
+def test_watch_into_a_pipe_is_lines_of_json(launch, tmp_path):
+    service = launch()
+    done = toolboxctl("status", "--watch", bus=service.url, home=tmp_path)
+    assert done.returncode == 2 and "--json" in done.stderr
+    process = subprocess.Popen([TOOLBOXCTL, "status", "--watch", "--json", "--bus", service.url],
+                               env=environment(tmp_path), stdout=subprocess.PIPE, text=True)
+    lines = [process.stdout.readline() for _ in range(2)]
+    process.send_signal(signal.SIGINT)
+    process.communicate()
+    assert all(line.startswith("{") and line.endswith("}\n") for line in lines)
