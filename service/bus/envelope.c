@@ -9,6 +9,7 @@
 #include "json/reader.h"
 #include "json/scan.h"
 #include "json/writer.h"
+#include "util/assert.h"
 #include "util/cleanup.h"
 
 /* ── members ─────────────────────────────────────────────────────────────────────────────────── */
@@ -694,6 +695,21 @@ void bus_broadcast_begin(struct buffer *message, const char *topic, const char *
 	buffer_append_string(message, "{\"source\": ");
 	json_write_text(message, source);
 	buffer_append_string(message, ", \"session\": {\"session_id\": \"default\"}}");
+	begin_data(message);
+}
+
+void bus_aside_begin(struct buffer *message, const char *topic, const struct buffer *response,
+	size_t response_head)
+{
+	static const char before[] = ", \"context\": ";
+	static const char after[] = ", \"data\": ";
+	const char *end = response->data + response_head - strlen(after);
+	const char *start = memmem(response->data, response_head, before, strlen(before));
+
+	check(start && start + strlen(before) < end);
+	start += strlen(before);
+	begin_message(message, topic, strlen(topic));
+	buffer_append(message, start, (size_t)(end - start));
 	begin_data(message);
 }
 

@@ -89,6 +89,11 @@ void bus_response_begin_part(
  * "default", without which clients of OVOS warn of it. */
 void bus_broadcast_begin(struct buffer *message, const char *topic, const char *source);
 
+/* Begin a message called @topic with the context of @response, whose first @response_head bytes are those that
+ * bus_response_begin() has written. */
+void bus_aside_begin(struct buffer *message, const char *topic, const struct buffer *response,
+	size_t response_head);
+
 /* Begin a request with a context of our own: @context is the JSON text of an object. */
 void bus_request_begin(struct buffer *message, const char *topic, const char *context);
 

@@ -63,23 +63,36 @@ static int take_text(struct arguments *arguments, const struct json_tape *tape, 
 	return r;
 }
 
+/* Read arguments that are not there as an empty object. */
+static int take_none(
+	struct arguments *arguments, const struct arguments_limits *limits, struct place *ret_place)
+{
+	static const char none[] = "{}";
+
+	*ret_place = (struct place){&arguments->tape, 0};
+	return json_tape_read(&arguments->tape, none, strlen(none), limits->depth, NULL);
+}
+
+static bool is_empty_text(const struct json_tape *tape, uint32_t token)
+{
+	return json_type_at(tape, token) == JSON_STRING && json_string_equals(tape, token, "", 0);
+}
+
 static int find_place(struct arguments *arguments, const struct json_tape *tape, uint32_t token,
 	const struct arguments_limits *limits, struct place *ret_place)
 {
-	static const char none[] = "{}";
 	int r;
 
-	if (token == JSON_NONE) {
-		r = json_tape_read(&arguments->tape, none, strlen(none), limits->depth, NULL);
-		*ret_place = (struct place){&arguments->tape, 0};
-		return r;
-	}
+	if (token == JSON_NONE || is_empty_text(tape, token))
+		return take_none(arguments, limits, ret_place);
 	*ret_place = (struct place){tape, token};
 	if (json_type_at(tape, token) == JSON_STRING) {
 		r = take_text(arguments, tape, token, limits);
 		if (r != 0)
 			return r;
 		*ret_place = (struct place){&arguments->tape, 0};
+		if (json_type_at(&arguments->tape, 0) == JSON_NULL)
+			return take_none(arguments, limits, ret_place);
 	}
 	if (json_type_at(ret_place->tape, ret_place->token) != JSON_OBJECT) {
 		cleanup(buffer_deinit) struct buffer message = {0};

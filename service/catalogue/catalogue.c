@@ -630,3 +630,20 @@ size_t catalogue_suggest(const struct catalogue *catalogue, const char *name, si
 		ret_names[i] = best[i].name;
 	return n_best;
 }
+
+const char *catalogue_suggest_toolbox(
+	const struct catalogue *catalogue, const char *id, size_t id_size)
+{
+	const char *best = NULL;
+	unsigned int than = UINT_MAX;
+
+	for (size_t i = 0; i < catalogue_n_toolboxes(catalogue); i++) {
+		size_t n_tools;
+		const struct toolbox *toolbox = catalogue_toolbox(catalogue, i, NULL, &n_tools);
+
+		if (n_tools > 0 &&
+			text_is_nearer(id, id_size, toolbox->id, strlen(toolbox->id), than, &than))
+			best = toolbox->id;
+	}
+	return best;
+}

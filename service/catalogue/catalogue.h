@@ -164,4 +164,8 @@ size_t catalogue_suggest(const struct catalogue *catalogue, const char *name, si
 	const char *toolbox_id, size_t toolbox_id_size,
 	const char *ret_names[CATALOGUE_SUGGESTIONS_MAX]);
 
+/* Return the id of the toolbox with an offered tool that is nearest to @id, or NULL. */
+const char *catalogue_suggest_toolbox(
+	const struct catalogue *catalogue, const char *id, size_t id_size);
+
 CLEANUP_DEFINE(catalogue, struct catalogue *, catalogue_free)

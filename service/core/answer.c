@@ -9,6 +9,9 @@
 #include "util/cleanup.h"
 #include "util/utf8.h"
 
+/* The most bytes of a response up to its data whose context is sent more than once. */
+#define ASIDE_HEAD_BYTES 4096
+
 /* "}}", which answer_send() appends. */
 #define CLOSING_BYTES 2
 
@@ -53,6 +56,18 @@ void answer_begin_part(
 void answer_begin(struct answer *answer, const struct bus_envelope *request)
 {
 	answer_begin_part(answer, request, BUS_CONTEXT_WHOLE);
+}
+
+bool answer_begin_aside(struct answer *answer, const struct answer *response, const char *topic)
+{
+	size_t head = response->opened - 1;
+
+	if (buffer_status(&response->message) < 0 || response->opened > ASIDE_HEAD_BYTES)
+		return false;
+	*answer = (struct answer){.is_open = true};
+	bus_aside_begin(&answer->message, topic, &response->message, head);
+	open_data(answer);
+	return true;
 }
 
 void answer_begin_broadcast(struct answer *answer, const char *topic)

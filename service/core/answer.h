@@ -59,6 +59,10 @@ void answer_begin(struct answer *answer, const struct bus_envelope *request);
 void answer_begin_part(
 	struct answer *answer, const struct bus_envelope *request, enum bus_context_part part);
 
+/* Begin a message called @topic that goes where @response, which is open, will go: with its context. Return
+ * false when that has over 4 KiB, since a call may cause many such messages, or without memory. */
+bool answer_begin_aside(struct answer *answer, const struct answer *response, const char *topic);
+
 /* Begin a message that answers no request. */
 void answer_begin_broadcast(struct answer *answer, const char *topic);
 

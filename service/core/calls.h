@@ -64,6 +64,7 @@ struct call {
 	struct record record;   /* for the audit log */
 	struct limit_hold hold; /* it is in flight for the limits of its caller */
 	bool has_events;        /* its events are broadcast */
+	bool wants_progress;    /* its caller gets its progress */
 	uint64_t progressed_ms; /* time of the last progress event; 0: none */
 	bool has_progress;      /* it has reported a number, the last of which is progress */
 	double progress;

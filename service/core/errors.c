@@ -20,10 +20,28 @@ void errors_write_missing_name(struct answer *answer)
 	answer_error_format(answer, ANSWER_MISSING_NAME, "Missing required field: 'name'");
 }
 
+/* Append "; there is no toolbox 'wether', did you mean 'weather'?" when @catalogue does not have the
+ * toolbox that @request names; with an empty name nothing. */
+static void write_unknown_toolbox(
+	const struct catalogue *catalogue, const struct request *request, struct buffer *out)
+{
+	const struct text_view *id = &request->toolbox_id;
+	const char *near;
+
+	if (!id->text || id->size == 0 ||
+		catalogue_find_toolbox(catalogue, id->text, id->size) >= 0)
+		return;
+	near = catalogue_suggest_toolbox(catalogue, id->text, id->size);
+	buffer_printf(out, "; there is no toolbox '%.*s'", request_name_length(id), id->text);
+	if (near)
+		buffer_printf(out, ", did you mean '%s'?", near);
+}
+
 void errors_write_unknown_tool(
 	struct answer *answer, const struct catalogue *catalogue, const struct request *request)
 {
 	const char *names[CATALOGUE_SUGGESTIONS_MAX];
+	cleanup(buffer_deinit) struct buffer text = {0};
 	size_t n_names = 0;
 	struct buffer *out;
 
@@ -31,8 +49,13 @@ void errors_write_unknown_tool(
 		n_names = catalogue_suggest(catalogue, request->name_text.text,
 			request->name_text.size, request->toolbox_id.text, request->toolbox_id.size,
 			names);
-	answer_error_format(answer, ANSWER_UNKNOWN_TOOL, "Unknown tool: '%.*s'",
-		request_name_length(&request->name_text), request->name_text.text);
+	buffer_printf(&text, "Unknown tool: '%.*s'", request_name_length(&request->name_text),
+		request->name_text.text);
+	write_unknown_toolbox(catalogue, request, &text);
+	for (size_t i = 0; i < n_names; i++)
+		buffer_printf(&text, "%s'%s'", i > 0 ? ", " : "; did you mean ", names[i]);
+	buffer_append_string(&text, n_names > 0 ? "?" : "");
+	answer_error(answer, ANSWER_UNKNOWN_TOOL, text.data, text.size, UINT32_MAX);
 	out = answer_member(answer, "suggestions");
 	buffer_append_char(out, '[');
 	for (size_t i = 0; i < n_names; i++) {

@@ -58,7 +58,9 @@ void events_call_progress(
 	cleanup(buffer_deinit) struct buffer decoded = {0};
 	struct answer event;
 
-	answer_begin_broadcast(&event, "ovos.tools.call.progress");
+	if (!call->wants_progress ||
+		!answer_begin_aside(&event, &call->answer, "ovos.tools.call.progress"))
+		answer_begin_broadcast(&event, "ovos.tools.call.progress");
 	write_call_members(&event, call);
 	if (number != JSON_NONE && json_type_at(progress, number) == JSON_NUMBER)
 		json_write_compact(answer_member(&event, "progress"), progress, number);

@@ -36,7 +36,8 @@ static inline bool events_are_wanted(const struct events *events)
 void events_call_started(const struct events *events, const struct call *call);
 
 /* Broadcast the members `progress` (a number) and `text` (a string, cut to EVENTS_TEXT_POINTS) of
- * the object @progress; a member of another type is null. */
+ * the object @progress; a member of another type is null. For a caller that wants it, it has the context of
+ * the response. */
 void events_call_progress(
 	const struct events *events, const struct call *call, const struct json_tape *progress);
 

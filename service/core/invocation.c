@@ -344,14 +344,17 @@ void invocation_progressed(
 {
 	struct call *call = container_of(runner_call, struct call, runner_call);
 	uint64_t now_ms = clock_now_ms();
+	struct account *before;
 
 	(void)data;
 	keep_progress(call, progress);
-	if (!call->has_events ||
+	if (!(call->has_events || call->wants_progress) ||
 		(call->progressed_ms && now_ms < call->progressed_ms + PROGRESS_MS))
 		return;
 	call->progressed_ms = now_ms;
+	before = bus_act_for(call->invoker->bus, call->account);
 	events_call_progress(call->invoker->events, call, progress);
+	bus_act_for(call->invoker->bus, before);
 }
 
 /* ── checks ──────────────────────────────────────────────────────────────────────────────────── */
@@ -432,22 +435,6 @@ static bool check_cooldown(
 	return false;
 }
 
-/* Return the time that a call has (contract.md, Deadlines): a request may only shorten that of the
- * tool, its toolbox, or the configuration. */
-static uint64_t timeout_of(
-	const struct config *config, const struct tool *tool, uint64_t requested_ms)
-{
-	uint64_t allowed_ms = config->timeout_ms;
-
-	if (!allowed_ms)
-		allowed_ms = kind_facts(tool->toolbox->package->kind)->timeout_ms;
-	if (tool->toolbox->package->limits.timeout_ms)
-		allowed_ms = tool->toolbox->package->limits.timeout_ms;
-	if (tool->timeout_ms)
-		allowed_ms = tool->timeout_ms;
-	return requested_ms && requested_ms < allowed_ms ? requested_ms : allowed_ms;
-}
-
 /* ── the beginning of a call ─────────────────────────────────────────────────────────────────── */
 
 static void write_submit_error(
@@ -479,7 +466,8 @@ static struct call *make_call(struct invoker *invoker, const struct request_scop
 	}
 	write_caller(call, scope);
 	call->invoker = invoker;
-	call->timeout_ms = timeout_of(invoker->config, tool, scope->request.timeout_ms);
+	call->wants_progress = scope->request.wants_progress;
+	call->timeout_ms = offer_timeout_ms(invoker->config, tool, scope->request.timeout_ms);
 	return call;
 }
 
@@ -686,7 +674,7 @@ static bool run_approved(struct invoker *invoker, struct call *call,
 	if (!check_cooldown(runner, tool, answer))
 		return false;
 	move_call(call, tool);
-	call->timeout_ms = timeout_of(invoker->config, tool, call->timeout_ms);
+	call->timeout_ms = offer_timeout_ms(invoker->config, tool, call->timeout_ms);
 	r = run_call(invoker, call, runner, json->data, json->size);
 	if (r != 0)
 		write_submit_error(answer, r, tool, runner);

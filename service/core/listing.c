@@ -186,14 +186,17 @@ void listing_list(
 		request->format, answer_member(answer, listing_member(request->format)));
 }
 
-void listing_get(const struct offer *offer, bool last_wins, const struct request_scope *scope,
-	struct answer *answer)
+void listing_get(const struct offer *offer, const struct config *config,
+	const struct request_scope *scope, struct answer *answer)
 {
+	bool last_wins = config->duplicate_names == CONFIG_DUPLICATES_LAST;
 	const struct tool *tool;
 
+	if (!offer_find(offer, scope->view, &scope->request, last_wins, answer, &tool))
+		return;
 	/* The definition is flat: its members, without its braces, are the answer's. */
-	if (offer_find(offer, scope->view, &scope->request, last_wins, answer, &tool))
-		buffer_append(&answer->message, tool->definition + 1, tool->definition_size - 2);
+	buffer_append(&answer->message, tool->definition + 1, tool->definition_size - 2);
+	answer_member_number(answer, "timeout_ms", offer_timeout_ms(config, tool, 0));
 }
 
 /* The size of a context that is returned whole in any case. */

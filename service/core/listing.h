@@ -17,9 +17,9 @@
 void listing_list(
 	const struct offer *offer, const struct request_scope *scope, struct answer *answer);
 
-/* Serve ovos.tools.get: one definition. @last_wins: `duplicate_names` is "last". */
-void listing_get(const struct offer *offer, bool last_wins, const struct request_scope *scope,
-	struct answer *answer);
+/* Serve ovos.tools.get: one definition, and its deadline. */
+void listing_get(const struct offer *offer, const struct config *config,
+	const struct request_scope *scope, struct answer *answer);
 
 /* Serve ovos.persona.tools.discover: send one response to @envelope for each toolbox with tools,
  * none larger than @frame_bytes. */

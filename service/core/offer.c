@@ -260,3 +260,17 @@ bool offer_rest(struct offer *offer)
 		have_left = have_left && runner_has_reaped_all(offer->retired[i]);
 	return have_left;
 }
+
+uint64_t offer_timeout_ms(
+	const struct config *config, const struct tool *tool, uint64_t requested_ms)
+{
+	uint64_t allowed_ms = config->timeout_ms;
+
+	if (!allowed_ms)
+		allowed_ms = kind_facts(tool->toolbox->package->kind)->timeout_ms;
+	if (tool->toolbox->package->limits.timeout_ms)
+		allowed_ms = tool->toolbox->package->limits.timeout_ms;
+	if (tool->timeout_ms)
+		allowed_ms = tool->timeout_ms;
+	return requested_ms && requested_ms < allowed_ms ? requested_ms : allowed_ms;
+}

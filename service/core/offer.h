@@ -73,3 +73,8 @@ void offer_end_calls(struct offer *offer, const char *reason);
 /* Let every host that has nothing to do end in order, all at once. Returns whether all of them
  * have. */
 bool offer_rest(struct offer *offer);
+
+/* Return the time that a call of @tool has (contract.md, Deadlines): @requested_ms (0: none) may only shorten
+ * that of the tool, its toolbox, or the configuration. */
+uint64_t offer_timeout_ms(
+	const struct config *config, const struct tool *tool, uint64_t requested_ms);

@@ -174,6 +174,17 @@ static bool read_timeout_ms(struct request *request)
 	return request->timeout_ms > 0 || refuse_field(request, "timeout_ms", expected);
 }
 
+static bool read_progress(struct request *request)
+{
+	uint32_t token = find_field(request->data, "progress");
+
+	if (token == JSON_NONE)
+		return true;
+	request->wants_progress = json_type_at(request->data, token) == JSON_TRUE;
+	return request->wants_progress || json_type_at(request->data, token) == JSON_FALSE ||
+	       refuse_field(request, "progress", "true or false");
+}
+
 static bool read_seconds(struct request *request, uint64_t least, const char *expected)
 {
 	uint32_t token = find_field(request->data, "seconds");
@@ -260,6 +271,7 @@ static void reset_request(struct request *request, const struct json_tape *data)
 	request->limit = REQUEST_LIMIT_DEFAULT;
 	request->format = DEFINITION_FULL;
 	request->timeout_ms = 0;
+	request->wants_progress = false;
 	request->bad_field = request->bad_expected = NULL;
 }
 
@@ -268,6 +280,7 @@ static bool read_call_fields(struct request *request)
 	bool is_good = read_call_id(request);
 
 	request->args = find_field(request->data, "args");
+	is_good = read_progress(request) && is_good;
 	return read_timeout_ms(request) && is_good;
 }
 

@@ -61,6 +61,7 @@ struct request {
 	bool has_since;
 	double since_s;
 	uint64_t limit;
+	bool wants_progress;
 	uint64_t seconds;      /* 1 (of REQUEST_ATTACH: 0) to REQUEST_SECONDS_MAX */
 	const char *bad_field; /* after a refusal: its name, and the value that it must have */
 	const char *bad_expected;

@@ -81,9 +81,7 @@ static void serve_list(struct service *service, struct answer *answer)
 
 static void serve_get(struct service *service, struct answer *answer)
 {
-	bool last_wins = service->config.duplicate_names == CONFIG_DUPLICATES_LAST;
-
-	listing_get(&service->offer, last_wins, &service->scope, answer);
+	listing_get(&service->offer, &service->config, &service->scope, answer);
 	late_hold(&service->late, &service->scope, answer);
 }
 

@@ -49,24 +49,6 @@ void ctl_response_print(const struct ctl_response *response)
 	terminal_print_json_text(&line);
 }
 
-/* "; is it 'a', 'b'?" */
-static void append_suggestions(const struct ctl_response *response, struct buffer *out)
-{
-	const struct json_tape *tape = &response->tape;
-	uint32_t names = ctl_response_find(response, 0, "suggestions", JSON_ARRAY);
-
-	if (names == JSON_NONE || json_count(tape, names) == 0)
-		return;
-	buffer_append_string(out, "; is it ");
-	for (uint32_t i = json_first(tape, names); i < json_end(tape, names);
-		i = json_next(tape, i)) {
-		buffer_append_string(out, i == json_first(tape, names) ? "'" : ", '");
-		terminal_append_value(out, tape, i);
-		buffer_append_char(out, '\'');
-	}
-	buffer_append_char(out, '?');
-}
-
 void ctl_response_complain(const struct ctl_response *response)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
@@ -74,7 +56,6 @@ void ctl_response_complain(const struct ctl_response *response)
 
 	if (error != JSON_NONE)
 		terminal_append_value(&text, &response->tape, error);
-	append_suggestions(response, &text);
 	if (buffer_terminate(&text))
 		terminal_complain("%s", text.data);
 }

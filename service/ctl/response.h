@@ -22,7 +22,7 @@ int ctl_response_status(const struct ctl_response *response);
 /* Print it verbatim, on one line. */
 void ctl_response_print(const struct ctl_response *response);
 
-/* Complain about its error, with help if there is any. */
+/* Complain about its error. */
 void ctl_response_complain(const struct ctl_response *response);
 
 /* Report the response: verbatim if @is_json, else as a complaint about its error or by @print.

@@ -243,19 +243,6 @@ static void on_frame(void *data, const char *text, size_t size)
 	fail(session, CTL_NO_ANSWER);
 }
 
-/* Only a mistake in the address of the bus matters here. */
-static void on_report(void *data, const struct diagnostic *diagnostic)
-{
-	cleanup(buffer_deinit) struct buffer text = {0};
-
-	(void)data;
-	if (diagnostic->severity != DIAGNOSTIC_ERROR)
-		return;
-	diagnostic_write(diagnostic, &text);
-	if (buffer_terminate(&text))
-		terminal_complain("%s", text.data);
-}
-
 static int read_url(const char *name, const char *url, struct bus_address *ret_address)
 {
 	const char *reason = NULL;
@@ -311,7 +298,9 @@ static int find_bus(const struct ctl_options *options, struct bus_address *ret_a
 		return read_url_with_token("--bus", options->bus, ret_address);
 	if (variable && *variable)
 		return read_url_with_token("TOOLBOXD_BUS", variable, ret_address);
-	return config_read_bus(&flags, on_report, NULL, ret_address) == 0 ? 0 : CTL_NO_BUS;
+	return config_read_bus(&flags, terminal_complain_error, NULL, ret_address) == 0
+		       ? 0
+		       : CTL_NO_BUS;
 }
 
 static int make_session_key(char ret_key[KEY_BYTES])

@@ -67,6 +67,18 @@ void terminal_complain(const char *format, ...)
 			is_red ? PLAIN : "", wrapped.data + strlen(PROGRAM));
 }
 
+void terminal_complain_error(void *data, const struct diagnostic *diagnostic)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	(void)data;
+	if (diagnostic->severity != DIAGNOSTIC_ERROR)
+		return;
+	diagnostic_write(diagnostic, &text);
+	if (buffer_terminate(&text))
+		terminal_complain("%s", text.data);
+}
+
 size_t terminal_width(void)
 {
 	return width_of(STDOUT_FILENO);

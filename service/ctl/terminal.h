@@ -6,6 +6,7 @@
 
 #include "json/reader.h"
 #include "util/buffer.h"
+#include "util/diagnostic.h"
 
 /* Output for people: with the width and the colours of a terminal (unless NO_COLOR is set), plain
  * everywhere else. Texts of tools come from strangers, so their control characters never reach a
@@ -13,6 +14,9 @@
 
 /* Complain on stderr: `toolboxctl: …`. */
 void terminal_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Complain about @diagnostic if it is an error (a diagnostic_function; @data is not used). */
+void terminal_complain_error(void *data, const struct diagnostic *diagnostic);
 
 /* Return the columns of the terminal that stdout is, or 0 if it is none. */
 size_t terminal_width(void);

@@ -46,6 +46,12 @@ static void write_path(const char *path, struct buffer *out)
 	buffer_append_string(out, ": ");
 }
 
+static bool ends_with(const struct buffer *text, char character)
+{
+	return buffer_status(text) == 0 && text->size > 0 &&
+	       text->data[text->size - 1] == character;
+}
+
 void schema_report_write_text(const struct schema_report *report, struct buffer *out)
 {
 	for (size_t i = 0; i < report->n_violations; i++) {
@@ -59,7 +65,7 @@ void schema_report_write_text(const struct schema_report *report, struct buffer 
 	if (report->is_cut)
 		buffer_append_string(out, "; and more");
 	if (report->summary)
-		buffer_printf(out, ". %s", report->summary);
+		buffer_printf(out, "%s %s", ends_with(out, '?') ? "" : ".", report->summary);
 }
 
 void schema_report_write_json(const struct schema_report *report, struct buffer *out)

@@ -122,7 +122,7 @@ def test_one_key_lets_the_call_beside_it_run(with_key, place, home):
             person.press("y")
             assert call.end() == 0 and '"output": ""' in call.text
             assert place.exists()
-        person.wait_for("once by toolboxctl")
+        person.wait_for("once by toolboxctl\r\n")
         person.press("q")
         assert person.end() == 0
     with Caller(with_key.url) as caller:
@@ -202,6 +202,7 @@ def test_questions_are_listed_and_answered_by_commands(with_key, place, home):
         lines = run("approvals").stdout.splitlines()
         assert lines[0].split() == ["ID", "TOOL", "RISK", "FROM", "SECONDS", "QUESTION"]
         assert lines[1].split()[:4] == [id, "shell/touch", "execute", "alice"]
+        assert lines[1].split()[4].isdigit()
         assert json.loads(run("approvals", "--json").stdout)["pending"][0]["id"] == id
         refused = run("approve", id, at=home.parent / "stranger")
         assert refused.returncode == 1 and "proof" in refused.stderr

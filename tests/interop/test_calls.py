@@ -41,6 +41,19 @@ def test_a_call_that_runs_is_cancelled(own):
     assert not set(before) & set(service.daemon.hosts())
 
 
+def test_a_definition_has_the_deadline_of_its_tool(launch, tmp_path):
+    manifests.toolbox(tmp_path / "a.d", "own", [manifests.labs(timeout_ms=700)],
+                      limits={"timeout_ms": 900})
+    manifests.toolbox(tmp_path / "a.d", "box", [manifests.labs("of_box")],
+                      limits={"timeout_ms": 900})
+    manifests.toolbox(tmp_path / "a.d", "rest", [manifests.labs("of_all")])
+    service = launch({"timeout_ms": 1100}, [tmp_path / "a.d"])
+    with Caller(service.url) as caller:
+        for name, deadline in ("absolute", 700), ("of_box", 900), ("of_all", 1100):
+            assert caller.call("ovos.tools.get", {"name": name})["timeout_ms"] == deadline
+        assert not any("timeout_ms" in tool for tool in caller.call("ovos.tools.list")["tools"])
+
+
 def test_a_call_that_waits_is_cancelled(own):
     caller, _ = own
     caller.invoke("absolute", {"value": 1})

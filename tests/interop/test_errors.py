@@ -21,7 +21,7 @@ def test_no_name(caller):
 def test_an_unknown_tool_and_what_was_probably_meant(caller):
     answer = caller.invoke("ad", {"a": 1, "b": 2})
     assert answer["name"] == "ad" and answer["code"] == "unknown_tool"
-    assert answer["error"].startswith("Unknown tool: 'ad'")
+    assert answer["error"].startswith("Unknown tool: 'ad'; did you mean 'a")
     assert "add" in answer["suggestions"] and len(answer["suggestions"]) <= 3
     assert caller.call("ovos.tools.get", {"name": "ad"})["suggestions"] == answer["suggestions"]
     assert caller.invoke("add", {}, toolbox_id="nobody")["code"] == "unknown_tool"

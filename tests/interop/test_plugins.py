@@ -115,6 +115,32 @@ def test_progress_is_told_to_who_watches(caller):
     assert caller.answer_to("ovos.tools.invoke", mark).data["result"] == {"steps": 3}
 
 
+def test_progress_is_told_to_who_asks_for_it(launch, tmp_path):
+    service = launch({}, [plugged(tmp_path / "toolbox.d")])
+    with Caller(service.url) as caller:
+        for wanted in None, False, True:
+            context = {"source": "me", "destination": "you", "mine": [1.5]}
+            caller.settle()
+            more = {} if wanted is None else {"progress": wanted}
+            mark = caller.send("ovos.tools.invoke", {
+                "name": "later", "args": {"steps": 3}, "call_id": "p-2", **more}, context)
+            answer = caller.answer_to("ovos.tools.invoke", mark)
+            assert answer.data["result"] == {"steps": 3}
+            told = [message for message in caller.seen
+                    if message.type == "ovos.tools.call.progress"]
+            assert bool(told) is (wanted is True)
+        assert told[0].data["call_id"] == "p-2" and told[0].data["text"] == "stepping"
+        assert told[0].context == answer.context
+        big = {"source": "me", "big": "x" * 5000}
+        caller.send("ovos.tools.invoke", {"name": "later", "args": {"steps": 3},
+                                          "progress": True}, big)
+        told = caller.wait_for(lambda message: message.type == "ovos.tools.call.progress"
+                               and message.data["call_id"] != "p-2")
+        assert told.context == {"source": "toolboxd", "session": {"session_id": "default"}}
+        refused = caller.call("ovos.tools.invoke", {"name": "later", "progress": 1})
+        assert (refused["code"], refused["field"]) == ("bad_request", "progress")
+
+
 def test_a_flood_of_progress_harms_nobody(caller):
     assert result(caller, "later", {"steps": 20000}, timeout_ms=20000) == {"steps": 20000}
 

@@ -18,19 +18,6 @@
  *   random bytes ─▶ FILE.new, mode 0600 ─▶ FILE     linked; with --force renamed
  */
 
-/* Only a mistake in the configuration that keeps it from being read matters here. */
-static void complain_error(void *data, const struct diagnostic *diagnostic)
-{
-	cleanup(buffer_deinit) struct buffer text = {0};
-
-	(void)data;
-	if (diagnostic->severity != DIAGNOSTIC_ERROR)
-		return;
-	diagnostic_write(diagnostic, &text);
-	if (buffer_terminate(&text))
-		terminal_complain("%s", text.data);
-}
-
 #define DIGITS ((size_t)2 * APPROVAL_KEY_BYTES)
 
 static int write_digits(int fd)
@@ -101,7 +88,7 @@ int ctl_approval(const struct ctl_options *options)
 		terminal_complain("what about the approval? toolboxctl approval key --new");
 		return CTL_USAGE;
 	}
-	if (config_read_approval_key(&flags, complain_error, NULL, &path, &key) != 0)
+	if (config_read_approval_key(&flags, terminal_complain_error, NULL, &path, &key) != 0)
 		return CTL_USAGE;
 	if (!path) {
 		terminal_complain("no file is configured: set approval.key_file of toolboxd in "

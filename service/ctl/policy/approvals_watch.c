@@ -204,6 +204,7 @@ static void show_question(struct watched *question)
 /* Print how the question was decided, and forget it. */
 static void take_resolved(struct watch *watch, const struct json_tape *event)
 {
+	cleanup(buffer_deinit) struct buffer reason = {0};
 	cleanup(buffer_deinit) struct buffer line = {0};
 	uint32_t id = json_find(event, 0, "id");
 	struct watched *question = NULL;
@@ -217,8 +218,10 @@ static void take_resolved(struct watch *watch, const struct json_tape *event)
 		terminal_append_member(&line, event, 0, "decision");
 		buffer_append_string(&line, " by ");
 		terminal_append_member(&line, event, 0, "by");
-		buffer_append_string(&line, "  ");
-		terminal_append_member(&line, event, 0, "reason");
+		terminal_append_member(&reason, event, 0, "reason");
+		if (reason.size > 0)
+			buffer_append_string(&line, "  ");
+		buffer_append_buffer(&line, &reason);
 		print_line(&line);
 	}
 	drop_question(question);

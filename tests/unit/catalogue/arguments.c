@@ -83,6 +83,8 @@ Test(arguments, that_are_absent_are_an_empty_object)
 {
 	expect_passed(1, "", "{}");
 	expect_passed(1, "'args':null", "{}");
+	expect_passed(1, "'args':''", "{}");
+	expect_passed(1, "'args':'null'", "{}");
 }
 
 Test(arguments, may_be_the_text_of_an_object)
@@ -106,7 +108,7 @@ Test(arguments, that_are_no_object_are_refused)
 		"must be an object, or a string that is the text of one; came: number");
 	expect_violation(1, "'args':'[1]'", "",
 		"must be an object, or a string that is the text of one; came: array");
-	expect_violation(1, "'args':''", "",
+	expect_violation(1, "'args':' '", "",
 		"must be an object, or a string that is the text of one; its text is not JSON "
 		"(byte 0: "
 		"expected a value, found an empty text)");

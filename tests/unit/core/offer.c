@@ -68,13 +68,19 @@ Test(offer, misses_a_name)
 
 Test(offer, reports_an_unknown_name_and_near_ones)
 {
-	expect_error("'name':'tun'", "\"error\":\"Unknown tool: 'tun'\",\"code\":\"unknown_tool\","
-				     "\"suggestions\":[\"tune\"]");
+	expect_error("'name':'tun'",
+		"\"error\":\"Unknown tool: 'tun'; did you mean 'tune'?\",\"code\":\"unknown_tool\","
+		"\"suggestions\":[\"tune\"]");
 	expect_error("'name':'turn','toolbox_id':'light'",
-		"\"error\":\"Unknown tool: 'turn'\",\"code\":\"unknown_tool\","
+		"\"error\":\"Unknown tool: 'turn'; did you mean "
+		"'turn_on'?\",\"code\":\"unknown_tool\","
 		"\"suggestions\":[\"turn_on\"]");
 	expect_error("'name':'tune','toolbox_id':'nobody'",
-		"\"error\":\"Unknown tool: 'tune'\",\"code\":\"unknown_tool\",\"suggestions\":[]");
+		"\"error\":\"Unknown tool: 'tune'; there is no toolbox 'nobody'\","
+		"\"code\":\"unknown_tool\",\"suggestions\":[]");
+	expect_error("'name':'tune','toolbox_id':'radoi'",
+		"\"error\":\"Unknown tool: 'tune'; there is no toolbox 'radoi', did you mean "
+		"'radio'?\",\"code\":\"unknown_tool\",\"suggestions\":[]");
 }
 
 Test(offer, reports_a_name_that_is_no_string_by_its_text)
