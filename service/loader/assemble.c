@@ -311,8 +311,9 @@ static int add_masked(const struct folders_listing *listing, struct catalogue *c
 		char id[MANIFEST_ID_BYTES];
 
 		manifest_id(mask->path, id);
-		buffer_printf(
-			&reason, "%s is masked by %s, a link to /dev/null", mask->path, mask->link);
+		buffer_printf(&reason, "%s is %s by %s%s", mask->path,
+			mask->is_replaced ? "replaced" : "masked", mask->link,
+			mask->is_replaced ? "" : ", a link to /dev/null");
 		r = buffer_terminate(&reason)
 			    ? catalogue_add_skipped(catalogue, id, NULL, reason.data)
 			    : -ENOMEM;

@@ -17,6 +17,18 @@ struct names_check {
 	void *data;
 };
 
+/* Return whether @skipped is a toolbox that is left out as a whole: its tools are not known. One of whose
+ * files another one took the place has its tools from that. */
+static bool is_without_tools(
+	const struct catalogue *catalogue, const struct catalogue_skipped *skipped)
+{
+	const char *id = skipped->toolbox_id;
+	long index = skipped->name ? -1 : catalogue_find_toolbox(catalogue, id, strlen(id));
+
+	return !skipped->name &&
+	       (index < 0 || catalogue_toolbox(catalogue, (size_t)index, NULL, NULL)->n_tools == 0);
+}
+
 /* Return whether @name means any tool that was found. The tools of a toolbox that is left out as a
  * whole are not known: any name with its id may mean one. */
 static bool is_known(const struct catalogue *catalogue, char *name)
@@ -28,8 +40,10 @@ static bool is_known(const struct catalogue *catalogue, char *name)
 	for (size_t i = 0; i < catalogue_n_skipped(catalogue); i++) {
 		const struct catalogue_skipped *skipped = catalogue_skipped(catalogue, i);
 
-		if (skipped->name ? name_means(name, skipped->toolbox_id, skipped->name)
-				  : strchr(name, '/') && names_may_mean(&list, skipped->toolbox_id))
+		if (skipped->name && name_means(name, skipped->toolbox_id, skipped->name))
+			return true;
+		if (is_without_tools(catalogue, skipped) && strchr(name, '/') &&
+			names_may_mean(&list, skipped->toolbox_id))
 			return true;
 	}
 	return false;
@@ -97,7 +111,7 @@ static bool has_known_tools(const struct catalogue *catalogue, const char *id)
 		if (strcmp(catalogue_failure(catalogue, i)->toolbox_id, id) == 0)
 			return false;
 	for (size_t i = 0; i < catalogue_n_skipped(catalogue); i++)
-		if (!catalogue_skipped(catalogue, i)->name &&
+		if (is_without_tools(catalogue, catalogue_skipped(catalogue, i)) &&
 			strcmp(catalogue_skipped(catalogue, i)->toolbox_id, id) == 0)
 			return false;
 	return true;

@@ -59,18 +59,21 @@ bool dropin_is_left_out(const char *name)
 
 /* ── one folder ──────────────────────────────────────────────────────────────────────────────── */
 
-/* Takes @dropin's texts over. */
+/* Takes @dropin's texts over. Only so many names that are left out on purpose are kept. */
 static int put(struct dropin_list *list, struct dropin dropin)
 {
 	cleanup_free char *name = dropin.name;
 	cleanup_free char *path = dropin.path;
 	cleanup_free char *reason = dropin.reason;
 
-	if (list->n_items == DROPINS_MAX)
+	if (dropin.is_aside && list->n_aside == DROPIN_ASIDE_MAX)
+		return 0;
+	if (!dropin.is_aside && list->n_items - list->n_aside == DROPINS_MAX)
 		return -E2BIG;
 	if (array_grow(list->items, list->n_items) < 0)
 		return -ENOMEM;
 	list->items[list->n_items++] = dropin;
+	list->n_aside += dropin.is_aside;
 	name = path = reason = NULL;
 	return 0;
 }
@@ -92,42 +95,59 @@ static bool is_definition(const char *path)
 	return dot && strcmp(dot, ".json") == 0;
 }
 
-/* Take the file at @path, of the service @service (NULL: none), if it is meant to be a program. */
-static int take_file(struct dropin_list *list, const char *path, const char *service)
+/* Return why the file at @path is left out, though it is meant to be a program; NULL: it is offered. */
+static const char *refuse_file(const char *path, bool can_run)
 {
-	struct dropin dropin = {.is_direct = !service};
+	if (!can_run)
+		return "it is not executable (chmod +x)";
+	return utf8_is_valid(path, strlen(path)) ? NULL : "its path is not UTF-8";
+}
+
+/* Take the file at @path, of the service @service (NULL: none). @aside is why its name is left out; NULL:
+ * it is not. */
+static int take_file(
+	struct dropin_list *list, const char *path, const char *service, const char *aside)
+{
 	bool can_run = access(path, X_OK) == 0;
+	const char *reason = aside ? aside : refuse_file(path, can_run);
+	struct dropin dropin = {
+		.is_direct = !service,
+		.is_aside = aside || (!can_run && !is_script(path)),
+	};
 	size_t size;
 	const char *stem = dropin_stem(path, &size);
 
-	if (is_definition(path) || (!can_run && !is_script(path)))
+	if (is_definition(path))
 		return 0;
 	if (asprintf(&dropin.name, "%s%s%.*s", service ? service : "", service ? "_" : "",
 		    (int)size, stem) < 0)
 		return -ENOMEM;
 	dropin.path = strdup(path);
-	if (!can_run)
-		dropin.reason = strdup("it is not executable (chmod +x)");
-	else if (!utf8_is_valid(path, strlen(path)))
-		dropin.reason = strdup("its path is not UTF-8");
-	if (!dropin.path || ((!can_run || !utf8_is_valid(path, strlen(path))) && !dropin.reason)) {
-		free(dropin.name);
-		free(dropin.path);
-		free(dropin.reason);
-		return -ENOMEM;
-	}
-	return put(list, dropin);
+	if (dropin.path && (!reason || dropin_leave_out(&dropin, "%s: %s", path, reason) == 0))
+		return put(list, dropin);
+	free(dropin.name);
+	free(dropin.path);
+	return -ENOMEM;
 }
 
 static int scan_folder(struct dropin_list *list, const char *folder, const char *service);
 
+/* Return whether @name is of no interest to anybody. */
+static bool is_hidden(const char *name)
+{
+	return name[0] == '.' || strcmp(name, "__pycache__") == 0;
+}
+
 static int take_entry(
 	struct dropin_list *list, const char *folder, const char *service, const char *name)
 {
+	static const char aside[] =
+		"its name is one of those that are left out: _*, types, helpers, "
+		"*_helpers";
 	cleanup_free char *path = NULL;
 	struct stat status;
 
-	if (dropin_is_left_out(name))
+	if (is_hidden(name))
 		return 0;
 	if (++list->n_seen > DROPIN_ENTRIES_MAX)
 		return -E2BIG;
@@ -137,8 +157,8 @@ static int take_entry(
 	}
 	if (stat(path, &status) < 0)
 		return 0;
-	if (S_ISREG(status.st_mode))
-		return take_file(list, path, service);
+	if (S_ISREG(status.st_mode) || dropin_is_left_out(name))
+		return take_file(list, path, service, dropin_is_left_out(name) ? aside : NULL);
 	return S_ISDIR(status.st_mode) && !service ? scan_folder(list, path, name) : 0;
 }
 

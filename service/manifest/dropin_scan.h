@@ -9,14 +9,15 @@
  *
  *   toolbox.d/home/lights.sh         home/lights
  *   toolbox.d/home/music/next        home/music_next
- *   toolbox.d/home/music/_shared.py  (left out, as are .hidden, types.py, helpers, my_helpers.sh,
- *   toolbox.d/home/notes.txt          and whatever cannot be run)
+ *   toolbox.d/home/music/_shared.py  left out, as are types.py, helpers, my_helpers.sh,
+ *   toolbox.d/home/notes.txt         and whatever cannot be run; .hidden is not looked at
  */
 
 struct dropin {
 	char *name; /* name of the tool */
 	char *path;
 	bool is_direct; /* not in a folder of its own service */
+	bool is_aside;  /* left out on purpose: by its name, or as a file that is no program */
 	char *reason;   /* the reason why it is not offered; NULL: it is */
 };
 
@@ -24,12 +25,16 @@ struct dropin {
 struct dropin_list {
 	struct dropin *items;
 	size_t n_items;
-	size_t n_seen; /* entries of folders */
+	size_t n_aside; /* items with is_aside */
+	size_t n_seen;  /* entries of folders */
 };
 
 /* Most programs, and most entries of any sort: more are a mistake. */
 #define DROPINS_MAX        1000
 #define DROPIN_ENTRIES_MAX 10000
+
+/* The most names that are left out on purpose and listed. */
+#define DROPIN_ASIDE_MAX 100
 
 /* List the programs in @folder. 0, -E2BIG (more than the above), or the negative errno with which a
  * folder cannot be listed; the list is the caller's to deinit in any case. */

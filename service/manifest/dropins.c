@@ -247,6 +247,10 @@ static int report_skipped(const struct folder *folder, struct skipped_list *skip
 	for (size_t i = 0; r == 0 && i < folder->list.n_items; i++) {
 		const struct dropin *dropin = &folder->list.items[i];
 
+		/* A file beside the program of its name is a part of that. */
+		if (dropin->is_aside && i > 0 &&
+			strcmp(folder->list.items[i - 1].name, dropin->name) == 0)
+			continue;
 		if (dropin->reason)
 			r = skipped_list_add(skipped, dropin->name, dropin->reason);
 	}

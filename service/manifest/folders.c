@@ -142,11 +142,15 @@ static int compare_candidates(const void *a, const void *b)
 	return left->rank > right->rank ? -1 : left->rank < right->rank;
 }
 
-/* Note that @link hides @below. 0 or -ENOMEM. */
-static int add_mask(struct folders_listing *listing, const struct candidate *link,
+/* Note that @above hides @below. 0 or -ENOMEM. */
+static int add_mask(struct folders_listing *listing, const struct candidate *above,
 	const struct candidate *below)
 {
-	struct folders_mask mask = {strdup(below->entry.path), strdup(link->entry.path)};
+	struct folders_mask mask = {
+		.path = strdup(below->entry.path),
+		.link = strdup(above->entry.path),
+		.is_replaced = !above->is_mask,
+	};
 
 	if (mask.path && mask.link && array_grow(listing->masks, listing->n_masks) == 0) {
 		listing->masks[listing->n_masks++] = mask;
@@ -158,7 +162,7 @@ static int add_mask(struct folders_listing *listing, const struct candidate *lin
 }
 
 /* Move the candidate that counts for each name to @listing, which has room for all. A mask counts,
- * too: the candidate right below it is reported. 0 or -ENOMEM. */
+ * too. The candidate right below is reported. 0 or -ENOMEM. */
 static int choose(struct candidates *candidates, struct folders_listing *listing)
 {
 	const char *last = "";
@@ -166,16 +170,16 @@ static int choose(struct candidates *candidates, struct folders_listing *listing
 
 	for (size_t i = 0; r == 0 && i < candidates->n_items; i++) {
 		struct candidate *candidate = &candidates->items[i];
-		bool is_hiding = i + 1 < candidates->n_items && candidate->is_mask &&
-				 !candidate[1].is_mask &&
-				 strcmp(candidate[1].entry.name, candidate->entry.name) == 0;
+		bool is_hiding = i + 1 < candidates->n_items && !candidate[1].is_mask &&
+				 strcmp(candidate[1].entry.name, candidate->entry.name) == 0 &&
+				 strcmp(candidate[1].entry.path, candidate->entry.path) != 0;
 
 		if (strcmp(candidate->entry.name, last) == 0)
 			continue;
 		last = candidate->entry.name;
 		if (!candidate->is_mask)
 			listing->entries[listing->n_entries++] = candidate->entry;
-		else if (is_hiding)
+		if (is_hiding)
 			r = add_mask(listing, candidate, &candidate[1]);
 	}
 	return r;

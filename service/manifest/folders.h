@@ -15,16 +15,18 @@ struct folders_entry {
 	bool is_folder;   /* drop-in programs */
 };
 
-/* A file or folder that is hidden by a link to /dev/null. */
+/* A file or folder that the one of its name in a higher folder hides: a link to /dev/null, or one that is
+ * registered in its place. */
 struct folders_mask {
 	char *path;
 	char *link;
+	bool is_replaced; /* @link is registered */
 };
 
 struct folders_listing {
 	struct folders_entry *entries; /* sorted by name (bytes) */
 	size_t n_entries;
-	struct folders_mask *masks; /* the masked entries, in the highest folder that has them */
+	struct folders_mask *masks; /* the hidden entries, in the highest folder that has them */
 	size_t n_masks;
 };
 

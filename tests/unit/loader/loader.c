@@ -173,6 +173,23 @@ Test(loader, lets_higher_folders_replace_and_mask)
 	expect_failed("");
 }
 
+Test(loader, tells_what_is_replaced)
+{
+	struct buffer reason = {0};
+
+	scratch_write_json("low/a.json", LIBM("low"));
+	scratch_write_json("high/a.json", LIBM("high"));
+	load();
+	expect_offered("a/high ");
+	cr_assert_eq(catalogue_n_skipped(catalogue), 1);
+	cr_expect_str_eq(catalogue_skipped(catalogue, 0)->toolbox_id, "a");
+	cr_expect_null(catalogue_skipped(catalogue, 0)->name);
+	buffer_printf(&reason, "%s is replaced by %s", scratch_path("low/a.json"),
+		scratch_path("high/a.json"));
+	cr_expect_str_eq(catalogue_skipped(catalogue, 0)->reason, buffer_terminate(&reason));
+	buffer_deinit(&reason);
+}
+
 /* A mask is easily forgotten. */
 Test(loader, tells_what_is_masked)
 {

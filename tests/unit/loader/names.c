@@ -71,6 +71,7 @@ Test(names, of_no_tool_of_a_toolbox_are_reported)
 
 	cr_assert_eq(catalogue_add_failure(catalogue, &failure, NULL), 0);
 	cr_assert_eq(catalogue_add_skipped(catalogue, "asleep", NULL, "not enabled"), 0);
+	cr_assert_eq(catalogue_add_skipped(catalogue, "a", NULL, "x is replaced by y"), 0);
 	names_report_unknown(&config, catalogue, report, NULL);
 	cr_expect_str_eq(buffer_terminate(&reported),
 		"toolboxes.a.tools: it has no tool called 'three'\n"

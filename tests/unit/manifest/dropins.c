@@ -121,17 +121,40 @@ Test(dropins, are_found_from_a_relative_path_too)
 Test(dropins, leave_out_what_is_no_program)
 {
 	static const char *const names[] = {"home/_x", "home/.x", "home/types.py", "home/types",
-		"home/helpers.sh", "home/my_helpers", "home/_lib/x", "home/helpers/x"};
+		"home/helpers.sh", "home/my_helpers", "home/_lib/x", "home/helpers/x",
+		"home/__pycache__/x"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		write_program(names[i], "#!/bin/sh\n");
 	scratch_write("home/notes.txt", "text");
 	cr_assert_eq(read_home(NULL), 0);
 	cr_expect_null(toolbox);
-	cr_expect_eq(skipped.n_items, 0);
+	expect_left_out("_x", "/home/_x: its name is one of those that are left out");
+	expect_left_out("types", "/home/types: its name");
+	expect_left_out("my_helpers", "/home/my_helpers: its name");
+	expect_left_out("_lib", "/home/_lib: its name");
+	expect_left_out("notes", "/home/notes.txt: it is not executable (chmod +x)");
+	cr_expect_eq(skipped.n_items, 6, "one of each name");
+	write_program("home/notes.sh", "#!/bin/sh\n");
+	cr_assert_eq(read_home(NULL), 0);
+	cr_expect_eq(skipped.n_items, 5, "notes.txt is a part of notes.sh");
 	scratch_write("home/script.sh", "#!/bin/sh\n");
 	cr_assert_eq(read_home(NULL), 0);
 	expect_left_out("script", "it is not executable (chmod +x)");
+}
+
+Test(dropins, name_a_bounded_number_of_what_is_no_program)
+{
+	char name[64];
+
+	write_program("home/lights.sh", "#!/bin/sh\n");
+	for (int i = 0; i < DROPINS_MAX + 10; i++) {
+		snprintf(name, sizeof(name), "home/notes%d.txt", i);
+		scratch_write(name, "");
+	}
+	cr_assert_eq(read_home(NULL), 0);
+	expect_tools("lights ");
+	cr_expect_eq(skipped.n_items, DROPIN_ASIDE_MAX);
 }
 
 Test(dropins, leave_out_what_would_fail_with_every_call)

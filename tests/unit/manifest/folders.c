@@ -133,6 +133,7 @@ Test(folders, may_be_given_twice)
 	scratch_write("low/a.json", "");
 	cr_assert_eq(folders_list(folders, 2, &listing), 0);
 	cr_expect_eq(listing.n_entries, 1);
+	cr_expect_eq(listing.n_masks, 0, "no file replaces itself");
 }
 
 Test(folders, that_are_none_are_empty)
