@@ -29,16 +29,18 @@ static int print_version(const struct ctl_options *options);
 static int complete(const struct ctl_options *options);
 
 static const struct ctl_command commands[] = {
-	{"list", "", "list the tools that are offered",
-		"With --format the list is printed for a model: as JSON, or as text (markdown).\n",
+	{"list", "[NAME...]", "list the tools that are offered",
+		"NAMES are tools: TOOL, TOOLBOX/TOOL, with * for any characters. With --format the "
+		"list is\nprinted for a model: as JSON, or as text (markdown).\n",
 		"  toolboxctl list --toolbox math_tools\n"
+		"  toolboxctl list 'light*'\n"
 		"  toolboxctl list --long\n"
 		"  toolboxctl list --why\n"
 		"  toolboxctl list --format openai\n"
 		"  toolboxctl list --format anthropic --stat\n",
 		WHICH_FLAGS | CTL_FLAG_FORMAT | CTL_FLAG_LONG | CTL_FLAG_WHY | CTL_FLAG_OFFLINE |
 			CTL_FLAG_BUS,
-		0, 0, ctl_list},
+		0, CTL_MANY, ctl_list},
 	{"get", "NAME", "show how to call a tool", "NAME is a tool, or TOOLBOX/TOOL.\n",
 		"  toolboxctl get add\n"
 		"  toolboxctl get math_tools/add --json\n",

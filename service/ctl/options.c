@@ -35,6 +35,8 @@ static const struct flag flags[] = {
 	{"--why", NULL, "also list what is not offered, and why", CTL_FLAG_WHY, MEMBER(why)},
 	{"--offline", NULL, "without a daemon: list what one would offer", CTL_FLAG_OFFLINE,
 		MEMBER(offline)},
+	{"--toolbox-dir", "DIR", "the folder of toolboxes in place of the default ones",
+		CTL_FLAG_OFFLINE, MEMBER(toolbox_dir)},
 	{"--kind", "KIND", "the kind of the toolbox", CTL_FLAG_KIND, MEMBER(kind)},
 	{"--args", "JSON", "all arguments as one JSON object", CTL_FLAG_ARGS, MEMBER(args)},
 	{"--dry-run", NULL, "check the arguments, run nothing", CTL_FLAG_DRY_RUN, MEMBER(dry_run)},

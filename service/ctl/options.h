@@ -37,6 +37,7 @@ struct ctl_options {
 	const char *bus; /* or NULL, as the others */
 	const char *toolbox_id;
 	const char *profile;
+	const char *toolbox_dir;
 	const char *format;
 	const char *args;
 	const char *kind;

@@ -49,8 +49,7 @@ int tool_names_list(
 	return ask(session, "ovos.tools.list", profile, ret_response);
 }
 
-/* Whether @name means the tool of the entry at @entry, which has `toolbox_id` and `name`. */
-static bool means_entry(const struct ctl_response *response, uint32_t entry, const char *name)
+bool tool_names_mean(const struct ctl_response *response, uint32_t entry, const char *name)
 {
 	uint32_t id_token = ctl_response_find(response, entry, "toolbox_id", JSON_STRING);
 	uint32_t tool_token = ctl_response_find(response, entry, "name", JSON_STRING);
@@ -73,7 +72,7 @@ bool tool_names_mean_any(const struct ctl_response *response, const char *list, 
 		return false;
 	for (uint32_t i = json_first(tape, entries); i < json_end(tape, entries);
 		i = json_next(tape, i))
-		if (means_entry(response, i, name))
+		if (tool_names_mean(response, i, name))
 			return true;
 	return false;
 }
@@ -88,7 +87,7 @@ static void complain_left_out(const struct ctl_response *status, const char *nam
 		entries != JSON_NONE && i < json_end(tape, entries); i = json_next(tape, i)) {
 		cleanup(buffer_deinit) struct buffer line = {0};
 
-		if (!means_entry(status, i, name))
+		if (!tool_names_mean(status, i, name))
 			continue;
 		terminal_append_value(&line, tape, json_find(tape, i, "toolbox_id"));
 		buffer_append_char(&line, '/');

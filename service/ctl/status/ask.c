@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ctl/status/ask.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "ctl/command.h"
+#include "ctl/guess.h"
 #include "ctl/request.h"
-#include "ctl/terminal.h"
 #include "util/cleanup.h"
-#include "util/text.h"
 
 #define TOPIC "ovos.tools.status"
 
@@ -23,36 +21,22 @@ int status_ask(
 	return ctl_session_ask(session, TOPIC, &data, ret_response);
 }
 
-/* The name that is nearest to @wanted so far. */
-struct nearest {
-	const char *wanted;
-	char *name; /* owned; NULL: none is near */
-	unsigned int distance;
-};
-
 /* Compare the ids of the list @list of @response. Return whether one is the wanted one itself. */
-static bool compare_ids(
-	const struct ctl_response *response, const char *list, struct nearest *nearest)
+static bool compare_ids(const struct ctl_response *response, const char *list, struct guess *guess)
 {
 	const struct json_tape *tape = &response->tape;
 	uint32_t entries = ctl_response_find(response, 0, list, JSON_ARRAY);
-	size_t size = strlen(nearest->wanted);
 
 	for (uint32_t i = entries == JSON_NONE ? 0 : json_first(tape, entries);
 		entries != JSON_NONE && i < json_end(tape, entries); i = json_next(tape, i)) {
 		uint32_t token = ctl_response_find(response, i, "toolbox_id", JSON_STRING);
 		cleanup_free char *id =
 			token != JSON_NONE ? json_string_dup(tape, token, NULL) : NULL;
-		unsigned int distance;
 
-		if (id && strcmp(id, nearest->wanted) == 0)
+		if (id && strcmp(id, guess->wanted) == 0)
 			return true;
-		if (!id || !text_is_near(nearest->wanted, size, id, strlen(id), &distance) ||
-			(nearest->name && distance >= nearest->distance))
-			continue;
-		free(nearest->name);
-		nearest->name = take_ptr(id);
-		nearest->distance = distance;
+		if (id)
+			guess_compare(guess, id);
 	}
 	return false;
 }
@@ -60,7 +44,7 @@ static bool compare_ids(
 int status_expect_toolbox(struct ctl_session *session, const char *id)
 {
 	cleanup(ctl_response_deinit) struct ctl_response response = {0};
-	struct nearest nearest = {.wanted = id};
+	struct guess guess = {.wanted = id};
 	int r = status_ask(session, NULL, &response);
 	bool is_there;
 
@@ -71,14 +55,12 @@ int status_expect_toolbox(struct ctl_session *session, const char *id)
 			ctl_response_complain(&response);
 		return r;
 	}
-	is_there = compare_ids(&response, "toolboxes", &nearest) ||
-		   compare_ids(&response, "failed", &nearest) ||
-		   compare_ids(&response, "not_offered", &nearest);
-	if (!is_there && nearest.name)
-		terminal_complain("no toolbox is called '%s'; is it '%s'?", id, nearest.name);
-	else if (!is_there)
-		terminal_complain("no toolbox is called '%s'; see toolboxctl status", id);
-	free(nearest.name);
+	is_there = compare_ids(&response, "toolboxes", &guess) ||
+		   compare_ids(&response, "failed", &guess) ||
+		   compare_ids(&response, "not_offered", &guess);
+	if (!is_there)
+		guess_complain(&guess, "toolbox", "see toolboxctl status");
+	guess_deinit(&guess);
 	return is_there ? 0 : CTL_ERROR;
 }
 

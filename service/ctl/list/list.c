@@ -3,12 +3,15 @@
 
 #include "core/listing.h"
 #include "ctl/command.h"
+#include "ctl/list/narrow.h"
 #include "ctl/request.h"
 #include "ctl/session.h"
+#include "ctl/status/ask.h"
 #include "ctl/status/reasons.h"
 #include "ctl/table.h"
 #include "ctl/terminal.h"
 #include "ctl/tool/signature.h"
+#include "ctl/tool_names.h"
 #include "loader/offline.h"
 #include "util/cleanup.h"
 #include "util/utf8.h"
@@ -155,7 +158,17 @@ static void print_list(const struct ctl_options *options, const struct ctl_respo
 
 static int check_options(const struct ctl_options *options)
 {
-	if (options->offline && options->profile)
+	for (size_t i = 1; i < options->n_positional; i++) {
+		int r = tool_names_check(options->positional[i]);
+
+		if (r != 0)
+			return r;
+	}
+	if (options->n_positional > 1 && (options->format || options->stat))
+		terminal_complain("NAME goes without --format and --stat: use --toolbox");
+	else if (options->toolbox_dir && !options->offline)
+		terminal_complain("--toolbox-dir goes with --offline: a daemon has its own");
+	else if (options->offline && options->profile)
 		terminal_complain("--profile needs the daemon: leave out --offline");
 	else if (options->stat && (options->offline || options->why || options->json))
 		terminal_complain("--stat needs the daemon, and goes with --toolbox, --profile and "
@@ -169,6 +182,24 @@ static int check_options(const struct ctl_options *options)
 	else
 		return 0;
 	return CTL_USAGE;
+}
+
+/* Leave only the tools that the command line names. Return 0, or an enum ctl_status after a complaint. */
+static int narrow(const struct ctl_options *options, struct ctl_response *response)
+{
+	return narrow_to_names(
+		response, (const char *const *)options->positional + 1, options->n_positional - 1);
+}
+
+/* Return whether @response lists no tool. */
+static bool is_empty(const struct ctl_response *response)
+{
+	uint32_t tools = ctl_response_find(response, 0, "tools", JSON_ARRAY);
+	uint32_t text = ctl_response_find(response, 0, "text", JSON_STRING);
+
+	return tools != JSON_NONE
+		       ? json_count(&response->tape, tools) == 0
+		       : text == JSON_NONE || json_at(&response->tape, text)->length == 0;
 }
 
 /* ── with a daemon ───────────────────────────────────────────────────────────────────────────── */
@@ -293,12 +324,18 @@ static int list_online(const struct ctl_options *options)
 	if (r != 0)
 		return r;
 	r = ctl_response_status(&response);
-	if (r == CTL_DONE && options->stat)
-		return print_stat(session, options, &response);
 	if (r != CTL_DONE && !options->json) {
 		ctl_response_complain(&response);
 		return r;
 	}
+	if (r == CTL_DONE && options->toolbox_id && is_empty(&response))
+		r = status_expect_toolbox(session, options->toolbox_id);
+	if (r == CTL_DONE)
+		r = narrow(options, &response);
+	if (r == CTL_DONE && options->stat)
+		return print_stat(session, options, &response);
+	if (r != CTL_DONE && !options->json)
+		return r;
 	print_list(options, &response);
 	return r == CTL_DONE && options->why ? reasons_ask(session, options->toolbox_id) : r;
 }
@@ -346,15 +383,23 @@ static int print_catalogue(const struct ctl_options *options, const struct catal
 			r < 0 ? strerror(-r) : "a definition is not JSON");
 		return CTL_ERROR;
 	}
+	r = options->toolbox_id ? narrow_expect_toolbox(catalogue, options->toolbox_id) : CTL_DONE;
+	if (r == CTL_DONE)
+		r = narrow(options, &response);
+	if (r != CTL_DONE && !options->json)
+		return r;
 	print_list(options, &response);
 	if (options->why && !options->json)
 		reasons_print(&response);
-	return CTL_DONE;
+	return r;
 }
 
 static int list_offline(const struct ctl_options *options)
 {
-	const struct config_flags flags = {0};
+	const struct config_flags flags = {
+		.toolbox_dirs = &options->toolbox_dir,
+		.n_toolbox_dirs = options->toolbox_dir ? 1 : 0,
+	};
 	cleanup(config_deinit) struct config config = {0};
 	cleanup(catalogue_cleanup) struct catalogue *catalogue = NULL;
 	char reason[OFFLINE_WHY_BYTES];
