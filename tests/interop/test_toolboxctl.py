@@ -226,7 +226,7 @@ def test_a_reload_that_fails_in_part(launch, tmp_path):
 
 
 @pytest.mark.parametrize("args", [
-    [], ["lst"], ["list", "extra"], ["list", "--no-such-flag"], ["get"], ["invoke"],
+    [], ["lst"], ["reload", "extra"], ["list", "--no-such-flag"], ["get"], ["invoke"],
     ["invoke", "add", "a"], ["invoke", "add", "a:={"], ["invoke", "add", "--args", "[1]"],
     ["list", "--timeout", "soon"], ["list", "--bus", "http://127.0.0.1/"], ["match"],
     ["check", "--bus", "ws://127.0.0.1:1/", "x"], ["help", "nothing"], ["list", "--offline", "--profile", "guest"],
