@@ -106,6 +106,15 @@ static const struct ctl_command commands[] = {
 		"Prints problems as `error|warning FILE:LINE PATH: text` on stderr, and a "
 		"summary.\n",
 		"  toolboxctl check words/words.json\n", 0, 1, CTL_MANY, ctl_check},
+	{"test", "FILE... [FILE.calls...]",
+		"call the examples of a toolbox, and compare (needs no daemon)",
+		"Each example is really called, in the sandbox of its toolbox, and its result "
+		"compared. Then\nthe lines of tests/*.calls beside the file, or of the files "
+		"named: "
+		"`TOOL KEY=VALUE... -> JSON`\nor `-> error CODE`, or without `->` any result.\n",
+		"  toolboxctl test words/words.json\n"
+		"  toolboxctl test build/toolbox.d/words.json tests/words.calls\n",
+		CTL_FLAG_ALL, 1, CTL_MANY, ctl_test},
 	{"validate", "SCHEMA INSTANCE...", "check JSON against a JSON Schema (needs no daemon)",
 		"The schema is draft 2020-12, or draft-07 when $schema names it. '-' is stdin.\n",
 		"  toolboxctl validate schema.json a.json b.json\n"

@@ -42,6 +42,7 @@ int ctl_status(const struct ctl_options *options);
 int ctl_watch(const struct ctl_options *options);
 int ctl_match(const struct ctl_options *options);
 int ctl_check(const struct ctl_options *options);
+int ctl_test(const struct ctl_options *options);
 int ctl_validate(const struct ctl_options *options);
 int ctl_audit(const struct ctl_options *options);
 int ctl_approvals(const struct ctl_options *options);

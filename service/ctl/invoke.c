@@ -27,9 +27,6 @@
 /* Read the arguments from stdin. */
 #define STDIN_BYTES_MAX (64u << 20)
 
-/* The time for the response of a service that has just been started. */
-#define PRIVATE_TIMEOUT_MS 60000
-
 #define MS_PER_S 1000
 #define DAY_S    86400
 

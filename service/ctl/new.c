@@ -12,12 +12,13 @@
 #include "json/writer.h"
 #include "manifest/manifest.h"
 #include "util/cleanup.h"
+#include "util/file.h"
 
 /*
  * toolboxctl new: write a new toolbox into a folder of its own.
  *
  *   templates/native/my_toolbox.c ──id words──▶ words/words.c
- *   templates/shared/tests/run.sh ────────────▶ words/tests/run.sh
+ *   templates/native/tests/my_toolbox.calls ──▶ words/tests/words.calls
  *
  * The new files belong to their author: the licence line of the template is left out.
  */
@@ -36,19 +37,19 @@ static bool is_kind(const char *name)
 {
 	for (size_t i = 0; i < n_templates; i++)
 		if (strcmp(templates[i].kind, name) == 0)
-			return strcmp(name, TEMPLATE_SHARED) != 0;
+			return true;
 	return false;
 }
 
 /* Append the kinds: "a, b, c". */
 static void append_kinds(struct buffer *out)
 {
-	const char *last = TEMPLATE_SHARED;
+	const char *last = "";
 
 	for (size_t i = 0; i < n_templates; i++) {
 		const char *kind = templates[i].kind;
 
-		if (strcmp(kind, last) == 0 || strcmp(kind, TEMPLATE_SHARED) == 0)
+		if (strcmp(kind, last) == 0)
 			continue;
 		buffer_append_string(out, out->size > 0 ? ", " : "");
 		buffer_append_string(out, kind);
@@ -153,18 +154,8 @@ static int make_folders(char *path)
 static int write_file(const char *path, const struct buffer *text, mode_t mode)
 {
 	cleanup_close int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-	size_t written = 0;
 
-	if (fd < 0)
-		return -errno;
-	while (written < text->size) {
-		ssize_t n = write(fd, text->data + written, text->size - written);
-
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		written += n > 0 ? (size_t)n : 0;
-	}
-	return 0;
+	return fd < 0 ? -errno : file_write_all(fd, text->data, text->size);
 }
 
 /* Return CTL_DONE, or CTL_ERROR with a message on stderr. */
@@ -203,8 +194,7 @@ static int write_all(struct writing *writing)
 		return CTL_USAGE;
 	}
 	for (size_t i = 0; r == CTL_DONE && i < n_templates; i++)
-		if (strcmp(templates[i].kind, writing->kind) == 0 ||
-			strcmp(templates[i].kind, TEMPLATE_SHARED) == 0)
+		if (strcmp(templates[i].kind, writing->kind) == 0)
 			r = write_template(writing, &templates[i]);
 	return r;
 }

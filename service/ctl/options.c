@@ -44,6 +44,8 @@ static const struct flag flags[] = {
 		MEMBER(file)},
 	{"--trace-files", NULL, "list the paths that it tried and that no rule allows",
 		CTL_FLAG_FILE, MEMBER(trace_files)},
+	{"--all", NULL, "also the examples of tools that write or execute", CTL_FLAG_ALL,
+		MEMBER(all)},
 	{"--lines", NULL, "one instance per line", CTL_FLAG_LINES, MEMBER(lines)},
 	{"--since", "TIME", "only lines since then: 10m, 2h, 3d ago, or 2026-11-23T10:00",
 		CTL_FLAG_AUDIT, MEMBER(since)},

@@ -28,6 +28,7 @@
 #define CTL_FLAG_REASON  0x2000u
 #define CTL_FLAG_KEY     0x4000u
 #define CTL_FLAG_LONG    0x8000u
+#define CTL_FLAG_ALL     0x40000u
 
 #define CTL_TIMEOUT_MS    5000
 #define CTL_TIMEOUT_MAX_S 86400
@@ -53,6 +54,7 @@ struct ctl_options {
 	bool stat;
 	bool dry_run;
 	bool trace_files;
+	bool all;
 	bool lines;
 	bool offline;
 	bool watch;

@@ -12,9 +12,6 @@
 /* The same as the name of a module, which contains no '-'. */
 #define TEMPLATE_MODULE "my_module"
 
-/* Files under this name belong to every kind. */
-#define TEMPLATE_SHARED "shared"
-
 struct template
 {
 	const char *kind; /* the folder in templates/ */

@@ -9,7 +9,7 @@ import sys
 import pytest
 from processes import BUILD, FINDING, ROOT, SLOWNESS, TOOLBOXD, environment, toolboxctl
 
-KINDS = sorted(path.name for path in (ROOT / "templates").iterdir() if path.name != "shared")
+KINDS = sorted(path.name for path in (ROOT / "templates").iterdir())
 DONE, ERROR, USAGE = range(3)
 
 # An id with everything that an id may have; it is a word of CMake's, too.
@@ -45,7 +45,7 @@ def test_it_builds_and_passes_its_own_tests(home, kind):
     done = toolboxctl("new", ID, "--kind", kind, "--json", home=home)
     assert done.returncode == DONE, done.stderr
     files = json.loads(done.stdout)["files"]
-    assert f"{ID}/CMakeLists.txt" in files and f"{ID}/tests/calls.sh" in files
+    assert f"{ID}/CMakeLists.txt" in files and f"{ID}/tests/{ID}.calls" in files
     build(home, "-DCMAKE_C_FLAGS=-Werror")
     out = run("ctest", "--test-dir", "build", "--output-on-failure", home=home)
     assert "tests passed" in out
@@ -63,8 +63,8 @@ def test_it_says_how_to_serve_it_with_a_bus_and_without(home):
 def test_a_wrong_answer_fails_its_test(home, kind):
     """Seen to fail once: the tests of a template do compare."""
     toolboxctl("new", ID, "--kind", kind, home=home)
-    calls = home / ID / "tests/calls.sh"
-    calls.write_text("expect '{\"no\":\"such\"}' no_such_tool\n")
+    calls = home / ID / f"tests/{ID}.calls"
+    calls.write_text('no_such_tool -> {"no": "such"}\n')
     build(home)
     with pytest.raises(AssertionError, match="FAILED  no_such_tool"):
         run("ctest", "--test-dir", "build", "-R", "calls", "--output-on-failure", home=home)
@@ -98,7 +98,7 @@ def test_it_refuses_a_folder_that_exists(home):
 
 @pytest.mark.parametrize("args, words", [
     (["new"], "ID"), (["new", ID], "--kind"), (["new", ID, "--kind", "nativ"], "native"),
-    (["new", ID, "--kind", "shared"], "native"), (["new", "a/b", "--kind", "native"], "a/b"),
+    (["new", "a/b", "--kind", "native"], "a/b"),
     (["new", "--kind", "native", "--", "-x"], "-x"), (["new", "x" * 129, "--kind", "native"], "128"),
     (["list", "--kind", "native"], "--kind"),
 ])

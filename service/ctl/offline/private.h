@@ -22,6 +22,9 @@ struct private_service {
 	struct bus_address address; /* with the token */
 };
 
+/* The time for the first response: a Python toolbox takes seconds to describe itself. */
+#define PRIVATE_TIMEOUT_MS 60000
+
 /* Start a service with @flags, which must name files. Return 0 with *ret_private, which the caller frees,
  * or an enum ctl_status after a complaint. */
 int private_service_start(const struct config_flags *flags, struct private_service **ret_private);
