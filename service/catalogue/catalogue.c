@@ -51,6 +51,8 @@ struct catalogue {
 	size_t n_failures;
 	struct catalogue_skipped *skipped;
 	size_t n_skipped;
+	struct package **held; /* a reference of each */
+	size_t n_held;
 };
 
 static int compare_owners(const void *a, const void *b)
@@ -284,6 +286,9 @@ void catalogue_free(struct catalogue *catalogue)
 		return;
 	for (size_t i = 0; i < catalogue->n_owners; i++)
 		package_unref(catalogue->owners[i].toolbox->package);
+	for (size_t i = 0; i < catalogue->n_held; i++)
+		package_unref(catalogue->held[i]);
+	free(catalogue->held);
 	free_notes(catalogue);
 	model_names_deinit(&catalogue->names);
 	free(catalogue->owners);
@@ -449,6 +454,25 @@ const struct catalogue_failure *catalogue_kept_for(const struct catalogue *catal
 	check(index < catalogue->n_owners);
 	kept_for = catalogue->owners[index].kept_for;
 	return kept_for > 0 ? &catalogue->failures[kept_for - 1] : NULL;
+}
+
+int catalogue_hold(struct catalogue *catalogue, struct package *package)
+{
+	if (array_grow(catalogue->held, catalogue->n_held) < 0)
+		return -ENOMEM;
+	catalogue->held[catalogue->n_held++] = package_ref(package);
+	return 0;
+}
+
+size_t catalogue_n_held(const struct catalogue *catalogue)
+{
+	return catalogue->n_held;
+}
+
+const struct package *catalogue_held(const struct catalogue *catalogue, size_t index)
+{
+	check(index < catalogue->n_held);
+	return catalogue->held[index];
 }
 
 void catalogue_disable(struct catalogue *catalogue, const char *toolbox_id, const char *reason)

@@ -53,6 +53,14 @@ int catalogue_add_failure(struct catalogue *catalogue, const struct catalogue_fa
 int catalogue_add_skipped(
 	struct catalogue *catalogue, const char *toolbox_id, const char *name, const char *reason);
 
+/* Hold @package, whose toolboxes a host describes, whether any of them is offered or not: its description
+ * depends on files that are watched. 0 or -ENOMEM. */
+int catalogue_hold(struct catalogue *catalogue, struct package *package);
+
+/* The packages that are held so. */
+size_t catalogue_n_held(const struct catalogue *catalogue);
+const struct package *catalogue_held(const struct catalogue *catalogue, size_t index);
+
 /* Note that @reason (a constant text) is why no tool of the toolbox @toolbox_id, which is in the
  * catalogue, is offered. */
 void catalogue_disable(struct catalogue *catalogue, const char *toolbox_id, const char *reason);

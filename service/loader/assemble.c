@@ -321,12 +321,29 @@ static int add_masked(const struct folders_listing *listing, struct catalogue *c
 	return r;
 }
 
+/* Hold the packages with a description, or with one of before. 0 or -ENOMEM. */
+static int hold_described(const struct load_jobs *jobs, struct catalogue *catalogue)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < jobs->n_files && r == 0; i++) {
+		const struct load_job *job = jobs->items[i];
+		struct package *package = job->is_kept ? job->previous : job->package;
+
+		if (package && package->described)
+			r = catalogue_hold(catalogue, package);
+	}
+	return r;
+}
+
 /* Add everything that failed or is skipped. */
 static int add_notes(const struct load_jobs *jobs, const struct folders_listing *listing,
 	struct catalogue *catalogue)
 {
 	int r = add_failures(jobs, catalogue);
 
+	if (r == 0)
+		r = hold_described(jobs, catalogue);
 	if (r == 0)
 		r = add_filtered(jobs, catalogue);
 	if (r == 0)

@@ -436,6 +436,21 @@ def test_a_plugin_that_is_installed_or_removed_is_seen(serve, site):
     assert caller.invoke("echo")["result"] == {"reply": "hello"}
 
 
+def test_the_first_plugin_that_is_installed_is_seen(serve, site):
+    caller = serve()
+    assert names(caller) == []
+    site.install("first", box("first"), {"first": "Box"})
+    assert changed(caller)["added"] == ["first/echo"]
+
+
+def test_a_plugin_is_seen_beside_one_that_fails(serve, site):
+    site.install("bad", "class Box(ToolBox):\n    def __init__(self): 1 / 0\n", {"a-bad": "Box"})
+    caller = serve()
+    assert names(caller) == []
+    site.install("good", box("good"), {"z-good": "Box"})
+    assert changed(caller)["added"] == ["good/echo"]
+
+
 def test_a_plugin_that_is_edited_in_place_is_seen(serve, site):
     site.install("boxes", box("box", one=ECHO), {"box": "Box"})
     caller = serve()

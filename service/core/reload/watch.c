@@ -102,9 +102,9 @@ void reload_watch(struct reload *reload)
 
 		if (toolbox->package->library.path && strchr(toolbox->package->library.path, '/'))
 			watch_path(&watched.files, toolbox->package->library.path);
-		if (kind_facts(toolbox->package->kind)->has_members && toolbox->index == 0)
-			described_each_dependency(toolbox->package, watch_depends, &watched);
 	}
+	for (size_t i = 0; i < catalogue_n_held(catalogue); i++)
+		described_each_dependency(catalogue_held(catalogue, i), watch_depends, &watched);
 	watcher_set(reload->watcher, (const char *const *)watched.folders.items,
 		watched.folders.n_items, (const char *const *)watched.files.items,
 		watched.files.n_items);
