@@ -102,7 +102,7 @@ struct bus_counters {
 	uint64_t frames_received; /* every frame, wanted or not */
 	uint64_t frames_oversized;
 	uint64_t frames_sent;
-	uint64_t frames_dropped; /* the queue was full, or the bus was away */
+	uint64_t frames_dropped; /* the queue was full, or the bus was away for too long */
 	uint64_t connects;
 	uint32_t clients; /* embedded bus: connected at this moment */
 };
@@ -118,12 +118,24 @@ void bus_message_begin(struct buffer *message);
 const char *bus_message_text(const struct buffer *message, size_t *ret_size);
 
 /*
- * Queue @message and take its memory: the buffer is empty afterwards, even after an error. Return
- * 0; -ENOTCONN while the bus is away (messages sent meanwhile are lost, as on any bus); -ENOBUFS
- * when the queue is full; -EMSGSIZE for more than frame_bytes; or the error that the buffer had
+ * The queue to a bus of others is shared by the sources that are answered. They are spread over
+ * BUS_SHARES shares by a hash, and one share has at most half of what the others leave. So a source that
+ * asks for much cannot push out the answers to others. BUS_SHARE_OWN is for messages that answer no
+ * request; it is not bounded.
+ */
+#define BUS_SHARES    1024
+#define BUS_SHARE_OWN 0
+
+/* The time for which messages wait for a bus that was lost; then they are dropped. */
+#define BUS_AWAY_MS 10000
+
+/*
+ * Queue @message in @share and take its memory: the buffer is empty afterwards, even after an error.
+ * Return 0; -ENOTCONN before the first connection, or when it was lost BUS_AWAY_MS ago; -ENOBUFS when the
+ * share or the queue is full; -EMSGSIZE for more than frame_bytes; or the error that the buffer had
  * recorded. Errors are counted and logged here.
  */
-int bus_send(struct bus *bus, struct buffer *message);
+int bus_send(struct bus *bus, struct buffer *message, unsigned int share);
 
 /* Return the account that messages are charged to now: that of the peer whose frame is handled, or
  * one of our own. */

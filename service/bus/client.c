@@ -30,6 +30,9 @@
  *                                                                            silent │
  *                                                     lost() ───────────────────────┘
  *
+ * What was queued when the connection was lost, and what is sent in the BUS_AWAY_MS after it, waits for
+ * the next one. A frame of which a part was written is given up.
+ *
  * One timer serves all states: it ends a pause, is the watchdog of an attempt, and the heartbeat of
  * a connection. Every attempt starts from it, never from a callback of libwebsockets.
  *
@@ -66,6 +69,8 @@ struct bus_client {
 	struct intake_rules rules;
 	struct intake intake;
 	struct frame_queue queue;
+	size_t queued[BUS_SHARES]; /* bytes of each share in @queue */
+	struct loop_timer away;    /* armed while messages wait for a bus that was lost */
 	uint64_t reported_dropped; /* the part of counters.frames_dropped that was logged */
 };
 
@@ -115,8 +120,12 @@ static void lost(struct bus_client *client, const char *reason)
 		return;
 	bus_lookup_cancel(take_ptr(client->lookup));
 	intake_reset(&client->intake, &client->rules);
-	client->bus.counters.frames_dropped += frame_queue_clear(&client->queue);
+	client->bus.counters.frames_dropped += frame_queue_restart(&client->queue);
 	client->bus.is_up = false;
+	if (was_up) {
+		client->bus.is_kept = true;
+		loop_timer_arm(&client->away, BUS_AWAY_MS);
+	}
 	client->state = CLIENT_WAITING;
 	delay_ms = next_attempt_ms(client);
 	loop_timer_arm(&client->timer, delay_ms);
@@ -244,6 +253,20 @@ static void on_client_timer(void *data)
 	}
 }
 
+/* Few of those that were asked for would still be waited for. */
+static void on_away_for_long(void *data)
+{
+	struct bus_client *client = data;
+	uint32_t dropped = frame_queue_clear(&client->queue);
+
+	client->bus.is_kept = false;
+	client->bus.counters.frames_dropped += dropped;
+	client->reported_dropped += dropped;
+	if (dropped > 0)
+		bus_warn(&client->bus.rates.peers, "it is still away: %u messages are dropped",
+			dropped);
+}
+
 static void opened(struct bus_client *client)
 {
 	uint64_t now_ms = clock_now_ms();
@@ -257,6 +280,10 @@ static void opened(struct bus_client *client)
 	loop_timer_arm(&client->timer, BUS_PING_INTERVAL_MS);
 	client->bus.counters.connects++;
 	client->bus.is_up = true;
+	client->bus.is_kept = false;
+	loop_timer_disarm(&client->away);
+	if (client->queue.count > 0)
+		lws_callback_on_writable(client->wsi);
 	if (client->bus.handler.up)
 		client->bus.handler.up(client->bus.data);
 }
@@ -426,6 +453,7 @@ static void client_free(struct bus *bus)
 	disown(client);
 	bus_lookup_cancel(client->lookup);
 	loop_timer_deinit(&client->timer);
+	loop_timer_deinit(&client->away);
 	intake_reset(&client->intake, &client->rules);
 	frame_queue_clear(&client->queue);
 	if (client->vhost)
@@ -438,7 +466,7 @@ static int client_queue(struct bus *bus, struct frame *frame)
 	struct bus_client *client = container_of(bus, struct bus_client, bus);
 	int r = frame_queue_push(&client->queue, frame, bus->limits.output_queue_bytes);
 
-	if (!r)
+	if (!r && client->state == CLIENT_UP)
 		lws_callback_on_writable(client->wsi);
 	return r;
 }
@@ -458,6 +486,8 @@ static int begin_client(struct bus_client *client)
 {
 	int r = loop_timer_init(&client->timer, client->bus.loop, on_client_timer, client);
 
+	if (r == 0)
+		r = loop_timer_init(&client->away, client->bus.loop, on_away_for_long, client);
 	if (r)
 		return r;
 	client->vhost = create_vhost(client->bus.loop, client->bus.address.is_tls);
@@ -477,6 +507,7 @@ int bus_connect(struct loop *loop, const struct bus_address *address,
 	if (!client)
 		return -ENOMEM;
 	bus_init(&client->bus, &client_operations, loop, address, limits, handler, data);
+	client->queue.shares = client->queued;
 	client->rules = (struct intake_rules){
 		.wants = handler->wants,
 		.data = data,

@@ -32,6 +32,7 @@ struct bus {
 	struct account
 		*sender; /* borrowed: the account of the peer whose frame is handled; NULL: own */
 	bool is_up;
+	bool is_kept; /* it was lost a moment ago, and messages wait for it */
 	struct {
 		struct log_rate frames;   /* incoming frames that are refused */
 		struct log_rate messages; /* messages of ours that cannot be sent */

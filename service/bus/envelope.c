@@ -11,6 +11,7 @@
 #include "json/writer.h"
 #include "util/assert.h"
 #include "util/cleanup.h"
+#include "util/siphash.h"
 
 /* ── members ─────────────────────────────────────────────────────────────────────────────────── */
 
@@ -664,6 +665,21 @@ size_t bus_context_size(const struct bus_envelope *envelope, enum bus_context_pa
 		return size + source + destination;
 	}
 	return value_size(context, "session") + 2 * (source + destination);
+}
+
+unsigned int bus_response_share(const struct bus_envelope *envelope)
+{
+	struct siphash_key key = siphash_process_key();
+	uint32_t source = find_present(&envelope->context, "source");
+	struct siphash hash;
+	const char *text = "";
+	size_t size = 0;
+
+	if (source != JSON_NONE)
+		text = json_value_text(&envelope->context, source, &size);
+	siphash_init(&hash, &key);
+	siphash_bytes(&hash, text, size);
+	return (unsigned int)(siphash_finish(&hash) % (BUS_SHARES - 1)) + 1;
 }
 
 void bus_response_begin_part(

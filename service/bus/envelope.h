@@ -85,6 +85,9 @@ size_t bus_context_size(const struct bus_envelope *envelope, enum bus_context_pa
 void bus_response_begin_part(
 	struct buffer *message, const struct bus_envelope *envelope, enum bus_context_part part);
 
+/* Return the share of the queue (bus_send) for responses to the source of @envelope. */
+unsigned int bus_response_share(const struct bus_envelope *envelope);
+
 /* Begin a message that answers no request, up to its data. Its context has @source and the session
  * "default", without which clients of OVOS warn of it. */
 void bus_broadcast_begin(struct buffer *message, const char *topic, const char *source);

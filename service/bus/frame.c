@@ -11,6 +11,7 @@
 
 #include "bus/account.h"
 #include "bus/endpoint.h"
+#include "util/assert.h"
 #include "util/cleanup.h"
 
 #define FRAME_ROOM_BYTES (sizeof(struct frame) + LWS_PRE)
@@ -108,17 +109,30 @@ static int grow_queue(struct frame_queue *queue)
 	return 0;
 }
 
+/* Return whether the share of @frame has no room for @bytes more, though the queue has. */
+static bool is_share_full(
+	const struct frame_queue *queue, const struct frame *frame, size_t bytes, size_t bytes_max)
+{
+	bool is_shared = queue->shares && frame->share != BUS_SHARE_OWN;
+	size_t used = is_shared ? queue->shares[frame->share] : 0;
+
+	return used > 0 && used + bytes > (bytes_max - (queue->bytes - used)) / 2;
+}
+
 int frame_queue_push(struct frame_queue *queue, struct frame *frame, size_t bytes_max)
 {
 	size_t bytes = frame->size + FRAME_OVERHEAD_BYTES;
 
-	if (bytes > bytes_max || queue->bytes > bytes_max - bytes)
+	if (bytes > bytes_max || queue->bytes > bytes_max - bytes ||
+		is_share_full(queue, frame, bytes, bytes_max))
 		return -ENOBUFS;
 	if (queue->count == queue->capacity && grow_queue(queue) != 0)
 		return -ENOMEM;
 	*slot(queue, queue->count) = frame_ref(frame);
 	queue->count++;
 	queue->bytes += bytes;
+	if (queue->shares)
+		queue->shares[frame->share] += bytes;
 	return 0;
 }
 
@@ -132,6 +146,8 @@ struct frame *frame_queue_take(struct frame_queue *queue)
 	queue->first = (queue->first + 1) & (queue->capacity - 1);
 	queue->count--;
 	queue->bytes -= frame->size + FRAME_OVERHEAD_BYTES;
+	if (queue->shares)
+		queue->shares[frame->share] -= frame->size + FRAME_OVERHEAD_BYTES;
 	queue->written = 0;
 	return frame;
 }
@@ -148,7 +164,7 @@ static void give_back(struct frame_queue *queue)
 	bool was_long = queue->capacity > QUEUE_KEPT_CAPACITY;
 
 	free(queue->frames);
-	*queue = (struct frame_queue){0};
+	*queue = (struct frame_queue){.shares = queue->shares};
 	if (was_long)
 		malloc_trim(0);
 }
@@ -180,9 +196,10 @@ static int write_fragment(struct frame_queue *queue, struct lws *wsi)
 
 	if (size < left)
 		flags |= LWS_WRITE_NO_FIN;
-	if (write_in_place(wsi, text_of(frame) + queue->written, size, flags) < (int)size)
-		return -EIO;
+	/* Also after a failure: the text may be masked by then. */
 	queue->written += size;
+	if (write_in_place(wsi, text_of(frame) + queue->written - size, size, flags) < (int)size)
+		return -EIO;
 	if (size < left)
 		return 0;
 	pop(queue);
@@ -240,6 +257,14 @@ uint32_t frame_queue_clear(struct frame_queue *queue)
 	return dropped;
 }
 
+uint32_t frame_queue_restart(struct frame_queue *queue)
+{
+	if (queue->written == 0)
+		return 0;
+	pop(queue);
+	return 1;
+}
+
 /* ── sending ─────────────────────────────────────────────────────────────────────────────────── */
 
 static const char *describe_failure(int r)
@@ -266,7 +291,7 @@ static int check_message(const struct bus *bus, const struct buffer *message)
 	bus_message_text(message, &size);
 	if (size > bus->limits.frame_bytes)
 		return -EMSGSIZE;
-	return bus->is_up ? 0 : -ENOTCONN;
+	return bus->is_up || bus->is_kept ? 0 : -ENOTCONN;
 }
 
 struct account *bus_sender(const struct bus *bus)
@@ -282,13 +307,15 @@ struct account *bus_act_for(struct bus *bus, struct account *account)
 	return before;
 }
 
-int bus_send(struct bus *bus, struct buffer *message)
+int bus_send(struct bus *bus, struct buffer *message, unsigned int share)
 {
 	int r = check_message(bus, message);
 
+	check(share < BUS_SHARES);
 	if (!r) {
 		struct frame *frame = frame_take(message);
 
+		frame->share = share;
 		frame_charge(frame, bus_sender(bus), bus->counters.clients + 1u);
 		r = bus->operations->queue(bus, frame);
 		frame_unref(frame);

@@ -25,6 +25,7 @@ struct lws;
  */
 struct frame {
 	uint32_t references;
+	unsigned int share; /* the share of the queue to a bus of others (bus_send) */
 	size_t size;
 	struct account *account; /* charged until the frame is freed; counted reference, or NULL */
 	size_t charged;
@@ -63,12 +64,14 @@ struct frame_queue {
 	uint32_t capacity; /* a power of two, or 0 */
 	size_t bytes;      /* size of the queued frames, each with its overhead */
 	size_t written;    /* bytes of the first frame that were written already */
+	size_t *shares; /* borrowed: bytes of each share (bus_send), BUS_SHARES; NULL: not shared */
 };
 
 #define FRAME_FRAGMENT_BYTES (64u << 10)
 
 /* Append @frame and take a reference to it. Return 0, -ENOBUFS if the queue would exceed
- * @bytes_max, or -ENOMEM. */
+ * @bytes_max or the frame's share more than half of what the others leave, or -ENOMEM. A share may
+ * have one frame in any case. */
 int frame_queue_push(struct frame_queue *queue, struct frame *frame, size_t bytes_max);
 
 /* Remove the first frame and hand over the queue's reference to it. Return NULL if the queue is
@@ -79,6 +82,10 @@ struct frame *frame_queue_take(struct frame_queue *queue);
  * callback. Return how many frames were completed, or a negative number when the connection is
  * lost. */
 int frame_queue_write(struct frame_queue *queue, struct lws *wsi);
+
+/* Prepare for another connection: drop the first frame if a part of it was written. Return how many
+ * frames were dropped. The peer cannot have received it whole, but its written bytes are masked. */
+uint32_t frame_queue_restart(struct frame_queue *queue);
 
 /* Drop all frames. Return how many there were. */
 uint32_t frame_queue_clear(struct frame_queue *queue);

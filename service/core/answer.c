@@ -48,7 +48,7 @@ static void open_data(struct answer *answer)
 void answer_begin_part(
 	struct answer *answer, const struct bus_envelope *request, enum bus_context_part part)
 {
-	*answer = (struct answer){.is_open = true};
+	*answer = (struct answer){.is_open = true, .share = bus_response_share(request)};
 	bus_response_begin_part(&answer->message, request, part);
 	open_data(answer);
 }
@@ -205,7 +205,7 @@ int answer_send(struct answer *answer, struct bus *bus)
 	buffer_append_char(&answer->message, '}');
 	bus_message_end(&answer->message);
 	answer->kept = 0;
-	return bus_send(bus, &answer->message);
+	return bus_send(bus, &answer->message, answer->share);
 }
 
 /* ── the size guard ──────────────────────────────────────────────────────────────────────────── */

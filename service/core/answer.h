@@ -47,6 +47,7 @@ struct answer {
 	size_t error_start; /* the start of the error's text, as JSON; 0: there is none */
 	size_t error_end;
 	enum answer_code code; /* the code, after an error */
+	unsigned int share;    /* the share of the queue of the bus (bus_send) */
 	bool is_open;          /* begun, and neither sent nor taken nor given up */
 };
 

@@ -173,7 +173,7 @@ static void send_message(struct bus *bus, const char *text, size_t size)
 
 	bus_message_begin(&message);
 	buffer_append(&message, text, size);
-	bus_send(bus, &message);
+	bus_send(bus, &message, BUS_SHARE_OWN);
 }
 
 void proxy_on_bus_message(struct proxy *proxy, struct bus *bus, struct host *host,

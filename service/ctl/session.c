@@ -114,7 +114,7 @@ static void send_request(struct ctl_session *session, const char *topic, const s
 	else
 		buffer_append_string(&message, "{}");
 	bus_message_end(&message);
-	r = bus_send(session->bus, &message);
+	r = bus_send(session->bus, &message, BUS_SHARE_OWN);
 	if (r == 0)
 		return;
 	terminal_complain("the request cannot be sent: %s", strerror(-r));
