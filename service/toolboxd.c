@@ -191,6 +191,7 @@ static void check_toolboxes(const struct config *config, bool is_bus,
 
 	if (offline_load(config, NULL, 0, diagnostic_print, counts, &catalogue, reason) == 0) {
 		names_report_unknown(config, catalogue, diagnostic_print, counts);
+		names_report_unknown_toolboxes(config, catalogue, diagnostic_print, counts);
 		if (is_bus)
 			exposed_report(config, catalogue, diagnostic_print, counts);
 		exposed_report_answers(config, catalogue, diagnostic_print, counts);

@@ -186,9 +186,69 @@ static int read_merged(struct config_reader *reader, const struct document *merg
 	return r;
 }
 
+static int compare_tokens(const void *a, const void *b)
+{
+	uint32_t left = *(const uint32_t *)a;
+	uint32_t right = *(const uint32_t *)b;
+
+	return left < right ? -1 : left > right;
+}
+
+/* Return whether the token is one of those that are refused, which are sorted. */
+static bool is_refused(const struct config_reader *reader, uint32_t token)
+{
+	return bsearch(&token, reader->refused.data, reader->refused.size / sizeof(token),
+		sizeof(token), compare_tokens);
+}
+
+/* Append the value at @token without the members and elements that are not used. */
+static void write_used(const struct config_reader *reader, uint32_t token, struct buffer *out)
+{
+	const struct json_tape *tape = &reader->tape;
+	bool is_object = json_type_at(tape, token) == JSON_OBJECT;
+	const char *before = "";
+
+	if (!is_object && json_type_at(tape, token) != JSON_ARRAY) {
+		json_write_compact(out, tape, token);
+		return;
+	}
+	buffer_append_char(out, is_object ? '{' : '[');
+	for (uint32_t i = json_first(tape, token); i < json_end(tape, token);
+		i = is_object ? json_next_key(tape, i) : json_next(tape, i)) {
+		if (is_refused(reader, i) || (is_object && is_refused(reader, i + 1)))
+			continue;
+		buffer_append_string(out, before);
+		before = ",";
+		if (is_object) {
+			json_write_compact(out, tape, i);
+			buffer_append_char(out, ':');
+		}
+		write_used(reader, is_object ? i + 1 : i, out);
+	}
+	buffer_append_char(out, is_object ? '}' : ']');
+}
+
+/* Take the values that are not used out of the merged text. Its tape is not read afterwards. */
+static int keep_used(struct config_reader *reader)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	if (reader->refused.size == 0)
+		return 0;
+	qsort(reader->refused.data, reader->refused.size / sizeof(uint32_t), sizeof(uint32_t),
+		compare_tokens);
+	write_used(reader, 0, &text);
+	if (buffer_status(&text) < 0)
+		return buffer_status(&text);
+	buffer_reset(&reader->config->merged);
+	buffer_append_buffer(&reader->config->merged, &text);
+	return buffer_status(&reader->config->merged);
+}
+
 static void reader_deinit(struct config_reader *reader)
 {
 	json_tape_deinit(&reader->tape);
+	buffer_deinit(&reader->refused);
 	config_stack_deinit(&reader->stack);
 	config_closing_deinit(&reader->closing);
 }
@@ -216,7 +276,7 @@ static int read_with(const struct config_flags *flags, diagnostic_function repor
 	if (reader.is_refused || reader.stack.is_refused)
 		return CONFIG_E_REFUSED;
 	config->closed = take_ptr(reader.closing.text);
-	return reader.closing.is_closed && !config->closed ? -ENOMEM : 0;
+	return reader.closing.is_closed && !config->closed ? -ENOMEM : keep_used(&reader);
 }
 
 /* The caller is the person who would be asked. A log with two writers would lose its chain. */

@@ -18,7 +18,15 @@
 /* Bytes of a wrong value that a report shows, with its NUL. */
 #define SHOWN_BYTES 64
 
-/* Send the formatted text about the value at @token to @sink. */
+/* Note that the key or value at @token is not used. */
+static void refuse(struct config_reader *reader, uint32_t token)
+{
+	buffer_append(&reader->refused, &token, sizeof(token));
+	if (buffer_status(&reader->refused) < 0)
+		reader->error = buffer_status(&reader->refused);
+}
+
+/* Send the formatted text about the value at @token to @sink. A wrong one is not used. */
 static void report_to(struct config_reader *reader, const struct diagnostic_sink *sink,
 	enum diagnostic_severity severity, uint32_t token, const char *format, va_list arguments)
 {
@@ -28,6 +36,8 @@ static void report_to(struct config_reader *reader, const struct diagnostic_sink
 	const char *name;
 	unsigned int line = 0;
 
+	if (severity == DIAGNOSTIC_ERROR)
+		refuse(reader, token);
 	buffer_vprintf(&text, format, arguments);
 	json_pointer_write(&reader->tape, token, &pointer);
 	if (!buffer_terminate(&pointer) || !buffer_terminate(&text)) {
@@ -100,6 +110,7 @@ void config_reader_report_wrong(struct config_reader *reader, enum diagnostic_se
 	char text[SHOWN_BYTES];
 	const char *shown = show(reader, token, text);
 
+	refuse(reader, token);
 	if (is_flag(reader, token)) {
 		config_reader_report(reader, severity, token, "%s, not %s", expected, shown);
 		reader->is_misused = true;

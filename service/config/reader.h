@@ -20,6 +20,7 @@ struct config_reader {
 	struct config_stack stack;
 	struct config_environment environment;
 	struct json_tape tape; /* tokens of the merged text */
+	struct buffer refused; /* uint32_t: the tokens of keys and values that are not used */
 	struct config *config; /* the result */
 	bool is_token_hidden;  /* a mistake may hide the token of the embedded bus */
 	bool is_refused;       /* no bus can be served with a value that was reported */

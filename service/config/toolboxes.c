@@ -8,6 +8,7 @@
 #include "config/tools.h"
 #include "json/writer.h"
 #include "util/cleanup.h"
+#include "util/text.h"
 #include "util/digest.h"
 
 #define DAY_S  86400u
@@ -93,15 +94,29 @@ static uint64_t read_limit(struct config_reader *reader, uint32_t object, const 
 		reader, DIAGNOSTIC_ERROR, config_reader_find(reader, object, key), range);
 }
 
-static bool is_limit(const struct json_tape *tape, uint32_t key)
+/* Report the key at @key unless it is one of `limits`, with the one that is nearest. */
+static void check_limit(struct config_reader *reader, uint32_t key)
 {
 	static const char *const names[] = {
 		"timeout_ms", "workers", "queue", "memory_mb", "idle_s", "prestart"};
-	bool is_known = false;
+	cleanup_free char *name = config_reader_string(reader, key);
+	const char *nearest = NULL;
+	unsigned int least = UINT32_MAX;
+	unsigned int distance;
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		is_known |= json_string_equals(tape, key, names[i], strlen(names[i]));
-	return is_known;
+	for (size_t i = 0; name && i < sizeof(names) / sizeof(*names); i++) {
+		if (strcmp(names[i], name) == 0)
+			return;
+		if (!text_is_near(name, strlen(name), names[i], strlen(names[i]), &distance) ||
+			distance >= least)
+			continue;
+		nearest = names[i];
+		least = distance;
+	}
+	if (name)
+		config_reader_report(reader, DIAGNOSTIC_WARNING, key, "is an unknown key%s%s%s",
+			nearest ? "; did you mean \"" : "", nearest ? nearest : "",
+			nearest ? "\"?" : "");
 }
 
 /* Read `limits`, with the ranges of a manifest (schemas/toolbox-manifest.schema.json). */
@@ -129,8 +144,7 @@ static void read_limits(
 	read_prestart(reader, object, settings);
 	for (uint32_t key = json_first(tape, object); key < json_end(tape, object);
 		key = json_next_key(tape, key))
-		if (!is_limit(tape, key))
-			config_reader_report(reader, DIAGNOSTIC_WARNING, key, "is an unknown key");
+		check_limit(reader, key);
 }
 
 /* [A-Za-z_][A-Za-z0-9_]* */

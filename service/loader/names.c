@@ -153,6 +153,21 @@ static void check_tools(const struct names_check *check, const struct config_too
 		warn(check, key.data, "it has no tool called ", unknown, n);
 }
 
+/* Return whether a toolbox called @id was found: offered, skipped or failed. */
+static bool has_toolbox(const struct catalogue *catalogue, const char *id)
+{
+	for (size_t i = 0; i < catalogue_n_toolboxes(catalogue); i++)
+		if (strcmp(catalogue_toolbox(catalogue, i, NULL, NULL)->id, id) == 0)
+			return true;
+	for (size_t i = 0; i < catalogue_n_failures(catalogue); i++)
+		if (strcmp(catalogue_failure(catalogue, i)->toolbox_id, id) == 0)
+			return true;
+	for (size_t i = 0; i < catalogue_n_skipped(catalogue); i++)
+		if (strcmp(catalogue_skipped(catalogue, i)->toolbox_id, id) == 0)
+			return true;
+	return false;
+}
+
 void names_report_unknown(const struct config *config, const struct catalogue *catalogue,
 	diagnostic_function report, void *data)
 {
@@ -175,4 +190,17 @@ void names_report_unknown(const struct config *config, const struct catalogue *c
 	check_list(&check, "approval.allow", &config->approval_allow);
 	for (size_t i = 0; i < config->n_toolboxes; i++)
 		check_tools(&check, &config->toolboxes[i]);
+}
+
+void names_report_unknown_toolboxes(const struct config *config, const struct catalogue *catalogue,
+	diagnostic_function report, void *data)
+{
+	const struct names_check check = {config, catalogue, report, data};
+	cleanup_free const char **unknown = calloc(config->n_toolboxes + 1, sizeof(*unknown));
+	size_t n = 0;
+
+	for (size_t i = 0; unknown && i < config->n_toolboxes; i++)
+		if (!has_toolbox(catalogue, config->toolboxes[i].toolbox_id))
+			unknown[n++] = config->toolboxes[i].toolbox_id;
+	warn(&check, "toolboxes", "no toolbox is called ", unknown, n);
 }

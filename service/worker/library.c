@@ -20,6 +20,9 @@ static const char *help_against(const char *reason, const char *library)
 		return "give its path, or a name that the dynamic linker finds: ldconfig -p";
 	if (strncmp(reason, library, strlen(library)) != 0)
 		return "the library needs it: ldd(1) shows what is not found";
+	if (strstr(reason, "undefined symbol"))
+		return "link it with the library that has the symbol; nm -D -u shows all that it "
+		       "needs";
 	if (access(library, F_OK) < 0)
 		return "a relative path starts at the manifest's folder";
 	return "is it a shared library for this machine? Ask file(1)";

@@ -10,10 +10,12 @@ import os
 import re
 import socket
 import sqlite3
+import subprocess
 import time
 import uuid
 import zlib
 
+import manifests
 import pytest
 from caller import Caller
 from conftest import Service
@@ -187,3 +189,15 @@ def test_the_examples_of_the_manual(tmp_path):
                                     "tools": [tool]}))
         done = toolboxctl("check", path, home=tmp_path)
         assert done.returncode == 0, done.stderr
+
+
+def test_a_symbol_that_no_library_has_is_told_with_the_file(tmp_path):
+    """Not with the copy that was loaded."""
+    library = tmp_path / "libhalf.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", library], check=True, text=True,
+                   input="extern int absent(void); int f(void) { return absent(); }")
+    manifest = manifests.toolbox(tmp_path, "half", [manifests.tool("f", "f", returns="i32")],
+                                 library=str(library))
+    done = toolboxctl("check", manifest, home=tmp_path)
+    assert done.returncode == 1 and f"{library}: undefined symbol: absent" in done.stderr
+    assert "/proc/self" not in done.stderr and "link it with the library" in done.stderr

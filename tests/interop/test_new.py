@@ -53,6 +53,30 @@ def test_it_builds_and_passes_its_own_tests(home, kind):
     assert "0 errors, 0 warnings" in checked and "ok " in checked
 
 
+@pytest.mark.parametrize("packages, is_isolated", [
+    ([], True), (["setuptools", "setuptools/command"], True),
+    (["setuptools", "setuptools/command", "wheel"], False),
+    (["setuptools", "setuptools/command", "setuptools/command/bdist_wheel"], False)])
+def test_a_python_without_wheel_fetches_what_builds_it(home, packages, is_isolated):
+    """As the plain environment of Python 3.11, whose setuptools needs the package wheel."""
+    toolboxctl("new", ID, "--kind", "python", home=home)
+    for name in ["pip", *packages]:
+        (home / "packages" / name).mkdir(parents=True)
+        (home / "packages" / name / "__init__.py").write_text("")
+    (home / "packages" / "pip" / "__main__.py").write_text("import sys; print(*sys.argv[1:])")
+    done = subprocess.run([sys.executable, "-S", ID + "/tests/install.py", "made", "."], text=True,
+                          cwd=home, capture_output=True, timeout=120 * SLOWNESS,
+                          env=environment(home, PYTHONPATH=str(home / "packages")))
+    assert done.returncode == 0, done.stderr
+    assert ("--no-build-isolation" in done.stdout) != is_isolated and "install" in done.stdout
+
+
+def test_its_help_names_each_kind(home):
+    home.mkdir()
+    text = toolboxctl("new", "--help", home=home).stdout
+    assert not [kind for kind in KINDS if f"{kind}:" not in text]
+
+
 def test_it_says_how_to_serve_it_with_a_bus_and_without(home):
     out = toolboxctl("new", ID, "--kind", "native", home=home).stdout
     folder = f"--toolbox-dir {ID}/build/toolbox.d"

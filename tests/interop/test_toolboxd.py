@@ -85,6 +85,28 @@ def test_check_prints_the_merged_configuration(tmp_path):
     assert merged["toolboxd"]["limits"]["queue"] == 3
 
 
+def test_check_prints_no_value_that_is_not_used(tmp_path):
+    write_configuration(tmp_path, {"toolboxd": {
+        "timeout_ms": "5000", "crash_limit": 4, "limits": {"queue": -1, "in_flight": 100},
+        "toolboxes": {"libm": {"limits": {"workers": "two", "queue": 3}}}}})
+    done = toolboxd(tmp_path, "--check", "--toolbox-dir", manifests.SHIPPED)
+    assert done.returncode == 1
+    merged = json.loads(done.stdout)["toolboxd"]
+    del merged["toolbox_dirs"]
+    assert merged == {"crash_limit": 4, "limits": {"in_flight": 100},
+                      "toolboxes": {"libm": {"limits": {"queue": 3}}}}
+
+
+def test_check_warns_of_names_that_mean_nothing(tmp_path):
+    write_configuration(tmp_path, {"toolboxd": {"toolboxes": {
+        "libm": {"limits": {"workrs": 2}}, "nosuchbox": {"enabled": False}}}})
+    done = toolboxd(tmp_path, "--check", "--toolbox-dir", manifests.SHIPPED)
+    assert done.returncode == 0
+    assert "/toolboxd/toolboxes/libm/limits/workrs: is an unknown key; did you mean \"workers\"?" \
+        in done.stderr
+    assert "warning toolboxes: no toolbox is called 'nosuchbox'\n" in done.stderr, done.stderr
+
+
 @pytest.mark.parametrize("configuration, place", [
     ({"toolboxd": {"timeout_ms": "soon"}}, "timeout_ms"),
     ({"toolboxd": {"limits": {"queue": -1}}}, "queue"),
