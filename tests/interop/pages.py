@@ -32,13 +32,13 @@ def matches(expected, printed):
     return re.fullmatch(pattern, printed) is not None
 
 
-# What is typed before a page: commands that go on until they are interrupted get 2 s.
+# What is typed before a page: commands that go on until they are interrupted get 2 s, and a terminal.
 PROLOGUE = r"""
 trap 'printf "%s: %s\n" "$?" "$BASH_COMMAND" >>"$FAILED"' ERR
 toolboxctl() {
     case " $* " in
     *" watch "*|*" --watch "*|*" --follow "*)
-        timeout -s INT 2 toolboxctl "$@"
+        script -qec "stty cols 80 rows 24; timeout --foreground -s INT 2 toolboxctl ${*@Q}" /dev/null
         [ $? = 124 ] ;;
     *) command toolboxctl "$@" ;;
     esac

@@ -11,7 +11,7 @@ from processes import TOOLBOXCTL, toolboxctl
 DIGEST = manifests.tool(
     "digest", "crc32", [manifests.integer("start", "u64", value=0),
                         {"name": "data", "type": "bytes"},
-                        manifests.integer("size", "u32", length_of="data")], "u64")
+                        manifests.integer("size", "u32", length_of="data")], "u64", timeout_ms=60000)
 
 
 def program(name, **schema):
@@ -89,8 +89,9 @@ def test_get_has_the_words_of_violations(ctl):
     assert "a string in base64" in ctl("get", "digest").stdout
 
 
-def test_get_names_the_file_and_the_kind(ctl, tmp_path):
+def test_get_names_the_file_the_kind_and_the_deadline(ctl, tmp_path):
     out = ctl("get", "digest").stdout
+    assert "\nDeadline 60 s.\n" in out
     assert f"From {tmp_path}/toolbox.d/bytes.json, kind native" in out
 
 

@@ -8,11 +8,14 @@
 #include "ctl/table.h"
 #include "ctl/terminal.h"
 #include "ctl/tool/signature.h"
+#include "json/number.h"
 #include "json/writer.h"
 #include "schema/signature.h"
 #include "util/cleanup.h"
 
 /* toolboxctl get: show how to call a tool. */
+
+#define MS_PER_S 1000
 
 static const struct table_column argument_columns[] = {
 	{"ARGUMENT", false}, {"TYPE", false}, {"DEFAULT", false}, {"DESCRIPTION", false}};
@@ -123,7 +126,17 @@ static void append_definition_member(const struct ctl_response *response, const 
 	buffer_append_string(out, after);
 }
 
-/* Append where the tool comes from: `From FILE (native).` @status: the response of ovos.tools.status. */
+/* Append `Deadline 2.5 s.`, where the definition has it. */
+static void append_deadline(const struct ctl_response *response, struct buffer *out)
+{
+	uint32_t token = ctl_response_find(response, 0, "timeout_ms", JSON_NUMBER);
+	double ms;
+
+	if (token != JSON_NONE && json_number_f64(&response->tape, token, &ms) == 0)
+		buffer_printf(out, "Deadline %g s.\n", ms / MS_PER_S);
+}
+
+/* Append where the tool comes from: `From FILE, kind native.` @status: the response of ovos.tools.status. */
 static void append_origin(
 	const struct ctl_response *response, const struct ctl_response *status, struct buffer *out)
 {
@@ -180,6 +193,7 @@ static void print_definition(const struct ctl_response *response, const struct c
 	buffer_append_string(&head, terminal_plain());
 	terminal_append_paragraph(&head, &description, 0, 0);
 	append_origin(response, status, &head);
+	append_deadline(response, &head);
 	terminal_print(&head);
 	print_schema(&response->tape, "argument_schema", argument_columns, N_ARGUMENT_COLUMNS);
 	print_schema(&response->tape, "output_schema", result_columns, N_RESULT_COLUMNS);
