@@ -2,6 +2,7 @@
 #include "config/config.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -279,12 +280,19 @@ static int read_with(const struct config_flags *flags, diagnostic_function repor
 	return reader.closing.is_closed && !config->closed ? -ENOMEM : keep_used(&reader);
 }
 
-/* The caller is the person who would be asked. A log with two writers would lose its chain. */
-static void make_private(struct config *config)
+/* An audit log with two writers would lose its chain. */
+static void make_second(struct config *config)
 {
-	config->approval_mode = APPROVAL_OFF;
+	config->log_format = LOG_FORMAT_PLAIN;
 	config->audit_required = false;
 	free(take_ptr(config->audit_file));
+}
+
+/* The caller is the person who would be asked. */
+static void make_private(struct config *config, const char *token)
+{
+	config->approval_mode = APPROVAL_OFF;
+	snprintf(config->embedded_token, sizeof(config->embedded_token), "%s", token);
 }
 
 int config_read(const struct config_flags *flags, diagnostic_function report, void *data,
@@ -293,8 +301,10 @@ int config_read(const struct config_flags *flags, diagnostic_function report, vo
 	struct config config = {.trace_files = flags->trace_files};
 	int r = read_with(flags, report, data, read_all, &config);
 
-	if (flags->is_private)
-		make_private(&config);
+	if (flags->is_second)
+		make_second(&config);
+	if (flags->private)
+		make_private(&config, flags->private);
 	if (r == 0)
 		*ret_config = config;
 	else

@@ -194,8 +194,10 @@ struct config_flags {
 	const char *const *files; /* just these manifests and folders of drop-in programs, whatever
 				     the folders hold */
 	size_t n_files;
-	bool is_private; /* for the person who starts it: calls need no approval, and no audit log
-			    is written */
+	bool is_second; /* part of a command, beside the daemon: no audit log is written, which has
+				one writer, and log lines are plain */
+	const char *private; /* the token of the embedded bus, which only the person who starts the
+				service knows: calls need no approval; or NULL */
 };
 
 enum config_status {

@@ -293,7 +293,7 @@ static int call_privately(const struct ctl_options *options, struct buffer *args
 	cleanup_close int report = -1;
 	cleanup_free char *file = NULL;
 	char path[TRACE_PATH_BYTES];
-	struct config_flags flags = {.n_files = 1, .is_private = true};
+	struct config_flags flags = {.n_files = 1};
 	struct ctl_options patient = *options;
 	int r = find_file(options, &file);
 

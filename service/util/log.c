@@ -97,6 +97,8 @@ static size_t append_prefix(char *line, enum log_level level)
 		n = snprintf(line, LOG_LINE_BYTES,
 			"%s{\"time\": \"%s.%03ldZ\", \"level\": \"%s\", \"message\": \"", priority,
 			stamp, now.tv_nsec / 1000000, log_level_names[level]);
+	} else if (line_format == LOG_FORMAT_PLAIN) {
+		n = snprintf(line, LOG_LINE_BYTES, "%s ", log_level_names[level]);
 	} else {
 		localtime_r(&now.tv_sec, &parts);
 		strftime(stamp, sizeof(stamp), "%Y-%m-%d %H:%M:%S", &parts);

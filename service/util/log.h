@@ -9,6 +9,7 @@
  *
  *   text   2026-11-22 10:00:00.123 INFO  listening on ws://127.0.0.1:8181/core
  *   json   {"time": "2026-11-22T10:00:00.123Z", "level": "info", "message": "…"}
+ *   plain  info listening on ws://127.0.0.1:8181/core
  *
  * Library code returns errors and the edges log them: one failure, one line. Lines may quote what
  * peers send, so they are made visible (util/visible.h). When stderr is the journal, each line begins
@@ -25,6 +26,7 @@ enum log_level {
 enum log_format {
 	LOG_FORMAT_TEXT,
 	LOG_FORMAT_JSON,
+	LOG_FORMAT_PLAIN, /* for a command that shows lines of a service as its own; it has no name */
 };
 
 /* Hold lines back until log_setup(): a program that reads level and format from files has lines to

@@ -63,6 +63,26 @@ def is_alive(pid):
         return False
 
 
+def children(pid):
+    """Its children, and theirs."""
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children") as file:
+            found = [int(child) for child in file.read().split()]
+    except FileNotFoundError:
+        return []
+    return found + [one for child in found for one in children(child)]
+
+
+def listening(pid):
+    """The loopback ports that a process listens on."""
+    sockets = {os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")
+               if os.path.exists(f"/proc/{pid}/fd/{fd}")}
+    with open(f"/proc/{pid}/net/tcp") as table:
+        rows = [line.split() for line in table][1:]
+    return [int(row[1].split(":")[1], 16) for row in rows
+            if row[3] == "0A" and f"socket:[{row[9]}]" in sockets and row[1].startswith("0100007F")]
+
+
 def cpu_ns(pid):
     """Time on a CPU so far, user and system, of all its threads, those that have ended too."""
     return time.clock_gettime_ns(~pid << 3 | CPUCLOCK_SCHED)

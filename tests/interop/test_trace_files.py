@@ -12,7 +12,8 @@ from pathlib import Path
 import manifests
 import pytest
 from caller import Caller
-from processes import TOOLBOXCTL, environment, toolboxctl, until
+from processes import (TOOLBOXCTL, children, environment, is_alive, listening, toolboxctl,
+                       until)
 from python_site import Site, box
 from websocket_peer import Closed, Peer
 
@@ -129,23 +130,6 @@ def test_a_tool_that_is_disabled_is_not_run(invoke, tmp_path):
     assert done.returncode == 1 and "no path was traced" in done.stderr, done.stderr
 
 
-def children(pid):
-    try:
-        with open(f"/proc/{pid}/task/{pid}/children") as file:
-            found = [int(child) for child in file.read().split()]
-    except FileNotFoundError:
-        return []
-    return found + [one for child in found for one in children(child)]
-
-
-def is_gone(pid):
-    try:
-        with open(f"/proc/{pid}/stat") as file:
-            return file.read().rpartition(")")[2].split()[0] == "Z"
-    except FileNotFoundError:
-        return True
-
-
 @pytest.fixture
 def waiting(tmp_path):
     """toolboxctl in a call that takes long, and all its processes: the service, the tracer, the host."""
@@ -162,17 +146,7 @@ def waiting(tmp_path):
 def test_the_end_of_toolboxctl_ends_the_call(waiting):
     running, processes = waiting
     os.kill(running.pid, signal.SIGKILL)
-    until(lambda: all(is_gone(pid) for pid in processes), 20, "the processes of the call to end")
-
-
-def listening(pid):
-    """The loopback ports that a process listens on."""
-    sockets = {os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")
-               if os.path.exists(f"/proc/{pid}/fd/{fd}")}
-    with open(f"/proc/{pid}/net/tcp") as table:
-        rows = [line.split() for line in table][1:]
-    return [int(row[1].split(":")[1], 16) for row in rows
-            if row[3] == "0A" and f"socket:[{row[9]}]" in sockets and row[1].startswith("0100007F")]
+    until(lambda: not any(is_alive(pid) for pid in processes), 20, "the processes of the call to end")
 
 
 def test_its_bus_lets_nobody_else_in(waiting):

@@ -22,7 +22,13 @@
 #include "util/paths.h"
 #include "util/process/guarded.h"
 
-/* The most descriptors that libwebsockets serves: one client. */
+/* A port that is free, of the host and the path of bus_address_default. */
+#define ANY_PORT "ws://" BUS_DEFAULT_HOST ":0" BUS_DEFAULT_PATH
+
+/* A token: 128 bits in hexadecimal digits, and a NUL. */
+#define TOKEN_BYTES 33
+
+/* The most descriptors that libwebsockets serves: bus clients. */
 #define FD_MAX 64
 
 /* The time in which the service takes a port. */
@@ -42,104 +48,120 @@ static void hide_secrets(void)
 #endif
 }
 
-/* Serve until a signal ends it, after the port was written to @out. Return the exit status. */
-static int serve(const struct config_flags *flags, const struct bus_address *address, int out)
+/* Serve with @flags until a signal ends it, after the address of the bus was written to @out. Return 0 or a
+ * negative errno; -EADDRINUSE: its port is taken. */
+static int serve(const struct config_flags *flags, const struct paths *paths, int out)
 {
 	cleanup(config_deinit) struct config config = {0};
 	cleanup(loop_cleanup) struct loop *loop = NULL;
 	cleanup(service_cleanup) struct service *service = NULL;
 	cleanup(mistakes_deinit) struct mistakes mistakes = {0};
-	struct paths paths;
+	struct bus_address address;
 	const struct service_options options = {
-		.flags = flags, .paths = &paths, .mistakes = &mistakes, .is_bus = true};
+		.flags = flags, .paths = paths, .mistakes = &mistakes, .is_bus = true};
 	int r;
 
-	log_setup(LOG_LEVEL_ERROR, LOG_FORMAT_TEXT);
+	log_setup(LOG_LEVEL_ERROR, LOG_FORMAT_PLAIN);
 	r = config_read(flags, mistakes_take, &mistakes, &config);
 	mistakes_end(&mistakes);
 	if (r != 0)
-		return EXIT_FAILURE;
-	config.bus = *address;
-	memcpy(config.embedded_token, address->token, sizeof(config.embedded_token));
+		return r < 0 ? r : -EINVAL;
+	log_setup(config.log_level, config.log_format);
+	address = config.bus;
+	memcpy(address.token, config.embedded_token, sizeof(address.token));
+	r = loop_new(FD_MAX, &loop);
+	r = r ? r : loop_adopt(loop, guarded_has_mark);
+	r = r ? r : service_new(loop, &options, &config, &service);
+	if (r < 0)
+		return r;
+	address.port = service_address(service)->port;
+	if (write(out, &address, sizeof(address)) < 0)
+		return -errno;
+	return loop_run(loop, -1);
+}
+
+/* Serve, on any port if the one of @flags is taken and @moves. Return the exit status. */
+static int serve_somewhere(struct config_flags *flags, bool moves, int out)
+{
+	struct paths paths;
+	int r;
+
 	if (paths_find(&paths) < 0) {
 		terminal_complain(
 			"cannot find toolbox-host, last looked for at %s", paths.host_program);
 		return EXIT_FAILURE;
 	}
-	r = loop_new(FD_MAX, &loop);
-	r = r ? r : loop_adopt(loop, guarded_has_mark);
-	r = r ? r : service_new(loop, &options, &config, &service);
-	if (r == 0 && write(out, &service_address(service)->port, sizeof(uint16_t)) < 0)
-		r = -errno;
-	if (r < 0) {
-		terminal_complain("cannot serve: %s", strerror(-r));
-		return EXIT_FAILURE;
+	r = serve(flags, &paths, out);
+	if (r == -EADDRINUSE && moves) {
+		flags->bus = ANY_PORT;
+		r = serve(flags, &paths, out);
 	}
-	close(out);
-	return loop_run(loop, -1) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	if (r < 0)
+		terminal_complain("cannot serve: %s", strerror(-r));
+	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 /* Become the service, in the new process; it ends with its parent. */
 __attribute__((noreturn)) static void become_service(
-	const struct config_flags *flags, const struct bus_address *address, int out, pid_t parent)
+	struct config_flags *flags, bool moves, int out, pid_t parent)
 {
 	int r = EXIT_FAILURE;
 
 	hide_secrets();
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent)
-		r = serve(flags, address, out);
+		r = serve_somewhere(flags, moves, out);
 	exit(r);
 }
 
 /* ── its parent ──────────────────────────────────────────────────────────────────────────────── */
 
-static int make_token(struct bus_address *address)
+static int make_token(char ret_token[TOKEN_BYTES])
 {
 	uint64_t chance[2];
 
 	if (getrandom(chance, sizeof(chance), 0) != (ssize_t)sizeof(chance))
 		return -EIO;
-	snprintf(address->token, sizeof(address->token), "%016" PRIx64 "%016" PRIx64, chance[0],
-		chance[1]);
+	snprintf(ret_token, TOKEN_BYTES, "%016" PRIx64 "%016" PRIx64, chance[0], chance[1]);
 	return 0;
 }
 
-/* Read the port. -EPIPE: the service has ended, after a complaint. */
-static int read_port(int in, uint16_t *ret_port)
+/* Read the address. -EPIPE: the service has ended, after a complaint. */
+static int read_address(int in, struct bus_address *ret_address)
 {
 	struct pollfd source = {in, POLLIN, 0};
 	int n = poll(&source, 1, START_MS);
 
 	if (n <= 0)
 		return n < 0 ? -errno : -ETIME;
-	return read(in, ret_port, sizeof(*ret_port)) == (ssize_t)sizeof(*ret_port) ? 0 : -EPIPE;
+	return read(in, ret_address, sizeof(*ret_address)) == (ssize_t)sizeof(*ret_address)
+		       ? 0
+		       : -EPIPE;
 }
 
-static int start(const struct config_flags *flags, struct private_service *private)
+static int start(struct config_flags *flags, bool moves, struct private_service *private)
 {
 	pid_t parent = getpid();
 	int pipes[2];
-	int r = make_token(&private->address);
 
-	private->address.port = 0;
-	if (r == 0 && pipe2(pipes, O_CLOEXEC) < 0)
-		r = -errno;
-	if (r)
-		return r;
+	flags->is_second = true;
+	if (pipe2(pipes, O_CLOEXEC) < 0)
+		return -errno;
 	cleanup_close int in = pipes[0];
 	cleanup_close int out = pipes[1];
 
 	fflush(NULL);
 	private->pid = fork();
 	if (private->pid == 0)
-		become_service(flags, &private->address, out, parent);
+		become_service(flags, moves, out, parent);
 	if (private->pid < 0)
 		return -errno;
 	close(take_fd(out));
-	return read_port(in, &private->address.port);
+	return read_address(in, &private->address);
 }
 
-int private_service_start(const struct config_flags *flags, struct private_service **ret_private)
+/* Start a service; @moves to any port when its own is taken. */
+static int start_or_complain(
+	struct config_flags *flags, bool moves, struct private_service **ret_private)
 {
 	cleanup(private_service_cleanup) struct private_service *private =
 		calloc(1, sizeof(*private));
@@ -147,8 +169,7 @@ int private_service_start(const struct config_flags *flags, struct private_servi
 
 	if (private) {
 		private->pid = -1;
-		private->address = bus_address_default;
-		r = start(flags, private);
+		r = start(flags, moves, private);
 	}
 	if (r == 0) {
 		*ret_private = take_ptr(private);
@@ -157,6 +178,49 @@ int private_service_start(const struct config_flags *flags, struct private_servi
 	if (r != -EPIPE)
 		terminal_complain("cannot start a service: %s", strerror(-r));
 	return CTL_USAGE;
+}
+
+int private_service_start(const struct config_flags *flags, struct private_service **ret_private)
+{
+	struct config_flags mine = *flags;
+	char token[TOKEN_BYTES];
+	int r = make_token(token);
+
+	if (r < 0) {
+		terminal_complain("cannot make a token: %s", strerror(-r));
+		return CTL_ERROR;
+	}
+	mine.bus = ANY_PORT;
+	mine.private = token;
+	mine.log_level = log_level_names[LOG_LEVEL_ERROR];
+	return start_or_complain(&mine, false, ret_private);
+}
+
+/* Return whether the embedded bus can be there without another device noticing. */
+static bool is_here(const struct bus_address *address)
+{
+	return !address->is_tls && (strcmp(address->host, BUS_DEFAULT_HOST) == 0 ||
+					   strcmp(address->host, "localhost") == 0 ||
+					   strcmp(address->host, "::1") == 0);
+}
+
+static void ignore_mistake(void *data, const struct diagnostic *mistake)
+{
+	(void)data;
+	(void)mistake;
+}
+
+int private_service_start_open(
+	const struct config_flags *flags, struct private_service **ret_private)
+{
+	struct config_flags mine = *flags;
+	struct bus_address address;
+
+	/* The service reports the mistakes of the configuration. */
+	if (config_read_bus(flags, ignore_mistake, NULL, &address) != 0 || !is_here(&address))
+		mine.bus = ANY_PORT;
+	mine.log_level = log_level_names[LOG_LEVEL_INFO];
+	return start_or_complain(&mine, true, ret_private);
 }
 
 void private_service_free(struct private_service *private)

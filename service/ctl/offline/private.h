@@ -29,6 +29,12 @@ struct private_service {
  * or an enum ctl_status after a complaint. */
 int private_service_start(const struct config_flags *flags, struct private_service **ret_private);
 
+/* The same for a service that others may use, too: it is on the configured bus if that is one of this
+ * device and free, else on any port, with the token and the approval that are configured. It logs what a
+ * reload changes. */
+int private_service_start_open(
+	const struct config_flags *flags, struct private_service **ret_private);
+
 /* End the service and all that it started. Takes NULL. */
 void private_service_free(struct private_service *private);
 

@@ -480,7 +480,7 @@ int ctl_test(const struct ctl_options *options)
 	struct test test = {.options = options, .context = schema_context_new()};
 	struct ctl_options patient = *options;
 	struct files files = {0};
-	struct config_flags flags = {.is_private = true};
+	struct config_flags flags = {0};
 	int r = test.context ? sort_files(options, &files) : CTL_ERROR;
 
 	patient.timeout_ms = PRIVATE_TIMEOUT_MS;

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`toolboxctl invoke --file`: a tool without a daemon, in a service of its own that nobody else can
+use, that is gone afterwards, and that says what `check` says."""
+import os
+import signal
+import subprocess
+import time
+
+import manifests
+import pytest
+from processes import (SLOWNESS, TOOLBOXCTL, children, environment, is_alive, listening, toolboxctl,
+                       until, write_configuration)
+from websocket_peer import Closed, Peer
+
+DONE, ERROR, USAGE = range(3)
+
+
+@pytest.fixture
+def invoke(tmp_path):
+    def run(file, *args, **options):
+        return toolboxctl("invoke", "--file", str(file), *args, home=tmp_path / "home", **options)
+    return run
+
+
+def test_a_manifest_of_a_path_with_spaces(invoke, tmp_path):
+    manifest = manifests.toolbox(tmp_path / "my tools", "numbers", [manifests.labs()])
+    done = invoke(manifest, "absolute", "value=-3")
+    assert done.returncode == DONE and done.stderr == "" and '"result": 3' in done.stdout
+
+
+def test_a_folder_of_programs(invoke, tmp_path):
+    folder = tmp_path / "programs"
+    folder.mkdir()
+    (folder / "greet").write_text("#!/bin/sh\n# description: Greet.\n# risk: execute\necho hello\n")
+    (folder / "greet").chmod(0o755)
+    done = invoke(folder, "greet")
+    assert done.returncode == DONE and "hello" in done.stdout, "nobody is asked for approval"
+
+
+def test_what_is_wrong_with_the_file_is_said_as_check_says_it(invoke, tmp_path):
+    manifest = manifests.toolbox(tmp_path, "broken", [manifests.tool("nothing", "no_such_function")])
+    checked = toolboxctl("check", str(manifest), home=tmp_path / "home")
+    done = invoke(manifest, "nothing")
+    assert done.returncode == ERROR
+    assert [line for line in checked.stderr.splitlines() if line.startswith("error ")]
+    assert done.stderr.startswith(checked.stderr), (checked.stderr, done.stderr)
+
+
+def test_without_a_home_and_where_nothing_can_be_written(tmp_path):
+    manifest = manifests.toolbox(tmp_path, "numbers", [manifests.labs()])
+    env = {key: value for key, value in environment(tmp_path / "home").items()
+           if key == "PATH" or key.endswith("SAN_OPTIONS")}
+    done = subprocess.run([TOOLBOXCTL, "invoke", "--file", manifest, "absolute", "value=-3"], env=env,
+                          cwd="/proc", text=True, capture_output=True, timeout=20 * SLOWNESS)
+    assert done.returncode == DONE and '"result": 3' in done.stdout, done.stderr
+
+
+@pytest.fixture
+def waiting(tmp_path):
+    """toolboxctl in a call that takes long, and its processes: the service first."""
+    manifest = manifests.toolbox(tmp_path, "sleeps", [manifests.sleeper(timeout_ms=60000)])
+    command = [str(TOOLBOXCTL), "invoke", "--file", str(manifest), "sleep", "seconds=60"]
+    with subprocess.Popen(command, env=environment(tmp_path / "home"), start_new_session=True,
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as running:
+        until(lambda: len(children(running.pid)) >= 2, 20 * SLOWNESS, "the host to start")
+        yield running, children(running.pid)
+        running.kill()
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_nothing_is_left_of_a_call_that_hangs(waiting, number):
+    running, processes = waiting
+    if number == signal.SIGINT:
+        os.killpg(running.pid, number)  # as a terminal does
+    else:
+        os.kill(running.pid, number)
+    running.wait(20 * SLOWNESS)
+    until(lambda: not any(is_alive(pid) for pid in processes), 20 * SLOWNESS, "all of it to end")
+
+
+def test_a_reload_lets_nobody_else_in(waiting, tmp_path):
+    """The configuration that is read again knows of no token."""
+    _running, processes = waiting
+    [port] = listening(processes[0])
+    write_configuration(tmp_path / "home", {"toolboxd": {"tools_disabled": ["none/*"]}})
+    os.kill(processes[0], signal.SIGHUP)
+    end = time.monotonic() + 1
+    while time.monotonic() < end:
+        with pytest.raises(Closed, match="401"):
+            Peer(f"ws://127.0.0.1:{port}/core")
