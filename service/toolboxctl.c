@@ -132,6 +132,12 @@ static const struct ctl_command commands[] = {
 		"the profiles that are files of the service", REMEMBERED_NAMES,
 		"  toolboxctl profile set kids 'clock/*' get_weather\n", CTL_FLAG_BUS, 1, CTL_MANY,
 		ctl_profile},
+	{"dev", "FILE", "serve a toolbox while it is written (needs no daemon)",
+		"FILE is a manifest, or the folder of a toolbox or of several. Each change is "
+		"loaded and reported,\nand each call printed. It is a bus of its own: the "
+		"configured one if that is free.\nWhat a build has made in FILE/build/toolbox.d "
+		"is served instead of the sources.\n",
+		"  toolboxctl dev words/\n", 0, 1, 1, ctl_dev},
 	{"new", "ID", "write a new toolbox into the folder ID (needs no daemon)",
 		"It has a manifest, sources, CMakeLists.txt and tests, and builds as it is. KIND "
 		"is\n"

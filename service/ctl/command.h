@@ -49,6 +49,7 @@ int ctl_approvals(const struct ctl_options *options);
 int ctl_approve(const struct ctl_options *options);
 int ctl_deny(const struct ctl_options *options);
 int ctl_approval(const struct ctl_options *options);
+int ctl_dev(const struct ctl_options *options);
 int ctl_new(const struct ctl_options *options);
 int ctl_remember(const struct ctl_options *options);
 int ctl_profile(const struct ctl_options *options);

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/watch.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -134,23 +136,29 @@ static int ask_for_events(struct ctl_session *session, const struct ctl_options 
 	return r;
 }
 
+int watch_calls(struct ctl_session *session, const struct ctl_options *options, bool stays)
+{
+	int r;
+
+	ctl_session_listen(
+		session, topics, sizeof(topics) / sizeof(*topics), print_event, (void *)options);
+	r = ask_for_events(session, options);
+	if (stays)
+		ctl_session_stay(session);
+	while (r == 0) {
+		r = ctl_session_wait(session, RENEW_MS);
+		if (r == 0)
+			r = ask_for_events(session, options);
+		if (r == CTL_NO_BUS && stays)
+			r = 0;
+	}
+	return r;
+}
+
 int ctl_watch(const struct ctl_options *options)
 {
 	cleanup(ctl_session_cleanup) struct ctl_session *session = NULL;
 	int r = ctl_session_open(options, &session);
 
-	if (r != 0)
-		return r;
-	ctl_session_listen(
-		session, topics, sizeof(topics) / sizeof(*topics), print_event, (void *)options);
-	r = ask_for_events(session, options);
-	ctl_session_stay(session);
-	while (r == 0) {
-		r = ctl_session_wait(session, RENEW_MS);
-		if (r == 0)
-			r = ask_for_events(session, options);
-		if (r == CTL_NO_BUS)
-			r = 0;
-	}
-	return r;
+	return r ? r : watch_calls(session, options, true);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -50,6 +51,21 @@ static void watch_depends(void *data, const char *path)
 		watch_path(S_ISDIR(status.st_mode) ? &watched->folders : &watched->files, path);
 }
 
+/* Watch the files and folders that are served instead of registered ones, and what is beside a file. */
+static void watch_given(const struct config_flags *flags, struct watched *watched)
+{
+	for (size_t i = 0; i < flags->n_files; i++) {
+		const char *path = flags->files[i];
+		cleanup_free char *copy = strdup(path);
+		struct stat status;
+
+		if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
+			dropins_each_folder(path, watch_folder, watched);
+		else if (copy)
+			watch_folder(watched, dirname(copy));
+	}
+}
+
 /* Watch the registration folders, and those of libraries and of drop-in programs. */
 static void watch_folders(const struct reload *reload, struct watched *watched)
 {
@@ -59,6 +75,7 @@ static void watch_folders(const struct reload *reload, struct watched *watched)
 	for (size_t i = 0; i < dirs->n_items; i++)
 		watch_folder(watched, dirs->items[i]);
 	watch_folder(watched, reload->paths->library_dir);
+	watch_given(reload->flags, watched);
 	if (folders_list((const char *const *)dirs->items, dirs->n_items, &listing) < 0)
 		return;
 	for (size_t i = 0; i < listing.n_entries; i++)
