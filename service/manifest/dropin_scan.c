@@ -103,7 +103,8 @@ static const char *refuse_file(const char *path, bool can_run)
 	return utf8_is_valid(path, strlen(path)) ? NULL : "its path is not UTF-8";
 }
 
-/* Take the file at @path, of the service @service (NULL: none). @aside is why its name is left out; NULL:
+/* Take the file at @path, of the service @service (NULL: none), if it is meant to be a program, or is named
+ * among what is not. @aside is why its name is left out; NULL:
  * it is not. */
 static int take_file(
 	struct dropin_list *list, const char *path, const char *service, const char *aside)
@@ -117,7 +118,7 @@ static int take_file(
 	size_t size;
 	const char *stem = dropin_stem(path, &size);
 
-	if (is_definition(path))
+	if (is_definition(path) || (dropin.is_aside && service))
 		return 0;
 	if (asprintf(&dropin.name, "%s%s%.*s", service ? service : "", service ? "_" : "",
 		    (int)size, stem) < 0)

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -51,6 +52,23 @@ def test_it_builds_and_passes_its_own_tests(home, kind):
     assert "tests passed" in out
     checked = (home / "build/Testing/Temporary/LastTest.log").read_text()
     assert "0 errors, 0 warnings" in checked and "ok " in checked
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "python"])
+def test_its_folder_is_a_toolbox_when_it_is_copied(home, kind):
+    """A Python toolbox is a package, which pip installs."""
+    assert toolboxctl("new", ID, "--kind", kind, home=home).returncode == DONE
+    build(home)
+    shutil.copytree(home / "build" / "toolbox.d", home / "expected" / "toolboxd" / "toolbox.d")
+    shutil.copytree(home / ID, home / "copied" / "toolboxd" / "toolbox.d" / ID)
+
+    def tools(folder):
+        done = toolboxctl("list", "--offline", "--json", "--toolbox", ID, home=home,
+                          env={"XDG_DATA_HOME": str(home / folder)})
+        assert done.returncode == DONE, done.stderr
+        return json.loads(done.stdout)["tools"]
+
+    assert tools("copied") == tools("expected") != []
 
 
 @pytest.mark.parametrize("packages, is_isolated", [

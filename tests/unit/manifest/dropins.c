@@ -127,6 +127,7 @@ Test(dropins, leave_out_what_is_no_program)
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		write_program(names[i], "#!/bin/sh\n");
 	scratch_write("home/notes.txt", "text");
+	scratch_write("home/tests/README", "in a folder that is no service");
 	cr_assert_eq(read_home(NULL), 0);
 	cr_expect_null(toolbox);
 	expect_left_out("_x", "/home/_x: its name is one of those that are left out");
