@@ -103,9 +103,13 @@ static const struct ctl_command commands[] = {
 		"It is written where approval.key_file says, for its owner only.\n",
 		"  toolboxctl approval key --new\n", CTL_FLAG_KEY, 1, 1, ctl_approval},
 	{"check", "FILE...", "check manifests (needs no daemon)",
-		"Prints problems as `error|warning FILE:LINE PATH: text` on stderr, and a "
+		"FILE is a manifest, a folder of programs, or a folder of toolboxes such as "
+		"toolbox.d.\nPrints problems as `error|warning FILE:LINE PATH: text` on stderr, "
+		"and a "
 		"summary.\n",
-		"  toolboxctl check words/words.json\n", 0, 1, CTL_MANY, ctl_check},
+		"  toolboxctl check words/words.json\n"
+		"  toolboxctl check ~/.local/share/toolboxd/toolbox.d\n",
+		0, 1, CTL_MANY, ctl_check},
 	{"test", "FILE... [FILE.calls...]",
 		"call the examples of a toolbox, and compare (needs no daemon)",
 		"Each example is really called, in the sandbox of its toolbox, and its result "

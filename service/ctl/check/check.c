@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "config/config.h"
-#include "ctl/advice.h"
+#include "ctl/check/advice.h"
 #include "ctl/command.h"
 #include "ctl/terminal.h"
 #include "json/writer.h"
 #include "loader/exposed.h"
 #include "loader/offline.h"
+#include "manifest/folders.h"
 #include "util/cleanup.h"
 #include "util/diagnostic.h"
 
@@ -154,6 +157,7 @@ static void print_summary(const struct check *check, size_t n_files)
 		terminal_print(&text);
 }
 
+/* Load the manifests @files, or, for NULL, what the folders of @config have, and describe it. */
 static int load_and_describe(
 	struct check *check, const struct config *config, const char *const *files, size_t n_files)
 {
@@ -172,6 +176,57 @@ static int load_and_describe(
 	return r;
 }
 
+static void cleanup_listing(struct folders_listing *listing)
+{
+	folders_listing_deinit(listing);
+}
+
+/* Return whether @path is a registration folder: a folder whose name is no toolbox id. */
+static bool is_registration_folder(const char *path)
+{
+	cleanup_free char *resolved = realpath(path, NULL);
+	const char *slash = resolved ? strrchr(resolved, '/') : NULL;
+	struct stat status;
+
+	return slash && stat(resolved, &status) == 0 && S_ISDIR(status.st_mode) &&
+	       strchr(slash + 1, '.');
+}
+
+/* Check everything that is registered in @folder, and count its files and folders. */
+static int check_folder(struct check *check, const char *folder, size_t *n_files)
+{
+	const struct config_flags flags = {.toolbox_dirs = &folder, .n_toolbox_dirs = 1};
+	cleanup(config_deinit) struct config config = {0};
+	cleanup(cleanup_listing) struct folders_listing listing = {0};
+	int r = config_read(&flags, on_config_finding, check, &config);
+
+	if (r == 0)
+		r = folders_list(&folder, 1, &listing);
+	if (r < 0)
+		terminal_complain("%s: %s", folder, strerror(-r));
+	*n_files += listing.n_entries;
+	return r == 0 ? load_and_describe(check, &config, NULL, 0) : r;
+}
+
+/* Check each registration folder among @paths by itself, and all other manifests and folders together. */
+static int check_paths(struct check *check, const struct config *config, const char *const *paths,
+	size_t n_paths, size_t *ret_n_files)
+{
+	cleanup_free const char **files = calloc(n_paths, sizeof(*files));
+	size_t n_files = 0;
+	int r = files ? 0 : -ENOMEM;
+
+	*ret_n_files = 0;
+	for (size_t i = 0; r == 0 && i < n_paths; i++) {
+		if (is_registration_folder(paths[i]))
+			r = check_folder(check, paths[i], ret_n_files);
+		else
+			files[n_files++] = paths[i];
+	}
+	*ret_n_files += n_files;
+	return r == 0 && n_files > 0 ? load_and_describe(check, config, files, n_files) : r;
+}
+
 int ctl_check(const struct ctl_options *options)
 {
 	const struct config_flags flags = {0};
@@ -186,7 +241,7 @@ int ctl_check(const struct ctl_options *options)
 	if (r == 0 && !config.closed) {
 		buffer_reset(&check.problems);
 		check.counts = (struct diagnostic_counts){0};
-		r = load_and_describe(&check, &config, options->positional + 1, n_files);
+		r = check_paths(&check, &config, options->positional + 1, n_files, &n_files);
 	}
 	print_summary(&check, n_files);
 	buffer_deinit(&check.problems);

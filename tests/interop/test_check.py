@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""toolboxctl check of folders: many toolboxes at once, and what is wrong with programs in them."""
+import json
+
+import manifests
+import pytest
+from processes import toolboxctl
+
+DONE, ERROR, USAGE = range(3)
+
+
+@pytest.fixture
+def check(tmp_path):
+    return lambda *files: toolboxctl("check", *files, home=tmp_path / "home")
+
+
+def program(folder, name, *lines, end="\n"):
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / name
+    path.write_text(end.join(lines) + end, newline="")
+    path.chmod(0o755)
+    return path
+
+
+GOOD = ("#!/bin/sh", "# description: Says hello.", "# risk: read", "echo hello")
+
+
+def test_a_registration_folder_is_many_toolboxes(check, tmp_path):
+    folder = tmp_path / "toolbox.d"
+    manifests.toolbox(folder, "numbers", [manifests.labs()])
+    program(folder / "greet", "hello.sh", *GOOD)
+    done = check(folder)
+    assert done.returncode == DONE, done.stderr
+    lines = done.stdout.splitlines()
+    assert [line.split(":")[0] for line in lines[:-1]] == ["greet", "numbers"]
+    assert lines[-1] == "2 files: 0 errors, 0 warnings"
+    (folder / "broken.json").write_text('{"kind": "native"}')
+    (folder / "syntax.json").write_text("{")
+    other = manifests.toolbox(tmp_path, "alone", [manifests.labs()])
+    done = check(folder, other)
+    assert done.returncode == ERROR
+    assert "/toolbox.d/broken.json:1" in done.stderr and "/toolbox.d/syntax.json:1" in done.stderr
+    lines = done.stdout.splitlines()
+    assert [line.split(":")[0] for line in lines[:-1]] == ["greet", "numbers", "alone"]
+    assert lines[-1].startswith("5 files: ") and " 0 errors" not in lines[-1]
+    summary = json.loads(check(folder, "--json").stdout)
+    assert summary["files"] == 4
+    assert [one["toolbox_id"] for one in summary["toolboxes"]] == ["greet", "numbers"]
+    done = check(tmp_path / "empty.d")
+    assert done.returncode == ERROR and "empty.d" in done.stderr
+
+
+@pytest.mark.parametrize("line, form", [
+    ("# arg: NAME text", "# param NAME TYPE DESCRIPTION"),
+    ("# arg times integer How often", "# param NAME TYPE DESCRIPTION"),
+    ("# Args:", "# param NAME TYPE DESCRIPTION"),
+    ("#parameter times: int", "# param NAME TYPE DESCRIPTION"),
+    ("# param: times integer", "# param NAME TYPE DESCRIPTION"),
+    ("# descripton: Rings.", "# description: TEXT"),
+    ("# summary: Rings.", "# description: TEXT"),
+    ("# risk execute", "# risk: read, write or execute"),
+    ("# timeout 5", "# timeout: SECONDS"),
+])
+def test_a_comment_that_defines_nothing_is_named(check, tmp_path, line, form):
+    path = program(tmp_path / "bells", "ring.sh", *GOOD[:3], line, "echo")
+    done = check(tmp_path / "bells")
+    assert done.returncode == DONE
+    word = line.lstrip("# ").split()[0]
+    assert f"warning {path}:4: the comment '# " in done.stderr, done.stderr
+    assert word.rstrip(":") in done.stderr and f"is '{form}' meant?" in done.stderr
+    assert done.stdout.splitlines()[-1] == "1 file: 0 errors, 1 warning"
+
+
+@pytest.mark.parametrize("line", [
+    "# arguments are in the environment", "# input comes from stdin", "# TODO: mend this",
+    "# Copyright: me", "# risk is low", "# param times integer How often", "# an option",
+    "# timeout: 5", "# SPDX-License-Identifier: Apache-2.0", "echo '# arg: x'"])
+def test_other_comments_are_just_text(check, tmp_path, line):
+    program(tmp_path / "bells", "ring.sh", *GOOD[:3], line, "echo")
+    done = check(tmp_path / "bells")
+    assert done.returncode == DONE and done.stderr == ""
+
+
+def test_comments_count_for_nothing_beside_a_definition(check, tmp_path):
+    program(tmp_path / "bells", "ring.sh", "#!/bin/sh", "# arg: x", "echo")
+    (tmp_path / "bells" / "ring.json").write_text('{"description": "Rings.", "risk": "read"}')
+    done = check(tmp_path / "bells")
+    assert done.returncode == DONE and done.stderr == ""
+
+
+@pytest.mark.parametrize("lines, end, words", [
+    (["echo hello"], "\n", "does not begin with a line like #!/bin/sh"),
+    (GOOD, "\r\n", "its lines end with CR LF"),
+    (["#!/usr/bin/no-such-interpreter"], "\n", "/usr/bin/no-such-interpreter cannot be run"),
+])
+def test_a_program_that_would_fail_with_each_call(check, tmp_path, lines, end, words):
+    program(tmp_path / "toolbox.d" / "box", "run.sh", *lines, end=end)
+    program(tmp_path / "toolbox.d" / "box", "good.sh", *GOOD)
+    done = check(tmp_path / "toolbox.d")
+    assert "box/run is not offered: " in done.stderr and words in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("written", ["handle", "pointer", "void*"])
+def test_a_type_that_is_near_to_none_has_all_of_them(check, tmp_path, written):
+    path = manifests.toolbox(tmp_path, "types", [
+        manifests.tool("x", "labs", [manifests.integer("value", written)])])
+    done = check(path)
+    assert done.returncode == ERROR
+    for known in ("bool", "i8", "usize", "f64", "str", "bytes", "json", "array"):
+        assert f'"{known}"' in done.stderr
+    assert "in all" not in done.stderr
