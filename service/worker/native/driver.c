@@ -46,9 +46,9 @@ static int find_symbol(struct loading *loading, uint32_t object, const char *key
 
 	if (!address)
 		return refuse(loading, place,
-			"the library has no function '%s': %s (nm -D --defined-only shows what it "
-			"has)",
-			symbol, dlerror());
+			"the library has no function '%s': nm -D --defined-only %s shows what it "
+			"has",
+			symbol, loading->driver->library.file);
 	if (library_is_data(address, NULL))
 		return refuse(loading, place, "'%s' is a variable, not a function", symbol);
 	*ret_address = address;
