@@ -108,6 +108,10 @@ struct bus_counters {
 };
 const struct bus_counters *bus_counters(const struct bus *bus);
 
+/* Count @n messages that are about to be sent, which the bus returns, and return their number so far
+ * (core/rivals.h compares). */
+uint64_t bus_count_answers(struct bus *bus, unsigned int n);
+
 /*
  * A message is built in place: bus_message_begin() leaves room for the websocket header, the text
  * is appended, and bus_send() takes the whole buffer over. So nothing is copied.

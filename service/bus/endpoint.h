@@ -31,6 +31,7 @@ struct bus {
 	struct account own; /* our own messages; on a bus of others: all of its messages */
 	struct account
 		*sender; /* borrowed: the account of the peer whose frame is handled; NULL: own */
+	uint64_t n_answers; /* by bus_count_answers() */
 	bool is_up;
 	bool is_kept; /* it was lost a moment ago, and messages wait for it */
 	struct {

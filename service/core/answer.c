@@ -198,13 +198,22 @@ bool answer_make_fit(struct answer *answer, size_t frame_bytes, const char *hint
 	return false;
 }
 
+/* The beginning of messages about tools, which core/rivals.h counts. */
+#define TOOLS_BEGIN "{\"type\": \"ovos.tools."
+
 int answer_send(struct answer *answer, struct bus *bus)
 {
+	const char *text;
+	size_t size;
+
 	check(answer->is_open);
 	answer->is_open = false;
 	buffer_append_char(&answer->message, '}');
 	bus_message_end(&answer->message);
 	answer->kept = 0;
+	text = bus_message_text(&answer->message, &size);
+	if (size > strlen(TOOLS_BEGIN) && memcmp(text, TOOLS_BEGIN, strlen(TOOLS_BEGIN)) == 0)
+		bus_count_answers(bus, 1);
 	return bus_send(bus, &answer->message, answer->share);
 }
 

@@ -31,13 +31,14 @@
 
 /* ── the bus ─────────────────────────────────────────────────────────────────────────────────── */
 
-static void log_bus_up(void *data)
+static void on_bus_up(void *data)
 {
-	const struct service *service = data;
+	struct service *service = data;
 	char url[BUS_URL_BYTES];
 
 	bus_address_format(bus_address(service->bus), url);
 	log_info("On the bus at %s", url);
+	rivals_begin(&service->rivals);
 }
 
 static void log_bus_down(void *data, const char *reason)
@@ -252,6 +253,8 @@ static int make_parts(struct service *service, const struct service_options *opt
 		r = offer_init(&service->offer, service->loop, service->paths.host_program,
 			&handler, service);
 	if (r == 0)
+		r = rivals_init(&service->rivals, service->loop);
+	if (r == 0)
 		r = loop_timer_init(&service->stopping, service->loop, drain_service, service);
 	if (r == 0)
 		r = loop_timer_init(&service->closed, service->loop, extend_start, service);
@@ -282,7 +285,7 @@ static int open_bus(struct service *service, bool is_bus)
 	static const struct bus_handler handler = {
 		.wants = topics_wants_frame,
 		.frame = topics_take_frame,
-		.up = log_bus_up,
+		.up = on_bus_up,
 		.down = log_bus_down,
 		.peer_gone = forget_peer,
 	};
@@ -311,7 +314,7 @@ static int open_bus(struct service *service, bool is_bus)
 	}
 	service->late.bus = service->bus;
 	service->events.bus = service->invoker.bus = service->approval.bus =
-		service->reload.parts.bus = service->bus;
+		service->reload.parts.bus = service->rivals.bus = service->bus;
 	return r;
 }
 
@@ -370,6 +373,7 @@ void service_free(struct service *service)
 	disposal_deinit(&service->disposal);
 	inbox_deinit(&service->inbox);
 	proxy_deinit(&service->proxy);
+	rivals_deinit(&service->rivals);
 	bus_free(service->bus);
 	loop_timer_deinit(&service->stopping);
 	loop_timer_deinit(&service->closed);

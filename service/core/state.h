@@ -17,6 +17,7 @@
 #include "core/proxy.h"
 #include "core/record.h"
 #include "core/reload/reload.h"
+#include "core/rivals.h"
 #include "core/request_scope.h"
 #include "loop/loop.h"
 #include "util/log.h"
@@ -46,6 +47,7 @@ struct service {
 	struct history history;
 	struct invoker invoker;
 	struct reload reload;
+	struct rivals rivals;
 	struct proxy proxy;        /* the bus, for the tools that have it */
 	struct log_rate malformed; /* lines about frames that are no messages */
 	struct log_rate costly;    /* lines about triggers that take too many steps */

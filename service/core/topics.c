@@ -408,9 +408,12 @@ static void refuse_request(struct service *service, enum answer_code code, const
 
 bool topics_wants_frame(void *data, const char *topic, size_t size)
 {
-	const struct service *service = data;
+	struct service *service = data;
 
-	return topics_wants(topic, size) || proxy_wants(&service->proxy, topic, size);
+	if (topics_wants(topic, size))
+		return true;
+	return rivals_hear(&service->rivals, topic, size) ||
+	       proxy_wants(&service->proxy, topic, size);
 }
 
 /* Keep the frame that was read into the scope until it can be served. */
@@ -434,7 +437,7 @@ static bool is_request(struct service *service, const char *text, size_t size)
 {
 	const struct bus_envelope *envelope = &service->scope.envelope;
 
-	if (service->proxy.n_subscriptions == 0)
+	if (service->proxy.n_subscriptions == 0 && !rivals_is_open(&service->rivals))
 		return true;
 	proxy_deliver(&service->proxy, envelope->topic, envelope->topic_size, text, size);
 	return topics_wants(envelope->topic, envelope->topic_size);
@@ -459,7 +462,9 @@ void topics_take_frame(void *data, const char *text, size_t size)
 {
 	struct service *service = data;
 
-	if (!read_message(service, text, size) || !is_request(service, text, size))
+	if (!read_message(service, text, size) ||
+		rivals_take(&service->rivals, &service->scope.envelope) ||
+		!is_request(service, text, size))
 		return;
 	/* While the configuration is closed there is nothing to wait for. */
 	if (service->reload.is_ready || service->config.closed ||

@@ -229,6 +229,7 @@ void status_write(const struct service *service, struct answer *answer)
 	if (service->config.audit_file)
 		recorder_write_status(&service->recorder, answer_member(answer, "audit"));
 	approval_write_status(&service->approval, answer_member(answer, "approval"));
+	rivals_write(&service->rivals, answer);
 	if (id->text)
 		write_detail(service, id, answer);
 	else

@@ -53,6 +53,25 @@ static void complain_audit(const struct ctl_response *response)
 		terminal_complain("%s", text.data);
 }
 
+/* Complain of one other service on the bus. */
+static void complain_other(const struct ctl_response *response, uint32_t index)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+	bool has_process = json_find(&response->tape, index, "pid") != JSON_NONE;
+
+	buffer_append_string(&text, "another tool service answers on this bus: ");
+	terminal_append_member(&text, &response->tape, index, "service");
+	if (has_process) {
+		buffer_append_string(&text, ", process ");
+		terminal_append_member(&text, &response->tape, index, "pid");
+		buffer_append_string(&text, " of ");
+		terminal_append_member(&text, &response->tape, index, "host");
+	}
+	buffer_append_string(&text, "; stop one of them");
+	if (buffer_terminate(&text))
+		terminal_complain("%s", text.data);
+}
+
 /* Print @response for a person. */
 static int print_status(struct ctl_session *session, const struct ctl_options *options,
 	const struct ctl_response *response)
@@ -69,6 +88,7 @@ static int print_status(struct ctl_session *session, const struct ctl_options *o
 	ctl_response_complain_mistakes(response, false);
 	complain_audit(response);
 	complain_key(response);
+	ctl_response_complain_each(response, "other_services", complain_other, false);
 	return CTL_DONE;
 }
 
