@@ -68,12 +68,25 @@ static const struct ctl_command commands[] = {
 		"  toolboxctl status --watch\n"
 		"  toolboxctl status --json\n",
 		CTL_FLAG_WATCH | CTL_FLAG_BUS, 0, 1, ctl_status},
+	{"calls", "", "list calls: those in flight, and the last that are over",
+		"The newest is at the bottom. NAME of --tool is a tool, or TOOLBOX/TOOL. Arguments "
+		"and results\nare not kept.\n",
+		"  toolboxctl calls --running\n"
+		"  toolboxctl calls --failed --since 10m\n"
+		"  toolboxctl calls --tool math_tools/add --source skill-math\n"
+		"  toolboxctl calls --follow\n",
+		CTL_FLAG_CALLS | CTL_FLAG_TOOL | CTL_FLAG_TOOLBOX | CTL_FLAG_PAST | CTL_FLAG_BUS, 0,
+		0, ctl_calls},
+	{"cancel", "ID...", "end calls that run or wait",
+		"ID is that of `calls`, or the beginning of it.\n", "  toolboxctl cancel c4f1a2\n",
+		CTL_FLAG_BUS, 1, CTL_MANY, ctl_cancel},
 	{"watch", "", "print calls as they happen",
 		"It runs until it is interrupted. With --json it prints one line of JSON per "
 		"event.\n",
 		"  toolboxctl watch\n"
-		"  toolboxctl watch --json\n",
-		CTL_FLAG_BUS, 0, 0, ctl_watch},
+		"  toolboxctl watch --json\n"
+		"  toolboxctl watch --tool add --count 1\n",
+		CTL_FLAG_TOOL | CTL_FLAG_COUNT | CTL_FLAG_BUS, 0, 0, ctl_watch},
 	{"match", "TEXT...", "find the tool that an utterance means",
 		"The first tool, in the order of `list`, with a trigger that matches. Several "
 		"words are\none utterance.\n",
@@ -87,7 +100,7 @@ static const struct ctl_command commands[] = {
 		"before.\n",
 		"  toolboxctl audit --since 2h --source kitchen\n"
 		"  toolboxctl audit verify audit.log.1 audit.log\n",
-		CTL_FLAG_AUDIT, 0, CTL_MANY, ctl_audit},
+		CTL_FLAG_TOOL | CTL_FLAG_PAST, 0, CTL_MANY, ctl_audit},
 	{"approvals", "", "list the calls that wait for a person's approval",
 		"With --watch this terminal answers: y once, s for the session, n no, ? all "
 		"arguments,\nq leave.\n",

@@ -39,6 +39,8 @@ int ctl_get(const struct ctl_options *options);
 int ctl_invoke(const struct ctl_options *options);
 int ctl_reload(const struct ctl_options *options);
 int ctl_status(const struct ctl_options *options);
+int ctl_calls(const struct ctl_options *options);
+int ctl_cancel(const struct ctl_options *options);
 int ctl_watch(const struct ctl_options *options);
 int ctl_match(const struct ctl_options *options);
 int ctl_check(const struct ctl_options *options);

@@ -21,7 +21,10 @@
 #define CTL_FLAG_OFFLINE 0x100u
 #define CTL_FLAG_KIND    0x200u
 #define CTL_FLAG_BUS     0x400u
-#define CTL_FLAG_AUDIT   0x10000u
+#define CTL_FLAG_TOOL    0x10000u
+#define CTL_FLAG_PAST    0x1000000u
+#define CTL_FLAG_CALLS   0x2000000u
+#define CTL_FLAG_COUNT   0x4000000u
 #define CTL_FLAG_WATCH   0x800u
 #define CTL_FLAG_ALLOWED 0x40000000u
 #define CTL_FLAG_SESSION 0x1000u
@@ -46,6 +49,7 @@ struct ctl_options {
 	const char *since;
 	const char *tool;
 	const char *source;
+	const char *count;
 	const char *reason;
 	uint64_t timeout_ms;
 	bool json;
@@ -62,6 +66,9 @@ struct ctl_options {
 	bool session;
 	bool makes_new;
 	bool force;
+	bool running;
+	bool failed;
+	bool follow;
 	bool help;
 	bool version;
 	unsigned int given;      /* CTL_FLAG_… of the flags that were given */

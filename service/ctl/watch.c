@@ -2,6 +2,7 @@
 #include "ctl/watch.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -9,7 +10,9 @@
 #include "ctl/request.h"
 #include "ctl/session.h"
 #include "ctl/terminal.h"
+#include "json/number.h"
 #include "json/writer.h"
+#include "util/text.h"
 
 /*
  * toolboxctl watch: print calls as they happen, until it is interrupted.
@@ -22,14 +25,25 @@
 #define WATCH_SECONDS "60"
 #define RENEW_MS      5000
 
+#define PERCENT 100.0
+
 #define STARTED_TOPIC   "ovos.tools.call.started"
+#define PROGRESS_TOPIC  "ovos.tools.call.progress"
 #define COMPLETED_TOPIC "ovos.tools.call.completed"
 #define CHANGED_TOPIC   "ovos.tools.changed"
 
 static const char *const topics[] = {
 	STARTED_TOPIC,
+	PROGRESS_TOPIC,
 	COMPLETED_TOPIC,
 	CHANGED_TOPIC,
+};
+
+struct watch {
+	const struct ctl_options *options;
+	struct ctl_session *session;
+	unsigned long n_left; /* calls that have to end before it is over; 0: it never is */
+	bool is_over;
 };
 
 static void append_time(struct buffer *line)
@@ -44,24 +58,46 @@ static void append_time(struct buffer *line)
 	buffer_printf(line, "%s.%03ld  ", stamp, now.tv_nsec / 1000000);
 }
 
-/* Append the member as text, after @before; nothing when it is absent or null. */
-static void append_event_member(
-	struct buffer *line, const struct json_tape *event, const char *key, const char *before)
+/* Return the member @key of @event; JSON_NONE when it is absent or null. */
+static uint32_t find_member(const struct json_tape *event, const char *key)
 {
 	uint32_t token =
 		json_type_at(event, 0) == JSON_OBJECT ? json_find(event, 0, key) : JSON_NONE;
 
-	if (token == JSON_NONE || json_type_at(event, token) == JSON_NULL)
+	return token != JSON_NONE && json_type_at(event, token) == JSON_NULL ? JSON_NONE : token;
+}
+
+/* Append the member as text, after @before; nothing when it is absent or null. */
+static void append_event_member(
+	struct buffer *line, const struct json_tape *event, const char *key, const char *before)
+{
+	uint32_t token = find_member(event, key);
+
+	if (token == JSON_NONE)
 		return;
 	buffer_append_string(line, before);
 	terminal_append_value(line, event, token);
 }
 
+/* Append the id, the tool and the caller. */
 static void append_call(struct buffer *line, const struct json_tape *event)
 {
-	append_event_member(line, event, "toolbox_id", "");
-	append_event_member(line, event, "name", "/");
-	append_event_member(line, event, "call_id", " ");
+	append_event_member(line, event, "id", "");
+	append_event_member(line, event, "toolbox_id", "  ");
+	append_event_member(line, event, "name", find_member(event, "toolbox_id") ? "/" : "  ");
+	append_event_member(line, event, "source", " for ");
+}
+
+static void append_progress(struct buffer *line, const struct json_tape *event)
+{
+	uint32_t number = find_member(event, "progress");
+	double part;
+
+	buffer_append_string(line, "  running");
+	if (number && json_type_at(event, number) == JSON_NUMBER &&
+		json_number_f64(event, number, &part) == 0)
+		buffer_printf(line, "  [%.0f %%]", part * PERCENT);
+	append_event_member(line, event, "text", "  ");
 }
 
 static void append_completed(struct buffer *line, const struct json_tape *event)
@@ -85,11 +121,36 @@ static void append_changed(struct buffer *line, const struct json_tape *event)
 	append_event_member(line, event, "changed", ", changed ");
 }
 
+static bool member_is(
+	const struct json_tape *event, const char *key, const char *wanted, size_t size)
+{
+	uint32_t token = find_member(event, key);
+
+	return token != JSON_NONE && json_type_at(event, token) == JSON_STRING &&
+	       json_string_equals(event, token, wanted, size);
+}
+
+/* Return whether @event is about the tool of --tool, TOOL or TOOLBOX/TOOL. */
+static bool is_wanted(const struct ctl_options *options, const struct json_tape *event)
+{
+	const char *tool = options->tool;
+	const char *slash = tool ? strchr(tool, '/') : NULL;
+	const char *name = slash ? slash + 1 : tool;
+
+	if (!tool)
+		return true;
+	return member_is(event, "name", name, strlen(name)) &&
+	       (!slash || member_is(event, "toolbox_id", tool, (size_t)(slash - tool)));
+}
+
 static void print_event(void *data, const char *topic, const struct json_tape *event)
 {
-	const struct ctl_options *options = data;
+	struct watch *watch = data;
+	const struct ctl_options *options = watch->options;
 	cleanup(buffer_deinit) struct buffer line = {0};
 
+	if (watch->is_over || !is_wanted(options, event))
+		return;
 	if (options->json) {
 		buffer_append_string(&line, "{\"type\":");
 		json_write_text(&line, topic);
@@ -104,6 +165,8 @@ static void print_event(void *data, const char *topic, const struct json_tape *e
 			append_call(&line, event);
 			if (strcmp(topic, COMPLETED_TOPIC) == 0)
 				append_completed(&line, event);
+			else if (strcmp(topic, PROGRESS_TOPIC) == 0)
+				append_progress(&line, event);
 			else
 				buffer_append_string(&line, "  started");
 		}
@@ -114,6 +177,25 @@ static void print_event(void *data, const char *topic, const struct json_tape *e
 	else
 		terminal_print(&line);
 	fflush(stdout);
+	if (watch->n_left > 0 && strcmp(topic, COMPLETED_TOPIC) == 0 && --watch->n_left == 0) {
+		watch->is_over = true;
+		ctl_session_wake(watch->session);
+	}
+}
+
+/* Read --count. Return 0, or CTL_USAGE after a complaint. */
+static int read_count(const char *text, unsigned long *ret_count)
+{
+	char *end;
+
+	*ret_count = 0;
+	if (!text)
+		return 0;
+	*ret_count = strtoul(text, &end, 10);
+	if (text_is_digit(*text) && !*end && *ret_count > 0 && *ret_count < ULONG_MAX)
+		return 0;
+	terminal_complain("--count must be a number of calls, at least 1, not '%s'", text);
+	return CTL_USAGE;
 }
 
 /* Ask for events for a while. Return 0 or an enum ctl_status that has been reported. */
@@ -138,16 +220,18 @@ static int ask_for_events(struct ctl_session *session, const struct ctl_options 
 
 int watch_calls(struct ctl_session *session, const struct ctl_options *options, bool stays)
 {
-	int r;
+	struct watch watch = {.options = options, .session = session};
+	int r = read_count(options->count, &watch.n_left);
 
-	ctl_session_listen(
-		session, topics, sizeof(topics) / sizeof(*topics), print_event, (void *)options);
+	if (r != 0)
+		return r;
+	ctl_session_listen(session, topics, sizeof(topics) / sizeof(*topics), print_event, &watch);
 	r = ask_for_events(session, options);
 	if (stays)
 		ctl_session_stay(session);
-	while (r == 0) {
+	while (r == 0 && !watch.is_over) {
 		r = ctl_session_wait(session, RENEW_MS);
-		if (r == 0)
+		if (r == 0 && !watch.is_over)
 			r = ask_for_events(session, options);
 		if (r == CTL_NO_BUS && stays)
 			r = 0;

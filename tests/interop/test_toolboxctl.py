@@ -137,7 +137,7 @@ def test_watch(launch, tmp_path):
     with Caller(service.url) as caller, Watch(service.url, tmp_path / "watch") as watch:
         done = watch.wait_for(
             "  done", lambda: caller.invoke("add", {"a": 1, "b": 2}, call_id="mine"))
-        call = r"\d\d:\d\d:\d\d\.\d{3}  math_tools/%s mine"
+        call = r"\d\d:\d\d:\d\d\.\d{3}  [0-9a-f]{6}  math_tools/%s"
         assert re.fullmatch(call % "add" + r"  done after [\d.]+ ms\n", done), done
         started = watch.wait_for("  started")
         assert re.fullmatch(call % "add" + r"  started\n", started), started

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ctl/policy/audit.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 
 #include "config/config.h"
 #include "ctl/command.h"
+#include "ctl/since.h"
 #include "ctl/table.h"
 #include "ctl/terminal.h"
 #include "util/cleanup.h"
@@ -20,10 +20,6 @@
  *
  *   FILE.1, FILE ─▶ lines ──since, tool, source──▶ table, or the lines themselves
  */
-
-#define MINUTE_S 60
-#define HOUR_S   3600
-#define DAY_S    86400
 
 /* Room for 2026-11-23T10:00:00.000Z. */
 #define TIME_BYTES 32
@@ -52,74 +48,20 @@ struct listing {
 	bool has_wrong; /* a line is none of an audit log */
 };
 
-/* ── since ───────────────────────────────────────────────────────────────────────────────────── */
-
-/* Read `10m`, `2h`, `3d`: so long before now. Return whether @text is one of them. */
-static bool parse_ago(const char *text, time_t *ret_time)
-{
-	static const struct {
-		char unit;
-		long seconds;
-	} units[] = {{'m', MINUTE_S}, {'h', HOUR_S}, {'d', DAY_S}};
-	char *end;
-	long n;
-
-	if (!isdigit((unsigned char)*text))
-		return false;
-	errno = 0;
-	n = strtol(text, &end, 10);
-	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
-		if (*end != units[i].unit || end[1] != '\0' || errno != 0 || n > INT32_MAX)
-			continue;
-		*ret_time = time(NULL) - n * units[i].seconds;
-		return true;
-	}
-	return false;
-}
-
-/* Read a date of ISO 8601, with or without time and zone; without a zone it is local time. */
-static bool parse_date(const char *text, time_t *ret_time)
-{
-	static const char *const formats[] = {"%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M",
-		"%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%d"};
-
-	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
-		struct tm parts = {.tm_isdst = -1};
-		const char *end = strptime(text, formats[i], &parts);
-		struct tm zone = {0};
-
-		if (!end)
-			continue;
-		if (*end == '.')
-			end += 1 + strspn(end + 1, "0123456789");
-		if (*end == '\0') {
-			*ret_time = mktime(&parts);
-			return true;
-		}
-		end = strptime(end, "%z", &zone);
-		if (!end || *end != '\0')
-			continue;
-		*ret_time = timegm(&parts) - zone.tm_gmtoff;
-		return true;
-	}
-	return false;
-}
-
+/* Set the time of --since. Return 0, or CTL_USAGE after a complaint. */
 static int read_since(struct listing *listing)
 {
 	const char *text = listing->options->since;
 	struct tm parts;
 	time_t since;
+	int r;
 
 	if (!text)
 		return 0;
-	if ((!parse_ago(text, &since) && !parse_date(text, &since)) || !gmtime_r(&since, &parts)) {
-		terminal_complain(
-			"--since must be like 10m, 2h, 3d or 2026-11-23T10:00, not '%s'", text);
-		return CTL_USAGE;
-	}
-	strftime(listing->since, sizeof(listing->since), "%Y-%m-%dT%H:%M:%S", &parts);
-	return 0;
+	r = since_read(text, &since);
+	if (r == 0 && gmtime_r(&since, &parts))
+		strftime(listing->since, sizeof(listing->since), "%Y-%m-%dT%H:%M:%S", &parts);
+	return r;
 }
 
 /* ── the listing ─────────────────────────────────────────────────────────────────────────────── */

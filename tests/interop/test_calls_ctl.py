@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`toolboxctl calls` and `cancel`, and `watch` as far as it is about one call."""
+import datetime
+import json
+import re
+import signal
+import subprocess
+
+import manifests
+import pytest
+from caller import Caller
+from processes import SLOWNESS, TOOLBOXCTL, environment, toolboxctl, until
+from test_history import begin, crashy, invoke, running
+from test_plugins import plugged
+from test_toolboxctl import Watch
+
+CALLS = "ovos.tools.calls"
+
+
+@pytest.fixture
+def own(launch, tmp_path):
+    folder = tmp_path / "toolbox.d"
+    manifests.answers(folder)
+    crashy(folder)
+    service = launch({"crash_limit": 0}, [folder])
+    with Caller(service.url) as caller:
+        invoke(caller, "absolute", {"value": 1})
+        yield service, caller
+
+
+@pytest.fixture
+def ctl(own, tmp_path):
+    return lambda *args: toolboxctl(*args, bus=own[0].url, home=tmp_path / "ctl",
+                                    env={"TZ": "UTC-2"})
+
+
+def rows(done):
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout.splitlines()
+
+
+def test_calls_are_a_table_with_the_newest_below(own, ctl):
+    _, caller = own
+    invoke(caller, "hang", {"seconds": 9})
+    invoke(caller, "nope", {}, {"source": "bob"})
+    head, done, failed, unknown = rows(ctl("calls"))
+    assert head.split() == ["TIME", "CALL", "TOOL", "CALLER", "TOOK", "OUTCOME"]
+    hour = (datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(hours=2)).hour
+    assert re.fullmatch(rf"({hour:02}|{(hour - 1) % 24:02}):\d\d:\d\d  [0-9a-f]{{6}}  "
+                        r"answers/absolute  alice +\d+\.\d ms  ok", done)
+    assert re.search(r"answers/hang +alice +\d{3}\.\d ms  timeout  deadline of 300 ms$", failed)
+    assert re.search(r"  nope +bob +0\.0 ms  unknown_tool  Unknown tool: 'nope'", unknown)
+
+
+def test_calls_in_flight_and_their_progress(launch, tmp_path):
+    service = launch({}, [plugged(tmp_path / "toolbox.d")])
+    with Caller(service.url) as caller:
+        begin(caller, "later", {"steps": 100000000})
+        until(lambda: any("progress" in one for one in running(caller)), 10 * SLOWNESS, "progress")
+        done = toolboxctl("calls", "--running", bus=service.url, home=tmp_path)
+        assert re.search(r"plugged/later  alice  .*  running  \[\d+ %\]  stepping\n$", done.stdout)
+        one, = running(caller)
+        toolboxctl("cancel", one["id"], bus=service.url, home=tmp_path)
+
+
+def test_filters(own, ctl):
+    _, caller = own
+    invoke(caller, "quiet", {}, {"source": "bob"})
+
+    def tools(*args):
+        return [row.split()[2] for row in rows(ctl("calls", *args))[1:]]
+
+    assert tools() == ["answers/absolute", "crashy/quiet"]
+    assert tools("--failed") == tools("--tool", "quiet") == tools("--tool", "crashy/quiet") == [
+        "crashy/quiet"]
+    assert tools("--toolbox", "answers") == tools("--source", "alice") == ["answers/absolute"]
+    assert tools("--since", "10m", "--toolbox", "crashy") == ["crashy/quiet"]
+    assert tools("--since", "2099-01-01") == tools("--tool", "answers/quiet") == tools("--running") == []
+
+
+def test_calls_in_json_are_the_response(own, ctl):
+    found = json.loads(ctl("calls", "--json").stdout)["calls"]
+    assert [one["name"] for one in found] == ["absolute"]
+
+
+@pytest.mark.parametrize("args, words", [
+    (["calls", "--running", "--failed"], "either --running or --failed"),
+    (["calls", "--running", "--follow"], "toolboxctl watch"),
+    (["calls", "--since", "soon"], "--since must be like 10m"),
+    (["calls", "--tool", "a/b", "--toolbox", "c"], "'a/b' is not in the toolbox"),
+    (["calls", "--count", "1"], "calls takes no --count"),
+    (["audit", "--failed"], "audit takes no --running"),
+    (["cancel"], "cancel needs more arguments"),
+    (["watch", "--count", "0"], "--count must be a number"),
+    (["watch", "--count", "-1"], "--count must be a number"),
+    (["watch", "--count", "x"], "--count must be a number")])
+def test_what_cannot_be_asked(own, ctl, args, words):
+    done = ctl(*args)
+    assert done.returncode == 2 and words in done.stderr and done.stdout == ""
+
+
+def test_strangers_change_nothing_on_the_terminal(own, ctl):
+    _, caller = own
+    invoke(caller, "x\x1b[2J\ny", {}, {"source": "\u202eevil\x07"})
+    _, _, row = rows(ctl("calls"))
+    assert "x\\u001b[2J y" in row and "\\u202eevil\\u0007" in row
+
+
+def follower(service, home, *args):
+    """A running `toolboxctl calls --follow`, its lines as they come."""
+    return subprocess.Popen([TOOLBOXCTL, "calls", "--follow", "--bus", service.url, *args], text=True,
+                            stdout=subprocess.PIPE, env=environment(home), cwd=home)
+
+
+@pytest.mark.parametrize("is_json", [False, True])
+def test_calls_are_followed(own, tmp_path, is_json):
+    service, caller = own
+    process = follower(service, tmp_path, *(["--json"] if is_json else []))
+    try:
+        lines = iter(process.stdout.readline, "")
+        if not is_json:
+            assert next(lines).startswith("TIME")
+        assert "absolute" in next(lines)
+        mark = begin(caller, "wait", {"seconds": 1})
+        running(caller)
+        for _ in range(3):
+            invoke(caller, "echo", {"text": "a"})
+        found = [next(lines) for _ in range(4)]
+        assert [one.count("echo") + 2 * one.count("wait") for one in found] == [2, 1, 1, 1]
+        assert len(set(found)) == 4
+        if is_json:
+            assert [json.loads(one)["state"] for one in found] == ["done"] * 4
+        else:
+            assert re.fullmatch(r"\d\d:\d\d:\d\d  [0-9a-f]{6}  answers/echo {12}  alice +\d+\.\d m?s  ok\n",
+                                found[1])
+        invoke(caller, "quiet")
+        assert "host_crashed" in next(lines)
+        del mark
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=10 * SLOWNESS)
+
+
+# ── cancel ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_calls_are_cancelled_by_the_beginnings_of_their_ids(own, ctl):
+    _, caller = own
+    for _ in range(3):
+        begin(caller, "wait", {"seconds": 20})
+    ids = [one["id"] for one in running(caller, 3)]
+    short = next(ids[0][:n] for n in range(1, 7) if not any(
+        other.startswith(ids[0][:n]) for other in ids[1:]))
+    done = ctl("cancel", short)
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"{ids[0]} cancelled\n", "")
+    done = ctl("cancel", ids[0])
+    assert done.returncode == 1 and "is over: cancelled" in done.stderr
+    done = ctl("cancel", "")
+    assert done.returncode == 2 and "several calls have an id that begins with ''" in done.stderr
+    assert all(one in done.stderr for one in ids[1:])
+    done = ctl("cancel", ids[1], "zz", ids[2])
+    assert done.returncode == 1 and done.stdout == f"{ids[1]} cancelled\n{ids[2]} cancelled\n"
+    assert "no call has an id that begins with 'zz'" in done.stderr
+    assert "toolboxctl calls --running" in done.stderr
+    assert caller.call(CALLS, {"state": "running"})["calls"] == []
+
+
+def test_a_cancel_in_json_is_the_response(own, ctl):
+    _, caller = own
+    begin(caller, "wait", {"seconds": 20})
+    one, = running(caller)
+    assert json.loads(ctl("cancel", one["id"], "--json").stdout) == {
+        "id": one["id"], "cancelled": True}
+
+
+# ── watch ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_watch_shows_progress_and_the_caller(launch, tmp_path):
+    service = launch({}, [plugged(tmp_path / "toolbox.d")])
+    with Caller(service.url) as caller, Watch(service.url, tmp_path / "watch") as watch:
+        line = watch.wait_for("  running", lambda: invoke(caller, "later", {"steps": 3}))
+        assert re.search(r"[0-9a-f]{6}  plugged/later for alice  running  \[\d+ %\]  stepping$",
+                         line.rstrip())
+        assert " for alice" in watch.wait_for("  done")
+
+
+def test_watch_of_one_tool_ends_after_so_many_calls(own, tmp_path):
+    service, caller = own
+    with Watch(service.url, tmp_path / "watch", "--tool", "answers/echo", "--count", "2") as watch:
+        watch.wait_for("  done", lambda: (invoke(caller, "absolute", {"value": 1}),
+                                          invoke(caller, "echo", {"text": "a"})))
+        until(lambda: invoke(caller, "echo", {"text": "a"}) and watch.process.poll() is not None,
+              10 * SLOWNESS, "the end of watch")
+        assert watch.process.returncode == 0
