@@ -136,7 +136,7 @@ def test_profiles(launch, folder):
             "kids", "2", str(kept(service) / "profiles.d" / "kids.json")]
         done = run(service, "profile", "show", "kids")
         assert done.returncode == 0 and "no tool is called 'nosuch' now" in done.stderr
-        assert done.stdout.endswith("names first, nosuch\ngives 1 tools now\n  one/first\n")
+        assert done.stdout.endswith("names first, nosuch\ngives 1 tool now\n  one/first\n")
         assert run(service, "profile", "remove", "kids").returncode == 0
         assert names(caller, profile="kids") == ["first", "second"]
         done = run(service, "profile", "remove", "kids")

@@ -152,7 +152,8 @@ static void append_tools(const struct ctl_response *response, struct buffer *out
 
 	if (tools == JSON_NONE)
 		return;
-	buffer_printf(out, "gives %u tools now\n", json_count(tape, tools));
+	buffer_printf(out, "gives %u tool%s now\n", json_count(tape, tools),
+		json_count(tape, tools) == 1 ? "" : "s");
 	for (uint32_t i = json_first(tape, tools); i < json_end(tape, tools);
 		i = json_next(tape, i)) {
 		buffer_append_string(out, "  ");
@@ -168,6 +169,7 @@ static int show_profile(struct ctl_session *session, const struct ctl_options *o
 {
 	cleanup(ctl_response_deinit) struct ctl_response response = {0};
 	cleanup(config_profile_deinit) struct config_profile profile = {0};
+	cleanup(buffer_deinit) struct buffer line = {0};
 	cleanup(buffer_deinit) struct buffer out = {0};
 	cleanup_free char *path = NULL;
 	int r = find_profile(folders, name, &path, &profile);
@@ -180,15 +182,14 @@ static int show_profile(struct ctl_session *session, const struct ctl_options *o
 		ctl_response_print(&response);
 		return CTL_DONE;
 	}
-	if (path)
-		buffer_printf(&out, "%s\n", path);
-	else
-		buffer_append_string(&out, "in no file; mycroft.conf may have it\n");
+	buffer_append_string(&line, path ? path : "in no file; mycroft.conf may have it");
+	terminal_append_paragraph(&out, &line, 0, 2);
+	buffer_reset(&line);
 	if (profile.has_all)
 		buffer_append_string(&out, "names all tools\n");
 	for (size_t i = 0; i < profile.tool_names.n_items; i++)
-		buffer_printf(&out, "%s %s", i > 0 ? "," : "names", profile.tool_names.items[i]);
-	buffer_append_string(&out, profile.tool_names.n_items > 0 ? "\n" : "");
+		buffer_printf(&line, "%s %s", i > 0 ? "," : "names", profile.tool_names.items[i]);
+	terminal_append_paragraph(&out, &line, 0, 2);
 	append_tools(&response, &out);
 	terminal_print(&out);
 	return complain_unknown(session, &profile);
