@@ -57,8 +57,8 @@ static const char help[] =
 	"\n"
 	"  --bus URL           the bus (default ws://127.0.0.1:8181/core)\n"
 	"  --embedded-bus      be the bus as well, on the same address\n"
-	"  --toolbox-dir DIR   a folder of toolboxes instead of the default ones; repeat it\n"
-	"                      for more, the last one has precedence\n"
+	"  --toolbox-dir DIR   a folder of toolboxes instead of the default ones; repeat\n"
+	"                      it for more, the last one has precedence\n"
 	"  --config FILE       one more configuration file, which overrides all others\n"
 	"  --log-level LEVEL   debug, info, warning or error\n"
 	"  --log-format FORMAT text or json\n"
@@ -67,7 +67,12 @@ static const char help[] =
 	"  --version           print the version and exit\n"
 	"  --help              print this and exit\n"
 	"\n"
-	"SIGHUP reloads, SIGTERM stops. toolboxctl talks to a running toolboxd.\n";
+	"SIGHUP reloads, SIGTERM stops. toolboxctl talks to a running toolboxd.\n"
+	"\n"
+	"Examples:\n"
+	"  toolboxd\n"
+	"  toolboxd --embedded-bus --toolbox-dir toolbox.d\n"
+	"  toolboxd --check\n";
 
 static int usage(const char *reason, const char *what)
 {
@@ -188,6 +193,8 @@ static void check_toolboxes(const struct config *config, bool is_bus,
 {
 	cleanup(catalogue_cleanup) struct catalogue *catalogue = NULL;
 	char reason[OFFLINE_WHY_BYTES];
+	size_t n_tools;
+	size_t n_toolboxes;
 
 	if (offline_load(config, NULL, 0, diagnostic_print, counts, &catalogue, reason) == 0) {
 		names_report_unknown(config, catalogue, diagnostic_print, counts);
@@ -195,8 +202,10 @@ static void check_toolboxes(const struct config *config, bool is_bus,
 		if (is_bus)
 			exposed_report(config, catalogue, diagnostic_print, counts);
 		exposed_report_answers(config, catalogue, diagnostic_print, counts);
-		buffer_printf(summary, "%zu tools in %zu toolboxes; ", catalogue_n_tools(catalogue),
-			catalogue_n_toolboxes(catalogue));
+		n_tools = catalogue_n_tools(catalogue);
+		n_toolboxes = catalogue_n_toolboxes(catalogue);
+		buffer_printf(summary, "%zu tool%s in %zu toolbox%s; ", n_tools,
+			n_tools == 1 ? "" : "s", n_toolboxes, n_toolboxes == 1 ? "" : "es");
 	} else {
 		diagnostic_print(
 			counts, &(struct diagnostic){.severity = DIAGNOSTIC_ERROR, .text = reason});

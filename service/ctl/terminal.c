@@ -79,6 +79,32 @@ void terminal_complain_error(void *data, const struct diagnostic *diagnostic)
 		terminal_complain("%s", text.data);
 }
 
+void terminal_print_finding(struct diagnostic_counts *counts, const struct diagnostic *finding)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+	cleanup(buffer_deinit) struct buffer line = {0};
+	cleanup(buffer_deinit) struct buffer wrapped = {0};
+	const char *severity = diagnostic_severity_name(finding->severity);
+	size_t width = width_of(STDERR_FILENO);
+	bool is_red = finding->severity == DIAGNOSTIC_ERROR && has_colours(STDERR_FILENO);
+
+	if (width <= INDENT) {
+		diagnostic_print(counts, finding);
+		return;
+	}
+	diagnostic_count(counts, finding);
+	buffer_printf(&line, "%s ", severity);
+	diagnostic_write(finding, &text);
+	terminal_append_line(&line, text.data ? text.data : "", text.size);
+	terminal_append_wrapped(
+		&wrapped, line.data ? line.data : "", line.size, width - INDENT, INDENT);
+	if (!buffer_terminate(&wrapped) || wrapped.size < strlen(severity))
+		fprintf(stderr, "out of memory\n");
+	else
+		fprintf(stderr, "%s%s%s%s\n", is_red ? TERMINAL_RED : "", severity,
+			is_red ? PLAIN : "", wrapped.data + strlen(severity));
+}
+
 size_t terminal_width(void)
 {
 	return width_of(STDOUT_FILENO);

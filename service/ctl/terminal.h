@@ -24,6 +24,9 @@ size_t terminal_width(void);
 /* Return its rows; SIZE_MAX if it is none or has none. */
 size_t terminal_height(void);
 
+/* Count @finding, and print it on stderr as diagnostic_print() does; wrapped on a terminal. */
+void terminal_print_finding(struct diagnostic_counts *counts, const struct diagnostic *finding);
+
 /* Return the columns for text in whole sentences: those of the terminal, from 20 to 100; 80 without one. */
 size_t terminal_text_width(void);
 

@@ -43,9 +43,8 @@ void exposed_report_answers(const struct config *config, const struct catalogue 
 	if (n_asking == 0)
 		return;
 	snprintf(text, sizeof(text),
-		"the calls of %zu tools need a person's approval, and any client of the bus can "
-		"give "
-		"it, also for its own calls: approval.key_file is not set",
-		n_asking);
+		"the calls of %zu tool%s need a person's approval, and any client of the bus can "
+		"give it, also for its own calls: approval.key_file is not set",
+		n_asking, n_asking == 1 ? "" : "s");
 	report(data, &(struct diagnostic){.severity = DIAGNOSTIC_WARNING, .text = text});
 }

@@ -108,6 +108,12 @@ def wait_until_attached(service):
             time.sleep(0.05)
 
 
+def test_a_list_without_questions_says_so(start, home):
+    done = toolboxctl("approvals", bus=start().url, home=home)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr == "toolboxctl: no call waits for approval\n"
+
+
 def test_one_key_lets_the_call_beside_it_run(with_key, place, home):
     with watch(home, with_key) as person:
         wait_until_attached(with_key)

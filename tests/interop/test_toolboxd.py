@@ -28,6 +28,9 @@ def test_help_and_version(tmp_path):
     for flag in ("--bus", "--embedded-bus", "--toolbox-dir", "--config", "--log-level",
                  "--log-format", "--check", "--version", "--help"):
         assert flag in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    examples = done.stdout.split("\nExamples:\n")[1].splitlines()
+    assert all(line.startswith("  toolboxd") for line in examples) and len(examples) == 3
     done = toolboxd(tmp_path, "--version")
     assert done.returncode == 0 and "toolboxd" in done.stdout and "0.1.0" in done.stdout
 
@@ -118,6 +121,14 @@ def test_check_finds_what_is_wrong_with_the_configuration(tmp_path, configuratio
     assert done.returncode == 1
     lines = [line for line in done.stderr.splitlines() if line.startswith("error ")]
     assert any(place in line and "mycroft.conf:" in line for line in lines), done.stderr
+
+
+def test_check_counts_one_of_a_kind(tmp_path):
+    folder = tmp_path / "toolbox.d"
+    manifests.toolbox(folder, "one", [manifests.labs(risk="execute")])
+    done = toolboxd(tmp_path, "--check", "--toolbox-dir", folder)
+    assert done.stderr.splitlines()[-1] == "1 tool in 1 toolbox; 0 errors, 1 warning"
+    assert "the calls of 1 tool need " in done.stderr
 
 
 def test_check_ends_with_a_sum(tmp_path):

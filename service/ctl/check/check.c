@@ -37,7 +37,7 @@ static void add_finding(void *data, const struct diagnostic *finding)
 	const char *pointer = finding->pointer ? finding->pointer : "";
 
 	if (!check->is_json) {
-		diagnostic_print(&check->counts, finding);
+		terminal_print_finding(&check->counts, finding);
 		return;
 	}
 	diagnostic_count(&check->counts, finding);

@@ -159,7 +159,7 @@ void help_print_program(const struct ctl_command *commands, size_t n_commands)
 				   "  toolboxctl status\n");
 	buffer_append_string(&out, "\nTopics (toolboxctl help TOPIC):\n");
 	for (size_t i = 0; i < N_TOPICS; i++)
-		buffer_printf(&out, "  %-13s %s\n", topics[i].name, topics[i].summary);
+		buffer_printf(&out, "  %-14s %s\n", topics[i].name, topics[i].summary);
 	terminal_print(&out);
 }
 

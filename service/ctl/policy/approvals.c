@@ -32,8 +32,10 @@ static void print_questions(const struct ctl_response *response)
 	uint32_t list = ctl_response_find(response, 0, "pending", JSON_ARRAY);
 	cleanup(table_deinit) struct table table = {0};
 
-	if (list == JSON_NONE || json_count(tape, list) == 0)
+	if (list == JSON_NONE || json_count(tape, list) == 0) {
+		terminal_complain("no call waits for approval");
 		return;
+	}
 	table_init(&table, columns, sizeof(columns) / sizeof(*columns));
 	for (uint32_t i = json_first(tape, list); i < json_end(tape, list);
 		i = json_next(tape, i)) {
