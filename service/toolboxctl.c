@@ -126,9 +126,10 @@ static const struct ctl_command commands[] = {
 	{"test", "FILE... [FILE.calls...]",
 		"call the examples of a toolbox, and compare (needs no daemon)",
 		"Each example is really called, in the sandbox of its toolbox, and its result "
-		"compared. Then\nthe lines of tests/*.calls beside the file, or of the files "
-		"named: "
-		"`TOOL KEY=VALUE... -> JSON`\nor `-> error CODE`, or without `->` any result.\n",
+		"compared. Then\nthe lines of tests/*.calls beside FILE, or in it if it is a "
+		"folder, or of "
+		"the files named:\n"
+		"`TOOL KEY=VALUE... -> JSON` or `-> error CODE`, or without `->` any result.\n",
 		"  toolboxctl test words/words.json\n"
 		"  toolboxctl test build/toolbox.d/words.json tests/words.calls\n",
 		CTL_FLAG_ALL, 1, CTL_MANY, ctl_test},

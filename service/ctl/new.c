@@ -228,8 +228,10 @@ static void print_next(const struct writing *writing)
 		"ctest --test-dir %s/build\n\n"
 		"Serve it, on a device with a bus, or with a bus of its own:\n\n"
 		"  toolboxd --toolbox-dir %s/build/toolbox.d\n"
-		"  toolboxd --embedded-bus --toolbox-dir %s/build/toolbox.d\n",
-		id, id, id, id, id, id);
+		"  toolboxd --embedded-bus --toolbox-dir %s/build/toolbox.d\n\n"
+		"Go on with it; each change is loaded, each call shown:\n\n"
+		"  toolboxctl dev %s\n",
+		id, id, id, id, id, id, id);
 	terminal_print(&out);
 }
 

@@ -2,11 +2,13 @@
 #include "loader/loader.h"
 
 #include <errno.h>
+#include <libgen.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "loader/assemble.h"
 #include "loader/described.h"
@@ -419,12 +421,33 @@ static int add_once(struct loader *loader, const char *path)
 	return add_file(loader, path, stat(path, &status) == 0 && S_ISDIR(status.st_mode));
 }
 
-/* A file or folder that is named, and what belongs to it. */
+/* Set *ret_folder to the folder of the drop-in program @path, with its whole path; NULL when @path is none.
+ * 0 or -ENOMEM. */
+static int find_folder(const char *path, char **ret_folder)
+{
+	cleanup_free char *copy = strdup(path);
+	size_t stem_size;
+	const char *stem = manifest_stem(path, &stem_size);
+	struct stat status;
+
+	*ret_folder = NULL;
+	if (!copy)
+		return -ENOMEM;
+	if (!stem[stem_size] && stat(path, &status) == 0 && S_ISREG(status.st_mode) &&
+		access(path, X_OK) == 0)
+		*ret_folder = realpath(dirname(copy), NULL);
+	return 0;
+}
+
+/* A file or folder that is named, and what belongs to it. A program is a tool of its folder. */
 static int add_given(struct loader *loader, const char *path)
 {
+	cleanup_free char *folder = NULL;
 	cleanup_free char *given = NULL;
 	cleanup_free char *other = NULL;
-	int r = dropin_folders_find_other(path, &given, &other);
+	int r = find_folder(path, &folder);
+
+	r = r ? r : dropin_folders_find_other(folder ? folder : path, &given, &other);
 
 	if (r == 0)
 		r = add_once(loader, given);

@@ -35,6 +35,9 @@ def test_a_folder_of_programs(invoke, tmp_path):
     (folder / "greet").chmod(0o755)
     done = invoke(folder, "greet")
     assert done.returncode == DONE and "hello" in done.stdout, "nobody is asked for approval"
+    assert invoke(folder / "greet", "greet").stdout == done.stdout, "a program is a tool of its folder"
+    (folder / "greet").chmod(0o644)
+    assert invoke(folder / "greet", "greet").returncode == ERROR
 
 
 def test_what_is_wrong_with_the_file_is_said_as_check_says_it(invoke, tmp_path):

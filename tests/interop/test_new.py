@@ -98,7 +98,8 @@ def test_its_help_names_each_kind(home):
 def test_it_says_how_to_serve_it_with_a_bus_and_without(home):
     out = toolboxctl("new", ID, "--kind", "native", home=home).stdout
     folder = f"--toolbox-dir {ID}/build/toolbox.d"
-    assert out.endswith(f"\n  toolboxd {folder}\n  toolboxd --embedded-bus {folder}\n")
+    assert f"\n  toolboxd {folder}\n  toolboxd --embedded-bus {folder}\n" in out
+    assert out.endswith(f"\n  toolboxctl dev {ID}\n")
 
 
 @pytest.mark.parametrize("kind", KINDS)

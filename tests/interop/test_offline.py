@@ -96,6 +96,15 @@ def test_calls_beside_the_file_are_made(run, tmp_path):
     assert done.stdout.index('"text":"a b"') < done.stdout.index('"text":"b"')
 
 
+def test_calls_in_a_folder_are_made(run, tmp_path):
+    write(tmp_path / "words", [SHOUT])
+    calls = tmp_path / "words/tests"
+    calls.mkdir()
+    (calls / "a.calls").write_text("shout text=a -> {\"output\": \"A\"}\n")
+    done = run(tmp_path / "words/")
+    assert done.returncode == DONE and done.stdout.endswith("1 of 1 passed\n"), done.stderr
+
+
 def test_calls_that_are_named_are_made_instead(run, tmp_path):
     file = write(tmp_path, [SHOUT])
     (tmp_path / "tests").mkdir()

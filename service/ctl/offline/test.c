@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "ctl/arguments.h"
 #include "ctl/command.h"
@@ -383,17 +384,19 @@ static int is_calls_entry(const struct dirent *entry)
 	return entry->d_name[0] != '.' && is_calls_file(entry->d_name);
 }
 
-/* Try the files of calls in the folder `tests` beside @path. */
+/* Try the files of calls in the folder `tests`, which is in the folder @path or beside the file @path. */
 static int try_folder(struct test *test, const char *path)
 {
 	char copy[PATH_MAX];
 	char folder[PATH_MAX + sizeof(CALLS_FOLDER)];
 	struct dirent **entries = NULL;
+	struct stat status;
+	bool is_folder = stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 	int n_entries;
 	int r = 0;
 
 	snprintf(copy, sizeof(copy), "%s", path);
-	snprintf(folder, sizeof(folder), "%s/" CALLS_FOLDER, dirname(copy));
+	snprintf(folder, sizeof(folder), "%s/" CALLS_FOLDER, is_folder ? path : dirname(copy));
 	n_entries = scandir(folder, &entries, is_calls_entry, alphasort);
 	for (int i = 0; i < n_entries; i++) {
 		char file[sizeof(folder) + NAME_MAX + 1];
