@@ -380,6 +380,15 @@ def test_one_mistake_in_a_tool_refuses_the_whole_toolbox(own, change, words):
     assert words in failed["error"], failed
 
 
+def test_a_registration_that_is_a_link_follows_its_file(launch, folder, tmp_path):
+    manifests.toolbox(tmp_path / "work", "three", [manifests.labs("third")])
+    (folder / "three.json").symlink_to(tmp_path / "work/three.json")
+    service = launch({}, [folder])
+    manifests.toolbox(tmp_path / "new", "three", [manifests.labs("other")])
+    (tmp_path / "new/three.json").rename(tmp_path / "work/three.json")
+    until(lambda: "three/other added" in service.daemon.log(), 10 * SLOWNESS, "the reload")
+
+
 def test_environment_and_limits_of_the_configuration(launch, tmp_path):
     """A change of either is taken over by the reload, with new processes."""
     folder = tmp_path / "toolbox.d"

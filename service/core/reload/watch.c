@@ -66,6 +66,19 @@ static void watch_given(const struct config_flags *flags, struct watched *watche
 	}
 }
 
+/* Watch the file that @path links to. */
+static void watch_target(struct watched *watched, const char *path)
+{
+	cleanup_free char *target = NULL;
+	struct stat status;
+
+	if (lstat(path, &status) < 0 || !S_ISLNK(status.st_mode))
+		return;
+	target = realpath(path, NULL);
+	if (target)
+		watch_path(&watched->files, target);
+}
+
 /* Watch the registration folders, and those of libraries and of drop-in programs. */
 static void watch_folders(const struct reload *reload, struct watched *watched)
 {
@@ -81,6 +94,8 @@ static void watch_folders(const struct reload *reload, struct watched *watched)
 	for (size_t i = 0; i < listing.n_entries; i++)
 		if (listing.entries[i].is_folder)
 			dropins_each_folder(listing.entries[i].path, watch_folder, watched);
+		else
+			watch_target(watched, listing.entries[i].path);
 }
 
 /* Watch a file of the configuration, whether it exists or not, and the one that it links to. */
@@ -88,15 +103,13 @@ static void watch_configuration(void *data, const char *path)
 {
 	struct watched *watched = data;
 	cleanup_free char *folder = *path == '/' ? NULL : get_current_dir_name();
-	cleanup_free char *target = realpath(path, NULL);
 	cleanup_free char *absolute = NULL;
 
 	if (*path == '/')
 		watch_path(&watched->files, path);
 	else if (folder && asprintf(&absolute, "%s/%s", folder, path) >= 0)
 		watch_path(&watched->files, absolute);
-	if (target && strcmp(target, path) != 0)
-		watch_path(&watched->files, target);
+	watch_target(watched, path);
 }
 
 /* Libraries that are found by path are watched like the folders. The libraries of the dynamic
