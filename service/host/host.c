@@ -17,6 +17,7 @@
 #include "host/output.h"
 #include "host/process.h"
 #include "host/refusal.h"
+#include "host/stray.h"
 #include "json/reader.h"
 #include "util/assert.h"
 #include "util/clock.h"
@@ -143,7 +144,7 @@ static void shut_host(struct host *host)
 	loop_timer_deinit(&host->hold);
 	output_deinit(&host->output);
 	if (host->wire >= 0)
-		close(host->wire);
+		stray_close_wire(host->wire);
 	host->wire = -1;
 }
 
@@ -580,6 +581,21 @@ static void on_refusal(void *data, uint32_t events)
 	bound_refusals(host);
 }
 
+/* Return the status of receive() for the @error of a read. */
+static int status_of(int error)
+{
+	switch (error) {
+	case EAGAIN:
+	case EINTR:
+		return -EAGAIN;
+	case ENOMEM:
+	case EBADMSG:
+		return -error;
+	default:
+		return -EPIPE;
+	}
+}
+
 /* Watch @listener, which the host owns from now on. */
 static int take_listener(struct host *host, int listener)
 {
@@ -593,30 +609,19 @@ static int take_listener(struct host *host, int listener)
 static int receive_first(struct host *host)
 {
 	struct wire_header header;
-	struct iovec part = {&header, sizeof(header)};
-	union {
-		char bytes[CMSG_SPACE(sizeof(int))];
-		struct cmsghdr align;
-	} control;
-	struct msghdr message = {.msg_iov = &part,
-		.msg_iovlen = 1,
-		.msg_control = &control,
-		.msg_controllen = sizeof(control)};
-	ssize_t n = recvmsg(host->wire, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-	struct cmsghdr *first = n > 0 ? CMSG_FIRSTHDR(&message) : NULL;
-	cleanup_close int listener = -1;
+	int fd;
+	ssize_t n = stray_receive(host->wire, &header, sizeof(header), &fd);
 	char *space;
 	size_t size;
 
 	if (n <= 0)
-		return n < 0 && (errno == EAGAIN || errno == EINTR) ? -EAGAIN : -EPIPE;
+		return n < 0 ? status_of(errno) : -EPIPE;
 	host->has_begun = true;
-	if (first && first->cmsg_type == SCM_RIGHTS && first->cmsg_len == CMSG_LEN(sizeof(int)))
-		memcpy(&listener, CMSG_DATA(first), sizeof(int));
-	if (message.msg_flags & MSG_CTRUNC)
-		return -ENOMEM;
 	if (n == (ssize_t)sizeof(header) && header.kind == WIRE_LISTENER && header.size == 0)
-		return listener >= 0 && take_listener(host, take_fd(listener)) < 0 ? -ENOMEM : 0;
+		return fd >= 0 && take_listener(host, fd) < 0 ? -ENOMEM : 0;
+	stray_close(fd);
+	if (fd >= 0)
+		return -EBADMSG;
 	space = wire_reader_space(&host->reader, &size);
 	if (!space)
 		return -ENOMEM;
@@ -625,21 +630,26 @@ static int receive_first(struct host *host)
 	return 0;
 }
 
-/* Read once. Returns 0 when something came, -EAGAIN, -ENOMEM, or -EPIPE at the end of file. */
+/* Read once. Returns 0 when something came, -EAGAIN, -ENOMEM, -EBADMSG when a descriptor came that was
+ * not expected, or -EPIPE at the end of file. */
 static int receive(struct host *host)
 {
 	size_t size;
 	char *space;
 	ssize_t n;
+	int fd;
 
 	if (!host->has_begun)
 		return receive_first(host);
 	space = wire_reader_space(&host->reader, &size);
 	if (!space)
 		return -ENOMEM;
-	n = recv(host->wire, space, size, MSG_DONTWAIT);
+	n = stray_receive(host->wire, space, size, &fd);
 	if (n < 0)
-		return errno == EAGAIN || errno == EINTR ? -EAGAIN : -EPIPE;
+		return status_of(errno);
+	stray_close(fd);
+	if (fd >= 0)
+		return -EBADMSG;
 	wire_reader_received(&host->reader, (size_t)n);
 	return n > 0 ? 0 : -EPIPE;
 }
@@ -682,6 +692,9 @@ static void on_wire(void *data, uint32_t events)
 		break;
 	case -ENOMEM:
 		end_killed(host);
+		break;
+	case -EBADMSG:
+		end_malformed(host, "sent a descriptor");
 		break;
 	case -EPIPE:
 		hang_up(host);

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <netinet/in.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -152,6 +153,50 @@ EXPORT(void, send_frame, uint32_t size, uint32_t kind, uint64_t id, const char *
 EXPORT(void, fail_in_latin1, uint64_t id)
 {
 	send_frame(4, 6, id, "caf\xe9", AND_HANG);
+}
+
+/* A full connection to @port, which is not read there: its last close waits for a minute. */
+static int connect_lingering(uint16_t port)
+{
+	const struct sockaddr_in name = {.sin_family = AF_INET,
+		.sin_port = htons(port),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	const struct linger linger = {.l_onoff = 1, .l_linger = 60};
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	char bytes[4096] = "";
+
+	if (connect(fd, (const struct sockaddr *)&name, sizeof(name)) < 0 ||
+		setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger)) < 0)
+		abort();
+	while (send(fd, bytes, sizeof(bytes), MSG_DONTWAIT) > 0)
+		;
+	return fd;
+}
+
+/* The daemon gets the last copy; the host stops. */
+EXPORT(void, send_descriptor, uint16_t port)
+{
+	union {
+		char bytes[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} control = {.bytes = ""};
+	char byte = 'x';
+	struct iovec part = {&byte, 1};
+	struct msghdr message = {.msg_iov = &part,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = sizeof(control)};
+	struct cmsghdr *first = CMSG_FIRSTHDR(&message);
+	int fd = connect_lingering(port);
+
+	first->cmsg_level = SOL_SOCKET;
+	first->cmsg_type = SCM_RIGHTS;
+	first->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(first), &fd, sizeof(int));
+	if (sendmsg(WIRE_FD, &message, MSG_NOSIGNAL) < 0)
+		abort();
+	close(fd);
+	raise(SIGSTOP);
 }
 
 EXPORT(void, close_wire, bool hangs)

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "guest.h"
+#include "util/clock.h"
 #include "wire/wire.h"
 
 /* A host that crashes, hangs, floods or lies: it is ended, once, with the reason. */
@@ -60,6 +64,51 @@ Test(host, reports_the_signal_that_ended_it, .timeout = LIMIT)
 	expect_signal("crash", "{\"signal\":8}", SIGFPE);
 	expect_signal("crash", "{\"signal\":13}", SIGPIPE);
 	expect_signal("crash", "{\"signal\":9}", SIGKILL);
+}
+
+/* Much less than the minute for which the last close of the descriptor waits. */
+#define PATIENCE_MS 20000
+
+/* Listen at a free port of the loopback, and never accept. Return the socket. */
+static int listen_and_wait(char ret_arguments[32])
+{
+	struct sockaddr_in name = {
+		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t size = sizeof(name);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	cr_assert_eq(bind(fd, (struct sockaddr *)&name, sizeof(name)), 0);
+	cr_assert_eq(listen(fd, 1), 0);
+	cr_assert_eq(getsockname(fd, (struct sockaddr *)&name, &size), 0);
+	snprintf(ret_arguments, 32, "{\"port\":%u}", (unsigned int)ntohs(name.sin_port));
+	return fd;
+}
+
+Test(host, that_sends_a_descriptor_is_ended_and_does_not_hold_the_loop, .timeout = LIMIT)
+{
+	uint64_t start_ms = clock_now_ms();
+	char arguments[32];
+	int listener = listen_and_wait(arguments);
+
+	expect_malformed("send_descriptor", arguments);
+	cr_expect_lt(clock_now_ms() - start_ms, PATIENCE_MS);
+	close(listener);
+}
+
+Test(host, whose_descriptor_is_unread_does_not_hold_the_loop, .timeout = LIMIT)
+{
+	uint64_t start_ms = clock_now_ms();
+	struct guest guest = {0};
+	siginfo_t how;
+	char arguments[32];
+	int listener = listen_and_wait(arguments);
+
+	guest_start(&guest, "misbehave", NULL);
+	guest_send(&guest, "send_descriptor", arguments);
+	cr_assert_eq(waitid(P_PID, (id_t)host_pid(guest.host), &how, WSTOPPED), 0);
+	guest_stop(&guest);
+	cr_expect_lt(clock_now_ms() - start_ms, PATIENCE_MS);
+	close(listener);
 }
 
 Test(host, survives_an_overflow_of_its_stack, .timeout = LIMIT)
