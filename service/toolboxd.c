@@ -74,9 +74,14 @@ static const char help[] =
 	"  toolboxd --embedded-bus --toolbox-dir toolbox.d\n"
 	"  toolboxd --check\n";
 
+/* Complain about @what, a text of the command line. */
 static int usage(const char *reason, const char *what)
 {
-	fprintf(stderr, "toolboxd: %s%s\nTry 'toolboxd --help'.\n", reason, what);
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	visible_append(&text, what, strlen(what));
+	fprintf(stderr, "toolboxd: %s%s\nTry 'toolboxd --help'.\n", reason,
+		buffer_terminate(&text) ? text.data : "");
 	return EXIT_USAGE;
 }
 
@@ -103,7 +108,7 @@ static int take_word(
 	return usage(reason, word);
 }
 
-static int take_option(struct options *options, int option)
+static int take_option(struct options *options, int option, const char *text)
 {
 	switch (option) {
 	case 'b':
@@ -135,10 +140,10 @@ static int take_option(struct options *options, int option)
 	case 'h':
 		fputs(help, stdout);
 		exit(EXIT_SUCCESS);
+	case ':':
+		return usage("a value is missing after ", text);
 	default:
-		/* getopt has reported the mistake. */
-		fputs("Try 'toolboxd --help'.\n", stderr);
-		return EXIT_USAGE;
+		return usage("unknown or ambiguous option, or one without a value: ", text);
 	}
 }
 
@@ -159,8 +164,10 @@ static int read_options(int argc, char **argv, struct options *options)
 	int option;
 	int r = 0;
 
-	while (r == 0 && (option = getopt_long(argc, argv, "", known, NULL)) != -1)
-		r = take_option(options, option);
+	/* It would print what a terminal obeys. */
+	opterr = 0;
+	while (r == 0 && (option = getopt_long(argc, argv, ":", known, NULL)) != -1)
+		r = take_option(options, option, argv[optind - 1]);
 	if (r == 0 && optind < argc)
 		r = usage("unexpected argument ", argv[optind]);
 	options->flags.toolbox_dirs = options->toolbox_dirs;

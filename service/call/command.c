@@ -312,7 +312,9 @@ const char *command_refusal(const struct json_tape *tape, uint32_t value)
 	if (token->type == JSON_STRING && !(token->flags & JSON_ESCAPED))
 		return token->length > COMMAND_VALUE_BYTES_MAX ? too_long : NULL;
 	command_write_value(tape, value, &text);
-	if (buffer_status(&text) || text.size > COMMAND_VALUE_BYTES_MAX)
+	if (buffer_status(&text))
+		return "cannot be passed to the program: memory is short";
+	if (text.size > COMMAND_VALUE_BYTES_MAX)
 		return too_long;
 	if (text.size > 0 && memchr(text.data, '\0', text.size))
 		return "must not hold U+0000, which no argument of a program can";

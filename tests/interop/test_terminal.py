@@ -115,3 +115,13 @@ def test_what_is_remembered(launch, folder, tmp_path):
                        tmp_path / "looks")
     assert "names plain" in sent and "gives 0 tools now" in sent
     expect_harmless(OURS.sub("\n", sent))
+
+
+@pytest.mark.parametrize("args", [["--a\x1b]0;title\x07"], ["a\x1b[31m"], ["--bus"],
+                                  ["--log-level", "\x1b[31m"]])
+@pytest.mark.parametrize("program", [TOOLBOXD, TOOLBOXCTL])
+def test_a_mistake_in_the_command_line(program, args, tmp_path):
+    done = subprocess.run([program, *args], text=True, capture_output=True,
+                          env=environment(tmp_path))
+    assert done.returncode == 2 and done.stderr
+    expect_harmless(done.stderr)

@@ -78,3 +78,19 @@ Test(command_fill, starts_no_program_with_less_than_all_of_its_arguments)
 	}
 	cr_expect_gt(n, 3);
 }
+
+Test(command_fill, tells_a_shortage_from_a_value_that_is_too_long)
+{
+	size_t n = 0;
+
+	read_text(&arguments, "[\"a\\u0062\"]");
+	for (; scarce_once_after(n); n++) {
+		const char *message = command_refusal(&arguments, 1);
+
+		if (scarce_has_failed())
+			cr_expect(message && strstr(message, "memory is short"), "%s", message);
+		else
+			cr_expect_null(message);
+	}
+	cr_expect_gt(n, 0);
+}
