@@ -62,6 +62,15 @@ static void take_slice(struct schema_context *context, uint64_t steps)
 	context->steps_behind = steps - context->steps_left;
 }
 
+/* Return the time for an instance of @n_tokens: half of @limit_ns beyond what reading it costs, and
+ * @limit_ns at least. The loop has spent the time of reading once already. */
+static uint64_t add_reading(uint64_t limit_ns, uint32_t n_tokens)
+{
+	uint64_t most_ns = pace_reading_ns(n_tokens) + limit_ns / 2;
+
+	return most_ns > limit_ns ? most_ns : limit_ns;
+}
+
 /* Make ready for a pass over @tape. */
 static void begin_pass(
 	struct schema_context *context, const struct schema *schema, const struct json_tape *tape)
@@ -72,8 +81,8 @@ static void begin_pass(
 	context->tape = tape;
 	if (context->end_ns == 0) {
 		context->most_ns = context->is_linear ? CLOCK_UNITS_MAX / 2 : context->limit_ns;
-		if (tape->count >= PACE_TOKENS)
-			context->most_ns += pace_reading_ns(tape->count);
+		if (tape->count >= PACE_TOKENS && !context->is_linear)
+			context->most_ns = add_reading(context->limit_ns, tape->count);
 	}
 	take_slice(context, context->is_linear || steps < STEPS_MAX ? steps : STEPS_MAX);
 	context->depth = 0;
