@@ -454,15 +454,33 @@ static int add_given(struct loader *loader, const char *path)
 	return r == 0 && other ? add_once(loader, other) : r;
 }
 
+/* Add @path to @paths, or what is registered in it. 0 or a negative errno. */
+static int expand_path(const char *path, struct text_list *paths)
+{
+	cleanup(folders_listing_deinit) struct folders_listing listing = {0};
+	int r;
+
+	if (!folders_is_registration(path))
+		return text_list_add(paths, path);
+	r = folders_list(&path, 1, &listing);
+	for (size_t i = 0; r == 0 && i < listing.n_entries; i++)
+		r = text_list_add(paths, listing.entries[i].path);
+	return r;
+}
+
 int loader_start_files(struct loop *loop, const struct loader_options *options,
 	const char *const *files, size_t n_files, diagnostic_function problem,
 	loader_done_function done, void *data, struct loader **ret_loader)
 {
+	cleanup(text_list_deinit) struct text_list paths = {0};
 	cleanup(loader_cleanup) struct loader *loader = NULL;
-	int r = new_loader(loop, options, 2 * n_files, &loader);
+	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < n_files; i++)
-		r = add_given(loader, files[i]);
+		r = expand_path(files[i], &paths);
+	r = r ? r : new_loader(loop, options, 2 * paths.n_items, &loader);
+	for (size_t i = 0; r == 0 && i < paths.n_items; i++)
+		r = add_given(loader, paths.items[i]);
 	if (r == 0)
 		r = set_going(loader, problem, done, data);
 	if (r < 0)

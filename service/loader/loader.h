@@ -60,8 +60,9 @@ int loader_start(struct loop *loop, const struct loader_options *options,
 	diagnostic_function problem, loader_done_function done, void *data,
 	struct loader **ret_loader);
 
-/* Load just these manifests and folders, and the folders of these programs, whatever the registration folders hold
- * (toolboxctl check). */
+/* Load just these manifests and folders, what these registration folders have, and the folders of these
+ * programs, whatever the configured folders have
+ * (toolboxctl check, invoke --file, test, dev). */
 int loader_start_files(struct loop *loop, const struct loader_options *options,
 	const char *const *files, size_t n_files, diagnostic_function problem,
 	loader_done_function done, void *data, struct loader **ret_loader);

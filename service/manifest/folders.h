@@ -36,3 +36,7 @@ struct folders_listing {
 int folders_list(const char *const *folders, size_t n_folders, struct folders_listing *ret_listing);
 
 void folders_listing_deinit(struct folders_listing *listing);
+
+/* Return whether a person who names @path means a registration folder: a folder with a '.' in its name, which
+ * no toolbox id has. */
+bool folders_is_registration(const char *path);

@@ -40,6 +40,14 @@ def test_a_folder_of_programs(invoke, tmp_path):
     assert invoke(folder / "greet", "greet").returncode == ERROR
 
 
+def test_a_registration_folder(invoke, tmp_path):
+    folder = tmp_path / "toolbox.d"
+    manifests.toolbox(folder, "numbers", [manifests.labs()])
+    manifests.toolbox(folder, "more", [manifests.labs("size")])
+    done = invoke(folder, "size", "value=-3")
+    assert done.returncode == DONE and '"result": 3' in done.stdout, done.stderr
+
+
 def test_what_is_wrong_with_the_file_is_said_as_check_says_it(invoke, tmp_path):
     manifest = manifests.toolbox(tmp_path, "broken", [manifests.tool("nothing", "no_such_function")])
     checked = toolboxctl("check", str(manifest), home=tmp_path / "home")

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "config/config.h"
 #include "ctl/check/advice.h"
@@ -181,17 +180,6 @@ static void cleanup_listing(struct folders_listing *listing)
 	folders_listing_deinit(listing);
 }
 
-/* Return whether @path is a registration folder: a folder whose name is no toolbox id. */
-static bool is_registration_folder(const char *path)
-{
-	cleanup_free char *resolved = realpath(path, NULL);
-	const char *slash = resolved ? strrchr(resolved, '/') : NULL;
-	struct stat status;
-
-	return slash && stat(resolved, &status) == 0 && S_ISDIR(status.st_mode) &&
-	       strchr(slash + 1, '.');
-}
-
 /* Check everything that is registered in @folder, and count its files and folders. */
 static int check_folder(struct check *check, const char *folder, size_t *n_files)
 {
@@ -218,7 +206,7 @@ static int check_paths(struct check *check, const struct config *config, const c
 
 	*ret_n_files = 0;
 	for (size_t i = 0; r == 0 && i < n_paths; i++) {
-		if (is_registration_folder(paths[i]))
+		if (folders_is_registration(paths[i]))
 			r = check_folder(check, paths[i], ret_n_files);
 		else
 			files[n_files++] = paths[i];

@@ -3,16 +3,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "ctl/command.h"
 #include "ctl/offline/private.h"
 #include "ctl/terminal.h"
 #include "ctl/watch.h"
-#include "manifest/folder_manifest.h"
-#include "manifest/manifest.h"
-#include "util/diagnostic.h"
+#include "manifest/folders.h"
 
 /*
  * toolboxctl dev: serve a toolbox that is being written.
@@ -52,20 +49,6 @@ static int find_path(const char *given, struct dev *dev)
 	if (asprintf(&dev->built, "%s" BUILT_FOLDER, dev->path) < 0)
 		dev->built = NULL;
 	return dev->built ? 0 : CTL_ERROR;
-}
-
-/* Return whether the folder @path has registrations, rather than being one: it cannot be the id of a
- * toolbox, or has several manifests. */
-static bool is_registration_folder(const char *path)
-{
-	cleanup(diagnostics_deinit) struct diagnostics problems = {0};
-	cleanup_free char *manifest = NULL;
-	struct stat status;
-
-	if (stat(path, &status) < 0 || !S_ISDIR(status.st_mode))
-		return false;
-	return !manifest_is_id(strrchr(path, '/') + 1) ||
-	       folder_manifest_find(path, &manifest, &problems) == FOLDER_MANIFEST_E_SEVERAL;
 }
 
 /* Print how to build what needs it. @given is the path as it was typed. */
@@ -112,7 +95,7 @@ static int serve(const struct dev *dev, const struct ctl_options *options)
 	struct ctl_options patient = *options;
 	int r;
 
-	if (is_registration_folder(path)) {
+	if (folders_is_registration(path)) {
 		flags.toolbox_dirs = &path;
 		flags.n_toolbox_dirs = 1;
 	} else {
