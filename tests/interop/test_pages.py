@@ -60,6 +60,8 @@ def device(launch, tmp_path):
     for name, text in {
             "remind.sh": "#!/bin/sh\n# description: Writes a line to a list.\n"
                          "# param text string What is to be done\n# risk: write\necho noted\n",
+            "backup.sh": "#!/bin/sh\n# description: Copies the files.\n# risk: write\n"
+                         "# timeout: 60\nsleep 50\n",
             "reboot.sh": "#!/bin/sh\n# description: Restarts the device.\n# risk: execute\necho no\n",
             "old.sh": "#!/bin/sh\r\necho\r\n"}.items():
         (box / name).write_text(text, newline="")

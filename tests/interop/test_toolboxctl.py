@@ -239,7 +239,7 @@ def test_usage(ctl_alone, args):
 
 @pytest.mark.parametrize("word, command", [
     ("lst", "list"), ("call", "invoke"), ("run", "invoke"), ("describe", "get"), ("show", "get"),
-    ("ls", "list"), ("refresh", "reload"), ("ps", "status"), ("install", "help manifest"),
+    ("ls", "list"), ("refresh", "reload"), ("ps", "calls"), ("kill", "cancel"), ("install", "help manifest"),
     ("config", "help configuration"), ("exec", "invoke"), ("search", "list"),
 ])
 def test_another_word_leads_to_the_command(ctl_alone, word, command):

@@ -57,12 +57,13 @@ static const struct {
 	{"init", "new"},
 	{"inspect", "get"},
 	{"install", "help manifest"},
+	{"kill", "cancel"},
 	{"lint", "check"},
 	{"ls", "list"},
 	{"monitor", "watch"},
 	{"jobs", "calls"},
 	{"kill", "cancel"},
-	{"ps", "status"},
+	{"ps", "calls"},
 	{"refresh", "reload"},
 	{"restart", "reload"},
 	{"run", "invoke"},
@@ -71,6 +72,7 @@ static const struct {
 	{"show", "get"},
 	{"tail", "watch"},
 	{"tools", "list"},
+	{"top", "status"},
 };
 
 /* Words of other programs for what is not done by toolboxctl. */
