@@ -345,13 +345,14 @@ static int read_context(
 		return 0;
 	if (*member->value != '{')
 		return refuse_envelope(envelope, "'context' is not an object");
-	r = json_tape_read(&envelope->context, member->value, member->value_size, depth_max, NULL);
+	r = json_tape_read_any_key(
+		&envelope->context, member->value, member->value_size, depth_max);
 	if (r < 0)
 		return r;
 	if (r == JSON_E_DEPTH)
 		return refuse_envelope(envelope, "'context' has too many levels");
-	if (r == JSON_E_DUPLICATE_KEY || r == JSON_E_NUL_IN_KEY)
-		return refuse_envelope(envelope, "'context' has a key twice, or one with U+0000");
+	if (r == JSON_E_DUPLICATE_KEY)
+		return refuse_envelope(envelope, "'context' has a key twice");
 	if (r)
 		return refuse_envelope(envelope, "'context' is not JSON");
 	return check_session(envelope);

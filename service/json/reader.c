@@ -62,6 +62,7 @@ struct reader {
 	uint64_t seen;    /* Bloom filter of its keys */
 	uint32_t depth_left;
 	bool is_object; /* it is an object */
+	bool takes_nul; /* keys may have U+0000 */
 	bool is_closed; /* the text ends in a bracket; a constant wherever it is asked */
 };
 
@@ -187,7 +188,7 @@ static JSON_ALWAYS_INLINE int note_key(struct reader *reader, const struct json_
 	/* Raw bytes of an escaped key do not show its value: it, and all keys after it, are
 	 * compared. */
 	if (__builtin_expect((flags & (JSON_ESCAPED | JSON_SEEN_NUL)) != 0, 0)) {
-		if (flags & JSON_SEEN_NUL)
+		if ((flags & JSON_SEEN_NUL) && !reader->takes_nul)
 			return json_refuse(fault, JSON_E_NUL_IN_KEY, start - 1,
 				"expected a key without U+0000, found one with it");
 		reader->seen = UINT64_MAX;
@@ -484,7 +485,7 @@ static NEVER_INLINE int read_other(
 }
 
 static int read_root(struct json_tape *tape, const char *text, size_t size, uint32_t depth_max,
-	struct json_fault *fault)
+	bool takes_nul, struct json_fault *fault)
 {
 	struct reader reader = {
 		.text = text,
@@ -494,6 +495,7 @@ static int read_root(struct json_tape *tape, const char *text, size_t size, uint
 		.capacity = tape->capacity,
 		.open = NOWHERE,
 		.depth_left = depth_max,
+		.takes_nul = takes_nul,
 	};
 
 	if (size > JSON_SIZE_MAX)
@@ -505,8 +507,8 @@ static int read_root(struct json_tape *tape, const char *text, size_t size, uint
 	return read_other(reader, tape, fault);
 }
 
-int json_tape_read(struct json_tape *tape, const char *text, size_t size, uint32_t depth_max,
-	struct json_error *ret_error)
+static int read_tape(struct json_tape *tape, const char *text, size_t size, uint32_t depth_max,
+	bool takes_nul, struct json_error *ret_error)
 {
 	struct json_fault fault = {.at = text};
 	int r;
@@ -514,7 +516,7 @@ int json_tape_read(struct json_tape *tape, const char *text, size_t size, uint32
 	tape->text = text;
 	tape->size = size;
 	tape->count = 0;
-	r = read_root(tape, text, size, depth_max, &fault);
+	r = read_root(tape, text, size, depth_max, takes_nul, &fault);
 	if (r == 0)
 		return 0;
 	tape->text = NULL;
@@ -526,6 +528,18 @@ int json_tape_read(struct json_tape *tape, const char *text, size_t size, uint32
 			.message = fault.message,
 		};
 	return r;
+}
+
+int json_tape_read(struct json_tape *tape, const char *text, size_t size, uint32_t depth_max,
+	struct json_error *ret_error)
+{
+	return read_tape(tape, text, size, depth_max, false, ret_error);
+}
+
+int json_tape_read_any_key(
+	struct json_tape *tape, const char *text, size_t size, uint32_t depth_max)
+{
+	return read_tape(tape, text, size, depth_max, true, NULL);
 }
 
 void json_locate(const char *text, size_t offset, unsigned int *ret_line, unsigned int *ret_column)

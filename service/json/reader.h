@@ -49,5 +49,9 @@ struct json_error {
 int json_tape_read(struct json_tape *tape, const char *text, size_t size, uint32_t depth_max,
 	struct json_error *ret_error);
 
+/* As json_tape_read(), but keys may have U+0000: for a text that is passed on as it is. */
+int json_tape_read_any_key(
+	struct json_tape *tape, const char *text, size_t size, uint32_t depth_max);
+
 /* Set the line and the column (both from 1; the column in bytes) of @offset in @text. */
 void json_locate(const char *text, size_t offset, unsigned int *ret_line, unsigned int *ret_column);

@@ -72,6 +72,8 @@ def nested(levels):
     '{"b":1,"a":2,"B":3}',
     '{"a":[true,false,null,[],{},""]}',
     '{"\\u0061b":1,"tab\\there":"\\u0000"}',
+    '{"\\u0000":1,"a\\u0000b":2,"a":3,"source\\u0000":"A","x":{"\\u0000":{}}}',
+    '{"session":{"session_id":"default","session_id\\u0000":"x"}}',
     '{"session":{"session_id":"default","lang":"de-DE","odd":1.10}}',
     '{"session":null}',
     '{"n":' + nested(100) + "}",

@@ -154,10 +154,11 @@ def test_check_finds_what_is_wrong_with_a_toolbox(tmp_path):
     assert "bad.json:" in done.stderr and "no_such_symbol_anywhere" in done.stderr
 
 
-def test_a_bus_that_is_encrypted_keeps_it_from_starting(tmp_path):
+@pytest.mark.parametrize("flag", ["--embedded-bus", "--check"])
+def test_a_bus_that_is_encrypted_keeps_it_from_starting(tmp_path, flag):
     write_configuration(tmp_path, {"websocket": {"port": 0, "secret_key": "0123456789abcdef"}})
-    done = toolboxd(tmp_path, "--embedded-bus")
-    assert done.returncode == 1 and "secret_key" in done.stderr
+    done = toolboxd(tmp_path, flag)
+    assert done.returncode == 1 and "/websocket/secret_key: " in done.stderr
 
 
 @pytest.mark.parametrize("configuration, words", [
