@@ -45,15 +45,24 @@ static const struct ctl_command commands[] = {
 		"  toolboxctl get add\n"
 		"  toolboxctl get math_tools/add --json\n",
 		WHICH_FLAGS | CTL_FLAG_BUS, 1, 1, ctl_get},
-	{"invoke", "NAME [KEY=VALUE | KEY:=JSON | -]...", "run a tool",
-		"NAME is a tool, or TOOLBOX/TOOL. In KEY=VALUE the value is text where the tool "
-		"wants text,\nand JSON or text elsewhere; in KEY:=JSON it is always JSON. A '-' "
-		"alone "
-		"reads one\nJSON object with all arguments from stdin. The result is printed as "
-		"JSON.\n",
+	{"invoke", "NAME [KEY=VALUE | KEY:=JSON | KEY=@FILE | -]...", "run a tool",
+		"NAME is a tool, TOOLBOX/TOOL or TOOLBOX__TOOL. In KEY=VALUE the value is text "
+		"where "
+		"the tool wants text, JSON or text elsewhere, and elements with commas between "
+		"them "
+		"where it wants an array; in KEY:=JSON it is always JSON. KEY=@FILE takes the text "
+		"or the bytes of a file, and place.city=Porto a member of an object. A '-' alone "
+		"reads "
+		"one JSON object with all arguments from stdin. The tool has its own deadline, and "
+		"Ctrl-C cancels the call.\n",
 		"  toolboxctl invoke add a=3 b=4\n"
 		"  toolboxctl invoke math_tools/add --args '{\"a\": 3, \"b\": 4}'\n"
 		"  toolboxctl invoke add a=3 b=x --dry-run\n"
+		"  toolboxctl invoke crc32 data=@/bin/ls --timeout 60\n"
+		"  toolboxctl invoke weather place.city=Porto days=1,2\n"
+		"  toolboxctl invoke shout text=hello --raw\n"
+		"  toolboxctl invoke shout text=hello --get result.loud\n"
+		"  toolboxctl invoke lights_on --yes\n"
 		"  toolboxctl invoke --file words/words.json shout text=hello\n"
 		"  toolboxctl invoke --trace-files file_type path=/etc/hostname\n",
 		WHICH_FLAGS | CTL_FLAG_ARGS | CTL_FLAG_DRY_RUN | CTL_FLAG_FILE | CTL_FLAG_BUS, 1,

@@ -247,6 +247,8 @@ static void write_question_members(
 		buffer_append_buffer(out, &call->source);
 	else
 		buffer_append_string(out, "null");
+	buffer_append_string(out, ",\"call_id\":");
+	call_write_id(call, out);
 	question_write(&sentence, tool, &shown->tape);
 	buffer_fail_with(out, &sentence);
 	buffer_append_string(out, ",\"question\":");

@@ -40,6 +40,12 @@ static const struct flag flags[] = {
 	{"--kind", "KIND", "the kind of the toolbox", CTL_FLAG_KIND, MEMBER(kind)},
 	{"--args", "JSON", "all arguments as one JSON object", CTL_FLAG_ARGS, MEMBER(args)},
 	{"--dry-run", NULL, "check the arguments, run nothing", CTL_FLAG_DRY_RUN, MEMBER(dry_run)},
+	{"--raw", NULL, "print the text of the result as it is; decode bytes", CTL_FLAG_ARGS,
+		MEMBER(raw)},
+	{"--get", "PATH", "print one value of the response: result.loud, result.list.0",
+		CTL_FLAG_ARGS, MEMBER(get)},
+	{"--yes", NULL, "answer yes yourself where a person would be asked", CTL_FLAG_ARGS,
+		MEMBER(yes)},
 	{"--file", "FILE", "without a daemon: run the tool of this manifest", CTL_FLAG_FILE,
 		MEMBER(file)},
 	{"--trace-files", NULL, "list the paths that it tried and that no rule allows",
@@ -66,8 +72,9 @@ static const struct flag flags[] = {
 	{"--force", NULL, "also in place of an old one", CTL_FLAG_KEY, MEMBER(force)},
 	{"--bus", "URL", "the bus (else TOOLBOXD_BUS, mycroft.conf, ws://127.0.0.1:8181/core)",
 		CTL_FLAG_BUS, MEMBER(bus)},
-	{"--timeout", "SECONDS", "how long to wait for a response (5)", CTL_FLAG_BUS,
-		MEMBER(timeout_ms)},
+	{"--timeout", "SECONDS",
+		"how long to wait for a response (5; invoke: the deadline of the tool)",
+		CTL_FLAG_BUS, MEMBER(timeout_ms)},
 	{"--json", NULL, "print the response as it came, on one line", CTL_FLAG_COMMON,
 		MEMBER(json)},
 	{"--help", NULL, "print this and exit", CTL_FLAG_COMMON, MEMBER(help)},
@@ -141,9 +148,10 @@ static int keep_flag(struct ctl_options *options, const struct flag *flag, const
 	}
 	if (!value)
 		*(bool *)member = true;
-	else if (flag->offset == MEMBER(timeout_ms))
+	else if (flag->offset == MEMBER(timeout_ms)) {
+		options->has_timeout = true;
 		return parse_timeout(value, &options->timeout_ms, reason);
-	else
+	} else
 		*(const char **)member = value;
 	return 0;
 }

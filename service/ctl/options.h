@@ -46,6 +46,7 @@ struct ctl_options {
 	const char *args;
 	const char *kind;
 	const char *file;
+	const char *get;
 	const char *since;
 	const char *tool;
 	const char *source;
@@ -59,6 +60,9 @@ struct ctl_options {
 	bool dry_run;
 	bool trace_files;
 	bool all;
+	bool raw;
+	bool yes;
+	bool has_timeout; /* --timeout was given */
 	bool lines;
 	bool offline;
 	bool watch;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,9 @@
 
 /* The least time for the response of is_alive, however short --timeout is. */
 #define ALIVE_WAIT_MS 1000
+
+/* The interval of ticks, see ctl_session_interrupts(). */
+#define TICK_MS 500
 
 /* The one request that has an effect. */
 #define INVOKE_TOPIC "ovos.tools.invoke"
@@ -61,6 +65,13 @@ struct ctl_session {
 	bool is_paused;
 	bool has_new_clock;
 	uint64_t pause_ms;
+
+	/* See ctl_session_interrupts(). */
+	ctl_interrupt_function on_interrupt;
+	void (*on_tick)(void *data);
+	void *interrupt_data;
+	bool takes_signals;
+	int signal; /* that has come */
 
 	/* A descriptor that is read meanwhile. */
 	struct loop_source *source;
@@ -413,8 +424,56 @@ static int tell_silence(struct ctl_session *session)
 	return CTL_NO_BUS;
 }
 
+/* Take @passed_ms off *left_ms. */
+static void take_time(uint64_t *left_ms, uint64_t passed_ms)
+{
+	*left_ms -= passed_ms < *left_ms ? passed_ms : *left_ms;
+}
+
+/* Serve for a part of the time that is left. Return the result of loop_run(), -ETIME only when all of it is
+ * over. */
+static int run_part(struct ctl_session *session, uint64_t *left_ms)
+{
+	bool was_paused = session->is_paused;
+	uint64_t *clock_ms = was_paused ? &session->pause_ms : left_ms;
+	bool is_part = session->on_tick && *clock_ms > TICK_MS;
+	uint64_t began_ms = clock_now_ms();
+	int r;
+
+	session->has_new_clock = false;
+	r = loop_run(session->loop, (int)(is_part ? TICK_MS : *clock_ms));
+	/* An event may have set the time of a pause anew. */
+	if (!was_paused || !session->has_new_clock)
+		take_time(clock_ms, clock_now_ms() - began_ms);
+	if (r != -ETIME || !(is_part || was_paused))
+		return r;
+	if (is_part)
+		session->on_tick(session->interrupt_data);
+	else
+		session->is_paused = false;
+	session->has_new_clock = true;
+	return 0;
+}
+
+/* Let the caller take the signal or the end of the time. Return 0 to go on with a new time, -EINTR after a signal,
+ * or -ETIME. */
+static int take_interrupt(struct ctl_session *session, uint64_t *left_ms)
+{
+	int signal_number = session->signal;
+
+	session->signal = 0;
+	session->is_paused = false;
+	*left_ms = session->on_interrupt
+			   ? session->on_interrupt(session->interrupt_data, signal_number)
+			   : 0;
+	session->has_new_clock = *left_ms > 0;
+	if (*left_ms > 0)
+		return 0;
+	return signal_number ? -EINTR : -ETIME;
+}
+
 /* Serve until the loop is stopped or the time of the request is over, which does not pass while it is
- * paused. Return the result of loop_run(). */
+ * paused. Return the result of loop_run(), or -EINTR after a signal. */
 static int run_clock(struct ctl_session *session)
 {
 	uint64_t left_ms = session->timeout_ms;
@@ -422,20 +481,10 @@ static int run_clock(struct ctl_session *session)
 
 	session->is_paused = session->has_new_clock = false;
 	do {
-		uint64_t began_ms = clock_now_ms();
-		bool was_paused = session->is_paused;
-		uint64_t passed_ms;
-
-		session->has_new_clock = false;
-		r = loop_run(session->loop, (int)(was_paused ? session->pause_ms : left_ms));
-		passed_ms = clock_now_ms() - began_ms;
-		if (was_paused && r == -ETIME) {
-			session->is_paused = false;
-			session->has_new_clock = true;
-			r = 0;
-		} else if (!was_paused) {
-			left_ms -= passed_ms < left_ms ? passed_ms : left_ms;
-		}
+		r = run_part(session, &left_ms);
+		if (!session->is_answered && session->error == 0 &&
+			(session->signal || r == -ETIME))
+			r = take_interrupt(session, &left_ms);
 	} while (r == 0 && session->has_new_clock && !session->is_answered && session->error == 0);
 	return r;
 }
@@ -461,10 +510,49 @@ int ctl_session_ask(struct ctl_session *session, const char *topic, const struct
 		session->is_away = false;
 		return 0;
 	}
+	if (r == -EINTR)
+		return CTL_NO_ANSWER;
 	if (r == -ETIME || r == 0)
 		return tell_silence(session);
 	terminal_complain("cannot connect: %s", strerror(-r));
 	return CTL_NO_BUS;
+}
+
+void ctl_session_send(struct ctl_session *session, const char *topic, const struct buffer *data)
+{
+	send_request(session, topic, data);
+}
+
+void ctl_session_set_timeout(struct ctl_session *session, uint64_t timeout_ms)
+{
+	session->timeout_ms = timeout_ms;
+}
+
+static void on_signal(void *data, int signal_number)
+{
+	struct ctl_session *session = data;
+
+	session->signal = signal_number;
+	loop_stop(session->loop);
+}
+
+int ctl_session_interrupts(struct ctl_session *session, ctl_interrupt_function interrupt,
+	void (*tick)(void *data), void *data)
+{
+	int r = 0;
+
+	session->on_interrupt = interrupt;
+	session->on_tick = tick;
+	session->interrupt_data = data;
+	if (!session->takes_signals)
+		r = loop_add_signal(session->loop, SIGINT, on_signal, session);
+	if (r == 0 && !session->takes_signals)
+		r = loop_add_signal(session->loop, SIGTERM, on_signal, session);
+	session->takes_signals = true;
+	if (r == 0)
+		return 0;
+	terminal_complain("signals cannot be taken: %s", strerror(-r));
+	return CTL_ERROR;
 }
 
 void ctl_session_listen(struct ctl_session *session, const char *const *topics, size_t n_topics,

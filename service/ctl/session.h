@@ -47,6 +47,23 @@ typedef void (*ctl_event_function)(void *data, const char *topic, const struct j
 void ctl_session_listen(struct ctl_session *session, const char *const *topics, size_t n_topics,
 	ctl_event_function function, void *data);
 
+/* Send a message beside the request that is open. Its response is not waited for: ctl_session_listen() may
+ * get it. */
+void ctl_session_send(struct ctl_session *session, const char *topic, const struct buffer *data);
+
+/* Set the time of the requests from now on. */
+void ctl_session_set_timeout(struct ctl_session *session, uint64_t timeout_ms);
+
+/* Take a signal, or 0: the time of the open request is over. Return for how long to wait on, or 0: the request
+ * ends, without a complaint when it was a signal. */
+typedef uint64_t (*ctl_interrupt_function)(void *data, int signal_number);
+
+/* From now on, call @interrupt for SIGINT, SIGTERM and the end of a request's time, and @tick every half a
+ * second of a request. With NULL, a signal ends the request. Return 0, or an enum ctl_status after a
+ * complaint. */
+int ctl_session_interrupts(struct ctl_session *session, ctl_interrupt_function interrupt,
+	void (*tick)(void *data), void *data);
+
 /* Stop the clock of the request that is open for at most @most_ms, and let it go on; from an event. */
 void ctl_session_pause(struct ctl_session *session, uint64_t most_ms);
 void ctl_session_resume(struct ctl_session *session);

@@ -20,10 +20,10 @@ LEGIBLE = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]")
 class Terminal:
     """A program whose stdin, stdout and stderr are a terminal."""
 
-    def __init__(self, home, *arguments):
+    def __init__(self, home, *arguments, env=None):
         self.ours, theirs = pty.openpty()
         self.process = subprocess.Popen([str(TOOLBOXCTL), *map(str, arguments)],
-                                        env=environment(home), stdin=theirs, stdout=theirs,
+                                        env={**environment(home), **(env or {})}, stdin=theirs, stdout=theirs,
                                         stderr=theirs, start_new_session=True)
         os.close(theirs)
         self.text = ""

@@ -76,7 +76,9 @@ def test_invoke(ctl, args):
     assert done.returncode == DONE and done.stderr == ""
     assert json.loads(done.stdout) == {"result": 7}
     done = ctl("invoke", "math_tools/add", *args, "--json")
-    assert json.loads(done.stdout) == {"name": "add", "result": {"result": 7}}
+    printed = json.loads(done.stdout)
+    assert re.fullmatch("[0-9a-f]{32}", printed.pop("call_id"))
+    assert printed == {"name": "add", "result": {"result": 7}}
 
 
 def test_arguments_from_stdin(ctl):
@@ -326,7 +328,7 @@ def test_the_help_on_exit_status_is_that_of_the_contract(ctl_alone):
             for line in page.split("### ")[0].splitlines() if re.match(r"\| \d", line)]
     for column, program in enumerate(("toolboxd", "toolboxctl"), start=1):
         part = text.split(f"exit status of {program}:\n\n")[1].split("\n\n")[0]
-        assert re.findall(r"^  (\d)   ", part, re.M) == [row[0] for row in rows if row[column]]
+        assert re.findall(r"^  (\d+) +", part, re.M) == [row[0] for row in rows if row[column]]
 
 
 def test_a_reader_that_has_seen_enough_is_no_mistake(service, tmp_path):

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "ctl/arguments.h"
+#include "ctl/invoke/arguments.h"
 #include "ctl/terminal.h"
 #include "json/reader.h"
 #include "util/buffer.h"

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "ctl/arguments.h"
 #include "ctl/command.h"
+#include "ctl/invoke/arguments.h"
 #include "ctl/offline/calls_file.h"
 #include "ctl/offline/private.h"
 #include "ctl/request.h"
@@ -337,6 +337,7 @@ static int try_line(void *data, const struct calls_line *line)
 {
 	struct test *test = data;
 	cleanup(buffer_deinit) struct buffer reason = {0};
+	cleanup(words_deinit) struct words words = {0};
 	struct trial trial = {.tool = line->tool,
 		.line = line->number,
 		.expectation = line->expectation,
@@ -346,8 +347,10 @@ static int try_line(void *data, const struct calls_line *line)
 	if (line->object)
 		buffer_append_string(&trial.args, line->object);
 	else
-		r = ctl_arguments_write(line->words, line->n_words, &test->list.tape,
-			find_schema(test, line->tool), &trial.args, &reason);
+		r = words_read(line->words, line->n_words, &words, &reason);
+	if (r == 0 && !line->object)
+		r = ctl_arguments_write(&words, &test->list.tape, find_schema(test, line->tool),
+			&trial.args, &reason);
 	if (r == 0)
 		r = buffer_status(&trial.args);
 	if (r != 0) {

@@ -42,25 +42,33 @@ static int complain_proof(void)
 	return CTL_ERROR;
 }
 
-int ctl_answers_send(struct ctl_session *session, const struct approval_key *key, const char *id,
-	const char *decision, const char *reason, struct ctl_response *ret_response)
+int ctl_answers_write(const struct approval_key *key, const char *id, const char *decision,
+	const char *reason, struct buffer *data)
 {
 	const struct text_view view = {decision, strlen(decision)};
-	cleanup(buffer_deinit) struct buffer data = {0};
 	char proof[PROOF_CHARS + 1];
-	int r;
 
-	ctl_request_begin(&data);
-	ctl_request_member(&data, "id", id);
-	ctl_request_member(&data, "decision", decision);
-	ctl_request_member(&data, "reason", reason);
+	ctl_request_begin(data);
+	ctl_request_member(data, "id", id);
+	ctl_request_member(data, "decision", decision);
+	ctl_request_member(data, "reason", reason);
 	if (key->state == APPROVAL_KEY_READY) {
 		if (!proof_of_answer(key->bytes, id, &view, proof))
 			return complain_proof();
-		ctl_request_member(&data, "proof", proof);
+		ctl_request_member(data, "proof", proof);
 	}
-	ctl_request_end(&data);
-	r = ctl_session_ask(session, "ovos.tools.approval.respond", &data, ret_response);
+	ctl_request_end(data);
+	return 0;
+}
+
+int ctl_answers_send(struct ctl_session *session, const struct approval_key *key, const char *id,
+	const char *decision, const char *reason, struct ctl_response *ret_response)
+{
+	cleanup(buffer_deinit) struct buffer data = {0};
+	int r = ctl_answers_write(key, id, decision, reason, &data);
+
+	if (r == 0)
+		r = ctl_session_ask(session, "ovos.tools.approval.respond", &data, ret_response);
 	return r != 0 ? r : ctl_response_status(ret_response);
 }
 

@@ -15,6 +15,11 @@
  * APPROVAL_KEY_NONE. Else an enum ctl_status after a complaint. */
 int ctl_answers_key(struct approval_key *ret_key);
 
+/* Write the data of the answer that ctl_answers_send() sends. Return 0, or an enum ctl_status after a
+ * complaint. */
+int ctl_answers_write(const struct approval_key *key, const char *id, const char *decision,
+	const char *reason, struct buffer *data);
+
 /* Send the @decision ("once", "session" or "deny") on the question @id, with the @reason (or NULL).
  * Return CTL_DONE with @ret_response filled when it was accepted, else an enum ctl_status; a complaint
  * about a response that is an error is up to the caller. */

@@ -225,7 +225,7 @@ int ctl_get(const struct ctl_options *options)
 		return r;
 	}
 	if (r != CTL_DONE) {
-		ctl_response_complain(&response);
+		tool_error_complain(&response, options->positional[1]);
 		return r;
 	}
 	ctl_request_begin(&nothing);

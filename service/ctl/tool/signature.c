@@ -86,6 +86,25 @@ void tool_signature_complain(struct ctl_session *session, const struct ctl_optio
 		terminal_complain("%s", line.data);
 }
 
+void tool_error_complain(const struct ctl_response *response, const char *name)
+{
+	const struct json_tape *tape = &response->tape;
+	uint32_t ids = ctl_response_find(response, 0, "toolbox_ids", JSON_ARRAY);
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	if (ids == JSON_NONE) {
+		ctl_response_complain(response);
+		return;
+	}
+	for (uint32_t i = json_first(tape, ids); i < json_end(tape, ids); i = json_next(tape, i)) {
+		buffer_append_string(&text, i == json_first(tape, ids) ? "" : " or ");
+		terminal_append_value(&text, tape, i);
+		buffer_printf(&text, "/%s", name);
+	}
+	if (buffer_terminate(&text))
+		terminal_complain("Several toolboxes have '%s': type %s", name, text.data);
+}
+
 /* ── a command to copy ───────────────────────────────────────────────────────────────────────── */
 
 /* Append @text as one word of a shell. */

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ctl/arguments.h"
+#include "ctl/invoke/arguments.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "util/cleanup.h"
 
@@ -18,16 +21,27 @@ static const char schema[] =
 	"\"fixed\": {\"const\": \"3\"},"
 	"\"list\": {\"type\": \"array\"},"
 	"\"odd\": {\"type\": \"text\"},"
-	"\"any\": true}}}";
+	"\"days\": {\"type\": \"array\", \"items\": {\"type\": \"integer\"}},"
+	"\"tags\": {\"type\": \"array\", \"items\": {\"type\": \"string\"}},"
+	"\"bytes\": {\"type\": \"string\", \"contentEncoding\": \"base64\"},"
+	"\"place\": {\"type\": \"object\", \"properties\": {\"city\": {\"type\": \"string\"}}},"
+	"\"by_ref\": {\"anyOf\": [{\"type\": \"null\"}, {\"$ref\": \"#/$defs/place\"}]},"
+	"\"with.dot\": {\"type\": \"string\"},"
+	"\"any\": true}, \"$defs\": {\"place\": {\"type\": \"object\", \"properties\": "
+	"{\"city\": {\"type\": \"string\"}}}}}}";
 
 static int write_words(
 	const char *const *words, size_t n_words, struct buffer *out, struct buffer *reason)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	cleanup(words_deinit) struct words read = {0};
+	int r = words_read(words, n_words, &read, reason);
 
 	cr_assert_eq(json_tape_read(&tape, schema, strlen(schema), JSON_DEPTH_DEFAULT, NULL), 0);
+	if (r != 0)
+		return r;
 	return ctl_arguments_write(
-		words, n_words, &tape, json_find(&tape, 0, "argument_schema"), out, reason);
+		&read, &tape, json_find(&tape, 0, "argument_schema"), out, reason);
 }
 
 static void expect(const char *word, const char *json)
@@ -44,7 +58,7 @@ static void expect_refused(const char *const *words, size_t n_words, const char 
 	cleanup(buffer_deinit) struct buffer out = {0};
 	cleanup(buffer_deinit) struct buffer reason = {0};
 
-	cr_assert_eq(write_words(words, n_words, &out, &reason), CTL_ARGUMENTS_E_USAGE);
+	cr_assert_eq(write_words(words, n_words, &out, &reason), WORDS_E_USAGE);
 	cr_expect(strstr(reason.data, text), "%s", reason.data);
 }
 
@@ -118,10 +132,75 @@ Test(ctl_arguments, refuse_a_key_that_is_given_twice)
 	expect_refused((const char *const[]){"a=1", "b=2", "a:=3"}, 3, "'a' is given twice");
 }
 
-Test(ctl_arguments, need_the_schema_only_for_what_may_be_text)
+static void expect_all(const char *const *words, size_t n_words, const char *json)
 {
-	cr_expect(ctl_arguments_need_schema((const char *const[]){"a:=1", "b=1"}, 2));
-	cr_expect_not(ctl_arguments_need_schema((const char *const[]){"a:=1", "-"}, 2));
+	cleanup(buffer_deinit) struct buffer out = {0};
+	cleanup(buffer_deinit) struct buffer reason = {0};
+	int r = write_words(words, n_words, &out, &reason);
+
+	cr_assert_eq(r, 0, "%s", reason.data ? reason.data : "");
+	cr_expect_str_eq(buffer_terminate(&out), json);
+}
+
+#define EXPECT_ALL(json, ...)                                                                      \
+	expect_all((const char *const[]){__VA_ARGS__},                                             \
+		sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *), json)
+
+Test(ctl_arguments, have_members_where_the_schema_has_objects)
+{
+	EXPECT_ALL("{\"place\":{\"city\":\"12\",\"zip\":12},\"text\":\"a\"}", "place.city=12",
+		"text=a", "place[zip]=12");
+	EXPECT_ALL("{\"place\":{\"deep.er\":1}}", "place.deep.er=1");
+	EXPECT_ALL("{\"place\":{\"deep\":{\"er\":1,\"b\":2}}}", "place[deep][er]=1",
+		"place[deep].b=2");
+	EXPECT_ALL("{\"with.dot\":\"1\",\"unknown.key\":1,\"text.x\":1}", "with.dot=1",
+		"unknown.key=1", "text.x=1");
+	EXPECT_ALL("{\"by_ref\":{\"city\":\"1\"}}", "by_ref.city=1");
+	EXPECT_ALL("{\"place\":{\"city\":1}}", "place:={\"city\": 1}");
+	expect_refused(
+		(const char *const[]){"place.city=1", "place={}"}, 2, "as a whole and in parts");
+	expect_refused((const char *const[]){"place.city=1", "place.city=2"}, 2,
+		"'place.city' is given twice");
+	expect_refused((const char *const[]){"place[city=1"}, 1, "'[' without its ']'");
+	expect_refused((const char *const[]){"place.=1"}, 1, "has an empty part");
+	expect_refused((const char *const[]){"place[]=1"}, 1, "has an empty part");
+}
+
+Test(ctl_arguments, have_elements_where_the_schema_has_an_array)
+{
+	EXPECT_ALL("{\"days\":[1,2]}", "days=1,2");
+	EXPECT_ALL("{\"days\":[1]}", "days=1");
+	EXPECT_ALL("{\"days\":[]}", "days=");
+	EXPECT_ALL("{\"days\":[1,2,3,4]}", "days=1,2", "days:=3", "days=[4]");
+	EXPECT_ALL("{\"tags\":[\"1\",\"b c\"]}", "tags=1,b c");
+	EXPECT_ALL("{\"days\":[\"mon\"]}", "days=mon");
+}
+
+Test(ctl_arguments, may_be_files)
+{
+	char path[] = "/tmp/unit-arguments-XXXXXX";
+	char word[64];
+	int fd = mkstemp(path);
+
+	cr_assert(fd >= 0);
+	cr_assert_eq(write(fd, "a\xff\0", 3), 3);
+	snprintf(word, sizeof(word), "bytes=@%s", path);
+	EXPECT_ALL("{\"bytes\":\"Yf8A\"}", word);
+	snprintf(word, sizeof(word), "text=@%s", path);
+	expect_refused(
+		(const char *const[]){word}, 1, "'text' needs text, and the file '/tmp/unit-");
+	snprintf(word, sizeof(word), "any:=@%s", path);
+	expect_refused((const char *const[]){word}, 1, "'any:=' needs JSON, and '/tmp/unit-");
+	cr_assert_eq(ftruncate(fd, 0), 0);
+	cr_assert_eq(pwrite(fd, "[1]\n", 4, 0), 4);
+	EXPECT_ALL("{\"any\":[1]}", word);
+	snprintf(word, sizeof(word), "text=@%s", path);
+	EXPECT_ALL("{\"text\":\"[1]\\n\"}", word);
+	close(fd);
+	unlink(path);
+	expect_refused((const char *const[]){word}, 1, "which cannot be read: No such file");
+	expect_refused(
+		(const char *const[]){"text=@/"}, 1, "'text' is given the file '/', which cannot");
 }
 
 Test(ctl_arguments, must_be_an_object_when_they_come_whole)
@@ -129,9 +208,9 @@ Test(ctl_arguments, must_be_an_object_when_they_come_whole)
 	cleanup(buffer_deinit) struct buffer reason = {0};
 
 	cr_expect_eq(ctl_arguments_check("{\"a\": 1}", 8, &reason), 0);
-	cr_expect_eq(ctl_arguments_check("[1]", 3, &reason), CTL_ARGUMENTS_E_USAGE);
+	cr_expect_eq(ctl_arguments_check("[1]", 3, &reason), WORDS_E_USAGE);
 	cr_expect_str_eq(reason.data, "the arguments must be a JSON object, not array");
 	buffer_reset(&reason);
-	cr_expect_eq(ctl_arguments_check("{", 1, &reason), CTL_ARGUMENTS_E_USAGE);
+	cr_expect_eq(ctl_arguments_check("{", 1, &reason), WORDS_E_USAGE);
 	cr_expect(strstr(reason.data, "the arguments must be a JSON object: byte 1: "));
 }

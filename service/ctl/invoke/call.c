@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/invoke/call.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ctl/invoke/progress.h"
+#include "ctl/policy/answers.h"
+#include "ctl/request.h"
+#include "ctl/terminal.h"
+#include "json/number.h"
+#include "json/writer.h"
+#include "policy/hex.h"
+#include "util/cleanup.h"
+#include "util/clock.h"
+
+#define REQUESTED_TOPIC "ovos.tools.approval.requested"
+#define RESOLVED_TOPIC  "ovos.tools.approval.resolved"
+#define RESPOND_TOPIC   "ovos.tools.approval.respond"
+#define PROGRESS_TOPIC  "ovos.tools.call.progress"
+
+/* The time that messages on their way may take after the end of a question. */
+#define RESOLVE_MS 2000
+
+/* The time that a call may take beyond its deadline, whose clock does not run while a process starts. */
+#define START_MS 15000
+
+/* The time that the response of the service to the end of a --timeout may take. */
+#define RESPONSE_MS 1000
+
+/* The deadline of a tool that does not have one in its definition. */
+#define DEADLINE_MS 30000
+
+/* The wait for the response of a call that was cancelled. */
+#define CANCEL_MS 2000
+
+/* The time for which --yes attaches. */
+#define ATTACH_SECONDS 60
+
+#define MS_PER_S 1000
+#define DAY_S    86400
+
+struct waiting {
+	struct ctl_session *session;
+	const struct buffer *args;
+	char call_id[HEX_ID_CHARS + 1];
+	struct progress progress;
+	const struct approval_key *key; /* with --yes, or NULL */
+	char *question;                 /* the id of the question about our call; NULL: none */
+	bool is_cancelled;
+	int signal;
+};
+
+static bool is_text(const struct json_tape *event, const char *key, const char *text)
+{
+	uint32_t token = json_find(event, 0, key);
+
+	return token != JSON_NONE && json_type_at(event, token) == JSON_STRING &&
+	       json_string_equals(event, token, text, strlen(text));
+}
+
+/* ── a person who is asked ───────────────────────────────────────────────────────────────────── */
+
+/* Return whether the arguments in @event are ours: each that we sent, as it is or hidden. */
+static bool has_our_arguments(const struct waiting *waiting, const struct json_tape *event)
+{
+	uint32_t shown = json_find(event, 0, "args");
+	cleanup(json_tape_cleanup) struct json_tape ours = {0};
+
+	if (shown == JSON_NONE || json_type_at(event, shown) != JSON_OBJECT ||
+		json_tape_read(&ours, waiting->args->data, waiting->args->size, JSON_DEPTH_DEFAULT,
+			NULL) != 0)
+		return false;
+	for (uint32_t key = json_first(&ours, 0); key < json_end(&ours, 0);
+		key = json_next_key(&ours, key)) {
+		cleanup(buffer_deinit) struct buffer name = {0};
+		cleanup(buffer_deinit) struct buffer mine = {0};
+		cleanup(buffer_deinit) struct buffer other = {0};
+		static const char hidden[] = "\"***\"";
+		uint32_t value;
+
+		json_string_decode(&ours, key, &name);
+		value = json_find_sized(event, shown, name.data ? name.data : "", name.size);
+		if (value == JSON_NONE)
+			return false;
+		json_write_compact(&mine, &ours, key + 1);
+		json_write_compact(&other, event, value);
+		if (!buffer_terminate(&mine) || !buffer_terminate(&other) ||
+			(strcmp(mine.data, other.data) != 0 && strcmp(other.data, hidden) != 0))
+			return false;
+	}
+	return true;
+}
+
+/* Answer the question about our call with yes. */
+static void answer_question(struct waiting *waiting, const struct json_tape *event)
+{
+	cleanup(buffer_deinit) struct buffer data = {0};
+	int r;
+
+	if (!has_our_arguments(waiting, event)) {
+		terminal_complain("--yes does not answer question %s, whose arguments are others "
+				  "than those of this command; see toolboxctl approvals",
+			waiting->question);
+		return;
+	}
+	r = ctl_answers_write(waiting->key, waiting->question, "once", NULL, &data);
+	if (r == 0)
+		ctl_session_send(waiting->session, RESPOND_TOPIC, &data);
+}
+
+/* Stop the clock for the question about our call. */
+static void take_question(struct waiting *waiting, const struct json_tape *event)
+{
+	uint32_t id = json_find(event, 0, "id");
+	uint32_t expires = json_find(event, 0, "expires_s");
+	double seconds = 0;
+
+	if (waiting->question || !is_text(event, "source", CTL_SOURCE) ||
+		!is_text(event, "call_id", waiting->call_id) || id == JSON_NONE ||
+		json_type_at(event, id) != JSON_STRING || expires == JSON_NONE ||
+		json_type_at(event, expires) != JSON_NUMBER ||
+		json_number_f64(event, expires, &seconds) != 0 ||
+		!(seconds >= 0 && seconds <= DAY_S))
+		return;
+	waiting->question = json_string_dup(event, id, NULL);
+	if (!waiting->question)
+		return;
+	ctl_session_pause(waiting->session, (uint64_t)(seconds * MS_PER_S) + RESOLVE_MS);
+	progress_clear(&waiting->progress);
+	if (waiting->key)
+		answer_question(waiting, event);
+	else if (isatty(STDERR_FILENO))
+		terminal_complain("waiting for approval %s, up to %.0f s (Ctrl-C cancels)",
+			waiting->question, seconds);
+}
+
+/* Report that our answer does not count. */
+static void take_refusal(const struct waiting *waiting, const struct json_tape *event)
+{
+	cleanup(buffer_deinit) struct buffer error = {0};
+
+	if (!waiting->question || !is_text(event, "id", waiting->question))
+		return;
+	terminal_append_member(&error, event, 0, "error");
+	if (error.size > 0 && buffer_terminate(&error))
+		terminal_complain("--yes is not enough: %s", error.data);
+}
+
+static void take_event(void *data, const char *topic, const struct json_tape *event)
+{
+	struct waiting *waiting = data;
+
+	if (json_type_at(event, 0) != JSON_OBJECT || waiting->is_cancelled)
+		return;
+	if (strcmp(topic, PROGRESS_TOPIC) == 0) {
+		if (is_text(event, "call_id", waiting->call_id))
+			progress_take(&waiting->progress, event);
+	} else if (strcmp(topic, REQUESTED_TOPIC) == 0) {
+		take_question(waiting, event);
+	} else if (strcmp(topic, RESOLVED_TOPIC) != 0) {
+		take_refusal(waiting, event);
+	} else if (waiting->question && is_text(event, "id", waiting->question)) {
+		waiting->progress.began_ms = clock_now_ms();
+		free(take_ptr(waiting->question));
+		ctl_session_resume(waiting->session);
+	}
+}
+
+/* ── the end before the response ─────────────────────────────────────────────────────────────── */
+
+/* Cancel the call, and return how long to wait for its response; the second time leave at once. */
+static uint64_t interrupt(void *data, int signal_number)
+{
+	struct waiting *waiting = data;
+	cleanup(buffer_deinit) struct buffer request = {0};
+
+	waiting->signal = signal_number ? signal_number : waiting->signal;
+	if (waiting->is_cancelled)
+		return 0;
+	waiting->is_cancelled = true;
+	progress_clear(&waiting->progress);
+	ctl_request_begin(&request);
+	ctl_request_member(&request, "call_id", waiting->call_id);
+	ctl_request_end(&request);
+	ctl_session_send(waiting->session, "ovos.tools.cancel", &request);
+	return CANCEL_MS;
+}
+
+static void tick(void *data)
+{
+	struct waiting *waiting = data;
+
+	if (!waiting->question && !waiting->is_cancelled)
+		progress_tick(&waiting->progress);
+}
+
+/* Report how a call that was cancelled has ended, and return the status. @r: that of its request. */
+static int report_end(
+	const struct waiting *waiting, const struct ctl_options *options, int r, double seconds)
+{
+	if (waiting->signal && r != 0)
+		terminal_complain(
+			"interrupted; no answer to the cancel yet: the tool may still run");
+	else if (!waiting->signal && r == 0 && !options->json)
+		terminal_complain("no answer within %g s; the call was told to end", seconds);
+	return r;
+}
+
+/* ── the call ────────────────────────────────────────────────────────────────────────────────── */
+
+static int write_request(
+	const struct waiting *waiting, const struct ctl_options *options, struct buffer *data)
+{
+	int r;
+
+	ctl_request_begin(data);
+	r = ctl_request_tool(data, options->positional[1], options);
+	if (r != 0)
+		return r;
+	ctl_request_member(data, "call_id", waiting->call_id);
+	if (options->has_timeout) {
+		buffer_append_char(data, ',');
+		json_write_key(data, "timeout_ms");
+		json_write_u64(data, options->timeout_ms);
+	}
+	if (waiting->progress.is_shown)
+		buffer_append_string(data, ",\"progress\":true");
+	buffer_append_char(data, ',');
+	json_write_key(data, "args");
+	buffer_append(data, waiting->args->data, waiting->args->size);
+	ctl_request_end(data);
+	return 0;
+}
+
+/* Send the request, and wait for the response. */
+static int ask(struct waiting *waiting, const struct ctl_options *options, uint64_t deadline_ms,
+	struct ctl_response *ret_response)
+{
+	static const char *const topics[] = {
+		REQUESTED_TOPIC, RESOLVED_TOPIC, RESPOND_TOPIC ".response", PROGRESS_TOPIC};
+	cleanup(buffer_deinit) struct buffer data = {0};
+	uint64_t wait_ms = options->has_timeout
+				   ? options->timeout_ms + RESPONSE_MS
+				   : (deadline_ms ? deadline_ms : DEADLINE_MS) + START_MS;
+	int r = write_request(waiting, options, &data);
+
+	if (r == 0)
+		r = ctl_session_interrupts(waiting->session, interrupt, tick, waiting);
+	if (r != 0)
+		return r;
+	ctl_session_listen(
+		waiting->session, topics, sizeof(topics) / sizeof(*topics), take_event, waiting);
+	ctl_session_set_timeout(waiting->session, wait_ms);
+	r = ctl_session_ask(waiting->session, "ovos.tools.invoke", &data, ret_response);
+	ctl_session_listen(waiting->session, NULL, 0, NULL, NULL);
+	ctl_session_interrupts(waiting->session, NULL, NULL, NULL);
+	ctl_session_set_timeout(waiting->session, options->timeout_ms);
+	progress_clear(&waiting->progress);
+	return waiting->is_cancelled ? report_end(waiting, options, r, (double)wait_ms / MS_PER_S)
+				     : r;
+}
+
+int call_run(struct ctl_session *session, const struct ctl_options *options,
+	const struct buffer *args, uint64_t deadline_ms, struct ctl_response *ret_response,
+	int *ret_signal)
+{
+	struct waiting waiting = {.session = session, .args = args};
+	struct approval_key key = {0};
+	int r = 0;
+
+	*ret_signal = 0;
+	if (hex_write_id(waiting.call_id) < 0) {
+		terminal_complain("no random bytes for the call");
+		return CTL_ERROR;
+	}
+	if (options->yes) {
+		r = ctl_answers_key(&key);
+		r = r ? r : ctl_answers_attach(session, &key, ATTACH_SECONDS);
+		waiting.key = &key;
+	}
+	if (r != 0)
+		return r;
+	progress_begin(&waiting.progress);
+	r = ask(&waiting, options, deadline_ms, ret_response);
+	*ret_signal = waiting.signal;
+	progress_deinit(&waiting.progress);
+	free(waiting.question);
+	if (options->yes && !waiting.signal)
+		ctl_answers_attach(session, &key, 0);
+	explicit_bzero(&key, sizeof(key));
+	return r;
+}

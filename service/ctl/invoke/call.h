@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ctl/options.h"
+#include "ctl/response.h"
+#include "ctl/session.h"
+#include "util/buffer.h"
+
+/*
+ * One call, from its request to its end.
+ *
+ *   invoke ─▶ its deadline, and a while for a process to start; no time passes while a person is asked
+ *     │
+ *     ├─ progress ─▶ a line on the terminal
+ *     ├─ a question about it ─▶ it waits, or --yes answers
+ *     ├─ SIGINT, SIGTERM, the end of the time ─▶ cancel, and a short wait for the response
+ *     └─ its response
+ */
+
+/* Call the tool that the command line names with @args. @deadline_ms: the tool's own, 0 if it is not known.
+ * Return 0 with @ret_response, or a status after a complaint. *ret_signal is the signal that has cancelled
+ * the call, or 0. */
+int call_run(struct ctl_session *session, const struct ctl_options *options,
+	const struct buffer *args, uint64_t deadline_ms, struct ctl_response *ret_response,
+	int *ret_signal);

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/invoke/print.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ctl/command.h"
+#include "ctl/invoke/arguments.h"
+#include "ctl/terminal.h"
+#include "ctl/tool/signature.h"
+#include "json/writer.h"
+#include "util/base64.h"
+#include "util/cleanup.h"
+#include "util/utf8.h"
+#include "util/visible.h"
+
+/* ── the verdict of --dry-run ────────────────────────────────────────────────────────────────── */
+
+static void print_verdict(const struct ctl_response *response)
+{
+	static const char valid_line[] = "valid\n";
+	const struct json_tape *tape = &response->tape;
+	cleanup(buffer_deinit) struct buffer text = {0};
+	uint32_t violations = ctl_response_find(response, 0, "violations", JSON_ARRAY);
+
+	if (ctl_response_find(response, 0, "valid", JSON_TRUE) != JSON_NONE) {
+		buffer_append_string(&text, valid_line);
+		terminal_print(&text);
+		return;
+	}
+	if (violations == JSON_NONE)
+		return;
+	for (uint32_t i = json_first(tape, violations); i < json_end(tape, violations);
+		i = json_next(tape, i)) {
+		uint32_t path = ctl_response_find(response, i, "path", JSON_STRING);
+		uint32_t message = ctl_response_find(response, i, "message", JSON_STRING);
+
+		buffer_reset(&text);
+		if (path != JSON_NONE)
+			terminal_append_value(&text, tape, path);
+		buffer_append_string(&text, text.size > 0 ? ": " : "");
+		if (message != JSON_NONE)
+			terminal_append_value(&text, tape, message);
+		if (buffer_terminate(&text))
+			terminal_complain("%s", text.data);
+	}
+}
+
+/* ── a failure ───────────────────────────────────────────────────────────────────────────────── */
+
+/* Print the text that a program has left in the member @key, each line indented below a title. */
+static void print_printed(const struct ctl_response *response, const char *key)
+{
+	uint32_t token = ctl_response_find(response, 0, key, JSON_STRING);
+	cleanup(buffer_deinit) struct buffer text = {0};
+	cleanup(buffer_deinit) struct buffer shown = {0};
+
+	if (token == JSON_NONE)
+		return;
+	json_string_decode(&response->tape, token, &text);
+	while (text.size > 0 && text.data[text.size - 1] == '\n')
+		text.size--;
+	if (buffer_status(&text) < 0 || text.size == 0)
+		return;
+	buffer_printf(&shown, "  %s:\n", key);
+	for (size_t at = 0; at <= text.size;) {
+		const char *end = memchr(text.data + at, '\n', text.size - at);
+		size_t size = end ? (size_t)(end - text.data) - at : text.size - at;
+
+		buffer_append_string(&shown, "    ");
+		terminal_append_line(&shown, text.data + at, size);
+		buffer_append_char(&shown, '\n');
+		at += size + 1;
+	}
+	if (buffer_status(&shown) == 0)
+		fwrite(shown.data, 1, shown.size, stderr);
+}
+
+/* Print how the program of a failed call has ended, and what it printed. */
+static void print_failure(const struct ctl_response *response)
+{
+	static const struct {
+		const char *key;
+		const char *title;
+	} ends[] = {{"exit_code", "exit status"}, {"signal", "signal"}};
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+		cleanup(buffer_deinit) struct buffer value = {0};
+
+		terminal_append_member(&value, &response->tape, 0, ends[i].key);
+		if (value.size > 0 && buffer_terminate(&value))
+			fprintf(stderr, "  %s: %s\n", ends[i].title, value.data);
+	}
+	print_printed(response, "stderr");
+	print_printed(response, "output");
+}
+
+/* ── one value ───────────────────────────────────────────────────────────────────────────────── */
+
+/* A value of the response, with the schema that the definition has for it (or JSON_NONE). */
+struct found {
+	uint32_t value;
+	uint32_t schema;
+};
+
+/* Return the member or element of the value at @value that is called @key of @size bytes, or JSON_NONE. */
+static uint32_t find_part(
+	const struct json_tape *tape, uint32_t value, const char *key, size_t size)
+{
+	char *end;
+	unsigned long index;
+
+	if (json_type_at(tape, value) == JSON_OBJECT)
+		return json_find_sized(tape, value, key, size);
+	if (json_type_at(tape, value) != JSON_ARRAY || strspn(key, "0123456789") < size ||
+		size == 0)
+		return JSON_NONE;
+	index = strtoul(key, &end, 10);
+	if (index >= json_count(tape, value))
+		return JSON_NONE;
+	value = json_first(tape, value);
+	while (index-- > 0)
+		value = json_next(tape, value);
+	return value;
+}
+
+/* Find the value at the dotted @path. Return 0 or CTL_ERROR after a complaint. */
+static int find_path(const struct ctl_response *response, const char *path, uint32_t *ret_value)
+{
+	const char *at = path;
+
+	*ret_value = 0;
+	for (;;) {
+		size_t size = strcspn(at, ".");
+
+		*ret_value = find_part(&response->tape, *ret_value, at, size);
+		if (*ret_value == JSON_NONE) {
+			terminal_complain(
+				"the response has no '%.*s'", (int)(at + size - path), path);
+			return CTL_ERROR;
+		}
+		if (at[size] == '\0')
+			return 0;
+		at += size + 1;
+	}
+}
+
+/* Find the one text or other single value of the result. Return 0 or CTL_ERROR after a complaint. */
+static int find_single(const struct ctl_response *response, const struct ctl_response *definition,
+	struct found *ret_found)
+{
+	const struct json_tape *tape = &response->tape;
+	uint32_t value = json_find(tape, 0, "result");
+	uint32_t root = json_find(&definition->tape, 0, "output_schema");
+
+	*ret_found = (struct found){value, root};
+	if (value != JSON_NONE && json_type_at(tape, value) == JSON_OBJECT &&
+		json_count(tape, value) == 1) {
+		uint32_t key = json_first(tape, value);
+		cleanup(buffer_deinit) struct buffer name = {0};
+
+		json_string_decode(tape, key, &name);
+		ret_found->value = key + 1;
+		ret_found->schema = root == JSON_NONE
+					    ? JSON_NONE
+					    : ctl_arguments_find_property(&definition->tape, root,
+						      root, name.data ? name.data : "", name.size);
+	}
+	value = ret_found->value;
+	if (value != JSON_NONE && json_type_at(tape, value) != JSON_OBJECT &&
+		json_type_at(tape, value) != JSON_ARRAY)
+		return 0;
+	terminal_complain(
+		"the result is not one text, as --raw needs it; --get result.NAME prints a part, "
+		"--json all of it");
+	return CTL_ERROR;
+}
+
+/* Append the value as it is: a text without quotes, bytes decoded. */
+static void append_raw(const struct ctl_response *response, const struct ctl_response *definition,
+	const struct found *found, struct buffer *out)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+	uint32_t root = json_find(&definition->tape, 0, "output_schema");
+
+	if (json_type_at(&response->tape, found->value) != JSON_STRING) {
+		json_write_compact(out, &response->tape, found->value);
+		return;
+	}
+	json_string_decode(&response->tape, found->value, &text);
+	buffer_fail_with(out, &text);
+	if (buffer_status(out) < 0 || text.size == 0)
+		return;
+	if (found->schema != JSON_NONE &&
+		ctl_arguments_are_bytes(&definition->tape, root, found->schema) &&
+		base64_is_valid(text.data, text.size)) {
+		cleanup_free char *bytes = malloc(base64_decoded_size(text.data, text.size) + 1);
+
+		if (!bytes) {
+			out->error = -ENOMEM;
+			return;
+		}
+		base64_decode(text.data, text.size, bytes);
+		buffer_append(out, bytes, base64_decoded_size(text.data, text.size));
+		return;
+	}
+	buffer_append_buffer(out, &text);
+}
+
+/* Print @raw: as it is to a file or a pipe; on a terminal what that shows, and a newline. */
+static int print_raw(struct buffer *raw, bool ends_line)
+{
+	cleanup(buffer_deinit) struct buffer shown = {.error = buffer_status(raw)};
+
+	if (!isatty(STDOUT_FILENO)) {
+		if (ends_line)
+			buffer_append_char(raw, '\n');
+		terminal_print(raw);
+		return CTL_DONE;
+	}
+	if (raw->size > 0 && !utf8_is_valid(raw->data, raw->size)) {
+		terminal_complain("the result is %zu bytes that are no text: send them to a file, "
+				  "with > FILE",
+			raw->size);
+		return CTL_ERROR;
+	}
+	if (raw->size > 0)
+		visible_append_lines(&shown, raw->data, raw->size);
+	if (shown.size == 0 || shown.data[shown.size - 1] != '\n')
+		buffer_append_char(&shown, '\n');
+	terminal_print(&shown);
+	return CTL_DONE;
+}
+
+static int print_part(const struct ctl_options *options, const struct ctl_response *response,
+	const struct ctl_response *definition)
+{
+	cleanup(buffer_deinit) struct buffer raw = {0};
+	struct found found = {JSON_NONE, JSON_NONE};
+	int r = options->get ? find_path(response, options->get, &found.value)
+			     : find_single(response, definition, &found);
+
+	if (r != 0)
+		return r;
+	append_raw(response, definition, &found, &raw);
+	return print_raw(&raw, !options->raw);
+}
+
+/* ── the response ────────────────────────────────────────────────────────────────────────────── */
+
+int print_response(const struct ctl_options *options, const struct ctl_response *response,
+	const struct ctl_response *definition)
+{
+	int status = ctl_response_status(response);
+	uint32_t result = json_find(&response->tape, 0, "result");
+
+	if (options->dry_run && status == CTL_DONE &&
+		ctl_response_find(response, 0, "valid", JSON_TRUE) == JSON_NONE)
+		status = CTL_ERROR;
+	if (options->json) {
+		ctl_response_print(response);
+	} else if (json_find(&response->tape, 0, "error") != JSON_NONE) {
+		tool_error_complain(response, options->positional[1]);
+		print_failure(response);
+	} else if (options->dry_run) {
+		print_verdict(response);
+	} else if (options->raw || options->get) {
+		return print_part(options, response, definition);
+	} else if (result != JSON_NONE) {
+		terminal_print_json(&response->tape, result);
+	}
+	return status;
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/invoke/progress.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "ctl/terminal.h"
+#include "json/number.h"
+#include "util/clock.h"
+
+#define COLUMNS     80 /* for a terminal without a size */
+#define BAR_CELLS   16
+#define SHORT_CELLS 8
+#define TEXT_LEAST  12 /* columns that a text gets before a bar does */
+#define MS_PER_S    1000.0
+#define QUIET_MS    2000 /* before a call that reports nothing gets a line */
+#define TAKE_AWAY   "\r\x1b[K"
+
+static const char hint[] = "   (Ctrl-C cancels)";
+
+void progress_begin(struct progress *progress)
+{
+	const char *terminal = getenv("TERM");
+
+	*progress = (struct progress){.began_ms = clock_now_ms(), .done = -1};
+	progress->is_shown = isatty(STDERR_FILENO) && (!terminal || strcmp(terminal, "dumb") != 0);
+}
+
+void progress_deinit(struct progress *progress)
+{
+	buffer_deinit(&progress->text);
+}
+
+static void write_bar(double done, size_t cells, bool has_utf8, struct buffer *out)
+{
+	size_t full = (size_t)(done * (double)cells + 0.5);
+
+	for (size_t i = 0; i < cells; i++)
+		buffer_append_string(
+			out, i < full ? (has_utf8 ? "█" : "#") : (has_utf8 ? "░" : "-"));
+	buffer_append_char(out, ' ');
+}
+
+/* Append as many words of the text as fit into @columns. Return whether there are any. */
+static bool write_text(
+	const struct progress *progress, size_t columns, bool has_utf8, struct buffer *out)
+{
+	const char *dots = has_utf8 ? "…" : "...";
+	const char *text = progress->text.data;
+	size_t size = progress->text.size;
+	size_t width;
+	size_t fits;
+
+	if (size == 0)
+		return false;
+	if (terminal_text_prefix(text, size, columns, &width) == size) {
+		buffer_append(out, text, size);
+		return true;
+	}
+	fits = columns > 3 ? terminal_text_prefix(text, size, columns - 3, &width) : 0;
+	while (fits > 0 && text[fits] != ' ')
+		fits--;
+	if (fits == 0)
+		return false;
+	buffer_append(out, text, fits);
+	buffer_append_string(out, dots);
+	return true;
+}
+
+void progress_write(const struct progress *progress, size_t columns, double seconds, bool has_utf8,
+	struct buffer *out)
+{
+	cleanup(buffer_deinit) struct buffer figures = {0};
+	bool has_done = progress->done >= 0;
+	size_t room = columns > 0 ? columns - 1 : 0; /* the last column would begin a new line */
+	size_t cells = 0;
+	size_t width = 0;
+	bool has_hint;
+
+	if (has_done)
+		buffer_printf(&figures, "%.0f %%  ", progress->done * 100);
+	buffer_printf(&figures, "%.1f s", seconds);
+	room -= figures.size < room ? figures.size : room;
+	if (progress->text.size > 0)
+		terminal_text_prefix(progress->text.data, progress->text.size, TEXT_LEAST, &width);
+	has_hint = room >= strlen(hint) + width + 1 + (has_done ? SHORT_CELLS + 1 : 0);
+	room -= has_hint ? strlen(hint) : 0;
+	if (has_done && room >= width + 1 + BAR_CELLS + 1)
+		cells = BAR_CELLS;
+	else if (has_done && room >= width + 1 + SHORT_CELLS + 1)
+		cells = SHORT_CELLS;
+	room -= cells > 0 ? cells + 1 : 0;
+	if (room > 1 && write_text(progress, room - 1, has_utf8, out))
+		buffer_append_char(out, ' ');
+	if (cells > 0)
+		write_bar(progress->done, cells, has_utf8, out);
+	buffer_append_buffer(out, &figures);
+	buffer_append_string(out, has_hint ? hint : "");
+}
+
+static void draw(struct progress *progress)
+{
+	cleanup(buffer_deinit) struct buffer line = {0};
+	struct winsize size = {0};
+	double seconds = (double)(clock_now_ms() - progress->began_ms) / MS_PER_S;
+
+	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) < 0 || size.ws_col == 0)
+		size.ws_col = COLUMNS;
+	buffer_append_string(&line, TAKE_AWAY);
+	progress_write(progress, size.ws_col, seconds, terminal_has_utf8(), &line);
+	if (buffer_status(&line) < 0)
+		return;
+	fwrite(line.data, 1, line.size, stderr);
+	fflush(stderr);
+	progress->is_drawn = true;
+}
+
+void progress_take(struct progress *progress, const struct json_tape *event)
+{
+	uint32_t number = json_find(event, 0, "progress");
+	double done = -1;
+
+	if (!progress->is_shown)
+		return;
+	if (number != JSON_NONE && json_type_at(event, number) == JSON_NUMBER &&
+		json_number_f64(event, number, &done) == 0 && done >= 0 && done <= 1)
+		progress->done = done;
+	buffer_reset(&progress->text);
+	terminal_append_member(&progress->text, event, 0, "text");
+	draw(progress);
+}
+
+void progress_tick(struct progress *progress)
+{
+	if (progress->is_drawn ||
+		(progress->is_shown && clock_now_ms() >= progress->began_ms + QUIET_MS))
+		draw(progress);
+}
+
+void progress_clear(struct progress *progress)
+{
+	if (!progress->is_drawn)
+		return;
+	fputs(TAKE_AWAY, stderr);
+	fflush(stderr);
+	progress->is_drawn = false;
+}

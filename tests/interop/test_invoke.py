@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`toolboxctl invoke` as a command: deadlines, signals, what a person sees, arguments, texts and bytes."""
+import fcntl
+import json
+import os
+import re
+import signal
+import struct
+import subprocess
+import termios
+import time
+
+import pytest
+from caller import Caller
+from processes import SLOWNESS, TOOLBOXCTL, environment, toolboxctl, until, write_configuration
+from test_approval import KEY, Person, shell
+from test_approvals_ctl import Terminal, wait_until_attached
+from test_plugins import plugged
+
+TEXT = {"type": "string"}
+
+
+def line(command, name, schema=None, **more):
+    return {"name": name, "description": "For tests.", "risk": "read", "command": {"shell": command},
+            "argument_schema": {"type": "object", "properties": schema or {}}, **more}
+
+
+TOOLS = [
+    line('sleep 3; : > "$TOOL_ARG_PLACE"', "sleeper", {"place": TEXT}, timeout_ms=60000),
+    line("sleep 6; echo done", "long", timeout_ms=20000),
+    line("sleep 20", "short", timeout_ms=300),
+    line("echo one >&2; echo two >&2; echo out; exit 3", "fails"),
+    line("kill -9 $$", "dies"),
+    line('printf %s "$TOOL_ARG_TEXT"', "echo", {"text": TEXT}),
+    line("cat", "stdin", {"place": {"type": "object", "properties": {"city": TEXT}},
+                          "days": {"type": "array", "items": {"type": "integer"}},
+                          "data": {"type": "string", "contentEncoding": "base64"}, "text": TEXT}),
+]
+
+
+@pytest.fixture
+def start(launch, tmp_path):
+    def begin(**approval):
+        folder = tmp_path / "toolbox.d"
+        shell(folder)
+        (folder / "box.json").write_text(json.dumps({"kind": "command", "tools": TOOLS}))
+        (folder / "plug.json").write_text(json.dumps({"kind": "command", "tools": [
+            line("echo", "echo"), line("true", "only_here")]}))
+        return launch({"approval": approval} if approval else {}, [folder])
+    return begin
+
+
+@pytest.fixture
+def service(start):
+    return start()
+
+
+@pytest.fixture
+def home(tmp_path):
+    folder = tmp_path / "person"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def run(service, home):
+    def invoke(*words, **more):
+        return toolboxctl("invoke", *words, bus=service.url, home=home, **more)
+    return invoke
+
+
+def begin(service, home, *words):
+    return subprocess.Popen([str(TOOLBOXCTL), "invoke", *map(str, words), "--bus", service.url],
+                            env=environment(home), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                            text=True)
+
+
+def wait_until_running(service):
+    with Caller(service.url) as caller:
+        until(lambda: caller.call("ovos.tools.status")["calls"]["in_flight"] == 1, 15, "a call")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_cancels_the_call(service, home, tmp_path, number):
+    place = tmp_path / "made"
+    process = begin(service, home, "sleeper", f"place={place}")
+    wait_until_running(service)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=15 * SLOWNESS)
+    assert process.returncode == 128 + number and out == "" and "was cancelled" in err, err
+    with Caller(service.url) as caller:
+        assert caller.call("ovos.tools.status")["calls"]["in_flight"] == 0
+    time.sleep(3.5)
+    assert not place.exists()
+    assert toolboxctl("invoke", "sleeper", f"place={place}", bus=service.url, home=home).returncode == 0
+    assert place.exists()
+
+
+def test_a_second_signal_leaves_at_once(service, home, tmp_path):
+    process = begin(service, home, "sleeper", f"place={tmp_path / 'made'}")
+    wait_until_running(service)
+    os.kill(service.daemon.daemon_pid(), signal.SIGSTOP)
+    try:
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.3)
+        assert process.poll() is None
+        start = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=15 * SLOWNESS)
+        assert time.monotonic() - start < 1.5 * SLOWNESS
+    finally:
+        os.kill(service.daemon.daemon_pid(), signal.SIGCONT)
+    assert process.returncode == 130 and "may still run" in err, err
+
+
+def test_the_time_is_that_of_the_tool_or_shorter(run, service):
+    done = run("long")
+    assert done.returncode == 0 and "done" in done.stdout, done.stderr
+    start = time.monotonic()
+    done = run("long", "--timeout", "0.5")
+    assert time.monotonic() - start < 4 * SLOWNESS
+    assert done.returncode == 4 and "deadline of 500 ms" in done.stderr, done.stderr
+    done = run("short")
+    assert done.returncode == 4 and "deadline of 300 ms" in done.stderr, done.stderr
+    with Caller(service.url) as caller:
+        assert caller.call("ovos.tools.status")["calls"]["in_flight"] == 0
+
+
+def test_a_failed_program_is_shown_whole(run):
+    done = run("fails")
+    assert done.returncode == 1 and done.stdout == ""
+    assert done.stderr.endswith("  exit status: 3\n  stderr:\n    one\n    two\n  output:\n    out\n"), \
+        done.stderr
+    assert "  signal: SIGKILL\n" in run("dies").stderr
+
+
+def test_arguments_of_all_forms(run, tmp_path):
+    (tmp_path / "bytes").write_bytes(b"\xff\x00" * 100)
+    (tmp_path / "text").write_text("é\n")
+    done = run("stdin", "place.city=12", "days=1,2", "days=3", f"data=@{tmp_path}/bytes",
+               f"text=@{tmp_path}/text", "--get", "result.output")
+    given = json.loads(json.loads(done.stdout)["output"] if done.stdout[0] == '{"o' else done.stdout)
+    import base64
+    assert given == {"place": {"city": "12"}, "days": [1, 2, 3], "text": "é\n",
+                     "data": base64.b64encode(b"\xff\x00" * 100).decode()}
+    done = run("stdin", "text=@-", "--get", "result.output", stdin="12")
+    assert json.loads(done.stdout) == {"text": "12"}
+    done = run("stdin", f"text=@{tmp_path}/bytes")
+    assert done.returncode == 2 and "is not UTF-8" in done.stderr
+    done = run("stdin", f"text=@{tmp_path}/none")
+    assert done.returncode == 2 and "'text' is given the file" in done.stderr
+    with open(tmp_path / "large", "wb") as large:
+        large.truncate(1 << 30)
+    done = run("stdin", f"data=@{tmp_path}/large")
+    assert done.returncode == 2 and "which has over" in done.stderr
+
+
+def test_a_result_as_it_is(run, tmp_path):
+    assert run("box/echo", "text=a\"b\nc", "--raw").stdout == 'a"b\nc'
+    assert run("box/echo", "text=ab", "--raw").stdout == "ab"
+    assert run("box/echo", "text=ab", "--get", "result.output").stdout == "ab\n"
+    done = run("box/echo", "text=ab", "--get", "result.nothing")
+    assert done.returncode == 1 and "the response has no 'result.nothing'" in done.stderr
+    done = run("box/echo", "text=ab", "--get", "result", "--raw")
+    assert json.loads(done.stdout) == {"output": "ab"}
+
+
+def test_names_and_what_was_meant(run):
+    assert run("box__echo", "text=ab", "--raw").stdout == "ab"
+    done = run("echo", "text=ab")
+    assert done.returncode == 1 and "type box/echo or plug/echo" in done.stderr
+    done = run("bxo/echo", "text=ab")
+    assert done.returncode == 1 and "did you mean 'box'?" in done.stderr
+
+
+def see(home, columns, *words, **more):
+    """What a terminal of so many columns shows at the end, its lines as they were drawn, and the status."""
+    with Terminal(home, *words, **more) as terminal:
+        fcntl.ioctl(terminal.ours, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        status = terminal.end()
+        drawn = [part.replace("\x1b[K", "") for part in terminal.text.split("\r") if "\x1b[K" in part]
+        return status, terminal.text, drawn
+
+
+@pytest.mark.parametrize("columns", [40, 80, 140])
+@pytest.mark.parametrize("locale", ["C", "C.UTF-8"])
+def test_progress_on_a_terminal(launch, tmp_path, home, columns, locale):
+    service = launch({}, [plugged(tmp_path / "toolbox.d")])
+    toolboxctl("invoke", "later", "steps=1", bus=service.url, home=home)
+    status, text, drawn = see(home, columns, "invoke", "later", "steps=100000", "--bus", service.url,
+                              env={"LC_ALL": locale})
+    assert status == 0 and '"steps": 100000' in text, text
+    lines = [one for one in drawn if "%" in one]
+    assert lines and all(len(one) < columns for one in lines), lines
+    assert all(re.match(r"stepping [█░#-]+ \d+ %  \d+\.\d s", one) for one in lines), lines
+    assert all(one.isascii() for one in lines) is (locale == "C")
+    assert all(("(Ctrl-C cancels)" in one) is (columns > 40) for one in lines), lines
+    assert drawn[-1].startswith("{") or drawn[-1].strip() == "", drawn[-1]
+    piped = toolboxctl("invoke", "later", "steps=20000", bus=service.url, home=home)
+    assert piped.stderr == ""
+
+
+def test_ctrl_c_while_a_person_is_asked(start, home, tmp_path):
+    service = start()
+    place = tmp_path / "touched"
+    with Person(service.url) as person:
+        person.attach()
+        with Terminal(home, "invoke", "touch", f"file={place}", "--bus", service.url) as call:
+            call.wait_for("waiting for approval")
+            call.press("\x03") if call.process.poll() else call.process.send_signal(signal.SIGINT)
+            assert call.end() == 130 and "was cancelled" in call.text
+        assert person.pending() == [] and not place.exists()
+
+
+@pytest.mark.parametrize("name", ["touch", "shell/touch", "shell__touch"])
+def test_the_operators_own_yes(start, home, tmp_path, name):
+    path = tmp_path / "approval.key"
+    path.write_text(KEY.hex() + "\n")
+    path.chmod(0o600)
+    service = start(key_file=str(path))
+    place = tmp_path / "touched"
+    stranger = toolboxctl("invoke", name, f"file={place}", "--yes", bus=service.url, home=home)
+    assert stranger.returncode == 2 and "approval.key_file" in stranger.stderr
+    assert not place.exists()
+    write_configuration(home, {"toolboxd": {"approval": {"key_file": str(path)}}})
+    done = toolboxctl("invoke", name, f"file={place}", "--yes", bus=service.url, home=home)
+    assert done.returncode == 0 and place.exists(), done.stderr
+    with Caller(service.url) as caller:
+        assert caller.call("ovos.tools.status")["approval"]["answerers"] == 0
+
+
+def test_yes_is_no_more_than_an_answerer_may(start, home, tmp_path):
+    service = start(answer_sources=["console"])
+    place = tmp_path / "touched"
+    done = toolboxctl("invoke", "touch", f"file={place}", "--yes", bus=service.url, home=home)
+    assert done.returncode == 1 and not place.exists(), done.stderr
+
+
+def test_yes_answers_no_question_about_other_arguments(start, home, tmp_path):
+    service = start()
+    with Person(service.url) as person, Caller(service.url) as caller:
+        person.attach()
+        place = tmp_path / "mine"
+        held = caller.send("ovos.tools.invoke", {"name": "touch", "args": {"file": str(place) + "2"}},
+                           {"source": "toolboxctl"})
+        done = toolboxctl("invoke", "touch", f"file={place}", "--yes", bus=service.url, home=home)
+        assert done.returncode == 0 and place.exists(), done.stderr
+        assert [one["args"]["file"] for one in person.pending()] == [str(place) + "2"], held
