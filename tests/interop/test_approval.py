@@ -556,3 +556,29 @@ def test_a_stop_meanwhile_makes_the_call_unavailable(start, place):
         assert caller.answer_to(INVOKE, mark).data["code"] == "unavailable"
         assert person.resolved(id)["decision"] == "cancelled"
         assert not place.exists()
+
+
+@pytest.mark.parametrize("is_killed", [False, True])
+def test_a_question_does_not_outlive_its_daemon(start, place, key_file, is_killed):
+    """Nor does its proof count for the next one, which knows neither the question nor who was there."""
+    approval = {"key_file": str(key_file), "timeout_ms": 60000}
+    before = start(approval)
+    with Caller(before.url) as caller, Person(before.url, key=KEY) as person:
+        person.attach()
+        touch(caller, place)
+        id = person.question()["id"]
+    if is_killed:
+        before.daemon.kill()
+        before.daemon.has_ended = True
+    else:
+        before.daemon.end()
+    after = start(approval)
+    with Caller(after.url) as caller, Person(after.url, key=KEY) as person:
+        assert person.pending() == [] and person.respond(id)["accepted"] is False
+        assert caller.call(INVOKE, {"name": "touch", "args": {"file": str(place)}})["code"] == "denied"
+        person.attach()
+        mark = touch(caller, place)
+        new = person.question()["id"]
+        assert new != id and person.respond(id)["accepted"] is False and not place.exists()
+        assert person.respond(new)["accepted"] is True
+        assert answer_of(caller, mark)["result"]
