@@ -159,6 +159,17 @@ int native_check_value(const struct native_function *function, size_t at,
 	const struct native_arguments *arguments, const struct json_tape *tape, uint32_t value,
 	struct buffer *words);
 
+/* An element of an array that cannot be passed. */
+struct native_element {
+	uint32_t index;
+	const char *refusal; /* constant text: "must be …" */
+};
+
+/* Find the first element of the array at @value of @tape that cannot be passed as an element of
+ * @parameter, which is an array. Return false when each of them can. */
+bool native_find_refused(const struct native_parameter *parameter, const struct json_tape *tape,
+	uint32_t value, struct native_element *ret_element);
+
 /* The capacity of the buffer @buffer in a call with @arguments; 0 when it is as long as what comes
  * in. */
 uint64_t native_capacity(const struct native_function *function,

@@ -107,13 +107,15 @@ static int find_place(struct arguments *arguments, const struct json_tape *tape,
 
 /* ── the types of C, the placeholders of a command ───────────────────────────────────────────── */
 
-/* Note that the member called @name cannot be passed. */
-static int add_violation(
-	struct schema_report *report, const char *name, size_t size, const char *message)
+/* Note that the member called @name cannot be passed, or of an array the element @element (NULL: all). */
+static int add_violation(struct schema_report *report, const char *name, size_t size,
+	const uint32_t *element, const char *message)
 {
 	cleanup(buffer_deinit) struct buffer pointer = {0};
 
 	json_pointer_append(&pointer, name, size);
+	if (element)
+		json_pointer_append_index(&pointer, *element);
 	if (!buffer_terminate(&pointer) || schema_report_add(report, pointer.data, message) < 0)
 		return -ENOMEM;
 	return ARGUMENTS_E_INVALID;
@@ -126,6 +128,7 @@ static int check_parameter(const struct native_function *function, size_t at,
 	const struct native_parameter *parameter = &function->parameters[at];
 	cleanup(buffer_deinit) struct buffer words = {0};
 	uint32_t value = json_find(arguments->tape, arguments->object, parameter->name);
+	struct native_element element;
 	int r;
 
 	if (value == JSON_NONE || !native_is_argument(parameter))
@@ -133,9 +136,13 @@ static int check_parameter(const struct native_function *function, size_t at,
 	r = native_check_value(function, at, arguments, arguments->tape, value, &words);
 	if (r <= 0)
 		return r;
-	return buffer_terminate(&words)
-		       ? add_violation(report, parameter->name, strlen(parameter->name), words.data)
-		       : -ENOMEM;
+	if (parameter->type == NATIVE_ARRAY && json_type_at(arguments->tape, value) == JSON_ARRAY &&
+		native_find_refused(parameter, arguments->tape, value, &element))
+		return add_violation(report, parameter->name, strlen(parameter->name),
+			&element.index, element.refusal);
+	return buffer_terminate(&words) ? add_violation(report, parameter->name,
+						  strlen(parameter->name), NULL, words.data)
+					: -ENOMEM;
 }
 
 static int check_types(const struct native_function *function, const struct json_tape *tape,
@@ -222,7 +229,8 @@ static int check_placeholders(const struct command *command, const struct json_t
 
 		json_string_decode(tape, key, &name);
 		status = buffer_status(&name);
-		status = status ? status : add_violation(report, name.data, name.size, message);
+		status = status ? status
+				: add_violation(report, name.data, name.size, NULL, message);
 		if (status < 0)
 			return status;
 		key = json_next_key(tape, key);

@@ -163,24 +163,35 @@ static int check_base64(const struct native_parameter *parameter, const struct j
 				       "space");
 }
 
+bool native_find_refused(const struct native_parameter *parameter, const struct json_tape *tape,
+	uint32_t value, struct native_element *ret_element)
+{
+	struct native_element element = {0};
+
+	for (uint32_t i = json_first(tape, value); i < json_end(tape, value);
+		i = json_next(tape, i), element.index++) {
+		element.refusal = scalar_refusal(parameter->items, tape, i);
+		if (!element.refusal)
+			continue;
+		*ret_element = element;
+		return true;
+	}
+	return false;
+}
+
 static int check_array(const struct native_parameter *parameter, const struct json_tape *tape,
 	uint32_t value, struct buffer *words)
 {
-	unsigned int index = 0;
+	struct native_element element;
 
 	if (json_type_at(tape, value) != JSON_ARRAY)
 		return refuse(words,
 			parameter->is_nullable ? "must be an array or null" : "must be an array");
-	for (uint32_t i = json_first(tape, value); i < json_end(tape, value);
-		i = json_next(tape, i), index++) {
-		const char *refusal = scalar_refusal(parameter->items, tape, i);
-
-		if (!refusal)
-			continue;
-		buffer_printf(words, "must be an array whose element %u %s", index, refusal);
-		return NATIVE_E_REFUSED;
-	}
-	return 0;
+	if (!native_find_refused(parameter, tape, value, &element))
+		return 0;
+	buffer_printf(
+		words, "must be an array whose element %u %s", element.index, element.refusal);
+	return NATIVE_E_REFUSED;
 }
 
 static int check_type(const struct native_parameter *parameter, const struct json_tape *tape,

@@ -138,6 +138,23 @@ Test(arguments, that_a_type_cannot_hold_are_refused)
 	cr_expect_eq(check(2, "'args':{'a':'','f':1e38}"), 0);
 }
 
+Test(arguments, that_are_arrays_have_the_place_of_the_element_that_a_type_cannot_hold)
+{
+	struct toolbox *lists =
+		make_box("lists", "{'name':'list','native':{'symbol':'f','parameters':"
+				  "[{'name':'v','type':'array','items':'u64'}]}}");
+
+	ask(&asked, "'args':{'v':[1,-1,-2]}");
+	cr_assert_eq(arguments_check(&arguments, &lists->tools[0], asked.request.data,
+			     asked.request.args, context, &limits),
+		ARGUMENTS_E_INVALID);
+	cr_assert_eq(arguments.report.n_violations, 1);
+	cr_expect_str_eq(arguments.report.violations[0].path, "/v/1");
+	cr_expect_str_eq(arguments.report.violations[0].message,
+		"must be an integer from 0 to 18446744073709551615");
+	package_unref(lists->package);
+}
+
 /* Nor is a schema that is given held to what the function needs. */
 Test(arguments, that_the_function_needs_are_missing_whatever_the_schema_says)
 {
