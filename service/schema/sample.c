@@ -24,10 +24,10 @@
 /* The text of a sample, repeated until it is long enough. */
 static const char text[] = "text ";
 
-static void write_value(const struct node *node, unsigned int depth, struct buffer *out);
+static void make_value(const struct node *node, unsigned int depth, struct buffer *out);
 
 /* Append the value that the schema of @node itself gives. Return whether it gives one. */
-static bool write_given(const struct node *node, struct buffer *out)
+static bool make_given(const struct node *node, struct buffer *out)
 {
 	const struct json_tape *tape = &node->source->tape;
 	uint32_t list = node->values ? node->values->token : JSON_NONE;
@@ -50,7 +50,7 @@ static bool write_given(const struct node *node, struct buffer *out)
 }
 
 /* Append the bound, or the first number beyond an exclusive one. */
-static void write_bound(const struct node_bound *bound, int beyond, struct buffer *out)
+static void make_bound(const struct node_bound *bound, int beyond, struct buffer *out)
 {
 	char digits[32];
 
@@ -63,22 +63,22 @@ static void write_bound(const struct node_bound *bound, int beyond, struct buffe
 	buffer_printf(out, "%lld", strtoll(digits, NULL, 10) + beyond);
 }
 
-static void write_number(const struct node_number *number, struct buffer *out)
+static void make_number(const struct node_number *number, struct buffer *out)
 {
 	const struct node_bound *bounds = number ? number->bounds : NULL;
 
 	if (!bounds)
 		buffer_append_char(out, '1');
 	else if (bounds[NODE_MINIMUM].text)
-		write_bound(&bounds[NODE_MINIMUM], 0, out);
+		make_bound(&bounds[NODE_MINIMUM], 0, out);
 	else if (bounds[NODE_EXCLUSIVE_MINIMUM].text)
-		write_bound(&bounds[NODE_EXCLUSIVE_MINIMUM], 1, out);
+		make_bound(&bounds[NODE_EXCLUSIVE_MINIMUM], 1, out);
 	else if (bounds[NODE_MULTIPLE_OF].text)
-		write_bound(&bounds[NODE_MULTIPLE_OF], 0, out);
+		make_bound(&bounds[NODE_MULTIPLE_OF], 0, out);
 	else if (bounds[NODE_MAXIMUM].text)
-		write_bound(&bounds[NODE_MAXIMUM], 0, out);
+		make_bound(&bounds[NODE_MAXIMUM], 0, out);
 	else
-		write_bound(&bounds[NODE_EXCLUSIVE_MAXIMUM], -1, out);
+		make_bound(&bounds[NODE_EXCLUSIVE_MAXIMUM], -1, out);
 }
 
 /* Return the example of the format of strings of @node, or NULL. */
@@ -96,7 +96,7 @@ static const char *find_format(const struct node *node)
 	return format ? format->example : NULL;
 }
 
-static void write_string(const struct node *node, struct buffer *out)
+static void make_string(const struct node *node, struct buffer *out)
 {
 	cleanup(buffer_deinit) struct buffer value = {0};
 	size_t least = node->string ? node->string->length_min : 0;
@@ -121,7 +121,7 @@ static void write_string(const struct node *node, struct buffer *out)
 	json_write_string(out, value.data ? value.data : "", value.size);
 }
 
-static void write_array(const struct node_array *array, unsigned int depth, struct buffer *out)
+static void make_array(const struct node_array *array, unsigned int depth, struct buffer *out)
 {
 	uint32_t least = array && array->items_min > 0 ? array->items_min : 1;
 	uint32_t count = array && array->items_max < least ? array->items_max : least;
@@ -136,14 +136,14 @@ static void write_array(const struct node_array *array, unsigned int depth, stru
 			node = array->items;
 		buffer_append_string(out, i > 0 ? "," : "");
 		if (node)
-			write_value(node, depth + 1, out);
+			make_value(node, depth + 1, out);
 		else
 			buffer_append_char(out, '1');
 	}
 	buffer_append_char(out, ']');
 }
 
-static void write_object(const struct node_object *object, unsigned int depth, struct buffer *out)
+static void make_object(const struct node_object *object, unsigned int depth, struct buffer *out)
 {
 	const char *before = "";
 
@@ -159,7 +159,7 @@ static void write_object(const struct node_object *object, unsigned int depth, s
 		json_write_string(out, key->bytes, key->length);
 		buffer_append_char(out, ':');
 		if (property->node)
-			write_value(property->node, depth + 1, out);
+			make_value(property->node, depth + 1, out);
 		else
 			buffer_append_char(out, '1');
 	}
@@ -167,17 +167,17 @@ static void write_object(const struct node_object *object, unsigned int depth, s
 }
 
 /* Append a value of the first of the types in @types that a person would give. */
-static void write_typed(
+static void make_typed(
 	const struct node *node, unsigned int types, unsigned int depth, struct buffer *out)
 {
 	if (types & NODE_OBJECT && types != NODE_ANY)
-		write_object(node->object, depth, out);
+		make_object(node->object, depth, out);
 	else if (types & NODE_ARRAY && types != NODE_ANY)
-		write_array(node->array, depth, out);
+		make_array(node->array, depth, out);
 	else if (types & NODE_STRING)
-		write_string(node, out);
+		make_string(node, out);
 	else if (types & NODE_NUMBER)
-		write_number(node->number, out);
+		make_number(node->number, out);
 	else if (types & NODE_TRUE)
 		buffer_append_string(out, "true");
 	else
@@ -200,21 +200,21 @@ static const struct node *find_branch(const struct node *node)
 	return NULL;
 }
 
-static void write_value(const struct node *node, unsigned int depth, struct buffer *out)
+static void make_value(const struct node *node, unsigned int depth, struct buffer *out)
 {
 	unsigned int types = node->declared;
 	const struct node *branch = types == NODE_ANY ? find_branch(node) : NULL;
 
 	if (depth > DEPTH_MAX || out->size > BYTES_MAX)
 		buffer_append_string(out, "null");
-	else if (write_given(node, out))
+	else if (make_given(node, out))
 		return;
 	else if (branch)
-		write_value(branch, depth + 1, out);
+		make_value(branch, depth + 1, out);
 	else if (types == NODE_ANY && describe_implied_types(node) != 0)
-		write_typed(node, describe_implied_types(node), depth, out);
+		make_typed(node, describe_implied_types(node), depth, out);
 	else
-		write_typed(node, types, depth, out);
+		make_typed(node, types, depth, out);
 }
 
 int sample_write(const struct schema *schema, struct buffer *out, bool *ret_fits)
@@ -226,11 +226,11 @@ int sample_write(const struct schema *schema, struct buffer *out, bool *ret_fits
 	int r = context ? 0 : -ENOMEM;
 
 	if (node->object || node->declared == NODE_OBJECT)
-		write_object(node->object, 0, &value);
+		make_object(node->object, 0, &value);
 	else if (schema->root->types & NODE_OBJECT && !find_branch(node))
 		buffer_append_string(&value, "{}");
 	else
-		write_value(node, 0, &value);
+		make_value(node, 0, &value);
 	if (r == 0)
 		r = buffer_status(&value);
 	if (r == 0)

@@ -96,7 +96,7 @@ static bool write_branches(const struct node *node, unsigned int depth, struct b
 	return false;
 }
 
-static void write_array(const struct node *node, unsigned int depth, struct buffer *out)
+static void write_array_type(const struct node *node, unsigned int depth, struct buffer *out)
 {
 	const struct node_array *array = node->array;
 	cleanup(buffer_deinit) struct buffer text = {0};
@@ -139,7 +139,7 @@ static void write_types(
 		buffer_append_string(out, before);
 		before = "|";
 		if (names[i].types == NODE_ARRAY)
-			write_array(node, depth, out);
+			write_array_type(node, depth, out);
 		else if (names[i].types != NODE_STRING || !describe_encoding(node, "", out))
 			buffer_append_string(out, names[i].name);
 	}

@@ -39,7 +39,7 @@ static void offer_each(struct line *line, const char *const *words, size_t n_wor
 
 /* Ask for the list of tools, or for the definition of the tool that the line names. Return whether there is
  * a response. */
-static bool ask(const struct line *line, const char *topic, const char *name,
+static bool ask_service(const struct line *line, const char *topic, const char *name,
 	struct ctl_response *ret_response)
 {
 	cleanup(ctl_session_cleanup) struct ctl_session *session = NULL;
@@ -64,7 +64,7 @@ static void offer_tools(struct line *line, bool are_toolboxes)
 	uint32_t tools;
 	uint32_t last = JSON_NONE; /* the toolbox of the tool before */
 
-	if (!ask(line, "ovos.tools.list", NULL, &response))
+	if (!ask_service(line, "ovos.tools.list", NULL, &response))
 		return;
 	tools = ctl_response_find(&response, 0, "tools", JSON_ARRAY);
 	if (tools == JSON_NONE)
@@ -109,7 +109,7 @@ static void offer_arguments(struct line *line)
 	uint32_t schema;
 	uint32_t properties = JSON_NONE;
 
-	if (!ask(line, "ovos.tools.get", line->options.positional[1], &response))
+	if (!ask_service(line, "ovos.tools.get", line->options.positional[1], &response))
 		return;
 	schema = ctl_response_find(&response, 0, "argument_schema", JSON_OBJECT);
 	if (schema != JSON_NONE)

@@ -120,7 +120,7 @@ static const char *find_near(
 }
 
 /* Return where what other programs call @name is done, or NULL. */
-static const char *find_place(const char *name)
+static const char *find_other_place(const char *name)
 {
 	for (size_t i = 0; i < sizeof(other_places) / sizeof(*other_places); i++)
 		if (strcmp(other_places[i].word, name) == 0)
@@ -130,7 +130,7 @@ static const char *find_place(const char *name)
 
 void help_refuse_command(const struct ctl_command *commands, size_t n_commands, const char *name)
 {
-	const char *place = find_place(name);
+	const char *place = find_other_place(name);
 	const char *near = find_near(commands, n_commands, name);
 
 	if (place)
