@@ -44,16 +44,19 @@ static void package_free(struct package *package)
 void package_discard(struct package *package)
 {
 	struct package_bin *bin = package->bin;
+	struct package *next;
 
 	check(package->references == 0);
 	if (!bin) {
 		package_free(package);
 		return;
 	}
-	package->next = atomic_load(&bin->first);
-	while (!atomic_compare_exchange_weak(&bin->first, &package->next, package))
-		continue;
-	if (!package->next && bin->filled)
+	next = atomic_load(&bin->first);
+	/* Once it is in the bin, the other thread may free it. */
+	do
+		package->next = next;
+	while (!atomic_compare_exchange_weak(&bin->first, &next, package));
+	if (!next && bin->filled)
 		bin->filled(bin->data);
 }
 
