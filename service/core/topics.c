@@ -156,7 +156,11 @@ static const char hint_list[] = "name a 'toolbox_id' to list less";
 static const char hint_get[] = "its schemas are too large";
 static const char hint_status[] = "name a 'toolbox_id' to see less";
 
-/* Sorted by name (bytes). */
+/* The topic of most requests: it is looked at before the others. */
+static const struct topic topic_of_call = {
+	"ovos.tools.invoke", FIELDS_OF_CALL, REPLY_ECHO, hint_arguments, serve_invoke};
+
+/* The others, sorted by name (bytes). */
 static const struct topic topics[] = {
 	{"mycroft.toolboxd.all_loaded", 0, REPLY_PLAIN, hint_context, serve_is_ready},
 	{"mycroft.toolboxd.is_alive", 0, REPLY_PLAIN, hint_context, serve_is_alive},
@@ -175,7 +179,6 @@ static const struct topic topics[] = {
 	{"ovos.tools.cancel", REQUEST_CALL_ID | REQUEST_PROFILE, REPLY_PLAIN, hint_context,
 		serve_cancel},
 	{"ovos.tools.get", REQUEST_OWNER, REPLY_PLAIN, hint_get, serve_get},
-	{"ovos.tools.invoke", FIELDS_OF_CALL, REPLY_ECHO, hint_arguments, serve_invoke},
 	{"ovos.tools.list", REQUEST_OWNER | REQUEST_FORMAT, REPLY_PLAIN, hint_list, serve_list},
 	{"ovos.tools.match", REQUEST_UTTERANCE | REQUEST_PROFILE, REPLY_PLAIN, hint_context,
 		serve_match},
@@ -220,10 +223,13 @@ static struct text_view owner_of(const char *topic, size_t size)
 static const struct topic *find_topic(const char *text, size_t size, struct text_view *ret_owner)
 {
 	struct topic_key key = {text, size};
-	const struct topic *topic = bsearch(
-		&key, topics, sizeof(topics) / sizeof(*topics), sizeof(*topics), compare_topic);
+	const struct topic *topic;
 
 	*ret_owner = (struct text_view){0};
+	if (compare_topic(&key, &topic_of_call) == 0)
+		return &topic_of_call;
+	topic = bsearch(
+		&key, topics, sizeof(topics) / sizeof(*topics), sizeof(*topics), compare_topic);
 	if (topic)
 		return topic;
 	*ret_owner = owner_of(text, size);
