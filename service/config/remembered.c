@@ -263,15 +263,9 @@ static void read_profile_entry(struct config_reader *reader, const char *folder,
 		read_profile(reader, path, entry, size - suffix);
 }
 
-static void close_folder(DIR **folder)
-{
-	if (*folder)
-		closedir(*folder);
-}
-
 static void read_profiles(struct config_reader *reader, const char *path)
 {
-	cleanup(close_folder) DIR *folder = opendir(path);
+	cleanup_folder DIR *folder = opendir(path);
 	const struct dirent *entry;
 
 	if (!folder && (errno == ENOENT || errno == ENOTDIR))

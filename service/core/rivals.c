@@ -22,7 +22,7 @@
 /* The time in which a probe is answered. */
 #define ANSWER_MS 2000
 
-static bool is_topic(const char *topic, size_t size, const char *wanted)
+static bool is_rival_topic(const char *topic, size_t size, const char *wanted)
 {
 	return strlen(wanted) == size && memcmp(topic, wanted, size) == 0;
 }
@@ -122,7 +122,7 @@ bool rivals_hear_more(struct rivals *rivals, const char *topic, size_t size)
 		rivals->strange = rivals->received - sent;
 		want_probe(rivals, RIVALS_PAUSE_MS);
 	}
-	return rivals_is_open(rivals) && is_topic(topic, size, RIVALS_RESPONSE);
+	return rivals_is_open(rivals) && is_rival_topic(topic, size, RIVALS_RESPONSE);
 }
 
 /* Read the mark of another toolboxd's probe. */
@@ -190,8 +190,8 @@ static void take_answer(struct rivals *rivals, const struct bus_envelope *envelo
 
 bool rivals_take_get(struct rivals *rivals, const struct bus_envelope *envelope)
 {
-	bool is_probe = is_topic(envelope->topic, envelope->topic_size, RIVALS_TOPIC);
-	bool is_answer = is_topic(envelope->topic, envelope->topic_size, RIVALS_RESPONSE);
+	bool is_probe = is_rival_topic(envelope->topic, envelope->topic_size, RIVALS_TOPIC);
+	bool is_answer = is_rival_topic(envelope->topic, envelope->topic_size, RIVALS_RESPONSE);
 	uint32_t key = JSON_NONE;
 	uint32_t mark = is_probe || is_answer ? find_mark(envelope, &key) : JSON_NONE;
 	bool is_ours = mark != JSON_NONE && json_string_equals(&envelope->context, key, rivals->key,

@@ -59,7 +59,7 @@ static void append_time(struct buffer *line)
 }
 
 /* Return the member @key of @event; JSON_NONE when it is absent or null. */
-static uint32_t find_member(const struct json_tape *event, const char *key)
+static uint32_t find_event_member(const struct json_tape *event, const char *key)
 {
 	uint32_t token =
 		json_type_at(event, 0) == JSON_OBJECT ? json_find(event, 0, key) : JSON_NONE;
@@ -71,7 +71,7 @@ static uint32_t find_member(const struct json_tape *event, const char *key)
 static void append_event_member(
 	struct buffer *line, const struct json_tape *event, const char *key, const char *before)
 {
-	uint32_t token = find_member(event, key);
+	uint32_t token = find_event_member(event, key);
 
 	if (token == JSON_NONE)
 		return;
@@ -84,13 +84,14 @@ static void append_call(struct buffer *line, const struct json_tape *event)
 {
 	append_event_member(line, event, "id", "");
 	append_event_member(line, event, "toolbox_id", "  ");
-	append_event_member(line, event, "name", find_member(event, "toolbox_id") ? "/" : "  ");
+	append_event_member(
+		line, event, "name", find_event_member(event, "toolbox_id") ? "/" : "  ");
 	append_event_member(line, event, "source", " for ");
 }
 
 static void append_progress(struct buffer *line, const struct json_tape *event)
 {
-	uint32_t number = find_member(event, "progress");
+	uint32_t number = find_event_member(event, "progress");
 	double part;
 
 	buffer_append_string(line, "  running");
@@ -124,14 +125,14 @@ static void append_changed(struct buffer *line, const struct json_tape *event)
 static bool member_is(
 	const struct json_tape *event, const char *key, const char *wanted, size_t size)
 {
-	uint32_t token = find_member(event, key);
+	uint32_t token = find_event_member(event, key);
 
 	return token != JSON_NONE && json_type_at(event, token) == JSON_STRING &&
 	       json_string_equals(event, token, wanted, size);
 }
 
 /* Return whether @event is about the tool of --tool, TOOL or TOOLBOX/TOOL. */
-static bool is_wanted(const struct ctl_options *options, const struct json_tape *event)
+static bool is_watched(const struct ctl_options *options, const struct json_tape *event)
 {
 	const char *tool = options->tool;
 	const char *slash = tool ? strchr(tool, '/') : NULL;
@@ -149,7 +150,7 @@ static void print_event(void *data, const char *topic, const struct json_tape *e
 	const struct ctl_options *options = watch->options;
 	cleanup(buffer_deinit) struct buffer line = {0};
 
-	if (watch->is_over || !is_wanted(options, event))
+	if (watch->is_over || !is_watched(options, event))
 		return;
 	if (options->json) {
 		buffer_append_string(&line, "{\"type\":");

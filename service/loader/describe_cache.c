@@ -22,12 +22,6 @@
 #define HEAD_FORMAT "toolboxd-told 2 %016llx %016llx\n"
 #define HEAD_BYTES  (sizeof("toolboxd-told 2 0123456789abcdef 0123456789abcdef\n") - 1)
 
-static void close_folder(DIR *const *entries)
-{
-	if (*entries)
-		closedir(*entries);
-}
-
 /* ── the key ─────────────────────────────────────────────────────────────────────────────────── */
 
 static uint64_t digest_text(uint64_t digest, const char *text)
@@ -196,7 +190,7 @@ static bool is_older(const struct timespec *time, const struct timespec *than)
 /* Remove the file that was not used for the longest time when there are as many as may be. */
 static void drop_oldest(int folder)
 {
-	cleanup(close_folder) DIR *entries = NULL;
+	cleanup_folder DIR *entries = NULL;
 	char oldest[NAME_MAX + 1] = "";
 	struct timespec oldest_time = {0};
 	const struct dirent *entry;

@@ -15,12 +15,6 @@
 #include "util/cleanup.h"
 #include "util/utf8.h"
 
-static void cleanup_closedir(DIR **folder)
-{
-	if (*folder)
-		closedir(*folder);
-}
-
 void dropin_list_deinit(struct dropin_list *list)
 {
 	for (size_t i = 0; i < list->n_items; i++) {
@@ -165,7 +159,7 @@ static int take_entry(
 
 static int scan_folder(struct dropin_list *list, const char *folder, const char *service)
 {
-	cleanup(cleanup_closedir) DIR *entries = opendir(folder);
+	cleanup_folder DIR *entries = opendir(folder);
 	const struct dirent *entry;
 	int r = 0;
 

@@ -297,7 +297,7 @@ int dropins_read(struct manifest_reader *reader, const char *path, const char *o
 void dropins_each_folder(
 	const char *folder, void (*found)(void *data, const char *path), void *data)
 {
-	DIR *entries = opendir(folder);
+	cleanup_folder DIR *entries = opendir(folder);
 	const struct dirent *entry;
 	unsigned int n_seen = 0;
 
@@ -315,6 +315,4 @@ void dropins_each_folder(
 		if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
 			found(data, path);
 	}
-	if (entries)
-		closedir(entries);
 }

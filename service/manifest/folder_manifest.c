@@ -19,12 +19,6 @@
 
 #define SUFFIX ".json"
 
-static void cleanup_closedir(DIR **folder)
-{
-	if (*folder)
-		closedir(*folder);
-}
-
 /* The names in a folder: those that end in ".json", and the others. */
 struct entries {
 	struct text_list json;
@@ -40,7 +34,7 @@ static void entries_deinit(struct entries *entries)
 /* 0 or -ENOMEM. */
 static int list_entries(const char *folder, struct entries *entries)
 {
-	cleanup(cleanup_closedir) DIR *listing = opendir(folder);
+	cleanup_folder DIR *listing = opendir(folder);
 	const struct dirent *entry;
 	int r = 0;
 
@@ -64,7 +58,7 @@ static int list_entries(const char *folder, struct entries *entries)
 }
 
 /* Return the path of @name in @folder; NULL without memory. */
-static char *join(const char *folder, const char *name)
+static char *join_path(const char *folder, const char *name)
 {
 	char *path;
 
@@ -91,7 +85,7 @@ static bool defines_program(const char *folder, const struct entries *entries, c
 
 		if (size != json_size || memcmp(stem, json, size) != 0)
 			continue;
-		path = join(folder, entries->others.items[i]);
+		path = join_path(folder, entries->others.items[i]);
 		if (path && is_program(path))
 			return true;
 	}
@@ -146,7 +140,7 @@ static int find_named(const char *folder, const struct entries *entries, char **
 		name = NULL;
 		return -ENOMEM;
 	}
-	path = join(folder, name);
+	path = join_path(folder, name);
 	if (!path)
 		return -ENOMEM;
 	*ret_path = NULL;
@@ -167,7 +161,7 @@ static int find_only(const char *folder, const struct entries *entries, char **r
 
 	for (size_t i = 0; i < entries->json.n_items; i++) {
 		const char *name = entries->json.items[i];
-		cleanup_free char *path = join(folder, name);
+		cleanup_free char *path = join_path(folder, name);
 
 		if (!path)
 			return -ENOMEM;

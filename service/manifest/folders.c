@@ -29,12 +29,6 @@ void folders_listing_deinit(struct folders_listing *listing)
 	*listing = (struct folders_listing){0};
 }
 
-static void cleanup_closedir(DIR **folder)
-{
-	if (*folder)
-		closedir(*folder);
-}
-
 static bool has_suffix(const char *name, const char *suffix)
 {
 	size_t name_size = strlen(name);
@@ -113,7 +107,7 @@ static int take_entry(
 
 static int list_one(struct candidates *candidates, const char *path, size_t rank)
 {
-	cleanup(cleanup_closedir) DIR *folder = opendir(path);
+	cleanup_folder DIR *folder = opendir(path);
 	const struct dirent *entry;
 	int r = 0;
 

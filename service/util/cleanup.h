@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -20,6 +21,9 @@
 
 /* close() a descriptor at the end of the scope, unless it is negative. */
 #define cleanup_close cleanup(cleanup_close_fd)
+
+/* closedir() a folder at the end of the scope. */
+#define cleanup_folder cleanup(cleanup_folder_stream)
 
 /* Give up ownership of the pointer @p: return its value and set @p to NULL. */
 #define take_ptr(p)                                                                                \
@@ -44,6 +48,12 @@
 	{                                                                                          \
 		function(*pointer);                                                                \
 	}
+
+static inline void cleanup_folder_stream(DIR **folder)
+{
+	if (*folder)
+		closedir(*folder);
+}
 
 static inline void cleanup_free_pointer(void *pointer)
 {

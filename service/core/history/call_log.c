@@ -25,7 +25,7 @@ static enum log_level level_of(enum answer_code code)
 
 /* Append the text of a part, or @absent. Escapes but those of quotes and backslashes stay: they are of
  * characters that the log would escape. */
-static void append_part(struct buffer *out, const struct call_summary *summary,
+static void append_log_part(struct buffer *out, const struct call_summary *summary,
 	enum summary_part part, const char *absent)
 {
 	struct text_view json = call_summary_part(summary, part);
@@ -51,21 +51,21 @@ static void append_call(struct buffer *out, const struct call_summary *summary)
 
 	call_id_format(summary->process, summary->number, id);
 	buffer_printf(out, "Call %s ", id);
-	append_part(out, summary, SUMMARY_TOOLBOX, "?");
+	append_log_part(out, summary, SUMMARY_TOOLBOX, "?");
 	buffer_append_char(out, '/');
-	append_part(out, summary, SUMMARY_NAME, "?");
+	append_log_part(out, summary, SUMMARY_NAME, "?");
 	buffer_append_string(out, " for ");
-	append_part(out, summary, SUMMARY_SOURCE, "?");
+	append_log_part(out, summary, SUMMARY_SOURCE, "?");
 }
 
-static void append_outcome(struct buffer *out, const struct call_summary *summary)
+static void append_log_outcome(struct buffer *out, const struct call_summary *summary)
 {
 	bool has_failed = summary->state == SUMMARY_FAILED;
 
 	buffer_printf(out, ": %s", has_failed ? answer_code_name(summary->code) : "ok");
 	if (call_summary_part(summary, SUMMARY_TEXT).text) {
 		buffer_append_string(out, " (");
-		append_part(out, summary, SUMMARY_TEXT, "");
+		append_log_part(out, summary, SUMMARY_TEXT, "");
 		buffer_append_char(out, ')');
 	}
 	buffer_printf(out, " after %.1f ms", (double)summary->duration_us / US_PER_MS);
@@ -75,27 +75,23 @@ static void append_outcome(struct buffer *out, const struct call_summary *summar
 static void append_origin(struct buffer *out, const struct call_summary *summary)
 {
 	buffer_append_string(out, "; call_id ");
-	append_part(out, summary, SUMMARY_CALL_ID, "none");
+	append_log_part(out, summary, SUMMARY_CALL_ID, "none");
 	buffer_append_string(out, ", session ");
-	append_part(out, summary, SUMMARY_SESSION, "none");
+	append_log_part(out, summary, SUMMARY_SESSION, "none");
 	buffer_printf(out, ", from the %s", call_door_name(summary->door));
 }
 
 void call_log_write(struct log_rate *rates, const struct call_summary *summary)
 {
 	bool has_failed = summary->state == SUMMARY_FAILED;
-	enum log_level level = LOG_LEVEL_DEBUG;
+	enum log_level level = has_failed ? level_of(summary->code) : LOG_LEVEL_DEBUG;
 	bool has_all = log_is_on(LOG_LEVEL_DEBUG);
 	cleanup(buffer_deinit) struct buffer line = {0};
 
-	if (!has_failed && !has_all)
-		return;
-	if (has_failed)
-		level = level_of(summary->code);
 	if (!log_is_on(level))
 		return;
 	append_call(&line, summary);
-	append_outcome(&line, summary);
+	append_log_outcome(&line, summary);
 	if (has_all)
 		append_origin(&line, summary);
 	if (!buffer_terminate(&line))

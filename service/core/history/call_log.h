@@ -16,5 +16,5 @@
  * Above debug, the lines of each code have a limited rate.
  */
 
-/* Write the line about @summary, if one is wanted. @rates: by code, ANSWER_CODES of them. */
+/* Write the line about @summary, if its level is logged. @rates: by code, ANSWER_CODES of them. */
 void call_log_write(struct log_rate *rates, const struct call_summary *summary);

@@ -59,7 +59,8 @@ static size_t part_start(const struct call_summary *summary, enum summary_part p
 
 /* Set the part after those that are set to the string with the inside @text. Return whether it was
  * cut. */
-static bool put(struct call_summary *summary, enum summary_part part, const char *text, size_t size)
+static bool put_summary(
+	struct call_summary *summary, enum summary_part part, const char *text, size_t size)
 {
 	size_t start = part_start(summary, part);
 	char *place = summary->texts + start;
@@ -90,7 +91,7 @@ static bool put_json(
 	struct call_summary *summary, enum summary_part part, const struct buffer *json)
 {
 	if (json->size >= QUOTES_BYTES && *json->data == '"' && json->error == 0)
-		return put(summary, part, json->data + 1, json->size - QUOTES_BYTES);
+		return put_summary(summary, part, json->data + 1, json->size - QUOTES_BYTES);
 	put_nothing(summary, part);
 	return false;
 }
@@ -148,8 +149,8 @@ void call_summary_describe(const struct call *call, struct call_summary *ret_sum
 	summary->progress = call->progress;
 	put_json(summary, SUMMARY_CALL_ID, &call->call_id);
 	if (tool) {
-		put(summary, SUMMARY_NAME, tool->name, strlen(tool->name));
-		put(summary, SUMMARY_TOOLBOX, tool->toolbox->id, strlen(tool->toolbox->id));
+		put_summary(summary, SUMMARY_NAME, tool->name, strlen(tool->name));
+		put_summary(summary, SUMMARY_TOOLBOX, tool->toolbox->id, strlen(tool->toolbox->id));
 	} else {
 		put_json(summary, SUMMARY_NAME, &call->name);
 		put_nothing(summary, SUMMARY_TOOLBOX);
@@ -165,7 +166,7 @@ void call_summary_go_on(struct call_summary *summary, const struct call *call)
 	summary->duration_us = 0;
 	summary->state = SUMMARY_RUNNING;
 	if (wait)
-		put(summary, SUMMARY_TEXT, wait, strlen(wait));
+		put_summary(summary, SUMMARY_TEXT, wait, strlen(wait));
 	else
 		put_json(summary, SUMMARY_TEXT, &call->progress_text);
 }

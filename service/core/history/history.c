@@ -29,7 +29,8 @@ void history_add(struct history *history, const struct call *call, uint64_t dura
 
 	call_summary_describe(call, summary);
 	call_summary_end(summary, duration_us, code, reason);
-	call_log_write(history->rates, summary);
+	if (code >= 0 || log_is_on(LOG_LEVEL_DEBUG))
+		call_log_write(history->rates, summary);
 }
 
 const struct call_summary *history_at(const struct history *history, size_t index)

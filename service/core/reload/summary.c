@@ -248,7 +248,7 @@ void summary_write_failing(const struct catalogue *catalogue, struct buffer *out
 /* ── everything ──────────────────────────────────────────────────────────────────────────────── */
 
 /* Add the line "TEXT (N): a, b and 3 more" to @lines. 0 or -ENOMEM. */
-static int add_line(struct text_list *lines, const char *text, struct text_list *names)
+static int add_summary_line(struct text_list *lines, const char *text, struct text_list *names)
 {
 	cleanup(buffer_deinit) struct buffer line = {0};
 
@@ -286,8 +286,8 @@ int summary_add_details(
 	sort_names(&offered);
 	if (r == 0)
 		r = list_left_out(after, &left_out);
-	r = r ? r : add_line(lines, "Toolboxes loaded", &loaded);
-	r = r ? r : add_line(lines, "Toolboxes failed", &failed);
-	r = r ? r : add_line(lines, "Tools offered", &offered);
-	return r ? r : add_line(lines, "Tools left out", &left_out);
+	r = r ? r : add_summary_line(lines, "Toolboxes loaded", &loaded);
+	r = r ? r : add_summary_line(lines, "Toolboxes failed", &failed);
+	r = r ? r : add_summary_line(lines, "Tools offered", &offered);
+	return r ? r : add_summary_line(lines, "Tools left out", &left_out);
 }

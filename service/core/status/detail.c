@@ -53,7 +53,7 @@ static void write_failure(
 	buffer_append_string(out, "}}");
 }
 
-static void write_tool(
+static void write_tool_detail(
 	const struct tool *tool, const struct runner *runner, bool has_texts, struct buffer *out)
 {
 	static const struct statistics none;
@@ -77,7 +77,7 @@ void detail_write_tools(const struct catalogue *view, size_t first, size_t n_too
 	buffer_append_char(out, '[');
 	for (size_t i = 0; i < n_tools; i++) {
 		buffer_append_string(out, i > 0 ? "," : "");
-		write_tool(catalogue_tool(view, first + i), runner, has_texts, out);
+		write_tool_detail(catalogue_tool(view, first + i), runner, has_texts, out);
 	}
 	buffer_append_char(out, ']');
 }

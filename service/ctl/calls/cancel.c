@@ -67,7 +67,8 @@ static void find_calls(const struct ctl_response *response, const struct call_li
 	}
 }
 
-static int complain(const struct ctl_response *response, const char *id, const struct found *found)
+static int complain_call(
+	const struct ctl_response *response, const char *id, const struct found *found)
 {
 	cleanup(buffer_deinit) struct buffer outcome = {0};
 
@@ -145,8 +146,9 @@ int ctl_cancel(const struct ctl_options *options)
 		int status;
 
 		find_calls(&calls, &list, options->positional[i], &found);
-		status = found.n_running == 1 ? cancel_call(session, options, &calls, found.call)
-					      : complain(&calls, options->positional[i], &found);
+		status = found.n_running == 1
+				 ? cancel_call(session, options, &calls, found.call)
+				 : complain_call(&calls, options->positional[i], &found);
 		buffer_deinit(&found.ids);
 		r = status > r ? status : r;
 	}

@@ -7,7 +7,7 @@
 #include "ctl/terminal.h"
 
 /* List the calls of @response. Return 0, or CTL_ERROR after a complaint. */
-static int read_list(const struct ctl_response *response, struct call_list *ret_list)
+static int read_calls(const struct ctl_response *response, struct call_list *ret_list)
 {
 	const struct json_tape *tape = &response->tape;
 	uint32_t list = ctl_response_find(response, 0, "calls", JSON_ARRAY);
@@ -36,7 +36,7 @@ int call_list_ask(struct ctl_session *session, const struct buffer *data,
 		return r;
 	r = ctl_response_status(ret_response);
 	if (r == CTL_DONE)
-		return read_list(ret_response, ret_list);
+		return read_calls(ret_response, ret_list);
 	ctl_response_complain(ret_response);
 	return r;
 }

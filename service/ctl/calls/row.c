@@ -71,7 +71,8 @@ static void append_duration(double ms, struct buffer *out)
 }
 
 /* Append the code or the state, the progress and the text. */
-static void append_outcome(const struct ctl_response *response, uint32_t index, struct buffer *out)
+static void append_row_outcome(
+	const struct ctl_response *response, uint32_t index, struct buffer *out)
 {
 	const struct json_tape *tape = &response->tape;
 	uint32_t progress = ctl_response_find(response, index, "progress", JSON_NUMBER);
@@ -118,7 +119,7 @@ void row_write(
 		append_duration(number_of(response, index, "duration_ms"), out);
 		break;
 	case ROW_OUTCOME:
-		append_outcome(response, index, out);
+		append_row_outcome(response, index, out);
 		break;
 	case ROW_CELLS:
 		break;

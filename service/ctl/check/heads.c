@@ -138,7 +138,7 @@ static const char *find_form(const struct comment *comment)
 
 /* Return the absolute path of the folder of programs that @file registers: it, or the one that it overlays;
  * NULL when there is none. The caller frees it. */
-static char *find_folder(const char *file)
+static char *find_program_folder(const char *file)
 {
 	size_t size = strlen(file);
 	size_t suffix = strlen(".json");
@@ -151,7 +151,7 @@ static char *find_folder(const char *file)
 /* Return whether @program is in a folder of programs and is defined by its comments. */
 static bool has_heads(const struct tool *tool, const char *program)
 {
-	cleanup_free char *folder = find_folder(tool->toolbox->package->file);
+	cleanup_free char *folder = find_program_folder(tool->toolbox->package->file);
 	cleanup_free char *resolved = folder ? realpath(program, NULL) : NULL;
 	cleanup_free char *definition = NULL;
 	size_t stem_size;

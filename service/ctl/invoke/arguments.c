@@ -240,19 +240,21 @@ struct writer {
 	struct buffer *reason;
 };
 
-static int refuse(struct writer *writer, const struct place *place, const char *text)
+static int refuse_argument(struct writer *writer, const struct place *place, const char *text)
 {
 	buffer_printf(
 		writer->reason, "'%.*s' %s", (int)place->word->key_size, place->word->key, text);
 	return WORDS_E_USAGE;
 }
 
-static int add_member(struct writer *writer, struct place *place, const char *key, size_t size)
+static int add_argument(struct writer *writer, struct place *place, const char *key, size_t size)
 {
 	if (size == 0)
-		return refuse(writer, place, "has an empty part: write place.city or place[city]");
+		return refuse_argument(
+			writer, place, "has an empty part: write place.city or place[city]");
 	if (place->n_members == KEY_LEVELS)
-		return refuse(writer, place, "has too many levels: write it as JSON, with :=");
+		return refuse_argument(
+			writer, place, "has too many levels: write it as JSON, with :=");
 	place->members[place->n_members++] = (struct text_view){key, size};
 	return 0;
 }
@@ -289,8 +291,8 @@ static int add_brackets(
 		const char *end = memchr(key + at, ']', size - at);
 
 		if (!end)
-			return refuse(writer, place, "has a '[' without its ']'");
-		r = add_member(writer, place, key + at + 1, (size_t)(end - key) - at - 1);
+			return refuse_argument(writer, place, "has a '[' without its ']'");
+		r = add_argument(writer, place, key + at + 1, (size_t)(end - key) - at - 1);
 		if (r != 0)
 			return r;
 		place->schema = find_property(
@@ -298,7 +300,7 @@ static int add_brackets(
 		at = (size_t)(end - key) + 1;
 	}
 	if (at < size && key[at] != '.')
-		return refuse(writer, place, "goes on after a ']' without a '.'");
+		return refuse_argument(writer, place, "goes on after a ']' without a '.'");
 	*ret_size = at;
 	return 0;
 }
@@ -321,10 +323,10 @@ static int read_key(struct writer *writer, struct place *place)
 
 		if (head == 0) {
 			place->schema = whole;
-			return add_member(writer, place, key, size);
+			return add_argument(writer, place, key, size);
 		}
 		place->schema = schema;
-		r = add_member(writer, place, key, head);
+		r = add_argument(writer, place, key, head);
 		if (r == 0)
 			r = add_brackets(writer, place, key + head, size - head, &brackets);
 		head += brackets;
@@ -351,7 +353,7 @@ static bool are_beside(const struct place *a, const struct place *b, size_t leve
 /* ── values ──────────────────────────────────────────────────────────────────────────────────── */
 
 /* Append the text of @place as a string; bytes of a file in base64, where the schema has that. */
-static int write_text(struct writer *writer, const struct place *place, uint32_t schema,
+static int write_argument_text(struct writer *writer, const struct place *place, uint32_t schema,
 	const char *text, size_t size)
 {
 	cleanup(buffer_deinit) struct buffer encoded = {0};
@@ -393,7 +395,7 @@ static int write_typed(struct writer *writer, const struct place *place, uint32_
 	if (r == 0)
 		is_json = (types & TYPE_BIT(json_type_at(&tape, 0))) || !(types & TYPES_STRING);
 	if (!is_json)
-		return write_text(writer, place, schema, text, size);
+		return write_argument_text(writer, place, schema, text, size);
 	json_write_compact(writer->out, &tape, 0);
 	return 0;
 }
@@ -453,7 +455,7 @@ static int write_leaf(struct writer *writer, const struct place *place, size_t n
 	int r = 0;
 
 	if (n > 1 && !is_array)
-		return refuse(writer, place, "is given twice");
+		return refuse_argument(writer, place, "is given twice");
 	if (n == 1 && word->is_json) {
 		cleanup(json_tape_cleanup) struct json_tape tape = {0};
 
@@ -473,7 +475,7 @@ static int write_leaf(struct writer *writer, const struct place *place, size_t n
 	return r;
 }
 
-static int write_object(struct writer *writer, const struct place *place, size_t level);
+static int write_arguments(struct writer *writer, const struct place *place, size_t level);
 
 /* Append the value of the first @level members of @place. */
 static int write_value(struct writer *writer, const struct place *place, size_t level)
@@ -488,14 +490,14 @@ static int write_value(struct writer *writer, const struct place *place, size_t 
 		n_leaves += writer->places[i].n_members == level;
 	}
 	if (n_leaves == 0)
-		return write_object(writer, place, level);
+		return write_arguments(writer, place, level);
 	if (n_leaves < n)
-		return refuse(writer, place, "is given as a whole and in parts");
+		return refuse_argument(writer, place, "is given as a whole and in parts");
 	return write_leaf(writer, place, n);
 }
 
 /* Append the object that the first @level members of @place mean. It is recursive, to KEY_LEVELS. */
-static int write_object(struct writer *writer, const struct place *place, size_t level)
+static int write_arguments(struct writer *writer, const struct place *place, size_t level)
 {
 	bool is_first = true;
 	int r = 0;
@@ -549,7 +551,7 @@ int ctl_arguments_write(const struct words *words, const struct json_tape *tape,
 		return -ENOMEM;
 	r = read_keys(&writer, words, schema);
 	if (r == 0 && words->n > 0)
-		r = write_object(&writer, &places[0], 0);
+		r = write_arguments(&writer, &places[0], 0);
 	else if (r == 0)
 		buffer_append_string(out, none);
 	if (r == WORDS_E_USAGE && !buffer_terminate(ret_reason))

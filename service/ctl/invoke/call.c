@@ -95,7 +95,7 @@ static bool has_our_arguments(const struct waiting *waiting, const struct json_t
 }
 
 /* Answer the question about our call with yes. */
-static void answer_question(struct waiting *waiting, const struct json_tape *event)
+static void answer_own_question(struct waiting *waiting, const struct json_tape *event)
 {
 	cleanup(buffer_deinit) struct buffer data = {0};
 	int r;
@@ -131,7 +131,7 @@ static void take_question(struct waiting *waiting, const struct json_tape *event
 	ctl_session_pause(waiting->session, (uint64_t)(seconds * MS_PER_S) + RESOLVE_MS);
 	progress_clear(&waiting->progress);
 	if (waiting->key)
-		answer_question(waiting, event);
+		answer_own_question(waiting, event);
 	else if (isatty(STDERR_FILENO))
 		terminal_complain("waiting for approval %s, up to %.0f s (Ctrl-C cancels)",
 			waiting->question, seconds);
@@ -236,8 +236,8 @@ static int write_request(
 }
 
 /* Send the request, and wait for the response. */
-static int ask(struct waiting *waiting, const struct ctl_options *options, uint64_t deadline_ms,
-	struct ctl_response *ret_response)
+static int ask_service(struct waiting *waiting, const struct ctl_options *options,
+	uint64_t deadline_ms, struct ctl_response *ret_response)
 {
 	static const char *const topics[] = {
 		REQUESTED_TOPIC, RESOLVED_TOPIC, RESPOND_TOPIC ".response", PROGRESS_TOPIC};
@@ -284,7 +284,7 @@ int call_run(struct ctl_session *session, const struct ctl_options *options,
 	if (r != 0)
 		return r;
 	progress_begin(&waiting.progress);
-	r = ask(&waiting, options, deadline_ms, ret_response);
+	r = ask_service(&waiting, options, deadline_ms, ret_response);
 	*ret_signal = waiting.signal;
 	progress_deinit(&waiting.progress);
 	free(waiting.question);

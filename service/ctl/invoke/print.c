@@ -128,7 +128,8 @@ static uint32_t find_part(
 }
 
 /* Find the value at the dotted @path. Return 0 or CTL_ERROR after a complaint. */
-static int find_path(const struct ctl_response *response, const char *path, uint32_t *ret_value)
+static int find_result_path(
+	const struct ctl_response *response, const char *path, uint32_t *ret_value)
 {
 	const char *at = path;
 
@@ -240,7 +241,7 @@ static int print_part(const struct ctl_options *options, const struct ctl_respon
 {
 	cleanup(buffer_deinit) struct buffer raw = {0};
 	struct found found = {JSON_NONE, JSON_NONE};
-	int r = options->get ? find_path(response, options->get, &found.value)
+	int r = options->get ? find_result_path(response, options->get, &found.value)
 			     : find_single(response, definition, &found);
 
 	if (r != 0)

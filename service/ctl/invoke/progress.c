@@ -45,7 +45,7 @@ static void write_bar(double done, size_t cells, bool has_utf8, struct buffer *o
 }
 
 /* Append as many words of the text as fit into @columns. Return whether there are any. */
-static bool write_text(
+static bool write_progress_text(
 	const struct progress *progress, size_t columns, bool has_utf8, struct buffer *out)
 {
 	const char *dots = has_utf8 ? "…" : "...";
@@ -93,7 +93,7 @@ void progress_write(const struct progress *progress, size_t columns, double seco
 	else if (has_done && room >= width + 1 + SHORT_CELLS + 1)
 		cells = SHORT_CELLS;
 	room -= cells > 0 ? cells + 1 : 0;
-	if (room > 1 && write_text(progress, room - 1, has_utf8, out))
+	if (room > 1 && write_progress_text(progress, room - 1, has_utf8, out))
 		buffer_append_char(out, ' ');
 	if (cells > 0)
 		write_bar(progress->done, cells, has_utf8, out);

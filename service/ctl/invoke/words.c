@@ -48,7 +48,7 @@ static int refuse_bytes(const struct word *word, struct buffer *reason)
 	return WORDS_E_USAGE;
 }
 
-static int refuse_file(
+static int refuse_argument_file(
 	const char *name, const char *key, size_t key_size, int status, struct buffer *reason)
 {
 	if (status == -EFBIG)
@@ -70,7 +70,7 @@ int words_read_file(const char *name, const char *key, size_t key_size, struct b
 
 	if (r == 0 || r == -ENOMEM)
 		return r;
-	return refuse_file(name, key, key_size, r, reason);
+	return refuse_argument_file(name, key, key_size, r, reason);
 }
 
 static int check_json(const struct word *word, struct buffer *reason)
@@ -90,7 +90,7 @@ static int check_json(const struct word *word, struct buffer *reason)
 	return WORDS_E_USAGE;
 }
 
-static int read_word(const char *text, struct word *word, struct buffer *reason)
+static int read_argument_word(const char *text, struct word *word, struct buffer *reason)
 {
 	int r;
 
@@ -118,7 +118,7 @@ int words_read(
 	if (!ret_words->list)
 		return -ENOMEM;
 	for (size_t i = 0; r == 0 && i < n; i++)
-		r = read_word(texts[i], &ret_words->list[ret_words->n++], ret_reason);
+		r = read_argument_word(texts[i], &ret_words->list[ret_words->n++], ret_reason);
 	if (r == WORDS_E_USAGE && !buffer_terminate(ret_reason))
 		return -ENOMEM;
 	return r;

@@ -21,7 +21,7 @@
 /* A token of a model is about four characters of English or JSON. */
 #define CHARACTERS_PER_TOKEN 4
 
-static void add_member(
+static void add_member_cell(
 	struct table *table, const struct ctl_response *response, uint32_t object, const char *key)
 {
 	uint32_t value = json_find(&response->tape, object, key);
@@ -35,7 +35,7 @@ static void add_member(
 static void add_risk(struct table *table, const struct ctl_response *response, uint32_t tool)
 {
 	if (json_find(&response->tape, tool, "risk") != JSON_NONE)
-		add_member(table, response, tool, "risk");
+		add_member_cell(table, response, tool, "risk");
 	else
 		table_add(table, tool_risk_name(TOOL_UNRATED));
 }
@@ -81,9 +81,9 @@ static void print_tools(const struct ctl_response *response, uint32_t tools)
 	for (uint32_t i = json_first(tape, tools); i < json_end(tape, tools);
 		i = json_next(tape, i)) {
 		add_toolbox_id(&table, response, i);
-		add_member(&table, response, i, "name");
+		add_member_cell(&table, response, i, "name");
 		add_risk(&table, response, i);
-		add_member(&table, response, i, "description");
+		add_member_cell(&table, response, i, "description");
 	}
 	table_print(&table);
 }

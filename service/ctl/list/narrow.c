@@ -42,7 +42,7 @@ static bool is_meant(const struct ctl_response *response, uint32_t tool, const c
 }
 
 /* Append the tools that are meant, as an array. */
-static void append_tools(const struct ctl_response *response, uint32_t tools,
+static void append_near_tools(const struct ctl_response *response, uint32_t tools,
 	const char *const *names, size_t n_names, struct buffer *out)
 {
 	const struct json_tape *tape = &response->tape;
@@ -80,7 +80,7 @@ static void append_members(const struct ctl_response *response, uint32_t tools,
 		buffer_append(out, text, size);
 		buffer_append_char(out, ':');
 		if (key + 1 == tools) {
-			append_tools(response, tools, names, n_names, out);
+			append_near_tools(response, tools, names, n_names, out);
 		} else {
 			text = json_value_text(tape, key + 1, &size);
 			buffer_append(out, text, size);

@@ -24,7 +24,7 @@ struct parsing {
 	const char *words[CALLS_WORDS_MAX];
 };
 
-static int refuse(const struct parsing *parsing, const char *what)
+static int refuse_line(const struct parsing *parsing, const char *what)
 {
 	terminal_complain("%s:%u: %s", parsing->path, parsing->line.number, what);
 	return CTL_USAGE;
@@ -110,11 +110,11 @@ static int take_words(struct parsing *parsing, char **at)
 		const char *mistake;
 
 		if (line->n_words == CALLS_WORDS_MAX)
-			return refuse(parsing, "there are too many words");
+			return refuse_line(parsing, "there are too many words");
 		parsing->words[line->n_words++] = *at;
 		mistake = cut_word(at);
 		if (mistake)
-			return refuse(parsing, mistake);
+			return refuse_line(parsing, mistake);
 	}
 	return 0;
 }
@@ -149,7 +149,7 @@ static int take_object(struct parsing *parsing, char **at)
 	*at = text + strlen(text);
 	if (ctl_arguments_check(text, strlen(text), &reason) == 0)
 		return 0;
-	return refuse(parsing, "the arguments are not a JSON object that ends before ' -> '");
+	return refuse_line(parsing, "the arguments are not a JSON object that ends before ' -> '");
 }
 
 /* Take the text after the arrow at @at. */
@@ -170,7 +170,7 @@ static int take_expectation(struct parsing *parsing, const char *at)
 	line->expected = at;
 	if (line->expectation == CALLS_ERROR ? *at != '\0' : is_json(at))
 		return 0;
-	return refuse(parsing, "after '->' comes the result as JSON, or `error` and a code");
+	return refuse_line(parsing, "after '->' comes the result as JSON, or `error` and a code");
 }
 
 /* Take the line @text apart and hand it on, unless it is empty or a comment. */
@@ -188,7 +188,7 @@ static int take_line(struct parsing *parsing, char *text, calls_function take, v
 	parsing->line = (struct calls_line){.number = parsing->line.number, .tool = text};
 	mistake = cut_word(&text);
 	if (mistake)
-		return refuse(parsing, mistake);
+		return refuse_line(parsing, mistake);
 	r = *text == '{' ? take_object(parsing, &text) : take_words(parsing, &text);
 	r = r ? r : take_expectation(parsing, text);
 	return r ? r : take(data, &parsing->line);

@@ -86,7 +86,7 @@ static void print_address(const struct bus_address *address)
 			url);
 }
 
-static int serve(const struct dev *dev, const struct ctl_options *options)
+static int serve_and_watch(const struct dev *dev, const struct ctl_options *options)
 {
 	cleanup(private_service_cleanup) struct private_service *private = NULL;
 	cleanup(ctl_session_cleanup) struct ctl_session *session = NULL;
@@ -119,7 +119,7 @@ int ctl_dev(const struct ctl_options *options)
 
 	if (r == 0) {
 		print_hints(&dev, given);
-		r = serve(&dev, options);
+		r = serve_and_watch(&dev, options);
 	}
 	free(dev.path);
 	free(dev.built);

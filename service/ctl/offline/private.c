@@ -39,18 +39,9 @@
 
 /* ── the service ─────────────────────────────────────────────────────────────────────────────── */
 
-/* Other processes of the user cannot read the configuration from its memory. LeakSanitizer traces its own
- * process. */
-static void hide_secrets(void)
-{
-#ifndef TOOLBOXD_SANITIZED
-	prctl(PR_SET_DUMPABLE, 0);
-#endif
-}
-
 /* Serve with @flags until a signal ends it, after the address of the bus was written to @out. Return 0 or a
  * negative errno; -EADDRINUSE: its port is taken. */
-static int serve(const struct config_flags *flags, const struct paths *paths, int out)
+static int serve_privately(const struct config_flags *flags, const struct paths *paths, int out)
 {
 	cleanup(config_deinit) struct config config = {0};
 	cleanup(loop_cleanup) struct loop *loop = NULL;
@@ -91,10 +82,10 @@ static int serve_somewhere(struct config_flags *flags, bool moves, int out)
 			"cannot find toolbox-host, last looked for at %s", paths.host_program);
 		return EXIT_FAILURE;
 	}
-	r = serve(flags, &paths, out);
+	r = serve_privately(flags, &paths, out);
 	if (r == -EADDRINUSE && moves) {
 		flags->bus = ANY_PORT;
-		r = serve(flags, &paths, out);
+		r = serve_privately(flags, &paths, out);
 	}
 	if (r < 0)
 		terminal_complain("cannot serve: %s", strerror(-r));
@@ -107,7 +98,11 @@ __attribute__((noreturn)) static void become_service(
 {
 	int r = EXIT_FAILURE;
 
-	hide_secrets();
+	/* Other processes of the user cannot read the configuration from its memory. LeakSanitizer
+	 * traces its own process. */
+#ifndef TOOLBOXD_SANITIZED
+	prctl(PR_SET_DUMPABLE, 0);
+#endif
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent)
 		r = serve_somewhere(flags, moves, out);
 	exit(r);

@@ -208,8 +208,8 @@ static void allow_neighbours(const struct ruleset_build *list, const char *libra
 {
 	cleanup_free char *folder = strdup(library);
 	unsigned int n = 0;
+	cleanup_folder DIR *dir = NULL;
 	struct dirent *entry;
-	DIR *dir;
 
 	if (!folder)
 		return;
@@ -225,8 +225,6 @@ static void allow_neighbours(const struct ruleset_build *list, const char *libra
 			allow(list, path, READ);
 		n++;
 	}
-	if (dir)
-		closedir(dir);
 }
 
 /* Allow the folder of this program, from which a Python host runs toolbox_python.py. */

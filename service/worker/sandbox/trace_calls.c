@@ -102,7 +102,7 @@ static int read_memory(pid_t pid, uint64_t from, void *to, size_t size)
 }
 
 /* Read a text up to its end, page by page: the page after its end may not be there. */
-static int read_path(pid_t pid, uint64_t from, char ret_path[PATH_MAX])
+static int read_traced_path(pid_t pid, uint64_t from, char ret_path[PATH_MAX])
 {
 	size_t size = 0;
 
@@ -189,7 +189,7 @@ static int find_file(const char *path, int flags, char ret_path[PATH_MAX], struc
 }
 
 /* Find the folder of @path, whose last part may be missing. */
-static int find_folder(const char *path, struct trace_use *use)
+static int find_start_folder(const char *path, struct trace_use *use)
 {
 	char copy[PATH_MAX];
 	char *end = stpcpy(copy, path);
@@ -269,7 +269,7 @@ static int describe_open(const struct seccomp_notif *call, const struct name *na
 		if ((flags & O_CREAT) && (flags & O_EXCL))
 			use->rights = 0;
 		memcpy(use->place, use->path, sizeof(use->place));
-	} else if (r == -ENOENT && (flags & O_CREAT) && find_folder(path, use) == 0) {
+	} else if (r == -ENOENT && (flags & O_CREAT) && find_start_folder(path, use) == 0) {
 		use->rights = rights_of_flags(flags, 0) | MAKE;
 	}
 	return 0;
@@ -281,7 +281,7 @@ static void describe_entry(enum effect effect, const char *path, struct trace_us
 	struct stat status;
 	bool is_there = lstat(path, &status) == 0;
 
-	if (find_folder(path, use) != 0)
+	if (find_start_folder(path, use) != 0)
 		return;
 	if (effect == REPLACED)
 		use->rights = MAKE | (is_there ? REMOVE : 0);
@@ -299,7 +299,7 @@ static int describe(
 	int r;
 
 	use->rights = 0;
-	r = read_path((pid_t)call->pid, call->data.args[name->path], use->given);
+	r = read_traced_path((pid_t)call->pid, call->data.args[name->path], use->given);
 	if (r == 0 && *use->given)
 		r = rebase(call, name, use->given, path);
 	/* The kernel refuses such a path, too. */
