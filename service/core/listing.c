@@ -196,7 +196,8 @@ void listing_get(const struct offer *offer, const struct config *config,
 		return;
 	/* The definition is flat: its members, without its braces, are the answer's. */
 	buffer_append(&answer->message, tool->definition + 1, tool->definition_size - 2);
-	answer_member_number(answer, "timeout_ms", offer_timeout_ms(config, tool, 0));
+	if (scope->request.wants_deadline)
+		answer_member_number(answer, "timeout_ms", offer_timeout_ms(config, tool, 0));
 }
 
 /* The size of a context that is returned whole in any case. */

@@ -174,15 +174,16 @@ static bool read_timeout_ms(struct request *request)
 	return request->timeout_ms > 0 || refuse_field(request, "timeout_ms", expected);
 }
 
-static bool read_progress(struct request *request)
+/* Read the field @key, true or false; false when it is absent. */
+static bool read_flag(struct request *request, const char *key, bool *ret_flag)
 {
-	uint32_t token = find_field(request->data, "progress");
+	uint32_t token = find_field(request->data, key);
 
 	if (token == JSON_NONE)
 		return true;
-	request->wants_progress = json_type_at(request->data, token) == JSON_TRUE;
-	return request->wants_progress || json_type_at(request->data, token) == JSON_FALSE ||
-	       refuse_field(request, "progress", "true or false");
+	*ret_flag = json_type_at(request->data, token) == JSON_TRUE;
+	return *ret_flag || json_type_at(request->data, token) == JSON_FALSE ||
+	       refuse_field(request, key, "true or false");
 }
 
 static bool read_seconds(struct request *request, uint64_t least, const char *expected)
@@ -271,7 +272,7 @@ static void reset_request(struct request *request, const struct json_tape *data)
 	request->limit = REQUEST_LIMIT_DEFAULT;
 	request->format = DEFINITION_FULL;
 	request->timeout_ms = 0;
-	request->wants_progress = false;
+	request->wants_progress = request->wants_deadline = false;
 	request->bad_field = request->bad_expected = NULL;
 }
 
@@ -280,7 +281,7 @@ static bool read_call_fields(struct request *request)
 	bool is_good = read_call_id(request);
 
 	request->args = find_field(request->data, "args");
-	is_good = read_progress(request) && is_good;
+	is_good = read_flag(request, "progress", &request->wants_progress) && is_good;
 	return read_timeout_ms(request) && is_good;
 }
 
@@ -299,6 +300,8 @@ bool request_read(struct request *request, const struct bus_envelope *envelope, 
 		request->args = find_field(request->data, "kwargs");
 	if (fields & REQUEST_FORMAT)
 		is_good = read_format(request);
+	if (fields & REQUEST_DEADLINE)
+		is_good = read_flag(request, "deadline", &request->wants_deadline);
 	if (fields & REQUEST_CALL_ID)
 		is_good = read_which_call(request);
 	if (fields & REQUEST_HISTORY)

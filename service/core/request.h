@@ -36,6 +36,7 @@ struct policy_caller;
 #define REQUEST_ANSWER    0x100u /* id and decision, required; reason, proof */
 #define REQUEST_ATTACH    0x200u /* seconds, required, may be 0; proof */
 #define REQUEST_HISTORY   0x400u /* name, source: strings; state, since_s, limit */
+#define REQUEST_DEADLINE  0x800u /* deadline */
 
 #define REQUEST_LIMIT_DEFAULT 100
 #define REQUEST_LIMIT_MAX     1000
@@ -62,6 +63,7 @@ struct request {
 	double since_s;
 	uint64_t limit;
 	bool wants_progress;
+	bool wants_deadline;
 	uint64_t seconds;      /* 1 (of REQUEST_ATTACH: 0) to REQUEST_SECONDS_MAX */
 	const char *bad_field; /* after a refusal: its name, and the value that it must have */
 	const char *bad_expected;

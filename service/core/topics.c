@@ -178,7 +178,7 @@ static const struct topic topics[] = {
 	{"ovos.tools.calls", REQUEST_HISTORY | REQUEST_OWNER, REPLY_PLAIN, hint_calls, serve_calls},
 	{"ovos.tools.cancel", REQUEST_CALL_ID | REQUEST_PROFILE, REPLY_PLAIN, hint_context,
 		serve_cancel},
-	{"ovos.tools.get", REQUEST_OWNER, REPLY_PLAIN, hint_get, serve_get},
+	{"ovos.tools.get", REQUEST_OWNER | REQUEST_DEADLINE, REPLY_PLAIN, hint_get, serve_get},
 	{"ovos.tools.list", REQUEST_OWNER | REQUEST_FORMAT, REPLY_PLAIN, hint_list, serve_list},
 	{"ovos.tools.match", REQUEST_UTTERANCE | REQUEST_PROFILE, REPLY_PLAIN, hint_context,
 		serve_match},

@@ -32,6 +32,12 @@ void ctl_request_member(struct buffer *data, const char *key, const char *text)
 		append_text(data, key, text, strlen(text));
 }
 
+void ctl_request_flag(struct buffer *data, const char *key)
+{
+	append_key(data, key);
+	buffer_append_string(data, "true");
+}
+
 int ctl_request_tool(struct buffer *data, const char *name, const struct ctl_options *options)
 {
 	const char *slash = strchr(name, '/');

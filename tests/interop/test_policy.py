@@ -51,9 +51,10 @@ def discovered(caller, data=None, context=None):
 
 def is_silent(caller, toolbox, data=None, context=None, topic="ovos.persona.tools.call"):
     """Whether the service says nothing about a toolbox, as of one that is not there: a persona call
-    of a tool that it does not have is refused at once, and so before a request that follows."""
+    of a tool that it does not have is refused before another request for one, also when both wait for a
+    reload that is under way."""
     mark = caller.send(topic, {"toolbox_id": toolbox, "name": "nope", **(data or {})}, context)
-    end = caller.send("mycroft.toolboxd.is_alive")
+    end = caller.send("ovos.tools.get", {"name": "nope"})
     while True:
         message = caller.receive()
         if message.type == topic + ".response" and message.context.get("mark") == mark:

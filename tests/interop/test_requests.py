@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from processes import SLOWNESS
 
 TOOLBOXES = ["answers", "left", "libm", "math_tools", "misbehave", "right"]
 
@@ -77,11 +78,15 @@ def test_formats_without_a_toolbox_name_tell_twins_apart(caller, format):
     assert answer == {"name": "right__same", "result": {"result": 3}}
 
 
-def test_get_is_the_entry_of_the_list(caller):
+def test_get_is_the_entry_of_the_list_and_the_deadline_is_asked_for(caller):
     listed = by_id(caller.call("ovos.tools.list")["tools"])
-    assert caller.call("ovos.tools.get", {"name": "add"}) == listed["math_tools", "add"]
-    assert caller.call("ovos.tools.get", {"name": "same", "toolbox_id": "right"}) == \
-        listed["right", "same"]
+    for (toolbox_id, name), entry in listed.items():
+        which = {"name": name, "toolbox_id": toolbox_id}
+        assert caller.call("ovos.tools.get", which) == entry
+        with_deadline = caller.call("ovos.tools.get", {**which, "deadline": True})
+        assert with_deadline.pop("timeout_ms") == {
+            "wait": 20000, "hang": 300}.get(name, int(2500 * SLOWNESS))
+        assert with_deadline == entry
 
 
 @pytest.mark.parametrize("args, result", [

@@ -13,6 +13,8 @@ int history_init(struct history *history)
 	*history = (struct history){.slots = calloc(HISTORY_CALLS, sizeof(*history->slots))};
 	for (size_t i = 0; i < ANSWER_CODES; i++)
 		history->rates[i].burst = HISTORY_LINES;
+	history->rates[ANSWER_BUSY].burst = HISTORY_SHORTAGE_LINES;
+	history->rates[ANSWER_UNAVAILABLE].burst = HISTORY_SHORTAGE_LINES;
 	return history->slots ? 0 : -ENOMEM;
 }
 

@@ -25,6 +25,9 @@
 /* The lines about failed calls with one code that are logged in LOG_RATE_INTERVAL_MS. */
 #define HISTORY_LINES 20
 
+/* The same with the codes busy and unavailable: the service lacks something, which has its own line. */
+#define HISTORY_SHORTAGE_LINES 2
+
 struct history {
 	struct call_summary *slots; /* HISTORY_CALLS */
 	uint64_t n_added;           /* the last one is in slot (n_added - 1) % HISTORY_CALLS */

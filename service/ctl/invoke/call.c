@@ -227,7 +227,7 @@ static int write_request(
 		json_write_u64(data, options->timeout_ms);
 	}
 	if (waiting->progress.is_shown)
-		buffer_append_string(data, ",\"progress\":true");
+		ctl_request_flag(data, "progress");
 	buffer_append_char(data, ',');
 	json_write_key(data, "args");
 	buffer_append(data, waiting->args->data, waiting->args->size);

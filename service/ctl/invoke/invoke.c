@@ -111,6 +111,7 @@ static int get_definition(struct ctl_session *session, const struct ctl_options 
 
 	ctl_request_begin(&data);
 	r = ctl_request_tool(&data, options->positional[1], options);
+	ctl_request_flag(&data, "deadline");
 	ctl_request_end(&data);
 	return r == 0 ? ctl_session_ask(session, "ovos.tools.get", &data, ret_response) : r;
 }

@@ -212,6 +212,7 @@ int ctl_get(const struct ctl_options *options)
 
 	ctl_request_begin(&data);
 	r = ctl_request_tool(&data, options->positional[1], options);
+	ctl_request_flag(&data, "deadline");
 	ctl_request_end(&data);
 	if (r == 0)
 		r = ctl_session_open(options, &session);
