@@ -30,13 +30,18 @@ static void siphash_word(struct siphash *hash, uint64_t word)
 	hash->v0 ^= word;
 }
 
+static struct siphash_key process_key;
+
+/* Every response takes the key, and getauxval() searches for it. */
+__attribute__((constructor)) static void read_process_key(void)
+{
+	/* NOLINTNEXTLINE(performance-no-int-to-ptr): that is how the kernel hands it over */
+	memcpy(&process_key, (const void *)getauxval(AT_RANDOM), sizeof(process_key));
+}
+
 struct siphash_key siphash_process_key(void)
 {
-	struct siphash_key key;
-
-	/* NOLINTNEXTLINE(performance-no-int-to-ptr): that is how the kernel hands it over */
-	memcpy(&key, (const void *)getauxval(AT_RANDOM), sizeof(key));
-	return key;
+	return process_key;
 }
 
 void siphash_init(struct siphash *hash, const struct siphash_key *key)
