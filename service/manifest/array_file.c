@@ -96,9 +96,6 @@ int array_file_translate(
 {
 	struct translation translation = {.tape = tape, .problems = problems, .out = out};
 
-	if (json_count(tape, 0) == 0)
-		diagnose_found(problems, tape, 0,
-			"must have at least one element, an object with 'name' and 'command'");
 	buffer_append_string(out, "{\"kind\":\"command\",\"tools\":[");
 	for (uint32_t at = json_first(tape, 0); at < json_end(tape, 0); at = json_next(tape, at)) {
 		if (at != json_first(tape, 0))

@@ -8,7 +8,7 @@ import time
 
 import pytest
 from caller import Caller
-from processes import SLOWNESS, until
+from processes import SLOWNESS, toolboxctl, until
 
 TEXT = {"type": "object", "properties": {"text": {"type": "string"}}}
 LIMIT = 100 << 10
@@ -237,6 +237,19 @@ def test_an_array_file_is_a_toolbox(dropins):
     assert caller.invoke("slow")["timeout_ms"] == 300
     assert caller.invoke("slow")["code"] == "cooldown"
     assert caller.call("ovos.tools.match", {"utterance": "please say hello"})["name"] == "hello"
+
+
+def test_an_array_file_without_elements_is_a_toolbox_without_tools(dropins, tmp_path):
+    caller, folder = dropins
+    (folder / "lines.json").write_text("[]")
+    assert caller.call("ovos.tools.reload")["failed"] == []
+    assert names(caller) == []
+    done = toolboxctl("check", folder / "lines.json", home=tmp_path / "ctl")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "lines: command, 0 tools" in done.stdout
+    (folder / "lines.json").write_text('[{"name": "hello", "command": "echo hello"}]')
+    assert caller.call("ovos.tools.reload")["failed"] == []
+    assert names(caller) == ["hello"]
 
 
 def test_a_bad_last_element_of_an_array_file_loads_nothing(dropins):

@@ -44,9 +44,15 @@ Test(array_file, loads_whole_or_not_at_all)
 		"missing required property 'name' (a string of 1 to 64 characters)");
 	expect_refused("[" GOOD ",\n" GOOD "]", 2, "/1/name",
 		"the name 'a' is taken by tool 0, counted from 0");
-	expect_refused("[]", 1, "",
-		"must have at least one element, an object with 'name' and 'command'; came: an "
-		"empty array");
+}
+
+Test(array_file, without_elements_is_a_toolbox_without_tools)
+{
+	const struct toolbox *box = read_good("[]");
+
+	cr_expect_str_eq(box->id, "box");
+	cr_expect_eq(box->package->kind, KIND_COMMAND);
+	cr_expect_eq(box->n_tools, 0);
 }
 
 Test(array_file, tells_mistakes_where_they_stand)

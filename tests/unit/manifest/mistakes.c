@@ -35,7 +35,7 @@ Test(mistakes, of_what_is_no_object)
 		"missing required property 'kind' (one of \"native\", \"plugin\", \"command\", "
 		"\"python\")");
 	expect_refused("{'kind':'native'}", 1, "",
-		"missing required properties 'tools' (an array), 'library'");
+		"missing required properties 'tools' (an array of at least 1 element), 'library'");
 }
 
 Test(mistakes, of_a_kind_to_come)
