@@ -257,6 +257,10 @@ static int run_check(const struct options *options)
 	/* Not even a description is asked for while it is unknown what is disabled. */
 	if (!config.closed)
 		check_toolboxes(&config, options->is_bus, &counts, &summary);
+	if (config.is_disabled)
+		diagnostic_report(&(struct diagnostic_sink){diagnostic_print, &counts},
+			DIAGNOSTIC_WARNING, NULL, 0, "enabled",
+			"is false: the service would end at once");
 	print_json(&config.merged);
 	diagnostic_counts_write(&counts, &summary);
 	if (buffer_terminate(&summary))
@@ -279,6 +283,8 @@ static void report_slow_patterns(void)
 		 "(MemoryDenyWriteExecute=), or PCRE2 has no JIT here. Their results are the same; "
 		 "costly ones reach the limits of their time earlier");
 }
+
+static const char not_enabled[] = "Not enabled: toolboxd.enabled is false in the configuration";
 
 /* Serve until stopped. *ret_again is set when the configuration is to be read again, for another
  * service. */
@@ -306,6 +312,11 @@ static int serve(const struct options *options, bool *ret_again)
 		return r == CONFIG_E_USAGE ? EXIT_USAGE : EXIT_FAILURE;
 	}
 	log_setup(config.log_level, config.log_format);
+	if (config.is_disabled && !config.closed) {
+		log_info("%s; to serve tools, remove it and start again", not_enabled);
+		notify_not_enabled(not_enabled);
+		return EXIT_SUCCESS;
+	}
 	report_slow_patterns();
 	bus_address_format(&config.bus, url);
 	if (paths_find(&paths) < 0) {

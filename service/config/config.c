@@ -291,6 +291,7 @@ static void make_second(struct config *config)
 /* The caller is the person who would be asked. */
 static void make_private(struct config *config, const char *token)
 {
+	config->is_disabled = false;
 	config->approval_mode = APPROVAL_OFF;
 	snprintf(config->embedded_token, sizeof(config->embedded_token), "%s", token);
 }

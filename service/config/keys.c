@@ -84,6 +84,18 @@ static void read_flag(
 	*(bool *)member = type == JSON_TRUE;
 }
 
+/* The service runs unless the value is false. */
+static void read_enabled(
+	struct config_reader *reader, const struct key *key, uint32_t value, void *member)
+{
+	bool *is_disabled = member;
+
+	if (value == JSON_NONE)
+		return;
+	read_flag(reader, key, value, is_disabled);
+	*is_disabled = json_type_at(&reader->tape, value) == JSON_FALSE;
+}
+
 /* Append `"a", "b" or "c"`. */
 static void append_words(const char *const *words, struct buffer *out)
 {
@@ -324,7 +336,7 @@ static const char *const duplicates_words[] = {
 
 /* contract.md, Configuration. */
 static const struct key keys[] = {
-	FEATURE("enabled", JSON_TRUE),
+	{"enabled", read_enabled, MEMBER(is_disabled), .closes = true},
 	LIST("toolbox_dirs", toolbox_dirs, true),
 	LIST("tools_enabled", tools_enabled, true),
 	LIST("tools_disabled", tools_disabled, true),

@@ -72,6 +72,14 @@ void notify_ready(void)
 	send_state("READY=1");
 }
 
+void notify_not_enabled(const char *status)
+{
+	char state[256];
+
+	snprintf(state, sizeof(state), "READY=1\nSTATUS=%s", status);
+	send_state(state);
+}
+
 void notify_reloading(void)
 {
 	char state[64];

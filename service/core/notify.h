@@ -15,6 +15,9 @@ void notify_init(void);
 /* Send READY=1: the first catalogue is in place, or a reload is done. */
 void notify_ready(void);
 
+/* Send READY=1 with @status as STATUS: there is nothing to serve, and the process ends. */
+void notify_not_enabled(const char *status);
+
 /* Send RELOADING=1, with the time (systemd 253 needs it). */
 void notify_reloading(void);
 

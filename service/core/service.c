@@ -122,22 +122,25 @@ static void drain_service(void *data)
 		loop_timer_arm(&service->stopping, DRAIN_STEP_MS);
 }
 
-static void terminate_service(void *data, int signal)
+static void stop_service(struct service *service, const char *reason)
 {
-	struct service *service = data;
-
-	if (service->calls.is_stopping) {
-		loop_stop(service->loop);
-		return;
-	}
-	log_info("Stopping (%s): %u calls are in flight", strsignal(signal),
-		service->calls.n_in_flight);
+	log_info("Stopping (%s): %u calls are in flight", reason, service->calls.n_in_flight);
 	notify_stopping();
 	service->calls.is_stopping = true;
 	/* No one waits for a person then. */
 	approval_stop(&service->approval);
 	service->stop_calls_ms = clock_now_ms() + service->config.drain_ms;
 	drain_service(service);
+}
+
+static void terminate_service(void *data, int signal)
+{
+	struct service *service = data;
+
+	if (service->calls.is_stopping)
+		loop_stop(service->loop);
+	else
+		stop_service(service, strsignal(signal));
 }
 
 /* The mended configuration concerns the bus: end this service as quickly as its answers leave. */
@@ -167,6 +170,8 @@ static void follow_configuration(void *data)
 		bus_set_token(service->bus, service->config.embedded_token);
 	recorder_configure(&service->recorder);
 	limits_configure(&service->limits);
+	if (service->config.is_disabled && !service->config.closed && !service->calls.is_stopping)
+		stop_service(service, "toolboxd.enabled is false");
 }
 
 const struct bus_address *service_address(const struct service *service)

@@ -50,7 +50,8 @@ def test_a_definition_has_the_deadline_of_its_tool(launch, tmp_path):
     service = launch({"timeout_ms": 1100}, [tmp_path / "a.d"])
     with Caller(service.url) as caller:
         for name, deadline in ("absolute", 700), ("of_box", 900), ("of_all", 1100):
-            assert caller.call("ovos.tools.get", {"name": name})["timeout_ms"] == deadline
+            which = {"name": name, "deadline": True}
+            assert caller.call("ovos.tools.get", which)["timeout_ms"] == deadline
         assert not any("timeout_ms" in tool for tool in caller.call("ovos.tools.list")["tools"])
 
 

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """What systemd is told (sd_notify(3)): one datagram per state, to the socket named in the
 environment."""
+import json
 import socket
+import subprocess
 
 import manifests
 import pytest
 from caller import Caller
-from processes import SLOWNESS
+from processes import SLOWNESS, TOOLBOXD, environment, write_configuration
 
 
 class Notices:
@@ -61,3 +63,26 @@ def test_the_watchdog_is_fed_in_time(tmp_path, launch):
     for _ in range(3):
         assert notices.wait_for("WATCHDOG")["WATCHDOG"] == "1"
     notices.socket.close()
+
+
+def test_not_enabled_is_ready_and_over(tmp_path):
+    notices = Notices(str(tmp_path / "notify"))
+    configuration = tmp_path / "mycroft.conf"
+    configuration.write_text(json.dumps({"toolboxd": {"enabled": False}}))
+    env = environment(tmp_path / "home", NOTIFY_SOCKET=str(tmp_path / "notify"),
+                      MYCROFT_SYSTEM_CONFIG=str(configuration))
+    done = subprocess.run([TOOLBOXD], env=env, capture_output=True, text=True,
+                          timeout=30 * SLOWNESS, check=False)
+    assert done.returncode == 0 and "INFO  Not enabled: toolboxd.enabled is false" in done.stderr
+    notice = notices.wait_for("READY")
+    assert notice["READY"] == "1" and notice["STATUS"].startswith("Not enabled: toolboxd.enabled")
+    done = subprocess.run([TOOLBOXD, "--check"], env=env, capture_output=True, text=True,
+                          timeout=30 * SLOWNESS, check=False)
+    assert done.returncode == 0 and "enabled: is false: the service would end" in done.stderr
+
+
+def test_a_reload_that_is_not_enabled_stops(launch, tmp_path):
+    service = launch({"drain_ms": 100})
+    write_configuration(service.daemon.home, {"toolboxd": {"enabled": False}})
+    assert service.daemon.process.wait(10 * SLOWNESS) == 0
+    assert "Stopping (toolboxd.enabled is false)" in service.daemon.log()

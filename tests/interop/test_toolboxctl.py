@@ -66,7 +66,7 @@ def test_get(ctl, caller):
     for title in ("ARGUMENT", "RESULT"):
         assert f"\n\n{title}" in done.stdout
     done = ctl("get", "math_tools/add", "--json")
-    assert json.loads(done.stdout) == caller.call("ovos.tools.get", {"name": "add"})
+    assert json.loads(done.stdout) == caller.call("ovos.tools.get", {"name": "add", "deadline": True})
 
 
 @pytest.mark.parametrize("args", [

@@ -62,7 +62,8 @@ static const char *const cases[] = {
 	"n {\"toolboxd\": {\"approval\": {\"mdoe\": \"off\"}}}",
 	"n {\"toolboxd\": {\"approval\": \"off\"}}",
 	"y {\"toolboxd\": {\"enabled\": true}}",
-	"n {\"toolboxd\": {\"enabled\": false}}",
+	"y {\"toolboxd\": {\"enabled\": false}}",
+	"n {\"toolboxd\": {\"enabled\": 0}}",
 	"y {\"toolboxd\": {\"callers\": [], \"guests\": {}, \"http\": null,"
 	" \"approval\": {\"key_file\": null}, \"audit\": {\"required\": false}}}",
 	"n {\"toolboxd\": {\"callers\": [{}]}}",
