@@ -130,7 +130,7 @@ struct config {
 	struct text_list toolbox_dirs; /* low to high */
 	bool has_toolbox_dirs;         /* set; else those are the default ones */
 	bool has_answer_sources;       /* @answer_sources is set; else all may answer */
-	bool is_disabled; /* `enabled` is false: nothing is served */
+	bool is_disabled;              /* `enabled` is false: nothing is served */
 	struct text_list tools_enabled;
 	struct text_list tools_disabled;
 	struct text_list embedded_origins;

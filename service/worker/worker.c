@@ -8,6 +8,7 @@
 
 #include "json/number.h"
 #include "json/writer.h"
+#include "wire/pass.h"
 #include "wire/wire.h"
 #include "worker/driver.h"
 #include "worker/sandbox/folder.h"
@@ -152,26 +153,8 @@ static int refuse_path(struct diagnostics *problems, const struct landlock_failu
 static int send_listener(struct worker *worker, int listener)
 {
 	struct wire_header header = {.kind = WIRE_LISTENER};
-	struct iovec part = {&header, sizeof(header)};
-	union {
-		char bytes[CMSG_SPACE(sizeof(int))];
-		struct cmsghdr align;
-	} control = {0};
-	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
-	struct cmsghdr *first;
-	ssize_t n;
 
-	if (listener >= 0) {
-		message.msg_control = &control;
-		message.msg_controllen = sizeof(control);
-		first = CMSG_FIRSTHDR(&message);
-		first->cmsg_level = SOL_SOCKET;
-		first->cmsg_type = SCM_RIGHTS;
-		first->cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(first), &listener, sizeof(int));
-	}
-	n = sendmsg(worker->wire, &message, MSG_NOSIGNAL);
-	return n < 0 ? -errno : n < (ssize_t)sizeof(header) ? -EPROTO : 0;
+	return pass_send(worker->wire, &header, sizeof(header), listener);
 }
 
 /* Start the tracer of this host, if the daemon asks for a report. */

@@ -22,6 +22,7 @@
 #include "util/cleanup.h"
 #include "util/file.h"
 #include "util/process/ending.h"
+#include "wire/pass.h"
 #include "worker/sandbox/syscalls.h"
 #include "worker/sandbox/trace_calls.h"
 
@@ -244,28 +245,6 @@ int trace_split(const char *report_file, int wire_fd, int *ret_tracer)
 	trace(&tracer);
 }
 
-static int send_beginning(int tracer, const struct beginning *beginning, int listener)
-{
-	struct iovec part = {(void *)beginning, sizeof(*beginning)};
-	union {
-		char bytes[CMSG_SPACE(sizeof(int))];
-		struct cmsghdr align;
-	} control = {0};
-	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
-	struct cmsghdr *first;
-
-	if (listener >= 0) {
-		message.msg_control = &control;
-		message.msg_controllen = sizeof(control);
-		first = CMSG_FIRSTHDR(&message);
-		first->cmsg_level = SOL_SOCKET;
-		first->cmsg_type = SCM_RIGHTS;
-		first->cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(first), &listener, sizeof(int));
-	}
-	return sendmsg(tracer, &message, MSG_NOSIGNAL) < 0 ? -errno : 0;
-}
-
 int trace_begin(int tracer, const struct landlock_rules *rules)
 {
 	struct beginning beginning = {.rules = *rules};
@@ -274,7 +253,7 @@ int trace_begin(int tracer, const struct landlock_rules *rules)
 	const int *numbers = trace_calls_numbers(&n);
 	int r = syscalls_trace(numbers, n, &listener);
 
-	return r ? r : send_beginning(tracer, &beginning, listener);
+	return r ? r : pass_send(tracer, &beginning, sizeof(beginning), listener);
 }
 
 void trace_decline(int tracer, const char *reason)
@@ -282,5 +261,5 @@ void trace_decline(int tracer, const char *reason)
 	struct beginning beginning = {0};
 
 	snprintf(beginning.reason, sizeof(beginning.reason), "%s", reason);
-	send_beginning(tracer, &beginning, -1);
+	pass_send(tracer, &beginning, sizeof(beginning), -1);
 }

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stddef.h>
+
+/* Send @size bytes at @bytes through the socket @socket, with the descriptor @fd beside them (-1: with
+ * none), which stays open here (SCM_RIGHTS, unix(7)). Return 0, -EPROTO when not all of them were taken,
+ * or the negative errno of sendmsg(). */
+int pass_send(int socket, const void *bytes, size_t size, int fd);
