@@ -167,13 +167,16 @@ static int check_expressions(int n_texts, size_t size, uint64_t *ret_ms)
 	r = check(&subject);
 	*ret_ms = ms_since(start_ns);
 	if (r == SCHEMA_E_UNCHECKED)
-		cr_expect_str_eq(schema_stop_text(subject.context),
-			n_texts == 1 ? "cannot be checked: a text is too long for its format"
-				     : "cannot be checked: it takes too long");
+		cr_expect(strstr(schema_stop_text(subject.context),
+				  n_texts == 1
+					  ? "cannot be checked: a text is too long for its format"
+					  : "cannot be checked: it takes too "),
+			"%s", schema_stop_text(subject.context));
 	return r;
 }
 
-/* One text has a bound of its own, and many have that of the check. */
+/* One text has a bound of its own, and many have that of the check: its time, or on a fast machine its
+ * steps ("too long", "too many steps"). */
 Test(schema_budget, bounds_formats_too, .timeout = 60)
 {
 	uint64_t ms;
