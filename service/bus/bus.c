@@ -50,6 +50,11 @@ const struct bus_address *bus_address(const struct bus *bus)
 	return &bus->address;
 }
 
+struct account *bus_account_new(struct bus *bus)
+{
+	return account_new(&bus->book);
+}
+
 bool bus_is_up(const struct bus *bus)
 {
 	return bus->is_up;

@@ -149,6 +149,9 @@ struct account *bus_sender(const struct bus *bus);
  * caller restores. */
 struct account *bus_act_for(struct bus *bus, struct account *account);
 
+/* Create an account, with one reference, for a peer that does not come over the bus. NULL without memory. */
+struct account *bus_account_new(struct bus *bus);
+
 /* Return the bytes that are queued and not yet handed to the kernel. */
 size_t bus_queued_bytes(const struct bus *bus);
 

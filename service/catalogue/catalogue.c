@@ -2,6 +2,7 @@
 #include "catalogue/catalogue.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,8 +39,12 @@ struct offered {
 	const char *model_name; /* that of the third form (model_names.h), or NULL */
 };
 
+/* Catalogues that were made: some beside the loop. */
+static atomic_uint_fast64_t n_catalogues;
+
 struct catalogue {
 	uint64_t generation;
+	uint64_t serial;
 	struct owner *owners; /* by id */
 	size_t n_owners;
 	struct offered *tools; /* in list order */
@@ -179,6 +184,7 @@ static int make_room(struct catalogue *catalogue, size_t n_owners, size_t n_tool
 	if (!catalogue->owners || !catalogue->tools || !catalogue->buckets)
 		return -ENOMEM;
 	memset(catalogue->buckets, 0xFF, catalogue->n_buckets * sizeof(*catalogue->buckets));
+	catalogue->serial = atomic_fetch_add(&n_catalogues, 1) + 1;
 	return 0;
 }
 
@@ -335,6 +341,11 @@ int catalogue_add_skipped(
 uint64_t catalogue_generation(const struct catalogue *catalogue)
 {
 	return catalogue->generation;
+}
+
+uint64_t catalogue_serial(const struct catalogue *catalogue)
+{
+	return catalogue->serial;
 }
 
 size_t catalogue_n_toolboxes(const struct catalogue *catalogue)

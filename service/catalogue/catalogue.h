@@ -67,6 +67,9 @@ void catalogue_disable(struct catalogue *catalogue, const char *toolbox_id, cons
 
 uint64_t catalogue_generation(const struct catalogue *catalogue);
 
+/* Return the number of @catalogue, which no other one of this process has had. */
+uint64_t catalogue_serial(const struct catalogue *catalogue);
+
 /* Toolboxes by id; of each, the tools that are offered are a run of catalogue_tool(). A toolbox
  * without any offered tool is in the list too, with an empty run. */
 size_t catalogue_n_toolboxes(const struct catalogue *catalogue);

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "core/address.h"
 #include "json/writer.h"
 #include "util/assert.h"
 #include "util/cleanup.h"
@@ -58,6 +59,13 @@ void answer_begin(struct answer *answer, const struct bus_envelope *request)
 	answer_begin_part(answer, request, BUS_CONTEXT_WHOLE);
 }
 
+void answer_begin_at(struct answer *answer, struct address *address)
+{
+	*answer = (struct answer){.is_open = true, .address = address_ref(address)};
+	bus_message_begin(&answer->message);
+	open_data(answer);
+}
+
 bool answer_begin_aside(struct answer *answer, const struct answer *response, const char *topic)
 {
 	size_t head = response->opened - 1;
@@ -80,6 +88,7 @@ void answer_begin_broadcast(struct answer *answer, const char *topic)
 void answer_deinit(struct answer *answer)
 {
 	buffer_deinit(&answer->message);
+	address_unref(take_ptr(answer->address));
 	answer->kept = 0;
 	answer->is_open = false;
 }
@@ -201,6 +210,18 @@ bool answer_make_fit(struct answer *answer, size_t frame_bytes, const char *hint
 /* The beginning of messages about tools, which core/rivals.h counts. */
 #define TOOLS_BEGIN "{\"type\": \"ovos.tools."
 
+/* Hand @answer, which is complete, to its address, unless the caller is gone. */
+static void deliver(struct answer *answer)
+{
+	struct address *address = take_ptr(answer->address);
+	int code = answer->error_start > 0 ? (int)answer->code : ADDRESS_NO_ERROR;
+
+	if (!address->has_left)
+		address->operations->answer(address, &answer->message, code);
+	buffer_deinit(&answer->message);
+	address_unref(address);
+}
+
 int answer_send(struct answer *answer, struct bus *bus)
 {
 	const char *text;
@@ -209,6 +230,10 @@ int answer_send(struct answer *answer, struct bus *bus)
 	check(answer->is_open);
 	answer->is_open = false;
 	buffer_append_char(&answer->message, '}');
+	if (answer->address) {
+		deliver(answer);
+		return 0;
+	}
 	bus_message_end(&answer->message);
 	answer->kept = 0;
 	text = bus_message_text(&answer->message, &size);

@@ -29,6 +29,8 @@ enum answer_code {
 };
 #define ANSWER_CODES (ANSWER_TOO_LARGE + 1)
 
+struct address;
+
 /*
  * The one answer to a request: a message that is written from its front.
  *
@@ -46,15 +48,19 @@ struct answer {
 	size_t kept;        /* bytes that answer_rewind() leaves */
 	size_t error_start; /* the start of the error's text, as JSON; 0: there is none */
 	size_t error_end;
-	enum answer_code code; /* the code, after an error */
-	unsigned int share;    /* the share of the queue of the bus (bus_send) */
-	bool is_open;          /* begun, and neither sent nor taken nor given up */
+	enum answer_code code;   /* the code, after an error */
+	unsigned int share;      /* the share of the queue of the bus (bus_send) */
+	struct address *address; /* counted reference; NULL: the answer goes to the bus */
+	bool is_open;            /* begun, and neither sent nor taken nor given up */
 };
 
 const char *answer_code_name(enum answer_code code);
 
 /* Begin the response to @request: its data is an open, empty object. */
 void answer_begin(struct answer *answer, const struct bus_envelope *request);
+
+/* Begin the answer that goes to @address: a message whose text is the object of its data alone. */
+void answer_begin_at(struct answer *answer, struct address *address);
 
 /* As answer_begin(), with a context reduced to @part. */
 void answer_begin_part(
@@ -116,7 +122,7 @@ bool answer_fits(const struct answer *answer, size_t frame_bytes);
 bool answer_make_fit(struct answer *answer, size_t frame_bytes, const char *hint);
 
 /* Close and send @answer, which is open; it no longer is afterwards. Returns the result of
- * bus_send(). */
+ * bus_send(), or 0 for an answer to an address. */
 int answer_send(struct answer *answer, struct bus *bus);
 
 /*

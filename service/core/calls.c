@@ -185,6 +185,17 @@ bool call_has_id(uint32_t process, uint64_t number, const struct text_view *id)
 	return strlen(own) == id->size && memcmp(own, id->text, id->size) == 0;
 }
 
+struct call *calls_find_address(const struct calls *calls, const struct address *address)
+{
+	list_for_each(link, &calls->in_flight) {
+		struct call *call = container_of(link, struct call, link);
+
+		if (call->answer.address == address)
+			return call;
+	}
+	return NULL;
+}
+
 struct call *calls_find_id(const struct calls *calls, const struct text_view *id)
 {
 	list_for_each(link, &calls->in_flight) {

@@ -130,5 +130,8 @@ void calls_close(struct calls *calls, struct call *call);
 struct call *calls_find(const struct calls *calls, enum call_door door, const struct buffer *source,
 	const struct buffer *call_id);
 
+/* Return a call in flight whose answer goes to @address, or NULL. */
+struct call *calls_find_address(const struct calls *calls, const struct address *address);
+
 /* Return the call in flight with the daemon's id @id, or NULL. */
 struct call *calls_find_id(const struct calls *calls, const struct text_view *id);

@@ -81,11 +81,11 @@ void held_deinit(struct held_requests *requests)
 }
 
 struct held *held_add(struct held_requests *requests, uint32_t max, struct account *account,
-	const char *text, size_t size, uint64_t wait_ms)
+	struct address *address, const struct text_view *text, uint64_t wait_ms)
 {
 	cleanup_free struct held *held = requests->n < max ? calloc(1, sizeof(*held)) : NULL;
 
-	if (!held || inbox_frame_new(account, text, size, &held->frame) != 0)
+	if (!held || inbox_frame_new(account, address, text->text, text->size, &held->frame) != 0)
 		return NULL;
 	held->requests = requests;
 	held->wait = (struct audit_wait){.written = take_status, .data = held};
@@ -126,12 +126,26 @@ bool held_cancel(
 		struct held *held = container_of(link, struct held, link);
 
 		link = link->next;
-		if (!is_equal(&held->call_id, call_id) || !is_equal(&held->source, source))
+		if (held->frame->address || !is_equal(&held->call_id, call_id) ||
+			!is_equal(&held->source, source))
 			continue;
 		held_cancel_one(held);
 		is_any = true;
 	}
 	return is_any;
+}
+
+void held_cancel_address(struct held_requests *requests, const struct address *address)
+{
+	struct list *link = requests->list.next;
+
+	while (link != &requests->list) {
+		struct held *held = container_of(link, struct held, link);
+
+		link = link->next;
+		if (held->frame->address == address)
+			held_cancel_one(held);
+	}
 }
 
 struct held *held_find_id(const struct held_requests *requests, const struct text_view *id)

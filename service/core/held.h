@@ -58,11 +58,11 @@ int held_init(
 /* Drop all requests, without an answer. Takes a zeroed struct. */
 void held_deinit(struct held_requests *requests);
 
-/* Hold the request @text (@size bytes), charged to @account, for at most @wait_ms. Set its origin and
- * number, and pass its wait to record_write(). Return NULL when @max are held already, or memory is
- * short. */
+/* Hold the request @text, charged to @account and with a reference to @address (NULL: the bus), for at most
+ * @wait_ms. Set its origin and number, and pass its wait to record_write(). Return NULL when @max are held
+ * already, or memory is short. */
 struct held *held_add(struct held_requests *requests, uint32_t max, struct account *account,
-	const char *text, size_t size, uint64_t wait_ms);
+	struct address *address, const struct text_view *text, uint64_t wait_ms);
 
 /* Forget @held, which was not served. */
 void held_drop(struct held *held);
@@ -70,9 +70,12 @@ void held_drop(struct held *held);
 /* Forget the requests that are charged to @account, whose peer has gone. */
 void held_drop_account(struct held_requests *requests, const struct account *account);
 
-/* Let the requests of this origin be cancelled, and served soon. Return whether there was one. */
+/* Let the requests of the bus with this origin be cancelled, and served soon. Return whether there was one. */
 bool held_cancel(
 	struct held_requests *requests, const struct buffer *source, const struct buffer *call_id);
+
+/* Cancel the requests of @address, as held_cancel() does. */
+void held_cancel_address(struct held_requests *requests, const struct address *address);
 
 /* Return the request with the daemon's id @id, or NULL; and cancel one, as held_cancel() does. */
 struct held *held_find_id(const struct held_requests *requests, const struct text_view *id);

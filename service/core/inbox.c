@@ -19,8 +19,8 @@ void inbox_deinit(struct inbox *inbox)
 		inbox_frame_free(frame);
 }
 
-int inbox_frame_new(
-	struct account *account, const char *text, size_t size, struct inbox_frame **ret_frame)
+int inbox_frame_new(struct account *account, struct address *address, const char *text, size_t size,
+	struct inbox_frame **ret_frame)
 {
 	struct inbox_frame *frame = malloc(sizeof(*frame) + size);
 
@@ -31,6 +31,7 @@ int inbox_frame_new(
 		return INBOX_E_FULL;
 	}
 	frame->account = account_ref(account);
+	frame->address = address_ref(address);
 	list_init(&frame->link);
 	frame->size = size;
 	memcpy(frame->text, text, size);
@@ -38,15 +39,15 @@ int inbox_frame_new(
 	return 0;
 }
 
-int inbox_defer(
-	struct inbox *inbox, uint32_t max, struct account *account, const char *text, size_t size)
+int inbox_defer(struct inbox *inbox, uint32_t max, struct account *account, struct address *address,
+	const char *text, size_t size)
 {
 	struct inbox_frame *frame;
 	int r;
 
 	if (inbox->n_frames >= max)
 		return INBOX_E_FULL;
-	r = inbox_frame_new(account, text, size, &frame);
+	r = inbox_frame_new(account, address, text, size, &frame);
 	if (r != 0)
 		return r;
 	list_append(&inbox->frames, &frame->link);
@@ -68,5 +69,6 @@ void inbox_frame_free(struct inbox_frame *frame)
 {
 	account_release(frame->account, frame->size);
 	account_unref(frame->account);
+	address_unref(frame->address);
 	free(frame);
 }

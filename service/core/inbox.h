@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "bus/account.h"
+#include "core/address.h"
 #include "util/list.h"
 
 /*
@@ -23,6 +24,7 @@ struct inbox {
 struct inbox_frame {
 	struct list link;
 	struct account *account; /* charged with the frame: counted reference, or NULL */
+	struct address *address; /* counted reference; NULL: its answer goes to the bus */
 	size_t size;
 	char text[];
 };
@@ -38,15 +40,15 @@ void inbox_init(struct inbox *inbox);
 /* Free the frames that still wait. */
 void inbox_deinit(struct inbox *inbox);
 
-/* Make a frame of a copy of the @size bytes at @text, charged to @account (NULL: none). Returns 0,
- * INBOX_E_FULL when @account has no room for it, or -ENOMEM. */
-int inbox_frame_new(
-	struct account *account, const char *text, size_t size, struct inbox_frame **ret_frame);
+/* Make a frame of a copy of the @size bytes at @text, charged to @account (NULL: none), with a reference to
+ * @address (NULL: none). Returns 0, INBOX_E_FULL when @account has no room for it, or -ENOMEM. */
+int inbox_frame_new(struct account *account, struct address *address, const char *text, size_t size,
+	struct inbox_frame **ret_frame);
 
-/* Append a copy of the @size bytes at @text, and charge @account (NULL: none) with it. Returns 0;
- * INBOX_E_FULL when @max frames wait already, or @account has no room for it; or -ENOMEM. */
-int inbox_defer(
-	struct inbox *inbox, uint32_t max, struct account *account, const char *text, size_t size);
+/* Append the frame that inbox_frame_new() makes of the others. Returns 0; INBOX_E_FULL when @max frames wait
+ * already, or @account has no room for it; or -ENOMEM. */
+int inbox_defer(struct inbox *inbox, uint32_t max, struct account *account, struct address *address,
+	const char *text, size_t size);
 
 /* Remove the oldest frame and hand it over; NULL when none waits. */
 struct inbox_frame *inbox_take_first(struct inbox *inbox);

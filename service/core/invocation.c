@@ -95,7 +95,7 @@ static void write_caller(struct call *call, const struct request_scope *scope)
 	if (found != JSON_NONE && json_type_at(context, found) == JSON_OBJECT)
 		session = found;
 	session_id = find_string(context, session, "session_id");
-	call->door = CALL_DOOR_BUS;
+	call->door = scope->caller.door;
 	request_keep_value(request->data, request->call_id, &call->call_id);
 	request_keep_value(context, json_find(context, 0, "source"), &call->source);
 	request_keep_value(context, session_id, &call->session);
@@ -348,6 +348,7 @@ void invocation_progressed(
 
 	(void)data;
 	keep_progress(call, progress);
+	address_progress(call->answer.address, progress);
 	if (!(call->has_events || call->wants_progress) ||
 		(call->progressed_ms && now_ms < call->progressed_ms + PROGRESS_MS))
 		return;
@@ -805,9 +806,8 @@ static bool hold_request(struct invoker *invoker, const struct request_scope *sc
 	const struct tool *tool, struct answer *answer)
 {
 	const struct config *config = invoker->config;
-	struct held *held =
-		held_add(invoker->held, config->limits.in_flight, bus_sender(invoker->bus),
-			scope->frame.text, scope->frame.size, config->start_timeout_ms);
+	struct held *held = held_add(invoker->held, config->limits.in_flight,
+		bus_sender(invoker->bus), scope->address, &scope->frame, config->start_timeout_ms);
 	struct call *call = held ? calls_new(invoker->calls, tool) : NULL;
 	int r = -ENOMEM;
 
@@ -930,6 +930,9 @@ static bool cancel_id(const struct invoker *invoker, const struct request_scope 
 		summary = held->summary;
 	else
 		return false;
+	/* Anybody on the bus may know the id of a call that came with a proof of who made it. */
+	if (summary.door != CALL_DOOR_BUS && scope->caller.door == CALL_DOOR_BUS)
+		return false;
 	if (!history_shows(scope, sees_all(invoker, scope), &summary))
 		return false;
 	if (call)
@@ -965,6 +968,16 @@ static bool cancel_calls(const struct invoker *invoker, const struct request_sco
 	if (held_cancel(&invoker->late->requests, &source, &call_id))
 		is_any = true;
 	return is_any;
+}
+
+void invocation_cancel_address(const struct invoker *invoker, const struct address *address)
+{
+	struct call *call;
+
+	while ((call = calls_find_address(invoker->calls, address)))
+		cancel_call(invoker, call);
+	held_cancel_address(invoker->held, address);
+	held_cancel_address(&invoker->late->requests, address);
 }
 
 void invocation_cancel(

@@ -23,6 +23,7 @@
 struct request_scope {
 	struct bus_envelope envelope;
 	struct text_view frame;      /* its text */
+	struct address *address;     /* borrowed; NULL: its answer goes to the bus */
 	const struct held *held;     /* it was held until its line was written; NULL: it was not */
 	const struct held *late;     /* it has waited for a change (core/reload/late.h); or NULL */
 	struct request request;      /* the fields that the topic declares (core/topics.c) */

@@ -97,7 +97,8 @@ static bool is_drained(const struct service *service)
 	return service->calls.n_in_flight + service->reload.n_waiting + service->inbox.n_frames +
 			       service->held.n + service->late.requests.n ==
 		       0 &&
-	       bus_queued_bytes(service->bus) == 0;
+	       bus_queued_bytes(service->bus) == 0 &&
+	       (!service->door || service->door->operations->is_drained(service->door));
 }
 
 /* Stop the loop once everything is answered and sent, and toolboxes have ended; or when the time
@@ -127,6 +128,8 @@ static void stop_service(struct service *service, const char *reason)
 	log_info("Stopping (%s): %u calls are in flight", reason, service->calls.n_in_flight);
 	notify_stopping();
 	service->calls.is_stopping = true;
+	if (service->door)
+		service->door->operations->stop(service->door);
 	/* No one waits for a person then. */
 	approval_stop(&service->approval);
 	service->stop_calls_ms = clock_now_ms() + service->config.drain_ms;
@@ -151,6 +154,8 @@ static void start_again(void *data)
 	log_info("The configuration is mended; starting again");
 	service->starts_again = true;
 	service->calls.is_stopping = true;
+	if (service->door)
+		service->door->operations->stop(service->door);
 	service->stop_calls_ms = clock_now_ms();
 	drain_service(service);
 }
@@ -170,8 +175,15 @@ static void follow_configuration(void *data)
 		bus_set_token(service->bus, service->config.embedded_token);
 	recorder_configure(&service->recorder);
 	limits_configure(&service->limits);
+	if (service->door)
+		service->door->operations->configured(service->door);
 	if (service->config.is_disabled && !service->config.closed && !service->calls.is_stopping)
 		stop_service(service, "toolboxd.enabled is false");
+}
+
+void service_set_door(struct service *service, struct door *door)
+{
+	service->door = door;
 }
 
 const struct bus_address *service_address(const struct service *service)

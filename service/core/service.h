@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 #include "config/config.h"
+#include "core/door.h"
 #include "core/reload/mistakes.h"
 #include "util/paths.h"
 #include "loop/loop.h"
@@ -31,6 +32,9 @@ struct service_options {
  * the port with --embedded-bus. */
 int service_new(struct loop *loop, const struct service_options *options, struct config *config,
 	struct service **ret_service);
+
+/* Let @service know its other door (core/door.h), which outlives it. */
+void service_set_door(struct service *service, struct door *door);
 
 /* Return the address of the bus, with the port that was taken. */
 const struct bus_address *service_address(const struct service *service);

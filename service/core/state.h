@@ -9,6 +9,7 @@
 #include "core/calls.h"
 #include "core/reload/disposal.h"
 #include "core/reload/late.h"
+#include "core/door.h"
 #include "core/events.h"
 #include "core/history/history.h"
 #include "core/inbox.h"
@@ -31,6 +32,7 @@
 struct service {
 	struct loop *loop;
 	struct bus *bus;
+	struct door *door; /* borrowed; NULL: there is none beside the bus */
 	struct config config;
 	struct paths paths;
 	struct request_scope scope; /* the scope of the request that is served now */

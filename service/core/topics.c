@@ -280,7 +280,10 @@ static void begin_answer(
 		(topic->reply == REPLY_OWNER &&
 			!is_our_topic(service->scope.view, &request->toolbox_id)))
 		return;
-	answer_begin(answer, &service->scope.envelope);
+	if (service->scope.address)
+		answer_begin_at(answer, service->scope.address);
+	else
+		answer_begin(answer, &service->scope.envelope);
 	if (topic->reply == REPLY_ECHO)
 		request_write_echo(request, answer);
 	if (topic->reply == REPLY_OWNER) {
@@ -349,10 +352,11 @@ static void take_caller(struct service *service, const struct topic *topic)
 	struct request_scope *scope = &service->scope;
 	struct policy_caller *caller = &scope->caller;
 
-	*caller = (struct policy_caller){
-		.account = bus_sender(service->bus),
-		.door = CALL_DOOR_BUS,
-	};
+	*caller = (struct policy_caller){.account = bus_sender(service->bus)};
+	if (scope->address) {
+		caller->door = scope->address->door;
+		caller->granted = scope->address->granted;
+	}
 	if (topic->fields & REQUEST_PROFILE)
 		caller->profile = scope->request.profile;
 	request_read_caller(&scope->envelope, scope->caller_texts, caller);
@@ -423,10 +427,11 @@ bool topics_wants_frame(void *data, const char *topic, size_t size)
 }
 
 /* Keep the frame that was read into the scope until it can be served. */
-static void defer_frame(struct service *service, const char *text, size_t size)
+static void defer_frame(struct service *service)
 {
+	const struct text_view *frame = &service->scope.frame;
 	int r = inbox_defer(&service->inbox, service->config.limits.in_flight,
-		bus_sender(service->bus), text, size);
+		bus_sender(service->bus), service->scope.address, frame->text, frame->size);
 
 	if (r == INBOX_E_FULL)
 		refuse_request(service, ANSWER_BUSY,
@@ -449,19 +454,38 @@ static bool is_request(struct service *service, const char *text, size_t size)
 	return topics_wants(envelope->topic, envelope->topic_size);
 }
 
+/* Read the frame into the scope. Returns the result of bus_envelope_read(). */
+static int read_frame(struct service *service, const char *text, size_t size)
+{
+	service->scope.frame = (struct text_view){text, size};
+	return bus_envelope_read(
+		&service->scope.envelope, text, size, service->config.limits.depth);
+}
+
 /* Read the frame into the scope. Returns whether it is a message; else it is logged. */
 static bool read_message(struct service *service, const char *text, size_t size)
 {
 	struct bus_envelope *envelope = &service->scope.envelope;
-	int r = bus_envelope_read(envelope, text, size, service->config.limits.depth);
+	int r = read_frame(service, text, size);
 
-	service->scope.frame = (struct text_view){text, size};
 	if (r == BUS_E_MALFORMED)
 		log_limited(&service->malformed, LOG_LEVEL_WARNING,
 			"Dropped a malformed message: %s", envelope->reason);
 	else if (r < 0)
 		log_error("Dropped a message: %s", strerror(-r));
 	return r == 0;
+}
+
+/* Serve the request that was read into the scope, once there is a catalogue. */
+static void serve_or_defer(struct service *service)
+{
+	/* While the configuration is closed there is nothing to wait for. */
+	if (service->reload.is_ready || service->config.closed ||
+		is_about_life(service->scope.envelope.topic))
+		serve_request(service);
+	else
+		defer_frame(service);
+	bus_envelope_recycle(&service->scope.envelope);
 }
 
 void topics_take_frame(void *data, const char *text, size_t size)
@@ -472,13 +496,20 @@ void topics_take_frame(void *data, const char *text, size_t size)
 		rivals_take(&service->rivals, &service->scope.envelope) ||
 		!is_request(service, text, size))
 		return;
-	/* While the configuration is closed there is nothing to wait for. */
-	if (service->reload.is_ready || service->config.closed ||
-		is_about_life(service->scope.envelope.topic))
-		serve_request(service);
-	else
-		defer_frame(service, text, size);
-	bus_envelope_recycle(&service->scope.envelope);
+	serve_or_defer(service);
+}
+
+int topics_take_request(
+	struct service *service, struct address *address, const char *text, size_t size)
+{
+	int r = read_frame(service, text, size);
+
+	if (r != 0)
+		return r;
+	service->scope.address = address;
+	serve_or_defer(service);
+	service->scope.address = NULL;
+	return 0;
 }
 
 /* Answer a request that has waited. Without a catalogue by now there will be none for it. */
@@ -486,11 +517,13 @@ static void answer_deferred(struct service *service, const struct inbox_frame *f
 {
 	if (!read_message(service, frame->text, frame->size))
 		return;
+	service->scope.address = frame->address;
 	if (service->reload.is_ready)
 		serve_request(service);
 	else
 		refuse_request(service, ANSWER_UNAVAILABLE,
 			"RuntimeError: The service is unavailable: it is stopping");
+	service->scope.address = NULL;
 }
 
 void topics_serve_deferred(void *data)

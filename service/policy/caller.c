@@ -8,7 +8,10 @@
 
 const char *call_door_name(enum call_door door)
 {
-	static const char *const names[] = {[CALL_DOOR_BUS] = "bus"};
+	static const char *const names[] = {
+		[CALL_DOOR_BUS] = "bus",
+		[CALL_DOOR_HTTP] = "http",
+	};
 
 	return names[door];
 }
@@ -27,7 +30,8 @@ struct policy_caller *policy_caller_copy(const struct policy_caller *caller)
 {
 	size_t size = caller->source.size + caller->session_id.size + caller->site_id.size +
 		      caller->profile.size;
-	struct policy_caller *copy = malloc(sizeof(*copy) + size);
+	size_t granted_size = caller->granted ? strlen(caller->granted) + 1 : 0;
+	struct policy_caller *copy = malloc(sizeof(*copy) + size + granted_size);
 	char *place;
 
 	if (!copy)
@@ -36,7 +40,9 @@ struct policy_caller *policy_caller_copy(const struct policy_caller *caller)
 	place = move_text(&copy->source, (char *)(copy + 1));
 	place = move_text(&copy->session_id, place);
 	place = move_text(&copy->site_id, place);
-	move_text(&copy->profile, place);
+	place = move_text(&copy->profile, place);
+	if (caller->granted)
+		copy->granted = memcpy(place, caller->granted, granted_size);
 	copy->view = NULL; /* by then there may be another policy */
 	account_ref(copy->account);
 	return copy;

@@ -20,6 +20,7 @@
 /* The ways into the service. */
 enum call_door {
 	CALL_DOOR_BUS,
+	CALL_DOOR_HTTP,
 };
 
 /* Return the name of @door: a constant text. */
@@ -31,6 +32,7 @@ struct policy_caller {
 	struct text_view session_id;  /* context.session.session_id */
 	struct text_view site_id;     /* context.session.site_id */
 	struct text_view profile;     /* the request's `profile`, which only narrows */
+	const char *granted;          /* the profile of its door, which only narrows; NULL: none */
 	const struct catalogue *view; /* the result of policy_view() for this request; NULL: not
 	                               * asked yet, or a copy */
 	bool is_unclear;              /* a text is not whole: memory was short */

@@ -277,7 +277,8 @@ static struct bucket *get_shared(struct limits *limits, uint32_t index, uint64_t
 static struct bucket *bucket_of(
 	struct limits *limits, uint32_t index, const struct policy_caller *caller, uint64_t now_ns)
 {
-	struct account *account = limits->has_connections ? caller->account : NULL;
+	bool has_connection = limits->has_connections || caller->door != CALL_DOOR_BUS;
+	struct account *account = has_connection ? caller->account : NULL;
 	struct bucket *whole = NULL;
 	struct bucket *own;
 	struct bucket_key key;

@@ -37,9 +37,10 @@ struct bucket;
 
 struct limits {
 	const struct config *config; /* borrowed */
-	bool has_connections;        /* the account of a caller is that of its connection */
-	uint64_t digest;             /* digest of the rules that the buckets are for */
-	struct list buckets;         /* the one that was used longest ago comes first */
+	bool has_connections; /* on the bus the account of a caller is that of its connection;
+				      * at other doors it always is */
+	uint64_t digest;      /* digest of the rules that the buckets are for */
+	struct list buckets;  /* the one that was used longest ago comes first */
 	uint32_t n_buckets;
 	struct list *chains; /* buckets by hash; NULL until the first one */
 	struct siphash_key hash_key;

@@ -12,21 +12,29 @@
 
 /*
  *   caller ──access rules──▶ profile that it was given ──┐
- *      │                                                 ├──▶ both have all: the catalogue itself
- *      └──request──────────▶ profile that it asks for  ──┘    one has all: the view of the other
- *                                                             else: what both have
+ *      ├──door─────────────▶ profile of its token      ──┼──▶ all have all: the catalogue itself
+ *      └──request──────────▶ profile that it asks for  ──┘    one has less: its view
+ *                                                             else: what they have in common
  *
  * A name that no profile has grants nothing, wherever it comes from. Only `default` means
  * everything when it is not defined.
  */
 
-/* The views of pairs of profiles that are kept: a request that asks for a profile takes one. */
-#define PAIRS_MAX 16
+/* The most profiles that narrow what one caller sees. */
+#define NARROWING_MAX 3
 
-/* The view of what two profiles have in common. */
-struct pair {
-	const struct profile *given; /* NULL: free */
-	const struct profile *asked;
+/* The views of several profiles that are kept: a request that asks for a profile takes one. */
+#define COMMON_MAX 16
+
+/* Profiles that do not have all, each once. */
+struct narrowing {
+	const struct profile *profiles[NARROWING_MAX];
+	size_t n;
+};
+
+/* The view of what several profiles have in common. */
+struct common {
+	struct narrowing of; /* n is 0: free */
 	struct catalogue *view;
 	uint64_t used; /* the number of its last use */
 };
@@ -39,7 +47,7 @@ struct policy {
 	struct access access;
 	enum approval_mode mode;
 	struct catalogue_set allowed; /* the tools that run without approval */
-	struct pair pairs[PAIRS_MAX];
+	struct common common[COMMON_MAX];
 	uint64_t n_uses;
 };
 
@@ -104,8 +112,8 @@ void policy_free(struct policy *policy)
 {
 	if (!policy)
 		return;
-	for (size_t i = 0; i < PAIRS_MAX; i++)
-		catalogue_free(policy->pairs[i].view);
+	for (size_t i = 0; i < COMMON_MAX; i++)
+		catalogue_free(policy->common[i].view);
 	for (size_t i = 0; i < policy->n_profiles; i++)
 		profile_deinit(&policy->profiles[i]);
 	free(policy->profiles);
@@ -135,63 +143,81 @@ static const struct profile *find_profile(const struct policy *policy, struct te
 		compare_name);
 }
 
-/* Return the place of the view that both profiles have: the one with it, or that of the one used
- * least lately, emptied. */
-static struct pair *find_pair(
-	struct policy *policy, const struct profile *given, const struct profile *asked)
+static bool is_same(const struct narrowing *a, const struct narrowing *b)
 {
-	struct pair *oldest = &policy->pairs[0];
+	return a->n == b->n && memcmp(a->profiles, b->profiles, a->n * sizeof(*a->profiles)) == 0;
+}
 
-	for (size_t i = 0; i < PAIRS_MAX; i++) {
-		struct pair *pair = &policy->pairs[i];
+/* Return the place of the view that @narrowing leaves: the one with it, or that of the one used least
+ * lately, emptied. */
+static struct common *find_common(struct policy *policy, const struct narrowing *narrowing)
+{
+	struct common *oldest = &policy->common[0];
 
-		if (pair->given == given && pair->asked == asked)
-			return pair;
-		if (pair->used < oldest->used)
-			oldest = pair;
+	for (size_t i = 0; i < COMMON_MAX; i++) {
+		struct common *common = &policy->common[i];
+
+		if (is_same(&common->of, narrowing))
+			return common;
+		if (common->used < oldest->used)
+			oldest = common;
 	}
 	catalogue_free(oldest->view);
-	*oldest = (struct pair){0};
+	*oldest = (struct common){0};
 	return oldest;
 }
 
-/* Return the catalogue of the tools that both have. Without memory it is empty. */
-static const struct catalogue *view_both(
-	struct policy *policy, const struct profile *given, const struct profile *asked)
+/* Return the catalogue of the tools that @narrowing leaves. Without memory it is empty. */
+static const struct catalogue *view_common(struct policy *policy, const struct narrowing *narrowing)
 {
-	struct pair *pair;
+	struct common *common;
 
-	if (given->has_all && asked->has_all)
+	if (narrowing->n == 0)
 		return policy->catalogue;
-	if (given->has_all || given == asked)
-		return asked->view;
-	if (asked->has_all)
-		return given->view;
-	pair = find_pair(policy, given, asked);
-	if (!pair->view)
-		*pair = (struct pair){
-			.given = given,
-			.asked = asked,
-			.view = profile_intersect(given, asked, policy->catalogue),
+	if (narrowing->n == 1)
+		return narrowing->profiles[0]->view;
+	common = find_common(policy, narrowing);
+	if (!common->view)
+		*common = (struct common){
+			.of = *narrowing,
+			.view = profile_intersect(
+				narrowing->profiles, narrowing->n, policy->catalogue),
 		};
-	pair->used = ++policy->n_uses;
-	return pair->view ? pair->view : policy->nothing;
+	common->used = ++policy->n_uses;
+	return common->view ? common->view : policy->nothing;
+}
+
+/* Narrow by the profile called @name. Return false when there is none. */
+static bool narrow(const struct policy *policy, struct text_view name, struct narrowing *narrowing)
+{
+	const struct profile *profile = find_profile(policy, name);
+
+	if (!profile)
+		return false;
+	for (size_t i = 0; i < narrowing->n; i++)
+		if (narrowing->profiles[i] == profile)
+			return true;
+	if (!profile->has_all)
+		narrowing->profiles[narrowing->n++] = profile;
+	return true;
 }
 
 const struct catalogue *policy_view(struct policy *policy, const struct policy_caller *caller)
 {
-	const char *name = access_find(&policy->access, caller);
-	const struct profile *given =
-		name ? find_profile(policy, (struct text_view){name, strlen(name)}) : NULL;
-	const struct profile *asked =
-		caller->profile.text ? find_profile(policy, caller->profile) : given;
+	const char *given = access_find(&policy->access, caller);
+	struct narrowing narrowing = {0};
+	bool is_known = given && narrow(policy, TEXT_VIEW(given), &narrowing);
 
-	return given && asked ? view_both(policy, given, asked) : policy->nothing;
+	if (caller->granted)
+		is_known = is_known && narrow(policy, TEXT_VIEW(caller->granted), &narrowing);
+	if (caller->profile.text)
+		is_known = is_known && narrow(policy, caller->profile, &narrowing);
+	return is_known ? view_common(policy, &narrowing) : policy->nothing;
 }
 
 const char *policy_profile(const struct policy *policy, const struct policy_caller *caller)
 {
-	return access_find(&policy->access, caller);
+	return caller->granted ? caller->granted : access_find(&policy->access, caller);
 }
 
 /* ── one call ────────────────────────────────────────────────────────────────────────────────── */

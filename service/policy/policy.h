@@ -31,7 +31,8 @@ void policy_free(struct policy *policy);
  * @policy. */
 const struct catalogue *policy_view(struct policy *policy, const struct policy_caller *caller);
 
-/* Return the name of the profile that @caller has been given, valid as long as @policy; NULL: none. */
+/* Return the name of the profile that @caller has been given, by its door or else by the access rules:
+ * valid as long as @caller and @policy; NULL: none. */
 const char *policy_profile(const struct policy *policy, const struct policy_caller *caller);
 
 enum policy_verdict {

@@ -33,13 +33,16 @@ void profile_deinit(struct profile *profile)
 }
 
 struct catalogue *profile_intersect(
-	const struct profile *one, const struct profile *other, const struct catalogue *catalogue)
+	const struct profile *const *profiles, size_t n, const struct catalogue *catalogue)
 {
-	cleanup(catalogue_set_deinit) struct catalogue_set both = {0};
+	cleanup(catalogue_set_deinit) struct catalogue_set common = {0};
 
-	if (catalogue_set_init(&both, catalogue) < 0)
+	if (catalogue_set_init(&common, catalogue) < 0)
 		return NULL;
-	for (size_t i = 0; i < both.n_words; i++)
-		both.words[i] = one->set.words[i] & other->set.words[i];
-	return catalogue_narrow(catalogue, &both);
+	for (size_t i = 0; i < common.n_words; i++) {
+		common.words[i] = profiles[0]->set.words[i];
+		for (size_t k = 1; k < n; k++)
+			common.words[i] &= profiles[k]->set.words[i];
+	}
+	return catalogue_narrow(catalogue, &common);
 }

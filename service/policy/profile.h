@@ -23,7 +23,7 @@ int profile_init(struct profile *profile, const struct config_profile *config,
 /* Free the memory of @profile. */
 void profile_deinit(struct profile *profile);
 
-/* Return the catalogue of the tools of @catalogue that both profiles have; NULL without memory. Neither
- * has all. The time is that of the smaller one, and of a look at each 64 tools. */
+/* Return the catalogue of the tools of @catalogue that all of the @n @profiles have; NULL without memory.
+ * None of them has all. The time is that of the smallest one, and of a look at each 64 tools. */
 struct catalogue *profile_intersect(
-	const struct profile *one, const struct profile *other, const struct catalogue *catalogue);
+	const struct profile *const *profiles, size_t n, const struct catalogue *catalogue);

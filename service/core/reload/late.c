@@ -22,8 +22,8 @@ bool late_hold(struct late *late, const struct request_scope *scope, struct answ
 	if (answer->code != ANSWER_UNKNOWN_TOOL || now_ms >= due_ms ||
 		!reload_is_pending(late->reload))
 		return false;
-	held = held_add(&late->requests, LATE_MAX, bus_sender(late->bus), scope->frame.text,
-		scope->frame.size, due_ms - now_ms);
+	held = held_add(&late->requests, LATE_MAX, bus_sender(late->bus), scope->address,
+		&scope->frame, due_ms - now_ms);
 	if (!held)
 		return false;
 	request_keep_origin(&scope->request, &scope->envelope, &held->call_id, &held->source);

@@ -5,6 +5,8 @@
 #include <signal.h>
 #include <string.h>
 
+#include "core/address.h"
+
 #define REQUEST "{\"type\":\"t\",\"context\":{\"source\":\"me\",\"n\":1.10}}"
 #define HEAD                                                                                       \
 	"{\"type\": \"t.response\", \"context\": {\"source\":\"me\",\"n\":1.10, "                  \
@@ -53,6 +55,71 @@ Test(answer, may_be_to_nobody)
 	answer_begin_broadcast(&answer, "ovos.tools.changed");
 	expect_text("{\"type\": \"ovos.tools.changed\", \"context\": {\"source\": \"toolboxd\", "
 		    "\"session\": {\"session_id\": \"default\"}}, \"data\": {");
+}
+
+/* The answers and the ends of an address. */
+static char delivered[256];
+static int delivered_code;
+static unsigned int n_freed;
+
+static void take_answer(struct address *address, struct buffer *message, int code)
+{
+	size_t size;
+	const char *text = bus_message_text(message, &size);
+
+	(void)address;
+	cr_assert_lt(size, sizeof(delivered));
+	memcpy(delivered, text, size);
+	delivered[size] = '\0';
+	delivered_code = code;
+}
+
+static void count_freed(struct address *address)
+{
+	(void)address;
+	n_freed++;
+}
+
+static const struct address_operations operations = {.answer = take_answer, .free = count_freed};
+
+Test(answer, goes_to_an_address_as_its_data_alone)
+{
+	struct address address = {.operations = &operations, .references = 1};
+
+	answer_deinit(&answer);
+	answer_begin_at(&answer, &address);
+	answer_member_text(&answer, "name", "add");
+	cr_expect(answer_fits(&answer, sizeof("{'name':'add'") + 2));
+	answer_send(&answer, NULL);
+	cr_expect_str_eq(delivered, "{\"name\":\"add\"}");
+	cr_expect_eq(delivered_code, ADDRESS_NO_ERROR);
+	cr_expect_not(answer_is_open(&answer));
+	answer_begin_at(&answer, &address);
+	answer_error_format(&answer, ANSWER_BUSY, "%d calls", 3);
+	answer_send(&answer, NULL);
+	cr_expect_str_eq(delivered, "{\"error\":\"3 calls\",\"code\":\"busy\"}");
+	cr_expect_eq(delivered_code, ANSWER_BUSY);
+	cr_expect_eq(n_freed, 0);
+	address_unref(&address);
+	cr_expect_eq(n_freed, 1);
+}
+
+Test(answer, reaches_no_caller_that_is_gone)
+{
+	struct address address = {.operations = &operations, .references = 1};
+
+	answer_deinit(&answer);
+	answer_begin_at(&answer, &address);
+	address_unref(&address);
+	cr_expect_eq(n_freed, 0);
+	address_leave(&address);
+	answer_send(&answer, NULL);
+	cr_expect_str_eq(delivered, "");
+	cr_expect_eq(n_freed, 1);
+	address.references = 1;
+	answer_begin_at(&answer, &address);
+	answer_deinit(&answer);
+	cr_expect_eq(address.references, 1);
 }
 
 Test(answer, tells_an_error_and_its_code)

@@ -20,10 +20,10 @@ Test(inbox, gives_frames_back_in_their_order)
 
 	inbox_init(&inbox);
 	cr_expect_null(inbox_take_first(&inbox));
-	cr_expect_eq(inbox_defer(&inbox, 3, NULL, "one", 3), 0);
-	cr_expect_eq(inbox_defer(&inbox, 3, NULL, "two", 3), 0);
+	cr_expect_eq(inbox_defer(&inbox, 3, NULL, NULL, "one", 3), 0);
+	cr_expect_eq(inbox_defer(&inbox, 3, NULL, NULL, "two", 3), 0);
 	expect_first(&inbox, "one");
-	cr_expect_eq(inbox_defer(&inbox, 3, NULL, "three", 5), 0);
+	cr_expect_eq(inbox_defer(&inbox, 3, NULL, NULL, "three", 5), 0);
 	expect_first(&inbox, "two");
 	expect_first(&inbox, "three");
 	cr_expect_null(inbox_take_first(&inbox));
@@ -35,8 +35,8 @@ Test(inbox, takes_no_more_than_it_may)
 	struct inbox inbox;
 
 	inbox_init(&inbox);
-	cr_expect_eq(inbox_defer(&inbox, 1, NULL, "one", 3), 0);
-	cr_expect_eq(inbox_defer(&inbox, 1, NULL, "two", 3), INBOX_E_FULL);
+	cr_expect_eq(inbox_defer(&inbox, 1, NULL, NULL, "one", 3), 0);
+	cr_expect_eq(inbox_defer(&inbox, 1, NULL, NULL, "two", 3), INBOX_E_FULL);
 	cr_expect_eq(inbox.n_frames, 1);
 	inbox_deinit(&inbox);
 	cr_expect_eq(inbox.n_frames, 0);
@@ -51,11 +51,11 @@ Test(inbox, holds_no_more_bytes_of_one_peer_than_its_share)
 	struct inbox inbox;
 
 	inbox_init(&inbox);
-	cr_expect_eq(inbox_defer(&inbox, 9, account, text, sizeof(text)), 0);
-	cr_expect_eq(inbox_defer(&inbox, 9, account, text, sizeof(text)), INBOX_E_FULL);
+	cr_expect_eq(inbox_defer(&inbox, 9, account, NULL, text, sizeof(text)), 0);
+	cr_expect_eq(inbox_defer(&inbox, 9, account, NULL, text, sizeof(text)), INBOX_E_FULL);
 	frame = inbox_take_first(&inbox);
 	inbox_frame_free(frame);
-	cr_expect_eq(inbox_defer(&inbox, 9, account, text, sizeof(text)), 0);
+	cr_expect_eq(inbox_defer(&inbox, 9, account, NULL, text, sizeof(text)), 0);
 	inbox_deinit(&inbox);
 	cr_expect_eq(book.held, 0);
 	account_unref(account);

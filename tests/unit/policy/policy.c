@@ -276,6 +276,59 @@ Test(policy, lets_no_request_widen_what_its_rule_gave)
 }
 
 /* More pairs than are kept, over and over. */
+/* The door of a caller narrows what the access rules give, and its request narrows that. */
+Test(policy, narrows_by_the_profile_of_the_door)
+{
+	static const struct {
+		const char *granted, *asked;
+		size_t n_tools;
+	} cases[] = {
+		{NULL, NULL, 5},
+		{"default", NULL, 5},
+		{"gets", NULL, 2},
+		{"gets", "gets", 2},
+		{"gets", "of_b", 1},
+		{"gets", "all", 2},
+		{"nothing", NULL, 0},
+		{"nothing", "gets", 0},
+		{"nope", NULL, 0},
+		{"gets", "nope", 0},
+		{"", NULL, 0},
+	};
+
+	define("gets", "a/get,b/get");
+	define("of_b", "b/*");
+	define("nothing", "");
+	define("all", "all");
+	make_policy();
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const struct policy_caller caller = {
+			.granted = cases[i].granted, .profile = view_of(cases[i].asked)};
+
+		cr_expect_eq(catalogue_n_tools(policy_view(policy, &caller)), cases[i].n_tools,
+			"granted %s, asked %s", cases[i].granted, cases[i].asked);
+	}
+}
+
+Test(policy, narrows_by_rule_door_and_request_at_once)
+{
+	const struct policy_caller caller = {.source = view_of("kitchen"),
+		.granted = "gets_and_sets",
+		.profile = view_of("of_b")};
+	const struct catalogue *view;
+
+	define("no_set", "a/add,a/get,b/get,b/all");
+	define("gets_and_sets", "a/get,b/get,b/set");
+	define("of_b", "b/*");
+	give("kitchen", NULL, NULL, "no_set");
+	make_policy();
+	view = policy_view(policy, &caller);
+	cr_assert_eq(catalogue_n_tools(view), 1);
+	cr_expect_str_eq(catalogue_tool(view, 0)->name, "get");
+	cr_expect_eq(policy_view(policy, &caller), view);
+	cr_expect_str_eq(policy_profile(policy, &caller), "gets_and_sets");
+}
+
 Test(policy, keeps_a_bounded_number_of_what_two_profiles_have_in_common)
 {
 	char name[16];
@@ -325,15 +378,19 @@ Test(policy, asks_by_mode_unless_the_tool_is_listed)
 
 Test(policy, copies_a_caller_with_its_texts)
 {
-	char source[] = "skill", profile[] = "kids";
-	const struct policy_caller caller = {
-		.source = {source, 5}, .site_id = {"", 0}, .profile = {profile, 4}};
+	char source[] = "skill", profile[] = "kids", granted[] = "guests";
+	const struct policy_caller caller = {.source = {source, 5},
+		.site_id = {"", 0},
+		.profile = {profile, 4},
+		.granted = granted};
 	struct policy_caller *copy = policy_caller_copy(&caller);
 
 	memset(source, 'x', 5);
 	memset(profile, 'x', 4);
+	memset(granted, 'x', 6);
 	cr_expect_arr_eq(copy->source.text, "skill", 5);
 	cr_expect_arr_eq(copy->profile.text, "kids", 4);
+	cr_expect_str_eq(copy->granted, "guests");
 	cr_expect_null(copy->session_id.text);
 	cr_expect_not_null(copy->site_id.text);
 	policy_caller_free(copy);

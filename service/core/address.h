@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+
+#include "json/tape.h"
+#include "policy/caller.h"
+#include "util/buffer.h"
+
+/*
+ * The address of a request that did not come over the bus: where its answer goes.
+ *
+ *   door ──topics_take_request──▶ request ─ call ─ answer_send ──▶ operations.answer
+ *     │                              │       │                           ▲
+ *     │                              │       └─ progress ─▶ operations.progress
+ *     │                              └─ held, deferred: a reference      │
+ *     └── its caller is gone: address_leave ───────────────▶ nothing is passed on any more
+ *
+ * The request has the shape of a message of the bus, and is served as one. Only its answer has another
+ * shape: the data of the response, alone.
+ */
+struct address;
+
+struct address_operations {
+	/* Take over the answer, whose text bus_message_text() returns: one JSON object. @code: of the error
+	 * in it; ADDRESS_NO_ERROR: none. Called once. */
+	void (*answer)(struct address *address, struct buffer *message, int code);
+
+	/* Take the progress that the tool has reported (worker frames, contract.md). NULL: not wanted. */
+	void (*progress)(struct address *address, const struct json_tape *progress);
+
+	/* Free @address: the last reference was dropped. */
+	void (*free)(struct address *address);
+};
+
+#define ADDRESS_NO_ERROR (-1)
+
+/* A member of what its door keeps of one request. */
+struct address {
+	const struct address_operations *operations;
+	unsigned int references;
+	enum call_door door;
+	const char *granted; /* see struct policy_caller; lives as long as the address */
+	bool has_left;       /* the caller is gone */
+};
+
+/* Take a reference. @address may be NULL. */
+static inline struct address *address_ref(struct address *address)
+{
+	if (address)
+		address->references++;
+	return address;
+}
+
+/* Drop a reference; the last one frees @address, which may be NULL. */
+static inline void address_unref(struct address *address)
+{
+	if (address && --address->references == 0)
+		address->operations->free(address);
+}
+
+/* Pass on @progress to @address, which may be NULL, if it wants that. */
+static inline void address_progress(struct address *address, const struct json_tape *progress)
+{
+	if (address && !address->has_left && address->operations->progress)
+		address->operations->progress(address, progress);
+}
+
+/* Note that the caller at @address is gone: neither the answer nor progress is passed on any more. */
+static inline void address_leave(struct address *address)
+{
+	address->has_left = true;
+}
