@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "mcp/call_result.h"
+
+#include <string.h>
+
+#include "json/writer.h"
+
+static uint32_t find_typed(
+	const struct json_tape *tape, uint32_t object, const char *key, enum json_type type)
+{
+	uint32_t value = json_find(tape, object, key);
+
+	return value != JSON_NONE && json_type_at(tape, value) == type ? value : JSON_NONE;
+}
+
+/* Append the string member @key of @object, if there is one. */
+static void append_member(
+	const struct json_tape *tape, uint32_t object, const char *key, struct buffer *text)
+{
+	uint32_t value = find_typed(tape, object, key, JSON_STRING);
+
+	if (value != JSON_NONE)
+		json_string_decode(tape, value, text);
+}
+
+/* ── errors ──────────────────────────────────────────────────────────────────────────────────── */
+
+/* Return whether the error with the code at @code is one of the request, not of the call. */
+static bool is_request_error(const struct json_tape *tape, uint32_t code)
+{
+	static const char *const codes[] = {"unknown_tool", "missing_name", "bad_request"};
+
+	for (size_t i = 0; code != JSON_NONE && i < sizeof(codes) / sizeof(*codes); i++)
+		if (json_string_equals(tape, code, codes[i], strlen(codes[i])))
+			return true;
+	return false;
+}
+
+/* Append the error, and each violation on a line of its own. */
+static void write_error_text(const struct json_tape *tape, struct buffer *text)
+{
+	uint32_t violations = find_typed(tape, 0, "violations", JSON_ARRAY);
+
+	append_member(tape, 0, "error", text);
+	if (violations == JSON_NONE)
+		return;
+	for (uint32_t i = json_first(tape, violations); i < json_end(tape, violations);
+		i = json_next(tape, i)) {
+		size_t start;
+
+		if (json_type_at(tape, i) != JSON_OBJECT)
+			continue;
+		buffer_append_char(text, '\n');
+		start = text->size;
+		append_member(tape, i, "path", text);
+		buffer_append_string(text, text->size > start ? ": " : "");
+		append_member(tape, i, "message", text);
+	}
+}
+
+/* ── results ─────────────────────────────────────────────────────────────────────────────────── */
+
+/* Return whether the result at @result is the one that the size guard puts in the place of a long one. */
+static bool is_truncated(const struct json_tape *tape, uint32_t result)
+{
+	uint32_t reason;
+
+	if (json_type_at(tape, result) != JSON_OBJECT || json_count(tape, result) != 6 ||
+		find_typed(tape, result, "truncated", JSON_TRUE) == JSON_NONE ||
+		find_typed(tape, result, "actual_chars", JSON_NUMBER) == JSON_NONE ||
+		find_typed(tape, result, "hint", JSON_STRING) == JSON_NONE ||
+		find_typed(tape, result, "head", JSON_STRING) == JSON_NONE)
+		return false;
+	reason = find_typed(tape, result, "reason", JSON_STRING);
+	return reason != JSON_NONE &&
+	       json_string_equals(tape, reason, "too_long", strlen("too_long"));
+}
+
+/* Append the content that is one block of @text. */
+static void write_text_content(struct buffer *out, struct buffer *text)
+{
+	buffer_fail_with(out, text);
+	buffer_append_string(out, "\"content\":[{\"type\":\"text\",\"text\":");
+	json_write_string(out, text->data ? text->data : "", text->size);
+	buffer_append_string(out, "}]");
+}
+
+static void write_failure(struct buffer *out, struct buffer *text)
+{
+	write_text_content(out, text);
+	buffer_append_string(out, ",\"isError\":true");
+}
+
+static void write_structured(struct buffer *out, const struct json_tape *tape, uint32_t value)
+{
+	buffer_append_string(out, ",\"structuredContent\":");
+	json_write_compact(out, tape, value);
+}
+
+/* Append the members of a call that has the result at @result. */
+static void write_result(struct buffer *out, const struct json_tape *tape, uint32_t result,
+	bool has_content, struct buffer *text)
+{
+	bool is_object = json_type_at(tape, result) == JSON_OBJECT;
+	uint32_t content = has_content && is_object
+				   ? find_typed(tape, result, "content", JSON_ARRAY)
+				   : JSON_NONE;
+
+	if (is_truncated(tape, result)) {
+		append_member(tape, result, "hint", text);
+		buffer_append_char(text, '\n');
+		append_member(tape, result, "head", text);
+		write_failure(out, text);
+		return;
+	}
+	if (content != JSON_NONE) {
+		uint32_t structured = find_typed(tape, result, "structured", JSON_OBJECT);
+
+		buffer_append_string(out, "\"content\":");
+		json_write_compact(out, tape, content);
+		if (structured != JSON_NONE)
+			write_structured(out, tape, structured);
+	} else {
+		json_write_compact(text, tape, result);
+		write_text_content(out, text);
+		if (is_object)
+			write_structured(out, tape, result);
+	}
+	buffer_append_string(out, ",\"isError\":false");
+}
+
+int mcp_write_call_result(struct buffer *out, const struct mcp_message *message,
+	const struct mcp_server *server, const struct json_tape *data, bool has_content,
+	struct buffer *text, struct mcp_error *ret_error)
+{
+	uint32_t result = json_find(data, 0, "result");
+
+	if (result == JSON_NONE) {
+		write_error_text(data, text);
+		if (is_request_error(data, find_typed(data, 0, "code", JSON_STRING))) {
+			mcp_refuse(ret_error, MCP_INVALID_PARAMS, 200, "");
+			ret_error->message =
+				(struct text_view){text->data ? text->data : "", text->size};
+			return MCP_E_REFUSED;
+		}
+	}
+	mcp_result_begin(out, message);
+	if (result == JSON_NONE)
+		write_failure(out, text);
+	else
+		write_result(out, data, result, has_content, text);
+	mcp_result_end(out, message, server);
+	return 0;
+}

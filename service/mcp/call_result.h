@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+
+#include "json/tape.h"
+#include "mcp/message.h"
+#include "mcp/response.h"
+#include "util/buffer.h"
+
+/*
+ * The response to tools/call, made from the data of the answer that a call has everywhere
+ * (contract.md, Errors; Size of results):
+ *
+ *   {"result": {…}}                        structuredContent, and its JSON as text
+ *   {"result": {"content": […]}}           of a tool with rich content: its blocks
+ *   {"result": {"truncated": true, …}}     isError, its hint and its head as text
+ *   {"error", "code", "violations"?}       isError, error and violations as text; unknown_tool,
+ *                                          missing_name and bad_request are errors of JSON-RPC
+ */
+
+/* Append it; @has_content: the tool answers with rich content. Return 0, or MCP_E_REFUSED with @ret_error
+ * filled, whose message is appended to @text, and nothing appended to @out. */
+int mcp_write_call_result(struct buffer *out, const struct mcp_message *message,
+	const struct mcp_server *server, const struct json_tape *data, bool has_content,
+	struct buffer *text, struct mcp_error *ret_error);

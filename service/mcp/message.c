@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "mcp/message.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "json/number.h"
+#include "json/reader.h"
+#include "util/cleanup.h"
+
+/* Statuses of HTTP. */
+#define OK          200
+#define BAD_REQUEST 400
+#define NOT_FOUND   404
+
+#define LEGACY (1u << MCP_LEGACY)
+#define MODERN (1u << MCP_MODERN)
+
+#define VERSION_HEADER "MCP-Protocol-Version"
+
+#define META_CAPABILITIES "io.modelcontextprotocol/clientCapabilities"
+
+/* The methods of requests. The last ones are not ours, but have the header Mcp-Name, too. */
+static const struct method {
+	const char *name;
+	enum mcp_method method;
+	unsigned int eras;
+	const char *named_by; /* the parameter that Mcp-Name repeats, or NULL */
+} methods[] = {
+	{"initialize", MCP_INITIALIZE, LEGACY, NULL},
+	{"ping", MCP_PING, LEGACY, NULL},
+	{"server/discover", MCP_DISCOVER, MODERN, NULL},
+	{"tools/list", MCP_TOOLS_LIST, LEGACY | MODERN, NULL},
+	{"tools/call", MCP_TOOLS_CALL, LEGACY | MODERN, "name"},
+	{"subscriptions/listen", MCP_LISTEN, MODERN, NULL},
+	{"prompts/get", MCP_UNKNOWN, 0, "name"},
+	{"resources/read", MCP_UNKNOWN, 0, "uri"},
+};
+
+static const struct method unknown_method = {"", MCP_UNKNOWN, 0, NULL};
+
+static uint32_t find_typed(
+	const struct json_tape *tape, uint32_t object, const char *key, enum json_type type)
+{
+	uint32_t value = object != JSON_NONE ? json_find(tape, object, key) : JSON_NONE;
+
+	return value != JSON_NONE && json_type_at(tape, value) == type ? value : JSON_NONE;
+}
+
+/* Return the member @key of @object, where null counts as absent. */
+static uint32_t find_present(const struct json_tape *tape, uint32_t object, const char *key)
+{
+	uint32_t value = object != JSON_NONE ? json_find(tape, object, key) : JSON_NONE;
+
+	return value != JSON_NONE && json_type_at(tape, value) == JSON_NULL ? JSON_NONE : value;
+}
+
+static struct text_view value_text(const struct json_tape *tape, uint32_t index)
+{
+	struct text_view view;
+
+	view.text = json_value_text(tape, index, &view.size);
+	return view;
+}
+
+static bool is_text(const struct json_tape *tape, uint32_t index, const char *text)
+{
+	return json_type_at(tape, index) == JSON_STRING &&
+	       json_string_equals(tape, index, text, strlen(text));
+}
+
+/* ── the message ─────────────────────────────────────────────────────────────────────────────── */
+
+/* Return whether the value at @index may be the id of a request, or a progress token. */
+static bool is_id(const struct json_tape *tape, uint32_t index)
+{
+	return json_type_at(tape, index) == JSON_STRING ||
+	       (json_type_at(tape, index) == JSON_NUMBER && json_number_is_integer(tape, index));
+}
+
+static const struct method *find_method(const struct mcp_message *message)
+{
+	for (size_t i = 0; i < sizeof(methods) / sizeof(*methods); i++)
+		if (is_text(&message->tape, message->method_name, methods[i].name))
+			return &methods[i];
+	return &unknown_method;
+}
+
+static int refuse_request(struct mcp_error *error, const char *text)
+{
+	return mcp_refuse(error, MCP_INVALID_REQUEST, BAD_REQUEST, text);
+}
+
+/* Read the members of the object at the root. */
+static int read_members(struct mcp_message *message, struct mcp_error *error)
+{
+	const struct json_tape *tape = &message->tape;
+	uint32_t id = json_find(tape, 0, "id");
+	uint32_t version = json_find(tape, 0, "jsonrpc");
+
+	if (id != JSON_NONE && is_id(tape, id))
+		message->id = value_text(tape, id);
+	message->method_name = json_find(tape, 0, "method");
+	message->params = json_find(tape, 0, "params");
+	if (message->params != JSON_NONE && json_type_at(tape, message->params) == JSON_NULL)
+		message->params = JSON_NONE;
+	message->has_wrong_params =
+		message->params != JSON_NONE && json_type_at(tape, message->params) != JSON_OBJECT;
+	if (message->has_wrong_params)
+		message->params = JSON_NONE;
+	if (version == JSON_NONE || !is_text(tape, version, "2.0"))
+		return refuse_request(error, "\"jsonrpc\" must be \"2.0\".");
+	if (message->method_name == JSON_NONE) {
+		message->kind = MCP_RESPONSE;
+		if (json_find(tape, 0, "result") == JSON_NONE &&
+			json_find(tape, 0, "error") == JSON_NONE)
+			return refuse_request(error, "There is no \"method\".");
+		return 0;
+	}
+	if (json_type_at(tape, message->method_name) != JSON_STRING)
+		return refuse_request(error, "\"method\" must be a string.");
+	message->kind = id == JSON_NONE ? MCP_NOTIFICATION : MCP_REQUEST;
+	if (message->kind == MCP_REQUEST && !message->id.text)
+		return refuse_request(error, "\"id\" must be a string or an integer.");
+	if (message->kind == MCP_REQUEST)
+		message->method = find_method(message)->method;
+	else if (is_text(tape, message->method_name, "notifications/cancelled"))
+		message->method = MCP_CANCELLED;
+	return 0;
+}
+
+int mcp_message_read(struct mcp_message *message, const char *text, size_t size, uint32_t depth_max,
+	struct mcp_error *ret_error)
+{
+	struct json_tape tape = message->tape;
+	struct json_error reason;
+	int r = json_tape_read(&tape, text, size, depth_max, &reason);
+
+	*message = (struct mcp_message){.tape = tape};
+	if (r < 0)
+		return r;
+	if (r == JSON_E_DUPLICATE_KEY || r == JSON_E_NUL_IN_KEY || r == JSON_E_DEPTH)
+		return refuse_request(ret_error, reason.message);
+	if (r != 0) {
+		mcp_refuse(ret_error, MCP_PARSE_ERROR, BAD_REQUEST, reason.message);
+		return MCP_E_NOT_JSON;
+	}
+	if (json_type_at(&message->tape, 0) == JSON_ARRAY)
+		return refuse_request(ret_error, "A batch is not supported: send one message.");
+	if (json_type_at(&message->tape, 0) != JSON_OBJECT)
+		return refuse_request(ret_error, "A message is an object.");
+	return read_members(message, ret_error);
+}
+
+bool mcp_ids_equal(struct text_view a, struct text_view b)
+{
+	cleanup(json_tape_cleanup) struct json_tape a_tape = {0};
+	cleanup(json_tape_cleanup) struct json_tape b_tape = {0};
+
+	if (a.size == b.size && memcmp(a.text, b.text, a.size) == 0)
+		return true;
+	if (json_tape_read(&a_tape, a.text, a.size, 1, NULL) != 0 ||
+		json_tape_read(&b_tape, b.text, b.size, 1, NULL) != 0 ||
+		json_type_at(&a_tape, 0) != json_type_at(&b_tape, 0))
+		return false;
+	if (json_type_at(&a_tape, 0) == JSON_STRING)
+		return json_strings_equal(&a_tape, 0, &b_tape, 0);
+	return json_number_compare(a.text, a.size, b.text, b.size) == 0;
+}
+
+/* ── the headers ─────────────────────────────────────────────────────────────────────────────── */
+
+/* Check that the header @name is there once, and has the string at @token; @text: the refusal. */
+static int check_header(const struct mcp_message *message, const struct mcp_fields *fields,
+	const char *name, uint32_t token, const char *text, struct mcp_error *error)
+{
+	cleanup(buffer_deinit) struct buffer value = {0};
+	bool is_encoded = strcmp(name, "Mcp-Name") == 0;
+	enum mcp_field_status status = mcp_field_read(fields, name, is_encoded, &value);
+
+	if (buffer_status(&value) < 0)
+		return -ENOMEM;
+	if (status != MCP_FIELD_FOUND || !json_string_equals(&message->tape, token,
+						 value.data ? value.data : "", value.size))
+		return mcp_refuse(error, MCP_HEADER_MISMATCH, BAD_REQUEST, text);
+	return 0;
+}
+
+/* @version: the token of the version in `_meta`, or JSON_NONE. */
+static int check_headers(const struct mcp_message *message, const struct mcp_fields *fields,
+	enum mcp_field_status status, uint32_t version, struct mcp_error *error)
+{
+	const char *key = find_method(message)->named_by;
+	uint32_t name =
+		key ? find_typed(&message->tape, message->params, key, JSON_STRING) : JSON_NONE;
+	int r = 0;
+
+	if (status != MCP_FIELD_FOUND)
+		return mcp_refuse(error, MCP_HEADER_MISMATCH, BAD_REQUEST,
+			"The header MCP-Protocol-Version is missing, or wrong.");
+	r = check_header(message, fields, "Mcp-Method", message->method_name,
+		"The header Mcp-Method is missing, or not the method.", error);
+	if (r == 0 && name != JSON_NONE)
+		r = check_header(message, fields, "Mcp-Name", name,
+			"The header Mcp-Name is missing, or not the name in params.", error);
+	if (r == 0 && version != JSON_NONE && json_type_at(&message->tape, version) == JSON_STRING)
+		r = check_header(message, fields, VERSION_HEADER, version,
+			"The header MCP-Protocol-Version is not the version in _meta.", error);
+	return r;
+}
+
+/* ── the parameters ──────────────────────────────────────────────────────────────────────────── */
+
+static int refuse_params(struct mcp_error *error, const char *text)
+{
+	return mcp_refuse(error, MCP_INVALID_PARAMS, OK, text);
+}
+
+static int read_initialize(struct mcp_message *message, struct mcp_error *error)
+{
+	message->requested_version =
+		find_typed(&message->tape, message->params, "protocolVersion", JSON_STRING);
+	if (message->requested_version == JSON_NONE)
+		return refuse_params(error, "params.protocolVersion must be a string.");
+	return 0;
+}
+
+static int read_list(struct mcp_message *message, struct mcp_error *error)
+{
+	message->cursor = find_present(&message->tape, message->params, "cursor");
+	if (message->cursor != JSON_NONE &&
+		json_type_at(&message->tape, message->cursor) != JSON_STRING)
+		return refuse_params(error, "params.cursor must be a string.");
+	return 0;
+}
+
+static int read_call(struct mcp_message *message, struct mcp_error *error)
+{
+	message->name = find_typed(&message->tape, message->params, "name", JSON_STRING);
+	if (message->name == JSON_NONE)
+		return refuse_params(error, "params.name must be a string, the name of a tool.");
+	message->arguments = find_present(&message->tape, message->params, "arguments");
+	if (message->arguments != JSON_NONE &&
+		json_type_at(&message->tape, message->arguments) != JSON_OBJECT)
+		return refuse_params(error, "params.arguments must be an object.");
+	return 0;
+}
+
+static int read_listen(struct mcp_message *message, struct mcp_error *error)
+{
+	uint32_t filter = find_typed(&message->tape, message->params, "notifications", JSON_OBJECT);
+
+	if (filter == JSON_NONE)
+		return refuse_params(error, "params.notifications must be an object.");
+	message->wants_tool_changes =
+		find_typed(&message->tape, filter, "toolsListChanged", JSON_TRUE) != JSON_NONE;
+	return 0;
+}
+
+static int read_params(struct mcp_message *message, struct mcp_error *error)
+{
+	switch (message->method) {
+	case MCP_INITIALIZE:
+		return read_initialize(message, error);
+	case MCP_TOOLS_LIST:
+		return read_list(message, error);
+	case MCP_TOOLS_CALL:
+		return read_call(message, error);
+	case MCP_LISTEN:
+		return read_listen(message, error);
+	default:
+		return 0;
+	}
+}
+
+/* Read the members of `_meta` that both eras have. */
+static int read_meta(struct mcp_message *message, uint32_t meta, struct mcp_error *error)
+{
+	uint32_t token = find_present(&message->tape, meta, "progressToken");
+
+	if (token == JSON_NONE)
+		return 0;
+	if (!is_id(&message->tape, token))
+		return refuse_params(
+			error, "params._meta.progressToken must be a string or an integer.");
+	message->progress_token = value_text(&message->tape, token);
+	return 0;
+}
+
+/* A malformed notification is ignored (2026-07-28, Cancellation, Error Handling). */
+static void read_cancelled(struct mcp_message *message)
+{
+	uint32_t id = find_present(&message->tape, message->params, "requestId");
+
+	if (id != JSON_NONE && is_id(&message->tape, id))
+		message->request_id = value_text(&message->tape, id);
+}
+
+/* ── the check ───────────────────────────────────────────────────────────────────────────────── */
+
+static int refuse_meta(struct mcp_error *error, const char *text)
+{
+	return mcp_refuse(error, MCP_INVALID_PARAMS, BAD_REQUEST, text);
+}
+
+/* Check the version that the `_meta` of a modern request names. */
+static int check_version(
+	const struct mcp_message *message, uint32_t version, struct mcp_error *error)
+{
+	if (version == JSON_NONE || json_type_at(&message->tape, version) != JSON_STRING)
+		return refuse_meta(error, "params._meta has no " MCP_META_VERSION ".");
+	if (is_text(&message->tape, version, MCP_VERSION_MODERN))
+		return 0;
+	mcp_refuse(error, MCP_UNSUPPORTED_VERSION, BAD_REQUEST, "Unsupported protocol version");
+	error->requested = value_text(&message->tape, version);
+	return MCP_E_REFUSED;
+}
+
+static int check_modern(struct mcp_message *message, const struct mcp_fields *fields,
+	enum mcp_field_status status, uint32_t meta, uint32_t version, struct mcp_error *error)
+{
+	int r = fields ? check_headers(message, fields, status, version, error) : 0;
+
+	if (r == 0)
+		r = check_version(message, version, error);
+	if (r == 0 && find_typed(&message->tape, meta, META_CAPABILITIES, JSON_OBJECT) == JSON_NONE)
+		r = refuse_meta(error, "params._meta has no " META_CAPABILITIES ".");
+	return r;
+}
+
+/* Check a request of the era that it has. */
+static int check_request(struct mcp_message *message, uint32_t meta, struct mcp_error *error)
+{
+	bool is_modern = message->era == MCP_MODERN;
+	int r;
+
+	if (!(find_method(message)->eras & 1u << message->era))
+		return mcp_refuse(error, MCP_METHOD_NOT_FOUND, is_modern ? NOT_FOUND : OK,
+			"Method not found");
+	if (message->has_wrong_params)
+		return refuse_params(error, "params must be an object.");
+	r = read_meta(message, meta, error);
+	return r == 0 ? read_params(message, error) : r;
+}
+
+/* Find the era of @message: a version in `_meta`, or a header that names no legacy version, is modern. */
+static enum mcp_era find_era(
+	bool has_version, enum mcp_field_status status, const struct buffer *header)
+{
+	if (has_version || status == MCP_FIELD_WRONG)
+		return MCP_MODERN;
+	return status == MCP_FIELD_FOUND && !mcp_version_legacy(header->data, header->size)
+		       ? MCP_MODERN
+		       : MCP_LEGACY;
+}
+
+int mcp_message_check(
+	struct mcp_message *message, const struct mcp_fields *fields, struct mcp_error *ret_error)
+{
+	const struct json_tape *tape = &message->tape;
+	cleanup(buffer_deinit) struct buffer header = {0};
+	enum mcp_field_status status = MCP_FIELD_ABSENT;
+	uint32_t meta = find_typed(tape, message->params, "_meta", JSON_OBJECT);
+	uint32_t version = find_present(tape, meta, MCP_META_VERSION);
+	int r = 0;
+
+	if (fields)
+		status = mcp_field_read(fields, VERSION_HEADER, false, &header);
+	if (buffer_status(&header) < 0)
+		return -ENOMEM;
+	message->era = find_era(version != JSON_NONE, status, &header);
+	if (message->kind == MCP_NOTIFICATION) {
+		read_cancelled(message);
+		return 0;
+	}
+	if (message->kind == MCP_RESPONSE)
+		return message->era == MCP_LEGACY
+			       ? 0
+			       : refuse_request(ret_error, "A client sends no responses.");
+	if (message->era == MCP_MODERN)
+		r = check_modern(message, fields, status, meta, version, ret_error);
+	return r == 0 ? check_request(message, meta, ret_error) : r;
+}
+
+void mcp_message_deinit(struct mcp_message *message)
+{
+	json_tape_deinit(&message->tape);
+	*message = (struct mcp_message){0};
+}

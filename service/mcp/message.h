@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "json/tape.h"
+#include "mcp/error.h"
+#include "mcp/header_value.h"
+#include "mcp/version.h"
+#include "util/text_view.h"
+
+/*
+ * A JSON-RPC message of a client, read and checked in two steps:
+ *
+ *   bytes ─read─▶ kind, id, method ─check─▶ era, parameters
+ *                   │                 │
+ *                   └─ −32700, −32600 └─ with HTTP the headers, then the version, `_meta`, the method,
+ *                                        and the parameters: the first that is wrong
+ */
+enum mcp_kind {
+	MCP_REQUEST,
+	MCP_NOTIFICATION, /* has no response */
+	MCP_RESPONSE,     /* to a request that we never send */
+};
+
+enum mcp_method {
+	MCP_UNKNOWN, /* a notification with it is ignored */
+	MCP_INITIALIZE,
+	MCP_PING,
+	MCP_DISCOVER,
+	MCP_TOOLS_LIST,
+	MCP_TOOLS_CALL,
+	MCP_LISTEN,
+	MCP_CANCELLED,
+};
+
+/* A zeroed one, or one used before; free it with mcp_message_deinit(). Tokens are indices of the tape;
+ * the texts point into the text that was read. */
+struct mcp_message {
+	struct json_tape tape;
+	enum mcp_kind kind;
+	enum mcp_method method;
+	uint32_t method_name; /* token */
+	uint32_t params;      /* token of the object, or JSON_NONE */
+	bool has_wrong_params;
+	struct text_view id; /* as JSON; absent: none that can be used */
+
+	enum mcp_era era;
+	struct text_view progress_token; /* as JSON; absent: none */
+	uint32_t name;                   /* tools/call: token of the tool's name */
+	uint32_t arguments;              /* tools/call: token of the object, or JSON_NONE */
+	uint32_t cursor;                 /* tools/list: token, or JSON_NONE */
+	uint32_t requested_version;      /* initialize: token */
+	struct text_view request_id;     /* cancelled: of the request, as JSON; absent: ignore it */
+	bool wants_tool_changes;         /* listen */
+};
+
+/*
+ * Read the @size bytes at @text, which stay where they are, with at most @depth_max levels. Return 0;
+ * MCP_E_NOT_JSON or MCP_E_REFUSED with @ret_error filled (kind and id are filled as far as they were
+ * read); or -ENOMEM.
+ */
+int mcp_message_read(struct mcp_message *message, const char *text, size_t size, uint32_t depth_max,
+	struct mcp_error *ret_error);
+
+/*
+ * Check @message, which was read, against the headers @fields of its HTTP request (NULL: it did not
+ * come by HTTP), and read its parameters. Return 0, MCP_E_REFUSED with @ret_error filled, or -ENOMEM. A
+ * notification is never refused.
+ */
+int mcp_message_check(
+	struct mcp_message *message, const struct mcp_fields *fields, struct mcp_error *ret_error);
+
+/* Return whether two ids, as JSON, are the same: 1 is 1.0, but not "1". */
+bool mcp_ids_equal(struct text_view a, struct text_view b);
+
+void mcp_message_deinit(struct mcp_message *message);

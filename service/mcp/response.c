@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "mcp/response.h"
+
+#include "json/writer.h"
+#include "mcp/notification.h"
+#include "util/cleanup.h"
+
+#define INSTRUCTIONS                                                                               \
+	"The tools of this device. A tool may wait until a person has approved the call; a "       \
+	"result that is too long is cut, and says so."
+
+#define CAPABILITIES ",\"capabilities\":{\"tools\":{\"listChanged\":true}}"
+
+static void write_server_info(struct buffer *out, const struct mcp_server *server)
+{
+	buffer_append_string(out, "{\"name\":\"toolboxd\"");
+	json_write_member_text(out, "version", server->version);
+	buffer_append_char(out, '}');
+}
+
+/* Append the comma before a further member of the object that @out ends in. */
+static void separate(struct buffer *out)
+{
+	if (out->size > 0 && out->data[out->size - 1] != '{')
+		buffer_append_char(out, ',');
+}
+
+void mcp_result_begin(struct buffer *out, const struct mcp_message *message)
+{
+	buffer_append_string(out, "{\"jsonrpc\":\"2.0\",\"id\":");
+	buffer_append(out, message->id.text, message->id.size);
+	buffer_append_string(out, ",\"result\":{");
+}
+
+void mcp_result_end(
+	struct buffer *out, const struct mcp_message *message, const struct mcp_server *server)
+{
+	if (message->era == MCP_MODERN) {
+		separate(out);
+		buffer_append_string(out, "\"resultType\":\"complete\",\"_meta\":{");
+		if (message->method == MCP_LISTEN) {
+			mcp_write_subscription(out, message->id);
+			buffer_append_char(out, ',');
+		}
+		buffer_append_string(out, "\"io.modelcontextprotocol/serverInfo\":");
+		write_server_info(out, server);
+		buffer_append_char(out, '}');
+	}
+	buffer_append_string(out, "}}");
+}
+
+void mcp_result_end_kept(
+	struct buffer *out, const struct mcp_message *message, const struct mcp_server *server)
+{
+	if (message->era == MCP_MODERN)
+		buffer_printf(out, ",\"ttlMs\":%d,\"cacheScope\":\"%s\"", MCP_TTL_MS,
+			server->is_private ? "private" : "public");
+	mcp_result_end(out, message, server);
+}
+
+void mcp_write_initialize(
+	struct buffer *out, const struct mcp_message *message, const struct mcp_server *server)
+{
+	cleanup(buffer_deinit) struct buffer requested = {0};
+	const char *version;
+
+	json_string_decode(&message->tape, message->requested_version, &requested);
+	buffer_fail_with(out, &requested);
+	version = mcp_version_legacy(requested.data ? requested.data : "", requested.size);
+	mcp_result_begin(out, message);
+	json_write_key(out, "protocolVersion");
+	json_write_text(out, version ? version : mcp_version_legacy_latest());
+	buffer_append_string(out, CAPABILITIES ",\"serverInfo\":");
+	write_server_info(out, server);
+	buffer_append_string(out, ",\"instructions\":\"" INSTRUCTIONS "\"");
+	mcp_result_end(out, message, server);
+}
+
+void mcp_write_discover(
+	struct buffer *out, const struct mcp_message *message, const struct mcp_server *server)
+{
+	mcp_result_begin(out, message);
+	buffer_append_string(out, "\"supportedVersions\":[\"" MCP_VERSION_MODERN "\"]" CAPABILITIES
+				  ",\"instructions\":\"" INSTRUCTIONS "\"");
+	mcp_result_end_kept(out, message, server);
+}
+
+void mcp_write_pong(
+	struct buffer *out, const struct mcp_message *message, const struct mcp_server *server)
+{
+	mcp_result_begin(out, message);
+	mcp_result_end(out, message, server);
+}
