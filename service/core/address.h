@@ -3,9 +3,9 @@
 
 #include <stdbool.h>
 
+#include "core/answer.h"
 #include "json/tape.h"
 #include "policy/caller.h"
-#include "util/buffer.h"
 
 /*
  * The address of a request that did not come over the bus: where its answer goes.
@@ -22,9 +22,9 @@
 struct address;
 
 struct address_operations {
-	/* Take over the answer, whose text bus_message_text() returns: one JSON object. @code: of the error
-	 * in it; ADDRESS_NO_ERROR: none. Called once. */
-	void (*answer)(struct address *address, struct buffer *message, int code);
+	/* Take @answer, which is complete: the text of its message (bus_message_text) is one JSON object. Its
+	 * message may be taken over. Called once. */
+	void (*answer)(struct address *address, struct answer *answer);
 
 	/* Take the progress that the tool has reported (worker frames, contract.md). NULL: not wanted. */
 	void (*progress)(struct address *address, const struct json_tape *progress);
@@ -32,8 +32,6 @@ struct address_operations {
 	/* Free @address: the last reference was dropped. */
 	void (*free)(struct address *address);
 };
-
-#define ADDRESS_NO_ERROR (-1)
 
 /* A member of what its door keeps of one request. */
 struct address {

@@ -190,6 +190,7 @@ static void write_too_large(
 		hint);
 	answer_member_number(answer, "actual", size);
 	answer_member_number(answer, "max", frame_bytes);
+	answer->is_oversized = true;
 }
 
 bool answer_make_fit(struct answer *answer, size_t frame_bytes, const char *hint)
@@ -214,10 +215,9 @@ bool answer_make_fit(struct answer *answer, size_t frame_bytes, const char *hint
 static void deliver(struct answer *answer)
 {
 	struct address *address = take_ptr(answer->address);
-	int code = answer->error_start > 0 ? (int)answer->code : ADDRESS_NO_ERROR;
 
 	if (!address->has_left)
-		address->operations->answer(address, &answer->message, code);
+		address->operations->answer(address, answer);
 	buffer_deinit(&answer->message);
 	address_unref(address);
 }

@@ -52,6 +52,7 @@ struct answer {
 	unsigned int share;      /* the share of the queue of the bus (bus_send) */
 	struct address *address; /* counted reference; NULL: the answer goes to the bus */
 	bool is_open;            /* begun, and neither sent nor taken nor given up */
+	bool is_oversized;       /* after too_large: the answer itself is, not the request */
 };
 
 const char *answer_code_name(enum answer_code code);
@@ -84,6 +85,12 @@ struct answer answer_take(struct answer *answer);
 static inline bool answer_is_open(const struct answer *answer)
 {
 	return answer->is_open;
+}
+
+/* Return whether @answer has an error. */
+static inline bool answer_is_error(const struct answer *answer)
+{
+	return answer->error_start > 0;
 }
 
 /* Write `"key":`, after a comma if need be. Append the value to the buffer that is returned. */

@@ -309,6 +309,7 @@ void invocation_done(void *data, struct runner_call *runner_call, const struct c
 	if (!answer_make_fit(&call->answer, invoker->config->limits.frame_bytes,
 		    "lower result_max_chars, or let the tool return less"))
 		code = ANSWER_TOO_LARGE;
+	call->answer.is_oversized = code == ANSWER_TOO_LARGE;
 	if (call->has_events)
 		announce_end(call, result, duration_us);
 	if (code >= 0)

@@ -61,10 +61,9 @@ static void write_run(const struct catalogue *catalogue, struct run run,
 	buffer_append_char(out, ']');
 }
 
-/* Write the tools as one string, below the headings of their toolboxes. */
+/* Write the tools below the headings of their toolboxes. */
 static void write_text(const struct catalogue *catalogue, struct run run, struct buffer *out)
 {
-	cleanup(buffer_deinit) struct buffer text = {0};
 	const struct toolbox *toolbox = NULL;
 	char name[MODEL_NAME_BYTES];
 
@@ -72,25 +71,32 @@ static void write_text(const struct catalogue *catalogue, struct run run, struct
 		const struct tool *tool = catalogue_tool(catalogue, run.first + i);
 
 		if (tool->toolbox != toolbox)
-			markdown_write_toolbox(tool->toolbox, &text);
+			markdown_write_toolbox(tool->toolbox, out);
 		toolbox = tool->toolbox;
 		markdown_write_tool(
-			tool, catalogue_model_name(catalogue, run.first + i, name), &text);
+			tool, catalogue_model_name(catalogue, run.first + i, name), out);
 	}
-	if (buffer_status(&text) < 0)
-		out->error = buffer_status(&text);
-	json_write_string(out, text.data ? text.data : "", text.size);
+}
+
+void listing_write_markdown(
+	const struct catalogue *catalogue, const char *toolbox_id, size_t size, struct buffer *out)
+{
+	write_text(catalogue, run_of(catalogue, toolbox_id, size), out);
 }
 
 void listing_write(const struct catalogue *catalogue, const char *toolbox_id, size_t size,
 	enum definition_format format, struct buffer *out)
 {
 	struct run run = run_of(catalogue, toolbox_id, size);
+	cleanup(buffer_deinit) struct buffer text = {0};
 
-	if (format == DEFINITION_MARKDOWN)
-		write_text(catalogue, run, out);
-	else
+	if (format != DEFINITION_MARKDOWN) {
 		write_run(catalogue, run, format, out);
+		return;
+	}
+	write_text(catalogue, run, &text);
+	buffer_fail_with(out, &text);
+	json_write_string(out, text.data ? text.data : "", text.size);
 }
 
 const char *listing_member(enum definition_format format)

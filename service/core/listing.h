@@ -31,6 +31,10 @@ void listing_discover(const struct catalogue *catalogue, const struct bus_envelo
 void listing_write(const struct catalogue *catalogue, const char *toolbox_id, size_t size,
 	enum definition_format format, struct buffer *out);
 
+/* As listing_write() for DEFINITION_MARKDOWN, but append the text itself. */
+void listing_write_markdown(
+	const struct catalogue *catalogue, const char *toolbox_id, size_t size, struct buffer *out);
+
 /* Return the name of the member of a response that has that: "tools" or "text". */
 const char *listing_member(enum definition_format format);
 

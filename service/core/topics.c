@@ -15,6 +15,7 @@
 #include "core/proxy.h"
 #include "core/reload/reload.h"
 #include "core/status/status.h"
+#include "json/scan.h"
 #include "json/writer.h"
 #include "util/clock.h"
 #include "util/log.h"
@@ -499,11 +500,32 @@ void topics_take_frame(void *data, const char *text, size_t size)
 	serve_or_defer(service);
 }
 
-int topics_take_request(
-	struct service *service, struct address *address, const char *text, size_t size)
+/* Return whether the value of `args` is @args, whole. Else @args has members of its own for the message around
+ * it, or some are there twice. */
+static bool has_args(const struct bus_envelope *envelope, const struct text_view *args)
 {
-	int r = read_frame(service, text, size);
+	uint32_t token = json_find(&envelope->data, 0, "args");
+	const char *text;
+	size_t size;
 
+	if (!args->text)
+		return true;
+	/* Such data is refused, and the tape has nothing of it. */
+	if (envelope->data_status != 0)
+		return json_scan_value(args->text, args->size, 0) == args->size;
+	if (token == JSON_NONE)
+		return false;
+	text = json_value_text(&envelope->data, token, &size);
+	return text == args->text && size == args->size;
+}
+
+int topics_take_request(struct service *service, struct address *address,
+	const struct text_view *text, const struct text_view *args)
+{
+	int r = read_frame(service, text->text, text->size);
+
+	if (r == 0 && !has_args(&service->scope.envelope, args))
+		r = BUS_E_MALFORMED;
 	if (r != 0)
 		return r;
 	service->scope.address = address;

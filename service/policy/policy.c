@@ -188,7 +188,8 @@ static const struct catalogue *view_common(struct policy *policy, const struct n
 }
 
 /* Narrow by the profile called @name. Return false when there is none. */
-static bool narrow(const struct policy *policy, struct text_view name, struct narrowing *narrowing)
+static bool narrow_by(
+	const struct policy *policy, struct text_view name, struct narrowing *narrowing)
 {
 	const struct profile *profile = find_profile(policy, name);
 
@@ -206,12 +207,12 @@ const struct catalogue *policy_view(struct policy *policy, const struct policy_c
 {
 	const char *given = access_find(&policy->access, caller);
 	struct narrowing narrowing = {0};
-	bool is_known = given && narrow(policy, TEXT_VIEW(given), &narrowing);
+	bool is_known = given && narrow_by(policy, TEXT_VIEW(given), &narrowing);
 
 	if (caller->granted)
-		is_known = is_known && narrow(policy, TEXT_VIEW(caller->granted), &narrowing);
+		is_known = is_known && narrow_by(policy, TEXT_VIEW(caller->granted), &narrowing);
 	if (caller->profile.text)
-		is_known = is_known && narrow(policy, caller->profile, &narrowing);
+		is_known = is_known && narrow_by(policy, caller->profile, &narrowing);
 	return is_known ? view_common(policy, &narrowing) : policy->nothing;
 }
 

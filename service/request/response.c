@@ -3,22 +3,39 @@
 
 #include "util/cleanup.h"
 
-/* RFC 9110 §15 and RFC 6585 §5. */
+/* RFC 9110 §15 and RFC 6585 §4 and §5; 499 is nginx's. The code is that of an error that HTTP itself has. The
+ * first one is used for a number that is not here. */
 static const struct status {
 	unsigned int number;
 	const char *phrase;
 	const char *code;
 } statuses[] = {
 	{400, "Bad Request", "bad_request"},
+	{200, "OK", NULL},
+	{202, "Accepted", NULL},
+	{204, "No Content", NULL},
+	{304, "Not Modified", NULL},
 	{401, "Unauthorized", "unauthorized"},
 	{403, "Forbidden", "forbidden"},
+	{404, "Not Found", "not_found"},
+	{405, "Method Not Allowed", "method_not_allowed"},
 	{408, "Request Timeout", "request_timeout"},
+	{409, "Conflict", NULL},
+	{411, "Length Required", "length_required"},
 	{413, "Content Too Large", "too_large"},
 	{414, "URI Too Long", "headers_too_large"},
+	{415, "Unsupported Media Type", "unsupported_media_type"},
+	{417, "Expectation Failed", "expectation_failed"},
+	{422, "Unprocessable Content", NULL},
 	{426, "Upgrade Required", "upgrade_required"},
+	{429, "Too Many Requests", NULL},
 	{431, "Request Header Fields Too Large", "headers_too_large"},
+	{499, "Client Closed Request", NULL},
+	{500, "Internal Server Error", NULL},
 	{501, "Not Implemented", "not_implemented"},
+	{502, "Bad Gateway", NULL},
 	{503, "Service Unavailable", "overloaded"},
+	{504, "Gateway Timeout", NULL},
 	{505, "HTTP Version Not Supported", "version_not_supported"},
 };
 
@@ -28,6 +45,16 @@ static const struct status *find_status(unsigned int number)
 		if (statuses[i].number == number)
 			return &statuses[i];
 	return &statuses[0];
+}
+
+const char *http_status_phrase(unsigned int status)
+{
+	return find_status(status)->phrase;
+}
+
+const char *http_status_code(unsigned int status)
+{
+	return find_status(status)->code;
 }
 
 void http_write_refusal(struct buffer *out, const struct http_refusal *refusal)

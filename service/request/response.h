@@ -16,5 +16,11 @@ struct http_refusal {
 	const char *reason;  /* a sentence without quotes, backslashes and control characters */
 };
 
+/* Return the reason phrase of @status (RFC 9110 §15). */
+const char *http_status_phrase(unsigned int status);
+
+/* Return the code of an error that HTTP itself has: that of a status from 400 on, or NULL. */
+const char *http_status_code(unsigned int status);
+
 /* Append the response for @refusal to @out. */
 void http_write_refusal(struct buffer *out, const struct http_refusal *refusal);

@@ -37,7 +37,7 @@ def test_help_and_version(tmp_path):
 
 @pytest.mark.parametrize("args", [
     ["--no-such-flag"], ["extra"], ["--bus"], ["--bus", "http://127.0.0.1/"],
-    ["--log-level", "loud"], ["--log-format", "xml"], ["--http", "127.0.0.1:0"],
+    ["--log-level", "loud"], ["--log-format", "xml"], ["--https", "127.0.0.1:0"],
 ])
 def test_usage(tmp_path, args):
     done = toolboxd(tmp_path, *args)

@@ -1,0 +1,864 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "http/connection.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bus/account.h"
+#include "json/writer.h"
+#include "request/response.h"
+#include "util/assert.h"
+#include "util/cleanup.h"
+#include "util/list.h"
+#include "util/log.h"
+
+/* Bytes of one read. */
+#define READ_BYTES (64u << 10)
+
+/* After the last response: the time and the bytes that are still read. A socket that is closed with unread
+ * bytes resets the connection, and the peer may lose the response (RFC 9112 §9.6). */
+#define LINGER_MS    1000
+#define LINGER_BYTES (256u << 10)
+
+/* The time without any progress after which a peer that does not read its response is given up. */
+#define STALL_MS 30000
+
+/* Connections over the limit that are kept until they have their 503. */
+#define REFUSED_MAX 64
+
+/* The first bytes of the head that are kept for the next response. */
+#define HEAD_KEPT_BYTES 1024
+
+/* Kinds of refusals: a flood of one must not hide the lines about another. */
+enum refusal_kind {
+	REFUSAL_MALFORMED,
+	REFUSAL_LATE,
+	REFUSAL_LARGE,
+	REFUSAL_CROWDED,
+	REFUSAL_KINDS,
+};
+
+enum connection_state {
+	CONNECTION_IDLE,
+	CONNECTION_READING,
+	CONNECTION_WAITING,
+	CONNECTION_WRITING,
+	CONNECTION_STREAMING,
+	CONNECTION_LINGERING,
+	CONNECTION_DOOMED, /* to be freed in the next turn of the loop */
+};
+
+struct http_connections {
+	struct loop *loop;
+	struct bus *bus;
+	struct http_bounds bounds;
+	struct http_connection_handler handler;
+	void *data;
+	struct list list; /* the one that became idle longest ago comes first */
+	unsigned int count;
+	unsigned int n_pending;
+	bool is_stopping;
+	struct log_rate refusals[REFUSAL_KINDS];
+	time_t date_s;
+	char date[64];
+};
+
+struct http_connection {
+	struct list link;
+	struct http_connections *connections;
+	int fd;
+	struct loop_source *source;
+	uint32_t events; /* that the source watches for */
+	struct loop_timer timer;
+	enum connection_state state;
+	struct http_reader reader;
+	struct account *account;
+	size_t held;   /* bytes of the body that are charged */
+	size_t queued; /* bytes of the response that are charged */
+	struct http_waiter waiter;
+	struct buffer fields; /* header lines for the next response */
+	struct buffer head;   /* the head of the response; all of it when that is a stream */
+	size_t head_at;       /* bytes of it that are sent */
+	struct buffer body;
+	struct http_bytes *bytes; /* instead of body, or NULL */
+	size_t body_at;
+	size_t body_end;
+	size_t discarded;   /* bytes that were read while lingering */
+	bool is_kept;       /* kept alive after the response */
+	bool has_continued; /* 100 Continue was sent */
+	bool is_ended;      /* the stream has its end */
+	bool is_pending;    /* counted in n_pending */
+	char address[INET6_ADDRSTRLEN];
+};
+
+static void watch(struct http_connection *connection, uint32_t events)
+{
+	if (connection->events == events)
+		return;
+	connection->events = events;
+	loop_source_set_events(connection->source, events);
+}
+
+static void set_pending(struct http_connection *connection, bool is_pending)
+{
+	if (connection->is_pending == is_pending)
+		return;
+	connection->is_pending = is_pending;
+	connection->connections->n_pending += is_pending ? 1 : -1u;
+}
+
+static void charge_held(struct http_connection *connection)
+{
+	account_release(connection->account, connection->held);
+	connection->held = 0;
+}
+
+static void charge_sent(struct http_connection *connection)
+{
+	account_unqueue(connection->account, connection->queued);
+	connection->queued = 0;
+}
+
+/* Free what the request and its response hold. */
+static void drop_exchange(struct http_connection *connection)
+{
+	charge_held(connection);
+	charge_sent(connection);
+	set_pending(connection, false);
+	buffer_reset(&connection->fields);
+	buffer_recycle(&connection->head, HEAD_KEPT_BYTES);
+	buffer_deinit(&connection->body);
+	http_bytes_unref(take_ptr(connection->bytes));
+	connection->head_at = connection->body_at = connection->body_end = 0;
+	connection->waiter = (struct http_waiter){0};
+}
+
+static void free_connection(struct http_connection *connection)
+{
+	struct http_waiter waiter = connection->waiter;
+
+	connection->waiter = (struct http_waiter){0};
+	if (waiter.gone)
+		waiter.gone(waiter.data);
+	drop_exchange(connection);
+	list_remove(&connection->link);
+	connection->connections->count--;
+	loop_source_free(connection->source);
+	loop_timer_deinit(&connection->timer);
+	http_reader_deinit(&connection->reader);
+	buffer_deinit(&connection->fields);
+	buffer_deinit(&connection->head);
+	account_unref(connection->account);
+	close(connection->fd);
+	free(connection);
+}
+
+/* Free @connection in the next turn of the loop: its callers may look at it until then. */
+static void doom(struct http_connection *connection)
+{
+	connection->state = CONNECTION_DOOMED;
+	watch(connection, 0);
+	loop_timer_arm(&connection->timer, 0);
+}
+
+/* ── the next request ────────────────────────────────────────────────────────────────────────── */
+
+static void become_idle(struct http_connection *connection, uint64_t wait_ms)
+{
+	struct http_connections *connections = connection->connections;
+
+	drop_exchange(connection);
+	http_reader_begin(&connection->reader, &connections->bounds.request);
+	connection->state = CONNECTION_IDLE;
+	connection->is_kept = connection->has_continued = connection->is_ended = false;
+	list_remove(&connection->link);
+	list_append(&connections->list, &connection->link);
+	watch(connection, EPOLLIN | EPOLLRDHUP);
+	loop_timer_arm(&connection->timer, wait_ms);
+}
+
+static void begin_lingering(struct http_connection *connection)
+{
+	if (shutdown(connection->fd, SHUT_WR) < 0) {
+		doom(connection);
+		return;
+	}
+	drop_exchange(connection);
+	connection->state = CONNECTION_LINGERING;
+	watch(connection, EPOLLIN);
+	loop_timer_arm(&connection->timer, LINGER_MS);
+}
+
+static void end_response(struct http_connection *connection)
+{
+	if (connection->is_kept && !connection->connections->is_stopping)
+		become_idle(connection, connection->connections->bounds.idle_ms);
+	else
+		begin_lingering(connection);
+}
+
+/* ── writing ─────────────────────────────────────────────────────────────────────────────────── */
+
+/* Count @size bytes as sent. */
+static void take_sent(struct http_connection *connection, size_t size)
+{
+	size_t head = connection->head.size - connection->head_at;
+
+	head = size < head ? size : head;
+	connection->head_at += head;
+	connection->body_at += size - head;
+}
+
+static bool is_all_sent(const struct http_connection *connection)
+{
+	return connection->head_at == connection->head.size &&
+	       connection->body_at == connection->body_end;
+}
+
+static ssize_t send_some(struct http_connection *connection)
+{
+	const char *body = connection->bytes ? connection->bytes->bytes : connection->body.data;
+	struct iovec parts[2] = {
+		{connection->head.data + connection->head_at,
+			connection->head.size - connection->head_at},
+		{NULL, connection->body_end - connection->body_at},
+	};
+	struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
+
+	if (parts[1].iov_len > 0)
+		parts[1].iov_base = (char *)body + connection->body_at;
+	else
+		message.msg_iovlen = 1;
+	return sendmsg(connection->fd, &message, MSG_NOSIGNAL);
+}
+
+/* Return whether all of the response that is there was sent; else more follows, or the connection is
+ * doomed. */
+static bool write_on(struct http_connection *connection)
+{
+	while (!is_all_sent(connection)) {
+		ssize_t size = send_some(connection);
+
+		if (size < 0 && errno == EINTR)
+			continue;
+		if (size < 0 && errno == EAGAIN) {
+			if (!loop_timer_is_armed(&connection->timer))
+				loop_timer_arm(&connection->timer, STALL_MS);
+			watch(connection, EPOLLOUT | EPOLLRDHUP);
+			return false;
+		}
+		if (size < 0) {
+			doom(connection);
+			return false;
+		}
+		take_sent(connection, (size_t)size);
+		loop_timer_arm(&connection->timer, STALL_MS);
+	}
+	return true;
+}
+
+/* Send what is there of a stream. */
+static void stream_on(struct http_connection *connection)
+{
+	if (!write_on(connection))
+		return;
+	charge_sent(connection);
+	buffer_recycle(&connection->head, HEAD_KEPT_BYTES);
+	connection->head_at = 0;
+	loop_timer_disarm(&connection->timer);
+	if (connection->is_ended)
+		end_response(connection);
+	else
+		watch(connection, EPOLLRDHUP | (connection->is_kept ? EPOLLIN : 0));
+}
+
+static void send_on(struct http_connection *connection)
+{
+	if (connection->state == CONNECTION_STREAMING)
+		stream_on(connection);
+	else if (write_on(connection))
+		end_response(connection);
+}
+
+/* Charge @size more bytes to be sent. When peers hold too much, the one with most of it that does not read
+ * is given up. */
+static void charge_queued(struct http_connection *connection, size_t size)
+{
+	const struct account_book *book = connection->account->book;
+	struct http_connection *most = connection;
+
+	account_queue(connection->account, size);
+	connection->queued += size;
+	if (account_book_used(book) <= book->bytes_max)
+		return;
+	list_for_each(link, &connection->connections->list) {
+		struct http_connection *other = container_of(link, struct http_connection, link);
+
+		if (other->queued > most->queued)
+			most = other;
+	}
+	if (most->state != CONNECTION_DOOMED)
+		doom(most);
+}
+
+/* ── responses ───────────────────────────────────────────────────────────────────────────────── */
+
+/* Return the time now as HTTP writes it (RFC 9110 §5.6.7). */
+static const char *date_now(struct http_connections *connections)
+{
+	static const char days[] = "SunMonTueWedThuFriSat";
+	static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+	time_t now_s = time(NULL);
+	struct tm now;
+
+	if (now_s == connections->date_s)
+		return connections->date;
+	connections->date_s = now_s;
+	gmtime_r(&now_s, &now);
+	snprintf(connections->date, sizeof(connections->date),
+		"%.3s, %02d %.3s %04d %02d:%02d:%02d GMT", days + 3 * (now.tm_wday % 7),
+		now.tm_mday % 100, months + 3 * (now.tm_mon % 12), (now.tm_year + 1900) % 10000,
+		now.tm_hour % 100, now.tm_min % 100, now.tm_sec % 100);
+	return connections->date;
+}
+
+/* Write the head of @response up to its own lines. */
+static void begin_head(
+	struct http_connection *connection, const struct http_response *response, bool has_body)
+{
+	struct buffer *head = &connection->head;
+
+	connection->is_kept = connection->is_kept && !connection->connections->is_stopping;
+	buffer_printf(head, "HTTP/1.1 %u %s\r\nDate: %s\r\n", response->status,
+		http_status_phrase(response->status), date_now(connection->connections));
+	if (has_body)
+		buffer_printf(head, "Content-Type: %s\r\n",
+			response->type ? response->type : "application/json; charset=utf-8");
+	buffer_printf(head, "Cache-Control: %s\r\nX-Content-Type-Options: nosniff\r\n",
+		response->cache ? response->cache : "no-store");
+	if (!connection->is_kept)
+		buffer_append_string(head, "Connection: close\r\n");
+	buffer_append_buffer(head, &connection->fields);
+	if (response->fields)
+		buffer_append_buffer(head, response->fields);
+}
+
+static bool is_head(const struct http_connection *connection)
+{
+	return connection->reader.state == HTTP_DONE &&
+	       strcmp(http_method(&connection->reader), "HEAD") == 0;
+}
+
+/* Send the head of @response and the bytes from @at to @end of what is the body. */
+static void send_response(struct http_connection *connection, const struct http_response *response,
+	size_t at, size_t end)
+{
+	bool has_body = response->status != 204 && response->status != 304;
+
+	begin_head(connection, response, has_body && end > at);
+	if (has_body)
+		buffer_printf(&connection->head, "Content-Length: %zu\r\n", end - at);
+	buffer_append_string(&connection->head, "\r\n");
+	if (buffer_status(&connection->head) < 0) {
+		doom(connection);
+		return;
+	}
+	connection->body_at = at;
+	connection->body_end = has_body && !is_head(connection) ? end : at;
+	connection->state = CONNECTION_WRITING;
+	set_pending(connection, true);
+	if (!connection->bytes && end > at)
+		charge_queued(connection, end - at);
+	if (connection->state != CONNECTION_DOOMED && write_on(connection))
+		end_response(connection);
+}
+
+void http_respond(struct http_connection *connection, const struct http_response *response,
+	struct buffer *body, size_t at)
+{
+	check(connection->state == CONNECTION_WAITING);
+	connection->waiter = (struct http_waiter){0};
+	if (buffer_status(body) < 0) {
+		buffer_deinit(body);
+		doom(connection);
+		return;
+	}
+	connection->body = *body;
+	*body = (struct buffer){0};
+	send_response(connection, response, at, connection->body.size);
+}
+
+void http_respond_bytes(struct http_connection *connection, const struct http_response *response,
+	struct http_bytes *bytes)
+{
+	check(connection->state == CONNECTION_WAITING);
+	connection->waiter = (struct http_waiter){0};
+	connection->bytes = http_bytes_ref(bytes);
+	send_response(connection, response, 0, bytes->size);
+}
+
+void http_respond_error(
+	struct http_connection *connection, unsigned int status, const char *format, ...)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+	cleanup(buffer_deinit) struct buffer body = {0};
+	va_list arguments;
+
+	va_start(arguments, format);
+	buffer_vprintf(&text, format, arguments);
+	va_end(arguments);
+	buffer_append_string(&body, "{\"error\":");
+	json_write_bytes_lossy(&body, text.data ? text.data : "", text.size);
+	buffer_printf(&body, ",\"code\":\"%s\"}", http_status_code(status));
+	http_respond(connection, &(struct http_response){.status = status}, &body, 0);
+}
+
+void http_connection_add_field(struct http_connection *connection, const char *line)
+{
+	buffer_append_string(&connection->fields, line);
+}
+
+void http_wait(struct http_connection *connection, const struct http_waiter *waiter)
+{
+	check(connection->state == CONNECTION_WAITING);
+	connection->waiter = *waiter;
+}
+
+/* ── streams: chunks (RFC 9112 §7.1) ─────────────────────────────────────────────────────────── */
+
+void http_stream_begin(struct http_connection *connection, const char *type)
+{
+	const struct http_response response = {.status = 200, .type = type};
+
+	check(connection->state == CONNECTION_WAITING);
+	begin_head(connection, &response, true);
+	/* A proxy that gathers the stream would keep its events back. */
+	buffer_append_string(
+		&connection->head, "X-Accel-Buffering: no\r\nTransfer-Encoding: chunked\r\n\r\n");
+	connection->state = CONNECTION_STREAMING;
+	stream_on(connection);
+}
+
+size_t http_stream_write(struct http_connection *connection, const char *text, size_t size)
+{
+	struct buffer *queue = &connection->head;
+	size_t before = queue->size;
+
+	if (connection->state != CONNECTION_STREAMING || connection->is_ended || size == 0)
+		return 0;
+	buffer_printf(queue, "%zx\r\n", size);
+	buffer_append(queue, text, size);
+	buffer_append_string(queue, "\r\n");
+	if (buffer_status(queue) < 0) {
+		doom(connection);
+		return 0;
+	}
+	charge_queued(connection, queue->size - before);
+	if (connection->state != CONNECTION_STREAMING)
+		return 0;
+	if (!(connection->events & EPOLLOUT))
+		stream_on(connection);
+	return connection->head.size - connection->head_at;
+}
+
+void http_stream_end(struct http_connection *connection)
+{
+	connection->waiter = (struct http_waiter){0};
+	if (connection->state != CONNECTION_STREAMING || connection->is_ended)
+		return;
+	connection->is_ended = true;
+	buffer_append_string(&connection->head, "0\r\n\r\n");
+	if (buffer_status(&connection->head) < 0)
+		doom(connection);
+	else if (!(connection->events & EPOLLOUT))
+		stream_on(connection);
+}
+
+/* ── reading ─────────────────────────────────────────────────────────────────────────────────── */
+
+static enum refusal_kind refusal_of(unsigned int status)
+{
+	switch (status) {
+	case 408:
+		return REFUSAL_LATE;
+	case 413:
+	case 414:
+	case 431:
+		return REFUSAL_LARGE;
+	case 503:
+		return REFUSAL_CROWDED;
+	default:
+		return REFUSAL_MALFORMED;
+	}
+}
+
+/* Refuse the request that is being read, and close. */
+static void refuse_reading(
+	struct http_connection *connection, unsigned int status, const char *reason)
+{
+	log_limited(&connection->connections->refusals[refusal_of(status)], LOG_LEVEL_WARNING,
+		"HTTP: refused a request from %s (%u): %s", connection->address, status, reason);
+	connection->state = CONNECTION_WAITING;
+	connection->is_kept = false;
+	http_respond_error(connection, status, "%s", reason);
+}
+
+/* Charge the bytes of the body that have come. Return whether they may be held. */
+static bool charge_body(struct http_connection *connection)
+{
+	size_t size = connection->reader.body.size;
+
+	if (size <= connection->held)
+		return true;
+	if (!account_hold(connection->account, size - connection->held))
+		return false;
+	connection->held = size;
+	return true;
+}
+
+static bool is_in_body(const struct http_reader *reader)
+{
+	return reader->state == HTTP_SIZED || reader->state == HTTP_CHUNK_SIZE;
+}
+
+/* Answer `Expect: 100-continue` (RFC 9110 §10.1.1) once, before the body. Return false after a refusal. */
+static bool heed_expectation(struct http_connection *connection)
+{
+	static const char line[] = "HTTP/1.1 100 Continue\r\n\r\n";
+	const struct http_reader *reader = &connection->reader;
+
+	if (connection->has_continued || !is_in_body(reader) || reader->body.size > 0 ||
+		!http_field(reader, "Expect", NULL))
+		return true;
+	if (!http_field_has(reader, "Expect", "100-continue")) {
+		refuse_reading(
+			connection, 417, "The only expectation that is known is 100-continue.");
+		return false;
+	}
+	connection->has_continued = true;
+	/* The socket's buffer is empty. A peer whose network fails gets no answer anyway. */
+	if (send(connection->fd, line, sizeof(line) - 1, MSG_NOSIGNAL) < 0) {
+		doom(connection);
+		return false;
+	}
+	return true;
+}
+
+static void finish_request(struct http_connection *connection, bool has_more)
+{
+	const struct http_reader *reader = &connection->reader;
+
+	if (reader->state == HTTP_REFUSED) {
+		refuse_reading(connection, reader->status, reader->reason);
+		return;
+	}
+	connection->state = CONNECTION_WAITING;
+	loop_timer_disarm(&connection->timer);
+	connection->is_kept = !has_more && !http_field_has(reader, "Connection", "close");
+	connection->connections->handler.request(connection->connections->data, connection);
+}
+
+static void feed_request(struct http_connection *connection, const char *bytes, size_t size)
+{
+	struct http_reader *reader = &connection->reader;
+	size_t used = http_reader_feed(reader, bytes, size);
+
+	if (connection->state == CONNECTION_IDLE) {
+		connection->state = CONNECTION_READING;
+		loop_timer_arm(&connection->timer, connection->connections->bounds.request_ms);
+	}
+	if (!charge_body(connection))
+		refuse_reading(connection, 503,
+			"Requests hold as much memory as they may: try again later.");
+	else if (http_reader_is_over(reader))
+		finish_request(connection, used < size);
+	else
+		heed_expectation(connection);
+}
+
+/* The peer has sent more than its request: it is not read, and the connection ends with the response. */
+static void take_pipelined(struct http_connection *connection)
+{
+	connection->is_kept = false;
+	watch(connection, connection->events & ~(uint32_t)EPOLLIN);
+}
+
+static void read_on(struct http_connection *connection)
+{
+	char bytes[READ_BYTES];
+	ssize_t size = recv(connection->fd, bytes, sizeof(bytes), 0);
+
+	if (size < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (size <= 0) {
+		doom(connection);
+		return;
+	}
+	if (connection->state != CONNECTION_LINGERING) {
+		feed_request(connection, bytes, (size_t)size);
+		return;
+	}
+	connection->discarded += (size_t)size;
+	if (connection->discarded > LINGER_BYTES)
+		doom(connection);
+}
+
+static void on_events(void *data, uint32_t events)
+{
+	struct http_connection *connection = data;
+	enum connection_state state = connection->state;
+
+	if (state == CONNECTION_DOOMED)
+		return;
+	if (events & EPOLLOUT)
+		send_on(connection);
+	else if ((events & EPOLLIN) &&
+		 (state == CONNECTION_WAITING || state == CONNECTION_STREAMING))
+		take_pipelined(connection);
+	else if (events & EPOLLIN)
+		read_on(connection);
+	/* A peer that closes its half has gone: it may have been served by what it sent before. */
+	if ((events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) &&
+		(connection->state == CONNECTION_WAITING ||
+			connection->state == CONNECTION_STREAMING || !(events & EPOLLIN)))
+		doom(connection);
+	if (connection->state == CONNECTION_DOOMED)
+		free_connection(connection);
+}
+
+static void on_time(void *data)
+{
+	struct http_connection *connection = data;
+
+	if (connection->state == CONNECTION_READING) {
+		refuse_reading(connection, 408, "The request did not arrive in time.");
+		return;
+	}
+	free_connection(connection);
+}
+
+/* ── the set ─────────────────────────────────────────────────────────────────────────────────── */
+
+/* Write the address of the peer of @fd. Return whether peers of its kind differ in their addresses. */
+static bool read_address(int fd, char ret_address[INET6_ADDRSTRLEN])
+{
+	union {
+		struct sockaddr any;
+		struct sockaddr_in v4;
+		struct sockaddr_in6 v6;
+	} name = {.v6 = {0}};
+	socklen_t size = sizeof(name);
+
+	strcpy(ret_address, "unix");
+	if (getpeername(fd, &name.any, &size) < 0)
+		return false;
+	if (name.any.sa_family == AF_INET)
+		inet_ntop(AF_INET, &name.v4.sin_addr, ret_address, INET6_ADDRSTRLEN);
+	else if (name.any.sa_family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(&name.v6.sin6_addr))
+		inet_ntop(AF_INET, &name.v6.sin6_addr.s6_addr[12], ret_address, INET6_ADDRSTRLEN);
+	else if (name.any.sa_family == AF_INET6)
+		inet_ntop(AF_INET6, &name.v6.sin6_addr, ret_address, INET6_ADDRSTRLEN);
+	else
+		return false;
+	return true;
+}
+
+static unsigned int count_address(const struct http_connections *connections, const char *address)
+{
+	unsigned int count = 0;
+
+	list_for_each(link, &connections->list)
+		count += strcmp(container_of(link, struct http_connection, link)->address,
+				 address) == 0;
+	return count;
+}
+
+/* Close the connection that is idle longest; of @address, unless that is NULL. Return whether there was
+ * one. */
+static bool close_idle(struct http_connections *connections, const char *address)
+{
+	list_for_each(link, &connections->list) {
+		struct http_connection *connection =
+			container_of(link, struct http_connection, link);
+
+		if (connection->state != CONNECTION_IDLE ||
+			(address && strcmp(connection->address, address) != 0))
+			continue;
+		free_connection(connection);
+		return true;
+	}
+	return false;
+}
+
+/* Return whether there is a place for @newcomer, for which an idle connection may give way. */
+static bool make_place(
+	struct http_connections *connections, const struct http_connection *newcomer, bool is_told)
+{
+	if (is_told &&
+		count_address(connections, newcomer->address) >= connections->bounds.per_address &&
+		!close_idle(connections, newcomer->address))
+		return false;
+	return connections->count < connections->bounds.connections ||
+	       close_idle(connections, NULL);
+}
+
+static int begin_connection(struct http_connection *connection)
+{
+	struct loop *loop = connection->connections->loop;
+	int r = loop_timer_init(&connection->timer, loop, on_time, connection);
+
+	if (r == 0)
+		r = loop_add_fd(loop, connection->fd, EPOLLIN | EPOLLRDHUP, on_events, connection,
+			&connection->source);
+	connection->events = EPOLLIN | EPOLLRDHUP;
+	connection->account = bus_account_new(connection->connections->bus);
+	return r == 0 && !connection->account ? -ENOMEM : r;
+}
+
+void http_connections_accept(struct http_connections *connections, int fd)
+{
+	static const int on = 1;
+	struct http_connection *connection = calloc(1, sizeof(*connection));
+	bool is_told;
+	bool has_place;
+
+	if (!connection || connections->count >= connections->bounds.connections + REFUSED_MAX) {
+		free(connection);
+		close(fd);
+		return;
+	}
+	connection->fd = fd;
+	connection->connections = connections;
+	is_told = read_address(fd, connection->address);
+	has_place = make_place(connections, connection, is_told);
+	list_init(&connection->link);
+	list_append(&connections->list, &connection->link);
+	connections->count++;
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	if (begin_connection(connection) < 0) {
+		free_connection(connection);
+		return;
+	}
+	become_idle(connection, connections->bounds.first_byte_ms);
+	if (!has_place)
+		refuse_reading(connection, 503, "There are too many connections: try again later.");
+}
+
+static void end_idle(struct http_connections *connections)
+{
+	while (close_idle(connections, NULL))
+		continue;
+}
+
+void http_connections_stop(struct http_connections *connections)
+{
+	connections->is_stopping = true;
+	end_idle(connections);
+}
+
+unsigned int http_connections_count(const struct http_connections *connections)
+{
+	return connections->count;
+}
+
+unsigned int http_connections_pending(const struct http_connections *connections)
+{
+	return connections->n_pending;
+}
+
+void http_connections_set_bounds(
+	struct http_connections *connections, const struct http_bounds *bounds)
+{
+	connections->bounds = *bounds;
+}
+
+int http_connections_new(struct loop *loop, struct bus *bus, const struct http_bounds *bounds,
+	const struct http_connection_handler *handler, void *data,
+	struct http_connections **ret_connections)
+{
+	struct http_connections *connections = calloc(1, sizeof(*connections));
+
+	if (!connections)
+		return -ENOMEM;
+	*connections = (struct http_connections){
+		.loop = loop,
+		.bus = bus,
+		.bounds = *bounds,
+		.handler = *handler,
+		.data = data,
+	};
+	list_init(&connections->list);
+	*ret_connections = connections;
+	return 0;
+}
+
+void http_connections_free(struct http_connections *connections)
+{
+	if (!connections)
+		return;
+	while (!list_is_empty(&connections->list))
+		free_connection(container_of(connections->list.next, struct http_connection, link));
+	free(connections);
+}
+
+/* ── parts ───────────────────────────────────────────────────────────────────────────────────── */
+
+const struct http_reader *http_connection_request(const struct http_connection *connection)
+{
+	return &connection->reader;
+}
+
+const char *http_connection_address(const struct http_connection *connection)
+{
+	return connection->address;
+}
+
+int http_connection_fd(const struct http_connection *connection)
+{
+	return connection->fd;
+}
+
+struct account *http_connection_account(const struct http_connection *connection)
+{
+	return connection->account;
+}
+
+struct http_bytes *http_bytes_new(struct buffer *text)
+{
+	cleanup(buffer_deinit) struct buffer taken = *text;
+	struct http_bytes *bytes = NULL;
+
+	*text = (struct buffer){0};
+	if (buffer_status(&taken) == 0)
+		bytes = malloc(sizeof(*bytes));
+	if (!bytes)
+		return NULL;
+	bytes->references = 1;
+	bytes->bytes = buffer_take(&taken, &bytes->size);
+	if (!bytes->bytes)
+		free(take_ptr(bytes));
+	return bytes;
+}
+
+struct http_bytes *http_bytes_ref(struct http_bytes *bytes)
+{
+	bytes->references++;
+	return bytes;
+}
+
+void http_bytes_unref(struct http_bytes *bytes)
+{
+	if (!bytes || --bytes->references > 0)
+		return;
+	free(bytes->bytes);
+	free(bytes);
+}

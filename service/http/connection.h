@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bus/bus.h"
+#include "loop/loop.h"
+#include "request/reader.h"
+#include "util/buffer.h"
+
+/*
+ * The connections of HTTP clients: each has one request at a time (RFC 9112).
+ *
+ *   accept ──▶ IDLE ──first byte──▶ READING ──request──▶ WAITING ──http_respond──▶ WRITING ──┐
+ *               ▲ 10 s, then 75 s     30 s                  │                                │
+ *               │                                           └─ http_stream_begin ─▶ STREAMING│
+ *               └────────────── kept alive ─────────────────────────────────┬────────────────┘
+ *                                                                           ▼
+ *                refused, `Connection: close`, or pipelined ───────────▶ LINGERING ──▶ closed
+ *
+ * A peer that closes, or only its half, ends the connection: a request that waits is given up
+ * (http_waiter.gone). A connection that finds no place takes that of the one that is idle longest; when
+ * none is idle, its answer is 503.
+ *
+ * The bytes of bodies and responses are charged to the account of the connection (bus/account.h).
+ */
+struct http_connections;
+struct http_connection;
+
+/* The limits of `http.limits` (contract.md, Limits). */
+struct http_bounds {
+	struct http_limits request;
+	unsigned int connections;
+	unsigned int per_address;
+	uint64_t first_byte_ms;
+	uint64_t request_ms; /* a whole request, from its first byte */
+	uint64_t idle_ms;
+};
+
+struct http_connection_handler {
+	/* Take a complete request. Respond at once, or call http_wait(). */
+	void (*request)(void *data, struct http_connection *connection);
+};
+
+/* One who waits for the answer to a request. */
+struct http_waiter {
+	/* The peer of the connection is gone: forget the connection. */
+	void (*gone)(void *data);
+	void *data;
+};
+
+/* A response, but for its body. */
+struct http_response {
+	unsigned int status;
+	const char *type;            /* the media type of the body; NULL: JSON */
+	const char *cache;           /* Cache-Control; NULL: no-store */
+	const struct buffer *fields; /* further header lines, each ended by CR LF; or NULL */
+};
+
+/* A body that several responses have in common: it does not change. */
+struct http_bytes {
+	unsigned int references;
+	size_t size;
+	char *bytes;
+};
+
+/* Create the set of connections, whose accounts are those of @bus; @handler is copied. Return 0 or a
+ * negative errno. */
+int http_connections_new(struct loop *loop, struct bus *bus, const struct http_bounds *bounds,
+	const struct http_connection_handler *handler, void *data,
+	struct http_connections **ret_connections);
+
+/* Close all connections and free @connections, which may be NULL. */
+void http_connections_free(struct http_connections *connections);
+
+/* Have new bounds from now on. */
+void http_connections_set_bounds(
+	struct http_connections *connections, const struct http_bounds *bounds);
+
+/* Take over the new connection @fd, which is non-blocking and close-on-exec. */
+void http_connections_accept(struct http_connections *connections, int fd);
+
+/* End every connection after its response; close those that are idle. */
+void http_connections_stop(struct http_connections *connections);
+
+unsigned int http_connections_count(const struct http_connections *connections);
+
+/* Return how many have a response that is not sent yet. */
+unsigned int http_connections_pending(const struct http_connections *connections);
+
+/* Return the request, valid until the response is complete. */
+const struct http_reader *http_connection_request(const struct http_connection *connection);
+
+/* Return the address of the peer as text, without its port: `127.0.0.1`; `unix` for a Unix socket. */
+const char *http_connection_address(const struct http_connection *connection);
+
+/* Return the descriptor, for the credentials of a peer on a Unix socket. */
+int http_connection_fd(const struct http_connection *connection);
+
+/* Return the account, which the connection owns. */
+struct account *http_connection_account(const struct http_connection *connection);
+
+/* Add a header line, ended by CR LF, to the next response. */
+void http_connection_add_field(struct http_connection *connection, const char *line);
+
+/* Wait for the answer: @waiter, which is copied, is called if the peer goes away before. */
+void http_wait(struct http_connection *connection, const struct http_waiter *waiter);
+
+/* Send @response with the bytes of @body from @at on, which is taken over. The body of an answer to HEAD is
+ * not sent. The connection may be gone afterwards. */
+void http_respond(struct http_connection *connection, const struct http_response *response,
+	struct buffer *body, size_t at);
+
+/* As http_respond(), with a reference of its own to @bytes. */
+void http_respond_bytes(struct http_connection *connection, const struct http_response *response,
+	struct http_bytes *bytes);
+
+/* Send the error @status with the JSON object {"error": @text, "code": its code}. @text: a printf format. */
+void http_respond_error(struct http_connection *connection, unsigned int status, const char *format,
+	...) __attribute__((format(printf, 3, 4)));
+
+/* Begin a response whose end is not known yet, of the media type @type. */
+void http_stream_begin(struct http_connection *connection, const char *type);
+
+/* Send @text as the next part of it, or queue it. Return the bytes that are queued. */
+size_t http_stream_write(struct http_connection *connection, const char *text, size_t size);
+
+/* End the response; the connection may be gone afterwards. */
+void http_stream_end(struct http_connection *connection);
+
+/* Make a body of the text in @text, which is taken over; NULL without memory. */
+struct http_bytes *http_bytes_new(struct buffer *text);
+
+struct http_bytes *http_bytes_ref(struct http_bytes *bytes);
+
+/* Drop a reference; the last one frees @bytes, which may be NULL. */
+void http_bytes_unref(struct http_bytes *bytes);

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "http/exchange.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/address.h"
+#include "core/topics.h"
+#include "json/number.h"
+#include "json/reader.h"
+#include "json/span.h"
+#include "json/writer.h"
+#include "util/cleanup.h"
+#include "util/clock.h"
+
+/* The least time between two events of progress, but for those at the beginning and the end. */
+#define PROGRESS_MS 50
+
+/* Bytes of events that wait for a reader, beyond which progress is left out. */
+#define PROGRESS_QUEUED_BYTES (64u << 10)
+
+/* The longest wait that Retry-After gives, in seconds. */
+#define RETRY_AFTER_MAX_S 86400.0
+
+struct exchange {
+	struct address address;
+	struct service *service;
+	struct http_connection *connection; /* NULL: it is gone, or has its response */
+	bool is_stream;
+	uint64_t progressed_ms; /* time of the last event of progress; 0: none */
+	char granted[];
+};
+
+static struct exchange *exchange_of(struct address *address)
+{
+	return container_of(address, struct exchange, address);
+}
+
+/* Forget the connection, which holds a reference. */
+static struct http_connection *leave_connection(struct exchange *exchange)
+{
+	struct http_connection *connection = take_ptr(exchange->connection);
+
+	if (connection)
+		address_unref(&exchange->address);
+	return connection;
+}
+
+/* ── the response ────────────────────────────────────────────────────────────────────────────── */
+
+static unsigned int status_of(const struct answer *answer)
+{
+	static const unsigned int statuses[ANSWER_CODES] = {
+		[ANSWER_BAD_REQUEST] = 400,
+		[ANSWER_MISSING_NAME] = 404,
+		[ANSWER_UNKNOWN_TOOL] = 404,
+		[ANSWER_AMBIGUOUS_TOOL] = 409,
+		[ANSWER_INVALID_ARGUMENTS] = 422,
+		[ANSWER_TOOL_FAILED] = 500,
+		[ANSWER_INVALID_OUTPUT] = 500,
+		[ANSWER_TIMEOUT] = 504,
+		[ANSWER_HOST_CRASHED] = 502,
+		[ANSWER_BUSY] = 429,
+		[ANSWER_COOLDOWN] = 429,
+		[ANSWER_DENIED] = 403,
+		[ANSWER_CANCELLED] = 499,
+		[ANSWER_UNAVAILABLE] = 503,
+		[ANSWER_TOO_LARGE] = 413,
+	};
+
+	if (!answer_is_error(answer))
+		return 200;
+	return answer->code == ANSWER_TOO_LARGE && answer->is_oversized ? 500
+									: statuses[answer->code];
+}
+
+/* Append Retry-After (RFC 9110 §10.2.3) by the `retry_after_s` of the answer with the text @text. */
+static void write_retry_after(const char *text, size_t size, struct buffer *fields)
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	uint32_t token = JSON_NONE;
+	double seconds = 0;
+
+	if (json_tape_read(&tape, text, size, JSON_DEPTH_DEFAULT, NULL) == 0)
+		token = json_find(&tape, 0, "retry_after_s");
+	if (token == JSON_NONE || json_number_f64(&tape, token, &seconds) != 0)
+		return;
+	buffer_printf(
+		fields, "Retry-After: %.0f\r\n", fmin(fmax(ceil(seconds), 1), RETRY_AFTER_MAX_S));
+}
+
+void exchange_write_event(struct buffer *out, const char *event, const char *text, size_t size)
+{
+	const char *end = text + size;
+
+	buffer_printf(out, "event: %s\n", event);
+	do {
+		const char *stop = text;
+
+		while (stop < end && *stop != '\n' && *stop != '\r')
+			stop++;
+		buffer_append_string(out, "data: ");
+		buffer_append(out, text, (size_t)(stop - text));
+		buffer_append_char(out, '\n');
+		text = stop + (stop < end);
+	} while (text < end);
+	buffer_append_char(out, '\n');
+}
+
+static void send_event(
+	struct http_connection *connection, const char *event, const char *text, size_t size)
+{
+	cleanup(buffer_deinit) struct buffer out = {0};
+
+	exchange_write_event(&out, event, text, size);
+	if (buffer_status(&out) == 0)
+		http_stream_write(connection, out.data, out.size);
+}
+
+static void respond(struct http_connection *connection, struct answer *answer)
+{
+	cleanup(buffer_deinit) struct buffer fields = {0};
+	const struct http_response response = {.status = status_of(answer), .fields = &fields};
+	size_t size;
+	const char *text = bus_message_text(&answer->message, &size);
+
+	if (response.status == 429)
+		write_retry_after(text, size, &fields);
+	http_respond(connection, &response, &answer->message,
+		answer->message.data ? (size_t)(text - answer->message.data) : 0);
+}
+
+static void take_complete(struct address *address, struct answer *answer)
+{
+	struct exchange *exchange = exchange_of(address);
+	bool is_stream = exchange->is_stream;
+	struct http_connection *connection = leave_connection(exchange);
+	const char *text;
+	size_t size;
+
+	if (!connection)
+		return;
+	if (!is_stream) {
+		respond(connection, answer);
+		return;
+	}
+	text = bus_message_text(&answer->message, &size);
+	send_event(connection, answer_is_error(answer) ? "error" : "result", text, size);
+	http_stream_end(connection);
+}
+
+/* Return whether an event about the progress @number is due. */
+static bool is_due(struct exchange *exchange, double number)
+{
+	uint64_t now_ms = clock_now_ms();
+
+	if (exchange->progressed_ms && now_ms < exchange->progressed_ms + PROGRESS_MS &&
+		number > 0 && number < 1)
+		return false;
+	exchange->progressed_ms = now_ms;
+	return http_stream_write(exchange->connection, "", 0) < PROGRESS_QUEUED_BYTES;
+}
+
+static void take_progress(struct address *address, const struct json_tape *progress)
+{
+	struct exchange *exchange = exchange_of(address);
+	cleanup(buffer_deinit) struct buffer out = {0};
+	uint32_t number = json_find(progress, 0, "progress");
+	uint32_t text = json_find(progress, 0, "text");
+	double value = 0;
+
+	if (!exchange->is_stream || !exchange->connection)
+		return;
+	if (number != JSON_NONE && json_number_f64(progress, number, &value) != 0)
+		number = JSON_NONE;
+	if (!is_due(exchange, value))
+		return;
+	buffer_append_string(&out, "{\"progress\":");
+	if (number == JSON_NONE)
+		buffer_append_string(&out, "null");
+	else
+		json_write_compact(&out, progress, number);
+	buffer_append_string(&out, ",\"text\":");
+	if (text == JSON_NONE || json_type_at(progress, text) != JSON_STRING)
+		buffer_append_string(&out, "null");
+	else
+		json_write_compact(&out, progress, text);
+	buffer_append_char(&out, '}');
+	if (buffer_status(&out) == 0)
+		send_event(exchange->connection, "progress", out.data, out.size);
+}
+
+static void free_exchange(struct address *address)
+{
+	free(exchange_of(address));
+}
+
+/* The peer is gone. */
+static void give_up(void *data)
+{
+	struct exchange *exchange = data;
+
+	address_ref(&exchange->address);
+	leave_connection(exchange);
+	address_leave(&exchange->address);
+	invocation_cancel_address(&exchange->service->invoker, &exchange->address);
+	address_unref(&exchange->address);
+}
+
+/* ── the request ─────────────────────────────────────────────────────────────────────────────── */
+
+void exchange_begin(const struct http_request *request, const char *topic, struct buffer *frame)
+{
+	const struct http_reader *reader = http_connection_request(request->connection);
+	const char *session = http_field(reader, "Session-Id", NULL);
+
+	buffer_printf(frame, "{\"type\":\"%s\",\"context\":{\"source\":", topic);
+	json_write_text(frame, request->identity->source);
+	if (session) {
+		buffer_append_string(frame, ",\"session\":{\"session_id\":");
+		json_write_bytes_lossy(frame, session, strlen(session));
+		buffer_append_char(frame, '}');
+	}
+	buffer_append_string(frame, "},\"data\":{");
+}
+
+/* Append the key of the next member. */
+static void begin_data_member(struct buffer *frame, const char *key)
+{
+	if (frame->size > 0 && frame->data[frame->size - 1] != '{')
+		buffer_append_char(frame, ',');
+	json_write_key(frame, key);
+}
+
+void exchange_member(struct buffer *frame, const char *key, const struct text_view *text)
+{
+	if (!text->text)
+		return;
+	begin_data_member(frame, key);
+	json_write_string(frame, text->text, text->size);
+}
+
+/* Append the member @key with @encoded decoded. Return false, with the response sent, when it is malformed. */
+static bool add_decoded(const struct http_request *request, struct buffer *frame, const char *key,
+	const struct text_view *encoded, bool is_query)
+{
+	cleanup(buffer_deinit) struct buffer decoded = {0};
+
+	if (!encoded->text)
+		return true;
+	buffer_reserve(&decoded, encoded->size + 1);
+	if (!target_decode(encoded, is_query, &decoded)) {
+		http_respond_error(request->connection, 400,
+			"ValueError: Bad request: '%s' in the target must be UTF-8, with every %% "
+			"followed by two hexadecimal digits",
+			key);
+		return false;
+	}
+	exchange_member(frame, key, &(struct text_view){decoded.data, decoded.size});
+	return true;
+}
+
+bool exchange_query(
+	const struct http_request *request, struct buffer *frame, const char *key, const char *name)
+{
+	struct text_view value;
+
+	target_find(&request->target, name, &value);
+	return add_decoded(request, frame, key, &value, true);
+}
+
+bool exchange_segment(const struct http_request *request, struct buffer *frame, const char *key)
+{
+	return add_decoded(request, frame, key, &request->segment, false);
+}
+
+static struct text_view trim_body(const struct http_reader *reader)
+{
+	const char *text = reader->body.data;
+	size_t size = reader->body.size;
+
+	while (size > 0 && json_is_space((unsigned char)text[size - 1]))
+		size--;
+	while (size > 0 && json_is_space((unsigned char)*text)) {
+		text++;
+		size--;
+	}
+	return (struct text_view){text, size};
+}
+
+/* Respond to a body that is no JSON object, with the reason. */
+static void refuse_body(const struct http_request *request, const struct text_view *body)
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	struct json_error error = {0};
+	unsigned int line;
+	unsigned int column;
+	int r = json_tape_read(
+		&tape, body->text, body->size, request->service->config.limits.depth, &error);
+
+	if (r <= 0) {
+		http_respond_error(request->connection, 400,
+			"ValueError: Bad request: the body must be a JSON object");
+		return;
+	}
+	json_locate(body->text, error.offset, &line, &column);
+	http_respond_error(request->connection, 400,
+		"ValueError: Bad request: the body must be a JSON object: line %u, column %u: %s",
+		line, column, error.message);
+}
+
+static struct exchange *make_exchange(const struct http_request *request)
+{
+	static const struct address_operations operations = {
+		.answer = take_complete,
+		.progress = take_progress,
+		.free = free_exchange,
+	};
+	const char *profile = request->identity->profile;
+	size_t size = profile ? strlen(profile) + 1 : 0;
+	struct exchange *exchange = calloc(1, sizeof(*exchange) + size);
+
+	if (!exchange)
+		return NULL;
+	exchange->address = (struct address){
+		.operations = &operations,
+		.references = 2, /* the caller's, and that of the connection */
+		.door = CALL_DOOR_HTTP,
+	};
+	if (profile)
+		exchange->address.granted = memcpy(exchange->granted, profile, size);
+	exchange->service = request->service;
+	exchange->connection = request->connection;
+	return exchange;
+}
+
+/* Serve @frame, of which @args is a part. */
+static int serve_frame(const struct http_request *request, struct exchange *exchange,
+	const struct buffer *frame, const struct text_view *args)
+{
+	struct bus *bus = request->service->bus;
+	struct account *before = bus_act_for(bus, http_connection_account(request->connection));
+	int r = topics_take_request(request->service, &exchange->address,
+		&(struct text_view){frame->data, frame->size}, args);
+
+	bus_act_for(bus, before);
+	return r;
+}
+
+void exchange_serve(
+	const struct http_request *request, struct buffer *frame, bool has_args, bool wants_events)
+{
+	struct http_connection *connection = request->connection;
+	struct text_view body = trim_body(http_connection_request(connection));
+	struct text_view args = {0};
+	struct exchange *exchange = make_exchange(request);
+	int r;
+
+	if (has_args && body.size > 0) {
+		begin_data_member(frame, "args");
+		args.size = frame->size;
+		buffer_append(frame, body.text, body.size);
+	}
+	buffer_append_string(frame, "}}");
+	if (!exchange || buffer_status(frame) < 0) {
+		free(exchange);
+		http_respond_error(connection, 503, "Out of memory.");
+		return;
+	}
+	if (args.size > 0)
+		args = (struct text_view){frame->data + args.size, body.size};
+	http_wait(connection, &(struct http_waiter){give_up, exchange});
+	r = serve_frame(request, exchange, frame, &args);
+	if (r != 0) {
+		leave_connection(exchange);
+		if (r < 0)
+			http_respond_error(connection, 503, "Out of memory.");
+		else
+			refuse_body(request, &body);
+	} else if (wants_events && exchange->connection) {
+		exchange->is_stream = true;
+		http_stream_begin(connection, "text/event-stream");
+	}
+	address_unref(&exchange->address);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/state.h"
+#include "http/connection.h"
+#include "http/identity.h"
+#include "http/target.h"
+#include "util/buffer.h"
+#include "util/text_view.h"
+
+/*
+ * An exchange: a request that the service serves as one of the bus, from its frame to the response.
+ *
+ *   exchange_begin    {"type": …, "context": {"source": …, "session": …}, "data": {
+ *   members …         "name": "add", "args": the body, as it came
+ *   exchange_serve    }} ──▶ topics ──▶ … ──▶ answer ──▶ 200 or the status of its code, its data as the body
+ *                                        │
+ *                                        └─ progress ──▶ events of a stream, if the caller wants those
+ *
+ * The peer goes away: its call is cancelled.
+ */
+
+/* A request of HTTP on its way through the routes. */
+struct http_request {
+	struct service *service;
+	struct http_connection *connection;
+	const struct http_identity *identity;
+	struct target target;
+	struct text_view segment; /* the one in the place of `{}` in its route, still encoded */
+};
+
+/* Begin the frame of a request for @topic by the caller of @request. */
+void exchange_begin(const struct http_request *request, const char *topic, struct buffer *frame);
+
+/* Append a member with a text, which is UTF-8; none when it is absent. */
+void exchange_member(struct buffer *frame, const char *key, const struct text_view *text);
+
+/* Append the member @key with the value of @name in the query, as a text; none when it is absent. Return false,
+ * with the response sent, when that is malformed. */
+bool exchange_query(const struct http_request *request, struct buffer *frame, const char *key,
+	const char *name);
+
+/* Append the member @key with the segment of the path; as exchange_query(). */
+bool exchange_segment(const struct http_request *request, struct buffer *frame, const char *key);
+
+/* Close @frame, and serve it: the response to @request follows. @has_args: the body of the request, unless it
+ * is empty, is the value of `args`. @wants_events: the response is a stream of events, if the request is not
+ * refused at once. */
+void exchange_serve(
+	const struct http_request *request, struct buffer *frame, bool has_args, bool wants_events);
+
+/* Append one event of a stream (HTML, Server-sent events, 9.2.6): @event is its name, @text its data. */
+void exchange_write_event(struct buffer *out, const char *event, const char *text, size_t size);

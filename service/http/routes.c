@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "http/routes.h"
+
+#include <string.h>
+
+#include "catalogue/definition.h"
+#include "core/listing.h"
+#include "policy/policy.h"
+#include "util/cleanup.h"
+
+/* ── the tools ───────────────────────────────────────────────────────────────────────────────── */
+
+/* Return the catalogue of the tools that the caller of @request may use. @profile: it narrows them further,
+ * unless it is absent. */
+static const struct catalogue *view_of(
+	const struct http_request *request, const struct text_view *profile)
+{
+	const char *session =
+		http_field(http_connection_request(request->connection), "Session-Id", NULL);
+	const struct policy_caller caller = {
+		.source = TEXT_VIEW(request->identity->source),
+		.session_id = {session, session ? strlen(session) : 0},
+		.profile = *profile,
+		.granted = request->identity->profile,
+		.door = CALL_DOOR_HTTP,
+	};
+
+	return policy_view(request->service->offer.policy, &caller);
+}
+
+/* The key of a listing: its format, and the toolbox that it is of, if any. */
+struct listing_key {
+	enum definition_format format;
+	const struct buffer *toolbox_id;
+};
+
+static void write_listing(
+	const struct catalogue *view, const char *key, void *data, struct buffer *out)
+{
+	const struct listing_key *listing = data;
+	const char *id = listing->toolbox_id->data;
+
+	(void)key;
+	if (listing->format == DEFINITION_MARKDOWN) {
+		listing_write_markdown(view, id, listing->toolbox_id->size, out);
+		return;
+	}
+	buffer_append_string(out, "{\"tools\":");
+	listing_write(view, id, listing->toolbox_id->size, listing->format, out);
+	buffer_append_char(out, '}');
+}
+
+/* Decode the value of @name in the query of @request into @out, which stays empty without memory being taken
+ * when there is none. Return false after the response 400. */
+static bool decode_query(const struct http_request *request, const char *name, struct buffer *out)
+{
+	struct text_view value;
+
+	target_find(&request->target, name, &value);
+	if (!value.text)
+		return true;
+	buffer_reserve(out, value.size + 1);
+	if (target_decode(&value, true, out))
+		return true;
+	http_respond_error(request->connection, 400,
+		"ValueError: Bad request: '%s' in the query must be UTF-8, with every %% followed "
+		"by two hexadecimal digits",
+		name);
+	return false;
+}
+
+static void serve_list(struct routes *routes, const struct http_request *request)
+{
+	cleanup(buffer_deinit) struct buffer format = {0};
+	cleanup(buffer_deinit) struct buffer profile = {0};
+	cleanup(buffer_deinit) struct buffer toolbox_id = {0};
+	cleanup(buffer_deinit) struct buffer key = {0};
+	struct listing_key listing = {DEFINITION_COMPACT, &toolbox_id};
+	struct text_view absent;
+	int found = DEFINITION_COMPACT;
+
+	target_find(&request->target, "q", &absent);
+	if (absent.text) {
+		http_respond_error(request->connection, 404, "There is no search by 'q'.");
+		return;
+	}
+	if (!decode_query(request, "format", &format) ||
+		!decode_query(request, "profile", &profile) ||
+		!decode_query(request, "toolbox_id", &toolbox_id))
+		return;
+	if (format.data)
+		found = definition_format_from_name(format.data, format.size);
+	if (found < 0) {
+		http_respond_error(request->connection, 400,
+			"ValueError: Bad request: 'format' must be " DEFINITION_FORMATS);
+		return;
+	}
+	listing.format = (enum definition_format)found;
+	buffer_printf(&key, "tools %d ", found);
+	buffer_append_buffer(&key, &toolbox_id);
+	if (toolbox_id.data)
+		buffer_append_string(&key, " ");
+	if (!buffer_terminate(&key)) {
+		http_respond_error(request->connection, 503, "Out of memory.");
+		return;
+	}
+	documents_respond(&routes->documents, request,
+		view_of(request, &(struct text_view){profile.data, profile.size}), key.data,
+		found == DEFINITION_MARKDOWN ? "text/markdown; charset=utf-8" : NULL, write_listing,
+		&listing);
+}
+
+static void serve_get(struct routes *routes, const struct http_request *request)
+{
+	cleanup(buffer_deinit) struct buffer frame = {0};
+
+	(void)routes;
+	exchange_begin(request, "ovos.tools.get", &frame);
+	if (exchange_segment(request, &frame, "name") &&
+		exchange_query(request, &frame, "toolbox_id", "toolbox_id") &&
+		exchange_query(request, &frame, "profile", "profile"))
+		exchange_serve(request, &frame, false, false);
+}
+
+/* Append `timeout_ms` of the query: a number if it is one, else a text, which is refused. Return false after
+ * the response. */
+static bool add_timeout(const struct http_request *request, struct buffer *frame)
+{
+	struct text_view value;
+
+	target_find(&request->target, "timeout_ms", &value);
+	if (value.size == 0 || strspn(value.text, "0123456789") < value.size || *value.text == '0')
+		return exchange_query(request, frame, "timeout_ms", "timeout_ms");
+	buffer_printf(frame, ",\"timeout_ms\":%.*s", (int)value.size, value.text);
+	return true;
+}
+
+static bool has_flag(const struct http_request *request, const char *name)
+{
+	struct text_view value;
+
+	target_find(&request->target, name, &value);
+	return value.size == 1 && *value.text == '1';
+}
+
+static void serve_call(struct routes *routes, const struct http_request *request)
+{
+	const struct http_reader *reader = http_connection_request(request->connection);
+	bool is_dry = has_flag(request, "dry_run");
+	bool wants_events = !is_dry && http_field_has(reader, "Accept", "text/event-stream");
+	cleanup(buffer_deinit) struct buffer frame = {0};
+
+	(void)routes;
+	exchange_begin(request, is_dry ? "ovos.tools.validate" : "ovos.tools.invoke", &frame);
+	if (!exchange_segment(request, &frame, "name") ||
+		!exchange_query(request, &frame, "toolbox_id", "toolbox_id") ||
+		!exchange_query(request, &frame, "profile", "profile") ||
+		!exchange_query(request, &frame, "call_id", "call_id") ||
+		!add_timeout(request, &frame))
+		return;
+	exchange_serve(request, &frame, true, wants_events);
+}
+
+static void serve_match(struct routes *routes, const struct http_request *request)
+{
+	cleanup(buffer_deinit) struct buffer frame = {0};
+
+	(void)routes;
+	exchange_begin(request, "ovos.tools.match", &frame);
+	if (exchange_query(request, &frame, "utterance", "utterance") &&
+		exchange_query(request, &frame, "profile", "profile"))
+		exchange_serve(request, &frame, false, false);
+}
+
+/* ── operating ───────────────────────────────────────────────────────────────────────────────── */
+
+static void serve_health(struct routes *routes, const struct http_request *request)
+{
+	const struct service *service = routes->service;
+	bool is_ready = service->reload.is_ready && !service->calls.is_stopping;
+	cleanup(buffer_deinit) struct buffer body = {0};
+
+	if (!is_ready) {
+		buffer_printf(&body, "{\"status\":\"%s\"}",
+			service->calls.is_stopping ? "stopping" : "starting");
+		http_respond(request->connection, &(struct http_response){.status = 503}, &body, 0);
+		return;
+	}
+	buffer_append_string(&body, "{\"status\":\"ok\"}");
+	http_respond(request->connection, &(struct http_response){.status = 200}, &body, 0);
+}
+
+/* Serve a request for @topic without any data. */
+static void serve_topic(const struct http_request *request, const char *topic)
+{
+	cleanup(buffer_deinit) struct buffer frame = {0};
+
+	exchange_begin(request, topic, &frame);
+	exchange_serve(request, &frame, false, false);
+}
+
+static void serve_status(struct routes *routes, const struct http_request *request)
+{
+	cleanup(buffer_deinit) struct buffer frame = {0};
+
+	(void)routes;
+	exchange_begin(request, "ovos.tools.status", &frame);
+	if (exchange_query(request, &frame, "toolbox_id", "toolbox_id"))
+		exchange_serve(request, &frame, false, false);
+}
+
+static void serve_reload(struct routes *routes, const struct http_request *request)
+{
+	(void)routes;
+	serve_topic(request, "ovos.tools.reload");
+}
+
+static void serve_calls(struct routes *routes, const struct http_request *request)
+{
+	(void)routes;
+	serve_topic(request, "ovos.tools.calls");
+}
+
+static void serve_cancel(struct routes *routes, const struct http_request *request)
+{
+	cleanup(buffer_deinit) struct buffer frame = {0};
+
+	(void)routes;
+	exchange_begin(request, "ovos.tools.cancel", &frame);
+	if (exchange_segment(request, &frame, "id"))
+		exchange_serve(request, &frame, false, false);
+}
+
+/* ── the table ───────────────────────────────────────────────────────────────────────────────── */
+
+static const struct route routes_table[] = {
+	{"GET", "/health", ROUTE_OPEN, serve_health},
+	{"GET", "/v1/calls", ROUTE_ADMIN, serve_calls},
+	{"DELETE", "/v1/calls/{}", ROUTE_ADMIN, serve_cancel},
+	{"GET", "/v1/match", ROUTE_CALLER, serve_match},
+	{"POST", "/v1/reload", ROUTE_ADMIN, serve_reload},
+	{"GET", "/v1/status", ROUTE_ADMIN, serve_status},
+	{"GET", "/v1/tools", ROUTE_CALLER, serve_list},
+	{"GET", "/v1/tools/{}", ROUTE_CALLER, serve_get},
+	{"POST", "/v1/tools/{}", ROUTE_CALLER, serve_call},
+};
+
+#define N_ROUTES (sizeof(routes_table) / sizeof(*routes_table))
+
+/* Return whether @route serves @method: HEAD is GET without the body (RFC 9110 §9.3.2). */
+static bool serves(const struct route *route, const char *method)
+{
+	return strcmp(route->method, method) == 0 ||
+	       (strcmp(method, "HEAD") == 0 && strcmp(route->method, "GET") == 0);
+}
+
+/* Add the line Allow (RFC 9110 §10.2.1) with the methods of @path. */
+static void add_allow(struct http_connection *connection, const char *path)
+{
+	http_connection_add_field(connection, "Allow: OPTIONS");
+	for (size_t i = 0; i < N_ROUTES; i++) {
+		if (strcmp(routes_table[i].path, path) != 0)
+			continue;
+		http_connection_add_field(connection, ", ");
+		http_connection_add_field(connection, routes_table[i].method);
+		if (strcmp(routes_table[i].method, "GET") == 0)
+			http_connection_add_field(connection, ", HEAD");
+	}
+	http_connection_add_field(connection, "\r\n");
+}
+
+const struct route *routes_find(const char *method, struct http_request *request)
+{
+	struct http_connection *connection = request->connection;
+	cleanup(buffer_deinit) struct buffer nothing = {0};
+	const char *path = NULL;
+
+	for (size_t i = 0; i < N_ROUTES; i++) {
+		if (!target_matches(&request->target, routes_table[i].path, &request->segment))
+			continue;
+		path = routes_table[i].path;
+		if (serves(&routes_table[i], method))
+			return &routes_table[i];
+	}
+	if (!path) {
+		http_respond_error(connection, 404, "There is no %.*s here.",
+			(int)request->target.path.size, request->target.path.text);
+		return NULL;
+	}
+	add_allow(connection, path);
+	if (strcmp(method, "OPTIONS") == 0)
+		http_respond(connection, &(struct http_response){.status = 204}, &nothing, 0);
+	else
+		http_respond_error(connection, 405, "%s is not for this path.", method);
+	return NULL;
+}

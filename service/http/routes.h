@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "http/documents.h"
+#include "http/exchange.h"
+
+/*
+ * The routes: which handler serves a method and a path (contract.md, HTTP).
+ *
+ *   GET /v1/tools/add ──▶ table ──▶ known path? ── no ──▶ 404
+ *                                      │ the method, too? ── no ──▶ 405 with Allow
+ *                                      ▼
+ *                                   access ── no token: 401, not an admin: 403
+ *                                      ▼
+ *                                   handler
+ */
+
+/* The callers that a route is for. */
+enum route_access {
+	ROUTE_OPEN,    /* everybody */
+	ROUTE_CALLER,  /* with a token, where there are any */
+	ROUTE_METRICS, /* an admin, where there are tokens */
+	ROUTE_ADMIN,
+};
+
+struct routes {
+	struct service *service; /* borrowed */
+	struct documents documents;
+};
+
+struct route {
+	const char *method;
+	const char *path; /* `{}`: any one segment */
+	enum route_access access;
+	void (*serve)(struct routes *routes, const struct http_request *request);
+};
+
+/* Find the route of the method @method with @request's target, and set its segment. Return NULL after the response
+ * 404, 405, or that to OPTIONS. */
+const struct route *routes_find(const char *method, struct http_request *request);

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A client of the HTTP door for the tests: requests by http.client, and raw bytes."""
+import http.client
+import json
+import re
+import socket
+
+from processes import until
+
+SECONDS = 10
+LISTENING = re.compile(r"Listening on http://127\.0\.0\.1:(\d+)")
+
+
+def port_of(daemon):
+    """The port that the log of @daemon names."""
+    found = []
+
+    def is_listening():
+        found[:] = LISTENING.findall(daemon.log())
+        return bool(found)
+
+    until(is_listening, SECONDS, "the door open")
+    return int(found[-1])
+
+
+class Answer:
+    def __init__(self, response):
+        self.status = response.status
+        self.headers = response.headers
+        self.bytes = response.read()
+
+    @property
+    def json(self):
+        return json.loads(self.bytes)
+
+
+class Http:
+    """One connection that is kept alive."""
+
+    def __init__(self, port, seconds=SECONDS):
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=seconds)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.connection.close()
+
+    def ask(self, method, path, body=None, **headers):
+        """Send a request; @body: bytes, a text, or a value that is sent as JSON."""
+        headers = {name.replace("_", "-"): value for name, value in headers.items()}
+        if body is not None and not isinstance(body, (bytes, str)):
+            body = json.dumps(body)
+        if body is not None:
+            headers.setdefault("Content-Type", "application/json")
+        self.connection.request(method, path, body, headers)
+        return Answer(self.connection.getresponse())
+
+    def get(self, path, **headers):
+        return self.ask("GET", path, **headers)
+
+    def post(self, path, body=None, **headers):
+        return self.ask("POST", path, body, **headers)
+
+
+class Raw:
+    """A connection of plain bytes."""
+
+    def __init__(self, port, seconds=SECONDS):
+        self.socket = socket.create_connection(("127.0.0.1", port), seconds)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.socket.close()
+
+    def send(self, data):
+        self.socket.sendall(data)
+
+    def read_all(self):
+        """All bytes until the peer closes."""
+        data = b""
+        while chunk := self.socket.recv(65536):
+            data += chunk
+        return data
+
+    def read_until(self, mark):
+        data = b""
+        while mark not in data:
+            chunk = self.socket.recv(65536)
+            assert chunk, data
+            data += chunk
+        return data
+
+
+def statuses(data):
+    """The status codes in @data, responses one behind the other."""
+    return [int(status) for status in re.findall(rb"HTTP/1\.1 (\d{3}) ", data)]

@@ -1,0 +1,402 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tools over HTTP: routes, statuses, headers, and what a hostile client may try."""
+import json
+import subprocess
+import threading
+import time
+
+import manifests
+import pytest
+from caller import Caller
+from http_peer import Http, Raw, port_of, statuses
+from processes import TOOLBOXD, environment, until
+
+HEAD = b"Host: localhost\r\n"
+WAIT = b'Content-Length: 13\r\n\r\n{"seconds":9}'
+CALL = b"POST /v1/tools/add HTTP/1.1\r\n" + HEAD + b"Content-Type: application/json\r\n"
+
+
+@pytest.fixture(scope="module")
+def started(tmp_path_factory):
+    from conftest import Service
+    home = tmp_path_factory.mktemp("http")
+    folder = home / "toolbox.d"
+    manifests.misbehave(folder)
+    manifests.answers(folder)
+    manifests.twins(folder)
+    one = Service("embedded", home, [manifests.SHIPPED, folder], args=["--http", "127.0.0.1:0"],
+                  configuration={"crash_limit": 0, "timeout_ms": 2500, "limits": {"args_bytes": 65536}})
+    try:
+        one.wait_until_ready()
+        yield one
+    finally:
+        one.end()
+
+
+@pytest.fixture
+def port(started):
+    return port_of(started.daemon)
+
+
+@pytest.fixture
+def http(port):
+    with Http(port) as http:
+        yield http
+
+
+def test_a_call_is_the_data_of_the_bus(started, http):
+    with Caller(started.url) as caller:
+        expected = caller.call("ovos.tools.invoke", {"name": "add", "args": {"a": 3, "b": 4}})
+    answer = http.post("/v1/tools/add", {"a": 3, "b": 4})
+    assert answer.status == 200
+    assert answer.json == expected == {"name": "add", "result": {"result": 7.0}}
+    assert answer.headers["Content-Type"] == "application/json; charset=utf-8"
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    assert answer.headers["Date"].endswith(" GMT")
+
+
+def test_a_connection_is_kept(http):
+    for number in range(50):
+        assert http.post("/v1/tools/add", {"a": number, "b": 1}).json["result"]["result"] == number + 1
+
+
+# A request of the bus, and the status that its error has over HTTP.
+REFUSED = [
+    ("nope", {}, 404), ("add", {"a": 1}, 422), ("add", {"a": "x", "b": 1}, 422), ("same", {}, 409),
+    ("segfault", {}, 502), ("not_there", {}, 500), ("small", {"value": 11}, 500), ("answers__hang", {"seconds": 9}, 504),
+    ("add", [], 422), ("add", 7, 422), ("add", {"a": "x" * 66000, "b": 1}, 413),
+]
+
+
+@pytest.mark.parametrize("name,args,status", REFUSED)
+def test_an_error_is_that_of_the_bus(started, http, name, args, status):
+    with Caller(started.url) as caller:
+        expected = caller.call("ovos.tools.invoke", {"name": name, "args": args}, seconds=10)
+    answer = http.post(f"/v1/tools/{name}", args)
+    assert (answer.json["code"], answer.status) == (expected["code"], status), answer.json
+    for data in (answer.json, expected):
+        data.pop("duration_ms", None)
+    assert answer.json.keys() == expected.keys()
+
+
+def test_a_body_is_one_value_and_nothing_around_it(started, http):
+    for body in ('{"a": 1, "b": 2}}, "data": {"name": "add"', '{"a":1,"b":2}, "name": "echo"', "{", "",
+                 '{"a":1,"b":2}}', '{}},"context":{"source":"http:admin"},"data":{"name":"add","args":{}',
+                 '{"a":1,"a":2}},"context":{"source":"http:admin"}', "{} {}", "nul", "\x00",
+                 '"\ud800"'.encode("utf-8", "surrogatepass"), b"\xff"):
+        answer = http.post("/v1/tools/add", body)
+        assert answer.status == (422 if body == "" else 400), (body, answer.json)
+        assert answer.json["code"] == ("invalid_arguments" if body == "" else "bad_request")
+    assert http.post("/v1/tools/add", ' \n{"a": 1, "b": 2}\r\n\t').status == 200
+    with Caller(started.url) as caller:
+        sources = {call["source"] for call in caller.call("ovos.tools.calls")["calls"]}
+    assert "http:admin" not in sources and "http:127.0.0.1" in sources
+
+
+def test_what_came_over_http_is_told(started, http):
+    http.post("/v1/tools/add", {"a": 1, "b": 2}, Session_Id="kitchen")
+    with Caller(started.url) as caller:
+        call = caller.call("ovos.tools.calls", {"limit": 1})["calls"][0]
+    assert (call["door"], call["source"], call["session_id"]) == ("http", "http:127.0.0.1", "kitchen")
+
+
+def test_the_list_is_made_once_and_known_by_its_etag(started, http):
+    with Caller(started.url) as caller:
+        full = caller.call("ovos.tools.list")["tools"]
+        compact = caller.call("ovos.tools.list", {"format": "compact"})["tools"]
+        text = caller.call("ovos.tools.list", {"format": "markdown"})["text"]
+    first = http.get("/v1/tools")
+    assert first.json == {"tools": compact} and first.headers["Cache-Control"] == "private, no-cache"
+    etag = first.headers["ETag"]
+    assert http.get("/v1/tools").headers["ETag"] == etag
+    for known in (etag, "W/" + etag, f'"x", {etag}', "*"):
+        again = http.get("/v1/tools", If_None_Match=known)
+        assert (again.status, again.bytes, again.headers["ETag"]) == (304, b"", etag)
+    assert http.get("/v1/tools", If_None_Match='"x"').status == 200
+    assert http.get("/v1/tools?format=full").json == {"tools": full}
+    marked = http.get("/v1/tools?format=markdown")
+    assert marked.bytes.decode() == text and marked.headers["Content-Type"] == "text/markdown; charset=utf-8"
+    one = http.get("/v1/tools?format=full&toolbox_id=math_tools").json["tools"]
+    assert one == [tool for tool in full if tool["toolbox_id"] == "math_tools"]
+    assert http.get("/v1/tools?toolbox_id=nope").json == {"tools": []}
+    assert http.get("/v1/tools?profile=nope").json == {"tools": []}
+    assert http.get("/v1/tools?format=xml").status == 400
+    assert http.get("/v1/tools?format=%").status == 400
+    assert http.get("/v1/tools?q=add").status == 404
+
+
+def test_one_definition(started, http):
+    with Caller(started.url) as caller:
+        expected = caller.call("ovos.tools.get", {"name": "add"})
+    assert http.get("/v1/tools/add").json == expected
+    assert http.get("/v1/tools/math_tools__add").json == expected
+    assert http.get("/v1/tools/add?toolbox_id=math_tools").json == expected
+    assert http.get("/v1/tools/%61dd").json == expected
+    assert http.get("/v1/tools/add?toolbox_id=nope").status == 404
+    assert http.get("/v1/tools/nope").json["code"] == "unknown_tool"
+    assert http.get("/v1/tools/%zz").status == 400
+
+
+def test_a_dry_run_only_checks(http):
+    assert http.post("/v1/tools/add?dry_run=1", {"a": 1, "b": 2}).json["valid"] is True
+    answer = http.post("/v1/tools/add?dry_run=1", {"a": 1})
+    assert answer.status == 200 and answer.json["valid"] is False and answer.json["violations"]
+
+
+def test_the_query_has_the_fields_of_a_call(http):
+    answer = http.post("/v1/tools/wait?timeout_ms=100&call_id=a%20b", {"seconds": 9})
+    assert (answer.status, answer.json["call_id"]) == (504, "a b")
+    for bad in ("0", "x", "-1", "1.5", ""):
+        answer = http.post(f"/v1/tools/add?timeout_ms={bad}", {"a": 1, "b": 2})
+        assert (answer.status, answer.json["field"]) == (400, "timeout_ms"), bad
+
+
+def test_paths_and_methods(http):
+    for path in ("/", "/v1", "/v1/tools/", "/v2/tools", "/.well-known/oauth-protected-resource",
+                 "/v1/tools/a/b", "/health/"):
+        answer = http.get(path)
+        assert answer.status == 404 and answer.json["code"] == "not_found", path
+    answer = http.ask("PUT", "/v1/tools/add")
+    assert answer.status == 405 and answer.json["code"] == "method_not_allowed"
+    assert set(answer.headers["Allow"].split(", ")) == {"OPTIONS", "GET", "HEAD", "POST"}
+    assert http.ask("OPTIONS", "/v1/tools/add").status == 204
+    head = http.ask("HEAD", "/v1/tools")
+    assert head.status == 200 and head.bytes == b""
+    assert int(head.headers["Content-Length"]) == len(http.get("/v1/tools").bytes)
+    assert http.get("/health").json == {"status": "ok"}
+
+
+@pytest.mark.parametrize("method,path", [("GET", "/v1/status"), ("POST", "/v1/reload"), ("GET", "/v1/calls"),
+                                         ("DELETE", "/v1/calls/7")])
+def test_without_tokens_nobody_is_an_admin(http, method, path):
+    answer = http.ask(method, path)
+    assert answer.status == 403 and answer.json["code"] == "forbidden"
+
+
+@pytest.mark.parametrize("method,path", [("GET", "/health"), ("GET", "/v1/tools"), ("POST", "/v1/tools/add"),
+                                         ("OPTIONS", "/v1/tools"), ("GET", "/nope"), ("PUT", "/v1/tools")])
+def test_a_page_of_another_site_gets_nothing(http, port, method, path):
+    for headers in ({"Origin": "http://evil.example"}, {"Origin": "null"}, {"Host": "evil.example"},
+                    {"Host": f"evil.example:{port}"}, {"Origin": f"http://localhost:{port + 1}"}):
+        answer = http.ask(method, path, **headers)
+        assert answer.status == 403, headers
+        assert "Access-Control-Allow-Origin" not in answer.headers
+    answer = http.ask(method, path, Origin=f"http://localhost:{port}")
+    assert answer.status != 403 and answer.headers["Access-Control-Allow-Origin"] == f"http://localhost:{port}"
+    assert answer.headers["Vary"] == "Origin"
+
+
+def test_a_body_has_a_type(http):
+    for kind in ("text/plain", "application/x-www-form-urlencoded", "application/jsonx",
+                 "application/json; charset=latin-1"):
+        answer = http.ask("POST", "/v1/tools/add", '{"a":1,"b":2}', Content_Type=kind)
+        assert answer.status == 415 and answer.json["code"] == "unsupported_media_type", kind
+    for kind in ("application/json;charset=UTF-8", "Application/JSON", 'application/json; charset="utf-8"'):
+        assert http.ask("POST", "/v1/tools/add", '{"a":1,"b":2}', Content_Type=kind).status == 200
+    assert http.post("/v1/tools/add?dry_run=1").status == 200
+
+
+def events_of(data):
+    body = data.split(b"\r\n\r\n", 1)[1]
+    text = b""
+    while body:
+        size, body = body.split(b"\r\n", 1)
+        text += body[:int(size, 16)]
+        body = body[int(size, 16) + 2:]
+    found = []
+    for block in text.decode().strip().split("\n\n"):
+        lines = dict(line.split(": ", 1) for line in block.split("\n"))
+        found.append((lines["event"], json.loads(lines["data"])))
+    return found
+
+
+def test_a_call_as_a_stream_of_events(port):
+    with Raw(port) as raw:
+        raw.send(CALL + b"Accept: text/event-stream\r\nContent-Length: 13\r\n\r\n" + b'{"a":1,"b":2}')
+        data = raw.read_until(b"0\r\n\r\n")
+        assert b"Content-Type: text/event-stream" in data
+        assert events_of(data) == [("result", {"name": "add", "result": {"result": 3.0}})]
+        raw.send(CALL + b"Accept: text/event-stream\r\nContent-Length: 2\r\n\r\n{}")
+        refused = raw.read_until(b"}]}")
+        assert statuses(refused) == [422] and b"application/json" in refused
+        raw.send(CALL.replace(b"add", b"not_there") + b"Accept: text/event-stream\r\nContent-Length: 2\r\n\r\n{}")
+        (event, body), = events_of(raw.read_until(b"0\r\n\r\n"))
+        assert event == "error" and body["code"] == "tool_failed"
+
+
+def running(started):
+    with Caller(started.url) as caller:
+        return caller.call("ovos.tools.calls", {"state": "running"})["calls"]
+
+
+@pytest.mark.parametrize("leave", ["close", "half", "reset"])
+@pytest.mark.parametrize("accept", [b"", b"Accept: text/event-stream\r\n"])
+def test_a_peer_that_goes_away_ends_its_call(started, port, leave, accept):
+    with Raw(port) as raw:
+        raw.send(CALL.replace(b"add", b"wait") + accept + WAIT)
+        until(lambda: running(started), 5, "the call running")
+        if leave == "half":
+            raw.socket.shutdown(1)
+            until(lambda: not running(started), 2, "the call over")
+            return
+        if leave == "reset":
+            raw.socket.setsockopt(1, 13, b"\x01\x00\x00\x00\x00\x00\x00\x00")
+    until(lambda: not running(started), 2, "the call over")
+
+
+def test_the_bus_does_not_cancel_a_call_over_http(started, port):
+    with Raw(port) as raw, Caller(started.url) as caller:
+        raw.send(CALL.replace(b"add", b"wait?call_id=mine&timeout_ms=2000") + WAIT)
+        call, = until(lambda: running(started), 5, "the call running") and running(started)
+        assert caller.call("ovos.tools.cancel", {"id": call["id"]})["cancelled"] is False
+        assert caller.call("ovos.tools.cancel", {"call_id": "mine"})["cancelled"] is False
+        assert running(started)
+        assert statuses(raw.read_until(b"}")) == [504]
+
+
+# Requests that two readers could understand differently, or that are too much.
+MALFORMED = [
+    (CALL + b"Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}", 400),
+    (CALL + b"Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}", 400),
+    (CALL + b"Transfer-Encoding: gzip, chunked\r\n\r\n", 501),
+    (CALL + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n", 400),
+    (CALL + b"X: a\r\n b\r\nContent-Length: 2\r\n\r\n{}", 400),
+    (b"GET /health HTTP/1.1\nHost: localhost\n\n", 400),
+    (b"GET /health HTTP/1.0\r\nHost: localhost\r\n\r\n", 505),
+    (b"GET /health HTTP/1.1\r\n\r\n", 400),
+    (b"GET /health HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n", 400),
+    (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 400),
+    (b"GET /" + b"a" * 20000 + b" HTTP/1.1\r\n", 414),
+    (b"GET /health HTTP/1.1\r\n" + b"A: b\r\n" * 100000, 431),
+    (b"GET /health HTTP/1.1\r\nA: " + b"b" * 20000, 431),
+    (CALL + b"Content-Length: 10000000\r\n\r\n", 413),
+    (CALL + b"Transfer-Encoding: chunked\r\n\r\nffffff\r\n", 413),
+    (CALL + b"Expect: a cake\r\nContent-Length: 2\r\n\r\n", 417),
+]
+
+
+@pytest.mark.parametrize("data,status", MALFORMED)
+def test_a_malformed_request_is_refused_and_the_connection_closed(port, data, status):
+    with Raw(port) as raw:
+        try:
+            raw.send(data)
+        except (BrokenPipeError, ConnectionResetError):
+            pass
+        answer = raw.read_all()
+    assert statuses(answer) == [status]
+    assert b"Connection: close" in answer and b'{"error":' in answer
+
+
+def test_a_second_request_before_the_answer_is_dropped(port):
+    with Raw(port) as raw:
+        raw.send(b"GET /health HTTP/1.1\r\n" + HEAD + b"\r\nGET /v1/tools HTTP/1.1\r\n" + HEAD + b"\r\n")
+        data = raw.read_all()
+    assert statuses(data) == [200] and b"Connection: close" in data
+    with Raw(port) as raw:
+        raw.send(CALL.replace(b"add", b"wait?timeout_ms=300") + WAIT)
+        time.sleep(0.1)
+        raw.send(b"GET /health HTTP/1.1\r\n" + HEAD + b"\r\n")
+        data = raw.read_all()
+    assert statuses(data) == [504] and b"Connection: close" in data
+
+
+def test_continue_is_said_once_before_the_body(port):
+    with Raw(port) as raw:
+        raw.send(CALL + b"Expect: 100-continue\r\nContent-Length: 13\r\n\r\n")
+        assert raw.read_until(b"\r\n\r\n") == b"HTTP/1.1 100 Continue\r\n\r\n"
+        raw.send(b'{"a":1,"b":2}')
+        assert statuses(raw.read_until(b"}}")) == [200]
+
+
+def test_a_body_may_come_in_chunks_and_bytes(port):
+    with Raw(port) as raw:
+        for byte in CALL + b'Transfer-Encoding: chunked\r\n\r\n6\r\n{"a":1\r\n7;x=y\r\n,"b":2}\r\n0\r\nA: b\r\n\r\n':
+            raw.send(bytes([byte]))
+        assert statuses(raw.read_until(b"}}")) == [200]
+
+
+def test_no_more_connections_than_allowed(started, port):
+    """64 of one address: one that is idle gives way, else the newcomer is refused."""
+    held = [Raw(port) for _ in range(64)]
+    try:
+        for raw in held:
+            raw.send(b"GET /health HTTP/1.1\r\n")
+        time.sleep(0.2)
+        with Raw(port) as late:
+            data = late.read_all()
+        assert statuses(data) == [503] and b"overloaded" in data
+        held[0].send(HEAD + b"\r\n")
+        assert statuses(held[0].read_until(b"}")) == [200]
+        with Raw(port) as newcomer:
+            newcomer.send(b"GET /health HTTP/1.1\r\n" + HEAD + b"\r\n")
+            assert statuses(newcomer.read_until(b"}")) == [200]
+        assert held[0].read_all() == b""
+    finally:
+        for raw in held:
+            raw.socket.close()
+    with Caller(started.url) as caller:
+        assert caller.call("ovos.tools.invoke", {"name": "add", "args": {"a": 1, "b": 1}})["result"]
+
+
+def test_ten_thousand_connections_that_come_and_go(started, port):
+    for _ in range(100):
+        held = [Raw(port) for _ in range(100)]
+        for raw in held:
+            raw.socket.close()
+    with Http(port) as http:
+        until(lambda: http.get("/health").status == 200, 5, "a connection that is served")
+
+
+def test_many_callers_at_once(port):
+    failures = []
+
+    def call(number):
+        try:
+            with Http(port) as http:
+                for step in range(40):
+                    answer = http.post("/v1/tools/add", {"a": number, "b": step})
+                    assert answer.json["result"]["result"] == number + step
+        except Exception as error:
+            failures.append(repr(error))
+
+    threads = [threading.Thread(target=call, args=(number,)) for number in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+def test_a_peer_that_does_not_read_holds_nobody(started, port):
+    """The answers to it are bounded, and others are served."""
+    held = [Raw(port) for _ in range(30)]
+    try:
+        for raw in held:
+            raw.socket.setsockopt(1, 8, 4096)
+            raw.send(b"GET /v1/tools?format=full HTTP/1.1\r\n" + HEAD + b"\r\n")
+        with Http(port) as http:
+            assert http.post("/v1/tools/add", {"a": 1, "b": 2}).status == 200
+    finally:
+        for raw in held:
+            raw.socket.close()
+
+
+@pytest.mark.parametrize("address,word", [("0.0.0.0:0", "not an address of this device"),
+                                          ("192.168.1.1:80", "not an address of this device"),
+                                          ("127.0.0.1:x", "--http")])
+def test_an_address_of_others_is_refused(tmp_path, address, word):
+    done = subprocess.run([TOOLBOXD, "--embedded-bus", "--bus", "ws://127.0.0.1:0/core", "--http", address],
+                          env=environment(tmp_path), capture_output=True, text=True, timeout=20)
+    assert done.returncode == 1 and word in done.stderr
+
+
+def test_a_service_that_stops_answers_what_is_running(launch):
+    one = launch(args=["--http", "127.0.0.1:0"], configuration={"drain_ms": 3000},
+                 toolbox_dirs=[manifests.SHIPPED])
+    port = port_of(one.daemon)
+    with Http(port) as http:
+        assert http.get("/health").status == 200
+    idle = Raw(port)
+    one.end()
+    assert idle.read_all() == b""
