@@ -39,7 +39,7 @@ static const struct ctl_command commands[] = {
 		"  toolboxctl list --format openai\n"
 		"  toolboxctl list --format anthropic --stat\n",
 		WHICH_FLAGS | CTL_FLAG_FORMAT | CTL_FLAG_LONG | CTL_FLAG_WHY | CTL_FLAG_OFFLINE |
-			CTL_FLAG_BUS,
+			CTL_FLAG_DIR | CTL_FLAG_BUS,
 		0, CTL_MANY, ctl_list},
 	{"get", "NAME", "show how to call a tool", "NAME is a tool, or TOOLBOX/TOOL.\n",
 		"  toolboxctl get add\n"
@@ -165,6 +165,17 @@ static const struct ctl_command commands[] = {
 		"configured one if that is free.\nWhat a build has made in FILE/build/toolbox.d "
 		"is served instead of the sources.\n",
 		"  toolboxctl dev words/\n", 0, 1, 1, ctl_dev},
+	{"mcp", "",
+		"serve the tools to one client of the Model Context Protocol, on stdin and stdout",
+		"A tool is called toolbox__name, or by its own name if --toolbox is given once; it "
+		"may "
+		"be given\nseveral times. It ends when stdin does. With --standalone it needs no "
+		"daemon; "
+		"a call that\nneeds approval is then denied, since no person can be asked.\n",
+		"  toolboxctl mcp\n"
+		"  toolboxctl mcp --toolbox math_tools\n"
+		"  toolboxctl mcp --standalone --toolbox-dir ~/tools\n",
+		WHICH_FLAGS | CTL_FLAG_MCP | CTL_FLAG_DIR | CTL_FLAG_BUS, 0, 0, ctl_mcp},
 	{"new", "ID", "write a new toolbox into the folder ID (needs no daemon)",
 		"It has a manifest, sources, CMakeLists.txt and tests, and builds as it is. KIND "
 		"is\n"

@@ -288,12 +288,13 @@ static void make_second(struct config *config)
 	free(take_ptr(config->audit_file));
 }
 
-/* The caller is the person who would be asked. */
-static void make_private(struct config *config, const char *token)
+static void make_private(struct config *config, const struct config_flags *flags)
 {
 	config->is_disabled = false;
-	config->approval_mode = APPROVAL_OFF;
-	snprintf(config->embedded_token, sizeof(config->embedded_token), "%s", token);
+	/* The caller is the person who would be asked. */
+	if (!flags->keeps_approval)
+		config->approval_mode = APPROVAL_OFF;
+	snprintf(config->embedded_token, sizeof(config->embedded_token), "%s", flags->private);
 }
 
 int config_read(const struct config_flags *flags, diagnostic_function report, void *data,
@@ -305,7 +306,7 @@ int config_read(const struct config_flags *flags, diagnostic_function report, vo
 	if (flags->is_second)
 		make_second(&config);
 	if (flags->private)
-		make_private(&config, flags->private);
+		make_private(&config, flags);
 	if (r == 0)
 		*ret_config = config;
 	else

@@ -199,6 +199,8 @@ struct config_flags {
 				one writer, and log lines are plain */
 	const char *private; /* the token of the embedded bus, which only the person who starts the
 				service knows: calls need no approval; or NULL */
+	bool keeps_approval; /* with private: the caller is not that person, so that calls need the
+				approval that is configured */
 };
 
 enum config_status {

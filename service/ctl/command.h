@@ -51,6 +51,7 @@ int ctl_approvals(const struct ctl_options *options);
 int ctl_approve(const struct ctl_options *options);
 int ctl_deny(const struct ctl_options *options);
 int ctl_approval(const struct ctl_options *options);
+int ctl_mcp(const struct ctl_options *options);
 int ctl_dev(const struct ctl_options *options);
 int ctl_new(const struct ctl_options *options);
 int ctl_remember(const struct ctl_options *options);

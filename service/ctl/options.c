@@ -36,7 +36,9 @@ static const struct flag flags[] = {
 	{"--offline", NULL, "without a daemon: list what one would offer", CTL_FLAG_OFFLINE,
 		MEMBER(offline)},
 	{"--toolbox-dir", "DIR", "the folder of toolboxes in place of the default ones",
-		CTL_FLAG_OFFLINE, MEMBER(toolbox_dir)},
+		CTL_FLAG_DIR, MEMBER(toolbox_dir)},
+	{"--standalone", NULL, "without a daemon: a service that lives as long as this command",
+		CTL_FLAG_MCP, MEMBER(standalone)},
 	{"--kind", "KIND", "the kind of the toolbox", CTL_FLAG_KIND, MEMBER(kind)},
 	{"--args", "JSON", "all arguments as one JSON object", CTL_FLAG_ARGS, MEMBER(args)},
 	{"--dry-run", NULL, "check the arguments, run nothing", CTL_FLAG_DRY_RUN, MEMBER(dry_run)},
@@ -153,6 +155,8 @@ static int keep_flag(struct ctl_options *options, const struct flag *flag, const
 		return parse_timeout(value, &options->timeout_ms, reason);
 	} else
 		*(const char **)member = value;
+	if (flag->offset == MEMBER(toolbox_id))
+		options->toolboxes[options->n_toolboxes++] = value;
 	return 0;
 }
 
@@ -182,8 +186,11 @@ int ctl_options_read(
 	int r = 0;
 
 	options.positional = calloc((size_t)argc + 1, sizeof(*options.positional));
-	if (!options.positional)
+	options.toolboxes = calloc((size_t)argc + 1, sizeof(*options.toolboxes));
+	if (!options.positional || !options.toolboxes) {
+		ctl_options_deinit(&options);
 		return -ENOMEM;
+	}
 	for (int i = 0; r == 0 && i < argc; i++) {
 		if (is_over || argv[i][0] != '-' || !argv[i][1])
 			options.positional[options.n_positional++] = argv[i];
@@ -242,5 +249,6 @@ const char *ctl_options_name(unsigned int groups)
 void ctl_options_deinit(struct ctl_options *options)
 {
 	free(options->positional);
+	free(options->toolboxes);
 	*options = (struct ctl_options){0};
 }

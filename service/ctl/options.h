@@ -33,6 +33,9 @@
 #define CTL_FLAG_LONG    0x8000u
 #define CTL_FLAG_ALL     0x40000u
 
+#define CTL_FLAG_DIR 0x80000u
+#define CTL_FLAG_MCP 0x100000u
+
 #define CTL_TIMEOUT_MS    5000
 #define CTL_TIMEOUT_MAX_S 86400
 
@@ -40,6 +43,8 @@
 struct ctl_options {
 	const char *bus; /* or NULL, as the others */
 	const char *toolbox_id;
+	const char **toolboxes; /* each toolbox_id that was given, in order; owned */
+	size_t n_toolboxes;
 	const char *profile;
 	const char *toolbox_dir;
 	const char *format;
@@ -65,6 +70,7 @@ struct ctl_options {
 	bool has_timeout; /* --timeout was given */
 	bool lines;
 	bool offline;
+	bool standalone;
 	bool watch;
 	bool allowed;
 	bool session;

@@ -14,6 +14,19 @@ void ctl_response_deinit(struct ctl_response *response)
 	buffer_deinit(&response->text);
 }
 
+int ctl_response_copy(struct ctl_response *response, const struct json_tape *data)
+{
+	size_t size;
+	const char *text = json_value_text(data, 0, &size);
+
+	buffer_reset(&response->text);
+	buffer_append(&response->text, text, size);
+	if (buffer_status(&response->text) < 0)
+		return buffer_status(&response->text);
+	return json_tape_read(&response->tape, response->text.data, response->text.size,
+		CTL_RESPONSE_DEPTH_MAX, NULL);
+}
+
 uint32_t ctl_response_find(
 	const struct ctl_response *response, uint32_t object, const char *key, enum json_type type)
 {

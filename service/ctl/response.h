@@ -7,6 +7,9 @@
 #include "json/reader.h"
 #include "util/buffer.h"
 
+/* Levels of a response: schemas of tools may be deep. */
+#define CTL_RESPONSE_DEPTH_MAX 1000
+
 /* The data of a response: an object. */
 struct ctl_response {
 	struct buffer text; /* as received */
@@ -14,6 +17,10 @@ struct ctl_response {
 };
 
 void ctl_response_deinit(struct ctl_response *response);
+
+/* Let @response (zeroed, or used before) have a copy of @data, which was read with at most
+ * CTL_RESPONSE_DEPTH_MAX levels. Return 0 or -ENOMEM. */
+int ctl_response_copy(struct ctl_response *response, const struct json_tape *data);
 
 /* Return the enum ctl_status of @response: CTL_DONE, or for an error CTL_ERROR or CTL_NO_ANSWER
  * (code `timeout`). */

@@ -17,9 +17,6 @@
 #include "loop/loop.h"
 #include "util/clock.h"
 
-/* Levels of a response: schemas of tools may be deep. */
-#define RESPONSE_DEPTH_MAX 1000
-
 /* Descriptors of a client with one connection. */
 #define FD_MAX 64
 
@@ -204,22 +201,9 @@ static bool is_our_response(const struct ctl_session *session)
 	       json_string_equals(context, key, session->key, strlen(session->key));
 }
 
-/* Keep the data of the response. Its text was checked when the envelope was read. */
-static int keep_response(struct ctl_session *session)
+bool ctl_session_is_ours(const struct ctl_session *session)
 {
-	struct ctl_response *response = session->response;
-	const struct json_tape *data = &session->envelope.data;
-	size_t size;
-	const char *text = json_value_text(data, 0, &size);
-
-	if (session->envelope.data_status != 0)
-		return -EBADMSG;
-	buffer_reset(&response->text);
-	buffer_append(&response->text, text, size);
-	if (buffer_status(&response->text) < 0)
-		return buffer_status(&response->text);
-	return json_tape_read(&response->tape, response->text.data, response->text.size,
-		RESPONSE_DEPTH_MAX, NULL);
+	return is_our_response(session);
 }
 
 static void on_frame(void *data, const char *text, size_t size)
@@ -228,7 +212,7 @@ static void on_frame(void *data, const char *text, size_t size)
 	struct bus_envelope *envelope = &session->envelope;
 	int r;
 
-	if (bus_envelope_read(envelope, text, size, RESPONSE_DEPTH_MAX) != 0)
+	if (bus_envelope_read(envelope, text, size, CTL_RESPONSE_DEPTH_MAX) != 0)
 		return;
 	if (is_event(session, envelope->topic, envelope->topic_size)) {
 		session->on_event(session->event_data, envelope->topic, &envelope->data);
@@ -243,7 +227,8 @@ static void on_frame(void *data, const char *text, size_t size)
 	}
 	if (strcmp(envelope->topic, session->response_topic) != 0)
 		return;
-	r = keep_response(session);
+	r = envelope->data_status == 0 ? ctl_response_copy(session->response, &envelope->data)
+				       : -EBADMSG;
 	if (r == 0) {
 		session->is_answered = true;
 		loop_stop(session->loop);
@@ -622,6 +607,11 @@ int ctl_session_read(struct ctl_session *session, int fd, bool (*function)(void 
 		return 0;
 	terminal_complain("stdin cannot be read: %s", strerror(-r));
 	return CTL_USAGE;
+}
+
+int ctl_session_signal(const struct ctl_session *session)
+{
+	return session->signal;
 }
 
 void ctl_session_wake(struct ctl_session *session)

@@ -47,6 +47,9 @@ typedef void (*ctl_event_function)(void *data, const char *topic, const struct j
 void ctl_session_listen(struct ctl_session *session, const char *const *topics, size_t n_topics,
 	ctl_event_function function, void *data);
 
+/* Return whether the message that an event function has is a response to this session. */
+bool ctl_session_is_ours(const struct ctl_session *session);
+
 /* Send a message beside the request that is open. Its response is not waited for: ctl_session_listen() may
  * get it. */
 void ctl_session_send(struct ctl_session *session, const char *topic, const struct buffer *data);
@@ -63,6 +66,9 @@ typedef uint64_t (*ctl_interrupt_function)(void *data, int signal_number);
  * complaint. */
 int ctl_session_interrupts(struct ctl_session *session, ctl_interrupt_function interrupt,
 	void (*tick)(void *data), void *data);
+
+/* Return the signal that has ended a request or a wait since ctl_session_interrupts(), or 0. */
+int ctl_session_signal(const struct ctl_session *session);
 
 /* Stop the clock of the request that is open for at most @most_ms, and let it go on; from an event. */
 void ctl_session_pause(struct ctl_session *session, uint64_t most_ms);

@@ -47,6 +47,15 @@ Test(ctl_options, are_all_default_without_a_flag)
 	cr_expect_eq(options.given, 0);
 }
 
+Test(ctl_options, keep_each_toolbox_in_its_order)
+{
+	cr_assert_eq(read_line("mcp --toolbox a --toolbox=b --toolbox a"), 0);
+	cr_assert_eq(options.n_toolboxes, 3);
+	cr_expect_str_eq(options.toolboxes[0], "a");
+	cr_expect_str_eq(options.toolboxes[1], "b");
+	cr_expect_str_eq(options.toolbox_id, "a");
+}
+
 Test(ctl_options, stand_anywhere_and_take_values_in_two_ways)
 {
 	cr_assert_eq(read_line("--bus ws://a invoke --toolbox=b=c n --timeout 0.5 -h"), 0);

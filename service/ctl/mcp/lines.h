@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "util/buffer.h"
+
+/* Lines of messages: those of stdin, which are bounded, and those of stdout. */
+
+/* The longest message in bytes: a request with its arguments fits in a frame. */
+#define LINES_BYTES_MAX (((size_t)10 << 20) - 65536)
+
+/* A zeroed one; its buffer is freed with buffer_deinit(). */
+struct lines {
+	struct buffer bytes; /* that no line ends yet */
+	bool is_skipping;    /* the rest of a line that is too long */
+};
+
+/* Take a whole line, without its end; NULL: one that was too long. */
+typedef void (*lines_function)(void *data, const char *text, size_t size);
+
+/* Read from @fd once, and call @function for each line that is complete. Return false at the end of the
+ * input, or when it cannot be read. */
+bool lines_read(struct lines *lines, int fd, lines_function function, void *data);
+
+/* Write @line and its end to @fd, and empty it. Return 0 or a negative errno. */
+int lines_write(int fd, struct buffer *line);

@@ -1,0 +1,727 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ctl/command.h"
+#include "ctl/mcp/lines.h"
+#include "ctl/mcp/tools.h"
+#include "ctl/offline/private.h"
+#include "ctl/request.h"
+#include "ctl/session.h"
+#include "ctl/terminal.h"
+#include "json/number.h"
+#include "json/writer.h"
+#include "mcp/call_result.h"
+#include "mcp/listing.h"
+#include "mcp/message.h"
+#include "mcp/notification.h"
+#include "mcp/response.h"
+#include "policy/hex.h"
+#include "util/cleanup.h"
+#include "util/clock.h"
+
+/*
+ * toolboxctl mcp: a server of the Model Context Protocol on stdin and stdout, for one client.
+ *
+ *   stdin ─lines─▶ message ─┬─ initialize, ping, discover, list ────────────────────▶ stdout
+ *                           └─ tools/call ─▶ ovos.tools.invoke ─▶ its response ─────▶ stdout
+ *                                             the bus            ─▶ its progress ───▶
+ *   ovos.tools.changed ─▶ ovos.tools.list, twice ─▶ another list? ─▶ list_changed ──▶
+ *
+ * A request is in flight from its line to its response: a call, or a subscriptions/listen, which has one
+ * only at the end.
+ */
+
+#define INVOKE_TOPIC    "ovos.tools.invoke"
+#define LIST_TOPIC      "ovos.tools.list"
+#define CANCEL_TOPIC    "ovos.tools.cancel"
+#define INVOKE_RESPONSE INVOKE_TOPIC ".response"
+#define LIST_RESPONSE   LIST_TOPIC ".response"
+#define PROGRESS_TOPIC  "ovos.tools.call.progress"
+#define CHANGED_TOPIC   "ovos.tools.changed"
+#define REQUESTED_TOPIC "ovos.tools.approval.requested"
+#define RESOLVED_TOPIC  "ovos.tools.approval.resolved"
+
+/* The requests in flight. */
+#define IN_FLIGHT_MAX 64
+
+/* Levels of a message: those of a response of the service. */
+#define DEPTH_MAX 1000
+
+/* The listings that are tried in a row, when two responses are of different catalogues. */
+#define TRIES_MAX 3
+
+/* The interval of the reports that a person is asked. */
+#define ASKING_MS 5000
+
+/* The wait for something to happen, when nothing has to be done at a time. */
+#define LONG_MS 3600000
+
+/* The time in which the cancelling of calls goes out at the end. */
+#define LEAVE_MS 30
+
+struct in_flight {
+	char *line;
+	struct mcp_message message; /* reads @line */
+	char call_id[HEX_ID_CHARS + 1];
+	char *question; /* the id of the question about the call; NULL: none */
+	struct mcp_progress progress;
+	bool is_listen;
+};
+
+enum listing {
+	LISTING_DONE,
+	LISTING_FULL, /* the response in the format full is waited for */
+	LISTING_MCP,
+};
+
+struct mcp_ctl {
+	const struct ctl_options *options;
+	struct ctl_session *session;
+	struct lines lines;
+	struct in_flight *in_flight[IN_FLIGHT_MAX];
+	struct mcp_tools tools;
+	enum listing listing;
+	struct ctl_response full; /* while LISTING_MCP */
+	bool is_stale;            /* the tools have changed since the listing began */
+	unsigned int n_tries;     /* listings that did not fit together */
+	bool is_legacy;           /* the client has initialized */
+	bool is_over;
+	bool has_woken; /* the loop was stopped by one of our functions */
+	int status;     /* enum ctl_status */
+};
+
+static const struct mcp_server identity = {.version = TOOLBOXD_VERSION};
+
+static void leave(struct mcp_ctl *mcp, int status)
+{
+	mcp->is_over = true;
+	mcp->status = status;
+	mcp->has_woken = true;
+	ctl_session_wake(mcp->session);
+}
+
+/* Write @line, and empty it. A client that is gone ends the server. */
+static void put_line(struct mcp_ctl *mcp, struct buffer *line)
+{
+	int r = line->size > 0 ? lines_write(STDOUT_FILENO, line) : 0;
+
+	if (r == 0)
+		return;
+	if (r != -EPIPE)
+		terminal_complain("stdout: %s", strerror(-r));
+	leave(mcp, r == -EPIPE ? CTL_DONE : CTL_ERROR);
+}
+
+static bool is_text(const struct json_tape *event, const char *key, const char *text)
+{
+	uint32_t token = json_find(event, 0, key);
+
+	return token != JSON_NONE && json_type_at(event, token) == JSON_STRING &&
+	       json_string_equals(event, token, text, strlen(text));
+}
+
+/* ── requests in flight ──────────────────────────────────────────────────────────────────────── */
+
+static void in_flight_free(struct in_flight *request)
+{
+	if (!request)
+		return;
+	mcp_message_deinit(&request->message);
+	free(request->line);
+	free(request->question);
+	free(request);
+}
+
+CLEANUP_DEFINE(in_flight, struct in_flight *, in_flight_free)
+
+/* Find the request that a client's id @id means. Return its place, or NULL. */
+static struct in_flight **find_id(struct mcp_ctl *mcp, struct text_view id)
+{
+	for (size_t i = 0; i < IN_FLIGHT_MAX; i++)
+		if (mcp->in_flight[i] && mcp_ids_equal(mcp->in_flight[i]->message.id, id))
+			return &mcp->in_flight[i];
+	return NULL;
+}
+
+/* Find the call whose call_id the member of @event is. */
+static struct in_flight **find_call(struct mcp_ctl *mcp, const struct json_tape *event)
+{
+	for (size_t i = 0; i < IN_FLIGHT_MAX; i++)
+		if (mcp->in_flight[i] && !mcp->in_flight[i]->is_listen &&
+			is_text(event, "call_id", mcp->in_flight[i]->call_id))
+			return &mcp->in_flight[i];
+	return NULL;
+}
+
+/* Return a free place, or NULL. */
+static struct in_flight **find_place(struct mcp_ctl *mcp)
+{
+	for (size_t i = 0; i < IN_FLIGHT_MAX; i++)
+		if (!mcp->in_flight[i])
+			return &mcp->in_flight[i];
+	return NULL;
+}
+
+static void send_cancel(struct mcp_ctl *mcp, const struct in_flight *request)
+{
+	cleanup(buffer_deinit) struct buffer data = {0};
+
+	if (request->is_listen)
+		return;
+	ctl_request_begin(&data);
+	ctl_request_member(&data, "call_id", request->call_id);
+	ctl_request_end(&data);
+	ctl_session_send(mcp->session, CANCEL_TOPIC, &data);
+}
+
+/* ── responses ───────────────────────────────────────────────────────────────────────────────── */
+
+static void refuse(struct mcp_ctl *mcp, struct text_view id, const struct mcp_error *error)
+{
+	cleanup(buffer_deinit) struct buffer out = {0};
+
+	mcp_write_error(&out, id, error);
+	put_line(mcp, &out);
+}
+
+/* Respond to the call @message with the @data of its answer. */
+static void respond_call(
+	struct mcp_ctl *mcp, const struct mcp_message *message, const struct json_tape *data)
+{
+	cleanup(buffer_deinit) struct buffer out = {0};
+	cleanup(buffer_deinit) struct buffer text = {0};
+	struct mcp_error error;
+
+	if (mcp_write_call_result(&out, message, &identity, data, false, &text, &error) != 0)
+		refuse(mcp, message->id, &error);
+	else
+		put_line(mcp, &out);
+}
+
+/* Respond to the call @message with an error of ours, the text of an answer. */
+static void fail_call(struct mcp_ctl *mcp, const struct mcp_message *message, const char *answer)
+{
+	cleanup(json_tape_cleanup) struct json_tape data = {0};
+
+	if (json_tape_read(&data, answer, strlen(answer), 2, NULL) == 0)
+		respond_call(mcp, message, &data);
+}
+
+/* ── the list of tools ───────────────────────────────────────────────────────────────────────── */
+
+static void ask_list(struct mcp_ctl *mcp, const char *format)
+{
+	cleanup(buffer_deinit) struct buffer data = {0};
+
+	ctl_request_begin(&data);
+	ctl_request_member(&data, "format", format);
+	ctl_request_member(&data, "profile", mcp->options->profile);
+	ctl_request_end(&data);
+	ctl_session_send(mcp->session, LIST_TOPIC, &data);
+}
+
+static void begin_listing(struct mcp_ctl *mcp)
+{
+	mcp->is_stale = mcp->listing != LISTING_DONE;
+	if (mcp->is_stale)
+		return;
+	mcp->listing = LISTING_FULL;
+	ask_list(mcp, "full");
+}
+
+/* End a listing with the result @r, and begin another one if it is needed. */
+static void end_listing(struct mcp_ctl *mcp, int r)
+{
+	mcp->listing = LISTING_DONE;
+	ctl_response_deinit(&mcp->full);
+	mcp->n_tries = r == 0 ? 0 : mcp->n_tries + 1;
+	if (mcp->is_stale || (r == -EAGAIN && mcp->n_tries < TRIES_MAX))
+		begin_listing(mcp);
+	else if (r < 0)
+		terminal_complain("the list of tools cannot be read: %s", strerror(-r));
+}
+
+static void tell_changed(struct mcp_ctl *mcp)
+{
+	cleanup(buffer_deinit) struct buffer out = {0};
+
+	if (mcp->is_legacy) {
+		mcp_write_list_changed(&out, (struct text_view){NULL, 0});
+		put_line(mcp, &out);
+	}
+	for (size_t i = 0; i < IN_FLIGHT_MAX; i++) {
+		const struct in_flight *request = mcp->in_flight[i];
+
+		if (!request || !request->is_listen || !request->message.wants_tool_changes)
+			continue;
+		mcp_write_list_changed(&out, request->message.id);
+		put_line(mcp, &out);
+	}
+}
+
+/* Take the list over that @full and @mcp_list make. Return 0 or a negative errno. */
+static int take_tools(
+	struct mcp_ctl *mcp, const struct json_tape *full, const struct json_tape *mcp_list)
+{
+	struct mcp_tools tools;
+	uint64_t digest = mcp->tools.digest;
+	int r = mcp_tools_make(
+		full, mcp_list, mcp->options->toolboxes, mcp->options->n_toolboxes, &tools);
+
+	if (r < 0)
+		return r;
+	mcp_tools_deinit(&mcp->tools);
+	mcp->tools = tools;
+	if (digest != 0 && digest != tools.digest)
+		tell_changed(mcp);
+	return 0;
+}
+
+/* Take a response to one of our two requests for a list; anything else is not ours. */
+static void take_list(struct mcp_ctl *mcp, const struct json_tape *event)
+{
+	int r;
+
+	if (mcp->listing == LISTING_DONE || !ctl_session_is_ours(mcp->session))
+		return;
+	if (mcp->listing == LISTING_MCP) {
+		end_listing(mcp, take_tools(mcp, &mcp->full.tape, event));
+		return;
+	}
+	mcp->listing = LISTING_MCP;
+	r = ctl_response_copy(&mcp->full, event);
+	if (r == 0)
+		ask_list(mcp, "mcp");
+	else
+		end_listing(mcp, r);
+}
+
+/* ── calls ───────────────────────────────────────────────────────────────────────────────────── */
+
+/* Send the request for the call, which is in flight. */
+static void send_call(
+	struct mcp_ctl *mcp, const struct in_flight *request, const struct mcp_tool *tool)
+{
+	const struct mcp_message *message = &request->message;
+	cleanup(buffer_deinit) struct buffer data = {0};
+	size_t size;
+	const char *text;
+
+	ctl_request_begin(&data);
+	ctl_request_member(&data, "name", tool->name);
+	ctl_request_member(&data, "toolbox_id", tool->toolbox_id);
+	ctl_request_member(&data, "profile", mcp->options->profile);
+	ctl_request_member(&data, "call_id", request->call_id);
+	if (message->progress_token.text)
+		ctl_request_flag(&data, "progress");
+	if (message->arguments != JSON_NONE) {
+		text = json_value_text(&message->tape, message->arguments, &size);
+		buffer_append_string(&data, ",\"args\":");
+		buffer_append(&data, text, size);
+	}
+	ctl_request_end(&data);
+	ctl_session_send(mcp->session, INVOKE_TOPIC, &data);
+}
+
+/* Keep @request, which is taken over, in flight. Return whether there was a place. */
+static bool keep_request(struct mcp_ctl *mcp, struct in_flight **request)
+{
+	struct in_flight **place = find_place(mcp);
+	struct mcp_error error;
+
+	if (find_id(mcp, (*request)->message.id)) {
+		mcp_refuse(
+			&error, MCP_INVALID_REQUEST, 400, "The id is that of a request in flight.");
+		refuse(mcp, (*request)->message.id, &error);
+		return false;
+	}
+	if (!place && (*request)->is_listen) {
+		mcp_refuse(&error, MCP_INTERNAL_ERROR, 503, "Too many requests are in flight.");
+		refuse(mcp, (*request)->message.id, &error);
+	} else if (!place) {
+		fail_call(mcp, &(*request)->message,
+			"{\"error\":\"RuntimeError: 64 requests are in flight: wait for one.\","
+			"\"code\":\"busy\"}");
+	}
+	if (place)
+		*place = take_ptr(*request);
+	return place != NULL;
+}
+
+static void begin_call(struct mcp_ctl *mcp, struct in_flight **request)
+{
+	const struct mcp_message *message = &(*request)->message;
+	const struct mcp_tool *tool = mcp_tools_find(&mcp->tools, &message->tape, message->name);
+	const struct in_flight *kept = *request;
+	cleanup(buffer_deinit) struct buffer text = {0};
+	struct mcp_error error;
+
+	if (!tool) {
+		buffer_append_string(&text, "Unknown tool: '");
+		json_string_decode(&message->tape, message->name, &text);
+		buffer_append_char(&text, '\'');
+		mcp_refuse(&error, MCP_INVALID_PARAMS, 200, "Unknown tool");
+		if (buffer_status(&text) == 0)
+			error.message = (struct text_view){text.data, text.size};
+		refuse(mcp, message->id, &error);
+		return;
+	}
+	if (hex_write_id((*request)->call_id) < 0)
+		fail_call(mcp, message,
+			"{\"error\":\"RuntimeError: no random bytes\",\"code\":\"unavailable\"}");
+	else if (keep_request(mcp, request))
+		send_call(mcp, kept, tool);
+}
+
+static void take_result(struct mcp_ctl *mcp, const struct json_tape *event)
+{
+	struct in_flight **place = find_call(mcp, event);
+
+	if (!place || !ctl_session_is_ours(mcp->session))
+		return;
+	respond_call(mcp, &(*place)->message, event);
+	in_flight_free(take_ptr(*place));
+}
+
+static void tell_progress(
+	struct mcp_ctl *mcp, struct in_flight *request, double value, struct text_view text)
+{
+	cleanup(buffer_deinit) struct buffer out = {0};
+
+	if (request->message.progress_token.text &&
+		mcp_write_progress(
+			&out, &request->progress, request->message.progress_token, value, text))
+		put_line(mcp, &out);
+}
+
+static void take_progress(struct mcp_ctl *mcp, const struct json_tape *event)
+{
+	struct in_flight **place = find_call(mcp, event);
+	cleanup(buffer_deinit) struct buffer text = {0};
+	uint32_t progress = json_find(event, 0, "progress");
+	uint32_t said = json_find(event, 0, "text");
+	double value = -1;
+
+	if (!place)
+		return;
+	if (progress != JSON_NONE && json_type_at(event, progress) == JSON_NUMBER &&
+		json_number_f64(event, progress, &value) != 0)
+		value = -1;
+	if (said != JSON_NONE && json_type_at(event, said) == JSON_STRING)
+		json_string_decode(event, said, &text);
+	tell_progress(mcp, *place, value, (struct text_view){text.data, text.size});
+}
+
+/* ── a person who is asked ───────────────────────────────────────────────────────────────────── */
+
+/* Report to the client which calls wait for a person. Return whether there are any. */
+static bool tell_asking(struct mcp_ctl *mcp)
+{
+	bool is_asking = false;
+
+	for (size_t i = 0; i < IN_FLIGHT_MAX; i++) {
+		struct in_flight *request = mcp->in_flight[i];
+
+		if (!request || !request->question || !request->message.progress_token.text)
+			continue;
+		is_asking = true;
+		tell_progress(
+			mcp, request, -1, TEXT_VIEW("Waiting for a person to approve the call"));
+	}
+	return is_asking;
+}
+
+static void take_question(struct mcp_ctl *mcp, const struct json_tape *event)
+{
+	struct in_flight **place = find_call(mcp, event);
+	uint32_t id = json_find(event, 0, "id");
+
+	if (!place || (*place)->question || id == JSON_NONE ||
+		json_type_at(event, id) != JSON_STRING)
+		return;
+	(*place)->question = json_string_dup(event, id, NULL);
+	mcp->has_woken = true;
+	ctl_session_wake(mcp->session);
+}
+
+static void take_resolution(struct mcp_ctl *mcp, const struct json_tape *event)
+{
+	for (size_t i = 0; i < IN_FLIGHT_MAX; i++) {
+		struct in_flight *request = mcp->in_flight[i];
+
+		if (request && request->question && is_text(event, "id", request->question))
+			free(take_ptr(request->question));
+	}
+}
+
+static void take_event(void *data, const char *topic, const struct json_tape *event)
+{
+	struct mcp_ctl *mcp = data;
+	static const struct {
+		const char *topic;
+		void (*take)(struct mcp_ctl *mcp, const struct json_tape *event);
+	} events[] = {
+		{INVOKE_RESPONSE, take_result},
+		{PROGRESS_TOPIC, take_progress},
+		{LIST_RESPONSE, take_list},
+		{REQUESTED_TOPIC, take_question},
+		{RESOLVED_TOPIC, take_resolution},
+	};
+
+	if (event->count == 0 || json_type_at(event, 0) != JSON_OBJECT || mcp->is_over)
+		return;
+	if (strcmp(topic, CHANGED_TOPIC) == 0)
+		begin_listing(mcp);
+	for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++)
+		if (strcmp(topic, events[i].topic) == 0)
+			events[i].take(mcp, event);
+}
+
+/* ── messages of the client ──────────────────────────────────────────────────────────────────── */
+
+static void begin_listen(struct mcp_ctl *mcp, struct in_flight **request)
+{
+	const struct in_flight *kept = *request;
+	cleanup(buffer_deinit) struct buffer out = {0};
+
+	(*request)->is_listen = true;
+	if (!keep_request(mcp, request))
+		return;
+	mcp_write_acknowledged(&out, kept->message.id, kept->message.wants_tool_changes);
+	put_line(mcp, &out);
+}
+
+static void list_tools(struct mcp_ctl *mcp, const struct mcp_message *message)
+{
+	cleanup(buffer_deinit) struct buffer out = {0};
+	struct mcp_error error;
+
+	if (mcp_write_tools(&out, message, &identity, mcp->tools.texts, mcp->tools.n_items,
+		    mcp->tools.digest, &error) != 0)
+		refuse(mcp, message->id, &error);
+	else
+		put_line(mcp, &out);
+}
+
+static void write_response(struct mcp_ctl *mcp, const struct mcp_message *message,
+	void (*write)(struct buffer *, const struct mcp_message *, const struct mcp_server *))
+{
+	cleanup(buffer_deinit) struct buffer out = {0};
+
+	write(&out, message, &identity);
+	put_line(mcp, &out);
+}
+
+static void take_request(struct mcp_ctl *mcp, struct in_flight **request)
+{
+	const struct mcp_message *message = &(*request)->message;
+
+	switch (message->method) {
+	case MCP_INITIALIZE:
+		mcp->is_legacy = true;
+		write_response(mcp, message, mcp_write_initialize);
+		return;
+	case MCP_DISCOVER:
+		write_response(mcp, message, mcp_write_discover);
+		return;
+	case MCP_TOOLS_LIST:
+		list_tools(mcp, message);
+		return;
+	case MCP_TOOLS_CALL:
+		begin_call(mcp, request);
+		return;
+	case MCP_LISTEN:
+		begin_listen(mcp, request);
+		return;
+	default:
+		write_response(mcp, message, mcp_write_pong);
+	}
+}
+
+/* Cancel a request: no response to it follows. */
+static void take_cancelled(struct mcp_ctl *mcp, const struct mcp_message *message)
+{
+	struct in_flight **place =
+		message->request_id.text ? find_id(mcp, message->request_id) : NULL;
+
+	if (!place)
+		return;
+	send_cancel(mcp, *place);
+	in_flight_free(take_ptr(*place));
+}
+
+static void take_line(void *data, const char *text, size_t size)
+{
+	struct mcp_ctl *mcp = data;
+	cleanup(in_flight_cleanup) struct in_flight *request = calloc(1, sizeof(*request));
+	struct mcp_error error;
+	int r = -ENOMEM;
+
+	if (mcp->is_over)
+		return;
+	if (request && !text) {
+		r = mcp_refuse(&error, MCP_INVALID_REQUEST, 413, "The message is too long.");
+	} else if (request && (request->line = strndup(text, size))) {
+		r = mcp_message_read(
+			&request->message, request->line, strlen(request->line), DEPTH_MAX, &error);
+		r = r ? r : mcp_message_check(&request->message, NULL, &error);
+	}
+	if (r < 0)
+		terminal_complain("a message was dropped: %s", strerror(-r));
+	else if (r > 0 && request->message.kind == MCP_REQUEST)
+		refuse(mcp, request->message.id, &error);
+	else if (r == 0 && request->message.kind == MCP_REQUEST)
+		take_request(mcp, &request);
+	else if (r == 0 && request->message.method == MCP_CANCELLED)
+		take_cancelled(mcp, &request->message);
+}
+
+static bool read_input(void *data)
+{
+	struct mcp_ctl *mcp = data;
+
+	if (lines_read(&mcp->lines, STDIN_FILENO, take_line, mcp))
+		return true;
+	leave(mcp, CTL_DONE);
+	return false;
+}
+
+/* ── its life ────────────────────────────────────────────────────────────────────────────────── */
+
+/* The connection was lost, and is there again: responses of before do not come any more. */
+static void begin_again(struct mcp_ctl *mcp)
+{
+	for (size_t i = 0; i < IN_FLIGHT_MAX; i++) {
+		struct in_flight *request = mcp->in_flight[i];
+
+		if (!request || request->is_listen)
+			continue;
+		fail_call(mcp, &request->message,
+			"{\"error\":\"RuntimeError: The service was away; the tool may have run.\","
+			"\"code\":\"unavailable\"}");
+		in_flight_free(take_ptr(mcp->in_flight[i]));
+	}
+	mcp->listing = LISTING_DONE;
+	ctl_response_deinit(&mcp->full);
+	begin_listing(mcp);
+}
+
+/* End what is in flight: calls without a response, a listen with its result. */
+static void end_all(struct mcp_ctl *mcp)
+{
+	bool has_sent = false;
+
+	for (size_t i = 0; i < IN_FLIGHT_MAX; i++) {
+		struct in_flight *request = take_ptr(mcp->in_flight[i]);
+
+		if (!request)
+			continue;
+		has_sent = has_sent || !request->is_listen;
+		send_cancel(mcp, request);
+		if (request->is_listen)
+			write_response(mcp, &request->message, mcp_write_pong);
+		in_flight_free(request);
+	}
+	if (has_sent)
+		ctl_session_wait(mcp->session, LEAVE_MS);
+}
+
+/* Get the first list: without a service there is nothing to serve. */
+static int ask_first_list(struct mcp_ctl *mcp)
+{
+	cleanup(ctl_response_deinit) struct ctl_response full = {0};
+	cleanup(ctl_response_deinit) struct ctl_response listed = {0};
+	static const char *const formats[] = {"full", "mcp"};
+	struct ctl_response *responses[] = {&full, &listed};
+	int r = CTL_DONE;
+
+	for (size_t i = 0; r == CTL_DONE && i < 2; i++) {
+		cleanup(buffer_deinit) struct buffer data = {0};
+
+		ctl_request_begin(&data);
+		ctl_request_member(&data, "format", formats[i]);
+		ctl_request_member(&data, "profile", mcp->options->profile);
+		ctl_request_end(&data);
+		r = ctl_session_ask(mcp->session, LIST_TOPIC, &data, responses[i]);
+		if (r == CTL_DONE && ctl_response_status(responses[i]) != CTL_DONE) {
+			ctl_response_complain(responses[i]);
+			r = CTL_ERROR;
+		}
+	}
+	if (r != CTL_DONE)
+		return r;
+	if (take_tools(mcp, &full.tape, &listed.tape) == -EAGAIN)
+		begin_listing(mcp);
+	return CTL_DONE;
+}
+
+static int serve(struct mcp_ctl *mcp)
+{
+	static const char *const topics[] = {INVOKE_RESPONSE, PROGRESS_TOPIC, LIST_RESPONSE,
+		REQUESTED_TOPIC, RESOLVED_TOPIC, CHANGED_TOPIC};
+	int r = ask_first_list(mcp);
+
+	if (r == CTL_DONE)
+		r = ctl_session_interrupts(mcp->session, NULL, NULL, NULL);
+	if (r != CTL_DONE)
+		return r;
+	ctl_session_listen(mcp->session, topics, sizeof(topics) / sizeof(*topics), take_event, mcp);
+	ctl_session_stay(mcp->session);
+	r = ctl_session_read(mcp->session, STDIN_FILENO, read_input, mcp);
+	while (r == CTL_DONE && !mcp->is_over && !ctl_session_signal(mcp->session)) {
+		uint64_t began_ms = clock_now_ms();
+		uint64_t wait_ms = tell_asking(mcp) ? ASKING_MS : LONG_MS;
+
+		mcp->has_woken = false;
+		r = ctl_session_wait(mcp->session, wait_ms);
+		if (r == CTL_DONE && !mcp->has_woken && !ctl_session_signal(mcp->session) &&
+			clock_now_ms() - began_ms < wait_ms)
+			begin_again(mcp);
+	}
+	if (r == CTL_DONE)
+		end_all(mcp);
+	return r == CTL_DONE ? mcp->status : r;
+}
+
+static int open_session(
+	const struct ctl_options *options, struct private_service **service, struct mcp_ctl *mcp)
+{
+	struct config_flags flags = {.keeps_approval = true};
+	struct ctl_options patient = *options;
+	int r;
+
+	if (!options->standalone && options->toolbox_dir) {
+		terminal_complain("--toolbox-dir needs --standalone");
+		return CTL_USAGE;
+	}
+	if (!options->standalone)
+		return ctl_session_open(options, &mcp->session);
+	if (options->toolbox_dir) {
+		flags.toolbox_dirs = &options->toolbox_dir;
+		flags.n_toolbox_dirs = 1;
+	}
+	patient.timeout_ms = PRIVATE_TIMEOUT_MS;
+	r = private_service_start(&flags, service);
+	return r ? r : ctl_session_open_at(&patient, &(*service)->address, &mcp->session);
+}
+
+int ctl_mcp(const struct ctl_options *options)
+{
+	cleanup(private_service_cleanup) struct private_service *service = NULL;
+	struct mcp_ctl mcp = {.options = options};
+	int r = open_session(options, &service, &mcp);
+
+	if (r == CTL_DONE)
+		r = serve(&mcp);
+	for (size_t i = 0; i < IN_FLIGHT_MAX; i++)
+		in_flight_free(mcp.in_flight[i]);
+	ctl_session_close(mcp.session);
+	ctl_response_deinit(&mcp.full);
+	mcp_tools_deinit(&mcp.tools);
+	buffer_deinit(&mcp.lines.bytes);
+	return r;
+}

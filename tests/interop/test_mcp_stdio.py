@@ -1,0 +1,428 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`toolboxctl mcp`: a server of the Model Context Protocol on stdin and stdout, of both eras."""
+import json
+import os
+import select
+import signal
+import subprocess
+import time
+
+import manifests
+import pytest
+from caller import Caller
+from conftest import Service
+from processes import (SLOWNESS, TOOLBOXCTL, children, environment, is_alive, until,
+                       write_configuration)
+from test_approval import Person
+from test_plugins import plugged
+
+META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {}}
+SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
+CHANGED = "notifications/tools/list_changed"
+PROMPT = 0.1  # what the end of a call or of the input may take
+
+MODERN = {"_meta": META}
+ERAS = pytest.mark.parametrize("extra", [{}, MODERN], ids=["legacy", "modern"])
+
+
+class Server:
+    """One server, and the lines that it has written."""
+
+    def __init__(self, home, *arguments, bus=None):
+        env = environment(home, **({"TOOLBOXD_BUS": bus} if bus else {}))
+        self.errors = open(home / "stderr", "wb+")
+        self.process = subprocess.Popen([TOOLBOXCTL, "mcp", *map(str, arguments)], env=env,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=self.errors, start_new_session=True)
+        self.buffer = b""
+        self.seen = []
+        self.last_id = 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdin.close()
+        self.process.stdout.close()
+        self.errors.close()
+
+    def send_bytes(self, line):
+        self.process.stdin.write(line)
+        self.process.stdin.flush()
+
+    def send(self, message):
+        self.send_bytes(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+
+    def read(self, seconds):
+        """The next message, or None. Each line is a message of JSON-RPC, and there is nothing else."""
+        end = time.monotonic() + seconds
+        while b"\n" not in self.buffer:
+            left = end - time.monotonic()
+            if left <= 0 or not select.select([self.process.stdout], [], [], left)[0]:
+                return None
+            piece = os.read(self.process.stdout.fileno(), 65536)
+            assert piece, f"it has ended: {self.complaints()}"
+            self.buffer += piece
+        line, _, self.buffer = self.buffer.partition(b"\n")
+        message = json.loads(line)
+        assert message["jsonrpc"] == "2.0"
+        self.seen.append(message)
+        return message
+
+    def wait(self, is_wanted, seconds=15 * SLOWNESS):
+        end = time.monotonic() + seconds
+        while True:
+            message = self.read(end - time.monotonic())
+            assert message, f"not in {self.seen}; {self.complaints()}"
+            if is_wanted(message):
+                return message
+
+    def begin(self, method, params=None):
+        self.last_id += 1
+        self.send({"id": self.last_id, "method": method,
+                   **({"params": params} if params is not None else {})})
+        return self.last_id
+
+    def answer(self, id_):
+        return self.wait(lambda message: message.get("id") == id_)
+
+    def ask(self, method, params=None):
+        return self.answer(self.begin(method, params))
+
+    def call(self, name, arguments=None, **params):
+        return self.ask("tools/call", {"name": name, "arguments": arguments or {}, **params})
+
+    def names(self, extra):
+        return [tool["name"] for tool in self.ask("tools/list", {**extra})["result"]["tools"]]
+
+    def complaints(self):
+        self.errors.seek(0)
+        return self.errors.read().decode()
+
+    def leave(self):
+        """Close its input; the seconds until it has ended."""
+        began = time.monotonic()
+        self.process.stdin.close()
+        assert self.process.wait(10 * SLOWNESS) == 0, self.complaints()
+        return time.monotonic() - began
+
+
+@pytest.fixture
+def folder(tmp_path):
+    folder = tmp_path / "toolbox.d"
+    manifests.answers(folder)
+    manifests.toolbox(folder, "numbers", [manifests.labs(), manifests.labs("only_here")])
+    return folder
+
+
+@pytest.fixture
+def daemon(launch, folder):
+    return launch(toolbox_dirs=[folder])
+
+
+@pytest.fixture
+def serve(tmp_path, daemon):
+    servers = []
+
+    def start(*arguments):
+        server = Server(tmp_path, *arguments, bus=daemon.url)
+        servers.append(server)
+        return server
+
+    yield start
+    for server in servers:
+        server.__exit__()
+
+
+@pytest.fixture
+def server(serve):
+    return serve()
+
+
+def text_of(response):
+    [block] = response["result"]["content"]
+    assert block["type"] == "text"
+    return block["text"]
+
+
+def test_a_client_of_the_legacy_era_shakes_hands(server):
+    result = server.ask("initialize", {"protocolVersion": "2025-06-18", "capabilities": {},
+                                       "clientInfo": {"name": "test", "version": "1"}})["result"]
+    assert result["protocolVersion"] == "2025-06-18"
+    assert result["capabilities"] == {"tools": {"listChanged": True}}
+    assert result["serverInfo"]["name"] == "toolboxd"
+    server.send({"method": "notifications/initialized"})
+    assert server.ask("ping")["result"] == {}
+    assert server.ask("server/discover", MODERN)["result"]["supportedVersions"] == ["2026-07-28"]
+    assert server.ask("initialize", {"protocolVersion": "2026-07-28"})["result"]["protocolVersion"] \
+        == "2025-11-25"
+
+
+def test_a_client_of_the_modern_era_discovers_and_may_shake_hands_afterwards(server):
+    result = server.ask("server/discover", MODERN)["result"]
+    assert result["resultType"] == "complete" and result["ttlMs"] >= 0
+    assert result["_meta"]["io.modelcontextprotocol/serverInfo"]["name"] == "toolboxd"
+    assert server.ask("initialize", {"protocolVersion": "2025-11-25"})["result"]
+    assert server.ask("ping", MODERN)["error"]["code"] == -32601
+    error = server.ask("tools/list", {"_meta": {**META,
+                                                "io.modelcontextprotocol/protocolVersion": "v9"}})["error"]
+    assert error["code"] == -32022
+    assert error["data"] == {"supported": ["2026-07-28"], "requested": "v9"}
+
+
+@ERAS
+def test_tools_are_listed_and_called_by_the_names_of_the_list(server, extra):
+    names = server.names(extra)
+    assert "answers__absolute" in names and "numbers__absolute" in names
+    response = server.call("answers__absolute", {"value": -3}, **extra)
+    assert response["result"]["structuredContent"] == {"result": 3}
+    assert json.loads(text_of(response)) == {"result": 3}
+    assert response["result"]["isError"] is False
+    assert ("resultType" in response["result"]) == bool(extra)
+    for name in names:
+        assert "error" not in server.call(name, {"value": "x"}, **extra)
+
+
+@ERAS
+def test_a_bare_name_is_taken_when_only_one_toolbox_has_it(server, extra):
+    assert server.call("only_here", {"value": -4}, **extra)["result"]["structuredContent"] == {"result": 4}
+    assert server.call("absolute", {"value": -4}, **extra)["error"]["code"] == -32602
+
+
+@ERAS
+def test_failures_are_results_and_unknown_tools_are_errors(server, extra):
+    wrong = server.call("answers__absolute", {"value": "x"}, **extra)
+    assert wrong["result"]["isError"] is True
+    assert text_of(wrong).splitlines()[-1].startswith("/value")
+    assert server.call("answers__not_there", **extra)["result"]["isError"] is True
+    assert server.call("answers__hang", {"seconds": 5}, **extra)["result"]["isError"] is True
+    unknown = server.call("no_such_tool", **extra)["error"]
+    assert unknown["code"] == -32602 and "no_such_tool" in unknown["message"]
+    assert server.ask("prompts/list", {**extra})["error"]["code"] == -32601
+    assert server.ask("tools/list", {"cursor": "x", **extra})["error"]["code"] == -32602
+
+
+def test_one_toolbox_has_bare_names_and_several_do_not(serve):
+    server = serve("--toolbox", "numbers")
+    assert server.names({}) == ["absolute", "only_here"]
+    assert server.call("absolute", {"value": -1})["result"]["structuredContent"] == {"result": 1}
+    assert "error" in server.call("echo", {"text": "x"})
+    both = serve("--toolbox", "numbers", "--toolbox=answers")
+    assert {"numbers__only_here", "answers__echo"} < set(both.names({}))
+
+
+def test_a_line_that_is_no_message_is_answered_and_the_next_one_served(server):
+    lines = ((b"{", -32700), (b"[]", -32600), (b"\xff", -32700), (b"7", -32600),
+             (b'[{"jsonrpc":"2.0","id":1,"method":"ping"}]', -32600),
+             (b'{"jsonrpc":"2.0","id":null,"method":"ping"}', -32600))
+    for line, _ in lines:
+        server.send_bytes(b"\r\n \n")
+        server.send_bytes(line + b"\n")
+    assert server.ask("ping")["result"] == {}
+    assert [message["error"]["code"] for message in server.seen[:-1]] == [code for _, code in lines]
+    assert not any("id" in message for message in server.seen[:-1])
+
+
+def test_a_line_without_an_end_takes_no_memory(server):
+    piece = b"x" * 65536
+    for _ in range(200):
+        server.send_bytes(piece)
+    with open(f"/proc/{server.process.pid}/status") as status:
+        peak = int(status.read().split("VmHWM:")[1].split()[0])
+    server.send_bytes(b"\n")
+    assert server.ask("ping")["result"] == {}
+    if "asan" not in os.environ.get("TOOLBOXD_BUILD", "dev"):
+        assert peak < 400_000
+
+
+@ERAS
+def test_a_call_is_cancelled_at_once_and_has_no_response(server, daemon, extra):
+    with Caller(daemon.url) as caller:
+        id_ = server.begin("tools/call", {"name": "answers__wait", "arguments": {"seconds": 15}, **extra})
+        until(lambda: caller.call("ovos.tools.calls", {"state": "running"})["calls"], 10 * SLOWNESS,
+              "the call running")
+        began = time.monotonic()
+        server.send({"method": "notifications/cancelled", "params": {"requestId": id_}})
+        until(lambda: not caller.call("ovos.tools.calls", {"state": "running"})["calls"], 5 * SLOWNESS,
+              "the call ended")
+        assert time.monotonic() - began < 10 * PROMPT * SLOWNESS
+        [call] = caller.call("ovos.tools.calls", {"name": "wait"})["calls"]
+        assert call["code"] == "cancelled"
+    assert server.ask("ping", {} if not extra else None)
+    assert not [message for message in server.seen if message.get("id") == id_]
+
+
+def test_the_end_of_the_input_cancels_what_runs_and_ends_the_server(server, daemon, judged):
+    with Caller(daemon.url) as caller:
+        for _ in range(3):
+            server.begin("tools/call", {"name": "answers__wait", "arguments": {"seconds": 15}})
+        until(lambda: len(caller.call("ovos.tools.calls", {"state": "running"})["calls"]) == 3,
+              10 * SLOWNESS, "the calls running")
+        assert server.leave() < judged(PROMPT) * SLOWNESS
+        until(lambda: not caller.call("ovos.tools.calls", {"state": "running"})["calls"], 5 * SLOWNESS,
+              "the calls ended")
+
+
+def test_a_signal_ends_the_server_and_its_calls(server, daemon):
+    listen = server.begin("subscriptions/listen", {**MODERN, "notifications": {}})
+    with Caller(daemon.url) as caller:
+        server.begin("tools/call", {"name": "answers__wait", "arguments": {"seconds": 15}})
+        until(lambda: caller.call("ovos.tools.calls", {"state": "running"})["calls"], 10 * SLOWNESS,
+              "the call running")
+        server.process.send_signal(signal.SIGTERM)
+        end = server.answer(listen)
+        assert end["result"]["_meta"][SUBSCRIPTION] == listen
+        server.process.wait(10 * SLOWNESS)
+        until(lambda: not caller.call("ovos.tools.calls", {"state": "running"})["calls"], 5 * SLOWNESS,
+              "the call ended")
+
+
+def test_sixty_four_calls_are_in_flight_and_one_more_is_refused(server):
+    ids = [server.begin("tools/call", {"name": "answers__wait", "arguments": {"seconds": 15}})
+           for _ in range(64)]
+    more = server.call("answers__absolute", {"value": 1})
+    assert more["result"]["isError"] is True and "64" in text_of(more)
+    server.send({"id": ids[0], "method": "tools/call", "params": {"name": "answers__absolute"}})
+    assert server.answer(ids[0])["error"]["code"] == -32600
+    for id_ in ids:
+        server.send({"method": "notifications/cancelled", "params": {"requestId": id_}})
+    assert server.call("answers__absolute", {"value": -1})["result"]["structuredContent"] == {"result": 1}
+
+
+def test_changes_are_told_to_those_who_asked(server, folder):
+    server.ask("initialize", {"protocolVersion": "2025-11-25"})
+    listen = server.begin("subscriptions/listen",
+                          {**MODERN, "notifications": {"toolsListChanged": True, "promptsListChanged": True}})
+    deaf = server.begin("subscriptions/listen",
+                        {**MODERN, "notifications": {"promptsListChanged": True}})
+    first = server.wait(lambda message: "params" in message)
+    assert first["method"] == "notifications/subscriptions/acknowledged"
+    assert first["params"] == {"_meta": {SUBSCRIPTION: listen}, "notifications": {"toolsListChanged": True}}
+    assert server.wait(lambda message: "params" in message)["params"]["notifications"] == {}
+    manifests.toolbox(folder, "later", [manifests.labs("new_tool")])
+    changes = [server.wait(lambda message: message.get("method") == CHANGED)
+               for _ in range(2)]
+    assert {change.get("params", {}).get("_meta", {}).get(SUBSCRIPTION) for change in changes} == \
+        {None, listen}
+    assert "later__new_tool" in server.names({})
+    assert not [message for message in server.seen if message.get("method") == CHANGED
+                and message.get("params", {}).get("_meta", {}).get(SUBSCRIPTION) == deaf]
+    server.send({"method": "notifications/cancelled", "params": {"requestId": listen}})
+    server.send({"method": "notifications/cancelled", "params": {"requestId": deaf}})
+    (folder / "later.json").unlink()
+    change = server.wait(lambda message: message.get("method") == CHANGED)
+    assert "params" not in change
+    assert "later__new_tool" not in server.names({})
+
+
+@ERAS
+def test_a_long_list_has_pages(launch, tmp_path, extra):
+    folder = tmp_path / "many"
+    for i in range(3):
+        manifests.toolbox(folder, f"many{i}", [manifests.labs(f"tool_{n}") for n in range(150)])
+    daemon = launch(toolbox_dirs=[folder])
+    with Server(tmp_path, bus=daemon.url) as server:
+        names, cursor, pages = [], {}, 0
+        while pages == 0 or cursor:
+            result = server.ask("tools/list", {**extra, **cursor})["result"]
+            names += [tool["name"] for tool in result["tools"]]
+            cursor = {"cursor": result["nextCursor"]} if "nextCursor" in result else {}
+            pages += 1
+        assert pages == 3 and len(set(names)) == len(names) == 450
+        assert server.call("many2__tool_149", {"value": -1})["result"]["structuredContent"] == {"result": 1}
+
+
+def test_a_long_name_has_the_way_back(launch, tmp_path):
+    folder = tmp_path / "long"
+    long = "a" * 60
+    manifests.toolbox(folder, long, [manifests.labs("x" * 60), manifests.labs("y")])
+    manifests.toolbox(folder, "a__b", [manifests.labs("c")])
+    manifests.toolbox(folder, "a", [manifests.labs("b__c")])
+    daemon = launch(toolbox_dirs=[folder])
+    with Server(tmp_path, bus=daemon.url) as server:
+        names = server.names({})
+        assert len(set(names)) == 4 and max(map(len, names)) <= 64
+        assert "a__b__c" in names
+        for name in names:
+            assert server.call(name, {"value": -1})["result"]["structuredContent"] == {"result": 1}
+
+
+def test_a_profile_narrows_what_is_there(launch, folder, tmp_path):
+    daemon = launch({"profiles": {"few": {"tool_names": ["only_here"]}}}, [folder])
+    with Server(tmp_path, "--profile", "few", bus=daemon.url) as server:
+        assert server.names({}) == ["numbers__only_here"]
+        assert server.call("numbers__absolute", {"value": 1})["error"]["code"] == -32602
+
+
+def test_progress_increases_until_the_result(launch, tmp_path):
+    daemon = launch({}, [plugged(tmp_path / "plugged")])
+    with Server(tmp_path, bus=daemon.url) as server:
+        result = server.call("later", {"steps": 20}, _meta={"progressToken": "p"})
+        assert result["result"]["structuredContent"]["steps"] == 20
+        told = [message["params"] for message in server.seen if "method" in message]
+        assert told and {one["progressToken"] for one in told} == {"p"}
+        assert all(one["total"] == 1 and one["message"] == "stepping" for one in told)
+        values = [one["progress"] for one in told]
+        assert values == sorted(set(values)) and values[-1] <= 1
+        server.call("later", {"steps": 20})
+        assert len([message for message in server.seen if "method" in message]) == len(told)
+
+
+def test_a_client_hears_that_a_person_is_asked_and_cannot_answer(launch, folder, tmp_path):
+    daemon = launch({"approval": {"mode": "execute"}}, [folder])
+    with Person(daemon.url) as person, Server(tmp_path, bus=daemon.url) as server:
+        person.attach()
+        id_ = server.begin("tools/call", {"name": "risky", "arguments": {"value": -5},
+                                          "_meta": {"progressToken": 7}})
+        question = person.question()
+        told = server.wait(lambda message: message.get("method") == "notifications/progress")
+        assert told["params"]["progressToken"] == 7 and "person" in told["params"]["message"]
+        person.respond(question["id"])
+        assert server.answer(id_)["result"]["structuredContent"] == {"result": 5}
+
+
+def test_it_outlives_the_bus_and_fails_what_ran(launch, folder, tmp_path):
+    service = Service("embedded", tmp_path / "first", [folder])
+    service.wait_until_ready()
+    port = service.url.rsplit(":", 1)[1].split("/")[0]
+    with Server(tmp_path, bus=service.url) as server:
+        assert "later__new_tool" not in server.names({})
+        server.ask("initialize", {"protocolVersion": "2025-11-25"})
+        id_ = server.begin("tools/call", {"name": "wait", "arguments": {"seconds": 15}})
+        with Caller(service.url) as caller:
+            until(lambda: caller.call("ovos.tools.calls", {"state": "running"})["calls"], 10 * SLOWNESS,
+                  "the call running")
+        service.daemon.kill()
+        manifests.toolbox(folder, "later", [manifests.labs("new_tool")])
+        launch(toolbox_dirs=[folder], port=port)
+        answer = server.answer(id_)
+        assert answer["result"]["isError"] is True and "was away" in text_of(answer)
+        server.wait(lambda message: message.get("method") == CHANGED)
+        assert server.call("later__new_tool", {"value": -1})["result"]["structuredContent"] == {"result": 1}
+
+
+def test_without_a_daemon_it_is_one_itself(tmp_path, folder, judged):
+    with Server(tmp_path, "--standalone", "--toolbox-dir", folder, "--toolbox", "numbers") as server:
+        assert server.names(MODERN) == ["absolute", "only_here"]
+        assert server.call("absolute", {"value": -2})["result"]["structuredContent"] == {"result": 2}
+        below = children(server.process.pid)
+        assert below
+        assert server.leave() < judged(PROMPT) * SLOWNESS
+        until(lambda: not any(map(is_alive, below)), 5 * SLOWNESS, "its processes ended")
+
+
+def test_alone_it_asks_nobody_and_so_denies_what_needs_a_person(tmp_path, folder):
+    write_configuration(tmp_path, {"toolboxd": {"approval": {"mode": "execute"}}})
+    with Server(tmp_path, "--standalone", "--toolbox-dir", folder) as server:
+        denied = server.call("answers__risky", {"value": -2})
+        assert denied["result"]["isError"] is True and "PermissionError" in text_of(denied)
+        assert server.call("answers__absolute", {"value": -2})["result"]["isError"] is False
+
+
+def test_the_folder_needs_standalone(tmp_path):
+    with Server(tmp_path, "--toolbox-dir", tmp_path) as server:
+        assert server.process.wait(15 * SLOWNESS) == 2
+        assert "--standalone" in server.complaints()
