@@ -73,6 +73,17 @@ static void write_whole(const struct model_candidate *candidate, char ret_text[W
 		snprintf(ret_text, WHOLE_BYTES, "%s", tool->name);
 }
 
+int model_name_write_whole(const struct tool *tool, char ret_text[MODEL_NAME_BYTES])
+{
+	char whole[WHOLE_BYTES];
+
+	write_whole(&(struct model_candidate){.tool = tool, .is_shared = true}, whole);
+	if (strlen(whole) > MODEL_NAME_BYTES_MAX)
+		return write_form(whole, whole, ret_text);
+	strcpy(ret_text, whole);
+	return 0;
+}
+
 /* Write the name of @candidate anew, whose last one is taken; its identity is digested. */
 static int write_again(const struct model_candidate *candidate, unsigned int round,
 	char ret_text[MODEL_NAME_BYTES])

@@ -44,6 +44,9 @@ bool model_names_may_clash(const char *name);
 int model_names_find(const struct model_candidate *candidates, size_t n_candidates,
 	struct model_names *ret_names);
 
+/* Write `toolbox__name` of @tool to @ret_text, in the third form when that is too long. 0 or -ENOMEM. */
+int model_name_write_whole(const struct tool *tool, char ret_text[MODEL_NAME_BYTES]);
+
 /* Return the index of the tool that is called @text of @size bytes, or -1. */
 long model_names_lookup(const struct model_names *names, const char *text, size_t size);
 

@@ -13,6 +13,9 @@ struct door_operations {
 	/* The configuration was read again. */
 	void (*configured)(struct door *door);
 
+	/* The tools are others now. */
+	void (*changed)(struct door *door);
+
 	/* The service stops: take no further requests. */
 	void (*stop)(struct door *door);
 

@@ -167,6 +167,14 @@ static void serve_late(void *data)
 	late_serve(&service->late);
 }
 
+static void report_changed(void *data)
+{
+	struct service *service = data;
+
+	if (service->door)
+		service->door->operations->changed(service->door);
+}
+
 static void follow_configuration(void *data)
 {
 	struct service *service = data;
@@ -235,6 +243,7 @@ static int make_parts(struct service *service, const struct service_options *opt
 	static const struct reload_handler reload_handler = {
 		.ready = topics_serve_deferred,
 		.reloaded = serve_late,
+		.changed = report_changed,
 		.start_again = start_again,
 		.configured = follow_configuration,
 	};

@@ -12,6 +12,7 @@
 #include "core/state.h"
 #include "http/connection.h"
 #include "http/identity.h"
+#include "http/mcp/endpoint.h"
 #include "http/routes.h"
 #include "request/field.h"
 #include "util/log.h"
@@ -28,6 +29,7 @@ struct http_door {
 	struct listener *listener;
 	struct http_connections *connections;
 	struct routes routes;
+	struct mcp_endpoint *mcp;
 };
 
 /* ── one request ─────────────────────────────────────────────────────────────────────────────── */
@@ -165,6 +167,11 @@ static void follow_configuration(struct door *base)
 	http_connections_set_bounds(door->connections, &bounds);
 }
 
+static void report_changed(struct door *base)
+{
+	mcp_endpoint_report_changed(container_of(base, struct http_door, door)->mcp);
+}
+
 static void stop_listening(struct door *base)
 {
 	struct http_door *door = container_of(base, struct http_door, door);
@@ -188,8 +195,11 @@ static int begin_door(struct http_door *door, struct loop *loop, struct bus_addr
 		loop, door->service->bus, &bounds, &handler, door, &door->connections);
 
 	if (r == 0)
+		r = mcp_endpoint_new(loop, door->service, &door->mcp);
+	if (r == 0)
 		r = listener_new(loop, address, take_connection, door, &door->listener);
 	door->port = address->port;
+	door->routes.mcp = door->mcp;
 	return r;
 }
 
@@ -198,6 +208,7 @@ int http_door_new(struct loop *loop, struct service *service, struct bus_address
 {
 	static const struct door_operations operations = {
 		.configured = follow_configuration,
+		.changed = report_changed,
 		.stop = stop_listening,
 		.is_drained = is_drained,
 	};
@@ -228,6 +239,7 @@ void http_door_free(struct http_door *door)
 	service_set_door(door->service, NULL);
 	listener_free(door->listener);
 	http_connections_free(door->connections);
+	mcp_endpoint_free(door->mcp);
 	documents_deinit(&door->routes.documents);
 	free(door);
 }

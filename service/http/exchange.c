@@ -12,6 +12,7 @@
 #include "json/reader.h"
 #include "json/span.h"
 #include "json/writer.h"
+#include "policy/policy.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 
@@ -211,19 +212,46 @@ static void give_up(void *data)
 
 /* ── the request ─────────────────────────────────────────────────────────────────────────────── */
 
-void exchange_begin(const struct http_request *request, const char *topic, struct buffer *frame)
+struct text_view exchange_session(const struct http_request *request)
 {
-	const struct http_reader *reader = http_connection_request(request->connection);
-	const char *session = http_field(reader, "Session-Id", NULL);
+	const char *session =
+		http_field(http_connection_request(request->connection), "Session-Id", NULL);
 
+	return (struct text_view){session, session ? strlen(session) : 0};
+}
+
+const struct catalogue *exchange_view(const struct http_request *request,
+	const struct text_view *session, const struct text_view *profile)
+{
+	const struct policy_caller caller = {
+		.source = TEXT_VIEW(request->identity->source),
+		.session_id = *session,
+		.profile = *profile,
+		.granted = request->identity->profile,
+		.door = CALL_DOOR_HTTP,
+	};
+
+	return policy_view(request->service->offer.policy, &caller);
+}
+
+void exchange_begin_in(const struct http_request *request, const struct text_view *session,
+	const char *topic, struct buffer *frame)
+{
 	buffer_printf(frame, "{\"type\":\"%s\",\"context\":{\"source\":", topic);
 	json_write_text(frame, request->identity->source);
-	if (session) {
+	if (session->text) {
 		buffer_append_string(frame, ",\"session\":{\"session_id\":");
-		json_write_bytes_lossy(frame, session, strlen(session));
+		json_write_bytes_lossy(frame, session->text, session->size);
 		buffer_append_char(frame, '}');
 	}
 	buffer_append_string(frame, "},\"data\":{");
+}
+
+void exchange_begin(const struct http_request *request, const char *topic, struct buffer *frame)
+{
+	struct text_view session = exchange_session(request);
+
+	exchange_begin_in(request, &session, topic, frame);
 }
 
 /* Append the key of the next member. */
@@ -336,14 +364,13 @@ static struct exchange *make_exchange(const struct http_request *request)
 	return exchange;
 }
 
-/* Serve @frame, of which @args is a part. */
-static int serve_frame(const struct http_request *request, struct exchange *exchange,
+int exchange_submit(const struct http_request *request, struct address *address,
 	const struct buffer *frame, const struct text_view *args)
 {
 	struct bus *bus = request->service->bus;
 	struct account *before = bus_act_for(bus, http_connection_account(request->connection));
-	int r = topics_take_request(request->service, &exchange->address,
-		&(struct text_view){frame->data, frame->size}, args);
+	int r = topics_take_request(
+		request->service, address, &(struct text_view){frame->data, frame->size}, args);
 
 	bus_act_for(bus, before);
 	return r;
@@ -372,7 +399,7 @@ void exchange_serve(
 	if (args.size > 0)
 		args = (struct text_view){frame->data + args.size, body.size};
 	http_wait(connection, &(struct http_waiter){give_up, exchange});
-	r = serve_frame(request, exchange, frame, &args);
+	r = exchange_submit(request, &exchange->address, frame, &args);
 	if (r != 0) {
 		leave_connection(exchange);
 		if (r < 0)

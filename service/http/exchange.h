@@ -32,8 +32,25 @@ struct http_request {
 	struct text_view segment; /* the one in the place of `{}` in its route, still encoded */
 };
 
-/* Begin the frame of a request for @topic by the caller of @request. */
+/* Return the catalogue of the tools that the caller of @request may use in @session, narrowed further by
+ * @profile. Both may be absent. */
+const struct catalogue *exchange_view(const struct http_request *request,
+	const struct text_view *session, const struct text_view *profile);
+
+/* Return the session that the header Session-Id names; absent: none. */
+struct text_view exchange_session(const struct http_request *request);
+
+/* Begin the frame of a request for @topic by the caller of @request in @session, which may be absent. */
+void exchange_begin_in(const struct http_request *request, const struct text_view *session,
+	const char *topic, struct buffer *frame);
+
+/* As exchange_begin_in(), in the session of exchange_session(). */
 void exchange_begin(const struct http_request *request, const char *topic, struct buffer *frame);
+
+/* Submit @frame, which is complete, for @request; the answer goes to @address. @args: see
+ * topics_take_request(), whose result is returned. */
+int exchange_submit(const struct http_request *request, struct address *address,
+	const struct buffer *frame, const struct text_view *args);
 
 /* Append a member with a text, which is UTF-8; none when it is absent. */
 void exchange_member(struct buffer *frame, const char *key, const struct text_view *text);

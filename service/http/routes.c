@@ -5,28 +5,10 @@
 
 #include "catalogue/definition.h"
 #include "core/listing.h"
-#include "policy/policy.h"
+#include "http/mcp/endpoint.h"
 #include "util/cleanup.h"
 
 /* ── the tools ───────────────────────────────────────────────────────────────────────────────── */
-
-/* Return the catalogue of the tools that the caller of @request may use. @profile: it narrows them further,
- * unless it is absent. */
-static const struct catalogue *view_of(
-	const struct http_request *request, const struct text_view *profile)
-{
-	const char *session =
-		http_field(http_connection_request(request->connection), "Session-Id", NULL);
-	const struct policy_caller caller = {
-		.source = TEXT_VIEW(request->identity->source),
-		.session_id = {session, session ? strlen(session) : 0},
-		.profile = *profile,
-		.granted = request->identity->profile,
-		.door = CALL_DOOR_HTTP,
-	};
-
-	return policy_view(request->service->offer.policy, &caller);
-}
 
 /* The key of a listing: its format, and the toolbox that it is of, if any. */
 struct listing_key {
@@ -76,6 +58,7 @@ static void serve_list(struct routes *routes, const struct http_request *request
 	cleanup(buffer_deinit) struct buffer toolbox_id = {0};
 	cleanup(buffer_deinit) struct buffer key = {0};
 	struct listing_key listing = {DEFINITION_COMPACT, &toolbox_id};
+	struct text_view session = exchange_session(request);
 	struct text_view absent;
 	int found = DEFINITION_COMPACT;
 
@@ -105,9 +88,9 @@ static void serve_list(struct routes *routes, const struct http_request *request
 		return;
 	}
 	documents_respond(&routes->documents, request,
-		view_of(request, &(struct text_view){profile.data, profile.size}), key.data,
-		found == DEFINITION_MARKDOWN ? "text/markdown; charset=utf-8" : NULL, write_listing,
-		&listing);
+		exchange_view(request, &session, &(struct text_view){profile.data, profile.size}),
+		key.data, found == DEFINITION_MARKDOWN ? "text/markdown; charset=utf-8" : NULL,
+		write_listing, &listing);
 }
 
 static void serve_get(struct routes *routes, const struct http_request *request)
@@ -231,10 +214,23 @@ static void serve_cancel(struct routes *routes, const struct http_request *reque
 		exchange_serve(request, &frame, false, false);
 }
 
+/* ── MCP ─────────────────────────────────────────────────────────────────────────────────────── */
+
+static void serve_mcp(struct routes *routes, const struct http_request *request)
+{
+	mcp_endpoint_serve(routes->mcp, request);
+}
+
 /* ── the table ───────────────────────────────────────────────────────────────────────────────── */
 
 static const struct route routes_table[] = {
 	{"GET", "/health", ROUTE_OPEN, serve_health},
+	{"DELETE", "/mcp", ROUTE_CALLER, serve_mcp},
+	{"GET", "/mcp", ROUTE_CALLER, serve_mcp},
+	{"POST", "/mcp", ROUTE_CALLER, serve_mcp},
+	{"DELETE", "/mcp/{}", ROUTE_CALLER, serve_mcp},
+	{"GET", "/mcp/{}", ROUTE_CALLER, serve_mcp},
+	{"POST", "/mcp/{}", ROUTE_CALLER, serve_mcp},
 	{"GET", "/v1/calls", ROUTE_ADMIN, serve_calls},
 	{"DELETE", "/v1/calls/{}", ROUTE_ADMIN, serve_cancel},
 	{"GET", "/v1/match", ROUTE_CALLER, serve_match},

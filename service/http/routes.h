@@ -23,9 +23,12 @@ enum route_access {
 	ROUTE_ADMIN,
 };
 
+struct mcp_endpoint;
+
 struct routes {
 	struct service *service; /* borrowed */
 	struct documents documents;
+	struct mcp_endpoint *mcp; /* borrowed */
 };
 
 struct route {

@@ -10,6 +10,7 @@ import pytest
 from caller import Caller
 from http_peer import Http, Raw, port_of, statuses
 from processes import TOOLBOXD, environment, until
+from test_plugins import plugged
 
 HEAD = b"Host: localhost\r\n"
 WAIT = b'Content-Length: 13\r\n\r\n{"seconds":9}'
@@ -223,6 +224,19 @@ def test_a_call_as_a_stream_of_events(port):
         raw.send(CALL.replace(b"add", b"not_there") + b"Accept: text/event-stream\r\nContent-Length: 2\r\n\r\n{}")
         (event, body), = events_of(raw.read_until(b"0\r\n\r\n"))
         assert event == "error" and body["code"] == "tool_failed"
+
+
+def test_a_stream_has_the_progress_of_its_call(launch, tmp_path):
+    one = launch({}, [plugged(tmp_path / "toolbox.d")], args=["--http", "127.0.0.1:0"])
+    with Raw(port_of(one.daemon)) as raw:
+        body = b'{"steps":200000}'
+        raw.send(CALL.replace(b"add", b"later") + b"Accept: text/event-stream\r\n"
+                 b"Content-Length: %d\r\n\r\n" % len(body) + body)
+        events = events_of(raw.read_until(b"0\r\n\r\n"))
+    *progress, (last, result) = events
+    assert last == "result" and result["name"] == "later" and progress
+    assert all(event == "progress" and body.keys() == {"progress", "text"} for event, body in progress)
+    assert {body["text"] for _, body in progress} <= {"stepping", "begun", None}, progress
 
 
 def running(started):

@@ -84,6 +84,7 @@ static void broadcast_changes(const struct reload *reload)
 	answer_begin_broadcast(&event, "ovos.tools.changed");
 	buffer_append(&event.message, members->data, members->size);
 	answer_send(&event, reload->parts.bus);
+	reload->handler.changed(reload->data);
 }
 
 /* ── a reload ────────────────────────────────────────────────────────────────────────────────── */

@@ -45,6 +45,7 @@ struct reload_parts {
 struct reload_handler {
 	void (*ready)(void *data);       /* called once, after the first load, good or bad */
 	void (*reloaded)(void *data);    /* called after each later one */
+	void (*changed)(void *data);     /* the tools are others now */
 	void (*start_again)(void *data); /* only another start reads what was mended */
 	void (*configured)(void *data);  /* another configuration is in force */
 };

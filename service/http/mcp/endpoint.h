@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "http/exchange.h"
+#include "loop/loop.h"
+
+/*
+ * The endpoint of MCP over HTTP (contract.md, MCP), of both eras (mcp/version.h), chosen for each request:
+ *
+ *   body ─▶ mcp/message ─▶ legacy? its session ─┬─ initialize, ping, tools/list, … ─▶ response
+ *                                               ├─ tools/call ─▶ service ─▶ answer ─▶ JSON, or a
+ *                                               │                 │                   stream that has
+ *                                               │                 └─ progress ──────▶ its progress first
+ *                                               └─ subscriptions/listen, GET ─▶ a stream that stays
+ *
+ * The end of its connection cancels a call of the modern era. In the legacy era it goes on, until it is over or
+ * cancelled by a notification.
+ */
+struct mcp_endpoint;
+
+/* Return 0 or -ENOMEM. */
+int mcp_endpoint_new(
+	struct loop *loop, struct service *service, struct mcp_endpoint **ret_endpoint);
+
+/* Free @endpoint, which may be NULL, after all connections. */
+void mcp_endpoint_free(struct mcp_endpoint *endpoint);
+
+/* Serve a request whose path is that of the endpoint; its segment, if any, is a toolbox. */
+void mcp_endpoint_serve(struct mcp_endpoint *endpoint, const struct http_request *request);
+
+/* Notify clients that the tools are others now. */
+void mcp_endpoint_report_changed(struct mcp_endpoint *endpoint);

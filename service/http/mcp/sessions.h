@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "policy/hex.h"
+#include "util/list.h"
+
+/*
+ * The sessions of the legacy era of MCP (2025-11-25, Transports, Session Management): `initialize` makes one, and
+ * every later request names it.
+ *
+ * One that is not used for an hour expires. When there are MCP_SESSIONS_MAX, the one that was used longest ago
+ * gives way: its client gets 404, and makes another.
+ */
+#define MCP_SESSIONS_MAX    256
+#define MCP_SESSION_IDLE_MS 3600000
+
+struct mcp_session {
+	struct list link;
+	char id[HEX_ID_CHARS + 1]; /* random: it cannot be guessed */
+	uint64_t used_ms;
+};
+
+struct mcp_sessions {
+	struct list list; /* the one that was used longest ago comes first */
+	size_t n;
+};
+
+void mcp_sessions_init(struct mcp_sessions *sessions);
+void mcp_sessions_deinit(struct mcp_sessions *sessions);
+
+/* Make a session at @now_ms; NULL without memory or random bytes. */
+struct mcp_session *mcp_sessions_add(struct mcp_sessions *sessions, uint64_t now_ms);
+
+/* Return the session called @id, which is used at @now_ms; NULL: there is none. */
+struct mcp_session *mcp_sessions_find(
+	struct mcp_sessions *sessions, const char *id, uint64_t now_ms);
+
+/* End @session. */
+void mcp_sessions_drop(struct mcp_sessions *sessions, struct mcp_session *session);

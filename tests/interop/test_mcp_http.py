@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: Apache-2.0
+"""MCP over HTTP, of both eras, as lines of JSON-RPC."""
+import json
+
+import manifests
+import pytest
+from caller import Caller
+from http_peer import Http, Raw, port_of, statuses
+from processes import until
+from test_plugins import plugged
+
+MODERN = "2026-07-28"
+META = {"io.modelcontextprotocol/protocolVersion": MODERN, "io.modelcontextprotocol/clientCapabilities": {}}
+ACCEPT = "application/json, text/event-stream"
+
+
+@pytest.fixture(scope="module")
+def started(tmp_path_factory):
+    from conftest import Service
+    home = tmp_path_factory.mktemp("mcp")
+    folder = home / "toolbox.d"
+    manifests.answers(folder)
+    manifests.twins(folder)
+    one = Service("embedded", home, [manifests.SHIPPED, folder], args=["--http", "127.0.0.1:0"],
+                  configuration={"crash_limit": 0})
+    one.folder = folder
+    try:
+        one.wait_until_ready()
+        yield one
+    finally:
+        one.end()
+
+
+@pytest.fixture
+def port(started):
+    return port_of(started.daemon)
+
+
+class Client:
+    """A client of one era on one connection."""
+
+    def __init__(self, port, era, path="/mcp"):
+        self.http, self.era, self.path, self.number, self.session = Http(port), era, path, 0, None
+        if era == "legacy":
+            answer = self.send("initialize", {"protocolVersion": "2025-11-25", "capabilities": {},
+                                              "clientInfo": {"name": "test", "version": "1"}})
+            assert answer.status == 200, answer.bytes
+            self.initialized = answer.json["result"]
+            self.session = answer.headers["Mcp-Session-Id"]
+            assert self.send("notifications/initialized", notify=True).status == 202
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.http.connection.close()
+
+    def headers(self, method, params):
+        headers = {"Accept": ACCEPT, "MCP-Protocol-Version": "2025-11-25"}
+        if self.session:
+            headers["Mcp-Session-Id"] = self.session
+        if self.era == "modern":
+            headers |= {"MCP-Protocol-Version": MODERN, "Mcp-Method": method}
+            if "name" in params:
+                headers["Mcp-Name"] = params["name"]
+        return headers
+
+    def message(self, method, params=None, notify=False):
+        params = dict(params or {})
+        if self.era == "modern":
+            params["_meta"] = META | params.get("_meta", {})
+        message = {"jsonrpc": "2.0", "method": method, "params": params}
+        if not notify:
+            self.number += 1
+            message["id"] = self.number
+        return message
+
+    def send(self, method, params=None, notify=False, **headers):
+        message = self.message(method, params, notify)
+        headers = self.headers(method, message["params"]) | headers
+        return self.http.ask("POST", self.path, message, **headers)
+
+    def result(self, method, params=None):
+        answer = self.send(method, params)
+        assert answer.status == 200, answer.bytes
+        assert answer.json["id"] == self.number and answer.json["jsonrpc"] == "2.0"
+        if self.era == "modern":
+            assert answer.json["result"]["resultType"] == "complete"
+        return answer.json["result"]
+
+    def raw(self, method, params=None):
+        """The bytes of a request, for another connection."""
+        message = self.message(method, params)
+        body = json.dumps(message).encode()
+        lines = [f"POST {self.path} HTTP/1.1", "Host: localhost", "Content-Type: application/json",
+                 f"Content-Length: {len(body)}"]
+        lines += [f"{name}: {value}" for name, value in self.headers(method, message["params"]).items()]
+        return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
+
+
+@pytest.fixture(params=["legacy", "modern"])
+def client(request, port):
+    with Client(port, request.param) as client:
+        yield client
+
+
+def running(started):
+    with Caller(started.url) as caller:
+        return caller.call("ovos.tools.calls", {"state": "running"})["calls"]
+
+
+def test_it_lists_every_tool_with_its_toolbox(started, client):
+    with Caller(started.url) as caller:
+        full = caller.call("ovos.tools.list")["tools"]
+    tools = client.result("tools/list")["tools"]
+    assert [tool["name"] for tool in tools] == [f"{tool['toolbox_id']}__{tool['name']}" for tool in full]
+    assert all(tool["inputSchema"]["type"] == "object" for tool in tools)
+
+
+def test_a_call(client):
+    result = client.result("tools/call", {"name": "math_tools__add", "arguments": {"a": 3, "b": 4}})
+    assert result["structuredContent"] == {"result": 7.0}
+    assert json.loads(result["content"][0]["text"]) == {"result": 7.0}
+    assert client.result("tools/call", {"name": "add", "arguments": {"a": 1, "b": 1}})["structuredContent"]
+
+
+def test_errors_of_a_call_and_of_a_request(client):
+    wrong = client.result("tools/call", {"name": "math_tools__add", "arguments": {"a": 3}})
+    assert wrong["isError"] is True and "b" in wrong["content"][0]["text"]
+    failed = client.result("tools/call", {"name": "answers__not_there", "arguments": {}})
+    assert failed["isError"] is True
+    ambiguous = client.result("tools/call", {"name": "same", "arguments": {"value": 1}})
+    assert ambiguous["isError"] is True
+    unknown = client.send("tools/call", {"name": "nope", "arguments": {}})
+    assert unknown.json["error"]["code"] == -32602
+    assert client.send("resources/list").json["error"]["code"] == -32601
+    assert client.send("tools/list", {"cursor": "x"}).json["error"]["code"] == -32602
+
+
+def test_one_toolbox_has_bare_names(started, port):
+    for era in ("legacy", "modern"):
+        with Client(port, era, "/mcp/left") as client:
+            assert [tool["name"] for tool in client.result("tools/list")["tools"]] == ["same", "only_left"]
+            assert client.result("tools/call", {"name": "same", "arguments": {"value": -3}})["structuredContent"]
+            answer = client.send("tools/call", {"name": "add", "arguments": {"a": 1, "b": 1}})
+            assert answer.json["error"]["code"] == -32602
+    with Http(port) as http:
+        assert http.post("/mcp/nope", {}).status == 404
+
+
+def test_sessions_of_the_legacy_era(port):
+    with Client(port, "legacy") as client:
+        assert client.initialized["protocolVersion"] == "2025-11-25"
+        assert client.initialized["capabilities"] == {"tools": {"listChanged": True}}
+        assert client.result("ping") == {}
+        session, client.session = client.session, None
+        answer = client.send("tools/list")
+        assert answer.status == 400 and answer.json["error"]["code"] == -32600
+        client.session = "0" * 32
+        assert client.send("tools/list").status == 404
+        client.session = session
+        assert client.http.ask("DELETE", "/mcp", Mcp_Session_Id=session).status == 204
+        assert client.send("tools/list").status == 404
+        assert client.http.ask("DELETE", "/mcp", Mcp_Session_Id=session).status == 404
+
+
+def test_the_modern_era_has_no_session(port):
+    with Client(port, "modern") as client:
+        discovered = client.result("server/discover")
+        assert discovered["supportedVersions"] == [MODERN]
+        assert client.send("tools/list", Mcp_Session_Id="0" * 32).status == 200
+        assert client.send("initialize").status == 404
+        for method in ("GET", "DELETE"):
+            answer = client.http.ask(method, "/mcp", MCP_Protocol_Version=MODERN, Accept=ACCEPT)
+            assert answer.status == 405 and answer.headers["Allow"] == "POST"
+        answer = client.send("tools/list", **{"Mcp-Method": "tools/call"})
+        assert answer.status == 400 and answer.json["error"]["code"] == -32020
+
+
+def test_what_is_no_message(port, client):
+    post = client.http.ask
+    headers = client.headers("ping", {})
+    assert post("POST", "/mcp", "{", **headers).json["code"] == "bad_request"
+    batch = post("POST", "/mcp", [client.message("ping")], **headers)
+    assert batch.status == 400 and batch.json["error"]["code"] == -32600
+    assert post("POST", "/mcp", "7", **headers).json["error"]["code"] == -32600
+    assert post("POST", "/mcp", "{}", **dict(headers, **{"Content-Type": "text/plain"})).status == 415
+    assert client.send("notifications/whatever", notify=True).status == 202
+
+
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+def test_progress_comes_before_the_result(launch, tmp_path, era):
+    one = launch({}, [plugged(tmp_path / "toolbox.d")], args=["--http", "127.0.0.1:0"])
+    port = port_of(one.daemon)
+    with Client(port, era) as client, Raw(port) as raw:
+        raw.send(client.raw("tools/call", {"name": "plugged__later", "arguments": {"steps": 200000},
+                                           "_meta": {"progressToken": "p"}}))
+        data = raw.read_until(b"0\r\n\r\n").decode()
+    messages = [json.loads(line[6:]) for line in data.split("\n") if line.startswith("data: ")]
+    *reports, result = messages
+    assert result["id"] == client.number and result["result"]["structuredContent"]
+    assert reports and all(report["method"] == "notifications/progress" for report in reports)
+    values = [report["params"]["progress"] for report in reports]
+    assert values == sorted(set(values)) and {report["params"]["progressToken"] for report in reports} == {"p"}
+
+
+def test_the_end_of_the_connection_cancels_in_the_modern_era_alone(started, port):
+    for era in ("modern", "legacy"):
+        with Client(port, era) as client, Raw(port) as raw:
+            raw.send(client.raw("tools/call", {"name": "answers__wait", "arguments": {"seconds": 9}}))
+            until(lambda: running(started), 5, "the call running")
+            raw.socket.close()
+            if era == "modern":
+                until(lambda: not running(started), 2, "the call over")
+                continue
+            assert running(started)
+            answer = client.send("notifications/cancelled", {"requestId": client.number}, notify=True)
+            assert answer.status == 202
+            until(lambda: not running(started), 2, "the call over")
+
+
+def test_a_notification_cancels_in_its_session_alone(started, port):
+    with Client(port, "legacy") as client, Client(port, "legacy") as other, Raw(port) as raw:
+        raw.send(client.raw("tools/call", {"name": "answers__wait", "arguments": {"seconds": 9}}))
+        until(lambda: running(started), 5, "the call running")
+        other.send("notifications/cancelled", {"requestId": client.number}, notify=True)
+        assert running(started)
+        client.send("notifications/cancelled", {"requestId": client.number}, notify=True)
+        answer = raw.read_until(b"}}")
+        assert statuses(answer) == [200] and b'"isError":true' in answer
+
+
+def test_streams_have_the_changes(started, port):
+    with Client(port, "legacy") as legacy, Client(port, "modern") as modern, Raw(port) as get, \
+            Raw(port) as listen, Raw(port) as quiet:
+        get.send(f"GET /mcp HTTP/1.1\r\nHost: localhost\r\nAccept: {ACCEPT}\r\n"
+                 f"Mcp-Session-Id: {legacy.session}\r\n\r\n".encode())
+        get.read_until(b"\r\n\r\n")
+        listen.send(modern.raw("subscriptions/listen", {"notifications": {"toolsListChanged": True}}))
+        assert b"notifications/subscriptions/acknowledged" in listen.read_until(b"\n\n")
+        quiet.send(modern.raw("subscriptions/listen", {"notifications": {}}))
+        quiet.read_until(b"\n\n")
+        manifests.toolbox(started.folder, "late", [manifests.labs("late_one")])
+        for raw in (get, listen):
+            assert b"notifications/tools/list_changed" in raw.read_until(b"list_changed")
+        quiet.socket.settimeout(0.3)
+        with pytest.raises(TimeoutError):
+            quiet.socket.recv(1)
+        assert "late__late_one" in [tool["name"] for tool in modern.result("tools/list")["tools"]]
+
+
+def test_a_page_of_another_site_gets_nothing(port, client):
+    assert client.send("tools/list", Origin="http://evil.example").status == 403
+    assert client.send("tools/list", Host="evil.example").status == 403
+
+
+def test_no_more_streams_than_allowed(port):
+    with Client(port, "modern") as client:
+        held = [Raw(port) for _ in range(62)]
+        try:
+            for raw in held:
+                raw.send(client.raw("subscriptions/listen", {"notifications": {"toolsListChanged": True}}))
+                assert b"acknowledged" in raw.read_until(b"\n\n")
+            assert client.result("tools/list")["tools"]
+        finally:
+            for raw in held:
+                raw.socket.close()
