@@ -14,7 +14,6 @@
 #include "core/notify.h"
 #include "core/service.h"
 #include "http/door.h"
-#include "http/identity.h"
 #include "json/document.h"
 #include "json/writer.h"
 #include "loader/exposed.h"
@@ -34,9 +33,6 @@
 
 #define EXIT_USAGE 2
 
-/* The address of --http without one. */
-#define HTTP_DEFAULT "127.0.0.1:8090"
-
 /* The most descriptors that libwebsockets serves: bus clients, with --embedded-bus. */
 #define FD_MAX 4096
 
@@ -52,7 +48,7 @@ struct options {
 	enum log_level log_level; /* the flag, or the default */
 	enum log_format log_format;
 	const char *toolbox_dirs[TOOLBOX_DIRS_MAX];
-	const char *http; /* the address of --http; NULL: no HTTP */
+	const char *http[CONFIG_HTTP_LISTEN_MAX];
 	bool is_bus;
 	bool is_check;
 };
@@ -63,7 +59,8 @@ static const char help[] =
 	"\n"
 	"  --bus URL           the bus (default ws://127.0.0.1:8181/core)\n"
 	"  --embedded-bus      be the bus as well, on the same address\n"
-	"  --http [ADDR]       serve HTTP, too, on this device (default 127.0.0.1:8090)\n"
+	"  --http [ADDR]       serve HTTP, too (default 127.0.0.1:8090); repeat it for\n"
+	"                      more addresses\n"
 	"  --toolbox-dir DIR   a folder of toolboxes instead of the default ones; repeat\n"
 	"                      it for more, the last one has precedence\n"
 	"  --config FILE       one more configuration file, which overrides all others\n"
@@ -115,7 +112,7 @@ static int take_word(
 	return usage(reason, word);
 }
 
-static int take_option(struct options *options, int option, char **argv, const char *text)
+static int take_option(struct options *options, int option, const char *text)
 {
 	switch (option) {
 	case 'b':
@@ -124,10 +121,10 @@ static int take_option(struct options *options, int option, char **argv, const c
 	case 'e':
 		options->is_bus = true;
 		return 0;
-	case 'p':
-		if (!optarg && argv[optind] && *argv[optind] != '-')
-			optarg = argv[optind++];
-		options->http = optarg ? optarg : HTTP_DEFAULT;
+	case 'H':
+		if (options->flags.n_http == CONFIG_HTTP_LISTEN_MAX)
+			return usage("too many --http", "");
+		options->http[options->flags.n_http++] = optarg ? optarg : CONFIG_HTTP_DEFAULT;
 		return 0;
 	case 't':
 		if (options->flags.n_toolbox_dirs == TOOLBOX_DIRS_MAX)
@@ -164,7 +161,7 @@ static int read_options(int argc, char **argv, struct options *options)
 	static const struct option known[] = {
 		{"bus", required_argument, NULL, 'b'},
 		{"embedded-bus", no_argument, NULL, 'e'},
-		{"http", optional_argument, NULL, 'p'},
+		{"http", optional_argument, NULL, 'H'},
 		{"toolbox-dir", required_argument, NULL, 't'},
 		{"config", required_argument, NULL, 'c'},
 		{"log-level", required_argument, NULL, 'l'},
@@ -179,11 +176,16 @@ static int read_options(int argc, char **argv, struct options *options)
 
 	/* It would print what a terminal obeys. */
 	opterr = 0;
-	while (r == 0 && (option = getopt_long(argc, argv, ":", known, NULL)) != -1)
-		r = take_option(options, option, argv, argv[optind - 1]);
+	while (r == 0 && (option = getopt_long(argc, argv, ":", known, NULL)) != -1) {
+		/* --http takes the next argument unless that is a flag. */
+		if (option == 'H' && !optarg && optind < argc && argv[optind][0] != '-')
+			optarg = argv[optind++];
+		r = take_option(options, option, argv[optind - 1]);
+	}
 	if (r == 0 && optind < argc)
 		r = usage("unexpected argument ", argv[optind]);
 	options->flags.toolbox_dirs = options->toolbox_dirs;
+	options->flags.http = options->http;
 	return r;
 }
 
@@ -297,32 +299,6 @@ static void report_slow_patterns(void)
 		 "costly ones reach the limits of their time earlier");
 }
 
-/* Open the HTTP door at the address @text. Return 0, or -1 with the reason logged. */
-static int open_http(
-	const char *text, struct loop *loop, struct service *service, struct http_door **ret_door)
-{
-	cleanup(buffer_deinit) struct buffer url = {0};
-	struct bus_address address;
-	const char *reason = "expected HOST:PORT";
-	int r;
-
-	buffer_printf(&url, "ws://%s/", text);
-	if (!buffer_terminate(&url) || bus_address_parse(url.data, &address, &reason) != 0) {
-		log_error("--http: %s: %s", text, reason);
-		return -1;
-	}
-	if (!identity_host_is_local(text)) {
-		log_error("--http: %s is not an address of this device alone: use 127.0.0.1, [::1] "
-			  "or localhost",
-			text);
-		return -1;
-	}
-	r = http_door_new(loop, service, &address, ret_door);
-	if (r < 0)
-		log_error("Cannot listen on %s for HTTP: %s", text, strerror(-r));
-	return r < 0 ? -1 : 0;
-}
-
 static const char not_enabled[] = "Not enabled: toolboxd.enabled is false in the configuration";
 
 /* Serve until stopped. *ret_again is set when the configuration is to be read again, for another
@@ -335,6 +311,7 @@ static int serve(const struct options *options, bool *ret_again)
 	cleanup(service_cleanup) struct service *service = NULL;
 	cleanup(http_door_cleanup) struct http_door *door = NULL;
 	char url[BUS_URL_BYTES];
+	bool has_http;
 	struct paths paths;
 	struct service_options service_options = {
 		.flags = &options->flags,
@@ -367,6 +344,7 @@ static int serve(const struct options *options, bool *ret_again)
 	/* The file that closes it may name a bus with TLS. */
 	if (config.bus.is_tls || config.closed)
 		loop_want_tls();
+	has_http = config.http.n_addresses > 0;
 	r = loop_new(FD_MAX, &loop);
 	if (r == 0)
 		loop_serve_log(loop);
@@ -378,7 +356,7 @@ static int serve(const struct options *options, bool *ret_again)
 		log_error("Cannot serve %s: %s", url, strerror(-r));
 		return EXIT_FAILURE;
 	}
-	if (options->http && open_http(options->http, loop, service, &door) < 0)
+	if (has_http && http_door_new(loop, service, &door) < 0)
 		return EXIT_FAILURE;
 	r = loop_run(loop, -1);
 	if (r < 0)

@@ -31,17 +31,7 @@ static int read_bytes(const char *path, unsigned char ret[APPROVAL_KEY_BYTES])
 
 	if (r < 0)
 		return r;
-	if (line.size != DIGITS)
-		return -EINVAL;
-	for (size_t i = 0; i < APPROVAL_KEY_BYTES; i++) {
-		int high = text_hex_value(line.data[2 * i]);
-		int low = text_hex_value(line.data[2 * i + 1]);
-
-		if (high < 0 || low < 0)
-			return -EINVAL;
-		ret[i] = (unsigned char)(high << 4 | low);
-	}
-	return 0;
+	return text_read_hex(line.data, line.size, ret, APPROVAL_KEY_BYTES) ? 0 : -EINVAL;
 }
 
 int approval_key_read(const char *path, struct approval_key *ret_key)

@@ -8,6 +8,7 @@
 
 #include "config/access.h"
 #include "config/callers.h"
+#include "config/http.h"
 #include "config/keys.h"
 #include "config/profiles.h"
 #include "config/reader.h"
@@ -47,6 +48,8 @@ static int merge(struct config_reader *reader, const struct config_flags *flags,
 		r = config_stack_merge(&reader->stack, merged);
 	if (r == 0)
 		r = config_environment_apply(flags, &reader->closing, merged, &reader->environment);
+	if (r == 0 && flags->is_second)
+		r = document_set(merged, "toolboxd.http", "null", strlen("null"));
 	if (r == 0)
 		*ret_merged = take_ptr(merged);
 	return r;
@@ -126,7 +129,8 @@ static char *read_path(struct config_reader *reader, const char *section, const 
 static void digest_start(struct config_reader *reader)
 {
 	static const char *const paths[][3] = {{"websocket"}, {"toolboxd", "limits"},
-		{"toolboxd", "embedded", "origins"}, {"toolboxd", "embedded", "stall_s"}};
+		{"toolboxd", "embedded", "origins"}, {"toolboxd", "embedded", "stall_s"},
+		{"toolboxd", "http", "listen"}, {"toolboxd", "http", "limits"}};
 	cleanup(buffer_deinit) struct buffer text = {0};
 
 	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
@@ -152,6 +156,14 @@ static void find_filter_variable(struct config_reader *reader)
 			config_environment_locate(&reader->environment, pointers[i]);
 }
 
+/* Return the token of the section `http`; when there is none, that of @toolboxd. */
+static uint32_t find_http(const struct config_reader *reader, uint32_t toolboxd)
+{
+	uint32_t http = config_reader_find(reader, toolboxd, "http");
+
+	return http == JSON_NONE ? toolboxd : http;
+}
+
 static void read_all(struct config_reader *reader)
 {
 	uint32_t toolboxd = config_reader_find(reader, 0, "toolboxd"); /* an object, or nothing */
@@ -162,6 +174,7 @@ static void read_all(struct config_reader *reader)
 		memcpy(reader->config->embedded_token, BUS_TOKEN_UNKNOWN,
 			sizeof(BUS_TOKEN_UNKNOWN));
 	config_remembered_read(reader);
+	config_http_check(reader, find_http(reader, toolboxd));
 	find_filter_variable(reader);
 	if (reader->config->tools_enabled.n_items > 0 && reader->config->tools_disabled.n_items > 0)
 		config_reader_report(reader, DIAGNOSTIC_WARNING,
@@ -297,12 +310,22 @@ static void make_private(struct config *config, const struct config_flags *flags
 	snprintf(config->embedded_token, sizeof(config->embedded_token), "%s", flags->private);
 }
 
+/* Listen nowhere while it may be unknown which callers are allowed. The digest then differs from that of the mended
+ * configuration, with which the service starts again. */
+static void close_http(struct config *config)
+{
+	config->start_digest ^= config->http.n_addresses;
+	config_http_close(&config->http);
+}
+
 int config_read(const struct config_flags *flags, diagnostic_function report, void *data,
 	struct config *ret_config)
 {
 	struct config config = {.trace_files = flags->trace_files};
 	int r = read_with(flags, report, data, read_all, &config);
 
+	if (config.closed)
+		close_http(&config);
 	if (flags->is_second)
 		make_second(&config);
 	if (flags->private)
@@ -411,6 +434,7 @@ void config_deinit(struct config *config)
 	text_list_deinit(&config->answer_sources);
 	free(config->approval_key_file);
 	explicit_bzero(&config->approval_key, sizeof(config->approval_key));
+	config_http_deinit(&config->http);
 	config_toolboxes_deinit(config);
 	free(config->embedded_token_file);
 	free(config->audit_file);

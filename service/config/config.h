@@ -10,6 +10,7 @@
 #include "config/approval.h"
 #include "catalogue/toolbox.h"
 #include "config/approval_key.h"
+#include "config/http.h"
 #include "json/reader.h"
 #include "util/buffer.h"
 #include "util/diagnostic.h"
@@ -176,6 +177,7 @@ struct config {
 	char *plugins; /* `PHAL.ovos-phal-plugin-tools`, by entry points: an object; or NULL */
 	struct config_toolbox *toolboxes;
 	size_t n_toolboxes;
+	struct config_http http;
 	uint64_t start_digest; /* digest of what only a start reads; the same for the same values */
 	const char *trace_files; /* that of the flags; borrowed */
 	char *closed; /* the mistake that closes it, as "FILE:LINE POINTER: text"; or NULL */
@@ -188,6 +190,8 @@ struct config_flags {
 	const char *config; /* a file: one more layer above the stack */
 	const char *const *toolbox_dirs;
 	size_t n_toolbox_dirs;
+	const char *const *http; /* in place of http.listen */
+	size_t n_http;
 	const char *log_level;
 	const char *log_format;
 	const char *trace_files;  /* the file for reports of the hosts' tracers
@@ -196,7 +200,7 @@ struct config_flags {
 				     the folders hold */
 	size_t n_files;
 	bool is_second; /* part of a command, beside the daemon: no audit log is written, which has
-				one writer, and log lines are plain */
+				one writer, nothing listens for HTTP, and log lines are plain */
 	const char *private; /* the token of the embedded bus, which only the person who starts the
 				service knows: calls need no approval; or NULL */
 	bool keeps_approval; /* with private: the caller is not that person, so that calls need the

@@ -16,6 +16,7 @@
 #define LEVEL_PATH    "toolboxd.log.level"
 #define FORMAT_PATH   "toolboxd.log.format"
 #define DIRS_PATH     "toolboxd.toolbox_dirs"
+#define LISTEN_PATH   "toolboxd.http.listen"
 
 struct overriding {
 	struct config_closing *closing;
@@ -287,20 +288,19 @@ static int apply_environment(struct overriding *overriding)
 	return r;
 }
 
-/* --toolbox-dir, given once for each folder. */
-static int apply_toolbox_dirs(struct overriding *overriding, const struct config_flags *flags)
+/* Set the list at @path to the @n values of the flag @name, which was given once for each. */
+static int apply_repeated(struct overriding *overriding, const char *path, const char *name,
+	const char *const *values, size_t n)
 {
 	cleanup(buffer_deinit) struct buffer json = {0};
 
 	buffer_append_char(&json, '[');
-	for (size_t i = 0; i < flags->n_toolbox_dirs; i++) {
-		const char *folder = flags->toolbox_dirs[i];
-
+	for (size_t i = 0; i < n; i++) {
 		buffer_append_string(&json, i > 0 ? "," : "");
-		json_write_bytes_lossy(&json, folder, strlen(folder));
+		json_write_bytes_lossy(&json, values[i], strlen(values[i]));
 	}
 	buffer_append_char(&json, ']');
-	return set_json(overriding, DIRS_PATH, "--toolbox-dir", &json);
+	return set_json(overriding, path, name, &json);
 }
 
 static int apply_flags(struct overriding *overriding, const struct config_flags *flags)
@@ -308,7 +308,10 @@ static int apply_flags(struct overriding *overriding, const struct config_flags 
 	int r = flags->bus ? set_bus(overriding, "--bus", flags->bus, true) : 0;
 
 	if (r == 0 && flags->n_toolbox_dirs > 0)
-		r = apply_toolbox_dirs(overriding, flags);
+		r = apply_repeated(overriding, DIRS_PATH, "--toolbox-dir", flags->toolbox_dirs,
+			flags->n_toolbox_dirs);
+	if (r == 0 && flags->n_http > 0)
+		r = apply_repeated(overriding, LISTEN_PATH, "--http", flags->http, flags->n_http);
 	if (r == 0 && flags->log_level)
 		r = set_value(
 			overriding, LEVEL_PATH, "--log-level", flags->log_level, word_to_json);

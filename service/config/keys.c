@@ -8,6 +8,7 @@
 
 #include "config/access.h"
 #include "config/callers.h"
+#include "config/http.h"
 #include "config/profiles.h"
 #include "config/token.h"
 #include "config/toolboxes.h"
@@ -295,6 +296,46 @@ static void read_audit_required(
 		config_reader_close(reader, value, "needs \"audit.file\"");
 }
 
+static void read_http_listen(
+	struct config_reader *reader, const struct key *key, uint32_t value, void *member)
+{
+	(void)key;
+	(void)member;
+	config_http_read_listen(reader, value);
+}
+
+static void read_http_tokens(
+	struct config_reader *reader, const struct key *key, uint32_t value, void *member)
+{
+	(void)key;
+	(void)member;
+	config_http_read_tokens(reader, value);
+}
+
+static void read_http_profile(
+	struct config_reader *reader, const struct key *key, uint32_t value, void *member)
+{
+	(void)key;
+	(void)member;
+	config_http_read_profile(reader, value);
+}
+
+static void read_http_hosts(
+	struct config_reader *reader, const struct key *key, uint32_t value, void *member)
+{
+	(void)key;
+	(void)member;
+	config_http_read_hosts(reader, value);
+}
+
+static void read_http_origins(
+	struct config_reader *reader, const struct key *key, uint32_t value, void *member)
+{
+	(void)key;
+	(void)member;
+	config_http_read_origins(reader, value);
+}
+
 /* ── the table ───────────────────────────────────────────────────────────────────────────────── */
 
 static const char *const duplicates_words[] = {
@@ -350,7 +391,20 @@ static const struct key keys[] = {
 	{"approval.key_file", read_approval_key, MEMBER(approval_key), .closes = true},
 	{"callers", read_callers, .closes = true},
 	FEATURE("guests", JSON_OBJECT),
-	FEATURE("http", JSON_OBJECT),
+	{"http.listen", read_http_listen, .closes = true},
+	{"http.tokens", read_http_tokens, .closes = true},
+	{"http.profile", read_http_profile, .closes = true},
+	{"http.allowed_hosts", read_http_hosts, .closes = true},
+	{"http.allowed_origins", read_http_origins, .closes = true},
+	FEATURE("http.tls", JSON_OBJECT),
+	{"http.insecure", read_flag, MEMBER(http.is_insecure), .closes = true},
+	CLOSING_NUMBER("http.limits.connections", http.limits.connections, 1, 65536, 256),
+	CLOSING_NUMBER("http.limits.per_address", http.limits.per_address, 1, 65536, 64),
+	CLOSING_NUMBER("http.limits.header_bytes", http.limits.header_bytes, 1024, MIB, 16384),
+	CLOSING_NUMBER("http.limits.body_bytes", http.limits.body_bytes, 1024, GIB, 0),
+	CLOSING_NUMBER("http.limits.first_byte_s", http.limits.first_byte_s, 1, DAY_S, 10),
+	CLOSING_NUMBER("http.limits.request_s", http.limits.request_s, 1, DAY_S, 30),
+	CLOSING_NUMBER("http.limits.idle_s", http.limits.idle_s, 1, DAY_S, 75),
 	LENIENT_NUMBER("result_max_chars", result_max_chars, 1, 1u << 30, 20000),
 	WORD("sandbox_max", sandbox_max, sandbox_class_names, SANDBOX_NONE, true),
 	NUMBER("timeout_ms", timeout_ms, 1, DAY_MS, 0),
@@ -388,58 +442,52 @@ static const struct key keys[] = {
 };
 #define N_KEYS (sizeof(keys) / sizeof(*keys))
 
-/* Room for the name of a section. Sections are one level deep. */
+/* Room for the path of a section. */
 #define SECTION_BYTES 64
-
-/* Return the bytes of @path before its '.', or 0. */
-static size_t section_size(const char *path)
-{
-	const char *dot = strchr(path, '.');
-
-	return dot ? (size_t)(dot - path) : 0;
-}
 
 /* Return the value of @key, or JSON_NONE. */
 static uint32_t find_value(
 	const struct config_reader *reader, uint32_t toolboxd, const struct key *key)
 {
-	size_t size = section_size(key->path);
-	char section[SECTION_BYTES] = "";
-	uint32_t object;
+	uint32_t object = toolboxd;
+	const char *name = key->path;
+	const char *dot;
 
-	if (size == 0)
-		return config_reader_find(reader, toolboxd, key->path);
-	memcpy(section, key->path, size);
-	object = config_reader_find(reader, toolboxd, section);
-	if (object == JSON_NONE || json_type_at(&reader->tape, object) != JSON_OBJECT)
-		return JSON_NONE;
-	return config_reader_find(reader, object, key->path + size + 1);
+	for (; (dot = strchr(name, '.')); name = dot + 1) {
+		char section[SECTION_BYTES] = "";
+
+		memcpy(section, name, (size_t)(dot - name));
+		object = config_reader_find(reader, object, section);
+		if (object == JSON_NONE || json_type_at(&reader->tape, object) != JSON_OBJECT)
+			return JSON_NONE;
+	}
+	return config_reader_find(reader, object, name);
 }
 
 /* ── unknown keys ────────────────────────────────────────────────────────────────────────────── */
 
-/* Return the name (*ret_size bytes) of @key in @section ("": in `toolboxd`, where sections are keys
- * too); NULL when @key is in another section. */
+/* Return the name (*ret_size bytes) of @key in @section, a path ("": in `toolboxd`); a section in it is a
+ * key, too, whose name ends at a '.'. NULL when @key is in another section. */
 static const char *name_in(const char *section, const struct key *key, size_t *ret_size)
 {
-	size_t size = section_size(key->path);
+	size_t size = strlen(section);
+	const char *name = key->path;
 
-	if (!*section) {
-		*ret_size = size > 0 ? size : strlen(key->path);
-		return key->path;
-	}
-	if (size != strlen(section) || strncmp(section, key->path, size) != 0)
+	if (size > 0 && (strncmp(section, name, size) != 0 || name[size] != '.'))
 		return NULL;
-	*ret_size = strlen(key->path + size + 1);
-	return key->path + size + 1;
+	name += size > 0 ? size + 1 : 0;
+	*ret_size = strcspn(name, ".");
+	return name;
 }
 
-/* Return whether everything in @section decides who may call or what a process may do: an unknown
- * key or a wrong type may hide a restriction. */
+/* Return whether everything in @section, a path of @size bytes, decides who may call or what a process may
+ * do: an unknown key or a wrong type may hide a restriction. */
 static bool section_closes(const char *section, size_t size)
 {
-	static const char *const sections[] = {"approval", "audit", "embedded"};
+	static const char *const sections[] = {"approval", "audit", "embedded", "http"};
 
+	if (strcspn(section, ".") < size)
+		size = strcspn(section, ".");
 	for (size_t i = 0; i < sizeof(sections) / sizeof(*sections); i++)
 		if (strlen(sections[i]) == size && strncmp(sections[i], section, size) == 0)
 			return true;
@@ -524,7 +572,7 @@ static enum name_kind find_kind(
 		const char *known = name_in(section, &keys[i], &size);
 
 		if (known && json_string_equals(&reader->tape, token, known, size))
-			return !*section && section_size(known) > 0 ? NAME_SECTION : NAME_KEY;
+			return known[size] == '.' ? NAME_SECTION : NAME_KEY;
 	}
 	return NAME_UNKNOWN;
 }
@@ -550,13 +598,17 @@ static void check_name(struct config_reader *reader, const char *section, uint32
 {
 	enum name_kind kind = find_kind(reader, section, token);
 	cleanup_free char *name = json_string_dup(&reader->tape, token, NULL);
+	char path[2 * SECTION_BYTES];
 
-	if (!name)
+	if (!name) {
 		reader->error = -ENOMEM;
-	else if (kind == NAME_UNKNOWN)
+	} else if (kind == NAME_UNKNOWN) {
 		report_unknown(reader, section, token, name);
-	else if (kind == NAME_SECTION && is_section(reader, name, token + 1))
-		check_names(reader, name, token + 1);
+	} else if (kind == NAME_SECTION) {
+		snprintf(path, sizeof(path), "%s%s%s", section, *section ? "." : "", name);
+		if (is_section(reader, path, token + 1))
+			check_names(reader, path, token + 1);
+	}
 }
 
 static void check_names(struct config_reader *reader, const char *section, uint32_t object)

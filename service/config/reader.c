@@ -124,9 +124,12 @@ void config_reader_close_wrong(struct config_reader *reader, uint32_t token, con
 {
 	char text[SHOWN_BYTES];
 
-	config_reader_close(reader, token,
-		"%s, not %s; it decides which calls are allowed, so no default is used", expected,
-		show(reader, token, text));
+	if (is_flag(reader, token))
+		config_reader_report_wrong(reader, DIAGNOSTIC_ERROR, token, expected, "");
+	else
+		config_reader_close(reader, token,
+			"%s, not %s; it decides which calls are allowed, so no default is used",
+			expected, show(reader, token, text));
 }
 
 static bool is_in(const struct config_range *range, uint64_t number)

@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/config.h"
 #include "config/profiles.h"
+#include "config/secret_line.h"
 #include "json/pointer.h"
 #include "util/cleanup.h"
 #include "util/file.h"
@@ -53,9 +55,11 @@ void config_remembered_each_path(void (*visit)(void *data, const char *path),
 		cleanup_free char *allow = join_path(folders[i], REMEMBERED_ALLOW);
 		cleanup_free char *disabled = join_path(folders[i], REMEMBERED_DISABLED);
 		cleanup_free char *profiles = join_path(folders[i], REMEMBERED_PROFILES);
+		cleanup_free char *tokens = join_path(folders[i], REMEMBERED_TOKENS);
 
-		if (!allow || !disabled || !profiles)
+		if (!allow || !disabled || !profiles || !tokens)
 			return;
+		visit(data, tokens);
 		visit(data, allow);
 		visit(data, disabled);
 		visit_folder(data, profiles);
@@ -81,16 +85,17 @@ static void close_at(struct config_reader *reader, const char *path, const struc
 			"%s", text);
 }
 
-/* Read and parse the file at @path. Return whether it is there and is JSON; anything but an absent file is
- * reported. */
-static bool read_file(struct config_reader *reader, const char *path, struct buffer *bytes,
-	struct json_tape *tape)
+/* Read and parse the file at @path, on which other users must not have the rights @forbidden. Return whether it is
+ * there and is JSON; anything but an absent file is reported. */
+static bool read_file(struct config_reader *reader, const char *path, mode_t forbidden,
+	struct buffer *bytes, struct json_tape *tape)
 {
 	const struct diagnostic_sink *sink = &reader->closing.sink;
 	struct json_error error;
 	unsigned int line;
 	unsigned int column;
-	int r = file_read(path, REMEMBERED_BYTES_MAX, bytes);
+	int r = forbidden ? secret_line_read(path, forbidden, REMEMBERED_BYTES_MAX, bytes)
+			  : file_read(path, REMEMBERED_BYTES_MAX, bytes);
 
 	if (r == -ENOENT || r == -ENOTDIR)
 		return false;
@@ -101,6 +106,9 @@ static bool read_file(struct config_reader *reader, const char *path, struct buf
 	if (r == -EFBIG)
 		diagnostic_report(sink, DIAGNOSTIC_ERROR, path, 0, "",
 			"the file has more than %u bytes", REMEMBERED_BYTES_MAX);
+	else if (forbidden && r == -EPERM)
+		diagnostic_report(sink, DIAGNOSTIC_ERROR, path, 0, "",
+			"may be read and written only by its owner (mode 0600)");
 	else if (r < 0)
 		diagnostic_report(
 			sink, DIAGNOSTIC_ERROR, path, 0, "", "cannot be read: %s", strerror(-r));
@@ -200,9 +208,28 @@ static void read_list_file(
 	struct remembered_mistake mistake;
 	int r;
 
-	if (!read_file(reader, path, &bytes, &tape))
+	if (!read_file(reader, path, 0, &bytes, &tape))
 		return;
 	r = remembered_read_list(&tape, names, &mistake);
+	if (r < 0)
+		reader->error = r;
+	if (r > 0)
+		close_at(reader, path, &bytes, &tape, mistake.token, mistake.text);
+}
+
+/* Read the tokens of the file at @path. Whoever needs one cannot get in without it. */
+static void read_tokens_file(struct config_reader *reader, const char *path)
+{
+	struct config_http *http = &reader->config->http;
+	cleanup(buffer_deinit) struct buffer bytes = {0};
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	struct http_tokens_mistake mistake;
+	int r;
+
+	if (!read_file(reader, path, REMEMBERED_TOKENS_FORBIDDEN, &bytes, &tape))
+		return;
+	http->needs_token = true;
+	r = http_tokens_read(&tape, 0, true, &http->tokens, &mistake);
 	if (r < 0)
 		reader->error = r;
 	if (r > 0)
@@ -229,7 +256,7 @@ static void read_profile(
 	struct config_profile profile;
 	int r;
 
-	if (!read_file(reader, path, &bytes, &tape))
+	if (!read_file(reader, path, 0, &bytes, &tape))
 		return;
 	r = config_profile_read(&tape, 0, &profile, &mistake);
 	if (r < 0)
@@ -287,14 +314,17 @@ static void read_folder(struct config_reader *reader, const char *folder)
 	cleanup_free char *allow = join_path(folder, REMEMBERED_ALLOW);
 	cleanup_free char *disabled = join_path(folder, REMEMBERED_DISABLED);
 	cleanup_free char *profiles = join_path(folder, REMEMBERED_PROFILES);
+	cleanup_free char *tokens = join_path(folder, REMEMBERED_TOKENS);
 
-	if (!allow || !disabled || !profiles) {
+	if (!allow || !disabled || !profiles || !tokens) {
 		reader->error = -ENOMEM;
 		return;
 	}
 	read_list_file(reader, allow, &config->allowed);
 	read_list_file(reader, disabled, &config->disabled);
 	read_profiles(reader, profiles);
+	if (config->http.n_addresses > 0)
+		read_tokens_file(reader, tokens);
 }
 
 void config_remembered_read(struct config_reader *reader)

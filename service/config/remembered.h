@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <sys/stat.h>
+
 #include "config/reader.h"
 #include "json/reader.h"
 #include "util/buffer.h"
@@ -11,6 +13,8 @@
  *
  *   FOLDER/allow.json        [{"name", "since", "by"}, …]   tools that never ask, with approval.allow
  *   FOLDER/disabled.json     the same                       tools that are not offered, besides the filter
+ *   FOLDER/tokens.json       tokens of clients of HTTP (config/http_tokens.h), with http.tokens; read while
+ *                            an address is listened at, and secret: its owner alone may read and write it
  *   FOLDER/profiles.d/NAME.json   {"tool_names": …}         over the profile NAME of mycroft.conf
  *
  * FOLDER is /etc/toolboxd, and above it $XDG_CONFIG_HOME/toolboxd unless the system disables the
@@ -21,6 +25,10 @@
 #define REMEMBERED_ALLOW    "allow.json"
 #define REMEMBERED_DISABLED "disabled.json"
 #define REMEMBERED_PROFILES "profiles.d"
+#define REMEMBERED_TOKENS   "tokens.json"
+
+/* The rights that other users must not have on tokens.json. */
+#define REMEMBERED_TOKENS_FORBIDDEN (S_IRWXG | S_IRWXO)
 
 /* A larger file is refused. */
 #define REMEMBERED_BYTES_MAX (1u << 20)

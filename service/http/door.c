@@ -2,7 +2,6 @@
 #include "http/door.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -20,13 +19,14 @@
 /* The age for which a browser remembers the answer to a preflight, in seconds. */
 #define PREFLIGHT_AGE "600"
 
-#define SOURCE_BYTES 64
+#define MS_PER_S 1000
 
 struct http_door {
 	struct door door;
 	struct service *service;
-	uint16_t port;
-	struct listener *listener;
+	struct listener *listeners[CONFIG_HTTP_LISTEN_MAX];
+	uint16_t ports[CONFIG_HTTP_LISTEN_MAX];
+	size_t n_listeners;
 	struct http_connections *connections;
 	struct routes routes;
 	struct mcp_endpoint *mcp;
@@ -39,17 +39,21 @@ struct http_door {
 static bool refuse_page(const struct http_door *door, struct http_connection *connection)
 {
 	const struct http_reader *reader = http_connection_request(connection);
+	const struct config_http *http = &door->service->config.http;
 	unsigned int n_origins;
 	const char *origin = http_field(reader, "Origin", &n_origins);
 
-	if (!identity_host_is_local(http_host(reader))) {
+	if (!identity_host_is_allowed(http, http_host(reader))) {
 		http_respond_error(connection, 403,
-			"The Host of the request is no name of this device: use localhost.");
+			"The Host of the request is none that is served here: use localhost, or "
+			"one "
+			"of http.allowed_hosts.");
 		return true;
 	}
 	if (!origin)
 		return false;
-	if (n_origins > 1 || !identity_origin_is_ours(origin, door->port)) {
+	if (n_origins > 1 ||
+		!identity_origin_is_allowed(http, origin, door->ports, door->n_listeners)) {
 		http_respond_error(connection, 403,
 			"Pages of the Origin of the request are not allowed here.");
 		return true;
@@ -106,30 +110,54 @@ static bool check_body(struct http_connection *connection)
 	return true;
 }
 
+/* Return whether the caller may use a route with this @access; else the response is sent. @is_granted: it has a
+ * token, or needs none. */
+static bool check_access(struct http_connection *connection, enum route_access access,
+	const struct config_http *http, const struct http_identity *identity, bool is_granted)
+{
+	bool needs_admin = access == ROUTE_ADMIN || (access == ROUTE_METRICS && http->needs_token);
+
+	if (access == ROUTE_OPEN)
+		return true;
+	if (!is_granted) {
+		http_connection_add_field(connection, "WWW-Authenticate: Bearer\r\n");
+		http_respond_error(connection, 401,
+			"The request has no usable token: send Authorization: Bearer TOKEN.");
+		return false;
+	}
+	if (needs_admin && !identity->is_admin) {
+		http_respond_error(connection, 403,
+			"This is for the operator: use the bus (toolboxctl) or an admin token.");
+		return false;
+	}
+	return true;
+}
+
 static void take_request(void *data, struct http_connection *connection)
 {
 	struct http_door *door = data;
+	const struct config_http *http = &door->service->config.http;
 	const struct http_reader *reader = http_connection_request(connection);
-	char source[SOURCE_BYTES];
-	const struct http_identity identity = {.source = source};
+	struct http_identity identity;
 	struct http_request request = {
 		.service = door->service,
 		.connection = connection,
 		.identity = &identity,
 		.target = target_read(http_target(reader)),
 	};
+	const char *authorization;
+	unsigned int n_tokens;
 	const struct route *route;
+	bool is_granted;
 
-	snprintf(source, sizeof(source), "http:%s", http_connection_address(connection));
 	if (refuse_page(door, connection))
 		return;
+	authorization = http_field(reader, "Authorization", &n_tokens);
+	is_granted = identity_read(http, n_tokens == 1 ? authorization : NULL,
+		http_connection_address(connection), &identity);
 	route = routes_find(http_method(reader), &request);
-	if (!route)
-		return;
-	if (route->access == ROUTE_ADMIN && !identity.is_admin)
-		http_respond_error(
-			connection, 403, "This is for the operator: use the bus (toolboxctl).");
-	else if (check_body(connection))
+	if (route && check_access(connection, route->access, http, &identity, is_granted) &&
+		check_body(connection))
 		route->serve(&door->routes, &request);
 }
 
@@ -142,27 +170,27 @@ static void take_connection(void *data, int fd)
 	http_connections_accept(door->connections, fd);
 }
 
-static struct http_bounds read_bounds(const struct config *config)
+static struct http_bounds read_bounds(const struct config_http_limits *limits)
 {
 	return (struct http_bounds){
 		.request =
 			{
-				.line_bytes = HTTP_HEADER_BYTES,
-				.header_bytes = HTTP_HEADER_BYTES,
-				.body_bytes = config->limits.args_bytes + HTTP_BODY_BYTES,
+				.line_bytes = limits->header_bytes,
+				.header_bytes = limits->header_bytes,
+				.body_bytes = limits->body_bytes,
 			},
-		.connections = HTTP_CONNECTIONS,
-		.per_address = HTTP_PER_ADDRESS,
-		.first_byte_ms = HTTP_FIRST_BYTE_MS,
-		.request_ms = HTTP_REQUEST_MS,
-		.idle_ms = HTTP_IDLE_MS,
+		.connections = limits->connections,
+		.per_address = limits->per_address,
+		.first_byte_ms = limits->first_byte_s * MS_PER_S,
+		.request_ms = limits->request_s * MS_PER_S,
+		.idle_ms = limits->idle_s * MS_PER_S,
 	};
 }
 
 static void follow_configuration(struct door *base)
 {
 	struct http_door *door = container_of(base, struct http_door, door);
-	const struct http_bounds bounds = read_bounds(&door->service->config);
+	const struct http_bounds bounds = read_bounds(&door->service->config.http.limits);
 
 	http_connections_set_bounds(door->connections, &bounds);
 }
@@ -172,11 +200,17 @@ static void report_changed(struct door *base)
 	mcp_endpoint_report_changed(container_of(base, struct http_door, door)->mcp);
 }
 
+static void close_listeners(struct http_door *door)
+{
+	while (door->n_listeners > 0)
+		listener_free(door->listeners[--door->n_listeners]);
+}
+
 static void stop_listening(struct door *base)
 {
 	struct http_door *door = container_of(base, struct http_door, door);
 
-	listener_free(take_ptr(door->listener));
+	close_listeners(door);
 	http_connections_stop(door->connections);
 }
 
@@ -187,24 +221,32 @@ static bool is_drained(const struct door *base)
 	return http_connections_pending(door->connections) == 0;
 }
 
-static int begin_door(struct http_door *door, struct loop *loop, struct bus_address *address)
+/* Listen at @wanted. A failure is logged. */
+static int listen_at(
+	struct http_door *door, struct loop *loop, const struct config_http_address *wanted)
 {
-	static const struct http_connection_handler handler = {.request = take_request};
-	const struct http_bounds bounds = read_bounds(&door->service->config);
-	int r = http_connections_new(
-		loop, door->service->bus, &bounds, &handler, door, &door->connections);
+	struct bus_address address = {.port = wanted->port};
+	struct config_http_address taken = *wanted;
+	cleanup(buffer_deinit) struct buffer url = {0};
+	int r;
 
+	memcpy(address.host, wanted->host, sizeof(address.host));
+	r = listener_new(
+		loop, &address, take_connection, door, &door->listeners[door->n_listeners]);
+	taken.port = address.port;
+	config_http_address_write(&taken, &url);
 	if (r == 0)
-		r = mcp_endpoint_new(loop, door->service, &door->mcp);
-	if (r == 0)
-		r = listener_new(loop, address, take_connection, door, &door->listener);
-	door->port = address->port;
-	door->routes.mcp = door->mcp;
+		door->ports[door->n_listeners++] = address.port;
+	if (!buffer_terminate(&url))
+		return -ENOMEM;
+	if (r < 0)
+		log_error("Cannot listen on %s: %s", url.data, strerror(-r));
+	else
+		log_info("Listening on %s", url.data);
 	return r;
 }
 
-int http_door_new(struct loop *loop, struct service *service, struct bus_address *address,
-	struct http_door **ret_door)
+int http_door_new(struct loop *loop, struct service *service, struct http_door **ret_door)
 {
 	static const struct door_operations operations = {
 		.configured = follow_configuration,
@@ -212,8 +254,10 @@ int http_door_new(struct loop *loop, struct service *service, struct bus_address
 		.stop = stop_listening,
 		.is_drained = is_drained,
 	};
+	static const struct http_connection_handler handler = {.request = take_request};
+	const struct config_http *http = &service->config.http;
+	const struct http_bounds bounds = read_bounds(&http->limits);
 	cleanup(http_door_cleanup) struct http_door *door = calloc(1, sizeof(*door));
-	bool is_v6 = strchr(address->host, ':') != NULL;
 	int r;
 
 	if (!door)
@@ -222,12 +266,15 @@ int http_door_new(struct loop *loop, struct service *service, struct bus_address
 	door->service = service;
 	door->routes.service = service;
 	documents_init(&door->routes.documents);
-	r = begin_door(door, loop, address);
+	r = http_connections_new(loop, service->bus, &bounds, &handler, door, &door->connections);
+	if (r == 0)
+		r = mcp_endpoint_new(loop, service, &door->mcp);
+	door->routes.mcp = door->mcp;
+	for (size_t i = 0; r == 0 && i < http->n_addresses; i++)
+		r = listen_at(door, loop, &http->addresses[i]);
 	if (r < 0)
 		return r;
 	service_set_door(service, &door->door);
-	log_info("Listening on http://%s%s%s:%u", is_v6 ? "[" : "", address->host, is_v6 ? "]" : "",
-		address->port);
 	*ret_door = take_ptr(door);
 	return 0;
 }
@@ -237,7 +284,7 @@ void http_door_free(struct http_door *door)
 	if (!door)
 		return;
 	service_set_door(door->service, NULL);
-	listener_free(door->listener);
+	close_listeners(door);
 	http_connections_free(door->connections);
 	mcp_endpoint_free(door->mcp);
 	documents_deinit(&door->routes.documents);

@@ -3,11 +3,12 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <openssl/crypto.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
-#define HOST_BYTES 64
+#define HOST_BYTES BUS_HOST_BYTES
 
 /* Split @text, `host`, `host:port` or `[address]:port`: copy the host, without brackets. Return the text of the
  * port, "" for none, or NULL when @text has another form. */
@@ -27,23 +28,11 @@ static const char *split_host(const char *text, char ret_host[HOST_BYTES])
 	return *rest == ':' && rest[1] ? rest + 1 : NULL;
 }
 
-static bool is_local(const char *host)
-{
-	struct in_addr v4;
-	struct in6_addr v6;
-
-	if (strcasecmp(host, "localhost") == 0)
-		return true;
-	if (inet_pton(AF_INET, host, &v4) == 1)
-		return ntohl(v4.s_addr) >> IN_CLASSA_NSHIFT == IN_LOOPBACKNET;
-	return inet_pton(AF_INET6, host, &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6);
-}
-
 bool identity_host_is_local(const char *host)
 {
 	char name[HOST_BYTES];
 
-	return split_host(host, name) && is_local(name);
+	return split_host(host, name) && config_http_host_is_loopback(name);
 }
 
 bool identity_origin_is_ours(const char *origin, uint16_t port)
@@ -58,5 +47,75 @@ bool identity_origin_is_ours(const char *origin, uint16_t port)
 	found = split_host(origin + sizeof(scheme) - 1, name);
 	snprintf(expected, sizeof(expected), "%u", port);
 	/* Without its port an origin means that of the scheme (RFC 6454 §4). */
-	return found && is_local(name) && strcmp(*found ? found : "80", expected) == 0;
+	return found && config_http_host_is_loopback(name) &&
+	       strcmp(*found ? found : "80", expected) == 0;
+}
+
+bool identity_host_is_allowed(const struct config_http *http, const char *host)
+{
+	char name[HOST_BYTES];
+
+	if (!split_host(host, name))
+		return false;
+	if (http->has_hosts) {
+		for (size_t i = 0; i < http->hosts.n_items; i++)
+			if (strcasecmp(http->hosts.items[i], name) == 0)
+				return true;
+		return false;
+	}
+	for (size_t i = 0; i < http->n_addresses; i++)
+		if (strcasecmp(http->addresses[i].host, name) == 0)
+			return true;
+	return config_http_host_is_loopback(name);
+}
+
+bool identity_origin_is_allowed(
+	const struct config_http *http, const char *origin, const uint16_t *ports, size_t n_ports)
+{
+	if (http->has_origins) {
+		for (size_t i = 0; i < http->origins.n_items; i++)
+			if (strcasecmp(http->origins.items[i], origin) == 0)
+				return true;
+		return false;
+	}
+	for (size_t i = 0; i < n_ports; i++)
+		if (identity_origin_is_ours(origin, ports[i]))
+			return true;
+	return false;
+}
+
+/* Return the token that @authorization shows, or NULL. */
+static const struct http_token *find_token(
+	const struct http_tokens *tokens, const char *authorization)
+{
+	static const char scheme[] = "Bearer ";
+	unsigned char digest[HTTP_TOKEN_DIGEST_BYTES];
+	const struct http_token *found = NULL;
+
+	if (!authorization || strncasecmp(authorization, scheme, sizeof(scheme) - 1) != 0)
+		return NULL;
+	authorization += sizeof(scheme) - 1;
+	authorization += strspn(authorization, " ");
+	if (http_token_digest(authorization, strlen(authorization), digest) < 0)
+		return NULL;
+	for (size_t i = 0; i < tokens->n_items; i++)
+		if (CRYPTO_memcmp(tokens->items[i].digest, digest, sizeof(digest)) == 0)
+			found = &tokens->items[i];
+	return found;
+}
+
+bool identity_read(const struct config_http *http, const char *authorization, const char *address,
+	struct http_identity *ret_identity)
+{
+	const struct http_token *token = NULL;
+
+	if (http->needs_token)
+		token = find_token(&http->tokens, authorization);
+	*ret_identity = (struct http_identity){
+		.profile = token ? token->profile : http->profile,
+		.is_admin = token && token->is_admin,
+	};
+	snprintf(ret_identity->source, sizeof(ret_identity->source), "http:%s",
+		token ? token->name : address);
+	return token || !http->needs_token;
 }

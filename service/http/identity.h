@@ -2,7 +2,10 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+#include "config/http.h"
 
 /*
  * The caller of a request, and whether a page in a browser has sent it.
@@ -13,13 +16,16 @@
  *   Host     the name by which the client reached us. A page whose own domain name was made to resolve to
  *            this device (DNS rebinding) sends that name.
  *
- * So both have to be names of this device: localhost, 127.0.0.0/8 or [::1].
+ * So both have to be allowed ones; without a configuration, names of this device: localhost, 127.0.0.0/8 or
+ * [::1].
+ *
+ * The caller is that of its token, `http:NAME`, where tokens are needed; else `http:ADDRESS`.
  */
 
 /* The caller of a request, as the door knows it. */
 struct http_identity {
-	const char *source;  /* `http:ADDRESS` */
-	const char *profile; /* which narrows what it may use; NULL: none */
+	char source[HTTP_TOKEN_NAME_CHARS + sizeof("http:")];
+	const char *profile; /* which narrows what it may use; NULL: none; of the configuration */
 	bool is_admin;
 };
 
@@ -28,3 +34,18 @@ bool identity_host_is_local(const char *host);
 
 /* Return whether @origin is that of a page which this device serves itself on @port. */
 bool identity_origin_is_ours(const char *origin, uint16_t port);
+
+/* Return whether @host, the Host of a request, is allowed by @http: one of `allowed_hosts`; without these, one
+ * of this device or of `listen`. */
+bool identity_host_is_allowed(const struct config_http *http, const char *host);
+
+/* Return whether @origin is allowed by @http: one of `allowed_origins`; without these, one of this device on
+ * one of the @n_ports ports at @ports. */
+bool identity_origin_is_allowed(
+	const struct config_http *http, const char *origin, const uint16_t *ports, size_t n_ports);
+
+/* Find the caller of a request from @address with the field @authorization (NULL: it has none). Return whether
+ * it may have the tools: it shows a token of @http, or none is needed. Every token is compared, whichever is
+ * the right one. */
+bool identity_read(const struct config_http *http, const char *authorization, const char *address,
+	struct http_identity *ret_identity);

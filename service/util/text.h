@@ -42,3 +42,21 @@ static inline int text_hex_value(char c)
 		return c - 'a' + 10;
 	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
+
+/* Read the @size bytes that the @text_size bytes at @text are the hexadecimal digits of. Return false for
+ * other text. */
+static inline bool text_read_hex(
+	const char *text, size_t text_size, unsigned char *ret_bytes, size_t size)
+{
+	if (text_size != 2 * size)
+		return false;
+	for (size_t i = 0; i < size; i++) {
+		int high = text_hex_value(text[2 * i]);
+		int low = text_hex_value(text[2 * i + 1]);
+
+		if (high < 0 || low < 0)
+			return false;
+		ret_bytes[i] = (unsigned char)(high << 4 | low);
+	}
+	return true;
+}

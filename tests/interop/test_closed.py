@@ -77,7 +77,7 @@ def expect_closed(caller, place):
     (BROKEN, 2),
     ('{"toolboxd": {\n\n"profiles": {"a": {"tool_name": []}}}}', 3),
     ('{"toolboxd":\n{"sandbox_max": "al"}}', 2),
-    ('{"toolboxd":\n{"http": {"listen": ["127.0.0.1:0"]}}}', 2),
+    ('{"toolboxd":\n{"http": {"profile": 1}}}', 2),
     ('{"toolboxd":\n{"toolboxes": {"math_tools":\n{"tools": {"add": {"enabled": "no"}}}}}}', 3),
     ('{"toolboxd":\n{"aproval": {"mode": "strict"}}}', 2),
 ])

@@ -24,6 +24,7 @@ static void put_in_force(struct reload *reload, struct config *config)
 
 	config->bus = in_force->bus;
 	config->limits = in_force->limits;
+	config_http_keep(&config->http, &in_force->http);
 	/* A closed start did not know these. */
 	if (!config->closed && in_force->closed)
 		reload->starts_again = config->start_digest != in_force->start_digest;

@@ -112,6 +112,14 @@ static void watch_configuration(void *data, const char *path)
 	watch_target(watched, path);
 }
 
+/* Watch the files of tokens. */
+static void watch_http(const struct config_http *http, struct watched *watched)
+{
+	for (size_t i = 0; i < http->tokens.n_items; i++)
+		if (http->tokens.items[i].file)
+			watch_configuration(watched, http->tokens.items[i].file);
+}
+
 /* Libraries that are found by path are watched like the folders. The libraries of the dynamic
  * linker only change with the system. */
 void reload_watch(struct reload *reload)
@@ -127,6 +135,7 @@ void reload_watch(struct reload *reload)
 	config_each_folder(watch_folder, &watched);
 	if (reload->parts.config->embedded_token_file)
 		watch_configuration(&watched, reload->parts.config->embedded_token_file);
+	watch_http(&reload->parts.config->http, &watched);
 	for (size_t i = 0; i < n_toolboxes; i++) {
 		const struct toolbox *toolbox = catalogue_toolbox(catalogue, i, NULL, NULL);
 

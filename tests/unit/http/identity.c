@@ -2,6 +2,7 @@
 #include "http/identity.h"
 
 #include <criterion/criterion.h>
+#include <string.h>
 
 Test(identity, knows_the_names_of_this_device)
 {
@@ -31,4 +32,76 @@ Test(identity, allows_pages_of_our_own_alone)
 	cr_expect_not(identity_origin_is_ours("http://localhost:8090.evil.example", 8090));
 	cr_expect_not(identity_origin_is_ours("null", 8090));
 	cr_expect_not(identity_origin_is_ours("", 8090));
+}
+
+static void add_token(struct config_http *http, const char *name, const char *secret, char *profile)
+{
+	struct http_token *token = &http->tokens.items[http->tokens.n_items++];
+
+	token->name = (char *)name;
+	token->profile = profile;
+	cr_assert_eq(http_token_digest(secret, strlen(secret), token->digest), 0);
+}
+
+Test(identity, is_that_of_the_token)
+{
+	static char standard[] = "default";
+	static char kids[] = "kids";
+	struct http_token tokens[2] = {0};
+	struct config_http http = {
+		.tokens.items = tokens, .needs_token = true, .profile = standard};
+	static const char *const wrong[] = {NULL, "", "Bearer", "Bearer ", "Bearer 0123456789abcde",
+		"Bearer 0123456789abcdefg", "Basic 0123456789abcdef", "0123456789abcdef",
+		"Bearer 0123456789ABCDEF"};
+	struct http_identity identity;
+
+	add_token(&http, "a", "0123456789abcdef", kids);
+	add_token(&http, "b", "fedcba9876543210", NULL);
+	tokens[1].is_admin = true;
+	cr_expect(identity_read(&http, "Bearer 0123456789abcdef", "127.0.0.1", &identity));
+	cr_expect_str_eq(identity.source, "http:a");
+	cr_expect_str_eq(identity.profile, "kids");
+	cr_expect_not(identity.is_admin);
+	cr_expect(identity_read(&http, "bearer  fedcba9876543210", "127.0.0.1", &identity));
+	cr_expect_str_eq(identity.source, "http:b");
+	cr_expect_null(identity.profile);
+	cr_expect(identity.is_admin);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		cr_expect_not(identity_read(&http, wrong[i], "127.0.0.1", &identity), "%zu", i);
+		cr_expect_not(identity.is_admin, "%zu", i);
+	}
+	http.tokens.n_items = 0;
+	cr_expect_not(identity_read(&http, "Bearer 0123456789abcdef", "::1", &identity));
+	http.needs_token = false;
+	cr_expect(identity_read(&http, "Bearer 0123456789abcdef", "::1", &identity));
+	cr_expect_str_eq(identity.source, "http:::1");
+	cr_expect_str_eq(identity.profile, "default");
+}
+
+Test(identity, allows_the_names_of_the_configuration)
+{
+	char *names[] = {(char[]){"tools.lan"}, (char[]){"::2"}};
+	char *pages[] = {(char[]){"https://panel.lan"}};
+	static const uint16_t ports[] = {80, 8090};
+	struct config_http_address address = {.host = "192.168.1.2"};
+	struct config_http http = {.addresses = &address, .n_addresses = 1};
+
+	cr_expect(identity_host_is_allowed(&http, "192.168.1.2:8090"));
+	cr_expect(identity_host_is_allowed(&http, "localhost"));
+	cr_expect_not(identity_host_is_allowed(&http, "192.168.1.3"));
+	cr_expect_not(identity_host_is_allowed(&http, ""));
+	cr_expect(identity_origin_is_allowed(&http, "http://localhost:8090", ports, 2));
+	cr_expect(identity_origin_is_allowed(&http, "http://localhost", ports, 2));
+	cr_expect_not(identity_origin_is_allowed(&http, "http://localhost:8091", ports, 2));
+	http.has_hosts = true;
+	http.has_origins = true;
+	cr_expect_not(identity_host_is_allowed(&http, "localhost"));
+	cr_expect_not(identity_origin_is_allowed(&http, "http://localhost:8090", ports, 2));
+	http.hosts = (struct text_list){names, 2};
+	http.origins = (struct text_list){pages, 1};
+	cr_expect(identity_host_is_allowed(&http, "Tools.lan:1"));
+	cr_expect(identity_host_is_allowed(&http, "[::2]:1"));
+	cr_expect_not(identity_host_is_allowed(&http, "evil.tools.lan"));
+	cr_expect(identity_origin_is_allowed(&http, "https://panel.lan", ports, 2));
+	cr_expect_not(identity_origin_is_allowed(&http, "https://panel.lan:8443", ports, 2));
 }

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/http.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "config/config.h"
+#include "config/reader.h"
+#include "util/cleanup.h"
+
+/* The bytes that the body of a request may have in addition to its arguments. */
+#define BODY_EXTRA_BYTES (64u << 10)
+
+/* ── addresses ───────────────────────────────────────────────────────────────────────────────── */
+
+static const char address_expected[] = "must be ADDRESS:PORT, like 127.0.0.1:8090 or [::1]:8090";
+
+int config_http_address_parse(
+	const char *text, struct config_http_address *ret_address, const char **ret_reason)
+{
+	const char *colon = strrchr(text, ':');
+	char url[BUS_URL_BYTES];
+	struct bus_address found;
+
+	*ret_reason = address_expected;
+	/* The port cannot be left out. */
+	if (!colon || !colon[1] || strpbrk(text, "/?#") ||
+		(*text == '[' && (colon == text || colon[-1] != ']')) ||
+		(size_t)snprintf(url, sizeof(url), "ws://%s", text) >= sizeof(url) ||
+		bus_address_parse(url, &found, NULL) < 0)
+		return -EINVAL;
+	ret_address->port = found.port;
+	memcpy(ret_address->host, found.host, sizeof(ret_address->host));
+	return 0;
+}
+
+bool config_http_host_is_loopback(const char *host)
+{
+	struct in6_addr v6;
+	struct in_addr v4;
+
+	if (inet_pton(AF_INET, host, &v4) == 1)
+		return ntohl(v4.s_addr) >> IN_CLASSA_NSHIFT == IN_LOOPBACKNET;
+	if (inet_pton(AF_INET6, host, &v6) == 1)
+		return IN6_IS_ADDR_LOOPBACK(&v6);
+	return strcasecmp(host, "localhost") == 0;
+}
+
+void config_http_address_write(const struct config_http_address *address, struct buffer *out)
+{
+	bool is_bracketed = strchr(address->host, ':') != NULL;
+
+	buffer_printf(out, "http://%s%s%s:%u", is_bracketed ? "[" : "", address->host,
+		is_bracketed ? "]" : "", address->port);
+}
+
+/* ── the values of keys ──────────────────────────────────────────────────────────────────────── */
+
+/* Return whether the value at @token is a list; anything else but JSON_NONE is reported. */
+static bool is_list(struct config_reader *reader, uint32_t token)
+{
+	if (token == JSON_NONE)
+		return false;
+	if (json_type_at(&reader->tape, token) == JSON_ARRAY)
+		return true;
+	config_reader_close_wrong(reader, token, "must be a list");
+	return false;
+}
+
+static void read_address(struct config_reader *reader, uint32_t token)
+{
+	struct config_http *http = &reader->config->http;
+	cleanup_free char *text = config_reader_text_or_closes(reader, token);
+	struct config_http_address *address = &http->addresses[http->n_addresses];
+	const char *reason;
+
+	if (!text)
+		return;
+	if (config_http_address_parse(text, address, &reason) < 0)
+		config_reader_close_wrong(reader, token, reason);
+	else
+		http->n_addresses++;
+}
+
+void config_http_read_listen(struct config_reader *reader, uint32_t value)
+{
+	const struct json_tape *tape = &reader->tape;
+
+	if (!is_list(reader, value) || json_count(tape, value) == 0)
+		return;
+	if (json_count(tape, value) > CONFIG_HTTP_LISTEN_MAX) {
+		config_reader_close_wrong(reader, value, "must have 16 addresses at most");
+		return;
+	}
+	reader->config->http.addresses =
+		calloc(json_count(tape, value), sizeof(*reader->config->http.addresses));
+	if (!reader->config->http.addresses) {
+		reader->error = -ENOMEM;
+		return;
+	}
+	for (uint32_t token = json_first(tape, value); token < json_end(tape, value);
+		token = json_next(tape, token))
+		read_address(reader, token);
+}
+
+void config_http_read_tokens(struct config_reader *reader, uint32_t value)
+{
+	struct config_http *http = &reader->config->http;
+	struct http_tokens_mistake mistake;
+	int r;
+
+	if (value == JSON_NONE)
+		return;
+	r = http_tokens_read(&reader->tape, value, false, &http->tokens, &mistake);
+	http->needs_token = http->tokens.n_items > 0;
+	if (r < 0)
+		reader->error = r;
+	if (r > 0)
+		config_reader_close(reader, mistake.token, "%s", mistake.text);
+}
+
+void config_http_read_profile(struct config_reader *reader, uint32_t value)
+{
+	char **profile = &reader->config->http.profile;
+
+	if (value != JSON_NONE) {
+		*profile = config_reader_text_or_closes(reader, value);
+		return;
+	}
+	*profile = strdup("default");
+	if (!*profile)
+		reader->error = -ENOMEM;
+}
+
+/* Cut the brackets of an IPv6 address off @text. Return false when it is no name and no address. */
+static bool take_host(char *text)
+{
+	struct bus_address found;
+	char url[BUS_URL_BYTES];
+	struct in6_addr v6;
+	size_t size = strlen(text);
+
+	if (inet_pton(AF_INET6, text, &v6) == 1)
+		return true;
+	if (strpbrk(text, "/?#") ||
+		(size_t)snprintf(url, sizeof(url), "ws://%s", text) >= sizeof(url) ||
+		bus_address_parse(url, &found, NULL) < 0)
+		return false;
+	if (size != strlen(found.host) + (*text == '[' ? 2 : 0))
+		return false;
+	memcpy(text, found.host, strlen(found.host) + 1);
+	return true;
+}
+
+/* Return whether @text is scheme://host[:port], as a browser writes it. */
+static bool take_origin(char *text)
+{
+	const char *host = strstr(text, "://");
+
+	return host && host > text && host[3] && host[3] != '*' && !strpbrk(host + 3, "/?#@ ");
+}
+
+/* Read a list of texts that @take accepts, and may change. */
+static void read_texts(struct config_reader *reader, uint32_t value, bool (*take)(char *text),
+	const char *expected, struct text_list *list)
+{
+	const struct json_tape *tape = &reader->tape;
+
+	for (uint32_t token = json_first(tape, value); token < json_end(tape, value);
+		token = json_next(tape, token)) {
+		cleanup_free char *text = config_reader_text_or_closes(reader, token);
+
+		if (text && !take(text))
+			config_reader_close_wrong(reader, token, expected);
+		else if (text && text_list_take(list, take_ptr(text)) < 0)
+			reader->error = -ENOMEM;
+	}
+}
+
+void config_http_read_hosts(struct config_reader *reader, uint32_t value)
+{
+	struct config_http *http = &reader->config->http;
+
+	http->has_hosts = is_list(reader, value);
+	if (http->has_hosts)
+		read_texts(reader, value, take_host, "must be a name or an address, without a port",
+			&http->hosts);
+}
+
+void config_http_read_origins(struct config_reader *reader, uint32_t value)
+{
+	struct config_http *http = &reader->config->http;
+
+	http->has_origins = is_list(reader, value);
+	if (http->has_origins)
+		read_texts(reader, value, take_origin,
+			"must be an origin as browsers write it, like https://panel.example:8443",
+			&http->origins);
+}
+
+/* ── all of them ─────────────────────────────────────────────────────────────────────────────── */
+
+/* Return the first address that others reach, or NULL. */
+static const struct config_http_address *find_exposed(const struct config_http *http)
+{
+	for (size_t i = 0; i < http->n_addresses; i++)
+		if (!config_http_host_is_loopback(http->addresses[i].host))
+			return &http->addresses[i];
+	return NULL;
+}
+
+static void check_exposed(struct config_reader *reader, uint32_t token)
+{
+	const struct config_http *http = &reader->config->http;
+	const struct config_http_address *address = find_exposed(http);
+	cleanup(buffer_deinit) struct buffer url = {0};
+
+	if (!address)
+		return;
+	config_http_address_write(address, &url);
+	if (!buffer_terminate(&url)) {
+		reader->error = -ENOMEM;
+	} else if (http->is_insecure) {
+		config_reader_report(reader, DIAGNOSTIC_WARNING, token,
+			"other devices reach %s without TLS%s, since http.insecure is true",
+			url.data, http->needs_token ? "" : " and without http.tokens");
+	} else {
+		config_reader_report(reader, DIAGNOSTIC_ERROR, token,
+			"other devices reach %s, which needs %sTLS; this version has none: use "
+			"127.0.0.1, [::1] or localhost, or set http.insecure",
+			url.data, http->needs_token ? "" : "http.tokens and ");
+		reader->is_refused = true;
+	}
+}
+
+void config_http_check(struct config_reader *reader, uint32_t token)
+{
+	struct config *config = reader->config;
+	struct config_http *http = &config->http;
+
+	if (http->limits.body_bytes == 0)
+		http->limits.body_bytes = config->limits.args_bytes + BODY_EXTRA_BYTES;
+	/* A closed configuration does not know what is missing. */
+	if (!reader->closing.is_closed && reader->error == 0)
+		check_exposed(reader, token);
+}
+
+void config_http_keep(struct config_http *http, struct config_http *in_force)
+{
+	struct config_http_address *addresses = http->addresses;
+	size_t n_addresses = http->n_addresses;
+
+	http->addresses = in_force->addresses;
+	http->n_addresses = in_force->n_addresses;
+	http->limits = in_force->limits;
+	in_force->addresses = addresses;
+	in_force->n_addresses = n_addresses;
+}
+
+void config_http_close(struct config_http *http)
+{
+	free(take_ptr(http->addresses));
+	http->n_addresses = 0;
+}
+
+void config_http_deinit(struct config_http *http)
+{
+	free(http->addresses);
+	http_tokens_deinit(&http->tokens);
+	free(http->profile);
+	text_list_deinit(&http->hosts);
+	text_list_deinit(&http->origins);
+}

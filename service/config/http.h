@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bus/address.h"
+#include "config/http_tokens.h"
+#include "util/buffer.h"
+#include "util/text_list.h"
+
+struct config_reader;
+
+/*
+ * `toolboxd.http`: who may reach the tools over HTTP (contract.md, HTTP).
+ *
+ *   listen   127.0.0.1:8090, [::1]:8090, localhost:8090
+ *   tokens   {name, token_sha256 | token_file, profile, admin}, with those of tokens.json
+ *
+ * An address beyond the loopback needs `insecure`, since there is no TLS: else no service starts. A value
+ * of another shape closes the configuration. While it is closed, nothing listens.
+ */
+
+#define CONFIG_HTTP_DEFAULT "127.0.0.1:8090"
+
+/* Addresses of `listen`. */
+#define CONFIG_HTTP_LISTEN_MAX 16
+
+/* One of `listen`. */
+struct config_http_address {
+	char host[BUS_HOST_BYTES]; /* name or address; an IPv6 address without brackets */
+	uint16_t port;             /* 0: any free port */
+};
+
+struct config_http_limits {
+	uint32_t connections;
+	uint32_t per_address;  /* connections of one address */
+	size_t header_bytes;   /* all fields of a request */
+	size_t body_bytes;     /* the body of a request */
+	uint64_t first_byte_s; /* wait for the first byte of a connection's first request */
+	uint64_t request_s;    /* for a whole request */
+	uint64_t idle_s;       /* between two requests */
+};
+
+struct config_http {
+	struct config_http_address *addresses; /* NULL: nothing listens */
+	size_t n_addresses;
+	struct http_tokens tokens;
+	bool needs_token; /* there is a list of tokens, which may be empty */
+	char *profile;    /* limits callers without a token */
+	bool has_hosts;   /* @hosts is set; else those are the default ones */
+	bool has_origins;
+	struct text_list hosts;   /* names and addresses, IPv6 without brackets */
+	struct text_list origins; /* scheme://host[:port] */
+	bool is_insecure;
+	struct config_http_limits limits;
+};
+
+/* Parse an element of `listen`. Return 0, or -EINVAL with *ret_reason a constant text. */
+int config_http_address_parse(
+	const char *text, struct config_http_address *ret_address, const char **ret_reason);
+
+/* Return whether @host, a name or an address, is one of the loopback. */
+bool config_http_host_is_loopback(const char *host);
+
+/* Append the URL of @address: http://127.0.0.1:8090. */
+void config_http_address_write(const struct config_http_address *address, struct buffer *out);
+
+/* The values of single keys. @value is JSON_NONE when the key is absent. */
+void config_http_read_listen(struct config_reader *reader, uint32_t value);
+void config_http_read_tokens(struct config_reader *reader, uint32_t value);
+void config_http_read_profile(struct config_reader *reader, uint32_t value);
+void config_http_read_hosts(struct config_reader *reader, uint32_t value);
+void config_http_read_origins(struct config_reader *reader, uint32_t value);
+
+/* Look at all of them together, after they were read. Reports are about the value at @token: the section `http`
+ * or, without one, `toolboxd`. */
+void config_http_check(struct config_reader *reader, uint32_t token);
+
+/* Replace in @http the addresses and limits, which only a start reads, by those of @in_force. */
+void config_http_keep(struct config_http *http, struct config_http *in_force);
+
+/* Forget the addresses: nothing listens while the configuration is closed. */
+void config_http_close(struct config_http *http);
+
+void config_http_deinit(struct config_http *http);

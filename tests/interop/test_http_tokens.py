@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who may come in over HTTP: tokens, their profiles and admins, names that are served, pages."""
+import hashlib
+import json
+import os
+
+import manifests
+import pytest
+from caller import Caller
+from http_peer import Http, port_of
+from processes import until
+
+TOKENS = {"kitchen": "kitchen-0123456789", "kid": "kid-0123456789abcdef", "boss": "boss-0123456789abcdef"}
+
+
+def digest(name):
+    return hashlib.sha256(TOKENS[name].encode()).hexdigest()
+
+
+def bearer(name):
+    return {"Authorization": f"Bearer {TOKENS[name]}"}
+
+
+def listed(http, **headers):
+    answer = http.get("/v1/tools", **headers)
+    assert answer.status == 200, answer.bytes
+    return [tool["name"] for tool in answer.json["tools"]]
+
+
+@pytest.fixture(scope="module")
+def started(tmp_path_factory):
+    from conftest import Service
+    home = tmp_path_factory.mktemp("tokens")
+    (home / "secret").write_text(TOKENS["boss"] + "\n")
+    (home / "secret").chmod(0o600)
+    one = Service("embedded", home, [manifests.SHIPPED], args=["--http", "127.0.0.1:0"], configuration={
+        "profiles": {"kids": {"tool_names": ["add"]}},
+        "http": {"tokens": [{"name": "kitchen", "token_sha256": digest("kitchen")},
+                            {"name": "kid", "token_sha256": digest("kid"), "profile": "kids"},
+                            {"name": "boss", "token_file": str(home / "secret"), "admin": True}]}})
+    try:
+        one.wait_until_ready()
+        yield one
+    finally:
+        one.end()
+
+
+@pytest.fixture
+def http(started):
+    with Http(port_of(started.daemon)) as http:
+        yield http
+
+
+ROUTES = [("GET", "/v1/tools"), ("GET", "/v1/tools/add"), ("POST", "/v1/tools/add"), ("GET", "/v1/match?utterance=a"),
+          ("GET", "/v1/status"), ("POST", "/v1/reload"), ("GET", "/v1/calls"), ("DELETE", "/v1/calls/1"),
+          ("POST", "/mcp"), ("GET", "/mcp"), ("DELETE", "/mcp"), ("POST", "/mcp/math_tools")]
+
+
+@pytest.mark.parametrize("method,path", ROUTES)
+def test_a_request_without_a_good_token_is_refused(http, method, path):
+    good = TOKENS["kitchen"]
+    for value in (None, "", good, "Bearer", "Bearer ", f"Bearer {good}x", f"Bearer {good[:-1]}", f"Basic {good}",
+                  f"Bearer {good.upper()}", f"Bearer {digest('kitchen')}"):
+        answer = http.ask(method, path, **({} if value is None else {"Authorization": value}))
+        assert answer.status == 401 and answer.json["code"] == "unauthorized", value
+        assert answer.headers["WWW-Authenticate"] == "Bearer"
+
+
+def test_health_and_preflights_need_no_token(started, http):
+    assert http.get("/health").status == 200
+    origin = f"http://localhost:{port_of(started.daemon)}"
+    answer = http.ask("OPTIONS", "/v1/tools", Origin=origin)
+    assert answer.status < 300 and answer.headers["Access-Control-Allow-Origin"] == origin
+
+
+@pytest.mark.parametrize("method,path", ROUTES)
+def test_a_good_token_does_not_open_the_door_to_pages(http, method, path):
+    for headers in ({"Origin": "http://evil.example"}, {"Origin": "null"}, {"Host": "evil.example"}):
+        assert http.ask(method, path, **headers, **bearer("boss")).status == 403
+
+
+def test_the_source_is_the_name_of_the_token(started, http):
+    assert http.post("/v1/tools/add", b'{"a":1,"b":2}', **bearer("kitchen")).json["result"] == {"result": 3}
+    with Caller(started.url) as caller:
+        calls = caller.call("ovos.tools.calls")["calls"]
+    assert calls[-1]["source"] == "http:kitchen" and calls[-1]["door"] == "http"
+    for token in TOKENS.values():
+        assert token not in started.daemon.log() and token not in json.dumps(calls)
+
+
+def test_what_the_profile_of_a_token_has_not_does_not_exist(http):
+    assert listed(http, **bearer("kid")) == ["add"]
+    assert len(listed(http, **bearer("kitchen"))) > 5
+    assert http.get("/v1/tools?profile=default", **bearer("kid")).json == \
+        http.get("/v1/tools", **bearer("kid")).json
+    answer = http.post("/v1/tools/sub", b'{"a":1,"b":2}', **bearer("kid"))
+    assert answer.status == 404 and answer.json["code"] == "unknown_tool"
+    assert http.post("/v1/tools/add", b'{"a":1,"b":2}', **bearer("kid")).status == 200
+
+
+def test_only_an_admin_has_the_routes_of_one(http):
+    for method, path in (("GET", "/v1/status"), ("GET", "/v1/calls"), ("POST", "/v1/reload")):
+        assert http.ask(method, path, **bearer("boss")).status == 200
+        answer = http.ask(method, path, **bearer("kitchen"))
+        assert answer.status == 403 and answer.json["code"] == "forbidden"
+
+
+def tokens_file(tmp_path):
+    """That of the first daemon that is launched, in a folder that is there."""
+    path = tmp_path / "home-0" / "toolboxd" / "config" / "toolboxd" / "tokens.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def test_a_token_of_the_file_counts_from_the_next_reload_and_until_it_is_revoked(launch, tmp_path):
+    one = launch(args=["--http", "127.0.0.1:0"], toolbox_dirs=[manifests.SHIPPED])
+    path = tokens_file(tmp_path)
+
+    def write(entries):
+        new = path.with_suffix(".new")
+        new.write_text(json.dumps(entries))
+        new.chmod(0o600)
+        os.rename(new, path)
+
+    with Http(port_of(one.daemon)) as http:
+        assert http.get("/v1/tools").status == 200
+        write([{"name": "kitchen", "token_sha256": digest("kitchen")}])
+        until(lambda: http.get("/v1/tools").status == 401, 20, "a token is needed")
+        assert http.get("/v1/tools", **bearer("kitchen")).status == 200
+        write([])
+        until(lambda: http.get("/v1/tools", **bearer("kitchen")).status == 401, 20, "the token is gone")
+        assert http.get("/v1/tools").status == 401
+
+
+def test_a_file_of_tokens_that_others_may_read_lets_nobody_in(launch, tmp_path):
+    path = tokens_file(tmp_path)
+    path.write_text("[]")
+    path.chmod(0o644)
+    one = launch(args=["--http", "127.0.0.1:0"], toolbox_dirs=[manifests.SHIPPED], wait=False)
+    until(lambda: "may be read and written only by its owner" in one.daemon.log(), 20, "the mistake in the log")
+    assert "Listening on http" not in one.daemon.log()
+    path.chmod(0o600)
+    port = port_of(one.daemon)
+    with Http(port) as http:
+        assert http.get("/v1/tools").status == 401
+
+
+def test_names_and_pages_of_the_configuration(launch):
+    one = launch(toolbox_dirs=[manifests.SHIPPED], configuration={"http": {
+        "listen": ["127.0.0.1:0"], "allowed_hosts": ["tools.lan"], "allowed_origins": ["https://panel.lan:8443"],
+        "limits": {"connections": 2}}})
+    with Http(port_of(one.daemon)) as http:
+        assert http.get("/v1/tools").status == 403
+        assert http.get("/v1/tools", Host="tools.lan:99").status == 200
+        answer = http.get("/v1/tools", Host="tools.lan", Origin="https://panel.lan:8443")
+        assert answer.status == 200 and answer.headers["Access-Control-Allow-Origin"] == "https://panel.lan:8443"
+        assert http.get("/v1/tools", Host="tools.lan", Origin="https://panel.lan").status == 403

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/http.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "config/config.h"
+#include "config_fixture.h"
+
+TestSuite(config_http, .init = config_set_up, .fini = config_tear_down, .timeout = 20);
+
+#define TOKENS_FILE "home/.config/toolboxd/tokens.json"
+
+/* The SHA-256 of "0123456789abcdef", and another one. */
+#define DIGEST "9f9f5111f7b27a781f1f1ddde5ebc2dd2b796bfc7365c9c28b548e564176929f"
+#define OTHER  "0f9f5111f7b27a781f1f1ddde5ebc2dd2b796bfc7365c9c28b548e564176929f"
+
+/* Write the user's configuration with @http as that section, and read it. */
+static int read_http(const char *http)
+{
+	char text[2048];
+
+	snprintf(text, sizeof(text), "{\"toolboxd\": {\"http\": %s}}", http);
+	write_user_file(text);
+	return read_all();
+}
+
+static void expect_closed_by(const char *http, const char *words)
+{
+	cr_expect_eq(read_http(http), 0, "%s", http);
+	cr_expect(config.closed, "%s", http);
+	cr_expect_eq(config.http.n_addresses, 0, "%s", http);
+	expect_told(words);
+}
+
+Test(config_http, listens_nowhere_by_default)
+{
+	cr_assert_eq(read_all(), 0);
+	expect_silence();
+	cr_expect_eq(config.http.n_addresses, 0);
+	cr_expect_not(config.http.needs_token);
+	cr_expect_str_eq(config.http.profile, "default");
+	cr_expect_eq(config.http.limits.connections, 256);
+	cr_expect_eq(config.http.limits.per_address, 64);
+	cr_expect_eq(config.http.limits.header_bytes, 16384);
+	cr_expect_eq(config.http.limits.body_bytes, (4u << 20) + (64u << 10));
+	cr_expect_eq(config.http.limits.first_byte_s, 10);
+	cr_expect_eq(config.http.limits.request_s, 30);
+	cr_expect_eq(config.http.limits.idle_s, 75);
+}
+
+Test(config_http, reads_addresses)
+{
+	cr_assert_eq(read_http("{\"listen\": [\"127.0.0.1:8090\", \"[::1]:0\", \"localhost:9\"],"
+			       " \"limits\": {\"body_bytes\": 2048}}"),
+		0);
+	expect_silence();
+	cr_assert_eq(config.http.n_addresses, 3);
+	cr_expect_str_eq(config.http.addresses[0].host, "127.0.0.1");
+	cr_expect_eq(config.http.addresses[0].port, 8090);
+	cr_expect_str_eq(config.http.addresses[1].host, "::1");
+	cr_expect_eq(config.http.addresses[1].port, 0);
+	cr_expect_eq(config.http.limits.body_bytes, 2048);
+}
+
+Test(config_http, refuses_what_is_no_address)
+{
+	static const char *const texts[] = {"", "8090", "127.0.0.1",
+		"127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:x", "::1:8090", "[::1]", "[::1:8090",
+		"[]:80", "http://127.0.0.1:8090", "127.0.0.1:8090/", "a b:80", "unix:/x", "unix",
+		":8090"};
+	char http[256];
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		snprintf(http, sizeof(http), "{\"listen\": [\"127.0.0.1:1\", \"%s\"]}", texts[i]);
+		expect_closed_by(http, "/toolboxd/http/listen/1: must be ADDRESS:PORT");
+	}
+}
+
+Test(config_http, is_not_served_to_other_devices_without_tls)
+{
+	static const char *const exposed[] = {
+		"0.0.0.0:1", "[::]:1", "192.168.1.2:1", "device.lan:1"};
+	char http[512];
+
+	for (size_t i = 0; i < sizeof(exposed) / sizeof(*exposed); i++) {
+		snprintf(http, sizeof(http), "{\"listen\": [\"127.0.0.1:1\", \"%s\"]}", exposed[i]);
+		cr_expect_eq(read_http(http), CONFIG_E_REFUSED, "%s", http);
+		expect_told(exposed[i]);
+		expect_told(", which needs http.tokens and TLS; this version has none");
+	}
+	cr_expect_eq(read_http("{\"listen\": [\"0.0.0.0:1\"], \"tokens\": [{\"name\": \"a\","
+			       " \"token_sha256\": \"" DIGEST "\"}]}"),
+		CONFIG_E_REFUSED);
+	expect_told(", which needs TLS; this version has none");
+	cr_expect_eq(read_http("{\"listen\": [\"0.0.0.0:1\"], \"insecure\": true}"), 0);
+	expect_told("warning mycroft.conf:1 /toolboxd/http: other devices reach http://0.0.0.0:1"
+		    " without TLS and without http.tokens");
+	cr_expect_eq(config.http.n_addresses, 1);
+}
+
+Test(config_http, reads_tokens)
+{
+	unsigned char digest[HTTP_TOKEN_DIGEST_BYTES];
+	char http[512];
+
+	write_file("token", "0123456789abcdef\n");
+	snprintf(http, sizeof(http),
+		"{\"tokens\": [{\"name\": \"a\", \"token_sha256\": \"" OTHER "\", \"profile\":"
+		" \"kids\"}, {\"name\": \"b-1\", \"token_file\": \"%s\", \"admin\": true,"
+		" \"profile\": null}]}",
+		in_folder("token"));
+	cr_assert_eq(read_http(http), 0);
+	expect_silence();
+	cr_assert_eq(config.http.tokens.n_items, 2);
+	cr_expect(config.http.needs_token);
+	cr_expect_str_eq(config.http.tokens.items[0].profile, "kids");
+	cr_expect_not(config.http.tokens.items[0].is_admin);
+	cr_expect_eq(config.http.tokens.items[0].digest[0], 0x0f);
+	cr_expect_null(config.http.tokens.items[1].profile);
+	cr_expect(config.http.tokens.items[1].is_admin);
+	cr_assert_eq(http_token_digest("0123456789abcdef", 16, digest), 0);
+	cr_expect_arr_eq(config.http.tokens.items[1].digest, digest, sizeof(digest));
+}
+
+Test(config_http, closes_for_a_wrong_token)
+{
+	char http[512];
+
+	expect_closed_by("{\"tokens\": [{\"name\": \"127.0.0.1\", \"token_sha256\": \"" DIGEST
+			 "\"}]}",
+		"/tokens/0/name: must have 1 to 64 letters");
+	expect_closed_by("{\"tokens\": [{\"name\": \"a\", \"token_sha256\": \"00\"}]}",
+		"/tokens/0/token_sha256: must be the SHA-256");
+	expect_closed_by("{\"tokens\": [{\"name\": \"a\"}]}", "/tokens/0: must have \"name\", and");
+	expect_closed_by("{\"tokens\": [{\"name\": \"a\", \"token_sha256\": \"" DIGEST
+			 "\", \"scope\": 1}]}",
+		"/tokens/0/scope: is an unknown key");
+	expect_closed_by("{\"tokens\": [{\"name\": \"a\", \"token_sha256\": \"" DIGEST
+			 "\"}, {\"name\": \"a\", \"token_sha256\": \"" OTHER "\"}]}",
+		"/tokens/1: has the \"name\" of");
+	expect_closed_by("{\"tokens\": [{\"name\": \"a\", \"token_sha256\": \"" DIGEST
+			 "\"}, {\"name\": \"b\", \"token_sha256\": \"" DIGEST "\"}]}",
+		"/tokens/1: is the same token");
+	write_file("token", "0123456789abcdef\n");
+	cr_assert_eq(chmod(in_folder("token"), 0644), 0);
+	snprintf(http, sizeof(http), "{\"tokens\": [{\"name\": \"a\", \"token_file\": \"%s\"}]}",
+		in_folder("token"));
+	expect_closed_by(http, "must name a file that only its owner");
+}
+
+Test(config_http, closes_for_what_may_restrict)
+{
+	expect_closed_by("{\"listen\": [\"127.0.0.1:1\"], \"token\": []}",
+		"/http/token: is an unknown key; did you mean \"tokens\"?");
+	expect_closed_by("{\"listen\": [\"127.0.0.1:1\"], \"limits\": {\"conections\": 1}}",
+		"/http/limits/conections: is an unknown key; did you mean \"connections\"?");
+	expect_closed_by("{\"listen\": [\"127.0.0.1:1\"], \"limits\": []}",
+		"/http/limits: must be an object");
+	expect_closed_by("{\"listen\": [\"127.0.0.1:1\"], \"allowed_hosts\": [\"a:1\"]}",
+		"/allowed_hosts/0: must be a name or an address");
+	expect_closed_by("{\"listen\": [\"127.0.0.1:1\"], \"allowed_origins\": [\"*\"]}",
+		"/allowed_origins/0: must be an origin");
+	expect_closed_by("{\"listen\": [\"127.0.0.1:1\"], \"allowed_origins\": [\"http://a/\"]}",
+		"/allowed_origins/0: must be an origin");
+	expect_closed_by("{\"listen\": [\"127.0.0.1:1\"], \"tls\": {\"cert\": \"/c\"}}",
+		"/http/tls: is not supported by this version");
+}
+
+Test(config_http, reads_names)
+{
+	cr_assert_eq(
+		read_http("{\"allowed_hosts\": [\"tools.lan\", \"[::1]\", \"::2\", \"10.0.0.1\"],"
+			  " \"allowed_origins\": [\"https://panel.lan:8443\"], \"profile\":"
+			  " \"kids\"}"),
+		0);
+	expect_silence();
+	cr_expect(config.http.has_hosts);
+	expect_list(&config.http.hosts, "tools.lan,::1,::2,10.0.0.1");
+	expect_list(&config.http.origins, "https://panel.lan:8443");
+	cr_expect_str_eq(config.http.profile, "kids");
+}
+
+Test(config_http, adds_the_tokens_of_a_file)
+{
+	static const char file[] = "[{\"name\": \"b\", \"token_sha256\": \"" OTHER
+				   "\", \"since\": \"2026-01-01T00:00:00Z\", \"admin\": true}]";
+	static const char http[] = "{\"listen\": [\"127.0.0.1:1\"], \"tokens\": [{\"name\": \"a\","
+				   " \"token_sha256\": \"" DIGEST "\"}]}";
+
+	write_file(TOKENS_FILE, file);
+	cr_assert_eq(read_http(http), 0);
+	expect_silence();
+	cr_assert_eq(config.http.tokens.n_items, 2);
+	cr_expect_str_eq(config.http.tokens.items[1].name, "b");
+	cr_expect_str_eq(config.http.tokens.items[1].since, "2026-01-01T00:00:00Z");
+	cr_expect(config.http.tokens.items[1].is_admin);
+	/* An empty list is one: no caller gets in, rather than every one. */
+	write_file(TOKENS_FILE, "[]");
+	cr_assert_eq(read_http("{\"listen\": [\"127.0.0.1:1\"]}"), 0);
+	cr_expect(config.http.needs_token);
+	cr_expect_eq(config.http.tokens.n_items, 0);
+}
+
+Test(config_http, closes_for_a_file_of_tokens_that_others_may_read_or_write)
+{
+	static const mode_t modes[] = {0640, 0604, 0620, 0602, 0660, 0644};
+
+	write_file(TOKENS_FILE, "[]");
+	for (size_t i = 0; i < sizeof(modes) / sizeof(*modes); i++) {
+		cr_assert_eq(chmod(in_folder(TOKENS_FILE), modes[i]), 0);
+		expect_closed_by("{\"listen\": [\"127.0.0.1:1\"]}",
+			"tokens.json:0 : may be read and written only by its owner");
+	}
+	/* It is not read while nothing listens. */
+	cr_expect_eq(read_http("{}"), 0);
+	expect_silence();
+	cr_assert_eq(chmod(in_folder(TOKENS_FILE), 0600), 0);
+	write_file(TOKENS_FILE, "[{\"name\": \"b\", \"token_file\": \"/x\"}]");
+	expect_closed_by(
+		"{\"listen\": [\"127.0.0.1:1\"]}", "tokens.json:1 /0/token_file: is an unkn");
+	write_file(TOKENS_FILE, "[{\"name\": \"b\"");
+	expect_closed_by("{\"listen\": [\"127.0.0.1:1\"]}", "tokens.json:1");
+}
+
+Test(config_http, listens_where_a_flag_says)
+{
+	static const char *const addresses[] = {"127.0.0.1:7", "[::1]:8"};
+	static const char *const wrong[] = {"127.0.0.1"};
+
+	write_user_file("{\"toolboxd\": {\"http\": {\"listen\": [\"127.0.0.1:1\"]}}}");
+	cr_assert_eq(read_with(&(struct config_flags){.http = addresses, .n_http = 2}), 0);
+	expect_silence();
+	cr_assert_eq(config.http.n_addresses, 2);
+	cr_expect_eq(config.http.addresses[0].port, 7);
+	cr_expect_eq(read_with(&(struct config_flags){.http = wrong, .n_http = 1}), CONFIG_E_USAGE);
+	expect_told("--http: must be ADDRESS:PORT");
+	cr_expect_eq(read_with(&(struct config_flags){.is_second = true}), 0);
+	cr_expect_eq(config.http.n_addresses, 0);
+}
+
+Test(config_http, listens_nowhere_while_it_is_closed_and_anew_afterwards)
+{
+	uint64_t digest;
+
+	write_user_file(
+		"{\"toolboxd\": {\"http\": {\"listen\": [\"127.0.0.1:1\"]}, \"access\": 1}}");
+	cr_assert_eq(read_all(), 0);
+	cr_assert(config.closed);
+	cr_expect_eq(config.http.n_addresses, 0);
+	digest = config.start_digest;
+	write_user_file("{\"toolboxd\": {\"http\": {\"listen\": [\"127.0.0.1:1\"]}}}");
+	cr_assert_eq(read_all(), 0);
+	cr_expect_neq(config.start_digest, digest);
+	digest = config.start_digest;
+	write_user_file("{\"toolboxd\": {\"http\": {\"listen\": [\"127.0.0.1:1\"],"
+			" \"profile\": \"a\"}}}");
+	cr_assert_eq(read_all(), 0);
+	cr_expect_eq(config.start_digest, digest);
+}
