@@ -6,6 +6,8 @@
 #include "catalogue/definition.h"
 #include "core/listing.h"
 #include "http/mcp/endpoint.h"
+#include "http/openapi.h"
+#include "http/utcp.h"
 #include "util/cleanup.h"
 
 /* ── the tools ───────────────────────────────────────────────────────────────────────────────── */
@@ -91,6 +93,46 @@ static void serve_list(struct routes *routes, const struct http_request *request
 		exchange_view(request, &session, &(struct text_view){profile.data, profile.size}),
 		key.data, found == DEFINITION_MARKDOWN ? "text/markdown; charset=utf-8" : NULL,
 		write_listing, &listing);
+}
+
+static void write_openapi(
+	const struct catalogue *view, const char *key, void *data, struct buffer *out)
+{
+	(void)key;
+	(void)data;
+	openapi_write(view, out);
+}
+
+static void serve_openapi(struct routes *routes, const struct http_request *request)
+{
+	struct text_view session = exchange_session(request);
+
+	documents_respond(&routes->documents, request,
+		exchange_view(request, &session, &(struct text_view){0}), "openapi", NULL,
+		write_openapi, NULL);
+}
+
+static void write_utcp(
+	const struct catalogue *view, const char *key, void *data, struct buffer *out)
+{
+	(void)key;
+	utcp_write(view, data, out);
+}
+
+/* The manual has whole URLs: those of the host by which the caller has reached us. */
+static void serve_utcp(struct routes *routes, const struct http_request *request)
+{
+	struct text_view session = exchange_session(request);
+	cleanup(buffer_deinit) struct buffer base = {0};
+
+	buffer_printf(&base, "http://%s", http_host(http_connection_request(request->connection)));
+	if (!buffer_terminate(&base)) {
+		http_respond_error(request->connection, 503, "Out of memory.");
+		return;
+	}
+	documents_respond(&routes->documents, request,
+		exchange_view(request, &session, &(struct text_view){0}), base.data, NULL,
+		write_utcp, base.data);
 }
 
 static void serve_get(struct routes *routes, const struct http_request *request)
@@ -233,6 +275,10 @@ static const struct route routes_table[] = {
 	{"POST", "/mcp/{}", ROUTE_CALLER, serve_mcp},
 	{"GET", "/v1/calls", ROUTE_ADMIN, serve_calls},
 	{"DELETE", "/v1/calls/{}", ROUTE_ADMIN, serve_cancel},
+	{"GET", "/openapi.json", ROUTE_CALLER, serve_openapi},
+	{"GET", "/tools/manual", ROUTE_CALLER, serve_utcp},
+	{"POST", "/tools/{}", ROUTE_CALLER, serve_call},
+	{"GET", "/utcp", ROUTE_CALLER, serve_utcp},
 	{"GET", "/v1/match", ROUTE_CALLER, serve_match},
 	{"POST", "/v1/reload", ROUTE_ADMIN, serve_reload},
 	{"GET", "/v1/status", ROUTE_ADMIN, serve_status},

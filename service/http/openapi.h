@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "catalogue/catalogue.h"
+#include "util/buffer.h"
+
+/* Append an OpenAPI 3.1 document (spec.openapis.org/oas/v3.1.0) of the tools of @view: one POST for each, whose
+ * operationId is the name that listings for models have. */
+void openapi_write(const struct catalogue *view, struct buffer *out);
