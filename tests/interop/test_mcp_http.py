@@ -230,6 +230,42 @@ def test_a_notification_cancels_in_its_session_alone(started, port):
         assert statuses(answer) == [200] and b'"isError":true' in answer
 
 
+WAIT = {"name": "answers__wait", "arguments": {"seconds": 15}}
+
+
+def raw_call(client, params, number):
+    """The bytes of a call of @client on a connection of its own."""
+    body = json.dumps({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params})
+    return (f"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            f"Mcp-Session-Id: {client.session}\r\nContent-Length: {len(body)}\r\n\r\n{body}").encode()
+
+
+def test_the_end_of_a_session_ends_its_calls(started, port):
+    with Client(port, "legacy") as client, Client(port, "legacy") as other, Raw(port) as raw, \
+            Raw(port) as gone, Raw(port) as others:
+        raw.send(raw_call(client, WAIT, 1))
+        gone.send(raw_call(client, WAIT, 2))
+        others.send(raw_call(other, WAIT, 3))
+        until(lambda: len(running(started)) == 3, 10, "the calls running")
+        gone.socket.close()
+        assert client.http.ask("DELETE", "/mcp", Mcp_Session_Id=client.session).status == 204
+        assert b'"isError":true' in raw.read_until(b'"isError":true')
+        until(lambda: len(running(started)) == 1, 10, "only the call of the other session running")
+        assert other.http.ask("DELETE", "/mcp", Mcp_Session_Id=other.session).status == 204
+        until(lambda: not running(started), 10, "no call running")
+
+
+def test_the_id_of_a_session_is_nowhere_else(started, port):
+    with Client(port, "legacy") as client, Caller(started.url) as caller:
+        client.send("tools/call", {"name": "answers__absolute", "arguments": {"value": 1}})
+        [call] = caller.call("ovos.tools.calls", {"name": "absolute", "limit": 1})["calls"]
+        assert call["door"] == "http" and call["session_id"]
+        assert client.session not in json.dumps(call)
+        forged = Client(port, "modern")
+        forged.era, forged.session = "legacy", call["session_id"]
+        assert forged.send("tools/list").status == 404
+
+
 def test_streams_have_the_changes(started, port):
     with Client(port, "legacy") as legacy, Client(port, "modern") as modern, Raw(port) as get, \
             Raw(port) as listen, Raw(port) as quiet:

@@ -48,7 +48,8 @@ struct rpc {
 	struct mcp_progress progress;
 	uint64_t progressed_ms;
 	bool is_stream;
-	char session[HEX_ID_CHARS + 1]; /* legacy; "": none */
+	bool is_cancelled;
+	char session[HEX_ID_CHARS + 1]; /* the name of its session, legacy; "": none */
 	struct buffer id;               /* as JSON, for its cancellation */
 	char granted[];
 };
@@ -223,14 +224,16 @@ static void serve_tools_call(
 	struct mcp_error error;
 	const char *text;
 	size_t size;
-	int r;
+	int r = 0;
 
 	json_string_decode(&message->tape, message->name, &name);
 	if (list && buffer_terminate(&name) && strlen(name.data) == name.size)
 		tool = mcp_list_find(list, name.data);
-	if (tool && message->era == MCP_MODERN &&
-		mcp_check_param_headers(message, &fields, tool->argument_schema, &error) ==
-			MCP_E_REFUSED) {
+	if (tool && message->era == MCP_MODERN)
+		r = mcp_check_param_headers(message, &fields, tool->argument_schema, &error);
+	if (r < 0)
+		mcp_refuse(&error, MCP_INTERNAL_ERROR, 503, "Out of memory.");
+	if (r != 0) {
 		refuse_rpc(rpc, &error);
 		return;
 	}
@@ -284,9 +287,10 @@ static void serve_tools_list(
 		respond_text(request->connection, 200, &out);
 }
 
-static void serve_initialize(struct rpc *rpc)
+static void serve_initialize(struct rpc *rpc, const struct http_request *request)
 {
-	struct mcp_session *session = mcp_sessions_add(&rpc->endpoint->sessions, clock_now_ms());
+	struct mcp_session *session = mcp_sessions_add(
+		&rpc->endpoint->sessions, request->identity->source, clock_now_ms());
 	cleanup(buffer_deinit) struct buffer out = {0};
 
 	if (!session) {
@@ -301,24 +305,31 @@ static void serve_initialize(struct rpc *rpc)
 	respond_text(rpc->connection, 200, &out);
 }
 
-/* Cancel the requests of the session of @rpc that its notification names. */
-static void cancel_rpc(struct rpc *rpc)
+/* Return a request of the session called @session, with the id @id (absent: any), that was not cancelled. */
+static struct rpc *find_rpc(
+	const struct mcp_endpoint *endpoint, const char *session, struct text_view id)
 {
-	struct list *link = rpc->endpoint->requests.next;
+	list_for_each(link, &endpoint->requests) {
+		struct rpc *rpc = container_of(link, struct rpc, link);
 
-	while (rpc->message.request_id.text && link != &rpc->endpoint->requests) {
-		struct rpc *other = container_of(link, struct rpc, link);
-
-		link = link->next;
-		if (other->id.size == 0 || strcmp(other->session, rpc->session) != 0 ||
-			!mcp_ids_equal((struct text_view){other->id.data, other->id.size},
-				rpc->message.request_id))
-			continue;
-		invocation_cancel_address(&rpc->endpoint->service->invoker, &other->address);
-		/* The end of one call may end others. */
-		link = rpc->endpoint->requests.next;
+		if (rpc->id.size > 0 && !rpc->is_cancelled && strcmp(rpc->session, session) == 0 &&
+			(!id.text ||
+				mcp_ids_equal((struct text_view){rpc->id.data, rpc->id.size}, id)))
+			return rpc;
 	}
-	accept_message(rpc);
+	return NULL;
+}
+
+/* Cancel the requests of the session called @session, with the id @id (absent: all). The end of one call may end
+ * others, so that each is looked for anew. */
+static void cancel_requests(struct mcp_endpoint *endpoint, const char *session, struct text_view id)
+{
+	struct rpc *rpc;
+
+	while ((rpc = find_rpc(endpoint, session, id))) {
+		rpc->is_cancelled = true;
+		invocation_cancel_address(&endpoint->service->invoker, &rpc->address);
+	}
 }
 
 static void serve_message(
@@ -329,7 +340,9 @@ static void serve_message(
 
 	if (rpc->message.kind == MCP_NOTIFICATION && rpc->message.method == MCP_CANCELLED &&
 		rpc->message.era == MCP_LEGACY) {
-		cancel_rpc(rpc);
+		if (rpc->message.request_id.text)
+			cancel_requests(rpc->endpoint, rpc->session, rpc->message.request_id);
+		accept_message(rpc);
 		return;
 	}
 	if (rpc->message.kind != MCP_REQUEST) {
@@ -338,7 +351,7 @@ static void serve_message(
 	}
 	switch (rpc->message.method) {
 	case MCP_INITIALIZE:
-		serve_initialize(rpc);
+		serve_initialize(rpc, request);
 		return;
 	case MCP_PING:
 		mcp_write_pong(&out, &rpc->message, &server);
@@ -375,8 +388,10 @@ static struct mcp_session *find_session(
 	unsigned int count;
 	const char *name =
 		http_field(http_connection_request(request->connection), session_field, &count);
-	struct mcp_session *session =
-		count == 1 ? mcp_sessions_find(&endpoint->sessions, name, clock_now_ms()) : NULL;
+	struct mcp_session *session = count == 1
+					      ? mcp_sessions_find(&endpoint->sessions, name,
+							request->identity->source, clock_now_ms())
+					      : NULL;
 	struct mcp_error error;
 
 	if (session)
@@ -429,6 +444,7 @@ static void serve_delete(struct mcp_endpoint *endpoint, const struct http_reques
 	session = find_session(endpoint, request, (struct text_view){0});
 	if (!session)
 		return;
+	cancel_requests(endpoint, session->name, (struct text_view){0});
 	mcp_sessions_drop(&endpoint->sessions, session);
 	respond_text(request->connection, 204, &nothing);
 }
@@ -468,7 +484,7 @@ static bool check_session(struct rpc *rpc, const struct http_request *request)
 		return true;
 	session = find_session(rpc->endpoint, request, rpc->message.id);
 	if (session)
-		strcpy(rpc->session, session->id);
+		strcpy(rpc->session, session->name);
 	return session != NULL;
 }
 

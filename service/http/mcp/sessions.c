@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "http/mcp/sessions.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,15 +39,17 @@ static void drop_expired(struct mcp_sessions *sessions, uint64_t now_ms)
 		mcp_sessions_drop(sessions, first_session(sessions));
 }
 
-struct mcp_session *mcp_sessions_add(struct mcp_sessions *sessions, uint64_t now_ms)
+struct mcp_session *mcp_sessions_add(
+	struct mcp_sessions *sessions, const char *source, uint64_t now_ms)
 {
 	cleanup_free struct mcp_session *session = calloc(1, sizeof(*session));
 
 	drop_expired(sessions, now_ms);
-	if (!session || hex_write_id(session->id) < 0)
+	if (!session || hex_write_id(session->id) < 0 || hex_write_id(session->name) < 0)
 		return NULL;
 	if (sessions->n == MCP_SESSIONS_MAX)
 		mcp_sessions_drop(sessions, first_session(sessions));
+	snprintf(session->source, sizeof(session->source), "%s", source);
 	session->used_ms = now_ms;
 	list_init(&session->link);
 	list_append(&sessions->list, &session->link);
@@ -55,7 +58,7 @@ struct mcp_session *mcp_sessions_add(struct mcp_sessions *sessions, uint64_t now
 }
 
 struct mcp_session *mcp_sessions_find(
-	struct mcp_sessions *sessions, const char *id, uint64_t now_ms)
+	struct mcp_sessions *sessions, const char *id, const char *source, uint64_t now_ms)
 {
 	drop_expired(sessions, now_ms);
 	if (strlen(id) != HEX_ID_CHARS)
@@ -63,7 +66,8 @@ struct mcp_session *mcp_sessions_find(
 	list_for_each(link, &sessions->list) {
 		struct mcp_session *session = container_of(link, struct mcp_session, link);
 
-		if (CRYPTO_memcmp(session->id, id, HEX_ID_CHARS) != 0)
+		if (CRYPTO_memcmp(session->id, id, HEX_ID_CHARS) != 0 ||
+			strncmp(session->source, source, MCP_SOURCE_BYTES - 1) != 0)
 			continue;
 		session->used_ms = now_ms;
 		list_remove(&session->link);

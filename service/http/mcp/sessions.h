@@ -17,9 +17,14 @@
 #define MCP_SESSIONS_MAX    256
 #define MCP_SESSION_IDLE_MS 3600000
 
+/* Room for the source of a caller; a longer one is compared as far. */
+#define MCP_SOURCE_BYTES 64
+
 struct mcp_session {
 	struct list link;
-	char id[HEX_ID_CHARS + 1]; /* random: it cannot be guessed */
+	char id[HEX_ID_CHARS + 1]; /* random: it cannot be guessed, and only its client knows it */
+	char name[HEX_ID_CHARS + 1];   /* random; the session_id of its calls, which others see */
+	char source[MCP_SOURCE_BYTES]; /* the caller that began it */
 	uint64_t used_ms;
 };
 
@@ -31,12 +36,13 @@ struct mcp_sessions {
 void mcp_sessions_init(struct mcp_sessions *sessions);
 void mcp_sessions_deinit(struct mcp_sessions *sessions);
 
-/* Make a session at @now_ms; NULL without memory or random bytes. */
-struct mcp_session *mcp_sessions_add(struct mcp_sessions *sessions, uint64_t now_ms);
+/* Make a session of @source at @now_ms; NULL without memory or random bytes. */
+struct mcp_session *mcp_sessions_add(
+	struct mcp_sessions *sessions, const char *source, uint64_t now_ms);
 
-/* Return the session called @id, which is used at @now_ms; NULL: there is none. */
+/* Return the session @id of @source, which is used at @now_ms; NULL: there is none. */
 struct mcp_session *mcp_sessions_find(
-	struct mcp_sessions *sessions, const char *id, uint64_t now_ms);
+	struct mcp_sessions *sessions, const char *id, const char *source, uint64_t now_ms);
 
 /* End @session. */
 void mcp_sessions_drop(struct mcp_sessions *sessions, struct mcp_session *session);
