@@ -97,7 +97,8 @@ static void write_caller(struct call *call, const struct request_scope *scope)
 	session_id = find_string(context, session, "session_id");
 	call->door = scope->caller.door;
 	request_keep_value(request->data, request->call_id, &call->call_id);
-	request_keep_value(context, json_find(context, 0, "source"), &call->source);
+	request_keep_value(
+		context, request_find_source(context, call->door == CALL_DOOR_BUS), &call->source);
 	request_keep_value(context, session_id, &call->session);
 	buffer_reset(out);
 	if (!call->package || !kind_facts(call->package->kind)->asks_caller)
@@ -959,7 +960,8 @@ static bool cancel_calls(const struct invoker *invoker, const struct request_sco
 	struct call *call;
 	bool is_any = false;
 
-	request_keep_origin(&scope->request, &scope->envelope, &call_id, &source);
+	request_keep_origin(&scope->request, &scope->envelope, scope->caller.door == CALL_DOOR_BUS,
+		&call_id, &source);
 	while ((call = calls_find(invoker->calls, CALL_DOOR_BUS, &source, &call_id))) {
 		cancel_call(invoker, call);
 		is_any = true;

@@ -334,6 +334,32 @@ static void read_string(const struct json_tape *tape, uint32_t object, const cha
 		*ret_text = request_text_at(tape, token, decoded);
 }
 
+/* Return whether the string at @token begins like an identity of HTTP: `http`, `http:…` or `uid:…`. */
+static bool is_identity_of_http(const struct json_tape *tape, uint32_t token)
+{
+	static const char *const names[] = {"http:", "uid:"};
+	cleanup(buffer_deinit) struct buffer decoded = {0};
+	struct text_view text = request_text_at(tape, token, &decoded);
+
+	/* Without memory its text is not known. */
+	if (buffer_status(&decoded) < 0)
+		return true;
+	for (size_t i = 0; i < 2; i++)
+		if (text.size >= strlen(names[i]) &&
+			memcmp(text.text, names[i], strlen(names[i])) == 0)
+			return true;
+	return text.size == 4 && memcmp(text.text, "http", 4) == 0;
+}
+
+uint32_t request_find_source(const struct json_tape *context, bool is_bus)
+{
+	uint32_t source = json_find(context, 0, "source");
+
+	if (!is_bus || source == JSON_NONE || json_type_at(context, source) != JSON_STRING)
+		return source;
+	return is_identity_of_http(context, source) ? JSON_NONE : source;
+}
+
 void request_read_caller(const struct bus_envelope *envelope,
 	struct buffer decoded[REQUEST_CALLER_TEXTS], struct policy_caller *caller)
 {
@@ -342,7 +368,8 @@ void request_read_caller(const struct bus_envelope *envelope,
 
 	for (size_t i = 0; i < REQUEST_CALLER_TEXTS; i++)
 		buffer_reset(&decoded[i]);
-	read_string(context, 0, "source", &decoded[0], &caller->source);
+	if (request_find_source(context, caller->door == CALL_DOOR_BUS) != JSON_NONE)
+		read_string(context, 0, "source", &decoded[0], &caller->source);
 	if (session != JSON_NONE && json_type_at(context, session) == JSON_OBJECT) {
 		read_string(context, session, "session_id", &decoded[1], &caller->session_id);
 		read_string(context, session, "site_id", &decoded[2], &caller->site_id);
@@ -405,10 +432,10 @@ void request_keep_value(const struct json_tape *tape, uint32_t token, struct buf
 }
 
 void request_keep_origin(const struct request *request, const struct bus_envelope *envelope,
-	struct buffer *call_id, struct buffer *source)
+	bool is_bus, struct buffer *call_id, struct buffer *source)
 {
 	const struct json_tape *context = &envelope->context;
 
 	request_keep_value(request->data, request->call_id, call_id);
-	request_keep_value(context, json_find(context, 0, "source"), source);
+	request_keep_value(context, request_find_source(context, is_bus), source);
 }

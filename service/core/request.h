@@ -79,7 +79,11 @@ struct request {
 bool request_read(
 	struct request *request, const struct bus_envelope *envelope, unsigned int fields);
 
-/* Read the source, session_id and site_id of @envelope into @caller; those that had escapes are decoded
+/* Return the token of the source in @context of a request, or JSON_NONE. @is_bus: it came over the bus. A source that
+ * begins like an identity of HTTP is none on the bus, where every client could claim it. */
+uint32_t request_find_source(const struct json_tape *context, bool is_bus);
+
+/* Read the source, session_id and site_id of @envelope into @caller, whose door is set; those that had escapes are decoded
  * into @decoded, one buffer for each. Texts point into the frame, or there. */
 #define REQUEST_CALLER_TEXTS 3
 void request_read_caller(const struct bus_envelope *envelope,
@@ -97,9 +101,9 @@ void request_write_echo(const struct request *request, struct answer *answer);
  * One string gets one text, however its sender escapes it: clients differ in that. */
 void request_keep_value(const struct json_tape *tape, uint32_t token, struct buffer *out);
 
-/* Keep the values by which a request is cancelled: those of its call_id and of its source. */
+/* Keep the values by which a request is cancelled: those of its call_id and of its source (request_find_source). */
 void request_keep_origin(const struct request *request, const struct bus_envelope *envelope,
-	struct buffer *call_id, struct buffer *source);
+	bool is_bus, struct buffer *call_id, struct buffer *source);
 
 /* Free the memory of @request. */
 void request_deinit(struct request *request);

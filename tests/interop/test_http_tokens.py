@@ -155,3 +155,17 @@ def test_names_and_pages_of_the_configuration(launch):
         answer = http.get("/v1/tools", Host="tools.lan", Origin="https://panel.lan:8443")
         assert answer.status == 200 and answer.headers["Access-Control-Allow-Origin"] == "https://panel.lan:8443"
         assert http.get("/v1/tools", Host="tools.lan", Origin="https://panel.lan").status == 403
+
+
+@pytest.mark.parametrize("source", ["http:kitchen", "http", "uid:0", "http:", "uid:"])
+def test_nobody_on_the_bus_has_an_identity_of_http(launch, source):
+    one = launch(toolbox_dirs=[manifests.SHIPPED], configuration={
+        "profiles": {"all": {"tool_names": ["all"]}, "default": {"tool_names": ["add"]}},
+        "access": [{"match": {"source": source}, "profile": "all"}, {"match": {"source": "*"}, "profile": "all"}]})
+    with Caller(one.url) as caller:
+        for other, n in ((source, 1), ("kitchen", 100), ("https", 100), ("a http:b", 100)):
+            listed = caller.call("ovos.tools.list", context={"source": other})
+            assert 1 <= len(listed["tools"]) <= n and (len(listed["tools"]) > 1) == (n > 1), other
+        answer = caller.call("ovos.tools.invoke", {"name": "add", "args": {"a": 1, "b": 2}}, {"source": source})
+        assert answer["result"] == {"result": 3}
+        assert caller.call("ovos.tools.calls")["calls"][-1]["source"] is None
