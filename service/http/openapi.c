@@ -10,7 +10,12 @@ static const char components[] =
 	"\"name\":{\"type\":\"string\"}},\"required\":[\"error\",\"code\"]}},"
 	"\"responses\":{\"Error\":{\"description\":\"The call was refused, or has failed.\","
 	"\"content\":{\"application/json\":{\"schema\":{\"$ref\":\"#/components/schemas/"
-	"Error\"}}}}}}}";
+	"Error\"}}}}}";
+
+/* RFC 6750 */
+static const char security[] =
+	",\"securitySchemes\":{\"token\":{\"type\":\"http\",\"scheme\":\"bearer\"}}},"
+	"\"security\":[{\"token\":[]}]}";
 
 static void write_operation(const struct tool *tool, const char *name, struct buffer *out)
 {
@@ -28,7 +33,7 @@ static void write_operation(const struct tool *tool, const char *name, struct bu
 	buffer_append_string(out, "}}},\"default\":{\"$ref\":\"#/components/responses/Error\"}}}}");
 }
 
-void openapi_write(const struct catalogue *view, struct buffer *out)
+void openapi_write(const struct catalogue *view, bool needs_token, struct buffer *out)
 {
 	char name[MODEL_NAME_BYTES];
 
@@ -40,4 +45,5 @@ void openapi_write(const struct catalogue *view, struct buffer *out)
 		write_operation(catalogue_tool(view, i), catalogue_model_name(view, i, name), out);
 	}
 	buffer_append_string(out, components);
+	buffer_append_string(out, needs_token ? security : "}}");
 }

@@ -98,18 +98,20 @@ static void serve_list(struct routes *routes, const struct http_request *request
 static void write_openapi(
 	const struct catalogue *view, const char *key, void *data, struct buffer *out)
 {
+	const bool *needs_token = data;
+
 	(void)key;
-	(void)data;
-	openapi_write(view, out);
+	openapi_write(view, *needs_token, out);
 }
 
 static void serve_openapi(struct routes *routes, const struct http_request *request)
 {
 	struct text_view session = exchange_session(request);
+	bool needs_token = request->service->config.http.needs_token;
 
 	documents_respond(&routes->documents, request,
-		exchange_view(request, &session, &(struct text_view){0}), "openapi", NULL,
-		write_openapi, NULL);
+		exchange_view(request, &session, &(struct text_view){0}),
+		needs_token ? "openapi token" : "openapi", NULL, write_openapi, &needs_token);
 }
 
 static void write_utcp(

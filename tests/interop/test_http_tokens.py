@@ -53,7 +53,8 @@ def http(started):
 
 ROUTES = [("GET", "/v1/tools"), ("GET", "/v1/tools/add"), ("POST", "/v1/tools/add"), ("GET", "/v1/match?utterance=a"),
           ("GET", "/v1/status"), ("POST", "/v1/reload"), ("GET", "/v1/calls"), ("DELETE", "/v1/calls/1"),
-          ("POST", "/mcp"), ("GET", "/mcp"), ("DELETE", "/mcp"), ("POST", "/mcp/math_tools")]
+          ("POST", "/mcp"), ("GET", "/mcp"), ("DELETE", "/mcp"), ("POST", "/mcp/math_tools"),
+          ("GET", "/openapi.json"), ("GET", "/utcp"), ("GET", "/tools/manual"), ("POST", "/tools/add")]
 
 
 @pytest.mark.parametrize("method,path", ROUTES)
@@ -155,6 +156,15 @@ def test_names_and_pages_of_the_configuration(launch):
         answer = http.get("/v1/tools", Host="tools.lan", Origin="https://panel.lan:8443")
         assert answer.status == 200 and answer.headers["Access-Control-Allow-Origin"] == "https://panel.lan:8443"
         assert http.get("/v1/tools", Host="tools.lan", Origin="https://panel.lan").status == 403
+
+
+def test_documents_say_that_a_token_is_needed(http):
+    from openapi_spec_validator import validate
+    document = http.get("/openapi.json", **bearer("kitchen")).json
+    validate(document)
+    assert document["security"] == [{"token": []}]
+    assert document["components"]["securitySchemes"]["token"] == {"type": "http", "scheme": "bearer"}
+    assert list(http.get("/openapi.json", **bearer("kid")).json["paths"]) == ["/v1/tools/add"]
 
 
 @pytest.mark.parametrize("source", ["http:kitchen", "http", "uid:0", "http:", "uid:"])

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """MCP over HTTP, of both eras, as lines of JSON-RPC."""
+import hashlib
 import json
 
 import manifests
@@ -301,3 +302,14 @@ def test_no_more_streams_than_allowed(port):
         finally:
             for raw in held:
                 raw.socket.close()
+
+
+@pytest.mark.parametrize("needs_token,scope", [(True, "private"), (False, "public")])
+def test_a_list_is_shared_only_where_no_token_is_needed(launch, needs_token, scope):
+    token = "kitchen-0123456789"
+    tokens = [{"name": "kitchen", "token_sha256": hashlib.sha256(token.encode()).hexdigest()}]
+    one = launch({"http": {"tokens": tokens}} if needs_token else {}, [manifests.SHIPPED], args=["--http", "127.0.0.1:0"])
+    with Client(port_of(one.daemon), "modern") as client:
+        answer = client.send("tools/list", Authorization=f"Bearer {token}")
+        assert answer.status == 200 and answer.json["result"]["cacheScope"] == scope
+        assert (client.send("tools/list").status == 401) == needs_token

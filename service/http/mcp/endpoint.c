@@ -54,7 +54,14 @@ struct rpc {
 	char granted[];
 };
 
-static const struct mcp_server server = {.version = TOOLBOXD_VERSION};
+/* Describe this server to the client of @rpc. */
+static struct mcp_server describe_server(const struct rpc *rpc)
+{
+	return (struct mcp_server){
+		.version = TOOLBOXD_VERSION,
+		.is_private = rpc->endpoint->service->config.http.needs_token,
+	};
+}
 
 static const char *find_field(const void *request, const char *name, unsigned int *ret_count)
 {
@@ -112,6 +119,7 @@ static struct http_connection *leave_rpc(struct rpc *rpc)
 static unsigned int write_response(
 	const struct rpc *rpc, const char *text, size_t size, struct buffer *out)
 {
+	const struct mcp_server server = describe_server(rpc);
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	cleanup(buffer_deinit) struct buffer scratch = {0};
 	struct mcp_error error;
@@ -272,6 +280,7 @@ static void serve_tools_call(
 static void serve_tools_list(
 	struct rpc *rpc, const struct http_request *request, const char *toolbox_id)
 {
+	const struct mcp_server server = describe_server(rpc);
 	struct text_view session = {*rpc->session ? rpc->session : NULL, strlen(rpc->session)};
 	const struct catalogue *view = exchange_view(request, &session, &(struct text_view){0});
 	const struct mcp_list *list = mcp_lists_find(&rpc->endpoint->lists, view, toolbox_id);
@@ -289,6 +298,7 @@ static void serve_tools_list(
 
 static void serve_initialize(struct rpc *rpc, const struct http_request *request)
 {
+	const struct mcp_server server = describe_server(rpc);
 	struct mcp_session *session = mcp_sessions_add(
 		&rpc->endpoint->sessions, request->identity->source, clock_now_ms());
 	cleanup(buffer_deinit) struct buffer out = {0};
@@ -335,6 +345,7 @@ static void cancel_requests(struct mcp_endpoint *endpoint, const char *session, 
 static void serve_message(
 	struct rpc *rpc, const struct http_request *request, const char *toolbox_id)
 {
+	const struct mcp_server server = describe_server(rpc);
 	cleanup(buffer_deinit) struct buffer out = {0};
 	struct mcp_error error;
 
