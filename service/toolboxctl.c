@@ -165,8 +165,7 @@ static const struct ctl_command commands[] = {
 		"configured one if that is free.\nWhat a build has made in FILE/build/toolbox.d "
 		"is served instead of the sources.\n",
 		"  toolboxctl dev words/\n", 0, 1, 1, ctl_dev},
-	{"mcp", "",
-		"serve the tools to one client of the Model Context Protocol, on stdin and stdout",
+	{"mcp", "", "serve the tools to a client of MCP, on stdin and stdout",
 		"A tool is called toolbox__name, or by its own name if --toolbox is given once; it "
 		"may "
 		"be given\nseveral times. It ends when stdin does. With --standalone it needs no "
