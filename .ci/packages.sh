@@ -27,6 +27,7 @@ clang-format       command -v clang-format
 clang-tidy         command -v clang-tidy
 valgrind           command -v valgrind
 nodejs             command -v node
+curl               command -v curl
 python3            test -x /usr/bin/python3
 python3-venv       /usr/bin/python3 -c "import ensurepip, venv"
 procps             command -v ps

@@ -407,17 +407,19 @@ static const char *find_obstacle(
 	return "PermissionError: This source may not answer (approval.answer_sources)";
 }
 
-/* Return why the answer of @request to @question does not count, or NULL. */
+/* Return why the answer in @scope to @question does not count, or NULL. */
 static const char *check_answer(const struct approval *approval,
-	const struct pending_question *question, const struct request *request)
+	const struct pending_question *question, const struct request_scope *scope)
 {
+	const struct request *request = &scope->request;
 	const struct approval_key *key = &approval->config->approval_key;
 	char proof[PROOF_CHARS + 1];
 
 	if (!question)
 		return "ValueError: There is no such question: it was answered, or its time is "
 		       "over";
-	if (key->state != APPROVAL_KEY_READY)
+	/* Over HTTP only an administrator answers, whose token is a proof. */
+	if (key->state != APPROVAL_KEY_READY || scope->caller.door == CALL_DOOR_HTTP)
 		return NULL;
 	if (!request->proof.text)
 		return "PermissionError: A proof is missing: approval.key_file has the key for it";
@@ -461,7 +463,7 @@ void approval_respond(
 		pending_find(&approval->pending, request->id.text, request->id.size);
 
 	if (!obstacle)
-		obstacle = check_answer(approval, question, request);
+		obstacle = check_answer(approval, question, scope);
 	if (obstacle) {
 		write_accepted(answer, request, obstacle);
 		return;

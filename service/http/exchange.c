@@ -339,6 +339,32 @@ static void refuse_body(const struct http_request *request, const struct text_vi
 		line, column, error.message);
 }
 
+bool exchange_body_members(
+	const struct http_request *request, struct buffer *frame, const char *const *keys)
+{
+	struct text_view body = trim_body(http_connection_request(request->connection));
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+
+	if (json_tape_read(&tape, body.text ? body.text : "", body.size,
+		    request->service->config.limits.depth, NULL) != 0 ||
+		json_type_at(&tape, 0) != JSON_OBJECT) {
+		refuse_body(request, &body);
+		return false;
+	}
+	for (; *keys; keys++) {
+		uint32_t token = json_find(&tape, 0, *keys);
+		const char *text;
+		size_t size;
+
+		if (token == JSON_NONE)
+			continue;
+		text = json_value_text(&tape, token, &size);
+		begin_data_member(frame, *keys);
+		buffer_append(frame, text, size);
+	}
+	return true;
+}
+
 static struct exchange *make_exchange(const struct http_request *request)
 {
 	static const struct address_operations operations = {

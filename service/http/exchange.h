@@ -63,6 +63,11 @@ bool exchange_query(const struct http_request *request, struct buffer *frame, co
 /* Append the member @key with the segment of the path; as exchange_query(). */
 bool exchange_segment(const struct http_request *request, struct buffer *frame, const char *key);
 
+/* Append the members @keys (NULL-terminated) of the body of @request, which is an object; none that is absent. Return
+ * false, with the response sent, when it is no object. */
+bool exchange_body_members(
+	const struct http_request *request, struct buffer *frame, const char *const *keys);
+
 /* Close @frame, and serve it: the response to @request follows. @has_args: the body of the request, unless it
  * is empty, is the value of `args`. @wants_events: the response is a stream of events, if the request is not
  * refused at once. */

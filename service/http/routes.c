@@ -258,6 +258,23 @@ static void serve_cancel(struct routes *routes, const struct http_request *reque
 		exchange_serve(request, &frame, false, false);
 }
 
+static void serve_questions(struct routes *routes, const struct http_request *request)
+{
+	(void)routes;
+	serve_topic(request, "ovos.tools.approval.list");
+}
+
+static void serve_decision(struct routes *routes, const struct http_request *request)
+{
+	static const char *const keys[] = {"decision", "reason", NULL};
+	cleanup(buffer_deinit) struct buffer frame = {0};
+
+	(void)routes;
+	exchange_begin(request, "ovos.tools.approval.respond", &frame);
+	if (exchange_segment(request, &frame, "id") && exchange_body_members(request, &frame, keys))
+		exchange_serve(request, &frame, false, false);
+}
+
 /* ── MCP ─────────────────────────────────────────────────────────────────────────────────────── */
 
 static void serve_mcp(struct routes *routes, const struct http_request *request)
@@ -275,6 +292,8 @@ static const struct route routes_table[] = {
 	{"DELETE", "/mcp/{}", ROUTE_CALLER, serve_mcp},
 	{"GET", "/mcp/{}", ROUTE_CALLER, serve_mcp},
 	{"POST", "/mcp/{}", ROUTE_CALLER, serve_mcp},
+	{"GET", "/v1/approvals", ROUTE_ADMIN, serve_questions},
+	{"POST", "/v1/approvals/{}", ROUTE_ADMIN, serve_decision},
 	{"GET", "/v1/calls", ROUTE_ADMIN, serve_calls},
 	{"DELETE", "/v1/calls/{}", ROUTE_ADMIN, serve_cancel},
 	{"GET", "/openapi.json", ROUTE_CALLER, serve_openapi},

@@ -3,12 +3,14 @@
 import hashlib
 import json
 import os
+import threading
 
 import manifests
 import pytest
 from caller import Caller
 from http_peer import Http, port_of
 from processes import until
+from test_approval import Person
 
 TOKENS = {"kitchen": "kitchen-0123456789", "kid": "kid-0123456789abcdef", "boss": "boss-0123456789abcdef"}
 
@@ -53,6 +55,7 @@ def http(started):
 
 ROUTES = [("GET", "/v1/tools"), ("GET", "/v1/tools/add"), ("POST", "/v1/tools/add"), ("GET", "/v1/match?utterance=a"),
           ("GET", "/v1/status"), ("POST", "/v1/reload"), ("GET", "/v1/calls"), ("DELETE", "/v1/calls/1"),
+          ("GET", "/v1/approvals"), ("POST", "/v1/approvals/1"),
           ("POST", "/mcp"), ("GET", "/mcp"), ("DELETE", "/mcp"), ("POST", "/mcp/math_tools"),
           ("GET", "/openapi.json"), ("GET", "/utcp"), ("GET", "/tools/manual"), ("POST", "/tools/add")]
 
@@ -179,3 +182,45 @@ def test_nobody_on_the_bus_has_an_identity_of_http(launch, source):
         answer = caller.call("ovos.tools.invoke", {"name": "add", "args": {"a": 1, "b": 2}}, {"source": source})
         assert answer["result"] == {"result": 3}
         assert caller.call("ovos.tools.calls")["calls"][-1]["source"] is None
+
+
+@pytest.mark.parametrize("decision,status", [("once", 200), ("deny", 403)])
+@pytest.mark.parametrize("has_key", [False, True])
+def test_an_admin_decides_on_a_question(launch, tmp_path, decision, status, has_key):
+    """Also where the bus needs a proof: the token is one."""
+    approval = {"mode": "strict"}
+    if has_key:
+        key = tmp_path / "approval.key"
+        key.write_text("ab" * 32 + "\n")
+        key.chmod(0o600)
+        approval["key_file"] = str(key)
+    one = launch({"approval": approval, "http": {"tokens": [
+        {"name": "kitchen", "token_sha256": digest("kitchen")},
+        {"name": "boss", "token_sha256": digest("boss"), "admin": True}]}}, [folder_of(tmp_path)],
+        args=["--http", "127.0.0.1:0"])
+    port = port_of(one.daemon)
+    with Person(one.url, key=bytes.fromhex("ab" * 32) if has_key else None) as person, Http(port) as admin:
+        person.attach(30)
+        answers = []
+        thread = threading.Thread(target=lambda: answers.append(Http(port).post(
+            "/v1/tools/risky", {"value": -7}, **bearer("kitchen"))))
+        thread.start()
+        question = person.question()
+        assert [one["id"] for one in admin.get("/v1/approvals", **bearer("boss")).json["pending"]] == [question["id"]]
+        assert admin.get("/v1/approvals", **bearer("kitchen")).status == 403
+        path = f"/v1/approvals/{question['id']}"
+        assert admin.post(path, {"decision": decision}, **bearer("kitchen")).status == 403
+        assert admin.post(path, [decision], **bearer("boss")).status == 400
+        assert admin.post(path, {"decision": "perhaps"}, **bearer("boss")).status == 400
+        assert not answers
+        done = admin.post(path, {"decision": decision, "reason": "why not"}, **bearer("boss")).json
+        assert done["accepted"] is True and done["decision"] == decision
+        assert person.resolved(question["id"])["by"] == "http:boss"
+        thread.join()
+    assert answers[0].status == status, answers[0].json
+    assert admin.post(path, {"decision": decision}, **bearer("boss")).json["accepted"] is False
+
+
+def folder_of(tmp_path):
+    manifests.answers(tmp_path / "toolbox.d")
+    return tmp_path / "toolbox.d"

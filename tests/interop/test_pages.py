@@ -7,6 +7,7 @@ from pathlib import Path
 import manifests
 import pages
 import pytest
+from http_peer import port_of
 from processes import ROOT, SLOWNESS, TOOLBOXCTL, environment, write_configuration
 
 # The programs of the tests come first, then the interpreter that has ovos-bus-client.
@@ -38,6 +39,13 @@ def test_agents(launch, tmp_path):
     service = launch()
     env = environment(tmp_path / "agent", PATH=PATH, TOOLBOXD_BUS=service.url)
     pages.expect_page(page("agents.md", service.url), tmp_path / "agent", env, 60 * SLOWNESS)
+
+
+def test_http(launch, tmp_path):
+    service = launch(args=["--http", "127.0.0.1:0"])
+    text = (ROOT / "docs" / "http.md").read_text().replace("8090", str(port_of(service.daemon)))
+    env = environment(tmp_path / "http", PATH=PATH)
+    pages.expect_page(text, tmp_path / "http", env, 60 * SLOWNESS)
 
 
 # What a machine under test lacks: the journal, the manager of services, and the right to ask it.
