@@ -9,6 +9,7 @@ import struct
 import subprocess
 import termios
 import time
+from contextlib import ExitStack
 from fcntl import ioctl
 
 import manifests
@@ -46,6 +47,15 @@ class Terminal:
         os.set_blocking(self.ours, False)
         self.sent = ""
 
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        os.close(self.ours)
+
     def read(self):
         """What has come by now."""
         try:
@@ -59,8 +69,14 @@ class Terminal:
         """All of it, when the command has ended; the lines that a terminal shows end in LF."""
         until(lambda: (self.read(), self.process.poll())[1] is not None, 20 * SLOWNESS, "its end")
         self.read()
-        os.close(self.ours)
         return self.sent.replace("\r\n", "\n")
+
+
+@pytest.fixture
+def show():
+    """Begin a command on a terminal. A command that still runs after its test is killed."""
+    with ExitStack() as shown:
+        yield lambda *arguments, **more: shown.enter_context(Terminal(*arguments, **more))
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +136,8 @@ def capture(service, name, columns, **env):
     words = COMMANDS[name]
     if words[0] not in ("audit", "check"):
         words = [*words, "--bus", service.url]
-    return Terminal(words, service.daemon.home, columns, **env).wait()
+    with Terminal(words, service.daemon.home, columns, **env) as terminal:
+        return terminal.wait()
 
 
 def without_numbers(text):
@@ -204,11 +221,20 @@ def test_an_unknown_toolbox_has_a_near_name(busy):
 ENTER, LEAVE = "\x1b[?1049h", "\x1b[?1049l"
 
 
-def test_watch_redraws_and_gives_the_terminal_back(launch, tmp_path):
+def test_a_command_ends_with_a_test_that_fails(launch, tmp_path):
+    service = launch()
+    with pytest.raises(AssertionError):
+        with Terminal(["status", "--watch", "--bus", service.url], tmp_path, 80) as terminal:
+            until(lambda: ENTER in terminal.read(), 10 * SLOWNESS, "a table")
+            raise AssertionError("as a test fails")
+    assert terminal.process.returncode == -signal.SIGKILL
+
+
+def test_watch_redraws_and_gives_the_terminal_back(launch, show, tmp_path):
     for name in "left", "middle", "right":
         manifests.toolbox(tmp_path / "toolbox.d", name, [manifests.labs(f"absolute_{name}")])
     service = launch({}, [tmp_path / "toolbox.d"])
-    terminal = Terminal(["status", "--watch", "--bus", service.url], tmp_path, 80, rows=6)
+    terminal = show(["status", "--watch", "--bus", service.url], tmp_path, 80, rows=6)
     started = time.monotonic()
     until(lambda: "left" in terminal.read(), 10 * SLOWNESS, "a table")
     with Caller(service.url) as caller:
@@ -226,10 +252,10 @@ def test_watch_redraws_and_gives_the_terminal_back(launch, tmp_path):
     assert sent.startswith(ENTER) and sent.endswith(LEAVE) and "\x1b[?25h" in sent
 
 
-def test_watch_waits_for_a_service_that_is_away(launch, tmp_path):
+def test_watch_waits_for_a_service_that_is_away(launch, show, tmp_path):
     manifests.toolbox(tmp_path / "toolbox.d", "left", [manifests.labs()])
     service = launch({}, [tmp_path / "toolbox.d"])
-    terminal = Terminal(["status", "left", "--watch", "--bus", service.url], tmp_path, 80)
+    terminal = show(["status", "left", "--watch", "--bus", service.url], tmp_path, 80)
     until(lambda: "left" in terminal.read(), 10 * SLOWNESS, "a table")
     service.daemon.end()
     until(lambda: "waiting for it" in terminal.read(), 20 * SLOWNESS, "that it is away")
@@ -245,9 +271,11 @@ def test_watch_into_a_pipe_is_lines_of_json(launch, tmp_path):
     service = launch()
     done = toolboxctl("status", "--watch", bus=service.url, home=tmp_path)
     assert done.returncode == 2 and "--json" in done.stderr
-    process = subprocess.Popen([TOOLBOXCTL, "status", "--watch", "--json", "--bus", service.url],
-                               env=environment(tmp_path), stdout=subprocess.PIPE, text=True)
-    lines = [process.stdout.readline() for _ in range(2)]
-    process.send_signal(signal.SIGINT)
-    process.communicate()
+    with subprocess.Popen([TOOLBOXCTL, "status", "--watch", "--json", "--bus", service.url],
+                          env=environment(tmp_path), stdout=subprocess.PIPE,
+                          text=True) as process:
+        try:
+            lines = [process.stdout.readline() for _ in range(2)]
+        finally:
+            process.kill()
     assert all(line.startswith("{") and line.endswith("}\n") for line in lines)
