@@ -159,6 +159,15 @@ static const struct ctl_command commands[] = {
 		"the profiles that are files of the service", REMEMBERED_NAMES,
 		"  toolboxctl profile set kids 'clock/*' get_weather\n", CTL_FLAG_BUS, 1, CTL_MANY,
 		ctl_profile},
+	{"token", "new NAME | list | revoke NAME", "the tokens of clients of HTTP",
+		"A token is printed once, when it is made; the service keeps its SHA-256 "
+		"(tokens.json). "
+		"As soon as\nthere is one, no client of HTTP gets in without. Its calls have the "
+		"source "
+		"http:NAME.\n",
+		"  toolboxctl token new kitchen --profile kids\n"
+		"  toolboxctl token new me --admin\n",
+		CTL_FLAG_PROFILE | CTL_FLAG_ADMIN | CTL_FLAG_BUS, 1, CTL_MANY, ctl_token},
 	{"dev", "FILE", "serve a toolbox while it is written (needs no daemon)",
 		"FILE is a manifest, or the folder of a toolbox or of several. Each change is "
 		"loaded and reported,\nand each call printed. It is a bus of its own: the "

@@ -56,3 +56,4 @@ int ctl_dev(const struct ctl_options *options);
 int ctl_new(const struct ctl_options *options);
 int ctl_remember(const struct ctl_options *options);
 int ctl_profile(const struct ctl_options *options);
+int ctl_token(const struct ctl_options *options);

@@ -33,8 +33,9 @@
 #define CTL_FLAG_LONG    0x8000u
 #define CTL_FLAG_ALL     0x40000u
 
-#define CTL_FLAG_DIR 0x80000u
-#define CTL_FLAG_MCP 0x100000u
+#define CTL_FLAG_DIR   0x80000u
+#define CTL_FLAG_MCP   0x100000u
+#define CTL_FLAG_ADMIN 0x200000u
 
 #define CTL_TIMEOUT_MS    5000
 #define CTL_TIMEOUT_MAX_S 86400
@@ -75,6 +76,7 @@ struct ctl_options {
 	bool allowed;
 	bool session;
 	bool makes_new;
+	bool admin;
 	bool force;
 	bool running;
 	bool failed;

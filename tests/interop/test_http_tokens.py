@@ -9,7 +9,7 @@ import manifests
 import pytest
 from caller import Caller
 from http_peer import Http, port_of
-from processes import until
+from processes import toolboxctl, until
 from test_approval import Person
 
 TOKENS = {"kitchen": "kitchen-0123456789", "kid": "kid-0123456789abcdef", "boss": "boss-0123456789abcdef"}
@@ -224,3 +224,48 @@ def test_an_admin_decides_on_a_question(launch, tmp_path, decision, status, has_
 def folder_of(tmp_path):
     manifests.answers(tmp_path / "toolbox.d")
     return tmp_path / "toolbox.d"
+
+
+def test_toolboxctl_makes_and_revokes_tokens(launch, tmp_path):
+    one = launch({"profiles": {"kids": {"tool_names": ["add"]}}}, args=["--http", "127.0.0.1:0"])
+    port = port_of(one.daemon)
+
+    def token(*words, status=0):
+        done = toolboxctl("token", *words, bus=one.url, home=tmp_path / "me")
+        assert done.returncode == status, done.stderr
+        return done
+
+    with Http(port) as http:
+        assert http.get("/v1/tools").status == 200
+    assert "no token" in token("list").stderr
+    kid, boss = token("new", "kid", "--profile", "kids").stdout, token("new", "boss", "--admin", "--json").stdout
+    kid, boss = kid.strip(), json.loads(boss)["token"]
+    path = one.daemon.home / "config" / "toolboxd" / "tokens.json"
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert kid not in path.read_text() and hashlib.sha256(kid.encode()).hexdigest() in path.read_text()
+    with Http(port) as http:
+        assert http.get("/v1/tools").status == 401
+        assert listed(http, Authorization=f"Bearer {kid}") == ["add"]
+        assert http.get("/v1/status", Authorization=f"Bearer {kid}").status == 403
+        assert http.get("/v1/status", Authorization=f"Bearer {boss}").status == 200
+    lines = token("list").stdout.splitlines()
+    assert lines[0].split() == ["TOKEN", "PROFILE", "ADMIN", "SINCE"] and len(lines) == 3
+    assert lines[1].split()[:3] == ["kid", "kids", "no"] and lines[2].split()[:2] == ["boss", "yes"]
+    listing = json.loads(token("list", "--json").stdout)
+    assert [(entry["name"], entry["admin"]) for entry in listing] == [("kid", False), ("boss", True)]
+    assert "revoke kid" in token("new", "kid", status=1).stderr
+    assert "no token nobody" in token("revoke", "nobody", status=1).stderr
+    token("revoke", "kid")
+    with Http(port) as http:
+        assert http.get("/v1/tools", Authorization=f"Bearer {kid}").status == 401
+        assert http.get("/v1/tools", Authorization=f"Bearer {boss}").status == 200
+    token("revoke", "boss")
+    with Http(port) as http:  # the last one is gone, and the door is not open
+        assert http.get("/v1/tools").status == 401
+
+
+@pytest.mark.parametrize("words", [("new",), ("new", "a b"), ("new", "a", "b"), ("list", "a"), ("steal", "a"),
+                                   ("revoke", "a", "--admin"), ("list", "--profile", "kids")])
+def test_token_has_its_usage(tmp_path, words):
+    done = toolboxctl("token", *words, bus="ws://127.0.0.1:1/core", home=tmp_path)
+    assert done.returncode == 2 and done.stderr

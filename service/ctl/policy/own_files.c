@@ -16,7 +16,8 @@
 #include "util/replace.h"
 
 /* Others may read the files: they hold names of tools, and the service may be another user. */
-#define FILE_MODE 0644
+#define FILE_MODE   0644
+#define SECRET_MODE 0600
 
 /* The name of every folder of these files. */
 #define FOLDER_NAME "/toolboxd"
@@ -182,7 +183,8 @@ int own_files_write(const struct ctl_options *options, const struct text_list *f
 		return CTL_ERROR;
 	is_other = become_owner(folder);
 	if (text)
-		r = file_replace(folder, name, text->data, text->size, FILE_MODE);
+		r = file_replace(folder, name, text->data, text->size,
+			strcmp(name, REMEMBERED_TOKENS) == 0 ? SECRET_MODE : FILE_MODE);
 	else
 		r = unlink(path) < 0 ? -errno : 0;
 	if (is_other)
