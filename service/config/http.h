@@ -41,6 +41,7 @@ struct config_http_limits {
 	uint64_t first_byte_s; /* wait for the first byte of a connection's first request */
 	uint64_t request_s;    /* for a whole request */
 	uint64_t idle_s;       /* between two requests */
+	uint32_t streams;      /* event streams of MCP that stay open */
 };
 
 struct config_http {

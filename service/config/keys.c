@@ -399,6 +399,7 @@ static const struct key keys[] = {
 	FEATURE("http.tls", JSON_OBJECT),
 	{"http.insecure", read_flag, MEMBER(http.is_insecure), .closes = true},
 	CLOSING_NUMBER("http.limits.connections", http.limits.connections, 1, 65536, 256),
+	CLOSING_NUMBER("http.limits.streams", http.limits.streams, 1, 65536, 64),
 	CLOSING_NUMBER("http.limits.per_address", http.limits.per_address, 1, 65536, 64),
 	CLOSING_NUMBER("http.limits.header_bytes", http.limits.header_bytes, 1024, MIB, 16384),
 	CLOSING_NUMBER("http.limits.body_bytes", http.limits.body_bytes, 1024, GIB, 0),

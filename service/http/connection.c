@@ -85,9 +85,11 @@ struct http_connection {
 	size_t held;   /* bytes of the body that are charged */
 	size_t queued; /* bytes of the response that are charged */
 	struct http_waiter waiter;
-	struct buffer fields; /* header lines for the next response */
-	struct buffer head;   /* the head of the response; all of it when that is a stream */
-	size_t head_at;       /* bytes of it that are sent */
+	void (*late)(
+		struct http_connection *connection); /* responds when the timer is due; or NULL */
+	struct buffer fields;                        /* header lines for the next response */
+	struct buffer head; /* the head of the response; all of it when that is a stream */
+	size_t head_at;     /* bytes of it that are sent */
 	struct buffer body;
 	struct http_bytes *bytes; /* instead of body, or NULL */
 	size_t body_at;
@@ -427,6 +429,14 @@ void http_connection_add_field(struct http_connection *connection, const char *l
 	buffer_append_string(&connection->fields, line);
 }
 
+void http_delay(struct http_connection *connection, uint64_t delay_ms,
+	void (*respond)(struct http_connection *connection))
+{
+	check(connection->state == CONNECTION_WAITING);
+	connection->late = respond;
+	loop_timer_arm(&connection->timer, delay_ms);
+}
+
 void http_wait(struct http_connection *connection, const struct http_waiter *waiter)
 {
 	check(connection->state == CONNECTION_WAITING);
@@ -638,7 +648,13 @@ static void on_events(void *data, uint32_t events)
 static void on_time(void *data)
 {
 	struct http_connection *connection = data;
+	void (*respond)(struct http_connection * connection) = connection->late;
 
+	connection->late = NULL;
+	if (connection->state == CONNECTION_WAITING && respond) {
+		respond(connection);
+		return;
+	}
 	if (connection->state == CONNECTION_READING) {
 		refuse_reading(connection, 408, "The request did not arrive in time.");
 		return;

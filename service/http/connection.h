@@ -105,6 +105,10 @@ struct account *http_connection_account(const struct http_connection *connection
 /* Add a header line, ended by CR LF, to the next response. */
 void http_connection_add_field(struct http_connection *connection, const char *line);
 
+/* Call @respond with the connection after @delay_ms, unless the peer goes away before. */
+void http_delay(struct http_connection *connection, uint64_t delay_ms,
+	void (*respond)(struct http_connection *connection));
+
 /* Wait for the answer: @waiter, which is copied, is called if the peer goes away before. */
 void http_wait(struct http_connection *connection, const struct http_waiter *waiter);
 

@@ -10,10 +10,12 @@
 #include "core/door.h"
 #include "core/state.h"
 #include "http/connection.h"
+#include "http/guesses.h"
 #include "http/identity.h"
 #include "http/mcp/endpoint.h"
 #include "http/routes.h"
 #include "request/field.h"
+#include "util/clock.h"
 #include "util/log.h"
 
 /* The age for which a browser remembers the answer to a preflight, in seconds. */
@@ -30,6 +32,8 @@ struct http_door {
 	struct http_connections *connections;
 	struct routes routes;
 	struct mcp_endpoint *mcp;
+	struct guesses guesses;
+	struct log_rate wrong_tokens;
 };
 
 /* ── one request ─────────────────────────────────────────────────────────────────────────────── */
@@ -110,19 +114,42 @@ static bool check_body(struct http_connection *connection)
 	return true;
 }
 
+static void respond_unauthorized(struct http_connection *connection)
+{
+	http_connection_add_field(connection, "WWW-Authenticate: Bearer\r\n");
+	http_respond_error(connection, 401,
+		"The request has no usable token: send Authorization: Bearer TOKEN.");
+}
+
+/* Respond 401: at once to a request without a token, and to a wrong one as http/guesses.h has it. */
+static void refuse_caller(struct http_door *door, struct http_connection *connection)
+{
+	const char *address = http_connection_address(connection);
+	uint64_t delay_ms = 0;
+
+	if (http_field(http_connection_request(connection), "Authorization", NULL)) {
+		log_limited(&door->wrong_tokens, LOG_LEVEL_WARNING, "HTTP: a wrong token from %s",
+			address);
+		delay_ms = guesses_count(&door->guesses, address, clock_now_ms());
+	}
+	if (delay_ms > 0)
+		http_delay(connection, delay_ms, respond_unauthorized);
+	else
+		respond_unauthorized(connection);
+}
+
 /* Return whether the caller may use a route with this @access; else the response is sent. @is_granted: it has a
  * token, or needs none. */
-static bool check_access(struct http_connection *connection, enum route_access access,
-	const struct config_http *http, const struct http_identity *identity, bool is_granted)
+static bool check_access(struct http_door *door, struct http_connection *connection,
+	enum route_access access, const struct http_identity *identity, bool is_granted)
 {
+	const struct config_http *http = &door->service->config.http;
 	bool needs_admin = access == ROUTE_ADMIN || (access == ROUTE_METRICS && http->needs_token);
 
 	if (access == ROUTE_OPEN)
 		return true;
 	if (!is_granted) {
-		http_connection_add_field(connection, "WWW-Authenticate: Bearer\r\n");
-		http_respond_error(connection, 401,
-			"The request has no usable token: send Authorization: Bearer TOKEN.");
+		refuse_caller(door, connection);
 		return false;
 	}
 	if (needs_admin && !identity->is_admin) {
@@ -156,7 +183,7 @@ static void take_request(void *data, struct http_connection *connection)
 	is_granted = identity_read(http, n_tokens == 1 ? authorization : NULL,
 		http_connection_address(connection), &identity);
 	route = routes_find(http_method(reader), &request);
-	if (route && check_access(connection, route->access, http, &identity, is_granted) &&
+	if (route && check_access(door, connection, route->access, &identity, is_granted) &&
 		check_body(connection))
 		route->serve(&door->routes, &request);
 }

@@ -4,13 +4,15 @@ import hashlib
 import json
 import os
 import threading
+import time
 
 import manifests
 import pytest
 from caller import Caller
-from http_peer import Http, port_of
+from http_peer import Http, Raw, port_of, statuses
 from processes import toolboxctl, until
 from test_approval import Person
+from test_mcp_http import Client
 
 TOKENS = {"kitchen": "kitchen-0123456789", "kid": "kid-0123456789abcdef", "boss": "boss-0123456789abcdef"}
 
@@ -269,3 +271,48 @@ def test_toolboxctl_makes_and_revokes_tokens(launch, tmp_path):
 def test_token_has_its_usage(tmp_path, words):
     done = toolboxctl("token", *words, bus="ws://127.0.0.1:1/core", home=tmp_path)
     assert done.returncode == 2 and done.stderr
+
+
+def test_wrong_tokens_are_slowed_and_good_ones_never(launch):
+    one = launch({"http": {"tokens": [{"name": "kitchen", "token_sha256": digest("kitchen")}]}},
+                 args=["--http", "127.0.0.1:0"])
+    port = port_of(one.daemon)
+
+    def seconds(**headers):
+        begun = time.monotonic()
+        with Http(port) as http:
+            answer = http.get("/v1/tools", **headers)
+        return answer.status, time.monotonic() - begun
+
+    wrong = {"Authorization": "Bearer wrong-0123456789"}
+    taken = [seconds(**wrong) for _ in range(6)]
+    assert [status for status, _ in taken] == [401] * 6
+    assert taken[4][1] >= 0.25 and taken[5][1] >= 0.5
+    waits = threading.Thread(target=seconds, kwargs=wrong)
+    waits.start()
+    status, took = seconds(**bearer("kitchen"))
+    assert status == 200 and waits.is_alive() and took < 1
+    assert seconds()[0] == 401  # no token at all is no guess
+    with Raw(port) as raw:
+        raw.send(b"GET /v1/tools HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer x\r\n\r\n")
+    waits.join()
+    assert "HTTP: a wrong token from 127.0.0.1" in one.daemon.log()
+
+
+def test_streams_have_a_limit(launch):
+    one = launch({"http": {"limits": {"streams": 2}}}, args=["--http", "127.0.0.1:0"])
+    port = port_of(one.daemon)
+    with Client(port, "modern") as client, Raw(port) as first, Raw(port) as second, Raw(port) as third:
+        for raw in (first, second):
+            raw.send(client.raw("subscriptions/listen", {"notifications": {"toolsListChanged": True}}))
+            assert b"acknowledged" in raw.read_until(b"\n\n")
+        third.send(client.raw("subscriptions/listen", {"notifications": {"toolsListChanged": True}}))
+        assert statuses(third.read_until(b"}")) == [503]
+        first.socket.close()
+        until(lambda: statuses(again(port, client)) == [200], 5, "a place for another stream")
+
+
+def again(port, client):
+    with Raw(port) as raw:
+        raw.send(client.raw("subscriptions/listen", {"notifications": {"toolsListChanged": True}}))
+        return raw.read_until(b"\r\n\r\n")

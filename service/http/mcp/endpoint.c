@@ -73,6 +73,11 @@ static struct rpc *rpc_of(struct address *address)
 	return container_of(address, struct rpc, address);
 }
 
+static size_t max_streams(const struct mcp_endpoint *endpoint)
+{
+	return endpoint->service->config.http.limits.streams;
+}
+
 /* ── responses ───────────────────────────────────────────────────────────────────────────────── */
 
 static void respond_text(
@@ -380,7 +385,7 @@ static void serve_message(
 		return;
 	case MCP_LISTEN:
 		mcp_streams_open(&rpc->endpoint->streams, rpc->connection, &rpc->message.id,
-			rpc->message.wants_tool_changes);
+			rpc->message.wants_tool_changes, max_streams(rpc->endpoint));
 		return;
 	case MCP_CANCELLED:
 	case MCP_UNKNOWN:
@@ -439,8 +444,8 @@ static void serve_get_stream(struct mcp_endpoint *endpoint, const struct http_re
 	if (is_modern(request) || !http_field_has(reader, "Accept", "text/event-stream"))
 		refuse_method(request);
 	else if (find_session(endpoint, request, (struct text_view){0}))
-		mcp_streams_open(
-			&endpoint->streams, request->connection, &(struct text_view){0}, true);
+		mcp_streams_open(&endpoint->streams, request->connection, &(struct text_view){0},
+			true, max_streams(endpoint));
 }
 
 static void serve_delete(struct mcp_endpoint *endpoint, const struct http_request *request)

@@ -72,12 +72,12 @@ void mcp_stream_send(struct http_connection *connection, const struct buffer *me
 }
 
 void mcp_streams_open(struct mcp_streams *streams, struct http_connection *connection,
-	const struct text_view *subscription, bool wants_changes)
+	const struct text_view *subscription, bool wants_changes, size_t max)
 {
 	cleanup(buffer_deinit) struct buffer first = {0};
 	struct mcp_stream *stream = NULL;
 
-	if (streams->n < MCP_STREAMS_MAX)
+	if (streams->n < max)
 		stream = malloc(sizeof(*stream) + subscription->size + 1);
 	if (!stream) {
 		http_respond_error(connection, 503, "There are too many streams: try again later.");

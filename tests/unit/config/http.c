@@ -45,6 +45,7 @@ Test(config_http, listens_nowhere_by_default)
 	cr_expect_str_eq(config.http.profile, "default");
 	cr_expect_eq(config.http.limits.connections, 256);
 	cr_expect_eq(config.http.limits.per_address, 64);
+	cr_expect_eq(config.http.limits.streams, 64);
 	cr_expect_eq(config.http.limits.header_bytes, 16384);
 	cr_expect_eq(config.http.limits.body_bytes, (4u << 20) + (64u << 10));
 	cr_expect_eq(config.http.limits.first_byte_s, 10);
