@@ -35,10 +35,11 @@ class Answer:
 
 
 class Http:
-    """One connection that is kept alive."""
+    """One connection that is kept alive. @address: the peer that the door sees."""
 
-    def __init__(self, port, seconds=SECONDS):
-        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=seconds)
+    def __init__(self, port, seconds=SECONDS, address="127.0.0.1"):
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=seconds,
+                                                     source_address=(address, 0))
 
     def __enter__(self):
         return self

@@ -88,6 +88,11 @@ def cpu_ns(pid):
     return time.clock_gettime_ns(~pid << 3 | CPUCLOCK_SCHED)
 
 
+def asan_options(*more):
+    """A member of an environment: the options of AddressSanitizer that stand there, and more."""
+    return {"ASAN_OPTIONS": ":".join(filter(None, [os.environ.get("ASAN_OPTIONS", ""), *more]))}
+
+
 def resident_kb(pid):
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
         if line.startswith("VmRSS:"):

@@ -10,7 +10,7 @@ import threading
 import manifests
 import pytest
 from caller import Caller
-from processes import SLOWNESS, resident_kb, until
+from processes import SLOWNESS, asan_options, resident_kb, until
 from test_approval import Person
 from test_audit import hang
 from test_plugins import plugged
@@ -373,7 +373,7 @@ def test_every_call_is_a_line_at_debug(start):
 
 def test_a_flood_of_failing_calls_fills_neither_memory_nor_log(start, times):
     """Names and sources of 60 KB, which nothing may keep."""
-    service, caller = start()
+    service, caller = start(env=asan_options("quarantine_size_mb=16"))
     long = "x" * 60000
     invoke(caller, "nope")
 

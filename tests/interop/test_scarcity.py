@@ -16,7 +16,7 @@ import processes
 import pytest
 from adder import adder, replace_manifest
 from caller import Caller
-from processes import (BUILD, END_SECONDS, ROOT, SLOWNESS, Process, descriptors, environment,
+from processes import (BUILD, END_SECONDS, ROOT, SLOWNESS, Process, asan_options, descriptors, environment,
                        free_port, until)
 from traffic import INVOKE
 from websocket_peer import Closed
@@ -42,9 +42,8 @@ class BadDay:
 
     def environment(self):
         """A sanitizer likes to be first; behind this library it works as well."""
-        options = os.environ.get("ASAN_OPTIONS", "")
         return {"LD_PRELOAD": str(self.library), "BAD_DAY": str(self.path),
-                "ASAN_OPTIONS": ":".join(filter(None, [options, "verify_asan_link_order=0"]))}
+                **asan_options("verify_asan_link_order=0")}
 
     def __getitem__(self, field):
         return struct.unpack_from("q", self.map, 8 * self.FIELDS.index(field))[0]

@@ -173,12 +173,13 @@ static void take_beginning(struct tracer *tracer)
 	ssize_t n = recvmsg(tracer->handover, &message, MSG_CMSG_CLOEXEC);
 	struct cmsghdr *first = n > 0 ? CMSG_FIRSTHDR(&message) : NULL;
 
+	if (n == (ssize_t)sizeof(tracer->beginning)) {
+		if (first && first->cmsg_type == SCM_RIGHTS)
+			memcpy(&tracer->listener, CMSG_DATA(first), sizeof(int));
+		report_beginning(tracer, tracer->beginning.reason);
+	}
+	/* The host waits for this: the report has its beginning before any call can end. */
 	close(take_fd(tracer->handover));
-	if (n != (ssize_t)sizeof(tracer->beginning))
-		return;
-	if (first && first->cmsg_type == SCM_RIGHTS)
-		memcpy(&tracer->listener, CMSG_DATA(first), sizeof(int));
-	report_beginning(tracer, tracer->beginning.reason);
 }
 
 /* Serve the host until it has ended, and end as it did. */
@@ -245,6 +246,17 @@ int trace_split(const char *report_file, int wire_fd, int *ret_tracer)
 	trace(&tracer);
 }
 
+/* Send the beginning, and wait until it is in the report. */
+static int hand_over(int tracer, const struct beginning *beginning, int listener)
+{
+	int r = pass_send(tracer, beginning, sizeof(*beginning), listener);
+	char end;
+
+	while (r == 0 && recv(tracer, &end, sizeof(end), 0) < 0 && errno == EINTR)
+		;
+	return r;
+}
+
 int trace_begin(int tracer, const struct landlock_rules *rules)
 {
 	struct beginning beginning = {.rules = *rules};
@@ -253,7 +265,7 @@ int trace_begin(int tracer, const struct landlock_rules *rules)
 	const int *numbers = trace_calls_numbers(&n);
 	int r = syscalls_trace(numbers, n, &listener);
 
-	return r ? r : pass_send(tracer, &beginning, sizeof(beginning), listener);
+	return r ? r : hand_over(tracer, &beginning, listener);
 }
 
 void trace_decline(int tracer, const char *reason)
@@ -261,5 +273,5 @@ void trace_decline(int tracer, const char *reason)
 	struct beginning beginning = {0};
 
 	snprintf(beginning.reason, sizeof(beginning.reason), "%s", reason);
-	pass_send(tracer, &beginning, sizeof(beginning), -1);
+	hand_over(tracer, &beginning, -1);
 }
