@@ -6,9 +6,12 @@
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 /* Connections that are accepted per turn of the loop. */
@@ -17,12 +20,18 @@
 /* The pause when descriptors or memory have run out. */
 #define EXHAUSTED_PAUSE_MS 500
 
+/* Connections that wait to be accepted on a Unix socket, and its mode. */
+#define UNIX_BACKLOG 128
+#define UNIX_MODE    0660
+
 struct listener {
 	int fd;
 	struct loop_source *source;
 	struct loop_timer timer;
 	listener_function function;
 	void *data;
+	char *path; /* of a Unix socket; or NULL */
+	struct stat file;
 };
 
 static void on_pause_over(void *data)
@@ -117,13 +126,88 @@ static int open_socket(struct bus_address *address, int *ret_fd)
 	return r ? r : read_port(*ret_fd, address);
 }
 
-static int begin_listening(
-	struct listener *listener, struct loop *loop, struct bus_address *address)
-{
-	int r = open_socket(address, &listener->fd);
+/* ── Unix sockets ────────────────────────────────────────────────────────────────────────────── */
 
-	if (!r)
-		r = loop_timer_init(&listener->timer, loop, on_pause_over, listener);
+/* Return whether @name is the file of a socket that nobody listens on. */
+static bool is_stale(const struct sockaddr_un *name)
+{
+	cleanup_close int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	struct stat file;
+
+	return fd >= 0 && lstat(name->sun_path, &file) == 0 && S_ISSOCK(file.st_mode) &&
+	       connect(fd, (const struct sockaddr *)name, sizeof(*name)) < 0 &&
+	       errno == ECONNREFUSED;
+}
+
+static int bind_unix(int fd, const struct sockaddr_un *name)
+{
+	const struct sockaddr *any = (const struct sockaddr *)name;
+
+	if (bind(fd, any, sizeof(*name)) == 0)
+		return 0;
+	if (errno != EADDRINUSE)
+		return -errno;
+	if (!is_stale(name) || unlink(name->sun_path) < 0)
+		return -EADDRINUSE;
+	return bind(fd, any, sizeof(*name)) < 0 ? -errno : 0;
+}
+
+static int open_unix(struct listener *listener, const char *path)
+{
+	struct sockaddr_un name = {.sun_family = AF_UNIX};
+	int r;
+
+	if (strlen(path) >= sizeof(name.sun_path))
+		return -ENAMETOOLONG;
+	strcpy(name.sun_path, path);
+	listener->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (listener->fd < 0)
+		return -errno;
+	/* The file takes this mode, less the umask; nobody can connect before listen(). */
+	if (fchmod(listener->fd, UNIX_MODE) < 0)
+		return -errno;
+	r = bind_unix(listener->fd, &name);
+	if (r < 0)
+		return r;
+	listener->path = strdup(path);
+	if (!listener->path || lstat(path, &listener->file) < 0) {
+		unlink(path);
+		free(take_ptr(listener->path));
+		return -ENOMEM;
+	}
+	if (chmod(path, UNIX_MODE) < 0 || listen(listener->fd, UNIX_BACKLOG) < 0)
+		return -errno;
+	return 0;
+}
+
+/* Remove the file, unless another socket took its place. */
+static void remove_file(const struct listener *listener)
+{
+	struct stat file;
+
+	if (lstat(listener->path, &file) == 0 && file.st_dev == listener->file.st_dev &&
+		file.st_ino == listener->file.st_ino)
+		unlink(listener->path);
+}
+
+/* ── the listener ────────────────────────────────────────────────────────────────────────────── */
+
+static struct listener *allocate(listener_function function, void *data)
+{
+	struct listener *listener = calloc(1, sizeof(*listener));
+
+	if (!listener)
+		return NULL;
+	listener->fd = -1;
+	listener->function = function;
+	listener->data = data;
+	return listener;
+}
+
+static int begin_listening(struct listener *listener, struct loop *loop)
+{
+	int r = loop_timer_init(&listener->timer, loop, on_pause_over, listener);
+
 	if (!r)
 		r = loop_add_fd(
 			loop, listener->fd, EPOLLIN, on_connection, listener, &listener->source);
@@ -133,21 +217,27 @@ static int begin_listening(
 int listener_new(struct loop *loop, struct bus_address *address, listener_function function,
 	void *data, struct listener **ret_listener)
 {
-	struct listener *listener = calloc(1, sizeof(*listener));
-	int r;
+	cleanup(listener_cleanup) struct listener *listener = allocate(function, data);
+	int r = listener ? open_socket(address, &listener->fd) : -ENOMEM;
 
-	if (!listener)
-		return -ENOMEM;
-	listener->fd = -1;
-	listener->function = function;
-	listener->data = data;
-	r = begin_listening(listener, loop, address);
-	if (r) {
-		listener_free(listener);
-		return r;
-	}
-	*ret_listener = listener;
-	return 0;
+	if (!r)
+		r = begin_listening(listener, loop);
+	if (!r)
+		*ret_listener = take_ptr(listener);
+	return r;
+}
+
+int listener_new_unix(struct loop *loop, const char *path, listener_function function, void *data,
+	struct listener **ret_listener)
+{
+	cleanup(listener_cleanup) struct listener *listener = allocate(function, data);
+	int r = listener ? open_unix(listener, path) : -ENOMEM;
+
+	if (!r)
+		r = begin_listening(listener, loop);
+	if (!r)
+		*ret_listener = take_ptr(listener);
+	return r;
 }
 
 void listener_free(struct listener *listener)
@@ -158,5 +248,8 @@ void listener_free(struct listener *listener)
 	loop_source_free(listener->source);
 	if (listener->fd >= 0)
 		close(listener->fd);
+	if (listener->path)
+		remove_file(listener);
+	free(listener->path);
 	free(listener);
 }

@@ -3,9 +3,10 @@
 
 #include "bus/address.h"
 #include "loop/loop.h"
+#include "util/cleanup.h"
 
 /*
- * A listening TCP socket on the loop.
+ * A listening TCP or Unix socket on the loop.
  *
  * This module accepts connections itself, not libwebsockets. So a port that cannot be
  * used is reported as an errno, and a shortage of descriptors pauses accepting instead of spinning
@@ -21,5 +22,12 @@ typedef void (*listener_function)(void *data, int fd);
 int listener_new(struct loop *loop, struct bus_address *address, listener_function function,
 	void *data, struct listener **ret_listener);
 
-/* Free @listener, which may be NULL. */
+/* Listen on the Unix socket @path, of mode 0660, for the user and the group of this process. A socket that nobody
+ * listens on any more is replaced; -EADDRINUSE when somebody does. Return 0 or a negative errno. */
+int listener_new_unix(struct loop *loop, const char *path, listener_function function, void *data,
+	struct listener **ret_listener);
+
+/* Free @listener, which may be NULL. The file of its Unix socket is removed. */
 void listener_free(struct listener *listener);
+
+CLEANUP_DEFINE(listener, struct listener *, listener_free)

@@ -18,7 +18,27 @@
 
 /* ── addresses ───────────────────────────────────────────────────────────────────────────────── */
 
-static const char address_expected[] = "must be ADDRESS:PORT, like 127.0.0.1:8090 or [::1]:8090";
+static const char unix_scheme[] = "unix:";
+
+static const char address_expected[] =
+	"must be ADDRESS:PORT, like 127.0.0.1:8090 or [::1]:8090, or unix:/PATH";
+static const char path_expected[] =
+	"must be unix: and an absolute path of 107 bytes at most, without control characters";
+
+static int parse_path(
+	const char *path, struct config_http_address *ret_address, const char **ret_reason)
+{
+	bool has_controls = false;
+
+	*ret_reason = path_expected;
+	for (const char *at = path; *at; at++)
+		has_controls = has_controls || (unsigned char)*at < ' ' || *at == 0x7f;
+	if (*path != '/' || has_controls || strlen(path) >= sizeof(ret_address->path))
+		return -EINVAL;
+	*ret_address = (struct config_http_address){0};
+	strcpy(ret_address->path, path);
+	return 0;
+}
 
 int config_http_address_parse(
 	const char *text, struct config_http_address *ret_address, const char **ret_reason)
@@ -27,6 +47,8 @@ int config_http_address_parse(
 	char url[BUS_URL_BYTES];
 	struct bus_address found;
 
+	if (strncmp(text, unix_scheme, sizeof(unix_scheme) - 1) == 0)
+		return parse_path(text + sizeof(unix_scheme) - 1, ret_address, ret_reason);
 	*ret_reason = address_expected;
 	/* The port cannot be left out. */
 	if (!colon || !colon[1] || strpbrk(text, "/?#") ||
@@ -34,7 +56,7 @@ int config_http_address_parse(
 		(size_t)snprintf(url, sizeof(url), "ws://%s", text) >= sizeof(url) ||
 		bus_address_parse(url, &found, NULL) < 0)
 		return -EINVAL;
-	ret_address->port = found.port;
+	*ret_address = (struct config_http_address){.port = found.port};
 	memcpy(ret_address->host, found.host, sizeof(ret_address->host));
 	return 0;
 }
@@ -55,8 +77,11 @@ void config_http_address_write(const struct config_http_address *address, struct
 {
 	bool is_bracketed = strchr(address->host, ':') != NULL;
 
-	buffer_printf(out, "http://%s%s%s:%u", is_bracketed ? "[" : "", address->host,
-		is_bracketed ? "]" : "", address->port);
+	if (*address->path)
+		buffer_printf(out, "%s%s", unix_scheme, address->path);
+	else
+		buffer_printf(out, "http://%s%s%s:%u", is_bracketed ? "[" : "", address->host,
+			is_bracketed ? "]" : "", address->port);
 }
 
 /* ── the values of keys ──────────────────────────────────────────────────────────────────────── */
@@ -209,7 +234,8 @@ void config_http_read_origins(struct config_reader *reader, uint32_t value)
 static const struct config_http_address *find_exposed(const struct config_http *http)
 {
 	for (size_t i = 0; i < http->n_addresses; i++)
-		if (!config_http_host_is_loopback(http->addresses[i].host))
+		if (!*http->addresses[i].path &&
+			!config_http_host_is_loopback(http->addresses[i].host))
 			return &http->addresses[i];
 	return NULL;
 }

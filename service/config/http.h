@@ -15,7 +15,7 @@ struct config_reader;
 /*
  * `toolboxd.http`: who may reach the tools over HTTP (contract.md, HTTP).
  *
- *   listen   127.0.0.1:8090, [::1]:8090, localhost:8090
+ *   listen   127.0.0.1:8090, [::1]:8090, localhost:8090, unix:/run/toolboxd/http
  *   tokens   {name, token_sha256 | token_file, profile, admin}, with those of tokens.json
  *
  * An address beyond the loopback needs `insecure`, since there is no TLS: else no service starts. A value
@@ -27,10 +27,14 @@ struct config_reader;
 /* Addresses of `listen`. */
 #define CONFIG_HTTP_LISTEN_MAX 16
 
+/* The bytes of a path that a Unix socket may have, with its NUL (unix(7)). */
+#define CONFIG_HTTP_PATH_BYTES 108
+
 /* One of `listen`. */
 struct config_http_address {
-	char host[BUS_HOST_BYTES]; /* name or address; an IPv6 address without brackets */
-	uint16_t port;             /* 0: any free port */
+	char path[CONFIG_HTTP_PATH_BYTES]; /* of a Unix socket; else "" */
+	char host[BUS_HOST_BYTES];         /* name or address; an IPv6 address without brackets */
+	uint16_t port;                     /* 0: any free port */
 };
 
 struct config_http_limits {
@@ -65,7 +69,7 @@ int config_http_address_parse(
 /* Return whether @host, a name or an address, is one of the loopback. */
 bool config_http_host_is_loopback(const char *host);
 
-/* Append the URL of @address: http://127.0.0.1:8090. */
+/* Append the URL of @address: http://127.0.0.1:8090, or unix:/PATH. */
 void config_http_address_write(const struct config_http_address *address, struct buffer *out);
 
 /* The values of single keys. @value is JSON_NONE when the key is absent. */

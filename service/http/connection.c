@@ -20,6 +20,7 @@
 #include "util/cleanup.h"
 #include "util/list.h"
 #include "util/log.h"
+#include "util/process/ancestry.h"
 
 /* Bytes of one read. */
 #define READ_BYTES (64u << 10)
@@ -99,7 +100,7 @@ struct http_connection {
 	bool has_continued; /* 100 Continue was sent */
 	bool is_ended;      /* the stream has its end */
 	bool is_pending;    /* counted in n_pending */
-	char address[INET6_ADDRSTRLEN];
+	struct http_peer peer;
 };
 
 static void watch(struct http_connection *connection, uint32_t events)
@@ -516,7 +517,8 @@ static void refuse_reading(
 	struct http_connection *connection, unsigned int status, const char *reason)
 {
 	log_limited(&connection->connections->refusals[refusal_of(status)], LOG_LEVEL_WARNING,
-		"HTTP: refused a request from %s (%u): %s", connection->address, status, reason);
+		"HTTP: refused a request from %s (%u): %s", connection->peer.address, status,
+		reason);
 	connection->state = CONNECTION_WAITING;
 	connection->is_kept = false;
 	http_respond_error(connection, status, "%s", reason);
@@ -664,8 +666,22 @@ static void on_time(void *data)
 
 /* ── the set ─────────────────────────────────────────────────────────────────────────────────── */
 
-/* Write the address of the peer of @fd. Return whether peers of its kind differ in their addresses. */
-static bool read_address(int fd, char ret_address[INET6_ADDRSTRLEN])
+/* Read who connected to a Unix socket. A tool runs as the user of this process and is no operator. */
+static void read_user(int fd, struct http_peer *peer)
+{
+	struct ucred user = {.uid = (uid_t)-1};
+	socklen_t size = sizeof(user);
+
+	peer->is_unix = true;
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &user, &size) < 0)
+		user.uid = (uid_t)-1;
+	else
+		peer->is_operator =
+			(user.uid == 0 || user.uid == geteuid()) && ancestry_is_ours(user.pid) == 0;
+	snprintf(peer->address, sizeof(peer->address), "uid:%u", user.uid);
+}
+
+static void read_peer(int fd, struct http_peer *peer)
 {
 	union {
 		struct sockaddr any;
@@ -673,19 +689,19 @@ static bool read_address(int fd, char ret_address[INET6_ADDRSTRLEN])
 		struct sockaddr_in6 v6;
 	} name = {.v6 = {0}};
 	socklen_t size = sizeof(name);
+	char *address = peer->address;
 
-	strcpy(ret_address, "unix");
+	strcpy(address, "unknown");
 	if (getpeername(fd, &name.any, &size) < 0)
-		return false;
+		return;
 	if (name.any.sa_family == AF_INET)
-		inet_ntop(AF_INET, &name.v4.sin_addr, ret_address, INET6_ADDRSTRLEN);
+		inet_ntop(AF_INET, &name.v4.sin_addr, address, INET6_ADDRSTRLEN);
 	else if (name.any.sa_family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(&name.v6.sin6_addr))
-		inet_ntop(AF_INET, &name.v6.sin6_addr.s6_addr[12], ret_address, INET6_ADDRSTRLEN);
+		inet_ntop(AF_INET, &name.v6.sin6_addr.s6_addr[12], address, INET6_ADDRSTRLEN);
 	else if (name.any.sa_family == AF_INET6)
-		inet_ntop(AF_INET6, &name.v6.sin6_addr, ret_address, INET6_ADDRSTRLEN);
+		inet_ntop(AF_INET6, &name.v6.sin6_addr, address, INET6_ADDRSTRLEN);
 	else
-		return false;
-	return true;
+		read_user(fd, peer);
 }
 
 static unsigned int count_address(const struct http_connections *connections, const char *address)
@@ -693,7 +709,7 @@ static unsigned int count_address(const struct http_connections *connections, co
 	unsigned int count = 0;
 
 	list_for_each(link, &connections->list)
-		count += strcmp(container_of(link, struct http_connection, link)->address,
+		count += strcmp(container_of(link, struct http_connection, link)->peer.address,
 				 address) == 0;
 	return count;
 }
@@ -707,7 +723,7 @@ static bool close_idle(struct http_connections *connections, const char *address
 			container_of(link, struct http_connection, link);
 
 		if (connection->state != CONNECTION_IDLE ||
-			(address && strcmp(connection->address, address) != 0))
+			(address && strcmp(connection->peer.address, address) != 0))
 			continue;
 		free_connection(connection);
 		return true;
@@ -716,12 +732,12 @@ static bool close_idle(struct http_connections *connections, const char *address
 }
 
 /* Return whether there is a place for @newcomer, for which an idle connection may give way. */
-static bool make_place(
-	struct http_connections *connections, const struct http_connection *newcomer, bool is_told)
+static bool make_place(struct http_connections *connections, const struct http_connection *newcomer)
 {
-	if (is_told &&
-		count_address(connections, newcomer->address) >= connections->bounds.per_address &&
-		!close_idle(connections, newcomer->address))
+	const char *address = newcomer->peer.address;
+
+	if (count_address(connections, address) >= connections->bounds.per_address &&
+		!close_idle(connections, address))
 		return false;
 	return connections->count < connections->bounds.connections ||
 	       close_idle(connections, NULL);
@@ -744,7 +760,6 @@ void http_connections_accept(struct http_connections *connections, int fd)
 {
 	static const int on = 1;
 	struct http_connection *connection = calloc(1, sizeof(*connection));
-	bool is_told;
 	bool has_place;
 
 	if (!connection || connections->count >= connections->bounds.connections + REFUSED_MAX) {
@@ -754,8 +769,8 @@ void http_connections_accept(struct http_connections *connections, int fd)
 	}
 	connection->fd = fd;
 	connection->connections = connections;
-	is_told = read_address(fd, connection->address);
-	has_place = make_place(connections, connection, is_told);
+	read_peer(fd, &connection->peer);
+	has_place = make_place(connections, connection);
 	list_init(&connection->link);
 	list_append(&connections->list, &connection->link);
 	connections->count++;
@@ -833,14 +848,9 @@ const struct http_reader *http_connection_request(const struct http_connection *
 	return &connection->reader;
 }
 
-const char *http_connection_address(const struct http_connection *connection)
+const struct http_peer *http_connection_peer(const struct http_connection *connection)
 {
-	return connection->address;
-}
-
-int http_connection_fd(const struct http_connection *connection)
-{
-	return connection->fd;
+	return &connection->peer;
 }
 
 struct account *http_connection_account(const struct http_connection *connection)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <netinet/in.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -42,6 +43,14 @@ struct http_bounds {
 struct http_connection_handler {
 	/* Take a complete request. Respond at once, or call http_wait(). */
 	void (*request)(void *data, struct http_connection *connection);
+};
+
+/* The other end of a connection. */
+struct http_peer {
+	char address
+		[INET6_ADDRSTRLEN]; /* without its port: `127.0.0.1`; of a Unix socket `uid:1000` */
+	bool is_unix;
+	bool is_operator; /* root or the user of this process, on a Unix socket, and no tool of ours */
 };
 
 /* One who waits for the answer to a request. */
@@ -93,11 +102,7 @@ unsigned int http_connections_pending(const struct http_connections *connections
 /* Return the request, valid until the response is complete. */
 const struct http_reader *http_connection_request(const struct http_connection *connection);
 
-/* Return the address of the peer as text, without its port: `127.0.0.1`; `unix` for a Unix socket. */
-const char *http_connection_address(const struct http_connection *connection);
-
-/* Return the descriptor, for the credentials of a peer on a Unix socket. */
-int http_connection_fd(const struct http_connection *connection);
+const struct http_peer *http_connection_peer(const struct http_connection *connection);
 
 /* Return the account, which the connection owns. */
 struct account *http_connection_account(const struct http_connection *connection);

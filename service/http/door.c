@@ -27,8 +27,9 @@ struct http_door {
 	struct door door;
 	struct service *service;
 	struct listener *listeners[CONFIG_HTTP_LISTEN_MAX];
-	uint16_t ports[CONFIG_HTTP_LISTEN_MAX];
 	size_t n_listeners;
+	uint16_t ports[CONFIG_HTTP_LISTEN_MAX]; /* of those that are no Unix sockets */
+	size_t n_ports;
 	struct http_connections *connections;
 	struct routes routes;
 	struct mcp_endpoint *mcp;
@@ -57,7 +58,7 @@ static bool refuse_page(const struct http_door *door, struct http_connection *co
 	if (!origin)
 		return false;
 	if (n_origins > 1 ||
-		!identity_origin_is_allowed(http, origin, door->ports, door->n_listeners)) {
+		!identity_origin_is_allowed(http, origin, door->ports, door->n_ports)) {
 		http_respond_error(connection, 403,
 			"Pages of the Origin of the request are not allowed here.");
 		return true;
@@ -124,7 +125,7 @@ static void respond_unauthorized(struct http_connection *connection)
 /* Respond 401: at once to a request without a token, and to a wrong one as http/guesses.h has it. */
 static void refuse_caller(struct http_door *door, struct http_connection *connection)
 {
-	const char *address = http_connection_address(connection);
+	const char *address = http_connection_peer(connection)->address;
 	uint64_t delay_ms = 0;
 
 	if (http_field(http_connection_request(connection), "Authorization", NULL)) {
@@ -181,7 +182,7 @@ static void take_request(void *data, struct http_connection *connection)
 		return;
 	authorization = http_field(reader, "Authorization", &n_tokens);
 	is_granted = identity_read(http, n_tokens == 1 ? authorization : NULL,
-		http_connection_address(connection), &identity);
+		http_connection_peer(connection), &identity);
 	route = routes_find(http_method(reader), &request);
 	if (route && check_access(door, connection, route->access, &identity, is_granted) &&
 		check_body(connection))
@@ -248,22 +249,34 @@ static bool is_drained(const struct door *base)
 	return http_connections_pending(door->connections) == 0;
 }
 
+/* Listen at @address, and write there the port that was taken. */
+static int open_listener(
+	struct http_door *door, struct loop *loop, struct config_http_address *address)
+{
+	struct listener **listener = &door->listeners[door->n_listeners];
+	struct bus_address taken = {.port = address->port};
+	int r;
+
+	if (*address->path)
+		return listener_new_unix(loop, address->path, take_connection, door, listener);
+	memcpy(taken.host, address->host, sizeof(taken.host));
+	r = listener_new(loop, &taken, take_connection, door, listener);
+	if (r == 0)
+		door->ports[door->n_ports++] = address->port = taken.port;
+	return r;
+}
+
 /* Listen at @wanted. A failure is logged. */
 static int listen_at(
 	struct http_door *door, struct loop *loop, const struct config_http_address *wanted)
 {
-	struct bus_address address = {.port = wanted->port};
-	struct config_http_address taken = *wanted;
+	struct config_http_address address = *wanted;
 	cleanup(buffer_deinit) struct buffer url = {0};
-	int r;
+	int r = open_listener(door, loop, &address);
 
-	memcpy(address.host, wanted->host, sizeof(address.host));
-	r = listener_new(
-		loop, &address, take_connection, door, &door->listeners[door->n_listeners]);
-	taken.port = address.port;
-	config_http_address_write(&taken, &url);
 	if (r == 0)
-		door->ports[door->n_listeners++] = address.port;
+		door->n_listeners++;
+	config_http_address_write(&address, &url);
 	if (!buffer_terminate(&url))
 		return -ENOMEM;
 	if (r < 0)

@@ -104,18 +104,18 @@ static const struct http_token *find_token(
 	return found;
 }
 
-bool identity_read(const struct config_http *http, const char *authorization, const char *address,
-	struct http_identity *ret_identity)
+bool identity_read(const struct config_http *http, const char *authorization,
+	const struct http_peer *peer, struct http_identity *ret_identity)
 {
-	const struct http_token *token = NULL;
+	bool needs_token = http->needs_token && !peer->is_unix;
+	const struct http_token *token =
+		needs_token ? find_token(&http->tokens, authorization) : NULL;
 
-	if (http->needs_token)
-		token = find_token(&http->tokens, authorization);
 	*ret_identity = (struct http_identity){
 		.profile = token ? token->profile : http->profile,
-		.is_admin = token && token->is_admin,
+		.is_admin = token ? token->is_admin : peer->is_operator,
 	};
-	snprintf(ret_identity->source, sizeof(ret_identity->source), "http:%s",
-		token ? token->name : address);
-	return token || !http->needs_token;
+	snprintf(ret_identity->source, sizeof(ret_identity->source), "%s%s",
+		peer->is_unix ? "" : "http:", token ? token->name : peer->address);
+	return token || !needs_token;
 }

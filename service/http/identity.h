@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "config/http.h"
+#include "http/connection.h"
 
 /*
  * The caller of a request, and whether a page in a browser has sent it.
@@ -19,7 +20,8 @@
  * So both have to be allowed ones; without a configuration, names of this device: localhost, 127.0.0.0/8 or
  * [::1].
  *
- * The caller is that of its token, `http:NAME`, where tokens are needed; else `http:ADDRESS`.
+ * The caller is that of its token, `http:NAME`, where tokens are needed; else `http:ADDRESS`. On a Unix socket it is
+ * the user of the peer, `uid:1000`, as the kernel tells.
  */
 
 /* The caller of a request, as the door knows it. */
@@ -44,8 +46,8 @@ bool identity_host_is_allowed(const struct config_http *http, const char *host);
 bool identity_origin_is_allowed(
 	const struct config_http *http, const char *origin, const uint16_t *ports, size_t n_ports);
 
-/* Find the caller of a request from @address with the field @authorization (NULL: it has none). Return whether
- * it may have the tools: it shows a token of @http, or none is needed. Every token is compared, whichever is
- * the right one. */
-bool identity_read(const struct config_http *http, const char *authorization, const char *address,
-	struct http_identity *ret_identity);
+/* Find the caller of a request from @peer with the field @authorization (NULL: it has none). Return whether it
+ * may have the tools: it shows a token of @http, or needs none. Every token is compared, whichever is the
+ * right one. */
+bool identity_read(const struct config_http *http, const char *authorization,
+	const struct http_peer *peer, struct http_identity *ret_identity);

@@ -34,12 +34,25 @@ class Answer:
         return json.loads(self.bytes)
 
 
+class OnUnixSocket(http.client.HTTPConnection):
+    def __init__(self, path, seconds):
+        super().__init__("localhost", timeout=seconds)
+        self.path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(str(self.path))
+
+
 class Http:
-    """One connection that is kept alive. @address: the peer that the door sees."""
+    """One connection that is kept alive, to a port or the path of a Unix socket. @address: the peer that the
+    door sees."""
 
     def __init__(self, port, seconds=SECONDS, address="127.0.0.1"):
-        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=seconds,
-                                                     source_address=(address, 0))
+        self.connection = http.client.HTTPConnection(
+            "127.0.0.1", port, timeout=seconds, source_address=(address, 0)
+        ) if isinstance(port, int) else OnUnixSocket(port, seconds)
 
     def __enter__(self):
         return self

@@ -67,12 +67,31 @@ Test(config_http, reads_addresses)
 	cr_expect_eq(config.http.limits.body_bytes, 2048);
 }
 
+Test(config_http, reads_paths_of_unix_sockets)
+{
+	char path[CONFIG_HTTP_PATH_BYTES] = "/";
+	char http[256];
+
+	memset(path + 1, 'x', sizeof(path) - 2);
+	snprintf(http, sizeof(http), "{\"listen\": [\"unix:/run/a b\", \"unix:%s\"]}", path);
+	cr_assert_eq(read_http(http), 0);
+	expect_silence();
+	cr_expect_str_eq(config.http.addresses[0].path, "/run/a b");
+	cr_expect_str_eq(config.http.addresses[1].path, path);
+	expect_closed_by("{\"listen\": [\"unix:\"]}", "/toolboxd/http/listen/0: must be unix: and");
+	expect_closed_by(
+		"{\"listen\": [\"unix:a\"]}", "/toolboxd/http/listen/0: must be unix: and");
+	expect_closed_by(
+		"{\"listen\": [\"unix:/a\\n\"]}", "/toolboxd/http/listen/0: must be unix:");
+	snprintf(http, sizeof(http), "{\"listen\": [\"unix:%sx\"]}", path);
+	expect_closed_by(http, "of 107 bytes at most");
+}
+
 Test(config_http, refuses_what_is_no_address)
 {
 	static const char *const texts[] = {"", "8090", "127.0.0.1",
 		"127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:x", "::1:8090", "[::1]", "[::1:8090",
-		"[]:80", "http://127.0.0.1:8090", "127.0.0.1:8090/", "a b:80", "unix:/x", "unix",
-		":8090"};
+		"[]:80", "http://127.0.0.1:8090", "127.0.0.1:8090/", "a b:80", "unix", ":8090"};
 	char http[256];
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {

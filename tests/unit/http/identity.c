@@ -43,6 +43,9 @@ static void add_token(struct config_http *http, const char *name, const char *se
 	cr_assert_eq(http_token_digest(secret, strlen(secret), token->digest), 0);
 }
 
+static const struct http_peer ipv4 = {.address = "127.0.0.1"};
+static const struct http_peer ipv6 = {.address = "::1"};
+
 Test(identity, is_that_of_the_token)
 {
 	static char standard[] = "default";
@@ -58,24 +61,43 @@ Test(identity, is_that_of_the_token)
 	add_token(&http, "a", "0123456789abcdef", kids);
 	add_token(&http, "b", "fedcba9876543210", NULL);
 	tokens[1].is_admin = true;
-	cr_expect(identity_read(&http, "Bearer 0123456789abcdef", "127.0.0.1", &identity));
+	cr_expect(identity_read(&http, "Bearer 0123456789abcdef", &ipv4, &identity));
 	cr_expect_str_eq(identity.source, "http:a");
 	cr_expect_str_eq(identity.profile, "kids");
 	cr_expect_not(identity.is_admin);
-	cr_expect(identity_read(&http, "bearer  fedcba9876543210", "127.0.0.1", &identity));
+	cr_expect(identity_read(&http, "bearer  fedcba9876543210", &ipv4, &identity));
 	cr_expect_str_eq(identity.source, "http:b");
 	cr_expect_null(identity.profile);
 	cr_expect(identity.is_admin);
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
-		cr_expect_not(identity_read(&http, wrong[i], "127.0.0.1", &identity), "%zu", i);
+		cr_expect_not(identity_read(&http, wrong[i], &ipv4, &identity), "%zu", i);
 		cr_expect_not(identity.is_admin, "%zu", i);
 	}
 	http.tokens.n_items = 0;
-	cr_expect_not(identity_read(&http, "Bearer 0123456789abcdef", "::1", &identity));
+	cr_expect_not(identity_read(&http, "Bearer 0123456789abcdef", &ipv6, &identity));
 	http.needs_token = false;
-	cr_expect(identity_read(&http, "Bearer 0123456789abcdef", "::1", &identity));
+	cr_expect(identity_read(&http, "Bearer 0123456789abcdef", &ipv6, &identity));
 	cr_expect_str_eq(identity.source, "http:::1");
 	cr_expect_str_eq(identity.profile, "default");
+}
+
+Test(identity, knows_the_users_of_a_unix_socket)
+{
+	struct config_http http = {.needs_token = true, .profile = (char[]){"default"}};
+	struct http_peer peer = {.address = "uid:1000", .is_unix = true};
+	struct http_token tokens[1] = {0};
+	struct http_identity identity;
+
+	http.tokens.items = tokens;
+	add_token(&http, "a", "0123456789abcdef", NULL);
+	tokens[0].is_admin = true;
+	cr_expect(identity_read(&http, "Bearer 0123456789abcdef", &peer, &identity));
+	cr_expect_str_eq(identity.source, "uid:1000", "a token makes no difference");
+	cr_expect_str_eq(identity.profile, "default");
+	cr_expect_not(identity.is_admin);
+	peer.is_operator = true;
+	cr_expect(identity_read(&http, NULL, &peer, &identity));
+	cr_expect(identity.is_admin);
 }
 
 Test(identity, allows_the_names_of_the_configuration)
