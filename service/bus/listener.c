@@ -30,7 +30,7 @@ struct listener {
 	struct loop_timer timer;
 	listener_function function;
 	void *data;
-	char *path; /* of a Unix socket; or NULL */
+	char *path; /* the Unix socket; or NULL */
 	struct stat file;
 };
 
@@ -128,7 +128,7 @@ static int open_socket(struct bus_address *address, int *ret_fd)
 
 /* ── Unix sockets ────────────────────────────────────────────────────────────────────────────── */
 
-/* Return whether @name is the file of a socket that nobody listens on. */
+/* Return whether @name is the file of a socket without a listener. */
 static bool is_stale(const struct sockaddr_un *name)
 {
 	cleanup_close int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -163,7 +163,7 @@ static int open_unix(struct listener *listener, const char *path)
 	listener->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (listener->fd < 0)
 		return -errno;
-	/* The file takes this mode, less the umask; nobody can connect before listen(). */
+	/* The file takes this mode, less the umask; connect() fails before listen(). */
 	if (fchmod(listener->fd, UNIX_MODE) < 0)
 		return -errno;
 	r = bind_unix(listener->fd, &name);

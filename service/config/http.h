@@ -32,7 +32,7 @@ struct config_reader;
 
 /* One of `listen`. */
 struct config_http_address {
-	char path[CONFIG_HTTP_PATH_BYTES]; /* of a Unix socket; else "" */
+	char path[CONFIG_HTTP_PATH_BYTES]; /* a Unix socket; else "" */
 	char host[BUS_HOST_BYTES];         /* name or address; an IPv6 address without brackets */
 	uint16_t port;                     /* 0: any free port */
 };

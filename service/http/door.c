@@ -28,7 +28,7 @@ struct http_door {
 	struct service *service;
 	struct listener *listeners[CONFIG_HTTP_LISTEN_MAX];
 	size_t n_listeners;
-	uint16_t ports[CONFIG_HTTP_LISTEN_MAX]; /* of those that are no Unix sockets */
+	uint16_t ports[CONFIG_HTTP_LISTEN_MAX]; /* the TCP listeners' */
 	size_t n_ports;
 	struct http_connections *connections;
 	struct routes routes;

@@ -21,7 +21,7 @@
  * [::1].
  *
  * The caller is that of its token, `http:NAME`, where tokens are needed; else `http:ADDRESS`. On a Unix socket it is
- * the user of the peer, `uid:1000`, as the kernel tells.
+ * the user of the peer, `uid:1000`, as the kernel reports it.
  */
 
 /* The caller of a request, as the door knows it. */

@@ -13,8 +13,8 @@
 /* Ancestors that are looked at: a longer line is cut by an error. */
 #define ANCESTORS_MAX 256
 
-/* Read the parent of @pid (proc_pid_stat(5)): the field behind the name, which may contain anything, and the
- * state. Return a negative errno if that fails. */
+/* Read the parent of @pid (proc_pid_stat(5)): the name may contain anything; after its
+ * last bracket come the state and the parent. Return a negative errno if that fails. */
 static pid_t read_parent(pid_t pid)
 {
 	char path[32];
