@@ -6,6 +6,7 @@
 
 #include "json/number.h"
 #include "json/reader.h"
+#include "mcp/member.h"
 #include "util/cleanup.h"
 
 /* Statuses of HTTP. */
@@ -39,36 +40,6 @@ static const struct method {
 
 static const struct method unknown_method = {"", MCP_UNKNOWN, 0, NULL};
 
-static uint32_t find_typed(
-	const struct json_tape *tape, uint32_t object, const char *key, enum json_type type)
-{
-	uint32_t value = object != JSON_NONE ? json_find(tape, object, key) : JSON_NONE;
-
-	return value != JSON_NONE && json_type_at(tape, value) == type ? value : JSON_NONE;
-}
-
-/* Return the member @key of @object, where null counts as absent. */
-static uint32_t find_present(const struct json_tape *tape, uint32_t object, const char *key)
-{
-	uint32_t value = object != JSON_NONE ? json_find(tape, object, key) : JSON_NONE;
-
-	return value != JSON_NONE && json_type_at(tape, value) == JSON_NULL ? JSON_NONE : value;
-}
-
-static struct text_view value_text(const struct json_tape *tape, uint32_t index)
-{
-	struct text_view view;
-
-	view.text = json_value_text(tape, index, &view.size);
-	return view;
-}
-
-static bool is_text(const struct json_tape *tape, uint32_t index, const char *text)
-{
-	return json_type_at(tape, index) == JSON_STRING &&
-	       json_string_equals(tape, index, text, strlen(text));
-}
-
 /* ── the message ─────────────────────────────────────────────────────────────────────────────── */
 
 /* Return whether the value at @index may be the id of a request, or a progress token. */
@@ -81,7 +52,7 @@ static bool is_id(const struct json_tape *tape, uint32_t index)
 static const struct method *find_method(const struct mcp_message *message)
 {
 	for (size_t i = 0; i < sizeof(methods) / sizeof(*methods); i++)
-		if (is_text(&message->tape, message->method_name, methods[i].name))
+		if (mcp_is_text(&message->tape, message->method_name, methods[i].name))
 			return &methods[i];
 	return &unknown_method;
 }
@@ -99,7 +70,7 @@ static int read_members(struct mcp_message *message, struct mcp_error *error)
 	uint32_t version = json_find(tape, 0, "jsonrpc");
 
 	if (id != JSON_NONE && is_id(tape, id))
-		message->id = value_text(tape, id);
+		message->id = mcp_value_text(tape, id);
 	message->method_name = json_find(tape, 0, "method");
 	message->params = json_find(tape, 0, "params");
 	if (message->params != JSON_NONE && json_type_at(tape, message->params) == JSON_NULL)
@@ -108,7 +79,7 @@ static int read_members(struct mcp_message *message, struct mcp_error *error)
 		message->params != JSON_NONE && json_type_at(tape, message->params) != JSON_OBJECT;
 	if (message->has_wrong_params)
 		message->params = JSON_NONE;
-	if (version == JSON_NONE || !is_text(tape, version, "2.0"))
+	if (version == JSON_NONE || !mcp_is_text(tape, version, "2.0"))
 		return refuse_request(error, "\"jsonrpc\" must be \"2.0\".");
 	if (message->method_name == JSON_NONE) {
 		message->kind = MCP_RESPONSE;
@@ -124,7 +95,7 @@ static int read_members(struct mcp_message *message, struct mcp_error *error)
 		return refuse_request(error, "\"id\" must be a string or an integer.");
 	if (message->kind == MCP_REQUEST)
 		message->method = find_method(message)->method;
-	else if (is_text(tape, message->method_name, "notifications/cancelled"))
+	else if (mcp_is_text(tape, message->method_name, "notifications/cancelled"))
 		message->method = MCP_CANCELLED;
 	return 0;
 }
@@ -192,7 +163,7 @@ static int check_headers(const struct mcp_message *message, const struct mcp_fie
 {
 	const char *key = find_method(message)->named_by;
 	uint32_t name =
-		key ? find_typed(&message->tape, message->params, key, JSON_STRING) : JSON_NONE;
+		key ? mcp_find_typed(&message->tape, message->params, key, JSON_STRING) : JSON_NONE;
 	int r = 0;
 
 	if (status != MCP_FIELD_FOUND)
@@ -219,7 +190,7 @@ static int refuse_params(struct mcp_error *error, const char *text)
 static int read_initialize(struct mcp_message *message, struct mcp_error *error)
 {
 	message->requested_version =
-		find_typed(&message->tape, message->params, "protocolVersion", JSON_STRING);
+		mcp_find_typed(&message->tape, message->params, "protocolVersion", JSON_STRING);
 	if (message->requested_version == JSON_NONE)
 		return refuse_params(error, "params.protocolVersion must be a string.");
 	return 0;
@@ -227,7 +198,7 @@ static int read_initialize(struct mcp_message *message, struct mcp_error *error)
 
 static int read_list(struct mcp_message *message, struct mcp_error *error)
 {
-	message->cursor = find_present(&message->tape, message->params, "cursor");
+	message->cursor = mcp_find_present(&message->tape, message->params, "cursor");
 	if (message->cursor != JSON_NONE &&
 		json_type_at(&message->tape, message->cursor) != JSON_STRING)
 		return refuse_params(error, "params.cursor must be a string.");
@@ -236,10 +207,10 @@ static int read_list(struct mcp_message *message, struct mcp_error *error)
 
 static int read_call(struct mcp_message *message, struct mcp_error *error)
 {
-	message->name = find_typed(&message->tape, message->params, "name", JSON_STRING);
+	message->name = mcp_find_typed(&message->tape, message->params, "name", JSON_STRING);
 	if (message->name == JSON_NONE)
 		return refuse_params(error, "params.name must be a string, the name of a tool.");
-	message->arguments = find_present(&message->tape, message->params, "arguments");
+	message->arguments = mcp_find_present(&message->tape, message->params, "arguments");
 	if (message->arguments != JSON_NONE &&
 		json_type_at(&message->tape, message->arguments) != JSON_OBJECT)
 		return refuse_params(error, "params.arguments must be an object.");
@@ -248,12 +219,13 @@ static int read_call(struct mcp_message *message, struct mcp_error *error)
 
 static int read_listen(struct mcp_message *message, struct mcp_error *error)
 {
-	uint32_t filter = find_typed(&message->tape, message->params, "notifications", JSON_OBJECT);
+	uint32_t filter =
+		mcp_find_typed(&message->tape, message->params, "notifications", JSON_OBJECT);
 
 	if (filter == JSON_NONE)
 		return refuse_params(error, "params.notifications must be an object.");
 	message->wants_tool_changes =
-		find_typed(&message->tape, filter, "toolsListChanged", JSON_TRUE) != JSON_NONE;
+		mcp_find_typed(&message->tape, filter, "toolsListChanged", JSON_TRUE) != JSON_NONE;
 	return 0;
 }
 
@@ -276,24 +248,24 @@ static int read_params(struct mcp_message *message, struct mcp_error *error)
 /* Read the members of `_meta` that both eras have. */
 static int read_meta(struct mcp_message *message, uint32_t meta, struct mcp_error *error)
 {
-	uint32_t token = find_present(&message->tape, meta, "progressToken");
+	uint32_t token = mcp_find_present(&message->tape, meta, "progressToken");
 
 	if (token == JSON_NONE)
 		return 0;
 	if (!is_id(&message->tape, token))
 		return refuse_params(
 			error, "params._meta.progressToken must be a string or an integer.");
-	message->progress_token = value_text(&message->tape, token);
+	message->progress_token = mcp_value_text(&message->tape, token);
 	return 0;
 }
 
 /* A malformed notification is ignored (2026-07-28, Cancellation, Error Handling). */
 static void read_cancelled(struct mcp_message *message)
 {
-	uint32_t id = find_present(&message->tape, message->params, "requestId");
+	uint32_t id = mcp_find_present(&message->tape, message->params, "requestId");
 
 	if (id != JSON_NONE && is_id(&message->tape, id))
-		message->request_id = value_text(&message->tape, id);
+		message->request_id = mcp_value_text(&message->tape, id);
 }
 
 /* ── the check ───────────────────────────────────────────────────────────────────────────────── */
@@ -309,10 +281,10 @@ static int check_version(
 {
 	if (version == JSON_NONE || json_type_at(&message->tape, version) != JSON_STRING)
 		return refuse_meta(error, "params._meta has no " MCP_META_VERSION ".");
-	if (is_text(&message->tape, version, MCP_VERSION_MODERN))
+	if (mcp_is_text(&message->tape, version, MCP_VERSION_MODERN))
 		return 0;
 	mcp_refuse(error, MCP_UNSUPPORTED_VERSION, BAD_REQUEST, "Unsupported protocol version");
-	error->requested = value_text(&message->tape, version);
+	error->requested = mcp_value_text(&message->tape, version);
 	return MCP_E_REFUSED;
 }
 
@@ -323,7 +295,8 @@ static int check_modern(struct mcp_message *message, const struct mcp_fields *fi
 
 	if (r == 0)
 		r = check_version(message, version, error);
-	if (r == 0 && find_typed(&message->tape, meta, META_CAPABILITIES, JSON_OBJECT) == JSON_NONE)
+	if (r == 0 &&
+		mcp_find_typed(&message->tape, meta, META_CAPABILITIES, JSON_OBJECT) == JSON_NONE)
 		r = refuse_meta(error, "params._meta has no " META_CAPABILITIES ".");
 	return r;
 }
@@ -360,8 +333,8 @@ int mcp_message_check(
 	const struct json_tape *tape = &message->tape;
 	cleanup(buffer_deinit) struct buffer header = {0};
 	enum mcp_field_status status = MCP_FIELD_ABSENT;
-	uint32_t meta = find_typed(tape, message->params, "_meta", JSON_OBJECT);
-	uint32_t version = find_present(tape, meta, MCP_META_VERSION);
+	uint32_t meta = mcp_find_typed(tape, message->params, "_meta", JSON_OBJECT);
+	uint32_t version = mcp_find_present(tape, meta, MCP_META_VERSION);
 	int r = 0;
 
 	if (fields)

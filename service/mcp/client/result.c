@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "mcp/client/result.h"
+
+#include <string.h>
+
+#include "json/number.h"
+#include "json/writer.h"
+#include "mcp/error.h"
+#include "mcp/member.h"
+#include "util/cleanup.h"
+#include "util/utf8.h"
+
+/* Longest part of a text of a server that is repeated in a reason. */
+#define QUOTED_CHARS 200
+
+static uint32_t find_root(const struct json_tape *tape, const char *key, enum json_type type)
+{
+	uint32_t value = json_find(tape, 0, key);
+
+	return value != JSON_NONE && json_type_at(tape, value) == type ? value : JSON_NONE;
+}
+
+/* Return the token of the text of the block at @block, or JSON_NONE: it is no text block. */
+static uint32_t find_block_text(const struct json_tape *tape, uint32_t block)
+{
+	if (json_type_at(tape, block) != JSON_OBJECT ||
+		!mcp_is_text(tape, json_find(tape, block, "type"), "text"))
+		return JSON_NONE;
+	return mcp_find_typed(tape, block, "text", JSON_STRING);
+}
+
+/* ── failures ────────────────────────────────────────────────────────────────────────────────── */
+
+/* Append the texts of the array @content, one after the other. */
+static void write_failure(const struct json_tape *tape, uint32_t content, struct buffer *out)
+{
+	size_t start = out->size;
+
+	for (uint32_t block = json_first(tape, content); block < json_end(tape, content);
+		block = json_next(tape, block)) {
+		uint32_t text = find_block_text(tape, block);
+
+		if (text == JSON_NONE)
+			continue;
+		if (out->size > start)
+			buffer_append_char(out, '\n');
+		json_string_decode(tape, text, out);
+	}
+	if (out->size == start)
+		buffer_append_string(out, "The tool has failed, and does not give a reason.");
+}
+
+static enum mcp_end write_reason(const char *reason, struct buffer *out)
+{
+	buffer_append_string(out, reason);
+	return MCP_END_FAILED;
+}
+
+/* Append that the result has the type at @type. */
+static enum mcp_end write_type(const struct json_tape *tape, uint32_t type, struct buffer *out)
+{
+	cleanup(buffer_deinit) struct buffer name = {0};
+
+	if (json_type_at(tape, type) != JSON_STRING)
+		return write_reason("The server has sent a resultType that is not a string.", out);
+	if (mcp_is_text(tape, type, "input_required"))
+		return write_reason("The tool asks for input, which toolboxd does not give.", out);
+	json_string_decode(tape, type, &name);
+	buffer_fail_with(out, &name);
+	buffer_append_string(out, "The server has sent a result of the unknown type ");
+	json_write_string(
+		out, name.data ? name.data : "", utf8_prefix(name.data, name.size, QUOTED_CHARS));
+	buffer_append_char(out, '.');
+	return MCP_END_FAILED;
+}
+
+/* Return whether the text of a failure is that of a server which reports an unknown tool in a result:
+ * the SDKs of TypeScript and Python do. */
+static bool is_unknown_tool(const struct buffer *text, size_t start)
+{
+	static const char *const openings[] = {"MCP error -32602:", "Unknown tool"};
+
+	for (size_t i = 0; i < sizeof(openings) / sizeof(*openings); i++)
+		if (text->size - start >= strlen(openings[i]) &&
+			memcmp(text->data + start, openings[i], strlen(openings[i])) == 0)
+			return true;
+	return false;
+}
+
+static enum mcp_end read_error(
+	const struct json_tape *tape, uint32_t error, struct buffer *out, bool *ret_is_unknown)
+{
+	uint32_t message = mcp_find_typed(tape, error, "message", JSON_STRING);
+	uint32_t code = mcp_find_typed(tape, error, "code", JSON_NUMBER);
+	size_t start = out->size;
+	int64_t number = 0;
+
+	if (code != JSON_NONE && json_number_i64(tape, code, &number) == 0)
+		*ret_is_unknown = number == MCP_INVALID_PARAMS;
+	if (message != JSON_NONE)
+		json_string_decode(tape, message, out);
+	if (out->size == start)
+		buffer_append_string(out, "The server has sent an error without a message.");
+	return MCP_END_FAILED;
+}
+
+/* ── results ─────────────────────────────────────────────────────────────────────────────────── */
+
+enum mcp_end mcp_read_end(const struct json_tape *tape, struct buffer *out, bool *ret_is_unknown)
+{
+	uint32_t error = find_root(tape, "error", JSON_OBJECT);
+	uint32_t result = find_root(tape, "result", JSON_OBJECT);
+	uint32_t type = mcp_find_present(tape, result, "resultType");
+	uint32_t content = mcp_find_typed(tape, result, "content", JSON_ARRAY);
+	uint32_t structured = mcp_find_present(tape, result, "structuredContent");
+	size_t start = out->size;
+
+	*ret_is_unknown = false;
+	if (error != JSON_NONE)
+		return read_error(tape, error, out, ret_is_unknown);
+	if (result == JSON_NONE)
+		return write_reason("The server has sent a result that is not an object.", out);
+	if (type != JSON_NONE && !mcp_is_text(tape, type, "complete"))
+		return write_type(tape, type, out);
+	if (content == JSON_NONE)
+		return write_reason("The server has sent a result without content.", out);
+	if (mcp_find_typed(tape, result, "isError", JSON_TRUE) != JSON_NONE) {
+		write_failure(tape, content, out);
+		*ret_is_unknown = buffer_status(out) == 0 && is_unknown_tool(out, start);
+		return MCP_END_FAILED;
+	}
+	buffer_append_string(out, "{\"content\":");
+	json_write_compact(out, tape, content);
+	if (structured != JSON_NONE) {
+		buffer_append_string(out, ",\"structured\":");
+		json_write_compact(out, tape, structured);
+	}
+	buffer_append_char(out, '}');
+	return MCP_END_RESULT;
+}
+
+/* ── long results ────────────────────────────────────────────────────────────────────────────── */
+
+/* Append the string at @token, cut to *@left code points, and take these off *@left. */
+static void cut_string(
+	const struct json_tape *tape, uint32_t token, size_t *left, struct buffer *out)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+	size_t points = json_string_points(tape, token);
+
+	if (points > *left)
+		points = *left;
+	json_string_decode(tape, token, &text);
+	buffer_fail_with(out, &text);
+	json_write_string(
+		out, text.data ? text.data : "", utf8_prefix(text.data, text.size, points));
+	*left -= points;
+}
+
+/* Append the text block at @block with its text at @text cut. */
+static void cut_block(const struct json_tape *tape, uint32_t block, uint32_t text, size_t *left,
+	struct buffer *out)
+{
+	buffer_append_char(out, '{');
+	for (uint32_t key = json_first(tape, block); key < json_end(tape, block);
+		key = json_next_key(tape, key)) {
+		if (key > json_first(tape, block))
+			buffer_append_char(out, ',');
+		json_write_compact(out, tape, key);
+		buffer_append_char(out, ':');
+		if (key + 1 == text)
+			cut_string(tape, text, left, out);
+		else
+			json_write_compact(out, tape, key + 1);
+	}
+	buffer_append_char(out, '}');
+}
+
+static void cut_blocks(
+	const struct json_tape *tape, uint32_t content, size_t left, struct buffer *out)
+{
+	buffer_append_char(out, '[');
+	for (uint32_t block = json_first(tape, content); block < json_end(tape, content);
+		block = json_next(tape, block)) {
+		uint32_t text = find_block_text(tape, block);
+
+		if (block > json_first(tape, content))
+			buffer_append_char(out, ',');
+		if (text == JSON_NONE)
+			json_write_compact(out, tape, block);
+		else
+			cut_block(tape, block, text, &left, out);
+	}
+	buffer_append_char(out, ']');
+}
+
+/* Return the number of code points of all text blocks of @content. */
+static size_t count_chars(const struct json_tape *tape, uint32_t content)
+{
+	size_t count = 0;
+
+	for (uint32_t block = json_first(tape, content); block < json_end(tape, content);
+		block = json_next(tape, block)) {
+		uint32_t text = find_block_text(tape, block);
+
+		count += text == JSON_NONE ? 0 : json_string_points(tape, text);
+	}
+	return count;
+}
+
+bool mcp_cut_content(const struct json_tape *tape, size_t chars_max, struct buffer *out)
+{
+	uint32_t content = json_type_at(tape, 0) == JSON_OBJECT
+				   ? find_root(tape, "content", JSON_ARRAY)
+				   : JSON_NONE;
+	uint32_t structured;
+
+	if (content == JSON_NONE || count_chars(tape, content) <= chars_max)
+		return false;
+	buffer_append_string(out, "{\"content\":");
+	cut_blocks(tape, content, chars_max, out);
+	buffer_append_string(out, ",\"truncated\":true");
+	structured = json_find(tape, 0, "structured");
+	if (structured != JSON_NONE) {
+		buffer_append_string(out, ",\"structured\":");
+		json_write_compact(out, tape, structured);
+	}
+	buffer_append_char(out, '}');
+	return true;
+}

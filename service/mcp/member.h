@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "json/tape.h"
+#include "util/text_view.h"
+
+/* Members of objects that a peer sends. An @object that is JSON_NONE has none, so these do not
+ * look into the root. */
+
+/* Return the member @key of @object if it has @type, else JSON_NONE. */
+static inline uint32_t mcp_find_typed(
+	const struct json_tape *tape, uint32_t object, const char *key, enum json_type type)
+{
+	uint32_t value = object != JSON_NONE ? json_find(tape, object, key) : JSON_NONE;
+
+	return value != JSON_NONE && json_type_at(tape, value) == type ? value : JSON_NONE;
+}
+
+/* Return the member @key of @object, where null counts as absent. */
+static inline uint32_t mcp_find_present(
+	const struct json_tape *tape, uint32_t object, const char *key)
+{
+	uint32_t value = object != JSON_NONE ? json_find(tape, object, key) : JSON_NONE;
+
+	return value != JSON_NONE && json_type_at(tape, value) == JSON_NULL ? JSON_NONE : value;
+}
+
+/* Return the value at @index as it is in the text. */
+static inline struct text_view mcp_value_text(const struct json_tape *tape, uint32_t index)
+{
+	struct text_view view;
+
+	view.text = json_value_text(tape, index, &view.size);
+	return view;
+}
+
+/* Return whether the value at @index is the string @text. */
+static inline bool mcp_is_text(const struct json_tape *tape, uint32_t index, const char *text)
+{
+	return index != JSON_NONE && json_type_at(tape, index) == JSON_STRING &&
+	       json_string_equals(tape, index, text, strlen(text));
+}

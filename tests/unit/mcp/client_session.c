@@ -1,0 +1,685 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "client_session.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "mcp/client/pages.h"
+#include "scarce.h"
+
+#define LEGACY_LIST(id) SENT(id, "tools/list", "")
+#define MODERN_LIST(id) SENT(id, "tools/list", CLIENT_META "}")
+#define LISTEN(id)                                                                                 \
+	SENT(id, "subscriptions/listen",                                                           \
+		CLIENT_META "},\"notifications\":{\"toolsListChanged\":true}")
+#define DISCOVERED_LISTEN(id)                                                                      \
+	ANSWER(id, "\"supportedVersions\":[\"2027-01-01\",\"2026-07-28\"],"                        \
+		   "\"capabilities\":{\"tools\":{\"listChanged\":true}}")
+#define LIST_CHANGED "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}"
+#define ACKNOWLEDGED                                                                               \
+	"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/subscriptions/acknowledged\","            \
+	"\"params\":{\"notifications\":{\"toolsListChanged\":true}}}"
+#define CALLED(id, arguments)                                                                      \
+	SENT(id, "tools/call",                                                                     \
+		"\"_meta\":{\"progressToken\":" id "},\"name\":\"add\",\"arguments\":" arguments)
+#define NO_CONTENT "\"content\":[]"
+
+static struct session session;
+
+static void call_add(uint64_t call, const char *arguments, int wanted)
+{
+	cr_expect_eq(mcp_client_call(session.client, call, TEXT_VIEW("add"), TEXT_VIEW(arguments)),
+		wanted);
+}
+
+static void begin_stdio(void)
+{
+	begin(&session, (struct mcp_client_options){0});
+}
+
+/* Be ready with a legacy server, which has one tool. */
+static void begin_ready(struct mcp_client_options options)
+{
+	options.is_legacy = true;
+	begin(&session, options);
+	take(&session, INITIALIZED("1"));
+	take(&session, ANSWER("2", "\"tools\":[{\"name\":\"add\"}]"));
+	expect_actions(&session, SENT_INITIALIZE("1") "ready legacy\n" SENT_INITIALIZED LEGACY_LIST(
+					 "2") "tools [{\"name\":\"add\"}]\n");
+}
+
+static void end_session(void)
+{
+	end(&session);
+}
+
+TestSuite(mcp_client, .fini = end_session);
+
+/* ── the handshake ───────────────────────────────────────────────────────────────────────────── */
+
+Test(mcp_client, finds_a_modern_server)
+{
+	begin_stdio();
+	expect_actions(&session, SENT_DISCOVER("1"));
+	cr_expect(mcp_client_is_probing(session.client));
+	take(&session, DISCOVERED("1"));
+	expect_actions(&session, "ready modern\n" MODERN_LIST("2"));
+	cr_expect_not(mcp_client_is_probing(session.client));
+}
+
+Test(mcp_client, finds_a_legacy_server_by_any_error)
+{
+	begin_stdio();
+	take(&session, ERROR("1", "-32000"));
+	take(&session, INITIALIZED("2"));
+	expect_actions(&session, SENT_DISCOVER("1") SENT_INITIALIZE(
+					 "2") "ready legacy\n" SENT_INITIALIZED LEGACY_LIST("3"));
+}
+
+Test(mcp_client, finds_a_legacy_server_that_discovers_other_versions)
+{
+	begin_stdio();
+	take(&session, ANSWER("1", "\"supportedVersions\":[\"2031-01-01\"],\"capabilities\":{}"));
+	take(&session, ANSWER("2", "\"protocolVersion\":\"2031-01-01\""));
+	expect_actions(
+		&session, SENT_DISCOVER("1") SENT_INITIALIZE(
+				  "2") "over it has refused server/discover and initialize\n");
+}
+
+Test(mcp_client, does_not_take_silence_for_a_verdict)
+{
+	begin_stdio();
+	pass(&session, MCP_PROBE_MS - 1);
+	expect_actions(&session, SENT_DISCOVER("1"));
+	pass(&session, 1);
+	cr_expect(mcp_client_is_probing(session.client));
+	take(&session, INITIALIZED("2"));
+	expect_actions(&session,
+		SENT_INITIALIZE("2") "ready legacy, no verdict\n" SENT_INITIALIZED LEGACY_LIST(
+			"3"));
+	take(&session, ERROR("1", "-32601"));
+	expect_actions(&session, "");
+}
+
+Test(mcp_client, takes_a_late_discovery)
+{
+	begin_stdio();
+	pass(&session, MCP_PROBE_MS);
+	take(&session, DISCOVERED("1"));
+	take(&session, INITIALIZED("2"));
+	expect_actions(&session,
+		SENT_DISCOVER("1") SENT_INITIALIZE("2") "ready modern\n" MODERN_LIST("3"));
+}
+
+Test(mcp_client, has_a_verdict_by_a_late_refusal)
+{
+	begin_stdio();
+	pass(&session, MCP_PROBE_MS);
+	take(&session, ERROR("1", "-32601"));
+	take(&session, INITIALIZED("2"));
+	expect_actions(&session, SENT_DISCOVER("1") SENT_INITIALIZE(
+					 "2") "ready legacy\n" SENT_INITIALIZED LEGACY_LIST("3"));
+}
+
+Test(mcp_client, discovers_once_more_after_a_refusal)
+{
+	begin_stdio();
+	pass(&session, MCP_PROBE_MS);
+	take(&session, ERROR("2", "-32601"));
+	expect_actions(&session, SENT_DISCOVER("1") SENT_INITIALIZE("2") SENT_DISCOVER("3"));
+	take(&session, ERROR("1", "-32601"));
+	expect_actions(&session, "");
+	take(&session, DISCOVERED("3"));
+	expect_actions(&session, "ready modern\n" MODERN_LIST("4"));
+}
+
+Test(mcp_client, takes_the_first_discovery_during_the_second)
+{
+	begin_stdio();
+	pass(&session, MCP_PROBE_MS);
+	take(&session, ERROR("2", "-32601"));
+	take(&session, DISCOVERED("1"));
+	take(&session, DISCOVERED("3"));
+	expect_actions(&session, SENT_DISCOVER("1") SENT_INITIALIZE("2")
+					 SENT_DISCOVER("3") "ready modern\n" MODERN_LIST("4"));
+}
+
+Test(mcp_client, gives_up_a_server_that_refuses_everything)
+{
+	begin_stdio();
+	pass(&session, MCP_PROBE_MS);
+	take(&session, ERROR("2", "-32601"));
+	take(&session, ERROR("3", "-32601"));
+	take(&session, DISCOVERED("1"));
+	expect_actions(
+		&session, SENT_DISCOVER("1") SENT_INITIALIZE("2") SENT_DISCOVER(
+				  "3") "over it has refused server/discover and initialize: No.\n");
+	cr_expect_eq(mcp_client_due_ms(session.client), UINT64_MAX);
+}
+
+Test(mcp_client, gives_up_a_handshake_that_takes_long)
+{
+	begin_stdio();
+	pass(&session, 60000);
+	expect_actions(&session,
+		SENT_DISCOVER("1") SENT_INITIALIZE("2") "over it has not responded to "
+							"server/discover and initialize in time\n");
+}
+
+Test(mcp_client, begins_with_the_verdict_that_was_kept)
+{
+	begin(&session, (struct mcp_client_options){.is_legacy = true});
+	take(&session, ERROR("1", "-32601"));
+	take(&session, DISCOVERED("2"));
+	expect_actions(&session,
+		SENT_INITIALIZE("1") SENT_DISCOVER("2") "ready modern\n" MODERN_LIST("3"));
+}
+
+/* ── the list ────────────────────────────────────────────────────────────────────────────────── */
+
+Test(mcp_client, lists_in_pages)
+{
+	begin_stdio();
+	take(&session, DISCOVERED("1"));
+	take(&session, ANSWER("2", "\"tools\":[{\"name\": \"a\"},{}],\"nextCursor\":\"\""));
+	take(&session, ANSWER("3", "\"tools\":[],\"nextCursor\":\"\\u00e9\""));
+	take(&session, ANSWER("4", "\"tools\":[1],\"nextCursor\":null"));
+	expect_actions(&session,
+		SENT_DISCOVER("1") "ready modern\n" MODERN_LIST("2") SENT(
+			"3", "tools/list", CLIENT_META "},\"cursor\":\"\"") SENT("4", "tools/list",
+			CLIENT_META "},\"cursor\":\"\\u00e9\"") "tools [{\"name\":\"a\"},{},1]\n");
+}
+
+Test(mcp_client, ends_a_list_at_a_cursor_that_it_has_seen)
+{
+	begin_ready((struct mcp_client_options){0});
+	take(&session, LIST_CHANGED);
+	pass(&session, 1000);
+	take(&session, ANSWER("3", "\"tools\":[1],\"nextCursor\":\"a\""));
+	take(&session, ANSWER("4", "\"tools\":[2],\"nextCursor\":\"b\""));
+	take(&session, ANSWER("5", "\"tools\":[3],\"nextCursor\":\"\\u0061\""));
+	expect_actions(&session,
+		LEGACY_LIST("3") SENT("4", "tools/list", "\"cursor\":\"a\"") SENT("5", "tools/list",
+			"\"cursor\":\"b\"") "tools [1,2,3] (its list of tools comes back to a page "
+					    "that it has had)\n");
+}
+
+Test(mcp_client, ends_a_list_after_1000_pages)
+{
+	char page[128];
+
+	begin_ready((struct mcp_client_options){0});
+	take(&session, LIST_CHANGED);
+	pass(&session, 1000);
+	for (unsigned int i = 0; i < MCP_PAGES_MAX; i++) {
+		buffer_reset(&session.record);
+		snprintf(page, sizeof(page), ANSWER("%u", "\"tools\":[],\"nextCursor\":\"%u\""),
+			i + 3, i);
+		take(&session, page);
+	}
+	expect_actions(&session, "tools [] (its list of tools has more than 1000 pages)\n");
+}
+
+Test(mcp_client, ends_a_list_of_64_mib)
+{
+	static char page[(1 << 20) + 1];
+	size_t head;
+	unsigned int i;
+
+	begin_ready((struct mcp_client_options){0});
+	take(&session, LIST_CHANGED);
+	pass(&session, 1000);
+	for (i = 0; i < 65; i++) {
+		buffer_reset(&session.record);
+		head = (size_t)snprintf(page, sizeof(page),
+			"{\"jsonrpc\":\"2.0\",\"id\":%u,\"result\":{\"nextCursor\":\"%u\","
+			"\"tools\":[%u,\"",
+			i + 3, i, i);
+		memset(page + head, 'x', sizeof(page) - head - strlen("\"]}}") - 1);
+		memcpy(page + sizeof(page) - sizeof("\"]}}"), "\"]}}", sizeof("\"]}}"));
+		take(&session, page);
+		if (strncmp(session.record.data, "tools", 5) == 0)
+			break;
+	}
+	cr_expect_eq(i, 64, "%u", i);
+	cr_assert_not_null(buffer_terminate(&session.record));
+	cr_expect_not_null(strstr(session.record.data, "more than 64 MiB"));
+}
+
+Test(mcp_client, lists_from_the_start_when_a_cursor_is_refused)
+{
+	begin_ready((struct mcp_client_options){0});
+	take(&session, LIST_CHANGED);
+	pass(&session, 1000);
+	take(&session, ANSWER("3", "\"tools\":[1],\"nextCursor\":\"a\""));
+	take(&session, ERROR("4", "-32602"));
+	take(&session, ANSWER("5", "\"tools\":[2],\"nextCursor\":\"a\""));
+	take(&session, ERROR("6", "-32602"));
+	expect_actions(&session,
+		LEGACY_LIST("3") SENT("4", "tools/list", "\"cursor\":\"a\"") LEGACY_LIST("5") SENT(
+			"6", "tools/list",
+			"\"cursor\":\"a\"") "no tools (it has not listed its tools: No.)\n");
+}
+
+Test(mcp_client, tries_a_list_that_fails_again_and_again)
+{
+	static const uint64_t waits_ms[] = {1250, 2500, 5000, 10000, 20000, 40000, 75000, 75000};
+	char text[256];
+
+	begin(&session, (struct mcp_client_options){.is_legacy = true, .jitter_percent = 25});
+	take(&session, INITIALIZED("1"));
+	for (unsigned int i = 0; i < sizeof(waits_ms) / sizeof(*waits_ms); i++) {
+		snprintf(text, sizeof(text), ERROR("%u", "-32603"), i + 2);
+		take(&session, text);
+		buffer_reset(&session.record);
+		pass(&session, waits_ms[i] - 1);
+		expect_actions(&session, "");
+		pass(&session, 1);
+		snprintf(text, sizeof(text), LEGACY_LIST("%u"), i + 3);
+		expect_actions(&session, text);
+	}
+	take(&session, ANSWER("10", "\"tools\":[]"));
+	take(&session, LIST_CHANGED);
+	pass(&session, 1000);
+	take(&session, ERROR("11", "-32603"));
+	buffer_reset(&session.record);
+	pass(&session, 1250);
+	expect_actions(&session, LEGACY_LIST("12"));
+}
+
+Test(mcp_client, refuses_a_list_that_is_none)
+{
+	static const char *const results[] = {"\"tools\":{}", "", "\"tools\":[],\"nextCursor\":1"};
+	char text[256];
+
+	for (size_t i = 0; i < sizeof(results) / sizeof(*results); i++) {
+		begin(&session, (struct mcp_client_options){.is_legacy = true});
+		take(&session, INITIALIZED("1"));
+		buffer_reset(&session.record);
+		snprintf(text, sizeof(text), ANSWER("2", "%s"), results[i]);
+		take(&session, text);
+		expect_actions(&session, "no tools (it has not listed its tools)\n");
+		if (i + 1 < sizeof(results) / sizeof(*results))
+			end(&session);
+	}
+}
+
+Test(mcp_client, waits_for_a_page_as_long_as_30_s)
+{
+	begin(&session, (struct mcp_client_options){.is_legacy = true});
+	take(&session, INITIALIZED("1"));
+	buffer_reset(&session.record);
+	pass(&session, MCP_LIST_MS);
+	expect_actions(&session,
+		SENT_CANCELLED("2", "timeout") "no tools (it has not listed its tools in time)\n");
+	take(&session, ANSWER("2", "\"tools\":[]"));
+	expect_actions(&session, "");
+	pass(&session, 1000);
+	expect_actions(&session, LEGACY_LIST("3"));
+}
+
+Test(mcp_client, lists_once_a_second_whatever_changes)
+{
+	begin_ready((struct mcp_client_options){0});
+	for (unsigned int i = 0; i < 100; i++) {
+		take(&session, LIST_CHANGED);
+		pass(&session, 5);
+	}
+	expect_actions(&session, "");
+	pass(&session, 500);
+	expect_actions(&session, LEGACY_LIST("3"));
+	take(&session, LIST_CHANGED);
+	pass(&session, 2000);
+	expect_actions(&session, "");
+	take(&session, ANSWER("3", "\"tools\":[]"));
+	pass(&session, 0);
+	expect_actions(&session, "tools []\n" LEGACY_LIST("4"));
+}
+
+Test(mcp_client, lists_again_when_a_list_expires)
+{
+	begin_stdio();
+	take(&session, DISCOVERED("1"));
+	take(&session, ANSWER("2", "\"tools\":[],\"ttlMs\":5"));
+	buffer_reset(&session.record);
+	pass(&session, MCP_TTL_LEAST_MS - 1);
+	expect_actions(&session, "");
+	pass(&session, 1);
+	expect_actions(&session, MODERN_LIST("3"));
+	take(&session, ANSWER("3", "\"tools\":[],\"ttlMs\":120000"));
+	mcp_client_set_stream(session.client, true);
+	cr_expect_eq(mcp_client_due_ms(session.client), UINT64_MAX);
+	mcp_client_set_stream(session.client, false);
+	cr_expect_eq(mcp_client_due_ms(session.client), session.now_ms + 120000);
+}
+
+/* ── the subscription ────────────────────────────────────────────────────────────────────────── */
+
+Test(mcp_client, subscribes_to_changes)
+{
+	begin_stdio();
+	take(&session, DISCOVERED_LISTEN("1"));
+	take(&session, ACKNOWLEDGED);
+	take(&session, ANSWER("3", "\"tools\":[],\"ttlMs\":1"));
+	expect_actions(&session,
+		SENT_DISCOVER("1") "ready modern\n" LISTEN("2") MODERN_LIST("3") "tools []\n");
+	cr_expect_eq(mcp_client_due_ms(session.client), UINT64_MAX);
+	take(&session, LIST_CHANGED);
+	pass(&session, 1000);
+	expect_actions(&session, MODERN_LIST("4"));
+}
+
+Test(mcp_client, subscribes_again_and_lists_what_it_may_have_missed)
+{
+	begin_stdio();
+	take(&session, DISCOVERED_LISTEN("1"));
+	take(&session, ACKNOWLEDGED);
+	take(&session, ANSWER("3", "\"tools\":[]"));
+	pass(&session, 5000);
+	take(&session, ANSWER("2", "\"resultType\":\"complete\""));
+	buffer_reset(&session.record);
+	pass(&session, 999);
+	expect_actions(&session, "");
+	pass(&session, 1);
+	expect_actions(&session, LISTEN("4"));
+	take(&session, ACKNOWLEDGED);
+	pass(&session, 0);
+	expect_actions(&session, MODERN_LIST("5"));
+	take(&session, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
+		       "\"params\":{\"requestId\":4}}");
+	pass(&session, 1000);
+	expect_actions(&session, LISTEN("6"));
+}
+
+Test(mcp_client, does_not_insist_on_a_subscription)
+{
+	begin_stdio();
+	take(&session, DISCOVERED_LISTEN("1"));
+	take(&session, ERROR("2", "-32601"));
+	take(&session, ANSWER("3", "\"tools\":[]"));
+	cr_expect_eq(mcp_client_due_ms(session.client), UINT64_MAX);
+}
+
+/* ── calls ───────────────────────────────────────────────────────────────────────────────────── */
+
+Test(mcp_client, calls_in_both_eras)
+{
+	begin_ready((struct mcp_client_options){0});
+	call_add(7, "{\"a\":\r\n [1]}", 0);
+	take(&session, ANSWER("3", "\"content\":[{\"type\": \"text\",\"text\":\"2\"}],"
+				   "\"structuredContent\":{\"sum\":2.0}"));
+	expect_actions(&session,
+		CALLED("3", "{\"a\":   [1]}") "result 7 "
+					      "{\"content\":[{\"type\":\"text\",\"text\":\"2\"}],"
+					      "\"structured\":{\"sum\":2.0}}\n");
+	end(&session);
+	begin_stdio();
+	take(&session, DISCOVERED("1"));
+	buffer_reset(&session.record);
+	call_add(7, "{}", 0);
+	cr_expect_eq(mcp_client_request_id(session.client, 7), 3);
+	cr_expect_eq(mcp_client_request_id(session.client, 8), 0);
+	expect_actions(&session,
+		SENT("3", "tools/call",
+			CLIENT_META ",\"progressToken\":3},\"name\":\"add\",\"arguments\":{}"));
+}
+
+Test(mcp_client, calls_only_when_it_can)
+{
+	begin_stdio();
+	call_add(1, "{}", MCP_E_UNREADY);
+	end(&session);
+	begin_ready((struct mcp_client_options){0});
+	call_add(1, "{}", 0);
+	call_add(2, "{}", 0);
+	call_add(3, "{}", MCP_E_BUSY);
+	take(&session, ANSWER("4", NO_CONTENT));
+	take(&session, ANSWER("3", NO_CONTENT));
+	call_add(3, "{}", 0);
+	expect_actions(&session, CALLED("3", "{}") CALLED("4",
+					 "{}") "result 2 {\"content\":[]}\n"
+					       "result 1 {\"content\":[]}\n" CALLED("5", "{}"));
+}
+
+Test(mcp_client, ignores_responses_to_no_request_of_its_own)
+{
+	begin_ready((struct mcp_client_options){0});
+	call_add(1, "{}", 0);
+	take(&session, ANSWER("3", NO_CONTENT));
+	take(&session, ANSWER("3", NO_CONTENT));
+	take(&session, ANSWER("\"3\"", NO_CONTENT));
+	take(&session, ANSWER("0", NO_CONTENT));
+	take(&session, ANSWER("99", NO_CONTENT));
+	take(&session, ERROR("null", "-32700"));
+	expect_actions(&session,
+		CALLED("3",
+			"{}") "result 1 {\"content\":[]}\n"
+			      "note it has sent a response to a request that it does not have: 3\n"
+			      "note it has sent a response to a request that it does not have: "
+			      "\"3\"\n"
+			      "note it has sent a response to a request that it does not have: 0\n"
+			      "note it has sent a response to a request that it does not have: 99\n"
+			      "note it has sent a response to a request that it does not have: "
+			      "without an id\n");
+}
+
+Test(mcp_client, reports_progress)
+{
+#define PROGRESS(params)                                                                           \
+	"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{" params "}}"
+	begin_ready((struct mcp_client_options){0});
+	call_add(1, "{}", 0);
+	buffer_reset(&session.record);
+	take(&session,
+		PROGRESS("\"progressToken\":3,\"progress\":1,\"total\":4,\"message\":\"a\""));
+	take(&session, PROGRESS("\"progressToken\":3,\"progress\":50"));
+	take(&session, PROGRESS("\"progressToken\":3,\"progress\":5,\"total\":4"));
+	take(&session, PROGRESS("\"progressToken\":3,\"progress\":5,\"total\":0"));
+	take(&session, PROGRESS("\"progressToken\":3,\"progress\":-5,\"total\":1"));
+	take(&session, PROGRESS("\"progressToken\":4,\"progress\":1,\"total\":4"));
+	take(&session, PROGRESS("\"progressToken\":\"3\",\"progress\":1,\"total\":4"));
+	take(&session, PROGRESS("\"progress\":1"));
+	expect_actions(&session, "progress 1 0.25 a\nprogress 1 -1 \nprogress 1 1 \n"
+				 "progress 1 -1 \nprogress 1 -1 \n");
+}
+
+Test(mcp_client, cancels_by_a_notification)
+{
+	begin_ready((struct mcp_client_options){0});
+	call_add(1, "{}", 0);
+	cr_expect_eq(mcp_client_cancel(session.client, 1, false), 0);
+	cr_expect_eq(mcp_client_cancel(session.client, 1, false), 0);
+	take(&session, ANSWER("3", NO_CONTENT));
+	expect_actions(&session, CALLED("3", "{}") SENT_CANCELLED("3", "cancelled"));
+	take(&session, ANSWER("3", NO_CONTENT));
+	expect_actions(
+		&session, "note it has sent a response to a request that it does not have: 3\n");
+}
+
+Test(mcp_client, gives_up_a_server_that_is_silent_for_three_calls)
+{
+	begin_ready((struct mcp_client_options){.workers = 8});
+	for (uint64_t call = 1; call <= 2; call++) {
+		call_add(call, "{}", 0);
+		mcp_client_cancel(session.client, call, true);
+	}
+	call_add(3, "{}", 0);
+	take(&session, LIST_CHANGED);
+	mcp_client_cancel(session.client, 3, true);
+	call_add(10, "{}", 0);
+	for (uint64_t call = 4; call <= 6; call++) {
+		buffer_reset(&session.record);
+		call_add(call, "{}", 0);
+		mcp_client_cancel(session.client, call, true);
+	}
+	expect_actions(&session, CALLED("9", "{}") SENT_CANCELLED(
+					 "9", "timeout") "over it has sent nothing until the "
+							 "deadlines of three calls\nlost 10\n");
+	call_add(11, "{}", MCP_E_UNREADY);
+}
+
+Test(mcp_client, fails_a_call_by_an_error)
+{
+	begin_ready((struct mcp_client_options){0});
+	call_add(1, "{}", 0);
+	call_add(2, "{}", 0);
+	take(&session, ERROR("3", "-32000"));
+	pass(&session, 5000);
+	expect_actions(&session, CALLED("3", "{}") CALLED("4", "{}") "failed 1 No.\n");
+	take(&session, ERROR("4", "-32602"));
+	pass(&session, 0);
+	expect_actions(&session, "failed 2 No.\n" LEGACY_LIST("5"));
+}
+
+Test(mcp_client, loses_its_calls_with_the_session)
+{
+	begin_ready((struct mcp_client_options){0});
+	call_add(1, "{}", 0);
+	call_add(2, "{}", 0);
+	mcp_client_end(session.client);
+	mcp_client_end(session.client);
+	take(&session, ANSWER("3", NO_CONTENT));
+	expect_actions(&session, CALLED("3", "{}") CALLED("4", "{}") "lost 1\nlost 2\n");
+}
+
+/* ── other messages ──────────────────────────────────────────────────────────────────────────── */
+
+Test(mcp_client, responds_to_ping_and_refuses_other_requests)
+{
+	begin_stdio();
+	take(&session, "{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"method\":\"ping\"}");
+	take(&session, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"sampling/createMessage\"}");
+	expect_actions(&session,
+		SENT_DISCOVER(
+			"1") "send - {\"jsonrpc\":\"2.0\",\"id\":\"a\",\"result\":{}}\n"
+			     "send - {\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32601,"
+			     "\"message\":\"Method not found\"}}\n");
+}
+
+Test(mcp_client, ignores_a_request_with_a_long_id)
+{
+	char text[2048];
+
+	begin_stdio();
+	snprintf(text, sizeof(text), "{\"jsonrpc\":\"2.0\",\"method\":\"ping\",\"id\":\"%01024d\"}",
+		0);
+	take(&session, text);
+	expect_actions(&session,
+		SENT_DISCOVER(
+			"1") "note it has sent a request with an id of more than 1024 bytes\n");
+}
+
+Test(mcp_client, ignores_what_is_no_message)
+{
+	static const char *const texts[] = {"", "Listening on stdio", "{}", "1", "[1,", "[]",
+		"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\"}"};
+
+	begin_stdio();
+	buffer_reset(&session.record);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+		take(&session, texts[i]);
+	cr_assert_not_null(buffer_terminate(&session.record));
+	for (const char *at = session.record.data; *at; at = strchr(at, '\n') + 1)
+		cr_expect_eq(strncmp(at, "note it has sent what is no message: ", 37), 0, "%s", at);
+	cr_expect(mcp_client_is_probing(session.client) == false, "a notification is a message");
+}
+
+Test(mcp_client, takes_a_batch)
+{
+	begin_ready((struct mcp_client_options){0});
+	call_add(1, "{}", 0);
+	call_add(2, "{}", 0);
+	buffer_reset(&session.record);
+	take(&session, "[" ANSWER("4", NO_CONTENT) ", " ANSWER("3", NO_CONTENT) ",[]]");
+	cr_assert_not_null(buffer_terminate(&session.record));
+	cr_expect_eq(strncmp(session.record.data,
+			     "result 2 {\"content\":[]}\nresult 1 {\"content\":[]}\nnote ", 52),
+		0, "%s", session.record.data);
+}
+
+/* ── HTTP ────────────────────────────────────────────────────────────────────────────────────── */
+
+Test(mcp_client, over_http_takes_a_status_for_a_refusal_and_silence_for_an_outage)
+{
+	begin(&session, (struct mcp_client_options){.is_http = true});
+	pass(&session, 10000);
+	expect_actions(&session, SENT_DISCOVER("1"));
+	cr_expect_eq(mcp_client_lose(session.client, 1, true, session.now_ms), 0);
+	expect_actions(&session, SENT_INITIALIZE("2"));
+	cr_expect_eq(mcp_client_lose(session.client, 2, true, session.now_ms), 0);
+	expect_actions(&session, "over it has refused server/discover and initialize\n");
+	end(&session);
+	begin(&session, (struct mcp_client_options){.is_http = true});
+	cr_expect_eq(mcp_client_lose(session.client, 1, false, session.now_ms), 0);
+	expect_actions(&session, SENT_DISCOVER("1") "over it cannot be reached\n");
+}
+
+Test(mcp_client, over_http_loses_single_requests)
+{
+	begin(&session, (struct mcp_client_options){.is_http = true});
+	take(&session, DISCOVERED_LISTEN("1"));
+	mcp_client_lose(session.client, 3, false, session.now_ms);
+	mcp_client_lose(session.client, 2, false, session.now_ms);
+	call_add(1, "{}", 0);
+	buffer_reset(&session.record);
+	mcp_client_lose(session.client, 4, false, session.now_ms);
+	mcp_client_lose(session.client, 4, false, session.now_ms);
+	expect_actions(&session, "lost 1\n");
+	pass(&session, 1000);
+	expect_actions(&session, MODERN_LIST("5") LISTEN("6"));
+	call_add(1, "{}", 0);
+	buffer_reset(&session.record);
+	mcp_client_cancel(session.client, 1, false);
+	expect_actions(&session, "");
+}
+
+Test(mcp_client, over_http_begins_a_session_that_was_forgotten_again)
+{
+	begin_ready((struct mcp_client_options){.is_http = true});
+	call_add(1, "{}", 0);
+	cr_expect_eq(mcp_client_renew(session.client, session.now_ms), 0);
+	take(&session, ANSWER("3", NO_CONTENT));
+	expect_actions(&session, CALLED("3", "{}") "lost 1\n" SENT_INITIALIZE("4"));
+	take(&session, INITIALIZED("4"));
+	expect_actions(&session, "ready legacy\n" SENT_INITIALIZED LEGACY_LIST("5"));
+}
+
+/* ── memory ──────────────────────────────────────────────────────────────────────────────────── */
+
+static void drop_action(void *data, const struct mcp_action *action)
+{
+	(void)data;
+	(void)action;
+}
+
+/* Return the first failure of a whole session. */
+static int run_session(void)
+{
+	static const struct mcp_client_options options = {
+		.act = drop_action, .version = "1", .workers = 2, .start_ms = 1000};
+	static const char *const texts[] = {DISCOVERED_LISTEN("1"), ACKNOWLEDGED,
+		ANSWER("3", "\"tools\":[1,2],\"nextCursor\":\"\\u0061\""), ERROR("4", "-32602"),
+		ANSWER("5", "\"tools\":{}"), "garbage", ANSWER("77", ""),
+		"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}"};
+	struct mcp_client *client = mcp_client_new(&options);
+	int r = client ? mcp_client_tick(client, 0) : -ENOMEM;
+
+	for (size_t i = 0; r == 0 && i < sizeof(texts) / sizeof(*texts); i++)
+		r = mcp_client_take(client, texts[i], strlen(texts[i]), 1);
+	if (r == 0)
+		r = mcp_client_call(client, 1, TEXT_VIEW("a"), TEXT_VIEW("{}"));
+	if (r == 0)
+		r = mcp_client_take(
+			client, ANSWER("6", NO_CONTENT), strlen(ANSWER("6", NO_CONTENT)), 1);
+	mcp_client_free(client);
+	return r;
+}
+
+Test(mcp_client, survives_that_memory_is_short, .fini = NULL)
+{
+	for (size_t n = 0; scarce_once_after(n); n++) {
+		int r = run_session();
+
+		cr_expect_eq(r, scarce_has_failed() ? -ENOMEM : 0, "%zu: %d", n, r);
+	}
+}
