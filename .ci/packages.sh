@@ -28,6 +28,7 @@ clang-tidy         command -v clang-tidy
 valgrind           command -v valgrind
 nodejs             command -v node
 curl               command -v curl
+openssl            command -v openssl
 python3            test -x /usr/bin/python3
 python3-venv       /usr/bin/python3 -c "import ensurepip, venv"
 procps             command -v ps

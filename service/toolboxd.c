@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <getopt.h>
+#include <signal.h>
 #include <malloc.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 #include "core/notify.h"
 #include "core/service.h"
 #include "http/door.h"
+#include "http/tls.h"
 #include "json/document.h"
 #include "json/writer.h"
 #include "loader/exposed.h"
@@ -252,6 +254,20 @@ static void print_json(const struct buffer *json)
 	putchar('\n');
 }
 
+/* Report a certificate that HTTP could not use, or not now. */
+static void check_tls(const struct config *config, const struct diagnostic_sink *sink)
+{
+	cleanup(tls_cleanup) struct tls *tls = NULL;
+	char reason[TLS_REASON_BYTES];
+
+	if (!config->http.tls_cert)
+		return;
+	if (tls_new(config->http.tls_cert, config->http.tls_key, &tls, reason) < 0)
+		diagnostic_report(sink, DIAGNOSTIC_ERROR, NULL, 0, "http.tls", "%s", reason);
+	else if (tls_is_stale(tls, reason))
+		diagnostic_report(sink, DIAGNOSTIC_WARNING, NULL, 0, "http.tls", "%s", reason);
+}
+
 static int run_check(const struct options *options)
 {
 	cleanup(config_deinit) struct config config = {0};
@@ -269,6 +285,7 @@ static int run_check(const struct options *options)
 			DIAGNOSTIC_ERROR, NULL, 0, "embedded.token_file",
 			"it cannot be known whether a token is needed: no client could connect to "
 			"the embedded bus");
+	check_tls(&config, &(struct diagnostic_sink){diagnostic_print, &counts});
 	/* Not even a description is asked for while it is unknown what is disabled. */
 	if (!config.closed)
 		check_toolboxes(&config, options->is_bus, &counts, &summary);
@@ -335,6 +352,8 @@ static int serve(const struct options *options, bool *ret_again)
 		return EXIT_SUCCESS;
 	}
 	report_slow_patterns();
+	/* OpenSSL writes to sockets whose peer may be gone. */
+	signal(SIGPIPE, SIG_IGN);
 	bus_address_format(&config.bus, url);
 	if (paths_find(&paths) < 0) {
 		log_error("toolbox-host is neither beside this program nor at %s",

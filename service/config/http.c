@@ -73,15 +73,17 @@ bool config_http_host_is_loopback(const char *host)
 	return strcasecmp(host, "localhost") == 0;
 }
 
-void config_http_address_write(const struct config_http_address *address, struct buffer *out)
+void config_http_address_write(const struct config_http *http,
+	const struct config_http_address *address, struct buffer *out)
 {
 	bool is_bracketed = strchr(address->host, ':') != NULL;
 
 	if (*address->path)
 		buffer_printf(out, "%s%s", unix_scheme, address->path);
 	else
-		buffer_printf(out, "http://%s%s%s:%u", is_bracketed ? "[" : "", address->host,
-			is_bracketed ? "]" : "", address->port);
+		buffer_printf(out, "%s://%s%s%s:%u", http->tls_cert ? "https" : "http",
+			is_bracketed ? "[" : "", address->host, is_bracketed ? "]" : "",
+			address->port);
 }
 
 /* ── the values of keys ──────────────────────────────────────────────────────────────────────── */
@@ -246,20 +248,24 @@ static void check_exposed(struct config_reader *reader, uint32_t token)
 	const struct config_http_address *address = find_exposed(http);
 	cleanup(buffer_deinit) struct buffer url = {0};
 
-	if (!address)
+	if (!address || (http->needs_token && http->tls_cert))
 		return;
-	config_http_address_write(address, &url);
+	config_http_address_write(http, address, &url);
 	if (!buffer_terminate(&url)) {
 		reader->error = -ENOMEM;
 	} else if (http->is_insecure) {
 		config_reader_report(reader, DIAGNOSTIC_WARNING, token,
-			"other devices reach %s without TLS%s, since http.insecure is true",
-			url.data, http->needs_token ? "" : " and without http.tokens");
+			"other devices reach %s without %s%s%s, since http.insecure is true",
+			url.data, http->tls_cert ? "" : "http.tls",
+			http->tls_cert || http->needs_token ? "" : " and ",
+			http->needs_token ? "" : "http.tokens");
 	} else {
 		config_reader_report(reader, DIAGNOSTIC_ERROR, token,
-			"other devices reach %s, which needs %sTLS; this version has none: use "
-			"127.0.0.1, [::1] or localhost, or set http.insecure",
-			url.data, http->needs_token ? "" : "http.tokens and ");
+			"other devices reach %s, which needs %s%s%s: set them, listen on 127.0.0.1 "
+			"instead, or set http.insecure",
+			url.data, http->needs_token ? "" : "http.tokens",
+			http->tls_cert || http->needs_token ? "" : " and ",
+			http->tls_cert ? "" : "http.tls");
 		reader->is_refused = true;
 	}
 }
@@ -271,9 +277,19 @@ void config_http_check(struct config_reader *reader, uint32_t token)
 
 	if (http->limits.body_bytes == 0)
 		http->limits.body_bytes = config->limits.args_bytes + BODY_EXTRA_BYTES;
+	if (!http->tls_cert != !http->tls_key && reader->error == 0)
+		config_reader_close(reader, token, "http.tls needs both \"cert\" and \"key\"");
 	/* A closed configuration does not know what is missing. */
 	if (!reader->closing.is_closed && reader->error == 0)
 		check_exposed(reader, token);
+}
+
+static void swap(char **a, char **b)
+{
+	char *taken = *a;
+
+	*a = *b;
+	*b = taken;
 }
 
 void config_http_keep(struct config_http *http, struct config_http *in_force)
@@ -286,6 +302,10 @@ void config_http_keep(struct config_http *http, struct config_http *in_force)
 	http->limits = in_force->limits;
 	in_force->addresses = addresses;
 	in_force->n_addresses = n_addresses;
+	if (!http->tls_cert != !in_force->tls_cert) {
+		swap(&http->tls_cert, &in_force->tls_cert);
+		swap(&http->tls_key, &in_force->tls_key);
+	}
 }
 
 void config_http_close(struct config_http *http)
@@ -299,6 +319,8 @@ void config_http_deinit(struct config_http *http)
 	free(http->addresses);
 	http_tokens_deinit(&http->tokens);
 	free(http->profile);
+	free(http->tls_cert);
+	free(http->tls_key);
 	text_list_deinit(&http->hosts);
 	text_list_deinit(&http->origins);
 }

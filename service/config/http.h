@@ -17,8 +17,9 @@ struct config_reader;
  *
  *   listen   127.0.0.1:8090, [::1]:8090, localhost:8090, unix:/run/toolboxd/http
  *   tokens   {name, token_sha256 | token_file, profile, admin}, with those of tokens.json
+ *   tls      {cert, key}: every address but Unix sockets speaks TLS
  *
- * An address beyond the loopback needs `insecure`, since there is no TLS: else no service starts. A value
+ * An address beyond the loopback needs tokens and TLS, or `insecure`: else no service starts. A value
  * of another shape closes the configuration. While it is closed, nothing listens.
  */
 
@@ -58,6 +59,8 @@ struct config_http {
 	bool has_origins;
 	struct text_list hosts;   /* names and addresses, IPv6 without brackets */
 	struct text_list origins; /* scheme://host[:port] */
+	char *tls_cert;           /* paths of PEM files: both, or none */
+	char *tls_key;
 	bool is_insecure;
 	struct config_http_limits limits;
 };
@@ -69,8 +72,9 @@ int config_http_address_parse(
 /* Return whether @host, a name or an address, is one of the loopback. */
 bool config_http_host_is_loopback(const char *host);
 
-/* Append the URL of @address: http://127.0.0.1:8090, or unix:/PATH. */
-void config_http_address_write(const struct config_http_address *address, struct buffer *out);
+/* Append the URL of @address, one of @http: http://127.0.0.1:8090, https://…, or unix:/PATH. */
+void config_http_address_write(const struct config_http *http,
+	const struct config_http_address *address, struct buffer *out);
 
 /* The values of single keys. @value is JSON_NONE when the key is absent. */
 void config_http_read_listen(struct config_reader *reader, uint32_t value);
@@ -83,7 +87,8 @@ void config_http_read_origins(struct config_reader *reader, uint32_t value);
  * or, without one, `toolboxd`. */
 void config_http_check(struct config_reader *reader, uint32_t token);
 
-/* Replace in @http the addresses and limits, which only a start reads, by those of @in_force. */
+/* Replace in @http the addresses and limits, which only a start reads, by those of @in_force; and the files of TLS,
+ * when one of both has none: it is the addresses that speak TLS. */
 void config_http_keep(struct config_http *http, struct config_http *in_force);
 
 /* Forget the addresses: nothing listens while the configuration is closed. */

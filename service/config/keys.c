@@ -251,8 +251,8 @@ static void read_token_file(
 		report_wrong(reader, key, value, config_token_expected(r), "");
 }
 
-/* Read the path of the audit log. @member is a char *. */
-static void read_audit_file(
+/* Read an absolute path. @member is a char *. */
+static void read_path(
 	struct config_reader *reader, const struct key *key, uint32_t value, void *member)
 {
 	char **path = member;
@@ -396,7 +396,8 @@ static const struct key keys[] = {
 	{"http.profile", read_http_profile, .closes = true},
 	{"http.allowed_hosts", read_http_hosts, .closes = true},
 	{"http.allowed_origins", read_http_origins, .closes = true},
-	FEATURE("http.tls", JSON_OBJECT),
+	{"http.tls.cert", read_path, MEMBER(http.tls_cert), .closes = true},
+	{"http.tls.key", read_path, MEMBER(http.tls_key), .closes = true},
 	{"http.insecure", read_flag, MEMBER(http.is_insecure), .closes = true},
 	CLOSING_NUMBER("http.limits.connections", http.limits.connections, 1, 65536, 256),
 	CLOSING_NUMBER("http.limits.streams", http.limits.streams, 1, 65536, 64),
@@ -433,7 +434,7 @@ static const struct key keys[] = {
 	NUMBER("embedded.stall_s", embedded_stall_s, 1, DAY_S, 10),
 	FLAG("events.calls", events_calls),
 	FLAG("events.results", events_results),
-	{"audit.file", read_audit_file, MEMBER(audit_file), .closes = true},
+	{"audit.file", read_path, MEMBER(audit_file), .closes = true},
 	CLOSING_NUMBER("audit.max_bytes", audit_max_bytes, 4096, GIB, 10 * MIB),
 	{"audit.arguments", read_flag, MEMBER(audit_arguments), .closes = true},
 	{"audit.required", read_audit_required, MEMBER(audit_required), .closes = true},

@@ -14,10 +14,13 @@
 #include <unistd.h>
 
 #include "bus/account.h"
+#include "http/tls.h"
 #include "json/writer.h"
 #include "request/response.h"
 #include "util/assert.h"
 #include "util/cleanup.h"
+#include "util/clock.h"
+#include "util/debt.h"
 #include "util/list.h"
 #include "util/log.h"
 #include "util/process/ancestry.h"
@@ -36,6 +39,17 @@
 /* Connections over the limit that are kept until they have their 503. */
 #define REFUSED_MAX 64
 
+/* Bytes of one write in TLS: those of one record (RFC 8446 §5.1). */
+#define RECORD_BYTES (16u << 10)
+
+/* The first byte of a connection that begins TLS: a handshake record (RFC 8446 §5.1). */
+#define TLS_HANDSHAKE 22
+
+/* Handshakes of TLS have this part of the loop: a quarter. */
+#define HANDSHAKES_FACTOR 4
+
+#define NS_PER_MS (1000 * 1000)
+
 /* The first bytes of the head that are kept for the next response. */
 #define HEAD_KEPT_BYTES 1024
 
@@ -45,6 +59,7 @@ enum refusal_kind {
 	REFUSAL_LATE,
 	REFUSAL_LARGE,
 	REFUSAL_CROWDED,
+	REFUSAL_TLS,
 	REFUSAL_KINDS,
 };
 
@@ -69,6 +84,7 @@ struct http_connections {
 	unsigned int n_pending;
 	bool is_stopping;
 	struct log_rate refusals[REFUSAL_KINDS];
+	struct debt handshakes;
 	time_t date_s;
 	char date[64];
 };
@@ -77,6 +93,7 @@ struct http_connection {
 	struct list link;
 	struct http_connections *connections;
 	int fd;
+	struct tls_session *tls; /* or NULL */
 	struct loop_source *source;
 	uint32_t events; /* that the source watches for */
 	struct loop_timer timer;
@@ -87,7 +104,7 @@ struct http_connection {
 	size_t queued; /* bytes of the response that are charged */
 	struct http_waiter waiter;
 	void (*late)(
-		struct http_connection *connection); /* responds when the timer is due; or NULL */
+		struct http_connection *connection); /* goes on when the timer is due; or NULL */
 	struct buffer fields;                        /* header lines for the next response */
 	struct buffer head; /* the head of the response; all of it when that is a stream */
 	size_t head_at;     /* bytes of it that are sent */
@@ -161,6 +178,7 @@ static void free_connection(struct http_connection *connection)
 	buffer_deinit(&connection->fields);
 	buffer_deinit(&connection->head);
 	account_unref(connection->account);
+	tls_session_free(connection->tls);
 	close(connection->fd);
 	free(connection);
 }
@@ -191,6 +209,8 @@ static void become_idle(struct http_connection *connection, uint64_t wait_ms)
 
 static void begin_lingering(struct http_connection *connection)
 {
+	if (connection->tls)
+		tls_finish(connection->tls);
 	if (shutdown(connection->fd, SHUT_WR) < 0) {
 		doom(connection);
 		return;
@@ -227,6 +247,23 @@ static bool is_all_sent(const struct http_connection *connection)
 	       connection->body_at == connection->body_end;
 }
 
+/* Send what @parts have, as far as one record of TLS takes it. */
+static ssize_t send_record(struct http_connection *connection, const struct iovec parts[2])
+{
+	static char record[RECORD_BYTES];
+	size_t size = 0;
+
+	for (size_t i = 0; i < 2; i++) {
+		size_t room = sizeof(record) - size;
+		size_t part = parts[i].iov_len < room ? parts[i].iov_len : room;
+
+		if (part > 0)
+			memcpy(record + size, parts[i].iov_base, part);
+		size += part;
+	}
+	return tls_write(connection->tls, record, size);
+}
+
 static ssize_t send_some(struct http_connection *connection)
 {
 	const char *body = connection->bytes ? connection->bytes->bytes : connection->body.data;
@@ -241,6 +278,8 @@ static ssize_t send_some(struct http_connection *connection)
 		parts[1].iov_base = (char *)body + connection->body_at;
 	else
 		message.msg_iovlen = 1;
+	if (connection->tls)
+		return send_record(connection, parts);
 	return sendmsg(connection->fd, &message, MSG_NOSIGNAL);
 }
 
@@ -558,7 +597,8 @@ static bool heed_expectation(struct http_connection *connection)
 	}
 	connection->has_continued = true;
 	/* The socket's buffer is empty. A peer whose network fails gets no answer anyway. */
-	if (send(connection->fd, line, sizeof(line) - 1, MSG_NOSIGNAL) < 0) {
+	if ((connection->tls ? tls_write(connection->tls, line, sizeof(line) - 1)
+			     : send(connection->fd, line, sizeof(line) - 1, MSG_NOSIGNAL)) < 0) {
 		doom(connection);
 		return false;
 	}
@@ -604,40 +644,134 @@ static void take_pipelined(struct http_connection *connection)
 	watch(connection, connection->events & ~(uint32_t)EPOLLIN);
 }
 
-static void read_on(struct http_connection *connection)
+/* ── TLS ─────────────────────────────────────────────────────────────────────────────────────── */
+
+static void go_on_with_handshake(struct http_connection *connection)
+{
+	watch(connection, EPOLLIN | EPOLLRDHUP);
+	loop_timer_arm(&connection->timer, connection->connections->bounds.first_byte_ms);
+}
+
+/* Return whether the handshake has to wait, since those before it took more than their part of the loop. */
+static bool delay_handshake(struct http_connection *connection)
+{
+	uint64_t wait_ns =
+		debt_wait_ns(&connection->connections->handshakes, clock_now_ns(), DEBT_CREDIT_NS);
+
+	if (wait_ns == 0)
+		return false;
+	watch(connection, EPOLLRDHUP);
+	connection->late = go_on_with_handshake;
+	loop_timer_arm(&connection->timer, wait_ns / NS_PER_MS + 1);
+	return true;
+}
+
+/* Return whether the peer begins with something else than TLS; then it has its response, in clear. */
+static bool refuse_clear(struct http_connection *connection)
+{
+	unsigned char first;
+
+	if (tls_has_begun(connection->tls) || recv(connection->fd, &first, 1, MSG_PEEK) != 1 ||
+		first == TLS_HANDSHAKE)
+		return false;
+	tls_session_free(take_ptr(connection->tls));
+	refuse_reading(connection, 400, "This address speaks TLS: use https://.");
+	return true;
+}
+
+/* Receive from TLS. Before the handshake is complete, this goes on with it. */
+static ssize_t receive_tls(struct http_connection *connection, char *bytes, size_t size)
+{
+	bool was_ready = tls_is_ready(connection->tls);
+	uint64_t start_ns = was_ready ? 0 : clock_thread_ns();
+	ssize_t n = tls_read(connection->tls, bytes, size);
+	int error = errno;
+
+	if (!was_ready)
+		debt_charge_plain(&connection->connections->handshakes, clock_now_ns(),
+			clock_thread_ns() - start_ns, HANDSHAKES_FACTOR);
+	if (n < 0 && error == EPROTO)
+		log_limited(&connection->connections->refusals[REFUSAL_TLS], LOG_LEVEL_WARNING,
+			"HTTP: TLS with %s failed: %s", connection->peer.address, tls_failure());
+	watch(connection, (tls_wants_write(connection->tls) ? EPOLLOUT : EPOLLIN) | EPOLLRDHUP);
+	errno = error;
+	return n;
+}
+
+/* Return whether there is a request's byte to read while the response is due. In TLS the event may be about
+ * something else; a peer that has ended TLS is gone. */
+static bool has_byte(struct http_connection *connection)
+{
+	int r = connection->tls ? tls_peek(connection->tls) : 1;
+
+	if (r == 0 || (r < 0 && errno != EAGAIN))
+		doom(connection);
+	return r == 1;
+}
+
+/* ── events ──────────────────────────────────────────────────────────────────────────────────── */
+
+static void linger_on(struct http_connection *connection)
 {
 	char bytes[READ_BYTES];
 	ssize_t size = recv(connection->fd, bytes, sizeof(bytes), 0);
 
 	if (size < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	if (size <= 0) {
+	connection->discarded += size > 0 ? (size_t)size : 0;
+	if (size <= 0 || connection->discarded > LINGER_BYTES)
 		doom(connection);
+}
+
+static void read_on(struct http_connection *connection)
+{
+	char bytes[READ_BYTES];
+	ssize_t size;
+
+	if (connection->tls && !tls_is_ready(connection->tls) &&
+		(delay_handshake(connection) || refuse_clear(connection)))
 		return;
-	}
-	if (connection->state != CONNECTION_LINGERING) {
+	size = connection->tls ? receive_tls(connection, bytes, sizeof(bytes))
+			       : recv(connection->fd, bytes, sizeof(bytes), 0);
+	if (size < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (size <= 0)
+		doom(connection);
+	else
 		feed_request(connection, bytes, (size_t)size);
-		return;
+}
+
+static bool is_sending(const struct http_connection *connection)
+{
+	return connection->state == CONNECTION_WRITING || connection->state == CONNECTION_STREAMING;
+}
+
+static void on_readable(struct http_connection *connection)
+{
+	switch (connection->state) {
+	case CONNECTION_WAITING:
+	case CONNECTION_STREAMING:
+		if (has_byte(connection))
+			take_pipelined(connection);
+		break;
+	case CONNECTION_LINGERING:
+		linger_on(connection);
+		break;
+	default:
+		read_on(connection);
 	}
-	connection->discarded += (size_t)size;
-	if (connection->discarded > LINGER_BYTES)
-		doom(connection);
 }
 
 static void on_events(void *data, uint32_t events)
 {
 	struct http_connection *connection = data;
-	enum connection_state state = connection->state;
 
-	if (state == CONNECTION_DOOMED)
+	if (connection->state == CONNECTION_DOOMED)
 		return;
-	if (events & EPOLLOUT)
+	if ((events & EPOLLOUT) && is_sending(connection))
 		send_on(connection);
-	else if ((events & EPOLLIN) &&
-		 (state == CONNECTION_WAITING || state == CONNECTION_STREAMING))
-		take_pipelined(connection);
-	else if (events & EPOLLIN)
-		read_on(connection);
+	else if (events & (EPOLLIN | EPOLLOUT))
+		on_readable(connection);
 	/* A peer that closes its half has gone: it may have been served by what it sent before. */
 	if ((events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) &&
 		(connection->state == CONNECTION_WAITING ||
@@ -650,11 +784,11 @@ static void on_events(void *data, uint32_t events)
 static void on_time(void *data)
 {
 	struct http_connection *connection = data;
-	void (*respond)(struct http_connection * connection) = connection->late;
+	void (*go_on)(struct http_connection * connection) = connection->late;
 
 	connection->late = NULL;
-	if (connection->state == CONNECTION_WAITING && respond) {
-		respond(connection);
+	if (connection->state != CONNECTION_DOOMED && go_on) {
+		go_on(connection);
 		return;
 	}
 	if (connection->state == CONNECTION_READING) {
@@ -756,7 +890,7 @@ static int begin_connection(struct http_connection *connection)
 	return r == 0 && !connection->account ? -ENOMEM : r;
 }
 
-void http_connections_accept(struct http_connections *connections, int fd)
+void http_connections_accept(struct http_connections *connections, int fd, struct tls *tls)
 {
 	static const int on = 1;
 	struct http_connection *connection = calloc(1, sizeof(*connection));
@@ -775,13 +909,23 @@ void http_connections_accept(struct http_connections *connections, int fd)
 	list_append(&connections->list, &connection->link);
 	connections->count++;
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-	if (begin_connection(connection) < 0) {
+	if (tls)
+		connection->tls = tls_accept(tls, fd);
+	if ((tls && !connection->tls) || begin_connection(connection) < 0) {
 		free_connection(connection);
 		return;
 	}
 	become_idle(connection, connections->bounds.first_byte_ms);
-	if (!has_place)
-		refuse_reading(connection, 503, "There are too many connections: try again later.");
+	if (has_place)
+		return;
+	if (tls) {
+		log_limited(&connections->refusals[REFUSAL_CROWDED], LOG_LEVEL_WARNING,
+			"HTTP: closed a connection from %s: there are too many",
+			connection->peer.address);
+		free_connection(connection);
+		return;
+	}
+	refuse_reading(connection, 503, "There are too many connections: try again later.");
 }
 
 static void end_idle(struct http_connections *connections)
@@ -851,6 +995,11 @@ const struct http_reader *http_connection_request(const struct http_connection *
 const struct http_peer *http_connection_peer(const struct http_connection *connection)
 {
 	return &connection->peer;
+}
+
+bool http_connection_is_tls(const struct http_connection *connection)
+{
+	return connection->tls != NULL;
 }
 
 struct account *http_connection_account(const struct http_connection *connection)

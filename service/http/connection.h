@@ -25,10 +25,14 @@
  * (http_waiter.gone). A connection that finds no place takes that of the one that is idle longest; when
  * none is idle, its answer is 503.
  *
+ * In TLS the handshake is a part of IDLE, and a refusal before it is a close. Handshakes together take a quarter of
+ * the loop: further ones wait. A request in clear is refused in clear.
+ *
  * The bytes of bodies and responses are charged to the account of the connection (bus/account.h).
  */
 struct http_connections;
 struct http_connection;
+struct tls;
 
 /* The limits of `http.limits` (contract.md, Limits). */
 struct http_bounds {
@@ -88,8 +92,8 @@ void http_connections_free(struct http_connections *connections);
 void http_connections_set_bounds(
 	struct http_connections *connections, const struct http_bounds *bounds);
 
-/* Take over the new connection @fd, which is non-blocking and close-on-exec. */
-void http_connections_accept(struct http_connections *connections, int fd);
+/* Take over the new connection @fd, which is non-blocking and close-on-exec; it speaks TLS unless @tls is NULL. */
+void http_connections_accept(struct http_connections *connections, int fd, struct tls *tls);
 
 /* End every connection after its response; close those that are idle. */
 void http_connections_stop(struct http_connections *connections);
@@ -103,6 +107,8 @@ unsigned int http_connections_pending(const struct http_connections *connections
 const struct http_reader *http_connection_request(const struct http_connection *connection);
 
 const struct http_peer *http_connection_peer(const struct http_connection *connection);
+
+bool http_connection_is_tls(const struct http_connection *connection);
 
 /* Return the account, which the connection owns. */
 struct account *http_connection_account(const struct http_connection *connection);

@@ -14,6 +14,7 @@
 #include "http/identity.h"
 #include "http/mcp/endpoint.h"
 #include "http/routes.h"
+#include "http/tls.h"
 #include "request/field.h"
 #include "util/clock.h"
 #include "util/log.h"
@@ -30,6 +31,7 @@ struct http_door {
 	size_t n_listeners;
 	uint16_t ports[CONFIG_HTTP_LISTEN_MAX]; /* the TCP listeners' */
 	size_t n_ports;
+	struct tls *tls; /* for TCP; or NULL */
 	struct http_connections *connections;
 	struct routes routes;
 	struct mcp_endpoint *mcp;
@@ -195,7 +197,37 @@ static void take_connection(void *data, int fd)
 {
 	struct http_door *door = data;
 
-	http_connections_accept(door->connections, fd);
+	http_connections_accept(door->connections, fd, door->tls);
+}
+
+static void take_local_connection(void *data, int fd)
+{
+	struct http_door *door = data;
+
+	http_connections_accept(door->connections, fd, NULL);
+}
+
+/* Read the files of TLS, if there are any. After a failure, which is logged, those before stay. */
+static int load_tls(struct http_door *door)
+{
+	const struct config_http *http = &door->service->config.http;
+	char reason[TLS_REASON_BYTES];
+	struct tls *tls;
+	int r;
+
+	if (!http->tls_cert)
+		return 0;
+	r = tls_new(http->tls_cert, http->tls_key, &tls, reason);
+	if (r < 0) {
+		log_error("HTTP: TLS: %s%s", reason,
+			door->tls ? "; the certificate in force stays" : "");
+		return r;
+	}
+	tls_free(door->tls);
+	door->tls = tls;
+	if (tls_is_stale(tls, reason))
+		log_warning("HTTP: TLS: %s", reason);
+	return 0;
 }
 
 static struct http_bounds read_bounds(const struct config_http_limits *limits)
@@ -221,6 +253,7 @@ static void follow_configuration(struct door *base)
 	const struct http_bounds bounds = read_bounds(&door->service->config.http.limits);
 
 	http_connections_set_bounds(door->connections, &bounds);
+	load_tls(door);
 }
 
 static void report_changed(struct door *base)
@@ -258,7 +291,8 @@ static int open_listener(
 	int r;
 
 	if (*address->path)
-		return listener_new_unix(loop, address->path, take_connection, door, listener);
+		return listener_new_unix(
+			loop, address->path, take_local_connection, door, listener);
 	memcpy(taken.host, address->host, sizeof(taken.host));
 	r = listener_new(loop, &taken, take_connection, door, listener);
 	if (r == 0)
@@ -276,7 +310,7 @@ static int listen_at(
 
 	if (r == 0)
 		door->n_listeners++;
-	config_http_address_write(&address, &url);
+	config_http_address_write(&door->service->config.http, &address, &url);
 	if (!buffer_terminate(&url))
 		return -ENOMEM;
 	if (r < 0)
@@ -309,6 +343,8 @@ int http_door_new(struct loop *loop, struct service *service, struct http_door *
 	r = http_connections_new(loop, service->bus, &bounds, &handler, door, &door->connections);
 	if (r == 0)
 		r = mcp_endpoint_new(loop, service, &door->mcp);
+	if (r == 0)
+		r = load_tls(door);
 	door->routes.mcp = door->mcp;
 	for (size_t i = 0; r == 0 && i < http->n_addresses; i++)
 		r = listen_at(door, loop, &http->addresses[i]);
@@ -327,6 +363,7 @@ void http_door_free(struct http_door *door)
 	close_listeners(door);
 	http_connections_free(door->connections);
 	mcp_endpoint_free(door->mcp);
+	tls_free(door->tls);
 	documents_deinit(&door->routes.documents);
 	free(door);
 }

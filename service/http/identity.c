@@ -35,20 +35,23 @@ bool identity_host_is_local(const char *host)
 	return split_host(host, name) && config_http_host_is_loopback(name);
 }
 
-bool identity_origin_is_ours(const char *origin, uint16_t port)
+bool identity_origin_is_ours(const char *origin, uint16_t port, bool is_tls)
 {
-	static const char scheme[] = "http://";
+	const char *scheme = is_tls ? "https://" : "http://";
 	char name[HOST_BYTES];
 	char expected[8];
 	const char *found;
 
-	if (strncmp(origin, scheme, sizeof(scheme) - 1) != 0)
+	if (strncmp(origin, scheme, strlen(scheme)) != 0)
 		return false;
-	found = split_host(origin + sizeof(scheme) - 1, name);
+	found = split_host(origin + strlen(scheme), name);
 	snprintf(expected, sizeof(expected), "%u", port);
 	/* Without its port an origin means that of the scheme (RFC 6454 §4). */
 	return found && config_http_host_is_loopback(name) &&
-	       strcmp(*found ? found : "80", expected) == 0;
+	       strcmp(*found    ? found
+		       : is_tls ? "443"
+				: "80",
+		       expected) == 0;
 }
 
 bool identity_host_is_allowed(const struct config_http *http, const char *host)
@@ -79,7 +82,7 @@ bool identity_origin_is_allowed(
 		return false;
 	}
 	for (size_t i = 0; i < n_ports; i++)
-		if (identity_origin_is_ours(origin, ports[i]))
+		if (identity_origin_is_ours(origin, ports[i], http->tls_cert != NULL))
 			return true;
 	return false;
 }

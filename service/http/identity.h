@@ -34,8 +34,8 @@ struct http_identity {
 /* Return whether @host, a name or address with or without a port, is one of this device. */
 bool identity_host_is_local(const char *host);
 
-/* Return whether @origin is that of a page which this device serves itself on @port. */
-bool identity_origin_is_ours(const char *origin, uint16_t port);
+/* Return whether @origin is that of a page which this device serves itself on @port, in TLS or not. */
+bool identity_origin_is_ours(const char *origin, uint16_t port, bool is_tls);
 
 /* Return whether @host, the Host of a request, is allowed by @http: one of `allowed_hosts`; without these, one
  * of this device or of `listen`. */

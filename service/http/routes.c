@@ -127,7 +127,9 @@ static void serve_utcp(struct routes *routes, const struct http_request *request
 	struct text_view session = exchange_session(request);
 	cleanup(buffer_deinit) struct buffer base = {0};
 
-	buffer_printf(&base, "http://%s", http_host(http_connection_request(request->connection)));
+	buffer_printf(&base, "%s://%s",
+		http_connection_is_tls(request->connection) ? "https" : "http",
+		http_host(http_connection_request(request->connection)));
 	if (!buffer_terminate(&base)) {
 		http_respond_error(request->connection, 503, "Out of memory.");
 		return;

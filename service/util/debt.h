@@ -41,13 +41,20 @@ static inline uint64_t debt_price(uint64_t spent_ns)
 	return DEBT_LONG_NS + (spent_ns - DEBT_LONG_NS) * DEBT_LONG_PRICE;
 }
 
-/* Charge @debt with work that took @spent_ns until @now_ns. */
-static inline void debt_charge(
+/* Charge @debt with a short piece of work at its plain price: many of them are one party's. */
+static inline void debt_charge_plain(
 	struct debt *debt, uint64_t now_ns, uint64_t spent_ns, unsigned int factor)
 {
 	uint64_t from_ns = debt->paid_ns > now_ns ? debt->paid_ns : now_ns;
 
-	debt->paid_ns = from_ns + debt_price(spent_ns) * factor;
+	debt->paid_ns = from_ns + spent_ns * factor;
+}
+
+/* Charge @debt with work that took @spent_ns until @now_ns. */
+static inline void debt_charge(
+	struct debt *debt, uint64_t now_ns, uint64_t spent_ns, unsigned int factor)
+{
+	debt_charge_plain(debt, now_ns, debt_price(spent_ns), factor);
 }
 
 /* Return the time until work is done for the party again; 0: it is now. */

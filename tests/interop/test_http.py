@@ -397,7 +397,7 @@ def test_a_peer_that_does_not_read_holds_nobody(started, port):
 
 
 @pytest.mark.parametrize("address,status,word", [
-    ("0.0.0.0:0", 1, "http.tokens and TLS"), ("192.168.1.1:80", 1, "http.tokens and TLS"),
+    ("0.0.0.0:0", 1, "http.tokens and http.tls"), ("192.168.1.1:80", 1, "http.tokens and http.tls"),
     ("127.0.0.1:x", 2, "--http: must be ADDRESS:PORT")])
 def test_an_address_of_others_is_refused(tmp_path, address, status, word):
     done = subprocess.run([TOOLBOXD, "--embedded-bus", "--bus", "ws://127.0.0.1:0/core", "--http", address],

@@ -211,7 +211,6 @@ Test(config, warns_of_an_unknown_key_and_names_a_near_one)
 
 static const char *const refused[] = {
 	"{\"toolboxd\": {\"guests\": {\"enabled\": false}}}",
-	"{\"toolboxd\": {\"http\": {\"tls\": {\"cert\": \"/c\"}}}}",
 };
 
 Test(config, refuses_by_name_what_this_version_does_not_heed)

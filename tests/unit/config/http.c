@@ -100,7 +100,11 @@ Test(config_http, refuses_what_is_no_address)
 	}
 }
 
-Test(config_http, is_not_served_to_other_devices_without_tls)
+#define TOKENS  " \"tokens\": [{\"name\": \"a\", \"token_sha256\": \"" DIGEST "\"}]"
+#define TLS     " \"tls\": {\"cert\": \"/a/cert\", \"key\": \"/a/key\"}"
+#define EXPOSED "{\"listen\": [\"0.0.0.0:1\"]"
+
+Test(config_http, is_not_served_to_other_devices_without_tls_and_tokens)
 {
 	static const char *const exposed[] = {
 		"0.0.0.0:1", "[::]:1", "192.168.1.2:1", "device.lan:1"};
@@ -110,16 +114,39 @@ Test(config_http, is_not_served_to_other_devices_without_tls)
 		snprintf(http, sizeof(http), "{\"listen\": [\"127.0.0.1:1\", \"%s\"]}", exposed[i]);
 		cr_expect_eq(read_http(http), CONFIG_E_REFUSED, "%s", http);
 		expect_told(exposed[i]);
-		expect_told(", which needs http.tokens and TLS; this version has none");
+		expect_told(
+			", which needs http.tokens and http.tls: set them, listen on 127.0.0.1");
 	}
-	cr_expect_eq(read_http("{\"listen\": [\"0.0.0.0:1\"], \"tokens\": [{\"name\": \"a\","
-			       " \"token_sha256\": \"" DIGEST "\"}]}"),
-		CONFIG_E_REFUSED);
-	expect_told(", which needs TLS; this version has none");
-	cr_expect_eq(read_http("{\"listen\": [\"0.0.0.0:1\"], \"insecure\": true}"), 0);
+	cr_expect_eq(read_http(EXPOSED "," TOKENS "}"), CONFIG_E_REFUSED);
+	expect_told(", which needs http.tls: set");
+	cr_expect_eq(read_http(EXPOSED "," TLS "}"), CONFIG_E_REFUSED);
+	expect_told("other devices reach https://0.0.0.0:1, which needs http.tokens: set");
+	cr_expect_eq(read_http(EXPOSED ", \"insecure\": true}"), 0);
 	expect_told("warning mycroft.conf:1 /toolboxd/http: other devices reach http://0.0.0.0:1"
-		    " without TLS and without http.tokens");
+		    " without http.tls and http.tokens");
+	cr_expect_eq(read_http(EXPOSED "," TLS ", \"insecure\": true}"), 0);
+	expect_told("https://0.0.0.0:1 without http.tokens, since");
 	cr_expect_eq(config.http.n_addresses, 1);
+}
+
+Test(config_http, is_served_to_other_devices_with_tls_and_tokens)
+{
+	cr_assert_eq(read_http(EXPOSED "," TOKENS "," TLS "}"), 0);
+	expect_silence();
+	cr_expect_str_eq(config.http.tls_cert, "/a/cert");
+	cr_expect_str_eq(config.http.tls_key, "/a/key");
+}
+
+Test(config_http, needs_both_files_of_tls)
+{
+	expect_closed_by(
+		"{\"tls\": {\"cert\": \"/a\"}}", "http.tls needs both \"cert\" and \"key\"");
+	expect_closed_by(
+		"{\"tls\": {\"key\": \"/a\"}}", "http.tls needs both \"cert\" and \"key\"");
+	expect_closed_by("{\"tls\": {\"cert\": \"a\", \"key\": \"/a\"}}",
+		"/toolboxd/http/tls/cert: must be the absolute path of a file");
+	expect_closed_by("{\"tls\": {\"certificate\": \"/a\"}}", "/toolboxd/http/tls");
+	expect_closed_by("{\"tls\": []}", "/toolboxd/http/tls");
 }
 
 Test(config_http, reads_tokens)
@@ -187,7 +214,7 @@ Test(config_http, closes_for_what_may_restrict)
 	expect_closed_by("{\"listen\": [\"127.0.0.1:1\"], \"allowed_origins\": [\"http://a/\"]}",
 		"/allowed_origins/0: must be an origin");
 	expect_closed_by("{\"listen\": [\"127.0.0.1:1\"], \"tls\": {\"cert\": \"/c\"}}",
-		"/http/tls: is not supported by this version");
+		"http.tls needs both");
 }
 
 Test(config_http, reads_names)

@@ -20,18 +20,18 @@ Test(identity, knows_the_names_of_this_device)
 
 Test(identity, allows_pages_of_our_own_alone)
 {
-	cr_expect(identity_origin_is_ours("http://localhost:8090", 8090));
-	cr_expect(identity_origin_is_ours("http://127.0.0.1:8090", 8090));
-	cr_expect(identity_origin_is_ours("http://[::1]:8090", 8090));
-	cr_expect(identity_origin_is_ours("http://localhost", 80));
-	cr_expect_not(identity_origin_is_ours("http://localhost", 8090));
-	cr_expect_not(identity_origin_is_ours("http://localhost:8091", 8090));
-	cr_expect_not(identity_origin_is_ours("https://localhost:8090", 8090));
-	cr_expect_not(identity_origin_is_ours("http://evil.example:8090", 8090));
-	cr_expect_not(identity_origin_is_ours("http://localhost:8090/", 8090));
-	cr_expect_not(identity_origin_is_ours("http://localhost:8090.evil.example", 8090));
-	cr_expect_not(identity_origin_is_ours("null", 8090));
-	cr_expect_not(identity_origin_is_ours("", 8090));
+	cr_expect(identity_origin_is_ours("http://localhost:8090", 8090, false));
+	cr_expect(identity_origin_is_ours("http://127.0.0.1:8090", 8090, false));
+	cr_expect(identity_origin_is_ours("http://[::1]:8090", 8090, false));
+	cr_expect(identity_origin_is_ours("http://localhost", 80, false));
+	cr_expect_not(identity_origin_is_ours("http://localhost", 8090, false));
+	cr_expect_not(identity_origin_is_ours("http://localhost:8091", 8090, false));
+	cr_expect_not(identity_origin_is_ours("https://localhost:8090", 8090, false));
+	cr_expect_not(identity_origin_is_ours("http://evil.example:8090", 8090, false));
+	cr_expect_not(identity_origin_is_ours("http://localhost:8090/", 8090, false));
+	cr_expect_not(identity_origin_is_ours("http://localhost:8090.evil.example", 8090, false));
+	cr_expect_not(identity_origin_is_ours("null", 8090, false));
+	cr_expect_not(identity_origin_is_ours("", 8090, false));
 }
 
 static void add_token(struct config_http *http, const char *name, const char *secret, char *profile)
