@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdint.h>
+
+#include "json/tape.h"
+
+#define MCP_PIN_BYTES 32
+
+/*
+ * The pin of a tool, by which a change of it is found: the SHA-256 of
+ *
+ *   [name, description, inputSchema, outputSchema]
+ *
+ * as canonical JSON (json/canonical.h), as the server sent them; a missing one is null. Write that of the
+ * object @tool to @ret_pin. Return 0 or -ENOMEM.
+ */
+int mcp_pin(const struct json_tape *tape, uint32_t tool, unsigned char ret_pin[MCP_PIN_BYTES]);

@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "mcp/client/tools.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json/writer.h"
+#include "mcp/client/hidden.h"
+#include "mcp/member.h"
+#include "util/array.h"
+#include "util/cleanup.h"
+#include "util/glob.h"
+#include "util/utf8.h"
+
+#define SERVER_NAME_BYTES 1024 /* the longest name of a server */
+
+_Static_assert(MCP_ELEMENTS_MAX == 100000, "as the refusal has it");
+_Static_assert(SERVER_NAME_BYTES == 1024, "as the refusal has it");
+
+/* An element of the list that has a name. */
+struct element {
+	uint32_t token;
+	char *server_name; /* owned, until it is the tool's */
+	size_t size;
+	char name[MCP_TOOL_NAME_BYTES + 1];
+	bool is_taken;       /* our name is the name of another one at the server */
+	const char *refusal; /* NULL: it is not refused yet */
+};
+
+struct elements {
+	struct element *items;
+	size_t n_items;
+};
+
+static void elements_deinit(struct elements *elements)
+{
+	for (size_t i = 0; i < elements->n_items; i++)
+		free(elements->items[i].server_name);
+	free(elements->items);
+}
+
+/* ── refusals ────────────────────────────────────────────────────────────────────────────────── */
+
+/* Add a refusal. @name: NULL, as in struct mcp_refusal. */
+static int add_refusal(struct mcp_tools *tools, const char *name, const char *reason)
+{
+	struct mcp_refusal refusal = {0};
+
+	if (array_grow(tools->refusals, tools->n_refusals) < 0)
+		return -ENOMEM;
+	refusal.name = name ? strdup(name) : NULL;
+	refusal.reason = strdup(reason);
+	if ((name && !refusal.name) || !refusal.reason) {
+		free(refusal.name);
+		free(refusal.reason);
+		return -ENOMEM;
+	}
+	tools->refusals[tools->n_refusals++] = refusal;
+	return 0;
+}
+
+/* As add_refusal(), but the later ones of many are only counted. */
+static int refuse_tool(struct mcp_tools *tools, const char *name, const char *reason)
+{
+	if (tools->n_refusals < MCP_REFUSALS_MAX)
+		return add_refusal(tools, name, reason);
+	tools->n_more++;
+	return 0;
+}
+
+/* ── names ───────────────────────────────────────────────────────────────────────────────────── */
+
+/* Read the element at @token into the end of @elements, or refuse it. */
+static int read_element(const struct json_tape *tape, uint32_t token, struct elements *elements,
+	struct mcp_tools *tools)
+{
+	struct element element = {.token = token};
+	cleanup_free char *name = NULL;
+	uint32_t found = JSON_NONE;
+	int r;
+
+	if (json_type_at(tape, token) == JSON_OBJECT)
+		found = mcp_find_typed(tape, token, "name", JSON_STRING);
+	if (found == JSON_NONE || json_at(tape, found)->length == 0)
+		return refuse_tool(tools, NULL, "a tool has no name");
+	if (json_at(tape, found)->length > SERVER_NAME_BYTES)
+		return refuse_tool(tools, NULL, "a tool has a name of more than 1024 bytes");
+	name = json_string_dup(tape, found, &element.size);
+	if (!name)
+		return -ENOMEM;
+	if (strlen(name) != element.size)
+		return refuse_tool(tools, NULL, "a tool has a name with U+0000");
+	r = mcp_map_tool_name(name, element.size, element.name);
+	if (r < 0 || array_grow(elements->items, elements->n_items) < 0)
+		return -ENOMEM;
+	element.server_name = take_ptr(name);
+	elements->items[elements->n_items++] = element;
+	return 0;
+}
+
+static int read_elements(const struct json_tape *tape, uint32_t array, struct elements *elements,
+	struct mcp_tools *tools)
+{
+	size_t n = 0;
+	int r = 0;
+
+	for (uint32_t at = json_first(tape, array); r == 0 && at < json_end(tape, array);
+		at = json_next(tape, at)) {
+		if (n++ == MCP_ELEMENTS_MAX)
+			return add_refusal(
+				tools, NULL, "the tools after the first 100000 are not looked at");
+		r = read_element(tape, at, elements, tools);
+	}
+	return r;
+}
+
+/* By our name, then by the place in the list. */
+static int compare_elements(const void *a, const void *b)
+{
+	const struct element *left = *(const struct element *const *)a;
+	const struct element *right = *(const struct element *const *)b;
+	int order = strcmp(left->name, right->name);
+
+	return order != 0 ? order : (left > right) - (left < right);
+}
+
+/* ── the operator's choice ───────────────────────────────────────────────────────────────────── */
+
+static bool has_name(const struct element *element, const char *name, size_t size)
+{
+	return glob_matches(name, size, element->server_name, element->size) ||
+	       (!element->is_taken &&
+		       glob_matches(name, size, element->name, strlen(element->name)));
+}
+
+static bool is_among(const struct element *element, const struct mcp_patterns *patterns)
+{
+	for (size_t i = 0; i < patterns->n_items; i++)
+		if (has_name(element, patterns->items[i], strlen(patterns->items[i])))
+			return true;
+	return false;
+}
+
+static bool is_included(const struct element *element, const struct mcp_tool_rules *rules)
+{
+	return (rules->include.n_items == 0 || is_among(element, &rules->include)) &&
+	       !is_among(element, &rules->exclude);
+}
+
+/* Return the settings of @element, or JSON_NONE. */
+static uint32_t find_settings(const struct element *element, const struct mcp_tool_rules *rules)
+{
+	uint32_t found = JSON_NONE;
+
+	if (rules->settings == JSON_NONE)
+		return JSON_NONE;
+	found = json_find_sized(rules->tape, rules->settings, element->server_name, element->size);
+	if (found == JSON_NONE && !element->is_taken)
+		found = json_find(rules->tape, rules->settings, element->name);
+	return found != JSON_NONE && json_type_at(rules->tape, found) == JSON_OBJECT ? found
+										     : JSON_NONE;
+}
+
+/* Let elements with the same of our names know each other: [first, end) of @sorted. */
+static void judge_clash(
+	struct element **sorted, size_t first, size_t end, const struct mcp_tool_rules *rules)
+{
+	struct element *exact = NULL;
+	bool is_found = false;
+
+	for (size_t i = first; i < end && !exact; i++)
+		if (strcmp(sorted[i]->server_name, sorted[i]->name) == 0)
+			exact = sorted[i];
+	for (size_t i = first; i < end; i++) {
+		sorted[i]->is_taken = exact && sorted[i] != exact;
+		if (!is_included(sorted[i], rules))
+			sorted[i]->refusal = "it is not included";
+		else if (is_found)
+			sorted[i]->refusal = "an earlier tool of the server has the same name here";
+		else
+			is_found = true;
+	}
+}
+
+/* Refuse the elements that are not included, and those with the name of an earlier one. */
+static int judge_names(struct elements *elements, const struct mcp_tool_rules *rules)
+{
+	cleanup_free struct element **sorted = calloc(elements->n_items + 1, sizeof(*sorted));
+	size_t first = 0;
+
+	if (!sorted)
+		return -ENOMEM;
+	for (size_t i = 0; i < elements->n_items; i++)
+		sorted[i] = &elements->items[i];
+	qsort(sorted, elements->n_items, sizeof(*sorted), compare_elements);
+	for (size_t i = 1; i <= elements->n_items; i++) {
+		if (i < elements->n_items && strcmp(sorted[i]->name, sorted[first]->name) == 0)
+			continue;
+		judge_clash(sorted, first, i, rules);
+		first = i;
+	}
+	return 0;
+}
+
+/* ── texts and schemas ───────────────────────────────────────────────────────────────────────── */
+
+/* Return the description or title at @token without hidden characters, cut, and owned by the caller; NULL
+ * without memory. */
+static char *read_text(const struct json_tape *tape, uint32_t token, struct mcp_tool *tool)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+	cleanup(buffer_deinit) struct buffer stripped = {0};
+	size_t size;
+
+	json_string_decode(tape, token, &text);
+	tool->n_hidden += mcp_strip_hidden(&stripped, text.data, text.size);
+	buffer_fail_with(&stripped, &text);
+	if (stripped.size > MCP_DESCRIPTION_BYTES) {
+		size = MCP_DESCRIPTION_BYTES;
+		while (((unsigned char)stripped.data[size] & 0xC0) == 0x80)
+			size--;
+		stripped.size = size;
+		tool->is_cut = true;
+	}
+	return buffer_take(&stripped, NULL);
+}
+
+/* Return whether the `$schema` at @token names a language that is known. */
+static bool is_known_language(const struct json_tape *tape, uint32_t token)
+{
+	static const char *const languages[] = {"https://json-schema.org/draft/2020-12/schema",
+		"http://json-schema.org/draft-07/schema", "https://json-schema.org/draft-07/schema",
+		"https://json-schema.org/draft/2020-12/schema#",
+		"http://json-schema.org/draft-07/schema#",
+		"https://json-schema.org/draft-07/schema#"};
+
+	for (size_t i = 0; i < sizeof(languages) / sizeof(*languages); i++)
+		if (mcp_is_text(tape, token, languages[i]))
+			return true;
+	return false;
+}
+
+static void write_schema(struct buffer *out, const struct json_tape *tape, uint32_t schema,
+	const char *key, struct mcp_tool *tool)
+{
+	uint32_t language = json_find(tape, schema, "$schema");
+	bool is_omitted = language != JSON_NONE && !is_known_language(tape, language);
+
+	buffer_printf(out, ",\"%s\":", key);
+	tool->n_hidden +=
+		mcp_strip_schema(out, tape, schema, is_omitted ? language - 1 : JSON_NONE);
+}
+
+/* Return the reason for which the input schema of the tool at @object cannot be used, or NULL. */
+static const char *judge_schema(const struct json_tape *tape, uint32_t object)
+{
+	uint32_t schema = mcp_find_typed(tape, object, "inputSchema", JSON_OBJECT);
+	uint32_t type;
+
+	if (schema == JSON_NONE)
+		return "it has no inputSchema that is an object";
+	type = mcp_find_typed(tape, schema, "type", JSON_STRING);
+	return type == JSON_NONE || mcp_is_text(tape, type, "object")
+		       ? NULL
+		       : "its inputSchema is not that of an object";
+}
+
+/* Return the risk that a server admits: its word for less than the worst is believed, because the operator
+ * has chosen the server, and can overrule it. */
+static const char *read_risk(const struct json_tape *tape, uint32_t object)
+{
+	uint32_t annotations = mcp_find_typed(tape, object, "annotations", JSON_OBJECT);
+
+	if (mcp_find_typed(tape, annotations, "readOnlyHint", JSON_TRUE) != JSON_NONE)
+		return "read";
+	return mcp_find_typed(tape, annotations, "destructiveHint", JSON_FALSE) != JSON_NONE
+		       ? "write"
+		       : "execute";
+}
+
+/* ── tools ───────────────────────────────────────────────────────────────────────────────────── */
+
+/* Append the setting @key, or else @value (NULL: nothing). */
+static void write_setting(struct buffer *out, const struct mcp_tool_rules *rules, uint32_t settings,
+	const char *key, const char *value)
+{
+	uint32_t setting =
+		settings == JSON_NONE ? JSON_NONE : json_find(rules->tape, settings, key);
+
+	if (setting != JSON_NONE) {
+		buffer_printf(out, ",\"%s\":", key);
+		json_write_compact(out, rules->tape, setting);
+	} else if (value) {
+		json_write_member_text(out, key, value);
+	}
+}
+
+/* Append the entry of the tool at @object. */
+static void write_entry(struct buffer *out, const struct json_tape *tape, uint32_t object,
+	const char *description, const struct mcp_tool_rules *rules, uint32_t settings,
+	struct mcp_tool *tool)
+{
+	static const char *const others[] = {"cooldown_s", "parallel", "timeout_ms", "triggers"};
+	uint32_t output = mcp_find_typed(tape, object, "outputSchema", JSON_OBJECT);
+
+	buffer_append_char(out, '{');
+	json_write_member_text(out, "name", tool->name);
+	write_setting(out, rules, settings, "description", description);
+	write_schema(out, tape, mcp_find_typed(tape, object, "inputSchema", JSON_OBJECT),
+		"argument_schema", tool);
+	if (output != JSON_NONE)
+		write_schema(out, tape, output, "output_schema", tool);
+	write_setting(out, rules, settings, "risk", read_risk(tape, object));
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		write_setting(out, rules, settings, others[i], NULL);
+	buffer_append_char(out, '}');
+}
+
+static void tool_deinit(struct mcp_tool *tool)
+{
+	free(tool->server_name);
+	free(tool->entry);
+	free(tool->title);
+}
+
+/* Read the tool of @element into the zeroed @tool, which the caller deinits. */
+static int read_tool(const struct json_tape *tape, struct element *element,
+	const struct mcp_tool_rules *rules, struct mcp_tool *tool)
+{
+	uint32_t object = element->token;
+	uint32_t description = mcp_find_typed(tape, object, "description", JSON_STRING);
+	uint32_t title = mcp_find_typed(tape, object, "title", JSON_STRING);
+	cleanup_free char *text = NULL;
+	cleanup(buffer_deinit) struct buffer entry = {0};
+
+	if (title == JSON_NONE)
+		title = mcp_find_typed(tape,
+			mcp_find_typed(tape, object, "annotations", JSON_OBJECT), "title",
+			JSON_STRING);
+	memcpy(tool->name, element->name, sizeof(tool->name));
+	if (description != JSON_NONE && !(text = read_text(tape, description, tool)))
+		return -ENOMEM;
+	if (title != JSON_NONE && !(tool->title = read_text(tape, title, tool)))
+		return -ENOMEM;
+	write_entry(
+		&entry, tape, object, text ? text : "", rules, find_settings(element, rules), tool);
+	tool->entry = buffer_take(&entry, NULL);
+	tool->server_name = take_ptr(element->server_name);
+	return tool->entry ? mcp_pin(tape, object, tool->pin) : -ENOMEM;
+}
+
+static int add_tool(const struct json_tape *tape, struct element *element,
+	const struct mcp_tool_rules *rules, struct mcp_tools *tools)
+{
+	struct mcp_tool tool = {.n_hidden = 0};
+	int r = array_grow(tools->items, tools->n_items);
+
+	if (r == 0)
+		r = read_tool(tape, element, rules, &tool);
+	if (r < 0) {
+		tool_deinit(&tool);
+		return r;
+	}
+	tools->items[tools->n_items++] = tool;
+	return 0;
+}
+
+/* Add the tools of @elements, or refuse them. */
+static int add_tools(const struct json_tape *tape, struct elements *elements,
+	const struct mcp_tool_rules *rules, struct mcp_tools *tools)
+{
+	cleanup(buffer_deinit) struct buffer reason = {0};
+	size_t n_over = 0;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < elements->n_items; i++) {
+		struct element *element = &elements->items[i];
+
+		if (!element->refusal)
+			element->refusal = judge_schema(tape, element->token);
+		if (element->refusal)
+			r = refuse_tool(tools, element->server_name, element->refusal);
+		else if (tools->n_items == rules->tools_max)
+			n_over++;
+		else
+			r = add_tool(tape, element, rules, tools);
+	}
+	if (r < 0 || n_over == 0)
+		return r;
+	buffer_printf(&reason, "%zu tools are more than the %zu that are allowed", n_over,
+		rules->tools_max);
+	return buffer_terminate(&reason) ? add_refusal(tools, NULL, reason.data) : -ENOMEM;
+}
+
+int mcp_tools_read(const struct json_tape *tape, uint32_t array, const struct mcp_tool_rules *rules,
+	struct mcp_tools *ret_tools)
+{
+	cleanup(elements_deinit) struct elements elements = {0};
+	int r = read_elements(tape, array, &elements, ret_tools);
+
+	if (r == 0)
+		r = judge_names(&elements, rules);
+	if (r == 0)
+		r = add_tools(tape, &elements, rules, ret_tools);
+	return r;
+}
+
+void mcp_tools_deinit(struct mcp_tools *tools)
+{
+	for (size_t i = 0; i < tools->n_items; i++)
+		tool_deinit(&tools->items[i]);
+	for (size_t i = 0; i < tools->n_refusals; i++) {
+		free(tools->refusals[i].name);
+		free(tools->refusals[i].reason);
+	}
+	free(tools->items);
+	free(tools->refusals);
+	*tools = (struct mcp_tools){0};
+}
