@@ -101,7 +101,7 @@ static void act(struct mcp_client *client, const struct mcp_action *action)
 	client->options.act(client->options.data, action);
 }
 
-static void note(struct mcp_client *client, const char *reason)
+static void report_note(struct mcp_client *client, const char *reason)
 {
 	act(client, &(struct mcp_action){.kind = MCP_ACT_NOTE, .reason = reason});
 }
@@ -237,10 +237,7 @@ static int begin_list(struct mcp_client *client, uint64_t now_ms)
 /* The list could not be read, because of @reason. */
 static void fail_list(struct mcp_client *client, const char *reason, uint64_t now_ms)
 {
-	uint64_t at_ms = back_off(client, &client->list_wait_ms, now_ms);
-
-	if (client->list_at_ms > at_ms)
-		client->list_at_ms = at_ms;
+	client->list_at_ms = back_off(client, &client->list_wait_ms, now_ms);
 	client->is_again = false;
 	mcp_pages_reset(&client->pages);
 	act(client, &(struct mcp_action){.kind = MCP_ACT_NO_TOOLS, .reason = reason});
@@ -648,7 +645,7 @@ static int note_response(struct mcp_client *client)
 		buffer_append_string(&client->text, "without an id");
 	if (!buffer_terminate(&client->text))
 		return -ENOMEM;
-	note(client, client->text.data);
+	report_note(client, client->text.data);
 	return 0;
 }
 
@@ -696,7 +693,7 @@ static int take_request(struct mcp_client *client)
 	struct mcp_error error;
 
 	if (message->id.size > ID_BYTES_MAX) {
-		note(client, "it has sent a request with an id of more than 1024 bytes");
+		report_note(client, "it has sent a request with an id of more than 1024 bytes");
 		return 0;
 	}
 	begin_message(client);
@@ -744,7 +741,7 @@ static int take_one(struct mcp_client *client, const char *text, size_t size, ui
 		buffer_append(&client->text, error.message.text, error.message.size);
 		if (!buffer_terminate(&client->text))
 			return -ENOMEM;
-		note(client, client->text.data);
+		report_note(client, client->text.data);
 		return 0;
 	}
 	client->n_messages++;

@@ -309,6 +309,7 @@ Test(mcp_client, waits_for_a_page_as_long_as_30_s)
 	begin(&session, (struct mcp_client_options){.is_legacy = true});
 	take(&session, INITIALIZED("1"));
 	buffer_reset(&session.record);
+	take(&session, LIST_CHANGED);
 	pass(&session, MCP_LIST_MS);
 	expect_actions(&session,
 		SENT_CANCELLED("2", "timeout") "no tools (it has not listed its tools in time)\n");
