@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "util/buffer.h"
+
+/*
+ * Secrets in the environment, the headers and the URL of a server, which its manifest only names:
+ *
+ *   Bearer ${file:/etc/toolboxd/token}   the file, without the newline at its end
+ *   ${env:API_KEY}                       a variable
+ *   $${x}                                the text ${x}
+ *
+ * Any other text that begins with `${` is a mistake. A secret is shown nowhere: it is masked in what the
+ * server writes to its log.
+ */
+
+/* The longest secret. */
+#define MCP_SECRET_BYTES ((size_t)64 << 10)
+
+/* A shorter text is no secret, and too common in a log to be masked. */
+#define MCP_MASKED_BYTES 4
+
+/* Positive results of mcp_secrets_expand(). */
+#define MCP_E_MISSING 5 /* the reason names what cannot be read */
+
+/* The texts to mask. Zero it before use; free it with mcp_secrets_deinit(). */
+struct mcp_secrets {
+	struct mcp_secret {
+		char *text;
+		size_t size;
+	} * items; /* the longest first */
+	size_t n_items;
+};
+
+/* Append the file or the variable @name, of at most MCP_SECRET_BYTES, to @value. Return 0 or a negative
+ * errno; -ENOMEM is passed on. */
+typedef int (*mcp_secret_function)(
+	void *data, bool is_file, const char *name, struct buffer *value);
+
+/*
+ * Append @text with the values in place of the names to @out, and add them to @secrets. @is_header: the text is
+ * one line of ASCII or UTF-8, without control characters. Return 0; MCP_E_MISSING with a clause appended to
+ * @reason that has no secret in it; or -ENOMEM.
+ */
+int mcp_secrets_expand(struct mcp_secrets *secrets, const char *text, bool is_header,
+	mcp_secret_function read, void *data, struct buffer *out, struct buffer *reason);
+
+/* Append the line @text with `***` in place of each secret. */
+void mcp_secrets_mask(
+	const struct mcp_secrets *secrets, const char *text, size_t size, struct buffer *out);
+
+/* Overwrite the secrets, and free them. */
+void mcp_secrets_deinit(struct mcp_secrets *secrets);

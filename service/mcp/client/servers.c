@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "mcp/client/servers.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json/writer.h"
+#include "mcp/member.h"
+#include "util/array.h"
+#include "util/buffer.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+#include "util/utf8.h"
+
+#define LIST_KEY "mcpServers"
+
+#define ID_BYTES 128 /* the longest id of a toolbox */
+
+/* The server that is read. */
+struct entry {
+	const struct json_tape *tape;
+	uint32_t object;
+	const char *home;
+	const char *reason; /* NULL: it is not refused */
+	bool is_disabled;
+	int error; /* 0 or -ENOMEM */
+};
+
+/* ── the parts of a server ───────────────────────────────────────────────────────────────────── */
+
+static void refuse_entry(struct entry *entry, const char *reason)
+{
+	if (!entry->reason)
+		entry->reason = reason;
+}
+
+/* Return the member @key, where null counts as absent; refuse the server for @reason unless it has @type. */
+static uint32_t find_part(
+	struct entry *entry, const char *key, enum json_type type, const char *reason)
+{
+	uint32_t value = json_find(entry->tape, entry->object, key);
+
+	if (value == JSON_NONE || json_type_at(entry->tape, value) == JSON_NULL)
+		return JSON_NONE;
+	if (json_type_at(entry->tape, value) == type)
+		return value;
+	refuse_entry(entry, reason);
+	return JSON_NONE;
+}
+
+/* Check that the string at @token is a text of C. */
+static void check_text(struct entry *entry, uint32_t token, const char *reason)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	if (json_type_at(entry->tape, token) != JSON_STRING) {
+		refuse_entry(entry, reason);
+		return;
+	}
+	json_string_decode(entry->tape, token, &text);
+	if (buffer_status(&text) < 0)
+		entry->error = buffer_status(&text);
+	if (text.size > 0 && memchr(text.data, '\0', text.size))
+		refuse_entry(entry, "has a text with U+0000");
+}
+
+/* Check that all values of the object at @object (JSON_NONE: none) are texts. */
+static void check_values(struct entry *entry, uint32_t object, const char *reason)
+{
+	if (object == JSON_NONE)
+		return;
+	for (uint32_t key = json_first(entry->tape, object); key < json_end(entry->tape, object);
+		key = json_next_key(entry->tape, key))
+		check_text(entry, key + 1, reason);
+}
+
+static void write_part(
+	struct buffer *out, const struct entry *entry, const char *key, uint32_t value)
+{
+	if (value == JSON_NONE)
+		return;
+	buffer_printf(out, ",\"%s\":", key);
+	json_write_compact(out, entry->tape, value);
+}
+
+/* Append the command at @command with its arguments, and its surroundings. */
+static void write_command(struct buffer *out, struct entry *entry, uint32_t command)
+{
+	uint32_t args = find_part(entry, "args", JSON_ARRAY, "has \"args\" that are no array");
+	uint32_t env = find_part(entry, "env", JSON_OBJECT, "has an \"env\" that is no object");
+	uint32_t cwd = find_part(entry, "cwd", JSON_STRING, "has a \"cwd\" that is no string");
+
+	check_text(entry, command, "");
+	if (json_at(entry->tape, command)->length == 0)
+		refuse_entry(entry, "has an empty \"command\"");
+	buffer_append_string(out, "\"command\":[");
+	json_write_compact(out, entry->tape, command);
+	for (uint32_t at = args == JSON_NONE ? 0 : json_first(entry->tape, args);
+		args != JSON_NONE && at < json_end(entry->tape, args);
+		at = json_next(entry->tape, at)) {
+		check_text(entry, at, "has \"args\" that are not all strings");
+		buffer_append_char(out, ',');
+		json_write_compact(out, entry->tape, at);
+	}
+	buffer_append_char(out, ']');
+	check_values(entry, env, "has an \"env\" whose values are not all strings");
+	write_part(out, entry, "env", env);
+	if (cwd != JSON_NONE) {
+		check_text(entry, cwd, "");
+		write_part(out, entry, "cwd", cwd);
+	} else {
+		json_write_member_text(out, "cwd", entry->home);
+	}
+}
+
+static void write_url(struct buffer *out, struct entry *entry, uint32_t url)
+{
+	uint32_t headers =
+		find_part(entry, "headers", JSON_OBJECT, "has \"headers\" that are no object");
+
+	check_text(entry, url, "");
+	buffer_append_string(out, "\"url\":");
+	json_write_compact(out, entry->tape, url);
+	check_values(entry, headers, "has \"headers\" whose values are not all strings");
+	write_part(out, entry, "headers", headers);
+}
+
+/* Check the transport that the server at @type (JSON_NONE: none) names. */
+static void check_transport(struct entry *entry, uint32_t type, bool has_url)
+{
+	static const char *const over_http[] = {"http", "streamable-http", "streamableHttp"};
+
+	if (type == JSON_NONE)
+		return;
+	if (mcp_is_text(entry->tape, type, "sse")) {
+		refuse_entry(entry, "has the type sse, which is not supported: use its URL for "
+				    "streamable HTTP");
+		return;
+	}
+	if (mcp_is_text(entry->tape, type, "stdio") && !has_url)
+		return;
+	for (size_t i = 0; i < sizeof(over_http) / sizeof(*over_http); i++)
+		if (mcp_is_text(entry->tape, type, over_http[i]) && has_url)
+			return;
+	refuse_entry(entry,
+		"has a type that is not supported: stdio with a \"command\", or http with "
+		"a \"url\"");
+}
+
+/* Append the manifest of the server, which may be refused then. */
+static void write_manifest(struct buffer *out, struct entry *entry, const char *id)
+{
+	uint32_t command =
+		find_part(entry, "command", JSON_STRING, "has a \"command\" that is no string");
+	uint32_t url = find_part(entry, "url", JSON_STRING, "has a \"url\" that is no string");
+	uint32_t type = find_part(entry, "type", JSON_STRING, "has a \"type\" that is no string");
+	uint32_t disabled = json_find(entry->tape, entry->object, "disabled");
+
+	if (disabled != JSON_NONE && json_is_true(entry->tape, disabled)) {
+		entry->is_disabled = true;
+		entry->reason = "is disabled";
+		return;
+	}
+	find_part(entry, "disabled", JSON_FALSE, "has \"disabled\" that is neither true nor false");
+	if ((command == JSON_NONE) == (url == JSON_NONE))
+		refuse_entry(entry, "must have either a \"command\" or a \"url\"");
+	check_transport(entry, type, url != JSON_NONE);
+	if (entry->reason)
+		return;
+	buffer_append_string(out, "{\"kind\":\"mcp\"");
+	json_write_member_text(out, "toolbox_id", id);
+	buffer_append_string(out, ",\"mcp\":{");
+	if (command != JSON_NONE)
+		write_command(out, entry, command);
+	else
+		write_url(out, entry, url);
+	buffer_append_string(out, "}}");
+}
+
+/* ── ids ─────────────────────────────────────────────────────────────────────────────────────── */
+
+static bool is_id_byte(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || text_is_digit(c) || c == '-' ||
+	       c == '_';
+}
+
+/* Return the id for @name, owned by the caller; NULL without memory. */
+static char *map_id(const char *name)
+{
+	cleanup(buffer_deinit) struct buffer id = {0};
+	size_t size = strlen(name);
+
+	for (size_t at = 0; at < size;) {
+		buffer_append_char(&id, (char)(is_id_byte(name[at]) ? name[at] : '_'));
+		at += utf8_sequence_length(name + at, size - at);
+	}
+	return buffer_take(&id, NULL);
+}
+
+static bool has_id(const struct mcp_server_entries *entries, const char *id)
+{
+	for (size_t i = 0; i < entries->n_items; i++)
+		if (entries->items[i].id && strcmp(entries->items[i].id, id) == 0)
+			return true;
+	return false;
+}
+
+/* ── the list ────────────────────────────────────────────────────────────────────────────────── */
+
+static void entry_deinit(struct mcp_server_entry *entry)
+{
+	free(entry->name);
+	free(entry->id);
+	free(entry->manifest);
+	free(entry->reason);
+}
+
+/* Read the server at @key into the zeroed @ret_entry, which the caller deinits. */
+static int read_server(const struct json_tape *tape, uint32_t key, const char *home,
+	const struct mcp_server_entries *entries, struct mcp_server_entry *ret_entry)
+{
+	struct entry entry = {.tape = tape, .object = key + 1, .home = home};
+	cleanup(buffer_deinit) struct buffer manifest = {0};
+
+	ret_entry->name = json_string_dup(tape, key, NULL);
+	ret_entry->id = ret_entry->name ? map_id(ret_entry->name) : NULL;
+	if (!ret_entry->id)
+		return -ENOMEM;
+	if (ret_entry->id[0] == '\0' || strlen(ret_entry->id) > ID_BYTES)
+		entry.reason = "has a name that is empty, or longer than 128 characters";
+	else if (has_id(entries, ret_entry->id))
+		entry.reason = "has the id of an earlier one";
+	else if (json_type_at(tape, key + 1) != JSON_OBJECT)
+		entry.reason = "is no object";
+	else
+		write_manifest(&manifest, &entry, ret_entry->id);
+	if (entry.error < 0)
+		return entry.error;
+	if (entry.reason) {
+		ret_entry->is_disabled = entry.is_disabled;
+		ret_entry->reason = strdup(entry.reason);
+		return ret_entry->reason ? 0 : -ENOMEM;
+	}
+	ret_entry->manifest = buffer_take(&manifest, NULL);
+	return ret_entry->manifest ? 0 : -ENOMEM;
+}
+
+static int add_server(const struct json_tape *tape, uint32_t key, const char *home,
+	struct mcp_server_entries *entries)
+{
+	struct mcp_server_entry entry = {.name = NULL};
+	int r;
+
+	if (entries->n_items == MCP_SERVERS_MAX) {
+		entries->n_more++;
+		return 0;
+	}
+	r = array_grow(entries->items, entries->n_items);
+	if (r == 0)
+		r = read_server(tape, key, home, entries, &entry);
+	if (r < 0) {
+		entry_deinit(&entry);
+		return r;
+	}
+	entries->items[entries->n_items++] = entry;
+	return 0;
+}
+
+bool mcp_is_server_list(const struct json_tape *tape)
+{
+	return json_type_at(tape, 0) == JSON_OBJECT && json_find(tape, 0, LIST_KEY) != JSON_NONE;
+}
+
+int mcp_server_entries_read(
+	const struct json_tape *tape, const char *home, struct mcp_server_entries *ret_entries)
+{
+	uint32_t list = json_find(tape, 0, LIST_KEY);
+	int r = 0;
+
+	if (list == JSON_NONE || json_type_at(tape, list) != JSON_OBJECT)
+		return -EINVAL;
+	for (uint32_t key = json_first(tape, list); r == 0 && key < json_end(tape, list);
+		key = json_next_key(tape, key))
+		r = add_server(tape, key, home, ret_entries);
+	return r;
+}
+
+void mcp_server_entries_deinit(struct mcp_server_entries *entries)
+{
+	for (size_t i = 0; i < entries->n_items; i++)
+		entry_deinit(&entries->items[i]);
+	free(entries->items);
+	*entries = (struct mcp_server_entries){0};
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "mcp/client/secrets.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <string.h>
+
+#include "scarce.h"
+#include "util/cleanup.h"
+
+/* The secrets of these tests. */
+static int read_secret(void *data, bool is_file, const char *name, struct buffer *value)
+{
+	cr_expect_eq(data, &read_secret);
+	if (is_file && strcmp(name, "/token") == 0)
+		buffer_append_string(value, "s3cret\n\n");
+	else if (is_file && strcmp(name, "/line") == 0)
+		buffer_append_string(value, "line}one\n");
+	else if (is_file && strcmp(name, "/crlf") == 0)
+		buffer_append_string(value, "x\r\n");
+	else if (is_file && strcmp(name, "/nul") == 0)
+		buffer_append(value, "a\0b", 3);
+	else if (is_file && strcmp(name, "/long") == 0)
+		buffer_printf(value, "%*d", (int)MCP_SECRET_BYTES, 1);
+	else if (is_file && strcmp(name, "/longer") == 0)
+		buffer_printf(value, "%*d", (int)MCP_SECRET_BYTES + 1, 1);
+	else if (!is_file && strcmp(name, "KEY") == 0)
+		buffer_append_string(value, "s3cret-key");
+	else if (!is_file && strcmp(name, "PEM") == 0)
+		buffer_append_string(value, "-begin-\nAAAA\n\nab\n");
+	else if (!is_file && strcmp(name, "EMPTY") == 0)
+		buffer_append_string(value, "");
+	else
+		return -ENOENT;
+	return 0;
+}
+
+static int expand(struct mcp_secrets *secrets, const char *text, bool is_header, struct buffer *out,
+	struct buffer *reason)
+{
+	return mcp_secrets_expand(
+		secrets, text, is_header, read_secret, (void *)&read_secret, out, reason);
+}
+
+/* Check that @text becomes @wanted, or is refused for the reason @reason. */
+static void expect_expanded(
+	const char *text, bool is_header, const char *wanted, const char *wanted_reason)
+{
+	cleanup(mcp_secrets_deinit) struct mcp_secrets secrets = {0};
+	cleanup(buffer_deinit) struct buffer out = {0};
+	cleanup(buffer_deinit) struct buffer reason = {0};
+
+	cr_expect_eq(expand(&secrets, text, is_header, &out, &reason), wanted ? 0 : MCP_E_MISSING,
+		"%s", text);
+	cr_assert_not_null(buffer_terminate(&out));
+	cr_assert_not_null(buffer_terminate(&reason));
+	if (wanted)
+		cr_expect_str_eq(out.data, wanted, "%s: %s", text, out.data);
+	cr_expect_str_eq(reason.data, wanted ? "" : wanted_reason, "%s: %s", text, reason.data);
+}
+
+Test(mcp_secrets, take_the_place_of_their_names)
+{
+	expect_expanded("", true, "", NULL);
+	expect_expanded("Bearer ${env:KEY}!", true, "Bearer s3cret-key!", NULL);
+	expect_expanded("${env:KEY}${env:EMPTY}${file:/line}", true, "s3cret-keyline}one", NULL);
+	expect_expanded(
+		"$ $x $${env:KEY} $$${file:/line}", true, "$ $x ${env:KEY} $${file:/line}", NULL);
+	expect_expanded("{\"a\": \"$5 }\"}", true, "{\"a\": \"$5 }\"}", NULL);
+}
+
+Test(mcp_secrets, of_a_file_lose_one_newline)
+{
+	expect_expanded("${file:/token}", false, "s3cret\n", NULL);
+	expect_expanded("${env:PEM}", false, "-begin-\nAAAA\n\nab\n", NULL);
+}
+
+Test(mcp_secrets, that_are_missing_are_named)
+{
+	expect_expanded("a ${env:NONE}", true, NULL,
+		"${env:NONE} cannot be read: No such file or directory");
+	expect_expanded("${file:/none} b", true, NULL,
+		"${file:/none} cannot be read: No such file or directory");
+	expect_expanded("${file:/longer}", true, NULL, "${file:/longer} has more than 64 KiB");
+	expect_expanded("pass${word}", true, NULL,
+		"${ begins neither ${env:NAME} nor ${file:PATH}; for the text, write $${");
+	expect_expanded("${env:KEY word", true, NULL,
+		"${ begins neither ${env:NAME} nor ${file:PATH}; for the text, write $${");
+}
+
+Test(mcp_secrets, are_one_line_in_a_header)
+{
+	expect_expanded("${file:/token}", true, NULL, "${file:/token} has a control character");
+	expect_expanded("${file:/crlf}", true, NULL, "${file:/crlf} has a control character");
+	expect_expanded("${file:/crlf}", false, "x\r", NULL);
+	expect_expanded("${file:/nul}", false, NULL, "${file:/nul} has a NUL");
+}
+
+static void expect_masked(const struct mcp_secrets *secrets, const char *text, const char *wanted)
+{
+	cleanup(buffer_deinit) struct buffer out = {0};
+
+	mcp_secrets_mask(secrets, text, strlen(text), &out);
+	cr_assert_not_null(buffer_terminate(&out));
+	cr_expect_str_eq(out.data, wanted, "%s: %s", text, out.data);
+}
+
+Test(mcp_secrets, are_masked)
+{
+	cleanup(mcp_secrets_deinit) struct mcp_secrets secrets = {0};
+	cleanup(buffer_deinit) struct buffer out = {0};
+
+	expect_masked(&secrets, "s3cret", "s3cret");
+	cr_assert_eq(
+		expand(&secrets, "${file:/token}${env:KEY}${env:PEM}${env:KEY}", false, &out, NULL),
+		0);
+	expect_masked(&secrets, "key s3cret-key, s3cret, s3cre", "key ***, ***, s3cre");
+	expect_masked(&secrets, "AAAAA ab -begin-", "***A ab ***");
+	expect_masked(&secrets, "s3s3crets3cret", "s3******");
+	expect_masked(&secrets, "", "");
+	cr_expect_eq(secrets.n_items, 4, "%zu", secrets.n_items);
+}
+
+Test(mcp_secrets, may_be_long)
+{
+	cleanup(mcp_secrets_deinit) struct mcp_secrets secrets = {0};
+	cleanup(buffer_deinit) struct buffer out = {0};
+
+	cr_assert_eq(expand(&secrets, "${file:/long}", false, &out, NULL), 0);
+	cr_expect_eq(out.size, MCP_SECRET_BYTES);
+}
+
+Test(mcp_secrets, survive_that_memory_is_short)
+{
+	for (size_t n = 0; scarce_once_after(n); n++) {
+		struct mcp_secrets secrets = {0};
+		struct buffer out = {0};
+		struct buffer reason = {0};
+		int r = expand(&secrets, "a ${env:KEY}", false, &out, &reason);
+
+		if (r == 0)
+			r = expand(&secrets, "${env:NONE}", false, &out, &reason);
+		cr_expect_eq(r, scarce_has_failed() ? -ENOMEM : MCP_E_MISSING, "%zu: %d", n, r);
+		buffer_deinit(&out);
+		buffer_deinit(&reason);
+		mcp_secrets_deinit(&secrets);
+	}
+}
