@@ -320,6 +320,7 @@ void invocation_done(void *data, struct runner_call *runner_call, const struct c
 	record_write(invoker->recorder, &call->record, (double)duration_us / US_PER_MS,
 		code >= 0 ? answer_code_name((enum answer_code)code) : "ok", NULL);
 	history_add(invoker->history, call, duration_us, code, &reason);
+	metrics_count_call(invoker->metrics, call->tool, duration_us, code);
 	bus_act_for(invoker->bus, before);
 	calls_close(invoker->calls, call);
 }
@@ -710,6 +711,7 @@ static void note_end(struct invoker *invoker, const struct call *call, uint64_t 
 	if (answer->code != ANSWER_CANCELLED)
 		errors_write_reason(answer, call->tool, &reason);
 	history_add(invoker->history, call, waited_us, (int)answer->code, &reason);
+	metrics_count_refused(invoker->metrics, call->tool, answer->code);
 }
 
 void invocation_decided(void *data, struct call *call, const struct pending_question *question,

@@ -12,6 +12,7 @@
 #include "core/held.h"
 #include "core/reload/late.h"
 #include "core/history/history.h"
+#include "core/metrics/metrics.h"
 #include "core/offer.h"
 #include "core/request_scope.h"
 
@@ -41,6 +42,7 @@ struct invoker {
 	struct held_requests *held;
 	struct late *late;
 	struct history *history;
+	struct metrics *metrics;
 	struct schema_context *context;
 };
 

@@ -224,6 +224,14 @@ static void report_alive(void *data)
 	loop_timer_arm(&service->alive, notify_alive_interval_ms());
 }
 
+/* Count a host that starts (struct runner_handler). */
+static void count_start(void *data, struct runner *runner, enum runner_start reason)
+{
+	struct service *service = data;
+
+	metrics_count_start(&service->metrics, runner_package(runner), reason);
+}
+
 /* ── life ────────────────────────────────────────────────────────────────────────────────────── */
 
 /* Make the parts, and let them know each other. The bus is still to come. */
@@ -234,6 +242,7 @@ static int make_parts(struct service *service, const struct service_options *opt
 		.progressed = invocation_progressed,
 		.bus_message = take_bus_message,
 		.host_gone = forget_host,
+		.started = count_start,
 		.drained = drop_drained,
 	};
 	static const struct approval_handler approval_handler = {
@@ -269,6 +278,8 @@ static int make_parts(struct service *service, const struct service_options *opt
 	if (r == 0)
 		r = history_init(&service->history);
 	if (r == 0)
+		r = metrics_init(&service->metrics);
+	if (r == 0)
 		r = recorder_init(&service->recorder, service->loop, &service->config);
 	if (r == 0)
 		r = approval_init(&service->approval, service->loop, &service->config,
@@ -300,6 +311,7 @@ static int make_parts(struct service *service, const struct service_options *opt
 		.held = &service->held,
 		.late = &service->late,
 		.history = &service->history,
+		.metrics = &service->metrics,
 		.context = service->scope.context,
 	};
 	return r;
@@ -393,6 +405,7 @@ void service_free(struct service *service)
 	held_deinit(&service->held);
 	late_deinit(&service->late);
 	history_deinit(&service->history);
+	metrics_deinit(&service->metrics);
 	calls_deinit(&service->calls);
 	limits_deinit(&service->limits);
 	recorder_deinit(&service->recorder);

@@ -14,6 +14,7 @@
 #include "core/history/history.h"
 #include "core/inbox.h"
 #include "core/invocation.h"
+#include "core/metrics/metrics.h"
 #include "core/offer.h"
 #include "core/proxy.h"
 #include "core/record.h"
@@ -47,6 +48,7 @@ struct service {
 	struct held_requests held;
 	struct late late;
 	struct history history;
+	struct metrics metrics;
 	struct invoker invoker;
 	struct reload reload;
 	struct rivals rivals;

@@ -338,14 +338,12 @@ int http_door_new(struct loop *loop, struct service *service, struct http_door *
 		return -ENOMEM;
 	door->door.operations = &operations;
 	door->service = service;
-	door->routes.service = service;
-	documents_init(&door->routes.documents);
 	r = http_connections_new(loop, service->bus, &bounds, &handler, door, &door->connections);
 	if (r == 0)
 		r = mcp_endpoint_new(loop, service, &door->mcp);
 	if (r == 0)
 		r = load_tls(door);
-	door->routes.mcp = door->mcp;
+	routes_init(&door->routes, service, door->mcp);
 	for (size_t i = 0; r == 0 && i < http->n_addresses; i++)
 		r = listen_at(door, loop, &http->addresses[i]);
 	if (r < 0)
@@ -364,6 +362,6 @@ void http_door_free(struct http_door *door)
 	http_connections_free(door->connections);
 	mcp_endpoint_free(door->mcp);
 	tls_free(door->tls);
-	documents_deinit(&door->routes.documents);
+	routes_deinit(&door->routes);
 	free(door);
 }

@@ -5,10 +5,12 @@
 
 #include "catalogue/definition.h"
 #include "core/listing.h"
+#include "core/metrics/exposition.h"
 #include "http/mcp/endpoint.h"
 #include "http/openapi.h"
 #include "http/utcp.h"
 #include "util/cleanup.h"
+#include "util/clock.h"
 
 /* ── the tools ───────────────────────────────────────────────────────────────────────────────── */
 
@@ -277,6 +279,27 @@ static void serve_decision(struct routes *routes, const struct http_request *req
 		exchange_serve(request, &frame, false, false);
 }
 
+/* Metrics are made once in this time: ten thousand series take several milliseconds. */
+#define METRICS_MS 1000
+
+static void serve_metrics(struct routes *routes, const struct http_request *request)
+{
+	const struct http_response response = {.status = 200, .type = EXPOSITION_TYPE};
+	struct buffer text = {0};
+	uint64_t now_ms = clock_now_ms();
+
+	if (!routes->metrics || now_ms - routes->metrics_ms >= METRICS_MS) {
+		http_bytes_unref(take_ptr(routes->metrics));
+		exposition_write(routes->service, &text);
+		routes->metrics = http_bytes_new(&text);
+		routes->metrics_ms = now_ms;
+	}
+	if (routes->metrics)
+		http_respond_bytes(request->connection, &response, routes->metrics);
+	else
+		http_respond_error(request->connection, 503, "Out of memory.");
+}
+
 /* ── MCP ─────────────────────────────────────────────────────────────────────────────────────── */
 
 static void serve_mcp(struct routes *routes, const struct http_request *request)
@@ -298,6 +321,7 @@ static const struct route routes_table[] = {
 	{"POST", "/v1/approvals/{}", ROUTE_ADMIN, serve_decision},
 	{"GET", "/v1/calls", ROUTE_ADMIN, serve_calls},
 	{"DELETE", "/v1/calls/{}", ROUTE_ADMIN, serve_cancel},
+	{"GET", "/metrics", ROUTE_METRICS, serve_metrics},
 	{"GET", "/openapi.json", ROUTE_CALLER, serve_openapi},
 	{"GET", "/tools/manual", ROUTE_CALLER, serve_utcp},
 	{"POST", "/tools/{}", ROUTE_CALLER, serve_call},
@@ -332,6 +356,18 @@ static void add_allow(struct http_connection *connection, const char *path)
 			http_connection_add_field(connection, ", HEAD");
 	}
 	http_connection_add_field(connection, "\r\n");
+}
+
+void routes_init(struct routes *routes, struct service *service, struct mcp_endpoint *mcp)
+{
+	*routes = (struct routes){.service = service, .mcp = mcp};
+	documents_init(&routes->documents);
+}
+
+void routes_deinit(struct routes *routes)
+{
+	documents_deinit(&routes->documents);
+	http_bytes_unref(routes->metrics);
 }
 
 const struct route *routes_find(const char *method, struct http_request *request)

@@ -28,8 +28,15 @@ struct mcp_endpoint;
 struct routes {
 	struct service *service; /* borrowed */
 	struct documents documents;
-	struct mcp_endpoint *mcp; /* borrowed */
+	struct mcp_endpoint *mcp;   /* borrowed */
+	struct http_bytes *metrics; /* made at metrics_ms; or NULL */
+	uint64_t metrics_ms;
 };
+
+/* Make the routes of @service without any documents yet; @mcp serves those of MCP. Both are borrowed. */
+void routes_init(struct routes *routes, struct service *service, struct mcp_endpoint *mcp);
+
+void routes_deinit(struct routes *routes);
 
 struct route {
 	const char *method;

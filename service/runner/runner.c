@@ -53,6 +53,7 @@ struct runner {
 	struct loop_timer restart; /* armed: no worker is started before */
 	struct loop_timer rest;    /* no calls: when to dismiss the workers, or to be drained */
 	struct crashes crashes;
+	uint32_t n_lost; /* workers that crashed, and in whose place none has started yet */
 	struct cooldowns cooldowns;
 	struct debt debt;
 	char reason[REASON_BYTES]; /* the text of runner_reason() */
@@ -248,11 +249,12 @@ static void log_no_start(struct runner *runner, int error)
 	log_trouble(runner, runner->reason);
 }
 
-static void start_worker(struct runner *runner, struct worker *worker)
+static void start_worker(struct runner *runner, struct worker *worker, enum runner_start reason)
 {
 	int r = worker_start(worker);
 
 	if (r == 0) {
+		runner->handler.started(runner->data, runner, reason);
 		note_state(runner);
 		return;
 	}
@@ -317,6 +319,17 @@ static void send_ahead(struct runner *runner)
 
 /* ── the schedule ────────────────────────────────────────────────────────────────────────────── */
 
+/* Return why the next worker starts for a call. */
+static enum runner_start next_start(struct runner *runner)
+{
+	if (runner->n_lost > 0) {
+		runner->n_lost--;
+		return RUNNER_START_CRASH;
+	}
+	return count_loaded(runner) + count_starting(runner) > 0 ? RUNNER_START_LOAD
+								 : RUNNER_START_CALL;
+}
+
 /* Start workers for the calls that wait, as far as there may be more. */
 static void start_workers(struct runner *runner)
 {
@@ -328,7 +341,7 @@ static void start_workers(struct runner *runner)
 		return;
 	while (count_starting(runner) < runner->n_waiting &&
 		(worker = find_worker(runner, WORKER_FREE))) {
-		start_worker(runner, worker);
+		start_worker(runner, worker, next_start(runner));
 		if (worker_state(worker) == WORKER_FREE)
 			break;
 	}
@@ -509,6 +522,7 @@ static void worker_has_ended(void *data, struct worker *worker, const struct hos
 	struct runner_call *call;
 	bool has_cost_call = false;
 
+	runner->n_lost++;
 	host_describe_exit(exit, runner->reason, sizeof(runner->reason));
 	set_clocks(runner);
 	while ((call = worker_take_lost(worker))) {
@@ -734,7 +748,7 @@ bool runner_has_reaped_all(const struct runner *runner)
 void runner_prestart(struct runner *runner)
 {
 	if (count_loaded(runner) + count_starting(runner) == 0 && !runner->is_quarantined)
-		start_worker(runner, find_worker(runner, WORKER_FREE));
+		start_worker(runner, find_worker(runner, WORKER_FREE), RUNNER_START_PRESTART);
 }
 
 void runner_forgive(struct runner *runner)
@@ -773,6 +787,18 @@ const char *runner_state_name(enum runner_state state)
 	};
 
 	return names[state];
+}
+
+const char *runner_start_name(enum runner_start reason)
+{
+	static const char *const names[] = {
+		[RUNNER_START_CALL] = "call",
+		[RUNNER_START_LOAD] = "load",
+		[RUNNER_START_CRASH] = "crash",
+		[RUNNER_START_PRESTART] = "prestart",
+	};
+
+	return names[reason];
 }
 
 const struct output_tail *runner_output(const struct runner *runner)

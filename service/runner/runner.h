@@ -62,6 +62,15 @@ struct runner_options {
 	uint64_t crash_window_s;
 };
 
+/* The reason for a host to start. */
+enum runner_start {
+	RUNNER_START_CALL,     /* there is none, and a call waits */
+	RUNNER_START_LOAD,     /* all are busy, and a call waits */
+	RUNNER_START_CRASH,    /* in the place of one that crashed */
+	RUNNER_START_PRESTART, /* before the first call */
+	RUNNER_STARTS,
+};
+
 /* The events of a runner. They may not free it, except drained(). */
 struct runner_handler {
 	/* @call is over and its owner's again. Called once for each call that was taken. */
@@ -74,6 +83,9 @@ struct runner_handler {
 	void (*bus_message)(void *data, struct runner *runner, struct host *host,
 		const struct json_tape *object, const char *text, size_t size);
 	void (*host_gone)(void *data, const struct host *host);
+
+	/* A host process starts. */
+	void (*started)(void *data, struct runner *runner, enum runner_start reason);
 
 	/* After runner_retire(): the runner has no calls and no hosts, and may be freed from here. */
 	void (*drained)(void *data, struct runner *runner);
@@ -132,6 +144,9 @@ void runner_forgive(struct runner *runner);
 struct package *runner_package(const struct runner *runner);
 enum runner_state runner_state(const struct runner *runner);
 const char *runner_state_name(enum runner_state state);
+
+/* Return the word for @reason: `call`, `load`, `crash` or `prestart`. */
+const char *runner_start_name(enum runner_start reason);
 
 /* Return why the runner is quarantined or its last start failed, or NULL. */
 const char *runner_reason(const struct runner *runner);

@@ -174,8 +174,19 @@ static void report_changes(struct reload *reload, const struct catalogue *catalo
 		broadcast_changes(reload);
 }
 
-/* Put @catalogue and its @policy (both taken over) in place, and announce what has changed. */
-static void swap_catalogue(
+const char *reload_outcome_name(enum reload_outcome outcome)
+{
+	static const char *const names[] = {
+		[RELOAD_CHANGED] = "changed",
+		[RELOAD_UNCHANGED] = "unchanged",
+		[RELOAD_FAILED] = "failed",
+	};
+
+	return names[outcome];
+}
+
+/* Put @catalogue and its @policy (both taken over) in place, and announce what has changed. Return the outcome. */
+static enum reload_outcome swap_catalogue(
 	struct reload *reload, struct catalogue *catalogue, struct policy *policy)
 {
 	struct offer *offer = reload->parts.offer;
@@ -185,11 +196,12 @@ static void swap_catalogue(
 		log_error("Out of memory: the tools stay as they were");
 		policy_free(policy);
 		catalogue_free(catalogue);
-		return;
+		return RELOAD_FAILED;
 	}
 	report_changes(reload, catalogue);
 	log_not_enforced(reload);
 	offer_prestart(offer);
+	return reload->next.has_changes ? RELOAD_CHANGED : RELOAD_UNCHANGED;
 }
 
 /* Beside the loop, before finish_load(). */
@@ -208,12 +220,14 @@ static void finish_load(void *data, struct catalogue *catalogue, struct policy *
 {
 	struct reload *reload = data;
 	bool was_ready = reload->is_ready;
+	enum reload_outcome outcome = RELOAD_FAILED;
 
 	reload->loader = NULL;
 	if (catalogue)
-		swap_catalogue(reload, catalogue, policy);
+		outcome = swap_catalogue(reload, catalogue, policy);
 	else
 		log_error("Loading the toolboxes failed: %s", strerror(-status));
+	reload->outcomes[outcome]++;
 	next_deinit(&reload->next);
 	reload->is_ready = true;
 	reload_watch(reload);
@@ -233,6 +247,7 @@ static void finish_load(void *data, struct catalogue *catalogue, struct policy *
 /* End a reload whose configuration is closed: nothing was loaded. The mistakes are logged. */
 static void finish_closed(struct reload *reload)
 {
+	reload->outcomes[RELOAD_FAILED]++;
 	if (reload->is_asked)
 		log_limited(&reload->reloads, LOG_LEVEL_ERROR, "Nothing is offered: %s",
 			reload->parts.config->closed);

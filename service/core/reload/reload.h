@@ -50,6 +50,14 @@ struct reload_handler {
 	void (*configured)(void *data);  /* another configuration is in force */
 };
 
+/* The end of a reload. */
+enum reload_outcome {
+	RELOAD_CHANGED, /* other tools are offered */
+	RELOAD_UNCHANGED,
+	RELOAD_FAILED, /* the configuration is closed, or memory is short: nothing was loaded */
+	RELOAD_OUTCOMES,
+};
+
 struct reload {
 	struct reload_parts parts;
 	const struct config_flags *flags; /* borrowed; the configuration is read again with them */
@@ -57,9 +65,10 @@ struct reload {
 	struct reload_handler handler;
 	void *data;
 
-	struct watcher *watcher;   /* watcher of registrations; NULL: there is no inotify */
-	struct loader *loader;     /* NULL: no reload is under way */
-	struct next next;          /* comes with its catalogue; made beside the loop */
+	struct watcher *watcher; /* watcher of registrations; NULL: there is no inotify */
+	struct loader *loader;   /* NULL: no reload is under way */
+	struct next next;        /* comes with its catalogue; made beside the loop */
+	uint64_t outcomes[RELOAD_OUTCOMES];
 	uint64_t generation;       /* number of the catalogue that was loaded last, or is being
 	                            * loaded */
 	bool is_ready;             /* the first load is done */
@@ -90,6 +99,9 @@ void reload_init(struct reload *reload, const struct reload_parts *parts,
 
 /* Stop loading and watching. Waiting requests get no answer. */
 void reload_deinit(struct reload *reload);
+
+/* Return the word for @outcome: `changed`, `unchanged` or `failed`. */
+const char *reload_outcome_name(enum reload_outcome outcome);
 
 /* Begin a reload, or have another one follow the one under way. */
 void reload_begin(struct reload *reload);

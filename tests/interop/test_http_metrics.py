@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""GET /metrics, read by the strict parser of OpenMetrics that Prometheus's Python client has."""
+import hashlib
+import time
+
+import manifests
+from caller import Caller
+from http_peer import Http, port_of
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
+
+INVOKE = "ovos.tools.invoke"
+
+
+def scrape(http, **headers):
+    time.sleep(1.05)  # metrics are made once in a second
+    answer = http.get("/metrics", **headers)
+    assert answer.status == 200
+    assert answer.headers["Content-Type"] == "application/openmetrics-text; version=1.0.0; charset=utf-8"
+    return {(sample.name, *sorted(sample.labels.items())): sample.value
+            for family in text_string_to_metric_families(answer.bytes.decode()) for sample in family.samples}
+
+
+def calls(metrics, toolbox, tool, code):
+    return metrics.get(("toolboxd_calls_total", ("code", code), ("tool", tool), ("toolbox", toolbox)))
+
+
+def starts(metrics, toolbox):
+    return {dict(key[1:])["reason"]: value for key, value in metrics.items()
+            if key[0] == "toolboxd_host_starts_total" and ("toolbox", toolbox) in key}
+
+
+def test_what_happens_is_counted(launch, tmp_path):
+    folder = tmp_path / "toolbox.d"
+    manifests.misbehave(folder)
+    service = launch({"crash_limit": 0}, [manifests.SHIPPED, folder], args=["--http", "127.0.0.1:0"])
+    with Caller(service.url) as caller, Http(port_of(service.daemon)) as http:
+        def invoke(name, **args):
+            return caller.call(INVOKE, {"name": name, "args": args})
+
+        for _ in range(3):
+            invoke("add", a=1, b=2)
+        invoke("add", a="one")
+        invoke("no such tool\n")
+        http.post("/v1/tools/add", {"a": 1, "b": 2})
+        invoke("segfault")
+        assert invoke("segfault")["code"] == "host_crashed", "a second host"
+        metrics = scrape(http)
+        assert calls(metrics, "math_tools", "add", "ok") == 4
+        assert calls(metrics, "math_tools", "add", "invalid_arguments") == 1
+        assert calls(metrics, "", "", "unknown_tool") == 1
+        assert calls(metrics, "misbehave", "segfault", "host_crashed") == 2
+        labels = (("tool", "add"), ("toolbox", "math_tools"))
+        assert metrics[("toolboxd_call_duration_seconds_count", *labels)] == 4, "a call that did not run has none"
+        assert metrics[("toolboxd_call_duration_seconds_bucket", ("le", "+Inf"), *labels)] == 4
+        assert 0 < metrics[("toolboxd_call_duration_seconds_sum", *labels)] < 10
+        assert starts(metrics, "math_tools") == {"call": 1}
+        assert starts(metrics, "misbehave")["call"] == 1 and starts(metrics, "misbehave")["crash"] >= 1
+        assert metrics[("toolboxd_bus_connected",)] == 1
+        assert metrics[("toolboxd_tools",)] == len(caller.call("ovos.tools.list")["tools"])
+        assert metrics[("toolboxd_hosts",)] >= 1
+        assert metrics[("toolboxd_queue",)] == 0
+        assert metrics[("toolboxd_reloads_total", ("outcome", "changed"))] == 1
+        manifests.answers(folder)
+        caller.call("ovos.tools.reload")
+        caller.call("ovos.tools.reload")
+        metrics = scrape(http)
+        assert metrics[("toolboxd_reloads_total", ("outcome", "changed"))] == 2
+        assert metrics[("toolboxd_reloads_total", ("outcome", "unchanged"))] >= 1
+        assert calls(metrics, "math_tools", "add", "ok") == 4, "no reload forgets"
+
+
+def test_metrics_need_an_admin_where_there_are_tokens(launch):
+    tokens = [{"name": name, "token_sha256": hashlib.sha256(name.encode()).hexdigest(), "admin": name == "boss"}
+              for name in ("boss", "far")]
+    service = launch({"http": {"tokens": tokens}}, args=["--http", "127.0.0.1:0"])
+    with Http(port_of(service.daemon)) as http:
+        assert http.get("/metrics").status == 401
+        assert http.get("/metrics", Authorization="Bearer far").status == 403
+        assert scrape(http, Authorization="Bearer boss")[("toolboxd_bus_connected",)] == 1
