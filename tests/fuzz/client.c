@@ -7,6 +7,7 @@
 
 #include "json/reader.h"
 #include "mcp/client/client.h"
+#include "mcp/client/events.h"
 #include "mcp/client/pages.h"
 #include "mcp/client/result.h"
 #include "mcp/client/tools.h"
@@ -20,7 +21,7 @@
  *   -N   lose the response to   r   renew the session    s   toggle the stream of GET
  *        request N
  *
- * Each message that is sent must be one line of JSON, each call must end once, and the time until the next
+ * The whole is read as a stream of events, too. Each message that is sent must be one line of JSON, each call must end once, and the time until the next
  * action must pass.
  */
 
@@ -201,6 +202,35 @@ static void cancel(struct run *run)
 	expect(mcp_client_request_id(run->client, oldest) == 0);
 }
 
+/* Append the data of an event, and its end. */
+static int record_event(void *data, const char *text, size_t size)
+{
+	buffer_append(data, text, size);
+	buffer_append_char(data, '\0');
+	return 0;
+}
+
+/* Read @text as a stream of events, at once and in pieces of a byte, with the same result. */
+static void expect_events(const char *text, size_t size)
+{
+	struct mcp_events whole = {.bytes_max = 64};
+	struct mcp_events bytes = {.bytes_max = 64};
+	struct buffer of_whole = {0};
+	struct buffer of_bytes = {0};
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < size; i++)
+		r = mcp_events_take(&bytes, text + i, 1, record_event, &of_bytes);
+	expect(mcp_events_take(&whole, text, size, record_event, &of_whole) == r);
+	expect(of_whole.size == of_bytes.size &&
+		(of_whole.size == 0 || memcmp(of_whole.data, of_bytes.data, of_whole.size) == 0));
+	expect(whole.id.size == bytes.id.size && whole.retry_ms == bytes.retry_ms);
+	mcp_events_deinit(&whole);
+	mcp_events_deinit(&bytes);
+	buffer_deinit(&of_whole);
+	buffer_deinit(&of_bytes);
+}
+
 /* Receive a message of which no byte after its end may be read. */
 static void receive(struct run *run, const char *text, size_t size)
 {
@@ -267,6 +297,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	run.client = mcp_client_new(&options);
 	expect(run.client != NULL);
+	expect_events(text, size);
 	pass(&run, 0);
 	for (; line <= text + size; line = end + 1) {
 		end = memchr(line, '\n', (size_t)(text + size - line));

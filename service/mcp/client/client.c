@@ -409,9 +409,9 @@ static int begin_handshake(struct mcp_client *client, uint64_t now_ms)
 	return request_discover(client, PROBING);
 }
 
-/* The handshake is done, in the era of the client. */
-static int begin_session(
-	struct mcp_client *client, bool is_verdict, bool can_listen, uint64_t now_ms)
+/* The handshake is done: the server speaks @version, of the era of the client. */
+static int begin_session(struct mcp_client *client, const char *version, bool is_verdict,
+	bool can_listen, uint64_t now_ms)
 {
 	int r = 0;
 
@@ -419,8 +419,10 @@ static int begin_session(
 	give_up(client, &client->discover_id);
 	give_up(client, &client->first_discover_id);
 	give_up(client, &client->initialize_id);
-	act(client, &(struct mcp_action){
-			    .kind = MCP_ACT_READY, .era = client->era, .is_verdict = is_verdict});
+	act(client, &(struct mcp_action){.kind = MCP_ACT_READY,
+			    .era = client->era,
+			    .version = version,
+			    .is_verdict = is_verdict});
 	if (client->era == MCP_LEGACY) {
 		mcp_request_initialized(begin_message(client));
 		r = send_message(client, "notifications/initialized", 0);
@@ -473,7 +475,7 @@ static int take_discover(struct mcp_client *client, uint64_t *id, uint64_t now_m
 	*id = 0;
 	if (versions != JSON_NONE && has_modern(tape, versions)) {
 		client->era = MCP_MODERN;
-		return begin_session(client, true,
+		return begin_session(client, MCP_VERSION_MODERN, true,
 			mcp_find_typed(tape, tools, "listChanged", JSON_TRUE) != JSON_NONE, now_ms);
 	}
 	if (client->state == PROBING)
@@ -491,15 +493,17 @@ static int take_initialize(struct mcp_client *client, uint64_t now_ms)
 	uint32_t version =
 		mcp_find_typed(tape, find_result(client), "protocolVersion", JSON_STRING);
 	cleanup(buffer_deinit) struct buffer name = {0};
+	const char *known;
 
 	if (version != JSON_NONE)
 		json_string_decode(tape, version, &name);
 	if (buffer_status(&name) < 0)
 		return -ENOMEM;
-	if (!name.data || !mcp_version_legacy(name.data, name.size))
+	known = name.data ? mcp_version_legacy(name.data, name.size) : NULL;
+	if (!known)
 		return take_refusal(client, write_refusal(client));
 	return begin_session(
-		client, !client->was_silent || client->options.is_legacy, false, now_ms);
+		client, known, !client->was_silent || client->options.is_legacy, false, now_ms);
 }
 
 /* ── calls ───────────────────────────────────────────────────────────────────────────────────── */

@@ -28,7 +28,8 @@
  * list that fails is read again after 1 s, then after twice as long each time, up to 60 s.
  *
  * A server may send anything. A message that nothing expects is reported as a note, and ignored. The memory of a
- * client is bounded by the longest message, a list of MCP_LIST_BYTES_MAX and the calls in flight.
+ * client is bounded by the longest message, a list of MCP_LIST_BYTES_MAX and the calls in flight. Its caller
+ * bounds the bytes that wait to be sent, since a server may ask more than it reads.
  */
 struct mcp_client;
 
@@ -45,7 +46,7 @@ struct mcp_client;
 
 enum mcp_action_kind {
 	MCP_ACT_SEND, /* text: one message, without a line feed; request_id: 0 if it expects no response */
-	MCP_ACT_READY, /* era; is_verdict: the server has decided it, and not a silence */
+	MCP_ACT_READY, /* era, version; is_verdict: the server has decided it, and not a silence */
 	MCP_ACT_TOOLS, /* text: the array of all tools; reason: the bound that has ended it, or NULL */
 	MCP_ACT_NO_TOOLS, /* reason: the list could not be read. It will be tried again */
 	MCP_ACT_PROGRESS, /* call, progress, text: the message; absent: none */
@@ -64,8 +65,9 @@ struct mcp_action {
 	const char *method; /* MCP_ACT_SEND: the method of the message; NULL: it is a response */
 	uint64_t request_id;
 	uint64_t call;
-	double progress; /* from 0 to 1; -1: unknown */
-	enum mcp_era era;
+	double progress;     /* from 0 to 1; -1: unknown */
+	enum mcp_era era;    /* MCP_ACT_SEND, MCP_ACT_READY */
+	const char *version; /* the revision, a constant */
 	bool is_verdict;
 };
 

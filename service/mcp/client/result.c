@@ -78,7 +78,7 @@ static enum mcp_end write_type(const struct json_tape *tape, uint32_t type, stru
  * the SDKs of TypeScript and Python do. */
 static bool is_unknown_tool(const struct buffer *text, size_t start)
 {
-	static const char *const openings[] = {"MCP error -32602:", "Unknown tool"};
+	static const char *const openings[] = {"MCP error -32602: Tool ", "Unknown tool"};
 
 	for (size_t i = 0; i < sizeof(openings) / sizeof(*openings); i++)
 		if (text->size - start >= strlen(openings[i]) &&

@@ -56,6 +56,9 @@ Test(mcp_end, finds_a_tool_to_be_unknown)
 	expect_end("\"result\":{\"isError\":true,\"content\":[" TEXT_BLOCK(
 			   "MCP error -32602: Tool x not found") "]}",
 		MCP_END_FAILED, "MCP error -32602: Tool x not found", true);
+	expect_end("\"result\":{\"isError\":true,\"content\":[" TEXT_BLOCK(
+			   "MCP error -32602: Input validation error") "]}",
+		MCP_END_FAILED, "MCP error -32602: Input validation error", false);
 	expect_end("\"result\":{\"content\":[" TEXT_BLOCK("Unknown tool") "]}", MCP_END_RESULT,
 		"{\"content\":[" TEXT_BLOCK("Unknown tool") "]}", false);
 }

@@ -38,6 +38,8 @@ static void record_action(void *data, const struct mcp_action *action)
 			action->text.text);
 		break;
 	case MCP_ACT_READY:
+		cr_expect_str_eq(
+			action->version, action->era == MCP_MODERN ? "2026-07-28" : "2025-06-18");
 		buffer_printf(record, "ready %s%s\n",
 			action->era == MCP_MODERN ? "modern" : "legacy",
 			action->is_verdict ? "" : ", no verdict");
