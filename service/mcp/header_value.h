@@ -32,3 +32,7 @@ enum mcp_field_status {
  * around it. With @is_encoded it may be in base64. */
 enum mcp_field_status mcp_field_read(
 	const struct mcp_fields *fields, const char *name, bool is_encoded, struct buffer *out);
+
+/* Append @value of @size bytes as the value of a header: in base64 when it is no text of visible ASCII and
+ * spaces, begins or ends with a space, or looks like base64. */
+void mcp_field_write(const char *value, size_t size, struct buffer *out);

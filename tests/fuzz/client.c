@@ -102,7 +102,8 @@ static bool is_name(const char *name)
 static void expect_tools(struct text_view text)
 {
 	static const char *const patterns[] = {"*_*", "b"};
-	struct mcp_tool_rules rules = {.exclude = {patterns, 2}, .tools_max = 3};
+	struct mcp_tool_rules rules = {
+		.exclude = {patterns, 2}, .tools_max = 3, .is_http = text.size % 2};
 	struct json_tape tape = {0};
 	struct mcp_tools tools = {0};
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "json/writer.h"
+#include "mcp/client/keyword.h"
 #include "mcp/member.h"
 #include "util/cleanup.h"
 #include "util/utf8.h"
@@ -113,20 +114,6 @@ size_t mcp_strip_hidden(struct buffer *out, const char *text, size_t size)
 
 /* ── schemas ─────────────────────────────────────────────────────────────────────────────────── */
 
-/* The keywords whose values are data, and those whose members are schemas by names. */
-static const char *const literals[] = {"const", "default", "enum", "example", "examples"};
-static const char *const maps[] = {"$defs", "definitions", "dependencies", "dependentSchemas",
-	"patternProperties", "properties"};
-
-static bool is_one_of(
-	const struct json_tape *tape, uint32_t key, const char *const *names, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (mcp_is_text(tape, key, names[i]))
-			return true;
-	return false;
-}
-
 static size_t strip_string(struct buffer *out, const struct json_tape *tape, uint32_t index)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
@@ -150,17 +137,16 @@ static size_t strip_value(
 /* Append the value of the member @key of a schema. */
 static size_t strip_member(struct buffer *out, const struct json_tape *tape, uint32_t key)
 {
-	static const char *const texts[] = {"description", "title"};
 	uint32_t value = key + 1;
+	enum mcp_keyword keyword = mcp_keyword_at(tape, key);
 
-	if (json_type_at(tape, value) == JSON_STRING && is_one_of(tape, key, texts, 2))
+	if (json_type_at(tape, value) == JSON_STRING &&
+		(mcp_is_text(tape, key, "description") || mcp_is_text(tape, key, "title")))
 		return strip_string(out, tape, value);
-	if (is_one_of(tape, key, literals, sizeof(literals) / sizeof(*literals))) {
-		json_write_compact(out, tape, value);
-		return 0;
-	}
-	return strip_value(
-		out, tape, value, is_one_of(tape, key, maps, sizeof(maps) / sizeof(*maps)));
+	if (keyword != MCP_KEYWORD_DATA)
+		return strip_value(out, tape, value, keyword == MCP_KEYWORD_MAP);
+	json_write_compact(out, tape, value);
+	return 0;
 }
 
 /* Append the object at @index. @is_map: its members are schemas by names. @omitted: the key of a member that

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "json/writer.h"
+#include "mcp/client/headers.h"
 #include "mcp/client/hidden.h"
 #include "mcp/member.h"
 #include "util/array.h"
@@ -253,7 +254,7 @@ static void write_schema(struct buffer *out, const struct json_tape *tape, uint3
 }
 
 /* Return the reason for which the input schema of the tool at @object cannot be used, or NULL. */
-static const char *judge_schema(const struct json_tape *tape, uint32_t object)
+static const char *judge_schema(const struct json_tape *tape, uint32_t object, bool is_http)
 {
 	uint32_t schema = mcp_find_typed(tape, object, "inputSchema", JSON_OBJECT);
 	uint32_t type;
@@ -261,9 +262,9 @@ static const char *judge_schema(const struct json_tape *tape, uint32_t object)
 	if (schema == JSON_NONE)
 		return "it has no inputSchema that is an object";
 	type = mcp_find_typed(tape, schema, "type", JSON_STRING);
-	return type == JSON_NONE || mcp_is_text(tape, type, "object")
-		       ? NULL
-		       : "its inputSchema is not that of an object";
+	if (type != JSON_NONE && !mcp_is_text(tape, type, "object"))
+		return "its inputSchema is not that of an object";
+	return is_http ? mcp_judge_param_headers(tape, schema) : NULL;
 }
 
 /* Return the risk that a server admits: its word for less than the worst is believed, because the operator
@@ -378,7 +379,7 @@ static int add_tools(const struct json_tape *tape, struct elements *elements,
 		struct element *element = &elements->items[i];
 
 		if (!element->refusal)
-			element->refusal = judge_schema(tape, element->token);
+			element->refusal = judge_schema(tape, element->token, rules->is_http);
 		if (element->refusal)
 			r = refuse_tool(tools, element->server_name, element->refusal);
 		else if (tools->n_items == rules->tools_max)

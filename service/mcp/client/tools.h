@@ -44,6 +44,7 @@ struct mcp_tool_rules {
 		settings; /* an object with one for each name: the members replace those of the tool;
 	                    * JSON_NONE: none */
 	size_t tools_max;
+	bool is_http; /* a tool whose headers cannot be sent is refused (headers.h) */
 };
 
 struct mcp_tool {
