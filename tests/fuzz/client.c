@@ -131,6 +131,9 @@ static void check_action(void *data, const struct mcp_action *action)
 		expect(!memchr(action->text.text, '\r', action->text.size));
 		run->n_sent++;
 		break;
+	case MCP_ACT_CLOSE:
+		expect(run->is_ready && action->request_id > 0);
+		break;
 	case MCP_ACT_READY:
 		run->is_ready = true;
 		break;

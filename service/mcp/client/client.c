@@ -160,8 +160,10 @@ static int cancel_request(struct mcp_client *client, uint64_t *id, const char *r
 	uint64_t cancelled = *id;
 
 	give_up(client, id);
-	if (client->options.is_http && client->era == MCP_MODERN)
+	if (client->options.is_http && client->era == MCP_MODERN) {
+		act(client, &(struct mcp_action){.kind = MCP_ACT_CLOSE, .request_id = cancelled});
 		return 0;
+	}
 	mcp_request_cancelled(begin_message(client), cancelled, reason);
 	return send_message(client, "notifications/cancelled", 0);
 }

@@ -46,6 +46,7 @@ struct mcp_client;
 
 enum mcp_action_kind {
 	MCP_ACT_SEND, /* text: one message, without a line feed; request_id: 0 if it expects no response */
+	MCP_ACT_CLOSE, /* HTTP, modern: close the stream of the response to request_id, which cancels it */
 	MCP_ACT_READY, /* era, version; is_verdict: the server has decided it, and not a silence */
 	MCP_ACT_TOOLS, /* text: the array of all tools; reason: the bound that has ended it, or NULL */
 	MCP_ACT_NO_TOOLS, /* reason: the list could not be read. It will be tried again */
@@ -109,8 +110,7 @@ int mcp_client_call(struct mcp_client *client, uint64_t name, struct text_view t
 	struct text_view arguments);
 
 /* End the call @name, without a further action for it; nothing is done when it is not in flight. Notify the
- * server, except of the modern era over HTTP, where the caller closes the stream of its response.
- * @is_late: its deadline has passed. */
+ * server. @is_late: its deadline has passed. Return 0 or -ENOMEM. */
 int mcp_client_cancel(struct mcp_client *client, uint64_t name, bool is_late);
 
 /* HTTP: the response to the request @request_id has not come, because its stream broke, or because of its

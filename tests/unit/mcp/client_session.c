@@ -631,7 +631,14 @@ Test(mcp_client, over_http_loses_single_requests)
 	call_add(1, "{}", 0);
 	buffer_reset(&session.record);
 	mcp_client_cancel(session.client, 1, false);
-	expect_actions(&session, "");
+	expect_actions(&session, "close 7\n");
+	pass(&session, MCP_LIST_MS);
+	expect_actions(&session, "close 5\nno tools (it has not listed its tools in time)\n");
+	end(&session);
+	begin_ready((struct mcp_client_options){.is_http = true});
+	call_add(1, "{}", 0);
+	mcp_client_cancel(session.client, 1, false);
+	expect_actions(&session, CALLED("3", "{}") SENT_CANCELLED("3", "cancelled"));
 }
 
 Test(mcp_client, over_http_begins_a_session_that_was_forgotten_again)

@@ -11,7 +11,7 @@
 /*
  * A client of these tests, whose actions are recorded as lines:
  *
- *   send METHOD {…} · ready ERA · tools […] (REASON) · no tools (REASON) · progress CALL N TEXT ·
+ *   send METHOD {…} · close ID · ready ERA · tools […] (REASON) · no tools (REASON) · progress CALL N TEXT ·
  *   result CALL {…} · failed CALL TEXT · lost CALL · note REASON · over REASON
  */
 struct session {
@@ -36,6 +36,9 @@ static void record_action(void *data, const struct mcp_action *action)
 		json_tape_deinit(&tape);
 		buffer_printf(record, "send %s %.*s\n", action->method ? action->method : "-", size,
 			action->text.text);
+		break;
+	case MCP_ACT_CLOSE:
+		buffer_printf(record, "close %d\n", (int)action->request_id);
 		break;
 	case MCP_ACT_READY:
 		cr_expect_str_eq(
