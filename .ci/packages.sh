@@ -27,6 +27,7 @@ clang-format       command -v clang-format
 clang-tidy         command -v clang-tidy
 valgrind           command -v valgrind
 nodejs             command -v node
+npm                command -v npm
 curl               command -v curl
 openssl            command -v openssl
 python3            test -x /usr/bin/python3

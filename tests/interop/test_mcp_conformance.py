@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The server scenarios of the conformance suite of MCP, of both eras, that a server of tools can be asked.
+
+Each is one test, with the checks that the suite writes as its verdict. The tools that scenarios call by name are
+programs in one folder; `test_tool_with_progress` is a plugin, for only these report progress.
+"""
+import json
+import os
+import pathlib
+import subprocess
+
+import pytest
+from http_peer import port_of
+from processes import BUILD
+
+INSTALLED = pathlib.Path(__file__).resolve().parents[2] / "build" / "node" / "node_modules"
+SUITE = INSTALLED / ".bin" / "conformance"
+SECONDS = 60
+
+pytestmark = pytest.mark.skipif(not SUITE.exists(), reason=f"npm has not installed the suite: {SUITE}")
+
+LEGACY, MODERN = "2025-11-25", "2026-07-28"
+BOTH = ["tools-list", "tools-call-simple-text", "tools-call-error", "tools-call-with-progress",
+        "json-schema-2020-12", "server-sse-multiple-streams", "dns-rebinding-protection"]
+# Blocks that are no text, which no kind of toolbox can answer with.
+RICH = ["tools-call-image", "tools-call-audio", "tools-call-embedded-resource", "tools-call-mixed-content"]
+SCENARIOS = [(LEGACY, name) for name in ["server-initialize", "server-session-lifecycle", "ping",
+                                         "server-sse-polling", *BOTH]]
+SCENARIOS += [(MODERN, name) for name in ["server-stateless", "http-header-validation",
+                                          "http-custom-header-server-validation", *BOTH]]
+SCENARIOS += [pytest.param(version, name, marks=pytest.mark.xfail(strict=True, reason="no rich content"))
+              for version in (LEGACY, MODERN) for name in RICH]
+
+# Checks that fail, by scenario: no tool of ours demands a capability of its client, which these want to see
+# refused.
+EXCEPTED = {"server-stateless": {"sep-2575-server-rejects-undeclared-capability",
+                                 "sep-2575-missing-capability-http-400"}}
+
+SCHEMA = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object",
+    "$defs": {"address": {"$anchor": "addressDef", "type": "object", "properties": {
+        "street": {"type": "string"}, "city": {"type": "string"}}}},
+    "properties": {"name": {"type": "string"}, "address": {"$ref": "#/$defs/address"},
+                   "contactMethod": {"type": "string", "enum": ["phone", "email"]},
+                   "phone": {"type": "string"}, "email": {"type": "string"}},
+    "allOf": [{"anyOf": [{"required": ["phone"]}, {"required": ["email"]}]}],
+    "if": {"properties": {"contactMethod": {"const": "phone"}}, "required": ["contactMethod"]},
+    "then": {"required": ["phone"]}, "else": {"required": ["email"]}, "additionalProperties": False}
+HEADER = {"type": "object", "properties": {"region": {"type": "string", "x-mcp-header": "Region"}}}
+NOTHING = {"type": "object", "additionalProperties": False}
+CHANGE = 'extra=${0%/*}/extra; if [ -e "$extra" ]; then rm "$extra"; else cp "$0" "$extra"; fi'
+
+# name: the line of the program, the schema of its arguments
+PROGRAMS = {
+    "test_simple_text": ("echo This is a simple text response for testing.", NOTHING),
+    "test_error_handling": ("echo This tool intentionally returns an error >&2; exit 1", NOTHING),
+    "test_logging_tool": ("echo it logs nothing", NOTHING),
+    "test_streaming_elicitation": ("echo it asks nothing", NOTHING),
+    "test_trigger_tool_change": (CHANGE, NOTHING),
+    "test_headers": ("cat", HEADER),
+    "json_schema_2020_12_tool": ("cat", SCHEMA),
+}
+
+
+def programs(folder):
+    folder.mkdir(parents=True)
+    for name, (line, schema) in PROGRAMS.items():
+        definition = {"description": f"For the scenarios of {name}.", "risk": "read", "argument_schema": schema}
+        (folder / f"{name}.json").write_text(json.dumps(definition))
+        (folder / name).write_text(f"#!/bin/sh\n{line}\n")
+        (folder / name).chmod(0o755)
+
+
+@pytest.fixture(scope="module")
+def port(tmp_path_factory):
+    from conftest import Service
+    home = tmp_path_factory.mktemp("conformance")
+    folder = home / "toolbox.d"
+    programs(folder / "conformance")
+    started = Service("embedded", home, [folder, BUILD / "tests" / "toolboxes" / "stepping.d"],
+                      args=["--http", "127.0.0.1:0"])
+    try:
+        started.wait_until_ready()
+        yield port_of(started.daemon)
+    finally:
+        started.end()
+
+
+@pytest.mark.parametrize("version,scenario", SCENARIOS)
+def test_scenario(port, tmp_path, version, scenario):
+    path = "/mcp" if scenario == "tools-call-with-progress" else "/mcp/conformance"
+    done = subprocess.run(
+        [SUITE, "server", "--url", f"http://127.0.0.1:{port}{path}", "--spec-version", version,
+         "--scenario", scenario, "-o", tmp_path],
+        env=dict(os.environ, PATH=f"{SUITE.parent}:{os.environ['PATH']}"), capture_output=True, text=True,
+        timeout=SECONDS, check=False)
+    [written] = tmp_path.glob("*/checks.json")
+    checks = json.loads(written.read_text())
+    bad = {check["id"]: check.get("errorMessage") for check in checks if check["status"] in ("FAILURE", "WARNING")}
+    excepted = EXCEPTED.get(scenario, set()) if version == MODERN else set()
+    assert bad.keys() == excepted, (bad, done.stdout)
+    assert {check["status"] for check in checks} & {"SUCCESS", "INFO"}, checks
