@@ -270,6 +270,12 @@ void exchange_member(struct buffer *frame, const char *key, const struct text_vi
 	json_write_string(frame, text->text, text->size);
 }
 
+void exchange_value(struct buffer *frame, const char *key, const struct text_view *json)
+{
+	begin_data_member(frame, key);
+	buffer_append(frame, json->text, json->size);
+}
+
 /* Append the member @key with @encoded decoded. Return false, with the response sent, when it is malformed. */
 static bool add_decoded(const struct http_request *request, struct buffer *frame, const char *key,
 	const struct text_view *encoded, bool is_query)
@@ -353,14 +359,12 @@ bool exchange_body_members(
 	}
 	for (; *keys; keys++) {
 		uint32_t token = json_find(&tape, 0, *keys);
-		const char *text;
-		size_t size;
+		struct text_view value;
 
 		if (token == JSON_NONE)
 			continue;
-		text = json_value_text(&tape, token, &size);
-		begin_data_member(frame, *keys);
-		buffer_append(frame, text, size);
+		value.text = json_value_text(&tape, token, &value.size);
+		exchange_value(frame, *keys, &value);
 	}
 	return true;
 }

@@ -55,6 +55,9 @@ int exchange_submit(const struct http_request *request, struct address *address,
 /* Append a member with a text, which is UTF-8; none when it is absent. */
 void exchange_member(struct buffer *frame, const char *key, const struct text_view *text);
 
+/* Append the member @key with the JSON text @json. */
+void exchange_value(struct buffer *frame, const char *key, const struct text_view *json);
+
 /* Append the member @key with the value of @name in the query, as a text; none when it is absent. Return false,
  * with the response sent, when that is malformed. */
 bool exchange_query(const struct http_request *request, struct buffer *frame, const char *key,

@@ -9,6 +9,7 @@
 #include "http/mcp/endpoint.h"
 #include "http/openapi.h"
 #include "http/utcp.h"
+#include "json/reader.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 
@@ -141,6 +142,14 @@ static void serve_utcp(struct routes *routes, const struct http_request *request
 		write_utcp, base.data);
 }
 
+static bool has_flag(const struct http_request *request, const char *name)
+{
+	struct text_view value;
+
+	target_find(&request->target, name, &value);
+	return value.size == 1 && *value.text == '1';
+}
+
 static void serve_get(struct routes *routes, const struct http_request *request)
 {
 	cleanup(buffer_deinit) struct buffer frame = {0};
@@ -149,29 +158,26 @@ static void serve_get(struct routes *routes, const struct http_request *request)
 	exchange_begin(request, "ovos.tools.get", &frame);
 	if (exchange_segment(request, &frame, "name") &&
 		exchange_query(request, &frame, "toolbox_id", "toolbox_id") &&
-		exchange_query(request, &frame, "profile", "profile"))
+		exchange_query(request, &frame, "profile", "profile")) {
+		if (has_flag(request, "deadline"))
+			exchange_value(&frame, "deadline", &TEXT_VIEW("true"));
 		exchange_serve(request, &frame, false, false);
+	}
 }
 
-/* Append `timeout_ms` of the query: a number if it is one, else a text, which is refused. Return false after
+/* Append the member @key of the query: a number if it is one, else a text, which is refused. Return false after
  * the response. */
-static bool add_timeout(const struct http_request *request, struct buffer *frame)
+static bool add_number(const struct http_request *request, struct buffer *frame, const char *key)
 {
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	struct text_view value;
 
-	target_find(&request->target, "timeout_ms", &value);
-	if (value.size == 0 || strspn(value.text, "0123456789") < value.size || *value.text == '0')
-		return exchange_query(request, frame, "timeout_ms", "timeout_ms");
-	buffer_printf(frame, ",\"timeout_ms\":%.*s", (int)value.size, value.text);
+	target_find(&request->target, key, &value);
+	if (value.size == 0 || json_tape_read(&tape, value.text, value.size, 1, NULL) != 0 ||
+		json_type_at(&tape, 0) != JSON_NUMBER)
+		return exchange_query(request, frame, key, key);
+	exchange_value(frame, key, &value);
 	return true;
-}
-
-static bool has_flag(const struct http_request *request, const char *name)
-{
-	struct text_view value;
-
-	target_find(&request->target, name, &value);
-	return value.size == 1 && *value.text == '1';
 }
 
 static void serve_call(struct routes *routes, const struct http_request *request)
@@ -187,7 +193,7 @@ static void serve_call(struct routes *routes, const struct http_request *request
 		!exchange_query(request, &frame, "toolbox_id", "toolbox_id") ||
 		!exchange_query(request, &frame, "profile", "profile") ||
 		!exchange_query(request, &frame, "call_id", "call_id") ||
-		!add_timeout(request, &frame))
+		!add_number(request, &frame, "timeout_ms"))
 		return;
 	exchange_serve(request, &frame, true, wants_events);
 }
@@ -248,8 +254,17 @@ static void serve_reload(struct routes *routes, const struct http_request *reque
 
 static void serve_calls(struct routes *routes, const struct http_request *request)
 {
+	static const char *const texts[] = {
+		"state", "name", "toolbox_id", "source", "profile", NULL};
+	cleanup(buffer_deinit) struct buffer frame = {0};
+	const char *const *key = texts;
+
 	(void)routes;
-	serve_topic(request, "ovos.tools.calls");
+	exchange_begin(request, "ovos.tools.calls", &frame);
+	while (*key && exchange_query(request, &frame, *key, *key))
+		key++;
+	if (!*key && add_number(request, &frame, "since_s") && add_number(request, &frame, "limit"))
+		exchange_serve(request, &frame, false, false);
 }
 
 static void serve_cancel(struct routes *routes, const struct http_request *request)

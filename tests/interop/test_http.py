@@ -130,7 +130,9 @@ def test_the_list_is_made_once_and_known_by_its_etag(started, http):
 def test_one_definition(started, http):
     with Caller(started.url) as caller:
         expected = caller.call("ovos.tools.get", {"name": "add"})
+        with_deadline = caller.call("ovos.tools.get", {"name": "add", "deadline": True})
     assert http.get("/v1/tools/add").json == expected
+    assert http.get("/v1/tools/add?deadline=1").json == with_deadline != expected
     assert http.get("/v1/tools/math_tools__add").json == expected
     assert http.get("/v1/tools/add?toolbox_id=math_tools").json == expected
     assert http.get("/v1/tools/%61dd").json == expected

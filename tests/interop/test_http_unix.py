@@ -63,6 +63,23 @@ def test_the_operator_needs_no_token(start, path):
     assert not path.exists(), "the file goes with the daemon"
 
 
+def test_calls_are_narrowed_as_on_the_bus(start, path):
+    start()
+    with Http(path) as http:
+        for name in ("add", "add", "multiply", "power"):
+            http.post(f"/v1/tools/{name}", ADD)
+        source = f"uid%3A{os.getuid()}"
+        for query, names in ((f"?name=add&limit=1&source={source}", ["add"]), ("?state=failed", ["power"]),
+                             ("?toolbox_id=math_tools&since_s=600.5", ["multiply", "add", "add"]),
+                             ("?state=running", []), ("?toolbox_id=other", []), ("?limit=2", ["power", "multiply"])):
+            answer = http.get("/v1/calls" + query)
+            assert [one["name"] for one in answer.json["calls"]] == names, query
+        for query, field in (("?limit=0", "limit"), ("?limit=x", "limit"), ("?since_s=-1", "since_s"),
+                             ("?since_s=", "since_s"), ("?state=odd", "state")):
+            answer = http.get("/v1/calls" + query)
+            assert (answer.status, answer.json["field"]) == (400, field), query
+
+
 @pytest.mark.skipif(os.getuid() != 0, reason="only root becomes another user")
 def test_another_user_is_a_caller_and_no_operator(start, path, tmp_path):
     start({"profiles": {"guest": {"tool_names": ["add"]}},
