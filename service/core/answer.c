@@ -72,7 +72,7 @@ bool answer_begin_aside(struct answer *answer, const struct answer *response, co
 
 	if (buffer_status(&response->message) < 0 || response->opened > ASIDE_HEAD_BYTES)
 		return false;
-	*answer = (struct answer){.is_open = true};
+	*answer = (struct answer){.is_open = true, .topic = topic};
 	bus_aside_begin(&answer->message, topic, &response->message, head);
 	open_data(answer);
 	return true;
@@ -80,7 +80,7 @@ bool answer_begin_aside(struct answer *answer, const struct answer *response, co
 
 void answer_begin_broadcast(struct answer *answer, const char *topic)
 {
-	*answer = (struct answer){.is_open = true};
+	*answer = (struct answer){.is_open = true, .topic = topic};
 	bus_broadcast_begin(&answer->message, topic, "toolboxd");
 	open_data(answer);
 }
@@ -222,24 +222,46 @@ static void deliver(struct answer *answer)
 	address_unref(address);
 }
 
-int answer_send(struct answer *answer, struct bus *bus)
+/* Close the data of @answer. */
+static void close_data(struct answer *answer)
+{
+	check(answer->is_open);
+	answer->is_open = false;
+	buffer_append_char(&answer->message, '}');
+}
+
+/* Send @answer, whose data is closed, to the bus. */
+static int send_on(struct answer *answer, struct bus *bus)
 {
 	const char *text;
 	size_t size;
 
-	check(answer->is_open);
-	answer->is_open = false;
-	buffer_append_char(&answer->message, '}');
-	if (answer->address) {
-		deliver(answer);
-		return 0;
-	}
 	bus_message_end(&answer->message);
 	answer->kept = 0;
 	text = bus_message_text(&answer->message, &size);
 	if (size > strlen(TOOLS_BEGIN) && memcmp(text, TOOLS_BEGIN, strlen(TOOLS_BEGIN)) == 0)
 		bus_count_answers(bus, 1);
 	return bus_send(bus, &answer->message, answer->share);
+}
+
+int answer_send(struct answer *answer, struct bus *bus)
+{
+	close_data(answer);
+	if (!answer->address)
+		return send_on(answer, bus);
+	deliver(answer);
+	return 0;
+}
+
+void answer_announce(struct answer *message, const struct audience *audience)
+{
+	const struct buffer *text = &message->message;
+	size_t at = message->opened - 1;
+
+	close_data(message);
+	if (audience->heard && buffer_status(text) == 0)
+		audience->heard(audience->data, message->topic, text->data + at, text->size - at);
+	send_on(message, audience->bus);
 }
 
 /* ── the size guard ──────────────────────────────────────────────────────────────────────────── */

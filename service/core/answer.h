@@ -51,8 +51,18 @@ struct answer {
 	enum answer_code code;   /* the code, after an error */
 	unsigned int share;      /* the share of the queue of the bus (bus_send) */
 	struct address *address; /* counted reference; NULL: the answer goes to the bus */
+	const char *topic;       /* constant text; NULL for a response */
 	bool is_open;            /* begun, and neither sent nor taken nor given up */
 	bool is_oversized;       /* after too_large: the answer itself is, not the request */
+};
+
+/* All that get the messages that answer no request: the bus, and somebody beside it. */
+struct audience {
+	struct bus *bus;
+	/* Take the message called @topic with the data @text, a JSON object. NULL: the bus is all. */
+	void (*heard)(void *data, const char *topic, const char *text, size_t size);
+	void *data;
+	bool wants_calls; /* whatever the configuration has about events of calls */
 };
 
 const char *answer_code_name(enum answer_code code);
@@ -131,6 +141,9 @@ bool answer_make_fit(struct answer *answer, size_t frame_bytes, const char *hint
 /* Close and send @answer, which is open; it no longer is afterwards. Returns the result of
  * bus_send(), or 0 for an answer to an address. */
 int answer_send(struct answer *answer, struct bus *bus);
+
+/* Close @message, which was begun aside or as a broadcast, and send it to @audience. */
+void answer_announce(struct answer *message, const struct audience *audience);
 
 /*
  * The size guard (contract.md, Size of results): no result and no error text floods a caller, often

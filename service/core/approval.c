@@ -106,7 +106,7 @@ static void announce_end(const struct approval *approval, const struct pending_q
 		answer_member_text(&event, "reason", "changed");
 	else
 		write_view(answer_member(&event, "reason"), &outcome->reason, REASON_POINTS);
-	answer_send(&event, approval->bus);
+	answer_announce(&event, approval->audience);
 }
 
 static void log_end(const struct pending_question *question, const struct approval_outcome *outcome)
@@ -328,7 +328,7 @@ bool approval_ask(
 		answer_deinit(&event);
 		return false;
 	}
-	answer_send(&event, approval->bus);
+	answer_announce(&event, approval->audience);
 	set_timer(approval);
 	return true;
 }

@@ -3,7 +3,6 @@
 
 #include <stdbool.h>
 
-#include "bus/bus.h"
 #include "config/config.h"
 #include "core/answer.h"
 #include "core/calls.h"
@@ -61,7 +60,7 @@ struct approval_handler {
 
 struct approval {
 	const struct config *config;          /* borrowed */
-	struct bus *bus;                      /* borrowed */
+	const struct audience *audience;      /* borrowed */
 	const unsigned char *fingerprint_key; /* borrowed: see shown_read() */
 	struct approval_handler handler;
 	void *data;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /*
  * A door: another way into the service, beside the bus. It makes requests (topics_take_request) and gets
@@ -13,8 +14,9 @@ struct door_operations {
 	/* The configuration was read again. */
 	void (*configured)(struct door *door);
 
-	/* The tools are others now. */
-	void (*changed)(struct door *door);
+	/* The service announces something (contract.md, Broadcasts): @topic is the topic on the bus, @text the data, a
+	 * JSON object. */
+	void (*heard)(struct door *door, const char *topic, const char *text, size_t size);
 
 	/* The service stops: take no further requests. */
 	void (*stop)(struct door *door);

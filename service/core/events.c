@@ -38,7 +38,7 @@ static void send_event(const struct events *events, struct answer *event, const 
 {
 	write_string(event, "source", &call->source);
 	write_string(event, "session_id", &call->session);
-	answer_send(event, events->bus);
+	answer_announce(event, events->audience);
 }
 
 void events_call_started(const struct events *events, const struct call *call)

@@ -4,7 +4,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "bus/bus.h"
 #include "config/config.h"
 #include "core/answer.h"
 #include "core/calls.h"
@@ -15,11 +14,11 @@
 /*
  * Call events (contract.md, Broadcasts): each call that begins while they are wanted is broadcast,
  * with its progress and its end. They are wanted when events.calls is true, or while a client
- * watches.
+ * watches, by the bus or a door.
  */
 struct events {
-	const struct config *config; /* borrowed */
-	struct bus *bus;             /* borrowed */
+	const struct config *config;     /* borrowed */
+	const struct audience *audience; /* borrowed */
 	uint64_t watched_until_ms;
 };
 
@@ -29,7 +28,8 @@ struct events {
 /* Return whether events of a call that begins now are wanted. */
 static inline bool events_are_wanted(const struct events *events)
 {
-	return events->config->events_calls || clock_now_ms() < events->watched_until_ms;
+	return events->config->events_calls || events->audience->wants_calls ||
+	       clock_now_ms() < events->watched_until_ms;
 }
 
 /* Broadcast that @call was accepted. */

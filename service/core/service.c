@@ -167,14 +167,6 @@ static void serve_late(void *data)
 	late_serve(&service->late);
 }
 
-static void report_changed(void *data)
-{
-	struct service *service = data;
-
-	if (service->door)
-		service->door->operations->changed(service->door);
-}
-
 static void follow_configuration(void *data)
 {
 	struct service *service = data;
@@ -189,9 +181,19 @@ static void follow_configuration(void *data)
 		stop_service(service, "toolboxd.enabled is false");
 }
 
+/* Pass an announcement on to the door (struct audience). */
+static void tell_door(void *data, const char *topic, const char *text, size_t size)
+{
+	struct service *service = data;
+
+	service->door->operations->heard(service->door, topic, text, size);
+}
+
 void service_set_door(struct service *service, struct door *door)
 {
 	service->door = door;
+	service->audience.heard = door ? tell_door : NULL;
+	service->audience.data = service;
 }
 
 const struct bus_address *service_address(const struct service *service)
@@ -252,12 +254,12 @@ static int make_parts(struct service *service, const struct service_options *opt
 	static const struct reload_handler reload_handler = {
 		.ready = topics_serve_deferred,
 		.reloaded = serve_late,
-		.changed = report_changed,
 		.start_again = start_again,
 		.configured = follow_configuration,
 	};
 	const struct reload_parts parts = {
 		.loop = service->loop,
+		.audience = &service->audience,
 		.config = &service->config,
 		.offer = &service->offer,
 		.disposal = &service->disposal,
@@ -300,6 +302,8 @@ static int make_parts(struct service *service, const struct service_options *opt
 	service->offer.bin = &service->disposal.bin;
 	service->late.reload = &service->reload;
 	service->late.hold = &service->calls.hold;
+	service->approval.audience = &service->audience;
+	service->events.audience = &service->audience;
 	service->events.config = &service->config;
 	service->invoker = (struct invoker){
 		.config = &service->config,
@@ -351,8 +355,7 @@ static int open_bus(struct service *service, bool is_bus)
 		r = bus_connect(service->loop, &address, &limits, &handler, service, &service->bus);
 	}
 	service->late.bus = service->bus;
-	service->events.bus = service->invoker.bus = service->approval.bus =
-		service->reload.parts.bus = service->rivals.bus = service->bus;
+	service->audience.bus = service->invoker.bus = service->rivals.bus = service->bus;
 	return r;
 }
 

@@ -34,6 +34,7 @@ struct service {
 	struct loop *loop;
 	struct bus *bus;
 	struct door *door; /* borrowed; NULL: there is none beside the bus */
+	struct audience audience;
 	struct config config;
 	struct paths paths;
 	struct request_scope scope; /* the scope of the request that is served now */

@@ -520,6 +520,11 @@ size_t http_stream_write(struct http_connection *connection, const char *text, s
 	return connection->head.size - connection->head_at;
 }
 
+size_t http_stream_queued(const struct http_connection *connection)
+{
+	return connection->head.size - connection->head_at;
+}
+
 void http_stream_end(struct http_connection *connection)
 {
 	connection->waiter = (struct http_waiter){0};

@@ -142,6 +142,9 @@ void http_stream_begin(struct http_connection *connection, const char *type);
 /* Send @text as the next part of it, or queue it. Return the bytes that are queued. */
 size_t http_stream_write(struct http_connection *connection, const char *text, size_t size);
 
+/* Return the bytes that are queued. */
+size_t http_stream_queued(const struct http_connection *connection);
+
 /* End the response; the connection may be gone afterwards. */
 void http_stream_end(struct http_connection *connection);
 

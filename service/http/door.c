@@ -10,10 +10,12 @@
 #include "core/door.h"
 #include "core/state.h"
 #include "http/connection.h"
+#include "http/events.h"
 #include "http/guesses.h"
 #include "http/identity.h"
 #include "http/mcp/endpoint.h"
 #include "http/routes.h"
+#include "http/streams.h"
 #include "http/tls.h"
 #include "request/field.h"
 #include "util/clock.h"
@@ -35,6 +37,8 @@ struct http_door {
 	struct http_connections *connections;
 	struct routes routes;
 	struct mcp_endpoint *mcp;
+	struct streams streams;
+	struct event_streams events;
 	struct guesses guesses;
 	struct log_rate wrong_tokens;
 };
@@ -254,11 +258,16 @@ static void follow_configuration(struct door *base)
 
 	http_connections_set_bounds(door->connections, &bounds);
 	load_tls(door);
+	streams_recheck(&door->streams, &door->service->config.http);
 }
 
-static void report_changed(struct door *base)
+static void hear(struct door *base, const char *topic, const char *text, size_t size)
 {
-	mcp_endpoint_report_changed(container_of(base, struct http_door, door)->mcp);
+	struct http_door *door = container_of(base, struct http_door, door);
+
+	event_streams_hear(&door->events, topic, text, size);
+	if (strcmp(topic, "ovos.tools.changed") == 0)
+		mcp_endpoint_report_changed(door->mcp);
 }
 
 static void close_listeners(struct http_door *door)
@@ -324,7 +333,7 @@ int http_door_new(struct loop *loop, struct service *service, struct http_door *
 {
 	static const struct door_operations operations = {
 		.configured = follow_configuration,
-		.changed = report_changed,
+		.heard = hear,
 		.stop = stop_listening,
 		.is_drained = is_drained,
 	};
@@ -338,12 +347,16 @@ int http_door_new(struct loop *loop, struct service *service, struct http_door *
 		return -ENOMEM;
 	door->door.operations = &operations;
 	door->service = service;
-	r = http_connections_new(loop, service->bus, &bounds, &handler, door, &door->connections);
+	r = streams_init(&door->streams, loop);
 	if (r == 0)
-		r = mcp_endpoint_new(loop, service, &door->mcp);
+		r = http_connections_new(
+			loop, service->bus, &bounds, &handler, door, &door->connections);
+	if (r == 0)
+		r = mcp_endpoint_new(service, &door->streams, &door->mcp);
+	event_streams_init(&door->events, &door->streams, service);
 	if (r == 0)
 		r = load_tls(door);
-	routes_init(&door->routes, service, door->mcp);
+	routes_init(&door->routes, service, door->mcp, &door->events);
 	for (size_t i = 0; r == 0 && i < http->n_addresses; i++)
 		r = listen_at(door, loop, &http->addresses[i]);
 	if (r < 0)
@@ -360,6 +373,7 @@ void http_door_free(struct http_door *door)
 	service_set_door(door->service, NULL);
 	close_listeners(door);
 	http_connections_free(door->connections);
+	streams_deinit(&door->streams);
 	mcp_endpoint_free(door->mcp);
 	tls_free(door->tls);
 	routes_deinit(&door->routes);

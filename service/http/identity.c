@@ -117,6 +117,7 @@ bool identity_read(const struct config_http *http, const char *authorization,
 	*ret_identity = (struct http_identity){
 		.profile = token ? token->profile : http->profile,
 		.is_admin = token ? token->is_admin : peer->is_operator,
+		.token = token,
 	};
 	snprintf(ret_identity->source, sizeof(ret_identity->source), "%s%s",
 		peer->is_unix ? "" : "http:", token ? token->name : peer->address);

@@ -29,6 +29,7 @@ struct http_identity {
 	char source[HTTP_TOKEN_NAME_CHARS + sizeof("http:")];
 	const char *profile; /* which narrows what it may use; NULL: none; of the configuration */
 	bool is_admin;
+	const struct http_token *token; /* in the configuration; NULL: none was needed */
 };
 
 /* Return whether @host, a name or address with or without a port, is one of this device. */

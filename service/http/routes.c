@@ -6,6 +6,7 @@
 #include "catalogue/definition.h"
 #include "core/listing.h"
 #include "core/metrics/exposition.h"
+#include "http/events.h"
 #include "http/mcp/endpoint.h"
 #include "http/openapi.h"
 #include "http/utcp.h"
@@ -315,6 +316,11 @@ static void serve_metrics(struct routes *routes, const struct http_request *requ
 		http_respond_error(request->connection, 503, "Out of memory.");
 }
 
+static void serve_events(struct routes *routes, const struct http_request *request)
+{
+	event_streams_open(routes->events, request);
+}
+
 /* ── MCP ─────────────────────────────────────────────────────────────────────────────────────── */
 
 static void serve_mcp(struct routes *routes, const struct http_request *request)
@@ -341,6 +347,7 @@ static const struct route routes_table[] = {
 	{"GET", "/tools/manual", ROUTE_CALLER, serve_utcp},
 	{"POST", "/tools/{}", ROUTE_CALLER, serve_call},
 	{"GET", "/utcp", ROUTE_CALLER, serve_utcp},
+	{"GET", "/v1/events", ROUTE_CALLER, serve_events},
 	{"GET", "/v1/match", ROUTE_CALLER, serve_match},
 	{"POST", "/v1/reload", ROUTE_ADMIN, serve_reload},
 	{"GET", "/v1/status", ROUTE_ADMIN, serve_status},
@@ -373,9 +380,10 @@ static void add_allow(struct http_connection *connection, const char *path)
 	http_connection_add_field(connection, "\r\n");
 }
 
-void routes_init(struct routes *routes, struct service *service, struct mcp_endpoint *mcp)
+void routes_init(struct routes *routes, struct service *service, struct mcp_endpoint *mcp,
+	struct event_streams *events)
 {
-	*routes = (struct routes){.service = service, .mcp = mcp};
+	*routes = (struct routes){.service = service, .mcp = mcp, .events = events};
 	documents_init(&routes->documents);
 }
 

@@ -23,18 +23,21 @@ enum route_access {
 	ROUTE_ADMIN,
 };
 
+struct event_streams;
 struct mcp_endpoint;
 
 struct routes {
 	struct service *service; /* borrowed */
 	struct documents documents;
-	struct mcp_endpoint *mcp;   /* borrowed */
-	struct http_bytes *metrics; /* made at metrics_ms; or NULL */
+	struct mcp_endpoint *mcp;     /* borrowed */
+	struct event_streams *events; /* borrowed */
+	struct http_bytes *metrics;   /* made at metrics_ms; or NULL */
 	uint64_t metrics_ms;
 };
 
-/* Make the routes of @service without any documents yet; @mcp serves those of MCP. Both are borrowed. */
-void routes_init(struct routes *routes, struct service *service, struct mcp_endpoint *mcp);
+/* Make the routes of @service without any documents yet; @mcp and @events serve theirs. All are borrowed. */
+void routes_init(struct routes *routes, struct service *service, struct mcp_endpoint *mcp,
+	struct event_streams *events);
 
 void routes_deinit(struct routes *routes);
 

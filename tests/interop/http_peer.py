@@ -111,3 +111,10 @@ class Raw:
 def statuses(data):
     """The status codes in @data, responses one behind the other."""
     return [int(status) for status in re.findall(rb"HTTP/1\.1 (\d{3}) ", data)]
+
+
+def tokens_file(tmp_path):
+    """That of the first daemon that is launched, in a folder that is there."""
+    path = tmp_path / "home-0" / "toolboxd" / "config" / "toolboxd" / "tokens.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path

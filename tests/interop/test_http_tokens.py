@@ -9,7 +9,7 @@ import time
 import manifests
 import pytest
 from caller import Caller
-from http_peer import Http, Raw, port_of, statuses
+from http_peer import Http, Raw, port_of, statuses, tokens_file
 from processes import toolboxctl, until
 from test_approval import Person
 from test_mcp_http import Client
@@ -111,13 +111,6 @@ def test_only_an_admin_has_the_routes_of_one(http):
         assert http.ask(method, path, **bearer("boss")).status == 200
         answer = http.ask(method, path, **bearer("kitchen"))
         assert answer.status == 403 and answer.json["code"] == "forbidden"
-
-
-def tokens_file(tmp_path):
-    """That of the first daemon that is launched, in a folder that is there."""
-    path = tmp_path / "home-0" / "toolboxd" / "config" / "toolboxd" / "tokens.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    return path
 
 
 def test_a_token_of_the_file_counts_from_the_next_reload_and_until_it_is_revoked(launch, tmp_path):

@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "core/history/call_log.h"
-
 _Static_assert(sizeof(struct call_summary) <= 1024, "the ring takes at most 1,000 KiB");
 
 int history_init(struct history *history)
@@ -22,17 +20,6 @@ void history_deinit(struct history *history)
 {
 	free(history->slots);
 	history->slots = NULL;
-}
-
-void history_add(struct history *history, const struct call *call, uint64_t duration_us, int code,
-	const struct buffer *reason)
-{
-	struct call_summary *summary = &history->slots[history->n_added++ % HISTORY_CALLS];
-
-	call_summary_describe(call, summary);
-	call_summary_end(summary, duration_us, code, reason);
-	if (code >= 0 || log_is_on(LOG_LEVEL_DEBUG))
-		call_log_write(history->rates, summary);
 }
 
 const struct call_summary *history_at(const struct history *history, size_t index)

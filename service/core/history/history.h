@@ -6,6 +6,7 @@
 
 #include "core/calls.h"
 #include "core/held.h"
+#include "core/history/call_log.h"
 #include "core/history/call_summary.h"
 #include "core/request_scope.h"
 #include "util/log.h"
@@ -42,8 +43,16 @@ int history_init(struct history *history);
 void history_deinit(struct history *history);
 
 /* Add @call, which has ended as call_summary_end() takes it, and log it. */
-void history_add(struct history *history, const struct call *call, uint64_t duration_us, int code,
-	const struct buffer *reason);
+static inline void history_add(struct history *history, const struct call *call,
+	uint64_t duration_us, int code, const struct buffer *reason)
+{
+	struct call_summary *summary = &history->slots[history->n_added++ % HISTORY_CALLS];
+
+	call_summary_describe(call, summary);
+	call_summary_end(summary, duration_us, code, reason);
+	if (code >= 0 || log_is_on(LOG_LEVEL_DEBUG))
+		call_log_write(history->rates, summary);
+}
 
 /* Return the call that was added @index calls before the last one; NULL: it is forgotten, or there
  * was none. */

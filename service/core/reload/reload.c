@@ -47,9 +47,9 @@ static void send_answer(
 	answer_keep(answer);
 	listing_write(view, NULL, 0, DEFINITION_FULL, answer_member(answer, "tools"));
 	if (!answer_fits(answer, reload->parts.config->limits.frame_bytes) ||
-		account_is_full(bus_sender(reload->parts.bus)))
+		account_is_full(bus_sender(reload->parts.audience->bus)))
 		answer_rewind(answer);
-	answer_send(answer, reload->parts.bus);
+	answer_send(answer, reload->parts.audience->bus);
 }
 
 typedef void (*send_function)(
@@ -67,9 +67,9 @@ static bool answer_waiter(struct reload *reload, struct list *waiting, send_func
 		return false;
 	waiter = container_of(link, struct reload_waiter, link);
 	reload->n_waiting--;
-	before = bus_act_for(reload->parts.bus, waiter->caller->account);
+	before = bus_act_for(reload->parts.audience->bus, waiter->caller->account);
 	send(reload, waiter->caller, &waiter->answer);
-	bus_act_for(reload->parts.bus, before);
+	bus_act_for(reload->parts.audience->bus, before);
 	account_release(waiter->caller->account, waiter->size);
 	policy_caller_free(waiter->caller);
 	free(waiter);
@@ -83,8 +83,7 @@ static void broadcast_changes(const struct reload *reload)
 
 	answer_begin_broadcast(&event, "ovos.tools.changed");
 	buffer_append(&event.message, members->data, members->size);
-	answer_send(&event, reload->parts.bus);
-	reload->handler.changed(reload->data);
+	answer_announce(&event, reload->parts.audience);
 }
 
 /* ── a reload ────────────────────────────────────────────────────────────────────────────────── */
@@ -409,7 +408,7 @@ static void send_unavailable(
 	(void)caller;
 	answer_error_format(answer, ANSWER_UNAVAILABLE,
 		"RuntimeError: The service is unavailable: it is stopping");
-	answer_send(answer, reload->parts.bus);
+	answer_send(answer, reload->parts.audience->bus);
 }
 
 /* Answer all waiters of both lists. */

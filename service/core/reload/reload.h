@@ -35,7 +35,7 @@
 /* Parts of the service that a reload changes or uses, all borrowed. */
 struct reload_parts {
 	struct loop *loop;
-	struct bus *bus;
+	const struct audience *audience;
 	struct config *config; /* read again by each reload */
 	struct offer *offer;
 	struct disposal *disposal; /* frees the packages that it replaces */
@@ -45,7 +45,6 @@ struct reload_parts {
 struct reload_handler {
 	void (*ready)(void *data);       /* called once, after the first load, good or bad */
 	void (*reloaded)(void *data);    /* called after each later one */
-	void (*changed)(void *data);     /* the tools are others now */
 	void (*start_again)(void *data); /* only another start reads what was mended */
 	void (*configured)(void *data);  /* another configuration is in force */
 };

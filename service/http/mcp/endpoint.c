@@ -73,11 +73,6 @@ static struct rpc *rpc_of(struct address *address)
 	return container_of(address, struct rpc, address);
 }
 
-static size_t max_streams(const struct mcp_endpoint *endpoint)
-{
-	return endpoint->service->config.http.limits.streams;
-}
-
 /* ── responses ───────────────────────────────────────────────────────────────────────────────── */
 
 static void respond_text(
@@ -384,8 +379,8 @@ static void serve_message(
 		serve_tools_call(rpc, request, toolbox_id);
 		return;
 	case MCP_LISTEN:
-		mcp_streams_open(&rpc->endpoint->streams, rpc->connection, &rpc->message.id,
-			rpc->message.wants_tool_changes, max_streams(rpc->endpoint));
+		mcp_streams_open(&rpc->endpoint->streams, request, &rpc->message.id,
+			rpc->message.wants_tool_changes);
 		return;
 	case MCP_CANCELLED:
 	case MCP_UNKNOWN:
@@ -444,8 +439,7 @@ static void serve_get_stream(struct mcp_endpoint *endpoint, const struct http_re
 	if (is_modern(request) || !http_field_has(reader, "Accept", "text/event-stream"))
 		refuse_method(request);
 	else if (find_session(endpoint, request, (struct text_view){0}))
-		mcp_streams_open(&endpoint->streams, request->connection, &(struct text_view){0},
-			true, max_streams(endpoint));
+		mcp_streams_open(&endpoint->streams, request, &(struct text_view){0}, true);
 }
 
 static void serve_delete(struct mcp_endpoint *endpoint, const struct http_request *request)
@@ -573,7 +567,8 @@ void mcp_endpoint_report_changed(struct mcp_endpoint *endpoint)
 	mcp_streams_report_changed(&endpoint->streams);
 }
 
-int mcp_endpoint_new(struct loop *loop, struct service *service, struct mcp_endpoint **ret_endpoint)
+int mcp_endpoint_new(
+	struct service *service, struct streams *streams, struct mcp_endpoint **ret_endpoint)
 {
 	struct mcp_endpoint *endpoint = calloc(1, sizeof(*endpoint));
 
@@ -583,8 +578,9 @@ int mcp_endpoint_new(struct loop *loop, struct service *service, struct mcp_endp
 	mcp_sessions_init(&endpoint->sessions);
 	mcp_lists_init(&endpoint->lists);
 	list_init(&endpoint->requests);
+	mcp_streams_init(&endpoint->streams, streams);
 	*ret_endpoint = endpoint;
-	return mcp_streams_init(&endpoint->streams, loop);
+	return 0;
 }
 
 void mcp_endpoint_free(struct mcp_endpoint *endpoint)
@@ -596,7 +592,6 @@ void mcp_endpoint_free(struct mcp_endpoint *endpoint)
 	/* Calls that go on without their connections have references to theirs. */
 	while ((link = list_take_first(&endpoint->requests)))
 		list_init(link);
-	mcp_streams_deinit(&endpoint->streams);
 	mcp_lists_deinit(&endpoint->lists);
 	mcp_sessions_deinit(&endpoint->sessions);
 	free(endpoint);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "http/exchange.h"
-#include "loop/loop.h"
+#include "http/streams.h"
 
 /*
  * The endpoint of MCP over HTTP (contract.md, MCP), of both eras (mcp/version.h), chosen for each request:
@@ -18,11 +18,11 @@
  */
 struct mcp_endpoint;
 
-/* Return 0 or -ENOMEM. */
+/* Make the endpoint, whose streams are of @streams. Both are borrowed. Return 0 or -ENOMEM. */
 int mcp_endpoint_new(
-	struct loop *loop, struct service *service, struct mcp_endpoint **ret_endpoint);
+	struct service *service, struct streams *streams, struct mcp_endpoint **ret_endpoint);
 
-/* Free @endpoint, which may be NULL, after all connections. */
+/* Free @endpoint, which may be NULL, after all connections and @streams. */
 void mcp_endpoint_free(struct mcp_endpoint *endpoint);
 
 /* Serve a request whose path is that of the endpoint; its segment, if any, is a toolbox. */

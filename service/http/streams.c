@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "http/streams.h"
+
+#include <string.h>
+
+#include "util/cleanup.h"
+
+static struct stream *stream_of(struct list *link)
+{
+	return container_of(link, struct stream, link);
+}
+
+/* A reader with unread events needs no comment. */
+static void keep_alive(void *data)
+{
+	static const char comment[] = ":\n\n";
+	struct streams *streams = data;
+
+	list_for_each(link, &streams->list) {
+		struct stream *stream = stream_of(link);
+
+		if (stream_queued(stream) == 0)
+			http_stream_write(stream->connection, comment, sizeof(comment) - 1);
+	}
+	if (streams->n > 0)
+		loop_timer_arm(&streams->alive, STREAM_ALIVE_MS);
+}
+
+int streams_init(struct streams *streams, struct loop *loop)
+{
+	list_init(&streams->list);
+	return loop_timer_init(&streams->alive, loop, keep_alive, streams);
+}
+
+/* The connection is gone, or ends. */
+static void drop_stream(void *data)
+{
+	struct stream *stream = data;
+
+	list_remove(&stream->link);
+	stream->streams->n--;
+	stream->free(stream);
+}
+
+void streams_deinit(struct streams *streams)
+{
+	while (streams->n > 0)
+		drop_stream(stream_of(streams->list.next));
+	loop_timer_deinit(&streams->alive);
+}
+
+bool streams_open(
+	struct streams *streams, struct stream *stream, const struct http_request *request)
+{
+	const struct http_identity *identity = request->identity;
+
+	if (!stream || streams->n >= request->service->config.http.limits.streams) {
+		if (stream)
+			stream->free(stream);
+		http_respond_error(
+			request->connection, 503, "There are too many streams: try again later.");
+		return false;
+	}
+	stream->streams = streams;
+	stream->connection = request->connection;
+	stream->is_unix = http_connection_peer(request->connection)->is_unix;
+	stream->is_admin = identity->is_admin;
+	stream->has_token = identity->token != NULL;
+	if (identity->token)
+		memcpy(stream->token, identity->token->digest, sizeof(stream->token));
+	list_init(&stream->link);
+	list_append(&streams->list, &stream->link);
+	if (streams->n++ == 0)
+		loop_timer_arm(&streams->alive, STREAM_ALIVE_MS);
+	http_wait(request->connection, &(struct http_waiter){drop_stream, stream});
+	http_stream_begin(request->connection, "text/event-stream");
+	return true;
+}
+
+void stream_send(struct stream *stream, const char *event, const char *text, size_t size)
+{
+	cleanup(buffer_deinit) struct buffer out = {0};
+
+	exchange_write_event(&out, event, text, size);
+	if (buffer_status(&out) == 0)
+		http_stream_write(stream->connection, out.data, out.size);
+}
+
+size_t stream_queued(const struct stream *stream)
+{
+	return http_stream_queued(stream->connection);
+}
+
+/* Return whether @http would let the caller of @stream in, with the same rights. */
+static bool is_granted(const struct stream *stream, const struct config_http *http)
+{
+	if (!stream->has_token)
+		return stream->is_unix || !http->needs_token;
+	for (size_t i = 0; i < http->tokens.n_items; i++)
+		if (memcmp(http->tokens.items[i].digest, stream->token, sizeof(stream->token)) == 0)
+			return http->tokens.items[i].is_admin == stream->is_admin;
+	return false;
+}
+
+void streams_recheck(struct streams *streams, const struct config_http *http)
+{
+	struct list *next;
+
+	for (struct list *link = streams->list.next; link != &streams->list; link = next) {
+		struct stream *stream = stream_of(link);
+		struct http_connection *connection = stream->connection;
+
+		next = link->next;
+		if (is_granted(stream, http))
+			continue;
+		drop_stream(stream);
+		http_stream_end(connection);
+	}
+}

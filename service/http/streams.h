@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "config/http_tokens.h"
+#include "http/exchange.h"
+#include "loop/loop.h"
+#include "util/list.h"
+
+/*
+ * Streams of server-sent events that stay open: those of /v1/events (http/events.h) and of MCP (http/mcp/streams.h),
+ * `http.limits.streams` of them together. A comment every STREAM_ALIVE_MS keeps proxies from closing them. A
+ * token that is revoked ends its streams.
+ */
+#define STREAM_ALIVE_MS 15000
+
+struct streams {
+	struct list list;
+	size_t n;
+	struct loop_timer alive;
+};
+
+/* The member of each kind of stream. */
+struct stream {
+	struct list link;
+	struct streams *streams;
+	struct http_connection *connection;
+	void (*free)(struct stream *stream);
+	bool is_unix;
+	bool is_admin;
+	bool has_token;
+	unsigned char token[HTTP_TOKEN_DIGEST_BYTES];
+};
+
+/* Return 0 or -ENOMEM. */
+int streams_init(struct streams *streams, struct loop *loop);
+
+/* Free all streams. */
+void streams_deinit(struct streams *streams);
+
+/* Respond to @request with @stream, zeroed but for `free`, which is called at its end; or with 503 when there are too
+ * many streams, or @stream is NULL. Return whether it is open; else @stream is freed. */
+bool streams_open(
+	struct streams *streams, struct stream *stream, const struct http_request *request);
+
+/* Send the event @event with the data @text on @stream. */
+void stream_send(struct stream *stream, const char *event, const char *text, size_t size);
+
+/* Return the bytes that wait for the reader of @stream. */
+size_t stream_queued(const struct stream *stream);
+
+/* End the streams whose callers @http would not let in any more. */
+void streams_recheck(struct streams *streams, const struct config_http *http);
