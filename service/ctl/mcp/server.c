@@ -302,27 +302,43 @@ static void take_list(struct mcp_ctl *mcp, const struct json_tape *event)
 
 /* ── calls ───────────────────────────────────────────────────────────────────────────────────── */
 
-/* Send the request for the call, which is in flight. */
+/* Append @key and the value of @message at @token, if there is one. */
+static void append_value(
+	struct buffer *data, const char *key, const struct mcp_message *message, uint32_t token)
+{
+	size_t size;
+	const char *text;
+
+	if (token == JSON_NONE)
+		return;
+	text = json_value_text(&message->tape, token, &size);
+	buffer_append_string(data, key);
+	buffer_append(data, text, size);
+}
+
+/* Send the request for the call, which is in flight. Without a @tool of that name in the list the service
+ * judges the name. */
 static void send_call(
 	struct mcp_ctl *mcp, const struct in_flight *request, const struct mcp_tool *tool)
 {
 	const struct mcp_message *message = &request->message;
+	const struct ctl_options *options = mcp->options;
 	cleanup(buffer_deinit) struct buffer data = {0};
-	size_t size;
-	const char *text;
 
 	ctl_request_begin(&data);
-	ctl_request_member(&data, "name", tool->name);
-	ctl_request_member(&data, "toolbox_id", tool->toolbox_id);
-	ctl_request_member(&data, "profile", mcp->options->profile);
 	ctl_request_member(&data, "call_id", request->call_id);
+	ctl_request_member(&data, "profile", options->profile);
+	if (tool) {
+		ctl_request_member(&data, "name", tool->name);
+		ctl_request_member(&data, "toolbox_id", tool->toolbox_id);
+	} else {
+		append_value(&data, ",\"name\":", message, message->name);
+		if (options->n_toolboxes == 1)
+			ctl_request_member(&data, "toolbox_id", options->toolboxes[0]);
+	}
 	if (message->progress_token.text)
 		ctl_request_flag(&data, "progress");
-	if (message->arguments != JSON_NONE) {
-		text = json_value_text(&message->tape, message->arguments, &size);
-		buffer_append_string(&data, ",\"args\":");
-		buffer_append(&data, text, size);
-	}
+	append_value(&data, ",\"args\":", message, message->arguments);
 	ctl_request_end(&data);
 	ctl_session_send(mcp->session, INVOKE_TOPIC, &data);
 }
@@ -360,7 +376,7 @@ static void begin_call(struct mcp_ctl *mcp, struct in_flight **request)
 	cleanup(buffer_deinit) struct buffer text = {0};
 	struct mcp_error error;
 
-	if (!tool) {
+	if (!tool && mcp->options->n_toolboxes > 1) {
 		buffer_append_string(&text, "Unknown tool: '");
 		json_string_decode(&message->tape, message->name, &text);
 		buffer_append_char(&text, '\'');
