@@ -17,7 +17,8 @@ libcjson-dev       pkg-config --exists libcjson
 libffi-dev         pkg-config --exists libffi
 libseccomp-dev     pkg-config --exists libseccomp
 libpcre2-dev       pkg-config --exists libpcre2-8
-libidn2-dev        pkg-config --exists libidn2'
+libidn2-dev        pkg-config --exists libidn2
+libcurl4-openssl-dev pkg-config --exists libcurl'
 
 test_packages='
 libcriterion-dev   pkg-config --exists criterion

@@ -24,6 +24,9 @@
 
 #define WHICH_FLAGS (CTL_FLAG_TOOLBOX | CTL_FLAG_PROFILE)
 
+/* The flags of commands that can be done over HTTP as well. */
+#define DOOR_FLAGS (CTL_FLAG_BUS | CTL_FLAG_HTTP)
+
 static int print_help(const struct ctl_options *options);
 static int print_version(const struct ctl_options *options);
 static int complete(const struct ctl_options *options);
@@ -39,12 +42,12 @@ static const struct ctl_command commands[] = {
 		"  toolboxctl list --format openai\n"
 		"  toolboxctl list --format anthropic --stat\n",
 		WHICH_FLAGS | CTL_FLAG_FORMAT | CTL_FLAG_LONG | CTL_FLAG_WHY | CTL_FLAG_OFFLINE |
-			CTL_FLAG_DIR | CTL_FLAG_BUS,
+			CTL_FLAG_DIR | DOOR_FLAGS,
 		0, CTL_MANY, ctl_list},
 	{"get", "NAME", "show how to call a tool", "NAME is a tool, or TOOLBOX/TOOL.\n",
 		"  toolboxctl get add\n"
 		"  toolboxctl get math_tools/add --json\n",
-		WHICH_FLAGS | CTL_FLAG_BUS, 1, 1, ctl_get},
+		WHICH_FLAGS | DOOR_FLAGS, 1, 1, ctl_get},
 	{"invoke", "NAME [KEY=VALUE | KEY:=JSON | KEY=@FILE | -]...", "run a tool",
 		"NAME is a tool, TOOLBOX/TOOL or TOOLBOX__TOOL. In KEY=VALUE the value is text "
 		"where "
@@ -65,10 +68,10 @@ static const struct ctl_command commands[] = {
 		"  toolboxctl invoke lights_on --yes\n"
 		"  toolboxctl invoke --file words/words.json shout text=hello\n"
 		"  toolboxctl invoke --trace-files file_type path=/etc/hostname\n",
-		WHICH_FLAGS | CTL_FLAG_ARGS | CTL_FLAG_DRY_RUN | CTL_FLAG_FILE | CTL_FLAG_BUS, 1,
+		WHICH_FLAGS | CTL_FLAG_ARGS | CTL_FLAG_DRY_RUN | CTL_FLAG_FILE | DOOR_FLAGS, 1,
 		CTL_MANY, ctl_invoke},
 	{"reload", "", "reload the configuration and the toolboxes", "", "  toolboxctl reload\n",
-		CTL_FLAG_BUS, 0, 0, ctl_reload},
+		DOOR_FLAGS, 0, 0, ctl_reload},
 	{"status", "[TOOLBOX]", "show the state of the service and its toolboxes",
 		"With TOOLBOX, its tools, their last failures, and the last lines that its "
 		"processes have\nprinted. With --watch it is shown again each second.\n",
@@ -76,7 +79,7 @@ static const struct ctl_command commands[] = {
 		"  toolboxctl status math_tools\n"
 		"  toolboxctl status --watch\n"
 		"  toolboxctl status --json\n",
-		CTL_FLAG_WATCH | CTL_FLAG_BUS, 0, 1, ctl_status},
+		CTL_FLAG_WATCH | DOOR_FLAGS, 0, 1, ctl_status},
 	{"calls", "", "list calls: those in flight, and the last that are over",
 		"The newest is at the bottom. NAME of --tool is a tool, or TOOLBOX/TOOL. Arguments "
 		"and results\nare not kept.\n",
@@ -84,11 +87,11 @@ static const struct ctl_command commands[] = {
 		"  toolboxctl calls --failed --since 10m\n"
 		"  toolboxctl calls --tool math_tools/add --source skill-math\n"
 		"  toolboxctl calls --follow\n",
-		CTL_FLAG_CALLS | CTL_FLAG_TOOL | CTL_FLAG_TOOLBOX | CTL_FLAG_PAST | CTL_FLAG_BUS, 0,
+		CTL_FLAG_CALLS | CTL_FLAG_TOOL | CTL_FLAG_TOOLBOX | CTL_FLAG_PAST | DOOR_FLAGS, 0,
 		0, ctl_calls},
 	{"cancel", "ID...", "end calls that run or wait",
 		"ID is that of `calls`, or the beginning of it.\n", "  toolboxctl cancel c4f1a2\n",
-		CTL_FLAG_BUS, 1, CTL_MANY, ctl_cancel},
+		DOOR_FLAGS, 1, CTL_MANY, ctl_cancel},
 	{"watch", "", "print calls as they happen",
 		"It runs until it is interrupted. With --json it prints one line of JSON per "
 		"event.\n",
@@ -99,7 +102,7 @@ static const struct ctl_command commands[] = {
 	{"match", "TEXT...", "find the tool that an utterance means",
 		"The first tool, in the order of `list`, with a trigger that matches. Several "
 		"words are\none utterance.\n",
-		"  toolboxctl match what is 3 plus 4\n", CTL_FLAG_BUS, 1, CTL_MANY, ctl_match},
+		"  toolboxctl match what is 3 plus 4\n", DOOR_FLAGS, 1, CTL_MANY, ctl_match},
 	{"audit", "[FILE | verify FILE...]",
 		"list an audit log, or check its chain (needs no daemon)",
 		"Without FILE it is the audit.file of the configuration, after its FILE.1. "
@@ -113,14 +116,14 @@ static const struct ctl_command commands[] = {
 	{"approvals", "", "list the calls that wait for a person's approval",
 		"With --watch this terminal answers: y once, s for the session, n no, ? all "
 		"arguments,\nq leave.\n",
-		"  toolboxctl approvals --watch\n",
-		CTL_FLAG_WATCH | CTL_FLAG_ALLOWED | CTL_FLAG_BUS, 0, 0, ctl_approvals},
+		"  toolboxctl approvals --watch\n", CTL_FLAG_WATCH | CTL_FLAG_ALLOWED | DOOR_FLAGS,
+		0, 0, ctl_approvals},
 	{"approve", "ID", "let a call run that waits", "ID is that of `approvals`.\n",
 		"  toolboxctl approve 0123456789abcdef0123456789abcdef --session\n",
-		CTL_FLAG_SESSION | CTL_FLAG_BUS, 1, 1, ctl_approve},
+		CTL_FLAG_SESSION | DOOR_FLAGS, 1, 1, ctl_approve},
 	{"deny", "ID", "do not let a call run that waits", "ID is that of `approvals`.\n",
 		"  toolboxctl deny 0123456789abcdef0123456789abcdef --reason no\n",
-		CTL_FLAG_REASON | CTL_FLAG_BUS, 1, 1, ctl_deny},
+		CTL_FLAG_REASON | DOOR_FLAGS, 1, 1, ctl_deny},
 	{"approval", "key", "make the key of those who may approve (needs no daemon)",
 		"It is written where approval.key_file says, for its owner only.\n",
 		"  toolboxctl approval key --new\n", CTL_FLAG_KEY, 1, 1, ctl_approval},

@@ -36,6 +36,7 @@
 #define CTL_FLAG_DIR   0x80000u
 #define CTL_FLAG_MCP   0x100000u
 #define CTL_FLAG_ADMIN 0x200000u
+#define CTL_FLAG_HTTP  0x400000u
 
 #define CTL_TIMEOUT_MS    5000
 #define CTL_TIMEOUT_MAX_S 86400
@@ -43,6 +44,8 @@
 /* The parsed command line. All texts belong to argv. */
 struct ctl_options {
 	const char *bus; /* or NULL, as the others */
+	const char *http;
+	const char *token_file;
 	const char *toolbox_id;
 	const char **toolboxes; /* each toolbox_id that was given, in order; owned */
 	size_t n_toolboxes;

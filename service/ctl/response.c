@@ -37,16 +37,18 @@ uint32_t ctl_response_find(
 	return value;
 }
 
+bool ctl_response_has_code(const struct ctl_response *response, const char *code)
+{
+	uint32_t token = ctl_response_find(response, 0, "code", JSON_STRING);
+
+	return token != JSON_NONE && json_string_equals(&response->tape, token, code, strlen(code));
+}
+
 int ctl_response_status(const struct ctl_response *response)
 {
-	uint32_t code = ctl_response_find(response, 0, "code", JSON_STRING);
-
 	if (json_find(&response->tape, 0, "error") == JSON_NONE)
 		return CTL_DONE;
-	if (code != JSON_NONE &&
-		json_string_equals(&response->tape, code, "timeout", strlen("timeout")))
-		return CTL_NO_ANSWER;
-	return CTL_ERROR;
+	return ctl_response_has_code(response, "timeout") ? CTL_NO_ANSWER : CTL_ERROR;
 }
 
 void ctl_response_print(const struct ctl_response *response)

@@ -22,6 +22,9 @@ void ctl_response_deinit(struct ctl_response *response);
  * CTL_RESPONSE_DEPTH_MAX levels. Return 0 or -ENOMEM. */
 int ctl_response_copy(struct ctl_response *response, const struct json_tape *data);
 
+/* Return whether its error has the code @code. */
+bool ctl_response_has_code(const struct ctl_response *response, const char *code);
+
 /* Return the enum ctl_status of @response: CTL_DONE, or for an error CTL_ERROR or CTL_NO_ANSWER
  * (code `timeout`). */
 int ctl_response_status(const struct ctl_response *response);

@@ -13,6 +13,8 @@
 #include "bus/bus.h"
 #include "bus/envelope.h"
 #include "config/config.h"
+#include "ctl/http/client.h"
+#include "ctl/request.h"
 #include "ctl/terminal.h"
 #include "loop/loop.h"
 #include "util/clock.h"
@@ -25,6 +27,9 @@
 
 /* The interval of ticks, see ctl_session_interrupts(). */
 #define TICK_MS 500
+
+/* The wait for the response of a call that was cancelled. */
+#define CANCEL_MS 2000
 
 /* The one request that has an effect. */
 #define INVOKE_TOPIC "ovos.tools.invoke"
@@ -44,6 +49,8 @@ struct ctl_session {
 	uint64_t timeout_ms;
 	char key[KEY_BYTES]; /* hexadecimal, unique to this session */
 	struct bus_envelope envelope;
+	struct http_client *http; /* in place of the bus, or NULL */
+	struct http_transfer *transfer;
 
 	/* The request that is in flight. */
 	const char *topic;
@@ -309,8 +316,9 @@ static int make_session_key(char ret_key[KEY_BYTES])
 	return 0;
 }
 
-int ctl_session_open_at(const struct ctl_options *options, const struct bus_address *address,
-	struct ctl_session **ret_session)
+/* Create a session without an address. Return 0, or an enum ctl_status after a complaint. */
+static int make_session(
+	const struct ctl_options *options, bool is_tls, struct ctl_session **ret_session)
 {
 	cleanup(ctl_session_cleanup) struct ctl_session *session = calloc(1, sizeof(*session));
 	int r;
@@ -320,9 +328,8 @@ int ctl_session_open_at(const struct ctl_options *options, const struct bus_addr
 		return CTL_NO_BUS;
 	}
 	session->timeout_ms = options->timeout_ms;
-	session->address = *address;
 	r = make_session_key(session->key);
-	if (session->address.is_tls)
+	if (is_tls)
 		loop_want_tls();
 	if (r == 0)
 		r = loop_new(FD_MAX, &session->loop);
@@ -334,7 +341,17 @@ int ctl_session_open_at(const struct ctl_options *options, const struct bus_addr
 	return 0;
 }
 
-int ctl_session_open(const struct ctl_options *options, struct ctl_session **ret_session)
+int ctl_session_open_at(const struct ctl_options *options, const struct bus_address *address,
+	struct ctl_session **ret_session)
+{
+	int r = make_session(options, address->is_tls, ret_session);
+
+	if (r == 0)
+		(*ret_session)->address = *address;
+	return r;
+}
+
+static int open_bus(const struct ctl_options *options, struct ctl_session **ret_session)
 {
 	const char *variable = getenv("TOOLBOXD_BUS");
 	struct bus_address address;
@@ -346,11 +363,52 @@ int ctl_session_open(const struct ctl_options *options, struct ctl_session **ret
 	return r;
 }
 
+static int open_http(const struct ctl_options *options, const char *name, const char *url,
+	struct ctl_session **ret_session)
+{
+	cleanup(ctl_session_cleanup) struct ctl_session *session = NULL;
+	struct http_address address;
+	int r = http_address_read(name, url, options->token_file, &address);
+
+	if (r == 0)
+		r = make_session(options, false, &session);
+	if (r == 0)
+		r = http_client_new(session->loop, &address, &session->http);
+	explicit_bzero(address.token, sizeof(address.token));
+	if (r == 0)
+		*ret_session = take_ptr(session);
+	return r;
+}
+
+int ctl_session_open(const struct ctl_options *options, struct ctl_session **ret_session)
+{
+	const char *variable = getenv("TOOLBOXD_HTTP");
+
+	if (options->bus && options->http)
+		terminal_complain("--bus and --http name two services");
+	else if (options->http)
+		return open_http(options, "--http", options->http, ret_session);
+	else if (!options->bus && variable && *variable)
+		return open_http(options, "TOOLBOXD_HTTP", variable, ret_session);
+	else if (options->token_file)
+		terminal_complain("--token-file goes with --http or TOOLBOXD_HTTP");
+	else
+		return open_bus(options, ret_session);
+	return CTL_USAGE;
+}
+
+bool ctl_session_is_http(const struct ctl_session *session)
+{
+	return session->http != NULL;
+}
+
 void ctl_session_close(struct ctl_session *session)
 {
 	if (!session)
 		return;
 	loop_source_free(session->source);
+	http_transfer_free(session->transfer);
+	http_client_free(session->http);
 	bus_free(session->bus);
 	loop_free(session->loop);
 	bus_envelope_deinit(&session->envelope);
@@ -376,38 +434,7 @@ static int begin_session(struct ctl_session *session)
 		&session->bus);
 }
 
-/* The time is over: report what is missing, the bus, the service or its response. */
-static int tell_silence(struct ctl_session *session)
-{
-	char url[BUS_URL_BYTES];
-	double seconds = (double)session->timeout_ms / 1000;
-
-	session->is_late = true;
-	if (bus_is_up(session->bus) && !session->is_alive && session->timeout_ms < ALIVE_WAIT_MS)
-		loop_run(session->loop, (int)(ALIVE_WAIT_MS - session->timeout_ms));
-	if (session->error != 0)
-		return session->error;
-	if (session->stays) {
-		session->is_answered = true;
-		complain_away(session, "no response");
-		return CTL_NO_BUS;
-	}
-	if (!bus_is_up(session->bus)) {
-		char reason[64];
-
-		snprintf(reason, sizeof(reason), "no connection within %g s", seconds);
-		complain_no_bus(session, reason);
-		return CTL_NO_BUS;
-	}
-	if (session->is_alive) {
-		terminal_complain(
-			"no answer within %g s (--timeout); the service is alive", seconds);
-		return CTL_NO_ANSWER;
-	}
-	bus_address_format(&session->address, url);
-	terminal_complain("no tool service answers on the bus at %s; is toolboxd running?", url);
-	return CTL_NO_BUS;
-}
+/* ── the clock ───────────────────────────────────────────────────────────────────────────────── */
 
 /* Take @passed_ms off *left_ms. */
 static void take_time(uint64_t *left_ms, uint64_t passed_ms)
@@ -474,17 +501,161 @@ static int run_clock(struct ctl_session *session)
 	return r;
 }
 
+/* ── over HTTP ───────────────────────────────────────────────────────────────────────────────── */
+
+/* Report that there is no response, for @reason. */
+static void complain_no_service(struct ctl_session *session, const char *reason)
+{
+	if (session->stays)
+		complain_away(session, reason);
+	else
+		terminal_complain(
+			"no tool service at %s: %s", http_client_url(session->http), reason);
+}
+
+/* Keep the data of a response. Return 0, or a negative errno or an enum json_status. */
+static int keep_data(struct ctl_response *response, const struct http_outcome *outcome)
+{
+	int r;
+
+	buffer_reset(&response->text);
+	route_read(outcome->type, &outcome->body, &response->text);
+	r = buffer_status(&response->text);
+	r = r ? r
+	      : json_tape_read(&response->tape, response->text.data ? response->text.data : "",
+			response->text.size, CTL_RESPONSE_DEPTH_MAX, NULL);
+	return r == 0 && json_type_at(&response->tape, 0) != JSON_OBJECT ? -EBADMSG : r;
+}
+
+static void on_outcome(void *data, const struct http_outcome *outcome)
+{
+	struct ctl_session *session = data;
+	bool has_effect = strcmp(session->topic, INVOKE_TOPIC) == 0;
+	char reason[64];
+
+	if (outcome->failure && outcome->is_lost && has_effect) {
+		terminal_complain(
+			"the service went away before the answer (%s); the tool may have run",
+			outcome->failure);
+		fail(session, CTL_NO_ANSWER);
+	} else if (outcome->failure) {
+		complain_no_service(session, outcome->failure);
+		fail(session, CTL_NO_BUS);
+	} else if (keep_data(session->response, outcome) != 0) {
+		snprintf(reason, sizeof(reason), "its response (%ld) is no JSON object",
+			outcome->status);
+		complain_no_service(session, reason);
+		fail(session, CTL_NO_BUS);
+	} else {
+		session->is_answered = true;
+		session->is_away = false;
+		loop_stop(session->loop);
+	}
+}
+
+/* Write the request that is in flight. Return 0, or CTL_USAGE after a complaint. */
+static int write_route(const struct ctl_session *session, struct route_request *ret_request)
+{
+	int r = route_write(session->topic, session->data, ret_request);
+
+	if (r == 0)
+		return 0;
+	if (r == -ENOENT)
+		terminal_complain("HTTP has no route for %s: use the bus (--bus)", session->topic);
+	else
+		terminal_complain("the request cannot be sent: %s", strerror(-r));
+	return CTL_USAGE;
+}
+
+/* Report that the time is over. */
+static int complain_slow(struct ctl_session *session)
+{
+	bool is_connected = http_transfer_is_connected(session->transfer);
+	char reason[64];
+
+	snprintf(reason, sizeof(reason), "no %s within %g s (--timeout)",
+		is_connected ? "answer" : "connection", (double)session->timeout_ms / 1000);
+	complain_no_service(session, reason);
+	return is_connected ? CTL_NO_ANSWER : CTL_NO_BUS;
+}
+
+/* Send the request that is in flight, and wait for its response. Return 0 or an enum ctl_status. */
+static int ask_over_http(struct ctl_session *session)
+{
+	cleanup(route_request_deinit) struct route_request request = {0};
+	int r = write_route(session, &request);
+
+	if (r != 0)
+		return r;
+	session->transfer = http_client_send(session->http, &request, on_outcome, session);
+	if (!session->transfer) {
+		terminal_complain("the request cannot be sent: %s", strerror(ENOMEM));
+		return CTL_NO_BUS;
+	}
+	r = run_clock(session);
+	if (session->error != 0)
+		r = session->error;
+	else if (session->is_answered)
+		r = 0;
+	else
+		r = r == -EINTR ? CTL_NO_ANSWER : complain_slow(session);
+	/* A service that goes away is waited for. */
+	if (session->stays) {
+		session->error = 0;
+		r = r == CTL_NO_ANSWER ? CTL_NO_BUS : r;
+	}
+	http_transfer_free(take_ptr(session->transfer));
+	return r;
+}
+
+/* ── requests ────────────────────────────────────────────────────────────────────────────────── */
+
+/* The time is over: report what is missing, the bus, the service or its response. */
+static int tell_silence(struct ctl_session *session)
+{
+	char url[BUS_URL_BYTES];
+	double seconds = (double)session->timeout_ms / 1000;
+
+	session->is_late = true;
+	if (bus_is_up(session->bus) && !session->is_alive && session->timeout_ms < ALIVE_WAIT_MS)
+		loop_run(session->loop, (int)(ALIVE_WAIT_MS - session->timeout_ms));
+	if (session->error != 0)
+		return session->error;
+	if (session->stays) {
+		session->is_answered = true;
+		complain_away(session, "no response");
+		return CTL_NO_BUS;
+	}
+	if (!bus_is_up(session->bus)) {
+		char reason[64];
+
+		snprintf(reason, sizeof(reason), "no connection within %g s", seconds);
+		complain_no_bus(session, reason);
+		return CTL_NO_BUS;
+	}
+	if (session->is_alive) {
+		terminal_complain(
+			"no answer within %g s (--timeout); the service is alive", seconds);
+		return CTL_NO_ANSWER;
+	}
+	bus_address_format(&session->address, url);
+	terminal_complain("no tool service answers on the bus at %s; is toolboxd running?", url);
+	return CTL_NO_BUS;
+}
+
 int ctl_session_ask(struct ctl_session *session, const char *topic, const struct buffer *data,
 	struct ctl_response *ret_response)
 {
 	int r;
 
-	if (session->stays && !bus_is_up(session->bus))
+	if (!session->http && session->stays && !bus_is_up(session->bus))
 		return CTL_NO_BUS;
 	session->topic = topic;
 	session->data = data;
 	session->response = ret_response;
 	session->is_answered = session->is_late = false;
+	if (session->http)
+		return ask_over_http(session);
 	snprintf(session->response_topic, sizeof(session->response_topic), "%s.response", topic);
 	r = begin_session(session);
 	if (r == 0)
@@ -506,6 +677,19 @@ int ctl_session_ask(struct ctl_session *session, const char *topic, const struct
 void ctl_session_send(struct ctl_session *session, const char *topic, const struct buffer *data)
 {
 	send_request(session, topic, data);
+}
+
+uint64_t ctl_session_cancel(struct ctl_session *session, const char *call_id)
+{
+	cleanup(buffer_deinit) struct buffer data = {0};
+
+	if (session->http)
+		return 0;
+	ctl_request_begin(&data);
+	ctl_request_member(&data, "call_id", call_id);
+	ctl_request_end(&data);
+	send_request(session, "ovos.tools.cancel", &data);
+	return CANCEL_MS;
 }
 
 void ctl_session_set_timeout(struct ctl_session *session, uint64_t timeout_ms)

@@ -8,7 +8,8 @@
 #include "util/cleanup.h"
 
 /*
- * Requests to the service over the bus, one at a time.
+ * Requests to the service, one at a time: over the bus, or over HTTP (ctl/http/route.h), as the same topics with
+ * the same data.
  *
  *   connect ─▶ request, then `mycroft.toolboxd.is_alive`
  *                 │
@@ -23,9 +24,12 @@ struct ctl_session;
 /* The source of our messages. */
 #define CTL_SOURCE "toolboxctl"
 
-/* Find the address of the bus. Return 0 with *ret_session, which the caller closes, or an enum
+/* Find the address of the service: --http, or TOOLBOXD_HTTP without --bus, else that of the bus. Return 0 with *ret_session, which the caller closes, or an enum
  * ctl_status after a complaint. */
 int ctl_session_open(const struct ctl_options *options, struct ctl_session **ret_session);
+
+/* Return whether requests go over HTTP, by which there are no broadcasts. */
+bool ctl_session_is_http(const struct ctl_session *session);
 
 /* The same for the bus at @address. */
 int ctl_session_open_at(const struct ctl_options *options, const struct bus_address *address,
@@ -53,6 +57,10 @@ bool ctl_session_is_ours(const struct ctl_session *session);
 /* Send a message beside the request that is open. Its response is not waited for: ctl_session_listen() may
  * get it. */
 void ctl_session_send(struct ctl_session *session, const char *topic, const struct buffer *data);
+
+/* Cancel the call with the id @call_id, whose request is open. Over HTTP its connection is closed. Return how long to
+ * wait for its response, or 0: there is none. */
+uint64_t ctl_session_cancel(struct ctl_session *session, const char *call_id);
 
 /* Set the time of the requests from now on. */
 void ctl_session_set_timeout(struct ctl_session *session, uint64_t timeout_ms);

@@ -57,6 +57,16 @@ static bool decode_query(const struct http_request *request, const char *name, s
 	return false;
 }
 
+/* Respond to a format that there is not as on the bus. */
+static void refuse_format(const struct http_request *request)
+{
+	cleanup(buffer_deinit) struct buffer frame = {0};
+
+	exchange_begin(request, "ovos.tools.list", &frame);
+	if (exchange_query(request, &frame, "format", "format"))
+		exchange_serve(request, &frame, false, false);
+}
+
 static void serve_list(struct routes *routes, const struct http_request *request)
 {
 	cleanup(buffer_deinit) struct buffer format = {0};
@@ -80,8 +90,7 @@ static void serve_list(struct routes *routes, const struct http_request *request
 	if (format.data)
 		found = definition_format_from_name(format.data, format.size);
 	if (found < 0) {
-		http_respond_error(request->connection, 400,
-			"ValueError: Bad request: 'format' must be " DEFINITION_FORMATS);
+		refuse_format(request);
 		return;
 	}
 	listing.format = (enum definition_format)found;

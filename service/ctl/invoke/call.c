@@ -33,9 +33,6 @@
 /* The deadline of a tool that does not have one in its definition. */
 #define DEADLINE_MS 30000
 
-/* The wait for the response of a call that was cancelled. */
-#define CANCEL_MS 2000
-
 /* The time for which --yes attaches. */
 #define ATTACH_SECONDS 60
 
@@ -175,18 +172,13 @@ static void take_event(void *data, const char *topic, const struct json_tape *ev
 static uint64_t interrupt(void *data, int signal_number)
 {
 	struct waiting *waiting = data;
-	cleanup(buffer_deinit) struct buffer request = {0};
 
 	waiting->signal = signal_number ? signal_number : waiting->signal;
 	if (waiting->is_cancelled)
 		return 0;
 	waiting->is_cancelled = true;
 	progress_clear(&waiting->progress);
-	ctl_request_begin(&request);
-	ctl_request_member(&request, "call_id", waiting->call_id);
-	ctl_request_end(&request);
-	ctl_session_send(waiting->session, "ovos.tools.cancel", &request);
-	return CANCEL_MS;
+	return ctl_session_cancel(waiting->session, waiting->call_id);
 }
 
 static void tick(void *data)
@@ -202,8 +194,10 @@ static int report_end(
 	const struct waiting *waiting, const struct ctl_options *options, int r, double seconds)
 {
 	if (waiting->signal && r != 0)
-		terminal_complain(
-			"interrupted; no answer to the cancel yet: the tool may still run");
+		terminal_complain("interrupted; %s",
+			ctl_session_is_http(waiting->session)
+				? "the connection is closed, which cancels the call"
+				: "no answer to the cancel yet: the tool may still run");
 	else if (!waiting->signal && r == 0 && !options->json)
 		terminal_complain("no answer within %g s; the call was told to end", seconds);
 	return r;
@@ -247,6 +241,9 @@ static int ask_service(struct waiting *waiting, const struct ctl_options *option
 				   : (deadline_ms ? deadline_ms : DEADLINE_MS) + START_MS;
 	int r = write_request(waiting, options, &data);
 
+	/* Questions to a person, whose time does not count, are broadcasts. The service ends the call. */
+	if (ctl_session_is_http(waiting->session) && !options->has_timeout)
+		wait_ms += (uint64_t)DAY_S * MS_PER_S;
 	if (r == 0)
 		r = ctl_session_interrupts(waiting->session, interrupt, tick, waiting);
 	if (r != 0)

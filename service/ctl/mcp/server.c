@@ -714,8 +714,13 @@ static int open_session(
 		terminal_complain("--toolbox-dir needs --standalone");
 		return CTL_USAGE;
 	}
-	if (!options->standalone)
-		return ctl_session_open(options, &mcp->session);
+	if (!options->standalone) {
+		r = ctl_session_open(options, &mcp->session);
+		if (r != 0 || !ctl_session_is_http(mcp->session))
+			return r;
+		terminal_complain("over HTTP the service itself has MCP, at /mcp");
+		return CTL_USAGE;
+	}
 	if (options->toolbox_dir) {
 		flags.toolbox_dirs = &options->toolbox_dir;
 		flags.n_toolbox_dirs = 1;

@@ -42,6 +42,11 @@ int own_files_ask(struct ctl_session *session, struct text_list *ret_folders)
 	uint32_t folders;
 	int r;
 
+	if (ctl_session_is_http(session)) {
+		terminal_complain(
+			"files of the service are not reached over HTTP: use the bus (--bus)");
+		return CTL_USAGE;
+	}
 	ctl_request_begin(&data);
 	ctl_request_end(&data);
 	r = ctl_session_ask(session, "ovos.tools.status", &data, &response);

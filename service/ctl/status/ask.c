@@ -50,6 +50,11 @@ int status_expect_toolbox(struct ctl_session *session, const char *id)
 
 	if (r == 0)
 		r = ctl_response_status(&response);
+	/* Over HTTP only an administrator knows the others. */
+	if (r == CTL_ERROR && ctl_response_has_code(&response, "forbidden")) {
+		guess_complain(&guess, "toolbox", "see toolboxctl list");
+		return r;
+	}
 	if (r != 0) {
 		if (response.text.size > 0)
 			ctl_response_complain(&response);

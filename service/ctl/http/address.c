@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/http/address.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "config/token.h"
+#include "ctl/command.h"
+#include "ctl/http/library.h"
+#include "ctl/terminal.h"
+
+#define UNIX_SCHEME "unix:"
+
+/* The URL for a Unix socket: a name that every service takes in Host. */
+#define UNIX_URL "http://localhost"
+
+/* The parts of a URL: a service has its tools at no other. */
+static const struct {
+	CURLUPart part;
+	const char *value; /* the one that it may have */
+} others[] = {
+	{CURLUPART_PATH, "/"},
+	{CURLUPART_USER, NULL},
+	{CURLUPART_PASSWORD, NULL},
+	{CURLUPART_QUERY, NULL},
+	{CURLUPART_FRAGMENT, NULL},
+};
+
+static bool has_part(const struct library *curl, CURLU *url, CURLUPart part, const char *value)
+{
+	char *found = NULL;
+	bool has = curl->url_get(url, part, &found, 0) == CURLUE_OK &&
+		   (!value || strcmp(found, value) == 0);
+
+	curl->free(found);
+	return has;
+}
+
+/* Write the URL @text as libcurl has it. */
+static bool normalise(
+	const struct library *curl, CURLU *url, const char *text, char ret_url[HTTP_URL_BYTES])
+{
+	char *whole = NULL;
+	bool is_good = curl->url_set(url, CURLUPART_URL, text, 0) == CURLUE_OK &&
+		       (has_part(curl, url, CURLUPART_SCHEME, "http") ||
+			       has_part(curl, url, CURLUPART_SCHEME, "https"));
+
+	for (size_t i = 0; is_good && i < sizeof(others) / sizeof(*others); i++)
+		is_good = !has_part(curl, url, others[i].part, NULL) ||
+			  (others[i].value && has_part(curl, url, others[i].part, others[i].value));
+	is_good = is_good && curl->url_get(url, CURLUPART_URL, &whole, 0) == CURLUE_OK &&
+		  strlen(whole) < HTTP_URL_BYTES;
+	if (is_good)
+		snprintf(ret_url, HTTP_URL_BYTES, "%.*s",
+			(int)strcspn(whole + strlen("https://"), "/") + (int)strlen("https://"),
+			whole);
+	curl->free(whole);
+	return is_good;
+}
+
+/* Parse a URL. Return 0, or CTL_USAGE after a complaint. */
+static int parse_url(const char *name, const char *text, struct http_address *address)
+{
+	const char *reason = "must be http://HOST:PORT, https://HOST:PORT or unix:/PATH";
+	const struct library *curl;
+	CURLU *url;
+	bool is_good;
+
+	if (strncmp(text, UNIX_SCHEME, strlen(UNIX_SCHEME)) == 0) {
+		struct config_http_address found;
+
+		is_good = config_http_address_parse(text, &found, &reason) == 0;
+		if (is_good) {
+			memcpy(address->path, found.path, sizeof(address->path));
+			strcpy(address->url, UNIX_URL);
+		}
+	} else {
+		curl = library_load(&reason);
+		if (!curl) {
+			terminal_complain("HTTP needs libcurl: %s", reason);
+			return CTL_USAGE;
+		}
+		url = curl->url();
+		is_good = url && normalise(curl, url, text, address->url);
+		curl->url_cleanup(url);
+	}
+	if (is_good)
+		return 0;
+	terminal_complain("%s %s, not '%s'", name, reason, text);
+	return CTL_USAGE;
+}
+
+int http_address_read(const char *name, const char *text, const char *token_file,
+	struct http_address *ret_address)
+{
+	struct http_address address = {0};
+	int r = parse_url(name, text, &address);
+
+	if (r != 0)
+		return r;
+	if (token_file)
+		r = config_token_read(token_file, address.token);
+	if (r < 0) {
+		terminal_complain(
+			"--token-file %s, not '%s'", config_token_expected(r), token_file);
+		return CTL_USAGE;
+	}
+	*ret_address = address;
+	return 0;
+}
+
+const char *http_address_text(const struct http_address *address, char ret_text[HTTP_URL_BYTES])
+{
+	if (!*address->path)
+		return address->url;
+	snprintf(ret_text, HTTP_URL_BYTES, UNIX_SCHEME "%s", address->path);
+	return ret_text;
+}

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/http/client.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#include "bus/bus.h"
+#include "ctl/command.h"
+#include "ctl/http/library.h"
+#include "ctl/terminal.h"
+
+struct http_client {
+	const struct library *curl;
+	struct loop *loop;
+	CURLM *multi;
+	struct loop_timer timer;
+	struct http_address address;
+	char unix_url[HTTP_URL_BYTES];
+	const char *text;          /* the URL for a person */
+	struct curl_slist *fields; /* each request has them */
+};
+
+/* A socket of libcurl's on the loop. */
+struct http_socket {
+	struct http_client *client;
+	curl_socket_t fd;
+	struct loop_source *source;
+};
+
+struct http_transfer {
+	struct http_client *client;
+	CURL *easy;
+	http_outcome_function function;
+	void *data;
+	struct buffer body;
+	char reason[CURL_ERROR_SIZE + 64]; /* why it failed */
+};
+
+/* ── libcurl on the loop ─────────────────────────────────────────────────────────────────────── */
+
+/* Return whether a request that ended by @code may have been received. */
+static bool is_lost(CURLcode code)
+{
+	return code == CURLE_GOT_NOTHING || code == CURLE_RECV_ERROR || code == CURLE_SEND_ERROR ||
+	       code == CURLE_PARTIAL_FILE;
+}
+
+/* Return the reason of a failure for a person. */
+static const char *describe_failure(struct http_transfer *transfer, CURLcode code)
+{
+	const struct library *curl = transfer->client->curl;
+	size_t size = strlen(transfer->reason);
+	long error = 0;
+
+	curl->easy_getinfo(transfer->easy, CURLINFO_OS_ERRNO, &error);
+	if (buffer_status(&transfer->body) == -EMSGSIZE)
+		return "the response is too large";
+	if (code == CURLE_COULDNT_CONNECT && error != 0)
+		return strerror((int)error);
+	if (code == CURLE_PEER_FAILED_VERIFICATION)
+		snprintf(transfer->reason + size, sizeof(transfer->reason) - size,
+			"; SSL_CERT_FILE names an authority of your own");
+	return *transfer->reason ? transfer->reason : curl->easy_strerror(code);
+}
+
+/* Report the end of @transfer, which its function may free. */
+static void end_transfer(struct http_transfer *transfer, CURLcode code)
+{
+	const struct library *curl = transfer->client->curl;
+	struct http_outcome outcome = {
+		.body = {transfer->body.data ? transfer->body.data : "", transfer->body.size},
+	};
+
+	if (code != CURLE_OK) {
+		outcome.failure = describe_failure(transfer, code);
+		outcome.is_lost = is_lost(code);
+	}
+	curl->easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &outcome.status);
+	curl->easy_getinfo(transfer->easy, CURLINFO_CONTENT_TYPE, &outcome.type);
+	transfer->function(transfer->data, &outcome);
+}
+
+/* Let libcurl act on @fd, and report the transfers that have ended. */
+static void act(struct http_client *client, curl_socket_t fd, int events)
+{
+	const struct library *curl = client->curl;
+	CURLMsg *message;
+	int n;
+
+	curl->multi_socket_action(client->multi, fd, events, &n);
+	while ((message = curl->multi_info_read(client->multi, &n))) {
+		struct http_transfer *transfer;
+
+		if (message->msg == CURLMSG_DONE &&
+			curl->easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &transfer) ==
+				CURLE_OK)
+			end_transfer(transfer, message->data.result);
+	}
+}
+
+static void on_socket(void *data, uint32_t events)
+{
+	const struct http_socket *socket = data;
+	int actions = (events & (EPOLLIN | EPOLLHUP) ? CURL_CSELECT_IN : 0) |
+		      (events & EPOLLOUT ? CURL_CSELECT_OUT : 0) |
+		      (events & EPOLLERR ? CURL_CSELECT_ERR : 0);
+
+	act(socket->client, socket->fd, actions);
+}
+
+static void on_timer(void *data)
+{
+	act(data, CURL_SOCKET_TIMEOUT, 0);
+}
+
+static int forget_socket(struct http_client *client, curl_socket_t fd, struct http_socket *socket)
+{
+	if (socket)
+		loop_source_free(socket->source);
+	free(socket);
+	client->curl->multi_assign(client->multi, fd, NULL);
+	return 0;
+}
+
+/* Watch @fd as libcurl wants it (CURLMOPT_SOCKETFUNCTION). */
+static int watch_socket(CURL *easy, curl_socket_t fd, int wanted, void *data, void *assigned)
+{
+	struct http_client *client = data;
+	struct http_socket *socket = assigned;
+	uint32_t events =
+		(wanted & CURL_POLL_IN ? EPOLLIN : 0) | (wanted & CURL_POLL_OUT ? EPOLLOUT : 0);
+
+	(void)easy;
+	if (wanted == CURL_POLL_REMOVE)
+		return forget_socket(client, fd, socket);
+	if (socket)
+		return loop_source_set_events(socket->source, events) < 0 ? -1 : 0;
+	socket = calloc(1, sizeof(*socket));
+	if (!socket)
+		return -1;
+	socket->client = client;
+	socket->fd = fd;
+	if (loop_add_fd(client->loop, fd, events, on_socket, socket, &socket->source) < 0 ||
+		client->curl->multi_assign(client->multi, fd, socket) != CURLM_OK) {
+		forget_socket(client, fd, socket);
+		return -1;
+	}
+	return 0;
+}
+
+/* Act after @wait_ms, or never (CURLMOPT_TIMERFUNCTION). */
+static int set_timer(CURLM *multi, long wait_ms, void *data)
+{
+	struct http_client *client = data;
+
+	(void)multi;
+	if (wait_ms < 0)
+		loop_timer_disarm(&client->timer);
+	else
+		loop_timer_arm(&client->timer, (uint64_t)wait_ms);
+	return 0;
+}
+
+/* ── the client ──────────────────────────────────────────────────────────────────────────────── */
+
+/* Add a field to those of each request. */
+static bool add_field(struct http_client *client, const char *name, const char *value)
+{
+	char line[64 + BUS_TOKEN_BYTES];
+	struct curl_slist *fields;
+
+	snprintf(line, sizeof(line), "%s: %s", name, value);
+	fields = client->curl->slist_append(client->fields, line);
+	explicit_bzero(line, sizeof(line));
+	if (!fields)
+		return false;
+	client->fields = fields;
+	return true;
+}
+
+static bool make_fields(struct http_client *client)
+{
+	char bearer[16 + BUS_TOKEN_BYTES];
+	bool is_good;
+
+	/* The session of our requests on the bus. */
+	if (!add_field(client, "Session-Id", "default") ||
+		!add_field(client, "Content-Type", "application/json"))
+		return false;
+	if (!*client->address.token)
+		return true;
+	snprintf(bearer, sizeof(bearer), "Bearer %s", client->address.token);
+	is_good = add_field(client, "Authorization", bearer);
+	explicit_bzero(bearer, sizeof(bearer));
+	return is_good;
+}
+
+static bool prepare(struct http_client *client)
+{
+	const struct library *curl = client->curl;
+
+	client->multi = curl->multi_init();
+	if (!client->multi || loop_timer_init(&client->timer, client->loop, on_timer, client) < 0)
+		return false;
+	return make_fields(client) &&
+	       curl->multi_setopt(client->multi, CURLMOPT_SOCKETFUNCTION, watch_socket) ==
+		       CURLM_OK &&
+	       curl->multi_setopt(client->multi, CURLMOPT_SOCKETDATA, client) == CURLM_OK &&
+	       curl->multi_setopt(client->multi, CURLMOPT_TIMERFUNCTION, set_timer) == CURLM_OK &&
+	       curl->multi_setopt(client->multi, CURLMOPT_TIMERDATA, client) == CURLM_OK;
+}
+
+int http_client_new(
+	struct loop *loop, const struct http_address *address, struct http_client **ret_client)
+{
+	const char *reason;
+	const struct library *curl = library_load(&reason);
+	cleanup(http_client_cleanup) struct http_client *client = NULL;
+
+	if (!curl) {
+		terminal_complain("HTTP needs libcurl: %s", reason);
+		return CTL_USAGE;
+	}
+	client = calloc(1, sizeof(*client));
+	if (client) {
+		client->curl = curl;
+		client->loop = loop;
+		client->address = *address;
+		client->text = http_address_text(&client->address, client->unix_url);
+	}
+	if (!client || !prepare(client)) {
+		terminal_complain("%s", strerror(ENOMEM));
+		return CTL_NO_BUS;
+	}
+	*ret_client = take_ptr(client);
+	return 0;
+}
+
+void http_client_free(struct http_client *client)
+{
+	if (!client)
+		return;
+	client->curl->multi_cleanup(client->multi);
+	client->curl->slist_free_all(client->fields);
+	loop_timer_deinit(&client->timer);
+	explicit_bzero(client->address.token, sizeof(client->address.token));
+	free(client);
+}
+
+const char *http_client_url(const struct http_client *client)
+{
+	return client->text;
+}
+
+/* ── transfers ───────────────────────────────────────────────────────────────────────────────── */
+
+/* Keep a part of the body (CURLOPT_WRITEFUNCTION). */
+static size_t take_bytes(char *bytes, size_t one, size_t size, void *data)
+{
+	struct http_transfer *transfer = data;
+
+	(void)one;
+	buffer_append(&transfer->body, bytes, size);
+	return buffer_status(&transfer->body) == 0 ? size : 0;
+}
+
+static void set_certificates(const struct http_transfer *transfer)
+{
+	const struct library *curl = transfer->client->curl;
+	const char *file = getenv("SSL_CERT_FILE");
+	const char *folder = getenv("SSL_CERT_DIR");
+
+	if (file && *file)
+		curl->easy_setopt(transfer->easy, CURLOPT_CAINFO, file);
+	if (folder && *folder)
+		curl->easy_setopt(transfer->easy, CURLOPT_CAPATH, folder);
+}
+
+/* Set the options of @transfer. Only those with a text can fail, without memory. */
+static bool set_options(struct http_transfer *transfer, const struct route_request *request)
+{
+	const struct http_client *client = transfer->client;
+	const struct library *curl = client->curl;
+	const char *path = client->address.path;
+	CURL *easy = transfer->easy;
+	cleanup(buffer_deinit) struct buffer url = {0};
+
+	buffer_printf(&url, "%s%s", client->address.url, request->target.data);
+	if (!buffer_terminate(&url) || curl->easy_setopt(easy, CURLOPT_URL, url.data) != CURLE_OK)
+		return false;
+	curl->easy_setopt(easy, CURLOPT_PRIVATE, transfer);
+	curl->easy_setopt(easy, CURLOPT_ERRORBUFFER, transfer->reason);
+	curl->easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_bytes);
+	curl->easy_setopt(easy, CURLOPT_WRITEDATA, transfer);
+	curl->easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+	curl->easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
+	curl->easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+	curl->easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+	curl->easy_setopt(easy, CURLOPT_HTTPHEADER, client->fields);
+	if (strcmp(request->method, "POST") == 0) {
+		curl->easy_setopt(easy, CURLOPT_POST, 1L);
+		curl->easy_setopt(
+			easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->body.size);
+		curl->easy_setopt(
+			easy, CURLOPT_POSTFIELDS, request->body.data ? request->body.data : "");
+	} else {
+		curl->easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request->method);
+	}
+	/* libcurl sends a request again when a connection that was kept is found closed. */
+	curl->easy_setopt(easy, CURLOPT_FRESH_CONNECT, (long)request->has_effect);
+	set_certificates(transfer);
+	return curl->easy_setopt(easy, CURLOPT_PROXY, "") == CURLE_OK &&
+	       (!*path || curl->easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, path) == CURLE_OK);
+}
+
+struct http_transfer *http_client_send(struct http_client *client,
+	const struct route_request *request, http_outcome_function function, void *data)
+{
+	struct http_transfer *transfer = calloc(1, sizeof(*transfer));
+
+	if (!transfer)
+		return NULL;
+	transfer->client = client;
+	transfer->function = function;
+	transfer->data = data;
+	transfer->body.limit = BUS_FRAME_BYTES;
+	transfer->easy = client->curl->easy_init();
+	if (transfer->easy && set_options(transfer, request) &&
+		client->curl->multi_add_handle(client->multi, transfer->easy) == CURLM_OK)
+		return transfer;
+	http_transfer_free(transfer);
+	return NULL;
+}
+
+bool http_transfer_is_connected(const struct http_transfer *transfer)
+{
+	curl_off_t since_us = 0;
+
+	transfer->client->curl->easy_getinfo(
+		transfer->easy, CURLINFO_PRETRANSFER_TIME_T, &since_us);
+	return since_us > 0;
+}
+
+void http_transfer_free(struct http_transfer *transfer)
+{
+	if (!transfer)
+		return;
+	if (transfer->easy) {
+		transfer->client->curl->multi_remove_handle(
+			transfer->client->multi, transfer->easy);
+		transfer->client->curl->easy_cleanup(transfer->easy);
+	}
+	buffer_deinit(&transfer->body);
+	free(transfer);
+}

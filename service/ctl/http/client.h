@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+
+#include "ctl/http/address.h"
+#include "ctl/http/route.h"
+#include "loop/loop.h"
+#include "util/cleanup.h"
+
+/*
+ * A client of a service over HTTP: requests by libcurl, on the loop.
+ *
+ *   http_client_send ─▶ transfer ──sockets, timer──▶ loop ─▶ libcurl ─▶ http_outcome
+ *                          │
+ *                          └─ http_transfer_free: the connection closes, which cancels a call
+ *
+ * Connections are kept for the next request. No proxy is used, no redirection followed, and certificates are
+ * checked: by those of the system, or of SSL_CERT_FILE and SSL_CERT_DIR.
+ */
+struct http_client;
+struct http_transfer;
+
+/* The end of a transfer. */
+struct http_outcome {
+	const char *failure; /* why there is no response, for a person; NULL: there is one */
+	bool is_lost;        /* the request may have been received */
+	long status;
+	const char *type; /* the media type of the body, or NULL */
+	struct text_view body;
+};
+
+typedef void (*http_outcome_function)(void *data, const struct http_outcome *outcome);
+
+/* Create a client of the service at @address, which is copied. Return 0, or CTL_USAGE or CTL_NO_BUS after a
+ * complaint. */
+int http_client_new(
+	struct loop *loop, const struct http_address *address, struct http_client **ret_client);
+
+/* Free @client, which may be NULL, after its transfers. */
+void http_client_free(struct http_client *client);
+
+/* Return the URL of the service for a person. */
+const char *http_client_url(const struct http_client *client);
+
+/* Send @request, which lives as long as the transfer; @function gets the outcome, once, on the loop. Return NULL
+ * without memory. */
+struct http_transfer *http_client_send(struct http_client *client,
+	const struct route_request *request, http_outcome_function function, void *data);
+
+/* Return whether the connection is made, so that the service has to answer. */
+bool http_transfer_is_connected(const struct http_transfer *transfer);
+
+/* End the transfer, and its connection if there is no outcome yet. Takes NULL. */
+void http_transfer_free(struct http_transfer *transfer);
+
+CLEANUP_DEFINE(http_client, struct http_client *, http_client_free)

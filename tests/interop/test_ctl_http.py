@@ -1,0 +1,412 @@
+# SPDX-License-Identifier: Apache-2.0
+"""toolboxctl over HTTP: the same as over the bus, and what goes wrong on the way."""
+import contextlib
+import hashlib
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import threading
+import time
+
+import manifests
+import pytest
+from caller import Caller
+from http_peer import port_of
+from processes import SLOWNESS, TOOLBOXCTL, environment, free_port, toolboxctl, until
+from test_approval import Person, shell
+from test_http_tls import certificate
+
+DONE, ERROR, USAGE, NO_SERVICE, NO_ANSWER = range(5)
+TOKENS = {"boss": "boss-0123456789abcdef", "kid": "kid-0123456789abcdef", "wrong": "wrong-0123456789abcdef"}
+# What differs from one call, or from one moment, to the next.
+VOLATILE = re.compile(r"\b[0-9a-f]{32}\b|\b\d+(\.\d+)?( ?(ms|s|KiB|MiB|kB|MB|%))?\b|T?\d\d:\d\d:\d\d\S*")
+
+
+def digest(name):
+    return hashlib.sha256(TOKENS[name].encode()).hexdigest()
+
+
+def has_call(service, name):
+    with Caller(service.url) as caller:
+        calls = caller.call("ovos.tools.calls", {"state": "running"})["calls"]
+    return any(call["name"] == name for call in calls)
+
+
+@pytest.fixture(scope="module")
+def started(tmp_path_factory):
+    from conftest import Service
+    home = tmp_path_factory.mktemp("door")
+    folder = home / "toolbox.d"
+    manifests.answers(folder)
+    manifests.misbehave(folder)
+    manifests.twins(folder)
+    manifests.toolbox(folder, "spoken", [manifests.tool("say", "labs", [manifests.integer("value")],
+                                                        triggers=["say {value}"])])
+    manifests.toolbox(folder, "broken", [manifests.labs()], library="libnot_there.so")
+    for name, token in TOKENS.items():
+        (home / name).write_text(token + "\n")
+        (home / name).chmod(0o600)
+    one = Service("embedded", home, [manifests.SHIPPED, folder],
+                  args=["--http", "127.0.0.1:0", "--http", f"unix:{home / 'socket'}"],
+                  configuration={
+                      "crash_limit": 0, "profiles": {"kids": {"tool_names": ["add"]}},
+                      "result_max_chars": 5_000_000, "limits": {"args_bytes": 1 << 20}, "approval": {"mode": "off"},
+                      "http": {"tokens": [{"name": "boss", "token_sha256": digest("boss"), "admin": True},
+                                          {"name": "kid", "token_sha256": digest("kid"), "profile": "kids"}]}})
+    one.home = home
+    try:
+        one.wait_until_ready()
+        one.http = f"http://127.0.0.1:{port_of(one.daemon)}"
+        yield one
+    finally:
+        one.end()
+
+
+def doors(service):
+    """The flags of each way to @service, for one who may do everything."""
+    return [["--bus", service.url], ["--http", f"unix:{service.home / 'socket'}"],
+            ["--http", service.http + "/", "--token-file", service.home / "boss"]]
+
+
+COMMANDS = [
+    ["list"], ["list", "--json"], ["list", "--long"], ["list", "--why"], ["list", "ad*"], ["list", "nope"],
+    ["list", "--toolbox", "left"], ["list", "--toolbox", "lef"], ["list", "--toolbox", "a/ b&%?\xe9"],
+    ["list", "--profile", "kids"], ["list", "--stat", "--format", "mcp"],
+    *(["list", "--format", format] for format in ("full", "compact", "openai", "anthropic", "mcp", "markdown", "xml")),
+    *(["list", "--json", "--format", format] for format in ("full", "markdown", "xml")),
+    ["get", "add"], ["get", "math_tools/add", "--json"], ["get", "same"], ["get", "ad"], ["get", "x y/z%"],
+    ["get", ".."], ["get", "--profile", "kids", "multiply"],
+    ["invoke", "add", "a=3", "b=4"], ["invoke", "left/same", "value=-1", "--json"], ["invoke", "same", "value=1"],
+    ["invoke", "add", "--args", '{"a": 1, "b": 2}'], ["invoke", "add", "a=x", "b=4"], ["invoke", "add", "a=1"],
+    ["invoke", "nope", "--json"], ["invoke", "add", "--args", "[1]"], ["invoke", "add", "--args", '{"a": 1, "a": 1}'],
+    ["invoke", "add", "a=3", "b=x", "--dry-run"], ["invoke", "add", "a=3", "b=4", "--dry-run", "--json"],
+    ["invoke", "echo", "text=a\nb \u00e9\u20ac", "--raw"], ["invoke", "hang", "seconds=9", "--toolbox", "answers"],
+    ["invoke", "wait", "seconds=9", "--timeout", "0.3"], ["invoke", "segfault"], ["invoke", "small", "value=11"],
+    ["invoke", "echo", "--args", json.dumps({"text": "x" * 100_000}), "--get", "result.text"],
+    ["invoke", "--args", "[" * 200 + "]" * 200, "add"], ["invoke", "multiply", "a=1", "b=2", "--profile", "kids"],
+    ["match", "say", "7"], ["match", "say 7", "--json"], ["match", "nothing \u00e9 & % +"],
+    ["status"], ["status", "math_tools"], ["status", "math_tool"], ["status", "--json"],
+    ["calls", "--failed"], ["calls", "--tool", "math_tools/add", "--since", "10m"], ["calls", "--json", "--running"],
+    ["calls", "--source", "toolboxctl"], ["cancel", "0"], ["reload"], ["reload", "--json"],
+    ["approvals"], ["approvals", "--json"], ["approve", "0" * 32], ["deny", "x", "--reason", "\u00e9", "--json"],
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_a_command_is_the_same_through_each_door(started, tmp_path, command):
+    outcomes = []
+    for flags in doors(started):
+        done = toolboxctl(*command, *flags, home=tmp_path)
+        outcomes.append([done.returncode, VOLATILE.sub("#", done.stdout), VOLATILE.sub("#", done.stderr)])
+    for one in outcomes:
+        one[1:] = [re.sub(r" +|-{2,}", " ", text) for text in one[1:]]
+    assert outcomes[0][0] in (DONE, ERROR, USAGE, NO_ANSWER) and any(outcomes[0][1:])
+    assert outcomes[1] == outcomes[0] and outcomes[2] == outcomes[0]
+
+
+def test_calls_name_their_door(started, tmp_path):
+    for flags in doors(started):
+        assert toolboxctl("invoke", "add", "a=1", "b=2", *flags, home=tmp_path).returncode == DONE
+    with Caller(started.url) as caller:
+        calls = caller.call("ovos.tools.calls", {"limit": 3})["calls"]
+    assert [(call["door"], call["source"], call["session_id"]) for call in calls] == [
+        ("http", "http:boss", "default"), ("http", f"uid:{os.getuid()}", "default"), ("bus", "toolboxctl", "default")]
+
+
+def test_variables_name_the_door(started, tmp_path):
+    env = {"TOOLBOXD_HTTP": f"unix:{started.home / 'socket'}", "TOOLBOXD_BUS": "ws://127.0.0.1:1/core"}
+    for variables, code in ((env, DONE), ({**env, "TOOLBOXD_HTTP": ""}, NO_SERVICE), ({}, NO_SERVICE)):
+        done = toolboxctl("match", "say 7", home=tmp_path, env={"TOOLBOXD_BUS": "ws://127.0.0.1:1/core", **variables})
+        assert done.returncode == code, done.stderr
+    done = toolboxctl("match", "say 7", bus=started.url, home=tmp_path, env={"TOOLBOXD_HTTP": "http://127.0.0.1:1"})
+    assert done.returncode == DONE, "--bus is nearer than a variable"
+    done = toolboxctl("list", "--token-file", started.home / "kid", home=tmp_path,
+                      env={"TOOLBOXD_HTTP": started.http, "http_proxy": "http://127.0.0.1:1"})
+    assert done.returncode == DONE and "add" in done.stdout and "multiply" not in done.stdout
+    words = toolboxctl("complete", "--", "invoke", "spoken/", home=tmp_path, env=env).stdout
+    assert words == "spoken/say\n"
+
+
+@pytest.mark.parametrize("command,reason", [
+    (["allow", "add"], "files of the service"), (["disable", "add"], "files of the service"),
+    (["profile", "list"], "files of the service"), (["token", "list"], "files of the service"),
+    (["approvals", "--allowed"], "files of the service"), (["mcp"], "/mcp"),
+    (["invoke", "add", "a=1", "b=2", "--yes"], "HTTP has no route")])
+def test_what_has_no_route_says_so(started, tmp_path, command, reason):
+    env = {"TOOLBOXD_HTTP": f"unix:{started.home / 'socket'}"}
+    done = toolboxctl(*command, home=tmp_path, env=env)
+    assert (done.returncode, done.stdout) == (USAGE, "") and reason in done.stderr
+    if "invoke" not in command and "approvals" not in command:
+        done = toolboxctl(*command, "--http", env["TOOLBOXD_HTTP"], home=tmp_path)
+        assert done.returncode == USAGE and f"{command[0]} takes no --http" in done.stderr
+
+
+def test_a_token_opens_what_it_is_for(started, tmp_path):
+    def run(*command, token=None, home=tmp_path):
+        return toolboxctl(*command, "--http", started.http, *(["--token-file", started.home / token] if token else []),
+                          home=home)
+    for token in (None, "wrong"):
+        done = run("list", token=token)
+        assert (done.returncode, done.stdout) == (ERROR, "") and "token" in done.stderr
+        done = run("invoke", "add", "a=1", "b=2", "--json", token=token)
+        assert done.returncode == ERROR and json.loads(done.stdout)["code"] == "unauthorized"
+    assert run("invoke", "add", "a=1", "b=2", token="kid").returncode == DONE
+    done = run("invoke", "multiply", "a=1", "b=2", token="kid")
+    assert done.returncode == ERROR and "Unknown tool" in done.stderr
+    shown = run("get", "add", token="kid")
+    assert shown.returncode == DONE and shown.stdout.startswith("math_tools/add") and "From" not in shown.stdout
+    done = run("list", "--toolbox", "left", token="kid")
+    assert done.returncode == ERROR and done.stderr == "toolboxctl: no toolbox is called 'left'; see toolboxctl list\n"
+    for command in (["status"], ["reload"], ["calls"], ["cancel", "0"], ["approvals"], ["approve", "x"], ["list", "--why"]):
+        done = run(*command, token="kid")
+        assert done.returncode == ERROR and "operator" in done.stderr, command
+
+
+@pytest.mark.parametrize("make,reason", [
+    (lambda path: path.chmod(0o604), "others cannot read"), (lambda path: path.chmod(0o620), "others cannot read"),
+    (lambda path: path.write_text("short\n"), "16 to 256"), (lambda path: path.write_text("a b" * 9), "16 to 256"),
+    (lambda path: path.unlink(), "can be read")])
+def test_a_token_file_is_a_secret(started, tmp_path, make, reason):
+    path = tmp_path / "token"
+    path.write_text(TOKENS["boss"])
+    path.chmod(0o600)
+    run = ["list", "--http", started.http, "--token-file", path]
+    assert toolboxctl(*run, home=tmp_path).returncode == DONE
+    make(path)
+    done = toolboxctl(*run, home=tmp_path)
+    assert (done.returncode, done.stdout) == (USAGE, "") and reason in done.stderr and TOKENS["boss"] not in done.stderr
+
+
+@pytest.mark.parametrize("url", [
+    "127.0.0.1:8090", "ws://127.0.0.1:1/core", "ftp://127.0.0.1", "http://", "http://127.0.0.1:99999", "http://a b",
+    "http://user@127.0.0.1:1", "http://127.0.0.1:1/v1", "http://127.0.0.1:1/?a", "http://127.0.0.1:1/#a", "unix:socket",
+    "unix:", "file:///etc/passwd", "http://" + "a" * 600, "https:127.0.0.1:1"])
+def test_a_url_names_a_service_and_no_more(tmp_path, url):
+    done = toolboxctl("list", "--http", url, home=tmp_path)
+    assert (done.returncode, done.stdout) == (USAGE, "") and "--http must be" in done.stderr, done.stderr
+
+
+def test_flags_that_cannot_be_together(started, tmp_path):
+    done = toolboxctl("list", "--http", started.http, bus=started.url, home=tmp_path)
+    assert done.returncode == USAGE and "two services" in done.stderr
+    done = toolboxctl("list", "--token-file", started.home / "boss", bus=started.url, home=tmp_path)
+    assert done.returncode == USAGE and "--token-file goes with --http" in done.stderr
+
+
+def test_nothing_is_there(tmp_path):
+    port = free_port()
+    done = toolboxctl("list", "--http", f"http://127.0.0.1:{port}", home=tmp_path)
+    assert (done.returncode, done.stdout) == (NO_SERVICE, "")
+    assert done.stderr == f"toolboxctl: no tool service at http://127.0.0.1:{port}: Connection refused\n"
+    done = toolboxctl("list", "--http", f"unix:{tmp_path}/none", home=tmp_path)
+    assert done.returncode == NO_SERVICE
+    assert done.stderr == f"toolboxctl: no tool service at unix:{tmp_path}/none: No such file or directory\n"
+    done = toolboxctl("list", "--http", "http://no-such-name.invalid:1", home=tmp_path)
+    assert done.returncode == NO_SERVICE and "no-such-name.invalid" in done.stderr
+
+
+@contextlib.contextmanager
+def peer(answer, n_connections=1):
+    """A server that reads a request and answers by @answer(socket). Its URL, and the requests."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    requests = []
+
+    def serve():
+        for _ in range(n_connections):
+            try:
+                connection, _ = listener.accept()
+            except OSError:
+                return
+            with connection:
+                connection.settimeout(20)
+                requests.append(connection.recv(65536))
+                answer(connection)
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}", requests
+    finally:
+        listener.shutdown(socket.SHUT_RDWR)
+        listener.close()
+        thread.join(20)
+
+
+def sends(data):
+    return lambda connection: connection.sendall(data)
+
+
+def page(body, status="200 OK", type="application/json", more=""):
+    body = body.encode()
+    return (f"HTTP/1.1 {status}\r\nContent-Type: {type}\r\n{more}Content-Length: {len(body)}\r\n"
+            "Connection: close\r\n\r\n").encode() + body
+
+
+@pytest.mark.parametrize("data,reason", [
+    (b"SSH-2.0-OpenSSH_9.2p1 Debian\r\n", "HTTP/0.9"), (b"", "Empty reply"), (b"\0\1\2\3" * 100, "HTTP/0.9"),
+    (page("<html>hello</html>", type="text/html"), "(200) is no JSON object"),
+    (page("[1]"), "(200) is no JSON object"), (page('{"a": 1, "a": 2}'), "(200) is no JSON object"), (page(""), "no JSON"),
+    (page("", "302 Found", more="Location: http://127.0.0.1:1/\r\n"), "(302) is no JSON object"),
+    (page('{"tools": []}')[:-4], "bytes remaining"),
+    (b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 99999999\r\n\r\n" + b" " * (11 << 20),
+     "too large"),
+    (b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 400_000 + b"\r\n", "")])
+def test_what_answers_is_no_tool_service(tmp_path, data, reason):
+    def answer(connection):
+        with contextlib.suppress(OSError):
+            connection.sendall(data)
+    with peer(answer) as (url, _):
+        done = toolboxctl("list", "--http", url, home=tmp_path)
+    assert (done.returncode, done.stdout) == (NO_SERVICE, "")
+    assert done.stderr.startswith(f"toolboxctl: no tool service at {url}: ") and reason in done.stderr
+    assert "127.0.0.1:1/" not in done.stderr
+
+
+def test_a_call_whose_answer_is_lost_is_not_sent_again(tmp_path):
+    definition = page('{"name": "add", "argument_schema": {}}').replace(b"Connection: close\r\n", b"")
+
+    def answer(connection):
+        """The definition, on a connection that stays; of a call nothing."""
+        if b"GET" in requests[-1]:
+            connection.sendall(definition)
+            connection.settimeout(0.5)
+            with contextlib.suppress(OSError):
+                requests.append(connection.recv(65536))
+    with peer(answer, n_connections=4) as (url, requests):
+        done = toolboxctl("invoke", "add", "a=1", "--http", url, home=tmp_path)
+    calls = [request.split(b"\r\n")[0] for request in requests if request.startswith(b"POST")]
+    assert len(calls) == 1 and calls[0].startswith(b"POST /v1/tools/add?call_id="), requests
+    assert (done.returncode, done.stdout) == (NO_ANSWER, "")
+    assert "the service went away before the answer" in done.stderr and "the tool may have run" in done.stderr
+
+
+def test_who_is_slow_is_waited_for_and_no_longer(tmp_path):
+    def silent(connection):
+        with contextlib.suppress(OSError):
+            connection.recv(1)
+    with peer(silent) as (url, _):
+        start = time.monotonic()
+        done = toolboxctl("list", "--http", url, "--timeout", "0.5", home=tmp_path)
+        assert time.monotonic() - start < 10 * SLOWNESS
+    assert (done.returncode, done.stdout) == (NO_ANSWER, "")
+    assert done.stderr == f"toolboxctl: no tool service at {url}: no answer within 0.5 s (--timeout)\n"
+
+    def slow(connection):
+        for byte in page('{"tools": []}'):
+            connection.sendall(bytes([byte]))
+            time.sleep(0.002)
+    with peer(slow) as (url, _):
+        done = toolboxctl("list", "--http", url, "--timeout", "15", "--json", home=tmp_path)
+    assert (done.returncode, done.stdout) == (DONE, '{"tools": []}\n')
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_cancels_the_call(started, tmp_path, number):
+    process = subprocess.Popen([str(part) for part in [TOOLBOXCTL, "invoke", "wait", "seconds=15", *doors(started)[1]]],
+                               env=environment(tmp_path), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    until(lambda: has_call(started, "wait"), 15, "a call")
+    process.send_signal(number)
+    out, err = process.communicate(timeout=15 * SLOWNESS)
+    assert (process.returncode, out) == (128 + number, "") and "which cancels the call" in err
+    until(lambda: not has_call(started, "wait"), 5, "the call cancelled")
+
+
+def test_a_call_is_cancelled_by_another_hand(started, tmp_path):
+    flags = doors(started)[2]
+    process = subprocess.Popen([str(part) for part in [TOOLBOXCTL, "invoke", "wait", "seconds=15", *flags]],
+                               env=environment(tmp_path), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    until(lambda: has_call(started, "wait"), 15, "a call")
+    listed = json.loads(toolboxctl("calls", "--running", "--json", *flags, home=tmp_path).stdout)["calls"]
+    done = toolboxctl("cancel", listed[0]["id"], *flags, home=tmp_path)
+    assert (done.returncode, done.stdout) == (DONE, f"{listed[0]['id']} cancelled\n")
+    _, err = process.communicate(timeout=15 * SLOWNESS)
+    assert process.returncode == ERROR and "was cancelled" in err
+
+
+@pytest.mark.parametrize("size", [(1 << 20) + 1000, 3 << 20])
+def test_too_much_is_refused(started, tmp_path, size):
+    """The arguments, and the body."""
+    text = tmp_path / "text"
+    text.write_text("x" * size)
+    for flags in doors(started):
+        done = toolboxctl("invoke", "echo", f"text=@{text}", "--json", *flags, home=tmp_path)
+        assert done.returncode == ERROR and json.loads(done.stdout)["code"] == "too_large", done.stderr
+
+
+def test_a_person_is_waited_for(launch, tmp_path, request):
+    """Nothing says over HTTP that a person is asked: with --long that takes longer than the tool may."""
+    folder = tmp_path / "toolbox.d"
+    shell(folder)
+    service = launch({"timeout_ms": 1000}, [folder], args=["--http", f"unix:{tmp_path / 'socket'}"])
+    http = ["--http", f"unix:{tmp_path / 'socket'}"]
+    place = tmp_path / "touched"
+    with Person(service.url) as person:
+        person.attach(60)
+        process = subprocess.Popen([str(part) for part in [TOOLBOXCTL, "invoke", "touch", f"file={place}", *http]],
+                                   env=environment(tmp_path / "ctl"), stdout=subprocess.PIPE, text=True)
+        id = person.question()["id"]
+        listed = toolboxctl("approvals", *http, home=tmp_path / "ctl")
+        assert listed.returncode == DONE and id in listed.stdout and "touch" in listed.stdout
+        time.sleep(18 if request.config.getoption("--long") else 0)
+        assert not place.exists() and process.poll() is None
+        assert toolboxctl("approve", id, "--session", *http, home=tmp_path / "ctl").returncode == DONE
+        out, _ = process.communicate(timeout=15 * SLOWNESS)
+        assert process.returncode == DONE and place.exists(), out
+
+
+@pytest.mark.parametrize("command", [["calls", "--follow"], ["status", "--watch", "--json"]])
+def test_a_service_that_goes_is_waited_for(launch, tmp_path, command):
+    args = ["--http", f"unix:{tmp_path / 'socket'}"]
+    first = launch({}, args=args)
+    until(lambda: (tmp_path / "socket").exists(), 10, "the door open")
+    log = tmp_path / "out"
+    with open(log, "w") as out:
+        process = subprocess.Popen([str(part) for part in [TOOLBOXCTL, *command, "--timeout", "2", *args]], env=environment(tmp_path / "ctl"),
+                                   stdout=out, stderr=subprocess.STDOUT, text=True)
+    try:
+        assert toolboxctl("invoke", "add", "a=1", "b=2", *args, home=tmp_path / "ctl").returncode == DONE
+        until(lambda: "add" in log.read_text() or "math_tools" in log.read_text(), 15, "an answer")
+        first.end()
+        until(lambda: "the service is away" in log.read_text(), 15, "the loss")
+        second = launch({}, args=args)
+        before = len(log.read_text())
+        toolboxctl("invoke", "multiply", "a=1", "b=2", *args, home=tmp_path / "ctl")
+        until(lambda: len(log.read_text()) > before, 15, "the service again")
+        assert process.poll() is None and log.read_text().count("is away") == 1
+        pid = second.daemon.daemon_pid()
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            until(lambda: log.read_text().count("is away") == 2, 15, "the service that hangs")
+        finally:
+            os.kill(pid, signal.SIGCONT)
+        before = len(log.read_text())
+        toolboxctl("invoke", "add", "a=1", "b=2", *args, home=tmp_path / "ctl")
+        until(lambda: len(log.read_text()) > before, 15, "the service awake")
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_tls_is_verified(launch, tmp_path):
+    tls, other = certificate(tmp_path, "ours"), certificate(tmp_path, "other")
+    service = launch({"http": {"tls": tls}}, args=["--http", "127.0.0.1:0"])
+    found = []
+    until(lambda: found.extend(re.findall(r"Listening on https://127\.0\.0\.1:(\d+)", service.daemon.log())) or found,
+          10, "the door open")
+
+    def run(host, **env):
+        return toolboxctl("invoke", "add", "a=1", "b=2", "--http", f"https://{host}:{found[0]}", home=tmp_path, env=env)
+    for host in ("localhost", "127.0.0.1"):
+        done = run(host, SSL_CERT_FILE=tls["cert"])
+        assert (done.returncode, json.loads(done.stdout or "{}")) == (DONE, {"result": 3}), done.stderr
+    for env in ({}, {"SSL_CERT_FILE": other["cert"]}):
+        done = run("localhost", **env)
+        assert (done.returncode, done.stdout) == (NO_SERVICE, "") and "certificate" in done.stderr
+        assert "SSL_CERT_FILE" in done.stderr
+    done = run("127.0.0.2", SSL_CERT_FILE=tls["cert"])
+    assert done.returncode == NO_SERVICE
+    done = toolboxctl("list", "--http", f"http://127.0.0.1:{found[0]}", home=tmp_path)
+    assert done.returncode != DONE and done.stdout == ""
