@@ -98,7 +98,7 @@ static const struct ctl_command commands[] = {
 		"  toolboxctl watch\n"
 		"  toolboxctl watch --json\n"
 		"  toolboxctl watch --tool add --count 1\n",
-		CTL_FLAG_TOOL | CTL_FLAG_COUNT | CTL_FLAG_BUS, 0, 0, ctl_watch},
+		CTL_FLAG_TOOL | CTL_FLAG_COUNT | DOOR_FLAGS, 0, 0, ctl_watch},
 	{"match", "TEXT...", "find the tool that an utterance means",
 		"The first tool, in the order of `list`, with a trigger that matches. Several "
 		"words are\none utterance.\n",

@@ -49,8 +49,9 @@ struct ctl_session {
 	uint64_t timeout_ms;
 	char key[KEY_BYTES]; /* hexadecimal, unique to this session */
 	struct bus_envelope envelope;
-	struct http_client *http; /* in place of the bus, or NULL */
-	struct http_transfer *transfer;
+	struct http_client *http;       /* in place of the bus, or NULL */
+	struct http_transfer *transfer; /* the request that is in flight */
+	struct http_transfer *stream;   /* events of all calls; or NULL */
 
 	/* The request that is in flight. */
 	const char *topic;
@@ -408,6 +409,7 @@ void ctl_session_close(struct ctl_session *session)
 		return;
 	loop_source_free(session->source);
 	http_transfer_free(session->transfer);
+	http_transfer_free(session->stream);
 	http_client_free(session->http);
 	bus_free(session->bus);
 	loop_free(session->loop);
@@ -513,44 +515,95 @@ static void complain_no_service(struct ctl_session *session, const char *reason)
 			"no tool service at %s: %s", http_client_url(session->http), reason);
 }
 
-/* Keep the data of a response. Return 0, or a negative errno or an enum json_status. */
-static int keep_data(struct ctl_response *response, const struct http_outcome *outcome)
+/* Keep the data of a response: an object, of an error when the status is one. Return whether it is that. */
+static bool keep_data(struct ctl_response *response, const struct http_outcome *outcome)
 {
-	int r;
-
 	buffer_reset(&response->text);
 	route_read(outcome->type, &outcome->body, &response->text);
-	r = buffer_status(&response->text);
-	r = r ? r
-	      : json_tape_read(&response->tape, response->text.data ? response->text.data : "",
-			response->text.size, CTL_RESPONSE_DEPTH_MAX, NULL);
-	return r == 0 && json_type_at(&response->tape, 0) != JSON_OBJECT ? -EBADMSG : r;
+	if (buffer_terminate(&response->text) &&
+		json_tape_read(&response->tape, response->text.data, response->text.size,
+			CTL_RESPONSE_DEPTH_MAX, NULL) == 0 &&
+		json_type_at(&response->tape, 0) == JSON_OBJECT &&
+		(outcome->status == 200 || ctl_response_status(response) != CTL_DONE))
+		return true;
+	buffer_reset(&response->text);
+	return false;
 }
 
 static void on_outcome(void *data, const struct http_outcome *outcome)
 {
 	struct ctl_session *session = data;
+	const char *failure = outcome->failure;
 	bool has_effect = strcmp(session->topic, INVOKE_TOPIC) == 0;
 	char reason[64];
 
-	if (outcome->failure && outcome->is_lost && has_effect) {
-		terminal_complain(
-			"the service went away before the answer (%s); the tool may have run",
-			outcome->failure);
-		fail(session, CTL_NO_ANSWER);
-	} else if (outcome->failure) {
-		complain_no_service(session, outcome->failure);
-		fail(session, CTL_NO_BUS);
-	} else if (keep_data(session->response, outcome) != 0) {
-		snprintf(reason, sizeof(reason), "its response (%ld) is no JSON object",
-			outcome->status);
-		complain_no_service(session, reason);
-		fail(session, CTL_NO_BUS);
-	} else {
+	if (!failure && keep_data(session->response, outcome)) {
 		session->is_answered = true;
 		session->is_away = false;
 		loop_stop(session->loop);
+		return;
 	}
+	if (!failure) {
+		snprintf(reason, sizeof(reason), "its response, of status %ld, is none of toolboxd",
+			outcome->status);
+		failure = reason;
+	}
+	if (has_effect && (!outcome->failure || outcome->is_lost)) {
+		terminal_complain(
+			"no answer from the service (%s); the tool may have run", failure);
+		fail(session, CTL_NO_ANSWER);
+		return;
+	}
+	complain_no_service(session, failure);
+	fail(session, CTL_NO_BUS);
+}
+
+/* Take an event of a call or of all calls: that of the bus, whose topic has its type at the end. */
+static void on_http_event(void *data, const char *type, const char *text, size_t size)
+{
+	struct ctl_session *session = data;
+	cleanup(json_tape_cleanup) struct json_tape event = {0};
+	char topic[BUS_TOPIC_BYTES];
+
+	if (!type || json_tape_read(&event, text, size, CTL_RESPONSE_DEPTH_MAX, NULL) != 0)
+		return;
+	if (strcmp(type, "progress") == 0)
+		type = "call.progress";
+	if (snprintf(topic, sizeof(topic), "ovos.tools.%s", type) >= (int)sizeof(topic))
+		return;
+	if (strcmp(type, "lost") == 0)
+		terminal_complain("events were lost: they came faster than they were read");
+	if (is_event(session, topic, strlen(topic)))
+		session->on_event(session->event_data, topic, &event);
+}
+
+/* The response to a request for events. */
+static const struct http_outcome no_data = {.status = 200, .body = {"{}", 2}};
+
+/* Take an event of all calls; the first one is the response to the request for them. */
+static void on_stream_event(void *data, const char *type, const char *text, size_t size)
+{
+	struct ctl_session *session = data;
+
+	if (!type && !session->stream) {
+		session->stream = take_ptr(session->transfer);
+		on_outcome(session, &no_data);
+	}
+	on_http_event(session, type, text, size);
+}
+
+static void on_stream_outcome(void *data, const struct http_outcome *outcome)
+{
+	struct ctl_session *session = data;
+
+	if (!session->stream) {
+		on_outcome(session, outcome);
+		return;
+	}
+	complain_no_service(
+		session, outcome->failure ? outcome->failure : "the stream of events has ended");
+	http_transfer_free(take_ptr(session->stream));
+	ctl_session_wake(session);
 }
 
 /* Write the request that is in flight. Return 0, or CTL_USAGE after a complaint. */
@@ -582,12 +635,22 @@ static int complain_slow(struct ctl_session *session)
 /* Send the request that is in flight, and wait for its response. Return 0 or an enum ctl_status. */
 static int ask_over_http(struct ctl_session *session)
 {
+	static const struct http_handler plain = {on_outcome, NULL};
+	static const struct http_handler call = {on_outcome, on_http_event};
+	static const struct http_handler watch = {on_stream_outcome, on_stream_event};
 	cleanup(route_request_deinit) struct route_request request = {0};
 	int r = write_route(session, &request);
 
 	if (r != 0)
 		return r;
-	session->transfer = http_client_send(session->http, &request, on_outcome, session);
+	/* The stream goes on. */
+	if (request.is_watch && session->stream)
+		return keep_data(session->response, &no_data) ? 0 : CTL_ERROR;
+	session->transfer = http_client_send(session->http, &request,
+		request.is_watch       ? &watch
+		: request.wants_events ? &call
+				       : &plain,
+		session);
 	if (!session->transfer) {
 		terminal_complain("the request cannot be sent: %s", strerror(ENOMEM));
 		return CTL_NO_BUS;

@@ -15,9 +15,10 @@ import manifests
 import pytest
 from caller import Caller
 from http_peer import port_of
-from processes import SLOWNESS, TOOLBOXCTL, environment, free_port, toolboxctl, until
+from processes import FINDING, SLOWNESS, TOOLBOXCTL, environment, free_port, toolboxctl, until
 from test_approval import Person, shell
 from test_http_tls import certificate
+from test_invoke import plugged, see
 
 DONE, ERROR, USAGE, NO_SERVICE, NO_ANSWER = range(5)
 TOKENS = {"boss": "boss-0123456789abcdef", "kid": "kid-0123456789abcdef", "wrong": "wrong-0123456789abcdef"}
@@ -247,9 +248,10 @@ def page(body, status="200 OK", type="application/json", more=""):
 
 @pytest.mark.parametrize("data,reason", [
     (b"SSH-2.0-OpenSSH_9.2p1 Debian\r\n", "HTTP/0.9"), (b"", "Empty reply"), (b"\0\1\2\3" * 100, "HTTP/0.9"),
-    (page("<html>hello</html>", type="text/html"), "(200) is no JSON object"),
-    (page("[1]"), "(200) is no JSON object"), (page('{"a": 1, "a": 2}'), "(200) is no JSON object"), (page(""), "no JSON"),
-    (page("", "302 Found", more="Location: http://127.0.0.1:1/\r\n"), "(302) is no JSON object"),
+    (page("<html>hello</html>", type="text/html"), "of status 200"), (page("[1]"), "of status 200"),
+    (page('{"a": 1, "a": 2}'), "of status 200"), (page(""), "of status 200"),
+    (page('{"detail": "Not Found"}', "404 Not Found"), "of status 404"), (page("x", "502 Bad Gateway"), "of status 502"),
+    (page("", "302 Found", more="Location: http://127.0.0.1:1/\r\n"), "of status 302"),
     (page('{"tools": []}')[:-4], "bytes remaining"),
     (b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 99999999\r\n\r\n" + b" " * (11 << 20),
      "too large"),
@@ -280,7 +282,20 @@ def test_a_call_whose_answer_is_lost_is_not_sent_again(tmp_path):
     calls = [request.split(b"\r\n")[0] for request in requests if request.startswith(b"POST")]
     assert len(calls) == 1 and calls[0].startswith(b"POST /v1/tools/add?call_id="), requests
     assert (done.returncode, done.stdout) == (NO_ANSWER, "")
-    assert "the service went away before the answer" in done.stderr and "the tool may have run" in done.stderr
+    assert "no answer from the service" in done.stderr and "the tool may have run" in done.stderr
+
+
+@pytest.mark.parametrize("response", [page("oops", "502 Bad Gateway", "text/html"), page('{"x": 1}', "404 Not Found"),
+                                      page("["), page('{"result": {}}')[:-1], page('{"result": {}}') * 2])
+def test_a_response_to_a_call_that_is_none(tmp_path, response):
+    def answer(connection):
+        connection.sendall(page('{"name": "add"}') if b"GET" in requests[-1] else response)
+    with peer(answer, n_connections=2) as (url, requests):
+        done = toolboxctl("invoke", "add", "--args", "{}", "--json", "--http", url, home=tmp_path)
+    if response == page('{"result": {}}') * 2:
+        assert (done.returncode, done.stdout) == (DONE, '{"result": {}}\n')
+    else:
+        assert (done.returncode, done.stdout) == (NO_ANSWER, "") and "the tool may have run" in done.stderr
 
 
 def test_who_is_slow_is_waited_for_and_no_longer(tmp_path):
@@ -388,6 +403,118 @@ def test_a_service_that_goes_is_waited_for(launch, tmp_path, command):
     finally:
         process.kill()
         process.wait()
+    assert not FINDING.search(log.read_text())
+
+
+class Watch:
+    """A running `toolboxctl watch`, and the lines that it has printed."""
+
+    def __init__(self, home, *args):
+        self.log = home / "watch"
+        home.mkdir(exist_ok=True)
+        with open(self.log, "w") as out:
+            self.process = subprocess.Popen([str(part) for part in [TOOLBOXCTL, "watch", *args]], env=environment(home),
+                                            stdout=out, stderr=subprocess.STDOUT)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+        assert not FINDING.search(self.log.read_text()), self.log.read_text()
+
+    def lines(self):
+        return self.log.read_text().splitlines()
+
+    def cpu_seconds(self):
+        fields = open(f"/proc/{self.process.pid}/stat").read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def add_until(service, watch, found):
+    """Call until @found(lines): the stream opens a little later than the program starts."""
+    def call():
+        with Caller(service.url) as caller:
+            caller.call("ovos.tools.invoke", {"name": "add", "args": {"a": 1, "b": 2}})
+        return found(watch.lines())
+    until(call, 20 * SLOWNESS, "a line of watch")
+
+
+@pytest.mark.parametrize("through", [1, 2])
+def test_watch(started, tmp_path, through):
+    flags = doors(started)[through]
+    with Watch(tmp_path, "--json", "--tool", "add", "--count", "2", *flags) as watch:
+        add_until(started, watch, lambda lines: watch.process.poll() is not None)
+        assert watch.process.returncode == DONE
+        events = [json.loads(line) for line in watch.lines()]
+    assert {event["type"] for event in events} == {"ovos.tools.call.started", "ovos.tools.call.completed"}
+    assert all(event["data"]["name"] == "add" and "id" in event["data"] for event in events)
+    assert [event["type"] for event in events].count("ovos.tools.call.completed") == 2
+
+
+def test_watch_is_for_an_operator(started, tmp_path):
+    """Others learn that something has changed, and no more."""
+    with Watch(tmp_path, "--http", started.http, "--token-file", started.home / "wrong") as watch:
+        assert watch.process.wait(20 * SLOWNESS) == ERROR
+        assert "no usable token" in watch.log.read_text()
+    with Watch(tmp_path, "--json", "--http", started.http, "--token-file", started.home / "kid") as watch:
+        def tell():
+            """Call a tool, and change the tools."""
+            manifests.toolbox(started.home / "toolbox.d", "late", [manifests.labs(f"tool_{time.monotonic_ns()}")])
+            with Caller(started.url) as caller:
+                caller.call("ovos.tools.invoke", {"name": "add", "args": {"a": 1, "b": 2}})
+                caller.call("ovos.tools.reload")
+            return watch.lines()
+        until(tell, 20 * SLOWNESS, "a change")
+        assert set(watch.lines()) == {'{"type":"ovos.tools.changed","data":{}}'}
+
+
+def test_watch_outlives_the_service(launch, tmp_path, request):
+    args = ["--http", f"unix:{tmp_path / 'socket'}"]
+    first = launch({}, args=args)
+    until(lambda: (tmp_path / "socket").exists(), 10, "the door open")
+    with Watch(tmp_path / "ctl", *args) as watch:
+        add_until(first, watch, lambda lines: any("  done" in line for line in lines))
+        first.end()
+        until(lambda: any("is away" in line for line in watch.lines()), 15, "the loss")
+        second = launch({}, args=args)
+        before = len(watch.lines())
+        add_until(second, watch, lambda lines: len(lines) > before)
+        assert sum("is away" in line for line in watch.lines()) == 1
+        used = watch.cpu_seconds()
+        time.sleep(11 if request.config.getoption("--long") else 0)
+        assert watch.cpu_seconds() - used < 1, "it renews nothing while the stream is open"
+
+
+def test_progress_is_shown(launch, tmp_path):
+    launch({}, [plugged(tmp_path / "toolbox.d")], args=["--http", f"unix:{tmp_path / 'socket'}"])
+    http = ["--http", f"unix:{tmp_path / 'socket'}"]
+    until(lambda: (tmp_path / "socket").exists(), 10, "the door open")
+    toolboxctl("invoke", "later", "steps=1", *http, home=tmp_path / "ctl")
+    status, text, drawn = see(tmp_path / "ctl", 80, "invoke", "later", "steps=100000", *http, env={"LC_ALL": "C.UTF-8"})
+    assert status == 0 and '"steps": 100000' in text, text
+    lines = [one for one in drawn if "%" in one]
+    assert lines and all(re.match(r"stepping [█░]+ \d+ %  \d+\.\d s", one) for one in lines), drawn
+    status, text, _ = see(tmp_path / "ctl", 80, "invoke", "later", "steps=x", *http)
+    assert status == 1 and "Tool input validation failed" in text
+
+
+@pytest.mark.parametrize("events,status,words", [
+    ("event: progress\ndata: {\"progress\": 0.5, \"text\": \"half\"}\n\n", NO_ANSWER, "the tool may have run"),
+    ("event: progress\ndata: nonsense\n\nevent: result\ndata: {\"result\": {\"a\": 1}}\n\n", DONE, '"a": 1'),
+    ("event: error\ndata: {\"error\": \"no\", \"code\": \"busy\"}\n\n", ERROR, " no\r\n"),
+    ("event: result\ndata: [\n\n", NO_ANSWER, "of status 200"), ("data: " + "x" * (11 << 20), NO_ANSWER, "the response is too large")])
+def test_the_stream_of_a_call_ends_with_its_answer(tmp_path, events, status, words):
+    stream = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n" + events.encode()
+
+    def answer(connection):
+        with contextlib.suppress(OSError):
+            connection.sendall(page('{"name": "add"}') if b"GET" in requests[-1] else stream)
+    with peer(answer, n_connections=2) as (url, requests):
+        code, text, _ = see(tmp_path, 80, "invoke", "add", "--args", "{}", "--http", url)
+    assert code == status and words in re.sub(r"\r\n +", " ", text), text
+    assert b"\r\nAccept: text/event-stream\r\n" in requests[1]
 
 
 def test_tls_is_verified(launch, tmp_path):

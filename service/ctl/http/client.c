@@ -11,6 +11,7 @@
 #include "ctl/command.h"
 #include "ctl/http/library.h"
 #include "ctl/terminal.h"
+#include "mcp/client/events.h"
 
 struct http_client {
 	const struct library *curl;
@@ -21,6 +22,7 @@ struct http_client {
 	char unix_url[HTTP_URL_BYTES];
 	const char *text;          /* the URL for a person */
 	struct curl_slist *fields; /* each request has them */
+	struct curl_slist accept;  /* before them, for a stream */
 };
 
 /* A socket of libcurl's on the loop. */
@@ -33,9 +35,12 @@ struct http_socket {
 struct http_transfer {
 	struct http_client *client;
 	CURL *easy;
-	http_outcome_function function;
+	const struct http_handler *handler;
 	void *data;
 	struct buffer body;
+	struct mcp_events events;
+	bool is_stream;
+	bool is_oversized;                 /* the response is, or one event */
 	char reason[CURL_ERROR_SIZE + 64]; /* why it failed */
 };
 
@@ -45,7 +50,7 @@ struct http_transfer {
 static bool is_lost(CURLcode code)
 {
 	return code == CURLE_GOT_NOTHING || code == CURLE_RECV_ERROR || code == CURLE_SEND_ERROR ||
-	       code == CURLE_PARTIAL_FILE;
+	       code == CURLE_PARTIAL_FILE || code == CURLE_WRITE_ERROR;
 }
 
 /* Return the reason of a failure for a person. */
@@ -56,7 +61,7 @@ static const char *describe_failure(struct http_transfer *transfer, CURLcode cod
 	long error = 0;
 
 	curl->easy_getinfo(transfer->easy, CURLINFO_OS_ERRNO, &error);
-	if (buffer_status(&transfer->body) == -EMSGSIZE)
+	if (transfer->is_oversized)
 		return "the response is too large";
 	if (code == CURLE_COULDNT_CONNECT && error != 0)
 		return strerror((int)error);
@@ -74,13 +79,16 @@ static void end_transfer(struct http_transfer *transfer, CURLcode code)
 		.body = {transfer->body.data ? transfer->body.data : "", transfer->body.size},
 	};
 
-	if (code != CURLE_OK) {
+	if (code == CURLE_OK && transfer->is_stream && transfer->body.size == 0) {
+		outcome.failure = "the stream of events has ended";
+		outcome.is_lost = true;
+	} else if (code != CURLE_OK) {
 		outcome.failure = describe_failure(transfer, code);
 		outcome.is_lost = is_lost(code);
 	}
 	curl->easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &outcome.status);
 	curl->easy_getinfo(transfer->easy, CURLINFO_CONTENT_TYPE, &outcome.type);
-	transfer->function(transfer->data, &outcome);
+	transfer->handler->outcome(transfer->data, &outcome);
 }
 
 /* Let libcurl act on @fd, and report the transfers that have ended. */
@@ -205,8 +213,10 @@ static bool prepare(struct http_client *client)
 	client->multi = curl->multi_init();
 	if (!client->multi || loop_timer_init(&client->timer, client->loop, on_timer, client) < 0)
 		return false;
-	return make_fields(client) &&
-	       curl->multi_setopt(client->multi, CURLMOPT_SOCKETFUNCTION, watch_socket) ==
+	if (!make_fields(client))
+		return false;
+	client->accept = (struct curl_slist){"Accept: text/event-stream", client->fields};
+	return curl->multi_setopt(client->multi, CURLMOPT_SOCKETFUNCTION, watch_socket) ==
 		       CURLM_OK &&
 	       curl->multi_setopt(client->multi, CURLMOPT_SOCKETDATA, client) == CURLM_OK &&
 	       curl->multi_setopt(client->multi, CURLMOPT_TIMERFUNCTION, set_timer) == CURLM_OK &&
@@ -257,14 +267,55 @@ const char *http_client_url(const struct http_client *client)
 
 /* ── transfers ───────────────────────────────────────────────────────────────────────────────── */
 
-/* Keep a part of the body (CURLOPT_WRITEFUNCTION). */
+/* Look, at the end of the head, whether a stream begins (CURLOPT_HEADERFUNCTION). */
+static size_t take_line(char *bytes, size_t one, size_t size, void *data)
+{
+	static const char media_type[] = "text/event-stream";
+	struct http_transfer *transfer = data;
+	const struct library *curl = transfer->client->curl;
+	const char *type = NULL;
+	long status = 0;
+
+	(void)one;
+	if (size > 2 || *bytes != '\r' || !transfer->handler->event)
+		return size;
+	curl->easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &status);
+	curl->easy_getinfo(transfer->easy, CURLINFO_CONTENT_TYPE, &type);
+	if (status == 200 && type && strncmp(type, media_type, strlen(media_type)) == 0) {
+		transfer->is_stream = true;
+		transfer->handler->event(transfer->data, NULL, "", 0);
+	}
+	return size;
+}
+
+static int take_event(void *data, const char *text, size_t size)
+{
+	struct http_transfer *transfer = data;
+	const char *type = transfer->events.type;
+
+	if (strcmp(type, "result") != 0 && strcmp(type, "error") != 0) {
+		transfer->handler->event(transfer->data, type, text, size);
+		return 0;
+	}
+	buffer_append(&transfer->body, text, size);
+	return buffer_status(&transfer->body);
+}
+
+/* Keep a part of the body, or take its events (CURLOPT_WRITEFUNCTION). */
 static size_t take_bytes(char *bytes, size_t one, size_t size, void *data)
 {
 	struct http_transfer *transfer = data;
+	int r;
 
 	(void)one;
-	buffer_append(&transfer->body, bytes, size);
-	return buffer_status(&transfer->body) == 0 ? size : 0;
+	if (transfer->is_stream) {
+		r = mcp_events_take(&transfer->events, bytes, size, take_event, transfer);
+	} else {
+		buffer_append(&transfer->body, bytes, size);
+		r = buffer_status(&transfer->body);
+	}
+	transfer->is_oversized = r == -EMSGSIZE;
+	return r == 0 ? size : 0;
 }
 
 static void set_certificates(const struct http_transfer *transfer)
@@ -295,11 +346,14 @@ static bool set_options(struct http_transfer *transfer, const struct route_reque
 	curl->easy_setopt(easy, CURLOPT_ERRORBUFFER, transfer->reason);
 	curl->easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_bytes);
 	curl->easy_setopt(easy, CURLOPT_WRITEDATA, transfer);
+	curl->easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_line);
+	curl->easy_setopt(easy, CURLOPT_HEADERDATA, transfer);
 	curl->easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
 	curl->easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
 	curl->easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
 	curl->easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-	curl->easy_setopt(easy, CURLOPT_HTTPHEADER, client->fields);
+	curl->easy_setopt(easy, CURLOPT_HTTPHEADER,
+		transfer->handler->event ? &client->accept : client->fields);
 	if (strcmp(request->method, "POST") == 0) {
 		curl->easy_setopt(easy, CURLOPT_POST, 1L);
 		curl->easy_setopt(
@@ -317,16 +371,18 @@ static bool set_options(struct http_transfer *transfer, const struct route_reque
 }
 
 struct http_transfer *http_client_send(struct http_client *client,
-	const struct route_request *request, http_outcome_function function, void *data)
+	const struct route_request *request, const struct http_handler *handler, void *data)
 {
 	struct http_transfer *transfer = calloc(1, sizeof(*transfer));
 
 	if (!transfer)
 		return NULL;
 	transfer->client = client;
-	transfer->function = function;
+	transfer->handler = handler;
 	transfer->data = data;
 	transfer->body.limit = BUS_FRAME_BYTES;
+	transfer->events.bytes_max = BUS_FRAME_BYTES;
+	transfer->events.takes_all = true;
 	transfer->easy = client->curl->easy_init();
 	if (transfer->easy && set_options(transfer, request) &&
 		client->curl->multi_add_handle(client->multi, transfer->easy) == CURLM_OK)
@@ -354,5 +410,6 @@ void http_transfer_free(struct http_transfer *transfer)
 		transfer->client->curl->easy_cleanup(transfer->easy);
 	}
 	buffer_deinit(&transfer->body);
+	mcp_events_deinit(&transfer->events);
 	free(transfer);
 }

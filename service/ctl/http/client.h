@@ -11,7 +11,7 @@
 /*
  * A client of a service over HTTP: requests by libcurl, on the loop.
  *
- *   http_client_send ─▶ transfer ──sockets, timer──▶ loop ─▶ libcurl ─▶ http_outcome
+ *   http_client_send ─▶ transfer ──sockets, timer──▶ loop ─▶ libcurl ─▶ events ─▶ http_outcome
  *                          │
  *                          └─ http_transfer_free: the connection closes, which cancels a call
  *
@@ -30,7 +30,14 @@ struct http_outcome {
 	struct text_view body;
 };
 
-typedef void (*http_outcome_function)(void *data, const struct http_outcome *outcome);
+struct http_handler {
+	/* Take the end, once. The transfer may be freed then, and its outcome with it. */
+	void (*outcome)(void *data, const struct http_outcome *outcome);
+
+	/* Take an event of a stream, of the type @type; NULL: the stream begins. NULL: no stream is wanted. The events
+	 * `result` and `error` are the body of the outcome instead. */
+	void (*event)(void *data, const char *type, const char *text, size_t size);
+};
 
 /* Create a client of the service at @address, which is copied. Return 0, or CTL_USAGE or CTL_NO_BUS after a
  * complaint. */
@@ -43,10 +50,9 @@ void http_client_free(struct http_client *client);
 /* Return the URL of the service for a person. */
 const char *http_client_url(const struct http_client *client);
 
-/* Send @request, which lives as long as the transfer; @function gets the outcome, once, on the loop. Return NULL
- * without memory. */
+/* Send @request, whose body lives as long as the transfer; @handler gets @data. Return NULL without memory. */
 struct http_transfer *http_client_send(struct http_client *client,
-	const struct route_request *request, http_outcome_function function, void *data);
+	const struct route_request *request, const struct http_handler *handler, void *data);
 
 /* Return whether the connection is made, so that the service has to answer. */
 bool http_transfer_is_connected(const struct http_transfer *transfer);

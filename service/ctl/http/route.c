@@ -21,6 +21,7 @@ struct route {
 	const char *query;                /* more of it, unless the data has that member; or NULL */
 	const char *in_body[MEMBERS_MAX]; /* "args": the body is its value */
 	bool has_effect;
+	bool is_watch;
 };
 
 static const struct route routes[] = {
@@ -63,6 +64,7 @@ static const struct route routes[] = {
 		.in_query = {"state", "name", "toolbox_id", "source", "since_s", "limit",
 			"profile"}},
 	{.topic = "ovos.tools.cancel", .method = "DELETE", .path = "/v1/calls/{}", .segment = "id"},
+	{.topic = "ovos.tools.watch", .method = "GET", .path = "/v1/events", .is_watch = true},
 	{.topic = "ovos.tools.approval.list", .method = "GET", .path = "/v1/approvals"},
 	{.topic = "ovos.tools.approval.respond",
 		.method = "POST",
@@ -174,6 +176,8 @@ int route_write(const char *topic, const struct buffer *data, struct route_reque
 		return -EINVAL;
 	ret_request->method = route->method;
 	ret_request->has_effect = route->has_effect;
+	ret_request->is_watch = route->is_watch;
+	ret_request->wants_events = route->is_watch || json_find(&tape, 0, "progress") != JSON_NONE;
 	write_target(route, &tape, &ret_request->target);
 	write_body(route, &tape, &ret_request->body);
 	return buffer_terminate(&ret_request->target) && buffer_status(&ret_request->body) == 0

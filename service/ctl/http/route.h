@@ -20,6 +20,8 @@ struct route_request {
 	struct buffer target; /* NUL-terminated; begins with '/' */
 	struct buffer body;   /* JSON; empty: none */
 	bool has_effect;      /* a tool runs: no request is sent a second time */
+	bool wants_events;    /* the response may be a stream of them */
+	bool is_watch;        /* the stream stays: it is that of all calls */
 };
 
 void route_request_deinit(struct route_request *request);

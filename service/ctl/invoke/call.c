@@ -153,7 +153,9 @@ static void take_event(void *data, const char *topic, const struct json_tape *ev
 	if (json_type_at(event, 0) != JSON_OBJECT || waiting->is_cancelled)
 		return;
 	if (strcmp(topic, PROGRESS_TOPIC) == 0) {
-		if (is_text(event, "call_id", waiting->call_id))
+		/* Over HTTP there is none but that of the call. */
+		if (ctl_session_is_http(waiting->session) ||
+			is_text(event, "call_id", waiting->call_id))
 			progress_take(&waiting->progress, event);
 	} else if (strcmp(topic, REQUESTED_TOPIC) == 0) {
 		take_question(waiting, event);

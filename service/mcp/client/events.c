@@ -27,6 +27,15 @@ static void take_data(struct mcp_events *events, const char *value, size_t size)
 	events->has_data = true;
 }
 
+static void take_type(struct mcp_events *events, const char *value, size_t size)
+{
+	bool fits = size < sizeof(events->type);
+
+	memcpy(events->type, value, fits ? size : 0);
+	events->type[fits ? size : 0] = '\0';
+	events->is_other = events->takes_all ? !fits : size > 0 && !is_text(value, size, "message");
+}
+
 static void take_id(struct mcp_events *events, const char *value, size_t size)
 {
 	if (size > MCP_EVENT_ID_BYTES || (size > 0 && memchr(value, '\0', size)))
@@ -56,7 +65,7 @@ static void take_field(struct mcp_events *events, const char *line, size_t name_
 	if (is_text(line, name_size, "data"))
 		take_data(events, value, size);
 	else if (is_text(line, name_size, "event"))
-		events->is_other = size > 0 && !is_text(value, size, "message");
+		take_type(events, value, size);
 	else if (is_text(line, name_size, "id"))
 		take_id(events, value, size);
 	else if (is_text(line, name_size, "retry"))
@@ -73,6 +82,7 @@ static int end_event(struct mcp_events *events, mcp_event_function receive, void
 	buffer_recycle(&events->data, KEPT_BYTES);
 	events->has_data = false;
 	events->is_other = false;
+	*events->type = '\0';
 	return r;
 }
 
@@ -162,6 +172,7 @@ void mcp_events_restart(struct mcp_events *events)
 	buffer_recycle(&events->data, KEPT_BYTES);
 	events->has_data = false;
 	events->is_other = false;
+	*events->type = '\0';
 	events->was_cr = false;
 	events->has_begun = false;
 }

@@ -17,8 +17,8 @@
  *   data: {"jsonrpc": …   each further line of data is a line of the message
  *                         an empty line ends the event
  *
- * Lines end with LF, CR or CRLF, and bytes may be cut anywhere. An event without data, and one of another
- * type than message, is not received. The one that the end of the stream cuts off is dropped.
+ * Lines end with LF, CR or CRLF, and bytes may be cut anywhere. An event without data is not received, nor, unless
+ * takes_all, one of another type than message. The one that the end of the stream cuts off is dropped.
  */
 
 /* The longest id; a longer one is ignored. */
@@ -27,14 +27,19 @@
 /* The longest wait that a server may ask for. */
 #define MCP_RETRY_MAX_MS 60000
 
-/* Zero it before use, but for bytes_max; free it with mcp_events_deinit(). */
+/* The longest type of an event, with its NUL; an event of a longer one is not received. */
+#define MCP_EVENT_TYPE_BYTES 64
+
+/* Zero it before use, but for bytes_max and takes_all; free it with mcp_events_deinit(). */
 struct mcp_events {
 	size_t bytes_max; /* the most bytes of a line, and of the data of an event */
+	bool takes_all;   /* events of every type are received */
 	struct buffer line;
 	struct buffer data;
-	bool has_data;     /* the event has a line of data */
-	bool is_other;     /* the event has another type */
-	bool was_cr;       /* the last byte was a CR, so that a LF belongs to it */
+	bool has_data;                   /* the event has a line of data */
+	bool is_other;                   /* the event has a type that is not received */
+	char type[MCP_EVENT_TYPE_BYTES]; /* the one of the event; "": message */
+	bool was_cr;                     /* the last byte was a CR, so that a LF belongs to it */
 	bool has_begun;    /* a line has ended: there is no byte order mark any more */
 	struct buffer id;  /* the last one that was received */
 	uint64_t retry_ms; /* 0: the server has not asked for a wait */

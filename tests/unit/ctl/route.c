@@ -39,6 +39,7 @@ Test(ctl_route, has_the_members_in_their_places)
 	expect("ovos.tools.calls", "{\"since_s\":600.5,\"limit\":3}",
 		"GET /v1/calls?since_s=600.5&limit=3 ");
 	expect("ovos.tools.cancel", "{\"id\":\"c4\"}", "DELETE /v1/calls/c4 ");
+	expect("ovos.tools.watch", "{\"seconds\":60}", "GET /v1/events ");
 	expect("ovos.tools.reload", "{}", "POST /v1/reload ");
 	expect("ovos.tools.approval.respond",
 		"{\"id\":\"q\",\"decision\":\"deny\",\"reason\":\"n\\\"o\",\"proof\":\"00\"}",

@@ -74,6 +74,40 @@ static void expect_id(const struct mcp_events *events, const char *id)
 	cr_expect(events->id.size == 0 || memcmp(events->id.data, id, strlen(id)) == 0);
 }
 
+struct typed {
+	struct mcp_events events;
+	struct buffer record;
+};
+
+static int record_type(void *context, const char *data, size_t size)
+{
+	struct typed *typed = context;
+
+	buffer_printf(&typed->record, "%s=%.*s;", typed->events.type, (int)size, data);
+	return 0;
+}
+
+Test(mcp_events, of_every_type_are_received_where_they_are_wanted)
+{
+	static const char longest[] =
+		"event: 012345678901234567890123456789012345678901234567890123456789012\ndata: "
+		"e\n\n"
+		"event: 0123456789012345678901234567890123456789012345678901234567890123\ndata: "
+		"f\n\n";
+	struct typed typed = {.events = {.bytes_max = 1000, .takes_all = true}};
+	static const char text[] = "event: ping\ndata: a\n\ndata: b\n\nevent: message\ndata: "
+				   "c\n\nevent: x\n\ndata: d\n\n";
+
+	cr_assert_eq(mcp_events_take(&typed.events, text, strlen(text), record_type, &typed), 0);
+	cr_assert_eq(
+		mcp_events_take(&typed.events, longest, strlen(longest), record_type, &typed), 0);
+	cr_expect_str_eq(buffer_terminate(&typed.record),
+		"ping=a;=b;message=c;=d;"
+		"012345678901234567890123456789012345678901234567890123456789012=e;");
+	mcp_events_deinit(&typed.events);
+	buffer_deinit(&typed.record);
+}
+
 Test(mcp_events, have_the_last_id)
 {
 	cleanup(mcp_events_deinit) struct mcp_events events = {.bytes_max = 4096};
