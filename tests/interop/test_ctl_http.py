@@ -166,6 +166,16 @@ def test_a_token_opens_what_it_is_for(started, tmp_path):
         assert done.returncode == ERROR and "operator" in done.stderr, command
 
 
+@pytest.mark.parametrize("url,warns", [("http://kitchen.invalid", True), ("http://[2001:db8::1]:1", True),
+                                       ("http://127.0.0.2:1", False), ("http://[::1]:1", False), ("http://localhost:1", False),
+                                       ("https://kitchen.invalid", False), ("unix:/nowhere", False)])
+def test_a_token_in_clear_is_warned_of(started, tmp_path, url, warns):
+    for more in ([], ["--token-file", started.home / "kid"]):
+        done = toolboxctl("list", "--http", url, "--timeout", "1", *more, home=tmp_path)
+        assert done.returncode == NO_SERVICE
+        assert ("can be read on its way" in done.stderr) is (warns and bool(more)), done.stderr
+
+
 @pytest.mark.parametrize("make,reason", [
     (lambda path: path.chmod(0o604), "others cannot read"), (lambda path: path.chmod(0o620), "others cannot read"),
     (lambda path: path.write_text("short\n"), "16 to 256"), (lambda path: path.write_text("a b" * 9), "16 to 256"),
@@ -207,6 +217,22 @@ def test_nothing_is_there(tmp_path):
     assert done.stderr == f"toolboxctl: no tool service at unix:{tmp_path}/none: No such file or directory\n"
     done = toolboxctl("list", "--http", "http://no-such-name.invalid:1", home=tmp_path)
     assert done.returncode == NO_SERVICE and "no-such-name.invalid" in done.stderr
+
+
+def test_a_name_server_that_is_slow_holds_nobody(tmp_path):
+    """Neither when the time is over: its answer would take 30 s."""
+    file = tmp_path / "resolv.conf"
+    file.write_text("nameserver 127.0.0.77\noptions timeout:30 attempts:1\n")
+    inside = ["unshare", "--mount", "sh", "-c", 'mount --bind "$0" /etc/resolv.conf && exec "$@"', str(file)]
+    if os.getuid() != 0 or subprocess.run([*inside, "true"], capture_output=True).returncode != 0:
+        pytest.skip("only root of this device may have name servers of its own")
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
+        server.bind(("127.0.0.77", 53))
+        done = subprocess.run([*inside, str(TOOLBOXCTL), "list", "--http", "http://kitchen.example", "--timeout", "0.5"],
+                              env=environment(tmp_path), capture_output=True, text=True, timeout=20)
+        server.setblocking(False)
+        assert server.recv(512), "it was asked"
+    assert done.returncode == NO_SERVICE and "no connection within 0.5 s" in done.stderr
 
 
 @contextlib.contextmanager

@@ -58,6 +58,23 @@ static bool normalise(
 	return is_good;
 }
 
+/* Return whether others can read the requests to @url on their way. */
+static bool is_exposed(const struct library *curl, CURLU *url)
+{
+	char *host = NULL;
+	bool is_bracketed;
+	bool is_here;
+
+	if (!has_part(curl, url, CURLUPART_SCHEME, "http") ||
+		curl->url_get(url, CURLUPART_HOST, &host, 0) != CURLUE_OK)
+		return false;
+	is_bracketed = *host == '[';
+	host[strcspn(host, "]")] = '\0';
+	is_here = config_http_host_is_loopback(host + is_bracketed);
+	curl->free(host);
+	return !is_here;
+}
+
 /* Parse a URL. Return 0, or CTL_USAGE after a complaint. */
 static int parse_url(const char *name, const char *text, struct http_address *address)
 {
@@ -82,6 +99,7 @@ static int parse_url(const char *name, const char *text, struct http_address *ad
 		}
 		url = curl->url();
 		is_good = url && normalise(curl, url, text, address->url);
+		address->is_exposed = is_good && is_exposed(curl, url);
 		curl->url_cleanup(url);
 	}
 	if (is_good)
@@ -105,6 +123,9 @@ int http_address_read(const char *name, const char *text, const char *token_file
 			"--token-file %s, not '%s'", config_token_expected(r), token_file);
 		return CTL_USAGE;
 	}
+	if (token_file && address.is_exposed)
+		terminal_complain("warning: the token can be read on its way to %s: use https://",
+			address.url);
 	*ret_address = address;
 	return 0;
 }

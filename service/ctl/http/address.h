@@ -18,6 +18,7 @@ struct http_address {
 	char url[HTTP_URL_BYTES];          /* without a slash at its end */
 	char path[CONFIG_HTTP_PATH_BYTES]; /* the Unix socket, or "" */
 	char token[BUS_TOKEN_BYTES];       /* "": none */
+	bool is_exposed;                   /* others can read the requests on their way */
 };
 
 /* Parse the value @text of the flag or variable @name, and read the token in the file @token_file, which may be

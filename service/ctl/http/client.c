@@ -349,6 +349,8 @@ static bool set_options(struct http_transfer *transfer, const struct route_reque
 	curl->easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_line);
 	curl->easy_setopt(easy, CURLOPT_HEADERDATA, transfer);
 	curl->easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+	/* Do not wait at the end for a name server that is slow. */
+	curl->easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
 	curl->easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
 	curl->easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
 	curl->easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
