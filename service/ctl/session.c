@@ -623,13 +623,19 @@ static int write_route(const struct ctl_session *session, struct route_request *
 /* Report that the time is over. */
 static int complain_slow(struct ctl_session *session)
 {
-	bool is_connected = http_transfer_is_connected(session->transfer);
+	bool has_effect = strcmp(session->topic, INVOKE_TOPIC) == 0;
+	double seconds = (double)session->timeout_ms / 1000;
 	char reason[64];
 
-	snprintf(reason, sizeof(reason), "no %s within %g s (--timeout)",
-		is_connected ? "answer" : "connection", (double)session->timeout_ms / 1000);
+	if (http_transfer_is_connected(session->transfer) && !session->stays) {
+		terminal_complain("no answer from %s within %g s (--timeout)%s",
+			http_client_url(session->http), seconds,
+			has_effect ? "; the connection is closed, which cancels the call" : "");
+		return CTL_NO_ANSWER;
+	}
+	snprintf(reason, sizeof(reason), "no response within %g s (--timeout)", seconds);
 	complain_no_service(session, reason);
-	return is_connected ? CTL_NO_ANSWER : CTL_NO_BUS;
+	return CTL_NO_BUS;
 }
 
 /* Send the request that is in flight, and wait for its response. Return 0 or an enum ctl_status. */
@@ -663,10 +669,8 @@ static int ask_over_http(struct ctl_session *session)
 	else
 		r = r == -EINTR ? CTL_NO_ANSWER : complain_slow(session);
 	/* A service that goes away is waited for. */
-	if (session->stays) {
+	if (session->stays)
 		session->error = 0;
-		r = r == CTL_NO_ANSWER ? CTL_NO_BUS : r;
-	}
 	http_transfer_free(take_ptr(session->transfer));
 	return r;
 }

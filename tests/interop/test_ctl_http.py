@@ -232,7 +232,7 @@ def test_a_name_server_that_is_slow_holds_nobody(tmp_path):
                               env=environment(tmp_path), capture_output=True, text=True, timeout=20)
         server.setblocking(False)
         assert server.recv(512), "it was asked"
-    assert done.returncode == NO_SERVICE and "no connection within 0.5 s" in done.stderr
+    assert done.returncode == NO_SERVICE and "no response within 0.5 s" in done.stderr
 
 
 @contextlib.contextmanager
@@ -333,7 +333,21 @@ def test_who_is_slow_is_waited_for_and_no_longer(tmp_path):
         done = toolboxctl("list", "--http", url, "--timeout", "0.5", home=tmp_path)
         assert time.monotonic() - start < 10 * SLOWNESS
     assert (done.returncode, done.stdout) == (NO_ANSWER, "")
-    assert done.stderr == f"toolboxctl: no tool service at {url}: no answer within 0.5 s (--timeout)\n"
+    assert done.stderr == f"toolboxctl: no answer from {url} within 0.5 s (--timeout)\n"
+    with peer(silent) as (url, requests):
+        done = toolboxctl("invoke", "add", "--args", "{}", "--json", "--http", url, "--timeout", "0.5", home=tmp_path)
+    assert (done.returncode, done.stdout, len(requests)) == (NO_ANSWER, "", 1)
+
+    def silent_call(connection):
+        if b"GET" in requests[-1]:
+            connection.sendall(page('{"name": "add"}'))
+        else:
+            silent(connection)
+    with peer(silent_call, n_connections=2) as (url, requests):
+        done = toolboxctl("invoke", "add", "--args", "{}", "--json", "--http", url, "--timeout", "0.5", home=tmp_path)
+    assert (done.returncode, done.stdout, len(requests)) == (NO_ANSWER, "", 2)
+    assert done.stderr == (f"toolboxctl: no answer from {url} within 1.5 s (--timeout); "
+                           "the connection is closed, which cancels the call\n")
 
     def slow(connection):
         for byte in page('{"tools": []}'):
