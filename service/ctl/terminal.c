@@ -41,6 +41,35 @@ static size_t width_of(int fd)
 	return size.ws_col;
 }
 
+/* Return to the beginning of the line, and clear it. */
+#define TAKE_AWAY "\r\x1b[K"
+
+static bool has_line;
+
+void terminal_draw_line(const struct buffer *line)
+{
+	if (buffer_status(line) < 0)
+		return;
+	fputs(TAKE_AWAY, stderr);
+	fwrite(line->data, 1, line->size, stderr);
+	fflush(stderr);
+	has_line = true;
+}
+
+void terminal_clear_line(void)
+{
+	if (!has_line)
+		return;
+	fputs(TAKE_AWAY, stderr);
+	fflush(stderr);
+	has_line = false;
+}
+
+bool terminal_has_line(void)
+{
+	return has_line;
+}
+
 #define PROGRAM "toolboxctl:"
 
 void terminal_complain(const char *format, ...)
@@ -60,6 +89,7 @@ void terminal_complain(const char *format, ...)
 	terminal_append_wrapped(&wrapped, line.data ? line.data : "", line.size,
 		width > INDENT ? width - INDENT : width, INDENT);
 	fflush(stdout);
+	terminal_clear_line();
 	if (!buffer_terminate(&wrapped) || wrapped.size < strlen(PROGRAM))
 		fprintf(stderr, PROGRAM " out of memory\n");
 	else

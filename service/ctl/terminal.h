@@ -15,6 +15,16 @@
 /* Complain on stderr: `toolboxctl: …`. */
 void terminal_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Draw @line, which fits into one of the terminal that stderr is, in place of the one that was drawn. The next
+ * complaint takes it away. */
+void terminal_draw_line(const struct buffer *line);
+
+/* Take the line away. */
+void terminal_clear_line(void);
+
+/* Return whether a line is drawn. */
+bool terminal_has_line(void);
+
 /* Complain about @diagnostic if it is an error (a diagnostic_function; @data is not used). */
 void terminal_complain_error(void *data, const struct diagnostic *diagnostic);
 

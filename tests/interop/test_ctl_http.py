@@ -555,6 +555,7 @@ def test_the_stream_of_a_call_ends_with_its_answer(tmp_path, events, status, wor
         code, text, _ = see(tmp_path, 80, "invoke", "add", "--args", "{}", "--http", url)
     assert code == status and words in re.sub(r"\r\n +", " ", text), text
     assert b"\r\nAccept: text/event-stream\r\n" in requests[1]
+    assert "(Ctrl-C cancels)\x1b[31m" not in text and "(Ctrl-C cancels)toolboxctl" not in text
 
 
 def test_tls_is_verified(launch, tmp_path):

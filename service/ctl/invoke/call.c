@@ -126,7 +126,7 @@ static void take_question(struct waiting *waiting, const struct json_tape *event
 	if (!waiting->question)
 		return;
 	ctl_session_pause(waiting->session, (uint64_t)(seconds * MS_PER_S) + RESOLVE_MS);
-	progress_clear(&waiting->progress);
+	terminal_clear_line();
 	if (waiting->key)
 		answer_own_question(waiting, event);
 	else if (isatty(STDERR_FILENO))
@@ -179,7 +179,7 @@ static uint64_t interrupt(void *data, int signal_number)
 	if (waiting->is_cancelled)
 		return 0;
 	waiting->is_cancelled = true;
-	progress_clear(&waiting->progress);
+	terminal_clear_line();
 	return ctl_session_cancel(waiting->session, waiting->call_id);
 }
 
@@ -257,7 +257,7 @@ static int ask_service(struct waiting *waiting, const struct ctl_options *option
 	ctl_session_listen(waiting->session, NULL, 0, NULL, NULL);
 	ctl_session_interrupts(waiting->session, NULL, NULL, NULL);
 	ctl_session_set_timeout(waiting->session, options->timeout_ms);
-	progress_clear(&waiting->progress);
+	terminal_clear_line();
 	return waiting->is_cancelled ? report_end(waiting, options, r, (double)wait_ms / MS_PER_S)
 				     : r;
 }

@@ -17,7 +17,6 @@
 #define TEXT_LEAST  12 /* columns that a text gets before a bar does */
 #define MS_PER_S    1000.0
 #define QUIET_MS    2000 /* before a call that reports nothing gets a line */
-#define TAKE_AWAY   "\r\x1b[K"
 
 static const char hint[] = "   (Ctrl-C cancels)";
 
@@ -109,13 +108,8 @@ static void draw(struct progress *progress)
 
 	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) < 0 || size.ws_col == 0)
 		size.ws_col = COLUMNS;
-	buffer_append_string(&line, TAKE_AWAY);
 	progress_write(progress, size.ws_col, seconds, terminal_has_utf8(), &line);
-	if (buffer_status(&line) < 0)
-		return;
-	fwrite(line.data, 1, line.size, stderr);
-	fflush(stderr);
-	progress->is_drawn = true;
+	terminal_draw_line(&line);
 }
 
 void progress_take(struct progress *progress, const struct json_tape *event)
@@ -135,16 +129,7 @@ void progress_take(struct progress *progress, const struct json_tape *event)
 
 void progress_tick(struct progress *progress)
 {
-	if (progress->is_drawn ||
+	if (terminal_has_line() ||
 		(progress->is_shown && clock_now_ms() >= progress->began_ms + QUIET_MS))
 		draw(progress);
-}
-
-void progress_clear(struct progress *progress)
-{
-	if (!progress->is_drawn)
-		return;
-	fputs(TAKE_AWAY, stderr);
-	fflush(stderr);
-	progress->is_drawn = false;
 }

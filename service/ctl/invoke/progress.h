@@ -11,13 +11,12 @@
 
 /*
  * How far a call is, on one line of the terminal that stderr is, which is drawn anew. Anything else gets
- * nothing.
+ * nothing. terminal_clear_line() takes it away.
  *
  *   adding ███████████░░░░░ 66 %  2.1 s   (Ctrl-C cancels)
  */
 struct progress {
 	bool is_shown; /* stderr is a terminal that can draw a line anew */
-	bool is_drawn; /* a line is there now */
 	uint64_t began_ms;
 	struct buffer text; /* the last text from the tool, one line */
 	double done;        /* 0 to 1; negative: not known */
@@ -30,9 +29,6 @@ void progress_take(struct progress *progress, const struct json_tape *event);
 
 /* Draw the line with the time that has passed, from the second second on. */
 void progress_tick(struct progress *progress);
-
-/* Take the line away. */
-void progress_clear(struct progress *progress);
 
 void progress_deinit(struct progress *progress);
 
