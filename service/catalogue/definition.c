@@ -143,24 +143,58 @@ static void write_object_schema(const char *text, struct buffer *out)
 }
 
 /* The hints of a risk (MCP, ToolAnnotations); an unrated tool has none. */
-static const char *const annotations[] = {
+static const char *const risk_hints[] = {
 	[TOOL_UNRATED] = "",
-	[TOOL_READ] = ",\"annotations\":{\"readOnlyHint\":true}",
-	[TOOL_WRITE] = ",\"annotations\":{\"readOnlyHint\":false,\"destructiveHint\":true}",
-	[TOOL_EXECUTE] = ",\"annotations\":{\"readOnlyHint\":false,\"destructiveHint\":true,"
-			 "\"openWorldHint\":true}",
+	[TOOL_READ] = ",\"readOnlyHint\":true",
+	[TOOL_WRITE] = ",\"readOnlyHint\":false,\"destructiveHint\":true",
+	[TOOL_EXECUTE] = ",\"readOnlyHint\":false,\"destructiveHint\":true,\"openWorldHint\":true",
 };
+
+/* Write the annotations of @tool, whose definition @definition has. */
+static void write_annotations(
+	const struct tool *tool, const struct json_tape *definition, struct buffer *out)
+{
+	uint32_t destructive = json_find(definition, 0, "destructive");
+	uint32_t idempotent = json_find(definition, 0, "idempotent");
+	bool is_idempotent = idempotent != JSON_NONE && json_is_true(definition, idempotent);
+	const char *hints = risk_hints[tool->risk];
+
+	/* The key counts for the risk write alone. */
+	if (tool->risk == TOOL_WRITE && destructive != JSON_NONE &&
+		!json_is_true(definition, destructive))
+		hints = ",\"readOnlyHint\":false,\"destructiveHint\":false";
+	if (!*hints && !is_idempotent)
+		return;
+	buffer_append_string(out, ",\"annotations\":{");
+	buffer_append_string(out, *hints ? hints + 1 : "");
+	if (is_idempotent)
+		buffer_printf(out, "%s\"idempotentHint\":true", *hints ? "," : "");
+	buffer_append_char(out, '}');
+}
 
 static void write_mcp(const struct tool *tool, const char *name, struct buffer *out)
 {
+	cleanup(json_tape_cleanup) struct json_tape definition = {0};
+	uint32_t title;
+
+	if (json_tape_read(&definition, tool->definition, tool->definition_size,
+		    2 * JSON_DEPTH_DEFAULT, NULL) != 0) {
+		out->error = -ENOMEM;
+		return;
+	}
+	title = json_find(&definition, 0, "title");
 	begin_for_model(tool, name, out);
+	if (title != JSON_NONE) {
+		buffer_append_string(out, ",\"title\":");
+		json_write_compact(out, &definition, title);
+	}
 	buffer_append_string(out, ",\"inputSchema\":");
 	write_object_schema(tool->argument_schema, out);
 	if (is_object_schema(tool->output_schema)) {
 		buffer_append_string(out, ",\"outputSchema\":");
 		buffer_append_string(out, tool->output_schema);
 	}
-	buffer_append_string(out, annotations[tool->risk]);
+	write_annotations(tool, &definition, out);
 	buffer_append_char(out, '}');
 }
 

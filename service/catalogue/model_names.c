@@ -73,17 +73,6 @@ static void write_whole(const struct model_candidate *candidate, char ret_text[W
 		snprintf(ret_text, WHOLE_BYTES, "%s", tool->name);
 }
 
-int model_name_write_whole(const struct tool *tool, char ret_text[MODEL_NAME_BYTES])
-{
-	char whole[WHOLE_BYTES];
-
-	write_whole(&(struct model_candidate){.tool = tool, .is_shared = true}, whole);
-	if (strlen(whole) > MODEL_NAME_BYTES_MAX)
-		return write_form(whole, whole, ret_text);
-	strcpy(ret_text, whole);
-	return 0;
-}
-
 /* Write the name of @candidate anew, whose last one is taken; its identity is digested. */
 static int write_again(const struct model_candidate *candidate, unsigned int round,
 	char ret_text[MODEL_NAME_BYTES])
@@ -195,6 +184,28 @@ int model_names_find(const struct model_candidate *candidates, size_t n_candidat
 		*ret_names = names;
 	else
 		free(names.items);
+	return r;
+}
+
+int model_names_write_whole(
+	const struct tool *const *tools, size_t n_tools, char (*ret_texts)[MODEL_NAME_BYTES])
+{
+	cleanup_free struct model_candidate *candidates = calloc(n_tools + 1, sizeof(*candidates));
+	struct model_names names = {0};
+	int r = candidates ? 0 : -ENOMEM;
+
+	for (size_t i = 0; r == 0 && i < n_tools; i++) {
+		char whole[WHOLE_BYTES];
+
+		candidates[i] = (struct model_candidate){tools[i], i, true};
+		write_whole(&candidates[i], whole);
+		/* One that is cut here has the third form. */
+		snprintf(ret_texts[i], MODEL_NAME_BYTES, "%.*s", MODEL_NAME_BYTES_MAX, whole);
+	}
+	r = r ? r : model_names_find(candidates, n_tools, &names);
+	for (size_t i = 0; r == 0 && i < names.n_items; i++)
+		memcpy(ret_texts[names.items[i].index], names.items[i].text, MODEL_NAME_BYTES);
+	model_names_deinit(&names);
 	return r;
 }
 

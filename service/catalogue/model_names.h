@@ -44,8 +44,10 @@ bool model_names_may_clash(const char *name);
 int model_names_find(const struct model_candidate *candidates, size_t n_candidates,
 	struct model_names *ret_names);
 
-/* Write `toolbox__name` of @tool to @ret_text, in the third form when that is too long. 0 or -ENOMEM. */
-int model_name_write_whole(const struct tool *tool, char ret_text[MODEL_NAME_BYTES]);
+/* Write the names of the @n_tools to @ret_texts where each is called `toolbox__name`, or by the third form: no two
+ * are the same. 0 or -ENOMEM. */
+int model_names_write_whole(
+	const struct tool *const *tools, size_t n_tools, char (*ret_texts)[MODEL_NAME_BYTES]);
 
 /* Return the index of the tool that is called @text of @size bytes, or -1. */
 long model_names_lookup(const struct model_names *names, const char *text, size_t size);

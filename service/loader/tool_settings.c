@@ -39,6 +39,9 @@ static void write_extra(const struct json_tape *tape, const struct config_tool *
 {
 	if (tool->risk != TOOL_UNRATED)
 		buffer_printf(out, ",\"risk\":\"%s\"", tool_risk_name(tool->risk));
+	write_kept(tape, "title", out);
+	write_kept(tape, "destructive", out);
+	write_kept(tape, "idempotent", out);
 	if (settings->has_parallel)
 		buffer_printf(out, ",\"parallel\":%s", tool->is_parallel ? "true" : "false");
 	else

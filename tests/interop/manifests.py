@@ -77,6 +77,12 @@ def answers(folder):
     ])
 
 
+def alike(folder):
+    """Two toolboxes whose tools have one `toolbox__name`: alike__a__b. 97 is 97 of the one, and 65 of the other."""
+    toolbox(folder, "alike", [labs("a__b")])
+    toolbox(folder, "alike__a", [tool("b", "toupper", [integer("value", "i32")], "i32")])
+
+
 def twins(folder):
     """Two toolboxes with a tool of one name."""
     toolbox(folder, "left", [tool("same", "labs", [integer("value")]), labs("only_left")])

@@ -95,6 +95,33 @@ def test_mcp_has_the_hints_of_the_risk(service):
     assert listed["union"]["inputSchema"]["type"] == "object"
 
 
+def test_mcp_has_the_title_and_the_hints_of_the_manifest(launch, tmp_path):
+    folder = tmp_path / "toolbox.d"
+    folder.mkdir()
+    (folder / "hints.json").write_text(json.dumps({"kind": "command", "risk": "write", "tools": [
+        command("adds", {}, title="Adds a note", destructive=False, idempotent=True),
+        command("plain", {}), command("rated", {}, destructive=False, title="Rated")]}))
+    service = launch({"toolboxes": {"hints": {"tools": {"rated": {"risk": "execute"}}}}}, [folder])
+    definitions = json.loads((ROOT / "schemas" / "definition.schema.json").read_text())["$defs"]
+    with Caller(service.url) as caller:
+        full = {one["name"]: one for one in caller.call("ovos.tools.list")["tools"]}
+        listed = {one["name"]: one for one in caller.call("ovos.tools.list", {"format": "mcp"})["tools"]}
+    for name in full:
+        jsonschema.validate(full[name], definitions["full"])
+        jsonschema.validate(listed[name], definitions["mcp"])
+    assert (full["adds"]["title"], full["adds"]["destructive"], full["adds"]["idempotent"]) == (
+        "Adds a note", False, True)
+    assert not {"title", "destructive", "idempotent"} & full["plain"].keys()
+    assert listed["adds"]["title"] == "Adds a note" and "title" not in listed["plain"]
+    assert listed["adds"]["annotations"] == {
+        "readOnlyHint": False, "destructiveHint": False, "idempotentHint": True}
+    assert listed["plain"]["annotations"] == {"readOnlyHint": False, "destructiveHint": True}
+    # An operator's risk is the one that counts; it takes nothing else away.
+    assert full["rated"]["title"] == listed["rated"]["title"] == "Rated"
+    assert listed["rated"]["annotations"] == {
+        "readOnlyHint": False, "destructiveHint": True, "openWorldHint": True}
+
+
 def test_markdown_is_one_text(service):
     with Caller(service.url) as caller:
         answer = caller.call("ovos.tools.list", {"format": "markdown", "toolbox_id": "shapes"})

@@ -138,6 +138,17 @@ def test_errors_of_a_call_and_of_a_request(client):
     assert client.send("tools/list", {"cursor": "x"}).json["error"]["code"] == -32602
 
 
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+def test_two_tools_never_have_one_name(launch, tmp_path, era):
+    manifests.alike(tmp_path / "toolbox.d")
+    service = launch({}, [tmp_path / "toolbox.d"], args=["--http", "127.0.0.1:0"])
+    with Client(port_of(service.daemon), era) as client:
+        names = [tool["name"] for tool in client.result("tools/list")["tools"]]
+        assert names[0] == "alike__a__b" and len(set(names)) == 2
+        assert [client.result("tools/call", {"name": name, "arguments": {"value": 97}})["structuredContent"]
+                for name in names] == [{"result": 97}, {"result": 65}]
+
+
 def test_one_toolbox_has_bare_names(started, port):
     for era in ("legacy", "modern"):
         with Client(port, era, "/mcp/left") as client:

@@ -91,35 +91,29 @@ static int read_tools(const struct json_tape *full, const struct json_tape *mcp,
 	return 0;
 }
 
-/* Give each tool `toolbox__name`, or the form for a long or taken one. 0 or -ENOMEM. */
-static int name_tools(struct mcp_tools *tools)
+/* Give each tool its name in the list: `toolbox__name`, or its own when @is_bare. 0 or -ENOMEM. */
+static int name_tools(struct mcp_tools *tools, bool is_bare)
 {
 	size_t n = tools->n_items;
 	cleanup_free struct tool *copies = calloc(n + 1, sizeof(*copies));
 	cleanup_free struct toolbox *boxes = calloc(n + 1, sizeof(*boxes));
-	cleanup_free struct model_candidate *candidates = calloc(n + 1, sizeof(*candidates));
-	struct model_names names = {0};
-	int r = copies && boxes && candidates ? 0 : -ENOMEM;
+	cleanup_free const struct tool **pointers = calloc(n + 1, sizeof(*pointers));
+	cleanup_free char(*names)[MODEL_NAME_BYTES] = calloc(n + 1, sizeof(*names));
+	int r = copies && boxes && pointers && names ? 0 : -ENOMEM;
 
 	for (size_t i = 0; r == 0 && i < n; i++) {
 		boxes[i].id = tools->items[i].toolbox_id;
 		copies[i] = (struct tool){.toolbox = &boxes[i], .name = tools->items[i].name};
-		candidates[i] = (struct model_candidate){&copies[i], i, true};
+		pointers[i] = &copies[i];
 	}
-	r = r ? r : model_names_find(candidates, n, &names);
-	for (size_t i = 0; r == 0 && i < names.n_items; i++) {
-		struct mcp_tool *tool = &tools->items[names.items[i].index];
-
-		tool->listed = strdup(names.items[i].text);
-	}
+	if (r == 0 && !is_bare)
+		r = model_names_write_whole(pointers, n, names);
 	for (size_t i = 0; r == 0 && i < n; i++) {
 		struct mcp_tool *tool = &tools->items[i];
 
-		if (!tool->listed &&
-			asprintf(&tool->listed, "%s__%s", tool->toolbox_id, tool->name) < 0)
-			r = -ENOMEM;
+		tool->listed = strdup(is_bare ? tool->name : names[i]);
+		r = tool->listed ? 0 : -ENOMEM;
 	}
-	model_names_deinit(&names);
 	return r;
 }
 
@@ -161,14 +155,7 @@ int mcp_tools_make(const struct json_tape *full, const struct json_tape *mcp,
 	if (!tokens || !tools.items || !tools.texts || !tools.by_listed || !tools.by_name)
 		r = -ENOMEM;
 	r = r ? r : read_tools(full, mcp, ids, n_ids, &tools, tokens);
-	if (r == 0 && n_ids == 1) {
-		for (size_t i = 0; r == 0 && i < tools.n_items; i++) {
-			tools.items[i].listed = strdup(tools.items[i].name);
-			r = tools.items[i].listed ? 0 : -ENOMEM;
-		}
-	} else if (r == 0) {
-		r = name_tools(&tools);
-	}
+	r = r ? r : name_tools(&tools, n_ids == 1);
 	r = r ? r : write_texts(&tools, mcp, tokens);
 	if (r == 0)
 		*ret_tools = tools;

@@ -44,23 +44,18 @@ static int compare_mcp_tools(const void *a, const void *b)
 	return strcmp(((const struct mcp_tool *)a)->name, ((const struct mcp_tool *)b)->name);
 }
 
-/* Append @tool to @list; 0 or -ENOMEM. The text of its definition is an offset so far. */
-static int add_tool(struct mcp_list *list, const struct tool *tool)
+/* Append @tool with its @name to @list. The text of its definition is an offset so far. */
+static void add_tool(struct mcp_list *list, const struct tool *tool, const char *name)
 {
 	struct mcp_tool *entry = &list->tools[list->n_tools];
 	struct text_view *text = &list->texts[list->n_tools];
 	size_t start = list->text.size;
-	int r = 0;
 
 	entry->tool = tool;
-	if (list->toolbox_id)
-		snprintf(entry->name, sizeof(entry->name), "%s", tool->name);
-	else
-		r = model_name_write_whole(tool, entry->name);
+	snprintf(entry->name, sizeof(entry->name), "%s", name);
 	definition_write(tool, DEFINITION_MCP, entry->name, &list->text);
 	text->size = list->text.size - start;
 	list->n_tools++;
-	return r;
 }
 
 static void add_texts(struct mcp_list *list)
@@ -78,9 +73,11 @@ static struct mcp_list *make_list(const struct catalogue *view, const char *tool
 {
 	cleanup(mcp_list_cleanup) struct mcp_list *list = calloc(1, sizeof(*list));
 	size_t n_tools = catalogue_n_tools(view);
-	int r = 0;
+	cleanup_free const struct tool **tools = calloc(n_tools + 1, sizeof(*tools));
+	cleanup_free char(*names)[MODEL_NAME_BYTES] = calloc(n_tools + 1, sizeof(*names));
+	size_t n = 0;
 
-	if (!list)
+	if (!list || !tools || !names)
 		return NULL;
 	list_init(&list->link);
 	list->serial = catalogue_serial(view);
@@ -89,13 +86,17 @@ static struct mcp_list *make_list(const struct catalogue *view, const char *tool
 	list->tools = calloc(n_tools + 1, sizeof(*list->tools));
 	if ((toolbox_id && !list->toolbox_id) || !list->texts || !list->tools)
 		return NULL;
-	for (size_t i = 0; r == 0 && i < n_tools; i++) {
+	for (size_t i = 0; i < n_tools; i++) {
 		const struct tool *tool = catalogue_tool(view, i);
 
 		if (!toolbox_id || strcmp(tool->toolbox->id, toolbox_id) == 0)
-			r = add_tool(list, tool);
+			tools[n++] = tool;
 	}
-	if (r != 0 || buffer_status(&list->text) < 0)
+	if (!toolbox_id && model_names_write_whole(tools, n, names) < 0)
+		return NULL;
+	for (size_t i = 0; i < n; i++)
+		add_tool(list, tools[i], toolbox_id ? tools[i]->name : names[i]);
+	if (buffer_status(&list->text) < 0)
 		return NULL;
 	add_texts(list);
 	return take_ptr(list);

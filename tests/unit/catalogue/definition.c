@@ -50,6 +50,48 @@ Test(definition, is_told_to_models_in_their_formats)
 	expect_written(DEFINITION_MARKDOWN, "add", "### add\n\nWhat \"it\" does\n\n");
 }
 
+/* Expect the MCP definition of a tool of @risk whose definition has the members @extra to end with @end. */
+static void expect_hints(enum tool_risk risk, const char *extra, const char *end)
+{
+	struct toolbox *toolbox = make_toolbox("box", "add", NULL);
+	struct tool *tool = &toolbox->tools[0];
+	struct buffer full = {0};
+	struct buffer text = {0};
+	char expected[512];
+
+	tool->risk = risk;
+	definition_write_full(tool, extra, &full);
+	tool->definition = buffer_take(&full, &tool->definition_size);
+	definition_write(tool, DEFINITION_MCP, "add", &text);
+	snprintf(expected, sizeof(expected),
+		"{\"name\":\"add\",\"description\":\"What \\\"it\\\" does\"%s}", end);
+	cr_expect_str_eq(buffer_terminate(&text), expected, "%s", text.data);
+	buffer_deinit(&text);
+	package_unref(toolbox->package);
+}
+
+#define INPUT ",\"inputSchema\":{\"type\":\"object\"}"
+
+Test(definition, has_the_title_and_hints_of_the_manifest_for_mcp)
+{
+	static const char both[] = ",\"destructive\":false,\"idempotent\":true";
+
+	expect_hints(
+		TOOL_UNRATED, ",\"title\":\"A \\\"b\\\"\"", ",\"title\":\"A \\\"b\\\"\"" INPUT);
+	expect_hints(TOOL_UNRATED, ",\"destructive\":false", INPUT);
+	expect_hints(TOOL_UNRATED, both, INPUT ",\"annotations\":{\"idempotentHint\":true}");
+	expect_hints(TOOL_READ, both,
+		INPUT ",\"annotations\":{\"readOnlyHint\":true,\"idempotentHint\":true}");
+	expect_hints(TOOL_WRITE, ",\"destructive\":true,\"idempotent\":false",
+		INPUT ",\"annotations\":{\"readOnlyHint\":false,\"destructiveHint\":true}");
+	expect_hints(TOOL_WRITE, both,
+		INPUT ",\"annotations\":{\"readOnlyHint\":false,\"destructiveHint\":false,"
+		      "\"idempotentHint\":true}");
+	expect_hints(TOOL_EXECUTE, both,
+		INPUT ",\"annotations\":{\"readOnlyHint\":false,\"destructiveHint\":true,"
+		      "\"openWorldHint\":true,\"idempotentHint\":true}");
+}
+
 Test(definition, of_a_shared_name_tells_models_whose_it_is)
 {
 	expect_written(DEFINITION_COMPACT, "box__add",
