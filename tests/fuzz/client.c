@@ -217,8 +217,8 @@ static int record_event(void *data, const char *text, size_t size)
 /* Read @text as a stream of events, at once and in pieces of a byte, with the same result. */
 static void expect_events(const char *text, size_t size)
 {
-	struct mcp_events whole = {.bytes_max = 64};
-	struct mcp_events bytes = {.bytes_max = 64};
+	struct mcp_events whole = {.bytes_max = 64, .takes_all = size % 2 == 1};
+	struct mcp_events bytes = {.bytes_max = 64, .takes_all = size % 2 == 1};
 	struct buffer of_whole = {0};
 	struct buffer of_bytes = {0};
 	int r = 0;
