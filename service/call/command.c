@@ -20,6 +20,12 @@
 #define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_"
 #define DIGITS  "0123456789"
 
+static const char *const output_names[] = {
+	[COMMAND_TEXT] = "text",
+	[COMMAND_JSON] = "json",
+	[COMMAND_CONTENT] = "content",
+};
+
 /* One reading: what is read, and where a mistake is noted. */
 struct reading {
 	const struct json_tape *tape;
@@ -96,15 +102,14 @@ static int read_shell(struct reading *reading, uint32_t shell)
 
 static int read_output(struct reading *reading, uint32_t token)
 {
-	static const char *const names[] = {[COMMAND_TEXT] = "text", [COMMAND_JSON] = "json"};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+	for (size_t i = 0; i < sizeof(output_names) / sizeof(*output_names); i++)
 		if (json_type_at(reading->tape, token) == JSON_STRING &&
-			json_string_equals(reading->tape, token, names[i], strlen(names[i]))) {
+			json_string_equals(
+				reading->tape, token, output_names[i], strlen(output_names[i]))) {
 			reading->command->output = (enum command_output)i;
 			return 0;
 		}
-	return refuse_command(reading, token, "must be \"text\" or \"json\"");
+	return refuse_command(reading, token, "must be \"text\", \"json\" or \"content\"");
 }
 
 static bool is_variable_name(const char *name)
@@ -255,7 +260,7 @@ void command_write(
 	} else {
 		write_argv(command, out);
 	}
-	buffer_printf(out, ",\"output\":\"%s\"", command->output == COMMAND_JSON ? "json" : "text");
+	buffer_printf(out, ",\"output\":\"%s\"", output_names[command->output]);
 	if (command->cwd) {
 		buffer_append_string(out, ",\"cwd\":");
 		json_write_text(out, command->cwd);

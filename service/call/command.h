@@ -28,8 +28,9 @@
  */
 
 enum command_output {
-	COMMAND_TEXT, /* stdout is the result's "output" */
-	COMMAND_JSON, /* stdout is the result */
+	COMMAND_TEXT,    /* stdout is the result's "output" */
+	COMMAND_JSON,    /* stdout is the result */
+	COMMAND_CONTENT, /* stdout is the result, which is rich content */
 };
 
 /* The longest value that is passed as text, and the longest element. Linux takes 128 KiB. */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "catalogue/content.h"
 #include "catalogue/markdown.h"
 #include "catalogue/model_schema.h"
 #include "json/reader.h"
@@ -142,6 +143,23 @@ static void write_object_schema(const char *text, struct buffer *out)
 	buffer_append_char(out, '}');
 }
 
+/* Write the schema of `structuredContent`, if there is one, and its root is an object. */
+static void write_output_schema(const struct tool *tool, struct buffer *out)
+{
+	cleanup(buffer_deinit) struct buffer structured = {0};
+	const char *schema = tool->output_schema;
+
+	if (tool->has_content) {
+		content_schema_read(schema, &structured);
+		schema = buffer_terminate(&structured);
+		buffer_fail_with(out, &structured);
+	}
+	if (!schema || !*schema || !is_object_schema(schema))
+		return;
+	buffer_append_string(out, ",\"outputSchema\":");
+	buffer_append_string(out, schema);
+}
+
 /* The hints of a risk (MCP, ToolAnnotations); an unrated tool has none. */
 static const char *const risk_hints[] = {
 	[TOOL_UNRATED] = "",
@@ -190,10 +208,7 @@ static void write_mcp(const struct tool *tool, const char *name, struct buffer *
 	}
 	buffer_append_string(out, ",\"inputSchema\":");
 	write_object_schema(tool->argument_schema, out);
-	if (is_object_schema(tool->output_schema)) {
-		buffer_append_string(out, ",\"outputSchema\":");
-		buffer_append_string(out, tool->output_schema);
-	}
+	write_output_schema(tool, out);
 	write_annotations(tool, &definition, out);
 	buffer_append_char(out, '}');
 }

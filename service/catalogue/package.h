@@ -56,6 +56,7 @@ struct package {
 	struct toolbox_limits limits;
 	enum tool_risk risk;  /* the risk of a tool that declares none */
 	bool asserts_formats; /* `format` in schemas is checked */
+	bool has_content;     /* the results of its tools are rich content; of kind plugin */
 	bool coerces;      /* a string is taken as the value it holds, where a schema wants that */
 	char *config;      /* JSON text that is given to its hosts; NULL: none */
 	char *environment; /* variables of its hosts (util/environment.h); NULL: nothing is added */

@@ -52,6 +52,7 @@ struct tool {
 	struct tool_schemas *schemas; /* both, compiled or at rest; owned */
 	enum tool_risk risk;          /* its own, else the package's */
 	bool is_parallel;             /* false: it runs alone in its package */
+	bool has_content;             /* its results are rich content (catalogue/content.h) */
 	uint64_t timeout_ms;          /* 0: the package's */
 	double cooldown_s;
 	struct triggers triggers;

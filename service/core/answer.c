@@ -6,6 +6,7 @@
 
 #include "core/address.h"
 #include "json/writer.h"
+#include "mcp/client/result.h"
 #include "util/assert.h"
 #include "util/cleanup.h"
 #include "util/utf8.h"
@@ -288,6 +289,13 @@ bool answer_write_result(struct buffer *out, const char *result, size_t size, ui
 	json_write_string(out, result, utf8_prefix(result, size, max));
 	buffer_append_char(out, '}');
 	return true;
+}
+
+void answer_write_content(struct buffer *out, const struct json_tape *tape, const char *result,
+	size_t size, uint32_t max)
+{
+	if (size <= max || !mcp_cut_content(tape, max, out))
+		buffer_append(out, result, size);
 }
 
 size_t answer_cut_text(const char *text, size_t size, uint32_t max)

@@ -53,6 +53,7 @@ struct answer {
 	struct address *address; /* counted reference; NULL: the answer goes to the bus */
 	const char *topic;       /* constant text; NULL for a response */
 	bool is_open;            /* begun, and neither sent nor taken nor given up */
+	bool has_content;        /* its result is rich content */
 	bool is_oversized;       /* after too_large: the answer itself is, not the request */
 };
 
@@ -153,6 +154,11 @@ void answer_announce(struct answer *message, const struct audience *audience);
 /* Append the JSON text @result. When it is longer than @max code points, append instead an object
  * that reports the cut and has the head of the text. Return whether it was cut. */
 bool answer_write_result(struct buffer *out, const char *result, size_t size, uint32_t max);
+
+/* As answer_write_result() for the rich content @result with the tape @tape: only its text blocks count, and they
+ * are cut in place. */
+void answer_write_content(struct buffer *out, const struct json_tape *tape, const char *result,
+	size_t size, uint32_t max);
 
 /* Return the most bytes of the UTF-8 @text that hold at most @max code points. */
 size_t answer_cut_text(const char *text, size_t size, uint32_t max);

@@ -175,11 +175,22 @@ static int check_result(struct call *call, const struct call_result *result)
 	return code;
 }
 
+/* Write the result, cut by the size guard. */
+static void write_guarded(
+	const struct call *call, const struct call_result *result, struct buffer *out)
+{
+	uint32_t max = call->invoker->config->result_max_chars;
+
+	if (call->tool->has_content)
+		answer_write_content(out, result->tape, result->text, result->size, max);
+	else
+		answer_write_result(out, result->text, result->size, max);
+}
+
 /* Write the result if it satisfies the tool's output schema, else the error. Returns the code of
  * the error, or -1. */
 static int write_valid_result(struct call *call, const struct call_result *result)
 {
-	const struct invoker *invoker = call->invoker;
 	int r = tool_schemas_wake(call->tool);
 	int code;
 
@@ -193,8 +204,8 @@ static int write_valid_result(struct call *call, const struct call_result *resul
 	code = check_result(call, result);
 	if (code >= 0)
 		return code;
-	answer_write_result(answer_member(&call->answer, "result"), result->text, result->size,
-		invoker->config->result_max_chars);
+	call->answer.has_content = call->tool->has_content;
+	write_guarded(call, result, answer_member(&call->answer, "result"));
 	return -1;
 }
 
@@ -248,7 +259,7 @@ static void announce_end(struct call *call, const struct call_result *result, ui
 
 	/* The event has no more of the result than the answer. */
 	if (!error && config->events_results)
-		answer_write_result(&cut, result->text, result->size, config->result_max_chars);
+		write_guarded(call, result, &cut);
 	events_call_completed(call->invoker->events, call, (double)duration_us / US_PER_MS, error,
 		error_size, cut.data, cut.size);
 }

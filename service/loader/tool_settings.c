@@ -39,6 +39,7 @@ static void write_extra(const struct json_tape *tape, const struct config_tool *
 {
 	if (tool->risk != TOOL_UNRATED)
 		buffer_printf(out, ",\"risk\":\"%s\"", tool_risk_name(tool->risk));
+	write_kept(tape, "output", out);
 	write_kept(tape, "title", out);
 	write_kept(tape, "destructive", out);
 	write_kept(tape, "idempotent", out);

@@ -224,7 +224,8 @@ int manifest_command_read(const struct manifest_scope *scope, uint32_t object, s
 	if (r || scope->problems->n_errors > n_errors)
 		return r;
 	r = place_program(scope, json_find(scope->tape, given, "argv"), command);
+	tool->has_content = command->output == COMMAND_CONTENT;
 	return r ? r
 		 : manifest_scope_read_schemas(scope, object,
-			   command->output == COMMAND_JSON ? json_output : text_output, tool);
+			   command->output == COMMAND_TEXT ? text_output : json_output, tool);
 }

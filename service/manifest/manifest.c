@@ -43,6 +43,7 @@ static const struct {
 	{"library", OF(KIND_NATIVE) | OF(KIND_PLUGIN)},
 	{"tools", OF(KIND_NATIVE) | OF(KIND_COMMAND)},
 	{"config", OF(KIND_PLUGIN) | OF(KIND_PYTHON)},
+	{"output", OF(KIND_PLUGIN)},
 	{"cwd", OF(KIND_COMMAND)},
 	{"env", OF(KIND_COMMAND)},
 	{"python", OF(KIND_PYTHON)},
@@ -467,6 +468,7 @@ static void read_flags(const struct json_tape *tape, struct package *package)
 	package->coerces = coerce == JSON_NONE ? kind_facts(package->kind)->coerces
 					       : json_is_true(tape, coerce);
 	package->risk = risk == JSON_NONE ? TOOL_UNRATED : tool_risk_at(tape, risk);
+	package->has_content = json_find(tape, 0, "output") != JSON_NONE;
 	package->asserts_formats =
 		assert_formats != JSON_NONE && json_is_true(tape, assert_formats);
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "catalogue/content.h"
 #include "json/pointer.h"
 #include "json/writer.h"
 #include "util/buffer.h"
@@ -35,17 +36,47 @@ int manifest_scope_compile(const struct manifest_scope *scope, uint32_t token,
 	return *ret_text ? 0 : -ENOMEM;
 }
 
-/* Compile a schema of ours. */
-static int compile_usual(const char *text, struct tool_schema *ret_schema, char **ret_text)
+/* Compile a schema of ours, with formats that are asserted if @assert_formats. Return 0, -ENOMEM, or a positive
+ * status. */
+static int compile_usual(
+	const char *text, bool assert_formats, struct tool_schema *ret_schema, char **ret_text)
 {
-	struct schema_options options = {.is_trusted = true};
+	struct schema_options options = {.is_trusted = true, .assert_formats = assert_formats};
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	cleanup(schema_error_deinit) struct schema_error error = {0};
 	int r = json_tape_read(&tape, text, strlen(text), JSON_DEPTH_DEFAULT, NULL);
 
 	r = r ? r : schema_compile(&tape, 0, &options, &ret_schema->compiled, &error);
-	*ret_text = r ? NULL : strdup(text);
+	if (r)
+		return r;
+	ret_schema->asserts_formats = assert_formats;
+	*ret_text = strdup(text);
 	return *ret_text ? 0 : -ENOMEM;
+}
+
+/* Read the output schema at @author (JSON_NONE: none), which is that of a part of the results. */
+static int read_content_schema(
+	const struct manifest_scope *scope, uint32_t author, struct tool *tool)
+{
+	struct tool_schema alone = {0};
+	cleanup_free char *text = NULL;
+	cleanup(buffer_deinit) struct buffer whole = {0};
+	size_t n_errors = scope->problems->n_errors;
+	int r = author != JSON_NONE ? manifest_scope_compile(scope, author, &alone, &text) : 0;
+
+	schema_free(alone.compiled);
+	if (r < 0 || scope->problems->n_errors > n_errors)
+		return r;
+	content_schema_write(text, &whole);
+	if (!buffer_terminate(&whole))
+		return -ENOMEM;
+	r = compile_usual(whole.data, scope->schema_options.assert_formats, &tool->schemas->output,
+		&tool->output_schema);
+	if (r > 0)
+		diagnose(scope->problems, DIAGNOSTIC_ERROR, scope->tape, author,
+			"cannot be the schema of the member 'structured' of rich content: it is "
+			"nested too deep, or its '$id' is not absolute");
+	return r < 0 ? r : 0;
 }
 
 int manifest_scope_read_schemas(const struct manifest_scope *scope, uint32_t object,
@@ -57,13 +88,15 @@ int manifest_scope_read_schemas(const struct manifest_scope *scope, uint32_t obj
 	uint32_t output = json_find(scope->tape, object, "output_schema");
 	int r = arguments != JSON_NONE ? manifest_scope_compile(scope, arguments,
 						 &tool->schemas->arguments, &tool->argument_schema)
-				       : compile_usual(no_arguments, &tool->schemas->arguments,
-						 &tool->argument_schema);
+				       : compile_usual(no_arguments, false,
+						 &tool->schemas->arguments, &tool->argument_schema);
 
 	if (r < 0)
 		return r;
-	return output != JSON_NONE
-		       ? manifest_scope_compile(
-				 scope, output, &tool->schemas->output, &tool->output_schema)
-		       : compile_usual(usual_output, &tool->schemas->output, &tool->output_schema);
+	if (tool->has_content)
+		return read_content_schema(scope, output, tool);
+	return output != JSON_NONE ? manifest_scope_compile(scope, output, &tool->schemas->output,
+					     &tool->output_schema)
+				   : compile_usual(usual_output, false, &tool->schemas->output,
+					     &tool->output_schema);
 }

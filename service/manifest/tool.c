@@ -98,6 +98,8 @@ static void write_extra(const struct manifest_scope *scope, uint32_t object,
 
 	if (tool->risk != TOOL_UNRATED)
 		buffer_printf(out, ",\"risk\":\"%s\"", tool_risk_name(tool->risk));
+	if (tool->has_content)
+		buffer_append_string(out, ",\"output\":\"content\"");
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
 		uint32_t token = json_find(scope->tape, object, keys[i]);
 
@@ -149,6 +151,7 @@ static int read_runner(const struct manifest_scope *scope, uint32_t object, stru
 	case KIND_PYTHON:
 		break;
 	}
+	tool->has_content = scope->toolbox->package->has_content;
 	return manifest_scope_read_schemas(scope, object, "{\"type\":\"object\"}", tool);
 }
 

@@ -2,7 +2,8 @@
 """The server scenarios of the conformance suite of MCP, of both eras, that a server of tools can be asked.
 
 Each is one test, with the checks that the suite writes as its verdict. The tools that scenarios call by name are
-programs in one folder; `test_tool_with_progress` is a plugin, for only these report progress.
+programs in one folder; those with blocks that are no text have a manifest, and `test_tool_with_progress` is a
+plugin.
 """
 import json
 import os
@@ -22,14 +23,12 @@ pytestmark = pytest.mark.skipif(not SUITE.exists(), reason=f"npm has not install
 LEGACY, MODERN = "2025-11-25", "2026-07-28"
 BOTH = ["tools-list", "tools-call-simple-text", "tools-call-error", "tools-call-with-progress",
         "json-schema-2020-12", "server-sse-multiple-streams", "dns-rebinding-protection"]
-# Blocks that are no text, which no kind of toolbox can answer with.
 RICH = ["tools-call-image", "tools-call-audio", "tools-call-embedded-resource", "tools-call-mixed-content"]
 SCENARIOS = [(LEGACY, name) for name in ["server-initialize", "server-session-lifecycle", "ping",
                                          "server-sse-polling", *BOTH]]
 SCENARIOS += [(MODERN, name) for name in ["server-stateless", "http-header-validation",
                                           "http-custom-header-server-validation", *BOTH]]
-SCENARIOS += [pytest.param(version, name, marks=pytest.mark.xfail(strict=True, reason="no rich content"))
-              for version in (LEGACY, MODERN) for name in RICH]
+SCENARIOS += [(version, name) for version in (LEGACY, MODERN) for name in RICH]
 
 # Checks that fail, by scenario: no tool of ours demands a capability of its client, which these want to see
 # refused.
@@ -61,6 +60,23 @@ PROGRAMS = {
     "json_schema_2020_12_tool": ("cat", SCHEMA),
 }
 
+IMAGE = {"type": "image", "data": "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJ"
+         "RU5ErkJggg==", "mimeType": "image/png"}
+RESOURCE = {"type": "resource", "resource": {"uri": "test://resource", "mimeType": "text/plain", "text": "A text."}}
+BLOCKS = {
+    "test_image_content": [IMAGE],
+    "test_audio_content": [{"type": "audio", "data": "UklGRiQAAABXQVZF", "mimeType": "audio/wav"}],
+    "test_embedded_resource": [RESOURCE],
+    "test_multiple_content_types": [{"type": "text", "text": "Several blocks"}, IMAGE, RESOURCE],
+}
+
+
+def blocks(folder):
+    (folder / "rich.json").write_text(json.dumps({"kind": "command", "risk": "read", "tools": [
+        {"name": name, "description": f"For the scenarios of {name}.", "argument_schema": NOTHING,
+         "command": {"argv": ["printf", "%s", json.dumps({"content": content})], "output": "content"}}
+        for name, content in BLOCKS.items()]}))
+
 
 def programs(folder):
     folder.mkdir(parents=True)
@@ -77,6 +93,7 @@ def port(tmp_path_factory):
     home = tmp_path_factory.mktemp("conformance")
     folder = home / "toolbox.d"
     programs(folder / "conformance")
+    blocks(folder)
     started = Service("embedded", home, [folder, BUILD / "tests" / "toolboxes" / "stepping.d"],
                       args=["--http", "127.0.0.1:0"])
     try:
@@ -88,7 +105,7 @@ def port(tmp_path_factory):
 
 @pytest.mark.parametrize("version,scenario", SCENARIOS)
 def test_scenario(port, tmp_path, version, scenario):
-    path = "/mcp" if scenario == "tools-call-with-progress" else "/mcp/conformance"
+    path = {"tools-call-with-progress": "/mcp"}.get(scenario, "/mcp/rich" if scenario in RICH else "/mcp/conformance")
     done = subprocess.run(
         [SUITE, "server", "--url", f"http://127.0.0.1:{port}{path}", "--spec-version", version,
          "--scenario", scenario, "-o", tmp_path],

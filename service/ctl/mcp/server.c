@@ -70,6 +70,7 @@ struct in_flight {
 	char *question; /* the id of the question about the call; NULL: none */
 	struct mcp_progress progress;
 	bool is_listen;
+	bool has_content; /* the result of the call is rich content */
 };
 
 enum listing {
@@ -189,14 +190,14 @@ static void refuse(struct mcp_ctl *mcp, struct text_view id, const struct mcp_er
 }
 
 /* Respond to the call @message with the @data of its answer. */
-static void respond_call(
-	struct mcp_ctl *mcp, const struct mcp_message *message, const struct json_tape *data)
+static void respond_call(struct mcp_ctl *mcp, const struct mcp_message *message, bool has_content,
+	const struct json_tape *data)
 {
 	cleanup(buffer_deinit) struct buffer out = {0};
 	cleanup(buffer_deinit) struct buffer text = {0};
 	struct mcp_error error;
 
-	if (mcp_write_call_result(&out, message, &identity, data, false, &text, &error) != 0)
+	if (mcp_write_call_result(&out, message, &identity, data, has_content, &text, &error) != 0)
 		refuse(mcp, message->id, &error);
 	else
 		put_line(mcp, &out);
@@ -208,7 +209,7 @@ static void fail_call(struct mcp_ctl *mcp, const struct mcp_message *message, co
 	cleanup(json_tape_cleanup) struct json_tape data = {0};
 
 	if (json_tape_read(&data, answer, strlen(answer), 2, NULL) == 0)
-		respond_call(mcp, message, &data);
+		respond_call(mcp, message, false, &data);
 }
 
 /* ── the list of tools ───────────────────────────────────────────────────────────────────────── */
@@ -376,6 +377,7 @@ static void begin_call(struct mcp_ctl *mcp, struct in_flight **request)
 	cleanup(buffer_deinit) struct buffer text = {0};
 	struct mcp_error error;
 
+	(*request)->has_content = tool && tool->has_content;
 	if (!tool && mcp->options->n_toolboxes > 1) {
 		buffer_append_string(&text, "Unknown tool: '");
 		json_string_decode(&message->tape, message->name, &text);
@@ -399,7 +401,7 @@ static void take_result(struct mcp_ctl *mcp, const struct json_tape *event)
 
 	if (!place || !ctl_session_is_ours(mcp->session))
 		return;
-	respond_call(mcp, &(*place)->message, event);
+	respond_call(mcp, &(*place)->message, (*place)->has_content, event);
 	in_flight_free(take_ptr(*place));
 }
 

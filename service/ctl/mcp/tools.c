@@ -78,8 +78,10 @@ static int read_tools(const struct json_tape *full, const struct json_tape *mcp,
 	for (; i < json_end(full, find_list(full)); i = json_next(full, i), j = json_next(mcp, j)) {
 		struct mcp_tool *tool = &tools->items[tools->n_items];
 
-		*tool = (struct mcp_tool){
-			dup_member(full, i, "toolbox_id"), dup_member(full, i, "name"), NULL};
+		*tool = (struct mcp_tool){dup_member(full, i, "toolbox_id"),
+			dup_member(full, i, "name"), NULL,
+			json_type_at(full, i) == JSON_OBJECT &&
+				json_find(full, i, "output") != JSON_NONE};
 		if (!tool->toolbox_id || !tool->name || json_type_at(mcp, j) != JSON_OBJECT ||
 			!is_taken(tool->toolbox_id, ids, n_ids)) {
 			free(tool->toolbox_id);

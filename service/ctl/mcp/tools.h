@@ -20,6 +20,7 @@ struct mcp_tools {
 		char *toolbox_id;
 		char *name;   /* in its toolbox */
 		char *listed; /* its name for the client */
+		bool has_content;
 	} * items;
 	struct text_view *texts; /* each a Tool of MCP, one line; owned */
 	size_t n_items;

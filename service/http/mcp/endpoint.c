@@ -115,21 +115,24 @@ static struct http_connection *leave_rpc(struct rpc *rpc)
 	return connection;
 }
 
-/* Write the response to @rpc from the text of the answer. Returns the status. */
+/* Write the response to @rpc from the answer. Returns the status. */
 static unsigned int write_response(
-	const struct rpc *rpc, const char *text, size_t size, struct buffer *out)
+	const struct rpc *rpc, const struct answer *answer, struct buffer *out)
 {
 	const struct mcp_server server = describe_server(rpc);
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	cleanup(buffer_deinit) struct buffer scratch = {0};
 	struct mcp_error error;
+	size_t size;
+	const char *text = bus_message_text(&answer->message, &size);
 
 	if (json_tape_read(&tape, text, size, JSON_DOCUMENT_DEPTH_MAX, NULL) != 0) {
 		mcp_refuse(&error, MCP_INTERNAL_ERROR, 500, "The answer cannot be read");
 		mcp_write_error(out, rpc->message.id, &error);
 		return error.status;
 	}
-	if (mcp_write_call_result(out, &rpc->message, &server, &tape, false, &scratch, &error) == 0)
+	if (mcp_write_call_result(
+		    out, &rpc->message, &server, &tape, answer->has_content, &scratch, &error) == 0)
 		return 200;
 	mcp_write_error(out, rpc->message.id, &error);
 	return error.status;
@@ -141,13 +144,10 @@ static void take_result(struct address *address, struct answer *answer)
 	struct http_connection *connection = rpc->connection;
 	cleanup(buffer_deinit) struct buffer out = {0};
 	unsigned int status;
-	size_t size;
-	const char *text;
 
 	if (!connection)
 		return;
-	text = bus_message_text(&answer->message, &size);
-	status = write_response(rpc, text, size, &out);
+	status = write_response(rpc, answer, &out);
 	leave_rpc(rpc);
 	if (!rpc->is_stream) {
 		respond_text(connection, status, &out);

@@ -207,10 +207,10 @@ int command_answer(const struct command *command, const struct command_run *run,
 		return -ENOMEM;
 	if (!WIFEXITED(run->status) || WEXITSTATUS(run->status) != 0)
 		return write_failed(run, out);
-	if (command->output == COMMAND_JSON)
-		r = write_json_output(&run->output, tape, out);
-	else
+	if (command->output == COMMAND_TEXT)
 		write_text_output(&run->output, out);
+	else
+		r = write_json_output(&run->output, tape, out);
 	size = out->size - start;
 	if (r != 0 || buffer_status(out) || size <= run->output_max)
 		return r;

@@ -205,7 +205,7 @@ Test(command_manifest, tells_each_mistake_with_what_was_expected_and_what_came)
 		{"{'shell':''}", "/shell",
 			"must be a string of at least 1 character, not the string \"\""},
 		{"{'shell':'ls','output':'xml'}", "/output",
-			"must be one of \"text\", \"json\", not the string \"xml\""},
+			"must be one of \"text\", \"json\", \"content\", not the string \"xml\""},
 		{"{'shell':'ls','cwd':5}", "/cwd",
 			"must be a string of 1 to 4095 characters, not the number 5"},
 		{"{'shell':'ls','cwd':'a\\u0000b'}", "/cwd",

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "catalogue/content.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "json/reader.h"
+#include "json/writer.h"
+#include "util/cleanup.h"
+
+/* Embedded schemas/content.schema.json. */
+extern const char content_schema_json[];
+
+/* The `$id` of an author's schema without one of its own. */
+static const char author_id[] = "urn:toolboxd:structured";
+
+static bool read_schema(const char *text, struct json_tape *tape, struct buffer *out)
+{
+	if (json_tape_read(tape, text, strlen(text), 2 * JSON_DEPTH_DEFAULT, NULL) == 0)
+		return true;
+	out->error = -ENOMEM;
+	return false;
+}
+
+/* Append `"key":value` of the member whose key is at @key, after a comma if @is_first is not set. */
+static void copy_member(
+	const struct json_tape *tape, uint32_t key, bool is_first, struct buffer *out)
+{
+	buffer_append_string(out, is_first ? "" : ",");
+	json_write_compact(out, tape, key);
+	buffer_append_char(out, ':');
+	json_write_compact(out, tape, key + 1);
+}
+
+static bool is_key(const struct json_tape *tape, uint32_t key, const char *name)
+{
+	return json_string_equals(tape, key, name, strlen(name));
+}
+
+/* Append the author's schema @text with an `$id`, so that its references do not leave it. */
+static void write_author(const char *text, struct buffer *out)
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+
+	if (!read_schema(text, &tape, out))
+		return;
+	if (json_type_at(&tape, 0) != JSON_OBJECT || json_find(&tape, 0, "$id") != JSON_NONE) {
+		buffer_append_string(out, text);
+		return;
+	}
+	buffer_printf(out, "{\"$id\":\"%s\"", author_id);
+	for (uint32_t key = json_first(&tape, 0); key < json_end(&tape, 0);
+		key = json_next_key(&tape, key))
+		copy_member(&tape, key, false, out);
+	buffer_append_char(out, '}');
+}
+
+/* Append the properties at @object with the author's schema @structured. */
+static void write_properties(
+	const struct json_tape *tape, uint32_t object, const char *structured, struct buffer *out)
+{
+	uint32_t first = json_first(tape, object);
+
+	buffer_append_char(out, '{');
+	for (uint32_t key = first; key < json_end(tape, object); key = json_next_key(tape, key)) {
+		if (!is_key(tape, key, "structured")) {
+			copy_member(tape, key, key == first, out);
+			continue;
+		}
+		buffer_append_string(out, ",\"structured\":{\"type\":\"object\",\"allOf\":[");
+		write_author(structured, out);
+		buffer_append_string(out, "]}");
+	}
+	buffer_append_char(out, '}');
+}
+
+void content_schema_write(const char *structured, struct buffer *out)
+{
+	static const char *const names[] = {"$schema", "$id", "title", "description"};
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	bool is_first = true;
+
+	if (!read_schema(content_schema_json, &tape, out))
+		return;
+	buffer_append_char(out, '{');
+	for (uint32_t key = json_first(&tape, 0); key < json_end(&tape, 0);
+		key = json_next_key(&tape, key)) {
+		bool is_named = false;
+
+		for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+			is_named = is_named || is_key(&tape, key, names[i]);
+		if (is_named)
+			continue;
+		if (structured && is_key(&tape, key, "required")) {
+			buffer_append_string(out, ",\"required\":[\"content\",\"structured\"]");
+		} else if (structured && is_key(&tape, key, "properties")) {
+			buffer_append_string(out, ",\"properties\":");
+			write_properties(&tape, key + 1, structured, out);
+		} else {
+			copy_member(&tape, key, is_first, out);
+		}
+		is_first = false;
+	}
+	buffer_append_char(out, '}');
+}
+
+bool content_schema_read(const char *schema, struct buffer *out)
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	uint32_t author;
+	bool is_first = true;
+
+	if (!read_schema(schema, &tape, out))
+		return false;
+	author = json_find(&tape, json_find(&tape, 0, "properties"), "structured");
+	author = json_find(&tape, author, "allOf");
+	if (author == JSON_NONE)
+		return false;
+	author = json_first(&tape, author);
+	if (json_type_at(&tape, author) != JSON_OBJECT) {
+		json_write_compact(out, &tape, author);
+		return true;
+	}
+	buffer_append_char(out, '{');
+	for (uint32_t key = json_first(&tape, author); key < json_end(&tape, author);
+		key = json_next_key(&tape, key)) {
+		if (is_key(&tape, key, "$id") && is_key(&tape, key + 1, author_id))
+			continue;
+		copy_member(&tape, key, is_first, out);
+		is_first = false;
+	}
+	buffer_append_char(out, '}');
+	return true;
+}
