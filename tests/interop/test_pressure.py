@@ -166,7 +166,8 @@ def test_a_client_that_reads_nothing_is_disconnected_after_a_while(launch):
 
 def test_clients_that_read_nothing_hold_nobody_up_when_memory_is_short(launch):
     """Nine senders whose frames wait for clients that read nothing use half of the memory. Another
-    client, of which little may wait then, need not wait for embedded.stall_s."""
+    client, of which little may wait then, need not wait for embedded.stall_s. It sends less than what may
+    wait of it before that."""
     bus = launch({"limits": {"peer_bytes": 4 * MIB}, "embedded": {"stall_s": 60}})
     with Caller(bus.url) as caller:
         stuck, senders = ([Peer(bus.url) for _ in range(9)] for _ in range(2))
@@ -183,7 +184,8 @@ def test_clients_that_read_nothing_hold_nobody_up_when_memory_is_short(launch):
             asked = time.monotonic()
             answer = caller.invoke("add", {"a": 1, "b": 2}, seconds=60 * SLOWNESS)
             assert answer["result"] == {"result": 3}
-            assert time.monotonic() - asked < 30 * SLOWNESS
+            assert time.monotonic() - asked < 10 * SLOWNESS
+            time.sleep(0.05)
         for peer in (*stuck, *senders):
             peer.close()
 
