@@ -10,6 +10,10 @@
 #include "util/cleanup.h"
 #include "util/log.h"
 
+/* The most memory that is kept for the next check. */
+#define KEPT_TOKENS 65536
+#define KEPT_BYTES  (64u << 10)
+
 /* ── an object, or the text of one ───────────────────────────────────────────────────────────── */
 
 #define NOT_AN_OBJECT "must be an object, or a string that is the text of one; "
@@ -344,6 +348,12 @@ static int fill_arguments(struct arguments *arguments, const struct tool *tool,
 	return 0;
 }
 
+static void forget_report(struct arguments *arguments)
+{
+	if (arguments->report.n_violations > 0 || arguments->report.summary)
+		schema_report_deinit(&arguments->report);
+}
+
 int arguments_check(struct arguments *arguments, const struct tool *tool,
 	const struct json_tape *tape, uint32_t token, struct schema_context *context,
 	const struct arguments_limits *limits)
@@ -351,8 +361,7 @@ int arguments_check(struct arguments *arguments, const struct tool *tool,
 	struct place place;
 	int r;
 
-	if (arguments->report.n_violations > 0 || arguments->report.summary)
-		schema_report_deinit(&arguments->report);
+	forget_report(arguments);
 	r = find_place(arguments, tape, token, limits, &place);
 	arguments->spent_ns = 0;
 	if (r != 0)
@@ -368,6 +377,16 @@ int arguments_check(struct arguments *arguments, const struct tool *tool,
 		r = fill_arguments(arguments, tool, context, &place, limits);
 	arguments->spent_ns = schema_spent_ns(context);
 	return r;
+}
+
+void arguments_recycle(struct arguments *arguments)
+{
+	json_tape_recycle(&arguments->tape, KEPT_TOKENS);
+	json_tape_recycle(&arguments->coerced_tape, KEPT_TOKENS);
+	buffer_recycle(&arguments->text, KEPT_BYTES);
+	buffer_recycle(&arguments->coerced, KEPT_BYTES);
+	buffer_recycle(&arguments->filled, KEPT_BYTES);
+	forget_report(arguments);
 }
 
 void arguments_deinit(struct arguments *arguments)

@@ -61,6 +61,10 @@ int arguments_check(struct arguments *arguments, const struct tool *tool,
 	const struct json_tape *tape, uint32_t token, struct schema_context *context,
 	const struct arguments_limits *limits);
 
+/* Free memory of @arguments that a large value took, before the next check. Its json and report are
+ * gone then. */
+void arguments_recycle(struct arguments *arguments);
+
 /* Free the memory of @arguments. */
 void arguments_deinit(struct arguments *arguments);
 

@@ -486,7 +486,7 @@ static void serve_or_defer(struct service *service)
 		serve_request(service);
 	else
 		defer_frame(service);
-	bus_envelope_recycle(&service->scope.envelope);
+	request_scope_recycle(&service->scope);
 }
 
 void topics_take_frame(void *data, const char *text, size_t size)
@@ -557,7 +557,7 @@ void topics_serve_deferred(void *data)
 		struct account *before = bus_act_for(service->bus, frame->account);
 
 		answer_deferred(service, frame);
-		bus_envelope_recycle(&service->scope.envelope);
+		request_scope_recycle(&service->scope);
 		bus_act_for(service->bus, before);
 		inbox_frame_free(frame);
 	}
@@ -571,7 +571,7 @@ static void serve_again(struct service *service, struct held *held)
 
 	service->calls.hold = limits_move(&held->hold);
 	answer_deferred(service, frame);
-	bus_envelope_recycle(&service->scope.envelope);
+	request_scope_recycle(&service->scope);
 	limits_release(&service->calls.hold);
 	bus_act_for(service->bus, before);
 }

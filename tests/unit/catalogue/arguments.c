@@ -7,6 +7,7 @@
 
 #include "boxes.h"
 #include "scarce.h"
+#include "util/cleanup.h"
 
 /* A schema without a required property, and without a default. */
 #define PLAIN                                                                                      \
@@ -206,6 +207,29 @@ Test(arguments, that_are_wrong_coerced_too_are_reported_as_they_came)
 		0, "'args':{'a':'many'}", "/a", "must be an integer, not the string \"many\"");
 	expect_violation(0, "'args':{'a':'99999999999999999999'}", "/a",
 		"must be an integer from -9223372036854775808 to 9223372036854775807");
+}
+
+Test(arguments, that_were_large_leave_no_memory)
+{
+	cleanup(buffer_deinit) struct buffer members = {0};
+
+	limits.bytes = 1 << 20;
+	buffer_append_string(&members, "'args':'{\\\"a\\\":1,\\\"z\\\":[");
+	for (unsigned int i = 0; i < 100000; i++)
+		buffer_append_string(&members, "0,");
+	buffer_append_string(&members, "0]}'");
+	cr_assert(buffer_terminate(&members));
+	cr_assert_eq(check(1, members.data), 0);
+	cr_expect_gt(arguments.tape.capacity, 100000);
+	cr_expect_gt(arguments.text.capacity, 200000);
+	arguments_recycle(&arguments);
+	cr_expect_eq(arguments.tape.capacity, 0);
+	cr_expect_eq(arguments.text.capacity, 0);
+
+	cr_assert_eq(check(1, "'args':'{\\\"a\\\":1}'"), 0);
+	arguments_recycle(&arguments);
+	cr_expect_neq(arguments.tape.capacity, 0);
+	cr_expect_neq(arguments.text.capacity, 0);
 }
 
 /* Check the arguments once for each allocation, which fails. The result is -ENOMEM or @expected. */
