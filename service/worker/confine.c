@@ -66,10 +66,10 @@ static int pin_locale(void)
 
 int confine(int wire_fd)
 {
-	int r = die_with_parent(wire_fd);
+	int r = hide_secrets();
 
+	r = r ? r : die_with_parent(wire_fd);
 	r = r ? r : close_others(wire_fd);
 	r = r ? r : leave_no_core();
-	r = r ? r : hide_secrets();
 	return r ? r : pin_locale();
 }

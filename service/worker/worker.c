@@ -186,8 +186,11 @@ static int enter(struct worker *worker, const struct json_tape *tape, struct dia
 		name = json_string_dup(tape, library, NULL);
 		r = name ? seal_make(name, &worker->seal) : -ENOMEM;
 	}
-	if (r == 0 && wants_guard(tape) && sandbox_wants_folder(&sandbox))
-		r = folder_make(&worker->folder);
+	if (r == 0 && wants_guard(tape) && sandbox_wants_folder(&sandbox)) {
+		int lock = folder_make(&worker->folder);
+
+		r = lock < 0 ? lock : 0;
+	}
 	if (r == 0 && wants_guard(tape)) {
 		r = guard_split(worker->wire, worker->folder);
 		if (r && worker->folder)

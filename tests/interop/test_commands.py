@@ -190,6 +190,15 @@ def test_the_configurations_variables_come_last(launch, tmp_path):
         assert output(caller.invoke("tell")) == "c b"
 
 
+def test_a_program_that_may_write_has_the_folder_of_its_host(launch, tmp_path):
+    """Whatever `env` has: it could not write there."""
+    folder = tmp_path / "toolbox.d"
+    write(folder, "programs", [tool("tell", {"shell": "touch $TMPDIR/file && echo $TMPDIR"})],
+          sandbox={"class": "command", "write": []}, env={"TMPDIR": str(tmp_path)})
+    with Caller(launch({}, [folder]).url) as caller:
+        assert output(caller.invoke("tell")).startswith("/tmp/toolboxd-host-")
+
+
 def test_an_unchanged_toolbox_keeps_its_processes(own):
     caller, folder, service = own
     caller.invoke("say", {"text": "a"})

@@ -54,17 +54,27 @@ static void fill_arguments(struct command_fill *fill, const struct command *comm
 
 /* ── environment ─────────────────────────────────────────────────────────────────────────────── */
 
+/* Append @entry to @out, unless that has such a variable. */
+static void append_new(struct buffer *out, const char *entry)
+{
+	if (buffer_terminate(out) && !environment_names(out->data, entry))
+		buffer_append(out, entry, strlen(entry) + 1);
+}
+
 char *command_fill_fixed(const struct command *command, const char *name)
 {
+	const char *folder = getenv("TMPDIR");
+	const char *entry = command->environment;
 	struct buffer out = {0};
-	char **own = environ;
 
-	if (command->environment)
-		buffer_append(
-			&out, command->environment, environment_size(command->environment) - 1);
-	for (; *own; own++)
-		if (buffer_terminate(&out) && !environment_names(out.data, *own))
-			buffer_append(&out, *own, strlen(*own) + 1);
+	if (folder) {
+		buffer_printf(&out, "TMPDIR=%s", folder);
+		buffer_append_char(&out, '\0');
+	}
+	for (; entry && *entry; entry = environment_next(entry))
+		append_new(&out, entry);
+	for (char **own = environ; *own; own++)
+		append_new(&out, *own);
 	if (buffer_terminate(&out) && !environment_names(out.data, "TOOL_NAME=")) {
 		buffer_printf(&out, "TOOL_NAME=%s", name);
 		buffer_append_char(&out, '\0');
