@@ -24,8 +24,9 @@
  *
  *   held      half of the cap for all accounts together. One account may have half of what the
  *             others leave of it, so a newcomer always finds room.
- *   queued    a peer that has more than a mark queued is not read; the mark falls when half of the
- *             cap is used. Over the cap the client that reads least is disconnected (bus/embedded).
+ *   queued    a peer that has more than a mark queued is not read; the mark falls with what is left of
+ *             the cap, so those who fill it wait before those who send little. Over the cap the client
+ *             that reads least is disconnected (bus/embedded).
  *   gathered  unfinished frames: three eighths of the cap (bus/intake)
  *
  * Every frame is charged more than once on its way, so the sums are kept by inline functions.
@@ -34,10 +35,11 @@
  * of it, one account a quarter, all accounts together half. Only work that takes long counts.
  */
 
-/* Shares of the cap, as divisors: 32 MiB, 4 MiB and 64 KiB of the default. */
+/* Shares of the cap, as divisors: 32 MiB, 4 MiB and 64 KiB of the default; and of what is left of it. */
 #define ACCOUNT_HELD_SHARE 2
 #define ACCOUNT_MARK_SHARE 16
 #define ACCOUNT_LOW_SHARE  1024
+#define ACCOUNT_LEFT_SHARE 8
 
 /* Factors of debt_charge(). */
 #define ACCOUNT_SOURCE_FACTOR 8
@@ -114,6 +116,19 @@ static inline bool account_book_is_short(const struct account_book *book)
 
 /* Return the bytes that may be queued before a peer is not read. */
 static inline size_t account_book_mark(const struct account_book *book)
+{
+	size_t used = account_book_used(book);
+	size_t mark = used < book->bytes_max ? (book->bytes_max - used) / ACCOUNT_LEFT_SHARE : 0;
+	size_t least = book->bytes_max / ACCOUNT_LOW_SHARE;
+	size_t most = book->bytes_max / ACCOUNT_MARK_SHARE;
+
+	if (mark > most)
+		return most;
+	return mark > least ? mark : least;
+}
+
+/* Return the bytes of which a client that has more waiting reads at least so many in its time. */
+static inline size_t account_book_pace(const struct account_book *book)
 {
 	return book->bytes_max /
 	       (account_book_is_short(book) ? ACCOUNT_LOW_SHARE : ACCOUNT_MARK_SHARE);

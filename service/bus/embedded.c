@@ -66,7 +66,7 @@
 #define TICK_MS 2500
 
 /* A client that reads nothing is disconnected after so long when half of limits.peer_bytes is used, for
- * then all clients are read less. */
+ * then less may wait of what any client sent. */
 #define BUS_STALL_SHORT_MS 1000
 
 /* The time that a frame of this size takes is measured. */
@@ -213,7 +213,7 @@ static void queue_for(struct embedded *embedded, struct peer *peer, struct frame
  * disconnected:
  *
  *   nothing was written to it for stall_ms (BUS_STALL_SHORT_MS when memory is short), or
- *   less than the mark was, while more than the mark waited
+ *   less than account_book_pace() was, while more waited
  *
  * Nor is a sender read while it owes for the time that its large frames took (util/debt.h), with all
  * that was done for them. Until it has read a frame, the loop can refuse nothing of it.
@@ -355,7 +355,7 @@ static uint64_t latest(uint64_t a, uint64_t b)
 /* Return the reason to disconnect a client that does not read what waits for it, or NULL. */
 static const char *find_stall(const struct embedded *embedded, struct peer *peer, uint64_t now_ms)
 {
-	size_t mark = account_book_mark(&embedded->bus.book);
+	size_t pace = account_book_pace(&embedded->bus.book);
 	const char *reason = NULL;
 
 	if (peer->queue.count == 0)
@@ -366,7 +366,7 @@ static const char *find_stall(const struct embedded *embedded, struct peer *peer
 		return "it does not read what it is sent (embedded.stall_s)";
 	if (now_ms - latest(peer->pace_ms, embedded->short_ms) < stall_ms(embedded))
 		return NULL;
-	if (peer->written < mark && peer->queue.bytes > mark)
+	if (peer->written < pace && peer->queue.bytes > pace)
 		reason = "it reads too slowly what it is sent (embedded.stall_s)";
 	peer->pace_ms = now_ms;
 	peer->written = 0;

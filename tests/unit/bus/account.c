@@ -39,14 +39,36 @@ Test(account, is_full_at_a_mark_that_falls_when_the_book_fills)
 	account_unqueue(small, 2 * MIB + 1);
 	cr_expect(account_is_eased(small));
 	account_queue(large, 40 * MIB);
-	cr_expect(account_is_full(small), "half of the book is used");
+	cr_expect_not(account_is_full(small), "an eighth of the 22 MiB that are left");
+	account_queue(large, 8 * MIB);
+	cr_expect(account_is_full(small), "an eighth of 14 MiB");
+	account_queue(large, 40 * MIB);
 	account_unqueue(small, 2 * MIB - 1000);
 	cr_expect_not(account_is_full(small), "who has little queued is read in any case");
 	account_unqueue(small, 1000);
-	account_unqueue(large, 40 * MIB);
+	account_unqueue(large, 88 * MIB);
 	cr_expect_eq(account_book_used(&book), 0);
 	account_unref(small);
 	account_unref(large);
+}
+
+Test(account, leaves_room_to_those_who_come_later)
+{
+	struct account_book book = {.bytes_max = 64 * MIB};
+	struct account *accounts[40];
+
+	for (size_t i = 0; i < 40; i++) {
+		accounts[i] = account_new(&book);
+		cr_assert(accounts[i]);
+		cr_expect_not(account_is_full(accounts[i]), "%zu", i);
+		while (!account_is_full(accounts[i]))
+			account_queue(accounts[i], 1000);
+	}
+	cr_expect_lt(account_book_used(&book), 64 * MIB);
+	for (size_t i = 0; i < 40; i++) {
+		account_unqueue(accounts[i], accounts[i]->queued);
+		account_unref(accounts[i]);
+	}
 }
 
 #define NS_PER_MS UINT64_C(1000000)
