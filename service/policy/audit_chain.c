@@ -19,7 +19,7 @@ int audit_hash_line(const char *line, size_t size, struct audit_hash *ret_hash)
 
 	if (!EVP_Digest(line, size, digest, NULL, EVP_sha256(), NULL))
 		return -EIO;
-	hex_write(digest, sizeof(digest), ret_hash->text);
+	text_write_hex(digest, sizeof(digest), ret_hash->text);
 	return 0;
 }
 
@@ -83,7 +83,7 @@ static int hash_range(
 		r = -EIO;
 	EVP_MD_CTX_free(context);
 	if (r == 0)
-		hex_write(digest, sizeof(digest), ret_hash->text);
+		text_write_hex(digest, sizeof(digest), ret_hash->text);
 	return r;
 }
 

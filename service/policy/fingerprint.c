@@ -31,6 +31,6 @@ int fingerprint_write(const char *name, const struct json_tape *tape, uint32_t i
 		is_made = EVP_Digest(bytes, text.size, digest, NULL, EVP_sha256(), NULL);
 	if (!is_made)
 		return -EIO;
-	hex_write(digest, FINGERPRINT_CHARS / 2, ret);
+	text_write_hex(digest, FINGERPRINT_CHARS / 2, ret);
 	return 0;
 }

@@ -4,19 +4,9 @@
 #include <stddef.h>
 #include <sys/random.h>
 
+#include "util/text.h"
+
 /* Bytes as lower-case hexadecimal digits. */
-
-/* Write the 2 * @size digits of @bytes, and a NUL, to @ret. */
-static inline void hex_write(const unsigned char *bytes, size_t size, char *ret)
-{
-	static const char digits[] = "0123456789abcdef";
-
-	for (size_t i = 0; i < size; i++) {
-		ret[2 * i] = digits[bytes[i] >> 4];
-		ret[2 * i + 1] = digits[bytes[i] & 0xF];
-	}
-	ret[2 * size] = '\0';
-}
 
 /* Fill in @size random bytes. Return 0, or -1 when the kernel has none. */
 static inline int hex_random(unsigned char *bytes, size_t size)
@@ -35,6 +25,6 @@ static inline int hex_write_id(char ret[HEX_ID_CHARS + 1])
 
 	if (hex_random(bytes, sizeof(bytes)) < 0)
 		return -1;
-	hex_write(bytes, sizeof(bytes), ret);
+	text_write_hex(bytes, sizeof(bytes), ret);
 	return 0;
 }

@@ -19,7 +19,7 @@ static bool prove(const unsigned char key[APPROVAL_KEY_BYTES], const struct buff
 		!HMAC(EVP_sha256(), key, APPROVAL_KEY_BYTES, (const unsigned char *)text->data,
 			text->size, digest, NULL))
 		return false;
-	hex_write(digest, sizeof(digest), ret);
+	text_write_hex(digest, sizeof(digest), ret);
 	return true;
 }
 

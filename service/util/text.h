@@ -60,3 +60,15 @@ static inline bool text_read_hex(
 	}
 	return true;
 }
+
+/* Write the 2 * @size lower-case hexadecimal digits of @bytes, and a NUL, to @ret. */
+static inline void text_write_hex(const unsigned char *bytes, size_t size, char *ret)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	for (size_t i = 0; i < size; i++) {
+		ret[2 * i] = digits[bytes[i] >> 4];
+		ret[2 * i + 1] = digits[bytes[i] & 0xF];
+	}
+	ret[2 * size] = '\0';
+}

@@ -29,7 +29,7 @@ static int write_digits(int fd)
 
 	if (hex_random(bytes, sizeof(bytes)) < 0)
 		return -EIO;
-	hex_write(bytes, sizeof(bytes), line);
+	text_write_hex(bytes, sizeof(bytes), line);
 	line[DIGITS] = '\n';
 	written = write(fd, line, sizeof(line) - 1);
 	if (written != (ssize_t)sizeof(line) - 1)

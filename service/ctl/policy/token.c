@@ -67,7 +67,7 @@ static void write_token(const struct http_token *token, struct buffer *out)
 {
 	char digest[2 * HTTP_TOKEN_DIGEST_BYTES + 1];
 
-	hex_write(token->digest, HTTP_TOKEN_DIGEST_BYTES, digest);
+	text_write_hex(token->digest, HTTP_TOKEN_DIGEST_BYTES, digest);
 	buffer_append_char(out, '{');
 	json_write_member_text(out, "name", token->name);
 	json_write_member_text(out, "token_sha256", digest);
@@ -148,7 +148,7 @@ static int make_token(struct ctl_session *session, const struct ctl_options *opt
 		terminal_complain("the system has no random bytes");
 		return CTL_ERROR;
 	}
-	hex_write(bytes, sizeof(bytes), secret);
+	text_write_hex(bytes, sizeof(bytes), secret);
 	if (http_token_digest(secret, strlen(secret), token.digest) < 0) {
 		terminal_complain("libcrypto has failed");
 		return CTL_ERROR;
