@@ -252,6 +252,7 @@ int arguments_marshal_check(const struct tool *tool, struct schema_context *cont
 		return check_placeholders(&tool->command, tape, object, report);
 	case KIND_PLUGIN:
 	case KIND_PYTHON:
+	case KIND_MCP:
 		break;
 	}
 	return 0;

@@ -3,6 +3,8 @@
 
 #define TIMEOUT_MS        2500
 #define PYTHON_TIMEOUT_MS 30000
+#define MCP_TIMEOUT_MS    30000
+#define MCP_START_MS      60000
 
 static const struct kind_facts facts[N_KINDS] = {
 	[KIND_NATIVE] =
@@ -47,6 +49,16 @@ static const struct kind_facts facts[N_KINDS] = {
 			.has_bus = true,
 			.has_guard = true,
 			.asks_caller = true,
+		},
+	[KIND_MCP] =
+		{
+			.name = "mcp",
+			.sandbox = SANDBOX_COMMAND,
+			.workers = 1,
+			.timeout_ms = MCP_TIMEOUT_MS,
+			.start_least_ms = MCP_START_MS,
+			.describes_tools = true,
+			.has_guard = true,
 		},
 };
 

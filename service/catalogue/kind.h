@@ -15,14 +15,16 @@
  *   plugin     its own table    its callbacks             compute   1                2.5 s
  *   command    the manifest     a program for each call   command   4                2.5 s
  *   python     its own tables   methods, in Python        command   4       yes      30 s
+ *   mcp        a server's list  tools/call of the server  command   1                30 s
  */
 enum toolbox_kind {
 	KIND_NATIVE,
 	KIND_PLUGIN,
 	KIND_COMMAND,
 	KIND_PYTHON,
+	KIND_MCP,
 };
-#define N_KINDS 4
+#define N_KINDS 5
 
 struct kind_facts {
 	const char *name; /* in manifests */
@@ -30,6 +32,8 @@ struct kind_facts {
 	uint32_t workers;
 	uint32_t memory_mb;  /* limit of the address space; 0: none */
 	uint64_t timeout_ms; /* deadline of a call */
+	uint64_t
+		start_least_ms; /* its hosts may take so long to start, whatever the configuration has */
 	bool coerces;
 	bool describes_tools; /* its hosts describe its tools */
 	bool has_members;     /* they describe several toolboxes, with ids of their own

@@ -34,6 +34,10 @@ static void package_free(struct package *package)
 	toolbox_library_deinit(&package->library);
 	free(package->python.interpreters);
 	free(package->python.plugins);
+	free(package->mcp.server);
+	free(package->mcp.rules);
+	free(package->mcp.variables);
+	skipped_list_deinit(&package->left_out);
 	free(package->not_enforced);
 	free(package->refused);
 	free(package->described);
@@ -119,6 +123,12 @@ static void write_tool(const struct tool *tool, struct buffer *out)
 		json_write_text(out, tool->toolbox->entry_point);
 		buffer_append_char(out, ']');
 		break;
+	case KIND_MCP:
+		buffer_append_string(out, "{\"name\":");
+		json_write_text(out, tool->server_name);
+		json_write_member_text(out, "pin", tool->pin);
+		buffer_append_char(out, '}');
+		break;
 	}
 }
 
@@ -164,6 +174,9 @@ static void write_head(const struct package *package, struct buffer *out)
 		json_write_member_text(out, "trace_files", package->trace_files);
 	if (package->kind == KIND_PYTHON)
 		write_python(&package->python, out);
+	if (package->kind == KIND_MCP)
+		buffer_printf(out, ",\"mcp\":%s%s", package->mcp.server,
+			package->mcp.is_legacy ? ",\"legacy\":true" : "");
 	buffer_append_string(out, knows_tools(package) ? TOOLS_BEGIN : "}");
 }
 
@@ -237,6 +250,13 @@ int package_compare_loads(const struct package *left, const struct package *righ
 	if (order == 0 && left->kind == KIND_NATIVE)
 		order = strcmp(left->library.path, right->library.path);
 	return order != 0 ? order : toolbox_sandbox_compare(&left->sandbox, &right->sandbox);
+}
+
+uint64_t package_start_ms(const struct package *package, uint64_t configured_ms)
+{
+	uint64_t least_ms = kind_facts(package->kind)->start_least_ms;
+
+	return configured_ms > least_ms ? configured_ms : least_ms;
 }
 
 bool package_has_guard(const struct package *package)

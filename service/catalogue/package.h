@@ -8,6 +8,7 @@
 
 #include "call/toolbox_sandbox.h"
 #include "catalogue/kind.h"
+#include "catalogue/skipped.h"
 #include "catalogue/toolbox.h"
 #include "catalogue/toolbox_library.h"
 #include "util/buffer.h"
@@ -33,6 +34,14 @@ struct package_python {
 	char *plugins;             /* the same, of entry points; NULL: all */
 	uint64_t start_timeout_ms; /* for a host to describe its toolboxes */
 	bool is_auto; /* the manifest names no interpreter: it is no mistake if none will do */
+};
+
+/* The part of kind mcp. */
+struct package_mcp {
+	char *server;    /* JSON text {"argv", "cwd", "env"?}: how it is run */
+	char *rules;     /* JSON text {"include"?, "exclude"?, "tools"?}: the operator's choice */
+	char *variables; /* our variables that `env` names (util/environment.h); NULL: none */
+	bool is_legacy;  /* as the server has decided (mcp/version.h) */
 };
 
 struct package {
@@ -64,6 +73,7 @@ struct package {
 	const char *trace_files;        /* as in config/config.h; borrowed, or NULL */
 	struct toolbox_library library; /* for kinds native and plugin; else zeroed */
 	struct package_python python;   /* for kind python; else zeroed */
+	struct package_mcp mcp;         /* for kind mcp; else zeroed */
 
 	/* as a host has found it */
 	bool is_checked;    /* the library loads and has every symbol */
@@ -73,7 +83,9 @@ struct package {
 	char *described;    /* for kind python: the description of its toolboxes, JSON text */
 	size_t described_size;
 	uint64_t fingerprint; /* digest of the files that the description depends on; 0: it is not
-	                       * valid */
+	                       * valid. Kind mcp: digest of the description itself */
+
+	struct skipped_list left_out; /* for kind mcp: tools of the server that are not offered */
 
 	struct toolbox **toolboxes; /* owned */
 	size_t n_toolboxes;
@@ -141,6 +153,9 @@ void package_write_load(struct package *const *packages, size_t n_packages, stru
 /* Order packages so that those that may share a LOAD frame are equal: by library, then by sandbox.
  * Kinds other than native share with none. Returns as strcmp(). */
 int package_compare_loads(const struct package *left, const struct package *right);
+
+/* Return the time for a host of @package to start, where the configuration gives @configured_ms. */
+uint64_t package_start_ms(const struct package *package, uint64_t configured_ms);
 
 /* Return whether its hosts run below a guard (worker/sandbox/guard.h). */
 bool package_has_guard(const struct package *package);

@@ -23,6 +23,10 @@ static void tool_deinit(struct tool *tool)
 	case KIND_COMMAND:
 		command_deinit(&tool->command);
 		break;
+	case KIND_MCP:
+		free(tool->server_name);
+		free(tool->pin);
+		break;
 	case KIND_PLUGIN:
 	case KIND_PYTHON:
 		break;

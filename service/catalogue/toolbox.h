@@ -62,6 +62,10 @@ struct tool {
 			bool may_lack; /* the schema does not require an argument that the function needs */
 		};
 		struct command command;
+		struct {
+			char *server_name; /* kind mcp: its name at the server */
+			char *pin; /* the digest of its description there (mcp/client/pin.h) */
+		};
 	};
 };
 

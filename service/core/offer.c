@@ -57,7 +57,8 @@ static struct runner_options runner_options_of(
 				.host_program = offer->host_program,
 				.output_max = config->limits.host_output_bytes,
 				.stderr_max = config->limits.stderr_bytes,
-				.start_timeout_ms = config->start_timeout_ms,
+				.start_timeout_ms =
+					package_start_ms(package, config->start_timeout_ms),
 			},
 		.idle_s = package->limits.has_idle_s ? package->limits.idle_s : config->idle_s,
 		.queue_max = package->limits.queue ? package->limits.queue : config->limits.queue,

@@ -282,21 +282,34 @@ static int add_filtered(const struct load_jobs *jobs, struct catalogue *catalogu
 	return r;
 }
 
+/* 0 or -ENOMEM. */
+static int add_skipped(
+	const char *id, const struct skipped_list *skipped, struct catalogue *catalogue)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < skipped->n_items; i++)
+		r = catalogue_add_skipped(
+			catalogue, id, skipped->items[i].name, skipped->items[i].reason);
+	return r;
+}
+
 /* The programs of a folder, and the toolboxes and tools of a host, that are skipped. */
 static int add_left_out(const struct load_jobs *jobs, struct catalogue *catalogue)
 {
 	int r = 0;
 
-	for (size_t i = 0; i < jobs->n_items; i++) {
+	for (size_t i = 0; r == 0 && i < jobs->n_items; i++) {
 		const struct load_job *job = jobs->items[i];
 		char id[MANIFEST_ID_BYTES];
 
-		if (job->skipped.n_items == 0)
+		if (job->skipped.n_items == 0 &&
+			!(job->package && job->package->left_out.n_items > 0))
 			continue;
 		job_id(job, id);
-		for (size_t j = 0; r == 0 && j < job->skipped.n_items; j++)
-			r = catalogue_add_skipped(catalogue, id, job->skipped.items[j].name,
-				job->skipped.items[j].reason);
+		r = add_skipped(id, &job->skipped, catalogue);
+		if (r == 0 && job->package)
+			r = add_skipped(id, &job->package->left_out, catalogue);
 	}
 	return r;
 }

@@ -255,7 +255,7 @@ static int spawn(struct check_host *check)
 		.load_size = load.size,
 		.output_max = config->limits.host_output_bytes,
 		.stderr_max = config->limits.stderr_bytes,
-		.start_timeout_ms = config->start_timeout_ms,
+		.start_timeout_ms = package_start_ms(package, config->start_timeout_ms),
 		.has_guard = package_has_guard(package),
 		.has_bus = kind_facts(package->kind)->has_bus,
 	};

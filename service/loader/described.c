@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "loader/checker.h"
+#include "manifest/listed.h"
 #include "util/cleanup.h"
 #include "util/digest.h"
 #include "util/stamp.h"
@@ -25,15 +26,19 @@ static int take_tools(struct manifest_reader *reader, struct package *package,
 	int r = json_tape_read(&tape, described, size, JSON_DEPTH_DEFAULT, NULL);
 
 	if (r == 0 && json_type_at(&tape, 0) == JSON_OBJECT)
-		tools = json_find(&tape, 0, "tools");
+		tools = json_find(&tape, 0, package->kind == KIND_MCP ? "list" : "tools");
 	if (r >= 0 && tools == JSON_NONE) {
 		diagnostics_add(problems, DIAGNOSTIC_ERROR, 0, "", "its host describes no tools");
 		return MANIFEST_E_REFUSED;
 	}
-	if (r == 0)
+	if (r == 0 && package->kind == KIND_MCP)
+		r = manifest_take_listed(reader, &tape, package, problems);
+	else if (r == 0)
 		r = manifest_take_tools(reader, &tape, tools, package, problems);
 	if (r)
 		return r;
+	if (package->kind == KIND_MCP)
+		package->fingerprint = digest_bytes(DIGEST_SEED, described, size);
 	checker_note(package, &tape);
 	package->is_checked = true;
 	return 0;
@@ -45,7 +50,7 @@ int described_load_cached(struct manifest_reader *reader, struct package *packag
 	cleanup(diagnostics_deinit) struct diagnostics problems = {0};
 	cleanup(buffer_deinit) struct buffer described = {0};
 	uint64_t depends;
-	int r = toolbox_library_look(&package->library);
+	int r = package->library.path ? toolbox_library_look(&package->library) : 0;
 
 	*ret_key = '\0';
 	if (r < 0)

@@ -115,6 +115,33 @@ static void keep_description(void *item, const char *described, size_t size)
 	job->is_described = true;
 }
 
+/* Whether the package of @job is what it was in the previous catalogue, and worked there. */
+static bool is_as_before(const struct load_job *job)
+{
+	const struct package *previous = job->previous;
+
+	return previous && previous->is_checked && previous->digest == job->package->digest &&
+	       previous->settings == job->package->settings &&
+	       tool_settings_hold_in(job->jobs->options.config, previous);
+}
+
+/* A server without tools makes no toolbox: its package has the reason. */
+static void drop_without_tools(struct load_job *job)
+{
+	if (job->toolbox && job->package->kind == KIND_MCP && described_is_awaited(job->toolbox))
+		job->toolbox = NULL;
+}
+
+/* Keep the previous package of @job, with its processes, if its server lists the same tools as before. */
+static void keep_same_server(struct load_job *job)
+{
+	if (job->package->kind != KIND_MCP)
+		return;
+	if (is_as_before(job) && job->previous->fingerprint == job->package->fingerprint)
+		load_job_set_package(job, package_ref(job->previous));
+	drop_without_tools(job);
+}
+
 /* Take the description that the host of @job's package has sent. */
 static void accept_description(struct load_job *job)
 {
@@ -134,16 +161,8 @@ static void accept_description(struct load_job *job)
 		load_job_fail(job, "", strerror(ENOMEM));
 	else if (r)
 		job->toolbox = NULL;
-}
-
-/* Whether the package of @job is what it was in the previous catalogue, and worked there. */
-static bool is_as_before(const struct load_job *job)
-{
-	const struct package *previous = job->previous;
-
-	return previous && previous->is_checked && previous->digest == job->package->digest &&
-	       previous->settings == job->package->settings &&
-	       tool_settings_hold_in(job->jobs->options.config, previous);
+	else
+		keep_same_server(job);
 }
 
 /* Read a folder, always: what it is depends on many files. 0 or a negative errno. */
@@ -172,12 +191,37 @@ static int begin_library(struct load_job *job)
 	return r == -ENOMEM ? r : 0;
 }
 
+/* Have a host ask the server of @job for its tools, unless its list is cached. 0 or -ENOMEM. */
+static int begin_server(struct load_job *job)
+{
+	struct load_jobs *jobs = job->jobs;
+	int r = -ENOENT;
+
+	if (jobs->options.asks_servers)
+		describe_cache_key(job->package, job->key);
+	else
+		r = described_load_cached(jobs->reader, job->package, job->key);
+	if (r == 0)
+		drop_without_tools(job);
+	if (r != -ENOENT)
+		return r;
+	if (!jobs->options.defers) {
+		checker_add(jobs->checker, job->package, job);
+		return 0;
+	}
+	jobs->has_deferred = true;
+	job->toolbox = NULL;
+	return skipped_list_add(&job->skipped, NULL, "its server is being asked for its tools");
+}
+
 /* Whether the previous package of @job can be offered again as it is. One whose toolboxes a host
  * describes depends on more than its files, see members.h. */
 static bool can_keep(struct loader *loader, const struct load_job *job)
 {
 	return job->previous && job->previous->is_checked &&
-	       !kind_facts(job->previous->kind)->has_members && is_unchanged(loader, job->previous);
+	       !kind_facts(job->previous->kind)->has_members &&
+	       !(job->previous->kind == KIND_MCP && job->jobs->options.asks_servers) &&
+	       is_unchanged(loader, job->previous);
 }
 
 static int begin_file(struct loader *loader, struct load_job *job)
@@ -202,10 +246,12 @@ static int begin_file(struct loader *loader, struct load_job *job)
 		return r;
 	if (kind_facts(package->kind)->has_members)
 		return members_begin(job);
-	/* A library whose tools cannot be called is never loaded, not even to look at it. */
-	if (!package->library.path || !settings_offer_any(config, job->toolbox))
+	/* A library or server whose tools cannot be called is never loaded or started, not even to look at it. */
+	if (!settings_offer_any(config, job->toolbox))
 		return 0;
-	return begin_library(job);
+	if (package->kind == KIND_MCP)
+		return begin_server(job);
+	return package->library.path ? begin_library(job) : 0;
 }
 
 /* 0 or a negative errno. */
@@ -366,6 +412,7 @@ static int new_loader(struct loop *loop, const struct loader_options *options, s
 	if (!loader->jobs.reader)
 		return -ENOMEM;
 	manifest_reader_limit_checks(loader->jobs.reader, options->config->limits.check_ms);
+	manifest_reader_limit_tools(loader->jobs.reader, options->config->limits.tools);
 	manifest_reader_bound(loader->jobs.reader, &loader->is_abandoned, TOOLS_MS_MAX);
 	r = checker_new(
 		loop, options->host_program, options->config, n_jobs, &loader->jobs.checker);

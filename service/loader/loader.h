@@ -49,8 +49,9 @@ struct loader_options {
 	const char *library_dir;          /* $PREFIX/lib/toolboxd */
 	const struct catalogue *previous; /* the catalogue that is offered now, or NULL */
 	uint64_t generation;
-	bool defers;               /* do not wait for hosts that must describe several toolboxes */
-	bool asks_again;           /* ask them, even if their last description is valid */
+	bool defers;       /* do not wait for hosts that must describe several toolboxes */
+	bool asks_again;   /* ask them, even if their last description is valid */
+	bool asks_servers; /* ask servers for their tools, even if their last list is known */
 	loader_made_function made; /* called before done(); or NULL */
 };
 

@@ -168,6 +168,22 @@ static int apply(const struct config_toolbox *settings, struct package *package)
 	return r;
 }
 
+/* Add the variables that the environment of its server means by their names. 0 or -ENOMEM. */
+static int add_variables(struct package *package)
+{
+	cleanup(buffer_deinit) struct buffer out = {0};
+
+	for (const char *entry = package->environment; entry && *entry;
+		entry = environment_next(entry))
+		buffer_append(&out, entry, strlen(entry) + 1);
+	for (const char *entry = package->mcp.variables; *entry; entry = environment_next(entry))
+		if (!environment_names(package->environment, entry))
+			buffer_append(&out, entry, strlen(entry) + 1);
+	free(package->environment);
+	package->environment = buffer_take(&out, NULL);
+	return package->environment ? 0 : -ENOMEM;
+}
+
 int settings_apply(const struct config *config, struct package *package)
 {
 	const struct config_toolbox *settings = config_toolbox_find(config, package->id);
@@ -176,6 +192,8 @@ int settings_apply(const struct config *config, struct package *package)
 
 	package->python.start_timeout_ms = config->start_timeout_ms;
 	package->trace_files = config->trace_files;
+	if (r == 0 && package->mcp.variables)
+		r = add_variables(package);
 	if (r == 0 && kind_facts(package->kind)->has_members)
 		r = gather_by_entry_points(config, package);
 	else if (!is_said && !config->trace_files)

@@ -13,6 +13,7 @@
 #include "json/pointer.h"
 #include "json/writer.h"
 #include "manifest/array_file.h"
+#include "manifest/mcp.h"
 #include "manifest/native_type_alias.h"
 #include "manifest/reader.h"
 #include "manifest/published.h"
@@ -32,7 +33,7 @@ extern const char manifest_schema_json[];
 #define NS_PER_MS UINT64_C(1000000)
 
 /* Kinds of the contract that this version does not build: refused by name. */
-static const char *const kinds_to_come[] = {"mcp", "bus"};
+static const char *const kinds_to_come[] = {"bus"};
 
 /* Keys at the top that belong to some kinds only. */
 #define OF(kind) (1u << (kind))
@@ -41,13 +42,16 @@ static const struct {
 	unsigned int kinds; /* a bit for each */
 } keys_of_kinds[] = {
 	{"library", OF(KIND_NATIVE) | OF(KIND_PLUGIN)},
-	{"tools", OF(KIND_NATIVE) | OF(KIND_COMMAND)},
+	{"tools", OF(KIND_NATIVE) | OF(KIND_COMMAND) | OF(KIND_MCP)},
 	{"config", OF(KIND_PLUGIN) | OF(KIND_PYTHON)},
 	{"output", OF(KIND_PLUGIN)},
 	{"cwd", OF(KIND_COMMAND)},
 	{"env", OF(KIND_COMMAND)},
 	{"python", OF(KIND_PYTHON)},
 	{"plugins", OF(KIND_PYTHON)},
+	{"mcp", OF(KIND_MCP)},
+	{"include", OF(KIND_MCP)},
+	{"exclude", OF(KIND_MCP)},
 };
 
 #define N_OF(array) (sizeof(array) / sizeof(*(array)))
@@ -76,6 +80,7 @@ struct manifest_reader *manifest_reader_new(const char *library_dir)
 	reader->context = schema_context_new();
 	reader->library_dir = library_dir ? strdup(library_dir) : NULL;
 	reader->check_ms = SCHEMA_CHECK_MS;
+	reader->tools_max = SIZE_MAX;
 	if (!reader->context || (library_dir && !reader->library_dir))
 		return NULL;
 	return take_ptr(reader);
@@ -84,6 +89,11 @@ struct manifest_reader *manifest_reader_new(const char *library_dir)
 void manifest_reader_limit_checks(struct manifest_reader *reader, uint32_t ms)
 {
 	reader->check_ms = ms;
+}
+
+void manifest_reader_limit_tools(struct manifest_reader *reader, size_t tools_max)
+{
+	reader->tools_max = tools_max;
 }
 
 void manifest_reader_bound(
@@ -166,7 +176,7 @@ static bool refuse_what_is_to_come(const struct json_tape *tape, struct diagnost
 			json_string_equals(tape, kind, kinds_to_come[i], strlen(kinds_to_come[i])))
 			diagnose(problems, DIAGNOSTIC_ERROR, tape, kind,
 				"the kind \"%s\" is not supported by this version; expected "
-				"\"native\", \"plugin\", \"command\" or \"python\"",
+				"\"native\", \"plugin\", \"command\", \"python\" or \"mcp\"",
 				kinds_to_come[i]);
 	return problems->n_errors > before;
 }
@@ -357,6 +367,8 @@ static int read_places(struct manifest_reader *reader, const char *path, struct 
 	r = read_library(reader, folder, package, problems);
 	if (r == 0 && package->kind == KIND_PYTHON)
 		r = manifest_python_read(&reader->tape, folder, package, problems);
+	if (r == 0 && package->kind == KIND_MCP)
+		r = manifest_mcp_read(&reader->tape, folder, package, problems);
 	return r ? r : read_sandbox(&reader->tape, folder, package, problems);
 }
 
@@ -468,7 +480,8 @@ static void read_flags(const struct json_tape *tape, struct package *package)
 	package->coerces = coerce == JSON_NONE ? kind_facts(package->kind)->coerces
 					       : json_is_true(tape, coerce);
 	package->risk = risk == JSON_NONE ? TOOL_UNRATED : tool_risk_at(tape, risk);
-	package->has_content = json_find(tape, 0, "output") != JSON_NONE;
+	package->has_content =
+		json_find(tape, 0, "output") != JSON_NONE || package->kind == KIND_MCP;
 	package->asserts_formats =
 		assert_formats != JSON_NONE && json_is_true(tape, assert_formats);
 }

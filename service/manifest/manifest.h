@@ -38,6 +38,9 @@ struct manifest_reader *manifest_reader_new(const char *library_dir);
 /* Set the time to check one example or default (limits.check_ms); without it, SCHEMA_CHECK_MS. */
 void manifest_reader_limit_checks(struct manifest_reader *reader, uint32_t ms);
 
+/* Set the most tools that are taken from the list of a server (limits.tools); without it, all. */
+void manifest_reader_limit_tools(struct manifest_reader *reader, size_t tools_max);
+
 /* Give up a toolbox whose tools take more than @most_ms of this thread's time to read: it is refused.
  * When *@is_stopped becomes true, reading ends with -ECANCELED. @is_stopped outlives the reader. Without
  * this, there is no bound. */

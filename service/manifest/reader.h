@@ -15,6 +15,7 @@ struct manifest_reader {
 	struct schema_context *context;
 	uint32_t check_ms;             /* the time to check one example or default */
 	const atomic_bool *is_stopped; /* or NULL */
+	size_t tools_max;              /* tools that are taken from the list of a server */
 	uint64_t most_ms;              /* the time to read the tools of a toolbox; 0: no bound */
 	uint64_t end_ns; /* the end of it, on the clock of this thread; 0: not begun */
 	struct json_tape tape;

@@ -149,6 +149,7 @@ static int read_runner(const struct manifest_scope *scope, uint32_t object, stru
 		return manifest_command_read(scope, object, tool);
 	case KIND_PLUGIN:
 	case KIND_PYTHON:
+	case KIND_MCP:
 		break;
 	}
 	tool->has_content = scope->toolbox->package->has_content;

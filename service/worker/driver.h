@@ -65,6 +65,10 @@ struct driver {
 	 * appended. */
 	int (*invoke)(void *driver, const struct driver_call *call, struct buffer *out);
 
+	/* Work until there is something to read on @wire. 0, or a negative errno, with which the host
+	 * ends. NULL: there is nothing to do between calls. */
+	int (*attend)(void *driver, int wire);
+
 	/* Shut the toolbox down and free the driver, which may be NULL. Libraries stay loaded:
 	 * their threads may still run, and the process exits next. */
 	void (*free)(void *driver);
@@ -81,3 +85,5 @@ extern const struct driver native_driver;
 extern const struct driver plugin_driver;
 extern const struct driver command_driver;
 extern const struct driver python_driver;
+extern const struct driver mcp_driver;         /* becomes toolbox-mcp-host, which has … */
+extern const struct driver mcp_session_driver; /* … this one */

@@ -2,14 +2,18 @@
 #include "worker/worker.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "json/number.h"
 #include "json/writer.h"
+#include "util/file.h"
 #include "wire/pass.h"
 #include "wire/wire.h"
+#include "worker/become.h"
 #include "worker/driver.h"
 #include "worker/sandbox/folder.h"
 #include "worker/sandbox/guard.h"
@@ -21,7 +25,7 @@
 #define KEEP_BYTES (256u << 10)
 
 static const struct driver *const drivers[] = {
-	&native_driver, &command_driver, &plugin_driver, &python_driver};
+	&native_driver, &command_driver, &plugin_driver, &python_driver, &mcp_driver};
 
 struct worker {
 	int wire;
@@ -33,6 +37,14 @@ struct worker {
 	const struct driver *kind;
 	void *driver; /* state of kind */
 };
+
+/* Let the driver, if there is one that has to, work until there is something on the wire. */
+static int attend(struct worker *worker)
+{
+	if (!worker->driver || !worker->kind->attend)
+		return 0;
+	return worker->kind->attend(worker->driver, worker->wire);
+}
 
 /* Wait for the next frame. Return 0, -EPIPE at the end of file, or another negative errno. */
 static int receive(struct worker *worker, struct wire_frame *ret_frame)
@@ -48,6 +60,9 @@ static int receive(struct worker *worker, struct wire_frame *ret_frame)
 		space = wire_reader_space(&worker->reader, &size);
 		if (!space)
 			return -ENOMEM;
+		r = attend(worker);
+		if (r < 0)
+			return r;
 		n = recv(worker->wire, space, size, 0);
 		/* ECONNRESET: the daemon closed its end before it read all that we sent */
 		if (n == 0 || (n < 0 && errno == ECONNRESET))
@@ -229,11 +244,13 @@ static int load_driver(struct worker *worker, const struct wire_frame *frame,
 		.seal = &worker->seal,
 	};
 
-	worker->kind = find_driver(tape);
+	if (!worker->kind)
+		worker->kind = find_driver(tape);
 	return worker->kind ? worker->kind->load(&load, &worker->driver, problems) : -EPROTO;
 }
 
-static int load_toolbox(struct worker *worker, const struct wire_frame *frame)
+/* Load the toolbox of the LOAD frame @frame. @enters: into the sandbox, first. */
+static int load_toolbox(struct worker *worker, const struct wire_frame *frame, bool enters)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	cleanup(diagnostics_deinit) struct diagnostics problems = {0};
@@ -244,7 +261,7 @@ static int load_toolbox(struct worker *worker, const struct wire_frame *frame)
 	r = json_tape_read(&tape, frame->payload, frame->size, JSON_DEPTH_DEFAULT, NULL);
 	if (r)
 		return r < 0 ? r : -EPROTO;
-	r = enter(worker, &tape, &problems);
+	r = enters ? enter(worker, &tape, &problems) : 0;
 	if (r == 0)
 		r = load_driver(worker, frame, &tape, &problems);
 	if (r == 0)
@@ -304,6 +321,25 @@ static int invoke_tool(struct worker *worker, const struct wire_frame *frame)
 	return r ? send_unable(worker, frame->id, r) : transmit_frame(worker);
 }
 
+/* Run calls unless @r is an error, until the daemon closes its end; then free the worker. */
+static int serve_calls(struct worker *worker, int r)
+{
+	struct wire_frame frame;
+
+	while (r == 0) {
+		r = receive(worker, &frame);
+		r = r ? r : invoke_tool(worker, &frame);
+	}
+	if (worker->kind)
+		worker->kind->free(worker->driver);
+	seal_deinit(&worker->seal);
+	free(worker->folder);
+	buffer_deinit(&worker->missing);
+	wire_reader_deinit(&worker->reader);
+	buffer_deinit(&worker->out);
+	return r == -EPIPE ? 0 : r;
+}
+
 int worker_run(int wire_fd)
 {
 	struct worker worker = {
@@ -311,17 +347,28 @@ int worker_run(int wire_fd)
 	struct wire_frame frame;
 	int r = receive(&worker, &frame);
 
-	r = r ? r : load_toolbox(&worker, &frame);
-	while (r == 0) {
-		r = receive(&worker, &frame);
-		r = r ? r : invoke_tool(&worker, &frame);
-	}
-	if (worker.kind)
-		worker.kind->free(worker.driver);
-	seal_deinit(&worker.seal);
-	free(worker.folder);
-	buffer_deinit(&worker.missing);
-	wire_reader_deinit(&worker.reader);
-	buffer_deinit(&worker.out);
-	return r == -EPIPE ? 0 : r;
+	return serve_calls(&worker, r ? r : load_toolbox(&worker, &frame, true));
+}
+
+int worker_go_on(int wire_fd, const char *missing, const struct driver *kind)
+{
+	struct worker worker = {
+		.wire = wire_fd,
+		.reader = {.payload_max = JSON_SIZE_MAX},
+		.seal = {.fd = -1},
+		.kind = kind,
+	};
+	cleanup(buffer_deinit) struct buffer text = {0};
+	struct wire_frame frame = {.kind = WIRE_LOAD};
+	int r = file_read_fd(LOAD_FD, JSON_SIZE_MAX, &text);
+
+	/* Nothing that this program starts may have either. */
+	close(LOAD_FD);
+	if (r == 0 && fcntl(wire_fd, F_SETFD, FD_CLOEXEC) < 0)
+		r = -errno;
+
+	buffer_append_string(&worker.missing, missing);
+	frame.payload = text.data;
+	frame.size = text.size;
+	return serve_calls(&worker, r ? r : load_toolbox(&worker, &frame, false));
 }

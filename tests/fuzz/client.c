@@ -105,17 +105,17 @@ static void expect_tools(struct text_view text)
 	struct mcp_tool_rules rules = {
 		.exclude = {patterns, 2}, .tools_max = 3, .is_http = text.size % 2};
 	struct json_tape tape = {0};
-	struct mcp_tools tools = {0};
+	struct mcp_server_tools tools = {0};
 
 	expect_json(text, JSON_ARRAY);
 	expect(json_tape_read(&tape, text.text, text.size, DEPTH_MAX, NULL) == 0);
-	expect(mcp_tools_read(&tape, 0, &rules, &tools) == 0);
+	expect(mcp_server_tools_read(&tape, 0, &rules, &tools) == 0);
 	expect(tools.n_items <= rules.tools_max);
 	for (size_t i = 0; i < tools.n_items; i++) {
 		expect(is_name(tools.items[i].name));
 		expect_json(TEXT_VIEW(tools.items[i].entry), JSON_OBJECT);
 	}
-	mcp_tools_deinit(&tools);
+	mcp_server_tools_deinit(&tools);
 	json_tape_deinit(&tape);
 }
 

@@ -83,7 +83,7 @@ def test_nothing_is_told_when_nothing_changed(own):
 
 
 @pytest.mark.parametrize("text", [
-    "", "{", '{"kind": "native"}', '{"kind": "mcp"}',
+    "", "{", '{"kind": "native"}', '{"kind": "bus"}',
     json.dumps({"kind": "native", "library": "libc.so.6", "tools": [
         manifests.tool("first", "no_such_symbol_anywhere", [])]}),
     json.dumps({"kind": "native", "library": "./no-such-library.so", "tools": [
@@ -347,7 +347,7 @@ def test_a_toolbox_that_is_disabled_by_configuration(launch):
 
 
 @pytest.mark.parametrize("change, words", [
-    ({"kind": "mcp"}, "kind"), ({"kind": "bus"}, "kind"), ({"tools": []}, "tools"),
+    ({"kind": "bus"}, "kind"), ({"tools": []}, "tools"),
     ({"unknown": 1}, "unknown"), ({"library": 5}, "library"), ({"risk": "low"}, "risk"),
     ({"toolbox_id": "not.allowed"}, "toolbox_id"), ({"limits": {"timeout_ms": 0}}, "timeout_ms"),
 ])

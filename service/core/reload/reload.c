@@ -293,6 +293,7 @@ static void start_loader(struct reload *reload)
 		.generation = ++reload->generation,
 		.defers = !reload->is_ready && reload->flags->n_files == 0,
 		.asks_again = reload->asks_again,
+		.asks_servers = reload->is_asked,
 		.made = make_next,
 	};
 	reload->asks_again = false;

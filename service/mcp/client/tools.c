@@ -14,6 +14,8 @@
 #include "util/glob.h"
 #include "util/utf8.h"
 
+#define TITLE_BYTES 256 /* the longest title of an entry; a longer one is left out */
+
 #define SERVER_NAME_BYTES 1024 /* the longest name of a server */
 
 _Static_assert(MCP_ELEMENTS_MAX == 100000, "as the refusal has it");
@@ -44,7 +46,7 @@ static void elements_deinit(struct elements *elements)
 /* ── refusals ────────────────────────────────────────────────────────────────────────────────── */
 
 /* Add a refusal. @name: NULL, as in struct mcp_refusal. */
-static int add_refusal(struct mcp_tools *tools, const char *name, const char *reason)
+static int add_refusal(struct mcp_server_tools *tools, const char *name, const char *reason)
 {
 	struct mcp_refusal refusal = {0};
 
@@ -62,7 +64,7 @@ static int add_refusal(struct mcp_tools *tools, const char *name, const char *re
 }
 
 /* As add_refusal(), but the later ones of many are only counted. */
-static int refuse_tool(struct mcp_tools *tools, const char *name, const char *reason)
+static int refuse_tool(struct mcp_server_tools *tools, const char *name, const char *reason)
 {
 	if (tools->n_refusals < MCP_REFUSALS_MAX)
 		return add_refusal(tools, name, reason);
@@ -74,7 +76,7 @@ static int refuse_tool(struct mcp_tools *tools, const char *name, const char *re
 
 /* Read the element at @token into the end of @elements, or refuse it. */
 static int read_element(const struct json_tape *tape, uint32_t token, struct elements *elements,
-	struct mcp_tools *tools)
+	struct mcp_server_tools *tools)
 {
 	struct element element = {.token = token};
 	cleanup_free char *name = NULL;
@@ -101,7 +103,7 @@ static int read_element(const struct json_tape *tape, uint32_t token, struct ele
 }
 
 static int read_elements(const struct json_tape *tape, uint32_t array, struct elements *elements,
-	struct mcp_tools *tools)
+	struct mcp_server_tools *tools)
 {
 	size_t n = 0;
 	int r = 0;
@@ -297,6 +299,17 @@ static void write_setting(struct buffer *out, const struct mcp_tool_rules *rules
 	}
 }
 
+/* Append the hints of the server about repetition and loss, for programs that show them to people. */
+static void write_hints(struct buffer *out, const struct json_tape *tape, uint32_t object)
+{
+	uint32_t annotations = mcp_find_typed(tape, object, "annotations", JSON_OBJECT);
+
+	if (mcp_find_typed(tape, annotations, "destructiveHint", JSON_FALSE) != JSON_NONE)
+		buffer_append_string(out, ",\"destructive\":false");
+	if (mcp_find_typed(tape, annotations, "idempotentHint", JSON_TRUE) != JSON_NONE)
+		buffer_append_string(out, ",\"idempotent\":true");
+}
+
 /* Append the entry of the tool at @object. */
 static void write_entry(struct buffer *out, const struct json_tape *tape, uint32_t object,
 	const char *description, const struct mcp_tool_rules *rules, uint32_t settings,
@@ -307,12 +320,16 @@ static void write_entry(struct buffer *out, const struct json_tape *tape, uint32
 
 	buffer_append_char(out, '{');
 	json_write_member_text(out, "name", tool->name);
+	if (tool->title && *tool->title && strlen(tool->title) <= TITLE_BYTES)
+		json_write_member_text(out, "title", tool->title);
 	write_setting(out, rules, settings, "description", description);
 	write_schema(out, tape, mcp_find_typed(tape, object, "inputSchema", JSON_OBJECT),
 		"argument_schema", tool);
 	if (output != JSON_NONE)
 		write_schema(out, tape, output, "output_schema", tool);
-	write_setting(out, rules, settings, "risk", read_risk(tape, object));
+	write_setting(
+		out, rules, settings, "risk", rules->risk ? rules->risk : read_risk(tape, object));
+	write_hints(out, tape, object);
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
 		write_setting(out, rules, settings, others[i], NULL);
 	buffer_append_char(out, '}');
@@ -352,7 +369,7 @@ static int read_tool(const struct json_tape *tape, struct element *element,
 }
 
 static int add_tool(const struct json_tape *tape, struct element *element,
-	const struct mcp_tool_rules *rules, struct mcp_tools *tools)
+	const struct mcp_tool_rules *rules, struct mcp_server_tools *tools)
 {
 	struct mcp_tool tool = {.n_hidden = 0};
 	int r = array_grow(tools->items, tools->n_items);
@@ -369,7 +386,7 @@ static int add_tool(const struct json_tape *tape, struct element *element,
 
 /* Add the tools of @elements, or refuse them. */
 static int add_tools(const struct json_tape *tape, struct elements *elements,
-	const struct mcp_tool_rules *rules, struct mcp_tools *tools)
+	const struct mcp_tool_rules *rules, struct mcp_server_tools *tools)
 {
 	cleanup(buffer_deinit) struct buffer reason = {0};
 	size_t n_over = 0;
@@ -394,8 +411,8 @@ static int add_tools(const struct json_tape *tape, struct elements *elements,
 	return buffer_terminate(&reason) ? add_refusal(tools, NULL, reason.data) : -ENOMEM;
 }
 
-int mcp_tools_read(const struct json_tape *tape, uint32_t array, const struct mcp_tool_rules *rules,
-	struct mcp_tools *ret_tools)
+int mcp_server_tools_read(const struct json_tape *tape, uint32_t array,
+	const struct mcp_tool_rules *rules, struct mcp_server_tools *ret_tools)
 {
 	cleanup(elements_deinit) struct elements elements = {0};
 	int r = read_elements(tape, array, &elements, ret_tools);
@@ -407,7 +424,7 @@ int mcp_tools_read(const struct json_tape *tape, uint32_t array, const struct mc
 	return r;
 }
 
-void mcp_tools_deinit(struct mcp_tools *tools)
+void mcp_server_tools_deinit(struct mcp_server_tools *tools)
 {
 	for (size_t i = 0; i < tools->n_items; i++)
 		tool_deinit(&tools->items[i]);
@@ -417,5 +434,5 @@ void mcp_tools_deinit(struct mcp_tools *tools)
 	}
 	free(tools->items);
 	free(tools->refusals);
-	*tools = (struct mcp_tools){0};
+	*tools = (struct mcp_server_tools){0};
 }

@@ -43,6 +43,8 @@ struct mcp_tool_rules {
 	uint32_t
 		settings; /* an object with one for each name: the members replace those of the tool;
 	                    * JSON_NONE: none */
+	const char *
+		risk; /* the risk of each tool without a setting, whatever the server claims; or NULL */
 	size_t tools_max;
 	bool is_http; /* a tool whose headers cannot be sent is refused (headers.h) */
 };
@@ -62,8 +64,8 @@ struct mcp_refusal {
 	char *reason;
 };
 
-/* Zero it before use; free it with mcp_tools_deinit(). */
-struct mcp_tools {
+/* Zero it before use; free it with mcp_server_tools_deinit(). */
+struct mcp_server_tools {
 	struct mcp_tool *items;
 	size_t n_items;
 	struct mcp_refusal *refusals;
@@ -72,7 +74,7 @@ struct mcp_tools {
 };
 
 /* Read the array @array of @tape. Return 0 or -ENOMEM. */
-int mcp_tools_read(const struct json_tape *tape, uint32_t array, const struct mcp_tool_rules *rules,
-	struct mcp_tools *ret_tools);
+int mcp_server_tools_read(const struct json_tape *tape, uint32_t array,
+	const struct mcp_tool_rules *rules, struct mcp_server_tools *ret_tools);
 
-void mcp_tools_deinit(struct mcp_tools *tools);
+void mcp_server_tools_deinit(struct mcp_server_tools *tools);

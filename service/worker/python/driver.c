@@ -1,71 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
-#include "util/cleanup.h"
-#include "wire/wire.h"
+#include "worker/become.h"
 #include "worker/driver.h"
 
 /*
  * Kind `python`: the host becomes an interpreter of the user's that runs
- * service/python/toolbox_python.py. The restrictions of the sandbox remain and the wire stays open.
- * The LOAD frame, which was read already, is passed in a descriptor. From then on the interpreter
- * uses the wire.
+ * service/python/toolbox_python.py. From then on the interpreter uses the wire.
  */
 
 #define PROGRAM "toolbox_python.py"
-
-/* The descriptor of the LOAD frame. */
-#define LOAD_FD 4
 
 /* Most interpreters that are tried. */
 #define INTERPRETERS_MAX 8
 
 /* The program, the missing restrictions of the sandbox, then the other interpreters. */
 #define ARGUMENTS_MAX (INTERPRETERS_MAX + 3)
-
-/* Put the text of the LOAD frame into LOAD_FD, at its start. */
-static int hand_over_load(const struct driver_load *load)
-{
-	cleanup_close int fd = memfd_create("load", 0);
-
-	if (fd < 0)
-		return -errno;
-	for (size_t written = 0; written < load->text_size;) {
-		ssize_t n = write(fd, load->text + written, load->text_size - written);
-
-		if (n < 0)
-			return -errno;
-		written += (size_t)n;
-	}
-	if (lseek(fd, 0, SEEK_SET) < 0)
-		return -errno;
-	if (fd == LOAD_FD) {
-		fd = -1; /* it is in its place, and must stay open */
-		return 0;
-	}
-	return dup2(fd, LOAD_FD) < 0 ? -errno : 0;
-}
-
-/* Find the program, which is installed beside this one. */
-static int find_program(char ret_path[PATH_MAX])
-{
-	ssize_t size = readlink("/proc/self/exe", ret_path, PATH_MAX - sizeof(PROGRAM));
-	char *slash;
-
-	if (size < 0)
-		return -errno;
-	ret_path[size] = '\0';
-	slash = strrchr(ret_path, '/');
-	snprintf(slash + 1, sizeof(PROGRAM), "%s", PROGRAM);
-	return access(ret_path, R_OK) < 0 ? -errno : 0;
-}
 
 static int refuse_interpreters(
 	struct diagnostics *problems, const struct json_tape *tape, int error)
@@ -122,13 +76,13 @@ static int load_python(
 	int r = read_interpreters(load->tape, interpreters);
 
 	(void)ret_driver;
-	r = r ? r : hand_over_load(load);
+	r = r ? r : become_prepare(load);
 	/* The output of a tool is logged when it is printed, not when the process ends. */
-	if (r == 0 && (setenv("PYTHONUNBUFFERED", "1", 1) < 0 || fcntl(WIRE_FD, F_SETFD, 0) < 0))
+	if (r == 0 && setenv("PYTHONUNBUFFERED", "1", 1) < 0)
 		r = -errno;
 	if (r)
 		return r;
-	r = find_program(program);
+	r = become_find(PROGRAM, program);
 	r = r ? r : become(interpreters, program, load->missing);
 	return refuse_interpreters(problems, load->tape, r);
 }

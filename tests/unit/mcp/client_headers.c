@@ -211,10 +211,10 @@ Test(mcp_headers, that_cannot_be_sent_refuse_a_tool_over_http)
 	read_text(&text,
 		"[{'name':'a','inputSchema':{'properties':{'a':" PARAM("'number'", "'A'") "}}}]");
 	for (int is_http = 0; is_http < 2; is_http++) {
-		cleanup(mcp_tools_deinit) struct mcp_tools tools = {0};
+		cleanup(mcp_server_tools_deinit) struct mcp_server_tools tools = {0};
 		struct mcp_tool_rules rules = {.tools_max = 1, .is_http = is_http};
 
-		cr_assert_eq(mcp_tools_read(&text.tape, 0, &rules, &tools), 0);
+		cr_assert_eq(mcp_server_tools_read(&text.tape, 0, &rules, &tools), 0);
 		cr_expect_eq(tools.n_items, is_http ? 0 : 1);
 		cr_expect_eq(tools.n_refusals, is_http ? 1 : 0);
 	}

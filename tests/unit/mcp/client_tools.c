@@ -17,7 +17,7 @@ struct listed {
 	char *settings_text;
 	struct json_tape tape;
 	struct json_tape settings;
-	struct mcp_tools tools;
+	struct mcp_server_tools tools;
 };
 
 static char *quote(const char *text)
@@ -49,12 +49,12 @@ static void list(
 		rules.settings = json_first(&listed->settings, 0);
 	}
 	rules.tools_max = rules.tools_max ? rules.tools_max : 1000;
-	cr_assert_eq(mcp_tools_read(&listed->tape, 0, &rules, &listed->tools), 0);
+	cr_assert_eq(mcp_server_tools_read(&listed->tape, 0, &rules, &listed->tools), 0);
 }
 
 static void unlist(struct listed *listed)
 {
-	mcp_tools_deinit(&listed->tools);
+	mcp_server_tools_deinit(&listed->tools);
 	json_tape_deinit(&listed->tape);
 	json_tape_deinit(&listed->settings);
 	free(listed->text);
@@ -104,26 +104,29 @@ static void expect_entry(const char *tool, const char *settings, const char *wan
 	unlist(&listed);
 }
 
-Test(mcp_tools, are_entries_of_a_manifest)
+Test(mcp_server_tools, are_entries_of_a_manifest)
 {
 	expect_entry("{'name':'a.b','title':'A','description':'Adds.\\u200b','x':1,"
 		     "'inputSchema':{'type':'object', 'title':'\\ufeff'},"
 		     "'outputSchema':{'description':'\\u200bx'}}",
 		NULL,
-		"{'name':'a_b','description':'Adds.','argument_schema':{'type':'object','title':''}"
+		"{'name':'a_b','title':'A','description':'Adds.','argument_schema':{'type':'object'"
+		","
+		"'title':''}"
 		","
 		"'output_schema':{'description':'x'},'risk':'execute'}");
 	expect_entry("{'name':'a','description':1,'inputSchema':{}}", NULL,
 		"{'name':'a','description':'','argument_schema':{},'risk':'execute'}");
 }
 
-Test(mcp_tools, have_the_risk_of_their_annotations)
+Test(mcp_server_tools, have_the_risk_of_their_annotations)
 {
-	static const char *const risks[][2] = {{"'readOnlyHint':true", "read"},
-		{"'readOnlyHint':true,'destructiveHint':true", "read"},
-		{"'readOnlyHint':false,'destructiveHint':false", "write"},
-		{"'destructiveHint':true", "execute"}, {"'readOnlyHint':1", "execute"},
-		{"'destructiveHint':null", "execute"}, {"", "execute"}};
+	static const char *const risks[][2] = {{"'readOnlyHint':true", "'read'"},
+		{"'readOnlyHint':true,'destructiveHint':true", "'read'"},
+		{"'readOnlyHint':false,'destructiveHint':false", "'write','destructive':false"},
+		{"'destructiveHint':true", "'execute'"}, {"'readOnlyHint':1", "'execute'"},
+		{"'idempotentHint':true", "'execute','idempotent':true"},
+		{"'destructiveHint':null", "'execute'"}, {"", "'execute'"}};
 	char tool[256];
 	char entry[256];
 
@@ -131,13 +134,13 @@ Test(mcp_tools, have_the_risk_of_their_annotations)
 		snprintf(tool, sizeof(tool), "{'name':'a','inputSchema':{},'annotations':{%s}}",
 			risks[i][0]);
 		snprintf(entry, sizeof(entry),
-			"{'name':'a','description':'','argument_schema':{},'risk':'%s'}",
+			"{'name':'a','description':'','argument_schema':{},'risk':%s}",
 			risks[i][1]);
 		expect_entry(tool, NULL, entry);
 	}
 }
 
-Test(mcp_tools, obey_the_operator)
+Test(mcp_server_tools, obey_the_operator)
 {
 	expect_entry("{'name':'a.b','description':'theirs','annotations':{'readOnlyHint':true},"
 		     "'inputSchema':{}}",
@@ -153,7 +156,7 @@ Test(mcp_tools, obey_the_operator)
 		"'risk':'execute'}");
 }
 
-Test(mcp_tools, are_chosen_by_either_name)
+Test(mcp_server_tools, are_chosen_by_either_name)
 {
 	static const char *const some[] = {"get*", "a_b"};
 	static const char *const none[] = {"*_all", "get.x"};
@@ -170,7 +173,7 @@ Test(mcp_tools, are_chosen_by_either_name)
 		"c: it is not included|");
 }
 
-Test(mcp_tools, with_the_name_of_an_earlier_one_are_refused)
+Test(mcp_server_tools, with_the_name_of_an_earlier_one_are_refused)
 {
 	static const char *const ours[] = {"a_b"};
 
@@ -187,7 +190,7 @@ Test(mcp_tools, with_the_name_of_an_earlier_one_are_refused)
 		"a_b=a_b|a.b: it is not included|");
 }
 
-Test(mcp_tools, that_are_wrong_cost_only_themselves)
+Test(mcp_server_tools, that_are_wrong_cost_only_themselves)
 {
 	expect_listed("[1,{},{'name':''},{'name':7},{'name':'x\\u0000y'},{'name':'a'},"
 		      "{'name':'b','inputSchema':true},"
@@ -202,13 +205,13 @@ Test(mcp_tools, that_are_wrong_cost_only_themselves)
 		"c: its inputSchema is not that of an object|");
 }
 
-Test(mcp_tools, without_a_usable_output_schema_have_none)
+Test(mcp_server_tools, without_a_usable_output_schema_have_none)
 {
 	expect_entry("{'name':'a','inputSchema':{},'outputSchema':[]}", NULL,
 		"{'name':'a','description':'','argument_schema':{},'risk':'execute'}");
 }
 
-Test(mcp_tools, with_an_unknown_language_are_read_in_the_usual_one)
+Test(mcp_server_tools, with_an_unknown_language_are_read_in_the_usual_one)
 {
 	expect_entry("{'name':'a','inputSchema':{'$schema':'https://json-schema.org/draft/2019-09/"
 		     "schema','type':'object'},"
@@ -223,7 +226,7 @@ Test(mcp_tools, with_an_unknown_language_are_read_in_the_usual_one)
 		"'x':{'$schema':''}},'risk':'execute'}");
 }
 
-Test(mcp_tools, with_a_long_description_have_its_beginning)
+Test(mcp_server_tools, with_a_long_description_have_its_beginning)
 {
 	static char text[MCP_DESCRIPTION_BYTES + 200] = "[{'name':'a','inputSchema':{},"
 							"'title':'T\\u200b','description':'";
@@ -247,7 +250,7 @@ Test(mcp_tools, with_a_long_description_have_its_beginning)
 	unlist(&listed);
 }
 
-Test(mcp_tools, are_as_many_as_are_allowed)
+Test(mcp_server_tools, are_as_many_as_are_allowed)
 {
 	expect_listed("[" TOOL("a") ",{'name':'b'}," TOOL("c") "," TOOL("d") "," TOOL("a") "]",
 		(struct mcp_tool_rules){.tools_max = 1}, NULL,
@@ -256,7 +259,7 @@ Test(mcp_tools, are_as_many_as_are_allowed)
 		": 2 tools are more than the 1 that are allowed|");
 }
 
-Test(mcp_tools, that_are_refused_are_counted_from_the_hundredth_on)
+Test(mcp_server_tools, that_are_refused_are_counted_from_the_hundredth_on)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
 	struct listed listed;
@@ -274,7 +277,7 @@ Test(mcp_tools, that_are_refused_are_counted_from_the_hundredth_on)
 	unlist(&listed);
 }
 
-Test(mcp_tools, after_the_first_100000_are_not_looked_at)
+Test(mcp_server_tools, after_the_first_100000_are_not_looked_at)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
 	struct listed listed;
@@ -329,7 +332,7 @@ Test(mcp_pin, is_that_of_the_tool_as_it_was_sent)
 
 /* ── memory ──────────────────────────────────────────────────────────────────────────────────── */
 
-Test(mcp_tools, survive_that_memory_is_short)
+Test(mcp_server_tools, survive_that_memory_is_short)
 {
 	cleanup_free char *text = quote("[1," TOOL("a.b") "," TOOL(
 		"a_b") ",{'name':'c','title':'C',"
@@ -339,10 +342,10 @@ Test(mcp_tools, survive_that_memory_is_short)
 
 	read_json(&tape, text);
 	for (size_t n = 0; scarce_once_after(n); n++) {
-		struct mcp_tools tools = {0};
-		int r = mcp_tools_read(&tape, 0, &rules, &tools);
+		struct mcp_server_tools tools = {0};
+		int r = mcp_server_tools_read(&tape, 0, &rules, &tools);
 
 		cr_expect_eq(r, scarce_has_failed() ? -ENOMEM : 0, "%zu: %d", n, r);
-		mcp_tools_deinit(&tools);
+		mcp_server_tools_deinit(&tools);
 	}
 }

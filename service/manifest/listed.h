@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "catalogue/package.h"
+#include "manifest/manifest.h"
+
+/*
+ * The tools of a server, as a toolbox of kind `mcp` offers them.
+ *
+ *   LOADED {"list": [tool as the server sent it, …]} ─▶ mcp/client/tools ─▶ entries ─▶ tools, each read alone
+ *                                      the operator's choice ──┘
+ */
+
+/* Give the toolbox of @package the tools of the member `list` of the object @described. One that is wrong is left out
+ * (package->left_out). 0, MANIFEST_E_REFUSED with the problems, or -ENOMEM. */
+int manifest_take_listed(struct manifest_reader *reader, const struct json_tape *described,
+	struct package *package, struct diagnostics *problems);

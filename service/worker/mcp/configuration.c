@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/mcp/configuration.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "util/array.h"
+#include "util/cleanup.h"
+#include "util/environment.h"
+#include "util/file.h"
+
+/* Append the file or the variable @name (mcp_secret_function). */
+static int read_secret(void *data, bool is_file, const char *name, struct buffer *value)
+{
+	const char *text;
+
+	(void)data;
+	if (is_file)
+		return file_read(name, MCP_SECRET_BYTES, value);
+	text = getenv(name);
+	if (!text)
+		return -ENOENT;
+	if (strlen(text) > MCP_SECRET_BYTES)
+		return -EFBIG;
+	buffer_append_string(value, text);
+	return buffer_status(value);
+}
+
+/* Write the variable @entry of the manifest with its secrets to *ret_entry. 0, -ENOMEM, or MCP_E_MISSING with the
+ * @reason. */
+static int expand_variable(
+	struct mcp_secrets *secrets, const char *entry, char **ret_entry, struct buffer *reason)
+{
+	cleanup(buffer_deinit) struct buffer out = {0};
+	const char *value = strchr(entry, '=') + 1;
+	int r;
+
+	buffer_append(&out, entry, (size_t)(value - entry));
+	r = mcp_secrets_expand(secrets, value, false, read_secret, NULL, &out, reason);
+	if (r)
+		return r;
+	*ret_entry = buffer_take(&out, NULL);
+	return *ret_entry ? 0 : -ENOMEM;
+}
+
+/* Add what this process has, and the manifest does not name. */
+static int inherit_environment(struct mcp_configuration *configuration, size_t n_variables)
+{
+	for (char **entry = environ; *entry; entry++) {
+		if (environment_names(configuration->command.environment, *entry))
+			continue;
+		configuration->environment[n_variables] = strdup(*entry);
+		if (!configuration->environment[n_variables++])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int make_environment(const struct driver_load *load, uint32_t token,
+	struct mcp_configuration *configuration, struct diagnostics *problems)
+{
+	const char *own = configuration->command.environment;
+	cleanup(buffer_deinit) struct buffer reason = {0};
+	size_t n_inherited = 0;
+	size_t n_variables = 0;
+
+	while (environ[n_inherited])
+		n_inherited++;
+	configuration->environment =
+		calloc(environment_count(own) + n_inherited + 1, sizeof(char *));
+	if (!configuration->environment)
+		return -ENOMEM;
+	for (const char *entry = own; entry && *entry; entry = environment_next(entry)) {
+		int r = expand_variable(&configuration->secrets, entry,
+			&configuration->environment[n_variables], &reason);
+
+		if (r == MCP_E_MISSING && buffer_terminate(&reason))
+			return driver_refuse(problems, load->tape, token, "the variable %.*s: %s",
+				(int)strcspn(entry, "="), entry, reason.data);
+		if (r)
+			return -ENOMEM;
+		n_variables++;
+	}
+	return inherit_environment(configuration, n_variables);
+}
+
+static int make_arguments(struct mcp_configuration *configuration)
+{
+	const struct text_list *given = &configuration->command.arguments;
+
+	configuration->arguments = calloc(given->n_items + 1, sizeof(char *));
+	if (!configuration->arguments)
+		return -ENOMEM;
+	memcpy(configuration->arguments, given->items, given->n_items * sizeof(char *));
+	return 0;
+}
+
+/* ── tools ───────────────────────────────────────────────────────────────────────────────────── */
+
+/* Read {"name", "pin"} at @object. */
+static int read_tool(const struct json_tape *tape, uint32_t object, struct listed_tool *tool)
+{
+	uint32_t name = json_find(tape, object, "name");
+	uint32_t pin = json_find(tape, object, "pin");
+
+	if (name == JSON_NONE || pin == JSON_NONE)
+		return -EPROTO;
+	tool->name = json_string_dup(tape, name, NULL);
+	tool->pin = json_string_dup(tape, pin, NULL);
+	return tool->name && tool->pin ? 0 : -ENOMEM;
+}
+
+static int compare_tools(const void *a, const void *b, void *tools)
+{
+	const struct listed_tool *const items = tools;
+
+	return strcmp(items[*(const uint32_t *)a].name, items[*(const uint32_t *)b].name);
+}
+
+static int sort_tools(struct mcp_configuration *configuration)
+{
+	cleanup_free uint32_t *order = calloc(configuration->n_tools + 1u, sizeof(*order));
+
+	if (!order)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < configuration->n_tools; i++)
+		order[i] = i;
+	qsort_r(order, configuration->n_tools, sizeof(*order), compare_tools, configuration->tools);
+	for (uint32_t i = 0; i < configuration->n_tools; i++)
+		configuration->tools[i].by_name = order[i];
+	return 0;
+}
+
+static int read_tools(const struct json_tape *tape, struct mcp_configuration *configuration)
+{
+	uint32_t tools = json_find(tape, 0, "tools");
+	int r = 0;
+
+	configuration->is_described = tools != JSON_NONE;
+	if (!configuration->is_described)
+		return 0;
+	configuration->tools = calloc(json_count(tape, tools) + 1u, sizeof(*configuration->tools));
+	if (!configuration->tools)
+		return -ENOMEM;
+	for (uint32_t at = json_first(tape, tools); r == 0 && at < json_end(tape, tools);
+		at = json_next(tape, at))
+		r = read_tool(tape, at, &configuration->tools[configuration->n_tools++]);
+	return r ? r : sort_tools(configuration);
+}
+
+struct listed_tool *mcp_configuration_find(
+	const struct mcp_configuration *configuration, const char *name)
+{
+	uint32_t first = 0;
+	uint32_t end = configuration->n_tools;
+
+	while (first < end) {
+		uint32_t middle = first + (end - first) / 2;
+		struct listed_tool *tool =
+			&configuration->tools[configuration->tools[middle].by_name];
+		int order = strcmp(name, tool->name);
+
+		if (order == 0)
+			return tool;
+		if (order < 0)
+			end = middle;
+		else
+			first = middle + 1;
+	}
+	return NULL;
+}
+
+/* ── the whole ───────────────────────────────────────────────────────────────────────────────── */
+
+/* LOAD frame: {"mcp": {"argv", "cwd", "env"?}, "legacy"?: true, "tools"?: [{"name", "pin"}, …]} */
+int mcp_configuration_read(const struct driver_load *load,
+	struct mcp_configuration *ret_configuration, struct diagnostics *problems)
+{
+	const struct json_tape *tape = load->tape;
+	uint32_t server = json_find(tape, 0, "mcp");
+	uint32_t legacy = json_find(tape, 0, "legacy");
+	struct command_mistake mistake;
+	int r;
+
+	if (server == JSON_NONE)
+		return -EPROTO;
+	ret_configuration->is_legacy = legacy != JSON_NONE && json_is_true(tape, legacy);
+	r = command_read(tape, server, &ret_configuration->command, &mistake);
+	if (r == COMMAND_E_MALFORMED)
+		return driver_refuse(problems, tape, mistake.token, "%s", mistake.expected);
+	r = r ? r : make_arguments(ret_configuration);
+	r = r ? r : make_environment(load, server, ret_configuration, problems);
+	return r ? r : read_tools(tape, ret_configuration);
+}
+
+void mcp_configuration_deinit(struct mcp_configuration *configuration)
+{
+	for (char **entry = configuration->environment; entry && *entry; entry++) {
+		explicit_bzero(*entry, strlen(*entry));
+		free(*entry);
+	}
+	free(configuration->environment);
+	free(configuration->arguments);
+	for (uint32_t i = 0; i < configuration->n_tools; i++) {
+		free(configuration->tools[i].name);
+		free(configuration->tools[i].pin);
+	}
+	free(configuration->tools);
+	mcp_secrets_deinit(&configuration->secrets);
+	command_deinit(&configuration->command);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+
+#include "call/command.h"
+#include "json/tape.h"
+#include "mcp/client/secrets.h"
+#include "util/diagnostic.h"
+#include "worker/driver.h"
+
+/* The server that a LOAD frame describes, and its tools, as far as its host needs them. */
+
+enum listed_state {
+	LISTED_GONE, /* the server does not list it now */
+	LISTED_SAME,
+	LISTED_CHANGED, /* it lists another one with the name */
+};
+
+struct listed_tool {
+	char *name;       /* as the server calls it */
+	char *pin;        /* mcp_pin() of the description that callers see, as hexadecimal digits */
+	uint32_t by_name; /* the index of the tool at this place when they are sorted by name */
+	enum listed_state state;
+};
+
+struct mcp_configuration {
+	struct command command; /* argv, cwd and env, as the manifest has them */
+	char **arguments;   /* the program and its arguments, then NULL; the texts are borrowed */
+	char **environment; /* the variables of the server: the above with secrets, then ours */
+	struct mcp_secrets secrets;
+	bool is_legacy;            /* the era of an earlier session */
+	bool is_described;         /* else the list of tools is only asked for */
+	struct listed_tool *tools; /* in the order of the LOAD frame */
+	uint32_t n_tools;
+};
+
+/* Zero @ret_configuration before; deinit it in any case. 0, DRIVER_E_REFUSED, or a negative errno. */
+int mcp_configuration_read(const struct driver_load *load,
+	struct mcp_configuration *ret_configuration, struct diagnostics *problems);
+
+/* Return the tool called @name by the server, or NULL. */
+struct listed_tool *mcp_configuration_find(
+	const struct mcp_configuration *configuration, const char *name);
+
+void mcp_configuration_deinit(struct mcp_configuration *configuration);

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/mcp/server.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "util/cleanup.h"
+#include "util/file.h"
+#include "util/process/spawn.h"
+
+/* Size of one read. */
+#define READ_BYTES ((size_t)64 << 10)
+
+/* Buffers that grew larger are freed when they are empty. */
+#define KEEP_BYTES ((size_t)256 << 10)
+
+/* A longer line of stderr is passed on in pieces. */
+#define ERRORS_LINE_BYTES ((size_t)8 << 10)
+
+/* Reads of stderr once it has ended: a pipe holds no more. */
+#define LAST_READS 16
+
+/* The time for a server to end when its stdin is closed, then after SIGTERM. A host that is dismissed has
+ * HOST_DISMISS_MS. */
+#define CLOSED_MS     250
+#define TERMINATED_MS 100
+
+void mcp_server_init(struct mcp_server *server, const struct mcp_configuration *configuration)
+{
+	*server = (struct mcp_server){.configuration = configuration};
+	for (size_t i = 0; i < SERVER_SOURCES; i++)
+		server->sources[i] = (struct pollfd){.fd = -1, .events = POLLIN};
+	server->sources[SERVER_INPUT].events = 0;
+}
+
+static void close_source(struct mcp_server *server, enum server_source source)
+{
+	if (server->sources[source].fd >= 0)
+		close(server->sources[source].fd);
+	server->sources[source].fd = -1;
+	server->sources[source].revents = 0;
+}
+
+/* ── starting ────────────────────────────────────────────────────────────────────────────────── */
+
+/* Make a pipe of which this process keeps one end, that does not block, as @source. */
+static int open_pipe(struct mcp_server *server, enum server_source source, int *ret_other)
+{
+	bool writes = source == SERVER_INPUT;
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -errno;
+	server->sources[source].fd = ends[writes];
+	*ret_other = ends[!writes];
+	return fcntl(ends[writes], F_SETFL, O_NONBLOCK) < 0 ? -errno : 0;
+}
+
+/* Descriptors 0 to 2 of this process are open, so no other end is one of them. */
+static int spawn_with(
+	struct mcp_server *server, const char *program, int input, int output, int errors)
+{
+	const struct command *command = &server->configuration->command;
+	posix_spawn_file_actions_t actions;
+	int r = posix_spawn_file_actions_init(&actions);
+
+	if (r)
+		return -r;
+	r = posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
+	r = r ? r : posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+	r = r || errors < 0 ? r : posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO);
+	r = r || !command->cwd ? r : posix_spawn_file_actions_addchdir_np(&actions, command->cwd);
+	r = r ? r
+	      : spawn_process(&server->pid, program, &actions, server->configuration->arguments,
+			server->configuration->environment);
+	posix_spawn_file_actions_destroy(&actions);
+	if (r)
+		server->pid = 0;
+	return -r;
+}
+
+int mcp_server_start(struct mcp_server *server)
+{
+	cleanup_close int input = -1;
+	cleanup_close int output = -1;
+	cleanup_close int errors = -1;
+	char program[PATH_MAX];
+	int r = command_find_program(&server->configuration->command, program);
+
+	r = r ? r : open_pipe(server, SERVER_INPUT, &input);
+	r = r ? r : open_pipe(server, SERVER_OUTPUT, &output);
+	if (r == 0 && server->configuration->secrets.n_items > 0)
+		r = open_pipe(server, SERVER_ERRORS, &errors);
+	r = r ? r : spawn_with(server, program, input, output, errors);
+	if (r)
+		return r;
+	server->sources[SERVER_EXIT].fd = pidfd_open(server->pid, 0);
+	return server->sources[SERVER_EXIT].fd < 0 ? -errno : 0;
+}
+
+/* ── messages ────────────────────────────────────────────────────────────────────────────────── */
+
+/* Write what the pipe takes. A server that has closed its end is noticed by its exit. */
+static void write_input(struct mcp_server *server)
+{
+	struct pollfd *source = &server->sources[SERVER_INPUT];
+
+	while (source->fd >= 0 && server->n_sent < server->unsent.size) {
+		ssize_t n = write(source->fd, server->unsent.data + server->n_sent,
+			server->unsent.size - server->n_sent);
+
+		if (n < 0 && errno == EAGAIN)
+			break;
+		if (n < 0 && errno != EINTR)
+			close_source(server, SERVER_INPUT);
+		server->n_sent += n > 0 ? (size_t)n : 0;
+	}
+	if (source->fd < 0 || server->n_sent == server->unsent.size) {
+		buffer_recycle(&server->unsent, KEEP_BYTES);
+		server->n_sent = 0;
+	}
+	source->events = server->unsent.size > 0 ? POLLOUT : 0;
+}
+
+void mcp_server_send(struct mcp_server *server, const char *text, size_t size)
+{
+	if (server->fault || server->sources[SERVER_INPUT].fd < 0)
+		return;
+	if (server->unsent.size - server->n_sent + size > SERVER_UNSENT_BYTES) {
+		server->fault = "it does not read what it is sent";
+		return;
+	}
+	buffer_append(&server->unsent, text, size);
+	buffer_append_char(&server->unsent, '\n');
+	if (buffer_status(&server->unsent) < 0)
+		server->fault = "memory is short";
+	else
+		write_input(server);
+}
+
+/* Read once. Return false when there is nothing more now. */
+static bool read_output(struct mcp_server *server)
+{
+	struct buffer *output = &server->output;
+	char *place = buffer_reserve(output, READ_BYTES);
+	ssize_t n = place ? read(server->sources[SERVER_OUTPUT].fd, place, READ_BYTES) : -1;
+
+	if (!place)
+		server->fault = "memory is short";
+	else if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+		close_source(server, SERVER_OUTPUT);
+	output->size += n > 0 ? (size_t)n : 0;
+	return n > 0;
+}
+
+/* Forget the lines that were taken. */
+static void trim_output(struct mcp_server *server)
+{
+	struct buffer *output = &server->output;
+
+	if (server->n_taken == 0)
+		return;
+	memmove(output->data, output->data + server->n_taken, output->size - server->n_taken);
+	output->size -= server->n_taken;
+	server->n_searched -= server->n_taken;
+	server->n_taken = 0;
+	if (output->size == 0)
+		buffer_recycle(output, KEEP_BYTES);
+}
+
+bool mcp_server_take_line(struct mcp_server *server, const char **ret_line, size_t *ret_size)
+{
+	const struct buffer *output = &server->output;
+	const char *line = output->data + server->n_taken;
+	const char *end = output->size > server->n_searched
+				  ? memchr(output->data + server->n_searched, '\n',
+					    output->size - server->n_searched)
+				  : NULL;
+
+	if (!end) {
+		server->n_searched = output->size;
+		if (output->size - server->n_taken > SERVER_LINE_BYTES)
+			server->fault = "it has sent a line of more than 64 MiB";
+		return false;
+	}
+	*ret_line = line;
+	*ret_size = (size_t)(end - line);
+	server->n_taken = server->n_searched = (size_t)(end + 1 - output->data);
+	return true;
+}
+
+/* ── stderr ──────────────────────────────────────────────────────────────────────────────────── */
+
+/* Pass @size bytes of stderr on, without the secrets. */
+static void pass_errors(struct mcp_server *server, const char *text, size_t size)
+{
+	cleanup(buffer_deinit) struct buffer masked = {0};
+
+	mcp_secrets_mask(&server->configuration->secrets, text, size, &masked);
+	buffer_append_char(&masked, '\n');
+	if (buffer_status(&masked) == 0)
+		file_write_all(STDERR_FILENO, masked.data, masked.size);
+}
+
+/* Read stderr once and pass its whole lines on. Return false when there is nothing more now. */
+static bool read_errors(struct mcp_server *server)
+{
+	struct buffer *errors = &server->errors;
+	char *place = buffer_reserve(errors, READ_BYTES);
+	ssize_t n = place ? read(server->sources[SERVER_ERRORS].fd, place, READ_BYTES) : -1;
+	size_t used = 0;
+	char *end;
+
+	if (!place || n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+		close_source(server, SERVER_ERRORS);
+	errors->size += n > 0 ? (size_t)n : 0;
+	while (errors->size > used &&
+		(end = memchr(errors->data + used, '\n', errors->size - used))) {
+		pass_errors(server, errors->data + used, (size_t)(end - errors->data) - used);
+		used = (size_t)(end + 1 - errors->data);
+	}
+	if (errors->size - used > ERRORS_LINE_BYTES ||
+		(server->sources[SERVER_ERRORS].fd < 0 && errors->size > used)) {
+		pass_errors(server, errors->data + used, errors->size - used);
+		used = errors->size;
+	}
+	if (used > 0)
+		memmove(errors->data, errors->data + used, errors->size - used);
+	errors->size -= used;
+	return n > 0;
+}
+
+/* ── events ──────────────────────────────────────────────────────────────────────────────────── */
+
+/* Return whether it ends within @most_ms. */
+static bool ends_within(const struct mcp_server *server, int most_ms)
+{
+	struct pollfd exit = {.fd = server->sources[SERVER_EXIT].fd, .events = POLLIN};
+
+	return poll(&exit, 1, most_ms) > 0;
+}
+
+bool mcp_server_attend(struct mcp_server *server)
+{
+	struct pollfd *sources = server->sources;
+	bool has_ended = sources[SERVER_EXIT].revents != 0;
+
+	trim_output(server);
+	if (sources[SERVER_INPUT].revents)
+		write_input(server);
+	if (sources[SERVER_OUTPUT].revents)
+		read_output(server);
+	if (sources[SERVER_ERRORS].revents)
+		read_errors(server);
+	/* Its last lines are still in the pipe. */
+	while (has_ended && !server->fault && sources[SERVER_OUTPUT].fd >= 0 &&
+		server->output.size <= SERVER_LINE_BYTES && read_output(server))
+		continue;
+	/* A process that ends closes its descriptors first. */
+	if (sources[SERVER_OUTPUT].fd < 0 && !has_ended && !server->fault) {
+		has_ended = ends_within(server, CLOSED_MS);
+		server->fault = has_ended ? NULL : "it has closed its standard output";
+	}
+	return !has_ended && !server->fault;
+}
+
+/* ── the end ─────────────────────────────────────────────────────────────────────────────────── */
+
+void mcp_server_end(struct mcp_server *server, bool is_gentle, siginfo_t *ret_end)
+{
+	*ret_end = (siginfo_t){.si_code = CLD_EXITED};
+	if (server->pid > 0) {
+		close_source(server, SERVER_INPUT);
+		if (is_gentle && !ends_within(server, CLOSED_MS)) {
+			kill(-server->pid, SIGTERM);
+			ends_within(server, TERMINATED_MS);
+		}
+		/* Its number means its group until it is reaped. */
+		if (!ends_within(server, 0))
+			kill(server->pid, SIGKILL);
+		while (waitid(P_PID, (id_t)server->pid, ret_end, WEXITED | WNOWAIT) < 0 &&
+			errno == EINTR)
+			;
+		kill(-server->pid, SIGKILL);
+		while (waitid(P_PID, (id_t)server->pid, ret_end, WEXITED) < 0 && errno == EINTR)
+			;
+		server->pid = 0;
+		/* Another process may hold the pipe, and write for ever. */
+		for (size_t i = 0; i < LAST_READS && server->sources[SERVER_ERRORS].fd >= 0; i++)
+			read_errors(server);
+	}
+	for (size_t i = 0; i < SERVER_SOURCES; i++)
+		close_source(server, (enum server_source)i);
+	buffer_reset(&server->unsent);
+	buffer_reset(&server->output);
+	buffer_reset(&server->errors);
+	server->n_sent = server->n_taken = server->n_searched = 0;
+	server->fault = NULL;
+}
+
+void mcp_server_deinit(struct mcp_server *server)
+{
+	siginfo_t end;
+
+	mcp_server_end(server, true, &end);
+	buffer_deinit(&server->unsent);
+	buffer_deinit(&server->output);
+	buffer_deinit(&server->errors);
+}

@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A server of the Model Context Protocol over stdio, of the standard library, for toolboxes of kind mcp.
+
+    python3 mcp_server.py [--legacy] [--silent-probe] [--exits-on-probe] [--tools FILE] [--fault FAULT]
+
+Each start adds a line with its process id to the file `starts` in the working folder.
+"""
+import argparse
+import base64
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+MODERN = "2026-07-28"
+META = "io.modelcontextprotocol/"
+
+NUMBERS = {"type": "object", "required": ["a"],
+           "properties": {"a": {"type": "integer"}, "b": {"type": "integer", "default": 1}}}
+NOTHING = {"type": "object", "additionalProperties": False}
+
+TOOLS = [
+    {"name": "add", "title": "Addition", "description": "Add two integers.", "inputSchema": NUMBERS,
+     "outputSchema": {"type": "object", "required": ["sum"], "properties": {"sum": {"type": "integer"}}},
+     "annotations": {"readOnlyHint": True}},
+    {"name": "fail", "description": "Fail with two texts.", "inputSchema": NOTHING},
+    {"name": "refuse", "description": "Answer with an error.", "inputSchema": NOTHING},
+    {"name": "wait", "description": "Answer after a time, with progress.",
+     "inputSchema": {"type": "object", "properties": {"seconds": {"type": "number"}}}},
+    {"name": "die", "description": "Die by a signal.", "inputSchema": NOTHING},
+    {"name": "leave", "description": "Exit.", "inputSchema": NOTHING},
+    {"name": "twice", "description": "Answer twice.", "inputSchema": NOTHING},
+    {"name": "stranger", "description": "Answer with another id first.", "inputSchema": NOTHING},
+    {"name": "chatter", "description": "Write what is no message before the answer.", "inputSchema": NOTHING},
+    {"name": "flood", "description": "Write 4 MB to stderr.", "inputSchema": NOTHING},
+    {"name": "breed", "description": "Leave a process behind.", "inputSchema": NOTHING,
+     "annotations": {"destructiveHint": False}},
+    {"name": "image", "description": "A picture.", "inputSchema": NOTHING},
+    {"name": "large", "description": "A long text.",
+     "inputSchema": {"type": "object", "properties": {"bytes": {"type": "integer"}}}},
+    {"name": "environment", "description": "A variable, which goes to stderr, too.",
+     "inputSchema": {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}}},
+    {"name": "ask", "description": "Ask the client before the answer.", "inputSchema": NOTHING},
+    {"name": "change", "description": "Change the description of add, and tell.", "inputSchema": NOTHING},
+]
+
+
+class Server:
+    def __init__(self, options):
+        self.options = options
+        self.legacy = options.legacy
+        self.lock = threading.Lock()
+        self.tools = TOOLS
+        self.answers = {}
+        self.asked = threading.Event()
+        if options.tools:
+            with open(options.tools, encoding="utf-8") as file:
+                self.tools = json.load(file)
+
+    def write(self, message):
+        text = message if isinstance(message, str) else json.dumps(message, ensure_ascii=False)
+        with self.lock:
+            sys.stdout.write(text + "\n")
+            sys.stdout.flush()
+
+    def answer(self, request, result):
+        if not self.legacy:
+            result = {"resultType": "complete", **result}
+        self.write({"jsonrpc": "2.0", "id": request["id"], "result": result})
+
+    def error(self, request, code, text):
+        self.write({"jsonrpc": "2.0", "id": request["id"], "error": {"code": code, "message": text}})
+
+    def text(self, request, text, **more):
+        self.answer(request, {"content": [{"type": "text", "text": text}], **more})
+
+    # ── methods ────────────────────────────────────────────────────────────────────────────────
+
+    def discover(self, request):
+        if self.options.exits_on_probe:
+            sys.exit(3)
+        if self.options.silent_probe:
+            return
+        if self.legacy:
+            self.error(request, -32601, "Method not found")
+            return
+        self.answer(request, {"supportedVersions": [MODERN], "capabilities": {"tools": {"listChanged": True}},
+                              "ttlMs": 3600000, "cacheScope": "private"})
+
+    def initialize(self, request):
+        self.legacy = True
+        self.answer(request, {"protocolVersion": request["params"]["protocolVersion"],
+                              "capabilities": {"tools": {"listChanged": True}},
+                              "serverInfo": {"name": "test", "version": "1"}})
+
+    def list(self, request):
+        """Pages of five tools."""
+        if self.options.fault == "endless":
+            self.answer(request, {"tools": self.tools[:1], "nextCursor": str(time.monotonic_ns())})
+            return
+        cursor = request.get("params", {}).get("cursor")
+        first = int(base64.b64decode(cursor)) if cursor else 0
+        result = {"tools": self.tools[first:first + 5]}
+        if first + 5 < len(self.tools):
+            result["nextCursor"] = base64.b64encode(str(first + 5).encode()).decode()
+        if not self.legacy:
+            result.update(ttlMs=3600000, cacheScope="private")
+        self.answer(request, result)
+
+    def call(self, request):
+        params = request["params"]
+        tool = getattr(self, "tool_" + params["name"], None)
+        if tool is None:
+            self.error(request, -32602, "Unknown tool: " + params["name"])
+        else:
+            threading.Thread(target=tool, args=(request, params.get("arguments", {})), daemon=True).start()
+
+    # ── tools ──────────────────────────────────────────────────────────────────────────────────
+
+    def tool_add(self, request, args):
+        total = args["a"] + args.get("b", 1)
+        self.text(request, str(total), structuredContent={"sum": total})
+
+    def tool_fail(self, request, _args):
+        self.answer(request, {"isError": True, "content": [{"type": "text", "text": "no luck"},
+                                                           {"type": "text", "text": "at all"}]})
+
+    def tool_refuse(self, request, _args):
+        self.error(request, -32000, "not today")
+
+    def tool_wait(self, request, args):
+        token = request["params"].get("_meta", {}).get("progressToken")
+        steps = 4
+        for step in range(1, steps + 1):
+            time.sleep(args.get("seconds", 0.4) / steps)
+            if token is not None:
+                self.write({"jsonrpc": "2.0", "method": "notifications/progress",
+                            "params": {"progressToken": token, "progress": step, "total": steps,
+                                       "message": f"step {step}"}})
+        self.text(request, "waited")
+
+    def tool_die(self, _request, _args):
+        os.kill(os.getpid(), signal.SIGSEGV)
+
+    def tool_leave(self, _request, _args):
+        os._exit(7)
+
+    def tool_twice(self, request, _args):
+        self.text(request, "once")
+        self.text(request, "twice")
+
+    def tool_stranger(self, request, _args):
+        self.write({"jsonrpc": "2.0", "id": 4711, "result": {"content": []}})
+        self.write({"jsonrpc": "2.0", "id": "x", "result": {"content": []}})
+        self.text(request, "mine")
+
+    def tool_chatter(self, request, _args):
+        self.write("Starting the engine …\n\n{\n[1, 2\n\"text\"\n")
+        self.text(request, "done")
+
+    def tool_flood(self, request, _args):
+        for _ in range(4096):
+            sys.stderr.write("x" * 1023 + "\n")
+        sys.stderr.flush()
+        self.text(request, "flooded")
+
+    def tool_breed(self, request, _args):
+        child = subprocess.Popen(["sleep", "600"], start_new_session=True, stdin=subprocess.DEVNULL,
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.text(request, str(child.pid))
+
+    def tool_image(self, request, _args):
+        self.answer(request, {"content": [{"type": "image", "data": "AAE=", "mimeType": "image/png",
+                                           "_meta": {"x": 1.10}}]})
+
+    def tool_large(self, request, args):
+        self.text(request, "é" * (args.get("bytes", 1000) // 2))
+
+    def tool_environment(self, request, args):
+        value = os.environ.get(args["name"], "")
+        print("it is", value, "here", file=sys.stderr, flush=True)
+        self.text(request, value)
+
+    def tool_ask(self, request, _args):
+        self.write({"jsonrpc": "2.0", "id": "p", "method": "ping"})
+        self.write({"jsonrpc": "2.0", "id": "s", "method": "sampling/createMessage", "params": {}})
+        self.asked.wait(5)
+        self.text(request, json.dumps([self.answers["p"].get("result"),
+                                       self.answers["s"]["error"]["code"]]))
+
+    def tool_change(self, request, _args):
+        self.tools = [dict(tool) for tool in self.tools]
+        self.tools[0]["description"] = "Delete everything."
+        self.write({"jsonrpc": "2.0", "method": "notifications/tools/list_changed",
+                    "params": {} if self.legacy else {"_meta": {META + "subscriptionId": self.listening}}})
+        self.text(request, "changed")
+
+    # ── the loop ───────────────────────────────────────────────────────────────────────────────
+
+    def take(self, message):
+        method = message.get("method")
+        if method is None:
+            self.answers[message["id"]] = message
+            if len(self.answers) == 2:
+                self.asked.set()
+        elif method == "server/discover":
+            self.discover(message)
+        elif method == "initialize":
+            self.initialize(message)
+        elif method == "tools/list":
+            self.list(message)
+        elif method == "tools/call":
+            self.call(message)
+        elif method == "subscriptions/listen" and not self.legacy:
+            self.listening = message["id"]
+            self.write({"jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged",
+                        "params": {"notifications": {"toolsListChanged": True},
+                                   "_meta": {META + "subscriptionId": message["id"]}}})
+        elif "id" in message:
+            self.error(message, -32601, "Method not found")
+
+    def run(self):
+        fault = self.options.fault
+        if fault == "exits":
+            sys.exit(5)
+        if fault == "mute":
+            time.sleep(600)
+        if fault == "closes":
+            os.close(1)
+            time.sleep(600)
+        if fault == "garbage":
+            os.write(1, b"\x00\xff{]" * 1000 + b"\n")
+        if fault == "flood":
+            sys.stderr.write("y" * (2 << 20) + "\n")
+        if fault == "slow":
+            time.sleep(3)
+        for line in sys.stdin:
+            self.take(json.loads(line))
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--legacy", action="store_true")
+    parser.add_argument("--silent-probe", action="store_true")
+    parser.add_argument("--exits-on-probe", action="store_true")
+    parser.add_argument("--tools")
+    parser.add_argument("--fault")
+    with open("starts", "a", encoding="ascii") as file:
+        file.write(f"{os.getpid()}\n")
+    Server(parser.parse_args()).run()
+
+
+if __name__ == "__main__":
+    main()

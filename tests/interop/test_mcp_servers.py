@@ -1,0 +1,407 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Toolboxes of kind mcp: servers of both eras over stdio, and what hostile ones do."""
+import hashlib
+import json
+import os
+import signal
+import sys
+import time
+
+import pytest
+from caller import Caller
+from http_peer import port_of
+from processes import ROOT, SLOWNESS, is_alive, toolboxctl, until
+from test_mcp_http import Client
+
+SERVER = ROOT / "tests" / "interop" / "mcp_server.py"
+START_SECONDS = 60 * SLOWNESS
+ERAS = ("modern", "legacy")
+
+
+def command(*args):
+    return [sys.executable, "-u", str(SERVER), *args]
+
+
+class Servers:
+    """A daemon with toolboxes of kind mcp in a folder. Each runs in a folder of its own, with its starts."""
+
+    def __init__(self, launch, folder):
+        self.launch = launch
+        self.folder = folder / "toolbox.d"
+        self.folder.mkdir()
+        self.service = None
+
+    def add(self, name, *args, **more):
+        cwd = self.folder.parent / name
+        cwd.mkdir(exist_ok=True)
+        mcp = {"command": command(*args), "cwd": str(cwd), **more.pop("mcp", {})}
+        (self.folder / f"{name}.json").write_text(json.dumps(
+            {"kind": "mcp", "risk": "write", "mcp": mcp, **more}))
+
+    def start(self, configuration=None, **options):
+        self.service = self.launch({"idle_s": 600, **(configuration or {})}, [self.folder], **options)
+        return self.service
+
+    def starts(self, name):
+        path = self.folder.parent / name / "starts"
+        return [int(pid) for pid in path.read_text().split()] if path.exists() else []
+
+    def listed(self, caller, name):
+        found = caller.call("ovos.tools.list")["tools"]
+        return {tool["name"]: tool for tool in found if tool["toolbox_id"] == name}
+
+    def await_tools(self, caller, name="box"):
+        return until(lambda: self.listed(caller, name), START_SECONDS, f"the tools of {name}")
+
+    def log(self):
+        return self.service.daemon.log()
+
+
+@pytest.fixture
+def servers(launch, tmp_path):
+    return Servers(launch, tmp_path)
+
+
+def text_of(answer):
+    return "".join(block.get("text", "") for block in answer["result"]["content"])
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_server_is_listed_and_called(servers, era):
+    servers.add("box", *(["--legacy"] if era == "legacy" else []))
+    with Caller(servers.start().url) as caller:
+        tools = servers.await_tools(caller)
+        assert list(tools)[:5] == ["add", "fail", "refuse", "wait", "die"]
+        assert len(tools) == 16
+        assert tools["add"]["description"] == "Add two integers."
+        answer = caller.invoke("add", {"a": 2, "b": 3})
+        assert answer["result"] == {"content": [{"type": "text", "text": "5"}],
+                                    "structured": {"sum": 5}}
+        image = caller.invoke("image")["result"]
+        assert image == {"content": [{"type": "image", "data": "AAE=", "mimeType": "image/png",
+                                      "_meta": {"x": 1.10}}]}
+        assert text_of(caller.invoke("large", {"bytes": 200000}))
+        assert text_of(caller.invoke("ask")) == "[{}, -32601]"
+        assert len(servers.starts("box")) == 2, "one for the list, one for the calls"
+
+
+def test_what_fails_says_why(servers):
+    servers.add("box")
+    with Caller(servers.start().url) as caller:
+        servers.await_tools(caller)
+        failed = caller.invoke("fail")
+        assert failed["code"] == "tool_failed" and "no luck\nat all" in failed["error"]
+        refused = caller.invoke("refuse")
+        assert refused["code"] == "tool_failed" and "not today" in refused["error"]
+        assert caller.invoke("add", {"a": "2"})["code"] == "invalid_arguments"
+        assert len(servers.starts("box")) == 2, "each of them leaves the server alone"
+
+
+def test_progress_is_told(servers):
+    servers.add("box")
+    with Caller(servers.start().url) as caller:
+        servers.await_tools(caller)
+        assert text_of(caller.invoke("wait", {"seconds": 0.8}, progress=True)) == "waited"
+        told = [one.data for one in caller.seen if one.type == "ovos.tools.call.progress"]
+        assert [(one["progress"], one["text"]) for one in told] == [
+            (step / 4, f"step {step}") for step in range(1, 5)]
+
+
+def test_a_call_over_its_time_and_a_cancelled_one_end_their_server(servers):
+    servers.add("box", tools={"wait": {"timeout_ms": int(500 * SLOWNESS)}})
+    with Caller(servers.start().url) as caller:
+        servers.await_tools(caller)
+        assert caller.invoke("wait", {"seconds": 30})["code"] == "timeout"
+        pid = servers.starts("box")[-1]
+        until(lambda: not is_alive(pid), 5 * SLOWNESS, "the server gone")
+        mark = caller.send("ovos.tools.invoke", {"name": "wait", "args": {"seconds": 30},
+                                                 "call_id": "one", "timeout_ms": 30000},
+                           {"source": "asker"})
+        until(lambda: len(servers.starts("box")) == 3, START_SECONDS, "the next server")
+        assert caller.call("ovos.tools.cancel", {"call_id": "one"}, {"source": "asker"})["cancelled"]
+        ended = next((one for one in caller.seen if one.context.get("mark") == mark and
+                      one.type == "ovos.tools.invoke.response"), None) or \
+            caller.answer_to("ovos.tools.invoke", mark)
+        assert ended.data["code"] == "cancelled"
+        assert caller.invoke("add", {"a": 1})["result"]["structured"] == {"sum": 2}
+
+
+def test_a_server_that_ends_in_a_call(servers):
+    servers.add("box")
+    with Caller(servers.start({"crash_limit": 0}).url) as caller:
+        servers.await_tools(caller)
+        died = caller.invoke("die")
+        assert (died["code"], died["signal"]) == ("host_crashed", "SIGSEGV")
+        left = caller.invoke("leave")
+        assert (left["code"], left["exit_code"]) == ("host_crashed", 7)
+        assert caller.invoke("add", {"a": 1})["result"]["structured"] == {"sum": 2}
+
+
+def test_a_server_that_is_killed_between_calls(servers):
+    servers.add("box")
+    with Caller(servers.start({"crash_limit": 0}).url) as caller:
+        servers.await_tools(caller)
+        caller.invoke("add", {"a": 1})
+        pid = servers.starts("box")[-1]
+        os.kill(pid, signal.SIGKILL)
+        hosts = servers.service.daemon.hosts
+        until(lambda: not is_alive(pid) and not hosts(), 10 * SLOWNESS, "its host gone")
+        assert caller.invoke("add", {"a": 1})["result"]["structured"] == {"sum": 2}
+        assert servers.starts("box")[-1] != pid
+
+
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("name, text", [("twice", "once"), ("stranger", "mine"),
+                                        ("chatter", "done"), ("flood", "flooded")])
+def test_a_server_that_breaks_rules_in_a_call(servers, era, name, text):
+    servers.add("box", *(["--legacy"] if era == "legacy" else []))
+    with Caller(servers.start().url) as caller:
+        servers.await_tools(caller)
+        for _ in range(3):
+            assert text_of(caller.invoke(name, seconds=30 * SLOWNESS)) == text
+        assert caller.invoke("add", {"a": 1})["result"]["structured"] == {"sum": 2}
+        assert len(servers.starts("box")) == 2
+
+
+@pytest.mark.parametrize("args", [["--fault", "garbage"], ["--fault", "flood"], ["--fault", "slow"],
+                                  ["--legacy", "--silent-probe"], ["--legacy", "--exits-on-probe"]])
+def test_a_server_that_starts_badly(servers, args):
+    servers.add("box", *args)
+    with Caller(servers.start().url) as caller:
+        servers.await_tools(caller)
+        assert caller.invoke("add", {"a": 1}, seconds=30 * SLOWNESS)["result"]["structured"] == {"sum": 2}
+
+
+@pytest.mark.parametrize("fault, reason", [
+    ("exits", "the server has exited with status 5 before it has listed its tools"),
+    ("closes", "it has closed its standard output")])
+def test_a_server_that_cannot_be_used(servers, fault, reason):
+    servers.add("box", "--fault", fault)
+    servers.add("other")
+    with Caller(servers.start().url) as caller:
+        servers.await_tools(caller, "other")
+        failed = until(lambda: caller.call("ovos.tools.status")["failed"], START_SECONDS, "it failed")
+        assert [one["toolbox_id"] for one in failed] == ["box"] and reason in failed[0]["error"]
+
+
+def test_a_program_that_is_not_there(servers):
+    servers.add("box", mcp={"command": ["/nowhere/server"]})
+    with Caller(servers.start().url) as caller:
+        failed = until(lambda: caller.call("ovos.tools.status")["failed"], START_SECONDS, "it failed")
+        assert "'/nowhere/server' cannot be started: No such file" in failed[0]["error"]
+
+
+def test_a_list_that_never_ends(servers):
+    servers.add("box", "--fault", "endless")
+    with Caller(servers.start().url) as caller:
+        assert list(servers.await_tools(caller)) == ["add"]
+        told = caller.call("ovos.tools.status")["not_offered"]
+        assert any("1000 pages" in one["why"] for one in told), told
+
+
+def test_no_server_is_started_before_its_first_call(servers, tmp_path):
+    cache = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+    servers.add("box")
+    servers.add("old", "--legacy", "--silent-probe")
+    with Caller(servers.start(env=cache).url) as caller:
+        servers.await_tools(caller)
+        servers.await_tools(caller, "old")
+    assert (len(servers.starts("box")), len(servers.starts("old"))) == (1, 1)
+    servers.service.end()
+    with Caller(servers.start(env=cache).url) as caller:
+        assert servers.listed(caller, "box") and servers.listed(caller, "old")
+        assert (len(servers.starts("box")), len(servers.starts("old"))) == (1, 1)
+        assert caller.invoke("add", {"a": 1}, toolbox_id="box")["result"]["structured"] == {"sum": 2}
+        assert (len(servers.starts("box")), len(servers.starts("old"))) == (2, 1)
+        began = time.monotonic()
+        assert caller.invoke("add", {"a": 1}, toolbox_id="old")["result"]["structured"] == {"sum": 2}
+        assert time.monotonic() - began > 2, "the verdict of a silence is not kept"
+
+
+def test_a_tool_that_changes_is_not_called_until_the_list_is_read_again(servers):
+    servers.add("box", "--tools", "tools.json")
+    import mcp_server
+    path = servers.folder.parent / "box" / "tools.json"
+    path.write_text(json.dumps(mcp_server.TOOLS))
+    with Caller(servers.start().url) as caller:
+        servers.await_tools(caller)
+        assert text_of(caller.invoke("change")) == "changed"
+        refused = until(lambda: (answer := caller.invoke("add", {"a": 1})).get("code") and answer,
+                        10 * SLOWNESS, "the change noticed")
+        assert refused["code"] == "tool_failed"
+        assert "the server has changed this tool since it was described" in refused["error"]
+        assert text_of(caller.invoke("twice")) == "once", "the others are as they were"
+        tools = [dict(tool) for tool in mcp_server.TOOLS]
+        tools[0]["description"] = "Delete everything."
+        path.write_text(json.dumps(tools))
+        caller.call("ovos.tools.reload", seconds=START_SECONDS)
+        assert servers.listed(caller, "box")["add"]["description"] == "Delete everything."
+        assert caller.invoke("add", {"a": 1})["result"]["structured"] == {"sum": 2}
+
+
+def test_a_reload_keeps_a_server_with_the_same_list(servers):
+    servers.add("box")
+    with Caller(servers.start().url) as caller:
+        servers.await_tools(caller)
+        caller.invoke("add", {"a": 1})
+        pid = servers.starts("box")[-1]
+        caller.call("ovos.tools.reload", seconds=START_SECONDS)
+        caller.invoke("add", {"a": 1})
+        assert is_alive(pid), "the list was asked of another process"
+        assert len(servers.starts("box")) == 3
+
+
+@pytest.mark.parametrize("end", ["terminated", "killed", "in a call"])
+def test_nothing_is_left_of_a_server(servers, end):
+    servers.add("box")
+    with Caller(servers.start().url) as caller:
+        servers.await_tools(caller)
+        bred = int(text_of(caller.invoke("breed")))
+        server = servers.starts("box")[-1]
+        assert is_alive(bred) and is_alive(server)
+        if end == "in a call":
+            caller.invoke("leave")
+    if end == "terminated":
+        servers.service.end()
+    elif end == "killed":
+        servers.service.daemon.kill()
+        servers.service.daemon.has_ended = True
+    until(lambda: not is_alive(bred) and not is_alive(server), 10 * SLOWNESS, "nothing left")
+
+
+def test_the_operator_has_the_last_word(servers):
+    servers.add("box", risk="read", include=["a*", "wait", "fail"], exclude=["ask"],
+                tools={"add": {"description": "Our words.", "risk": "execute"}})
+    with Caller(servers.start().url) as caller:
+        tools = servers.await_tools(caller)
+        assert list(tools) == ["add", "fail", "wait"]
+        assert caller.call("ovos.tools.get", {"name": "add"})["risk"] == "execute"
+        assert caller.call("ovos.tools.get", {"name": "wait"})["risk"] == "read"
+        assert tools["add"]["description"] == "Our words."
+        left_out = {one["name"] for one in caller.call("ovos.tools.status")["not_offered"]}
+        assert {"ask", "image"} <= left_out
+
+
+def test_the_risk_is_that_of_the_annotations(servers):
+    servers.add("box")
+    path = servers.folder / "box.json"
+    manifest = json.loads(path.read_text())
+    del manifest["risk"]
+    path.write_text(json.dumps(manifest))
+    with Caller(servers.start().url) as caller:
+        servers.await_tools(caller)
+        risks = {name: caller.call("ovos.tools.get", {"name": name})["risk"]
+                 for name in ("add", "breed", "image")}
+        assert risks == {"add": "read", "breed": "write", "image": "execute"}
+        assert caller.invoke("image")["code"] == "denied"
+
+
+def test_secrets_are_read_and_never_shown(servers, tmp_path):
+    (tmp_path / "token").write_text("file-secret-1\n")
+    servers.add("box", mcp={"env": {"KEY": "Bearer ${env:GATEWAY_SECRET}", "PLAIN": "$${x}",
+                                    "TOKEN": f"${{file:{tmp_path}/token}}"}})
+    servers.add("lacks", mcp={"env": {"KEY": "${env:NOT_THERE}"}})
+    started = servers.start(env={"GATEWAY_SECRET": "env-secret-2"})
+    with Caller(started.url) as caller:
+        servers.await_tools(caller)
+        values = [text_of(caller.invoke("environment", {"name": name}))
+                  for name in ("KEY", "TOKEN", "PLAIN")]
+        assert values == ["Bearer env-secret-2", "file-secret-1", "${x}"]
+        until(lambda: servers.log().count("it is") >= 3, 5 * SLOWNESS, "the lines logged")
+        assert "secret-1" not in servers.log() and "secret-2" not in servers.log()
+        assert "it is Bearer *** here" in servers.log()
+        failed = caller.call("ovos.tools.status")["failed"]
+        assert [one["toolbox_id"] for one in failed] == ["lacks"] and "NOT_THERE" in failed[0]["error"]
+        shown = json.dumps(caller.call("ovos.tools.status")) + json.dumps(caller.call("ovos.tools.list"))
+        assert "secret-1" not in shown and "secret-2" not in shown
+
+
+def test_a_wrong_tool_costs_only_itself(servers):
+    empty = {"type": "object"}
+    tools = [
+        {"name": "good", "inputSchema": empty}, {"name": "get.weather", "inputSchema": empty},
+        {"name": "get weather", "inputSchema": empty}, {"name": "n" * 70, "inputSchema": empty},
+        {"name": "none"}, "text", {"inputSchema": empty}, {"name": "list", "inputSchema": {"type": "array"}},
+        {"name": "remote", "inputSchema": {"type": "object", "properties": {
+            "a": {"$ref": "http://127.0.0.1:1/schema"}}}},
+        {"name": "wild", "inputSchema": {"type": "object", "properties": {"a": {"type": "nonsense"}}}},
+        {"name": "output", "inputSchema": empty, "outputSchema": {"type": 7}},
+        {"name": "hidden", "description": "a\u202e\u200bb\U000e0041", "inputSchema": empty},
+        {"name": "default", "inputSchema": {"type": "object", "properties": {
+            "a": {"type": "integer", "default": "x"}}}},
+    ]
+    long = "n" * 57 + "_" + hashlib.sha256(b"n" * 70).hexdigest()[:6]
+    servers.add("box", "--tools", "tools.json")
+    (servers.folder.parent / "box" / "tools.json").write_text(json.dumps(tools))
+    with Caller(servers.start().url) as caller:
+        found = servers.await_tools(caller)
+        assert list(found) == ["good", "get_weather", long, "output", "hidden", "default"]
+        assert found["hidden"]["description"] == "ab"
+        left_out = {one["name"]: one["why"] for one in caller.call("ovos.tools.status")["not_offered"]}
+        assert {"get weather", "none", "list", "remote", "wild"} <= set(left_out), left_out
+
+
+def test_a_server_with_thousands_of_tools(servers):
+    servers.add("box", "--tools", "tools.json")
+    (servers.folder.parent / "box" / "tools.json").write_text(json.dumps(
+        [{"name": f"tool_{number}", "inputSchema": {"type": "object"}} for number in range(3000)]))
+    with Caller(servers.start({"limits": {"tools": 2000}}).url) as caller:
+        found = servers.await_tools(caller)
+        assert len(found) == 2000
+        told = caller.call("ovos.tools.status")["not_offered"]
+        assert any("1000 tools are more than the 2000" in one["why"] for one in told), told
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_clients_of_mcp_get_the_blocks_as_the_server_sent_them(servers, era):
+    servers.add("box")
+    started = servers.start(args=["--http", "127.0.0.1:0"])
+    with Caller(started.url) as caller:
+        servers.await_tools(caller)
+    client = Client(port_of(started.daemon), era)
+    listed = {tool["name"]: tool for tool in client.result("tools/list")["tools"]}
+    assert listed["box__add"]["title"] == "Addition"
+    assert listed["box__add"]["outputSchema"]["required"] == ["sum"]
+    image = client.result("tools/call", {"name": "box__image", "arguments": {}})
+    assert image["content"] == [{"type": "image", "data": "AAE=", "mimeType": "image/png",
+                                 "_meta": {"x": 1.10}}]
+    failed = client.result("tools/call", {"name": "box__fail", "arguments": {}})
+    assert failed["isError"] and "no luck" in failed["content"][0]["text"]
+
+
+def test_check_starts_the_server_and_lists(servers, tmp_path):
+    servers.add("box")
+    servers.add("bad", "--fault", "exits")
+    good = toolboxctl("check", servers.folder / "box.json", home=tmp_path, seconds=START_SECONDS)
+    assert good.returncode == 0, good.stderr
+    assert len(servers.starts("box")) == 1
+    bad = toolboxctl("check", servers.folder / "bad.json", home=tmp_path, seconds=START_SECONDS)
+    assert bad.returncode == 1 and "exited with status 5" in bad.stdout + bad.stderr
+
+
+REAL = '''
+from mcp.server.mcpserver import MCPServer
+server = MCPServer("real")
+
+@server.tool()
+def shout(text: str, times: int = 1) -> str:
+    """Say it louder."""
+    if not text:
+        raise ValueError("nothing to shout")
+    return text.upper() * times
+
+server.run("stdio")
+'''
+
+
+def test_a_server_of_the_sdk_for_python(servers, tmp_path):
+    pytest.importorskip("mcp.server.mcpserver")
+    (tmp_path / "real.py").write_text(REAL)
+    servers.add("box", mcp={"command": [sys.executable, str(tmp_path / "real.py")]})
+    with Caller(servers.start().url) as caller:
+        assert list(servers.await_tools(caller)) == ["shout"]
+        answer = caller.invoke("shout", {"text": "hey", "times": 2}, seconds=START_SECONDS)
+        assert answer["result"] == {"content": [{"type": "text", "text": "HEYHEY"}],
+                                    "structured": {"result": "HEYHEY"}}
+        failed = caller.invoke("shout", {"text": ""})
+        assert failed["code"] == "tool_failed" and "Error executing tool shout" in failed["error"]
