@@ -127,11 +127,11 @@ static inline size_t account_book_mark(const struct account_book *book)
 	return mark > least ? mark : least;
 }
 
-/* Return the bytes of which a client that has more waiting reads at least so many in its time. */
-static inline size_t account_book_pace(const struct account_book *book)
+/* Return the bytes that a client reads at least in its time, while more waits for it. @is_short: that time is
+ * short. */
+static inline size_t account_book_pace(const struct account_book *book, bool is_short)
 {
-	return book->bytes_max /
-	       (account_book_is_short(book) ? ACCOUNT_LOW_SHARE : ACCOUNT_MARK_SHARE);
+	return book->bytes_max / (is_short ? ACCOUNT_LOW_SHARE : ACCOUNT_MARK_SHARE);
 }
 
 /* Return the share of @account in the bytes of requests that wait. */

@@ -96,7 +96,9 @@ void bus_warn_refused(struct bus *bus, enum intake_result result)
 void bus_socket_setup(int fd)
 {
 	static const int on = 1;
+	static const int unsent_bytes = BUS_UNSENT_BYTES;
 
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+	setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent_bytes, sizeof(unsent_bytes));
 }

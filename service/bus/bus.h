@@ -156,3 +156,11 @@ struct account *bus_account_new(struct bus *bus);
 size_t bus_queued_bytes(const struct bus *bus);
 
 CLEANUP_DEFINE(bus, struct bus *, bus_free)
+
+/* The most bytes that a socket takes beyond what is on its way to the peer: the kernel would hold megabytes for
+ * each client that reads nothing, which no account has, and whose end takes time. */
+#define BUS_UNSENT_BYTES (256 << 10)
+
+/* Send each small write at once, detect peers that vanish without closing the connection, and keep little in
+ * the kernel. */
+void bus_socket_setup(int fd);

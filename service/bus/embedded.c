@@ -65,12 +65,15 @@
 /* The longest time between two looks at the clients. */
 #define TICK_MS 2500
 
-/* A client that reads nothing is disconnected after so long when half of limits.peer_bytes is used, for
- * then less may wait of what any client sent. */
+/* A client that reads nothing is disconnected after so long when half of limits.peer_bytes is used, or half of
+ * what one sender may let wait: others are to be read on. */
 #define BUS_STALL_SHORT_MS 1000
 
 /* The time that a frame of this size takes is measured. */
 #define FRAME_LONG_BYTES (64u << 10)
+
+/* The bytes that are written to clients in a nanosecond: the kernel copies each at least once. */
+#define WRITTEN_PER_NS 4
 
 #define NS_PER_MS UINT64_C(1000000)
 
@@ -101,7 +104,7 @@ struct embedded {
 	struct loop_timer echo_timer;
 	struct loop_timer tick_timer; /* armed while there are peers */
 	struct loop_timer rest_timer; /* armed while a peer is not read because of its debt */
-	uint64_t short_ms;            /* since when half of limits.peer_bytes is used; 0: less is */
+	uint64_t short_ms;            /* since when room is short (is_short); 0: it is not */
 	uint64_t looked_ms;           /* time of the last look at the clients: it is good enough for
 				       * them, and reading the clock for each frame is not free */
 	unsigned int n_paused;
@@ -212,7 +215,7 @@ static void queue_for(struct embedded *embedded, struct peer *peer, struct frame
  * costs its sender time, and a client that does not read holds up those that send much, until it is
  * disconnected:
  *
- *   nothing was written to it for stall_ms (BUS_STALL_SHORT_MS when memory is short), or
+ *   nothing was written to it for stall_ms (BUS_STALL_SHORT_MS when room is short), or
  *   less than account_book_pace() was, while more waited
  *
  * Nor is a sender read while it owes for the time that its large frames took (util/debt.h), with all
@@ -247,9 +250,32 @@ static void pause_peer(struct embedded *embedded, struct peer *peer)
 	lws_rx_flow_control(peer->wsi, 0);
 }
 
+/* Look after the clients sooner from now on. */
+static void note_shortage(struct embedded *embedded)
+{
+	if (embedded->short_ms)
+		return;
+	embedded->short_ms = clock_now_ms();
+	loop_timer_arm(&embedded->tick_timer, tick_ms(embedded));
+}
+
+/* Return whether half of limits.peer_bytes is used, or half of what a sender may let wait. */
+static bool is_short(const struct embedded *embedded)
+{
+	if (account_book_is_short(&embedded->bus.book))
+		return true;
+	list_for_each(link, &embedded->peers)
+		if (!account_is_eased(container_of(link, struct peer, link)->account))
+			return true;
+	return false;
+}
+
 static void pause_if_full(struct embedded *embedded, struct peer *peer)
 {
-	if (peer->is_member && account_is_full(peer->account))
+	if (!peer->is_member || account_is_eased(peer->account))
+		return;
+	note_shortage(embedded);
+	if (account_is_full(peer->account))
 		pause_peer(embedded, peer);
 }
 
@@ -278,14 +304,24 @@ static void on_rest(void *data)
 	arm_rest(embedded);
 }
 
-/* Charge @peer with its large frame, which was handled since @start_ns of the thread's time. */
-static void charge_frame(struct embedded *embedded, struct peer *peer, uint64_t start_ns)
+/* Return the time that it takes at least to write to all clients what was queued for @account since it had
+ * @before_bytes. */
+static uint64_t writing_ns(
+	const struct embedded *embedded, const struct account *account, size_t before_bytes)
+{
+	if (account->queued <= before_bytes) /* clients that were disconnected had more waiting */
+		return 0;
+	return (account->queued - before_bytes) * embedded->bus.counters.clients / WRITTEN_PER_NS;
+}
+
+/* Charge @peer with a frame that took @spent_ns of the thread's time, with what it caused. */
+static void charge_frame(struct embedded *embedded, struct peer *peer, uint64_t spent_ns)
 {
 	uint64_t now_ns = clock_now_ns();
 
 	if (!peer->is_member)
 		return;
-	debt_charge(&peer->debt, now_ns, clock_thread_ns() - start_ns, ACCOUNT_SOURCE_FACTOR);
+	debt_charge(&peer->debt, now_ns, spent_ns, ACCOUNT_SOURCE_FACTOR);
 	if (debt_wait_ns(&peer->debt, now_ns, DEBT_CREDIT_NS) == 0)
 		return;
 	pause_peer(embedded, peer);
@@ -318,10 +354,8 @@ static void broadcast(struct embedded *embedded, struct frame *frame)
 		queue_for(embedded, container_of(link, struct peer, link), frame);
 	while (account_book_used(book) > book->bytes_max && drop_fullest(embedded))
 		continue;
-	if (!embedded->short_ms && account_book_is_short(book)) {
-		embedded->short_ms = clock_now_ms();
-		loop_timer_arm(&embedded->tick_timer, tick_ms(embedded));
-	}
+	if (account_book_is_short(book))
+		note_shortage(embedded);
 }
 
 /* Drop larger unfinished frames of others until there is room for @size more bytes of @intake. */
@@ -355,7 +389,7 @@ static uint64_t latest(uint64_t a, uint64_t b)
 /* Return the reason to disconnect a client that does not read what waits for it, or NULL. */
 static const char *find_stall(const struct embedded *embedded, struct peer *peer, uint64_t now_ms)
 {
-	size_t pace = account_book_pace(&embedded->bus.book);
+	size_t pace = account_book_pace(&embedded->bus.book, embedded->short_ms > 0);
 	const char *reason = NULL;
 
 	if (peer->queue.count == 0)
@@ -416,7 +450,7 @@ static void on_tick(void *data)
 	uint64_t now_ms = clock_now_ms();
 
 	embedded->looked_ms = now_ms;
-	if (!account_book_is_short(&embedded->bus.book))
+	if (!is_short(embedded))
 		embedded->short_ms = 0;
 	list_for_each(link, &embedded->peers)
 		look_after(embedded, container_of(link, struct peer, link), now_ms);
@@ -456,8 +490,10 @@ static void pass_on(struct embedded *embedded, struct peer *peer, const char *te
 	cleanup(frame_cleanup) struct frame *frame = NULL;
 	/* The peer may be disconnected while its frame is handled. */
 	cleanup(account_cleanup) struct account *account = account_ref(peer->account);
+	size_t before_bytes = account->queued;
 	bool is_long = size >= FRAME_LONG_BYTES;
 	uint64_t start_ns = is_long ? clock_thread_ns() : 0;
+	uint64_t spent_ns;
 
 	if (!utf8_is_valid(text, size)) {
 		bus_warn(&embedded->bus.rates.frames, "dropped a text frame that is not UTF-8");
@@ -480,8 +516,11 @@ static void pass_on(struct embedded *embedded, struct peer *peer, const char *te
 		bus_act_for(&embedded->bus, before);
 	}
 	pause_if_full(embedded, peer);
+	spent_ns = writing_ns(embedded, account, before_bytes);
 	if (is_long)
-		charge_frame(embedded, peer, start_ns);
+		spent_ns += clock_thread_ns() - start_ns;
+	if (debt_is_due(spent_ns))
+		charge_frame(embedded, peer, spent_ns);
 }
 
 static void on_echo(void *data)

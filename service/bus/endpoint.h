@@ -52,6 +52,3 @@ void bus_init(struct bus *bus, const struct bus_operations *operations, struct l
 
 /* Count and log a frame that was refused. Do nothing for the results that are not refusals. */
 void bus_warn_refused(struct bus *bus, enum intake_result result);
-
-/* Send each small write at once, and detect peers that vanish without closing the connection. */
-void bus_socket_setup(int fd);

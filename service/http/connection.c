@@ -4,7 +4,6 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -897,7 +896,6 @@ static int begin_connection(struct http_connection *connection)
 
 void http_connections_accept(struct http_connections *connections, int fd, struct tls *tls)
 {
-	static const int on = 1;
 	struct http_connection *connection = calloc(1, sizeof(*connection));
 	bool has_place;
 
@@ -913,7 +911,7 @@ void http_connections_accept(struct http_connections *connections, int fd, struc
 	list_init(&connection->link);
 	list_append(&connections->list, &connection->link);
 	connections->count++;
-	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	bus_socket_setup(fd);
 	if (tls)
 		connection->tls = tls_accept(tls, fd);
 	if ((tls && !connection->tls) || begin_connection(connection) < 0) {

@@ -190,6 +190,43 @@ def test_clients_that_read_nothing_hold_nobody_up_when_memory_is_short(launch):
             peer.close()
 
 
+def test_a_client_that_reads_nothing_holds_a_sender_up_for_a_second_or_two(launch):
+    """A sender of which much waits waits itself, but not for embedded.stall_s."""
+    bus = launch({"embedded": {"stall_s": 60}})
+    with Peer(bus.url) as stuck, Peer(bus.url) as sender, Caller(bus.url) as caller:
+        stuck.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        threading.Thread(target=drain, args=(sender,), daemon=True).start()
+        pushing = threading.Thread(target=push, args=(sender, frame("x" * MIB) * 20, 50 * SLOWNESS), daemon=True)
+        began = time.monotonic()
+        pushing.start()
+        while pushing.is_alive():
+            assert caller.invoke("add", {"a": 1, "b": 2}, seconds=60 * SLOWNESS)["result"] == {"result": 3}
+        assert time.monotonic() - began < 20 * SLOWNESS
+
+
+def unsent_bytes(port):
+    """Of the sockets of this port (proc(5), tcp_queue)."""
+    rows = [line.split() for line in open("/proc/net/tcp").read().splitlines()[1:]]
+    return [int(row[4].split(":")[0], 16) for row in rows if int(row[1].split(":")[1], 16) == port]
+
+
+def test_the_kernel_keeps_little_for_clients_that_read_nothing(launch):
+    """It kept 2.5 MB for each; 300 of them took the loop half a second when they were disconnected."""
+    bus = launch()
+    port = int(bus.url.split(":")[2].split("/")[0])
+    stuck = [Peer(bus.url) for _ in range(20)]
+    for peer in stuck:
+        peer.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    with Peer(bus.url) as sender:
+        threading.Thread(target=drain, args=(sender,), daemon=True).start()
+        push(sender, frame("x" * (MIB // 8)) * 60, 5)
+        most = unsent_bytes(port)
+    assert len(most) >= 20
+    assert 0 < max(most) < MIB
+    for peer in stuck:
+        peer.close()
+
+
 def drain(peer):
     try:
         while True:
