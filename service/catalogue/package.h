@@ -38,9 +38,10 @@ struct package_python {
 
 /* The part of kind mcp. */
 struct package_mcp {
-	char *server;    /* JSON text {"argv", "cwd", "env"?}: how it is run */
+	char *server;    /* JSON text {"argv", "cwd", "env"?} or {"url", "headers"?} */
 	char *rules;     /* JSON text {"include"?, "exclude"?, "tools"?}: the operator's choice */
 	char *variables; /* our variables that `env` names (util/environment.h); NULL: none */
+	bool is_http;    /* it has a url */
 	bool is_legacy;  /* as the server has decided (mcp/version.h) */
 };
 

@@ -37,7 +37,8 @@ static int read_list(const struct manifest_reader *reader, const struct json_tap
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	cleanup(text_list_deinit) struct text_list include = {0};
 	cleanup(text_list_deinit) struct text_list exclude = {0};
-	struct mcp_tool_rules rules = {.tape = &tape, .tools_max = reader->tools_max};
+	struct mcp_tool_rules rules = {
+		.tape = &tape, .tools_max = reader->tools_max, .is_http = package->mcp.is_http};
 	const char *text = package->mcp.rules;
 
 	if (json_tape_read(&tape, text, strlen(text), JSON_DEPTH_DEFAULT, NULL) != 0 ||

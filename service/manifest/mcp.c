@@ -65,6 +65,21 @@ static char *write_server(const struct json_tape *tape, uint32_t object, const c
 	return buffer_take(&out, NULL);
 }
 
+static char *write_address(const struct json_tape *tape, uint32_t object)
+{
+	cleanup(buffer_deinit) struct buffer out = {0};
+	uint32_t headers = json_find(tape, object, "headers");
+
+	buffer_append_string(&out, "{\"url\":");
+	json_write_compact(&out, tape, json_find(tape, object, "url"));
+	if (headers != JSON_NONE) {
+		buffer_append_string(&out, ",\"headers\":");
+		json_write_compact(&out, tape, headers);
+	}
+	buffer_append_char(&out, '}');
+	return buffer_take(&out, NULL);
+}
+
 static char *write_rules(const struct json_tape *tape)
 {
 	static const char *const keys[] = {"include", "exclude", "tools"};
@@ -103,22 +118,26 @@ static void add_variable(const char *name, struct buffer *out)
 		buffer_append(out, entry.data, entry.size + 1);
 }
 
-/* Find the variables that the values of the environment @environment mean by `${env:NAME}`: a host has only some of
- * ours. */
-static int find_variables(const char *environment, char **ret_variables)
+/* Add the variables that the texts @texts, of the form of an environment, mean by `${env:NAME}`: a host has only some
+ * of ours. */
+static void add_meant(const char *texts, struct buffer *out)
 {
 	static const char begin[] = "${env:";
-	cleanup(buffer_deinit) struct buffer out = {0};
 
-	for (const char *entry = environment; entry && *entry; entry = environment_next(entry))
-		for (const char *at = strstr(entry, begin); at; at = strstr(at + 1, begin))
-			add_variable(at + strlen(begin), &out);
-	if (!buffer_terminate(&out))
+	for (const char *text = texts; text && *text; text = environment_next(text))
+		for (const char *at = strstr(text, begin); at; at = strstr(at + 1, begin))
+			add_variable(at + strlen(begin), out);
+}
+
+/* Let @package have the variables @variables. 0 or -ENOMEM. */
+static int keep_variables(struct package *package, struct buffer *variables)
+{
+	if (!buffer_terminate(variables))
 		return -ENOMEM;
-	if (out.size == 0)
+	if (variables->size == 0)
 		return 0;
-	*ret_variables = buffer_take(&out, NULL);
-	return *ret_variables ? 0 : -ENOMEM;
+	package->mcp.variables = buffer_take(variables, NULL);
+	return package->mcp.variables ? 0 : -ENOMEM;
 }
 
 /* Read what the host will read, to find its mistakes now. */
@@ -129,6 +148,7 @@ static int check_server(const struct json_tape *tape, uint32_t object, struct pa
 	cleanup(json_tape_cleanup) struct json_tape load = {0};
 	struct command_mistake mistake = {0};
 	struct command command = {0};
+	cleanup(buffer_deinit) struct buffer variables = {0};
 	int r;
 
 	buffer_printf(&text, "[%s]", package->mcp.server);
@@ -136,23 +156,69 @@ static int check_server(const struct json_tape *tape, uint32_t object, struct pa
 	r = r ? r : json_tape_read(&load, text.data, text.size, JSON_DEPTH_DEFAULT, NULL);
 	r = r ? r : command_read(&load, json_first(&load, 0), &command, &mistake);
 	if (r == 0) {
-		r = find_variables(command.environment, &package->mcp.variables);
+		add_meant(command.environment, &variables);
 		command_deinit(&command);
-		return r;
+		return keep_variables(package, &variables);
 	}
 	if (r == COMMAND_E_MALFORMED)
 		diagnose_found(problems, tape, object, mistake.expected);
 	return r < 0 ? r : 0;
 }
 
+/* Check what the text of @token is for: that it is one line. Append it, and a NUL, to @texts. */
+static void check_line(const struct json_tape *tape, uint32_t token, struct diagnostics *problems,
+	struct buffer *texts)
+{
+	size_t start = texts->size;
+
+	json_string_decode(tape, token, texts);
+	for (size_t i = start; i < texts->size; i++)
+		if ((unsigned char)texts->data[i] < ' ' || texts->data[i] == 0x7F) {
+			diagnose(problems, DIAGNOSTIC_ERROR, tape, token,
+				"must be one line of text, without control characters");
+			break;
+		}
+	buffer_append_char(texts, '\0');
+}
+
+/* Check the address of a server over HTTP, and find the variables that it means. 0 or -ENOMEM. */
+static int check_address(const struct json_tape *tape, uint32_t object, struct package *package,
+	struct diagnostics *problems)
+{
+	static const char *const proxies[] = {"http_proxy", "https_proxy", "HTTPS_PROXY",
+		"all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"};
+	uint32_t url = json_find(tape, object, "url");
+	uint32_t headers = json_find(tape, object, "headers");
+	cleanup(buffer_deinit) struct buffer texts = {0};
+	cleanup(buffer_deinit) struct buffer variables = {0};
+
+	check_line(tape, url, problems, &texts);
+	if (headers != JSON_NONE)
+		for (uint32_t key = json_first(tape, headers); key < json_end(tape, headers);
+			key = json_next_key(tape, key))
+			check_line(tape, key + 1, problems, &texts);
+	if (!buffer_terminate(&texts))
+		return -ENOMEM;
+	if (problems->n_errors > 0)
+		return 0;
+	add_meant(texts.data, &variables);
+	for (size_t i = 0; i < sizeof(proxies) / sizeof(*proxies); i++)
+		add_variable(proxies[i], &variables);
+	return keep_variables(package, &variables);
+}
+
 int manifest_mcp_read(const struct json_tape *tape, const char *folder, struct package *package,
 	struct diagnostics *problems)
 {
 	uint32_t object = json_find(tape, 0, "mcp");
+	bool has_url = json_find(tape, object, "url") != JSON_NONE;
 
-	package->mcp.server = write_server(tape, object, folder);
+	package->mcp.is_http = has_url;
+	package->mcp.server =
+		has_url ? write_address(tape, object) : write_server(tape, object, folder);
 	package->mcp.rules = write_rules(tape);
 	if (!package->mcp.server || !package->mcp.rules)
 		return -ENOMEM;
-	return check_server(tape, object, package, problems);
+	return has_url ? check_address(tape, object, package, problems)
+		       : check_server(tape, object, package, problems);
 }

@@ -85,5 +85,6 @@ extern const struct driver native_driver;
 extern const struct driver plugin_driver;
 extern const struct driver command_driver;
 extern const struct driver python_driver;
-extern const struct driver mcp_driver;         /* becomes toolbox-mcp-host, which has … */
-extern const struct driver mcp_session_driver; /* … this one */
+extern const struct driver mcp_driver;       /* its host becomes a program that has … */
+extern const struct driver mcp_stdio_driver; /* … this one … */
+extern const struct driver mcp_http_driver;  /* … or this one */

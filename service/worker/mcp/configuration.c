@@ -97,6 +97,68 @@ static int make_arguments(struct mcp_configuration *configuration)
 	return 0;
 }
 
+/* ── over HTTP ───────────────────────────────────────────────────────────────────────────────── */
+
+/* Append the string at @token with its secrets. 0, DRIVER_E_REFUSED, or -ENOMEM. */
+static int expand_text(const struct driver_load *load, uint32_t token,
+	struct mcp_configuration *configuration, struct diagnostics *problems, struct buffer *out)
+{
+	cleanup_free char *text = json_string_dup(load->tape, token, NULL);
+	cleanup(buffer_deinit) struct buffer reason = {0};
+	int r = text ? mcp_secrets_expand(
+			       &configuration->secrets, text, true, read_secret, NULL, out, &reason)
+		     : -ENOMEM;
+
+	if (r == MCP_E_MISSING && buffer_terminate(&reason))
+		return driver_refuse(problems, load->tape, token, "%s", reason.data);
+	return r ? -ENOMEM : buffer_status(out);
+}
+
+/* Read the object @headers (JSON_NONE: none). */
+static int read_headers(const struct driver_load *load, uint32_t headers,
+	struct mcp_configuration *configuration, struct diagnostics *problems)
+{
+	const struct json_tape *tape = load->tape;
+	size_t n = 0;
+	int r = 0;
+
+	configuration->headers = calloc(
+		(headers != JSON_NONE ? json_count(tape, headers) : 0u) + 1u, sizeof(char *));
+	if (!configuration->headers)
+		return -ENOMEM;
+	if (headers == JSON_NONE)
+		return 0;
+	for (uint32_t key = json_first(tape, headers); r == 0 && key < json_end(tape, headers);
+		key = json_next_key(tape, key)) {
+		cleanup(buffer_deinit) struct buffer line = {0};
+
+		json_string_decode(tape, key, &line);
+		buffer_append_string(&line, ": ");
+		r = expand_text(load, key + 1, configuration, problems, &line);
+		if (r == 0)
+			configuration->headers[n] = buffer_take(&line, NULL);
+		r = r || configuration->headers[n++] ? r : -ENOMEM;
+	}
+	return r;
+}
+
+/* Read {"url", "headers"?} at @object. */
+static int read_address(const struct driver_load *load, uint32_t object,
+	struct mcp_configuration *configuration, struct diagnostics *problems)
+{
+	cleanup(buffer_deinit) struct buffer url = {0};
+	int r = expand_text(
+		load, json_find(load->tape, object, "url"), configuration, problems, &url);
+
+	if (r)
+		return r;
+	configuration->url = buffer_take(&url, NULL);
+	if (!configuration->url)
+		return -ENOMEM;
+	return read_headers(
+		load, json_find(load->tape, object, "headers"), configuration, problems);
+}
+
 /* ── tools ───────────────────────────────────────────────────────────────────────────────────── */
 
 /* Read {"name", "pin"} at @object. */
@@ -174,38 +236,58 @@ struct listed_tool *mcp_configuration_find(
 
 /* ── the whole ───────────────────────────────────────────────────────────────────────────────── */
 
-/* LOAD frame: {"mcp": {"argv", "cwd", "env"?}, "legacy"?: true, "tools"?: [{"name", "pin"}, …]} */
+/* Read {"argv", "cwd", "env"?} at @object. */
+static int read_command(const struct driver_load *load, uint32_t object,
+	struct mcp_configuration *configuration, struct diagnostics *problems)
+{
+	struct command_mistake mistake;
+	int r = command_read(load->tape, object, &configuration->command, &mistake);
+
+	if (r == COMMAND_E_MALFORMED)
+		return driver_refuse(problems, load->tape, mistake.token, "%s", mistake.expected);
+	r = r ? r : make_arguments(configuration);
+	return r ? r : make_environment(load, object, configuration, problems);
+}
+
+/* LOAD frame: {"mcp": the server, "legacy"?: true, "tools"?: [{"name", "pin"}, …]} */
 int mcp_configuration_read(const struct driver_load *load,
 	struct mcp_configuration *ret_configuration, struct diagnostics *problems)
 {
 	const struct json_tape *tape = load->tape;
 	uint32_t server = json_find(tape, 0, "mcp");
 	uint32_t legacy = json_find(tape, 0, "legacy");
-	struct command_mistake mistake;
 	int r;
 
 	if (server == JSON_NONE)
 		return -EPROTO;
 	ret_configuration->is_legacy = legacy != JSON_NONE && json_is_true(tape, legacy);
-	r = command_read(tape, server, &ret_configuration->command, &mistake);
-	if (r == COMMAND_E_MALFORMED)
-		return driver_refuse(problems, tape, mistake.token, "%s", mistake.expected);
-	r = r ? r : make_arguments(ret_configuration);
-	r = r ? r : make_environment(load, server, ret_configuration, problems);
+	if (json_find(tape, server, "url") != JSON_NONE)
+		r = read_address(load, server, ret_configuration, problems);
+	else
+		r = read_command(load, server, ret_configuration, problems);
 	return r ? r : read_tools(tape, ret_configuration);
+}
+
+/* Overwrite and free the texts of @list, and it. */
+static void free_texts(char **list)
+{
+	for (char **text = list; text && *text; text++) {
+		explicit_bzero(*text, strlen(*text));
+		free(*text);
+	}
+	free(list);
 }
 
 void mcp_configuration_deinit(struct mcp_configuration *configuration)
 {
-	for (char **entry = configuration->environment; entry && *entry; entry++) {
-		explicit_bzero(*entry, strlen(*entry));
-		free(*entry);
-	}
-	free(configuration->environment);
+	free_texts(configuration->environment);
+	free_texts(configuration->headers);
+	free(configuration->url);
 	free(configuration->arguments);
 	for (uint32_t i = 0; i < configuration->n_tools; i++) {
 		free(configuration->tools[i].name);
 		free(configuration->tools[i].pin);
+		free(configuration->tools[i].schema);
 	}
 	free(configuration->tools);
 	mcp_secrets_deinit(&configuration->secrets);

@@ -22,10 +22,13 @@ struct listed_tool {
 	char *pin;        /* mcp_pin() of the description that callers see, as hexadecimal digits */
 	uint32_t by_name; /* the index of the tool at this place when they are sorted by name */
 	enum listed_state state;
+	char *schema; /* over HTTP: [inputSchema], if arguments go into headers (mcp/client/headers.h); else NULL */
 };
 
 struct mcp_configuration {
-	struct command command; /* argv, cwd and env, as the manifest has them */
+	char *url;              /* over HTTP, with its secrets; else NULL */
+	char **headers;         /* over HTTP: lines `NAME: VALUE` with their secrets, and a NULL */
+	struct command command; /* over stdio: argv, cwd and env, as the manifest has them */
 	char **arguments;   /* the program and its arguments, then NULL; the texts are borrowed */
 	char **environment; /* the variables of the server: the above with secrets, then ours */
 	struct mcp_secrets secrets;

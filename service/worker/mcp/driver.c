@@ -7,25 +7,29 @@
 #include "worker/driver.h"
 
 /*
- * Kind `mcp`: the host becomes toolbox-mcp-host, which is a client of the Model Context Protocol. Other hosts
- * need not load the libraries of that.
+ * Kind `mcp`: the host becomes a client of the Model Context Protocol, over stdio or HTTP. Other hosts need not load
+ * the libraries of that.
  */
 
-#define PROGRAM "toolbox-mcp-host"
+#define STDIO_PROGRAM "toolbox-mcp-host"
+#define HTTP_PROGRAM  "toolbox-mcp-http-host"
 
 static int load_mcp(const struct driver_load *load, void **ret_driver, struct diagnostics *problems)
 {
+	uint32_t server = json_find(load->tape, 0, "mcp");
+	bool is_http = server != JSON_NONE && json_find(load->tape, server, "url") != JSON_NONE;
+	const char *name = is_http ? HTTP_PROGRAM : STDIO_PROGRAM;
 	char program[PATH_MAX];
-	int r = become_find(PROGRAM, program);
+	int r = become_find(name, program);
 
 	(void)ret_driver;
 	r = r ? r : become_prepare(load);
 	if (r == 0) {
-		execl(program, PROGRAM, load->missing, (char *)NULL);
+		execl(program, name, load->missing, (char *)NULL);
 		r = -errno;
 	}
-	return driver_refuse(problems, load->tape, json_find(load->tape, 0, "mcp"),
-		"the program " PROGRAM " cannot be started: %s", strerrordesc_np(-r));
+	return driver_refuse(problems, load->tape, server, "the program %s cannot be started: %s",
+		name, strerrordesc_np(-r));
 }
 
 static void free_nothing(void *driver)

@@ -1,0 +1,621 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * The driver of toolbox-mcp-http-host: a server over HTTP (Streamable HTTP), by libcurl.
+ *
+ *   message ─▶ request: POST ─▶ application/json    one message
+ *                           └─▶ text/event-stream   any number, until the response
+ *
+ * A session that is lost is begun again by the next call. Messages that arrive are queued until libcurl has returned,
+ * since they make the client send others.
+ */
+
+#include <curl/curl.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "mcp/client/client.h"
+#include "mcp/client/events.h"
+#include "mcp/client/headers.h"
+#include "util/array.h"
+#include "util/cleanup.h"
+#include "util/clock.h"
+#include "worker/driver.h"
+#include "worker/mcp/session.h"
+
+/* The most bytes of a response or an event, and of all that are queued. */
+#define BYTES_MAX ((size_t)64 << 20)
+
+#define CONNECT_MS 10000L
+
+/* The time for the end of a session of the legacy era; a host that is dismissed has HOST_DISMISS_MS. */
+#define DELETE_MS 300L
+
+/* The longest id of a session. */
+#define SESSION_ID_BYTES 1024
+
+#define EVENT_STREAM "text/event-stream"
+
+struct message {
+	char *text;
+	size_t size;
+};
+
+struct request {
+	struct http *http;
+	struct request *next;
+	uint64_t id; /* 0: it expects no response */
+	CURL *easy;
+	struct curl_slist *headers;
+	bool is_initialize;
+	bool has_session; /* it was sent with the id of a session */
+	bool is_stream;
+	struct buffer body;
+	struct mcp_events events;
+	char error[CURL_ERROR_SIZE];
+};
+
+struct http {
+	struct mcp_session session;
+	CURLM *multi;
+	struct request *requests;
+	struct message *messages; /* in the order in which they came */
+	size_t n_messages;
+	size_t n_bytes; /* bytes of all messages */
+	char *session_id;
+	struct buffer problem; /* why the last request had no response */
+	bool is_renewed;       /* the server had forgotten the session */
+};
+
+/* ── requests ────────────────────────────────────────────────────────────────────────────────── */
+
+static void free_request(struct request *request)
+{
+	if (!request)
+		return;
+	if (request->easy) {
+		curl_multi_remove_handle(request->http->multi, request->easy);
+		curl_easy_cleanup(request->easy);
+	}
+	curl_slist_free_all(request->headers);
+	buffer_deinit(&request->body);
+	mcp_events_deinit(&request->events);
+	free(request);
+}
+
+static void unlink_request(struct http *http, const struct request *request)
+{
+	struct request **link = &http->requests;
+
+	while (*link != request)
+		link = &(*link)->next;
+	*link = request->next;
+}
+
+/* Queue a message. Return 0, -EMSGSIZE or -ENOMEM. */
+static int queue(struct http *http, const char *text, size_t size)
+{
+	struct message message = {.size = size};
+
+	if (http->n_bytes + size > BYTES_MAX)
+		return -EMSGSIZE;
+	if (array_grow(http->messages, http->n_messages) < 0)
+		return -ENOMEM;
+	message.text = malloc(size + 1);
+	if (!message.text)
+		return -ENOMEM;
+	memcpy(message.text, text, size);
+	http->messages[http->n_messages++] = message;
+	http->n_bytes += size;
+	return 0;
+}
+
+static int take_event(void *data, const char *text, size_t size)
+{
+	struct request *request = data;
+
+	return size > 0 ? queue(request->http, text, size) : 0;
+}
+
+static bool is_type(const struct request *request, const char *wanted)
+{
+	char *type = NULL;
+
+	curl_easy_getinfo(request->easy, CURLINFO_CONTENT_TYPE, &type);
+	return type && strncasecmp(type, wanted, strlen(wanted)) == 0;
+}
+
+static long status_of(const struct request *request)
+{
+	long status = 0;
+
+	curl_easy_getinfo(request->easy, CURLINFO_RESPONSE_CODE, &status);
+	return status;
+}
+
+/* Take a part of the body (CURLOPT_WRITEFUNCTION). */
+static size_t take_body(char *bytes, size_t one, size_t size, void *data)
+{
+	struct request *request = data;
+
+	(void)one;
+	if (request->is_stream || (status_of(request) == 200 && is_type(request, EVENT_STREAM))) {
+		request->is_stream = true;
+		return mcp_events_take(&request->events, bytes, size, take_event, request) == 0
+			       ? size
+			       : CURL_WRITEFUNC_ERROR;
+	}
+	if (request->body.size + size > BYTES_MAX)
+		return CURL_WRITEFUNC_ERROR;
+	buffer_append(&request->body, bytes, size);
+	return buffer_status(&request->body) == 0 ? size : CURL_WRITEFUNC_ERROR;
+}
+
+/* Take a header (CURLOPT_HEADERFUNCTION): the id of the session that the server has begun. */
+static size_t take_header(char *bytes, size_t one, size_t size, void *data)
+{
+	static const char name[] = "mcp-session-id:";
+	const size_t name_size = sizeof(name) - 1;
+	struct request *request = data;
+	const char *value = bytes + name_size;
+	size_t value_size;
+
+	(void)one;
+	if (!request->is_initialize || size <= name_size ||
+		strncasecmp(bytes, name, name_size) != 0)
+		return size;
+	value_size = size - name_size;
+	while (value_size > 0 && (*value == ' ' || *value == '\t')) {
+		value++;
+		value_size--;
+	}
+	while (value_size > 0 && strchr(" \t\r\n", value[value_size - 1]))
+		value_size--;
+	if (value_size == 0 || value_size > SESSION_ID_BYTES)
+		return size;
+	free(request->http->session_id);
+	request->http->session_id = strndup(value, value_size);
+	return request->http->session_id ? size : CURL_WRITEFUNC_ERROR;
+}
+
+/* ── sending ─────────────────────────────────────────────────────────────────────────────────── */
+
+/* Append the header @line. 0 or -ENOMEM. */
+static int add_header(struct request *request, const char *line)
+{
+	struct curl_slist *headers = curl_slist_append(request->headers, line);
+
+	if (!headers)
+		return -ENOMEM;
+	request->headers = headers;
+	return 0;
+}
+
+/* Append each line of @lines as a header. 0 or -ENOMEM. */
+static int add_lines(struct request *request, struct buffer *lines)
+{
+	char *line = buffer_terminate(lines);
+	int r = line ? 0 : -ENOMEM;
+
+	while (r == 0 && *line) {
+		char *end = strchr(line, '\n');
+
+		*end = '\0';
+		r = add_header(request, line);
+		line = end + 1;
+	}
+	return r;
+}
+
+/* Append the headers for the arguments of the call. 0 or a negative errno. */
+static int write_params(const struct mcp_session *session, struct buffer *lines)
+{
+	cleanup(json_tape_cleanup) struct json_tape schema = {0};
+	cleanup(json_tape_cleanup) struct json_tape arguments = {0};
+	const char *text = session->tool->schema;
+	const struct driver_call *call = session->invocation;
+
+	if (!text)
+		return 0;
+	if (json_tape_read(&schema, text, strlen(text), JSON_DEPTH_DEFAULT, NULL) != 0 ||
+		json_tape_read(&arguments, call->arguments, call->size, JSON_DEPTH_DEFAULT, NULL) !=
+			0)
+		return -ENOMEM;
+	mcp_write_param_headers(lines, &schema, json_first(&schema, 0), &arguments, 0);
+	return 0;
+}
+
+/* Add the headers of the protocol for the message of @action. 0 or a negative errno. */
+static int add_protocol(struct request *request, const struct mcp_action *action)
+{
+	struct http *http = request->http;
+	const struct mcp_session *session = &http->session;
+	bool is_call = action->method && strcmp(action->method, "tools/call") == 0;
+	struct text_view name = {NULL, 0};
+	cleanup(buffer_deinit) struct buffer lines = {0};
+	int r = 0;
+
+	if (is_call)
+		name = TEXT_VIEW(session->tool->name);
+	if (action->era == MCP_MODERN) {
+		mcp_write_headers(&lines, MCP_VERSION_MODERN, action->method, name);
+		r = is_call ? write_params(session, &lines) : 0;
+	} else if (!request->is_initialize && session->version) {
+		mcp_write_headers(&lines, session->version, NULL, (struct text_view){NULL, 0});
+	}
+	if (action->era == MCP_LEGACY && !request->is_initialize && http->session_id) {
+		request->has_session = true;
+		buffer_printf(&lines, "Mcp-Session-Id: %s\n", http->session_id);
+	}
+	return r ? r : add_lines(request, &lines);
+}
+
+static int add_configured(struct request *request)
+{
+	char **headers = request->http->session.configuration.headers;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && headers[i]; i++)
+		r = add_header(request, headers[i]);
+	return r;
+}
+
+/* Let @easy reach the server and no other: redirects are not followed. */
+static void set_up(CURL *easy, const struct mcp_session *session, const struct curl_slist *headers)
+{
+	curl_easy_setopt(easy, CURLOPT_URL, session->configuration.url);
+	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS);
+	curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+	curl_easy_setopt(easy, CURLOPT_USERAGENT, "toolboxd/" TOOLBOXD_VERSION);
+	curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers);
+}
+
+static int send_request(struct request *request, const struct mcp_action *action)
+{
+	struct http *http = request->http;
+	int r = add_header(request, "Content-Type: application/json");
+
+	r = r ? r : add_header(request, "Accept: application/json, " EVENT_STREAM);
+	r = r ? r : add_header(request, "Expect:");
+	r = r ? r : add_protocol(request, action);
+	r = r ? r : add_configured(request);
+	request->easy = curl_easy_init();
+	if (r || !request->easy)
+		return -ENOMEM;
+	set_up(request->easy, &http->session, request->headers);
+	curl_easy_setopt(request->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)action->text.size);
+	if (curl_easy_setopt(request->easy, CURLOPT_COPYPOSTFIELDS, action->text.text) != CURLE_OK)
+		return -ENOMEM;
+	/* On a connection that the server has closed, libcurl would send a request once more. */
+	if (action->method && strcmp(action->method, "tools/call") == 0)
+		curl_easy_setopt(request->easy, CURLOPT_FRESH_CONNECT, 1L);
+	curl_easy_setopt(request->easy, CURLOPT_WRITEFUNCTION, take_body);
+	curl_easy_setopt(request->easy, CURLOPT_WRITEDATA, request);
+	curl_easy_setopt(request->easy, CURLOPT_HEADERFUNCTION, take_header);
+	curl_easy_setopt(request->easy, CURLOPT_HEADERDATA, request);
+	curl_easy_setopt(request->easy, CURLOPT_ERRORBUFFER, request->error);
+	curl_easy_setopt(request->easy, CURLOPT_PRIVATE, request);
+	return curl_multi_add_handle(http->multi, request->easy) == CURLM_OK ? 0 : -ENOMEM;
+}
+
+static int begin_request(struct http *http, const struct mcp_action *action)
+{
+	struct request *request = calloc(1, sizeof(*request));
+	int r;
+
+	if (!request)
+		return -ENOMEM;
+	request->http = http;
+	request->id = action->request_id;
+	request->events.bytes_max = BYTES_MAX;
+	request->is_initialize = action->method && strcmp(action->method, "initialize") == 0;
+	r = send_request(request, action);
+	if (r) {
+		free_request(request);
+		return r;
+	}
+	request->next = http->requests;
+	http->requests = request;
+	return 0;
+}
+
+static void close_request(struct http *http, uint64_t id)
+{
+	for (struct request *request = http->requests; request; request = request->next)
+		if (request->id == id) {
+			unlink_request(http, request);
+			free_request(request);
+			return;
+		}
+}
+
+static int carry(struct mcp_session *session, const struct mcp_action *action)
+{
+	struct http *http = (struct http *)session;
+
+	if (action->kind == MCP_ACT_SEND)
+		return begin_request(http, action);
+	close_request(http, action->request_id);
+	return 0;
+}
+
+/* ── receiving ───────────────────────────────────────────────────────────────────────────────── */
+
+/* Pass what is queued to the client. 0 or a negative errno. */
+static int take_messages(struct http *http)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < http->n_messages; i++) {
+		struct message *message = &http->messages[i];
+
+		if (r == 0)
+			r = mcp_session_take(&http->session, message->text, message->size);
+		free(message->text);
+	}
+	http->n_messages = 0;
+	http->n_bytes = 0;
+	return r;
+}
+
+/* Note why @request has no response. */
+static void note_problem(struct http *http, const struct request *request, CURLcode code)
+{
+	char *target = NULL;
+
+	buffer_reset(&http->problem);
+	curl_easy_getinfo(request->easy, CURLINFO_REDIRECT_URL, &target);
+	if (code == CURLE_WRITE_ERROR)
+		buffer_append_string(&http->problem, "it has sent too much");
+	else if (code != CURLE_OK)
+		buffer_append_string(&http->problem,
+			*request->error ? request->error : curl_easy_strerror(code));
+	else if (target)
+		buffer_printf(&http->problem, "it redirects to %s, which is not followed", target);
+	else if (status_of(request) >= 300)
+		buffer_printf(&http->problem, "it answers with the status %ld", status_of(request));
+	else
+		buffer_append_string(&http->problem, "it has ended its answer early");
+}
+
+/* Act on the end of @request, which is freed. 0 or a negative errno. */
+static int finish_request(struct http *http, struct request *request, CURLcode code)
+{
+	struct mcp_session *session = &http->session;
+	long status = code == CURLE_OK ? status_of(request) : 0;
+	bool is_refused = status >= 400 && status < 500 && status != 401 && status != 403;
+	bool has_message = !request->is_stream && request->body.size > 0 &&
+			   is_type(request, "application/json") &&
+			   ((status >= 200 && status < 300) || is_refused);
+	uint64_t id = request->id;
+	bool is_forgotten = status == 404 && request->has_session;
+	int r = 0;
+
+	note_problem(http, request, code);
+	unlink_request(http, request);
+	if (is_forgotten) {
+		http->is_renewed = true;
+		session->version = NULL;
+		free(take_ptr(http->session_id));
+		r = mcp_client_renew(session->client, clock_now_ms());
+	} else if (has_message) {
+		r = mcp_session_take(session, request->body.data, request->body.size);
+	}
+	free_request(request);
+	/* A response that has come ended the request. */
+	if (r == 0 && id != 0 && !is_forgotten)
+		r = mcp_client_lose(session->client, id, is_refused, clock_now_ms());
+	return r ? r : session->error;
+}
+
+/* Act on all that has arrived. *ret_is_any: there was something. 0 or a negative errno. */
+static int drain(struct http *http, bool *ret_is_any)
+{
+	CURLMsg *message;
+	int n_left;
+	int r;
+
+	*ret_is_any = http->n_messages > 0;
+	r = take_messages(http);
+	while (r == 0 && (message = curl_multi_info_read(http->multi, &n_left))) {
+		struct request *request = NULL;
+		CURLcode code = message->data.result;
+
+		if (message->msg != CURLMSG_DONE)
+			continue;
+		curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&request);
+		*ret_is_any = true;
+		r = finish_request(http, request, code);
+	}
+	return r;
+}
+
+static int pump(struct mcp_session *session, int wire, uint64_t due_ms)
+{
+	struct http *http = (struct http *)session;
+	struct curl_waitfd source = {.fd = wire, .events = CURL_WAIT_POLLIN};
+	int timeout_ms = mcp_session_timeout(session, due_ms);
+	bool is_any = false;
+	int n_running;
+	int r;
+
+	if (curl_multi_perform(http->multi, &n_running) != CURLM_OK)
+		return -ENOMEM;
+	r = drain(http, &is_any);
+	if (r == 0 && !is_any &&
+		curl_multi_poll(http->multi, &source, wire >= 0,
+			timeout_ms < 0 ? INT32_MAX : timeout_ms, NULL) != CURLM_OK)
+		return -ENOMEM;
+	r = r ? r : mcp_session_tick(session);
+	return r ? r : source.revents != 0;
+}
+
+static const struct mcp_transport transport = {.is_http = true, .carry = carry, .pump = pump};
+
+/* ── the life of a session ───────────────────────────────────────────────────────────────────── */
+
+/* Append why the session cannot be used. */
+static void write_failure(const struct http *http, struct buffer *out)
+{
+	buffer_append_string(out, "the server cannot be used: ");
+	if (http->session.failure.size > 0)
+		buffer_append_buffer(out, &http->session.failure);
+	else
+		buffer_append_string(out, "it has not listed its tools in time");
+	if (http->problem.size > 0) {
+		buffer_append_string(out, ": ");
+		buffer_append_buffer(out, &http->problem);
+	}
+}
+
+/* Begin a session and work until its tools are listed, until it fails, or until @due_ms. 0 or a negative errno. */
+static int begin(struct http *http, uint64_t due_ms)
+{
+	struct mcp_session *session = &http->session;
+	int r;
+
+	while (http->requests)
+		close_request(http, http->requests->id);
+	free(take_ptr(http->session_id));
+	buffer_reset(&http->problem);
+	r = mcp_session_begin(session);
+	while (r >= 0 && !session->has_list && !mcp_session_has_failed(session) &&
+		clock_now_ms() < due_ms)
+		r = pump(session, -1, due_ms);
+	return r < 0 ? r : 0;
+}
+
+/* End the session at a server of the legacy era. */
+static void end_session(const struct http *http)
+{
+	cleanup(buffer_deinit) struct buffer line = {0};
+	struct request request = {.http = (struct http *)http};
+
+	if (!http->session_id)
+		return;
+	buffer_printf(&line, "Mcp-Session-Id: %s\n", http->session_id);
+	request.easy = curl_easy_init();
+	if (request.easy && add_lines(&request, &line) == 0 && add_configured(&request) == 0) {
+		set_up(request.easy, &http->session, request.headers);
+		curl_easy_setopt(request.easy, CURLOPT_CUSTOMREQUEST, "DELETE");
+		curl_easy_setopt(request.easy, CURLOPT_NOBODY, 1L);
+		curl_easy_setopt(request.easy, CURLOPT_TIMEOUT_MS, DELETE_MS);
+		curl_easy_perform(request.easy);
+	}
+	curl_easy_cleanup(request.easy);
+	curl_slist_free_all(request.headers);
+}
+
+static void free_http(void *data)
+{
+	struct http *http = data;
+
+	if (!http)
+		return;
+	while (http->requests)
+		close_request(http, http->requests->id);
+	end_session(http);
+	mcp_session_deinit(&http->session);
+	for (size_t i = 0; i < http->n_messages; i++)
+		free(http->messages[i].text);
+	free(http->messages);
+	free(http->session_id);
+	buffer_deinit(&http->problem);
+	curl_multi_cleanup(http->multi);
+	free(http);
+}
+
+static int load_http(
+	const struct driver_load *load, void **ret_driver, struct diagnostics *problems)
+{
+	struct http *http = calloc(1, sizeof(*http));
+	cleanup(buffer_deinit) struct buffer text = {0};
+	int r;
+
+	if (!http)
+		return -ENOMEM;
+	r = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK ? 0 : -ENOMEM;
+	http->multi = r ? NULL : curl_multi_init();
+	r = http->multi ? 0 : -ENOMEM;
+	r = r ? r : mcp_session_init(&http->session, &transport, load, problems);
+	r = r ? r : begin(http, clock_now_ms() + MCP_START_MS);
+	if (r == 0 && !http->session.has_list) {
+		write_failure(http, &text);
+		r = buffer_terminate(&text)
+			    ? driver_refuse(problems, load->tape, json_find(load->tape, 0, "mcp"),
+				      "%s", text.data)
+			    : -ENOMEM;
+	}
+	if (r)
+		free_http(http);
+	else
+		*ret_driver = http;
+	return r;
+}
+
+/* ── calls ───────────────────────────────────────────────────────────────────────────────────── */
+
+/* Make the session ready for a call, once more if it was lost. Return 0, DRIVER_E_FAILED with the reason in @out, or a
+ * negative errno. */
+static int make_ready(struct http *http, uint64_t due_ms, struct buffer *out)
+{
+	struct mcp_session *session = &http->session;
+	int r = mcp_session_has_failed(session) ? begin(http, due_ms) : 0;
+
+	/* The client begins a session that was forgotten by itself. */
+	while (r >= 0 && !session->version && !mcp_session_has_failed(session) &&
+		clock_now_ms() < due_ms)
+		r = pump(session, -1, due_ms);
+	if (r < 0)
+		return r;
+	if (session->version && session->has_list)
+		return 0;
+	write_failure(http, out);
+	return DRIVER_E_FAILED;
+}
+
+static int invoke(void *data, const struct driver_call *call, struct buffer *out)
+{
+	struct http *http = data;
+	struct mcp_session *session = &http->session;
+	uint64_t due_ms = clock_now_ms() + call->timeout_ms;
+	int r = make_ready(http, due_ms, out);
+
+	http->is_renewed = false;
+	if (r == 0)
+		r = mcp_session_call(session, call, out);
+	if (r == 0 && session->call == MCP_CALL_LOST && http->is_renewed) {
+		r = make_ready(http, due_ms, out);
+		r = r ? r : mcp_session_call(session, call, out);
+	}
+	if (r)
+		return r;
+	if (session->call == MCP_CALL_LOST) {
+		buffer_append_string(out, "the server has not answered: ");
+		buffer_append_buffer(out, &http->problem);
+	}
+	return session->call == MCP_CALL_RESULT ? 0 : DRIVER_E_FAILED;
+}
+
+static int attend(void *data, int wire)
+{
+	struct http *http = data;
+	int r = 0;
+
+	while (r == 0)
+		r = pump(&http->session, wire, UINT64_MAX);
+	return r < 0 ? r : 0;
+}
+
+const struct driver mcp_http_driver = {
+	.kind = "mcp",
+	.load = load_http,
+	.describe = mcp_session_describe,
+	.invoke = invoke,
+	.attend = attend,
+	.free = free_http,
+};

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * The driver of toolbox-mcp-host: a server over stdio.
+ *
+ *   LOAD ─▶ start the server, find its era, list its tools ─▶ LOADED, with the list if that is what was asked for
+ *   INVOKE ─▶ tools/call ─▶ its response      between calls: its pings, changes of its list, its end
+ *
+ * Callers see the list of an earlier session. So a tool is only called when the server still describes it as it
+ * did then (mcp/client/pin.h). When the server ends, this host ends in the same way, and the daemon treats it as
+ * the crash of any host.
+ */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mcp/client/client.h"
+#include "util/clock.h"
+#include "util/process/ending.h"
+#include "worker/driver.h"
+#include "worker/mcp/server.h"
+#include "worker/mcp/session.h"
+
+/* The exit status when the server was stopped for its faults. */
+#define EXIT_OF_FAULT 1
+
+struct stdio {
+	struct mcp_session session;
+	struct mcp_server server;
+};
+
+/* ── the work ────────────────────────────────────────────────────────────────────────────────── */
+
+static int carry(struct mcp_session *session, const struct mcp_action *action)
+{
+	struct stdio *stdio = (struct stdio *)session;
+
+	if (action->kind == MCP_ACT_SEND)
+		mcp_server_send(&stdio->server, action->text.text, action->text.size);
+	return 0;
+}
+
+/* Pass all lines of the server to the client. */
+static int take_lines(struct stdio *stdio)
+{
+	const char *line;
+	size_t size;
+	int r = 0;
+
+	while (r == 0 && mcp_server_take_line(&stdio->server, &line, &size)) {
+		if (size > 0 && line[size - 1] == '\r')
+			size--;
+		if (size > 0)
+			r = mcp_session_take(&stdio->session, line, size);
+	}
+	return r;
+}
+
+static int pump(struct mcp_session *session, int wire, uint64_t due_ms)
+{
+	struct stdio *stdio = (struct stdio *)session;
+	struct pollfd sources[SERVER_SOURCES + 1];
+	bool is_running;
+	int r;
+
+	memcpy(sources, stdio->server.sources, sizeof(stdio->server.sources));
+	sources[SERVER_SOURCES] = (struct pollfd){.fd = wire, .events = POLLIN};
+	r = poll(sources, SERVER_SOURCES + 1, mcp_session_timeout(session, due_ms));
+	if (r < 0)
+		return errno == EINTR ? 0 : -errno;
+	for (size_t i = 0; i < SERVER_SOURCES; i++)
+		stdio->server.sources[i].revents = sources[i].revents;
+	is_running = mcp_server_attend(&stdio->server);
+	r = take_lines(stdio);
+	r = r ? r : mcp_session_tick(session);
+	if (r)
+		return r;
+	return is_running ? sources[SERVER_SOURCES].revents != 0 : -EPIPE;
+}
+
+static const struct mcp_transport transport = {.carry = carry, .pump = pump};
+
+/* End this process as the server has ended. It is the crash of this host, whose calls are lost. */
+__attribute__((noreturn)) static void end_like_server(struct stdio *stdio)
+{
+	const char *fault = stdio->server.fault;
+	siginfo_t end;
+
+	if (stdio->session.failure.size > 0)
+		fault = buffer_terminate(&stdio->session.failure);
+	if (fault)
+		fprintf(stderr, "the server is stopped: %s\n", fault);
+	mcp_server_end(&stdio->server, false, &end);
+	if (fault)
+		end = (siginfo_t){.si_code = CLD_EXITED, .si_status = EXIT_OF_FAULT};
+	ending_end_like(&end);
+}
+
+/* ── starting ────────────────────────────────────────────────────────────────────────────────── */
+
+static int refuse_start(const struct driver_load *load, int error, const struct stdio *stdio,
+	struct diagnostics *problems)
+{
+	return driver_refuse(problems, load->tape, json_find(load->tape, 0, "mcp"),
+		"the server '%s' cannot be started: %s",
+		stdio->session.configuration.command.arguments.items[0], strerrordesc_np(-error));
+}
+
+/* Refuse a server that has ended, or is to be. */
+static int refuse_ended(
+	const struct driver_load *load, struct stdio *stdio, struct diagnostics *problems)
+{
+	uint32_t token = json_find(load->tape, 0, "mcp");
+	const char *fault = stdio->server.fault;
+	siginfo_t end;
+
+	mcp_server_end(&stdio->server, false, &end);
+	if (fault)
+		return driver_refuse(
+			problems, load->tape, token, "the server is stopped: %s", fault);
+	if (end.si_code == CLD_EXITED)
+		return driver_refuse(problems, load->tape, token,
+			"the server has exited with status %d before it has listed its tools",
+			end.si_status);
+	return driver_refuse(problems, load->tape, token,
+		"the server was ended by signal %d before it has listed its tools", end.si_status);
+}
+
+/* Begin again without the probe, since some servers of the legacy era exit on what they do not know. 0,
+ * DRIVER_E_REFUSED, or a negative errno. */
+static int begin_legacy(
+	const struct driver_load *load, struct stdio *stdio, struct diagnostics *problems)
+{
+	siginfo_t end;
+	int r;
+
+	if (stdio->server.fault || stdio->session.configuration.is_legacy ||
+		!mcp_client_is_probing(stdio->session.client))
+		return refuse_ended(load, stdio, problems);
+	mcp_server_end(&stdio->server, false, &end);
+	stdio->session.configuration.is_legacy = true;
+	r = mcp_server_start(&stdio->server);
+	return r ? refuse_start(load, r, stdio, problems) : mcp_session_begin(&stdio->session);
+}
+
+/* Work until the tools are listed. 0, DRIVER_E_REFUSED, or a negative errno. */
+static int await_list(
+	const struct driver_load *load, struct stdio *stdio, struct diagnostics *problems)
+{
+	struct mcp_session *session = &stdio->session;
+	uint32_t token = json_find(load->tape, 0, "mcp");
+	uint64_t due_ms = clock_now_ms() + MCP_START_MS;
+	int r = 0;
+
+	while (r == 0 && !session->has_list) {
+		if (mcp_session_has_failed(session) && buffer_terminate(&session->failure))
+			return driver_refuse(problems, load->tape, token,
+				"the server cannot be used: %s", session->failure.data);
+		if (clock_now_ms() >= due_ms)
+			return driver_refuse(problems, load->tape, token,
+				"the server has not listed its tools within %d s",
+				MCP_START_MS / 1000);
+		r = pump(session, -1, due_ms);
+		if (r == -EPIPE && !mcp_session_has_failed(session) && !session->has_list)
+			r = begin_legacy(load, stdio, problems);
+		else if (r == -EPIPE)
+			r = 0;
+	}
+	return r;
+}
+
+static void free_stdio(void *data)
+{
+	struct stdio *stdio = data;
+
+	if (!stdio)
+		return;
+	mcp_server_deinit(&stdio->server);
+	mcp_session_deinit(&stdio->session);
+	free(stdio);
+}
+
+static int load_stdio(
+	const struct driver_load *load, void **ret_driver, struct diagnostics *problems)
+{
+	struct stdio *stdio = calloc(1, sizeof(*stdio));
+	int r;
+
+	if (!stdio)
+		return -ENOMEM;
+	mcp_server_init(&stdio->server, &stdio->session.configuration);
+	r = mcp_session_init(&stdio->session, &transport, load, problems);
+	if (r == 0) {
+		r = mcp_server_start(&stdio->server);
+		r = r ? refuse_start(load, r, stdio, problems) : mcp_session_begin(&stdio->session);
+	}
+	r = r ? r : await_list(load, stdio, problems);
+	if (r)
+		free_stdio(stdio);
+	else
+		*ret_driver = stdio;
+	return r;
+}
+
+/* ── calls ───────────────────────────────────────────────────────────────────────────────────── */
+
+static int invoke(void *data, const struct driver_call *call, struct buffer *out)
+{
+	struct stdio *stdio = data;
+	int r = mcp_session_call(&stdio->session, call, out);
+
+	if (r < 0 && r != -EPIPE)
+		return r;
+	if (stdio->session.call == MCP_CALL_LOST)
+		end_like_server(stdio);
+	return stdio->session.call == MCP_CALL_RESULT ? 0 : DRIVER_E_FAILED;
+}
+
+static int attend(void *data, int wire)
+{
+	struct stdio *stdio = data;
+	int r = 0;
+
+	while (r == 0 && !mcp_session_has_failed(&stdio->session))
+		r = pump(&stdio->session, wire, UINT64_MAX);
+	if (r == -EPIPE || mcp_session_has_failed(&stdio->session))
+		end_like_server(stdio);
+	return r < 0 ? r : 0;
+}
+
+const struct driver mcp_stdio_driver = {
+	.kind = "mcp",
+	.load = load_stdio,
+	.describe = mcp_session_describe,
+	.invoke = invoke,
+	.attend = attend,
+	.free = free_stdio,
+};

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The server of mcp_server.py over HTTP, in a thread of the test."""
+import argparse
+import json
+import queue
+import ssl
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import mcp_server
+
+
+class Answering(mcp_server.Server):
+    """A server whose messages of one request go to its response."""
+
+    def __init__(self, endpoint, legacy):
+        super().__init__(argparse.Namespace(legacy=legacy, tools=None, fault=None, exits_on_probe=False,
+                                            silent_probe=False))
+        self.tools = endpoint.tools
+        self.messages = queue.Queue()
+
+    def write(self, message):
+        self.messages.put(message)
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_):
+        pass
+
+    def plain(self, status, body=b"", **headers):
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_GET(self):
+        self.plain(405)
+
+    def do_DELETE(self):
+        self.server.endpoint.deleted.append(self.headers.get("Mcp-Session-Id"))
+        self.plain(204)
+
+    def do_POST(self):
+        endpoint = self.server.endpoint
+        message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        endpoint.requests.append((message, dict(self.headers.items())))
+        method = message.get("method")
+        if endpoint.status and method == endpoint.status[0]:
+            status = endpoint.status[1]
+            endpoint.status = None
+            self.plain(status, **({"Location": "http://127.0.0.1:9/other"} if status == 307 else {}))
+            return
+        if endpoint.token and self.headers.get("Authorization") != f"Bearer {endpoint.token}":
+            self.plain(401)
+        elif endpoint.legacy and method == "server/discover":
+            self.plain(400, b"what is that?", Content_Type="text/plain")
+        elif endpoint.legacy and method != "initialize" and \
+                self.headers.get("Mcp-Session-Id") not in endpoint.sessions:
+            self.plain(404)
+        elif "id" not in message or method is None:
+            self.plain(202)
+        elif endpoint.breaks_off and method == "tools/call":
+            self.close_connection = True
+        else:
+            self.answer(endpoint, message)
+
+    def answer(self, endpoint, message):
+        server = Answering(endpoint, endpoint.legacy)
+        headers = {}
+        if message["method"] == "initialize":
+            endpoint.sessions.append(f"session-{len(endpoint.sessions)}")
+            headers["Mcp_Session_Id"] = endpoint.sessions[-1]
+        server.take(message)
+        if not endpoint.streams:
+            while "id" not in (one := server.messages.get()):
+                pass
+            self.plain(200, json.dumps(one).encode(), Content_Type="application/json", **headers)
+            return
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        for name, value in headers.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.send_header("Connection", "close")
+        self.end_headers()
+        self.close_connection = True
+        self.wfile.write(b": hello\r\n\r\n")
+        try:
+            while True:
+                one = server.messages.get(timeout=None if message["method"] != "subscriptions/listen"
+                                          else endpoint.patience)
+                self.wfile.write(f"event: message\ndata: {json.dumps(one)}\n\n".encode())
+                self.wfile.flush()
+                if "id" in one:
+                    return
+        except (OSError, queue.Empty):
+            endpoint.broken += 1
+
+
+class Endpoint:
+    def __init__(self, legacy=False, streams=False, token=None, tls=None):
+        self.legacy = legacy
+        self.streams = streams
+        self.token = token
+        self.tools = mcp_server.TOOLS
+        self.status = None       # (method, status): the next request with it gets that
+        self.breaks_off = False  # calls end without a response
+        self.patience = 30
+        self.broken = 0
+        self.sessions = []
+        self.requests = []
+        self.deleted = []
+        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.http.daemon_threads = True
+        self.http.endpoint = self
+        if tls:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(tls["cert"], tls["key"])
+            self.http.socket = context.wrap_socket(self.http.socket, server_side=True)
+        self.url = f"http{'s' if tls else ''}://127.0.0.1:{self.http.server_port}/mcp"
+        self.thread = threading.Thread(target=self.http.serve_forever, daemon=True)
+        self.thread.start()
+
+    def headers_of(self, method):
+        return [headers for message, headers in self.requests if message.get("method") == method]
+
+    def close(self):
+        self.http.shutdown()
+        self.http.server_close()
+        self.thread.join()

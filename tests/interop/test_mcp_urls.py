@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Toolboxes of kind mcp with a url: servers of both eras over HTTP, with JSON and with events."""
+import json
+import socket
+import subprocess
+import sys
+
+import pytest
+from caller import Caller
+from http_peer import port_of
+from mcp_endpoint import Endpoint
+from processes import SLOWNESS, free_port, listens, until
+from test_http_tls import certificate
+from test_mcp_servers import START_SECONDS, Servers, text_of
+
+FORMS = [(era, form) for era in ("modern", "legacy") for form in ("json", "events")]
+
+
+class Urls(Servers):
+    def __init__(self, launch, folder):
+        super().__init__(launch, folder)
+        self.endpoints = []
+
+    def endpoint(self, name="box", era="modern", form="events", token=None, **more):
+        one = Endpoint(era == "legacy", form == "events", token)
+        self.endpoints.append(one)
+        self.point(name, one.url, **more)
+        return one
+
+    def point(self, name, url, headers=None, **more):
+        mcp = {"url": url, **({"headers": headers} if headers else {})}
+        (self.folder / f"{name}.json").write_text(json.dumps(
+            {"kind": "mcp", "risk": "write", "mcp": mcp, **more}))
+
+    def why_failed(self, caller, name="box"):
+        def failed():
+            return [one["error"] for one in caller.call("ovos.tools.status")["failed"]
+                    if one["toolbox_id"] == name]
+        return until(failed, START_SECONDS, f"{name} failed")[0]
+
+
+@pytest.fixture
+def urls(launch, tmp_path):
+    one = Urls(launch, tmp_path)
+    yield one
+    for endpoint in one.endpoints:
+        endpoint.close()
+
+
+@pytest.mark.parametrize("era, form", FORMS)
+def test_a_server_is_listed_and_called(urls, era, form):
+    endpoint = urls.endpoint(era=era, form=form)
+    with Caller(urls.start().url) as caller:
+        assert len(urls.await_tools(caller)) == 16
+        answer = caller.invoke("add", {"a": 2, "b": 3})
+        assert answer["result"] == {"content": [{"type": "text", "text": "5"}], "structured": {"sum": 5}}
+        failed = caller.invoke("fail")
+        assert failed["code"] == "tool_failed" and "no luck\nat all" in failed["error"]
+        assert "not today" in caller.invoke("refuse")["error"]
+        assert text_of(caller.invoke("large", {"bytes": 300000}))
+    sent = endpoint.headers_of("tools/call")[0]
+    if era == "modern":
+        assert (sent["Mcp-Method"], sent["Mcp-Name"], sent["MCP-Protocol-Version"]) == (
+            "tools/call", "add", "2026-07-28")
+    else:
+        assert sent["MCP-Protocol-Version"] == "2025-11-25" and sent["Mcp-Session-Id"] in endpoint.sessions
+        urls.service.end()
+        assert endpoint.deleted == endpoint.sessions
+
+
+@pytest.mark.parametrize("era", ["modern", "legacy"])
+def test_progress_comes_in_events(urls, era):
+    urls.endpoint(era=era)
+    with Caller(urls.start().url) as caller:
+        urls.await_tools(caller)
+        assert text_of(caller.invoke("wait", {"seconds": 0.8}, progress=True)) == "waited"
+        told = [one.data["progress"] for one in caller.seen if one.type == "ovos.tools.call.progress"]
+        assert told == [0.25, 0.5, 0.75, 1.0]
+
+
+def test_a_call_over_its_time_closes_its_stream(urls):
+    endpoint = urls.endpoint(tools={"wait": {"timeout_ms": int(500 * SLOWNESS)}})
+    with Caller(urls.start().url) as caller:
+        urls.await_tools(caller)
+        assert caller.invoke("wait", {"seconds": 3})["code"] == "timeout"
+        until(lambda: endpoint.broken, 10 * SLOWNESS, "the stream closed")
+        assert caller.invoke("add", {"a": 1}, seconds=START_SECONDS)["result"]["structured"] == {"sum": 2}
+
+
+def test_the_headers_have_the_secrets_and_nothing_else_has(urls, tmp_path):
+    (tmp_path / "token").write_text("file-secret-1\n")
+    endpoint = urls.endpoint(token="file-secret-1", headers={
+        "Authorization": f"Bearer ${{file:{tmp_path}/token}}", "X-Other": "${env:GATEWAY_SECRET}"})
+    with Caller(urls.start(env={"GATEWAY_SECRET": "env-secret-2"}).url) as caller:
+        urls.await_tools(caller)
+        assert caller.invoke("add", {"a": 1})["result"]["structured"] == {"sum": 2}
+        shown = json.dumps(caller.call("ovos.tools.status")) + urls.log()
+    assert endpoint.headers_of("tools/call")[0]["X-Other"] == "env-secret-2"
+    assert "secret-1" not in shown and "secret-2" not in shown
+
+
+@pytest.mark.parametrize("status, reason", [
+    (401, "it answers with the status 401"), (503, "it answers with the status 503"),
+    (307, "it redirects to http://127.0.0.1:9/other, which is not followed")])
+def test_a_server_that_cannot_be_used_says_why(urls, status, reason):
+    endpoint = urls.endpoint()
+    endpoint.status = ("server/discover", status)
+    with Caller(urls.start().url) as caller:
+        assert reason in urls.why_failed(caller)
+
+
+def test_a_server_that_is_not_there(urls):
+    urls.point("box", f"http://127.0.0.1:{free_port()}/mcp")
+    with Caller(urls.start().url) as caller:
+        assert "it cannot be reached: Failed to connect to 127.0.0.1" in urls.why_failed(caller)
+
+
+def test_a_certificate_that_nobody_vouches_for_is_refused(urls, tmp_path):
+    endpoint = Endpoint(tls=certificate(tmp_path, "own"))
+    urls.endpoints.append(endpoint)
+    urls.point("box", endpoint.url, headers={"Authorization": "Bearer x"})
+    with Caller(urls.start().url) as caller:
+        assert "certificate" in urls.why_failed(caller)
+    assert not endpoint.requests, "no header of ours has left"
+
+
+def test_a_session_that_is_forgotten_is_begun_again_in_the_call(urls):
+    endpoint = urls.endpoint(era="legacy")
+    with Caller(urls.start().url) as caller:
+        urls.await_tools(caller)
+        caller.invoke("add", {"a": 1})
+        endpoint.sessions.clear()
+        endpoint.sessions.append("none of ours")
+        assert caller.invoke("add", {"a": 2})["result"]["structured"] == {"sum": 3}
+
+
+@pytest.mark.parametrize("era, form", FORMS)
+def test_a_call_whose_connection_breaks(urls, era, form):
+    endpoint = urls.endpoint(era=era, form=form)
+    with Caller(urls.start().url) as caller:
+        urls.await_tools(caller)
+        endpoint.breaks_off = True
+        broken = caller.invoke("add", {"a": 1})
+        assert broken["code"] == "tool_failed" and "the server has not answered: " in broken["error"]
+        endpoint.breaks_off = False
+        assert caller.invoke("add", {"a": 1})["result"]["structured"] == {"sum": 2}
+    calls = [one for one, _ in endpoint.requests if one.get("method") == "tools/call"]
+    assert len(calls) == 2, "a call that may have had its effect is not repeated"
+
+
+def test_a_server_that_comes_back(urls):
+    endpoint = urls.endpoint()
+    port = endpoint.http.server_port
+    with Caller(urls.start().url) as caller:
+        urls.await_tools(caller)
+        caller.invoke("add", {"a": 1})
+        endpoint.close()
+        urls.endpoints.clear()
+        assert caller.invoke("add", {"a": 1})["code"] == "tool_failed"
+        again = Endpoint(streams=True)
+        again.http.server_close()
+        again.http.socket = socket.create_server(("127.0.0.1", port))
+        urls.endpoints.append(again)
+        answer = until(lambda: (got := caller.invoke("add", {"a": 1})).get("result") and got,
+                       START_SECONDS, "it answers again")
+        assert answer["result"]["structured"] == {"sum": 2}
+
+
+def test_arguments_go_into_headers(urls):
+    endpoint = urls.endpoint()
+    endpoint.tools = [
+        {"name": "add", "inputSchema": {"type": "object", "properties": {
+            "a": {"type": "integer", "x-mcp-header": "Sum-A"}, "b": {"type": "integer"}}}},
+        {"name": "bad", "inputSchema": {"type": "object", "properties": {
+            "a": {"type": "object", "x-mcp-header": "A"}}}}]
+    with Caller(urls.start().url) as caller:
+        assert list(urls.await_tools(caller)) == ["add"]
+        caller.invoke("add", {"a": 7, "b": 1})
+        sent = endpoint.headers_of("tools/call")[0]
+        assert sent.get("Mcp-Param-Sum-A") == "7", sent
+
+
+def test_toolboxd_is_a_server_of_toolboxd(urls):
+    behind = urls.launch({}, args=["--http", "127.0.0.1:0"])
+    urls.point("box", f"http://127.0.0.1:{port_of(behind.daemon)}/mcp/math_tools")
+    with Caller(urls.start().url) as caller:
+        assert "add" in urls.await_tools(caller)
+        assert caller.invoke("add", {"a": 2, "b": 3})["result"]["structured"] == {"sum": 5} or \
+            caller.invoke("add", {"a": 2, "b": 3})["result"]["content"]
+
+
+REAL = """
+import sys
+from mcp.server.mcpserver import MCPServer
+server = MCPServer("real")
+
+@server.tool()
+def shout(text: str) -> str:
+    return text.upper()
+
+server.run("streamable-http", host="127.0.0.1", port=int(sys.argv[1]))
+"""
+
+
+def test_a_server_of_the_sdk_for_python(urls, tmp_path):
+    pytest.importorskip("mcp.server.mcpserver")
+    (tmp_path / "real.py").write_text(REAL)
+    port = free_port()
+    with open(tmp_path / "real.log", "wb") as log:
+        process = subprocess.Popen([sys.executable, str(tmp_path / "real.py"), str(port)],
+                                   stdout=log, stderr=log)
+    try:
+        until(lambda: listens(port), START_SECONDS, "the server of the SDK")
+        urls.point("box", f"http://127.0.0.1:{port}/mcp")
+        with Caller(urls.start().url) as caller:
+            assert list(urls.await_tools(caller)) == ["shout"]
+            assert caller.invoke("shout", {"text": "hey"})["result"]["structured"] == {"result": "HEY"}
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.parametrize("mcp, words", [
+    ({"url": "ftp://x/"}, "url"), ({"url": "http://x/", "command": ["x"]}, "mcp"),
+    ({"url": "http://x/", "env": {}}, "mcp"), ({"url": "http://x/\n"}, "one line"),
+    ({"url": "http://x/", "headers": {"A": "x\r\nB: y"}}, "one line"), ({}, "mcp")])
+def test_a_mistake_is_named(urls, mcp, words):
+    (urls.folder / "box.json").write_text(json.dumps({"kind": "mcp", "mcp": mcp}))
+    with Caller(urls.start().url) as caller:
+        assert words in urls.why_failed(caller)
