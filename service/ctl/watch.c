@@ -32,12 +32,14 @@
 #define COMPLETED_TOPIC "ovos.tools.call.completed"
 #define CHANGED_TOPIC   "ovos.tools.changed"
 
+/* The last is that of changes: a service that belongs to the command has them in its log. */
 static const char *const topics[] = {
 	STARTED_TOPIC,
 	PROGRESS_TOPIC,
 	COMPLETED_TOPIC,
 	CHANGED_TOPIC,
 };
+#define N_TOPICS (sizeof(topics) / sizeof(*topics))
 
 struct watch {
 	const struct ctl_options *options;
@@ -67,13 +69,14 @@ static uint32_t find_event_member(const struct json_tape *event, const char *key
 	return token != JSON_NONE && json_type_at(event, token) == JSON_NULL ? JSON_NONE : token;
 }
 
-/* Append the member as text, after @before; nothing when it is absent or null. */
+/* Append the member as text, after @before; nothing when it is absent, null or an empty array. */
 static void append_event_member(
 	struct buffer *line, const struct json_tape *event, const char *key, const char *before)
 {
 	uint32_t token = find_event_member(event, key);
 
-	if (token == JSON_NONE)
+	if (token == JSON_NONE ||
+		(json_type_at(event, token) == JSON_ARRAY && json_count(event, token) == 0))
 		return;
 	buffer_append_string(line, before);
 	terminal_append_value(line, event, token);
@@ -219,22 +222,22 @@ static int ask_for_events(struct ctl_session *session, const struct ctl_options 
 	return r;
 }
 
-int watch_calls(struct ctl_session *session, const struct ctl_options *options, bool stays)
+int watch_calls(struct ctl_session *session, const struct ctl_options *options, bool is_own)
 {
 	struct watch watch = {.options = options, .session = session};
 	int r = read_count(options->count, &watch.n_left);
 
 	if (r != 0)
 		return r;
-	ctl_session_listen(session, topics, sizeof(topics) / sizeof(*topics), print_event, &watch);
+	ctl_session_listen(session, topics, is_own ? N_TOPICS - 1 : N_TOPICS, print_event, &watch);
 	r = ask_for_events(session, options);
-	if (stays)
+	if (!is_own)
 		ctl_session_stay(session);
 	while (r == 0 && !watch.is_over) {
 		r = ctl_session_wait(session, RENEW_MS);
 		if (r == 0 && !watch.is_over)
 			r = ask_for_events(session, options);
-		if (r == CTL_NO_BUS && stays)
+		if (r == CTL_NO_BUS && !is_own)
 			r = 0;
 	}
 	return r;
@@ -245,5 +248,5 @@ int ctl_watch(const struct ctl_options *options)
 	cleanup(ctl_session_cleanup) struct ctl_session *session = NULL;
 	int r = ctl_session_open(options, &session);
 
-	return r ? r : watch_calls(session, options, true);
+	return r ? r : watch_calls(session, options, false);
 }

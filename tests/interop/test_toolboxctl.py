@@ -163,6 +163,17 @@ def test_watch_outlives_the_daemon(launch, tmp_path):
     assert watch.errors().count("is away") == 1, watch.errors()
 
 
+def test_watch_says_what_has_changed_and_nothing_else(launch, tmp_path):
+    folder = tmp_path / "toolbox.d"
+    manifests.toolbox(folder, "first", [manifests.labs()])
+    service = launch({}, [folder])
+    with Caller(service.url) as caller, Watch(service.url, tmp_path / "watch") as watch:
+        watch.wait_for("  done", lambda: caller.invoke("absolute", {"value": 1}))
+        manifests.toolbox(folder, "second", [manifests.labs("size")])
+        line = watch.wait_for("changed")
+    assert re.fullmatch(r"[\d:.]+  the tools have changed; there are 2, added \[[^]]*size[^]]*\]\n", line), line
+
+
 def test_watch_in_json(launch, tmp_path):
     service = launch()
     with Caller(service.url) as caller, Watch(service.url, tmp_path / "watch", "--json") as watch:

@@ -108,7 +108,7 @@ static int serve_and_watch(const struct dev *dev, const struct ctl_options *opti
 		return r;
 	print_address(&private->address);
 	r = ctl_session_open_at(&patient, &private->address, &session);
-	return r ? r : watch_calls(session, options, false);
+	return r ? r : watch_calls(session, options, true);
 }
 
 int ctl_dev(const struct ctl_options *options)
