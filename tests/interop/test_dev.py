@@ -30,7 +30,7 @@ class Dev:
         with open(self.out, "wb") as out:
             self.process = subprocess.Popen([TOOLBOXCTL, "dev", self.path], env=self.env, stdout=out,
                                             stderr=out, start_new_session=True)
-        self.wait("are offered")
+        self.wait(" offered")
         return self
 
     def __exit__(self, *_error):
@@ -54,6 +54,7 @@ def manifest(tmp_path):
 
 def test_changes_failures_and_calls_are_shown(tmp_path, manifest):
     with Dev(tmp_path, manifest) as dev:
+        dev.wait("1 tool in 1 toolbox is offered")
         assert dev.url() == f"ws://127.0.0.1:{dev.port}/core"
         with Caller(dev.url()) as caller:
             assert caller.call("ovos.tools.invoke", {"name": "absolute", "args": {"value": -3}})
@@ -66,6 +67,7 @@ def test_changes_failures_and_calls_are_shown(tmp_path, manifest):
         manifest.write_text(good.replace("absolute", "size"))
         dev.wait("numbers/size added")
         assert not re.search(r"^\d{4}-", dev.text(), re.M), "it is no log"
+        assert "the tools have changed" not in dev.text(), "its line of the log says it"
 
 
 def test_a_bus_that_is_taken_is_left_alone(tmp_path, manifest):
@@ -104,7 +106,7 @@ def test_what_a_build_has_made_is_served(tmp_path):
         assert f"cmake -S {folder} -B {folder}/build" in dev.text()
     manifests.toolbox(folder / "build" / "toolbox.d", "numbers", [manifests.labs()])
     with Dev(tmp_path, folder) as dev:
-        assert "info 1 tools" in dev.text() and f"  cmake --build {folder}/build\n" in dev.text()
+        assert "info 1 tool " in dev.text() and f"  cmake --build {folder}/build\n" in dev.text()
 
 
 def test_a_tool_that_executes_needs_approval_as_for_the_daemon(tmp_path):

@@ -151,7 +151,7 @@ def changed_soon(service, before):
 def test_the_start_says_once_what_is_offered_and_what_fails(watched):
     caller, folder, service = watched
     log = service.daemon.log()
-    assert "INFO  2 tools in 1 toolboxes are offered, 5 toolboxes have failed" in log
+    assert "INFO  2 tools in 1 toolbox are offered, 5 toolboxes have failed" in log
     answer = caller.call("ovos.tools.reload")
     assert (answer["total_tools"], len(answer["loaded"])) == (2, 1)
     for i in range(5):

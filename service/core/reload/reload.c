@@ -129,13 +129,15 @@ static size_t count_offering(const struct catalogue *catalogue)
 static void log_start(const struct catalogue *catalogue)
 {
 	size_t n_failures = catalogue_n_failures(catalogue);
+	size_t n_tools = catalogue_n_tools(catalogue);
+	size_t n_offering = count_offering(catalogue);
 	char failed[64] = "";
 
 	if (n_failures > 0)
 		snprintf(failed, sizeof(failed), ", %zu toolbox%s failed", n_failures,
 			n_failures == 1 ? " has" : "es have");
-	log_info("%zu tools in %zu toolboxes are offered%s", catalogue_n_tools(catalogue),
-		count_offering(catalogue), failed);
+	log_info("%zu tool%s in %zu toolbox%s %s offered%s", n_tools, n_tools == 1 ? "" : "s",
+		n_offering, n_offering == 1 ? "" : "es", n_tools == 1 ? "is" : "are", failed);
 }
 
 /* Log what the reload has changed. That it changed nothing only interests whoever asked for it. */
