@@ -277,35 +277,21 @@ static void count_call(
 		buffer_status(&text) == 0 ? text.size : 0);
 }
 
-/* Append how the host of a call has died, and the last line that it has printed, as a JSON string. */
-static void write_crash(const struct host_exit *exit, struct buffer *out)
-{
-	cleanup(buffer_deinit) struct buffer text = {0};
-
-	if (exit->reason == HOST_SIGNALED)
-		buffer_append_string(&text, host_signal_name(exit->signal));
-	else if (exit->reason == HOST_EXITED)
-		buffer_printf(&text, "exit %d", exit->exit_code);
-	else
-		buffer_append_string(&text, "a malformed frame");
-	if (exit->refused)
-		buffer_printf(&text, HOST_REFUSED_FORMAT, exit->refused);
-	if (exit->printed)
-		buffer_printf(&text, "; stderr: \"%s\"", exit->printed);
-	buffer_fail_with(out, &text);
-	json_write_bytes_lossy(out, text.data ? text.data : "", text.size);
-}
-
 /* Append why @call has failed with @code, which is in its answer, as a JSON string. */
 static void write_reason(const struct call *call, const struct call_result *result,
 	enum answer_code code, struct buffer *out)
 {
-	if (code == ANSWER_HOST_CRASHED)
-		write_crash(result->exit, out);
-	else if (code == ANSWER_TIMEOUT)
+	cleanup(buffer_deinit) struct buffer crash = {0};
+
+	if (code == ANSWER_HOST_CRASHED) {
+		failure_write(result, &crash);
+		buffer_fail_with(out, &crash);
+		json_write_bytes_lossy(out, crash.data ? crash.data : "", crash.size);
+	} else if (code == ANSWER_TIMEOUT) {
 		buffer_printf(out, "\"deadline of %llu ms\"", (unsigned long long)call->timeout_ms);
-	else if (code != ANSWER_CANCELLED)
+	} else if (code != ANSWER_CANCELLED) {
 		errors_write_reason(&call->answer, call->tool, out);
+	}
 }
 
 void invocation_done(void *data, struct runner_call *runner_call, const struct call_result *result)

@@ -18,6 +18,21 @@ static void append_message(const struct json_tape *reported, struct buffer *out)
 		json_string_decode(reported, message, out);
 }
 
+/* Append how the host of a call has died, and the last line that it has printed. */
+static void append_crash(const struct host_exit *exit, struct buffer *out)
+{
+	if (exit->reason == HOST_SIGNALED)
+		buffer_append_string(out, host_signal_name(exit->signal));
+	else if (exit->reason == HOST_EXITED)
+		buffer_printf(out, "exit %d", exit->exit_code);
+	else
+		buffer_append_string(out, "a malformed frame");
+	if (exit->refused)
+		buffer_printf(out, HOST_REFUSED_FORMAT, exit->refused);
+	if (exit->printed)
+		buffer_printf(out, "; stderr: \"%s\"", exit->printed);
+}
+
 void failure_write(const struct call_result *result, struct buffer *out)
 {
 	char text[EXIT_BYTES];
@@ -31,6 +46,8 @@ void failure_write(const struct call_result *result, struct buffer *out)
 		append_message(result->tape, out);
 		break;
 	case CALL_CRASHED:
+		append_crash(result->exit, out);
+		break;
 	case CALL_TOO_LARGE:
 		host_describe_exit(result->exit, text, sizeof(text));
 		buffer_append_string(out, text);
