@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ctl/guess.h"
 #include "ctl/terminal.h"
 #include "util/cleanup.h"
-#include "util/text.h"
 
 extern const char help_approval[];
 extern const char help_arguments[];
@@ -62,7 +62,6 @@ static const struct {
 	{"ls", "list"},
 	{"monitor", "watch"},
 	{"jobs", "calls"},
-	{"kill", "cancel"},
 	{"ps", "calls"},
 	{"refresh", "reload"},
 	{"restart", "reload"},
@@ -89,34 +88,13 @@ static const struct {
 
 /* ── the right word ──────────────────────────────────────────────────────────────────────────── */
 
-struct guess {
-	const char *name; /* or NULL */
-	unsigned int distance;
-};
-
-static void compare(struct guess *guess, const char *name, const char *candidate)
+/* Return our words for what other programs call @name, or NULL. */
+static const char *find_other_word(const char *name)
 {
-	unsigned int distance;
-
-	if (!text_is_near(name, strlen(name), candidate, strlen(candidate), &distance) ||
-		(guess->name && distance >= guess->distance))
-		return;
-	guess->name = candidate;
-	guess->distance = distance;
-}
-
-static const char *find_near(
-	const struct ctl_command *commands, size_t n_commands, const char *name)
-{
-	struct guess guess = {0};
-
 	for (size_t i = 0; i < sizeof(other_words) / sizeof(*other_words); i++)
 		if (strcmp(other_words[i].word, name) == 0)
 			return other_words[i].command;
-	for (size_t i = 0; i < n_commands; i++)
-		if (*commands[i].summary)
-			compare(&guess, name, commands[i].name);
-	return guess.name;
+	return NULL;
 }
 
 /* Return where what other programs call @name is done, or NULL. */
@@ -131,12 +109,17 @@ static const char *find_other_place(const char *name)
 void help_refuse_command(const struct ctl_command *commands, size_t n_commands, const char *name)
 {
 	const char *place = find_other_place(name);
-	const char *near = find_near(commands, n_commands, name);
+	const char *word = find_other_word(name);
+	cleanup(guess_deinit) struct guess guess = {.wanted = name};
 
+	for (size_t i = 0; i < n_commands; i++)
+		if (*commands[i].summary)
+			guess_compare(&guess, commands[i].name);
 	if (place)
 		terminal_complain("unknown command '%s'; %s", name, place);
-	else if (near)
-		terminal_complain("unknown command '%s'; is '%s' meant?", name, near);
+	else if (word || guess.name)
+		terminal_complain(
+			"unknown command '%s'; is '%s' meant?", name, word ? word : guess.name);
 	else
 		terminal_complain("unknown command '%s'; see toolboxctl --help", name);
 }
