@@ -7,7 +7,8 @@ import subprocess
 
 import manifests
 import pytest
-from processes import ROOT, SLOWNESS, TOOLBOXCTL, environment, free_port, toolboxctl
+from caller import Caller
+from processes import ROOT, SLOWNESS, TOOLBOXCTL, environment, free_port, toolboxctl, until
 
 SCRIPTS = ROOT / "completions"
 
@@ -52,6 +53,20 @@ def complete(service, tmp_path):
 ])
 def test_the_words_that_fit(complete, words, expected):
     assert complete(*words) == expected
+
+
+def test_calls_in_flight_complete_a_cancel(complete, service):
+    assert complete("cancel", "") == []
+    with Caller(service.url) as caller:
+        caller.call("ovos.tools.invoke", {"name": "absolute", "args": {"value": 1}})
+        for _ in range(2):
+            caller.send("ovos.tools.invoke", {"name": "sleep", "args": {"seconds": 30}})
+        until(lambda: len(complete("cancel", "")) == 2, 15 * SLOWNESS, "two calls in flight")
+        first, second = complete("cancel", "")
+        assert complete("cancel", first[:-1]) in ([first], [first, second])
+        assert complete("cancel", first, "") == [second]
+        for one in first, second:
+            assert caller.call("ovos.tools.cancel", {"id": one})["cancelled"]
 
 
 def test_it_is_silent_without_a_daemon(complete):

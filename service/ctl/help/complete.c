@@ -7,6 +7,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "ctl/calls/query.h"
+#include "ctl/calls/row.h"
 #include "ctl/help/help.h"
 #include "ctl/request.h"
 #include "ctl/session.h"
@@ -129,6 +131,38 @@ static void offer_arguments(struct line *line)
 	}
 }
 
+/* Return whether the line has @word already. */
+static bool has_word(const struct line *line, const char *word)
+{
+	for (size_t i = 1; i < line->options.n_positional; i++)
+		if (strcmp(line->options.positional[i], word) == 0)
+			return true;
+	return false;
+}
+
+/* Offer the ids of the calls in flight. */
+static void offer_calls(struct line *line)
+{
+	cleanup(ctl_session_cleanup) struct ctl_session *session = NULL;
+	cleanup(ctl_response_deinit) struct ctl_response response = {0};
+	cleanup(call_list_deinit) struct call_list list = {0};
+	cleanup(buffer_deinit) struct buffer data = {0};
+
+	ctl_request_begin(&data);
+	ctl_request_member(&data, "state", "running");
+	ctl_request_end(&data);
+	if (ctl_session_open(&line->options, &session) != 0 ||
+		call_list_ask(session, &data, &response, &list) != 0)
+		return;
+	for (size_t i = 0; i < list.n_calls; i++) {
+		cleanup(buffer_deinit) struct buffer id = {0};
+
+		row_write(&response, list.calls[i], ROW_ID, &id);
+		if (buffer_terminate(&id) && !has_word(line, id.data))
+			offer(line, id.data);
+	}
+}
+
 /* ── words of toolboxctl ─────────────────────────────────────────────────────────────────────── */
 
 static void offer_commands(struct line *line, const struct ctl_command *commands, size_t n_commands)
@@ -176,6 +210,8 @@ static void offer_positional(
 		offer_arguments(line);
 	else if (strncmp(usage, "NAME", strlen("NAME")) == 0 && (n_before == 0 || is_repeated))
 		offer_tools(line, false);
+	else if (strncmp(usage, "CALL", strlen("CALL")) == 0)
+		offer_calls(line);
 	else if (strncmp(usage, "TOOLBOX", strlen("TOOLBOX")) == 0 && n_before == 0)
 		offer_tools(line, true);
 	else if (strncmp(usage, "COMMAND", strlen("COMMAND")) == 0 && n_before == 0) {
