@@ -38,6 +38,9 @@ Test(ctl_route, has_the_members_in_their_places)
 		"POST /v1/tools/add?dry_run=1 {}");
 	expect("ovos.tools.calls", "{\"since_s\":600.5,\"limit\":3}",
 		"GET /v1/calls?since_s=600.5&limit=3 ");
+	expect("ovos.tools.calls",
+		"{\"name\":\"a b\",\"toolbox_id\":\"m\",\"state\":\"failed\",\"source\":\"s\"}",
+		"GET /v1/calls?state=failed&name=a%20b&toolbox_id=m&source=s ");
 	expect("ovos.tools.cancel", "{\"id\":\"c4\"}", "DELETE /v1/calls/c4 ");
 	expect("ovos.tools.watch", "{\"seconds\":60}", "GET /v1/events ");
 	expect("ovos.tools.reload", "{}", "POST /v1/reload ");
