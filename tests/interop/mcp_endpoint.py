@@ -52,7 +52,8 @@ class Handler(BaseHTTPRequestHandler):
         if endpoint.status and method == endpoint.status[0]:
             status = endpoint.status[1]
             endpoint.status = None
-            self.plain(status, **({"Location": "http://127.0.0.1:9/other"} if status == 307 else {}))
+            to = "http://127.0.0.1:9/other" + self.path.removeprefix("/mcp")
+            self.plain(status, **({"Location": to} if status == 307 else {}))
             return
         if endpoint.token and self.headers.get("Authorization") != f"Bearer {endpoint.token}":
             self.plain(401)

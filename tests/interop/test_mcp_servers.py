@@ -269,6 +269,34 @@ def test_nothing_is_left_of_a_server(servers, end):
     until(lambda: not is_alive(bred) and not is_alive(server), 10 * SLOWNESS, "nothing left")
 
 
+def test_nothing_is_left_after_many_ends(servers, times, figure):
+    """Each round leaves a process in a session of its own below the server, and ends it in another way."""
+    servers.add("box", tools={"wait": {"timeout_ms": int(300 * SLOWNESS)}})
+    bred = []
+    with Caller(servers.start({"crash_limit": 0}).url) as caller:
+        servers.await_tools(caller)
+
+        def killed_host():
+            os.kill(servers.service.daemon.hosts()[0], signal.SIGKILL)
+
+        def changed():
+            servers.add("box", tools={"wait": {"timeout_ms": int(300 * SLOWNESS) + len(bred)}})
+            caller.call("ovos.tools.reload", seconds=START_SECONDS)
+
+        ends = (lambda: caller.invoke("leave"), lambda: caller.invoke("wait", {"seconds": 60}), killed_host,
+                lambda: os.kill(servers.starts("box")[-1], signal.SIGKILL), changed)
+        rounds = times(10, 200)
+        for number in range(rounds):
+            answer = until(lambda: (got := caller.invoke("breed")).get("result") and got,
+                           START_SECONDS, "a process")
+            bred += [int(text_of(answer)), servers.starts("box")[-1]]
+            ends[number % len(ends)]()
+        servers.service.end()
+    until(lambda: not any(map(is_alive, bred)), 10 * SLOWNESS, "nothing left")
+    figure("processes", len(bred))
+    figure("servers", len(servers.starts("box")))
+
+
 def test_the_operator_has_the_last_word(servers):
     servers.add("box", risk="read", include=["a*", "wait", "fail"], exclude=["ask"],
                 tools={"add": {"description": "Our words.", "risk": "execute"}})

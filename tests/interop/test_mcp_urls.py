@@ -109,6 +109,15 @@ def test_a_server_that_cannot_be_used_says_why(urls, status, reason):
         assert reason in urls.why_failed(caller)
 
 
+def test_a_secret_of_the_url_is_not_shown_by_a_redirect(urls):
+    endpoint = urls.endpoint()
+    endpoint.status = ("server/discover", 307)
+    urls.point("box", endpoint.url + "?key=${env:GATEWAY_SECRET}")
+    with Caller(urls.start(env={"GATEWAY_SECRET": "env-secret-2"}).url) as caller:
+        assert "it redirects to http://127.0.0.1:9/other?key=***, which" in urls.why_failed(caller)
+        assert "secret-2" not in urls.log()
+
+
 def test_a_server_that_is_not_there(urls):
     urls.point("box", f"http://127.0.0.1:{free_port()}/mcp")
     with Caller(urls.start().url) as caller:

@@ -30,6 +30,9 @@
 
 #define CONNECT_MS 10000L
 
+/* The time for a request of the session: longer than the client waits for its response. */
+#define REQUEST_MS 60000L
+
 /* The time for the end of a session of the legacy era; a host that is dismissed has HOST_DISMISS_MS. */
 #define DELETE_MS 300L
 
@@ -182,6 +185,11 @@ static size_t take_header(char *bytes, size_t one, size_t size, void *data)
 
 /* ── sending ─────────────────────────────────────────────────────────────────────────────────── */
 
+static bool is_method(const struct mcp_action *action, const char *method)
+{
+	return action->method && strcmp(action->method, method) == 0;
+}
+
 /* Append the header @line. 0 or -ENOMEM. */
 static int add_header(struct request *request, const char *line)
 {
@@ -232,7 +240,7 @@ static int add_protocol(struct request *request, const struct mcp_action *action
 {
 	struct http *http = request->http;
 	const struct mcp_session *session = &http->session;
-	bool is_call = action->method && strcmp(action->method, "tools/call") == 0;
+	bool is_call = is_method(action, "tools/call");
 	struct text_view name = {NULL, 0};
 	cleanup(buffer_deinit) struct buffer lines = {0};
 	int r = 0;
@@ -291,8 +299,11 @@ static int send_request(struct request *request, const struct mcp_action *action
 	if (curl_easy_setopt(request->easy, CURLOPT_COPYPOSTFIELDS, action->text.text) != CURLE_OK)
 		return -ENOMEM;
 	/* On a connection that the server has closed, libcurl would send a request once more. */
-	if (action->method && strcmp(action->method, "tools/call") == 0)
+	if (is_method(action, "tools/call"))
 		curl_easy_setopt(request->easy, CURLOPT_FRESH_CONNECT, 1L);
+	/* The daemon bounds calls; a subscription lasts. */
+	else if (!is_method(action, "subscriptions/listen"))
+		curl_easy_setopt(request->easy, CURLOPT_TIMEOUT_MS, REQUEST_MS);
 	curl_easy_setopt(request->easy, CURLOPT_WRITEFUNCTION, take_body);
 	curl_easy_setopt(request->easy, CURLOPT_WRITEDATA, request);
 	curl_easy_setopt(request->easy, CURLOPT_HEADERFUNCTION, take_header);
@@ -312,7 +323,7 @@ static int begin_request(struct http *http, const struct mcp_action *action)
 	request->http = http;
 	request->id = action->request_id;
 	request->events.bytes_max = BYTES_MAX;
-	request->is_initialize = action->method && strcmp(action->method, "initialize") == 0;
+	request->is_initialize = is_method(action, "initialize");
 	r = send_request(request, action);
 	if (r) {
 		free_request(request);
@@ -365,21 +376,25 @@ static int take_messages(struct http *http)
 /* Note why @request has no response. */
 static void note_problem(struct http *http, const struct request *request, CURLcode code)
 {
+	cleanup(buffer_deinit) struct buffer problem = {0};
 	char *target = NULL;
 
-	buffer_reset(&http->problem);
 	curl_easy_getinfo(request->easy, CURLINFO_REDIRECT_URL, &target);
 	if (code == CURLE_WRITE_ERROR)
-		buffer_append_string(&http->problem, "it has sent too much");
+		buffer_append_string(&problem, "it has sent too much");
 	else if (code != CURLE_OK)
-		buffer_append_string(&http->problem,
-			*request->error ? request->error : curl_easy_strerror(code));
+		buffer_append_string(
+			&problem, *request->error ? request->error : curl_easy_strerror(code));
 	else if (target)
-		buffer_printf(&http->problem, "it redirects to %s, which is not followed", target);
+		buffer_printf(&problem, "it redirects to %s, which is not followed", target);
 	else if (status_of(request) >= 300)
-		buffer_printf(&http->problem, "it answers with the status %ld", status_of(request));
+		buffer_printf(&problem, "it answers with the status %ld", status_of(request));
 	else
-		buffer_append_string(&http->problem, "it has ended its answer early");
+		buffer_append_string(&problem, "it has ended its answer early");
+	/* A redirect may have the secrets of the URL. */
+	buffer_reset(&http->problem);
+	mcp_secrets_mask(
+		&http->session.configuration.secrets, problem.data, problem.size, &http->problem);
 }
 
 /* Act on the end of @request, which is freed. 0 or a negative errno. */
