@@ -2,6 +2,7 @@
 """A server of the Model Context Protocol over stdio, of the standard library, for toolboxes of kind mcp.
 
     python3 mcp_server.py [--legacy] [--silent-probe] [--exits-on-probe] [--tools FILE] [--fault FAULT]
+                          [--journal FILE]
 
 Each start adds a line with its process id to the file `starts` in the working folder.
 """
@@ -43,6 +44,7 @@ TOOLS = [
      "inputSchema": {"type": "object", "properties": {"bytes": {"type": "integer"}}}},
     {"name": "environment", "description": "A variable, which goes to stderr, too.",
      "inputSchema": {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}}},
+    {"name": "descriptors", "description": "What it has open.", "inputSchema": NOTHING},
     {"name": "ask", "description": "Ask the client before the answer.", "inputSchema": NOTHING},
     {"name": "change", "description": "Change the description of add, and tell.", "inputSchema": NOTHING},
 ]
@@ -184,6 +186,15 @@ class Server:
         print("it is", value, "here", file=sys.stderr, flush=True)
         self.text(request, value)
 
+    def tool_descriptors(self, request, _args):
+        found = {}
+        for name in os.listdir("/proc/self/fd"):
+            try:
+                found[name] = os.readlink(f"/proc/self/fd/{name}")
+            except OSError:  # the one of the listing
+                pass
+        self.text(request, json.dumps(found))
+
     def tool_ask(self, request, _args):
         self.write({"jsonrpc": "2.0", "id": "p", "method": "ping"})
         self.write({"jsonrpc": "2.0", "id": "s", "method": "sampling/createMessage", "params": {}})
@@ -238,7 +249,11 @@ class Server:
         if fault == "slow":
             time.sleep(3)
         for line in sys.stdin:
-            self.take(json.loads(line))
+            message = json.loads(line)
+            if self.options.journal:
+                with open(self.options.journal, "a", encoding="utf-8") as file:
+                    file.write(f"{message.get('method')}\n")
+            self.take(message)
 
 
 def main():
@@ -248,6 +263,7 @@ def main():
     parser.add_argument("--exits-on-probe", action="store_true")
     parser.add_argument("--tools")
     parser.add_argument("--fault")
+    parser.add_argument("--journal", help="where to write the methods that it is asked")
     with open("starts", "a", encoding="ascii") as file:
         file.write(f"{os.getpid()}\n")
     Server(parser.parse_args()).run()

@@ -7,6 +7,7 @@ import signal
 import sys
 import time
 
+import mcp_server
 import pytest
 from caller import Caller
 from http_peer import port_of
@@ -72,7 +73,7 @@ def test_a_server_is_listed_and_called(servers, era):
     with Caller(servers.start().url) as caller:
         tools = servers.await_tools(caller)
         assert list(tools)[:5] == ["add", "fail", "refuse", "wait", "die"]
-        assert len(tools) == 16
+        assert len(tools) == len(mcp_server.TOOLS)
         assert tools["add"]["description"] == "Add two integers."
         answer = caller.invoke("add", {"a": 2, "b": 3})
         assert answer["result"] == {"content": [{"type": "text", "text": "5"}],
@@ -83,6 +84,25 @@ def test_a_server_is_listed_and_called(servers, era):
         assert text_of(caller.invoke("large", {"bytes": 200000}))
         assert text_of(caller.invoke("ask")) == "[{}, -32601]"
         assert len(servers.starts("box")) == 2, "one for the list, one for the calls"
+
+
+def test_a_server_has_no_descriptor_of_ours(servers):
+    servers.add("box")
+    with Caller(servers.start().url) as caller:
+        servers.await_tools(caller)
+        found = json.loads(text_of(caller.invoke("descriptors")))
+        assert set(found) == {"0", "1", "2"}, found
+
+
+def test_a_server_of_the_legacy_era_is_not_probed_again(servers):
+    servers.add("box", "--legacy", "--journal", "methods")
+    with Caller(servers.start().url) as caller:
+        servers.await_tools(caller)
+        methods = servers.folder.parent / "box" / "methods"
+        assert methods.read_text().split()[0] == "server/discover"
+        methods.unlink()
+        caller.invoke("add", {"a": 1})
+        assert methods.read_text().split()[0] == "initialize"
 
 
 def test_what_fails_says_why(servers):
@@ -220,7 +240,6 @@ def test_no_server_is_started_before_its_first_call(servers, tmp_path):
 
 def test_a_tool_that_changes_is_not_called_until_the_list_is_read_again(servers):
     servers.add("box", "--tools", "tools.json")
-    import mcp_server
     path = servers.folder.parent / "box" / "tools.json"
     path.write_text(json.dumps(mcp_server.TOOLS))
     with Caller(servers.start().url) as caller:

@@ -5,6 +5,7 @@ import socket
 import subprocess
 import sys
 
+import mcp_server
 import pytest
 from caller import Caller
 from http_peer import port_of
@@ -51,7 +52,7 @@ def urls(launch, tmp_path):
 def test_a_server_is_listed_and_called(urls, era, form):
     endpoint = urls.endpoint(era=era, form=form)
     with Caller(urls.start().url) as caller:
-        assert len(urls.await_tools(caller)) == 16
+        assert len(urls.await_tools(caller)) == len(mcp_server.TOOLS)
         answer = caller.invoke("add", {"a": 2, "b": 3})
         assert answer["result"] == {"content": [{"type": "text", "text": "5"}], "structured": {"sum": 5}}
         failed = caller.invoke("fail")
