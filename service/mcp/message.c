@@ -45,8 +45,11 @@ static const struct method unknown_method = {"", MCP_UNKNOWN, 0, NULL};
 /* Return whether the value at @index may be the id of a request, or a progress token. */
 static bool is_id(const struct json_tape *tape, uint32_t index)
 {
-	return json_type_at(tape, index) == JSON_STRING ||
-	       (json_type_at(tape, index) == JSON_NUMBER && json_number_is_integer(tape, index));
+	enum json_type type = json_type_at(tape, index);
+
+	return (type == JSON_STRING ||
+		       (type == JSON_NUMBER && json_number_is_integer(tape, index))) &&
+	       mcp_value_text(tape, index).size <= MCP_ID_BYTES_MAX;
 }
 
 static const struct method *find_method(const struct mcp_message *message)
@@ -92,7 +95,7 @@ static int read_members(struct mcp_message *message, struct mcp_error *error)
 		return refuse_request(error, "\"method\" must be a string.");
 	message->kind = id == JSON_NONE ? MCP_NOTIFICATION : MCP_REQUEST;
 	if (message->kind == MCP_REQUEST && !message->id.text)
-		return refuse_request(error, "\"id\" must be a string or an integer.");
+		return refuse_request(error, "\"id\" must be a string or an integer, and short.");
 	if (message->kind == MCP_REQUEST)
 		message->method = find_method(message)->method;
 	else if (mcp_is_text(tape, message->method_name, "notifications/cancelled"))
@@ -253,8 +256,8 @@ static int read_meta(struct mcp_message *message, uint32_t meta, struct mcp_erro
 	if (token == JSON_NONE)
 		return 0;
 	if (!is_id(&message->tape, token))
-		return refuse_params(
-			error, "params._meta.progressToken must be a string or an integer.");
+		return refuse_params(error,
+			"params._meta.progressToken must be a string or an integer, and short.");
 	message->progress_token = mcp_value_text(&message->tape, token);
 	return 0;
 }

@@ -11,6 +11,10 @@
 #include "mcp/version.h"
 #include "util/text_view.h"
 
+/* The most bytes of the id of a request, or of a progress token, as JSON: they are kept with calls and streams,
+ * and repeated in each of their messages. */
+#define MCP_ID_BYTES_MAX 1024
+
 /*
  * A JSON-RPC message of a client, read and checked in two steps:
  *

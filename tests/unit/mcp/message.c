@@ -88,7 +88,7 @@ Test(mcp_message, refuses_a_batch_in_every_era)
 		MCP_INVALID_REQUEST, 400);
 }
 
-Test(mcp_message, takes_strings_and_integers_of_any_size_as_ids)
+Test(mcp_message, takes_strings_and_integers_as_ids)
 {
 	static const char *const ids[] = {"1", "0", "-7", "\"\"", "\"a\\u0062\"",
 		"123456789012345678901234567890", "1e3", "2.0"};
@@ -110,6 +110,33 @@ Test(mcp_message, refuses_other_ids_with_a_response_without_one)
 		snprintf(text, sizeof(text), LEGACY("%s", "ping", ""), ids[i]);
 		expect_refused(text, NULL, MCP_INVALID_REQUEST, 400);
 		expect_id(text, NULL);
+	}
+}
+
+Test(mcp_message, bounds_ids_and_progress_tokens)
+{
+	char id[MCP_ID_BYTES_MAX + 2];
+	char text[2 * MCP_ID_BYTES_MAX];
+
+	for (int spare = 0; spare < 2; spare++) {
+		size_t size = MCP_ID_BYTES_MAX + (size_t)spare;
+
+		snprintf(id, sizeof(id), "\"%0*d\"", (int)size - 2, 0);
+		cr_assert_eq(strlen(id), size);
+		snprintf(text, sizeof(text), LEGACY("%s", "ping", ""), id);
+		if (spare == 0)
+			expect_accepted(text, NULL, MCP_LEGACY, MCP_PING);
+		else
+			expect_refused(text, NULL, MCP_INVALID_REQUEST, 400);
+		expect_id(text, spare == 0 ? id : NULL);
+		snprintf(text, sizeof(text),
+			LEGACY("1", "tools/call",
+				"\"name\":\"a\",\"_meta\":{\"progressToken\":%s}"),
+			id);
+		if (spare == 0)
+			expect_accepted(text, NULL, MCP_LEGACY, MCP_TOOLS_CALL);
+		else
+			expect_refused(text, NULL, MCP_INVALID_PARAMS, 200);
 	}
 }
 
