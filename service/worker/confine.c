@@ -42,7 +42,7 @@ static int leave_no_core(void)
 
 /* Other processes of the user cannot read the memory and the environment of this one, nor trace it.
  * A program that it starts is readable again. LeakSanitizer traces its own process. */
-static int hide_secrets(void)
+int confine_again(void)
 {
 #ifndef TOOLBOXD_SANITIZED
 	if (prctl(PR_SET_DUMPABLE, 0) < 0)
@@ -66,7 +66,7 @@ static int pin_locale(void)
 
 int confine(int wire_fd)
 {
-	int r = hide_secrets();
+	int r = confine_again();
 
 	r = r ? r : die_with_parent(wire_fd);
 	r = r ? r : close_others(wire_fd);

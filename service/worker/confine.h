@@ -14,3 +14,6 @@
  * Return 0 or a negative errno; after an error nothing may be loaded.
  */
 int confine(int wire_fd);
+
+/* Do step 4 again, in a program that a host has become. 0 or a negative errno. */
+int confine_again(void);

@@ -144,7 +144,7 @@ def copy_programs(folder):
     """The daemon's and the hosts' programs where another user can run them; the build may be in
     root's own folder. The daemon's path."""
     folder.mkdir()
-    for program in (TOOLBOXD, TOOLBOXD.parent / "toolbox-host"):
+    for program in (TOOLBOXD, *TOOLBOXD.parent.glob("toolbox-*host")):
         shutil.copy(program, folder)
     return folder / TOOLBOXD.name
 

@@ -11,7 +11,8 @@ import manifests
 import pytest
 from caller import Caller
 from conftest import Service
-from processes import IS_SANITIZED, START_SECONDS, until
+from mcp_endpoint import Endpoint
+from processes import IS_SANITIZED, START_SECONDS, children, until
 
 PLAIN_USER = 65534
 
@@ -30,14 +31,23 @@ def home():
     shutil.rmtree(folder)
 
 
+@pytest.fixture
+def endpoint():
+    one = Endpoint()
+    yield one
+    one.close()
+
+
 @pytest.mark.skipif(IS_SANITIZED, reason="LeakSanitizer reads its own process: only a release hides")
-def test_the_environment_of_others_is_not_read(home):
+def test_the_environment_of_others_is_not_read(home, endpoint):
     folder = home / "toolbox.d"
     shutil.copytree(manifests.SHIPPED, folder)
     (folder / "spy.json").write_text(json.dumps({"kind": "command", "tools": [
         {"name": "look", "description": "Looks.", "risk": "read",
          "argument_schema": {"type": "object", "properties": {"pid": {"type": "integer"}}},
          "command": {"shell": SPY}}]}))
+    (folder / "remote.json").write_text(json.dumps({"kind": "mcp", "risk": "read", "mcp": {
+        "url": endpoint.url, "headers": {"Authorization": "Bearer ${env:DAEMON_SECRET}"}}}))
     for part in ("daemon", "daemon/toolboxd"):
         (home / part).mkdir()
         (home / part).chmod(0o777)
@@ -48,12 +58,15 @@ def test_the_environment_of_others_is_not_read(home):
     try:
         service.wait_until_ready()
         with Caller(service.url) as caller:
-            assert caller.invoke("add", {"a": 1, "b": 2})["result"] == {"result": 3}
+            assert caller.invoke("add", {"a": 1, "b": 2}, toolbox_id="math_tools")["result"] == {"result": 3}
+            until(lambda: caller.invoke("twice", toolbox_id="remote").get("result"), START_SECONDS, "the server")
             looked = caller.invoke("look", {"pid": os.getpid()})
             assert "result" in looked, looked
-            hosts = until(lambda: len(service.daemon.hosts()) >= 2 and service.daemon.hosts(),
-                          START_SECONDS, "both hosts")
-            for pid in (service.daemon.pid, *hosts):
+            hosts = until(lambda: len(service.daemon.hosts()) >= 3 and service.daemon.hosts(),
+                          START_SECONDS, "all hosts")
+            below = [pid for host in hosts for pid in children(host)]
+            assert len(below) == 2, "a host of the kind command, and that of the server"
+            for pid in (service.daemon.pid, *hosts, *below):
                 result = caller.invoke("look", {"pid": pid})["result"]
                 assert result["output"].split() == ["done"], (pid, result)
     finally:

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "wire/wire.h"
+#include "worker/confine.h"
 #include "worker/worker.h"
 
 #define EXIT_USAGE 2
@@ -24,7 +25,8 @@ int mcp_main(int argc, char **argv, const struct driver *kind)
 	}
 	/* A server that has ended is noticed by the error of a write. */
 	signal(SIGPIPE, SIG_IGN);
-	r = worker_go_on(WIRE_FD, argv[1], kind);
+	r = confine_again();
+	r = r ? r : worker_go_on(WIRE_FD, argv[1], kind);
 	if (r)
 		fprintf(stderr, "the host stops: %s\n", strerror(-r));
 	return r ? 1 : 0;
