@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <libwebsockets.h>
+#include <limits.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
@@ -30,6 +31,13 @@
  *                                                                            silent │
  *                                                     lost() ───────────────────────┘
  *
+ * What waits for the bus takes one of two lanes. So responses to one source, however many and large, do not keep
+ * those to others waiting, and the order of each share (bus_send) is kept:
+ *
+ *   share has little waiting ──▶ FIRST ──▶ socket
+ *   it has much, or more of it ─▶ LATER ──▶ one frame between turns of FIRST
+ *   is in LATER
+ *
  * What was queued when the connection was lost, and what is sent in the BUS_AWAY_MS after it, waits for
  * the next one. A frame of which a part was written is given up.
  *
@@ -44,8 +52,18 @@
 /* Bytes of a frame that libwebsockets hands over at once. */
 #define CLIENT_RX_BYTES (64u << 10)
 
+/* The bytes of a share that take the first lane, and the turns of that lane before it is the other's turn. */
+#define LANE_FIRST_BYTES (64u << 10)
+#define LANE_FIRST_TURNS 8
+
 /* "HOST:PORT", with brackets around an IPv6 address. */
 #define HOST_HEADER_BYTES (BUS_HOST_BYTES + 16)
+
+enum client_lane {
+	LANE_FIRST,
+	LANE_LATER,
+	N_LANES,
+};
 
 enum client_state {
 	CLIENT_WAITING,
@@ -68,11 +86,78 @@ struct bus_client {
 	bool is_ping_due;
 	struct intake_rules rules;
 	struct intake intake;
-	struct frame_queue queue;
-	size_t queued[BUS_SHARES]; /* bytes of each share in @queue */
-	struct loop_timer away;    /* armed while messages wait for a bus that was lost */
+	struct frame_queue lanes[N_LANES];
+	size_t queued[N_LANES][BUS_SHARES]; /* bytes of each share in each lane */
+	unsigned int first_turns;           /* the first lane had them in a row */
+	struct loop_timer away;             /* armed while messages wait for a bus that was lost */
 	uint64_t reported_dropped; /* the part of counters.frames_dropped that was logged */
 };
+
+/* ── the lanes ───────────────────────────────────────────────────────────────────────────────── */
+
+static size_t waiting_bytes(const struct bus_client *client)
+{
+	return client->lanes[LANE_FIRST].bytes + client->lanes[LANE_LATER].bytes;
+}
+
+static bool is_any_waiting(const struct bus_client *client)
+{
+	return client->lanes[LANE_FIRST].count > 0 || client->lanes[LANE_LATER].count > 0;
+}
+
+static uint32_t clear_lanes(struct bus_client *client)
+{
+	return frame_queue_clear(&client->lanes[LANE_FIRST]) +
+	       frame_queue_clear(&client->lanes[LANE_LATER]);
+}
+
+/* Queue @frame. Return 0, -ENOMEM, or -ENOBUFS when there is no room, or its share would have more than half of
+ * what the others leave; a share may have one frame in any case. */
+static int push_frame(struct bus_client *client, struct frame *frame)
+{
+	size_t most = client->bus.limits.output_queue_bytes;
+	size_t waiting = waiting_bytes(client);
+	size_t later = client->queued[LANE_LATER][frame->share];
+	size_t used = later + client->queued[LANE_FIRST][frame->share];
+	size_t size = frame->size + FRAME_OVERHEAD_BYTES;
+	bool is_first = later == 0 && used + size <= LANE_FIRST_BYTES;
+
+	if (size > most || waiting > most - size)
+		return -ENOBUFS;
+	if (frame->share != BUS_SHARE_OWN && used > 0 &&
+		used + size > (most - (waiting - used)) / 2)
+		return -ENOBUFS;
+	return frame_queue_push(
+		&client->lanes[is_first ? LANE_FIRST : LANE_LATER], frame, SIZE_MAX);
+}
+
+/* Return whether a frame of the later lane is to be written now. Its share must have nothing in the first. */
+static bool is_turn_of_later(const struct bus_client *client)
+{
+	const struct frame_queue *first = &client->lanes[LANE_FIRST];
+	const struct frame *head = frame_queue_head(&client->lanes[LANE_LATER]);
+
+	if (!head || client->queued[LANE_FIRST][head->share] > 0)
+		return false;
+	return first->count == 0 || client->first_turns >= LANE_FIRST_TURNS;
+}
+
+/* Write frames of one lane. Return how many were completed, or a negative number. */
+static int write_frames(struct bus_client *client)
+{
+	struct frame_queue *first = &client->lanes[LANE_FIRST];
+	struct frame_queue *later = &client->lanes[LANE_LATER];
+
+	/* A frame that was begun has to be completed. */
+	if (first->written > 0 || (later->written == 0 && !is_turn_of_later(client))) {
+		client->first_turns++;
+		return frame_queue_write(first, client->wsi, INT_MAX);
+	}
+	client->first_turns = 0;
+	return frame_queue_write(later, client->wsi, first->count > 0 ? 1 : INT_MAX);
+}
+
+/* ── the connection ──────────────────────────────────────────────────────────────────────────── */
 
 static void disown(struct bus_client *client)
 {
@@ -120,7 +205,8 @@ static void lost(struct bus_client *client, const char *reason)
 		return;
 	bus_lookup_cancel(take_ptr(client->lookup));
 	intake_reset(&client->intake, &client->rules);
-	client->bus.counters.frames_dropped += frame_queue_restart(&client->queue);
+	for (size_t i = 0; i < N_LANES; i++)
+		client->bus.counters.frames_dropped += frame_queue_restart(&client->lanes[i]);
 	client->bus.is_up = false;
 	if (was_up) {
 		client->bus.is_kept = true;
@@ -257,7 +343,7 @@ static void on_client_timer(void *data)
 static void on_away_for_long(void *data)
 {
 	struct bus_client *client = data;
-	uint32_t dropped = frame_queue_clear(&client->queue);
+	uint32_t dropped = clear_lanes(client);
 
 	client->bus.is_kept = false;
 	client->bus.counters.frames_dropped += dropped;
@@ -282,7 +368,7 @@ static void opened(struct bus_client *client)
 	client->bus.is_up = true;
 	client->bus.is_kept = false;
 	loop_timer_disarm(&client->away);
-	if (client->queue.count > 0)
+	if (is_any_waiting(client))
 		lws_callback_on_writable(client->wsi);
 	if (client->bus.handler.up)
 		client->bus.handler.up(client->bus.data);
@@ -347,12 +433,12 @@ static int writable(struct bus_client *client)
 
 	if (client->is_ping_due)
 		result = write_ping(client);
-	else if (client->queue.count > 0)
-		result = frame_queue_write(&client->queue, client->wsi);
+	else if (is_any_waiting(client))
+		result = write_frames(client);
 	if (result < 0)
 		return -1;
 	client->bus.counters.frames_sent += (uint64_t)result;
-	if (client->queue.count > 0)
+	if (is_any_waiting(client))
 		lws_callback_on_writable(client->wsi);
 	else
 		report_dropped(client);
@@ -455,7 +541,7 @@ static void client_free(struct bus *bus)
 	loop_timer_deinit(&client->timer);
 	loop_timer_deinit(&client->away);
 	intake_reset(&client->intake, &client->rules);
-	frame_queue_clear(&client->queue);
+	clear_lanes(client);
 	if (client->vhost)
 		lws_vhost_destroy(client->vhost);
 	free(client);
@@ -464,7 +550,7 @@ static void client_free(struct bus *bus)
 static int client_queue(struct bus *bus, struct frame *frame)
 {
 	struct bus_client *client = container_of(bus, struct bus_client, bus);
-	int r = frame_queue_push(&client->queue, frame, bus->limits.output_queue_bytes);
+	int r = push_frame(client, frame);
 
 	if (!r && client->state == CLIENT_UP)
 		lws_callback_on_writable(client->wsi);
@@ -473,7 +559,7 @@ static int client_queue(struct bus *bus, struct frame *frame)
 
 static size_t client_queued_bytes(const struct bus *bus)
 {
-	return container_of(bus, struct bus_client, bus)->queue.bytes;
+	return waiting_bytes(container_of(bus, struct bus_client, bus));
 }
 
 static const struct bus_operations client_operations = {
@@ -507,7 +593,8 @@ int bus_connect(struct loop *loop, const struct bus_address *address,
 	if (!client)
 		return -ENOMEM;
 	bus_init(&client->bus, &client_operations, loop, address, limits, handler, data);
-	client->queue.shares = client->queued;
+	for (size_t i = 0; i < N_LANES; i++)
+		client->lanes[i].shares = client->queued[i];
 	client->rules = (struct intake_rules){
 		.wants = handler->wants,
 		.data = data,

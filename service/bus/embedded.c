@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <libwebsockets.h>
+#include <limits.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -591,7 +592,7 @@ static int writable(struct embedded *embedded, struct peer *peer)
 	int result = write_ping(peer);
 
 	if (result == 0)
-		result = frame_queue_write(&peer->queue, peer->wsi);
+		result = frame_queue_write(&peer->queue, peer->wsi, INT_MAX);
 	else if (result > 0)
 		result = 0;
 	if (result < 0)

@@ -109,22 +109,11 @@ static int grow_queue(struct frame_queue *queue)
 	return 0;
 }
 
-/* Return whether the share of @frame has no room for @bytes more, though the queue has. */
-static bool is_share_full(
-	const struct frame_queue *queue, const struct frame *frame, size_t bytes, size_t bytes_max)
-{
-	bool is_shared = queue->shares && frame->share != BUS_SHARE_OWN;
-	size_t used = is_shared ? queue->shares[frame->share] : 0;
-
-	return used > 0 && used + bytes > (bytes_max - (queue->bytes - used)) / 2;
-}
-
 int frame_queue_push(struct frame_queue *queue, struct frame *frame, size_t bytes_max)
 {
 	size_t bytes = frame->size + FRAME_OVERHEAD_BYTES;
 
-	if (bytes > bytes_max || queue->bytes > bytes_max - bytes ||
-		is_share_full(queue, frame, bytes, bytes_max))
+	if (bytes > bytes_max || queue->bytes > bytes_max - bytes)
 		return -ENOBUFS;
 	if (queue->count == queue->capacity && grow_queue(queue) != 0)
 		return -ENOMEM;
@@ -134,6 +123,11 @@ int frame_queue_push(struct frame_queue *queue, struct frame *frame, size_t byte
 	if (queue->shares)
 		queue->shares[frame->share] += bytes;
 	return 0;
+}
+
+const struct frame *frame_queue_head(const struct frame_queue *queue)
+{
+	return queue->count > 0 ? *slot(queue, 0) : NULL;
 }
 
 struct frame *frame_queue_take(struct frame_queue *queue)
@@ -216,7 +210,7 @@ static void hold_back(struct lws *wsi, int held)
 
 /* A second write is safe only when libwebsockets holds nothing of the first: otherwise it would be
  * sent without its header. */
-int frame_queue_write(struct frame_queue *queue, struct lws *wsi)
+int frame_queue_write(struct frame_queue *queue, struct lws *wsi, int frames_max)
 {
 	bool is_batch = queue->count > 1;
 	int done = 0;
@@ -224,7 +218,8 @@ int frame_queue_write(struct frame_queue *queue, struct lws *wsi)
 	if (is_batch)
 		hold_back(wsi, 1);
 
-	for (int i = 0; i < FRAME_WRITES_MAX && queue->count > 0 && !lws_partial_buffered(wsi);
+	for (int i = 0; i < FRAME_WRITES_MAX && done < frames_max && queue->count > 0 &&
+			!lws_partial_buffered(wsi);
 		i++) {
 		int result = write_fragment(queue, wsi);
 

@@ -64,24 +64,26 @@ struct frame_queue {
 	uint32_t capacity; /* a power of two, or 0 */
 	size_t bytes;      /* size of the queued frames, each with its overhead */
 	size_t written;    /* bytes of the first frame that were written already */
-	size_t *shares; /* borrowed: bytes of each share (bus_send), BUS_SHARES; NULL: not shared */
+	size_t *shares; /* borrowed: bytes of each share (bus_send), BUS_SHARES; NULL: not counted */
 };
 
 #define FRAME_FRAGMENT_BYTES (64u << 10)
 
-/* Append @frame and take a reference to it. Return 0, -ENOBUFS if the queue would exceed
- * @bytes_max or the frame's share more than half of what the others leave, or -ENOMEM. A share may
- * have one frame in any case. */
+/* Append @frame and take a reference to it. Return 0, -ENOBUFS if the queue would exceed @bytes_max, or
+ * -ENOMEM. */
 int frame_queue_push(struct frame_queue *queue, struct frame *frame, size_t bytes_max);
+
+/* Return the first frame, which @queue keeps; NULL if the queue is empty. */
+const struct frame *frame_queue_head(const struct frame_queue *queue);
 
 /* Remove the first frame and hand over the queue's reference to it. Return NULL if the queue is
  * empty. */
 struct frame *frame_queue_take(struct frame_queue *queue);
 
-/* Write as much to @wsi as its socket takes, perhaps nothing. To be called from its writable
- * callback. Return how many frames were completed, or a negative number when the connection is
- * lost. */
-int frame_queue_write(struct frame_queue *queue, struct lws *wsi);
+/* Write as much to @wsi as its socket takes, perhaps nothing, and no more after @frames_max whole frames. To be
+ * called from its writable callback. Return how many frames were completed, or a negative number when the
+ * connection is lost. */
+int frame_queue_write(struct frame_queue *queue, struct lws *wsi, int frames_max);
 
 /* Prepare for another connection: drop the first frame if a part of it was written. Return how many
  * frames were dropped. The peer cannot have received it whole, but its written bytes are masked. */

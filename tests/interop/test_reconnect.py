@@ -213,6 +213,25 @@ def test_a_source_that_floods_does_not_push_out_the_answers_to_others(daemon, fa
     assert len([number for number in answered if number >= 1000]) >= 35
 
 
+def test_large_responses_to_one_source_do_not_keep_those_to_others_waiting(daemon, fake_bus):
+    """A bus that reads slowly gets the responses to each source in the order of its requests, but those to
+    others after a few of many."""
+    daemon(fake_bus.url)
+    peer = fake_bus.wait_for_client()
+    assert ask(peer) == 1
+    sources = {"flood": range(200), "skill": range(1000, 1010), "other": range(2000, 2010)}
+    for source, numbers in sources.items():
+        for number in numbers:
+            padding = "x" * 50000 if source == "flood" else ""
+            peer.send(json.dumps({"type": INVOKE, "data": {"name": "add", "args": {"a": 1, "b": 1}},
+                                  "context": {"n": number, "source": source, "p": padding}}))
+    time.sleep(SLOWNESS)
+    answered = answers_of(peer)
+    for numbers in sources.values():
+        assert [number for number in answered if number in numbers] == list(numbers)
+    assert max(answered.index(number) for number in (1009, 2009)) < 150
+
+
 def test_waits_between_attempts_grow(daemon, fake_bus):
     """0.5 s, doubling, with jitter: never at once, and not in step with others."""
     daemon(fake_bus.url)
