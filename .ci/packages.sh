@@ -31,6 +31,7 @@ nodejs             command -v node
 npm                command -v npm
 curl               command -v curl
 openssl            command -v openssl
+nghttp2-client     command -v h2load
 python3            test -x /usr/bin/python3
 python3-venv       /usr/bin/python3 -c "import ensurepip, venv"
 procps             command -v ps
