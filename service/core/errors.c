@@ -129,8 +129,8 @@ void errors_write_denied(
 {
 	answer_error_format(answer, ANSWER_DENIED,
 		"PermissionError: Tool '%s' in ToolBox '%s' has the risk '%s', which needs a "
-		"person's approval (approval.mode is '%s'), and %s, or add '%s/%s' to "
-		"approval.allow to let it run without",
+		"person's approval (approval.mode is '%s'), and %s, or allow the "
+		"tool for good: `toolboxctl allow %s/%s`, or approval.allow",
 		tool->name, tool->toolbox->id, tool_risk_name(tool->risk),
 		approval_mode_names[mode], reason, tool->toolbox->id, tool->name);
 }

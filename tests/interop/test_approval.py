@@ -163,6 +163,7 @@ def test_without_an_answerer_it_is_denied_at_once(start, place):
             assert time.monotonic() - began < 0.1 * SLOWNESS
             assert answer["code"] == "denied"
             assert "toolboxctl approvals --watch" in answer["error"]
+            assert "`toolboxctl allow shell/touch`" in answer["error"]
             assert "approval.allow" in answer["error"] and "approval_id" not in answer
             person.attach(5)
             assert person.attach(0) == {"seconds": 0}
