@@ -4,8 +4,10 @@
 #include <errno.h>
 #include <string.h>
 
+#include "core/address.h"
 #include "core/errors.h"
 #include "core/shown.h"
+#include "json/reader.h"
 #include "json/writer.h"
 #include "policy/proof.h"
 #include "policy/question.h"
@@ -60,7 +62,7 @@ void approval_deinit(struct approval *approval)
 	loop_timer_deinit(&approval->due);
 }
 
-/* Arm the timer for the question that expires next. */
+/* Arm the timer for the question that expires or is reported next. */
 static void set_timer(struct approval *approval)
 {
 	uint64_t next_ms = pending_next_ms(&approval->pending);
@@ -151,10 +153,23 @@ static void decide(struct approval *approval, struct pending_question *question,
 	pending_question_free(question);
 }
 
+/* Report to the caller of @question that a person is asked. */
+static void report_question(struct pending_question *question, uint64_t now_ms)
+{
+	static const char text[] = "{\"progress\":null,\"text\":\"" APPROVAL_REPORT_TEXT "\"}";
+	const struct call *call = question->call;
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+
+	question->report_ms = now_ms + APPROVAL_REPORT_MS;
+	if (json_tape_read(&tape, text, strlen(text), JSON_DEPTH_DEFAULT, NULL) == 0)
+		address_progress(call->answer.address, &tape);
+}
+
 static void look_at_clock(void *data)
 {
 	struct approval *approval = data;
 	struct pending_question *question;
+	uint64_t now_ms = clock_now_ms();
 
 	while ((question = pending_expired(&approval->pending, clock_now_ms()))) {
 		struct approval_outcome outcome = {
@@ -162,6 +177,9 @@ static void look_at_clock(void *data)
 
 		decide(approval, question, &outcome);
 	}
+	/* A report may be the end of its connection, and so of other questions. */
+	while ((question = pending_reported(&approval->pending, now_ms)))
+		report_question(question, now_ms);
 	set_timer(approval);
 }
 
@@ -329,6 +347,9 @@ bool approval_ask(
 		return false;
 	}
 	answer_announce(&event, approval->audience);
+	/* Its stream is begun when the request has been served: the first report comes from the loop. */
+	if (answer->address)
+		question->report_ms = clock_now_ms();
 	set_timer(approval);
 	return true;
 }

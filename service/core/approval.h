@@ -25,6 +25,11 @@
  * Each question is decided once: it is off the table before anything else happens.
  */
 
+/* The report to a caller that wants progress, while a person is asked: at once, and at this interval. Clients begin
+ * their deadlines anew with it. */
+#define APPROVAL_REPORT_TEXT "Waiting for a person to approve the call"
+#define APPROVAL_REPORT_MS   5000
+
 enum approval_decision {
 	APPROVAL_ONCE,
 	APPROVAL_SESSION,
@@ -67,7 +72,7 @@ struct approval {
 	struct pending pending;
 	struct answerers answerers;
 	struct grants grants;
-	struct loop_timer due;        /* when the next question expires */
+	struct loop_timer due;        /* when the next question expires, or is reported */
 	char nonce[HEX_ID_CHARS + 1]; /* for the next attach */
 };
 

@@ -66,6 +66,14 @@ struct pending_question *pending_expired(const struct pending *pending, uint64_t
 	return NULL;
 }
 
+struct pending_question *pending_reported(const struct pending *pending, uint64_t now_ms)
+{
+	list_for_each(link, &pending->list)
+		if (question_of(link)->report_ms && question_of(link)->report_ms <= now_ms)
+			return question_of(link);
+	return NULL;
+}
+
 bool pending_withdraw(struct pending *pending, const struct account *account)
 {
 	bool is_any = false;
@@ -85,9 +93,14 @@ uint64_t pending_next_ms(const struct pending *pending)
 {
 	uint64_t next_ms = UINT64_MAX;
 
-	list_for_each(link, &pending->list)
-		if (question_of(link)->expires_ms < next_ms)
-			next_ms = question_of(link)->expires_ms;
+	list_for_each(link, &pending->list) {
+		const struct pending_question *question = question_of(link);
+
+		if (question->expires_ms < next_ms)
+			next_ms = question->expires_ms;
+		if (question->report_ms && question->report_ms < next_ms)
+			next_ms = question->report_ms;
+	}
 	return next_ms;
 }
 

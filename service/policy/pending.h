@@ -21,6 +21,7 @@ struct pending_question {
 	struct list link;
 	char id[HEX_ID_CHARS + 1]; /* 128 random bits: never used again */
 	uint64_t expires_ms;
+	uint64_t report_ms;           /* when it is next reported to its caller; 0: never */
 	struct buffer members;        /* the question's members as JSON text, but for `expires_s` */
 	struct buffer arguments;      /* the arguments that its tool will get, as JSON text */
 	void *call;                   /* the call that waits: the owner's */
@@ -50,10 +51,13 @@ struct pending_question *pending_find_call(const struct pending *pending, const 
 /* Return a question whose time is over at @now_ms, or NULL. */
 struct pending_question *pending_expired(const struct pending *pending, uint64_t now_ms);
 
+/* Return a question that has to be reported to its caller at @now_ms, or NULL. */
+struct pending_question *pending_reported(const struct pending *pending, uint64_t now_ms);
+
 /* Let the questions of callers with @account expire at once, withdrawn. Return whether there was one. */
 bool pending_withdraw(struct pending *pending, const struct account *account);
 
-/* Return when the next question expires; UINT64_MAX without any. */
+/* Return when the next question expires, or is reported to its caller; UINT64_MAX without any. */
 uint64_t pending_next_ms(const struct pending *pending);
 
 /* Take @question off the table: its owner frees it. */

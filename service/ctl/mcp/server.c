@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/approval.h"
 #include "ctl/command.h"
 #include "ctl/mcp/lines.h"
 #include "ctl/mcp/tools.h"
@@ -53,9 +54,6 @@
 
 /* The listings that are tried in a row, when two responses are of different catalogues. */
 #define TRIES_MAX 3
-
-/* The interval of the reports that a person is asked. */
-#define ASKING_MS 5000
 
 /* The wait for something to happen, when nothing has to be done at a time. */
 #define LONG_MS 3600000
@@ -447,8 +445,7 @@ static bool tell_asking(struct mcp_ctl *mcp)
 		if (!request || !request->question || !request->message.progress_token.text)
 			continue;
 		is_asking = true;
-		tell_progress(
-			mcp, request, -1, TEXT_VIEW("Waiting for a person to approve the call"));
+		tell_progress(mcp, request, -1, TEXT_VIEW(APPROVAL_REPORT_TEXT));
 	}
 	return is_asking;
 }
@@ -692,7 +689,7 @@ static int serve(struct mcp_ctl *mcp)
 	r = ctl_session_read(mcp->session, STDIN_FILENO, read_input, mcp);
 	while (r == CTL_DONE && !mcp->is_over && !ctl_session_signal(mcp->session)) {
 		uint64_t began_ms = clock_now_ms();
-		uint64_t wait_ms = tell_asking(mcp) ? ASKING_MS : LONG_MS;
+		uint64_t wait_ms = tell_asking(mcp) ? APPROVAL_REPORT_MS : LONG_MS;
 
 		mcp->has_woken = false;
 		r = ctl_session_wait(mcp->session, wait_ms);
