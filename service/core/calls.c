@@ -157,7 +157,7 @@ struct call *calls_new(struct calls *calls, const struct tool *tool)
 	call->state = CALL_NEW;
 	call->tool = tool;
 	call->package = tool ? package_ref(tool->toolbox->package) : NULL;
-	call->progressed_ms = 0;
+	call->pace = (struct pace){0};
 	call->has_progress = false;
 	call->process = calls->process;
 	call->runner_call.id = calls->next_id ? calls->next_id : ++calls->last_id;

@@ -15,6 +15,7 @@
 #include "runner/runner.h"
 #include "util/buffer.h"
 #include "util/list.h"
+#include "util/pace.h"
 #include "util/siphash.h"
 #include "util/text_view.h"
 
@@ -65,7 +66,7 @@ struct call {
 	struct limit_hold hold; /* it is in flight for the limits of its caller */
 	bool has_events;        /* its events are broadcast */
 	bool wants_progress;    /* its caller gets its progress */
-	uint64_t progressed_ms; /* time of the last progress event; 0: none */
+	struct pace pace;       /* for progress events */
 	bool has_progress;      /* it has reported a number, the last of which is progress */
 	double progress;
 	struct buffer progress_text; /* the last one */

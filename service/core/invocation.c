@@ -34,9 +34,6 @@ static const char unrecorded[] = "its line in the audit log cannot be written (a
 #define NS_PER_US UINT64_C(1000)
 #define US_PER_MS 1000.0
 
-/* The least time between two progress events of one call: everybody on the bus reads them. */
-#define PROGRESS_MS 50
-
 /* The factor of debt_charge() for the results of a package: a quarter of the loop. */
 #define RESULTS_FACTOR 4
 
@@ -343,16 +340,13 @@ void invocation_progressed(
 	void *data, struct runner_call *runner_call, const struct json_tape *progress)
 {
 	struct call *call = container_of(runner_call, struct call, runner_call);
-	uint64_t now_ms = clock_now_ms();
 	struct account *before;
 
 	(void)data;
 	keep_progress(call, progress);
 	address_progress(call->answer.address, progress);
-	if (!(call->has_events || call->wants_progress) ||
-		(call->progressed_ms && now_ms < call->progressed_ms + PROGRESS_MS))
+	if (!(call->has_events || call->wants_progress) || !pace_take(&call->pace, clock_now_ms()))
 		return;
-	call->progressed_ms = now_ms;
 	before = bus_act_for(call->invoker->bus, call->account);
 	events_call_progress(call->invoker->events, call, progress);
 	bus_act_for(call->invoker->bus, before);

@@ -76,7 +76,7 @@ void invocation_history(
  */
 void invocation_done(void *data, struct runner_call *call, const struct call_result *result);
 
-/* Send how far a call is to those who want it, at most every 50 ms (struct runner_handler; @data is not used). */
+/* Send how far a call is to those who want it, in its pace (struct runner_handler; @data is not used). */
 void invocation_progressed(void *data, struct runner_call *call, const struct json_tape *progress);
 
 /* Return whether the tool of @call is another one now than the one that was asked about; and run

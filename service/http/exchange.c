@@ -15,9 +15,7 @@
 #include "policy/policy.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
-
-/* The least time between two events of progress, but for those at the beginning and the end. */
-#define PROGRESS_MS 50
+#include "util/pace.h"
 
 /* Bytes of events that wait for a reader, beyond which progress is left out. */
 #define PROGRESS_QUEUED_BYTES (64u << 10)
@@ -30,7 +28,7 @@ struct exchange {
 	struct service *service;
 	struct http_connection *connection; /* NULL: it is gone, or has its response */
 	bool is_stream;
-	uint64_t progressed_ms; /* time of the last event of progress; 0: none */
+	struct pace pace; /* for events of progress */
 	char granted[];
 };
 
@@ -155,12 +153,10 @@ static void take_complete(struct address *address, struct answer *answer)
 /* Return whether an event about the progress @number is due. */
 static bool is_due(struct exchange *exchange, double number)
 {
-	uint64_t now_ms = clock_now_ms();
+	bool is_in_pace = pace_take(&exchange->pace, clock_now_ms());
 
-	if (exchange->progressed_ms && now_ms < exchange->progressed_ms + PROGRESS_MS &&
-		number > 0 && number < 1)
+	if (!is_in_pace && number > 0 && number < 1)
 		return false;
-	exchange->progressed_ms = now_ms;
 	return http_stream_write(exchange->connection, "", 0) < PROGRESS_QUEUED_BYTES;
 }
 

@@ -21,9 +21,7 @@
 #include "mcp/response.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
-
-/* The least time between two reports of progress, but for those at the beginning and the end. */
-#define PROGRESS_MS 50
+#include "util/pace.h"
 
 /* Bytes that wait for a reader, beyond which progress is left out. */
 #define PROGRESS_QUEUED_BYTES (64u << 10)
@@ -46,7 +44,7 @@ struct rpc {
 	struct http_connection *connection; /* NULL: it is gone, or has its response */
 	struct mcp_message message;         /* its texts live as long as the connection */
 	struct mcp_progress progress;
-	uint64_t progressed_ms;
+	struct pace pace; /* for reports of progress */
 	bool is_stream;
 	bool is_cancelled;
 	char session[HEX_ID_CHARS + 1]; /* the name of its session, legacy; "": none */
@@ -160,12 +158,10 @@ static void take_result(struct address *address, struct answer *answer)
 /* Return whether a report of @value is due now. */
 static bool is_progress_due(struct rpc *rpc, double value)
 {
-	uint64_t now_ms = clock_now_ms();
+	bool is_in_pace = pace_take(&rpc->pace, clock_now_ms());
 
-	if (rpc->progressed_ms && now_ms < rpc->progressed_ms + PROGRESS_MS && value > 0 &&
-		value < 1)
+	if (!is_in_pace && value > 0 && value < 1)
 		return false;
-	rpc->progressed_ms = now_ms;
 	return http_stream_write(rpc->connection, "", 0) < PROGRESS_QUEUED_BYTES;
 }
 

@@ -16,9 +16,6 @@
 #include "util/text.h"
 #include "wire/wire.h"
 
-/* The least time between two reports of the progress of a call. */
-#define PROGRESS_MS 50
-
 /* The longest text of progress that is passed on. */
 #define PROGRESS_TEXT_BYTES 1024
 
@@ -125,15 +122,12 @@ static int transmit(int wire, const struct buffer *frame)
 static int report_progress(struct mcp_session *session, const struct mcp_action *action)
 {
 	cleanup(buffer_deinit) struct buffer frame = {0};
-	uint64_t now_ms = clock_now_ms();
 	size_t text_size =
 		action->text.size < PROGRESS_TEXT_BYTES ? action->text.size : PROGRESS_TEXT_BYTES;
 	size_t start;
 
-	if (session->call != MCP_CALL_RUNS ||
-		(session->progress_ms && now_ms < session->progress_ms + PROGRESS_MS))
+	if (session->call != MCP_CALL_RUNS || !pace_take(&session->pace, clock_now_ms()))
 		return 0;
-	session->progress_ms = now_ms;
 	start = wire_begin(&frame);
 	buffer_append_string(&frame, "{\"progress\":");
 	if (action->progress >= 0)
@@ -326,7 +320,7 @@ int mcp_session_call(
 	session->tool = tool;
 	session->invocation = call;
 	session->out = out;
-	session->progress_ms = 0;
+	session->pace = (struct pace){0};
 	r = mcp_client_call(session->client, call->id, TEXT_VIEW(tool->name),
 		(struct text_view){call->arguments, call->size});
 	if (r > 0)

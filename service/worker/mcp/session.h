@@ -6,6 +6,7 @@
 
 #include "mcp/client/client.h"
 #include "util/buffer.h"
+#include "util/pace.h"
 #include "worker/driver.h"
 #include "worker/mcp/configuration.h"
 
@@ -65,7 +66,7 @@ struct mcp_session {
 	const struct listed_tool *tool;       /* the one that is called */
 	const struct driver_call *invocation; /* likewise */
 	struct buffer *out;                   /* its result is appended here */
-	uint64_t progress_ms;
+	struct pace pace;                     /* for the reports of progress */
 };
 
 /* Read the LOAD frame into the zeroed @session. 0, DRIVER_E_REFUSED, or a negative errno. */

@@ -10,12 +10,10 @@
 #include "json/writer.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
+#include "util/pace.h"
 #include "wire/wire.h"
 #include "worker/plugin/values.h"
 #include "worker/plugin/writer.h"
-
-/* Least time between two progress reports of a call. */
-#define PROGRESS_MS 50
 
 enum outcome {
 	OUTCOME_NONE, /* not answered yet */
@@ -36,7 +34,7 @@ static struct {
 	bool may_be_kept;
 	bool is_kept;
 	uint64_t deadline_ms;
-	uint64_t progress_ms; /* time of its last progress report; 0: none yet */
+	struct pace pace; /* for its progress reports */
 	struct plugin_values arguments;
 	struct plugin_values caller;
 	struct plugin_writer writer; /* writer of the result */
@@ -213,10 +211,9 @@ static int progress(struct toolbox_call call, double value, const char *text)
 
 	if (!is_open(call))
 		return gone_status(call);
-	/* Reports come at most this often. The caller may be in an innermost loop. */
-	if (state.progress_ms && now_ms < state.progress_ms + PROGRESS_MS)
+	/* The caller may be in an innermost loop. */
+	if (!pace_take(&state.pace, now_ms))
 		return TOOLBOX_OK;
-	state.progress_ms = now_ms;
 	buffer_append_string(&frame, "{\"progress\":");
 	if (value >= 0 && value <= 1)
 		json_write_f64(&frame, value);
@@ -494,7 +491,7 @@ static int open_call(const struct driver_call *call)
 	state.may_be_kept = false;
 	state.is_kept = false;
 	state.deadline_ms = clock_now_ms() + call->timeout_ms;
-	state.progress_ms = 0;
+	state.pace = (struct pace){0};
 	return 0;
 }
 
