@@ -15,12 +15,6 @@ int request_scope_init(struct request_scope *scope, const struct config_limits *
 	return 0;
 }
 
-void request_scope_recycle(struct request_scope *scope)
-{
-	bus_envelope_recycle(&scope->envelope);
-	arguments_recycle(&scope->arguments);
-}
-
 void request_scope_deinit(struct request_scope *scope)
 {
 	for (size_t i = 0; i < sizeof(scope->caller_texts) / sizeof(*scope->caller_texts); i++)

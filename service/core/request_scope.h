@@ -39,8 +39,5 @@ struct request_scope {
  * -ENOMEM; request_scope_deinit() frees what was made in either case. */
 int request_scope_init(struct request_scope *scope, const struct config_limits *limits);
 
-/* Free memory of @scope that a large request took, before the next one. */
-void request_scope_recycle(struct request_scope *scope);
-
 /* Free the memory of @scope. */
 void request_scope_deinit(struct request_scope *scope);

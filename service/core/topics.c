@@ -477,6 +477,13 @@ static bool read_message(struct service *service, const char *text, size_t size)
 	return r == 0;
 }
 
+/* Free memory that a large request took, before the next one. */
+static void recycle(struct request_scope *scope)
+{
+	bus_envelope_recycle(&scope->envelope);
+	arguments_recycle(&scope->arguments);
+}
+
 /* Serve the request that was read into the scope, once there is a catalogue. */
 static void serve_or_defer(struct service *service)
 {
@@ -486,7 +493,7 @@ static void serve_or_defer(struct service *service)
 		serve_request(service);
 	else
 		defer_frame(service);
-	request_scope_recycle(&service->scope);
+	recycle(&service->scope);
 }
 
 void topics_take_frame(void *data, const char *text, size_t size)
@@ -557,7 +564,7 @@ void topics_serve_deferred(void *data)
 		struct account *before = bus_act_for(service->bus, frame->account);
 
 		answer_deferred(service, frame);
-		request_scope_recycle(&service->scope);
+		recycle(&service->scope);
 		bus_act_for(service->bus, before);
 		inbox_frame_free(frame);
 	}
@@ -571,7 +578,7 @@ static void serve_again(struct service *service, struct held *held)
 
 	service->calls.hold = limits_move(&held->hold);
 	answer_deferred(service, frame);
-	request_scope_recycle(&service->scope);
+	recycle(&service->scope);
 	limits_release(&service->calls.hold);
 	bus_act_for(service->bus, before);
 }
