@@ -95,7 +95,8 @@ static int read_members(struct mcp_message *message, struct mcp_error *error)
 		return refuse_request(error, "\"method\" must be a string.");
 	message->kind = id == JSON_NONE ? MCP_NOTIFICATION : MCP_REQUEST;
 	if (message->kind == MCP_REQUEST && !message->id.text)
-		return refuse_request(error, "\"id\" must be a string or an integer, and short.");
+		return refuse_request(
+			error, "\"id\" must be a string or an integer of at most 1024 bytes.");
 	if (message->kind == MCP_REQUEST)
 		message->method = find_method(message)->method;
 	else if (mcp_is_text(tape, message->method_name, "notifications/cancelled"))
@@ -256,8 +257,8 @@ static int read_meta(struct mcp_message *message, uint32_t meta, struct mcp_erro
 	if (token == JSON_NONE)
 		return 0;
 	if (!is_id(&message->tape, token))
-		return refuse_params(error,
-			"params._meta.progressToken must be a string or an integer, and short.");
+		return refuse_params(error, "params._meta.progressToken must be a string or an "
+					    "integer of at most 1024 bytes.");
 	message->progress_token = mcp_value_text(&message->tape, token);
 	return 0;
 }

@@ -30,9 +30,6 @@
 #define KEPT_TOKENS 4096
 #define KEPT_BYTES  ((size_t)64 << 10)
 
-/* Longest id of a request of a server. */
-#define ID_BYTES_MAX 1024
-
 /* Longest part of a text of a server that a reason repeats. */
 #define QUOTED_CHARS 200
 
@@ -698,10 +695,6 @@ static int take_request(struct mcp_client *client)
 	const struct mcp_message *message = &client->message;
 	struct mcp_error error;
 
-	if (message->id.size > ID_BYTES_MAX) {
-		report_note(client, "it has sent a request with an id of more than 1024 bytes");
-		return 0;
-	}
 	begin_message(client);
 	if (message->method == MCP_PING) {
 		mcp_write_pong(&client->out, message, NULL);

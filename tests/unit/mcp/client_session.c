@@ -566,8 +566,8 @@ Test(mcp_client, ignores_a_request_with_a_long_id)
 		0);
 	take(&session, text);
 	expect_actions(&session,
-		SENT_DISCOVER(
-			"1") "note it has sent a request with an id of more than 1024 bytes\n");
+		SENT_DISCOVER("1") "note it has sent what is no message: \"id\" must be a "
+				   "string or an integer of at most 1024 bytes.\n");
 }
 
 Test(mcp_client, ignores_what_is_no_message)
