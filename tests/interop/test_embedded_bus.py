@@ -325,7 +325,7 @@ def guarded(launch, tmp_path):
     path.write_text(TOKEN + "\n")
     path.chmod(0o600)
     bus = launch({"embedded": {"token_file": str(path)}}, wait=False)
-    until(lambda: "tools in" in bus.daemon.log(), START_SECONDS, "the first catalogue")
+    until(lambda: " offered" in bus.daemon.log(), START_SECONDS, "the first catalogue")
     return bus
 
 

@@ -165,7 +165,7 @@ def test_an_answer_that_is_ready_while_the_bus_is_away_is_sent_when_it_is_back(
         "argument_schema": {"type": "object", "properties": {"n": {"type": "integer"}}}}]}))
     service = daemon(fake_bus.url, toolbox_dirs=[folder])
     peer = fake_bus.wait_for_client()
-    until(lambda: "tools in" in service.log(), BACK_SECONDS, "its tools")
+    until(lambda: " offered" in service.log(), BACK_SECONDS, "its tools")
     peer.send(json.dumps({"type": INVOKE, "context": {"n": 7},
                           "data": {"name": "slow", "args": {"n": 7}}}))
     time.sleep(0.05)

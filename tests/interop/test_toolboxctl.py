@@ -415,7 +415,7 @@ def test_check_of_what_is_shipped(ctl_alone):
 
 @pytest.mark.parametrize("text, path", [
     ('{\n  "kind": "native",\n  "library": "libc.so.6",\n  "tools": 5\n}', "/tools"),
-    ('{\n  "kind": "mcp"\n}', "/kind"),
+    ('{\n  "kind": "mpc"\n}', "/kind"),
     ('{\n  "kind": "native",\n', ""),
 ])
 def test_check_names_file_line_and_place(ctl_alone, tmp_path, text, path):
