@@ -159,23 +159,23 @@ void listing_write_not_offered(
 
 /* ── the topics ──────────────────────────────────────────────────────────────────────────────── */
 
-/* Write the toolboxes of @view that are quarantined: their tools are listed, but refused. */
+/* Write the toolboxes of @view that are quarantined: their tools are listed, but refused. It costs
+ * nothing for toolboxes that are hidden. */
 static void write_quarantined(
 	const struct offer *offer, const struct catalogue *view, struct answer *answer)
 {
 	struct buffer *out = NULL;
 
-	for (size_t i = 0; i < offer->n_runners; i++) {
-		const char *id = catalogue_toolbox(offer->catalogue, i, NULL, NULL)->id;
+	for (size_t i = 0; i < catalogue_n_toolboxes(view); i++) {
+		const struct toolbox *toolbox = catalogue_toolbox(view, i, NULL, NULL);
 
-		if (runner_state(offer->runners[i]) != RUNNER_QUARANTINED ||
-			catalogue_find_toolbox(view, id, strlen(id)) < 0)
+		if (runner_state(offer_runner(offer, toolbox)) != RUNNER_QUARANTINED)
 			continue;
 		if (out)
 			buffer_append_char(out, ',');
 		else
 			buffer_append_char(out = answer_member(answer, "quarantined"), '[');
-		json_write_text(out, id);
+		json_write_text(out, toolbox->id);
 	}
 	if (out)
 		buffer_append_char(out, ']');
