@@ -392,15 +392,19 @@ def test_a_question_is_text_that_no_terminal_obeys(start):
         assert all(char.isprintable() for char in question["question"])
 
 
-def test_the_deadline_stands_while_a_person_is_asked(start, place):
+def test_an_approved_call_has_its_whole_deadline(start, folder, place):
+    """Asking and running take longer together than the deadline, and neither does alone."""
+    deadline, asked, run = (seconds * SLOWNESS for seconds in (3, 2, 2))
+    shell(folder, command={"shell": f'sleep {run}; touch "$TOOL_ARG_FILE"'})
     service = start()
     with Caller(service.url) as caller, Person(service.url) as person:
         person.attach()
-        mark = touch(caller, place, timeout_ms=int(900 * SLOWNESS))
+        mark = touch(caller, place, timeout_ms=int(deadline * 1000))
         id = person.question()["id"]
-        time.sleep(1.2 * SLOWNESS)
+        time.sleep(asked)
         person.respond(id)
-        assert caller.answer_to(INVOKE, mark).data["result"] == {"output": ""}
+        assert caller.answer_to(INVOKE, mark, run + deadline).data["result"] == {"output": ""}
+    assert place.exists()
 
 
 def test_a_cancelled_call_is_not_asked_about_any_more(start, place):
