@@ -202,7 +202,7 @@ static void cancel(struct run *run)
 		return;
 	expect(mcp_client_request_id(run->client, oldest) > 0);
 	end_call(run, oldest);
-	expect(mcp_client_cancel(run->client, oldest, true) == 0);
+	expect(mcp_client_cancel(run->client, oldest, true, run->now_ms) == 0);
 	expect(mcp_client_request_id(run->client, oldest) == 0);
 }
 

@@ -11,6 +11,7 @@
 #include "mcp/client/pages.h"
 #include "mcp/client/request.h"
 #include "mcp/client/result.h"
+#include "mcp/client/silence.h"
 #include "mcp/member.h"
 #include "mcp/message.h"
 #include "mcp/response.h"
@@ -53,8 +54,7 @@ struct mcp_client {
 	enum state state;
 	enum mcp_era era;
 	uint64_t last_id;
-	uint64_t n_messages;   /* that the server has sent */
-	unsigned int n_silent; /* calls in a row that were late, since the last message */
+	struct mcp_silence silence;
 
 	/* the handshake */
 	uint64_t discover_id;
@@ -155,14 +155,16 @@ static bool take_given_up(struct mcp_client *client, uint64_t id)
 static int cancel_request(struct mcp_client *client, uint64_t *id, const char *reason)
 {
 	uint64_t cancelled = *id;
+	int r = 0;
 
 	give_up(client, id);
-	if (client->options.is_http && client->era == MCP_MODERN) {
-		act(client, &(struct mcp_action){.kind = MCP_ACT_CLOSE, .request_id = cancelled});
-		return 0;
+	if (!client->options.is_http || client->era == MCP_LEGACY) {
+		mcp_request_cancelled(begin_message(client), cancelled, reason);
+		r = send_message(client, "notifications/cancelled", 0);
 	}
-	mcp_request_cancelled(begin_message(client), cancelled, reason);
-	return send_message(client, "notifications/cancelled", 0);
+	if (client->options.is_http)
+		act(client, &(struct mcp_action){.kind = MCP_ACT_CLOSE, .request_id = cancelled});
+	return r;
 }
 
 /* ── the end ─────────────────────────────────────────────────────────────────────────────────── */
@@ -533,8 +535,6 @@ static struct call *find_free(const struct mcp_client *client)
 	return NULL;
 }
 
-_Static_assert(MCP_SILENT_CALLS == 3, "as the reason of mcp_client_cancel() has it");
-
 int mcp_client_call(
 	struct mcp_client *client, uint64_t name, struct text_view tool, struct text_view arguments)
 {
@@ -550,23 +550,28 @@ int mcp_client_call(
 	mcp_request_call(begin_message(client), &request, tool, arguments);
 	if (buffer_status(&client->out) < 0)
 		return buffer_status(&client->out);
-	*call = (struct call){request.id, name, client->n_messages};
+	*call = (struct call){request.id, name, client->silence.n_messages};
 	return send_message(client, "tools/call", request.id);
 }
 
-int mcp_client_cancel(struct mcp_client *client, uint64_t name, bool is_late)
+int mcp_client_cancel(struct mcp_client *client, uint64_t name, bool is_late, uint64_t now_ms)
 {
 	struct call *call = find_call(client, name);
+	struct mcp_request request;
+	uint64_t n_messages;
 	int r;
 
 	if (!call)
 		return 0;
-	if (is_late && call->n_messages == client->n_messages)
-		client->n_silent++;
+	n_messages = call->n_messages;
 	r = cancel_request(client, &call->id, is_late ? "timeout" : "cancelled");
-	if (r == 0 && client->n_silent == MCP_SILENT_CALLS)
-		end_session(client, "it has sent nothing until the deadlines of three calls");
-	return r;
+	if (r || !is_late || client->state != READY ||
+		!mcp_silence_note(&client->silence, n_messages))
+		return r;
+	give_up(client, &client->silence.ping_id);
+	request = new_request(client);
+	mcp_silence_ping(&client->silence, request.id, now_ms);
+	return send_message(client, mcp_request_ping(begin_message(client), &request), request.id);
 }
 
 static int end_call(struct mcp_client *client, struct call *call)
@@ -682,6 +687,10 @@ static int take_response(struct mcp_client *client, size_t size, uint64_t now_ms
 		return take_initialize(client, now_ms);
 	if (id == client->list_id)
 		return take_page(client, size, now_ms);
+	if (id == client->silence.ping_id) {
+		client->silence.ping_id = 0;
+		return 0;
+	}
 	if (id == client->listen_id) {
 		end_listen(client, find_result(client) == JSON_NONE, now_ms);
 		return 0;
@@ -743,8 +752,7 @@ static int take_one(struct mcp_client *client, const char *text, size_t size, ui
 		report_note(client, client->text.data);
 		return 0;
 	}
-	client->n_messages++;
-	client->n_silent = 0;
+	mcp_silence_end(&client->silence);
 	switch (client->message.kind) {
 	case MCP_RESPONSE:
 		return take_response(client, size, now_ms);
@@ -797,6 +805,7 @@ static uint64_t list_due_ms(const struct mcp_client *client)
 uint64_t mcp_client_due_ms(const struct mcp_client *client)
 {
 	uint64_t due_ms = NEVER;
+	uint64_t dead_ms;
 
 	switch (client->state) {
 	case BEGUN:
@@ -810,7 +819,9 @@ uint64_t mcp_client_due_ms(const struct mcp_client *client)
 		return due_ms;
 	case READY:
 		due_ms = client->list_id != 0 ? client->page_due_ms : list_due_ms(client);
-		return client->listen_at_ms < due_ms ? client->listen_at_ms : due_ms;
+		due_ms = client->listen_at_ms < due_ms ? client->listen_at_ms : due_ms;
+		dead_ms = mcp_silence_due_ms(&client->silence);
+		return dead_ms < due_ms ? dead_ms : due_ms;
 	case OVER:
 		break;
 	}
@@ -834,6 +845,11 @@ static int tick_session(struct mcp_client *client, uint64_t now_ms)
 {
 	int r = 0;
 
+	if (now_ms >= mcp_silence_due_ms(&client->silence)) {
+		end_session(client, "it has sent nothing until the deadlines of three calls, "
+				    "and has not answered a ping");
+		return 0;
+	}
 	if (client->list_id != 0 && now_ms >= client->page_due_ms) {
 		r = cancel_request(client, &client->list_id, "timeout");
 		fail_list(client, "it has not listed its tools in time", now_ms);
@@ -895,6 +911,10 @@ int mcp_client_lose(
 		fail_list(client, "the response with its list of tools has not come", now_ms);
 	} else if (request_id == client->listen_id) {
 		end_listen(client, is_refused, now_ms);
+	} else if (request_id == client->silence.ping_id) {
+		client->silence.ping_id = 0;
+		if (is_refused)
+			mcp_silence_end(&client->silence);
 	}
 	return 0;
 }
@@ -903,7 +923,6 @@ int mcp_client_renew(struct mcp_client *client, uint64_t now_ms)
 {
 	if (client->state != READY)
 		return 0;
-	end_calls(client);
 	give_up(client, &client->list_id);
 	client->list_at_ms = NEVER;
 	client->was_silent = false;
@@ -951,7 +970,7 @@ void mcp_client_free(struct mcp_client *client)
 
 bool mcp_client_is_probing(const struct mcp_client *client)
 {
-	return client->discover_id != 0 && client->n_messages == 0;
+	return client->discover_id != 0 && client->silence.n_messages == 0;
 }
 
 uint64_t mcp_client_request_id(const struct mcp_client *client, uint64_t name)

@@ -27,6 +27,8 @@
  * subscribes), when the list expires, and when a call finds a tool to be unknown; at most once a second. A
  * list that fails is read again after 1 s, then after twice as long each time, up to 60 s.
  *
+ * A server that sends nothing any more is given up (mcp/client/silence.h), one that is slow is not.
+ *
  * A server may send anything. A message that nothing expects is reported as a note, and ignored. The memory of a
  * client is bounded by the longest message, a list of MCP_LIST_BYTES_MAX and the calls in flight. Its caller
  * bounds the bytes that wait to be sent, since a server may ask more than it reads.
@@ -41,12 +43,9 @@ struct mcp_client;
 #define MCP_LIST_LEAST_MS 1000  /* from the begin of a list to that of the next */
 #define MCP_TTL_LEAST_MS  60000
 
-/* Calls in a row that reach their deadline without a message of the server, until it counts as dead. */
-#define MCP_SILENT_CALLS 3
-
 enum mcp_action_kind {
 	MCP_ACT_SEND, /* text: one message, without a line feed; request_id: 0 if it expects no response */
-	MCP_ACT_CLOSE, /* HTTP, modern: close the stream of the response to request_id, which cancels it */
+	MCP_ACT_CLOSE, /* HTTP: close the stream of the response to request_id, which cancels it (modern) */
 	MCP_ACT_READY, /* era, version; is_verdict: the server has decided it, and not a silence */
 	MCP_ACT_TOOLS, /* text: the array of all tools; reason: the bound that has ended it, or NULL */
 	MCP_ACT_NO_TOOLS, /* reason: the list could not be read. It will be tried again */
@@ -111,14 +110,15 @@ int mcp_client_call(struct mcp_client *client, uint64_t name, struct text_view t
 
 /* End the call @name, without a further action for it; nothing is done when it is not in flight. Notify the
  * server. @is_late: its deadline has passed. Return 0 or -ENOMEM. */
-int mcp_client_cancel(struct mcp_client *client, uint64_t name, bool is_late);
+int mcp_client_cancel(struct mcp_client *client, uint64_t name, bool is_late, uint64_t now_ms);
 
 /* HTTP: the response to the request @request_id has not come, because its stream broke, or because of its
  * status. @is_refused: the status is 4xx but for 401 and 403. */
 int mcp_client_lose(
 	struct mcp_client *client, uint64_t request_id, bool is_refused, uint64_t now_ms);
 
-/* HTTP: the server has forgotten the session of the legacy era (404). Calls are lost; begin another one. */
+/* HTTP: the server has forgotten the session of the legacy era (404). Begin another one. The calls in flight are
+ * still those of the earlier session, until mcp_client_lose(). */
 int mcp_client_renew(struct mcp_client *client, uint64_t now_ms);
 
 /* HTTP: a stream of GET for notifications is open, so that lists do not expire. */

@@ -57,6 +57,17 @@ void mcp_request_initialized(struct buffer *out)
 	buffer_append_string(out, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}");
 }
 
+const char *mcp_request_ping(struct buffer *out, const struct mcp_request *request)
+{
+	if (request->era == MCP_MODERN) {
+		mcp_request_discover(out, request);
+		return "server/discover";
+	}
+	begin_request(out, request, "ping");
+	end_request(out);
+	return "ping";
+}
+
 void mcp_request_list(
 	struct buffer *out, const struct mcp_request *request, struct text_view cursor)
 {

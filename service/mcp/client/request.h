@@ -31,6 +31,10 @@ void mcp_request_initialized(struct buffer *out);
 void mcp_request_list(
 	struct buffer *out, const struct mcp_request *request, struct text_view cursor);
 
+/* Send what every server answers at once: `ping`, or server/discover, as the modern era has no `ping`. Return its
+ * method. */
+const char *mcp_request_ping(struct buffer *out, const struct mcp_request *request);
+
 /* Subscribe to changes of the list of tools. */
 void mcp_request_listen(struct buffer *out, const struct mcp_request *request);
 

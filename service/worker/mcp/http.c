@@ -422,7 +422,7 @@ static int finish_request(struct http *http, struct request *request, CURLcode c
 	}
 	free_request(request);
 	/* A response that has come ended the request. */
-	if (r == 0 && id != 0 && !is_forgotten)
+	if (r == 0 && id != 0)
 		r = mcp_client_lose(session->client, id, is_refused, clock_now_ms());
 	return r ? r : session->error;
 }

@@ -488,8 +488,8 @@ Test(mcp_client, cancels_by_a_notification)
 {
 	begin_ready((struct mcp_client_options){0});
 	call_add(1, "{}", 0);
-	cr_expect_eq(mcp_client_cancel(session.client, 1, false), 0);
-	cr_expect_eq(mcp_client_cancel(session.client, 1, false), 0);
+	cr_expect_eq(mcp_client_cancel(session.client, 1, false, session.now_ms), 0);
+	cr_expect_eq(mcp_client_cancel(session.client, 1, false, session.now_ms), 0);
 	take(&session, ANSWER("3", NO_CONTENT));
 	expect_actions(&session, CALLED("3", "{}") SENT_CANCELLED("3", "cancelled"));
 	take(&session, ANSWER("3", NO_CONTENT));
@@ -497,26 +497,77 @@ Test(mcp_client, cancels_by_a_notification)
 		&session, "note it has sent a response to a request that it does not have: 3\n");
 }
 
-Test(mcp_client, gives_up_a_server_that_is_silent_for_three_calls)
+#define SENT_PING(id) SENT(id, "ping", "")
+#define PONG(id)      "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"result\":{}}"
+#define DEAD                                                                                       \
+	"over it has sent nothing until the deadlines of three calls, and has not answered a "     \
+	"ping\n"
+
+/* Let the call @name reach its deadline. */
+static void call_late(uint64_t name)
+{
+	call_add(name, "{}", 0);
+	buffer_reset(&session.record);
+	cr_expect_eq(mcp_client_cancel(session.client, name, true, session.now_ms), 0);
+}
+
+Test(mcp_client, gives_up_a_server_that_is_silent_for_three_calls_and_a_ping)
 {
 	begin_ready((struct mcp_client_options){.workers = 8});
-	for (uint64_t call = 1; call <= 2; call++) {
-		call_add(call, "{}", 0);
-		mcp_client_cancel(session.client, call, true);
-	}
-	call_add(3, "{}", 0);
-	take(&session, LIST_CHANGED);
-	mcp_client_cancel(session.client, 3, true);
 	call_add(10, "{}", 0);
-	for (uint64_t call = 4; call <= 6; call++) {
-		buffer_reset(&session.record);
-		call_add(call, "{}", 0);
-		mcp_client_cancel(session.client, call, true);
-	}
-	expect_actions(&session, CALLED("9", "{}") SENT_CANCELLED(
-					 "9", "timeout") "over it has sent nothing until the "
-							 "deadlines of three calls\nlost 10\n");
+	call_late(1);
+	expect_actions(&session, SENT_CANCELLED("4", "timeout") SENT_PING("5"));
+	call_late(2);
+	expect_actions(&session, SENT_CANCELLED("6", "timeout"));
+	call_late(3);
+	pass(&session, MCP_PING_MS - 1);
+	expect_actions(&session, SENT_CANCELLED("7", "timeout"));
+	pass(&session, 1);
+	expect_actions(&session, DEAD "lost 10\n");
 	call_add(11, "{}", MCP_E_UNREADY);
+}
+
+Test(mcp_client, leaves_a_server_that_answers_a_ping_and_no_call)
+{
+	begin_ready((struct mcp_client_options){.workers = 8});
+	call_late(1);
+	expect_actions(&session, SENT_CANCELLED("3", "timeout") SENT_PING("4"));
+	take(&session, PONG("4"));
+	call_late(2);
+	expect_actions(&session, SENT_CANCELLED("5", "timeout") SENT_PING("6"));
+	take(&session, ERROR("6", "-32601"));
+	call_late(3);
+	call_late(4);
+	pass(&session, 3 * MCP_PING_MS);
+	expect_actions(&session, SENT_CANCELLED("9", "timeout"));
+	take(&session, PONG("8"));
+	expect_actions(&session, "");
+}
+
+Test(mcp_client, over_http_takes_a_refused_ping_for_a_sign_of_life)
+{
+	begin_ready((struct mcp_client_options){.workers = 8, .is_http = true});
+	for (uint64_t call = 1; call <= 3; call++)
+		call_late(call);
+	mcp_client_lose(session.client, 4, true, session.now_ms);
+	pass(&session, MCP_PING_MS);
+	buffer_reset(&session.record);
+	for (uint64_t call = 4; call <= 6; call++)
+		call_late(call);
+	buffer_reset(&session.record);
+	mcp_client_lose(session.client, 8, false, session.now_ms);
+	pass(&session, MCP_PING_MS);
+	expect_actions(&session, DEAD);
+}
+
+Test(mcp_client, in_the_modern_era_pings_by_server_discover)
+{
+	begin(&session, (struct mcp_client_options){.workers = 8});
+	take(&session, DISCOVERED_LISTEN("1"));
+	call_late(1);
+	expect_actions(&session, SENT_CANCELLED("4", "timeout") SENT_DISCOVER("5"));
+	take(&session, DISCOVERED_LISTEN("5"));
+	expect_actions(&session, "");
 }
 
 Test(mcp_client, fails_a_call_by_an_error)
@@ -630,26 +681,32 @@ Test(mcp_client, over_http_loses_single_requests)
 	expect_actions(&session, MODERN_LIST("5") LISTEN("6"));
 	call_add(1, "{}", 0);
 	buffer_reset(&session.record);
-	mcp_client_cancel(session.client, 1, false);
+	mcp_client_cancel(session.client, 1, false, session.now_ms);
 	expect_actions(&session, "close 7\n");
 	pass(&session, MCP_LIST_MS);
 	expect_actions(&session, "close 5\nno tools (it has not listed its tools in time)\n");
 	end(&session);
 	begin_ready((struct mcp_client_options){.is_http = true});
 	call_add(1, "{}", 0);
-	mcp_client_cancel(session.client, 1, false);
-	expect_actions(&session, CALLED("3", "{}") SENT_CANCELLED("3", "cancelled"));
+	mcp_client_cancel(session.client, 1, false, session.now_ms);
+	expect_actions(&session, CALLED("3", "{}") SENT_CANCELLED("3", "cancelled") "close 3\n");
 }
 
 Test(mcp_client, over_http_begins_a_session_that_was_forgotten_again)
 {
 	begin_ready((struct mcp_client_options){.is_http = true});
 	call_add(1, "{}", 0);
+	call_add(2, "{}", 0);
 	cr_expect_eq(mcp_client_renew(session.client, session.now_ms), 0);
+	cr_expect_eq(mcp_client_lose(session.client, 4, true, session.now_ms), 0);
+	cr_expect_eq(mcp_client_renew(session.client, session.now_ms), 0);
+	expect_actions(
+		&session, CALLED("3", "{}") CALLED("4", "{}") SENT_INITIALIZE("5") "lost 2\n");
+	call_add(3, "{}", MCP_E_UNREADY);
+	take(&session, INITIALIZED("5"));
+	expect_actions(&session, "ready legacy\n" SENT_INITIALIZED LEGACY_LIST("6"));
 	take(&session, ANSWER("3", NO_CONTENT));
-	expect_actions(&session, CALLED("3", "{}") "lost 1\n" SENT_INITIALIZE("4"));
-	take(&session, INITIALIZED("4"));
-	expect_actions(&session, "ready legacy\n" SENT_INITIALIZED LEGACY_LIST("5"));
+	expect_actions(&session, "result 1 {\"content\":[]}\n");
 }
 
 /* ── memory ──────────────────────────────────────────────────────────────────────────────────── */

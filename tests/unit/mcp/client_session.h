@@ -6,6 +6,7 @@
 
 #include "json/reader.h"
 #include "mcp/client/client.h"
+#include "mcp/client/silence.h"
 #include "util/buffer.h"
 
 /*
