@@ -42,6 +42,7 @@ struct kind_facts {
 			      */
 	bool has_guard;       /* with any sandbox: its calls may leave processes */
 	bool has_bus;         /* its tools may speak and listen on the bus (core/proxy.h) */
+	bool carries_calls;   /* a host runs several calls at a time (wire/wire.h) */
 	bool asks_caller;     /* a call carries its caller (struct wire_invoke) */
 };
 

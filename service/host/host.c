@@ -36,7 +36,7 @@
  *                    process that goes on for HANG_UP_MS has closed its socket, and is killed
  *   a refused call   waits at the listener (host/refusal.h), and is answered at once. The first one
  *                    of a call is kept, to be reported with a failure
- *   the timer        start_timeout_ms, later HANG_UP_MS or HOST_DISMISS_MS
+ *   the timer        start_timeout_ms, later HANG_UP_MS, HOST_CANCEL_MS or HOST_DISMISS_MS
  *
  * A host that sends too much to the bus, or has too many calls refused, is held: its socket is not
  * read for a while, and what was read is kept. Then the host itself waits, in its own send, and
@@ -74,10 +74,15 @@ struct host {
 	struct loop_timer timer;
 	struct loop_timer hold; /* armed: nothing is read until it is due */
 	struct output output;
-	uint64_t calls[HOST_CALLS_MAX]; /* ids in the order they were sent; the first one runs */
+	uint64_t calls[HOST_CARRIED_MAX]; /* ids in the order they were sent; the first one runs,
+					     or all of them, which then have no order */
 	unsigned int n_calls;
-	bool has_begun;               /* its first frame was read, with which the listener comes */
-	int listener;                 /* -1: there is none */
+	unsigned int calls_max;
+	bool carries;
+	bool is_failed;       /* it cannot be sent what it has to know, and is ended by the timer */
+	uint32_t n_cancelled; /* calls whose answers are to be dropped */
+	bool has_begun;       /* its first frame was read, with which the listener comes */
+	int listener;         /* -1: there is none */
 	struct loop_source *refusals; /* watches listener */
 	uint64_t refusals_ms;         /* when the window began in which n_refusals came */
 	uint32_t n_refusals;
@@ -258,6 +263,26 @@ static void take_refused(struct host *host)
 				.reason = HOST_REFUSED, .pointer = pointer, .message = message});
 }
 
+/* Return the place of the call @id, or n_calls. */
+static unsigned int find_call(const struct host *host, uint64_t id)
+{
+	unsigned int at = 0;
+
+	while (at < host->n_calls && host->calls[at] != id)
+		at++;
+	return at;
+}
+
+/* Take the call at @at off a host that carries several. */
+static void drop_call(struct host *host, unsigned int at)
+{
+	host->calls[at] = host->calls[--host->n_calls];
+	if (host->n_calls > 0)
+		return;
+	host->refused[0] = '\0';
+	host_move(host, HOST_READY);
+}
+
 /* Note that the call that runs is done, and that the next one, if there is any, has begun. */
 static void advance_calls(struct host *host)
 {
@@ -282,23 +307,52 @@ static void take_answer(struct host *host, const struct wire_frame *frame)
 		answer.tape = &host->tape;
 	if (frame->kind == WIRE_ERROR)
 		answer.kind = HOST_ANSWER_ERROR;
-	if (host_refused(host))
+	/* One of several calls that run: it is not known which. */
+	if (host_refused(host) && !(host->carries && host->n_calls > 1))
 		answer.refused = memcpy(refused, host->refused, sizeof(refused));
-	advance_calls(host);
+	if (host->carries)
+		drop_call(host, find_call(host, frame->id));
+	else
+		advance_calls(host);
 	host->handler.answered(host->data, frame->id, &answer);
+}
+
+static bool is_answer_kind(enum wire_kind kind)
+{
+	return kind == WIRE_RESULT || kind == WIRE_FAILED || kind == WIRE_ERROR;
+}
+
+static bool runs_call(const struct host *host, uint64_t id)
+{
+	return host->state == HOST_RUNNING &&
+	       (id == host->calls[0] || (host->carries && find_call(host, id) < host->n_calls));
 }
 
 static bool is_answer(const struct host *host, const struct wire_frame *frame)
 {
-	return host->state == HOST_RUNNING && frame->id == host->calls[0] &&
-	       (frame->kind == WIRE_RESULT || frame->kind == WIRE_FAILED ||
-		       frame->kind == WIRE_ERROR);
+	return runs_call(host, frame->id) && is_answer_kind(frame->kind);
 }
 
 static bool is_progress(const struct host *host, const struct wire_frame *frame)
 {
-	return host->state == HOST_RUNNING && frame->id == host->calls[0] &&
-	       frame->kind == WIRE_PROGRESS;
+	return runs_call(host, frame->id) && frame->kind == WIRE_PROGRESS;
+}
+
+/* Drop the frame if it may be one of a call that was cancelled. Returns whether it was dropped. */
+static bool drop_cancelled(struct host *host, const struct wire_frame *frame)
+{
+	bool is_end = is_answer_kind(frame->kind);
+
+	if (host->n_cancelled == 0 || frame->id == 0 || !(is_end || frame->kind == WIRE_PROGRESS))
+		return false;
+	host->n_cancelled -= is_end;
+	if (!is_end || !host->source || host->is_failed)
+		return true;
+	if (host->n_cancelled > 0)
+		loop_timer_arm(&host->timer, HOST_CANCEL_MS);
+	else
+		loop_timer_disarm(&host->timer);
+	return true;
 }
 
 static bool is_bus_message(const struct host *host, const struct wire_frame *frame)
@@ -334,7 +388,8 @@ static int check_payload(struct host *host, const struct wire_frame *frame)
 /* Return whether nothing may follow the frame: after its last answer a host is silent. */
 static bool is_last(const struct host *host, const struct wire_frame *frame)
 {
-	return !host->has_bus && host->n_calls <= 1 && !is_progress(host, frame);
+	return !host->has_bus && host->n_calls <= 1 && host->n_cancelled == 0 &&
+	       !is_progress(host, frame);
 }
 
 /* Act on the frame. The handler may have freed the host. */
@@ -342,9 +397,10 @@ static void take_frame(struct host *host, const struct wire_frame *frame)
 {
 	int r = is_expected(host, frame) ? check_payload(host, frame) : 0;
 
-	if (!is_expected(host, frame))
-		end_malformed(host, "sent a frame that was not expected");
-	else if (wire_reader_has_more(&host->reader) && is_last(host, frame))
+	if (!is_expected(host, frame)) {
+		if (!drop_cancelled(host, frame))
+			end_malformed(host, "sent a frame that was not expected");
+	} else if (wire_reader_has_more(&host->reader) && is_last(host, frame))
 		end_malformed(host, "sent more than one answer");
 	else if (r == -ENOMEM)
 		end_killed(host);
@@ -475,6 +531,8 @@ static int transmit(
 	if (body.iov_len > JSON_SIZE_MAX - head.iov_len)
 		return -EMSGSIZE;
 	if (host->unsent.size > 0) {
+		if (host->carries && host->unsent.size > HOST_UNSENT_BYTES)
+			return -ENOBUFS;
 		wire_write(&host->unsent, kind, id, head.iov_base, head.iov_len, body.iov_base,
 			body.iov_len);
 		return buffer_status(&host->unsent);
@@ -485,6 +543,14 @@ static int transmit(
 	if (n == (ssize_t)(sizeof(header) + header.size))
 		return 0;
 	return keep_unsent(host, &header, &head, &body, n < 0 ? 0 : (size_t)n);
+}
+
+/* End a host that carries calls, and cannot be sent a frame, from the loop. Returns -EPIPE. */
+static int fail_later(struct host *host)
+{
+	host->is_failed = true;
+	loop_timer_arm(&host->timer, 0);
+	return -EPIPE;
 }
 
 int host_invoke(struct host *host, uint64_t id, const struct host_call *call)
@@ -501,8 +567,8 @@ int host_invoke(struct host *host, uint64_t id, const struct host_call *call)
 	check(id != 0);
 	if (host->state == HOST_ENDED || !host->child || !host->source)
 		return -EPIPE;
-	if (host->state == HOST_STARTING || host->n_calls == HOST_CALLS_MAX ||
-		host->unsent.size > 0)
+	if (host->state == HOST_STARTING || host->n_calls == host->calls_max ||
+		(host->unsent.size > 0 && !host->carries))
 		return -EBUSY;
 	buffer_reset(&host->head);
 	buffer_append(&host->head, &invoke, sizeof(invoke));
@@ -513,14 +579,34 @@ int host_invoke(struct host *host, uint64_t id, const struct host_call *call)
 			(struct iovec){host->head.data, host->head.size},
 			(struct iovec){(void *)call->arguments, call->size});
 	if (r)
-		return r;
+		return host->carries && r != -EPIPE ? fail_later(host) : r;
 	host->calls[host->n_calls++] = id;
+	if (host->n_calls == 1 || host->carries)
+		output_begin_call(&host->output);
 	if (host->n_calls == 1) {
 		host->refused[0] = '\0';
-		output_begin_call(&host->output);
 		host_move(host, HOST_RUNNING);
 	}
 	return 0;
+}
+
+void host_cancel(struct host *host, uint64_t id, bool is_late)
+{
+	struct wire_cancel cancel = {.is_late = is_late};
+	unsigned int at = find_call(host, id);
+	int r;
+
+	check(host->carries && host->state == HOST_RUNNING && at < host->n_calls);
+	drop_call(host, at);
+	host->n_cancelled++;
+	if (!host->source || host->is_failed)
+		return;
+	r = transmit(host, WIRE_CANCEL, id, (struct iovec){&cancel, sizeof(cancel)},
+		(struct iovec){NULL, 0});
+	if (r && r != -EPIPE)
+		fail_later(host);
+	else if (host->n_cancelled == 1)
+		loop_timer_arm(&host->timer, HOST_CANCEL_MS);
 }
 
 int host_send_bus_message(struct host *host, const char *text, size_t size)
@@ -708,8 +794,12 @@ static void on_timer(void *data)
 
 	if (host->state == HOST_DISMISSED)
 		end_host(host, &(struct host_exit){.reason = HOST_LINGERED});
-	else if (host->source)
+	else if (host->is_failed)
+		end_killed(host);
+	else if (host->source && host->state == HOST_STARTING)
 		end_host(host, &(struct host_exit){.reason = HOST_TOO_SLOW});
+	else if (host->source)
+		end_malformed(host, "did not end a call that was cancelled");
 	else
 		end_malformed(host, "closed its socket and kept running");
 }
@@ -793,6 +883,8 @@ int host_spawn(struct loop *loop, const struct host_options *options,
 	host->wire = -1;
 	host->listener = -1;
 	host->output.fd = -1;
+	host->carries = options->carries;
+	host->calls_max = options->carries ? HOST_CARRIED_MAX : HOST_CALLS_MAX;
 	host->has_guard = options->has_guard;
 	host->has_bus = options->has_bus;
 	host->reader.payload_max = options->output_max;

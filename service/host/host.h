@@ -9,6 +9,7 @@
 #include "loop/loop.h"
 #include "util/buffer.h"
 #include "util/cleanup.h"
+#include "wire/wire.h"
 
 /*
  * One toolbox-host process, seen from the daemon.
@@ -26,8 +27,8 @@
  *                   ENDED: ended() is called once, with the reason; then only host_free is left
  *
  * The process is spawned and exec'd (never forked from the daemon's memory), in a process group of
- * its own, with one socket. host_free kills the group: there is no other way to stop a call.
- * host_dismiss lets a host end its toolbox in order.
+ * its own, with one socket. host_free kills the group: there is no other way to stop a call, unless
+ * the host carries several. host_dismiss lets a host end its toolbox in order.
  */
 struct host;
 struct output_tail;
@@ -114,6 +115,7 @@ struct host_options {
 	struct output_tail *tail; /* borrowed; for the last lines of its stderr; NULL: not kept */
 	uint64_t start_timeout_ms;
 	bool has_bus;   /* it may send to the bus, and receive the topics that it subscribes to */
+	bool carries;   /* it runs several calls at a time, and ends one on request */
 	bool has_guard; /* it starts its toolbox through a guard (worker/sandbox/guard.h): class
 			   `command` */
 };
@@ -131,14 +133,23 @@ struct host_call {
 	size_t size;
 };
 
-/* The calls that a host has at a time: it runs them one after the other. */
-#define HOST_CALLS_MAX 8
+/* The calls that a host has at a time: it runs them one after the other, or carries them. */
+#define HOST_CALLS_MAX   8
+#define HOST_CARRIED_MAX WIRE_CALLS_MAX
+
+/* The most bytes that wait for a host which carries calls. */
+#define HOST_UNSENT_BYTES ((size_t)128 << 20)
 
 /* Send @call, with the id @id (not 0), to run after those that were sent before. Returns 0, or a
- * negative errno; then the host does not know the call: -EBUSY while the host is loading, has
- * HOST_CALLS_MAX calls or has not read everything that was sent, -EPIPE when it is ending (ended()
- * has been called, or follows). A call that was sent can only be taken back by host_free. */
+ * negative errno; then the host does not know the call: -EBUSY while the host is loading, has as many
+ * calls as it may or, unless it carries them, has not read everything that was sent; -EPIPE when it is
+ * ending (ended() has been called, or follows), also because memory is short, if it carries calls. */
 int host_invoke(struct host *host, uint64_t id, const struct host_call *call);
+
+/* End the call @id of a host that carries several: no event follows for it. @is_late: its deadline has
+ * passed. A host that does not confirm that in HOST_CANCEL_MS is ended. */
+#define HOST_CANCEL_MS 5000
+void host_cancel(struct host *host, uint64_t id, bool is_late);
 
 /* Send the message @text of the bus (WIRE_MESSAGE) to a host that has the bus. Returns 0; -ENOBUFS
  * when the host has not read HOST_UNREAD_BYTES of earlier messages, -EPIPE when it is ending: the

@@ -44,6 +44,8 @@ struct runner {
 	struct worker **workers;
 	uint32_t n_workers;
 	struct worker_counts counts;
+	uint32_t capacity;   /* the calls that one of them runs at a time */
+	uint32_t n_running;  /* the calls that run */
 	struct list waiting; /* calls, first come first served */
 	uint32_t n_waiting;
 	bool clocks_are_stopped; /* the clocks of the calls that wait do not run */
@@ -66,11 +68,6 @@ struct runner {
 	uint32_t n_holders;
 };
 
-static uint32_t count_running(const struct runner *runner)
-{
-	return runner->counts.n[WORKER_RUNNING];
-}
-
 static uint32_t count_starting(const struct runner *runner)
 {
 	return runner->counts.n[WORKER_STARTING];
@@ -80,7 +77,7 @@ static uint32_t count_loaded(const struct runner *runner)
 {
 	const uint32_t *n = runner->counts.n;
 
-	return n[WORKER_IDLE] + n[WORKER_RUNNING] + n[WORKER_GONE];
+	return n[WORKER_IDLE] + n[WORKER_RUNNING] + n[WORKER_SHARED] + n[WORKER_GONE];
 }
 
 /* Return a worker in @state, or NULL. */
@@ -92,6 +89,23 @@ static struct worker *find_worker(const struct runner *runner, enum worker_state
 		if (worker_state(runner->workers[i]) == state)
 			return runner->workers[i];
 	return NULL;
+}
+
+/* Return a worker that can take a call, the one with the fewest, or NULL. */
+static struct worker *find_ready(const struct runner *runner)
+{
+	struct worker *least = find_worker(runner, WORKER_IDLE);
+
+	if (least || runner->counts.n[WORKER_SHARED] == 0)
+		return least;
+	for (uint32_t i = 0; i < runner->n_workers; i++) {
+		struct worker *worker = runner->workers[i];
+
+		if (worker_state(worker) == WORKER_SHARED &&
+			(!least || worker_n_calls(worker) < worker_n_calls(least)))
+			least = worker;
+	}
+	return least;
 }
 
 /* Note since when the runner is in its state. */
@@ -174,6 +188,8 @@ static void end_call(
 /* Note that the run of @call is over: its tool cools down, and others may run. */
 static void note_run_end(struct runner *runner, const struct runner_call *call)
 {
+	check(runner->n_running > 0);
+	runner->n_running--;
 	runner->runs_alone = false;
 	if (runner->package->tools[call->tool]->cooldown_s > 0)
 		cooldowns_note_end(&runner->cooldowns, call->tool);
@@ -185,7 +201,7 @@ static void end_waiting_call(
 {
 	remove_call(runner, call);
 	if (call->is_ahead)
-		worker_cancel(call->worker, call);
+		worker_cancel(call->worker, call, false);
 	end_call(runner, call, result);
 }
 
@@ -194,7 +210,7 @@ static void end_running_call(
 	struct runner *runner, struct runner_call *call, const struct call_result *result)
 {
 	note_run_end(runner, call);
-	worker_cancel(call->worker, call);
+	worker_cancel(call->worker, call, result->outcome == CALL_TIMED_OUT);
 	end_call(runner, call, result);
 }
 
@@ -218,7 +234,7 @@ static void go_to_rest(struct runner *runner)
 {
 	const struct toolbox_limits *limits = &runner->package->limits;
 
-	if (count_running(runner) > 0 || runner->n_waiting > 0)
+	if (runner->n_running > 0 || runner->n_waiting > 0)
 		return;
 	if (runner->is_retired)
 		loop_timer_arm(&runner->rest, 0);
@@ -330,7 +346,18 @@ static enum runner_start next_start(struct runner *runner)
 								 : RUNNER_START_CALL;
 }
 
-/* Start workers for the calls that wait, as far as there may be more. */
+/* Return how many workers should be starting for the calls that wait, or that share a worker. */
+static uint32_t count_wanted(const struct runner *runner)
+{
+	uint32_t n_wanted = (runner->n_waiting + runner->capacity - 1) / runner->capacity;
+
+	return n_wanted == 0 && runner->counts.n[WORKER_SHARED] > 0 &&
+			       runner->n_running > count_loaded(runner)
+		       ? 1
+		       : n_wanted;
+}
+
+/* Start workers for these calls, as far as there may be more. */
 static void start_workers(struct runner *runner)
 {
 	struct worker *worker;
@@ -339,7 +366,7 @@ static void start_workers(struct runner *runner)
 	if (loop_timer_is_armed(&runner->restart) || runner->is_quarantined ||
 		runner->counts.n[WORKER_IDLE] > 0)
 		return;
-	while (count_starting(runner) < runner->n_waiting &&
+	while (count_starting(runner) < count_wanted(runner) &&
 		(worker = find_worker(runner, WORKER_FREE))) {
 		start_worker(runner, worker, next_start(runner));
 		if (worker_state(worker) == WORKER_FREE)
@@ -350,7 +377,7 @@ static void start_workers(struct runner *runner)
 /* Return whether a call of @tool may run beside those that run now. */
 static bool may_run(const struct runner *runner, uint32_t tool)
 {
-	if (count_running(runner) == 0)
+	if (runner->n_running == 0)
 		return true;
 	return !runner->runs_alone && runner->package->tools[tool]->is_parallel;
 }
@@ -365,6 +392,7 @@ static int run_call(struct runner *runner, struct worker *worker, struct runner_
 		note_run_failed(runner, r);
 		return r;
 	}
+	runner->n_running++;
 	runner->runs_alone = !runner->package->tools[call->tool]->is_parallel;
 	loop_timer_disarm(&runner->rest);
 	return 0;
@@ -376,7 +404,7 @@ static void run_waiting(struct runner *runner)
 	static const struct call_result cooling = {.outcome = CALL_COOLING};
 	struct worker *worker;
 
-	while (runner->n_waiting > 0 && (worker = find_worker(runner, WORKER_IDLE))) {
+	while (runner->n_waiting > 0 && (worker = find_ready(runner))) {
 		struct runner_call *call = first_waiting(runner);
 		const struct buffer *arguments = &call->arguments;
 
@@ -425,7 +453,7 @@ static void rest_is_over(void *data)
 {
 	struct runner *runner = data;
 
-	if (count_running(runner) > 0 || runner->n_waiting > 0)
+	if (runner->n_running > 0 || runner->n_waiting > 0)
 		return;
 	runner_dismiss_idle(runner);
 	if (runner->is_retired && runner_has_reaped_all(runner))
@@ -447,7 +475,8 @@ static void call_is_done(void *data, struct worker *worker, struct runner_call *
 	const struct call_result *result)
 {
 	struct runner *runner = data;
-	bool is_gone = worker_state(worker) == WORKER_GONE;
+	/* One that carries other calls ends by itself. */
+	bool is_gone = worker_state(worker) == WORKER_GONE && runner->capacity == 1;
 
 	note_run_end(runner, call);
 	crashes_note_success(&runner->crashes);
@@ -605,6 +634,7 @@ int runner_new(struct loop *loop, struct package *package, const struct runner_o
 		return -ENOMEM;
 	runner->loop = loop;
 	runner->package = package_ref(package);
+	runner->capacity = worker_capacity(package);
 	set_options(runner, options);
 	runner->handler = *handler;
 	runner->data = data;
@@ -654,6 +684,14 @@ void runner_call_deinit(struct runner_call *call)
 	buffer_deinit(&call->caller);
 }
 
+/* Start a worker from the loop, so that done() never comes before runner_submit() returns. */
+static void start_soon(struct runner *runner)
+{
+	if (!loop_timer_is_armed(&runner->restart) && count_starting(runner) == 0 &&
+		runner->counts.n[WORKER_FREE] > 0)
+		loop_timer_arm(&runner->restart, 0);
+}
+
 /* Let @call wait, with a copy of @arguments. */
 static int queue_call(
 	struct runner *runner, struct runner_call *call, const char *arguments, size_t size)
@@ -665,10 +703,7 @@ static int queue_call(
 	if (buffer_status(&call->arguments) < 0)
 		return buffer_status(&call->arguments);
 	push_call(runner, call);
-	/* Started from the loop, so that done() never comes before runner_submit() returns. */
-	if (!loop_timer_is_armed(&runner->restart) && count_starting(runner) == 0 &&
-		runner->counts.n[WORKER_FREE] > 0)
-		loop_timer_arm(&runner->restart, 0);
+	start_soon(runner);
 	send_ahead(runner);
 	return 0;
 }
@@ -686,10 +721,12 @@ int runner_submit(struct runner *runner, struct runner_call *call, const char *a
 	call->left_ms = timeout_ms;
 	call->submitted_ns = clock_now_ns();
 	if (runner->n_waiting == 0 && may_run(runner, call->tool))
-		worker = find_worker(runner, WORKER_IDLE);
+		worker = find_ready(runner);
 	if (worker && run_call(runner, worker, call, arguments, size) == 0) {
 		loop_timer_arm(&call->clock, timeout_ms);
 		call->is_taken = true;
+		if (runner->counts.n[WORKER_SHARED] > 0 && count_wanted(runner) > 0)
+			start_soon(runner);
 		return 0;
 	}
 	r = queue_call(runner, call, arguments, size);
@@ -833,12 +870,12 @@ uint32_t runner_n_waiting(const struct runner *runner)
 
 uint32_t runner_n_running(const struct runner *runner)
 {
-	return count_running(runner);
+	return runner->n_running;
 }
 
 uint32_t runner_n_calls(const struct runner *runner)
 {
-	return runner->n_waiting + count_running(runner);
+	return runner->n_waiting + runner->n_running;
 }
 
 double runner_cooldown_s(const struct runner *runner, const struct tool *tool)

@@ -29,8 +29,8 @@
  *
  *   a call:   waiting ──▶ running ──▶ done     exactly once, whatever happens
  *
- * There are up to `workers` workers (runner/worker.h), each with a host process that runs one call.
- * The runner starts another one when a call waits and all others are busy. A tool with
+ * There are up to `workers` workers (runner/worker.h), each with a host process that runs one call, or
+ * carries several. The runner starts another one when all others are busy. A tool with
  * `"parallel": false` waits until no other call runs, and runs alone; calls never overtake each
  * other. A single worker is sent some of the waiting calls ahead of their turn if that does no harm
  * (see runner.c); everywhere else they count as waiting.
@@ -40,7 +40,7 @@
  *
  * The clock of a call counts waiting and running, except while the first worker starts. The runner
  * kills the host of a call that runs over its deadline or is cancelled: there is no other way to
- * stop a C function. After a crash it starts a worker again at once, then after 50 ms doubling to
+ * stop a C function. Only a host that carries calls ends one and goes on. After a crash it starts a worker again at once, then after 50 ms doubling to
  * 5 s (runner/crashes.h).
  */
 struct runner;

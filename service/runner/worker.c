@@ -18,6 +18,8 @@
  *
  * Nothing can be taken out of the socket. When the host begins a call that was cancelled, the worker
  * is gone.
+ *
+ * A host that carries calls runs all of calls[], and ends one on request.
  */
 
 /* A host may report so many progress events in such a time. */
@@ -33,11 +35,12 @@ struct worker {
 	struct worker_counts *counts;
 	enum worker_state state;
 	struct host *host; /* NULL: the worker is free */
-	struct runner_call *calls[HOST_CALLS_MAX];
+	bool carries;
 	unsigned int n_calls;
 	uint64_t progress_ms; /* when the window began in which n_progress events came */
 	uint32_t n_progress;
-	struct reaper reaper; /* hosts that were dismissed */
+	struct reaper reaper;        /* hosts that were dismissed */
+	struct runner_call *calls[]; /* HOST_CALLS_MAX or HOST_CARRIED_MAX */
 };
 
 static bool has_bus(const struct worker *worker)
@@ -64,13 +67,36 @@ static void worker_move(struct worker *worker, enum worker_state to)
 	check(!worker->host == (to == WORKER_FREE));
 	check(to != WORKER_STARTING || worker->n_calls == 0);
 	check(to != WORKER_RUNNING || (worker->n_calls > 0 && !worker->calls[0]->is_ahead));
+	check(to != WORKER_SHARED || (worker->carries && worker->n_calls > 0));
+}
+
+/* Move to the state for the number of calls that the worker carries. */
+static void note_carried(struct worker *worker)
+{
+	if (worker->n_calls == 0)
+		worker_move(worker, WORKER_IDLE);
+	else if (worker->n_calls == HOST_CARRIED_MAX)
+		worker_move(worker, WORKER_RUNNING);
+	else if (worker->state != WORKER_SHARED)
+		worker_move(worker, WORKER_SHARED);
 }
 
 /* ── calls ───────────────────────────────────────────────────────────────────────────────────── */
 
 struct runner_call *worker_running(const struct worker *worker)
 {
-	return worker->state == WORKER_RUNNING ? worker->calls[0] : NULL;
+	return worker->state == WORKER_RUNNING || worker->state == WORKER_SHARED ? worker->calls[0]
+										 : NULL;
+}
+
+unsigned int worker_n_calls(const struct worker *worker)
+{
+	return worker->n_calls;
+}
+
+unsigned int worker_capacity(const struct package *package)
+{
+	return kind_facts(package->kind)->carries_calls ? HOST_CARRIED_MAX : 1;
 }
 
 /* Take the first call off the worker; those that were sent ahead move up. */
@@ -81,6 +107,31 @@ static struct runner_call *shift_call(struct worker *worker)
 	worker->n_calls--;
 	memmove(worker->calls, worker->calls + 1, worker->n_calls * sizeof(struct runner_call *));
 	call->worker = NULL;
+	return call;
+}
+
+/* Return the place of the call @id, which a worker that carries several runs. */
+static unsigned int find_carried(const struct worker *worker, uint64_t id)
+{
+	unsigned int at = 0;
+
+	while (at < worker->n_calls && worker->calls[at]->id != id)
+		at++;
+	check(at < worker->n_calls);
+	return at;
+}
+
+/* Take the call @id off such a worker. */
+static struct runner_call *take_carried(struct worker *worker, uint64_t id)
+{
+	unsigned int at = find_carried(worker, id);
+	struct runner_call *call = worker->calls[at];
+
+	worker->calls[at] = worker->calls[--worker->n_calls];
+	call->worker = NULL;
+	/* The host of one that is gone ends. */
+	if (worker->state != WORKER_GONE)
+		note_carried(worker);
 	return call;
 }
 
@@ -95,7 +146,7 @@ static void forget_ahead(struct worker *worker)
 {
 	unsigned int n_running = worker->state == WORKER_RUNNING ? 1 : 0;
 
-	while (worker->n_calls > n_running) {
+	while (!worker->carries && worker->n_calls > n_running) {
 		struct runner_call *call = worker->calls[--worker->n_calls];
 
 		if (!call)
@@ -122,7 +173,7 @@ static int send_call(
 
 	if (r < 0)
 		return r;
-	check(!call->worker && worker->n_calls < HOST_CALLS_MAX);
+	check(!call->worker);
 	worker->calls[worker->n_calls++] = call;
 	call->worker = worker;
 	return 0;
@@ -132,10 +183,12 @@ int worker_run(struct worker *worker, struct runner_call *call, const char *argu
 {
 	int r = 0;
 
-	check(worker->state == WORKER_IDLE);
+	check(worker->state == WORKER_IDLE || worker->state == WORKER_SHARED);
 	if (!call->is_ahead)
 		r = send_call(worker, call, arguments, size);
-	if (r == 0) {
+	if (r == 0 && worker->carries) {
+		note_carried(worker);
+	} else if (r == 0) {
 		check(worker->calls[0] == call);
 		call->is_ahead = false;
 		worker_move(worker, WORKER_RUNNING);
@@ -157,11 +210,22 @@ int worker_send_ahead(struct worker *worker, struct runner_call *call)
 	return r;
 }
 
-void worker_cancel(struct worker *worker, struct runner_call *call)
+/* Take @call off the host, which carries several. */
+static void cancel_carried(struct worker *worker, struct runner_call *call, bool is_late)
+{
+	take_carried(worker, call->id);
+	host_cancel(worker->host, call->id, is_late);
+}
+
+void worker_cancel(struct worker *worker, struct runner_call *call, bool is_late)
 {
 	struct runner_call *lost;
 	unsigned int at = 0;
 
+	if (worker->carries) {
+		cancel_carried(worker, call, is_late);
+		return;
+	}
 	while (at < worker->n_calls && worker->calls[at] != call)
 		at++;
 	check(at < worker->n_calls && call->worker == worker);
@@ -206,9 +270,14 @@ static void host_has_answered(void *data, uint64_t id, const struct host_answer 
 	};
 
 	/* service/host has checked that the answer is one of the call that it runs. */
-	check(call && call->id == id);
-	shift_call(worker);
-	worker_move(worker, worker->n_calls > 0 && !worker->calls[0] ? WORKER_GONE : WORKER_IDLE);
+	if (worker->carries) {
+		call = take_carried(worker, id);
+	} else {
+		check(call && call->id == id);
+		shift_call(worker);
+		worker_move(worker,
+			worker->n_calls > 0 && !worker->calls[0] ? WORKER_GONE : WORKER_IDLE);
+	}
 	worker->handler.done(worker->data, worker, call, &result);
 }
 
@@ -231,6 +300,8 @@ static void call_has_progressed(void *data, uint64_t id, const struct json_tape 
 	struct worker *worker = data;
 	struct runner_call *call = worker_running(worker);
 
+	if (worker->carries)
+		call = worker->calls[find_carried(worker, id)];
 	check(call && call->id == id);
 	bound_progress(worker);
 	worker->handler.progressed(worker->data, call, progress);
@@ -274,6 +345,7 @@ int worker_start(struct worker *worker)
 		.tail = worker->options->tail,
 		.start_timeout_ms = worker->options->start_timeout_ms,
 		.has_bus = has_bus(worker),
+		.carries = worker->carries,
 		.has_guard = package_has_guard(worker->package),
 	};
 	int r;
@@ -326,8 +398,11 @@ int worker_new(struct loop *loop, const struct package *package,
 	const struct worker_options *options, const struct worker_handler *handler, void *data,
 	struct worker_counts *counts, struct worker **ret_worker)
 {
-	struct worker *worker = malloc(sizeof(*worker));
+	bool carries = kind_facts(package->kind)->carries_calls;
+	struct worker *worker;
 
+	worker = malloc(sizeof(*worker) + (carries ? HOST_CARRIED_MAX : HOST_CALLS_MAX) *
+						  sizeof(struct runner_call *));
 	if (!worker)
 		return -ENOMEM;
 	*worker = (struct worker){
@@ -337,6 +412,7 @@ int worker_new(struct loop *loop, const struct package *package,
 		.handler = *handler,
 		.data = data,
 		.counts = counts,
+		.carries = carries,
 	};
 	reaper_init(&worker->reaper, host_is_reaped, worker);
 	counts->n[WORKER_FREE]++;

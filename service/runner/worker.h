@@ -22,29 +22,35 @@
  *              ◀──────────────────────────────────────────────
  *
  *             start             ready            run
- *      FREE ─────────▶ STARTING ─────▶ IDLE ─────────────▶ RUNNING
- *       ▲                 │             │ │ ◀──── done ────── │ │
- *       │                 │             │ └─────▶ GONE ◀──────┘ │
+ *      FREE ─────────▶ STARTING ─────▶ IDLE ─────────────▶ RUNNING ◀──────────┐
+ *       ▲                 │             │ │ ◀──── done ────── │ │             │ full, or not
+ *       │                 │             │ │                   │ │             ▼
+ *       │                 │             │ │ ◀──── done, run ──┼─┼─────────▶ SHARED
+ *       │                 │             │ └─────▶ GONE ◀──────┘ │ ◀───────────┘
  *       │                 ▼             ▼           ▼           ▼
  *       └──────────────── ended, or dropped; from IDLE also dismissed
+ *
+ * A worker that carries several calls is SHARED while it runs some and has room for more, and RUNNING when
+ * it has none. Other workers are never SHARED.
  *
  * The runner owns the queue, deadlines, cooldowns, crash counts, back-off and statistics. It passes
  * every call to a worker together with the time that is left of it, and ends it there by
  * worker_cancel(). All functions name the call that they are about, so a worker may have several.
  *
- * Four things belong to the host process, the only implementation so far: struct worker_options; the
- * struct host that bus_message() and host_gone() pass on; the reasons in struct host_exit; and one
- * call at a time, which can only be cancelled by killing the process.
+ * Three things belong to the host process, the only implementation so far: struct worker_options; the
+ * struct host that bus_message() and host_gone() pass on; and the reasons in struct host_exit. A host
+ * that runs one call at a time can only be cancelled by killing the process.
  */
 
 enum worker_state {
 	WORKER_FREE,     /* nothing is there that could run a call */
 	WORKER_STARTING, /* it loads its package */
 	WORKER_IDLE,     /* it can take a call */
-	WORKER_RUNNING,  /* it runs a call */
+	WORKER_RUNNING,  /* it runs a call, or as many as it carries */
+	WORKER_SHARED,   /* it runs calls, and can take another */
 	WORKER_GONE,     /* it takes no more calls; ended() follows, or the runner drops it */
 };
-#define WORKER_N_STATES 5
+#define WORKER_N_STATES 6
 
 /* Return @to. Abort unless a worker in the state @from may move there. */
 static inline enum worker_state worker_state_move(enum worker_state from, enum worker_state to)
@@ -52,8 +58,12 @@ static inline enum worker_state worker_state_move(enum worker_state from, enum w
 	static const uint8_t moves[WORKER_N_STATES] = {
 		[WORKER_FREE] = 1 << WORKER_STARTING,
 		[WORKER_STARTING] = 1 << WORKER_IDLE | 1 << WORKER_FREE,
-		[WORKER_IDLE] = 1 << WORKER_RUNNING | 1 << WORKER_GONE | 1 << WORKER_FREE,
-		[WORKER_RUNNING] = 1 << WORKER_IDLE | 1 << WORKER_GONE | 1 << WORKER_FREE,
+		[WORKER_IDLE] = 1 << WORKER_RUNNING | 1 << WORKER_SHARED | 1 << WORKER_GONE |
+				1 << WORKER_FREE,
+		[WORKER_RUNNING] =
+			1 << WORKER_IDLE | 1 << WORKER_SHARED | 1 << WORKER_GONE | 1 << WORKER_FREE,
+		[WORKER_SHARED] = 1 << WORKER_IDLE | 1 << WORKER_RUNNING | 1 << WORKER_GONE |
+				  1 << WORKER_FREE,
 		[WORKER_GONE] = 1 << WORKER_FREE,
 	};
 
@@ -81,7 +91,7 @@ struct worker_handler {
 	void (*ready)(void *data);
 
 	/* @call is over: it has a result, failed or reported an error, and no longer belongs to
-	 * @worker, which is idle. It is gone instead if it now runs a call that was sent ahead and
+	 * @worker, which can take another. It is gone instead if it now runs a call that was sent ahead and
 	 * cancelled since. */
 	void (*done)(void *data, struct worker *worker, struct runner_call *call,
 		const struct call_result *result);
@@ -113,13 +123,19 @@ void worker_free(struct worker *worker);
 
 enum worker_state worker_state(const struct worker *worker);
 
+/* Return the number of calls that the worker has. */
+unsigned int worker_n_calls(const struct worker *worker);
+
+/* Return the number of calls that a worker of @package runs at a time. */
+unsigned int worker_capacity(const struct package *package);
+
 /* Start a free worker: ready() or ended() follows. Returns 0, or a negative errno; then the worker
  * is still free and no event follows. */
 int worker_start(struct worker *worker);
 
-/* Let an idle worker run @call with the JSON text @arguments: done() or ended() follows. @arguments
- * is not used if the call was sent ahead. Returns 0, or a negative errno; then the call has not begun
- * and still is the caller's: after -EPIPE the worker is gone, after any other error it is free. */
+/* Let a worker that can take a call run @call with the JSON text @arguments: done() or ended() follows.
+ * @arguments is not used if the call was sent ahead. Returns 0, or a negative errno; then the call has not
+ * begun and still is the caller's: after -EPIPE the worker is gone, after any other error it is free. */
 int worker_run(struct worker *worker, struct runner_call *call, const char *arguments, size_t size);
 
 /* Send @call, which waits, to a running worker before its turn: once its turn comes, worker_run()
@@ -127,9 +143,9 @@ int worker_run(struct worker *worker, struct runner_call *call, const char *argu
  * errno; then nothing was sent. */
 int worker_send_ahead(struct worker *worker, struct runner_call *call);
 
-/* Take @call, which runs or was sent ahead, off the worker: no event follows for it. Cancelling the
- * call that runs drops the worker. */
-void worker_cancel(struct worker *worker, struct runner_call *call);
+/* Take @call, which runs or was sent ahead, off the worker: no event follows for it. Cancelling a
+ * call that runs drops the worker, unless it carries several. @is_late: the deadline has passed. */
+void worker_cancel(struct worker *worker, struct runner_call *call, bool is_late);
 
 /* Return a call that the worker runs, or NULL. */
 struct runner_call *worker_running(const struct worker *worker);

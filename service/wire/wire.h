@@ -23,6 +23,11 @@
  *                                    ◀── RESULT id, JSON | FAILED id, text | ERROR id, object
  *     (end of file)                  ──▶        the toolbox ends in order, and the host exits
  *
+ * A host that carries several calls runs up to WIRE_CALLS_MAX at a time, and answers them in any order:
+ *
+ *     INVOKE  id, tool, arguments    ──▶        begun at once
+ *     CANCEL  id, struct wire_cancel ──▶        ended; its one answer follows, and is dropped
+ *
  * A host that has the bus also sends and receives at any time, during calls and between them:
  *
  *     MESSAGE  the frame of a topic that it has subscribed to  ──▶
@@ -55,8 +60,12 @@ enum wire_kind {
 	WIRE_EMIT,
 	WIRE_MESSAGE,
 	WIRE_LISTENER,
+	WIRE_CANCEL,
 };
-#define WIRE_LAST WIRE_LISTENER
+#define WIRE_LAST WIRE_CANCEL
+
+/* The calls that a host has at a time, if it carries several. */
+#define WIRE_CALLS_MAX 64
 
 struct wire_header {
 	uint32_t size; /* size of the payload, in bytes */
@@ -71,6 +80,11 @@ struct wire_invoke {
 	uint32_t output_max;  /* bytes of the payload of an answer, at most */
 	uint32_t stderr_max;  /* bytes of stderr that are logged per call */
 	uint32_t caller_size; /* bytes of {"call_id", "session_id", "lang"}; 0: none */
+};
+
+/* The payload of CANCEL. */
+struct wire_cancel {
+	uint32_t is_late; /* its deadline has passed; else its caller does not want it any more */
 };
 
 /* A whole frame; payload is valid until the reader is used again. */

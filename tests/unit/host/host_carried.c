@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <signal.h>
+
+#include "guest.h"
+
+/* A host that carries several calls: its answers have no order, and one for each call. The native host of
+ * these tests runs them one after the other, and ends at a CANCEL. */
+
+#define LIMIT 300
+
+#define FRAME(kind, id)                                                                            \
+	"{\"size\":2,\"kind\":" kind ",\"id\":" id ",\"payload\":\"{}\",\"afterwards\":0}"
+
+static const struct guest_options carries = {.carries = true};
+
+static void wait_for_end(struct guest *guest)
+{
+	while (guest->n_ends == 0)
+		guest_wait(guest);
+}
+
+Test(host_carried, takes_answers_and_progress_in_any_order_and_each_once, .timeout = LIMIT)
+{
+	struct guest guest = {0};
+
+	guest_start(&guest, "misbehave", &carries);
+	guest_send(&guest, "send_frame", FRAME("5", "2"));
+	guest_send(&guest, "behave", "{\"value\":1}");
+	guest_send(&guest, "hang", "{}");
+	wait_for_end(&guest);
+	cr_expect_eq(guest.n_answers, 2, "the second answer of a call is none");
+	cr_expect_eq(guest.answered_id, 1, "after that of the second call");
+	cr_expect_eq(guest.end.reason, HOST_MALFORMED);
+	guest_stop(&guest);
+}
+
+Test(host_carried, has_so_many_calls_at_a_time, .timeout = LIMIT)
+{
+	static const struct host_call one_more = {.arguments = "{}", .size = 2};
+	struct guest guest = {0};
+
+	guest_start(&guest, "misbehave", &carries);
+	kill(host_pid(guest.host), SIGSTOP);
+	for (unsigned int i = 0; i < HOST_CARRIED_MAX; i++)
+		guest_send(&guest, "behave", "{\"value\":1}");
+	cr_expect_eq(host_invoke(guest.host, HOST_CARRIED_MAX + 1, &one_more), -EBUSY);
+	kill(host_pid(guest.host), SIGCONT);
+	while (guest.n_answers < HOST_CARRIED_MAX && guest.n_ends == 0)
+		guest_wait(&guest);
+	cr_expect_eq(guest.n_answers, HOST_CARRIED_MAX);
+	guest_stop(&guest);
+}
+
+Test(host_carried, drops_the_answer_of_a_call_that_was_cancelled, .timeout = LIMIT)
+{
+	struct guest guest = {0};
+
+	guest_start(&guest, "misbehave", &carries);
+	kill(host_pid(guest.host), SIGSTOP);
+	guest_send(&guest, "behave", "{\"value\":1}");
+	guest_send(&guest, "behave", "{\"value\":2}");
+	host_cancel(guest.host, 1, false);
+	kill(host_pid(guest.host), SIGCONT);
+	wait_for_end(&guest);
+	cr_expect_eq(guest.answered_id, 2);
+	cr_expect_eq(guest.n_answers, 1);
+	cr_expect_eq(guest.end.reason, HOST_EXITED, "the native host knows no CANCEL");
+	guest_stop(&guest);
+}
+
+Test(host_carried, takes_one_answer_without_a_call_for_each_cancel, .timeout = LIMIT)
+{
+	struct guest guest = {0};
+
+	guest_start(&guest, "misbehave", &carries);
+	kill(host_pid(guest.host), SIGSTOP);
+	guest_send(&guest, "send_frame", FRAME("5", "77"));
+	guest_send(&guest, "behave", "{\"value\":2}");
+	host_cancel(guest.host, 1, true);
+	kill(host_pid(guest.host), SIGCONT);
+	wait_for_end(&guest);
+	cr_expect_eq(guest.n_answers, 0);
+	cr_expect_eq(guest.end.reason, HOST_MALFORMED);
+	guest_stop(&guest);
+}
+
+Test(host_carried, is_ended_when_it_does_not_end_a_call, .timeout = LIMIT)
+{
+	struct guest guest = {0};
+
+	guest_start(&guest, "misbehave", &carries);
+	kill(host_pid(guest.host), SIGSTOP);
+	guest_send(&guest, "behave", "{\"value\":1}");
+	host_cancel(guest.host, 1, true);
+	wait_for_end(&guest);
+	cr_expect_eq(guest.n_answers, 0);
+	cr_expect_eq(guest.end.reason, HOST_MALFORMED);
+	cr_expect_str_eq(guest.message.data, "did not end a call that was cancelled");
+	guest_stop(&guest);
+}
