@@ -59,6 +59,7 @@ static const struct kind_facts facts[N_KINDS] = {
 			.start_least_ms = MCP_START_MS,
 			.describes_tools = true,
 			.has_guard = true,
+			.carries_calls = true,
 		},
 };
 

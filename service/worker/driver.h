@@ -2,6 +2,7 @@
 #pragma once
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,7 +16,7 @@
  * (catalogue/kind.h).
  *
  *   worker.c          the wire, the sandbox      knows no kind
- *      │  LOAD → load()    INVOKE → invoke()
+ *      │  LOAD → load()    INVOKE → invoke(), or begin() and CANCEL → cancel()
  *      ▼
  *   struct driver     native/driver.c …          knows no wire
  */
@@ -64,6 +65,16 @@ struct driver {
 	 * Return -EINVAL if there is no such tool, or another negative errno if nothing was
 	 * appended. */
 	int (*invoke)(void *driver, const struct driver_call *call, struct buffer *out);
+
+	/* In the place of invoke(), for kinds that carry several calls (catalogue/kind.h). Begin a call, of which
+	 * only the id is used after this. The driver sends the one answer of each call to the wire, here, in
+	 * attend() or in cancel(). Return 0; -EINVAL: there is no such tool; or another negative errno, with
+	 * which the host ends. */
+	int (*begin)(void *driver, const struct driver_call *call);
+
+	/* End the call @id, and answer that it was cancelled; do nothing when it was answered. @is_late: its
+	 * deadline has passed. Return 0, or a negative errno, with which the host ends. */
+	int (*cancel)(void *driver, uint64_t id, bool is_late);
 
 	/* Work until there is something to read on @wire. 0, or a negative errno, with which the host
 	 * ends. NULL: there is nothing to do between calls. */

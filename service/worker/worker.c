@@ -290,19 +290,17 @@ static enum wire_kind answer_kind(int status)
 	return status == 0 ? WIRE_RESULT : WIRE_FAILED;
 }
 
-static int invoke_tool(struct worker *worker, const struct wire_frame *frame)
+/* Read the INVOKE @frame. 0 or -EPROTO. */
+static int read_invoke(const struct wire_frame *frame, struct driver_call *ret_call)
 {
-	size_t start = wire_begin(&worker->out);
 	struct wire_invoke invoke;
-	struct driver_call call;
-	int r;
 
-	if (!worker->driver || frame->kind != WIRE_INVOKE || frame->size < sizeof(invoke))
+	if (frame->kind != WIRE_INVOKE || frame->size < sizeof(invoke))
 		return -EPROTO;
 	memcpy(&invoke, frame->payload, sizeof(invoke));
 	if (invoke.caller_size > frame->size - sizeof(invoke))
 		return -EPROTO;
-	call = (struct driver_call){
+	*ret_call = (struct driver_call){
 		.id = frame->id,
 		.tool = invoke.tool,
 		.timeout_ms = invoke.timeout_ms,
@@ -313,12 +311,38 @@ static int invoke_tool(struct worker *worker, const struct wire_frame *frame)
 		.arguments = frame->payload + sizeof(invoke) + invoke.caller_size,
 		.size = frame->size - sizeof(invoke) - invoke.caller_size,
 	};
+	return 0;
+}
+
+static int invoke_tool(struct worker *worker, const struct wire_frame *frame)
+{
+	struct driver_call call;
+	size_t start;
+	int r = worker->driver ? read_invoke(frame, &call) : -EPROTO;
+
+	if (r)
+		return r;
+	if (worker->kind->begin) {
+		r = worker->kind->begin(worker->driver, &call);
+		return r == -EINVAL ? -EPROTO : r;
+	}
+	start = wire_begin(&worker->out);
 	r = worker->kind->invoke(worker->driver, &call, &worker->out);
 	if (r == -EINVAL)
 		return -EPROTO;
 	wire_finish(&worker->out, start, answer_kind(r), frame->id);
 	r = r < 0 ? r : buffer_status(&worker->out);
 	return r ? send_unable(worker, frame->id, r) : transmit_frame(worker);
+}
+
+static int cancel_call(struct worker *worker, const struct wire_frame *frame)
+{
+	struct wire_cancel cancel;
+
+	if (!worker->driver || !worker->kind->cancel || frame->size != sizeof(cancel))
+		return -EPROTO;
+	memcpy(&cancel, frame->payload, sizeof(cancel));
+	return worker->kind->cancel(worker->driver, frame->id, cancel.is_late != 0);
 }
 
 /* Run calls unless @r is an error, until the daemon closes its end; then free the worker. */
@@ -328,7 +352,9 @@ static int serve_calls(struct worker *worker, int r)
 
 	while (r == 0) {
 		r = receive(worker, &frame);
-		r = r ? r : invoke_tool(worker, &frame);
+		if (r == 0)
+			r = frame.kind == WIRE_CANCEL ? cancel_call(worker, &frame)
+						      : invoke_tool(worker, &frame);
 	}
 	if (worker->kind)
 		worker->kind->free(worker->driver);

@@ -46,6 +46,9 @@ TOOLS = [
      "inputSchema": {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}}},
     {"name": "descriptors", "description": "What it has open.", "inputSchema": NOTHING},
     {"name": "ask", "description": "Ask the client before the answer.", "inputSchema": NOTHING},
+    {"name": "gather", "description": "Answer when so many calls of it are there, the last one first.",
+     "inputSchema": {"type": "object", "properties": {"count": {"type": "integer"}}}},
+    {"name": "stop", "description": "Stop the process of the server.", "inputSchema": NOTHING},
     {"name": "change", "description": "Change the description of add, and tell.", "inputSchema": NOTHING},
 ]
 
@@ -57,6 +60,7 @@ class Server:
         self.lock = threading.Lock()
         self.tools = TOOLS
         self.answers = {}
+        self.gathered = []
         self.asked = threading.Event()
         if options.tools:
             with open(options.tools, encoding="utf-8") as file:
@@ -201,6 +205,17 @@ class Server:
         self.asked.wait(5)
         self.text(request, json.dumps([self.answers["p"].get("result"),
                                        self.answers["s"]["error"]["code"]]))
+
+    def tool_gather(self, request, args):
+        with self.lock:
+            self.gathered.append(request)
+            together = self.gathered if len(self.gathered) == args["count"] else []
+            self.gathered = [] if together else self.gathered
+        for place, one in reversed(list(enumerate(together))):
+            self.text(one, f"{place} of {len(together)}")
+
+    def tool_stop(self, _request, _args):
+        os.kill(os.getpid(), signal.SIGSTOP)
 
     def tool_change(self, request, _args):
         self.tools = [dict(tool) for tool in self.tools]

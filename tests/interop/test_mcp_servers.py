@@ -130,23 +130,113 @@ def test_progress_is_told(servers):
         assert told == [one for one in [(step / 4, f"step {step}") for step in range(1, 5)] if one in told]
 
 
-def test_a_call_over_its_time_and_a_cancelled_one_end_their_server(servers):
-    servers.add("box", tools={"wait": {"timeout_ms": int(500 * SLOWNESS)}})
+def begin(caller, name, args, count=1, **more):
+    """Begin calls; their marks."""
+    return [caller.send("ovos.tools.invoke", {"name": name, "args": args, "call_id": f"{name}-{number}", **more},
+                        {"source": "asker"}) for number in range(count)]
+
+
+def ends_of(caller, marks, seconds=START_SECONDS):
+    """The answers to these calls, by mark, in the order in which they came."""
+    def found():
+        return [one for one in caller.seen if one.type == "ovos.tools.invoke.response"
+                and one.context.get("mark") in marks]
+
+    while len(found()) < len(marks):
+        caller.receive(seconds)
+    return {one.context["mark"]: one.data for one in found()}
+
+
+def running(caller, name="box"):
+    toolbox = next(one for one in caller.call("ovos.tools.status")["toolboxes"] if one["toolbox_id"] == name)
+    return toolbox["running"], toolbox["queue"]
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_64_calls_are_in_flight_over_one_server(servers, era):
+    servers.add("box", *(["--legacy"] if era == "legacy" else []))
     with Caller(servers.start().url) as caller:
         servers.await_tools(caller)
-        assert caller.invoke("wait", {"seconds": 30})["code"] == "timeout"
-        pid = servers.starts("box")[-1]
-        until(lambda: not is_alive(pid), 5 * SLOWNESS, "the server gone")
-        mark = caller.send("ovos.tools.invoke", {"name": "wait", "args": {"seconds": 30},
-                                                 "call_id": "one", "timeout_ms": 30000},
-                           {"source": "asker"})
-        until(lambda: len(servers.starts("box")) == 3, START_SECONDS, "the next server")
-        assert caller.call("ovos.tools.cancel", {"call_id": "one"}, {"source": "asker"})["cancelled"]
-        ended = next((one for one in caller.seen if one.context.get("mark") == mark and
-                      one.type == "ovos.tools.invoke.response"), None) or \
-            caller.answer_to("ovos.tools.invoke", mark)
-        assert ended.data["code"] == "cancelled"
+        caller.invoke("add", {"a": 1})
+        marks = begin(caller, "gather", {"count": 64}, 65, timeout_ms=30000)
+        ends = ends_of(caller, marks[:64])
+        assert sorted(text_of(end) for end in ends.values()) == sorted(f"{place} of 64" for place in range(64))
+        assert list(ends)[0] == marks[63] and list(ends)[63] == marks[0], "the last one comes first"
+        assert running(caller) == (1, 0), "the 65th waited for its turn"
         assert caller.invoke("add", {"a": 1})["result"]["structured"] == {"sum": 2}
+        assert len(servers.starts("box")) == 2
+        assert "breaks a rule" not in servers.log()
+
+
+def test_calls_that_share_a_server_start_others_up_to_workers(servers):
+    servers.add("box", limits={"workers": 3})
+    with Caller(servers.start().url) as caller:
+        servers.await_tools(caller)
+        marks = []
+        for number in range(8):
+            marks += begin(caller, "wait", {"seconds": 600}, call_id=f"wait-{number}")
+            until(lambda: len(servers.starts("box")) == min(number, 2) + 2, START_SECONDS, "one more server")
+        assert running(caller) == (8, 0)
+        for number in range(8):
+            caller.call("ovos.tools.cancel", {"call_id": f"wait-{number}"}, {"source": "asker"})
+        assert {end["code"] for end in ends_of(caller, marks).values()} == {"cancelled"}
+        assert len(servers.starts("box")) == 4 and all(map(is_alive, servers.starts("box")[1:]))
+
+
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("end", ["cancelled", "timeout"])
+def test_a_call_that_ends_early_leaves_its_server_and_the_others(servers, era, end):
+    servers.add("box", "--journal", "methods", *(["--legacy"] if era == "legacy" else []))
+    with Caller(servers.start().url) as caller:
+        servers.await_tools(caller)
+        caller.invoke("add", {"a": 1})
+        others = begin(caller, "gather", {"count": 3}, 2, timeout_ms=60000)
+        ended = begin(caller, "wait", {"seconds": 1}, timeout_ms=300 if end == "timeout" else 60000)
+        if end == "cancelled":
+            assert caller.call("ovos.tools.cancel", {"call_id": "wait-0"}, {"source": "asker"})["cancelled"]
+        assert ends_of(caller, ended)[ended[0]]["code"] == end
+        methods = servers.folder.parent / "box" / "methods"
+        until(lambda: "notifications/cancelled" in methods.read_text(), 10 * SLOWNESS, "the server notified")
+        # The server goes on, and its late answer is dropped.
+        assert text_of(caller.invoke("wait", {"seconds": 2}, seconds=30 * SLOWNESS)) == "waited"
+        last = begin(caller, "gather", {"count": 3}, call_id="last")
+        assert {text_of(one) for one in ends_of(caller, others + last).values()} == \
+            {f"{place} of 3" for place in range(3)}
+        assert len(servers.starts("box")) == 2 and "breaks a rule" not in servers.log()
+
+
+def test_a_server_that_stops_answering_is_ended(servers):
+    servers.add("box")
+    with Caller(servers.start({"crash_limit": 0}).url) as caller:
+        servers.await_tools(caller)
+        other = begin(caller, "wait", {"seconds": 600})
+        for _ in range(3):
+            assert caller.invoke("stop", timeout_ms=100)["code"] == "timeout"
+        stopped = servers.starts("box")[-1]
+        assert is_alive(stopped), "three calls alone do not end it"
+        ended = ends_of(caller, other, 60 * SLOWNESS)[other[0]]
+        assert ended["code"] == "host_crashed"
+        until(lambda: not is_alive(stopped), 10 * SLOWNESS, "the server gone")
+        assert caller.invoke("add", {"a": 1})["result"]["structured"] == {"sum": 2}
+        assert "has not answered a ping" in servers.log()
+
+
+@pytest.mark.parametrize("end", ["server", "host"])
+def test_a_killed_server_costs_each_call_in_flight_one_error_and_counts_once(servers, end):
+    servers.add("box")
+    with Caller(servers.start({"crash_limit": 2}).url) as caller:
+        servers.await_tools(caller)
+        marks = begin(caller, "gather", {"count": 9}, 8)
+        until(lambda: running(caller) == (8, 0), START_SECONDS, "all in flight")
+        pid = servers.starts("box")[-1] if end == "server" else servers.service.daemon.hosts()[0]
+        os.kill(pid, signal.SIGKILL)
+        ends = ends_of(caller, marks)
+        assert {(one["code"], one["signal"]) for one in ends.values()} == {("host_crashed", "SIGKILL")}
+        assert caller.invoke("add", {"a": 1})["result"]["structured"] == {"sum": 2}
+        assert len(servers.starts("box")) == 3
+        answers = [one for one in caller.settle() if one.type == "ovos.tools.invoke.response"
+                   and one.context.get("mark") in marks]
+        assert len(answers) == 8, "each has one answer"
 
 
 def test_a_server_that_ends_in_a_call(servers):

@@ -12,7 +12,7 @@ from http_peer import port_of
 from mcp_endpoint import Endpoint
 from processes import SLOWNESS, free_port, listens, until
 from test_http_tls import certificate
-from test_mcp_servers import START_SECONDS, Servers, text_of
+from test_mcp_servers import START_SECONDS, Servers, begin, ends_of, text_of
 
 FORMS = [(era, form) for era in ("modern", "legacy") for form in ("json", "events")]
 
@@ -86,6 +86,37 @@ def test_a_call_over_its_time_closes_its_stream(urls):
         assert caller.invoke("wait", {"seconds": 3})["code"] == "timeout"
         until(lambda: endpoint.broken, 10 * SLOWNESS, "the stream closed")
         assert caller.invoke("add", {"a": 1}, seconds=START_SECONDS)["result"]["structured"] == {"sum": 2}
+
+
+@pytest.mark.parametrize("era", ["modern", "legacy"])
+def test_calls_are_in_flight_at_once_and_one_that_is_cancelled_closes_its_request_alone(urls, era):
+    endpoint = urls.endpoint(era=era)
+    with Caller(urls.start().url) as caller:
+        urls.await_tools(caller)
+        others = begin(caller, "wait", {"seconds": 2}, 8, timeout_ms=60000)
+        ended = begin(caller, "wait", {"seconds": 2}, call_id="one", timeout_ms=60000)
+        until(lambda: len(endpoint.headers_of("tools/call")) == 9, START_SECONDS, "nine requests")
+        assert caller.call("ovos.tools.cancel", {"call_id": "one"}, {"source": "asker"})["cancelled"]
+        assert ends_of(caller, ended)[ended[0]]["code"] == "cancelled"
+        assert {text_of(one) for one in ends_of(caller, others).values()} == {"waited"}
+        until(lambda: endpoint.broken, 10 * SLOWNESS, "the stream closed")
+        methods = [one.get("method") for one, _ in endpoint.requests]
+        assert methods.count("notifications/cancelled") == (1 if era == "legacy" else 0)
+
+
+def test_a_forgotten_session_costs_the_calls_of_it_nothing(urls):
+    endpoint = urls.endpoint(era="legacy")
+    with Caller(urls.start().url) as caller:
+        urls.await_tools(caller)
+        before = begin(caller, "wait", {"seconds": 2}, timeout_ms=60000)
+        until(lambda: endpoint.headers_of("tools/call"), START_SECONDS, "the first call")
+        endpoint.sessions.clear()
+        endpoint.sessions.append("none of ours")
+        after = begin(caller, "add", {"a": 2}, 5)
+        assert [one["result"]["structured"] for one in ends_of(caller, after).values()] == [{"sum": 3}] * 5
+        assert text_of(ends_of(caller, before)[before[0]]) == "waited"
+    methods = [one.get("method") for one, _ in endpoint.requests]
+    assert methods.count("initialize") == 3, "the list, the calls, and once more"
 
 
 def test_the_headers_have_the_secrets_and_nothing_else_has(urls, tmp_path):

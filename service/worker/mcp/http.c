@@ -6,7 +6,7 @@
  *   message ─▶ request: POST ─▶ application/json    one message
  *                           └─▶ text/event-stream   any number, until the response
  *
- * A session that is lost is begun again by the next call. Messages that arrive are queued until libcurl has returned,
+ * A session that is lost is begun again by the next call, and by one whose request has found it to be forgotten. Messages that arrive are queued until libcurl has returned,
  * since they make the client send others.
  */
 
@@ -27,6 +27,9 @@
 
 /* The most bytes of a response or an event, and of all that are queued. */
 #define BYTES_MAX ((size_t)64 << 20)
+
+/* The most bytes of all responses together that have not ended. */
+#define HELD_MAX (2 * BYTES_MAX)
 
 #define CONNECT_MS 10000L
 
@@ -53,7 +56,7 @@ struct request {
 	CURL *easy;
 	struct curl_slist *headers;
 	bool is_initialize;
-	bool has_session; /* it was sent with the id of a session */
+	uint64_t session; /* the number of the session with whose id it was sent; 0: with none */
 	bool is_stream;
 	struct buffer body;
 	struct mcp_events events;
@@ -68,8 +71,9 @@ struct http {
 	size_t n_messages;
 	size_t n_bytes; /* bytes of all messages */
 	char *session_id;
+	uint64_t n_sessions;   /* that were forgotten, and 1 */
 	struct buffer problem; /* why the last request had no response */
-	bool is_renewed;       /* the server had forgotten the session */
+	bool is_forgotten;     /* since the server had forgotten its session */
 };
 
 /* ── requests ────────────────────────────────────────────────────────────────────────────────── */
@@ -138,12 +142,24 @@ static long status_of(const struct request *request)
 	return status;
 }
 
+/* Return the bytes of all responses that have not ended. */
+static size_t count_held(const struct http *http)
+{
+	size_t n = http->n_bytes;
+
+	for (const struct request *request = http->requests; request; request = request->next)
+		n += request->body.size + request->events.line.size + request->events.data.size;
+	return n;
+}
+
 /* Take a part of the body (CURLOPT_WRITEFUNCTION). */
 static size_t take_body(char *bytes, size_t one, size_t size, void *data)
 {
 	struct request *request = data;
 
 	(void)one;
+	if (count_held(request->http) + size > HELD_MAX)
+		return CURL_WRITEFUNC_ERROR;
 	if (request->is_stream || (status_of(request) == 200 && is_type(request, EVENT_STREAM))) {
 		request->is_stream = true;
 		return mcp_events_take(&request->events, bytes, size, take_event, request) == 0
@@ -222,14 +238,13 @@ static int write_params(const struct mcp_session *session, struct buffer *lines)
 {
 	cleanup(json_tape_cleanup) struct json_tape schema = {0};
 	cleanup(json_tape_cleanup) struct json_tape arguments = {0};
-	const char *text = session->tool->schema;
-	const struct driver_call *call = session->invocation;
+	const char *text = session->sending->tool->schema;
+	const struct buffer *sent = &session->sending->arguments;
 
 	if (!text)
 		return 0;
 	if (json_tape_read(&schema, text, strlen(text), JSON_DEPTH_DEFAULT, NULL) != 0 ||
-		json_tape_read(&arguments, call->arguments, call->size, JSON_DEPTH_DEFAULT, NULL) !=
-			0)
+		json_tape_read(&arguments, sent->data, sent->size, JSON_DEPTH_DEFAULT, NULL) != 0)
 		return -ENOMEM;
 	mcp_write_param_headers(lines, &schema, json_first(&schema, 0), &arguments, 0);
 	return 0;
@@ -246,7 +261,7 @@ static int add_protocol(struct request *request, const struct mcp_action *action
 	int r = 0;
 
 	if (is_call)
-		name = TEXT_VIEW(session->tool->name);
+		name = TEXT_VIEW(session->sending->tool->name);
 	if (action->era == MCP_MODERN) {
 		mcp_write_headers(&lines, MCP_VERSION_MODERN, action->method, name);
 		r = is_call ? write_params(session, &lines) : 0;
@@ -254,7 +269,7 @@ static int add_protocol(struct request *request, const struct mcp_action *action
 		mcp_write_headers(&lines, session->version, NULL, (struct text_view){NULL, 0});
 	}
 	if (action->era == MCP_LEGACY && !request->is_initialize && http->session_id) {
-		request->has_session = true;
+		request->session = http->n_sessions;
 		buffer_printf(&lines, "Mcp-Session-Id: %s\n", http->session_id);
 	}
 	return r ? r : add_lines(request, &lines);
@@ -407,23 +422,26 @@ static int finish_request(struct http *http, struct request *request, CURLcode c
 			   is_type(request, "application/json") &&
 			   ((status >= 200 && status < 300) || is_refused);
 	uint64_t id = request->id;
-	bool is_forgotten = status == 404 && request->has_session;
+	bool is_forgotten = status == 404 && request->session != 0;
 	int r = 0;
 
 	note_problem(http, request, code);
 	unlink_request(http, request);
-	if (is_forgotten) {
-		http->is_renewed = true;
+	/* Others may have found that before. */
+	if (is_forgotten && request->session == http->n_sessions) {
+		http->n_sessions++;
 		session->version = NULL;
 		free(take_ptr(http->session_id));
 		r = mcp_client_renew(session->client, clock_now_ms());
-	} else if (has_message) {
+	} else if (has_message && !is_forgotten) {
 		r = mcp_session_take(session, request->body.data, request->body.size);
 	}
 	free_request(request);
 	/* A response that has come ended the request. */
+	http->is_forgotten = is_forgotten;
 	if (r == 0 && id != 0)
 		r = mcp_client_lose(session->client, id, is_refused, clock_now_ms());
+	http->is_forgotten = false;
 	return r ? r : session->error;
 }
 
@@ -469,7 +487,26 @@ static int pump(struct mcp_session *session, int wire, uint64_t due_ms)
 	return r ? r : source.revents != 0;
 }
 
-static const struct mcp_transport transport = {.is_http = true, .carry = carry, .pump = pump};
+/* Answer a call without a response, or let it wait for the next session if the server had forgotten this one. */
+static int lose(struct mcp_session *session, struct mcp_flight *flight)
+{
+	struct http *http = (struct http *)session;
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	if (http->is_forgotten && !flight->is_again) {
+		flight->is_again = true;
+		flight->is_sent = false;
+		return 0;
+	}
+	buffer_append_string(&text, "the server has not answered: ");
+	buffer_append_buffer(&text, &http->problem);
+	if (buffer_status(&text) < 0)
+		return buffer_status(&text);
+	return mcp_session_refuse(session, flight, (struct text_view){text.data, text.size});
+}
+
+static const struct mcp_transport transport = {
+	.is_http = true, .carry = carry, .pump = pump, .lose = lose};
 
 /* ── the life of a session ───────────────────────────────────────────────────────────────────── */
 
@@ -487,17 +524,24 @@ static void write_failure(const struct http *http, struct buffer *out)
 	}
 }
 
-/* Begin a session and work until its tools are listed, until it fails, or until @due_ms. 0 or a negative errno. */
-static int begin(struct http *http, uint64_t due_ms)
+/* Begin a session in the place of one that has failed. 0 or a negative errno. */
+static int begin_session(struct http *http)
 {
-	struct mcp_session *session = &http->session;
-	int r;
-
 	while (http->requests)
 		close_request(http, http->requests->id);
 	free(take_ptr(http->session_id));
+	http->n_sessions++;
 	buffer_reset(&http->problem);
-	r = mcp_session_begin(session);
+	return mcp_session_begin(&http->session);
+}
+
+/* Begin the first session, and work until its tools are listed, until it fails, or until @due_ms. 0 or a negative
+ * errno. */
+static int begin_first(struct http *http, uint64_t due_ms)
+{
+	struct mcp_session *session = &http->session;
+	int r = begin_session(http);
+
 	while (r >= 0 && !session->has_list && !mcp_session_has_failed(session) &&
 		clock_now_ms() < due_ms)
 		r = pump(session, -1, due_ms);
@@ -557,7 +601,7 @@ static int load_http(
 	http->multi = r ? NULL : curl_multi_init();
 	r = http->multi ? 0 : -ENOMEM;
 	r = r ? r : mcp_session_init(&http->session, &transport, load, problems);
-	r = r ? r : begin(http, clock_now_ms() + MCP_START_MS);
+	r = r ? r : begin_first(http, clock_now_ms() + MCP_START_MS);
 	if (r == 0 && !http->session.has_list) {
 		write_failure(http, &text);
 		r = buffer_terminate(&text)
@@ -574,63 +618,59 @@ static int load_http(
 
 /* ── calls ───────────────────────────────────────────────────────────────────────────────────── */
 
-/* Make the session ready for a call, once more if it was lost. Return 0, DRIVER_E_FAILED with the reason in @out, or a
- * negative errno. */
-static int make_ready(struct http *http, uint64_t due_ms, struct buffer *out)
+/* Answer the calls that wait for a session which has failed. 0 or a negative errno. */
+static int refuse_waiting(struct http *http)
 {
-	struct mcp_session *session = &http->session;
-	int r = mcp_session_has_failed(session) ? begin(http, due_ms) : 0;
+	cleanup(buffer_deinit) struct buffer text = {0};
+	int r;
 
-	/* The client begins a session that was forgotten by itself. */
-	while (r >= 0 && !session->version && !mcp_session_has_failed(session) &&
-		clock_now_ms() < due_ms)
-		r = pump(session, -1, due_ms);
-	if (r < 0)
-		return r;
-	if (session->version && session->has_list)
+	if (!mcp_session_has_failed(&http->session) || !mcp_session_has_calls(&http->session))
 		return 0;
-	write_failure(http, out);
-	return DRIVER_E_FAILED;
+	write_failure(http, &text);
+	r = buffer_status(&text);
+	for (size_t i = 0; r == 0 && i < WIRE_CALLS_MAX; i++)
+		if (http->session.flights[i].id != 0)
+			r = mcp_session_refuse(&http->session, &http->session.flights[i],
+				(struct text_view){text.data, text.size});
+	return r;
 }
 
-static int invoke(void *data, const struct driver_call *call, struct buffer *out)
+static int begin(void *data, const struct driver_call *call)
 {
 	struct http *http = data;
-	struct mcp_session *session = &http->session;
-	uint64_t due_ms = clock_now_ms() + call->timeout_ms;
-	int r = make_ready(http, due_ms, out);
+	int r = mcp_session_has_failed(&http->session) ? begin_session(http) : 0;
 
-	http->is_renewed = false;
-	if (r == 0)
-		r = mcp_session_call(session, call, out);
-	if (r == 0 && session->call == MCP_CALL_LOST && http->is_renewed) {
-		r = make_ready(http, due_ms, out);
-		r = r ? r : mcp_session_call(session, call, out);
-	}
-	if (r)
-		return r;
-	if (session->call == MCP_CALL_LOST) {
-		buffer_append_string(out, "the server has not answered: ");
-		buffer_append_buffer(out, &http->problem);
-	}
-	return session->call == MCP_CALL_RESULT ? 0 : DRIVER_E_FAILED;
+	return r ? r : mcp_session_invoke(&http->session, call);
+}
+
+static int cancel(void *data, uint64_t id, bool is_late)
+{
+	struct http *http = data;
+
+	return mcp_session_cancel(&http->session, id, is_late);
 }
 
 static int attend(void *data, int wire)
 {
 	struct http *http = data;
+	bool has_frame = false;
 	int r = 0;
 
-	while (r == 0)
+	while (r == 0 && !has_frame) {
 		r = pump(&http->session, wire, UINT64_MAX);
-	return r < 0 ? r : 0;
+		has_frame = r > 0;
+		r = r < 0 ? r : refuse_waiting(http);
+		r = r ? r : mcp_session_resume(&http->session);
+	}
+	return r;
 }
 
 const struct driver mcp_http_driver = {
 	.kind = "mcp",
 	.load = load_http,
 	.describe = mcp_session_describe,
-	.invoke = invoke,
+	.begin = begin,
+	.cancel = cancel,
 	.attend = attend,
 	.free = free_http,
 };

@@ -2,6 +2,7 @@
 #include "worker/mcp/session.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,14 @@
 
 /* Notes about a server that breaks rules; the later ones are not logged. */
 #define NOTES_MAX 20
+
+/* The reasons of a call of a tool that callers see as it is not any more. */
+#define GONE "the server does not list this tool any more; a reload reads its list again"
+#define CHANGED                                                                                    \
+	"the server has changed this tool since it was described; a reload reads its list again"
+
+/* A frame that grew larger is freed when it was sent. */
+#define KEEP_BYTES ((size_t)64 << 10)
 
 /* ── what the client asks for ────────────────────────────────────────────────────────────────── */
 
@@ -119,37 +128,96 @@ static int transmit(int wire, const struct buffer *frame)
 	return 0;
 }
 
-static int report_progress(struct mcp_session *session, const struct mcp_action *action)
+/* Return the call @id, or NULL; 0: a free place. */
+static struct mcp_flight *find_flight(struct mcp_session *session, uint64_t id)
 {
-	cleanup(buffer_deinit) struct buffer frame = {0};
-	size_t text_size =
-		action->text.size < PROGRESS_TEXT_BYTES ? action->text.size : PROGRESS_TEXT_BYTES;
-	size_t start;
-
-	if (session->call != MCP_CALL_RUNS || !pace_take(&session->pace, clock_now_ms()))
-		return 0;
-	start = wire_begin(&frame);
-	buffer_append_string(&frame, "{\"progress\":");
-	if (action->progress >= 0)
-		json_write_f64(&frame, action->progress);
-	else
-		buffer_append_string(&frame, "null");
-	buffer_append_string(&frame, ",\"text\":");
-	if (action->text.text)
-		json_write_bytes_lossy(&frame, action->text.text, text_size);
-	else
-		buffer_append_string(&frame, "null");
-	buffer_append_char(&frame, '}');
-	wire_finish(&frame, start, WIRE_PROGRESS, session->invocation->id);
-	return buffer_status(&frame) ? buffer_status(&frame) : transmit(session->wire, &frame);
+	for (size_t i = 0; i < WIRE_CALLS_MAX; i++)
+		if (session->flights[i].id == id)
+			return &session->flights[i];
+	return NULL;
 }
 
-static void end_call(struct mcp_session *session, enum mcp_call_state state, struct text_view text)
+/* Begin a frame in session->frame. */
+static struct buffer *begin_frame(struct mcp_session *session, size_t *ret_start)
 {
-	if (session->call != MCP_CALL_RUNS)
-		return;
-	session->call = state;
-	buffer_append(session->out, text.text, text.size);
+	buffer_recycle(&session->frame, KEEP_BYTES);
+	*ret_start = wire_begin(&session->frame);
+	return &session->frame;
+}
+
+static int send_frame(
+	struct mcp_session *session, size_t start, enum wire_kind kind, uint64_t call_id)
+{
+	wire_finish(&session->frame, start, kind, call_id);
+	return buffer_status(&session->frame) ? buffer_status(&session->frame)
+					      : transmit(session->wire, &session->frame);
+}
+
+static int report_progress(struct mcp_session *session, const struct mcp_action *action)
+{
+	struct mcp_flight *flight = find_flight(session, action->call);
+	size_t text_size =
+		action->text.size < PROGRESS_TEXT_BYTES ? action->text.size : PROGRESS_TEXT_BYTES;
+	struct buffer *frame;
+	size_t start;
+
+	if (!flight || !pace_take(&flight->pace, clock_now_ms()))
+		return 0;
+	frame = begin_frame(session, &start);
+	buffer_append_string(frame, "{\"progress\":");
+	if (action->progress >= 0)
+		json_write_f64(frame, action->progress);
+	else
+		buffer_append_string(frame, "null");
+	buffer_append_string(frame, ",\"text\":");
+	if (action->text.text)
+		json_write_bytes_lossy(frame, action->text.text, text_size);
+	else
+		buffer_append_string(frame, "null");
+	buffer_append_char(frame, '}');
+	return send_frame(session, start, WIRE_PROGRESS, flight->id);
+}
+
+/* Send the answer @text of @flight, which is over. 0 or a negative errno. */
+static int answer(struct mcp_session *session, struct mcp_flight *flight, enum wire_kind kind,
+	struct text_view text)
+{
+	size_t start;
+	struct buffer *frame = begin_frame(session, &start);
+	uint64_t id = flight->id;
+
+	if (text.size > flight->output_max) {
+		kind = WIRE_ERROR;
+		buffer_printf(frame, "{\"code\":\"too_large\",\"actual\":%zu,\"max\":%" PRIu32 "}",
+			text.size, flight->output_max);
+	} else {
+		buffer_append(frame, text.text, text.size);
+	}
+	if (buffer_status(frame) < 0) {
+		buffer_deinit(frame);
+		begin_frame(session, &start);
+		kind = WIRE_FAILED;
+		buffer_append_string(frame, "the result cannot be sent: memory is short");
+	}
+	buffer_deinit(&flight->arguments);
+	flight->id = 0;
+	return send_frame(session, start, kind, id);
+}
+
+/* End the call of @action. 0 or a negative errno. */
+static int end_call(
+	struct mcp_session *session, const struct mcp_action *action, enum wire_kind kind)
+{
+	struct mcp_flight *flight = find_flight(session, action->call);
+
+	return flight ? answer(session, flight, kind, action->text) : 0;
+}
+
+static int lose_call(struct mcp_session *session, const struct mcp_action *action)
+{
+	struct mcp_flight *flight = find_flight(session, action->call);
+
+	return flight && session->transport->lose ? session->transport->lose(session, flight) : 0;
 }
 
 /* Return 0 or a negative errno. */
@@ -169,11 +237,9 @@ static int act_on(struct mcp_session *session, const struct mcp_action *action)
 	case MCP_ACT_PROGRESS:
 		return report_progress(session, action);
 	case MCP_ACT_RESULT:
-		end_call(session, MCP_CALL_RESULT, action->text);
-		break;
+		return end_call(session, action, WIRE_RESULT);
 	case MCP_ACT_FAILED:
-		end_call(session, MCP_CALL_FAILED, action->text);
-		break;
+		return end_call(session, action, WIRE_FAILED);
 	case MCP_ACT_NOTE:
 		note(session, action->reason);
 		break;
@@ -185,8 +251,7 @@ static int act_on(struct mcp_session *session, const struct mcp_action *action)
 		fail_session(session, action->reason);
 		break;
 	case MCP_ACT_LOST:
-		end_call(session, MCP_CALL_LOST, (struct text_view){NULL, 0});
-		break;
+		return lose_call(session, action);
 	}
 	return 0;
 }
@@ -217,6 +282,9 @@ void mcp_session_deinit(struct mcp_session *session)
 	buffer_deinit(&session->list);
 	buffer_deinit(&session->reason);
 	buffer_deinit(&session->failure);
+	for (size_t i = 0; i < WIRE_CALLS_MAX; i++)
+		buffer_deinit(&session->flights[i].arguments);
+	buffer_deinit(&session->frame);
 }
 
 int mcp_session_begin(struct mcp_session *session)
@@ -225,7 +293,7 @@ int mcp_session_begin(struct mcp_session *session)
 		.act = act,
 		.data = session,
 		.version = TOOLBOXD_VERSION,
-		.workers = 1,
+		.workers = WIRE_CALLS_MAX,
 		.start_ms = MCP_START_MS,
 		.is_http = session->transport->is_http,
 		.is_legacy = session->configuration.is_legacy,
@@ -292,45 +360,88 @@ void mcp_session_describe(const void *data, struct buffer *out)
 	}
 }
 
-/* Refuse a call of @tool, which callers see as it is not any more. */
-static void refuse_call(const struct listed_tool *tool, struct buffer *out)
+int mcp_session_refuse(
+	struct mcp_session *session, struct mcp_flight *flight, struct text_view text)
 {
-	buffer_append_string(
-		out, tool->state == LISTED_GONE
-			     ? "the server does not list this tool any more"
-			     : "the server has changed this tool since it was described");
-	buffer_append_string(out, "; a reload reads its list again");
+	return answer(session, flight, WIRE_FAILED, text);
 }
 
-int mcp_session_call(
-	struct mcp_session *session, const struct driver_call *call, struct buffer *out)
+bool mcp_session_has_calls(const struct mcp_session *session)
 {
-	const struct listed_tool *tool;
+	for (size_t i = 0; i < WIRE_CALLS_MAX; i++)
+		if (session->flights[i].id != 0)
+			return true;
+	return false;
+}
+
+/* Send the request of @flight, unless its tool is not any more as callers see it. 0 or a negative errno. */
+static int send_call(
+	struct mcp_session *session, struct mcp_flight *flight, struct text_view arguments)
+{
 	int r;
+
+	if (flight->tool->state != LISTED_SAME)
+		return mcp_session_refuse(session, flight,
+			flight->tool->state == LISTED_GONE ? TEXT_VIEW(GONE) : TEXT_VIEW(CHANGED));
+	/* Its response may not be waited for any more when it has been sent. */
+	flight->is_sent = true;
+	session->sending = flight;
+	r = mcp_client_call(session->client, flight->id, TEXT_VIEW(flight->tool->name), arguments);
+	session->sending = NULL;
+	if (r > 0)
+		flight->is_sent = false;
+	return r < 0 ? r : session->error;
+}
+
+static bool is_ready(const struct mcp_session *session)
+{
+	return session->version && session->has_list;
+}
+
+int mcp_session_invoke(struct mcp_session *session, const struct driver_call *call)
+{
+	struct text_view arguments = {call->arguments, call->size};
+	struct mcp_flight *flight = find_flight(session, 0);
 
 	if (call->tool >= session->configuration.n_tools)
 		return -EINVAL;
-	tool = &session->configuration.tools[call->tool];
-	session->call = MCP_CALL_FAILED;
-	if (tool->state != LISTED_SAME) {
-		refuse_call(tool, out);
-		return 0;
+	if (!flight || find_flight(session, call->id))
+		return -EPROTO;
+	*flight = (struct mcp_flight){
+		.id = call->id,
+		.tool = &session->configuration.tools[call->tool],
+		.output_max = call->output_max,
+	};
+	if (session->transport->is_http) {
+		buffer_append(&flight->arguments, arguments.text, arguments.size);
+		if (buffer_status(&flight->arguments) < 0)
+			return buffer_status(&flight->arguments);
 	}
-	session->call = MCP_CALL_RUNS;
-	session->tool = tool;
-	session->invocation = call;
-	session->out = out;
-	session->pace = (struct pace){0};
-	r = mcp_client_call(session->client, call->id, TEXT_VIEW(tool->name),
-		(struct text_view){call->arguments, call->size});
-	if (r > 0)
-		session->call = MCP_CALL_LOST;
-	while (r >= 0 && session->call == MCP_CALL_RUNS && !mcp_session_has_failed(session))
-		r = session->transport->pump(session, -1, UINT64_MAX);
-	if (session->call == MCP_CALL_RUNS)
-		session->call = MCP_CALL_LOST;
-	session->out = NULL;
-	session->tool = NULL;
-	session->invocation = NULL;
-	return r < 0 ? r : buffer_status(out);
+	return is_ready(session) ? send_call(session, flight, arguments) : 0;
+}
+
+int mcp_session_resume(struct mcp_session *session)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && is_ready(session) && i < WIRE_CALLS_MAX; i++) {
+		struct mcp_flight *flight = &session->flights[i];
+
+		if (flight->id != 0 && !flight->is_sent)
+			r = send_call(session, flight,
+				(struct text_view){flight->arguments.data, flight->arguments.size});
+	}
+	return r;
+}
+
+int mcp_session_cancel(struct mcp_session *session, uint64_t id, bool is_late)
+{
+	struct mcp_flight *flight = find_flight(session, id);
+	int r;
+
+	if (!flight)
+		return 0;
+	r = flight->is_sent ? mcp_client_cancel(session->client, id, is_late, clock_now_ms()) : 0;
+	r = r ? r : session->error;
+	return r ? r : mcp_session_refuse(session, flight, TEXT_VIEW("cancelled"));
 }

@@ -7,6 +7,7 @@
 #include "mcp/client/client.h"
 #include "util/buffer.h"
 #include "util/pace.h"
+#include "wire/wire.h"
 #include "worker/driver.h"
 #include "worker/mcp/configuration.h"
 
@@ -17,6 +18,12 @@
  *     session.c ───┤
  *                  └─ http.c   requests of libcurl
  *
+ * It carries up to WIRE_CALLS_MAX calls at a time, and sends their answers to the wire itself:
+ *
+ *   INVOKE ─▶ waits ─▶ sent ─▶ RESULT, FAILED or ERROR, once     waits: over HTTP, until the session is ready
+ *               ▲       │
+ *               └───────┘ lost with a session that the server has forgotten, once
+ *
  * Callers see the list of an earlier session. So a tool is only called when the server still describes it as it
  * did then (mcp/client/pin.h).
  */
@@ -26,10 +33,14 @@
 #define MCP_START_MS 57000
 
 struct mcp_session;
+struct mcp_flight;
 
 /* The part of a session that moves messages. Each embeds the session as its first member. */
 struct mcp_transport {
 	bool is_http;
+
+	/* Act on a call whose response does not come any more. NULL: its host ends. 0 or a negative errno. */
+	int (*lose)(struct mcp_session *session, struct mcp_flight *flight);
 
 	/* Carry out MCP_ACT_SEND or MCP_ACT_CLOSE. 0 or a negative errno, which ends the session. */
 	int (*carry)(struct mcp_session *session, const struct mcp_action *action);
@@ -39,12 +50,15 @@ struct mcp_transport {
 	int (*pump)(struct mcp_session *session, int wire, uint64_t due_ms);
 };
 
-enum mcp_call_state {
-	MCP_CALL_NONE,
-	MCP_CALL_RUNS,
-	MCP_CALL_RESULT,
-	MCP_CALL_FAILED,
-	MCP_CALL_LOST,
+/* A call that has no answer yet. */
+struct mcp_flight {
+	uint64_t id; /* 0: this place is free */
+	const struct listed_tool *tool;
+	uint32_t output_max;
+	bool is_sent;
+	bool is_again;           /* it was lost with a session before */
+	struct buffer arguments; /* over HTTP, where they may be sent later, or again */
+	struct pace pace;        /* for its reports of progress */
 };
 
 struct mcp_session {
@@ -62,11 +76,9 @@ struct mcp_session {
 	unsigned int n_notes;
 	int error; /* a negative errno: the session cannot go on */
 
-	enum mcp_call_state call;
-	const struct listed_tool *tool;       /* the one that is called */
-	const struct driver_call *invocation; /* likewise */
-	struct buffer *out;                   /* its result is appended here */
-	struct pace pace;                     /* for the reports of progress */
+	struct mcp_flight flights[WIRE_CALLS_MAX];
+	const struct mcp_flight *sending; /* the one whose request is being sent */
+	struct buffer frame;
 };
 
 /* Read the LOAD frame into the zeroed @session. 0, DRIVER_E_REFUSED, or a negative errno. */
@@ -90,10 +102,21 @@ int mcp_session_timeout(const struct mcp_session *session, uint64_t due_ms);
 /* Return whether the session is over, or has failed to list its tools. */
 bool mcp_session_has_failed(const struct mcp_session *session);
 
-/* Run @call until it ends in any way (session->call), or the transport has an error, which is returned. @out gets the
- * result or the text of a failure. */
-int mcp_session_call(
-	struct mcp_session *session, const struct driver_call *call, struct buffer *out);
+/* The begin() of a driver: send the call, or let it wait for mcp_session_resume(). */
+int mcp_session_invoke(struct mcp_session *session, const struct driver_call *call);
+
+/* Send the calls that wait, if the session is ready. 0 or a negative errno. */
+int mcp_session_resume(struct mcp_session *session);
+
+/* The cancel() of a driver. */
+int mcp_session_cancel(struct mcp_session *session, uint64_t id, bool is_late);
+
+/* Answer the call @flight, which fails because of @text. 0 or a negative errno. */
+int mcp_session_refuse(
+	struct mcp_session *session, struct mcp_flight *flight, struct text_view text);
+
+/* Return whether it has calls without an answer. */
+bool mcp_session_has_calls(const struct mcp_session *session);
 
 /* The describe() of a driver. */
 void mcp_session_describe(const void *data, struct buffer *out);

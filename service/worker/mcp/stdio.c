@@ -4,7 +4,7 @@
  * The driver of toolbox-mcp-host: a server over stdio.
  *
  *   LOAD ─▶ start the server, find its era, list its tools ─▶ LOADED, with the list if that is what was asked for
- *   INVOKE ─▶ tools/call ─▶ its response      between calls: its pings, changes of its list, its end
+ *   INVOKE ─▶ tools/call ─▶ its response      meanwhile: other calls, its pings, changes of its list, its end
  *
  * Callers see the list of an earlier session. So a tool is only called when the server still describes it as it
  * did then (mcp/client/pin.h). When the server ends, this host ends in the same way, and the daemon treats it as
@@ -206,16 +206,19 @@ static int load_stdio(
 
 /* ── calls ───────────────────────────────────────────────────────────────────────────────────── */
 
-static int invoke(void *data, const struct driver_call *call, struct buffer *out)
+/* A session that is over is noticed by attend(), as the end of a server is. */
+static int begin(void *data, const struct driver_call *call)
 {
 	struct stdio *stdio = data;
-	int r = mcp_session_call(&stdio->session, call, out);
 
-	if (r < 0 && r != -EPIPE)
-		return r;
-	if (stdio->session.call == MCP_CALL_LOST)
-		end_like_server(stdio);
-	return stdio->session.call == MCP_CALL_RESULT ? 0 : DRIVER_E_FAILED;
+	return mcp_session_invoke(&stdio->session, call);
+}
+
+static int cancel(void *data, uint64_t id, bool is_late)
+{
+	struct stdio *stdio = data;
+
+	return mcp_session_cancel(&stdio->session, id, is_late);
 }
 
 static int attend(void *data, int wire)
@@ -234,7 +237,8 @@ const struct driver mcp_stdio_driver = {
 	.kind = "mcp",
 	.load = load_stdio,
 	.describe = mcp_session_describe,
-	.invoke = invoke,
+	.begin = begin,
+	.cancel = cancel,
 	.attend = attend,
 	.free = free_stdio,
 };
