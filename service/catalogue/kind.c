@@ -5,6 +5,7 @@
 #define PYTHON_TIMEOUT_MS 30000
 #define MCP_TIMEOUT_MS    30000
 #define MCP_START_MS      60000
+#define MCP_MOST_MS       600000
 
 static const struct kind_facts facts[N_KINDS] = {
 	[KIND_NATIVE] =
@@ -56,6 +57,7 @@ static const struct kind_facts facts[N_KINDS] = {
 			.sandbox = SANDBOX_COMMAND,
 			.workers = 1,
 			.timeout_ms = MCP_TIMEOUT_MS,
+			.most_ms = MCP_MOST_MS,
 			.start_least_ms = MCP_START_MS,
 			.describes_tools = true,
 			.has_guard = true,

@@ -32,6 +32,7 @@ struct kind_facts {
 	uint32_t workers;
 	uint32_t memory_mb;  /* limit of the address space; 0: none */
 	uint64_t timeout_ms; /* deadline of a call */
+	uint64_t most_ms;    /* to which the progress of a call extends it; 0: it does not */
 	uint64_t
 		start_least_ms; /* its hosts may take so long to start, whatever the configuration has */
 	bool coerces;

@@ -31,6 +31,9 @@ struct runner_call {
 	uint64_t id;           /* chosen by the owner, not 0, unique while the call is in flight */
 	uint32_t tool;         /* index in the package */
 	uint64_t left_ms;      /* the rest of its time, while the clock does not run */
+	uint64_t most_ms;    /* its progress begins the deadline anew, up to this time since it was
+				  submitted; 0: it does not. Set by the owner */
+	uint64_t timeout_ms; /* the deadline that begins anew */
 	struct loop_timer clock; /* the deadline, while the clock runs */
 	struct buffer arguments; /* JSON text, while the call waits */
 	struct buffer caller;    /* JSON text, of kinds that ask who calls; set by the owner */

@@ -24,7 +24,8 @@
  *                       └── clock, cancel, no worker ────┴──▶ end_call: done(), once
  */
 
-#define MS_PER_S UINT64_C(1000)
+#define MS_PER_S  UINT64_C(1000)
+#define NS_PER_MS UINT64_C(1000000)
 
 #define REASON_BYTES 512
 
@@ -491,11 +492,24 @@ static void call_is_done(void *data, struct worker *worker, struct runner_call *
 	go_to_rest(runner);
 }
 
+/* Begin the deadline of @call, which runs, anew. */
+static void renew_clock(struct runner_call *call)
+{
+	uint64_t passed_ms = (clock_now_ns() - call->submitted_ns) / NS_PER_MS;
+	uint64_t left_ms = call->most_ms > passed_ms ? call->most_ms - passed_ms : 0;
+
+	left_ms = call->timeout_ms < left_ms ? call->timeout_ms : left_ms;
+	if (left_ms > runner_call_left_ms(call))
+		loop_timer_arm(&call->clock, left_ms);
+}
+
 static void call_has_progressed(
 	void *data, struct runner_call *call, const struct json_tape *progress)
 {
 	struct runner *runner = data;
 
+	if (call->most_ms > 0)
+		renew_clock(call);
 	runner->handler.progressed(runner->data, call, progress);
 }
 
@@ -719,6 +733,7 @@ int runner_submit(struct runner *runner, struct runner_call *call, const char *a
 		return RUNNER_E_QUARANTINED;
 	call->runner = runner;
 	call->left_ms = timeout_ms;
+	call->timeout_ms = timeout_ms;
 	call->submitted_ns = clock_now_ns();
 	if (runner->n_waiting == 0 && may_run(runner, call->tool))
 		worker = find_ready(runner);

@@ -38,7 +38,8 @@
  * A worker that is no longer needed (idle_s over, the runner retired, the daemon stops) ends its
  * toolbox in order while everything else goes on (host/reaper.h); one that runs a call is killed.
  *
- * The clock of a call counts waiting and running, except while the first worker starts. The runner
+ * The clock of a call counts waiting and running, except while the first worker starts. Each report of
+ * progress of a call with most_ms begins its deadline anew, up to that time in all. The runner
  * kills the host of a call that runs over its deadline or is cancelled: there is no other way to
  * stop a C function. Only a host that carries calls ends one and goes on. After a crash it starts a worker again at once, then after 50 ms doubling to
  * 5 s (runner/crashes.h).

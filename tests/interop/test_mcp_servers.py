@@ -130,6 +130,17 @@ def test_progress_is_told(servers):
         assert told == [one for one in [(step / 4, f"step {step}") for step in range(1, 5)] if one in told]
 
 
+def test_progress_begins_the_deadline_of_a_tool_anew_and_not_that_of_a_caller(servers):
+    servers.add("box", tools={"wait": {"timeout_ms": int(1000 * SLOWNESS)}})
+    with Caller(servers.start().url) as caller:
+        servers.await_tools(caller)
+        caller.invoke("add", {"a": 1})
+        assert text_of(caller.invoke("wait", {"seconds": 2 * SLOWNESS}, seconds=30 * SLOWNESS)) == "waited"
+        assert caller.invoke("wait", {"seconds": 8 * SLOWNESS}, seconds=30 * SLOWNESS)["code"] == "timeout"
+        assert caller.invoke("wait", {"seconds": 2 * SLOWNESS}, timeout_ms=int(999 * SLOWNESS),
+                             seconds=30 * SLOWNESS)["code"] == "timeout"
+
+
 def begin(caller, name, args, count=1, **more):
     """Begin calls; their marks."""
     return [caller.send("ovos.tools.invoke", {"name": name, "args": args, "call_id": f"{name}-{number}", **more},

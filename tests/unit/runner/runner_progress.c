@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 
 #include "calls.h"
+#include "util/clock.h"
 
 /* Hosts that report the progress of their calls too often. */
 
@@ -22,4 +23,28 @@ Test(runner_progress, is_reported_at_a_limited_rate)
 	cr_expect_eq(call->outcome, CALL_TIMED_OUT);
 	cr_expect_gt(calls.n_progress, 0);
 	cr_expect_lt(calls.n_progress, 2500, "%u", calls.n_progress);
+}
+
+Test(runner_progress, begins_a_deadline_anew_up_to_the_time_that_it_has_in_all)
+{
+	uint64_t began_ms = clock_now_ms();
+	struct call *call;
+
+	calls_start();
+	calls.most_ms = 1500;
+	call = calls_submit("report", "{\"id\":1}", 300, NULL);
+	calls_wait(1);
+	cr_expect_eq(call->outcome, CALL_TIMED_OUT);
+	cr_expect_geq(clock_now_ms() - began_ms, 1500);
+}
+
+Test(runner_progress, never_makes_a_deadline_shorter)
+{
+	uint64_t began_ms = clock_now_ms();
+
+	calls_start();
+	calls.most_ms = 1;
+	calls_submit("report", "{\"id\":1}", 300, NULL);
+	calls_wait(1);
+	cr_expect_geq(clock_now_ms() - began_ms, 300);
 }
