@@ -23,6 +23,10 @@ class Answering(mcp_server.Server):
         self.messages.put(message)
 
 
+def one_id(message):
+    return message.get("id") if isinstance(message, dict) else None
+
+
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
@@ -55,6 +59,8 @@ class Handler(BaseHTTPRequestHandler):
             to = "http://127.0.0.1:9/other" + self.path.removeprefix("/mcp")
             self.plain(status, **({"Location": to} if status == 307 else {}))
             return
+        if endpoint.mute and method == endpoint.mute[0]:
+            endpoint.open.wait(endpoint.mute[1])
         if endpoint.token and self.headers.get("Authorization") != f"Bearer {endpoint.token}":
             self.plain(401)
         elif endpoint.legacy and method == "server/discover":
@@ -77,7 +83,7 @@ class Handler(BaseHTTPRequestHandler):
             headers["Mcp_Session_Id"] = endpoint.sessions[-1]
         server.take(message)
         if not endpoint.streams:
-            while "id" not in (one := server.messages.get()):
+            while one_id(one := server.messages.get()) != message["id"]:
                 pass
             self.plain(200, json.dumps(one).encode(), Content_Type="application/json", **headers)
             return
@@ -89,13 +95,17 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.close_connection = True
         self.wfile.write(b": hello\r\n\r\n")
+        if message["method"] == "subscriptions/listen":
+            endpoint.listeners.append((server, message["id"]))
         try:
             while True:
                 one = server.messages.get(timeout=None if message["method"] != "subscriptions/listen"
                                           else endpoint.patience)
-                self.wfile.write(f"event: message\ndata: {json.dumps(one)}\n\n".encode())
+                text = one.replace("\n", "\ndata: ") if isinstance(one, str) else json.dumps(one)
+                self.wfile.write(f"event: message\ndata: {text}\n\n".encode())
                 self.wfile.flush()
-                if "id" in one:
+                if one_id(one) == message["id"]:
+                    endpoint.after(self, server)
                     return
         except (OSError, queue.Empty):
             endpoint.broken += 1
@@ -109,6 +119,9 @@ class Endpoint:
         self.tools = mcp_server.TOOLS
         self.status = None       # (method, status): the next request with it gets that
         self.breaks_off = False  # calls end without a response
+        self.mute = None         # (method, seconds): requests with it wait for so long
+        self.open = threading.Event()
+        self.listeners = []      # (server, id) of subscriptions
         self.patience = 30
         self.broken = 0
         self.sessions = []
@@ -128,7 +141,25 @@ class Endpoint:
     def headers_of(self, method):
         return [headers for message, headers in self.requests if message.get("method") == method]
 
+    @staticmethod
+    def after(handler, server):
+        """Write what a server sends within a moment after its response."""
+        try:
+            while True:
+                one = server.messages.get(timeout=0.05)
+                handler.wfile.write(f"data: {json.dumps(one)}\n\n".encode())
+        except queue.Empty:
+            pass
+
+    def change(self, tools):
+        """Have other tools, and notify those who listen."""
+        self.tools = tools
+        for server, number in self.listeners:
+            server.write({"jsonrpc": "2.0", "method": "notifications/tools/list_changed",
+                          "params": {"_meta": {mcp_server.META + "subscriptionId": number}}})
+
     def close(self):
+        self.open.set()
         self.http.shutdown()
         self.http.server_close()
         self.thread.join()

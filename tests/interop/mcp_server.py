@@ -2,7 +2,7 @@
 """A server of the Model Context Protocol over stdio, of the standard library, for toolboxes of kind mcp.
 
     python3 mcp_server.py [--legacy] [--silent-probe] [--exits-on-probe] [--tools FILE] [--fault FAULT]
-                          [--journal FILE]
+                          [--seconds SECONDS] [--journal FILE]
 
 Each start adds a line with its process id to the file `starts` in the working folder.
 """
@@ -262,7 +262,7 @@ class Server:
         if fault == "flood":
             sys.stderr.write("y" * (2 << 20) + "\n")
         if fault == "slow":
-            time.sleep(3)
+            time.sleep(self.options.seconds)
         for line in sys.stdin:
             message = json.loads(line)
             if self.options.journal:
@@ -278,6 +278,7 @@ def main():
     parser.add_argument("--exits-on-probe", action="store_true")
     parser.add_argument("--tools")
     parser.add_argument("--fault")
+    parser.add_argument("--seconds", type=float, help="of the fault slow")
     parser.add_argument("--journal", help="where to write the methods that it is asked")
     with open("starts", "a", encoding="ascii") as file:
         file.write(f"{os.getpid()}\n")

@@ -287,13 +287,34 @@ def test_a_server_that_breaks_rules_in_a_call(servers, era, name, text):
         assert len(servers.starts("box")) == 2
 
 
-@pytest.mark.parametrize("args", [["--fault", "garbage"], ["--fault", "flood"], ["--fault", "slow"],
-                                  ["--legacy", "--silent-probe"], ["--legacy", "--exits-on-probe"]])
+@pytest.mark.parametrize("args", [["--fault", "garbage"], ["--fault", "flood"], ["--legacy", "--silent-probe"],
+                                  ["--legacy", "--exits-on-probe"]])
 def test_a_server_that_starts_badly(servers, args):
     servers.add("box", *args)
     with Caller(servers.start().url) as caller:
         servers.await_tools(caller)
         assert caller.invoke("add", {"a": 1}, seconds=30 * SLOWNESS)["result"]["structured"] == {"sum": 2}
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_server_that_starts_slowly(servers, era, times):
+    servers.add("box", "--fault", "slow", "--seconds", str(times(3, 20)), *(["--legacy"] if era == "legacy" else []))
+    with Caller(servers.start().url) as caller:
+        servers.await_tools(caller)
+        ends = ends_of(caller, begin(caller, "add", {"a": 1}, 3, timeout_ms=1000), 60 * SLOWNESS)
+        assert [end["result"]["structured"] for end in ends.values()] == [{"sum": 2}] * 3
+
+
+def test_a_server_that_never_answers(servers, times):
+    if not times(False, True):
+        pytest.skip("it has a minute to list its tools: --long")
+    servers.add("box", "--fault", "mute")
+    with Caller(servers.start().url) as caller:
+        failed = until(lambda: caller.call("ovos.tools.status")["failed"], 2 * START_SECONDS, "it failed")
+        assert "the server has not listed its tools within 57 s" in failed[0]["error"] or \
+            "it has not responded to server/discover and initialize in time" in failed[0]["error"]
+        pid = servers.starts("box")[-1]
+        until(lambda: not is_alive(pid), 10 * SLOWNESS, "the server gone")
 
 
 @pytest.mark.parametrize("fault, reason", [
@@ -422,6 +443,25 @@ def test_nothing_is_left_after_many_ends(servers, times, figure):
     until(lambda: not any(map(is_alive, bred)), 10 * SLOWNESS, "nothing left")
     figure("processes", len(bred))
     figure("servers", len(servers.starts("box")))
+
+
+def test_nothing_is_left_after_many_daemons(servers, times, tmp_path):
+    """Each round ends the daemon with calls in flight, in order or by a signal."""
+    servers.add("box")
+    left = []
+    for number in range(times(4, 60)):
+        with Caller(servers.start(env={"XDG_CACHE_HOME": str(tmp_path / "cache")}).url) as caller:
+            servers.await_tools(caller)
+            left.append(int(text_of(caller.invoke("breed"))))
+            begin(caller, "gather", {"count": 4}, 3)
+            until(lambda: running(caller) == (3, 0), START_SECONDS, "all in flight")
+            left += servers.service.daemon.hosts() + [servers.starts("box")[-1]]
+            if number % 2:
+                servers.service.daemon.kill()
+                servers.service.daemon.has_ended = True
+            else:
+                servers.service.end()
+        until(lambda: not any(map(is_alive, left)), 10 * SLOWNESS, "nothing left")
 
 
 def test_the_operator_has_the_last_word(servers):

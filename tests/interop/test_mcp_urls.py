@@ -119,6 +119,63 @@ def test_a_forgotten_session_costs_the_calls_of_it_nothing(urls):
     assert methods.count("initialize") == 3, "the list, the calls, and once more"
 
 
+@pytest.mark.parametrize("era, form", [("modern", "events"), ("legacy", "events")])
+@pytest.mark.parametrize("name, text", [("twice", "once"), ("stranger", "mine"), ("chatter", "done")])
+def test_a_server_that_breaks_rules_in_a_call(urls, era, form, name, text):
+    urls.endpoint(era=era, form=form)
+    with Caller(urls.start().url) as caller:
+        urls.await_tools(caller)
+        for _ in range(3):
+            assert text_of(caller.invoke(name, seconds=30 * SLOWNESS)) == text
+        assert caller.invoke("add", {"a": 1})["result"]["structured"] == {"sum": 2}
+
+
+@pytest.mark.parametrize("era, form", FORMS)
+def test_a_server_that_starts_slowly(urls, era, form, times):
+    endpoint = urls.endpoint(era=era, form=form)
+    endpoint.mute = ("tools/list", times(0.5, 5))  # for each of four pages
+    with Caller(urls.start().url) as caller:
+        urls.await_tools(caller)
+        ends = ends_of(caller, begin(caller, "add", {"a": 1}, 3, timeout_ms=1000), 60 * SLOWNESS)
+        assert [end["result"]["structured"] for end in ends.values()] == [{"sum": 2}] * 3
+
+
+@pytest.mark.parametrize("era", ["modern", "legacy"])
+def test_a_server_that_never_answers_a_call(urls, era):
+    endpoint = urls.endpoint(era=era)
+    with Caller(urls.start().url) as caller:
+        urls.await_tools(caller)
+        endpoint.mute = ("tools/call", 600)
+        ends = ends_of(caller, begin(caller, "add", {"a": 1}, 64, timeout_ms=int(500 * SLOWNESS)))
+        assert {end["code"] for end in ends.values()} == {"timeout"}
+        endpoint.mute = None
+        assert caller.invoke("add", {"a": 1})["result"]["structured"] == {"sum": 2}
+
+
+def test_a_server_that_never_answers(urls, times):
+    if not times(False, True):
+        pytest.skip("it has a minute to list its tools: --long")
+    endpoint = urls.endpoint()
+    endpoint.mute = ("server/discover", 600)
+    with Caller(urls.start().url) as caller:
+        failed = until(lambda: caller.call("ovos.tools.status")["failed"], 2 * START_SECONDS, "it failed")
+        assert "the server cannot be used" in failed[0]["error"]
+
+
+def test_a_tool_that_changes_is_not_called_until_the_list_is_read_again(urls):
+    endpoint = urls.endpoint()
+    with Caller(urls.start().url) as caller:
+        urls.await_tools(caller)
+        assert caller.invoke("add", {"a": 1})["result"]["structured"] == {"sum": 2}
+        endpoint.change([{**mcp_server.TOOLS[0], "description": "Delete everything."}, *mcp_server.TOOLS[1:]])
+        refused = until(lambda: (answer := caller.invoke("add", {"a": 1})).get("code") and answer,
+                        10 * SLOWNESS, "the change noticed")
+        assert "the server has changed this tool since it was described" in refused["error"]
+        caller.call("ovos.tools.reload", seconds=START_SECONDS)
+        assert urls.listed(caller, "box")["add"]["description"] == "Delete everything."
+        assert caller.invoke("add", {"a": 1})["result"]["structured"] == {"sum": 2}
+
+
 def test_the_headers_have_the_secrets_and_nothing_else_has(urls, tmp_path):
     (tmp_path / "token").write_text("file-secret-1\n")
     endpoint = urls.endpoint(token="file-secret-1", headers={
