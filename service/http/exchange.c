@@ -170,7 +170,8 @@ static void take_progress(struct address *address, const struct json_tape *progr
 
 	if (!exchange->is_stream || !exchange->connection)
 		return;
-	if (number != JSON_NONE && json_number_f64(progress, number, &value) != 0)
+	if (number != JSON_NONE && (json_type_at(progress, number) != JSON_NUMBER ||
+					   json_number_f64(progress, number, &value) != 0))
 		number = JSON_NONE;
 	if (!is_due(exchange, value))
 		return;

@@ -48,6 +48,9 @@ def own(request, launch, tmp_path):
         tool("where", {"shell": "pwd; echo $K"}, ),
         tool("gone", {"argv": ["./gone"]}),
         tool("chatty", {"shell": "echo result; echo a note for the log >&2"}),
+        tool("report", {"shell": """for n in 0 0.5 1; do
+            echo '{"progress": '$n', "text": "'"$TOOL_ARG_TEXT"'"}' >&$TOOL_PROGRESS_FD
+            done; echo nonsense >&3; echo more >&3; echo reported"""}),
     ], env={"K": "from the manifest"})
     service = launch({}, [folder], kind=request.param)
     with Caller(service.url) as caller:
@@ -57,6 +60,15 @@ def own(request, launch, tmp_path):
 def output(answer):
     assert "error" not in answer, answer
     return answer["result"]["output"]
+
+
+def test_a_program_reports_its_progress(own):
+    caller, _, service = own
+    assert output(caller.invoke("report", {"text": "caf\u00e9"}, progress=True)) == "reported"
+    reports = [message.data for message in caller.settle() if message.type == "ovos.tools.call.progress"]
+    assert [(one["progress"], one["text"]) for one in reports] == [(n, "caf\u00e9") for n in (0, 0.5, 1)]
+    until(lambda: "progress: ignored a line" in service.daemon.log(), 5 * SLOWNESS, "it in the log")
+    assert service.daemon.log().count("progress: ignored a line") == 1
 
 
 @pytest.mark.parametrize("name", ["say", "inside", "shell"])

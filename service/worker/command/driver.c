@@ -33,6 +33,7 @@ struct command_driver {
 	uint32_t n_tools;
 	struct command_fill fill;
 	struct command_run run;
+	struct command_progress progress;
 	struct json_tape arguments;
 	struct json_tape output;
 };
@@ -87,6 +88,7 @@ static void unload_commands(void *data)
 	free(driver->tools);
 	command_fill_deinit(&driver->fill);
 	command_run_deinit(&driver->run);
+	command_progress_deinit(&driver->progress);
 	json_tape_deinit(&driver->arguments);
 	json_tape_deinit(&driver->output);
 	free(driver);
@@ -99,11 +101,14 @@ static int load_commands(
 	struct command_driver *driver = calloc(1, sizeof(*driver));
 	int r = driver ? load_tools(load, driver, problems) : -ENOMEM;
 
-	if (r)
+	if (r) {
 		unload_commands(driver);
-	else
-		*ret_driver = driver;
-	return r;
+		return r;
+	}
+	driver->progress.wire = load->wire;
+	driver->run.progress = &driver->progress;
+	*ret_driver = driver;
+	return 0;
 }
 
 static void describe_nothing(const void *data, struct buffer *out)
@@ -129,6 +134,7 @@ static int run_program(struct command_driver *driver, const struct command_tool 
 		run->input_size = call->size;
 		run->output_max = call->output_max;
 		run->errors_max = call->stderr_max;
+		command_progress_begin(&driver->progress, call->id);
 		r = command_run(run);
 	}
 	if (r < 0)

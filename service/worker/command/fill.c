@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "util/environment.h"
+#include "worker/command/progress.h"
 
 /* Memory that grew larger for one call is freed after it. */
 #define KEEP_BYTES (256u << 10)
@@ -79,6 +80,7 @@ char *command_fill_fixed(const struct command *command, const char *name)
 		buffer_printf(&out, "TOOL_NAME=%s", name);
 		buffer_append_char(&out, '\0');
 	}
+	append_new(&out, COMMAND_PROGRESS_VARIABLE);
 	return buffer_take(&out, NULL);
 }
 

@@ -35,7 +35,7 @@ int command_fill(struct command_fill *fill, const struct command *command, const
 	const char *caller, size_t caller_size, const struct json_tape *tape, uint32_t object);
 
 /* Return the environment that every call of the tool @name has: the command's own variables, then
- * those of this process, then TOOL_NAME. The caller frees it; NULL when memory is short. */
+ * those of this process, then TOOL_NAME and TOOL_PROGRESS_FD. The caller frees it; NULL when memory is short. */
 char *command_fill_fixed(const struct command *command, const char *name);
 
 /* Free buffers that grew large. */

@@ -19,6 +19,10 @@
 /* Size of one read; a pipe holds no more. */
 #define READ_BYTES 65536u
 
+/* Size of one read of progress, and what is still read of it when the program has ended. */
+#define PROGRESS_BYTES 4096u
+#define PROGRESS_READS 16
+
 /* A buffer that grew larger is freed after its call. */
 #define KEEP_BYTES (256u << 10)
 
@@ -31,6 +35,7 @@
 enum source {
 	OUTPUT,
 	ERRORS,
+	PROGRESS,
 	EXIT,
 	N_SOURCES,
 };
@@ -78,53 +83,61 @@ static int make_input(const struct command_run *run, int *ret_fd)
 	return 0;
 }
 
-/* All descriptors of the host close on exec. These three are above 2, because the host has its own
- * 0, 1 and 2. */
+/* All descriptors of the host close on exec. These four are above 2, because the host has its own
+ * 0, 1 and 2; any of them may be 3, which is therefore replaced last. */
 static int set_actions(
-	posix_spawn_file_actions_t *actions, const char *cwd, int input, int output, int errors)
+	posix_spawn_file_actions_t *actions, const char *cwd, int input, const int outputs[3])
 {
 	int r = posix_spawn_file_actions_adddup2(actions, input, STDIN_FILENO);
 
-	r = r ? r : posix_spawn_file_actions_adddup2(actions, output, STDOUT_FILENO);
-	r = r ? r : posix_spawn_file_actions_adddup2(actions, errors, STDERR_FILENO);
+	r = r ? r : posix_spawn_file_actions_adddup2(actions, outputs[OUTPUT], STDOUT_FILENO);
+	r = r ? r : posix_spawn_file_actions_adddup2(actions, outputs[ERRORS], STDERR_FILENO);
+	r = r ? r
+	      : posix_spawn_file_actions_adddup2(actions, outputs[PROGRESS], COMMAND_PROGRESS_FD);
 	return r || !cwd ? r : posix_spawn_file_actions_addchdir_np(actions, cwd);
 }
 
 /* Return 0 or a negative errno; the functions of posix_spawn return positive ones. */
-static int spawn(const struct command_run *run, int input, int output, int errors, pid_t *ret_pid)
+static int spawn(const struct command_run *run, int input, const int outputs[3], pid_t *ret_pid)
 {
 	posix_spawn_file_actions_t actions;
 	int r = posix_spawn_file_actions_init(&actions);
 
 	if (r)
 		return -r;
-	r = set_actions(&actions, run->cwd, input, output, errors);
+	r = set_actions(&actions, run->cwd, input, outputs);
 	r = r ? r
 	      : spawn_process(ret_pid, run->program, &actions, run->arguments, run->environment);
 	posix_spawn_file_actions_destroy(&actions);
 	return -r;
 }
 
+/* Open the pipes. The ends of the program are -1 from the first on that cannot be opened. */
+static int open_pipes(struct running *running, int outputs[3])
+{
+	for (size_t i = 0; i < 3; i++) {
+		int ends[2];
+
+		if (pipe2(ends, O_CLOEXEC) < 0)
+			return -errno;
+		running->sources[i].fd = ends[0];
+		outputs[i] = ends[1];
+	}
+	return 0;
+}
+
 static int start(struct running *running)
 {
 	cleanup_close int input = -1;
-	int output[2];
-	int errors[2];
+	int outputs[3] = {-1, -1, -1};
 	int r = make_input(running->run, &input);
 
-	if (r)
-		return r;
-	if (pipe2(output, O_CLOEXEC) < 0)
-		return -errno;
-	running->sources[OUTPUT].fd = output[0];
-	cleanup_close int program_output = output[1];
-
-	if (pipe2(errors, O_CLOEXEC) < 0)
-		return -errno;
-	running->sources[ERRORS].fd = errors[0];
-	cleanup_close int program_errors = errors[1];
-
-	return spawn(running->run, input, program_output, program_errors, &running->pid);
+	r = r ? r : open_pipes(running, outputs);
+	r = r ? r : spawn(running->run, input, outputs, &running->pid);
+	for (size_t i = 0; i < 3; i++)
+		if (outputs[i] >= 0)
+			close(outputs[i]);
+	return r;
 }
 
 /* ── while it runs ───────────────────────────────────────────────────────────────────────────── */
@@ -192,13 +205,38 @@ static void take_last_errors(struct running *running)
 		take_errors(running);
 }
 
+/* Read once. Return false at the end of file. */
+static bool take_progress(struct running *running)
+{
+	char bytes[PROGRESS_BYTES];
+	ssize_t n = read(running->sources[PROGRESS].fd, bytes, sizeof(bytes));
+
+	if (n < 0 && errno == EINTR)
+		return true;
+	if (n > 0)
+		command_progress_take(running->run->progress, bytes, (size_t)n);
+	else
+		end_source(running, PROGRESS);
+	return n > 0;
+}
+
+/* Read the progress that came before the end. Another process may hold the pipe, and write on. */
+static void take_last_progress(struct running *running)
+{
+	struct pollfd *source = &running->sources[PROGRESS];
+
+	for (int i = 0; i < PROGRESS_READS && source->fd >= 0 && poll(source, 1, 0) > 0; i++)
+		if (!take_progress(running))
+			return;
+}
+
 /* Read until stdout is closed, or until the program ends. */
 static void attend(struct running *running)
 {
 	struct pollfd *sources = running->sources;
 
 	while (!running->run->is_too_large) {
-		if (sources[OUTPUT].fd < 0 && sources[ERRORS].fd < 0)
+		if (sources[OUTPUT].fd < 0 && sources[ERRORS].fd < 0 && sources[PROGRESS].fd < 0)
 			return;
 		/* Without stdout, the end of the program must be detected in another way. */
 		if (sources[OUTPUT].fd < 0 && sources[EXIT].fd < 0)
@@ -213,6 +251,8 @@ static void attend(struct running *running)
 			take_errors(running);
 		if (sources[OUTPUT].revents)
 			take_output(running);
+		if (sources[PROGRESS].revents)
+			take_progress(running);
 	}
 }
 
@@ -238,7 +278,7 @@ int command_run(struct command_run *run)
 {
 	struct running running = {
 		.run = run,
-		.sources = {{-1, POLLIN, 0}, {-1, POLLIN, 0}, {-1, POLLIN, 0}},
+		.sources = {{-1, POLLIN, 0}, {-1, POLLIN, 0}, {-1, POLLIN, 0}, {-1, POLLIN, 0}},
 	};
 	int r;
 
@@ -249,6 +289,7 @@ int command_run(struct command_run *run)
 	if (r == 0) {
 		attend(&running);
 		finish_program(&running);
+		take_last_progress(&running);
 		/* The next call's line is another one. */
 		if (running.n_passed > 0 && running.last_passed != '\n')
 			file_write_all(STDERR_FILENO, "\n", 1);

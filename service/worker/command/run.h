@@ -5,13 +5,15 @@
 #include <stddef.h>
 
 #include "util/buffer.h"
+#include "worker/command/progress.h"
 
 /*
  * One run of a program.
  *
  *   input ──▶ a file in memory ──▶ 0 ┌─────────┐ 1 ──▶ pipe ──▶ output    at most output_max
  *                                    │ program │ 2 ──▶ pipe ──▶ errors    its last errors_max bytes
- *                                    └─────────┘             └▶ our 2     its first, as they come
+ *                                    │         │             └▶ our 2     its first, as they come
+ *                                    └─────────┘ 3 ──▶ pipe ──▶ progress  its lines, as they come
  *                                     a group of its own
  *
  *   started ──▶ stdout closed ──▶ exited ──▶ the rest of its group is killed
@@ -31,6 +33,7 @@ struct command_run {
 	size_t input_size;
 	size_t output_max;
 	size_t errors_max;
+	struct command_progress *progress;
 
 	/* Set by command_run(). */
 	struct buffer output;

@@ -14,6 +14,7 @@
 #include "wire/wire.h"
 #include "worker/plugin/values.h"
 #include "worker/plugin/writer.h"
+#include "worker/progress.h"
 
 enum outcome {
 	OUTCOME_NONE, /* not answered yet */
@@ -183,12 +184,6 @@ static int keep_call(struct toolbox_call call)
 	return TOOLBOX_OK;
 }
 
-/* Append the first bytes of @text as a JSON string; NULL is empty. */
-static void write_text_start(struct buffer *out, const char *text)
-{
-	json_write_bytes_lossy(out, text ? text : "", text ? strnlen(text, PLUGIN_TEXT_BYTES) : 0);
-}
-
 /* The worker writes nothing while a call is open, so this thread may use the wire. */
 static int transmit_progress(const struct buffer *frame)
 {
@@ -205,7 +200,6 @@ static int transmit_progress(const struct buffer *frame)
 static int progress(struct toolbox_call call, double value, const char *text)
 {
 	cleanup(buffer_deinit) struct buffer frame = {0};
-	size_t start = wire_begin(&frame);
 	uint64_t now_ms = clock_now_ms();
 	LOCKED;
 
@@ -214,18 +208,7 @@ static int progress(struct toolbox_call call, double value, const char *text)
 	/* The caller may be in an innermost loop. */
 	if (!pace_take(&state.pace, now_ms))
 		return TOOLBOX_OK;
-	buffer_append_string(&frame, "{\"progress\":");
-	if (value >= 0 && value <= 1)
-		json_write_f64(&frame, value);
-	else
-		buffer_append_string(&frame, "null");
-	buffer_append_string(&frame, ",\"text\":");
-	if (text)
-		write_text_start(&frame, text);
-	else
-		buffer_append_string(&frame, "null");
-	buffer_append_char(&frame, '}');
-	wire_finish(&frame, start, WIRE_PROGRESS, call.id);
+	progress_append(&frame, call.id, value, text, text ? strnlen(text, PLUGIN_TEXT_BYTES) : 0);
 	return buffer_status(&frame) ? TOOLBOX_E_MEMORY : transmit_progress(&frame);
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "guest.h"
+#include "json/writer.h"
 #include "util/cleanup.h"
 
 /* Small programs in a real host: for each call one line, and its result. */
@@ -84,6 +85,68 @@ Test(command_driver, gives_arguments_as_variables_too, .timeout = LIMIT)
 		"{\"output\":\"f Ulm {\\\"x\\\":1}\"}");
 	expect_answer("'shell':'echo $A $TOOL_NAME','env':{'A':'b','TOOL_NAME':'own'}", "{}",
 		"{\"output\":\"b own\"}");
+}
+
+/* Run the shell line @line, without apostrophes, in a host. Return how many reports of progress came; the last has
+ * the text @last. */
+static unsigned int count_progress(const char *line, const char *last)
+{
+	struct guest guest = {0};
+	struct buffer tools = {0};
+	unsigned int count;
+
+	buffer_append_string(&tools, "{'name':'f','shell':");
+	json_write_text(&tools, line);
+	buffer_append_char(&tools, '}');
+	start(&guest, buffer_terminate(&tools), NULL);
+	guest_call(&guest, "f", "{}");
+	cr_expect_str_eq(guest.answer.data, "{\"output\":\"done\"}");
+	cr_expect_str_eq(guest.progress.data ? guest.progress.data : "", last, "%s", line);
+	count = guest.n_progress;
+	guest_stop(&guest);
+	buffer_deinit(&tools);
+	return count;
+}
+
+#define REPORT(number, text)                                                                       \
+	"echo \"{\\\"progress\\\":" number ",\\\"text\\\":\\\"" text "\\\"}\" "                    \
+	">&$TOOL_PROGRESS_FD; "
+
+Test(command_driver, passes_on_the_progress_of_a_program, .timeout = LIMIT)
+{
+	cr_expect_eq(count_progress("echo done", ""), 0);
+	cr_expect_eq(count_progress(REPORT("0.5", "half") "echo done", "half"), 1);
+	/* Also that of a program without stdout and stderr, and what it wrote last. */
+	cr_expect_eq(count_progress("echo done; exec >&- 2>&-; " REPORT(
+					    "0", "a") "sleep 0.2; " REPORT("1", "b"),
+			     "b"),
+		2);
+}
+
+Test(command_driver, bounds_the_progress_of_a_program, .timeout = LIMIT)
+{
+	unsigned int many = count_progress("i=0; while [ $i -lt 200 ]; do " REPORT(
+						   "0.1", "many") "i=$((i+1)); done; echo done",
+		"many");
+
+	cr_expect(many >= 4 && many < 100, "%u", many);
+	cr_expect_eq(count_progress("head -c 999999 /dev/zero >&3; echo >&3; " REPORT(
+					    "1", "after") "echo done",
+			     "after"),
+		1);
+	cr_expect_eq(count_progress("(while :; do echo x; done) >&3 2>&3 & echo done", ""), 0);
+}
+
+Test(command_driver, ignores_lines_that_are_no_progress, .timeout = LIMIT)
+{
+	cr_expect_eq(count_progress("for i in 0.5 [] {} x {\\\"text\\\":7}; do echo $i >&3; done; "
+				    "echo >&3; echo done",
+			     ""),
+		0);
+	cr_expect_eq(count_progress(
+			     "echo {\\\"progress\\\":7,\\\"text\\\":null} >&3; echo done", "null"),
+		1);
+	cr_expect_eq(count_progress("printf half >&3; exec 3>&-; echo done", ""), 0);
 }
 
 Test(command_driver, tells_a_status_that_is_not_zero, .timeout = LIMIT)
