@@ -101,19 +101,22 @@ static const char *variable_value(const char *name)
 	return value && value[strspn(value, " \t\n\r,:")] ? value : NULL;
 }
 
-/* Set @json at @path, and note @name as its origin. */
+/* Set @json at @path, and note @name as its origin. A section of a file that is no object stays, for its check to
+ * report it: it may have been meant to restrict calls. */
 static int set_json(struct overriding *overriding, const char *path, const char *name,
 	const struct buffer *json)
 {
 	struct config_environment *environment = overriding->environment;
 	int r = buffer_status(json);
 
-	if (r < 0)
-		return r;
-	if (environment->n_items < CONFIG_OVERRIDES_MAX)
+	if (r == 0)
+		r = document_set(overriding->merged, path, json->data, json->size);
+	if (r == -ENOTDIR)
+		return 0;
+	if (r == 0 && environment->n_items < CONFIG_OVERRIDES_MAX)
 		environment->items[environment->n_items++] =
 			(struct config_override){.path = path, .name = name};
-	return document_set(overriding->merged, path, json->data, json->size);
+	return r;
 }
 
 static int set_value(struct overriding *overriding, const char *path, const char *name,

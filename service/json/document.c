@@ -176,16 +176,17 @@ int document_merge(struct document *document, const struct document *over)
 	return merge_objects(document->root, over->root);
 }
 
-/* The object that is the member @key of @object, made if there is none; NULL without memory. */
-static cJSON *descend(cJSON *object, const char *key)
+/* Go from @object to the object that is its member @key, made if there is none. 0, -ENOTDIR or -ENOMEM. */
+static int descend(cJSON **object, const char *key)
 {
-	cJSON *member = cJSON_GetObjectItemCaseSensitive(object, key);
+	cJSON *member = cJSON_GetObjectItemCaseSensitive(*object, key);
 
-	if (cJSON_IsObject(member))
-		return member;
-	if (put_member(object, key, cJSON_CreateObject()) < 0)
-		return NULL;
-	return cJSON_GetObjectItemCaseSensitive(object, key);
+	if (member && !cJSON_IsObject(member) && !cJSON_IsNull(member))
+		return -ENOTDIR;
+	if (!cJSON_IsObject(member) && put_member(*object, key, cJSON_CreateObject()) < 0)
+		return -ENOMEM;
+	*object = cJSON_GetObjectItemCaseSensitive(*object, key);
+	return 0;
 }
 
 /* The containers around the member @path, the root counted. */
@@ -218,9 +219,9 @@ int document_set(struct document *document, const char *path, const char *json, 
 		return r;
 	for (; (dot = strchr(key, '.')); key = dot + 1) {
 		*dot = '\0';
-		object = descend(object, key);
-		if (!object)
-			return -ENOMEM;
+		r = descend(&object, key);
+		if (r < 0)
+			return r;
 	}
 	return put_member(object, key, make_value(&tape, 0, depth_left));
 }

@@ -199,6 +199,17 @@ Test(config_http, closes_for_a_wrong_token)
 	expect_closed_by(http, "must name a file that only its owner");
 }
 
+Test(config_http, closes_for_a_section_that_is_none_whatever_a_flag_says)
+{
+	const char *const addresses[] = {"127.0.0.1:0"};
+
+	write_user_file("{\"toolboxd\": {\"http\": []}}");
+	cr_assert_eq(read_with(&(struct config_flags){.http = addresses, .n_http = 1}), 0);
+	cr_expect(strstr(told.data, "/http: must be an object"), "%s", told.data);
+	cr_expect_not_null(config.closed);
+	cr_expect_eq(config.http.n_addresses, 0);
+}
+
 Test(config_http, closes_for_what_may_restrict)
 {
 	expect_closed_by("{\"listen\": [\"127.0.0.1:1\"], \"token\": []}",

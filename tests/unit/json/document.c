@@ -79,14 +79,17 @@ Test(json_document, merges_objects_deep_and_replaces_everything_else)
 Test(json_document, sets_a_member_and_makes_the_objects_on_the_way)
 {
 	cleanup(document_cleanup) struct document *document =
-		make_document("{\"a\":{\"b\":1,\"c\":2},\"n\":3}");
+		make_document("{\"a\":{\"b\":1,\"c\":2},\"n\":null,\"s\":3}");
 
 	cr_assert_eq(document_set(document, "a.b", "[1.50]", 6), 0);
 	cr_assert_eq(document_set(document, "x.y.z", "\"q\"", 3), 0);
 	cr_assert_eq(document_set(document, "n.m", "true", 4), 0);
 	cr_assert_eq(document_set(document, "a.C", " {} ", 4), 0);
-	expect_document(document, "{\"a\":{\"b\":[1.50],\"c\":2,\"C\":{}},\"n\":{\"m\":true},"
-				  "\"x\":{\"y\":{\"z\":\"q\"}}}");
+	cr_assert_eq(document_set(document, "s.m", "true", 4), -ENOTDIR);
+	cr_assert_eq(document_set(document, "a.b.m", "true", 4), -ENOTDIR);
+	expect_document(document,
+		"{\"a\":{\"b\":[1.50],\"c\":2,\"C\":{}},\"n\":{\"m\":true},\"s\":3,"
+		"\"x\":{\"y\":{\"z\":\"q\"}}}");
 }
 
 Test(json_document, refuses_to_set_what_is_not_json_and_stays_as_it_was)
