@@ -309,8 +309,7 @@ static void write_question(
 struct pending_question *approval_prepare(struct approval *approval, struct call *call,
 	struct request_scope *scope, struct answer *answer)
 {
-	uint64_t expires_ms = clock_now_ms() + approval->config->approval_timeout_ms;
-	struct pending_question *question = pending_add(&approval->pending, expires_ms, call);
+	struct pending_question *question = pending_new(&approval->pending, call);
 	int r = -ENOMEM;
 
 	if (question) {
@@ -336,10 +335,12 @@ bool approval_ask(
 {
 	const struct call *call = question->call;
 	size_t max = approval->config->limits.frame_bytes;
+	uint64_t now_ms = clock_now_ms();
 	struct answer event;
 
+	pending_ask(&approval->pending, question, now_ms + approval->config->approval_timeout_ms);
 	answer_begin_broadcast(&event, "ovos.tools.approval.requested");
-	write_question(question, clock_now_ms(), &event.message);
+	write_question(question, now_ms, &event.message);
 	if (!answer_fits(&event, max)) {
 		errors_write_too_large(answer, call->tool, "Too large a question about",
 			event.message.size, max, "bytes");
@@ -349,7 +350,7 @@ bool approval_ask(
 	answer_announce(&event, approval->audience);
 	/* Its stream is begun when the request has been served: the first report comes from the loop. */
 	if (answer->address)
-		question->report_ms = clock_now_ms();
+		question->report_ms = now_ms;
 	set_timer(approval);
 	return true;
 }

@@ -17,6 +17,7 @@
  * Approval: calls that wait until a person has answered (contract.md, Approval).
  *
  *   approval_check ──▶ may be asked      someone is attached, the key can be used, there is room
+ *   approval_prepare ▶ a draft           its tool may still refuse the arguments
  *   approval_ask ────▶ ovos.tools.approval.requested ┐
  *                                                    │  .respond, the end of its time, a cancel,
  *                                                    ▼  the end of its caller or of the service
@@ -105,7 +106,7 @@ void approval_write_refusal(const struct approval *approval,
 	const struct pending_question *question, const struct approval_outcome *outcome,
 	struct answer *answer);
 
-/* Broadcast @question. Return false, with the error written to @answer, when it does not fit in a
+/* Ask @question, by a broadcast. Return false, with the error written to @answer, when it does not fit in a
  * frame; then call approval_forget(). */
 bool approval_ask(
 	struct approval *approval, struct pending_question *question, struct answer *answer);

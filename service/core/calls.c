@@ -163,6 +163,7 @@ struct call *calls_new(struct calls *calls, const struct tool *tool)
 	call->runner_call.id = calls->next_id ? calls->next_id : ++calls->last_id;
 	calls->next_id = 0;
 	call->runner_call.tool = tool ? tool->index : 0;
+	call->runner_call.is_check = false;
 	return call;
 }
 
@@ -265,7 +266,7 @@ void calls_open(struct calls *calls, struct call *call)
 void calls_close(struct calls *calls, struct call *call)
 {
 	check(call->state != CALL_SPARE);
-	check(!answer_is_open(&call->answer));
+	check(!answer_is_open(&call->answer) && !call->question);
 	if (call->state == CALL_IN_FLIGHT) {
 		calls->n_in_flight--;
 		calls->held_bytes -= call->held_bytes;

@@ -42,6 +42,7 @@ enum call_state {
 };
 
 struct invoker;
+struct pending_question;
 
 /* The record of one call. The texts are JSON, with one spelling for one string; empty: absent. */
 struct call {
@@ -62,6 +63,9 @@ struct call {
 	struct package *package; /* package of the tool: counted reference */
 	struct answer answer;    /* begun with the request, sent when the call is over */
 	uint64_t timeout_ms;
+	struct pending_question
+		*question;      /* its tool is asked about its arguments before a person is
+					    * asked this, else NULL */
 	struct record record;   /* for the audit log */
 	struct limit_hold hold; /* it is in flight for the limits of its caller */
 	bool has_events;        /* its events are broadcast */

@@ -312,6 +312,14 @@ static bool has_code(const struct json_tape *reported, const char *code)
 	       json_string_equals(reported, token, code, strlen(code));
 }
 
+bool errors_read_refusal(const struct json_tape *reported, struct schema_report *ret_report)
+{
+	if (!has_code(reported, "invalid_arguments"))
+		return false;
+	read_violations(reported, ret_report);
+	return true;
+}
+
 int errors_write_reported(struct answer *answer, const struct tool *tool,
 	const struct json_tape *reported, const char *refused, uint32_t max)
 {
@@ -319,8 +327,7 @@ int errors_write_reported(struct answer *answer, const struct tool *tool,
 	uint64_t actual = 0;
 	uint64_t allowed = 0;
 
-	if (has_code(reported, "invalid_arguments")) {
-		read_violations(reported, &report);
+	if (errors_read_refusal(reported, &report)) {
 		errors_write_invalid_arguments(answer, tool, &report, max);
 		return ANSWER_INVALID_ARGUMENTS;
 	}

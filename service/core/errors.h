@@ -70,6 +70,10 @@ void errors_write_unchecked(
 void errors_write_failure(struct answer *answer, const struct tool *tool, const char *text,
 	size_t size, const char *refused, uint32_t max);
 
+/* Return whether @reported is the refusal of arguments by a tool, with the violations in @ret_report, which the
+ * caller deinits. */
+bool errors_read_refusal(const struct json_tape *reported, struct schema_report *ret_report);
+
 /*
  * Write the failure that a host has reported (WIRE_ERROR), as far as it has this shape, and cut:
  *

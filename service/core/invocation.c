@@ -292,16 +292,15 @@ static void write_reason(const struct call *call, const struct call_result *resu
 	}
 }
 
-void invocation_done(void *data, struct runner_call *runner_call, const struct call_result *result)
+/* Answer @call, which has run. */
+static void end_run(struct call *call, const struct call_result *result)
 {
-	struct call *call = container_of(runner_call, struct call, runner_call);
 	struct invoker *invoker = call->invoker;
-	uint64_t duration_us = (clock_now_ns() - runner_call->submitted_ns) / NS_PER_US;
+	uint64_t duration_us = (clock_now_ns() - call->runner_call.submitted_ns) / NS_PER_US;
 	int code = write_outcome(call, result);
 	struct account *before = bus_act_for(invoker->bus, call->account);
 	cleanup(buffer_deinit) struct buffer reason = {0};
 
-	(void)data;
 	if (!answer_make_fit(&call->answer, invoker->config->limits.frame_bytes,
 		    "lower result_max_chars, or let the tool return less"))
 		code = ANSWER_TOO_LARGE;
@@ -369,6 +368,13 @@ static void write_arguments_error(const struct invoker *invoker, const struct to
 			answer, tool, "The arguments for", schema_stop_text(invoker->context));
 	else
 		errors_write_unavailable(answer, tool, strerror(-status));
+}
+
+static void write_validation(
+	struct answer *answer, bool is_valid, const struct schema_report *report)
+{
+	answer_member_boolean(answer, "valid", is_valid);
+	schema_report_write_json(report, answer_member(answer, "violations"));
 }
 
 static struct arguments_limits argument_limits(const struct config *config)
@@ -537,6 +543,36 @@ static bool submit_call(struct invoker *invoker, const struct request_scope *sco
 
 /* ── approval ────────────────────────────────────────────────────────────────────────────────── */
 
+/* Ask the tool of @call whether it takes the arguments, the JSON text @json. Returns false with the error
+ * in @answer. */
+static bool submit_check(struct invoker *invoker, struct call *call, const char *json, size_t size,
+	struct answer *answer)
+{
+	struct runner *runner = offer_runner(invoker->offer, call->tool->toolbox);
+	int r;
+
+	call->has_events = false;
+	call->runner_call.is_check = true;
+	r = runner_submit(runner, &call->runner_call, json, size, call->timeout_ms);
+	if (r != 0)
+		write_submit_error(answer, r, call->tool, runner);
+	return r == 0;
+}
+
+/* Ask a person @question now, or its tool first. Return false with the error in @answer. */
+static bool begin_question(struct invoker *invoker, struct pending_question *question,
+	struct call *call, struct answer *answer)
+{
+	const struct buffer *json = &question->arguments;
+
+	if (!call->tool->validates)
+		return approval_ask(invoker->approval, question, answer);
+	if (!submit_check(invoker, call, json->data, json->size, answer))
+		return false;
+	call->question = question;
+	return true;
+}
+
 /* Ask a person about a call of @tool. Returns true with @answer taken over; else the error is in
  * @answer. */
 static bool ask_person(struct invoker *invoker, struct request_scope *scope,
@@ -558,7 +594,7 @@ static bool ask_person(struct invoker *invoker, struct request_scope *scope,
 	if (question &&
 		charge_call(invoker, call, &scope->caller,
 			question->arguments.size + question->members.size, answer) &&
-		approval_ask(approval, question, answer)) {
+		begin_question(invoker, question, call, answer)) {
 		call->answer = answer_take(answer);
 		calls_open(invoker->calls, call);
 		return true;
@@ -710,6 +746,22 @@ static void note_end(struct invoker *invoker, const struct call *call, uint64_t 
 	metrics_count_refused(invoker->metrics, call->tool, answer->code);
 }
 
+/* End @call, which was not run, with the error in its answer. */
+static void end_refused(struct invoker *invoker, struct call *call)
+{
+	answer_make_fit(
+		&call->answer, invoker->config->limits.frame_bytes, "send shorter arguments");
+	if (events_are_wanted(invoker->events))
+		events_call_refused(invoker->events, call, &call->answer);
+	record_write(
+		invoker->recorder, &call->record, 0, answer_code_name(call->answer.code), NULL);
+	note_end(invoker, call, (clock_now_ns() - call->runner_call.submitted_ns) / NS_PER_US,
+		&call->answer);
+	answer_send(&call->answer, invoker->bus);
+	count_refused(invoker, call, call->answer.code);
+	calls_close(invoker->calls, call);
+}
+
 void invocation_decided(void *data, struct call *call, const struct pending_question *question,
 	const struct approval_outcome *outcome)
 {
@@ -727,21 +779,68 @@ void invocation_decided(void *data, struct call *call, const struct pending_ques
 		write_cancelled(&call->answer, &call->call_id, call->process, call->runner_call.id);
 	else
 		approval_write_refusal(invoker->approval, question, outcome, &call->answer);
-	if (!is_run) {
-		answer_make_fit(&call->answer, invoker->config->limits.frame_bytes,
-			"send shorter arguments");
-		if (events_are_wanted(invoker->events))
-			events_call_refused(invoker->events, call, &call->answer);
-		record_write(invoker->recorder, &call->record, 0,
-			answer_code_name(call->answer.code), NULL);
-		note_end(invoker, call,
-			(clock_now_ns() - call->runner_call.submitted_ns) / NS_PER_US,
-			&call->answer);
-		answer_send(&call->answer, invoker->bus);
-		count_refused(invoker, call, call->answer.code);
-		calls_close(invoker->calls, call);
-	}
+	if (!is_run)
+		end_refused(invoker, call);
 	bus_act_for(invoker->bus, before);
+}
+
+/* Ask a person about @call, whose tool takes the arguments, or end it with why not. */
+static void ask_checked(struct call *call, const struct call_result *result)
+{
+	struct invoker *invoker = call->invoker;
+	struct pending_question *question = take_ptr(call->question);
+
+	if (result->outcome != CALL_RESULT)
+		write_outcome(call, result);
+	else if (invoker->calls->is_stopping)
+		errors_write_unavailable(&call->answer, call->tool, "the service is stopping");
+	else if (approval_check(invoker->approval, call->tool, &call->answer) &&
+		 approval_ask(invoker->approval, question, &call->answer))
+		return;
+	approval_forget(invoker->approval, question);
+	end_refused(invoker, call);
+}
+
+/* End @call, which was only a question to its tool whether it takes the arguments. */
+static void end_validation(struct call *call, const struct call_result *result)
+{
+	cleanup(schema_report_deinit) struct schema_report report = {0};
+	struct invoker *invoker = call->invoker;
+
+	if (result->outcome == CALL_RESULT ||
+		(result->outcome == CALL_ERROR && errors_read_refusal(result->tape, &report)))
+		write_validation(&call->answer, result->outcome == CALL_RESULT, &report);
+	else
+		write_outcome(call, result);
+	answer_make_fit(
+		&call->answer, invoker->config->limits.frame_bytes, "send shorter arguments");
+	answer_send(&call->answer, invoker->bus);
+	calls_close(invoker->calls, call);
+}
+
+/* Go on with @call, whose tool was asked whether it takes the arguments. */
+static void end_check(struct call *call, const struct call_result *result)
+{
+	struct account *before = bus_act_for(call->invoker->bus, call->account);
+	struct bus *bus = call->invoker->bus;
+
+	call->runner_call.is_check = false;
+	if (call->question)
+		ask_checked(call, result);
+	else
+		end_validation(call, result);
+	bus_act_for(bus, before);
+}
+
+void invocation_done(void *data, struct runner_call *runner_call, const struct call_result *result)
+{
+	struct call *call = container_of(runner_call, struct call, runner_call);
+
+	(void)data;
+	if (runner_call->is_check)
+		end_check(call, result);
+	else
+		end_run(call, result);
 }
 
 /* ── requests ────────────────────────────────────────────────────────────────────────────────── */
@@ -881,8 +980,31 @@ void invocation_begin(struct invoker *invoker, struct request_scope *scope, stru
 	runner_count_refused(runner, tool, answer_code_name(answer->code));
 }
 
+/* Ask @tool whether it takes the arguments of @scope: then @answer is taken over. Else the error is in it. */
+static void ask_tool(struct invoker *invoker, const struct request_scope *scope,
+	const struct tool *tool, struct answer *answer)
+{
+	const struct arguments *arguments = &scope->arguments;
+	struct call *call;
+
+	if (invoker->calls->is_stopping) {
+		errors_write_unavailable(answer, tool, "the service is stopping");
+		return;
+	}
+	call = make_call(invoker, scope, tool, answer);
+	if (!call)
+		return;
+	if (charge_call(invoker, call, &scope->caller, arguments->size, answer) &&
+		submit_check(invoker, call, arguments->json, arguments->size, answer)) {
+		call->answer = answer_take(answer);
+		calls_open(invoker->calls, call);
+	} else {
+		calls_close(invoker->calls, call);
+	}
+}
+
 void invocation_validate(
-	const struct invoker *invoker, struct request_scope *scope, struct answer *answer)
+	struct invoker *invoker, struct request_scope *scope, struct answer *answer)
 {
 	struct arguments *arguments = &scope->arguments;
 	const struct tool *tool;
@@ -895,8 +1017,10 @@ void invocation_validate(
 		write_arguments_error(invoker, tool, arguments, r, answer);
 		return;
 	}
-	answer_member_boolean(answer, "valid", r == 0);
-	schema_report_write_json(&arguments->report, answer_member(answer, "violations"));
+	if (r == 0 && tool->validates)
+		ask_tool(invoker, scope, tool, answer);
+	else
+		write_validation(answer, r == 0, &arguments->report);
 }
 
 /* ── cancelling ──────────────────────────────────────────────────────────────────────────────── */

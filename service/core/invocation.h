@@ -64,9 +64,10 @@ void invocation_cancel_address(const struct invoker *invoker, const struct addre
 void invocation_cancel(
 	struct invoker *invoker, const struct request_scope *scope, struct answer *answer);
 
-/* Serve ovos.tools.validate: every check of the request and its arguments, without a call. */
+/* Serve ovos.tools.validate: every check of the request and its arguments, without a call. Its tool may be asked,
+ * too: then @answer is taken over. */
 void invocation_validate(
-	const struct invoker *invoker, struct request_scope *scope, struct answer *answer);
+	struct invoker *invoker, struct request_scope *scope, struct answer *answer);
 
 /* Serve ovos.tools.calls. */
 void invocation_history(

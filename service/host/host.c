@@ -575,7 +575,7 @@ int host_invoke(struct host *host, uint64_t id, const struct host_call *call)
 	buffer_append(&host->head, call->caller, call->caller_size);
 	r = buffer_status(&host->head);
 	if (r == 0)
-		r = transmit(host, WIRE_INVOKE, id,
+		r = transmit(host, call->is_check ? WIRE_CHECK : WIRE_INVOKE, id,
 			(struct iovec){host->head.data, host->head.size},
 			(struct iovec){(void *)call->arguments, call->size});
 	if (r)

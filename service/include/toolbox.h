@@ -171,7 +171,8 @@ struct toolbox_tool {
 	void *data;                  /* passed to handler and validate */
 	toolbox_handler handler;
 	/* NULL, or called before the handler. It may refuse, by toolbox_refuse, arguments that
-	 * satisfy the schema but make no sense. It must be quick and change nothing. */
+	 * satisfy the schema but make no sense. It must be quick and change nothing: it is also
+	 * called alone, before a person is asked about the call, and to check a call. */
 	toolbox_handler validate;
 };
 

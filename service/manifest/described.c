@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "json/number.h"
 #include "json/writer.h"
 #include "manifest/reader.h"
 #include "manifest/tool.h"
@@ -12,7 +13,8 @@
  * Reads the tools that hosts describe as the manifests that would describe them. The description of
  * a host is checked like the text of an author.
  *
- *   plugin   {"tools": […]}                                        the toolbox's own tools
+ *   plugin   {"tools": […], "validating": [0, …]}                  the toolbox's own tools, and
+ *                                                                  which of them have a validate
  *   python   {"toolboxes": [{"toolbox_id", "tools": […]}, …],      a member for each
  *             "failed": [{"toolbox_id", "error"}, …]}
  */
@@ -62,6 +64,28 @@ static int take_entries(struct manifest_reader *reader, const struct json_tape *
 	return r < 0 ? r : MANIFEST_E_REFUSED;
 }
 
+/* Note which tools the array at @list names, by their places. Returns 0, or MANIFEST_E_REFUSED. */
+static int take_validating(const struct json_tape *described, uint32_t list,
+	struct toolbox *toolbox, struct diagnostics *problems)
+{
+	if (list == JSON_NONE)
+		return 0;
+	for (uint32_t at = json_first(described, list); at < json_end(described, list);
+		at = json_next(described, at)) {
+		uint64_t place = UINT64_MAX;
+
+		if (json_type_at(described, at) == JSON_NUMBER)
+			json_number_u64(described, at, &place);
+		if (place >= toolbox->n_tools) {
+			diagnostics_add(problems, DIAGNOSTIC_ERROR, 0, "/validating",
+				"its host names a tool that is not there");
+			return MANIFEST_E_REFUSED;
+		}
+		toolbox->tools[place].validates = true;
+	}
+	return 0;
+}
+
 int manifest_take_tools(struct manifest_reader *reader, const struct json_tape *described,
 	uint32_t tools, struct package *package, struct diagnostics *problems)
 {
@@ -69,6 +93,9 @@ int manifest_take_tools(struct manifest_reader *reader, const struct json_tape *
 
 	check(package->n_toolboxes == 1);
 	r = take_entries(reader, described, tools, package->toolboxes[0], problems);
+	if (r == 0)
+		r = take_validating(described, json_find(described, 0, "validating"),
+			package->toolboxes[0], problems);
 	return r ? r : package_prepare(package);
 }
 

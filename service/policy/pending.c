@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/assert.h"
 #include "util/cleanup.h"
 
 static struct pending_question *question_of(struct list *link)
@@ -13,13 +14,14 @@ static struct pending_question *question_of(struct list *link)
 
 void pending_init(struct pending *pending)
 {
+	list_init(&pending->drafts);
 	list_init(&pending->list);
 	pending->n = 0;
 }
 
-void pending_deinit(struct pending *pending)
+static void drop_all(struct pending *pending, struct list *questions)
 {
-	list_for_each(link, &pending->list) {
+	list_for_each(link, questions) {
 		struct pending_question *question = question_of(link);
 
 		pending_take(pending, question);
@@ -27,17 +29,31 @@ void pending_deinit(struct pending *pending)
 	}
 }
 
-struct pending_question *pending_add(struct pending *pending, uint64_t expires_ms, void *call)
+void pending_deinit(struct pending *pending)
+{
+	drop_all(pending, &pending->drafts);
+	drop_all(pending, &pending->list);
+}
+
+struct pending_question *pending_new(struct pending *pending, void *call)
 {
 	cleanup_free struct pending_question *question = calloc(1, sizeof(*question));
 
 	if (!question || hex_write_id(question->id) < 0)
 		return NULL;
-	question->expires_ms = expires_ms;
 	question->call = call;
+	list_append(&pending->drafts, &question->link);
+	return take_ptr(question);
+}
+
+void pending_ask(struct pending *pending, struct pending_question *question, uint64_t expires_ms)
+{
+	check(!question->is_asked);
+	list_remove(&question->link);
 	list_append(&pending->list, &question->link);
 	pending->n++;
-	return take_ptr(question);
+	question->is_asked = true;
+	question->expires_ms = question->is_withdrawn ? 0 : expires_ms;
 }
 
 struct pending_question *pending_find(const struct pending *pending, const char *id, size_t size)
@@ -74,11 +90,11 @@ struct pending_question *pending_reported(const struct pending *pending, uint64_
 	return NULL;
 }
 
-bool pending_withdraw(struct pending *pending, const struct account *account)
+static bool withdraw(struct list *questions, const struct account *account)
 {
 	bool is_any = false;
 
-	list_for_each(link, &pending->list) {
+	list_for_each(link, questions) {
 		struct pending_question *question = question_of(link);
 
 		if (!question->caller || question->caller->account != account)
@@ -87,6 +103,12 @@ bool pending_withdraw(struct pending *pending, const struct account *account)
 		question->expires_ms = 0;
 	}
 	return is_any;
+}
+
+bool pending_withdraw(struct pending *pending, const struct account *account)
+{
+	withdraw(&pending->drafts, account);
+	return withdraw(&pending->list, account);
 }
 
 uint64_t pending_next_ms(const struct pending *pending)
@@ -107,7 +129,8 @@ uint64_t pending_next_ms(const struct pending *pending)
 void pending_take(struct pending *pending, struct pending_question *question)
 {
 	list_remove(&question->link);
-	pending->n--;
+	if (question->is_asked)
+		pending->n--;
 }
 
 void pending_question_free(struct pending_question *question)

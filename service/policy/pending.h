@@ -13,12 +13,14 @@
 /*
  * The questions that wait for an answer.
  *
- *   pending_add ──▶ waits ── pending_find, by the id of an answer ──┬──▶ pending_take
- *                         └─ pending_expired, when its time is over ┘
+ *   pending_new ──▶ draft ── pending_ask ──▶ waits ── pending_find, by the id of an answer ──┬──▶ pending_take
+ *                     └──────────────┐            └── pending_expired, when its time is over ┤
+ *                                    └───────────────────────────────────────────────────────┘
  */
 
 struct pending_question {
 	struct list link;
+	bool is_asked;             /* no draft any more */
 	char id[HEX_ID_CHARS + 1]; /* 128 random bits: never used again */
 	uint64_t expires_ms;
 	uint64_t report_ms;           /* when it is next reported to its caller; 0: never */
@@ -30,8 +32,9 @@ struct pending_question {
 };
 
 struct pending {
-	struct list list; /* the oldest first */
-	uint32_t n;
+	struct list drafts;
+	struct list list; /* were asked, the oldest first */
+	uint32_t n;       /* length of list */
 };
 
 void pending_init(struct pending *pending);
@@ -39,13 +42,16 @@ void pending_init(struct pending *pending);
 /* Drop all questions. */
 void pending_deinit(struct pending *pending);
 
-/* Add a question about @call with a new id and empty texts; NULL without memory or random bytes. */
-struct pending_question *pending_add(struct pending *pending, uint64_t expires_ms, void *call);
+/* Draft a question about @call with a new id and empty texts; NULL without memory or random bytes. */
+struct pending_question *pending_new(struct pending *pending, void *call);
 
-/* Return the question with the id of @size bytes at @id, or NULL. */
+/* Ask the draft @question until @expires_ms; if its caller has gone, it expires at once. */
+void pending_ask(struct pending *pending, struct pending_question *question, uint64_t expires_ms);
+
+/* Return the question that was asked with the id of @size bytes at @id, or NULL. */
 struct pending_question *pending_find(const struct pending *pending, const char *id, size_t size);
 
-/* Return the question about @call, or NULL. */
+/* Return the question about @call that was asked, or NULL. */
 struct pending_question *pending_find_call(const struct pending *pending, const void *call);
 
 /* Return a question whose time is over at @now_ms, or NULL. */
@@ -54,13 +60,13 @@ struct pending_question *pending_expired(const struct pending *pending, uint64_t
 /* Return a question that has to be reported to its caller at @now_ms, or NULL. */
 struct pending_question *pending_reported(const struct pending *pending, uint64_t now_ms);
 
-/* Let the questions of callers with @account expire at once, withdrawn. Return whether there was one. */
+/* Let the questions of callers with @account expire at once, withdrawn. Return whether one was asked. */
 bool pending_withdraw(struct pending *pending, const struct account *account);
 
 /* Return when the next question expires, or is reported to its caller; UINT64_MAX without any. */
 uint64_t pending_next_ms(const struct pending *pending);
 
-/* Take @question off the table: its owner frees it. */
+/* Take @question off the table, a draft or not: its owner frees it. */
 void pending_take(struct pending *pending, struct pending_question *question);
 
 /* Free a question that was taken. Takes NULL. */

@@ -30,7 +30,8 @@ struct runner_call {
 	bool is_ahead;         /* the call waits, and the worker has it already */
 	uint64_t id;           /* chosen by the owner, not 0, unique while the call is in flight */
 	uint32_t tool;         /* index in the package */
-	uint64_t left_ms;      /* the rest of its time, while the clock does not run */
+	bool is_check;       /* only ask whether the tool takes the arguments: nothing cools down */
+	uint64_t left_ms;    /* the rest of its time, while the clock does not run */
 	uint64_t most_ms;    /* its progress begins the deadline anew, up to this time since it was
 				  submitted; 0: it does not. Set by the owner */
 	uint64_t timeout_ms; /* the deadline that begins anew */

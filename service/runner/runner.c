@@ -192,7 +192,7 @@ static void note_run_end(struct runner *runner, const struct runner_call *call)
 	check(runner->n_running > 0);
 	runner->n_running--;
 	runner->runs_alone = false;
-	if (runner->package->tools[call->tool]->cooldown_s > 0)
+	if (runner->package->tools[call->tool]->cooldown_s > 0 && !call->is_check)
 		cooldowns_note_end(&runner->cooldowns, call->tool);
 }
 
@@ -399,6 +399,11 @@ static int run_call(struct runner *runner, struct worker *worker, struct runner_
 	return 0;
 }
 
+static bool is_cooling(const struct runner *runner, const struct runner_call *call)
+{
+	return !call->is_check && runner_cooldown_s(runner, runner->package->tools[call->tool]) > 0;
+}
+
 /* Run the calls that may run now, first come first served, and have workers for the others. */
 static void run_waiting(struct runner *runner)
 {
@@ -412,7 +417,7 @@ static void run_waiting(struct runner *runner)
 		if (!may_run(runner, call->tool))
 			break;
 		/* The call came before the run ended from which its tool now cools down. */
-		if (runner_cooldown_s(runner, runner->package->tools[call->tool]) > 0)
+		if (is_cooling(runner, call))
 			end_waiting_call(runner, call, &cooling);
 		else if (run_call(runner, worker, call, arguments->data, arguments->size) == 0)
 			remove_call(runner, call);

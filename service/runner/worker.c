@@ -168,6 +168,7 @@ static int send_call(
 		.caller_size = call->caller.size,
 		.arguments = arguments,
 		.size = size,
+		.is_check = call->is_check,
 	};
 	int r = host_invoke(worker->host, call->id, &invoke);
 

@@ -19,6 +19,7 @@
  *                                    ◀── LISTENER    before anything of the toolbox runs
  *                                    ◀── LOADED  {…} | REFUSED {"pointer", "message"}
  *     INVOKE  id, tool, arguments    ──▶        run one after the other
+ *     CHECK   as INVOKE              ──▶        asks only whether the tool takes the arguments
  *                                    ◀── PROGRESS id, {"progress", "text"}      any number
  *                                    ◀── RESULT id, JSON | FAILED id, text | ERROR id, object
  *     (end of file)                  ──▶        the toolbox ends in order, and the host exits
@@ -61,8 +62,9 @@ enum wire_kind {
 	WIRE_MESSAGE,
 	WIRE_LISTENER,
 	WIRE_CANCEL,
+	WIRE_CHECK,
 };
-#define WIRE_LAST WIRE_CANCEL
+#define WIRE_LAST WIRE_CHECK
 
 /* The calls that a host has at a time, if it carries several. */
 #define WIRE_CALLS_MAX 64
@@ -73,7 +75,7 @@ struct wire_header {
 	uint64_t id;   /* the call's; 0 outside a call */
 };
 
-/* The payload of INVOKE: this, then the caller, then the arguments, both as JSON text. */
+/* The payload of INVOKE and CHECK: this, then the caller, then the arguments, both as JSON text. */
 struct wire_invoke {
 	uint32_t tool;        /* index in the toolbox's list */
 	uint32_t timeout_ms;  /* left of its time */

@@ -66,6 +66,10 @@ struct driver {
 	 * appended. */
 	int (*invoke)(void *driver, const struct driver_call *call, struct buffer *out);
 
+	/* Ask whether the tool takes the arguments of a call, and append null if it does. Returns as invoke() does.
+	 * NULL: it takes all that satisfy their schema. */
+	int (*check)(void *driver, const struct driver_call *call, struct buffer *out);
+
 	/* In the place of invoke(), for kinds that carry several calls (catalogue/kind.h). Begin a call, of which
 	 * only the id is used after this. The driver sends the one answer of each call to the wire, here, in
 	 * attend() or in cancel(). Return 0; -EINVAL: there is no such tool; or another negative errno, with

@@ -290,12 +290,13 @@ static enum wire_kind answer_kind(int status)
 	return status == 0 ? WIRE_RESULT : WIRE_FAILED;
 }
 
-/* Read the INVOKE @frame. 0 or -EPROTO. */
+/* Read the @frame, INVOKE or CHECK. 0 or -EPROTO. */
 static int read_invoke(const struct wire_frame *frame, struct driver_call *ret_call)
 {
 	struct wire_invoke invoke;
 
-	if (frame->kind != WIRE_INVOKE || frame->size < sizeof(invoke))
+	if ((frame->kind != WIRE_INVOKE && frame->kind != WIRE_CHECK) ||
+		frame->size < sizeof(invoke))
 		return -EPROTO;
 	memcpy(&invoke, frame->payload, sizeof(invoke));
 	if (invoke.caller_size > frame->size - sizeof(invoke))
@@ -316,18 +317,23 @@ static int read_invoke(const struct wire_frame *frame, struct driver_call *ret_c
 
 static int invoke_tool(struct worker *worker, const struct wire_frame *frame)
 {
+	bool is_check = frame->kind == WIRE_CHECK;
+	int (*run)(void *, const struct driver_call *, struct buffer *);
 	struct driver_call call;
 	size_t start;
 	int r = worker->driver ? read_invoke(frame, &call) : -EPROTO;
 
 	if (r)
 		return r;
-	if (worker->kind->begin) {
+	if (worker->kind->begin && !is_check) {
 		r = worker->kind->begin(worker->driver, &call);
 		return r == -EINVAL ? -EPROTO : r;
 	}
+	run = is_check ? worker->kind->check : worker->kind->invoke;
+	if (!run)
+		return -EPROTO;
 	start = wire_begin(&worker->out);
-	r = worker->kind->invoke(worker->driver, &call, &worker->out);
+	r = run(worker->driver, &call, &worker->out);
 	if (r == -EINVAL)
 		return -EPROTO;
 	wire_finish(&worker->out, start, answer_kind(r), frame->id);

@@ -200,6 +200,80 @@ def test_arguments_may_be_refused_by_meaning(caller):
     assert result(caller, "even", {"number": 4}) == {"keep_in_validate": 5}
 
 
+def test_the_tool_is_asked_when_a_call_is_only_checked(caller):
+    def validate(name, number, **fields):
+        answer = caller.call("ovos.tools.validate",
+                             {"name": name, "args": {"number": number}, **fields})
+        return {key: value for key, value in answer.items() if key != "name"}
+
+    n_calls = caller.call("ovos.tools.status")["calls"]
+    assert validate("even", 3, call_id="c") == {"call_id": "c", "valid": False, "violations": [
+        {"path": "/number", "message": "must be even"}]}
+    assert validate("even", 4) == {"valid": True, "violations": []}
+    assert validate("even", "4")["violations"][0]["path"] == "/number"
+    assert validate("even", 1000)["code"] == "host_crashed"
+    assert validate("even", 2000, timeout_ms=200)["code"] == "timeout"
+    assert caller.call("ovos.tools.status")["calls"] == n_calls
+
+
+def cancel(service, call_id):
+    """Cancel a call as soon as it has begun."""
+    with Caller(service.url) as other:
+        until(lambda: other.call("ovos.tools.cancel", {"call_id": call_id})["cancelled"],
+              10 * SLOWNESS, "the call")
+
+
+def test_a_check_is_cancelled_like_a_call(service, caller):
+    mark = caller.send("ovos.tools.validate", {"name": "even", "args": {"number": 2000},
+                                               "call_id": "stuck"})
+    cancel(service, "stuck")
+    assert caller.answer_to("ovos.tools.validate", mark).data["code"] == "cancelled"
+
+
+def test_only_tools_with_a_validate_are_asked(launch, tmp_path):
+    service = launch({}, [plugged(tmp_path / "toolbox.d")])
+    with Caller(service.url) as caller:
+        until(lambda: caller.call("ovos.tools.status")["toolboxes"][0]["hosts"] == 0,
+              10 * SLOWNESS, "the end of the process that described them")
+        assert caller.call("ovos.tools.validate", {"name": "join"})["valid"] is True
+        assert caller.call("ovos.tools.status")["toolboxes"][0]["hosts"] == 0
+        assert caller.call("ovos.tools.validate", {"name": "even", "args": {"number": 2}})["valid"]
+        assert caller.call("ovos.tools.status")["toolboxes"][0]["hosts"] == 1
+
+
+def test_the_tool_is_asked_before_a_person(launch, tmp_path):
+    """Nobody is asked about a call that its tool refuses, whose check crashes, or is cancelled."""
+    from test_approval import INVOKE, REQUESTED, Person
+    service = launch({"toolboxes": {"plugged": {"tools": {"even": {
+        "risk": "execute", "cooldown_s": 60}}}}}, [plugged(tmp_path / "toolbox.d")])
+    with Caller(service.url) as caller, Person(service.url) as person:
+        person.attach()
+        assert caller.invoke("even", {"number": 3})["violations"] == [
+            {"path": "/number", "message": "must be even"}]
+        assert caller.invoke("even", {"number": 1000})["code"] == "host_crashed"
+        mark = caller.send(INVOKE, {"name": "even", "args": {"number": 2000}, "call_id": "stuck"})
+        cancel(service, "stuck")
+        assert caller.answer_to(INVOKE, mark).data["code"] == "cancelled"
+        assert person.pending() == [] and not any(one.type == REQUESTED for one in person.seen)
+        mark = caller.send(INVOKE, {"name": "even", "args": {"number": 4}})
+        person.respond(person.question()["id"])
+        assert caller.answer_to(INVOKE, mark).data["result"] == {"keep_in_validate": 5}
+
+
+def test_a_caller_that_leaves_while_its_tool_is_asked(launch, tmp_path):
+    """Its question is withdrawn as soon as it would be asked."""
+    from test_approval import INVOKE, Person
+    service = launch({"toolboxes": {"plugged": {"tools": {"even": {"risk": "execute"}}}}},
+                     [plugged(tmp_path / "toolbox.d")])
+    with Person(service.url) as person:
+        person.attach()
+        with Caller(service.url) as caller:
+            caller.send(INVOKE, {"name": "even", "args": {"number": 4}})
+        until(lambda: person.call("ovos.tools.status")["calls"]["in_flight"] == 0, 10 * SLOWNESS,
+              "the end of the call")
+        assert person.pending() == []
+
+
 def test_a_second_answer_and_a_call_that_is_gone_do_nothing(caller):
     gone = 4
     assert result(caller, "twice") == {"first": True}

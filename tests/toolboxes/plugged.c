@@ -173,6 +173,10 @@ static void tool_large(struct toolbox_call call, void *data)
 	toolbox_reply(call);
 }
 
+/* Two even numbers that validate_even() does not survive. */
+#define NUMBER_THAT_CRASHES 1000
+#define NUMBER_THAT_HANGS   2000
+
 static void validate_even(struct toolbox_call call, void *data)
 {
 	int64_t number = 0;
@@ -180,6 +184,10 @@ static void validate_even(struct toolbox_call call, void *data)
 	(void)data;
 	toolbox_get_i64(call, "number", &number);
 	last_status = toolbox_keep(call);
+	if (number == NUMBER_THAT_CRASHES)
+		abort();
+	while (number == NUMBER_THAT_HANGS)
+		pause();
 	if (number % 2)
 		toolbox_refuse(call, "/number", "must be even");
 }

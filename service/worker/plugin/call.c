@@ -554,6 +554,13 @@ static int write_outcome(struct buffer *out, uint32_t output_max)
 	return write_failure(out, silent, strlen(silent));
 }
 
+static void forget_call(void)
+{
+	state.id = 0;
+	plugin_values_reset(&state.arguments);
+	plugin_values_reset(&state.caller);
+}
+
 /* Wait for the answer of a call that is kept, and close the call. */
 static int close_call(struct buffer *out, uint32_t output_max)
 {
@@ -563,23 +570,54 @@ static int close_call(struct buffer *out, uint32_t output_max)
 	while (state.is_kept && state.outcome == OUTCOME_NONE)
 		pthread_cond_wait(&state.answered, &state.lock);
 	r = write_outcome(out, output_max);
-	state.id = 0;
-	plugin_values_reset(&state.arguments);
-	plugin_values_reset(&state.caller);
+	forget_call();
+	return r;
+}
+
+/* Close a call that was only checked. */
+static int close_check(struct buffer *out, uint32_t output_max)
+{
+	LOCKED;
+	int r = 0;
+
+	if (state.outcome == OUTCOME_NONE)
+		buffer_append_string(out, "null");
+	else
+		r = write_outcome(out, output_max);
+	forget_call();
+	return r ? r : buffer_status(out);
+}
+
+/* Open @call, and let @function refuse its arguments. */
+static int open_valid(const struct driver_call *call, const struct plugin_function *function,
+	struct toolbox_call *ret_given)
+{
+	int r = open_call(call);
+
+	*ret_given = (struct toolbox_call){.host = &functions, .id = call->id};
+	if (r == 0 && function->validate)
+		function->validate(*ret_given, function->data);
 	return r;
 }
 
 int plugin_call_run(
 	const struct driver_call *call, const struct plugin_function *function, struct buffer *out)
 {
-	struct toolbox_call given = {.host = &functions, .id = call->id};
-	int r = open_call(call);
+	struct toolbox_call given;
+	int r = open_valid(call, function, &given);
 
 	if (r)
 		return r;
-	if (function->validate)
-		function->validate(given, function->data);
 	if (is_valid())
 		function->handler(given, function->data);
 	return close_call(out, call->output_max);
+}
+
+int plugin_call_check(
+	const struct driver_call *call, const struct plugin_function *function, struct buffer *out)
+{
+	struct toolbox_call given;
+	int r = open_valid(call, function, &given);
+
+	return r ? r : close_check(out, call->output_max);
 }

@@ -47,3 +47,7 @@ const char *plugin_call_configured(void);
 /* Run @call by @function, and append its outcome as a driver's invoke() does. */
 int plugin_call_run(
 	const struct driver_call *call, const struct plugin_function *function, struct buffer *out);
+
+/* Ask the validate function of @function about the arguments of @call, as a driver's check() does. */
+int plugin_call_check(
+	const struct driver_call *call, const struct plugin_function *function, struct buffer *out);

@@ -150,6 +150,21 @@ static int load_plugin(
 	return r;
 }
 
+/* Write which tools refuse arguments by their meaning: their places in the list of tools. */
+static void describe_validating(const struct plugin_table *table, struct buffer *out)
+{
+	bool is_first = true;
+
+	buffer_append_string(out, ",\"validating\":[");
+	for (uint32_t i = 0; i < table->n_functions; i++) {
+		if (!table->functions[i].validate)
+			continue;
+		buffer_printf(out, "%s%u", is_first ? "" : ",", i);
+		is_first = false;
+	}
+	buffer_append_char(out, ']');
+}
+
 static void describe_plugin(const void *data, struct buffer *out)
 {
 	const struct plugin_driver *driver = data;
@@ -159,18 +174,30 @@ static void describe_plugin(const void *data, struct buffer *out)
 		return;
 	buffer_append_string(out, ",\"tools\":");
 	buffer_append(out, driver->table.described.data, driver->table.described.size);
+	describe_validating(&driver->table, out);
+}
+
+/* Let @run have the function of @call. */
+static int with_function(const struct plugin_driver *driver, const struct driver_call *call,
+	int (*run)(const struct driver_call *, const struct plugin_function *, struct buffer *),
+	struct buffer *out)
+{
+	if (call->tool >= driver->n_calls)
+		return -EINVAL;
+	if (driver->calls[call->tool])
+		return run(call, driver->calls[call->tool], out);
+	buffer_append_string(out, "the library has no tool of this name any more");
+	return DRIVER_E_FAILED;
 }
 
 static int invoke_plugin(void *data, const struct driver_call *call, struct buffer *out)
 {
-	struct plugin_driver *driver = data;
+	return with_function(data, call, plugin_call_run, out);
+}
 
-	if (call->tool >= driver->n_calls)
-		return -EINVAL;
-	if (driver->calls[call->tool])
-		return plugin_call_run(call, driver->calls[call->tool], out);
-	buffer_append_string(out, "the library has no tool of this name any more");
-	return DRIVER_E_FAILED;
+static int check_plugin(void *data, const struct driver_call *call, struct buffer *out)
+{
+	return with_function(data, call, plugin_call_check, out);
 }
 
 const struct driver plugin_driver = {
@@ -178,5 +205,6 @@ const struct driver plugin_driver = {
 	.load = load_plugin,
 	.describe = describe_plugin,
 	.invoke = invoke_plugin,
+	.check = check_plugin,
 	.free = unload_plugin,
 };

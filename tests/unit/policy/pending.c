@@ -4,6 +4,16 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+/* Draft a question about @call and ask it until @expires_ms. */
+static struct pending_question *ask(struct pending *pending, uint64_t expires_ms, void *call)
+{
+	struct pending_question *question = pending_new(pending, call);
+
+	cr_assert_not_null(question);
+	pending_ask(pending, question, expires_ms);
+	return question;
+}
+
 Test(pending, questions_are_found_by_their_ids_and_calls)
 {
 	struct pending pending;
@@ -11,9 +21,8 @@ Test(pending, questions_are_found_by_their_ids_and_calls)
 	int call;
 
 	pending_init(&pending);
-	a = pending_add(&pending, 10, NULL);
-	b = pending_add(&pending, 5, &call);
-	cr_assert(a && b);
+	a = ask(&pending, 10, NULL);
+	b = ask(&pending, 5, &call);
 	cr_expect_eq(pending.n, 2);
 	cr_expect_eq(strlen(a->id), HEX_ID_CHARS);
 	cr_expect_str_neq(a->id, b->id);
@@ -36,11 +45,38 @@ Test(pending, questions_expire_by_their_own_time)
 
 	pending_init(&pending);
 	cr_expect_eq(pending_next_ms(&pending), UINT64_MAX);
-	cr_assert(pending_add(&pending, 10, NULL));
-	b = pending_add(&pending, 5, NULL);
-	cr_assert(b);
+	ask(&pending, 10, NULL);
+	b = ask(&pending, 5, NULL);
 	cr_expect_eq(pending_next_ms(&pending), 5);
 	cr_expect_null(pending_expired(&pending, 4));
 	cr_expect_eq(pending_expired(&pending, 5), b);
 	pending_deinit(&pending);
+}
+
+Test(pending, a_draft_neither_expires_nor_is_answered)
+{
+	struct account account = {0};
+	struct policy_caller *caller = calloc(1, sizeof(*caller));
+	struct pending pending;
+	struct pending_question *draft;
+	int call;
+
+	pending_init(&pending);
+	draft = pending_new(&pending, &call);
+	cr_assert(draft && caller);
+	caller->account = &account;
+	account.references = 2;
+	draft->caller = caller;
+	cr_expect_eq(pending.n, 0);
+	cr_expect_null(pending_find(&pending, draft->id, HEX_ID_CHARS));
+	cr_expect_null(pending_find_call(&pending, &call));
+	cr_expect_null(pending_expired(&pending, UINT64_MAX));
+	cr_expect_eq(pending_next_ms(&pending), UINT64_MAX);
+	cr_expect_not(pending_withdraw(&pending, &account));
+	pending_ask(&pending, draft, 1000);
+	cr_expect_eq(pending.n, 1);
+	cr_expect_eq(pending_find(&pending, draft->id, HEX_ID_CHARS), draft);
+	cr_expect_eq(pending_expired(&pending, 0), draft, "its caller has gone meanwhile");
+	pending_deinit(&pending);
+	cr_expect_eq(pending.n, 0);
 }
