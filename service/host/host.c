@@ -79,6 +79,7 @@ struct host {
 	unsigned int n_calls;
 	unsigned int calls_max;
 	bool carries;
+	bool is_full;         /* it has refused a call, because it has not read what was sent */
 	bool is_failed;       /* it cannot be sent what it has to know, and is ended by the timer */
 	uint32_t n_cancelled; /* calls whose answers are to be dropped */
 	bool has_begun;       /* its first frame was read, with which the listener comes */
@@ -500,6 +501,10 @@ static void flush_unsent(struct host *host)
 	buffer_deinit(&host->unsent);
 	host->sent = 0;
 	watch_wire(host);
+	if (!host->is_full)
+		return;
+	host->is_full = false;
+	host->handler.relieved(host->data);
 }
 
 /* Keep the frame for flush_unsent(), except its first @sent bytes, which were sent. */
@@ -531,8 +536,6 @@ static int transmit(
 	if (body.iov_len > JSON_SIZE_MAX - head.iov_len)
 		return -EMSGSIZE;
 	if (host->unsent.size > 0) {
-		if (host->carries && host->unsent.size > HOST_UNSENT_BYTES)
-			return -ENOBUFS;
 		wire_write(&host->unsent, kind, id, head.iov_base, head.iov_len, body.iov_base,
 			body.iov_len);
 		return buffer_status(&host->unsent);
@@ -543,6 +546,15 @@ static int transmit(
 	if (n == (ssize_t)(sizeof(header) + header.size))
 		return 0;
 	return keep_unsent(host, &header, &head, &body, n < 0 ? 0 : (size_t)n);
+}
+
+/* Return whether a call may wait until the host has read the bytes before it. */
+static bool may_append(struct host *host)
+{
+	if (!host->carries)
+		return false;
+	host->is_full = host->unsent.size - host->sent > HOST_FULL_BYTES;
+	return !host->is_full;
 }
 
 /* End a host that carries calls, and cannot be sent a frame, from the loop. Returns -EPIPE. */
@@ -568,7 +580,7 @@ int host_invoke(struct host *host, uint64_t id, const struct host_call *call)
 	if (host->state == HOST_ENDED || !host->child || !host->source)
 		return -EPIPE;
 	if (host->state == HOST_STARTING || host->n_calls == host->calls_max ||
-		(host->unsent.size > 0 && !host->carries))
+		(host->unsent.size > 0 && !may_append(host)))
 		return -EBUSY;
 	buffer_reset(&host->head);
 	buffer_append(&host->head, &invoke, sizeof(invoke));

@@ -80,7 +80,7 @@ struct host_answer {
 };
 
 /* The events of a host. Each of them but progressed() and bus_message() may call host_free, and
- * answered() may invoke the next call. The texts belong to the host and are valid during the callback
+ * answered() and relieved() may invoke the next call. The texts belong to the host and are valid during the callback
  * only. */
 struct host_handler {
 	/* The toolbox is loaded, so host_invoke may be called. @loaded is the JSON text of LOADED. */
@@ -92,6 +92,10 @@ struct host_handler {
 	/* The call @id, which runs, reports its progress: a JSON object that is not checked further.
 	 * May be NULL. */
 	void (*progressed)(void *data, uint64_t id, const struct json_tape *progress);
+
+	/* The host, which carries calls, has read everything that was sent, after it refused a call because it
+	 * had not. NULL if carries is not set. */
+	void (*relieved)(void *data);
 
 	/* The host sent a message to the bus (WIRE_EMIT): an object, and its JSON @text. @object is
 	 * NULL if the text is no JSON object, or nests too deep. May call host_hold. May be NULL if
@@ -138,13 +142,14 @@ struct host_call {
 #define HOST_CALLS_MAX   8
 #define HOST_CARRIED_MAX WIRE_CALLS_MAX
 
-/* The most bytes that wait for a host which carries calls. */
-#define HOST_UNSENT_BYTES ((size_t)128 << 20)
+/* A host that carries calls takes no more while so many bytes wait for it. */
+#define HOST_FULL_BYTES ((size_t)1 << 20)
 
 /* Send @call, with the id @id (not 0), to run after those that were sent before. Returns 0, or a
  * negative errno; then the host does not know the call: -EBUSY while the host is loading, has as many
- * calls as it may or, unless it carries them, has not read everything that was sent; -EPIPE when it is
- * ending (ended() has been called, or follows), also because memory is short, if it carries calls. */
+ * calls as it may, or has not read everything that was sent (HOST_FULL_BYTES of it, if it carries calls:
+ * relieved() follows); -EPIPE when it is ending (ended() has been called, or follows), also because memory
+ * is short, if it carries calls. */
 int host_invoke(struct host *host, uint64_t id, const struct host_call *call);
 
 /* End the call @id of a host that carries several: no event follows for it. @is_late: its deadline has

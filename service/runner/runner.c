@@ -281,11 +281,11 @@ static void start_worker(struct runner *runner, struct worker *worker, enum runn
 }
 
 /* Let a call that an idle worker has not taken wait. A worker that died unnoticed costs no call an
- * error: ended() follows and starts the next one. */
+ * error: ended() follows and starts the next one. One that carries calls may take it later: ready() follows. */
 static void note_run_failed(struct runner *runner, int error)
 {
 	log_debug("%s: the host takes no call: %s", runner->package->id, strerror(-error));
-	if (error != -EPIPE)
+	if (error != -EPIPE && !(error == -EBUSY && runner->capacity > 1))
 		loop_timer_arm(&runner->restart, crashes_next_delay_ms(&runner->crashes));
 }
 

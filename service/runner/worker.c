@@ -23,8 +23,9 @@
  */
 
 /* A host may report so many progress events in such a time. */
-#define PROGRESS_MAX       100
-#define PROGRESS_WINDOW_MS 100
+#define PROGRESS_MAX         100
+#define PROGRESS_CARRIED_MAX 400
+#define PROGRESS_WINDOW_MS   100
 
 struct worker {
 	struct loop *loop;
@@ -36,6 +37,7 @@ struct worker {
 	enum worker_state state;
 	struct host *host; /* NULL: the worker is free */
 	bool carries;
+	bool is_full; /* the host has not read what was sent */
 	unsigned int n_calls;
 	uint64_t progress_ms; /* when the window began in which n_progress events came */
 	uint32_t n_progress;
@@ -66,27 +68,31 @@ static void worker_move(struct worker *worker, enum worker_state to)
 	n[to]++;
 	check(!worker->host == (to == WORKER_FREE));
 	check(to != WORKER_STARTING || worker->n_calls == 0);
-	check(to != WORKER_RUNNING || (worker->n_calls > 0 && !worker->calls[0]->is_ahead));
+	check(to != WORKER_RUNNING || worker->is_full ||
+		(worker->n_calls > 0 && !worker->calls[0]->is_ahead));
 	check(to != WORKER_SHARED || (worker->carries && worker->n_calls > 0));
 }
 
-/* Move to the state for the number of calls that the worker carries. */
+/* Move to the state for the calls that the worker carries. */
 static void note_carried(struct worker *worker)
 {
-	if (worker->n_calls == 0)
-		worker_move(worker, WORKER_IDLE);
-	else if (worker->n_calls == HOST_CARRIED_MAX)
-		worker_move(worker, WORKER_RUNNING);
-	else if (worker->state != WORKER_SHARED)
-		worker_move(worker, WORKER_SHARED);
+	enum worker_state state = WORKER_SHARED;
+
+	if (worker->is_full || worker->n_calls == HOST_CARRIED_MAX)
+		state = WORKER_RUNNING;
+	else if (worker->n_calls == 0)
+		state = WORKER_IDLE;
+	if (state != worker->state)
+		worker_move(worker, state);
 }
 
 /* ── calls ───────────────────────────────────────────────────────────────────────────────────── */
 
 struct runner_call *worker_running(const struct worker *worker)
 {
-	return worker->state == WORKER_RUNNING || worker->state == WORKER_SHARED ? worker->calls[0]
-										 : NULL;
+	bool runs = worker->state == WORKER_RUNNING || worker->state == WORKER_SHARED;
+
+	return runs && worker->n_calls > 0 ? worker->calls[0] : NULL;
 }
 
 unsigned int worker_n_calls(const struct worker *worker)
@@ -187,7 +193,8 @@ int worker_run(struct worker *worker, struct runner_call *call, const char *argu
 	check(worker->state == WORKER_IDLE || worker->state == WORKER_SHARED);
 	if (!call->is_ahead)
 		r = send_call(worker, call, arguments, size);
-	if (r == 0 && worker->carries) {
+	if (worker->carries && (r == 0 || r == -EBUSY)) {
+		worker->is_full = r != 0;
 		note_carried(worker);
 	} else if (r == 0) {
 		check(worker->calls[0] == call);
@@ -283,7 +290,7 @@ static void host_has_answered(void *data, uint64_t id, const struct host_answer 
 }
 
 /* A tenth of that is more than a person can read; a host that reports more has to wait, so that it
- * costs the daemon next to nothing. */
+ * costs the daemon next to nothing. One that carries calls may report at the pace of each (util/pace.h). */
 static void bound_progress(struct worker *worker)
 {
 	uint64_t now_ms = clock_now_ms();
@@ -292,7 +299,7 @@ static void bound_progress(struct worker *worker)
 		worker->progress_ms = now_ms;
 		worker->n_progress = 0;
 	}
-	if (++worker->n_progress > PROGRESS_MAX)
+	if (++worker->n_progress > (worker->carries ? PROGRESS_CARRIED_MAX : PROGRESS_MAX))
 		host_hold(worker->host, PROGRESS_WINDOW_MS);
 }
 
@@ -316,6 +323,17 @@ static void on_bus_message(
 	worker->handler.bus_message(worker->data, worker->host, object, text, size);
 }
 
+static void host_is_relieved(void *data)
+{
+	struct worker *worker = data;
+
+	worker->is_full = false;
+	if (worker->state == WORKER_GONE)
+		return;
+	note_carried(worker);
+	worker->handler.ready(worker->data);
+}
+
 static void host_has_ended(void *data, const struct host_exit *exit)
 {
 	struct worker *worker = data;
@@ -332,6 +350,7 @@ int worker_start(struct worker *worker)
 		.loaded = host_is_loaded,
 		.answered = host_has_answered,
 		.progressed = call_has_progressed,
+		.relieved = host_is_relieved,
 		.bus_message = on_bus_message,
 		.ended = host_has_ended,
 	};
@@ -366,6 +385,7 @@ static struct host *take_host(struct worker *worker)
 	if (!host)
 		return NULL;
 	forget_ahead(worker);
+	worker->is_full = false;
 	worker_move(worker, WORKER_FREE);
 	if (has_bus(worker))
 		worker->handler.host_gone(worker->data, host);

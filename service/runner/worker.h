@@ -31,7 +31,7 @@
  *       └──────────────── ended, or dropped; from IDLE also dismissed
  *
  * A worker that carries several calls is SHARED while it runs some and has room for more, and RUNNING when
- * it has none. Other workers are never SHARED.
+ * it has no room. Other workers are never SHARED.
  *
  * The runner owns the queue, deadlines, cooldowns, crash counts, back-off and statistics. It passes
  * every call to a worker together with the time that is left of it, and ends it there by
@@ -46,7 +46,7 @@ enum worker_state {
 	WORKER_FREE,     /* nothing is there that could run a call */
 	WORKER_STARTING, /* it loads its package */
 	WORKER_IDLE,     /* it can take a call */
-	WORKER_RUNNING,  /* it runs a call, or as many as it carries */
+	WORKER_RUNNING,  /* it runs a call, or takes no more than those that it carries */
 	WORKER_SHARED,   /* it runs calls, and can take another */
 	WORKER_GONE,     /* it takes no more calls; ended() follows, or the runner drops it */
 };
@@ -87,7 +87,8 @@ struct worker_options {
 
 /* The events of a worker. */
 struct worker_handler {
-	/* A start has succeeded: the worker is idle. */
+	/* A start has succeeded: the worker is idle. Or it has room for a call again, which it had not because
+	 * its host has not read what was sent. */
 	void (*ready)(void *data);
 
 	/* @call is over: it has a result, failed or reported an error, and no longer belongs to
@@ -135,7 +136,8 @@ int worker_start(struct worker *worker);
 
 /* Let a worker that can take a call run @call with the JSON text @arguments: done() or ended() follows.
  * @arguments is not used if the call was sent ahead. Returns 0, or a negative errno; then the call has not
- * begun and still is the caller's: after -EPIPE the worker is gone, after any other error it is free. */
+ * begun and still is the caller's: after -EPIPE the worker is gone; after -EBUSY one that carries calls
+ * takes no more, until ready(); after any other error it is free. */
 int worker_run(struct worker *worker, struct runner_call *call, const char *arguments, size_t size);
 
 /* Send @call, which waits, to a running worker before its turn: once its turn comes, worker_run()

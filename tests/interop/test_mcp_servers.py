@@ -12,7 +12,7 @@ import mcp_server
 import pytest
 from caller import Caller
 from http_peer import port_of
-from processes import ROOT, SLOWNESS, is_alive, toolboxctl, until
+from processes import ROOT, SLOWNESS, children, is_alive, toolboxctl, until
 from test_mcp_http import Client
 
 SERVER = ROOT / "tests" / "interop" / "mcp_server.py"
@@ -147,13 +147,13 @@ def begin(caller, name, args, count=1, **more):
                         {"source": "asker"}) for number in range(count)]
 
 
-def ends_of(caller, marks, seconds=START_SECONDS):
+def ends_of(caller, marks, seconds=START_SECONDS, count=None):
     """The answers to these calls, by mark, in the order in which they came."""
     def found():
         return [one for one in caller.seen if one.type == "ovos.tools.invoke.response"
                 and one.context.get("mark") in marks]
 
-    while len(found()) < len(marks):
+    while len(found()) < (count or len(marks)):
         caller.receive(seconds)
     return {one.context["mark"]: one.data for one in found()}
 
@@ -184,14 +184,28 @@ def test_calls_that_share_a_server_start_others_up_to_workers(servers):
     with Caller(servers.start().url) as caller:
         servers.await_tools(caller)
         marks = []
-        for number in range(8):
-            marks += begin(caller, "wait", {"seconds": 600}, call_id=f"wait-{number}")
-            until(lambda: len(servers.starts("box")) == min(number, 2) + 2, START_SECONDS, "one more server")
-        assert running(caller) == (8, 0)
-        for number in range(8):
-            caller.call("ovos.tools.cancel", {"call_id": f"wait-{number}"}, {"source": "asker"})
+
+        def has_three():
+            if len(servers.starts("box")) < 4:
+                marks.extend(begin(caller, "wait", {"seconds": 600}, call_id="all"))
+            return len(servers.starts("box")) == 4
+
+        until(has_three, START_SECONDS, "three servers")
+        marks += begin(caller, "wait", {"seconds": 600}, 8, call_id="all")
+        until(lambda: running(caller) == (len(marks), 0), START_SECONDS, "all in flight")
+        caller.call("ovos.tools.cancel", {"call_id": "all"}, {"source": "asker"})
         assert {end["code"] for end in ends_of(caller, marks).values()} == {"cancelled"}
         assert len(servers.starts("box")) == 4 and all(map(is_alive, servers.starts("box")[1:]))
+
+
+def test_a_tool_that_is_not_parallel_runs_alone(servers):
+    servers.add("box", tools={"wait": {"parallel": False}})
+    with Caller(servers.start().url) as caller:
+        servers.await_tools(caller)
+        caller.invoke("add", {"a": 1})
+        marks = begin(caller, "wait", {"seconds": 2}) + begin(caller, "add", {"a": 1}, 3)
+        assert running(caller) == (1, 3)
+        assert list(ends_of(caller, marks)) == marks
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -230,6 +244,42 @@ def test_a_server_that_stops_answering_is_ended(servers):
         until(lambda: not is_alive(stopped), 10 * SLOWNESS, "the server gone")
         assert caller.invoke("add", {"a": 1})["result"]["structured"] == {"sum": 2}
         assert "has not answered a ping" in servers.log()
+
+
+def test_calls_wait_for_a_host_that_reads_nothing(servers):
+    servers.add("box")
+    with Caller(servers.start().url) as caller:
+        servers.await_tools(caller)
+        caller.invoke("add", {"a": 1})
+        host = children(servers.service.daemon.hosts()[0])[0]
+        os.kill(host, signal.SIGSTOP)
+        marks = begin(caller, "add", {"a": 1, "text": "x" * 700000}, 8, timeout_ms=60000)
+        taken, waiting = running(caller)
+        assert taken + waiting == 8 and waiting > 0, (taken, waiting)
+        os.kill(host, signal.SIGCONT)
+        assert [end["result"]["structured"] for end in ends_of(caller, marks).values()] == [{"sum": 2}] * 8
+        assert running(caller) == (0, 0) and len(servers.starts("box")) == 2
+
+
+def test_a_server_that_reads_nothing_costs_calls_and_not_itself(servers):
+    servers.add("box")
+    with Caller(servers.start({"limits": {"peer_bytes": 1 << 30}}).url) as caller:
+        servers.await_tools(caller)
+        caller.invoke("add", {"a": 1})
+        server = servers.starts("box")[-1]
+        os.kill(server, signal.SIGSTOP)
+        marks = []
+        for number in range(24):
+            marks += begin(caller, "add", {"a": 1, "text": "x" * 3000000}, call_id=f"{number}", timeout_ms=60000)
+            caller.call("mycroft.toolboxd.is_alive")  # reads what the bus sends back
+        first = ends_of(caller, marks, count=1)
+        assert {end["code"] for end in first.values()} == {"tool_failed"}
+        assert "the server cannot be sent so much now" in list(first.values())[0]["error"]
+        os.kill(server, signal.SIGCONT)
+        ends = ends_of(caller, marks)
+        assert {end.get("code") for end in ends.values()} == {None, "tool_failed"}
+        assert caller.invoke("add", {"a": 1})["result"]["structured"] == {"sum": 2}
+        assert servers.starts("box")[-1] == server
 
 
 @pytest.mark.parametrize("end", ["server", "host"])

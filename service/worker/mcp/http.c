@@ -33,6 +33,9 @@
 
 #define CONNECT_MS 10000L
 
+/* Connections without a request that stay open. */
+#define IDLE_CONNECTIONS 4L
+
 /* The time for a request of the session: longer than the client waits for its response. */
 #define REQUEST_MS 60000L
 
@@ -600,6 +603,9 @@ static int load_http(
 	r = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK ? 0 : -ENOMEM;
 	http->multi = r ? NULL : curl_multi_init();
 	r = http->multi ? 0 : -ENOMEM;
+	/* Calls leave connections that no other call uses. */
+	if (r == 0)
+		curl_multi_setopt(http->multi, CURLMOPT_MAXCONNECTS, IDLE_CONNECTIONS);
 	r = r ? r : mcp_session_init(&http->session, &transport, load, problems);
 	r = r ? r : begin_first(http, clock_now_ms() + MCP_START_MS);
 	if (r == 0 && !http->session.has_list) {

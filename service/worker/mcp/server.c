@@ -20,6 +20,9 @@
 /* Buffers that grew larger are freed when they are empty. */
 #define KEEP_BYTES ((size_t)256 << 10)
 
+/* The room for messages that are no calls, and for the frame of one. */
+#define SERVER_ROOM_BYTES ((size_t)1 << 20)
+
 /* A longer line of stderr is passed on in pieces. */
 #define ERRORS_LINE_BYTES ((size_t)8 << 10)
 
@@ -126,6 +129,13 @@ static void write_input(struct mcp_server *server)
 		server->n_sent = 0;
 	}
 	source->events = server->unsent.size > 0 ? POLLOUT : 0;
+}
+
+bool mcp_server_has_room(const struct mcp_server *server, size_t size)
+{
+	size_t n_unsent = server->unsent.size - server->n_sent;
+
+	return n_unsent + size + SERVER_ROOM_BYTES <= SERVER_UNSENT_BYTES;
 }
 
 void mcp_server_send(struct mcp_server *server, const char *text, size_t size)

@@ -51,6 +51,9 @@ void mcp_server_init(struct mcp_server *server, const struct mcp_configuration *
 /* Start it. 0 or a negative errno. */
 int mcp_server_start(struct mcp_server *server);
 
+/* Return whether a call with arguments of @size bytes may be sent. Some room is left for other messages. */
+bool mcp_server_has_room(const struct mcp_server *server, size_t size);
+
 /* Send the message @text, as soon as the server reads it. */
 void mcp_server_send(struct mcp_server *server, const char *text, size_t size);
 

@@ -28,6 +28,9 @@
 #define CHANGED                                                                                    \
 	"the server has changed this tool since it was described; a reload reads its list again"
 
+/* The reason of a call that a server cannot be sent. */
+#define UNREAD "the server cannot be sent so much now, since it does not read it"
+
 /* A frame that grew larger is freed when it was sent. */
 #define KEEP_BYTES ((size_t)64 << 10)
 
@@ -417,6 +420,8 @@ int mcp_session_invoke(struct mcp_session *session, const struct driver_call *ca
 		if (buffer_status(&flight->arguments) < 0)
 			return buffer_status(&flight->arguments);
 	}
+	if (session->transport->has_room && !session->transport->has_room(session, call->size))
+		return mcp_session_refuse(session, flight, TEXT_VIEW(UNREAD));
 	return is_ready(session) ? send_call(session, flight, arguments) : 0;
 }
 

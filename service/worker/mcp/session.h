@@ -39,6 +39,9 @@ struct mcp_flight;
 struct mcp_transport {
 	bool is_http;
 
+	/* Return whether a message of @size bytes may be sent: the server reads those before it. NULL: it may. */
+	bool (*has_room)(const struct mcp_session *session, size_t size);
+
 	/* Act on a call whose response does not come any more. NULL: its host ends. 0 or a negative errno. */
 	int (*lose)(struct mcp_session *session, struct mcp_flight *flight);
 

@@ -80,7 +80,12 @@ static int pump(struct mcp_session *session, int wire, uint64_t due_ms)
 	return is_running ? sources[SERVER_SOURCES].revents != 0 : -EPIPE;
 }
 
-static const struct mcp_transport transport = {.carry = carry, .pump = pump};
+static bool has_room(const struct mcp_session *session, size_t size)
+{
+	return mcp_server_has_room(&((const struct stdio *)session)->server, size);
+}
+
+static const struct mcp_transport transport = {.carry = carry, .pump = pump, .has_room = has_room};
 
 /* End this process as the server has ended. It is the crash of this host, whose calls are lost. */
 __attribute__((noreturn)) static void end_like_server(struct stdio *stdio)

@@ -53,6 +53,31 @@ Test(host_carried, has_so_many_calls_at_a_time, .timeout = LIMIT)
 	guest_stop(&guest);
 }
 
+Test(host_carried, takes_no_call_while_it_has_much_to_read, .timeout = LIMIT)
+{
+	static const struct host_call one_more = {.arguments = "{}", .size = 2};
+	struct guest guest = {0};
+	struct buffer arguments = {0};
+
+	guest_start(&guest, "misbehave", &carries);
+	kill(host_pid(guest.host), SIGSTOP);
+	buffer_append_string(&arguments, "{\"value\":1}");
+	while (arguments.size < 2 * HOST_FULL_BYTES)
+		buffer_append_char(&arguments, ' ');
+	guest_send(&guest, "behave", buffer_terminate(&arguments));
+	cr_expect_eq(host_invoke(guest.host, 2, &one_more), -EBUSY);
+	cr_expect_eq(guest.n_relieved, 0);
+	kill(host_pid(guest.host), SIGCONT);
+	guest_wait(&guest);
+	cr_expect_eq(guest.n_answers, 1);
+	cr_expect_eq(guest.n_relieved, 1);
+	guest_send(&guest, "behave", "{\"value\":1}");
+	guest_wait(&guest);
+	cr_expect_eq(guest.n_answers, 2);
+	buffer_deinit(&arguments);
+	guest_stop(&guest);
+}
+
 Test(host_carried, drops_the_answer_of_a_call_that_was_cancelled, .timeout = LIMIT)
 {
 	struct guest guest = {0};
