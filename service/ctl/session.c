@@ -41,6 +41,9 @@
 #define KEY_NAME  "toolboxctl"
 #define KEY_BYTES 17
 
+/* Its key for the number of a request. */
+#define NUMBER_NAME "request"
+
 struct ctl_session {
 	struct loop *loop;
 	struct bus *bus;
@@ -114,16 +117,17 @@ static void fail(struct ctl_session *session, int status)
 	loop_stop(session->loop);
 }
 
-static void send_request(struct ctl_session *session, const char *topic, const struct buffer *data)
+static void send_numbered(struct ctl_session *session, const char *topic, const struct buffer *data,
+	const char *number)
 {
 	cleanup(buffer_deinit) struct buffer message = {0};
-	char context[128];
+	char context[192];
 	int r;
 
 	snprintf(context, sizeof(context),
 		"{\"source\":\"" CTL_SOURCE "\",\"session\":{\"session_id\":\"default\"},"
-		"\"%s\":\"%s\"}",
-		KEY_NAME, session->key);
+		"\"" KEY_NAME "\":\"%s\",\"" NUMBER_NAME "\":\"%s\"}",
+		session->key, number);
 	bus_request_begin(&message, topic, context);
 	if (data)
 		buffer_append(&message, data->data, data->size);
@@ -135,6 +139,11 @@ static void send_request(struct ctl_session *session, const char *topic, const s
 		return;
 	terminal_complain("the request cannot be sent: %s", strerror(-r));
 	fail(session, r == -EMSGSIZE ? CTL_USAGE : CTL_NO_BUS);
+}
+
+static void send_request(struct ctl_session *session, const char *topic, const struct buffer *data)
+{
+	send_numbered(session, topic, data, "");
 }
 
 static void on_up(void *data)
@@ -199,19 +208,30 @@ static bool on_wants(void *data, const char *topic, size_t size)
 	       is_topic(topic, size, ALIVE_RESPONSE) || is_event(session, topic, size);
 }
 
+/* Return whether the context of the message has the text @text at @name. */
+static bool has_in_context(const struct ctl_session *session, const char *name, const char *text)
+{
+	const struct json_tape *context = &session->envelope.context;
+	uint32_t key = json_find(context, 0, name);
+
+	return key != JSON_NONE && json_type_at(context, key) == JSON_STRING &&
+	       json_string_equals(context, key, text, strlen(text));
+}
+
 /* Return whether the message is a response to our request. */
 static bool is_our_response(const struct ctl_session *session)
 {
-	const struct json_tape *context = &session->envelope.context;
-	uint32_t key = json_find(context, 0, KEY_NAME);
-
-	return key != JSON_NONE && json_type_at(context, key) == JSON_STRING &&
-	       json_string_equals(context, key, session->key, strlen(session->key));
+	return has_in_context(session, KEY_NAME, session->key);
 }
 
 bool ctl_session_is_ours(const struct ctl_session *session)
 {
 	return is_our_response(session);
+}
+
+bool ctl_session_has_number(const struct ctl_session *session, const char *number)
+{
+	return is_our_response(session) && has_in_context(session, NUMBER_NAME, number);
 }
 
 static void on_frame(void *data, const char *text, size_t size)
@@ -744,6 +764,12 @@ int ctl_session_ask(struct ctl_session *session, const char *topic, const struct
 void ctl_session_send(struct ctl_session *session, const char *topic, const struct buffer *data)
 {
 	send_request(session, topic, data);
+}
+
+void ctl_session_send_numbered(struct ctl_session *session, const char *topic,
+	const struct buffer *data, const char *number)
+{
+	send_numbered(session, topic, data, number);
 }
 
 uint64_t ctl_session_cancel(struct ctl_session *session, const char *call_id)

@@ -58,6 +58,13 @@ bool ctl_session_is_ours(const struct ctl_session *session);
  * get it. */
 void ctl_session_send(struct ctl_session *session, const char *topic, const struct buffer *data);
 
+/* The same with @number, an identifier, by which its response is recognised whatever is in that. */
+void ctl_session_send_numbered(struct ctl_session *session, const char *topic,
+	const struct buffer *data, const char *number);
+
+/* Return whether the message that an event function has is a response to our request @number. */
+bool ctl_session_has_number(const struct ctl_session *session, const char *number);
+
 /* Cancel the call with the id @call_id, whose request is open. Over HTTP its connection is closed. Return how long to
  * wait for its response, or 0: there is none. */
 uint64_t ctl_session_cancel(struct ctl_session *session, const char *call_id);

@@ -15,6 +15,9 @@
  * and repeated in each of their messages. */
 #define MCP_ID_BYTES_MAX 1024
 
+/* The levels of a message. The arguments are judged with the call (limits.depth). */
+#define MCP_DEPTH_MAX 1000
+
 /*
  * A JSON-RPC message of a client, read and checked in two steps:
  *

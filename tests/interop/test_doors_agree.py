@@ -240,6 +240,9 @@ CALLS = {
     "a deadline": ("answers__hang", {"seconds": 9}, "timeout"),
     "cut": ("fill", {}, None),
     "too much output": ("large", {"size": 2000000}, "too_large"),
+    "as many levels as there may be": ("give", {"a": json.loads("[" * 126 + "]" * 126)}, None),
+    "one level more": ("give", {"a": json.loads("[" * 127 + "]" * 127)}, "too_large"),
+    "many levels more": ("give", {"a": json.loads("[" * 500 + "]" * 500)}, "too_large"),
     "too many arguments": ("echo", {"text": "x" * 70000}, "too_large"),
 }
 

@@ -49,9 +49,6 @@
 /* The requests in flight. */
 #define IN_FLIGHT_MAX 64
 
-/* Levels of a message: those of a response of the service. */
-#define DEPTH_MAX 1000
-
 /* The listings that are tried in a row, when two responses are of different catalogues. */
 #define TRIES_MAX 3
 
@@ -339,7 +336,7 @@ static void send_call(
 		ctl_request_flag(&data, "progress");
 	append_value(&data, ",\"args\":", message, message->arguments);
 	ctl_request_end(&data);
-	ctl_session_send(mcp->session, INVOKE_TOPIC, &data);
+	ctl_session_send_numbered(mcp->session, INVOKE_TOPIC, &data, request->call_id);
 }
 
 /* Keep @request, which is taken over, in flight. Return whether there was a place. */
@@ -393,11 +390,22 @@ static void begin_call(struct mcp_ctl *mcp, struct in_flight **request)
 		send_call(mcp, kept, tool);
 }
 
+/* Find the call that the message is the response to. Its data has no call_id when the request could not be
+ * read. */
+static struct in_flight **find_responded(struct mcp_ctl *mcp)
+{
+	for (size_t i = 0; i < IN_FLIGHT_MAX; i++)
+		if (mcp->in_flight[i] && !mcp->in_flight[i]->is_listen &&
+			ctl_session_has_number(mcp->session, mcp->in_flight[i]->call_id))
+			return &mcp->in_flight[i];
+	return NULL;
+}
+
 static void take_result(struct mcp_ctl *mcp, const struct json_tape *event)
 {
-	struct in_flight **place = find_call(mcp, event);
+	struct in_flight **place = find_responded(mcp);
 
-	if (!place || !ctl_session_is_ours(mcp->session))
+	if (!place)
 		return;
 	respond_call(mcp, &(*place)->message, (*place)->has_content, event);
 	in_flight_free(take_ptr(*place));
@@ -581,8 +589,8 @@ static void take_line(void *data, const char *text, size_t size)
 	if (request && !text) {
 		r = mcp_refuse(&error, MCP_INVALID_REQUEST, 413, "The message is too long.");
 	} else if (request && (request->line = strndup(text, size))) {
-		r = mcp_message_read(
-			&request->message, request->line, strlen(request->line), DEPTH_MAX, &error);
+		r = mcp_message_read(&request->message, request->line, strlen(request->line),
+			MCP_DEPTH_MAX, &error);
 		r = r ? r : mcp_message_check(&request->message, NULL, &error);
 	}
 	if (r < 0)

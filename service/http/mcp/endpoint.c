@@ -500,7 +500,7 @@ static void serve_post(struct rpc *rpc, const struct http_request *request, cons
 	const struct mcp_fields fields = {find_field, reader};
 	struct mcp_error error;
 	int r = mcp_message_read(&rpc->message, reader->body.data ? reader->body.data : "",
-		reader->body.size, rpc->endpoint->service->config.limits.depth, &error);
+		reader->body.size, MCP_DEPTH_MAX, &error);
 
 	if (r == MCP_E_NOT_JSON) {
 		http_respond_error(request->connection, 400, "%.*s", (int)error.message.size,
