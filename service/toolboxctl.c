@@ -193,8 +193,14 @@ static const struct ctl_command commands[] = {
 		"native: a C library that does not know toolboxd; plugin: a library with "
 		"toolbox.h;\n"
 		"command: programs and shell lines; programs: a folder where each program is a "
-		"tool;\npython: a package of ToolBox plugins.\n",
-		"  toolboxctl new words --kind native\n", CTL_FLAG_KIND, 1, 1, ctl_new},
+		"tool;\npython: a package of ToolBox plugins. For mcp, a server of the Model "
+		"Context\nProtocol, it is a manifest alone: the server is started and asked for "
+		"its "
+		"tools.\n",
+		"  toolboxctl new words --kind native\n"
+		"  toolboxctl new music --kind mcp --command npx -y some-server /srv/music\n"
+		"  toolboxctl new lights --kind mcp --url https://lights.example/mcp\n",
+		CTL_FLAG_KIND, 1, 1, ctl_new},
 	{"help", "[COMMAND | TOPIC]", "print help", "", "  toolboxctl help manifest\n", 0, 0, 1,
 		print_help},
 	{"version", "", "print the version", "", "  toolboxctl version\n", 0, 0, 0, print_version},

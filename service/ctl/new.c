@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "ctl/command.h"
+#include "ctl/new_mcp.h"
 #include "ctl/template.h"
 #include "ctl/terminal.h"
 #include "json/writer.h"
@@ -23,6 +24,9 @@
  * The new files belong to their author: the licence line of the template is left out.
  */
 
+/* The kind without templates: its server describes itself. */
+#define MCP "mcp"
+
 #define LICENCE_MARK "SPDX-License-Identifier:"
 
 struct writing {
@@ -35,6 +39,8 @@ struct writing {
 
 static bool is_kind(const char *name)
 {
+	if (strcmp(name, MCP) == 0)
+		return true;
 	for (size_t i = 0; i < n_templates; i++)
 		if (strcmp(templates[i].kind, name) == 0)
 			return true;
@@ -55,6 +61,7 @@ static void append_kinds(struct buffer *out)
 		buffer_append_string(out, kind);
 		last = kind;
 	}
+	buffer_append_string(out, ", " MCP);
 }
 
 static int refuse_kind(const char *kind)
@@ -71,10 +78,17 @@ static int refuse_kind(const char *kind)
 	return CTL_USAGE;
 }
 
-static int check_options(const char *id, const char *kind)
+static int check_options(const struct ctl_options *options)
 {
+	const char *id = options->positional[1];
+	const char *kind = options->kind;
+
 	if (!kind || !is_kind(kind))
 		return refuse_kind(kind);
+	if (strcmp(kind, MCP) != 0 && (options->url || options->n_command > 0)) {
+		terminal_complain("--url and --command are for --kind %s, not %s", MCP, kind);
+		return CTL_USAGE;
+	}
 	/* A '-' at the start would make the folder's name a flag of the next command. */
 	if (manifest_is_id(id) && *id != '-')
 		return 0;
@@ -238,8 +252,10 @@ static void print_next(const struct writing *writing)
 int ctl_new(const struct ctl_options *options)
 {
 	struct writing writing = {.id = options->positional[1], .kind = options->kind};
-	int r = check_options(writing.id, writing.kind);
+	int r = check_options(options);
 
+	if (r == 0 && strcmp(writing.kind, MCP) == 0)
+		return new_mcp(writing.id, options);
 	if (r == 0)
 		r = write_all(&writing);
 	if (r == CTL_DONE && options->json)

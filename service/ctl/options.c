@@ -40,6 +40,9 @@ static const struct flag flags[] = {
 	{"--standalone", NULL, "without a daemon: a service that lives as long as this command",
 		CTL_FLAG_MCP, MEMBER(standalone)},
 	{"--kind", "KIND", "the kind of the toolbox", CTL_FLAG_KIND, MEMBER(kind)},
+	{"--url", "URL", "mcp: where the server is", CTL_FLAG_KIND, MEMBER(url)},
+	{"--command", "WORDS", "mcp: how the server is started: all words that follow",
+		CTL_FLAG_KIND, MEMBER(command)},
 	{"--args", "JSON", "all arguments as one JSON object", CTL_FLAG_ARGS, MEMBER(args)},
 	{"--dry-run", NULL, "check the arguments, run nothing", CTL_FLAG_DRY_RUN, MEMBER(dry_run)},
 	{"--raw", NULL, "print the text of the result as it is; decode bytes", CTL_FLAG_ARGS,
@@ -166,6 +169,23 @@ static int keep_flag(struct ctl_options *options, const struct flag *flag, const
 	return 0;
 }
 
+/* Take all words after the flag at @argv[*at] as a command line. */
+static int take_command(
+	struct ctl_options *options, int argc, char **argv, int *at, struct buffer *reason)
+{
+	if (argv[*at][strlen("--command")] || *at + 1 == argc) {
+		buffer_append_string(reason,
+			"--command needs a program and its arguments, as words of "
+			"their own: --command PROGRAM ...");
+		return CTL_OPTIONS_E_USAGE;
+	}
+	options->given |= CTL_FLAG_KIND;
+	options->command = argv + *at + 1;
+	options->n_command = (size_t)(argc - *at - 1);
+	*at = argc;
+	return 0;
+}
+
 /* Take the flag at @argv[*at], and move *at to its value when that is a word of its own. */
 static int take_flag(
 	struct ctl_options *options, int argc, char **argv, int *at, struct buffer *reason)
@@ -179,6 +199,8 @@ static int take_flag(
 		refuse_unknown_flag(word, size, reason);
 		return CTL_OPTIONS_E_USAGE;
 	}
+	if (flag->offset == MEMBER(command))
+		return take_command(options, argc, argv, at, reason);
 	if (flag->value && !value && *at + 1 < argc)
 		value = argv[++*at];
 	return keep_flag(options, flag, value, reason);

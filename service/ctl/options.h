@@ -54,6 +54,9 @@ struct ctl_options {
 	const char *format;
 	const char *args;
 	const char *kind;
+	const char *url;
+	char **command; /* the words after --command; of argv */
+	size_t n_command;
 	const char *file;
 	const char *get;
 	const char *since;

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""toolboxctl new --kind mcp: the manifest of a server, with what the server says about its tools."""
+import json
+import shutil
+import sys
+
+import pytest
+from caller import Caller
+from processes import ROOT, toolboxctl
+
+SERVER = ROOT / "tests" / "interop" / "mcp_server.py"
+DONE, ERROR, USAGE = range(3)
+
+
+@pytest.fixture
+def new(tmp_path):
+    """new(words…): toolboxctl new, run in a folder of its own."""
+    home = tmp_path / "home"
+    home.mkdir()
+
+    def run(*words):
+        return toolboxctl("new", *words, home=home)
+
+    run.home = home
+    return run
+
+
+def manifest_of(new, id):
+    return json.loads((new.home / id / f"{id}.json").read_text())
+
+
+def test_it_has_the_risks_that_the_server_claims(new, launch, tmp_path):
+    done = new("music", "--kind", "mcp", "--command", sys.executable, SERVER)
+    assert done.returncode == DONE, done.stderr
+    assert not done.stderr
+    lines = [line.split(None, 2) for line in done.stdout.split("\n\n")[0].splitlines()]
+    assert lines[0] == ["TOOL", "RISK", "DESCRIPTION"]
+    assert ["add", "read", "Add two integers."] in lines
+    assert ["die", "execute", "Die by a signal."] in lines
+    assert "toolboxctl invoke --file music/music.json TOOL" in done.stdout
+    manifest = manifest_of(new, "music")
+    assert manifest["mcp"] == {"command": [sys.executable, str(SERVER)]}
+    assert manifest["tools"]["add"] == {"risk": "read"}
+    assert manifest["tools"]["breed"] == {"risk": "write"}
+    # The folder is a toolbox.
+    shutil.copytree(new.home / "music", tmp_path / "toolbox.d" / "music")
+    service = launch({}, [tmp_path / "toolbox.d"])
+    with Caller(service.url) as caller:
+        assert caller.invoke("add", {"a": 2, "b": 3})["result"]["structured"] == {"sum": 5}
+
+
+def test_the_words_after_command_are_its_own(new):
+    done = new("words", "--json", "--kind", "mcp", "--command", sys.executable, SERVER, "--legacy",
+               "--json")
+    assert done.returncode == ERROR and "unrecognized arguments: --json" not in done.stdout
+    done = new("words", "--json", "--kind", "mcp", "--command", sys.executable, SERVER, "--legacy")
+    assert done.returncode == DONE, done.stderr
+    found = json.loads(done.stdout)
+    assert found["files"] == ["words/words.json"]
+    assert {"name": "add", "risk": "read"} in found["tools"] and found["not_offered"] == []
+    assert manifest_of(new, "words")["mcp"]["command"][-1] == "--legacy"
+
+
+def test_relative_paths_begin_where_it_was_typed(new):
+    shutil.copy(SERVER, new.home / "server.py")
+    done = new("near", "--kind", "mcp", "--command", sys.executable, "server.py")
+    assert done.returncode == DONE, done.stderr
+    assert manifest_of(new, "near")["mcp"] == {
+        "command": [sys.executable, "server.py"], "cwd": str(new.home)}
+    assert toolboxctl("check", "near", home=new.home).returncode == DONE
+    (new.home / "run").write_text(f"#!/bin/sh\nexec {sys.executable} {SERVER}\n")
+    (new.home / "run").chmod(0o755)
+    assert new("nearer", "--kind", "mcp", "--command", "./run").returncode == DONE
+    assert manifest_of(new, "nearer")["mcp"] == {"command": [str(new.home / "run")]}
+    assert toolboxctl("check", "nearer", home=new.home).returncode == DONE
+
+
+def test_tools_that_are_left_out_are_listed(new, tmp_path):
+    tools = tmp_path / "tools.json"
+    tools.write_text(json.dumps([
+        {"name": "good", "description": "Good.", "inputSchema": {"type": "object"}},
+        {"name": "bad", "description": "Bad.", "inputSchema": {"type": "string"}}]))
+    done = new("some", "--kind", "mcp", "--command", sys.executable, SERVER, "--tools", tools)
+    assert done.returncode == DONE, done.stderr
+    assert "Not offered:\n  bad: " in done.stdout
+    assert list(manifest_of(new, "some")["tools"]) == ["good"]
+
+
+@pytest.mark.parametrize("words, text", [
+    (["--command", "no-such-program"], "the server 'no-such-program' cannot be started: No such file"),
+    (["--command", "false"], "the server has exited with status 1 before it has listed its tools"),
+    (["--url", "http://127.0.0.1:9/mcp"], "it cannot be reached"),
+])
+def test_without_an_answer_there_is_no_folder(new, words, text):
+    done = new("gone", "--kind", "mcp", *words)
+    assert done.returncode == ERROR and text in done.stderr, done.stderr
+    assert not (new.home / "gone").exists()
+
+
+@pytest.mark.parametrize("words, text", [
+    (["--kind", "mcp"], "needs one of --url URL and --command PROGRAM"),
+    (["--kind", "mcp", "--url", "http://127.0.0.1:9/", "--command", "x"], "needs one of"),
+    (["--kind", "native", "--url", "http://127.0.0.1:9/"], "are for --kind mcp, not native"),
+    (["--kind", "mcp", "--command"], "--command needs a program"),
+    (["--kind", "mcp", "--command=x"], "--command needs a program"),
+])
+def test_mistakes_of_its_command_line(new, words, text):
+    done = new("gone", *words)
+    assert done.returncode == USAGE and text in done.stderr
+    assert not (new.home / "gone").exists()
+
+
+def test_what_is_there_is_left_alone(new):
+    (new.home / "old").mkdir()
+    (new.home / "old" / "old.json").write_text("mine")
+    done = new("old", "--kind", "mcp", "--command", sys.executable, SERVER)
+    assert done.returncode == USAGE and "is there already" in done.stderr
+    assert (new.home / "old" / "old.json").read_text() == "mine"
