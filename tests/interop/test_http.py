@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tools over HTTP: routes, statuses, headers, and what a hostile client may try."""
 import json
+import re
 import subprocess
 import threading
 import time
+from pathlib import Path
 
 import manifests
 import pytest
 from caller import Caller
-from http_peer import Http, Raw, port_of, statuses
-from processes import TOOLBOXD, environment, until
+from http_peer import SECONDS, Http, Raw, port_of, statuses
+from processes import BUILD, SLOWNESS, START_SECONDS, TOOLBOXD, environment, until
 from test_plugins import plugged
 
 HEAD = b"Host: localhost\r\n"
@@ -405,6 +407,70 @@ def test_an_address_of_others_is_refused(tmp_path, address, status, word):
     done = subprocess.run([TOOLBOXD, "--embedded-bus", "--bus", "ws://127.0.0.1:0/core", "--http", address],
                           env=environment(tmp_path), capture_output=True, text=True, timeout=20)
     assert done.returncode == status and word in done.stderr
+
+
+def test_the_address_of_the_flag_alone(launch):
+    """It is 127.0.0.1:8090, whether somebody has that or not; what begins with - is no address."""
+    def has_said():
+        return re.search(r"(Listening on http://|cannot listen on |address )\S*127\.0\.0\.1:8090", one.daemon.log())
+
+    one = launch(args=["--http"], wait=False, expect_start=False)
+    until(has_said, START_SECONDS, "the address in the log")
+    assert "Listening on http://" not in one.daemon.log().replace("http://127.0.0.1:8090", "")
+    one.daemon.has_ended = True
+    one.daemon.process.terminate()
+    one.daemon.process.wait(START_SECONDS)
+
+
+def test_nothing_listens_unless_asked_for(launch):
+    one = launch()
+    rows = [line.split() for name in ("tcp", "tcp6") for line in Path(f"/proc/{one.daemon.pid}/net/{name}")
+            .read_text().splitlines()[1:]]
+    listening = {row[9] for row in rows if row[3] == "0A"}
+    ours = {link.readlink().name for link in Path(f"/proc/{one.daemon.pid}/fd").iterdir()}
+    assert [f"socket:[{inode}]" in ours for inode in listening].count(True) == 1    # its embedded bus
+
+
+def test_an_idle_connection_is_closed(launch):
+    one = launch({"http": {"limits": {"idle_s": 1}}}, args=["--http", "127.0.0.1:0"])
+    with Raw(port_of(one.daemon)) as raw:
+        raw.send(b"GET /health HTTP/1.1\r\n" + HEAD + b"\r\n")
+        began = time.monotonic()
+        assert raw.read_all().endswith(b'{"status":"ok"}') and time.monotonic() - began > 0.9
+
+
+def test_when_to_try_again(launch, tmp_path):
+    (tmp_path / "rare.json").write_text(json.dumps({"kind": "command", "risk": "read", "tools": [
+        {"name": "rare", "description": "A test's.", "command": {"shell": "true"}, "cooldown_s": 77}]}))
+    one = launch(toolbox_dirs=[tmp_path], args=["--http", "127.0.0.1:0"])
+    with Http(port_of(one.daemon)) as http:
+        assert http.post("/v1/tools/rare").status == 200
+        answer = http.post("/v1/tools/rare")
+        assert (answer.status, answer.json["code"]) == (429, "cooldown")
+        assert 70 <= int(answer.headers["Retry-After"]) <= 77
+
+
+def test_it_is_not_healthy_before_the_first_catalogue(launch):
+    one = launch({"start_timeout_ms": 3000}, [BUILD / "tests" / "toolboxes" / "stuck.d"], wait=False,
+                 args=["--http", "127.0.0.1:0"])
+    with Http(port_of(one.daemon)) as http:
+        answer = http.get("/health")
+        assert (answer.status, answer.json) == (503, {"status": "starting"})
+        until(lambda: http.get("/health").status == 200, START_SECONDS, "it healthy")
+
+
+def test_it_is_not_healthy_while_it_stops(launch, tmp_path):
+    manifests.answers(tmp_path / "toolbox.d")
+    one = launch({"drain_ms": int(3000 * SLOWNESS)}, [tmp_path / "toolbox.d"], args=["--http", "127.0.0.1:0"])
+    with Raw(port_of(one.daemon)) as late, Raw(port_of(one.daemon)) as calling:
+        calling.send(CALL.replace(b"add", b"wait") + WAIT)
+        late.send(b"GET /health HTTP/1.1\r\n")
+        until(lambda: running(one), SECONDS, "the call running")
+        one.daemon.process.terminate()
+        until(lambda: "Stopping" in one.daemon.log(), SECONDS, "it stopping")
+        late.send(HEAD + b"\r\n")
+        data = late.read_all()
+    assert statuses(data) == [503] and data.endswith(b'{"status":"stopping"}')
 
 
 def test_a_service_that_stops_answers_what_is_running(launch):
