@@ -32,6 +32,7 @@ enum tool_risk {
 /* The limits of the toolboxes of one manifest, which they share. */
 struct toolbox_limits {
 	uint64_t timeout_ms; /* deadline of a call; 0: the configuration's */
+	uint64_t max_ms;     /* to which progress extends it; 0: most_ms of the kind */
 	uint32_t workers;
 	uint32_t queue; /* 0: the configuration's */
 	uint32_t memory_mb;

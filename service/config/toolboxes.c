@@ -98,7 +98,7 @@ static uint64_t read_limit(struct config_reader *reader, uint32_t object, const 
 static void check_limit(struct config_reader *reader, uint32_t key)
 {
 	static const char *const names[] = {
-		"timeout_ms", "workers", "queue", "memory_mb", "idle_s", "prestart"};
+		"timeout_ms", "max_ms", "workers", "queue", "memory_mb", "idle_s", "prestart"};
 	cleanup_free char *name = config_reader_string(reader, key);
 	const char *nearest = NULL;
 	unsigned int least = UINT32_MAX;
@@ -136,6 +136,7 @@ static void read_limits(
 		return;
 	settings->has_process = true;
 	limits->timeout_ms = read_limit(reader, object, "timeout_ms", &timeout_ms);
+	limits->max_ms = read_limit(reader, object, "max_ms", &timeout_ms);
 	limits->workers = (uint32_t)read_limit(reader, object, "workers", &workers);
 	limits->queue = (uint32_t)read_limit(reader, object, "queue", &queue);
 	limits->memory_mb = (uint32_t)read_limit(reader, object, "memory_mb", &memory_mb);

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "catalogue/kind.h"
 #include "catalogue/tool_schemas.h"
 #include "core/checks.h"
 #include "core/errors.h"
@@ -471,9 +470,7 @@ static struct call *make_call(struct invoker *invoker, const struct request_scop
 	call->wants_progress = scope->request.wants_progress;
 	call->timeout_ms = offer_timeout_ms(invoker->config, tool, scope->request.timeout_ms);
 	/* A deadline that the caller has set stays as it is. */
-	call->runner_call.most_ms = scope->request.timeout_ms > 0
-					    ? 0
-					    : kind_facts(tool->toolbox->package->kind)->most_ms;
+	call->runner_call.most_ms = scope->request.timeout_ms > 0 ? 0 : offer_most_ms(tool);
 	return call;
 }
 

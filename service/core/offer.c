@@ -275,3 +275,11 @@ uint64_t offer_timeout_ms(
 		allowed_ms = tool->timeout_ms;
 	return requested_ms && requested_ms < allowed_ms ? requested_ms : allowed_ms;
 }
+
+uint64_t offer_most_ms(const struct tool *tool)
+{
+	const struct package *package = tool->toolbox->package;
+	uint64_t most_ms = kind_facts(package->kind)->most_ms;
+
+	return most_ms > 0 && package->limits.max_ms > 0 ? package->limits.max_ms : most_ms;
+}

@@ -78,3 +78,6 @@ bool offer_rest(struct offer *offer);
  * that of the tool, its toolbox, or the configuration. */
 uint64_t offer_timeout_ms(
 	const struct config *config, const struct tool *tool, uint64_t requested_ms);
+
+/* Return the time to which progress extends the deadline of a call of @tool; 0: it does not. */
+uint64_t offer_most_ms(const struct tool *tool);

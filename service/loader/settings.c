@@ -21,6 +21,8 @@ static void override_limits(struct package *package, const struct config_toolbox
 
 	if (by->timeout_ms)
 		limits->timeout_ms = by->timeout_ms;
+	if (by->max_ms)
+		limits->max_ms = by->max_ms;
 	if (by->workers)
 		limits->workers = by->workers;
 	if (by->queue)

@@ -297,6 +297,7 @@ static void read_limits(
 		return;
 	prestart = json_find(tape, object, "prestart");
 	limits->timeout_ms = number_or(tape, object, "timeout_ms", 0);
+	limits->max_ms = number_or(tape, object, "max_ms", 0);
 	limits->workers = (uint32_t)number_or(tape, object, "workers", limits->workers);
 	limits->queue = (uint32_t)number_or(tape, object, "queue", 0);
 	limits->memory_mb = (uint32_t)number_or(tape, object, "memory_mb", 0);

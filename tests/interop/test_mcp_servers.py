@@ -141,6 +141,13 @@ def test_progress_begins_the_deadline_of_a_tool_anew_and_not_that_of_a_caller(se
                              seconds=30 * SLOWNESS)["code"] == "timeout"
 
 
+def test_progress_extends_a_deadline_up_to_a_bound(servers):
+    servers.add("box", tools={"wait": {"timeout_ms": int(1000 * SLOWNESS)}}, limits={"max_ms": int(1500 * SLOWNESS)})
+    with Caller(servers.start().url) as caller:
+        servers.await_tools(caller)
+        assert caller.invoke("wait", {"seconds": 2 * SLOWNESS}, seconds=30 * SLOWNESS)["code"] == "timeout"
+
+
 def begin(caller, name, args, count=1, **more):
     """Begin calls; their marks."""
     return [caller.send("ovos.tools.invoke", {"name": name, "args": args, "call_id": f"{name}-{number}", **more},

@@ -184,6 +184,8 @@ static const char *const cases[] = {
 		    " \"prestart\": null, \"idle_s\": null"),
 	"n " LIMITS("\"timeout_ms\": 0"),
 	"n " LIMITS("\"timeout_ms\": 86400001"),
+	"y " LIMITS("\"max_ms\": 86400000"),
+	"n " LIMITS("\"max_ms\": 0"),
 	"n " LIMITS("\"workers\": 0"),
 	"n " LIMITS("\"workers\": 65"),
 	"n " LIMITS("\"queue\": 0"),

@@ -654,14 +654,18 @@ Test(loader, takes_limits_and_environment_of_the_configuration)
 		"{'kind':'native','library':'libm.so.6','limits':{'workers':2,'queue':5,"
 		"'idle_s':9,'prestart':true},'tools':[" TOOL("a", "sqrt") "]}");
 	/* So much memory that a host lives under valgrind, too. */
-	settings.limits = (struct toolbox_limits){
-		.timeout_ms = 70, .workers = 3, .memory_mb = 1024, .has_idle_s = true};
+	settings.limits = (struct toolbox_limits){.timeout_ms = 70,
+		.max_ms = 80,
+		.workers = 3,
+		.memory_mb = 1024,
+		.has_idle_s = true};
 	settings.has_prestart = true;
 	settings.environment = environment;
 	config.toolboxes = &settings;
 	config.n_toolboxes = 1;
 	load();
 	cr_expect_eq(only_toolbox()->package->limits.timeout_ms, 70);
+	cr_expect_eq(only_toolbox()->package->limits.max_ms, 80);
 	cr_expect_eq(only_toolbox()->package->limits.workers, 3);
 	cr_expect_eq(only_toolbox()->package->limits.queue, 5, "the manifest's");
 	cr_expect(only_toolbox()->package->limits.has_idle_s &&

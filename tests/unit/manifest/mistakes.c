@@ -56,8 +56,8 @@ Test(mistakes, of_an_unknown_key)
 		"'library', 'risk', 'limits', 'sandbox', 'assert_formats', 'coerce', "
 		"'config', …");
 	expect_refused(TOP("'limits':{'x':1}"), 2, "/limits/x",
-		"unexpected property 'x'; the object takes 'timeout_ms', 'workers', 'queue', "
-		"'memory_mb', 'prestart', 'idle_s'");
+		"unexpected property 'x'; the object takes 'timeout_ms', 'max_ms', 'workers', "
+		"'queue', 'memory_mb', 'prestart', 'idle_s'");
 	expect_refused(TOOL("\n'colour':1," SQRT), 2, "/tools/0/colour",
 		"unexpected property 'colour'; the object takes 'name', 'description', "
 		"'argument_schema', 'output_schema', 'risk', 'parallel', 'cooldown_s', "
