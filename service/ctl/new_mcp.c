@@ -228,7 +228,8 @@ static struct catalogue *ask_server(const char *path)
 		terminal_complain("%s", strerror(-r));
 		return NULL;
 	}
-	if (offline_load(&config, &path, 1, complain, &has_complained, &catalogue, reason) < 0) {
+	if (offline_load(&config, &path, 1, complain, &has_complained, &catalogue, true, reason) <
+		0) {
 		terminal_complain("%s", reason);
 		return NULL;
 	}

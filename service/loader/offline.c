@@ -59,7 +59,7 @@ static int run(struct load *load, const struct loader_options *options, const ch
 
 int offline_load(const struct config *config, const char *const *files, size_t n_files,
 	diagnostic_function problem, void *data, struct catalogue **ret_catalogue,
-	char ret_reason[OFFLINE_WHY_BYTES])
+	bool asks_servers, char ret_reason[OFFLINE_WHY_BYTES])
 {
 	struct load load = {.problem = problem, .data = data};
 	struct paths paths;
@@ -67,6 +67,7 @@ int offline_load(const struct config *config, const char *const *files, size_t n
 		.config = config,
 		.host_program = paths.host_program,
 		.library_dir = paths.library_dir,
+		.asks_servers = asks_servers,
 	};
 	int r = paths_find(&paths);
 

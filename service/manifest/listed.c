@@ -140,6 +140,21 @@ static int move_tool(struct toolbox *from, const struct mcp_tool *tool, struct t
 	return 0;
 }
 
+/* Warn of the texts of @tool that were changed: a model reads what a person would not see. */
+static void warn_of_texts(const struct mcp_tool *tool, struct diagnostics *problems)
+{
+	if (tool->n_hidden > 0)
+		diagnostics_add(problems, DIAGNOSTIC_WARNING, 0, "",
+			"the tool '%s': %zu character%s that a person does not see %s removed from "
+			"its texts; they may hide instructions for a model",
+			tool->server_name, tool->n_hidden, tool->n_hidden == 1 ? "" : "s",
+			tool->n_hidden == 1 ? "was" : "were");
+	if (tool->is_cut)
+		diagnostics_add(problems, DIAGNOSTIC_WARNING, 0, "",
+			"the tool '%s': its description is cut, because it has more than %d bytes",
+			tool->server_name, MCP_DESCRIPTION_BYTES);
+}
+
 /* Add @tool to the toolbox of @package, without an output schema that is wrong, or leave it out. 0 or a negative
  * errno. */
 static int take_tool(
@@ -170,6 +185,7 @@ static int take_tools(struct manifest_reader *reader, struct package *package,
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < tools->n_items; i++) {
+		warn_of_texts(&tools->items[i], problems);
 		r = take_tool(reader, package, &tools->items[i]);
 		if (r == 0 && reader->most_ms &&
 			clock_is_up(&end_ns, reader->most_ms * NS_PER_MS)) {

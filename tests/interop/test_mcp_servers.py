@@ -631,6 +631,27 @@ def test_check_starts_the_server_and_lists(servers, tmp_path):
     assert bad.returncode == 1 and "exited with status 5" in bad.stdout + bad.stderr
 
 
+def test_check_asks_the_server_each_time_and_tells_what_it_changed(servers, tmp_path):
+    tools = [{"name": "get.weather", "description": "a\u202e\u200bb", "inputSchema": {"type": "object"}},
+             {"name": "long", "description": "x" * 9000, "inputSchema": {"type": "object"}},
+             {"name": "wild"}]
+    servers.add("box", "--tools", "tools.json")
+    listed = servers.folder.parent / "box" / "tools.json"
+
+    def check():
+        listed.write_text(json.dumps(tools))
+        return toolboxctl("check", servers.folder / "box.json", home=tmp_path, seconds=START_SECONDS)
+
+    found = check()
+    assert found.returncode == 0 and "box: mcp, 2 tools" in found.stdout
+    assert "'get.weather': 2 characters that a person does not see" in found.stderr, found.stderr
+    assert "'get.weather' of the server is called 'get_weather'" in found.stderr
+    assert "'long': its description is cut" in found.stderr
+    assert "box/wild is not offered" in found.stderr and found.stdout.endswith("0 errors, 4 warnings\n")
+    tools[0] = {"name": "plain", "inputSchema": {"type": "object"}, "description": "Plain."}
+    assert check().stdout.endswith("0 errors, 2 warnings\n"), "not what an earlier check had kept"
+
+
 REAL = '''
 from mcp.server.mcpserver import MCPServer
 server = MCPServer("real")

@@ -91,12 +91,22 @@ static void advise_of_risk(
 			tool->name);
 }
 
+/* A tool whose server calls it otherwise. */
+static void advise_of_name(const struct giving *giving, const struct tool *tool)
+{
+	if (giving->toolbox->package->kind == KIND_MCP &&
+		strcmp(tool->server_name, tool->name) != 0)
+		advise(giving, "", "the tool '%s' of the server is called '%s' here",
+			tool->server_name, tool->name);
+}
+
 static void advise_of_tool(const struct giving *giving, const struct tool *tool)
 {
 	char pointer[POINTER_BYTES];
 
 	snprintf(pointer, sizeof(pointer), "%s/%u", is_list(giving) ? "" : "/tools", tool->index);
 	advise_of_risk(giving, tool, pointer);
+	advise_of_name(giving, tool);
 	if (!*tool->description)
 		advise(giving, pointer,
 			"the tool '%s' has no \"description\": a model cannot know when to call it",

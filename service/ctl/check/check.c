@@ -162,7 +162,7 @@ static int load_and_describe(
 {
 	cleanup(catalogue_cleanup) struct catalogue *catalogue = NULL;
 	char reason[OFFLINE_WHY_BYTES];
-	int r = offline_load(config, files, n_files, add_finding, check, &catalogue, reason);
+	int r = offline_load(config, files, n_files, add_finding, check, &catalogue, true, reason);
 
 	if (r < 0) {
 		terminal_complain("%s", reason);

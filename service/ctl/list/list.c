@@ -421,7 +421,7 @@ static int list_offline(const struct ctl_options *options)
 		terminal_complain("nothing is offered with this configuration");
 	if (r != 0 || config.closed)
 		return CTL_ERROR;
-	r = offline_load(&config, NULL, 0, ignore_problem, NULL, &catalogue, reason);
+	r = offline_load(&config, NULL, 0, ignore_problem, NULL, &catalogue, false, reason);
 	if (r == 0)
 		return print_catalogue(options, catalogue, (enum definition_format)format);
 	terminal_complain("%s", reason);
