@@ -21,7 +21,7 @@ struct pace {
 /* Return whether a report may pass at @now_ms, by clock_now_ms(), and count it then. */
 static inline bool pace_take(struct pace *pace, uint64_t now_ms)
 {
-	if (pace->due_ms > now_ms + (PACE_BURST - 1) * PACE_MS)
+	if (pace->due_ms > now_ms + (uint64_t)(PACE_BURST - 1) * PACE_MS)
 		return false;
 	pace->due_ms = (pace->due_ms > now_ms ? pace->due_ms : now_ms) + PACE_MS;
 	return true;

@@ -59,8 +59,8 @@ class Handler(BaseHTTPRequestHandler):
             to = "http://127.0.0.1:9/other" + self.path.removeprefix("/mcp")
             self.plain(status, **({"Location": to} if status == 307 else {}))
             return
-        if endpoint.mute and method == endpoint.mute[0]:
-            endpoint.open.wait(endpoint.mute[1])
+        if endpoint.mute and method in endpoint.mute[:-1]:
+            endpoint.open.wait(endpoint.mute[-1])
         if endpoint.token and self.headers.get("Authorization") != f"Bearer {endpoint.token}":
             self.plain(401)
         elif endpoint.legacy and method == "server/discover":
@@ -119,7 +119,7 @@ class Endpoint:
         self.tools = mcp_server.TOOLS
         self.status = None       # (method, status): the next request with it gets that
         self.breaks_off = False  # calls end without a response
-        self.mute = None         # (method, seconds): requests with it wait for so long
+        self.mute = None         # (method, …, seconds): requests with one of them wait for so long
         self.open = threading.Event()
         self.listeners = []      # (server, id) of subscriptions
         self.patience = 30

@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Toolboxes of kind mcp with a url: servers of both eras over HTTP, with JSON and with events."""
+import contextlib
 import json
+import os
 import socket
 import subprocess
 import sys
+from pathlib import Path
 
 import mcp_server
 import pytest
 from caller import Caller
 from http_peer import port_of
 from mcp_endpoint import Endpoint
-from processes import SLOWNESS, free_port, listens, until
+from processes import SLOWNESS, children, free_port, listens, until
 from test_http_tls import certificate
 from test_mcp_servers import START_SECONDS, Servers, begin, ends_of, text_of
 
@@ -150,6 +153,26 @@ def test_a_server_that_never_answers_a_call(urls, era):
         assert {end["code"] for end in ends.values()} == {"timeout"}
         endpoint.mute = None
         assert caller.invoke("add", {"a": 1})["result"]["structured"] == {"sum": 2}
+
+
+def test_a_server_that_takes_no_notification_holds_few_connections(urls):
+    endpoint = urls.endpoint(era="legacy")
+    with Caller(urls.start({"limits": {"queue": 200}}).url) as caller:
+        urls.await_tools(caller)
+        caller.invoke("add", {"a": 1})
+        endpoint.mute = ("tools/call", "notifications/cancelled", 600)
+        ends = ends_of(caller, begin(caller, "add", {"a": 1}, 60, timeout_ms=int(1000 * SLOWNESS)))
+        assert {end["code"] for end in ends.values()} == {"timeout"}
+        host = children(urls.service.daemon.hosts()[0])[0]
+
+        def sockets():
+            n = 0
+            for one in Path(f"/proc/{host}/fd").iterdir():
+                with contextlib.suppress(FileNotFoundError):  # one that was just closed
+                    n += "socket" in os.readlink(one)
+            return n
+
+        assert until(lambda: (n := sockets()) < 30 and n, 10 * SLOWNESS, "few connections")
 
 
 def test_a_server_that_never_answers(urls, times):

@@ -33,6 +33,9 @@
 
 #define CONNECT_MS 10000L
 
+/* Messages without a response that are being sent. */
+#define NOTIFICATIONS_MAX 16
+
 /* Connections without a request that stay open. */
 #define IDLE_CONNECTIONS 4L
 
@@ -331,11 +334,30 @@ static int send_request(struct request *request, const struct mcp_action *action
 	return curl_multi_add_handle(http->multi, request->easy) == CURLM_OK ? 0 : -ENOMEM;
 }
 
+/* Close the oldest notification if there are as many as there may be: a server may leave them open. */
+static void bound_notifications(struct http *http)
+{
+	struct request *oldest = NULL;
+	unsigned int n = 0;
+
+	for (struct request *request = http->requests; request; request = request->next)
+		if (request->id == 0) {
+			oldest = request;
+			n++;
+		}
+	if (n < NOTIFICATIONS_MAX)
+		return;
+	unlink_request(http, oldest);
+	free_request(oldest);
+}
+
 static int begin_request(struct http *http, const struct mcp_action *action)
 {
 	struct request *request = calloc(1, sizeof(*request));
 	int r;
 
+	if (action->request_id == 0)
+		bound_notifications(http);
 	if (!request)
 		return -ENOMEM;
 	request->http = http;
