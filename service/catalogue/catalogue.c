@@ -33,9 +33,10 @@ struct owner {
 
 struct offered {
 	const struct tool *tool;
-	uint64_t hash;          /* the hash of its name */
-	uint32_t next_same;     /* the next tool of the same name in list order, or NO_TOOL */
-	bool is_shared;         /* several tools have its name */
+	uint64_t hash; /* the hash of its name */
+	uint32_t
+		next_same; /* the next tool of the same name, or NO_TOOL: in list order, guests last */
+	bool is_shared;    /* it does not have its bare name alone */
 	const char *model_name; /* that of the third form (model_names.h), or NULL */
 };
 
@@ -94,19 +95,104 @@ static uint32_t *bucket_of(const struct catalogue *catalogue, const char *name, 
 	return bucket_of_hash(catalogue, digest_bytes(DIGEST_SEED, name, size), name, size);
 }
 
-/* From the last to the first, so that each is put before those of its name, however many. */
-static void index_tools(struct catalogue *catalogue)
+/* Return whether @tool is a guest: its server has chosen its name, so it never takes or shares a
+ * name of an installed tool. */
+static bool is_guest(const struct tool *tool)
+{
+	return tool->toolbox->package->kind == KIND_MCP;
+}
+
+/* Return the tool after @at that has the bare name with as much right, or NO_TOOL. */
+static uint32_t next_equal(const struct catalogue *catalogue, uint32_t at)
+{
+	uint32_t next = catalogue->tools[at].next_same;
+
+	return next != NO_TOOL && is_guest(catalogue->tools[next].tool) ==
+					  is_guest(catalogue->tools[at].tool)
+		       ? next
+		       : NO_TOOL;
+}
+
+/* Put the guests, or all others, before the tools of their names: from the last to the first, however many. */
+static void index_tools(struct catalogue *catalogue, bool are_guests)
 {
 	for (size_t i = catalogue->n_tools; i-- > 0;) {
 		struct offered *offered = &catalogue->tools[i];
 		const char *name = offered->tool->name;
-		uint32_t *first = bucket_of_hash(catalogue, offered->hash, name, strlen(name));
+		uint32_t *first;
 
+		if (is_guest(offered->tool) != are_guests)
+			continue;
+		first = bucket_of_hash(catalogue, offered->hash, name, strlen(name));
 		offered->next_same = *first;
-		offered->is_shared = *first != NO_TOOL;
-		if (offered->is_shared)
+		if (*first != NO_TOOL)
 			catalogue->tools[*first].is_shared = true;
 		*first = (uint32_t)i;
+		offered->is_shared = next_equal(catalogue, (uint32_t)i) != NO_TOOL;
+	}
+}
+
+/* The tool called exactly @name in the toolbox called @id, or NULL. */
+static const struct tool *find_in(const struct catalogue *catalogue, const char *name,
+	size_t name_size, const char *id, size_t id_size)
+{
+	for (uint32_t at = *bucket_of(catalogue, name, name_size); at != NO_TOOL;
+		at = catalogue->tools[at].next_same) {
+		const struct tool *tool = catalogue->tools[at].tool;
+
+		if (strlen(tool->toolbox->id) == id_size &&
+			memcmp(tool->toolbox->id, id, id_size) == 0)
+			return tool;
+	}
+	return NULL;
+}
+
+/* @name as `toolbox__name`. Ids and names may hold "__" themselves, so every place is tried; a guest is only
+ * meant where no other tool is. */
+static const struct tool *find_qualified(const struct catalogue *catalogue, const char *name,
+	size_t name_size, const char *id, size_t id_size)
+{
+	const struct tool *guest = NULL;
+
+	/* A caller's name may have megabytes, and each "__" in it would cost a look at the rest. */
+	if (name_size > QUALIFIED_NAME_BYTES)
+		return NULL;
+	for (size_t at = 1; at + OWNER_SEPARATOR_BYTES < name_size; at++) {
+		const char *rest = name + at + OWNER_SEPARATOR_BYTES;
+		const struct tool *tool;
+
+		if (memcmp(name + at, OWNER_SEPARATOR, OWNER_SEPARATOR_BYTES) != 0)
+			continue;
+		if (id && (id_size != at || memcmp(id, name, at) != 0))
+			continue;
+		tool = find_in(catalogue, rest, name_size - at - OWNER_SEPARATOR_BYTES, name, at);
+		if (tool && !is_guest(tool))
+			return tool;
+		guest = guest ? guest : tool;
+	}
+	return guest;
+}
+
+/* Return the installed tool whose qualified form is the bare name of the guest at @at, or NULL. */
+static const struct tool *find_covered(
+	const struct catalogue *catalogue, uint32_t at, const char *name, size_t size)
+{
+	const struct tool *tool = is_guest(catalogue->tools[at].tool)
+					  ? find_qualified(catalogue, name, size, NULL, 0)
+					  : NULL;
+
+	return tool && !is_guest(tool) ? tool : NULL;
+}
+
+/* A guest whose bare name is the qualified form of an installed tool does not have it. */
+static void share_covered(struct catalogue *catalogue)
+{
+	for (size_t i = 0; i < catalogue->n_tools; i++) {
+		const char *name = catalogue->tools[i].tool->name;
+
+		if (model_names_may_clash(name) &&
+			find_covered(catalogue, (uint32_t)i, name, strlen(name)))
+			catalogue->tools[i].is_shared = true;
 	}
 }
 
@@ -149,7 +235,9 @@ static int name_tools(struct catalogue *catalogue)
 /* 0 or -ENOMEM. */
 static int index_all(struct catalogue *catalogue)
 {
-	index_tools(catalogue);
+	index_tools(catalogue, true);
+	index_tools(catalogue, false);
+	share_covered(catalogue);
 	return name_tools(catalogue);
 }
 
@@ -511,43 +599,6 @@ const struct catalogue_skipped *catalogue_skipped(const struct catalogue *catalo
 	return &catalogue->skipped[index];
 }
 
-/* The tool called exactly @name in the toolbox called @id, or NULL. */
-static const struct tool *find_in(const struct catalogue *catalogue, const char *name,
-	size_t name_size, const char *id, size_t id_size)
-{
-	for (uint32_t at = *bucket_of(catalogue, name, name_size); at != NO_TOOL;
-		at = catalogue->tools[at].next_same) {
-		const struct tool *tool = catalogue->tools[at].tool;
-
-		if (strlen(tool->toolbox->id) == id_size &&
-			memcmp(tool->toolbox->id, id, id_size) == 0)
-			return tool;
-	}
-	return NULL;
-}
-
-/* @name as `toolbox__name`. Ids and names may hold "__" themselves, so every place is tried. */
-static const struct tool *find_qualified(const struct catalogue *catalogue, const char *name,
-	size_t name_size, const char *id, size_t id_size)
-{
-	/* A caller's name may have megabytes, and each "__" in it would cost a look at the rest. */
-	if (name_size > QUALIFIED_NAME_BYTES)
-		return NULL;
-	for (size_t at = 1; at + OWNER_SEPARATOR_BYTES < name_size; at++) {
-		const char *rest = name + at + OWNER_SEPARATOR_BYTES;
-		const struct tool *tool;
-
-		if (memcmp(name + at, OWNER_SEPARATOR, OWNER_SEPARATOR_BYTES) != 0)
-			continue;
-		if (id && (id_size != at || memcmp(id, name, at) != 0))
-			continue;
-		tool = find_in(catalogue, rest, name_size - at - OWNER_SEPARATOR_BYTES, name, at);
-		if (tool)
-			return tool;
-	}
-	return NULL;
-}
-
 /* The tool that @name names in the listings for models, by its third form (model_names.h). */
 static const struct tool *find_model_name(const struct catalogue *catalogue, const char *name,
 	size_t name_size, const char *id, size_t id_size)
@@ -566,11 +617,12 @@ int catalogue_find(const struct catalogue *catalogue, const char *name, size_t n
 	const struct tool *tool;
 
 	if (!toolbox_id && at != NO_TOOL) {
-		if (catalogue->tools[at].next_same != NO_TOOL && !last_wins)
+		tool = find_covered(catalogue, at, name, name_size);
+		if (!tool && next_equal(catalogue, at) != NO_TOOL && !last_wins)
 			return CATALOGUE_E_AMBIGUOUS;
-		while (catalogue->tools[at].next_same != NO_TOOL)
-			at = catalogue->tools[at].next_same;
-		*ret_tool = catalogue->tools[at].tool;
+		for (uint32_t next = at; next != NO_TOOL; next = next_equal(catalogue, next))
+			at = next;
+		*ret_tool = tool ? tool : catalogue->tools[at].tool;
 		return 0;
 	}
 	tool = toolbox_id ? find_in(catalogue, name, name_size, toolbox_id, toolbox_id_size) : NULL;

@@ -86,8 +86,8 @@ const struct tool *catalogue_tool(const struct catalogue *catalogue, size_t inde
 #define CATALOGUE_NONE SIZE_MAX
 size_t catalogue_index(const struct catalogue *catalogue, const struct tool *tool);
 
-/* Walk the tools that have the bare name @name, by their indexes, in list order; CATALOGUE_NONE ends
- * them. */
+/* Walk the tools that have the bare name @name, by their indexes, in list order, those of kind mcp last;
+ * CATALOGUE_NONE ends them. */
 size_t catalogue_first_named(const struct catalogue *catalogue, const char *name, size_t size);
 size_t catalogue_next_named(const struct catalogue *catalogue, size_t index);
 
@@ -113,6 +113,7 @@ enum catalogue_status {
 
 /*
  * The tool that a call means by @name (bare, `toolbox__name`, or as listings for models have it) and @toolbox_id (NULL: any).
+ * A tool of kind mcp, which its server names, is only meant where no other tool is.
  * @last_wins: a bare name in several toolboxes is the last one's. 0, CATALOGUE_E_UNKNOWN, or
  * CATALOGUE_E_AMBIGUOUS; then catalogue_owner() names the toolboxes.
  */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "catalogue/package.h"
 #include "util/cleanup.h"
 
 #define KEPT_BYTES 57 /* bytes of a name in the third form */
@@ -28,13 +29,21 @@ bool model_names_may_clash(const char *name)
 	return strstr(name, "__") != NULL;
 }
 
-/* In the order in which a call finds them: a bare name first, then by the place in the list. */
+static bool is_guest(const struct whole *whole)
+{
+	return whole->candidate->tool->toolbox->package->kind == KIND_MCP;
+}
+
+/* In the order in which a call finds them: tools of servers (kind mcp) last, a bare name first, then by the
+ * place in the list. */
 static int compare_whole(const void *a, const void *b)
 {
 	const struct whole *left = a;
 	const struct whole *right = b;
 	int order = strcmp(left->text, right->text);
 
+	if (order == 0)
+		order = is_guest(left) - is_guest(right);
 	if (order == 0)
 		order = left->candidate->is_shared - right->candidate->is_shared;
 	if (order == 0)

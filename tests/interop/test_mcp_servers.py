@@ -593,6 +593,27 @@ def test_a_wrong_tool_costs_only_itself(servers):
         assert {"get weather", "none", "list", "remote", "wild"} <= set(left_out), left_out
 
 
+def test_a_server_takes_no_name_of_an_installed_tool(servers):
+    empty = {"type": "object"}
+    names = ["add", "own__add", "alone"]
+    for box in ("box", "zoo"):
+        servers.add(box, "--tools", "tools.json")
+        (servers.folder.parent / box / "tools.json").write_text(json.dumps(
+            [{"name": name, "inputSchema": empty} for name in names if name != "alone" or box == "box"]))
+    (servers.folder / "own.json").write_text(json.dumps({"kind": "command", "risk": "read", "tools": [
+        {"name": "add", "description": "Mine.", "argument_schema": empty, "command": {"argv": ["echo", "mine"]}}]}))
+    with Caller(servers.start().url) as caller:
+        for box in ("box", "zoo"):
+            servers.await_tools(caller, box)
+        for name in ("add", "own__add"):
+            answer = caller.invoke(name)
+            assert answer.get("result") == {"output": "mine"}, answer
+        listed = caller.call("ovos.tools.list", {"format": "compact"})["tools"]
+        assert [tool["name"] for tool in listed] == [
+            "box__add", "box__own__add", "alone", "add", "zoo__add", "zoo__own__add"]
+        assert caller.invoke("box__add", {"a": 1})["result"]["structured"] == {"sum": 2}
+
+
 def test_a_server_with_thousands_of_tools(servers):
     servers.add("box", "--tools", "tools.json")
     (servers.folder.parent / "box" / "tools.json").write_text(json.dumps(

@@ -319,3 +319,68 @@ Test(catalogue, holds_a_thousand_toolboxes_of_ten_tools, .timeout = 60)
 	cr_assert_eq(find("get", NULL, true, &tool), 0);
 	cr_expect_str_eq(tool->toolbox->id, "box999");
 }
+
+/* ── tools that a server names ───────────────────────────────────────────────────────────────── */
+
+/* Make a catalogue of the toolbox `m`, which is installed, and of @first and @second, which become of kind mcp. */
+static struct catalogue *make_with_guests(struct toolbox *first, struct toolbox *second)
+{
+	struct toolbox *toolboxes[] = {make_toolbox("m", "add", "get", "set", NULL), first, second};
+	struct catalogue *with_guests;
+
+	first->package->kind = KIND_MCP;
+	second->package->kind = KIND_MCP;
+	with_guests = catalogue_new(toolboxes, 3, NULL, NULL, 1);
+	cr_assert(with_guests);
+	for (size_t i = 0; i < 3; i++)
+		package_unref(toolboxes[i]->package);
+	return with_guests;
+}
+
+static void expect_meant(const struct catalogue *among, const char *name, const char *id)
+{
+	for (int last_wins = 0; last_wins < 2; last_wins++) {
+		const struct tool *tool = NULL;
+
+		cr_assert_eq(catalogue_find(among, name, strlen(name), NULL, 0, last_wins, &tool),
+			0, "%s", name);
+		cr_expect_str_eq(tool->toolbox->id, id, "%s: %s", name, tool->toolbox->id);
+	}
+}
+
+Test(catalogue, gives_no_name_of_an_installed_tool_to_a_server)
+{
+	struct catalogue *with_guests =
+		make_with_guests(make_toolbox("a", "add", "m__get", "own", "both", NULL),
+			make_toolbox("z", "add", "m__get", "both", NULL));
+	static const char *const names[] = {"a__add", "a__m__get", "own", "a__both", "add", "get",
+		"set", "z__add", "z__m__get", "z__both"};
+	const struct tool *tool;
+	char text[MODEL_NAME_BYTES];
+
+	expect_meant(with_guests, "add", "m");
+	expect_meant(with_guests, "m__get", "m");
+	expect_meant(with_guests, "own", "a");
+	expect_meant(with_guests, "a__add", "a");
+	expect_meant(with_guests, "z__m__get", "z");
+	cr_expect_eq(catalogue_find(with_guests, "both", 4, NULL, 0, false, &tool),
+		CATALOGUE_E_AMBIGUOUS);
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		cr_expect_str_eq(catalogue_model_name(with_guests, i, text), names[i]);
+	catalogue_free(with_guests);
+}
+
+Test(catalogue, finds_an_installed_tool_before_that_of_a_server_in_a_qualified_name)
+{
+	struct toolbox *toolboxes[] = {
+		make_toolbox("x", "y__add", NULL), make_toolbox("x__y", "add", NULL)};
+	struct catalogue *with_guest;
+
+	toolboxes[0]->package->kind = KIND_MCP;
+	with_guest = catalogue_new(toolboxes, 2, NULL, NULL, 1);
+	cr_assert(with_guest);
+	expect_meant(with_guest, "x__y__add", "x__y");
+	for (size_t i = 0; i < 2; i++)
+		package_unref(toolboxes[i]->package);
+	catalogue_free(with_guest);
+}
