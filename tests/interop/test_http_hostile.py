@@ -255,9 +255,11 @@ def test_a_huge_id_is_held_for_nobody(started, port, beside):
         lines = [b"POST /mcp HTTP/1.1", b"Host: localhost", b"Content-Type: application/json",
                  b"Content-Length: %d" % len(body)]
         lines += [f"{name}: {value}".encode() for name, value in client.headers("subscriptions/listen", {}).items()]
-        held = [attack(port) for _ in range(50)]
+        held = []
         before = resident_kb(started.daemon.pid)
-        for raw in held:
+        for _ in range(50):
+            raw = attack(port)
+            held.append(raw)
             raw.send(b"\r\n".join(lines) + b"\r\n\r\n" + body)
             data = raw.socket.recv(65536)
             while not (data.endswith(b"\n\n\r\n") or b"-32600" in data):

@@ -97,7 +97,7 @@ def busy(tmp_path_factory):
     manifests.toolbox(folder, "kept", [manifests.labs("keep")])
     (folder / "broken.json").write_text('{"kind": "native", "tools": [{"name": "x"}]}')
     one = Service("embedded", home, [folder, manifests.SHIPPED], configuration={
-        "crash_limit": 2, "crash_window_s": 60, "tools_disabled": ["libm/*"],
+        "crash_limit": 2, "crash_window_s": 60, "approval": {"timeout_ms": 3600 * 1000}, "tools_disabled": ["libm/*"],
         "audit": {"file": str(home / "audit.log")}})
     try:
         one.wait_until_ready()
