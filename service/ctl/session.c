@@ -72,6 +72,7 @@ struct ctl_session {
 	/* The clock of the request, see ctl_session_pause(). */
 	bool is_paused;
 	bool has_new_clock;
+	bool is_restarted;
 	uint64_t pause_ms;
 
 	/* See ctl_session_interrupts(). */
@@ -513,9 +514,12 @@ static int run_clock(struct ctl_session *session)
 	uint64_t left_ms = session->timeout_ms;
 	int r;
 
-	session->is_paused = session->has_new_clock = false;
+	session->is_paused = session->has_new_clock = session->is_restarted = false;
 	do {
 		r = run_part(session, &left_ms);
+		if (session->is_restarted)
+			left_ms = session->timeout_ms;
+		session->is_restarted = false;
 		if (!session->is_answered && session->error == 0 &&
 			(session->signal || r == -ETIME))
 			r = take_interrupt(session, &left_ms);
@@ -861,6 +865,12 @@ void ctl_session_pause(struct ctl_session *session, uint64_t most_ms)
 
 void ctl_session_resume(struct ctl_session *session)
 {
+	set_clock(session, false);
+}
+
+void ctl_session_restart(struct ctl_session *session)
+{
+	session->is_restarted = true;
 	set_clock(session, false);
 }
 

@@ -89,6 +89,9 @@ int ctl_session_signal(const struct ctl_session *session);
 void ctl_session_pause(struct ctl_session *session, uint64_t most_ms);
 void ctl_session_resume(struct ctl_session *session);
 
+/* Begin the time of the request that is open anew; from an event. */
+void ctl_session_restart(struct ctl_session *session);
+
 /* From now on, call @function when @fd can be read, until it returns false. Return 0, or an enum
  * ctl_status after a complaint. */
 int ctl_session_read(struct ctl_session *session, int fd, bool (*function)(void *data), void *data);

@@ -392,7 +392,7 @@ def test_too_much_is_refused(started, tmp_path, size):
 
 
 def test_a_person_is_waited_for(launch, tmp_path, request):
-    """Nothing says over HTTP that a person is asked: with --long that takes longer than the tool may."""
+    """While a person is asked, the time of the call does not pass: with --long that takes longer than the tool may."""
     folder = tmp_path / "toolbox.d"
     shell(folder)
     service = launch({"timeout_ms": 1000}, [folder], args=["--http", f"unix:{tmp_path / 'socket'}"])
@@ -410,6 +410,31 @@ def test_a_person_is_waited_for(launch, tmp_path, request):
         assert toolboxctl("approve", id, "--session", *http, home=tmp_path / "ctl").returncode == DONE
         out, _ = process.communicate(timeout=15 * SLOWNESS)
         assert process.returncode == DONE and place.exists(), out
+
+
+@pytest.mark.parametrize("reports,least,most", [(0, 15, 19), (2, 15 + 6, 15 + 6 + 4)])
+def test_a_call_of_which_nothing_comes_is_given_up(tmp_path, request, reports, least, most):
+    """After its deadline and 15 s, which each report of progress begins anew."""
+    if not request.config.getoption("--long"):
+        pytest.skip("it waits for 15 s")
+
+    def answer(connection):
+        if b"GET" in requests[-1]:
+            connection.sendall(page('{"name": "add", "timeout_ms": 500}'))
+            return
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
+        for _ in range(reports):
+            time.sleep(3)
+            connection.sendall(b'event: progress\ndata: {"progress": 0.5, "text": "half"}\n\n')
+        connection.settimeout(60)
+        with contextlib.suppress(OSError):
+            connection.recv(1)
+
+    with peer(answer, n_connections=2) as (url, requests):
+        start = time.monotonic()
+        done = toolboxctl("invoke", "add", "--args", "{}", "--json", "--http", url, home=tmp_path, seconds=60)
+        assert least <= time.monotonic() - start < most * SLOWNESS
+    assert done.returncode == NO_ANSWER and "the connection is closed, which cancels the call" in done.stderr
 
 
 @pytest.mark.parametrize("command", [["calls", "--follow"], ["status", "--watch", "--json"]])

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "core/approval.h"
 #include "ctl/invoke/call.h"
 
 #include <errno.h>
@@ -20,6 +21,9 @@
 #define RESOLVED_TOPIC  "ovos.tools.approval.resolved"
 #define RESPOND_TOPIC   "ovos.tools.approval.respond"
 #define PROGRESS_TOPIC  "ovos.tools.call.progress"
+
+/* The time after a report that a person is asked, of which there is one every 5 s, without another one. */
+#define SILENCE_MS (3 * APPROVAL_REPORT_MS)
 
 /* The time that messages on their way may take after the end of a question. */
 #define RESOLVE_MS 2000
@@ -46,6 +50,7 @@ struct waiting {
 	struct progress progress;
 	const struct approval_key *key; /* with --yes, or NULL */
 	char *question;                 /* the id of the question about our call; NULL: none */
+	bool has_timeout;
 	bool is_cancelled;
 	int signal;
 };
@@ -146,6 +151,22 @@ static void take_refusal(const struct waiting *waiting, const struct json_tape *
 		terminal_complain("--yes is not enough: %s", error.data);
 }
 
+/* Take a report of our call. The time of the call begins anew with it, and while a person is asked no time passes:
+ * over HTTP there are no other events of that. */
+static void take_progress(struct waiting *waiting, const struct json_tape *event)
+{
+	bool is_http = ctl_session_is_http(waiting->session);
+
+	/* Over HTTP there is no progress but that of the call. */
+	if (!is_http && !is_text(event, "call_id", waiting->call_id))
+		return;
+	progress_take(&waiting->progress, event);
+	if (is_http && is_text(event, "text", APPROVAL_REPORT_TEXT))
+		ctl_session_pause(waiting->session, SILENCE_MS);
+	else if (!waiting->has_timeout && !waiting->question)
+		ctl_session_restart(waiting->session);
+}
+
 static void take_event(void *data, const char *topic, const struct json_tape *event)
 {
 	struct waiting *waiting = data;
@@ -153,10 +174,7 @@ static void take_event(void *data, const char *topic, const struct json_tape *ev
 	if (json_type_at(event, 0) != JSON_OBJECT || waiting->is_cancelled)
 		return;
 	if (strcmp(topic, PROGRESS_TOPIC) == 0) {
-		/* Over HTTP there is none but that of the call. */
-		if (ctl_session_is_http(waiting->session) ||
-			is_text(event, "call_id", waiting->call_id))
-			progress_take(&waiting->progress, event);
+		take_progress(waiting, event);
 	} else if (strcmp(topic, REQUESTED_TOPIC) == 0) {
 		take_question(waiting, event);
 	} else if (strcmp(topic, RESOLVED_TOPIC) != 0) {
@@ -222,7 +240,7 @@ static int write_request(
 		json_write_key(data, "timeout_ms");
 		json_write_u64(data, options->timeout_ms);
 	}
-	if (waiting->progress.is_shown)
+	if (waiting->progress.is_shown || ctl_session_is_http(waiting->session))
 		ctl_request_flag(data, "progress");
 	buffer_append_char(data, ',');
 	json_write_key(data, "args");
@@ -243,9 +261,6 @@ static int ask_service(struct waiting *waiting, const struct ctl_options *option
 				   : (deadline_ms ? deadline_ms : DEADLINE_MS) + START_MS;
 	int r = write_request(waiting, options, &data);
 
-	/* Questions to a person, whose time does not count, are broadcasts. The service ends the call. */
-	if (ctl_session_is_http(waiting->session) && !options->has_timeout)
-		wait_ms += (uint64_t)DAY_S * MS_PER_S;
 	if (r == 0)
 		r = ctl_session_interrupts(waiting->session, interrupt, tick, waiting);
 	if (r != 0)
@@ -266,7 +281,8 @@ int call_run(struct ctl_session *session, const struct ctl_options *options,
 	const struct buffer *args, uint64_t deadline_ms, struct ctl_response *ret_response,
 	int *ret_signal)
 {
-	struct waiting waiting = {.session = session, .args = args};
+	struct waiting waiting = {
+		.session = session, .args = args, .has_timeout = options->has_timeout};
 	struct approval_key key = {0};
 	int r = 0;
 
