@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The pages of docs/ with commands to type: each is typed, and prints what the page says."""
+import json
 import os
+import re
+import shlex
+import subprocess
 import sys
 from pathlib import Path
 
@@ -8,7 +12,8 @@ import manifests
 import pages
 import pytest
 from http_peer import port_of
-from processes import ROOT, SLOWNESS, TOOLBOXCTL, environment, write_configuration
+from processes import ROOT, SLOWNESS, TOOLBOXCTL, TOOLBOXD, environment, write_configuration
+from test_mcp_stdio import Server
 
 # The programs of the tests come first, then the interpreter that has ovos-bus-client.
 PATH = f"{TOOLBOXCTL.parent}:{Path(sys.executable).parent}:{os.environ['PATH']}"
@@ -46,6 +51,60 @@ def test_http(launch, tmp_path):
     text = (ROOT / "docs" / "http.md").read_text().replace("8090", str(port_of(service.daemon)))
     env = environment(tmp_path / "http", PATH=PATH)
     pages.expect_page(text, tmp_path / "http", env, 60 * SLOWNESS)
+
+
+def block(name, language, text):
+    """The one block of a page that has this text."""
+    found, = [body for kind, body in re.findall(r"^```(\w+)\n(.*?)^```$", (ROOT / "docs" / name).read_text(), re.M | re.S)
+              if kind == language and text in body]
+    return found
+
+
+def type_block(text, env):
+    return subprocess.run(["bash", "-ec", text], env=env, capture_output=True, text=True, timeout=30 * SLOWNESS)
+
+
+def test_http_makes_tokens_and_certificates(launch):
+    """The commands of a page that needs another device, and that its configuration is a good one."""
+    service = launch({"profiles": {"kids": {"tool_names": ["add"]}}}, args=["--http", "127.0.0.1:0"])
+    home = service.daemon.home
+    env = environment(home, PATH=PATH, TOOLBOXD_BUS=service.url)
+    done = type_block(block("http.md", "sh", "token new kitchen"), env)
+    assert done.returncode == 0 and "kitchen" in done.stdout and "me" in done.stdout, done
+    done = type_block(f"cd {home}; " + block("http.md", "sh", "openssl req"), env)
+    assert done.returncode == 0, done.stderr
+    configuration = json.loads(block("http.md", "json", "allowed_hosts").replace("/etc/toolboxd", str(home)))
+    write_configuration(home, configuration)
+    done = subprocess.run([TOOLBOXD, "--check"], env=env, capture_output=True, text=True, timeout=30 * SLOWNESS)
+    assert done.returncode == 0 and "ERROR" not in done.stderr and "WARN" not in done.stderr, done.stderr
+    (home / "key.pem").unlink()
+    done = subprocess.run([TOOLBOXD, "--check"], env=env, capture_output=True, text=True, timeout=30 * SLOWNESS)
+    assert "key.pem" in done.stderr
+
+
+def test_http_over_a_unix_socket(launch, tmp_path):
+    serve, ask = block("http.md", "sh", "--unix-socket").splitlines()
+    env = environment(tmp_path / "http", PATH=PATH, XDG_RUNTIME_DIR=str(tmp_path))
+    program, *flags = shlex.split(serve.replace("$XDG_RUNTIME_DIR", str(tmp_path)))
+    assert program == "toolboxd"
+    launch(args=flags)
+    done = type_block(ask, env)
+    assert "toolboxes" in json.loads(done.stdout), done
+
+
+def test_agents_by_a_line_of_a_configuration(launch, tmp_path):
+    """Each line for a program that starts a server of MCP starts one that lists our tools."""
+    service = launch()
+    server = json.loads(block("agents.md", "json", "mcpServers"))["mcpServers"]["toolboxd"]
+    more = re.findall(r'`(?:"args": )?(\["mcp".*?\])`', (ROOT / "docs" / "agents.md").read_text(), re.S)
+    assert server["command"] == "toolboxctl" and len(more) == 2
+    for number, args in enumerate([server["args"], *map(json.loads, more)]):
+        mcp, *args = [str(manifests.SHIPPED) if word == "/home/me/tools" else word for word in args]
+        assert mcp == "mcp"
+        (tmp_path / f"{number}").mkdir()
+        with Server(tmp_path / f"{number}", *args, bus=None if "--standalone" in args else service.url) as one:
+            names = {tool["name"] for tool in one.ask("tools/list")["result"]["tools"]}
+            assert names & {"add", "math_tools__add"}, (args, names)
 
 
 # What a machine under test lacks: the journal, the manager of services, and the right to ask it.
