@@ -268,9 +268,10 @@ static int make_parts(struct service *service, const struct service_options *opt
 
 	inbox_init(&service->inbox);
 	limits_init(&service->limits, &service->config);
-	reload_init(&service->reload, &parts, options->flags, &service->paths, options->mistakes,
-		&reload_handler, service);
-	r = disposal_init(&service->disposal, service->loop);
+	r = reload_init(&service->reload, &parts, options->flags, &service->paths,
+		options->mistakes, &reload_handler, service);
+	if (r == 0)
+		r = disposal_init(&service->disposal, service->loop);
 	if (r == 0)
 		r = calls_init(&service->calls, service->loop);
 	if (r == 0)

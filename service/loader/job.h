@@ -53,6 +53,7 @@ struct load_jobs {
 	size_t n_items;
 	size_t n_files; /* the first so many are files and folders, the others member toolboxes */
 	bool has_deferred; /* a host is to be asked for a description later */
+	bool has_unlisted; /* a server without a list of before could not be asked */
 };
 
 /* Free the jobs and what they share. */

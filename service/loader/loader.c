@@ -79,7 +79,11 @@ static bool is_unchanged(struct loader *loader, struct package *package)
 
 static void refuse_library(void *item, const char *pointer, const char *text)
 {
-	load_job_fail(item, pointer, text);
+	struct load_job *job = item;
+
+	if (job->package->kind == KIND_MCP && !job->previous)
+		job->jobs->has_unlisted = true;
+	load_job_fail(job, pointer, text);
 }
 
 /* Whether the configuration gives a sandbox that is narrower than what the kind can work in. */
@@ -205,7 +209,7 @@ static int begin_server(struct load_job *job)
 		drop_without_tools(job);
 	if (r != -ENOENT)
 		return r;
-	if (!jobs->options.defers) {
+	if (!jobs->options.defers && (!jobs->options.defers_servers || job->previous)) {
 		checker_add(jobs->checker, job->package, job);
 		return 0;
 	}
@@ -349,7 +353,9 @@ static void finish(void *data)
 	struct policy *policy = is_whole ? take_ptr(loader->policy) : NULL;
 	loader_done_function done = loader->done;
 	void *owner = loader->data;
-	int status = loader->jobs.has_deferred ? LOADER_DEFERRED : 0;
+	int status = loader->jobs.has_deferred   ? LOADER_DEFERRED
+		     : loader->jobs.has_unlisted ? LOADER_UNLISTED
+						 : 0;
 
 	loader->aside = NULL;
 	report_found(loader);
@@ -534,6 +540,11 @@ int loader_start_files(struct loop *loop, const struct loader_options *options,
 		return r;
 	*ret_loader = take_ptr(loader);
 	return 0;
+}
+
+bool loader_is_asking(const struct loader *loader)
+{
+	return !loader->aside;
 }
 
 void loader_free(struct loader *loader)

@@ -31,10 +31,12 @@ struct loader;
 
 /* Positive results. */
 enum loader_status {
-	LOADER_DEFERRED = 1, /* some tools are not described yet (loader_options.defers) */
+	LOADER_DEFERRED =
+		1, /* some tools are not described yet (loader_options.defers, .defers_servers) */
+	LOADER_UNLISTED, /* a server has not listed its tools, and no list of before is in force */
 };
 
-/* The load is done: the callee owns @catalogue and its @policy, and @status is 0 or LOADER_DEFERRED; or
+/* The load is done: the callee owns @catalogue and its @policy, and @status is 0 or an enum loader_status; or
  * both are NULL and @status is a negative errno. The loader is freed by then. */
 typedef void (*loader_done_function)(
 	void *data, struct catalogue *catalogue, struct policy *policy, int status);
@@ -49,9 +51,10 @@ struct loader_options {
 	const char *library_dir;          /* $PREFIX/lib/toolboxd */
 	const struct catalogue *previous; /* the catalogue that is offered now, or NULL */
 	uint64_t generation;
-	bool defers;       /* do not wait for hosts that must describe several toolboxes */
-	bool asks_again;   /* ask them, even if their last description is valid */
-	bool asks_servers; /* ask servers for their tools, even if their last list is known */
+	bool defers;         /* do not wait for hosts that must describe several toolboxes */
+	bool defers_servers; /* do not wait for servers that are new */
+	bool asks_again;     /* ask them, even if their last description is valid */
+	bool asks_servers;   /* ask servers for their tools, even if their last list is known */
 	loader_made_function made; /* called before done(); or NULL */
 };
 
@@ -67,6 +70,9 @@ int loader_start(struct loop *loop, const struct loader_options *options,
 int loader_start_files(struct loop *loop, const struct loader_options *options,
 	const char *const *files, size_t n_files, diagnostic_function problem,
 	loader_done_function done, void *data, struct loader **ret_loader);
+
+/* Return whether @loader only waits for hosts, and frees at once. */
+bool loader_is_asking(const struct loader *loader);
 
 /* Stop and free @loader, without done(). Takes NULL. */
 void loader_free(struct loader *loader);

@@ -386,6 +386,31 @@ def test_a_server_that_cannot_be_used(servers, fault, reason):
         assert [one["toolbox_id"] for one in failed] == ["box"] and reason in failed[0]["error"]
 
 
+def test_a_server_that_fails_at_first_is_asked_again_by_itself(servers):
+    servers.add("box", "--tools", "tools.json")
+    with Caller(servers.start().url) as caller:
+        until(lambda: caller.call("ovos.tools.status")["failed"], START_SECONDS, "it failed")
+        until(lambda: len(servers.starts("box")) >= 2, START_SECONDS, "a second start")
+        (servers.folder.parent / "box" / "tools.json").write_text(json.dumps(mcp_server.TOOLS[:1]))
+        assert list(servers.await_tools(caller)) == ["add"]
+        assert caller.call("ovos.tools.status")["failed"] == []
+        assert servers.log().count("its tools failed") + servers.log().count("has exited with status") <= 2
+
+
+def test_a_server_that_never_answers_does_not_hold_a_change(servers):
+    servers.add("box", "--fault", "mute")
+    with Caller(servers.start().url) as caller:
+        until(lambda: servers.starts("box"), START_SECONDS, "its start")
+        (servers.folder / "own.json").write_text(json.dumps({"kind": "command", "risk": "read", "tools": [
+            {"name": "mine", "description": "Mine.", "argument_schema": {"type": "object"},
+             "command": {"argv": ["echo", "mine"]}}]}))
+        # It has a minute to list its tools.
+        until(lambda: servers.listed(caller, "own"), 15 * SLOWNESS, "the change")
+        pid = servers.starts("box")[0]
+        until(lambda: not is_alive(pid), 10 * SLOWNESS, "its end")
+        until(lambda: len(servers.starts("box")) == 2, START_SECONDS, "it is asked again")
+
+
 def test_a_program_that_is_not_there(servers):
     servers.add("box", mcp={"command": ["/nowhere/server"]})
     with Caller(servers.start().url) as caller:

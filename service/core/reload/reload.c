@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "bus/account.h"
+#include "bus/pacing.h"
 #include "core/listing.h"
 #include "core/notify.h"
 #include "core/reload/summary.h"
@@ -19,6 +21,9 @@
 /* The least time between two reloads that reload_refresh() begins: anybody on the bus can ask for
  * one, and each costs an interpreter seconds. */
 #define REFRESH_MS 10000
+
+/* A server is asked again after the delays of a lost bus, so many times as long: 1 s to 60 s. */
+#define RETRY_SLOWER 2
 
 /* Lines about reloads in LOG_RATE_INTERVAL_MS: anybody may ask for one. */
 #define RELOADS_LOGGED 20
@@ -216,6 +221,42 @@ static void make_next(void *data, const struct catalogue *catalogue)
 
 static void start_loader(struct reload *reload);
 
+/* Ask the servers that have not listed their tools again, each time later; or no more. */
+static void plan_retry(struct reload *reload, bool is_needed)
+{
+	uint32_t chance = 0;
+
+	if (!is_needed) {
+		reload->n_retries = 0;
+		return;
+	}
+	/* Without a random number the delay is not shortened. */
+	if (getrandom(&chance, sizeof(chance), GRND_NONBLOCK) < 0)
+		chance = 0;
+	loop_timer_arm(
+		&reload->retry, RETRY_SLOWER * bus_backoff_delay_ms(reload->n_retries++, chance));
+}
+
+/* A timer: the load asks all servers whose lists are not known. */
+static void retry_servers(void *data)
+{
+	struct reload *reload = data;
+
+	if (reload->loader)
+		return;
+	reload->is_background_next = true;
+	start_loader(reload);
+}
+
+/* End a load that only waits for servers: the one that follows need not, and asks them again afterwards. */
+static void give_way(struct reload *reload)
+{
+	if (!reload->loader || !reload->is_background || !loader_is_asking(reload->loader))
+		return;
+	loader_free(take_ptr(reload->loader));
+	next_deinit(&reload->next);
+}
+
 /* The loader's callback: the reload under way is done. */
 static void finish_load(void *data, struct catalogue *catalogue, struct policy *policy, int status)
 {
@@ -241,8 +282,12 @@ static void finish_load(void *data, struct catalogue *catalogue, struct policy *
 	else
 		reload->handler.ready(reload->data);
 	/* A request that had waited for the first load may have begun another one already. */
-	if (!reload->loader && (reload->is_wanted || status == LOADER_DEFERRED))
+	if (!reload->loader && (reload->is_wanted || status == LOADER_DEFERRED)) {
+		reload->is_background_next = !reload->is_wanted;
 		start_loader(reload);
+	} else {
+		plan_retry(reload, status == LOADER_UNLISTED);
+	}
 }
 
 /* End a reload whose configuration is closed: nothing was loaded. The mistakes are logged. */
@@ -271,7 +316,10 @@ static void start_loader(struct reload *reload)
 	reload->next.is_detailed = log_is_on(LOG_LEVEL_DEBUG);
 	while ((link = list_take_first(&reload->waiting_next)))
 		list_append(&reload->waiting, link);
-	if (reload->is_ready)
+	reload->is_background = reload->is_background_next && !reload->is_asked;
+	reload->is_background_next = false;
+	loop_timer_disarm(&reload->retry);
+	if (reload->is_ready && !reload->is_background)
 		notify_reloading();
 	/* Before anything is read, so that no later change is missed. */
 	reload_watch(reload);
@@ -294,6 +342,8 @@ static void start_loader(struct reload *reload)
 		.previous = parts->offer->catalogue,
 		.generation = ++reload->generation,
 		.defers = !reload->is_ready && reload->flags->n_files == 0,
+		.defers_servers =
+			!reload->is_asked && !reload->is_background && reload->flags->n_files == 0,
 		.asks_again = reload->asks_again,
 		.asks_servers = reload->is_asked,
 		.made = make_next,
@@ -328,6 +378,7 @@ static void ask_interpreters(struct reload *reload)
 void reload_ask_again(struct reload *reload)
 {
 	reload->is_asked_next = true;
+	give_way(reload);
 	ask_interpreters(reload);
 }
 
@@ -359,7 +410,9 @@ void reload_soon(struct reload *reload)
 
 bool reload_is_pending(struct reload *reload)
 {
-	return reload->loader || reload->is_wanted ||
+	bool is_retry = reload->is_background && reload->n_retries > 0;
+
+	return (reload->loader && !is_retry) || reload->is_wanted ||
 	       (reload->watcher && watcher_is_pending(reload->watcher));
 }
 
@@ -431,10 +484,11 @@ void reload_give_up(struct reload *reload)
 
 static void registration_changed(void *data)
 {
+	give_way(data);
 	reload_begin(data);
 }
 
-void reload_init(struct reload *reload, const struct reload_parts *parts,
+int reload_init(struct reload *reload, const struct reload_parts *parts,
 	const struct config_flags *flags, const struct paths *paths, struct mistakes *mistakes,
 	const struct reload_handler *handler, void *data)
 {
@@ -457,6 +511,7 @@ void reload_init(struct reload *reload, const struct reload_parts *parts,
 		log_warning("Changes in the toolbox folders are not noticed: %s; ask for a reload "
 			    "after each",
 			strerror(-r));
+	return loop_timer_init(&reload->retry, parts->loop, retry_servers, reload);
 }
 
 static void forget_answer(
@@ -472,6 +527,7 @@ void reload_deinit(struct reload *reload)
 	loader_free(take_ptr(reload->loader));
 	next_deinit(&reload->next);
 	watcher_free(take_ptr(reload->watcher));
+	loop_timer_deinit(&reload->retry);
 	answer_all(reload, forget_answer);
 	problems_deinit(&reload->problems);
 	mistakes_deinit(&reload->mistakes);

@@ -68,12 +68,16 @@ struct reload {
 	struct loader *loader;   /* NULL: no reload is under way */
 	struct next next;        /* comes with its catalogue; made beside the loop */
 	uint64_t outcomes[RELOAD_OUTCOMES];
-	uint64_t generation;       /* number of the catalogue that was loaded last, or is being
+	uint64_t generation; /* number of the catalogue that was loaded last, or is being
 	                            * loaded */
-	bool is_ready;             /* the first load is done */
-	bool starts_again;         /* only another start reads what was mended */
-	bool is_wanted;            /* another reload follows the one under way */
-	bool asks_again;           /* the next one asks interpreters again what their tools are */
+	bool is_ready;       /* the first load is done */
+	bool starts_again;   /* only another start reads what was mended */
+	bool is_wanted;      /* another reload follows the one under way */
+	bool asks_again;     /* the next one asks interpreters again what their tools are */
+	bool is_background; /* the one under way waits for servers, and gives way to a change … */
+	bool is_background_next;   /* … or the one that follows */
+	struct loop_timer retry;   /* asks servers again that have not listed their tools */
+	uint32_t n_retries;        /* how often, since each had; 0: each has */
 	uint64_t refresh_after_ms; /* when reload_refresh() may begin one again */
 
 	struct list waiting;      /* answers of those who wait for the one under way … */
@@ -91,8 +95,8 @@ struct reload {
 
 /* Make @reload ready, with toolboxes and the configuration watched where the system can. @paths and
  * @flags outlive it; @handler is copied, @data passed to it. @mistakes, those of the configuration in
- * force, is taken over. */
-void reload_init(struct reload *reload, const struct reload_parts *parts,
+ * force, is taken over. 0 or -ENOMEM. */
+int reload_init(struct reload *reload, const struct reload_parts *parts,
 	const struct config_flags *flags, const struct paths *paths, struct mistakes *mistakes,
 	const struct reload_handler *handler, void *data);
 

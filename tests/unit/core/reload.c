@@ -54,7 +54,7 @@ static void set_up(void)
 	parts.loop = loop;
 	parts.disposal = &disposal;
 	cr_assert_eq(disposal_init(&disposal, loop), 0);
-	reload_init(&reload, &parts, &flags, &paths, &mistakes, &handler, NULL);
+	cr_assert_eq(reload_init(&reload, &parts, &flags, &paths, &mistakes, &handler, NULL), 0);
 }
 
 static void tear_down(void)
