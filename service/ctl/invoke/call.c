@@ -23,7 +23,7 @@
 #define PROGRESS_TOPIC  "ovos.tools.call.progress"
 
 /* The time after a report that a person is asked, of which there is one every 5 s, without another one. */
-#define SILENCE_MS (3 * APPROVAL_REPORT_MS)
+#define SILENCE_MS (UINT64_C(3) * APPROVAL_REPORT_MS)
 
 /* The time that messages on their way may take after the end of a question. */
 #define RESOLVE_MS 2000
