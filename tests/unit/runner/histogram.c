@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "util/histogram.h"
+#include "runner/histogram.h"
 
 #include <criterion/criterion.h>
 
