@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "catalogue/model_names.h"
+#include "catalogue/package.h"
 #include "json/writer.h"
 #include "util/buffer.h"
 #include "util/cleanup.h"
@@ -93,6 +94,9 @@ static int read_tools(const struct json_tape *full, const struct json_tape *mcp,
 	return 0;
 }
 
+/* Listings do not have the kind of a toolbox. */
+static struct package package_of_all = {.kind = KIND_NATIVE};
+
 /* Give each tool its name in the list: `toolbox__name`, or its own when @is_bare. 0 or -ENOMEM. */
 static int name_tools(struct mcp_tools *tools, bool is_bare)
 {
@@ -105,6 +109,7 @@ static int name_tools(struct mcp_tools *tools, bool is_bare)
 
 	for (size_t i = 0; r == 0 && i < n; i++) {
 		boxes[i].id = tools->items[i].toolbox_id;
+		boxes[i].package = &package_of_all;
 		copies[i] = (struct tool){.toolbox = &boxes[i], .name = tools->items[i].name};
 		pointers[i] = &copies[i];
 	}
