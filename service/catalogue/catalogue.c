@@ -95,11 +95,9 @@ static uint32_t *bucket_of(const struct catalogue *catalogue, const char *name, 
 	return bucket_of_hash(catalogue, digest_bytes(DIGEST_SEED, name, size), name, size);
 }
 
-/* Return whether @tool is a guest: its server has chosen its name, so it never takes or shares a
- * name of an installed tool. */
 static bool is_guest(const struct tool *tool)
 {
-	return tool->toolbox->package->kind == KIND_MCP;
+	return package_is_guest(tool->toolbox->package);
 }
 
 /* Return the tool after @at that has the bare name with as much right, or NO_TOOL. */

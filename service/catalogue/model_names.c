@@ -29,11 +29,6 @@ bool model_names_may_clash(const char *name)
 	return strstr(name, "__") != NULL;
 }
 
-static bool is_guest(const struct whole *whole)
-{
-	return whole->candidate->tool->toolbox->package->kind == KIND_MCP;
-}
-
 /* In the order in which a call finds them: tools of servers (kind mcp) last, a bare name first, then by the
  * place in the list. */
 static int compare_whole(const void *a, const void *b)
@@ -43,7 +38,8 @@ static int compare_whole(const void *a, const void *b)
 	int order = strcmp(left->text, right->text);
 
 	if (order == 0)
-		order = is_guest(left) - is_guest(right);
+		order = package_is_guest(left->candidate->tool->toolbox->package) -
+			package_is_guest(right->candidate->tool->toolbox->package);
 	if (order == 0)
 		order = left->candidate->is_shared - right->candidate->is_shared;
 	if (order == 0)

@@ -99,6 +99,13 @@ struct package {
 	size_t load_head; /* bytes of it before the first tool */
 };
 
+/* Return whether the tools of @package are guests: their server has chosen their names, so that these never take or
+ * share those of tools that are installed. */
+static inline bool package_is_guest(const struct package *package)
+{
+	return package->kind == KIND_MCP;
+}
+
 /* Packages without references, which are freed later: that takes time in proportion to their tools.
  * Zeroed, it is empty. */
 struct package_bin {

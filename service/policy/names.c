@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "catalogue/package.h"
 #include "util/glob.h"
 
 /* Return whether the @size bytes of @part, one side of a slash, mean @text. */
@@ -69,20 +70,26 @@ bool names_may_mean(const struct text_list *names, const char *toolbox_id)
 
 /* ── selection ───────────────────────────────────────────────────────────────────────────────── */
 
-/* Add the tools that a name without a star means: few have one name. */
+/* Add the tools that a name without a star means: few have one name. A bare one means guests, which come last, only
+ * when they have it alone: else a server would get the rights of a tool by its name. */
 static bool select_exact(
 	const char *name, const struct catalogue *catalogue, struct catalogue_set *set)
 {
 	const char *toolbox;
 	size_t size;
 	const char *rest = split_name(name, &toolbox, &size);
+	bool has_installed = false;
 	bool is_any = false;
 
 	for (size_t at = catalogue_first_named(catalogue, rest, strlen(rest)); at != CATALOGUE_NONE;
 		at = catalogue_next_named(catalogue, at)) {
-		if (toolbox &&
-			!part_means(toolbox, size, catalogue_tool(catalogue, at)->toolbox->id))
+		const struct toolbox *owner = catalogue_tool(catalogue, at)->toolbox;
+
+		if (toolbox && !part_means(toolbox, size, owner->id))
 			continue;
+		if (!toolbox && has_installed && package_is_guest(owner->package))
+			break;
+		has_installed = has_installed || !package_is_guest(owner->package);
 		if (set)
 			catalogue_set_add(set, at);
 		is_any = true;

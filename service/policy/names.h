@@ -11,7 +11,8 @@
 /*
  * The names by which an operator means tools: in the filter, in profiles, and in approval.allow.
  *
- *   get_time          the tools of this name, in every toolbox
+ *   get_time          the tools of this name, in every toolbox; in profiles and approval.allow not those of kind
+ *                     mcp, if another has it
  *   clock/get_time    this one
  *   clock/get_*       `*` is any run of characters, none among them, on either side of the slash
  *

@@ -724,3 +724,13 @@ def test_a_server_of_the_sdk_for_python(servers, tmp_path):
                                     "structured": {"result": "HEYHEY"}}
         failed = caller.invoke("shout", {"text": ""})
         assert failed["code"] == "tool_failed" and "Error executing tool shout" in failed["error"]
+
+
+def test_a_result_of_100_mb_costs_its_call_and_ends_its_server(servers):
+    servers.add("box")
+    with Caller(servers.start().url) as caller:
+        servers.await_tools(caller)
+        answer = caller.invoke("large", {"bytes": 100_000_000}, seconds=60 * SLOWNESS)
+        assert answer["code"] == "host_crashed", answer
+        until(lambda: "it has sent a line of more than 64 MiB" in servers.log(), 10 * SLOWNESS, "the reason")
+        assert caller.invoke("add", {"a": 1}, seconds=30 * SLOWNESS)["result"]["structured"] == {"sum": 2}

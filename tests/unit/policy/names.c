@@ -125,3 +125,31 @@ Test(names, select_what_they_mean)
 	for (size_t i = 0; i < 3; i++)
 		package_unref(boxes[i]->package);
 }
+
+/* A server that lists a tool of the name of an allowed one gets no approval by that. */
+Test(names, mean_no_tool_of_a_server_where_an_installed_one_has_the_name)
+{
+	struct toolbox *toolboxes[] = {
+		make_toolbox("a", "add", "own", NULL), make_toolbox("m", "add", "get", NULL)};
+	const size_t n_toolboxes = sizeof(toolboxes) / sizeof(*toolboxes);
+	static const struct {
+		const char *name;
+		uint64_t expected; /* bits: a/add, a/own, m/add, m/get */
+	} cases[] = {{"add", 4}, {"own", 2}, {"a/add", 1}, {"*/add", 5}, {"get", 8}};
+	struct catalogue *catalogue;
+
+	toolboxes[0]->package->kind = KIND_MCP;
+	catalogue = catalogue_new(toolboxes, n_toolboxes, NULL, NULL, 1);
+	cr_assert(catalogue);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct catalogue_set set = {0};
+
+		cr_assert_eq(catalogue_set_init(&set, catalogue), 0);
+		cr_expect(name_select(cases[i].name, catalogue, &set), "%s", cases[i].name);
+		cr_expect_eq(set.words[0], cases[i].expected, "%s", cases[i].name);
+		catalogue_set_deinit(&set);
+	}
+	for (size_t i = 0; i < n_toolboxes; i++)
+		package_unref(toolboxes[i]->package);
+	catalogue_free(catalogue);
+}
