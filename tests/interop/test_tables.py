@@ -135,6 +135,8 @@ def is_quarantined(caller):
 
 def capture(service, name, columns, **env):
     words = COMMANDS[name]
+    # A client that answers no ping is disconnected, and its question withdrawn.
+    service.caller.call("ovos.tools.status")
     if words[0] not in ("audit", "check"):
         words = [*words, "--bus", service.url]
     with Terminal(words, service.daemon.home, columns, **env) as terminal:
