@@ -4,7 +4,7 @@
 #include <stdint.h>
 
 #include "catalogue/package.h"
-#include "runner/histogram.h"
+#include "util/histogram.h"
 
 /*
  * The figures of the tools of a package. A tool's are made with its first call, since most tools of a

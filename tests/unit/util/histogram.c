@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "runner/histogram.h"
+#include "util/histogram.h"
 
 #include <criterion/criterion.h>
 

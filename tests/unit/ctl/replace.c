@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "util/replace.h"
+#include "ctl/replace.h"
 
 #include <criterion/criterion.h>
 #include <dirent.h>
