@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import threading
+import statistics
 import time
 from pathlib import Path
 
@@ -113,16 +114,15 @@ def test_calls_of_other_toolboxes_go_on(caller, service):
     """While one toolbox hangs another answers at its usual pace."""
     mark = caller.send("ovos.tools.invoke", {"name": "hang", "toolbox_id": "misbehave",
                                              "args": {"seconds": 60}})
-    answered = 0
+    seconds = []
     while True:
         start = time.monotonic()
         assert caller.invoke("add", {"a": 1, "b": 2})["result"] == {"result": 3}
-        assert time.monotonic() - start < 0.2 * SLOWNESS
-        answered += 1
+        seconds.append(time.monotonic() - start)
         if any(one.context.get("mark") == mark for one in caller.seen
                if one.type == "ovos.tools.invoke.response"):
             break
-    assert answered > 3
+    assert len(seconds) > 3 and statistics.median(seconds) < 0.2 * SLOWNESS
 
 
 def test_calls_that_wait_outlive_the_one_that_crashes(caller):
