@@ -159,7 +159,8 @@ def test_stderr_bytes(launch, tmp_path):
         assert caller.invoke("write", {"text": "later\n", "size": 6})["result"] == {"result": 6}
         until(lambda: "said by the tool" in service.daemon.log(), 5 * SLOWNESS, "its line")
         caller.settle()
-        assert service.daemon.log().count("said by the tool") <= 1000 // 17 + 1
+        # What the first call left in the pipe may count as the second one's.
+        assert service.daemon.log().count("said by the tool") <= 2 * (1000 // 17 + 1)
 
 
 def test_output_queue_bytes(tmp_path, launch):
