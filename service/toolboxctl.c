@@ -154,8 +154,11 @@ static const struct ctl_command commands[] = {
 		"  toolboxctl allow clock/get_time\n", CTL_FLAG_BUS, 1, CTL_MANY, ctl_remember},
 	{"disallow", "NAME...", "take back what allow has remembered", REMEMBERED_NAMES,
 		"  toolboxctl disallow clock/get_time\n", CTL_FLAG_BUS, 1, CTL_MANY, ctl_remember},
-	{"disable", "NAME...", "leave tools out for everybody, for good", REMEMBERED_NAMES,
-		"  toolboxctl disable 'shell/*'\n", CTL_FLAG_BUS, 1, CTL_MANY, ctl_remember},
+	{"disable", "NAME...", "leave tools out for everybody, for good or --for a time",
+		REMEMBERED_NAMES,
+		"  toolboxctl disable 'shell/*'\n"
+		"  toolboxctl disable home/lights_on --for 10m\n",
+		CTL_FLAG_FOR | CTL_FLAG_BUS, 1, CTL_MANY, ctl_remember},
 	{"enable", "NAME...", "take back what disable has remembered", REMEMBERED_NAMES,
 		"  toolboxctl enable 'shell/*'\n", CTL_FLAG_BUS, 1, CTL_MANY, ctl_remember},
 	{"profile", "list | show NAME | set NAME NAMES... | remove NAME",

@@ -427,6 +427,7 @@ void config_deinit(struct config *config)
 	text_list_deinit(&config->approval_allow);
 	remembered_deinit(&config->allowed);
 	remembered_deinit(&config->disabled);
+	text_list_deinit(&config->disabled_why);
 	text_list_deinit(&config->folders);
 	config_profiles_deinit(config);
 	config_access_deinit(config);

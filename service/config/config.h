@@ -98,11 +98,12 @@ struct config_match {
 	char *site_id;
 };
 
-/* The entries of allow.json or disabled.json (config/remembered.h). */
+/* The entries of allow.json or disabled.json (config/remembered.h) that are in force. */
 struct config_remembered {
 	struct text_list names;
 	struct text_list since; /* the time of each; "": not known */
 	struct text_list by;    /* the user's name of each; "": not known */
+	struct text_list until; /* the end of each, which sorts like the times; "": none */
 };
 
 /* One of `profiles`. */
@@ -151,8 +152,9 @@ struct config {
 	struct text_list approval_allow; /* with the names of @allowed */
 	struct config_remembered allowed;
 	struct config_remembered disabled;
-	struct text_list folders;    /* the folders of both, low to high */
-	const char *filter_variable; /* the variable that has the filter; NULL: none has */
+	struct text_list disabled_why; /* the reason of each entry of @disabled, for a person */
+	struct text_list folders;      /* the folders of both, low to high */
+	const char *filter_variable;   /* the variable that has the filter; NULL: none has */
 	uint64_t approval_timeout_ms;
 	struct text_list answer_sources; /* patterns: the sources that may answer */
 	struct approval_key approval_key;

@@ -5,14 +5,17 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "config/config.h"
 #include "config/profiles.h"
 #include "config/secret_line.h"
 #include "json/pointer.h"
+#include "util/assert.h"
 #include "util/cleanup.h"
 #include "util/file.h"
 #include "util/paths.h"
+#include "util/stamp.h"
 
 #define SYSTEM_FOLDER  "/etc/toolboxd"
 #define USER_FOLDER    "toolboxd"
@@ -127,17 +130,64 @@ static bool read_file(struct config_reader *reader, const char *path, mode_t for
 
 /* ── lists of names ──────────────────────────────────────────────────────────────────────────── */
 
+#define TIME_FORMAT "%Y-%m-%dT%H:%M:%SZ"
+#define NS_PER_S    INT64_C(1000000000)
+
+/* The members of an entry; only one of disabled.json has the last. */
+static const char *const keys[] = {"name", "since", "by", "until"};
+#define N_KEYS (sizeof(keys) / sizeof(*keys))
+
+static struct text_list *list_of(struct config_remembered *names, size_t key)
+{
+	struct text_list *const lists[N_KEYS] = {
+		&names->names, &names->since, &names->by, &names->until};
+
+	return lists[key];
+}
+
+void remembered_write_time(time_t time, char text[REMEMBERED_TIME_BYTES])
+{
+	struct tm utc;
+
+	check(strftime(text, REMEMBERED_TIME_BYTES, TIME_FORMAT, gmtime_r(&time, &utc)) > 0);
+}
+
+/* Return whether @text is a time as remembered_write_time() writes it. */
+static bool read_time(const char *text, time_t *ret_time)
+{
+	char written[REMEMBERED_TIME_BYTES];
+	struct tm parts = {0};
+
+	if (strlen(text) + 1 != sizeof(written) || !strptime(text, TIME_FORMAT, &parts))
+		return false;
+	*ret_time = timegm(&parts);
+	remembered_write_time(*ret_time, written);
+	return strcmp(written, text) == 0;
+}
+
+time_t remembered_next_end(const struct config_remembered *names)
+{
+	time_t next = 0;
+	time_t end;
+
+	for (size_t i = 0; i < names->until.n_items; i++)
+		if (read_time(names->until.items[i], &end) && (next == 0 || end < next))
+			next = end;
+	return next;
+}
+
 static int refuse_file(struct remembered_mistake *mistake, uint32_t token, const char *text)
 {
 	*mistake = (struct remembered_mistake){token, text};
 	return REMEMBERED_E_WRONG;
 }
 
-/* Add the member @key of the entry at @entry, a string or "", to @list. */
-static int read_entry_member(const struct json_tape *tape, uint32_t entry, const char *key,
-	struct text_list *list, struct remembered_mistake *mistake)
+/* Add the member @key of the entry at @entry, a string or "", to its list. */
+static int read_entry_member(const struct json_tape *tape, uint32_t entry, size_t key,
+	struct config_remembered *names, struct remembered_mistake *mistake)
 {
-	uint32_t token = json_find(tape, entry, key);
+	struct text_list *list = list_of(names, key);
+	uint32_t token = json_find(tape, entry, keys[key]);
 	char *text;
 	size_t size;
 
@@ -146,7 +196,7 @@ static int read_entry_member(const struct json_tape *tape, uint32_t entry, const
 	if (json_type_at(tape, token) != JSON_STRING)
 		return refuse_file(mistake, token, "must be a string");
 	text = json_string_dup(tape, token, &size);
-	if (text && (strlen(text) != size || (strcmp(key, "name") == 0 && size == 0))) {
+	if (text && (strlen(text) != size || (key == 0 && size == 0))) {
 		free(text);
 		return refuse_file(
 			mistake, token, "must be a text that is not empty, without U+0000");
@@ -154,12 +204,29 @@ static int read_entry_member(const struct json_tape *tape, uint32_t entry, const
 	return text_list_take(list, text);
 }
 
-/* Read the entry at @entry. */
-static int read_entry(const struct json_tape *tape, uint32_t entry, struct config_remembered *names,
+/* Remove the last entry of @names, the one at @entry, if it has ended. */
+static int drop_ended(const struct json_tape *tape, uint32_t entry, struct config_remembered *names,
 	struct remembered_mistake *mistake)
 {
-	static const char *const keys[] = {"name", "since", "by"};
-	struct text_list *const lists[] = {&names->names, &names->since, &names->by};
+	size_t last = names->names.n_items - 1;
+	uint32_t token = json_find(tape, entry, "until");
+	time_t end;
+
+	if (token == JSON_NONE)
+		return 0;
+	if (!read_time(names->until.items[last], &end))
+		return refuse_file(
+			mistake, token, "must be a time in UTC, like \"2026-11-24T10:12:00Z\"");
+	/* A timer fires at the end, when time() may be a tick before it. */
+	if (stamp_now_ns() / NS_PER_S >= end)
+		remembered_remove(names, last);
+	return 0;
+}
+
+/* Read the entry at @entry, which may have the first @n_keys of the keys. */
+static int read_entry(const struct json_tape *tape, uint32_t entry, size_t n_keys,
+	struct config_remembered *names, struct remembered_mistake *mistake)
+{
 	int r = 0;
 
 	if (json_type_at(tape, entry) != JSON_OBJECT || json_find(tape, entry, "name") == JSON_NONE)
@@ -168,20 +235,24 @@ static int read_entry(const struct json_tape *tape, uint32_t entry, struct confi
 		key = json_next_key(tape, key)) {
 		size_t i = 0;
 
-		while (i < 3 && !json_string_equals(tape, key, keys[i], strlen(keys[i])))
+		while (i < n_keys && !json_string_equals(tape, key, keys[i], strlen(keys[i])))
 			i++;
-		if (i == 3)
+		if (i == n_keys)
 			return refuse_file(mistake, key,
-				"is an unknown key; expected \"name\", \"since\" or \"by\"");
+				n_keys == N_KEYS ? "is an unknown key; expected \"name\", "
+						   "\"since\", \"by\" or \"until\""
+						 : "is an unknown key; expected \"name\", "
+						   "\"since\" or \"by\"");
 	}
-	for (size_t i = 0; r == 0 && i < 3; i++)
-		r = read_entry_member(tape, entry, keys[i], lists[i], mistake);
-	return r;
+	for (size_t i = 0; r == 0 && i < N_KEYS; i++)
+		r = read_entry_member(tape, entry, i, names, mistake);
+	return r == 0 ? drop_ended(tape, entry, names, mistake) : r;
 }
 
-int remembered_read_list(const struct json_tape *tape, struct config_remembered *names,
-	struct remembered_mistake *ret_mistake)
+int remembered_read_list(const struct json_tape *tape, const char *file,
+	struct config_remembered *names, struct remembered_mistake *ret_mistake)
 {
+	size_t n_keys = strcmp(file, REMEMBERED_DISABLED) == 0 ? N_KEYS : N_KEYS - 1;
 	int r = 0;
 
 	if (json_type_at(tape, 0) != JSON_ARRAY)
@@ -189,28 +260,41 @@ int remembered_read_list(const struct json_tape *tape, struct config_remembered 
 			ret_mistake, 0, "must be a list of {\"name\", \"since\", \"by\"}");
 	for (uint32_t entry = json_first(tape, 0); r == 0 && entry < json_end(tape, 0);
 		entry = json_next(tape, entry))
-		r = read_entry(tape, entry, names, ret_mistake);
+		r = read_entry(tape, entry, n_keys, names, ret_mistake);
+	/* The lists stay equally long. */
+	for (size_t i = 0; r != 0 && i < N_KEYS - 1; i++)
+		while (list_of(names, i)->n_items > names->until.n_items)
+			text_list_remove(list_of(names, i), names->until.n_items);
 	return r;
+}
+
+void remembered_remove(struct config_remembered *names, size_t index)
+{
+	for (size_t i = 0; i < N_KEYS; i++)
+		text_list_remove(list_of(names, i), index);
 }
 
 void remembered_deinit(struct config_remembered *names)
 {
-	text_list_deinit(&names->names);
-	text_list_deinit(&names->since);
-	text_list_deinit(&names->by);
+	for (size_t i = 0; i < N_KEYS; i++)
+		text_list_deinit(list_of(names, i));
 }
 
-static void read_list_file(
-	struct config_reader *reader, const char *path, struct config_remembered *names)
+/* Read FOLDER/FILE, the file of a list. */
+static void read_list_file(struct config_reader *reader, const char *folder, const char *file,
+	struct config_remembered *names)
 {
+	cleanup_free char *path = join_path(folder, file);
 	cleanup(buffer_deinit) struct buffer bytes = {0};
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	struct remembered_mistake mistake;
 	int r;
 
-	if (!read_file(reader, path, 0, &bytes, &tape))
+	if (!path)
+		reader->error = -ENOMEM;
+	if (!path || !read_file(reader, path, 0, &bytes, &tape))
 		return;
-	r = remembered_read_list(&tape, names, &mistake);
+	r = remembered_read_list(&tape, file, names, &mistake);
 	if (r < 0)
 		reader->error = r;
 	if (r > 0)
@@ -311,20 +395,30 @@ static void read_profiles(struct config_reader *reader, const char *path)
 static void read_folder(struct config_reader *reader, const char *folder)
 {
 	struct config *config = reader->config;
-	cleanup_free char *allow = join_path(folder, REMEMBERED_ALLOW);
-	cleanup_free char *disabled = join_path(folder, REMEMBERED_DISABLED);
 	cleanup_free char *profiles = join_path(folder, REMEMBERED_PROFILES);
 	cleanup_free char *tokens = join_path(folder, REMEMBERED_TOKENS);
 
-	if (!allow || !disabled || !profiles || !tokens) {
+	read_list_file(reader, folder, REMEMBERED_ALLOW, &config->allowed);
+	read_list_file(reader, folder, REMEMBERED_DISABLED, &config->disabled);
+	if (!profiles || !tokens) {
 		reader->error = -ENOMEM;
 		return;
 	}
-	read_list_file(reader, allow, &config->allowed);
-	read_list_file(reader, disabled, &config->disabled);
 	read_profiles(reader, profiles);
 	if (config->http.n_addresses > 0)
 		read_tokens_file(reader, tokens);
+}
+
+/* Write the reason of a tool that the entry @index of disabled.json means. */
+static int add_reason(struct config *config, size_t index)
+{
+	const char *until = config->disabled.until.items[index];
+	char *why = NULL;
+
+	if (asprintf(&why, "disabled in disabled.json%s%s (`toolboxctl enable` enables it)",
+		    *until ? " until " : "", until) < 0)
+		return -ENOMEM;
+	return text_list_take(&config->disabled_why, why);
 }
 
 void config_remembered_read(struct config_reader *reader)
@@ -336,6 +430,8 @@ void config_remembered_read(struct config_reader *reader)
 		read_folder(reader, config->folders.items[i]);
 	for (size_t i = 0; r == 0 && i < config->allowed.names.n_items; i++)
 		r = text_list_add(&config->approval_allow, config->allowed.names.items[i]);
+	for (size_t i = 0; r == 0 && i < config->disabled.names.n_items; i++)
+		r = add_reason(config, i);
 	if (r < 0)
 		reader->error = r;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <sys/stat.h>
+#include <time.h>
 
 #include "config/reader.h"
 #include "json/reader.h"
@@ -12,7 +13,7 @@
  * of the device, these only to us:
  *
  *   FOLDER/allow.json        [{"name", "since", "by"}, …]   tools that never ask, with approval.allow
- *   FOLDER/disabled.json     the same                       tools that are not offered, besides the filter
+ *   FOLDER/disabled.json     the same, also with "until"    tools that are not offered, besides the filter
  *   FOLDER/tokens.json       tokens of clients of HTTP (config/http_tokens.h), with http.tokens; read while
  *                            an address is listened at, and secret: its owner alone may read and write it
  *   FOLDER/profiles.d/NAME.json   {"tool_names": …}         over the profile NAME of mycroft.conf
@@ -33,6 +34,9 @@
 /* A larger file is refused. */
 #define REMEMBERED_BYTES_MAX (1u << 20)
 
+/* A time of an entry: 2026-11-24T10:12:00Z */
+#define REMEMBERED_TIME_BYTES sizeof("2000-01-01T00:00:00Z")
+
 /* A mistake in one of the files: its token, and the text about it. */
 struct remembered_mistake {
 	uint32_t token;
@@ -44,10 +48,20 @@ enum remembered_status {
 	REMEMBERED_E_WRONG = 1,
 };
 
-/* Add the entries of the list that is the root of @tape to @names. Return 0; REMEMBERED_E_WRONG with
+/* Write @time as an entry has it. Its year has four digits. */
+void remembered_write_time(time_t time, char text[REMEMBERED_TIME_BYTES]);
+
+/* Add the entries of the list that is the root of @tape to @names, but for those that have ended. @file: the
+ * name of the file; only those of disabled.json may have an end. Return 0; REMEMBERED_E_WRONG with
  * @ret_mistake, or -ENOMEM; entries before a mistake are added. */
-int remembered_read_list(const struct json_tape *tape, struct config_remembered *names,
-	struct remembered_mistake *ret_mistake);
+int remembered_read_list(const struct json_tape *tape, const char *file,
+	struct config_remembered *names, struct remembered_mistake *ret_mistake);
+
+/* Remove the entry @index of @names. */
+void remembered_remove(struct config_remembered *names, size_t index);
+
+/* Return when the next entry of @names ends by the clock of the system; 0: none does. */
+time_t remembered_next_end(const struct config_remembered *names);
 
 /* Free the entries of @names. */
 void remembered_deinit(struct config_remembered *names);

@@ -69,6 +69,7 @@ static const struct flag flags[] = {
 	{"--count", "N", "leave when so many calls have ended", CTL_FLAG_COUNT, MEMBER(count)},
 	{"--allowed", NULL, "list what `allow` has remembered, and since when", CTL_FLAG_ALLOWED,
 		MEMBER(allowed)},
+	{"--for", "TIME", "not for good: 30s, 10m, 2h, 3d from now", CTL_FLAG_FOR, MEMBER(span)},
 	{"--watch", NULL, "go on until it is interrupted", CTL_FLAG_WATCH, MEMBER(watch)},
 	{"--session", NULL, "not this call only: the tool, for the session", CTL_FLAG_SESSION,
 		MEMBER(session)},

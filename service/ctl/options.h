@@ -27,6 +27,7 @@
 #define CTL_FLAG_COUNT   0x4000000u
 #define CTL_FLAG_WATCH   0x800u
 #define CTL_FLAG_ALLOWED 0x40000000u
+#define CTL_FLAG_FOR     0x80000000u
 #define CTL_FLAG_SESSION 0x1000u
 #define CTL_FLAG_REASON  0x2000u
 #define CTL_FLAG_KEY     0x4000u
@@ -60,6 +61,7 @@ struct ctl_options {
 	const char *file;
 	const char *get;
 	const char *since;
+	const char *span; /* the value of --for */
 	const char *tool;
 	const char *source;
 	const char *count;

@@ -15,8 +15,8 @@
 #define HOUR_S   3600
 #define DAY_S    86400
 
-/* Read `30s`, `10m`, `2h`, `3d`: so long before now. Return whether @text is one of them. */
-static bool parse_ago(const char *text, time_t *ret_time)
+/* Read `30s`, `10m`, `2h`, `3d`. Return whether @text is one of them. */
+static bool parse_span(const char *text, time_t *ret_seconds)
 {
 	static const struct {
 		char unit;
@@ -32,7 +32,7 @@ static bool parse_ago(const char *text, time_t *ret_time)
 	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
 		if (*end != units[i].unit || end[1] != '\0' || errno != 0 || n > INT32_MAX)
 			continue;
-		*ret_time = time(NULL) - n * units[i].seconds;
+		*ret_seconds = n * units[i].seconds;
 		return true;
 	}
 	return false;
@@ -64,6 +64,29 @@ static bool parse_date(const char *text, time_t *ret_time)
 		return true;
 	}
 	return false;
+}
+
+int span_read(const char *text, time_t *ret_seconds)
+{
+	time_t seconds;
+
+	if (parse_span(text, &seconds) && seconds > 0 && seconds <= SPAN_MAX_S) {
+		*ret_seconds = seconds;
+		return 0;
+	}
+	terminal_complain("--for must be like 30s, 10m, 2h or 3d, not '%s'", text);
+	return CTL_USAGE;
+}
+
+/* Read a span before now. */
+static bool parse_ago(const char *text, time_t *ret_time)
+{
+	time_t seconds;
+
+	if (!parse_span(text, &seconds))
+		return false;
+	*ret_time = time(NULL) - seconds;
+	return true;
 }
 
 int since_read(const char *text, time_t *ret_time)

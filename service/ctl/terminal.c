@@ -286,6 +286,22 @@ void terminal_append_spaces(struct buffer *out, size_t count)
 		buffer_append_char(out, ' ');
 }
 
+void terminal_append_time(struct buffer *out, time_t moment)
+{
+	time_t now = time(NULL);
+	struct tm parts;
+	struct tm today;
+	char text[64];
+
+	localtime_r(&moment, &parts);
+	localtime_r(&now, &today);
+	strftime(text, sizeof(text),
+		parts.tm_year == today.tm_year && parts.tm_yday == today.tm_yday ? "%H:%M:%S"
+										 : "%Y-%m-%d %H:%M",
+		&parts);
+	buffer_append_string(out, text);
+}
+
 /* Return how much of @text is the first line of @columns columns, without the spaces at its end. */
 static size_t find_line(const char *text, size_t size, size_t columns)
 {

@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <time.h>
 
 #include "json/reader.h"
 #include "util/buffer.h"
@@ -75,6 +76,9 @@ void terminal_append_wrapped(
  * by @hanging. Append nothing when it is empty. */
 void terminal_append_paragraph(
 	struct buffer *out, const struct buffer *text, size_t indent, size_t hanging);
+
+/* Append @moment in the local time zone, with its date unless it is today. */
+void terminal_append_time(struct buffer *out, time_t moment);
 
 /* Append the value at @token of @tape for a cell or a line: a string as its text, null as nothing,
  * anything else as compact JSON. */

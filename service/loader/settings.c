@@ -241,16 +241,39 @@ static const char *filter_refusal(const struct config *config)
 	return "left out by tools_enabled or tools_disabled";
 }
 
+/* Return why disabled.json disables a tool, or a whole toolbox (@name NULL), by the entry that ends last; NULL:
+ * it does not. */
+static const char *why_disabled(
+	const struct config *config, const char *toolbox_id, const char *name)
+{
+	const struct config_remembered *disabled = &config->disabled;
+	size_t last = disabled->names.n_items;
+
+	for (size_t i = 0; i < disabled->names.n_items; i++) {
+		const struct text_list one = {disabled->names.items + i, 1};
+		const char *until = disabled->until.items[i];
+
+		if (!(name ? names_mean(&one, toolbox_id, name)
+			   : names_mean_toolbox(&one, toolbox_id)))
+			continue;
+		if (last == disabled->names.n_items || !*until ||
+			(*disabled->until.items[last] &&
+				strcmp(until, disabled->until.items[last]) > 0))
+			last = i;
+	}
+	return last < disabled->names.n_items ? config->disabled_why.items[last] : NULL;
+}
+
 const char *settings_refusal(const struct config *config, const char *toolbox_id, const char *name)
 {
+	const char *disabled;
+
 	if (!config_toolbox_is_enabled(config, toolbox_id))
 		return "its toolbox is not enabled";
 	if (name && !is_enabled(config, toolbox_id, name))
 		return "it is not enabled (toolboxes.ID.tools.NAME.enabled)";
-	if (name ? names_mean(&config->disabled.names, toolbox_id, name)
-		 : names_mean_toolbox(&config->disabled.names, toolbox_id))
-		return "disabled in disabled.json (`toolboxctl enable` enables it)";
-	return filter_refusal(config);
+	disabled = why_disabled(config, toolbox_id, name);
+	return disabled ? disabled : filter_refusal(config);
 }
 
 bool settings_offer_any(const struct config *config, const struct toolbox *toolbox)

@@ -19,7 +19,8 @@ int settings_apply(const struct config *config, struct package *package);
  * toolbox is enabled and the filter does not leave the tool out. */
 bool settings_offer(const struct config *config, const char *toolbox_id, const char *name);
 
-/* Return why settings_offer() is false for a tool, or for a whole toolbox (@name NULL): a constant text. */
+/* Return why settings_offer() is false for a tool, or for a whole toolbox (@name NULL): a constant text, or one
+ * of @config. */
 const char *settings_refusal(const struct config *config, const char *toolbox_id, const char *name);
 
 /* Return whether it lets any tool of @toolbox be offered. One whose tools are not described yet only

@@ -22,6 +22,13 @@ int text_list_take(struct text_list *list, char *text)
 	return 0;
 }
 
+void text_list_remove(struct text_list *list, size_t index)
+{
+	free(list->items[index]);
+	memmove(list->items + index, list->items + index + 1,
+		(--list->n_items - index) * sizeof(*list->items));
+}
+
 bool text_list_has(const struct text_list *list, const char *text)
 {
 	for (size_t i = 0; i < list->n_items; i++)

@@ -19,6 +19,9 @@ int text_list_add(struct text_list *list, const char *text);
  * there was no memory. Return 0 or -ENOMEM. */
 int text_list_take(struct text_list *list, char *text);
 
+/* Free the text @index and remove it. */
+void text_list_remove(struct text_list *list, size_t index);
+
 /* Return whether one of the texts is @text. */
 bool text_list_has(const struct text_list *list, const char *text);
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What toolboxctl remembers for good: allow.json, disabled.json and profiles.d of the service."""
+import datetime
 import getpass
 import json
 import os
@@ -66,6 +67,12 @@ def test_disabled_is_disabled_whatever_a_variable_enables(launch, folder, tmp_pa
             "second": "left out by TOOLBOXD_TOOLS_ENABLED"}
 
 
+def timers(service):
+    """What the kernel shows of the timers of the daemon."""
+    infos = Path(f"/proc/{service.daemon.daemon_pid()}/fdinfo").iterdir()
+    return "".join(info for info in map(Path.read_text, infos) if "clockid" in info)
+
+
 def run(service, *args, **more):
     return toolboxctl(*args, bus=service.url, home=more.pop("home", service.daemon.home), **more)
 
@@ -115,6 +122,53 @@ def test_disable_and_enable(launch, folder):
         assert names(caller) == ["first", "second"]
 
 
+def test_disable_for_a_while(launch, folder):
+    service = launch({}, [folder])
+    with Caller(service.url) as caller:
+        done = run(service, "disable", "one/first", "--for", "1h", env={"TZ": "UTC"})
+        assert done.returncode == 0 and done.stderr == ""
+        [entry] = entries(service, "disabled.json")
+        since, end = (datetime.datetime.fromisoformat(entry[key].replace("Z", "+00:00"))
+                      for key in ("since", "until"))
+        assert list(entry) == ["name", "since", "by", "until"]
+        assert end - since == datetime.timedelta(hours=1)
+        assert re.fullmatch(rf"one/first is disabled until .*{end:%H:%M}(:\d\d)? "
+                            rf"\({kept(service)}/disabled.json\)\n", done.stdout)
+        assert names(caller) == ["second"]
+        why = f"disabled in disabled.json until {entry['until']} (`toolboxctl enable` enables it)"
+        assert why in " ".join(run(service, "list", "--why").stdout.split())
+        assert caller.call("ovos.tools.status")["not_offered"][0]["why"] == why
+        # The last word holds, and an entry that ends later is the reason.
+        assert run(service, "disable", "one/*", "--for", "2h").returncode == 0
+        [_, later] = entries(service, "disabled.json")
+        assert f"until {later['until']}" in caller.call("ovos.tools.status")["not_offered"][0]["why"]
+        assert run(service, "disable", "one/first").returncode == 0
+        assert entries(service, "disabled.json")[1].keys() == {"name", "since", "by"}
+        assert "json (" in caller.call("ovos.tools.status")["not_offered"][0]["why"]
+        # It ends by itself; meanwhile the daemon waits by the clock that people set.
+        assert run(service, "enable", "one/first", "one/*").returncode == 0
+        assert run(service, "disable", "first", "--for", "2s").returncode == 0
+        assert "clockid: 0\n" in timers(service) and "settime flags: 01\n" in timers(service)
+        until(lambda: names(caller) == ["first", "second"], SOON, "enabled again")
+        assert "one/first added" in service.daemon.log()
+        done = run(service, "enable", "first")
+        assert done.returncode == 1 and "first is not disabled here" in done.stderr
+
+
+def test_what_has_ended_meanwhile_is_enabled_at_the_start(launch, folder, tmp_path):
+    home = tmp_path / "home-0" / "toolboxd" / "config" / "toolboxd"
+    home.mkdir(parents=True)
+    (home / "disabled.json").write_text(json.dumps([
+        {"name": "one/first", "until": "2026-01-01T00:00:00Z"},
+        {"name": "one/second", "until": "2999-01-01T00:00:00Z"}]))
+    service = launch({}, [folder])
+    with Caller(service.url) as caller:
+        assert names(caller) == ["first"]
+    # What has ended goes with the next change.
+    assert run(service, "disable", "nosuch").returncode == 0
+    assert [entry["name"] for entry in entries(service, "disabled.json")] == ["one/second", "nosuch"]
+
+
 def test_enable_tells_what_else_forbids(launch, folder):
     service = launch({}, [folder], env={"TOOLBOXD_TOOLS_DISABLED": "first"})
     assert run(service, "disable", "first").returncode == 0
@@ -146,7 +200,9 @@ def test_profiles(launch, folder):
 @pytest.mark.parametrize("args", [
     ["allow"], ["allow", "no name"], ["disable", "a/b/c"], ["enable", "a/"], ["profile"],
     ["profile", "show"], ["profile", "set", "kids"], ["profile", "set", "../kids", "first"],
-    ["profile", "drop", "kids"]])
+    ["profile", "drop", "kids"], ["disable", "first", "--for", "10"],
+    ["disable", "first", "--for", "0s"], ["disable", "first", "--for", "99999d"],
+    ["enable", "first", "--for", "1m"], ["allow", "first", "--for", "1m"]])
 def test_usage(tmp_path, args):
     assert toolboxctl(*args, bus="ws://127.0.0.1:9", home=tmp_path).returncode == 2
 
@@ -181,10 +237,10 @@ def test_another_users_files(launch, folder, reachable):
     for path in own / "profiles.d", own / "profiles.d" / "kids.json":
         assert (path.stat().st_uid, path.stat().st_gid) == (12345, 12345)
     copy = shutil.copy(TOOLBOXCTL, reachable)
-    done = subprocess.run([copy, "disable", "one/*", "--bus", service.url], user=12346, group=12346,
-                          extra_groups=[], capture_output=True, text=True, timeout=20, cwd="/",
-                          env={"HOME": "/", "PATH": os.environ["PATH"]})
+    done = subprocess.run([copy, "disable", "one/*", "--for", "10m", "--bus", service.url],
+                          user=12346, group=12346, extra_groups=[], capture_output=True, text=True,
+                          timeout=20, cwd="/", env={"HOME": "/", "PATH": os.environ["PATH"]})
     assert done.returncode == 1
     assert done.stderr == (f"toolboxctl: {own}/disabled.json cannot be written: Permission denied; "
-                           f"type: sudo toolboxctl disable 'one/*' --bus {service.url}\n")
+                           f"type: sudo toolboxctl disable 'one/*' --bus {service.url} --for 10m\n")
     assert not (own / "disabled.json").exists()

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
+#include "config/remembered.h"
 #include "core/reload/reload.h"
 #include "util/diagnostic.h"
 #include "util/log.h"
@@ -32,6 +33,7 @@ static void put_in_force(struct reload *reload, struct config *config)
 	config_deinit(in_force);
 	*in_force = *config;
 	log_setup(in_force->log_level, in_force->log_format);
+	expiry_set(&reload->expiry, remembered_next_end(&in_force->disabled));
 	reload->handler.configured(reload->data);
 }
 

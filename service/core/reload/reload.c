@@ -10,6 +10,7 @@
 
 #include "bus/account.h"
 #include "bus/pacing.h"
+#include "config/remembered.h"
 #include "core/listing.h"
 #include "core/notify.h"
 #include "core/reload/summary.h"
@@ -511,6 +512,10 @@ int reload_init(struct reload *reload, const struct reload_parts *parts,
 		log_warning("Changes in the toolbox folders are not noticed: %s; ask for a reload "
 			    "after each",
 			strerror(-r));
+	r = expiry_init(&reload->expiry, parts->loop, registration_changed, reload);
+	if (r < 0)
+		return r;
+	expiry_set(&reload->expiry, remembered_next_end(&parts->config->disabled));
 	return loop_timer_init(&reload->retry, parts->loop, retry_servers, reload);
 }
 
@@ -527,6 +532,7 @@ void reload_deinit(struct reload *reload)
 	loader_free(take_ptr(reload->loader));
 	next_deinit(&reload->next);
 	watcher_free(take_ptr(reload->watcher));
+	expiry_deinit(&reload->expiry);
 	loop_timer_deinit(&reload->retry);
 	answer_all(reload, forget_answer);
 	problems_deinit(&reload->problems);

@@ -8,6 +8,7 @@
 #include "config/config.h"
 #include "core/answer.h"
 #include "core/reload/disposal.h"
+#include "core/reload/expiry.h"
 #include "core/reload/mistakes.h"
 #include "core/reload/next.h"
 #include "core/reload/problems.h"
@@ -76,6 +77,7 @@ struct reload {
 	bool asks_again;     /* the next one asks interpreters again what their tools are */
 	bool is_background; /* the one under way waits for servers, and gives way to a change … */
 	bool is_background_next;   /* … or the one that follows */
+	struct expiry expiry;      /* the next end of an entry of disabled.json in force */
 	struct loop_timer retry;   /* asks servers again that have not listed their tools */
 	uint32_t n_retries;        /* how often, since each had; 0: each has */
 	uint64_t refresh_after_ms; /* when reload_refresh() may begin one again */
@@ -95,7 +97,7 @@ struct reload {
 
 /* Make @reload ready, with toolboxes and the configuration watched where the system can. @paths and
  * @flags outlive it; @handler is copied, @data passed to it. @mistakes, those of the configuration in
- * force, is taken over. 0 or -ENOMEM. */
+ * force, is taken over. 0 or a negative errno. */
 int reload_init(struct reload *reload, const struct reload_parts *parts,
 	const struct config_flags *flags, const struct paths *paths, struct mistakes *mistakes,
 	const struct reload_handler *handler, void *data);

@@ -96,7 +96,7 @@ int own_files_read(const char *folder, const char *file, struct config_remembere
 	}
 	r = json_tape_read(
 		&tape, bytes.data ? bytes.data : "", bytes.size, JSON_DEPTH_DEFAULT, NULL);
-	r = r ? r : remembered_read_list(&tape, entries, &mistake);
+	r = r ? r : remembered_read_list(&tape, file, entries, &mistake);
 	if (r == 0)
 		return 0;
 	terminal_complain("%s cannot be used: %s", path, r < 0 ? strerror(-r) : mistake.text);
@@ -166,6 +166,10 @@ static void complain(const struct ctl_options *options, const char *path, int er
 	if (bus && *bus) {
 		buffer_append_string(&command, " --bus");
 		append_word(&command, bus);
+	}
+	if (options->span) {
+		buffer_append_string(&command, " --for");
+		append_word(&command, options->span);
 	}
 	if ((error == -EACCES || error == -EPERM) && geteuid() != 0 && buffer_terminate(&command))
 		terminal_complain("%s cannot be written: %s; type: sudo toolboxctl%s", path,

@@ -12,13 +12,14 @@
 #include "ctl/policy/own_files.h"
 #include "ctl/request.h"
 #include "ctl/response.h"
+#include "ctl/since.h"
 #include "ctl/terminal.h"
 #include "ctl/tool_names.h"
 #include "json/writer.h"
 #include "policy/names.h"
 #include "util/cleanup.h"
 
-/* toolboxctl allow, disallow, disable, enable: remember a word on tools for good. */
+/* toolboxctl allow, disallow, disable, enable: remember a word on tools, for good or until a time. */
 
 struct act {
 	const char *command;
@@ -26,6 +27,12 @@ struct act {
 	bool adds;
 	const char *has;   /* the state of a name with an entry: "NAME is …" */
 	const char *lacks; /* the same for a name without an entry */
+};
+
+/* The end that --for gives to entries. */
+struct end {
+	time_t time;                      /* 0: they have none */
+	char text[REMEMBERED_TIME_BYTES]; /* as an entry has it; "": none */
 };
 
 static const struct act acts[] = {
@@ -55,14 +62,6 @@ static long find_entry(const struct config_remembered *entries, const char *name
 	return -1;
 }
 
-static void remove_text(struct text_list *list, size_t index)
-{
-	free(list->items[index]);
-	memmove(list->items + index, list->items + index + 1,
-		(list->n_items - index - 1) * sizeof(*list->items));
-	list->n_items--;
-}
-
 /* Return the name of the user who types the command. For root that may be the user who typed sudo. */
 static const char *user_name(void)
 {
@@ -74,15 +73,14 @@ static const char *user_name(void)
 	return user ? user->pw_name : "";
 }
 
-static int add_entry(struct config_remembered *entries, const char *name)
+static int add_entry(struct config_remembered *entries, const char *name, const char *until)
 {
-	char since[sizeof("2000-01-01T00:00:00Z")];
-	time_t now = time(NULL);
-	struct tm utc;
+	char since[REMEMBERED_TIME_BYTES];
 
-	strftime(since, sizeof(since), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+	remembered_write_time(time(NULL), since);
 	if (text_list_add(&entries->names, name) < 0 || text_list_add(&entries->since, since) < 0 ||
-		text_list_add(&entries->by, user_name()) < 0)
+		text_list_add(&entries->by, user_name()) < 0 ||
+		text_list_add(&entries->until, until) < 0)
 		return -ENOMEM;
 	return 0;
 }
@@ -95,6 +93,8 @@ static void write_entries(const struct config_remembered *entries, struct buffer
 		json_write_member_text(out, "name", entries->names.items[i]);
 		json_write_member_text(out, "since", entries->since.items[i]);
 		json_write_member_text(out, "by", entries->by.items[i]);
+		if (*entries->until.items[i])
+			json_write_member_text(out, "until", entries->until.items[i]);
 		buffer_append_char(out, '}');
 	}
 	buffer_append_string(out, entries->names.n_items > 0 ? "\n]\n" : "]\n");
@@ -130,35 +130,38 @@ static void complain_absent(const struct act *act, const struct text_list *folde
 }
 
 /* Change the entry of @name. Return whether it is as wanted now; *ret_changed is set when it was not. */
-static bool change_entry(const struct act *act, const struct text_list *folders,
-	struct config_remembered *entries, const char *name, bool *ret_changed)
+static bool change_entry(const struct act *act, const struct end *end,
+	const struct text_list *folders, struct config_remembered *entries, const char *name,
+	bool *ret_changed)
 {
 	long index = find_entry(entries, name);
 
-	if (act->adds && index >= 0)
+	if (act->adds && index >= 0 && strcmp(entries->until.items[index], end->text) == 0)
 		return true;
 	if (!act->adds && index < 0) {
 		complain_absent(act, folders, entries, name);
 		return false;
 	}
 	*ret_changed = true;
-	if (act->adds)
-		return add_entry(entries, name) == 0;
-	remove_text(&entries->names, (size_t)index);
-	remove_text(&entries->since, (size_t)index);
-	remove_text(&entries->by, (size_t)index);
-	return true;
+	if (index >= 0)
+		remembered_remove(entries, (size_t)index);
+	return !act->adds || add_entry(entries, name, end->text) == 0;
 }
 
 /* Print what has changed, and why that may not be all. */
 static int report(struct ctl_session *session, const struct ctl_options *options,
-	const struct act *act, const char *folder)
+	const struct act *act, const struct end *end, const char *folder)
 {
 	cleanup(buffer_deinit) struct buffer line = {0};
 
-	for (size_t i = 1; i < options->n_positional; i++)
-		buffer_printf(&line, "%s is %s (%s/%s)\n", options->positional[i],
-			act->adds ? act->has : act->lacks, folder, act->file);
+	for (size_t i = 1; i < options->n_positional; i++) {
+		buffer_printf(&line, "%s is %s", options->positional[i],
+			act->adds ? act->has : act->lacks);
+		buffer_append_string(&line, end->time ? " until " : "");
+		if (end->time)
+			terminal_append_time(&line, end->time);
+		buffer_printf(&line, " (%s/%s)\n", folder, act->file);
+	}
 	if (!options->json)
 		terminal_print(&line);
 	return tool_names_complain(session, options->positional + 1, options->n_positional - 1,
@@ -166,7 +169,7 @@ static int report(struct ctl_session *session, const struct ctl_options *options
 }
 
 static int change(struct ctl_session *session, const struct ctl_options *options,
-	const struct act *act, const struct text_list *folders)
+	const struct act *act, const struct end *end, const struct text_list *folders)
 {
 	cleanup(remembered_deinit) struct config_remembered entries = {0};
 	cleanup(buffer_deinit) struct buffer text = {0};
@@ -176,8 +179,8 @@ static int change(struct ctl_session *session, const struct ctl_options *options
 	int r = own_files_read(folder, act->file, &entries);
 
 	for (size_t i = 1; r == 0 && i < options->n_positional; i++)
-		is_good &=
-			change_entry(act, folders, &entries, options->positional[i], &has_changed);
+		is_good &= change_entry(
+			act, end, folders, &entries, options->positional[i], &has_changed);
 	if (r != 0 || !is_good)
 		return CTL_ERROR;
 	write_entries(&entries, &text);
@@ -187,7 +190,21 @@ static int change(struct ctl_session *session, const struct ctl_options *options
 		r = own_files_write(options, folders, "", act->file, &text);
 	if (r == 0)
 		r = own_files_reload(session, options);
-	return r == 0 ? report(session, options, act, folder) : r;
+	return r == 0 ? report(session, options, act, end, folder) : r;
+}
+
+/* Read the value of --for (NULL: not given). Return 0, or CTL_USAGE after a complaint. */
+static int read_end(const char *span, struct end *ret_end)
+{
+	time_t seconds;
+	int r = span ? span_read(span, &seconds) : 0;
+
+	*ret_end = (struct end){0};
+	if (!span || r != 0)
+		return r;
+	ret_end->time = time(NULL) + seconds;
+	remembered_write_time(ret_end->time, ret_end->text);
+	return 0;
 }
 
 int ctl_remember(const struct ctl_options *options)
@@ -195,7 +212,8 @@ int ctl_remember(const struct ctl_options *options)
 	cleanup(ctl_session_cleanup) struct ctl_session *session = NULL;
 	cleanup(text_list_deinit) struct text_list folders = {0};
 	const struct act *act = find_act(options->positional[0]);
-	int r = 0;
+	struct end end;
+	int r = read_end(options->span, &end);
 
 	for (size_t i = 1; r == 0 && i < options->n_positional; i++)
 		r = tool_names_check(options->positional[i]);
@@ -203,5 +221,5 @@ int ctl_remember(const struct ctl_options *options)
 		r = ctl_session_open(options, &session);
 	if (r == 0)
 		r = own_files_ask(session, &folders);
-	return r == 0 ? change(session, options, act, &folders) : r;
+	return r == 0 ? change(session, options, act, &end, &folders) : r;
 }

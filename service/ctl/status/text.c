@@ -9,8 +9,6 @@
 #include "json/number.h"
 #include "util/cleanup.h"
 
-#define TIME_BYTES 64
-
 double status_number_at(const struct json_tape *tape, uint32_t token)
 {
 	double number = 0;
@@ -40,31 +38,17 @@ void status_append_duration(struct buffer *out, double ms)
 		buffer_append_char(out, '-');
 }
 
-static bool is_same_day(const struct tm *left, const struct tm *right)
-{
-	return left->tm_year == right->tm_year && left->tm_yday == right->tm_yday;
-}
-
 void status_append_time(struct buffer *out, const struct json_tape *tape, uint32_t token)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
-	char shown[TIME_BYTES];
-	time_t now = time(NULL);
-	struct tm today;
 	struct tm parts = {0};
-	time_t then;
 
 	terminal_append_value(&text, tape, token);
 	if (!buffer_terminate(&text) || !strptime(text.data, "%Y-%m-%dT%H:%M:%S", &parts)) {
 		buffer_append_buffer(out, &text);
 		return;
 	}
-	then = timegm(&parts);
-	localtime_r(&then, &parts);
-	localtime_r(&now, &today);
-	strftime(shown, sizeof(shown), is_same_day(&parts, &today) ? "%H:%M:%S" : "%Y-%m-%d %H:%M",
-		&parts);
-	buffer_append_string(out, shown);
+	terminal_append_time(out, timegm(&parts));
 }
 
 const char *status_style(const struct json_tape *tape, uint32_t toolbox)

@@ -52,6 +52,40 @@ Test(remembered, allows_and_disables)
 	cr_expect_str_eq(config.disabled.by.items[1], "bob");
 }
 
+Test(remembered, drops_entries_that_have_ended)
+{
+	write_file(FOLDER "disabled.json",
+		"[{\"name\": \"a\", \"until\": \"2001-01-01T00:00:00Z\"},"
+		" {\"name\": \"b\", \"until\": \"9999-12-31T23:59:59Z\"},"
+		" {\"name\": \"c\"},"
+		" {\"name\": \"d\", \"until\": \"2999-01-01T00:00:00Z\"}]");
+	cr_assert_eq(read_all(), 0);
+	expect_silence();
+	cr_assert_eq(config.disabled.names.n_items, 3);
+	cr_expect_str_eq(config.disabled.names.items[0], "b");
+	cr_expect_str_eq(config.disabled.until.items[1], "");
+	cr_expect_str_eq(config.disabled_why.items[0],
+		"disabled in disabled.json until 9999-12-31T23:59:59Z "
+		"(`toolboxctl enable` enables it)");
+	cr_expect_str_eq(config.disabled_why.items[1],
+		"disabled in disabled.json (`toolboxctl enable` enables it)");
+	cr_expect_eq(remembered_next_end(&config.disabled), 32472144000);
+	remembered_remove(&config.disabled, 2);
+	remembered_remove(&config.disabled, 0);
+	cr_expect_str_eq(config.disabled.names.items[0], "c");
+	cr_expect_eq(remembered_next_end(&config.disabled), 0);
+}
+
+/* The lists of names have one length, whichever member of an entry is a mistake. */
+Test(remembered, adds_nothing_of_an_entry_with_a_mistake)
+{
+	write_file(FOLDER "disabled.json", "[{\"name\": \"a\"}, {\"name\": \"b\", \"by\": 1}]");
+	cr_assert_eq(read_all(), 0);
+	cr_expect(config.closed);
+	cr_expect_eq(config.disabled.names.n_items, 1);
+	cr_expect_eq(config.disabled.since.n_items, 1);
+}
+
 Test(remembered, has_profiles_over_those_of_the_configuration)
 {
 	write_user_file("{\"toolboxd\": {\"profiles\": {\"kids\": {\"tool_names\": [\"all\"]},"
@@ -88,6 +122,18 @@ Test(remembered, closes_for_what_it_cannot_read)
 		FOLDER "allow.json", "[{\"name\": \"\"}]", "must be a text that is not empty");
 	expect_closed(FOLDER "allow.json", "[{\"name\": 1}]", "must be a string");
 	expect_closed(FOLDER "allow.json", "[{\"name\": \"a\", \"who\": 1}]", "is an unknown key");
+	expect_closed(FOLDER "allow.json",
+		"[{\"name\": \"a\", \"until\": \"2999-01-01T00:00:00Z\"}]",
+		"is an unknown key; expected \"name\", \"since\" or \"by\"");
+	expect_closed(FOLDER "disabled.json", "[{\"name\": \"a\", \"who\": 1}]",
+		"expected \"name\", \"since\", \"by\" or \"until\"");
+	expect_closed(FOLDER "disabled.json", "[{\"name\": \"a\", \"until\": \"2999-01-01\"}]",
+		"disabled.json:1 /0/until: must be a time in UTC");
+	expect_closed(FOLDER "disabled.json",
+		"[{\"name\": \"a\", \"until\": \"2999-02-30T00:00:00Z\"}]",
+		"must be a time in UTC");
+	expect_closed(
+		FOLDER "disabled.json", "[{\"name\": \"a\", \"until\": null}]", "must be a string");
 	expect_closed(FOLDER "disabled.json", "", "disabled.json:1");
 	expect_closed(FOLDER "profiles.d/a.json", "{\"tools\": []}", "is an unknown key");
 	expect_closed(FOLDER "profiles.d/a.json", "[]", "must be an object with \"tool_names\"");
