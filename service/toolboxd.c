@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "config/config.h"
@@ -193,24 +192,6 @@ static int read_options(int argc, char **argv, struct options *options)
 
 /* ── --check ─────────────────────────────────────────────────────────────────────────────────── */
 
-/* Report the folders of toolboxes that were named and are not there. */
-static void report_absent_folders(const struct config *config, enum diagnostic_severity severity,
-	const struct diagnostic_sink *sink)
-{
-	struct stat status;
-
-	for (size_t i = 0; config->has_toolbox_dirs && i < config->toolbox_dirs.n_items; i++) {
-		const char *folder = config->toolbox_dirs.items[i];
-
-		if (stat(folder, &status) < 0)
-			diagnostic_report(sink, severity, NULL, 0, "toolbox_dirs",
-				"the folder %s: %s", folder, strerror(errno));
-		else if (!S_ISDIR(status.st_mode))
-			diagnostic_report(sink, severity, NULL, 0, "toolbox_dirs",
-				"%s is not a folder", folder);
-	}
-}
-
 /* Load everything, and describe it in @summary. */
 static void check_toolboxes(const struct config *config, bool is_bus,
 	struct diagnostic_counts *counts, struct buffer *summary)
@@ -279,7 +260,7 @@ static int run_check(const struct options *options)
 	if (r != 0)
 		return r == CONFIG_E_USAGE ? EXIT_USAGE : EXIT_FAILURE;
 	log_setup(LOG_LEVEL_ERROR, config.log_format);
-	report_absent_folders(
+	config_report_absent_folders(
 		&config, DIAGNOSTIC_ERROR, &(struct diagnostic_sink){diagnostic_print, &counts});
 	if (options->is_bus && strcmp(config.embedded_token, BUS_TOKEN_UNKNOWN) == 0)
 		diagnostic_report(&(struct diagnostic_sink){diagnostic_print, &counts},
@@ -341,6 +322,9 @@ static int serve(const struct options *options, bool *ret_again)
 
 	log_hold();
 	r = config_read(&options->flags, mistakes_take, &mistakes, &config);
+	if (r == 0)
+		config_report_absent_folders(&config, DIAGNOSTIC_WARNING,
+			&(struct diagnostic_sink){mistakes_take, &mistakes});
 	mistakes_end(&mistakes);
 	if (r != 0) {
 		log_setup(options->log_level, options->log_format);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "config/access.h"
 #include "config/callers.h"
@@ -416,6 +417,23 @@ void config_each_file(
 void config_each_folder(void (*visit)(void *data, const char *path), void *data)
 {
 	config_remembered_each_path(ignore_path, visit, data);
+}
+
+void config_report_absent_folders(const struct config *config, enum diagnostic_severity severity,
+	const struct diagnostic_sink *sink)
+{
+	struct stat status;
+
+	for (size_t i = 0; config->has_toolbox_dirs && i < config->toolbox_dirs.n_items; i++) {
+		const char *folder = config->toolbox_dirs.items[i];
+
+		if (stat(folder, &status) < 0)
+			diagnostic_report(sink, severity, NULL, 0, "toolbox_dirs",
+				"the folder %s: %s", folder, strerror(errno));
+		else if (!S_ISDIR(status.st_mode))
+			diagnostic_report(sink, severity, NULL, 0, "toolbox_dirs",
+				"%s is not a folder", folder);
+	}
 }
 
 void config_deinit(struct config *config)

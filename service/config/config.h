@@ -241,6 +241,10 @@ int config_read_bus(const struct config_flags *flags, diagnostic_function report
 int config_read_approval_key(const struct config_flags *flags, diagnostic_function report,
 	void *data, char **ret_path, struct approval_key *ret_key);
 
+/* Report to @sink, with @severity, the folders of toolboxes that were named and are not there. */
+void config_report_absent_folders(const struct config *config, enum diagnostic_severity severity,
+	const struct diagnostic_sink *sink);
+
 void config_deinit(struct config *config);
 
 /* Return `toolboxes.<id>`, or NULL. */

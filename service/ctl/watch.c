@@ -110,9 +110,9 @@ static void append_completed(struct buffer *line, const struct json_tape *event)
 
 	buffer_append_string(
 		line, is_good != JSON_NONE && json_is_true(event, is_good) ? "  done" : "  failed");
-	append_event_member(line, event, "error", ": ");
 	append_event_member(line, event, "duration_ms", " after ");
 	buffer_append_string(line, " ms");
+	append_event_member(line, event, "error", ": ");
 	append_event_member(line, event, "result", ": ");
 }
 

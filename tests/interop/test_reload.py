@@ -335,6 +335,9 @@ def test_a_folder_that_is_not_there_is_no_failure(launch, tmp_path):
     with Caller(service.url) as caller:
         assert caller.invoke("add", {"a": 1, "b": 1})["result"] == {"result": 2}
         assert caller.call("ovos.tools.status")["failed"] == []
+        assert service.daemon.log().count(f"the folder {tmp_path}/nowhere: No such file") == 1
+        caller.call("ovos.tools.reload")
+        assert service.daemon.log().count("nowhere") == 1
 
 
 def test_a_toolbox_that_is_disabled_by_configuration(launch):

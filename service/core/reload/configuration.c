@@ -53,6 +53,8 @@ void reload_configuration(struct reload *reload)
 	if (r != 0 || config.closed)
 		diagnostic_report(
 			&sink, DIAGNOSTIC_ERROR, NULL, 0, "", "%s", was_closed ? offered : kept);
+	if (r == 0)
+		config_report_absent_folders(&config, DIAGNOSTIC_WARNING, &sink);
 	mistakes_end(&reload->mistakes);
 	if (r == 0 && (!config.closed || was_closed))
 		put_in_force(reload, &config);
