@@ -802,6 +802,14 @@ static void on_signal(void *data, int signal_number)
 	loop_stop(session->loop);
 }
 
+/* Return whether SIGHUP, the end of the terminal, is ignored, as by nohup. */
+static bool outlives_terminal(void)
+{
+	struct sigaction action;
+
+	return sigaction(SIGHUP, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
 int ctl_session_interrupts(struct ctl_session *session, ctl_interrupt_function interrupt,
 	void (*tick)(void *data), void *data)
 {
@@ -814,6 +822,8 @@ int ctl_session_interrupts(struct ctl_session *session, ctl_interrupt_function i
 		r = loop_add_signal(session->loop, SIGINT, on_signal, session);
 	if (r == 0 && !session->takes_signals)
 		r = loop_add_signal(session->loop, SIGTERM, on_signal, session);
+	if (r == 0 && !session->takes_signals && !outlives_terminal())
+		r = loop_add_signal(session->loop, SIGHUP, on_signal, session);
 	session->takes_signals = true;
 	if (r == 0)
 		return 0;

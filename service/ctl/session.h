@@ -76,8 +76,8 @@ void ctl_session_set_timeout(struct ctl_session *session, uint64_t timeout_ms);
  * ends, without a complaint when it was a signal. */
 typedef uint64_t (*ctl_interrupt_function)(void *data, int signal_number);
 
-/* From now on, call @interrupt for SIGINT, SIGTERM and the end of a request's time, and @tick every half a
- * second of a request. With NULL, a signal ends the request. Return 0, or an enum ctl_status after a
+/* From now on, call @interrupt for SIGINT, SIGTERM, SIGHUP (unless it is ignored) and the end of a request's
+ * time, and @tick every half a second of a request. With NULL, a signal ends the request. Return 0, or an enum ctl_status after a
  * complaint. */
 int ctl_session_interrupts(struct ctl_session *session, ctl_interrupt_function interrupt,
 	void (*tick)(void *data), void *data);

@@ -72,7 +72,7 @@ def run(service, home):
 def begin(service, home, *words):
     return subprocess.Popen([str(TOOLBOXCTL), "invoke", *map(str, words), "--bus", service.url],
                             env=environment(home), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                            text=True)
+                            text=True, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL))
 
 
 def wait_until_running(service):
@@ -80,7 +80,7 @@ def wait_until_running(service):
         until(lambda: caller.call("ovos.tools.status")["calls"]["in_flight"] == 1, 15, "a call")
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_cancels_the_call(service, home, tmp_path, number):
     place = tmp_path / "made"
     process = begin(service, home, "sleeper", f"place={place}")
@@ -94,6 +94,18 @@ def test_a_signal_cancels_the_call(service, home, tmp_path, number):
     assert not place.exists()
     assert toolboxctl("invoke", "sleeper", f"place={place}", bus=service.url, home=home).returncode == 0
     assert place.exists()
+
+
+def test_the_end_of_a_terminal_that_is_ignored_ends_nothing(service, home):
+    """As by nohup."""
+    process = subprocess.Popen(
+        [str(TOOLBOXCTL), "invoke", "sleeper", f"place={home / 'made'}", "--bus", service.url],
+        env=environment(home), stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+    wait_until_running(service)
+    process.send_signal(signal.SIGHUP)
+    _, err = process.communicate(timeout=15 * SLOWNESS)
+    assert process.returncode == 0 and err == b""
 
 
 def test_a_second_signal_leaves_at_once(service, home, tmp_path):

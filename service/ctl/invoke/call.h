@@ -16,7 +16,7 @@
  *     │
  *     ├─ progress ─▶ a line on the terminal
  *     ├─ a question about it ─▶ it waits, or --yes answers
- *     ├─ SIGINT, SIGTERM, the end of the time ─▶ cancel, and a short wait for the response
+ *     ├─ SIGINT, SIGTERM, SIGHUP, the end of the time ─▶ cancel, and a short wait for the response
  *     └─ its response
  */
 

@@ -151,6 +151,9 @@ static void print_list(const struct ctl_options *options, const struct ctl_respo
 		print_long(response, tools);
 	else if (tools != JSON_NONE && json_count(&response->tape, tools) > 0)
 		print_tools(response, tools);
+	else if (options->profile)
+		terminal_complain("there is no profile '%s', or it has no tool that is offered",
+			options->profile);
 	else
 		terminal_complain("no tool is offered%s",
 			options->why ? "" : "; add --why to see what was found, and why");

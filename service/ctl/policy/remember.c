@@ -152,18 +152,21 @@ static bool change_entry(const struct act *act, const struct end *end,
 static int report(struct ctl_session *session, const struct ctl_options *options,
 	const struct act *act, const struct end *end, const char *folder)
 {
-	cleanup(buffer_deinit) struct buffer line = {0};
+	cleanup(buffer_deinit) struct buffer out = {0};
 
 	for (size_t i = 1; i < options->n_positional; i++) {
+		cleanup(buffer_deinit) struct buffer line = {0};
+
 		buffer_printf(&line, "%s is %s", options->positional[i],
 			act->adds ? act->has : act->lacks);
 		buffer_append_string(&line, end->time ? " until " : "");
 		if (end->time)
 			terminal_append_time(&line, end->time);
-		buffer_printf(&line, " (%s/%s)\n", folder, act->file);
+		buffer_printf(&line, " (%s/%s)", folder, act->file);
+		terminal_append_paragraph(&out, &line, 0, 2);
 	}
 	if (!options->json)
-		terminal_print(&line);
+		terminal_print(&out);
 	return tool_names_complain(session, options->positional + 1, options->n_positional - 1,
 		strcmp(act->command, "enable") == 0);
 }
