@@ -322,15 +322,15 @@ static int read_data(struct bus_envelope *envelope, const struct member *member,
 	return read_empty(&envelope->data);
 }
 
-/* Refuse a session that is neither usable nor absent (OVOS-SESSION-1 §2.5). */
-static int check_session(struct bus_envelope *envelope)
+/* Find the session, and refuse one that is neither usable nor absent (OVOS-SESSION-1 §2.5). */
+static int find_session(struct bus_envelope *envelope)
 {
-	uint32_t session = json_find(&envelope->context, 0, "session");
 	enum json_type type;
 
-	if (session == JSON_NONE)
+	envelope->session = json_find(&envelope->context, 0, "session");
+	if (envelope->session == JSON_NONE)
 		return 0;
-	type = json_type_at(&envelope->context, session);
+	type = json_type_at(&envelope->context, envelope->session);
 	if (type != JSON_OBJECT && type != JSON_NULL)
 		return refuse_envelope(envelope, "'context.session' is not an object");
 	return 0;
@@ -355,7 +355,9 @@ static int read_context(
 		return refuse_envelope(envelope, "'context' has a key twice");
 	if (r)
 		return refuse_envelope(envelope, "'context' is not JSON");
-	return check_session(envelope);
+	envelope->source = json_find(&envelope->context, 0, "source");
+	envelope->destination = json_find(&envelope->context, 0, "destination");
+	return find_session(envelope);
 }
 
 /* Refuse a member that is not read, unless it is JSON. */
@@ -427,6 +429,7 @@ static int begin_envelope(struct bus_envelope *envelope)
 
 	envelope->topic_size = 0;
 	envelope->topic[0] = '\0';
+	envelope->source = envelope->destination = envelope->session = JSON_NONE;
 	envelope->data_status = 0;
 	envelope->data_error = (struct json_error){0};
 	envelope->reason = NULL;
@@ -501,10 +504,9 @@ struct context_edits {
 	unsigned int count;
 };
 
-/* Return the value of the member @key, or JSON_NONE when it is absent or counts as absent. */
-static uint32_t find_present(const struct json_tape *context, const char *key)
+/* Return @value, a token or JSON_NONE, unless it counts as absent; else JSON_NONE. */
+static uint32_t if_present(const struct json_tape *context, uint32_t value)
 {
-	uint32_t value = json_find(context, 0, key);
 	enum json_type type;
 
 	if (value == JSON_NONE)
@@ -528,11 +530,10 @@ static const char *members_end(const struct json_tape *context)
 	return end;
 }
 
-/* Give the member @key the text of the value @value; a new member begins with @before. */
+/* Give the member whose value is @present the text of the value @value; a new member begins with @before. */
 static void set_member(
-	struct context_edits *edits, const char *key, const char *before, uint32_t value)
+	struct context_edits *edits, uint32_t present, const char *before, uint32_t value)
 {
-	uint32_t present = json_find(edits->context, 0, key);
 	struct edit *edit = &edits->edits[edits->count++];
 	size_t size;
 
@@ -553,15 +554,15 @@ static uint32_t first_of_list(const struct json_tape *context, uint32_t value)
 	return json_type_at(context, value) == JSON_ARRAY ? json_first(context, value) : value;
 }
 
-static void find_edits(struct context_edits *edits)
+static void find_edits(struct context_edits *edits, const struct bus_envelope *envelope)
 {
-	uint32_t source = find_present(edits->context, "source");
-	uint32_t destination = find_present(edits->context, "destination");
+	uint32_t source = if_present(edits->context, envelope->source);
+	uint32_t destination = if_present(edits->context, envelope->destination);
 
 	if (source != JSON_NONE)
-		set_member(edits, "destination", ", \"destination\": ", source);
+		set_member(edits, envelope->destination, ", \"destination\": ", source);
 	if (destination != JSON_NONE)
-		set_member(edits, "source",
+		set_member(edits, envelope->source,
 			", \"source\": ", first_of_list(edits->context, destination));
 }
 
@@ -582,7 +583,7 @@ void bus_context_derive(const struct bus_envelope *envelope, struct buffer *out)
 	const char *at = json_value_text(edits.context, 0, &size);
 	const char *end = at + size;
 
-	find_edits(&edits);
+	find_edits(&edits, envelope);
 	order_edits(&edits);
 	for (unsigned int i = 0; i < edits.count; i++) {
 		const struct edit *edit = &edits.edits[i];
@@ -629,22 +630,22 @@ static void append_member(
 static void derive_short(const struct bus_envelope *envelope, struct buffer *out)
 {
 	const struct json_tape *context = &envelope->context;
-	uint32_t source = find_present(context, "source");
-	uint32_t destination = find_present(context, "destination");
+	uint32_t source = if_present(context, envelope->source);
+	uint32_t destination = if_present(context, envelope->destination);
 
 	buffer_append_char(out, '{');
 	if (!out->data)
 		return;
-	append_member(out, "session", context, json_find(context, 0, "session"));
+	append_member(out, "session", context, envelope->session);
 	append_member(out, "source", context,
 		destination == JSON_NONE ? source : first_of_list(context, destination));
 	append_member(out, "destination", context, source == JSON_NONE ? destination : source);
 	buffer_append_char(out, '}');
 }
 
-static size_t value_size(const struct json_tape *context, const char *key)
+/* Return the size of the text of @value; 0 of JSON_NONE. */
+static size_t value_size(const struct json_tape *context, uint32_t value)
 {
-	uint32_t value = json_find(context, 0, key);
 	size_t size = 0;
 
 	if (value != JSON_NONE)
@@ -655,8 +656,8 @@ static size_t value_size(const struct json_tape *context, const char *key)
 size_t bus_context_size(const struct bus_envelope *envelope, enum bus_context_part part)
 {
 	const struct json_tape *context = &envelope->context;
-	size_t source = value_size(context, "source");
-	size_t destination = value_size(context, "destination");
+	size_t source = value_size(context, envelope->source);
+	size_t destination = value_size(context, envelope->destination);
 	size_t size = 0;
 
 	if (part == BUS_CONTEXT_EMPTY)
@@ -665,13 +666,13 @@ size_t bus_context_size(const struct bus_envelope *envelope, enum bus_context_pa
 		json_value_text(context, 0, &size);
 		return size + source + destination;
 	}
-	return value_size(context, "session") + 2 * (source + destination);
+	return value_size(context, envelope->session) + 2 * (source + destination);
 }
 
 unsigned int bus_response_share(const struct bus_envelope *envelope)
 {
 	struct siphash_key key = siphash_process_key();
-	uint32_t source = find_present(&envelope->context, "source");
+	uint32_t source = if_present(&envelope->context, envelope->source);
 	struct siphash hash;
 	const char *text = "";
 	size_t size = 0;

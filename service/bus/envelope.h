@@ -45,7 +45,10 @@ struct bus_envelope {
 				     null */
 	struct json_tape context; /* as data */
 	struct json_tape scratch;
-	int data_status; /* 0, or JSON_E_DUPLICATE_KEY, JSON_E_NUL_IN_KEY or JSON_E_DEPTH: then
+	uint32_t source; /* tokens of members of the context, JSON_NONE: absent */
+	uint32_t destination;
+	uint32_t session; /* an object, or null */
+	int data_status;  /* 0, or JSON_E_DUPLICATE_KEY, JSON_E_NUL_IN_KEY or JSON_E_DEPTH: then
 			    data is the tape of an empty object */
 	struct json_error data_error;
 	const char *reason; /* constant text for the log, after BUS_E_MALFORMED */

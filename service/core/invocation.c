@@ -52,15 +52,6 @@ static void write_cancelled(
 		errors_write_cancelled(answer, id, strlen(id));
 }
 
-/* Return the token of the string @key in the object at @object (JSON_NONE: there is none), or
- * JSON_NONE. */
-static uint32_t find_string(const struct json_tape *tape, uint32_t object, const char *key)
-{
-	uint32_t token = object == JSON_NONE ? JSON_NONE : json_find(tape, object, key);
-
-	return token != JSON_NONE && json_type_at(tape, token) == JSON_STRING ? token : JSON_NONE;
-}
-
 static void write_or_null(
 	struct buffer *out, const char *key, const struct json_tape *tape, uint32_t token)
 {
@@ -83,30 +74,23 @@ static void write_caller(struct call *call, const struct request_scope *scope)
 {
 	const struct request *request = &scope->request;
 	const struct json_tape *context = &scope->envelope.context;
-	uint32_t found = json_find(context, 0, "session");
-	uint32_t session = JSON_NONE;
-	uint32_t session_id;
-	uint32_t lang;
+	uint32_t lang = JSON_NONE;
 	struct buffer *out = &call->runner_call.caller;
 
-	if (found != JSON_NONE && json_type_at(context, found) == JSON_OBJECT)
-		session = found;
-	session_id = find_string(context, session, "session_id");
 	call->door = scope->caller.door;
-	request_keep_value(request->data, request->call_id, &call->call_id);
-	request_keep_value(
-		context, request_find_source(context, call->door == CALL_DOOR_BUS), &call->source);
-	request_keep_value(context, session_id, &call->session);
+	request_keep_origin(request, &scope->envelope, &call->call_id, &call->source);
+	request_keep_value(context, request->session_id, &call->session);
 	buffer_reset(out);
 	if (!call->package || !kind_facts(call->package->kind)->asks_caller)
 		return;
-	lang = session == JSON_NONE ? JSON_NONE : json_find(context, session, "lang");
+	if (scope->envelope.session != JSON_NONE)
+		lang = json_find(context, scope->envelope.session, "lang");
 	if (lang == JSON_NONE)
 		lang = json_find(context, 0, "lang");
 	buffer_append_char(out, '{');
 	write_or_null(out, "call_id", request->data, request->call_id);
 	buffer_append_char(out, ',');
-	write_or_null(out, "session_id", context, session_id);
+	write_or_null(out, "session_id", context, request->session_id);
 	buffer_append_char(out, ',');
 	write_or_null(out, "lang", context,
 		lang != JSON_NONE && json_type_at(context, lang) == JSON_STRING ? lang : JSON_NONE);
@@ -1079,8 +1063,7 @@ static bool cancel_calls(const struct invoker *invoker, const struct request_sco
 	struct call *call;
 	bool is_any = false;
 
-	request_keep_origin(&scope->request, &scope->envelope, scope->caller.door == CALL_DOOR_BUS,
-		&call_id, &source);
+	request_keep_origin(&scope->request, &scope->envelope, &call_id, &source);
 	while ((call = calls_find(invoker->calls, CALL_DOOR_BUS, &source, &call_id))) {
 		cancel_call(invoker, call);
 		is_any = true;

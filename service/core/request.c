@@ -324,16 +324,6 @@ bool request_read(struct request *request, const struct bus_envelope *envelope, 
 	return is_good;
 }
 
-/* Set *@ret_text to the string @key of the object at @object, if it is one. */
-static void read_string(const struct json_tape *tape, uint32_t object, const char *key,
-	struct buffer *decoded, struct text_view *ret_text)
-{
-	uint32_t token = json_find(tape, object, key);
-
-	if (token != JSON_NONE && json_type_at(tape, token) == JSON_STRING)
-		*ret_text = request_text_at(tape, token, decoded);
-}
-
 /* Return whether the string at @token begins like an identity of HTTP: `http`, `http:…` or `uid:…`. */
 static bool is_identity_of_http(const struct json_tape *tape, uint32_t token)
 {
@@ -351,31 +341,45 @@ static bool is_identity_of_http(const struct json_tape *tape, uint32_t token)
 	return text.size == 4 && memcmp(text.text, "http", 4) == 0;
 }
 
-uint32_t request_find_source(const struct json_tape *context, bool is_bus)
+/* Return the token of the source, or JSON_NONE. */
+static uint32_t find_origin(const struct bus_envelope *envelope, bool is_bus)
 {
-	uint32_t source = json_find(context, 0, "source");
+	uint32_t source = envelope->source;
 
-	if (!is_bus || source == JSON_NONE || json_type_at(context, source) != JSON_STRING)
+	if (!is_bus || source == JSON_NONE ||
+		json_type_at(&envelope->context, source) != JSON_STRING)
 		return source;
-	return is_identity_of_http(context, source) ? JSON_NONE : source;
+	return is_identity_of_http(&envelope->context, source) ? JSON_NONE : source;
 }
 
-void request_read_caller(const struct bus_envelope *envelope,
+/* Return @token, one of a string of @context; for any other, or JSON_NONE, JSON_NONE. */
+static uint32_t if_string(const struct json_tape *context, uint32_t token)
+{
+	return token != JSON_NONE && json_type_at(context, token) == JSON_STRING ? token
+										 : JSON_NONE;
+}
+
+void request_read_caller(struct request *request, const struct bus_envelope *envelope,
 	struct buffer decoded[REQUEST_CALLER_TEXTS], struct policy_caller *caller)
 {
 	const struct json_tape *context = &envelope->context;
-	uint32_t session = json_find(context, 0, "session");
+	struct text_view *const texts[REQUEST_CALLER_TEXTS] = {
+		&caller->source, &caller->session_id, &caller->site_id};
+	uint32_t tokens[REQUEST_CALLER_TEXTS] = {JSON_NONE, JSON_NONE, JSON_NONE};
 
-	for (size_t i = 0; i < REQUEST_CALLER_TEXTS; i++)
-		buffer_reset(&decoded[i]);
-	if (request_find_source(context, caller->door == CALL_DOOR_BUS) != JSON_NONE)
-		read_string(context, 0, "source", &decoded[0], &caller->source);
-	if (session != JSON_NONE && json_type_at(context, session) == JSON_OBJECT) {
-		read_string(context, session, "session_id", &decoded[1], &caller->session_id);
-		read_string(context, session, "site_id", &decoded[2], &caller->site_id);
+	request->origin = find_origin(envelope, caller->door == CALL_DOOR_BUS);
+	tokens[0] = if_string(context, request->origin);
+	if (envelope->session != JSON_NONE) {
+		tokens[1] = if_string(context, json_find(context, envelope->session, "session_id"));
+		tokens[2] = if_string(context, json_find(context, envelope->session, "site_id"));
 	}
-	for (size_t i = 0; i < REQUEST_CALLER_TEXTS; i++)
+	request->session_id = tokens[1];
+	for (size_t i = 0; i < REQUEST_CALLER_TEXTS; i++) {
+		buffer_reset(&decoded[i]);
+		if (tokens[i] != JSON_NONE)
+			*texts[i] = request_text_at(context, tokens[i], &decoded[i]);
 		caller->is_unclear = caller->is_unclear || buffer_status(&decoded[i]) < 0;
+	}
 }
 
 void request_write_refusal(const struct request *request, const struct bus_envelope *envelope,
@@ -432,10 +436,8 @@ void request_keep_value(const struct json_tape *tape, uint32_t token, struct buf
 }
 
 void request_keep_origin(const struct request *request, const struct bus_envelope *envelope,
-	bool is_bus, struct buffer *call_id, struct buffer *source)
+	struct buffer *call_id, struct buffer *source)
 {
-	const struct json_tape *context = &envelope->context;
-
 	request_keep_value(request->data, request->call_id, call_id);
-	request_keep_value(context, request_find_source(context, is_bus), source);
+	request_keep_value(&envelope->context, request->origin, source);
 }

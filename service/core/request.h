@@ -43,6 +43,8 @@ struct policy_caller;
 
 struct request {
 	const struct json_tape *data;
+	uint32_t origin; /* token of the source in the context, after request_read_caller() … */
+	uint32_t session_id;        /* … and of the session_id, a string; JSON_NONE: absent */
 	uint32_t name;              /* token, JSON_NONE: absent */
 	uint32_t args;              /* token of `args` or `kwargs`, JSON_NONE: absent */
 	uint32_t call_id;           /* token of a string, JSON_NONE: absent */
@@ -79,14 +81,11 @@ struct request {
 bool request_read(
 	struct request *request, const struct bus_envelope *envelope, unsigned int fields);
 
-/* Return the token of the source in @context of a request, or JSON_NONE. @is_bus: it came over the bus. A source that
+/* Read the source, session_id and site_id of @envelope into @request and into @caller, whose door is set; those that
+ * had escapes are decoded into @decoded, one buffer for each. Texts point into the frame, or there. A source that
  * begins like an identity of HTTP is none on the bus, where every client could claim it. */
-uint32_t request_find_source(const struct json_tape *context, bool is_bus);
-
-/* Read the source, session_id and site_id of @envelope into @caller, whose door is set; those that had escapes are decoded
- * into @decoded, one buffer for each. Texts point into the frame, or there. */
 #define REQUEST_CALLER_TEXTS 3
-void request_read_caller(const struct bus_envelope *envelope,
+void request_read_caller(struct request *request, const struct bus_envelope *envelope,
 	struct buffer decoded[REQUEST_CALLER_TEXTS], struct policy_caller *caller);
 
 /* Write the error of a request that request_read() has refused: bad_request, or too_large. */
@@ -101,9 +100,9 @@ void request_write_echo(const struct request *request, struct answer *answer);
  * One string gets one text, however its sender escapes it: clients differ in that. */
 void request_keep_value(const struct json_tape *tape, uint32_t token, struct buffer *out);
 
-/* Keep the values by which a request is cancelled: those of its call_id and of its source (request_find_source). */
+/* Keep the values by which a request is cancelled: those of its call_id and of its source. */
 void request_keep_origin(const struct request *request, const struct bus_envelope *envelope,
-	bool is_bus, struct buffer *call_id, struct buffer *source);
+	struct buffer *call_id, struct buffer *source);
 
 /* Free the memory of @request. */
 void request_deinit(struct request *request);

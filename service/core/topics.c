@@ -360,7 +360,7 @@ static void take_caller(struct service *service, const struct topic *topic)
 	}
 	if (topic->fields & REQUEST_PROFILE)
 		caller->profile = scope->request.profile;
-	request_read_caller(&scope->envelope, scope->caller_texts, caller);
+	request_read_caller(&scope->request, &scope->envelope, scope->caller_texts, caller);
 	scope->view = caller->view = policy_view(service->offer.policy, caller);
 }
 

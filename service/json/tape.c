@@ -122,11 +122,6 @@ uint32_t json_find_sized(
 	return JSON_NONE;
 }
 
-uint32_t json_find(const struct json_tape *tape, uint32_t object, const char *key)
-{
-	return json_find_sized(tape, object, key, strlen(key));
-}
-
 bool json_strings_equal(
 	const struct json_tape *a_tape, uint32_t a, const struct json_tape *b_tape, uint32_t b)
 {

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "util/buffer.h"
 #include "util/cleanup.h"
@@ -125,13 +126,16 @@ static inline uint32_t json_next_key(const struct json_tape *tape, uint32_t key)
 /* Return the number of elements of the array, or of members of the object, at @index. */
 uint32_t json_count(const struct json_tape *tape, uint32_t index);
 
-/* Return the value of the member @key (NUL-terminated, compared with the decoded key) of the object
- * at @object, or JSON_NONE. */
-uint32_t json_find(const struct json_tape *tape, uint32_t object, const char *key);
-
-/* As json_find(), for a key of @size bytes. */
+/* Return the value of the member @key, of @size bytes (compared with the decoded key), of the object at @object, or
+ * JSON_NONE; null has no members. */
 uint32_t json_find_sized(
 	const struct json_tape *tape, uint32_t object, const char *key, size_t size);
+
+/* As json_find_sized(), for a key that ends with a NUL. The length of a constant is counted by the compiler. */
+static inline uint32_t json_find(const struct json_tape *tape, uint32_t object, const char *key)
+{
+	return json_find_sized(tape, object, key, strlen(key));
+}
 
 /* Return whether the string (or key) at @index, decoded, equals the @size bytes at @text. */
 bool json_string_equals(

@@ -26,8 +26,7 @@ bool late_hold(struct late *late, const struct request_scope *scope, struct answ
 		&scope->frame, due_ms - now_ms);
 	if (!held)
 		return false;
-	request_keep_origin(&scope->request, &scope->envelope, scope->caller.door == CALL_DOOR_BUS,
-		&held->call_id, &held->source);
+	request_keep_origin(&scope->request, &scope->envelope, &held->call_id, &held->source);
 	if (held->call_id.error || held->source.error) {
 		held_drop(held);
 		return false;

@@ -16,13 +16,14 @@ Test(json_value, finds_a_member_by_its_decoded_key)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 
-	read_tape(&tape, "{\"a\":1,\"\\u0062\\n\":[{\"a\":2}],\"\":3,\"A\":4}");
+	read_tape(&tape, "{\"a\":1,\"\\u0062\\n\":[{\"a\":2}],\"\":3,\"n\":null,\"A\":4}");
 	cr_assert_eq(*json_bytes(&tape, json_find(&tape, 0, "a")), '1');
 	cr_assert_eq(json_type_at(&tape, json_find(&tape, 0, "b\n")), JSON_ARRAY);
 	cr_assert_eq(*json_bytes(&tape, json_find(&tape, 0, "")), '3');
 	cr_assert_eq(*json_bytes(&tape, json_find(&tape, 0, "A")), '4');
 	cr_assert_eq(json_find(&tape, 0, "c"), JSON_NONE);
 	cr_assert_eq(json_find(&tape, 0, "\\u0062\\n"), JSON_NONE);
+	cr_assert_eq(json_find(&tape, json_find(&tape, 0, "n"), "a"), JSON_NONE);
 	cr_assert_eq(json_find_sized(&tape, 0, "aA", 1), 2);
 }
 
