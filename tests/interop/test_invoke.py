@@ -22,11 +22,12 @@ TEXT = {"type": "string"}
 
 def line(command, name, schema=None, **more):
     return {"name": name, "description": "For tests.", "risk": "read", "command": {"shell": command},
-            "argument_schema": {"type": "object", "properties": schema or {}}, **more}
+            "argument_schema": {"type": "object", "properties": schema or {}},
+            "timeout_ms": 60000, **more}
 
 
 TOOLS = [
-    line('sleep 3; : > "$TOOL_ARG_PLACE"', "sleeper", {"place": TEXT}, timeout_ms=60000),
+    line('sleep 3; : > "$TOOL_ARG_PLACE"', "sleeper", {"place": TEXT}),
     line("sleep 6; echo done", "long", timeout_ms=20000),
     line("sleep 20", "short", timeout_ms=300),
     line("echo one >&2; echo two >&2; echo out; exit 3", "fails"),
