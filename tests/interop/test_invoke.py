@@ -160,6 +160,8 @@ def test_arguments_of_all_forms(run, tmp_path):
     assert json.loads(done.stdout) == {"text": "12"}
     done = run("stdin", f"text=@{tmp_path}/bytes")
     assert done.returncode == 2 and "is not UTF-8" in done.stderr
+    done = run("nothing", f"text=@{tmp_path}/bytes")
+    assert done.returncode == 1 and done.stderr == "toolboxctl: Unknown tool: 'nothing'\n"
     done = run("stdin", f"text=@{tmp_path}/none")
     assert done.returncode == 2 and "'text' is given the file" in done.stderr
     with open(tmp_path / "large", "wb") as large:

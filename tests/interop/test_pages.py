@@ -151,3 +151,16 @@ def device(launch, tmp_path):
 def test_operating(device):
     service, home, env = device
     pages.expect_page(page("operating.md", service.url), home, env, 120 * SLOWNESS)
+
+
+def test_command_in_one_minute(launch, tmp_path):
+    """A drop-in is called in the line after the one that makes it."""
+    home = tmp_path / "person"
+    folder = home / ".local" / "share" / "toolboxd" / "toolbox.d"
+    folder.mkdir(parents=True)
+    service = launch({}, [folder])
+    done = type_block(block("command.md", "sh", "remind.sh"),
+                      environment(home, HOME=str(home), PATH=PATH, TOOLBOXD_BUS=service.url))
+    assert (done.returncode, done.stderr) == (0, ""), done
+    assert json.loads(done.stdout) == {"output": "noted"}
+    assert (service.daemon.home / "todo.txt").read_text() == "3: buy milk\n"

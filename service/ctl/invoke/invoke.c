@@ -116,17 +116,21 @@ static int get_definition(struct ctl_session *session, const struct ctl_options 
 	return r == 0 ? ctl_session_ask(session, "ovos.tools.get", &data, ret_response) : r;
 }
 
-/* Make the words of the command line an object, by the schema of the tool. */
+/* Make the words of the command line an object, by the schema of the tool. Without one, the reason is the mistake. */
 static int write_words(struct given *given, const struct ctl_response *definition)
 {
 	cleanup(buffer_deinit) struct buffer reason = {0};
 	uint32_t schema = json_find(&definition->tape, 0, "argument_schema");
+	int r;
 
 	if (given->object.size > 0)
 		return 0;
-	return complain(ctl_arguments_write(
-				&given->words, &definition->tape, schema, &given->object, &reason),
-		&reason);
+	r = ctl_arguments_write(&given->words, &definition->tape, schema, &given->object, &reason);
+	if (r > 0 && ctl_response_status(definition) != CTL_DONE) {
+		ctl_response_complain(definition);
+		return CTL_ERROR;
+	}
+	return complain(r, &reason);
 }
 
 /* Return the deadline of the tool, or 0. */
