@@ -34,6 +34,7 @@ static void package_free(struct package *package)
 	toolbox_library_deinit(&package->library);
 	free(package->python.interpreters);
 	free(package->python.plugins);
+	free(package->python.left_out);
 	free(package->mcp.server);
 	free(package->mcp.rules);
 	free(package->mcp.variables);
@@ -149,10 +150,14 @@ static void write_python(const struct package_python *python, struct buffer *out
 	if (python->start_timeout_ms)
 		buffer_printf(out, ",\"start_timeout_ms\":%llu",
 			(unsigned long long)python->start_timeout_ms);
-	if (!python->plugins)
-		return;
-	buffer_append_string(out, ",\"plugins\":");
-	buffer_append_string(out, python->plugins);
+	if (python->plugins) {
+		buffer_append_string(out, ",\"plugins\":");
+		buffer_append_string(out, python->plugins);
+	}
+	if (python->left_out) {
+		buffer_append_string(out, ",\"left_out\":");
+		buffer_append_string(out, python->left_out);
+	}
 }
 
 /* Write the LOAD frame of @package up to its tools, or, if they are not written, all of it. */

@@ -30,8 +30,10 @@
 /* The part of kind python: the interpreter, and the entry points that are loaded (contract.md,
  * Python). */
 struct package_python {
-	char *interpreters;        /* JSON text of an array: those that are tried, in this order */
-	char *plugins;             /* the same, of entry points; NULL: all */
+	char *interpreters; /* JSON text of an array: those that are tried, in this order */
+	char *plugins;      /* the same, of entry points; NULL: all */
+	char *left_out; /* the toolbox ids of entry points that are not loaded to be described, an
+	                 * object of JSON; NULL: none */
 	uint64_t start_timeout_ms; /* for a host to describe its toolboxes */
 	bool is_auto; /* the manifest names no interpreter: it is no mistake if none will do */
 };

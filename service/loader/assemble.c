@@ -269,13 +269,15 @@ static int add_filtered(const struct load_jobs *jobs, struct catalogue *catalogu
 		const struct toolbox *toolbox = jobs->items[i]->toolbox;
 		const char *reason;
 
-		if (!toolbox)
-			continue;
-		if (!described_is_awaited(toolbox)) {
+		if (toolbox && toolbox->n_tools > 0)
 			r = add_filtered_tools(config, toolbox, catalogue);
+		if (!toolbox || toolbox->n_tools > 0 ||
+			!settings_leave_out(config, toolbox->id, toolbox->entry_point))
 			continue;
-		}
-		reason = settings_refusal(config, toolbox->id, NULL);
+		reason = toolbox->entry_point &&
+					 !config_toolbox_is_enabled(config, toolbox->entry_point)
+				 ? "its toolbox is not enabled"
+				 : settings_refusal(config, toolbox->id, NULL);
 		catalogue_disable(catalogue, toolbox->id, reason);
 		r = catalogue_add_skipped(catalogue, toolbox->id, NULL, reason);
 	}

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "json/writer.h"
 #include "loader/described.h"
+#include "loader/settings.h"
 #include "loader/tool_settings.h"
 #include "util/assert.h"
 #include "util/cleanup.h"
@@ -72,13 +74,27 @@ static int add_member(struct load_job *owner, struct member_toolbox *member)
 	return 0;
 }
 
+static bool is_left_out(const void *data, const char *id, const char *entry_point)
+{
+	return settings_leave_out(data, id, entry_point);
+}
+
+/* Whether the same toolboxes have tools in both packages, whose descriptions are the same text. */
+static bool have_same_tools(const struct package *left, const struct package *right)
+{
+	bool is_same = left->n_toolboxes == right->n_toolboxes;
+
+	for (size_t i = 0; is_same && i < left->n_toolboxes; i++)
+		is_same = left->toolboxes[i]->n_tools == right->toolboxes[i]->n_tools;
+	return is_same;
+}
+
 /* Make the previous package, with its processes, that of @job, and its toolboxes those of @members:
  * both were made of the same text. */
 static void reuse_previous(struct load_job *job, struct member_toolboxes *members)
 {
 	struct package *previous = job->previous;
 
-	check(previous->n_toolboxes == job->package->n_toolboxes);
 	for (size_t i = 0; i < members->n_items; i++)
 		if (members->items[i].toolbox)
 			members->items[i].toolbox =
@@ -103,9 +119,12 @@ static int take_described(
 	struct load_job *job, const struct json_tape *tape, const char *described, size_t size)
 {
 	const struct package *previous = job->previous;
-	cleanup(member_toolboxes_deinit) struct member_toolboxes members = {0};
+	const struct config *config = job->jobs->options.config;
+	cleanup(member_toolboxes_deinit) struct member_toolboxes members = {
+		.is_left_out = is_left_out, .data = config};
 	int r = keep_described(job->package, described, size);
 
+	free(take_ptr(job->package->python.left_out));
 	checker_note(job->package, tape);
 	r = r ? r
 	      : manifest_take_members(
@@ -114,7 +133,7 @@ static int take_described(
 		return r;
 	if (is_same_package(job) && previous->described_size == size &&
 		memcmp(previous->described, described, size) == 0 &&
-		tool_settings_hold_in(job->jobs->options.config, previous))
+		have_same_tools(previous, job->package) && tool_settings_hold_in(config, previous))
 		reuse_previous(job, &members);
 	for (size_t i = 0; r == 0 && i < members.n_items; i++)
 		r = add_member(job, &members.items[i]);
@@ -145,23 +164,118 @@ static bool holds(const struct load_job *job)
 	return job->package->fingerprint == previous->fingerprint;
 }
 
-/* Make the members of a known description that is valid. 0, -ENOENT, or another negative errno. */
-static int recall(struct load_job *job)
+/* Append the pair of an entry point, which is not to be loaded, and its toolbox id. */
+static void write_pair(struct buffer *out, const char *entry_point, const char *id)
 {
-	cleanup(buffer_deinit) struct buffer described = {0};
-	int r;
+	buffer_append_string(out, out->size > 0 ? ",[" : "[");
+	json_write_text(out, entry_point);
+	buffer_append_char(out, ',');
+	json_write_text(out, id);
+	buffer_append_char(out, ']');
+}
 
-	if (job->jobs->options.asks_again)
-		return -ENOENT;
-	if (holds(job))
-		return take_text(job, job->previous->described, job->previous->described_size);
-	r = described_load_cached_text(job->package, job->key, &described);
+/* Look at the toolbox at @at of a description: append its pair to @left_out if it is left out, else clear
+ * *is_whole if the description has no tools of it. 0 or -ENOMEM. */
+static int look_at_member(const struct config *config, const struct json_tape *tape, uint32_t at,
+	struct buffer *left_out, bool *is_whole)
+{
+	uint32_t id = json_find(tape, at, "toolbox_id");
+	uint32_t entry_point = json_find(tape, at, "entry_point");
+	uint32_t tools = json_find(tape, at, "tools");
+	cleanup_free char *id_text = NULL;
+	cleanup_free char *point_text = NULL;
+
+	if (id == JSON_NONE || json_type_at(tape, id) != JSON_STRING || entry_point == JSON_NONE ||
+		json_type_at(tape, entry_point) != JSON_STRING)
+		return 0;
+	id_text = json_string_dup(tape, id, NULL);
+	point_text = json_string_dup(tape, entry_point, NULL);
+	if (!id_text || !point_text)
+		return -ENOMEM;
+	if (is_left_out(config, id_text, point_text))
+		write_pair(left_out, point_text, id_text);
+	else if (tools == JSON_NONE || json_type_at(tape, tools) != JSON_ARRAY)
+		*is_whole = false;
+	return 0;
+}
+
+/* Look at all toolboxes of the description of @size bytes at @text. *ret_is_whole: it has the tools of
+ * each that is not left out. 0 or -ENOMEM. */
+static int look_at_members(const struct load_job *job, const char *text, size_t size,
+	struct buffer *left_out, bool *ret_is_whole)
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	int r = json_tape_read(&tape, text, size, JSON_DEPTH_DEFAULT, NULL);
+	uint32_t list = r == 0 && json_type_at(&tape, 0) == JSON_OBJECT
+				? json_find(&tape, 0, "toolboxes")
+				: JSON_NONE;
+
+	*ret_is_whole = r == 0;
+	if (list == JSON_NONE || json_type_at(&tape, list) != JSON_ARRAY)
+		return r < 0 ? r : 0;
+	r = 0;
+	for (uint32_t at = json_first(&tape, list); r == 0 && at < json_end(&tape, list);
+		at = json_next(&tape, at))
+		if (json_type_at(&tape, at) == JSON_OBJECT)
+			r = look_at_member(
+				job->jobs->options.config, &tape, at, left_out, ret_is_whole);
+	return r;
+}
+
+/* Make the members of a known description that is valid. 0, -ENOENT, or another negative errno. Append
+ * to @left_out the pairs of what the known descriptions, valid or not, have and the configuration leaves
+ * out. */
+static int recall(struct load_job *job, struct buffer *left_out)
+{
+	const struct package *previous = job->previous;
+	bool asks_again = job->jobs->options.asks_again;
+	cleanup(buffer_deinit) struct buffer described = {0};
+	bool is_whole = false;
+	int found;
+	int r = 0;
+
+	if (previous && previous->described)
+		r = look_at_members(
+			job, previous->described, previous->described_size, left_out, &is_whole);
+	if (r == 0 && is_whole && !asks_again && holds(job))
+		return take_text(job, previous->described, previous->described_size);
+	found = described_load_cached_text(job->package, job->key, &described);
+	if (r == 0 && described.size > 0)
+		r = look_at_members(job, described.data, described.size, left_out, &is_whole);
+	if (r == 0)
+		r = found;
+	if (r == 0 && (asks_again || !is_whole))
+		r = -ENOENT;
 	return r ? r : take_text(job, described.data, described.size);
 }
 
-static int ask(struct load_job *job)
+/* Append the pairs of the entry points that the configuration disables by their own names. */
+static void write_disabled(const struct config *config, struct buffer *left_out)
+{
+	for (size_t i = 0; i < config->n_toolboxes; i++)
+		if (!config->toolboxes[i].is_enabled)
+			write_pair(left_out, config->toolboxes[i].toolbox_id,
+				config->toolboxes[i].toolbox_id);
+}
+
+/* Give the host of @package, which will describe its members, the pairs of @left_out. 0 or -ENOMEM. */
+static int set_left_out(struct package *package, const struct buffer *left_out)
+{
+	cleanup(buffer_deinit) struct buffer out = {0};
+
+	if (left_out->size == 0)
+		return buffer_status(left_out);
+	buffer_append_char(&out, '[');
+	buffer_append_buffer(&out, left_out);
+	buffer_append_char(&out, ']');
+	package->python.left_out = buffer_take(&out, NULL);
+	return package->python.left_out ? package_prepare(package) : -ENOMEM;
+}
+
+static int ask(struct load_job *job, const struct buffer *left_out)
 {
 	struct load_jobs *jobs = job->jobs;
+	int r;
 
 	if (jobs->options.defers) {
 		jobs->has_deferred = true;
@@ -170,19 +284,23 @@ static int ask(struct load_job *job)
 	}
 	describe_cache_key(job->package, job->key);
 	job->asked_ns = stamp_now_ns();
-	checker_add(jobs->checker, job->package, job);
-	return 0;
+	r = set_left_out(job->package, left_out);
+	if (r == 0)
+		checker_add(jobs->checker, job->package, job);
+	return r;
 }
 
 int members_begin(struct load_job *job)
 {
+	cleanup(buffer_deinit) struct buffer left_out = {0};
 	int r;
 
 	if (!config_toolbox_is_enabled(job->jobs->options.config, job->package->id))
 		return skipped_list_add(&job->skipped, NULL, "its toolbox is not enabled");
-	r = recall(job);
+	write_disabled(job->jobs->options.config, &left_out);
+	r = recall(job, &left_out);
 	if (r == -ENOENT)
-		r = ask(job);
+		r = ask(job, &left_out);
 	return r < 0 ? r : 0;
 }
 

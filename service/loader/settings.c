@@ -264,6 +264,17 @@ static const char *why_disabled(
 	return last < disabled->names.n_items ? config->disabled_why.items[last] : NULL;
 }
 
+bool settings_leave_out(
+	const struct config *config, const char *toolbox_id, const char *entry_point)
+{
+	struct filter filter = filter_of(config);
+
+	return !config_toolbox_is_enabled(config, toolbox_id) ||
+	       (entry_point && !config_toolbox_is_enabled(config, entry_point)) ||
+	       names_mean_toolbox(&config->disabled.names, toolbox_id) ||
+	       !filter_offers_any(&filter, toolbox_id);
+}
+
 const char *settings_refusal(const struct config *config, const char *toolbox_id, const char *name)
 {
 	const char *disabled;
@@ -278,12 +289,8 @@ const char *settings_refusal(const struct config *config, const char *toolbox_id
 
 bool settings_offer_any(const struct config *config, const struct toolbox *toolbox)
 {
-	struct filter filter = filter_of(config);
-
 	if (described_is_awaited(toolbox))
-		return config_toolbox_is_enabled(config, toolbox->id) &&
-		       !names_mean_toolbox(&config->disabled.names, toolbox->id) &&
-		       filter_offers_any(&filter, toolbox->id);
+		return !settings_leave_out(config, toolbox->id, NULL);
 	for (size_t i = 0; i < toolbox->n_tools; i++)
 		if (settings_offer(config, toolbox->id, toolbox->tools[i].name))
 			return true;

@@ -15,7 +15,8 @@
  *
  *   plugin   {"tools": […], "validating": [0, …]}                  the toolbox's own tools, and
  *                                                                  which of them have a validate
- *   python   {"toolboxes": [{"toolbox_id", "tools": […]}, …],      a member for each
+ *   python   {"toolboxes": [{"toolbox_id", "entry_point",          a member for each; `tools` is
+ *                            "tools": […]}, …],                    null where it was left out
  *             "failed": [{"toolbox_id", "error"}, …]}
  */
 
@@ -175,22 +176,29 @@ static int read_member(struct manifest_reader *reader, const struct json_tape *d
 	return take_entries(reader, &named, 0, toolbox, &member->problems);
 }
 
-/* Add a toolbox that works, according to its host, to @package. 0 or -ENOMEM. */
+/* Add a toolbox that works, according to its host, to @package: without tools when it is left out. 0 or
+ * -ENOMEM. */
 static int take_member(struct manifest_reader *reader, const struct json_tape *described,
-	uint32_t at, struct package *package, struct member_toolbox *member)
+	uint32_t at, struct package *package, const struct member_toolboxes *members,
+	struct member_toolbox *member)
 {
 	cleanup(toolbox_cleanup) struct toolbox *toolbox = NULL;
 	uint32_t tools = json_type_at(described, at) == JSON_OBJECT
 				 ? json_find(described, at, "tools")
 				 : JSON_NONE;
 	cleanup_free char *entry_point = NULL;
+	bool is_left_out;
 	int r = 0;
 
 	member->id = dup_text(described, at, "toolbox_id", &r);
 	entry_point = dup_text(described, at, "entry_point", &r);
 	if (r < 0)
 		return r;
-	if (!member->id || tools == JSON_NONE || json_type_at(described, tools) != JSON_ARRAY) {
+	is_left_out = member->id && members->is_left_out &&
+		      members->is_left_out(
+			      members->data, member->id, entry_point ? entry_point : member->id);
+	if (!member->id || (!is_left_out && (tools == JSON_NONE || json_type_at(described, tools) !=
+									   JSON_ARRAY))) {
 		diagnostics_add(&member->problems, DIAGNOSTIC_ERROR, 0, "",
 			"its host describes no toolbox_id, or no tools");
 		return 0;
@@ -201,7 +209,7 @@ static int take_member(struct manifest_reader *reader, const struct json_tape *d
 	toolbox = toolbox_new(package, member->id, entry_point ? entry_point : member->id);
 	if (!toolbox)
 		return -ENOMEM;
-	r = read_member(reader, described, tools, toolbox, member);
+	r = is_left_out ? 0 : read_member(reader, described, tools, toolbox, member);
 	if (r != 0)
 		return r < 0 ? r : 0;
 	if (package_add(package, toolbox) < 0)
@@ -247,8 +255,8 @@ static int take_all(struct manifest_reader *reader, const struct json_tape *desc
 
 	for (uint32_t at = json_first(described, working);
 		r == 0 && at < json_end(described, working); at = json_next(described, at))
-		r = take_member(
-			reader, described, at, package, &members->items[members->n_items++]);
+		r = take_member(reader, described, at, package, members,
+			&members->items[members->n_items++]);
 	for (uint32_t at = json_first(described, failed);
 		r == 0 && at < json_end(described, failed); at = json_next(described, at))
 		r = take_failed(described, at, &members->items[members->n_items++]);
@@ -256,14 +264,13 @@ static int take_all(struct manifest_reader *reader, const struct json_tape *desc
 }
 
 int manifest_take_members(struct manifest_reader *reader, const struct json_tape *described,
-	struct package *package, struct member_toolboxes *ret_members, struct diagnostics *problems)
+	struct package *package, struct member_toolboxes *members, struct diagnostics *problems)
 {
 	uint32_t working = find_list(described, "toolboxes", problems);
 	uint32_t failed = find_list(described, "failed", problems);
 	size_t n_members;
 	int r;
 
-	*ret_members = (struct member_toolboxes){0};
 	if (working == JSON_NONE || failed == JSON_NONE)
 		return MANIFEST_E_REFUSED;
 	n_members = (size_t)json_count(described, working) + json_count(described, failed);
@@ -272,9 +279,9 @@ int manifest_take_members(struct manifest_reader *reader, const struct json_tape
 			"its host describes %zu toolboxes; %d are allowed", n_members, MEMBERS_MAX);
 		return MANIFEST_E_REFUSED;
 	}
-	ret_members->items = calloc(n_members + 1, sizeof(*ret_members->items));
-	if (!ret_members->items)
+	members->items = calloc(n_members + 1, sizeof(*members->items));
+	if (!members->items)
 		return -ENOMEM;
-	r = take_all(reader, described, working, failed, package, ret_members);
+	r = take_all(reader, described, working, failed, package, members);
 	return r ? r : package_prepare(package);
 }

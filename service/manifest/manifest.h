@@ -89,19 +89,23 @@ struct member_toolbox {
 struct member_toolboxes {
 	struct member_toolbox *items;
 	size_t n_items;
+
+	/* Return whether the toolbox @id, that of @entry_point, is left out as a whole: it has no tools then.
+	 * NULL: none is. */
+	bool (*is_left_out)(const void *data, const char *id, const char *entry_point);
+	const void *data;
 };
 
 void member_toolboxes_deinit(struct member_toolboxes *members);
 
 /*
  * Add the toolboxes that the host of @package has described (@described, an object) to @package, of a
- * kind with members. Each fails alone. The LOAD frame of @package names their tools then. 0,
- * MANIFEST_E_REFUSED when @described has another shape, or -ENOMEM; the caller deinits @ret_members in
- * any case.
+ * kind with members, and all that it names to @members, which has no items yet. Each fails alone. The
+ * LOAD frame of @package names their tools then. 0, MANIFEST_E_REFUSED when @described has another
+ * shape, or -ENOMEM; the caller deinits @members in any case.
  */
 int manifest_take_members(struct manifest_reader *reader, const struct json_tape *described,
-	struct package *package, struct member_toolboxes *ret_members,
-	struct diagnostics *problems);
+	struct package *package, struct member_toolboxes *members, struct diagnostics *problems);
 
 /* Return the line of the place @pointer in the manifest at @path; 0 when it cannot be read. */
 unsigned int manifest_line(const char *path, const char *pointer);

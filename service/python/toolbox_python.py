@@ -123,18 +123,22 @@ class Toolboxes:
     """All that one manifest stands for: its ToolBoxes, and the list of tools that calls count in."""
 
     def __init__(self, load, bus, tried=(), note=None):
-        """With a list of tools no more is loaded than has them. `tried` are plugins that were loaded
-        elsewhere; `note` is called before each, with its name and how many come after it."""
+        """With a list of tools no more is loaded than has them; what is left out is told and never
+        imported. `tried` are plugins that were loaded elsewhere; `note` is called before each, with its name and how many come after it."""
         config = load.get("config") or {}
         self.tools = load.get("tools") or []  # (toolbox_id, name, entry point)
         self._boxes = {}                      # toolbox_id: ToolBox
-        self._told, self._modules = [], set()
+        self._modules = set()
         points, unread = installed()
         self._failed = [] if tried else unread
         names = load.get("plugins") or sorted(points)
         if "tools" in load:
             names = sorted({point for _, _, point in self.tools})
-        names = [name for name in names if name not in tried]
+        left_out = dict(load.get("left_out", []))
+        self._told = [] if tried else [
+            {"toolbox_id": left_out[name], "entry_point": name, "tools": None}
+            for name in names if name in left_out and name in points]
+        names = [name for name in names if name not in tried and name not in left_out]
         for index, name in enumerate(names):
             if note:
                 note(name, len(names) - index - 1, self)

@@ -507,7 +507,8 @@ def test_a_tool_that_is_gone_since_it_was_told_costs_its_own_call(serve, site, t
 
 @pytest.fixture
 def start_at(tmp_path, folder):
-    """start_at(): a daemon and its caller, always with the same home; the next ends the last."""
+    """start_at(**configuration): a daemon and its caller, always with the same home; the next ends the
+    last."""
     open_ones = []
 
     def end():
@@ -516,10 +517,10 @@ def start_at(tmp_path, folder):
             caller.close()
             daemon.end()
 
-    def start():
+    def start(**configuration):
         end()
         (tmp_path / "home" / "toolboxd.log").unlink(missing_ok=True)  # it has the old address
-        daemon = Daemon(tmp_path / "home", [folder], configuration=PATIENT)
+        daemon = Daemon(tmp_path / "home", [folder], configuration={**PATIENT, **configuration})
         caller = Caller(daemon.url)
         open_ones.append((daemon, caller))
         until(lambda: caller.call("mycroft.toolboxd.is_ready")["status"], START_SECONDS, "ready")
@@ -562,6 +563,73 @@ def test_what_was_told_before_is_told_again_after_a_change(start_at, site, folde
     register(folder, site.python, plugins=["more"])
     _, caller = start_at()
     assert names(caller) == ["more/three"]
+
+
+@pytest.fixture
+def spied(site, folder, tmp_path):
+    """spied(): how often the ToolBox `spy` of the entry point `z-spy`, beside another, was imported since
+    the last time."""
+    runs = tmp_path / "runs"
+    site.install("fine", box("fine"), {"a-fine": "Box"})
+    site.install("spy", f"open({str(runs)!r}, 'a').write('run ')" + box("spy", peek=ECHO), {"z-spy": "Box"})
+    register(folder, site.python)
+
+    def count():
+        text = runs.read_text() if runs.exists() else ""
+        runs.unlink(missing_ok=True)
+        return len(text.split())
+
+    return count
+
+
+@pytest.mark.parametrize("left_out", [
+    {"toolboxes": {"spy": {"enabled": False}}}, {"tools_disabled": ["spy/*"]},
+    {"tools_enabled": ["fine/*"]}])
+def test_one_that_is_left_out_as_a_whole_runs_no_code(start_at, site, spied, left_out):
+    """It shares its manifest and interpreter with one that is offered."""
+    _, caller = start_at()
+    assert names(caller) == ["fine/echo", "spy/peek"] and spied() == 1
+    # What was told of it before still holds, and no process that runs calls imports it.
+    daemon, caller = start_at(**left_out)
+    assert names(caller) == ["fine/echo"] and caller.invoke("echo")["result"] == {"reply": "hello"}
+    # A change has everything told again but that.
+    site.install("more", box("more", three=ECHO), {"more": "Box"})
+    _, caller = start_at(**left_out)
+    if "tools_enabled" not in left_out:
+        assert names(caller) == ["fine/echo", "more/three"]
+    assert caller.invoke("echo")["result"] == {"reply": "hello"}
+    assert caller.invoke("peek")["code"] == "unknown_tool"
+    assert "spy" in [one["toolbox_id"] for one in status(caller)["not_offered"]]
+    assert spied() == 0
+    # It is back, in what was told with it left out, as soon as nothing leaves it out.
+    _, caller = start_at()
+    assert names(caller) == ["fine/echo", "more/three", "spy/peek"]
+    assert caller.invoke("peek")["result"] == {"reply": "hello"} and spied() == 2
+
+
+def test_a_running_daemon_leaves_one_out_and_takes_it_back(start_at, site, spied, tmp_path):
+    daemon, caller = start_at()
+    assert caller.invoke("peek")["result"] == {"reply": "hello"} and spied() == 2
+    home = tmp_path / "home"
+    assert toolboxctl("disable", "spy/*", bus=daemon.url, home=home).returncode == 0
+    assert names(caller) == ["fine/echo"]
+    site.install("more", box("more", three=ECHO), {"more": "Box"})
+    until(lambda: "more/three" in names(caller), CHANGE_SECONDS, "the new plugin offered")
+    assert caller.invoke("three")["result"] == {"reply": "hello"} and spied() == 0
+    assert toolboxctl("enable", "spy/*", bus=daemon.url, home=home).returncode == 0
+    until(lambda: "spy/peek" in names(caller), CHANGE_SECONDS, "the plugin offered again")
+    assert caller.invoke("peek")["result"] == {"reply": "hello"}
+
+
+def test_an_entry_point_that_is_disabled_is_never_imported(start_at, spied):
+    """Of one that was never described, its entry point is all that is known."""
+    _, caller = start_at(toolboxes={"z-spy": {"enabled": False}})
+    assert names(caller) == ["fine/echo"]
+    assert caller.invoke("echo")["result"] == {"reply": "hello"}
+    assert why(status(caller)["not_offered"], "z-spy", "why") == "its toolbox is not enabled"
+    assert spied() == 0
+    _, caller = start_at()
+    assert names(caller) == ["fine/echo", "spy/peek"]
 
 
 def test_check_tells_what_a_manifest_stands_for(site, folder, tmp_path):
