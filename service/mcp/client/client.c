@@ -462,6 +462,21 @@ static bool has_modern(const struct json_tape *tape, uint32_t versions)
 	return false;
 }
 
+/* Return whether the message is an error by which a server names the modern revision as one that it supports. */
+static bool names_modern(const struct mcp_client *client)
+{
+	const struct json_tape *tape = &client->message.tape;
+	uint32_t versions;
+
+	/* With a code, the error is an object. */
+	if (error_code(client) != MCP_UNSUPPORTED_VERSION)
+		return false;
+	versions = mcp_find_typed(tape,
+		mcp_find_typed(tape, json_find(tape, 0, "error"), "data", JSON_OBJECT), "supported",
+		JSON_ARRAY);
+	return versions != JSON_NONE && has_modern(tape, versions);
+}
+
 /* @id: the one of the two requests that has this response. */
 static int take_discover(struct mcp_client *client, uint64_t *id, uint64_t now_ms)
 {
@@ -479,6 +494,8 @@ static int take_discover(struct mcp_client *client, uint64_t *id, uint64_t now_m
 		return begin_session(client, MCP_VERSION_MODERN, true,
 			mcp_find_typed(tape, tools, "listChanged", JSON_TRUE) != JSON_NONE, now_ms);
 	}
+	if (client->state == PROBING && names_modern(client))
+		return request_discover(client, PROBING_AGAIN);
 	if (client->state == PROBING)
 		return request_initialize(client);
 	/* A late refusal: the request that was sent after it decides. */

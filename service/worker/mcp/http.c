@@ -6,8 +6,11 @@
  *   message ─▶ request: POST ─▶ application/json    one message
  *                           └─▶ text/event-stream   any number, until the response
  *
- * A session that is lost is begun again by the next call, and by one whose request has found it to be forgotten. Messages that arrive are queued until libcurl has returned,
- * since they make the client send others.
+ * A session that is lost is begun again by the next call, and by one whose request has found it to be forgotten.
+ * Messages that arrive are queued until libcurl has returned, since they make the client send others.
+ *
+ * A server of the legacy era may end the events of a call early; with an id among them they go on, after the wait
+ * that the server has asked for, as the answer to a GET.
  */
 
 #include <curl/curl.h>
@@ -45,6 +48,10 @@
 /* The time for the end of a session of the legacy era; a host that is dismissed has HOST_DISMISS_MS. */
 #define DELETE_MS 300L
 
+/* The wait before events go on: unless the server asks for another one, and the least. */
+#define RESUME_MS       1000
+#define RESUME_LEAST_MS 100
+
 /* The longest id of a session. */
 #define SESSION_ID_BYTES 1024
 
@@ -64,6 +71,8 @@ struct request {
 	bool is_initialize;
 	uint64_t session; /* the number of the session with whose id it was sent; 0: with none */
 	bool is_stream;
+	bool is_legacy;
+	uint64_t resume_at_ms; /* when its events go on; 0: it is being sent */
 	struct buffer body;
 	struct mcp_events events;
 	char error[CURL_ERROR_SIZE];
@@ -212,11 +221,19 @@ static bool is_method(const struct mcp_action *action, const char *method)
 	return action->method && strcmp(action->method, method) == 0;
 }
 
-/* Append the header @line. 0 or -ENOMEM. */
+/* Append the header @line. libcurl wants `NAME;` for one without a value. 0 or -ENOMEM. */
 static int add_header(struct request *request, const char *line)
 {
-	struct curl_slist *headers = curl_slist_append(request->headers, line);
+	cleanup(buffer_deinit) struct buffer empty = {0};
+	size_t name_size = strcspn(line, ":");
+	struct curl_slist *headers;
 
+	if (strcmp(line + name_size, ": ") == 0) {
+		buffer_append(&empty, line, name_size);
+		buffer_append_char(&empty, ';');
+		line = buffer_terminate(&empty);
+	}
+	headers = line ? curl_slist_append(request->headers, line) : NULL;
 	if (!headers)
 		return -ENOMEM;
 	request->headers = headers;
@@ -303,6 +320,18 @@ static void set_up(CURL *easy, const struct mcp_session *session, const struct c
 	curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers);
 }
 
+/* Send what @request has been given. 0 or -ENOMEM. */
+static int start_request(struct request *request)
+{
+	curl_easy_setopt(request->easy, CURLOPT_WRITEFUNCTION, take_body);
+	curl_easy_setopt(request->easy, CURLOPT_WRITEDATA, request);
+	curl_easy_setopt(request->easy, CURLOPT_HEADERFUNCTION, take_header);
+	curl_easy_setopt(request->easy, CURLOPT_HEADERDATA, request);
+	curl_easy_setopt(request->easy, CURLOPT_ERRORBUFFER, request->error);
+	curl_easy_setopt(request->easy, CURLOPT_PRIVATE, request);
+	return curl_multi_add_handle(request->http->multi, request->easy) == CURLM_OK ? 0 : -ENOMEM;
+}
+
 static int send_request(struct request *request, const struct mcp_action *action)
 {
 	struct http *http = request->http;
@@ -325,13 +354,7 @@ static int send_request(struct request *request, const struct mcp_action *action
 	/* The daemon bounds calls; a subscription lasts. */
 	else if (!is_method(action, "subscriptions/listen"))
 		curl_easy_setopt(request->easy, CURLOPT_TIMEOUT_MS, REQUEST_MS);
-	curl_easy_setopt(request->easy, CURLOPT_WRITEFUNCTION, take_body);
-	curl_easy_setopt(request->easy, CURLOPT_WRITEDATA, request);
-	curl_easy_setopt(request->easy, CURLOPT_HEADERFUNCTION, take_header);
-	curl_easy_setopt(request->easy, CURLOPT_HEADERDATA, request);
-	curl_easy_setopt(request->easy, CURLOPT_ERRORBUFFER, request->error);
-	curl_easy_setopt(request->easy, CURLOPT_PRIVATE, request);
-	return curl_multi_add_handle(http->multi, request->easy) == CURLM_OK ? 0 : -ENOMEM;
+	return start_request(request);
 }
 
 /* Close the oldest notification if there are as many as there may be: a server may leave them open. */
@@ -364,6 +387,7 @@ static int begin_request(struct http *http, const struct mcp_action *action)
 	request->id = action->request_id;
 	request->events.bytes_max = BYTES_MAX;
 	request->is_initialize = is_method(action, "initialize");
+	request->is_legacy = action->era == MCP_LEGACY;
 	r = send_request(request, action);
 	if (r) {
 		free_request(request);
@@ -437,7 +461,79 @@ static void note_problem(struct http *http, const struct request *request, CURLc
 		&http->session.configuration.secrets, problem.data, problem.size, &http->problem);
 }
 
-/* Act on the end of @request, which is freed. 0 or a negative errno. */
+/* Return whether @request is that of a call which waits for its response. */
+static bool is_awaited(const struct request *request)
+{
+	const struct mcp_session *session = &request->http->session;
+
+	for (size_t i = 0; i < WIRE_CALLS_MAX; i++)
+		if (session->flights[i].id != 0 && mcp_client_request_id(session->client,
+							   session->flights[i].id) == request->id)
+			return true;
+	return false;
+}
+
+/* Return whether @request, which has ended, has events that can go on. */
+static bool can_resume(const struct request *request, CURLcode code)
+{
+	return request->is_legacy && request->is_stream && request->events.id.size > 0 &&
+	       code != CURLE_WRITE_ERROR && request->id != 0 && is_awaited(request);
+}
+
+/* Let the events of @request go on after a wait. */
+static void rest_request(struct request *request)
+{
+	uint64_t wait_ms = request->events.retry_ms > 0 ? request->events.retry_ms : RESUME_MS;
+
+	curl_multi_remove_handle(request->http->multi, request->easy);
+	curl_easy_cleanup(take_ptr(request->easy));
+	curl_slist_free_all(take_ptr(request->headers));
+	mcp_events_restart(&request->events);
+	request->is_stream = false;
+	request->resume_at_ms =
+		clock_now_ms() + (wait_ms > RESUME_LEAST_MS ? wait_ms : RESUME_LEAST_MS);
+}
+
+/* Ask for the events of @request after the last one that came. 0 or -ENOMEM. */
+static int resume_request(struct request *request)
+{
+	static const struct mcp_action get = {.era = MCP_LEGACY};
+	cleanup(buffer_deinit) struct buffer line = {0};
+	int r = add_header(request, "Accept: " EVENT_STREAM);
+
+	request->resume_at_ms = 0;
+	buffer_append_string(&line, "Last-Event-ID: ");
+	buffer_append_buffer(&line, &request->events.id);
+	buffer_append_char(&line, '\n');
+	r = r ? r : add_lines(request, &line);
+	r = r ? r : add_protocol(request, &get);
+	r = r ? r : add_configured(request);
+	request->session = 0; /* the call has begun: it is not sent again to another session */
+	request->easy = curl_easy_init();
+	if (r || !request->easy)
+		return -ENOMEM;
+	set_up(request->easy, &request->http->session, request->headers);
+	return start_request(request);
+}
+
+/* Resume the requests whose wait is over. *due_ms: lowered to the moment of the next one. 0 or -ENOMEM. */
+static int resume_requests(struct http *http, uint64_t *due_ms)
+{
+	uint64_t now_ms = clock_now_ms();
+	int r = 0;
+
+	for (struct request *request = http->requests; r == 0 && request; request = request->next) {
+		if (request->resume_at_ms == 0)
+			continue;
+		if (request->resume_at_ms <= now_ms)
+			r = resume_request(request);
+		else if (request->resume_at_ms < *due_ms)
+			*due_ms = request->resume_at_ms;
+	}
+	return r;
+}
+
+/* Act on the end of @request, which is freed unless it goes on. 0 or a negative errno. */
 static int finish_request(struct http *http, struct request *request, CURLcode code)
 {
 	struct mcp_session *session = &http->session;
@@ -450,6 +546,10 @@ static int finish_request(struct http *http, struct request *request, CURLcode c
 	bool is_forgotten = status == 404 && request->session != 0;
 	int r = 0;
 
+	if (can_resume(request, code)) {
+		rest_request(request);
+		return 0;
+	}
 	note_problem(http, request, code);
 	unlink_request(http, request);
 	/* Others may have found that before. */
@@ -496,11 +596,14 @@ static int pump(struct mcp_session *session, int wire, uint64_t due_ms)
 {
 	struct http *http = (struct http *)session;
 	struct curl_waitfd source = {.fd = wire, .events = CURL_WAIT_POLLIN};
-	int timeout_ms = mcp_session_timeout(session, due_ms);
 	bool is_any = false;
+	int timeout_ms;
 	int n_running;
-	int r;
+	int r = resume_requests(http, &due_ms);
 
+	if (r)
+		return r;
+	timeout_ms = mcp_session_timeout(session, due_ms);
 	if (curl_multi_perform(http->multi, &n_running) != CURLM_OK)
 		return -ENOMEM;
 	r = drain(http, &is_any);

@@ -15,6 +15,9 @@
 #define DISCOVERED_LISTEN(id)                                                                      \
 	ANSWER(id, "\"supportedVersions\":[\"2027-01-01\",\"2026-07-28\"],"                        \
 		   "\"capabilities\":{\"tools\":{\"listChanged\":true}}")
+#define UNSUPPORTED(id, version)                                                                   \
+	"{\"jsonrpc\":\"2.0\",\"id\":" id ",\"error\":{\"code\":-32022,\"message\":\"No.\","       \
+	"\"data\":{\"supported\":[\"" version "\"],\"requested\":\"2026-07-28\"}}}"
 #define LIST_CHANGED "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}"
 #define ACKNOWLEDGED                                                                               \
 	"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/subscriptions/acknowledged\","            \
@@ -84,6 +87,32 @@ Test(mcp_client, finds_a_legacy_server_that_discovers_other_versions)
 	expect_actions(
 		&session, SENT_DISCOVER("1") SENT_INITIALIZE(
 				  "2") "over it has refused server/discover and initialize\n");
+}
+
+Test(mcp_client, discovers_once_more_when_the_version_that_is_refused_is_supported)
+{
+	begin_stdio();
+	take(&session, UNSUPPORTED("1", "2026-07-28"));
+	expect_actions(&session, SENT_DISCOVER("1") SENT_DISCOVER("2"));
+	take(&session, DISCOVERED("2"));
+	expect_actions(&session, "ready modern\n" MODERN_LIST("3"));
+}
+
+Test(mcp_client, gives_up_a_server_that_refuses_the_version_it_supports)
+{
+	begin_stdio();
+	take(&session, UNSUPPORTED("1", "2026-07-28"));
+	take(&session, UNSUPPORTED("2", "2026-07-28"));
+	expect_actions(
+		&session, SENT_DISCOVER("1") SENT_DISCOVER(
+				  "2") "over it has refused server/discover and initialize: No.\n");
+}
+
+Test(mcp_client, finds_a_legacy_server_by_the_versions_that_it_supports)
+{
+	begin_stdio();
+	take(&session, UNSUPPORTED("1", "2025-11-25"));
+	expect_actions(&session, SENT_DISCOVER("1") SENT_INITIALIZE("2"));
 }
 
 Test(mcp_client, does_not_take_silence_for_a_verdict)
