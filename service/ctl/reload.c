@@ -14,6 +14,7 @@ static void print_loaded(const struct ctl_response *response)
 {
 	const struct json_tape *tape = &response->tape;
 	cleanup(buffer_deinit) struct buffer line = {0};
+	cleanup(buffer_deinit) struct buffer out = {0};
 	uint32_t loaded = ctl_response_find(response, 0, "loaded", JSON_ARRAY);
 	uint32_t total = ctl_response_find(response, 0, "total_tools", JSON_NUMBER);
 
@@ -26,8 +27,8 @@ static void print_loaded(const struct ctl_response *response)
 		buffer_append_string(&line, i == json_first(tape, loaded) ? ": " : ", ");
 		terminal_append_value(&line, tape, i);
 	}
-	buffer_append_char(&line, '\n');
-	terminal_print(&line);
+	terminal_append_paragraph(&out, &line, 0, 2);
+	terminal_print(&out);
 }
 
 static void complain_failed(const struct ctl_response *response, uint32_t failure)

@@ -323,11 +323,12 @@ static size_t find_line(const char *text, size_t size, size_t columns)
 	return line > 1 ? line : fits;
 }
 
-void terminal_append_wrapped(
-	struct buffer *out, const char *text, size_t size, size_t columns, size_t indent)
+/* As terminal_append_wrapped(), with @first columns for the first line. */
+static void append_wrapped(struct buffer *out, const char *text, size_t size, size_t first,
+	size_t columns, size_t indent)
 {
-	while (columns > 0) {
-		size_t line = find_line(text, size, columns);
+	for (; columns > 0; first = columns) {
+		size_t line = find_line(text, size, first);
 
 		if (line == size || line == 0)
 			break;
@@ -342,6 +343,12 @@ void terminal_append_wrapped(
 	buffer_append(out, text, size);
 }
 
+void terminal_append_wrapped(
+	struct buffer *out, const char *text, size_t size, size_t columns, size_t indent)
+{
+	append_wrapped(out, text, size, columns, columns, indent);
+}
+
 void terminal_append_paragraph(
 	struct buffer *out, const struct buffer *text, size_t indent, size_t hanging)
 {
@@ -351,8 +358,8 @@ void terminal_append_paragraph(
 	if (text->size == 0 || buffer_status(text) < 0)
 		return;
 	terminal_append_spaces(out, indent);
-	terminal_append_wrapped(
-		out, text->data, text->size, width > hanging ? width - hanging : width, hanging);
+	append_wrapped(out, text->data, text->size, width > indent ? width - indent : width,
+		width > hanging ? width - hanging : width, hanging);
 	buffer_append_char(out, '\n');
 }
 

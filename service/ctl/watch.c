@@ -27,6 +27,9 @@
 
 #define PERCENT 100.0
 
+/* The columns of append_time(). */
+#define TIME_COLUMNS 14
+
 #define STARTED_TOPIC   "ovos.tools.call.started"
 #define PROGRESS_TOPIC  "ovos.tools.call.progress"
 #define COMPLETED_TOPIC "ovos.tools.call.completed"
@@ -152,6 +155,7 @@ static void print_event(void *data, const char *topic, const struct json_tape *e
 	struct watch *watch = data;
 	const struct ctl_options *options = watch->options;
 	cleanup(buffer_deinit) struct buffer line = {0};
+	cleanup(buffer_deinit) struct buffer out = {0};
 
 	if (watch->is_over || !is_watched(options, event))
 		return;
@@ -175,11 +179,13 @@ static void print_event(void *data, const char *topic, const struct json_tape *e
 				buffer_append_string(&line, "  started");
 		}
 	}
-	buffer_append_char(&line, '\n');
-	if (options->json)
+	if (options->json) {
+		buffer_append_char(&line, '\n');
 		terminal_print_json_text(&line);
-	else
-		terminal_print(&line);
+	} else {
+		terminal_append_paragraph(&out, &line, 0, TIME_COLUMNS);
+		terminal_print(&out);
+	}
 	fflush(stdout);
 	if (watch->n_left > 0 && strcmp(topic, COMPLETED_TOPIC) == 0 && --watch->n_left == 0) {
 		watch->is_over = true;

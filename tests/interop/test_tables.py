@@ -32,6 +32,7 @@ COMMANDS = {
     "invalid": ["invoke", "math_tools/divide", "a=x", "b=y"],
     "unknown": ["get", "lights_no"], "typo": ["status", "crash"],
     "check": ["check", "../toolbox.d/broken.json", "../toolbox.d/kept.json"],
+    "test": ["test", "../toolbox.d/lamps_of_the_house.json", "../lamps.calls"],
 }
 
 
@@ -95,6 +96,9 @@ def busy(tmp_path_factory):
          "Turns on the lights of one room, or of all rooms of a house – with “dimming” where the "
          "lamp of the café has it … and 日本語."}])
     manifests.toolbox(folder, "kept", [manifests.labs("keep")])
+    (home / "lamps.calls").write_text(
+        'lights_on value=7\nlights_on value=the_lamp_above -> error unknown_tool\n'
+        'lights_on value=9223372036854775807 -> {"result": 9223372036854775806, "lamps": ["kitchen", "hall"]}\n')
     (folder / "broken.json").write_text('{"kind": "native", "tools": [{"name": "x"}]}')
     one = Service("embedded", home, [folder, manifests.SHIPPED], configuration={
         "crash_limit": 2, "crash_window_s": 60, "approval": {"timeout_ms": 3600 * 1000}, "tools_disabled": ["libm/*"],
@@ -137,7 +141,7 @@ def capture(service, name, columns, **env):
     words = COMMANDS[name]
     # A client that answers no ping is disconnected, and its question withdrawn.
     service.caller.call("ovos.tools.status")
-    if words[0] not in ("audit", "check"):
+    if words[0] not in ("audit", "check", "test"):
         words = [*words, "--bus", service.url]
     with Terminal(words, service.daemon.home, columns, **env) as terminal:
         return terminal.wait()
@@ -174,7 +178,27 @@ def test_a_table_fits_its_terminal(busy, name, columns, locale):
         assert word in words or len(word) >= columns - 2 or is_part_of_a_path(word, words), word
 
 
-@pytest.mark.parametrize("name", sorted(COMMANDS.keys() - {"profile", "match"}))
+@pytest.mark.parametrize("columns", [40, 80, 140])
+@pytest.mark.parametrize("words", [["watch"], ["calls", "--follow"]], ids=" ".join)
+def test_a_line_that_comes_later_fits_its_terminal(busy, show, words, columns):
+    """No word of it is cut: with a space for each break it is the same text."""
+    terminal = show([*words, "--bus", busy.url], busy.daemon.home, columns, rows=1000, NO_COLOR="1")
+    told = []
+
+    def call():
+        time.sleep(0.2)
+        error = busy.caller.invoke("add", {"a": f"{words[-1]} {columns} {len(told)}"})["error"]
+        told.append(" ".join(error.split(": ", 2)[2].split()))
+        shown = " ".join(terminal.read().split())
+        return any(one in shown for one in told)
+
+    until(lambda: terminal.read() or words == ["watch"], 20 * SLOWNESS, "the table")
+    until(call, 20 * SLOWNESS, "the line")
+    lines = terminal.read().rsplit("\r\n", 1)[0].split("\r\n")
+    assert max(map(len, lines)) <= columns and any(line.startswith("  ") for line in lines), lines
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS.keys() - {"profile", "match", "test"}))
 def test_colours_change_no_text(busy, name):
     plain = capture(busy, name, 80, LC_ALL="C.UTF-8", NO_COLOR="1")
     coloured = capture(busy, name, 80, LC_ALL="C.UTF-8")

@@ -24,6 +24,9 @@
 
 #define FOLLOW_MS 1000
 
+/* The columns before the second one: a line that is too long goes on there. */
+#define HANGING 10
+
 /* A call that ended so long before the last answer is asked for again: no call is missed. */
 #define OVERLAP_S 5.0
 
@@ -129,6 +132,7 @@ static void print_table(const struct ctl_response *response, const struct call_l
 static void print_line(const struct following *following, uint32_t index)
 {
 	cleanup(buffer_deinit) struct buffer line = {0};
+	cleanup(buffer_deinit) struct buffer out = {0};
 
 	if (following->options->json) {
 		size_t size;
@@ -156,8 +160,8 @@ static void print_line(const struct following *following, uint32_t index)
 		if (cell + 1 < ROW_CELLS)
 			terminal_append_spaces(&line, 2);
 	}
-	buffer_append_char(&line, '\n');
-	terminal_print(&line);
+	terminal_append_paragraph(&out, &line, 0, HANGING);
+	terminal_print(&out);
 }
 
 /* ── following ───────────────────────────────────────────────────────────────────────────────── */

@@ -37,6 +37,9 @@
 /* The most characters of a text in a line. */
 #define SHOWN_CHARS 400
 
+/* The columns before what follows `ok` or `FAILED`. */
+#define HANGING 8
+
 #define RESULT_DEPTH_MAX 1000
 
 #define NS_PER_MS 1e6
@@ -137,6 +140,7 @@ static void print_trial(const struct test *test, const struct trial *trial, bool
 	const struct buffer *outcome)
 {
 	cleanup(buffer_deinit) struct buffer line = {0};
+	cleanup(buffer_deinit) struct buffer out = {0};
 
 	buffer_append_string(&line, is_good ? "ok      " : "FAILED  ");
 	append_shown(&line, trial->tool, strlen(trial->tool));
@@ -145,17 +149,22 @@ static void print_trial(const struct test *test, const struct trial *trial, bool
 	if (is_good) {
 		buffer_append_string(&line, " -> ");
 		append_shown(&line, outcome->data, outcome->size);
-		buffer_printf(&line, "  %.1f ms\n", ms);
-	} else {
-		if (test->file)
-			buffer_printf(&line, "  (%s:%u)", test->file, trial->line);
-		buffer_append_string(&line, "\n        expected ");
-		append_expected(trial, &line);
-		buffer_append_string(&line, "\n        came     ");
-		append_shown(&line, outcome->data, outcome->size);
-		buffer_append_char(&line, '\n');
+		buffer_printf(&line, "  %.1f ms", ms);
+	} else if (test->file) {
+		buffer_printf(&line, "  (%s:%u)", test->file, trial->line);
 	}
-	terminal_print(&line);
+	terminal_append_paragraph(&out, &line, 0, HANGING);
+	if (!is_good) {
+		buffer_reset(&line);
+		buffer_append_string(&line, "expected ");
+		append_expected(trial, &line);
+		terminal_append_paragraph(&out, &line, HANGING, HANGING);
+		buffer_reset(&line);
+		buffer_append_string(&line, "came     ");
+		append_shown(&line, outcome->data, outcome->size);
+		terminal_append_paragraph(&out, &line, HANGING, HANGING);
+	}
+	terminal_print(&out);
 	fflush(stdout);
 }
 
