@@ -2,6 +2,8 @@
 """Another tool service on the same bus, a second toolboxd or the Python plugin: noticed when either
 comes, said once in the log, shown by `status`, and never seen where there is none."""
 import json
+import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -95,6 +97,21 @@ def test_the_plugin_that_comes_later_is_noticed_by_its_answers(serve, plugin, bu
     # One question in 15 seconds: the next one waits for that.
     until(lambda: errors(daemon), 40, "the plugin to be noticed")
     assert PLUGIN in errors(daemon)[0] and others(bus) == [{"service": PLUGIN}]
+
+
+def test_the_plugin_that_is_there_when_the_bus_is_back_is_named(serve, plugin, bus, tmp_path):
+    daemon = serve()
+    time.sleep(3)  # its first question is over
+    os.kill(daemon.daemon_pid(), signal.SIGSTOP)
+    bus.end()
+    again = OvosBus(tmp_path / "again", bus.port)
+    try:
+        plugin()
+        os.kill(daemon.daemon_pid(), signal.SIGCONT)
+        until(lambda: any(PLUGIN in line for line in errors(daemon)), NOTICED, "the plugin to be noticed")
+        daemon.end()
+    finally:
+        again.end()
 
 
 def test_a_daemon_alone_sees_nobody_whatever_it_answers(serve, bus):
