@@ -409,14 +409,19 @@ static void read_folder(struct config_reader *reader, const char *folder)
 		read_tokens_file(reader, tokens);
 }
 
-/* Write the reason of a tool that the entry @index of disabled.json means. */
+/* Write the reason of a tool that the entry @index of disabled.json means, with its end in local time. */
 static int add_reason(struct config *config, size_t index)
 {
-	const char *until = config->disabled.until.items[index];
+	char until[64] = "";
+	struct tm local;
+	time_t end;
 	char *why = NULL;
 
-	if (asprintf(&why, "disabled in disabled.json%s%s (`toolboxctl enable` enables it)",
-		    *until ? " until " : "", until) < 0)
+	if (read_time(config->disabled.until.items[index], &end))
+		strftime(until, sizeof(until), " until %Y-%m-%d %H:%M:%S %z",
+			localtime_r(&end, &local));
+	if (asprintf(&why, "disabled in disabled.json%s (`toolboxctl enable` enables it)", until) <
+		0)
 		return -ENOMEM;
 	return text_list_take(&config->disabled_why, why);
 }

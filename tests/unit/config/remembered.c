@@ -2,8 +2,10 @@
 #include "config/remembered.h"
 
 #include <criterion/criterion.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "config/config.h"
@@ -54,6 +56,8 @@ Test(remembered, allows_and_disables)
 
 Test(remembered, drops_entries_that_have_ended)
 {
+	setenv("TZ", "CET-1", 1);
+	tzset();
 	write_file(FOLDER "disabled.json",
 		"[{\"name\": \"a\", \"until\": \"2001-01-01T00:00:00Z\"},"
 		" {\"name\": \"b\", \"until\": \"9999-12-31T23:59:59Z\"},"
@@ -64,8 +68,8 @@ Test(remembered, drops_entries_that_have_ended)
 	cr_assert_eq(config.disabled.names.n_items, 3);
 	cr_expect_str_eq(config.disabled.names.items[0], "b");
 	cr_expect_str_eq(config.disabled.until.items[1], "");
-	cr_expect_str_eq(config.disabled_why.items[0],
-		"disabled in disabled.json until 9999-12-31T23:59:59Z "
+	cr_expect_str_eq(config.disabled_why.items[2],
+		"disabled in disabled.json until 2999-01-01 01:00:00 +0100 "
 		"(`toolboxctl enable` enables it)");
 	cr_expect_str_eq(config.disabled_why.items[1],
 		"disabled in disabled.json (`toolboxctl enable` enables it)");
