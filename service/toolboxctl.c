@@ -174,6 +174,14 @@ static const struct ctl_command commands[] = {
 		"  toolboxctl token new kitchen --profile kids\n"
 		"  toolboxctl token new me --admin\n",
 		CTL_FLAG_PROFILE | CTL_FLAG_ADMIN | CTL_FLAG_BUS, 1, CTL_MANY, ctl_token},
+	{"trust", "ID", "accept what an MCP server has changed (needs no daemon)",
+		"ID is a toolbox of kind mcp. The tools of its server are pinned when they are "
+		"seen "
+		"first. One that was changed since is told of, and with \"pin\": \"block\" it is "
+		"not offered until its change is accepted.\n",
+		"  toolboxctl trust files --show\n"
+		"  toolboxctl trust files\n",
+		CTL_FLAG_SHOW | CTL_FLAG_BUS, 1, 1, ctl_trust},
 	{"dev", "FILE", "serve a toolbox while it is written (needs no daemon)",
 		"FILE is a manifest, or the folder of a toolbox or of several. Each change is "
 		"loaded and reported,\nand each call printed. It is a bus of its own: the "

@@ -38,6 +38,13 @@ struct package_python {
 	bool is_auto; /* the manifest names no interpreter: it is no mistake if none will do */
 };
 
+/* How a tool that its server has changed since it was seen first is treated. */
+enum mcp_pin_mode {
+	MCP_PIN_WARN,  /* it is offered, and that is logged */
+	MCP_PIN_BLOCK, /* it is not offered until an operator accepts the change */
+	MCP_PIN_OFF,   /* like any other */
+};
+
 /* The part of kind mcp. */
 struct package_mcp {
 	char *server;    /* JSON text {"argv", "cwd", "env"?} or {"url", "headers"?} */
@@ -45,6 +52,8 @@ struct package_mcp {
 	char *variables; /* our variables that `env` names (util/environment.h); NULL: none */
 	bool is_http;    /* it has a url */
 	bool is_legacy;  /* as the server has decided (mcp/version.h) */
+	enum mcp_pin_mode pin;
+	struct stamp pins; /* the stamp of the file of its pins (loader/pins.h) */
 };
 
 struct package {

@@ -33,13 +33,25 @@ static void tool_deinit(struct tool *tool)
 	}
 }
 
-void toolbox_drop_tools(struct toolbox *toolbox)
+void toolbox_drop_tools(struct toolbox *toolbox, const bool *is_dropped)
 {
-	for (size_t i = 0; i < toolbox->n_tools; i++)
-		tool_deinit(&toolbox->tools[i]);
+	size_t n_kept = 0;
+
+	for (size_t i = 0; i < toolbox->n_tools; i++) {
+		if (!is_dropped || is_dropped[i]) {
+			tool_deinit(&toolbox->tools[i]);
+			continue;
+		}
+		if (n_kept != i)
+			toolbox->tools[n_kept] = toolbox->tools[i];
+		toolbox->tools[n_kept].index = (uint32_t)n_kept;
+		n_kept++;
+	}
+	toolbox->n_tools = n_kept;
+	if (n_kept > 0)
+		return;
 	free(toolbox->tools);
 	toolbox->tools = NULL;
-	toolbox->n_tools = 0;
 }
 
 struct toolbox *toolbox_new(struct package *package, const char *id, const char *entry_point)
@@ -60,7 +72,7 @@ void toolbox_free(struct toolbox *toolbox)
 {
 	if (!toolbox)
 		return;
-	toolbox_drop_tools(toolbox);
+	toolbox_drop_tools(toolbox, NULL);
 	free(toolbox->id);
 	free(toolbox->description);
 	free(toolbox->entry_point);

@@ -89,8 +89,8 @@ struct toolbox *toolbox_new(struct package *package, const char *id, const char 
 /* Free a toolbox that no package owns. Takes NULL. */
 void toolbox_free(struct toolbox *toolbox);
 
-/* Free the tools of a toolbox that is being made. */
-void toolbox_drop_tools(struct toolbox *toolbox);
+/* Free the tools of a toolbox that is being made, for whose indices @is_dropped is true; NULL: all. */
+void toolbox_drop_tools(struct toolbox *toolbox, const bool *is_dropped);
 
 /* Return whether @after, of the same toolbox and name, is another tool than @before: its definition
  * (which has its risk) or its library differs. */

@@ -57,3 +57,4 @@ int ctl_new(const struct ctl_options *options);
 int ctl_remember(const struct ctl_options *options);
 int ctl_profile(const struct ctl_options *options);
 int ctl_token(const struct ctl_options *options);
+int ctl_trust(const struct ctl_options *options);

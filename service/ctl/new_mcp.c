@@ -16,7 +16,7 @@
 #include "json/writer.h"
 #include "loader/offline.h"
 #include "util/cleanup.h"
-#include "ctl/replace.h"
+#include "util/file.h"
 #include "util/utf8.h"
 
 /* The most code points of a description in the table. */

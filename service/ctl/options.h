@@ -37,6 +37,7 @@
 #define CTL_FLAG_DIR   0x80000u
 #define CTL_FLAG_MCP   0x100000u
 #define CTL_FLAG_ADMIN 0x200000u
+#define CTL_FLAG_SHOW  0x800000u
 #define CTL_FLAG_HTTP  0x400000u
 
 #define CTL_TIMEOUT_MS    5000
@@ -86,6 +87,7 @@ struct ctl_options {
 	bool makes_new;
 	bool admin;
 	bool force;
+	bool show;
 	bool running;
 	bool failed;
 	bool follow;

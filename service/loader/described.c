@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "loader/checker.h"
+#include "loader/pins.h"
 #include "manifest/listed.h"
 #include "util/cleanup.h"
 #include "util/digest.h"
@@ -31,14 +32,17 @@ static int take_tools(struct manifest_reader *reader, struct package *package,
 		diagnostics_add(problems, DIAGNOSTIC_ERROR, 0, "", "its host describes no tools");
 		return MANIFEST_E_REFUSED;
 	}
-	if (r == 0 && package->kind == KIND_MCP)
+	if (r == 0 && package->kind == KIND_MCP) {
 		r = manifest_take_listed(reader, &tape, package, problems);
-	else if (r == 0)
+		r = r ? r : pins_compare(package, &tape, problems);
+	} else if (r == 0) {
 		r = manifest_take_tools(reader, &tape, tools, package, problems);
+	}
 	if (r)
 		return r;
 	if (package->kind == KIND_MCP)
-		package->fingerprint = digest_bytes(DIGEST_SEED, described, size);
+		package->fingerprint = digest_word(
+			digest_bytes(DIGEST_SEED, described, size), package->left_out.n_items);
 	checker_note(package, &tape);
 	package->is_checked = true;
 	return 0;

@@ -15,6 +15,7 @@
 #include "loader/dropin_folders.h"
 #include "loader/job.h"
 #include "loader/members.h"
+#include "loader/pins.h"
 #include "loader/sandbox_max.h"
 #include "loader/settings.h"
 #include "loader/tool_settings.h"
@@ -224,7 +225,8 @@ static bool can_keep(struct loader *loader, const struct load_job *job)
 {
 	return job->previous && job->previous->is_checked &&
 	       !kind_facts(job->previous->kind)->has_members &&
-	       !(job->previous->kind == KIND_MCP && job->jobs->options.asks_servers) &&
+	       !(job->previous->kind == KIND_MCP &&
+		       (job->jobs->options.asks_servers || !pins_hold(job->previous))) &&
 	       is_unchanged(loader, job->previous);
 }
 

@@ -67,17 +67,9 @@ static char *find_manifest_folder(const struct package *package)
 
 static char *find_state_folder(const struct package *package)
 {
-	const char *given = getenv("STATE_DIRECTORY");
-	cleanup_free char *home = NULL;
-	cleanup_free char *folder = NULL;
+	cleanup_free char *folder = paths_state();
 
-	/* systemd gives a list; the first one is ours. */
-	if (given && *given == '/')
-		return resolve_below(given, (int)strcspn(given, ":"), package->id);
-	home = paths_xdg_home("XDG_STATE_HOME", ".local/state");
-	if (!home || asprintf(&folder, "%s/toolboxd", home) < 0)
-		return NULL;
-	return resolve_below(folder, (int)strlen(folder), package->id);
+	return folder ? resolve_below(folder, (int)strlen(folder), package->id) : NULL;
 }
 
 /* Return whether @path, all links resolved, is inside of a path in `write`. */

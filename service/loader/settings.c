@@ -8,6 +8,7 @@
 #include "json/document.h"
 #include "json/writer.h"
 #include "loader/described.h"
+#include "manifest/mcp.h"
 #include "policy/names.h"
 #include "util/cleanup.h"
 #include "util/digest.h"
@@ -156,6 +157,20 @@ static int gather_by_entry_points(const struct config *config, struct package *p
 
 /* ── all of it ───────────────────────────────────────────────────────────────────────────────── */
 
+/* Let the pin of the settings @text, a JSON object, replace that of the manifest. 0 or -ENOMEM. */
+static int override_pin(const char *text, struct package *package)
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	uint32_t pin;
+
+	if (json_tape_read(&tape, text, strlen(text), JSON_DEPTH_DEFAULT, NULL) != 0)
+		return -ENOMEM;
+	pin = json_find(&tape, 0, "pin");
+	if (pin != JSON_NONE)
+		package->mcp.pin = manifest_pin_mode(&tape, pin);
+	return 0;
+}
+
 static int apply(const struct config_toolbox *settings, struct package *package)
 {
 	int r;
@@ -164,8 +179,12 @@ static int apply(const struct config_toolbox *settings, struct package *package)
 	override_limits(package, settings);
 	r = environment_copy(settings->environment, &package->environment);
 	r = r ? r : toolbox_sandbox_override(&package->sandbox, &settings->sandbox);
-	if (r == 0 && settings->config && kind_facts(package->kind)->describes_tools &&
-		!kind_facts(package->kind)->has_members)
+	if (r < 0 || !settings->config)
+		return r;
+	if (package->kind == KIND_MCP)
+		r = override_pin(settings->config, package);
+	else if (kind_facts(package->kind)->describes_tools &&
+		 !kind_facts(package->kind)->has_members)
 		r = merge_config(package, settings->config);
 	return r;
 }

@@ -57,7 +57,7 @@ static int take_entries(struct manifest_reader *reader, const struct json_tape *
 
 	if (r == 0 && found.n_errors == 0)
 		return 0;
-	toolbox_drop_tools(toolbox);
+	toolbox_drop_tools(toolbox, NULL);
 	/* Their lines are those of no file. */
 	for (size_t i = 0; i < found.n_items; i++)
 		diagnostics_add(problems, found.items[i].severity, 0, found.items[i].pointer,

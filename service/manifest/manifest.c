@@ -52,6 +52,7 @@ static const struct {
 	{"mcp", OF(KIND_MCP)},
 	{"include", OF(KIND_MCP)},
 	{"exclude", OF(KIND_MCP)},
+	{"pin", OF(KIND_MCP)},
 };
 
 #define N_OF(array) (sizeof(array) / sizeof(*(array)))

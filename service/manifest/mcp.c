@@ -7,6 +7,7 @@
 
 #include "json/writer.h"
 #include "manifest/diagnose.h"
+#include "mcp/member.h"
 #include "util/cleanup.h"
 #include "util/environment.h"
 
@@ -97,6 +98,13 @@ static char *write_rules(const struct json_tape *tape)
 	}
 	buffer_append_char(&out, '}');
 	return buffer_take(&out, NULL);
+}
+
+enum mcp_pin_mode manifest_pin_mode(const struct json_tape *tape, uint32_t value)
+{
+	if (value == JSON_NONE || mcp_is_text(tape, value, "warn"))
+		return MCP_PIN_WARN;
+	return mcp_is_text(tape, value, "off") ? MCP_PIN_OFF : MCP_PIN_BLOCK;
 }
 
 /* Append the variable of this process that the text @name, up to its '}', names. */
@@ -217,6 +225,7 @@ int manifest_mcp_read(const struct json_tape *tape, const char *folder, struct p
 	package->mcp.server =
 		has_url ? write_address(tape, object) : write_server(tape, object, folder);
 	package->mcp.rules = write_rules(tape);
+	package->mcp.pin = manifest_pin_mode(tape, json_find(tape, 0, "pin"));
 	if (!package->mcp.server || !package->mcp.rules)
 		return -ENOMEM;
 	return has_url ? check_address(tape, object, package, problems)

@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "util/buffer.h"
 
@@ -19,6 +20,13 @@ int file_read_fd(int fd, size_t size_max, struct buffer *contents);
 
 /* Write all @size bytes at @bytes to @fd. Return 0 or a negative errno. */
 int file_write_all(int fd, const char *bytes, size_t size);
+
+/*
+ * Replace the file @name of the folder @folder, which is made when it is absent, by @size bytes at
+ * @bytes, with @mode. Whoever opens it has the old file or the new one, also after a power cut. Return 0
+ * or a negative errno; the old file is then as it was.
+ */
+int file_replace(const char *folder, const char *name, const char *bytes, size_t size, mode_t mode);
 
 /* Return whether @error, a negative errno, means that memory or descriptors are short. It is then
  * no news about the file, and earlier knowledge of the file still holds. */

@@ -59,3 +59,19 @@ char *paths_xdg_home(const char *variable, const char *fallback)
 		return NULL;
 	return path;
 }
+
+char *paths_state(void)
+{
+	const char *given = getenv("STATE_DIRECTORY");
+	char *home;
+	char *path = NULL;
+
+	/* systemd gives a list; the first one is ours. */
+	if (given && *given == '/')
+		return strndup(given, strcspn(given, ":"));
+	home = paths_xdg_home("XDG_STATE_HOME", ".local/state");
+	if (home && asprintf(&path, "%s/toolboxd", home) < 0)
+		path = NULL;
+	free(home);
+	return path;
+}

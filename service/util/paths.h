@@ -28,3 +28,7 @@ int paths_find(struct paths *ret_paths);
  * caller frees it. Return NULL when there is neither, or without memory. A path that is not absolute
  * is ignored. */
 char *paths_xdg_home(const char *variable, const char *fallback);
+
+/* Return our state folder: the first of $STATE_DIRECTORY (systemd), else toolboxd in $XDG_STATE_HOME or
+ * ~/.local/state; the caller frees it. Return NULL when there is none, or without memory. */
+char *paths_state(void);

@@ -6,7 +6,9 @@
 #include "core/listing.h"
 #include "core/status/detail.h"
 #include "json/writer.h"
+#include "util/cleanup.h"
 #include "util/clock.h"
+#include "util/paths.h"
 
 #define MS_PER_S 1000
 
@@ -219,6 +221,7 @@ void status_write(const struct service *service, struct answer *answer)
 	const struct catalogue *view = service->scope.view;
 	const struct text_view *id = &service->scope.request.toolbox_id;
 	char url[BUS_URL_BYTES];
+	cleanup_free char *state = NULL;
 
 	bus_address_format(bus_address(service->bus), url);
 	answer_member_text(answer, "version", TOOLBOXD_VERSION);
@@ -237,5 +240,8 @@ void status_write(const struct service *service, struct answer *answer)
 	listing_write_failed(view, id, answer_member(answer, "failed"));
 	listing_write_not_offered(view, id, answer_member(answer, "not_offered"));
 	write_folders(&service->config.folders, answer_member(answer, "folders"));
+	state = paths_state();
+	if (state)
+		answer_member_text(answer, "state", state);
 	reload_write_mistakes(&service->reload, view, answer);
 }

@@ -13,7 +13,6 @@
 #include "ctl/terminal.h"
 #include "util/cleanup.h"
 #include "util/file.h"
-#include "ctl/replace.h"
 
 /* Others may read the files: they hold names of tools, and the service may be another user. */
 #define FILE_MODE   0644
@@ -35,12 +34,10 @@ static bool is_folder_of_ours(const char *path)
 	       !strstr(path, "/../");
 }
 
-int own_files_ask(struct ctl_session *session, struct text_list *ret_folders)
+/* Ask for the status. Return 0 or an enum ctl_status after a complaint. */
+static int ask_status(struct ctl_session *session, struct ctl_response *ret_response)
 {
-	cleanup(ctl_response_deinit) struct ctl_response response = {0};
 	cleanup(buffer_deinit) struct buffer data = {0};
-	uint32_t folders;
-	int r;
 
 	if (ctl_session_is_http(session)) {
 		terminal_complain(
@@ -49,29 +46,55 @@ int own_files_ask(struct ctl_session *session, struct text_list *ret_folders)
 	}
 	ctl_request_begin(&data);
 	ctl_request_end(&data);
-	r = ctl_session_ask(session, "ovos.tools.status", &data, &response);
+	return ctl_session_ask(session, "ovos.tools.status", &data, ret_response);
+}
+
+/* Add the folder at @token. Return 0, or CTL_ERROR after a complaint. */
+static int take_folder(const struct json_tape *tape, uint32_t token, struct text_list *ret_folders)
+{
+	char *path = json_type_at(tape, token) == JSON_STRING ? json_string_dup(tape, token, NULL)
+							      : NULL;
+
+	if (path && is_folder_of_ours(path))
+		return text_list_take(ret_folders, path) < 0 ? CTL_ERROR : 0;
+	free(path);
+	terminal_complain("the service has a folder that cannot be its own");
+	return CTL_ERROR;
+}
+
+int own_files_ask(struct ctl_session *session, struct text_list *ret_folders)
+{
+	cleanup(ctl_response_deinit) struct ctl_response response = {0};
+	uint32_t folders;
+	int r = ask_status(session, &response);
+
+	*ret_folders = (struct text_list){0};
 	if (r != 0)
 		return r;
 	folders = ctl_response_find(&response, 0, "folders", JSON_ARRAY);
-	*ret_folders = (struct text_list){0};
 	for (uint32_t i = folders == JSON_NONE ? 0 : json_first(&response.tape, folders);
-		folders != JSON_NONE && i < json_end(&response.tape, folders);
-		i = json_next(&response.tape, i)) {
-		char *path = json_type_at(&response.tape, i) == JSON_STRING
-				     ? json_string_dup(&response.tape, i, NULL)
-				     : NULL;
-
-		if (!path || !is_folder_of_ours(path)) {
-			free(path);
-			terminal_complain("the service has a folder that cannot be its own");
-			return CTL_ERROR;
-		}
-		if (text_list_take(ret_folders, path) < 0)
-			return CTL_ERROR;
-	}
-	if (ret_folders->n_items > 0)
-		return 0;
+		r == 0 && folders != JSON_NONE && i < json_end(&response.tape, folders);
+		i = json_next(&response.tape, i))
+		r = take_folder(&response.tape, i, ret_folders);
+	if (r != 0 || ret_folders->n_items > 0)
+		return r;
 	terminal_complain("the service has no folder for such files");
+	return CTL_ERROR;
+}
+
+int own_files_ask_state(struct ctl_session *session, struct text_list *ret_folders)
+{
+	cleanup(ctl_response_deinit) struct ctl_response response = {0};
+	uint32_t state;
+	int r = ask_status(session, &response);
+
+	*ret_folders = (struct text_list){0};
+	if (r != 0)
+		return r;
+	state = ctl_response_find(&response, 0, "state", JSON_STRING);
+	if (state != JSON_NONE)
+		return take_folder(&response.tape, state, ret_folders);
+	terminal_complain("the service has no state folder");
 	return CTL_ERROR;
 }
 

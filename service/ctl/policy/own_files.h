@@ -15,6 +15,9 @@
  * caller deinits, or an enum ctl_status after a complaint. */
 int own_files_ask(struct ctl_session *session, struct text_list *ret_folders);
 
+/* Ask for the state folder, likewise: a list of one. */
+int own_files_ask_state(struct ctl_session *session, struct text_list *ret_folders);
+
 /* Read the entries of the file @file of @folder into @entries. An absent file has none. Return 0, or
  * CTL_ERROR after a complaint: a file that cannot be read is not replaced. */
 int own_files_read(const char *folder, const char *file, struct config_remembered *entries);

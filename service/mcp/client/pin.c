@@ -10,23 +10,31 @@
 
 _Static_assert(MCP_PIN_BYTES == SHA256_DIGEST_LENGTH, "the size of a SHA-256");
 
-int mcp_pin(const struct json_tape *tape, uint32_t tool, unsigned char ret_pin[MCP_PIN_BYTES])
+void mcp_pin_text(const struct json_tape *tape, uint32_t tool, struct buffer *out)
 {
 	static const char *const keys[] = {"name", "description", "inputSchema", "outputSchema"};
-	cleanup(buffer_deinit) struct buffer text = {0};
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
 		uint32_t value = json_find(tape, tool, keys[i]);
 
-		buffer_append_char(&text, i == 0 ? '[' : ',');
+		buffer_append_char(out, i == 0 ? '[' : ',');
 		if (value == JSON_NONE)
-			buffer_append_string(&text, "null");
+			buffer_append_string(out, "null");
 		else
-			json_write_canonical(&text, tape, value);
+			json_write_canonical(out, tape, value);
 	}
-	buffer_append_char(&text, ']');
-	if (buffer_status(&text) < 0 ||
-		!EVP_Digest(text.data, text.size, ret_pin, NULL, EVP_sha256(), NULL))
-		return -ENOMEM;
-	return 0;
+	buffer_append_char(out, ']');
+}
+
+int mcp_pin_digest(const char *text, size_t size, unsigned char ret_pin[MCP_PIN_BYTES])
+{
+	return EVP_Digest(text, size, ret_pin, NULL, EVP_sha256(), NULL) ? 0 : -ENOMEM;
+}
+
+int mcp_pin(const struct json_tape *tape, uint32_t tool, unsigned char ret_pin[MCP_PIN_BYTES])
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	mcp_pin_text(tape, tool, &text);
+	return buffer_status(&text) < 0 ? -ENOMEM : mcp_pin_digest(text.data, text.size, ret_pin);
 }

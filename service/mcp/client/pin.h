@@ -4,6 +4,7 @@
 #include <stdint.h>
 
 #include "json/tape.h"
+#include "util/buffer.h"
 
 #define MCP_PIN_BYTES 32
 
@@ -16,3 +17,9 @@
  * object @tool to @ret_pin. Return 0 or -ENOMEM.
  */
 int mcp_pin(const struct json_tape *tape, uint32_t tool, unsigned char ret_pin[MCP_PIN_BYTES]);
+
+/* Append the text that the pin of the object @tool is the digest of; @out records -ENOMEM. */
+void mcp_pin_text(const struct json_tape *tape, uint32_t tool, struct buffer *out);
+
+/* Write the pin of @size bytes of such text. Return 0 or -ENOMEM. */
+int mcp_pin_digest(const char *text, size_t size, unsigned char ret_pin[MCP_PIN_BYTES]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ctl/replace.h"
+#include "util/file.h"
 
 #include <criterion/criterion.h>
 #include <dirent.h>
@@ -11,9 +11,8 @@
 
 #include "../scratch.h"
 #include "util/buffer.h"
-#include "util/file.h"
 
-TestSuite(replace, .init = scratch_set_up, .fini = scratch_tear_down);
+TestSuite(file_replace, .init = scratch_set_up, .fini = scratch_tear_down);
 
 static void expect_file(const char *name, const char *text, mode_t mode)
 {
@@ -40,7 +39,7 @@ static int count_files(const char *name)
 	return n - 2;
 }
 
-Test(replace, makes_the_folder_and_the_file)
+Test(file_replace, makes_the_folder_and_the_file)
 {
 	cr_assert_eq(file_replace(scratch_path("a/b/c"), "file", "text", 4, 0644), 0);
 	expect_file("a/b/c/file", "text", 0644);
@@ -49,7 +48,7 @@ Test(replace, makes_the_folder_and_the_file)
 	cr_expect_eq(count_files("a/b/c"), 1);
 }
 
-Test(replace, replaces_a_link_and_not_what_it_leads_to)
+Test(file_replace, replaces_a_link_and_not_what_it_leads_to)
 {
 	scratch_write("real", "kept");
 	cr_assert_eq(mkdir(scratch_path("a"), 0700), 0);
@@ -60,7 +59,7 @@ Test(replace, replaces_a_link_and_not_what_it_leads_to)
 	expect_file("real", "kept", 0600);
 }
 
-Test(replace, leaves_the_old_file_when_it_fails)
+Test(file_replace, leaves_the_old_file_when_it_fails)
 {
 	scratch_write("file", "old");
 	cr_assert_eq(chmod(scratch_path("file"), 0600), 0);

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "loader/pins.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "json/canonical.h"
+#include "mcp/client/pins.h"
+#include "mcp/member.h"
+#include "util/cleanup.h"
+#include "util/file.h"
+#include "util/paths.h"
+#include "util/stamp.h"
+#include "util/text.h"
+#include "util/text_list.h"
+
+/* The names of changed tools in one line have about so many bytes. */
+#define NAMES_BYTES 300
+
+#define SERVER_BYTES ((size_t)2 * MCP_PIN_BYTES + 1)
+
+/* The place of the pins of a package. Zero it before use; free it with pins_file_deinit(). */
+struct pins_file {
+	char *folder;
+	char *path;
+	const char *name; /* in @folder */
+	char server[SERVER_BYTES];
+};
+
+static void pins_file_deinit(struct pins_file *file)
+{
+	free(file->folder);
+	free(file->path);
+}
+
+/* ── the file ────────────────────────────────────────────────────────────────────────────────── */
+
+/* Write the digest of the command or the address of @package: its server. Return 0 or -ENOMEM. */
+static int write_server(const struct package *package, char ret_text[SERVER_BYTES])
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	cleanup(buffer_deinit) struct buffer text = {0};
+	const char *server = package->mcp.server;
+	unsigned char digest[MCP_PIN_BYTES];
+	uint32_t value;
+
+	if (json_tape_read(&tape, server, strlen(server), JSON_DEPTH_DEFAULT, NULL) != 0)
+		return -ENOMEM;
+	value = json_find(&tape, 0, package->mcp.is_http ? "url" : "argv");
+	json_write_canonical(&text, &tape, value == JSON_NONE ? 0 : value);
+	if (buffer_status(&text) < 0 || mcp_pin_digest(text.data, text.size, digest) < 0)
+		return -ENOMEM;
+	text_write_hex(digest, sizeof(digest), ret_text);
+	return 0;
+}
+
+/* Find the file of @package. Return 0; -ENOENT when there is no state folder, or -ENOMEM. */
+static int find_file(const struct package *package, struct pins_file *ret_file)
+{
+	cleanup_free char *state = paths_state();
+
+	if (!state)
+		return -ENOENT;
+	if (write_server(package, ret_file->server) < 0)
+		return -ENOMEM;
+	if (asprintf(&ret_file->folder, "%s/" PINS_FOLDER, state) < 0) {
+		ret_file->folder = NULL;
+		return -ENOMEM;
+	}
+	if (asprintf(&ret_file->path, "%s/%s.%.*s.json", ret_file->folder, package->id, PINS_DIGITS,
+		    ret_file->server) < 0) {
+		ret_file->path = NULL;
+		return -ENOMEM;
+	}
+	ret_file->name = ret_file->path + strlen(ret_file->folder) + 1;
+	return 0;
+}
+
+/* Look at the file at @path. A file that others could have written is no record. Return 0, -ENOENT, or another
+ * negative errno. */
+static int look(const char *path, struct stamp *ret_stamp)
+{
+	struct stat status;
+
+	*ret_stamp = (struct stamp){0};
+	if (lstat(path, &status) < 0)
+		return -errno;
+	if (!S_ISREG(status.st_mode) || status.st_uid != geteuid() ||
+		(status.st_mode & (S_IWGRP | S_IWOTH)))
+		return -EPERM;
+	stamp_take(&status, ret_stamp);
+	return 0;
+}
+
+bool pins_hold(const struct package *package)
+{
+	cleanup(pins_file_deinit) struct pins_file file = {0};
+	const struct stamp *before = &package->mcp.pins;
+	struct stamp now;
+
+	if (package->mcp.pin == MCP_PIN_OFF || find_file(package, &file) < 0)
+		return true;
+	look(file.path, &now);
+	/* Each change makes a file of its own. */
+	return now.device == before->device && now.inode == before->inode &&
+	       now.noted_ns == before->noted_ns;
+}
+
+/* ── comparing ───────────────────────────────────────────────────────────────────────────────── */
+
+/* The tools of a toolbox by the names of their server. */
+struct by_name {
+	const char *name;
+	size_t index;
+};
+
+static int compare_names(const void *a, const void *b)
+{
+	const struct by_name *left = a;
+	const struct by_name *right = b;
+
+	return strcmp(left->name, right->name);
+}
+
+static struct by_name *order_tools(const struct toolbox *toolbox)
+{
+	struct by_name *order = calloc(toolbox->n_tools + 1, sizeof(*order));
+
+	for (size_t i = 0; order && i < toolbox->n_tools; i++)
+		order[i] = (struct by_name){toolbox->tools[i].server_name, i};
+	if (order)
+		qsort(order, toolbox->n_tools, sizeof(*order), compare_names);
+	return order;
+}
+
+/* Compare each tool of @toolbox with its pin. Note in @is_changed which have changed. 0 or -ENOMEM. */
+static int see_tools(struct mcp_pins *pins, const struct toolbox *toolbox,
+	const struct json_tape *described, bool *is_changed)
+{
+	cleanup_free struct by_name *order = order_tools(toolbox);
+	cleanup_free bool *is_seen = calloc(toolbox->n_tools + 1, sizeof(*is_seen));
+	uint32_t list = json_find(described, 0, "list");
+	int r = order && is_seen ? 0 : -ENOMEM;
+
+	for (uint32_t at = json_first(described, list); r == 0 && at < json_end(described, list);
+		at = json_next(described, at)) {
+		uint32_t token = json_type_at(described, at) == JSON_OBJECT
+					 ? mcp_find_typed(described, at, "name", JSON_STRING)
+					 : JSON_NONE;
+		cleanup_free char *name =
+			token == JSON_NONE ? NULL : json_string_dup(described, token, NULL);
+		const struct by_name wanted = {.name = name};
+		const struct by_name *found = name ? bsearch(&wanted, order, toolbox->n_tools,
+							     sizeof(wanted), compare_names)
+						   : NULL;
+		enum mcp_pin_verdict verdict;
+
+		if (token != JSON_NONE && !name)
+			return -ENOMEM;
+		if (!found || is_seen[found->index])
+			continue;
+		is_seen[found->index] = true;
+		r = mcp_pins_see(pins, described, at, name, &verdict);
+		is_changed[found->index] = r == 0 && verdict == MCP_PIN_CHANGED;
+	}
+	return r;
+}
+
+/* ── what follows ────────────────────────────────────────────────────────────────────────────── */
+
+/* Leave out the tools that @is_dropped marks (NULL: all), with the reason @text. 0 or -ENOMEM. */
+static int drop_tools(struct package *package, const bool *is_dropped, const char *text)
+{
+	struct toolbox *toolbox = package->toolboxes[0];
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < toolbox->n_tools; i++)
+		if (!is_dropped || is_dropped[i])
+			r = skipped_list_add(
+				&package->left_out, toolbox->tools[i].server_name, text);
+	if (r < 0)
+		return r;
+	toolbox_drop_tools(toolbox, is_dropped);
+	return package_prepare(package);
+}
+
+/* The pins cannot be read or kept: @what, and the reason @error. 0 or -ENOMEM. */
+static int fail(struct package *package, const char *path, const char *what, const char *error,
+	struct diagnostics *problems)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text),
+		"the pins of its tools, by which a change of them is noticed, cannot be %s: %s: %s",
+		what, path ? path : "there is no state folder", error);
+	diagnostics_add(problems, DIAGNOSTIC_WARNING, 0, "", "%s", text);
+	return package->mcp.pin == MCP_PIN_BLOCK ? drop_tools(package, NULL, text) : 0;
+}
+
+/* Report the tools that have changed, and leave them out with block. 0 or -ENOMEM. */
+static int report_changes(
+	struct package *package, const bool *is_changed, struct diagnostics *problems)
+{
+	const struct toolbox *toolbox = package->toolboxes[0];
+	cleanup(text_list_deinit) struct text_list names = {0};
+	cleanup(buffer_deinit) struct buffer text = {0};
+	char *line;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < toolbox->n_tools; i++)
+		if (is_changed[i])
+			r = text_list_add(&names, toolbox->tools[i].name);
+	if (r < 0 || names.n_items == 0)
+		return r;
+	buffer_printf(&text, "its server has changed %zu tool%s", names.n_items,
+		names.n_items == 1 ? "" : "s");
+	text_list_write(&names, NAMES_BYTES, &text);
+	buffer_printf(&text, " (`toolboxctl trust %s --show` shows how)", package->id);
+	line = buffer_terminate(&text);
+	if (!line)
+		return -ENOMEM;
+	diagnostics_add(problems, DIAGNOSTIC_WARNING, 0, "", "%s", line);
+	if (package->mcp.pin != MCP_PIN_BLOCK)
+		return skipped_list_add(&package->left_out, NULL, line);
+	buffer_reset(&text);
+	buffer_printf(&text,
+		"its server has changed it: `toolboxctl trust %s --show` shows how, and "
+		"`toolboxctl trust %s` accepts it",
+		package->id, package->id);
+	line = buffer_terminate(&text);
+	return line ? drop_tools(package, is_changed, line) : -ENOMEM;
+}
+
+/* Keep what is new. Return 0 or a negative errno. */
+static int keep(struct mcp_pins *pins, struct package *package, const struct pins_file *file)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+	int r = pins->is_new ? mcp_pins_write(pins, file->server, &text) : 0;
+
+	if (r < 0 || !pins->is_new)
+		return r;
+	r = file_replace(file->folder, file->name, text.data, text.size, 0600);
+	return r ? r : look(file->path, &package->mcp.pins);
+}
+
+static const char *reason_of(int error)
+{
+	if (error == MCP_PINS_E_WRONG)
+		return "it is no such file; remove it to have all tools pinned anew";
+	if (error == -EPERM)
+		return "it is no regular file of the service's own user that no other may write";
+	return strerror(-error);
+}
+
+/* Read the file. Return 0, MCP_PINS_E_WRONG, or a negative errno. */
+static int read_pins(const struct pins_file *file, struct package *package, struct buffer *text,
+	struct mcp_pins *ret_pins)
+{
+	int r = look(file->path, &package->mcp.pins);
+
+	r = r ? r : file_read(file->path, MCP_PINS_FILE_BYTES, text);
+	if (r == -ENOENT || r == -ENOTDIR)
+		r = 0;
+	return r ? r : mcp_pins_read(ret_pins, text->data, text->size, file->server);
+}
+
+int pins_compare(
+	struct package *package, const struct json_tape *described, struct diagnostics *problems)
+{
+	cleanup(pins_file_deinit) struct pins_file file = {0};
+	cleanup(mcp_pins_deinit) struct mcp_pins pins = {0};
+	cleanup(buffer_deinit) struct buffer text = {0};
+	cleanup_free bool *is_changed = NULL;
+	int r;
+
+	if (package->mcp.pin == MCP_PIN_OFF)
+		return 0;
+	r = find_file(package, &file);
+	if (r < 0)
+		return r == -ENOMEM ? r : fail(package, NULL, "kept", strerror(-r), problems);
+	r = read_pins(&file, package, &text, &pins);
+	if (r)
+		return r == -ENOMEM ? r : fail(package, file.path, "read", reason_of(r), problems);
+	is_changed = calloc(package->toolboxes[0]->n_tools + 1, sizeof(*is_changed));
+	r = is_changed ? see_tools(&pins, package->toolboxes[0], described, is_changed) : -ENOMEM;
+	if (r < 0)
+		return r;
+	r = keep(&pins, package, &file);
+	if (r < 0)
+		return r == -ENOMEM ? r : fail(package, file.path, "kept", strerror(-r), problems);
+	return report_changes(package, is_changed, problems);
+}

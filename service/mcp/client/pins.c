@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "mcp/client/pins.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json/writer.h"
+#include "mcp/member.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#define HEX_BYTES ((size_t)2 * MCP_PIN_BYTES)
+
+void mcp_pins_deinit(struct mcp_pins *pins)
+{
+	for (size_t i = 0; i < pins->n_items; i++)
+		free(pins->items[i].name);
+	free(pins->items);
+	json_tape_deinit(&pins->tape);
+	buffer_deinit(&pins->tools);
+	*pins = (struct mcp_pins){0};
+}
+
+/* ── reading ─────────────────────────────────────────────────────────────────────────────────── */
+
+static int compare_names(const void *a, const void *b)
+{
+	const struct mcp_pinned *left = a;
+	const struct mcp_pinned *right = b;
+
+	return strcmp(left->name, right->name);
+}
+
+/* The pin in the object @object, whose text is its digits; JSON_NONE when there is none. */
+static uint32_t find_pin(const struct json_tape *tape, uint32_t object)
+{
+	uint32_t pin = mcp_find_typed(tape, object, "pin", JSON_STRING);
+
+	return pin != JSON_NONE && tape->tokens[pin].length == HEX_BYTES &&
+			       !(tape->tokens[pin].flags & JSON_ESCAPED)
+		       ? pin
+		       : JSON_NONE;
+}
+
+/* Whether the value @entry of a name has the shape of one. */
+static bool is_entry(const struct json_tape *tape, uint32_t entry)
+{
+	uint32_t changed;
+
+	if (json_type_at(tape, entry) != JSON_OBJECT || find_pin(tape, entry) == JSON_NONE)
+		return false;
+	changed = json_find(tape, entry, "changed");
+	return changed == JSON_NONE ||
+	       (json_type_at(tape, changed) == JSON_OBJECT && find_pin(tape, changed) != JSON_NONE);
+}
+
+static int read_entries(struct mcp_pins *pins, uint32_t tools)
+{
+	const struct json_tape *tape = &pins->tape;
+
+	if (json_count(tape, tools) > MCP_PINS_MAX)
+		return MCP_PINS_E_WRONG;
+	pins->items = calloc((size_t)json_count(tape, tools) + 1, sizeof(*pins->items));
+	if (!pins->items)
+		return -ENOMEM;
+	for (uint32_t key = json_first(tape, tools); key < json_end(tape, tools);
+		key = json_next_key(tape, key)) {
+		struct mcp_pinned *item = &pins->items[pins->n_items];
+		size_t size;
+
+		if (!is_entry(tape, key + 1))
+			return MCP_PINS_E_WRONG;
+		*item = (struct mcp_pinned){json_string_dup(tape, key, &size), key + 1, false};
+		if (!item->name)
+			return -ENOMEM;
+		pins->n_items++;
+		if (strlen(item->name) != size)
+			return MCP_PINS_E_WRONG;
+	}
+	qsort(pins->items, pins->n_items, sizeof(*pins->items), compare_names);
+	return 0;
+}
+
+int mcp_pins_read(struct mcp_pins *pins, const char *text, size_t size, const char *server)
+{
+	uint32_t of;
+	uint32_t tools;
+	int r;
+
+	pins->is_new = true;
+	if (size == 0)
+		return 0;
+	r = json_tape_read(&pins->tape, text, size, JSON_DEPTH_DEFAULT, NULL);
+	if (r < 0)
+		return r;
+	if (r > 0 || json_type_at(&pins->tape, 0) != JSON_OBJECT)
+		return MCP_PINS_E_WRONG;
+	of = json_find(&pins->tape, 0, "server");
+	tools = json_find(&pins->tape, 0, "tools");
+	if (of == JSON_NONE || json_type_at(&pins->tape, of) != JSON_STRING || tools == JSON_NONE ||
+		json_type_at(&pins->tape, tools) != JSON_OBJECT)
+		return MCP_PINS_E_WRONG;
+	if (server && !json_string_equals(&pins->tape, of, server, strlen(server)))
+		return 0;
+	pins->is_new = false;
+	return read_entries(pins, tools);
+}
+
+/* ── comparing ───────────────────────────────────────────────────────────────────────────────── */
+
+/* Append a member of "tools" up to its pin. */
+static void begin_entry(struct mcp_pins *pins, const char *name)
+{
+	buffer_append_string(&pins->tools, pins->n_written++ > 0 ? ",\n" : "");
+	json_write_text(&pins->tools, name);
+	buffer_append_string(&pins->tools, ":{");
+}
+
+/* Append the members of a pin, and of its definition where there is room for it. */
+static void write_pin(struct mcp_pins *pins, const char *hex, const struct buffer *definition)
+{
+	buffer_printf(&pins->tools, "\"pin\":\"%s\"", hex);
+	if (pins->tools.size + definition->size > MCP_PINS_TEXT_BYTES)
+		return;
+	buffer_append_string(&pins->tools, ",\"definition\":");
+	json_write_bytes_lossy(&pins->tools, definition->data, definition->size);
+}
+
+/* Append the members of the pin in the object @object, as they are. */
+static void copy_pin(struct mcp_pins *pins, const struct json_tape *tape, uint32_t object)
+{
+	uint32_t definition = mcp_find_typed(tape, object, "definition", JSON_STRING);
+
+	buffer_append_string(&pins->tools, "\"pin\":");
+	json_write_compact(&pins->tools, tape, find_pin(tape, object));
+	if (definition == JSON_NONE)
+		return;
+	buffer_append_string(&pins->tools, ",\"definition\":");
+	json_write_compact(&pins->tools, tape, definition);
+}
+
+static bool has_pin(const struct json_tape *tape, uint32_t object, const char *hex)
+{
+	return object != JSON_NONE &&
+	       json_string_equals(tape, find_pin(tape, object), hex, HEX_BYTES);
+}
+
+int mcp_pins_see(struct mcp_pins *pins, const struct json_tape *tape, uint32_t tool,
+	const char *name, enum mcp_pin_verdict *ret_verdict)
+{
+	struct mcp_pinned wanted = {.name = (char *)name};
+	struct mcp_pinned *item = pins->n_items > 0 ? bsearch(&wanted, pins->items, pins->n_items,
+							      sizeof(wanted), compare_names)
+						    : NULL;
+	cleanup(buffer_deinit) struct buffer definition = {0};
+	unsigned char pin[MCP_PIN_BYTES];
+	char hex[HEX_BYTES + 1];
+	uint32_t changed;
+
+	mcp_pin_text(tape, tool, &definition);
+	if (buffer_status(&definition) < 0 ||
+		mcp_pin_digest(definition.data, definition.size, pin) < 0)
+		return -ENOMEM;
+	text_write_hex(pin, sizeof(pin), hex);
+	begin_entry(pins, name);
+	if (!item) {
+		write_pin(pins, hex, &definition);
+		pins->is_new = true;
+		*ret_verdict = MCP_PIN_NEW;
+	} else {
+		item->is_seen = true;
+		changed = json_find(&pins->tape, item->entry, "changed");
+		copy_pin(pins, &pins->tape, item->entry);
+		*ret_verdict =
+			has_pin(&pins->tape, item->entry, hex) ? MCP_PIN_SAME : MCP_PIN_CHANGED;
+		if (*ret_verdict == MCP_PIN_SAME) {
+			pins->is_new = pins->is_new || changed != JSON_NONE;
+		} else {
+			pins->is_new = pins->is_new || !has_pin(&pins->tape, changed, hex);
+			buffer_append_string(&pins->tools, ",\"changed\":{");
+			write_pin(pins, hex, &definition);
+			buffer_append_char(&pins->tools, '}');
+		}
+	}
+	buffer_append_char(&pins->tools, '}');
+	return buffer_status(&pins->tools);
+}
+
+/* ── writing ─────────────────────────────────────────────────────────────────────────────────── */
+
+/* Append the text of a file of @server around the tools that were written. */
+static int write_whole(struct mcp_pins *pins, const char *server, struct buffer *out)
+{
+	buffer_append_string(out, "{\"server\":");
+	json_write_text(out, server);
+	buffer_append_string(out, ",\"tools\":{\n");
+	buffer_append_buffer(out, &pins->tools);
+	buffer_append_string(out, "}}\n");
+	return buffer_status(out);
+}
+
+int mcp_pins_write(struct mcp_pins *pins, const char *server, struct buffer *out)
+{
+	for (size_t i = 0; i < pins->n_items && pins->n_written < MCP_PINS_MAX; i++) {
+		const struct mcp_pinned *item = &pins->items[i];
+		uint32_t changed = json_find(&pins->tape, item->entry, "changed");
+
+		if (item->is_seen)
+			continue;
+		begin_entry(pins, item->name);
+		copy_pin(pins, &pins->tape, item->entry);
+		if (changed != JSON_NONE) {
+			buffer_append_string(&pins->tools, ",\"changed\":{");
+			copy_pin(pins, &pins->tape, changed);
+			buffer_append_char(&pins->tools, '}');
+		}
+		buffer_append_char(&pins->tools, '}');
+	}
+	return write_whole(pins, server, out);
+}
+
+int mcp_pins_trust(struct mcp_pins *pins, struct buffer *out)
+{
+	cleanup_free char *server =
+		json_string_dup(&pins->tape, json_find(&pins->tape, 0, "server"), NULL);
+	int n_changed = 0;
+	int r;
+
+	if (!server)
+		return -ENOMEM;
+	for (size_t i = 0; i < pins->n_items; i++) {
+		const struct mcp_pinned *item = &pins->items[i];
+		uint32_t changed = json_find(&pins->tape, item->entry, "changed");
+
+		begin_entry(pins, item->name);
+		copy_pin(pins, &pins->tape, changed == JSON_NONE ? item->entry : changed);
+		buffer_append_char(&pins->tools, '}');
+		n_changed += changed != JSON_NONE;
+	}
+	r = write_whole(pins, server, out);
+	return r < 0 ? r : n_changed;
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json/reader.h"
+#include "mcp/client/pins.h"
+
+static struct mcp_pins pins;
+static struct buffer file;
+static struct buffer written;
+
+/* Begin with the text that was written last. */
+static int begin(const char *server)
+{
+	mcp_pins_deinit(&pins);
+	buffer_reset(&file);
+	buffer_append_buffer(&file, &written);
+	return mcp_pins_read(&pins, file.data, file.size, server);
+}
+
+static enum mcp_pin_verdict see(const char *name, const char *tool)
+{
+	struct json_tape tape = {0};
+	enum mcp_pin_verdict verdict;
+
+	cr_assert_eq(json_tape_read(&tape, tool, strlen(tool), JSON_DEPTH_DEFAULT, NULL), 0);
+	cr_assert_eq(mcp_pins_see(&pins, &tape, 0, name, &verdict), 0);
+	json_tape_deinit(&tape);
+	return verdict;
+}
+
+static void finish(const char *server)
+{
+	buffer_reset(&written);
+	cr_assert_eq(mcp_pins_write(&pins, server, &written), 0);
+}
+
+static int trust(void)
+{
+	int n;
+
+	cr_assert_eq(begin(NULL), 0);
+	buffer_reset(&written);
+	n = mcp_pins_trust(&pins, &written);
+	return n;
+}
+
+static int read_text(const char *text)
+{
+	mcp_pins_deinit(&pins);
+	return mcp_pins_read(&pins, text, strlen(text), "s");
+}
+
+Test(mcp_pins, a_tool_is_pinned_when_it_is_seen_first)
+{
+	cr_assert_eq(begin("s"), 0);
+	cr_expect_eq(see("f", "{\"name\":\"f\",\"description\":\"a\"}"), MCP_PIN_NEW);
+	cr_expect(pins.is_new);
+	finish("s");
+	cr_assert_eq(begin("s"), 0);
+	/* However it is written. */
+	cr_expect_eq(see("f", "{ \"description\" : \"\\u0061\", \"name\":\"f\", \"title\":\"t\" }"),
+		MCP_PIN_SAME);
+	cr_expect_not(pins.is_new);
+}
+
+Test(mcp_pins, a_change_stays_one_until_it_is_trusted)
+{
+	cr_assert_eq(begin("s"), 0);
+	see("f", "{\"name\":\"f\"}");
+	see("g", "{\"name\":\"g\"}");
+	finish("s");
+	for (int i = 0; i < 2; i++) {
+		cr_assert_eq(begin("s"), 0);
+		cr_expect_eq(see("f", "{\"name\":\"f\",\"outputSchema\":{}}"), MCP_PIN_CHANGED);
+		cr_expect_eq(pins.is_new, i == 0, "a file is not written twice for one change");
+		finish("s");
+	}
+	cr_expect_eq(trust(), 1);
+	cr_expect_eq(trust(), 0);
+	cr_assert_eq(begin("s"), 0);
+	cr_expect_eq(see("f", "{\"name\":\"f\",\"outputSchema\":{}}"), MCP_PIN_SAME);
+	/* It was not in the list of the changes. */
+	cr_expect_eq(see("g", "{\"name\":\"g\",\"description\":1}"), MCP_PIN_CHANGED);
+}
+
+Test(mcp_pins, a_tool_that_is_back_as_it_was_has_not_changed)
+{
+	cr_assert_eq(begin("s"), 0);
+	see("f", "{\"name\":\"f\"}");
+	finish("s");
+	cr_assert_eq(begin("s"), 0);
+	see("f", "{\"name\":\"f\",\"description\":\"x\"}");
+	finish("s");
+	cr_assert_eq(begin("s"), 0);
+	cr_expect_eq(see("f", "{\"name\":\"f\"}"), MCP_PIN_SAME);
+	cr_expect(pins.is_new);
+	finish("s");
+	cr_expect_eq(trust(), 0);
+}
+
+Test(mcp_pins, another_server_has_none)
+{
+	cr_assert_eq(begin("s"), 0);
+	see("f", "{\"name\":\"f\"}");
+	finish("s");
+	cr_assert_eq(begin("t"), 0);
+	cr_expect_eq(see("f", "{\"name\":\"f\",\"description\":\"x\"}"), MCP_PIN_NEW);
+}
+
+Test(mcp_pins, long_definitions_are_left_out)
+{
+	size_t size = MCP_PINS_TEXT_BYTES;
+	char *tool = malloc(size + 64);
+
+	memset(tool, 'x', size + 64);
+	memcpy(tool, "{\"name\":\"", strlen("{\"name\":\""));
+	memcpy(tool + size, "\"}", sizeof("\"}"));
+	cr_assert_eq(begin("s"), 0);
+	cr_expect_eq(see("long", tool), MCP_PIN_NEW);
+	cr_expect_eq(see("short", "{\"name\":\"short\"}"), MCP_PIN_NEW);
+	finish("s");
+	cr_expect_lt(written.size, (size_t)1024);
+	cr_assert_eq(begin("s"), 0);
+	cr_expect_eq(see("long", tool), MCP_PIN_SAME);
+	free(tool);
+}
+
+Test(mcp_pins, what_is_no_such_file_is_refused)
+{
+	static const char *const texts[] = {"[]", "{", "{}", "{\"server\":\"s\",\"tools\":[]}",
+		"{\"server\":7,\"tools\":{}}", "{\"server\":\"s\",\"tools\":{\"f\":{}}}",
+		"{\"server\":\"s\",\"tools\":{\"f\":{\"pin\":\"00\"}}}",
+		"{\"server\":\"s\",\"tools\":{\"f\":7}}"};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+		cr_expect_eq(read_text(texts[i]), MCP_PINS_E_WRONG, "%s", texts[i]);
+}
