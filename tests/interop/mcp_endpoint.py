@@ -67,7 +67,8 @@ class Handler(BaseHTTPRequestHandler):
             self.plain(400, b"what is that?", Content_Type="text/plain")
         elif endpoint.legacy and method != "initialize" and \
                 self.headers.get("Mcp-Session-Id") not in endpoint.sessions:
-            self.plain(404)
+            self.plain(endpoint.forgotten, b'{"jsonrpc":"2.0","error":{"code":-32000,"message":"No session"},"id":null}',
+                       Content_Type="application/json")
         elif "id" not in message or method is None:
             self.plain(202)
         elif endpoint.breaks_off and method == "tools/call":
@@ -80,7 +81,7 @@ class Handler(BaseHTTPRequestHandler):
         headers = {}
         if message["method"] == "initialize":
             endpoint.sessions.append(f"session-{len(endpoint.sessions)}")
-            headers["Mcp_Session_Id"] = endpoint.sessions[-1]
+            headers["Mcp_Session_Id"] = "forgotten" if endpoint.forgets else endpoint.sessions[-1]
         server.take(message)
         if not endpoint.streams:
             while one_id(one := server.messages.get()) != message["id"]:
@@ -119,6 +120,8 @@ class Endpoint:
         self.tools = mcp_server.TOOLS
         self.status = None       # (method, status): the next request with it gets that
         self.breaks_off = False  # calls end without a response
+        self.forgets = False     # it knows none of its sessions
+        self.forgotten = 404     # what a session that it does not know gets
         self.mute = None         # (method, …, seconds): requests with one of them wait for so long
         self.open = threading.Event()
         self.listeners = []      # (server, id) of subscriptions

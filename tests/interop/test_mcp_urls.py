@@ -6,6 +6,7 @@ import os
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import mcp_server
@@ -245,8 +246,10 @@ def test_a_certificate_that_nobody_vouches_for_is_refused(urls, tmp_path):
     assert not endpoint.requests, "no header of ours has left"
 
 
-def test_a_session_that_is_forgotten_is_begun_again_in_the_call(urls):
+@pytest.mark.parametrize("status", [404, 400])
+def test_a_session_that_is_forgotten_is_begun_again_in_the_call(urls, status):
     endpoint = urls.endpoint(era="legacy")
+    endpoint.forgotten = status
     with Caller(urls.start().url) as caller:
         urls.await_tools(caller)
         caller.invoke("add", {"a": 1})
@@ -310,8 +313,25 @@ def test_toolboxd_is_a_server_of_toolboxd(urls):
             caller.invoke("add", {"a": 2, "b": 3})["result"]["content"]
 
 
+@pytest.mark.parametrize("status", [404, 400])
+def test_a_server_that_forgets_each_session_at_once(urls, status):
+    endpoint = urls.endpoint(era="legacy")
+    endpoint.forgotten = status
+    with Caller(urls.start().url) as caller:
+        urls.await_tools(caller)
+        caller.invoke("add", {"a": 1})
+        begun = len(endpoint.sessions)
+        endpoint.status = ("tools/call", status)
+        endpoint.forgets = True
+        refused = caller.invoke("add", {"a": 1}, seconds=START_SECONDS)
+        assert refused["code"] == "tool_failed" and f"the status {status}" in refused["error"], refused
+        time.sleep(0.5)
+        assert len(endpoint.sessions) - begun < 20, f"it is not asked without end: {len(endpoint.sessions)}"
+
+
 REAL = """
 import sys
+import time
 from mcp.server.mcpserver import MCPServer
 server = MCPServer("real")
 

@@ -19,6 +19,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "json/number.h"
 #include "mcp/client/client.h"
 #include "mcp/client/events.h"
 #include "mcp/client/headers.h"
@@ -473,6 +474,31 @@ static bool is_awaited(const struct request *request)
 	return false;
 }
 
+/* Return whether the body of @request is the response to it. */
+static bool has_response(const struct request *request)
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	uint32_t at;
+	uint64_t id;
+
+	if (json_tape_read(
+		    &tape, request->body.data, request->body.size, JSON_DEPTH_DEFAULT, NULL) != 0 ||
+		json_type_at(&tape, 0) != JSON_OBJECT)
+		return false;
+	at = json_find(&tape, 0, "id");
+	return at != JSON_NONE && json_type_at(&tape, at) == JSON_NUMBER &&
+	       json_number_u64(&tape, at, &id) == 0 && id == request->id;
+}
+
+/* Return whether the server has forgotten the session of @request. Instead of 404 some answer 400, with an error that
+ * is no response to it. Only a call begins another session: one that is forgotten at once costs no more than that. */
+static bool has_lost_session(const struct request *request, long status)
+{
+	if (request->session == 0 || !is_awaited(request))
+		return false;
+	return status == 404 || (status == 400 && !has_response(request));
+}
+
 /* Return whether @request, which has ended, has events that can go on. */
 static bool can_resume(const struct request *request, CURLcode code)
 {
@@ -543,7 +569,7 @@ static int finish_request(struct http *http, struct request *request, CURLcode c
 			   is_type(request, "application/json") &&
 			   ((status >= 200 && status < 300) || is_refused);
 	uint64_t id = request->id;
-	bool is_forgotten = status == 404 && request->session != 0;
+	bool is_forgotten = has_lost_session(request, status);
 	int r = 0;
 
 	if (can_resume(request, code)) {
