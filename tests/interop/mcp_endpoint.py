@@ -14,8 +14,8 @@ class Answering(mcp_server.Server):
     """A server whose messages of one request go to its response."""
 
     def __init__(self, endpoint, legacy):
-        super().__init__(argparse.Namespace(legacy=legacy, tools=None, fault=None, exits_on_probe=False,
-                                            silent_probe=False))
+        super().__init__(argparse.Namespace(legacy=legacy, tools=None, fault=endpoint.fault, page=endpoint.page,
+                                            exits_on_probe=False, silent_probe=False))
         self.tools = endpoint.tools
         self.messages = queue.Queue()
 
@@ -29,6 +29,7 @@ def one_id(message):
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
 
     def log_message(self, *_):
         pass
@@ -120,6 +121,8 @@ class Endpoint:
         self.tools = mcp_server.TOOLS
         self.status = None       # (method, status): the next request with it gets that
         self.breaks_off = False  # calls end without a response
+        self.fault = None        # as of mcp_server.py
+        self.page = 5
         self.forgets = False     # it knows none of its sessions
         self.forgotten = 404     # what a session that it does not know gets
         self.mute = None         # (method, …, seconds): requests with one of them wait for so long

@@ -2,7 +2,7 @@
 """A server of the Model Context Protocol over stdio, of the standard library, for toolboxes of kind mcp.
 
     python3 mcp_server.py [--legacy] [--silent-probe] [--exits-on-probe] [--tools FILE] [--fault FAULT]
-                          [--seconds SECONDS] [--journal FILE]
+                          [--seconds SECONDS] [--journal FILE] [--page TOOLS]
 
 Each start adds a line with its process id to the file `starts` in the working folder.
 """
@@ -103,15 +103,16 @@ class Server:
                               "serverInfo": {"name": "test", "version": "1"}})
 
     def list(self, request):
-        """Pages of five tools."""
+        """Pages of five tools, or of so many."""
+        page = self.options.page
         if self.options.fault == "endless":
             self.answer(request, {"tools": self.tools[:1], "nextCursor": str(time.monotonic_ns())})
             return
         cursor = request.get("params", {}).get("cursor")
         first = int(base64.b64decode(cursor)) if cursor else 0
-        result = {"tools": self.tools[first:first + 5]}
-        if first + 5 < len(self.tools):
-            result["nextCursor"] = base64.b64encode(str(first + 5).encode()).decode()
+        result = {"tools": self.tools[first:first + page]}
+        if first + page < len(self.tools):
+            result["nextCursor"] = base64.b64encode(str(first + page).encode()).decode()
         if not self.legacy:
             result.update(ttlMs=3600000, cacheScope="private")
         self.answer(request, result)
@@ -278,6 +279,7 @@ def main():
     parser.add_argument("--exits-on-probe", action="store_true")
     parser.add_argument("--tools")
     parser.add_argument("--fault")
+    parser.add_argument("--page", type=int, default=5, help="how many tools a page has")
     parser.add_argument("--seconds", type=float, help="of the fault slow")
     parser.add_argument("--journal", help="where to write the methods that it is asked")
     with open("starts", "a", encoding="ascii") as file:

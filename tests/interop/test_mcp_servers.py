@@ -650,6 +650,19 @@ def test_a_server_with_thousands_of_tools(servers):
         assert any("1000 tools are more than the 2000" in one["why"] for one in told), told
 
 
+@pytest.mark.parametrize("page", [10000, 200])
+def test_a_server_with_ten_thousand_tools(servers, page):
+    servers.add("box", "--tools", "tools.json", "--page", str(page))
+    (servers.folder.parent / "box" / "tools.json").write_text(json.dumps(
+        [{"name": f"tool_{number}", "inputSchema": {"type": "object"}} for number in range(9999)]
+        + mcp_server.TOOLS[:1]))
+    with Caller(servers.start({"limits": {"tools": 10000, "frame_bytes": 16 << 20}}).url) as caller:
+        assert len(servers.await_tools(caller)) == 10000
+        assert caller.call("ovos.tools.status")["not_offered"] == []
+        answer = caller.invoke("add", {"a": 1}, seconds=START_SECONDS)
+        assert answer["result"]["structured"] == {"sum": 2}
+
+
 @pytest.mark.parametrize("era", ERAS)
 def test_clients_of_mcp_get_the_blocks_as_the_server_sent_them(servers, era):
     servers.add("box")

@@ -329,6 +329,40 @@ def test_a_server_that_forgets_each_session_at_once(urls, status):
         assert len(endpoint.sessions) - begun < 20, f"it is not asked without end: {len(endpoint.sessions)}"
 
 
+@pytest.mark.parametrize("page", [10000, 200])
+def test_a_server_with_ten_thousand_tools(urls, page):
+    endpoint = urls.endpoint(form="json")
+    endpoint.page = page
+    endpoint.tools = [{"name": f"tool_{number}", "inputSchema": {"type": "object"}} for number in range(9999)]
+    endpoint.tools += mcp_server.TOOLS[:1]
+    with Caller(urls.start({"limits": {"tools": 10000, "frame_bytes": 16 << 20}}).url) as caller:
+        assert len(urls.await_tools(caller)) == 10000
+        answer = caller.invoke("add", {"a": 1}, seconds=START_SECONDS)
+        assert answer["result"]["structured"] == {"sum": 2}
+
+
+def test_a_list_that_never_ends(urls):
+    urls.endpoint(form="json").fault = "endless"
+    with Caller(urls.start().url) as caller:
+        assert list(urls.await_tools(caller)) == ["add"]
+        told = caller.call("ovos.tools.status")["not_offered"]
+        assert any("1000 pages" in one["why"] for one in told), told
+
+
+@pytest.mark.parametrize("form", ["json", "events"])
+def test_a_result_of_100_mb_costs_its_call(urls, form):
+    urls.endpoint(form=form)
+    with Caller(urls.start().url) as caller:
+        urls.await_tools(caller)
+        before = caller.invoke("add", {"a": 1}, seconds=START_SECONDS)
+        assert before["result"]["structured"] == {"sum": 2}
+        pid = children(urls.service.daemon.hosts()[0])[0]
+        answer = caller.invoke("large", {"bytes": 100_000_000}, seconds=60 * SLOWNESS)
+        assert answer["code"] == "tool_failed" and "it has sent too much" in answer["error"], answer
+        assert caller.invoke("add", {"a": 1}, seconds=START_SECONDS)["result"]["structured"] == {"sum": 2}
+        assert children(urls.service.daemon.hosts()[0])[0] == pid, "its host goes on"
+
+
 REAL = """
 import sys
 import time
