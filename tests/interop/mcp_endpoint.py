@@ -43,7 +43,23 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def do_GET(self):
-        self.plain(405)
+        """The events of a call after those that were sent."""
+        endpoint = self.server.endpoint
+        if not endpoint.polled or not self.headers.get("Last-Event-ID"):
+            self.plain(405)
+            return
+        endpoint.polls -= 1
+        self.answer(endpoint, endpoint.polled)
+
+    def end_early(self, endpoint, message):
+        """Number the events, ask for a wait, and end them without a response."""
+        endpoint.polled = message
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Connection", "close")
+        self.end_headers()
+        self.close_connection = True
+        self.wfile.write(b"id: 7\nretry: 1\ndata:\n\n")
 
     def do_DELETE(self):
         self.server.endpoint.deleted.append(self.headers.get("Mcp-Session-Id"))
@@ -78,6 +94,9 @@ class Handler(BaseHTTPRequestHandler):
             self.answer(endpoint, message)
 
     def answer(self, endpoint, message):
+        if endpoint.polls and message["method"] == "tools/call":
+            self.end_early(endpoint, message)
+            return
         server = Answering(endpoint, endpoint.legacy)
         headers = {}
         if message["method"] == "initialize":
@@ -121,6 +140,8 @@ class Endpoint:
         self.tools = mcp_server.TOOLS
         self.status = None       # (method, status): the next request with it gets that
         self.breaks_off = False  # calls end without a response
+        self.polls = 0           # how often the events of a call end early
+        self.polled = None       # the last call whose events did
         self.fault = None        # as of mcp_server.py
         self.page = 5
         self.forgets = False     # it knows none of its sessions

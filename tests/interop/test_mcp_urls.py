@@ -363,6 +363,24 @@ def test_a_result_of_100_mb_costs_its_call(urls, form):
         assert children(urls.service.daemon.hosts()[0])[0] == pid, "its host goes on"
 
 
+def test_events_that_end_early_go_on_until_the_response_or_the_deadline(urls):
+    endpoint = urls.endpoint(era="legacy")
+    with Caller(urls.start().url) as caller:
+        urls.await_tools(caller)
+        endpoint.polls = 3
+        assert caller.invoke("add", {"a": 1}, seconds=START_SECONDS)["result"]["structured"] == {"sum": 2}
+        assert endpoint.polls == 0 and len(endpoint.headers_of("tools/call")) == 1, "it is sent once"
+        endpoint.polls = 1000000
+        assert caller.invoke("add", {"a": 1}, timeout_ms=int(1000 * SLOWNESS))["code"] == "timeout"
+        time.sleep(0.3)  # for a request that is on its way
+        left = endpoint.polls
+        assert 1000000 - left <= 1 + 10 * SLOWNESS, "a wait of 100 ms is the least"
+        time.sleep(0.5)
+        assert endpoint.polls == left, "nobody asks after the end"
+        endpoint.polls = 0
+        assert caller.invoke("add", {"a": 1}, seconds=START_SECONDS)["result"]["structured"] == {"sum": 2}
+
+
 REAL = """
 import sys
 import time

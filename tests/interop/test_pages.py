@@ -11,8 +11,11 @@ from pathlib import Path
 import manifests
 import pages
 import pytest
+from caller import Caller
 from http_peer import port_of
-from processes import ROOT, SLOWNESS, TOOLBOXCTL, TOOLBOXD, environment, write_configuration
+from mcp_endpoint import Endpoint
+from processes import ROOT, SLOWNESS, TOOLBOXCTL, TOOLBOXD, environment, until, write_configuration
+from test_mcp_clients import INSTALLED, NODE, needs
 from test_mcp_stdio import Server
 
 # The programs of the tests come first, then the interpreter that has ovos-bus-client.
@@ -105,6 +108,60 @@ def test_agents_by_a_line_of_a_configuration(launch, tmp_path):
         with Server(tmp_path / f"{number}", *args, bus=None if "--standalone" in args else service.url) as one:
             names = {tool["name"] for tool in one.ask("tools/list")["result"]["tools"]}
             assert names & {"add", "math_tools__add"}, (args, names)
+
+
+NPX = """#!/bin/sh
+[ "$1 $2" = "-y @modelcontextprotocol/server-filesystem" ] || exit 2
+exec '{node}' '{package}/dist/index.js' "$3"
+"""
+
+
+@needs("@modelcontextprotocol/server-filesystem")
+def test_mcp(launch, tmp_path):
+    """The commands and manifests of docs/mcp.md, with the servers that they name: npx has its package here, and the
+    url is that of a server of the tests."""
+    programs, music, folder = tmp_path / "bin", tmp_path / "music", tmp_path / "toolbox.d"
+    for one in (programs, music, folder):
+        one.mkdir()
+    (music / "song.txt").write_text("la la")
+    (programs / "npx").write_text(NPX.format(node=NODE, package=INSTALLED / "@modelcontextprotocol/server-filesystem"))
+    (programs / "npx").chmod(0o755)
+    (tmp_path / "music.key").write_text("key\n")
+    (tmp_path / "tools.token").write_text("token\n")
+    endpoint = Endpoint(token="token")
+    env = environment(tmp_path / "mcp", PATH=f"{programs}:{PATH}")
+
+    def here(text):
+        for there, place in {"/srv/music": str(music), "https://tools.example/mcp": endpoint.url,
+                             "https://lights.example/mcp": endpoint.url, "/etc/toolboxd": str(tmp_path)}.items():
+            text = text.replace(there, place)
+        return text
+
+    try:
+        (folder / "music.json").write_text(here(block("mcp.md", "json", '"exclude"')))
+        (folder / "tools.json").write_text(here(block("mcp.md", "json", '"headers"')))
+        service = launch({}, [folder], env={"PATH": env["PATH"]})
+        env["TOOLBOXD_BUS"] = service.url
+        new, *others = re.findall(r"^    (toolboxctl (?:new|list|status|check) ?.*?)(?:   .*)?$",
+                                  (ROOT / "docs" / "mcp.md").read_text(), re.M)
+        assert len(others) == 5
+        with Caller(service.url) as caller:
+            until(lambda: len(caller.call("ovos.tools.status")["toolboxes"]) == 2, 60 * SLOWNESS, "both servers asked")
+            risk = caller.call("ovos.tools.get", {"name": "read_file", "toolbox_id": "music"})["risk"]
+            names = {tool["name"] for tool in caller.call("ovos.tools.list")["tools"]
+                     if tool["toolbox_id"] == "music"}
+        assert risk == "read" and "list_directory" in names and not names & {"write_file", "move_file"}
+        cwd = f"cd {tmp_path / 'mcp'}; "
+        printed = type_block(cwd + here(new), env)
+        assert printed.returncode == 0 and "read_file" in printed.stdout, printed
+        endpoint.token = None
+        for line in others:
+            printed = type_block(cwd + here(line).replace("FILE", "music/music.json"), env)
+            assert printed.returncode == 0 and printed.stdout, (line, printed)
+        made = json.loads((tmp_path / "mcp" / "music" / "music.json").read_text())
+        assert made["mcp"]["command"][0] == "npx" and made["tools"]["read_file"] == {"risk": "read"}
+    finally:
+        endpoint.close()
 
 
 # What a machine under test lacks: the journal, the manager of services, and the right to ask it.
