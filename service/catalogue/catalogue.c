@@ -26,8 +26,8 @@
 struct owner {
 	struct toolbox *toolbox;
 	size_t first_tool;
-	size_t n_tools;          /* offered */
-	const char *disabled_by; /* borrowed; why none of its tools is offered, or NULL */
+	size_t n_tools;    /* offered */
+	char *disabled_by; /* why none of its tools is offered, or NULL */
 	size_t kept_for; /* 0, or from 1 the number of the failure that keeps its last good version */
 };
 
@@ -376,8 +376,10 @@ void catalogue_free(struct catalogue *catalogue)
 {
 	if (!catalogue)
 		return;
-	for (size_t i = 0; i < catalogue->n_owners; i++)
+	for (size_t i = 0; i < catalogue->n_owners; i++) {
 		package_unref(catalogue->owners[i].toolbox->package);
+		free(catalogue->owners[i].disabled_by);
+	}
 	for (size_t i = 0; i < catalogue->n_held; i++)
 		package_unref(catalogue->held[i]);
 	free(catalogue->held);
@@ -572,12 +574,17 @@ const struct package *catalogue_held(const struct catalogue *catalogue, size_t i
 	return catalogue->held[index];
 }
 
-void catalogue_disable(struct catalogue *catalogue, const char *toolbox_id, const char *reason)
+int catalogue_disable(struct catalogue *catalogue, const char *toolbox_id, const char *reason)
 {
 	long at = catalogue_find_toolbox(catalogue, toolbox_id, strlen(toolbox_id));
+	char *copy = strdup(reason);
 
 	check(at >= 0 && catalogue->owners[at].n_tools == 0);
-	catalogue->owners[at].disabled_by = reason;
+	if (!copy)
+		return -ENOMEM;
+	free(catalogue->owners[at].disabled_by);
+	catalogue->owners[at].disabled_by = copy;
+	return 0;
 }
 
 const char *catalogue_disabled_by(const struct catalogue *catalogue, size_t index)

@@ -10,6 +10,7 @@
 #include "loader/described.h"
 #include "loader/members.h"
 #include "loader/sandbox_max.h"
+#include "loader/server_list.h"
 #include "loader/settings.h"
 #include "loader/tool_settings.h"
 #include "manifest/manifest.h"
@@ -133,7 +134,9 @@ static int keep_last_good(struct load_jobs *jobs)
 		struct load_job *job = jobs->items[i];
 		struct sandbox_refusal refusal;
 
-		if (job->toolbox || job->problems.n_errors == 0 || !job->previous ||
+		if (job->problems.n_errors > 0 && !job->package && !job->id)
+			r = server_list_keep(job);
+		if (r < 0 || job->toolbox || job->problems.n_errors == 0 || !job->previous ||
 			sandbox_max_refuses(jobs->options.config, job->previous, &refusal))
 			continue;
 		job->is_kept = true;
@@ -254,8 +257,8 @@ static int add_filtered_tools(
 		of_all = n_left_out++ == 0 || strcmp(of_all, reason) == 0 ? reason : mixed;
 		r = catalogue_add_skipped(catalogue, toolbox->id, name, reason);
 	}
-	if (n_left_out > 0 && n_left_out == toolbox->n_tools)
-		catalogue_disable(catalogue, toolbox->id, of_all);
+	if (r == 0 && n_left_out > 0 && n_left_out == toolbox->n_tools)
+		r = catalogue_disable(catalogue, toolbox->id, of_all);
 	return r;
 }
 
@@ -278,8 +281,8 @@ static int add_filtered(const struct load_jobs *jobs, struct catalogue *catalogu
 					 !config_toolbox_is_enabled(config, toolbox->entry_point)
 				 ? "its toolbox is not enabled"
 				 : settings_refusal(config, toolbox->id, NULL);
-		catalogue_disable(catalogue, toolbox->id, reason);
-		r = catalogue_add_skipped(catalogue, toolbox->id, NULL, reason);
+		r = catalogue_disable(catalogue, toolbox->id, reason);
+		r = r ? r : catalogue_add_skipped(catalogue, toolbox->id, NULL, reason);
 	}
 	return r;
 }
@@ -374,13 +377,15 @@ static bool offers(void *config, const char *toolbox_id, const char *name)
 struct catalogue *assemble_catalogue(struct load_jobs *jobs, const struct folders_listing *listing)
 {
 	cleanup(catalogue_cleanup) struct catalogue *catalogue = NULL;
-	cleanup_free struct toolbox **toolboxes = calloc(jobs->n_items + 1, sizeof(*toolboxes));
+	cleanup_free struct toolbox **toolboxes = NULL;
 	size_t n_toolboxes = 0;
 
-	if (!toolboxes)
-		return NULL;
 	note_checked(jobs);
 	if (refuse_duplicates(jobs) < 0 || keep_last_good(jobs) < 0)
+		return NULL;
+	/* There is a job for each that is kept. */
+	toolboxes = calloc(jobs->n_items + 1, sizeof(*toolboxes));
+	if (!toolboxes)
 		return NULL;
 	refuse_too_many(jobs);
 	for (size_t i = 0; i < jobs->n_items; i++)
