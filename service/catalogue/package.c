@@ -252,6 +252,8 @@ int package_compare_loads(const struct package *left, const struct package *righ
 
 	if (order == 0 && left->kind != KIND_NATIVE)
 		order = strcmp(left->file, right->file);
+	if (order == 0 && left->kind != KIND_NATIVE)
+		order = strcmp(left->id, right->id);
 	if (order == 0 && left->kind == KIND_NATIVE)
 		order = strcmp(left->library.path, right->library.path);
 	return order != 0 ? order : toolbox_sandbox_compare(&left->sandbox, &right->sandbox);

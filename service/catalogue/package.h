@@ -62,6 +62,7 @@ struct package {
 		*bin;         /* borrowed; where it goes without references; NULL: freed at once */
 	struct package *next; /* in the bin */
 	char *id;             /* id of its processes and of its settings in the configuration */
+	bool is_entry;        /* it is one of those of its file, a list of servers */
 	enum toolbox_kind kind;
 
 	/* the manifest */

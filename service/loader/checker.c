@@ -8,6 +8,7 @@
 
 #include "host/host.h"
 #include "json/reader.h"
+#include "util/array.h"
 #include "util/environment.h"
 
 /* Hosts at the same time. */
@@ -40,7 +41,8 @@ struct checker {
 	struct loop *loop;
 	struct check_target *targets;
 	size_t n_targets;
-	struct check_batch *batches; /* that wait; they never overlap, so there is room for all */
+	struct check_batch
+		*batches; /* that wait; they never overlap, so there is room for n_targets */
 	size_t n_batches;
 	struct check_host hosts[CHECKER_HOSTS_MAX];
 	struct loop_timer work;
@@ -297,7 +299,7 @@ static void work(void *data)
 /* ── for the owner ───────────────────────────────────────────────────────────────────────────── */
 
 int checker_new(struct loop *loop, const char *host_program, const struct config *config,
-	size_t n_max, struct checker **ret_checker)
+	struct checker **ret_checker)
 {
 	cleanup(checker_cleanup) struct checker *checker = calloc(1, sizeof(*checker));
 
@@ -308,10 +310,7 @@ int checker_new(struct loop *loop, const char *host_program, const struct config
 	checker->config = config;
 	for (size_t i = 0; i < CHECKER_HOSTS_MAX; i++)
 		checker->hosts[i].checker = checker;
-	checker->targets = calloc(n_max + 1, sizeof(*checker->targets));
-	checker->batches = calloc(n_max + 1, sizeof(*checker->batches));
-	if (!checker->targets || !checker->batches ||
-		loop_timer_init(&checker->work, loop, work, checker) < 0)
+	if (loop_timer_init(&checker->work, loop, work, checker) < 0)
 		return -ENOMEM;
 	*ret_checker = take_ptr(checker);
 	return 0;
@@ -329,9 +328,13 @@ void checker_free(struct checker *checker)
 	free(checker);
 }
 
-void checker_add(struct checker *checker, struct package *package, void *item)
+int checker_add(struct checker *checker, struct package *package, void *item)
 {
+	if (array_grow(checker->targets, checker->n_targets) < 0 ||
+		array_grow(checker->batches, checker->n_targets) < 0)
+		return -ENOMEM;
 	checker->targets[checker->n_targets++] = (struct check_target){package, item};
+	return 0;
 }
 
 void checker_start(struct checker *checker, checker_refused_function refused,
@@ -341,7 +344,9 @@ void checker_start(struct checker *checker, checker_refused_function refused,
 	checker->described = described;
 	checker->done = done;
 	checker->data = data;
-	qsort(checker->targets, checker->n_targets, sizeof(*checker->targets), compare_targets);
+	if (checker->n_targets > 0)
+		qsort(checker->targets, checker->n_targets, sizeof(*checker->targets),
+			compare_targets);
 	for (size_t i = 0; i < checker->n_targets; i++) {
 		if (i == 0 || compare_targets(&checker->targets[i - 1], &checker->targets[i]) != 0)
 			checker->batches[checker->n_batches++] = (struct check_batch){i, 0};

@@ -38,16 +38,16 @@ typedef void (*checker_described_function)(void *item, const char *described, si
  * may free the checker. */
 typedef void (*checker_done_function)(void *data);
 
-/* Make a checker for at most @n_max packages. @host_program and @config must outlive it. 0 or
+/* Make a checker. @host_program and @config must outlive it. 0 or
  * -ENOMEM. */
 int checker_new(struct loop *loop, const char *host_program, const struct config *config,
-	size_t n_max, struct checker **ret_checker);
+	struct checker **ret_checker);
 
 /* Free the checker, which may be NULL. Its hosts end, and no handler is called. */
 void checker_free(struct checker *checker);
 
-/* Add @package (borrowed) to those that are checked; the handlers receive @item. */
-void checker_add(struct checker *checker, struct package *package, void *item);
+/* Add @package (borrowed) to those that are checked; the handlers receive @item. 0 or -ENOMEM. */
+int checker_add(struct checker *checker, struct package *package, void *item);
 
 /* Begin: from the loop, call @described and @refused for some packages, then @done once. */
 void checker_start(struct checker *checker, checker_refused_function refused,

@@ -69,13 +69,18 @@ static int compare_path_with_file(const void *path, const void *package)
 int load_jobs_find_previous(struct load_jobs *jobs)
 {
 	const struct catalogue *previous = jobs->options.previous;
-	size_t n_packages = previous ? catalogue_n_toolboxes(previous) : 0;
-	cleanup_free struct package **packages = calloc(n_packages + 1, sizeof(struct package *));
+	size_t n_toolboxes = previous ? catalogue_n_toolboxes(previous) : 0;
+	cleanup_free struct package **packages = calloc(n_toolboxes + 1, sizeof(struct package *));
+	size_t n_packages = 0;
 
 	if (!packages)
 		return -ENOMEM;
-	for (size_t i = 0; i < n_packages; i++)
-		packages[i] = catalogue_toolbox(previous, i, NULL, NULL)->package;
+	for (size_t i = 0; i < n_toolboxes; i++) {
+		struct package *package = catalogue_toolbox(previous, i, NULL, NULL)->package;
+
+		if (!package->is_entry)
+			packages[n_packages++] = package;
+	}
 	qsort(packages, n_packages, sizeof(*packages), compare_files);
 	for (size_t i = 0; i < jobs->n_items; i++) {
 		struct package **found = bsearch(jobs->items[i]->path, packages, n_packages,

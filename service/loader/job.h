@@ -65,7 +65,8 @@ void load_jobs_drop(struct load_jobs *jobs);
 /* Append a job for the file or folder at @path (copied). NULL without memory. */
 struct load_job *load_jobs_add(struct load_jobs *jobs, const char *path, bool is_folder);
 
-/* Set job->previous of each job to the package of its file in the previous catalogue. 0 or -ENOMEM. */
+/* Set job->previous of each job to the package of its file, unless that is one of several, in the
+ * previous catalogue. 0 or -ENOMEM. */
 int load_jobs_find_previous(struct load_jobs *jobs);
 
 /* Whether a job offers a toolbox called @id. */

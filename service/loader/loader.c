@@ -17,6 +17,7 @@
 #include "loader/members.h"
 #include "loader/pins.h"
 #include "loader/sandbox_max.h"
+#include "loader/server_list.h"
 #include "loader/settings.h"
 #include "loader/tool_settings.h"
 #include "loader/writable.h"
@@ -192,7 +193,7 @@ static int begin_library(struct load_job *job)
 			: -ENOENT;
 
 	if (r == -ENOENT)
-		checker_add(job->jobs->checker, job->package, job);
+		r = checker_add(job->jobs->checker, job->package, job);
 	return r == -ENOMEM ? r : 0;
 }
 
@@ -211,8 +212,7 @@ static int begin_server(struct load_job *job)
 	if (r != -ENOENT)
 		return r;
 	if (!jobs->options.defers && (!jobs->options.defers_servers || job->previous)) {
-		checker_add(jobs->checker, job->package, job);
-		return 0;
+		return checker_add(jobs->checker, job->package, job);
 	}
 	jobs->has_deferred = true;
 	job->toolbox = NULL;
@@ -230,22 +230,12 @@ static bool can_keep(struct loader *loader, const struct load_job *job)
 	       is_unchanged(loader, job->previous);
 }
 
-static int begin_file(struct loader *loader, struct load_job *job)
+/* Go on with @package, which was read for @job. 0 or a negative errno. */
+static int begin_package(struct load_job *job, struct package *package)
 {
-	const struct config *config = loader->jobs.options.config;
-	struct package *package;
+	const struct config *config = job->jobs->options.config;
 	int r;
 
-	if (dropin_folders_is_overlay(job))
-		return 0;
-	if (can_keep(loader, job)) {
-		load_job_set_package(job, package_ref(job->previous));
-		check_sandbox(job);
-		return 0;
-	}
-	r = manifest_read(loader->jobs.reader, job->path, &package, &job->problems);
-	if (r != 0)
-		return r < 0 ? r : 0;
 	load_job_set_package(job, package);
 	r = settings_apply(config, package);
 	if (r < 0 || !check_sandbox(job))
@@ -258,6 +248,60 @@ static int begin_file(struct loader *loader, struct load_job *job)
 	if (package->kind == KIND_MCP)
 		return begin_server(job);
 	return package->library.path ? begin_library(job) : 0;
+}
+
+/* Take the server @entry of the file of @list, which is a job of its own. 0 or a negative errno. */
+static int begin_entry(struct load_job *list, const struct mcp_server_entry *entry)
+{
+	struct load_job *job = load_jobs_add(list->jobs, list->path, false);
+	struct package *package;
+	int r;
+
+	if (!job || !(job->id = strdup(entry->id)))
+		return -ENOMEM;
+	job->previous = server_list_find(job);
+	r = server_list_read(job, entry, &package);
+	if (r != 0)
+		return r < 0 ? r : 0;
+	if (job->previous && !list->jobs->options.asks_servers && pins_hold(job->previous) &&
+		server_list_is_same(job, package)) {
+		package_unref(package);
+		load_job_set_package(job, package_ref(job->previous));
+		check_sandbox(job);
+		return 0;
+	}
+	return begin_package(job, package);
+}
+
+/* Take the servers of the file of @job, which was just read as a list of them. 0 or a negative errno. */
+static int begin_list(struct loader *loader, struct load_job *job)
+{
+	cleanup(mcp_server_entries_deinit) struct mcp_server_entries entries = {0};
+	int r = manifest_read_servers(loader->jobs.reader, &entries, &job->problems);
+
+	for (size_t i = 0; r == 0 && i < entries.n_items && !loader->is_abandoned; i++)
+		r = begin_entry(job, &entries.items[i]);
+	return r < 0 ? r : 0;
+}
+
+static int begin_file(struct loader *loader, struct load_job *job)
+{
+	struct package *package;
+	int r;
+
+	if (dropin_folders_is_overlay(job))
+		return 0;
+	if (can_keep(loader, job)) {
+		load_job_set_package(job, package_ref(job->previous));
+		check_sandbox(job);
+		return 0;
+	}
+	r = manifest_read(loader->jobs.reader, job->path, &package, &job->problems);
+	if (r == MANIFEST_IS_LIST)
+		return begin_list(loader, job);
+	if (r != 0)
+		return r < 0 ? r : 0;
+	return begin_package(job, package);
 }
 
 /* 0 or a negative errno. */
@@ -406,8 +450,8 @@ static int add_file(struct loader *loader, const char *path, bool is_folder)
 	return load_jobs_add(&loader->jobs, path, is_folder) ? 0 : -ENOMEM;
 }
 
-static int new_loader(struct loop *loop, const struct loader_options *options, size_t n_jobs,
-	struct loader **ret_loader)
+static int new_loader(
+	struct loop *loop, const struct loader_options *options, struct loader **ret_loader)
 {
 	cleanup(loader_cleanup) struct loader *loader = calloc(1, sizeof(*loader));
 	int r;
@@ -422,8 +466,7 @@ static int new_loader(struct loop *loop, const struct loader_options *options, s
 	manifest_reader_limit_checks(loader->jobs.reader, options->config->limits.check_ms);
 	manifest_reader_limit_tools(loader->jobs.reader, options->config->limits.tools);
 	manifest_reader_bound(loader->jobs.reader, &loader->is_abandoned, TOOLS_MS_MAX);
-	r = checker_new(
-		loop, options->host_program, options->config, n_jobs, &loader->jobs.checker);
+	r = checker_new(loop, options->host_program, options->config, &loader->jobs.checker);
 	if (r < 0)
 		return r;
 	*ret_loader = take_ptr(loader);
@@ -452,7 +495,7 @@ int loader_start(struct loop *loop, const struct loader_options *options,
 	int r = folders_list((const char *const *)folders->items, folders->n_items, &listing);
 
 	if (r == 0)
-		r = new_loader(loop, options, listing.n_entries, &loader);
+		r = new_loader(loop, options, &loader);
 	for (size_t i = 0; r == 0 && i < listing.n_entries; i++)
 		r = add_file(loader, listing.entries[i].path, listing.entries[i].is_folder);
 	if (r == 0) {
@@ -533,7 +576,7 @@ int loader_start_files(struct loop *loop, const struct loader_options *options,
 
 	for (size_t i = 0; r == 0 && i < n_files; i++)
 		r = expand_path(files[i], &paths);
-	r = r ? r : new_loader(loop, options, 2 * paths.n_items, &loader);
+	r = r ? r : new_loader(loop, options, &loader);
 	for (size_t i = 0; r == 0 && i < paths.n_items; i++)
 		r = add_given(loader, paths.items[i]);
 	if (r == 0)

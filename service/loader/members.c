@@ -285,9 +285,7 @@ static int ask(struct load_job *job, const struct buffer *left_out)
 	describe_cache_key(job->package, job->key);
 	job->asked_ns = stamp_now_ns();
 	r = set_left_out(job->package, left_out);
-	if (r == 0)
-		checker_add(jobs->checker, job->package, job);
-	return r;
+	return r ? r : checker_add(jobs->checker, job->package, job);
 }
 
 int members_begin(struct load_job *job)

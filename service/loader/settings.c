@@ -157,18 +157,86 @@ static int gather_by_entry_points(const struct config *config, struct package *p
 
 /* ── all of it ───────────────────────────────────────────────────────────────────────────────── */
 
-/* Let the pin of the settings @text, a JSON object, replace that of the manifest. 0 or -ENOMEM. */
-static int override_pin(const char *text, struct package *package)
+/* Return the value of a list of names: that at @value if it is one, else @closed. */
+static const char *list_text(
+	const struct json_tape *tape, uint32_t value, const char *closed, struct buffer *out)
+{
+	bool is_list = json_type_at(tape, value) == JSON_ARRAY;
+
+	for (uint32_t at = is_list ? json_first(tape, value) : 0;
+		is_list && at < json_end(tape, value); at = json_next(tape, at))
+		is_list = json_type_at(tape, at) == JSON_STRING;
+	if (!is_list)
+		return closed;
+	json_write_compact(out, tape, value);
+	return buffer_terminate(out);
+}
+
+/* Let the lists of the settings @tape replace those of the rules of @package. One that cannot be read offers
+ * nothing. 0 or -ENOMEM. */
+static int override_rules(const struct json_tape *tape, struct package *package)
+{
+	static const struct {
+		const char *key;
+		const char *closed;
+	} lists[] = {{"include", "[\"\"]"}, {"exclude", "[\"*\"]"}};
+	cleanup(json_tape_cleanup) struct json_tape own = {0};
+	cleanup(buffer_deinit) struct buffer out = {0};
+	char *rules;
+
+	if (json_tape_read(&own, package->mcp.rules, strlen(package->mcp.rules), JSON_DEPTH_DEFAULT,
+		    NULL) != 0)
+		return -ENOMEM;
+	buffer_append_char(&out, '{');
+	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++) {
+		uint32_t value = json_find(tape, 0, lists[i].key);
+		cleanup(buffer_deinit) struct buffer list = {0};
+		const char *text =
+			value == JSON_NONE ? NULL : list_text(tape, value, lists[i].closed, &list);
+
+		if (value != JSON_NONE && !text)
+			return -ENOMEM;
+		if (text)
+			buffer_printf(
+				&out, "%s\"%s\":%s", out.size > 1 ? "," : "", lists[i].key, text);
+	}
+	for (uint32_t key = json_first(&own, 0); key < json_end(&own, 0);
+		key = json_next_key(&own, key)) {
+		cleanup_free char *name = json_string_dup(&own, key, NULL);
+
+		if (!name)
+			return -ENOMEM;
+		if (json_find(tape, 0, name) == JSON_NONE || strcmp(name, "tools") == 0)
+			write_member(&out, &own, key);
+	}
+	buffer_append_char(&out, '}');
+	rules = buffer_take(&out, NULL);
+	if (!rules)
+		return -ENOMEM;
+	free(package->mcp.rules);
+	package->mcp.rules = rules;
+	return 0;
+}
+
+/* Let the choices of the settings @text, a JSON object, replace those of the manifest of a server. A risk
+ * that is none is the highest. 0 or -ENOMEM. */
+static int override_choices(const char *text, struct package *package)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	uint32_t pin;
+	uint32_t risk;
 
 	if (json_tape_read(&tape, text, strlen(text), JSON_DEPTH_DEFAULT, NULL) != 0)
 		return -ENOMEM;
 	pin = json_find(&tape, 0, "pin");
+	risk = json_find(&tape, 0, "risk");
 	if (pin != JSON_NONE)
 		package->mcp.pin = manifest_pin_mode(&tape, pin);
-	return 0;
+	if (risk != JSON_NONE)
+		package->risk = tool_risk_at(&tape, risk);
+	if (risk != JSON_NONE && package->risk == TOOL_UNRATED)
+		package->risk = TOOL_EXECUTE;
+	return override_rules(&tape, package);
 }
 
 static int apply(const struct config_toolbox *settings, struct package *package)
@@ -182,7 +250,7 @@ static int apply(const struct config_toolbox *settings, struct package *package)
 	if (r < 0 || !settings->config)
 		return r;
 	if (package->kind == KIND_MCP)
-		r = override_pin(settings->config, package);
+		r = override_choices(settings->config, package);
 	else if (kind_facts(package->kind)->describes_tools &&
 		 !kind_facts(package->kind)->has_members)
 		r = merge_config(package, settings->config);

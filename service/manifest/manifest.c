@@ -19,6 +19,7 @@
 #include "manifest/published.h"
 #include "manifest/python.h"
 #include "manifest/tool.h"
+#include "util/paths.h"
 #include "util/clock.h"
 #include "util/digest.h"
 #include "util/file.h"
@@ -603,9 +604,30 @@ int manifest_read(struct manifest_reader *reader, const char *path, struct packa
 
 	if (r != 0)
 		return r;
+	if (mcp_is_server_list(&reader->tape))
+		return MANIFEST_IS_LIST;
 	return json_type_at(&reader->tape, 0) == JSON_ARRAY
 		       ? read_array(reader, path, ret_package, problems)
 		       : read_manifest(reader, path, ret_package, problems);
+}
+
+int manifest_read_servers(struct manifest_reader *reader, struct mcp_server_entries *ret_entries,
+	struct diagnostics *problems)
+{
+	cleanup_free char *home = paths_home();
+	int r = mcp_server_entries_read(&reader->tape, home ? home : "/", ret_entries);
+
+	if (r == -EINVAL) {
+		diagnose_at(problems, DIAGNOSTIC_ERROR, &reader->tape, "/mcpServers",
+			"must be an object, with a member for each server");
+		return MANIFEST_E_REFUSED;
+	}
+	if (r == 0 && ret_entries->n_more > 0)
+		diagnose(problems, DIAGNOSTIC_ERROR, &reader->tape,
+			json_find(&reader->tape, 0, "mcpServers"),
+			"has more than %d servers; %zu are left out", MCP_SERVERS_MAX,
+			ret_entries->n_more);
+	return r;
 }
 
 int manifest_read_text(struct manifest_reader *reader, const char *path, const char *text,

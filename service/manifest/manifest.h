@@ -10,6 +10,7 @@
 #include "catalogue/package.h"
 #include "catalogue/toolbox.h"
 #include "manifest/diagnose.h"
+#include "mcp/client/servers.h"
 #include "util/cleanup.h"
 
 /*
@@ -53,14 +54,20 @@ void manifest_reader_free(struct manifest_reader *reader);
 /* Positive results. */
 enum manifest_status {
 	MANIFEST_E_REFUSED = 1, /* at least one error is among the problems */
+	MANIFEST_IS_LIST,       /* it is a list of servers (mcp/client/servers.h) */
 };
 
 /*
  * Read the manifest at @path (its name ends in ".json"; the stem is the default id). Returns 0 with
- * *ret_package owned by the caller (one reference), MANIFEST_E_REFUSED, -ENOMEM, or -ECANCELED
- * (manifest_reader_bound). @problems may hold warnings in any case.
+ * *ret_package owned by the caller (one reference), MANIFEST_E_REFUSED, MANIFEST_IS_LIST, -ENOMEM, or
+ * -ECANCELED (manifest_reader_bound). @problems may hold warnings in any case.
  */
 int manifest_read(struct manifest_reader *reader, const char *path, struct package **ret_package,
+	struct diagnostics *problems);
+
+/* After MANIFEST_IS_LIST: read the servers of that file, whose texts of manifests are for
+ * manifest_read_text(), into the zeroed @ret_entries. 0, MANIFEST_E_REFUSED, or -ENOMEM. */
+int manifest_read_servers(struct manifest_reader *reader, struct mcp_server_entries *ret_entries,
 	struct diagnostics *problems);
 
 /*

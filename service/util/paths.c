@@ -42,21 +42,30 @@ int paths_find(struct paths *ret_paths)
 	return -ENOENT;
 }
 
-char *paths_xdg_home(const char *variable, const char *fallback)
+char *paths_home(void)
 {
-	const char *folder = getenv(variable);
 	const char *home = getenv("HOME");
 	const struct passwd *user;
-	char *path = NULL;
 
-	if (folder && *folder == '/')
-		return strdup(folder);
 	if (!home || !*home) {
 		user = getpwuid(getuid());
 		home = user ? user->pw_dir : NULL;
 	}
-	if (!home || asprintf(&path, "%s/%s", home, fallback) < 0)
-		return NULL;
+	return home ? strdup(home) : NULL;
+}
+
+char *paths_xdg_home(const char *variable, const char *fallback)
+{
+	const char *folder = getenv(variable);
+	char *home;
+	char *path = NULL;
+
+	if (folder && *folder == '/')
+		return strdup(folder);
+	home = paths_home();
+	if (home && asprintf(&path, "%s/%s", home, fallback) < 0)
+		path = NULL;
+	free(home);
 	return path;
 }
 

@@ -24,6 +24,9 @@ struct paths {
  * that was tried. */
 int paths_find(struct paths *ret_paths);
 
+/* Return the user's home folder; the caller frees it. Return NULL when there is none, or without memory. */
+char *paths_home(void);
+
 /* Return the folder that the XDG variable @variable names, else @fallback in the home folder; the
  * caller frees it. Return NULL when there is neither, or without memory. A path that is not absolute
  * is ignored. */

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "loader/server_list.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json/writer.h"
+#include "loader/tool_settings.h"
+#include "util/cleanup.h"
+
+struct package *server_list_find(const struct load_job *job)
+{
+	const struct catalogue *previous = job->jobs->options.previous;
+
+	for (size_t i = 0; previous && i < catalogue_n_toolboxes(previous); i++) {
+		struct package *package = catalogue_toolbox(previous, i, NULL, NULL)->package;
+
+		if (package->is_entry && strcmp(package->id, job->id) == 0 &&
+			strcmp(package->file, job->path) == 0)
+			return package;
+	}
+	return NULL;
+}
+
+/* Report @text about the place @below, in the manifest, of the server called @name. */
+static void report(struct load_job *job, enum diagnostic_severity severity, const char *name,
+	const char *below, const char *text)
+{
+	cleanup(buffer_deinit) struct buffer pointer = {0};
+	const char *rest =
+		strncmp(below, "/mcp", strlen("/mcp")) == 0 ? below + strlen("/mcp") : "";
+	const char *place;
+
+	buffer_append_string(&pointer, "/mcpServers");
+	json_pointer_append(&pointer, name, strlen(name));
+	buffer_append_string(&pointer, rest);
+	place = buffer_terminate(&pointer);
+	diagnostics_add(&job->problems, severity, place ? manifest_line(job->path, place) : 0,
+		place ? place : "", "%s", text);
+}
+
+int server_list_read(
+	struct load_job *job, const struct mcp_server_entry *entry, struct package **ret_package)
+{
+	cleanup(diagnostics_deinit) struct diagnostics found = {0};
+	cleanup(buffer_deinit) struct buffer text = {0};
+	int r;
+
+	if (entry->is_disabled) {
+		r = skipped_list_add(&job->skipped, NULL, "it is disabled in its file");
+		return r ? r : MANIFEST_E_REFUSED;
+	}
+	if (!entry->manifest) {
+		buffer_printf(&text, "the server '%s' %s", entry->name, entry->reason);
+		if (!buffer_terminate(&text))
+			return -ENOMEM;
+		report(job, DIAGNOSTIC_ERROR, entry->name, "", text.data);
+		return MANIFEST_E_REFUSED;
+	}
+	r = manifest_read_text(job->jobs->reader, job->path, entry->manifest,
+		strlen(entry->manifest), ret_package, &found);
+	for (size_t i = 0; i < found.n_items; i++)
+		report(job, found.items[i].severity, entry->name, found.items[i].pointer,
+			found.items[i].text);
+	if (r == 0)
+		(*ret_package)->is_entry = true;
+	return r;
+}
+
+bool server_list_is_same(const struct load_job *job, const struct package *package)
+{
+	const struct config *config = job->jobs->options.config;
+	const struct config_toolbox *settings = config_toolbox_find(config, package->id);
+	const struct package *previous = job->previous;
+
+	return previous->is_checked && previous->digest == package->digest &&
+	       previous->settings == (settings ? settings->digest : 0) &&
+	       tool_settings_hold_in(config, previous);
+}
+
+int server_list_keep(struct load_job *job)
+{
+	const struct catalogue *previous = job->jobs->options.previous;
+
+	for (size_t i = 0; previous && i < catalogue_n_toolboxes(previous); i++) {
+		struct package *package = catalogue_toolbox(previous, i, NULL, NULL)->package;
+		struct load_job *kept;
+
+		if (!package->is_entry || strcmp(package->file, job->path) != 0 ||
+			load_jobs_have_id(job->jobs, package->id) ||
+			!tool_settings_hold_in(job->jobs->options.config, package))
+			continue;
+		kept = load_jobs_add(job->jobs, job->path, false);
+		if (!kept || !(kept->id = strdup(package->id)))
+			return -ENOMEM;
+		load_job_set_package(kept, package_ref(package));
+	}
+	return 0;
+}
