@@ -94,6 +94,9 @@ class Handler(BaseHTTPRequestHandler):
             self.answer(endpoint, message)
 
     def answer(self, endpoint, message):
+        if endpoint.body and message["method"] == "tools/call":
+            self.plain(200, endpoint.body[0], Content_Type=endpoint.body[1])
+            return
         if endpoint.polls and message["method"] == "tools/call":
             self.end_early(endpoint, message)
             return
@@ -140,6 +143,7 @@ class Endpoint:
         self.tools = mcp_server.TOOLS
         self.status = None       # (method, status): the next request with it gets that
         self.breaks_off = False  # calls end without a response
+        self.body = None         # (bytes, type): the response to each call
         self.polls = 0           # how often the events of a call end early
         self.polled = None       # the last call whose events did
         self.fault = None        # as of mcp_server.py

@@ -363,6 +363,21 @@ def test_a_result_of_100_mb_costs_its_call(urls, form):
         assert children(urls.service.daemon.hosts()[0])[0] == pid, "its host goes on"
 
 
+@pytest.mark.parametrize("body, type", [
+    (b"<html>Welcome</html>", "text/html"), (b"\x00\xff{]", "application/json"), (b"", "application/json"),
+    (b'{"jsonrpc":"2.0","id":4711,"result":{}}', "application/json"), (b"[" * 100000, "application/json"),
+    (b"data: {]\n\ndata", "text/event-stream"), (b"\xff" * 100000, "text/event-stream")])
+def test_what_is_no_response_costs_its_call(urls, body, type):
+    endpoint = urls.endpoint()
+    with Caller(urls.start().url) as caller:
+        urls.await_tools(caller)
+        endpoint.body = (body, type)
+        refused = caller.invoke("add", {"a": 1}, seconds=START_SECONDS)
+        assert refused["code"] == "tool_failed" and "has not answered: it has ended its answer early" in refused["error"]
+        endpoint.body = None
+        assert caller.invoke("add", {"a": 1}, seconds=START_SECONDS)["result"]["structured"] == {"sum": 2}
+
+
 def test_events_that_end_early_go_on_until_the_response_or_the_deadline(urls):
     endpoint = urls.endpoint(era="legacy")
     with Caller(urls.start().url) as caller:
