@@ -224,10 +224,11 @@ static struct catalogue *ask_server(const char *path)
 	bool has_complained = false;
 	int r = config_read(&flags, terminal_complain_error, NULL, &config);
 
-	if (r < 0) {
+	if (r < 0)
 		terminal_complain("%s", strerror(-r));
+	/* It is not known what a closed configuration forbids. */
+	if (r != 0 || config.closed)
 		return NULL;
-	}
 	if (offline_load(&config, &path, 1, complain, &has_complained, &catalogue, true, reason) <
 		0) {
 		terminal_complain("%s", reason);

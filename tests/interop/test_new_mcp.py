@@ -6,7 +6,7 @@ import sys
 
 import pytest
 from caller import Caller
-from processes import ROOT, toolboxctl
+from processes import ROOT, toolboxctl, write_configuration
 
 SERVER = ROOT / "tests" / "interop" / "mcp_server.py"
 DONE, ERROR, USAGE = range(3)
@@ -116,3 +116,11 @@ def test_what_is_there_is_left_alone(new):
     done = new("old", "--kind", "mcp", "--command", sys.executable, SERVER)
     assert done.returncode == USAGE and "is there already" in done.stderr
     assert (new.home / "old" / "old.json").read_text() == "mine"
+
+
+def test_a_closed_configuration_starts_no_server(new):
+    """What it forbids is not known."""
+    write_configuration(new.home, {"toolboxd": {"sandbox_max": "al"}})
+    done = new("music", "--kind", "mcp", "--command", sys.executable, SERVER)
+    assert (done.returncode, done.stdout) == (ERROR, "") and "sandbox_max" in done.stderr
+    assert not (new.home / "starts").exists() and not (new.home / "music").exists()

@@ -16,6 +16,7 @@
 #include "util/clock.h"
 #include "util/text.h"
 #include "wire/wire.h"
+#include "worker/progress.h"
 
 /* The longest text of progress that is passed on. */
 #define PROGRESS_TEXT_BYTES 1024
@@ -161,24 +162,14 @@ static int report_progress(struct mcp_session *session, const struct mcp_action 
 	struct mcp_flight *flight = find_flight(session, action->call);
 	size_t text_size =
 		action->text.size < PROGRESS_TEXT_BYTES ? action->text.size : PROGRESS_TEXT_BYTES;
-	struct buffer *frame;
-	size_t start;
 
 	if (!flight || !pace_take(&flight->pace, clock_now_ms()))
 		return 0;
-	frame = begin_frame(session, &start);
-	buffer_append_string(frame, "{\"progress\":");
-	if (action->progress >= 0)
-		json_write_f64(frame, action->progress);
-	else
-		buffer_append_string(frame, "null");
-	buffer_append_string(frame, ",\"text\":");
-	if (action->text.text)
-		json_write_bytes_lossy(frame, action->text.text, text_size);
-	else
-		buffer_append_string(frame, "null");
-	buffer_append_char(frame, '}');
-	return send_frame(session, start, WIRE_PROGRESS, flight->id);
+	buffer_recycle(&session->frame, KEEP_BYTES);
+	progress_append(
+		&session->frame, flight->id, action->progress, action->text.text, text_size);
+	return buffer_status(&session->frame) ? buffer_status(&session->frame)
+					      : transmit(session->wire, &session->frame);
 }
 
 /* Send the answer @text of @flight, which is over. 0 or a negative errno. */
