@@ -324,6 +324,7 @@ int errors_write_reported(struct answer *answer, const struct tool *tool,
 	const struct json_tape *reported, const char *refused, uint32_t max)
 {
 	cleanup(schema_report_deinit) struct schema_report report = {0};
+	cleanup(buffer_deinit) struct buffer reason = {0};
 	uint64_t actual = 0;
 	uint64_t allowed = 0;
 
@@ -335,6 +336,13 @@ int errors_write_reported(struct answer *answer, const struct tool *tool,
 		read_violations(reported, &report);
 		errors_write_invalid_output(answer, tool, &report, max);
 		return ANSWER_INVALID_OUTPUT;
+	}
+	if (has_code(reported, "unavailable")) {
+		read_reported_text(reported, "message", &reason);
+		reason.size = reason.size > 0 ? answer_cut_text(reason.data, reason.size, max) : 0;
+		errors_write_unavailable(
+			answer, tool, buffer_terminate(&reason) ? reason.data : "");
+		return ANSWER_UNAVAILABLE;
 	}
 	if (has_code(reported, "too_large") && read_error_number(reported, "actual", &actual) &&
 		read_error_number(reported, "max", &allowed)) {

@@ -160,5 +160,5 @@ def test_it_has_progress_is_cancelled_and_may_be_killed_in_a_call(started):
         else:
             peer.kill()
         codes = {one["code"] for one in ends_of(caller, marks).values()}
-        assert codes <= {"cancelled"} if end == "cancelled" else codes <= {"host_crashed", "tool_failed"}, codes
+        assert codes <= {"cancelled"} if end == "cancelled" else codes <= {"host_crashed", "unavailable", "tool_failed"}, codes
         assert until(lambda: peer.calls(caller), START_SECONDS, "it answers again")

@@ -265,7 +265,7 @@ def test_a_call_whose_connection_breaks(urls, era, form):
         urls.await_tools(caller)
         endpoint.breaks_off = True
         broken = caller.invoke("add", {"a": 1})
-        assert broken["code"] == "tool_failed" and "the server has not answered: " in broken["error"]
+        assert broken["code"] == "unavailable" and "the server has not answered: " in broken["error"]
         endpoint.breaks_off = False
         assert caller.invoke("add", {"a": 1})["result"]["structured"] == {"sum": 2}
     calls = [one for one, _ in endpoint.requests if one.get("method") == "tools/call"]
@@ -280,7 +280,7 @@ def test_a_server_that_comes_back(urls):
         caller.invoke("add", {"a": 1})
         endpoint.close()
         urls.endpoints.clear()
-        assert caller.invoke("add", {"a": 1})["code"] == "tool_failed"
+        assert caller.invoke("add", {"a": 1})["code"] == "unavailable"
         again = Endpoint(streams=True)
         again.http.server_close()
         again.http.socket = socket.create_server(("127.0.0.1", port))
@@ -324,7 +324,7 @@ def test_a_server_that_forgets_each_session_at_once(urls, status):
         endpoint.status = ("tools/call", status)
         endpoint.forgets = True
         refused = caller.invoke("add", {"a": 1}, seconds=START_SECONDS)
-        assert refused["code"] == "tool_failed" and f"the status {status}" in refused["error"], refused
+        assert refused["code"] == "unavailable" and f"the status {status}" in refused["error"], refused
         time.sleep(0.5)
         assert len(endpoint.sessions) - begun < 20, f"it is not asked without end: {len(endpoint.sessions)}"
 

@@ -90,6 +90,7 @@ struct http {
 	uint64_t n_sessions;   /* that were forgotten, and 1 */
 	struct buffer problem; /* why the last request had no response */
 	bool is_forgotten;     /* since the server had forgotten its session */
+	bool is_gone;          /* since it has not reached the server, or was refused by it */
 };
 
 /* ── requests ────────────────────────────────────────────────────────────────────────────────── */
@@ -445,6 +446,7 @@ static void note_problem(struct http *http, const struct request *request, CURLc
 	char *target = NULL;
 
 	curl_easy_getinfo(request->easy, CURLINFO_REDIRECT_URL, &target);
+	http->is_gone = code == CURLE_OK ? status_of(request) >= 300 : code != CURLE_WRITE_ERROR;
 	if (code == CURLE_WRITE_ERROR)
 		buffer_append_string(&problem, "it has sent too much");
 	else if (code != CURLE_OK)
@@ -656,7 +658,10 @@ static int lose(struct mcp_session *session, struct mcp_flight *flight)
 	buffer_append_buffer(&text, &http->problem);
 	if (buffer_status(&text) < 0)
 		return buffer_status(&text);
-	return mcp_session_refuse(session, flight, (struct text_view){text.data, text.size});
+	return http->is_gone
+		       ? mcp_session_miss(session, flight, (struct text_view){text.data, text.size})
+		       : mcp_session_refuse(
+				 session, flight, (struct text_view){text.data, text.size});
 }
 
 static const struct mcp_transport transport = {
@@ -787,7 +792,7 @@ static int refuse_waiting(struct http *http)
 	r = buffer_status(&text);
 	for (size_t i = 0; r == 0 && i < WIRE_CALLS_MAX; i++)
 		if (http->session.flights[i].id != 0)
-			r = mcp_session_refuse(&http->session, &http->session.flights[i],
+			r = mcp_session_miss(&http->session, &http->session.flights[i],
 				(struct text_view){text.data, text.size});
 	return r;
 }

@@ -360,6 +360,18 @@ int mcp_session_refuse(
 	return answer(session, flight, WIRE_FAILED, text);
 }
 
+int mcp_session_miss(struct mcp_session *session, struct mcp_flight *flight, struct text_view text)
+{
+	cleanup(buffer_deinit) struct buffer error = {0};
+
+	buffer_append_string(&error, "{\"code\":\"unavailable\",\"message\":");
+	json_write_bytes_lossy(&error, text.text, text.size);
+	buffer_append_char(&error, '}');
+	if (buffer_status(&error) < 0)
+		return buffer_status(&error);
+	return answer(session, flight, WIRE_ERROR, (struct text_view){error.data, error.size});
+}
+
 bool mcp_session_has_calls(const struct mcp_session *session)
 {
 	for (size_t i = 0; i < WIRE_CALLS_MAX; i++)

@@ -118,6 +118,9 @@ int mcp_session_cancel(struct mcp_session *session, uint64_t id, bool is_late);
 int mcp_session_refuse(
 	struct mcp_session *session, struct mcp_flight *flight, struct text_view text);
 
+/* Answer the call @flight, for which there is no server because of @text. 0 or a negative errno. */
+int mcp_session_miss(struct mcp_session *session, struct mcp_flight *flight, struct text_view text);
+
 /* Return whether it has calls without an answer. */
 bool mcp_session_has_calls(const struct mcp_session *session);
 
