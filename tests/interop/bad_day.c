@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -20,12 +21,14 @@
 struct bad_day {
 	volatile int64_t wall_clock_ahead_s; /* the wall clock was set, by so much */
 	volatile int64_t spawn_error;        /* an errno: no process can be started */
-	volatile int64_t
-		wall_clock_timers; /* reported: timers that were asked to follow that clock */
+	volatile int64_t wall_clock_timers;  /* reported: how often a timer was set by that clock */
 };
+
+#define TIMERS_MAX 1024 /* descriptors of timers */
 
 static const struct bad_day good;
 static struct bad_day *day;
+static bool by_wall_clock[TIMERS_MAX];
 
 __attribute__((constructor)) static void begin(void)
 {
@@ -79,10 +82,24 @@ time_t time(time_t *ret_time)
 int timerfd_create(clockid_t clock, int flags)
 {
 	int (*real)(clockid_t, int) = dlsym(RTLD_NEXT, "timerfd_create");
+	int fd = real(clock, flags);
 
-	if (day && clock == CLOCK_REALTIME)
+	if (fd >= 0 && fd < TIMERS_MAX)
+		by_wall_clock[fd] = clock == CLOCK_REALTIME;
+	else if (fd >= 0)
+		abort();
+	return fd;
+}
+
+int timerfd_settime(int fd, int flags, const struct itimerspec *new, struct itimerspec *ret_old)
+{
+	int (*real)(int, int, const struct itimerspec *, struct itimerspec *) =
+		dlsym(RTLD_NEXT, "timerfd_settime");
+	bool is_set = new->it_value.tv_sec || new->it_value.tv_nsec;
+
+	if (day && is_set && fd >= 0 && fd < TIMERS_MAX && by_wall_clock[fd])
 		day->wall_clock_timers++;
-	return real(clock, flags);
+	return real(fd, flags, new, ret_old);
 }
 
 int posix_spawn(pid_t *restrict ret_pid, const char *restrict path,
