@@ -124,9 +124,11 @@ static const struct ctl_command commands[] = {
 	{"deny", "ID", "do not let a call run that waits", "ID is that of `approvals`.\n",
 		"  toolboxctl deny 0123456789abcdef0123456789abcdef --reason no\n",
 		CTL_FLAG_REASON | DOOR_FLAGS, 1, 1, ctl_deny},
-	{"approval", "key", "make the key of those who may approve (needs no daemon)",
-		"It is written where approval.key_file says, for its owner only.\n",
-		"  toolboxctl approval key --new\n", CTL_FLAG_KEY, 1, 1, ctl_approval},
+	{"approval", "key [FILE]", "make the key of those who may approve (needs no daemon)",
+		"It is written to FILE, else where approval.key_file says, for its owner only.\n",
+		"  toolboxctl approval key --new\n"
+		"  toolboxctl approval key --new /etc/toolboxd/approval.key\n",
+		CTL_FLAG_KEY, 1, 2, ctl_approval},
 	{"check", "FILE...", "check manifests (needs no daemon)",
 		"FILE is a manifest, a folder of programs, or a folder of toolboxes such as "
 		"toolbox.d.\nPrints problems as `error|warning FILE:LINE PATH: text` on stderr, "

@@ -185,7 +185,9 @@ static void look_at_clock(void *data)
 
 void approval_cancel(struct approval *approval, const struct call *call)
 {
-	struct approval_outcome outcome = {.decision = APPROVAL_CANCELLED};
+	const struct address *address = call->answer.address;
+	struct approval_outcome outcome = {
+		.decision = address && address->has_left ? APPROVAL_WITHDRAWN : APPROVAL_CANCELLED};
 	struct pending_question *question = pending_find_call(&approval->pending, call);
 
 	if (question)

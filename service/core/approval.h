@@ -114,7 +114,8 @@ bool approval_ask(
 /* Forget and free @question, which was not broadcast. */
 void approval_forget(struct approval *approval, struct pending_question *question);
 
-/* Cancel the question about @call, which waits. */
+/* Cancel the question about @call, which waits. When its caller at an address has left, the question is
+ * withdrawn. */
 void approval_cancel(struct approval *approval, const struct call *call);
 
 /* Cancel all questions: the service ends. */

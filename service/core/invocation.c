@@ -101,11 +101,13 @@ static void write_caller(struct call *call, const struct request_scope *scope)
 static void begin_record(const struct invoker *invoker, struct call *call,
 	const struct request_scope *scope, bool has_arguments)
 {
+	cleanup(buffer_deinit) struct buffer profile = {0};
 	cleanup(buffer_deinit) struct buffer id = {0};
 
 	call_write_id(call, &id);
+	policy_write_profile(invoker->offer->policy, &scope->caller, &profile);
 	record_begin(invoker->recorder, &call->record, scope, call->tool, &id,
-		policy_profile(invoker->offer->policy, &scope->caller), has_arguments);
+		profile.size > 0 ? buffer_terminate(&profile) : NULL, has_arguments);
 }
 
 /* ── the end of a call ───────────────────────────────────────────────────────────────────────── */

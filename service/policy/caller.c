@@ -11,6 +11,7 @@ const char *call_door_name(enum call_door door)
 	static const char *const names[] = {
 		[CALL_DOOR_BUS] = "bus",
 		[CALL_DOOR_HTTP] = "http",
+		[CALL_DOOR_MCP] = "mcp",
 	};
 
 	return names[door];

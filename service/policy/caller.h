@@ -21,6 +21,7 @@
 enum call_door {
 	CALL_DOOR_BUS,
 	CALL_DOOR_HTTP,
+	CALL_DOOR_MCP, /* over HTTP, too */
 };
 
 /* Return the name of @door: a constant text. */

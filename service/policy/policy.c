@@ -203,22 +203,41 @@ static bool narrow_by(
 	return true;
 }
 
-const struct catalogue *policy_view(struct policy *policy, const struct policy_caller *caller)
+/* Find the profiles that narrow what @caller sees. Return false when it sees nothing: a profile of its is not
+ * known. */
+static bool find_narrowing(const struct policy *policy, const struct policy_caller *caller,
+	struct narrowing *ret_narrowing)
 {
 	const char *given = access_find(&policy->access, caller);
-	struct narrowing narrowing = {0};
-	bool is_known = given && narrow_by(policy, TEXT_VIEW(given), &narrowing);
+	bool is_known = given && narrow_by(policy, TEXT_VIEW(given), ret_narrowing);
 
 	if (caller->granted)
-		is_known = is_known && narrow_by(policy, TEXT_VIEW(caller->granted), &narrowing);
+		is_known = is_known && narrow_by(policy, TEXT_VIEW(caller->granted), ret_narrowing);
 	if (caller->profile.text)
-		is_known = is_known && narrow_by(policy, caller->profile, &narrowing);
-	return is_known ? view_common(policy, &narrowing) : policy->nothing;
+		is_known = is_known && narrow_by(policy, caller->profile, ret_narrowing);
+	return is_known;
 }
 
-const char *policy_profile(const struct policy *policy, const struct policy_caller *caller)
+const struct catalogue *policy_view(struct policy *policy, const struct policy_caller *caller)
 {
-	return caller->granted ? caller->granted : access_find(&policy->access, caller);
+	struct narrowing narrowing = {0};
+
+	return find_narrowing(policy, caller, &narrowing) ? view_common(policy, &narrowing)
+							  : policy->nothing;
+}
+
+void policy_write_profile(
+	const struct policy *policy, const struct policy_caller *caller, struct buffer *out)
+{
+	struct narrowing narrowing = {0};
+	const char *given =
+		caller->granted ? caller->granted : access_find(&policy->access, caller);
+
+	(void)find_narrowing(policy, caller, &narrowing);
+	for (size_t i = 0; i < narrowing.n; i++)
+		buffer_printf(out, "%s%s", i > 0 ? "+" : "", narrowing.profiles[i]->name);
+	if (narrowing.n == 0 && given)
+		buffer_append_string(out, given);
 }
 
 /* ── one call ────────────────────────────────────────────────────────────────────────────────── */

@@ -31,9 +31,10 @@ void policy_free(struct policy *policy);
  * @policy. */
 const struct catalogue *policy_view(struct policy *policy, const struct policy_caller *caller);
 
-/* Return the name of the profile that @caller has been given, by its door or else by the access rules:
- * valid as long as @caller and @policy; NULL: none. */
-const char *policy_profile(const struct policy *policy, const struct policy_caller *caller);
+/* Append the name of the profile that decides what @caller sees: of several, all names, with `+` between them.
+ * Profiles with every tool are named only when no other decides. Nothing: none is known. */
+void policy_write_profile(
+	const struct policy *policy, const struct policy_caller *caller, struct buffer *out);
 
 enum policy_verdict {
 	POLICY_HIDDEN, /* for this caller there is no such tool */

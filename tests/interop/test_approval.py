@@ -7,6 +7,7 @@ import time
 
 import pytest
 from caller import Caller
+from http_peer import Raw, port_of
 from processes import SLOWNESS, write_configuration
 
 REQUESTED = "ovos.tools.approval.requested"
@@ -435,6 +436,19 @@ def test_a_caller_that_leaves_withdraws_its_question(start, place):
                                            "reason": None}
             assert [one["id"] for one in person.pending()] == [left]
         assert person.resolved(left)["decision"] == "withdrawn"
+        assert person.respond(id)["accepted"] is False and not place.exists()
+
+
+def test_a_caller_over_http_that_leaves_withdraws_its_question(start, place):
+    service = start(args=["--http", "127.0.0.1:0"])
+    body = json.dumps({"file": str(place)}).encode()
+    with Person(service.url) as person, Raw(port_of(service.daemon)) as raw:
+        person.attach()
+        raw.send(b"POST /v1/tools/touch HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                 b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+        id = person.question()["id"]
+        raw.socket.close()
+        assert person.resolved(id) == {"id": id, "decision": "withdrawn", "by": "toolboxd", "reason": None}
         assert person.respond(id)["accepted"] is False and not place.exists()
 
 

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """toolboxctl asks the person at its terminal, and answers."""
+import fcntl
 import json
 import os
 import pty
 import re
 import select
 import stat
+import struct
 import subprocess
+import termios
 import time
 
 import pytest
@@ -20,8 +23,9 @@ LEGIBLE = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]")
 class Terminal:
     """A program whose stdin, stdout and stderr are a terminal."""
 
-    def __init__(self, home, *arguments, env=None):
+    def __init__(self, home, *arguments, env=None, columns=0):
         self.ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         self.process = subprocess.Popen([str(TOOLBOXCTL), *map(str, arguments)],
                                         env={**environment(home), **(env or {})}, stdin=theirs, stdout=theirs,
                                         stderr=theirs, start_new_session=True)
@@ -96,8 +100,8 @@ def with_key(start, tmp_path, home):
     return start({"key_file": str(path)})
 
 
-def watch(home, service):
-    return Terminal(home, "approvals", "--watch", "--bus", service.url)
+def watch(home, service, **more):
+    return Terminal(home, "approvals", "--watch", "--bus", service.url, **more)
 
 
 def wait_until_attached(service):
@@ -168,6 +172,37 @@ def test_a_key_answers_only_what_was_shown_before_it(start, place, home):
         assert [one["args"]["file"] for one in other.pending()] == [str(place) + ".2"]
 
 
+def test_the_next_question_has_the_time_that_is_left_and_whole_words(start, place, home):
+    """A question that waited while another was shown has less time; how many wait is shown with the keys."""
+    service = start()
+    with watch(home, service, columns=80) as person, Caller(service.url) as caller:
+        person.wait_for("waiting for questions (q: the end)")
+        touch(caller, place)
+        person.wait_for("q leave\r\n")
+        touch(caller, "word " * 30 + "end")
+        touch(caller, place)
+        wait_until_asked(caller, 3)
+        time.sleep(2)
+        person.press("n")
+        person.wait_for("q leave; 1 more waits")
+        assert int(re.findall(r"(\d+)\s+s\s+left", person.text)[-1]) <= 28
+        lines = person.text[person.text.index("deny by"):].splitlines()
+        sentence = lines[1:[line.startswith("  shell/touch") for line in lines].index(True)]
+        assert len(sentence) > 1 and max(map(len, sentence)) <= 80 and sentence[1].startswith("word")
+        # After long arguments the keys are shown again.
+        person.text = ""
+        person.press("?")
+        person.wait_for('"file": "word')
+        person.wait_for("q leave; 1 more waits")
+
+
+def wait_until_asked(caller, n):
+    end = time.monotonic() + 15 * SLOWNESS
+    while caller.call("ovos.tools.status")["approval"]["pending"] < n:
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
 def test_what_others_decide_is_taken_off(start, place, home):
     service = start()
     with watch(home, service) as person, Person(service.url) as other, \
@@ -185,7 +220,6 @@ def test_what_others_decide_is_taken_off(start, place, home):
 
 
 def test_a_terminal_is_left_as_it_was(start, home):
-    import termios
     service = start()
     with watch(home, service) as person:
         before = termios.tcgetattr(person.ours)[3]
@@ -250,6 +284,43 @@ def test_a_new_key_is_for_its_owner_only(home, tmp_path):
     assert toolboxctl("approval", "key", "--new", "--force", home=home).returncode == 0
     assert path.read_text() != first and stat.S_IMODE(path.stat().st_mode) == 0o600
     assert [one.name for one in path.parent.iterdir()] == ["approval.key"]
+
+
+def test_a_person_has_a_copy_of_the_key_of_a_service(launch, place, home, tmp_path):
+    """The service has it as a credential of systemd, which no other user can read."""
+    credentials = tmp_path / "credentials"
+    credentials.mkdir()
+    made, copy = tmp_path / "approval.key", home / "config" / "toolboxd" / "approval.key"
+    assert toolboxctl("approval", "key", "--new", str(made), home=home).returncode == 0
+    (credentials / "approval.key").write_text(made.read_text())
+    (credentials / "approval.key").chmod(0o440)
+    shell(tmp_path / "toolbox.d")
+    service = launch({"approval": {"key_file": str(credentials / "approval.key")}}, [tmp_path / "toolbox.d"],
+                     env={"CREDENTIALS_DIRECTORY": str(credentials)})
+    # The configuration of the system, which the person reads, names a file that this user cannot use.
+    write_configuration(home, {"toolboxd": {"approval": {"key_file": str(credentials / "approval.key")}}})
+    assert "approval.key_file must name a file that only its owner" in toolboxctl(
+        "approve", "0" * 32, bus=service.url, home=home).stderr
+    copy.parent.mkdir()
+    copy.write_text(made.read_text())
+    copy.chmod(0o644)
+    refused = toolboxctl("approve", "0" * 32, bus=service.url, home=home)
+    assert refused.returncode == 2 and str(copy) in refused.stderr and "0600" in refused.stderr
+    copy.chmod(0o600)
+    with watch(home, service) as person, Caller(service.url) as caller:
+        wait_until_attached(service)
+        mark = touch(caller, place)
+        person.wait_for("q leave")
+        id = caller.call("ovos.tools.approval.list")["pending"][0]["id"]
+        assert toolboxctl("approve", id, bus=service.url, home=home).returncode == 0
+        assert answer_of(caller, mark)["result"]
+        mark = touch(caller, place)
+        person.wait_for("q leave")
+        # Without a configuration of its own it is enough, too.
+        (home / "config" / "mycroft" / "mycroft.conf").unlink()
+        id = caller.call("ovos.tools.approval.list")["pending"][0]["id"]
+        assert toolboxctl("deny", id, bus=service.url, home=home).returncode == 0
+        assert answer_of(caller, mark)["code"] == "denied"
 
 
 @pytest.mark.parametrize("approval, words", [

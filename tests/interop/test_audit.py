@@ -10,6 +10,7 @@ import signal
 import manifests
 import pytest
 from caller import Caller
+from http_peer import Http, port_of
 from processes import SLOWNESS, toolboxctl, until, write_configuration
 
 MEMBERS = ["time", "call_id", "source", "session_id", "door", "tool", "toolbox_id", "risk", "profile",
@@ -92,6 +93,38 @@ def test_a_line_for_each_call_that_is_not_read(start):
     assert refused["outcome"] == "invalid_arguments" and refused["fingerprint"] is None
     assert refused["decision"] is None and refused["by"] is None
     assert is_chain(file.read_text().splitlines())
+
+
+def test_the_door_and_the_profiles_that_decided(launch, tmp_path):
+    """A token's profile, the request's, and the one of the access rules narrow together."""
+    token = "kitchen-0123456789"
+    manifests.toolbox(tmp_path / "toolbox.d", "doors", [manifests.labs("open", risk="write")])
+    file = tmp_path / "audit.log"
+    service = launch({
+        "audit": {"file": str(file)},
+        "profiles": {"doors": {"tool_names": ["doors/*"]}, "o": {"tool_names": ["o*"]}},
+        "access": [{"match": {"source": "hall"}, "profile": "doors"}],
+        "http": {"tokens": [{"name": "kitchen", "profile": "doors",
+                             "token_sha256": hashlib.sha256(token.encode()).hexdigest()}]}},
+        [tmp_path / "toolbox.d"], args=["--http", "127.0.0.1:0"])
+    bearer = {"Authorization": f"Bearer {token}"}
+    with Caller(service.url) as caller:
+        for context in {"source": "hall"}, {}:
+            for profile in {"profile": "o"}, {}:
+                caller.call("ovos.tools.invoke", {"name": "open", "args": {"value": 1}, **profile}, context)
+    with Http(port_of(service.daemon)) as http:
+        assert http.post("/v1/tools/open?profile=o", {"value": 1}, **bearer).status == 200
+        assert http.post("/v1/tools/open", {"value": 1}, **bearer).status == 200
+        assert http.post("/mcp", {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
+            "name": "doors__open", "arguments": {"value": 1}, "_meta": {
+                "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                "io.modelcontextprotocol/clientCapabilities": {}}}},
+            Accept="application/json, text/event-stream", MCP_Protocol_Version="2026-07-28",
+            Mcp_Method="tools/call", Mcp_Name="doors__open", **bearer).status == 200
+    assert [(one["door"], one["source"], one["profile"]) for one in lines(file, 7)] == [
+        ("bus", "hall", "doors+o"), ("bus", "hall", "doors"), ("bus", None, "o"), ("bus", None, "default"),
+        ("http", "http:kitchen", "doors+o"), ("http", "http:kitchen", "doors"),
+        ("mcp", "http:kitchen", "doors")]
 
 
 def test_a_line_for_each_denial(start):

@@ -3,6 +3,7 @@
 import manifests
 import pytest
 from caller import Caller
+from http_peer import Http, port_of
 from processes import SLOWNESS, until
 
 INVOKE, VALIDATE = "ovos.tools.invoke", "ovos.tools.validate"
@@ -16,7 +17,7 @@ def start(launch, tmp_path):
 
     def begin(*rules, kind="embedded", **more):
         manifests.answers(tmp_path / "toolbox.d")
-        service = launch({"callers": list(rules), **more}, [tmp_path / "toolbox.d"], kind=kind)
+        service = launch({"callers": list(rules)}, [tmp_path / "toolbox.d"], kind=kind, **more)
         callers.append(Caller(service.url))
         return service, callers[-1]
 
@@ -72,6 +73,31 @@ def test_a_connection_has_one_bucket_whatever_its_sources(start):
     assert codes.count("busy") >= 6
     with Caller(service.url) as other:
         assert "result" in ask(other, "source 0")
+
+
+def test_a_connection_of_http_has_one_bucket_whatever_it_calls_itself(start):
+    """There a client chooses the session, and others are not held for it."""
+    service, _ = start({"match": {"source": "http:*", "session_id": "*"}, "per_minute": 1, "burst": 3},
+                       args=["--http", "127.0.0.1:0"])
+    port = port_of(service.daemon)
+    with Http(port) as one, Http(port) as other:
+        statuses = [one.post("/v1/tools/absolute", {"value": -1}, Session_Id=f"s{n}").status for n in range(9)]
+        assert statuses.count(429) >= 6 and statuses[0] == 200
+        answer = one.post("/v1/tools/absolute", {"value": -1}, Session_Id="s0")
+        assert answer.json["code"] == "busy" and int(answer.headers["Retry-After"]) > 0
+        assert other.post("/v1/tools/absolute", {"value": -1}, Session_Id="s0").status == 200
+
+
+def test_a_question_is_in_flight(start):
+    _, caller = start({"match": {"source": "kitchen"}, "in_flight": 1})
+    caller.call("ovos.tools.approval.attach", {"seconds": 60}, {"source": "person"})
+    mark = caller.send(INVOKE, {"name": "risky", "args": {"value": -1}}, {"source": "kitchen"})
+    question = caller.wait_for(lambda one: one.type == "ovos.tools.approval.requested").data
+    assert ask(caller, "kitchen")["code"] == "busy"
+    caller.call("ovos.tools.approval.respond", {"id": question["id"], "decision": "once"}, {"source": "person"})
+    answered = [one for one in caller.seen if one.context.get("mark") == mark and one.type.endswith(".response")]
+    assert "result" in (answered[0] if answered else caller.answer_to(INVOKE, mark)).data
+    assert "result" in ask(caller, "kitchen")
 
 
 def test_sources_have_buckets_on_a_bus_of_others(start):

@@ -271,7 +271,7 @@ def test_the_id_of_a_session_is_nowhere_else(started, port):
     with Client(port, "legacy") as client, Caller(started.url) as caller:
         client.send("tools/call", {"name": "answers__absolute", "arguments": {"value": 1}})
         [call] = caller.call("ovos.tools.calls", {"name": "absolute", "limit": 1})["calls"]
-        assert call["door"] == "http" and call["session_id"]
+        assert call["door"] == "mcp" and call["session_id"]
         assert client.session not in json.dumps(call)
         forged = Client(port, "modern")
         forged.era, forged.session = "legacy", call["session_id"]

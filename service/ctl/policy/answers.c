@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ctl/policy/answers.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "config/config.h"
 #include "ctl/request.h"
@@ -11,9 +13,13 @@
 #include "policy/hex.h"
 #include "policy/proof.h"
 #include "util/cleanup.h"
+#include "util/paths.h"
 
 /* How often an attach is tried with another nonce: someone else may use one first. */
 #define ATTACH_TRIES 5
+
+/* The copy of the key of a person, in the user's folder of configurations. */
+#define COPY_NAME "toolboxd/approval.key"
 
 static void ignore_report(void *data, const struct diagnostic *diagnostic)
 {
@@ -21,18 +27,36 @@ static void ignore_report(void *data, const struct diagnostic *diagnostic)
 	(void)diagnostic;
 }
 
+/* Return the path of the copy of the key that this user has, which the caller frees; NULL: there is none. */
+static char *find_copy(void)
+{
+	cleanup_free char *folder = paths_xdg_home("XDG_CONFIG_HOME", ".config");
+	cleanup_free char *path = NULL;
+
+	if (!folder || asprintf(&path, "%s/" COPY_NAME, folder) < 0)
+		return NULL;
+	return access(path, F_OK) == 0 ? take_ptr(path) : NULL;
+}
+
+/*
+ * The key of approval.key_file may be one that only the service can read, such as a credential of
+ * systemd. Then a person has a copy.
+ */
 int ctl_answers_key(struct approval_key *ret_key)
 {
 	const struct config_flags flags = {0};
-	cleanup_free char *path = NULL;
+	cleanup_free char *configured = NULL;
+	cleanup_free char *copy = NULL;
 
 	*ret_key = (struct approval_key){0};
 	/* A configuration that cannot be read has no key for us: the service decides. */
-	if (config_read_approval_key(&flags, ignore_report, NULL, &path, ret_key) != 0)
-		return 0;
+	(void)config_read_approval_key(&flags, ignore_report, NULL, &configured, ret_key);
+	if (ret_key->state != APPROVAL_KEY_READY && (copy = find_copy()))
+		(void)approval_key_read(copy, ret_key);
 	if (ret_key->state != APPROVAL_KEY_UNUSABLE)
 		return 0;
-	terminal_complain("approval.key_file %s, not '%s'", ret_key->problem, path);
+	terminal_complain("%s %s, not '%s'", copy ? COPY_NAME : "approval.key_file",
+		ret_key->problem, copy ? copy : configured);
 	return CTL_USAGE;
 }
 
@@ -110,7 +134,8 @@ int ctl_answers_attach(
 			if (key->state != APPROVAL_KEY_READY) {
 				terminal_complain(
 					"the service takes answers with a proof only: this "
-					"user's configuration needs approval.key_file");
+					"user's configuration needs approval.key_file, or "
+					"~/.config/" COPY_NAME " a copy of the key");
 				return CTL_USAGE;
 			}
 			r = prove_attach(session, key, seconds, &response);

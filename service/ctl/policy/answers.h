@@ -11,8 +11,8 @@
  * Answers to questions, each with its proof if there is a key (policy/proof.h).
  */
 
-/* Read the key that the configuration names. Return 0; without a configured key its state is
- * APPROVAL_KEY_NONE. Else an enum ctl_status after a complaint. */
+/* Read the key that the configuration names, or this user's copy of it. Return 0; without a key its state
+ * is APPROVAL_KEY_NONE. Else an enum ctl_status after a complaint. */
 int ctl_answers_key(struct approval_key *ret_key);
 
 /* Write the data of the answer that ctl_answers_send() sends. Return 0, or an enum ctl_status after a

@@ -13,7 +13,7 @@
 #include "util/cleanup.h"
 
 /*
- * toolboxctl approval key --new: write the key of those who may answer questions.
+ * toolboxctl approval key --new [FILE]: write the key of those who may answer questions.
  *
  *   random bytes ─▶ FILE.new, mode 0600 ─▶ FILE     linked; with --force renamed
  */
@@ -81,18 +81,21 @@ static int make_key_text(const char *path, bool replaces)
 int ctl_approval(const struct ctl_options *options)
 {
 	const struct config_flags flags = {0};
+	const char *file = options->n_positional > 2 ? options->positional[2] : NULL;
 	struct approval_key key = {0};
 	cleanup_free char *path = NULL;
 
 	if (strcmp(options->positional[1], "key") != 0 || !options->makes_new) {
-		terminal_complain("what about the approval? toolboxctl approval key --new");
+		terminal_complain("what about the approval? toolboxctl approval key --new [FILE]");
 		return CTL_USAGE;
 	}
+	if (file)
+		return make_key_text(file, options->force);
 	if (config_read_approval_key(&flags, terminal_complain_error, NULL, &path, &key) != 0)
 		return CTL_USAGE;
 	if (!path) {
 		terminal_complain("no file is configured: set approval.key_file of toolboxd in "
-				  "mycroft.conf first");
+				  "mycroft.conf first, or name a FILE");
 		return CTL_USAGE;
 	}
 	return make_key_text(path, options->force);

@@ -39,6 +39,10 @@
 /* The time between two attempts while the service is away. */
 #define AWAY_MS 1000
 
+#define MS_PER_S      1000
+#define EXPIRES_S_MAX 1e9
+#define INDENT        2
+
 #define REQUESTED_TOPIC "ovos.tools.approval.requested"
 #define RESOLVED_TOPIC  "ovos.tools.approval.resolved"
 
@@ -49,6 +53,7 @@ struct watched {
 	char *id;
 	struct buffer text; /* the question, JSON */
 	struct json_tape tape;
+	uint64_t expires_ms;
 	bool is_shown;
 };
 
@@ -122,6 +127,15 @@ static struct watched *first_question(const struct watch *watch)
 	return container_of(watch->questions.next, struct watched, link);
 }
 
+static size_t count_questions(const struct watch *watch)
+{
+	size_t n = 0;
+
+	list_for_each(link, &watch->questions)
+		n++;
+	return n;
+}
+
 static void drop_question(struct watched *question)
 {
 	list_remove(&question->link);
@@ -149,6 +163,18 @@ static struct watched *find_question(
 	return NULL;
 }
 
+/* Return the moment at which the question @tape expires, which was sent just now. */
+static uint64_t expiry_of(const struct json_tape *tape)
+{
+	uint32_t expires = json_find(tape, 0, "expires_s");
+	double left_s = 0;
+
+	if (expires != JSON_NONE && json_type_at(tape, expires) == JSON_NUMBER)
+		json_number_f64(tape, expires, &left_s);
+	return clock_now_ms() +
+	       (left_s > 0 && left_s < EXPIRES_S_MAX ? (uint64_t)(left_s * MS_PER_S) : 0);
+}
+
 /* Add the question at @object of @tape, unless it is there. */
 static void add_question(struct watch *watch, const struct json_tape *tape, uint32_t object)
 {
@@ -167,38 +193,71 @@ static void add_question(struct watch *watch, const struct json_tape *tape, uint
 	json_write_compact(&question->text, tape, object);
 	if (!question->id || buffer_status(&question->text) < 0 ||
 		json_tape_read(&question->tape, question->text.data, question->text.size,
-			JSON_DOCUMENT_DEPTH_MAX, NULL) != 0)
+			JSON_DOCUMENT_DEPTH_MAX, NULL) != 0) {
 		drop_question(question);
-	else
-		list_append(&watch->questions, &question->link);
+		return;
+	}
+	question->expires_ms = expiry_of(&question->tape);
+	list_append(&watch->questions, &question->link);
 }
 
-/* Print the question and its keys. */
-static void show_question(struct watched *question)
+/* Append what the question of @tape is about, and the time that is left. */
+static void append_facts(struct buffer *line, const struct json_tape *tape, uint64_t left_ms)
 {
-	cleanup(buffer_deinit) struct buffer text = {0};
-	const struct json_tape *tape = &question->tape;
-	uint32_t expires = json_find(tape, 0, "expires_s");
-	double left_s = 0;
+	terminal_append_member(line, tape, 0, "toolbox_id");
+	buffer_append_char(line, '/');
+	terminal_append_member(line, tape, 0, "name");
+	buffer_append_string(line, ", risk ");
+	terminal_append_member(line, tape, 0, "risk");
+	buffer_append_string(line, ", from '");
+	terminal_append_member(line, tape, 0, "source");
+	buffer_append_string(line, "', fingerprint ");
+	terminal_append_member(line, tape, 0, "fingerprint");
+	buffer_printf(line, ", %.0f s left", (double)left_ms / MS_PER_S);
+}
+
+/* Append the keys that answer the first question, and how many others wait. */
+static void append_keys(struct buffer *out, const struct watch *watch)
+{
+	cleanup(buffer_deinit) struct buffer line = {0};
+	size_t n_others = count_questions(watch) - 1;
+
+	buffer_append_string(&line, "y once, s for the session, n no, ? all arguments, q leave");
+	if (n_others > 0)
+		buffer_printf(&line, "; %zu more %s", n_others, n_others == 1 ? "waits" : "wait");
+	terminal_append_paragraph(out, &line, INDENT, INDENT);
+}
+
+/* Print the first question and its keys. */
+static void show_question(const struct watch *watch, struct watched *question)
+{
+	cleanup(buffer_deinit) struct buffer sentence = {0};
+	cleanup(buffer_deinit) struct buffer facts = {0};
+	cleanup(buffer_deinit) struct buffer out = {0};
+	uint64_t now_ms = clock_now_ms();
 
 	question->is_shown = true;
-	terminal_append_member(&text, tape, 0, "question");
-	buffer_append_string(&text, "\n  ");
-	terminal_append_member(&text, tape, 0, "toolbox_id");
-	buffer_append_char(&text, '/');
-	terminal_append_member(&text, tape, 0, "name");
-	buffer_append_string(&text, ", risk ");
-	terminal_append_member(&text, tape, 0, "risk");
-	buffer_append_string(&text, ", from '");
-	terminal_append_member(&text, tape, 0, "source");
-	buffer_append_string(&text, "', fingerprint ");
-	terminal_append_member(&text, tape, 0, "fingerprint");
-	if (expires != JSON_NONE && json_type_at(tape, expires) == JSON_NUMBER)
-		json_number_f64(tape, expires, &left_s);
-	buffer_printf(&text, ", %.0f s left", left_s);
-	buffer_append_string(
-		&text, "\n  y once, s for the session, n no, ? all arguments, q leave");
-	print_line(&text);
+	terminal_append_member(&sentence, &question->tape, 0, "question");
+	terminal_append_paragraph(&out, &sentence, 0, 0);
+	append_facts(&facts, &question->tape,
+		question->expires_ms > now_ms ? question->expires_ms - now_ms : 0);
+	terminal_append_paragraph(&out, &facts, INDENT, INDENT);
+	append_keys(&out, watch);
+	terminal_print(&out);
+	fflush(stdout);
+}
+
+/* Print the arguments of the first question, and its keys again: the arguments may be long. */
+static void show_arguments(const struct watch *watch, const struct watched *question)
+{
+	cleanup(buffer_deinit) struct buffer keys = {0};
+	uint32_t arguments = json_find(&question->tape, 0, "args");
+
+	if (arguments != JSON_NONE)
+		terminal_print_json(&question->tape, arguments);
+	append_keys(&keys, watch);
+	terminal_print(&keys);
+	fflush(stdout);
 }
 
 /* Print how the question was decided, and forget it. */
@@ -306,13 +365,20 @@ static int act(struct watch *watch, bool *ret_leaves)
 	case 'n':
 		return answer_question(watch, question, "deny");
 	case '?':
-		if (json_find(&question->tape, 0, "args") != JSON_NONE)
-			terminal_print_json(&question->tape, json_find(&question->tape, 0, "args"));
-		fflush(stdout);
+		show_arguments(watch, question);
 		return 0;
 	default:
 		return 0;
 	}
+}
+
+/* Report that questions are shown from now on, unless one is about to be. */
+static void report_attached(const struct watch *watch)
+{
+	if (!is_raw || !list_is_empty(&watch->questions))
+		return;
+	puts("waiting for questions (q: the end)");
+	fflush(stdout);
 }
 
 /* Attach, and look for questions that were asked meanwhile if @is_new. A service that is away is
@@ -325,6 +391,8 @@ static int renew_attach(struct watch *watch, bool *is_new, uint64_t *ret_renew_m
 		r = ask_for_questions(watch);
 	*ret_renew_ms = clock_now_ms() + (r == 0 ? RENEW_MS : AWAY_MS);
 	if (r == 0) {
+		if (*is_new)
+			report_attached(watch);
 		*is_new = false;
 		ctl_session_stay(watch->session);
 		watch->stays = true;
@@ -353,7 +421,7 @@ static int serve_person(struct watch *watch)
 
 		if (question && !question->is_shown) {
 			drop_keys(watch);
-			show_question(question);
+			show_question(watch, question);
 		}
 		if (watch->pressed || watch->is_over)
 			r = act(watch, &leaves);

@@ -470,8 +470,8 @@ static struct rpc *make_rpc(struct mcp_endpoint *endpoint, const struct http_req
 
 	if (!rpc)
 		return NULL;
-	rpc->address = (struct address){
-		.operations = &operations, .references = 1, .door = CALL_DOOR_HTTP};
+	rpc->address =
+		(struct address){.operations = &operations, .references = 1, .door = CALL_DOOR_MCP};
 	if (profile)
 		rpc->address.granted = memcpy(rpc->granted, profile, size);
 	rpc->endpoint = endpoint;

@@ -310,6 +310,15 @@ Test(policy, narrows_by_the_profile_of_the_door)
 	}
 }
 
+static void expect_profile(const struct policy_caller *caller, const char *expected)
+{
+	struct buffer name = {0};
+
+	policy_write_profile(policy, caller, &name);
+	cr_expect_str_eq(buffer_terminate(&name), expected);
+	buffer_deinit(&name);
+}
+
 Test(policy, narrows_by_rule_door_and_request_at_once)
 {
 	const struct policy_caller caller = {.source = view_of("kitchen"),
@@ -326,7 +335,37 @@ Test(policy, narrows_by_rule_door_and_request_at_once)
 	cr_assert_eq(catalogue_n_tools(view), 1);
 	cr_expect_str_eq(catalogue_tool(view, 0)->name, "get");
 	cr_expect_eq(policy_view(policy, &caller), view);
-	cr_expect_str_eq(policy_profile(policy, &caller), "gets_and_sets");
+	expect_profile(&caller, "no_set+gets_and_sets+of_b");
+}
+
+Test(policy, names_the_profiles_that_decide)
+{
+	static const struct {
+		const char *source, *granted, *asked, *expected;
+	} cases[] = {
+		{NULL, NULL, NULL, "default"},
+		{"kitchen", NULL, NULL, "gets"},
+		{"kitchen", "gets", "gets", "gets"},
+		{"kitchen", "all", "default", "gets"},
+		{NULL, "all", NULL, "all"},
+		{NULL, "of_b", "all", "of_b"},
+		{"boss", NULL, NULL, "all"},
+		{"boss", NULL, "of_b", "of_b"},
+	};
+
+	define("gets", "a/get,b/get");
+	define("of_b", "b/*");
+	define("all", "all");
+	give("kitchen", NULL, NULL, "gets");
+	give("boss", NULL, NULL, "all");
+	make_policy();
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const struct policy_caller caller = {.source = view_of(cases[i].source),
+			.granted = cases[i].granted,
+			.profile = view_of(cases[i].asked)};
+
+		expect_profile(&caller, cases[i].expected);
+	}
 }
 
 Test(policy, keeps_a_bounded_number_of_what_two_profiles_have_in_common)
