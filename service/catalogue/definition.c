@@ -10,6 +10,10 @@
 #include "json/reader.h"
 #include "json/writer.h"
 #include "util/cleanup.h"
+#include "util/utf8.h"
+
+/* The most characters of a description that OpenAI takes. */
+#define OPENAI_DESCRIPTION_POINTS 1024
 
 static const char *const format_names[] = {
 	[DEFINITION_FULL] = "full",
@@ -52,13 +56,33 @@ static void begin_for_model(const struct tool *tool, const char *name, struct bu
 	json_write_text(out, tool->description);
 }
 
+/* Write the name and the description, at most as long as OpenAI takes it: one that is longer has the whole
+ * request refused (string_above_max_length). */
+static void begin_for_openai(const struct tool *tool, const char *name, struct buffer *out)
+{
+	static const char ellipsis[] = "\u2026";
+	const char *text = tool->description;
+	size_t size = strlen(text);
+	cleanup(buffer_deinit) struct buffer cut = {0};
+
+	if (utf8_prefix(text, size, OPENAI_DESCRIPTION_POINTS) == size) {
+		begin_for_model(tool, name, out);
+		return;
+	}
+	buffer_append(&cut, text, utf8_prefix(text, size, OPENAI_DESCRIPTION_POINTS - 1));
+	buffer_append_string(&cut, ellipsis);
+	buffer_fail_with(out, &cut);
+	buffer_printf(out, "{\"name\":\"%s\",\"description\":", name);
+	json_write_string(out, cut.data ? cut.data : "", cut.size);
+}
+
 static void write_openai(const struct tool *tool, const char *name, struct buffer *out)
 {
 	cleanup(buffer_deinit) struct buffer schema = {0};
 
 	model_schema_write(tool->argument_schema, &schema);
 	buffer_append_string(out, "{\"type\":\"function\",\"function\":");
-	begin_for_model(tool, name, out);
+	begin_for_openai(tool, name, out);
 	buffer_append_string(out, ",\"parameters\":");
 	buffer_append(out, schema.data, schema.size);
 	if (buffer_status(&schema) < 0)

@@ -205,7 +205,36 @@ static bool is_left_out(const struct writer *writer, uint32_t key)
 	return !writer->keeps && is_keyword(writer->tape, key, names);
 }
 
-/* Write the members of the object at @object, but those that @others (or JSON_NONE) has. */
+/* Whether the schema at @schema names "array" as the type of its value. */
+static bool names_array(const struct json_tape *tape, uint32_t schema)
+{
+	uint32_t type = json_find(tape, schema, "type");
+
+	if (type == JSON_NONE)
+		return false;
+	if (json_type_at(tape, type) != JSON_ARRAY)
+		return json_string_equals(tape, type, "array", strlen("array"));
+	for (uint32_t i = json_first(tape, type); i < json_end(tape, type); i = json_next(tape, i))
+		if (json_string_equals(tape, i, "array", strlen("array")))
+			return true;
+	return false;
+}
+
+/* Write the "items" that the schema at @schema lacks, unless @others (or JSON_NONE) has them. */
+static void write_absent_items(
+	struct writer *writer, uint32_t schema, uint32_t others, bool *is_first)
+{
+	const struct json_tape *tape = writer->tape;
+
+	if (writer->keeps || !names_array(tape, schema) ||
+		json_find(tape, schema, "items") != JSON_NONE ||
+		(others != JSON_NONE && json_find(tape, others, "items") != JSON_NONE))
+		return;
+	buffer_append_string(writer->out, *is_first ? "\"items\":{}" : ",\"items\":{}");
+	*is_first = false;
+}
+
+/* Write the members of the schema at @object, but those that @others (or JSON_NONE) has. */
 static void write_kept_members(
 	struct writer *writer, uint32_t object, uint32_t others, bool *is_first)
 {
@@ -225,6 +254,7 @@ static void write_kept_members(
 			continue;
 		write_kept_member(writer, key, is_first);
 	}
+	write_absent_items(writer, object, others, is_first);
 }
 
 /* Whether all members beside "$ref" are annotations, which may replace those of the target. */

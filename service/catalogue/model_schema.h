@@ -11,6 +11,7 @@
  *
  *   root      "type": "object" with "properties"; no oneOf, anyOf, allOf, enum, not, $ref, if
  *   $ref      replaced by the schema that it means; one that contains itself stays in "$defs"
+ *   array     "items": {} where it has none
  *   the rest  as it is
  *
  * Calls are checked with the schema of the tool, so nothing is lost by what is left out. A schema that
@@ -18,7 +19,8 @@
  * below the root.
  *
  * OpenAI: type 'object', no 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level (the text of
- * invalid_function_parameters); "object schema missing properties" (the same);
+ * invalid_function_parameters); "object schema missing properties" and "array schema missing items"
+ * (the same);
  * https://platform.openai.com/docs/guides/structured-outputs, Supported schemas: for "strict".
  * Anthropic: "input_schema does not support oneOf, allOf, or anyOf at the top level" (the text of
  * invalid_request_error); https://platform.claude.com/docs/en/agents-and-tools/tool-use/define-tools.

@@ -85,6 +85,25 @@ def test_schemas_are_what_vendors_take(service, format):
         assert "input_examples" not in listed["bare"]
 
 
+def test_one_tool_has_no_request_refused(launch, tmp_path):
+    """OpenAI refuses a request whole for one long description, and for one array without items."""
+    folder = tmp_path / "toolbox.d"
+    folder.mkdir()
+    long = "é" * 1025
+    (folder / "wordy.json").write_text(json.dumps({"kind": "command", "risk": "read", "tools": [
+        command("whole", {}, description=long[:1024]),
+        command("wordy", {"properties": {"list": {"type": "array"}}}, description=long)]}))
+    service = launch({}, [folder])
+    with Caller(service.url) as caller:
+        whole, wordy = (one["function"] for one in caller.call("ovos.tools.list", {"format": "openai"})["tools"])
+        assert whole["description"] == long[:1024]
+        assert wordy["description"] == long[:1023] + "…"
+        assert wordy["parameters"]["properties"] == {"list": {"type": "array", "items": {}}}
+        _, wordy = caller.call("ovos.tools.list", {"format": "anthropic"})["tools"]
+        assert wordy["description"] == long
+        assert wordy["input_schema"]["properties"] == {"list": {"type": "array", "items": {}}}
+
+
 def test_mcp_has_the_hints_of_the_risk(service):
     with Caller(service.url) as caller:
         listed = {one["name"]: one

@@ -62,6 +62,25 @@ Test(model_schema, replaces_references)
 		"'additionalProperties':false}");
 }
 
+Test(model_schema, gives_an_array_items)
+{
+	expect_form("{'properties':{'a':{'type':'array'},'b':{'type':['null','array'],'items':{"
+		    "'type':'array'}},'c':{'type':'string'}},'required':['a']}",
+		"{'type':'object','properties':{'a':{'type':'array','items':{}},'b':{'type':['null'"
+		","
+		"'array'],'items':{'type':'array','items':{}}},'c':{'type':'string'}},"
+		"'required':['a']}");
+	expect_form("{'properties':{'a':{'$ref':'#/$defs/A','items':{'type':'null'}},'b':{'$ref':"
+		    "'#/$defs/A'},'type':{'type':'null'}},'$defs':{'A':{'type':'array'}},"
+		    "'$schema':'http://json-schema.org/draft-07/schema#'}",
+		"{'type':'object','properties':{'a':{'type':'array','items':{}},'b':{'type':'array'"
+		","
+		"'items':{}},'type':{'type':'null'}}}");
+	expect_form("{'properties':{'a':{'const':{'type':'array'},'default':{'type':'array'}}}}",
+		"{'type':'object','properties':{'a':{'const':{'type':'array'},'default':{'type':"
+		"'array'}}}}");
+}
+
 Test(model_schema, keeps_what_contains_itself)
 {
 	expect_form("{'properties':{'t':{'$ref':'#/$defs/Tree'}},'$defs':{'Tree':{'type':'object',"
