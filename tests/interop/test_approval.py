@@ -393,9 +393,9 @@ def test_a_question_is_text_that_no_terminal_obeys(start):
         assert all(char.isprintable() for char in question["question"])
 
 
-def test_an_approved_call_has_its_whole_deadline(start, folder, place):
-    """Asking and running take longer together than the deadline, and neither does alone."""
-    deadline, asked, run = (seconds * SLOWNESS for seconds in (3, 2, 2))
+def test_an_approved_call_has_its_whole_deadline(start, folder, place, times):
+    """Asking and running take longer together than the deadline, and with --long asking alone does."""
+    deadline, asked, run = (seconds * SLOWNESS for seconds in (3, times(2, 10), 2))
     shell(folder, command={"shell": f'sleep {run}; touch "$TOOL_ARG_FILE"'})
     service = start()
     with Caller(service.url) as caller, Person(service.url) as person:

@@ -12,7 +12,7 @@ import mcp_server
 import pytest
 from caller import Caller
 from http_peer import port_of
-from processes import ROOT, SLOWNESS, children, is_alive, toolboxctl, until
+from processes import ROOT, SLOWNESS, children, is_alive, toolboxctl, until, write_configuration
 from test_mcp_http import Client
 
 SERVER = ROOT / "tests" / "interop" / "mcp_server.py"
@@ -66,6 +66,21 @@ def servers(launch, tmp_path):
 
 def text_of(answer):
     return "".join(block.get("text", "") for block in answer["result"]["content"])
+
+
+@pytest.mark.parametrize("configuration", [
+    {"tools_disabled": ["box/*"]}, {"tools_enabled": ["other/*"]}, {"toolboxes": {"box": {"enabled": False}}}])
+def test_a_server_that_is_left_out_as_a_whole_never_starts(servers, configuration):
+    """Not even to list its tools."""
+    servers.add("box")
+    service = servers.start(configuration)
+    with Caller(service.url) as caller:
+        assert caller.call("ovos.tools.reload")["total_tools"] == 0
+        assert "box" in [one["toolbox_id"] for one in caller.call("ovos.tools.status")["not_offered"]]
+        assert servers.starts("box") == []
+        write_configuration(service.daemon.home, {"toolboxd": {}})
+        servers.await_tools(caller)
+        assert len(servers.starts("box")) == 1
 
 
 @pytest.mark.parametrize("era", ERAS)

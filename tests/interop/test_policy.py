@@ -158,6 +158,22 @@ def test_no_code_of_a_plugin_that_is_left_out_runs(launch, folder, configuration
         assert list(cache.iterdir())
 
 
+@pytest.mark.parametrize("configuration", [
+    {"tools_disabled": ["spy/*"]}, {"tools_disabled": ["doom"]}, {"tools_enabled": ["one/*"]},
+    {"toolboxes": {"spy": {"enabled": False}}}])
+def test_no_code_of_a_library_that_is_left_out_runs(launch, folder, configuration):
+    """Its constructor aborts: whoever loads it, to look for a symbol, notices."""
+    library = BUILD / "tests" / "toolboxes" / "doomed.d" / "libtest_doomed.so"
+    manifests.toolbox(folder, "spy", [manifests.tool("doom", "doom")], str(library), limits={"prestart": True})
+    service = launch(configuration, [folder])
+    with Caller(service.url) as caller:
+        status = caller.call("ovos.tools.status")
+        assert status["failed"] == [] and "spy" in [one["toolbox_id"] for one in status["not_offered"]]
+        write_configuration(service.daemon.home, {"toolboxd": {}})
+        caller.call("ovos.tools.reload")
+        assert [one["toolbox_id"] for one in caller.call("ovos.tools.status")["failed"]] == ["spy"]
+
+
 # ── profiles ───────────────────────────────────────────────────────────────────────────────────
 
 KIDS = {"source": "kid"}

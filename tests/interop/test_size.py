@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """The size guard: what a caller is sent of a long result or error, by kind of toolbox."""
 import json
+import sys
 
 import manifests
 import pytest
 from caller import Caller
+from processes import BUILD, ROOT, SLOWNESS, until
+from python_site import ECHO, PATIENT, Site, box, wait_until_told
 
 LIMIT = 64
+PLUGGED = BUILD / "tests" / "toolboxes" / "plugged.d" / "libtest_plugged.so"
 
 
 @pytest.fixture
@@ -45,6 +49,59 @@ def test_a_long_result_is_cut(start, tool, around):
     assert "1000" in cut["hint"] and "64" in cut["hint"]
     assert cut["head"] == (around[:-2] + "é" * LIMIT)[:LIMIT]
     assert caller.invoke(tool, {"text": fits + "é"})["result"]["actual_chars"] == LIMIT + 1
+
+
+@pytest.fixture
+def of_every_kind(launch, tmp_path):
+    """A caller of a daemon with a toolbox of each kind, named by it."""
+    folder = tmp_path / "toolbox.d"
+    echo = manifests.tool("echo", "strdup", [manifests.text("text")],
+                          {"type": "str", "name": "text", "transfer": "full"})
+    wrong = manifests.tool("wrong", "getenv", [manifests.text("name", value="x" * 1000)], "str")
+    manifests.toolbox(folder, "native", [echo, wrong])
+    (folder / "command.json").write_text(json.dumps({"kind": "command", "risk": "read", "tools": [
+        {"name": "say", "description": "Says.", "argument_schema": {"properties": {"text": {"type": "string"}}},
+         "command": {"argv": ["/usr/bin/printf", "%s", "{text}"]}},
+        {"name": "fail", "description": "Fails.", "command": {"shell": "printf %1000d 0 >&2; exit 3"}}]}))
+    site = Site(tmp_path / "venv")
+    site.install("boxes", "def fail(args):\n    raise ValueError('x' * 1000)\n" + box(
+        "python", echo=ECHO, fail="fail"), {"python": "Box"})
+    (folder / "boxes.json").write_text(json.dumps({"kind": "python", "python": str(site.python)}))
+    (folder / "plugin.json").write_text(json.dumps({"kind": "plugin", "library": str(PLUGGED)}))
+    server = [sys.executable, "-u", str(ROOT / "tests" / "interop" / "mcp_server.py")]
+    (folder / "mcp.json").write_text(json.dumps({"kind": "mcp", "risk": "read", "mcp": {
+        "command": server, "cwd": str(tmp_path)}}))
+    service = launch({**PATIENT, "result_max_chars": LIMIT}, [folder])
+    with Caller(service.url) as caller:
+        wait_until_told(caller)
+        until(lambda: {"native", "command", "plugin", "python", "mcp"} <= {
+            one["toolbox_id"] for one in caller.call("ovos.tools.list")["tools"]}, 60 * SLOWNESS, "every toolbox")
+        yield caller
+
+
+def test_results_and_errors_of_every_kind_are_cut(of_every_kind):
+    def ask(toolbox, name, args):
+        return of_every_kind.invoke(name, args, toolbox_id=toolbox, timeout_ms=int(20000 * SLOWNESS))
+
+    for toolbox, name, argument, around in (
+            ("native", "echo", "text", '{"text":""}'), ("command", "say", "text", '{"output":""}'),
+            ("plugin", "large", "size", '{"text":""}'), ("python", "echo", "text", '{"reply":""}')):
+        def args(length):
+            return {argument: length if argument == "size" else "x" * length}
+
+        fits = LIMIT - len(around)
+        assert list(ask(toolbox, name, args(fits))["result"].values()) == ["x" * fits], toolbox
+        cut = ask(toolbox, name, args(fits + 1))["result"]
+        assert (cut["truncated"], cut["actual_chars"], cut["max_chars"]) == (True, LIMIT + 1, LIMIT), toolbox
+        assert cut["head"] == around[:-2] + "x" * (fits + 1) + '"'
+    whole, cut = (ask("mcp", "large", {"bytes": 2 * length})["result"] for length in (LIMIT, LIMIT + 1))
+    assert whole["content"] == cut["content"] == [{"type": "text", "text": "é" * LIMIT}]
+    assert "truncated" not in whole and cut["truncated"] is True
+    for toolbox, name, args in (("native", "wrong", {}), ("command", "fail", {}), ("python", "fail", {}),
+                                ("plugin", "fail", {"words": "x" * 1000}), ("mcp", "fail", {})):
+        answer = ask(toolbox, name, args)
+        assert answer["code"] == "tool_failed" and "result" not in answer, toolbox
+        assert len(answer["error"]) <= LIMIT and len(answer.get("stderr", "")) <= LIMIT
 
 
 @pytest.mark.parametrize("limit", [0, -1, "many", 1.5, [], True])
