@@ -530,7 +530,8 @@ void http_stream_end(struct http_connection *connection)
 	if (connection->state != CONNECTION_STREAMING || connection->is_ended)
 		return;
 	connection->is_ended = true;
-	buffer_append_string(&connection->head, "0\r\n\r\n");
+	if (!is_head(connection))
+		buffer_append_string(&connection->head, "0\r\n\r\n");
 	if (buffer_status(&connection->head) < 0)
 		doom(connection);
 	else if (!(connection->events & EPOLLOUT))

@@ -71,11 +71,13 @@ static bool refuse_page(const struct http_door *door, struct http_connection *co
 	}
 	http_connection_add_field(connection, "Access-Control-Allow-Origin: ");
 	http_connection_add_field(connection, origin);
-	http_connection_add_field(connection, "\r\nVary: Origin\r\n");
+	http_connection_add_field(
+		connection, "\r\nAccess-Control-Expose-Headers: *\r\nVary: Origin\r\n");
+	/* The wildcard does not include Authorization (Fetch, CORS-safelisted request-headers). */
 	if (strcmp(http_method(reader), "OPTIONS") == 0)
 		http_connection_add_field(connection,
 			"Access-Control-Allow-Methods: GET, POST, DELETE\r\n"
-			"Access-Control-Allow-Headers: Authorization, Content-Type, Session-Id\r\n"
+			"Access-Control-Allow-Headers: *, Authorization\r\n"
 			"Access-Control-Max-Age: " PREFLIGHT_AGE "\r\n");
 	return false;
 }

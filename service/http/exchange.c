@@ -20,7 +20,8 @@
 /* Bytes of events that wait for a reader, beyond which progress is left out. */
 #define PROGRESS_QUEUED_BYTES (64u << 10)
 
-/* The longest wait that Retry-After gives, in seconds. */
+/* The waits that Retry-After gives, in seconds. */
+#define RETRY_AFTER_MIN_S 1.0
 #define RETRY_AFTER_MAX_S 86400.0
 
 struct exchange {
@@ -75,19 +76,20 @@ static unsigned int status_of(const struct answer *answer)
 									: statuses[answer->code];
 }
 
-/* Append Retry-After (RFC 9110 §10.2.3) by the `retry_after_s` of the answer with the text @text. */
+/* Append Retry-After (RFC 9110 §10.2.3) by the `retry_after_s` of the answer with the text @text. A call that found
+ * a full queue has none. */
 static void write_retry_after(const char *text, size_t size, struct buffer *fields)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	uint32_t token = JSON_NONE;
-	double seconds = 0;
+	double seconds;
 
 	if (json_tape_read(&tape, text, size, JSON_DEPTH_DEFAULT, NULL) == 0)
 		token = json_find(&tape, 0, "retry_after_s");
 	if (token == JSON_NONE || json_number_f64(&tape, token, &seconds) != 0)
-		return;
-	buffer_printf(
-		fields, "Retry-After: %.0f\r\n", fmin(fmax(ceil(seconds), 1), RETRY_AFTER_MAX_S));
+		seconds = RETRY_AFTER_MIN_S;
+	buffer_printf(fields, "Retry-After: %.0f\r\n",
+		fmin(fmax(ceil(seconds), RETRY_AFTER_MIN_S), RETRY_AFTER_MAX_S));
 }
 
 void exchange_write_event(struct buffer *out, const char *event, const char *text, size_t size)

@@ -61,6 +61,12 @@ bool streams_open(
 			request->connection, 503, "There are too many streams: try again later.");
 		return false;
 	}
+	if (strcmp(http_method(http_connection_request(request->connection)), "HEAD") == 0) {
+		stream->free(stream);
+		http_stream_begin(request->connection, "text/event-stream");
+		http_stream_end(request->connection);
+		return false;
+	}
 	stream->streams = streams;
 	stream->connection = request->connection;
 	stream->is_unix = http_connection_peer(request->connection)->is_unix;

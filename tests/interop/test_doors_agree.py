@@ -27,6 +27,10 @@ from test_plugins import plugged
 VOLATILE = ("duration_ms", "retry_after_s")
 REFUSED = ("unknown_tool", "missing_name", "bad_request")  # an error of JSON-RPC, not of the call
 SECONDS = 30 * SLOWNESS
+STATUSES = {None: 200, "unknown_tool": 404, "ambiguous_tool": 409, "invalid_arguments": 422, "cooldown": 429, "denied": 403,
+            "tool_failed": 500, "invalid_output": 500, "host_crashed": 502, "timeout": 504, "cancelled": 499,
+            "too_large": 413}
+TOO_LARGE_RESULT = "large"  # the tool whose result is too large, which is 500
 
 
 def command(name, line, **more):
@@ -98,7 +102,14 @@ class OverHttp:
         self.http = Http(self.port, SECONDS)
 
     def call(self, name, arguments):
-        return self.http.post(f"/v1/tools/{name}", arguments).json
+        return self.check(name, self.http.post(f"/v1/tools/{name}", arguments))
+
+    @staticmethod
+    def check(name, answer):
+        """The body of @answer, whose status is that of its code."""
+        code = answer.json.get("code")
+        assert answer.status == (500 if (name, code) == (TOO_LARGE_RESULT, "too_large") else STATUSES[code]), answer.json
+        return answer.json
 
     def close(self):
         self.http.connection.close()
@@ -108,7 +119,7 @@ class Events(OverHttp):
     def call(self, name, arguments):
         answer = self.http.post(f"/v1/tools/{name}", arguments, Accept="text/event-stream")
         if answer.headers["Content-Type"] != "text/event-stream":
-            return answer.json
+            return self.check(name, answer)
         blocks = [dict(line.split(": ", 1) for line in block.split("\n"))
                   for block in answer.bytes.decode().strip().split("\n\n")]
         data = json.loads(blocks[-1]["data"])
@@ -126,7 +137,8 @@ class Utcp(OverHttp):
                 how = tool["tool_call_template"]
                 assert (how["call_template_type"], how["body_field"]) == ("http", "body")
                 path = how["url"].removeprefix(f"http://127.0.0.1:{self.port}")
-                return self.http.ask(how["http_method"], path, arguments, Content_Type=how["content_type"]).json
+                return self.check(
+                    name, self.http.ask(how["http_method"], path, arguments, Content_Type=how["content_type"]))
         return None
 
 

@@ -12,6 +12,7 @@ import pytest
 from caller import Caller
 from http_peer import SECONDS, Http, Raw, port_of, statuses
 from processes import BUILD, SLOWNESS, START_SECONDS, TOOLBOXD, environment, until
+from test_mcp_http import Client
 from test_plugins import plugged
 
 HEAD = b"Host: localhost\r\n"
@@ -172,6 +173,19 @@ def test_paths_and_methods(http):
     assert http.get("/health").json == {"status": "ok"}
 
 
+def test_the_head_of_a_stream_has_no_events(port):
+    """A body would be read as the next response."""
+    with Client(port, "legacy") as client, Raw(port) as raw:
+        for path in ("/v1/events", "/mcp"):
+            raw.send(f"HEAD {path} HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n"
+                     f"Mcp-Session-Id: {client.session}\r\n\r\n".encode())
+            head = raw.read_until(b"\r\n\r\n")
+            assert statuses(head) == [200] and b"Content-Type: text/event-stream" in head
+            assert head.endswith(b"\r\n\r\n"), head
+            raw.send(b"GET /health HTTP/1.1\r\n" + HEAD + b"\r\n")
+            assert raw.read_until(b"}").startswith(b"HTTP/1.1 200 OK\r\n")
+
+
 @pytest.mark.parametrize("method,path", [("GET", "/v1/status"), ("POST", "/v1/reload"), ("GET", "/v1/calls"),
                                          ("DELETE", "/v1/calls/7")])
 def test_without_tokens_nobody_is_an_admin(http, method, path):
@@ -190,6 +204,20 @@ def test_a_page_of_another_site_gets_nothing(http, port, method, path):
     answer = http.ask(method, path, Origin=f"http://localhost:{port}")
     assert answer.status != 403 and answer.headers["Access-Control-Allow-Origin"] == f"http://localhost:{port}"
     assert answer.headers["Vary"] == "Origin"
+
+
+def test_a_page_that_may_come_in_has_all_headers(http, port):
+    """Those of MCP, too, in both directions: none is on the list that browsers let pass by themselves."""
+    origin = f"http://localhost:{port}"
+    asked = http.ask("OPTIONS", "/mcp", Origin=origin, Access_Control_Request_Method="POST",
+                     Access_Control_Request_Headers="authorization,mcp-protocol-version,mcp-param-region")
+    assert asked.status == 204
+    assert asked.headers["Access-Control-Allow-Headers"] == "*, Authorization"
+    assert asked.headers["Access-Control-Allow-Methods"] == "GET, POST, DELETE"
+    assert "Access-Control-Allow-Credentials" not in asked.headers
+    began = http.post("/mcp", {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {}}}, Origin=origin)
+    assert began.headers["Mcp-Session-Id"] and began.headers["Access-Control-Expose-Headers"] == "*"
 
 
 def test_a_body_has_a_type(http):
@@ -459,6 +487,19 @@ def test_when_to_try_again(launch, tmp_path):
         answer = http.post("/v1/tools/rare")
         assert (answer.status, answer.json["code"]) == (429, "cooldown")
         assert 70 <= int(answer.headers["Retry-After"]) <= 77
+
+
+def test_a_full_queue_is_tried_again_too(launch, tmp_path):
+    manifests.answers(tmp_path / "toolbox.d")
+    one = launch({"limits": {"queue": 1}}, [tmp_path / "toolbox.d"], args=["--http", "127.0.0.1:0"])
+    port = port_of(one.daemon)
+    with Raw(port) as first, Raw(port) as second, Http(port) as http:
+        assert http.post("/v1/tools/wait", {"seconds": 0}).status == 200  # its host has started
+        for n, raw in enumerate((first, second), 1):
+            raw.send(CALL.replace(b"add", b"wait") + WAIT)
+            until(lambda: len(running(one)) == n, SECONDS, "the call there")
+        answer = http.post("/v1/tools/wait", {"seconds": 9})
+    assert (answer.status, answer.json["code"], answer.headers["Retry-After"]) == (429, "busy", "1")
 
 
 def test_it_is_not_healthy_before_the_first_catalogue(launch):
