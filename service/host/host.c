@@ -42,8 +42,9 @@
  * read for a while, and what was read is kept. Then the host itself waits, in its own send, and
  * nothing is lost.
  *
- * In the steady state a call is one sendmsg, at most one recv, and no allocation: the buffer of the
- * reader and the tape that checks a result are used again and again.
+ * In the steady state a call is at most one sendmsg, at most one recv, and no allocation: the buffer of
+ * the reader and the tape that checks a result are used again and again. When several answers were
+ * received at once, the calls that follow them are gathered, and sent together.
  */
 
 #define HANG_UP_MS 100
@@ -54,6 +55,9 @@
 
 /* A tape that grew larger than this is freed after the result. */
 #define KEEP_TOKENS 16384
+
+/* The memory for unsent frames that is kept: that of a few calls which are sent ahead. */
+#define UNSENT_KEPT_BYTES 8192
 
 struct host {
 	struct loop *loop;
@@ -68,8 +72,10 @@ struct host {
 	struct loop_source *source; /* reads wire; NULL after its end of file, or once dismissed */
 	struct wire_reader reader;
 	struct buffer head;   /* the last INVOKE up to the arguments */
-	struct buffer unsent; /* frames that the socket did not take at once */
+	struct buffer unsent; /* frames that are gathered, or that the socket did not take */
 	size_t sent;          /* bytes of unsent that it has taken since */
+	bool is_blocked;      /* unsent waits for the socket */
+	bool gathers;         /* unsent waits until the frames that were received are acted on */
 	struct json_tape tape;
 	struct loop_timer timer;
 	struct loop_timer hold; /* armed: nothing is read until it is due */
@@ -196,6 +202,51 @@ static void end_malformed(struct host *host, const char *text)
 static void end_killed(struct host *host)
 {
 	end_host(host, &(struct host_exit){.reason = HOST_SIGNALED, .signal = SIGKILL});
+}
+
+/* ── unsent frames ───────────────────────────────────────────────────────────────────────────── */
+
+/* Watch the socket for frames, and for room for those that are unsent; the listener for calls. */
+static int watch_wire(struct host *host)
+{
+	uint32_t input = is_held(host) ? 0 : (uint32_t)EPOLLIN;
+	uint32_t events = input | (host->is_blocked ? (uint32_t)EPOLLOUT : 0);
+
+	if (host->refusals)
+		loop_source_set_events(host->refusals, input);
+	return host->source ? loop_source_set_events(host->source, events) : -EPIPE;
+}
+
+static void set_blocked(struct host *host, bool is_blocked)
+{
+	if (host->is_blocked == is_blocked)
+		return;
+	host->is_blocked = is_blocked;
+	watch_wire(host);
+}
+
+/* Send the unsent bytes. If the socket takes none any more, drop them: the end of the host follows. */
+static void flush_unsent(struct host *host)
+{
+	const char *from = host->unsent.data + host->sent;
+	size_t left = host->unsent.size - host->sent;
+	ssize_t n = send(host->wire, from, left, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+	if (n >= 0)
+		host->sent += (size_t)n;
+	else if (errno != EAGAIN && errno != EINTR)
+		host->sent = host->unsent.size;
+	if (host->sent < host->unsent.size) {
+		set_blocked(host, true);
+		return;
+	}
+	buffer_recycle(&host->unsent, UNSENT_KEPT_BYTES);
+	host->sent = 0;
+	set_blocked(host, false);
+	if (!host->is_full)
+		return;
+	host->is_full = false;
+	host->handler.relieved(host->data);
 }
 
 /* ── received frames ───────────────────────────────────────────────────────────────────────────── */
@@ -439,13 +490,14 @@ static bool take_next(struct host *host)
 		end_malformed(host, "sent bytes that are not a frame");
 		return false;
 	default:
+		host->gathers = !host->carries && wire_reader_has_more(&host->reader);
 		take_frame(host, &frame);
 		return true;
 	}
 }
 
-/* Act on all whole frames that were received, until the host is held. Returns whether the host can
- * still be used; the handler may have freed it. */
+/* Act on all whole frames that were received, until the host is held, and send what was gathered meanwhile.
+ * Returns whether the host can still be used; the handler may have freed it. */
 static bool take_received(struct host *host)
 {
 	bool *outer = host->freed;
@@ -459,6 +511,13 @@ static bool take_received(struct host *host)
 			*outer = true;
 		return false;
 	}
+	host->gathers = false;
+	if (host->state < HOST_DISMISSED && host->unsent.size > 0 && !host->is_blocked)
+		flush_unsent(host);
+	if (is_freed && outer)
+		*outer = true;
+	if (is_freed)
+		return false;
 	host->freed = outer;
 	return host->state < HOST_DISMISSED;
 }
@@ -475,55 +534,38 @@ static void end_by_status(struct host *host, int status)
 				       .reason = HOST_EXITED, .exit_code = WEXITSTATUS(status)});
 }
 
-/* Watch the socket for frames, and for room for those that are unsent; the listener for calls. */
-static int watch_wire(struct host *host)
+/* Append a frame. One that does not fit into memory leaves nothing. */
+static int append_unsent(
+	struct host *host, enum wire_kind kind, uint64_t id, struct iovec head, struct iovec body)
 {
-	uint32_t input = is_held(host) ? 0 : (uint32_t)EPOLLIN;
-	uint32_t events = input | (host->unsent.size > 0 ? (uint32_t)EPOLLOUT : 0);
+	size_t size = host->unsent.size;
+	int r;
 
-	if (host->refusals)
-		loop_source_set_events(host->refusals, input);
-	return host->source ? loop_source_set_events(host->source, events) : -EPIPE;
-}
-
-/* Send the unsent bytes. If the socket takes none any more, drop them: the end of the host follows. */
-static void flush_unsent(struct host *host)
-{
-	const char *from = host->unsent.data + host->sent;
-	size_t left = host->unsent.size - host->sent;
-	ssize_t n = send(host->wire, from, left, MSG_DONTWAIT | MSG_NOSIGNAL);
-
-	if (n < 0 && (errno == EAGAIN || errno == EINTR))
-		return;
-	host->sent += n < 0 ? left : (size_t)n;
-	if (host->sent < host->unsent.size)
-		return;
-	buffer_deinit(&host->unsent);
-	host->sent = 0;
-	watch_wire(host);
-	if (!host->is_full)
-		return;
-	host->is_full = false;
-	host->handler.relieved(host->data);
+	wire_write(
+		&host->unsent, kind, id, head.iov_base, head.iov_len, body.iov_base, body.iov_len);
+	r = buffer_status(&host->unsent);
+	if (r == 0)
+		return 0;
+	host->unsent.error = 0;
+	host->unsent.size = size;
+	return r;
 }
 
 /* Keep the frame for flush_unsent(), except its first @sent bytes, which were sent. */
-static int keep_unsent(struct host *host, const struct wire_header *header,
-	const struct iovec *head, const struct iovec *body, size_t sent)
+static int keep_unsent(struct host *host, enum wire_kind kind, uint64_t id, struct iovec head,
+	struct iovec body, size_t sent)
 {
-	int r;
+	int r = append_unsent(host, kind, id, head, body);
 
-	wire_write(&host->unsent, (enum wire_kind)header->kind, header->id, head->iov_base,
-		head->iov_len, body->iov_base, body->iov_len);
-	r = buffer_status(&host->unsent);
 	if (r)
 		return r;
 	host->sent = sent;
+	host->is_blocked = true;
 	return watch_wire(host);
 }
 
-/* Send a frame whose payload is @head, then @body, without a copy if the socket takes it at once.
- * Returns 0 or a negative errno. */
+/* Send a frame whose payload is @head, then @body, without a copy if the socket takes it at once, and nothing is
+ * gathered. Returns 0 or a negative errno. */
 static int transmit(
 	struct host *host, enum wire_kind kind, uint64_t id, struct iovec head, struct iovec body)
 {
@@ -535,17 +577,14 @@ static int transmit(
 
 	if (body.iov_len > JSON_SIZE_MAX - head.iov_len)
 		return -EMSGSIZE;
-	if (host->unsent.size > 0) {
-		wire_write(&host->unsent, kind, id, head.iov_base, head.iov_len, body.iov_base,
-			body.iov_len);
-		return buffer_status(&host->unsent);
-	}
+	if (host->unsent.size > 0 || (host->gathers && host->n_calls > 0))
+		return append_unsent(host, kind, id, head, body);
 	n = sendmsg(host->wire, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
 	if (n < 0 && errno != EAGAIN && errno != EINTR)
 		return errno == ECONNRESET ? -EPIPE : -errno;
 	if (n == (ssize_t)(sizeof(header) + header.size))
 		return 0;
-	return keep_unsent(host, &header, &head, &body, n < 0 ? 0 : (size_t)n);
+	return keep_unsent(host, kind, id, head, body, n < 0 ? 0 : (size_t)n);
 }
 
 /* Return whether a call may wait until the host has read the bytes before it. */
@@ -580,7 +619,7 @@ int host_invoke(struct host *host, uint64_t id, const struct host_call *call)
 	if (host->state == HOST_ENDED || !host->child || !host->source)
 		return -EPIPE;
 	if (host->state == HOST_STARTING || host->n_calls == host->calls_max ||
-		(host->unsent.size > 0 && !may_append(host)))
+		(host->is_blocked && !may_append(host)))
 		return -EBUSY;
 	buffer_reset(&host->head);
 	buffer_append(&host->head, &invoke, sizeof(invoke));
@@ -780,7 +819,7 @@ static void on_wire(void *data, uint32_t events)
 {
 	struct host *host = data;
 
-	if ((events & EPOLLOUT) && host->unsent.size > 0)
+	if ((events & EPOLLOUT) && host->is_blocked)
 		flush_unsent(host);
 	if (!(events & (EPOLLIN | EPOLLHUP | EPOLLERR)))
 		return;

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -395,6 +398,72 @@ Test(host, takes_some_calls_ahead_and_runs_them_in_order, .timeout = LIMIT)
 	while (guest.n_answers < HOST_CALLS_MAX && guest.n_ends == 0)
 		guest_wait(&guest);
 	cr_expect_eq(guest.n_answers, HOST_CALLS_MAX);
+	guest_stop(&guest);
+}
+
+#define FDS_MAX 64
+
+/* Return the first stream socket of the family AF_UNIX from @from on. */
+static int find_socket(int from)
+{
+	int domain = 0;
+	int type = 0;
+	socklen_t size = sizeof(int);
+
+	for (; from < FDS_MAX; from++)
+		if (getsockopt(from, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 &&
+			getsockopt(from, SOL_SOCKET, SO_TYPE, &type, &size) == 0 &&
+			domain == AF_UNIX && type == SOCK_STREAM)
+			break;
+	return from;
+}
+
+static int wire;
+
+static int count_bytes(unsigned long request)
+{
+	int size = 0;
+
+	cr_assert_eq(ioctl(wire, request, &size), 0);
+	return size;
+}
+
+static void call_again(struct guest *guest)
+{
+	cr_expect_eq(count_bytes(SIOCOUTQ), 0, "sent before the last answer was taken");
+	if (guest->n_answers < HOST_CALLS_MAX)
+		guest_send(guest, "behave", "{\"value\":1}");
+}
+
+Test(host, is_sent_the_calls_together_that_follow_its_answers, .timeout = LIMIT)
+{
+	struct guest guest = {0};
+	siginfo_t stopped;
+	int before = find_socket(0);
+	int answer;
+
+	guest_start(&guest, "misbehave", NULL);
+	wire = find_socket(0);
+	wire = wire == before ? find_socket(before + 1) : wire;
+	guest_send(&guest, "behave", "{\"value\":1}");
+	while ((answer = count_bytes(SIOCINQ)) == 0)
+		sched_yield();
+	guest_wait(&guest);
+	for (unsigned int i = 0; i < 3; i++)
+		guest_send(&guest, "behave", "{\"value\":1}");
+	while (count_bytes(SIOCINQ) < 3 * answer)
+		sched_yield();
+	kill(host_pid(guest.host), SIGSTOP);
+	cr_assert_eq(waitid(P_PID, (id_t)host_pid(guest.host), &stopped, WSTOPPED | WNOWAIT), 0);
+	guest.answered = call_again;
+	guest_wait(&guest);
+	guest.answered = NULL;
+	cr_expect_eq(guest.n_answers, 4);
+	cr_expect_gt(count_bytes(SIOCOUTQ), 0);
+	kill(host_pid(guest.host), SIGCONT);
+	while (guest.n_answers < 7 && guest.n_ends == 0)
+		guest_wait(&guest);
+	cr_expect_eq(guest.n_answers, 7);
 	guest_stop(&guest);
 }
 
