@@ -372,6 +372,23 @@ static const char *date_now(struct http_connections *connections)
 	return connections->date;
 }
 
+static void append_line(struct buffer *head, const char *name, const char *value)
+{
+	buffer_append_string(head, name);
+	buffer_append_string(head, value);
+	buffer_append_string(head, "\r\n");
+}
+
+static void append_status(struct buffer *head, unsigned int status)
+{
+	const char digits[] = {(char)('0' + status / 100), (char)('0' + status / 10 % 10),
+		(char)('0' + status % 10), ' '};
+
+	buffer_append_string(head, "HTTP/1.1 ");
+	buffer_append(head, digits, sizeof(digits));
+	buffer_append_string(head, http_status_phrase(status));
+}
+
 /* Write the head of @response up to its own lines. */
 static void begin_head(
 	struct http_connection *connection, const struct http_response *response, bool has_body)
@@ -379,13 +396,13 @@ static void begin_head(
 	struct buffer *head = &connection->head;
 
 	connection->is_kept = connection->is_kept && !connection->connections->is_stopping;
-	buffer_printf(head, "HTTP/1.1 %u %s\r\nDate: %s\r\n", response->status,
-		http_status_phrase(response->status), date_now(connection->connections));
+	append_status(head, response->status);
+	append_line(head, "\r\nDate: ", date_now(connection->connections));
 	if (has_body)
-		buffer_printf(head, "Content-Type: %s\r\n",
+		append_line(head, "Content-Type: ",
 			response->type ? response->type : "application/json; charset=utf-8");
-	buffer_printf(head, "Cache-Control: %s\r\nX-Content-Type-Options: nosniff\r\n",
-		response->cache ? response->cache : "no-store");
+	append_line(head, "Cache-Control: ", response->cache ? response->cache : "no-store");
+	buffer_append_string(head, "X-Content-Type-Options: nosniff\r\n");
 	if (!connection->is_kept)
 		buffer_append_string(head, "Connection: close\r\n");
 	buffer_append_buffer(head, &connection->fields);

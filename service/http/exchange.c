@@ -236,7 +236,9 @@ const struct catalogue *exchange_view(const struct http_request *request,
 void exchange_begin_in(const struct http_request *request, const struct text_view *session,
 	const char *topic, struct buffer *frame)
 {
-	buffer_printf(frame, "{\"type\":\"%s\",\"context\":{\"source\":", topic);
+	buffer_append_string(frame, "{\"type\":\"");
+	buffer_append_string(frame, topic);
+	buffer_append_string(frame, "\",\"context\":{\"source\":");
 	json_write_text(frame, request->identity->source);
 	if (session->text) {
 		buffer_append_string(frame, ",\"session\":{\"session_id\":");

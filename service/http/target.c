@@ -20,21 +20,25 @@ bool target_matches(const struct target *target, const char *pattern, struct tex
 {
 	const char *at = target->path.text;
 	const char *end = at + target->path.size;
-	const char *hole = strstr(pattern, "{}");
-	size_t before = hole ? (size_t)(hole - pattern) : strlen(pattern);
-	size_t after = hole ? strlen(hole + 2) : 0;
+	size_t after;
 	size_t size;
 
 	*ret_segment = (struct text_view){0};
-	if (target->path.size < before + after || memcmp(at, pattern, before) != 0)
+	while (*pattern && *pattern != '{') {
+		if (at == end || *at++ != *pattern++)
+			return false;
+	}
+	if (!*pattern)
+		return at == end;
+	pattern += strlen("{}");
+	after = strlen(pattern);
+	size = (size_t)(end - at);
+	if (size <= after || memcmp(end - after, pattern, after) != 0)
 		return false;
-	size = target->path.size - before - after;
-	if (!hole)
-		return size == 0;
-	if (size == 0 || memchr(at + before, '/', size) ||
-		memcmp(end - after, hole + 2, after) != 0)
+	size -= after;
+	if (memchr(at, '/', size))
 		return false;
-	*ret_segment = (struct text_view){at + before, size};
+	*ret_segment = (struct text_view){at, size};
 	return true;
 }
 

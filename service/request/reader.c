@@ -161,6 +161,15 @@ static void take_field(struct http_reader *reader, char *line)
 		reader->n_fields++;
 }
 
+/* Return whether @field has the name @name, in any case: letters of two cases differ in one bit. */
+static bool is_named(
+	const struct http_reader *reader, const struct http_field *field, const char *name)
+{
+	const char *own = reader->head.data + field->name;
+
+	return ((*own ^ *name) & ~0x20) == 0 && strcasecmp(own, name) == 0;
+}
+
 const char *http_field(const struct http_reader *reader, const char *name, unsigned int *ret_count)
 {
 	const char *value = NULL;
@@ -169,7 +178,7 @@ const char *http_field(const struct http_reader *reader, const char *name, unsig
 	for (unsigned int i = 0; i < reader->n_fields; i++) {
 		const struct http_field *field = &reader->fields[i];
 
-		if (strcasecmp(reader->head.data + field->name, name) != 0)
+		if (!is_named(reader, field, name))
 			continue;
 		if (count++ == 0)
 			value = reader->head.data + field->value;
@@ -184,7 +193,7 @@ bool http_field_has(const struct http_reader *reader, const char *name, const ch
 	for (unsigned int i = 0; i < reader->n_fields; i++) {
 		const struct http_field *field = &reader->fields[i];
 
-		if (strcasecmp(reader->head.data + field->name, name) == 0 &&
+		if (is_named(reader, field, name) &&
 			field_list_has(reader->head.data + field->value, element))
 			return true;
 	}
@@ -341,11 +350,41 @@ static void end_head_line(struct http_reader *reader)
 	reader->line = reader->head.size;
 }
 
-/* Append one byte of a line, within the bounds. */
-static void keep_byte(struct http_reader *reader, char c)
+static bool is_counted(const struct http_reader *reader)
+{
+	return reader->state == HTTP_FIELDS || reader->state == HTTP_TRAILERS;
+}
+
+/* Return how many more bytes the line may have. */
+static size_t room_of_line(const struct http_reader *reader)
+{
+	size_t line = reader->limits.line_bytes - (reader->head.size - reader->line);
+	size_t all = reader->limits.header_bytes - reader->used;
+
+	return is_counted(reader) && all < line ? all : line;
+}
+
+/* Append the bytes of a line from the beginning of @bytes, within the bounds. Return how many. */
+static size_t take_text(struct http_reader *reader, const char *bytes, size_t size)
+{
+	size_t room = room_of_line(reader);
+	size_t end = size < room ? size : room;
+	size_t taken = 0;
+
+	if (reader->has_cr || reader->state == HTTP_CHUNK_END)
+		return 0;
+	while (taken < end && field_is_value_byte(bytes[taken]))
+		taken++;
+	buffer_append(&reader->head, bytes, taken);
+	if (is_counted(reader))
+		reader->used += taken;
+	return taken;
+}
+
+/* Refuse a byte of a line for which there is no room. */
+static void refuse_byte(struct http_reader *reader)
 {
 	bool is_first = reader->state == HTTP_REQUEST_LINE;
-	bool is_counted = reader->state == HTTP_FIELDS || reader->state == HTTP_TRAILERS;
 
 	if (reader->state == HTTP_CHUNK_END)
 		refuse_bad(reader, "A chunk is longer than its size.");
@@ -353,12 +392,11 @@ static void keep_byte(struct http_reader *reader, char c)
 		refuse_request(reader, is_first ? 414 : 431,
 			is_first ? "The first line of the request is too long."
 				 : "A header line is too long.");
-	else if (is_counted && ++reader->used > reader->limits.header_bytes)
-		refuse_request(reader, 431, "The headers of the request are too large.");
 	else
-		buffer_append_char(&reader->head, c);
+		refuse_request(reader, 431, "The headers of the request are too large.");
 }
 
+/* Take a byte that take_text() has left. */
 static void take_line_byte(struct http_reader *reader, char c)
 {
 	if (reader->has_cr && c != '\n')
@@ -372,7 +410,7 @@ static void take_line_byte(struct http_reader *reader, char c)
 	else if (!field_is_value_byte(c))
 		refuse_bad(reader, "A line has a control character.");
 	else
-		keep_byte(reader, c);
+		refuse_byte(reader);
 }
 
 /* ── the body ────────────────────────────────────────────────────────────────────────────────── */
@@ -396,9 +434,12 @@ size_t http_reader_feed(struct http_reader *reader, const char *bytes, size_t si
 	size_t at = 0;
 
 	while (at < size && !http_reader_is_over(reader)) {
-		if (reader->state == HTTP_SIZED || reader->state == HTTP_CHUNK)
-			at += take_body(reader, bytes + at, size - at);
-		else
+		bool is_body = reader->state == HTTP_SIZED || reader->state == HTTP_CHUNK;
+		size_t taken = is_body ? take_body(reader, bytes + at, size - at)
+				       : take_text(reader, bytes + at, size - at);
+
+		at += taken;
+		if (taken == 0)
 			take_line_byte(reader, bytes[at++]);
 	}
 	return at;

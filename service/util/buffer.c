@@ -69,24 +69,28 @@ char *buffer_reserve(struct buffer *buffer, size_t size)
 
 void buffer_vprintf(struct buffer *buffer, const char *format, va_list arguments)
 {
+	/* Most text fits into the room that is there: it is formatted once. */
+	size_t room = buffer->data ? buffer->capacity - buffer->size : 0;
+	char *place = room > 0 ? buffer->data + buffer->size : NULL;
 	va_list again;
-	char *place;
 	int length;
 
 	va_copy(again, arguments);
-	length = vsnprintf(NULL, 0, format, again);
+	length = vsnprintf(place, room, format, again);
 	va_end(again);
 	if (length < 0) {
 		buffer->error = buffer->error ? buffer->error : -EINVAL;
 		return;
 	}
-	/* vsnprintf writes a NUL after the text, which is not part of it and not limited. */
 	if (!buffer_reserve(buffer, (size_t)length))
 		return;
-	place = reserve(buffer, (size_t)length + 1);
-	if (!place)
-		return;
-	vsnprintf(place, (size_t)length + 1, format, arguments);
+	/* vsnprintf writes a NUL after the text, which is not part of it and not limited. */
+	if ((size_t)length >= room) {
+		place = reserve(buffer, (size_t)length + 1);
+		if (!place)
+			return;
+		vsnprintf(place, (size_t)length + 1, format, arguments);
+	}
 	buffer->size += (size_t)length;
 }
 
