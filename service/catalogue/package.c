@@ -2,6 +2,7 @@
 #include "catalogue/package.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -128,6 +129,8 @@ static void write_tool(const struct tool *tool, struct buffer *out)
 		buffer_append_string(out, "{\"name\":");
 		json_write_text(out, tool->server_name);
 		json_write_member_text(out, "pin", tool->pin);
+		if (tool->risk == TOOL_READ)
+			buffer_append_string(out, ",\"reads\":true");
 		buffer_append_char(out, '}');
 		break;
 	}
@@ -182,6 +185,8 @@ static void write_head(const struct package *package, struct buffer *out)
 	if (package->kind == KIND_MCP)
 		buffer_printf(out, ",\"mcp\":%s%s", package->mcp.server,
 			package->mcp.is_legacy ? ",\"legacy\":true" : "");
+	if (package->mcp.list)
+		buffer_printf(out, ",\"digest\":%" PRIu64, package->mcp.list);
 	buffer_append_string(out, knows_tools(package) ? TOOLS_BEGIN : "}");
 }
 

@@ -23,7 +23,7 @@
  *   toolboxes    each with its own id     clock  filesystem        math
  *
  * It is made once and never changed (but for the stamps and warnings of its files, when those are
- * looked at again), and shared by counting. A call holds the package that it began on, whatever a
+ * looked at again, and mcp.is_stale), and shared by counting. A call holds the package that it began on, whatever a
  * reload puts in its place.
  */
 
@@ -47,11 +47,13 @@ enum mcp_pin_mode {
 
 /* The part of kind mcp. */
 struct package_mcp {
-	char *server;    /* JSON text {"argv", "cwd", "env"?} or {"url", "headers"?} */
-	char *rules;     /* JSON text {"include"?, "exclude"?, "tools"?}: the operator's choice */
-	char *variables; /* our variables that `env` names (util/environment.h); NULL: none */
-	bool is_http;    /* it has a url */
-	bool is_legacy;  /* as the server has decided (mcp/version.h) */
+	char *server; /* JSON text {"argv", "cwd", "env"?} or {"url", "headers"?, "proxy"?, "ca"?} */
+	char *rules;  /* JSON text {"include"?, "exclude"?, "tools"?}: the operator's choice */
+	char *variables;      /* our variables that `env` names (util/environment.h); NULL: none */
+	bool is_http;         /* it has a url */
+	bool is_legacy;       /* as the server has decided (mcp/version.h) */
+	uint64_t list;        /* digest of what the server lists (mcp/client/pin.h); 0: not known */
+	atomic_bool is_stale; /* a host has found another list since */
 	enum mcp_pin_mode pin;
 	struct stamp pins; /* the stamp of the file of its pins (loader/pins.h) */
 };

@@ -66,6 +66,15 @@ static void take_bus_message(void *data, struct runner *runner, struct host *hos
 		object, text, size);
 }
 
+/* The server of @runner lists other tools (struct runner_handler). */
+static void list_again(void *data, struct runner *runner)
+{
+	struct service *service = data;
+
+	atomic_store(&runner_package(runner)->mcp.is_stale, true);
+	reload_list_again(&service->reload);
+}
+
 static void forget_host(void *data, const struct host *host)
 {
 	struct service *service = data;
@@ -242,6 +251,7 @@ static int make_parts(struct service *service, const struct service_options *opt
 	static const struct runner_handler handler = {
 		.done = invocation_done,
 		.progressed = invocation_progressed,
+		.stale = list_again,
 		.bus_message = take_bus_message,
 		.host_gone = forget_host,
 		.started = count_start,

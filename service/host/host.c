@@ -412,10 +412,16 @@ static bool is_bus_message(const struct host *host, const struct wire_frame *fra
 	return host->has_bus && frame->id == 0 && frame->kind == WIRE_EMIT;
 }
 
+static bool is_stale(const struct host *host, const struct wire_frame *frame)
+{
+	return host->carries && host->state != HOST_STARTING && frame->id == 0 &&
+	       frame->kind == WIRE_STALE;
+}
+
 /* Return whether the frame may come in this state. */
 static bool is_expected(const struct host *host, const struct wire_frame *frame)
 {
-	if (is_bus_message(host, frame))
+	if (is_bus_message(host, frame) || is_stale(host, frame))
 		return true;
 	if (host->state == HOST_STARTING)
 		return frame->id == 0 &&
@@ -440,7 +446,7 @@ static int check_payload(struct host *host, const struct wire_frame *frame)
 /* Return whether nothing may follow the frame: after its last answer a host is silent. */
 static bool is_last(const struct host *host, const struct wire_frame *frame)
 {
-	return !host->has_bus && host->n_calls <= 1 && host->n_cancelled == 0 &&
+	return !host->has_bus && !host->carries && host->n_calls <= 1 && host->n_cancelled == 0 &&
 	       !is_progress(host, frame);
 }
 
@@ -465,6 +471,8 @@ static void take_frame(struct host *host, const struct wire_frame *frame)
 		take_loaded(host, frame);
 	else if (frame->kind == WIRE_REFUSED)
 		take_refused(host);
+	else if (frame->kind == WIRE_STALE)
+		host->handler.stale(host->data);
 	else if (frame->kind != WIRE_PROGRESS)
 		take_answer(host, frame);
 	else if (host->handler.progressed)

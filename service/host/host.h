@@ -97,6 +97,10 @@ struct host_handler {
 	 * had not. NULL if carries is not set. */
 	void (*relieved)(void *data);
 
+	/* The host, which carries calls, has found that its toolbox is not as LOAD has it any more. May not free the
+	 * host. NULL if carries is not set. */
+	void (*stale)(void *data);
+
 	/* The host sent a message to the bus (WIRE_EMIT): an object, and its JSON @text. @object is
 	 * NULL if the text is no JSON object, or nests too deep. May call host_hold. May be NULL if
 	 * has_bus is not set. */

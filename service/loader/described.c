@@ -41,8 +41,9 @@ static int take_tools(struct manifest_reader *reader, struct package *package,
 	if (r)
 		return r;
 	if (package->kind == KIND_MCP)
-		package->fingerprint = digest_word(
-			digest_bytes(DIGEST_SEED, described, size), package->left_out.n_items);
+		package->fingerprint =
+			digest_word(digest_word(package->mcp.list, package->mcp.is_legacy),
+				package->left_out.n_items);
 	checker_note(package, &tape);
 	package->is_checked = true;
 	return 0;

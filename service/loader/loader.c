@@ -79,11 +79,28 @@ static bool is_unchanged(struct loader *loader, struct package *package)
 
 /* ── one job ─────────────────────────────────────────────────────────────────────────────────── */
 
+/* Whether a host has found that the server of @job lists other tools than the previous catalogue has. */
+static bool is_stale(const struct load_job *job)
+{
+	return job->previous && atomic_load(&job->previous->mcp.is_stale);
+}
+
+/* Whether the server of @job is asked for its tools, whatever was known of them. One that lists others is asked by a
+ * load that may wait for it; until there is one, the previous list goes on. */
+static bool asks_server(struct load_job *job)
+{
+	const struct loader_options *options = &job->jobs->options;
+
+	if (is_stale(job) && options->defers_servers)
+		job->jobs->has_unlisted = true;
+	return options->asks_servers || (is_stale(job) && !options->defers_servers);
+}
+
 static void refuse_library(void *item, const char *pointer, const char *text)
 {
 	struct load_job *job = item;
 
-	if (job->package->kind == KIND_MCP && !job->previous)
+	if (job->package->kind == KIND_MCP && (!job->previous || is_stale(job)))
 		job->jobs->has_unlisted = true;
 	load_job_fail(job, pointer, text);
 }
@@ -143,6 +160,8 @@ static void keep_same_server(struct load_job *job)
 {
 	if (job->package->kind != KIND_MCP)
 		return;
+	if (job->previous)
+		atomic_store(&job->previous->mcp.is_stale, false);
 	if (is_as_before(job) && job->previous->fingerprint == job->package->fingerprint)
 		load_job_set_package(job, package_ref(job->previous));
 	drop_without_tools(job);
@@ -203,7 +222,7 @@ static int begin_server(struct load_job *job)
 	struct load_jobs *jobs = job->jobs;
 	int r = -ENOENT;
 
-	if (jobs->options.asks_servers)
+	if (asks_server(job))
 		describe_cache_key(job->package, job->key);
 	else
 		r = described_load_cached(jobs->reader, job->package, job->key);
@@ -221,12 +240,12 @@ static int begin_server(struct load_job *job)
 
 /* Whether the previous package of @job can be offered again as it is. One whose toolboxes a host
  * describes depends on more than its files, see members.h. */
-static bool can_keep(struct loader *loader, const struct load_job *job)
+static bool can_keep(struct loader *loader, struct load_job *job)
 {
 	return job->previous && job->previous->is_checked &&
 	       !kind_facts(job->previous->kind)->has_members &&
 	       !(job->previous->kind == KIND_MCP &&
-		       (job->jobs->options.asks_servers || !pins_hold(job->previous))) &&
+		       (asks_server(job) || !pins_hold(job->previous))) &&
 	       is_unchanged(loader, job->previous);
 }
 
@@ -263,7 +282,7 @@ static int begin_entry(struct load_job *list, const struct mcp_server_entry *ent
 	r = server_list_read(job, entry, &package);
 	if (r != 0)
 		return r < 0 ? r : 0;
-	if (job->previous && !list->jobs->options.asks_servers && pins_hold(job->previous) &&
+	if (job->previous && !asks_server(job) && pins_hold(job->previous) &&
 		server_list_is_same(job, package)) {
 		package_unref(package);
 		load_job_set_package(job, package_ref(job->previous));

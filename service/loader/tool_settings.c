@@ -143,7 +143,8 @@ int tool_settings_apply(const struct config *config, struct toolbox *toolbox)
 	}
 	if (r == 0)
 		toolbox->settings = digest_of(settings);
-	return r;
+	/* Hosts of this kind are given the risks. */
+	return r == 0 && toolbox->package->kind == KIND_MCP ? package_prepare(toolbox->package) : r;
 }
 
 bool tool_settings_hold(const struct config *config, const struct toolbox *toolbox)

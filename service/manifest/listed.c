@@ -236,7 +236,8 @@ int manifest_take_listed(struct manifest_reader *reader, const struct json_tape 
 		return MANIFEST_E_REFUSED;
 	}
 	package->mcp.is_legacy = legacy != JSON_NONE && json_is_true(described, legacy);
-	r = read_list(reader, described, list, package, &tools);
+	r = mcp_list_digest(described, list, &package->mcp.list);
+	r = r ? r : read_list(reader, described, list, package, &tools);
 	r = r ? r : note_refusals(package, described, &tools);
 	r = r ? r : take_tools(reader, package, &tools, problems);
 	if (r == 0 && package->toolboxes[0]->n_tools == 0 && package->left_out.n_items == 0)

@@ -66,16 +66,26 @@ static char *write_server(const struct json_tape *tape, uint32_t object, const c
 	return buffer_take(&out, NULL);
 }
 
-static char *write_address(const struct json_tape *tape, uint32_t object)
+static char *write_address(const struct json_tape *tape, uint32_t object, const char *folder)
 {
+	static const char *const keys[] = {"headers", "proxy"};
 	cleanup(buffer_deinit) struct buffer out = {0};
-	uint32_t headers = json_find(tape, object, "headers");
+	uint32_t ca = json_find(tape, object, "ca");
 
 	buffer_append_string(&out, "{\"url\":");
 	json_write_compact(&out, tape, json_find(tape, object, "url"));
-	if (headers != JSON_NONE) {
-		buffer_append_string(&out, ",\"headers\":");
-		json_write_compact(&out, tape, headers);
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+		uint32_t value = json_find(tape, object, keys[i]);
+
+		if (value == JSON_NONE)
+			continue;
+		buffer_append_char(&out, ',');
+		json_write_key(&out, keys[i]);
+		json_write_compact(&out, tape, value);
+	}
+	if (ca != JSON_NONE) {
+		buffer_append_string(&out, ",\"ca\":");
+		write_path(tape, ca, folder, &out);
 	}
 	buffer_append_char(&out, '}');
 	return buffer_take(&out, NULL);
@@ -197,10 +207,13 @@ static int check_address(const struct json_tape *tape, uint32_t object, struct p
 		"all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"};
 	uint32_t url = json_find(tape, object, "url");
 	uint32_t headers = json_find(tape, object, "headers");
+	uint32_t proxy = json_find(tape, object, "proxy");
 	cleanup(buffer_deinit) struct buffer texts = {0};
 	cleanup(buffer_deinit) struct buffer variables = {0};
 
 	check_line(tape, url, problems, &texts);
+	if (proxy != JSON_NONE)
+		check_line(tape, proxy, problems, &texts);
 	if (headers != JSON_NONE)
 		for (uint32_t key = json_first(tape, headers); key < json_end(tape, headers);
 			key = json_next_key(tape, key))
@@ -223,7 +236,7 @@ int manifest_mcp_read(const struct json_tape *tape, const char *folder, struct p
 
 	package->mcp.is_http = has_url;
 	package->mcp.server =
-		has_url ? write_address(tape, object) : write_server(tape, object, folder);
+		has_url ? write_address(tape, object, folder) : write_server(tape, object, folder);
 	package->mcp.rules = write_rules(tape);
 	package->mcp.pin = manifest_pin_mode(tape, json_find(tape, 0, "pin"));
 	if (!package->mcp.server || !package->mcp.rules)

@@ -518,6 +518,14 @@ static void call_has_progressed(
 	runner->handler.progressed(runner->data, call, progress);
 }
 
+static void package_is_stale(void *data)
+{
+	struct runner *runner = data;
+
+	if (!runner->is_retired)
+		runner->handler.stale(runner->data, runner);
+}
+
 static void on_bus_message(void *data, struct host *host, const struct json_tape *object,
 	const char *text, size_t size)
 {
@@ -623,6 +631,7 @@ static int make_workers(struct runner *runner)
 		.ready = worker_is_ready,
 		.done = call_is_done,
 		.progressed = call_has_progressed,
+		.stale = package_is_stale,
 		.bus_message = on_bus_message,
 		.host_gone = host_is_gone,
 		.ended = worker_has_ended,

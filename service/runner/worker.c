@@ -323,6 +323,13 @@ static void on_bus_message(
 	worker->handler.bus_message(worker->data, worker->host, object, text, size);
 }
 
+static void host_is_stale(void *data)
+{
+	struct worker *worker = data;
+
+	worker->handler.stale(worker->data);
+}
+
 static void host_is_relieved(void *data)
 {
 	struct worker *worker = data;
@@ -351,6 +358,7 @@ int worker_start(struct worker *worker)
 		.answered = host_has_answered,
 		.progressed = call_has_progressed,
 		.relieved = host_is_relieved,
+		.stale = host_is_stale,
 		.bus_message = on_bus_message,
 		.ended = host_has_ended,
 	};

@@ -100,6 +100,9 @@ struct worker_handler {
 	/* @call, which runs, reports its progress: a JSON object that is not checked further. */
 	void (*progressed)(void *data, struct runner_call *call, const struct json_tape *progress);
 
+	/* The package is not as its host was given it any more (see host/host.h). */
+	void (*stale)(void *data);
+
 	/* @host, of a kind that has the bus, sent something to it (see host/host.h); @host is gone. */
 	void (*bus_message)(void *data, struct host *host, const struct json_tape *object,
 		const char *text, size_t size);

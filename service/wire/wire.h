@@ -28,6 +28,7 @@
  *
  *     INVOKE  id, tool, arguments    ──▶        begun at once
  *     CANCEL  id, struct wire_cancel ──▶        ended; its one answer follows, and is dropped
+ *                                    ◀── STALE {}   its toolbox is not as LOAD has it any more
  *
  * A host that has the bus also sends and receives at any time, during calls and between them:
  *
@@ -63,8 +64,9 @@ enum wire_kind {
 	WIRE_LISTENER,
 	WIRE_CANCEL,
 	WIRE_CHECK,
+	WIRE_STALE,
 };
-#define WIRE_LAST WIRE_CHECK
+#define WIRE_LAST WIRE_STALE
 
 /* The calls that a host has at a time, if it carries several. */
 #define WIRE_CALLS_MAX 64

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The server of mcp_server.py over HTTP, in a thread of the test."""
 import argparse
+import contextlib
 import json
 import queue
 import ssl
@@ -43,13 +44,43 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def do_GET(self):
-        """The events of a call after those that were sent."""
+        """The events of a call after those that were sent; or notifications."""
         endpoint = self.server.endpoint
+        endpoint.n_gets += 1
+        if endpoint.legacy and endpoint.notifies and not endpoint.polled:
+            self.notify(endpoint)
+            return
         if not endpoint.polled or not self.headers.get("Last-Event-ID"):
             self.plain(405)
             return
         endpoint.polls -= 1
         self.answer(endpoint, endpoint.polled)
+
+    def notify(self, endpoint):
+        """Send notifications until the stream ends, as endpoint.hang_up() has it."""
+        server = Answering(endpoint, True)
+        endpoint.streams_of_get.append(dict(self.headers.items()))
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Connection", "close")
+        self.end_headers()
+        self.close_connection = True
+        self.wfile.write(b": hello\n\n")
+        endpoint.listeners.append((server, None))
+        with contextlib.suppress(OSError, queue.Empty):
+            while (one := server.messages.get(timeout=endpoint.patience)) is not None:
+                self.wfile.write(f"id: {len(endpoint.streams_of_get)}\nretry: 1\ndata: {json.dumps(one)}\n\n".encode())
+        endpoint.listeners.remove((server, None))
+
+    def break_off(self, endpoint):
+        """End the connection before the response, and over events after its begin."""
+        self.close_connection = True
+        if endpoint.streams:
+            self.send_response(200)
+            self.send_header("Content-Type", "text/event-stream")
+            self.send_header("Connection", "close")
+            self.end_headers()
+            self.wfile.write(b": hello\n\n")
 
     def end_early(self, endpoint, message):
         """Number the events, ask for a wait, and end them without a response."""
@@ -68,13 +99,17 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self):
         endpoint = self.server.endpoint
         message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        n_moves = int(self.path.removeprefix("/mcp/")) if self.path.startswith("/mcp/") else 0
+        if n_moves < endpoint.moves:
+            self.plain(308, b"it has moved", Location=f"/mcp/{n_moves + 1}")
+            return
         endpoint.requests.append((message, dict(self.headers.items())))
         method = message.get("method")
         if endpoint.status and method == endpoint.status[0]:
             status = endpoint.status[1]
             endpoint.status = None
-            to = "http://127.0.0.1:9/other" + self.path.removeprefix("/mcp")
-            self.plain(status, **({"Location": to} if status == 307 else {}))
+            to = endpoint.elsewhere + self.path.removeprefix("/mcp")
+            self.plain(status, **({"Location": to} if 300 <= status < 400 else {}))
             return
         if endpoint.mute and method in endpoint.mute[:-1]:
             endpoint.open.wait(endpoint.mute[-1])
@@ -89,7 +124,8 @@ class Handler(BaseHTTPRequestHandler):
         elif "id" not in message or method is None:
             self.plain(202)
         elif endpoint.breaks_off and method == "tools/call":
-            self.close_connection = True
+            endpoint.breaks_off -= 1
+            self.break_off(endpoint)
         else:
             self.answer(endpoint, message)
 
@@ -142,10 +178,15 @@ class Endpoint:
         self.token = token
         self.tools = mcp_server.TOOLS
         self.status = None       # (method, status): the next request with it gets that
-        self.breaks_off = False  # calls end without a response
+        self.elsewhere = "http://127.0.0.1:9/other"  # where a redirect of it goes
+        self.breaks_off = 0      # so many calls end without a response
+        self.moves = 0           # so many redirects come before each response
         self.body = None         # (bytes, type): the response to each call
         self.polls = 0           # how often the events of a call end early
         self.polled = None       # the last call whose events did
+        self.notifies = False    # legacy: it has a stream of notifications
+        self.streams_of_get = []  # the headers of those that were opened
+        self.n_gets = 0
         self.fault = None        # as of mcp_server.py
         self.page = 5
         self.forgets = False     # it knows none of its sessions
@@ -187,7 +228,13 @@ class Endpoint:
         self.tools = tools
         for server, number in self.listeners:
             server.write({"jsonrpc": "2.0", "method": "notifications/tools/list_changed",
-                          "params": {"_meta": {mcp_server.META + "subscriptionId": number}}})
+                          "params": {} if number is None else
+                          {"_meta": {mcp_server.META + "subscriptionId": number}}})
+
+    def hang_up(self):
+        """End the streams of notifications."""
+        for server, _ in list(self.listeners):
+            server.messages.put(None)
 
     def close(self):
         self.open.set()

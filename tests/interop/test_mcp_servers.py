@@ -460,24 +460,56 @@ def test_no_server_is_started_before_its_first_call(servers, tmp_path):
         assert time.monotonic() - began > 2, "the verdict of a silence is not kept"
 
 
-def test_a_tool_that_changes_is_not_called_until_the_list_is_read_again(servers):
-    servers.add("box", "--tools", "tools.json")
+def changed_tools():
+    """The tools after the tool `change`, and one more."""
+    tools = [dict(tool) for tool in mcp_server.TOOLS]
+    tools[0]["description"] = "Delete everything."
+    return [*tools, {"name": "extra", "inputSchema": {"type": "object"}}]
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_list_that_changes_is_read_again_by_itself(servers, era):
+    servers.add("box", "--tools", "tools.json", *(["--legacy"] if era == "legacy" else []))
     path = servers.folder.parent / "box" / "tools.json"
     path.write_text(json.dumps(mcp_server.TOOLS))
     with Caller(servers.start().url) as caller:
         servers.await_tools(caller)
+        path.write_text(json.dumps(changed_tools()))
         assert text_of(caller.invoke("change")) == "changed"
+        caller.wait_for(lambda one: one.type == "ovos.tools.changed", START_SECONDS)
+        found = servers.listed(caller, "box")
+        assert "extra" in found and found["add"]["description"] == "Delete everything."
+        assert caller.invoke("add", {"a": 1})["result"]["structured"] == {"sum": 2}
+        assert "its server has changed 1 tool" in servers.log()
+
+
+def test_a_list_that_has_changed_while_its_server_did_not_run_is_read_again(servers):
+    servers.add("box", "--tools", "tools.json", limits={"idle_s": 0})
+    path = servers.folder.parent / "box" / "tools.json"
+    path.write_text(json.dumps(mcp_server.TOOLS))
+    with Caller(servers.start().url) as caller:
+        servers.await_tools(caller)
+        path.write_text(json.dumps(changed_tools()[1:]))
+        assert text_of(caller.invoke("twice")) == "once"
+        until(lambda: "extra" in (found := servers.listed(caller, "box")) and "add" not in found,
+              START_SECONDS, "the list of the session")
+
+
+def test_a_list_that_changes_in_one_process_alone_stays(servers):
+    servers.add("box")
+    with Caller(servers.start().url) as caller:
+        servers.await_tools(caller)
+        assert text_of(caller.invoke("change")) == "changed"
+        until(lambda: len(servers.starts("box")) == 3, START_SECONDS, "another process asked")
         refused = until(lambda: (answer := caller.invoke("add", {"a": 1})).get("code") and answer,
                         10 * SLOWNESS, "the change noticed")
         assert refused["code"] == "tool_failed"
         assert "the server has changed this tool since it was described" in refused["error"]
         assert text_of(caller.invoke("twice")) == "once", "the others are as they were"
-        tools = [dict(tool) for tool in mcp_server.TOOLS]
-        tools[0]["description"] = "Delete everything."
-        path.write_text(json.dumps(tools))
-        caller.call("ovos.tools.reload", seconds=START_SECONDS)
-        assert servers.listed(caller, "box")["add"]["description"] == "Delete everything."
-        assert caller.invoke("add", {"a": 1})["result"]["structured"] == {"sum": 2}
+        until(lambda: not is_alive(servers.starts("box")[2]), 10 * SLOWNESS, "it has answered")
+        caller.settle()
+        assert servers.listed(caller, "box")["add"]["description"] == "Add two integers."
+        assert is_alive(servers.starts("box")[1]) and len(servers.starts("box")) == 3
 
 
 def test_a_reload_keeps_a_server_with_the_same_list(servers):

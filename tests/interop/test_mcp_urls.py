@@ -16,7 +16,7 @@ from http_peer import port_of
 from mcp_endpoint import Endpoint
 from processes import SLOWNESS, children, free_port, listens, until
 from test_http_tls import certificate
-from test_mcp_servers import START_SECONDS, Servers, begin, ends_of, text_of
+from test_mcp_servers import START_SECONDS, Servers, begin, changed_tools, ends_of, text_of
 
 FORMS = [(era, form) for era in ("modern", "legacy") for form in ("json", "events")]
 
@@ -32,8 +32,8 @@ class Urls(Servers):
         self.point(name, one.url, **more)
         return one
 
-    def point(self, name, url, headers=None, **more):
-        mcp = {"url": url, **({"headers": headers} if headers else {})}
+    def point(self, name, url, headers=None, ca=None, proxy=None, **more):
+        mcp = {key: value for key, value in (("url", url), ("headers", headers), ("ca", ca), ("proxy", proxy)) if value}
         (self.folder / f"{name}.json").write_text(json.dumps(
             {"kind": "mcp", "risk": "write", "mcp": mcp, **more}))
 
@@ -186,18 +186,47 @@ def test_a_server_that_never_answers(urls, times):
         assert "the server cannot be used" in failed[0]["error"]
 
 
-def test_a_tool_that_changes_is_not_called_until_the_list_is_read_again(urls):
-    endpoint = urls.endpoint()
+@pytest.mark.parametrize("era", ["modern", "legacy"])
+def test_a_list_that_changes_is_read_again_by_itself(urls, era):
+    endpoint = urls.endpoint(era=era)
+    endpoint.notifies = True
     with Caller(urls.start().url) as caller:
         urls.await_tools(caller)
         assert caller.invoke("add", {"a": 1})["result"]["structured"] == {"sum": 2}
-        endpoint.change([{**mcp_server.TOOLS[0], "description": "Delete everything."}, *mcp_server.TOOLS[1:]])
-        refused = until(lambda: (answer := caller.invoke("add", {"a": 1})).get("code") and answer,
-                        10 * SLOWNESS, "the change noticed")
-        assert "the server has changed this tool since it was described" in refused["error"]
-        caller.call("ovos.tools.reload", seconds=START_SECONDS)
-        assert urls.listed(caller, "box")["add"]["description"] == "Delete everything."
+        until(lambda: endpoint.listeners, START_SECONDS, "it listens")
+        endpoint.change(changed_tools())
+        caller.wait_for(lambda one: one.type == "ovos.tools.changed", START_SECONDS)
+        found = urls.listed(caller, "box")
+        assert "extra" in found and found["add"]["description"] == "Delete everything."
         assert caller.invoke("add", {"a": 1})["result"]["structured"] == {"sum": 2}
+
+
+def test_a_stream_of_notifications_that_ends_is_opened_again(urls):
+    endpoint = urls.endpoint(era="legacy")
+    endpoint.notifies = True
+    with Caller(urls.start().url) as caller:
+        urls.await_tools(caller)
+        caller.invoke("add", {"a": 1})
+        until(lambda: endpoint.listeners, START_SECONDS, "it listens")
+        endpoint.change(mcp_server.TOOLS)
+        until(lambda: len(endpoint.headers_of("tools/list")) == 12, START_SECONDS, "three lists of four pages")
+        endpoint.tools = changed_tools()  # without a notification, since the stream is closed
+        endpoint.hang_up()
+        until(lambda: len(endpoint.streams_of_get) == 2, START_SECONDS, "the next stream")
+        assert endpoint.streams_of_get[1]["Last-Event-ID"] == "1"
+        assert endpoint.streams_of_get[1]["Mcp-Session-Id"] in endpoint.sessions
+        until(lambda: "extra" in urls.listed(caller, "box"), START_SECONDS, "the list")
+        assert caller.invoke("add", {"a": 1}, seconds=START_SECONDS)["result"]["structured"] == {"sum": 2}
+
+
+def test_a_server_without_notifications_is_asked_for_them_once(urls):
+    endpoint = urls.endpoint(era="legacy")
+    with Caller(urls.start().url) as caller:
+        urls.await_tools(caller)
+        for _ in range(3):
+            assert caller.invoke("add", {"a": 1})["result"]["structured"] == {"sum": 2}
+        time.sleep(1.5)
+        assert endpoint.n_gets == 1
 
 
 def test_the_headers_have_the_secrets_and_nothing_else_has(urls, tmp_path):
@@ -263,13 +292,80 @@ def test_a_call_whose_connection_breaks(urls, era, form):
     endpoint = urls.endpoint(era=era, form=form)
     with Caller(urls.start().url) as caller:
         urls.await_tools(caller)
-        endpoint.breaks_off = True
+        endpoint.breaks_off = 1
         broken = caller.invoke("add", {"a": 1})
-        assert broken["code"] == "unavailable" and "the server has not answered: " in broken["error"]
-        endpoint.breaks_off = False
+        assert broken["code"] == ("tool_failed" if form == "events" else "unavailable"), broken
+        assert "the server has not answered: " in broken["error"]
         assert caller.invoke("add", {"a": 1})["result"]["structured"] == {"sum": 2}
     calls = [one for one, _ in endpoint.requests if one.get("method") == "tools/call"]
     assert len(calls) == 2, "a call that may have had its effect is not repeated"
+
+
+@pytest.mark.parametrize("era, form", FORMS)
+def test_a_call_that_only_reads_is_sent_again_once_when_its_connection_breaks(urls, era, form):
+    endpoint = urls.endpoint(era=era, form=form, tools={"add": {"risk": "execute"}})
+    with Caller(urls.start({"toolboxes": {"box": {"tools": {"add": {"risk": "read"}}}}}).url) as caller:
+        urls.await_tools(caller)
+        endpoint.breaks_off = 1
+        assert caller.invoke("add", {"a": 1})["result"]["structured"] == {"sum": 2}
+        assert len(endpoint.headers_of("tools/call")) == 2
+        endpoint.breaks_off = 2
+        assert "the server has not answered: " in caller.invoke("add", {"a": 1})["error"]
+        assert len(endpoint.headers_of("tools/call")) == 4
+
+
+def test_redirects_within_a_server_are_followed_up_to_three(urls):
+    endpoint = urls.endpoint(token="secret", headers={"Authorization": "Bearer secret"})
+    endpoint.moves = 3
+    with Caller(urls.start().url) as caller:
+        urls.await_tools(caller)
+        assert caller.invoke("add", {"a": 1})["result"]["structured"] == {"sum": 2}
+        endpoint.moves = 4
+        refused = caller.invoke("add", {"a": 1})
+        assert refused["code"] == "unavailable"
+        assert f"it redirects to {endpoint.url}/4, which is not followed" in refused["error"]
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_redirect_to_another_server_sends_it_nothing(urls, status):
+    endpoint = urls.endpoint(token="secret", headers={"Authorization": "Bearer secret"})
+    other = Endpoint()
+    urls.endpoints.append(other)
+    endpoint.elsewhere = other.url
+    endpoint.status = ("server/discover", status)
+    with Caller(urls.start().url) as caller:
+        assert f"it redirects to {other.url}, which is not followed" in urls.why_failed(caller)
+    assert not other.requests
+
+
+def test_a_certificate_of_an_own_authority_is_accepted_where_it_is_named(urls, tmp_path):
+    endpoint = Endpoint(tls=certificate(tmp_path, "own"))
+    urls.endpoints.append(endpoint)
+    with Caller(urls.start().url) as caller:
+        urls.point("box", endpoint.url, ca="../own.pem")
+        urls.await_tools(caller)
+        assert caller.invoke("add", {"a": 1})["result"]["structured"] == {"sum": 2}
+        urls.point("lacks", endpoint.url, ca="none.pem")
+        assert "none.pem" in urls.why_failed(caller, "lacks")
+
+
+@pytest.mark.parametrize("how", ["manifest", "environment"])
+def test_a_proxy_is_asked(urls, how):
+    proxy = Endpoint()
+    urls.endpoints.append(proxy)
+    origin = proxy.url.removesuffix("/mcp")
+    if how == "manifest":
+        urls.point("box", "http://tools.invalid/mcp", proxy=origin.replace("//", "//${env:PROXY_USER}:word@"))
+        env = {"PROXY_USER": "proxy-secret-3", "no_proxy": "*"}
+    else:
+        urls.point("box", "http://tools.invalid/mcp")
+        env = {"http_proxy": origin}
+    with Caller(urls.start(env=env).url) as caller:
+        urls.await_tools(caller)
+        assert caller.invoke("add", {"a": 1})["result"]["structured"] == {"sum": 2}
+    sent = proxy.headers_of("tools/call")[0]
+    assert sent["Host"] == "tools.invalid" and ("Proxy-Authorization" in sent) == (how == "manifest")
+    assert "secret-3" not in urls.log()
 
 
 def test_a_server_that_comes_back(urls):
@@ -431,6 +527,7 @@ def test_a_server_of_the_sdk_for_python(urls, tmp_path):
 @pytest.mark.parametrize("mcp, words", [
     ({"url": "ftp://x/"}, "url"), ({"url": "http://x/", "command": ["x"]}, "mcp"),
     ({"url": "http://x/", "env": {}}, "mcp"), ({"url": "http://x/\n"}, "one line"),
+    ({"url": "http://x/", "proxy": "x"}, "proxy"), ({"command": ["x"], "ca": "x"}, "mcp"),
     ({"url": "http://x/", "headers": {"A": "x\r\nB: y"}}, "one line"), ({}, "mcp")])
 def test_a_mistake_is_named(urls, mcp, words):
     (urls.folder / "box.json").write_text(json.dumps({"kind": "mcp", "mcp": mcp}))

@@ -128,25 +128,31 @@ def test_mcp(launch, tmp_path):
     (programs / "npx").chmod(0o755)
     (tmp_path / "music.key").write_text("key\n")
     (tmp_path / "tools.token").write_text("token\n")
+    (tmp_path / "proxy.password").write_text("word\n")
     endpoint = Endpoint(token="token")
     env = environment(tmp_path / "mcp", PATH=f"{programs}:{PATH}")
 
     def here(text):
         for there, place in {"/srv/music": str(music), "https://tools.example/mcp": endpoint.url,
-                             "https://lights.example/mcp": endpoint.url, "/etc/toolboxd": str(tmp_path)}.items():
+                             "https://lights.example/mcp": endpoint.url, "/etc/toolboxd": str(tmp_path),
+                             "https://tools.lan/mcp": "http://tools.lan/mcp",
+                             "proxy.lan:3128": endpoint.url.split("/")[2]}.items():
             text = text.replace(there, place)
         return text
 
     try:
         (folder / "music.json").write_text(here(block("mcp.md", "json", '"exclude"')))
         (folder / "tools.json").write_text(here(block("mcp.md", "json", '"headers"')))
-        service = launch({}, [folder], env={"PATH": env["PATH"]})
+        lan = json.loads(here(block("mcp.md", "json", '"ca"')))
+        (folder / "lan.json").write_text(json.dumps(
+            {**lan, "mcp": {**lan["mcp"], "headers": {"Authorization": "Bearer token"}}}))
+        service = launch({}, [folder], env={"PATH": env["PATH"], "PROXY_USER": "us"})
         env["TOOLBOXD_BUS"] = service.url
         new, *others = re.findall(r"^    (toolboxctl (?:new|list|status|check) ?.*?)(?:   .*)?$",
                                   (ROOT / "docs" / "mcp.md").read_text(), re.M)
         assert len(others) == 5
         with Caller(service.url) as caller:
-            until(lambda: len(caller.call("ovos.tools.status")["toolboxes"]) == 2, 60 * SLOWNESS, "both servers asked")
+            until(lambda: len(caller.call("ovos.tools.status")["toolboxes"]) == 3, 60 * SLOWNESS, "the servers asked")
             risk = caller.call("ovos.tools.get", {"name": "read_file", "toolbox_id": "music"})["risk"]
             names = {tool["name"] for tool in caller.call("ovos.tools.list")["tools"]
                      if tool["toolbox_id"] == "music"}

@@ -26,6 +26,12 @@
 /* A server is asked again after the delays of a lost bus, so many times as long: 1 s to 60 s. */
 #define RETRY_SLOWER 2
 
+/* A load that is under way then, and may not ask them, is waited for. */
+#define RELISTING_WAIT_MS 1000
+
+/* Without a change of a list for so long, the next one is read at once. */
+#define RELISTING_REST_MS 120000
+
 /* Lines about reloads in LOG_RATE_INTERVAL_MS: anybody may ask for one. */
 #define RELOADS_LOGGED 20
 
@@ -222,29 +228,47 @@ static void make_next(void *data, const struct catalogue *catalogue)
 
 static void start_loader(struct reload *reload);
 
-/* Ask the servers that have not listed their tools again, each time later; or no more. */
-static void plan_retry(struct reload *reload, bool is_needed)
+/* Ask servers by @timer, after the delay that follows @n_before others. */
+static void arm_asking(struct loop_timer *timer, uint32_t n_before)
 {
 	uint32_t chance = 0;
 
-	if (!is_needed) {
-		reload->n_retries = 0;
-		return;
-	}
 	/* Without a random number the delay is not shortened. */
 	if (getrandom(&chance, sizeof(chance), GRND_NONBLOCK) < 0)
 		chance = 0;
-	loop_timer_arm(
-		&reload->retry, RETRY_SLOWER * bus_backoff_delay_ms(reload->n_retries++, chance));
+	loop_timer_arm(timer, RETRY_SLOWER * bus_backoff_delay_ms(n_before, chance));
 }
 
-/* A timer: the load asks all servers whose lists are not known. */
-static void retry_servers(void *data)
+/* Ask the servers that have not listed their tools again, each time later; or no more. */
+static void plan_retry(struct reload *reload, bool is_needed)
+{
+	if (is_needed)
+		arm_asking(&reload->retry, reload->n_retries++);
+	else
+		reload->n_retries = 0;
+}
+
+void reload_list_again(struct reload *reload)
+{
+	uint64_t now_ms = clock_now_ms();
+
+	if (loop_timer_is_armed(&reload->relisting))
+		return;
+	if (now_ms - reload->relisted_ms > RELISTING_REST_MS)
+		reload->n_relistings = 0;
+	reload->relisted_ms = now_ms;
+	arm_asking(&reload->relisting, reload->n_relistings++);
+}
+
+/* A timer: the load asks all servers whose lists are not known, or stale. */
+static void ask_servers(void *data)
 {
 	struct reload *reload = data;
 
-	if (reload->loader)
+	if (reload->loader) {
+		loop_timer_arm(&reload->relisting, RELISTING_WAIT_MS);
 		return;
+	}
 	reload->is_background_next = true;
 	start_loader(reload);
 }
@@ -411,7 +435,8 @@ void reload_soon(struct reload *reload)
 
 bool reload_is_pending(struct reload *reload)
 {
-	bool is_retry = reload->is_background && reload->n_retries > 0;
+	bool is_retry =
+		reload->is_background && (reload->n_retries > 0 || reload->n_relistings > 0);
 
 	return (reload->loader && !is_retry) || reload->is_wanted ||
 	       (reload->watcher && watcher_is_pending(reload->watcher));
@@ -516,7 +541,8 @@ int reload_init(struct reload *reload, const struct reload_parts *parts,
 	if (r < 0)
 		return r;
 	expiry_set(&reload->expiry, remembered_next_end(&parts->config->disabled));
-	return loop_timer_init(&reload->retry, parts->loop, retry_servers, reload);
+	r = loop_timer_init(&reload->relisting, parts->loop, ask_servers, reload);
+	return r ? r : loop_timer_init(&reload->retry, parts->loop, ask_servers, reload);
 }
 
 static void forget_answer(
@@ -533,6 +559,7 @@ void reload_deinit(struct reload *reload)
 	next_deinit(&reload->next);
 	watcher_free(take_ptr(reload->watcher));
 	expiry_deinit(&reload->expiry);
+	loop_timer_deinit(&reload->relisting);
 	loop_timer_deinit(&reload->retry);
 	answer_all(reload, forget_answer);
 	problems_deinit(&reload->problems);

@@ -76,11 +76,14 @@ struct reload {
 	bool is_wanted;      /* another reload follows the one under way */
 	bool asks_again;     /* the next one asks interpreters again what their tools are */
 	bool is_background; /* the one under way waits for servers, and gives way to a change … */
-	bool is_background_next;   /* … or the one that follows */
-	struct expiry expiry;      /* the next end of an entry of disabled.json in force */
-	struct loop_timer retry;   /* asks servers again that have not listed their tools */
-	uint32_t n_retries;        /* how often, since each had; 0: each has */
-	uint64_t refresh_after_ms; /* when reload_refresh() may begin one again */
+	bool is_background_next;     /* … or the one that follows */
+	struct expiry expiry;        /* the next end of an entry of disabled.json in force */
+	struct loop_timer retry;     /* asks servers again that have not listed their tools */
+	uint32_t n_retries;          /* how often, since each had; 0: each has */
+	struct loop_timer relisting; /* asks those again that list other tools than before … */
+	uint32_t n_relistings;       /* … how often without a rest between … */
+	uint64_t relisted_ms;        /* … and when it was armed last */
+	uint64_t refresh_after_ms;   /* when reload_refresh() may begin one again */
 
 	struct list waiting;      /* answers of those who wait for the one under way … */
 	struct list waiting_next; /* … and for the one that follows */
@@ -118,6 +121,10 @@ void reload_ask_again(struct reload *reload);
 /* Begin such a reload in the background if there are toolboxes of an interpreter, at most once in a
  * few seconds. */
 void reload_refresh(struct reload *reload);
+
+/* Begin a reload in the background, which asks servers whose tools are stale, after a moment that is longer each time
+ * when servers change all the time. */
+void reload_list_again(struct reload *reload);
 
 /* Begin a reload once no further news has arrived for a moment: something was installed. */
 void reload_soon(struct reload *reload);

@@ -8,6 +8,7 @@
 
 #include "json/number.h"
 #include "json/reader.h"
+#include "mcp/client/handshake.h"
 #include "mcp/client/pages.h"
 #include "mcp/client/request.h"
 #include "mcp/client/result.h"
@@ -82,6 +83,7 @@ struct mcp_client {
 	bool is_listening;  /* it is acknowledged */
 	bool was_listening; /* it was, earlier in this session */
 	bool has_stream;
+	bool had_stream; /* earlier in this session */
 
 	struct call *calls;
 	uint64_t given_up[GIVEN_UP];
@@ -297,19 +299,6 @@ static uint32_t find_result(const struct mcp_client *client)
 		       : JSON_NONE;
 }
 
-/* Return the code of the error in the message; 0: it has none. */
-static int64_t error_code(const struct mcp_client *client)
-{
-	const struct json_tape *tape = &client->message.tape;
-	uint32_t error = json_find(tape, 0, "error");
-	uint32_t code = JSON_NONE;
-	int64_t number;
-
-	if (error != JSON_NONE && json_type_at(tape, error) == JSON_OBJECT)
-		code = mcp_find_typed(tape, error, "code", JSON_NUMBER);
-	return code != JSON_NONE && json_number_i64(tape, code, &number) == 0 ? number : 0;
-}
-
 static int take_page(struct mcp_client *client, size_t size, uint64_t now_ms)
 {
 	struct text_view cursor;
@@ -320,7 +309,7 @@ static int take_page(struct mcp_client *client, size_t size, uint64_t now_ms)
 	client->list_id = 0;
 	/* A cursor that is refused is one of an earlier list: the tools have changed since its first page. */
 	if (result == JSON_NONE && client->pages.n_pages > 0 && !client->is_again &&
-		error_code(client) == MCP_INVALID_PARAMS) {
+		mcp_handshake_error_code(&client->message.tape) == MCP_INVALID_PARAMS) {
 		client->is_again = true;
 		return begin_list(client, now_ms);
 	}
@@ -411,9 +400,10 @@ static int begin_handshake(struct mcp_client *client, uint64_t now_ms)
 }
 
 /* The handshake is done: the server speaks @version, of the era of the client. */
-static int begin_session(struct mcp_client *client, const char *version, bool is_verdict,
-	bool can_listen, uint64_t now_ms)
+static int begin_session(
+	struct mcp_client *client, const char *version, bool is_verdict, uint64_t now_ms)
 {
+	bool has_changes = mcp_handshake_has_changes(&client->message.tape, find_result(client));
 	int r = 0;
 
 	client->state = READY;
@@ -423,11 +413,12 @@ static int begin_session(struct mcp_client *client, const char *version, bool is
 	act(client, &(struct mcp_action){.kind = MCP_ACT_READY,
 			    .era = client->era,
 			    .version = version,
-			    .is_verdict = is_verdict});
+			    .is_verdict = is_verdict,
+			    .has_changes = has_changes});
 	if (client->era == MCP_LEGACY) {
 		mcp_request_initialized(begin_message(client));
 		r = send_message(client, "notifications/initialized", 0);
-	} else if (can_listen) {
+	} else if (has_changes) {
 		r = begin_listen(client);
 	}
 	return r == 0 ? begin_list(client, now_ms) : r;
@@ -452,49 +443,18 @@ static const char *write_refusal(struct mcp_client *client)
 	return write_error_reason(client, "it has refused server/discover and initialize");
 }
 
-/* Return whether the array @versions has the modern revision. */
-static bool has_modern(const struct json_tape *tape, uint32_t versions)
-{
-	for (uint32_t version = json_first(tape, versions); version < json_end(tape, versions);
-		version = json_next(tape, version))
-		if (mcp_is_text(tape, version, MCP_VERSION_MODERN))
-			return true;
-	return false;
-}
-
-/* Return whether the message is an error by which a server names the modern revision as one that it supports. */
-static bool names_modern(const struct mcp_client *client)
-{
-	const struct json_tape *tape = &client->message.tape;
-	uint32_t versions;
-
-	/* With a code, the error is an object. */
-	if (error_code(client) != MCP_UNSUPPORTED_VERSION)
-		return false;
-	versions = mcp_find_typed(tape,
-		mcp_find_typed(tape, json_find(tape, 0, "error"), "data", JSON_OBJECT), "supported",
-		JSON_ARRAY);
-	return versions != JSON_NONE && has_modern(tape, versions);
-}
-
 /* @id: the one of the two requests that has this response. */
 static int take_discover(struct mcp_client *client, uint64_t *id, uint64_t now_ms)
 {
 	const struct json_tape *tape = &client->message.tape;
-	uint32_t result = find_result(client);
-	uint32_t versions = mcp_find_typed(tape, result, "supportedVersions", JSON_ARRAY);
-	uint32_t capabilities = mcp_find_typed(tape, result, "capabilities", JSON_OBJECT);
-	uint32_t tools = mcp_find_typed(tape, capabilities, "tools", JSON_OBJECT);
-
 	bool is_first = id == &client->first_discover_id;
 
 	*id = 0;
-	if (versions != JSON_NONE && has_modern(tape, versions)) {
+	if (mcp_handshake_has_modern(tape, find_result(client))) {
 		client->era = MCP_MODERN;
-		return begin_session(client, MCP_VERSION_MODERN, true,
-			mcp_find_typed(tape, tools, "listChanged", JSON_TRUE) != JSON_NONE, now_ms);
+		return begin_session(client, MCP_VERSION_MODERN, true, now_ms);
 	}
-	if (client->state == PROBING && names_modern(client))
+	if (client->state == PROBING && mcp_handshake_names_modern(&client->message.tape))
 		return request_discover(client, PROBING_AGAIN);
 	if (client->state == PROBING)
 		return request_initialize(client);
@@ -521,7 +481,7 @@ static int take_initialize(struct mcp_client *client, uint64_t now_ms)
 	if (!known)
 		return take_refusal(client, write_refusal(client));
 	return begin_session(
-		client, known, !client->was_silent || client->options.is_legacy, false, now_ms);
+		client, known, !client->was_silent || client->options.is_legacy, now_ms);
 }
 
 /* ── calls ───────────────────────────────────────────────────────────────────────────────────── */
@@ -942,6 +902,8 @@ int mcp_client_renew(struct mcp_client *client, uint64_t now_ms)
 		return 0;
 	give_up(client, &client->list_id);
 	client->list_at_ms = NEVER;
+	client->has_stream = false;
+	client->had_stream = false;
 	client->was_silent = false;
 	client->handshake_due_ms = now_ms + client->options.start_ms;
 	return request_initialize(client);
@@ -949,7 +911,10 @@ int mcp_client_renew(struct mcp_client *client, uint64_t now_ms)
 
 void mcp_client_set_stream(struct mcp_client *client, bool is_open)
 {
+	if (is_open && client->had_stream)
+		want_list(client);
 	client->has_stream = is_open;
+	client->had_stream = client->had_stream || is_open;
 }
 
 /* ── the life of a client ────────────────────────────────────────────────────────────────────── */

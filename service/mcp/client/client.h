@@ -46,7 +46,7 @@ struct mcp_client;
 enum mcp_action_kind {
 	MCP_ACT_SEND, /* text: one message, without a line feed; request_id: 0 if it expects no response */
 	MCP_ACT_CLOSE, /* HTTP: close the stream of the response to request_id, which cancels it (modern) */
-	MCP_ACT_READY, /* era, version; is_verdict: the server has decided it, and not a silence */
+	MCP_ACT_READY, /* era, version, has_changes; is_verdict: the server has decided it, and not a silence */
 	MCP_ACT_TOOLS, /* text: the array of all tools; reason: the bound that has ended it, or NULL */
 	MCP_ACT_NO_TOOLS, /* reason: the list could not be read. It will be tried again */
 	MCP_ACT_PROGRESS, /* call, progress, text: the message; absent: none */
@@ -69,6 +69,7 @@ struct mcp_action {
 	enum mcp_era era;    /* MCP_ACT_SEND, MCP_ACT_READY */
 	const char *version; /* the revision, a constant */
 	bool is_verdict;
+	bool has_changes; /* MCP_ACT_READY, legacy: the server notifies of changes of its list */
 };
 
 struct mcp_client_options {
@@ -121,7 +122,8 @@ int mcp_client_lose(
  * still those of the earlier session, until mcp_client_lose(). */
 int mcp_client_renew(struct mcp_client *client, uint64_t now_ms);
 
-/* HTTP: a stream of GET for notifications is open, so that lists do not expire. */
+/* HTTP: a stream of GET for notifications is open, so that lists do not expire. Notifications between two such streams
+ * have not come, so the list is read after the later one opens. */
 void mcp_client_set_stream(struct mcp_client *client, bool is_open);
 
 /* End the session: each call in flight is lost. */

@@ -7,14 +7,15 @@
 
 #include "json/canonical.h"
 #include "util/cleanup.h"
+#include "util/digest.h"
 
 _Static_assert(MCP_PIN_BYTES == SHA256_DIGEST_LENGTH, "the size of a SHA-256");
 
-void mcp_pin_text(const struct json_tape *tape, uint32_t tool, struct buffer *out)
+/* Append an array with the values of @keys in the object @tool. */
+static void write_values(const struct json_tape *tape, uint32_t tool, const char *const *keys,
+	size_t n_keys, struct buffer *out)
 {
-	static const char *const keys[] = {"name", "description", "inputSchema", "outputSchema"};
-
-	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+	for (size_t i = 0; i < n_keys; i++) {
 		uint32_t value = json_find(tape, tool, keys[i]);
 
 		buffer_append_char(out, i == 0 ? '[' : ',');
@@ -24,6 +25,13 @@ void mcp_pin_text(const struct json_tape *tape, uint32_t tool, struct buffer *ou
 			json_write_canonical(out, tape, value);
 	}
 	buffer_append_char(out, ']');
+}
+
+void mcp_pin_text(const struct json_tape *tape, uint32_t tool, struct buffer *out)
+{
+	static const char *const keys[] = {"name", "description", "inputSchema", "outputSchema"};
+
+	write_values(tape, tool, keys, sizeof(keys) / sizeof(*keys), out);
 }
 
 int mcp_pin_digest(const char *text, size_t size, unsigned char ret_pin[MCP_PIN_BYTES])
@@ -37,4 +45,26 @@ int mcp_pin(const struct json_tape *tape, uint32_t tool, unsigned char ret_pin[M
 
 	mcp_pin_text(tape, tool, &text);
 	return buffer_status(&text) < 0 ? -ENOMEM : mcp_pin_digest(text.data, text.size, ret_pin);
+}
+
+int mcp_list_digest(const struct json_tape *tape, uint32_t list, uint64_t *ret_digest)
+{
+	static const char *const keys[] = {
+		"name", "title", "description", "inputSchema", "outputSchema", "annotations"};
+	cleanup(buffer_deinit) struct buffer text = {0};
+	uint64_t sum = 0;
+
+	for (uint32_t at = json_first(tape, list); at < json_end(tape, list);
+		at = json_next(tape, at)) {
+		buffer_reset(&text);
+		if (json_type_at(tape, at) == JSON_OBJECT)
+			write_values(tape, at, keys, sizeof(keys) / sizeof(*keys), &text);
+		else
+			json_write_canonical(&text, tape, at);
+		if (buffer_status(&text) < 0)
+			return -ENOMEM;
+		sum += digest_bytes(DIGEST_SEED, text.data, text.size);
+	}
+	*ret_digest = sum != 0 ? sum : 1;
+	return 0;
 }

@@ -18,6 +18,10 @@
  */
 int mcp_pin(const struct json_tape *tape, uint32_t tool, unsigned char ret_pin[MCP_PIN_BYTES]);
 
+/* Write the digest of the array @list, whatever its order, to *ret_digest (not 0): of all from which tools are made.
+ * Return 0 or -ENOMEM. */
+int mcp_list_digest(const struct json_tape *tape, uint32_t list, uint64_t *ret_digest);
+
 /* Append the text that the pin of the object @tool is the digest of; @out records -ENOMEM. */
 void mcp_pin_text(const struct json_tape *tape, uint32_t tool, struct buffer *out);
 

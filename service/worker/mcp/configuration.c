@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "json/number.h"
 #include "util/array.h"
 #include "util/cleanup.h"
 #include "util/environment.h"
@@ -142,26 +143,43 @@ static int read_headers(const struct driver_load *load, uint32_t headers,
 	return r;
 }
 
-/* Read {"url", "headers"?} at @object. */
-static int read_address(const struct driver_load *load, uint32_t object,
-	struct mcp_configuration *configuration, struct diagnostics *problems)
+/* Read the text at @token with its secrets. 0, DRIVER_E_REFUSED, or -ENOMEM. */
+static int read_text(const struct driver_load *load, uint32_t token,
+	struct mcp_configuration *configuration, struct diagnostics *problems, char **ret_text)
 {
-	cleanup(buffer_deinit) struct buffer url = {0};
-	int r = expand_text(
-		load, json_find(load->tape, object, "url"), configuration, problems, &url);
+	cleanup(buffer_deinit) struct buffer text = {0};
+	int r = expand_text(load, token, configuration, problems, &text);
 
 	if (r)
 		return r;
-	configuration->url = buffer_take(&url, NULL);
-	if (!configuration->url)
-		return -ENOMEM;
+	*ret_text = buffer_take(&text, NULL);
+	return *ret_text ? 0 : -ENOMEM;
+}
+
+/* Read {"url", "headers"?, "proxy"?, "ca"?} at @object. */
+static int read_address(const struct driver_load *load, uint32_t object,
+	struct mcp_configuration *configuration, struct diagnostics *problems)
+{
+	uint32_t proxy = json_find(load->tape, object, "proxy");
+	uint32_t ca = json_find(load->tape, object, "ca");
+	int r = read_text(load, json_find(load->tape, object, "url"), configuration, problems,
+		&configuration->url);
+
+	if (r == 0 && proxy != JSON_NONE)
+		r = read_text(load, proxy, configuration, problems, &configuration->proxy);
+	if (r == 0 && ca != JSON_NONE) {
+		configuration->ca = json_string_dup(load->tape, ca, NULL);
+		r = configuration->ca ? 0 : -ENOMEM;
+	}
+	if (r)
+		return r;
 	return read_headers(
 		load, json_find(load->tape, object, "headers"), configuration, problems);
 }
 
 /* ── tools ───────────────────────────────────────────────────────────────────────────────────── */
 
-/* Read {"name", "pin"} at @object. */
+/* Read {"name", "pin", "reads"?} at @object. */
 static int read_tool(const struct json_tape *tape, uint32_t object, struct listed_tool *tool)
 {
 	uint32_t name = json_find(tape, object, "name");
@@ -169,6 +187,7 @@ static int read_tool(const struct json_tape *tape, uint32_t object, struct liste
 
 	if (name == JSON_NONE || pin == JSON_NONE)
 		return -EPROTO;
+	tool->only_reads = json_find(tape, object, "reads") != JSON_NONE;
 	tool->name = json_string_dup(tape, name, NULL);
 	tool->pin = json_string_dup(tape, pin, NULL);
 	return tool->name && tool->pin ? 0 : -ENOMEM;
@@ -249,18 +268,21 @@ static int read_command(const struct driver_load *load, uint32_t object,
 	return r ? r : make_environment(load, object, configuration, problems);
 }
 
-/* LOAD frame: {"mcp": the server, "legacy"?: true, "tools"?: [{"name", "pin"}, …]} */
+/* LOAD frame: {"mcp": the server, "legacy"?: true, "digest"?: of the list, "tools"?: [{"name", "pin", "reads"?}, …]} */
 int mcp_configuration_read(const struct driver_load *load,
 	struct mcp_configuration *ret_configuration, struct diagnostics *problems)
 {
 	const struct json_tape *tape = load->tape;
 	uint32_t server = json_find(tape, 0, "mcp");
 	uint32_t legacy = json_find(tape, 0, "legacy");
+	uint32_t digest = json_find(tape, 0, "digest");
 	int r;
 
 	if (server == JSON_NONE)
 		return -EPROTO;
 	ret_configuration->is_legacy = legacy != JSON_NONE && json_is_true(tape, legacy);
+	if (digest != JSON_NONE && json_number_u64(tape, digest, &ret_configuration->list) != 0)
+		return -EPROTO;
 	if (json_find(tape, server, "url") != JSON_NONE)
 		r = read_address(load, server, ret_configuration, problems);
 	else
@@ -283,6 +305,8 @@ void mcp_configuration_deinit(struct mcp_configuration *configuration)
 	free_texts(configuration->environment);
 	free_texts(configuration->headers);
 	free(configuration->url);
+	free(configuration->proxy);
+	free(configuration->ca);
 	free(configuration->arguments);
 	for (uint32_t i = 0; i < configuration->n_tools; i++) {
 		free(configuration->tools[i].name);

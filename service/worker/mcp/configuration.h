@@ -21,18 +21,22 @@ struct listed_tool {
 	char *name;       /* as the server calls it */
 	char *pin;        /* mcp_pin() of the description that callers see, as hexadecimal digits */
 	uint32_t by_name; /* the index of the tool at this place when they are sorted by name */
+	bool only_reads;  /* its risk is `read` */
 	enum listed_state state;
 	char *schema; /* over HTTP: [inputSchema], if arguments go into headers (mcp/client/headers.h); else NULL */
 };
 
 struct mcp_configuration {
 	char *url;              /* over HTTP, with its secrets; else NULL */
+	char *proxy;            /* over HTTP, with its secrets; NULL: as the environment has it */
+	char *ca;               /* over HTTP: a file of certificates beside the system's, or NULL */
 	char **headers;         /* over HTTP: lines `NAME: VALUE` with their secrets, and a NULL */
 	struct command command; /* over stdio: argv, cwd and env, as the manifest has them */
 	char **arguments;   /* the program and its arguments, then NULL; the texts are borrowed */
 	char **environment; /* the variables of the server: the above with secrets, then ours */
 	struct mcp_secrets secrets;
 	bool is_legacy;            /* the era of an earlier session */
+	uint64_t list;             /* mcp_list_digest() of what callers see */
 	bool is_described;         /* else the list of tools is only asked for */
 	struct listed_tool *tools; /* in the order of the LOAD frame */
 	uint32_t n_tools;

@@ -25,9 +25,8 @@
 #define NOTES_MAX 20
 
 /* The reasons of a call of a tool that callers see as it is not any more. */
-#define GONE "the server does not list this tool any more; a reload reads its list again"
-#define CHANGED                                                                                    \
-	"the server has changed this tool since it was described; a reload reads its list again"
+#define GONE    "the server does not list this tool any more"
+#define CHANGED "the server has changed this tool since it was described; its list is read again"
 
 /* The reason of a call that a server cannot be sent. */
 #define UNREAD "the server cannot be sent so much now, since it does not read it"
@@ -99,6 +98,7 @@ static int compare_element(
 static int take_list(struct mcp_session *session, const struct mcp_action *action)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	uint64_t digest = 0;
 	int r = json_tape_read(
 		&tape, action->text.text, action->text.size, JSON_DEPTH_DEFAULT, NULL);
 
@@ -110,6 +110,10 @@ static int take_list(struct mcp_session *session, const struct mcp_action *actio
 		at = json_next(&tape, at))
 		r = compare_element(session, &tape, at);
 	session->has_list = true;
+	if (r == 0 && session->configuration.is_described) {
+		r = mcp_list_digest(&tape, 0, &digest);
+		session->is_stale = digest != session->configuration.list;
+	}
 	if (r || session->configuration.is_described)
 		return r;
 	buffer_reset(&session->list);
@@ -224,6 +228,7 @@ static int act_on(struct mcp_session *session, const struct mcp_action *action)
 	case MCP_ACT_READY:
 		session->era = action->era;
 		session->version = action->version;
+		session->has_changes = action->era == MCP_LEGACY && action->has_changes;
 		session->was_legacy = action->era == MCP_LEGACY && action->is_verdict;
 		break;
 	case MCP_ACT_TOOLS:
@@ -296,6 +301,7 @@ int mcp_session_begin(struct mcp_session *session)
 	mcp_client_free(session->client);
 	buffer_reset(&session->failure);
 	session->has_list = false;
+	session->has_changes = false;
 	session->version = NULL;
 	session->client = mcp_client_new(&options);
 	if (!session->client)
@@ -440,6 +446,17 @@ int mcp_session_resume(struct mcp_session *session)
 				(struct text_view){flight->arguments.data, flight->arguments.size});
 	}
 	return r;
+}
+
+int mcp_session_report(struct mcp_session *session)
+{
+	size_t start;
+
+	if (!session->is_stale)
+		return 0;
+	session->is_stale = false;
+	buffer_append_string(begin_frame(session, &start), "{}");
+	return send_frame(session, start, WIRE_STALE, 0);
 }
 
 int mcp_session_cancel(struct mcp_session *session, uint64_t id, bool is_late)

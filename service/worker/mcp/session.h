@@ -22,7 +22,8 @@
  *
  *   INVOKE ─▶ waits ─▶ sent ─▶ RESULT, FAILED or ERROR, once     waits: over HTTP, until the session is ready
  *               ▲       │
- *               └───────┘ lost with a session that the server has forgotten, once
+ *               └───────┘ once: lost with a session that the server has forgotten, or, if the tool only
+ *                         reads, with its connection
  *
  * Callers see the list of an earlier session. So a tool is only called when the server still describes it as it
  * did then (mcp/client/pin.h).
@@ -59,7 +60,7 @@ struct mcp_flight {
 	const struct listed_tool *tool;
 	uint32_t output_max;
 	bool is_sent;
-	bool is_again;           /* it was lost with a session before */
+	bool is_again;           /* it was lost with a session or a connection before */
 	struct buffer arguments; /* over HTTP, where they may be sent later, or again */
 	struct pace pace;        /* for its reports of progress */
 };
@@ -71,8 +72,10 @@ struct mcp_session {
 	int wire;
 	const char *version;   /* the revision, once the session is ready; NULL before */
 	enum mcp_era era;      /* likewise */
+	bool has_changes;      /* legacy: the server notifies of changes of its list */
 	bool was_legacy;       /* the server has decided for the legacy era */
 	bool has_list;         /* the tools of this session are known */
+	bool is_stale;         /* they are not those that callers see, which is not reported yet */
 	struct buffer list;    /* the array, if that is what was asked for */
 	struct buffer reason;  /* why the list is not whole */
 	struct buffer failure; /* why the session is over, or has no list */
@@ -110,6 +113,10 @@ int mcp_session_invoke(struct mcp_session *session, const struct driver_call *ca
 
 /* Send the calls that wait, if the session is ready. 0 or a negative errno. */
 int mcp_session_resume(struct mcp_session *session);
+
+/* Report to the daemon that the server lists other tools than callers see, once for each such list. 0 or a negative
+ * errno. */
+int mcp_session_report(struct mcp_session *session);
 
 /* The cancel() of a driver. */
 int mcp_session_cancel(struct mcp_session *session, uint64_t id, bool is_late);

@@ -231,8 +231,10 @@ static int attend(void *data, int wire)
 	struct stdio *stdio = data;
 	int r = 0;
 
-	while (r == 0 && !mcp_session_has_failed(&stdio->session))
-		r = pump(&stdio->session, wire, UINT64_MAX);
+	while (r == 0 && !mcp_session_has_failed(&stdio->session)) {
+		r = mcp_session_report(&stdio->session);
+		r = r ? r : pump(&stdio->session, wire, UINT64_MAX);
+	}
 	if (r == -EPIPE || mcp_session_has_failed(&stdio->session))
 		end_like_server(stdio);
 	return r < 0 ? r : 0;

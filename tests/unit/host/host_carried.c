@@ -125,3 +125,28 @@ Test(host_carried, is_ended_when_it_does_not_end_a_call, .timeout = LIMIT)
 	cr_expect_str_eq(guest.message.data, "did not end a call that was cancelled");
 	guest_stop(&guest);
 }
+
+Test(host_carried, reports_that_its_toolbox_is_stale, .timeout = LIMIT)
+{
+	struct guest guest = {0};
+
+	guest_start(&guest, "misbehave", &carries);
+	cr_expect_eq(guest_call(&guest, "send_frame", FRAME("14", "0"))[0], '{');
+	cr_expect_eq(guest.n_stale, 1);
+	guest_send(&guest, "send_frame", FRAME("14", "1"));
+	wait_for_end(&guest);
+	cr_expect_eq(guest.n_stale, 1);
+	cr_expect_eq(guest.end.reason, HOST_MALFORMED, "it is not about a call");
+	guest_stop(&guest);
+}
+
+Test(host_carried, is_the_only_one_that_may_be_stale, .timeout = LIMIT)
+{
+	struct guest guest = {0};
+
+	guest_start(&guest, "misbehave", NULL);
+	guest_call(&guest, "send_frame", FRAME("14", "0"));
+	cr_expect_eq(guest.n_stale, 0);
+	cr_expect_eq(guest.end.reason, HOST_MALFORMED);
+	guest_stop(&guest);
+}

@@ -383,6 +383,20 @@ Test(mcp_client, lists_again_when_a_list_expires)
 	cr_expect_eq(mcp_client_due_ms(session.client), session.now_ms + 120000);
 }
 
+Test(mcp_client, lists_what_it_may_have_missed_between_two_streams)
+{
+	begin_stdio();
+	take(&session, DISCOVERED("1"));
+	take(&session, ANSWER("2", "\"tools\":[]"));
+	mcp_client_set_stream(session.client, true);
+	cr_expect_eq(mcp_client_due_ms(session.client), UINT64_MAX, "the first one misses nothing");
+	mcp_client_set_stream(session.client, false);
+	mcp_client_set_stream(session.client, true);
+	pass(&session, 1000);
+	expect_actions(&session,
+		SENT_DISCOVER("1") "ready modern\n" MODERN_LIST("2") "tools []\n" MODERN_LIST("3"));
+}
+
 /* ── the subscription ────────────────────────────────────────────────────────────────────────── */
 
 Test(mcp_client, subscribes_to_changes)

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "mcp/client/handshake.h"
+
+#include "json/number.h"
+#include "mcp/error.h"
+#include "mcp/member.h"
+#include "mcp/version.h"
+
+/* Return whether the array @versions (JSON_NONE: none) has the modern revision. */
+static bool list_has_modern(const struct json_tape *tape, uint32_t versions)
+{
+	if (versions == JSON_NONE)
+		return false;
+	for (uint32_t version = json_first(tape, versions); version < json_end(tape, versions);
+		version = json_next(tape, version))
+		if (mcp_is_text(tape, version, MCP_VERSION_MODERN))
+			return true;
+	return false;
+}
+
+bool mcp_handshake_has_modern(const struct json_tape *tape, uint32_t result)
+{
+	return list_has_modern(tape, mcp_find_typed(tape, result, "supportedVersions", JSON_ARRAY));
+}
+
+bool mcp_handshake_has_changes(const struct json_tape *tape, uint32_t result)
+{
+	uint32_t capabilities = mcp_find_typed(tape, result, "capabilities", JSON_OBJECT);
+	uint32_t tools = mcp_find_typed(tape, capabilities, "tools", JSON_OBJECT);
+
+	return mcp_find_typed(tape, tools, "listChanged", JSON_TRUE) != JSON_NONE;
+}
+
+int64_t mcp_handshake_error_code(const struct json_tape *tape)
+{
+	uint32_t error = json_find(tape, 0, "error");
+	uint32_t code = JSON_NONE;
+	int64_t number;
+
+	if (error != JSON_NONE && json_type_at(tape, error) == JSON_OBJECT)
+		code = mcp_find_typed(tape, error, "code", JSON_NUMBER);
+	return code != JSON_NONE && json_number_i64(tape, code, &number) == 0 ? number : 0;
+}
+
+bool mcp_handshake_names_modern(const struct json_tape *tape)
+{
+	uint32_t data;
+
+	/* With a code, the error is an object. */
+	if (mcp_handshake_error_code(tape) != MCP_UNSUPPORTED_VERSION)
+		return false;
+	data = mcp_find_typed(tape, json_find(tape, 0, "error"), "data", JSON_OBJECT);
+	return list_has_modern(tape, mcp_find_typed(tape, data, "supported", JSON_ARRAY));
+}
