@@ -183,8 +183,9 @@ static void write_head(const struct package *package, struct buffer *out)
 	if (package->kind == KIND_PYTHON)
 		write_python(&package->python, out);
 	if (package->kind == KIND_MCP)
-		buffer_printf(out, ",\"mcp\":%s%s", package->mcp.server,
-			package->mcp.is_legacy ? ",\"legacy\":true" : "");
+		buffer_printf(out, ",\"mcp\":%s%s%s", package->mcp.server,
+			package->mcp.is_legacy ? ",\"legacy\":true" : "",
+			package->mcp.has_resources ? ",\"resources\":true" : "");
 	if (package->mcp.list)
 		buffer_printf(out, ",\"digest\":%" PRIu64, package->mcp.list);
 	buffer_append_string(out, knows_tools(package) ? TOOLS_BEGIN : "}");

@@ -54,6 +54,7 @@ struct package_mcp {
 	bool is_legacy;       /* as the server has decided (mcp/version.h) */
 	uint64_t list;        /* digest of what the server lists (mcp/client/pin.h); 0: not known */
 	atomic_bool is_stale; /* a host has found another list since */
+	bool has_resources;   /* resources of the server are tools, too */
 	enum mcp_pin_mode pin;
 	struct stamp pins; /* the stamp of the file of its pins (loader/pins.h) */
 };

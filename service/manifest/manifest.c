@@ -54,6 +54,7 @@ static const struct {
 	{"include", OF(KIND_MCP)},
 	{"exclude", OF(KIND_MCP)},
 	{"pin", OF(KIND_MCP)},
+	{"resources", OF(KIND_MCP)},
 };
 
 #define N_OF(array) (sizeof(array) / sizeof(*(array)))

@@ -232,12 +232,14 @@ int manifest_mcp_read(const struct json_tape *tape, const char *folder, struct p
 	struct diagnostics *problems)
 {
 	uint32_t object = json_find(tape, 0, "mcp");
+	uint32_t resources = json_find(tape, 0, "resources");
 	bool has_url = json_find(tape, object, "url") != JSON_NONE;
 
 	package->mcp.is_http = has_url;
 	package->mcp.server =
 		has_url ? write_address(tape, object, folder) : write_server(tape, object, folder);
 	package->mcp.rules = write_rules(tape);
+	package->mcp.has_resources = resources != JSON_NONE && json_is_true(tape, resources);
 	package->mcp.pin = manifest_pin_mode(tape, json_find(tape, 0, "pin"));
 	if (!package->mcp.server || !package->mcp.rules)
 		return -ENOMEM;

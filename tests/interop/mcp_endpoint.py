@@ -15,7 +15,7 @@ class Answering(mcp_server.Server):
     """A server whose messages of one request go to its response."""
 
     def __init__(self, endpoint, legacy):
-        super().__init__(argparse.Namespace(legacy=legacy, tools=None, fault=endpoint.fault, page=endpoint.page,
+        super().__init__(argparse.Namespace(legacy=legacy, tools=None, fault=endpoint.fault, page=endpoint.page, resources=endpoint.resources,
                                             exits_on_probe=False, silent_probe=False))
         self.tools = endpoint.tools
         self.messages = queue.Queue()
@@ -189,6 +189,7 @@ class Endpoint:
         self.n_gets = 0
         self.fault = None        # as of mcp_server.py
         self.page = 5
+        self.resources = False
         self.forgets = False     # it knows none of its sessions
         self.forgotten = 404     # what a session that it does not know gets
         self.mute = None         # (method, …, seconds): requests with one of them wait for so long

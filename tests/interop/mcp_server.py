@@ -2,7 +2,7 @@
 """A server of the Model Context Protocol over stdio, of the standard library, for toolboxes of kind mcp.
 
     python3 mcp_server.py [--legacy] [--silent-probe] [--exits-on-probe] [--tools FILE] [--fault FAULT]
-                          [--seconds SECONDS] [--journal FILE] [--page TOOLS]
+                          [--seconds SECONDS] [--journal FILE] [--page TOOLS] [--resources]
 
 Each start adds a line with its process id to the file `starts` in the working folder.
 """
@@ -52,6 +52,9 @@ TOOLS = [
     {"name": "change", "description": "Change the description of add, and tell.", "inputSchema": NOTHING},
 ]
 
+RESOURCES = {"test://note": {"mimeType": "text/plain", "text": "a \"note\" é"},
+             "test://é picture": {"mimeType": "image/png", "blob": "AAE=", "_meta": {"x": 1.10}}}
+
 
 class Server:
     def __init__(self, options):
@@ -85,6 +88,9 @@ class Server:
 
     # ── methods ────────────────────────────────────────────────────────────────────────────────
 
+    def capabilities(self):
+        return {"tools": {"listChanged": True}, **({"resources": {}} if self.options.resources else {})}
+
     def discover(self, request):
         if self.options.exits_on_probe:
             sys.exit(3)
@@ -93,13 +99,13 @@ class Server:
         if self.legacy:
             self.error(request, -32601, "Method not found")
             return
-        self.answer(request, {"supportedVersions": [MODERN], "capabilities": {"tools": {"listChanged": True}},
+        self.answer(request, {"supportedVersions": [MODERN], "capabilities": self.capabilities(),
                               "ttlMs": 3600000, "cacheScope": "private"})
 
     def initialize(self, request):
         self.legacy = True
         self.answer(request, {"protocolVersion": request["params"]["protocolVersion"],
-                              "capabilities": {"tools": {"listChanged": True}},
+                              "capabilities": self.capabilities(),
                               "serverInfo": {"name": "test", "version": "1"}})
 
     def list(self, request):
@@ -116,6 +122,19 @@ class Server:
         if not self.legacy:
             result.update(ttlMs=3600000, cacheScope="private")
         self.answer(request, result)
+
+    def list_resources(self, request):
+        """Pages of one."""
+        at = int(request["params"].get("cursor", 0))
+        name, more = list(RESOURCES)[at], at + 1 < len(RESOURCES)
+        self.answer(request, {"resources": [{"uri": name, "name": name}], **({"nextCursor": str(at + 1)} if more else {})})
+
+    def read_resource(self, request):
+        uri = request["params"]["uri"]
+        if uri in RESOURCES:
+            self.answer(request, {"contents": [{"uri": uri, **RESOURCES[uri]}]})
+        else:
+            self.error(request, -32002, "Resource not found")
 
     def call(self, request):
         params = request["params"]
@@ -241,6 +260,10 @@ class Server:
             self.list(message)
         elif method == "tools/call":
             self.call(message)
+        elif method == "resources/list" and self.options.resources:
+            self.list_resources(message)
+        elif method == "resources/read" and self.options.resources:
+            self.read_resource(message)
         elif method == "subscriptions/listen" and not self.legacy:
             self.listening = message["id"]
             self.write({"jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged",
@@ -278,6 +301,7 @@ def main():
     parser.add_argument("--silent-probe", action="store_true")
     parser.add_argument("--exits-on-probe", action="store_true")
     parser.add_argument("--tools")
+    parser.add_argument("--resources", action="store_true", help="have RESOURCES")
     parser.add_argument("--fault")
     parser.add_argument("--page", type=int, default=5, help="how many tools a page has")
     parser.add_argument("--seconds", type=float, help="of the fault slow")

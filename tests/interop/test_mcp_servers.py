@@ -686,6 +686,51 @@ def test_a_server_takes_no_name_of_an_installed_tool(servers):
         assert caller.invoke("box__add", {"a": 1})["result"]["structured"] == {"sum": 2}
 
 
+def read_all(caller):
+    """Use the tools for the resources of mcp_server.py."""
+    seen, cursor = [], {}
+    while cursor is not None:
+        page = caller.invoke("list_resources", cursor)["result"]
+        assert json.loads(text_of({"result": page})) == page["structured"]
+        seen += [one["uri"] for one in page["structured"]["resources"]]
+        cursor = {"cursor": page["structured"]["nextCursor"]} if "nextCursor" in page["structured"] else None
+    assert seen == list(mcp_server.RESOURCES)
+    for uri, resource in mcp_server.RESOURCES.items():
+        assert caller.invoke("read_resource", {"uri": uri})["result"]["structured"]["contents"] == [
+            {"uri": uri, **resource}]
+    missing = caller.invoke("read_resource", {"uri": "test://none"})
+    assert missing["code"] == "tool_failed" and "Resource not found" in missing["error"]
+    assert caller.invoke("read_resource", {})["code"] == "invalid_arguments"
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_resources_are_tools_where_they_are_wanted(servers, era):
+    args = ["--resources", *(["--legacy"] if era == "legacy" else [])]
+    servers.add("box", *args, resources=True)
+    servers.add("plain", *args)
+    servers.add("none", resources=True)
+    path = servers.folder / "box.json"
+    path.write_text(json.dumps({key: value for key, value in json.loads(path.read_text()).items() if key != "risk"}))
+    with Caller(servers.start().url) as caller:
+        found = servers.await_tools(caller)
+        assert list(found)[-2:] == ["list_resources", "read_resource"] and found["read_resource"]["risk"] == "read"
+        read_all(caller)
+        for other in ("plain", "none"):
+            assert "read_resource" not in servers.await_tools(caller, other)
+
+
+def test_a_tool_of_the_server_wins_over_one_for_its_resources(servers):
+    servers.add("box", "--resources", "--tools", "tools.json", resources=True)
+    (servers.folder.parent / "box" / "tools.json").write_text(json.dumps(
+        [{"name": "read_resource", "description": "Mine.", "inputSchema": {"type": "object"}}]))
+    with Caller(servers.start().url) as caller:
+        found = servers.await_tools(caller)
+        assert {name: one["description"][:5] for name, one in found.items()} == {
+            "read_resource": "Mine.", "list_resources": "List "}
+        assert "Unknown tool: read_resource" in caller.invoke("read_resource", {"uri": "test://note"})["error"]
+        assert caller.invoke("list_resources")["result"]["structured"]["nextCursor"] == "1"
+
+
 def test_a_server_with_thousands_of_tools(servers):
     servers.add("box", "--tools", "tools.json")
     (servers.folder.parent / "box" / "tools.json").write_text(json.dumps(

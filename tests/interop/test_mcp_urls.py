@@ -16,7 +16,7 @@ from http_peer import port_of
 from mcp_endpoint import Endpoint
 from processes import SLOWNESS, children, free_port, listens, until
 from test_http_tls import certificate
-from test_mcp_servers import START_SECONDS, Servers, begin, changed_tools, ends_of, text_of
+from test_mcp_servers import START_SECONDS, Servers, begin, changed_tools, ends_of, read_all, text_of
 
 FORMS = [(era, form) for era in ("modern", "legacy") for form in ("json", "events")]
 
@@ -366,6 +366,19 @@ def test_a_proxy_is_asked(urls, how):
     sent = proxy.headers_of("tools/call")[0]
     assert sent["Host"] == "tools.invalid" and ("Proxy-Authorization" in sent) == (how == "manifest")
     assert "secret-3" not in urls.log()
+
+
+@pytest.mark.parametrize("era, form", FORMS)
+def test_resources_are_tools_where_they_are_wanted(urls, era, form):
+    endpoint = urls.endpoint(era=era, form=form, resources=True)
+    endpoint.resources = True
+    with Caller(urls.start().url) as caller:
+        urls.await_tools(caller)
+        read_all(caller)
+    if era == "modern":
+        sent = endpoint.headers_of("resources/read")
+        assert (sent[0]["Mcp-Method"], sent[0]["Mcp-Name"]) == ("resources/read", "test://note")
+        assert sent[1]["Mcp-Name"].startswith("=?base64?"), "it is no plain text"
 
 
 def test_a_server_that_comes_back(urls):

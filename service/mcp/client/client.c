@@ -48,6 +48,7 @@ struct call {
 	uint64_t id;         /* the id of its request; 0: this place is free */
 	uint64_t name;       /* the caller's */
 	uint64_t n_messages; /* that the server had sent when the call began */
+	bool is_plain;       /* it is no tools/call */
 };
 
 struct mcp_client {
@@ -403,7 +404,9 @@ static int begin_handshake(struct mcp_client *client, uint64_t now_ms)
 static int begin_session(
 	struct mcp_client *client, const char *version, bool is_verdict, uint64_t now_ms)
 {
-	bool has_changes = mcp_handshake_has_changes(&client->message.tape, find_result(client));
+	const struct json_tape *tape = &client->message.tape;
+	uint32_t result = find_result(client);
+	bool has_changes = mcp_handshake_has_changes(tape, result);
 	int r = 0;
 
 	client->state = READY;
@@ -414,7 +417,8 @@ static int begin_session(
 			    .era = client->era,
 			    .version = version,
 			    .is_verdict = is_verdict,
-			    .has_changes = has_changes});
+			    .has_changes = has_changes,
+			    .has_resources = mcp_handshake_has_resources(tape, result)});
 	if (client->era == MCP_LEGACY) {
 		mcp_request_initialized(begin_message(client));
 		r = send_message(client, "notifications/initialized", 0);
@@ -512,8 +516,9 @@ static struct call *find_free(const struct mcp_client *client)
 	return NULL;
 }
 
-int mcp_client_call(
-	struct mcp_client *client, uint64_t name, struct text_view tool, struct text_view arguments)
+/* Begin the request of a call: of @tool, or with @method (NULL: tools/call). */
+static int begin_call(struct mcp_client *client, uint64_t name, const char *method,
+	struct text_view tool, struct text_view arguments)
 {
 	struct call *call = find_free(client);
 	struct mcp_request request;
@@ -524,11 +529,26 @@ int mcp_client_call(
 		return MCP_E_BUSY;
 	check(!find_call(client, name));
 	request = new_request(client);
-	mcp_request_call(begin_message(client), &request, tool, arguments);
+	if (method)
+		mcp_request_ask(begin_message(client), &request, method, arguments);
+	else
+		mcp_request_call(begin_message(client), &request, tool, arguments);
 	if (buffer_status(&client->out) < 0)
 		return buffer_status(&client->out);
-	*call = (struct call){request.id, name, client->silence.n_messages};
-	return send_message(client, "tools/call", request.id);
+	*call = (struct call){request.id, name, client->silence.n_messages, method};
+	return send_message(client, method ? method : "tools/call", request.id);
+}
+
+int mcp_client_call(
+	struct mcp_client *client, uint64_t name, struct text_view tool, struct text_view arguments)
+{
+	return begin_call(client, name, NULL, tool, arguments);
+}
+
+int mcp_client_ask(
+	struct mcp_client *client, uint64_t name, const char *method, struct text_view params)
+{
+	return begin_call(client, name, method, (struct text_view){NULL, 0}, params);
 }
 
 int mcp_client_cancel(struct mcp_client *client, uint64_t name, bool is_late, uint64_t now_ms)
@@ -553,13 +573,15 @@ int mcp_client_cancel(struct mcp_client *client, uint64_t name, bool is_late, ui
 
 static int end_call(struct mcp_client *client, struct call *call)
 {
+	const struct json_tape *tape = &client->message.tape;
 	struct mcp_action action = {.call = call->name};
-	bool is_unknown;
+	bool is_unknown = false;
 	enum mcp_end end;
 
 	call->id = 0;
 	buffer_recycle(&client->text, KEPT_BYTES);
-	end = mcp_read_end(&client->message.tape, &client->text, &is_unknown);
+	end = call->is_plain ? mcp_read_plain_end(tape, &client->text)
+			     : mcp_read_end(tape, &client->text, &is_unknown);
 	if (buffer_status(&client->text) < 0)
 		return buffer_status(&client->text);
 	action.kind = end == MCP_END_RESULT ? MCP_ACT_RESULT : MCP_ACT_FAILED;

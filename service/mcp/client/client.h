@@ -46,7 +46,7 @@ struct mcp_client;
 enum mcp_action_kind {
 	MCP_ACT_SEND, /* text: one message, without a line feed; request_id: 0 if it expects no response */
 	MCP_ACT_CLOSE, /* HTTP: close the stream of the response to request_id, which cancels it (modern) */
-	MCP_ACT_READY, /* era, version, has_changes; is_verdict: the server has decided it, and not a silence */
+	MCP_ACT_READY, /* era, version, has_changes, has_resources; is_verdict: the server has decided it, and not a silence */
 	MCP_ACT_TOOLS, /* text: the array of all tools; reason: the bound that has ended it, or NULL */
 	MCP_ACT_NO_TOOLS, /* reason: the list could not be read. It will be tried again */
 	MCP_ACT_PROGRESS, /* call, progress, text: the message; absent: none */
@@ -69,7 +69,8 @@ struct mcp_action {
 	enum mcp_era era;    /* MCP_ACT_SEND, MCP_ACT_READY */
 	const char *version; /* the revision, a constant */
 	bool is_verdict;
-	bool has_changes; /* MCP_ACT_READY, legacy: the server notifies of changes of its list */
+	bool has_changes;   /* MCP_ACT_READY: the server notifies of changes of its list */
+	bool has_resources; /* MCP_ACT_READY: the server has resources */
 };
 
 struct mcp_client_options {
@@ -108,6 +109,10 @@ int mcp_client_take(struct mcp_client *client, const char *text, size_t size, ui
  * caller's name for this call, unique among those in flight. Return 0, one of the above, or -ENOMEM. */
 int mcp_client_call(struct mcp_client *client, uint64_t name, struct text_view tool,
 	struct text_view arguments);
+
+/* The same with a request of @method, a constant, with the object @params: its result object becomes rich content. */
+int mcp_client_ask(
+	struct mcp_client *client, uint64_t name, const char *method, struct text_view params);
 
 /* End the call @name, without a further action for it; nothing is done when it is not in flight. Notify the
  * server. @is_late: its deadline has passed. Return 0 or -ENOMEM. */

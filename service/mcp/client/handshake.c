@@ -31,6 +31,13 @@ bool mcp_handshake_has_changes(const struct json_tape *tape, uint32_t result)
 	return mcp_find_typed(tape, tools, "listChanged", JSON_TRUE) != JSON_NONE;
 }
 
+bool mcp_handshake_has_resources(const struct json_tape *tape, uint32_t result)
+{
+	uint32_t capabilities = mcp_find_typed(tape, result, "capabilities", JSON_OBJECT);
+
+	return mcp_find_typed(tape, capabilities, "resources", JSON_OBJECT) != JSON_NONE;
+}
+
 int64_t mcp_handshake_error_code(const struct json_tape *tape)
 {
 	uint32_t error = json_find(tape, 0, "error");

@@ -17,6 +17,9 @@ bool mcp_handshake_has_modern(const struct json_tape *tape, uint32_t result);
 /* Return whether the server notifies of changes of its list of tools. */
 bool mcp_handshake_has_changes(const struct json_tape *tape, uint32_t result);
 
+/* Return whether the server has resources. */
+bool mcp_handshake_has_resources(const struct json_tape *tape, uint32_t result);
+
 /* Return the code of the error in the response; 0: it has none. */
 int64_t mcp_handshake_error_code(const struct json_tape *tape);
 

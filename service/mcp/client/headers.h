@@ -11,7 +11,7 @@
  *
  *   MCP-Protocol-Version: 2026-07-28      both eras, but not with initialize
  *   Mcp-Method: tools/call                modern
- *   Mcp-Name: add                         modern, of tools/call
+ *   Mcp-Name: add                         modern, of tools/call; the URI, of resources/read
  *   Mcp-Param-Region: eu                  modern, for a parameter with `"x-mcp-header": "Region"`
  *
  * A value that is no plain text is in base64 (mcp/header_value.h).

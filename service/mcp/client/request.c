@@ -107,19 +107,42 @@ static void write_line(struct buffer *out, struct text_view json)
 	out->size += json.size;
 }
 
-void mcp_request_call(struct buffer *out, const struct mcp_request *request, struct text_view name,
-	struct text_view arguments)
+/* Begin the request of a call: after its `_meta`. */
+static void begin_call(struct buffer *out, const struct mcp_request *request, const char *method)
 {
-	begin_request(out, request, "tools/call");
+	begin_request(out, request, method);
 	buffer_append_string(out, "\"_meta\":{");
 	if (request->era == MCP_MODERN) {
 		write_meta(out, request);
 		buffer_append_char(out, ',');
 	}
-	buffer_printf(out, "\"progressToken\":%" PRIu64 "},\"name\":", request->id);
+	buffer_printf(out, "\"progressToken\":%" PRIu64 "}", request->id);
+}
+
+void mcp_request_call(struct buffer *out, const struct mcp_request *request, struct text_view name,
+	struct text_view arguments)
+{
+	begin_call(out, request, "tools/call");
+	buffer_append_string(out, ",\"name\":");
 	json_write_bytes_lossy(out, name.text, name.size);
 	buffer_append_string(out, ",\"arguments\":");
 	write_line(out, arguments);
+	end_request(out);
+}
+
+void mcp_request_ask(struct buffer *out, const struct mcp_request *request, const char *method,
+	struct text_view params)
+{
+	const char *begin = memchr(params.text, '{', params.size);
+	const char *end = memrchr(params.text, '}', params.size);
+
+	begin_call(out, request, method);
+	for (begin++; begin < end && strchr(" \t\r\n", *begin); begin++)
+		continue;
+	if (begin < end) {
+		buffer_append_char(out, ',');
+		write_line(out, (struct text_view){begin, (size_t)(end - begin)});
+	}
 	end_request(out);
 }
 

@@ -11,7 +11,7 @@
  * The messages to a server. Each is one line of JSON, and those with an id expect a response:
  *
  *   modern   each has `_meta` with the revision, and with our name and capabilities, which are none
- *   legacy   only tools/call has `_meta`, with its progressToken
+ *   legacy   only the requests of calls have `_meta`, with their progressToken
  */
 struct mcp_request {
 	uint64_t id;
@@ -42,6 +42,10 @@ void mcp_request_listen(struct buffer *out, const struct mcp_request *request);
  * too. */
 void mcp_request_call(struct buffer *out, const struct mcp_request *request, struct text_view name,
 	struct text_view arguments);
+
+/* Send a request with the members of @params, an object as JSON that was checked, and with the id as progressToken. */
+void mcp_request_ask(struct buffer *out, const struct mcp_request *request, const char *method,
+	struct text_view params);
 
 /* Notify the server that the response to the request @id is not wanted any more. */
 void mcp_request_cancelled(struct buffer *out, uint64_t id, const char *reason);

@@ -139,6 +139,30 @@ enum mcp_end mcp_read_end(const struct json_tape *tape, struct buffer *out, bool
 	return MCP_END_RESULT;
 }
 
+enum mcp_end mcp_read_plain_end(const struct json_tape *tape, struct buffer *out)
+{
+	uint32_t error = find_root(tape, "error", JSON_OBJECT);
+	uint32_t result = find_root(tape, "result", JSON_OBJECT);
+	uint32_t type = mcp_find_present(tape, result, "resultType");
+	cleanup(buffer_deinit) struct buffer text = {0};
+	bool is_unknown;
+
+	if (error != JSON_NONE)
+		return read_error(tape, error, out, &is_unknown);
+	if (result == JSON_NONE)
+		return write_reason("The server has sent a result that is not an object.", out);
+	if (type != JSON_NONE && !mcp_is_text(tape, type, "complete"))
+		return write_type(tape, type, out);
+	json_write_compact(&text, tape, result);
+	buffer_fail_with(out, &text);
+	buffer_append_string(out, "{\"content\":[{\"type\":\"text\",\"text\":");
+	json_write_bytes_lossy(out, text.data, text.size);
+	buffer_append_string(out, "}],\"structured\":");
+	buffer_append_buffer(out, &text);
+	buffer_append_char(out, '}');
+	return MCP_END_RESULT;
+}
+
 /* ── long results ────────────────────────────────────────────────────────────────────────────── */
 
 /* Append the string at @token, cut to *@left code points, and take these off *@left. */

@@ -28,6 +28,9 @@ enum mcp_end {
  * @ret_is_unknown: the server does not know the tool, so its list has changed. */
 enum mcp_end mcp_read_end(const struct json_tape *tape, struct buffer *out, bool *ret_is_unknown);
 
+/* The same for a request that is no tools/call: its result object is the text of one block, and `structured`. */
+enum mcp_end mcp_read_plain_end(const struct json_tape *tape, struct buffer *out);
+
 /*
  * Append the result object at the root of @tape, of the form above, with its text blocks cut to @chars_max
  * code points in all, and `"truncated": true` beside its content. Other blocks stay. Return false, and

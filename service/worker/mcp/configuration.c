@@ -268,7 +268,7 @@ static int read_command(const struct driver_load *load, uint32_t object,
 	return r ? r : make_environment(load, object, configuration, problems);
 }
 
-/* LOAD frame: {"mcp": the server, "legacy"?: true, "digest"?: of the list, "tools"?: [{"name", "pin", "reads"?}, …]} */
+/* LOAD frame: {"mcp": the server, "legacy"?: true, "resources"?: true, "digest"?: of the list, "tools"?: [{"name", "pin", "reads"?}, …]} */
 int mcp_configuration_read(const struct driver_load *load,
 	struct mcp_configuration *ret_configuration, struct diagnostics *problems)
 {
@@ -276,11 +276,13 @@ int mcp_configuration_read(const struct driver_load *load,
 	uint32_t server = json_find(tape, 0, "mcp");
 	uint32_t legacy = json_find(tape, 0, "legacy");
 	uint32_t digest = json_find(tape, 0, "digest");
+	uint32_t resources = json_find(tape, 0, "resources");
 	int r;
 
 	if (server == JSON_NONE)
 		return -EPROTO;
 	ret_configuration->is_legacy = legacy != JSON_NONE && json_is_true(tape, legacy);
+	ret_configuration->has_resources = resources != JSON_NONE && json_is_true(tape, resources);
 	if (digest != JSON_NONE && json_number_u64(tape, digest, &ret_configuration->list) != 0)
 		return -EPROTO;
 	if (json_find(tape, server, "url") != JSON_NONE)

@@ -22,6 +22,7 @@ struct listed_tool {
 	char *pin;        /* mcp_pin() of the description that callers see, as hexadecimal digits */
 	uint32_t by_name; /* the index of the tool at this place when they are sorted by name */
 	bool only_reads;  /* its risk is `read` */
+	const char *method; /* instead of tools/call (mcp/client/resources.h); or NULL */
 	enum listed_state state;
 	char *schema; /* over HTTP: [inputSchema], if arguments go into headers (mcp/client/headers.h); else NULL */
 };
@@ -37,6 +38,7 @@ struct mcp_configuration {
 	struct mcp_secrets secrets;
 	bool is_legacy;            /* the era of an earlier session */
 	uint64_t list;             /* mcp_list_digest() of what callers see */
+	bool has_resources;        /* resources of the server are tools, too */
 	bool is_described;         /* else the list of tools is only asked for */
 	struct listed_tool *tools; /* in the order of the LOAD frame */
 	uint32_t n_tools;

@@ -231,6 +231,21 @@ static int write_params(const struct mcp_session *session, struct buffer *lines)
 	return 0;
 }
 
+/* Append the argument `uri` of @flight, which its schema requires. 0 or -ENOMEM. */
+static int read_uri(const struct mcp_flight *flight, struct buffer *out)
+{
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	uint32_t uri;
+
+	if (json_tape_read(&tape, flight->arguments.data, flight->arguments.size,
+		    JSON_DEPTH_DEFAULT, NULL) != 0)
+		return -ENOMEM;
+	uri = json_find(&tape, 0, "uri");
+	if (uri != JSON_NONE)
+		json_string_decode(&tape, uri, out);
+	return buffer_status(out);
+}
+
 /* Add the headers of the protocol for the message of @action. 0 or a negative errno. */
 static int add_protocol(struct http_request *request, const struct mcp_action *action)
 {
@@ -239,13 +254,18 @@ static int add_protocol(struct http_request *request, const struct mcp_action *a
 	bool is_call = is_method(action, "tools/call");
 	struct text_view name = {NULL, 0};
 	cleanup(buffer_deinit) struct buffer lines = {0};
+	cleanup(buffer_deinit) struct buffer uri = {0};
 	int r = 0;
 
 	if (is_call)
 		name = TEXT_VIEW(session->sending->tool->name);
+	if (is_method(action, "resources/read")) {
+		r = read_uri(session->sending, &uri);
+		name = (struct text_view){uri.data, uri.size};
+	}
 	if (action->era == MCP_MODERN) {
 		mcp_write_headers(&lines, MCP_VERSION_MODERN, action->method, name);
-		r = is_call ? write_params(session, &lines) : 0;
+		r = r == 0 && is_call ? write_params(session, &lines) : r;
 	} else if (!request->is_initialize && session->version) {
 		mcp_write_headers(&lines, session->version, NULL, (struct text_view){NULL, 0});
 	}
@@ -316,7 +336,7 @@ static int send_request(struct http_request *request, const struct mcp_action *a
 	if (curl_easy_setopt(request->easy, CURLOPT_COPYPOSTFIELDS, action->text.text) != CURLE_OK)
 		return -ENOMEM;
 	/* On a connection that the server has closed, libcurl would send a request once more. */
-	if (is_method(action, "tools/call"))
+	if (http->session.sending)
 		curl_easy_setopt(request->easy, CURLOPT_FRESH_CONNECT, 1L);
 	/* The daemon bounds calls; a subscription lasts. */
 	else if (!is_method(action, "subscriptions/listen"))

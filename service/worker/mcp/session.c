@@ -11,6 +11,7 @@
 #include "json/number.h"
 #include "json/writer.h"
 #include "mcp/client/pin.h"
+#include "mcp/client/resources.h"
 #include "mcp/member.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
@@ -68,9 +69,9 @@ static int keep_schema(const struct json_tape *tape, uint32_t object, struct lis
 	return 0;
 }
 
-/* Note whether the element @object of a list is the tool that callers see. */
+/* Note whether the element @object of a list is the tool that callers see. @is_ours: we have added it. */
 static int compare_element(
-	struct mcp_session *session, const struct json_tape *tape, uint32_t object)
+	struct mcp_session *session, const struct json_tape *tape, uint32_t object, bool is_ours)
 {
 	uint32_t at = json_type_at(tape, object) == JSON_OBJECT
 			      ? mcp_find_typed(tape, object, "name", JSON_STRING)
@@ -92,23 +93,45 @@ static int compare_element(
 		return -ENOMEM;
 	text_write_hex(pin, sizeof(pin), text);
 	tool->state = strcmp(text, tool->pin) == 0 ? LISTED_SAME : LISTED_CHANGED;
+	tool->method = is_ours ? mcp_resources_method(name) : NULL;
 	return session->transport->is_http ? keep_schema(tape, object, tool) : 0;
+}
+
+/* Read the array @text into @tape, with the tools for resources if they are wanted. *ret_n: those that are the server's.
+ * @whole has the bytes that are read. 0 or a negative errno. */
+static int read_list(const struct mcp_session *session, struct text_view text,
+	struct json_tape *tape, struct buffer *whole, uint32_t *ret_n)
+{
+	int r = json_tape_read(tape, text.text, text.size, JSON_DEPTH_DEFAULT, NULL);
+
+	if (r == 0)
+		*ret_n = json_count(tape, 0);
+	if (r == 0 && session->configuration.has_resources && session->has_resources) {
+		mcp_resources_add(whole, tape, 0);
+		r = buffer_status(whole);
+		r = r ? r
+		      : json_tape_read(tape, whole->data, whole->size, JSON_DEPTH_DEFAULT, NULL);
+	}
+	return r > 0 ? -EPROTO : r;
 }
 
 static int take_list(struct mcp_session *session, const struct mcp_action *action)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	cleanup(buffer_deinit) struct buffer whole = {0};
+	uint32_t n_left = 0;
 	uint64_t digest = 0;
-	int r = json_tape_read(
-		&tape, action->text.text, action->text.size, JSON_DEPTH_DEFAULT, NULL);
+	int r = read_list(session, action->text, &tape, &whole, &n_left);
 
 	if (r)
-		return r < 0 ? r : -EPROTO;
+		return r;
 	for (uint32_t i = 0; i < session->configuration.n_tools; i++)
 		session->configuration.tools[i].state = LISTED_GONE;
 	for (uint32_t at = json_first(&tape, 0); r == 0 && at < json_end(&tape, 0);
-		at = json_next(&tape, at))
-		r = compare_element(session, &tape, at);
+		at = json_next(&tape, at)) {
+		r = compare_element(session, &tape, at, n_left == 0);
+		n_left -= n_left > 0;
+	}
 	session->has_list = true;
 	if (r == 0 && session->configuration.is_described) {
 		r = mcp_list_digest(&tape, 0, &digest);
@@ -228,6 +251,7 @@ static int act_on(struct mcp_session *session, const struct mcp_action *action)
 	case MCP_ACT_READY:
 		session->era = action->era;
 		session->version = action->version;
+		session->has_resources = action->has_resources;
 		session->has_changes = action->era == MCP_LEGACY && action->has_changes;
 		session->was_legacy = action->era == MCP_LEGACY && action->is_verdict;
 		break;
@@ -398,7 +422,10 @@ static int send_call(
 	/* Its response may not be waited for any more when it has been sent. */
 	flight->is_sent = true;
 	session->sending = flight;
-	r = mcp_client_call(session->client, flight->id, TEXT_VIEW(flight->tool->name), arguments);
+	r = flight->tool->method
+		    ? mcp_client_ask(session->client, flight->id, flight->tool->method, arguments)
+		    : mcp_client_call(session->client, flight->id, TEXT_VIEW(flight->tool->name),
+			      arguments);
 	session->sending = NULL;
 	if (r > 0)
 		flight->is_sent = false;

@@ -72,6 +72,7 @@ struct mcp_session {
 	int wire;
 	const char *version;   /* the revision, once the session is ready; NULL before */
 	enum mcp_era era;      /* likewise */
+	bool has_resources;    /* the server has some */
 	bool has_changes;      /* legacy: the server notifies of changes of its list */
 	bool was_legacy;       /* the server has decided for the legacy era */
 	bool has_list;         /* the tools of this session are known */

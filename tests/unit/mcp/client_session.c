@@ -468,6 +468,41 @@ Test(mcp_client, calls_in_both_eras)
 			CLIENT_META ",\"progressToken\":3},\"name\":\"add\",\"arguments\":{}"));
 }
 
+Test(mcp_client, asks_for_a_result_that_is_no_content)
+{
+	static const struct {
+		const char *params;
+		const char *sent;
+		const char *response;
+		const char *end;
+	} cases[] = {
+		{"{\"uri\":\"x\"}", ",\"uri\":\"x\"", ANSWER("3", "\"a\": [1.10,\"\\\"\"]"),
+			"result 7 {\"content\":[{\"type\":\"text\",\"text\":\"{\\\"a\\\":[1.10,"
+			"\\\"\\\\\\\"\\\"]}\"}],\"structured\":{\"a\":[1.10,\"\\\"\"]}}\n"},
+		{" { \n} ", "", ERROR("3", "-32602"), "failed 7 No.\n"},
+		{"{}", "", "{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":7}",
+			"failed 7 The server has sent a result that is not an object.\n"},
+		{"{}", "", ANSWER("3", "\"resultType\":\"input_required\""),
+			"failed 7 The tool asks for input, which toolboxd does not give.\n"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		char wanted[1024];
+
+		begin_ready((struct mcp_client_options){0});
+		cr_expect_eq(mcp_client_ask(session.client, 7, "resources/read",
+				     TEXT_VIEW(cases[i].params)),
+			0);
+		take(&session, cases[i].response);
+		snprintf(wanted, sizeof(wanted),
+			SENT("3", "resources/read", "\"_meta\":{\"progressToken\":3}%s") "%s",
+			cases[i].sent, cases[i].end);
+		expect_actions(&session, wanted);
+		end(&session);
+	}
+	begin_ready((struct mcp_client_options){0});
+}
+
 Test(mcp_client, calls_only_when_it_can)
 {
 	begin_stdio();
