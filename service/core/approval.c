@@ -559,7 +559,20 @@ void approval_attach(
 			: 0);
 }
 
-void approval_write_status(const struct approval *approval, struct buffer *out)
+/* Append the names of approval.allow, which come first in the list: those of allow.json are in that file. */
+static void write_allowed(const struct config *config, struct buffer *out)
+{
+	const struct text_list *names = &config->approval_allow;
+
+	buffer_append_string(out, ",\"allow\":[");
+	for (size_t i = 0; i < names->n_items - config->allowed.names.n_items; i++) {
+		buffer_append_string(out, i > 0 ? "," : "");
+		json_write_text(out, names->items[i]);
+	}
+	buffer_append_char(out, ']');
+}
+
+void approval_write_status(const struct approval *approval, bool has_names, struct buffer *out)
 {
 	const struct config *config = approval->config;
 	static const char *const keys[] = {
@@ -576,5 +589,7 @@ void approval_write_status(const struct approval *approval, struct buffer *out)
 	json_write_u64(out, approval->pending.n);
 	json_write_member_text(out, "key", keys[config->approval_key.state]);
 	json_write_member_text(out, "why", config->approval_key.problem);
+	if (has_names)
+		write_allowed(config, out);
 	buffer_append_char(out, '}');
 }

@@ -131,5 +131,5 @@ void approval_respond(
 void approval_attach(
 	struct approval *approval, const struct request_scope *scope, struct answer *answer);
 
-/* Write the state of approval for ovos.tools.status. */
-void approval_write_status(const struct approval *approval, struct buffer *out);
+/* Write the state of approval for ovos.tools.status; @has_names: with the names of approval.allow. */
+void approval_write_status(const struct approval *approval, bool has_names, struct buffer *out);

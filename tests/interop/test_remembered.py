@@ -13,7 +13,7 @@ from pathlib import Path
 import manifests
 import pytest
 from caller import Caller
-from processes import SLOWNESS, TOOLBOXCTL, toolboxctl, until
+from processes import SLOWNESS, TOOLBOXCTL, toolboxctl, until, write_configuration
 
 SOON = 10 * SLOWNESS
 
@@ -109,6 +109,30 @@ def test_allow_and_disallow(launch, folder):
         done = run(service, "disallow", "one/first")
         assert done.returncode == 1 and "one/first is not allowed here" in done.stderr
     assert [path.name for path in kept(service).iterdir()] == ["allow.json"]
+
+
+def test_every_allowance_is_listed(launch, folder):
+    """Also those of the configuration of the service, which is not that of who asks."""
+    service = launch({"profiles": {"none": {"tool_names": []}},
+                      "access": [{"match": {"source": "kid"}, "profile": "none"}]}, [folder])
+    done = run(service, "approvals", "--allowed")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr == "toolboxctl: no tool is allowed: all ask whose risk does (approval.mode)\n"
+    write_configuration(service.daemon.home, {"toolboxd": {
+        "approval": {"allow": ["one/second", "th*"]}, "profiles": {"none": {"tool_names": []}},
+        "access": [{"match": {"source": "kid"}, "profile": "none"}]}})
+    assert run(service, "allow", "one/first").returncode == 0
+    [entry] = entries(service, "allow.json")
+    done = run(service, "approvals", "--allowed")
+    assert [line.split() for line in done.stdout.splitlines()] == [
+        ["TOOLS", "SINCE", "BY"], ["one/second", "approval.allow"], ["th*", "approval.allow"], [*entry.values()]]
+    done = run(service, "approvals", "--allowed", "--json")
+    assert json.loads(done.stdout) == {"allowed": [
+        {"name": "one/second", "since": None, "by": None}, {"name": "th*", "since": None, "by": None}, entry]}
+    with Caller(service.url) as caller:
+        status = caller.call("ovos.tools.status")["approval"]
+        assert status["allow"] == ["one/second", "th*"]
+        assert "allow" not in caller.call("ovos.tools.status", {}, {"source": "kid"})["approval"]
 
 
 def test_disable_and_enable(launch, folder):

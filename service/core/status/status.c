@@ -231,7 +231,8 @@ void status_write(const struct service *service, struct answer *answer)
 	write_calls(service, answer_member(answer, "calls"));
 	if (service->config.audit_file)
 		recorder_write_status(&service->recorder, answer_member(answer, "audit"));
-	approval_write_status(&service->approval, answer_member(answer, "approval"));
+	approval_write_status(
+		&service->approval, sees_all(service), answer_member(answer, "approval"));
 	rivals_write(&service->rivals, answer);
 	if (id->text)
 		write_detail(service, id, answer);

@@ -11,7 +11,8 @@
 #include "json/writer.h"
 #include "util/cleanup.h"
 
-/* toolboxctl approvals --allowed: list the tools that never ask because of `toolboxctl allow`. */
+/* toolboxctl approvals --allowed: list the tools that never ask: those of approval.allow in the configuration of the
+ * service, and those that `toolboxctl allow` has remembered. */
 
 /* Read the entries of all @folders, the lowest first. Return 0, or CTL_ERROR after a complaint. */
 static int read_folders(const struct text_list *folders, struct config_remembered *entries)
@@ -23,40 +24,60 @@ static int read_folders(const struct text_list *folders, struct config_remembere
 	return r;
 }
 
-static void add_line(struct table *table, const char *text)
+/* The name of the key, in the column of the users. */
+#define CONFIGURED "approval.allow"
+
+static void add_cell(struct table *table, const char *text)
 {
 	terminal_append_line(table_cell(table), text, strlen(text));
 	table_next(table);
 }
 
-static void print_table(const struct config_remembered *entries)
+static void print_table(const struct text_list *configured, const struct config_remembered *entries)
 {
 	static const struct table_column columns[] = {
 		{"TOOLS", false}, {"SINCE", false}, {"BY", false}};
 	cleanup(table_deinit) struct table table = {0};
 
 	table_init(&table, columns, sizeof(columns) / sizeof(*columns));
+	for (size_t i = 0; i < configured->n_items; i++) {
+		add_cell(&table, configured->items[i]);
+		add_cell(&table, "");
+		add_cell(&table, CONFIGURED);
+	}
 	for (size_t i = 0; i < entries->names.n_items; i++) {
-		add_line(&table, entries->names.items[i]);
-		add_line(&table, entries->since.items[i]);
-		add_line(&table, entries->by.items[i]);
+		add_cell(&table, entries->names.items[i]);
+		add_cell(&table, entries->since.items[i]);
+		add_cell(&table, entries->by.items[i]);
 	}
 	if (table_rows(&table) > 0)
 		table_print(&table);
+	else
+		terminal_complain("no tool is allowed: all ask whose risk does (approval.mode)");
 }
 
-static void print_allowed_json(const struct config_remembered *entries)
+/* Append an element; @since and @by: NULL for a name of the configuration. */
+static void write_entry(
+	struct buffer *out, bool is_first, const char *name, const char *since, const char *by)
+{
+	buffer_append_string(out, is_first ? "{" : ",{");
+	json_write_member_text(out, "name", name);
+	json_write_member_text(out, "since", since);
+	json_write_member_text(out, "by", by);
+	buffer_append_char(out, '}');
+}
+
+static void print_allowed_json(
+	const struct text_list *configured, const struct config_remembered *entries)
 {
 	cleanup(buffer_deinit) struct buffer out = {0};
 
 	buffer_append_string(&out, "{\"allowed\":[");
-	for (size_t i = 0; i < entries->names.n_items; i++) {
-		buffer_append_string(&out, i > 0 ? ",{" : "{");
-		json_write_member_text(&out, "name", entries->names.items[i]);
-		json_write_member_text(&out, "since", entries->since.items[i]);
-		json_write_member_text(&out, "by", entries->by.items[i]);
-		buffer_append_char(&out, '}');
-	}
+	for (size_t i = 0; i < configured->n_items; i++)
+		write_entry(&out, i == 0, configured->items[i], NULL, NULL);
+	for (size_t i = 0; i < entries->names.n_items; i++)
+		write_entry(&out, configured->n_items + i == 0, entries->names.items[i],
+			entries->since.items[i], entries->by.items[i]);
 	buffer_append_string(&out, "]}\n");
 	terminal_print_json_text(&out);
 }
@@ -65,18 +86,19 @@ int allowed_list(const struct ctl_options *options)
 {
 	cleanup(ctl_session_cleanup) struct ctl_session *session = NULL;
 	cleanup(remembered_deinit) struct config_remembered entries = {0};
+	cleanup(text_list_deinit) struct text_list configured = {0};
 	cleanup(text_list_deinit) struct text_list folders = {0};
 	int r = ctl_session_open(options, &session);
 
 	if (r == 0)
-		r = own_files_ask(session, &folders);
+		r = own_files_ask_allowed(session, &folders, &configured);
 	if (r == 0)
 		r = read_folders(&folders, &entries);
 	if (r != 0)
 		return r;
 	if (options->json)
-		print_allowed_json(&entries);
+		print_allowed_json(&configured, &entries);
 	else
-		print_table(&entries);
+		print_table(&configured, &entries);
 	return CTL_DONE;
 }

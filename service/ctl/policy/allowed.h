@@ -3,5 +3,5 @@
 
 #include "ctl/options.h"
 
-/* List what allow.json has: each allowance, since when and by whom. Return an enum ctl_status. */
+/* List the tools that never ask, since when and by whose word. Return an enum ctl_status. */
 int allowed_list(const struct ctl_options *options);

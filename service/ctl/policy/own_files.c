@@ -62,24 +62,62 @@ static int take_folder(const struct json_tape *tape, uint32_t token, struct text
 	return CTL_ERROR;
 }
 
-int own_files_ask(struct ctl_session *session, struct text_list *ret_folders)
+/* Add the folders of @response. Return 0, or CTL_ERROR after a complaint. */
+static int take_folders(const struct ctl_response *response, struct text_list *ret_folders)
 {
-	cleanup(ctl_response_deinit) struct ctl_response response = {0};
-	uint32_t folders;
-	int r = ask_status(session, &response);
+	const struct json_tape *tape = &response->tape;
+	uint32_t folders = ctl_response_find(response, 0, "folders", JSON_ARRAY);
+	int r = 0;
 
-	*ret_folders = (struct text_list){0};
-	if (r != 0)
-		return r;
-	folders = ctl_response_find(&response, 0, "folders", JSON_ARRAY);
-	for (uint32_t i = folders == JSON_NONE ? 0 : json_first(&response.tape, folders);
-		r == 0 && folders != JSON_NONE && i < json_end(&response.tape, folders);
-		i = json_next(&response.tape, i))
-		r = take_folder(&response.tape, i, ret_folders);
+	for (uint32_t i = folders == JSON_NONE ? 0 : json_first(tape, folders);
+		r == 0 && folders != JSON_NONE && i < json_end(tape, folders);
+		i = json_next(tape, i))
+		r = take_folder(tape, i, ret_folders);
 	if (r != 0 || ret_folders->n_items > 0)
 		return r;
 	terminal_complain("the service has no folder for such files");
 	return CTL_ERROR;
+}
+
+/* Add the names of approval.allow in @response. Return 0, or CTL_ERROR without memory. */
+static int take_allowed(const struct ctl_response *response, struct text_list *ret_names)
+{
+	const struct json_tape *tape = &response->tape;
+	uint32_t approval = ctl_response_find(response, 0, "approval", JSON_OBJECT);
+	uint32_t names = approval == JSON_NONE
+				 ? JSON_NONE
+				 : ctl_response_find(response, approval, "allow", JSON_ARRAY);
+
+	for (uint32_t i = names == JSON_NONE ? 0 : json_first(tape, names);
+		names != JSON_NONE && i < json_end(tape, names); i = json_next(tape, i)) {
+		char *name = json_type_at(tape, i) == JSON_STRING ? json_string_dup(tape, i, NULL)
+								  : NULL;
+
+		if (name && text_list_take(ret_names, name) < 0)
+			return CTL_ERROR;
+	}
+	return 0;
+}
+
+int own_files_ask(struct ctl_session *session, struct text_list *ret_folders)
+{
+	cleanup(ctl_response_deinit) struct ctl_response response = {0};
+	int r = ask_status(session, &response);
+
+	*ret_folders = (struct text_list){0};
+	return r == 0 ? take_folders(&response, ret_folders) : r;
+}
+
+int own_files_ask_allowed(struct ctl_session *session, struct text_list *ret_folders,
+	struct text_list *ret_configured)
+{
+	cleanup(ctl_response_deinit) struct ctl_response response = {0};
+	int r = ask_status(session, &response);
+
+	*ret_folders = *ret_configured = (struct text_list){0};
+	if (r == 0)
+		r = take_folders(&response, ret_folders);
+	return r == 0 ? take_allowed(&response, ret_configured) : r;
 }
 
 int own_files_ask_state(struct ctl_session *session, struct text_list *ret_folders)

@@ -15,6 +15,10 @@
  * caller deinits, or an enum ctl_status after a complaint. */
 int own_files_ask(struct ctl_session *session, struct text_list *ret_folders);
 
+/* The same with the names of approval.allow in the configuration of the service, which the caller deinits. */
+int own_files_ask_allowed(struct ctl_session *session, struct text_list *ret_folders,
+	struct text_list *ret_configured);
+
 /* Ask for the state folder, likewise: a list of one. */
 int own_files_ask_state(struct ctl_session *session, struct text_list *ret_folders);
 
