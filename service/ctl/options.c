@@ -68,7 +68,7 @@ static const struct flag flags[] = {
 		CTL_FLAG_CALLS, MEMBER(follow)},
 	{"--count", "N", "leave when so many calls have ended", CTL_FLAG_COUNT, MEMBER(count)},
 	{"--show", NULL, "show the changes, and accept none", CTL_FLAG_SHOW, MEMBER(show)},
-	{"--allowed", NULL, "list what `allow` has remembered, and since when", CTL_FLAG_ALLOWED,
+	{"--allowed", NULL, "list the tools that never ask, and since when", CTL_FLAG_ALLOWED,
 		MEMBER(allowed)},
 	{"--for", "TIME", "not for good: 30s, 10m, 2h, 3d from now", CTL_FLAG_FOR, MEMBER(span)},
 	{"--watch", NULL, "go on until it is interrupted", CTL_FLAG_WATCH, MEMBER(watch)},
