@@ -71,6 +71,7 @@ struct account {
 	unsigned int references;
 	size_t queued;
 	size_t held;
+	uint64_t n_refused; /* requests beyond a limit of their caller */
 	struct debt debt;
 	struct account_source sources[ACCOUNT_SOURCES_MAX];
 };
@@ -198,6 +199,13 @@ static inline bool account_is_full(const struct account *account)
 static inline bool account_is_eased(const struct account *account)
 {
 	return account->queued <= account_book_mark(account->book) / 2;
+}
+
+/* Note that a request of @account, which may be NULL, was beyond a limit of its caller. */
+static inline void account_note_refused(struct account *account)
+{
+	if (account)
+		account->n_refused++;
 }
 
 /* Return the source @key of @account; else the one that owes least, or nothing. */

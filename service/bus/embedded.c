@@ -78,6 +78,10 @@
 
 #define NS_PER_MS UINT64_C(1000000)
 
+/* The price of a request beyond a limit of its caller. With its credit, a client has a hundred at once, and a
+ * thousand a second. */
+#define REFUSED_NS NS_PER_MS
+
 /* Own messages that are received in one turn of the loop; then it is the clients' turn. */
 #define ECHOES_PER_TURN 32
 
@@ -220,7 +224,8 @@ static void queue_for(struct embedded *embedded, struct peer *peer, struct frame
  *   less than account_book_pace() was, while more waited
  *
  * Nor is a sender read while it owes for the time that its large frames took (util/debt.h), with all
- * that was done for them. Until it has read a frame, the loop can refuse nothing of it.
+ * that was done for them, or for requests beyond its limits. Until it has read a frame, the loop can refuse
+ * nothing of it.
  */
 
 static void resume_peers(struct embedded *embedded)
@@ -315,14 +320,19 @@ static uint64_t writing_ns(
 	return (account->queued - before_bytes) * embedded->bus.counters.clients / WRITTEN_PER_NS;
 }
 
-/* Charge @peer with a frame that took @spent_ns of the thread's time, with what it caused. */
-static void charge_frame(struct embedded *embedded, struct peer *peer, uint64_t spent_ns)
+/* Charge @peer with a frame that took @spent_ns of the thread's time, with what it caused, and that was beyond
+ * a limit of its sender if @is_refused. */
+static void charge_frame(
+	struct embedded *embedded, struct peer *peer, uint64_t spent_ns, bool is_refused)
 {
-	uint64_t now_ns = clock_now_ns();
+	uint64_t now_ns;
 
-	if (!peer->is_member)
+	if (!peer->is_member || (!debt_is_due(spent_ns) && !is_refused))
 		return;
+	now_ns = clock_now_ns();
 	debt_charge(&peer->debt, now_ns, spent_ns, ACCOUNT_SOURCE_FACTOR);
+	if (is_refused)
+		debt_charge_plain(&peer->debt, now_ns, REFUSED_NS, 1);
 	if (debt_wait_ns(&peer->debt, now_ns, DEBT_CREDIT_NS) == 0)
 		return;
 	pause_peer(embedded, peer);
@@ -492,6 +502,7 @@ static void pass_on(struct embedded *embedded, struct peer *peer, const char *te
 	/* The peer may be disconnected while its frame is handled. */
 	cleanup(account_cleanup) struct account *account = account_ref(peer->account);
 	size_t before_bytes = account->queued;
+	uint64_t before_refused = account->n_refused;
 	bool is_long = size >= FRAME_LONG_BYTES;
 	uint64_t start_ns = is_long ? clock_thread_ns() : 0;
 	uint64_t spent_ns;
@@ -520,8 +531,7 @@ static void pass_on(struct embedded *embedded, struct peer *peer, const char *te
 	spent_ns = writing_ns(embedded, account, before_bytes);
 	if (is_long)
 		spent_ns += clock_thread_ns() - start_ns;
-	if (debt_is_due(spent_ns))
-		charge_frame(embedded, peer, spent_ns);
+	charge_frame(embedded, peer, spent_ns, account->n_refused > before_refused);
 }
 
 static void on_echo(void *data)

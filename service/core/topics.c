@@ -342,6 +342,7 @@ static void serve_topic(struct service *service, const struct topic *topic, stru
 		/* A call that was opened has taken it. */
 		limits_release(hold);
 	} else {
+		account_note_refused(service->scope.caller.account);
 		write_too_many(answer, &service->scope.caller.source, &refusal);
 		note_refused(service, topic, answer);
 	}

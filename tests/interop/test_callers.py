@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Limits per caller: what counts, and whom a flood costs something."""
+import time
+
 import manifests
 import pytest
 from caller import Caller
@@ -118,6 +120,23 @@ def test_a_reload_leaves_buckets_as_they_are(start):
     path = service.daemon.home / "config" / "mycroft" / "mycroft.conf"
     path.write_text(path.read_text().replace('"burst": 1', '"burst": 5'))
     until(lambda: "result" in ask(caller, "kitchen"), 10 * SLOWNESS, "other limits")
+
+
+def test_a_flood_beyond_its_limit_is_read_slowly(start, figure):
+    """A thousand refused calls a second beyond the first hundred: the time of the others is not its to take."""
+    service, flood = start({"match": {}, "per_minute": 1, "burst": 1})
+    n = 1200
+    began = time.monotonic()
+    marks = [flood.send(INVOKE, {"name": "absolute", "args": {"value": 1}}, {"source": "flood"}) for _ in range(n)]
+    with Caller(service.url) as other:
+        assert "result" in ask(other, "calm")
+    flood.answer_to(INVOKE, marks[-1], 60 * SLOWNESS)
+    figure("seconds for the flood", time.monotonic() - began)
+    assert time.monotonic() - began >= (n - 101) / 1000
+    answers = {one.context["mark"]: one.data.get("code") for one in flood.seen if one.type == INVOKE + ".response"
+               and one.context.get("source") == "flood"}
+    assert [answers.get(mark, "busy") for mark in marks] == [None] + ["busy"] * (n - 1)
+    assert len(answers) >= n - 1
 
 
 def test_a_flood_of_one_connection_leaves_others_theirs(start):
