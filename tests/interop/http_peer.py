@@ -78,10 +78,10 @@ class Http:
 
 
 class Raw:
-    """A connection of plain bytes."""
+    """A connection of plain bytes. @address: the peer that the door sees."""
 
-    def __init__(self, port, seconds=SECONDS):
-        self.socket = socket.create_connection(("127.0.0.1", port), seconds)
+    def __init__(self, port, seconds=SECONDS, address="127.0.0.1"):
+        self.socket = socket.create_connection(("127.0.0.1", port), seconds, source_address=(address, 0))
 
     def __enter__(self):
         return self

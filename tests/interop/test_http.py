@@ -396,6 +396,31 @@ def test_no_more_connections_than_allowed(started, port):
         assert caller.call("ovos.tools.invoke", {"name": "add", "args": {"a": 1, "b": 1}})["result"]
 
 
+def test_no_more_connections_than_allowed_from_all_addresses(launch):
+    """An idle one gives way, whoever has it; without one the newcomer is refused."""
+    one = launch({"http": {"limits": {"connections": 3}}}, args=["--http", "127.0.0.1:0"])
+    port = port_of(one.daemon)
+    held = [Raw(port, address=f"127.0.0.{n}") for n in (2, 3)]
+    try:
+        for raw in held:
+            raw.send(b"GET /health HTTP/1.1\r\n")
+        with Http(port, address="127.0.0.4") as idle:
+            assert idle.get("/health").status == 200
+            last = Raw(port, address="127.0.0.5")
+            last.send(b"GET /health HTTP/1.1\r\n" + HEAD)
+            with pytest.raises(ConnectionError):
+                idle.get("/health")
+        held.append(last)
+        with Raw(port, address="127.0.0.6") as late:
+            data = late.read_all()
+        assert statuses(data) == [503] and b'"code":"overloaded"' in data
+        last.send(b"\r\n")
+        assert statuses(last.read_until(b"}")) == [200]
+    finally:
+        for raw in held:
+            raw.socket.close()
+
+
 def test_ten_thousand_connections_that_come_and_go(started, port):
     for _ in range(100):
         held = [Raw(port) for _ in range(100)]
@@ -446,6 +471,13 @@ def test_an_address_of_others_is_refused(tmp_path, address, status, word):
     done = subprocess.run([TOOLBOXD, "--embedded-bus", "--bus", "ws://127.0.0.1:0/core", "--http", address],
                           env=environment(tmp_path), capture_output=True, text=True, timeout=20)
     assert done.returncode == status and word in done.stderr
+
+
+def test_an_address_of_others_without_a_guard_is_warned_of(launch):
+    one = launch({"http": {"insecure": True}}, args=["--http", "0.0.0.0:0"])
+    until(lambda: "Listening on http://0.0.0.0:" in one.daemon.log(), SECONDS, "the door open")
+    [warning] = [line for line in one.daemon.log().splitlines() if "http.insecure" in line]
+    assert " WARN " in warning and "without http.tls and http.tokens" in warning, warning
 
 
 def test_the_address_of_the_flag_alone(launch):

@@ -107,9 +107,7 @@ def beside(started, port):
 
 def attack(port, seconds=20):
     """A connection from the attacker's address."""
-    raw = Raw.__new__(Raw)
-    raw.socket = socket.create_connection(("127.0.0.1", port), seconds, source_address=(ATTACKER, 0))
-    return raw
+    return Raw(port, seconds, ATTACKER)
 
 
 def read_all(raw):
