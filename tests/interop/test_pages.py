@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The pages of docs/ with commands to type: each is typed, and prints what the page says."""
+import hashlib
 import json
 import os
 import re
@@ -12,7 +13,7 @@ import manifests
 import pages
 import pytest
 from caller import Caller
-from http_peer import port_of
+from http_peer import Http, port_of
 from mcp_endpoint import Endpoint
 from processes import ROOT, SLOWNESS, TOOLBOXCTL, TOOLBOXD, environment, until, write_configuration
 from test_mcp_clients import INSTALLED, NODE, needs
@@ -98,7 +99,7 @@ def test_http_over_a_unix_socket(launch, tmp_path):
 def test_agents_by_a_line_of_a_configuration(launch, tmp_path):
     """Each line for a program that starts a server of MCP starts one that lists our tools."""
     service = launch()
-    server = json.loads(block("agents.md", "json", "mcpServers"))["mcpServers"]["toolboxd"]
+    server = json.loads(block("agents.md", "json", '"command"'))["mcpServers"]["toolboxd"]
     more = re.findall(r'`(?:"args": )?(\["mcp".*?\])`', (ROOT / "docs" / "agents.md").read_text(), re.S)
     assert server["command"] == "toolboxctl" and len(more) == 2
     for number, args in enumerate([server["args"], *map(json.loads, more)]):
@@ -108,6 +109,36 @@ def test_agents_by_a_line_of_a_configuration(launch, tmp_path):
         with Server(tmp_path / f"{number}", *args, bus=None if "--standalone" in args else service.url) as one:
             names = {tool["name"] for tool in one.ask("tools/list")["result"]["tools"]}
             assert names & {"add", "math_tools__add"}, (args, names)
+
+
+CLAUDE = sorted(INSTALLED.glob("@anthropic-ai/claude-code-*/claude"))
+
+
+@pytest.mark.skipif(not CLAUDE, reason="npm has not installed @anthropic-ai/claude-code")
+def test_agents_in_claude_code(launch, tmp_path):
+    """Its list connects to each server. It is asked for nothing else, and has no account."""
+    token = "0123456789abcdef"
+    service = launch({"http": {"tokens": [{"name": "claude", "token_sha256": hashlib.sha256(token.encode()).hexdigest()}]}},
+                     args=["--http", "127.0.0.1:0"])
+    (tmp_path / "claude").mkdir()
+    env = environment(tmp_path / "claude", PATH=f"{CLAUDE[0].parent}:{PATH}", TOOLBOXD_BUS=service.url, DISABLE_AUTOUPDATER="1",
+                      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC="1", HOME=str(tmp_path / "claude"))
+    stdio, http = block("agents.md", "sh", "claude mcp add").replace("8090", str(port_of(service.daemon))).splitlines()
+    flag, = re.findall(r"`(--header .*?)`", (ROOT / "docs" / "agents.md").read_text())
+    done = type_block("\n".join([f"cd {tmp_path / 'claude'}", stdio, f"{http} {flag.replace('TOKEN', token)}", "claude mcp list"]), env)
+    assert done.returncode == 0 and re.findall(r"^(\S+): .*Connected$", done.stdout, re.M) == ["toolboxd", "toolboxd-http"], done
+
+
+def test_agents_by_a_url_of_a_configuration(launch):
+    token = "0123456789abcdef"
+    service = launch({"http": {"tokens": [{"name": "me", "token_sha256": hashlib.sha256(token.encode()).hexdigest()}]}},
+                     args=["--http", "127.0.0.1:0"])
+    server = json.loads(block("agents.md", "json", '"headers"'))["mcpServers"]["toolboxd"]
+    path = server["url"].removeprefix("http://127.0.0.1:8090")
+    with Http(port_of(service.daemon)) as http:
+        for authorization, status in ((server["headers"]["Authorization"], 401), (f"Bearer {token}", 200)):
+            assert http.post(path, {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+                "protocolVersion": "2025-11-25", "capabilities": {}}}, Authorization=authorization).status == status
 
 
 NPX = """#!/bin/sh
