@@ -26,6 +26,9 @@
 /* The longest escape of one byte, \u0041. */
 #define ESCAPED_BYTE_SIZE 6
 
+/* Most responses have fewer bytes beside their context. */
+#define RESPONSE_BYTES 256
+
 enum member_kind {
 	MEMBER_TYPE,
 	MEMBER_DATA,
@@ -690,6 +693,8 @@ void bus_response_begin_part(
 	static const char suffix[] = ".response";
 	char topic[BUS_TOPIC_BYTES + sizeof(suffix)];
 
+	/* A short response grows into its memory once. */
+	buffer_reserve(message, bus_context_size(envelope, part) + RESPONSE_BYTES);
 	memcpy(topic, envelope->topic, envelope->topic_size);
 	memcpy(topic + envelope->topic_size, suffix, sizeof(suffix));
 	begin_message(message, topic, envelope->topic_size + sizeof(suffix) - 1);
