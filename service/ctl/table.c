@@ -10,8 +10,9 @@
 #include "util/cleanup.h"
 
 #define GAP      2  /* spaces between columns */
-#define LAST_MIN 24 /* the least columns for a last column that is wrapped */
+#define LAST_MIN 24 /* the least columns for a last column that is wrapped below itself */
 #define INDENT   2  /* spaces before the lines of a paragraph */
+#define BELOW    4  /* spaces before the text of a last column that is wrapped below its row */
 
 struct cell {
 	const char *text;
@@ -102,9 +103,36 @@ static void append_styled(const struct cell *cell, const struct look *look, stru
 	buffer_append_string(out, has_style ? look->plain : "");
 }
 
-/* Append a row whose last cell has @room columns. */
+/* Cut the spaces at the end of the line, and end it. */
+static void end_line(struct buffer *out)
+{
+	while (out->size > 0 && out->data[out->size - 1] == ' ')
+		out->size--;
+	buffer_append_char(out, '\n');
+}
+
+/* The place of the last column. */
+struct place {
+	size_t room;   /* the columns that the others leave; SIZE_MAX: any number */
+	size_t width;  /* the columns of the terminal; 0: any number */
+	bool is_below; /* text that needs more than @room is below its row */
+};
+
+/* Append the last cell of a row, the others of which take @used columns. */
+static void append_last(
+	const struct cell *cell, size_t used, const struct place *place, struct buffer *out)
+{
+	if (!place->is_below || cell->width <= place->room) {
+		terminal_append_wrapped(out, cell->text, cell->size, place->room, used);
+		return;
+	}
+	end_line(out);
+	terminal_append_spaces(out, BELOW);
+	terminal_append_wrapped(out, cell->text, cell->size, place->width - BELOW, BELOW);
+}
+
 static void append_row(const struct table *table, const struct cell *row, const size_t *widths,
-	size_t room, const struct look *look, struct buffer *out)
+	const struct place *place, const struct look *look, struct buffer *out)
 {
 	size_t last = table->n_columns - 1;
 	size_t used = 0;
@@ -119,7 +147,7 @@ static void append_row(const struct table *table, const struct cell *row, const 
 	}
 	if (table->columns[last].is_number)
 		terminal_append_spaces(out, widths[last] - row[last].width);
-	terminal_append_wrapped(out, row[last].text, row[last].size, room, used);
+	append_last(&row[last], used, place, out);
 }
 
 /* Append the cell @cell of a paragraph of @width columns with its title @title. @at: the columns in use,
@@ -167,27 +195,23 @@ static void append_paragraph(const struct table *table, const struct cell *row, 
 			at = append_titled(table->columns[i].title, &row[i], width, at, look, out);
 }
 
-/* Cut the spaces at the end of the line, and end it. */
-static void end_line(struct buffer *out)
+/* Return the place of the last column of a table of @width columns; room 0: it has none. */
+static struct place find_last_place(const struct table *table, const size_t *widths, size_t width)
 {
-	while (out->size > 0 && out->data[out->size - 1] == ' ')
-		out->size--;
-	buffer_append_char(out, '\n');
-}
-
-/* Return the columns that are left for the last one: any number when @width is 0, 0 when there are
- * too few. */
-static size_t room_for_last(const struct table *table, const size_t *widths, size_t width)
-{
-	size_t last = widths[table->n_columns - 1];
-	size_t needed = last < LAST_MIN ? last : LAST_MIN;
+	const size_t last = table->n_columns - 1;
+	struct place place = {.room = SIZE_MAX, .width = width};
 	size_t used = 0;
 
 	if (width == 0)
-		return SIZE_MAX;
-	for (size_t i = 0; i + 1 < table->n_columns; i++)
+		return place;
+	for (size_t i = 0; i < last; i++)
 		used += widths[i] + GAP;
-	return used + needed <= width ? width - used : 0;
+	place.room = used < width ? width - used : 0;
+	if (widths[last] <= place.room || (place.room >= LAST_MIN && place.room >= used))
+		return place;
+	place.is_below = place.room >= strlen(table->columns[last].title);
+	place.room = place.is_below ? place.room : 0;
+	return place;
 }
 
 void table_write(const struct table *table, size_t width, const char *bold, const char *plain,
@@ -197,7 +221,7 @@ void table_write(const struct table *table, size_t width, const char *bold, cons
 	size_t n_rows = table_rows(table) + 1;
 	cleanup_free struct cell *cells = lay_out(table);
 	cleanup_free size_t *widths = calloc(table->n_columns, sizeof(*widths));
-	size_t room;
+	struct place place;
 
 	if (!cells || !widths) {
 		out->error = -ENOMEM;
@@ -206,18 +230,18 @@ void table_write(const struct table *table, size_t width, const char *bold, cons
 	for (size_t i = 0; i < n_rows * table->n_columns; i++)
 		if (cells[i].width > widths[i % table->n_columns])
 			widths[i % table->n_columns] = cells[i].width;
-	room = room_for_last(table, widths, width);
-	if (room > 0) {
+	place = find_last_place(table, widths, width);
+	if (place.room > 0) {
 		buffer_append_string(out, bold);
-		append_row(table, cells, widths, room, &look, out);
+		append_row(table, cells, widths, &place, &look, out);
 		buffer_append_string(out, plain);
 		end_line(out);
 	}
 	for (size_t i = 1; i < n_rows; i++) {
 		const struct cell *row = cells + i * table->n_columns;
 
-		if (room > 0)
-			append_row(table, row, widths, room, &look, out);
+		if (place.room > 0)
+			append_row(table, row, widths, &place, &look, out);
 		else
 			append_paragraph(table, row, width, &look, out);
 		end_line(out);

@@ -8,16 +8,22 @@
 
 /*
  * A table of text: every column is as wide as its widest cell (in terminal columns, not bytes). The
- * text of the last one is wrapped between words, below itself. When the others leave it no room, each
- * row is a paragraph:
+ * text of the last one is wrapped between words, below itself. When the others leave it less than half of the
+ * terminal, a long one is wrapped below its row. When they leave it no room, each row is a paragraph:
  *
  *   FAILED   ERROR                          80 columns
  *   weather  toolbox.d/weather.json:1:
  *            expected an object
  *
- *   weather                                 20 columns
- *     ERROR toolbox.d/
- *     weather.json:1: …
+ *   FAILED   ERROR                          30 columns
+ *   weather
+ *       toolbox.d/weather.json:1:
+ *       expected an object
+ *
+ *   weather                                 12 columns
+ *     ERROR
+ *     toolbox.d/
+ *     weather.…
  *
  * A paragraph leaves out cells that are empty or "-", and keeps a title with its cell.
  */

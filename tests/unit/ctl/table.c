@@ -75,13 +75,31 @@ Test(ctl_table, breaks_a_word_only_if_it_is_longer_than_a_line)
 		"             yz is long\n");
 }
 
+Test(ctl_table, wraps_a_long_text_below_its_row_when_it_has_little_room)
+{
+	expect((const char *const[]){"a name as long as this", "1", "fits", "b", "2",
+		       "a text that is too long for one line"},
+		6, 40,
+		"NAME                    COUNT  TEXT\n"
+		"a name as long as this      1  fits\n"
+		"b                           2\n"
+		"    a text that is too long for one line\n");
+	expect((const char *const[]){"a name as long as this", "1",
+		       "a text that is too long for one line, and goes on"},
+		3, 35,
+		"NAME                    COUNT  TEXT\n"
+		"a name as long as this      1\n"
+		"    a text that is too long for one\n"
+		"    line, and goes on\n");
+}
+
 Test(ctl_table, is_paragraphs_where_its_columns_have_no_room)
 {
-	expect((const char *const[]){"abcdef", "1", "some words to wrap", "b", "", ""}, 6, 20,
+	expect((const char *const[]){"abcdef", "1", "some words to wrap", "b", "", ""}, 6, 18,
 		"abcdef\n"
 		"  COUNT 1\n"
-		"  TEXT some words to\n"
-		"  wrap\n"
+		"  TEXT some words\n"
+		"  to wrap\n"
 		"b\n");
 	expect((const char *const[]){"abcdefghij", "1", "word", "b", "-", "5 ms"}, 6, 20,
 		"abcdefghij\n"
