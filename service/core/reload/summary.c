@@ -56,7 +56,7 @@ static void add_separator(struct buffer *out)
 }
 
 /* Append "NAME VERB" for each of @names, or a number for those without room. @verbs is the verb of more
- * than one. */
+ * than one. Without a verb the names are whole phrases. */
 static void add_names(
 	struct summary *summary, const struct text_list *names, const char *verb, const char *verbs)
 {
@@ -64,14 +64,15 @@ static void add_names(
 
 	for (; n < names->n_items && summary->n_names < SUMMARY_NAMES_MAX; n++) {
 		add_separator(summary->out);
-		buffer_printf(summary->out, "%s %s", names->items[n], verb);
+		buffer_printf(
+			summary->out, "%s%s%s", names->items[n], verb ? " " : "", verb ? verb : "");
 		summary->n_names++;
 	}
 	if (n == names->n_items)
 		return;
 	add_separator(summary->out);
 	buffer_printf(summary->out, "%zu%s %s", names->n_items - n, n > 0 ? " more" : "",
-		names->n_items - n == 1 ? verb : verbs);
+		names->n_items - n == 1 && verb ? verb : verbs);
 }
 
 /* Return how many tools the toolbox @id of @size bytes offers. */
@@ -196,40 +197,134 @@ static int list_left_out(const struct catalogue *catalogue, struct text_list *na
 	return r;
 }
 
-/* Append the tools that are left out now, and were neither left out nor offered before. */
-static int add_left_out(struct summary *summary, const struct catalogue *before,
-	const struct catalogue *after, const struct text_list *removed)
-{
-	cleanup(text_list_deinit) struct text_list left_out_before = {0};
-	cleanup(text_list_deinit) struct text_list left_out = {0};
-	cleanup(text_list_deinit) struct text_list new = {0};
-	int r = list_left_out(before, &left_out_before);
+/* A tool that is left out now, and was not before. */
+struct left_out {
+	char *name; /* TOOLBOX/NAME */
+	const struct catalogue_skipped *skipped;
+};
 
-	if (r == 0)
-		r = list_left_out(after, &left_out);
-	for (size_t i = 0; r == 0 && i < left_out.n_items; i++)
-		if (!has_name(&left_out_before, left_out.items[i]) &&
-			!has_name(removed, left_out.items[i]))
-			r = text_list_add(&new, left_out.items[i]);
-	if (r == 0)
-		add_names(summary, &new, "is left out", "are left out");
+struct left_outs {
+	struct left_out *items;
+	size_t n_items;
+};
+
+static void left_outs_deinit(struct left_outs *list)
+{
+	for (size_t i = 0; i < list->n_items; i++)
+		free(list->items[i].name);
+	free(list->items);
+}
+
+static int compare_left_out(const void *a, const void *b)
+{
+	return strcmp(((const struct left_out *)a)->name, ((const struct left_out *)b)->name);
+}
+
+/* List the tools that are left out in @after and were not in @before, sorted. 0 or -ENOMEM. */
+static int list_newly_left_out(
+	const struct catalogue *before, const struct catalogue *after, struct left_outs *ret_list)
+{
+	cleanup(text_list_deinit) struct text_list known = {0};
+	int r = list_left_out(before, &known);
+
+	for (size_t i = 0; r == 0 && i < catalogue_n_skipped(after); i++) {
+		const struct catalogue_skipped *skipped = catalogue_skipped(after, i);
+		cleanup_free char *name = NULL;
+
+		if (!skipped->name)
+			continue;
+		if (asprintf(&name, "%s/%s", skipped->toolbox_id, skipped->name) < 0)
+			return -ENOMEM;
+		if (has_name(&known, name))
+			continue;
+		r = array_grow(ret_list->items, ret_list->n_items);
+		if (r == 0)
+			ret_list->items[ret_list->n_items++] =
+				(struct left_out){take_ptr(name), skipped};
+	}
+	if (ret_list->n_items > 1)
+		qsort(ret_list->items, ret_list->n_items, sizeof(*ret_list->items),
+			compare_left_out);
 	return r;
+}
+
+/* Return how many tools of @list, from @first on, have the toolbox and the reason of the first. */
+static size_t count_alike(const struct left_outs *list, size_t first)
+{
+	const struct catalogue_skipped *skipped = list->items[first].skipped;
+	size_t n = 1;
+
+	while (first + n < list->n_items &&
+		strcmp(list->items[first + n].skipped->toolbox_id, skipped->toolbox_id) == 0 &&
+		strcmp(list->items[first + n].skipped->reason, skipped->reason) == 0)
+		n++;
+	return n;
+}
+
+/* Append the tools of @list with their reasons; a toolbox in place of its tools when it offers no others in
+ * @after, and they have one reason. 0 or -ENOMEM. */
+static int add_left_out(
+	struct summary *summary, const struct left_outs *list, const struct catalogue *after)
+{
+	cleanup(text_list_deinit) struct text_list phrases = {0};
+	size_t n;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < list->n_items; i += n) {
+		const struct catalogue_skipped *skipped = list->items[i].skipped;
+		bool is_whole;
+		char *phrase;
+
+		n = count_alike(list, i);
+		is_whole = n > 1 && count_tools(after, skipped->toolbox_id,
+					    strlen(skipped->toolbox_id)) == 0;
+		n = is_whole ? n : 1;
+		r = asprintf(&phrase, "%s is left out (%s)",
+			    is_whole ? skipped->toolbox_id : list->items[i].name,
+			    skipped->reason) < 0
+			    ? -ENOMEM
+			    : text_list_take(&phrases, phrase);
+	}
+	if (r == 0)
+		add_names(summary, &phrases, NULL, "are left out");
+	return r;
+}
+
+/* Append the tools of @removed that are not in @left_out. 0 or -ENOMEM. */
+static int add_removed(struct summary *summary, const struct text_list *removed,
+	const struct left_outs *left_out, const struct catalogue *before,
+	const struct catalogue *after)
+{
+	cleanup(text_list_deinit) struct text_list gone = {0};
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < removed->n_items; i++) {
+		struct left_out wanted = {removed->items[i], NULL};
+
+		if (left_out->n_items == 0 || !bsearch(&wanted, left_out->items, left_out->n_items,
+						      sizeof(*left_out->items), compare_left_out))
+			r = text_list_add(&gone, removed->items[i]);
+	}
+	return r ? r : add_tools(summary, &gone, before, after, "removed");
 }
 
 int summary_write(const struct catalogue *before, const struct catalogue *after,
 	const struct changes *changes, struct buffer *out)
 {
 	struct summary summary = {.out = out};
-	int r = add_tools(&summary, &changes->changed, after, NULL, "changed");
+	cleanup(left_outs_deinit) struct left_outs left_out = {0};
+	int r = list_newly_left_out(before, after, &left_out);
 
+	if (r == 0)
+		r = add_tools(&summary, &changes->changed, after, NULL, "changed");
 	if (r == 0)
 		r = add_tools(&summary, &changes->added, after, before, "added");
 	if (r == 0)
-		r = add_tools(&summary, &changes->removed, before, after, "removed");
+		r = add_removed(&summary, &changes->removed, &left_out, before, after);
 	if (r == 0)
 		r = add_failures(&summary, before, after);
 	if (r == 0)
-		r = add_left_out(&summary, before, after, &changes->removed);
+		r = add_left_out(&summary, &left_out, after);
 	return r ? r : buffer_status(out);
 }
 

@@ -85,7 +85,21 @@ Test(summary, names_tools_that_come_and_are_left_out)
 	cr_assert_eq(catalogue_add_skipped(after, "box", "b", "disabled"), 0);
 	cr_assert_eq(catalogue_add_skipped(after, "box", "c", "it is not executable"), 0);
 	cr_assert_eq(catalogue_add_skipped(after, "whole", NULL, "masked"), 0);
-	expect_summary("box/b removed, box/c is left out");
+	expect_summary("box/b is left out (disabled), box/c is left out (it is not executable)");
+}
+
+Test(summary, names_a_toolbox_that_is_left_out_as_a_whole)
+{
+	before = make_catalogue(make_box("box", BOX_TOOL("a", "") "," BOX_TOOL("b", "")),
+		make_box("other", BOX_TOOL("c", "") "," BOX_TOOL("d", "")),
+		make_box("rest", BOX_TOOL("r", "")), NULL);
+	after = make_catalogue(make_box("rest", BOX_TOOL("r", "")), NULL);
+	cr_assert_eq(catalogue_add_skipped(after, "box", "a", "disabled"), 0);
+	cr_assert_eq(catalogue_add_skipped(after, "box", "b", "disabled"), 0);
+	cr_assert_eq(catalogue_add_skipped(after, "other", "c", "disabled"), 0);
+	cr_assert_eq(catalogue_add_skipped(after, "other", "d", "it is not executable"), 0);
+	expect_summary("box is left out (disabled), other/c is left out (disabled), "
+		       "other/d is left out (it is not executable)");
 }
 
 #define T(name) BOX_TOOL(name, "")
