@@ -412,6 +412,7 @@ static void read_folder(struct config_reader *reader, const char *folder)
 /* Write the reason of a tool that the entry @index of disabled.json means, with its end in local time. */
 static int add_reason(struct config *config, size_t index)
 {
+	const char *name = config->disabled.names.items[index];
 	char until[64] = "";
 	struct tm local;
 	time_t end;
@@ -420,8 +421,8 @@ static int add_reason(struct config *config, size_t index)
 	if (read_time(config->disabled.until.items[index], &end))
 		strftime(until, sizeof(until), " until %Y-%m-%d %H:%M:%S %z",
 			localtime_r(&end, &local));
-	if (asprintf(&why, "disabled in disabled.json%s (`toolboxctl enable` enables it)", until) <
-		0)
+	if (asprintf(&why, "disabled in disabled.json%s (`toolboxctl enable '%s'` enables it)",
+		    until, name) < 0)
 		return -ENOMEM;
 	return text_list_take(&config->disabled_why, why);
 }

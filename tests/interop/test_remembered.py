@@ -63,7 +63,7 @@ def test_disabled_is_disabled_whatever_a_variable_enables(launch, folder, tmp_pa
         assert names(caller) == []
         assert {one["name"]: one["why"] for one in
                 caller.call("ovos.tools.status")["not_offered"]} == {
-            "first": "disabled in disabled.json (`toolboxctl enable` enables it)",
+            "first": "disabled in disabled.json (`toolboxctl enable 'one/first'` enables it)",
             "second": "left out by TOOLBOXD_TOOLS_ENABLED"}
 
 
@@ -159,7 +159,7 @@ def test_disable_for_a_while(launch, folder):
         assert re.fullmatch(rf"one/first is disabled until .*{end:%H:%M}(:\d\d)? "
                             rf"\({kept(service)}/disabled.json\)\n", done.stdout)
         assert names(caller) == ["second"]
-        why = f"disabled in disabled.json until {end:%Y-%m-%d %H:%M:%S} +0000 (`toolboxctl enable` enables it)"
+        why = f"disabled in disabled.json until {end:%Y-%m-%d %H:%M:%S} +0000 (`toolboxctl enable 'one/first'` enables it)"
         assert why in " ".join(run(service, "list", "--why").stdout.split())
         assert caller.call("ovos.tools.status")["not_offered"][0]["why"] == why
         # The last word holds, and an entry that ends later is the reason.

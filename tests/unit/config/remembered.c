@@ -70,9 +70,9 @@ Test(remembered, drops_entries_that_have_ended)
 	cr_expect_str_eq(config.disabled.until.items[1], "");
 	cr_expect_str_eq(config.disabled_why.items[2],
 		"disabled in disabled.json until 2999-01-01 01:00:00 +0100 "
-		"(`toolboxctl enable` enables it)");
+		"(`toolboxctl enable 'd'` enables it)");
 	cr_expect_str_eq(config.disabled_why.items[1],
-		"disabled in disabled.json (`toolboxctl enable` enables it)");
+		"disabled in disabled.json (`toolboxctl enable 'c'` enables it)");
 	cr_expect_eq(remembered_next_end(&config.disabled), 32472144000);
 	remembered_remove(&config.disabled, 2);
 	remembered_remove(&config.disabled, 0);
