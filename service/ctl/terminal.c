@@ -72,6 +72,47 @@ bool terminal_has_line(void)
 
 #define PROGRAM "toolboxctl:"
 
+/* Return how much of @text is the first line of @columns columns, without the spaces at its end. */
+static size_t find_line(const char *text, size_t size, size_t columns)
+{
+	size_t width;
+	size_t fits = terminal_text_prefix(text, size, columns, &width);
+	size_t line = fits;
+
+	if (fits == size)
+		return size;
+	while (line > 0 && text[line] != ' ')
+		line--;
+	while (line > 0 && text[line - 1] == ' ')
+		line--;
+	if (line > 0)
+		return line;
+	/* A long path is broken after a slash. */
+	for (line = fits; line > 1 && text[line - 1] != '/';)
+		line--;
+	return line > 1 ? line : fits;
+}
+
+/* As terminal_append_wrapped(), with @first columns for the first line. */
+static void append_wrapped(struct buffer *out, const char *text, size_t size, size_t first,
+	size_t columns, size_t indent)
+{
+	for (; columns > 0; first = columns) {
+		size_t line = find_line(text, size, first);
+
+		if (line == size || line == 0)
+			break;
+		buffer_append(out, text, line);
+		while (line < size && text[line] == ' ')
+			line++;
+		text += line;
+		size -= line;
+		buffer_append_char(out, '\n');
+		terminal_append_spaces(out, indent);
+	}
+	buffer_append(out, text, size);
+}
+
 void terminal_complain(const char *format, ...)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
@@ -109,30 +150,42 @@ void terminal_complain_error(void *data, const struct diagnostic *diagnostic)
 		terminal_complain("%s", text.data);
 }
 
+void terminal_shape_finding(const char *line, size_t size, struct buffer *out)
+{
+	const char *error = diagnostic_severity_name(DIAGNOSTIC_ERROR);
+	size_t width = width_of(STDERR_FILENO);
+	cleanup(buffer_deinit) struct buffer wrapped = {0};
+	size_t n_red = 0;
+
+	append_wrapped(&wrapped, line, size, width, width > INDENT ? width - INDENT : 0, INDENT);
+	buffer_fail_with(out, &wrapped);
+	if (buffer_status(&wrapped) < 0)
+		return;
+	if (wrapped.size > strlen(error) && memcmp(wrapped.data, error, strlen(error)) == 0 &&
+		has_colours(STDERR_FILENO))
+		n_red = strlen(error);
+	if (n_red > 0)
+		buffer_printf(out, TERMINAL_RED "%s" PLAIN, error);
+	buffer_append(out, wrapped.data + n_red, wrapped.size - n_red);
+}
+
 void terminal_print_finding(struct diagnostic_counts *counts, const struct diagnostic *finding)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
 	cleanup(buffer_deinit) struct buffer line = {0};
-	cleanup(buffer_deinit) struct buffer wrapped = {0};
-	const char *severity = diagnostic_severity_name(finding->severity);
-	size_t width = width_of(STDERR_FILENO);
-	bool is_red = finding->severity == DIAGNOSTIC_ERROR && has_colours(STDERR_FILENO);
+	cleanup(buffer_deinit) struct buffer shaped = {0};
 
-	if (width <= INDENT) {
+	if (width_of(STDERR_FILENO) <= INDENT) {
 		diagnostic_print(counts, finding);
 		return;
 	}
 	diagnostic_count(counts, finding);
-	buffer_printf(&line, "%s ", severity);
+	buffer_printf(&line, "%s ", diagnostic_severity_name(finding->severity));
 	diagnostic_write(finding, &text);
 	terminal_append_line(&line, text.data ? text.data : "", text.size);
-	terminal_append_wrapped(
-		&wrapped, line.data ? line.data : "", line.size, width - INDENT, INDENT);
-	if (!buffer_terminate(&wrapped) || wrapped.size < strlen(severity))
-		fprintf(stderr, "out of memory\n");
-	else
-		fprintf(stderr, "%s%s%s%s\n", is_red ? TERMINAL_RED : "", severity,
-			is_red ? PLAIN : "", wrapped.data + strlen(severity));
+	if (buffer_status(&line) == 0)
+		terminal_shape_finding(line.data, line.size, &shaped);
+	fprintf(stderr, "%s\n", buffer_terminate(&shaped) ? shaped.data : "out of memory");
 }
 
 size_t terminal_width(void)
@@ -302,58 +355,15 @@ void terminal_append_time(struct buffer *out, time_t moment)
 	buffer_append_string(out, text);
 }
 
-/* Return how much of @text is the first line of @columns columns, without the spaces at its end. */
-static size_t find_line(const char *text, size_t size, size_t columns)
-{
-	size_t width;
-	size_t fits = terminal_text_prefix(text, size, columns, &width);
-	size_t line = fits;
-
-	if (fits == size)
-		return size;
-	while (line > 0 && text[line] != ' ')
-		line--;
-	while (line > 0 && text[line - 1] == ' ')
-		line--;
-	if (line > 0)
-		return line;
-	/* A long path is broken after a slash. */
-	for (line = fits; line > 1 && text[line - 1] != '/';)
-		line--;
-	return line > 1 ? line : fits;
-}
-
-/* As terminal_append_wrapped(), with @first columns for the first line. */
-static void append_wrapped(struct buffer *out, const char *text, size_t size, size_t first,
-	size_t columns, size_t indent)
-{
-	for (; columns > 0; first = columns) {
-		size_t line = find_line(text, size, first);
-
-		if (line == size || line == 0)
-			break;
-		buffer_append(out, text, line);
-		while (line < size && text[line] == ' ')
-			line++;
-		text += line;
-		size -= line;
-		buffer_append_char(out, '\n');
-		terminal_append_spaces(out, indent);
-	}
-	buffer_append(out, text, size);
-}
-
 void terminal_append_wrapped(
 	struct buffer *out, const char *text, size_t size, size_t columns, size_t indent)
 {
 	append_wrapped(out, text, size, columns, columns, indent);
 }
 
-void terminal_append_paragraph(
-	struct buffer *out, const struct buffer *text, size_t indent, size_t hanging)
+static void append_for_width(
+	struct buffer *out, const struct buffer *text, size_t width, size_t indent, size_t hanging)
 {
-	size_t width = terminal_width();
-
 	buffer_fail_with(out, text);
 	if (text->size == 0 || buffer_status(text) < 0)
 		return;
@@ -361,6 +371,18 @@ void terminal_append_paragraph(
 	append_wrapped(out, text->data, text->size, width > indent ? width - indent : width,
 		width > hanging ? width - hanging : width, hanging);
 	buffer_append_char(out, '\n');
+}
+
+void terminal_append_paragraph(
+	struct buffer *out, const struct buffer *text, size_t indent, size_t hanging)
+{
+	append_for_width(out, text, terminal_width(), indent, hanging);
+}
+
+void terminal_append_complaint(
+	struct buffer *out, const struct buffer *text, size_t indent, size_t hanging)
+{
+	append_for_width(out, text, width_of(STDERR_FILENO), indent, hanging);
 }
 
 void terminal_append_value(struct buffer *out, const struct json_tape *tape, uint32_t token)

@@ -38,6 +38,10 @@ size_t terminal_height(void);
 /* Count @finding, and print it on stderr as diagnostic_print() does; wrapped on a terminal. */
 void terminal_print_finding(struct diagnostic_counts *counts, const struct diagnostic *finding);
 
+/* Append @line, which begins with its severity, wrapped and coloured for the terminal that stderr is; as it is
+ * for anything else. A log_shape_function. */
+void terminal_shape_finding(const char *line, size_t size, struct buffer *out);
+
 /* Return the columns for text in whole sentences: those of the terminal, from 20 to 100; 80 without one. */
 size_t terminal_text_width(void);
 
@@ -75,6 +79,10 @@ void terminal_append_wrapped(
 /* Append the line @text and a newline, wrapped for the terminal: indented by @indent, all lines but the first
  * by @hanging. Append nothing when it is empty. */
 void terminal_append_paragraph(
+	struct buffer *out, const struct buffer *text, size_t indent, size_t hanging);
+
+/* As terminal_append_paragraph(), for the terminal that stderr is. */
+void terminal_append_complaint(
 	struct buffer *out, const struct buffer *text, size_t indent, size_t hanging);
 
 /* Append @moment in the local time zone, with its date unless it is today. */

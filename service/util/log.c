@@ -30,6 +30,7 @@ static const char *const level_priorities[] = {"<7>", "<6>", "<4>", "<3>"};
 static enum log_level level_min = LOG_LEVEL_INFO;
 static enum log_format line_format = LOG_FORMAT_TEXT;
 static bool has_priorities;
+static log_shape_function line_shape;
 
 static struct held_line {
 	enum log_level level;
@@ -118,8 +119,18 @@ static void write_message(enum log_level level, const char *message)
 		memcpy(line + used, "\"}", 2);
 		used += 2;
 	}
-	line[used++] = '\n';
 	log_flush();
+	if (line_format == LOG_FORMAT_PLAIN && line_shape) {
+		cleanup(buffer_deinit) struct buffer shaped = {0};
+
+		line_shape(line, used, &shaped);
+		buffer_append_char(&shaped, '\n');
+		if (buffer_status(&shaped) == 0) {
+			log_sink_put(shaped.data, shaped.size);
+			return;
+		}
+	}
+	line[used++] = '\n';
 	log_sink_put(line, used);
 }
 
@@ -151,6 +162,11 @@ static void write_or_hold(enum log_level level, const char *message)
 void log_hold(void)
 {
 	is_holding = true;
+}
+
+void log_shape(log_shape_function shape)
+{
+	line_shape = shape;
 }
 
 void log_setup(enum log_level level, enum log_format format)

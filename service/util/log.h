@@ -2,7 +2,10 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+#include "util/buffer.h"
 
 /*
  * The log: one line per event on stderr.
@@ -33,6 +36,12 @@ enum log_format {
  * write about those files. At most LOG_HELD_MAX; with one more all are written as they are. */
 void log_hold(void);
 #define LOG_HELD_MAX 256
+
+/* Append the line @line, which has no newline at its end, as it is to be shown. */
+typedef void (*log_shape_function)(const char *line, size_t size, struct buffer *out);
+
+/* Let @shape write the lines of LOG_FORMAT_PLAIN: a terminal may want them to be broken. */
+void log_shape(log_shape_function shape);
 
 /* Set the lowest level that is written, and the format. The default is info and text. */
 void log_setup(enum log_level level, enum log_format format);

@@ -52,6 +52,7 @@ static int serve_privately(const struct config_flags *flags, const struct paths 
 		.flags = flags, .paths = paths, .mistakes = &mistakes, .is_bus = true};
 	int r;
 
+	log_shape(terminal_shape_finding);
 	log_setup(LOG_LEVEL_ERROR, LOG_FORMAT_PLAIN);
 	r = config_read(flags, mistakes_take, &mistakes, &config);
 	mistakes_end(&mistakes);

@@ -55,6 +55,26 @@ Test(log, writes_one_line_of_text)
 		"INFO  listening on 127.0.0.1:8181\n");
 }
 
+static void shape(const char *line, size_t size, struct buffer *out)
+{
+	buffer_printf(out, "%.*s\n  shaped", (int)size, line);
+}
+
+Test(log, lets_a_command_shape_plain_lines)
+{
+	static const char expected[] = "info plain\nerror broken: here\n  shaped\n{\"time\"";
+
+	capture();
+	log_setup(LOG_LEVEL_INFO, LOG_FORMAT_PLAIN);
+	log_info("plain");
+	log_shape(shape);
+	log_error("broken: %s", "here");
+	log_setup(LOG_LEVEL_INFO, LOG_FORMAT_JSON);
+	log_info("as it is");
+	cr_assert_eq(strncmp(captured(), expected, strlen(expected)), 0, "%s", logged);
+	cr_expect(!strstr(logged + strlen(expected), "shaped"));
+}
+
 Test(log, holds_lines_back_until_level_and_format_are_known)
 {
 	capture();
