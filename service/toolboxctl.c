@@ -243,7 +243,8 @@ static int complete(const struct ctl_options *options)
 	return help_complete(commands, N_COMMANDS, options);
 }
 
-/* Print the help that `help` or `help WORD` asks for. */
+/* Print the help that `help` or `help WORD` asks for. A topic comes before the command of its name, which has
+ * `toolboxctl WORD --help`. */
 static int print_help(const struct ctl_options *options)
 {
 	const char *word = options->n_positional > 1 ? options->positional[1] : NULL;
@@ -251,9 +252,11 @@ static int print_help(const struct ctl_options *options)
 
 	if (!word)
 		help_print_program(commands, N_COMMANDS);
+	else if (help_print_topic(word))
+		return CTL_DONE;
 	else if (command)
 		help_print_command(command);
-	else if (!help_print_topic(word)) {
+	else {
 		terminal_complain("there is no help on '%s'; see toolboxctl help", word);
 		return CTL_USAGE;
 	}

@@ -238,8 +238,9 @@ static void print_next(const struct writing *writing)
 		buffer_printf(&out, "%s\n", file);
 	buffer_printf(&out,
 		"\nBuild and test it:\n\n"
-		"  cmake -G Ninja -S %s -B %s/build && cmake --build %s/build && "
-		"ctest --test-dir %s/build\n\n"
+		"  cmake -G Ninja -S %s -B %s/build\n"
+		"  cmake --build %s/build\n"
+		"  ctest --test-dir %s/build\n\n"
 		"Serve it, on a device with a bus, or with a bus of its own:\n\n"
 		"  toolboxd --toolbox-dir %s/build/toolbox.d\n"
 		"  toolboxd --embedded-bus --toolbox-dir %s/build/toolbox.d\n\n"

@@ -103,7 +103,7 @@ def test_what_a_build_has_made_is_served(tmp_path):
     folder.mkdir()
     (folder / "CMakeLists.txt").touch()
     with Dev(tmp_path, folder) as dev:
-        assert f"cmake -S {folder} -B {folder}/build" in dev.text()
+        assert f"\n  cmake -S {folder} -B {folder}/build\n  cmake --build {folder}/build\n" in dev.text()
     manifests.toolbox(folder / "build" / "toolbox.d", "numbers", [manifests.labs()])
     with Dev(tmp_path, folder) as dev:
         assert "info 1 tool " in dev.text() and f"  cmake --build {folder}/build\n" in dev.text()

@@ -129,7 +129,8 @@ def test_it_tells_what_it_has_written_and_what_comes_next(home):
     assert done.returncode == DONE and done.stderr == ""
     for path in (home / ID).rglob("*"):
         assert path.is_dir() or f"{path.relative_to(home)}\n" in done.stdout
-    assert f"cmake -G Ninja -S {ID} -B {ID}/build" in done.stdout
+    for command in f"cmake -G Ninja -S {ID} -B {ID}/build", f"cmake --build {ID}/build", f"ctest --test-dir {ID}/build":
+        assert f"\n  {command}\n" in done.stdout, "a command to copy is a line of its own"
 
 
 def test_it_refuses_a_folder_that_exists(home):

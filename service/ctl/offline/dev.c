@@ -62,7 +62,8 @@ static void print_hints(const struct dev *dev, const char *given)
 	else if (has_entry(dev, "CMakeLists.txt"))
 		fprintf(stderr,
 			"%s is served as it is. If it is to be built, build it and start again:\n\n"
-			"  cmake -S %s -B %s/build && cmake --build %s/build\n\n",
+			"  cmake -S %s -B %s/build\n"
+			"  cmake --build %s/build\n\n",
 			given, given, given, given);
 	else if (has_entry(dev, "Makefile"))
 		fprintf(stderr, "After a change of the sources:\n\n  make -C %s\n\n", given);
