@@ -75,7 +75,11 @@ def test_filters(own, ctl):
         "crashy/quiet"]
     assert tools("--toolbox", "answers") == tools("--source", "alice") == ["answers/absolute"]
     assert tools("--since", "10m", "--toolbox", "crashy") == ["crashy/quiet"]
-    assert tools("--since", "2099-01-01") == tools("--tool", "answers/quiet") == tools("--running") == []
+    for args, words in ((["--since", "2099-01-01"], "that is asked for was made"),
+                        (["--tool", "answers/quiet"], "that is asked for was made"),
+                        (["--toolbox", "answers", "--failed"], "that is asked for has failed"), (["--running"], "runs")):
+        done = ctl("calls", *args)
+        assert (done.returncode, done.stdout) == (0, "") and done.stderr == f"toolboxctl: no call {words}\n"
 
 
 def test_calls_in_json_are_the_response(own, ctl):

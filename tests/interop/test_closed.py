@@ -91,6 +91,8 @@ def test_nothing_is_offered_by_a_start_that_is_closed_until_it_is_mended(launch_
         assert log.count("ERROR nothing is offered until this is mended") == 1, log
         status = toolboxctl("status", bus=service.url, home=service.daemon.home)
         assert place in status.stderr and "nothing is offered" in status.stderr
+        listed = toolboxctl("list", "--why", bus=service.url, home=service.daemon.home)
+        assert place in listed.stderr and "nothing is offered" in listed.stderr
         assert toolboxctl("list", "--offline", home=service.daemon.home).returncode == 1
         service.forget_who_left()
 

@@ -161,7 +161,7 @@ def test_arguments_of_all_forms(run, tmp_path):
     done = run("stdin", f"text=@{tmp_path}/bytes")
     assert done.returncode == 2 and "is not UTF-8" in done.stderr
     done = run("nothing", f"text=@{tmp_path}/bytes")
-    assert done.returncode == 1 and done.stderr == "toolboxctl: Unknown tool: 'nothing'\n"
+    assert done.returncode == 1 and done.stderr == "toolboxctl: Unknown tool: 'nothing'; see toolboxctl list --why\n"
     done = run("stdin", f"text=@{tmp_path}/none")
     assert done.returncode == 2 and "'text' is given the file" in done.stderr
     with open(tmp_path / "large", "wb") as large:
@@ -185,7 +185,9 @@ def test_names_and_what_was_meant(run):
     done = run("echo", "text=ab")
     assert done.returncode == 1 and "type box/echo or plug/echo" in done.stderr
     done = run("bxo/echo", "text=ab")
-    assert done.returncode == 1 and "did you mean 'box'?" in done.stderr
+    assert done.returncode == 1 and done.stderr.endswith("did you mean 'box'?\n")
+    done = run("nowhere/nothing")
+    assert done.returncode == 1 and done.stderr.endswith("; see toolboxctl list --why\n")
 
 
 def see(home, columns, *words, **more):

@@ -155,6 +155,21 @@ def test_a_file_that_cannot_be_loaded(run, tmp_path):
     assert f"{bad}:1 /tools" in done.stderr
 
 
+def test_tools_that_are_not_offered(run, tmp_path):
+    """The reason is all that a person needs: no call of theirs is tried."""
+    program = tmp_path / "box" / "run.sh"
+    program.parent.mkdir()
+    program.write_text("echo hello\n")
+    program.chmod(0o755)
+    (program.parent / "tests").mkdir()
+    (program.parent / "tests" / "box.calls").write_text("run\n")
+    done = run(program.parent)
+    assert done.returncode == ERROR and done.stdout == ""
+    assert "box/run is not offered: " in done.stderr and "#!/bin/sh" in done.stderr
+    report = json.loads(run(program.parent, "--json").stdout)
+    assert report == {"passed": 0, "failed": 0, "skipped": 0, "calls": []}
+
+
 def test_as_json(run, tmp_path):
     file = write(tmp_path, [SHOUT | {"examples": [example("a", {"output": "b"})]}])
     (tmp_path / "x.calls").write_text("no -> error unknown_tool\n")

@@ -94,7 +94,7 @@ def test_allow_and_disallow(launch, folder):
         assert entry["by"] == getpass.getuser()
         assert (kept(service) / "allow.json").stat().st_mode & 0o777 == 0o644
         done = run(service, "approvals", "--allowed")
-        assert done.returncode == 0
+        assert done.returncode == 0 and done.stderr == ""
         assert done.stdout.split() == ["TOOLS", "SINCE", "BY", *entry.values()]
         done = run(service, "approvals", "--allowed", "--json")
         assert json.loads(done.stdout) == {"allowed": [entry]}
@@ -105,6 +105,8 @@ def test_allow_and_disallow(launch, folder):
         assert done.returncode == 0 and "no tool is called 'nosuch' now" in done.stderr
         done = run(service, "disallow", "nosuch", "one/first")
         assert done.returncode == 0 and entries(service, "allow.json") == []
+        done = run(service, "approvals", "--allowed")
+        assert done.returncode == 0 and done.stdout == "" and "no tool is allowed" in done.stderr
         assert caller.invoke("first", {"value": -1})["code"] == "denied"
         done = run(service, "disallow", "one/first")
         assert done.returncode == 1 and "one/first is not allowed here" in done.stderr
@@ -218,6 +220,9 @@ def test_profiles(launch, folder):
         assert done.stdout.endswith("names first, nosuch\ngives 1 tool now\n  one/first\n")
         assert run(service, "profile", "remove", "kids").returncode == 0
         assert names(caller, profile="kids") == ["first", "second"]
+        assert run(service, "profile", "show", "kids").stdout.startswith("in no file; mycroft.conf has it\n")
+        done = run(service, "profile", "show", "kid")
+        assert done.returncode == 1 and done.stdout == "" and "there is no profile 'kid'" in done.stderr
         done = run(service, "profile", "remove", "kids")
         assert done.returncode == 1 and "cannot be written: No such file" in done.stderr
 

@@ -100,6 +100,14 @@ def test_invoke(caller, args, result):
     assert caller.invoke("add", args) == {"name": "add", "result": {"result": result}}
 
 
+@pytest.mark.parametrize("args", [None, "", "null", " null ", "{}", {}])
+def test_no_arguments_are_written_in_many_ways(caller, args):
+    """As servers of models send them."""
+    assert caller.invoke("with_default", args)["result"] == {"result": 5}
+    answer = caller.call("ovos.persona.tools.call", {"toolbox_id": "answers", "name": "with_default", "kwargs": args})
+    assert answer["result"] == {"result": 5}
+
+
 def test_integers_of_any_spelling_arrive_exactly(caller):
     caller.settle()
     caller.peer.send('{"type": "ovos.tools.invoke", "data": {"name": "add", "args":'

@@ -28,6 +28,7 @@ PROGRAMS = [
         "many": {"enum": [f"a value of twenty bytes {i}" for i in range(40)]}}),
     program("pick", required=["code"], properties={
         "code": {"type": "string", "pattern": "^[A-Z]{3}$"}}),
+    program("idle", properties={}),
     program("odd", required=["a b"], properties={"a b": {"type": "integer"}}),
 ]
 
@@ -77,6 +78,12 @@ def test_list_long_needs_no_daemon(tmp_path):
 def test_long_is_for_people(ctl):
     for more in (["--json"], ["--format", "mcp"], ["--stat"]):
         assert ctl("list", "--long", *more).returncode == 2
+
+
+def test_get_has_no_table_without_rows(ctl):
+    program = ctl("get", "idle")
+    assert program.returncode == 0 and "ARGUMENT" not in program.stdout and "RESULT" in program.stdout
+    assert command_of(program) == ["invoke", "words/idle"]
 
 
 def test_get_has_the_words_of_violations(ctl):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tables of toolboxctl as a person sees them: on terminals of several widths, with colours and
 without, in a C and a UTF-8 locale. `pytest -s` prints what was captured."""
+import json
 import os
 import pty
 import re
@@ -33,6 +34,7 @@ COMMANDS = {
     "unknown": ["get", "lights_no"], "typo": ["status", "crash"],
     "check": ["check", "../toolbox.d/broken.json", "../toolbox.d/kept.json"],
     "test": ["test", "../toolbox.d/lamps_of_the_house.json", "../lamps.calls"],
+    "not loaded": ["test", "../toolbox.d/broken.json"], "failing": ["invoke", "sh/fails"],
 }
 
 
@@ -96,6 +98,9 @@ def busy(tmp_path_factory):
          "Turns on the lights of one room, or of all rooms of a house – with “dimming” where the "
          "lamp of the café has it … and 日本語."}])
     manifests.toolbox(folder, "kept", [manifests.labs("keep")])
+    (folder / "sh.json").write_text(json.dumps({"kind": "command", "tools": [{
+        "name": "fails", "description": "Fails.", "risk": "read", "command": {"shell":
+            "echo a line of stderr that is far too long for a terminal of eighty columns, and goes on >&2; exit 3"}}]}))
     (home / "lamps.calls").write_text(
         'lights_on value=7\nlights_on value=the_lamp_above -> error unknown_tool\n'
         'lights_on value=9223372036854775807 -> {"result": 9223372036854775806, "lamps": ["kitchen", "hall"]}\n')
@@ -215,7 +220,7 @@ def test_the_states_have_colours(busy):
 
 def test_status_begins_with_the_sums(busy):
     lines = capture(busy, "status", 140, NO_COLOR="1").splitlines()
-    assert lines[0] == "12 tools of 4 toolboxes, 2 failed, 1 quarantined, 1 disabled"
+    assert lines[0] == "13 tools of 5 toolboxes, 2 failed, 1 quarantined, 1 disabled"
     assert lines[3].split() == ["TOOLBOX", "STATE", "TOOLS", "RUNNING", "CALLS", "FAILED", "P50",
                                 "P99", "WHY"]
 

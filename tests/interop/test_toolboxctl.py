@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command line client: what it prints, and how it ends."""
+import itertools
 import json
 import os
 import re
@@ -12,7 +13,7 @@ import manifests
 import pytest
 from caller import Caller
 from fake_bus import FakeBus
-from processes import FINDING, ROOT, TOOLBOXCTL, environment, free_port, toolboxctl, until
+from processes import FINDING, ROOT, SLOWNESS, TOOLBOXCTL, environment, free_port, toolboxctl, until
 
 DONE, ERROR, USAGE, NO_BUS, NO_ANSWER = range(5)
 
@@ -219,12 +220,35 @@ def test_a_timeout_has_a_status_of_its_own(ctl):
 def test_reload_and_status(ctl):
     done = ctl("reload")
     assert done.returncode == DONE and "math_tools" in done.stdout
+    assert done.stdout.count("\n") == 1, "nothing has changed"
     done = ctl("status")
     assert done.returncode == DONE
     latency = r"(?:[\d.e+]+ ms|-)"
     for toolbox_id in ("math_tools", "libm", "answers"):
         assert re.search(rf"^{toolbox_id} .* {latency} +{latency}( |$)", done.stdout, re.M), done.stdout
     assert json.loads(ctl("status", "--json").stdout)["toolboxes"]
+
+
+def test_a_reload_says_what_it_has_changed(launch, tmp_path):
+    folder = tmp_path / "toolbox.d"
+    manifests.toolbox(folder, "box", [manifests.labs("kept")])
+    service = launch({}, [folder])
+
+    def reload(*tools):
+        """The service notices the change by itself, too."""
+        manifests.toolbox(folder, "box", [manifests.labs("kept"), *tools])
+        return toolboxctl("reload", bus=service.url, home=tmp_path / "ctl").stdout
+
+    begun = itertools.count()
+
+    def changes():
+        reload(manifests.labs("went"), manifests.labs("turned"))
+        return reload(manifests.labs("came"), manifests.labs("turned", description=f"{next(begun)}."))
+
+    assert until(lambda: re.fullmatch(
+        "3 tools of 1 toolbox: box\nadded    box/came\nchanged  box/turned\nremoved  box/went\n",
+        changes()), 30 * SLOWNESS, "a reload before the service has noticed")
+    assert reload().startswith("1 tool of 1 toolbox: box\n")
 
 
 def test_a_reload_that_fails_in_part(launch, tmp_path):
@@ -296,6 +320,7 @@ def test_each_command_and_topic_has_help_that_fits_80_columns(ctl_alone):
         done = ctl_alone(*words)
         assert done.returncode == DONE
         assert not [line for line in done.stdout.splitlines() if len(line) > 80], words
+        assert done.stdout.startswith("Usage:") == (words[1] == "--help"), words
 
 
 def test_each_help_on_a_command_ends_with_examples_that_are_good_usage(ctl_alone, tmp_path):
@@ -486,6 +511,17 @@ def test_check_warns_of_a_library_that_cannot_be_sealed(ctl_alone, tmp_path):
     done = ctl_alone("check", path)
     assert done.returncode == ERROR
     assert "(the library needs it: ldd(1) shows what is not found)" in done.stderr
+
+
+def test_a_library_that_lacks_a_symbol_is_named_by_its_file(ctl_alone, tmp_path):
+    """It is loaded from a copy in memory, whose path would lead nowhere."""
+    (tmp_path / "lacks.c").write_text("int nowhere(void);\nint lacks(void) { return nowhere(); }\n")
+    library = tmp_path / "liblacks.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, tmp_path / "lacks.c"], check=True)
+    tool = manifests.tool("lacks", "lacks", [], "i32", description="None.", risk="read")
+    done = ctl_alone("check", manifests.toolbox(tmp_path, "box", [tool], library="./liblacks.so"))
+    assert done.returncode == ERROR and "undefined symbol: nowhere" in done.stderr
+    assert "liblacks.so: " in done.stderr and "/proc/" not in done.stderr and "memfd" not in done.stderr
 
 
 def test_list_offline_is_what_a_daemon_would_offer(ctl, ctl_alone, tmp_path):

@@ -117,8 +117,6 @@ static void print_table(const struct ctl_response *response, const struct call_l
 	};
 	cleanup(table_deinit) struct table table = {0};
 
-	if (list->n_calls == 0)
-		return;
 	table_init(&table, columns, ROW_CELLS);
 	for (size_t i = 0; i < list->n_calls; i++)
 		for (enum row_cell cell = 0; cell < ROW_CELLS; cell++) {
@@ -126,6 +124,18 @@ static void print_table(const struct ctl_response *response, const struct call_l
 			table_next(&table);
 		}
 	table_print(&table);
+}
+
+/* Report that the table has no row. */
+static void complain_nothing(const struct ctl_options *options)
+{
+	bool is_narrowed =
+		options->tool || options->toolbox_id || options->source || options->since;
+
+	terminal_complain("no call%s %s", is_narrowed ? " that is asked for" : "",
+		options->running  ? "runs"
+		: options->failed ? "has failed"
+				  : "was made");
 }
 
 /* Print the call at @index as one line: columns, or JSON. */
@@ -266,7 +276,9 @@ int ctl_calls(const struct ctl_options *options)
 		r = call_list_ask(session, &data, &following.response, &following.list);
 	if (r != 0)
 		return r;
-	if (!options->json)
+	if (!options->json && following.list.n_calls == 0)
+		complain_nothing(options);
+	else if (!options->json)
 		print_table(&following.response, &following.list);
 	else if (!options->follow)
 		ctl_response_print(&following.response);

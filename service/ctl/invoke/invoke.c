@@ -117,7 +117,8 @@ static int get_definition(struct ctl_session *session, const struct ctl_options 
 }
 
 /* Make the words of the command line an object, by the schema of the tool. Without one, the reason is the mistake. */
-static int write_words(struct given *given, const struct ctl_response *definition)
+static int write_words(struct given *given, const struct ctl_options *options,
+	const struct ctl_response *definition)
 {
 	cleanup(buffer_deinit) struct buffer reason = {0};
 	uint32_t schema = json_find(&definition->tape, 0, "argument_schema");
@@ -127,7 +128,7 @@ static int write_words(struct given *given, const struct ctl_response *definitio
 		return 0;
 	r = ctl_arguments_write(&given->words, &definition->tape, schema, &given->object, &reason);
 	if (r > 0 && ctl_response_status(definition) != CTL_DONE) {
-		ctl_response_complain(definition);
+		tool_error_complain(definition, options);
 		return CTL_ERROR;
 	}
 	return complain(r, &reason);
@@ -170,7 +171,7 @@ static int call_tool(
 	int r = get_definition(session, options, &definition);
 
 	if (r == 0)
-		r = write_words(given, &definition);
+		r = write_words(given, options, &definition);
 	if (r == 0 && options->dry_run)
 		r = ask_for_verdict(session, options, &given->object, &response);
 	else if (r == 0)

@@ -17,6 +17,9 @@
 #include "util/utf8.h"
 #include "util/visible.h"
 
+/* The columns before what a program has printed. */
+#define INDENT 4
+
 /* ── the verdict of --dry-run ────────────────────────────────────────────────────────────────── */
 
 static void print_verdict(const struct ctl_response *response)
@@ -69,10 +72,13 @@ static void print_printed(const struct ctl_response *response, const char *key)
 	for (size_t at = 0; at <= text.size;) {
 		const char *end = memchr(text.data + at, '\n', text.size - at);
 		size_t size = end ? (size_t)(end - text.data) - at : text.size - at;
+		cleanup(buffer_deinit) struct buffer line = {0};
 
-		buffer_append_string(&shown, "    ");
-		terminal_append_line(&shown, text.data + at, size);
-		buffer_append_char(&shown, '\n');
+		terminal_append_line(&line, text.data + at, size);
+		if (line.size > 0)
+			terminal_append_complaint(&shown, &line, INDENT, INDENT);
+		else
+			buffer_append_char(&shown, '\n');
 		at += size + 1;
 	}
 	if (buffer_status(&shown) == 0)
@@ -264,7 +270,7 @@ int print_response(const struct ctl_options *options, const struct ctl_response 
 	if (options->json) {
 		ctl_response_print(response);
 	} else if (json_find(&response->tape, 0, "error") != JSON_NONE) {
-		tool_error_complain(response, options->positional[1]);
+		tool_error_complain(response, options);
 		print_failure(response);
 	} else if (options->dry_run) {
 		print_verdict(response);

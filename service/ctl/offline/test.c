@@ -455,25 +455,47 @@ static int sort_files(const struct ctl_options *options, struct files *files)
 	return CTL_USAGE;
 }
 
-/* Return CTL_ERROR when a file could not be loaded, which the service has logged. */
-static int count_failures(struct ctl_session *session)
+/* Return the number of elements of the list @key. */
+static uint32_t count_in(const struct ctl_response *response, const char *key)
 {
-	cleanup(ctl_response_deinit) struct ctl_response response = {0};
-	uint32_t failed;
-	int r = ctl_session_ask(session, "ovos.tools.status", NULL, &response);
+	uint32_t list = ctl_response_find(response, 0, key, JSON_ARRAY);
 
-	if (r != 0)
-		return r;
-	failed = ctl_response_find(&response, 0, "failed", JSON_ARRAY);
-	return failed != JSON_NONE && json_count(&response.tape, failed) > 0 ? CTL_ERROR : 0;
+	return list != JSON_NONE ? json_count(&response->tape, list) : 0;
+}
+
+static void complain_not_offered(const struct ctl_response *response, uint32_t index)
+{
+	cleanup(buffer_deinit) struct buffer line = {0};
+
+	terminal_append_member(&line, &response->tape, index, "toolbox_id");
+	if (ctl_response_find(response, index, "name", JSON_STRING) != JSON_NONE) {
+		buffer_append_char(&line, '/');
+		terminal_append_member(&line, &response->tape, index, "name");
+	}
+	buffer_append_string(&line, " is not offered: ");
+	terminal_append_member(&line, &response->tape, index, "why");
+	if (buffer_terminate(&line))
+		terminal_complain("%s", line.data);
 }
 
 static int try_all(struct test *test, const struct files *files)
 {
-	int failures = count_failures(test->session);
-	int r = tool_names_list(test->session, NULL, &test->list);
+	cleanup(ctl_response_deinit) struct ctl_response status = {0};
+	int r = ctl_session_ask(test->session, "ovos.tools.status", NULL, &status);
+	uint32_t failures = r == 0 ? count_in(&status, "failed") : 0;
 
-	r = r ? r : try_examples(test);
+	r = r ? r : tool_names_list(test->session, NULL, &test->list);
+	if (r != 0)
+		return r;
+	if (count_in(&test->list, "tools") == 0 &&
+		failures + count_in(&status, "not_offered") > 0) {
+		/* The service has logged failures. */
+		ctl_response_complain_each(&status, "not_offered", complain_not_offered, false);
+		if (test->options->json)
+			print_summary(test);
+		return CTL_ERROR;
+	}
+	r = try_examples(test);
 	for (size_t i = files->n_toolboxes; i < files->n_all && r == 0; i++)
 		r = try_file(test, files->paths[i]);
 	for (size_t i = 0; files->n_all == files->n_toolboxes && i < files->n_all && r == 0; i++)

@@ -172,6 +172,7 @@ static int show_profile(struct ctl_session *session, const struct ctl_options *o
 	cleanup(buffer_deinit) struct buffer line = {0};
 	cleanup(buffer_deinit) struct buffer out = {0};
 	cleanup_free char *path = NULL;
+	uint32_t tools;
 	int r = find_profile(folders, name, &path, &profile);
 
 	if (r == 0)
@@ -182,7 +183,15 @@ static int show_profile(struct ctl_session *session, const struct ctl_options *o
 		ctl_response_print(&response);
 		return CTL_DONE;
 	}
-	buffer_append_string(&line, path ? path : "in no file; mycroft.conf may have it");
+	tools = ctl_response_find(&response, 0, "tools", JSON_ARRAY);
+	if (!path && (tools == JSON_NONE || json_count(&response.tape, tools) == 0)) {
+		terminal_complain(
+			"there is no profile '%s', or it has no tool that is offered; see "
+			"toolboxctl profile list, and `profiles` in mycroft.conf",
+			name);
+		return CTL_ERROR;
+	}
+	buffer_append_string(&line, path ? path : "in no file; mycroft.conf has it");
 	terminal_append_paragraph(&out, &line, 0, 2);
 	buffer_reset(&line);
 	if (profile.has_all)

@@ -134,9 +134,12 @@ int reasons_ask(struct ctl_session *session, const char *toolbox_id)
 
 	if (r == 0)
 		r = ctl_response_status(&response);
-	if (r == 0)
-		reasons_print(&response);
-	else if (response.text.size > 0)
-		ctl_response_complain(&response);
-	return r;
+	if (r != 0) {
+		if (response.text.size > 0)
+			ctl_response_complain(&response);
+		return r;
+	}
+	reasons_print(&response);
+	ctl_response_complain_mistakes(&response, false);
+	return 0;
 }

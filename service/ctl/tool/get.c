@@ -105,6 +105,8 @@ static void print_schema(const struct json_tape *tape, const char *member,
 		terminal_print_json(tape, schema);
 		return;
 	}
+	if (json_count(tape, properties) == 0)
+		return;
 	buffer_append_char(&line, '\n');
 	terminal_print(&line);
 	table_init(&table, columns, n_columns);
@@ -226,7 +228,7 @@ int ctl_get(const struct ctl_options *options)
 		return r;
 	}
 	if (r != CTL_DONE) {
-		tool_error_complain(&response, options->positional[1]);
+		tool_error_complain(&response, options);
 		return r;
 	}
 	ctl_request_begin(&nothing);

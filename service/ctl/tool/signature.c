@@ -86,14 +86,32 @@ void tool_signature_complain(struct ctl_session *session, const struct ctl_optio
 		terminal_complain("%s", line.data);
 }
 
-void tool_error_complain(const struct ctl_response *response, const char *name)
+/* Complain that there is no such tool, when the error has no near name, which would end with '?'. Return false
+ * when it is another error. */
+static bool complain_unknown(const struct ctl_response *response, const struct ctl_options *options)
+{
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	terminal_append_member(&text, &response->tape, 0, "error");
+	if (options->file || !ctl_response_has_code(response, "unknown_tool") ||
+		buffer_status(&text) < 0 || text.size == 0 || text.data[text.size - 1] == '?')
+		return false;
+	buffer_append_string(&text, "; see toolboxctl list --why");
+	if (buffer_terminate(&text))
+		terminal_complain("%s", text.data);
+	return true;
+}
+
+void tool_error_complain(const struct ctl_response *response, const struct ctl_options *options)
 {
 	const struct json_tape *tape = &response->tape;
 	uint32_t ids = ctl_response_find(response, 0, "toolbox_ids", JSON_ARRAY);
+	const char *name = options->positional[1];
 	cleanup(buffer_deinit) struct buffer text = {0};
 
 	if (ids == JSON_NONE) {
-		ctl_response_complain(response);
+		if (!complain_unknown(response, options))
+			ctl_response_complain(response);
 		return;
 	}
 	for (uint32_t i = json_first(tape, ids); i < json_end(tape, ids); i = json_next(tape, i)) {

@@ -31,6 +31,6 @@ bool tool_command_append(const struct json_tape *tape, uint32_t definition, stru
 void tool_signature_complain(struct ctl_session *session, const struct ctl_options *options,
 	const struct ctl_response *response);
 
-/* Complain about the error in @response to a request about the tool @name; where several toolboxes have it, with
- * the names to type. */
-void tool_error_complain(const struct ctl_response *response, const char *name);
+/* Complain about the error in @response to a request about the tool that @options name; where several toolboxes
+ * have it, with the names to type, and where nothing near is known, with the command that lists all. */
+void tool_error_complain(const struct ctl_response *response, const struct ctl_options *options);
