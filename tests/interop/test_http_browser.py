@@ -43,8 +43,9 @@ const attempts = {
   call_as_text: () => read(call("text/plain", "cors")),
   call_opaque: () => read(call("text/plain", "no-cors", "include")),
   beacon: async () => { navigator.sendBeacon(door + "/v1/tools/with_default", "{}"); return "" },
-  mcp: () => read(fetch(door + "/mcp", {method: "POST", headers: {"Content-Type": "application/json"}, body:
-    '{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}'})),
+  mcp: async () => (await fetch(door + "/mcp", {method: "POST", headers: {"Content-Type": "application/json",
+    "MCP-Protocol-Version": "2025-11-25", "Mcp-Param-Region": "eu"}, body: JSON.stringify({jsonrpc: "2.0", id: 1,
+    method: "initialize", params: {protocolVersion: "2025-11-25", capabilities: {}}})})).headers.get("Mcp-Session-Id"),
   script: () => new Promise((done, fail) => {
     const script = document.createElement("script")
     script.onload = () => done(""); script.onerror = () => fail("error"); script.src = door + "/v1/tools"
@@ -158,6 +159,7 @@ def test_a_page_of_another_site_gets_nothing(launch, tmp_path, site):
     assert evil and not any(evil.values()), evil
     good = visit(tmp_path, site, "good.test")
     assert '"with_default"' in good["list"] and good["events"] == "open" and '"with_default"' in good["call"], good
+    assert len(good["mcp"] or "") == 32, good
     assert not good["list_opaque"] and not good["form"] and not good["form_of_no_origin"]
     assert calls()
     assert '"add"' in shown(tmp_path, f"{site.door}/v1/tools")
