@@ -534,6 +534,24 @@ def test_a_full_queue_is_tried_again_too(launch, tmp_path):
     assert (answer.status, answer.json["code"], answer.headers["Retry-After"]) == (429, "busy", "1")
 
 
+def test_a_toolbox_that_is_out_of_order(launch, tmp_path):
+    manifests.misbehave(tmp_path / "toolbox.d")
+    one = launch({"crash_limit": 1}, [tmp_path / "toolbox.d"], args=["--http", "127.0.0.1:0"])
+    with Http(port_of(one.daemon)) as http:
+        assert http.post("/v1/tools/segfault").status == 502
+        answer = http.post("/v1/tools/segfault")
+        assert (answer.status, answer.json["code"]) == (503, "unavailable")
+
+
+def test_the_profile_of_callers_without_a_token(launch):
+    one = launch({"profiles": {"guests": {"tool_names": ["add"]}}, "http": {"profile": "guests"}}, [manifests.SHIPPED],
+                 args=["--http", "127.0.0.1:0"])
+    with Http(port_of(one.daemon)) as http, Caller(one.url) as caller:
+        assert [tool["name"] for tool in http.get("/v1/tools").json["tools"]] == ["add"]
+        assert http.post("/v1/tools/sub", {"a": 1, "b": 2}).status == 404
+        assert len(caller.call("ovos.tools.list")["tools"]) > 1
+
+
 def test_it_is_not_healthy_before_the_first_catalogue(launch):
     one = launch({"start_timeout_ms": 3000}, [BUILD / "tests" / "toolboxes" / "stuck.d"], wait=False,
                  args=["--http", "127.0.0.1:0"])

@@ -74,6 +74,7 @@ def test_a_schema_in_a_document_is_a_root_of_its_own(http):
 def test_the_manual_of_utcp_is_exact(started, http, base):
     manual = http.get("/utcp").json
     assert manual == http.get("/tools/manual").json
+    assert http.post("/tools/add", {"a": 3, "b": 4}).json == http.post("/v1/tools/add", {"a": 3, "b": 4}).json
     assert (manual["utcp_version"], [tool["name"] for tool in manual["tools"]]) == (
         "1.1.0", names_for_models(started))
     for tool in manual["tools"]:

@@ -278,6 +278,33 @@ def test_the_id_of_a_session_is_nowhere_else(started, port):
         assert forged.send("tools/list").status == 404
 
 
+def test_a_session_of_mcp_is_the_only_one_of_a_call(started, port):
+    for era in ("legacy", "modern"):
+        with Client(port, era) as client, Caller(started.url) as caller:
+            answer = client.send("tools/call", {"name": "answers__absolute", "arguments": {"value": 1}}, Session_Id="kitchen")
+            assert answer.status == 200
+            [call] = caller.call("ovos.tools.calls", {"name": "absolute", "limit": 1})["calls"]
+            assert call["session_id"] != "kitchen" and bool(call["session_id"]) == (era == "legacy")
+
+
+@pytest.mark.parametrize("version", ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"])
+def test_a_legacy_client_has_the_version_that_it_asks_for(port, version):
+    """Afterwards it may leave the header out, or send that of another legacy revision."""
+    with Http(port) as http:
+        def send(method, params, **headers):
+            return http.post("/mcp", {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}, **headers)
+
+        began = send("initialize", {"protocolVersion": version, "capabilities": {}})
+        assert began.json["result"]["protocolVersion"] == version
+        session = {"Mcp_Session_Id": began.headers["Mcp-Session-Id"]}
+        for headers in ({}, {"MCP_Protocol_Version": version}, {"MCP_Protocol_Version": "2025-11-25"}):
+            assert send("tools/list", {}, **session, **headers).json["result"]["tools"]
+        wrong = send("tools/list", {}, **session, MCP_Protocol_Version="2031-01-01")
+        assert wrong.status == 400
+        newest = send("initialize", {"protocolVersion": "2031-01-01", "capabilities": {}})
+        assert newest.json["result"]["protocolVersion"] == "2025-11-25"
+
+
 def test_streams_have_the_changes(started, port):
     with Client(port, "legacy") as legacy, Client(port, "modern") as modern, Raw(port) as get, \
             Raw(port) as listen, Raw(port) as quiet:
