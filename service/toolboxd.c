@@ -41,7 +41,9 @@
 
 #define INDENT 2 /* spaces per level of JSON */
 
-/* The size from which memory is returned to the system at once. */
+/* The size from which memory is returned to the system at once. A list of 3,000 tools has that size, and takes
+ * half as long again in fresh memory (1.4 ms instead of 0.9); with twice this size, up to 16 MiB more stay of
+ * what clients made us hold. */
 #define MMAP_BYTES (1 << 20)
 
 struct options {
