@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The pages of docs/ with commands to type: each is typed, and prints what the page says."""
+import getpass
 import hashlib
 import json
 import os
@@ -258,3 +259,49 @@ def test_command_in_one_minute(launch, tmp_path):
     assert (done.returncode, done.stderr) == (0, ""), done
     assert json.loads(done.stdout) == {"output": "noted"}
     assert (service.daemon.home / "todo.txt").read_text() == "3: buy milk\n"
+
+
+def test_policy(launch, tmp_path):
+    """What toolboxctl remembers for good."""
+    for toolbox, tool in (("clock", "get_time"), ("shell", "exec"), ("web", "search")):
+        manifests.toolbox(tmp_path / "toolbox.d", toolbox, [manifests.labs(tool, risk="execute")])
+    service = launch({}, [tmp_path / "toolbox.d"])
+    env = environment(tmp_path / "person", PATH=PATH, TOOLBOXD_BUS=service.url)
+    pages.expect_page((ROOT / "docs" / "policy.md").read_text(), tmp_path / "person", env, 60 * SLOWNESS)
+    with Caller(service.url) as caller:
+        assert len(caller.call("ovos.tools.list")["tools"]) == 3
+
+
+def test_policy_of_a_service_with_a_key(tmp_path):
+    """The key that is a credential, and the person's copy."""
+    home, etc = tmp_path / "person", tmp_path / "etc"
+    programs = tmp_path / "bin"
+    for path in home, etc, programs:
+        path.mkdir()
+    for name, text in {"sudo": 'exec "$@"', "systemctl": '[ "$*" = "edit toolboxd" ]'}.items():
+        (programs / name).write_text(f"#!/bin/sh\n{text}\n")
+        (programs / name).chmod(0o755)
+    text = block("policy.md", "sh", "LoadCredential").replace("/etc/toolboxd", str(etc))
+    done = type_block(text, {"HOME": str(home), "USER": getpass.getuser(), "PATH": f"{programs}:{PATH}"})
+    assert (done.returncode, done.stderr) == (0, ""), done
+    made, copy = etc / "approval.key", home / ".config" / "toolboxd" / "approval.key"
+    assert made.read_text() == copy.read_text() and len(made.read_text()) == 65
+    assert made.stat().st_mode & 0o777 == copy.stat().st_mode & 0o777 == 0o600
+
+
+CONFIGURATIONS = re.findall(r"^```json\n(.*?)^```$", (ROOT / "docs" / "policy.md").read_text(), re.M | re.S)
+
+
+@pytest.mark.parametrize("configuration", CONFIGURATIONS)
+def test_policy_has_good_configurations(tmp_path, configuration):
+    home = tmp_path / "person"
+    key = tmp_path / "approval.key"
+    key.write_text("ab" * 32 + "\n")
+    key.chmod(0o600)
+    text = configuration.replace("/home/me/.config/toolboxd/approval.key", str(key))
+    write_configuration(home, json.loads(text))
+    done = subprocess.run([TOOLBOXD, "--check", "--toolbox-dir", manifests.SHIPPED], capture_output=True, text=True,
+                          env=environment(home, PATH=PATH), timeout=30 * SLOWNESS)
+    assert done.returncode == 0 and "; 0 errors" in done.stderr, done.stderr
+    key_of = next(iter(json.loads(text)["toolboxd"]))
+    assert key_of in json.loads(done.stdout)["toolboxd"], "the key counts"
