@@ -38,6 +38,9 @@
 /* Connections over the limit that are kept until they have their 503. */
 #define REFUSED_MAX 64
 
+/* A stream that sends nothing has a comment in this time: proxies close one that is silent for longer. */
+#define STREAM_ALIVE_MS 15000
+
 /* Bytes of one write in TLS: those of one record (RFC 8446 §5.1). */
 #define RECORD_BYTES (16u << 10)
 
@@ -84,6 +87,7 @@ struct http_connections {
 	bool is_stopping;
 	struct log_rate refusals[REFUSAL_KINDS];
 	struct debt handshakes;
+	struct loop_timer alive; /* armed while there are streams */
 	time_t date_s;
 	char date[64];
 };
@@ -501,9 +505,9 @@ void http_wait(struct http_connection *connection, const struct http_waiter *wai
 
 /* ── streams: chunks (RFC 9112 §7.1) ─────────────────────────────────────────────────────────── */
 
-void http_stream_begin(struct http_connection *connection, const char *type)
+void http_stream_begin(struct http_connection *connection)
 {
-	const struct http_response response = {.status = 200, .type = type};
+	static const struct http_response response = {.status = 200, .type = "text/event-stream"};
 
 	check(connection->state == CONNECTION_WAITING);
 	begin_head(connection, &response, true);
@@ -511,6 +515,8 @@ void http_stream_begin(struct http_connection *connection, const char *type)
 	buffer_append_string(
 		&connection->head, "X-Accel-Buffering: no\r\nTransfer-Encoding: chunked\r\n\r\n");
 	connection->state = CONNECTION_STREAMING;
+	if (!loop_timer_is_armed(&connection->connections->alive))
+		loop_timer_arm(&connection->connections->alive, STREAM_ALIVE_MS);
 	stream_on(connection);
 }
 
@@ -553,6 +559,27 @@ void http_stream_end(struct http_connection *connection)
 		doom(connection);
 	else if (!(connection->events & EPOLLOUT))
 		stream_on(connection);
+}
+
+/* Write a comment to each stream; a reader with unread bytes needs none. */
+static void keep_alive(void *data)
+{
+	static const char comment[] = ":\n\n";
+	struct http_connections *connections = data;
+	bool has_stream = false;
+
+	list_for_each(link, &connections->list) {
+		struct http_connection *connection =
+			container_of(link, struct http_connection, link);
+
+		if (connection->state != CONNECTION_STREAMING)
+			continue;
+		has_stream = true;
+		if (http_stream_queued(connection) == 0)
+			http_stream_write(connection, comment, sizeof(comment) - 1);
+	}
+	if (has_stream)
+		loop_timer_arm(&connections->alive, STREAM_ALIVE_MS);
 }
 
 /* ── reading ─────────────────────────────────────────────────────────────────────────────────── */
@@ -982,6 +1009,7 @@ int http_connections_new(struct loop *loop, struct bus *bus, const struct http_b
 	struct http_connections **ret_connections)
 {
 	struct http_connections *connections = calloc(1, sizeof(*connections));
+	int r;
 
 	if (!connections)
 		return -ENOMEM;
@@ -993,8 +1021,12 @@ int http_connections_new(struct loop *loop, struct bus *bus, const struct http_b
 		.data = data,
 	};
 	list_init(&connections->list);
-	*ret_connections = connections;
-	return 0;
+	r = loop_timer_init(&connections->alive, loop, keep_alive, connections);
+	if (r < 0)
+		free(connections);
+	else
+		*ret_connections = connections;
+	return r;
 }
 
 void http_connections_free(struct http_connections *connections)
@@ -1003,6 +1035,7 @@ void http_connections_free(struct http_connections *connections)
 		return;
 	while (!list_is_empty(&connections->list))
 		free_connection(container_of(connections->list.next, struct http_connection, link));
+	loop_timer_deinit(&connections->alive);
 	free(connections);
 }
 

@@ -136,9 +136,9 @@ void http_respond_bytes(struct http_connection *connection, const struct http_re
 void http_respond_error(struct http_connection *connection, unsigned int status, const char *format,
 	...) __attribute__((format(printf, 3, 4)));
 
-/* Begin a response whose end is not known yet, of the media type @type. That to HEAD is ended before anything is
+/* Begin a stream of server-sent events, as the response. That to HEAD is ended before anything is
  * written to it. */
-void http_stream_begin(struct http_connection *connection, const char *type);
+void http_stream_begin(struct http_connection *connection);
 
 /* Send @text as the next part of it, or queue it. Return the bytes that are queued. */
 size_t http_stream_write(struct http_connection *connection, const char *text, size_t size);

@@ -349,10 +349,8 @@ int http_door_new(struct loop *loop, struct service *service, struct http_door *
 		return -ENOMEM;
 	door->door.operations = &operations;
 	door->service = service;
-	r = streams_init(&door->streams, loop);
-	if (r == 0)
-		r = http_connections_new(
-			loop, service->bus, &bounds, &handler, door, &door->connections);
+	streams_init(&door->streams);
+	r = http_connections_new(loop, service->bus, &bounds, &handler, door, &door->connections);
 	if (r == 0)
 		r = mcp_endpoint_new(service, &door->streams, &door->mcp);
 	event_streams_init(&door->events, &door->streams, service);

@@ -439,7 +439,7 @@ void exchange_serve(
 			refuse_body(request, &body);
 	} else if (wants_events && exchange->connection) {
 		exchange->is_stream = true;
-		http_stream_begin(connection, "text/event-stream");
+		http_stream_begin(connection);
 	}
 	address_unref(&exchange->address);
 }

@@ -10,26 +10,9 @@ static struct stream *stream_of(struct list *link)
 	return container_of(link, struct stream, link);
 }
 
-/* A reader with unread events needs no comment. */
-static void keep_alive(void *data)
-{
-	static const char comment[] = ":\n\n";
-	struct streams *streams = data;
-
-	list_for_each(link, &streams->list) {
-		struct stream *stream = stream_of(link);
-
-		if (stream_queued(stream) == 0)
-			http_stream_write(stream->connection, comment, sizeof(comment) - 1);
-	}
-	if (streams->n > 0)
-		loop_timer_arm(&streams->alive, STREAM_ALIVE_MS);
-}
-
-int streams_init(struct streams *streams, struct loop *loop)
+void streams_init(struct streams *streams)
 {
 	list_init(&streams->list);
-	return loop_timer_init(&streams->alive, loop, keep_alive, streams);
 }
 
 /* The connection is gone, or ends. */
@@ -46,7 +29,6 @@ void streams_deinit(struct streams *streams)
 {
 	while (streams->n > 0)
 		drop_stream(stream_of(streams->list.next));
-	loop_timer_deinit(&streams->alive);
 }
 
 bool streams_open(
@@ -63,7 +45,7 @@ bool streams_open(
 	}
 	if (strcmp(http_method(http_connection_request(request->connection)), "HEAD") == 0) {
 		stream->free(stream);
-		http_stream_begin(request->connection, "text/event-stream");
+		http_stream_begin(request->connection);
 		http_stream_end(request->connection);
 		return false;
 	}
@@ -76,10 +58,9 @@ bool streams_open(
 		memcpy(stream->token, identity->token->digest, sizeof(stream->token));
 	list_init(&stream->link);
 	list_append(&streams->list, &stream->link);
-	if (streams->n++ == 0)
-		loop_timer_arm(&streams->alive, STREAM_ALIVE_MS);
+	streams->n++;
 	http_wait(request->connection, &(struct http_waiter){drop_stream, stream});
-	http_stream_begin(request->connection, "text/event-stream");
+	http_stream_begin(request->connection);
 	return true;
 }
 

@@ -11,15 +11,11 @@
 
 /*
  * Streams of server-sent events that stay open: those of /v1/events (http/events.h) and of MCP (http/mcp/streams.h),
- * `http.limits.streams` of them together. A comment every STREAM_ALIVE_MS keeps proxies from closing them. A
- * token that is revoked ends its streams.
+ * `http.limits.streams` of them together. A token that is revoked ends its streams.
  */
-#define STREAM_ALIVE_MS 15000
-
 struct streams {
 	struct list list;
 	size_t n;
-	struct loop_timer alive;
 };
 
 /* The member of each kind of stream. */
@@ -34,8 +30,7 @@ struct stream {
 	unsigned char token[HTTP_TOKEN_DIGEST_BYTES];
 };
 
-/* Return 0 or -ENOMEM. */
-int streams_init(struct streams *streams, struct loop *loop);
+void streams_init(struct streams *streams);
 
 /* Free all streams. */
 void streams_deinit(struct streams *streams);

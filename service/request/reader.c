@@ -365,7 +365,7 @@ static size_t room_of_line(const struct http_reader *reader)
 }
 
 /* Append the bytes of a line from the beginning of @bytes, within the bounds. Return how many. */
-static size_t take_text(struct http_reader *reader, const char *bytes, size_t size)
+static size_t take_run(struct http_reader *reader, const char *bytes, size_t size)
 {
 	size_t room = room_of_line(reader);
 	size_t end = size < room ? size : room;
@@ -396,7 +396,7 @@ static void refuse_byte(struct http_reader *reader)
 		refuse_request(reader, 431, "The headers of the request are too large.");
 }
 
-/* Take a byte that take_text() has left. */
+/* Take a byte that take_run() has left. */
 static void take_line_byte(struct http_reader *reader, char c)
 {
 	if (reader->has_cr && c != '\n')
@@ -436,7 +436,7 @@ size_t http_reader_feed(struct http_reader *reader, const char *bytes, size_t si
 	while (at < size && !http_reader_is_over(reader)) {
 		bool is_body = reader->state == HTTP_SIZED || reader->state == HTTP_CHUNK;
 		size_t taken = is_body ? take_body(reader, bytes + at, size - at)
-				       : take_text(reader, bytes + at, size - at);
+				       : take_run(reader, bytes + at, size - at);
 
 		at += taken;
 		if (taken == 0)

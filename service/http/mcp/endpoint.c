@@ -269,7 +269,7 @@ static void serve_tools_call(
 	} else if (rpc->connection && message->progress_token.text &&
 		   http_field_has(reader, "Accept", "text/event-stream")) {
 		rpc->is_stream = true;
-		http_stream_begin(request->connection, "text/event-stream");
+		http_stream_begin(request->connection);
 	}
 }
 
