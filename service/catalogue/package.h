@@ -52,6 +52,7 @@ struct package_mcp {
 	char *variables;      /* our variables that `env` names (util/environment.h); NULL: none */
 	bool is_http;         /* it has a url */
 	bool is_legacy;       /* as the server has decided (mcp/version.h) */
+	uint64_t grace_s;     /* how long its tools are offered while it cannot be reached */
 	uint64_t list;        /* digest of what the server lists (mcp/client/pin.h); 0: not known */
 	atomic_bool is_stale; /* a host has found another list since */
 	bool has_resources;   /* resources of the server are tools, too */

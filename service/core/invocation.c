@@ -300,6 +300,7 @@ static void end_run(struct call *call, const struct call_result *result)
 		code >= 0 ? answer_code_name((enum answer_code)code) : "ok", NULL);
 	history_add(invoker->history, call, duration_us, code, &reason);
 	metrics_count_call(invoker->metrics, call->tool, duration_us, code);
+	outages_note(invoker->outages, call->tool->toolbox->package, code);
 	bus_act_for(invoker->bus, before);
 	calls_close(invoker->calls, call);
 }

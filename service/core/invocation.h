@@ -11,6 +11,7 @@
 #include "core/events.h"
 #include "core/held.h"
 #include "core/reload/late.h"
+#include "core/reload/outages.h"
 #include "core/history/history.h"
 #include "core/metrics/metrics.h"
 #include "core/offer.h"
@@ -43,6 +44,7 @@ struct invoker {
 	struct late *late;
 	struct history *history;
 	struct metrics *metrics;
+	struct outages *outages;
 	struct schema_context *context;
 };
 

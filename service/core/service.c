@@ -327,6 +327,7 @@ static int make_parts(struct service *service, const struct service_options *opt
 		.late = &service->late,
 		.history = &service->history,
 		.metrics = &service->metrics,
+		.outages = &service->reload.outages,
 		.context = service->scope.context,
 	};
 	return r;

@@ -85,6 +85,12 @@ static bool is_stale(const struct load_job *job)
 	return job->previous && atomic_load(&job->previous->mcp.is_stale);
 }
 
+/* Whether the server of the toolbox @id could not be reached for too long. */
+static bool is_away(const struct load_jobs *jobs, const char *id)
+{
+	return jobs->options.away && text_list_has(jobs->options.away, id);
+}
+
 /* Whether the server of @job is asked for its tools, whatever was known of them. One that lists others is asked by a
  * load that may wait for it; until there is one, the previous list goes on. */
 static bool asks_server(struct load_job *job)
@@ -220,9 +226,10 @@ static int begin_library(struct load_job *job)
 static int begin_server(struct load_job *job)
 {
 	struct load_jobs *jobs = job->jobs;
+	bool has_left = is_away(jobs, job->package->id);
 	int r = -ENOENT;
 
-	if (asks_server(job))
+	if (has_left || asks_server(job))
 		describe_cache_key(job->package, job->key);
 	else
 		r = described_load_cached(jobs->reader, job->package, job->key);
@@ -233,9 +240,16 @@ static int begin_server(struct load_job *job)
 	if (!jobs->options.defers && (!jobs->options.defers_servers || job->previous)) {
 		return checker_add(jobs->checker, job->package, job);
 	}
-	jobs->has_deferred = true;
+	/* One that is away has to wait for its turn. */
+	if (has_left)
+		jobs->has_unlisted = true;
+	else
+		jobs->has_deferred = true;
 	job->toolbox = NULL;
-	return skipped_list_add(&job->skipped, NULL, "its server is being asked for its tools");
+	return skipped_list_add(&job->skipped, NULL,
+		has_left ? "its server could not be reached for too long, and is asked again by "
+			   "itself"
+			 : "its server is being asked for its tools");
 }
 
 /* Whether the previous package of @job can be offered again as it is. One whose toolboxes a host
@@ -278,7 +292,7 @@ static int begin_entry(struct load_job *list, const struct mcp_server_entry *ent
 
 	if (!job || !(job->id = strdup(entry->id)))
 		return -ENOMEM;
-	job->previous = server_list_find(job);
+	job->previous = is_away(list->jobs, job->id) ? NULL : server_list_find(job);
 	r = server_list_read(job, entry, &package);
 	if (r != 0)
 		return r < 0 ? r : 0;
@@ -310,6 +324,9 @@ static int begin_file(struct loader *loader, struct load_job *job)
 
 	if (dropin_folders_is_overlay(job))
 		return 0;
+	/* The list of before is not offered. */
+	if (job->previous && is_away(job->jobs, job->previous->id))
+		job->previous = NULL;
 	if (can_keep(loader, job)) {
 		load_job_set_package(job, package_ref(job->previous));
 		check_sandbox(job);

@@ -9,6 +9,7 @@
 #include "policy/policy.h"
 #include "util/cleanup.h"
 #include "util/diagnostic.h"
+#include "util/text_list.h"
 
 /*
  * Loading: from registration folders to a catalogue.
@@ -54,7 +55,10 @@ struct loader_options {
 	bool defers;         /* do not wait for hosts that must describe several toolboxes */
 	bool defers_servers; /* do not wait for servers that are new */
 	bool asks_again;     /* ask them, even if their last description is valid */
-	bool asks_servers;   /* ask servers for their tools, even if their last list is known */
+	const struct text_list
+		*away;     /* ids whose servers could not be reached for too long, or NULL: their
+			      * tools are only offered once they have listed them */
+	bool asks_servers; /* ask servers for their tools, even if their last list is known */
 	loader_made_function made; /* called before done(); or NULL */
 };
 

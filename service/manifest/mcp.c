@@ -5,11 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "json/number.h"
 #include "json/writer.h"
 #include "manifest/diagnose.h"
 #include "mcp/member.h"
 #include "util/cleanup.h"
 #include "util/environment.h"
+
+/* The default of mcp.grace_s. */
+#define GRACE_S 300
 
 /* Append the path at @token, which is relative to @folder, as a JSON string. */
 static void write_path(
@@ -233,9 +237,13 @@ int manifest_mcp_read(const struct json_tape *tape, const char *folder, struct p
 {
 	uint32_t object = json_find(tape, 0, "mcp");
 	uint32_t resources = json_find(tape, 0, "resources");
+	uint32_t grace = json_find(tape, object, "grace_s");
 	bool has_url = json_find(tape, object, "url") != JSON_NONE;
 
 	package->mcp.is_http = has_url;
+	package->mcp.grace_s = GRACE_S;
+	if (grace != JSON_NONE && json_number_u64(tape, grace, &package->mcp.grace_s) != 0)
+		return -EINVAL;
 	package->mcp.server =
 		has_url ? write_address(tape, object, folder) : write_server(tape, object, folder);
 	package->mcp.rules = write_rules(tape);

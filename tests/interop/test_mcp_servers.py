@@ -433,6 +433,21 @@ def test_a_program_that_is_not_there(servers):
         assert "'/nowhere/server' cannot be started: No such file" in failed[0]["error"]
 
 
+def test_a_program_that_is_gone_for_long_is_not_offered_until_it_is_back(servers, tmp_path):
+    program = tmp_path / "server"
+    program.symlink_to(sys.executable)
+    servers.add("box", mcp={"command": [str(program), "-u", str(SERVER)], "grace_s": 1}, limits={"idle_s": 0})
+    with Caller(servers.start().url) as caller:
+        servers.await_tools(caller)
+        program.rename(tmp_path / "away")
+        gone = until(lambda: (answer := caller.invoke("add", {"a": 1})).get("code") and answer, START_SECONDS, "it is gone")
+        assert gone["code"] == "unavailable" and "No such file" in gone["error"], gone
+        until(lambda: not servers.listed(caller, "box"), START_SECONDS, "its tools are not offered")
+        (tmp_path / "away").rename(program)
+        servers.await_tools(caller)
+        assert caller.invoke("add", {"a": 1})["result"]["structured"] == {"sum": 2}
+
+
 def test_a_list_that_never_ends(servers):
     servers.add("box", "--fault", "endless")
     with Caller(servers.start().url) as caller:

@@ -32,8 +32,9 @@ class Urls(Servers):
         self.point(name, one.url, **more)
         return one
 
-    def point(self, name, url, headers=None, ca=None, proxy=None, **more):
-        mcp = {key: value for key, value in (("url", url), ("headers", headers), ("ca", ca), ("proxy", proxy)) if value}
+    def point(self, name, url, headers=None, ca=None, proxy=None, grace_s=None, **more):
+        mcp = {key: value for key, value in (("url", url), ("headers", headers), ("ca", ca), ("proxy", proxy),
+                                             ("grace_s", grace_s)) if value}
         (self.folder / f"{name}.json").write_text(json.dumps(
             {"kind": "mcp", "risk": "write", "mcp": mcp, **more}))
 
@@ -397,6 +398,47 @@ def test_a_server_that_comes_back(urls):
         answer = until(lambda: (got := caller.invoke("add", {"a": 1})).get("result") and got,
                        START_SECONDS, "it answers again")
         assert answer["result"]["structured"] == {"sum": 2}
+
+
+def test_a_server_that_is_away_for_long_is_not_offered_until_it_is_back(urls):
+    endpoint = Endpoint(streams=True)
+    port = endpoint.http.server_port
+    grace_s = 3 if SLOWNESS > 1 else 1
+    urls.point("box", endpoint.url, grace_s=grace_s)
+    urls.point("other", urls.endpoint(name="unused").url)
+    with Caller(urls.start().url) as caller:
+        urls.await_tools(caller)
+        endpoint.close()
+        began = time.monotonic()
+        assert caller.invoke("add", {"a": 1}, toolbox_id="box")["code"] == "unavailable"
+        assert urls.listed(caller, "box"), "it has a time of grace"
+        until(lambda: not urls.listed(caller, "box"), START_SECONDS, "its tools are not offered")
+        assert time.monotonic() - began >= grace_s
+        assert caller.invoke("add", {"a": 1}, toolbox_id="box")["code"] == "unknown_tool"
+        assert "it cannot be reached" in urls.why_failed(caller)
+        # A change of something else does not bring them back.
+        urls.point("late", urls.endpoints[0].url)
+        urls.await_tools(caller, "late")
+        assert not urls.listed(caller, "box") and urls.listed(caller, "other")
+        again = Endpoint(streams=True)
+        again.http.server_close()
+        again.http.socket = socket.create_server(("127.0.0.1", port))
+        urls.endpoints.append(again)
+        urls.await_tools(caller)
+        assert caller.invoke("add", {"a": 1}, toolbox_id="box")["result"]["structured"] == {"sum": 2}
+        assert caller.call("ovos.tools.status")["failed"] == []
+
+
+def test_a_server_that_is_back_in_time_stays(urls):
+    endpoint = urls.endpoint(form="json")
+    urls.point("box", endpoint.url, grace_s=3)
+    with Caller(urls.start().url) as caller:
+        urls.await_tools(caller)
+        endpoint.breaks_off = 1
+        assert caller.invoke("add", {"a": 1})["code"] == "unavailable"
+        assert caller.invoke("fail")["code"] == "tool_failed", "that has reached it"
+        time.sleep(3.5)
+        assert urls.listed(caller, "box") and len(endpoint.headers_of("server/discover")) == 2
 
 
 def test_arguments_go_into_headers(urls):

@@ -295,6 +295,7 @@ static void finish_load(void *data, struct catalogue *catalogue, struct policy *
 	else
 		log_error("Loading the toolboxes failed: %s", strerror(-status));
 	reload->outcomes[outcome]++;
+	outages_end(&reload->outages, reload->parts.offer->catalogue);
 	next_deinit(&reload->next);
 	reload->is_ready = true;
 	reload_watch(reload);
@@ -370,16 +371,19 @@ static void start_loader(struct reload *reload)
 		.defers_servers =
 			!reload->is_asked && !reload->is_background && reload->flags->n_files == 0,
 		.asks_again = reload->asks_again,
+		.away = &reload->away,
 		.asks_servers = reload->is_asked,
 		.made = make_next,
 	};
 	reload->asks_again = false;
 	/* The configuration may name other folders now. */
 	reload_watch(reload);
-	if (reload->flags->n_files > 0)
+	text_list_deinit(&reload->away);
+	r = outages_list(&reload->outages, &reload->away);
+	if (r == 0 && reload->flags->n_files > 0)
 		r = loader_start_files(parts->loop, &options, reload->flags->files,
 			reload->flags->n_files, log_problem, finish_load, reload, &reload->loader);
-	else
+	else if (r == 0)
 		r = loader_start(
 			parts->loop, &options, log_problem, finish_load, reload, &reload->loader);
 	if (r < 0)
@@ -541,7 +545,8 @@ int reload_init(struct reload *reload, const struct reload_parts *parts,
 	if (r < 0)
 		return r;
 	expiry_set(&reload->expiry, remembered_next_end(&parts->config->disabled));
-	r = loop_timer_init(&reload->relisting, parts->loop, ask_servers, reload);
+	r = outages_init(&reload->outages, parts->loop, ask_servers, reload);
+	r = r ? r : loop_timer_init(&reload->relisting, parts->loop, ask_servers, reload);
 	return r ? r : loop_timer_init(&reload->retry, parts->loop, ask_servers, reload);
 }
 
@@ -559,6 +564,8 @@ void reload_deinit(struct reload *reload)
 	next_deinit(&reload->next);
 	watcher_free(take_ptr(reload->watcher));
 	expiry_deinit(&reload->expiry);
+	outages_deinit(&reload->outages);
+	text_list_deinit(&reload->away);
 	loop_timer_deinit(&reload->relisting);
 	loop_timer_deinit(&reload->retry);
 	answer_all(reload, forget_answer);

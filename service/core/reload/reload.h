@@ -11,6 +11,7 @@
 #include "core/reload/expiry.h"
 #include "core/reload/mistakes.h"
 #include "core/reload/next.h"
+#include "core/reload/outages.h"
 #include "core/reload/problems.h"
 #include "core/offer.h"
 #include "loader/loader.h"
@@ -83,6 +84,8 @@ struct reload {
 	struct loop_timer relisting; /* asks those again that list other tools than before … */
 	uint32_t n_relistings;       /* … how often without a rest between … */
 	uint64_t relisted_ms;        /* … and when it was armed last */
+	struct outages outages;      /* servers that cannot be reached … */
+	struct text_list away;       /* … and those for too long, for the load under way */
 	uint64_t refresh_after_ms;   /* when reload_refresh() may begin one again */
 
 	struct list waiting;      /* answers of those who wait for the one under way … */
