@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 
 #include "json/number.h"
@@ -24,6 +25,8 @@
 
 /* Notes about a server that breaks rules; the later ones are not logged. */
 #define NOTES_MAX 20
+
+#define JITTER_PERCENT 25
 
 /* The reasons of a call of a tool that callers see as it is not any more. */
 #define GONE    "the server does not list this tool any more"
@@ -310,6 +313,17 @@ void mcp_session_deinit(struct mcp_session *session)
 	buffer_deinit(&session->frame);
 }
 
+/* Return by how many percent the waits of a session are longer, so that those of many hosts do not end at once. */
+static unsigned int choose_jitter(void)
+{
+	unsigned int chance = 0;
+
+	/* Without a random number they are not. */
+	if (getrandom(&chance, sizeof(chance), GRND_NONBLOCK) < 0)
+		chance = 0;
+	return chance % (JITTER_PERCENT + 1);
+}
+
 int mcp_session_begin(struct mcp_session *session)
 {
 	struct mcp_client_options options = {
@@ -318,6 +332,7 @@ int mcp_session_begin(struct mcp_session *session)
 		.version = TOOLBOXD_VERSION,
 		.workers = WIRE_CALLS_MAX,
 		.start_ms = MCP_START_MS,
+		.jitter_percent = choose_jitter(),
 		.is_http = session->transport->is_http,
 		.is_legacy = session->configuration.is_legacy,
 	};
