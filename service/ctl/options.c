@@ -171,11 +171,11 @@ static int keep_flag(struct ctl_options *options, const struct flag *flag, const
 	return 0;
 }
 
-/* Take all words after the flag at @argv[*at] as a command line. */
+/* Take all words after the word at @argv[*at], --command or --, as a command line. */
 static int take_command(
 	struct ctl_options *options, int argc, char **argv, int *at, struct buffer *reason)
 {
-	if (argv[*at][strlen("--command")] || *at + 1 == argc) {
+	if (strchr(argv[*at], '=') || *at + 1 == argc) {
 		buffer_append_string(reason,
 			"--command needs a program and its arguments, as words of "
 			"their own: --command PROGRAM ...");
@@ -224,6 +224,9 @@ int ctl_options_read(
 	for (int i = 0; r == 0 && i < argc; i++) {
 		if (is_over || argv[i][0] != '-' || !argv[i][1])
 			options.positional[options.n_positional++] = argv[i];
+		else if (strcmp(argv[i], "--") == 0 && options.kind &&
+			 strcmp(options.kind, "mcp") == 0)
+			r = take_command(&options, argc, argv, &i, ret_reason);
 		else if (strcmp(argv[i], "--") == 0)
 			is_over = true;
 		else

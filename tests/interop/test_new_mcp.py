@@ -53,6 +53,9 @@ def test_the_words_after_command_are_its_own(new):
     done = new("words", "--json", "--kind", "mcp", "--command", sys.executable, SERVER, "--legacy",
                "--json")
     assert done.returncode == ERROR and "unrecognized arguments: --json" not in done.stdout
+    done = new("dashes", "--kind", "mcp", "--", sys.executable, SERVER, "--legacy")
+    assert done.returncode == DONE and manifest_of(new, "dashes")["mcp"]["command"][-1] == "--legacy", done
+    assert new("nothing", "--kind", "mcp", "--").returncode == USAGE
     done = new("words", "--json", "--kind", "mcp", "--command", sys.executable, SERVER, "--legacy")
     assert done.returncode == DONE, done.stderr
     found = json.loads(done.stdout)
