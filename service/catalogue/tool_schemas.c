@@ -69,7 +69,10 @@ static void rest_others(size_t bytes)
 static int compile(const char *text, struct tool_schema *schema)
 {
 	const struct schema_options options = {
-		.assert_formats = schema->asserts_formats, .is_trusted = true};
+		.assert_formats = schema->asserts_formats,
+		.ignores_bad_patterns = schema->ignores_bad_patterns,
+		.is_trusted = true,
+	};
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	cleanup(schema_error_deinit) struct schema_error error = {0};
 	int r = json_tape_read(&tape, text, strlen(text), JSON_DEPTH_DEFAULT, NULL);

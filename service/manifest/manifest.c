@@ -425,6 +425,7 @@ int manifest_read_tools(struct manifest_reader *reader, const struct json_tape *
 			{
 				.check_defaults = kind_facts(package->kind)->fills_defaults,
 				.assert_formats = package->asserts_formats,
+				.ignores_bad_patterns = package->kind == KIND_MCP,
 				.check_ms = reader->check_ms,
 				.is_over = is_over,
 				.data = reader,

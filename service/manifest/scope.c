@@ -31,17 +31,22 @@ int manifest_scope_compile(const struct manifest_scope *scope, uint32_t token,
 		return 0;
 	}
 	ret_schema->asserts_formats = scope->schema_options.assert_formats;
+	ret_schema->ignores_bad_patterns = scope->schema_options.ignores_bad_patterns;
 	json_write_compact(&text, scope->tape, token);
 	*ret_text = buffer_take(&text, NULL);
 	return *ret_text ? 0 : -ENOMEM;
 }
 
-/* Compile a schema of ours, with formats that are asserted if @assert_formats. Return 0, -ENOMEM, or a positive
+/* Compile a schema of ours, which has parts of the author's in the way of @author's. Return 0, -ENOMEM, or a positive
  * status. */
-static int compile_usual(
-	const char *text, bool assert_formats, struct tool_schema *ret_schema, char **ret_text)
+static int compile_usual(const char *text, const struct schema_options *author,
+	struct tool_schema *ret_schema, char **ret_text)
 {
-	struct schema_options options = {.is_trusted = true, .assert_formats = assert_formats};
+	struct schema_options options = {
+		.is_trusted = true,
+		.assert_formats = author->assert_formats,
+		.ignores_bad_patterns = author->ignores_bad_patterns,
+	};
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	cleanup(schema_error_deinit) struct schema_error error = {0};
 	int r = json_tape_read(&tape, text, strlen(text), JSON_DEPTH_DEFAULT, NULL);
@@ -49,7 +54,8 @@ static int compile_usual(
 	r = r ? r : schema_compile(&tape, 0, &options, &ret_schema->compiled, &error);
 	if (r)
 		return r;
-	ret_schema->asserts_formats = assert_formats;
+	ret_schema->asserts_formats = options.assert_formats;
+	ret_schema->ignores_bad_patterns = options.ignores_bad_patterns;
 	*ret_text = strdup(text);
 	return *ret_text ? 0 : -ENOMEM;
 }
@@ -70,8 +76,8 @@ static int read_content_schema(
 	content_schema_write(text, &whole);
 	if (!buffer_terminate(&whole))
 		return -ENOMEM;
-	r = compile_usual(whole.data, scope->schema_options.assert_formats, &tool->schemas->output,
-		&tool->output_schema);
+	r = compile_usual(
+		whole.data, &scope->schema_options, &tool->schemas->output, &tool->output_schema);
 	if (r > 0)
 		diagnose(scope->problems, DIAGNOSTIC_ERROR, scope->tape, author,
 			"cannot be the schema of the member 'structured' of rich content: it is "
@@ -82,13 +88,14 @@ static int read_content_schema(
 int manifest_scope_read_schemas(const struct manifest_scope *scope, uint32_t object,
 	const char *usual_output, struct tool *tool)
 {
+	static const struct schema_options none;
 	static const char no_arguments[] = "{\"type\":\"object\",\"properties\":{},"
 					   "\"additionalProperties\":false}";
 	uint32_t arguments = json_find(scope->tape, object, "argument_schema");
 	uint32_t output = json_find(scope->tape, object, "output_schema");
 	int r = arguments != JSON_NONE ? manifest_scope_compile(scope, arguments,
 						 &tool->schemas->arguments, &tool->argument_schema)
-				       : compile_usual(no_arguments, false,
+				       : compile_usual(no_arguments, &none,
 						 &tool->schemas->arguments, &tool->argument_schema);
 
 	if (r < 0)
@@ -97,6 +104,6 @@ int manifest_scope_read_schemas(const struct manifest_scope *scope, uint32_t obj
 		return read_content_schema(scope, output, tool);
 	return output != JSON_NONE ? manifest_scope_compile(scope, output, &tool->schemas->output,
 					     &tool->output_schema)
-				   : compile_usual(usual_output, false, &tool->schemas->output,
+				   : compile_usual(usual_output, &none, &tool->schemas->output,
 					     &tool->output_schema);
 }

@@ -668,14 +668,21 @@ def test_a_wrong_tool_costs_only_itself(servers):
         {"name": "hidden", "description": "a\u202e\u200bb\U000e0041", "inputSchema": empty},
         {"name": "default", "inputSchema": {"type": "object", "properties": {
             "a": {"type": "integer", "default": "x"}}}},
+        {"name": "python", "inputSchema": {"type": "object", "properties": {
+            "a": {"type": "string", "maxLength": 3, "pattern": "^(?P<x>a)$"}}},
+         "outputSchema": {"type": "object", "properties": {"a": {"pattern": "["}}}},
     ]
     long = "n" * 57 + "_" + hashlib.sha256(b"n" * 70).hexdigest()[:6]
     servers.add("box", "--tools", "tools.json")
     (servers.folder.parent / "box" / "tools.json").write_text(json.dumps(tools))
     with Caller(servers.start().url) as caller:
         found = servers.await_tools(caller)
-        assert list(found) == ["good", "get_weather", long, "output", "hidden", "default"]
+        assert list(found) == ["good", "get_weather", long, "output", "hidden", "default", "python"]
         assert found["hidden"]["description"] == "ab"
+        assert found["python"]["argument_schema"]["properties"]["a"]["pattern"] == "^(?P<x>a)$"
+        assert json.dumps({"a": {"pattern": "["}}) in json.dumps(found["python"]["output_schema"])
+        assert caller.invoke("python", {"a": "long"})["code"] == "invalid_arguments", "the rest of its schema holds"
+        assert "Unknown tool" in caller.invoke("python", {"a": "b"})["error"]
         left_out = {one["name"]: one["why"] for one in caller.call("ovos.tools.status")["not_offered"]}
         assert {"get weather", "none", "list", "remote", "wild"} <= set(left_out), left_out
 

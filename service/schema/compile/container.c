@@ -220,7 +220,7 @@ static int add_patterns(const struct subschema *subschema, struct node_object *o
 	for (uint32_t key = json_first(tape, map); key < json_end(tape, map);
 		key = json_next_key(tape, key)) {
 		struct node_pattern_property *property = &object->patterns[object->n_patterns++];
-		int r = subschema_pattern(subschema, key, &property->pattern);
+		int r = subschema_pattern(subschema, key, false, &property->pattern);
 
 		if (r == 0)
 			r = subschema_child(subschema, key + 1, &property->node);

@@ -142,7 +142,8 @@ int subschema_list(
 	return 0;
 }
 
-int subschema_pattern(const struct subschema *subschema, uint32_t token, const struct pattern **ret)
+int subschema_pattern(const struct subschema *subschema, uint32_t token, bool can_ignore,
+	const struct pattern **ret)
 {
 	const struct schema_options *options = subschema->compiler->library.options;
 	struct schema *schema = subschema->compiler->schema;
@@ -160,6 +161,8 @@ int subschema_pattern(const struct subschema *subschema, uint32_t token, const s
 	r = pattern_new(text.data ? text.data : "", text.size, &owned->pattern, &reason);
 	if (r < 0)
 		return r;
+	if (r > 0 && can_ignore && options->ignores_bad_patterns)
+		return 0;
 	if (r > 0)
 		return buffer_terminate(&reason)
 			       ? subschema_refuse(subschema, token, "%s", reason.data)

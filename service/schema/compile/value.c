@@ -263,7 +263,7 @@ int compile_string(const struct subschema *subschema)
 	if (r == 0 && pattern != 0)
 		r = subschema_expect(subschema, KEYWORD_PATTERN, JSON_STRING);
 	if (r == 0 && pattern != 0)
-		r = subschema_pattern(subschema, pattern, &string.pattern);
+		r = subschema_pattern(subschema, pattern, true, &string.pattern);
 	if (r == 0)
 		r = add_formats(subschema, &string);
 	if (r != 0)

@@ -104,6 +104,21 @@ Test(schema_compile, refuses_what_is_no_regular_expression_of_ecma)
 	expect_refusal("{\"patternProperties\":{\"[\":true}}", "/patternProperties/[: ");
 }
 
+Test(schema_compile, takes_a_pattern_that_is_none_as_an_annotation_where_that_is_wanted)
+{
+	static const struct schema_options ignoring = {.ignores_bad_patterns = true};
+	cleanup_free char *of_names =
+		judge_refusal(&ignoring, "{\"patternProperties\":{\"[\":true}}");
+	cleanup_free char *no_text = judge_refusal(&ignoring, "{\"pattern\":7}");
+
+	cr_assert(judge_with(&ignoring, "{\"pattern\":\"(?P<x>a)\",\"maxLength\":1}", "\"b\""));
+	cr_assert_not(
+		judge_with(&ignoring, "{\"pattern\":\"(?P<x>a)\",\"maxLength\":1}", "\"bb\""));
+	cr_assert_not(judge_with(&ignoring, "{\"pattern\":\"a\"}", "\"b\""));
+	cr_assert_not_null(of_names);
+	cr_assert_not_null(no_text);
+}
+
 Test(schema_compile, refuses_a_default_that_its_schema_does_not_take)
 {
 	static const struct schema_options checking = {.check_defaults = true};
