@@ -283,6 +283,7 @@ static void stop_listening(struct door *base)
 	struct http_door *door = container_of(base, struct http_door, door);
 
 	close_listeners(door);
+	streams_end(&door->streams);
 	http_connections_stop(door->connections);
 }
 

@@ -31,6 +31,22 @@ void streams_deinit(struct streams *streams)
 		drop_stream(stream_of(streams->list.next));
 }
 
+static void end_stream(struct stream *stream)
+{
+	struct http_connection *connection = stream->connection;
+
+	if (stream->finish)
+		stream->finish(stream);
+	drop_stream(stream);
+	http_stream_end(connection);
+}
+
+void streams_end(struct streams *streams)
+{
+	while (streams->n > 0)
+		end_stream(stream_of(streams->list.next));
+}
+
 bool streams_open(
 	struct streams *streams, struct stream *stream, const struct http_request *request)
 {
@@ -94,13 +110,8 @@ void streams_recheck(struct streams *streams, const struct config_http *http)
 	struct list *next;
 
 	for (struct list *link = streams->list.next; link != &streams->list; link = next) {
-		struct stream *stream = stream_of(link);
-		struct http_connection *connection = stream->connection;
-
 		next = link->next;
-		if (is_granted(stream, http))
-			continue;
-		drop_stream(stream);
-		http_stream_end(connection);
+		if (!is_granted(stream_of(link), http))
+			end_stream(stream_of(link));
 	}
 }

@@ -24,6 +24,7 @@ struct stream {
 	struct streams *streams;
 	struct http_connection *connection;
 	void (*free)(struct stream *stream);
+	void (*finish)(struct stream *stream); /* sends the last event when we end it; or NULL */
 	bool is_unix;
 	bool is_admin;
 	bool has_token;
@@ -35,7 +36,7 @@ void streams_init(struct streams *streams);
 /* Free all streams. */
 void streams_deinit(struct streams *streams);
 
-/* Respond to @request with @stream, zeroed but for `free`, which is called at its end; or with 503 when there are too
+/* Respond to @request with @stream, zeroed but for `free`, which is called at its end, and `finish`; or with 503 when there are too
  * many streams, or @stream is NULL. Return whether it is open; else @stream is freed. */
 bool streams_open(
 	struct streams *streams, struct stream *stream, const struct http_request *request);
@@ -45,6 +46,9 @@ void stream_send(struct stream *stream, const char *event, const char *text, siz
 
 /* Return the bytes that wait for the reader of @stream. */
 size_t stream_queued(const struct stream *stream);
+
+/* End all streams. */
+void streams_end(struct streams *streams);
 
 /* End the streams whose callers @http would not let in any more. */
 void streams_recheck(struct streams *streams, const struct config_http *http);

@@ -324,6 +324,25 @@ def test_streams_have_the_changes(started, port):
         assert "late__late_one" in [tool["name"] for tool in modern.result("tools/list")["tools"]]
 
 
+def test_streams_end_with_the_service(launch):
+    """A subscription has its result then."""
+    one = launch(args=["--http", "127.0.0.1:0"])
+    port = port_of(one.daemon)
+    with Client(port, "legacy") as legacy, Client(port, "modern") as modern, Raw(port) as get, Raw(port) as listen:
+        get.send(f"GET /mcp HTTP/1.1\r\nHost: localhost\r\nAccept: {ACCEPT}\r\n"
+                 f"Mcp-Session-Id: {legacy.session}\r\n\r\n".encode())
+        get.read_until(b"\r\n\r\n")
+        listen.send(modern.raw("subscriptions/listen", {"notifications": {"toolsListChanged": True}}))
+        listen.read_until(b"\n\n")
+        one.end()
+        assert get.read_all().endswith(b"0\r\n\r\n")
+        data = listen.read_all()
+    assert data.endswith(b"0\r\n\r\n"), data
+    [result] = [json.loads(line[6:]) for line in data.decode().split("\n") if line.startswith("data: ")]
+    assert result["id"] == modern.number and result["result"]["resultType"] == "complete"
+    assert result["result"]["_meta"]["io.modelcontextprotocol/subscriptionId"] == modern.number
+
+
 def test_a_page_of_another_site_gets_nothing(port, client):
     assert client.send("tools/list", Origin="http://evil.example").status == 403
     assert client.send("tools/list", Host="evil.example").status == 403

@@ -6,6 +6,7 @@
 
 #include "http/exchange.h"
 #include "mcp/notification.h"
+#include "mcp/response.h"
 #include "util/cleanup.h"
 
 /* Bytes that wait for a reader, from which on it gets no further notification: it has an unread one. */
@@ -43,6 +44,20 @@ void mcp_stream_send(struct http_connection *connection, const struct buffer *me
 		http_stream_write(connection, event.data, event.size);
 }
 
+/* Send the result of a subscriptions/listen. */
+static void finish_listen(struct stream *base)
+{
+	static const struct mcp_server server = {.version = TOOLBOXD_VERSION};
+	const struct mcp_stream *stream = container_of(base, struct mcp_stream, stream);
+	const struct mcp_message message = {.era = MCP_MODERN,
+		.method = MCP_LISTEN,
+		.id = {stream->subscription, stream->size}};
+	cleanup(buffer_deinit) struct buffer out = {0};
+
+	mcp_write_pong(&out, &message, &server);
+	mcp_stream_send(base->connection, &out);
+}
+
 void mcp_streams_open(struct mcp_streams *mcp, const struct http_request *request,
 	const struct text_view *subscription, bool wants_changes)
 {
@@ -51,6 +66,7 @@ void mcp_streams_open(struct mcp_streams *mcp, const struct http_request *reques
 
 	if (stream) {
 		stream->stream.free = free_stream;
+		stream->stream.finish = subscription->text ? finish_listen : NULL;
 		stream->wants_changes = wants_changes;
 		stream->size = subscription->size;
 		if (subscription->text)
