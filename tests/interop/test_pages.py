@@ -207,7 +207,7 @@ STAND_INS = {
     "sudo": 'exec "$@"',
     "journalctl": """case "$1 $2" in "-u toolboxd") cat "$LOG" ;; *) exit 2 ;; esac""",
     "systemctl": """[ "$1" = --user ] && shift
-        case "$*" in "status toolboxd"|"stop toolboxd"|"disable --now toolboxd") ;;
+        case "$*" in "status ovos-messagebus"|"status toolboxd"|"stop toolboxd"|"disable --now toolboxd") ;;
         *) exit 2 ;; esac""",
     "pidof": 'echo "$DAEMON"',
 }
