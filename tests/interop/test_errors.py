@@ -119,6 +119,11 @@ def test_arguments_that_do_not_fit(caller, args, path):
         (path == "/c" and "c" in answer["error"])
 
 
+def test_a_near_name_of_an_argument(caller):
+    error = caller.invoke("echo", {"txt": "x"})["error"]
+    assert "; /txt: unexpected property 'txt'; did you mean 'text'? Parameters: text (a string, required)" in error, error
+
+
 def test_every_violation_is_told(caller):
     answer = caller.invoke("add", {"a": "x", "b": "y"})
     assert {one["path"] for one in answer["violations"]} == {"/a", "/b"}
