@@ -182,8 +182,9 @@ def test_a_result_as_it_is(run, tmp_path):
 
 def test_names_and_what_was_meant(run):
     assert run("box__echo", "text=ab", "--raw").stdout == "ab"
-    done = run("echo", "text=ab")
-    assert done.returncode == 1 and "type box/echo or plug/echo" in done.stderr
+    for more in [], ["--trace-files"]:
+        done = run("echo", "text=ab", *more)
+        assert done.returncode == 1 and "type box/echo or plug/echo" in done.stderr
     done = run("bxo/echo", "text=ab")
     assert done.returncode == 1 and done.stderr.endswith("did you mean 'box'?\n")
     done = run("nowhere/nothing")

@@ -11,6 +11,7 @@
 #include "ctl/request.h"
 #include "ctl/response.h"
 #include "ctl/terminal.h"
+#include "ctl/tool/signature.h"
 #include "json/writer.h"
 #include "util/cleanup.h"
 #include "util/file.h"
@@ -249,7 +250,7 @@ static int ask_for_toolbox(struct ctl_session *session, const struct ctl_options
 	ctl_request_end(&data);
 	r = r ? r : ctl_session_ask(session, "ovos.tools.get", &data, &response);
 	if (r == 0 && ctl_response_status(&response) != CTL_DONE) {
-		ctl_response_complain(&response);
+		tool_error_complain(&response, options);
 		return ctl_response_status(&response);
 	}
 	if (r == 0)

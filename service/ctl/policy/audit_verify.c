@@ -89,8 +89,8 @@ int ctl_audit_verify(const struct ctl_options *options)
 		buffer_printf(&out, "{\"lines\":%lu,\"last\":\"%s\"}\n", verification.n_lines,
 			verification.last.text);
 	else
-		buffer_printf(&out, "%lu lines, the chain is whole; last hash: %s\n",
-			verification.n_lines,
+		buffer_printf(&out, "%lu line%s, the chain is whole; last hash: %s\n",
+			verification.n_lines, verification.n_lines == 1 ? "" : "s",
 			verification.has_last ? verification.last.text : "none");
 	terminal_print(&out);
 	return CTL_DONE;
