@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <getopt.h>
+#include <locale.h>
 #include <signal.h>
 #include <malloc.h>
 #include <stdbool.h>
@@ -257,8 +258,11 @@ static int run_check(const struct options *options)
 	cleanup(config_deinit) struct config config = {0};
 	cleanup(buffer_deinit) struct buffer summary = {0};
 	struct diagnostic_counts counts = {0};
-	int r = config_read(&options->flags, diagnostic_print, &counts, &config);
+	int r;
 
+	/* For the widths of characters. */
+	setlocale(LC_CTYPE, "C.UTF-8");
+	r = config_read(&options->flags, diagnostic_print, &counts, &config);
 	if (r != 0)
 		return r == CONFIG_E_USAGE ? EXIT_USAGE : EXIT_FAILURE;
 	log_setup(LOG_LEVEL_ERROR, config.log_format);

@@ -8,6 +8,7 @@
 
 #include "ctl/terminal.h"
 #include "util/cleanup.h"
+#include "util/wrap.h"
 
 #define GAP      2  /* spaces between columns */
 #define LAST_MIN 24 /* the least columns for a last column that is wrapped below itself */
@@ -65,7 +66,7 @@ static struct cell make_cell(const char *text, size_t size, const char *style)
 {
 	struct cell cell = {.text = text, .size = size, .style = style};
 
-	terminal_text_prefix(text, size, SIZE_MAX, &cell.width);
+	wrap_prefix(text, size, SIZE_MAX, &cell.width);
 	return cell;
 }
 

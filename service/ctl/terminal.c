@@ -12,6 +12,7 @@
 #include "json/writer.h"
 #include "util/cleanup.h"
 #include "util/visible.h"
+#include "util/wrap.h"
 
 #define INDENT 2
 
@@ -29,16 +30,6 @@ static bool has_colours(int fd)
 	if (no_color && *no_color)
 		return false;
 	return isatty(fd) && (!terminal || strcmp(terminal, "dumb") != 0);
-}
-
-/* Return the columns of the terminal that @fd is, or 0 if it is none. */
-static size_t width_of(int fd)
-{
-	struct winsize size;
-
-	if (!isatty(fd) || ioctl(fd, TIOCGWINSZ, &size) < 0)
-		return 0;
-	return size.ws_col;
 }
 
 /* Return to the beginning of the line, and clear it. */
@@ -72,54 +63,13 @@ bool terminal_has_line(void)
 
 #define PROGRAM "toolboxctl:"
 
-/* Return how much of @text is the first line of @columns columns, without the spaces at its end. */
-static size_t find_line(const char *text, size_t size, size_t columns)
-{
-	size_t width;
-	size_t fits = terminal_text_prefix(text, size, columns, &width);
-	size_t line = fits;
-
-	if (fits == size)
-		return size;
-	while (line > 0 && text[line] != ' ')
-		line--;
-	while (line > 0 && text[line - 1] == ' ')
-		line--;
-	if (line > 0)
-		return line;
-	/* A long path is broken after a slash. */
-	for (line = fits; line > 1 && text[line - 1] != '/';)
-		line--;
-	return line > 1 ? line : fits;
-}
-
-/* As terminal_append_wrapped(), with @first columns for the first line. */
-static void append_wrapped(struct buffer *out, const char *text, size_t size, size_t first,
-	size_t columns, size_t indent)
-{
-	for (; columns > 0; first = columns) {
-		size_t line = find_line(text, size, first);
-
-		if (line == size || line == 0)
-			break;
-		buffer_append(out, text, line);
-		while (line < size && text[line] == ' ')
-			line++;
-		text += line;
-		size -= line;
-		buffer_append_char(out, '\n');
-		terminal_append_spaces(out, indent);
-	}
-	buffer_append(out, text, size);
-}
-
 void terminal_complain(const char *format, ...)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
 	cleanup(buffer_deinit) struct buffer line = {0};
 	cleanup(buffer_deinit) struct buffer wrapped = {0};
 	bool is_red = has_colours(STDERR_FILENO);
-	size_t width = width_of(STDERR_FILENO);
+	size_t width = wrap_columns(STDERR_FILENO);
 	va_list arguments;
 
 	va_start(arguments, format);
@@ -153,11 +103,11 @@ void terminal_complain_error(void *data, const struct diagnostic *diagnostic)
 void terminal_shape_finding(const char *line, size_t size, struct buffer *out)
 {
 	const char *error = diagnostic_severity_name(DIAGNOSTIC_ERROR);
-	size_t width = width_of(STDERR_FILENO);
+	size_t width = wrap_columns(STDERR_FILENO);
 	cleanup(buffer_deinit) struct buffer wrapped = {0};
 	size_t n_red = 0;
 
-	append_wrapped(&wrapped, line, size, width, width > INDENT ? width - INDENT : 0, INDENT);
+	wrap_append(&wrapped, line, size, width, width > INDENT ? width - INDENT : 0, INDENT);
 	buffer_fail_with(out, &wrapped);
 	if (buffer_status(&wrapped) < 0)
 		return;
@@ -175,7 +125,7 @@ void terminal_print_finding(struct diagnostic_counts *counts, const struct diagn
 	cleanup(buffer_deinit) struct buffer line = {0};
 	cleanup(buffer_deinit) struct buffer shaped = {0};
 
-	if (width_of(STDERR_FILENO) <= INDENT) {
+	if (wrap_columns(STDERR_FILENO) <= INDENT) {
 		diagnostic_print(counts, finding);
 		return;
 	}
@@ -190,7 +140,7 @@ void terminal_print_finding(struct diagnostic_counts *counts, const struct diagn
 
 size_t terminal_width(void)
 {
-	return width_of(STDOUT_FILENO);
+	return wrap_columns(STDOUT_FILENO);
 }
 
 size_t terminal_text_width(void)
@@ -231,29 +181,6 @@ bool terminal_has_utf8(void)
 	if (!locale || !*locale)
 		locale = getenv("LANG");
 	return locale && (strcasestr(locale, "utf-8") || strcasestr(locale, "utf8"));
-}
-
-size_t terminal_text_prefix(const char *text, size_t size, size_t columns, size_t *ret_width)
-{
-	mbstate_t state = {0};
-	size_t width = 0;
-	size_t used = 0;
-
-	while (used < size) {
-		wchar_t character;
-		size_t length = mbrtowc(&character, text + used, size - used, &state);
-		int more;
-
-		if (length == 0 || length > size - used)
-			break;
-		more = wcwidth(character);
-		if (more > 0 && width + (size_t)more > columns)
-			break;
-		width += more > 0 ? (size_t)more : 0;
-		used += length;
-	}
-	*ret_width = width;
-	return used;
 }
 
 /* Return the ASCII for the character at @text that texts of ours use, or NULL for any other; *ret_size is
@@ -358,7 +285,7 @@ void terminal_append_time(struct buffer *out, time_t moment)
 void terminal_append_wrapped(
 	struct buffer *out, const char *text, size_t size, size_t columns, size_t indent)
 {
-	append_wrapped(out, text, size, columns, columns, indent);
+	wrap_append(out, text, size, columns, columns, indent);
 }
 
 static void append_for_width(
@@ -368,7 +295,7 @@ static void append_for_width(
 	if (text->size == 0 || buffer_status(text) < 0)
 		return;
 	terminal_append_spaces(out, indent);
-	append_wrapped(out, text->data, text->size, width > indent ? width - indent : width,
+	wrap_append(out, text->data, text->size, width > indent ? width - indent : width,
 		width > hanging ? width - hanging : width, hanging);
 	buffer_append_char(out, '\n');
 }
@@ -382,7 +309,7 @@ void terminal_append_paragraph(
 void terminal_append_complaint(
 	struct buffer *out, const struct buffer *text, size_t indent, size_t hanging)
 {
-	append_for_width(out, text, width_of(STDERR_FILENO), indent, hanging);
+	append_for_width(out, text, wrap_columns(STDERR_FILENO), indent, hanging);
 }
 
 void terminal_append_value(struct buffer *out, const struct json_tape *tape, uint32_t token)

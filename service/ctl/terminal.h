@@ -35,7 +35,7 @@ size_t terminal_width(void);
 /* Return its rows; SIZE_MAX if it is none or has none. */
 size_t terminal_height(void);
 
-/* Count @finding, and print it on stderr as diagnostic_print() does; wrapped on a terminal. */
+/* Count @finding, and print it on stderr as diagnostic_print() does, on a terminal with colours. */
 void terminal_print_finding(struct diagnostic_counts *counts, const struct diagnostic *finding);
 
 /* Append @line, which begins with its severity, wrapped and coloured for the terminal that stderr is; as it is
@@ -57,11 +57,6 @@ const char *terminal_plain(void);
 
 /* Return whether the locale of the user (LC_ALL, LC_CTYPE, LANG) has UTF-8. */
 bool terminal_has_utf8(void);
-
-/* Return how many bytes at the start of @size bytes of UTF-8 fit into @columns; @ret_width is the
- * columns that they take. Characters that print nothing take none. Needs the LC_CTYPE of a UTF-8
- * locale. */
-size_t terminal_text_prefix(const char *text, size_t size, size_t columns, size_t *ret_width);
 
 /* Append @text so that it stays on one line: white space becomes a space, all else is made visible
  * (util/visible.h). In a locale without UTF-8, typographic characters

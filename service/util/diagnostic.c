@@ -4,9 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "util/cleanup.h"
 #include "util/visible.h"
+#include "util/wrap.h"
+
+#define INDENT 2
 
 void diagnostic_report(const struct diagnostic_sink *sink, enum diagnostic_severity severity,
 	const char *file, unsigned int line, const char *pointer, const char *format, ...)
@@ -62,13 +66,18 @@ void diagnostic_print(void *data, const struct diagnostic *diagnostic)
 {
 	cleanup(buffer_deinit) struct buffer out = {0};
 	cleanup(buffer_deinit) struct buffer line = {0};
+	cleanup(buffer_deinit) struct buffer wrapped = {0};
+	size_t width = wrap_columns(STDERR_FILENO);
 
 	diagnostic_count(data, diagnostic);
 	diagnostic_write(diagnostic, &out);
+	buffer_printf(&line, "%s ", diagnostic_severity_name(diagnostic->severity));
 	visible_append(&line, out.data ? out.data : "", out.size);
 	line.error = line.error ? line.error : out.error;
-	fprintf(stderr, "%s %s\n", diagnostic_severity_name(diagnostic->severity),
-		buffer_terminate(&line) ? line.data : "out of memory");
+	if (buffer_status(&line) == 0)
+		wrap_append(&wrapped, line.data, line.size, width,
+			width > INDENT ? width - INDENT : 0, INDENT);
+	fprintf(stderr, "%s\n", buffer_terminate(&wrapped) ? wrapped.data : "out of memory");
 }
 
 static void diagnostic_free(const struct diagnostic *diagnostic)

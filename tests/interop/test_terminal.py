@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """No control character of a stranger's text reaches a terminal, whatever prints it."""
+import fcntl
 import json
 import os
 import pty
 import re
+import struct
 import subprocess
+import termios
 
 import manifests
 import pytest
@@ -23,9 +26,10 @@ def expect_harmless(text):
     assert not any(line.startswith("error forged") for line in text.splitlines()), text
 
 
-def on_terminal(command, home, seconds=20):
+def on_terminal(command, home, seconds=20, columns=0):
     """What the command sends to a terminal that its stdout and stderr are."""
     ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     process = subprocess.Popen([str(part) for part in command], env=environment(home), cwd=home,
                                stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs)
     os.close(theirs)
@@ -69,6 +73,21 @@ def test_the_checks_of_manifests(folder, tmp_path):
 def test_the_merged_configuration_is_indented(tmp_path):
     sent = on_terminal([TOOLBOXD, "--check", "--toolbox-dir", manifests.SHIPPED], tmp_path)
     assert '{\r\n  "toolboxd": {\r\n    "toolbox_dirs": [\r\n' in sent
+
+
+@pytest.mark.parametrize("columns", [40, 80])
+def test_the_checks_of_the_daemon_fit_its_terminal(tmp_path, columns):
+    """Each line is broken between words."""
+    folder = tmp_path / "toolbox.d"
+    folder.mkdir()
+    (folder / "bad.json").write_text(json.dumps({"kind": "nativ", "tools": [{"descripton": "–", "risk": "é"}]}))
+    command = [TOOLBOXD, "--check", "--toolbox-dir", folder]
+    told, configuration = on_terminal(command, tmp_path, columns=columns).replace("\r\n", "\n").split("\n{", 1)
+    plain = on_terminal(command, tmp_path).replace("\r\n", "\n").split("\n{", 1)[0]
+    lines = told.split("\n")
+    assert max(map(len, lines)) <= columns and len(lines) > len(plain.split("\n")), told
+    words = [word for word in told.split() if not any(word in path for path in plain.split() if "/" in path)]
+    assert set(words) <= set(plain.split()), told
 
 
 def test_what_a_toolbox_tells(launch, tmp_path):

@@ -14,6 +14,7 @@
 #include "ctl/terminal.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
+#include "util/wrap.h"
 
 /*
  * toolboxctl calls: list calls, and go on with those that end.
@@ -159,7 +160,7 @@ static void print_line(const struct following *following, uint32_t index)
 
 		row_write(&following->response, index, cell, &text);
 		if (text.size > 0)
-			terminal_text_prefix(text.data, text.size, SIZE_MAX, &width);
+			wrap_prefix(text.data, text.size, SIZE_MAX, &width);
 		if (cell == ROW_TOOK)
 			terminal_append_spaces(
 				&line, width < widths[cell] ? widths[cell] - width : 0);

@@ -10,6 +10,7 @@
 #include "ctl/terminal.h"
 #include "json/number.h"
 #include "util/clock.h"
+#include "util/wrap.h"
 
 #define COLUMNS     80 /* for a terminal without a size */
 #define BAR_CELLS   16
@@ -55,11 +56,11 @@ static bool write_progress_text(
 
 	if (size == 0)
 		return false;
-	if (terminal_text_prefix(text, size, columns, &width) == size) {
+	if (wrap_prefix(text, size, columns, &width) == size) {
 		buffer_append(out, text, size);
 		return true;
 	}
-	fits = columns > 3 ? terminal_text_prefix(text, size, columns - 3, &width) : 0;
+	fits = columns > 3 ? wrap_prefix(text, size, columns - 3, &width) : 0;
 	while (fits > 0 && text[fits] != ' ')
 		fits--;
 	if (fits == 0)
@@ -84,7 +85,7 @@ void progress_write(const struct progress *progress, size_t columns, double seco
 	buffer_printf(&figures, "%.1f s", seconds);
 	room -= figures.size < room ? figures.size : room;
 	if (progress->text.size > 0)
-		terminal_text_prefix(progress->text.data, progress->text.size, TEXT_LEAST, &width);
+		wrap_prefix(progress->text.data, progress->text.size, TEXT_LEAST, &width);
 	has_hint = room >= strlen(hint) + width + 1 + (has_done ? SHORT_CELLS + 1 : 0);
 	room -= has_hint ? strlen(hint) : 0;
 	if (has_done && room >= width + 1 + BAR_CELLS + 1)

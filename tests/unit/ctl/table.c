@@ -128,23 +128,6 @@ Test(ctl_table, keeps_every_cell_on_its_line_and_free_of_orders_to_the_terminal)
 		"a b       1  \\u001b[31mred\\u009b\\u007f\xEF\xBF\xBD\n");
 }
 
-Test(ctl_terminal, fits_as_many_characters_as_there_are_columns, .timeout = 20)
-{
-	size_t width;
-
-	set_up();
-	cr_expect_eq(terminal_text_prefix("äbc", 4, 2, &width), 3);
-	cr_expect_eq(width, 2);
-	cr_expect_eq(terminal_text_prefix("日本", 6, 3, &width), 3);
-	cr_expect_eq(width, 2);
-	cr_expect_eq(terminal_text_prefix("", 0, 5, &width), 0);
-	cr_expect_eq(width, 0);
-	cr_expect_eq(terminal_text_prefix("a\xff", 2, 5, &width), 1, "up to what is no character");
-	cr_expect_eq(width, 1);
-	cr_expect_eq(terminal_text_prefix("ab\0c", 4, 5, &width), 2);
-	cr_expect_eq(width, 2);
-}
-
 Test(ctl_table, has_styles_only_where_there_are_colours)
 {
 	static const char styled[] =
