@@ -273,6 +273,12 @@ static struct bucket *get_shared(struct limits *limits, uint32_t index, uint64_t
 	return bucket ? bucket : make_bucket(limits, &key, NULL, now_ns);
 }
 
+/* Return whether a rule with @match divides a connection by members of its callers. */
+static bool has_members(const struct config_match *match)
+{
+	return match->source || match->session_id || match->site_id;
+}
+
 /* Return the bucket of @caller by the rule at @index; NULL without memory. */
 static struct bucket *bucket_of(
 	struct limits *limits, uint32_t index, const struct policy_caller *caller, uint64_t now_ns)
@@ -292,9 +298,9 @@ static struct bucket *bucket_of(
 		if (!whole || !policy_caller_is_clear(caller))
 			return whole ? whole : get_shared(limits, index, now_ns);
 	}
-	key = make_bucket_key(limits, index, caller, account, false);
-	if (whole && key.size == 0)
+	if (whole && !has_members(&limits->config->callers[index].match))
 		return whole;
+	key = make_bucket_key(limits, index, caller, account, false);
 	/* A source that is not used any more leaves its share to the others. */
 	if (whole && whole->n_children > 1)
 		sweep_buckets(limits, SWEEP_USUAL, LIMITS_IDLE_NS, now_ns);
