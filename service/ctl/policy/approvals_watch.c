@@ -211,9 +211,8 @@ static void append_facts(struct buffer *line, const struct json_tape *tape, uint
 	terminal_append_member(line, tape, 0, "risk");
 	buffer_append_string(line, ", from '");
 	terminal_append_member(line, tape, 0, "source");
-	buffer_append_string(line, "', fingerprint ");
+	buffer_printf(line, "', %.0f s left, fingerprint ", (double)left_ms / MS_PER_S);
 	terminal_append_member(line, tape, 0, "fingerprint");
-	buffer_printf(line, ", %.0f s left", (double)left_ms / MS_PER_S);
 }
 
 /* Append the keys that answer the first question, and how many others wait. */
