@@ -4,9 +4,13 @@
 //   node mcp_peer_server.cjs [PORT]
 const { McpServer, createMcpHandler } = require("@modelcontextprotocol/server");
 const { serveStdio } = require("@modelcontextprotocol/server/stdio");
+const fs = require("node:fs");
 const { z } = require("zod");
 
 const text = (one) => ({ content: [{ type: "text", text: `${one}` }] });
+
+const more = (server) => server.registerTool("grown", { inputSchema: z.object({}) }, async () => text("grown"));
+let handler;
 
 function make() {
 	const server = new McpServer({ name: "peer", version: "1" });
@@ -25,11 +29,22 @@ function make() {
 		}
 		return text("done");
 	});
+	// Have one tool more, also in the next process, and notify of that.
+	server.registerTool("grow", { inputSchema: z.object({}) }, async () => {
+		fs.writeFileSync(process.env.GROWN, "");
+		if (handler)
+			handler.notify.toolsChanged();
+		else
+			more(server);
+		return text("more");
+	});
+	if (fs.existsSync(process.env.GROWN))
+		more(server);
 	return server;
 }
 
 if (process.argv[2]) {
-	const handler = createMcpHandler(make);
+	handler = createMcpHandler(make);
 	require("node:http").createServer(async (request, response) => {
 		const gone = new AbortController();
 		response.on("close", () => gone.abort());

@@ -4,7 +4,11 @@
     python3 mcp_peer_server.py fastmcp|sdk [PORT]
 """
 import asyncio
+import os
 import sys
+from pathlib import Path
+
+import mcp_types
 
 if sys.argv[1] == "fastmcp":
     from fastmcp import Context, FastMCP as Server
@@ -12,6 +16,7 @@ else:
     from mcp.server.mcpserver import Context, MCPServer as Server
 
 server = Server("peer")
+GROWN = Path(os.environ["GROWN"])
 
 
 @server.tool()
@@ -32,6 +37,24 @@ async def slow(seconds: float, context: Context) -> str:
     return "done"
 
 
+def grown() -> str:
+    return "grown"
+
+
+@server.tool()
+async def grow(context: Context) -> str:
+    """Have one tool more, also in the next process, and notify of that."""
+    GROWN.touch()
+    server.tool()(grown)
+    if sys.argv[1] == "fastmcp":
+        await context.send_notification(mcp_types.ToolListChangedNotification())
+    else:
+        await context.notify_tools_changed()
+    return "more"
+
+
+if GROWN.exists():
+    server.tool()(grown)
 if len(sys.argv) == 2:
     server.run("stdio")
 else:

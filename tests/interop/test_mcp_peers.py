@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Servers of MCP that others have written, as toolboxes: each lists, is called, fails, has progress, is cancelled, and is
-killed in a call and between two. Those of npm and FastMCP's are skipped where they could not be installed."""
+"""Servers of MCP that others have written, as toolboxes: each lists, is called, fails, has progress, is cancelled, is
+killed in a call and between two, and changes its tools or has resources if it can. Those of npm and FastMCP's are skipped where they could not be installed."""
 import importlib.util
 import os
 import signal
@@ -26,14 +26,17 @@ needs_fastmcp = pytest.mark.skipif(not importlib.util.find_spec("fastmcp"), reas
 
 class Peer:
     """@command: without a port, over stdio; a last word PORT becomes one, and the variable PORT has it. A tool with its
-    arguments and a part of its text; one that fails, the same; one that takes long, with the argument for how long."""
+    arguments and a part of its text; one that fails, the same; one that takes long, with the argument for how long.
+    @grows: it has the tool `grow`. @resource: the URI of a resource, and a part of its text."""
 
-    def __init__(self, *command, call=ADD, fail=FAIL, slow=SLOW, is_http=False):
+    def __init__(self, *command, call=ADD, fail=FAIL, slow=SLOW, is_http=False, grows=True, resource=None):
         self.command, self.call, self.fail, self.slow, self.is_http = command, call, fail, slow, is_http
+        self.grows, self.resource = grows, resource
 
 
 def everything(transport, is_http=False):
     return Peer(NODE, SDK / "server-everything" / "dist" / "index.js", transport, is_http=is_http,
+                grows=False, resource=("demo://resource/static/document/features.md", "Server"),
                 call=("get-sum", {"a": 2, "b": 3}, "5"),
                 fail=("get-resource-reference", {"resourceType": "Text", "resourceId": -1}, "resourceId"),
                 slow=("trigger-long-running-operation", "duration"))
@@ -44,11 +47,11 @@ PEERS = {
     "everything": (needs("@modelcontextprotocol/server-everything"), everything("stdio")),
     "everything-http": (needs("@modelcontextprotocol/server-everything"), everything("streamableHttp", True)),
     "filesystem": (needs("@modelcontextprotocol/server-filesystem"), Peer(
-        NODE, SDK / "server-filesystem" / "dist" / "index.js", "HOME", slow=None,
+        NODE, SDK / "server-filesystem" / "dist" / "index.js", "HOME", slow=None, grows=False,
         call=("read_text_file", {"path": "HOME/note.txt"}, "a note"),
         fail=("read_text_file", {"path": "/etc/passwd"}, "outside allowed directories"))),
     "memory": (needs("@modelcontextprotocol/server-memory"), Peer(
-        NODE, SDK / "server-memory" / "dist" / "index.js", slow=None,
+        NODE, SDK / "server-memory" / "dist" / "index.js", slow=None, grows=False,
         call=("read_graph", {}, "entities"),
         fail=("add_observations", {"observations": [{"entityName": "nobody", "contents": ["x"]}]}, "nobody"))),
     "typescript": (needs("@modelcontextprotocol/server"), Peer(NODE, TYPESCRIPT)),
@@ -69,13 +72,13 @@ class Running:
         self.process = None
         words = {"PORT": str(self.port), "HOME": str(home)}
         self.command = [words.get(word, str(word)) for word in peer.command]
-        self.env = {"NODE_PATH": str(INSTALLED), "MEMORY_FILE_PATH": str(home / "memory.json"), "PORT": str(self.port),
+        self.env = {"GROWN": str(home / "grown"), "NODE_PATH": str(INSTALLED), "MEMORY_FILE_PATH": str(home / "memory.json"), "PORT": str(self.port),
                     "NODE_OPTIONS": f"--require={INTEROP / 'on_loopback.cjs'}"}
         if peer.is_http:
             self.serve()
-            urls.point("box", f"http://127.0.0.1:{self.port}/mcp")
+            urls.point("box", f"http://127.0.0.1:{self.port}/mcp", resources=True)
         else:
-            urls.add("box", mcp={"command": self.command, "env": self.env})
+            urls.add("box", mcp={"command": self.command, "env": self.env}, resources=True)
 
     def serve(self):
         with open(self.home / "peer.log", "ab") as log:
@@ -124,10 +127,9 @@ def started(request, launch, tmp_path):
             one.process.wait()
 
 
-def peers(is_slow=False):
+def peers(is_wanted=lambda peer: True):
     return pytest.mark.parametrize("started", [
-        pytest.param(name, marks=marks) for name, (marks, peer) in PEERS.items() if peer.slow or not is_slow],
-        indirect=True)
+        pytest.param(name, marks=marks) for name, (marks, peer) in PEERS.items() if is_wanted(peer)], indirect=True)
 
 
 @peers()
@@ -144,7 +146,7 @@ def test_it_is_listed_called_and_fails_and_may_be_killed_between_calls(started):
     assert until(lambda: peer.calls(caller), START_SECONDS, "it answers again")
 
 
-@peers(is_slow=True)
+@peers(lambda peer: peer.slow)
 def test_it_has_progress_is_cancelled_and_may_be_killed_in_a_call(started):
     peer, caller = started
     name, key = peer.peer.slow
@@ -162,3 +164,22 @@ def test_it_has_progress_is_cancelled_and_may_be_killed_in_a_call(started):
         codes = {one["code"] for one in ends_of(caller, marks).values()}
         assert codes <= {"cancelled"} if end == "cancelled" else codes <= {"host_crashed", "unavailable", "tool_failed"}, codes
         assert until(lambda: peer.calls(caller), START_SECONDS, "it answers again")
+
+
+@peers(lambda peer: peer.grows)
+def test_its_tools_change(started):
+    peer, caller = started
+    assert "grown" not in peer.urls.listed(caller, "box")
+    assert text_of(caller.invoke("grow", seconds=START_SECONDS)) == "more"
+    until(lambda: "grown" in peer.urls.listed(caller, "box"), START_SECONDS, "one tool more")
+    assert text_of(caller.invoke("grown", seconds=START_SECONDS)) == "grown"
+
+
+@peers(lambda peer: peer.resource)
+def test_its_resources_are_read(started):
+    peer, caller = started
+    uri, text = peer.peer.resource
+    found = caller.invoke("list_resources", seconds=START_SECONDS)["result"]["structured"]["resources"]
+    assert uri in [one["uri"] for one in found], found
+    assert text in caller.invoke("read_resource", {"uri": uri})["result"]["structured"]["contents"][0]["text"]
+    assert caller.invoke("read_resource", {"uri": "demo://none"})["code"] == "tool_failed"
