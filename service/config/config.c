@@ -297,6 +297,7 @@ static int read_with(const struct config_flags *flags, diagnostic_function repor
 /* An audit log with two writers would lose its chain. */
 static void make_second(struct config *config)
 {
+	config->is_second = true;
 	config->log_format = LOG_FORMAT_PLAIN;
 	config->audit_required = false;
 	free(take_ptr(config->audit_file));

@@ -182,7 +182,8 @@ struct config {
 	struct config_http http;
 	uint64_t start_digest; /* digest of what only a start reads; the same for the same values */
 	const char *trace_files; /* that of the flags; borrowed */
-	char *closed; /* the mistake that closes it, as "FILE:LINE POINTER: text"; or NULL */
+	bool is_second; /* that of the flags: its toolboxes are not those that the files are about */
+	char *closed;   /* the mistake that closes it, as "FILE:LINE POINTER: text"; or NULL */
 	struct buffer merged; /* the merged JSON text that was read */
 };
 

@@ -70,6 +70,30 @@ def test_changes_failures_and_calls_are_shown(tmp_path, manifest):
         assert "the tools have changed" not in dev.text(), "its line of the log says it"
 
 
+def test_a_mistake_in_a_program_is_shown_with_its_reason(tmp_path):
+    program = tmp_path / "bells" / "ring.sh"
+    program.parent.mkdir()
+    good = "#!/bin/sh\n# description: Rings.\n# risk: read\necho\n"
+    program.write_text(good)
+    program.chmod(0o755)
+    with Dev(tmp_path, program.parent) as dev:
+        program.write_text(good.replace("risk: read", "risk: low"))
+        dev.wait(f"bells/ring is left out ({program}:3: '# risk:' must be followed by read, write or execute)")
+        program.write_text(good)
+        dev.wait("bells added")
+
+
+def test_what_the_configuration_has_for_other_toolboxes_is_no_mistake(tmp_path, manifest):
+    dev = Dev(tmp_path, manifest)
+    write_configuration(dev.home, {"websocket": {"port": dev.port}, "toolboxd": {
+        "tools_disabled": ["shell/*"], "profiles": {"kids": {"tool_names": ["clock/*"]}}}})
+    with dev:
+        dev.wait("1 tool in 1 toolbox is offered")
+        with Caller(dev.url()) as caller:
+            caller.call("ovos.tools.reload")
+    assert "no tool is called" not in dev.text(), dev.text()
+
+
 def test_a_bus_that_is_taken_is_left_alone(tmp_path, manifest):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

@@ -89,7 +89,8 @@ void next_make(struct next *next, const struct config *config, const struct cata
 	cleanup(changes_deinit) struct changes changes = {0};
 
 	next->status = changes_find(previous, catalogue, &changes);
-	names_report_unknown(config, catalogue, keep_diagnostic, &next->unknown);
+	if (!config->is_second)
+		names_report_unknown(config, catalogue, keep_diagnostic, &next->unknown);
 	if (next->status == 0)
 		next->status = find_shared_names(catalogue, &next->shared);
 	if (next->status == 0 && previous)
