@@ -53,6 +53,7 @@ def started(tmp_path_factory):
     folder = home / "toolbox.d"
     manifests.answers(folder)
     one = Service("embedded", home, [manifests.SHIPPED, folder, plugged(home / "plugged.d")], configuration={
+        "timeout_ms": int(10000 * SLOWNESS),  # a call beside that is late on a busy machine is not lost
         "http": {"listen": ["127.0.0.1:0"], "limits": {"first_byte_s": 1, "request_s": 2}}})
     try:
         one.wait_until_ready()

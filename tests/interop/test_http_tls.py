@@ -17,7 +17,7 @@ import manifests
 import pytest
 from caller import Caller
 from http_peer import Http, Raw
-from processes import TOOLBOXD, environment, until
+from processes import SLOWNESS, TOOLBOXD, environment, until
 
 ADD = {"a": 1, "b": 2}
 TOKEN = "0123456789abcdef"
@@ -74,7 +74,7 @@ def connected(port, tls, **options):
 
 class Https(Http):
     def __init__(self, port, tls, **options):
-        self.connection = http.client.HTTPSConnection("127.0.0.1", port, timeout=20,
+        self.connection = http.client.HTTPSConnection("127.0.0.1", port, timeout=60 * SLOWNESS,
                                                       context=client_context(tls, **options))
 
 
@@ -215,8 +215,10 @@ def test_a_handshake_that_stops_is_given_up(port, files):
             assert time.monotonic() - began < 8
 
 
-def test_many_handshakes_at_once_are_all_served(port, files):
-    statuses = []
+def test_many_handshakes_at_once_are_all_served(launch, files):
+    """With the usual time for the first byte, in which all of them have their turn on a busy machine, too."""
+    service = launch({"http": {"tls": files["one"]}}, args=["--http", "127.0.0.1:0"])
+    port, statuses = port_of(service.daemon), []
 
     def call():
         with Https(port, files["one"]) as https:
@@ -226,7 +228,7 @@ def test_many_handshakes_at_once_are_all_served(port, files):
     for one in threads:
         one.start()
     for one in threads:
-        one.join(30)
+        one.join()
     assert statuses == [200] * len(threads)
 
 
