@@ -115,6 +115,8 @@ class Server:
             self.answer(request, {"tools": self.tools[:1], "nextCursor": str(time.monotonic_ns())})
             return
         cursor = request.get("params", {}).get("cursor")
+        if self.options.fault == "volatile" and not cursor:
+            self.tools = [{**self.tools[0], "description": f"It is {time.time_ns()}."}, *self.tools[1:]]
         first = int(base64.b64decode(cursor)) if cursor else 0
         result = {"tools": self.tools[first:first + page]}
         if first + page < len(self.tools):

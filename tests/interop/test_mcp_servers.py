@@ -527,6 +527,18 @@ def test_a_list_that_changes_in_one_process_alone_stays(servers):
         assert is_alive(servers.starts("box")[1]) and len(servers.starts("box")) == 3
 
 
+def test_a_list_that_is_never_the_same_is_read_less_and_less_often(servers):
+    servers.add("box", "--fault", "volatile")
+    with Caller(servers.start().url) as caller:
+        servers.await_tools(caller)
+        end = time.monotonic() + 6
+        while time.monotonic() < end:
+            assert text_of(caller.invoke("twice", seconds=START_SECONDS)) == "once", "the others are as they were"
+            time.sleep(0.05)
+        # After 1 s, 2 s and 4 s, each shortened by a quarter at most: one process is asked, and another one called.
+        assert 4 <= len(servers.starts("box")) <= 2 + 2 * 3, servers.starts("box")
+
+
 def test_a_reload_keeps_a_server_with_the_same_list(servers):
     servers.add("box")
     with Caller(servers.start().url) as caller:
