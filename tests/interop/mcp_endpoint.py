@@ -47,6 +47,8 @@ class Handler(BaseHTTPRequestHandler):
         """The events of a call after those that were sent; or notifications."""
         endpoint = self.server.endpoint
         endpoint.n_gets += 1
+        if self.moves_on(endpoint):
+            return
         if endpoint.legacy and endpoint.notifies and not endpoint.polled:
             self.notify(endpoint)
             return
@@ -71,6 +73,13 @@ class Handler(BaseHTTPRequestHandler):
             while (one := server.messages.get(timeout=endpoint.patience)) is not None:
                 self.wfile.write(f"id: {len(endpoint.streams_of_get)}\nretry: 1\ndata: {json.dumps(one)}\n\n".encode())
         endpoint.listeners.remove((server, None))
+
+    def moves_on(self, endpoint):
+        """Redirect a request that has not been so often; whether it was."""
+        n_moves = int(self.path.removeprefix("/mcp/")) if self.path.startswith("/mcp/") else 0
+        if n_moves < endpoint.moves:
+            self.plain(308, b"it has moved", Location=f"/mcp/{n_moves + 1}")
+        return n_moves < endpoint.moves
 
     def break_off(self, endpoint):
         """End the connection before the response, and over events after its begin."""
@@ -99,9 +108,7 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self):
         endpoint = self.server.endpoint
         message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        n_moves = int(self.path.removeprefix("/mcp/")) if self.path.startswith("/mcp/") else 0
-        if n_moves < endpoint.moves:
-            self.plain(308, b"it has moved", Location=f"/mcp/{n_moves + 1}")
+        if self.moves_on(endpoint):
             return
         endpoint.requests.append((message, dict(self.headers.items())))
         method = message.get("method")

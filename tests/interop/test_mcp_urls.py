@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Toolboxes of kind mcp with a url: servers of both eras over HTTP, with JSON and with events."""
+import base64
 import contextlib
 import json
 import os
@@ -325,6 +326,27 @@ def test_redirects_within_a_server_are_followed_up_to_three(urls):
         refused = caller.invoke("add", {"a": 1})
         assert refused["code"] == "unavailable"
         assert f"it redirects to {endpoint.url}/4, which is not followed" in refused["error"]
+
+
+def test_a_redirect_keeps_the_user_of_the_url(urls):
+    endpoint = urls.endpoint()
+    endpoint.moves = 1
+    urls.point("box", endpoint.url.replace("//", "//us:${env:GATEWAY_SECRET}@"))
+    with Caller(urls.start(env={"GATEWAY_SECRET": "env-secret-2"}).url) as caller:
+        urls.await_tools(caller)
+        assert caller.invoke("add", {"a": 1})["result"]["structured"] == {"sum": 2}
+        sent = endpoint.headers_of("tools/call")[0]
+        assert base64.b64decode(sent["Authorization"].split()[1]) == b"us:env-secret-2"
+        assert "secret-2" not in urls.log()
+
+
+def test_events_go_on_after_redirects(urls):
+    endpoint = urls.endpoint(era="legacy")
+    endpoint.moves = 1
+    with Caller(urls.start().url) as caller:
+        urls.await_tools(caller)
+        endpoint.polls = 5
+        assert caller.invoke("add", {"a": 1}, seconds=START_SECONDS)["result"]["structured"] == {"sum": 2}
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])

@@ -466,6 +466,7 @@ int http_request_resume(struct http_request *request)
 	int r;
 
 	request->resume_at_ms = 0;
+	request->n_redirects = 0;
 	r = get_events(request, &request->events.id);
 	request->session = 0; /* the call has begun: it is not sent again to another session */
 	return r;
