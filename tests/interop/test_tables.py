@@ -237,6 +237,7 @@ def test_status_of_a_toolbox_describes_it(busy):
     assert re.search(r"\n  serving +the version of [\d:]+; the one of [\d:]+ failed: ", text)
     assert "no_such_function" in " ".join(text.split())
     assert capture(busy, "broken", 140, NO_COLOR="1").startswith("broken  failed\n  failed  ")
+    assert "\n  try      toolboxctl check FILE, " in capture(busy, "broken", 140, NO_COLOR="1")
     assert capture(busy, "libm", 140, NO_COLOR="1").startswith("libm  disabled\n")
 
 
