@@ -240,11 +240,7 @@ static int begin_server(struct load_job *job)
 	if (!jobs->options.defers && (!jobs->options.defers_servers || job->previous)) {
 		return checker_add(jobs->checker, job->package, job);
 	}
-	/* One that is away has to wait for its turn. */
-	if (has_left)
-		jobs->has_unlisted = true;
-	else
-		jobs->has_deferred = true;
+	jobs->has_deferred = true;
 	job->toolbox = NULL;
 	return skipped_list_add(&job->skipped, NULL,
 		has_left ? "its server could not be reached for too long, and is asked again by "

@@ -115,9 +115,10 @@ void outages_end(struct outages *outages, const struct catalogue *catalogue)
 {
 	for (size_t i = outages->n_items; i-- > 0;) {
 		const char *id = outages->items[i].id;
+		bool is_there = catalogue_find_toolbox(catalogue, id, strlen(id)) >= 0;
 
-		if (outages->items[i].is_out &&
-			catalogue_find_toolbox(catalogue, id, strlen(id)) >= 0)
+		if (outages->items[i].is_out == is_there)
 			drop(outages, &outages->items[i]);
 	}
+	arm(outages);
 }

@@ -46,5 +46,5 @@ void outages_note(struct outages *outages, const struct package *package, int co
 /* Add the ids of the toolboxes that are out to @ids. 0 or -ENOMEM. */
 int outages_list(const struct outages *outages, struct text_list *ids);
 
-/* Forget those of which @catalogue offers tools, although they were out. */
+/* Forget those that were out and are in @catalogue, and those that were not and are not. */
 void outages_end(struct outages *outages, const struct catalogue *catalogue);

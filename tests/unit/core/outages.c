@@ -72,6 +72,17 @@ Test(outages, last_until_the_toolbox_is_offered_again, .init = begin, .fini = en
 	catalogue_free(nothing);
 }
 
+Test(outages, end_with_their_toolbox, .init = begin, .fini = end)
+{
+	struct catalogue *nothing = catalogue_new(NULL, 0, NULL, NULL, 0);
+
+	package.mcp.grace_s = 300;
+	outages_note(&outages, &package, ANSWER_UNAVAILABLE);
+	outages_end(&outages, nothing);
+	cr_expect_not(loop_timer_is_armed(&outages.timer));
+	catalogue_free(nothing);
+}
+
 Test(outages, concern_servers_alone, .init = begin, .fini = end)
 {
 	static const struct package other = {.kind = KIND_COMMAND, .id = (char *)"own"};
