@@ -307,12 +307,27 @@ static void serve_decision(struct routes *routes, const struct http_request *req
 /* Metrics are made once in this time: ten thousand series take several milliseconds. */
 #define METRICS_MS 1000
 
+/* Return whether the caller may use every tool. */
+static bool sees_all(const struct http_request *request)
+{
+	struct text_view session = exchange_session(request);
+
+	return exchange_view(request, &session, &(struct text_view){0}) ==
+	       request->service->offer.catalogue;
+}
+
 static void serve_metrics(struct routes *routes, const struct http_request *request)
 {
 	const struct http_response response = {.status = 200, .type = EXPOSITION_TYPE};
 	struct buffer text = {0};
 	uint64_t now_ms = clock_now_ms();
 
+	/* They name every tool that was called. */
+	if (!request->identity->is_admin && !sees_all(request)) {
+		http_respond_error(request->connection, 403,
+			"Metrics are for callers that may use every tool.");
+		return;
+	}
 	if (!routes->metrics || now_ms - routes->metrics_ms >= METRICS_MS) {
 		http_bytes_unref(take_ptr(routes->metrics));
 		exposition_write(routes->service, &text);

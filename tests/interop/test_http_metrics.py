@@ -4,6 +4,7 @@ import hashlib
 import time
 
 import manifests
+import pytest
 from caller import Caller
 from http_peer import Http, port_of
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
@@ -77,3 +78,14 @@ def test_metrics_need_an_admin_where_there_are_tokens(launch):
         assert http.get("/metrics").status == 401
         assert http.get("/metrics", Authorization="Bearer far").status == 403
         assert scrape(http, Authorization="Bearer boss")[("toolboxd_bus_connected",)] == 1
+
+
+@pytest.mark.parametrize("given", [
+    {"http": {"profile": "kids"}}, {"access": [{"match": {"source": "http:*"}, "profile": "kids"}]},
+    {"access": [{"match": {"source": "http:*"}, "profile": "nope"}]}])
+def test_metrics_name_no_tool_to_a_caller_that_may_not_use_all(launch, given):
+    service = launch({"profiles": {"kids": {"tool_names": ["add"]}}, **given}, args=["--http", "127.0.0.1:0"])
+    with Caller(service.url) as caller, Http(port_of(service.daemon)) as http:
+        caller.call(INVOKE, {"name": "multiply", "args": {"a": 1, "b": 2}})
+        answer = http.get("/metrics")
+        assert answer.status == 403 and answer.json["code"] == "forbidden" and b"multiply" not in answer.bytes
