@@ -60,8 +60,12 @@ void policy_caller_free(struct policy_caller *caller)
 /* Return whether @view is what @pattern (NULL: anything, also nothing) wants. */
 static bool member_matches(const char *pattern, const struct text_view *view)
 {
-	return !pattern ||
-	       (view->text && glob_matches(pattern, strlen(pattern), view->text, view->size));
+	if (!pattern || !view->text)
+		return !pattern;
+	/* Most rules are for other callers, and their first byte shows it. */
+	if (view->size > 0 && *pattern != '*' && *pattern != *view->text)
+		return false;
+	return glob_matches(pattern, strlen(pattern), view->text, view->size);
 }
 
 bool policy_caller_matches(const struct policy_caller *caller, const struct config_match *match)
