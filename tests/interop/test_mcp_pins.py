@@ -193,7 +193,8 @@ def test_ten_thousand_changed_tools(box):
     box.tools = [{"name": f"tool{i}", "description": "x" * 900, "inputSchema": {"type": "object"}}
                  for i in range(2000)]
     box.register(pin="block")
-    with Caller(box.start({"limits": {"tools": 20000}}).url) as caller:
+    # While the command runs, nobody reads what the bus sends.
+    with Caller(box.start({"limits": {"tools": 20000}, "embedded": {"stall_s": 600}}).url) as caller:
         until(lambda: len(box.listed(caller, "box")) == 2000, 4 * START_SECONDS, "all tools")
         for tool in box.tools:
             tool["description"] = "y" * 900
