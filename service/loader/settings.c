@@ -223,6 +223,7 @@ static int override_rules(const struct json_tape *tape, struct package *package)
 static int override_choices(const char *text, struct package *package)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	uint32_t resources;
 	uint32_t pin;
 	uint32_t risk;
 
@@ -230,6 +231,9 @@ static int override_choices(const char *text, struct package *package)
 		return -ENOMEM;
 	pin = json_find(&tape, 0, "pin");
 	risk = json_find(&tape, 0, "risk");
+	resources = json_find(&tape, 0, "resources");
+	if (resources != JSON_NONE)
+		package->mcp.has_resources = json_is_true(&tape, resources);
 	if (pin != JSON_NONE)
 		package->mcp.pin = manifest_pin_mode(&tape, pin);
 	if (risk != JSON_NONE)

@@ -132,13 +132,18 @@ def test_an_id_is_taken_once(desk):
 
 def test_the_configuration_chooses_for_a_server_of_a_list(desk):
     desk.server("one")
+    for name in ("two", "three"):
+        desk.server(name, "--resources")
     desk.write()
-    settings = {"toolboxes": {"one": {"include": ["add", "die", "fail"], "exclude": ["fa*"], "risk": "write",
+    settings = {"toolboxes": {"two": {"resources": True}, "three": {"resources": "yes"},
+                              "one": {"include": ["add", "die", "fail"], "exclude": ["fa*"], "risk": "write",
                                       "tools": {"die": {"risk": "execute"}}}}}
     with Caller(desk.start(settings).url) as caller:
-        desk.await_ids(caller, "one")
+        desk.await_ids(caller, "one", "two", "three")
+        assert "read_resource" in desk.listed(caller, "two") and "read_resource" not in desk.listed(caller, "three")
         assert list(desk.listed(caller, "one")) == ["add", "die"]
-        risk = {name: caller.call("ovos.tools.get", {"name": name})["risk"] for name in ("add", "die")}
+        risk = {name: caller.call("ovos.tools.get", {"name": name, "toolbox_id": "one"})["risk"]
+                for name in ("add", "die")}
         assert risk == {"add": "write", "die": "execute"}
 
 
