@@ -219,6 +219,21 @@ def test_what_others_decide_is_taken_off(start, place, home):
         assert "\\u001b]0;owned" in text and not LEGIBLE.search(text), repr(text)
 
 
+def test_a_terminal_that_leaves_takes_no_other_away(start, home):
+    """Both have one source, and the service knows no more of them."""
+    service = start()
+    with watch(home, service) as stays, watch(home, service) as leaves, Caller(service.url) as caller:
+        for one in stays, leaves:
+            one.wait_for("waiting for questions")
+        leaves.press("q")
+        assert leaves.end() == 0
+        end = time.monotonic() + 5
+        while caller.call("ovos.tools.status")["approval"]["answerers"] == 0:
+            assert time.monotonic() < end, "long before it renews by itself"
+            time.sleep(0.05)
+        assert stays.process.poll() is None
+
+
 def test_a_terminal_is_left_as_it_was(start, home):
     service = start()
     with watch(home, service) as person:

@@ -31,10 +31,11 @@
  * Only the main loop sends requests: events and keys leave something for it to do, and wake it.
  */
 
-/* The time of one attach. Another terminal that leaves detaches this
- * one, too, until it renews that. */
+/* The time of one attach. Another terminal that leaves detaches this one, too, which has the same source: it
+ * attaches again soon. */
 #define ATTACH_SECONDS 20
 #define RENEW_MS       10000
+#define DETACHED_MS    100
 
 /* The time between two attempts while the service is away. */
 #define AWAY_MS 1000
@@ -45,8 +46,9 @@
 
 #define REQUESTED_TOPIC "ovos.tools.approval.requested"
 #define RESOLVED_TOPIC  "ovos.tools.approval.resolved"
+#define ATTACH_TOPIC    "ovos.tools.approval.attach" /* the bus sends requests to every client */
 
-static const char *const topics[] = {REQUESTED_TOPIC, RESOLVED_TOPIC};
+static const char *const topics[] = {REQUESTED_TOPIC, RESOLVED_TOPIC, ATTACH_TOPIC};
 
 struct watched {
 	struct list link;
@@ -61,6 +63,7 @@ struct watch {
 	struct ctl_session *session;
 	struct approval_key key;
 	struct list questions; /* the first one is asked about */
+	uint64_t renew_ms;     /* when to attach again */
 	char pressed;          /* the key to act on; 0: none */
 	bool is_over;          /* stdin has ended */
 	bool stays;            /* a service that goes away is waited for */
@@ -285,12 +288,29 @@ static void take_resolved(struct watch *watch, const struct json_tape *event)
 	drop_question(question);
 }
 
+/* Attach again soon if the request @event detaches a terminal, perhaps this one. */
+static void take_attach(struct watch *watch, const struct json_tape *event)
+{
+	uint64_t soon_ms = clock_now_ms() + DETACHED_MS;
+	uint64_t seconds = 1;
+	uint32_t at =
+		json_type_at(event, 0) == JSON_OBJECT ? json_find(event, 0, "seconds") : JSON_NONE;
+
+	if (at == JSON_NONE || json_type_at(event, at) != JSON_NUMBER ||
+		json_number_u64(event, at, &seconds) != 0 || seconds > 0)
+		return;
+	if (watch->renew_ms > soon_ms)
+		watch->renew_ms = soon_ms;
+}
+
 static void take_event(void *data, const char *topic, const struct json_tape *event)
 {
 	struct watch *watch = data;
 
 	if (strcmp(topic, REQUESTED_TOPIC) == 0)
 		add_question(watch, event, 0);
+	else if (strcmp(topic, ATTACH_TOPIC) == 0)
+		take_attach(watch, event);
 	else if (json_type_at(event, 0) == JSON_OBJECT)
 		take_resolved(watch, event);
 	ctl_session_wake(watch->session);
@@ -381,14 +401,14 @@ static void report_attached(const struct watch *watch)
 }
 
 /* Attach, and look for questions that were asked meanwhile if @is_new. A service that is away is
- * waited for. Return 0 with the time of the next attach, or an enum ctl_status. */
-static int renew_attach(struct watch *watch, bool *is_new, uint64_t *ret_renew_ms)
+ * waited for. Return 0, or an enum ctl_status. */
+static int renew_attach(struct watch *watch, bool *is_new)
 {
 	int r = ctl_answers_attach(watch->session, &watch->key, ATTACH_SECONDS);
 
 	if (r == 0 && *is_new)
 		r = ask_for_questions(watch);
-	*ret_renew_ms = clock_now_ms() + (r == 0 ? RENEW_MS : AWAY_MS);
+	watch->renew_ms = clock_now_ms() + (r == 0 ? RENEW_MS : AWAY_MS);
 	if (r == 0) {
 		if (*is_new)
 			report_attached(watch);
@@ -409,7 +429,6 @@ static int renew_attach(struct watch *watch, bool *is_new, uint64_t *ret_renew_m
  * leaves. */
 static int serve_person(struct watch *watch)
 {
-	uint64_t renew_ms = 0;
 	bool is_new = true;
 	bool leaves = false;
 	int r = 0;
@@ -424,10 +443,10 @@ static int serve_person(struct watch *watch)
 		}
 		if (watch->pressed || watch->is_over)
 			r = act(watch, &leaves);
-		else if (now_ms >= renew_ms)
-			r = renew_attach(watch, &is_new, &renew_ms);
+		else if (now_ms >= watch->renew_ms)
+			r = renew_attach(watch, &is_new);
 		else
-			r = ctl_session_wait(watch->session, renew_ms - now_ms);
+			r = ctl_session_wait(watch->session, watch->renew_ms - now_ms);
 	}
 	return r;
 }
