@@ -163,7 +163,8 @@ static bool check_access(struct http_door *door, struct http_connection *connect
 	}
 	if (needs_admin && !identity->is_admin) {
 		http_respond_error(connection, 403,
-			"This is for the operator: it takes an administrator's token, or the bus.");
+			"This is for the operator: it takes an administrator's token, the Unix "
+			"socket or the bus.");
 		return false;
 	}
 	return true;
