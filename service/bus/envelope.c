@@ -261,6 +261,10 @@ int bus_topic_scan(const char *text, size_t size, char ret_topic[BUS_TOPIC_BYTES
 
 static const char empty_object[] = "{}";
 
+/* A skimmed data has members among its first ones, and bytes, up to so many. */
+#define SKIMMED_MEMBERS 1000
+#define SKIMMED_BYTES   16384
+
 /* The most tokens of a tape whose memory is kept for the next message. */
 #define KEPT_TOKENS 65536
 
@@ -275,7 +279,24 @@ static int refuse_envelope(struct bus_envelope *envelope, const char *reason)
  * read, and the sender gets an answer. */
 static bool is_tolerable(int r)
 {
-	return r == JSON_E_DUPLICATE_KEY || r == JSON_E_NUL_IN_KEY || r == JSON_E_DEPTH;
+	return r == JSON_E_DUPLICATE_KEY || r == JSON_E_NUL_IN_KEY || r == JSON_E_DEPTH ||
+	       r == JSON_E_TOKENS;
+}
+
+/* Set the bound of @tape to what the members before it have left of values_max. At least one token is left, so
+ * that a bound is one. */
+static struct json_tape *bound_tape(struct bus_envelope *envelope, struct json_tape *tape)
+{
+	tape->tokens_max = envelope->values_max > 0 ? envelope->values_left : 0;
+	return tape;
+}
+
+/* Note that the member in @tape was read, with the result @r. */
+static void count_values(struct bus_envelope *envelope, const struct json_tape *tape, int r)
+{
+	uint32_t used = r == JSON_E_TOKENS ? envelope->values_left : tape->count;
+
+	envelope->values_left -= used < envelope->values_left ? used : envelope->values_left - 1;
 }
 
 static int read_type(struct bus_envelope *envelope, const struct member *member)
@@ -315,14 +336,53 @@ static int read_data(struct bus_envelope *envelope, const struct member *member,
 		return 0;
 	if (*member->value != '{')
 		return refuse_envelope(envelope, "'data' is not an object");
-	r = json_tape_read(&envelope->data, member->value, member->value_size, depth_max,
-		&envelope->data_error);
+	r = json_tape_read(bound_tape(envelope, &envelope->data), member->value, member->value_size,
+		depth_max, &envelope->data_error);
+	count_values(envelope, &envelope->data, r);
 	if (r <= 0)
 		return r;
 	if (!is_tolerable(r))
 		return refuse_envelope(envelope, "'data' is not JSON");
 	envelope->data_status = r;
 	return read_empty(&envelope->data);
+}
+
+/* Copy the members of the data at @member that are short, and that come before many others, to @out. */
+static int copy_short_members(const struct member *member, struct buffer *out)
+{
+	struct members members;
+	struct member inner;
+	int r = begin_members(&members, member->value, member->value_size);
+
+	buffer_reset(out);
+	buffer_append_char(out, '{');
+	for (unsigned int n = 0; r == 0 && n < SKIMMED_MEMBERS; n++) {
+		r = next_member(&members, &inner);
+		if (r != 0 || out->size + inner.key_size + inner.value_size > SKIMMED_BYTES)
+			continue;
+		if (out->size > 1)
+			buffer_append_char(out, ',');
+		buffer_append(out, inner.key, inner.key_size);
+		buffer_append_char(out, ':');
+		buffer_append(out, inner.value, inner.value_size);
+	}
+	buffer_append_char(out, '}');
+	if (buffer_status(out) < 0)
+		return buffer_status(out);
+	return r == MEMBERS_INCOMPLETE || r == MEMBERS_BROKEN ? JSON_E_SYNTAX : 0;
+}
+
+/* Read a data of which only the short members are kept. */
+static int skim_data(struct bus_envelope *envelope, const struct member *member, uint32_t depth_max)
+{
+	struct member kept = *member;
+	int r = copy_short_members(member, &envelope->skimmed);
+
+	if (r != 0)
+		return r < 0 ? r : refuse_envelope(envelope, "'data' is not JSON");
+	kept.value = envelope->skimmed.data;
+	kept.value_size = envelope->skimmed.size;
+	return read_data(envelope, &kept, depth_max);
 }
 
 /* Find the session, and refuse one that is neither usable nor absent (OVOS-SESSION-1 §2.5). */
@@ -348,10 +408,13 @@ static int read_context(
 		return 0;
 	if (*member->value != '{')
 		return refuse_envelope(envelope, "'context' is not an object");
-	r = json_tape_read_any_key(
-		&envelope->context, member->value, member->value_size, depth_max);
+	r = json_tape_read_any_key(bound_tape(envelope, &envelope->context), member->value,
+		member->value_size, depth_max);
+	count_values(envelope, &envelope->context, r);
 	if (r < 0)
 		return r;
+	if (r == JSON_E_TOKENS)
+		return refuse_envelope(envelope, "'context' has too many values");
 	if (r == JSON_E_DEPTH)
 		return refuse_envelope(envelope, "'context' has too many levels");
 	if (r == JSON_E_DUPLICATE_KEY)
@@ -367,9 +430,10 @@ static int read_context(
 static int read_other(
 	struct bus_envelope *envelope, const struct member *member, uint32_t depth_max)
 {
-	int r = json_tape_read(
-		&envelope->scratch, member->value, member->value_size, depth_max, NULL);
+	int r = json_tape_read(bound_tape(envelope, &envelope->scratch), member->value,
+		member->value_size, depth_max, NULL);
 
+	count_values(envelope, &envelope->scratch, r);
 	if (r > 0 && !is_tolerable(r))
 		return refuse_envelope(envelope, "another member is not JSON");
 	return r < 0 ? r : 0;
@@ -396,6 +460,8 @@ static int read_envelope_member(
 	case MEMBER_TYPE:
 		return read_type(envelope, member);
 	case MEMBER_DATA:
+		if (envelope->is_skimmed && *member->value == '{')
+			return skim_data(envelope, member, depth_max);
 		return read_data(envelope, member, depth_max);
 	case MEMBER_CONTEXT:
 		return read_context(envelope, member, depth_max);
@@ -430,6 +496,7 @@ static int begin_envelope(struct bus_envelope *envelope)
 {
 	int r = read_empty(&envelope->data);
 
+	envelope->values_left = envelope->values_max;
 	envelope->topic_size = 0;
 	envelope->topic[0] = '\0';
 	envelope->source = envelope->destination = envelope->session = JSON_NONE;
@@ -439,7 +506,7 @@ static int begin_envelope(struct bus_envelope *envelope)
 	return r ? r : read_empty(&envelope->context);
 }
 
-int bus_envelope_read(
+static int read_envelope(
 	struct bus_envelope *envelope, const char *text, size_t size, uint32_t depth_max)
 {
 	struct members members;
@@ -457,6 +524,20 @@ int bus_envelope_read(
 	return 0;
 }
 
+int bus_envelope_read(
+	struct bus_envelope *envelope, const char *text, size_t size, uint32_t depth_max)
+{
+	envelope->is_skimmed = false;
+	return read_envelope(envelope, text, size, depth_max);
+}
+
+int bus_envelope_skim(
+	struct bus_envelope *envelope, const char *text, size_t size, uint32_t depth_max)
+{
+	envelope->is_skimmed = true;
+	return read_envelope(envelope, text, size, depth_max);
+}
+
 void bus_envelope_recycle(struct bus_envelope *envelope)
 {
 	json_tape_recycle(&envelope->data, KEPT_TOKENS);
@@ -469,6 +550,7 @@ void bus_envelope_deinit(struct bus_envelope *envelope)
 	json_tape_deinit(&envelope->data);
 	json_tape_deinit(&envelope->context);
 	json_tape_deinit(&envelope->scratch);
+	buffer_deinit(&envelope->skimmed);
 	*envelope = (struct bus_envelope){0};
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -48,18 +49,32 @@ struct bus_envelope {
 	uint32_t source; /* tokens of members of the context, JSON_NONE: absent */
 	uint32_t destination;
 	uint32_t session; /* an object, or null */
-	int data_status;  /* 0, or JSON_E_DUPLICATE_KEY, JSON_E_NUL_IN_KEY or JSON_E_DEPTH: then
-			    data is the tape of an empty object */
+	int data_status;  /* 0, or JSON_E_DUPLICATE_KEY, JSON_E_NUL_IN_KEY, JSON_E_DEPTH or
+			    JSON_E_TOKENS: then data is the tape of an empty object */
 	struct json_error data_error;
-	const char *reason; /* constant text for the log, after BUS_E_MALFORMED */
+	const char *reason;  /* constant text for the log, after BUS_E_MALFORMED */
+	uint32_t values_max; /* the most values of all members together, with the keys inside of
+				them; 0: any number. Set by the owner */
+	uint32_t values_left;
+	bool is_skimmed;       /* read by bus_envelope_skim() */
+	struct buffer skimmed; /* the text of a data that was skimmed */
 };
 
 /*
- * Read a whole frame. @envelope is zeroed, or was used before: its memory is reused. The tapes
- * borrow @text. @depth_max counts from the roots of data and context. Return 0, BUS_E_MALFORMED or
- * -ENOMEM.
+ * Read a whole frame. @envelope is zeroed but for values_max, or was used before: its memory is reused. The tapes
+ * borrow @text. @depth_max counts from the roots of data and context. A context with too many values is
+ * malformed; of a member that is not used, those that are too many are not looked at. Return 0,
+ * BUS_E_MALFORMED or -ENOMEM.
  */
 int bus_envelope_read(
+	struct bus_envelope *envelope, const char *text, size_t size, uint32_t depth_max);
+
+/*
+ * As bus_envelope_read(), for a message whose data is not worth the time that it takes to read: all but the
+ * first members of it that are short, together up to some KiB, are neither kept nor checked. That is enough
+ * to answer it.
+ */
+int bus_envelope_skim(
 	struct bus_envelope *envelope, const char *text, size_t size, uint32_t depth_max);
 
 void bus_envelope_deinit(struct bus_envelope *envelope);

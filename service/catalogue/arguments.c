@@ -49,6 +49,8 @@ static int take_text(struct arguments *arguments, const struct json_tape *tape, 
 	buffer_reset(&arguments->text);
 	json_string_decode(tape, token, &arguments->text);
 	r = buffer_status(&arguments->text);
+	if (arguments->text.size > limits->bytes)
+		return refuse_size(arguments, arguments->text.size, limits->bytes, "bytes");
 	if (r == 0)
 		r = json_tape_read(&arguments->tape,
 			arguments->text.data ? arguments->text.data : "", arguments->text.size,

@@ -3,8 +3,12 @@
 
 #include "bus/account.h"
 #include "core/errors.h"
+#include "json/scan.h"
 #include "util/clock.h"
 #include "util/siphash.h"
+
+/* A message with so many values can take DEBT_FREE_NS to read. */
+#define LONG_VALUES 65536
 
 static uint64_t hash_source(const struct text_view *source)
 {
@@ -16,14 +20,24 @@ static uint64_t hash_source(const struct text_view *source)
 	return siphash_finish(&hash);
 }
 
+uint64_t checks_wait_ns(const struct bus *bus, const struct request_scope *scope)
+{
+	return account_wait_ns(bus_sender(bus), hash_source(&scope->caller.source), clock_now_ns());
+}
+
 bool checks_admit(const struct bus *bus, const struct request_scope *scope, struct answer *answer)
 {
-	const struct text_view *source = &scope->caller.source;
-	uint64_t wait_ns = account_wait_ns(bus_sender(bus), hash_source(source), clock_now_ns());
+	uint64_t wait_ns = checks_wait_ns(bus, scope);
 
 	if (wait_ns > 0)
-		errors_write_checking(answer, source, wait_ns);
+		errors_write_checking(answer, &scope->caller.source, wait_ns);
 	return wait_ns == 0;
+}
+
+bool checks_must_skim(const struct bus *bus, const char *text, size_t size)
+{
+	return size >= CHECKS_LONG_BYTES && account_owes(bus_sender(bus), clock_now_ns()) &&
+	       json_scan_is_dense(text, size, LONG_VALUES);
 }
 
 bool checks_charge(const struct bus *bus, const struct request_scope *scope, uint64_t spent_ns)

@@ -18,7 +18,21 @@
  *               check ─────────▶ more than DEBT_FREE_NS? ─▶ its sender owes (bus/account.h)
  *
  * So a peer whose checks are short never waits, whatever others do that share its connection.
+ *
+ * Reading a message of many values takes as long as a check, and is charged like one. While something is owed
+ * on its connection such a message is only skimmed (bus/envelope.h): if its sender owes, it is busy, and else
+ * the message is read.
  */
+
+/* A message of so many bytes is measured; a shorter one has too few values to take long. */
+#define CHECKS_LONG_BYTES (128u << 10)
+
+/* Return whether a message of the peer that sends now must be skimmed first, since reading it can take
+ * long. */
+bool checks_must_skim(const struct bus *bus, const char *text, size_t size);
+
+/* Return the time until checks that can take long are made for the sender of the message in @scope; 0: now. */
+uint64_t checks_wait_ns(const struct bus *bus, const struct request_scope *scope);
 
 /* Return whether the sender of the message in @scope may have a check that can take long; else the
  * error is written. */

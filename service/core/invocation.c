@@ -141,14 +141,14 @@ static int write_output_error(struct call *call, const struct call_result *resul
 }
 
 /* Check the result against the tool's output schema, and write the error if there is one. Returns its
- * code, or -1. The time is charged to the package of the tool, not to the caller. */
+ * code, or -1. The time, with that of reading it, is charged to the package of the tool, not to the caller. */
 static int check_result(struct call *call, const struct call_result *result)
 {
 	const struct schema_context *context = call->invoker->context;
 	struct tool_schema *output = &call->tool->schemas->output;
 	int r = schema_validate(output->compiled, call->invoker->context, result->tape, 0);
 	int code = r != 0 ? write_output_error(call, result, r) : -1;
-	uint64_t spent_ns = schema_spent_ns(context);
+	uint64_t spent_ns = schema_spent_ns(context) + result->reading_ns;
 
 	if (debt_is_due(spent_ns)) {
 		output->was_costly = true;

@@ -206,13 +206,14 @@ void listing_get(const struct offer *offer, const struct config *config,
 		answer_member_number(answer, "timeout_ms", offer_timeout_ms(config, tool, 0));
 }
 
-/* The size of a context that is returned whole in any case. */
-#define CONTEXT_BYTES 4096
+/* The size of a context that is returned whole in any case, and of all contexts together. */
+#define CONTEXT_BYTES  4096
+#define CONTEXTS_BYTES (1u << 20)
 
 /*
- * Return the part of the context that the responses to one discover return. All of them together
- * have at most twice the bytes of the request and a frame: a request of one frame must not make us
- * send one for each toolbox.
+ * Return the part of the context that the responses to one discover return. All of these together
+ * have at most twice the bytes of the request and a MiB, and with all definitions at most a frame more than
+ * twice the request: a request of one frame must not make us send one for each toolbox.
  */
 static enum bus_context_part find_part(
 	const struct catalogue *catalogue, const struct bus_envelope *envelope, size_t frame_bytes)
@@ -225,7 +226,8 @@ static enum bus_context_part find_part(
 	for (size_t i = 0; i < catalogue_n_tools(catalogue); i++)
 		defined += catalogue_tool(catalogue, i)->definition_size;
 	if (defined < frame_bytes)
-		allowed += frame_bytes - defined;
+		allowed += frame_bytes - defined < CONTEXTS_BYTES ? frame_bytes - defined
+								  : CONTEXTS_BYTES;
 	if (allowed < n_toolboxes * CONTEXT_BYTES)
 		allowed = n_toolboxes * CONTEXT_BYTES;
 	while (part < BUS_CONTEXT_EMPTY && bus_context_size(envelope, part) * n_toolboxes > allowed)

@@ -385,12 +385,15 @@ void request_read_caller(struct request *request, const struct bus_envelope *env
 void request_write_refusal(const struct request *request, const struct bus_envelope *envelope,
 	const struct config_limits *limits, struct answer *answer)
 {
-	if (envelope->data_status == JSON_E_DEPTH) {
+	if (envelope->data_status == JSON_E_DEPTH || envelope->data_status == JSON_E_TOKENS) {
+		bool is_deep = envelope->data_status == JSON_E_DEPTH;
+		uint32_t max = is_deep ? limits->depth : envelope->values_max;
+
 		answer_error_format(answer, ANSWER_TOO_LARGE,
-			"RuntimeError: The request's data has more than %u levels of nesting",
-			limits->depth);
-		answer_member_number(answer, "actual", (uint64_t)limits->depth + 1);
-		answer_member_number(answer, "max", limits->depth);
+			"RuntimeError: The request's data has more than %u %s", max,
+			is_deep ? "levels of nesting" : "values");
+		answer_member_number(answer, "actual", (uint64_t)max + 1);
+		answer_member_number(answer, "max", max);
 		return;
 	}
 	answer_error_format(answer, ANSWER_BAD_REQUEST, "ValueError: Bad request: '%s' must be %s",

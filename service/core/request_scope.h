@@ -22,7 +22,8 @@
  */
 struct request_scope {
 	struct bus_envelope envelope;
-	struct text_view frame;      /* its text */
+	struct text_view frame; /* its text */
+	uint64_t reading_ns;    /* the thread's time that reading it took, if it was long; else 0 */
 	struct address *address;     /* borrowed; NULL: its answer goes to the bus */
 	const struct held *held;     /* it was held until its line was written; NULL: it was not */
 	const struct held *late;     /* it has waited for a change (core/reload/late.h); or NULL */

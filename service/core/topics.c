@@ -256,6 +256,38 @@ static bool is_about_life(const char *topic)
 	return strncmp(topic, LIFE_PREFIX, strlen(LIFE_PREFIX)) == 0;
 }
 
+/* ── reading ─────────────────────────────────────────────────────────────────────────────────── */
+
+/* Read the frame into the scope, or skim it. Returns the result of bus_envelope_read(). */
+static int read_frame(struct service *service, const char *text, size_t size, bool is_skim)
+{
+	struct request_scope *scope = &service->scope;
+	uint32_t depth = service->config.limits.depth;
+	bool is_long = size >= CHECKS_LONG_BYTES;
+	uint64_t start_ns = is_long ? clock_thread_ns() : 0;
+	int r;
+
+	scope->frame = (struct text_view){text, size};
+	r = is_skim ? bus_envelope_skim(&scope->envelope, text, size, depth)
+		    : bus_envelope_read(&scope->envelope, text, size, depth);
+	scope->reading_ns = is_long ? clock_thread_ns() - start_ns : 0;
+	return r;
+}
+
+/* Read the frame into the scope, or skim it. Returns whether it is a message; else it is logged. */
+static bool read_message(struct service *service, const char *text, size_t size, bool is_skim)
+{
+	struct bus_envelope *envelope = &service->scope.envelope;
+	int r = read_frame(service, text, size, is_skim);
+
+	if (r == BUS_E_MALFORMED)
+		log_limited(&service->malformed, LOG_LEVEL_WARNING,
+			"Dropped a malformed message: %s", envelope->reason);
+	else if (r < 0)
+		log_error("Dropped a message: %s", strerror(-r));
+	return r == 0;
+}
+
 /* ── one request, one answer ─────────────────────────────────────────────────────────────────── */
 
 /* Return whether the service offers tools of the toolbox @id. */
@@ -365,6 +397,26 @@ static void take_caller(struct service *service, const struct topic *topic)
 	scope->view = caller->view = policy_view(service->offer.policy, caller);
 }
 
+static void serve_request(struct service *service);
+
+/* Read the whole request that was skimmed, and serve it. */
+static void serve_whole(struct service *service)
+{
+	const struct text_view frame = service->scope.frame;
+	uint64_t skimming_ns = service->scope.reading_ns;
+
+	if (!read_message(service, frame.text, frame.size, false))
+		return;
+	service->scope.reading_ns += skimming_ns;
+	serve_request(service);
+}
+
+/* Return whether the answer to requests of @topic depends on their data. */
+static bool needs_data(const struct topic *topic)
+{
+	return topic->fields != 0 && topic->reply != REPLY_OTHER;
+}
+
 /* Serve the request that was read into service->scope.envelope. Every request gets exactly one
  * answer, now or from the handler that takes it over. The table marks the topics that answer
  * otherwise. */
@@ -375,6 +427,7 @@ static void serve_request(struct service *service)
 	struct text_view owner;
 	const struct topic *topic = find_topic(envelope->topic, envelope->topic_size, &owner);
 	struct answer answer;
+	uint64_t wait_ns = 0;
 	bool is_good;
 
 	if (!topic)
@@ -383,10 +436,21 @@ static void serve_request(struct service *service)
 	if (owner.size > 0)
 		request->toolbox_id = owner;
 	take_caller(service, topic);
+	if (envelope->is_skimmed && needs_data(topic)) {
+		wait_ns = checks_wait_ns(service->bus, &service->scope);
+		if (wait_ns == 0) {
+			serve_whole(service);
+			return;
+		}
+	}
+	checks_charge(service->bus, &service->scope, service->scope.reading_ns);
 	begin_answer(service, topic, &answer);
 	if (!answer_is_open(&answer) && (topic->reply != REPLY_OTHER || !is_good))
 		return;
-	if (is_good) {
+	if (is_good && wait_ns > 0) {
+		errors_write_checking(&answer, &service->scope.caller.source, wait_ns);
+		note_refused(service, topic, &answer);
+	} else if (is_good) {
 		serve_topic(service, topic, &answer);
 	} else {
 		request_write_refusal(request, envelope, &service->config.limits, &answer);
@@ -444,6 +508,15 @@ static void defer_frame(struct service *service)
 			"RuntimeError: The service is unavailable: out of memory");
 }
 
+/* Return whether the message in the scope is a request that no host has asked for. */
+static bool is_ours_alone(const struct service *service)
+{
+	const struct bus_envelope *envelope = &service->scope.envelope;
+
+	return topics_wants(envelope->topic, envelope->topic_size) &&
+	       !proxy_wants(&service->proxy, envelope->topic, envelope->topic_size);
+}
+
 /* Hand the frame that was read to the hosts that want it, and return whether it is a request, too.
  */
 static bool is_request(struct service *service, const char *text, size_t size)
@@ -454,28 +527,6 @@ static bool is_request(struct service *service, const char *text, size_t size)
 		return true;
 	proxy_deliver(&service->proxy, envelope->topic, envelope->topic_size, text, size);
 	return topics_wants(envelope->topic, envelope->topic_size);
-}
-
-/* Read the frame into the scope. Returns the result of bus_envelope_read(). */
-static int read_frame(struct service *service, const char *text, size_t size)
-{
-	service->scope.frame = (struct text_view){text, size};
-	return bus_envelope_read(
-		&service->scope.envelope, text, size, service->config.limits.depth);
-}
-
-/* Read the frame into the scope. Returns whether it is a message; else it is logged. */
-static bool read_message(struct service *service, const char *text, size_t size)
-{
-	struct bus_envelope *envelope = &service->scope.envelope;
-	int r = read_frame(service, text, size);
-
-	if (r == BUS_E_MALFORMED)
-		log_limited(&service->malformed, LOG_LEVEL_WARNING,
-			"Dropped a malformed message: %s", envelope->reason);
-	else if (r < 0)
-		log_error("Dropped a message: %s", strerror(-r));
-	return r == 0;
 }
 
 /* Free memory that a large request took, before the next one. */
@@ -501,8 +552,13 @@ void topics_take_frame(void *data, const char *text, size_t size)
 {
 	struct service *service = data;
 
-	if (!read_message(service, text, size) ||
-		rivals_take(&service->rivals, &service->scope.envelope) ||
+	bool must_skim = checks_must_skim(service->bus, text, size);
+
+	if (!read_message(service, text, size, must_skim))
+		return;
+	if (must_skim && !is_ours_alone(service) && !read_message(service, text, size, false))
+		return;
+	if (rivals_take(&service->rivals, &service->scope.envelope) ||
 		!is_request(service, text, size))
 		return;
 	serve_or_defer(service);
@@ -530,7 +586,7 @@ static bool has_args(const struct bus_envelope *envelope, const struct text_view
 int topics_take_request(struct service *service, struct address *address,
 	const struct text_view *text, const struct text_view *args)
 {
-	int r = read_frame(service, text->text, text->size);
+	int r = read_frame(service, text->text, text->size, false);
 
 	if (r == 0 && !has_args(&service->scope.envelope, args))
 		r = BUS_E_MALFORMED;
@@ -545,7 +601,7 @@ int topics_take_request(struct service *service, struct address *address,
 /* Answer a request that has waited. Without a catalogue by now there will be none for it. */
 static void answer_deferred(struct service *service, const struct inbox_frame *frame)
 {
-	if (!read_message(service, frame->text, frame->size))
+	if (!read_message(service, frame->text, frame->size, false))
 		return;
 	service->scope.address = frame->address;
 	if (service->reload.is_ready)

@@ -59,6 +59,9 @@
 /* The memory for unsent frames that is kept: that of a few calls which are sent ahead. */
 #define UNSENT_KEPT_BYTES 8192
 
+/* Reading an answer of so many bytes is measured: it can take a millisecond. */
+#define LONG_BYTES (128u << 10)
+
 struct host {
 	struct loop *loop;
 	struct host_handler handler;
@@ -77,6 +80,7 @@ struct host {
 	bool is_blocked;      /* unsent waits for the socket */
 	bool gathers;         /* unsent waits until the frames that were received are acted on */
 	struct json_tape tape;
+	uint64_t reading_ns; /* the time of reading the text in the tape, if it was long */
 	struct loop_timer timer;
 	struct loop_timer hold; /* armed: nothing is read until it is due */
 	struct output output;
@@ -273,9 +277,15 @@ static void end_too_large(struct host *host, size_t actual)
 /* Check that the payload is JSON. Returns 0, -ENOMEM, or an enum json_status. */
 static int read_payload(struct host *host, const struct wire_frame *frame)
 {
+	bool is_long = frame->size >= LONG_BYTES;
+	uint64_t start_ns = is_long ? clock_thread_ns() : 0;
+	int r;
+
 	if (host->tape.capacity > KEEP_TOKENS)
 		json_tape_deinit(&host->tape);
-	return json_tape_read(&host->tape, frame->payload, frame->size, JSON_DEPTH_DEFAULT, NULL);
+	r = json_tape_read(&host->tape, frame->payload, frame->size, JSON_DEPTH_DEFAULT, NULL);
+	host->reading_ns = is_long ? clock_thread_ns() - start_ns : 0;
+	return r;
 }
 
 /* Return the member @key of the object in the tape if it is a text without U+0000, or NULL. The
@@ -349,8 +359,10 @@ static void advance_calls(struct host *host)
 
 static void take_answer(struct host *host, const struct wire_frame *frame)
 {
-	struct host_answer answer = {
-		.kind = HOST_ANSWER_RESULT, .text = frame->payload, .size = frame->size};
+	struct host_answer answer = {.kind = HOST_ANSWER_RESULT,
+		.text = frame->payload,
+		.size = frame->size,
+		.reading_ns = host->reading_ns};
 	char refused[REFUSAL_TEXT_BYTES];
 
 	if (frame->kind == WIRE_FAILED)

@@ -77,6 +77,7 @@ struct host_answer {
 	const struct json_tape *tape; /* tokens of the text */
 	const char *text;
 	size_t size;
+	uint64_t reading_ns; /* the thread's time that reading a long text took, else 0 */
 };
 
 /* The events of a host. Each of them but progressed() and bus_message() may call host_free, and

@@ -66,16 +66,35 @@ struct reader {
 	bool is_closed; /* the text ends in a bracket; a constant wherever it is asked */
 };
 
+/* Return the number of tokens that @tape may have in the memory that it has. */
+static JSON_ALWAYS_INLINE uint32_t usable_capacity(const struct json_tape *tape)
+{
+	bool is_bound = tape->tokens_max > 0 && tape->tokens_max < tape->capacity;
+
+	return is_bound ? tape->tokens_max : tape->capacity;
+}
+
+/* Make room for the token at @at, the first for which there is none; 0 or the refusal. */
+static NEVER_INLINE int grow_tape(
+	struct json_tape *tape, uint32_t count, const char *at, struct json_fault *fault)
+{
+	if (tape->tokens_max > 0 && count >= tape->tokens_max)
+		return json_refuse(
+			fault, JSON_E_TOKENS, at, "expected fewer values, found one too many");
+	return json_tape_reserve(tape, count, 1);
+}
+
 /* Room for one more token. */
-static JSON_ALWAYS_INLINE int reserve_token(struct reader *reader, struct json_tape *tape)
+static JSON_ALWAYS_INLINE int reserve_token(
+	struct reader *reader, struct json_tape *tape, struct json_fault *fault)
 {
 	int r;
 
 	if (__builtin_expect(reader->count < reader->capacity, 1))
 		return 0;
-	r = json_tape_reserve(tape, reader->count, 1);
+	r = grow_tape(tape, reader->count, reader->at, fault);
 	reader->tokens = tape->tokens;
-	reader->capacity = tape->capacity;
+	reader->capacity = usable_capacity(tape);
 	return r;
 }
 
@@ -256,7 +275,7 @@ static JSON_ALWAYS_INLINE int read_scalar(
 	struct reader *reader, struct json_tape *tape, char c, struct json_fault *fault)
 {
 	uint32_t flags;
-	int r = reserve_token(reader, tape);
+	int r = reserve_token(reader, tape, fault);
 
 	if (r != 0)
 		return r;
@@ -283,7 +302,7 @@ static JSON_ALWAYS_INLINE int open_container(
 	struct reader *reader, struct json_tape *tape, bool is_object, struct json_fault *fault)
 {
 	uint32_t index = reader->count;
-	int r = reserve_token(reader, tape);
+	int r = reserve_token(reader, tape, fault);
 
 	if (r != 0)
 		return r;
@@ -363,7 +382,7 @@ static JSON_ALWAYS_INLINE int leave_container(
 	if (has_many_keys) {
 		r = check_keys(tape, reader->count, index, fault);
 		reader->tokens = tape->tokens;
-		reader->capacity = tape->capacity;
+		reader->capacity = usable_capacity(tape);
 	}
 	/* The only place where a text that ends in a bracket can end too early. */
 	if (r == 0 && reader->at == reader->end && reader->open != NOWHERE)
@@ -382,7 +401,7 @@ static JSON_ALWAYS_INLINE int read_key(
 	if (peek_token(reader) != '"')
 		return json_refuse(fault, JSON_E_SYNTAX, reader->at,
 			json_refusal_key(reader->at, reader->end));
-	r = reserve_token(reader, tape);
+	r = reserve_token(reader, tape, fault);
 	if (r != 0)
 		return r;
 	key = read_string(reader, &flags, fault);
@@ -492,7 +511,7 @@ static int read_root(struct json_tape *tape, const char *text, size_t size, uint
 		.at = text,
 		.end = text + size,
 		.tokens = tape->tokens,
-		.capacity = tape->capacity,
+		.capacity = usable_capacity(tape),
 		.open = NOWHERE,
 		.depth_left = depth_max,
 		.takes_nul = takes_nul,

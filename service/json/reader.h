@@ -26,6 +26,7 @@ enum json_status {
 	JSON_E_DUPLICATE_KEY, /* a key twice in one object */
 	JSON_E_NUL_IN_KEY,    /* a key that contains U+0000 */
 	JSON_E_SIZE,          /* more than JSON_SIZE_MAX bytes */
+	JSON_E_TOKENS,        /* more than tokens_max of the tape */
 };
 
 /* The longest text in bytes: offsets have 32 bits. */

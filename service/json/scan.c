@@ -76,6 +76,11 @@ static bool step(struct walk *walk, char c)
 #ifdef JSON_SPAN_SSE2
 #define BLOCK_BYTES 16
 
+static __m128i fold_brackets(__m128i block)
+{
+	return _mm_or_si128(block, _mm_set1_epi8(0x20));
+}
+
 static unsigned int count_bits(unsigned int mask)
 {
 	unsigned int count = 0;
@@ -99,7 +104,7 @@ static unsigned int parity_up_to_each(unsigned int mask)
 static bool step_block(struct walk *walk, const char *at)
 {
 	__m128i block = _mm_loadu_si128((const __m128i *)(const void *)at);
-	__m128i folded = _mm_or_si128(block, _mm_set1_epi8(0x20));
+	__m128i folded = fold_brackets(block);
 	unsigned int quotes = json_block_mask(json_block_equals(block, '"'));
 	unsigned int outside = 0xFFFF ^ parity_up_to_each(quotes);
 	unsigned int closes = json_block_mask(json_block_equals(folded, '}'));
@@ -116,6 +121,16 @@ static bool step_block(struct walk *walk, const char *at)
 	walk->is_in_string = !(outside >> (BLOCK_BYTES - 1));
 	return true;
 }
+
+/* Return how many bytes of the block at @at a value may follow. */
+static unsigned int count_marks(const char *at)
+{
+	__m128i block = _mm_loadu_si128((const __m128i *)(const void *)at);
+	__m128i marks = _mm_or_si128(
+		json_block_equals(block, ','), json_block_equals(fold_brackets(block), '{'));
+
+	return count_bits(json_block_mask(marks));
+}
 #else
 #define BLOCK_BYTES 8
 
@@ -125,7 +140,25 @@ static bool step_block(struct walk *walk, const char *at)
 	(void)at;
 	return false;
 }
+
+static unsigned int count_marks(const char *at)
+{
+	unsigned int count = 0;
+
+	for (const char *end = at + BLOCK_BYTES; at < end; at++)
+		count += *at == ',' || (*at | 0x20) == '{';
+	return count;
+}
 #endif
+
+bool json_scan_is_dense(const char *text, size_t size, size_t values)
+{
+	size_t marks = 0;
+
+	for (size_t at = 0; marks <= values && at + BLOCK_BYTES <= size; at += BLOCK_BYTES)
+		marks += count_marks(text + at);
+	return marks > values;
+}
 
 /* Return the byte after the bracket that closes the one at @at, or NULL. */
 static const char *container_end(const char *at, const char *end)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /*
@@ -18,3 +19,7 @@ size_t json_scan_string(const char *text, size_t size, size_t at);
 /* Return the offset after the value that starts at @at (no white space before it); 0 when it does
  * not end within @size bytes or none starts there. */
 size_t json_scan_value(const char *text, size_t size, size_t at);
+
+/* Return whether the text may have more than @values values: as many commas and opening brackets, inside of
+ * strings too. Keys do not count. */
+bool json_scan_is_dense(const char *text, size_t size, size_t values);

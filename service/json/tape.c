@@ -19,6 +19,8 @@ int json_tape_reserve(struct json_tape *tape, uint32_t used, size_t more)
 		return 0;
 	while (capacity - used < more)
 		capacity *= 2;
+	if (used + more <= tape->tokens_max && capacity > tape->tokens_max)
+		capacity = tape->tokens_max;
 	if (capacity > UINT32_MAX - 1)
 		return -ENOMEM;
 	tokens = realloc(tape->tokens, capacity * sizeof(*tokens));

@@ -60,8 +60,9 @@ struct json_tape {
 	const char *text; /* borrowed */
 	size_t size;      /* size of the text, in bytes */
 	struct json_token *tokens;
-	uint32_t count;    /* tokens in use; index 0 is the root */
-	uint32_t capacity; /* tokens allocated */
+	uint32_t count;      /* tokens in use; index 0 is the root */
+	uint32_t capacity;   /* tokens allocated */
+	uint32_t tokens_max; /* a text with more is refused by the reader; 0: there is no bound */
 };
 
 /* The index of no token, which a lookup returns that finds nothing: the root is never a member. */

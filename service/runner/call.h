@@ -58,6 +58,7 @@ struct call_result {
 	const char *text; /* valid during the callback only */
 	size_t size;
 	const struct json_tape *tape;
+	uint64_t reading_ns; /* CALL_RESULT: as in struct host_answer */
 	const char *refused; /* CALL_FAILED, CALL_ERROR: as in struct host_answer, or NULL */
 	const struct host_exit *exit;
 };

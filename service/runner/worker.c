@@ -274,6 +274,7 @@ static void host_has_answered(void *data, uint64_t id, const struct host_answer 
 		.text = answer->text,
 		.size = answer->size,
 		.tape = answer->tape,
+		.reading_ns = answer->reading_ns,
 		.refused = answer->refused,
 	};
 

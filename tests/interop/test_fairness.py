@@ -182,3 +182,47 @@ def test_large_frames_are_read_at_intervals(launch, figure):
     assert len(taken) == 3
     figure("seconds for two frames", taken[-1] - taken[0])
     assert taken[-1] - taken[0] > 0.3
+
+
+def test_a_message_of_many_values_is_not_read_while_its_sender_owes(launch):
+    """On a bus of others, which is read on whatever comes. It is answered all the same."""
+    bus = launch(kind="ovos-messagebus")
+    bus.forget_who_left()
+    zeros = "[0" + ",0" * ((1 if IS_SANITIZED else 2) << 18)
+
+    def ask(caller, number, source, more="]"):
+        caller.peer.send('{"type":"ovos.tools.invoke","context":{"source":"%s"},"data":{"name":"add",'
+                         '"args":%s%s,"call_id":"%d"}}' % (source, zeros, more, number))
+        return caller.wait_for(lambda one: one.type == "ovos.tools.invoke.response"
+                               and one.data.get("call_id") == str(number), 30 * SLOWNESS).data
+
+    with Caller(bus.url) as sender, Caller(bus.url) as other:
+        number, codes = 0, []
+        while "busy" not in codes and number < 20:
+            number += 1
+            answer = ask(sender, number, "me")
+            codes.append(answer["code"])
+        assert set(codes) == {"invalid_arguments", "busy"}
+        assert answer["name"] == "add" and answer["retry_after_s"] > 0
+        assert answer["error"].startswith("RuntimeError: Too many checks from 'me': ")
+        # Not read: it would be malformed.
+        assert ask(sender, 100, "me", ",01]")["code"] == "busy"
+        # Short ones are read, and so are those of others.
+        assert sender.invoke("add", {"a": 1, "b": 2}, seconds=20 * SLOWNESS)["result"] == {"result": 3}
+        assert ask(other, 101, "you")["code"] == "invalid_arguments"
+
+
+def test_a_toolbox_pays_for_reading_its_long_results(launch, tmp_path):
+    """Results that are quick to check: they have no schema."""
+    output = tmp_path / "output.json"
+    output.write_text("[0" + ",0" * ((1 if IS_SANITIZED else 4) << 18) + "]")
+    folder = tmp_path / "boxes"
+    folder.mkdir()
+    (folder / "long.json").write_text(json.dumps({"kind": "command", "tools": [
+        command("long", {}, f"cat {output}", timeout_ms=20000 * SLOWNESS)]}))
+    bus = launch(toolbox_dirs=[manifests.SHIPPED, folder])
+    with Caller(bus.url) as caller:
+        answers = codes_of(caller, "ovos.tools.invoke", {"name": "long", "args": {}}, {}, SECONDS)
+        busy = [one for one in answers if one.get("code") == "busy"]
+        assert busy and busy[0]["error"].startswith("RuntimeError: Toolbox 'long' is busy: its results")
+        assert any("result" in one for one in answers)

@@ -40,6 +40,32 @@ def test_depth(launch, tmp_path):
         assert [one for one in caller.settle() if one.type == INVOKE + ".response"] == []
 
 
+def test_values(launch, tmp_path):
+    """Half of args_bytes and 65536, in all members together: as many as arguments of that size can have."""
+    service = limited(launch, tmp_path, args_bytes=1000)
+    with Caller(service.url) as caller:
+        def zeros(count, more=""):
+            text = '{"type":"%s","data":{"name":"echo","odd":[0%s]}%s}' % (INVOKE, ",0" * (count - 1), more)
+            return caller.answers_of(text, INVOKE + ".response")
+        most = 500 + 65536
+        ours = 5  # the object, two keys, the name and the array
+        assert zeros(most - ours)[0].data["code"] == "invalid_arguments"
+        answer = zeros(most - ours + 1)[0].data
+        assert answer["code"] == "too_large"
+        assert answer["max"] == most and answer["actual"] == most + 1
+        assert answer["error"] == f"RuntimeError: The request's data has more than {most} values"
+        assert zeros(1, ',"context":{"odd":[0%s]}' % (",0" * most)) == []
+        # Those of a member that is ignored are, too.
+        assert zeros(1, ',"odd":[0%s]' % (",0" * most))[0].data["code"] == "invalid_arguments"
+
+
+def test_arguments_as_text_that_is_too_long_are_not_read(launch, tmp_path):
+    service = limited(launch, tmp_path, args_bytes=1000)
+    with Caller(service.url) as caller:
+        answer = caller.call(INVOKE, {"name": "echo", "args": "[" * 2000})
+        assert answer["code"] == "too_large" and answer["actual"] == 2000 and answer["max"] == 1000
+
+
 def test_the_default_depth_is_128(caller):
     """Levels count from the data object itself."""
     odd = "[" * 127 + "]" * 127

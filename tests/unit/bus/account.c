@@ -126,3 +126,17 @@ Test(account, can_be_none)
 	cr_expect_null(account_ref(NULL));
 	account_unref(NULL);
 }
+
+Test(account, owes_as_long_as_one_of_its_sources_does)
+{
+	struct account_book book = {.bytes_max = 64 * MIB};
+	struct account *account = account_new(&book);
+	const uint64_t ms = 1000000;
+
+	cr_expect_not(account_owes(account, 1000 * ms));
+	account_charge_time(account, 7, 1000 * ms, 5 * ms);
+	cr_expect(account_owes(account, 1019 * ms), "the account, four times as much");
+	cr_expect(account_owes(account, 1039 * ms), "the source, eight times as much");
+	cr_expect_not(account_owes(account, 1040 * ms));
+	account_unref(account);
+}

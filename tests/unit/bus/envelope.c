@@ -170,3 +170,103 @@ Test(bus_envelope, counts_levels_from_the_parts_down)
 	read_into(&envelope, context);
 	expect_malformed(context_over, "levels");
 }
+
+/* Return a message with so many numbers in each part; the caller frees it. */
+static char *numbers(size_t in_data, size_t in_context, size_t in_other)
+{
+	const struct {
+		const char *key;
+		size_t n;
+	} parts[] = {{"context", in_context}, {"data", in_data}, {"x", in_other}};
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	buffer_append_string(&text, "{\"type\": \"t\"");
+	for (size_t i = 0; i < 3; i++) {
+		buffer_printf(&text, ", \"%s\": {\"a\": [0", parts[i].key);
+		for (size_t n = 1; n < parts[i].n; n++)
+			buffer_append_string(&text, ",0");
+		buffer_append_string(&text, "]}");
+	}
+	buffer_append_char(&text, '}');
+	return buffer_take(&text, NULL);
+}
+
+/* Each part has an object, a key and an array beside its numbers. */
+Test(bus_envelope, has_no_more_values_than_it_may)
+{
+	cleanup(bus_envelope_deinit) struct bus_envelope envelope = {.values_max = 1000};
+	cleanup_free char *most = numbers(487, 500, 1);
+	cleanup_free char *data = numbers(2000, 1, 1);
+	cleanup_free char *both = numbers(498, 500, 1);
+	cleanup_free char *context = numbers(1, 2000, 1);
+	cleanup_free char *other = numbers(1, 1, 100000);
+
+	read_into(&envelope, most);
+	cr_expect_eq(envelope.data_status, 0);
+	read_into(&envelope, data);
+	cr_expect_eq(envelope.data_status, JSON_E_TOKENS);
+	cr_expect_eq(json_count(&envelope.data, 0), 0);
+	read_into(&envelope, both);
+	cr_expect_eq(envelope.data_status, JSON_E_TOKENS, "they are counted together");
+	cr_expect_eq(
+		bus_envelope_read(&envelope, context, strlen(context), DEPTH_MAX), BUS_E_MALFORMED);
+	cr_expect_not_null(strstr(envelope.reason, "too many values"));
+	read_into(&envelope, other);
+	cr_expect_leq(envelope.scratch.capacity, 1000);
+	read_into(&envelope, most);
+	cr_expect_eq(envelope.data_status, 0, "each message has all of them");
+}
+
+static void skim_into(struct bus_envelope *envelope, const char *text)
+{
+	cr_assert_eq(bus_envelope_skim(envelope, text, strlen(text), DEPTH_MAX), 0, "%s",
+		envelope->reason);
+}
+
+Test(bus_envelope, is_skimmed_for_what_answers_it)
+{
+	cleanup(bus_envelope_deinit) struct bus_envelope envelope = {0};
+	cleanup(buffer_deinit) struct buffer text = {0};
+	cleanup_free char *message = NULL;
+
+	buffer_append_string(&text, "{\"context\": {\"source\": \"s\"}, \"type\": \"t\", \"data\": "
+				    "{\"name\": \"a\\u0062\" , \"args\": [");
+	for (size_t i = 0; i < 20000; i++)
+		buffer_append_string(&text, "01,");
+	buffer_append_string(&text, "], \"call_id\":\"1\"}}");
+	message = buffer_take(&text, NULL);
+	skim_into(&envelope, message);
+	cr_expect(envelope.is_skimmed);
+	cr_expect_eq(json_count(&envelope.data, 0), 2);
+	cr_expect(
+		json_string_equals(&envelope.data, json_find(&envelope.data, 0, "name"), "ab", 2));
+	cr_expect_neq(json_find(&envelope.data, 0, "call_id"), JSON_NONE);
+	cr_expect_neq(envelope.source, JSON_NONE);
+	cr_expect_eq(bus_envelope_read(&envelope, message, strlen(message), DEPTH_MAX),
+		BUS_E_MALFORMED, "01 is no number, but it was not looked at");
+	cr_expect_not(envelope.is_skimmed);
+}
+
+Test(bus_envelope, is_skimmed_no_further_than_some_members)
+{
+	cleanup(bus_envelope_deinit) struct bus_envelope envelope = {0};
+	cleanup(buffer_deinit) struct buffer text = {0};
+	cleanup_free char *message = NULL;
+
+	buffer_append_string(&text, "{\"type\": \"t\", \"data\": {\"name\": 1");
+	for (size_t i = 0; i < 200000; i++)
+		buffer_printf(&text, ",\"%zu\":0", i);
+	buffer_append_string(&text, "}}");
+	message = buffer_take(&text, NULL);
+	skim_into(&envelope, message);
+	cr_expect_neq(json_find(&envelope.data, 0, "name"), JSON_NONE);
+	cr_expect_leq(json_count(&envelope.data, 0), 1000);
+	cr_expect_leq(envelope.skimmed.size, 16386);
+	skim_into(&envelope, "{\"type\": \"t\"}");
+	cr_expect_eq(json_count(&envelope.data, 0), 0);
+	cr_expect_eq(
+		bus_envelope_skim(&envelope, "{\"type\":\"t\",\"data\":{\"a\"}}", 25, DEPTH_MAX),
+		BUS_E_MALFORMED);
+	cr_expect_eq(bus_envelope_skim(&envelope, "{\"type\":\"t\",\"data\":[]}", 22, DEPTH_MAX),
+		BUS_E_MALFORMED);
+}

@@ -335,6 +335,43 @@ Test(json_reader, holds_nesting_to_the_depth_asked_for)
 	cr_assert_eq(read_exactly("[[],[],[],[]]", 13, 2, NULL), 0);
 }
 
+Test(json_reader, refuses_the_token_for_which_there_is_no_room)
+{
+	static const char text[] = "[0,{\"a\":1},[2,3,[]]]"; /* nine tokens */
+	cleanup(json_tape_cleanup) struct json_tape tape = {0};
+	struct json_error error = {0};
+
+	for (uint32_t max = 1; max < 9; max++) {
+		tape.tokens_max = max;
+		cr_expect_eq(json_tape_read(&tape, text, strlen(text), 8, &error), JSON_E_TOKENS);
+		cr_expect_not_null(strstr(error.message, "fewer values"));
+	}
+	cr_expect_eq(error.offset, strlen(text) - 4, "the empty array is the one too many");
+	tape.tokens_max = 9;
+	cr_expect_eq(json_tape_read(&tape, text, strlen(text), 8, &error), 0);
+	cr_expect_eq(tape.count, 9);
+	tape.tokens_max = 8;
+	cr_expect_eq(json_tape_read(&tape, text, strlen(text), 8, &error), JSON_E_TOKENS,
+		"although the memory of the reading before has room");
+}
+
+Test(json_reader, takes_no_more_memory_than_its_bound)
+{
+	const size_t size = 400001;
+	const uint32_t max = 100000;
+	cleanup(json_tape_cleanup) struct json_tape tape = {.tokens_max = max};
+	cleanup_free char *text = malloc(size);
+
+	cr_assert_not_null(text);
+	for (size_t i = 0; i < size; i++)
+		text[i] = i == 0 ? '[' : i + 1 == size ? ']' : i % 2 ? '0' : ',';
+	cr_expect_eq(json_tape_read(&tape, text, size, 8, NULL), JSON_E_TOKENS);
+	cr_expect_eq(tape.capacity, max);
+	text[2 * (size_t)max - 2] = ']';
+	cr_expect_eq(json_tape_read(&tape, text, 2 * (size_t)max - 1, 8, NULL), 0);
+	cr_expect_eq(tape.count, max);
+}
+
 Test(json_reader, goes_a_million_levels_deep_without_a_stack)
 {
 	const size_t depth = 1000000;

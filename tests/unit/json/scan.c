@@ -110,3 +110,17 @@ Test(json_scan, finds_the_end_of_a_container_however_its_bytes_fall_into_blocks)
 			(int)size, text);
 	}
 }
+
+Test(json_scan, finds_a_text_dense_by_its_commas_and_brackets)
+{
+	char text[512];
+
+	memset(text, 'x', sizeof(text));
+	cr_expect_not(json_scan_is_dense(text, sizeof(text), 0));
+	for (size_t i = 0; i < 300; i++)
+		text[i] = ",[{"[i % 3];
+	cr_expect(json_scan_is_dense(text, sizeof(text), 299));
+	cr_expect_not(json_scan_is_dense(text, sizeof(text), 300));
+	memset(text, ']', sizeof(text));
+	cr_expect_not(json_scan_is_dense(text, sizeof(text), 0));
+}
