@@ -12,10 +12,12 @@
 
 #include "bus/bus.h"
 #include "bus/frame.h"
+#include "bus/handshake.h"
 #include "bus/intake.h"
 #include "bus/pacing.h"
 #include "bus/resolve.h"
 #include "bus/endpoint.h"
+#include "bus/websocket.h"
 #include "util/clock.h"
 #include "util/list.h"
 #include "util/log.h"
@@ -44,17 +46,20 @@
  * One timer serves all states: it ends a pause, is the watchdog of an attempt, and the heartbeat of
  * a connection. Every attempt starts from it, never from a callback of libwebsockets.
  *
+ * libwebsockets connects and moves bytes; the websocket in them is ours (bus/websocket.h). By TLS, which 4.1.6 does not
+ * have for bytes alone, the websocket is its own, and reading takes longer.
+ *
  * A connection of libwebsockets belongs to this endpoint while it is `client->wsi`. A connection
  * that is given up is disowned at once and closed later, from the loop; its later callbacks are
  * ignored.
  */
 
-/* Bytes of a frame that libwebsockets hands over at once. */
-#define CLIENT_RX_BYTES (64u << 10)
-
 /* The bytes of a share that take the first lane, and the turns of that lane before it is the other's turn. */
 #define LANE_FIRST_BYTES (64u << 10)
 #define LANE_FIRST_TURNS 8
+
+/* Bytes of a frame that libwebsockets hands over at once. */
+#define TLS_RX_BYTES (64u << 10)
 
 /* "HOST:PORT", with brackets around an IPv6 address. */
 #define HOST_HEADER_BYTES (BUS_HOST_BYTES + 16)
@@ -83,7 +88,14 @@ struct bus_client {
 	unsigned int next_address;
 	uint32_t attempt;
 	struct bus_heartbeat heartbeat;
+	char key[HANDSHAKE_KEY_TEXT_BYTES]; /* the key of the upgrade */
+	bool is_asked;                      /* the request for the upgrade was sent */
+	struct buffer head;                 /* the response to it, as far as it has come */
+	struct websocket_reader reader;
+	struct outlet outlet;
 	bool is_ping_due;
+	bool is_pong_due;
+	struct buffer ping; /* the payload of the ping that is answered */
 	struct intake_rules rules;
 	struct intake intake;
 	struct frame_queue lanes[N_LANES];
@@ -205,6 +217,7 @@ static void lost(struct bus_client *client, const char *reason)
 		return;
 	bus_lookup_cancel(take_ptr(client->lookup));
 	intake_reset(&client->intake, &client->rules);
+	buffer_deinit(&client->head);
 	for (size_t i = 0; i < N_LANES; i++)
 		client->bus.counters.frames_dropped += frame_queue_restart(&client->lanes[i]);
 	client->bus.is_up = false;
@@ -253,6 +266,7 @@ static void connect_next(struct bus_client *client)
 		.host = host,
 		.ssl_connection = address->is_tls ? LCCSCF_USE_SSL : 0,
 		.alpn = "http/1.1",
+		.method = address->is_tls ? NULL : "RAW",
 		.local_protocol_name = "bus-client",
 		.opaque_user_data = client,
 		.pwsi = &client->wsi,
@@ -260,6 +274,8 @@ static void connect_next(struct bus_client *client)
 	};
 
 	format_host_header(address, host);
+	client->is_asked = false;
+	client->reader = (struct websocket_reader){0};
 	client->state = CLIENT_CONNECTING;
 	loop_timer_arm(&client->timer, BUS_CONNECT_WAIT_MS);
 	if (lws_client_connect_via_info(&info))
@@ -361,7 +377,7 @@ static void opened(struct bus_client *client)
 	client->state = CLIENT_UP;
 	client->attempt = 0;
 	client->next_address = client->addresses.count;
-	client->is_ping_due = false;
+	client->is_ping_due = client->is_pong_due = false;
 	bus_heartbeat_begin(&client->heartbeat, now_ms);
 	loop_timer_arm(&client->timer, BUS_PING_INTERVAL_MS);
 	client->bus.counters.connects++;
@@ -383,22 +399,18 @@ static void acknowledge_at_once(struct lws *wsi)
 	setsockopt(lws_get_socket_fd(wsi), IPPROTO_TCP, TCP_QUICKACK, &on, sizeof(on));
 }
 
-static void received(struct bus_client *client, const char *piece, size_t size)
+static void take_piece(struct bus_client *client, const struct websocket_piece *piece)
 {
-	bool is_last = lws_is_final_fragment(client->wsi) &&
-		       lws_remaining_packet_payload(client->wsi) == 0;
 	enum intake_result result;
 	const char *text;
 	size_t text_size;
 
-	acknowledge_at_once(client->wsi);
-	bus_heartbeat_receive(&client->heartbeat);
-	if (is_last)
+	if (piece->is_last)
 		client->bus.counters.frames_received++;
-	if (lws_frame_is_binary(client->wsi))
+	if (!piece->is_text)
 		return;
-	result = intake_take(
-		&client->intake, &client->rules, piece, size, is_last, &text, &text_size);
+	result = intake_take(&client->intake, &client->rules, piece->bytes, piece->size,
+		piece->is_last, &text, &text_size);
 	if (result == INTAKE_WHOLE) {
 		client->bus.handler.frame(client->bus.data, text, text_size);
 		intake_reset(&client->intake, &client->rules);
@@ -407,10 +419,139 @@ static void received(struct bus_client *client, const char *piece, size_t size)
 	}
 }
 
+/* Write a control frame. Return 0, or a negative errno when the connection is lost. */
+static int write_control(
+	struct bus_client *client, enum websocket_opcode opcode, const void *payload, size_t size)
+{
+	unsigned char bytes[WEBSOCKET_HEADER_BYTES + WEBSOCKET_CONTROL_BYTES];
+	unsigned char mask[WEBSOCKET_MASK_BYTES];
+	size_t n;
+
+	outlet_draw(mask, sizeof(mask));
+	n = websocket_write_header(opcode, true, size, mask, bytes);
+	if (size > 0)
+		memcpy(bytes + n, payload, size);
+	websocket_mask((char *)bytes + n, size, mask);
+	return outlet_write(&client->outlet, bytes, n + size);
+}
+
+/* Take a control frame. Return whether the connection goes on. */
+static bool take_control(struct bus_client *client, enum websocket_opcode opcode)
+{
+	const struct websocket_reader *reader = &client->reader;
+
+	switch (opcode) {
+	case WEBSOCKET_PING:
+		buffer_reset(&client->ping);
+		buffer_append(&client->ping, reader->control, reader->control_size);
+		client->is_pong_due = buffer_status(&client->ping) == 0;
+		lws_callback_on_writable(client->wsi);
+		return true;
+	case WEBSOCKET_CLOSE:
+		/* The answer is a courtesy: where the socket is full, the server does without. */
+		if (outlet_is_clear(&client->outlet))
+			write_control(
+				client, WEBSOCKET_CLOSE, reader->control, reader->control_size);
+		give_up(client, "the connection was closed");
+		return false;
+	default:
+		return true;
+	}
+}
+
+static void read_frames(struct bus_client *client, const char *bytes, size_t size)
+{
+	struct websocket_piece piece;
+	enum websocket_opcode opcode;
+	size_t used = 0;
+
+	while (used < size) {
+		switch (websocket_read(&client->reader, bytes, size, &used, &piece, &opcode)) {
+		case WEBSOCKET_E_MORE:
+			break;
+		case WEBSOCKET_E_PIECE:
+			take_piece(client, &piece);
+			break;
+		case WEBSOCKET_E_CONTROL:
+			if (!take_control(client, opcode))
+				return;
+			break;
+		case WEBSOCKET_E_BROKEN:
+			give_up(client, "it sent a frame that a server must not send");
+			return;
+		}
+	}
+}
+
+/* Read on in the response to the upgrade. Frames may follow it at once. */
+static void read_head(struct bus_client *client, const char *bytes, size_t size)
+{
+	cleanup(buffer_deinit) struct buffer head = {0};
+	const char *reason;
+	size_t head_size;
+
+	buffer_append(&client->head, bytes, size);
+	if (buffer_status(&client->head) < 0) {
+		give_up(client, strerror(ENOMEM));
+		return;
+	}
+	reason = handshake_read_response(
+		client->head.data, client->head.size, client->key, &head_size);
+	if (reason) {
+		give_up(client, reason);
+		return;
+	}
+	if (head_size == 0)
+		return;
+	head = client->head;
+	client->head = (struct buffer){0};
+	opened(client);
+	read_frames(client, head.data + head_size, head.size - head_size);
+}
+
+static void received(struct bus_client *client, const char *bytes, size_t size)
+{
+	if (client->state == CLIENT_CONNECTING) {
+		read_head(client, bytes, size);
+		return;
+	}
+	acknowledge_at_once(client->wsi);
+	bus_heartbeat_receive(&client->heartbeat);
+	read_frames(client, bytes, size);
+}
+
 static int write_ping(struct bus_client *client)
 {
 	client->is_ping_due = false;
-	return frame_write_ping(client->wsi);
+	if (client->bus.address.is_tls)
+		return frame_write_ping(client->wsi);
+	return write_control(client, WEBSOCKET_PING, NULL, 0);
+}
+
+static int write_pong(struct bus_client *client)
+{
+	client->is_pong_due = false;
+	return write_control(client, WEBSOCKET_PONG, client->ping.data, client->ping.size);
+}
+
+/* Ask for the upgrade. Return 0, or a negative errno when the connection is lost. */
+static int ask_for_upgrade(struct bus_client *client)
+{
+	cleanup(buffer_deinit) struct buffer request = {0};
+	unsigned char key[HANDSHAKE_KEY_BYTES];
+	char host[HOST_HEADER_BYTES];
+
+	if (client->is_asked)
+		return 0;
+	client->is_asked = true;
+	outlet_draw(key, sizeof(key));
+	handshake_encode_key(key, client->key);
+	format_host_header(&client->bus.address, host);
+	handshake_write_request(
+		client->bus.address.path, host, client->key, client->bus.address.token, &request);
+	if (buffer_status(&request) < 0)
+		return buffer_status(&request);
+	return outlet_write(&client->outlet, request.data, request.size);
 }
 
 /* The queue is empty: log the number of messages that were dropped meanwhile. */
@@ -425,20 +566,30 @@ static void report_dropped(struct bus_client *client)
 		(unsigned long long)dropped);
 }
 
-/* libwebsockets holds nothing of an earlier write here. A ping may be sent in part, so it is the
- * only write of this turn. */
+/* Write what is due next: an answer to a ping, a ping, or frames. Return how many frames were completed, or a
+ * negative number. */
+static int write_next(struct bus_client *client)
+{
+	if (client->is_pong_due)
+		return write_pong(client);
+	if (client->is_ping_due)
+		return write_ping(client);
+	return is_any_waiting(client) ? write_frames(client) : 0;
+}
+
 static int writable(struct bus_client *client)
 {
-	int result = 0;
+	int result = outlet_flush(&client->outlet);
 
-	if (client->is_ping_due)
-		result = write_ping(client);
-	else if (is_any_waiting(client))
-		result = write_frames(client);
+	if (result == 0 && client->state == CLIENT_CONNECTING)
+		result = ask_for_upgrade(client);
+	else if (result == 0 && outlet_is_clear(&client->outlet))
+		result = write_next(client);
 	if (result < 0)
 		return -1;
 	client->bus.counters.frames_sent += (uint64_t)result;
-	if (is_any_waiting(client))
+	if (!outlet_is_clear(&client->outlet) || client->is_ping_due || client->is_pong_due ||
+		is_any_waiting(client))
 		lws_callback_on_writable(client->wsi);
 	else
 		report_dropped(client);
@@ -451,6 +602,8 @@ static void closed(struct bus_client *client, const char *reason)
 	client->wsi = NULL;
 	lost(client, reason);
 }
+
+/* ── by TLS ──────────────────────────────────────────────────────────────────────────────────── */
 
 /* Write the header with our token to *place, which has @size bytes. */
 static int append_token(const struct bus_client *client, unsigned char **place, size_t size)
@@ -465,8 +618,23 @@ static int append_token(const struct bus_client *client, unsigned char **place, 
 		place, *place + size);
 }
 
-/* Handle an event of our connection. Return a negative value to close it. */
-static int serve_client(
+static void received_by_tls(struct bus_client *client, const char *bytes, size_t size)
+{
+	struct websocket_piece piece = {
+		.bytes = bytes,
+		.size = size,
+		.is_last = lws_is_final_fragment(client->wsi) &&
+			   lws_remaining_packet_payload(client->wsi) == 0,
+		.is_text = !lws_frame_is_binary(client->wsi),
+	};
+
+	acknowledge_at_once(client->wsi);
+	bus_heartbeat_receive(&client->heartbeat);
+	take_piece(client, &piece);
+}
+
+/* Handle an event that only a connection by TLS has. Return a negative value to close it. */
+static int serve_tls_client(
 	struct bus_client *client, enum lws_callback_reasons reason, void *in, size_t size)
 {
 	switch (reason) {
@@ -476,19 +644,15 @@ static int serve_client(
 		opened(client);
 		return 0;
 	case LWS_CALLBACK_CLIENT_RECEIVE:
-		received(client, in, size);
+		received_by_tls(client, in, size);
 		return 0;
 	case LWS_CALLBACK_CLIENT_RECEIVE_PONG:
 		bus_heartbeat_receive(&client->heartbeat);
 		return 0;
 	case LWS_CALLBACK_CLIENT_WRITEABLE:
 		return writable(client);
-	case LWS_CALLBACK_CLIENT_CONNECTION_ERROR:
-		closed(client, in ? in : "the connection failed");
-		return 0;
 	case LWS_CALLBACK_CLIENT_CLOSED:
 	case LWS_CALLBACK_CLOSED_CLIENT_HTTP:
-	case LWS_CALLBACK_WSI_DESTROY:
 		closed(client, "the connection was closed");
 		return 0;
 	case LWS_CALLBACK_CLIENT_HTTP_REDIRECT:
@@ -496,6 +660,36 @@ static int serve_client(
 		return -1;
 	default:
 		return 0;
+	}
+}
+
+/* ── events ──────────────────────────────────────────────────────────────────────────────────── */
+
+/* Handle an event of our connection. Return a negative value to close it. */
+static int serve_client(
+	struct bus_client *client, enum lws_callback_reasons reason, void *in, size_t size)
+{
+	switch (reason) {
+	case LWS_CALLBACK_RAW_CONNECTED:
+		/* The watchdog is ours. */
+		lws_set_timeout(client->wsi, NO_PENDING_TIMEOUT, 0);
+		outlet_begin(&client->outlet, client->wsi);
+		lws_callback_on_writable(client->wsi);
+		return 0;
+	case LWS_CALLBACK_RAW_RX:
+		received(client, in, size);
+		return 0;
+	case LWS_CALLBACK_RAW_WRITEABLE:
+		return writable(client);
+	case LWS_CALLBACK_CLIENT_CONNECTION_ERROR:
+		closed(client, in ? in : "the connection failed");
+		return 0;
+	case LWS_CALLBACK_RAW_CLOSE:
+	case LWS_CALLBACK_WSI_DESTROY:
+		closed(client, "the connection was closed");
+		return 0;
+	default:
+		return serve_tls_client(client, reason, in, size);
 	}
 }
 
@@ -511,7 +705,7 @@ static int on_client_event(
 }
 
 static const struct lws_protocols client_protocols[] = {
-	{.name = "bus-client", .callback = on_client_event, .rx_buffer_size = CLIENT_RX_BYTES},
+	{.name = "bus-client", .callback = on_client_event, .rx_buffer_size = TLS_RX_BYTES},
 	{0},
 };
 
@@ -541,6 +735,9 @@ static void client_free(struct bus *bus)
 	loop_timer_deinit(&client->timer);
 	loop_timer_deinit(&client->away);
 	intake_reset(&client->intake, &client->rules);
+	buffer_deinit(&client->head);
+	buffer_deinit(&client->ping);
+	outlet_deinit(&client->outlet);
 	clear_lanes(client);
 	if (client->vhost)
 		lws_vhost_destroy(client->vhost);
@@ -593,8 +790,11 @@ int bus_connect(struct loop *loop, const struct bus_address *address,
 	if (!client)
 		return -ENOMEM;
 	bus_init(&client->bus, &client_operations, loop, address, limits, handler, data);
-	for (size_t i = 0; i < N_LANES; i++)
+	for (size_t i = 0; i < N_LANES; i++) {
 		client->lanes[i].shares = client->queued[i];
+		if (!address->is_tls)
+			client->lanes[i].outlet = &client->outlet;
+	}
 	client->rules = (struct intake_rules){
 		.wants = handler->wants,
 		.data = data,

@@ -11,10 +11,13 @@
 
 #include "bus/account.h"
 #include "bus/endpoint.h"
+#include "bus/websocket.h"
 #include "util/assert.h"
 #include "util/cleanup.h"
+#include "util/siphash.h"
 
 #define FRAME_ROOM_BYTES (sizeof(struct frame) + LWS_PRE)
+_Static_assert(LWS_PRE >= WEBSOCKET_HEADER_BYTES, "a header has room ahead of the text");
 
 /* The most writes in one turn; then it is the turn of other connections. */
 #define FRAME_WRITES_MAX 32
@@ -84,6 +87,85 @@ void frame_unref(struct frame *frame)
 	account_unqueue(frame->account, frame->charged);
 	account_unref(frame->account);
 	free(frame);
+}
+
+/* ── to a server ─────────────────────────────────────────────────────────────────────────────── */
+
+void outlet_draw(unsigned char *ret_bytes, size_t size)
+{
+	static uint64_t n_drawn;
+	struct siphash_key key = siphash_process_key();
+
+	while (size > 0) {
+		struct siphash hash;
+		uint64_t drawn;
+		size_t part = size < sizeof(drawn) ? size : sizeof(drawn);
+
+		n_drawn++;
+		siphash_init(&hash, &key);
+		siphash_bytes(&hash, (const char *)&n_drawn, sizeof(n_drawn));
+		drawn = siphash_finish(&hash);
+		memcpy(ret_bytes, &drawn, part);
+		ret_bytes += part;
+		size -= part;
+	}
+}
+
+void outlet_begin(struct outlet *outlet, struct lws *wsi)
+{
+	outlet_deinit(outlet);
+	outlet->wsi = wsi;
+}
+
+void outlet_deinit(struct outlet *outlet)
+{
+	buffer_deinit(&outlet->rest);
+	*outlet = (struct outlet){0};
+}
+
+bool outlet_is_clear(const struct outlet *outlet)
+{
+	return outlet->rest.size == 0;
+}
+
+/* Return how many of @size bytes, at least one, the socket has taken, or a negative errno. */
+static ssize_t send_bytes(const struct outlet *outlet, const char *bytes, size_t size)
+{
+	ssize_t sent =
+		send(lws_get_socket_fd(outlet->wsi), bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+	if (sent >= 0)
+		return sent;
+	return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+}
+
+int outlet_write(struct outlet *outlet, const void *bytes, size_t size)
+{
+	ssize_t sent = send_bytes(outlet, bytes, size);
+
+	if (sent < 0)
+		return (int)sent;
+	if ((size_t)sent < size)
+		buffer_append(&outlet->rest, (const char *)bytes + sent, size - (size_t)sent);
+	return buffer_status(&outlet->rest);
+}
+
+int outlet_flush(struct outlet *outlet)
+{
+	ssize_t sent;
+
+	if (outlet_is_clear(outlet))
+		return 0;
+	sent = send_bytes(
+		outlet, outlet->rest.data + outlet->sent, outlet->rest.size - outlet->sent);
+	if (sent < 0)
+		return (int)sent;
+	outlet->sent += (size_t)sent;
+	if (outlet->sent == outlet->rest.size) {
+		buffer_reset(&outlet->rest);
+		outlet->sent = 0;
+	}
+	return 0;
 }
 
 /* ── the queue of a peer ─────────────────────────────────────────────────────────────────────── */
@@ -158,26 +240,40 @@ static void give_back(struct frame_queue *queue)
 	bool was_long = queue->capacity > QUEUE_KEPT_CAPACITY;
 
 	free(queue->frames);
-	*queue = (struct frame_queue){.shares = queue->shares};
+	*queue = (struct frame_queue){.shares = queue->shares, .outlet = queue->outlet};
 	if (was_long)
 		malloc_trim(0);
 }
 
 /*
- * libwebsockets writes the header into the LWS_PRE bytes ahead of what it is given: for a later
+ * The header is written into the LWS_PRE bytes ahead of a fragment: for a later
  * fragment these are the end of the one before, and others may still have to get that. So those
  * bytes are saved and restored. (A client's payload is masked in place too, but a client's frame
  * has one receiver.)
  */
-static int write_in_place(struct lws *wsi, char *text, size_t size, int flags)
+static bool write_by_lws(struct lws *wsi, char *text, size_t size, bool is_first, bool is_last)
 {
-	unsigned char ahead[LWS_PRE];
-	int written;
+	int flags = is_first ? LWS_WRITE_TEXT : LWS_WRITE_CONTINUATION;
 
-	memcpy(ahead, text - LWS_PRE, LWS_PRE);
-	written = lws_write(wsi, (unsigned char *)text, size, (enum lws_write_protocol)flags);
-	memcpy(text - LWS_PRE, ahead, LWS_PRE);
-	return written;
+	if (!is_last)
+		flags |= LWS_WRITE_NO_FIN;
+	return lws_write(wsi, (unsigned char *)text, size, (enum lws_write_protocol)flags) >=
+	       (int)size;
+}
+
+static bool write_masked(
+	struct outlet *outlet, char *text, size_t size, bool is_first, bool is_last)
+{
+	unsigned char mask[WEBSOCKET_MASK_BYTES];
+	unsigned char header[WEBSOCKET_HEADER_BYTES];
+	size_t n;
+
+	outlet_draw(mask, sizeof(mask));
+	n = websocket_write_header(
+		is_first ? WEBSOCKET_TEXT : WEBSOCKET_CONTINUATION, is_last, size, mask, header);
+	websocket_mask(text, size, mask);
+	memcpy(text - n, header, n);
+	return outlet_write(outlet, text - n, n + size) == 0;
 }
 
 /* Return 1 when the write completes a frame, 0 when more fragments follow. */
@@ -186,13 +282,18 @@ static int write_fragment(struct frame_queue *queue, struct lws *wsi)
 	struct frame *frame = *slot(queue, 0);
 	size_t left = frame->size - queue->written;
 	size_t size = left < FRAME_FRAGMENT_BYTES ? left : FRAME_FRAGMENT_BYTES;
-	int flags = queue->written == 0 ? LWS_WRITE_TEXT : LWS_WRITE_CONTINUATION;
+	char *text = text_of(frame) + queue->written;
+	bool is_first = queue->written == 0;
+	unsigned char ahead[LWS_PRE];
+	bool is_good;
 
-	if (size < left)
-		flags |= LWS_WRITE_NO_FIN;
 	/* Also after a failure: the text may be masked by then. */
 	queue->written += size;
-	if (write_in_place(wsi, text_of(frame) + queue->written - size, size, flags) < (int)size)
+	memcpy(ahead, text - LWS_PRE, LWS_PRE);
+	is_good = queue->outlet ? write_masked(queue->outlet, text, size, is_first, size == left)
+				: write_by_lws(wsi, text, size, is_first, size == left);
+	memcpy(text - LWS_PRE, ahead, LWS_PRE);
+	if (!is_good)
 		return -EIO;
 	if (size < left)
 		return 0;
@@ -208,6 +309,11 @@ static void hold_back(struct lws *wsi, int held)
 	setsockopt(lws_get_socket_fd(wsi), IPPROTO_TCP, TCP_CORK, &held, sizeof(held));
 }
 
+static bool is_clear(const struct frame_queue *queue, struct lws *wsi)
+{
+	return queue->outlet ? outlet_is_clear(queue->outlet) : !lws_partial_buffered(wsi);
+}
+
 /* A second write is safe only when libwebsockets holds nothing of the first: otherwise it would be
  * sent without its header. */
 int frame_queue_write(struct frame_queue *queue, struct lws *wsi, int frames_max)
@@ -219,7 +325,7 @@ int frame_queue_write(struct frame_queue *queue, struct lws *wsi, int frames_max
 		hold_back(wsi, 1);
 
 	for (int i = 0; i < FRAME_WRITES_MAX && done < frames_max && queue->count > 0 &&
-			!lws_partial_buffered(wsi);
+			is_clear(queue, wsi);
 		i++) {
 		int result = write_fragment(queue, wsi);
 

@@ -64,6 +64,8 @@ struct frame_queue {
 	uint32_t capacity; /* a power of two, or 0 */
 	size_t bytes;      /* size of the queued frames, each with its overhead */
 	size_t written;    /* bytes of the first frame that were written already */
+	struct outlet *
+		outlet; /* borrowed: the way to a server, whose frames are masked; NULL: its peer is a client */
 	size_t *shares; /* borrowed: bytes of each share (bus_send), BUS_SHARES; NULL: not counted */
 };
 
@@ -92,5 +94,34 @@ uint32_t frame_queue_restart(struct frame_queue *queue);
 /* Drop all frames. Return how many there were. */
 uint32_t frame_queue_clear(struct frame_queue *queue);
 
-/* Write a ping to @wsi. Return 0, or -1 when the connection is lost. */
+/* Have libwebsockets write a ping to @wsi. Return 0, or -1 when the connection is lost. */
 int frame_write_ping(struct lws *wsi);
+
+/*
+ * The way of bytes to a server, without TLS: the socket takes those for which it has room, and the others wait here.
+ * libwebsockets would keep them, too, but does not read while it does: a server that waits for us to read
+ * before it reads on would wait for ever.
+ */
+struct outlet {
+	struct lws *wsi;    /* borrowed */
+	struct buffer rest; /* bytes that were written in part */
+	size_t sent;        /* bytes of the rest that the socket has taken */
+};
+
+/* Send what is written from now on to @wsi, which is connected. A rest of before is dropped. */
+void outlet_begin(struct outlet *outlet, struct lws *wsi);
+
+/* Free the memory of @outlet. */
+void outlet_deinit(struct outlet *outlet);
+
+/* Return whether no rest waits, so that outlet_write() may be called. */
+bool outlet_is_clear(const struct outlet *outlet);
+
+/* Write @bytes, of which a copy of the rest is kept. Return 0, or a negative errno when the connection is lost. */
+int outlet_write(struct outlet *outlet, const void *bytes, size_t size);
+
+/* Send of the rest what the socket takes. Return 0, or a negative errno when the connection is lost. */
+int outlet_flush(struct outlet *outlet);
+
+/* Fill @ret_bytes with bytes that no other program can foresee, for keys and masks. Called by the loop only. */
+void outlet_draw(unsigned char *ret_bytes, size_t size);

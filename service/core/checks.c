@@ -34,9 +34,9 @@ bool checks_admit(const struct bus *bus, const struct request_scope *scope, stru
 	return wait_ns == 0;
 }
 
-bool checks_must_skim(const struct bus *bus, const char *text, size_t size)
+bool checks_must_skim_long(const struct bus *bus, const char *text, size_t size)
 {
-	return size >= CHECKS_LONG_BYTES && account_owes(bus_sender(bus), clock_now_ns()) &&
+	return account_owes(bus_sender(bus), clock_now_ns()) &&
 	       json_scan_is_dense(text, size, LONG_VALUES);
 }
 

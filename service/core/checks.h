@@ -27,9 +27,15 @@
 /* A message of so many bytes is measured; a shorter one has too few values to take long. */
 #define CHECKS_LONG_BYTES (128u << 10)
 
+/* As checks_must_skim(), for a long message. */
+bool checks_must_skim_long(const struct bus *bus, const char *text, size_t size);
+
 /* Return whether a message of the peer that sends now must be skimmed first, since reading it can take
  * long. */
-bool checks_must_skim(const struct bus *bus, const char *text, size_t size);
+static inline bool checks_must_skim(const struct bus *bus, const char *text, size_t size)
+{
+	return size >= CHECKS_LONG_BYTES && checks_must_skim_long(bus, text, size);
+}
 
 /* Return the time until checks that can take long are made for the sender of the message in @scope; 0: now. */
 uint64_t checks_wait_ns(const struct bus *bus, const struct request_scope *scope);

@@ -443,7 +443,8 @@ static void serve_request(struct service *service)
 			return;
 		}
 	}
-	checks_charge(service->bus, &service->scope, service->scope.reading_ns);
+	if (service->scope.reading_ns > 0)
+		checks_charge(service->bus, &service->scope, service->scope.reading_ns);
 	begin_answer(service, topic, &answer);
 	if (!answer_is_open(&answer) && (topic->reply != REPLY_OTHER || !is_good))
 		return;

@@ -201,6 +201,46 @@ static void check_response(const struct bus_envelope *request)
 	buffer_deinit(&message);
 }
 
+/* A message that is one, skimmed: what is kept of its data is what it has, in order. */
+static void check_skimmed(const struct bus_envelope *whole, const char *text, size_t size)
+{
+	static struct bus_envelope skimmed;
+	uint32_t at = json_first(&whole->data, 0);
+	int status = bus_envelope_skim(&skimmed, text, size, DEPTH_MAX);
+
+	/* The rest after a key that is there twice was not read, and may be no JSON. */
+	expect(status == 0 || (status == BUS_E_MALFORMED && whole->data_status != 0));
+	if (status != 0)
+		return;
+	expect(strcmp(skimmed.topic, whole->topic) == 0);
+	expect(values_equal(&skimmed.context, 0, &whole->context, 0));
+	if (whole->data_status != 0)
+		return;
+	expect(skimmed.data_status == 0);
+	for (uint32_t key = json_first(&skimmed.data, 0); key < json_end(&skimmed.data, 0);
+		key = json_next_key(&skimmed.data, key)) {
+		while (at < json_end(&whole->data, 0) &&
+			!values_equal(&skimmed.data, key, &whole->data, at))
+			at = json_next_key(&whole->data, at);
+		expect(at < json_end(&whole->data, 0));
+		expect(values_equal(&skimmed.data, key + 1, &whole->data, at + 1));
+	}
+}
+
+/* A message that is one, with a bound of values: it is refused, or its tapes are within it. */
+static void check_bound(const struct bus_envelope *whole, const char *text, size_t size)
+{
+	static struct bus_envelope bound = {.values_max = 24};
+	uint32_t values = whole->data.count + whole->context.count;
+	int status = bus_envelope_read(&bound, text, size, DEPTH_MAX);
+
+	expect(status == 0 || (status == BUS_E_MALFORMED && bound.reason));
+	if (status == 0 && bound.data_status == 0)
+		expect(bound.data.count + bound.context.count <= bound.values_max + 2);
+	if (whole->data_status == 0 && values > bound.values_max + 2)
+		expect(status != 0 || bound.data_status == JSON_E_TOKENS);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct bus_envelope envelope;
@@ -218,6 +258,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (status == 0) {
 		expect(topics_agree(&topic, envelope.topic, envelope.topic_size));
 		check_response(&envelope);
+		check_skimmed(&envelope, text, size);
+		check_bound(&envelope, text, size);
 	} else {
 		expect(status == BUS_E_MALFORMED && envelope.reason);
 	}

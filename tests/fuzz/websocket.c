@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bus/handshake.h"
+#include "bus/websocket.h"
+#include "util/buffer.h"
+
+/*
+ * Any bytes of a server, as its response to an upgrade and as frames. The first byte of the input chooses how the
+ * others are cut; the whole, the cut and the single bytes must have the same outcome:
+ *
+ *   all at once ──────────┐
+ *   in pieces of n bytes ─┼─▶ the same messages, control frames and end
+ *   byte by byte ─────────┘
+ */
+
+#define KEY "dGhlIHNhbXBsZSBub25jZQ=="
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void expect(bool is_so)
+{
+	if (!is_so)
+		abort();
+}
+
+static void note_control(
+	const struct websocket_reader *reader, enum websocket_opcode opcode, struct buffer *out)
+{
+	expect(opcode == WEBSOCKET_PING || opcode == WEBSOCKET_PONG || opcode == WEBSOCKET_CLOSE);
+	expect(reader->control_size <= WEBSOCKET_CONTROL_BYTES);
+	buffer_append_char(out, (char)opcode);
+	buffer_append(out, (const char *)reader->control, reader->control_size);
+}
+
+/* Read a copy of the piece at @text, so that the sanitizer sees its end. Return false when the protocol is broken. */
+static bool read_piece(
+	struct websocket_reader *reader, const char *text, size_t size, struct buffer *out)
+{
+	char *copy = malloc(size);
+	size_t used = 0;
+	bool is_good = true;
+
+	expect(copy != NULL);
+	memcpy(copy, text, size);
+	while (is_good && used < size) {
+		struct websocket_piece piece = {0};
+		enum websocket_opcode opcode = WEBSOCKET_TEXT;
+		size_t before = used;
+		enum websocket_event event =
+			websocket_read(reader, copy, size, &used, &piece, &opcode);
+
+		expect(used > before && used <= size);
+		is_good = event != WEBSOCKET_E_BROKEN;
+		if (event == WEBSOCKET_E_PIECE) {
+			expect(piece.bytes >= copy && piece.bytes + piece.size <= copy + size);
+			buffer_append(out, piece.bytes, piece.size);
+			if (piece.is_last)
+				buffer_append_char(out, piece.is_text ? '|' : '#');
+		}
+		if (event == WEBSOCKET_E_CONTROL)
+			note_control(reader, opcode, out);
+	}
+	free(copy);
+	return is_good;
+}
+
+static void read_all(const char *text, size_t size, size_t step, struct buffer *out)
+{
+	struct websocket_reader reader = {0};
+	size_t part;
+
+	for (size_t at = 0; at < size; at += part) {
+		part = size - at < step ? size - at : step;
+		if (!read_piece(&reader, text + at, part, out)) {
+			buffer_append_char(out, '!');
+			return;
+		}
+	}
+}
+
+static void check_response(const char *text, size_t size)
+{
+	char *copy = malloc(size);
+	size_t head_size = 0;
+	const char *reason;
+
+	expect(copy != NULL);
+	memcpy(copy, text, size);
+	reason = handshake_read_response(copy, size, KEY, &head_size);
+	expect(head_size <= size && (!reason || head_size == 0));
+	expect(size < HANDSHAKE_HEAD_BYTES || reason || head_size > 0);
+	free(copy);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const size_t steps[] = {SIZE_MAX, size > 0 ? data[0] % 32 + 2u : 2u, 1};
+	struct buffer outs[3] = {0};
+
+	if (size < 2)
+		return 0;
+	check_response((const char *)data + 1, size - 1);
+	for (size_t i = 0; i < 3; i++) {
+		read_all((const char *)data + 1, size - 1, steps[i], &outs[i]);
+		expect(outs[i].size == outs[0].size);
+		expect(outs[0].size == 0 || memcmp(outs[i].data, outs[0].data, outs[0].size) == 0);
+	}
+	for (size_t i = 0; i < 3; i++)
+		buffer_deinit(&outs[i]);
+	return 0;
+}
