@@ -295,3 +295,18 @@ def test_many_threads_of_callers_and_a_host_killed_again_and_again(launch, tmp_p
     assert len(outcomes) == 4 * calls
     assert set(outcomes) <= {True, "host_crashed"}, json.dumps(outcomes)
     assert outcomes.count(True) > calls
+
+
+def test_hosts_and_their_programs_yield_to_the_daemon(launch, tmp_path):
+    """Else tools that take all processors hold the calls of everybody up."""
+    folder = tmp_path / "boxes"
+    folder.mkdir()
+    (folder / "programs.json").write_text(json.dumps({"kind": "command", "tools": [
+        {"name": "niceness", "description": "Print it.", "risk": "read", "argument_schema": {"type": "object"},
+         "command": {"argv": ["nice"]}}]}))
+    bus = launch(toolbox_dirs=[manifests.SHIPPED, folder])
+    expected = min(19, os.getpriority(os.PRIO_PROCESS, bus.daemon.pid) + 10)
+    with Caller(bus.url) as caller:
+        assert caller.invoke("add", {"a": 1, "b": 2})["result"] == {"result": 3}
+        assert caller.invoke("niceness")["result"] == {"output": str(expected)}
+    assert {os.getpriority(os.PRIO_PROCESS, pid) for pid in bus.daemon.hosts()} == {expected}

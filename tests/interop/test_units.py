@@ -53,4 +53,4 @@ def test_what_hosts_need_for_their_sandbox_is_allowed():
     allowed = " ".join(line.split("=", 1)[1] for line in text.splitlines()
                        if line.startswith("SystemCallFilter=")).split()
     assert {"seccomp", "landlock_create_ruleset", "landlock_add_rule",
-            "landlock_restrict_self"} <= set(allowed)
+            "landlock_restrict_self", "setpriority"} <= set(allowed)
