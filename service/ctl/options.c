@@ -86,7 +86,7 @@ static const struct flag flags[] = {
 	{"--token-file", "FILE", "the token that is shown over HTTP", CTL_FLAG_HTTP,
 		MEMBER(token_file)},
 	{"--timeout", "SECONDS",
-		"how long to wait for a response (5; invoke: the deadline of the tool)",
+		"how long to wait for a response (5; reload: 60; invoke: the deadline of the tool)",
 		CTL_FLAG_BUS, MEMBER(timeout_ms)},
 	{"--json", NULL, "print the response as it came, on one line", CTL_FLAG_COMMON,
 		MEMBER(json)},

@@ -2,7 +2,8 @@
 #include <stdio.h>
 
 #include "ctl/command.h"
-#include "ctl/request.h"
+#include "ctl/reloading.h"
+#include "ctl/response.h"
 #include "ctl/session.h"
 #include "ctl/terminal.h"
 #include "json/number.h"
@@ -94,16 +95,13 @@ int ctl_reload(const struct ctl_options *options)
 {
 	cleanup(ctl_session_cleanup) struct ctl_session *session = NULL;
 	cleanup(ctl_response_deinit) struct ctl_response response = {0};
-	cleanup(buffer_deinit) struct buffer data = {0};
 	cleanup(buffer_deinit) struct buffer changes = {0};
 	int r = ctl_session_open(options, &session);
 
-	ctl_request_begin(&data);
-	ctl_request_end(&data);
 	if (r == 0 && !ctl_session_is_http(session))
 		ctl_session_listen(session, topics, 1, take_changes, &changes);
 	if (r == 0)
-		r = ctl_session_ask(session, "ovos.tools.reload", &data, &response);
+		r = ctl_reloading_ask(session, options, &response);
 	if (r != 0)
 		return r;
 	r = ctl_response_report(&response, options->json, print_loaded);

@@ -50,7 +50,8 @@ struct ctl_session {
 	struct bus_address address;
 	bool is_address_given; /* by the command line or the environment */
 	uint64_t timeout_ms;
-	char key[KEY_BYTES]; /* hexadecimal, unique to this session */
+	uint64_t patience_ms; /* the same, of a service that is alive; 0: timeout_ms */
+	char key[KEY_BYTES];  /* hexadecimal, unique to this session */
 	struct bus_envelope envelope;
 	struct http_client *http;       /* in place of the bus, or NULL */
 	struct http_transfer *transfer; /* the request that is in flight */
@@ -527,6 +528,26 @@ static int run_clock(struct ctl_session *session)
 	return r;
 }
 
+static bool is_alive(const struct ctl_session *session)
+{
+	return session->http ? http_transfer_is_connected(session->transfer) : session->is_alive;
+}
+
+/* Wait for the response. The time of a service that is alive may be longer, and is that of the requests from then
+ * on. Return the result of run_clock(). */
+static int await_response(struct ctl_session *session)
+{
+	uint64_t waited_ms = session->timeout_ms;
+	int r = run_clock(session);
+
+	if (r != -ETIME || session->patience_ms <= waited_ms || !is_alive(session))
+		return r;
+	session->timeout_ms = session->patience_ms - waited_ms;
+	r = run_clock(session);
+	session->timeout_ms = session->patience_ms;
+	return r;
+}
+
 /* ── over HTTP ───────────────────────────────────────────────────────────────────────────────── */
 
 /* Report that there is no response, for @reason. */
@@ -685,7 +706,7 @@ static int ask_over_http(struct ctl_session *session)
 		terminal_complain("the request cannot be sent: %s", strerror(ENOMEM));
 		return CTL_NO_BUS;
 	}
-	r = run_clock(session);
+	r = await_response(session);
 	if (session->error != 0)
 		r = session->error;
 	else if (session->is_answered)
@@ -750,7 +771,7 @@ int ctl_session_ask(struct ctl_session *session, const char *topic, const struct
 	snprintf(session->response_topic, sizeof(session->response_topic), "%s.response", topic);
 	r = begin_session(session);
 	if (r == 0)
-		r = run_clock(session);
+		r = await_response(session);
 	if (session->error != 0)
 		return session->error;
 	if (session->is_answered) {
@@ -792,6 +813,11 @@ uint64_t ctl_session_cancel(struct ctl_session *session, const char *call_id)
 void ctl_session_set_timeout(struct ctl_session *session, uint64_t timeout_ms)
 {
 	session->timeout_ms = timeout_ms;
+}
+
+void ctl_session_set_patience(struct ctl_session *session, uint64_t patience_ms)
+{
+	session->patience_ms = patience_ms;
 }
 
 static void on_signal(void *data, int signal_number)

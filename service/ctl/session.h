@@ -72,6 +72,9 @@ uint64_t ctl_session_cancel(struct ctl_session *session, const char *call_id);
 /* Set the time of the requests from now on. */
 void ctl_session_set_timeout(struct ctl_session *session, uint64_t timeout_ms);
 
+/* Set the time that a service which is alive has for the response to the next request. */
+void ctl_session_set_patience(struct ctl_session *session, uint64_t patience_ms);
+
 /* Take a signal, or 0: the time of the open request is over. Return for how long to wait on, or 0: the request
  * ends, without a complaint when it was a signal. */
 typedef uint64_t (*ctl_interrupt_function)(void *data, int signal_number);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "ctl/command.h"
+#include "ctl/reloading.h"
 #include "ctl/request.h"
 #include "ctl/response.h"
 #include "ctl/terminal.h"
@@ -270,12 +271,8 @@ int own_files_write(const struct ctl_options *options, const struct text_list *f
 int own_files_reload(struct ctl_session *session, const struct ctl_options *options)
 {
 	cleanup(ctl_response_deinit) struct ctl_response response = {0};
-	cleanup(buffer_deinit) struct buffer data = {0};
-	int r;
+	int r = ctl_reloading_ask(session, options, &response);
 
-	ctl_request_begin(&data);
-	ctl_request_end(&data);
-	r = ctl_session_ask(session, "ovos.tools.reload", &data, &response);
 	if (r != 0)
 		return r;
 	r = ctl_response_status(&response);
