@@ -96,6 +96,14 @@ class Caller:
             data["args"] = args
         return self.call("ovos.tools.invoke", data, seconds=seconds)
 
+    def count_tools(self):
+        """How many are listed. Python takes many seconds to hold ten thousand definitions to their schema."""
+        topic = "ovos.tools.list"
+        mark = self.send(topic, {"format": "compact"})
+        answer = self.wait_for(lambda message: message.type == topic + ".response"
+                               and message.context.get("mark") == mark)
+        return len(answer.data["tools"])
+
     def settle(self):
         """Everything that came until the service has answered a question put now: it reads and
         answers in order, so what it had to say to earlier messages stands before."""

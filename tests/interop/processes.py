@@ -6,8 +6,10 @@ the daemon's command line (valgrind …). A daemon's log is read when it has end
 said there, of the daemon or of a host, fails the test.
 """
 import contextlib
+import itertools
 import json
 import os
+import random
 import re
 import shlex
 import shutil
@@ -108,10 +110,23 @@ def descriptors(pid):
         pytest.skip("only root sees the descriptors of a process that hides its secrets")
 
 
+def _ports():
+    """Ports below those that the system gives out by itself, to outgoing connections and for port 0, in an order
+    that no other worker has: between the look and the use of a port nobody else takes it."""
+    first, many = 10240, 20000
+    begin = random.Random(os.getpid()).randrange(many)
+    for number in itertools.count(begin):
+        yield first + number % many
+
+
+PORTS = _ports()
+
+
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    for port in PORTS:
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 def listens(port):

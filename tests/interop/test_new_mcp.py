@@ -6,7 +6,7 @@ import sys
 
 import pytest
 from caller import Caller
-from processes import ROOT, toolboxctl, write_configuration
+from processes import ROOT, SLOWNESS, toolboxctl, until, write_configuration
 
 SERVER = ROOT / "tests" / "interop" / "mcp_server.py"
 DONE, ERROR, USAGE = range(3)
@@ -46,6 +46,8 @@ def test_it_has_the_risks_that_the_server_claims(new, launch, tmp_path):
     shutil.copytree(new.home / "music", tmp_path / "toolbox.d" / "music")
     service = launch({}, [tmp_path / "toolbox.d"])
     with Caller(service.url) as caller:
+        # The server is asked for its tools after the service is ready.
+        until(lambda: "code" not in caller.call("ovos.tools.get", {"name": "add"}), 30 * SLOWNESS, "the tool offered")
         assert caller.invoke("add", {"a": 2, "b": 3})["result"]["structured"] == {"sum": 5}
 
 
