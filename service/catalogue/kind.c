@@ -60,6 +60,7 @@ static const struct kind_facts facts[N_KINDS] = {
 			.most_ms = MCP_MOST_MS,
 			.start_least_ms = MCP_START_MS,
 			.describes_tools = true,
+			.fills_defaults = true,
 			.has_guard = true,
 			.carries_calls = true,
 		},

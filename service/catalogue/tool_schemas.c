@@ -70,7 +70,7 @@ static int compile(const char *text, struct tool_schema *schema)
 {
 	const struct schema_options options = {
 		.assert_formats = schema->asserts_formats,
-		.ignores_bad_patterns = schema->ignores_bad_patterns,
+		.ignores_mistakes = schema->ignores_mistakes,
 		.is_trusted = true,
 	};
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};

@@ -22,10 +22,10 @@
  * compiles; the thread that reads manifests puts new ones to rest, and may be the last to free one.
  */
 struct tool_schema {
-	struct schema *compiled;   /* NULL: at rest */
-	bool asserts_formats;      /* an option that it was compiled with */
-	bool ignores_bad_patterns; /* likewise */
-	bool was_costly;           /* a check has taken more than DEBT_FREE_NS (util/debt.h) */
+	struct schema *compiled; /* NULL: at rest */
+	bool asserts_formats;    /* an option that it was compiled with */
+	bool ignores_mistakes;   /* likewise */
+	bool was_costly;         /* a check has taken more than DEBT_FREE_NS (util/debt.h) */
 };
 
 struct tool_schemas {

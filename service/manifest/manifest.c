@@ -423,9 +423,10 @@ int manifest_read_tools(struct manifest_reader *reader, const struct json_tape *
 		.folder = real ? dirname(real) : "/",
 		.schema_options =
 			{
-				.check_defaults = kind_facts(package->kind)->fills_defaults,
+				.check_defaults = kind_facts(package->kind)->fills_defaults &&
+						  package->kind != KIND_MCP,
 				.assert_formats = package->asserts_formats,
-				.ignores_bad_patterns = package->kind == KIND_MCP,
+				.ignores_mistakes = package->kind == KIND_MCP,
 				.check_ms = reader->check_ms,
 				.is_over = is_over,
 				.data = reader,

@@ -31,7 +31,7 @@ int manifest_scope_compile(const struct manifest_scope *scope, uint32_t token,
 		return 0;
 	}
 	ret_schema->asserts_formats = scope->schema_options.assert_formats;
-	ret_schema->ignores_bad_patterns = scope->schema_options.ignores_bad_patterns;
+	ret_schema->ignores_mistakes = scope->schema_options.ignores_mistakes;
 	json_write_compact(&text, scope->tape, token);
 	*ret_text = buffer_take(&text, NULL);
 	return *ret_text ? 0 : -ENOMEM;
@@ -45,7 +45,7 @@ static int compile_usual(const char *text, const struct schema_options *author,
 	struct schema_options options = {
 		.is_trusted = true,
 		.assert_formats = author->assert_formats,
-		.ignores_bad_patterns = author->ignores_bad_patterns,
+		.ignores_mistakes = author->ignores_mistakes,
 	};
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	cleanup(schema_error_deinit) struct schema_error error = {0};
@@ -55,7 +55,7 @@ static int compile_usual(const char *text, const struct schema_options *author,
 	if (r)
 		return r;
 	ret_schema->asserts_formats = options.assert_formats;
-	ret_schema->ignores_bad_patterns = options.ignores_bad_patterns;
+	ret_schema->ignores_mistakes = options.ignores_mistakes;
 	*ret_text = strdup(text);
 	return *ret_text ? 0 : -ENOMEM;
 }

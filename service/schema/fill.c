@@ -7,7 +7,7 @@
 /*
  * Fill in defaults: the absent properties that have a default are appended after the last member of
  * an object. Branches apply when they hold. When two schemas have a default for one property, the
- * first is used.
+ * first is used. A schema whose mistakes are ignored may have defaults that do not satisfy it: these are left out.
  */
 struct fill {
 	struct rewrite rewrite; /* first, so that one is the other */
@@ -21,6 +21,27 @@ static bool applies(struct rewrite *rewrite, const struct node_applicator *appli
 	return validate_accepts(rewrite->context, node, index, MARKS_NONE);
 }
 
+/* Return whether the property at @place of @owner has a default that may be filled in. */
+static bool is_usable(const struct rewrite *rewrite, const struct node *owner, uint32_t place)
+{
+	struct schema_context *context = rewrite->context;
+	const struct node_property *property = &owner->object->properties[place];
+	const struct json_tape *tape = context->tape;
+	bool is_accepted;
+	size_t size;
+
+	if (property->default_token == 0 || !context->schema->doubts_defaults)
+		return property->default_token != 0;
+	json_value_text(&owner->source->tape, property->default_token, &size);
+	if (!context_spend(context, 1 + size / BYTES_PER_STEP))
+		return false;
+	context->tape = &owner->source->tape;
+	is_accepted =
+		validate_accepts(context, property->node, property->default_token, MARKS_NONE);
+	context->tape = tape;
+	return is_accepted;
+}
+
 /* Whether one of the first @count nodes of @set has a default for the property called @key. */
 static bool has_default(const struct rewrite *rewrite, struct rewrite_set set, uint32_t count,
 	const struct key *key)
@@ -29,7 +50,7 @@ static bool has_default(const struct rewrite *rewrite, struct rewrite_set set, u
 		const struct node_object *object = rewrite->nodes[set.first + i]->object;
 		uint32_t place = object ? key_set_find(&object->names, key, 0) : KEY_NONE;
 
-		if (place != KEY_NONE && object->properties[place].default_token != 0)
+		if (place != KEY_NONE && is_usable(rewrite, rewrite->nodes[set.first + i], place))
 			return true;
 	}
 	return false;
@@ -72,7 +93,7 @@ static void write_defaults(struct rewrite *rewrite, uint32_t index, struct rewri
 			if (!context_spend(rewrite->context, 1 + node_count(tape, index) + i))
 				return;
 			if (json_find_sized(tape, index, key->bytes, key->length) != JSON_NONE ||
-				has_default(rewrite, set, i, key))
+				has_default(rewrite, set, i, key) || !is_usable(rewrite, node, k))
 				continue;
 			if (!is_empty)
 				buffer_append_char(rewrite->out, ',');

@@ -216,6 +216,7 @@ struct schema {
 	struct owned_pattern *patterns;
 	bool is_dynamic; /* the dynamic scope has to be watched */
 	bool has_defaults;
+	bool doubts_defaults; /* they were not checked */
 	bool has_write_only;
 };
 

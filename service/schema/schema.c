@@ -196,6 +196,7 @@ int schema_compile(const struct json_tape *tape, uint32_t root,
 		.options = options ? options : &no_options,
 		.error = ret_error,
 		.dialect = {DRAFT_2020_12, VOCABULARY_ALL}};
+	schema->doubts_defaults = options && options->ignores_mistakes;
 	if (options && options->dialect == SCHEMA_DRAFT_07)
 		compiler.library.dialect.draft = DRAFT_07;
 	r = compile(&compiler, tape, root);

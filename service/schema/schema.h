@@ -50,11 +50,13 @@ struct schema_resource {
 };
 
 struct schema_options {
-	bool assert_formats;       /* `format` is asserted, not only an annotation */
-	bool check_defaults;       /* refuse a `default` that does not satisfy its own schema */
-	bool is_trusted;           /* do not hold the schema against its metaschema */
-	bool ignores_bad_patterns; /* a `pattern` that is no regular expression is an annotation */
-	uint32_t check_ms;         /* the time to check one default; 0: SCHEMA_CHECK_MS */
+	bool assert_formats; /* `format` is asserted, not only an annotation */
+	bool check_defaults; /* refuse a `default` that does not satisfy its own schema */
+	bool is_trusted;     /* do not hold the schema against its metaschema */
+	/* A `pattern` that is no regular expression, and a `default` that does not satisfy its own schema, are
+	 * annotations: such a default is not filled in. */
+	bool ignores_mistakes;
+	uint32_t check_ms; /* the time to check one default; 0: SCHEMA_CHECK_MS */
 	/* Asked before each pattern is compiled, with @data: return true to refuse the schema, because
 	 * there is no time left. NULL: it is not asked. */
 	bool (*is_over)(void *data);

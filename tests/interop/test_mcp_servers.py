@@ -699,6 +699,16 @@ def test_a_wrong_tool_costs_only_itself(servers):
         assert {"get weather", "none", "list", "remote", "wild"} <= set(left_out), left_out
 
 
+def test_a_right_default_is_filled_in(servers):
+    servers.add("box", "--tools", "tools.json", mcp={"env": {"PLAIN": "is it"}})
+    (servers.folder.parent / "box" / "tools.json").write_text(json.dumps([{"name": "environment", "inputSchema": {
+        "type": "object", "properties": {
+            "name": {"type": "string", "default": "PLAIN"}, "wrong": {"type": "integer", "default": "x"}}}}]))
+    with Caller(servers.start().url) as caller:
+        servers.await_tools(caller)
+        assert text_of(caller.invoke("environment")) == "is it"
+
+
 def test_a_server_takes_no_name_of_an_installed_tool(servers):
     empty = {"type": "object"}
     names = ["add", "own__add", "alone"]

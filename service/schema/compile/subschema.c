@@ -161,7 +161,7 @@ int subschema_pattern(const struct subschema *subschema, uint32_t token, bool ca
 	r = pattern_new(text.data ? text.data : "", text.size, &owned->pattern, &reason);
 	if (r < 0)
 		return r;
-	if (r > 0 && can_ignore && options->ignores_bad_patterns)
+	if (r > 0 && can_ignore && options->ignores_mistakes)
 		return 0;
 	if (r > 0)
 		return buffer_terminate(&reason)

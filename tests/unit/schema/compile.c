@@ -106,7 +106,7 @@ Test(schema_compile, refuses_what_is_no_regular_expression_of_ecma)
 
 Test(schema_compile, takes_a_pattern_that_is_none_as_an_annotation_where_that_is_wanted)
 {
-	static const struct schema_options ignoring = {.ignores_bad_patterns = true};
+	static const struct schema_options ignoring = {.ignores_mistakes = true};
 	cleanup_free char *of_names =
 		judge_refusal(&ignoring, "{\"patternProperties\":{\"[\":true}}");
 	cleanup_free char *no_text = judge_refusal(&ignoring, "{\"pattern\":7}");

@@ -99,12 +99,13 @@ char *judge_refusal(const struct schema_options *options, const char *schema)
 	return buffer_take(&text, NULL);
 }
 
-char *judge_fill(const char *schema, const char *value, bool *ret_is_changed)
+char *judge_fill(const struct schema_options *options, const char *schema, const char *value,
+	bool *ret_is_changed)
 {
 	cleanup(subject_deinit) struct subject subject;
 	struct buffer text = {0};
 
-	subject_init(&subject, NULL, schema, value);
+	subject_init(&subject, options, schema, value);
 	cr_assert_eq(schema_fill(subject.schema, subject.context, &subject.tape, 0, &text,
 			     ret_is_changed),
 		0);

@@ -25,7 +25,8 @@ char *judge_refusal(const struct schema_options *options, const char *schema);
 
 /* Return the value with its defaults in place, masked, or coerced; @ret_is_changed as the functions
  * describe. */
-char *judge_fill(const char *schema, const char *value, bool *ret_is_changed);
+char *judge_fill(const struct schema_options *options, const char *schema, const char *value,
+	bool *ret_is_changed);
 char *judge_mask(const char *schema, const char *value, bool *ret_is_changed);
 char *judge_coerce(const char *schema, const char *value, size_t *ret_changes);
 

@@ -8,7 +8,7 @@
 static void expect_filled(const char *schema, const char *value, const char *wanted)
 {
 	bool is_changed = false;
-	cleanup_free char *filled = judge_fill(schema, value, &is_changed);
+	cleanup_free char *filled = judge_fill(NULL, schema, value, &is_changed);
 
 	cr_assert_str_eq(filled, wanted);
 	cr_assert_eq(is_changed, strcmp(value, wanted) != 0);
@@ -67,6 +67,24 @@ Test(schema_fill, goes_on_by_the_schemas_of_what_nothing_else_evaluates)
 	expect_filled("{\"prefixItems\":[true],\"unevaluatedItems\":"
 		      "{\"properties\":{\"x\":{\"default\":1}}}}",
 		"[{},{}]", "[{},{\"x\":1}]");
+}
+
+Test(schema_fill, leaves_a_default_out_that_does_not_satisfy_its_schema_where_mistakes_are_ignored)
+{
+	static const struct schema_options ignoring = {.ignores_mistakes = true};
+	static const char schema[] =
+		"{\"allOf\":[{\"properties\":{\"a\":{\"type\":\"integer\",\"default\":\"x\"},"
+		"\"b\":{\"type\":\"integer\",\"default\":1}}},"
+		"{\"properties\":{\"a\":{\"default\":2},\"c\":{\"default\":{},"
+		"\"properties\":{\"d\":{\"maxLength\":1,\"default\":\"xx\"}}}}}]}";
+	bool is_changed;
+	cleanup_free char *filled = judge_fill(&ignoring, schema, "{}", &is_changed);
+	cleanup_free char *whole =
+		judge_fill(&ignoring, schema, "{\"a\":0,\"b\":0,\"c\":{}}", &is_changed);
+
+	cr_assert_str_eq(filled, "{\"b\":1,\"a\":2,\"c\":{}}");
+	cr_assert_str_eq(whole, "{\"a\":0,\"b\":0,\"c\":{}}");
+	cr_assert_not(is_changed);
 }
 
 Test(schema_fill, takes_the_first_of_two_defaults)
