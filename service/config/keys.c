@@ -419,7 +419,7 @@ static const struct key keys[] = {
 	NUMBER("limits.args_bytes", limits.args_bytes, 2, 1u << 30, 4 * MIB),
 	NUMBER("limits.depth", limits.depth, 1, 512, 128),
 	NUMBER("limits.in_flight", limits.in_flight, 1, 1000000, 1024),
-	NUMBER("limits.queue", limits.queue, 1, 65536, 64),
+	NUMBER("limits.queue", limits.queue, 1, 65536, 256),
 	NUMBER("limits.output_queue_bytes", limits.output_queue_bytes, 1024, 1u << 30, 64 * MIB),
 	NUMBER("limits.peer_bytes", limits.peer_bytes, MIB, 1u << 30, 64 * MIB),
 	NUMBER("limits.host_output_bytes", limits.host_output_bytes, 1024, 1u << 30, 8 * MIB),

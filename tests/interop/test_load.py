@@ -18,7 +18,7 @@ from traffic import Load
 
 CALLERS = 8
 CALLS = 10000 // CALLERS
-WINDOW = 8  # requests a caller has open at once: with all of them, the default queue is just full
+WINDOW = 8  # requests a caller has open at once
 INVOKE = "ovos.tools.invoke"
 IS_SANITIZED = b"__asan_init" in TOOLBOXD.read_bytes()
 

@@ -44,7 +44,7 @@ Test(config, has_the_documented_limits)
 	cr_expect_eq(config.limits.args_bytes, 4u << 20);
 	cr_expect_eq(config.limits.depth, 128);
 	cr_expect_eq(config.limits.in_flight, 1024);
-	cr_expect_eq(config.limits.queue, 64);
+	cr_expect_eq(config.limits.queue, 256);
 	cr_expect_eq(config.limits.output_queue_bytes, 64u << 20);
 	cr_expect_eq(config.limits.host_output_bytes, 8u << 20);
 	cr_expect_eq(config.limits.stderr_bytes, 8u << 10);
