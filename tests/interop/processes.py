@@ -253,6 +253,10 @@ class Daemon(Process):
                 found += (task / "children").read_text().split()
         return [int(pid) for pid in found if is_alive(pid)]
 
+    def only_host(self):
+        """The one that is left when those that described tools have ended, too: on a busy machine they take a while."""
+        return until(lambda: (found := self.hosts()) and len(found) == 1 and found, 10 * SLOWNESS, "one host")[0]
+
     def daemon_pid(self):
         """Under a wrapper that forks this would be its child; valgrind execs in place."""
         return self.process.pid

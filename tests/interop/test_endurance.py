@@ -190,7 +190,7 @@ def test_a_tool_that_does_not_end_is_ended_at_its_deadline(launch, times, figure
     with Caller(service.url) as caller:
         for _ in range(times(5, 50)):
             caller.invoke("behave", {"value": 1}, toolbox_id="misbehave")
-            host, = service.daemon.hosts()
+            host = service.daemon.only_host()
             start = time.monotonic()
             answer = caller.invoke(name, timeout_ms=200)
             told = time.monotonic()

@@ -80,7 +80,7 @@ def test_a_killed_host_costs_the_call_it_ran(launch, tmp_path):
     service = launch({}, [tmp_path / "toolbox.d"])
     with Caller(service.url) as caller:
         caller.invoke("absolute", {"value": 1})
-        host, = service.daemon.hosts()
+        host = service.daemon.only_host()
         mark = caller.send("ovos.tools.invoke", {"name": "wait", "args": {"seconds": 15}})
         caller.settle()
         until(lambda: Path(f"/proc/{host}/wchan").exists() and is_asleep(host), 5,
@@ -183,7 +183,7 @@ def test_a_library_that_is_gone_makes_its_toolbox_unavailable(launch, tmp_path):
     with Caller(service.url) as caller:
         assert caller.invoke("plus", {"a": 1, "b": 2})["result"] == {"result": 3}
         library.unlink()
-        host, = service.daemon.hosts()
+        host = service.daemon.only_host()
         os.kill(host, signal.SIGKILL)
         until(lambda: host not in service.daemon.hosts(), 5 * SLOWNESS, "its end noticed")
         answer = caller.invoke("plus", {"a": 1, "b": 2}, timeout_ms=5000)
@@ -196,7 +196,7 @@ def test_a_host_that_is_idle_is_stopped(launch, tmp_path):
     service = launch({}, [tmp_path / "toolbox.d"])
     with Caller(service.url) as caller:
         caller.invoke("absolute", {"value": 1})
-        assert len(service.daemon.hosts()) == 1
+        service.daemon.only_host()
         until(lambda: not service.daemon.hosts(), 5 * SLOWNESS, "no host")
         assert caller.invoke("absolute", {"value": -1})["result"] == {"result": 1}
 
@@ -220,7 +220,7 @@ def test_a_host_has_no_environment_but_the_agreed(launch, tmp_path):
         def value(name):
             return caller.invoke("environment", {"name": name})["result"]["result"]
         assert value("SECRET_TOKEN") is None and value("TZ") == "UTC" and value("PATH")
-        host, = service.daemon.hosts()
+        host = service.daemon.only_host()
         environ = Path(f"/proc/{host}/environ").read_bytes().split(b"\0")
         names = {one.split(b"=")[0].decode() for one in environ if one}
         # What valgrind and the sanitizers are told goes along with the program they watch.
