@@ -273,7 +273,7 @@ def test_calls_wait_for_a_host_that_reads_nothing(servers):
     with Caller(servers.start().url) as caller:
         servers.await_tools(caller)
         caller.invoke("add", {"a": 1})
-        host = children(servers.service.daemon.hosts()[0])[0]
+        host = children(servers.service.daemon.only_host())[0]
         os.kill(host, signal.SIGSTOP)
         marks = begin(caller, "add", {"a": 1, "text": "x" * 700000}, 8, timeout_ms=60000)
         taken, waiting = running(caller)
@@ -311,7 +311,7 @@ def test_a_killed_server_costs_each_call_in_flight_one_error_and_counts_once(ser
         servers.await_tools(caller)
         marks = begin(caller, "gather", {"count": 9}, 8)
         until(lambda: running(caller) == (8, 0), START_SECONDS, "all in flight")
-        pid = servers.starts("box")[-1] if end == "server" else servers.service.daemon.hosts()[0]
+        pid = servers.starts("box")[-1] if end == "server" else servers.service.daemon.only_host()
         os.kill(pid, signal.SIGKILL)
         ends = ends_of(caller, marks)
         assert {(one["code"], one["signal"]) for one in ends.values()} == {("host_crashed", "SIGKILL")}
@@ -577,7 +577,7 @@ def test_nothing_is_left_after_many_ends(servers, times, figure):
         servers.await_tools(caller)
 
         def killed_host():
-            os.kill(servers.service.daemon.hosts()[0], signal.SIGKILL)
+            os.kill(servers.service.daemon.only_host(), signal.SIGKILL)
 
         def killed_server():
             with contextlib.suppress(ProcessLookupError):  # one that a killed host has left, and that still answered

@@ -166,7 +166,7 @@ def test_a_server_that_takes_no_notification_holds_few_connections(urls):
         endpoint.mute = ("tools/call", "notifications/cancelled", 600)
         ends = ends_of(caller, begin(caller, "add", {"a": 1}, 60, timeout_ms=int(1000 * SLOWNESS)))
         assert {end["code"] for end in ends.values()} == {"timeout"}
-        host = children(urls.service.daemon.hosts()[0])[0]
+        host = children(urls.service.daemon.only_host())[0]
 
         def sockets():
             n = 0
@@ -529,11 +529,11 @@ def test_a_result_of_100_mb_costs_its_call(urls, form):
         urls.await_tools(caller)
         before = caller.invoke("add", {"a": 1}, seconds=START_SECONDS)
         assert before["result"]["structured"] == {"sum": 2}
-        pid = children(urls.service.daemon.hosts()[0])[0]
+        pid = children(urls.service.daemon.only_host())[0]
         answer = caller.invoke("large", {"bytes": 100_000_000}, seconds=60 * SLOWNESS)
         assert answer["code"] == "tool_failed" and "it has sent too much" in answer["error"], answer
         assert caller.invoke("add", {"a": 1}, seconds=START_SECONDS)["result"]["structured"] == {"sum": 2}
-        assert children(urls.service.daemon.hosts()[0])[0] == pid, "its host goes on"
+        assert children(urls.service.daemon.only_host())[0] == pid, "its host goes on"
 
 
 @pytest.mark.parametrize("body, type", [

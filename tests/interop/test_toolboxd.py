@@ -180,7 +180,7 @@ def test_a_signal_ends_it(launch, number):
     service = launch()
     with Caller(service.url) as caller:
         caller.invoke("add", {"a": 1, "b": 2})
-        host, = service.daemon.hosts()
+        host = service.daemon.only_host()
         os.kill(service.daemon.daemon_pid(), number)
         assert service.daemon.process.wait(END_SECONDS) == 0
         until(lambda: not is_alive(host), 0.5 * SLOWNESS, "its host gone")
