@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "request/field.h"
 #include "util/base64.h"
 #include "util/cleanup.h"
 
@@ -108,27 +109,6 @@ static const char *find_single(const struct head *head, const char *name, size_t
 	return found;
 }
 
-/* Return whether the list @value has @element, in any case. */
-static bool lists(const char *value, size_t size, const char *element)
-{
-	const char *end = value + size;
-
-	while (value < end) {
-		const char *comma = memchr(value, ',', (size_t)(end - value));
-		const char *stop = comma ? comma : end;
-
-		while (value < stop && is_blank(*value))
-			value++;
-		while (stop > value && is_blank(stop[-1]))
-			stop--;
-		if ((size_t)(stop - value) == strlen(element) &&
-			strncasecmp(value, element, strlen(element)) == 0)
-			return true;
-		value = comma ? comma + 1 : end;
-	}
-	return false;
-}
-
 /* Return whether a field @name lists @element. */
 static bool has_element(const struct head *head, const char *name, const char *element)
 {
@@ -138,7 +118,7 @@ static bool has_element(const struct head *head, const char *name, const char *e
 		size_t size;
 		const char *value = value_of(&line, name, &size);
 
-		if (value && lists(value, size, element))
+		if (value && field_list_has(value, size, element))
 			return true;
 	}
 	return false;

@@ -72,21 +72,27 @@ bool field_read_length(const char *text, size_t *ret_length)
 	return at > text && !*at;
 }
 
-bool field_list_has(const char *value, const char *element)
+static bool is_blank(char c)
 {
-	size_t wanted = strlen(element);
+	return c == ' ' || c == '\t';
+}
 
-	while (*value) {
-		size_t size = strcspn(value, ",");
-		const char *start = value + strspn(value, " \t");
-		const char *end = value + size;
+bool field_list_has(const char *value, size_t size, const char *element)
+{
+	const char *end = value + size;
 
-		while (end > start && (end[-1] == ' ' || end[-1] == '\t'))
-			end--;
-		if (end > start && (size_t)(end - start) == wanted &&
-			strncasecmp(start, element, wanted) == 0)
+	while (value < end) {
+		const char *comma = memchr(value, ',', (size_t)(end - value));
+		const char *stop = comma ? comma : end;
+
+		while (value < stop && is_blank(*value))
+			value++;
+		while (stop > value && is_blank(stop[-1]))
+			stop--;
+		if ((size_t)(stop - value) == strlen(element) &&
+			strncasecmp(value, element, strlen(element)) == 0)
 			return true;
-		value += size + (value[size] == ',');
+		value = comma ? comma + 1 : end;
 	}
 	return false;
 }

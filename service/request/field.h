@@ -26,5 +26,6 @@ bool field_is_host(const char *text);
  * refused here). A number beyond SIZE_MAX becomes SIZE_MAX. Return whether it was a number. */
 bool field_read_length(const char *text, size_t *ret_length);
 
-/* Return whether the comma-separated list @value has @element, in any case (RFC 9110 §5.6.1). */
-bool field_list_has(const char *value, const char *element);
+/* Return whether the comma-separated list of @size bytes at @value has @element, in any case (RFC 9110
+ * §5.6.1). */
+bool field_list_has(const char *value, size_t size, const char *element);
