@@ -12,7 +12,7 @@
 
 #include "bus/bus.h"
 #include "bus/frame.h"
-#include "bus/handshake.h"
+#include "bus/client_upgrade.h"
 #include "bus/intake.h"
 #include "bus/pacing.h"
 #include "bus/resolve.h"
@@ -88,9 +88,9 @@ struct bus_client {
 	unsigned int next_address;
 	uint32_t attempt;
 	struct bus_heartbeat heartbeat;
-	char key[HANDSHAKE_KEY_TEXT_BYTES]; /* the key of the upgrade */
-	bool is_asked;                      /* the request for the upgrade was sent */
-	struct buffer head;                 /* the response to it, as far as it has come */
+	char key[CLIENT_UPGRADE_KEY_TEXT_BYTES]; /* the key of the upgrade */
+	bool is_asked;                           /* the request for the upgrade was sent */
+	struct buffer head;                      /* the response to it, as far as it has come */
 	struct websocket_reader reader;
 	struct outlet outlet;
 	bool is_ping_due;
@@ -495,8 +495,7 @@ static void read_head(struct bus_client *client, const char *bytes, size_t size)
 		give_up(client, strerror(ENOMEM));
 		return;
 	}
-	reason = handshake_read_response(
-		client->head.data, client->head.size, client->key, &head_size);
+	reason = client_upgrade_read(client->head.data, client->head.size, client->key, &head_size);
 	if (reason) {
 		give_up(client, reason);
 		return;
@@ -538,16 +537,16 @@ static int write_pong(struct bus_client *client)
 static int ask_for_upgrade(struct bus_client *client)
 {
 	cleanup(buffer_deinit) struct buffer request = {0};
-	unsigned char key[HANDSHAKE_KEY_BYTES];
+	unsigned char key[CLIENT_UPGRADE_KEY_BYTES];
 	char host[HOST_HEADER_BYTES];
 
 	if (client->is_asked)
 		return 0;
 	client->is_asked = true;
 	outlet_draw(key, sizeof(key));
-	handshake_encode_key(key, client->key);
+	client_upgrade_encode_key(key, client->key);
 	format_host_header(&client->bus.address, host);
-	handshake_write_request(
+	client_upgrade_write(
 		client->bus.address.path, host, client->key, client->bus.address.token, &request);
 	if (buffer_status(&request) < 0)
 		return buffer_status(&request);

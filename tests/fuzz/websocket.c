@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bus/handshake.h"
+#include "bus/client_upgrade.h"
 #include "bus/websocket.h"
 #include "util/buffer.h"
 
@@ -91,9 +91,9 @@ static void check_response(const char *text, size_t size)
 
 	expect(copy != NULL);
 	memcpy(copy, text, size);
-	reason = handshake_read_response(copy, size, KEY, &head_size);
+	reason = client_upgrade_read(copy, size, KEY, &head_size);
 	expect(head_size <= size && (!reason || head_size == 0));
-	expect(size < HANDSHAKE_HEAD_BYTES || reason || head_size > 0);
+	expect(size < CLIENT_UPGRADE_HEAD_BYTES || reason || head_size > 0);
 	free(copy);
 }
 

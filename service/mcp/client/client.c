@@ -8,7 +8,7 @@
 
 #include "json/number.h"
 #include "json/reader.h"
-#include "mcp/client/handshake.h"
+#include "mcp/client/discovery.h"
 #include "mcp/client/pages.h"
 #include "mcp/client/request.h"
 #include "mcp/client/result.h"
@@ -310,7 +310,7 @@ static int take_page(struct mcp_client *client, size_t size, uint64_t now_ms)
 	client->list_id = 0;
 	/* A cursor that is refused is one of an earlier list: the tools have changed since its first page. */
 	if (result == JSON_NONE && client->pages.n_pages > 0 && !client->is_again &&
-		mcp_handshake_error_code(&client->message.tape) == MCP_INVALID_PARAMS) {
+		mcp_discovery_error_code(&client->message.tape) == MCP_INVALID_PARAMS) {
 		client->is_again = true;
 		return begin_list(client, now_ms);
 	}
@@ -406,7 +406,7 @@ static int begin_session(
 {
 	const struct json_tape *tape = &client->message.tape;
 	uint32_t result = find_result(client);
-	bool has_changes = mcp_handshake_has_changes(tape, result);
+	bool has_changes = mcp_discovery_has_changes(tape, result);
 	int r = 0;
 
 	client->state = READY;
@@ -418,7 +418,7 @@ static int begin_session(
 			    .version = version,
 			    .is_verdict = is_verdict,
 			    .has_changes = has_changes,
-			    .has_resources = mcp_handshake_has_resources(tape, result)});
+			    .has_resources = mcp_discovery_has_resources(tape, result)});
 	if (client->era == MCP_LEGACY) {
 		mcp_request_initialized(begin_message(client));
 		r = send_message(client, "notifications/initialized", 0);
@@ -454,11 +454,11 @@ static int take_discover(struct mcp_client *client, uint64_t *id, uint64_t now_m
 	bool is_first = id == &client->first_discover_id;
 
 	*id = 0;
-	if (mcp_handshake_has_modern(tape, find_result(client))) {
+	if (mcp_discovery_has_modern(tape, find_result(client))) {
 		client->era = MCP_MODERN;
 		return begin_session(client, MCP_VERSION_MODERN, true, now_ms);
 	}
-	if (client->state == PROBING && mcp_handshake_names_modern(&client->message.tape))
+	if (client->state == PROBING && mcp_discovery_names_modern(&client->message.tape))
 		return request_discover(client, PROBING_AGAIN);
 	if (client->state == PROBING)
 		return request_initialize(client);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "mcp/client/handshake.h"
+#include "mcp/client/discovery.h"
 
 #include "json/number.h"
 #include "mcp/error.h"
@@ -18,12 +18,12 @@ static bool list_has_modern(const struct json_tape *tape, uint32_t versions)
 	return false;
 }
 
-bool mcp_handshake_has_modern(const struct json_tape *tape, uint32_t result)
+bool mcp_discovery_has_modern(const struct json_tape *tape, uint32_t result)
 {
 	return list_has_modern(tape, mcp_find_typed(tape, result, "supportedVersions", JSON_ARRAY));
 }
 
-bool mcp_handshake_has_changes(const struct json_tape *tape, uint32_t result)
+bool mcp_discovery_has_changes(const struct json_tape *tape, uint32_t result)
 {
 	uint32_t capabilities = mcp_find_typed(tape, result, "capabilities", JSON_OBJECT);
 	uint32_t tools = mcp_find_typed(tape, capabilities, "tools", JSON_OBJECT);
@@ -31,14 +31,14 @@ bool mcp_handshake_has_changes(const struct json_tape *tape, uint32_t result)
 	return mcp_find_typed(tape, tools, "listChanged", JSON_TRUE) != JSON_NONE;
 }
 
-bool mcp_handshake_has_resources(const struct json_tape *tape, uint32_t result)
+bool mcp_discovery_has_resources(const struct json_tape *tape, uint32_t result)
 {
 	uint32_t capabilities = mcp_find_typed(tape, result, "capabilities", JSON_OBJECT);
 
 	return mcp_find_typed(tape, capabilities, "resources", JSON_OBJECT) != JSON_NONE;
 }
 
-int64_t mcp_handshake_error_code(const struct json_tape *tape)
+int64_t mcp_discovery_error_code(const struct json_tape *tape)
 {
 	uint32_t error = json_find(tape, 0, "error");
 	uint32_t code = JSON_NONE;
@@ -49,12 +49,12 @@ int64_t mcp_handshake_error_code(const struct json_tape *tape)
 	return code != JSON_NONE && json_number_i64(tape, code, &number) == 0 ? number : 0;
 }
 
-bool mcp_handshake_names_modern(const struct json_tape *tape)
+bool mcp_discovery_names_modern(const struct json_tape *tape)
 {
 	uint32_t data;
 
 	/* With a code, the error is an object. */
-	if (mcp_handshake_error_code(tape) != MCP_UNSUPPORTED_VERSION)
+	if (mcp_discovery_error_code(tape) != MCP_UNSUPPORTED_VERSION)
 		return false;
 	data = mcp_find_typed(tape, json_find(tape, 0, "error"), "data", JSON_OBJECT);
 	return list_has_modern(tape, mcp_find_typed(tape, data, "supported", JSON_ARRAY));

@@ -8,22 +8,22 @@
 /*
  * The opening handshake of a websocket, from the client's side (RFC 6455 §4.1), as functions of bytes:
  *
- *   key ─▶ handshake_write_request ─▶ socket ─▶ handshake_read_response ─▶ frames (bus/websocket.h)
+ *   key ─▶ client_upgrade_write ─▶ socket ─▶ client_upgrade_read ─▶ frames (bus/websocket.h)
  */
 
 /* The bytes of a key, decoded, and its text with its NUL. */
-#define HANDSHAKE_KEY_BYTES      16
-#define HANDSHAKE_KEY_TEXT_BYTES 25
+#define CLIENT_UPGRADE_KEY_BYTES      16
+#define CLIENT_UPGRADE_KEY_TEXT_BYTES 25
 
 /* The longest head of a response. */
-#define HANDSHAKE_HEAD_BYTES 16384
+#define CLIENT_UPGRADE_HEAD_BYTES 16384
 
 /* Write the text of the key @bytes to @ret_text. */
-void handshake_encode_key(
-	const unsigned char bytes[HANDSHAKE_KEY_BYTES], char ret_text[HANDSHAKE_KEY_TEXT_BYTES]);
+void client_upgrade_encode_key(const unsigned char bytes[CLIENT_UPGRADE_KEY_BYTES],
+	char ret_text[CLIENT_UPGRADE_KEY_TEXT_BYTES]);
 
 /* Append the request of an upgrade to @out. @token is that of the bus, or "". */
-void handshake_write_request(
+void client_upgrade_write(
 	const char *path, const char *host, const char *key, const char *token, struct buffer *out);
 
 /*
@@ -31,5 +31,4 @@ void handshake_write_request(
  * not over (*ret_size is 0), and when it grants the upgrade (*ret_size is its size; frames follow). Else return
  * the reason why it does not, a constant text.
  */
-const char *handshake_read_response(
-	const char *bytes, size_t size, const char *key, size_t *ret_size);
+const char *client_upgrade_read(const char *bytes, size_t size, const char *key, size_t *ret_size);

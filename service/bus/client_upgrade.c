@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "bus/handshake.h"
+#include "bus/client_upgrade.h"
 
 #include <libwebsockets.h>
 #include <string.h>
@@ -24,13 +24,13 @@ static void encode(const unsigned char *bytes, size_t size, char *ret_text, size
 		memcpy(ret_text, text.data, text.size + 1);
 }
 
-void handshake_encode_key(
-	const unsigned char bytes[HANDSHAKE_KEY_BYTES], char ret_text[HANDSHAKE_KEY_TEXT_BYTES])
+void client_upgrade_encode_key(const unsigned char bytes[CLIENT_UPGRADE_KEY_BYTES],
+	char ret_text[CLIENT_UPGRADE_KEY_TEXT_BYTES])
 {
-	encode(bytes, HANDSHAKE_KEY_BYTES, ret_text, HANDSHAKE_KEY_TEXT_BYTES);
+	encode(bytes, CLIENT_UPGRADE_KEY_BYTES, ret_text, CLIENT_UPGRADE_KEY_TEXT_BYTES);
 }
 
-void handshake_write_request(
+void client_upgrade_write(
 	const char *path, const char *host, const char *key, const char *token, struct buffer *out)
 {
 	buffer_printf(out,
@@ -137,7 +137,7 @@ static bool has_field(const struct head *head, const char *name)
 
 static bool has_accepted(const struct head *head, const char *key)
 {
-	unsigned char joined[HANDSHAKE_KEY_TEXT_BYTES + sizeof(guid)];
+	unsigned char joined[CLIENT_UPGRADE_KEY_TEXT_BYTES + sizeof(guid)];
 	unsigned char digest[SHA1_BYTES];
 	char expected[32];
 	size_t key_size = strlen(key);
@@ -192,15 +192,14 @@ static size_t find_head(const char *bytes, size_t size, bool *ret_is_broken)
 	return 0;
 }
 
-const char *handshake_read_response(
-	const char *bytes, size_t size, const char *key, size_t *ret_size)
+const char *client_upgrade_read(const char *bytes, size_t size, const char *key, size_t *ret_size)
 {
 	bool is_broken;
 	struct head head = {bytes, find_head(bytes, size, &is_broken)};
 	const char *reason;
 
 	*ret_size = 0;
-	if (is_broken || (head.size == 0 && size >= HANDSHAKE_HEAD_BYTES))
+	if (is_broken || (head.size == 0 && size >= CLIENT_UPGRADE_HEAD_BYTES))
 		return "the server does not answer in HTTP/1.1";
 	if (head.size == 0)
 		return NULL;

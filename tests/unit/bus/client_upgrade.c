@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "bus/handshake.h"
+#include "bus/client_upgrade.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -22,47 +22,47 @@ static void expect_granted(const char *head)
 
 	cr_assert_geq(asprintf(&text, "%s\x81\x01x", head), 0);
 	for (size_t n = 0; n < size; n++) {
-		cr_expect_null(handshake_read_response(text, n, KEY, &head_size), "%zu", n);
+		cr_expect_null(client_upgrade_read(text, n, KEY, &head_size), "%zu", n);
 		cr_expect_eq(head_size, 0);
 	}
-	cr_expect_null(handshake_read_response(text, size + 3, KEY, &head_size), "%s", head);
+	cr_expect_null(client_upgrade_read(text, size + 3, KEY, &head_size), "%s", head);
 	cr_expect_eq(head_size, size);
 }
 
 static void expect_refused(const char *head, const char *words)
 {
 	size_t head_size;
-	const char *reason = handshake_read_response(head, strlen(head), KEY, &head_size);
+	const char *reason = client_upgrade_read(head, strlen(head), KEY, &head_size);
 
 	cr_assert_not_null(reason, "%s", head);
 	cr_expect_not_null(strstr(reason, words), "%s: %s", head, reason);
 	cr_expect_eq(head_size, 0);
 }
 
-Test(bus_handshake, asks_for_the_upgrade)
+Test(client_upgrade, asks_for_the_upgrade)
 {
 	cleanup(buffer_deinit) struct buffer out = {0};
 
-	handshake_write_request("/core", "h:1", KEY, "", &out);
+	client_upgrade_write("/core", "h:1", KEY, "", &out);
 	cr_assert(buffer_terminate(&out));
 	cr_expect_str_eq(out.data, "GET /core HTTP/1.1\r\nHost: h:1\r\nUpgrade: websocket\r\n"
 				   "Connection: Upgrade\r\nSec-WebSocket-Key: " KEY "\r\n"
 				   "Sec-WebSocket-Version: 13\r\n\r\n");
 	buffer_reset(&out);
-	handshake_write_request("/", "h", KEY, "secret", &out);
+	client_upgrade_write("/", "h", KEY, "secret", &out);
 	cr_assert(buffer_terminate(&out));
 	cr_expect_not_null(strstr(out.data, "\r\nAuthorization: Bearer secret\r\n\r\n"));
 }
 
-Test(bus_handshake, writes_a_key_as_base64)
+Test(client_upgrade, writes_a_key_as_base64)
 {
-	char text[HANDSHAKE_KEY_TEXT_BYTES];
+	char text[CLIENT_UPGRADE_KEY_TEXT_BYTES];
 
-	handshake_encode_key((const unsigned char *)"the sample nonce", text);
+	client_upgrade_encode_key((const unsigned char *)"the sample nonce", text);
 	cr_expect_str_eq(text, KEY);
 }
 
-Test(bus_handshake, takes_a_response_that_grants_the_upgrade)
+Test(client_upgrade, takes_a_response_that_grants_the_upgrade)
 {
 	expect_granted("HTTP/1.1 101 Switching Protocols\r\n" FIELDS "\r\n");
 	expect_granted("HTTP/1.1 101\r\nserver:  x \r\nUPGRADE:WebSocket\r\n"
@@ -71,7 +71,7 @@ Test(bus_handshake, takes_a_response_that_grants_the_upgrade)
 	expect_granted("HTTP/1.1 101 x\r\nConnection: x\r\n" FIELDS "\r\n");
 }
 
-Test(bus_handshake, refuses_every_other_response)
+Test(client_upgrade, refuses_every_other_response)
 {
 	expect_refused("HTTP/1.1 200 OK\r\n" FIELDS "\r\n", "not 101");
 	expect_refused("HTTP/1.1 1010\r\n" FIELDS "\r\n", "not 101");
@@ -97,15 +97,15 @@ Test(bus_handshake, refuses_every_other_response)
 	expect_refused("\n", "in HTTP/1.1");
 }
 
-Test(bus_handshake, reads_no_head_without_an_end)
+Test(client_upgrade, reads_no_head_without_an_end)
 {
-	cleanup_free char *text = malloc(HANDSHAKE_HEAD_BYTES);
+	cleanup_free char *text = malloc(CLIENT_UPGRADE_HEAD_BYTES);
 	size_t size;
 
 	cr_assert_not_null(text);
-	memset(text, 'x', HANDSHAKE_HEAD_BYTES);
-	cr_expect_null(handshake_read_response(text, HANDSHAKE_HEAD_BYTES - 1, KEY, &size));
-	cr_expect_not_null(handshake_read_response(text, HANDSHAKE_HEAD_BYTES, KEY, &size));
+	memset(text, 'x', CLIENT_UPGRADE_HEAD_BYTES);
+	cr_expect_null(client_upgrade_read(text, CLIENT_UPGRADE_HEAD_BYTES - 1, KEY, &size));
+	cr_expect_not_null(client_upgrade_read(text, CLIENT_UPGRADE_HEAD_BYTES, KEY, &size));
 	text[7] = '\0';
-	cr_expect_not_null(handshake_read_response(text, 8, KEY, &size));
+	cr_expect_not_null(client_upgrade_read(text, 8, KEY, &size));
 }

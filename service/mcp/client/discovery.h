@@ -12,16 +12,16 @@
  */
 
 /* Return whether the server supports the modern revision. */
-bool mcp_handshake_has_modern(const struct json_tape *tape, uint32_t result);
+bool mcp_discovery_has_modern(const struct json_tape *tape, uint32_t result);
 
 /* Return whether the server notifies of changes of its list of tools. */
-bool mcp_handshake_has_changes(const struct json_tape *tape, uint32_t result);
+bool mcp_discovery_has_changes(const struct json_tape *tape, uint32_t result);
 
 /* Return whether the server has resources. */
-bool mcp_handshake_has_resources(const struct json_tape *tape, uint32_t result);
+bool mcp_discovery_has_resources(const struct json_tape *tape, uint32_t result);
 
 /* Return the code of the error in the response; 0: it has none. */
-int64_t mcp_handshake_error_code(const struct json_tape *tape);
+int64_t mcp_discovery_error_code(const struct json_tape *tape);
 
 /* Return whether the response is an error by which a server names the modern revision as one that it supports. */
-bool mcp_handshake_names_modern(const struct json_tape *tape);
+bool mcp_discovery_names_modern(const struct json_tape *tape);
