@@ -242,32 +242,58 @@ static const struct config_http_address *find_exposed(const struct config_http *
 	return NULL;
 }
 
+/* Append the keys that @http lacks for an address that others reach, @has_tls or not. */
+static void write_missing(const struct config_http *http, bool has_tls, struct buffer *out)
+{
+	buffer_append_string(out, http->needs_token ? "" : "http.tokens");
+	buffer_append_string(out, has_tls || http->needs_token ? "" : " and ");
+	buffer_append_string(out, has_tls ? "" : "http.tls");
+}
+
 static void check_exposed(struct config_reader *reader, uint32_t token)
 {
 	const struct config_http *http = &reader->config->http;
 	const struct config_http_address *address = find_exposed(http);
-	cleanup(buffer_deinit) struct buffer url = {0};
+	bool has_tls = http->tls_cert != NULL;
+	cleanup(buffer_deinit) struct buffer text = {0};
 
-	if (!address || (http->needs_token && http->tls_cert))
+	if (!address || (http->needs_token && has_tls))
 		return;
-	config_http_address_write(http, address, &url);
-	if (!buffer_terminate(&url)) {
+	config_http_address_write(http, address, &text);
+	buffer_append_string(&text, http->is_insecure ? " without " : ", which needs ");
+	write_missing(http, has_tls, &text);
+	if (!buffer_terminate(&text)) {
 		reader->error = -ENOMEM;
 	} else if (http->is_insecure) {
 		config_reader_report(reader, DIAGNOSTIC_WARNING, token,
-			"other devices reach %s without %s%s%s, since http.insecure is true",
-			url.data, http->tls_cert ? "" : "http.tls",
-			http->tls_cert || http->needs_token ? "" : " and ",
-			http->needs_token ? "" : "http.tokens");
+			"other devices reach %s, since http.insecure is true", text.data);
 	} else {
 		config_reader_report(reader, DIAGNOSTIC_ERROR, token,
-			"other devices reach %s, which needs %s%s%s: set them, listen on 127.0.0.1 "
-			"instead, or set http.insecure",
-			url.data, http->needs_token ? "" : "http.tokens",
-			http->tls_cert || http->needs_token ? "" : " and ",
-			http->tls_cert ? "" : "http.tls");
+			"other devices reach %s: set them, listen on 127.0.0.1 instead, or set "
+			"http.insecure",
+			text.data);
 		reader->is_refused = true;
 	}
+}
+
+bool config_http_may_replace(const struct config_http *http, const struct config_http *in_force,
+	const struct diagnostic_sink *sink)
+{
+	const struct config_http_address *address = find_exposed(in_force);
+	/* config_http_keep() leaves the addresses their TLS. */
+	bool has_tls = in_force->tls_cert != NULL;
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	if (!address || http->is_insecure || (http->needs_token && has_tls))
+		return true;
+	config_http_address_write(in_force, address, &text);
+	buffer_append_string(&text, ", which needs ");
+	write_missing(http, has_tls, &text);
+	if (buffer_terminate(&text))
+		diagnostic_report(sink, DIAGNOSTIC_ERROR, NULL, 0, "",
+			"since the start other devices reach %s: set them, or start again",
+			text.data);
+	return false;
 }
 
 void config_http_check(struct config_reader *reader, uint32_t token)

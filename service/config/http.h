@@ -7,6 +7,7 @@
 
 #include "bus/address.h"
 #include "config/http_tokens.h"
+#include "util/diagnostic.h"
 #include "util/buffer.h"
 #include "util/text_list.h"
 
@@ -86,6 +87,11 @@ void config_http_read_origins(struct config_reader *reader, uint32_t value);
 /* Look at all of them together, after they were read. Reports are about the value at @token: the section `http`
  * or, without one, `toolboxd`. */
 void config_http_check(struct config_reader *reader, uint32_t token);
+
+/* Return whether @http, which was read again, may replace @in_force, whose addresses stay: when other devices reach one, it
+ * needs tokens and TLS as at a start. Else report what is missing to @sink. */
+bool config_http_may_replace(const struct config_http *http, const struct config_http *in_force,
+	const struct diagnostic_sink *sink);
 
 /* Replace in @http the addresses and limits, which only a start reads, by those of @in_force; and the files of TLS,
  * when one of both has none: it is the addresses that speak TLS. */

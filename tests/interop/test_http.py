@@ -481,7 +481,7 @@ def test_an_address_of_others_without_a_guard_is_warned_of(launch):
     one = launch({"http": {"insecure": True}}, args=["--http", "0.0.0.0:0"])
     until(lambda: "Listening on http://0.0.0.0:" in one.daemon.log(), SECONDS, "the door open")
     [warning] = [line for line in one.daemon.log().splitlines() if "http.insecure" in line]
-    assert " WARN " in warning and "without http.tls and http.tokens" in warning, warning
+    assert " WARN " in warning and "without http.tokens and http.tls" in warning, warning
 
 
 def test_the_address_of_the_flag_alone(launch):

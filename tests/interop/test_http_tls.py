@@ -17,7 +17,7 @@ import manifests
 import pytest
 from caller import Caller
 from http_peer import Http, Raw
-from processes import SLOWNESS, TOOLBOXD, environment, until
+from processes import SLOWNESS, TOOLBOXD, environment, until, write_configuration
 
 ADD = {"a": 1, "b": 2}
 TOKEN = "0123456789abcdef"
@@ -268,6 +268,21 @@ def test_others_are_served_with_tokens_and_a_certificate(launch, files):
         assert https.ask("POST", "/v1/tools/add", ADD, Host="localhost").status == 401
         assert https.ask("POST", "/v1/tools/add", ADD, Host="localhost",
                          Authorization=f"Bearer {TOKEN}").status == 200
+
+
+@pytest.mark.parametrize("http", [{}, {"listen": ["127.0.0.1:0"]}], ids=["nothing", "loopback"])
+def test_a_reload_without_tokens_does_not_let_others_in(launch, files, http):
+    """What listens since the start goes on, so the tokens for that do, too."""
+    service = launch({"http": {"listen": ["0.0.0.0:0"], "tls": files["rsa"], "tokens": TOKENS, "allowed_hosts": ["localhost"]}})
+    found = []
+    until(lambda: found.extend(re.findall(r"Listening on https://0\.0\.0\.0:(\d+)", service.daemon.log())) or found,
+          10, "the door open")
+    write_configuration(service.daemon.home, {"toolboxd": {"http": http}})
+    with Caller(service.url) as caller, Https(int(found[0]), files["rsa"]) as https:
+        told = caller.call("ovos.tools.reload")["configuration"]
+        assert "since the start other devices reach https://0.0.0.0:0, which needs http.tokens" in json.dumps(told)
+        assert https.ask("GET", "/v1/tools", Host="localhost").status == 401
+        assert https.ask("GET", "/v1/tools", Host="localhost", Authorization=f"Bearer {TOKEN}").status == 200
 
 
 def check(tmp_path, tls, *args):

@@ -42,7 +42,9 @@ void reload_configuration(struct reload *reload)
 	static const char kept[] = "the configuration in force stays as it was";
 	static const char offered[] = "nothing is offered until this is mended";
 	const struct diagnostic_sink sink = {mistakes_take, &reload->mistakes};
-	bool was_closed = reload->parts.config->closed != NULL;
+	const struct config *in_force = reload->parts.config;
+	bool was_closed = in_force->closed != NULL;
+	bool may_replace;
 	struct config config = {0};
 	int r;
 
@@ -50,13 +52,15 @@ void reload_configuration(struct reload *reload)
 	r = config_read(reload->flags, mistakes_take, &reload->mistakes, &config);
 	if (r < 0)
 		diagnostic_report(&sink, DIAGNOSTIC_ERROR, NULL, 0, "", "%s", strerror(-r));
-	if (r != 0 || config.closed)
+	may_replace = r == 0 && (!config.closed || was_closed) &&
+		      config_http_may_replace(&config.http, &in_force->http, &sink);
+	if (!may_replace || config.closed)
 		diagnostic_report(
 			&sink, DIAGNOSTIC_ERROR, NULL, 0, "", "%s", was_closed ? offered : kept);
 	if (r == 0)
 		config_report_absent_folders(&config, DIAGNOSTIC_WARNING, &sink);
 	mistakes_end(&reload->mistakes);
-	if (r == 0 && (!config.closed || was_closed))
+	if (may_replace)
 		put_in_force(reload, &config);
 	else
 		config_deinit(&config);

@@ -123,7 +123,7 @@ Test(config_http, is_not_served_to_other_devices_without_tls_and_tokens)
 	expect_told("other devices reach https://0.0.0.0:1, which needs http.tokens: set");
 	cr_expect_eq(read_http(EXPOSED ", \"insecure\": true}"), 0);
 	expect_told("warning mycroft.conf:1 /toolboxd/http: other devices reach http://0.0.0.0:1"
-		    " without http.tls and http.tokens");
+		    " without http.tokens and http.tls");
 	cr_expect_eq(read_http(EXPOSED "," TLS ", \"insecure\": true}"), 0);
 	expect_told("https://0.0.0.0:1 without http.tokens, since");
 	cr_expect_eq(config.http.n_addresses, 1);
