@@ -295,6 +295,9 @@ class Server:
                 with open(self.options.journal, "a", encoding="utf-8") as file:
                     file.write(f"{message.get('method')}\n")
             self.take(message)
+            if fault == "deafens" and message.get("method") == "tools/call":
+                os.close(0)
+                time.sleep(600)
 
 
 def main():

@@ -304,6 +304,17 @@ def test_a_server_that_reads_nothing_costs_calls_and_not_itself(servers):
         assert servers.starts("box")[-1] == server
 
 
+def test_a_server_that_closes_its_input_is_ended(servers):
+    """It can be sent nothing, and its host would wait for it without a rest."""
+    servers.add("box", "--fault", "deafens")
+    with Caller(servers.start().url) as caller:
+        servers.await_tools(caller)
+        for count in (1, 2):
+            assert caller.invoke("add", {"a": 1})["result"]["structured"] == {"sum": 2}
+            until(lambda: servers.log().count("it has closed its standard input") == count, 20 * SLOWNESS, "its end")
+        assert len(servers.starts("box")) == 3
+
+
 @pytest.mark.parametrize("end", ["server", "host"])
 def test_a_killed_server_costs_each_call_in_flight_one_error_and_counts_once(servers, end):
     servers.add("box")

@@ -109,7 +109,7 @@ int mcp_server_start(struct mcp_server *server)
 
 /* ── messages ────────────────────────────────────────────────────────────────────────────────── */
 
-/* Write what the pipe takes. A server that has closed its end is noticed by its exit. */
+/* Write what the pipe takes. */
 static void write_input(struct mcp_server *server)
 {
 	struct pollfd *source = &server->sources[SERVER_INPUT];
@@ -256,27 +256,40 @@ static bool ends_within(const struct mcp_server *server, int most_ms)
 	return poll(&exit, 1, most_ms) > 0;
 }
 
+/* Return the fault of a server that has closed one of its ends, or NULL. */
+static const char *judge_closed(const struct mcp_server *server)
+{
+	if (server->sources[SERVER_OUTPUT].fd < 0)
+		return "it has closed its standard output";
+	return server->sources[SERVER_INPUT].fd < 0 ? "it has closed its standard input" : NULL;
+}
+
 bool mcp_server_attend(struct mcp_server *server)
 {
 	struct pollfd *sources = server->sources;
 	bool has_ended = sources[SERVER_EXIT].revents != 0;
+	const char *closed;
 
 	trim_output(server);
 	if (sources[SERVER_INPUT].revents)
 		write_input(server);
+	/* poll() reports it again and again, whether there is something to write or not. */
+	if (sources[SERVER_INPUT].revents & POLLERR)
+		close_source(server, SERVER_INPUT);
 	if (sources[SERVER_OUTPUT].revents)
 		read_output(server);
 	if (sources[SERVER_ERRORS].revents)
 		read_errors(server);
+	/* A process that ends closes its descriptors first. */
+	closed = has_ended ? NULL : judge_closed(server);
+	if (closed)
+		has_ended = ends_within(server, CLOSED_MS);
 	/* Its last lines are still in the pipe. */
-	while (has_ended && !server->fault && sources[SERVER_OUTPUT].fd >= 0 &&
+	while ((has_ended || closed) && !server->fault && sources[SERVER_OUTPUT].fd >= 0 &&
 		server->output.size <= SERVER_LINE_BYTES && read_output(server))
 		continue;
-	/* A process that ends closes its descriptors first. */
-	if (sources[SERVER_OUTPUT].fd < 0 && !has_ended && !server->fault) {
-		has_ended = ends_within(server, CLOSED_MS);
-		server->fault = has_ended ? NULL : "it has closed its standard output";
-	}
+	if (!has_ended && !server->fault)
+		server->fault = closed;
 	return !has_ended && !server->fault;
 }
 
