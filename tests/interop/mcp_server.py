@@ -96,13 +96,25 @@ class Server:
             sys.exit(3)
         if self.options.silent_probe:
             return
+        if self.options.fault == "tells":
+            self.tell(request)
+            return
         if self.legacy:
             self.error(request, -32601, "Method not found")
             return
         self.answer(request, {"supportedVersions": [MODERN], "capabilities": self.capabilities(),
                               "ttlMs": 3600000, "cacheScope": "private"})
 
+    def tell(self, request):
+        """Refuse, and break a rule, with the key."""
+        key = os.environ["KEY"]
+        self.write({"jsonrpc": "2.0", "id": key, "result": {}})
+        self.error(request, -32000, f"the key {key} is not known")
+
     def initialize(self, request):
+        if self.options.fault == "tells":
+            self.tell(request)
+            return
         self.legacy = True
         self.answer(request, {"protocolVersion": request["params"]["protocolVersion"],
                               "capabilities": self.capabilities(),

@@ -663,6 +663,7 @@ def test_secrets_are_read_and_never_shown(servers, tmp_path):
     servers.add("box", mcp={"env": {"KEY": "Bearer ${env:GATEWAY_SECRET}", "PLAIN": "$${x}",
                                     "TOKEN": f"${{file:{tmp_path}/token}}"}})
     servers.add("lacks", mcp={"env": {"KEY": "${env:NOT_THERE}"}})
+    servers.add("tells", "--fault", "tells", mcp={"env": {"KEY": "${env:GATEWAY_SECRET}"}})
     started = servers.start(env={"GATEWAY_SECRET": "env-secret-2"})
     with Caller(started.url) as caller:
         servers.await_tools(caller)
@@ -672,8 +673,10 @@ def test_secrets_are_read_and_never_shown(servers, tmp_path):
         until(lambda: servers.log().count("it is") >= 3, 5 * SLOWNESS, "the lines logged")
         assert "secret-1" not in servers.log() and "secret-2" not in servers.log()
         assert "it is Bearer *** here" in servers.log()
-        failed = caller.call("ovos.tools.status")["failed"]
-        assert [one["toolbox_id"] for one in failed] == ["lacks"] and "NOT_THERE" in failed[0]["error"]
+        failed = until(lambda: len(found := caller.call("ovos.tools.status")["failed"]) == 2 and found, 20 * SLOWNESS, "both")
+        assert [one["toolbox_id"] for one in failed] == ["lacks", "tells"] and "NOT_THERE" in failed[0]["error"]
+        assert "the key *** is not known" in failed[1]["error"]
+        assert "a request that it does not have: \"***\"" in servers.log()
         shown = json.dumps(caller.call("ovos.tools.status")) + json.dumps(caller.call("ovos.tools.list"))
         assert "secret-1" not in shown and "secret-2" not in shown
 

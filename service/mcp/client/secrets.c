@@ -69,12 +69,21 @@ static const struct mcp_secret *find_secret(
 	return NULL;
 }
 
-void mcp_secrets_mask(
+/* Return whether the @size bytes at @text are the beginning of a secret that is longer. */
+static bool begins_secret(const struct mcp_secrets *secrets, const char *text, size_t size)
+{
+	for (size_t i = 0; i < secrets->n_items && secrets->items[i].size > size; i++)
+		if (memcmp(secrets->items[i].text, text, size) == 0)
+			return true;
+	return false;
+}
+
+size_t mcp_secrets_mask_part(
 	const struct mcp_secrets *secrets, const char *text, size_t size, struct buffer *out)
 {
 	size_t at = 0;
 
-	while (at < size) {
+	while (at < size && !begins_secret(secrets, text + at, size - at)) {
 		const struct mcp_secret *secret = find_secret(secrets, text + at, size - at);
 
 		if (secret)
@@ -83,6 +92,18 @@ void mcp_secrets_mask(
 			buffer_append_char(out, text[at]);
 		at += secret ? secret->size : 1;
 	}
+	return at;
+}
+
+void mcp_secrets_mask(
+	const struct mcp_secrets *secrets, const char *text, size_t size, struct buffer *out)
+{
+	size_t at = mcp_secrets_mask_part(secrets, text, size, out);
+
+	if (size - at >= MCP_MASKED_BYTES)
+		buffer_append_string(out, MASK);
+	else
+		buffer_append(out, text + at, size - at);
 }
 
 void mcp_secrets_deinit(struct mcp_secrets *secrets)

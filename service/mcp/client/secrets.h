@@ -14,7 +14,7 @@
  *   $${x}                                the text ${x}
  *
  * Any other text that begins with `${` is a mistake. A secret is shown nowhere: it is masked in what the
- * server writes to its log.
+ * server writes to its log, and in what is told of its mistakes.
  */
 
 /* The longest secret. */
@@ -48,8 +48,13 @@ typedef int (*mcp_secret_function)(
 int mcp_secrets_expand(struct mcp_secrets *secrets, const char *text, bool is_header,
 	mcp_secret_function read, void *data, struct buffer *out, struct buffer *reason);
 
-/* Append the line @text with `***` in place of each secret. */
+/* Append @text, a line or the beginning of one, with `***` in place of each secret, also of one that is cut off at the
+ * end. */
 void mcp_secrets_mask(
+	const struct mcp_secrets *secrets, const char *text, size_t size, struct buffer *out);
+
+/* The same with a text that goes on. Return how many bytes were taken: the others may be the beginning of a secret. */
+size_t mcp_secrets_mask_part(
 	const struct mcp_secrets *secrets, const char *text, size_t size, struct buffer *out);
 
 /* Overwrite the secrets, and free them. */

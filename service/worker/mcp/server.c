@@ -109,6 +109,22 @@ int mcp_server_start(struct mcp_server *server)
 
 /* ── messages ────────────────────────────────────────────────────────────────────────────────── */
 
+/* Forget the bytes that were sent, once no others are left, or fewer than those. */
+static void trim_unsent(struct mcp_server *server)
+{
+	struct buffer *unsent = &server->unsent;
+	size_t n_left = unsent->size - server->n_sent;
+
+	if (server->sources[SERVER_INPUT].fd < 0 || n_left == 0) {
+		buffer_recycle(unsent, KEEP_BYTES);
+		server->n_sent = 0;
+	} else if (server->n_sent > n_left) {
+		memmove(unsent->data, unsent->data + server->n_sent, n_left);
+		unsent->size = n_left;
+		server->n_sent = 0;
+	}
+}
+
 /* Write what the pipe takes. */
 static void write_input(struct mcp_server *server)
 {
@@ -124,10 +140,7 @@ static void write_input(struct mcp_server *server)
 			close_source(server, SERVER_INPUT);
 		server->n_sent += n > 0 ? (size_t)n : 0;
 	}
-	if (source->fd < 0 || server->n_sent == server->unsent.size) {
-		buffer_recycle(&server->unsent, KEEP_BYTES);
-		server->n_sent = 0;
-	}
+	trim_unsent(server);
 	source->events = server->unsent.size > 0 ? POLLOUT : 0;
 }
 
@@ -207,15 +220,21 @@ bool mcp_server_take_line(struct mcp_server *server, const char **ret_line, size
 
 /* ── stderr ──────────────────────────────────────────────────────────────────────────────────── */
 
-/* Pass @size bytes of stderr on, without the secrets. */
-static void pass_errors(struct mcp_server *server, const char *text, size_t size)
+/* Pass @size bytes of stderr on, without the secrets. @is_line: the line ends after them. Return how many were
+ * passed on: the others may be the beginning of a secret. */
+static size_t pass_errors(struct mcp_server *server, const char *text, size_t size, bool is_line)
 {
+	const struct mcp_secrets *secrets = &server->configuration->secrets;
 	cleanup(buffer_deinit) struct buffer masked = {0};
 
-	mcp_secrets_mask(&server->configuration->secrets, text, size, &masked);
+	if (is_line)
+		mcp_secrets_mask(secrets, text, size, &masked);
+	else
+		size = mcp_secrets_mask_part(secrets, text, size, &masked);
 	buffer_append_char(&masked, '\n');
 	if (buffer_status(&masked) == 0)
 		file_write_all(STDERR_FILENO, masked.data, masked.size);
+	return size;
 }
 
 /* Read stderr once and pass its whole lines on. Return false when there is nothing more now. */
@@ -225,21 +244,20 @@ static bool read_errors(struct mcp_server *server)
 	char *place = buffer_reserve(errors, READ_BYTES);
 	ssize_t n = place ? read(server->sources[SERVER_ERRORS].fd, place, READ_BYTES) : -1;
 	size_t used = 0;
+	bool has_ended;
 	char *end;
 
 	if (!place || n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
 		close_source(server, SERVER_ERRORS);
+	has_ended = server->sources[SERVER_ERRORS].fd < 0;
 	errors->size += n > 0 ? (size_t)n : 0;
 	while (errors->size > used &&
 		(end = memchr(errors->data + used, '\n', errors->size - used))) {
-		pass_errors(server, errors->data + used, (size_t)(end - errors->data) - used);
+		pass_errors(server, errors->data + used, (size_t)(end - errors->data) - used, true);
 		used = (size_t)(end + 1 - errors->data);
 	}
-	if (errors->size - used > ERRORS_LINE_BYTES ||
-		(server->sources[SERVER_ERRORS].fd < 0 && errors->size > used)) {
-		pass_errors(server, errors->data + used, errors->size - used);
-		used = errors->size;
-	}
+	if (errors->size - used > ERRORS_LINE_BYTES || (has_ended && errors->size > used))
+		used += pass_errors(server, errors->data + used, errors->size - used, has_ended);
 	if (used > 0)
 		memmove(errors->data, errors->data + used, errors->size - used);
 	errors->size -= used;

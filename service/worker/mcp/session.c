@@ -40,16 +40,27 @@
 
 /* ── what the client asks for ────────────────────────────────────────────────────────────────── */
 
+/* Append @reason, which may repeat texts of the server, without the secrets. */
+static void write_reason(const struct mcp_session *session, const char *reason, struct buffer *out)
+{
+	mcp_secrets_mask(&session->configuration.secrets, reason, strlen(reason), out);
+}
+
 static void note(struct mcp_session *session, const char *reason)
 {
-	if (++session->n_notes <= NOTES_MAX)
-		fprintf(stderr, "the server breaks a rule: %s\n", reason);
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	if (++session->n_notes > NOTES_MAX)
+		return;
+	write_reason(session, reason, &text);
+	if (buffer_terminate(&text))
+		fprintf(stderr, "the server breaks a rule: %s\n", text.data);
 }
 
 static void fail_session(struct mcp_session *session, const char *reason)
 {
 	buffer_reset(&session->failure);
-	buffer_append_string(&session->failure, reason);
+	write_reason(session, reason, &session->failure);
 }
 
 /* Keep the input schema of the element @object if it sends arguments in headers. 0 or -ENOMEM. */

@@ -114,11 +114,41 @@ Test(mcp_secrets, are_masked)
 	cr_assert_eq(
 		expand(&secrets, "${file:/token}${env:KEY}${env:PEM}${env:KEY}", false, &out, NULL),
 		0);
-	expect_masked(&secrets, "key s3cret-key, s3cret, s3cre", "key ***, ***, s3cre");
+	expect_masked(&secrets, "key s3cret-key, s3cret, s3cre", "key ***, ***, ***");
+	expect_masked(&secrets, "s3cre s3c", "s3cre s3c");
 	expect_masked(&secrets, "AAAAA ab -begin-", "***A ab ***");
 	expect_masked(&secrets, "s3s3crets3cret", "s3******");
 	expect_masked(&secrets, "", "");
 	cr_expect_eq(secrets.n_items, 4, "%zu", secrets.n_items);
+}
+
+Test(mcp_secrets, are_masked_in_texts_that_go_on)
+{
+	static const struct {
+		const char *text;
+		size_t taken;
+		const char *wanted;
+	} parts[] = {
+		{"key s3cre", 4, "key "},
+		/* It may be the longer one. */
+		{"key s3cret", 4, "key "},
+		{"key s3cret.s", 11, "key ***."},
+		{"s3cret-key", 10, "***"},
+		{"s3crex", 6, "s3crex"},
+	};
+	cleanup(mcp_secrets_deinit) struct mcp_secrets secrets = {0};
+	cleanup(buffer_deinit) struct buffer out = {0};
+
+	cr_assert_eq(expand(&secrets, "${file:/token}${env:KEY}", false, &out, NULL), 0);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+		const char *text = parts[i].text;
+
+		buffer_reset(&out);
+		cr_expect_eq(mcp_secrets_mask_part(&secrets, text, strlen(text), &out),
+			parts[i].taken, "%s", text);
+		cr_assert_not_null(buffer_terminate(&out));
+		cr_expect_str_eq(out.data, parts[i].wanted, "%s: %s", text, out.data);
+	}
 }
 
 Test(mcp_secrets, may_be_long)
