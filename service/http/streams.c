@@ -31,7 +31,7 @@ void streams_deinit(struct streams *streams)
 		drop_stream(stream_of(streams->list.next));
 }
 
-static void end_stream(struct stream *stream)
+void stream_end(struct stream *stream)
 {
 	struct http_connection *connection = stream->connection;
 
@@ -44,7 +44,7 @@ static void end_stream(struct stream *stream)
 void streams_end(struct streams *streams)
 {
 	while (streams->n > 0)
-		end_stream(stream_of(streams->list.next));
+		stream_end(stream_of(streams->list.next));
 }
 
 bool streams_open(
@@ -112,6 +112,6 @@ void streams_recheck(struct streams *streams, const struct config_http *http)
 	for (struct list *link = streams->list.next; link != &streams->list; link = next) {
 		next = link->next;
 		if (!is_granted(stream_of(link), http))
-			end_stream(stream_of(link));
+			stream_end(stream_of(link));
 	}
 }

@@ -47,6 +47,9 @@ void stream_send(struct stream *stream, const char *event, const char *text, siz
 /* Return the bytes that wait for the reader of @stream. */
 size_t stream_queued(const struct stream *stream);
 
+/* End @stream, which is freed. */
+void stream_end(struct stream *stream);
+
 /* End all streams. */
 void streams_end(struct streams *streams);
 

@@ -324,6 +324,19 @@ def test_streams_have_the_changes(started, port):
         assert "late__late_one" in [tool["name"] for tool in modern.result("tools/list")["tools"]]
 
 
+def test_a_stream_ends_with_its_session(port):
+    with Client(port, "legacy") as client, Client(port, "legacy") as other, Raw(port) as get, Raw(port) as stays:
+        for raw, one in ((get, client), (stays, other)):
+            raw.send(f"GET /mcp HTTP/1.1\r\nHost: localhost\r\nAccept: {ACCEPT}\r\nConnection: close\r\n"
+                     f"Mcp-Session-Id: {one.session}\r\n\r\n".encode())
+            raw.read_until(b"\r\n\r\n")
+        assert client.http.ask("DELETE", "/mcp", Mcp_Session_Id=client.session).status == 204
+        assert get.read_all().endswith(b"0\r\n\r\n")
+        stays.socket.settimeout(0.3)
+        with pytest.raises(TimeoutError):
+            stays.socket.recv(1)
+
+
 def test_streams_end_with_the_service(launch):
     """A subscription has its result then."""
     one = launch(args=["--http", "127.0.0.1:0"])

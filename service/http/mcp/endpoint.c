@@ -375,7 +375,7 @@ static void serve_message(
 		serve_tools_call(rpc, request, toolbox_id);
 		return;
 	case MCP_LISTEN:
-		mcp_streams_open(&rpc->endpoint->streams, request, &rpc->message.id,
+		mcp_streams_listen(&rpc->endpoint->streams, request, &rpc->message.id,
 			rpc->message.wants_tool_changes);
 		return;
 	case MCP_CANCELLED:
@@ -431,11 +431,15 @@ static void refuse_method(const struct http_request *request)
 static void serve_get_stream(struct mcp_endpoint *endpoint, const struct http_request *request)
 {
 	const struct http_reader *reader = http_connection_request(request->connection);
+	struct mcp_session *session;
 
-	if (is_modern(request) || !http_field_has(reader, "Accept", "text/event-stream"))
+	if (is_modern(request) || !http_field_has(reader, "Accept", "text/event-stream")) {
 		refuse_method(request);
-	else if (find_session(endpoint, request, (struct text_view){0}))
-		mcp_streams_open(&endpoint->streams, request, &(struct text_view){0}, true);
+		return;
+	}
+	session = find_session(endpoint, request, (struct text_view){0});
+	if (session)
+		mcp_streams_open(&endpoint->streams, request, session);
 }
 
 static void serve_delete(struct mcp_endpoint *endpoint, const struct http_request *request)
@@ -451,6 +455,7 @@ static void serve_delete(struct mcp_endpoint *endpoint, const struct http_reques
 	if (!session)
 		return;
 	cancel_requests(endpoint, session->name, (struct text_view){0});
+	mcp_streams_end(&endpoint->streams, session);
 	mcp_sessions_drop(&endpoint->sessions, session);
 	respond_text(request->connection, 204, &nothing);
 }
@@ -574,7 +579,7 @@ int mcp_endpoint_new(
 	mcp_sessions_init(&endpoint->sessions);
 	mcp_lists_init(&endpoint->lists);
 	list_init(&endpoint->requests);
-	mcp_streams_init(&endpoint->streams, streams);
+	mcp_streams_init(&endpoint->streams, streams, &endpoint->sessions);
 	*ret_endpoint = endpoint;
 	return 0;
 }

@@ -35,8 +35,36 @@ void mcp_sessions_drop(struct mcp_sessions *sessions, struct mcp_session *sessio
 
 static void drop_expired(struct mcp_sessions *sessions, uint64_t now_ms)
 {
-	while (sessions->n > 0 && now_ms - first_session(sessions)->used_ms >= MCP_SESSION_IDLE_MS)
-		mcp_sessions_drop(sessions, first_session(sessions));
+	struct list *next;
+
+	for (struct list *link = sessions->list.next; link != &sessions->list; link = next) {
+		struct mcp_session *session = container_of(link, struct mcp_session, link);
+
+		next = link->next;
+		if (now_ms - session->used_ms < MCP_SESSION_IDLE_MS)
+			return;
+		if (session->n_streams == 0)
+			mcp_sessions_drop(sessions, session);
+	}
+}
+
+/* Return the session that gives way to another one. */
+static struct mcp_session *find_least(const struct mcp_sessions *sessions)
+{
+	list_for_each(link, &sessions->list) {
+		struct mcp_session *session = container_of(link, struct mcp_session, link);
+
+		if (session->n_streams == 0)
+			return session;
+	}
+	return first_session(sessions);
+}
+
+static void use_session(struct mcp_sessions *sessions, struct mcp_session *session, uint64_t now_ms)
+{
+	session->used_ms = now_ms;
+	list_remove(&session->link);
+	list_append(&sessions->list, &session->link);
 }
 
 struct mcp_session *mcp_sessions_add(
@@ -48,7 +76,7 @@ struct mcp_session *mcp_sessions_add(
 	if (!session || hex_write_id(session->id) < 0 || hex_write_id(session->name) < 0)
 		return NULL;
 	if (sessions->n == MCP_SESSIONS_MAX)
-		mcp_sessions_drop(sessions, first_session(sessions));
+		mcp_sessions_drop(sessions, find_least(sessions));
 	snprintf(session->source, sizeof(session->source), "%s", source);
 	session->used_ms = now_ms;
 	list_init(&session->link);
@@ -69,10 +97,26 @@ struct mcp_session *mcp_sessions_find(
 		if (CRYPTO_memcmp(session->id, id, HEX_ID_CHARS) != 0 ||
 			strncmp(session->source, source, MCP_SOURCE_BYTES - 1) != 0)
 			continue;
-		session->used_ms = now_ms;
-		list_remove(&session->link);
-		list_append(&sessions->list, &session->link);
+		use_session(sessions, session, now_ms);
 		return session;
 	}
 	return NULL;
+}
+
+void mcp_sessions_open_stream(struct mcp_session *session)
+{
+	session->n_streams++;
+}
+
+void mcp_sessions_end_stream(struct mcp_sessions *sessions, const char *name, uint64_t now_ms)
+{
+	list_for_each(link, &sessions->list) {
+		struct mcp_session *session = container_of(link, struct mcp_session, link);
+
+		if (strcmp(session->name, name) != 0)
+			continue;
+		session->n_streams--;
+		use_session(sessions, session, now_ms);
+		return;
+	}
 }

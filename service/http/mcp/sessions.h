@@ -11,8 +11,9 @@
  * The sessions of the legacy era of MCP (2025-11-25, Transports, Session Management): `initialize` makes one, and
  * every later request names it.
  *
- * One that is not used for an hour expires. When there are MCP_SESSIONS_MAX, the one that was used longest ago
- * gives way: its client gets 404, and makes another.
+ * One that is not used for an hour expires, unless it has a stream open: its client waits for notifications. When there are
+ * MCP_SESSIONS_MAX, the one that was used longest ago gives way, one with a stream only if all have one: its client gets 404,
+ * and makes another.
  */
 #define MCP_SESSIONS_MAX    256
 #define MCP_SESSION_IDLE_MS 3600000
@@ -26,6 +27,7 @@ struct mcp_session {
 	char name[HEX_ID_CHARS + 1];   /* random; the session_id of its calls, which others see */
 	char source[MCP_SOURCE_BYTES]; /* the caller that began it */
 	uint64_t used_ms;
+	unsigned int n_streams; /* that are open */
 };
 
 struct mcp_sessions {
@@ -43,6 +45,11 @@ struct mcp_session *mcp_sessions_add(
 /* Return the session @id of @source, which is used at @now_ms; NULL: there is none. */
 struct mcp_session *mcp_sessions_find(
 	struct mcp_sessions *sessions, const char *id, const char *source, uint64_t now_ms);
+
+/* Note that a stream of @session opens; and that one of the session called @name ends at @now_ms, if there still is that
+ * session. */
+void mcp_sessions_open_stream(struct mcp_session *session);
+void mcp_sessions_end_stream(struct mcp_sessions *sessions, const char *name, uint64_t now_ms);
 
 /* End @session. */
 void mcp_sessions_drop(struct mcp_sessions *sessions, struct mcp_session *session);

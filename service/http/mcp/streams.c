@@ -8,6 +8,7 @@
 #include "mcp/notification.h"
 #include "mcp/response.h"
 #include "util/cleanup.h"
+#include "util/clock.h"
 
 /* Bytes that wait for a reader, from which on it gets no further notification: it has an unread one. */
 #define QUEUED_BYTES 4096
@@ -15,6 +16,8 @@
 struct mcp_stream {
 	struct stream stream;
 	struct list link;
+	struct mcp_streams *mcp;
+	char session[HEX_ID_CHARS + 1]; /* the name of its session, legacy; "": none */
 	bool wants_changes;
 	size_t size; /* bytes of the subscription; 0: there is none */
 	char subscription[];
@@ -25,12 +28,16 @@ static void free_stream(struct stream *base)
 	struct mcp_stream *stream = container_of(base, struct mcp_stream, stream);
 
 	list_remove(&stream->link);
+	if (*stream->session)
+		mcp_sessions_end_stream(stream->mcp->sessions, stream->session, clock_now_ms());
 	free(stream);
 }
 
-void mcp_streams_init(struct mcp_streams *mcp, struct streams *streams)
+void mcp_streams_init(
+	struct mcp_streams *mcp, struct streams *streams, struct mcp_sessions *sessions)
 {
 	mcp->streams = streams;
+	mcp->sessions = sessions;
 	list_init(&mcp->list);
 }
 
@@ -58,27 +65,70 @@ static void finish_listen(struct stream *base)
 	mcp_stream_send(base->connection, &out);
 }
 
-void mcp_streams_open(struct mcp_streams *mcp, const struct http_request *request,
+/* Return a stream with room for a subscription of @size bytes; NULL without memory. */
+static struct mcp_stream *make_stream(struct mcp_streams *mcp, size_t size)
+{
+	struct mcp_stream *stream = calloc(1, sizeof(*stream) + size + 1);
+
+	if (!stream)
+		return NULL;
+	stream->stream.free = free_stream;
+	stream->mcp = mcp;
+	stream->size = size;
+	list_init(&stream->link);
+	return stream;
+}
+
+/* Respond to @request with @stream, which may be NULL. Return whether it is open. */
+static bool open_stream(
+	struct mcp_streams *mcp, struct mcp_stream *stream, const struct http_request *request)
+{
+	if (!streams_open(mcp->streams, stream ? &stream->stream : NULL, request))
+		return false;
+	list_append(&mcp->list, &stream->link);
+	return true;
+}
+
+void mcp_streams_open(
+	struct mcp_streams *mcp, const struct http_request *request, struct mcp_session *session)
+{
+	struct mcp_stream *stream = make_stream(mcp, 0);
+
+	if (stream) {
+		stream->wants_changes = true;
+		strcpy(stream->session, session->name);
+		mcp_sessions_open_stream(session);
+	}
+	open_stream(mcp, stream, request);
+}
+
+void mcp_streams_listen(struct mcp_streams *mcp, const struct http_request *request,
 	const struct text_view *subscription, bool wants_changes)
 {
 	cleanup(buffer_deinit) struct buffer first = {0};
-	struct mcp_stream *stream = calloc(1, sizeof(*stream) + subscription->size + 1);
+	struct mcp_stream *stream = make_stream(mcp, subscription->size);
 
 	if (stream) {
-		stream->stream.free = free_stream;
-		stream->stream.finish = subscription->text ? finish_listen : NULL;
+		stream->stream.finish = finish_listen;
 		stream->wants_changes = wants_changes;
-		stream->size = subscription->size;
-		if (subscription->text)
-			memcpy(stream->subscription, subscription->text, subscription->size);
-		list_init(&stream->link);
+		memcpy(stream->subscription, subscription->text, subscription->size);
 	}
-	if (!streams_open(mcp->streams, stream ? &stream->stream : NULL, request))
+	if (!open_stream(mcp, stream, request))
 		return;
-	list_append(&mcp->list, &stream->link);
-	if (subscription->text) {
-		mcp_write_acknowledged(&first, *subscription, wants_changes);
-		mcp_stream_send(request->connection, &first);
+	mcp_write_acknowledged(&first, *subscription, wants_changes);
+	mcp_stream_send(request->connection, &first);
+}
+
+void mcp_streams_end(struct mcp_streams *mcp, const struct mcp_session *session)
+{
+	struct list *next;
+
+	for (struct list *link = mcp->list.next; link != &mcp->list; link = next) {
+		struct mcp_stream *stream = container_of(link, struct mcp_stream, link);
+
+		next = link->next;
+		if (strcmp(stream->session, session->name) == 0)
+			stream_end(&stream->stream);
 	}
 }
 

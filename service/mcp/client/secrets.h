@@ -14,7 +14,7 @@
  *   $${x}                                the text ${x}
  *
  * Any other text that begins with `${` is a mistake. A secret is shown nowhere: it is masked in what the
- * server writes to its log, and in what is told of its mistakes.
+ * server writes to its log, and in the reasons for which it fails.
  */
 
 /* The longest secret. */

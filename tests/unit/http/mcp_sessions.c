@@ -45,6 +45,42 @@ Test(mcp_sessions, ends_an_hour_after_its_last_use)
 	cr_expect_eq(sessions.n, 0);
 }
 
+Test(mcp_sessions, stays_while_it_has_a_stream)
+{
+	struct mcp_session *session = mcp_sessions_add(&sessions, "a", 0);
+	struct mcp_session *other = mcp_sessions_add(&sessions, "a", 1);
+	char id[HEX_ID_CHARS + 1];
+	char gone[HEX_ID_CHARS + 1];
+	char name[HEX_ID_CHARS + 1];
+
+	strcpy(id, session->id);
+	strcpy(name, session->name);
+	strcpy(gone, other->id);
+	mcp_sessions_open_stream(session);
+	cr_expect_null(mcp_sessions_find(&sessions, gone, "a", 5 * MCP_SESSION_IDLE_MS));
+	cr_expect_eq(sessions.n, 1);
+	mcp_sessions_end_stream(&sessions, name, 7 * MCP_SESSION_IDLE_MS);
+	mcp_sessions_end_stream(&sessions, "another", 7 * MCP_SESSION_IDLE_MS);
+	cr_expect_not_null(mcp_sessions_find(&sessions, id, "a", 8 * MCP_SESSION_IDLE_MS - 1));
+	cr_expect_null(mcp_sessions_find(&sessions, id, "a", 9 * MCP_SESSION_IDLE_MS));
+}
+
+Test(mcp_sessions, gives_way_with_a_stream_only_to_its_like)
+{
+	struct mcp_session *session = mcp_sessions_add(&sessions, "a", 0);
+	char id[HEX_ID_CHARS + 1];
+
+	strcpy(id, session->id);
+	mcp_sessions_open_stream(session);
+	for (unsigned int i = 0; i < MCP_SESSIONS_MAX; i++)
+		cr_assert_not_null(session = mcp_sessions_add(&sessions, "a", 2));
+	cr_expect_not_null(mcp_sessions_find(&sessions, id, "a", 3));
+	list_for_each(link, &sessions.list)
+		mcp_sessions_open_stream(container_of(link, struct mcp_session, link));
+	cr_assert_not_null(mcp_sessions_add(&sessions, "a", 4));
+	cr_expect_eq(sessions.n, MCP_SESSIONS_MAX);
+}
+
 Test(mcp_sessions, gives_way_when_there_are_too_many)
 {
 	char first[HEX_ID_CHARS + 1];
