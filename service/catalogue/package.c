@@ -276,3 +276,8 @@ bool package_has_guard(const struct package *package)
 {
 	return package->sandbox.class == SANDBOX_COMMAND || kind_facts(package->kind)->has_guard;
 }
+
+bool package_starts_programs(const struct package *package)
+{
+	return package->sandbox.class >= SANDBOX_COMMAND || kind_facts(package->kind)->has_guard;
+}

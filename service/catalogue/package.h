@@ -184,4 +184,7 @@ uint64_t package_start_ms(const struct package *package, uint64_t configured_ms)
 /* Return whether its hosts run below a guard (worker/sandbox/guard.h). */
 bool package_has_guard(const struct package *package);
 
+/* Return whether its hosts may start programs, whose processor time is not the host's. */
+bool package_starts_programs(const struct package *package);
+
 CLEANUP_DEFINE(package, struct package *, package_unref)

@@ -121,6 +121,18 @@ pid_t host_pid(const struct host *host)
 	return host->pid;
 }
 
+void host_yield(struct host *host)
+{
+	/* As long as the leader is not reaped, no other group gets its number. */
+	if (host->child)
+		process_yield(host->pid);
+}
+
+int host_used_ns(const struct host *host, uint64_t *ret_ns)
+{
+	return host->child ? process_used_ns(host->pid, ret_ns) : -ESRCH;
+}
+
 /* Kill the leader and its group: a leader may have left its group, and children may be left in it. */
 static void kill_all(struct host *host)
 {
@@ -925,6 +937,9 @@ static int set_up(struct host *host, const struct host_options *options)
 		return r;
 	host->pid = process.pid;
 	host->wire = process.wire;
+	/* It starts nothing before it has read LOAD. */
+	if (options->yields)
+		process_yield(host->pid);
 	r = loop_add_child(host->loop, host->pid, on_exit_status, host, &host->child);
 	if (r) {
 		close(process.output);

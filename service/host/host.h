@@ -127,6 +127,7 @@ struct host_options {
 	bool carries;   /* it runs several calls at a time, and ends one on request */
 	bool has_guard; /* it starts its toolbox through a guard (worker/sandbox/guard.h): class
 			   `command` */
+	bool yields;    /* it is nicer than the daemon from its start on, with all that it starts */
 };
 
 /* Start a process. @handler is copied. Returns 0, or a negative errno; then no event follows. */
@@ -193,6 +194,13 @@ void host_dismiss(
 void host_free(struct host *host);
 
 pid_t host_pid(const struct host *host);
+
+/* Let the host yield to the daemon for the rest of its life, as by options.yields. */
+void host_yield(struct host *host);
+
+/* Read the processor time that the host, without its children, has used. Return 0, or a negative errno: it is
+ * ending. */
+int host_used_ns(const struct host *host, uint64_t *ret_ns);
 
 /* Return the name of @signal, a constant: "SIGSEGV" for 11, "SIG64" for one without a name. */
 const char *host_signal_name(int signal);

@@ -8,7 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "host/host.h"
@@ -32,6 +34,8 @@ static const char *const kept_variables[] = {
 
 /* "SIGSTKFLT" is the longest. */
 #define SIGNAL_NAME_BYTES 12
+
+#define NS_PER_S UINT64_C(1000000000)
 
 #define KEPT_COUNT (sizeof(kept_variables) / sizeof(*kept_variables))
 
@@ -149,5 +153,24 @@ int process_spawn(const char *program, const char *toolbox_id, const char *envir
 		return r;
 	ret_process->wire = take_fd(wire);
 	ret_process->output = take_fd(output);
+	return 0;
+}
+
+void process_yield(pid_t pid)
+{
+	setpriority(PRIO_PGRP, (id_t)pid, getpriority(PRIO_PROCESS, 0) + PROCESS_NICE);
+}
+
+int process_used_ns(pid_t pid, uint64_t *ret_ns)
+{
+	struct timespec used;
+	clockid_t clock;
+	int r = clock_getcpuclockid(pid, &clock);
+
+	if (r)
+		return -r;
+	if (clock_gettime(clock, &used) < 0)
+		return -errno;
+	*ret_ns = (uint64_t)used.tv_sec * NS_PER_S + (uint64_t)used.tv_nsec;
 	return 0;
 }

@@ -259,6 +259,7 @@ static int spawn(struct check_host *check)
 		.stderr_max = config->limits.stderr_bytes,
 		.start_timeout_ms = package_start_ms(package, config->start_timeout_ms),
 		.has_guard = package_has_guard(package),
+		.yields = true,
 		.has_bus = kind_facts(package->kind)->has_bus,
 	};
 

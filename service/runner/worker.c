@@ -7,7 +7,9 @@
 
 #include "catalogue/kind.h"
 #include "host/reaper.h"
+#include "runner/weight.h"
 #include "util/clock.h"
+#include "util/log.h"
 
 /*
  * A worker that is a host process: it runs one call at a time and reads those that were sent ahead
@@ -36,6 +38,9 @@ struct worker {
 	struct worker_counts *counts;
 	enum worker_state state;
 	struct host *host; /* NULL: the worker is free */
+	bool is_weighed;   /* the host did not yield from its start on */
+	struct weight weight;
+	struct loop_timer look; /* armed while the host is at work, if it is weighed */
 	bool carries;
 	bool is_full; /* the host has not read what was sent */
 	unsigned int n_calls;
@@ -84,6 +89,48 @@ static void note_carried(struct worker *worker)
 		state = WORKER_IDLE;
 	if (state != worker->state)
 		worker_move(worker, state);
+}
+
+/* ── the weight of its host ──────────────────────────────────────────────────────────────────── */
+
+/*
+ * A host that may start programs yields from its start on: a call of it takes milliseconds, and its clock lacks the
+ * time of programs. Any other begins with the priority of the daemon, and yields when it is heavy. Once a host was
+ * heavy, or was not ended in order, all that start later yield: else those that are started again and again would
+ * take the processors.
+ */
+
+/* Begin to look at the host, unless that goes on. */
+static void watch_weight(struct worker *worker)
+{
+	uint64_t used_ns;
+
+	if (!worker->is_weighed || loop_timer_is_armed(&worker->look) ||
+		host_used_ns(worker->host, &used_ns) < 0)
+		return;
+	weight_begin(&worker->weight, used_ns, worker->state == WORKER_STARTING);
+	loop_timer_arm(&worker->look, WEIGHT_LOOK_MS);
+}
+
+static void look(void *data)
+{
+	struct worker *worker = data;
+	uint64_t used_ns;
+
+	if (!worker->host || host_used_ns(worker->host, &used_ns) < 0)
+		return;
+	if (weight_look(&worker->weight, used_ns)) {
+		if (!worker->counts->yield)
+			log_debug("%s: its host takes much processor time for an answer, and "
+				  "yields from now on",
+				worker->package->id);
+		worker->counts->yield = true;
+		/* Each time: a thread that begins just now is not seen. */
+		host_yield(worker->host);
+	}
+	if (worker->n_calls > 0 || worker->state == WORKER_STARTING ||
+		weight_is_at_work(&worker->weight))
+		loop_timer_arm(&worker->look, WEIGHT_LOOK_MS);
 }
 
 /* ── calls ───────────────────────────────────────────────────────────────────────────────────── */
@@ -200,6 +247,7 @@ int worker_run(struct worker *worker, struct runner_call *call, const char *argu
 		check(worker->calls[0] == call);
 		call->is_ahead = false;
 		worker_move(worker, WORKER_RUNNING);
+		watch_weight(worker);
 	} else if (r == -EPIPE) {
 		worker_move(worker, WORKER_GONE);
 	} else {
@@ -257,6 +305,8 @@ static void host_is_loaded(void *data, const char *loaded, size_t size)
 	(void)loaded;
 	(void)size;
 	worker_move(worker, WORKER_IDLE);
+	loop_timer_disarm(&worker->look);
+	watch_weight(worker);
 	worker->handler.ready(worker->data);
 }
 
@@ -284,6 +334,7 @@ static void host_has_answered(void *data, uint64_t id, const struct host_answer 
 	} else {
 		check(call && call->id == id);
 		shift_call(worker);
+		weight_note_answer(&worker->weight);
 		worker_move(worker,
 			worker->n_calls > 0 && !worker->calls[0] ? WORKER_GONE : WORKER_IDLE);
 	}
@@ -376,14 +427,18 @@ int worker_start(struct worker *worker)
 		.has_bus = has_bus(worker),
 		.carries = worker->carries,
 		.has_guard = package_has_guard(worker->package),
+		.yields = worker->counts->yield || package_starts_programs(worker->package),
 	};
 	int r;
 
 	check(worker->state == WORKER_FREE);
 	r = host_spawn(worker->loop, &options, &handler, worker, &worker->host);
-	if (r == 0)
-		worker_move(worker, WORKER_STARTING);
-	return r;
+	if (r < 0)
+		return r;
+	worker_move(worker, WORKER_STARTING);
+	worker->is_weighed = !options.yields;
+	watch_weight(worker);
+	return 0;
 }
 
 /* Take the host, if there is one, off the worker, which is free then. */
@@ -394,6 +449,7 @@ static struct host *take_host(struct worker *worker)
 	if (!host)
 		return NULL;
 	forget_ahead(worker);
+	loop_timer_disarm(&worker->look);
 	worker->is_full = false;
 	worker_move(worker, WORKER_FREE);
 	if (has_bus(worker))
@@ -403,6 +459,7 @@ static struct host *take_host(struct worker *worker)
 
 void worker_drop(struct worker *worker)
 {
+	worker->counts->yield = worker->counts->yield || worker->host;
 	host_free(take_host(worker));
 }
 
@@ -444,6 +501,10 @@ int worker_new(struct loop *loop, const struct package *package,
 		.counts = counts,
 		.carries = carries,
 	};
+	if (loop_timer_init(&worker->look, loop, look, worker) < 0) {
+		free(worker);
+		return -ENOMEM;
+	}
 	reaper_init(&worker->reaper, host_is_reaped, worker);
 	counts->n[WORKER_FREE]++;
 	*ret_worker = worker;
@@ -455,6 +516,7 @@ void worker_free(struct worker *worker)
 	if (!worker)
 		return;
 	worker_drop(worker);
+	loop_timer_deinit(&worker->look);
 	reaper_deinit(&worker->reaper);
 	worker->counts->n[WORKER_FREE]--;
 	free(worker);

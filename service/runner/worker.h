@@ -74,6 +74,8 @@ static inline enum worker_state worker_state_move(enum worker_state from, enum w
 /* The workers of one runner, counted by state. */
 struct worker_counts {
 	uint32_t n[WORKER_N_STATES];
+	bool yield; /* a host was heavy (runner/weight.h), or was not ended in order: those that start from now on
+		       yield to the daemon */
 };
 
 /* How to start a host process. */

@@ -10,10 +10,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* The difference between the niceness of a host and that of the daemon. With a difference of 5, four tools that
- * write without end hold a call up for five times as long. */
-#define CONFINE_NICE 10
-
 /* A socket pair records the process that made it, here the daemon. If the daemon ended before step
  * 1 took effect, this host has another parent by now. */
 static int die_with_parent(int wire_fd)
@@ -68,14 +64,6 @@ static int pin_locale(void)
 	return 0;
 }
 
-/* A service manager may have refused this to all processes of the unit. The tools run all the same. */
-static void yield_to_parent(void)
-{
-	int priority = getpriority(PRIO_PROCESS, 0);
-
-	setpriority(PRIO_PROCESS, 0, priority + CONFINE_NICE);
-}
-
 int confine(int wire_fd)
 {
 	int r = confine_again();
@@ -83,6 +71,5 @@ int confine(int wire_fd)
 	r = r ? r : die_with_parent(wire_fd);
 	r = r ? r : close_others(wire_fd);
 	r = r ? r : leave_no_core();
-	yield_to_parent();
 	return r ? r : pin_locale();
 }

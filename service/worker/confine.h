@@ -10,8 +10,6 @@
  *   3. it leaves no core dump
  *   4. no other process of its user reads its memory or environment
  *   5. it reads and writes numbers as C does, even if a toolbox changes the locale of the process
- *   6. it is nicer than its parent, with all programs that it starts: where processors are short, the daemon,
- *      which serves everybody, comes before tools
  *
  * Return 0 or a negative errno; after an error nothing may be loaded.
  */

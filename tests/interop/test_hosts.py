@@ -11,7 +11,9 @@ from pathlib import Path
 import manifests
 import pytest
 from caller import Caller
-from processes import SLOWNESS, is_alive, toolboxctl, until
+from processes import BUILD, SLOWNESS, is_alive, toolboxctl, until
+
+MISBEHAVING = BUILD / "tests" / "toolboxes" / "toolbox.d"
 
 # What an error may come later than its cause.
 LATE_SECONDS = 2 * SLOWNESS
@@ -297,16 +299,37 @@ def test_many_threads_of_callers_and_a_host_killed_again_and_again(launch, tmp_p
     assert outcomes.count(True) > calls
 
 
-def test_hosts_and_their_programs_yield_to_the_daemon(launch, tmp_path):
+def niceness_of(pid):
+    return os.getpriority(os.PRIO_PROCESS, pid)
+
+
+def test_programs_of_tools_yield_to_the_daemon(launch, tmp_path):
     """Else tools that take all processors hold the calls of everybody up."""
     folder = tmp_path / "boxes"
     folder.mkdir()
     (folder / "programs.json").write_text(json.dumps({"kind": "command", "tools": [
         {"name": "niceness", "description": "Print it.", "risk": "read", "argument_schema": {"type": "object"},
          "command": {"argv": ["nice"]}}]}))
+    bus = launch(toolbox_dirs=[folder])
+    expected = min(19, niceness_of(bus.daemon.pid) + 10)
+    with Caller(bus.url) as caller:
+        assert caller.invoke("niceness")["result"] == {"output": str(expected)}
+        assert {niceness_of(pid) for pid in bus.daemon.hosts()} == {expected}
+
+
+def test_a_host_yields_to_the_daemon_once_it_is_heavy(launch, tmp_path):
+    """Not before: that nearly halves the calls per second of a quick one."""
+    folder = tmp_path / "boxes"
+    manifests.toolbox(folder, "heavy", [manifests.tool("spin", "spin", returns="void", timeout_ms=30000)],
+                      str(MISBEHAVING / "libtest_misbehave.so"))
     bus = launch(toolbox_dirs=[manifests.SHIPPED, folder])
-    expected = min(19, os.getpriority(os.PRIO_PROCESS, bus.daemon.pid) + 10)
+    own = niceness_of(bus.daemon.pid)
     with Caller(bus.url) as caller:
         assert caller.invoke("add", {"a": 1, "b": 2})["result"] == {"result": 3}
-        assert caller.invoke("niceness")["result"] == {"output": str(expected)}
-    assert {os.getpriority(os.PRIO_PROCESS, pid) for pid in bus.daemon.hosts()} == {expected}
+        quick = bus.daemon.only_host()
+        assert niceness_of(quick) == own
+        caller.send("ovos.tools.invoke", {"name": "spin", "args": {}})
+        until(lambda: sorted(niceness_of(pid) for pid in bus.daemon.hosts()) == [own, min(19, own + 10)],
+              10 * SLOWNESS, "a host that yields")
+        assert caller.invoke("add", {"a": 1, "b": 2})["result"] == {"result": 3}
+        assert niceness_of(quick) == own

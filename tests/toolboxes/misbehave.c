@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <math.h>
 #include <netinet/in.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -89,6 +90,20 @@ EXPORT(void, spin, void)
 {
 	for (volatile uint64_t i = 0;; i++)
 		;
+}
+
+static void *spin_in_thread(void *data)
+{
+	(void)data;
+	spin();
+	return NULL;
+}
+
+EXPORT(bool, spin_aside, void)
+{
+	pthread_t thread;
+
+	return pthread_create(&thread, NULL, spin_in_thread, NULL) == 0;
 }
 
 EXPORT(void, ignore_signals, void)
