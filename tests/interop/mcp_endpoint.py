@@ -6,6 +6,7 @@ import json
 import queue
 import ssl
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import mcp_server
@@ -62,6 +63,7 @@ class Handler(BaseHTTPRequestHandler):
         """Send notifications until the stream ends, as endpoint.hang_up() has it."""
         server = Answering(endpoint, True)
         endpoint.streams_of_get.append(dict(self.headers.items()))
+        endpoint.times_of_get.append(time.monotonic())
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Connection", "close")
@@ -192,6 +194,7 @@ class Endpoint:
         self.polls = 0           # how often the events of a call end early
         self.polled = None       # the last call whose events did
         self.notifies = False    # legacy: it has a stream of notifications
+        self.times_of_get = []
         self.streams_of_get = []  # the headers of those that were opened
         self.n_gets = 0
         self.fault = None        # as of mcp_server.py

@@ -221,6 +221,16 @@ def test_a_stream_of_notifications_that_ends_is_opened_again(urls):
         assert caller.invoke("add", {"a": 1}, seconds=START_SECONDS)["result"]["structured"] == {"sum": 2}
 
 
+def test_a_stream_of_notifications_that_never_lasts_is_opened_less_and_less_often(urls):
+    endpoint = urls.endpoint(era="legacy")
+    endpoint.notifies, endpoint.patience = True, 0
+    with Caller(urls.start().url) as caller:
+        urls.await_tools(caller)
+        caller.invoke("add", {"a": 1})
+        until(lambda: len(endpoint.times_of_get) == 3, START_SECONDS, "three streams")
+        assert endpoint.times_of_get[2] - endpoint.times_of_get[1] > 1.9
+
+
 def test_a_server_without_notifications_is_asked_for_them_once(urls):
     endpoint = urls.endpoint(era="legacy")
     with Caller(urls.start().url) as caller:

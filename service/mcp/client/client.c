@@ -81,8 +81,9 @@ struct mcp_client {
 	uint64_t listen_id;
 	uint64_t listen_at_ms;
 	uint64_t listen_wait_ms;
-	bool is_listening;  /* it is acknowledged */
-	bool was_listening; /* it was, earlier in this session */
+	uint64_t listened_ms; /* when it was acknowledged */
+	bool is_listening;    /* it is acknowledged */
+	bool was_listening;   /* it was, earlier in this session */
 	bool has_stream;
 	bool had_stream; /* earlier in this session */
 
@@ -347,6 +348,9 @@ static int begin_listen(struct mcp_client *client)
 /* The subscription has ended. A server that refuses it is not asked again. */
 static void end_listen(struct mcp_client *client, bool is_refused, uint64_t now_ms)
 {
+	/* One that lasts is not what a server ends at once, and again and again. */
+	if (client->is_listening && now_ms - client->listened_ms >= client->listen_wait_ms)
+		client->listen_wait_ms = 0;
 	client->listen_id = 0;
 	client->is_listening = false;
 	if (!is_refused)
@@ -354,7 +358,7 @@ static void end_listen(struct mcp_client *client, bool is_refused, uint64_t now_
 }
 
 /* Changes between two subscriptions were not notified, so the list is read after the later one begins. */
-static void take_acknowledgement(struct mcp_client *client)
+static void take_acknowledgement(struct mcp_client *client, uint64_t now_ms)
 {
 	if (client->listen_id == 0 || client->is_listening)
 		return;
@@ -362,7 +366,7 @@ static void take_acknowledgement(struct mcp_client *client)
 		want_list(client);
 	client->is_listening = true;
 	client->was_listening = true;
-	client->listen_wait_ms = 0;
+	client->listened_ms = now_ms;
 }
 
 /* ── the handshake ───────────────────────────────────────────────────────────────────────────── */
@@ -727,7 +731,7 @@ static int take_notification(struct mcp_client *client, uint64_t now_ms)
 	if (mcp_is_text(tape, method, "notifications/tools/list_changed"))
 		want_list(client);
 	else if (mcp_is_text(tape, method, "notifications/subscriptions/acknowledged"))
-		take_acknowledgement(client);
+		take_acknowledgement(client, now_ms);
 	else if (client->message.method == MCP_CANCELLED && id != JSON_NONE &&
 		 json_number_u64(tape, id, &ended) == 0 && ended == client->listen_id && ended != 0)
 		end_listen(client, false, now_ms);

@@ -67,8 +67,9 @@ struct http {
 		*changes;       /* the stream for notifications; NULL: none, which is opened … */
 	uint64_t changes_at_ms; /* … at this moment; UINT64_MAX: never, as it was refused */
 	uint64_t changes_wait_ms;
-	bool changes_have_begun;  /* its response has, which is not noted yet */
-	struct buffer changes_id; /* the id of its last event */
+	uint64_t changes_began_ms; /* when its response did; 0: it has not */
+	bool changes_have_begun;   /* its response has, which is not noted yet */
+	struct buffer changes_id;  /* the id of its last event */
 };
 
 /* ── one request (http_request.c) ── */

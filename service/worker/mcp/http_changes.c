@@ -36,14 +36,18 @@ void http_changes_note(struct http *http)
 	if (!http->changes_have_begun)
 		return;
 	http->changes_have_begun = false;
-	http->changes_wait_ms = 0;
+	http->changes_began_ms = clock_now_ms();
 	mcp_client_set_stream(http->session.client, true);
 }
 
 /* Return the wait before the stream is opened again. */
 static uint64_t next_wait_ms(struct http *http)
 {
-	uint64_t wait_ms = http->changes_wait_ms > 0 ? http->changes_wait_ms : WAIT_LEAST_MS;
+	/* One that lasts is not what a server ends at once, and again and again. */
+	bool has_lasted = http->changes_began_ms > 0 &&
+			  clock_now_ms() - http->changes_began_ms >= http->changes_wait_ms;
+	uint64_t wait_ms =
+		has_lasted || http->changes_wait_ms == 0 ? WAIT_LEAST_MS : http->changes_wait_ms;
 
 	http->changes_wait_ms = 2 * wait_ms < WAIT_MOST_MS ? 2 * wait_ms : WAIT_MOST_MS;
 	return http->changes->events.retry_ms > wait_ms ? http->changes->events.retry_ms : wait_ms;
@@ -59,6 +63,7 @@ void http_changes_end(struct http *http, long status)
 	http_changes_note(http);
 	mcp_client_set_stream(http->session.client, false);
 	http->changes_at_ms = is_refused ? UINT64_MAX : clock_now_ms() + next_wait_ms(http);
+	http->changes_began_ms = 0;
 	if (request->events.id.size > 0) {
 		buffer_reset(&http->changes_id);
 		buffer_append_buffer(&http->changes_id, &request->events.id);
@@ -75,6 +80,7 @@ void http_changes_stop(struct http *http)
 	}
 	http->changes_at_ms = 0;
 	http->changes_wait_ms = 0;
+	http->changes_began_ms = 0;
 	http->changes_have_begun = false;
 	buffer_reset(&http->changes_id);
 }

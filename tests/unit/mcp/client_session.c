@@ -431,8 +431,39 @@ Test(mcp_client, subscribes_again_and_lists_what_it_may_have_missed)
 	expect_actions(&session, MODERN_LIST("5"));
 	take(&session, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
 		       "\"params\":{\"requestId\":4}}");
-	pass(&session, 1000);
+	pass(&session, 1999);
+	expect_actions(&session, "");
+	pass(&session, 1);
 	expect_actions(&session, LISTEN("6"));
+}
+
+Test(mcp_client, subscribes_less_and_less_often_when_it_does_not_last)
+{
+	static const struct {
+		uint64_t lasts_ms;
+		uint64_t wait_ms;
+	} subscriptions[] = {{0, 1000}, {0, 2000}, {3999, 4000}, {0, 8000}, {0, 16000}, {0, 32000},
+		{0, 60000}, {0, 60000}, {60000, 1000}, {0, 2000}};
+
+	begin_stdio();
+	take(&session, DISCOVERED_LISTEN("1"));
+	for (int i = 0; i < (int)(sizeof(subscriptions) / sizeof(*subscriptions)); i++) {
+		char ended[64];
+		char listed[64];
+		uint64_t due_ms;
+
+		snprintf(ended, sizeof(ended), ANSWER("%d", ""), 2 + 2 * i);
+		snprintf(listed, sizeof(listed), ANSWER("%d", "\"tools\":[]"), 3 + 2 * i);
+		take(&session, ACKNOWLEDGED);
+		pass(&session, 0);
+		take(&session, listed);
+		pass(&session, subscriptions[i].lasts_ms);
+		take(&session, ended);
+		due_ms = mcp_client_due_ms(session.client);
+		cr_assert_eq(due_ms - session.now_ms, subscriptions[i].wait_ms, "%d: %d ms", i,
+			(int)(due_ms - session.now_ms));
+		pass(&session, subscriptions[i].wait_ms);
+	}
 }
 
 Test(mcp_client, does_not_insist_on_a_subscription)
