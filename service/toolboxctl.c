@@ -94,11 +94,12 @@ static const struct ctl_command commands[] = {
 		"  toolboxctl cancel c4f1a2\n", DOOR_FLAGS, 1, CTL_MANY, ctl_cancel},
 	{"watch", "", "print calls as they happen",
 		"It runs until it is interrupted. With --json it prints one line of JSON per "
-		"event.\n",
+		"event. Events\nhave the arguments and the results of calls where the service's "
+		"configuration has\n\"events\": {\"arguments\": true, \"results\": true}.\n",
 		"  toolboxctl watch\n"
 		"  toolboxctl watch --json\n"
-		"  toolboxctl watch --tool add --count 1\n",
-		CTL_FLAG_TOOL | CTL_FLAG_COUNT | DOOR_FLAGS, 0, 0, ctl_watch},
+		"  toolboxctl watch --tool add --args --count 1\n",
+		CTL_FLAG_TOOL | CTL_FLAG_EVENTS | DOOR_FLAGS, 0, 0, ctl_watch},
 	{"match", "TEXT...", "find the tool that an utterance means",
 		"The first tool, in the order of `list`, with a trigger that matches. Several "
 		"words are\none utterance.\n",
@@ -266,11 +267,11 @@ static int print_help(const struct ctl_options *options)
 /* Check that the command takes these flags and this number of arguments. */
 static int check_usage(const struct ctl_command *command, const struct ctl_options *options)
 {
-	unsigned int others = options->given & ~(command->flags | CTL_FLAG_COMMON);
+	const char *other = ctl_options_other(options, command->flags | CTL_FLAG_COMMON);
 	size_t n_arguments = options->n_positional - 1;
 
-	if (others)
-		terminal_complain("%s takes no %s", command->name, ctl_options_name(others));
+	if (other)
+		terminal_complain("%s takes no %s", command->name, other);
 	else if (n_arguments < command->n_least)
 		terminal_complain("%s needs more arguments: toolboxctl %s %s", command->name,
 			command->name, command->arguments);

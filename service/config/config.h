@@ -169,6 +169,7 @@ struct config {
 	uint64_t crash_window_s;
 	struct config_limits limits;
 	bool events_calls;
+	bool events_arguments;
 	bool events_results;
 	bool audit_arguments;
 	bool audit_required;

@@ -433,6 +433,7 @@ static const struct key keys[] = {
 	{"embedded.token_file", read_token_file, MEMBER(embedded_token), .closes = true},
 	NUMBER("embedded.stall_s", embedded_stall_s, 1, DAY_S, 10),
 	FLAG("events.calls", events_calls),
+	FLAG("events.arguments", events_arguments),
 	FLAG("events.results", events_results),
 	{"audit.file", read_path, MEMBER(audit_file), .closes = true},
 	CLOSING_NUMBER("audit.max_bytes", audit_max_bytes, 4096, GIB, 10 * MIB),

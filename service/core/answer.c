@@ -267,28 +267,40 @@ void answer_announce(struct answer *message, const struct audience *audience)
 
 /* ── the size guard ──────────────────────────────────────────────────────────────────────────── */
 
-bool answer_write_result(struct buffer *out, const char *result, size_t size, uint32_t max)
+/* Append the JSON text @json, or how it begins and the hint for @subject: see answer_write_result(). */
+static bool write_cut(struct buffer *out, const char *json, size_t size, uint32_t max,
+	const char *subject, const char *advice)
 {
 	size_t points;
 
 	/* No text has more code points than bytes: the usual result is not even counted. */
 	if (size <= max) {
-		buffer_append(out, result, size);
+		buffer_append(out, json, size);
 		return false;
 	}
-	points = utf8_count(result, size);
+	points = utf8_count(json, size);
 	if (points <= max) {
-		buffer_append(out, result, size);
+		buffer_append(out, json, size);
 		return false;
 	}
 	buffer_printf(out,
 		"{\"truncated\":true,\"reason\":\"too_long\",\"actual_chars\":%zu,"
-		"\"max_chars\":%u,\"hint\":\"The result has %zu characters, %u are allowed: ask "
-		"for less, or raise result_max_chars.\",\"head\":",
-		points, max, points, max);
-	json_write_string(out, result, utf8_prefix(result, size, max));
+		"\"max_chars\":%u,\"hint\":\"%s %zu characters, %u are allowed: %s "
+		"result_max_chars.\",\"head\":",
+		points, max, subject, points, max, advice);
+	json_write_string(out, json, utf8_prefix(json, size, max));
 	buffer_append_char(out, '}');
 	return true;
+}
+
+bool answer_write_result(struct buffer *out, const char *result, size_t size, uint32_t max)
+{
+	return write_cut(out, result, size, max, "The result has", "ask for less, or raise");
+}
+
+bool answer_write_arguments(struct buffer *out, const char *arguments, size_t size, uint32_t max)
+{
+	return write_cut(out, arguments, size, max, "The arguments have", "raise");
 }
 
 void answer_write_content(struct buffer *out, const struct json_tape *tape, const char *result,

@@ -155,6 +155,9 @@ void answer_announce(struct answer *message, const struct audience *audience);
  * that reports the cut and has the head of the text. Return whether it was cut. */
 bool answer_write_result(struct buffer *out, const char *result, size_t size, uint32_t max);
 
+/* As answer_write_result() for the JSON text @arguments, which an event repeats. */
+bool answer_write_arguments(struct buffer *out, const char *arguments, size_t size, uint32_t max);
+
 /* As answer_write_result() for the rich content @result with the tape @tape: only its text blocks count, and they
  * are cut in place. */
 void answer_write_content(struct buffer *out, const struct json_tape *tape, const char *result,

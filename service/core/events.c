@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "core/shown.h"
 #include "json/writer.h"
 #include "util/cleanup.h"
 #include "util/utf8.h"
@@ -33,21 +34,51 @@ static void write_string(struct answer *event, const char *key, const struct buf
 		answer_member_text(event, key, NULL);
 }
 
-/* Append the members of the caller of @call, and send @event. */
-static void send_event(const struct events *events, struct answer *event, const struct call *call)
+static void write_caller_members(struct answer *event, const struct call *call)
 {
 	write_string(event, "source", &call->source);
 	write_string(event, "session_id", &call->session);
+}
+
+/* Append the members of the caller of @call, and send @event. */
+static void send_event(const struct events *events, struct answer *event, const struct call *call)
+{
+	write_caller_members(event, call);
 	answer_announce(event, events->audience);
 }
 
-void events_call_started(const struct events *events, const struct call *call)
+/* Append @arguments of @call, without the values that are writeOnly. Arguments that cannot be masked, and
+ * those that make the event larger than a frame, are left out. */
+static void write_arguments(const struct events *events, const struct call *call,
+	const struct text_view *arguments, struct answer *event)
+{
+	const struct config *config = events->config;
+	cleanup(shown_deinit) struct shown shown = {0};
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	if (shown_mask(&shown, call->tool, events->context, arguments->text, arguments->size) != 0)
+		return;
+	json_write_compact(&text, &shown.tape, 0);
+	if (buffer_status(&text) != 0)
+		return;
+	answer_keep(event);
+	answer_write_arguments(
+		answer_member(event, "args"), text.data, text.size, config->result_max_chars);
+	if (!answer_fits(event, config->limits.frame_bytes))
+		answer_rewind(event);
+}
+
+void events_call_started(
+	const struct events *events, const struct call *call, const struct text_view *arguments)
 {
 	struct answer event;
 
 	answer_begin_broadcast(&event, "ovos.tools.call.started");
 	write_call_members(&event, call);
-	send_event(events, &event, call);
+	write_caller_members(&event, call);
+	if (arguments && events->config->events_arguments)
+		write_arguments(events, call, arguments, &event);
+	answer_announce(&event, events->audience);
 }
 
 void events_call_progress(
@@ -92,14 +123,14 @@ void events_call_completed(const struct events *events, const struct call *call,
 	send_event(events, &event, call);
 }
 
-void events_call_refused(
-	const struct events *events, const struct call *call, const struct answer *answer)
+void events_call_refused(const struct events *events, const struct call *call,
+	const struct text_view *arguments, const struct answer *answer)
 {
 	static const char none[] = "\"\"";
 	size_t size = strlen(none);
 	const char *error = answer_error_json(answer, &size);
 
-	events_call_started(events, call);
+	events_call_started(events, call, arguments);
 	events_call_completed(events, call, 0, error ? error : none, size, NULL, 0);
 }
 

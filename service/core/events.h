@@ -9,7 +9,9 @@
 #include "core/calls.h"
 #include "core/request.h"
 #include "json/reader.h"
+#include "schema/schema.h"
 #include "util/clock.h"
+#include "util/text_view.h"
 
 /*
  * Call events (contract.md, Broadcasts): each call that begins while they are wanted is broadcast,
@@ -19,6 +21,7 @@
 struct events {
 	const struct config *config;     /* borrowed */
 	const struct audience *audience; /* borrowed */
+	struct schema_context *context;  /* borrowed: memory for masking */
 	uint64_t watched_until_ms;
 };
 
@@ -32,8 +35,10 @@ static inline bool events_are_wanted(const struct events *events)
 	       clock_now_ms() < events->watched_until_ms;
 }
 
-/* Broadcast that @call was accepted. */
-void events_call_started(const struct events *events, const struct call *call);
+/* Broadcast that @call was accepted. @arguments: JSON that satisfies the schema of its tool, for events that
+ * have arguments (events.arguments); NULL: they are not good. */
+void events_call_started(
+	const struct events *events, const struct call *call, const struct text_view *arguments);
 
 /* Broadcast the members `progress` (a number) and `text` (a string, cut to EVENTS_TEXT_POINTS) of
  * the object @progress; a member of another type is null. For a caller that wants it, it has the context of
@@ -46,9 +51,10 @@ void events_call_progress(
 void events_call_completed(const struct events *events, const struct call *call, double duration_ms,
 	const char *error, size_t error_size, const char *result, size_t result_size);
 
-/* Broadcast the beginning and the end of @call, which is refused with the error in @answer. */
-void events_call_refused(
-	const struct events *events, const struct call *call, const struct answer *answer);
+/* Broadcast the beginning and the end of @call, which is refused with the error in @answer. @arguments: as
+ * events_call_started() takes them. */
+void events_call_refused(const struct events *events, const struct call *call,
+	const struct text_view *arguments, const struct answer *answer);
 
 /* Serve ovos.tools.watch: broadcast call events for as many seconds as @request asks for. */
 void events_watch(struct events *events, const struct request *request, struct answer *answer);

@@ -521,7 +521,8 @@ static bool submit_call(struct invoker *invoker, const struct request_scope *sco
 	call->answer = answer_take(answer);
 	calls_open(calls, call);
 	if (call->has_events)
-		events_call_started(invoker->events, call);
+		events_call_started(invoker->events, call,
+			&(struct text_view){arguments->json, arguments->size});
 	return true;
 }
 
@@ -699,7 +700,8 @@ static bool run_approved(struct invoker *invoker, struct call *call,
 	if (r != 0)
 		write_submit_error(answer, r, tool, runner);
 	else if (call->has_events)
-		events_call_started(invoker->events, call);
+		events_call_started(
+			invoker->events, call, &(struct text_view){json->data, json->size});
 	return r == 0;
 }
 
@@ -730,13 +732,18 @@ static void note_end(struct invoker *invoker, const struct call *call, uint64_t 
 	metrics_count_refused(invoker->metrics, call->tool, answer->code);
 }
 
-/* End @call, which was not run, with the error in its answer. */
-static void end_refused(struct invoker *invoker, struct call *call)
+/* End @call, about which @question was or would have been asked, and which was not run, with the error in its
+ * answer. */
+static void end_refused(
+	struct invoker *invoker, struct call *call, const struct pending_question *question)
 {
+	const struct buffer *json = &question->arguments;
+
 	answer_make_fit(
 		&call->answer, invoker->config->limits.frame_bytes, "send shorter arguments");
 	if (events_are_wanted(invoker->events))
-		events_call_refused(invoker->events, call, &call->answer);
+		events_call_refused(invoker->events, call,
+			&(struct text_view){json->data, json->size}, &call->answer);
 	record_write(
 		invoker->recorder, &call->record, 0, answer_code_name(call->answer.code), NULL);
 	note_end(invoker, call, (clock_now_ns() - call->runner_call.submitted_ns) / NS_PER_US,
@@ -764,7 +771,7 @@ void invocation_decided(void *data, struct call *call, const struct pending_ques
 	else
 		approval_write_refusal(invoker->approval, question, outcome, &call->answer);
 	if (!is_run)
-		end_refused(invoker, call);
+		end_refused(invoker, call, question);
 	bus_act_for(invoker->bus, before);
 }
 
@@ -781,8 +788,8 @@ static void ask_checked(struct call *call, const struct call_result *result)
 	else if (approval_check(invoker->approval, call->tool, &call->answer) &&
 		 approval_ask(invoker->approval, question, &call->answer))
 		return;
+	end_refused(invoker, call, question);
 	approval_forget(invoker->approval, question);
-	end_refused(invoker, call);
 }
 
 /* End @call, which was only a question to its tool whether it takes the arguments. */
@@ -837,6 +844,7 @@ static void note_refusal(struct invoker *invoker, const struct request_scope *sc
 	bool is_denied = answer->code == ANSWER_DENIED;
 	bool is_recorded = tool && recorder_wants(invoker->recorder, tool, is_denied);
 	const struct text_view *name = &scope->request.name_text;
+	const struct text_view arguments = {scope->arguments.json, scope->arguments.size};
 	struct call *call = calls_new(invoker->calls, tool);
 
 	if (!call)
@@ -847,7 +855,8 @@ static void note_refusal(struct invoker *invoker, const struct request_scope *sc
 		json_write_string(&call->name, name->text ? name->text : "",
 			name->text ? (size_t)request_name_length(name) : 0);
 	if (events_are_wanted(invoker->events))
-		events_call_refused(invoker->events, call, answer);
+		events_call_refused(
+			invoker->events, call, has_arguments ? &arguments : NULL, answer);
 	note_end(invoker, call, 0, answer);
 	if (is_recorded) {
 		begin_record(invoker, call, scope, has_arguments);

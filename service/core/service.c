@@ -316,6 +316,7 @@ static int make_parts(struct service *service, const struct service_options *opt
 	service->approval.audience = &service->audience;
 	service->events.audience = &service->audience;
 	service->events.config = &service->config;
+	service->events.context = service->scope.context;
 	service->invoker = (struct invoker){
 		.config = &service->config,
 		.offer = &service->offer,

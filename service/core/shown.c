@@ -5,8 +5,8 @@
 #include "json/document.h"
 #include "util/cleanup.h"
 
-int shown_read(struct shown *shown, const struct tool *tool, struct schema_context *context,
-	const char *arguments, size_t size, const unsigned char *key)
+int shown_mask(struct shown *shown, const struct tool *tool, struct schema_context *context,
+	const char *arguments, size_t size)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	/* A default may be as deep as a schema. */
@@ -20,6 +20,14 @@ int shown_read(struct shown *shown, const struct tool *tool, struct schema_conte
 	if (r == 0)
 		r = json_tape_read(&shown->tape, shown->text.data, shown->text.size,
 			JSON_DOCUMENT_DEPTH_MAX, NULL);
+	return r;
+}
+
+int shown_read(struct shown *shown, const struct tool *tool, struct schema_context *context,
+	const char *arguments, size_t size, const unsigned char *key)
+{
+	int r = shown_mask(shown, tool, context, arguments, size);
+
 	if (r == 0)
 		r = fingerprint_write(tool->name, &shown->tape, 0, shown->is_hidden ? key : NULL,
 			shown->fingerprint);

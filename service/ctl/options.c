@@ -66,7 +66,9 @@ static const struct flag flags[] = {
 	{"--source", "TEXT", "only calls of this source", CTL_FLAG_PAST, MEMBER(source)},
 	{"--follow", NULL, "go on with each call that ends, until it is interrupted",
 		CTL_FLAG_CALLS, MEMBER(follow)},
-	{"--count", "N", "leave when so many calls have ended", CTL_FLAG_COUNT, MEMBER(count)},
+	{"--args", NULL, "the arguments of each call, too, if its event has them", CTL_FLAG_EVENTS,
+		MEMBER(shows_args)},
+	{"--count", "N", "leave when so many calls have ended", CTL_FLAG_EVENTS, MEMBER(count)},
 	{"--show", NULL, "show the changes, and accept none", CTL_FLAG_SHOW, MEMBER(show)},
 	{"--allowed", NULL, "list the tools that never ask, and since when", CTL_FLAG_ALLOWED,
 		MEMBER(allowed)},
@@ -94,18 +96,37 @@ static const struct flag flags[] = {
 	{"--version", NULL, "print the version and exit", CTL_FLAG_COMMON, MEMBER(version)},
 };
 #define N_FLAGS (sizeof(flags) / sizeof(*flags))
+_Static_assert(N_FLAGS <= 64, "each flag has a bit of ctl_options.given");
 
-/* Return the flag called @name of @size bytes, or NULL. */
-static const struct flag *find_flag(const char *name, size_t size)
+/* Return whether @flag is the one that @command (NULL: not known yet) means by its name: --args of watch is not that
+ * of all others. */
+static bool is_meant(const struct flag *flag, const char *command)
+{
+	bool is_watch = command && strcmp(command, "watch") == 0;
+
+	return flag->offset == MEMBER(shows_args) ? is_watch
+	       : flag->offset == MEMBER(args)     ? !is_watch
+						  : true;
+}
+
+/* Return the flag called @name of @size bytes of @command (NULL: not known yet), or NULL. */
+static const struct flag *find_flag(const char *name, size_t size, const char *command)
 {
 	if (size == 2 && memcmp(name, "-h", size) == 0)
 		name = "--help", size = strlen(name);
 	if (size == 2 && memcmp(name, "-V", size) == 0)
 		name = "--version", size = strlen(name);
 	for (size_t i = 0; i < N_FLAGS; i++)
-		if (strlen(flags[i].name) == size && memcmp(flags[i].name, name, size) == 0)
+		if (strlen(flags[i].name) == size && memcmp(flags[i].name, name, size) == 0 &&
+			is_meant(&flags[i], command))
 			return &flags[i];
 	return NULL;
+}
+
+/* Return the name of the command that was read so far, or NULL. */
+static const char *command_name(const struct ctl_options *options)
+{
+	return options->n_positional > 0 ? options->positional[0] : NULL;
 }
 
 static void refuse_unknown_flag(const char *name, size_t size, struct buffer *reason)
@@ -143,13 +164,18 @@ static int parse_timeout(const char *text, uint64_t *ret_ms, struct buffer *reas
 	return CTL_OPTIONS_E_USAGE;
 }
 
+static void mark_given(struct ctl_options *options, const struct flag *flag)
+{
+	options->given |= UINT64_C(1) << (flag - flags);
+}
+
 /* Keep the @value (NULL: none) of a flag. */
 static int keep_flag(struct ctl_options *options, const struct flag *flag, const char *value,
 	struct buffer *reason)
 {
 	void *member = (char *)options + flag->offset;
 
-	options->given |= flag->group;
+	mark_given(options, flag);
 	if (flag->value && !value) {
 		buffer_printf(
 			reason, "%s needs a value: %s %s", flag->name, flag->name, flag->value);
@@ -175,13 +201,15 @@ static int keep_flag(struct ctl_options *options, const struct flag *flag, const
 static int take_command(
 	struct ctl_options *options, int argc, char **argv, int *at, struct buffer *reason)
 {
+	static const char command_flag[] = "--command";
+
 	if (strchr(argv[*at], '=') || *at + 1 == argc) {
 		buffer_append_string(reason,
 			"--command needs a program and its arguments, as words of "
 			"their own: --command PROGRAM ...");
 		return CTL_OPTIONS_E_USAGE;
 	}
-	options->given |= CTL_FLAG_KIND;
+	mark_given(options, find_flag(command_flag, strlen(command_flag), NULL));
 	options->command = argv + *at + 1;
 	options->n_command = (size_t)(argc - *at - 1);
 	*at = argc;
@@ -194,7 +222,7 @@ static int take_flag(
 {
 	const char *word = argv[*at];
 	size_t size = strcspn(word, "=");
-	const struct flag *flag = find_flag(word, size);
+	const struct flag *flag = find_flag(word, size, command_name(options));
 	const char *value = word[size] ? word + size + 1 : NULL;
 
 	if (!flag) {
@@ -265,18 +293,19 @@ const char *ctl_options_flag(unsigned int groups, size_t index)
 	return NULL;
 }
 
-const char *ctl_options_value(const char *name)
+const char *ctl_options_value(const char *name, const char *command)
 {
-	const struct flag *flag = find_flag(name, strlen(name));
+	const struct flag *flag = find_flag(name, strlen(name), command);
 
 	return flag ? flag->value : NULL;
 }
 
-const char *ctl_options_name(unsigned int groups)
+const char *ctl_options_other(const struct ctl_options *options, unsigned int groups)
 {
-	const char *name = ctl_options_flag(groups, 0);
-
-	return name ? name : "";
+	for (size_t i = 0; i < N_FLAGS; i++)
+		if ((options->given & UINT64_C(1) << i) && !(flags[i].group & groups))
+			return flags[i].name;
+	return NULL;
 }
 
 void ctl_options_deinit(struct ctl_options *options)

@@ -24,7 +24,7 @@
 #define CTL_FLAG_TOOL    0x10000u
 #define CTL_FLAG_PAST    0x1000000u
 #define CTL_FLAG_CALLS   0x2000000u
-#define CTL_FLAG_COUNT   0x4000000u
+#define CTL_FLAG_EVENTS  0x4000000u
 #define CTL_FLAG_WATCH   0x800u
 #define CTL_FLAG_ALLOWED 0x40000000u
 #define CTL_FLAG_FOR     0x80000000u
@@ -91,9 +91,10 @@ struct ctl_options {
 	bool running;
 	bool failed;
 	bool follow;
+	bool shows_args; /* `--args` of watch */
 	bool help;
 	bool version;
-	unsigned int given;      /* CTL_FLAG_… of the flags that were given */
+	uint64_t given;          /* a bit for each flag that was given: see ctl_options_other() */
 	const char **positional; /* the command's name, then its arguments; owned */
 	size_t n_positional;
 };
@@ -118,11 +119,11 @@ void ctl_options_write_help(unsigned int groups, size_t width, struct buffer *ou
 /* Return the name of the flag @index of those of @groups, or NULL after the last one. */
 const char *ctl_options_flag(unsigned int groups, size_t index);
 
-/* Return the word for the value of the flag @name in help texts; NULL when there is no such flag, or it takes
- * none. */
-const char *ctl_options_value(const char *name);
+/* Return the word for the value of the flag @name of @command (NULL: not known yet) in help texts; NULL when
+ * there is no such flag, or it takes none. */
+const char *ctl_options_value(const char *name, const char *command);
 
-/* Return the name of the first flag of @groups. */
-const char *ctl_options_name(unsigned int groups);
+/* Return the name of a flag that was given and is in none of @groups; NULL: there is none. */
+const char *ctl_options_other(const struct ctl_options *options, unsigned int groups);
 
 void ctl_options_deinit(struct ctl_options *options);

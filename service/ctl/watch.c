@@ -49,6 +49,8 @@ struct watch {
 	struct ctl_session *session;
 	unsigned long n_left; /* calls that have to end before it is over; 0: it never is */
 	bool is_over;
+	bool is_settled;    /* whether events have arguments is known, or --args was not given */
+	struct buffer bare; /* the id of the last call whose start had none */
 };
 
 static void append_time(struct buffer *line)
@@ -93,6 +95,13 @@ static void append_call(struct buffer *line, const struct json_tape *event)
 	append_event_member(
 		line, event, "name", find_event_member(event, "toolbox_id") ? "/" : "  ");
 	append_event_member(line, event, "source", " for ");
+}
+
+static void append_started(struct buffer *line, const struct json_tape *event, bool shows_args)
+{
+	buffer_append_string(line, "  started");
+	if (shows_args)
+		append_event_member(line, event, "args", ": ");
 }
 
 static void append_progress(struct buffer *line, const struct json_tape *event)
@@ -150,6 +159,37 @@ static bool is_watched(const struct ctl_options *options, const struct json_tape
 	       (!slash || member_is(event, "toolbox_id", tool, (size_t)(slash - tool)));
 }
 
+/* Return whether the call of @event, which is over, was run and not refused. */
+static bool has_run(const struct json_tape *event)
+{
+	uint32_t token = find_event_member(event, "duration_ms");
+	double duration_ms;
+
+	return token != JSON_NONE && json_type_at(event, token) == JSON_NUMBER &&
+	       json_number_f64(event, token, &duration_ms) == 0 && duration_ms > 0;
+}
+
+/* Learn from @event whether events have arguments, and complain if they have none. Only a call that was run
+ * shows that: one that is refused may have no good ones. */
+static void learn_of_arguments(
+	struct watch *watch, const char *topic, const struct json_tape *event)
+{
+	static const char advice[] =
+		"the service sends no arguments in its events: \"toolboxd\": {\"events\": "
+		"{\"arguments\": true}} in its configuration changes that (toolboxctl help "
+		"configuration)";
+
+	if (strcmp(topic, STARTED_TOPIC) == 0) {
+		watch->is_settled = find_event_member(event, "args") != JSON_NONE;
+		buffer_reset(&watch->bare);
+		append_event_member(&watch->bare, event, "id", "");
+	} else if (strcmp(topic, COMPLETED_TOPIC) == 0 && has_run(event) && watch->bare.size > 0 &&
+		   member_is(event, "id", watch->bare.data, watch->bare.size)) {
+		terminal_complain("%s", advice);
+		watch->is_settled = true;
+	}
+}
+
 static void print_event(void *data, const char *topic, const struct json_tape *event)
 {
 	struct watch *watch = data;
@@ -159,6 +199,8 @@ static void print_event(void *data, const char *topic, const struct json_tape *e
 
 	if (watch->is_over || !is_watched(options, event))
 		return;
+	if (!watch->is_settled)
+		learn_of_arguments(watch, topic, event);
 	if (options->json) {
 		buffer_append_string(&line, "{\"type\":");
 		json_write_text(&line, topic);
@@ -176,7 +218,7 @@ static void print_event(void *data, const char *topic, const struct json_tape *e
 			else if (strcmp(topic, PROGRESS_TOPIC) == 0)
 				append_progress(&line, event);
 			else
-				buffer_append_string(&line, "  started");
+				append_started(&line, event, options->shows_args);
 		}
 	}
 	if (options->json) {
@@ -230,7 +272,8 @@ static int ask_for_events(struct ctl_session *session, const struct ctl_options 
 
 int watch_calls(struct ctl_session *session, const struct ctl_options *options, bool is_own)
 {
-	struct watch watch = {.options = options, .session = session};
+	struct watch watch = {
+		.options = options, .session = session, .is_settled = !options->shows_args};
 	int r = read_count(options->count, &watch.n_left);
 
 	if (r != 0)
@@ -246,6 +289,7 @@ int watch_calls(struct ctl_session *session, const struct ctl_options *options, 
 		if (r == CTL_NO_BUS && !is_own)
 			r = 0;
 	}
+	buffer_deinit(&watch.bare);
 	return r;
 }
 

@@ -6,6 +6,7 @@ import manifests
 import pytest
 from caller import OURS, Caller
 from processes import SLOWNESS, until
+from test_approval import Person
 
 INVOKE = "ovos.tools.invoke"
 STARTED, COMPLETED = "ovos.tools.call.started", "ovos.tools.call.completed"
@@ -179,6 +180,68 @@ def test_results_are_told_where_the_configuration_says_so(launch):
     with Caller(service.url) as caller:
         caller.invoke("add", {"a": 3, "b": 4})
         assert [one.data.get("result") for one in events(caller)] == [None, {"result": 7}]
+
+
+@pytest.fixture
+def open_book(launch, tmp_path):
+    """A daemon whose events have arguments, and a caller."""
+    manifests.toolbox(tmp_path / "toolbox.d", "vault", [
+        manifests.tool("unlock", "strcasecmp", [manifests.text("pin"), manifests.text("door")], "i32", argument_schema={
+            "type": "object", "required": ["pin", "door"], "additionalProperties": False,
+            "properties": {"pin": {"type": "string", "writeOnly": True}, "door": {"type": "string"}}}),
+        manifests.labs(),
+        manifests.labs("risky", risk="execute")])
+    service = launch({"events": {"calls": True, "arguments": True}, "result_max_chars": 100}, [tmp_path / "toolbox.d"])
+    with Person(service.url) as caller:
+        yield caller
+
+
+def begun(caller, name, args):
+    """The `args` of the event that a call of this tool has begun, or no such key."""
+    caller.invoke(name, args)
+    started, completed = events(caller)
+    assert "args" not in completed.data
+    return {key: value for key, value in started.data.items() if key == "args"}
+
+
+def test_arguments_are_told_where_the_configuration_says_so(open_book):
+    assert begun(open_book, "absolute", {"value": -3}) == {"args": {"value": -3}}
+    assert begun(open_book, "absolute", '{"value": -4}') == {"args": {"value": -4}}
+
+
+def test_arguments_are_not_told_otherwise(launch):
+    with Caller(launch({"events": {"calls": True, "results": True}}).url) as caller:
+        assert begun(caller, "add", {"a": 3, "b": 4}) == {}
+
+
+def test_arguments_in_events_have_no_secrets(open_book):
+    assert begun(open_book, "unlock", {"pin": "1234", "door": "front"}) == {"args": {"pin": "***", "door": "front"}}
+
+
+def test_arguments_in_events_are_cut_like_results(open_book):
+    told, = begun(open_book, "unlock", {"pin": "1234", "door": "f" * 1000}).values()
+    assert told["truncated"] and told["max_chars"] == 100 and told["actual_chars"] == 1000 + len('{"pin":"***","door":""}')
+    assert told["hint"].startswith("The arguments have") and told["head"].startswith('{"pin":"***","door":"ffff')
+    assert len(told["head"]) == 100
+
+
+def test_a_refused_call_tells_good_arguments_alone(open_book):
+    """The secrets of others are not known: the schema does not say where they are."""
+    assert begun(open_book, "nope", {"value": 1}) == {}
+    assert begun(open_book, "absolute", {"value": "x"}) == {}
+    assert begun(open_book, "unlock", {"pin": "1234", "door": 5}) == {}
+    assert begun(open_book, "risky", {"value": 1}) == {"args": {"value": 1}}
+
+
+def test_a_call_that_was_approved_tells_its_arguments(open_book):
+    open_book.attach()
+    for decision in ("once", "deny"):
+        mark = open_book.send(INVOKE, {"name": "risky", "args": {"value": 7}})
+        open_book.respond(open_book.question()["id"], decision)
+        if not any(one.type == INVOKE + ".response" and one.context.get("mark") == mark for one in open_book.seen):
+            open_book.answer_to(INVOKE, mark)
+        started, completed = events(open_book)
+        assert started.data["args"] == {"value": 7} and completed.data["ok"] == (decision == "once")
 
 
 def test_several_hosts_of_one_toolbox_work_side_by_side(launch, tmp_path):

@@ -93,11 +93,14 @@ def test_calls_in_json_are_the_response(own, ctl):
     (["calls", "--since", "soon"], "--since must be like 10m"),
     (["calls", "--tool", "a/b", "--toolbox", "c"], "'a/b' is not in the toolbox"),
     (["calls", "--count", "1"], "calls takes no --count"),
-    (["audit", "--failed"], "audit takes no --running"),
+    (["audit", "--failed"], "audit takes no --failed"),
     (["cancel"], "cancel needs more arguments"),
     (["watch", "--count", "0"], "--count must be a number"),
     (["watch", "--count", "-1"], "--count must be a number"),
-    (["watch", "--count", "x"], "--count must be a number")])
+    (["watch", "--count", "x"], "--count must be a number"),
+    (["watch", "--args={}"], "--args takes no value"),
+    (["watch", "--args", "{}"], "watch takes no '{}'"),
+    (["calls", "--args", "{}"], "calls takes no --args")])
 def test_what_cannot_be_asked(own, ctl, args, words):
     done = ctl(*args)
     assert done.returncode == 2 and words in done.stderr and done.stdout == ""
@@ -187,6 +190,51 @@ def test_watch_shows_progress_and_the_caller(launch, tmp_path):
         assert re.search(r"[0-9a-f]{6}  plugged/later for alice  running  \[\d+ %\]  stepping$",
                          line.rstrip())
         assert " for alice" in watch.wait_for("  done")
+
+
+NO_ARGUMENTS = ('toolboxctl: the service sends no arguments in its events: "toolboxd": {"events": {"arguments": true}} in its '
+                'configuration changes that (toolboxctl help configuration)\n')
+
+
+@pytest.mark.parametrize("door", ["bus", "http"])
+def test_watch_shows_arguments_that_events_have(launch, tmp_path, door):
+    socket = tmp_path / "socket"
+    service = launch({"events": {"arguments": True}}, args=["--http", f"unix:{socket}"])
+    more = ["--http", f"unix:{socket}"] if door == "http" else []
+    url = None if more else service.url
+    with Caller(service.url) as caller:
+        def call():
+            invoke(caller, "nope", {"value": 1})
+            invoke(caller, "divide", {"a": 1, "b": "x"})
+            invoke(caller, "add", {"a": 1, "b": [2]}) and invoke(caller, "add", {"a": 1, "b": 2})
+
+        with Watch(url, tmp_path / "watch", *more, "--args") as watch:
+            started = watch.wait_for("  started:", call)
+            assert re.search(r'  math_tools/add for alice  started: \{"a":1,"b":2\}\n$', started)
+            assert re.search("  nope for alice  started\n$", watch.wait_for("  nope"))
+            assert watch.errors() == ""
+        with Watch(url, tmp_path / "watch", *more) as watch:
+            assert re.search("  math_tools/add for alice  started\n$", watch.wait_for("/add for alice  started", call))
+        with Watch(url, tmp_path / "watch", *more, "--json", "--args") as watch:
+            assert json.loads(watch.wait_for('"args":', call))["data"]["args"] == {"a": 1, "b": 2}
+            assert watch.errors() == ""
+
+
+def test_watch_says_once_why_it_shows_no_arguments(own, tmp_path):
+    service, caller = own
+    with Watch(service.url, tmp_path / "watch", "--args") as watch:
+        watch.wait_for("  failed", lambda: invoke(caller, "nope"))
+        assert watch.errors() == ""
+        watch.wait_for("  done", lambda: invoke(caller, "absolute", {"value": 1}))
+        watch.wait_for("quiet", lambda: invoke(caller, "quiet"))
+        assert watch.errors() == NO_ARGUMENTS
+    with Watch(service.url, tmp_path / "watch", "--args", "--json", "--count", "1") as watch:
+        until(lambda: invoke(caller, "absolute", {"value": 1}) and watch.process.poll() is not None,
+              10 * SLOWNESS, "the end of watch")
+        assert watch.process.returncode == 0 and watch.errors() == NO_ARGUMENTS
+    with Watch(service.url, tmp_path / "watch") as watch:
+        watch.wait_for("  done", lambda: invoke(caller, "absolute", {"value": 1}))
+        assert watch.errors() == ""
 
 
 def test_watch_of_one_tool_ends_after_so_many_calls(own, tmp_path):

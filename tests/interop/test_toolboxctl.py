@@ -108,7 +108,7 @@ class Watch:
         self.lines = []
         home.mkdir(exist_ok=True)
         self.stderr = home / "stderr"
-        self.process = subprocess.Popen([TOOLBOXCTL, "watch", "--bus", url, *args], text=True,
+        self.process = subprocess.Popen([TOOLBOXCTL, "watch", *(["--bus", url] if url else []), *args], text=True,
                                         env=environment(home), stdout=subprocess.PIPE,
                                         stderr=open(self.stderr, "w", encoding="utf-8"))
         self.reader = threading.Thread(target=lambda: self.lines.extend(self.process.stdout))

@@ -186,7 +186,8 @@ static void offer_values(struct line *line, const char *flag, const char *value)
 {
 	static const char *const formats[] = {
 		"full", "compact", "openai", "anthropic", "mcp", "markdown"};
-	static const char *const kinds[] = {"native", "plugin", "command", "programs", "python"};
+	static const char *const kinds[] = {
+		"native", "plugin", "command", "programs", "python", "mcp"};
 
 	if (strcmp(value, "FORMAT") == 0)
 		offer_each(line, formats, sizeof(formats) / sizeof(*formats));
@@ -250,25 +251,39 @@ static void print_words(const struct line *line)
 	terminal_print(&line->out);
 }
 
+/* Read the first @n_words of @words into the options of @line. Return whether they can be read. */
+static bool read_words(struct line *line, const char **words, size_t n_words)
+{
+	cleanup(buffer_deinit) struct buffer reason = {0};
+
+	ctl_options_deinit(&line->options);
+	return ctl_options_read((int)n_words, (char **)words, &line->options, &reason) == 0;
+}
+
+static const char *command_word(const struct line *line)
+{
+	return line->options.n_positional > 0 ? line->options.positional[0] : NULL;
+}
+
 int help_complete(
 	const struct ctl_command *commands, size_t n_commands, const struct ctl_options *options)
 {
 	const char **words = options->positional + 1;
 	size_t n_words = options->n_positional - 1;
-	cleanup(buffer_deinit) struct buffer reason = {0};
 	struct line line = {.last = n_words > 0 ? words[n_words - 1] : ""};
 	const char *before = n_words > 1 ? words[n_words - 2] : "";
-	const char *value = ctl_options_value(before);
-	size_t n_read = n_words > 0 ? n_words - 1 : 0;
+	const char *value = NULL;
 
 	begin_time();
 	if (!freopen("/dev/null", "w", stderr))
 		return CTL_DONE;
-	n_read -= value ? 1 : 0;
-	if (ctl_options_read((int)n_read, (char **)words, &line.options, &reason) != 0)
+	/* The word before may be a flag, whose value is completed. */
+	if (n_words > 1 && read_words(&line, words, n_words - 2))
+		value = ctl_options_value(before, command_word(&line));
+	if (!value && !read_words(&line, words, n_words > 0 ? n_words - 1 : 0))
 		return CTL_DONE;
-	for (size_t i = 0; line.options.n_positional > 0 && i < n_commands; i++)
-		if (strcmp(commands[i].name, line.options.positional[0]) == 0)
+	for (size_t i = 0; command_word(&line) && i < n_commands; i++)
+		if (strcmp(commands[i].name, command_word(&line)) == 0)
 			line.command = &commands[i];
 	if (value)
 		offer_values(&line, before, value);

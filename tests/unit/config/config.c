@@ -28,7 +28,7 @@ Test(config, without_any_file_is_all_defaults)
 	cr_expect_eq(config.crash_limit, 5);
 	cr_expect_eq(config.crash_window_s, 60);
 	cr_expect_not(config.events_calls);
-	cr_expect_not(config.events_results);
+	cr_expect_not(config.events_arguments || config.events_results);
 	cr_expect_eq(config.log_level, LOG_LEVEL_INFO);
 	cr_expect_eq(config.log_format, LOG_FORMAT_TEXT);
 	cr_expect_eq(config.tools_enabled.n_items, 0);
@@ -81,7 +81,8 @@ Test(config, reads_every_key)
 		"\"timeout_ms\": 3, \"start_timeout_ms\": 4, \"idle_s\": 0, \"drain_ms\": 0,"
 		"\"crash_limit\": 0, \"crash_window_s\": 6, \"embedded\": {\"origins\": "
 		"[\"https://a\"]}, \"events\": {\"calls\": true,"
-		"\"results\": true}, \"log\": {\"level\": \"warning\", \"format\": \"json\"},"
+		"\"arguments\": true, \"results\": true}, \"log\": {\"level\": \"warning\", "
+		"\"format\": \"json\"},"
 		"\"toolboxes\": {\"a\": {\"enabled\": false}, \"b\": {\"own\": [1]}}}}");
 	cr_assert_eq(read_all(), 0);
 	cr_expect_str_eq(buffer_terminate(&told),
@@ -102,7 +103,7 @@ Test(config, reads_every_key)
 	cr_expect_eq(config.drain_ms, 0);
 	cr_expect_eq(config.crash_limit, 0);
 	cr_expect_eq(config.crash_window_s, 6);
-	cr_expect(config.events_calls && config.events_results);
+	cr_expect(config.events_calls && config.events_arguments && config.events_results);
 	cr_expect_eq(config.log_level, LOG_LEVEL_WARNING);
 	cr_expect_eq(config.log_format, LOG_FORMAT_JSON);
 	cr_expect_not(config_toolbox_is_enabled(&config, "a"));

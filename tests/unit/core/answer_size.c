@@ -48,3 +48,18 @@ Test(size, cuts_texts_between_code_points)
 	cr_expect_eq(answer_cut_text("\xc3\xa9\xc3\xa9", 4, 2), 4);
 	cr_expect_eq(answer_cut_text("", 0, 0), 0);
 }
+
+Test(size, cuts_arguments_with_a_hint_of_their_own)
+{
+	struct buffer out = {0};
+
+	cr_expect_not(answer_write_arguments(&out, "{\"a\":1}", 7, 7));
+	cr_expect_str_eq(buffer_terminate(&out), "{\"a\":1}");
+	buffer_reset(&out);
+	cr_expect(answer_write_arguments(&out, "{\"a\":12}", 8, 7));
+	cr_expect_str_eq(buffer_terminate(&out),
+		"{\"truncated\":true,\"reason\":\"too_long\",\"actual_chars\":8,\"max_chars\":7,"
+		"\"hint\":\"The arguments have 8 characters, 7 are allowed: raise "
+		"result_max_chars.\",\"head\":\"{\\\"a\\\":12\"}");
+	buffer_deinit(&out);
+}

@@ -200,6 +200,20 @@ Test(service, tells_no_more_of_a_result_in_an_event_than_in_the_answer)
 	cr_expect_lt(strlen(completed), 1000);
 }
 
+Test(service, leaves_arguments_out_of_an_event_that_no_frame_would_hold)
+{
+	char request[1000] = "{'name':'root','args':{'x':4}}";
+
+	start_with("{\"toolboxd\":{\"limits\":{\"frame_bytes\":1024},\"result_max_chars\":5000,"
+		   "\"events\":{\"calls\":true,\"arguments\":true}}}");
+	ask_for("ovos.tools.invoke", request);
+	expect_part(wait_for("ovos.tools.call.started"), "'args':{'x':4}");
+	wait_for("ovos.tools.call.completed");
+	snprintf(request, sizeof(request), "{'name':'root','args':{'x':4.%0850d}}", 0);
+	ask_for("ovos.tools.invoke", request);
+	cr_expect_null(strstr(wait_for("ovos.tools.call.started"), "\"args\""));
+}
+
 Test(service, lets_so_many_wait_for_a_reload)
 {
 	start_with("{\"toolboxd\":{\"limits\":{\"in_flight\":2}}}");

@@ -44,7 +44,7 @@ Test(ctl_options, are_all_default_without_a_flag)
 	cr_expect_eq(options.timeout_ms, CTL_TIMEOUT_MS);
 	cr_expect_null(options.bus);
 	cr_expect_not(options.json);
-	cr_expect_eq(options.given, 0);
+	cr_expect_null(ctl_options_other(&options, 0));
 }
 
 Test(ctl_options, keep_each_toolbox_in_its_order)
@@ -65,7 +65,8 @@ Test(ctl_options, stand_anywhere_and_take_values_in_two_ways)
 	cr_expect_str_eq(options.toolbox_id, "b=c");
 	cr_expect_eq(options.timeout_ms, 500);
 	cr_expect(options.help);
-	cr_expect_eq(options.given, CTL_FLAG_COMMON | CTL_FLAG_BUS | CTL_FLAG_TOOLBOX);
+	cr_expect_null(
+		ctl_options_other(&options, CTL_FLAG_COMMON | CTL_FLAG_BUS | CTL_FLAG_TOOLBOX));
 }
 
 Test(ctl_options, end_at_two_dashes_and_leave_one_alone)
@@ -76,6 +77,21 @@ Test(ctl_options, end_at_two_dashes_and_leave_one_alone)
 	cr_expect_str_eq(options.positional[2], "--json");
 	cr_expect_str_eq(options.positional[3], "--");
 	cr_expect_not(options.json);
+}
+
+Test(ctl_options, take_arguments_of_a_call_and_none_to_watch_them)
+{
+	cr_assert_eq(read_line("invoke --args {} add"), 0);
+	cr_expect_str_eq(options.args, "{}");
+	cr_expect_not(options.shows_args);
+	cr_assert_eq(read_line("--json watch --args --count 1"), 0);
+	cr_expect(options.shows_args);
+	cr_expect_null(options.args);
+	cr_expect_str_eq(options.count, "1");
+	cr_expect_null(ctl_options_other(&options, CTL_FLAG_COMMON | CTL_FLAG_EVENTS));
+	cr_expect_str_eq(ctl_options_value("--args", "invoke"), "JSON");
+	cr_expect_str_eq(ctl_options_value("--args", NULL), "JSON");
+	cr_expect_null(ctl_options_value("--args", "watch"));
 }
 
 static void expect_refused(const char *line, const char *words)
@@ -95,6 +111,8 @@ Test(ctl_options, refuse_a_value_too_few_or_too_many)
 {
 	expect_refused("list --bus", "--bus needs a value: --bus URL");
 	expect_refused("list --json=yes", "--json takes no value");
+	expect_refused("watch --args={}", "--args takes no value");
+	expect_refused("invoke --args", "--args needs a value: --args JSON");
 }
 
 Test(ctl_options, refuse_a_timeout_that_is_no_time)
@@ -113,5 +131,13 @@ Test(ctl_options, help_with_the_flags_of_a_command)
 
 	ctl_options_write_help(CTL_FLAG_LINES, 80, &text);
 	cr_expect_str_eq(buffer_terminate(&text), "  --lines            one instance per line\n");
-	cr_expect_str_eq(ctl_options_name(CTL_FLAG_DRY_RUN | CTL_FLAG_LINES), "--dry-run");
+}
+
+Test(ctl_options, name_the_flag_that_was_given_and_not_one_like_it)
+{
+	cr_assert_eq(read_line("list --json --raw --long"), 0);
+	cr_expect_str_eq(ctl_options_other(&options, CTL_FLAG_COMMON | CTL_FLAG_LONG), "--raw");
+	cr_expect_str_eq(ctl_options_other(&options, CTL_FLAG_ARGS | CTL_FLAG_LONG), "--json");
+	cr_expect_null(
+		ctl_options_other(&options, CTL_FLAG_ARGS | CTL_FLAG_LONG | CTL_FLAG_COMMON));
 }
