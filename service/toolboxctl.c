@@ -194,10 +194,11 @@ static const struct ctl_command commands[] = {
 	{"mcp", "", "serve the tools to a client of MCP, on stdin and stdout",
 		"A tool is called toolbox__name, or by its own name if --toolbox is given once; it "
 		"may "
-		"be given\nseveral times. It ends when stdin does. With --standalone it needs no "
-		"daemon; "
-		"a call that\nneeds approval is then denied, since no person can be asked.\n",
+		"be given\nseveral times. It ends when stdin does, which cancels calls; if that is "
+		"a file, it waits for\nthem. With --standalone it needs no daemon; a call that "
+		"needs approval is then denied, since\nno person can be asked.\n",
 		"  toolboxctl mcp\n"
+		"  toolboxctl mcp <requests.jsonl\n"
 		"  toolboxctl mcp --toolbox math_tools\n"
 		"  toolboxctl mcp --standalone --toolbox-dir ~/tools\n",
 		WHICH_FLAGS | CTL_FLAG_MCP | CTL_FLAG_DIR | CTL_FLAG_BUS, 0, 0, ctl_mcp},

@@ -926,8 +926,8 @@ int ctl_session_read(struct ctl_session *session, int fd, bool (*function)(void 
 	session->on_readable = function;
 	session->readable_data = data;
 	r = loop_add_fd(session->loop, fd, EPOLLIN, on_readable, session, &session->source);
-	if (r == 0)
-		return 0;
+	if (r == 0 || r == -EPERM)
+		return r;
 	terminal_complain("stdin cannot be read: %s", strerror(-r));
 	return CTL_USAGE;
 }

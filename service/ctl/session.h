@@ -95,8 +95,8 @@ void ctl_session_resume(struct ctl_session *session);
 /* Begin the time of the request that is open anew; from an event. */
 void ctl_session_restart(struct ctl_session *session);
 
-/* From now on, call @function when @fd can be read, until it returns false. Return 0, or an enum
- * ctl_status after a complaint. */
+/* From now on, call @function when @fd can be read, until it returns false. Return 0; -EPERM for a file, which can
+ * always be read, and for which @function is not called; or an enum ctl_status after a complaint. */
 int ctl_session_read(struct ctl_session *session, int fd, bool (*function)(void *data), void *data);
 
 /* End the ctl_session_wait() that waits, if one does; from an event or a read function. */

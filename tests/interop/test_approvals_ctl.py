@@ -282,6 +282,13 @@ def test_without_the_key_no_one_can_watch(with_key, home):
     assert done.returncode == 2 and "approval.key_file" in done.stderr
 
 
+def test_no_file_has_keys(with_key, home):
+    done = subprocess.run([str(TOOLBOXCTL), "approvals", "--watch", "--bus", with_key.url], env=environment(home), text=True,
+                          stdin=subprocess.DEVNULL, capture_output=True, timeout=30 * SLOWNESS)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "toolboxctl: approvals --watch is answered by keys: stdin has to be a terminal\n"
+
+
 def test_a_new_key_is_for_its_owner_only(home, tmp_path):
     path = tmp_path / "keys" / "approval.key"
     path.parent.mkdir()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`toolboxctl mcp`: a server of the Model Context Protocol on stdin and stdout, of both eras."""
+import contextlib
 import json
 import os
 import select
@@ -429,3 +430,75 @@ def test_the_folder_needs_standalone(tmp_path):
     with Server(tmp_path, "--toolbox-dir", tmp_path) as server:
         assert server.process.wait(15 * SLOWNESS) == 2
         assert "--standalone" in server.complaints()
+
+
+# ── a file as stdin ────────────────────────────────────────────────────────────────────────────
+
+
+def serve_file(tmp_path, text, *arguments, bus=None, seconds=60 * SLOWNESS):
+    """What `toolboxctl mcp <FILE` prints: its status, its messages by their ids, the others, and its complaints."""
+    path = tmp_path / "requests.jsonl"
+    path.write_text(text)
+    with open(path) as requests:
+        done = subprocess.run([TOOLBOXCTL, "mcp", *map(str, arguments)], stdin=requests, capture_output=True, text=True,
+                              timeout=seconds, env=environment(tmp_path, **({"TOOLBOXD_BUS": bus} if bus else {})))
+    messages = [json.loads(line) for line in done.stdout.splitlines()]
+    return (done.returncode, {one["id"]: one for one in messages if "id" in one},
+            [one for one in messages if "id" not in one], done.stderr)
+
+
+def request(id_, method, **params):
+    return json.dumps({"jsonrpc": "2.0", "id": id_, "method": method, "params": params}) + "\n"
+
+
+def call(id_, name, **arguments):
+    return request(id_, "tools/call", name=name, arguments=arguments)
+
+
+def test_a_file_is_served_to_its_end(daemon, tmp_path):
+    """Calls that run at the end of the file are answered, and the last line needs no end."""
+    status, answers, others, complaints = serve_file(
+        tmp_path, request(1, "ping") + "\n" + "{no JSON\n" + call(2, "answers__wait", seconds=1) +
+        call(3, "only_here", value=-4).rstrip("\n"), bus=daemon.url)
+    assert (status, complaints) == (0, "")
+    assert answers.pop(1)["result"] == {} and answers.pop(3)["result"]["structuredContent"] == {"result": 4}
+    assert answers.pop(2)["result"]["structuredContent"] == {"result": 0}
+    assert not answers and [one["error"]["code"] for one in others] == [-32700]
+
+
+def test_a_file_of_more_calls_than_may_be_in_flight_is_served(daemon, tmp_path):
+    listen = request("l", "subscriptions/listen", notifications={"toolsListChanged": True}, **MODERN)
+    text = listen + "".join(call(n, "only_here", value=-n) for n in range(300))
+    status, answers, _, complaints = serve_file(tmp_path, text, bus=daemon.url)
+    assert (status, complaints) == (0, "")
+    assert "result" in answers.pop("l")
+    assert {n: one["result"]["structuredContent"]["result"] for n, one in answers.items()} == {n: n for n in range(300)}
+
+
+def test_an_empty_stdin_is_served_to_its_end(daemon, tmp_path):
+    for arguments, bus in ([], daemon.url), (["--standalone"], None):
+        done = subprocess.run([TOOLBOXCTL, "mcp", *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              timeout=60 * SLOWNESS, env=environment(tmp_path, **({"TOOLBOXD_BUS": bus} if bus else {})))
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_a_file_is_served_without_a_daemon(folder, tmp_path):
+    status, answers, _, complaints = serve_file(tmp_path, call(1, "only_here", value=-4), "--standalone",
+                                                "--toolbox-dir", folder)
+    assert (status, complaints) == (0, "") and answers[1]["result"]["structuredContent"] == {"result": 4}
+
+
+def test_a_folder_as_stdin_is_refused(daemon, tmp_path):
+    with open_folder(tmp_path) as fd:
+        done = subprocess.run([TOOLBOXCTL, "mcp"], stdin=fd, capture_output=True, text=True, timeout=60 * SLOWNESS,
+                              env=environment(tmp_path, TOOLBOXD_BUS=daemon.url))
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", "toolboxctl: stdin cannot be read: Is a directory\n")
+
+
+@contextlib.contextmanager
+def open_folder(path):
+    fd = os.open(path, os.O_RDONLY)
+    try:
+        yield fd
+    finally:
+        os.close(fd)

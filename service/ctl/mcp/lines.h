@@ -6,14 +6,16 @@
 
 #include "util/buffer.h"
 
-/* Lines of messages: those of stdin, which are bounded, and those of stdout. */
+/* Lines of messages: those of stdin, which are bounded, and those of stdout. A stdin that epoll watches is read
+ * by lines_read(), a file by lines_next(). */
 
 /* The longest message in bytes: a request with its arguments fits in a frame. */
 #define LINES_BYTES_MAX (((size_t)10 << 20) - 65536)
 
 /* A zeroed one; its buffer is freed with buffer_deinit(). */
 struct lines {
-	struct buffer bytes; /* that no line ends yet */
+	struct buffer bytes; /* that were read */
+	size_t n_taken;      /* those of them whose lines were taken */
 	bool is_skipping;    /* the rest of a line that is too long */
 };
 
@@ -23,6 +25,10 @@ typedef void (*lines_function)(void *data, const char *text, size_t size);
 /* Read from @fd once, and call @function for each line that is complete. Return false at the end of the
  * input, or when it cannot be read. */
 bool lines_read(struct lines *lines, int fd, lines_function function, void *data);
+
+/* Read from the file @fd as far as its next line, and call @function for it, unless it is blank. The last one may
+ * have no end. Return 1, 0 when there is no further line, or a negative errno. */
+int lines_next(struct lines *lines, int fd, lines_function function, void *data);
 
 /* Write @line and its end to @fd, and empty it. Return 0 or a negative errno. */
 int lines_write(int fd, struct buffer *line);

@@ -49,6 +49,9 @@
 /* The requests in flight. */
 #define IN_FLIGHT_MAX 64
 
+/* The lines of a file that are taken before others have their turn. */
+#define FILE_LINES 64
+
 /* The listings that are tried in a row, when two responses are of different catalogues. */
 #define TRIES_MAX 3
 
@@ -85,6 +88,7 @@ struct mcp_ctl {
 	bool is_stale;            /* the tools have changed since the listing began */
 	unsigned int n_tries;     /* listings that did not fit together */
 	bool is_legacy;           /* the client has initialized */
+	bool is_file;             /* stdin is: it has requests, and no client that closes it */
 	bool is_over;
 	bool has_woken; /* the loop was stopped by one of our functions */
 	int status;     /* enum ctl_status */
@@ -92,12 +96,17 @@ struct mcp_ctl {
 
 static const struct mcp_server identity = {.version = TOOLBOXD_VERSION};
 
+static void wake(struct mcp_ctl *mcp)
+{
+	mcp->has_woken = true;
+	ctl_session_wake(mcp->session);
+}
+
 static void leave(struct mcp_ctl *mcp, int status)
 {
 	mcp->is_over = true;
 	mcp->status = status;
-	mcp->has_woken = true;
-	ctl_session_wake(mcp->session);
+	wake(mcp);
 }
 
 /* Write @line, and empty it. A client that is gone ends the server. */
@@ -409,6 +418,8 @@ static void take_result(struct mcp_ctl *mcp, const struct json_tape *event)
 		return;
 	respond_call(mcp, &(*place)->message, (*place)->has_content, event);
 	in_flight_free(take_ptr(*place));
+	if (mcp->is_file)
+		wake(mcp);
 }
 
 static void tell_progress(
@@ -467,8 +478,7 @@ static void take_question(struct mcp_ctl *mcp, const struct json_tape *event)
 		json_type_at(event, id) != JSON_STRING)
 		return;
 	(*place)->question = json_string_dup(event, id, NULL);
-	mcp->has_woken = true;
-	ctl_session_wake(mcp->session);
+	wake(mcp);
 }
 
 static void take_resolution(struct mcp_ctl *mcp, const struct json_tape *event)
@@ -613,6 +623,31 @@ static bool read_input(void *data)
 	return false;
 }
 
+static bool has_calls(const struct mcp_ctl *mcp)
+{
+	for (size_t i = 0; i < IN_FLIGHT_MAX; i++)
+		if (mcp->in_flight[i] && !mcp->in_flight[i]->is_listen)
+			return true;
+	return false;
+}
+
+/* Take lines of the file that stdin is, for as long as their requests have a place; after the last one, wait for
+ * the calls. Return whether there are more lines to take at once. */
+static bool take_file(struct mcp_ctl *mcp)
+{
+	int r = 1;
+
+	for (size_t i = 0; i < FILE_LINES && r == 1 && !mcp->is_over && find_place(mcp); i++)
+		r = lines_next(&mcp->lines, STDIN_FILENO, take_line, mcp);
+	if (r < 0) {
+		terminal_complain("stdin cannot be read: %s", strerror(-r));
+		leave(mcp, CTL_USAGE);
+	} else if (r == 0 && !has_calls(mcp)) {
+		leave(mcp, CTL_DONE);
+	}
+	return r == 1 && find_place(mcp);
+}
+
 /* ── its life ────────────────────────────────────────────────────────────────────────────────── */
 
 /* The connection was lost, and is there again: responses of before do not come any more. */
@@ -695,11 +730,17 @@ static int serve(struct mcp_ctl *mcp)
 	ctl_session_listen(mcp->session, topics, sizeof(topics) / sizeof(*topics), take_event, mcp);
 	ctl_session_stay(mcp->session);
 	r = ctl_session_read(mcp->session, STDIN_FILENO, read_input, mcp);
+	mcp->is_file = r == -EPERM;
+	r = mcp->is_file ? CTL_DONE : r;
 	while (r == CTL_DONE && !mcp->is_over && !ctl_session_signal(mcp->session)) {
 		uint64_t began_ms = clock_now_ms();
 		uint64_t wait_ms = tell_asking(mcp) ? APPROVAL_REPORT_MS : LONG_MS;
 
 		mcp->has_woken = false;
+		if (mcp->is_file && take_file(mcp))
+			wait_ms = 0;
+		if (mcp->is_over)
+			break;
 		r = ctl_session_wait(mcp->session, wait_ms);
 		if (r == CTL_DONE && !mcp->has_woken && !ctl_session_signal(mcp->session) &&
 			clock_now_ms() - began_ms < wait_ms)

@@ -470,6 +470,11 @@ int approvals_watch(const struct ctl_options *options)
 	watch.session = session;
 	ctl_session_listen(session, topics, sizeof(topics) / sizeof(*topics), take_event, &watch);
 	r = ctl_session_read(session, STDIN_FILENO, take_key, &watch);
+	if (r == -EPERM) {
+		terminal_complain(
+			"approvals --watch is answered by keys: stdin has to be a terminal");
+		return CTL_USAGE;
+	}
 	if (r != 0)
 		return r;
 	begin_keys();

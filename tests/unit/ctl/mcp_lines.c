@@ -2,6 +2,9 @@
 #include "ctl/mcp/lines.h"
 
 #include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -70,6 +73,58 @@ Test(mcp_lines, that_are_too_long_are_skipped_and_take_no_memory)
 	close(ends[0]);
 	close(ends[1]);
 	expect_seen("xxxxxxxx|a|?b|");
+}
+
+/* Return a file that has @text, open for reading from its beginning. */
+static int open_text(const char *text, size_t size)
+{
+	char path[] = "/tmp/unit-ctl-XXXXXX";
+	int fd = mkstemp(path);
+
+	cr_assert_geq(fd, 0);
+	unlink(path);
+	cr_assert_eq(write(fd, text, size), (ssize_t)size);
+	cr_assert_eq(lseek(fd, 0, SEEK_SET), 0);
+	return fd;
+}
+
+Test(mcp_lines, of_a_file_are_taken_one_by_one_and_the_last_may_have_no_end)
+{
+	int fd = open_text("{\"a\":1}\n\n{}\n[]", 14);
+
+	cr_expect_eq(lines_next(&lines, fd, take_line, NULL), 1);
+	cr_expect_str_eq(buffer_terminate(&seen), "{\"a\":1}|");
+	for (int i = 0; i < 3; i++)
+		cr_expect_eq(lines_next(&lines, fd, take_line, NULL), 1);
+	cr_expect_eq(lines_next(&lines, fd, take_line, NULL), 0);
+	close(fd);
+	expect_seen("{\"a\":1}|{}|[]|");
+}
+
+Test(mcp_lines, of_a_file_that_are_too_long_are_skipped)
+{
+	const size_t size = LINES_BYTES_MAX + 100;
+	cleanup_free char *text = malloc(2 * size);
+	int fd;
+
+	cr_assert_not_null(text);
+	memset(text, 'x', 2 * size);
+	memcpy(text + size, "\nb\n", 3);
+	fd = open_text(text, 2 * size);
+	while (lines_next(&lines, fd, take_line, NULL) == 1)
+		continue;
+	cr_expect_eq(lines.bytes.capacity, 0);
+	close(fd);
+	expect_seen("?b|?");
+}
+
+Test(mcp_lines, of_what_cannot_be_read_are_an_error)
+{
+	int fd = open("/", O_RDONLY | O_DIRECTORY);
+
+	cr_expect_eq(lines_next(&lines, fd, take_line, NULL), -EISDIR);
+	close(fd);
+	expect_seen("");
 }
 
 Test(mcp_lines, are_written_with_their_end)
