@@ -14,8 +14,8 @@
 
 /* A zeroed one; its buffer is freed with buffer_deinit(). */
 struct lines {
-	struct buffer bytes; /* that were read */
-	size_t n_taken;      /* those of them whose lines were taken */
+	struct buffer bytes; /* bytes that were read */
+	size_t n_taken;      /* bytes whose lines were taken */
 	bool is_skipping;    /* the rest of a line that is too long */
 };
 
