@@ -169,6 +169,7 @@ static void print_found(const char *id, const char *path, const struct catalogue
 		"believe;\ntools that execute ask a person (toolboxctl help policy).\n\n"
 		"Try it, then keep it:\n\n"
 		"  toolboxctl invoke --file %s TOOL\n"
+		"  mkdir -p ~/.local/share/toolboxd/toolbox.d\n"
 		"  cp -r %s ~/.local/share/toolboxd/toolbox.d/\n",
 		path, path, id);
 	terminal_print(&out);

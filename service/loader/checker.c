@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "host/host.h"
+#include "host/output_tail.h"
 #include "json/reader.h"
 #include "util/array.h"
 #include "util/environment.h"
@@ -14,8 +15,12 @@
 /* Hosts at the same time. */
 #define CHECKER_HOSTS_MAX 4
 
-#define TEXT_BYTES    512
+#define TEXT_BYTES    1024
 #define POINTER_BYTES 256
+
+/* The bytes of the last lines of a server that the reason of its refusal has, and the text between two. */
+#define PRINTED_BYTES 400
+#define BETWEEN       " | "
 
 struct check_target {
 	struct package *package;
@@ -33,6 +38,7 @@ struct check_host {
 	struct checker *checker;
 	struct host *host; /* NULL: free for the next one */
 	struct check_batch batch;
+	struct output_tail output; /* for kind mcp: the last lines of the host and its server */
 };
 
 struct checker {
@@ -71,9 +77,16 @@ static void refuse_batch(
 		checker->refused(checker->targets[batch.first + i].item, pointer, text);
 }
 
-static void end_batch(struct check_host *check)
+/* The host prints what is left into the tail when it is freed. */
+static void free_host(struct check_host *check)
 {
 	host_free(take_ptr(check->host));
+	output_tail_deinit(&check->output);
+}
+
+static void end_batch(struct check_host *check)
+{
+	free_host(check);
 	loop_timer_arm(&check->checker->work, 0);
 }
 
@@ -168,9 +181,50 @@ static void manifest_pointer(const char *pointer, char *ret, size_t size)
 		snprintf(ret, size, "%s", pointer);
 }
 
-static void refuse_for(
-	struct checker *checker, struct check_batch batch, const struct host_exit *end)
+/* Return the first of the @n lines of @output that the reason of a refusal has. A server that is started twice often
+ * prints the same twice. */
+static size_t find_printed(const struct output_tail *output, size_t n)
 {
+	size_t first = n;
+	size_t size = 0;
+
+	while (first > 0) {
+		const struct output_tail_line *last = output_tail_line(output, n - 1);
+		const struct output_tail_line *line = output_tail_line(output, first - 1);
+
+		size += line->size + strlen(BETWEEN);
+		if (size > PRINTED_BYTES ||
+			(line != last && line->size == last->size &&
+				memcmp(line->text, last->text, line->size) == 0))
+			break;
+		first--;
+	}
+	return first;
+}
+
+/* Append the last lines of @output. They often explain what a program of others lacks. */
+static void append_printed(const struct output_tail *output, char *text, size_t room)
+{
+	const struct output_tail_line *line;
+	size_t n = 0;
+	size_t first;
+
+	while (output_tail_line(output, n))
+		n++;
+	first = find_printed(output, n);
+	for (size_t i = first; i < n; i++) {
+		size_t length = strlen(text);
+
+		line = output_tail_line(output, i);
+		snprintf(text + length, room - length, "%s%.*s",
+			i == first ? "; it has printed: " : BETWEEN, (int)line->size, line->text);
+	}
+}
+
+static void refuse_for(struct check_host *check, const struct host_exit *end)
+{
+	struct checker *checker = check->checker;
+	struct check_batch batch = check->batch;
 	const struct package *package = checker->targets[batch.first].package;
 	char pointer[POINTER_BYTES] = "";
 	char text[TEXT_BYTES];
@@ -182,6 +236,7 @@ static void refuse_for(
 		if (end->refused && (size_t)length < sizeof(text))
 			snprintf(text + length, sizeof(text) - (size_t)length, HOST_REFUSED_FORMAT,
 				end->refused);
+		append_printed(&check->output, text, sizeof(text));
 	} else {
 		int length = snprintf(text, sizeof(text), "%s failed: ",
 			package->library.path ? "loading the library" : "describing its tools");
@@ -209,7 +264,7 @@ static void batch_is_bad(void *data, const struct host_exit *end)
 	size_t half = batch.n / 2;
 
 	if (batch.n == 1 || is_everybodys(end)) {
-		refuse_for(checker, batch, end);
+		refuse_for(check, end);
 	} else {
 		checker->batches[checker->n_batches++] = (struct check_batch){batch.first, half};
 		checker->batches[checker->n_batches++] =
@@ -261,6 +316,7 @@ static int spawn(struct check_host *check)
 		.has_guard = package_has_guard(package),
 		.yields = true,
 		.has_bus = kind_facts(package->kind)->has_bus,
+		.tail = package->kind == KIND_MCP ? &check->output : NULL,
 	};
 
 	return r < 0 ? r : host_spawn(checker->loop, &options, &handler, check, &check->host);
@@ -322,7 +378,7 @@ void checker_free(struct checker *checker)
 	if (!checker)
 		return;
 	for (size_t i = 0; i < CHECKER_HOSTS_MAX; i++)
-		host_free(checker->hosts[i].host);
+		free_host(&checker->hosts[i]);
 	loop_timer_deinit(&checker->work);
 	free(checker->targets);
 	free(checker->batches);

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """toolboxctl new --kind mcp: the manifest of a server, with what the server says about its tools."""
 import json
+import os
 import shutil
+import subprocess
 import sys
 
 import pytest
@@ -42,8 +44,11 @@ def test_it_has_the_risks_that_the_server_claims(new, launch, tmp_path):
     assert manifest["mcp"] == {"command": [sys.executable, str(SERVER)]}
     assert manifest["tools"]["add"] == {"risk": "read"}
     assert manifest["tools"]["breed"] == {"risk": "write"}
-    # The folder is a toolbox.
-    shutil.copytree(new.home / "music", tmp_path / "toolbox.d" / "music")
+    # It is kept as the last lines have it.
+    words = done.stdout[done.stdout.index("Try it, then keep it:"):].splitlines()
+    subprocess.run(["sh", "-ec", "\n".join(line for line in words if line.startswith("  ") and " --file " not in line)],
+                   cwd=new.home, env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)}, check=True)
+    (tmp_path / ".local/share/toolboxd/toolbox.d").rename(tmp_path / "toolbox.d")
     service = launch({}, [tmp_path / "toolbox.d"])
     with Caller(service.url) as caller:
         # The server is asked for its tools after the service is ready.
@@ -94,11 +99,16 @@ def test_tools_that_are_left_out_are_listed(new, tmp_path):
 @pytest.mark.parametrize("words, text", [
     (["--command", "no-such-program"], "the server 'no-such-program' cannot be started: No such file"),
     (["--command", "false"], "the server has exited with status 1 before it has listed its tools"),
+    (["--command", "sh", "-c", "for i in 1 2 3; do echo \"no key $i\" >&2; done; exit 3"],
+     "the server has exited with status 3 before it has listed its tools; it has printed: no key 1 | no key 2 | no key 3\n"),
+    (["--command", "sh", "-c", "printf '%0150d\\n' 1 2 3 4 5 >&2; exit 3"], f"; it has printed: {4:0150d} | {5:0150d}\n"),
+    (["--command", "sh", "-c", "printf '\\033]0;title\\007' >&2; exit 3"], "; it has printed: "),
     (["--url", "http://127.0.0.1:9/mcp"], "it cannot be reached"),
 ])
 def test_without_an_answer_there_is_no_folder(new, words, text):
     done = new("gone", "--kind", "mcp", *words)
     assert done.returncode == ERROR and text in done.stderr, done.stderr
+    assert "\033" not in done.stderr
     assert not (new.home / "gone").exists()
 
 
