@@ -15,7 +15,6 @@
 #include "core/notify.h"
 #include "core/service.h"
 #include "http/door.h"
-#include "http/tls.h"
 #include "json/document.h"
 #include "json/writer.h"
 #include "loader/exposed.h"
@@ -23,6 +22,7 @@
 #include "loader/offline.h"
 #include "loop/loop.h"
 #include "regex/regex.h"
+#include "tls/server.h"
 #include "util/diagnostic.h"
 #include "util/process/guarded.h"
 #include "util/log.h"
@@ -242,14 +242,14 @@ static void print_json(const struct buffer *json)
 /* Report a certificate that HTTP could not use, or not now. */
 static void check_tls(const struct config *config, const struct diagnostic_sink *sink)
 {
-	cleanup(tls_cleanup) struct tls *tls = NULL;
+	cleanup(tls_server_cleanup) struct tls_server *tls = NULL;
 	char reason[TLS_REASON_BYTES];
 
 	if (!config->http.tls_cert)
 		return;
-	if (tls_new(config->http.tls_cert, config->http.tls_key, &tls, reason) < 0)
+	if (tls_server_new(config->http.tls_cert, config->http.tls_key, &tls, reason) < 0)
 		diagnostic_report(sink, DIAGNOSTIC_ERROR, NULL, 0, "http.tls", "%s", reason);
-	else if (tls_is_stale(tls, reason))
+	else if (tls_server_is_stale(tls, reason))
 		diagnostic_report(sink, DIAGNOSTIC_WARNING, NULL, 0, "http.tls", "%s", reason);
 }
 
@@ -351,9 +351,6 @@ static int serve(const struct options *options, bool *ret_again)
 			paths.host_program);
 		return EXIT_FAILURE;
 	}
-	/* The file that closes it may name a bus with TLS. */
-	if (config.bus.is_tls || config.closed)
-		loop_want_tls();
 	has_http = config.http.n_addresses > 0;
 	r = loop_new(FD_MAX, &loop);
 	if (r == 0)

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
-#include <libwebsockets.h>
 #include <limits.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/random.h>
-#include <sys/socket.h>
 
 #include "bus/bus.h"
 #include "bus/frame.h"
 #include "bus/client_upgrade.h"
 #include "bus/intake.h"
+#include "bus/link.h"
 #include "bus/pacing.h"
 #include "bus/resolve.h"
 #include "bus/endpoint.h"
@@ -44,22 +42,18 @@
  * the next one. A frame of which a part was written is given up.
  *
  * One timer serves all states: it ends a pause, is the watchdog of an attempt, and the heartbeat of
- * a connection. Every attempt starts from it, never from a callback of libwebsockets.
+ * a connection. Every attempt starts from it, never from an event of a connection.
  *
- * libwebsockets connects and moves bytes; the websocket in them is ours (bus/websocket.h). By TLS, which 4.1.6 does not
- * have for bytes alone, the websocket is its own, and reading takes longer.
- *
- * A connection of libwebsockets belongs to this endpoint while it is `client->wsi`. A connection
- * that is given up is disowned at once and closed later, from the loop; its later callbacks are
- * ignored.
+ * Frames that are queued in a turn of the loop are written at its end (loop_task), as far as the socket takes them;
+ * the others when it has room again.
  */
 
 /* The bytes of a share that take the first lane, and the turns of that lane before it is the other's turn. */
 #define LANE_FIRST_BYTES (64u << 10)
 #define LANE_FIRST_TURNS 8
 
-/* Bytes of a frame that libwebsockets hands over at once. */
-#define TLS_RX_BYTES (64u << 10)
+/* Bytes of one read; sizes from 4 kB to 256 kB differ by less than 15%. */
+#define READ_BYTES (64u << 10)
 
 /* "HOST:PORT", with brackets around an IPv6 address. */
 #define HOST_HEADER_BYTES (BUS_HOST_BYTES + 16)
@@ -81,18 +75,18 @@ struct bus_client {
 	struct bus bus;
 	enum client_state state;
 	struct loop_timer timer;
-	struct lws_vhost *vhost;
-	struct lws *wsi;
+	struct tls_client *tls; /* or NULL */
+	struct link link;
+	struct loop_task writing; /* posted when something is to be written */
 	struct bus_lookup *lookup;
 	struct bus_addresses addresses;
 	unsigned int next_address;
 	uint32_t attempt;
+	char reason[TLS_REASON_BYTES]; /* why the first address that was reached failed, or "" */
 	struct bus_heartbeat heartbeat;
 	char key[CLIENT_UPGRADE_KEY_TEXT_BYTES]; /* the key of the upgrade */
-	bool is_asked;                           /* the request for the upgrade was sent */
 	struct buffer head;                      /* the response to it, as far as it has come */
 	struct websocket_reader reader;
-	struct outlet outlet;
 	bool is_ping_due;
 	bool is_pong_due;
 	struct buffer ping; /* the payload of the ping that is answered */
@@ -163,22 +157,19 @@ static int write_frames(struct bus_client *client)
 	/* A frame that was begun has to be completed. */
 	if (first->written > 0 || (later->written == 0 && !is_turn_of_later(client))) {
 		client->first_turns++;
-		return frame_queue_write(first, client->wsi, INT_MAX);
+		return frame_queue_write(first, NULL, INT_MAX);
 	}
 	client->first_turns = 0;
-	return frame_queue_write(later, client->wsi, first->count > 0 ? 1 : INT_MAX);
+	return frame_queue_write(later, NULL, first->count > 0 ? 1 : INT_MAX);
 }
 
 /* ── the connection ──────────────────────────────────────────────────────────────────────────── */
 
-static void disown(struct bus_client *client)
+/* Have what is due written at the end of the turn, or when the socket has room again. */
+static void want_writing(struct bus_client *client)
 {
-	struct lws *wsi = take_ptr(client->wsi);
-
-	if (!wsi)
-		return;
-	lws_set_opaque_user_data(wsi, NULL);
-	lws_set_timeout(wsi, PENDING_TIMEOUT_CLOSE_ACK, LWS_TO_KILL_ASYNC);
+	if (!link_awaits_room(&client->link))
+		loop_task_post(&client->writing);
 }
 
 /* Try the other addresses at once (0); back off after the last one. */
@@ -207,7 +198,9 @@ static void report_unreachable(struct bus_client *client, const char *reason, ui
 		url, reason, (unsigned long long)delay_ms);
 }
 
-/* End the attempt or the connection; the caller has disowned it. */
+static const char closed[] = "the connection was closed";
+
+/* End the attempt or the connection. */
 static void lost(struct bus_client *client, const char *reason)
 {
 	bool was_up = client->state == CLIENT_UP;
@@ -215,6 +208,11 @@ static void lost(struct bus_client *client, const char *reason)
 
 	if (client->state == CLIENT_WAITING)
 		return;
+	/* That another address of the same name refuses is no help to the reader of the log. */
+	if (client->link.state > LINK_CONNECTING && !*client->reason)
+		snprintf(client->reason, sizeof(client->reason), "%s", reason);
+	link_close(&client->link);
+	loop_task_cancel(&client->writing);
 	bus_lookup_cancel(take_ptr(client->lookup));
 	intake_reset(&client->intake, &client->rules);
 	buffer_deinit(&client->head);
@@ -229,15 +227,9 @@ static void lost(struct bus_client *client, const char *reason)
 	delay_ms = next_attempt_ms(client);
 	loop_timer_arm(&client->timer, delay_ms);
 	if (!was_up && delay_ms > 0)
-		report_unreachable(client, reason, delay_ms);
+		report_unreachable(client, *client->reason ? client->reason : reason, delay_ms);
 	if (was_up && client->bus.handler.down)
 		client->bus.handler.down(client->bus.data, reason);
-}
-
-static void give_up(struct bus_client *client, const char *reason)
-{
-	disown(client);
-	lost(client, reason);
 }
 
 /* A server may have several names. The default port is left out (RFC 6455 §4.1). */
@@ -253,35 +245,20 @@ static void format_host_header(const struct bus_address *address, char *ret_host
 			address->port);
 }
 
+static void on_link(void *data, uint32_t events);
+
 static void connect_next(struct bus_client *client)
 {
-	const struct bus_address *address = &client->bus.address;
-	char host[HOST_HEADER_BYTES];
-	struct lws_client_connect_info info = {
-		.context = loop_lws(client->bus.loop),
-		.vhost = client->vhost,
-		.address = client->addresses.texts[client->next_address++],
-		.port = address->port,
-		.path = address->path,
-		.host = host,
-		.ssl_connection = address->is_tls ? LCCSCF_USE_SSL : 0,
-		.alpn = "http/1.1",
-		.method = address->is_tls ? NULL : "RAW",
-		.local_protocol_name = "bus-client",
-		.opaque_user_data = client,
-		.pwsi = &client->wsi,
-		.ietf_version_or_minus_one = -1,
-	};
+	const char *address = client->addresses.texts[client->next_address++];
+	int r;
 
-	format_host_header(address, host);
-	client->is_asked = false;
 	client->reader = (struct websocket_reader){0};
 	client->state = CLIENT_CONNECTING;
 	loop_timer_arm(&client->timer, BUS_CONNECT_WAIT_MS);
-	if (lws_client_connect_via_info(&info))
-		return;
-	client->wsi = NULL;
-	lost(client, "the connection could not be started");
+	r = link_open(&client->link, client->bus.loop, address, client->bus.address.port, on_link,
+		client);
+	if (r < 0)
+		lost(client, strerror(-r));
 }
 
 static void on_lookup(void *data, const struct bus_addresses *addresses, const char *reason)
@@ -302,6 +279,7 @@ static void resolve(struct bus_client *client)
 	int r;
 
 	client->next_address = 0;
+	*client->reason = '\0';
 	client->state = CLIENT_RESOLVING;
 	if (bus_resolve_at_once(client->bus.address.host, &client->addresses)) {
 		connect_next(client);
@@ -320,11 +298,11 @@ static void beat(struct bus_client *client)
 
 	switch (bus_heartbeat_step(&client->heartbeat, clock_now_ms(), &wait_ms)) {
 	case BUS_HEARTBEAT_HANG_UP:
-		give_up(client, "it did not answer a ping");
+		lost(client, "it did not answer a ping");
 		return;
 	case BUS_HEARTBEAT_PING:
 		client->is_ping_due = true;
-		lws_callback_on_writable(client->wsi);
+		want_writing(client);
 		break;
 	case BUS_HEARTBEAT_WAIT:
 		break;
@@ -347,7 +325,7 @@ static void on_client_timer(void *data)
 		lost(client, "the name service does not answer");
 		break;
 	case CLIENT_CONNECTING:
-		give_up(client, "no answer");
+		lost(client, "no answer");
 		break;
 	case CLIENT_UP:
 		beat(client);
@@ -373,7 +351,7 @@ static void opened(struct bus_client *client)
 {
 	uint64_t now_ms = clock_now_ms();
 
-	bus_socket_setup(lws_get_socket_fd(client->wsi));
+	bus_socket_setup(client->link.fd);
 	client->state = CLIENT_UP;
 	client->attempt = 0;
 	client->next_address = client->addresses.count;
@@ -385,18 +363,9 @@ static void opened(struct bus_client *client)
 	client->bus.is_kept = false;
 	loop_timer_disarm(&client->away);
 	if (is_any_waiting(client))
-		lws_callback_on_writable(client->wsi);
+		want_writing(client);
 	if (client->bus.handler.up)
 		client->bus.handler.up(client->bus.data);
-}
-
-/* The kernel clears this option after a while, so every read sets it again. Without it, a bus with
- * Nagle's algorithm holds its next frame until our delayed ACK: 40 ms a call. */
-static void acknowledge_at_once(struct lws *wsi)
-{
-	static const int on = 1;
-
-	setsockopt(lws_get_socket_fd(wsi), IPPROTO_TCP, TCP_QUICKACK, &on, sizeof(on));
 }
 
 static void take_piece(struct bus_client *client, const struct websocket_piece *piece)
@@ -427,12 +396,12 @@ static int write_control(
 	unsigned char mask[WEBSOCKET_MASK_BYTES];
 	size_t n;
 
-	outlet_draw(mask, sizeof(mask));
+	frame_draw(mask, sizeof(mask));
 	n = websocket_write_header(opcode, true, size, mask, bytes);
 	if (size > 0)
 		memcpy(bytes + n, payload, size);
 	websocket_mask((char *)bytes + n, size, mask);
-	return outlet_write(&client->outlet, bytes, n + size);
+	return link_write(&client->link, bytes, n + size);
 }
 
 /* Take a control frame. Return whether the connection goes on. */
@@ -445,21 +414,22 @@ static bool take_control(struct bus_client *client, enum websocket_opcode opcode
 		buffer_reset(&client->ping);
 		buffer_append(&client->ping, reader->control, reader->control_size);
 		client->is_pong_due = buffer_status(&client->ping) == 0;
-		lws_callback_on_writable(client->wsi);
+		want_writing(client);
 		return true;
 	case WEBSOCKET_CLOSE:
 		/* The answer is a courtesy: where the socket is full, the server does without. */
-		if (outlet_is_clear(&client->outlet))
+		if (link_is_clear(&client->link))
 			write_control(
 				client, WEBSOCKET_CLOSE, reader->control, reader->control_size);
-		give_up(client, "the connection was closed");
+		lost(client, closed);
 		return false;
 	default:
 		return true;
 	}
 }
 
-static void read_frames(struct bus_client *client, const char *bytes, size_t size)
+/* Read frames. Return whether the connection goes on. */
+static bool read_frames(struct bus_client *client, const char *bytes, size_t size)
 {
 	struct websocket_piece piece;
 	enum websocket_opcode opcode;
@@ -474,17 +444,18 @@ static void read_frames(struct bus_client *client, const char *bytes, size_t siz
 			break;
 		case WEBSOCKET_E_CONTROL:
 			if (!take_control(client, opcode))
-				return;
+				return false;
 			break;
 		case WEBSOCKET_E_BROKEN:
-			give_up(client, "it sent a frame that a server must not send");
-			return;
+			lost(client, "it sent a frame that a server must not send");
+			return false;
 		}
 	}
+	return true;
 }
 
-/* Read on in the response to the upgrade. Frames may follow it at once. */
-static void read_head(struct bus_client *client, const char *bytes, size_t size)
+/* Read on in the response to the upgrade. Frames may follow it at once. Return whether the connection goes on. */
+static bool read_head(struct bus_client *client, const char *bytes, size_t size)
 {
 	cleanup(buffer_deinit) struct buffer head = {0};
 	const char *reason;
@@ -492,38 +463,34 @@ static void read_head(struct bus_client *client, const char *bytes, size_t size)
 
 	buffer_append(&client->head, bytes, size);
 	if (buffer_status(&client->head) < 0) {
-		give_up(client, strerror(ENOMEM));
-		return;
+		lost(client, strerror(ENOMEM));
+		return false;
 	}
 	reason = client_upgrade_read(client->head.data, client->head.size, client->key, &head_size);
 	if (reason) {
-		give_up(client, reason);
-		return;
+		lost(client, reason);
+		return false;
 	}
 	if (head_size == 0)
-		return;
+		return true;
 	head = client->head;
 	client->head = (struct buffer){0};
 	opened(client);
-	read_frames(client, head.data + head_size, head.size - head_size);
+	return read_frames(client, head.data + head_size, head.size - head_size);
 }
 
-static void received(struct bus_client *client, const char *bytes, size_t size)
+/* Take bytes of the server. Return whether the connection goes on. */
+static bool received(struct bus_client *client, const char *bytes, size_t size)
 {
-	if (client->state == CLIENT_CONNECTING) {
-		read_head(client, bytes, size);
-		return;
-	}
-	acknowledge_at_once(client->wsi);
+	if (client->state == CLIENT_CONNECTING)
+		return read_head(client, bytes, size);
 	bus_heartbeat_receive(&client->heartbeat);
-	read_frames(client, bytes, size);
+	return read_frames(client, bytes, size);
 }
 
 static int write_ping(struct bus_client *client)
 {
 	client->is_ping_due = false;
-	if (client->bus.address.is_tls)
-		return frame_write_ping(client->wsi);
 	return write_control(client, WEBSOCKET_PING, NULL, 0);
 }
 
@@ -540,17 +507,14 @@ static int ask_for_upgrade(struct bus_client *client)
 	unsigned char key[CLIENT_UPGRADE_KEY_BYTES];
 	char host[HOST_HEADER_BYTES];
 
-	if (client->is_asked)
-		return 0;
-	client->is_asked = true;
-	outlet_draw(key, sizeof(key));
+	frame_draw(key, sizeof(key));
 	client_upgrade_encode_key(key, client->key);
 	format_host_header(&client->bus.address, host);
 	client_upgrade_write(
 		client->bus.address.path, host, client->key, client->bus.address.token, &request);
 	if (buffer_status(&request) < 0)
 		return buffer_status(&request);
-	return outlet_write(&client->outlet, request.data, request.size);
+	return link_write(&client->link, request.data, request.size);
 }
 
 /* The queue is empty: log the number of messages that were dropped meanwhile. */
@@ -576,170 +540,92 @@ static int write_next(struct bus_client *client)
 	return is_any_waiting(client) ? write_frames(client) : 0;
 }
 
-static int writable(struct bus_client *client)
+/* Write what is due, as far as the socket takes it. */
+static void write_on(struct bus_client *client)
 {
-	int result = outlet_flush(&client->outlet);
+	int result = link_flush(&client->link);
+	bool is_more;
 
-	if (result == 0 && client->state == CLIENT_CONNECTING)
-		result = ask_for_upgrade(client);
-	else if (result == 0 && outlet_is_clear(&client->outlet))
+	if (result == 0 && client->state == CLIENT_UP && link_is_clear(&client->link))
 		result = write_next(client);
-	if (result < 0)
-		return -1;
-	client->bus.counters.frames_sent += (uint64_t)result;
-	if (!outlet_is_clear(&client->outlet) || client->is_ping_due || client->is_pong_due ||
-		is_any_waiting(client))
-		lws_callback_on_writable(client->wsi);
-	else
-		report_dropped(client);
-	return 0;
-}
-
-static void closed(struct bus_client *client, const char *reason)
-{
-	lws_set_opaque_user_data(client->wsi, NULL);
-	client->wsi = NULL;
-	lost(client, reason);
-}
-
-/* ── by TLS ──────────────────────────────────────────────────────────────────────────────────── */
-
-/* Write the header with our token to *place, which has @size bytes. */
-static int append_token(const struct bus_client *client, unsigned char **place, size_t size)
-{
-	char value[BUS_TOKEN_BYTES + sizeof("Bearer ")];
-	int length = snprintf(value, sizeof(value), "Bearer %s", client->bus.address.token);
-
-	if (!*client->bus.address.token)
-		return 0;
-	return lws_add_http_header_by_name(client->wsi,
-		(const unsigned char *)"authorization:", (const unsigned char *)value, length,
-		place, *place + size);
-}
-
-static void received_by_tls(struct bus_client *client, const char *bytes, size_t size)
-{
-	struct websocket_piece piece = {
-		.bytes = bytes,
-		.size = size,
-		.is_last = lws_is_final_fragment(client->wsi) &&
-			   lws_remaining_packet_payload(client->wsi) == 0,
-		.is_text = !lws_frame_is_binary(client->wsi),
-	};
-
-	acknowledge_at_once(client->wsi);
-	bus_heartbeat_receive(&client->heartbeat);
-	take_piece(client, &piece);
-}
-
-/* Handle an event that only a connection by TLS has. Return a negative value to close it. */
-static int serve_tls_client(
-	struct bus_client *client, enum lws_callback_reasons reason, void *in, size_t size)
-{
-	switch (reason) {
-	case LWS_CALLBACK_CLIENT_APPEND_HANDSHAKE_HEADER:
-		return append_token(client, in, size);
-	case LWS_CALLBACK_CLIENT_ESTABLISHED:
-		opened(client);
-		return 0;
-	case LWS_CALLBACK_CLIENT_RECEIVE:
-		received_by_tls(client, in, size);
-		return 0;
-	case LWS_CALLBACK_CLIENT_RECEIVE_PONG:
-		bus_heartbeat_receive(&client->heartbeat);
-		return 0;
-	case LWS_CALLBACK_CLIENT_WRITEABLE:
-		return writable(client);
-	case LWS_CALLBACK_CLIENT_CLOSED:
-	case LWS_CALLBACK_CLOSED_CLIENT_HTTP:
-		closed(client, "the connection was closed");
-		return 0;
-	case LWS_CALLBACK_CLIENT_HTTP_REDIRECT:
-		/* A redirect could lead to a name, and its lookup would block. */
-		return -1;
-	default:
-		return 0;
+	if (result < 0) {
+		lost(client, closed);
+		return;
 	}
+	client->bus.counters.frames_sent += (uint64_t)result;
+	is_more = !link_is_clear(&client->link) || client->is_ping_due || client->is_pong_due ||
+		  is_any_waiting(client);
+	link_watch(&client->link, is_more);
+	if (!is_more)
+		report_dropped(client);
+}
+
+static void on_writing_due(void *data)
+{
+	write_on(data);
 }
 
 /* ── events ──────────────────────────────────────────────────────────────────────────────────── */
 
-/* Handle an event of our connection. Return a negative value to close it. */
-static int serve_client(
-	struct bus_client *client, enum lws_callback_reasons reason, void *in, size_t size)
+/* Go on with the attempt, up to the request for the upgrade. */
+static void advance(struct bus_client *client)
 {
-	switch (reason) {
-	case LWS_CALLBACK_RAW_CONNECTED:
-		/* The watchdog is ours. */
-		lws_set_timeout(client->wsi, NO_PENDING_TIMEOUT, 0);
-		outlet_begin(&client->outlet, client->wsi);
-		lws_callback_on_writable(client->wsi);
-		return 0;
-	case LWS_CALLBACK_RAW_RX:
-		received(client, in, size);
-		return 0;
-	case LWS_CALLBACK_RAW_WRITEABLE:
-		return writable(client);
-	case LWS_CALLBACK_CLIENT_CONNECTION_ERROR:
-		closed(client, in ? in : "the connection failed");
-		return 0;
-	case LWS_CALLBACK_RAW_CLOSE:
-	case LWS_CALLBACK_WSI_DESTROY:
-		closed(client, "the connection was closed");
-		return 0;
-	default:
-		return serve_tls_client(client, reason, in, size);
+	char reason[TLS_REASON_BYTES];
+	int r = link_advance(&client->link, client->tls, client->bus.address.host, reason);
+
+	if (r == 0 && client->link.state == LINK_READY) {
+		r = ask_for_upgrade(client);
+		snprintf(reason, sizeof(reason), "%s", strerror(-r));
+		link_watch(&client->link, !link_is_clear(&client->link));
 	}
+	if (r < 0)
+		lost(client, reason);
 }
 
-static int on_client_event(
-	struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in, size_t size)
+/* Read once. Return whether the connection goes on. */
+static bool read_on(struct bus_client *client)
 {
-	struct bus_client *client = wsi ? lws_get_opaque_user_data(wsi) : NULL;
+	char bytes[READ_BYTES];
+	ssize_t size = link_read(&client->link, bytes, sizeof(bytes));
 
-	(void)user;
-	if (!client || client->wsi != wsi)
-		return 0;
-	return serve_client(client, reason, in, size);
+	if (size == -EAGAIN)
+		return true;
+	if (size > 0)
+		return received(client, bytes, (size_t)size);
+	lost(client, size == -EPROTO ? "it broke TLS" : closed);
+	return false;
 }
 
-static const struct lws_protocols client_protocols[] = {
-	{.name = "bus-client", .callback = on_client_event, .rx_buffer_size = TLS_RX_BYTES},
-	{0},
-};
-
-/* Use our own heartbeat: that of libwebsockets closes a bus that only sends. */
-static const lws_retry_bo_t no_retry = {0};
-
-static struct lws_vhost *create_vhost(struct loop *loop, bool is_tls)
+static void on_link(void *data, uint32_t events)
 {
-	struct lws_context_creation_info info = {
-		.port = CONTEXT_PORT_NO_LISTEN,
-		.vhost_name = "bus-client",
-		.protocols = client_protocols,
-		.options = is_tls ? LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT : 0,
-		.http_proxy_address = LOOP_NO_PROXY,
-		.retry_and_idle_policy = &no_retry,
-	};
+	struct bus_client *client = data;
 
-	return lws_create_vhost(loop_lws(loop), &info);
+	if (client->link.state != LINK_READY) {
+		advance(client);
+		return;
+	}
+	if ((events & ~(uint32_t)EPOLLOUT) && !read_on(client))
+		return;
+	if (events & EPOLLOUT)
+		write_on(client);
 }
+
+/* ── the endpoint ────────────────────────────────────────────────────────────────────────────── */
 
 static void client_free(struct bus *bus)
 {
 	struct bus_client *client = container_of(bus, struct bus_client, bus);
 
-	disown(client);
+	link_close(&client->link);
+	loop_task_cancel(&client->writing);
 	bus_lookup_cancel(client->lookup);
 	loop_timer_deinit(&client->timer);
 	loop_timer_deinit(&client->away);
 	intake_reset(&client->intake, &client->rules);
 	buffer_deinit(&client->head);
 	buffer_deinit(&client->ping);
-	outlet_deinit(&client->outlet);
 	clear_lanes(client);
-	if (client->vhost)
-		lws_vhost_destroy(client->vhost);
+	tls_client_free(client->tls);
 	free(client);
 }
 
@@ -749,7 +635,7 @@ static int client_queue(struct bus *bus, struct frame *frame)
 	int r = push_frame(client, frame);
 
 	if (!r && client->state == CLIENT_UP)
-		lws_callback_on_writable(client->wsi);
+		want_writing(client);
 	return r;
 }
 
@@ -772,9 +658,11 @@ static int begin_client(struct bus_client *client)
 		r = loop_timer_init(&client->away, client->bus.loop, on_away_for_long, client);
 	if (r)
 		return r;
-	client->vhost = create_vhost(client->bus.loop, client->bus.address.is_tls);
-	if (!client->vhost)
-		return -ENOMEM;
+	if (client->bus.address.is_tls) {
+		client->tls = tls_client_new();
+		if (!client->tls)
+			return -ENOMEM;
+	}
 	loop_timer_arm(&client->timer, 0);
 	return 0;
 }
@@ -789,10 +677,10 @@ int bus_connect(struct loop *loop, const struct bus_address *address,
 	if (!client)
 		return -ENOMEM;
 	bus_init(&client->bus, &client_operations, loop, address, limits, handler, data);
+	loop_task_init(&client->writing, loop, on_writing_due, client);
 	for (size_t i = 0; i < N_LANES; i++) {
 		client->lanes[i].shares = client->queued[i];
-		if (!address->is_tls)
-			client->lanes[i].outlet = &client->outlet;
+		client->lanes[i].link = &client->link;
 	}
 	client->rules = (struct intake_rules){
 		.wants = handler->wants,

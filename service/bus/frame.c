@@ -11,6 +11,7 @@
 
 #include "bus/account.h"
 #include "bus/endpoint.h"
+#include "bus/link.h"
 #include "bus/websocket.h"
 #include "util/assert.h"
 #include "util/cleanup.h"
@@ -89,9 +90,7 @@ void frame_unref(struct frame *frame)
 	free(frame);
 }
 
-/* ── to a server ─────────────────────────────────────────────────────────────────────────────── */
-
-void outlet_draw(unsigned char *ret_bytes, size_t size)
+void frame_draw(unsigned char *ret_bytes, size_t size)
 {
 	static uint64_t n_drawn;
 	struct siphash_key key = siphash_process_key();
@@ -109,63 +108,6 @@ void outlet_draw(unsigned char *ret_bytes, size_t size)
 		ret_bytes += part;
 		size -= part;
 	}
-}
-
-void outlet_begin(struct outlet *outlet, struct lws *wsi)
-{
-	outlet_deinit(outlet);
-	outlet->wsi = wsi;
-}
-
-void outlet_deinit(struct outlet *outlet)
-{
-	buffer_deinit(&outlet->rest);
-	*outlet = (struct outlet){0};
-}
-
-bool outlet_is_clear(const struct outlet *outlet)
-{
-	return outlet->rest.size == 0;
-}
-
-/* Return how many of @size bytes, at least one, the socket has taken, or a negative errno. */
-static ssize_t send_bytes(const struct outlet *outlet, const char *bytes, size_t size)
-{
-	ssize_t sent =
-		send(lws_get_socket_fd(outlet->wsi), bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT);
-
-	if (sent >= 0)
-		return sent;
-	return errno == EAGAIN || errno == EINTR ? 0 : -errno;
-}
-
-int outlet_write(struct outlet *outlet, const void *bytes, size_t size)
-{
-	ssize_t sent = send_bytes(outlet, bytes, size);
-
-	if (sent < 0)
-		return (int)sent;
-	if ((size_t)sent < size)
-		buffer_append(&outlet->rest, (const char *)bytes + sent, size - (size_t)sent);
-	return buffer_status(&outlet->rest);
-}
-
-int outlet_flush(struct outlet *outlet)
-{
-	ssize_t sent;
-
-	if (outlet_is_clear(outlet))
-		return 0;
-	sent = send_bytes(
-		outlet, outlet->rest.data + outlet->sent, outlet->rest.size - outlet->sent);
-	if (sent < 0)
-		return (int)sent;
-	outlet->sent += (size_t)sent;
-	if (outlet->sent == outlet->rest.size) {
-		buffer_reset(&outlet->rest);
-		outlet->sent = 0;
-	}
-	return 0;
 }
 
 /* ── the queue of a peer ─────────────────────────────────────────────────────────────────────── */
@@ -240,7 +182,7 @@ static void give_back(struct frame_queue *queue)
 	bool was_long = queue->capacity > QUEUE_KEPT_CAPACITY;
 
 	free(queue->frames);
-	*queue = (struct frame_queue){.shares = queue->shares, .outlet = queue->outlet};
+	*queue = (struct frame_queue){.shares = queue->shares, .link = queue->link};
 	if (was_long)
 		malloc_trim(0);
 }
@@ -261,19 +203,18 @@ static bool write_by_lws(struct lws *wsi, char *text, size_t size, bool is_first
 	       (int)size;
 }
 
-static bool write_masked(
-	struct outlet *outlet, char *text, size_t size, bool is_first, bool is_last)
+static bool write_masked(struct link *link, char *text, size_t size, bool is_first, bool is_last)
 {
 	unsigned char mask[WEBSOCKET_MASK_BYTES];
 	unsigned char header[WEBSOCKET_HEADER_BYTES];
 	size_t n;
 
-	outlet_draw(mask, sizeof(mask));
+	frame_draw(mask, sizeof(mask));
 	n = websocket_write_header(
 		is_first ? WEBSOCKET_TEXT : WEBSOCKET_CONTINUATION, is_last, size, mask, header);
 	websocket_mask(text, size, mask);
 	memcpy(text - n, header, n);
-	return outlet_write(outlet, text - n, n + size) == 0;
+	return link_write(link, text - n, n + size) == 0;
 }
 
 /* Return 1 when the write completes a frame, 0 when more fragments follow. */
@@ -290,8 +231,8 @@ static int write_fragment(struct frame_queue *queue, struct lws *wsi)
 	/* Also after a failure: the text may be masked by then. */
 	queue->written += size;
 	memcpy(ahead, text - LWS_PRE, LWS_PRE);
-	is_good = queue->outlet ? write_masked(queue->outlet, text, size, is_first, size == left)
-				: write_by_lws(wsi, text, size, is_first, size == left);
+	is_good = queue->link ? write_masked(queue->link, text, size, is_first, size == left)
+			      : write_by_lws(wsi, text, size, is_first, size == left);
 	memcpy(text - LWS_PRE, ahead, LWS_PRE);
 	if (!is_good)
 		return -EIO;
@@ -304,14 +245,16 @@ static int write_fragment(struct frame_queue *queue, struct lws *wsi)
 /* Cork the socket: writes are held until they fill a segment or the cork is released. One write for
  * each of many small frames costs ten times as much, nearly all of it in the kernel and in waking
  * the receiver. */
-static void hold_back(struct lws *wsi, int held)
+static void hold_back(const struct frame_queue *queue, struct lws *wsi, int is_held)
 {
-	setsockopt(lws_get_socket_fd(wsi), IPPROTO_TCP, TCP_CORK, &held, sizeof(held));
+	int fd = queue->link ? queue->link->fd : lws_get_socket_fd(wsi);
+
+	setsockopt(fd, IPPROTO_TCP, TCP_CORK, &is_held, sizeof(is_held));
 }
 
 static bool is_clear(const struct frame_queue *queue, struct lws *wsi)
 {
-	return queue->outlet ? outlet_is_clear(queue->outlet) : !lws_partial_buffered(wsi);
+	return queue->link ? link_is_clear(queue->link) : !lws_partial_buffered(wsi);
 }
 
 /* A second write is safe only when libwebsockets holds nothing of the first: otherwise it would be
@@ -322,7 +265,7 @@ int frame_queue_write(struct frame_queue *queue, struct lws *wsi, int frames_max
 	int done = 0;
 
 	if (is_batch)
-		hold_back(wsi, 1);
+		hold_back(queue, wsi, 1);
 
 	for (int i = 0; i < FRAME_WRITES_MAX && done < frames_max && queue->count > 0 &&
 			is_clear(queue, wsi);
@@ -334,7 +277,7 @@ int frame_queue_write(struct frame_queue *queue, struct lws *wsi, int frames_max
 		done += result;
 	}
 	if (is_batch)
-		hold_back(wsi, 0);
+		hold_back(queue, wsi, 0);
 	if (queue->count == 0 && queue->capacity > QUEUE_KEPT_CAPACITY)
 		give_back(queue);
 	return done;

@@ -8,6 +8,7 @@
 #include "util/buffer.h"
 
 struct account;
+struct link;
 struct lws;
 
 /*
@@ -64,8 +65,8 @@ struct frame_queue {
 	uint32_t capacity; /* a power of two, or 0 */
 	size_t bytes;      /* size of the queued frames, each with its overhead */
 	size_t written;    /* bytes of the first frame that were written already */
-	struct outlet *
-		outlet; /* borrowed: the way to a server, whose frames are masked; NULL: its peer is a client */
+	struct link *
+		link; /* borrowed: the way to a server, whose frames are masked; NULL: its peer is a client */
 	size_t *shares; /* borrowed: bytes of each share (bus_send), BUS_SHARES; NULL: not counted */
 };
 
@@ -82,7 +83,7 @@ const struct frame *frame_queue_head(const struct frame_queue *queue);
  * empty. */
 struct frame *frame_queue_take(struct frame_queue *queue);
 
-/* Write as much to @wsi as its socket takes, perhaps nothing, and no more after @frames_max whole frames. To be
+/* Write as much to the link, or if there is none to @wsi, as its socket takes, perhaps nothing, and no more after @frames_max whole frames. To be
  * called from its writable callback. Return how many frames were completed, or a negative number when the
  * connection is lost. */
 int frame_queue_write(struct frame_queue *queue, struct lws *wsi, int frames_max);
@@ -97,31 +98,5 @@ uint32_t frame_queue_clear(struct frame_queue *queue);
 /* Have libwebsockets write a ping to @wsi. Return 0, or -1 when the connection is lost. */
 int frame_write_ping(struct lws *wsi);
 
-/*
- * The way of bytes to a server, without TLS: the socket takes those for which it has room, and the others wait here.
- * libwebsockets would keep them, too, but does not read while it does: a server that waits for us to read
- * before it reads on would wait for ever.
- */
-struct outlet {
-	struct lws *wsi;    /* borrowed */
-	struct buffer rest; /* bytes that were written in part */
-	size_t sent;        /* bytes of the rest that the socket has taken */
-};
-
-/* Send what is written from now on to @wsi, which is connected. A rest of before is dropped. */
-void outlet_begin(struct outlet *outlet, struct lws *wsi);
-
-/* Free the memory of @outlet. */
-void outlet_deinit(struct outlet *outlet);
-
-/* Return whether no rest waits, so that outlet_write() may be called. */
-bool outlet_is_clear(const struct outlet *outlet);
-
-/* Write @bytes, of which a copy of the rest is kept. Return 0, or a negative errno when the connection is lost. */
-int outlet_write(struct outlet *outlet, const void *bytes, size_t size);
-
-/* Send of the rest what the socket takes. Return 0, or a negative errno when the connection is lost. */
-int outlet_flush(struct outlet *outlet);
-
 /* Fill @ret_bytes with bytes that no other program can foresee, for keys and masks. Called by the loop only. */
-void outlet_draw(unsigned char *ret_bytes, size_t size);
+void frame_draw(unsigned char *ret_bytes, size_t size);

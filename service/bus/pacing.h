@@ -20,8 +20,7 @@
 #define BUS_PING_INTERVAL_MS 20000
 #define BUS_PONG_WAIT_MS     10000
 
-/* The time for resolving a name, connecting and upgrading; then a new attempt begins. libwebsockets
- * can lose an attempt without a callback when memory is short. */
+/* The time for resolving a name, connecting, TLS and upgrading; then a new attempt begins. */
 #define BUS_CONNECT_WAIT_MS 20000
 
 /* Return the delay before attempt number @attempt (0: the first after a loss). @chance is a random

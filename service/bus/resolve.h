@@ -10,9 +10,8 @@
 /*
  * Resolve the host of a URL to addresses without blocking the loop.
  *
- * libwebsockets would query the name service from the loop, and version 4.1.6 as Debian builds it
- * has no other way. So it is only ever given addresses. An address and "localhost" need no name
- * service. Any other name is looked up by a thread of its own, which ends with the lookup.
+ * The resolver of the C library blocks. An address and "localhost" need no name service. Any other name is looked up
+ * by a thread of its own, which ends with the lookup.
  */
 
 #define BUS_ADDRESSES_MAX 8

@@ -340,8 +340,7 @@ static int make_session_key(char ret_key[KEY_BYTES])
 }
 
 /* Create a session without an address. Return 0, or an enum ctl_status after a complaint. */
-static int make_session(
-	const struct ctl_options *options, bool is_tls, struct ctl_session **ret_session)
+static int make_session(const struct ctl_options *options, struct ctl_session **ret_session)
 {
 	cleanup(ctl_session_cleanup) struct ctl_session *session = calloc(1, sizeof(*session));
 	int r;
@@ -352,8 +351,6 @@ static int make_session(
 	}
 	session->timeout_ms = options->timeout_ms;
 	r = make_session_key(session->key);
-	if (is_tls)
-		loop_want_tls();
 	if (r == 0)
 		r = loop_new(FD_MAX, &session->loop);
 	if (r < 0) {
@@ -367,7 +364,7 @@ static int make_session(
 int ctl_session_open_at(const struct ctl_options *options, const struct bus_address *address,
 	struct ctl_session **ret_session)
 {
-	int r = make_session(options, address->is_tls, ret_session);
+	int r = make_session(options, ret_session);
 
 	if (r == 0)
 		(*ret_session)->address = *address;
@@ -394,7 +391,7 @@ static int open_http(const struct ctl_options *options, const char *name, const 
 	int r = http_address_read(name, url, options->token_file, &address);
 
 	if (r == 0)
-		r = make_session(options, false, &session);
+		r = make_session(options, &session);
 	if (r == 0)
 		r = http_client_new(session->loop, &address, &session->http);
 	explicit_bzero(address.token, sizeof(address.token));

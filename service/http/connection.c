@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "bus/account.h"
-#include "http/tls.h"
 #include "json/writer.h"
 #include "request/response.h"
+#include "tls/server.h"
 #include "util/assert.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
@@ -40,9 +40,6 @@
 
 /* A stream that sends nothing has a comment in this time: proxies close one that is silent for longer. */
 #define STREAM_ALIVE_MS 15000
-
-/* Bytes of one write in TLS: those of one record (RFC 8446 §5.1). */
-#define RECORD_BYTES (16u << 10)
 
 /* The first byte of a connection that begins TLS: a handshake record (RFC 8446 §5.1). */
 #define TLS_HANDSHAKE 22
@@ -253,7 +250,7 @@ static bool is_all_sent(const struct http_connection *connection)
 /* Send what @parts have, as far as one record of TLS takes it. */
 static ssize_t send_record(struct http_connection *connection, const struct iovec parts[2])
 {
-	static char record[RECORD_BYTES];
+	static char record[TLS_RECORD_BYTES];
 	size_t size = 0;
 
 	for (size_t i = 0; i < 2; i++) {
@@ -735,13 +732,16 @@ static ssize_t receive_tls(struct http_connection *connection, char *bytes, size
 	uint64_t start_ns = was_ready ? 0 : clock_thread_ns();
 	ssize_t n = tls_read(connection->tls, bytes, size);
 	int error = errno;
+	char reason[TLS_REASON_BYTES];
 
 	if (!was_ready)
 		debt_charge_plain(&connection->connections->handshakes, clock_now_ns(),
 			clock_thread_ns() - start_ns, HANDSHAKES_FACTOR);
-	if (n < 0 && error == EPROTO)
+	if (n < 0 && error == EPROTO) {
+		tls_describe_failure(connection->tls, reason);
 		log_limited(&connection->connections->refusals[REFUSAL_TLS], LOG_LEVEL_WARNING,
-			"HTTP: TLS with %s failed: %s", connection->peer.address, tls_failure());
+			"HTTP: TLS with %s failed: %s", connection->peer.address, reason);
+	}
 	watch(connection, (tls_wants_write(connection->tls) ? EPOLLOUT : EPOLLIN) | EPOLLRDHUP);
 	errno = error;
 	return n;
@@ -939,7 +939,7 @@ static int begin_connection(struct http_connection *connection)
 	return r == 0 && !connection->account ? -ENOMEM : r;
 }
 
-void http_connections_accept(struct http_connections *connections, int fd, struct tls *tls)
+void http_connections_accept(struct http_connections *connections, int fd, struct tls_server *tls)
 {
 	struct http_connection *connection = calloc(1, sizeof(*connection));
 	bool has_place;

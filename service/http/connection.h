@@ -32,7 +32,7 @@
  */
 struct http_connections;
 struct http_connection;
-struct tls;
+struct tls_server;
 
 /* The limits of `http.limits` (contract.md, Limits). */
 struct http_bounds {
@@ -93,7 +93,7 @@ void http_connections_set_bounds(
 	struct http_connections *connections, const struct http_bounds *bounds);
 
 /* Take over the new connection @fd, which is non-blocking and close-on-exec; it speaks TLS unless @tls is NULL. */
-void http_connections_accept(struct http_connections *connections, int fd, struct tls *tls);
+void http_connections_accept(struct http_connections *connections, int fd, struct tls_server *tls);
 
 /* End every connection after its response; close those that are idle. */
 void http_connections_stop(struct http_connections *connections);

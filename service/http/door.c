@@ -16,8 +16,8 @@
 #include "http/mcp/endpoint.h"
 #include "http/routes.h"
 #include "http/streams.h"
-#include "http/tls.h"
 #include "request/field.h"
+#include "tls/server.h"
 #include "util/clock.h"
 #include "util/log.h"
 
@@ -33,7 +33,7 @@ struct http_door {
 	size_t n_listeners;
 	uint16_t ports[CONFIG_HTTP_LISTEN_MAX]; /* the TCP listeners' */
 	size_t n_ports;
-	struct tls *tls; /* for TCP; or NULL */
+	struct tls_server *tls; /* for TCP; or NULL */
 	struct http_connections *connections;
 	struct routes routes;
 	struct mcp_endpoint *mcp;
@@ -219,20 +219,20 @@ static int load_tls(struct http_door *door)
 {
 	const struct config_http *http = &door->service->config.http;
 	char reason[TLS_REASON_BYTES];
-	struct tls *tls;
+	struct tls_server *tls;
 	int r;
 
 	if (!http->tls_cert)
 		return 0;
-	r = tls_new(http->tls_cert, http->tls_key, &tls, reason);
+	r = tls_server_new(http->tls_cert, http->tls_key, &tls, reason);
 	if (r < 0) {
 		log_error("HTTP: TLS: %s%s", reason,
 			door->tls ? "; the certificate in force stays" : "");
 		return r;
 	}
-	tls_free(door->tls);
+	tls_server_free(door->tls);
 	door->tls = tls;
-	if (tls_is_stale(tls, reason))
+	if (tls_server_is_stale(tls, reason))
 		log_warning("HTTP: TLS: %s", reason);
 	return 0;
 }
@@ -377,7 +377,7 @@ void http_door_free(struct http_door *door)
 	http_connections_free(door->connections);
 	streams_deinit(&door->streams);
 	mcp_endpoint_free(door->mcp);
-	tls_free(door->tls);
+	tls_server_free(door->tls);
 	routes_deinit(&door->routes);
 	free(door);
 }

@@ -54,6 +54,7 @@ struct loop {
 	                  * own */
 	struct timer_heap timers;
 	struct signal_table signals;
+	struct list tasks;              /* to be done before the loop waits */
 	struct loop_child *children;    /* the children that have not been reaped */
 	bool (*is_leftover)(pid_t pid); /* argument of loop_adopt(), or NULL */
 	/* Free the signals and children with the loop; NULL until there was one. */

@@ -290,6 +290,38 @@ void loop_timer_disarm(struct loop_timer *timer)
 		extract_timer(&timer->loop->timers, timer);
 }
 
+/* ── tasks ───────────────────────────────────────────────────────────────────────────────────── */
+
+void loop_task_init(
+	struct loop_task *task, struct loop *loop, loop_task_function function, void *data)
+{
+	*task = (struct loop_task){.loop = loop, .function = function, .data = data};
+	list_init(&task->link);
+}
+
+void loop_task_post(struct loop_task *task)
+{
+	if (list_is_empty(&task->link))
+		list_append(&task->loop->tasks, &task->link);
+}
+
+void loop_task_cancel(struct loop_task *task)
+{
+	if (task->loop)
+		list_remove(&task->link);
+}
+
+static void run_tasks(struct loop *loop)
+{
+	struct list *link;
+
+	while ((link = list_take_first(&loop->tasks))) {
+		struct loop_task *task = container_of(link, struct loop_task, link);
+
+		task->function(task->data);
+	}
+}
+
 /* ── libwebsockets ───────────────────────────────────────────────────────────────────────────── */
 
 /* Bytes of one read for libwebsockets; sizes from 4 kB to 256 kB differ by less than 15%. */
@@ -320,16 +352,6 @@ static int on_lws(
 	return 0;
 }
 
-/* Both belong to the process, as the state of OpenSSL does. */
-static bool wants_tls;
-static bool has_context;
-
-void loop_want_tls(void)
-{
-	check(!has_context || wants_tls);
-	wants_tls = true;
-}
-
 static const struct lws_protocols loop_protocols[] = {
 	{.name = "loop", .callback = on_lws},
 	{0},
@@ -340,14 +362,12 @@ static struct lws_context *create_context(struct loop *loop, unsigned int fd_max
 {
 	struct lws_context_creation_info info = {
 		.port = CONTEXT_PORT_NO_LISTEN,
-		.options = LWS_SERVER_OPTION_EXPLICIT_VHOSTS |
-			   (wants_tls ? LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT : 0),
+		.options = LWS_SERVER_OPTION_EXPLICIT_VHOSTS,
 		.fd_limit_per_thread = fd_max,
 		.pt_serv_buf_size = LOOP_SERVICE_BUFFER_BYTES,
 		.user = loop,
 	};
 
-	has_context = true;
 	lws_set_log_level(LWS_LOG_LEVELS, log_lws_line);
 	return lws_create_context(&info);
 }
@@ -384,6 +404,7 @@ int loop_new(unsigned int fd_max, struct loop **ret_loop)
 	loop->timers.fd = -1;
 	loop->signals.fd = -1;
 	sigemptyset(&loop->signals.taken);
+	list_init(&loop->tasks);
 	loop->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (loop->epoll_fd < 0)
 		return -errno;
@@ -416,6 +437,7 @@ void loop_free(struct loop *loop)
 	if (loop->lws)
 		lws_context_destroy(loop->lws);
 	check(loop->n_sources == 0);
+	check(list_is_empty(&loop->tasks));
 	if (loop->epoll_fd >= 0)
 		close(loop->epoll_fd);
 	free(loop);
@@ -459,9 +481,11 @@ static void on_run_timeout(void *data)
 
 static int serve(struct loop *loop)
 {
-	while (!loop->is_stopped && !loop->is_timed_out)
+	while (!loop->is_stopped && !loop->is_timed_out) {
+		run_tasks(loop);
 		if (lws_service(loop->lws, 0) < 0)
 			return -EIO;
+	}
 	return loop->is_stopped ? 0 : -ETIME;
 }
 

@@ -7,12 +7,13 @@
 #include <sys/types.h>
 
 #include "util/cleanup.h"
+#include "util/list.h"
 
 /*
  * The one loop of a process: descriptors, timers, signals and children beside libwebsockets.
  *
  *        lws_service (poll)
- *          ├─ websocket connections                     (service/bus)
+ *          ├─ clients of the embedded bus               (service/bus)
  *          └─ one epoll set, adopted as a raw file ──┬─ host sockets, inotify, …  (loop_source)
  *                                                    ├─ one timerfd ── timer heap (loop_timer)
  *                                                    ├─ one signalfd              (loop_add_signal)
@@ -28,10 +29,6 @@ struct loop;
 struct loop_source;
 struct loop_child;
 struct lws_context;
-
-/* Let connections of this process use TLS; call it before loop_new(). Otherwise OpenSSL, which
- * takes megabytes and milliseconds, is not initialised. */
-void loop_want_tls(void);
 
 /* Create a loop, which the caller frees with loop_free(). @fd_max bounds the descriptors that
  * libwebsockets serves. 0 or a negative errno. */
@@ -112,6 +109,28 @@ static inline bool loop_timer_is_armed(const struct loop_timer *timer)
 {
 	return timer->position != 0;
 }
+
+typedef void (*loop_task_function)(void *data);
+
+/* Work that is done once before the loop waits again, embedded in the struct that it serves: many causes in one
+ * turn make one piece of work of it. Its fields belong to loop/loop.c. */
+struct loop_task {
+	struct list link;
+	struct loop *loop;
+	loop_task_function function;
+	void *data;
+};
+
+/* Prepare a task that calls @function with @data. */
+void loop_task_init(
+	struct loop_task *task, struct loop *loop, loop_task_function function, void *data);
+
+/* Call the task's function once, when the callbacks that are due now are done. The function does not post its own
+ * task. */
+void loop_task_post(struct loop_task *task);
+
+/* Cancel the call. A task that is not posted, or zeroed, stays so. */
+void loop_task_cancel(struct loop_task *task);
 
 typedef void (*loop_signal_function)(void *data, int signal);
 

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """A bus of others that is reached by TLS (websocket.ssl, wss://)."""
 import json
+import os
+import socket
 import ssl
+import subprocess
 
 import pytest
 from fake_bus import FakeBus
-from processes import SLOWNESS
+from processes import SLOWNESS, until
 from test_http_tls import certificate
 from test_reconnect import ask, daemon  # noqa: F401  (a fixture)
 from websocket_peer import Peer
@@ -55,3 +58,94 @@ def test_a_bus_that_does_not_read_is_read_on(bus):
             assert number not in seen and message["context"]["padding"] == PADDING
             assert message["data"]["valid"]
             seen.add(number)
+
+
+def signed(folder, names="DNS:localhost", days="2"):
+    """A certificate for the names, signed by an authority of its own, whose file is "ca"."""
+    folder.mkdir()
+    ca = certificate(folder, "ca")
+    files = {"ca": ca["cert"], "cert": str(folder / "bus.pem"), "key": str(folder / "bus.key")}
+    extensions = folder / "extensions"
+    extensions.write_text(f"subjectAltName={names}\n")
+    subprocess.run(["openssl", "req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+                    "-subj", "/CN=bus", "-keyout", files["key"], "-out", folder / "bus.csr"],
+                   check=True, capture_output=True)
+    subprocess.run(["openssl", "x509", "-req", "-in", folder / "bus.csr", "-CA", ca["cert"], "-CAkey", ca["key"],
+                    "-extfile", extensions, "-days", days, "-out", files["cert"]], check=True, capture_output=True)
+    return files
+
+
+@pytest.fixture
+def wary(tmp_path, daemon):  # noqa: F811
+    """wary(names, days, trusted): a bus whose certificate is so, and a daemon that trusts its authority, or not."""
+    buses = []
+
+    def start(trusted=True, **options):
+        files = signed(tmp_path / "signed", **options)
+        buses.append(TlsBus(files))
+        return buses[0], daemon(buses[0].url, env={"SSL_CERT_FILE": files["ca"] if trusted else "/dev/null",
+                                                   "SSL_CERT_DIR": "/nonexistent"})
+
+    yield start
+    for bus in buses:
+        bus.close()
+
+
+def test_a_certificate_that_an_authority_of_the_system_signed_is_good(wary):
+    bus, _ = wary()
+    assert ask(bus.wait_for_client(), 6) == 7
+
+
+@pytest.mark.parametrize("options, reason", [
+    ({"names": "DNS:elsewhere.example"}, "its certificate is not trusted: hostname mismatch"),
+    ({"days": "-1"}, "its certificate is not trusted: certificate has expired"),
+    ({"trusted": False}, "its certificate is not trusted: unable to get local issuer certificate"),
+], ids=["name", "expired", "issuer"])
+def test_a_bus_without_a_good_certificate_gets_nothing_of_us(wary, options, reason):
+    bus, service = wary(**options)
+    encrypted = bus.context.wrap_socket(bus.wait_for_connection(), server_side=True, do_handshake_on_connect=False)
+    with pytest.raises((ssl.SSLError, ConnectionError)):
+        encrypted.do_handshake()
+        # In TLS 1.3 the server's handshake is complete before the client has judged.
+        assert encrypted.recv(1) == b"", "the token of the bus could be in it"
+        raise ConnectionError
+    until(lambda: f"cannot reach {bus.url}: {reason}" in service.log(), 10, "the reason in the log")
+    bus.wait_for_connection()
+
+
+def test_a_bus_that_breaks_tls_is_left(wary):
+    """Something else instead of a handshake; an end in the middle of one; one on a connection that was good."""
+    bus, service = wary()
+    connection = bus.wait_for_connection()
+    connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+    until(lambda: f"cannot reach {bus.url}: wrong version number" in service.log(), 10, "the reason in the log")
+    assert connection.recv(1 << 16)[:1] == b"\x16", "a handshake"
+    bus.wait_for_connection().close()
+    peer = bus.wait_for_client()
+    assert ask(peer, 1) == 2
+    socket.socket(fileno=os.dup(peer.socket.fileno())).sendall(b"\x17\x03\x03\x00\x05junk!")
+    until(lambda: "The bus is away: it broke TLS" in service.log(), 10, "the loss in the log")
+    assert ask(bus.wait_for_client(), 2) == 3
+
+
+@pytest.mark.parametrize("says_goodbye", [True, False], ids=["close_notify", "fin"])
+def test_a_bus_that_closes_its_half_is_connected_again(bus, says_goodbye):
+    peer = bus.wait_for_client()
+    assert ask(peer, 1) == 2
+    if says_goodbye:
+        with pytest.raises((ssl.SSLError, OSError)):
+            peer.socket.settimeout(0)
+            peer.socket.unwrap()
+    else:
+        socket.socket(fileno=os.dup(peer.socket.fileno())).shutdown(socket.SHUT_WR)
+    assert ask(bus.wait_for_client(), 2) == 3
+
+
+def test_messages_of_several_records_arrive_whole(bus):
+    peer = bus.wait_for_client()
+    for size in (1, 1 << 14, (1 << 14) + 1, 1 << 16, 3 << 20):
+        peer.send(json.dumps({"type": VALIDATE, "context": {"padding": "y" * size},
+                              "data": {"name": "add", "args": {"a": 1, "b": 1}}}))
+        while (message := json.loads(peer.receive(20 * SLOWNESS)))["type"] != VALIDATE + ".response":
+            pass
+        assert message["context"]["padding"] == "y" * size

@@ -148,8 +148,8 @@ Test(bus_websocket, draws_other_bytes_each_time)
 	unsigned char first[20] = {0};
 	unsigned char second[20] = {0};
 
-	outlet_draw(first, sizeof(first));
-	outlet_draw(second, sizeof(second));
+	frame_draw(first, sizeof(first));
+	frame_draw(second, sizeof(second));
 	cr_expect_neq(memcmp(first, second, sizeof(first)), 0);
 	cr_expect_neq(memcmp(first, first + 8, 8), 0);
 }

@@ -194,3 +194,69 @@ Test(loop, leaves_no_descriptor_behind)
 	cr_assert_eq(after, before);
 	loop_free(NULL);
 }
+
+/* ── tasks ───────────────────────────────────────────────────────────────────────────────────── */
+
+struct tasked {
+	struct loop *loop;
+	struct loop_task task;
+	struct loop_task *other; /* posted by our function, unless NULL */
+	int calls;
+};
+
+static void on_task(void *data)
+{
+	struct tasked *tasked = data;
+
+	tasked->calls++;
+	if (tasked->other)
+		loop_task_post(tasked->other);
+}
+
+static void post_twice(void *data, uint32_t events)
+{
+	struct tasked *tasked = data;
+
+	(void)events;
+	cr_expect_eq(tasked->calls, 0, "not from within the callback that posts it");
+	loop_task_post(&tasked->task);
+	loop_task_post(&tasked->task);
+	loop_stop(tasked->loop);
+}
+
+Test(loop_source, does_a_task_once_and_before_it_waits)
+{
+	struct loop *loop = new_loop();
+	struct tasked first = {.loop = loop};
+	struct tasked second = {.loop = loop};
+	struct loop_source *source;
+	int fd = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
+
+	loop_task_init(&first.task, loop, on_task, &first);
+	loop_task_init(&second.task, loop, on_task, &second);
+	first.other = &second.task;
+	cr_assert_eq(loop_add_fd(loop, fd, EPOLLIN, post_twice, &first, &source), 0);
+	cr_assert_eq(loop_run(loop, PATIENCE_MS), 0);
+	loop_source_free(source);
+	cr_expect_eq(loop_run(loop, 1), -ETIME);
+	cr_expect_eq(first.calls, 1);
+	cr_expect_eq(second.calls, 1, "a task that a task posts does not wait for an event");
+	close(fd);
+	loop_free(loop);
+}
+
+Test(loop_source, does_no_task_that_was_cancelled)
+{
+	struct loop *loop = new_loop();
+	struct loop_task zeroed = {0};
+	struct tasked tasked = {.loop = loop};
+
+	loop_task_init(&tasked.task, loop, on_task, &tasked);
+	loop_task_post(&tasked.task);
+	loop_task_cancel(&tasked.task);
+	loop_task_cancel(&tasked.task);
+	loop_task_cancel(&zeroed);
+	cr_expect_eq(loop_run(loop, 1), -ETIME);
+	cr_expect_eq(tasked.calls, 0);
+	loop_free(loop);
+}

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/x509v3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tls/client.h"
+#include "tls/server.h"
+
+/*
+ * Both sides on one socket pair, with certificates that the test makes:
+ *
+ *   ca.pem signs good.pem (localhost, 127.0.0.1) and old.pem (expired); other.pem signs itself
+ */
+
+#define TURNS_MAX 100
+#define DAY_S     (24L * 60 * 60)
+
+static char folder[] = "/tmp/unit-tls-XXXXXX";
+
+struct made {
+	EVP_PKEY *key;
+	X509 *certificate;
+};
+
+static const char *path_of(const char *name)
+{
+	static char paths[4][64];
+	static unsigned int next;
+	char *path = paths[next++ % 4];
+
+	snprintf(path, sizeof(paths[0]), "%s/%s", folder, name);
+	return path;
+}
+
+static void add_extension(X509 *certificate, int nid, const char *value)
+{
+	X509_EXTENSION *extension = X509V3_EXT_conf_nid(NULL, NULL, nid, value);
+
+	cr_assert(extension && X509_add_ext(certificate, extension, -1) == 1);
+	X509_EXTENSION_free(extension);
+}
+
+static void save(const struct made *made, const char *name)
+{
+	char file[32];
+	FILE *out;
+
+	snprintf(file, sizeof(file), "%s.pem", name);
+	out = fopen(path_of(file), "w");
+	cr_assert(out && PEM_write_X509(out, made->certificate) == 1);
+	fclose(out);
+	snprintf(file, sizeof(file), "%s.key", name);
+	out = fopen(path_of(file), "w");
+	cr_assert(out && fchmod(fileno(out), 0600) == 0);
+	cr_assert_eq(PEM_write_PrivateKey(out, made->key, NULL, NULL, 0, NULL, NULL), 1);
+	fclose(out);
+}
+
+/* Make a certificate that is valid until @end_s from now, signed by @issuer; NULL: by itself, for signing. */
+static struct made make(const char *name, long end_s, const struct made *issuer)
+{
+	struct made made = {EVP_PKEY_Q_keygen(NULL, NULL, "EC", "P-256"), X509_new()};
+	X509_NAME *subject = X509_get_subject_name(made.certificate);
+
+	X509_set_version(made.certificate, 2);
+	ASN1_INTEGER_set(X509_get_serialNumber(made.certificate), rand());
+	X509_gmtime_adj(X509_getm_notBefore(made.certificate), -10 * DAY_S);
+	X509_gmtime_adj(X509_getm_notAfter(made.certificate), end_s);
+	X509_set_pubkey(made.certificate, made.key);
+	X509_NAME_add_entry_by_txt(
+		subject, "CN", MBSTRING_ASC, (const unsigned char *)name, -1, -1, 0);
+	X509_set_issuer_name(
+		made.certificate, issuer ? X509_get_subject_name(issuer->certificate) : subject);
+	if (!issuer)
+		add_extension(made.certificate, NID_basic_constraints, "critical,CA:TRUE");
+	add_extension(made.certificate, NID_subject_alt_name,
+		"DNS:localhost,DNS:*.kitchen.lan,IP:127.0.0.1");
+	cr_assert_gt(X509_sign(made.certificate, issuer ? issuer->key : made.key, EVP_sha256()), 0);
+	save(&made, name);
+	return made;
+}
+
+static void forget(struct made *made)
+{
+	EVP_PKEY_free(made->key);
+	X509_free(made->certificate);
+}
+
+static void set_up(void)
+{
+	struct made ca;
+	struct made good;
+	struct made old;
+	struct made other;
+
+	cr_assert(mkdtemp(folder));
+	ca = make("ca", DAY_S, NULL);
+	good = make("good", DAY_S, &ca);
+	old = make("old", -DAY_S, &ca);
+	other = make("other", DAY_S, NULL);
+	forget(&ca);
+	forget(&good);
+	forget(&old);
+	forget(&other);
+	setenv("SSL_CERT_FILE", path_of("ca.pem"), 1);
+}
+
+static void tear_down(void)
+{
+	static const char *const names[] = {"ca.pem", "ca.key", "good.pem", "good.key", "old.pem",
+		"old.key", "other.pem", "other.key"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		unlink(path_of(names[i]));
+	rmdir(folder);
+}
+
+TestSuite(tls_session, .init = set_up, .fini = tear_down, .timeout = 60);
+
+/* A client and a server, and their ends of the socket pair. */
+struct pair {
+	struct tls_client *client;
+	struct tls_server *server;
+	struct tls_session *ours;   /* the client's */
+	struct tls_session *theirs; /* the server's */
+	int fds[2];
+};
+
+/* Begin a session with the server that has the certificate @name, asked for as @host. */
+static struct pair begin(const char *name, const char *host)
+{
+	struct pair pair;
+	char cert[32];
+	char key[32];
+	char reason[TLS_REASON_BYTES];
+
+	snprintf(cert, sizeof(cert), "%s.pem", name);
+	snprintf(key, sizeof(key), "%s.key", name);
+	cr_assert_eq(
+		socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair.fds), 0);
+	pair.client = tls_client_new();
+	cr_assert(pair.client);
+	cr_assert_eq(
+		tls_server_new(path_of(cert), path_of(key), &pair.server, reason), 0, "%s", reason);
+	pair.ours = tls_connect(pair.client, pair.fds[0], host);
+	pair.theirs = tls_accept(pair.server, pair.fds[1]);
+	cr_assert(pair.ours && pair.theirs);
+	return pair;
+}
+
+static void end(struct pair *pair)
+{
+	tls_session_free(pair->ours);
+	tls_session_free(pair->theirs);
+	tls_client_free(pair->client);
+	tls_server_free(pair->server);
+	close(pair->fds[0]);
+	close(pair->fds[1]);
+}
+
+/* Take turns until the handshake of the client is over. Return 0, or its errno with @ret_reason. */
+static int shake_hands(struct pair *pair, char ret_reason[TLS_REASON_BYTES])
+{
+	for (int turn = 0; turn < TURNS_MAX; turn++) {
+		if (tls_handshake(pair->ours) == 0) {
+			/* The server may still have to read the client's last flight. */
+			tls_handshake(pair->theirs);
+			return 0;
+		}
+		if (errno != EAGAIN) {
+			int error = errno;
+
+			tls_describe_failure(pair->ours, ret_reason);
+			return error;
+		}
+		tls_handshake(pair->theirs);
+	}
+	return EAGAIN;
+}
+
+static void expect_trusted(const char *host)
+{
+	struct pair pair = begin("good", host);
+	char reason[TLS_REASON_BYTES] = "";
+	char bytes[TLS_RECORD_BYTES];
+
+	cr_assert_eq(shake_hands(&pair, reason), 0, "%s: %s", host, reason);
+	cr_assert_eq(tls_write(pair.ours, "hello", 5), 5);
+	cr_assert_eq(tls_read(pair.theirs, bytes, sizeof(bytes)), 5);
+	cr_expect_eq(memcmp(bytes, "hello", 5), 0);
+	end(&pair);
+}
+
+static void expect_refused(const char *name, const char *host, const char *reason)
+{
+	struct pair pair = begin(name, host);
+	char text[TLS_REASON_BYTES] = "";
+
+	cr_expect_eq(shake_hands(&pair, text), EPROTO);
+	cr_expect(strstr(text, reason), "%s at %s: '%s'", name, host, text);
+	cr_expect_not(tls_is_ready(pair.ours));
+	end(&pair);
+}
+
+Test(tls_session, trusts_a_certificate_for_its_names)
+{
+	expect_trusted("localhost");
+	expect_trusted("bus.kitchen.lan");
+	expect_trusted("127.0.0.1");
+}
+
+Test(tls_session, trusts_no_certificate_for_another_name)
+{
+	expect_refused("good", "localhost.example", "not trusted: hostname mismatch");
+	expect_refused("good", "a.bus.kitchen.lan", "not trusted: hostname mismatch");
+	expect_refused("good", "127.0.0.2", "not trusted: IP address mismatch");
+	expect_refused("good", "::1", "not trusted: IP address mismatch");
+}
+
+Test(tls_session, trusts_no_certificate_of_the_past)
+{
+	expect_refused("old", "localhost", "not trusted: certificate has expired");
+}
+
+Test(tls_session, trusts_no_certificate_of_an_unknown_issuer)
+{
+	expect_refused("other", "localhost", "not trusted: self-signed certificate");
+	setenv("SSL_CERT_FILE", "/nonexistent", 1);
+	setenv("SSL_CERT_DIR", "/nonexistent", 1);
+	expect_refused("good", "localhost", "not trusted: unable to get local issuer certificate");
+}
+
+Test(tls_session, fails_when_the_peer_answers_with_something_else)
+{
+	static const char clear[] = "HTTP/1.1 400 Bad Request\r\n\r\n";
+	struct pair pair = begin("good", "localhost");
+	char reason[TLS_REASON_BYTES];
+
+	cr_assert_eq(write(pair.fds[1], clear, sizeof(clear) - 1), (ssize_t)sizeof(clear) - 1);
+	cr_assert_eq(tls_handshake(pair.ours), -1);
+	cr_expect_eq(errno, EPROTO);
+	tls_describe_failure(pair.ours, reason);
+	cr_expect_str_eq(reason, "wrong version number");
+	end(&pair);
+}
+
+Test(tls_session, waits_for_a_peer_that_stops_in_the_handshake)
+{
+	struct pair pair = begin("good", "localhost");
+
+	for (int turn = 0; turn < 3; turn++) {
+		cr_expect_eq(tls_handshake(pair.ours), -1);
+		cr_expect_eq(errno, EAGAIN);
+	}
+	end(&pair);
+}
+
+Test(tls_session, fails_when_the_peer_goes_in_the_handshake)
+{
+	struct pair pair = begin("good", "localhost");
+
+	cr_expect_eq(tls_handshake(pair.ours), -1);
+	cr_expect_eq(shutdown(pair.fds[1], SHUT_WR), 0);
+	cr_expect_eq(tls_handshake(pair.ours), -1);
+	cr_expect_neq(errno, EAGAIN);
+	end(&pair);
+}
+
+Test(tls_session, reads_what_came_before_the_end)
+{
+	struct pair pair = begin("good", "localhost");
+	char reason[TLS_REASON_BYTES];
+	char bytes[TLS_RECORD_BYTES];
+
+	cr_assert_eq(shake_hands(&pair, reason), 0);
+	cr_assert_eq(tls_write(pair.theirs, "last", 4), 4);
+	tls_finish(pair.theirs);
+	cr_assert_eq(shutdown(pair.fds[1], SHUT_WR), 0);
+	cr_expect_eq(tls_read(pair.ours, bytes, sizeof(bytes)), 4);
+	cr_expect_eq(tls_read(pair.ours, bytes, sizeof(bytes)), 0);
+	end(&pair);
+}
+
+/* A read into the room of a record takes all of it: the socket is readable again, or there is nothing. */
+Test(tls_session, keeps_nothing_that_the_socket_does_not_report)
+{
+	static char text[3 * TLS_RECORD_BYTES];
+	struct pair pair = begin("good", "localhost");
+	char reason[TLS_REASON_BYTES];
+	char bytes[TLS_RECORD_BYTES];
+	size_t sent = 0;
+	char first;
+
+	cr_assert_eq(shake_hands(&pair, reason), 0);
+	while (sent < sizeof(text)) {
+		ssize_t part = tls_write(pair.theirs, text + sent, sizeof(text) - sent);
+
+		cr_assert_gt(part, 0);
+		sent += (size_t)part;
+	}
+	while (sent > 0) {
+		ssize_t part;
+
+		cr_assert_eq(recv(pair.fds[0], &first, 1, MSG_PEEK), 1);
+		part = tls_read(pair.ours, bytes, sizeof(bytes));
+		cr_assert(part > 0 || errno == EAGAIN);
+		sent -= part > 0 ? (size_t)part : 0;
+	}
+	cr_expect_eq(tls_peek(pair.ours), -1);
+	cr_expect_eq(errno, EAGAIN);
+	end(&pair);
+}
