@@ -144,16 +144,27 @@ static inline size_t account_held_max(const struct account *account)
 	return others < share ? (share - others) / 2 : 0;
 }
 
+/* Return how many more bytes of requests that wait @account may be charged with. */
+static inline size_t account_room(const struct account *account)
+{
+	size_t most = account_held_max(account);
+
+	return account->held < most ? most - account->held : 0;
+}
+
+/* Return the most bytes of one request that waits, when there are no others. */
+static inline size_t account_book_held_max(const struct account_book *book)
+{
+	return book->bytes_max / ACCOUNT_HELD_SHARE / 2;
+}
+
 /* Charge @account, which may be NULL, with @bytes of a request that waits. Return false, and charge
  * nothing, when they exceed its share. */
 static inline bool account_hold(struct account *account, size_t bytes)
 {
-	size_t most;
-
 	if (!account)
 		return true;
-	most = account_held_max(account);
-	if (account->held > most || bytes > most - account->held)
+	if (bytes > account_room(account))
 		return false;
 	account->held += bytes;
 	account->book->held += bytes;

@@ -196,9 +196,13 @@ static void doom(struct http_connection *connection)
 static void become_idle(struct http_connection *connection, uint64_t wait_ms)
 {
 	struct http_connections *connections = connection->connections;
+	struct http_limits limits;
 
 	drop_exchange(connection);
-	http_reader_begin(&connection->reader, &connections->bounds.request);
+	limits = connections->bounds.request;
+	if (limits.body_bytes > account_book_held_max(connection->account->book))
+		limits.body_bytes = account_book_held_max(connection->account->book);
+	http_reader_begin(&connection->reader, &limits);
 	connection->state = CONNECTION_IDLE;
 	connection->is_kept = connection->has_continued = connection->is_ended = false;
 	list_remove(&connection->link);
@@ -478,6 +482,8 @@ void http_respond_error(
 	buffer_append_string(&body, "{\"error\":");
 	json_write_bytes_lossy(&body, text.data ? text.data : "", text.size);
 	buffer_printf(&body, ",\"code\":\"%s\"}", http_status_code(status));
+	if (status == 503)
+		http_connection_add_field(connection, "Retry-After: 1\r\n");
 	http_respond(connection, &(struct http_response){.status = status}, &body, 0);
 }
 
@@ -609,17 +615,17 @@ static void refuse_reading(
 	http_respond_error(connection, status, "%s", reason);
 }
 
-/* Charge the bytes of the body that have come. Return whether they may be held. */
-static bool charge_body(struct http_connection *connection)
+/* Charge the bytes of the body that have come, for which there was room. */
+static void charge_body(struct http_connection *connection)
 {
 	size_t size = connection->reader.body.size;
+	bool has_room;
 
 	if (size <= connection->held)
-		return true;
-	if (!account_hold(connection->account, size - connection->held))
-		return false;
+		return;
+	has_room = account_hold(connection->account, size - connection->held);
+	check(has_room);
 	connection->held = size;
-	return true;
 }
 
 static bool is_in_body(const struct http_reader *reader)
@@ -668,16 +674,17 @@ static void finish_request(struct http_connection *connection, bool has_more)
 static void feed_request(struct http_connection *connection, const char *bytes, size_t size)
 {
 	struct http_reader *reader = &connection->reader;
-	size_t used = http_reader_feed(reader, bytes, size);
+	size_t used;
+
+	reader->room = connection->held + account_room(connection->account);
+	used = http_reader_feed(reader, bytes, size);
 
 	if (connection->state == CONNECTION_IDLE) {
 		connection->state = CONNECTION_READING;
 		loop_timer_arm(&connection->timer, connection->connections->bounds.request_ms);
 	}
-	if (!charge_body(connection))
-		refuse_reading(connection, 503,
-			"Requests hold as much memory as they may: try again later.");
-	else if (http_reader_is_over(reader))
+	charge_body(connection);
+	if (http_reader_is_over(reader))
 		finish_request(connection, used < size);
 	else
 		heed_expectation(connection);

@@ -24,7 +24,8 @@ void http_reader_begin(struct http_reader *reader, const struct http_limits *lim
 
 	buffer_recycle(&head, HEAD_KEPT_BYTES);
 	buffer_recycle(&body, 0);
-	*reader = (struct http_reader){.limits = *limits, .head = head, .body = body};
+	*reader = (struct http_reader){
+		.limits = *limits, .room = SIZE_MAX, .head = head, .body = body};
 	buffer_append_char(&reader->head, '\0');
 	reader->line = 1;
 }
@@ -47,6 +48,15 @@ static void refuse_request(struct http_reader *reader, unsigned int status, cons
 static void refuse_bad(struct http_reader *reader, const char *reason)
 {
 	refuse_request(reader, 400, reason);
+}
+
+/* Return whether there is room for @size more bytes of the body; else refuse the request. */
+static bool check_room(struct http_reader *reader, size_t size)
+{
+	if (reader->body.size <= reader->room && size <= reader->room - reader->body.size)
+		return true;
+	refuse_request(reader, 503, "Requests hold as much memory as they may: try again later.");
+	return false;
 }
 
 /* ── the request line (RFC 9112 §3) ──────────────────────────────────────────────────────────── */
@@ -233,7 +243,7 @@ static void expect_length(struct http_reader *reader, const char *length, unsign
 		refuse_bad(reader, "The Content-Length of the request is malformed or repeated.");
 	else if (reader->left > reader->limits.body_bytes)
 		refuse_request(reader, 413, "The body of the request is too large.");
-	else
+	else if (check_room(reader, reader->left))
 		reader->state = reader->left > 0 ? HTTP_SIZED : HTTP_DONE;
 }
 
@@ -279,7 +289,7 @@ static void take_chunk_size(struct http_reader *reader, const char *line)
 	reader->used += strlen(at) + (size_t)(at - line > CHUNK_DIGITS ? at - line : 0);
 	if (reader->used > reader->limits.header_bytes)
 		refuse_request(reader, 431, "The headers of the request are too large.");
-	else
+	else if (check_room(reader, size))
 		reader->state = size > 0 ? HTTP_CHUNK : HTTP_TRAILERS;
 	reader->left = size;
 }
@@ -421,6 +431,8 @@ static size_t take_body(struct http_reader *reader, const char *bytes, size_t si
 {
 	size_t taken = size < reader->left ? size : reader->left;
 
+	if (!check_room(reader, taken))
+		return taken;
 	buffer_append(&reader->body, bytes, taken);
 	reader->left -= taken;
 	if (buffer_status(&reader->body) < 0)

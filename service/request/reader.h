@@ -14,7 +14,8 @@
  *                           └─ chunked ─▶ CHUNK_SIZE ⇄ CHUNK ─▶ TRAILERS ─▶ DONE
  *        any rule broken ─▶ REFUSED, with the status and the reason for a response
  *
- * The outcome is a function of the bytes: it does not depend on the pieces that they come in. The
+ * The outcome is a function of the bytes, and of the room that the caller has for a body: it does not depend on the
+ * pieces that they come in. The
  * reader refuses every request that two readers could understand differently: a line that does not
  * end in CR LF, a folded line, white space before a colon, a second Host or Content-Length, a
  * length beside a transfer coding, and a version other than HTTP/1.1.
@@ -61,18 +62,19 @@ struct http_reader {
 	struct http_field fields[HTTP_FIELDS_MAX];
 	unsigned int n_fields;
 	size_t left; /* bytes of the body or chunk that are still to come */
+	size_t room; /* the bytes that the body may have now; the caller may set it before each http_reader_feed() */
 	struct buffer body;
 	unsigned int status; /* after a refusal: the status code of the response */
 	const char *reason;  /* after a refusal: a sentence, a constant text */
 };
 
-/* Begin reading a request. @reader is zeroed or was used before. */
+/* Begin reading a request, with room for any body. @reader is zeroed or was used before. */
 void http_reader_begin(struct http_reader *reader, const struct http_limits *limits);
 
 /* Free the memory of @reader, which may be zeroed. */
 void http_reader_deinit(struct http_reader *reader);
 
-/* Read on. Return how many of the @size bytes belong to the request: all, until the state is
+/* Read on. A body that is announced to be larger than the room, or is, is refused with 503 before it is kept. Return how many of the @size bytes belong to the request: all, until the state is
  * HTTP_DONE or HTTP_REFUSED. */
 size_t http_reader_feed(struct http_reader *reader, const char *bytes, size_t size);
 

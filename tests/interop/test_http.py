@@ -377,6 +377,49 @@ def test_a_body_may_come_in_chunks_and_bytes(port):
         assert statuses(raw.read_until(b"}}")) == [200]
 
 
+def test_a_body_for_which_there_is_no_memory_is_refused_unread(launch):
+    """With `limits.peer_bytes` of 4 MiB one request may have 1 MiB, and half of what others leave of 2 MiB."""
+    one = launch({"limits": {"peer_bytes": 4 << 20}, "http": {"limits": {"body_bytes": 2 << 20}}},
+                 args=["--http", "127.0.0.1:0"])
+    port = port_of(one.daemon)
+
+    def refused(fields, status, code):
+        """@fields end the head, or the size of a chunk: no byte of the body follows."""
+        with Raw(port) as raw:
+            raw.send(CALL + fields)
+            data = raw.read_all()
+        assert statuses(data) == [status] and b'"code":"%s"' % code in data, data
+        return data
+
+    body = b'{"a":1,"b":2' + b" " * 500_000
+    refused(b"Content-Length: 1048577\r\n\r\n", 413, b"too_large")
+    with Raw(port, 30 * SLOWNESS) as large:
+        large.send(CALL + b"Content-Length: %d\r\n\r\n" % (len(body) + 1) + body)
+        # What was sent has to be read before it counts.
+        until(lambda: statuses(asked(port, b"Content-Length: 1000000\r\n\r\n")) == [503], 10, "the memory taken")
+        for fields in (b"Content-Length: 1000000\r\n\r\n", b"Expect: 100-continue\r\nContent-Length: 1000000\r\n\r\n",
+                       b"Transfer-Encoding: chunked\r\n\r\nf4240\r\n"):
+            assert b"\r\nRetry-After: 1\r\n" in refused(fields, 503, b"overloaded")
+        with Http(port) as small:
+            assert small.post("/v1/tools/add", {"a": 1, "b": 2}).status == 200
+        large.send(b"}")
+        assert statuses(large.read_until(b"}}")) == [200]
+    with Raw(port, 30 * SLOWNESS) as next:
+        next.send(CALL + b"Content-Length: %d\r\n\r\n" % (len(body) + 1) + body + b"}")
+        assert statuses(next.read_until(b"}}")) == [200]
+
+
+def asked(port, fields):
+    """What comes at once after the head of a call."""
+    with Raw(port) as raw:
+        raw.socket.settimeout(0.1 * SLOWNESS)
+        raw.send(CALL + fields)
+        try:
+            return raw.read_all()
+        except TimeoutError:
+            return b""
+
+
 def test_no_more_connections_than_allowed(started, port):
     """64 of one address: one that is idle gives way, else the newcomer is refused."""
     held = [Raw(port) for _ in range(64)]

@@ -186,6 +186,53 @@ Test(http_reader, refuses_codings_that_it_does_not_know)
 	expect_refused("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding:\r\n\r\n", 501);
 }
 
+/* Feed @text with @room for its body. Return the status of the refusal, or 0, and check that no more was kept. */
+static unsigned int status_in_room(const char *text, size_t room)
+{
+	struct http_reader reader = {0};
+	unsigned int status;
+
+	http_reader_begin(&reader, &limits);
+	reader.room = room;
+	http_reader_feed(&reader, text, strlen(text));
+	status = reader.state == HTTP_REFUSED ? reader.status : 0;
+	cr_expect_leq(reader.body.size, room);
+	http_reader_deinit(&reader);
+	return status;
+}
+
+Test(http_reader, refuses_a_body_without_room_when_it_is_announced)
+{
+	static const char sized[] = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 50\r\n\r\n";
+	static const char chunked[] =
+		"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n30\r\n";
+
+	cr_expect_eq(status_in_room(sized, 50), 0);
+	cr_expect_eq(status_in_room(sized, 49), 503);
+	cr_expect_eq(status_in_room(chunked, 50), 0);
+	cr_expect_eq(status_in_room(chunked, 49), 503);
+	cr_expect_eq(status_in_room(chunked, 1), 503);
+	cr_expect_eq(status_in_room("GET / HTTP/1.1\r\nHost: a\r\n\r\n", 0), 0);
+}
+
+Test(http_reader, refuses_a_body_whose_room_is_taken_meanwhile)
+{
+	static const char head[] = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 50\r\n\r\nabc";
+	struct http_reader reader = {0};
+
+	http_reader_begin(&reader, &limits);
+	http_reader_feed(&reader, head, strlen(head));
+	cr_expect_eq(reader.state, HTTP_SIZED);
+	reader.room = 5;
+	http_reader_feed(&reader, "de", 2);
+	cr_expect_eq(reader.state, HTTP_SIZED);
+	reader.room = 2;
+	http_reader_feed(&reader, "f", 1);
+	cr_expect_eq(reader.status, 503);
+	cr_expect_eq(reader.body.size, 5);
+	http_reader_deinit(&reader);
+}
+
 Test(http_reader, refuses_chunks_that_do_not_end_where_they_should)
 {
 	static const char *const bodies[] = {"\r\n", "g\r\n", "-1\r\n", "0x1\r\n", " 1\r\n",
