@@ -54,7 +54,7 @@ def host_of(service, toolbox_id):
         except OSError:
             return False
 
-    return until(lambda: list(filter(is_its, service.daemon.hosts())), 5 * SLOWNESS,
+    return until(lambda: list(filter(is_its, service.daemon.hosts())), 20 * SLOWNESS,
                  f"a host of {toolbox_id}")[0]
 
 
