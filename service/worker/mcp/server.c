@@ -34,6 +34,10 @@
 #define CLOSED_MS     250
 #define TERMINATED_MS 100
 
+/* The time for a server to end that has closed a descriptor: the kernel closes those of a process that is
+ * killed first, and on a busy machine its end follows later. */
+#define ENDING_MS 2000
+
 void mcp_server_init(struct mcp_server *server, const struct mcp_configuration *configuration)
 {
 	*server = (struct mcp_server){.configuration = configuration};
@@ -301,7 +305,7 @@ bool mcp_server_attend(struct mcp_server *server)
 	/* A process that ends closes its descriptors first. */
 	closed = has_ended ? NULL : judge_closed(server);
 	if (closed)
-		has_ended = ends_within(server, CLOSED_MS);
+		has_ended = ends_within(server, ENDING_MS);
 	/* Its last lines are still in the pipe. */
 	while ((has_ended || closed) && !server->fault && sources[SERVER_OUTPUT].fd >= 0 &&
 		server->output.size <= SERVER_LINE_BYTES && read_output(server))
