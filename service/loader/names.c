@@ -172,6 +172,7 @@ void names_report_unknown(const struct config *config, const struct catalogue *c
 	diagnostic_function report, void *data)
 {
 	const struct names_check check = {config, catalogue, report, data};
+	struct text_list own = config->approval_allow;
 
 	/* A list of disabled tools does not count once anything is enabled. */
 	if (config->tools_enabled.n_items > 0)
@@ -187,7 +188,10 @@ void names_report_unknown(const struct config *config, const struct catalogue *c
 			check_list(&check, key.data, &config->profiles[i].tool_names);
 	}
 	check_access(&check);
-	check_list(&check, "approval.allow", &config->approval_allow);
+	/* The names of allow.json are the last ones of approval_allow, too. */
+	own.n_items -= config->allowed.names.n_items;
+	check_list(&check, "approval.allow", &own);
+	check_list(&check, "allow.json", &config->allowed.names);
 	for (size_t i = 0; i < config->n_toolboxes; i++)
 		check_tools(&check, &config->toolboxes[i]);
 }

@@ -175,7 +175,16 @@ def test_a_result_as_it_is(run, tmp_path):
     assert run("box/echo", "text=ab", "--raw").stdout == "ab"
     assert run("box/echo", "text=ab", "--get", "result.output").stdout == "ab\n"
     done = run("box/echo", "text=ab", "--get", "result.nothing")
-    assert done.returncode == 1 and "the response has no 'result.nothing'" in done.stderr
+    assert (done.returncode, done.stderr) == (
+        1, "toolboxctl: the response has no 'result.nothing'; 'result' has 'output'\n")
+    done = run("box/echo", "text=ab", "--get", "output")
+    assert (done.returncode, done.stderr) == (
+        1, "toolboxctl: the response has no 'output'; did you mean 'result.output'?\n")
+    done = run("box/echo", "text=ab", "--get", "nothing")
+    assert (done.returncode, done.stderr) == (
+        1, "toolboxctl: the response has no 'nothing'; it has 'name', 'call_id', 'result'\n")
+    done = run("box/echo", "text=ab", "--get", "result.output.x")
+    assert (done.returncode, done.stderr) == (1, "toolboxctl: the response has no 'result.output.x'\n")
     done = run("box/echo", "text=ab", "--get", "result", "--raw")
     assert json.loads(done.stdout) == {"output": "ab"}
 

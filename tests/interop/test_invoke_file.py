@@ -99,3 +99,9 @@ def test_a_reload_lets_nobody_else_in(waiting, tmp_path):
     while time.monotonic() < end:
         with pytest.raises(Closed, match="401"):
             Peer(f"ws://127.0.0.1:{port}/core")
+
+
+def test_a_file_that_is_not_there(invoke, tmp_path):
+    done = invoke(tmp_path / "none.json", "absolute", "value=-3")
+    assert (done.returncode, done.stdout) == (USAGE, "")
+    assert done.stderr == f"toolboxctl: {tmp_path}/none.json: cannot be read: No such file or directory\n"

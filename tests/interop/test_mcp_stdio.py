@@ -432,6 +432,14 @@ def test_the_folder_needs_standalone(tmp_path):
         assert "--standalone" in server.complaints()
 
 
+def test_a_toolbox_that_is_not_there_is_complained_about(serve):
+    """It may come later, so the server goes on."""
+    server = serve("--toolbox", "numbrs", "--toolbox", "answers", "--toolbox", "nope")
+    assert "echo" in str(server.names({}))
+    assert server.complaints().splitlines() == ["toolboxctl: no toolbox is called 'numbrs'; is it 'numbers'?",
+                                                "toolboxctl: no toolbox is called 'nope'; see toolboxctl status"]
+
+
 # ── a file as stdin ────────────────────────────────────────────────────────────────────────────
 
 

@@ -544,6 +544,15 @@ def test_a_library_that_lacks_a_symbol_is_named_by_its_file(ctl_alone, tmp_path)
     assert "liblacks.so: " in done.stderr and "/proc/" not in done.stderr and "memfd" not in done.stderr
 
 
+@pytest.mark.parametrize("command", [["list", "--offline"], ["mcp", "--standalone"]])
+def test_a_folder_of_toolboxes_that_is_not_there_is_not_an_empty_one(ctl_alone, tmp_path, command):
+    (tmp_path / "file").touch()
+    for name, why in ("none", "No such file or directory"), ("file", "is not a folder"):
+        done = ctl_alone(*command, "--toolbox-dir", str(tmp_path / name))
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr == f"toolboxctl: --toolbox-dir: {tmp_path / name}: {why}\n"
+
+
 def test_list_offline_is_what_a_daemon_would_offer(ctl, ctl_alone, tmp_path):
     folder = tmp_path / "toolbox.d"
     manifests.toolbox(folder, "good", [manifests.labs()])

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ctl/command.h"
 #include "ctl/invoke/arguments.h"
@@ -191,6 +192,10 @@ static int find_file(const struct ctl_options *options, char **ret_file)
 	int r;
 
 	if (options->file) {
+		if (access(options->file, R_OK) < 0) {
+			terminal_complain("%s: cannot be read: %s", options->file, strerror(errno));
+			return CTL_USAGE;
+		}
 		*ret_file = strdup(options->file);
 		return *ret_file ? 0 : CTL_ERROR;
 	}

@@ -20,6 +20,9 @@
 /* The columns before what a program has printed. */
 #define INDENT 4
 
+/* The members that are named where --get means none. */
+#define NAMES_MAX 10
+
 /* ── the verdict of --dry-run ────────────────────────────────────────────────────────────────── */
 
 static void print_verdict(const struct ctl_response *response)
@@ -133,26 +136,78 @@ static uint32_t find_part(
 	return value;
 }
 
+/* Find the value at the dotted @path below @from. Return it, or JSON_NONE with the value that lacks the next part,
+ * and where that part ends. */
+static uint32_t find_dotted(const struct json_tape *tape, uint32_t from, const char *path,
+	uint32_t *ret_last, const char **ret_end)
+{
+	const char *at = path;
+
+	for (;;) {
+		size_t size = strcspn(at, ".");
+
+		*ret_last = from;
+		*ret_end = at + size;
+		from = find_part(tape, from, at, size);
+		if (from == JSON_NONE || at[size] == '\0')
+			return from;
+		at += size + 1;
+	}
+}
+
+/* Append the names of the members of @object. */
+static void append_names(struct buffer *text, const struct json_tape *tape, uint32_t object)
+{
+	uint32_t key = json_first(tape, object);
+
+	for (size_t i = 0; i < NAMES_MAX && key < json_end(tape, object); i++) {
+		buffer_append_string(text, i > 0 ? ", '" : "'");
+		json_string_decode(tape, key, text);
+		buffer_append_char(text, '\'');
+		key = json_next_key(tape, key);
+	}
+	if (key < json_end(tape, object))
+		buffer_append_string(text, ", ...");
+}
+
+/* Complain that @last has no part of @path that ends at @end, with what was meant or what it has. */
+static void complain_path(
+	const struct ctl_response *response, const char *path, uint32_t last, const char *end)
+{
+	const struct json_tape *tape = &response->tape;
+	uint32_t result = json_find(tape, 0, "result");
+	const char *dot = memrchr(path, '.', (size_t)(end - path));
+	cleanup(buffer_deinit) struct buffer text = {0};
+	uint32_t unused_last;
+	const char *unused_end;
+
+	buffer_printf(&text, "the response has no '%.*s'", (int)(end - path), path);
+	if (result != JSON_NONE &&
+		find_dotted(tape, result, path, &unused_last, &unused_end) != JSON_NONE) {
+		buffer_printf(&text, "; did you mean 'result.%s'?", path);
+	} else if (json_type_at(tape, last) == JSON_OBJECT && json_count(tape, last) > 0) {
+		if (dot)
+			buffer_printf(&text, "; '%.*s' has ", (int)(dot - path), path);
+		else
+			buffer_append_string(&text, "; it has ");
+		append_names(&text, tape, last);
+	}
+	if (buffer_terminate(&text))
+		terminal_complain("%s", text.data);
+}
+
 /* Find the value at the dotted @path. Return 0 or CTL_ERROR after a complaint. */
 static int find_result_path(
 	const struct ctl_response *response, const char *path, uint32_t *ret_value)
 {
-	const char *at = path;
+	uint32_t last;
+	const char *end;
 
-	*ret_value = 0;
-	for (;;) {
-		size_t size = strcspn(at, ".");
-
-		*ret_value = find_part(&response->tape, *ret_value, at, size);
-		if (*ret_value == JSON_NONE) {
-			terminal_complain(
-				"the response has no '%.*s'", (int)(at + size - path), path);
-			return CTL_ERROR;
-		}
-		if (at[size] == '\0')
-			return 0;
-		at += size + 1;
-	}
+	*ret_value = find_dotted(&response->tape, 0, path, &last, &end);
+	if (*ret_value != JSON_NONE)
+		return 0;
+	complain_path(response, path, last, end);
+	return CTL_ERROR;
 }
 
 /* Find the one text or other single value of the result. Return 0 or CTL_ERROR after a complaint. */

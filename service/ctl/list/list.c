@@ -4,6 +4,7 @@
 #include "core/listing.h"
 #include "ctl/command.h"
 #include "ctl/list/narrow.h"
+#include "ctl/offline/private.h"
 #include "ctl/request.h"
 #include "ctl/session.h"
 #include "ctl/status/ask.h"
@@ -410,6 +411,9 @@ static int list_offline(const struct ctl_options *options)
 	int format = DEFINITION_FULL;
 	int r;
 
+	r = private_expect_folder(options->toolbox_dir);
+	if (r != 0)
+		return r;
 	if (options->format)
 		format = definition_format_from_name(options->format, strlen(options->format));
 	if (format < 0) {

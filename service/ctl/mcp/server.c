@@ -12,6 +12,7 @@
 #include "ctl/offline/private.h"
 #include "ctl/request.h"
 #include "ctl/session.h"
+#include "ctl/status/ask.h"
 #include "ctl/terminal.h"
 #include "json/number.h"
 #include "json/writer.h"
@@ -717,12 +718,32 @@ static int ask_first_list(struct mcp_ctl *mcp)
 	return CTL_DONE;
 }
 
+static bool has_tools_of(const struct mcp_tools *tools, const char *toolbox_id)
+{
+	for (size_t i = 0; i < tools->n_items; i++)
+		if (strcmp(tools->items[i].toolbox_id, toolbox_id) == 0)
+			return true;
+	return false;
+}
+
+/* Complain about each --toolbox that is not there. It may come later, so the server goes on. */
+static void check_toolboxes(const struct mcp_ctl *mcp)
+{
+	const struct ctl_options *options = mcp->options;
+
+	for (size_t i = 0; i < options->n_toolboxes; i++)
+		if (!has_tools_of(&mcp->tools, options->toolboxes[i]))
+			status_expect_toolbox(mcp->session, options->toolboxes[i]);
+}
+
 static int serve(struct mcp_ctl *mcp)
 {
 	static const char *const topics[] = {INVOKE_RESPONSE, PROGRESS_TOPIC, LIST_RESPONSE,
 		REQUESTED_TOPIC, RESOLVED_TOPIC, CHANGED_TOPIC};
 	int r = ask_first_list(mcp);
 
+	if (r == CTL_DONE)
+		check_toolboxes(mcp);
 	if (r == CTL_DONE)
 		r = ctl_session_interrupts(mcp->session, NULL, NULL, NULL);
 	if (r != CTL_DONE)
@@ -769,6 +790,9 @@ static int open_session(
 		terminal_complain("over HTTP the service itself has MCP, at /mcp");
 		return CTL_USAGE;
 	}
+	r = private_expect_folder(options->toolbox_dir);
+	if (r != 0)
+		return r;
 	if (options->toolbox_dir) {
 		flags.toolbox_dirs = &options->toolbox_dir;
 		flags.n_toolbox_dirs = 1;

@@ -11,6 +11,7 @@
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "core/reload/mistakes.h"
@@ -173,6 +174,17 @@ static int start_or_complain(
 	}
 	if (r != -EPIPE)
 		terminal_complain("cannot start a service: %s", strerror(-r));
+	return CTL_USAGE;
+}
+
+int private_expect_folder(const char *path)
+{
+	struct stat status;
+
+	if (!path || (stat(path, &status) == 0 && S_ISDIR(status.st_mode)))
+		return 0;
+	terminal_complain("--toolbox-dir: %s: %s", path,
+		stat(path, &status) == 0 ? "is not a folder" : strerror(errno));
 	return CTL_USAGE;
 }
 

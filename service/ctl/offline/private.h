@@ -25,6 +25,10 @@ struct private_service {
 /* The time for the first response: a Python toolbox takes seconds to describe itself. */
 #define PRIVATE_TIMEOUT_MS 60000
 
+/* Return 0 when @path, the value of --toolbox-dir or NULL, is a folder that is there, else CTL_USAGE after a
+ * complaint. */
+int private_expect_folder(const char *path);
+
 /* Start a service with @flags, which must name files. Return 0 with *ret_private, which the caller frees,
  * or an enum ctl_status after a complaint. */
 int private_service_start(const struct config_flags *flags, struct private_service **ret_private);

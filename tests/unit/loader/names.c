@@ -20,8 +20,8 @@ Test(names, of_no_tool_are_reported_once_for_each_key)
 {
 	char *enabled[] = {(char *)"sum", (char *)"one", (char *)"a/two"};
 	char *disabled[] = {(char *)"a/one", (char *)"three"};
-	char *allowed[] = {
-		(char *)"four", (char *)"b/one", (char *)"five", (char *)"four", (char *)"o*"};
+	char *allowed[] = {(char *)"four", (char *)"b/one", (char *)"five", (char *)"four",
+		(char *)"o*", (char *)"six", (char *)"one"};
 	char *in_profile[] = {(char *)"z", (char *)"*/one", (char *)"b/*", (char *)"c/any"};
 	struct config_profile profiles[] = {{(char *)"kids", false, {in_profile, 4}}};
 	struct config_access access[] = {
@@ -33,7 +33,8 @@ Test(names, of_no_tool_are_reported_once_for_each_key)
 	struct config config = {
 		.tools_enabled = {enabled, 3},
 		.tools_disabled = {disabled, 2},
-		.approval_allow = {allowed, 5},
+		.approval_allow = {allowed, 7},
+		.allowed = {.names = {&allowed[5], 2}},
 		.profiles = profiles,
 		.n_profiles = 1,
 		.access = access,
@@ -49,7 +50,8 @@ Test(names, of_no_tool_are_reported_once_for_each_key)
 		"tools_enabled: no tool is called 'sum'\n"
 		"profiles.kids: no tool is called 'b/*', 'z'\n"
 		"access: these profiles do not exist, and grant nothing: 'guests'\n"
-		"approval.allow: no tool is called 'b/one', 'five', 'four'\n");
+		"approval.allow: no tool is called 'b/one', 'five', 'four'\n"
+		"allow.json: no tool is called 'six'\n");
 	buffer_deinit(&reported);
 	catalogue_free(catalogue);
 }
