@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "http/connection.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "bus/account.h"
+#include "http/outgoing.h"
 #include "json/writer.h"
 #include "request/response.h"
 #include "tls/server.h"
@@ -22,7 +19,6 @@
 #include "util/debt.h"
 #include "util/list.h"
 #include "util/log.h"
-#include "util/process/ancestry.h"
 
 /* Bytes of one read. */
 #define READ_BYTES (64u << 10)
@@ -48,9 +44,6 @@
 #define HANDSHAKES_FACTOR 4
 
 #define NS_PER_MS (1000 * 1000)
-
-/* The first bytes of the head that are kept for the next response. */
-#define HEAD_KEPT_BYTES 1024
 
 /* Kinds of refusals: a flood of one must not hide the lines about another. */
 enum refusal_kind {
@@ -85,8 +78,6 @@ struct http_connections {
 	struct log_rate refusals[REFUSAL_KINDS];
 	struct debt handshakes;
 	struct loop_timer alive; /* armed while there are streams */
-	time_t date_s;
-	char date[64];
 };
 
 struct http_connection {
@@ -106,12 +97,7 @@ struct http_connection {
 	void (*late)(
 		struct http_connection *connection); /* goes on when the timer is due; or NULL */
 	struct buffer fields;                        /* header lines for the next response */
-	struct buffer head; /* the head of the response; all of it when that is a stream */
-	size_t head_at;     /* bytes of it that are sent */
-	struct buffer body;
-	struct http_bytes *bytes; /* instead of body, or NULL */
-	size_t body_at;
-	size_t body_end;
+	struct http_outgoing outgoing;
 	size_t discarded;   /* bytes that were read while lingering */
 	bool is_kept;       /* kept alive after the response */
 	bool has_continued; /* 100 Continue was sent */
@@ -155,10 +141,7 @@ static void drop_exchange(struct http_connection *connection)
 	charge_sent(connection);
 	set_pending(connection, false);
 	buffer_reset(&connection->fields);
-	buffer_recycle(&connection->head, HEAD_KEPT_BYTES);
-	buffer_deinit(&connection->body);
-	http_bytes_unref(take_ptr(connection->bytes));
-	connection->head_at = connection->body_at = connection->body_end = 0;
+	http_outgoing_reset(&connection->outgoing);
 	connection->waiter = (struct http_waiter){0};
 }
 
@@ -176,7 +159,7 @@ static void free_connection(struct http_connection *connection)
 	loop_timer_deinit(&connection->timer);
 	http_reader_deinit(&connection->reader);
 	buffer_deinit(&connection->fields);
-	buffer_deinit(&connection->head);
+	http_outgoing_deinit(&connection->outgoing);
 	account_unref(connection->account);
 	tls_session_free(connection->tls);
 	close(connection->fd);
@@ -235,64 +218,13 @@ static void end_response(struct http_connection *connection)
 
 /* ── writing ─────────────────────────────────────────────────────────────────────────────────── */
 
-/* Count @size bytes as sent. */
-static void take_sent(struct http_connection *connection, size_t size)
-{
-	size_t head = connection->head.size - connection->head_at;
-
-	head = size < head ? size : head;
-	connection->head_at += head;
-	connection->body_at += size - head;
-}
-
-static bool is_all_sent(const struct http_connection *connection)
-{
-	return connection->head_at == connection->head.size &&
-	       connection->body_at == connection->body_end;
-}
-
-/* Send what @parts have, as far as one record of TLS takes it. */
-static ssize_t send_record(struct http_connection *connection, const struct iovec parts[2])
-{
-	static char record[TLS_RECORD_BYTES];
-	size_t size = 0;
-
-	for (size_t i = 0; i < 2; i++) {
-		size_t room = sizeof(record) - size;
-		size_t part = parts[i].iov_len < room ? parts[i].iov_len : room;
-
-		if (part > 0)
-			memcpy(record + size, parts[i].iov_base, part);
-		size += part;
-	}
-	return tls_write(connection->tls, record, size);
-}
-
-static ssize_t send_some(struct http_connection *connection)
-{
-	const char *body = connection->bytes ? connection->bytes->bytes : connection->body.data;
-	struct iovec parts[2] = {
-		{connection->head.data + connection->head_at,
-			connection->head.size - connection->head_at},
-		{NULL, connection->body_end - connection->body_at},
-	};
-	struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
-
-	if (parts[1].iov_len > 0)
-		parts[1].iov_base = (char *)body + connection->body_at;
-	else
-		message.msg_iovlen = 1;
-	if (connection->tls)
-		return send_record(connection, parts);
-	return sendmsg(connection->fd, &message, MSG_NOSIGNAL);
-}
-
 /* Return whether all of the response that is there was sent; else more follows, or the connection is
  * doomed. */
 static bool write_on(struct http_connection *connection)
 {
-	while (!is_all_sent(connection)) {
-		ssize_t size = send_some(connection);
+	while (http_outgoing_left(&connection->outgoing) > 0) {
+		ssize_t size =
+			http_outgoing_send(&connection->outgoing, connection->fd, connection->tls);
 
 		if (size < 0 && errno == EINTR)
 			continue;
@@ -306,7 +238,6 @@ static bool write_on(struct http_connection *connection)
 			doom(connection);
 			return false;
 		}
-		take_sent(connection, (size_t)size);
 		loop_timer_arm(&connection->timer, STALL_MS);
 	}
 	return true;
@@ -318,8 +249,7 @@ static void stream_on(struct http_connection *connection)
 	if (!write_on(connection))
 		return;
 	charge_sent(connection);
-	buffer_recycle(&connection->head, HEAD_KEPT_BYTES);
-	connection->head_at = 0;
+	http_outgoing_reset(&connection->outgoing);
 	loop_timer_disarm(&connection->timer);
 	if (connection->is_ended)
 		end_response(connection);
@@ -358,58 +288,14 @@ static void charge_queued(struct http_connection *connection, size_t size)
 
 /* ── responses ───────────────────────────────────────────────────────────────────────────────── */
 
-/* Return the time now as HTTP writes it (RFC 9110 §5.6.7). */
-static const char *date_now(struct http_connections *connections)
-{
-	static const char days[] = "SunMonTueWedThuFriSat";
-	static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
-	time_t now_s = time(NULL);
-	struct tm now;
-
-	if (now_s == connections->date_s)
-		return connections->date;
-	connections->date_s = now_s;
-	gmtime_r(&now_s, &now);
-	snprintf(connections->date, sizeof(connections->date),
-		"%.3s, %02d %.3s %04d %02d:%02d:%02d GMT", days + 3 * (now.tm_wday % 7),
-		now.tm_mday % 100, months + 3 * (now.tm_mon % 12), (now.tm_year + 1900) % 10000,
-		now.tm_hour % 100, now.tm_min % 100, now.tm_sec % 100);
-	return connections->date;
-}
-
-static void append_line(struct buffer *head, const char *name, const char *value)
-{
-	buffer_append_string(head, name);
-	buffer_append_string(head, value);
-	buffer_append_string(head, "\r\n");
-}
-
-static void append_status(struct buffer *head, unsigned int status)
-{
-	const char digits[] = {(char)('0' + status / 100), (char)('0' + status / 10 % 10),
-		(char)('0' + status % 10), ' '};
-
-	buffer_append_string(head, "HTTP/1.1 ");
-	buffer_append(head, digits, sizeof(digits));
-	buffer_append_string(head, http_status_phrase(status));
-}
-
 /* Write the head of @response up to its own lines. */
 static void begin_head(
 	struct http_connection *connection, const struct http_response *response, bool has_body)
 {
-	struct buffer *head = &connection->head;
+	struct buffer *head = &connection->outgoing.head;
 
 	connection->is_kept = connection->is_kept && !connection->connections->is_stopping;
-	append_status(head, response->status);
-	append_line(head, "\r\nDate: ", date_now(connection->connections));
-	if (has_body)
-		append_line(head, "Content-Type: ",
-			response->type ? response->type : "application/json; charset=utf-8");
-	append_line(head, "Cache-Control: ", response->cache ? response->cache : "no-store");
-	buffer_append_string(head, "X-Content-Type-Options: nosniff\r\n");
-	if (!connection->is_kept)
-		buffer_append_string(head, "Connection: close\r\n");
+	http_head_begin(head, response, has_body, connection->is_kept);
 	buffer_append_buffer(head, &connection->fields);
 	if (response->fields)
 		buffer_append_buffer(head, response->fields);
@@ -421,26 +307,27 @@ static bool is_head(const struct http_connection *connection)
 	       strcmp(http_method(&connection->reader), "HEAD") == 0;
 }
 
-/* Send the head of @response and the bytes from @at to @end of what is the body. */
+/* Send the head of @response and its body of @size bytes, of which @charged are charged. */
 static void send_response(struct http_connection *connection, const struct http_response *response,
-	size_t at, size_t end)
+	size_t size, size_t charged)
 {
+	struct buffer *head = &connection->outgoing.head;
 	bool has_body = response->status != 204 && response->status != 304;
 
-	begin_head(connection, response, has_body && end > at);
+	begin_head(connection, response, has_body && size > 0);
 	if (has_body)
-		buffer_printf(&connection->head, "Content-Length: %zu\r\n", end - at);
-	buffer_append_string(&connection->head, "\r\n");
-	if (buffer_status(&connection->head) < 0) {
+		buffer_printf(head, "Content-Length: %zu\r\n", size);
+	buffer_append_string(head, "\r\n");
+	if (buffer_status(head) < 0) {
 		doom(connection);
 		return;
 	}
-	connection->body_at = at;
-	connection->body_end = has_body && !is_head(connection) ? end : at;
+	if (!has_body || is_head(connection))
+		http_outgoing_omit_body(&connection->outgoing);
 	connection->state = CONNECTION_WRITING;
 	set_pending(connection, true);
-	if (!connection->bytes && end > at)
-		charge_queued(connection, end - at);
+	if (charged > 0)
+		charge_queued(connection, charged);
 	if (connection->state != CONNECTION_DOOMED && write_on(connection))
 		end_response(connection);
 }
@@ -448,6 +335,8 @@ static void send_response(struct http_connection *connection, const struct http_
 void http_respond(struct http_connection *connection, const struct http_response *response,
 	struct buffer *body, size_t at)
 {
+	size_t size = body->size - at;
+
 	check(connection->state == CONNECTION_WAITING);
 	connection->waiter = (struct http_waiter){0};
 	if (buffer_status(body) < 0) {
@@ -455,9 +344,8 @@ void http_respond(struct http_connection *connection, const struct http_response
 		doom(connection);
 		return;
 	}
-	connection->body = *body;
-	*body = (struct buffer){0};
-	send_response(connection, response, at, connection->body.size);
+	http_outgoing_take(&connection->outgoing, body, at);
+	send_response(connection, response, size, size);
 }
 
 void http_respond_bytes(struct http_connection *connection, const struct http_response *response,
@@ -465,8 +353,8 @@ void http_respond_bytes(struct http_connection *connection, const struct http_re
 {
 	check(connection->state == CONNECTION_WAITING);
 	connection->waiter = (struct http_waiter){0};
-	connection->bytes = http_bytes_ref(bytes);
-	send_response(connection, response, 0, bytes->size);
+	http_outgoing_share(&connection->outgoing, bytes);
+	send_response(connection, response, bytes->size, 0);
 }
 
 void http_respond_error(
@@ -515,8 +403,8 @@ void http_stream_begin(struct http_connection *connection)
 	check(connection->state == CONNECTION_WAITING);
 	begin_head(connection, &response, true);
 	/* A proxy that gathers the stream would keep its events back. */
-	buffer_append_string(
-		&connection->head, "X-Accel-Buffering: no\r\nTransfer-Encoding: chunked\r\n\r\n");
+	buffer_append_string(&connection->outgoing.head,
+		"X-Accel-Buffering: no\r\nTransfer-Encoding: chunked\r\n\r\n");
 	connection->state = CONNECTION_STREAMING;
 	if (!loop_timer_is_armed(&connection->connections->alive))
 		loop_timer_arm(&connection->connections->alive, STREAM_ALIVE_MS);
@@ -525,7 +413,7 @@ void http_stream_begin(struct http_connection *connection)
 
 size_t http_stream_write(struct http_connection *connection, const char *text, size_t size)
 {
-	struct buffer *queue = &connection->head;
+	struct buffer *queue = &connection->outgoing.head;
 	size_t before = queue->size;
 
 	if (connection->state != CONNECTION_STREAMING || connection->is_ended || size == 0)
@@ -542,12 +430,12 @@ size_t http_stream_write(struct http_connection *connection, const char *text, s
 		return 0;
 	if (!(connection->events & EPOLLOUT))
 		stream_on(connection);
-	return connection->head.size - connection->head_at;
+	return http_outgoing_left(&connection->outgoing);
 }
 
 size_t http_stream_queued(const struct http_connection *connection)
 {
-	return connection->head.size - connection->head_at;
+	return http_outgoing_left(&connection->outgoing);
 }
 
 void http_stream_end(struct http_connection *connection)
@@ -557,8 +445,8 @@ void http_stream_end(struct http_connection *connection)
 		return;
 	connection->is_ended = true;
 	if (!is_head(connection))
-		buffer_append_string(&connection->head, "0\r\n\r\n");
-	if (buffer_status(&connection->head) < 0)
+		buffer_append_string(&connection->outgoing.head, "0\r\n\r\n");
+	if (buffer_status(&connection->outgoing.head) < 0)
 		doom(connection);
 	else if (!(connection->events & EPOLLOUT))
 		stream_on(connection);
@@ -856,44 +744,6 @@ static void on_time(void *data)
 
 /* ── the set ─────────────────────────────────────────────────────────────────────────────────── */
 
-/* Read who connected to a Unix socket. A tool runs as the user of this process and is no operator. */
-static void read_user(int fd, struct http_peer *peer)
-{
-	struct ucred user = {.uid = (uid_t)-1};
-	socklen_t size = sizeof(user);
-
-	peer->is_unix = true;
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &user, &size) < 0)
-		user.uid = (uid_t)-1;
-	else
-		peer->is_operator =
-			(user.uid == 0 || user.uid == geteuid()) && ancestry_is_ours(user.pid) == 0;
-	snprintf(peer->address, sizeof(peer->address), "uid:%u", user.uid);
-}
-
-static void read_peer(int fd, struct http_peer *peer)
-{
-	union {
-		struct sockaddr any;
-		struct sockaddr_in v4;
-		struct sockaddr_in6 v6;
-	} name = {.v6 = {0}};
-	socklen_t size = sizeof(name);
-	char *address = peer->address;
-
-	strcpy(address, "unknown");
-	if (getpeername(fd, &name.any, &size) < 0)
-		return;
-	if (name.any.sa_family == AF_INET)
-		inet_ntop(AF_INET, &name.v4.sin_addr, address, INET6_ADDRSTRLEN);
-	else if (name.any.sa_family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(&name.v6.sin6_addr))
-		inet_ntop(AF_INET, &name.v6.sin6_addr.s6_addr[12], address, INET6_ADDRSTRLEN);
-	else if (name.any.sa_family == AF_INET6)
-		inet_ntop(AF_INET6, &name.v6.sin6_addr, address, INET6_ADDRSTRLEN);
-	else
-		read_user(fd, peer);
-}
-
 static unsigned int count_address(const struct http_connections *connections, const char *address)
 {
 	unsigned int count = 0;
@@ -958,7 +808,7 @@ void http_connections_accept(struct http_connections *connections, int fd, struc
 	}
 	connection->fd = fd;
 	connection->connections = connections;
-	read_peer(fd, &connection->peer);
+	http_peer_read(fd, &connection->peer);
 	has_place = make_place(connections, connection);
 	list_init(&connection->link);
 	list_append(&connections->list, &connection->link);
@@ -1066,35 +916,4 @@ bool http_connection_is_tls(const struct http_connection *connection)
 struct account *http_connection_account(const struct http_connection *connection)
 {
 	return connection->account;
-}
-
-struct http_bytes *http_bytes_new(struct buffer *text)
-{
-	cleanup(buffer_deinit) struct buffer taken = *text;
-	struct http_bytes *bytes = NULL;
-
-	*text = (struct buffer){0};
-	if (buffer_status(&taken) == 0)
-		bytes = malloc(sizeof(*bytes));
-	if (!bytes)
-		return NULL;
-	bytes->references = 1;
-	bytes->bytes = buffer_take(&taken, &bytes->size);
-	if (!bytes->bytes)
-		free(take_ptr(bytes));
-	return bytes;
-}
-
-struct http_bytes *http_bytes_ref(struct http_bytes *bytes)
-{
-	bytes->references++;
-	return bytes;
-}
-
-void http_bytes_unref(struct http_bytes *bytes)
-{
-	if (!bytes || --bytes->references > 0)
-		return;
-	free(bytes->bytes);
-	free(bytes);
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include <netinet/in.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "bus/bus.h"
+#include "http/bytes.h"
+#include "http/head.h"
+#include "http/peer.h"
 #include "loop/loop.h"
 #include "request/reader.h"
 #include "util/buffer.h"
@@ -28,7 +30,8 @@
  * In TLS the handshake is a part of IDLE, and a refusal before it is a close. Handshakes together take a quarter of
  * the loop: further ones wait. A request in clear is refused in clear.
  *
- * The bytes of bodies and responses are charged to the account of the connection (bus/account.h).
+ * The bytes of bodies and responses are charged to the account of the connection (bus/account.h). http/outgoing.h
+ * has the bytes that are not sent yet.
  */
 struct http_connections;
 struct http_connection;
@@ -49,34 +52,11 @@ struct http_connection_handler {
 	void (*request)(void *data, struct http_connection *connection);
 };
 
-/* The other end of a connection. */
-struct http_peer {
-	char address
-		[INET6_ADDRSTRLEN]; /* without its port: `127.0.0.1`; of a Unix socket `uid:1000` */
-	bool is_unix;
-	bool is_operator; /* root or the user of this process, on a Unix socket, and no tool of ours */
-};
-
 /* One who waits for the answer to a request. */
 struct http_waiter {
 	/* The peer of the connection is gone: forget the connection. */
 	void (*gone)(void *data);
 	void *data;
-};
-
-/* A response, but for its body. */
-struct http_response {
-	unsigned int status;
-	const char *type;            /* the media type of the body; NULL: JSON */
-	const char *cache;           /* Cache-Control; NULL: no-store */
-	const struct buffer *fields; /* further header lines, each ended by CR LF; or NULL */
-};
-
-/* A body that several responses have in common: it does not change. */
-struct http_bytes {
-	unsigned int references;
-	size_t size;
-	char *bytes;
 };
 
 /* Create the set of connections, whose accounts are those of @bus; @handler is copied. Return 0 or a
@@ -148,11 +128,3 @@ size_t http_stream_queued(const struct http_connection *connection);
 
 /* End the response; the connection may be gone afterwards. */
 void http_stream_end(struct http_connection *connection);
-
-/* Make a body of the text in @text, which is taken over; NULL without memory. */
-struct http_bytes *http_bytes_new(struct buffer *text);
-
-struct http_bytes *http_bytes_ref(struct http_bytes *bytes);
-
-/* Drop a reference; the last one frees @bytes, which may be NULL. */
-void http_bytes_unref(struct http_bytes *bytes);

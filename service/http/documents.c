@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "http/bytes.h"
 #include "util/siphash.h"
 
 /* `"16 digits"` (RFC 9110 §8.8.3). */

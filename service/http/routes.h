@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "http/bytes.h"
 #include "http/documents.h"
 #include "http/exchange.h"
 

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <netinet/in.h>
+#include <stdbool.h>
+
+/* The other end of a connection. */
+struct http_peer {
+	char address
+		[INET6_ADDRSTRLEN]; /* without its port: `127.0.0.1`; of a Unix socket `uid:1000` */
+	bool is_unix;
+	bool is_operator; /* root or the user of this process, on a Unix socket, and no tool of ours */
+};
+
+/* Read the other end of the connection @fd; its address is "unknown" if it is gone already. */
+void http_peer_read(int fd, struct http_peer *ret_peer);
