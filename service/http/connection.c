@@ -10,6 +10,7 @@
 
 #include "bus/account.h"
 #include "http/outgoing.h"
+#include "http/places.h"
 #include "json/writer.h"
 #include "request/response.h"
 #include "tls/server.h"
@@ -71,8 +72,7 @@ struct http_connections {
 	struct http_bounds bounds;
 	struct http_connection_handler handler;
 	void *data;
-	struct list list; /* the one that became idle longest ago comes first */
-	unsigned int count;
+	struct http_places places;
 	unsigned int n_pending;
 	bool is_stopping;
 	struct log_rate refusals[REFUSAL_KINDS];
@@ -81,7 +81,7 @@ struct http_connections {
 };
 
 struct http_connection {
-	struct list link;
+	struct http_place place;
 	struct http_connections *connections;
 	int fd;
 	struct tls_session *tls; /* or NULL */
@@ -153,8 +153,7 @@ static void free_connection(struct http_connection *connection)
 	if (waiter.gone)
 		waiter.gone(waiter.data);
 	drop_exchange(connection);
-	list_remove(&connection->link);
-	connection->connections->count--;
+	http_places_leave(&connection->connections->places, &connection->place);
 	loop_source_free(connection->source);
 	loop_timer_deinit(&connection->timer);
 	http_reader_deinit(&connection->reader);
@@ -188,8 +187,7 @@ static void become_idle(struct http_connection *connection, uint64_t wait_ms)
 	http_reader_begin(&connection->reader, &limits);
 	connection->state = CONNECTION_IDLE;
 	connection->is_kept = connection->has_continued = connection->is_ended = false;
-	list_remove(&connection->link);
-	list_append(&connections->list, &connection->link);
+	http_places_rest(&connections->places, &connection->place);
 	watch(connection, EPOLLIN | EPOLLRDHUP);
 	loop_timer_arm(&connection->timer, wait_ms);
 }
@@ -276,8 +274,9 @@ static void charge_queued(struct http_connection *connection, size_t size)
 	connection->queued += size;
 	if (account_book_used(book) <= book->bytes_max)
 		return;
-	list_for_each(link, &connection->connections->list) {
-		struct http_connection *other = container_of(link, struct http_connection, link);
+	list_for_each(link, &connection->connections->places.list) {
+		struct http_connection *other =
+			container_of(link, struct http_connection, place.link);
 
 		if (other->queued > most->queued)
 			most = other;
@@ -459,9 +458,9 @@ static void keep_alive(void *data)
 	struct http_connections *connections = data;
 	bool has_stream = false;
 
-	list_for_each(link, &connections->list) {
+	list_for_each(link, &connections->places.list) {
 		struct http_connection *connection =
-			container_of(link, struct http_connection, link);
+			container_of(link, struct http_connection, place.link);
 
 		if (connection->state != CONNECTION_STREAMING)
 			continue;
@@ -744,43 +743,15 @@ static void on_time(void *data)
 
 /* ── the set ─────────────────────────────────────────────────────────────────────────────────── */
 
-static unsigned int count_address(const struct http_connections *connections, const char *address)
+/* Close the connection with @place if it is idle. */
+static bool give_way(struct http_place *place)
 {
-	unsigned int count = 0;
+	struct http_connection *connection = container_of(place, struct http_connection, place);
 
-	list_for_each(link, &connections->list)
-		count += strcmp(container_of(link, struct http_connection, link)->peer.address,
-				 address) == 0;
-	return count;
-}
-
-/* Close the connection that is idle longest; of @address, unless that is NULL. Return whether there was
- * one. */
-static bool close_idle(struct http_connections *connections, const char *address)
-{
-	list_for_each(link, &connections->list) {
-		struct http_connection *connection =
-			container_of(link, struct http_connection, link);
-
-		if (connection->state != CONNECTION_IDLE ||
-			(address && strcmp(connection->peer.address, address) != 0))
-			continue;
-		free_connection(connection);
-		return true;
-	}
-	return false;
-}
-
-/* Return whether there is a place for @newcomer, for which an idle connection may give way. */
-static bool make_place(struct http_connections *connections, const struct http_connection *newcomer)
-{
-	const char *address = newcomer->peer.address;
-
-	if (count_address(connections, address) >= connections->bounds.per_address &&
-		!close_idle(connections, address))
+	if (connection->state != CONNECTION_IDLE)
 		return false;
-	return connections->count < connections->bounds.connections ||
-	       close_idle(connections, NULL);
+	free_connection(connection);
+	return true;
 }
 
 static int begin_connection(struct http_connection *connection)
@@ -798,10 +769,11 @@ static int begin_connection(struct http_connection *connection)
 
 void http_connections_accept(struct http_connections *connections, int fd, struct tls_server *tls)
 {
+	const struct http_bounds *bounds = &connections->bounds;
 	struct http_connection *connection = calloc(1, sizeof(*connection));
 	bool has_place;
 
-	if (!connection || connections->count >= connections->bounds.connections + REFUSED_MAX) {
+	if (!connection || connections->places.count >= bounds->connections + REFUSED_MAX) {
 		free(connection);
 		close(fd);
 		return;
@@ -809,10 +781,10 @@ void http_connections_accept(struct http_connections *connections, int fd, struc
 	connection->fd = fd;
 	connection->connections = connections;
 	http_peer_read(fd, &connection->peer);
-	has_place = make_place(connections, connection);
-	list_init(&connection->link);
-	list_append(&connections->list, &connection->link);
-	connections->count++;
+	connection->place.address = connection->peer.address;
+	has_place = http_places_make(&connections->places, connection->place.address,
+		bounds->connections, bounds->per_address);
+	http_places_enter(&connections->places, &connection->place);
 	bus_socket_setup(fd);
 	if (tls)
 		connection->tls = tls_accept(tls, fd);
@@ -820,7 +792,7 @@ void http_connections_accept(struct http_connections *connections, int fd, struc
 		free_connection(connection);
 		return;
 	}
-	become_idle(connection, connections->bounds.first_byte_ms);
+	become_idle(connection, bounds->first_byte_ms);
 	if (has_place)
 		return;
 	if (tls) {
@@ -833,21 +805,15 @@ void http_connections_accept(struct http_connections *connections, int fd, struc
 	refuse_reading(connection, 503, "There are too many connections: try again later.");
 }
 
-static void end_idle(struct http_connections *connections)
-{
-	while (close_idle(connections, NULL))
-		continue;
-}
-
 void http_connections_stop(struct http_connections *connections)
 {
 	connections->is_stopping = true;
-	end_idle(connections);
+	http_places_close_idle(&connections->places);
 }
 
 unsigned int http_connections_count(const struct http_connections *connections)
 {
-	return connections->count;
+	return connections->places.count;
 }
 
 unsigned int http_connections_pending(const struct http_connections *connections)
@@ -877,7 +843,7 @@ int http_connections_new(struct loop *loop, struct bus *bus, const struct http_b
 		.handler = *handler,
 		.data = data,
 	};
-	list_init(&connections->list);
+	http_places_init(&connections->places, give_way);
 	r = loop_timer_init(&connections->alive, loop, keep_alive, connections);
 	if (r < 0)
 		free(connections);
@@ -890,8 +856,9 @@ void http_connections_free(struct http_connections *connections)
 {
 	if (!connections)
 		return;
-	while (!list_is_empty(&connections->list))
-		free_connection(container_of(connections->list.next, struct http_connection, link));
+	while (!list_is_empty(&connections->places.list))
+		free_connection(container_of(
+			connections->places.list.next, struct http_connection, place.link));
 	loop_timer_deinit(&connections->alive);
 	free(connections);
 }

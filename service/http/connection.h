@@ -24,7 +24,7 @@
  *                refused, `Connection: close`, or pipelined ───────────▶ LINGERING ──▶ closed
  *
  * A peer that closes, or only its half, ends the connection: a request that waits is given up
- * (http_waiter.gone). A connection that finds no place takes that of the one that is idle longest; when
+ * (http_waiter.gone). A connection that finds no place takes that of the one that is idle longest (http/places.h); when
  * none is idle, its answer is 503.
  *
  * In TLS the handshake is a part of IDLE, and a refusal before it is a close. Handshakes together take a quarter of
