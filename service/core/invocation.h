@@ -57,23 +57,10 @@ void invocation_begin(struct invoker *invoker, struct request_scope *scope, stru
 void invocation_note_refused(
 	struct invoker *invoker, const struct request_scope *scope, const struct answer *answer);
 
-/* Cancel the calls whose answers go to @address, and the requests that are held for it. */
-void invocation_cancel_address(const struct invoker *invoker, const struct address *address);
-
-/* Serve ovos.tools.cancel: end the call in flight with the request's id, if its caller sees its tool;
- * or every one that has its call_id and came from the same context.source. Each of them answers with
- * `cancelled`. */
-void invocation_cancel(
-	struct invoker *invoker, const struct request_scope *scope, struct answer *answer);
-
 /* Serve ovos.tools.validate: every check of the request and its arguments, without a call. Its tool may be asked,
  * too: then @answer is taken over. */
 void invocation_validate(
 	struct invoker *invoker, struct request_scope *scope, struct answer *answer);
-
-/* Serve ovos.tools.calls. */
-void invocation_history(
-	const struct invoker *invoker, const struct request_scope *scope, struct answer *answer);
 
 /* Send the answer of a call that is over, and close it (struct runner_handler; @data is not used).
  */

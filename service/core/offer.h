@@ -61,6 +61,12 @@ bool offer_find(const struct offer *offer, const struct catalogue *view,
 	const struct request *request, bool last_wins, struct answer *answer,
 	const struct tool **ret_tool);
 
+/* Return whether @view has every tool: the caller that it is for may use all of them. */
+static inline bool offer_shows_all(const struct offer *offer, const struct catalogue *view)
+{
+	return view == offer->catalogue;
+}
+
 /* Return the runner of @toolbox, which is in the catalogue. */
 struct runner *offer_runner(const struct offer *offer, const struct toolbox *toolbox);
 

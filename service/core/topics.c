@@ -5,13 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/cancel.h"
 #include "core/checks.h"
 #include "core/errors.h"
 #include "core/events.h"
 #include "core/inbox.h"
 #include "core/invocation.h"
-#include "core/listing.h"
-#include "core/match.h"
+#include "core/listing/listing.h"
+#include "core/listing/match.h"
 #include "core/proxy.h"
 #include "core/reload/reload.h"
 #include "core/status/status.h"
@@ -52,12 +53,13 @@ static void serve_validate(struct service *service, struct answer *answer)
 
 static void serve_cancel(struct service *service, struct answer *answer)
 {
-	invocation_cancel(&service->invoker, &service->scope, answer);
+	cancel_serve(&service->invoker, &service->scope, answer);
 }
 
 static void serve_calls(struct service *service, struct answer *answer)
 {
-	invocation_history(&service->invoker, &service->scope, answer);
+	history_query(&service->history, &service->calls, &service->held, &service->scope,
+		offer_shows_all(&service->offer, service->scope.view), answer);
 }
 
 static void serve_approval_list(struct service *service, struct answer *answer)

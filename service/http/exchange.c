@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/address.h"
+#include "core/cancel.h"
 #include "core/topics.h"
 #include "json/number.h"
 #include "json/reader.h"
@@ -205,7 +206,7 @@ static void give_up(void *data)
 	address_ref(&exchange->address);
 	leave_connection(exchange);
 	address_leave(&exchange->address);
-	invocation_cancel_address(&exchange->service->invoker, &exchange->address);
+	cancel_address(&exchange->service->invoker, &exchange->address);
 	address_unref(&exchange->address);
 }
 

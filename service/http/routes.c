@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "catalogue/definition.h"
-#include "core/listing.h"
+#include "core/listing/listing.h"
 #include "core/metrics/exposition.h"
 #include "http/events.h"
 #include "http/mcp/endpoint.h"
@@ -312,8 +312,8 @@ static bool sees_all(const struct http_request *request)
 {
 	struct text_view session = exchange_session(request);
 
-	return exchange_view(request, &session, &(struct text_view){0}) ==
-	       request->service->offer.catalogue;
+	return offer_shows_all(
+		&request->service->offer, exchange_view(request, &session, &(struct text_view){0}));
 }
 
 static void serve_metrics(struct routes *routes, const struct http_request *request)

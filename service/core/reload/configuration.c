@@ -69,6 +69,6 @@ void reload_configuration(struct reload *reload)
 void reload_write_mistakes(
 	const struct reload *reload, const struct catalogue *view, struct answer *answer)
 {
-	if (view == reload->parts.offer->catalogue)
+	if (offer_shows_all(reload->parts.offer, view))
 		mistakes_write(&reload->mistakes, answer);
 }

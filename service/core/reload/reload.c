@@ -11,7 +11,7 @@
 #include "bus/account.h"
 #include "bus/pacing.h"
 #include "config/remembered.h"
-#include "core/listing.h"
+#include "core/listing/listing.h"
 #include "core/notify.h"
 #include "core/reload/summary.h"
 #include "json/writer.h"

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "core/listing.h"
+#include "core/listing/listing.h"
 #include "core/status/detail.h"
 #include "json/writer.h"
 #include "util/cleanup.h"
@@ -72,7 +72,7 @@ struct offered {
 /* Return whether the caller of the request sees every tool. */
 static bool sees_all(const struct service *service)
 {
-	return service->scope.view == service->offer.catalogue;
+	return offer_shows_all(&service->offer, service->scope.view);
 }
 
 static struct offered find_offered(

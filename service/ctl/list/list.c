@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "core/listing.h"
+#include "core/listing/listing.h"
 #include "ctl/command.h"
 #include "ctl/list/narrow.h"
 #include "ctl/offline/private.h"

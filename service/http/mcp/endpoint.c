@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/address.h"
+#include "core/cancel.h"
 #include "http/mcp/sessions.h"
 #include "http/mcp/streams.h"
 #include "http/mcp/tools.h"
@@ -207,7 +208,7 @@ static void give_up_rpc(void *data)
 	leave_rpc(rpc);
 	address_leave(&rpc->address);
 	if (rpc->message.era == MCP_MODERN)
-		invocation_cancel_address(&rpc->endpoint->service->invoker, &rpc->address);
+		cancel_address(&rpc->endpoint->service->invoker, &rpc->address);
 	address_unref(&rpc->address);
 }
 
@@ -334,7 +335,7 @@ static void cancel_requests(struct mcp_endpoint *endpoint, const char *session, 
 
 	while ((rpc = find_rpc(endpoint, session, id))) {
 		rpc->is_cancelled = true;
-		invocation_cancel_address(&endpoint->service->invoker, &rpc->address);
+		cancel_address(&endpoint->service->invoker, &rpc->address);
 	}
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/match.h"
+#include "core/listing/match.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/listing.h"
+#include "core/listing/listing.h"
 
 #include <string.h>
 
