@@ -618,32 +618,12 @@ static bool run_or_ask(struct invoker *invoker, struct request_scope *scope,
 	return ask_person(invoker, scope, tool, answer);
 }
 
-/* Return the tool that the caller of @question sees now by the name of @call's; NULL: none, with the
- * error in @answer unless that is NULL. */
-static const struct tool *find_again(const struct invoker *invoker, const struct call *call,
-	const struct pending_question *question, struct answer *answer)
-{
-	const struct tool *tool = call->tool;
-	const struct request request = {
-		.name = JSON_NONE + 1, /* there is one */
-		.name_is_string = true,
-		.name_text = {tool->name, strlen(tool->name)},
-		.toolbox_id = {tool->toolbox->id, strlen(tool->toolbox->id)},
-	};
-	const struct catalogue *view = policy_view(invoker->offer->policy, question->caller);
-	struct answer unused = {0};
-	const struct tool *found = NULL;
-	bool is_found = offer_find(
-		invoker->offer, view, &request, false, answer ? answer : &unused, &found);
-
-	answer_deinit(&unused);
-	return is_found ? found : NULL;
-}
-
 bool invocation_is_changed(
 	void *data, const struct call *call, const struct pending_question *question)
 {
-	const struct tool *tool = find_again(data, call, question, NULL);
+	const struct invoker *invoker = data;
+	const struct tool *tool =
+		offer_find_again(invoker->offer, question->caller, call->tool, NULL);
 
 	return tool && tool_differs(call->tool, tool);
 }
@@ -692,7 +672,8 @@ static bool run_approved(struct invoker *invoker, struct call *call,
 {
 	const struct buffer *json = &question->arguments;
 	struct answer *answer = &call->answer;
-	const struct tool *tool = find_again(invoker, call, question, answer);
+	const struct tool *tool =
+		offer_find_again(invoker->offer, question->caller, call->tool, answer);
 	struct runner *runner;
 	int r;
 

@@ -220,6 +220,23 @@ bool offer_find(const struct offer *offer, const struct catalogue *view,
 	return r == 0;
 }
 
+const struct tool *offer_find_again(const struct offer *offer, const struct policy_caller *caller,
+	const struct tool *tool, struct answer *answer)
+{
+	const struct request request = {
+		.name = JSON_NONE + 1, /* there is one */
+		.name_is_string = true,
+		.name_text = {tool->name, strlen(tool->name)},
+		.toolbox_id = {tool->toolbox->id, strlen(tool->toolbox->id)},
+	};
+	const struct catalogue *view = policy_view(offer->policy, caller);
+	cleanup(answer_deinit) struct answer unused = {0};
+	const struct tool *found = NULL;
+	bool is_found = offer_find(offer, view, &request, false, answer ? answer : &unused, &found);
+
+	return is_found ? found : NULL;
+}
+
 /* ── runners ─────────────────────────────────────────────────────────────────────────────────── */
 
 struct runner *offer_runner(const struct offer *offer, const struct toolbox *toolbox)

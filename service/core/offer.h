@@ -61,6 +61,11 @@ bool offer_find(const struct offer *offer, const struct catalogue *view,
 	const struct request *request, bool last_wins, struct answer *answer,
 	const struct tool **ret_tool);
 
+/* Return the tool that @caller sees now by the name of @tool, which may be of an earlier catalogue; NULL: none,
+ * with the error written to @answer unless that is NULL. */
+const struct tool *offer_find_again(const struct offer *offer, const struct policy_caller *caller,
+	const struct tool *tool, struct answer *answer);
+
 /* Return whether @view has every tool: the caller that it is for may use all of them. */
 static inline bool offer_shows_all(const struct offer *offer, const struct catalogue *view)
 {
