@@ -811,11 +811,6 @@ void http_connections_stop(struct http_connections *connections)
 	http_places_close_idle(&connections->places);
 }
 
-unsigned int http_connections_count(const struct http_connections *connections)
-{
-	return connections->places.count;
-}
-
 unsigned int http_connections_pending(const struct http_connections *connections)
 {
 	return connections->n_pending;

@@ -78,8 +78,6 @@ void http_connections_accept(struct http_connections *connections, int fd, struc
 /* End every connection after its response; close those that are idle. */
 void http_connections_stop(struct http_connections *connections);
 
-unsigned int http_connections_count(const struct http_connections *connections);
-
 /* Return how many have a response that is not sent yet. */
 unsigned int http_connections_pending(const struct http_connections *connections);
 

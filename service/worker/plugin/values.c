@@ -34,12 +34,6 @@ void plugin_values_reset(struct plugin_values *values)
 	values->tape.count = 0;
 }
 
-void plugin_values_deinit(struct plugin_values *values)
-{
-	plugin_values_reset(values);
-	json_tape_deinit(&values->tape);
-}
-
 /* Return whether there is a value at @key, even null. */
 static bool find_by_key(struct plugin_values *values, const char *key, uint32_t *ret_token)
 {

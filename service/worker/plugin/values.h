@@ -30,8 +30,6 @@ int plugin_values_read(struct plugin_values *values, const char *json, size_t si
 /* Forget the values and free their texts. The tape keeps its memory. */
 void plugin_values_reset(struct plugin_values *values);
 
-void plugin_values_deinit(struct plugin_values *values);
-
 enum toolbox_type plugin_values_type(struct plugin_values *values, const char *key);
 int plugin_values_get_bool(struct plugin_values *values, const char *key, bool *ret);
 int plugin_values_get_i64(struct plugin_values *values, const char *key, int64_t *ret);

@@ -94,9 +94,3 @@ void plugin_writer_reset(struct plugin_writer *writer)
 	writer->is_closed = false;
 	writer->mistake = NULL;
 }
-
-void plugin_writer_deinit(struct plugin_writer *writer)
-{
-	buffer_deinit(&writer->out);
-	*writer = (struct plugin_writer){0};
-}
