@@ -66,11 +66,6 @@ static bool next_line(const struct head *head, struct line *line)
 	return true;
 }
 
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t';
-}
-
 /* Return the value of @line, without blanks around it, if its name is @name; else NULL. */
 static const char *value_of(const struct line *line, const char *name, size_t *ret_size)
 {
@@ -81,10 +76,7 @@ static const char *value_of(const struct line *line, const char *name, size_t *r
 	if ((size_t)(end - line->at) <= length || line->at[length] != ':' ||
 		strncasecmp(line->at, name, length) != 0)
 		return NULL;
-	while (start < end && is_blank(*start))
-		start++;
-	while (end > start && is_blank(end[-1]))
-		end--;
+	field_trim(&start, &end);
 	*ret_size = (size_t)(end - start);
 	return start;
 }

@@ -77,6 +77,14 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
+void field_trim(const char **at, const char **end)
+{
+	while (*at < *end && is_blank(**at))
+		(*at)++;
+	while (*end > *at && is_blank((*end)[-1]))
+		(*end)--;
+}
+
 bool field_list_has(const char *value, size_t size, const char *element)
 {
 	const char *end = value + size;
@@ -85,10 +93,7 @@ bool field_list_has(const char *value, size_t size, const char *element)
 		const char *comma = memchr(value, ',', (size_t)(end - value));
 		const char *stop = comma ? comma : end;
 
-		while (value < stop && is_blank(*value))
-			value++;
-		while (stop > value && is_blank(stop[-1]))
-			stop--;
+		field_trim(&value, &stop);
 		if ((size_t)(stop - value) == strlen(element) &&
 			strncasecmp(value, element, strlen(element)) == 0)
 			return true;

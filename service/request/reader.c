@@ -137,8 +137,8 @@ static void take_request_line(struct http_reader *reader, char *line)
 static bool split_field(struct http_reader *reader, char *line, struct http_field *ret_field)
 {
 	char *colon = strchr(line, ':');
-	char *value;
-	size_t size;
+	const char *value;
+	const char *end;
 
 	if (*line == ' ' || *line == '\t') {
 		refuse_bad(reader, "A header line is folded.");
@@ -153,11 +153,10 @@ static bool split_field(struct http_reader *reader, char *line, struct http_fiel
 		refuse_bad(reader, "The name of a header is malformed.");
 		return false;
 	}
-	value = colon + 1 + strspn(colon + 1, " \t");
-	size = strlen(value);
-	while (size > 0 && (value[size - 1] == ' ' || value[size - 1] == '\t'))
-		size--;
-	value[size] = '\0';
+	value = colon + 1;
+	end = value + strlen(value);
+	field_trim(&value, &end);
+	line[end - line] = '\0';
 	*ret_field = (struct http_field){
 		(size_t)(line - reader->head.data), (size_t)(value - reader->head.data)};
 	return true;
