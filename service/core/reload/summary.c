@@ -139,6 +139,18 @@ static int list_failed(const struct catalogue *catalogue, bool is_all, struct te
 	return r;
 }
 
+/* Return whether the toolbox @id is left out as a whole: it may only be asked again what it has. */
+static bool is_left_out(const struct catalogue *catalogue, const char *id)
+{
+	for (size_t i = 0; i < catalogue_n_skipped(catalogue); i++) {
+		const struct catalogue_skipped *skipped = catalogue_skipped(catalogue, i);
+
+		if (!skipped->name && strcmp(skipped->toolbox_id, id) == 0)
+			return true;
+	}
+	return false;
+}
+
 /* Append the toolboxes that failed in @before and do not fail now: those that serve their present version
  * again, and those that are not there any more. One that is new among the offered is `added` already. */
 static int add_mended(struct summary *summary, const struct catalogue *before,
@@ -153,7 +165,8 @@ static int add_mended(struct summary *summary, const struct catalogue *before,
 		const char *id = before_failed.items[i];
 		size_t size = strlen(id);
 
-		if (has_name(failed, id) || (i > 0 && strcmp(id, before_failed.items[i - 1]) == 0))
+		if (has_name(failed, id) || is_left_out(after, id) ||
+			(i > 0 && strcmp(id, before_failed.items[i - 1]) == 0))
 			continue;
 		if (catalogue_find_toolbox(after, id, size) < 0)
 			r = text_list_add(&gone, id);

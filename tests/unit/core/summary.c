@@ -68,8 +68,10 @@ Test(summary, names_what_fails_and_what_is_mended)
 	fail(before, "mended", true);
 	fail(before, "unlinked", true);
 	fail(before, "same", true);
+	fail(before, "asked", true);
 	fail(after, "same", false);
 	fail(after, "fresh", true);
+	cr_assert_eq(catalogue_add_skipped(after, "asked", NULL, "its server is being asked"), 0);
 	expect_summary(
 		"first added, mended is loaded again, unlinked no longer fails, fresh fails");
 	summary_write_failing(after, &text);
