@@ -67,7 +67,7 @@ static void write_properties(
 			copy_member(tape, key, key == first, out);
 			continue;
 		}
-		buffer_append_string(out, ",\"structured\":{\"type\":\"object\",\"allOf\":[");
+		buffer_append_string(out, ",\"structured\":{\"allOf\":[");
 		write_author(structured, out);
 		buffer_append_string(out, "]}");
 	}

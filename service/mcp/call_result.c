@@ -97,9 +97,17 @@ static void write_structured(struct buffer *out, const struct json_tape *tape, u
 	json_write_compact(out, tape, value);
 }
 
-/* Append the members of a call that has the result at @result. */
-static void write_result(struct buffer *out, const struct json_tape *tape, uint32_t result,
-	bool has_content, struct buffer *text)
+/* Return `structured` of the rich content at @result, or JSON_NONE. The legacy era has objects alone there. */
+static uint32_t find_structured(
+	const struct mcp_message *message, const struct json_tape *tape, uint32_t result)
+{
+	return message->era == MCP_LEGACY ? find_typed(tape, result, "structured", JSON_OBJECT)
+					  : json_find(tape, result, "structured");
+}
+
+/* Append the members of the response to @message, a call that has the result at @result. */
+static void write_result(struct buffer *out, const struct mcp_message *message,
+	const struct json_tape *tape, uint32_t result, bool has_content, struct buffer *text)
 {
 	bool is_object = json_type_at(tape, result) == JSON_OBJECT;
 	uint32_t content = has_content && is_object
@@ -114,7 +122,7 @@ static void write_result(struct buffer *out, const struct json_tape *tape, uint3
 		return;
 	}
 	if (content != JSON_NONE) {
-		uint32_t structured = find_typed(tape, result, "structured", JSON_OBJECT);
+		uint32_t structured = find_structured(message, tape, result);
 
 		buffer_append_string(out, "\"content\":");
 		json_write_compact(out, tape, content);
@@ -148,7 +156,7 @@ int mcp_write_call_result(struct buffer *out, const struct mcp_message *message,
 	if (result == JSON_NONE)
 		write_failure(out, text);
 	else
-		write_result(out, data, result, has_content, text);
+		write_result(out, message, data, result, has_content, text);
 	mcp_result_end(out, message, server);
 	return 0;
 }

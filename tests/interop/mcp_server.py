@@ -40,6 +40,7 @@ TOOLS = [
     {"name": "breed", "description": "Leave a process behind.", "inputSchema": NOTHING,
      "annotations": {"destructiveHint": False}},
     {"name": "image", "description": "A picture.", "inputSchema": NOTHING},
+    {"name": "several", "description": "A list.", "inputSchema": NOTHING, "outputSchema": {"type": "array", "minItems": 2}},
     {"name": "large", "description": "A long text.",
      "inputSchema": {"type": "object", "properties": {"bytes": {"type": "integer"}}}},
     {"name": "environment", "description": "A variable, which goes to stderr, too.",
@@ -163,6 +164,9 @@ class Server:
     def tool_add(self, request, args):
         total = args["a"] + args.get("b", 1)
         self.text(request, str(total), structuredContent={"sum": total})
+
+    def tool_several(self, request, _args):
+        self.text(request, "[1, 2]", structuredContent=[1, 2])
 
     def tool_fail(self, request, _args):
         self.answer(request, {"isError": True, "content": [{"type": "text", "text": "no luck"},

@@ -46,7 +46,7 @@ WRONG = {
     "a link to nowhere": {"content": [{"type": "resource_link", "name": "x"}]},
     "a link without a name": {"content": [{"type": "resource_link", "uri": "x:y"}]},
     "an empty resource": {"content": [{"type": "resource", "resource": {"uri": "x:y"}}]},
-    "structured that is none": {"content": [], "structured": [1]},
+    "a mark that is none": {"content": [], "truncated": 1},
 }
 
 

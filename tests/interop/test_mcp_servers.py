@@ -94,6 +94,7 @@ def test_a_server_is_listed_and_called(servers, era):
         answer = caller.invoke("add", {"a": 2, "b": 3})
         assert answer["result"] == {"content": [{"type": "text", "text": "5"}],
                                     "structured": {"sum": 5}}
+        assert caller.invoke("several")["result"] == {"content": [{"type": "text", "text": "[1, 2]"}], "structured": [1, 2]}
         image = caller.invoke("image")["result"]
         assert image == {"content": [{"type": "image", "data": "AAE=", "mimeType": "image/png",
                                       "_meta": {"x": 1.10}}]}
@@ -826,6 +827,9 @@ def test_clients_of_mcp_get_the_blocks_as_the_server_sent_them(servers, era):
     image = client.result("tools/call", {"name": "box__image", "arguments": {}})
     assert image["content"] == [{"type": "image", "data": "AAE=", "mimeType": "image/png",
                                  "_meta": {"x": 1.10}}]
+    several = client.result("tools/call", {"name": "box__several", "arguments": {}})
+    assert several["content"] == [{"type": "text", "text": "[1, 2]"}]
+    assert several.get("structuredContent") == ([1, 2] if era == "modern" else None), "it was an object in the legacy era"
     failed = client.result("tools/call", {"name": "box__fail", "arguments": {}})
     assert failed["isError"] and "no luck" in failed["content"][0]["text"]
 

@@ -31,7 +31,7 @@ static bool satisfies(const char *structured, const char *result)
 	return r == 0;
 }
 
-Test(content, needs_the_object_that_the_author_describes)
+Test(content, needs_the_value_that_the_author_describes)
 {
 	static const char author[] =
 		"{\"$ref\":\"#/$defs/a\",\"$defs\":{\"a\":{\"required\":[\"b\"]}}}";
@@ -39,11 +39,13 @@ Test(content, needs_the_object_that_the_author_describes)
 	cr_expect(satisfies(NULL, "{\"content\":[]}"));
 	cr_expect(satisfies(NULL, "{\"content\":[],\"structured\":{}}"));
 	cr_expect_not(satisfies(NULL, "{\"structured\":{}}"));
-	cr_expect_not(satisfies(NULL, "{\"content\":[],\"structured\":7}"));
+	cr_expect(satisfies(NULL, "{\"content\":[],\"structured\":[7]}"));
 	cr_expect(satisfies(author, "{\"content\":[],\"structured\":{\"b\":1}}"));
 	cr_expect_not(satisfies(author, "{\"content\":[],\"structured\":{}}"));
 	cr_expect_not(satisfies(author, "{\"content\":[]}"));
 	cr_expect(satisfies("true", "{\"content\":[],\"structured\":{}}"));
+	cr_expect(satisfies("{\"type\":\"array\"}", "{\"content\":[],\"structured\":[7]}"));
+	cr_expect_not(satisfies("{\"type\":\"array\"}", "{\"content\":[],\"structured\":{}}"));
 	cr_expect_not(satisfies("false", "{\"content\":[],\"structured\":{}}"));
 }
 

@@ -62,6 +62,9 @@ Test(mcp_call_result, passes_the_blocks_of_rich_content_on)
 		       "\"structuredContent\":{\"w\":1},\"isError\":false"));
 	expect_result(
 		"{\"result\":{\"content\":[]}}", true, RESULT("\"content\":[],\"isError\":false"));
+	/* The legacy era has objects alone there. */
+	expect_result("{\"result\":{\"content\":[],\"structured\":[1]}}", true,
+		RESULT("\"content\":[],\"isError\":false"));
 	expect_result("{\"result\":{\"content\":[]}}", false,
 		RESULT("\"content\":[{\"type\":\"text\",\"text\":\"{\\\"content\\\":[]}\"}],"
 		       "\"structuredContent\":{\"content\":[]},\"isError\":false"));
