@@ -10,6 +10,7 @@ import manifests
 import pytest
 from processes import (SLOWNESS, TOOLBOXCTL, children, environment, is_alive, listening, toolboxctl,
                        until, write_configuration)
+from test_history import crashy
 from websocket_peer import Closed, Peer
 
 DONE, ERROR, USAGE = range(3)
@@ -105,3 +106,19 @@ def test_a_file_that_is_not_there(invoke, tmp_path):
     done = invoke(tmp_path / "none.json", "absolute", "value=-3")
     assert (done.returncode, done.stdout) == (USAGE, "")
     assert done.stderr == f"toolboxctl: {tmp_path}/none.json: cannot be read: No such file or directory\n"
+
+
+def test_what_a_library_printed_before_it_died_is_shown(invoke, launch, tmp_path):
+    """A daemon's processes have calls of others, too: there it says where to look."""
+    file = crashy(tmp_path / "toolbox.d")
+    done = invoke(file, "crash", "what=it broke")
+    first, second, *lines = done.stderr.splitlines()
+    assert (done.returncode, done.stdout) == (ERROR, "")
+    assert first == "toolboxctl: RuntimeError: Toolbox host 'crashy' died (SIGABRT) while running 'crash'"
+    assert second == "  signal: SIGABRT" and lines[0] == "  stderr:"
+    assert len(lines) == 2 and lines[1].endswith("Assertion `it broke' failed.")
+    service = launch({}, [tmp_path / "toolbox.d"])
+    done = toolboxctl("invoke", "crash", "what=it broke", bus=service.url, home=tmp_path / "home")
+    assert done.stderr.splitlines() == [first, second, "  what its processes have printed: toolboxctl status crashy"]
+    done = toolboxctl("invoke", "crash", "what=it broke", "--json", bus=service.url, home=tmp_path / "home")
+    assert (done.returncode, done.stderr) == (ERROR, "")

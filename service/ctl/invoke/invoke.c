@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include "ctl/offline/trace.h"
 #include "ctl/request.h"
 #include "ctl/session.h"
+#include "ctl/status/ask.h"
 #include "ctl/terminal.h"
 #include "ctl/tool/signature.h"
 #include "json/number.h"
@@ -162,6 +164,24 @@ static int ask_for_verdict(struct ctl_session *session, const struct ctl_options
 	return r == 0 ? ctl_session_ask(session, "ovos.tools.validate", &data, ret_response) : r;
 }
 
+/* Print what the processes of the tool's toolbox, one of which died in the call, have printed. Those of a daemon
+ * have calls of others, too: print where it is shown. */
+static void print_crash(struct ctl_session *session, const struct ctl_options *options,
+	const struct ctl_response *definition)
+{
+	cleanup(ctl_response_deinit) struct ctl_response status = {0};
+	uint32_t token = ctl_response_find(definition, 0, "toolbox_id", JSON_STRING);
+	cleanup_free char *id =
+		token != JSON_NONE ? json_string_dup(&definition->tape, token, NULL) : NULL;
+
+	if (!id)
+		return;
+	if (!options->file && !options->trace_files)
+		fprintf(stderr, "  what its processes have printed: toolboxctl status %s\n", id);
+	else if (status_ask(session, id, &status) == 0)
+		print_output(&status);
+}
+
 /* Call the tool over @session. */
 static int call_tool(
 	struct ctl_session *session, const struct ctl_options *options, struct given *given)
@@ -180,6 +200,9 @@ static int call_tool(
 			&signal_number);
 	if (r == 0)
 		r = print_response(options, &response, &definition);
+	if (response.text.size > 0 && !options->json &&
+		ctl_response_has_code(&response, "host_crashed"))
+		print_crash(session, options, &definition);
 	if (r != 0 && response.text.size > 0 && !options->json && !signal_number)
 		tool_signature_complain(session, options, &response);
 	return signal_number ? SIGNAL_STATUS + signal_number : r;

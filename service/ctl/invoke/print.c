@@ -57,27 +57,22 @@ static void print_verdict(const struct ctl_response *response)
 
 /* ── a failure ───────────────────────────────────────────────────────────────────────────────── */
 
-/* Print the text that a program has left in the member @key, each line indented below a title. */
-static void print_printed(const struct ctl_response *response, const char *key)
+/* Print the lines of @text, each indented, below @title. */
+static void print_lines(const char *title, struct buffer *text)
 {
-	uint32_t token = ctl_response_find(response, 0, key, JSON_STRING);
-	cleanup(buffer_deinit) struct buffer text = {0};
 	cleanup(buffer_deinit) struct buffer shown = {0};
 
-	if (token == JSON_NONE)
+	while (text->size > 0 && text->data[text->size - 1] == '\n')
+		text->size--;
+	if (buffer_status(text) < 0 || text->size == 0)
 		return;
-	json_string_decode(&response->tape, token, &text);
-	while (text.size > 0 && text.data[text.size - 1] == '\n')
-		text.size--;
-	if (buffer_status(&text) < 0 || text.size == 0)
-		return;
-	buffer_printf(&shown, "  %s:\n", key);
-	for (size_t at = 0; at <= text.size;) {
-		const char *end = memchr(text.data + at, '\n', text.size - at);
-		size_t size = end ? (size_t)(end - text.data) - at : text.size - at;
+	buffer_printf(&shown, "  %s:\n", title);
+	for (size_t at = 0; at <= text->size;) {
+		const char *end = memchr(text->data + at, '\n', text->size - at);
+		size_t size = end ? (size_t)(end - text->data) - at : text->size - at;
 		cleanup(buffer_deinit) struct buffer line = {0};
 
-		terminal_append_line(&line, text.data + at, size);
+		terminal_append_line(&line, text->data + at, size);
 		if (line.size > 0)
 			terminal_append_complaint(&shown, &line, INDENT, INDENT);
 		else
@@ -86,6 +81,37 @@ static void print_printed(const struct ctl_response *response, const char *key)
 	}
 	if (buffer_status(&shown) == 0)
 		fwrite(shown.data, 1, shown.size, stderr);
+}
+
+/* Print the text that a program has left in the member @key. */
+static void print_printed(const struct ctl_response *response, const char *key)
+{
+	uint32_t token = ctl_response_find(response, 0, key, JSON_STRING);
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	if (token == JSON_NONE)
+		return;
+	json_string_decode(&response->tape, token, &text);
+	print_lines(key, &text);
+}
+
+void print_output(const struct ctl_response *status)
+{
+	const struct json_tape *tape = &status->tape;
+	uint32_t lines = ctl_response_find(status, 0, "output", JSON_ARRAY);
+	cleanup(buffer_deinit) struct buffer text = {0};
+
+	if (lines == JSON_NONE)
+		return;
+	for (uint32_t i = json_first(tape, lines); i < json_end(tape, lines);
+		i = json_next(tape, i)) {
+		uint32_t line = ctl_response_find(status, i, "line", JSON_STRING);
+
+		if (line != JSON_NONE)
+			json_string_decode(tape, line, &text);
+		buffer_append_char(&text, '\n');
+	}
+	print_lines("stderr", &text);
 }
 
 /* Print how the program of a failed call has ended, and what it printed. */
@@ -325,7 +351,11 @@ int print_response(const struct ctl_options *options, const struct ctl_response 
 	if (options->json) {
 		ctl_response_print(response);
 	} else if (json_find(&response->tape, 0, "error") != JSON_NONE) {
-		tool_error_complain(response, options);
+		/* The error has the call_id, which this program has made up. */
+		if (ctl_response_has_code(response, "cancelled"))
+			terminal_complain("the call was cancelled");
+		else
+			tool_error_complain(response, options);
 		print_failure(response);
 	} else if (options->dry_run) {
 		print_verdict(response);

@@ -9,3 +9,7 @@
  * ctl_status. */
 int print_response(const struct ctl_options *options, const struct ctl_response *response,
 	const struct ctl_response *definition);
+
+/* Print on stderr the lines that the processes of a toolbox have printed, of @status, a response to
+ * ovos.tools.status about it. */
+void print_output(const struct ctl_response *status);
