@@ -408,6 +408,27 @@ def test_it_outlives_the_bus_and_fails_what_ran(launch, folder, tmp_path):
         assert server.call("later__new_tool", {"value": -1})["result"]["structuredContent"] == {"result": 1}
 
 
+def test_a_call_ends_when_its_service_has_started_again_and_the_bus_stays(launch, folder, tmp_path):
+    """No connection is lost then, and no response comes."""
+    service = Service("ovos-messagebus", tmp_path / "first", [folder])
+    try:
+        service.wait_until_ready()
+        with Server(tmp_path, bus=service.url) as server:
+            server.ask("initialize", {"protocolVersion": "2025-11-25"})
+            lost = server.begin("tools/call", {"name": "wait", "arguments": {"seconds": 15}})
+            with Caller(service.url) as caller:
+                until(lambda: caller.call("ovos.tools.calls", {"state": "running"})["calls"], 10 * SLOWNESS,
+                      "the call running")
+            service.daemon.kill()
+            launch(toolbox_dirs=[folder], bus_url=service.url)
+            answer = server.answer(lost)
+            assert answer["result"]["isError"] is True and "was away" in text_of(answer)
+            until(lambda: not server.call("wait", {"seconds": 0})["result"]["isError"], 10 * SLOWNESS, "the service")
+            assert server.call("wait", {"seconds": 6})["result"]["isError"] is False, "the service has this one"
+    finally:
+        service.bus.kill()
+
+
 def test_without_a_daemon_it_is_one_itself(tmp_path, folder, judged):
     with Server(tmp_path, "--standalone", "--toolbox-dir", folder, "--toolbox", "numbers") as server:
         assert server.names(MODERN) == ["absolute", "only_here"]

@@ -40,6 +40,8 @@
 #define INVOKE_TOPIC    "ovos.tools.invoke"
 #define LIST_TOPIC      "ovos.tools.list"
 #define CANCEL_TOPIC    "ovos.tools.cancel"
+#define CALLS_TOPIC     "ovos.tools.calls"
+#define CALLS_RESPONSE  CALLS_TOPIC ".response"
 #define INVOKE_RESPONSE INVOKE_TOPIC ".response"
 #define LIST_RESPONSE   LIST_TOPIC ".response"
 #define PROGRESS_TOPIC  "ovos.tools.call.progress"
@@ -70,6 +72,7 @@ struct in_flight {
 	struct mcp_progress progress;
 	bool is_listen;
 	bool has_content; /* the result of the call is rich content */
+	bool is_asked;    /* the service is asked whether it has the call */
 };
 
 enum listing {
@@ -85,11 +88,12 @@ struct mcp_ctl {
 	struct in_flight *in_flight[IN_FLIGHT_MAX];
 	struct mcp_tools tools;
 	enum listing listing;
-	struct ctl_response full; /* while LISTING_MCP */
-	bool is_stale;            /* the tools have changed since the listing began */
-	unsigned int n_tries;     /* listings that did not fit together */
-	bool is_legacy;           /* the client has initialized */
-	bool is_file;             /* stdin is: it has requests, and no client that closes it */
+	struct ctl_response full;     /* while LISTING_MCP */
+	bool is_stale;                /* the tools have changed since the listing began */
+	unsigned int n_tries;         /* listings that did not fit together */
+	char asked[HEX_ID_CHARS + 1]; /* the number of the last request for calls */
+	bool is_legacy;               /* the client has initialized */
+	bool is_file;                 /* stdin is: it has requests, and no client that closes it */
 	bool is_over;
 	bool has_woken; /* the loop was stopped by one of our functions */
 	int status;     /* enum ctl_status */
@@ -161,6 +165,14 @@ static struct in_flight **find_call(struct mcp_ctl *mcp, const struct json_tape 
 			is_text(event, "call_id", mcp->in_flight[i]->call_id))
 			return &mcp->in_flight[i];
 	return NULL;
+}
+
+static bool has_calls(const struct mcp_ctl *mcp)
+{
+	for (size_t i = 0; i < IN_FLIGHT_MAX; i++)
+		if (mcp->in_flight[i] && !mcp->in_flight[i]->is_listen)
+			return true;
+	return false;
 }
 
 /* Return a free place, or NULL. */
@@ -379,6 +391,7 @@ static void begin_call(struct mcp_ctl *mcp, struct in_flight **request)
 	const struct mcp_message *message = &(*request)->message;
 	const struct mcp_tool *tool = mcp_tools_find(&mcp->tools, &message->tape, message->name);
 	const struct in_flight *kept = *request;
+	bool is_first = !has_calls(mcp);
 	cleanup(buffer_deinit) struct buffer text = {0};
 	struct mcp_error error;
 
@@ -398,7 +411,74 @@ static void begin_call(struct mcp_ctl *mcp, struct in_flight **request)
 			"{\"error\":\"RuntimeError: no random bytes\",\"code\":\"unavailable\"}");
 	else if (keep_request(mcp, request))
 		send_call(mcp, kept, tool);
+	/* From now on the loop asks for it from time to time. */
+	if (is_first)
+		wake(mcp);
 }
+
+/* ── a service that starts again ─────────────────────────────────────────────────────────────── */
+
+/* End a call whose response does not come any more. */
+static void lose_call(struct mcp_ctl *mcp, struct in_flight **place)
+{
+	fail_call(mcp, &(*place)->message,
+		"{\"error\":\"RuntimeError: The service was away; the tool may have run.\","
+		"\"code\":\"unavailable\"}");
+	in_flight_free(take_ptr(*place));
+}
+
+/* Ask the service for its calls. When it has started again, and the bus has stayed, it does not have those of before. */
+static void ask_calls(struct mcp_ctl *mcp)
+{
+	cleanup(buffer_deinit) struct buffer data = {0};
+
+	if (!has_calls(mcp) || hex_write_id(mcp->asked) < 0)
+		return;
+	for (size_t i = 0; i < IN_FLIGHT_MAX; i++)
+		if (mcp->in_flight[i])
+			mcp->in_flight[i]->is_asked = true;
+	ctl_request_begin(&data);
+	ctl_request_member(&data, "state", "running");
+	ctl_request_member(&data, "source", CTL_SOURCE);
+	ctl_request_end(&data);
+	ctl_session_send_numbered(mcp->session, CALLS_TOPIC, &data, mcp->asked);
+}
+
+/* Return whether the array @calls has the call of @request. */
+static bool is_listed(
+	const struct json_tape *event, uint32_t calls, const struct in_flight *request)
+{
+	for (uint32_t at = json_first(event, calls); at < json_end(event, calls);
+		at = json_next(event, at)) {
+		uint32_t id = json_type_at(event, at) == JSON_OBJECT
+				      ? json_find(event, at, "call_id")
+				      : JSON_NONE;
+
+		if (id != JSON_NONE && json_type_at(event, id) == JSON_STRING &&
+			json_string_equals(event, id, request->call_id, HEX_ID_CHARS))
+			return true;
+	}
+	return false;
+}
+
+/* Take the response to the last request for calls. One that has ended had its response before. */
+static void take_calls(struct mcp_ctl *mcp, const struct json_tape *event)
+{
+	uint32_t calls = json_find(event, 0, "calls");
+
+	if (!ctl_session_has_number(mcp->session, mcp->asked) || calls == JSON_NONE ||
+		json_type_at(event, calls) != JSON_ARRAY)
+		return;
+	for (size_t i = 0; i < IN_FLIGHT_MAX; i++) {
+		const struct in_flight *request = mcp->in_flight[i];
+
+		if (request && request->is_asked && !request->is_listen &&
+			!is_listed(event, calls, request))
+			lose_call(mcp, &mcp->in_flight[i]);
+	}
+}
+
+/* ── calls that end ──────────────────────────────────────────────────────────────────────────── */
 
 /* Find the call that the message is the response to. Its data has no call_id when the request could not be
  * read. */
@@ -502,6 +582,7 @@ static void take_event(void *data, const char *topic, const struct json_tape *ev
 		{INVOKE_RESPONSE, take_result},
 		{PROGRESS_TOPIC, take_progress},
 		{LIST_RESPONSE, take_list},
+		{CALLS_RESPONSE, take_calls},
 		{REQUESTED_TOPIC, take_question},
 		{RESOLVED_TOPIC, take_resolution},
 	};
@@ -624,14 +705,6 @@ static bool read_input(void *data)
 	return false;
 }
 
-static bool has_calls(const struct mcp_ctl *mcp)
-{
-	for (size_t i = 0; i < IN_FLIGHT_MAX; i++)
-		if (mcp->in_flight[i] && !mcp->in_flight[i]->is_listen)
-			return true;
-	return false;
-}
-
 /* Take lines of the file that stdin is, for as long as their requests have a place; after the last one, wait for
  * the calls. Return whether there are more lines to take at once. */
 static bool take_file(struct mcp_ctl *mcp)
@@ -654,16 +727,9 @@ static bool take_file(struct mcp_ctl *mcp)
 /* The connection was lost, and is there again: responses of before do not come any more. */
 static void begin_again(struct mcp_ctl *mcp)
 {
-	for (size_t i = 0; i < IN_FLIGHT_MAX; i++) {
-		struct in_flight *request = mcp->in_flight[i];
-
-		if (!request || request->is_listen)
-			continue;
-		fail_call(mcp, &request->message,
-			"{\"error\":\"RuntimeError: The service was away; the tool may have run.\","
-			"\"code\":\"unavailable\"}");
-		in_flight_free(take_ptr(mcp->in_flight[i]));
-	}
+	for (size_t i = 0; i < IN_FLIGHT_MAX; i++)
+		if (mcp->in_flight[i] && !mcp->in_flight[i]->is_listen)
+			lose_call(mcp, &mcp->in_flight[i]);
 	mcp->listing = LISTING_DONE;
 	ctl_response_deinit(&mcp->full);
 	begin_listing(mcp);
@@ -739,7 +805,7 @@ static void check_toolboxes(const struct mcp_ctl *mcp)
 static int serve(struct mcp_ctl *mcp)
 {
 	static const char *const topics[] = {INVOKE_RESPONSE, PROGRESS_TOPIC, LIST_RESPONSE,
-		REQUESTED_TOPIC, RESOLVED_TOPIC, CHANGED_TOPIC};
+		CALLS_RESPONSE, REQUESTED_TOPIC, RESOLVED_TOPIC, CHANGED_TOPIC};
 	int r = ask_first_list(mcp);
 
 	if (r == CTL_DONE)
@@ -755,7 +821,8 @@ static int serve(struct mcp_ctl *mcp)
 	r = mcp->is_file ? CTL_DONE : r;
 	while (r == CTL_DONE && !mcp->is_over && !ctl_session_signal(mcp->session)) {
 		uint64_t began_ms = clock_now_ms();
-		uint64_t wait_ms = tell_asking(mcp) ? APPROVAL_REPORT_MS : LONG_MS;
+		uint64_t wait_ms =
+			tell_asking(mcp) || has_calls(mcp) ? APPROVAL_REPORT_MS : LONG_MS;
 
 		mcp->has_woken = false;
 		if (mcp->is_file && take_file(mcp))
@@ -763,9 +830,12 @@ static int serve(struct mcp_ctl *mcp)
 		if (mcp->is_over)
 			break;
 		r = ctl_session_wait(mcp->session, wait_ms);
-		if (r == CTL_DONE && !mcp->has_woken && !ctl_session_signal(mcp->session) &&
-			clock_now_ms() - began_ms < wait_ms)
+		if (r != CTL_DONE || mcp->has_woken || ctl_session_signal(mcp->session))
+			continue;
+		if (clock_now_ms() - began_ms < wait_ms)
 			begin_again(mcp);
+		else if (wait_ms > 0)
+			ask_calls(mcp);
 	}
 	if (r == CTL_DONE)
 		end_all(mcp);
