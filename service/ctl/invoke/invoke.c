@@ -164,7 +164,7 @@ static int ask_for_verdict(struct ctl_session *session, const struct ctl_options
 	return r == 0 ? ctl_session_ask(session, "ovos.tools.validate", &data, ret_response) : r;
 }
 
-/* Print what the processes of the tool's toolbox, one of which died in the call, have printed. Those of a daemon
+/* Print what the processes of the tool's toolbox, one of which died in the call, have printed. A daemon's
  * have calls of others, too: print where it is shown. */
 static void print_crash(struct ctl_session *session, const struct ctl_options *options,
 	const struct ctl_response *definition)
