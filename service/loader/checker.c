@@ -38,12 +38,13 @@ struct check_host {
 	struct checker *checker;
 	struct host *host; /* NULL: free for the next one */
 	struct check_batch batch;
-	struct output_tail output; /* for kind mcp: the last lines of the host and its server */
+	struct output_tail output; /* for kind mcp, if has_printed: the last lines of the server */
 };
 
 struct checker {
 	const char *host_program;
 	const struct config *config;
+	bool has_printed; /* reasons have what servers have printed */
 	struct loop *loop;
 	struct check_target *targets;
 	size_t n_targets;
@@ -316,7 +317,7 @@ static int spawn(struct check_host *check)
 		.has_guard = package_has_guard(package),
 		.yields = true,
 		.has_bus = kind_facts(package->kind)->has_bus,
-		.tail = package->kind == KIND_MCP ? &check->output : NULL,
+		.tail = package->kind == KIND_MCP && checker->has_printed ? &check->output : NULL,
 	};
 
 	return r < 0 ? r : host_spawn(checker->loop, &options, &handler, check, &check->host);
@@ -356,7 +357,7 @@ static void work(void *data)
 /* ── for the owner ───────────────────────────────────────────────────────────────────────────── */
 
 int checker_new(struct loop *loop, const char *host_program, const struct config *config,
-	struct checker **ret_checker)
+	bool has_printed, struct checker **ret_checker)
 {
 	cleanup(checker_cleanup) struct checker *checker = calloc(1, sizeof(*checker));
 
@@ -365,6 +366,7 @@ int checker_new(struct loop *loop, const char *host_program, const struct config
 	checker->loop = loop;
 	checker->host_program = host_program;
 	checker->config = config;
+	checker->has_printed = has_printed;
 	for (size_t i = 0; i < CHECKER_HOSTS_MAX; i++)
 		checker->hosts[i].checker = checker;
 	if (loop_timer_init(&checker->work, loop, work, checker) < 0)

@@ -498,7 +498,8 @@ static int new_loader(
 	manifest_reader_limit_checks(loader->jobs.reader, options->config->limits.check_ms);
 	manifest_reader_limit_tools(loader->jobs.reader, options->config->limits.tools);
 	manifest_reader_bound(loader->jobs.reader, &loader->is_abandoned, TOOLS_MS_MAX);
-	r = checker_new(loop, options->host_program, options->config, &loader->jobs.checker);
+	r = checker_new(loop, options->host_program, options->config, options->has_printed,
+		&loader->jobs.checker);
 	if (r < 0)
 		return r;
 	*ret_loader = take_ptr(loader);

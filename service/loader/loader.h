@@ -59,6 +59,7 @@ struct loader_options {
 		*away;     /* ids whose servers could not be reached for too long, or NULL: their
 			      * tools are only offered once they have listed them */
 	bool asks_servers; /* ask servers for their tools, even if their last list is known */
+	bool has_printed; /* errors have the last lines that servers have printed: there is no log */
 	loader_made_function made; /* called before done(); or NULL */
 };
 

@@ -59,6 +59,25 @@ static bool has_broken(CURLcode code)
 	       code == CURLE_PARTIAL_FILE || code == CURLE_HTTP2 || code == CURLE_HTTP2_STREAM;
 }
 
+/* Append the reason @text of libcurl without the time that it took: the same failure has the same reason, which is
+ * logged once. */
+static void write_reason(const char *text, struct buffer *out)
+{
+	static const char after[] = " after ";
+	static const char *const units[] = {" milliseconds", " ms"};
+	const char *time = strstr(text, after);
+	const char *unit =
+		time ? time + strlen(after) + strspn(time + strlen(after), "0123456789") : NULL;
+
+	for (size_t i = 0; unit && i < sizeof(units) / sizeof(*units); i++)
+		if (strncmp(unit, units[i], strlen(units[i])) == 0) {
+			buffer_append(out, text, (size_t)(time - text));
+			buffer_append_string(out, unit + strlen(units[i]));
+			return;
+		}
+	buffer_append_string(out, text);
+}
+
 /* Note why @request has no response. */
 static void note_problem(struct http *http, const struct http_request *request, CURLcode code)
 {
@@ -72,8 +91,7 @@ static void note_problem(struct http *http, const struct http_request *request, 
 	if (code == CURLE_WRITE_ERROR)
 		buffer_append_string(&problem, "it has sent too much");
 	else if (code != CURLE_OK)
-		buffer_append_string(
-			&problem, *request->error ? request->error : curl_easy_strerror(code));
+		write_reason(*request->error ? request->error : curl_easy_strerror(code), &problem);
 	else if (target)
 		buffer_printf(&problem, "it redirects to %s, which is not followed", target);
 	else if (http_request_status(request) >= 300)
