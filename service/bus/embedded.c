@@ -92,8 +92,8 @@
 static const struct http_limits request_limits = {
 	.line_bytes = 8192, .header_bytes = 16384, .body_bytes = 0};
 
-/* Bytes of a frame that libwebsockets hands over at once; allocated per client. */
-#define CLIENT_RX_BYTES (16u << 10)
+/* Bytes that libwebsockets reads of a client in one turn of the loop, and hands over at once; allocated per client. */
+#define CLIENT_RX_BYTES (4u << 10)
 
 /* The greeting of the Python bus to a new client. */
 static const char greeting_text[] = "{\"type\": \"connected\", \"data\": {}, "

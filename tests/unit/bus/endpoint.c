@@ -754,3 +754,32 @@ Test(bus_seat, the_bus_lets_the_sender_of_a_burst_wait)
 	leave(&sender);
 	leave(&bus);
 }
+
+/* Else the frames of others wait in line after all that one client has sent. */
+Test(bus_seat, the_bus_writes_as_many_frames_in_a_turn_as_it_reads)
+{
+	enum { FRAMES = 4000, FRAME_BYTES = 6 + 8, LATE_MAX = 1000 };
+	cleanup(loop_cleanup) struct loop *loop = new_loop();
+	cleanup_free char *frames = calloc(FRAMES, FRAME_BYTES);
+	struct endpoint bus = {.stop_at_frames = FRAMES / 4 * 3};
+	const struct bus_counters *counters;
+	int fds[2];
+
+	for (int i = 0; i < FRAMES; i++)
+		memcpy(frames + i * FRAME_BYTES, "\x81\x88\0\0\0\0a sender", FRAME_BYTES);
+	embed(&bus, loop);
+	for (int i = 0; i < 2; i++)
+		fds[i] = dial(&bus, upgrade);
+	run_until_clients(&bus, 2);
+	cr_assert_eq(send(fds[0], frames, FRAMES * FRAME_BYTES, 0), FRAMES * FRAME_BYTES);
+	run(loop);
+	counters = bus_counters(bus.bus);
+	cr_expect_lt(2 * counters->frames_received - counters->frames_sent, 2 * LATE_MAX,
+		"%llu were read, and %llu written to two clients",
+		(unsigned long long)counters->frames_received,
+		(unsigned long long)counters->frames_sent);
+	close(fds[0]);
+	close(fds[1]);
+	run_until_clients(&bus, 0);
+	leave(&bus);
+}
