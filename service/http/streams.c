@@ -47,12 +47,17 @@ void streams_end(struct streams *streams)
 		stream_end(stream_of(streams->list.next));
 }
 
+bool streams_have_room(const struct streams *streams, const struct http_request *request)
+{
+	return streams->n < request->service->config.http.limits.streams;
+}
+
 bool streams_open(
 	struct streams *streams, struct stream *stream, const struct http_request *request)
 {
 	const struct http_identity *identity = request->identity;
 
-	if (!stream || streams->n >= request->service->config.http.limits.streams) {
+	if (!stream || !streams_have_room(streams, request)) {
 		if (stream)
 			stream->free(stream);
 		http_respond_error(

@@ -337,6 +337,18 @@ def test_a_stream_ends_with_its_session(port):
             stays.socket.recv(1)
 
 
+def test_a_subscription_too_many_is_refused_by_json_rpc(launch):
+    one = launch({"http": {"limits": {"streams": 1}}}, args=["--http", "127.0.0.1:0"])
+    port = port_of(one.daemon)
+    wanted = {"notifications": {"toolsListChanged": True}}
+    with Client(port, "modern") as modern, Raw(port) as listen:
+        listen.send(modern.raw("subscriptions/listen", wanted))
+        listen.read_until(b"\n\n")
+        answer = modern.send("subscriptions/listen", wanted)
+        assert answer.status == 503
+        assert answer.json["id"] == modern.number and answer.json["error"]["code"] == -32603, answer.json
+
+
 def test_streams_end_with_the_service(launch):
     """A subscription has its result then."""
     one = launch(args=["--http", "127.0.0.1:0"])

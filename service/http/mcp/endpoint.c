@@ -339,6 +339,20 @@ static void cancel_requests(struct mcp_endpoint *endpoint, const char *session, 
 	}
 }
 
+static void serve_listen(struct rpc *rpc, const struct http_request *request)
+{
+	struct mcp_streams *streams = &rpc->endpoint->streams;
+	struct mcp_error error;
+
+	if (streams_have_room(streams->streams, request)) {
+		mcp_streams_listen(
+			streams, request, &rpc->message.id, rpc->message.wants_tool_changes);
+		return;
+	}
+	mcp_refuse(&error, MCP_INTERNAL_ERROR, 503, "There are too many streams: try again later.");
+	refuse_rpc(rpc, &error);
+}
+
 static void serve_message(
 	struct rpc *rpc, const struct http_request *request, const char *toolbox_id)
 {
@@ -376,8 +390,7 @@ static void serve_message(
 		serve_tools_call(rpc, request, toolbox_id);
 		return;
 	case MCP_LISTEN:
-		mcp_streams_listen(&rpc->endpoint->streams, request, &rpc->message.id,
-			rpc->message.wants_tool_changes);
+		serve_listen(rpc, request);
 		return;
 	case MCP_CANCELLED:
 	case MCP_UNKNOWN:
