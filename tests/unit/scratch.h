@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "quotes.h"
+
 /* A folder of its own for each test, which is a process of its own. */
 static char scratch_folder[64];
 
@@ -63,10 +65,8 @@ static inline void scratch_write(const char *name, const char *text)
 /* The same for JSON, written with ' in place of ", so that tests can be read. */
 static inline void scratch_write_json(const char *name, const char *text)
 {
-	char *json = strdup(text);
+	char *json = quoted(text);
 
-	for (char *at = json; (at = strchr(at, '\'')); at++)
-		*at = '"';
 	scratch_write(name, json);
 	free(json);
 }

@@ -6,15 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Schemas are written with ' in place of ". */
-static char *quoted(const char *text)
-{
-	char *copy = strdup(text);
-
-	for (char *quote = copy; (quote = strchr(quote, '\''));)
-		*quote = '"';
-	return copy;
-}
+#include "quotes.h"
 
 static void expect_form(const char *schema, const char *expected)
 {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../scratch.h"
+#include "quotes.h"
 
 #define DEPTH 8
 #define ALL   (REQUEST_CALL | REQUEST_OWNER | REQUEST_FORMAT)
@@ -30,8 +31,7 @@ static bool read_data(const char *members, unsigned int fields)
 	buffer_printf(&text, "{'type':'ovos.tools.invoke','data':{%s}}", members);
 	free(frame);
 	frame = buffer_take(&text, NULL);
-	for (char *at = frame; (at = strchr(at, '\'')); at++)
-		*at = '"';
+	swap_quotes(frame);
 	cr_assert_eq(bus_envelope_read(&envelope, frame, strlen(frame), DEPTH), 0, "%s", members);
 	return request_read(&request, &envelope, fields);
 }

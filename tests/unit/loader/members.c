@@ -8,6 +8,7 @@
 #include "../scratch.h"
 #include "loader/loader.h"
 #include "loader/described.h"
+#include "quotes.h"
 #include "util/cleanup.h"
 #include "util/file.h"
 
@@ -63,8 +64,7 @@ static void tell(const char *members)
 	buffer_printf(
 		&text, "{'missing':'',%s,'depends':['%s']}", members, scratch_path("packages"));
 	buffer_terminate(&text);
-	for (char *quote = text.data; (quote = strchr(quote, '\''));)
-		*quote = '"';
+	swap_quotes(text.data);
 	write_file("described", text.data, 0600);
 	buffer_deinit(&text);
 }

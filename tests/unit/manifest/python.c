@@ -8,6 +8,8 @@
 
 #include "manifest_fixture.h"
 
+#include "quotes.h"
+
 /* Manifests of the kind python, and the parts that their hosts describe. */
 
 static struct manifest_reader *reader;
@@ -107,12 +109,10 @@ Test(manifest_python, refuses_what_it_cannot_be)
 static int take_for(const char *manifest, const char *described)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
-	cleanup_free char *text = strdup(described);
+	cleanup_free char *text = quoted(described);
 
 	member_toolboxes_deinit(&members);
 	diagnostics_deinit(&found);
-	for (char *quote = text; (quote = strchr(quote, '\''));)
-		*quote = '"';
 	read_good(manifest);
 	cr_assert_eq(json_tape_read(&tape, text, strlen(text), JSON_DEPTH_DEFAULT, NULL), 0);
 	return manifest_take_members(reader, &tape, package, &members, &found);

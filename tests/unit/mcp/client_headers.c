@@ -7,6 +7,7 @@
 #include "mcp/client/request.h"
 #include "mcp/client/tools.h"
 #include "mcp/param_headers.h"
+#include "quotes.h"
 #include "util/cleanup.h"
 
 /* JSON is written with ' in place of ". */
@@ -17,11 +18,7 @@ struct text {
 
 static void read_text(struct text *text, const char *json)
 {
-	*text = (struct text){.bytes = strdup(json)};
-	cr_assert_not_null(text->bytes);
-	for (char *at = text->bytes; *at; at++)
-		if (*at == '\'')
-			*at = '"';
+	*text = (struct text){.bytes = quoted(json)};
 	cr_assert_eq(json_tape_read(&text->tape, text->bytes, strlen(text->bytes), 64, NULL), 0,
 		"%s", json);
 }

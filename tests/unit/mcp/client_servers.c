@@ -6,30 +6,19 @@
 #include <string.h>
 
 #include "json/reader.h"
+#include "quotes.h"
 #include "scarce.h"
 #include "util/buffer.h"
 #include "util/cleanup.h"
-
-/* Write @text with " in place of '. */
-static char *quote(const char *text)
-{
-	char *copy = strdup(text);
-
-	cr_assert_not_null(copy);
-	for (char *at = copy; *at; at++)
-		if (*at == '\'')
-			*at = '"';
-	return copy;
-}
 
 /* Read the list with these members, with ' in place of ". */
 static int read_servers(const char *members, struct mcp_server_entries *entries)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
-	cleanup_free char *quoted = quote(members);
+	cleanup_free char *json = quoted(members);
 
-	buffer_printf(&text, "{\"x\":1,\"mcpServers\":{%s}}", quoted);
+	buffer_printf(&text, "{\"x\":1,\"mcpServers\":{%s}}", json);
 	cr_assert_eq(json_tape_read(&tape, text.data, text.size, 64, NULL), 0, "%s", text.data);
 	cr_expect(mcp_is_server_list(&tape));
 	return mcp_server_entries_read(&tape, "/home/me", entries);
@@ -39,12 +28,12 @@ static int read_servers(const char *members, struct mcp_server_entries *entries)
 static void expect_manifest(const char *members, const char *wanted)
 {
 	cleanup(mcp_server_entries_deinit) struct mcp_server_entries entries = {0};
-	cleanup_free char *quoted = quote(wanted);
+	cleanup_free char *json = quoted(wanted);
 
 	cr_assert_eq(read_servers(members, &entries), 0);
 	cr_assert_eq(entries.n_items, 1);
 	cr_assert_not_null(entries.items[0].manifest, "%s: %s", members, entries.items[0].reason);
-	cr_expect_str_eq(entries.items[0].manifest, quoted, "%s", entries.items[0].manifest);
+	cr_expect_str_eq(entries.items[0].manifest, json, "%s", entries.items[0].manifest);
 	cr_expect_null(entries.items[0].reason);
 }
 

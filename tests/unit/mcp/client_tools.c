@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "json/reader.h"
+#include "quotes.h"
 #include "scarce.h"
 #include "util/cleanup.h"
 #include "util/utf8.h"
@@ -20,17 +21,6 @@ struct listed {
 	struct mcp_server_tools tools;
 };
 
-static char *quote(const char *text)
-{
-	char *copy = strdup(text);
-
-	cr_assert_not_null(copy);
-	for (char *at = copy; *at; at++)
-		if (*at == '\'')
-			*at = '"';
-	return copy;
-}
-
 static void read_json(struct json_tape *tape, const char *text)
 {
 	cr_assert_eq(json_tape_read(tape, text, strlen(text), 64, NULL), 0, "%s", text);
@@ -40,10 +30,10 @@ static void read_json(struct json_tape *tape, const char *text)
 static void list(
 	struct listed *listed, const char *text, struct mcp_tool_rules rules, const char *settings)
 {
-	*listed = (struct listed){.text = quote(text)};
+	*listed = (struct listed){.text = quoted(text)};
 	read_json(&listed->tape, listed->text);
 	if (settings) {
-		listed->settings_text = quote(settings);
+		listed->settings_text = quoted(settings);
 		read_json(&listed->settings, listed->settings_text);
 		rules.tape = &listed->settings;
 		rules.settings = json_first(&listed->settings, 0);
@@ -93,14 +83,14 @@ static void expect_listed(
 static void expect_entry(const char *tool, const char *settings, const char *wanted)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
-	cleanup_free char *quoted = quote(wanted);
+	cleanup_free char *json = quoted(wanted);
 	struct listed listed;
 
 	buffer_printf(&text, "[%s]", tool);
 	cr_assert_not_null(buffer_terminate(&text));
 	list(&listed, text.data, (struct mcp_tool_rules){0}, settings);
 	cr_assert_eq(listed.tools.n_items, 1, "%s", tool);
-	cr_expect_str_eq(listed.tools.items[0].entry, quoted, "%s", listed.tools.items[0].entry);
+	cr_expect_str_eq(listed.tools.items[0].entry, json, "%s", listed.tools.items[0].entry);
 	unlist(&listed);
 }
 
@@ -298,7 +288,7 @@ Test(mcp_server_tools, after_the_first_100000_are_not_looked_at)
 
 static void expect_pin(const char *tool, const char *digits)
 {
-	cleanup_free char *text = quote(tool);
+	cleanup_free char *text = quoted(tool);
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	unsigned char pin[MCP_PIN_BYTES];
 	char found[2 * MCP_PIN_BYTES + 1];
@@ -334,7 +324,7 @@ Test(mcp_pin, is_that_of_the_tool_as_it_was_sent)
 
 Test(mcp_server_tools, survive_that_memory_is_short)
 {
-	cleanup_free char *text = quote("[1," TOOL("a.b") "," TOOL(
+	cleanup_free char *text = quoted("[1," TOOL("a.b") "," TOOL(
 		"a_b") ",{'name':'c','title':'C',"
 		       "'description':'D','inputSchema':{},'outputSchema':{}}]");
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};

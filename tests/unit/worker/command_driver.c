@@ -5,6 +5,7 @@
 
 #include "guest.h"
 #include "json/writer.h"
+#include "quotes.h"
 #include "util/cleanup.h"
 
 /* Small programs in a real host: for each call one line, and its result. */
@@ -17,10 +18,8 @@ static void start(struct guest *guest, const char *tools, const struct guest_opt
 	struct buffer *load = &guest->manifest;
 
 	buffer_printf(load, "{'kind':'command','toolbox_id':'test','tools':[%s]}", tools);
-	for (size_t i = 0; i < load->size; i++)
-		if (load->data[i] == '\'')
-			load->data[i] = '"';
 	cr_assert(buffer_terminate(load));
+	swap_quotes(load->data);
 	cr_assert_eq(json_tape_read(&guest->tape, load->data, load->size, JSON_DEPTH_DEFAULT, NULL),
 		0, "%s", load->data);
 	guest_start_load(guest, load->data, options);
