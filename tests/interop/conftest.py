@@ -13,6 +13,7 @@ its own and ends it after the test, looking for what it must not leave.
 import manifests
 import pytest
 from caller import Caller
+from http_peer import Http, port_of
 from processes import PATIENCE, SLOWNESS, START_SECONDS, TOOLBOXD, Daemon, OvosBus, until
 from websocket_peer import Closed
 
@@ -113,6 +114,17 @@ class Service:
             except (Closed, OSError):
                 self.sponge, answered = None, 0
 
+    def __enter__(self):
+        try:
+            self.wait_until_ready()
+        except BaseException:
+            self.end()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self.end()
+
     def end(self):
         try:
             self.daemon.end()
@@ -131,11 +143,8 @@ def service(request, tmp_path_factory):
     started = Service(request.param, home, [manifests.SHIPPED, folder],
                       configuration={"crash_limit": 0, "timeout_ms": int(2500 * SLOWNESS),
                                      "start_timeout_ms": int(10000 * SLOWNESS)})
-    try:
-        started.wait_until_ready()
+    with started:
         yield started
-    finally:
-        started.end()
 
 
 @pytest.fixture
@@ -143,6 +152,18 @@ def caller(service):
     service.forget_who_left()
     with Caller(service.url) as caller:
         yield caller
+
+
+@pytest.fixture
+def port(started):
+    """The port of HTTP of the file's own service."""
+    return port_of(started.daemon)
+
+
+@pytest.fixture
+def http(port):
+    with Http(port) as http:
+        yield http
 
 
 @pytest.fixture

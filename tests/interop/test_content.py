@@ -70,11 +70,8 @@ def started(tmp_path_factory):
     ]}))
     one = Service("embedded", home, [folder, BUILD / "tests" / "toolboxes" / "blocks.d"],
                   args=["--http", "127.0.0.1:0"], configuration={"result_max_chars": 2000})
-    try:
-        one.wait_until_ready()
+    with one:
         yield one
-    finally:
-        one.end()
 
 
 class Mcp:

@@ -58,12 +58,9 @@ def started(tmp_path_factory):
                       "http": {"tokens": [{"name": "boss", "token_sha256": digest("boss"), "admin": True},
                                           {"name": "kid", "token_sha256": digest("kid"), "profile": "kids"}]}})
     one.home = home
-    try:
-        one.wait_until_ready()
+    with one:
         one.http = f"http://127.0.0.1:{port_of(one.daemon)}"
         yield one
-    finally:
-        one.end()
 
 
 def doors(service):

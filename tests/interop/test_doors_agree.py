@@ -72,14 +72,11 @@ def started(tmp_path_factory):
         "limits": {"args_bytes": 65536, "host_output_bytes": 1048576},
         "http": {"listen": ["127.0.0.1:0", f"unix:{home}/door"]}})
     one.home = home
-    try:
-        one.wait_until_ready()
+    with one:
         with Caller(one.url) as caller:
             until(lambda: "result" in caller.invoke("python_echo"), START_SECONDS, "the toolbox in Python")
             assert "result" in caller.invoke("rare")
         yield one
-    finally:
-        one.end()
 
 
 # --- doors: each takes a name and arguments, and gives what the call came to

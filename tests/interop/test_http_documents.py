@@ -6,7 +6,7 @@ import json
 import manifests
 import pytest
 from caller import Caller
-from http_peer import Http, port_of
+from http_peer import port_of
 
 SELF = {"$defs": {"node": {"type": "object", "properties": {"next": {"$ref": "#/$defs/node"}}}},
         "type": "object", "properties": {"tree": {"$ref": "#/$defs/node"}}}
@@ -23,22 +23,13 @@ def started(tmp_path_factory):
         {"name": "plant", "description": "Plants a tree.", "argument_schema": SELF,
          "command": {"argv": ["true"]}}]}))
     one = Service("embedded", home, [manifests.SHIPPED, folder], args=["--http", "127.0.0.1:0"])
-    try:
-        one.wait_until_ready()
+    with one:
         yield one
-    finally:
-        one.end()
 
 
 @pytest.fixture
 def base(started):
     return f"http://127.0.0.1:{port_of(started.daemon)}"
-
-
-@pytest.fixture
-def http(started):
-    with Http(port_of(started.daemon)) as http:
-        yield http
 
 
 def names_for_models(started):

@@ -31,7 +31,7 @@ import time
 import manifests
 import pytest
 from caller import Caller
-from http_peer import Http, Raw, port_of, statuses
+from http_peer import Http, Raw, statuses
 from processes import IS_SANITIZED, SLOWNESS, resident_kb, until
 from test_mcp_http import Client
 from test_plugins import plugged
@@ -55,18 +55,10 @@ def started(tmp_path_factory):
     one = Service("embedded", home, [manifests.SHIPPED, folder, plugged(home / "plugged.d")], configuration={
         "timeout_ms": int(10000 * SLOWNESS),  # a call beside that is late on a busy machine is not lost
         "http": {"listen": ["127.0.0.1:0"], "limits": {"first_byte_s": 1, "request_s": 2}}})
-    try:
-        one.wait_until_ready()
+    with one:
         with Caller(one.url) as caller:
             assert "result" in caller.invoke("later", {"steps": 1})
         yield one
-    finally:
-        one.end()
-
-
-@pytest.fixture
-def port(started):
-    return port_of(started.daemon)
 
 
 class Bystander(threading.Thread):

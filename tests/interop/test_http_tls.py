@@ -88,11 +88,8 @@ def started(tmp_path_factory, files):
     one = Service("embedded", home, [manifests.SHIPPED, folder], args=["--http", "127.0.0.1:0"],
                   configuration={"result_max_chars": 5_000_000, "http": {"tls": files["one"], "limits": {"first_byte_s": 1, "connections": 80,
                                                                            "per_address": 80}}})
-    try:
-        one.wait_until_ready()
+    with one:
         yield one
-    finally:
-        one.end()
 
 
 @pytest.fixture

@@ -42,17 +42,8 @@ def started(tmp_path_factory):
         "http": {"tokens": [{"name": "kitchen", "token_sha256": digest("kitchen")},
                             {"name": "kid", "token_sha256": digest("kid"), "profile": "kids"},
                             {"name": "boss", "token_file": str(home / "secret"), "admin": True}]}})
-    try:
-        one.wait_until_ready()
+    with one:
         yield one
-    finally:
-        one.end()
-
-
-@pytest.fixture
-def http(started):
-    with Http(port_of(started.daemon)) as http:
-        yield http
 
 
 ROUTES = [("GET", "/v1/tools"), ("GET", "/v1/tools/add"), ("POST", "/v1/tools/add"), ("GET", "/v1/match?utterance=a"),

@@ -43,12 +43,9 @@ def caller(tmp_path_factory):
     service = Service("embedded", tmp_path_factory.mktemp("libraries"), [SHIPPED, FOLDER],
                       configuration={"timeout_ms": int(5000 * SLOWNESS),
                                      "result_max_chars": 1000000})
-    try:
-        service.wait_until_ready()
+    with service:
         with Caller(service.url) as caller:
             yield caller
-    finally:
-        service.end()
 
 
 def run(caller, toolbox, name, args=None):

@@ -38,11 +38,8 @@ def started(tmp_path_factory):
     (folder / "peers.json").write_text(json.dumps(PEERS))
     one = Service("embedded", home, [manifests.SHIPPED, folder], args=["--http", "127.0.0.1:0"])
     one.home = home
-    try:
-        one.wait_until_ready()
+    with one:
         yield one
-    finally:
-        one.end()
 
 
 def base(started):

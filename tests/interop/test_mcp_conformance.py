@@ -96,11 +96,8 @@ def port(tmp_path_factory):
     blocks(folder)
     started = Service("embedded", home, [folder, BUILD / "tests" / "toolboxes" / "stepping.d"],
                       args=["--http", "127.0.0.1:0"])
-    try:
-        started.wait_until_ready()
+    with started:
         yield port_of(started.daemon)
-    finally:
-        started.end()
 
 
 @pytest.mark.parametrize("version,scenario", SCENARIOS)

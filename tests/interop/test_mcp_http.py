@@ -25,16 +25,8 @@ def started(tmp_path_factory):
     one = Service("embedded", home, [manifests.SHIPPED, folder], args=["--http", "127.0.0.1:0"],
                   configuration={"crash_limit": 0})
     one.folder = folder
-    try:
-        one.wait_until_ready()
+    with one:
         yield one
-    finally:
-        one.end()
-
-
-@pytest.fixture
-def port(started):
-    return port_of(started.daemon)
 
 
 class Client:

@@ -83,11 +83,8 @@ def misused(tmp_path_factory):
     from conftest import Service
     service = Service("embedded", tmp_path_factory.mktemp("misuse"), [manifests.SHIPPED, FOLDER],
                       configuration={"crash_limit": 0})
-    try:
-        service.wait_until_ready()
+    with service:
         yield service
-    finally:
-        service.end()
 
 
 def is_one_of(answer, allowed):

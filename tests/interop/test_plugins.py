@@ -27,10 +27,8 @@ def plugged(folder, stem="plugged", **members):
 def service(tmp_path_factory):
     from conftest import Service
     home = tmp_path_factory.mktemp("plugins")
-    one = Service("embedded", home, [plugged(home / "toolbox.d")])
-    one.wait_until_ready()
-    yield one
-    one.end()
+    with Service("embedded", home, [plugged(home / "toolbox.d")]) as one:
+        yield one
 
 
 def result(caller, name, args=None, **fields):

@@ -55,8 +55,7 @@ def test_the_environment_of_others_is_not_read(home, endpoint):
     service = Service("embedded", home / "daemon", [folder], user=user,
                       env={"DAEMON_SECRET": "of-another"}, configuration={
                           "toolboxes": {"math_tools": {"env": {"SECRETKEY": "of-another"}}}})
-    try:
-        service.wait_until_ready()
+    with service:
         with Caller(service.url) as caller:
             assert caller.invoke("add", {"a": 1, "b": 2}, toolbox_id="math_tools")["result"] == {"result": 3}
             until(lambda: caller.invoke("twice", toolbox_id="remote").get("result"), START_SECONDS, "the server")
@@ -69,5 +68,3 @@ def test_the_environment_of_others_is_not_read(home, endpoint):
             for pid in (service.daemon.pid, *hosts, *below):
                 result = caller.invoke("look", {"pid": pid})["result"]
                 assert result["output"].split() == ["done"], (pid, result)
-    finally:
-        service.end()

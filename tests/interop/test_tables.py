@@ -108,14 +108,11 @@ def busy(tmp_path_factory):
     one = Service("embedded", home, [folder, manifests.SHIPPED], configuration={
         "crash_limit": 2, "crash_window_s": 60, "approval": {"timeout_ms": 3600 * 1000}, "tools_disabled": ["libm/*"],
         "audit": {"file": str(home / "audit.log")}})
-    try:
-        one.wait_until_ready()
+    with one:
         with Caller(one.url) as caller:
             fill(caller, folder, one)
             one.caller = caller
             yield one
-    finally:
-        one.end()
 
 
 def fill(caller, folder, service):
