@@ -339,6 +339,28 @@ static int add_masked(const struct folders_listing *listing, struct catalogue *c
 	return r;
 }
 
+/* The scripts that are in no folder of their own. */
+static int add_strays(const struct folders_listing *listing, struct catalogue *catalogue)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < listing->n_strays && r == 0; i++) {
+		const char *path = listing->strays[i];
+		cleanup(buffer_deinit) struct buffer reason = {0};
+		char id[MANIFEST_ID_BYTES];
+
+		manifest_id(path, id);
+		buffer_printf(&reason,
+			"%s: a program is a tool of the folder that it is in: move it into a "
+			"folder beside it, whose name is that of the toolbox",
+			path);
+		r = buffer_terminate(&reason)
+			    ? catalogue_add_skipped(catalogue, id, NULL, reason.data)
+			    : -ENOMEM;
+	}
+	return r;
+}
+
 /* Hold the packages with a description, or with one of before. 0 or -ENOMEM. */
 static int hold_described(const struct load_jobs *jobs, struct catalogue *catalogue)
 {
@@ -366,7 +388,9 @@ static int add_notes(const struct load_jobs *jobs, const struct folders_listing 
 		r = add_filtered(jobs, catalogue);
 	if (r == 0)
 		r = add_left_out(jobs, catalogue);
-	return r ? r : add_masked(listing, catalogue);
+	if (r == 0)
+		r = add_masked(listing, catalogue);
+	return r ? r : add_strays(listing, catalogue);
 }
 
 static bool offers(void *config, const char *toolbox_id, const char *name)

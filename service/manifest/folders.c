@@ -3,11 +3,13 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "util/array.h"
 #include "util/cleanup.h"
@@ -15,6 +17,9 @@
 #include "util/log.h"
 
 #define MANIFEST_SUFFIX ".json"
+
+/* The bytes of a script among which its description is looked for. */
+#define HEAD_BYTES 4096
 
 void folders_listing_deinit(struct folders_listing *listing)
 {
@@ -26,6 +31,9 @@ void folders_listing_deinit(struct folders_listing *listing)
 		free(listing->masks[i].link);
 	}
 	free(listing->masks);
+	for (size_t i = 0; i < listing->n_strays; i++)
+		free(listing->strays[i]);
+	free(listing->strays);
 	*listing = (struct folders_listing){0};
 }
 
@@ -57,6 +65,8 @@ struct candidate {
 struct candidates {
 	struct candidate *items;
 	size_t n_items;
+	char **strays;
+	size_t n_strays;
 };
 
 static void candidates_deinit(struct candidates *candidates)
@@ -64,6 +74,9 @@ static void candidates_deinit(struct candidates *candidates)
 	for (size_t i = 0; i < candidates->n_items; i++)
 		free(candidates->items[i].entry.path);
 	free(candidates->items);
+	for (size_t i = 0; i < candidates->n_strays; i++)
+		free(candidates->strays[i]);
+	free(candidates->strays);
 }
 
 /* Takes @candidate's path over. */
@@ -75,6 +88,32 @@ static int put(struct candidates *candidates, struct candidate candidate)
 		return -ENOMEM;
 	candidates->items[candidates->n_items++] = candidate;
 	path = NULL;
+	return 0;
+}
+
+/* Return whether the file at @path is a script that describes itself as a tool, which it would be in a folder of
+ * its own. Most others are programs that a manifest beside them names. */
+static bool is_stray(const char *path)
+{
+	static const char comment[] = "\n# description:";
+	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	char head[HEAD_BYTES];
+	ssize_t n = fd >= 0 ? read(fd, head, sizeof(head)) : -1;
+
+	return n > 2 && memcmp(head, "#!", 2) == 0 &&
+	       memmem(head, (size_t)n, comment, strlen(comment));
+}
+
+/* Keep @path, which is taken over, if it is a stray. 0 or -ENOMEM. */
+static int take_stray(struct candidates *candidates, char *path)
+{
+	cleanup_free char *stray = path;
+
+	if (candidates->n_strays == FOLDERS_STRAYS_MAX || !is_stray(path))
+		return 0;
+	if (array_grow(candidates->strays, candidates->n_strays) < 0)
+		return -ENOMEM;
+	candidates->strays[candidates->n_strays++] = take_ptr(stray);
 	return 0;
 }
 
@@ -97,11 +136,8 @@ static int take_entry(
 		candidate.entry.is_folder = stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 		candidate.is_mask = is_mask(path);
 	}
-	if (!candidate.is_mask && !candidate.entry.is_folder &&
-		!has_suffix(name, MANIFEST_SUFFIX)) {
-		free(path);
-		return 0;
-	}
+	if (!candidate.is_mask && !candidate.entry.is_folder && !has_suffix(name, MANIFEST_SUFFIX))
+		return take_stray(candidates, path);
 	return put(candidates, candidate);
 }
 
@@ -191,6 +227,11 @@ static void disown(struct candidates *candidates, const struct folders_listing *
 		}
 }
 
+static int compare_paths(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
 int folders_list(const char *const *folders, size_t n_folders, struct folders_listing *ret_listing)
 {
 	cleanup(candidates_deinit) struct candidates candidates = {0};
@@ -210,11 +251,18 @@ int folders_list(const char *const *folders, size_t n_folders, struct folders_li
 		r = choose(&candidates, &listing);
 		disown(&candidates, &listing);
 	}
-	if (r < 0)
+	if (r < 0) {
 		folders_listing_deinit(&listing);
-	else
-		*ret_listing = listing;
-	return r;
+		return r;
+	}
+	if (candidates.n_strays > 0)
+		qsort(candidates.strays, candidates.n_strays, sizeof(*candidates.strays),
+			compare_paths);
+	listing.n_strays = candidates.n_strays;
+	listing.strays = take_ptr(candidates.strays);
+	candidates.n_strays = 0;
+	*ret_listing = listing;
+	return 0;
 }
 
 bool folders_is_registration(const char *path)

@@ -28,7 +28,12 @@ struct folders_listing {
 	size_t n_entries;
 	struct folders_mask *masks; /* the hidden entries, in the highest folder that has them */
 	size_t n_masks;
+	char **strays; /* sorted: scripts that describe themselves as tools, and are in no folder of their own */
+	size_t n_strays;
 };
+
+/* The most strays that are listed. */
+#define FOLDERS_STRAYS_MAX 100
 
 /* List what is registered in @folders. A folder that does not exist is empty; one that cannot be
  * read is reported by log. Names that begin with '.' or '_' are left out, and files that do not end

@@ -347,3 +347,26 @@ def test_a_folder_gives_way_to_a_manifest_of_its_name(dropins):
     assert answer["failed"][0]["error"].endswith(
         "home.json has this name, and is not a manifest of kind \"command\" without tools: only it "
         "is used")
+
+
+def test_a_script_in_no_folder_of_its_own_says_where_it_belongs(launch, tmp_path):
+    folder = tmp_path / "toolbox.d"
+    folder.mkdir()
+    script = folder / "ring.sh"
+    script.write_text("#!/bin/sh\n# description: Rings.\n# risk: read\necho rang\n")
+    script.chmod(0o755)
+    (folder / "helper.sh").write_text("#!/bin/sh\necho a manifest calls it\n")
+    (folder / "helper.sh").chmod(0o755)
+    service = launch({}, [folder])
+    why = (f"{script}: a program is a tool of the folder that it is in: move it into a folder beside it, whose name is "
+           "that of the toolbox")
+    with Caller(service.url) as caller:
+        assert caller.call("ovos.tools.status")["not_offered"] == [{"toolbox_id": "ring.sh", "name": None, "why": why}]
+    done = toolboxctl("list", "--why", bus=service.url, home=tmp_path / "ctl")
+    assert done.returncode == 0 and done.stdout.splitlines()[-1] == f"ring.sh      {why}"
+    done = toolboxctl("check", str(folder), home=tmp_path / "ctl")
+    assert (done.returncode, done.stdout) == (0, "0 files: 0 errors, 1 warning\n")
+    assert f"warning ring.sh is not offered: {why}\n" in done.stderr
+    (folder / "bells").mkdir()
+    script.rename(folder / "bells" / "ring.sh")
+    assert toolboxctl("invoke", "ring", "--raw", bus=service.url, home=tmp_path / "ctl").stdout == "rang"

@@ -61,6 +61,26 @@ Test(folders, give_the_file_of_the_higher_one)
 	expect_listed("high/a.json ");
 }
 
+Test(folders, name_programs_that_are_in_none)
+{
+	static const char described[] = "#!/bin/sh\n# risk: read\n# description: Rings.\n";
+
+	scratch_write("low/a.json", "");
+	scratch_write("low/ring.sh", described);
+	scratch_write("low/helper.sh", "#!/bin/sh\n# It rings.\n");
+	scratch_write("low/notes", "# description: none\n");
+	scratch_write("low/quiet.sh", described);
+	scratch_write("low/_own.sh", described);
+	chmod(scratch_path("low/ring.sh"), 0700);
+	chmod(scratch_path("low/helper.sh"), 0700);
+	chmod(scratch_path("low/notes"), 0700);
+	chmod(scratch_path("low/_own.sh"), 0700);
+	expect_listed("low/a.json ");
+	cr_assert_eq(listing.n_strays, 2);
+	cr_expect_str_eq(strrchr(listing.strays[0], '/'), "/quiet.sh");
+	cr_expect_str_eq(listing.strays[1], scratch_path("low/ring.sh"));
+}
+
 Test(folders, hide_what_a_higher_one_masks)
 {
 	scratch_write("low/a.json", "");
