@@ -226,7 +226,9 @@ def test_toolboxctl_makes_and_revokes_tokens(launch, tmp_path):
     with Http(port) as http:
         assert http.get("/v1/tools").status == 200
     assert "no token" in token("list").stderr
-    kid, boss = token("new", "kid", "--profile", "kids").stdout, token("new", "boss", "--admin", "--json").stdout
+    made = token("new", "kid", "--profile", "kids")
+    kid, boss = made.stdout, token("new", "boss", "--admin", "--json").stdout
+    assert not made.stderr
     kid, boss = kid.strip(), json.loads(boss)["token"]
     path = one.daemon.home / "config" / "toolboxd" / "tokens.json"
     assert path.stat().st_mode & 0o777 == 0o600
@@ -243,6 +245,8 @@ def test_toolboxctl_makes_and_revokes_tokens(launch, tmp_path):
     assert [(entry["name"], entry["admin"]) for entry in listing] == [("kid", False), ("boss", True)]
     assert "revoke kid" in token("new", "kid", status=1).stderr
     assert "no token nobody" in token("revoke", "nobody", status=1).stderr
+    assert "there is no profile 'kid', or it has no tool" in token("new", "other", "--profile", "kid").stderr
+    token("revoke", "other")
     token("revoke", "kid")
     with Http(port) as http:
         assert http.get("/v1/tools", Authorization=f"Bearer {kid}").status == 401

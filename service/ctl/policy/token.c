@@ -11,6 +11,7 @@
 #include "ctl/policy/own_files.h"
 #include "ctl/table.h"
 #include "ctl/terminal.h"
+#include "ctl/tool_names.h"
 #include "json/reader.h"
 #include "json/writer.h"
 #include "policy/hex.h"
@@ -125,6 +126,21 @@ static void print_secret(const struct ctl_options *options, const char *name, co
 	fflush(stdout);
 }
 
+/* Complain when @profile offers no tool: its name may be wrong. Return 0 or an enum ctl_status. */
+static int check_profile(struct ctl_session *session, const char *profile)
+{
+	cleanup(ctl_response_deinit) struct ctl_response response = {0};
+	int r = tool_names_list(session, profile, &response);
+	uint32_t tools = r == 0 ? ctl_response_find(&response, 0, "tools", JSON_ARRAY) : JSON_NONE;
+
+	if (r == 0 && (tools == JSON_NONE || json_count(&response.tape, tools) == 0))
+		terminal_complain(
+			"there is no profile '%s', or it has no tool that is offered: until there "
+			"is, the token may use nothing",
+			profile);
+	return r;
+}
+
 static int make_token(struct ctl_session *session, const struct ctl_options *options,
 	const struct kept_tokens *kept, char *name)
 {
@@ -158,6 +174,8 @@ static int make_token(struct ctl_session *session, const struct ctl_options *opt
 		print_secret(options, name, secret);
 		r = reload_quietly(session, options);
 	}
+	if (r == 0 && profile)
+		r = check_profile(session, profile);
 	explicit_bzero(bytes, sizeof(bytes));
 	explicit_bzero(secret, sizeof(secret));
 	return r;
