@@ -35,9 +35,6 @@
 
 #define EXIT_USAGE 2
 
-/* The most descriptors that libwebsockets serves: bus clients, with --embedded-bus. */
-#define FD_MAX 4096
-
 #define TOOLBOX_DIRS_MAX 64
 
 #define INDENT 2 /* spaces per level of JSON */
@@ -352,7 +349,7 @@ static int serve(const struct options *options, bool *ret_again)
 		return EXIT_FAILURE;
 	}
 	has_http = config.http.n_addresses > 0;
-	r = loop_new(FD_MAX, &loop);
+	r = loop_new(&loop);
 	if (r == 0)
 		loop_serve_log(loop);
 	if (r == 0)

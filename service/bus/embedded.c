@@ -890,6 +890,7 @@ static struct lws_vhost *create_vhost(struct embedded *embedded)
 {
 	static const char *const names[] = {"bus-0", "bus-1", "bus-2", "bus-3"};
 	static unsigned int n_vhosts;
+	struct lws_context *context = loop_lws(embedded->bus.loop);
 	struct lws_context_creation_info info = {
 		.port = CONTEXT_PORT_NO_LISTEN_SERVER,
 		.protocols = embedded_protocols,
@@ -898,9 +899,11 @@ static struct lws_vhost *create_vhost(struct embedded *embedded)
 		.user = embedded,
 	};
 
+	if (!context)
+		return NULL;
 	embedded->vhost_name = names[n_vhosts++ % (sizeof(names) / sizeof(*names))];
 	info.vhost_name = embedded->vhost_name;
-	return lws_create_vhost(loop_lws(embedded->bus.loop), &info);
+	return lws_create_vhost(context, &info);
 }
 
 static struct frame *create_greeting(void)

@@ -20,7 +20,6 @@
 #include "util/clock.h"
 
 /* Descriptors of a client with one connection. */
-#define FD_MAX 64
 
 /* The least time for the response of is_alive, however short --timeout is. */
 #define ALIVE_WAIT_MS 1000
@@ -352,7 +351,7 @@ static int make_session(const struct ctl_options *options, struct ctl_session **
 	session->timeout_ms = options->timeout_ms;
 	r = make_session_key(session->key);
 	if (r == 0)
-		r = loop_new(FD_MAX, &session->loop);
+		r = loop_new(&session->loop);
 	if (r < 0) {
 		terminal_complain("cannot connect: %s", strerror(-r));
 		return CTL_NO_BUS;

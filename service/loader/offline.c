@@ -9,7 +9,6 @@
 #include "util/cleanup.h"
 
 /* Descriptors of the loop beside those of hosts. */
-#define FD_MAX 64
 
 struct load {
 	struct loop *loop;
@@ -42,7 +41,7 @@ static int run(struct load *load, const struct loader_options *options, const ch
 {
 	cleanup(loop_cleanup) struct loop *loop = NULL;
 	struct loader *loader;
-	int r = loop_new(FD_MAX, &loop);
+	int r = loop_new(&loop);
 
 	if (r < 0)
 		return r;

@@ -15,10 +15,11 @@
 #include "util/log.h"
 
 /*
- * The loop itself: sources and timers in one epoll set, which libwebsockets serves as a raw file.
+ * The loop itself: sources and timers in one epoll set. Where there is a context of libwebsockets, that serves
+ * the set as a raw file.
  *
- *   poll() in lws_service ──▶ RAW_RX_FILE ──▶ epoll_wait(…, 0) ──▶ sources ─┬─ timerfd ─▶ timers
- *                                                                           └─ …
+ *                                         epoll_wait(…, -1) ─┬─▶ sources ─┬─ timerfd ─▶ timers
+ *   poll() in lws_service ─▶ RAW_RX_FILE ─▶ epoll_wait(…, 0) ┘            └─ …
  *
  * Signals and children (loop/signal.c, loop/child.c) are built upon it.
  */
@@ -28,7 +29,7 @@
 /*
  * A source is a descriptor in the epoll set. Events are fetched in batches:
  *
- *   epoll_wait(…, 0) ──▶ one batch of events
+ *   epoll_wait() ──▶ one batch of events
  *                          │ each: does its source still exist?
  *                          ▼ yes
  *                        function(data, events)
@@ -84,12 +85,15 @@ void loop_source_free(struct loop_source *source)
 	free(source);
 }
 
-/* Fetch one batch of events from the epoll set and call the functions of their sources. */
-static void serve_batch(struct loop *loop)
+/* Fetch one batch of events from the epoll set, which may take @timeout_ms (-1: any time), and call the functions
+ * of their sources. 0 or a negative errno. */
+static int serve_batch(struct loop *loop, int timeout_ms)
 {
-	int count = epoll_wait(loop->epoll_fd, loop->batch, LOOP_BATCH_EVENTS, 0);
+	int count = epoll_wait(loop->epoll_fd, loop->batch, LOOP_BATCH_EVENTS, timeout_ms);
 
-	loop->batch_count = count > 0 ? count : 0;
+	if (count < 0)
+		return errno == EINTR ? 0 : -errno;
+	loop->batch_count = count;
 	for (int i = 0; i < loop->batch_count; i++) {
 		struct loop_source *source = loop->batch[i].data.ptr;
 
@@ -98,6 +102,7 @@ static void serve_batch(struct loop *loop)
 			source->function(source->data, loop->batch[i].events);
 	}
 	loop->batch_count = 0;
+	return 0;
 }
 
 /* ── timers ──────────────────────────────────────────────────────────────────────────────────── */
@@ -327,6 +332,9 @@ static void run_tasks(struct loop *loop)
 /* Bytes of one read for libwebsockets; sizes from 4 kB to 256 kB differ by less than 15%. */
 #define LOOP_SERVICE_BUFFER_BYTES (64u << 10)
 
+/* The most descriptors that it serves. */
+#define LOOP_LWS_FDS_MAX 4096
+
 #define LWS_LOG_LEVELS (LLL_ERR | LLL_WARN)
 
 static struct log_rate lws_log_rate;
@@ -348,7 +356,7 @@ static int on_lws(
 	(void)in;
 	(void)size;
 	if (reason == LWS_CALLBACK_RAW_RX_FILE)
-		serve_batch(lws_context_user(lws_get_context(wsi)));
+		serve_batch(lws_context_user(lws_get_context(wsi)), 0);
 	return 0;
 }
 
@@ -358,12 +366,12 @@ static const struct lws_protocols loop_protocols[] = {
 };
 
 /* The context has no vhost of its own: each layer adds the one that it needs. */
-static struct lws_context *create_context(struct loop *loop, unsigned int fd_max)
+static struct lws_context *create_context(struct loop *loop)
 {
 	struct lws_context_creation_info info = {
 		.port = CONTEXT_PORT_NO_LISTEN,
 		.options = LWS_SERVER_OPTION_EXPLICIT_VHOSTS,
-		.fd_limit_per_thread = fd_max,
+		.fd_limit_per_thread = LOOP_LWS_FDS_MAX,
 		.pt_serv_buf_size = LOOP_SERVICE_BUFFER_BYTES,
 		.user = loop,
 	};
@@ -374,7 +382,7 @@ static struct lws_context *create_context(struct loop *loop, unsigned int fd_max
 
 /* Let libwebsockets serve the epoll set, as a file that it only reads (a raw file loses write
  * requests in 4.1.6). */
-static int adopt_epoll(struct loop *loop)
+static int adopt_epoll(struct loop *loop, struct lws_context *context)
 {
 	struct lws_context_creation_info info = {
 		.port = CONTEXT_PORT_NO_LISTEN,
@@ -383,7 +391,7 @@ static int adopt_epoll(struct loop *loop)
 		.protocols = loop_protocols,
 	};
 	lws_sock_file_fd_type fd = {.filefd = loop->epoll_fd};
-	struct lws_vhost *vhost = lws_create_vhost(loop->lws, &info);
+	struct lws_vhost *vhost = lws_create_vhost(context, &info);
 
 	if (!vhost)
 		return -ENOMEM;
@@ -392,9 +400,23 @@ static int adopt_epoll(struct loop *loop)
 	return 0;
 }
 
+struct lws_context *loop_lws(struct loop *loop)
+{
+	struct lws_context *context;
+
+	if (loop->lws)
+		return loop->lws;
+	context = create_context(loop);
+	if (context && adopt_epoll(loop, context) < 0) {
+		lws_context_destroy(context);
+		context = NULL;
+	}
+	return loop->lws = context;
+}
+
 /* ── the loop ────────────────────────────────────────────────────────────────────────────────── */
 
-int loop_new(unsigned int fd_max, struct loop **ret_loop)
+int loop_new(struct loop **ret_loop)
 {
 	cleanup(loop_cleanup) struct loop *loop = calloc(1, sizeof(*loop));
 	int r;
@@ -409,12 +431,6 @@ int loop_new(unsigned int fd_max, struct loop **ret_loop)
 	if (loop->epoll_fd < 0)
 		return -errno;
 	r = open_timers(loop);
-	if (r < 0)
-		return r;
-	loop->lws = create_context(loop, fd_max);
-	if (!loop->lws)
-		return -ENOMEM;
-	r = adopt_epoll(loop);
 	if (r < 0)
 		return r;
 	*ret_loop = take_ptr(loop);
@@ -467,11 +483,6 @@ void loop_serve_log(struct loop *loop)
 	log_defer(on_log_waits, loop);
 }
 
-struct lws_context *loop_lws(struct loop *loop)
-{
-	return loop->lws;
-}
-
 static void on_run_timeout(void *data)
 {
 	struct loop *loop = data;
@@ -479,12 +490,23 @@ static void on_run_timeout(void *data)
 	loop->is_timed_out = true;
 }
 
+/* Wait for events, and serve them. 0 or a negative errno. */
+static int serve_next(struct loop *loop)
+{
+	if (!loop->lws)
+		return serve_batch(loop, -1);
+	return lws_service(loop->lws, 0) < 0 ? -EIO : 0;
+}
+
 static int serve(struct loop *loop)
 {
 	while (!loop->is_stopped && !loop->is_timed_out) {
+		int r;
+
 		run_tasks(loop);
-		if (lws_service(loop->lws, 0) < 0)
-			return -EIO;
+		r = serve_next(loop);
+		if (r < 0)
+			return r;
 	}
 	return loop->is_stopped ? 0 : -ETIME;
 }

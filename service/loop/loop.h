@@ -10,14 +10,18 @@
 #include "util/list.h"
 
 /*
- * The one loop of a process: descriptors, timers, signals and children beside libwebsockets.
+ * The one loop of a process: descriptors, timers, signals and children.
+ *
+ *        one epoll set ──┬─ host sockets, inotify, …  (loop_source)
+ *                        ├─ one timerfd ── timer heap (loop_timer)
+ *                        ├─ one signalfd              (loop_add_signal)
+ *                        └─ pidfds                    (loop_child)
+ *
+ * Who serves websockets has a context of libwebsockets in the loop (loop_lws). Then the loop waits there:
  *
  *        lws_service (poll)
  *          ├─ clients of the embedded bus               (service/bus)
- *          └─ one epoll set, adopted as a raw file ──┬─ host sockets, inotify, …  (loop_source)
- *                                                    ├─ one timerfd ── timer heap (loop_timer)
- *                                                    ├─ one signalfd              (loop_add_signal)
- *                                                    └─ pidfds                    (loop_child)
+ *          └─ the epoll set, adopted as a raw file
  *
  * libwebsockets sees a single read-only descriptor of ours; everything else has plain epoll
  * semantics. That avoids its busy-waiting timers and its lost write requests (both fixed only
@@ -30,9 +34,8 @@ struct loop_source;
 struct loop_child;
 struct lws_context;
 
-/* Create a loop, which the caller frees with loop_free(). @fd_max bounds the descriptors that
- * libwebsockets serves. 0 or a negative errno. */
-int loop_new(unsigned int fd_max, struct loop **ret_loop);
+/* Create a loop, which the caller frees with loop_free(). 0 or a negative errno. */
+int loop_new(struct loop **ret_loop);
 
 /* Free the loop and close the connections of its context. The caller has freed all sources and
  * timers before. Children that still run are not watched any more. Takes NULL. */
@@ -50,7 +53,8 @@ void loop_stop(struct loop *loop);
  * log_defer). */
 void loop_serve_log(struct loop *loop);
 
-/* Return the libwebsockets context, which the loop owns, for the layers that use it. */
+/* Return the libwebsockets context, which the loop creates the first time, and owns. NULL when memory is
+ * short. */
 struct lws_context *loop_lws(struct loop *loop);
 
 /* The http_proxy_address of every vhost: port 0 means no proxy. Without it libwebsockets would take

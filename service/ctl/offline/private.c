@@ -30,7 +30,6 @@
 #define TOKEN_BYTES 33
 
 /* The most descriptors that libwebsockets serves: bus clients. */
-#define FD_MAX 64
 
 /* The time in which the service takes a port. */
 #define START_MS 10000
@@ -62,7 +61,7 @@ static int serve_privately(const struct config_flags *flags, const struct paths 
 	log_setup(config.log_level, config.log_format);
 	address = config.bus;
 	memcpy(address.token, config.embedded_token, sizeof(address.token));
-	r = loop_new(FD_MAX, &loop);
+	r = loop_new(&loop);
 	r = r ? r : loop_adopt(loop, guarded_has_mark);
 	r = r ? r : service_new(loop, &options, &config, &service);
 	if (r < 0)

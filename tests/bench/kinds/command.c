@@ -26,7 +26,6 @@
 #define ROUNDS     15
 #define ROUNDS_MAX 1000
 #define WAIT_MS    20000
-#define FD_MAX     64
 
 struct bench {
 	struct loop *loop;
@@ -82,7 +81,7 @@ static bool start(struct bench *bench, const char *host_program, const char *pro
 		program);
 	options.load = load.data;
 	options.load_size = load.size;
-	if (buffer_status(&load) || loop_new(FD_MAX, &bench->loop) < 0 ||
+	if (buffer_status(&load) || loop_new(&bench->loop) < 0 ||
 		host_spawn(bench->loop, &options, &handler, bench, &bench->host) < 0)
 		return false;
 	buffer_deinit(&load);

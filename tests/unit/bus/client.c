@@ -18,7 +18,6 @@
  * The tests do not wait for a watchdog: they advance the time of the loop's timers.
  */
 
-#define FD_MAX      64
 #define PATIENCE_MS 30000
 #define TURNS_MAX   1000
 #define TURN_MS     5
@@ -61,7 +60,7 @@ static void set_up(void)
 		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 
 	log_setup(LOG_LEVEL_ERROR, LOG_FORMAT_TEXT);
-	cr_assert_eq(loop_new(FD_MAX, &loop), 0);
+	cr_assert_eq(loop_new(&loop), 0);
 	listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	cr_assert_eq(bind(listener, (struct sockaddr *)&name, sizeof(name)), 0);
 	cr_assert_eq(listen(listener, 4), 0);

@@ -17,7 +17,6 @@
 /* The embedded bus, its clients, and peers that are not clients, on one loop and over real
  * sockets. */
 
-#define FD_MAX      64
 #define PATIENCE_MS 60000
 
 struct endpoint {
@@ -117,7 +116,7 @@ static struct loop *new_loop(void)
 {
 	struct loop *loop = NULL;
 
-	cr_assert_eq(loop_new(FD_MAX, &loop), 0);
+	cr_assert_eq(loop_new(&loop), 0);
 	return loop;
 }
 

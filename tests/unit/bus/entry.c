@@ -52,7 +52,7 @@ static void take(
 
 static void set_up(void)
 {
-	cr_assert_eq(loop_new(2 * N_MAX, &loop), 0);
+	cr_assert_eq(loop_new(&loop), 0);
 	cr_assert_eq(
 		entries_new(loop, &limits, &(struct entry_handler){judge, take}, NULL, &entries),
 		0);

@@ -14,7 +14,7 @@ static struct buffer found; /* the addresses, or the reason why there are none *
 
 static void set_up(void)
 {
-	cr_assert_eq(loop_new(16, &loop), 0);
+	cr_assert_eq(loop_new(&loop), 0);
 }
 
 static void tear_down(void)

@@ -7,15 +7,13 @@
 
 #include "boxes.h"
 
-#define LOOP_FDS 16
-
 static struct loop *loop;
 static struct calls calls;
 static struct toolbox *box;
 
 static void set_up(void)
 {
-	cr_assert_eq(loop_new(LOOP_FDS, &loop), 0);
+	cr_assert_eq(loop_new(&loop), 0);
 	cr_assert_eq(calls_init(&calls, loop), 0);
 	box = make_box("box", BOX_TOOL("add", ""));
 }

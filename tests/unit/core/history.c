@@ -7,8 +7,6 @@
 #include "boxes.h"
 #include "json/writer.h"
 
-#define LOOP_FDS 16
-
 static struct loop *loop;
 static struct calls calls;
 static struct history history;
@@ -16,7 +14,7 @@ static struct toolbox *box;
 
 static void set_up(void)
 {
-	cr_assert_eq(loop_new(LOOP_FDS, &loop), 0);
+	cr_assert_eq(loop_new(&loop), 0);
 	cr_assert_eq(calls_init(&calls, loop), 0);
 	cr_assert_eq(history_init(&history), 0);
 	box = make_box("box", BOX_TOOL("add", ""));

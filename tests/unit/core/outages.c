@@ -18,7 +18,7 @@ static void note_expired(void *data)
 /* Begin with @package, whose time of grace is over at once. */
 static void begin(void)
 {
-	cr_assert_eq(loop_new(64, &loop), 0);
+	cr_assert_eq(loop_new(&loop), 0);
 	cr_assert_eq(outages_init(&outages, loop, note_expired, NULL), 0);
 	package.mcp.grace_s = 0;
 	n_expired = 0;

@@ -8,7 +8,6 @@
 
 #include "config_fixture.h"
 
-#define FD_MAX  64
 #define WAIT_MS 60000
 #define STEP_MS 5
 
@@ -49,7 +48,7 @@ static void set_up(void)
 	write_file("box.d/ovos.json", "{\"kind\":\"python\",\"python\":\"/bin/false\"}");
 	cr_assert_eq(read_with(&flags), 0);
 	snprintf(paths.host_program, sizeof(paths.host_program), "%s", TEST_HOST_PROGRAM);
-	cr_assert_eq(loop_new(FD_MAX, &loop), 0);
+	cr_assert_eq(loop_new(&loop), 0);
 	cr_assert_eq(offer_init(&offer, loop, paths.host_program, &runner_handler, NULL), 0);
 	parts.loop = loop;
 	parts.disposal = &disposal;

@@ -514,7 +514,7 @@ Test(host, reports_a_program_that_is_missing, .timeout = LIMIT)
 	struct loop *loop;
 	int r;
 
-	cr_assert_eq(loop_new(16, &loop), 0);
+	cr_assert_eq(loop_new(&loop), 0);
 	r = host_spawn(loop, &options, &handler, NULL, &host);
 	/* Valgrind spawns by a plain fork, which does not report the fate of the child. */
 	if (preload && strstr(preload, "vgpreload"))
@@ -536,7 +536,7 @@ Test(host, is_not_started_with_more_to_load_than_a_frame_holds, .timeout = LIMIT
 	struct host *host = NULL;
 	struct loop *loop;
 
-	cr_assert_eq(loop_new(16, &loop), 0);
+	cr_assert_eq(loop_new(&loop), 0);
 	cr_expect_eq(host_spawn(loop, &options, &handler, NULL, &host), -EMSGSIZE);
 	cr_expect_null(host);
 	host_free(host);

@@ -20,7 +20,7 @@ static void begin(size_t bytes_max)
 {
 	int ends[2];
 
-	cr_assert_eq(loop_new(16, &loop), 0);
+	cr_assert_eq(loop_new(&loop), 0);
 	cr_assert_eq(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
 	in = ends[1];
 	cr_assert_eq(output_init(&output, loop, ends[0], "box", &tail, bytes_max), 0);

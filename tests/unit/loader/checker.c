@@ -9,7 +9,6 @@
 #include "../scratch.h"
 #include "manifest/manifest.h"
 
-#define FD_MAX  64
 #define WAIT_MS 100000
 #define BOXES   8
 
@@ -36,7 +35,7 @@ static void set_up(void)
 	config.limits.stderr_bytes = 8u << 10;
 	reader = manifest_reader_new(NULL);
 	cr_assert(reader);
-	cr_assert_eq(loop_new(FD_MAX, &loop), 0);
+	cr_assert_eq(loop_new(&loop), 0);
 	cr_assert_eq(checker_new(loop, TEST_HOST_PROGRAM, &config, false, &checker), 0);
 }
 

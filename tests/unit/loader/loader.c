@@ -11,7 +11,6 @@
 #include "util/environment.h"
 #include "util/file.h"
 
-#define FD_MAX      64
 #define WAIT_MS     60000
 #define LIBRARY_MAX (64u << 20)
 
@@ -34,7 +33,7 @@ static const char *host_program = TEST_HOST_PROGRAM;
 static void set_up(void)
 {
 	scratch_set_up();
-	cr_assert_eq(loop_new(FD_MAX, &loop), 0);
+	cr_assert_eq(loop_new(&loop), 0);
 	folders[0] = strdup(scratch_path("low"));
 	folders[1] = strdup(scratch_path("high"));
 	config.toolbox_dirs = (struct text_list){.items = folders, .n_items = 2};

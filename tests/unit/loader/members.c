@@ -17,7 +17,6 @@
  * sends the contents of the file `described`, and notes in the file `asked` that it was asked.
  */
 
-#define FD_MAX  64
 #define WAIT_MS 60000
 
 static const char interpreter[] =
@@ -72,7 +71,7 @@ static void tell(const char *members)
 static void set_up(void)
 {
 	scratch_set_up();
-	cr_assert_eq(loop_new(FD_MAX, &loop), 0);
+	cr_assert_eq(loop_new(&loop), 0);
 	cr_assert_eq(mkdir(scratch_path("dir"), 0700), 0);
 	cr_assert_eq(mkdir(scratch_path("packages"), 0700), 0);
 	folders[0] = strdup(scratch_path("dir"));

@@ -7,14 +7,12 @@
 #include "../scratch.h"
 #include "scarce.h"
 
-#define FD_MAX 64
-
 static struct loop *loop;
 
 static void set_up(void)
 {
 	scratch_set_up();
-	cr_assert_eq(loop_new(FD_MAX, &loop), 0);
+	cr_assert_eq(loop_new(&loop), 0);
 }
 
 static void tear_down(void)

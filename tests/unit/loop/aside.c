@@ -39,7 +39,7 @@ Test(aside, runs_in_a_thread_and_is_done_in_the_loop, .timeout = 10)
 	struct place place = {.caller = pthread_self()};
 	struct aside *aside;
 
-	cr_assert_eq(loop_new(0, &place.loop), 0);
+	cr_assert_eq(loop_new(&place.loop), 0);
 	cr_assert_eq(aside_start(place.loop, run, done, &place, &aside), 0);
 	cr_expect_not(place.is_done);
 	loop_run(place.loop, 5000);
@@ -53,7 +53,7 @@ Test(aside, that_is_freed_has_ended_and_is_never_done, .timeout = 10)
 	struct place place = {.caller = pthread_self()};
 	struct aside *aside;
 
-	cr_assert_eq(loop_new(0, &place.loop), 0);
+	cr_assert_eq(loop_new(&place.loop), 0);
 	cr_assert_eq(aside_start(place.loop, run, done, &place, &aside), 0);
 	aside_free(aside);
 	cr_expect(place.has_run);

@@ -8,7 +8,6 @@
 
 #include "loop/loop.h"
 
-#define FD_MAX      64
 #define PATIENCE_MS 5000
 
 TestSuite(loop_source, .timeout = 20);
@@ -25,7 +24,7 @@ static struct loop *new_loop(void)
 {
 	struct loop *loop = NULL;
 
-	cr_assert_eq(loop_new(FD_MAX, &loop), 0);
+	cr_assert_eq(loop_new(&loop), 0);
 	return loop;
 }
 

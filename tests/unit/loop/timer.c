@@ -7,7 +7,6 @@
 #include "loop/loop.h"
 #include "util/clock.h"
 
-#define FD_MAX      64
 #define PATIENCE_MS 5000
 
 TestSuite(loop_timer, .timeout = 20);
@@ -16,7 +15,7 @@ static struct loop *new_loop(void)
 {
 	struct loop *loop = NULL;
 
-	cr_assert_eq(loop_new(FD_MAX, &loop), 0);
+	cr_assert_eq(loop_new(&loop), 0);
 	return loop;
 }
 

@@ -23,7 +23,7 @@ struct waiter {
 static void set_up(void)
 {
 	scratch_set_up();
-	cr_assert_eq(loop_new(0, &loop), 0);
+	cr_assert_eq(loop_new(&loop), 0);
 	cr_assert_eq(audit_new(loop, &audit), 0);
 }
 
