@@ -15,8 +15,8 @@
 #include "util/log.h"
 
 /*
- * The loop itself: sources and timers in one epoll set. Where there is a context of libwebsockets, that serves
- * the set as a raw file.
+ * The loop itself: sources and timers in one epoll set. A context of libwebsockets, if there is one, serves it
+ * as a raw file.
  *
  *                                         epoll_wait(…, -1) ─┬─▶ sources ─┬─ timerfd ─▶ timers
  *   poll() in lws_service ─▶ RAW_RX_FILE ─▶ epoll_wait(…, 0) ┘            └─ …

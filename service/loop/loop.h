@@ -17,7 +17,7 @@
  *                        ├─ one signalfd              (loop_add_signal)
  *                        └─ pidfds                    (loop_child)
  *
- * Who serves websockets has a context of libwebsockets in the loop (loop_lws). Then the loop waits there:
+ * A layer that serves websockets gives the loop a context of libwebsockets (loop_lws), in which it waits then:
  *
  *        lws_service (poll)
  *          ├─ clients of the embedded bus               (service/bus)
