@@ -21,6 +21,7 @@
 #include "json/reader.h"
 #include "util/assert.h"
 #include "util/clock.h"
+#include "util/environment.h"
 #include "util/utf8.h"
 #include "wire/wire.h"
 
@@ -932,7 +933,7 @@ static int set_up(struct host *host, const struct host_options *options)
 		r = loop_timer_init(&host->hold, host->loop, on_hold, host);
 	if (r)
 		return r;
-	r = process_spawn(options->program, options->toolbox_id, options->environment, &process);
+	r = process_spawn(options->program, options->toolbox_id, &process);
 	if (r)
 		return r;
 	host->pid = process.pid;
@@ -952,6 +953,15 @@ static int set_up(struct host *host, const struct host_options *options)
 	if (r)
 		return r;
 	return loop_add_fd(host->loop, host->wire, EPOLLIN, on_wire, host, &host->source);
+}
+
+static int transmit_environment(struct host *host, const char *environment)
+{
+	struct iovec text = {(void *)environment, environment_size(environment)};
+
+	if (environment_count(environment) == 0)
+		return 0;
+	return transmit(host, WIRE_ENVIRONMENT, 0, (struct iovec){NULL, 0}, text);
 }
 
 int host_spawn(struct loop *loop, const struct host_options *options,
@@ -977,7 +987,8 @@ int host_spawn(struct loop *loop, const struct host_options *options,
 	r = set_up(host, options);
 	if (r)
 		return r;
-	r = transmit(host, WIRE_LOAD, 0, (struct iovec){NULL, 0}, load);
+	r = transmit_environment(host, options->environment);
+	r = r ? r : transmit(host, WIRE_LOAD, 0, (struct iovec){NULL, 0}, load);
 	if (r && r != -EPIPE)
 		return r;
 	check(handler->ended && (!options->has_bus || handler->bus_message));

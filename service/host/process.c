@@ -15,7 +15,6 @@
 
 #include "host/host.h"
 #include "util/cleanup.h"
-#include "util/environment.h"
 #include "util/process/spawn.h"
 #include "wire/wire.h"
 
@@ -63,24 +62,18 @@ static char *find_variable(const char *name)
 	return NULL;
 }
 
-/* Return the variables that are kept of ours, then those of @configured. The caller frees the list,
- * but not its entries. Returns NULL when memory is short. */
-static char **choose_environment(const char *configured)
+/* Write the variables that are kept of ours to @ret_chosen. */
+static void choose_environment(char *ret_chosen[KEPT_COUNT + 1])
 {
-	char **chosen = calloc(KEPT_COUNT + environment_count(configured) + 1, sizeof(*chosen));
 	size_t n = 0;
 
-	if (!chosen)
-		return NULL;
 	for (size_t i = 0; i < KEPT_COUNT; i++) {
 		char *entry = find_variable(kept_variables[i]);
 
-		if (entry && !environment_names(configured, entry))
-			chosen[n++] = entry;
+		if (entry)
+			ret_chosen[n++] = entry;
 	}
-	for (const char *entry = configured; entry && *entry; entry = environment_next(entry))
-		chosen[n++] = (char *)entry;
-	return chosen;
+	ret_chosen[n] = NULL;
 }
 
 static int set_actions(posix_spawn_file_actions_t *actions, int wire, int output)
@@ -122,16 +115,14 @@ const char *host_signal_name(int signal)
 	return names[signal];
 }
 
-int process_spawn(const char *program, const char *toolbox_id, const char *environment,
-	struct process *ret_process)
+int process_spawn(const char *program, const char *toolbox_id, struct process *ret_process)
 {
-	cleanup_free char **chosen = choose_environment(environment);
+	char *chosen[KEPT_COUNT + 1];
 	int sockets[2];
 	int pipes[2];
 	int r;
 
-	if (!chosen)
-		return -ENOMEM;
+	choose_environment(chosen);
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) < 0)
 		return -errno;
 	cleanup_close int wire = sockets[0];

@@ -7,8 +7,7 @@
 /*
  * A new process for a toolbox, which inherits these and nothing else:
  *
- *   0     /dev/null                      environment   PATH, HOME, LANG, USER, TZ of the daemon's;
- *                                                      the configured variables come before them
+ *   0     /dev/null                      environment   PATH, HOME, LANG, USER, TZ of the daemon's
  *   1, 2  one pipe, read by us           signals       all default, none blocked
  *   3     the wire, a stream socket      group         its own
  *
@@ -21,11 +20,9 @@ struct process {
 	int output; /* our end of the pipe; does not block */
 };
 
-/* Run @program with @toolbox_id as its only argument, and @environment (util/environment.h, or NULL)
- * in addition to the inherited variables. Returns 0, with the descriptors and the child owned by the
+/* Run @program with @toolbox_id as its only argument. Returns 0, with the descriptors and the child owned by the
  * caller, or a negative errno (-ENOENT: no such program). */
-int process_spawn(const char *program, const char *toolbox_id, const char *environment,
-	struct process *ret_process);
+int process_spawn(const char *program, const char *toolbox_id, struct process *ret_process);
 
 /* The difference between the niceness of a process that yields and that of the daemon. With a difference of 5, four
  * tools that write without end hold a call up for five times as long. */

@@ -15,7 +15,8 @@
  *   └────────────┴────────────┴────────────────────┴──────────────┘   the machine
  *
  *   daemon                              host
- *     LOAD    {"kind": "native", …}  ──▶        once, first
+ *     ENVIRONMENT  util/environment.h ──▶       at most once, first
+ *     LOAD    {"kind": "native", …}  ──▶        once, then
  *                                    ◀── LISTENER    before anything of the toolbox runs
  *                                    ◀── LOADED  {…} | REFUSED {"pointer", "message"}
  *     INVOKE  id, tool, arguments    ──▶        run one after the other
@@ -34,6 +35,9 @@
  *
  *     MESSAGE  the frame of a topic that it has subscribed to  ──▶
  *                                    ◀── EMIT  a message for the bus | {"subscribe", "wanted"}
+ *
+ * ENVIRONMENT has the configured variables. They may be secrets, and what a process is executed with can be read by
+ * others of the user until it is not dumpable (worker/confine).
  *
  * ERROR reports a failure with its facts: {"code": "tool_failed", "message": text} and the other
  * members that contract.md, Errors, names for that code (core/errors.h lists them).
@@ -65,8 +69,9 @@ enum wire_kind {
 	WIRE_CANCEL,
 	WIRE_CHECK,
 	WIRE_STALE,
+	WIRE_ENVIRONMENT,
 };
-#define WIRE_LAST WIRE_STALE
+#define WIRE_LAST WIRE_ENVIRONMENT
 
 /* The calls that a host has at a time, if it carries several. */
 #define WIRE_CALLS_MAX 64

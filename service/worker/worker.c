@@ -379,6 +379,10 @@ int worker_run(int wire_fd)
 	struct wire_frame frame;
 	int r = receive(&worker, &frame);
 
+	if (r == 0 && frame.kind == WIRE_ENVIRONMENT) {
+		r = become_set_environment(frame.payload, frame.size);
+		r = r ? r : receive(&worker, &frame);
+	}
 	return serve_calls(&worker, r ? r : load_toolbox(&worker, &frame, true));
 }
 
@@ -392,10 +396,9 @@ int worker_go_on(int wire_fd, const char *missing, const struct driver *kind)
 	};
 	cleanup(buffer_deinit) struct buffer text = {0};
 	struct wire_frame frame = {.kind = WIRE_LOAD};
-	int r = file_read_fd(LOAD_FD, JSON_SIZE_MAX, &text);
+	int r = become_receive(&text);
 
-	/* Nothing that this program starts may have either. */
-	close(LOAD_FD);
+	/* No program that this one starts may have the wire. */
 	if (r == 0 && fcntl(wire_fd, F_SETFD, FD_CLOEXEC) < 0)
 		r = -errno;
 

@@ -68,3 +68,27 @@ def test_the_environment_of_others_is_not_read(home, endpoint):
             for pid in (service.daemon.pid, *hosts, *below):
                 result = caller.invoke("look", {"pid": pid})["result"]
                 assert result["output"].split() == ["done"], (pid, result)
+
+
+@pytest.mark.skipif(os.geteuid() != 0 and not IS_SANITIZED, reason="the environment of a host is hidden from us, too")
+def test_no_host_is_executed_with_a_secret(launch, tmp_path, endpoint):
+    """Others of the user may read what a process was executed with, until it hides itself."""
+    folder = tmp_path / "toolbox.d"
+    manifests.answers(folder)
+    (folder / "remote.json").write_text(json.dumps({"kind": "mcp", "risk": "read", "mcp": {
+        "url": endpoint.url, "headers": {"Authorization": "Bearer ${env:DAEMON_SECRET}"}}}))
+    (folder / "programs.json").write_text(json.dumps({"kind": "command", "tools": [
+        {"name": "show", "description": "Shows.", "risk": "read", "command": {"shell": 'printf "%s" "$SECRETKEY-$TZ"'}}]}))
+    own = {"env": {"SECRETKEY": "of-another", "TZ": "Asia/Tokyo"}}
+    service = launch({"toolboxes": {"answers": own, "programs": own}}, [folder], env={"DAEMON_SECRET": "of-another"})
+    with Caller(service.url) as caller:
+        for name, value in own["env"].items():
+            assert caller.invoke("environment", {"name": name}, toolbox_id="answers")["result"] == {"result": value}
+        assert caller.invoke("show")["result"]["output"] == "of-another-Asia/Tokyo"
+        until(lambda: caller.invoke("twice", toolbox_id="remote").get("result"), START_SECONDS, "the server")
+        assert any(headers.get("Authorization") == "Bearer of-another" for _, headers in endpoint.requests)
+        hosts = service.daemon.hosts()
+        processes = [*hosts, *(pid for host in hosts for pid in children(host))]
+        assert len(processes) >= 5, "three hosts, two of them with a guard"
+        for pid in processes:
+            assert b"of-another" not in Path(f"/proc/{pid}/environ").read_bytes(), pid

@@ -23,9 +23,9 @@ static int load_mcp(const struct driver_load *load, void **ret_driver, struct di
 	int r = become_find(name, program);
 
 	(void)ret_driver;
-	r = r ? r : become_prepare(load);
+	r = r ? r : become_hide(load);
 	if (r == 0) {
-		execl(program, name, load->missing, (char *)NULL);
+		execle(program, name, load->missing, (char *)NULL, become_environment());
 		r = -errno;
 	}
 	return driver_refuse(problems, load->tape, server, "the program %s cannot be started: %s",
