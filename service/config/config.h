@@ -41,6 +41,9 @@ enum config_duplicates {
 	CONFIG_DUPLICATES_LAST,
 };
 
+/* The values that a JSON text may have beside those of arguments. */
+#define CONFIG_MORE_VALUES 65536
+
 struct config_limits {
 	size_t frame_bytes;
 	size_t args_bytes;
@@ -57,6 +60,13 @@ struct config_limits {
 	uint32_t pattern_steps;
 	uint32_t check_ms;
 };
+
+/* Return the most values, with keys, of a message or of a result. Arguments of args_bytes have at most half as many
+ * values. */
+static inline uint32_t config_values_max(const struct config_limits *limits)
+{
+	return (uint32_t)(limits->args_bytes / 2) + CONFIG_MORE_VALUES;
+}
 
 /* The settings of one tool: `toolboxes.<id>.tools.<name>`. They replace what its manifest has. */
 struct config_tool {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/errors.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -348,6 +349,14 @@ int errors_write_reported(struct answer *answer, const struct tool *tool,
 		read_error_number(reported, "max", &allowed)) {
 		errors_write_too_large(
 			answer, tool, "Too large output of", actual, allowed, "bytes");
+		return ANSWER_TOO_LARGE;
+	}
+	if (has_code(reported, "too_large") && read_error_number(reported, "values", &allowed)) {
+		buffer_printf(&reason, "has more than %" PRIu64 " values", allowed);
+		errors_write_unchecked(answer, tool, "The output of",
+			buffer_terminate(&reason) ? reason.data : "has too many values");
+		answer_member_number(answer, "actual", allowed + 1);
+		answer_member_number(answer, "max", allowed);
 		return ANSWER_TOO_LARGE;
 	}
 	write_reported_failure(answer, tool, reported, refused, max);

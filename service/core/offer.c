@@ -56,6 +56,7 @@ static struct runner_options runner_options_of(
 			{
 				.host_program = offer->host_program,
 				.output_max = config->limits.host_output_bytes,
+				.values_max = config_values_max(&config->limits),
 				.stderr_max = config->limits.stderr_bytes,
 				.start_timeout_ms =
 					package_start_ms(package, config->start_timeout_ms),

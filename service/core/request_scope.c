@@ -3,13 +3,9 @@
 
 #include <errno.h>
 
-/* The values that a message may have beside those of its arguments. */
-#define REQUEST_MORE_VALUES 65536
-
 int request_scope_init(struct request_scope *scope, const struct config_limits *limits)
 {
-	/* Arguments of args_bytes have at most half as many values. */
-	scope->envelope.values_max = (uint32_t)(limits->args_bytes / 2) + REQUEST_MORE_VALUES;
+	scope->envelope.values_max = config_values_max(limits);
 	scope->context = schema_context_new();
 	scope->scratch = regex_scratch_new();
 	if (!scope->context || !scope->scratch)

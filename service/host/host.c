@@ -2,6 +2,7 @@
 #include "host/host.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,6 +82,7 @@ struct host {
 	bool is_blocked;      /* unsent waits for the socket */
 	bool gathers;         /* unsent waits until the frames that were received are acted on */
 	struct json_tape tape;
+	uint32_t values_max; /* the most values of an answer; 0: not bounded */
 	uint64_t reading_ns; /* the time of reading the text in the tape, if it was long */
 	struct loop_timer timer;
 	struct loop_timer hold; /* armed: nothing is read until it is due */
@@ -287,6 +289,11 @@ static void end_too_large(struct host *host, size_t actual)
 			       .max = host->reader.payload_max});
 }
 
+static bool is_answer_kind(enum wire_kind kind)
+{
+	return kind == WIRE_RESULT || kind == WIRE_FAILED || kind == WIRE_ERROR;
+}
+
 /* Check that the payload is JSON. Returns 0, -ENOMEM, or an enum json_status. */
 static int read_payload(struct host *host, const struct wire_frame *frame)
 {
@@ -296,6 +303,7 @@ static int read_payload(struct host *host, const struct wire_frame *frame)
 
 	if (host->tape.capacity > KEEP_TOKENS)
 		json_tape_deinit(&host->tape);
+	host->tape.tokens_max = is_answer_kind(frame->kind) ? host->values_max : 0;
 	r = json_tape_read(&host->tape, frame->payload, frame->size, JSON_DEPTH_DEFAULT, NULL);
 	host->reading_ns = is_long ? clock_thread_ns() - start_ns : 0;
 	return r;
@@ -394,11 +402,6 @@ static void take_answer(struct host *host, const struct wire_frame *frame)
 	host->handler.answered(host->data, frame->id, &answer);
 }
 
-static bool is_answer_kind(enum wire_kind kind)
-{
-	return kind == WIRE_RESULT || kind == WIRE_FAILED || kind == WIRE_ERROR;
-}
-
 static bool runs_call(const struct host *host, uint64_t id)
 {
 	return host->state == HOST_RUNNING &&
@@ -475,6 +478,24 @@ static bool is_last(const struct host *host, const struct wire_frame *frame)
 	       !is_progress(host, frame);
 }
 
+/* Take an error of its call in the place of the answer @frame, which has too many values. */
+static void take_crowded(struct host *host, const struct wire_frame *frame)
+{
+	char text[64];
+	int length = snprintf(text, sizeof(text), "{\"code\":\"too_large\",\"values\":%" PRIu32 "}",
+		host->values_max);
+	uint64_t reading_ns = host->reading_ns;
+	struct wire_frame error = {
+		.kind = WIRE_ERROR, .id = frame->id, .payload = text, .size = (size_t)length};
+
+	if (read_payload(host, &error) != 0) {
+		end_killed(host);
+		return;
+	}
+	host->reading_ns = reading_ns;
+	take_answer(host, &error);
+}
+
 /* Act on the frame. The handler may have freed the host. */
 static void take_frame(struct host *host, const struct wire_frame *frame)
 {
@@ -487,6 +508,8 @@ static void take_frame(struct host *host, const struct wire_frame *frame)
 		end_malformed(host, "sent more than one answer");
 	else if (r == -ENOMEM)
 		end_killed(host);
+	else if (r == JSON_E_TOKENS && is_answer(host, frame))
+		take_crowded(host, frame);
 	else if (is_bus_message(host, frame))
 		host->handler.bus_message(
 			host->data, r ? NULL : &host->tape, frame->payload, frame->size);
@@ -984,6 +1007,7 @@ int host_spawn(struct loop *loop, const struct host_options *options,
 	host->has_guard = options->has_guard;
 	host->has_bus = options->has_bus;
 	host->reader.payload_max = options->output_max;
+	host->values_max = options->values_max;
 	r = set_up(host, options);
 	if (r)
 		return r;

@@ -119,7 +119,9 @@ struct host_options {
 	const char *environment; /* in addition to that of every host (host/process.h), or NULL */
 	const char *load;        /* payload of the LOAD frame; copied */
 	size_t load_size;
-	size_t output_max;        /* host_output_bytes: largest payload that it may send */
+	size_t output_max; /* host_output_bytes: largest payload that it may send */
+	uint32_t
+		values_max; /* the most values of an answer, which is an error with more; 0: not bounded */
 	size_t stderr_max;        /* stderr_bytes: bytes of its stderr that are logged per call */
 	struct output_tail *tail; /* borrowed; for the last lines of its stderr; NULL: not kept */
 	uint64_t start_timeout_ms;

@@ -421,6 +421,7 @@ int worker_start(struct worker *worker)
 		.load = worker->package->load,
 		.load_size = worker->package->load_size,
 		.output_max = worker->options->output_max,
+		.values_max = worker->options->values_max,
 		.stderr_max = worker->options->stderr_max,
 		.tail = worker->options->tail,
 		.start_timeout_ms = worker->options->start_timeout_ms,

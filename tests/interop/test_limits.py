@@ -59,6 +59,30 @@ def test_values(launch, tmp_path):
         assert zeros(1, ',"odd":[0%s]' % (",0" * most))[0].data["code"] == "invalid_arguments"
 
 
+def test_values_of_a_result(launch, tmp_path):
+    """As many as a message may have. A tool that has more of them is no reason to end its host."""
+    ours = 3  # the object, its key and the array
+    folder = tmp_path / "toolbox.d"
+    folder.mkdir()
+    (folder / "zeros.json").write_text(json.dumps({"kind": "command", "tools": [
+        {"name": "zeros", "description": "Zeros.", "risk": "read",
+         "argument_schema": {"type": "object", "properties": {"count": {"type": "integer"}}},
+         "command": {"output": "json",
+                     "shell": "printf '['; yes 0, | head -n $((TOOL_ARG_COUNT - 1)) | tr -d '\\n'; printf '0]'"}}]}))
+    service = launch({"limits": {"args_bytes": 1000}}, [folder])
+    most = 500 + 65536
+    with Caller(service.url) as caller:
+        answer = caller.invoke("zeros", {"count": most - ours}, timeout_ms=10000)
+        assert answer.get("result") is not None, answer
+        hosts = service.daemon.hosts()
+        answer = caller.invoke("zeros", {"count": most - ours + 1}, timeout_ms=10000)
+        assert answer["code"] == "too_large", answer
+        assert (answer["max"], answer["actual"]) == (most, most + 1)
+        assert answer["error"] == f"RuntimeError: The output of 'zeros' in ToolBox 'zeros' has more than {most} values"
+        assert "result" in caller.invoke("zeros", {"count": 2}, timeout_ms=10000)
+        assert hosts and service.daemon.hosts() == hosts
+
+
 def test_arguments_as_text_that_is_too_long_are_not_read(launch, tmp_path):
     service = limited(launch, tmp_path, args_bytes=1000)
     with Caller(service.url) as caller:
