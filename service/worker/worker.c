@@ -10,7 +10,6 @@
 
 #include "json/number.h"
 #include "json/writer.h"
-#include "util/file.h"
 #include "wire/pass.h"
 #include "wire/wire.h"
 #include "worker/become.h"
