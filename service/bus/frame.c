@@ -24,7 +24,7 @@ _Static_assert(LWS_PRE >= WEBSOCKET_HEADER_BYTES, "a header has room ahead of th
  * more than what is read of a client in a turn causes, as a rule: else the frames of a sender that goes on and on would
  * gather here, and the frames of others would wait in line after them. */
 #define FRAME_WRITES_MAX       512
-#define FRAME_WRITES_BYTES_MAX (128u << 10)
+#define FRAME_WRITES_BYTES_MAX (2u << 20)
 
 #define QUEUE_FIRST_CAPACITY 4
 
