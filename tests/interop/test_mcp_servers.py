@@ -313,6 +313,7 @@ def test_a_server_that_closes_its_input_is_ended(servers):
         for count in (1, 2):
             assert caller.invoke("add", {"a": 1})["result"]["structured"] == {"sum": 2}
             until(lambda: servers.log().count("it has closed its standard input") == count, 20 * SLOWNESS, "its end")
+            until(lambda: not servers.service.daemon.hosts(), 20 * SLOWNESS, "the end of its host")
         assert len(servers.starts("box")) == 3
 
 
