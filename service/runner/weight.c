@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runner/weight.h"
 
-void weight_begin(struct weight *weight, uint64_t used_ns, bool is_loading)
-{
-	*weight = (struct weight){
-		.begin_ns = used_ns, .looked_ns = used_ns, .is_loading = is_loading};
-}
-
 bool weight_look(struct weight *weight, uint64_t used_ns)
 {
 	uint64_t judged_ns = weight->is_loading ? WEIGHT_LOADING_NS : WEIGHT_USED_NS;

@@ -41,7 +41,11 @@ struct weight {
 };
 
 /* Begin to count for a host that has used @used_ns. */
-void weight_begin(struct weight *weight, uint64_t used_ns, bool is_loading);
+static inline void weight_begin(struct weight *weight, uint64_t used_ns, bool is_loading)
+{
+	*weight = (struct weight){
+		.begin_ns = used_ns, .looked_ns = used_ns, .is_loading = is_loading};
+}
 
 /* Count an answer. */
 static inline void weight_note_answer(struct weight *weight)
