@@ -500,13 +500,14 @@ static int serve_next(struct loop *loop)
 
 static int serve(struct loop *loop)
 {
+	/* A task may stop the loop, too, and what was posted in its last turn is done. */
+	run_tasks(loop);
 	while (!loop->is_stopped && !loop->is_timed_out) {
-		int r;
+		int r = serve_next(loop);
 
-		run_tasks(loop);
-		r = serve_next(loop);
 		if (r < 0)
 			return r;
+		run_tasks(loop);
 	}
 	return loop->is_stopped ? 0 : -ETIME;
 }

@@ -236,11 +236,38 @@ Test(loop_source, does_a_task_once_and_before_it_waits)
 	first.other = &second.task;
 	cr_assert_eq(loop_add_fd(loop, fd, EPOLLIN, post_twice, &first, &source), 0);
 	cr_assert_eq(loop_run(loop, PATIENCE_MS), 0);
+	cr_expect_eq(first.calls, 1, "a task of the turn that stops the loop is done");
 	loop_source_free(source);
 	cr_expect_eq(loop_run(loop, 1), -ETIME);
 	cr_expect_eq(first.calls, 1);
 	cr_expect_eq(second.calls, 1, "a task that a task posts does not wait for an event");
 	close(fd);
+	loop_free(loop);
+}
+
+static void stop_loop(void *data)
+{
+	loop_stop(data);
+}
+
+static void post_task(void *data)
+{
+	loop_task_post(data);
+}
+
+Test(loop_source, does_not_wait_once_a_task_has_stopped_it)
+{
+	struct loop *loop = new_loop();
+	struct loop_task task;
+	struct loop_timer timer;
+
+	loop_task_init(&task, loop, stop_loop, loop);
+	cr_assert_eq(loop_timer_init(&timer, loop, post_task, &task), 0);
+	loop_task_post(&task);
+	cr_expect_eq(loop_run(loop, -1), 0);
+	loop_timer_arm(&timer, 0);
+	cr_expect_eq(loop_run(loop, -1), 0);
+	loop_timer_deinit(&timer);
 	loop_free(loop);
 }
 
