@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A bus of others that is reached by TLS (websocket.ssl, wss://)."""
+import contextlib
 import json
 import os
 import socket
@@ -133,8 +134,8 @@ def test_a_bus_that_closes_its_half_is_connected_again(bus, says_goodbye):
     peer = bus.wait_for_client()
     assert ask(peer, 1) == 2
     if says_goodbye:
-        with pytest.raises((ssl.SSLError, OSError)):
-            peer.socket.settimeout(0)
+        peer.socket.settimeout(0)
+        with contextlib.suppress(ssl.SSLError, OSError):  # the answer to it may have come, or not
             peer.socket.unwrap()
     else:
         socket.socket(fileno=os.dup(peer.socket.fileno())).shutdown(socket.SHUT_WR)

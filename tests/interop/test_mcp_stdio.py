@@ -111,6 +111,11 @@ class Server:
         return time.monotonic() - began
 
 
+def running(caller):
+    """The calls that run."""
+    return caller.call("ovos.tools.calls", {"state": "running"})["calls"]
+
+
 @pytest.fixture
 def folder(tmp_path):
     folder = tmp_path / "toolbox.d"
@@ -246,11 +251,11 @@ def test_a_line_without_an_end_takes_no_memory(server):
 def test_a_call_is_cancelled_at_once_and_has_no_response(server, daemon, extra):
     with Caller(daemon.url) as caller:
         id_ = server.begin("tools/call", {"name": "answers__wait", "arguments": {"seconds": 15}, **extra})
-        until(lambda: caller.call("ovos.tools.calls", {"state": "running"})["calls"], 10 * SLOWNESS,
+        until(lambda: running(caller), 10 * SLOWNESS,
               "the call running")
         began = time.monotonic()
         server.send({"method": "notifications/cancelled", "params": {"requestId": id_}})
-        until(lambda: not caller.call("ovos.tools.calls", {"state": "running"})["calls"], 5 * SLOWNESS,
+        until(lambda: not running(caller), 5 * SLOWNESS,
               "the call ended")
         assert time.monotonic() - began < 10 * PROMPT * SLOWNESS
         [call] = caller.call("ovos.tools.calls", {"name": "wait"})["calls"]
@@ -263,10 +268,10 @@ def test_the_end_of_the_input_cancels_what_runs_and_ends_the_server(server, daem
     with Caller(daemon.url) as caller:
         for _ in range(3):
             server.begin("tools/call", {"name": "answers__wait", "arguments": {"seconds": 15}})
-        until(lambda: len(caller.call("ovos.tools.calls", {"state": "running"})["calls"]) == 3,
+        until(lambda: len(running(caller)) == 3,
               10 * SLOWNESS, "the calls running")
         assert server.leave() < judged(PROMPT) * SLOWNESS
-        until(lambda: not caller.call("ovos.tools.calls", {"state": "running"})["calls"], 5 * SLOWNESS,
+        until(lambda: not running(caller), 5 * SLOWNESS,
               "the calls ended")
 
 
@@ -274,13 +279,13 @@ def test_a_signal_ends_the_server_and_its_calls(server, daemon):
     listen = server.begin("subscriptions/listen", {**MODERN, "notifications": {}})
     with Caller(daemon.url) as caller:
         server.begin("tools/call", {"name": "answers__wait", "arguments": {"seconds": 15}})
-        until(lambda: caller.call("ovos.tools.calls", {"state": "running"})["calls"], 10 * SLOWNESS,
+        until(lambda: running(caller), 10 * SLOWNESS,
               "the call running")
         server.process.send_signal(signal.SIGTERM)
         end = server.answer(listen)
         assert end["result"]["_meta"][SUBSCRIPTION] == listen
         server.process.wait(10 * SLOWNESS)
-        until(lambda: not caller.call("ovos.tools.calls", {"state": "running"})["calls"], 5 * SLOWNESS,
+        until(lambda: not running(caller), 5 * SLOWNESS,
               "the call ended")
 
 
@@ -397,7 +402,7 @@ def test_it_outlives_the_bus_and_fails_what_ran(launch, folder, tmp_path):
         server.ask("initialize", {"protocolVersion": "2025-11-25"})
         id_ = server.begin("tools/call", {"name": "wait", "arguments": {"seconds": 15}})
         with Caller(service.url) as caller:
-            until(lambda: caller.call("ovos.tools.calls", {"state": "running"})["calls"], 10 * SLOWNESS,
+            until(lambda: running(caller), 10 * SLOWNESS,
                   "the call running")
         service.daemon.kill()
         manifests.toolbox(folder, "later", [manifests.labs("new_tool")])
@@ -417,7 +422,7 @@ def test_a_call_ends_when_its_service_has_started_again_and_the_bus_stays(launch
             server.ask("initialize", {"protocolVersion": "2025-11-25"})
             lost = server.begin("tools/call", {"name": "wait", "arguments": {"seconds": 15}})
             with Caller(service.url) as caller:
-                until(lambda: caller.call("ovos.tools.calls", {"state": "running"})["calls"], 10 * SLOWNESS,
+                until(lambda: running(caller), 10 * SLOWNESS,
                       "the call running")
             service.daemon.kill()
             launch(toolbox_dirs=[folder], bus_url=service.url)

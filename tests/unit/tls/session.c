@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../scratch.h"
 #include "tls/client.h"
 #include "tls/server.h"
 
@@ -23,22 +24,10 @@
 #define TURNS_MAX 100
 #define DAY_S     (24L * 60 * 60)
 
-static char folder[] = "/tmp/unit-tls-XXXXXX";
-
 struct made {
 	EVP_PKEY *key;
 	X509 *certificate;
 };
-
-static const char *path_of(const char *name)
-{
-	static char paths[4][64];
-	static unsigned int next;
-	char *path = paths[next++ % 4];
-
-	snprintf(path, sizeof(paths[0]), "%s/%s", folder, name);
-	return path;
-}
 
 static void add_extension(X509 *certificate, int nid, const char *value)
 {
@@ -54,11 +43,11 @@ static void save(const struct made *made, const char *name)
 	FILE *out;
 
 	snprintf(file, sizeof(file), "%s.pem", name);
-	out = fopen(path_of(file), "w");
+	out = fopen(scratch_path(file), "w");
 	cr_assert(out && PEM_write_X509(out, made->certificate) == 1);
 	fclose(out);
 	snprintf(file, sizeof(file), "%s.key", name);
-	out = fopen(path_of(file), "w");
+	out = fopen(scratch_path(file), "w");
 	cr_assert(out && fchmod(fileno(out), 0600) == 0);
 	cr_assert_eq(PEM_write_PrivateKey(out, made->key, NULL, NULL, 0, NULL, NULL), 1);
 	fclose(out);
@@ -101,7 +90,7 @@ static void set_up(void)
 	struct made old;
 	struct made other;
 
-	cr_assert(mkdtemp(folder));
+	scratch_set_up();
 	ca = make("ca", DAY_S, NULL);
 	good = make("good", DAY_S, &ca);
 	old = make("old", -DAY_S, &ca);
@@ -110,20 +99,10 @@ static void set_up(void)
 	forget(&good);
 	forget(&old);
 	forget(&other);
-	setenv("SSL_CERT_FILE", path_of("ca.pem"), 1);
+	setenv("SSL_CERT_FILE", scratch_path("ca.pem"), 1);
 }
 
-static void tear_down(void)
-{
-	static const char *const names[] = {"ca.pem", "ca.key", "good.pem", "good.key", "old.pem",
-		"old.key", "other.pem", "other.key"};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		unlink(path_of(names[i]));
-	rmdir(folder);
-}
-
-TestSuite(tls_session, .init = set_up, .fini = tear_down, .timeout = 60);
+TestSuite(tls_session, .init = set_up, .fini = scratch_tear_down, .timeout = 60);
 
 /* A client and a server, and their ends of the socket pair. */
 struct pair {
@@ -148,8 +127,8 @@ static struct pair begin(const char *name, const char *host)
 		socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair.fds), 0);
 	pair.client = tls_client_new();
 	cr_assert(pair.client);
-	cr_assert_eq(
-		tls_server_new(path_of(cert), path_of(key), &pair.server, reason), 0, "%s", reason);
+	cr_assert_eq(tls_server_new(scratch_path(cert), scratch_path(key), &pair.server, reason), 0,
+		"%s", reason);
 	pair.ours = tls_connect(pair.client, pair.fds[0], host);
 	pair.theirs = tls_accept(pair.server, pair.fds[1]);
 	cr_assert(pair.ours && pair.theirs);
