@@ -20,8 +20,8 @@
 #define FRAME_ROOM_BYTES (sizeof(struct frame) + LWS_PRE)
 _Static_assert(LWS_PRE >= WEBSOCKET_HEADER_BYTES, "a header has room ahead of the text");
 
-/* The most writes in one turn, and the bytes after which none follows; then it is the turn of other connections. They are
- * more than what is read of a client in a turn causes, as a rule: else the frames of a sender that goes on and on would
+/* The most writes in one turn, and the bytes after which none follows; then it is the turn of other connections. They
+ * are more than what is read of a client in a turn causes, as a rule: else the frames of a sender that goes on and on would
  * gather here, and the frames of others would wait in line after them. */
 #define FRAME_WRITES_MAX       512
 #define FRAME_WRITES_BYTES_MAX (2u << 20)

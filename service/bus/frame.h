@@ -83,9 +83,9 @@ const struct frame *frame_queue_head(const struct frame_queue *queue);
  * empty. */
 struct frame *frame_queue_take(struct frame_queue *queue);
 
-/* Write as much to the link, or if there is none to @wsi, as its socket takes, perhaps nothing, and no more after @frames_max whole frames. To be
- * called from its writable callback. Return how many frames were completed, or a negative number when the
- * connection is lost. */
+/* Write as much to the link, or if there is none to @wsi, as its socket takes, perhaps nothing, and no more after
+ * @frames_max whole frames. To be called from its writable callback. Return how many frames were completed, or a
+ * negative number when the connection is lost. */
 int frame_queue_write(struct frame_queue *queue, struct lws *wsi, int frames_max);
 
 /* Prepare for another connection: drop the first frame if a part of it was written. Return how many

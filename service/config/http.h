@@ -88,8 +88,8 @@ void config_http_read_origins(struct config_reader *reader, uint32_t value);
  * or, without one, `toolboxd`. */
 void config_http_check(struct config_reader *reader, uint32_t token);
 
-/* Return whether @http, which was read again, may replace @in_force, whose addresses stay: when other devices reach one, it
- * needs tokens and TLS as at a start. Else report what is missing to @sink. */
+/* Return whether @http, which was read again, may replace @in_force, whose addresses stay: when other devices reach
+ * one, it needs tokens and TLS as at a start. Else report what is missing to @sink. */
 bool config_http_may_replace(const struct config_http *http, const struct config_http *in_force,
 	const struct diagnostic_sink *sink);
 

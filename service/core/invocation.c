@@ -506,8 +506,8 @@ static void record_call(const struct invoker *invoker, struct call *call,
 				       : "approval.mode"));
 }
 
-/* Submit a call of @tool to @runner. @is_granted: it was approved for a session. Returns true with @answer taken over; else the error is in
- * @answer. */
+/* Submit a call of @tool to @runner. @is_granted: it was approved for a session. Returns true with @answer taken
+ * over; else the error is in @answer. */
 static bool submit_call(struct invoker *invoker, const struct request_scope *scope,
 	const struct tool *tool, struct runner *runner, bool is_granted, struct answer *answer)
 {

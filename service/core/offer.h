@@ -54,8 +54,8 @@ int offer_swap(struct offer *offer, struct catalogue *catalogue, struct policy *
 /* Start a host for each toolbox that has tools and asks for that (limits.prestart). */
 void offer_prestart(struct offer *offer);
 
-/* Find the tool that @request names in @view, what its caller sees. @last_wins: `duplicate_names` is "last". Returns true with
- * *ret_tool set; else false, with the error written to @answer: missing_name, unavailable (closed),
+/* Find the tool that @request names in @view, what its caller sees. @last_wins: `duplicate_names` is "last". Returns
+ * true with *ret_tool set; else false, with the error written to @answer: missing_name, unavailable (closed),
  * unknown_tool (with similar names) or ambiguous_tool. */
 bool offer_find(const struct offer *offer, const struct catalogue *view,
 	const struct request *request, bool last_wins, struct answer *answer,

@@ -24,8 +24,8 @@ struct ctl_session;
 /* The source of our messages. */
 #define CTL_SOURCE "toolboxctl"
 
-/* Find the address of the service: --http, or TOOLBOXD_HTTP without --bus, else that of the bus. Return 0 with *ret_session, which the caller closes, or an enum
- * ctl_status after a complaint. */
+/* Find the address of the service: --http, or TOOLBOXD_HTTP without --bus, else that of the bus. Return 0 with
+ * *ret_session, which the caller closes, or an enum ctl_status after a complaint. */
 int ctl_session_open(const struct ctl_options *options, struct ctl_session **ret_session);
 
 /* Return whether requests go over HTTP, by which there are no broadcasts. */
@@ -80,8 +80,8 @@ void ctl_session_set_patience(struct ctl_session *session, uint64_t patience_ms)
 typedef uint64_t (*ctl_interrupt_function)(void *data, int signal_number);
 
 /* From now on, call @interrupt for SIGINT, SIGTERM, SIGHUP (unless it is ignored) and the end of a request's
- * time, and @tick every half a second of a request. With NULL, a signal ends the request. Return 0, or an enum ctl_status after a
- * complaint. */
+ * time, and @tick every half a second of a request. With NULL, a signal ends the request. Return 0, or an enum
+ * ctl_status after a complaint. */
 int ctl_session_interrupts(struct ctl_session *session, ctl_interrupt_function interrupt,
 	void (*tick)(void *data), void *data);
 

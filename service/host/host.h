@@ -172,7 +172,8 @@ void host_cancel(struct host *host, uint64_t id, bool is_late);
 int host_send_bus_message(struct host *host, const char *text, size_t size);
 
 /* Stop reading from the host for @hold_ms: frames wait in the socket, and once that is full, the host
- * waits too, as it does in a system call that is refused. Answers are delayed as well. If the process has ended, the rest is read at once. */
+ * waits too, as it does in a system call that is refused. Answers are delayed as well. If the process has ended, the
+ * rest is read at once. */
 void host_hold(struct host *host, uint64_t hold_ms);
 
 /* Return the first system call that the sandbox has refused since the host was started, or since the

@@ -39,8 +39,8 @@ void streams_deinit(struct streams *streams);
 /* Return whether @request may have another stream. */
 bool streams_have_room(const struct streams *streams, const struct http_request *request);
 
-/* Respond to @request with @stream, zeroed but for `free`, which is called at its end, and `finish`; or with 503 when there are too
- * many streams, or @stream is NULL. Return whether it is open; else @stream is freed. */
+/* Respond to @request with @stream, zeroed but for `free`, which is called at its end, and `finish`; or with 503 when
+ * there are too many streams, or @stream is NULL. Return whether it is open; else @stream is freed. */
 bool streams_open(
 	struct streams *streams, struct stream *stream, const struct http_request *request);
 

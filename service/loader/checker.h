@@ -38,8 +38,8 @@ typedef void (*checker_described_function)(void *item, const char *described, si
  * may free the checker. */
 typedef void (*checker_done_function)(void *data);
 
-/* Make a checker. @host_program and @config must outlive it. @has_printed: the reason against a server has the last lines
- * that it has printed. 0 or -ENOMEM. */
+/* Make a checker. @host_program and @config must outlive it. @has_printed: the reason against a server has the last
+ * lines that it has printed. 0 or -ENOMEM. */
 int checker_new(struct loop *loop, const char *host_program, const struct config *config,
 	bool has_printed, struct checker **ret_checker);
 

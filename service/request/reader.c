@@ -201,7 +201,6 @@ bool http_field_has(const struct http_reader *reader, const char *name, const ch
 {
 	for (unsigned int i = 0; i < reader->n_fields; i++) {
 		const struct http_field *field = &reader->fields[i];
-
 		const char *value = reader->head.data + field->value;
 
 		if (is_named(reader, field, name) && field_list_has(value, strlen(value), element))

@@ -15,8 +15,7 @@
  *        any rule broken ─▶ REFUSED, with the status and the reason for a response
  *
  * The outcome is a function of the bytes, and of the room that the caller has for a body: it does not depend on the
- * pieces that they come in. The
- * reader refuses every request that two readers could understand differently: a line that does not
+ * pieces that they come in. The reader refuses every request that two readers could understand differently: a line that does not
  * end in CR LF, a folded line, white space before a colon, a second Host or Content-Length, a
  * length beside a transfer coding, and a version other than HTTP/1.1.
  */
@@ -74,8 +73,8 @@ void http_reader_begin(struct http_reader *reader, const struct http_limits *lim
 /* Free the memory of @reader, which may be zeroed. */
 void http_reader_deinit(struct http_reader *reader);
 
-/* Read on. A body that is announced to be larger than the room, or is, is refused with 503 before it is kept. Return how many of the @size bytes belong to the request: all, until the state is
- * HTTP_DONE or HTTP_REFUSED. */
+/* Read on. A body that is announced to be larger than the room, or is, is refused with 503 before it is kept. Return
+ * how many of the @size bytes belong to the request: all, until the state is HTTP_DONE or HTTP_REFUSED. */
 size_t http_reader_feed(struct http_reader *reader, const char *bytes, size_t size);
 
 /* Return whether the request is complete or refused. */

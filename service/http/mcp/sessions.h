@@ -11,9 +11,9 @@
  * The sessions of the legacy era of MCP (2025-11-25, Transports, Session Management): `initialize` makes one, and
  * every later request names it.
  *
- * One that is not used for an hour expires, unless it has a stream open: its client waits for notifications. When there are
- * MCP_SESSIONS_MAX, the one that was used longest ago gives way, one with a stream only if all have one: its client gets 404,
- * and makes another.
+ * One that is not used for an hour expires, unless it has a stream open: its client waits for notifications. When
+ * there are MCP_SESSIONS_MAX, the one that was used longest ago gives way, one with a stream only if all have one: its
+ * client gets 404, and makes another.
  */
 #define MCP_SESSIONS_MAX    256
 #define MCP_SESSION_IDLE_MS 3600000
