@@ -105,10 +105,14 @@ static void on_done(void *data, uint32_t events)
 	bus_lookup_function function = lookup->function;
 	void *function_data = lookup->data;
 	struct bus_addresses addresses = {0};
-	const char *reason =
-		lookup->gai_error ? gai_strerror(lookup->gai_error) : "the name has no address";
+	const char *reason;
+	uint64_t one;
 
 	(void)events;
+	/* This, not the event, orders what the thread has written before what is read here. */
+	if (read(lookup->done_fd, &one, sizeof(one)) < 0)
+		return;
+	reason = lookup->gai_error ? gai_strerror(lookup->gai_error) : "the name has no address";
 	if (lookup->gai_error == 0)
 		collect(lookup->found, &addresses);
 	bus_lookup_cancel(lookup);

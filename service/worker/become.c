@@ -149,7 +149,7 @@ int become_receive(struct buffer *load)
 	return buffer_status(load);
 }
 
-int become_find(const char *name, char ret_path[PATH_MAX])
+int become_find(const char *name, int mode, char ret_path[PATH_MAX])
 {
 	ssize_t size = readlink("/proc/self/exe", ret_path, PATH_MAX - 1);
 	size_t room;
@@ -163,5 +163,5 @@ int become_find(const char *name, char ret_path[PATH_MAX])
 	if (strlen(name) >= room)
 		return -ENAMETOOLONG;
 	memcpy(slash, name, strlen(name) + 1);
-	return access(ret_path, R_OK) < 0 ? -errno : 0;
+	return access(ret_path, mode) < 0 ? -errno : 0;
 }

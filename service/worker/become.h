@@ -38,5 +38,6 @@ int become_receive(struct buffer *load);
  * environment (util/environment.h), or -ENOMEM. */
 int become_set_environment(const char *text, size_t size);
 
-/* Find the file @name that is installed beside this program. 0 or a negative errno. */
-int become_find(const char *name, char ret_path[PATH_MAX]);
+/* Find the file @name that is installed beside this program, and that this process may use as @mode has it, as for
+ * access(). 0 or a negative errno. */
+int become_find(const char *name, int mode, char ret_path[PATH_MAX]);

@@ -155,13 +155,12 @@ def write_configuration(home, configuration):
     path.write_text(json.dumps(configuration))
 
 
-def copy_programs(folder):
-    """The daemon's and the hosts' programs where another user can run them; the build may be in
-    root's own folder. The daemon's path."""
-    folder.mkdir()
-    for program in (TOOLBOXD, *TOOLBOXD.parent.glob("toolbox-*host")):
-        shutil.copy(program, folder)
-    return folder / TOOLBOXD.name
+def install_programs(prefix):
+    """The programs where another user can run them, with the modes of an installation; the build may be in root's own
+    folder. The daemon's path."""
+    subprocess.run(["cmake", f"-DCMAKE_INSTALL_PREFIX={prefix}", "-P", BUILD / "service" / "cmake_install.cmake"],
+                   env={**os.environ, "DESTDIR": ""}, check=True, stdout=subprocess.DEVNULL)
+    return prefix / "bin" / TOOLBOXD.name
 
 
 class Process:
@@ -227,7 +226,7 @@ class Daemon(Process):
         full_env = environment(home, **(env or {}))
         if configuration is not None:
             write_configuration(home, {"toolboxd": configuration})
-        program = TOOLBOXD if user is None else copy_programs(home / "programs")
+        program = TOOLBOXD if user is None else install_programs(home / "programs")
         command = [*WRAPPER, program, *args]
         for folder in self.toolbox_dirs:
             command += ["--toolbox-dir", folder]

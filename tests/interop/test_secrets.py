@@ -4,6 +4,9 @@ of the daemon, the guards and the hosts. Root may, so the daemon runs as a plain
 import json
 import os
 import shutil
+import stat
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -12,7 +15,7 @@ import pytest
 from caller import Caller
 from conftest import Service
 from mcp_endpoint import Endpoint
-from processes import IS_SANITIZED, START_SECONDS, children, until
+from processes import IS_SANITIZED, START_SECONDS, children, install_programs, until
 
 PLAIN_USER = 65534
 
@@ -20,6 +23,21 @@ SPY = """for file in environ mem; do
     (: </proc/$TOOL_ARG_PID/$file) 2>/dev/null && echo $file
 done
 : </proc/self/environ && echo done"""
+
+# Of a process: the files that can be opened, and whether it can be traced.
+THIEF = """
+import ctypes, sys
+PTRACE_SEIZE = 0x4206
+for name in ("environ", "mem"):
+    try:
+        with open(f"/proc/{sys.argv[1]}/{name}", "rb"):
+            print(name)
+    except PermissionError:
+        pass
+if ctypes.CDLL(None).ptrace(PTRACE_SEIZE, int(sys.argv[1]), None, None) == 0:
+    print("trace")
+print("done")
+"""
 
 
 @pytest.fixture
@@ -92,3 +110,46 @@ def test_no_host_is_executed_with_a_secret(launch, tmp_path, endpoint):
         assert len(processes) >= 5, "three hosts, two of them with a guard"
         for pid in processes:
             assert b"of-another" not in Path(f"/proc/{pid}/environ").read_bytes(), pid
+
+
+def begin_stalled(program):
+    """A process of the program that has not reached its main(): the dynamic linker writes to a pipe that is full."""
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    try:
+        while True:
+            os.write(writer, bytes(4096))
+    except BlockingIOError:
+        os.set_blocking(writer, True)
+    process = subprocess.Popen([program], user=PLAIN_USER, group=PLAIN_USER, extra_groups=[], stdin=subprocess.DEVNULL,
+                               stderr=writer, env={"LD_DEBUG": "files"})
+    os.close(writer)
+    until(lambda: Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "S", START_SECONDS,
+          "a program that waits")
+    return process, reader
+
+
+def steal(program):
+    """What another process of the user gets at, of one that has just been executed."""
+    process, reader = begin_stalled(program)
+    try:
+        done = subprocess.run([sys.executable, "-c", THIEF, str(process.pid)], user=PLAIN_USER, group=PLAIN_USER,
+                              extra_groups=[], capture_output=True, text=True, check=True)
+    finally:
+        process.kill()
+        process.wait()
+        os.close(reader)
+    return done.stdout.split()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="a program can be read by its owner, who we are")
+def test_a_program_that_was_executed_is_hidden_before_it_hides_itself(home):
+    """The kernel hides a process whose program its user cannot read. Were it readable, it would have until main()."""
+    daemon = install_programs(home / "programs")
+    programs = [daemon, *(home / "programs" / "libexec").glob("toolbox-*")]
+    assert len(programs) == 4, "the daemon, and three kinds of hosts"
+    for program in programs:
+        assert steal(program) == ["done"], program
+        assert stat.S_IMODE(program.stat().st_mode) == 0o711, "its owner may replace it, others may only run it"
+    programs[0].chmod(0o755)
+    assert "environ" in steal(programs[0]), "the thief is no thief"

@@ -20,7 +20,7 @@ static int load_mcp(const struct driver_load *load, void **ret_driver, struct di
 	bool is_http = server != JSON_NONE && json_find(load->tape, server, "url") != JSON_NONE;
 	const char *name = is_http ? HTTP_PROGRAM : STDIO_PROGRAM;
 	char program[PATH_MAX];
-	int r = become_find(name, program);
+	int r = become_find(name, X_OK, program);
 
 	(void)ret_driver;
 	r = r ? r : become_hide(load);

@@ -82,7 +82,7 @@ static int load_python(
 		r = -errno;
 	if (r)
 		return r;
-	r = become_find(PROGRAM, program);
+	r = become_find(PROGRAM, R_OK, program);
 	r = r ? r : become(interpreters, program, load->missing);
 	return refuse_interpreters(problems, load->tape, r);
 }

@@ -331,6 +331,31 @@ Test(sandbox, of_command_reads_what_the_toolbox_names, .timeout = LIMIT, .init =
 	guest_stop(&guest);
 }
 
+Test(sandbox, of_command_with_rules_attaches_to_no_other, .timeout = LIMIT, .init = scratch_set_up,
+	.fini = scratch_tear_down)
+{
+	struct guest guest = {0};
+	char environment[64];
+	char memory[64];
+	pid_t other = fork();
+
+	if (other == 0) {
+		pause();
+		_exit(0);
+	}
+	snprintf(environment, sizeof(environment), "/proc/%d/environ", other);
+	snprintf(memory, sizeof(memory), "/proc/%d/mem", other);
+	start(&guest, COMMAND);
+	cr_expect_eq(attempt_path(&guest, "open_to_read", environment), 0, "as the user may");
+	guest_stop(&guest);
+	start_bound(&guest, "read", "mine");
+	cr_expect_eq(attempt_path(&guest, "open_to_read", memory), EACCES);
+	cr_expect_eq(attempt_pid(&guest, "trace", other), EPERM);
+	guest_stop(&guest);
+	kill(other, SIGKILL);
+	waitpid(other, NULL, 0);
+}
+
 /* Copy the path of the host's own folder, from its TMPDIR. */
 static void find_folder(struct guest *guest, char *ret_path)
 {
