@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "ctl/terminal.h"
 #include "util/cleanup.h"
@@ -54,6 +55,19 @@ void table_next(struct table *table)
 void table_add(struct table *table, const char *text)
 {
 	terminal_append_line(table_cell(table), text, strlen(text));
+	table_next(table);
+}
+
+void table_add_time(struct table *table, const char *text)
+{
+	struct tm parts = {0};
+	const char *end = strptime(text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+
+	if (!end || *end) {
+		table_add(table, text);
+		return;
+	}
+	terminal_append_time(table_cell(table), timegm(&parts));
 	table_next(table);
 }
 

@@ -63,6 +63,10 @@ void table_next_styled(struct table *table, const char *style);
 /* Add a whole cell. */
 void table_add(struct table *table, const char *text);
 
+/* Add a cell with the time @text, 2000-01-01T00:00:00Z, as terminal_append_time() has it. Another text stays as it
+ * is. */
+void table_add_time(struct table *table, const char *text);
+
 size_t table_rows(const struct table *table);
 
 /* Append the table for a terminal of @width columns (0: lines of any length). @bold precedes titles, @plain

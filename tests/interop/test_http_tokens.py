@@ -241,6 +241,7 @@ def test_toolboxctl_makes_and_revokes_tokens(launch, tmp_path):
     lines = token("list").stdout.splitlines()
     assert lines[0].split() == ["TOKEN", "PROFILE", "ADMIN", "SINCE"] and len(lines) == 3
     assert lines[1].split()[:3] == ["kid", "kids", "no"] and lines[2].split()[:2] == ["boss", "yes"]
+    assert not any("Z" in line for line in lines[1:]), "by the local clock"
     listing = json.loads(token("list", "--json").stdout)
     assert [(entry["name"], entry["admin"]) for entry in listing] == [("kid", False), ("boss", True)]
     assert "revoke kid" in token("new", "kid", status=1).stderr

@@ -81,6 +81,12 @@ def entries(service, file):
     return json.loads((kept(service) / file).read_text())
 
 
+def rows(entry):
+    """The cells of an entry where the clock is two hours ahead of UTC: of one of today, and of one before midnight."""
+    since = datetime.datetime.fromisoformat(entry["since"].rstrip("Z")) + datetime.timedelta(hours=2)
+    return [[entry["name"], *since.strftime(form).split(), entry["by"]] for form in ("%H:%M:%S", "%Y-%m-%d %H:%M")]
+
+
 def test_allow_and_disallow(launch, folder):
     service = launch({}, [folder])
     with Caller(service.url) as caller:
@@ -93,9 +99,9 @@ def test_allow_and_disallow(launch, folder):
         assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", entry["since"])
         assert entry["by"] == getpass.getuser()
         assert (kept(service) / "allow.json").stat().st_mode & 0o777 == 0o644
-        done = run(service, "approvals", "--allowed")
+        done = run(service, "approvals", "--allowed", env={"TZ": "UTC-2"})
         assert done.returncode == 0 and done.stderr == ""
-        assert done.stdout.split() == ["TOOLS", "SINCE", "BY", *entry.values()]
+        assert done.stdout.split()[3:] in rows(entry)
         done = run(service, "approvals", "--allowed", "--json")
         assert json.loads(done.stdout) == {"allowed": [entry]}
         # A second time changes nothing; a name that no tool has is told.
@@ -125,9 +131,10 @@ def test_every_allowance_is_listed(launch, folder):
         "access": [{"match": {"source": "kid"}, "profile": "none"}]}})
     assert run(service, "allow", "one/first").returncode == 0
     [entry] = entries(service, "allow.json")
-    done = run(service, "approvals", "--allowed")
-    assert [line.split() for line in done.stdout.splitlines()] == [
-        ["TOOLS", "SINCE", "BY"], ["one/second", "approval.allow"], ["th*", "approval.allow"], [*entry.values()]]
+    done = run(service, "approvals", "--allowed", env={"TZ": "UTC-2"})
+    *above, last = [line.split() for line in done.stdout.splitlines()]
+    assert above == [["TOOLS", "SINCE", "BY"], ["one/second", "approval.allow"], ["th*", "approval.allow"]]
+    assert last in rows(entry)
     done = run(service, "approvals", "--allowed", "--json")
     assert json.loads(done.stdout) == {"allowed": [
         {"name": "one/second", "since": None, "by": None}, {"name": "th*", "since": None, "by": None}, entry]}

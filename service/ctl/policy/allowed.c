@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ctl/policy/allowed.h"
 
-#include <string.h>
-
 #include "config/config.h"
 #include "ctl/command.h"
 #include "ctl/policy/own_files.h"
@@ -27,12 +25,6 @@ static int read_folders(const struct text_list *folders, struct config_remembere
 /* The name of the key, in the column of the users. */
 #define CONFIGURED "approval.allow"
 
-static void add_cell(struct table *table, const char *text)
-{
-	terminal_append_line(table_cell(table), text, strlen(text));
-	table_next(table);
-}
-
 static void print_table(const struct text_list *configured, const struct config_remembered *entries)
 {
 	static const struct table_column columns[] = {
@@ -41,14 +33,14 @@ static void print_table(const struct text_list *configured, const struct config_
 
 	table_init(&table, columns, sizeof(columns) / sizeof(*columns));
 	for (size_t i = 0; i < configured->n_items; i++) {
-		add_cell(&table, configured->items[i]);
-		add_cell(&table, "");
-		add_cell(&table, CONFIGURED);
+		table_add(&table, configured->items[i]);
+		table_add(&table, "");
+		table_add(&table, CONFIGURED);
 	}
 	for (size_t i = 0; i < entries->names.n_items; i++) {
-		add_cell(&table, entries->names.items[i]);
-		add_cell(&table, entries->since.items[i]);
-		add_cell(&table, entries->by.items[i]);
+		table_add(&table, entries->names.items[i]);
+		table_add_time(&table, entries->since.items[i]);
+		table_add(&table, entries->by.items[i]);
 	}
 	if (table_rows(&table) > 0)
 		table_print(&table);

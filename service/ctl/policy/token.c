@@ -197,7 +197,7 @@ static int list_tokens(const struct ctl_options *options, const struct kept_toke
 		table_add(&table, token->name);
 		table_add(&table, token->profile ? token->profile : "");
 		table_add(&table, token->is_admin ? "yes" : "no");
-		table_add(&table, token->since ? token->since : "");
+		table_add_time(&table, token->since ? token->since : "");
 		buffer_append_string(&json, i > 0 ? ",{" : "{");
 		json_write_member_text(&json, "name", token->name);
 		json_write_member_text(&json, "profile", token->profile);
