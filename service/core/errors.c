@@ -384,10 +384,18 @@ void errors_write_timeout(struct answer *answer, const struct tool *tool, uint64
 	answer_member_number(answer, "timeout_ms", timeout_ms);
 }
 
-void errors_write_cancelled(struct answer *answer, const char *id, size_t size)
+void errors_write_cancelled(struct answer *answer, const struct buffer *call_id, const char *id)
 {
-	answer_error_format(
-		answer, ANSWER_CANCELLED, "RuntimeError: Call '%.*s' was cancelled", (int)size, id);
+	if (call_id->size > 0)
+		answer_error_format(answer, ANSWER_CANCELLED,
+			"RuntimeError: Call '%.*s' was cancelled", (int)call_id->size - 2,
+			call_id->data + 1);
+	else if (id)
+		answer_error_format(
+			answer, ANSWER_CANCELLED, "RuntimeError: Call '%s' was cancelled", id);
+	else
+		answer_error_format(
+			answer, ANSWER_CANCELLED, "RuntimeError: The call was cancelled");
 }
 
 /* Return the place after the kind of an error, such as "ValueError: ", at the front of @text. */

@@ -92,8 +92,8 @@ void errors_write_invalid_output(struct answer *answer, const struct tool *tool,
 
 void errors_write_timeout(struct answer *answer, const struct tool *tool, uint64_t timeout_ms);
 
-/* @id: the id of the call, @size bytes. */
-void errors_write_cancelled(struct answer *answer, const char *id, size_t size);
+/* @call_id: the caller's id of the call, a JSON string; when it is empty, @id is the daemon's, or NULL. */
+void errors_write_cancelled(struct answer *answer, const struct buffer *call_id, const char *id);
 
 /* Append, as a JSON string, the part of the error in @answer that is the reason: without the kind of
  * the error, and without @tool (NULL: there is none) if it names it first. */

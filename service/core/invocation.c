@@ -57,10 +57,7 @@ static void write_cancelled(
 	char id[CALL_ID_BYTES];
 
 	call_id_format(process, number, id);
-	if (call_id->size > 0)
-		errors_write_cancelled(answer, call_id->data + 1, call_id->size - 2);
-	else
-		errors_write_cancelled(answer, id, strlen(id));
+	errors_write_cancelled(answer, call_id, id);
 }
 
 static void write_or_null(
@@ -874,8 +871,7 @@ static bool find_tool(const struct invoker *invoker, const struct request_scope 
 	bool last_wins = invoker->config->duplicate_names == CONFIG_DUPLICATES_LAST;
 
 	if (scope->late && scope->late->is_cancelled) {
-		errors_write_cancelled(
-			answer, scope->late->call_id.data + 1, scope->late->call_id.size - 2);
+		errors_write_cancelled(answer, &scope->late->call_id, NULL);
 		return false;
 	}
 	if (offer_find(invoker->offer, scope->view, &scope->request, last_wins, answer, ret_tool))

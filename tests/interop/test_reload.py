@@ -9,6 +9,7 @@ import time
 import manifests
 import pytest
 from caller import OURS, Caller
+from http_peer import Raw, port_of
 from processes import SLOWNESS, toolboxctl, until, write_configuration
 
 CHANGED = "ovos.tools.changed"
@@ -500,3 +501,16 @@ def test_many_mistakes_are_told_within_bounds(strict):
         "toolboxes": {f"box-{i}": {"limits": 5} for i in range(500)}}})
     answer, _ = reload(caller)
     assert 0 < len(answer["configuration"]) <= 20
+
+
+def test_a_client_of_http_that_leaves_while_its_call_waits(launch, folder):
+    """Its call has no call_id, and is cancelled."""
+    service = launch({}, [folder], kind="embedded", args=["--http", "127.0.0.1:0"])
+    port = port_of(service.daemon)
+    for number in range(3):
+        script(folder / "home" / f"one_{number}.sh")
+        with Raw(port) as raw:
+            raw.send(b"POST /v1/tools/nowhere HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n")
+            time.sleep(0.05)
+        with Caller(service.url) as caller:
+            assert caller.invoke(f"one_{number}")["result"] == {"output": "done"}
