@@ -52,7 +52,7 @@ size_t json_scan_string(const char *text, size_t size, size_t at)
  *   opens      . . . . . . 1 . . . . .     brackets that are not in a string
  *   closes     . . . . . . . . 1 . . .
  *
- * A block with a backslash, or in which the container could end, is gone through byte by byte.
+ * The brackets are counted in their order. A block with a backslash is gone through byte by byte.
  */
 struct walk {
 	size_t open; /* brackets */
@@ -105,26 +105,31 @@ static unsigned int parity_up_to_each(unsigned int mask)
 	return mask & 0xFFFF;
 }
 
-/* Whether the block at @at could be stepped over at once. */
-static bool step_block(struct walk *walk, const char *at)
+/* Step over the block at @at, or up to the end of the container in it. Return the bytes that were stepped over; 0:
+ * it is to be gone through byte by byte. */
+static size_t step_block(struct walk *walk, const char *at)
 {
 	__m128i block = _mm_loadu_si128((const __m128i *)(const void *)at);
 	__m128i folded = fold_brackets(block);
 	unsigned int quotes = json_block_mask(json_block_equals(block, '"'));
 	unsigned int outside = 0xFFFF ^ parity_up_to_each(quotes);
 	unsigned int closes = json_block_mask(json_block_equals(folded, '}'));
+	unsigned int brackets = closes | json_block_mask(json_block_equals(folded, '{'));
 
 	if (walk->is_escaped || json_block_mask(json_block_equals(block, '\\')))
-		return false;
+		return 0;
 	if (walk->is_in_string)
 		outside ^= 0xFFFF;
-	closes &= outside;
-	if (closes && count_bits(closes) >= walk->open)
-		return false;
-	walk->open -= count_bits(closes);
-	walk->open += count_bits(json_block_mask(json_block_equals(folded, '{')) & outside);
+	for (brackets &= outside; brackets; brackets &= brackets - 1) {
+		unsigned int first = brackets & -brackets;
+
+		if (!(closes & first))
+			walk->open++;
+		else if (--walk->open == 0)
+			return (size_t)__builtin_ctz(first) + 1;
+	}
 	walk->is_in_string = !(outside >> (BLOCK_BYTES - 1));
-	return true;
+	return BLOCK_BYTES;
 }
 
 /* Return how many bytes of the block at @at a value may follow. */
@@ -139,11 +144,11 @@ static unsigned int count_marks(const char *at)
 #else
 #define BLOCK_BYTES 8
 
-static bool step_block(struct walk *walk, const char *at)
+static size_t step_block(struct walk *walk, const char *at)
 {
 	(void)walk;
 	(void)at;
-	return false;
+	return 0;
 }
 
 static unsigned int count_marks(const char *at)
@@ -171,10 +176,14 @@ static const char *container_end(const char *at, const char *end)
 	struct walk walk = {0};
 
 	while (at < end) {
-		const char *stop = end - at < BLOCK_BYTES ? end : at + BLOCK_BYTES;
+		size_t left = (size_t)(end - at);
+		const char *stop = at + (left < BLOCK_BYTES ? left : BLOCK_BYTES);
+		size_t stepped = left < BLOCK_BYTES ? 0 : step_block(&walk, at);
 
-		if (walk.open > 0 && end - at >= BLOCK_BYTES && step_block(&walk, at)) {
-			at = stop;
+		if (stepped > 0) {
+			at += stepped;
+			if (walk.open == 0)
+				return at;
 			continue;
 		}
 		while (at < stop)
