@@ -259,8 +259,6 @@ int bus_topic_scan(const char *text, size_t size, char ret_topic[BUS_TOPIC_BYTES
  * would be too), and in any other member it is ignored.
  */
 
-static const char empty_object[] = "{}";
-
 /* A skimmed data has members among its first ones, and bytes, up to so many. */
 #define SKIMMED_MEMBERS 1000
 #define SKIMMED_BYTES   16384
@@ -323,11 +321,6 @@ static bool is_null(const struct member *member)
 	return member->value_size == 4 && memcmp(member->value, "null", 4) == 0;
 }
 
-static int read_empty(struct json_tape *tape)
-{
-	return json_tape_read(tape, empty_object, sizeof(empty_object) - 1, 1, NULL);
-}
-
 static int read_data(struct bus_envelope *envelope, const struct member *member, uint32_t depth_max)
 {
 	int r;
@@ -344,7 +337,7 @@ static int read_data(struct bus_envelope *envelope, const struct member *member,
 	if (!is_tolerable(r))
 		return refuse_envelope(envelope, "'data' is not JSON");
 	envelope->data_status = r;
-	return read_empty(&envelope->data);
+	return json_tape_set_empty(&envelope->data);
 }
 
 /* Copy the members of the data at @member that are short, and that come before many others, to @out. */
@@ -494,7 +487,7 @@ static int read_members(struct bus_envelope *envelope, struct members *members, 
 
 static int begin_envelope(struct bus_envelope *envelope)
 {
-	int r = read_empty(&envelope->data);
+	int r = json_tape_set_empty(&envelope->data);
 
 	envelope->values_left = envelope->values_max;
 	envelope->topic_size = 0;
@@ -503,7 +496,7 @@ static int begin_envelope(struct bus_envelope *envelope)
 	envelope->data_status = 0;
 	envelope->data_error = (struct json_error){0};
 	envelope->reason = NULL;
-	return r ? r : read_empty(&envelope->context);
+	return r ? r : json_tape_set_empty(&envelope->context);
 }
 
 static int read_envelope(

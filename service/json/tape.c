@@ -44,6 +44,21 @@ void json_tape_recycle(struct json_tape *tape, uint32_t kept_tokens)
 	tape->count = 0;
 }
 
+int json_tape_set_empty(struct json_tape *tape)
+{
+	static const char text[] = "{}";
+	int r = json_tape_reserve(tape, 0, 1);
+
+	if (r < 0)
+		return r;
+	tape->text = text;
+	tape->size = strlen(text);
+	tape->tokens[0] =
+		(struct json_token){.length = (uint32_t)tape->size, .next = 1, .type = JSON_OBJECT};
+	tape->count = 1;
+	return 0;
+}
+
 const char *json_type_name(enum json_type type)
 {
 	static const char *const names[] = {

@@ -79,6 +79,9 @@ void json_tape_deinit(struct json_tape *tape);
  * not keep its memory for ever. */
 void json_tape_recycle(struct json_tape *tape, uint32_t kept_tokens);
 
+/* Let the tape be one of an object without members. 0 or -ENOMEM. */
+int json_tape_set_empty(struct json_tape *tape);
+
 /* Return the token at @index. */
 static inline const struct json_token *json_at(const struct json_tape *tape, uint32_t index)
 {

@@ -28,6 +28,7 @@ static void *limited_realloc(void *block, size_t size)
 #define json_tape_deinit       portable_tape_deinit
 #define json_tape_recycle      portable_tape_recycle
 #define json_tape_reserve      portable_tape_reserve
+#define json_tape_set_empty    portable_tape_set_empty
 #define json_locate            portable_locate
 #define json_keys_check        portable_keys_check
 #define json_string_hash       portable_string_hash

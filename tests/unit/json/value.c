@@ -43,6 +43,22 @@ Test(json_value, walks_arrays_and_objects)
 	cr_assert_eq(json_count(&tape, 2), 3);
 }
 
+Test(json_value, makes_the_tape_of_an_empty_object_as_the_reader_does)
+{
+	cleanup(json_tape_cleanup) struct json_tape read = {0};
+	cleanup(json_tape_cleanup) struct json_tape made = {0};
+
+	read_tape(&read, "{}");
+	for (int round = 0; round < 2; round++) {
+		cr_assert_eq(json_tape_set_empty(&made), 0);
+		cr_assert_eq(made.count, read.count);
+		cr_assert_eq(made.size, read.size);
+		cr_assert_eq(memcmp(made.text, read.text, read.size), 0);
+		cr_assert_eq(memcmp(made.tokens, read.tokens, sizeof(*read.tokens)), 0);
+		read_tape(&made, "[1,{\"a\":2}]");
+	}
+}
+
 Test(json_value, gives_the_text_of_a_value_a_string_with_its_quotes)
 {
 	static const char *const expected[] = {"[ \"a\" , 1.50 ,{ } ]", "\"a\"", "1.50", "{ }"};
