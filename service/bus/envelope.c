@@ -70,8 +70,8 @@ static bool escaped_string_is(const char *quoted, size_t size, const char *text)
 }
 
 /* Return whether the JSON string at @quoted (@size bytes with its quotes, unchecked) decodes to
- * @text. An invalid string does not. */
-static bool string_is(const char *quoted, size_t size, const char *text)
+ * @text, whose length is counted by the compiler. An invalid string does not. */
+static inline bool string_is(const char *quoted, size_t size, const char *text)
 {
 	size_t text_size = strlen(text);
 
