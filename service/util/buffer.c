@@ -61,6 +61,9 @@ static char *reserve(struct buffer *buffer, size_t size)
 
 char *buffer_reserve(struct buffer *buffer, size_t size)
 {
+	/* Mostly there is room, and no limit. */
+	if (!buffer->error && !buffer->limit && size < buffer->capacity - buffer->size)
+		return buffer->data + buffer->size;
 	if (!buffer->error && buffer->limit &&
 		(size > buffer->limit || buffer->size > buffer->limit - size))
 		buffer->error = -EMSGSIZE;
