@@ -494,7 +494,6 @@ static void call_is_done(void *data, struct worker *worker, struct runner_call *
 		run_waiting(runner);
 		note_state(runner);
 	}
-	go_to_rest(runner);
 }
 
 /* Begin the deadline of @call, which runs, anew. */
