@@ -431,8 +431,8 @@ static bool take_control(struct bus_client *client, enum websocket_opcode opcode
 /* Read frames. Return whether the connection goes on. */
 static bool read_frames(struct bus_client *client, const char *bytes, size_t size)
 {
-	struct websocket_piece piece;
-	enum websocket_opcode opcode;
+	struct websocket_piece piece = {0};
+	enum websocket_opcode opcode = WEBSOCKET_CONTINUATION;
 	size_t used = 0;
 
 	while (used < size) {

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "json/writer.h"
+#include "util/assert.h"
 #include "util/cleanup.h"
 #include "util/environment.h"
 
@@ -84,6 +85,7 @@ static int read_argv(struct reading *reading, uint32_t argv)
 		r = read_argument(reading, at);
 	if (r)
 		return r;
+	check(reading->command->arguments.items);
 	if (!*reading->command->arguments.items[0])
 		return refuse_command(reading, json_first(tape, argv),
 			"must name the program: by its path, or as PATH finds it");

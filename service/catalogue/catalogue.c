@@ -327,14 +327,14 @@ static void add_offered(const struct catalogue *whole, size_t index, struct cata
 {
 	const struct offered *offered = &whole->tools[index];
 	struct toolbox *toolbox = offered->tool->toolbox;
-	struct owner *owner = part->n_owners > 0 ? &part->owners[part->n_owners - 1] : NULL;
+	size_t n = part->n_owners;
 
-	if (!owner || owner->toolbox != toolbox) {
+	if (n == 0 || part->owners[n - 1].toolbox != toolbox) {
 		package_ref(toolbox->package);
-		owner = &part->owners[part->n_owners++];
-		*owner = (struct owner){.toolbox = toolbox, .first_tool = part->n_tools};
+		part->owners[part->n_owners++] =
+			(struct owner){.toolbox = toolbox, .first_tool = part->n_tools};
 	}
-	owner->n_tools++;
+	part->owners[part->n_owners - 1].n_tools++;
 	part->tools[part->n_tools++] =
 		(struct offered){.tool = offered->tool, .hash = offered->hash};
 }

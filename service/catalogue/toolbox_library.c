@@ -160,7 +160,7 @@ bool toolbox_library_is_unchanged(struct toolbox_library *library)
 {
 	struct stat status;
 	struct stamp now;
-	uint64_t digest;
+	uint64_t digest = 0;
 
 	if (!library->file || stat(library->file, &status) < 0)
 		return false;

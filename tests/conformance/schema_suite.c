@@ -28,6 +28,7 @@
 struct file {
 	struct buffer text;
 	struct json_tape tape;
+	char *uri; /* NULL: that of no resource */
 };
 
 struct suite {
@@ -43,6 +44,7 @@ static void file_deinit(struct file *file)
 {
 	json_tape_deinit(&file->tape);
 	buffer_deinit(&file->text);
+	free(file->uri);
 }
 
 /* Read the JSON file @path; false, after a line on stderr, when it cannot be. */
@@ -80,7 +82,8 @@ static bool load_remote(struct suite *suite, const char *path, const char *uri)
 		return true;
 	if (options->n_resources == REMOTES_MAX || !file_load(file, path))
 		return false;
-	suite->resources[options->n_resources].uri = strdup(uri);
+	file->uri = strdup(uri);
+	suite->resources[options->n_resources].uri = file->uri;
 	suite->resources[options->n_resources].tape = &file->tape;
 	options->n_resources++;
 	return true;
@@ -198,10 +201,8 @@ static int take_option(struct suite *suite, char *const *argv)
 
 static void suite_deinit(struct suite *suite)
 {
-	for (size_t i = 0; i < suite->options.n_resources; i++) {
+	for (size_t i = 0; i < suite->options.n_resources; i++)
 		file_deinit(&suite->remotes[i]);
-		free((char *)(uintptr_t)suite->resources[i].uri);
-	}
 	schema_context_free(suite->context);
 }
 

@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /*
  * `format`, where it is asserted, and the two content keywords of draft-07: checks of the text of a
@@ -19,8 +20,8 @@ struct format {
 	const char *name;
 	const char *example; /* for a message */
 	bool (*is_valid)(const char *text, size_t size);
-	size_t bytes_max;   /* a longer text is not looked at; 0: every text is */
-	unsigned int price; /* steps for each FORMAT_BYTES_PER_PRICE bytes of text; 0: one */
+	uint32_t bytes_max; /* a longer text is not looked at; 0: every text is */
+	uint32_t price;     /* steps for each FORMAT_BYTES_PER_PRICE bytes of text; 0: one */
 };
 
 /* Bytes of text that the checks of most formats read in the time of one step. */

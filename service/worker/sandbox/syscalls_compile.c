@@ -533,7 +533,8 @@ static void emit_condition(struct filter *filter, const struct condition *condit
 {
 	size_t n = condition->n_values;
 
-	emit_load(filter, offsetof(struct seccomp_data, args) + condition->argument * 8 +
+	emit_load(filter, offsetof(struct seccomp_data, args) +
+				  condition->argument * sizeof(uint64_t) +
 				  (condition->word == LOW ? LOW_WORD : HIGH_WORD));
 	if (condition->mask)
 		emit(filter, BPF_ALU | BPF_AND | BPF_K, condition->mask, 0, 0);

@@ -15,7 +15,7 @@
 #include "util/clock.h"
 #include "util/file.h"
 
-#define FILE_BYTES_MAX (64 * 1024 * 1024)
+#define FILE_BYTES_MAX ((size_t)64 << 20)
 
 /* How long one measurement lasts, and how often the clock is asked meanwhile. */
 #define MEASURE_NS  UINT64_C(15000000)

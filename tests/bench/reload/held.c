@@ -45,9 +45,9 @@ __attribute__((constructor)) static void open_file(void)
 	longest_ns = map == MAP_FAILED ? NULL : map;
 }
 
-__attribute__((visibility("default"))) int poll(struct pollfd *fds, nfds_t n_fds, int timeout)
+__attribute__((visibility("default"))) int poll(struct pollfd *fds, nfds_t nfds, int timeout)
 {
-	static int (*system_poll)(struct pollfd * fds, nfds_t n_fds, int timeout);
+	static int (*system_poll)(struct pollfd * fds, nfds_t nfds, int timeout);
 	int r;
 
 	if (!system_poll)
@@ -58,7 +58,7 @@ __attribute__((visibility("default"))) int poll(struct pollfd *fds, nfds_t n_fds
 		if (began_ns && held_ns > *longest_ns)
 			*longest_ns = held_ns;
 	}
-	r = system_poll(fds, n_fds, timeout);
+	r = system_poll(fds, nfds, timeout);
 	if (longest_ns && getpid() == gettid())
 		began_ns = thread_ns();
 	return r;
