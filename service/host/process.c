@@ -28,6 +28,7 @@ static const char *const kept_variables[] = {
 	"ASAN_OPTIONS",
 	"LSAN_OPTIONS",
 	"UBSAN_OPTIONS",
+	"TSAN_OPTIONS",
 #endif
 };
 

@@ -82,12 +82,13 @@ int become_hide(const struct driver_load *load)
 
 char *const *become_environment(void)
 {
-	static char *chosen[4];
+	static char *chosen[5];
 #ifdef TOOLBOXD_SANITIZED
-	static const char *const names[] = {"ASAN_OPTIONS=", "LSAN_OPTIONS=", "UBSAN_OPTIONS="};
+	static const char *const names[] = {
+		"ASAN_OPTIONS=", "LSAN_OPTIONS=", "UBSAN_OPTIONS=", "TSAN_OPTIONS="};
 	size_t n = 0;
 
-	for (size_t i = 0; i < 3; i++)
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		for (char **entry = environ; *entry; entry++)
 			if (strncmp(*entry, names[i], strlen(names[i])) == 0)
 				chosen[n++] = *entry;
