@@ -106,14 +106,28 @@ static int read_references(struct references *references)
 	return r;
 }
 
+/* Compile @tape. Few schemas refer to those that are shipped, which are read for them alone: what compiles without
+ * them has asked for none. Return as schema_compile() does. */
+static int compile_tape(
+	const struct json_tape *tape, struct schema **ret_schema, struct schema_error *ret_error)
+{
+	cleanup(references_deinit) struct references references = {0};
+	struct schema_options options = {
+		.resources = references.resources, .n_resources = N_SHIPPED};
+	int r = schema_compile(tape, 0, NULL, ret_schema, ret_error);
+
+	if (r != SCHEMA_E_REFUSED)
+		return r;
+	schema_error_deinit(ret_error);
+	r = read_references(&references);
+	return r == 0 ? schema_compile(tape, 0, &options, ret_schema, ret_error) : r;
+}
+
 /* Compile the schema in @text. Return 0, or CTL_USAGE with a message on stderr. */
 static int compile_schema(struct validator *validator, const char *file, const struct buffer *text)
 {
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
-	cleanup(references_deinit) struct references references = {0};
 	cleanup(schema_error_deinit) struct schema_error error = {0};
-	struct schema_options options = {
-		.resources = references.resources, .n_resources = N_SHIPPED};
 	const char *bytes = text->data ? text->data : "";
 	struct json_error json_error;
 	unsigned int line;
@@ -126,9 +140,7 @@ static int compile_schema(struct validator *validator, const char *file, const s
 		return CTL_USAGE;
 	}
 	if (r == 0)
-		r = read_references(&references);
-	if (r == 0)
-		r = schema_compile(&tape, 0, &options, &validator->schema, &error);
+		r = compile_tape(&tape, &validator->schema, &error);
 	if (r == 0)
 		return 0;
 	if (r < 0)
