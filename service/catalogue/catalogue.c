@@ -361,6 +361,7 @@ static void free_notes(struct catalogue *catalogue)
 {
 	for (size_t i = 0; i < catalogue->n_failures; i++) {
 		free(catalogue->failures[i].toolbox_id);
+		free(catalogue->failures[i].file);
 		free(catalogue->failures[i].error);
 	}
 	for (size_t i = 0; i < catalogue->n_skipped; i++) {
@@ -396,12 +397,14 @@ int catalogue_add_failure(struct catalogue *catalogue, const struct catalogue_fa
 {
 	struct catalogue_failure copy = *failure;
 	cleanup_free char *id_copy = copy.toolbox_id = strdup(failure->toolbox_id);
+	cleanup_free char *file_copy = copy.file = strdup(failure->file);
 	cleanup_free char *error_copy = copy.error = strdup(failure->error);
 
-	if (!id_copy || !error_copy || array_grow(catalogue->failures, catalogue->n_failures) < 0)
+	if (!id_copy || !file_copy || !error_copy ||
+		array_grow(catalogue->failures, catalogue->n_failures) < 0)
 		return -ENOMEM;
 	catalogue->failures[catalogue->n_failures++] = copy;
-	id_copy = error_copy = NULL;
+	id_copy = file_copy = error_copy = NULL;
 	for (size_t i = 0; kept && i < catalogue->n_owners; i++)
 		if (catalogue->owners[i].toolbox->package == kept)
 			catalogue->owners[i].kept_for = catalogue->n_failures;

@@ -23,6 +23,7 @@ struct catalogue;
 /* A toolbox that is not offered, or only in its last good version. */
 struct catalogue_failure {
 	char *toolbox_id;
+	char *file; /* path of the manifest, or of the folder of programs */
 	char *error;
 	int64_t since_ns; /* when a load found this error first (CLOCK_REALTIME) */
 	bool is_new;      /* this load has */

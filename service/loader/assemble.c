@@ -229,7 +229,8 @@ static int add_failures(const struct load_jobs *jobs, struct catalogue *catalogu
 			continue;
 		job_id(job, id);
 		diagnostics_write_first(&job->problems, job->path, &text);
-		failure = (struct catalogue_failure){id, buffer_terminate(&text), 0, false};
+		failure = (struct catalogue_failure){
+			.toolbox_id = id, .file = job->path, .error = buffer_terminate(&text)};
 		if (!failure.error)
 			return -ENOMEM;
 		date_failure(&known, &failure);

@@ -234,7 +234,8 @@ def test_status_of_a_toolbox_describes_it(busy):
     assert re.search(r"\n  serving +the version of [\d:]+; the one of [\d:]+ failed: ", text)
     assert "no_such_function" in " ".join(text.split())
     assert capture(busy, "broken", 140, NO_COLOR="1").startswith("broken  failed\n  failed  ")
-    assert "\n  try      toolboxctl check FILE, " in capture(busy, "broken", 140, NO_COLOR="1")
+    text = " ".join(capture(busy, "broken", 140, NO_COLOR="1").split())
+    assert re.search(r" try toolboxctl check \S+/toolbox\.d/broken\.json, which names every mistake with its line$", text)
     assert capture(busy, "libm", 140, NO_COLOR="1").startswith("libm  disabled\n")
 
 

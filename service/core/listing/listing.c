@@ -131,6 +131,7 @@ void listing_write_failed(
 		if (!is_wanted(toolbox_id, failure->toolbox_id))
 			continue;
 		begin_entry(out, start, failure->toolbox_id);
+		json_write_member_text(out, "file", failure->file);
 		json_write_member_text(out, "error", failure->error);
 		buffer_append_char(out, '}');
 	}

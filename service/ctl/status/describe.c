@@ -204,8 +204,6 @@ static bool has_entries(const struct ctl_response *response, const char *list)
 /* Append a line for each reason why the files of the toolbox cannot be loaded, and what shows all of them. */
 static void append_failed(const struct ctl_response *response, struct buffer *out)
 {
-	static const char advice[] =
-		"toolboxctl check FILE, which names every mistake with its line";
 	const struct json_tape *tape = &response->tape;
 	cleanup(buffer_deinit) struct buffer text = {0};
 	uint32_t entries = ctl_response_find(response, 0, "failed", JSON_ARRAY);
@@ -215,8 +213,14 @@ static void append_failed(const struct ctl_response *response, struct buffer *ou
 	for (uint32_t i = json_first(tape, entries); i < json_end(tape, entries);
 		i = json_next(tape, i))
 		append_member(out, "failed", tape, i, "error");
-	buffer_append_string(&text, advice);
-	append_line(out, "try", &text);
+	for (uint32_t i = json_first(tape, entries); i < json_end(tape, entries);
+		i = json_next(tape, i)) {
+		buffer_reset(&text);
+		buffer_append_string(&text, "toolboxctl check ");
+		terminal_append_member(&text, tape, i, "file");
+		buffer_append_string(&text, ", which names every mistake with its line");
+		append_line(out, "try", &text);
+	}
 }
 
 bool describe_append(const struct ctl_response *response, const char *id, struct buffer *out)

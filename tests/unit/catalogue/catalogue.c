@@ -250,8 +250,10 @@ Test(catalogue, finds_the_longest_id_and_name)
 
 Test(catalogue, keeps_notes_of_what_is_not_offered)
 {
-	const struct catalogue_failure broken = {(char *)"x", (char *)"broken", 5, true};
-	const struct catalogue_failure gone = {(char *)"y", (char *)"gone", 6, false};
+	const struct catalogue_failure broken = {
+		(char *)"x", (char *)"/x.json", (char *)"broken", 5, true};
+	const struct catalogue_failure gone = {
+		(char *)"y", (char *)"/y.json", (char *)"gone", 6, false};
 
 	cr_expect_eq(catalogue_add_failure(catalogue, &broken, NULL), 0);
 	cr_expect_eq(catalogue_add_failure(catalogue, &gone,
@@ -261,6 +263,7 @@ Test(catalogue, keeps_notes_of_what_is_not_offered)
 	cr_expect_eq(catalogue_add_skipped(catalogue, "c", NULL, "no interpreter"), 0);
 	cr_assert_eq(catalogue_n_failures(catalogue), 2);
 	cr_expect_str_eq(catalogue_failure(catalogue, 1)->toolbox_id, "y");
+	cr_expect_str_eq(catalogue_failure(catalogue, 1)->file, "/y.json");
 	cr_expect_str_eq(catalogue_failure(catalogue, 1)->error, "gone");
 	cr_expect_eq(catalogue_failure(catalogue, 1)->since_ns, 6);
 	cr_expect_null(catalogue_kept_for(catalogue, 0));

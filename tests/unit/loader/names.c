@@ -59,8 +59,9 @@ Test(names, of_no_tool_are_reported_once_for_each_key)
 Test(names, of_no_tool_of_a_toolbox_are_reported)
 {
 	struct config_tool tools[] = {{.name = (char *)"one"}, {.name = (char *)"three"}};
-	const struct catalogue_failure failure = {
-		.toolbox_id = (char *)"failed", .error = (char *)"broken"};
+	const struct catalogue_failure failure = {.toolbox_id = (char *)"failed",
+		.file = (char *)"/x.json",
+		.error = (char *)"broken"};
 	struct config_toolbox said[] = {
 		{.toolbox_id = (char *)"a", .tools = tools, .n_tools = 2},
 		{.toolbox_id = (char *)"gone", .tools = tools, .n_tools = 1},
