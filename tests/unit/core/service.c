@@ -267,7 +267,8 @@ Test(service, tells_of_files_whose_names_are_not_utf8)
 		"'returns':{'type':'f64'}}}]}");
 	start_with(NULL);
 	expect_part(ask_for("ovos.tools.status", "{}"), "/b\xef\xbf\xbd.json");
-	expect_part(ask_for("ovos.tools.reload", "{}"), "{'toolbox_id':'caf\xef\xbf\xbd','error':");
+	expect_part(ask_for("ovos.tools.reload", "{}"), "{'toolbox_id':'caf\xef\xbf\xbd','file':");
+	expect_part(ask_for("ovos.tools.reload", "{}"), "/caf\xef\xbf\xbd.json','error':");
 }
 
 /* ── a change that is pending ────────────────────────────────────────────────────────────────── */
