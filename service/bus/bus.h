@@ -90,7 +90,11 @@ int bus_embed(struct loop *loop, const struct bus_address *address, const char *
  * of others ignores it. */
 void bus_set_token(struct bus *bus, const char *token);
 
-/* Free @bus, which may be NULL. Queued frames are dropped. */
+/* The time that a bus of others may take to close the connection when we leave. */
+#define BUS_LEAVE_MS 500
+
+/* Free @bus, which may be NULL. Queued frames are dropped. A client takes leave of its bus, which blocks for
+ * BUS_LEAVE_MS at most. */
 void bus_free(struct bus *bus);
 
 /* Return the address in use, with the port that was taken. */

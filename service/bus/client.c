@@ -612,10 +612,23 @@ static void on_link(void *data, uint32_t events)
 
 /* ── the endpoint ────────────────────────────────────────────────────────────────────────────── */
 
+/* Close the connection by the handshake (RFC 6455 §7.1.2), and read until the server has closed it. When a client
+ * is gone without it, ovos-messagebus disconnects whoever sends next. */
+static void leave(struct bus_client *client)
+{
+	static const unsigned char normal[] = {1000 >> 8, 1000 & 0xFF};
+
+	if (client->state != CLIENT_UP || !link_is_clear(&client->link))
+		return;
+	if (write_control(client, WEBSOCKET_CLOSE, normal, sizeof(normal)) == 0)
+		link_await_end(&client->link, BUS_LEAVE_MS);
+}
+
 static void client_free(struct bus *bus)
 {
 	struct bus_client *client = container_of(bus, struct bus_client, bus);
 
+	leave(client);
 	link_close(&client->link);
 	loop_task_cancel(&client->writing);
 	bus_lookup_cancel(client->lookup);

@@ -5,6 +5,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -13,6 +14,7 @@
 
 #include "util/assert.h"
 #include "util/cleanup.h"
+#include "util/clock.h"
 
 static void watch(struct link *link, uint32_t events)
 {
@@ -147,6 +149,22 @@ ssize_t link_read(struct link *link, void *ret_bytes, size_t size)
 		return received;
 	}
 	return error == EINTR ? -EAGAIN : -error;
+}
+
+void link_await_end(struct link *link, uint64_t wait_ms)
+{
+	uint64_t end_ms = clock_now_ms() + wait_ms;
+	uint64_t now_ms = end_ms - wait_ms;
+	struct pollfd entry = {.fd = link->fd, .events = POLLIN};
+	char bytes[TLS_RECORD_BYTES];
+	ssize_t size = 1;
+
+	while (now_ms < end_ms && (size > 0 || size == -EAGAIN)) {
+		size = link_read(link, bytes, sizeof(bytes));
+		if (size == -EAGAIN)
+			poll(&entry, 1, (int)(end_ms - now_ms));
+		now_ms = clock_now_ms();
+	}
 }
 
 bool link_is_clear(const struct link *link)

@@ -54,6 +54,9 @@ int link_advance(struct link *link, struct tls_client *client, const char *host,
 /* Close @link, and drop the bytes that wait. A closed one stays so. */
 void link_close(struct link *link);
 
+/* Block until the server has closed a link that is ready, @wait_ms at most, and drop what it sends until then. */
+void link_await_end(struct link *link, uint64_t wait_ms);
+
 /* Read up to @size bytes, at least TLS_RECORD_BYTES. Return their number, 0 at the end, -EAGAIN when there are none
  * now, or another negative errno when the connection is lost. */
 ssize_t link_read(struct link *link, void *ret_bytes, size_t size);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command line client: what it prints, and how it ends."""
+import contextlib
 import itertools
 import json
 import os
@@ -13,7 +14,9 @@ import manifests
 import pytest
 from caller import Caller
 from fake_bus import FakeBus
-from processes import FINDING, ROOT, SLOWNESS, TOOLBOXCTL, environment, free_port, toolboxctl, until
+from processes import (FINDING, ROOT, SLOWNESS, TOOLBOXCTL, OvosBus, environment, free_port, toolboxctl,
+                       until)
+from websocket_peer import Closed, Peer
 
 DONE, ERROR, USAGE, NO_BUS, NO_ANSWER = range(5)
 
@@ -431,6 +434,38 @@ def test_a_bus_with_no_service(tmp_path):
     finally:
         bus.close()
     assert done.returncode == NO_BUS and done.stderr
+
+
+def test_its_end_costs_nobody_the_connection(tmp_path):
+    """ovos-messagebus disconnects who sends while another client is gone without the closing handshake."""
+    bus = OvosBus(tmp_path / "bus")
+    done, both = threading.Event(), threading.Barrier(2)
+    closed = []
+
+    def send_on():
+        with Peer(bus.url) as peer:
+            try:
+                while not done.is_set():
+                    peer.send('{"type":"speak","data":{},"context":{}}')
+                    with contextlib.suppress(TimeoutError):
+                        peer.receive(0.002)
+            except (Closed, OSError) as end:
+                closed.append(end)
+            both.wait()  # or the end of one would cost the other its connection
+
+    senders = [threading.Thread(target=send_on) for _ in range(2)]
+    for sender in senders:
+        sender.start()
+    try:
+        for _ in range(3):
+            asked = toolboxctl("list", "--timeout", "0.3", bus=bus.url, home=tmp_path / "ctl")
+            assert asked.returncode == NO_BUS
+    finally:
+        done.set()
+        for sender in senders:
+            sender.join()
+        bus.kill()
+    assert not closed
 
 
 def test_a_service_that_does_not_answer_in_time(service, tmp_path):

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <arpa/inet.h>
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <libwebsockets.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include "bus/pacing.h"
 #include "loop/inside.h"
 #include "util/cleanup.h"
+#include "util/clock.h"
 #include "util/log.h"
 
 /*
@@ -229,4 +231,57 @@ Test(bus_client, gives_a_silent_name_service_up)
 	cr_expect_eq(n_unreachable, 1);
 	cr_expect_str_eq(reason_unreachable, "the name service does not answer");
 	loop_timer_deinit(&timer);
+}
+
+/* Read what the client writes as it is freed, up to the end of the connection, and return the size of it. */
+static size_t read_leave(int fd, unsigned char *ret_bytes, size_t capacity)
+{
+	size_t size = 0;
+	ssize_t received;
+
+	bus_free(client);
+	client = NULL;
+	while ((received = recv(fd, ret_bytes + size, capacity - size, 0)) > 0)
+		size += (size_t)received;
+	cr_expect_eq(received, 0, "it is closed, not reset: %s", strerror(errno));
+	return size;
+}
+
+static void expect_close_frame(const unsigned char *bytes, size_t size)
+{
+	cr_assert_eq(size, 2 + 4 + 2);
+	cr_expect_eq(bytes[0], 0x88, "CLOSE, final");
+	cr_expect_eq(bytes[1], 0x80 | 2, "masked");
+	cr_expect_eq((bytes[6] ^ bytes[2]) << 8 | (bytes[7] ^ bytes[3]), 1000);
+}
+
+/* Unread bytes would make the end a reset, by which the server loses the close frame. */
+Test(bus_client, leaves_by_the_closing_handshake)
+{
+	unsigned char bytes[64];
+	int fd;
+
+	connect_to("127.0.0.1");
+	fd = accept_client();
+	upgrade(fd);
+	for (int i = 0; i < 1000; i++)
+		send_frame(fd, 0x81, "{\"type\": \"for.others\"}");
+	cr_assert_eq(shutdown(fd, SHUT_WR), 0);
+	expect_close_frame(bytes, read_leave(fd, bytes, sizeof(bytes)));
+	close(fd);
+}
+
+Test(bus_client, does_not_wait_for_long_for_a_bus_that_does_not_close)
+{
+	uint64_t begin_ms = clock_now_ms();
+	unsigned char bytes[64];
+	int fd;
+
+	connect_to("127.0.0.1");
+	fd = accept_client();
+	upgrade(fd);
+	expect_close_frame(bytes, read_leave(fd, bytes, sizeof(bytes)));
+	cr_expect_geq(clock_now_ms() - begin_ms, BUS_LEAVE_MS);
+	cr_expect_lt(clock_now_ms() - begin_ms, PATIENCE_MS);
+	close(fd);
 }
