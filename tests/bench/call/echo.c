@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "bus/bus.h"
 #include "bus/envelope.h"
+#include "util/stamp.h"
 #include "websocket.h"
 
 /*
  * bus-echo URL: the least service. Answers every bench.echo with its own data, at once, in a loop
- * that does nothing else: what a call over the bus takes when the service takes nothing.
+ * that does nothing else: what a call over the bus takes when the service takes nothing. When the bus closes the
+ * connection, it comes back, and prints from when to when it was away: "away FROM TO", in ms since 1970.
  */
 
 #define DEPTH_MAX 128
@@ -39,7 +42,8 @@ static int answer(struct websocket *websocket, const struct bus_envelope *envelo
 	return websocket_send(websocket, text, size);
 }
 
-static int serve(struct websocket *websocket)
+/* Answer until the connection is over. */
+static void serve(struct websocket *websocket)
 {
 	cleanup(bus_envelope_deinit) struct bus_envelope envelope = {0};
 	const char *text;
@@ -53,7 +57,6 @@ static int serve(struct websocket *websocket)
 		if (answer(websocket, &envelope) < 0)
 			break;
 	}
-	return 1;
 }
 
 int main(int count, char **arguments)
@@ -68,5 +71,15 @@ int main(int count, char **arguments)
 		return 1;
 	puts("ready");
 	fflush(stdout);
-	return serve(&websocket);
+	for (;;) {
+		int64_t from_ns;
+
+		serve(&websocket);
+		from_ns = stamp_now_ns();
+		if (websocket_reopen(&websocket, arguments[1]) < 0)
+			return 1;
+		printf("away %" PRId64 " %" PRId64 "\n", from_ns / 1000000,
+			stamp_now_ns() / 1000000);
+		fflush(stdout);
+	}
 }

@@ -8,6 +8,7 @@
 
 #include "bus/envelope.h"
 #include "util/clock.h"
+#include "util/stamp.h"
 #include "websocket.h"
 
 /*
@@ -21,13 +22,25 @@
  * count: each call is sent so long after the one before it, answered or not, so that a service that
  * stops for a second delays all the calls of that second. Prints one line of JSON:
  *
- *   {"calls": …, "in_flight": …, "answered": …, "lost": …, "duplicate": …, "wrong_context": …,
- *    "p50_us": …, "p99_us": …, "max_us": …, "calls_per_s": …}
+ *   {"calls": …, "in_flight": …, "answered": …, "refused": …, "lost": …, "duplicate": …, "wrong_context": …,
+ *    "p50_us": …, "p99_us": …, "max_us": …, "calls_per_s": …, "closed": …, "each": […]}
+ *
+ * Refused are the answered calls whose response is an error, lost are the calls that were not answered. With an
+ * interval, the caller comes back when the bus closes the connection, as often as it is "closed". So that others can
+ * judge what a closed connection took, "each" has [SENT, TOOK, CONNECTION] for every call: ms since 1970, µs or 0
+ * when it was not answered, and the number of the connection from 1, or 0 when the call was due while the caller was
+ * away, and was not sent.
  */
 
-/* No response to a call of ours for so long: what is still out is lost. */
+/* No response to a call of ours for so long: what is still out is lost, since calls are answered in order. */
 #define SILENCE_MS 5000
 #define SILENCE_NS ((uint64_t)SILENCE_MS * 1000000)
+
+/* The last call is sent again after so long, as either end may have been away; and no more after GIVE_UP_NS. */
+#define ASK_NS     ((uint64_t)1000 * 1000000)
+#define GIVE_UP_NS ((uint64_t)30000 * 1000000)
+
+#define TURN_MS 100
 
 #define DEPTH_MAX 128
 #define ID_BYTES  48
@@ -35,6 +48,7 @@
 struct load {
 	struct websocket websocket;
 	struct bus_envelope envelope;
+	const char *url;
 	const char *topic;
 	const char *data;
 	uint32_t calls;
@@ -44,10 +58,14 @@ struct load {
 	char run[ID_BYTES / 2]; /* the beginning of all ids of this run */
 	uint64_t *sent_ns;      /* per call, and of the one that comes last */
 	uint64_t *taken_ns;     /* the same; 0: not answered */
+	uint32_t *connections;  /* the connection over which it was sent; 0: not sent */
+	uint32_t connection;    /* the number of this one, from 1 */
 	uint64_t start_ns;
 	uint64_t heard_ns; /* the last response of ours */
 	uint32_t sent;
+	uint32_t out; /* sent over this connection and not answered, without the last one */
 	uint32_t answered;
+	uint32_t refused;
 	uint32_t duplicate;
 	uint32_t wrong_context;
 };
@@ -65,6 +83,8 @@ static int send_call(struct load *load)
 	if (buffer_status(&message))
 		return -1;
 	load->sent_ns[call] = clock_now_ns();
+	load->connections[call] = load->connection;
+	load->out += call < load->calls;
 	return websocket_send(&load->websocket, message.data, message.size);
 }
 
@@ -110,6 +130,14 @@ static bool is_context_whole(const struct load *load, uint32_t call)
 	return read_id(load, json_find(context, session, "session_id"), &other) && other == call;
 }
 
+static bool is_error(const struct load *load)
+{
+	const struct json_tape *data = &load->envelope.data;
+
+	return load->envelope.data_status == 0 && json_type_at(data, 0) == JSON_OBJECT &&
+	       json_find(data, 0, "error") != JSON_NONE;
+}
+
 /* Whether the message was the first response to a call of ours. */
 static bool take(struct load *load, const char *text, size_t size)
 {
@@ -121,13 +149,15 @@ static bool take(struct load *load, const char *text, size_t size)
 		!read_id(load, json_find(&load->envelope.context, 0, "bench_id"), &call))
 		return false;
 	if (load->taken_ns[call] != 0) {
-		load->duplicate++;
+		load->duplicate += call < load->calls; /* the last one is asked again */
 		return false;
 	}
 	load->wrong_context += !is_context_whole(load, call);
+	load->refused += is_error(load);
 	load->taken_ns[call] = now_ns - load->sent_ns[call];
 	load->heard_ns = now_ns;
 	load->answered += call < load->calls;
+	load->out -= call < load->calls && load->connections[call] == load->connection;
 	return true;
 }
 
@@ -161,25 +191,44 @@ static int send_due(struct load *load, int *ret_wait_ms)
 	return 0;
 }
 
-/* As drive(), with calls that are sent when they are due, answered or not. */
-static int drive_paced(struct load *load)
+/* Connect again; the calls that are due meanwhile are not sent. 0 or -1. */
+static int come_back(struct load *load)
+{
+	uint64_t now_ns;
+
+	if (websocket_reopen(&load->websocket, load->url) < 0)
+		return -1;
+	load->connection++;
+	load->out = 0;
+	now_ns = clock_now_ns();
+	while (load->sent < load->calls &&
+		load->start_ns + (uint64_t)load->sent * load->interval_us * 1000 < now_ns)
+		load->sent++;
+	return 0;
+}
+
+/* Take the next message, when one comes within @wait_ms. 0, or -1 when the connection is over. */
+static int take_next(struct load *load, int wait_ms)
 {
 	const char *text;
 	size_t size;
-	int wait_ms;
-	int result = 1;
+	int result = websocket_receive(&load->websocket, wait_ms, &text, &size);
 
-	load->heard_ns = clock_now_ns();
-	while (load->answered < load->calls && result >= 0) {
-		if (send_due(load, &wait_ms) < 0)
-			return -1;
-		result = websocket_receive(&load->websocket, wait_ms, &text, &size);
-		if (result > 0)
-			take(load, text, size);
-		if (load->sent > load->answered && clock_now_ns() - load->heard_ns > SILENCE_NS)
-			return 0;
-	}
+	if (result > 0)
+		take(load, text, size);
 	return result < 0 ? -1 : 0;
+}
+
+/* As drive(), with calls that are sent when they are due, answered or not. */
+static int drive_paced(struct load *load)
+{
+	int wait_ms;
+
+	while (load->sent < load->calls)
+		if ((send_due(load, &wait_ms) < 0 || take_next(load, wait_ms) < 0) &&
+			come_back(load) < 0)
+			return -1;
+	return 0;
 }
 
 /* 0 when all calls are answered or given up, -1 when the connection broke. */
@@ -202,23 +251,50 @@ static int drive(struct load *load)
 	return result < 0 ? -1 : 0;
 }
 
-/* Ask one question more, and take what comes before its answer. 0 or -1, as above. */
+static bool is_settled(const struct load *load, uint64_t silent_ns)
+{
+	if (silent_ns >= GIVE_UP_NS)
+		return true;
+	return load->taken_ns[load->calls] != 0 && (load->out == 0 || silent_ns >= SILENCE_NS);
+}
+
+/* Ask one question more, and take what comes before its answer; what is still out then has a while left. 0 or -1,
+ * as above. */
 static int settle(struct load *load)
 {
-	const char *text;
-	size_t size;
-	int result = 1;
+	uint64_t now_ns = clock_now_ns();
+	uint64_t asked_ns = 0;
+	int result;
 
-	load->heard_ns = clock_now_ns();
-	load->sent = load->calls;
-	if (send_call(load) < 0)
-		return -1;
-	while (load->taken_ns[load->calls] == 0 && result > 0) {
-		result = receive(load, &text, &size);
-		if (result > 0)
-			take(load, text, size);
+	load->heard_ns = now_ns;
+	while (!is_settled(load, now_ns - load->heard_ns)) {
+		result = 0;
+		if (load->taken_ns[load->calls] == 0 && now_ns - asked_ns >= ASK_NS) {
+			load->sent = load->calls;
+			result = send_call(load);
+			asked_ns = now_ns;
+		}
+		if (result == 0)
+			result = take_next(load, TURN_MS);
+		if (result < 0 && (load->interval_us == 0 || come_back(load) < 0))
+			return -1;
+		now_ns = clock_now_ns();
 	}
-	return result < 0 ? -1 : 0;
+	return 0;
+}
+
+/* ── the report ──────────────────────────────────────────────────────────────────────────────── */
+
+static void report_each(const struct load *load)
+{
+	uint64_t since_1970_ms = (uint64_t)stamp_now_ns() / 1000000 - clock_now_ms();
+
+	printf("\"closed\": %" PRIu32 ", \"each\": [", load->connection - 1);
+	for (uint32_t i = 0; i < load->calls; i++)
+		printf("%s[%" PRIu64 ", %" PRIu64 ", %" PRIu32 "]", i > 0 ? ", " : "",
+			since_1970_ms + load->sent_ns[i] / 1000000, load->taken_ns[i] / 1000,
+			load->connections[i]);
+	printf("], ");
 }
 
 static int compare(const void *a, const void *b)
@@ -243,13 +319,17 @@ static double quantile_us(const struct load *load, uint32_t per_mille)
 
 static void report(struct load *load, uint64_t duration_ns)
 {
+	putchar('{');
+	if (load->interval_us > 0)
+		report_each(load);
 	qsort(load->taken_ns, load->calls, sizeof(*load->taken_ns), compare);
-	printf("{\"calls\": %" PRIu32 ", \"in_flight\": %" PRIu32 ", \"answered\": %" PRIu32
-	       ", \"lost\": %" PRIu32 ", \"duplicate\": %" PRIu32 ", \"wrong_context\": %" PRIu32
-	       ", \"p50_us\": %.1f, \"p99_us\": %.1f, \"max_us\": %.1f, \"calls_per_s\": %.0f}\n",
-		load->calls, load->in_flight, load->answered, load->calls - load->answered,
-		load->duplicate, load->wrong_context, quantile_us(load, 500),
-		quantile_us(load, 990), quantile_us(load, 1000),
+	printf("\"calls\": %" PRIu32 ", \"in_flight\": %" PRIu32 ", \"answered\": %" PRIu32
+	       ", \"refused\": %" PRIu32 ", \"lost\": %" PRIu32 ", \"duplicate\": %" PRIu32
+	       ", \"wrong_context\": %" PRIu32 ", \"p50_us\": %.1f, \"p99_us\": %.1f"
+	       ", \"max_us\": %.1f, \"calls_per_s\": %.0f}\n",
+		load->calls, load->in_flight, load->answered, load->refused,
+		load->calls - load->answered, load->duplicate, load->wrong_context,
+		quantile_us(load, 500), quantile_us(load, 990), quantile_us(load, 1000),
 		(double)load->answered * 1e9 / (double)duration_ns);
 }
 
@@ -283,6 +363,7 @@ static bool read_count(const char *text, uint32_t *ret_count)
 
 static bool prepare(struct load *load, char **arguments)
 {
+	load->url = arguments[1];
 	load->topic = arguments[2];
 	load->data = arguments[3];
 	if (!read_count(arguments[4], &load->calls) ||
@@ -293,7 +374,9 @@ static bool prepare(struct load *load, char **arguments)
 		(uint32_t)clock_now_ns());
 	load->sent_ns = calloc(load->calls + 1, sizeof(*load->sent_ns));
 	load->taken_ns = calloc(load->calls + 1, sizeof(*load->taken_ns));
-	return load->sent_ns && load->taken_ns;
+	load->connections = calloc(load->calls + 1, sizeof(*load->connections));
+	load->connection = 1;
+	return load->sent_ns && load->taken_ns && load->connections;
 }
 
 static void load_deinit(struct load *load)
@@ -302,6 +385,7 @@ static void load_deinit(struct load *load)
 	bus_envelope_deinit(&load->envelope);
 	free(load->sent_ns);
 	free(load->taken_ns);
+	free(load->connections);
 }
 
 int main(int count, char **arguments)
@@ -312,7 +396,7 @@ int main(int count, char **arguments)
 		fprintf(stderr, "usage: bus-load URL TOPIC DATA CALLS IN_FLIGHT [INTERVAL_US]\n");
 		return 2;
 	}
-	if (websocket_open(&load.websocket, arguments[1]) < 0)
+	if (websocket_open(&load.websocket, load.url) < 0)
 		return 1;
 	return run(&load);
 }

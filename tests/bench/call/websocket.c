@@ -11,8 +11,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "bus/address.h"
+#include "bus/pacing.h"
+#include "util/clock.h"
 
 /*
  * A frame:
@@ -42,7 +45,15 @@ enum opcode {
 #define READ_BYTES       (256u << 10)
 #define RESPONSE_BYTES   4096
 
+/* The time that the bus may take to close the connection when we leave. */
+#define LEAVE_MS 5000
+
+/* As long as toolboxd takes, in the middle, before it comes back (bus/pacing.h). */
+#define REOPEN_PAUSE_MS (BUS_BACKOFF_FIRST_MS - BUS_BACKOFF_FIRST_MS / 8)
+#define REOPEN_TIMES    20
+
 static const int on = 1;
+static const char normal_closure[] = {1000 >> 8, (char)(1000 & 0xFF)};
 
 static int connect_to(const struct bus_address *address)
 {
@@ -112,37 +123,6 @@ static int upgrade(struct websocket *websocket, const struct bus_address *addres
 	}
 	websocket->at = (size_t)(end + 4 - websocket->input.data);
 	return memcmp(websocket->input.data, "HTTP/1.1 101", 12) == 0 ? 0 : -1;
-}
-
-int websocket_open(struct websocket *websocket, const char *url)
-{
-	struct bus_address address;
-	const char *reason;
-
-	*websocket = (struct websocket){.fd = -1};
-	if (bus_address_parse(url, &address, &reason) != 0) {
-		fprintf(stderr, "%s: %s\n", url, reason);
-		return -1;
-	}
-	websocket->fd = connect_to(&address);
-	if (websocket->fd >= 0)
-		setsockopt(websocket->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-	if (websocket->fd < 0 || upgrade(websocket, &address) < 0) {
-		fprintf(stderr, "%s: no websocket there\n", url);
-		websocket_close(websocket);
-		return -1;
-	}
-	return 0;
-}
-
-void websocket_close(struct websocket *websocket)
-{
-	if (websocket->fd >= 0)
-		close(websocket->fd);
-	websocket->fd = -1;
-	buffer_deinit(&websocket->input);
-	buffer_deinit(&websocket->message);
-	buffer_deinit(&websocket->output);
 }
 
 static int send_frame(
@@ -251,6 +231,64 @@ static int wait_for_input(struct websocket *websocket, int timeout_ms)
 	struct pollfd entry = {.fd = websocket->fd, .events = POLLIN};
 
 	return poll(&entry, 1, timeout_ms);
+}
+
+/* Read until the bus has closed the connection, and drop what comes. Unread bytes would make the end
+ * a reset, by which the bus loses the close frame. */
+static void await_end(struct websocket *websocket)
+{
+	uint64_t end_ms = clock_now_ms() + LEAVE_MS;
+
+	do
+		buffer_reset(&websocket->input);
+	while (clock_now_ms() < end_ms && wait_for_input(websocket, LEAVE_MS) > 0 &&
+		read_more(websocket) > 0);
+}
+
+void websocket_close(struct websocket *websocket)
+{
+	if (websocket->fd >= 0) {
+		if (send_frame(websocket, CLOSE, normal_closure, 2) == 0)
+			await_end(websocket);
+		close(websocket->fd);
+	}
+	websocket->fd = -1;
+	buffer_deinit(&websocket->input);
+	buffer_deinit(&websocket->message);
+	buffer_deinit(&websocket->output);
+}
+
+int websocket_open(struct websocket *websocket, const char *url)
+{
+	struct bus_address address;
+	const char *reason;
+
+	*websocket = (struct websocket){.fd = -1};
+	if (bus_address_parse(url, &address, &reason) != 0) {
+		fprintf(stderr, "%s: %s\n", url, reason);
+		return -1;
+	}
+	websocket->fd = connect_to(&address);
+	if (websocket->fd >= 0)
+		setsockopt(websocket->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	if (websocket->fd < 0 || upgrade(websocket, &address) < 0) {
+		fprintf(stderr, "%s: no websocket there\n", url);
+		websocket_close(websocket);
+		return -1;
+	}
+	return 0;
+}
+
+int websocket_reopen(struct websocket *websocket, const char *url)
+{
+	int result = -1;
+
+	websocket_close(websocket);
+	for (int i = 0; i < REOPEN_TIMES && result < 0; i++) {
+		usleep(REOPEN_PAUSE_MS * 1000);
+		result = websocket_open(websocket, url);
+	}
+	return result;
 }
 
 int websocket_receive(
