@@ -41,7 +41,7 @@
 #define ACCOUNT_LOW_SHARE  1024
 #define ACCOUNT_LEFT_SHARE 8
 
-/* Factors of debt_charge(). */
+/* Factors of debt_charge_plain(). */
 #define ACCOUNT_SOURCE_FACTOR 8
 #define ACCOUNT_FACTOR        4
 #define ACCOUNT_BOOK_FACTOR   2
@@ -235,17 +235,18 @@ static inline struct account_source *account_find_source(struct account *account
 	return least;
 }
 
-/* Charge the source @key of @account with work that took @spent_ns until @now_ns. */
+/* Charge the source @key of @account with work until @now_ns. @price_ns: the time that it took, beside the loop, or
+ * its debt_price(), in the loop. */
 static inline void account_charge_time(
-	struct account *account, uint64_t key, uint64_t now_ns, uint64_t spent_ns)
+	struct account *account, uint64_t key, uint64_t now_ns, uint64_t price_ns)
 {
 	struct account_source *source = account_find_source(account, key);
 
 	if (source->key != key)
 		*source = (struct account_source){.key = key};
-	debt_charge(&source->debt, now_ns, spent_ns, ACCOUNT_SOURCE_FACTOR);
-	debt_charge(&account->debt, now_ns, spent_ns, ACCOUNT_FACTOR);
-	debt_charge(&account->book->debt, now_ns, spent_ns, ACCOUNT_BOOK_FACTOR);
+	debt_charge_plain(&source->debt, now_ns, price_ns, ACCOUNT_SOURCE_FACTOR);
+	debt_charge_plain(&account->debt, now_ns, price_ns, ACCOUNT_FACTOR);
+	debt_charge_plain(&account->book->debt, now_ns, price_ns, ACCOUNT_BOOK_FACTOR);
 }
 
 /* Return whether work for @account, or for a source of it, is not yet paid. */

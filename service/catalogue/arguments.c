@@ -262,16 +262,24 @@ int arguments_marshal_check(const struct tool *tool, struct schema_context *cont
 
 /* ── a call ──────────────────────────────────────────────────────────────────────────────────── */
 
-/* Log the strings that were taken as other values, for the author of the caller. */
-static void log_changes(
-	struct log_rate *rate, const struct tool *tool, const struct schema_report *changes)
+static void forget_report(struct schema_report *report)
+{
+	if (report->n_violations > 0 || report->summary)
+		schema_report_deinit(report);
+}
+
+void arguments_log_changes(struct arguments *arguments, const struct tool *tool)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
 
-	schema_report_write_text(changes, &text);
+	if (arguments->changes.n_violations == 0)
+		return;
+	schema_report_write_text(&arguments->changes, &text);
 	if (buffer_terminate(&text))
-		log_limited(rate, LOG_LEVEL_INFO, "Arguments of %s/%s were coerced: %s",
-			tool->toolbox->id, tool->name, text.data);
+		log_limited(&arguments->coercions, LOG_LEVEL_INFO,
+			"Arguments of %s/%s were coerced: %s", tool->toolbox->id, tool->name,
+			text.data);
+	forget_report(&arguments->changes);
 }
 
 /* Try the arguments with each string taken as the value that it holds. Returns 0 with @place moved
@@ -279,14 +287,14 @@ static void log_changes(
 static int coerce_arguments(struct arguments *arguments, const struct tool *tool,
 	struct schema_context *context, struct place *place)
 {
-	cleanup(schema_report_deinit) struct schema_report changes = {0};
+	struct schema_report *changes = &arguments->changes;
 	struct buffer *text = &arguments->coerced;
 	int r;
 
 	buffer_reset(text);
 	r = schema_coerce(tool->schemas->arguments.compiled, context, place->tape, place->token,
-		text, &changes);
-	if (r != 0 || changes.n_violations == 0)
+		text, changes);
+	if (r != 0 || changes->n_violations == 0)
 		return r != 0 ? r : SCHEMA_E_INVALID;
 	/* A string may hold a deeper value than the request may have: then it is not taken. */
 	r = json_tape_read(
@@ -297,7 +305,6 @@ static int coerce_arguments(struct arguments *arguments, const struct tool *tool
 		tool->schemas->arguments.compiled, context, &arguments->coerced_tape, 0);
 	if (r != 0)
 		return r;
-	log_changes(&arguments->coercions, tool, &changes);
 	*place = (struct place){&arguments->coerced_tape, 0};
 	return 0;
 }
@@ -351,12 +358,6 @@ static int fill_arguments(struct arguments *arguments, const struct tool *tool,
 	return 0;
 }
 
-static void forget_report(struct arguments *arguments)
-{
-	if (arguments->report.n_violations > 0 || arguments->report.summary)
-		schema_report_deinit(&arguments->report);
-}
-
 int arguments_check(struct arguments *arguments, const struct tool *tool,
 	const struct json_tape *tape, uint32_t token, struct schema_context *context,
 	const struct arguments_limits *limits)
@@ -364,7 +365,8 @@ int arguments_check(struct arguments *arguments, const struct tool *tool,
 	struct place place;
 	int r;
 
-	forget_report(arguments);
+	forget_report(&arguments->report);
+	forget_report(&arguments->changes);
 	r = find_place(arguments, tape, token, limits, &place);
 	arguments->spent_ns = 0;
 	if (r != 0)
@@ -378,7 +380,10 @@ int arguments_check(struct arguments *arguments, const struct tool *tool,
 	r = check_or_coerce(arguments, tool, context, &place);
 	if (r == 0)
 		r = fill_arguments(arguments, tool, context, &place, limits);
+	if (r != 0)
+		forget_report(&arguments->changes);
 	arguments->spent_ns = schema_spent_ns(context);
+	arguments->stop = schema_stop_text(context);
 	return r;
 }
 
@@ -389,7 +394,8 @@ void arguments_recycle(struct arguments *arguments)
 	buffer_recycle(&arguments->text, KEPT_BYTES);
 	buffer_recycle(&arguments->coerced, KEPT_BYTES);
 	buffer_recycle(&arguments->filled, KEPT_BYTES);
-	forget_report(arguments);
+	forget_report(&arguments->report);
+	forget_report(&arguments->changes);
 }
 
 void arguments_deinit(struct arguments *arguments)
@@ -400,4 +406,5 @@ void arguments_deinit(struct arguments *arguments)
 	buffer_deinit(&arguments->coerced);
 	buffer_deinit(&arguments->filled);
 	schema_report_deinit(&arguments->report);
+	schema_report_deinit(&arguments->changes);
 }

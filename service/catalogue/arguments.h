@@ -36,18 +36,20 @@ struct arguments {
 	struct buffer filled;  /* with defaults */
 	const char *json;      /* passed to the tool; points into the frame or one of the above */
 	size_t size;
-	struct log_rate coercions;
-	struct schema_report report; /* after ARGUMENTS_E_INVALID */
-	size_t actual;               /* after ARGUMENTS_E_TOO_LARGE */
+	struct schema_report changes; /* the strings that were taken as other values */
+	struct log_rate coercions;    /* lines about them */
+	struct schema_report report;  /* after ARGUMENTS_E_INVALID */
+	size_t actual;                /* after ARGUMENTS_E_TOO_LARGE */
 	size_t max;
 	const char *limit; /* "bytes" or "levels of nesting" */
+	const char *stop;  /* after ARGUMENTS_E_UNCHECKED: schema_stop_text() */
 	uint64_t spent_ns; /* the thread's time for the schema; 0: too little to be measured */
 };
 
 enum arguments_status {
 	ARGUMENTS_E_INVALID = 1,
 	ARGUMENTS_E_TOO_LARGE,
-	ARGUMENTS_E_UNCHECKED, /* a bound ended the check, see schema_stop_text() */
+	ARGUMENTS_E_UNCHECKED, /* a bound ended the check */
 };
 
 struct arguments_limits {
@@ -60,6 +62,9 @@ struct arguments_limits {
 int arguments_check(struct arguments *arguments, const struct tool *tool,
 	const struct json_tape *tape, uint32_t token, struct schema_context *context,
 	const struct arguments_limits *limits);
+
+/* Log the changes that coercion has made, for the author of the caller, and forget them. Only the loop logs. */
+void arguments_log_changes(struct arguments *arguments, const struct tool *tool);
 
 /* Free memory of @arguments that a large value took, before the next check. Its json and report are
  * gone then. */

@@ -102,3 +102,21 @@ int tool_schemas_compile(const struct tool *tool)
 	pthread_mutex_unlock(&awake_lock);
 	return 0;
 }
+
+void tool_schemas_pin(struct tool_schemas *schemas)
+{
+	pthread_mutex_lock(&awake_lock);
+	list_remove(&schemas->link);
+	awake_bytes -= schemas->bytes;
+	pthread_mutex_unlock(&awake_lock);
+}
+
+void tool_schemas_unpin(struct tool_schemas *schemas)
+{
+	pthread_mutex_lock(&awake_lock);
+	awake_bytes += schemas->bytes;
+	/* Schemas that never rest are not in the list. */
+	if (schemas->bytes > 0)
+		list_append(&awake, &schemas->link);
+	pthread_mutex_unlock(&awake_lock);
+}

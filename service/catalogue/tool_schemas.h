@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -19,7 +20,8 @@
  *                                                    compiled
  *
  * A schema that took long to compile never rests, so that no call waits for it. Only the loop
- * compiles; the thread that reads manifests puts new ones to rest, and may be the last to free one.
+ * compiles; the thread that reads manifests puts new ones to rest, and may be the last to free one. A thread
+ * may check with one that is pinned.
  */
 struct tool_schema {
 	struct schema *compiled; /* NULL: at rest */
@@ -31,7 +33,7 @@ struct tool_schema {
 struct tool_schemas {
 	struct tool_schema arguments; /* compiled from argument_schema */
 	struct tool_schema output;    /* compiled from output_schema */
-	bool was_used;                /* since they were compiled, or looked at for a rest */
+	atomic_bool was_used;         /* since they were compiled, or looked at for a rest */
 	size_t bytes;     /* bytes of both texts, while it is in the list of the awake */
 	struct list link; /* in that list */
 };
@@ -58,6 +60,12 @@ int tool_schemas_compile(const struct tool *tool);
 /* Have the schemas of @tool compiled until another tool's are asked for. 0 or -ENOMEM. */
 static inline int tool_schemas_wake(const struct tool *tool)
 {
-	tool->schemas->was_used = true;
+	atomic_store_explicit(&tool->schemas->was_used, true, memory_order_relaxed);
 	return tool->schemas->output.compiled ? 0 : tool_schemas_compile(tool);
 }
+
+/* Keep @schemas, which are awake, from resting until tool_schemas_unpin(). They are pinned once at a time. */
+void tool_schemas_pin(struct tool_schemas *schemas);
+
+/* Let @schemas, which were pinned, rest again. */
+void tool_schemas_unpin(struct tool_schemas *schemas);

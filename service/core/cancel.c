@@ -60,6 +60,8 @@ static bool cancel_calls(const struct invoker *invoker, const struct request_sco
 		is_any = true;
 	if (held_cancel(&invoker->late->requests, &source, &call_id))
 		is_any = true;
+	if (held_cancel(&invoker->ahead->requests, &source, &call_id))
+		is_any = true;
 	return is_any;
 }
 
@@ -71,6 +73,7 @@ void cancel_address(const struct invoker *invoker, const struct address *address
 		cancel_call(invoker, call);
 	held_cancel_address(invoker->held, address);
 	held_cancel_address(&invoker->late->requests, address);
+	held_cancel_address(&invoker->ahead->requests, address);
 }
 
 void cancel_serve(

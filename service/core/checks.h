@@ -7,6 +7,7 @@
 #include "bus/bus.h"
 #include "core/answer.h"
 #include "core/request_scope.h"
+#include "json/scan.h"
 
 /*
  * The time of the loop that peers take with their requests: checks of arguments, and matching.
@@ -19,23 +20,34 @@
  *
  * So a peer whose checks are short never waits, whatever others do that share its connection.
  *
- * Reading a message of many values takes as long as a check, and is charged like one. While something is owed
- * on its connection such a message is only skimmed (bus/envelope.h): if its sender owes, it is busy, and else
- * the message is read.
+ * Reading a message of many values takes as long as a check, and is charged like one. Such a message is skimmed
+ * first (bus/envelope.h): if its sender owes, it is busy, and else the message is read beside the loop
+ * (core/ahead.h).
  */
 
 /* A message of so many bytes is measured; a shorter one has too few values to take long. */
 #define CHECKS_LONG_BYTES (128u << 10)
 
-/* As checks_must_skim(), for a long message. */
-bool checks_must_skim_long(const struct bus *bus, const char *text, size_t size);
+/* A message with so many values can take DEBT_FREE_NS to read. */
+#define CHECKS_LONG_VALUES 65536
 
-/* Return whether a message of the peer that sends now must be skimmed first, since reading it can take
- * long. */
-static inline bool checks_must_skim(const struct bus *bus, const char *text, size_t size)
+/* Return whether reading the message @text can take long. */
+static inline bool checks_is_long(const char *text, size_t size)
 {
-	return size >= CHECKS_LONG_BYTES && checks_must_skim_long(bus, text, size);
+	return size >= CHECKS_LONG_BYTES && json_scan_is_dense(text, size, CHECKS_LONG_VALUES);
 }
+
+/* Return what arguments may have. */
+static inline struct arguments_limits checks_limits(const struct config *config)
+{
+	return (struct arguments_limits){
+		.bytes = config->limits.args_bytes,
+		.depth = config->limits.depth,
+	};
+}
+
+/* Return the key of the sender of the message in @scope among the sources of its account (bus/account.h). */
+uint64_t checks_source_key(const struct request_scope *scope);
 
 /* Return the time until checks that can take long are made for the sender of the message in @scope; 0: now. */
 uint64_t checks_wait_ns(const struct bus *bus, const struct request_scope *scope);
@@ -44,5 +56,6 @@ uint64_t checks_wait_ns(const struct bus *bus, const struct request_scope *scope
  * error is written. */
 bool checks_admit(const struct bus *bus, const struct request_scope *scope, struct answer *answer);
 
-/* Charge that sender with a check that took @spent_ns. Return whether it took long. */
+/* Charge that sender with a check, or reading, that took @spent_ns; its price is higher in the loop (util/debt.h).
+ * Return whether it took long. */
 bool checks_charge(const struct bus *bus, const struct request_scope *scope, uint64_t spent_ns);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "catalogue/package.h"
 #include "core/calls.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
@@ -34,11 +35,12 @@ static void free_held(struct held *held)
 	limits_release(&held->hold);
 	buffer_deinit(&held->call_id);
 	buffer_deinit(&held->source);
-	inbox_frame_free(held->frame);
+	inbox_frame_unref(held->frame);
+	package_unref(held->check.package);
 	free(held);
 }
 
-static void serve_held(struct held *held, int status)
+void held_serve(struct held *held, int status)
 {
 	take_held(held);
 	held->status = status;
@@ -49,7 +51,7 @@ static void serve_held(struct held *held, int status)
 /* See struct audit_wait. */
 static void take_status(void *data, int status)
 {
-	serve_held(data, status);
+	held_serve(data, status);
 }
 
 static void look_at_clock(void *data)
@@ -57,11 +59,11 @@ static void look_at_clock(void *data)
 	struct held_requests *requests = data;
 
 	while (!list_is_empty(&requests->list)) {
-		struct held *first = container_of(requests->list.next, struct held, link);
+		struct held *first = held_first(requests);
 
 		if (first->due_ms > clock_now_ms())
 			break;
-		serve_held(first, -ETIMEDOUT);
+		held_serve(first, -ETIMEDOUT);
 	}
 	set_timer(requests);
 }
@@ -76,7 +78,7 @@ int held_init(struct held_requests *requests, struct loop *loop, held_function f
 void held_deinit(struct held_requests *requests)
 {
 	while (requests->n > 0)
-		held_drop(container_of(requests->list.next, struct held, link));
+		held_drop(held_first(requests));
 	loop_timer_deinit(&requests->due);
 }
 
@@ -163,7 +165,7 @@ void held_serve_all(struct held_requests *requests, int status)
 {
 	/* Some may be held again. */
 	for (uint32_t n = requests->n; n > 0 && requests->n > 0; n--)
-		serve_held(container_of(requests->list.next, struct held, link), status);
+		held_serve(held_first(requests), status);
 }
 
 void held_drop_account(struct held_requests *requests, const struct account *account)

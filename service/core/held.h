@@ -14,7 +14,8 @@
 
 /*
  * Requests that are held: until a line about their beginning is on the disk (audit.required), or, without
- * a line, until a change that is pending is done (core/reload/late.h).
+ * a line, until a change that is pending is done (core/reload/late.h), or until they are read and checked
+ * beside the loop (core/ahead.h).
  *
  *   request ─▶ held_add ─▶ record_write(…, &held->wait) ─┬─ written, or not ──┐
  *                                                        ├─ its time is over ─┼─▶ handler(): served again
@@ -23,6 +24,15 @@
  * A request is kept as the text that arrived, and everything about it is looked at again. So no other
  * request waits for its line, and it sees no catalogue of an earlier time.
  */
+
+/* The work on a request beside the loop (core/ahead.h). */
+struct held_check {
+	const struct tool *tool; /* its arguments are checked; NULL: the request is only read */
+	struct package *package; /* that has @tool: counted reference, or NULL */
+	unsigned int fields;     /* that its topic reads (core/request.h) */
+	uint64_t source_key;     /* its source in the account (checks_source_key) */
+	bool is_counted;         /* it has passed the limits of its caller */
+};
 
 /* A request that is held, from held_add() to the end of the handler. */
 struct held {
@@ -35,8 +45,9 @@ struct held {
 	struct call_summary summary; /* as it is shown */
 	struct buffer call_id;       /* its origin, as in struct call */
 	struct buffer source;
+	struct held_check check;
 	uint64_t due_ms;
-	int status; /* 0: the line is written, the change is done; else a negative errno */
+	int status; /* 0: the line is written, the change is done, the check too; else a negative errno */
 	bool is_cancelled;
 };
 
@@ -63,6 +74,15 @@ void held_deinit(struct held_requests *requests);
  * already, or memory is short. */
 struct held *held_add(struct held_requests *requests, uint32_t max, struct account *account,
 	struct address *address, const struct text_view *text, uint64_t wait_ms);
+
+/* Return the oldest request, of one or more. */
+static inline struct held *held_first(const struct held_requests *requests)
+{
+	return container_of(requests->list.next, struct held, link);
+}
+
+/* Serve @held with @status. */
+void held_serve(struct held *held, int status);
 
 /* Forget @held, which was not served. */
 void held_drop(struct held *held);

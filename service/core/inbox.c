@@ -16,7 +16,7 @@ void inbox_deinit(struct inbox *inbox)
 	struct inbox_frame *frame;
 
 	while ((frame = inbox_take_first(inbox)))
-		inbox_frame_free(frame);
+		inbox_frame_unref(frame);
 }
 
 int inbox_frame_new(struct account *account, struct address *address, const char *text, size_t size,
@@ -30,6 +30,7 @@ int inbox_frame_new(struct account *account, struct address *address, const char
 		free(frame);
 		return INBOX_E_FULL;
 	}
+	frame->references = 1;
 	frame->account = account_ref(account);
 	frame->address = address_ref(address);
 	list_init(&frame->link);
@@ -65,8 +66,10 @@ struct inbox_frame *inbox_take_first(struct inbox *inbox)
 	return container_of(link, struct inbox_frame, link);
 }
 
-void inbox_frame_free(struct inbox_frame *frame)
+void inbox_frame_unref(struct inbox_frame *frame)
 {
+	if (!frame || --frame->references > 0)
+		return;
 	account_release(frame->account, frame->size);
 	account_unref(frame->account);
 	address_unref(frame->address);

@@ -20,9 +20,10 @@ struct inbox {
 	uint32_t n_frames;
 };
 
-/* A frame that waits. The owner frees it with inbox_frame_free(). */
+/* A frame that waits. */
 struct inbox_frame {
 	struct list link;
+	unsigned int references;
 	struct account *account; /* charged with the frame: counted reference, or NULL */
 	struct address *address; /* counted reference; NULL: its answer goes to the bus */
 	size_t size;
@@ -41,7 +42,7 @@ void inbox_init(struct inbox *inbox);
 void inbox_deinit(struct inbox *inbox);
 
 /* Make a frame of a copy of the @size bytes at @text, charged to @account (NULL: none), with a reference to
- * @address (NULL: none). Returns 0, INBOX_E_FULL when @account has no room for it, or -ENOMEM. */
+ * @address (NULL: none). It has one reference. Returns 0, INBOX_E_FULL when @account has no room for it, or -ENOMEM. */
 int inbox_frame_new(struct account *account, struct address *address, const char *text, size_t size,
 	struct inbox_frame **ret_frame);
 
@@ -50,8 +51,15 @@ int inbox_frame_new(struct account *account, struct address *address, const char
 int inbox_defer(struct inbox *inbox, uint32_t max, struct account *account, struct address *address,
 	const char *text, size_t size);
 
-/* Remove the oldest frame and hand it over; NULL when none waits. */
+/* Remove the oldest frame and hand over its reference; NULL when none waits. */
 struct inbox_frame *inbox_take_first(struct inbox *inbox);
 
-/* Free @frame, and take back its charge. */
-void inbox_frame_free(struct inbox_frame *frame);
+/* Take a reference. */
+static inline struct inbox_frame *inbox_frame_ref(struct inbox_frame *frame)
+{
+	frame->references++;
+	return frame;
+}
+
+/* Drop a reference to @frame, which may be NULL; the last one frees it, and takes back its charge. */
+void inbox_frame_unref(struct inbox_frame *frame);

@@ -358,8 +358,7 @@ static void write_arguments_error(const struct invoker *invoker, const struct to
 		errors_write_too_large(answer, tool, "Too large arguments for", arguments->actual,
 			arguments->max, arguments->limit);
 	else if (status == ARGUMENTS_E_UNCHECKED)
-		errors_write_unchecked(
-			answer, tool, "The arguments for", schema_stop_text(invoker->context));
+		errors_write_unchecked(answer, tool, "The arguments for", arguments->stop);
 	else
 		errors_write_unavailable(answer, tool, strerror(-status));
 }
@@ -371,39 +370,11 @@ static void write_validation(
 	schema_report_write_json(report, answer_member(answer, "violations"));
 }
 
-static struct arguments_limits argument_limits(const struct config *config)
-{
-	return (struct arguments_limits){
-		.bytes = config->limits.args_bytes,
-		.depth = config->limits.depth,
-	};
-}
-
-/* Read and check the arguments of the request. Returns the result of arguments_check(). */
-static int read_arguments(
-	const struct invoker *invoker, const struct tool *tool, struct request_scope *scope)
-{
-	const struct arguments_limits limits = argument_limits(invoker->config);
-	int r = arguments_check(&scope->arguments, tool, scope->request.data, scope->request.args,
-		scope->context, &limits);
-
-	if (checks_charge(invoker->bus, scope, scope->arguments.spent_ns))
-		tool->schemas->arguments.was_costly = true;
-	return r;
-}
-
-/* Return whether the sender may have its arguments checked; else the error is written. */
-static bool admit_check(const struct invoker *invoker, const struct tool *tool,
-	const struct request_scope *scope, struct answer *answer)
-{
-	return !tool->schemas->arguments.was_costly || checks_admit(invoker->bus, scope, answer);
-}
-
 /* Return whether the arguments are good; else the error is written. */
 static bool check_arguments(const struct invoker *invoker, const struct tool *tool,
 	struct request_scope *scope, struct answer *answer)
 {
-	int r = read_arguments(invoker, tool, scope);
+	int r = ahead_check(invoker->ahead, tool, scope);
 
 	if (r != 0)
 		write_arguments_error(invoker, tool, &scope->arguments, r, answer);
@@ -630,7 +601,7 @@ bool invocation_is_changed(
 static bool check_again(const struct invoker *invoker, const struct tool *tool,
 	const struct buffer *json, struct answer *answer)
 {
-	const struct arguments_limits limits = argument_limits(invoker->config);
+	const struct arguments_limits limits = checks_limits(invoker->config);
 	cleanup(arguments_deinit) struct arguments arguments = {0};
 	cleanup(json_tape_cleanup) struct json_tape tape = {0};
 	cleanup(buffer_deinit) struct buffer list = {0};
@@ -869,9 +840,10 @@ static bool find_tool(const struct invoker *invoker, const struct request_scope 
 	struct answer *answer, const struct tool **ret_tool)
 {
 	bool last_wins = invoker->config->duplicate_names == CONFIG_DUPLICATES_LAST;
+	const struct held *waited = scope->late ? scope->late : scope->ahead;
 
-	if (scope->late && scope->late->is_cancelled) {
-		errors_write_cancelled(answer, &scope->late->call_id, NULL);
+	if (waited && waited->is_cancelled) {
+		errors_write_cancelled(answer, &waited->call_id, NULL);
 		return false;
 	}
 	if (offer_find(invoker->offer, scope->view, &scope->request, last_wins, answer, ret_tool))
@@ -952,10 +924,12 @@ void invocation_begin(struct invoker *invoker, struct request_scope *scope, stru
 	if (invoker->calls->is_stopping)
 		errors_write_unavailable(answer, tool, "the service is stopping");
 	else
-		has_arguments = admit_check(invoker, tool, scope, answer) &&
+		has_arguments = ahead_admit(invoker->ahead, tool, scope, answer) &&
 				check_arguments(invoker, tool, scope, answer);
 	if (has_arguments && check_cooldown(runner, tool, answer) &&
 		hold_or_go_on(invoker, scope, tool, runner, answer))
+		return;
+	if (!answer_is_open(answer))
 		return;
 	note_refusal(invoker, scope, tool, has_arguments, answer);
 	runner_count_refused(runner, tool, answer_code_name(answer->code));
@@ -991,9 +965,10 @@ void invocation_validate(
 	const struct tool *tool;
 	int r;
 
-	if (!find_tool(invoker, scope, answer, &tool) || !admit_check(invoker, tool, scope, answer))
+	if (!find_tool(invoker, scope, answer, &tool) ||
+		!ahead_admit(invoker->ahead, tool, scope, answer))
 		return;
-	r = read_arguments(invoker, tool, scope);
+	r = ahead_check(invoker->ahead, tool, scope);
 	if (r != 0 && r != ARGUMENTS_E_INVALID) {
 		write_arguments_error(invoker, tool, arguments, r, answer);
 		return;

@@ -5,6 +5,7 @@
 
 #include "bus/bus.h"
 #include "config/config.h"
+#include "core/ahead.h"
 #include "core/answer.h"
 #include "core/approval.h"
 #include "core/calls.h"
@@ -42,6 +43,7 @@ struct invoker {
 	const struct recorder *recorder;
 	struct held_requests *held;
 	struct late *late;
+	struct ahead *ahead;
 	struct history *history;
 	struct metrics *metrics;
 	struct outages *outages;

@@ -280,9 +280,13 @@ static bool read_call_fields(struct request *request)
 {
 	bool is_good = read_call_id(request);
 
-	request->args = find_field(request->data, "args");
 	is_good = read_flag(request, "progress", &request->wants_progress) && is_good;
 	return read_timeout_ms(request) && is_good;
+}
+
+uint32_t request_find_args(const struct json_tape *data, unsigned int fields)
+{
+	return fields & REQUEST_PERSONA ? find_field(data, "kwargs") : find_field(data, "args");
 }
 
 bool request_read(struct request *request, const struct bus_envelope *envelope, unsigned int fields)
@@ -296,8 +300,8 @@ bool request_read(struct request *request, const struct bus_envelope *envelope, 
 				? "an object without U+0000 in its keys"
 				: "an object without duplicate keys");
 	read_name(request);
-	if (fields & REQUEST_PERSONA)
-		request->args = find_field(request->data, "kwargs");
+	if (fields & (REQUEST_CALL | REQUEST_PERSONA))
+		request->args = request_find_args(request->data, fields);
 	if (fields & REQUEST_FORMAT)
 		is_good = read_format(request);
 	if (fields & REQUEST_DEADLINE)

@@ -81,6 +81,9 @@ struct request {
 bool request_read(
 	struct request *request, const struct bus_envelope *envelope, unsigned int fields);
 
+/* Return the token of the arguments in @data of a request whose topic reads @fields, or JSON_NONE. */
+uint32_t request_find_args(const struct json_tape *data, unsigned int fields);
+
 /* Read the source, session_id and site_id of @envelope into @request and into @caller, whose door is set; those that
  * had escapes are decoded into @decoded, one buffer for each. Texts point into the frame, or there. A source that
  * begins like an identity of HTTP is none on the bus, where every client could claim it. */

@@ -27,6 +27,11 @@ struct request_scope {
 	struct address *address;     /* borrowed; NULL: its answer goes to the bus */
 	const struct held *held;     /* it was held until its line was written; NULL: it was not */
 	const struct held *late;     /* it has waited for a change (core/reload/late.h); or NULL */
+	const struct held *ahead;    /* it has waited for its check (core/ahead.h); or NULL */
+	const struct tool *checked;  /* for which @arguments are checked already; or NULL */
+	int checking;                /* the result: see arguments_check() */
+	bool is_beside;              /* it was read, and checked, beside the loop */
+	unsigned int fields;         /* that its topic reads */
 	struct request request;      /* the fields that the topic declares (core/topics.c) */
 	struct policy_caller caller; /* the caller of this request */
 	struct buffer caller_texts[REQUEST_CALLER_TEXTS]; /* its decoded texts that had escapes */

@@ -53,6 +53,7 @@ static void forget_peer(void *data, const struct account *account)
 
 	approval_withdraw(&service->approval, account);
 	held_drop_account(&service->late.requests, account);
+	held_drop_account(&service->ahead.requests, account);
 }
 
 /* ── runners ─────────────────────────────────────────────────────────────────────────────────── */
@@ -104,7 +105,8 @@ static void hang_up(void *data, int signal)
 static bool is_drained(const struct service *service)
 {
 	return service->calls.n_in_flight + service->reload.n_waiting + service->inbox.n_frames +
-			       service->held.n + service->late.requests.n ==
+			       service->held.n + service->late.requests.n +
+			       service->ahead.requests.n ==
 		       0 &&
 	       bus_queued_bytes(service->bus) == 0 &&
 	       (!service->door || service->door->operations->is_drained(service->door));
@@ -123,6 +125,7 @@ static void drain_service(void *data)
 		reload_give_up(&service->reload);
 		held_serve_all(&service->held, -ECANCELED);
 		late_serve(&service->late);
+		held_serve_all(&service->ahead.requests, -ECANCELED);
 		topics_serve_deferred(service);
 	}
 	have_left = offer_rest(&service->offer);
@@ -289,6 +292,9 @@ static int make_parts(struct service *service, const struct service_options *opt
 	if (r == 0)
 		r = late_init(&service->late, service->loop, topics_serve_late, service);
 	if (r == 0)
+		r = ahead_init(&service->ahead, service->loop, &service->config, topics_serve_ahead,
+			service);
+	if (r == 0)
 		r = history_init(&service->history);
 	if (r == 0)
 		r = metrics_init(&service->metrics);
@@ -312,7 +318,7 @@ static int make_parts(struct service *service, const struct service_options *opt
 		r = loop_timer_init(&service->alive, service->loop, report_alive, service);
 	service->offer.bin = &service->disposal.bin;
 	service->late.reload = &service->reload;
-	service->late.hold = &service->calls.hold;
+	service->late.hold = service->ahead.hold = &service->calls.hold;
 	service->approval.audience = &service->audience;
 	service->events.audience = &service->audience;
 	service->events.config = &service->config;
@@ -326,6 +332,7 @@ static int make_parts(struct service *service, const struct service_options *opt
 		.recorder = &service->recorder,
 		.held = &service->held,
 		.late = &service->late,
+		.ahead = &service->ahead,
 		.history = &service->history,
 		.metrics = &service->metrics,
 		.outages = &service->reload.outages,
@@ -367,7 +374,7 @@ static int open_bus(struct service *service, bool is_bus)
 	} else {
 		r = bus_connect(service->loop, &address, &limits, &handler, service, &service->bus);
 	}
-	service->late.bus = service->bus;
+	service->late.bus = service->ahead.bus = service->bus;
 	service->audience.bus = service->invoker.bus = service->rivals.bus = service->bus;
 	return r;
 }
@@ -420,6 +427,7 @@ void service_free(struct service *service)
 	approval_deinit(&service->approval);
 	held_deinit(&service->held);
 	late_deinit(&service->late);
+	ahead_deinit(&service->ahead);
 	history_deinit(&service->history);
 	metrics_deinit(&service->metrics);
 	calls_deinit(&service->calls);

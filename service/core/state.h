@@ -5,6 +5,7 @@
 
 #include "bus/bus.h"
 #include "config/config.h"
+#include "core/ahead.h"
 #include "core/approval.h"
 #include "core/calls.h"
 #include "core/reload/disposal.h"
@@ -48,6 +49,7 @@ struct service {
 	struct limits limits;
 	struct held_requests held;
 	struct late late;
+	struct ahead ahead;
 	struct history history;
 	struct metrics metrics;
 	struct invoker invoker;

@@ -276,18 +276,21 @@ static int read_frame(struct service *service, const char *text, size_t size, bo
 	return r;
 }
 
-/* Read the frame into the scope, or skim it. Returns whether it is a message; else it is logged. */
-static bool read_message(struct service *service, const char *text, size_t size, bool is_skim)
+/* Return whether @r, the result of reading the frame into the scope, is that of a message; else it is logged. */
+static bool note_reading(struct service *service, int r)
 {
-	struct bus_envelope *envelope = &service->scope.envelope;
-	int r = read_frame(service, text, size, is_skim);
-
 	if (r == BUS_E_MALFORMED)
 		log_limited(&service->malformed, LOG_LEVEL_WARNING,
-			"Dropped a malformed message: %s", envelope->reason);
+			"Dropped a malformed message: %s", service->scope.envelope.reason);
 	else if (r < 0)
 		log_error("Dropped a message: %s", strerror(-r));
 	return r == 0;
+}
+
+/* Read the frame into the scope, or skim it. Returns whether it is a message; else it is logged. */
+static bool read_message(struct service *service, const char *text, size_t size, bool is_skim)
+{
+	return note_reading(service, read_frame(service, text, size, is_skim));
 }
 
 /* ── one request, one answer ─────────────────────────────────────────────────────────────────── */
@@ -349,6 +352,12 @@ static bool is_counted(const struct topic *topic)
 	return (topic->fields & (REQUEST_CALL | REQUEST_PERSONA)) != 0;
 }
 
+/* Return whether the request in @scope has passed the limits of its caller before. */
+static bool was_counted(const struct request_scope *scope)
+{
+	return scope->held || scope->late || (scope->ahead && scope->ahead->check.is_counted);
+}
+
 static void write_too_many(
 	struct answer *answer, const struct text_view *source, const struct limit_refusal *refusal)
 {
@@ -367,8 +376,7 @@ static void serve_topic(struct service *service, const struct topic *topic, stru
 	struct limit_hold *hold = &service->calls.hold;
 	struct limit_refusal refusal;
 
-	if (service->config.n_callers == 0 || service->scope.held || service->scope.late ||
-		!is_counted(topic)) {
+	if (service->config.n_callers == 0 || was_counted(&service->scope) || !is_counted(topic)) {
 		topic->serve(service, answer);
 	} else if (limits_take(&service->limits, &service->scope.caller, clock_now_ns(), hold,
 			   &refusal)) {
@@ -405,12 +413,45 @@ static void serve_request(struct service *service);
 static void serve_whole(struct service *service)
 {
 	const struct text_view frame = service->scope.frame;
-	uint64_t skimming_ns = service->scope.reading_ns;
 
-	if (!read_message(service, frame.text, frame.size, false))
-		return;
-	service->scope.reading_ns += skimming_ns;
-	serve_request(service);
+	if (read_message(service, frame.text, frame.size, false))
+		serve_request(service);
+}
+
+/* Return whether the request in @scope was cancelled while it waited for its check. */
+static bool is_cancelled(const struct request_scope *scope)
+{
+	return scope->ahead && scope->ahead->is_cancelled;
+}
+
+/* Return the tool whose arguments the request of @topic has, as far as it was skimmed, or NULL. */
+static const struct tool *find_tool(const struct service *service, const struct topic *topic)
+{
+	bool last_wins = service->config.duplicate_names == CONFIG_DUPLICATES_LAST;
+	const struct request_scope *scope = &service->scope;
+	const struct request *request = &scope->request;
+	const struct tool *tool = NULL;
+
+	if (is_counted(topic) && request->name_is_string)
+		catalogue_find(scope->view, request->name_text.text, request->name_text.size,
+			request->toolbox_id.text, request->toolbox_id.size, last_wins, &tool);
+	return tool;
+}
+
+/* Have the whole request of @topic read, which was skimmed, and its arguments checked if the skimmed part
+ * @is_good, before it is served. Return 0, or the time until there may be room for it. */
+static uint64_t read_ahead(struct service *service, const struct topic *topic, bool is_good)
+{
+	const struct request_scope *scope = &service->scope;
+
+	if (scope->held || scope->late || scope->ahead) {
+		serve_whole(service);
+		return 0;
+	}
+	return ahead_hold(&service->ahead, scope, topic->fields,
+		       is_good ? find_tool(service, topic) : NULL, false)
+		       ? 0
+		       : AHEAD_FULL_NS;
 }
 
 /* Return whether the answer to requests of @topic depends on their data. */
@@ -437,16 +478,17 @@ static void serve_request(struct service *service)
 	is_good = topic->fields == 0 || request_read(request, envelope, topic->fields);
 	if (owner.size > 0)
 		request->toolbox_id = owner;
+	service->scope.fields = topic->fields;
 	take_caller(service, topic);
-	if (envelope->is_skimmed && needs_data(topic)) {
-		wait_ns = checks_wait_ns(service->bus, &service->scope);
-		if (wait_ns == 0) {
-			serve_whole(service);
-			return;
-		}
-	}
 	if (service->scope.reading_ns > 0)
 		checks_charge(service->bus, &service->scope, service->scope.reading_ns);
+	if (envelope->is_skimmed && needs_data(topic) && !is_cancelled(&service->scope)) {
+		wait_ns = checks_wait_ns(service->bus, &service->scope);
+		if (wait_ns == 0)
+			wait_ns = read_ahead(service, topic, is_good);
+		if (wait_ns == 0)
+			return;
+	}
 	begin_answer(service, topic, &answer);
 	if (!answer_is_open(&answer) && (topic->reply != REPLY_OTHER || !is_good))
 		return;
@@ -555,7 +597,7 @@ void topics_take_frame(void *data, const char *text, size_t size)
 {
 	struct service *service = data;
 
-	bool must_skim = checks_must_skim(service->bus, text, size);
+	bool must_skim = checks_is_long(text, size);
 
 	if (!read_message(service, text, size, must_skim))
 		return;
@@ -601,10 +643,23 @@ int topics_take_request(struct service *service, struct address *address,
 	return 0;
 }
 
+/* Read the message in @frame, or skim it, unless it was read beside the loop for the request in the scope. Returns
+ * whether it is a message; else it is logged. */
+static bool read_waited(struct service *service, const struct inbox_frame *frame)
+{
+	struct request_scope *scope = &service->scope;
+	int r;
+
+	if (scope->ahead && ahead_take(&service->ahead, scope->ahead, scope, &r))
+		return note_reading(service, r);
+	return read_message(
+		service, frame->text, frame->size, checks_is_long(frame->text, frame->size));
+}
+
 /* Answer a request that has waited. Without a catalogue by now there will be none for it. */
 static void answer_deferred(struct service *service, const struct inbox_frame *frame)
 {
-	if (!read_message(service, frame->text, frame->size, false))
+	if (!read_waited(service, frame))
 		return;
 	service->scope.address = frame->address;
 	if (service->reload.is_ready)
@@ -626,7 +681,7 @@ void topics_serve_deferred(void *data)
 		answer_deferred(service, frame);
 		recycle(&service->scope);
 		bus_act_for(service->bus, before);
-		inbox_frame_free(frame);
+		inbox_frame_unref(frame);
 	}
 }
 
@@ -661,4 +716,15 @@ void topics_serve_late(void *data, struct held *held)
 	service->scope.late = held;
 	serve_again(service, held);
 	service->scope.late = NULL;
+}
+
+void topics_serve_ahead(void *data, struct held *held)
+{
+	struct service *service = data;
+
+	service->scope.ahead = held;
+	serve_again(service, held);
+	service->scope.ahead = NULL;
+	service->scope.checked = NULL;
+	service->scope.is_beside = false;
 }

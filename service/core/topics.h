@@ -47,3 +47,6 @@ void topics_serve_held(void *data, struct held *held);
 
 /* Serve the request that has waited for a change (core/reload/late.h; @data is the service). */
 void topics_serve_late(void *data, struct held *held);
+
+/* Serve the request that has waited for its check (core/ahead.h; @data is the service). */
+void topics_serve_ahead(void *data, struct held *held);

@@ -12,6 +12,9 @@ from websocket_peer import Peer
 
 ANSWER_SECONDS = 15 * SLOWNESS
 SETTLE_SECONDS = 5 * SLOWNESS
+# Requests of so many characters may be read beside the loop, and be answered later.
+LONG_CHARACTERS = 128 << 10
+STATUS = "ovos.tools.status"
 ALIVE = "mycroft.toolboxd.is_alive"
 
 # The context of what toolboxd says without being asked.
@@ -106,7 +109,7 @@ class Caller:
 
     def settle(self):
         """Everything that came until the service has answered a question put now: it reads and
-        answers in order, so what it had to say to earlier messages stands before."""
+        answers in order, so what it had to say to earlier messages stands before; but see answers_of()."""
         self.call(ALIVE, seconds=SETTLE_SECONDS)
         seen, self.seen = self.seen, []
         return [message for message in seen if message.type != ALIVE
@@ -116,6 +119,8 @@ class Caller:
         """Send a frame as it is; every message on the topic until the service has settled."""
         self.settle()
         self.peer.send(text)
+        while len(text) >= LONG_CHARACTERS and self.call(STATUS)["calls"]["checking"] > 0:
+            pass
         return [message for message in self.settle() if message.type == topic]
 
 

@@ -41,6 +41,14 @@ def test_what_is_no_message_is_dropped(caller, frame):
     assert caller.invoke("add", {"a": 1, "b": 2})["result"] == {"result": 3}
 
 
+@pytest.mark.parametrize("zeros", ["[0%s", "[0%s]]", "[01%s]"])
+def test_a_long_one_is_dropped_too(caller, zeros):
+    """It is read beside the loop."""
+    frame = "{" + INVOKE + ',"odd":' + zeros % (",0" * 100000) + "}"
+    assert caller.answers_of(frame, "ovos.tools.invoke.response") == []
+    assert caller.invoke("add", {"a": 1, "b": 2})["result"] == {"result": 3}
+
+
 def test_the_log_says_why_at_a_limited_rate(service, caller):
     before = len(service.daemon.log())
     for _ in range(1000):

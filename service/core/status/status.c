@@ -202,6 +202,8 @@ static void write_calls(const struct service *service, struct buffer *out)
 	buffer_append_string(out, "{\"in_flight\":");
 	json_write_u64(out, counts.in_flight);
 	write_number(out, "held_bytes", counts.held_bytes);
+	if (sees_all(service))
+		write_number(out, "checking", service->ahead.requests.n);
 	buffer_append_char(out, '}');
 }
 

@@ -146,6 +146,29 @@ Test(tool_schemas, keep_what_is_used_awake)
 	package_unref(box->package);
 }
 
+Test(tool_schemas, do_not_rest_while_they_are_pinned)
+{
+	struct toolbox *box = make_large(N_LARGE);
+	struct tool_schemas *schemas = box->tools[0].schemas;
+	const struct schema *first;
+
+	cr_assert_eq(tool_schemas_wake(&box->tools[0]), 0);
+	first = schemas->output.compiled;
+	tool_schemas_pin(schemas);
+	for (int round = 0; round < 2; round++)
+		for (unsigned int i = 1; i < N_LARGE; i++)
+			cr_assert_eq(tool_schemas_wake(&box->tools[i]), 0);
+	cr_expect_eq(schemas->output.compiled, first);
+	cr_expect_eq(count_awake(box), 16);
+	tool_schemas_unpin(schemas);
+	for (int round = 0; round < 2; round++)
+		for (unsigned int i = 1; i < N_LARGE; i++)
+			cr_assert_eq(tool_schemas_wake(&box->tools[i]), 0);
+	cr_expect_null(schemas->output.compiled);
+	cr_expect_eq(count_awake(box), 15);
+	package_unref(box->package);
+}
+
 Test(tool_schemas, stay_at_rest_without_memory)
 {
 	struct toolbox *box = make_large(1);

@@ -11,7 +11,7 @@ static void expect_first(struct inbox *inbox, const char *text)
 	cr_assert(frame);
 	cr_expect_eq(frame->size, strlen(text));
 	cr_expect_arr_eq(frame->text, text, strlen(text));
-	inbox_frame_free(frame);
+	inbox_frame_unref(frame);
 }
 
 Test(inbox, gives_frames_back_in_their_order)
@@ -54,7 +54,7 @@ Test(inbox, holds_no_more_bytes_of_one_peer_than_its_share)
 	cr_expect_eq(inbox_defer(&inbox, 9, account, NULL, text, sizeof(text)), 0);
 	cr_expect_eq(inbox_defer(&inbox, 9, account, NULL, text, sizeof(text)), INBOX_E_FULL);
 	frame = inbox_take_first(&inbox);
-	inbox_frame_free(frame);
+	inbox_frame_unref(frame);
 	cr_expect_eq(inbox_defer(&inbox, 9, account, NULL, text, sizeof(text)), 0);
 	inbox_deinit(&inbox);
 	cr_expect_eq(book.held, 0);

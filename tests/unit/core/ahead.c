@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/ahead.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "asking.h"
+#include "bus/account.h"
+#include "catalogue/tool_schemas.h"
+#include "config_fixture.h"
+#include "util/clock.h"
+
+/*
+ * Requests that are read and checked beside the loop, in a whole service. Reading MANY_VALUES takes longer than a
+ * step of the loop, so that the request is seen while it waits.
+ */
+
+#define MANY_VALUES 1000000
+#define LONG_VALUES 70000 /* just enough to be read beside the loop, in little time */
+
+#define BOX                                                                                        \
+	"{'kind':'native','library':'libm.so.6','risk':'read','coerce':true,'tools':["             \
+	"{'name':'root','native':{'symbol':'sqrt','parameters':[{'name':'x','type':'f64'}],"       \
+	"'returns':{'type':'f64'}}}]}"
+
+static char *many;
+
+static void set_up(void)
+{
+	size_t size = 2 * (size_t)MANY_VALUES;
+
+	asking_set_up();
+	write_box("box.json", BOX);
+	many = malloc(size);
+	for (size_t i = 0; i < size; i += 2)
+		memcpy(many + i, "0,", 2);
+	many[size - 1] = '\0';
+}
+
+static void tear_down(void)
+{
+	free(many);
+	asking_tear_down();
+}
+
+TestSuite(ahead, .init = set_up, .fini = tear_down, .timeout = 120);
+
+/* Send a request with @n_values zeros beside @members. */
+static void send_long(const char *topic, const char *members, const char *context, size_t n_values)
+{
+	size_t size = 2 * n_values + strlen(members) + 32;
+	char *data = malloc(size);
+
+	snprintf(data, size, "{%s,'odd':[%.*s]}", members, (int)(2 * n_values - 1), many);
+	send_request(topic, data, context);
+	free(data);
+}
+
+/* Serve until @n requests wait. */
+static void wait_for_waiting(uint32_t n)
+{
+	while (service->ahead.requests.n < n)
+		asking_step();
+	cr_assert_eq(service->ahead.requests.n, n);
+}
+
+static struct tool_schema *schema_of_root(void)
+{
+	const struct tool *tool;
+
+	cr_assert_eq(catalogue_find(service->offer.catalogue, "root", 4, NULL, 0, false, &tool), 0);
+	return &tool->schemas->arguments;
+}
+
+/* Have the next checks for `root` made beside the loop. */
+static void make_costly(void)
+{
+	ask_for("ovos.tools.status", "{}");
+	schema_of_root()->was_costly = true;
+}
+
+Test(ahead, reads_a_request_with_many_values_while_others_are_served)
+{
+	asking_start();
+	ask_for("ovos.tools.status", "{}");
+	send_long("ovos.tools.invoke", "'name':'root','args':{'x':9}", "{}", MANY_VALUES);
+	send_request("ovos.tools.validate", "{'name':'root','args':{'x':1}}", "{}");
+	wait_for_waiting(1);
+	expect_part(wait_for("ovos.tools.validate.response"), "'valid':true");
+	cr_expect_eq(n_unseen("ovos.tools.invoke.response"), 0);
+	expect_part(wait_for("ovos.tools.invoke.response"), "'result':{'result':3.0}");
+	cr_expect_eq(service->ahead.requests.n, 0);
+}
+
+Test(ahead, checks_for_a_tool_whose_checks_took_long)
+{
+	asking_start();
+	make_costly();
+	expect_part(ask_for("ovos.tools.invoke", "{'name':'root','args':{'x':'4'}}"),
+		"'result':{'result':2.0}");
+	/* It has the memory of the check that was made beside the loop, and the loop's is there. */
+	cr_expect_not_null(service->scope.arguments.coerced.data);
+	cr_expect_null(service->ahead.work.arguments.coerced.data);
+	expect_part(ask_for("ovos.tools.validate", "{'name':'root','args':{'x':[]}}"),
+		"'valid':false,'violations':[{'path':'/x',");
+	expect_part(ask_for("ovos.tools.invoke", "{'name':'root','args':{}}"),
+		"'code':'invalid_arguments'");
+	expect_part(ask_for("ovos.tools.invoke", "{'name':'rooot','args':{}}"),
+		"'code':'unknown_tool'");
+}
+
+Test(ahead, answers_in_turn_and_each_once)
+{
+	asking_start();
+	make_costly();
+	for (int i = 0; i < 20; i++)
+		send_request("ovos.tools.validate", "{'name':'root','args':{'x':1}}", "{}");
+	for (int i = 0; i < 20; i++)
+		expect_part(wait_for("ovos.tools.validate.response"), "'valid':true");
+	ask_for("ovos.tools.status", "{}");
+	cr_expect_eq(n_unseen("ovos.tools.validate.response"), 0);
+}
+
+Test(ahead, refuses_what_is_no_good_request_as_ever)
+{
+	asking_start();
+	ask_for("ovos.tools.status", "{}");
+	send_long(
+		"ovos.tools.invoke", "'name':'root','args':{'x':9},'call_id':3", "{}", LONG_VALUES);
+	expect_part(wait_for("ovos.tools.invoke.response"), "'code':'bad_request'");
+	send_long("ovos.tools.invoke", "'name':'root','odd':1,'args':{'x':9}", "{}", LONG_VALUES);
+	expect_part(wait_for("ovos.tools.invoke.response"), "an object without duplicate keys");
+	send_long("ovos.tools.invoke", "'name':'rooot'", "{}", LONG_VALUES);
+	expect_part(wait_for("ovos.tools.invoke.response"), "'code':'unknown_tool'");
+}
+
+Test(ahead, cancels_a_request_that_waits)
+{
+	asking_start();
+	ask_for("ovos.tools.status", "{}");
+	send_long("ovos.tools.invoke", "'name':'root','args':{'x':9},'call_id':'c'",
+		"{'source':'s'}", MANY_VALUES);
+	wait_for_waiting(1);
+	send_request("ovos.tools.cancel", "{'call_id':'c'}", "{'source':'s'}");
+	expect_part(wait_for("ovos.tools.cancel.response"), "'cancelled':true");
+	expect_part(wait_for("ovos.tools.invoke.response"), "'code':'cancelled'");
+	expect_part(ask_for("ovos.tools.invoke", "{'name':'root','args':{'x':9}}"), "'result':3.0");
+	cr_expect_eq(n_unseen("ovos.tools.invoke.response"), 0);
+}
+
+Test(ahead, refuses_a_request_whose_sender_owes_when_its_turn_comes)
+{
+	struct held *held;
+
+	asking_start();
+	ask_for("ovos.tools.status", "{}");
+	for (int i = 0; i < 2; i++)
+		send_long("ovos.tools.validate", "'name':'root','args':{'x':9}", "{'source':'s'}",
+			MANY_VALUES);
+	wait_for_waiting(2);
+	held = held_first(&service->ahead.requests);
+	account_charge_time(
+		held->frame->account, held->check.source_key, clock_now_ns(), UINT64_C(1000000000));
+	expect_part(wait_for("ovos.tools.validate.response"), "'valid':true");
+	expect_part(wait_for("ovos.tools.validate.response"), "'code':'busy'");
+}
+
+Test(ahead, refuses_a_request_for_which_there_is_no_room)
+{
+	write_user_file("{\"toolboxd\":{\"limits\":{\"peer_bytes\":8388608}}}");
+	asking_start();
+	ask_for("ovos.tools.status", "{}");
+	for (int i = 0; i < 2; i++)
+		send_long("ovos.tools.validate", "'name':'root','args':{'x':9}", "{}", MANY_VALUES);
+	expect_part(wait_for("ovos.tools.validate.response"), "'code':'busy'");
+	expect_part(wait_for("ovos.tools.validate.response"), "'valid':true");
+}
+
+Test(ahead, counts_a_call_once_for_the_limits_of_its_caller)
+{
+	write_user_file("{\"toolboxd\":{\"callers\":[{\"match\":{},\"per_minute\":60,"
+			"\"burst\":2,\"in_flight\":9}]}}");
+	asking_start();
+	make_costly();
+	send_long("ovos.tools.invoke", "'name':'root','args':{'x':9}", "{}", LONG_VALUES);
+	expect_part(wait_for("ovos.tools.invoke.response"), "'result':3.0");
+	expect_part(ask_for("ovos.tools.invoke", "{'name':'root','args':{'x':9}}"), "'result':3.0");
+	expect_part(
+		ask_for("ovos.tools.invoke", "{'name':'root','args':{'x':9}}"), "'code':'busy'");
+}
+
+Test(ahead, ends_with_a_service_that_ends)
+{
+	asking_start();
+	ask_for("ovos.tools.status", "{}");
+	for (int i = 0; i < 2; i++)
+		send_long("ovos.tools.invoke", "'name':'root','args':{'x':9}", "{}", MANY_VALUES);
+	wait_for_waiting(2);
+}
+
+Test(ahead, forgets_the_requests_of_a_peer_that_has_gone)
+{
+	asking_start();
+	ask_for("ovos.tools.status", "{}");
+	for (int i = 0; i < 2; i++)
+		send_long("ovos.tools.invoke", "'name':'root','args':{'x':9}", "{}", MANY_VALUES);
+	wait_for_waiting(2);
+	asking_leave();
+	while (service->ahead.requests.n > 0 || service->ahead.work.frame)
+		asking_step();
+}
