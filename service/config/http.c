@@ -36,7 +36,7 @@ static int parse_path(
 	if (*path != '/' || has_controls || strlen(path) >= sizeof(ret_address->path))
 		return -EINVAL;
 	*ret_address = (struct config_http_address){0};
-	strcpy(ret_address->path, path);
+	memcpy(ret_address->path, path, strlen(path) + 1);
 	return 0;
 }
 

@@ -110,7 +110,7 @@ int config_profiles_put(struct config *config, struct config_profile *profile)
 static void take_profile(struct config_reader *reader, uint32_t key)
 {
 	struct config_profile profile;
-	struct config_profile_mistake mistake;
+	struct config_profile_mistake mistake = {0};
 	int r;
 
 	/* null withdraws the profile of a lower file. */

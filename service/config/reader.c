@@ -27,8 +27,9 @@ static void refuse(struct config_reader *reader, uint32_t token)
 }
 
 /* Send the formatted text about the value at @token to @sink. A wrong one is not used. */
-static void report_to(struct config_reader *reader, const struct diagnostic_sink *sink,
-	enum diagnostic_severity severity, uint32_t token, const char *format, va_list arguments)
+__attribute__((format(printf, 5, 0))) static void report_to(struct config_reader *reader,
+	const struct diagnostic_sink *sink, enum diagnostic_severity severity, uint32_t token,
+	const char *format, va_list arguments)
 {
 	cleanup(buffer_deinit) struct buffer pointer = {0};
 	cleanup(buffer_deinit) struct buffer text = {0};

@@ -26,6 +26,7 @@ void stray_close(int fd)
 
 	if (fd < 0)
 		return;
+	/* NOLINTNEXTLINE(performance-no-int-to-ptr): the thread takes it back as a number */
 	if (thread_start(&thread, close_beside, (void *)(intptr_t)fd) < 0)
 		close(fd);
 	else

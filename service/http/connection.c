@@ -44,7 +44,7 @@
 /* Handshakes of TLS have this part of the loop: a quarter. */
 #define HANDSHAKES_FACTOR 4
 
-#define NS_PER_MS (1000 * 1000)
+#define NS_PER_MS UINT64_C(1000000)
 
 /* Kinds of refusals: a flood of one must not hide the lines about another. */
 enum refusal_kind {

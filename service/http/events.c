@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/assert.h"
+
 struct event_stream {
 	struct stream stream;
 	struct list link;
@@ -42,6 +44,7 @@ void event_streams_open(struct event_streams *events, const struct http_request 
 	}
 	if (!streams_open(events->streams, stream ? &stream->stream : NULL, request))
 		return;
+	check(stream);
 	list_append(&events->list, &stream->link);
 	if (stream->stream.is_admin && events->n_admins++ == 0)
 		events->service->audience.wants_calls = true;

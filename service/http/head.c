@@ -21,9 +21,9 @@ static const char *date_now(void)
 	written_s = now_s;
 	gmtime_r(&now_s, &now);
 	snprintf(date, sizeof(date), "%.3s, %02d %.3s %04d %02d:%02d:%02d GMT",
-		days + 3 * (now.tm_wday % 7), now.tm_mday % 100, months + 3 * (now.tm_mon % 12),
-		(now.tm_year + 1900) % 10000, now.tm_hour % 100, now.tm_min % 100,
-		now.tm_sec % 100);
+		days + 3 * ((size_t)now.tm_wday % 7), now.tm_mday % 100,
+		months + 3 * ((size_t)now.tm_mon % 12), (now.tm_year + 1900) % 10000,
+		now.tm_hour % 100, now.tm_min % 100, now.tm_sec % 100);
 	return date;
 }
 

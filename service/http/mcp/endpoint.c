@@ -509,7 +509,7 @@ static bool check_session(struct rpc *rpc, const struct http_request *request)
 		return true;
 	session = find_session(rpc->endpoint, request, rpc->message.id);
 	if (session)
-		strcpy(rpc->session, session->name);
+		memcpy(rpc->session, session->name, sizeof(rpc->session));
 	return session != NULL;
 }
 

@@ -96,7 +96,7 @@ void mcp_streams_open(
 
 	if (stream) {
 		stream->wants_changes = true;
-		strcpy(stream->session, session->name);
+		memcpy(stream->session, session->name, sizeof(stream->session));
 		mcp_sessions_open_stream(session);
 	}
 	open_stream(mcp, stream, request);

@@ -138,7 +138,7 @@ const struct tool *mcp_list_find(const struct mcp_list *list, const char *name)
 
 	if (strlen(name) > MODEL_NAME_BYTES_MAX)
 		return NULL;
-	strcpy(key.name, name);
+	memcpy(key.name, name, strlen(name) + 1);
 	found = bsearch(&key, list->tools, list->n_tools, sizeof(*list->tools), compare_mcp_tools);
 	return found ? found->tool : NULL;
 }

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "util/assert.h"
 #include "util/cleanup.h"
 
 #define NAME_PREFIX "toolboxd-host-"
@@ -72,6 +73,7 @@ int folder_make(char **ret_path)
 		lock = make_locked(parent, &path);
 	if (lock < 0)
 		return lock;
+	check(path);
 	if (setenv("TMPDIR", path, 1) < 0) {
 		rmdir(path);
 		close(lock);

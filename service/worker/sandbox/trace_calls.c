@@ -257,7 +257,7 @@ static int read_flags(
 static int describe_open(const struct seccomp_notif *call, const struct name *name,
 	const char *path, struct trace_use *use)
 {
-	struct stat status;
+	struct stat status = {0};
 	uint64_t flags = 0;
 	int r = read_flags(call, name, &flags);
 
