@@ -268,12 +268,10 @@ static void forget_report(struct schema_report *report)
 		schema_report_deinit(report);
 }
 
-void arguments_log_changes(struct arguments *arguments, const struct tool *tool)
+void arguments_log_coercion(struct arguments *arguments, const struct tool *tool)
 {
 	cleanup(buffer_deinit) struct buffer text = {0};
 
-	if (arguments->changes.n_violations == 0)
-		return;
 	schema_report_write_text(&arguments->changes, &text);
 	if (buffer_terminate(&text))
 		log_limited(&arguments->coercions, LOG_LEVEL_INFO,

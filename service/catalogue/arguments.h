@@ -63,8 +63,15 @@ int arguments_check(struct arguments *arguments, const struct tool *tool,
 	const struct json_tape *tape, uint32_t token, struct schema_context *context,
 	const struct arguments_limits *limits);
 
+/* As arguments_log_changes(), when there are some. */
+void arguments_log_coercion(struct arguments *arguments, const struct tool *tool);
+
 /* Log the changes that coercion has made, for the author of the caller, and forget them. Only the loop logs. */
-void arguments_log_changes(struct arguments *arguments, const struct tool *tool);
+static inline void arguments_log_changes(struct arguments *arguments, const struct tool *tool)
+{
+	if (arguments->changes.n_violations > 0)
+		arguments_log_coercion(arguments, tool);
+}
 
 /* Free memory of @arguments that a large value took, before the next check. Its json and report are
  * gone then. */

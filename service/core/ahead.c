@@ -197,11 +197,9 @@ static bool has_waited(const struct request_scope *scope)
 	return scope->held || scope->late || scope->ahead;
 }
 
-bool ahead_admit(struct ahead *ahead, const struct tool *tool, const struct request_scope *scope,
-	struct answer *answer)
+bool ahead_admit_costly(struct ahead *ahead, const struct tool *tool,
+	const struct request_scope *scope, struct answer *answer)
 {
-	if (!tool->schemas->arguments.was_costly || scope->checked == tool)
-		return true;
 	if (!checks_admit(ahead->bus, scope, answer))
 		return false;
 	if (has_waited(scope))
@@ -211,18 +209,4 @@ bool ahead_admit(struct ahead *ahead, const struct tool *tool, const struct requ
 	else
 		errors_write_checking(answer, &scope->caller.source, AHEAD_FULL_NS);
 	return false;
-}
-
-int ahead_check(const struct ahead *ahead, const struct tool *tool, struct request_scope *scope)
-{
-	const struct arguments_limits limits = checks_limits(ahead->config);
-	int r = scope->checking;
-
-	if (scope->checked != tool)
-		r = arguments_check(&scope->arguments, tool, scope->request.data,
-			scope->request.args, scope->context, &limits);
-	arguments_log_changes(&scope->arguments, tool);
-	if (checks_charge(ahead->bus, scope, scope->arguments.spent_ns))
-		tool->schemas->arguments.was_costly = true;
-	return r;
 }

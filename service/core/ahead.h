@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "bus/bus.h"
+#include "catalogue/tool_schemas.h"
 #include "core/answer.h"
 #include "core/held.h"
 #include "core/request_scope.h"
@@ -76,11 +77,15 @@ bool ahead_hold(struct ahead *ahead, const struct request_scope *scope, unsigned
 bool ahead_take(struct ahead *ahead, const struct held *held, struct request_scope *scope,
 	int *ret_reading);
 
-/* Return whether the arguments in @scope may be checked for @tool now. Else the error is in @answer, or @answer
- * is given up, and the request is held until they are checked. */
-bool ahead_admit(struct ahead *ahead, const struct tool *tool, const struct request_scope *scope,
-	struct answer *answer);
+/* As ahead_admit(), for a tool whose checks have taken long. */
+bool ahead_admit_costly(struct ahead *ahead, const struct tool *tool,
+	const struct request_scope *scope, struct answer *answer);
 
-/* Return the result of arguments_check() for @tool, with the arguments in @scope: what was found out before, or
- * else what is found out now. The sender is charged with its time. */
-int ahead_check(const struct ahead *ahead, const struct tool *tool, struct request_scope *scope);
+/* Return whether the arguments in @scope may be checked for @tool now, or were. Else the error is in @answer, or
+ * @answer is given up, and the request is held until they are checked. */
+static inline bool ahead_admit(struct ahead *ahead, const struct tool *tool,
+	const struct request_scope *scope, struct answer *answer)
+{
+	return !tool->schemas->arguments.was_costly || scope->checked == tool ||
+	       ahead_admit_costly(ahead, tool, scope, answer);
+}

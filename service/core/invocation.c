@@ -370,11 +370,28 @@ static void write_validation(
 	schema_report_write_json(report, answer_member(answer, "violations"));
 }
 
+/* Read and check the arguments of the request, unless that was done beside the loop. Returns the result of
+ * arguments_check(). */
+static int read_arguments(
+	const struct invoker *invoker, const struct tool *tool, struct request_scope *scope)
+{
+	const struct arguments_limits limits = checks_limits(invoker->config);
+	int r = scope->checking;
+
+	if (scope->checked != tool)
+		r = arguments_check(&scope->arguments, tool, scope->request.data,
+			scope->request.args, scope->context, &limits);
+	arguments_log_changes(&scope->arguments, tool);
+	if (checks_charge(invoker->bus, scope, scope->arguments.spent_ns))
+		tool->schemas->arguments.was_costly = true;
+	return r;
+}
+
 /* Return whether the arguments are good; else the error is written. */
 static bool check_arguments(const struct invoker *invoker, const struct tool *tool,
 	struct request_scope *scope, struct answer *answer)
 {
-	int r = ahead_check(invoker->ahead, tool, scope);
+	int r = read_arguments(invoker, tool, scope);
 
 	if (r != 0)
 		write_arguments_error(invoker, tool, &scope->arguments, r, answer);
@@ -968,7 +985,7 @@ void invocation_validate(
 	if (!find_tool(invoker, scope, answer, &tool) ||
 		!ahead_admit(invoker->ahead, tool, scope, answer))
 		return;
-	r = ahead_check(invoker->ahead, tool, scope);
+	r = read_arguments(invoker, tool, scope);
 	if (r != 0 && r != ARGUMENTS_E_INVALID) {
 		write_arguments_error(invoker, tool, arguments, r, answer);
 		return;
