@@ -55,7 +55,7 @@ struct load {
 	uint32_t in_flight;
 	uint32_t interval_us; /* 0: none */
 
-	char run[ID_BYTES / 2]; /* the beginning of all ids of this run */
+	char run[ID_BYTES / 2]; /* the beginning of all ids of this run, as long in each one */
 	uint64_t *sent_ns;      /* per call, and of the one that comes last */
 	uint64_t *taken_ns;     /* the same; 0: not answered */
 	uint32_t *connections;  /* the connection over which it was sent; 0: not sent */
@@ -370,7 +370,7 @@ static bool prepare(struct load *load, char **arguments)
 		!read_count(arguments[5], &load->in_flight) ||
 		(arguments[6] && !read_count(arguments[6], &load->interval_us)))
 		return false;
-	snprintf(load->run, sizeof(load->run), "%d.%" PRIx32 ".", (int)getpid(),
+	snprintf(load->run, sizeof(load->run), "%07d.%08" PRIx32 ".", (int)getpid(),
 		(uint32_t)clock_now_ns());
 	load->sent_ns = calloc(load->calls + 1, sizeof(*load->sent_ns));
 	load->taken_ns = calloc(load->calls + 1, sizeof(*load->taken_ns));
