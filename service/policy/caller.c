@@ -57,11 +57,11 @@ void policy_caller_free(struct policy_caller *caller)
 	free(caller);
 }
 
-/* Return whether @view is what @pattern (NULL: anything, also nothing) wants. */
+/* Return whether @view is there, and what @pattern wants. */
 static bool member_matches(const char *pattern, const struct text_view *view)
 {
-	if (!pattern || !view->text)
-		return !pattern;
+	if (!view->text)
+		return false;
 	/* Most rules are for other callers, and their first byte shows it. */
 	if (view->size > 0 && *pattern != '*' && *pattern != *view->text)
 		return false;
@@ -70,9 +70,10 @@ static bool member_matches(const char *pattern, const struct text_view *view)
 
 bool policy_caller_matches(const struct policy_caller *caller, const struct config_match *match)
 {
-	return member_matches(match->source, &caller->source) &&
-	       member_matches(match->session_id, &caller->session_id) &&
-	       member_matches(match->site_id, &caller->site_id);
+	/* A member that the rule leaves out may be anything, also nothing. */
+	return (!match->source || member_matches(match->source, &caller->source)) &&
+	       (!match->session_id || member_matches(match->session_id, &caller->session_id)) &&
+	       (!match->site_id || member_matches(match->site_id, &caller->site_id));
 }
 
 bool policy_caller_is_clear(const struct policy_caller *caller)

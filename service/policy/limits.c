@@ -285,17 +285,18 @@ static struct bucket *bucket_of(
 {
 	bool has_connection = limits->has_connections || caller->door != CALL_DOOR_BUS;
 	struct account *account = has_connection ? caller->account : NULL;
+	bool is_clear = policy_caller_is_clear(caller);
 	struct bucket *whole = NULL;
 	struct bucket *own;
 	struct bucket_key key;
 
 	/* A caller that rules cannot judge has no bucket of its own. */
-	if (!policy_caller_is_clear(caller) && !account)
+	if (!is_clear && !account)
 		return get_shared(limits, index, now_ns);
 	if (account) {
 		key = make_bucket_key(limits, index, caller, account, true);
 		whole = get_bucket(limits, &key, NULL, now_ns);
-		if (!whole || !policy_caller_is_clear(caller))
+		if (!whole || !is_clear)
 			return whole ? whole : get_shared(limits, index, now_ns);
 	}
 	if (whole && !has_members(&limits->config->callers[index].match))
