@@ -80,7 +80,7 @@ Test(diagnose, is_only_counted_where_there_is_no_room)
 		diagnostics_add(&problems, DIAGNOSTIC_ERROR, 1, "", "three %d", i);
 	}
 	cr_expect_eq(problems.n_items, DIAGNOSTICS_MAX);
-	cr_expect_eq(problems.n_errors, 3 * (DIAGNOSTICS_MAX + 5));
+	cr_expect_eq(problems.n_errors, (size_t)3 * (DIAGNOSTICS_MAX + 5));
 }
 
 static void add_many(enum diagnostic_severity severity, unsigned int count)

@@ -44,10 +44,12 @@ static void *limited_realloc(void *block, size_t size)
 #define json_string_dup    portable_string_dup
 #define json_string_points portable_string_points
 #define json_type_name     portable_type_name
+/* NOLINTBEGIN(bugprone-suspicious-include): the sources themselves, compiled in another way */
 #include "json/keys.c"
 #include "json/reader.c"
 #include "json/strings.c"
 #include "json/tape.c"
+/* NOLINTEND(bugprone-suspicious-include) */
 #undef realloc
 #undef json_tape_read
 

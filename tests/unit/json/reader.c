@@ -364,7 +364,7 @@ Test(json_reader, takes_no_more_memory_than_its_bound)
 
 	cr_assert_not_null(text);
 	for (size_t i = 0; i < size; i++)
-		text[i] = i == 0 ? '[' : i + 1 == size ? ']' : i % 2 ? '0' : ',';
+		text[i] = "[],0"[i == 0 ? 0 : i + 1 == size ? 1 : 2 + i % 2];
 	cr_expect_eq(json_tape_read(&tape, text, size, 8, NULL), JSON_E_TOKENS);
 	cr_expect_eq(tape.capacity, max);
 	text[2 * (size_t)max - 2] = ']';

@@ -22,6 +22,7 @@ static void *limited_realloc(void *block, size_t size)
 #define buffer_printf    limited_printf
 #define buffer_terminate limited_terminate
 #define buffer_take      limited_take
+/* NOLINTNEXTLINE(bugprone-suspicious-include): the source itself, with memory that is short */
 #include "util/buffer.c"
 #undef realloc
 

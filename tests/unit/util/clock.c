@@ -20,11 +20,11 @@ Test(clock, tells_when_the_time_of_the_thread_is_up)
 	uint64_t end_ns = 0;
 	uint64_t never_ns = 0;
 
-	cr_expect_not(clock_is_up(&end_ns, 1000 * 1000));
+	cr_expect_not(clock_is_up(&end_ns, UINT64_C(1000000)));
 	cr_expect_gt(end_ns, 0);
 	cr_expect_not(clock_is_up(&never_ns, CLOCK_UNITS_MAX));
 	while (clock_thread_ns() <= end_ns)
 		;
-	cr_expect(clock_is_up(&end_ns, 1000 * 1000));
+	cr_expect(clock_is_up(&end_ns, UINT64_C(1000000)));
 	cr_expect_not(clock_is_up(&never_ns, CLOCK_UNITS_MAX));
 }
