@@ -35,14 +35,17 @@
  * those to others waiting, and the order of each share (bus_send) is kept:
  *
  *   share has little waiting ──▶ FIRST ──▶ socket
- *   it has much, or more of it ─▶ LATER ──▶ one frame between turns of FIRST
+ *   it has much, or more of it ─▶ LATER ──▶ one frame between turns of FIRST, BUS_MARK_BYTES up to a mark
  *   is in LATER
  *
- * What was queued when the connection was lost, and what is sent in the BUS_AWAY_MS after it, waits for
+ * A bus reads a connection in order, and megabytes may lie in its socket, ahead of any other response. So a ping, the
+ * mark, follows those bytes of the later lane, which goes on when the pong has come: the bus has read them.
+ *
+ * Messages queued when the connection was lost, and those sent in the BUS_AWAY_MS after it, wait for
  * the next one. A frame of which a part was written is given up.
  *
  * One timer serves all states: it ends a pause, is the watchdog of an attempt, and the heartbeat of
- * a connection. Every attempt starts from it, never from an event of a connection.
+ * a connection. Another bounds the wait for a mark. Every attempt starts from it, never from an event of a connection.
  *
  * Frames that are queued in a turn of the loop are written at its end (loop_task), as far as the socket takes them;
  * the others when it has room again.
@@ -51,6 +54,9 @@
 /* The bytes of a share that take the first lane, and the turns of that lane before it is the other's turn. */
 #define LANE_FIRST_BYTES (64u << 10)
 #define LANE_FIRST_TURNS 8
+
+/* The payload of the ping that is a mark; the ping of the heartbeat has none. */
+static const unsigned char mark_payload[] = {'>'};
 
 /* Bytes of one read; sizes from 4 kB to 256 kB differ by less than 15%. */
 #define READ_BYTES (64u << 10)
@@ -69,6 +75,13 @@ enum client_state {
 	CLIENT_RESOLVING,
 	CLIENT_CONNECTING,
 	CLIENT_UP,
+};
+
+enum client_mark {
+	MARK_NONE,
+	MARK_DUE,     /* to be written */
+	MARK_AWAITED, /* its pong is to come */
+	MARK_OFF,     /* the server does not answer them: the lane waits for none */
 };
 
 struct bus_client {
@@ -95,7 +108,11 @@ struct bus_client {
 	struct frame_queue lanes[N_LANES];
 	size_t queued[N_LANES][BUS_SHARES]; /* bytes of each share in each lane */
 	unsigned int first_turns;           /* the first lane had them in a row */
-	struct loop_timer away;             /* armed while messages wait for a bus that was lost */
+	size_t later_written;               /* bytes of the later lane since its last mark */
+	enum client_mark mark;
+	bool has_marked; /* the server has answered one on this connection */
+	struct loop_timer mark_wait;
+	struct loop_timer away;    /* armed while messages wait for a bus that was lost */
 	uint64_t reported_dropped; /* the part of counters.frames_dropped that was logged */
 };
 
@@ -109,6 +126,20 @@ static size_t waiting_bytes(const struct bus_client *client)
 static bool is_any_waiting(const struct bus_client *client)
 {
 	return client->lanes[LANE_FIRST].count > 0 || client->lanes[LANE_LATER].count > 0;
+}
+
+/* Return whether the later lane waits for a pong. A frame that was begun is written on. */
+static bool is_later_held(const struct bus_client *client)
+{
+	return (client->mark == MARK_DUE || client->mark == MARK_AWAITED) &&
+	       client->lanes[LANE_LATER].written == 0;
+}
+
+/* Return whether a frame may be written now. */
+static bool is_any_due(const struct bus_client *client)
+{
+	return client->lanes[LANE_FIRST].count > 0 ||
+	       (client->lanes[LANE_LATER].count > 0 && !is_later_held(client));
 }
 
 static uint32_t clear_lanes(struct bus_client *client)
@@ -143,9 +174,30 @@ static bool is_turn_of_later(const struct bus_client *client)
 	const struct frame_queue *first = &client->lanes[LANE_FIRST];
 	const struct frame *head = frame_queue_head(&client->lanes[LANE_LATER]);
 
-	if (!head || client->queued[LANE_FIRST][head->share] > 0)
+	if (!head || is_later_held(client) || client->queued[LANE_FIRST][head->share] > 0)
 		return false;
 	return first->count == 0 || client->first_turns >= LANE_FIRST_TURNS;
+}
+
+static size_t unwritten_bytes(const struct frame_queue *queue)
+{
+	return queue->bytes - queue->written;
+}
+
+/* Write frames of the later lane, up to the next mark. As write_frames(). */
+static int write_later(struct bus_client *client, int frames_max)
+{
+	struct frame_queue *later = &client->lanes[LANE_LATER];
+	size_t before = unwritten_bytes(later);
+	size_t left =
+		BUS_MARK_BYTES > client->later_written ? BUS_MARK_BYTES - client->later_written : 1;
+	int result = frame_queue_write(
+		later, NULL, frames_max, client->mark == MARK_NONE ? left : FRAME_TURN_BYTES);
+
+	client->later_written += before - unwritten_bytes(later);
+	if (client->mark == MARK_NONE && client->later_written >= BUS_MARK_BYTES)
+		client->mark = MARK_DUE;
+	return result;
 }
 
 /* Write frames of one lane. Return how many were completed, or a negative number. */
@@ -157,10 +209,10 @@ static int write_frames(struct bus_client *client)
 	/* A frame that was begun has to be completed. */
 	if (first->written > 0 || (later->written == 0 && !is_turn_of_later(client))) {
 		client->first_turns++;
-		return frame_queue_write(first, NULL, INT_MAX);
+		return frame_queue_write(first, NULL, INT_MAX, FRAME_TURN_BYTES);
 	}
 	client->first_turns = 0;
-	return frame_queue_write(later, NULL, first->count > 0 ? 1 : INT_MAX);
+	return write_later(client, first->count > 0 ? 1 : INT_MAX);
 }
 
 /* ── the connection ──────────────────────────────────────────────────────────────────────────── */
@@ -212,6 +264,7 @@ static void lost(struct bus_client *client, const char *reason)
 	if (client->link.state > LINK_CONNECTING && !*client->reason)
 		snprintf(client->reason, sizeof(client->reason), "%s", reason);
 	link_close(&client->link);
+	loop_timer_disarm(&client->mark_wait);
 	loop_task_cancel(&client->writing);
 	bus_lookup_cancel(take_ptr(client->lookup));
 	intake_reset(&client->intake, &client->rules);
@@ -355,7 +408,9 @@ static void opened(struct bus_client *client)
 	client->state = CLIENT_UP;
 	client->attempt = 0;
 	client->next_address = client->addresses.count;
-	client->is_ping_due = client->is_pong_due = false;
+	client->is_ping_due = client->is_pong_due = client->has_marked = false;
+	client->later_written = 0;
+	client->mark = MARK_NONE;
 	bus_heartbeat_begin(&client->heartbeat, now_ms);
 	loop_timer_arm(&client->timer, BUS_PING_INTERVAL_MS);
 	client->bus.counters.connects++;
@@ -366,6 +421,24 @@ static void opened(struct bus_client *client)
 		want_writing(client);
 	if (client->bus.handler.up)
 		client->bus.handler.up(client->bus.data);
+}
+
+/* Let the later lane go on. */
+static void pass_mark(struct bus_client *client, enum client_mark mark)
+{
+	client->mark = mark;
+	client->later_written = 0;
+	loop_timer_disarm(&client->mark_wait);
+	if (is_any_waiting(client))
+		want_writing(client);
+}
+
+/* The server takes long. One that has not answered yet may never do, though it has to (RFC 6455 §5.5.3). */
+static void on_mark_wait(void *data)
+{
+	struct bus_client *client = data;
+
+	pass_mark(client, client->has_marked ? MARK_NONE : MARK_OFF);
 }
 
 static void take_piece(struct bus_client *client, const struct websocket_piece *piece)
@@ -415,6 +488,13 @@ static bool take_control(struct bus_client *client, enum websocket_opcode opcode
 		buffer_append(&client->ping, reader->control, reader->control_size);
 		client->is_pong_due = buffer_status(&client->ping) == 0;
 		want_writing(client);
+		return true;
+	case WEBSOCKET_PONG:
+		if (client->mark == MARK_AWAITED && reader->control_size == sizeof(mark_payload) &&
+			memcmp(reader->control, mark_payload, sizeof(mark_payload)) == 0) {
+			client->has_marked = true;
+			pass_mark(client, MARK_NONE);
+		}
 		return true;
 	case WEBSOCKET_CLOSE:
 		/* The answer is a courtesy: where the socket is full, the server does without. */
@@ -494,6 +574,13 @@ static int write_ping(struct bus_client *client)
 	return write_control(client, WEBSOCKET_PING, NULL, 0);
 }
 
+static int write_mark(struct bus_client *client)
+{
+	client->mark = MARK_AWAITED;
+	loop_timer_arm(&client->mark_wait, BUS_MARK_MS);
+	return write_control(client, WEBSOCKET_PING, mark_payload, sizeof(mark_payload));
+}
+
 static int write_pong(struct bus_client *client)
 {
 	client->is_pong_due = false;
@@ -529,7 +616,7 @@ static void report_dropped(struct bus_client *client)
 		(unsigned long long)dropped);
 }
 
-/* Write what is due next: an answer to a ping, a ping, or frames. Return how many frames were completed, or a
+/* Write what is due next: an answer to a ping, a ping, a mark, or frames. Return how many frames were completed, or a
  * negative number. */
 static int write_next(struct bus_client *client)
 {
@@ -537,7 +624,9 @@ static int write_next(struct bus_client *client)
 		return write_pong(client);
 	if (client->is_ping_due)
 		return write_ping(client);
-	return is_any_waiting(client) ? write_frames(client) : 0;
+	if (client->mark == MARK_DUE)
+		return write_mark(client);
+	return is_any_due(client) ? write_frames(client) : 0;
 }
 
 /* Write what is due, as far as the socket takes it. */
@@ -554,9 +643,9 @@ static void write_on(struct bus_client *client)
 	}
 	client->bus.counters.frames_sent += (uint64_t)result;
 	is_more = !link_is_clear(&client->link) || client->is_ping_due || client->is_pong_due ||
-		  is_any_waiting(client);
+		  client->mark == MARK_DUE || is_any_due(client);
 	link_watch(&client->link, is_more);
-	if (!is_more)
+	if (!is_more && !is_any_waiting(client))
 		report_dropped(client);
 }
 
@@ -634,6 +723,7 @@ static void client_free(struct bus *bus)
 	bus_lookup_cancel(client->lookup);
 	loop_timer_deinit(&client->timer);
 	loop_timer_deinit(&client->away);
+	loop_timer_deinit(&client->mark_wait);
 	intake_reset(&client->intake, &client->rules);
 	buffer_deinit(&client->head);
 	buffer_deinit(&client->ping);
@@ -669,6 +759,8 @@ static int begin_client(struct bus_client *client)
 
 	if (r == 0)
 		r = loop_timer_init(&client->away, client->bus.loop, on_away_for_long, client);
+	if (r == 0)
+		r = loop_timer_init(&client->mark_wait, client->bus.loop, on_mark_wait, client);
 	if (r)
 		return r;
 	if (client->bus.address.is_tls) {

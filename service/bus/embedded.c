@@ -602,7 +602,7 @@ static int writable(struct embedded *embedded, struct peer *peer)
 	int result = write_ping(peer);
 
 	if (result == 0)
-		result = frame_queue_write(&peer->queue, peer->wsi, INT_MAX);
+		result = frame_queue_write(&peer->queue, peer->wsi, INT_MAX, FRAME_TURN_BYTES);
 	else if (result > 0)
 		result = 0;
 	if (result < 0)

@@ -20,11 +20,8 @@
 #define FRAME_ROOM_BYTES (sizeof(struct frame) + LWS_PRE)
 _Static_assert(LWS_PRE >= WEBSOCKET_HEADER_BYTES, "a header has room ahead of the text");
 
-/* The most writes in one turn, and the bytes after which none follows; then it is the turn of other connections. They
- * are more than what is read of a client in a turn causes, as a rule: else the frames of a sender that goes on and on would
- * gather here, and the frames of others would wait in line after them. */
-#define FRAME_WRITES_MAX       512
-#define FRAME_WRITES_BYTES_MAX (2u << 20)
+/* The most writes in one turn. */
+#define FRAME_WRITES_MAX 512
 
 #define QUEUE_FIRST_CAPACITY 4
 
@@ -262,7 +259,7 @@ static bool is_clear(const struct frame_queue *queue, struct lws *wsi)
 
 /* A second write is safe only when libwebsockets holds nothing of the first: otherwise it would be
  * sent without its header. */
-int frame_queue_write(struct frame_queue *queue, struct lws *wsi, int frames_max)
+int frame_queue_write(struct frame_queue *queue, struct lws *wsi, int frames_max, size_t bytes_max)
 {
 	bool is_batch = queue->count > 1;
 	size_t unwritten = queue->bytes - queue->written;
@@ -271,9 +268,9 @@ int frame_queue_write(struct frame_queue *queue, struct lws *wsi, int frames_max
 	if (is_batch)
 		hold_back(queue, wsi, 1);
 
-	for (int i = 0; i < FRAME_WRITES_MAX && done < frames_max && queue->count > 0 &&
-			unwritten - (queue->bytes - queue->written) < FRAME_WRITES_BYTES_MAX &&
-			is_clear(queue, wsi);
+	for (int i = 0;
+		i < FRAME_WRITES_MAX && done < frames_max && queue->count > 0 &&
+		unwritten - (queue->bytes - queue->written) < bytes_max && is_clear(queue, wsi);
 		i++) {
 		int result = write_fragment(queue, wsi);
 

@@ -83,10 +83,15 @@ const struct frame *frame_queue_head(const struct frame_queue *queue);
  * empty. */
 struct frame *frame_queue_take(struct frame_queue *queue);
 
+/* The bytes after which frame_queue_write() leaves the turn to other connections. They are more than what is read of a
+ * client in a turn causes, as a rule: else the frames of a sender that goes on and on would gather here, and the frames
+ * of others would wait in line after them. */
+#define FRAME_TURN_BYTES (2u << 20)
+
 /* Write as much to the link, or if there is none to @wsi, as its socket takes, perhaps nothing, and no more after
- * @frames_max whole frames. To be called from its writable callback. Return how many frames were completed, or a
- * negative number when the connection is lost. */
-int frame_queue_write(struct frame_queue *queue, struct lws *wsi, int frames_max);
+ * @frames_max whole frames, or @bytes_max. To be called from its writable callback. Return how many frames were
+ * completed, or a negative number when the connection is lost. */
+int frame_queue_write(struct frame_queue *queue, struct lws *wsi, int frames_max, size_t bytes_max);
 
 /* Prepare for another connection: drop the first frame if a part of it was written. Return how many
  * frames were dropped. The peer cannot have received it whole, but its written bytes are masked. */

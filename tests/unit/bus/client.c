@@ -285,3 +285,128 @@ Test(bus_client, does_not_wait_for_long_for_a_bus_that_does_not_close)
 	cr_expect_lt(clock_now_ms() - begin_ms, PATIENCE_MS);
 	close(fd);
 }
+
+/* The frames that came from the client. */
+struct frames {
+	struct buffer bytes; /* not yet a whole frame */
+	unsigned int n_large;
+	unsigned int n_small;
+	unsigned int n_marks;
+};
+
+/* Take the frame at the front of @frames. Return false when it is not whole. */
+static bool take_frame(struct frames *frames)
+{
+	const unsigned char *at = (const unsigned char *)frames->bytes.data;
+	size_t head = 2 + 4;
+	size_t size = frames->bytes.size >= 2 ? at[1] & 0x7F : 0;
+
+	if (size == 126)
+		head += 2;
+	else if (size == 127)
+		head += 8;
+	if (frames->bytes.size < head)
+		return false;
+	if (size >= 126) {
+		size = 0;
+		for (size_t i = 2; i < head - 4; i++)
+			size = size << 8 | at[i];
+	}
+	if (frames->bytes.size < head + size)
+		return false;
+	if (at[0] == 0x89)
+		frames->n_marks += size == 1 && (at[head] ^ at[head - 4]) == '>';
+	else if (size > 1000)
+		frames->n_large += (at[0] & 0x80) != 0;
+	else
+		frames->n_small++;
+	frames->bytes.size -= head + size;
+	memmove(frames->bytes.data, frames->bytes.data + head + size, frames->bytes.size);
+	return true;
+}
+
+/* Read until the client has nothing more to write. */
+static void read_frames(int fd, struct frames *frames)
+{
+	char bytes[65536];
+	unsigned int n_quiet = 0;
+
+	while (n_quiet < 3) {
+		ssize_t size = recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+
+		n_quiet = size > 0 ? 0 : n_quiet + 1;
+		if (size > 0)
+			buffer_append(&frames->bytes, bytes, (size_t)size);
+		while (take_frame(frames)) {
+		}
+		if (size <= 0)
+			loop_run(loop, TURN_MS);
+	}
+}
+
+#define LARGE_BYTES 50000u /* less than a fragment */
+#define N_LARGE     20u
+#define N_AT_ONCE   8u /* the first in the first lane, and then those up to 256 KiB and beyond */
+
+static void send_message(size_t size, unsigned int share)
+{
+	struct buffer message = {0};
+
+	bus_message_begin(&message);
+	while (size-- > 0)
+		buffer_append_char(&message, '.');
+	cr_assert_eq(bus_send(client, &message, share), 0);
+}
+
+static int begin_flood(struct frames *frames)
+{
+	int fd;
+
+	connect_to("127.0.0.1");
+	fd = accept_client();
+	upgrade(fd);
+	for (unsigned int i = 0; i < N_LARGE; i++)
+		send_message(LARGE_BYTES, 1);
+	read_frames(fd, frames);
+	return fd;
+}
+
+/* A bus reads a connection in order: what it has yet to read would go ahead of the others. */
+Test(bus_client, has_a_bus_read_much_for_one_source_before_it_writes_more)
+{
+	struct frames frames = {0};
+	int fd = begin_flood(&frames);
+
+	cr_expect_leq(frames.n_large, N_AT_ONCE);
+	cr_expect_eq(frames.n_marks, 1);
+	send_message(100, 2);
+	read_frames(fd, &frames);
+	cr_expect_eq(frames.n_small, 1);
+	cr_expect_leq(frames.n_large, N_AT_ONCE);
+	/* A pong that answers another ping. */
+	send_frame(fd, 0x8A, "");
+	read_frames(fd, &frames);
+	cr_expect_leq(frames.n_large, N_AT_ONCE);
+	for (unsigned int n = 1; n <= frames.n_marks && n < N_LARGE; n++) {
+		send_frame(fd, 0x8A, ">");
+		read_frames(fd, &frames);
+	}
+	cr_expect_eq(frames.n_large, N_LARGE);
+	cr_expect_geq(frames.n_marks, 3);
+	buffer_deinit(&frames.bytes);
+	close(fd);
+}
+
+Test(bus_client, goes_on_when_a_bus_answers_no_ping)
+{
+	struct frames frames = {0};
+	int fd = begin_flood(&frames);
+
+	cr_expect_lt(frames.n_large, N_LARGE);
+	pass(BUS_MARK_MS);
+	read_frames(fd, &frames);
+	cr_expect_eq(frames.n_large, N_LARGE);
+	cr_expect_eq(frames.n_marks, 1);
+	buffer_deinit(&frames.bytes);
+	close(fd);
+}
