@@ -259,7 +259,7 @@ int bus_topic_scan(const char *text, size_t size, char ret_topic[BUS_TOPIC_BYTES
  * would be too), and in any other member it is ignored.
  */
 
-/* A skimmed data has members among its first ones, and bytes, up to so many. */
+/* A skimmed data, or context, has members among its first ones, and bytes, up to so many. */
 #define SKIMMED_MEMBERS 1000
 #define SKIMMED_BYTES   16384
 
@@ -340,7 +340,7 @@ static int read_data(struct bus_envelope *envelope, const struct member *member,
 	return json_tape_set_empty(&envelope->data);
 }
 
-/* Copy the members of the data at @member that are short, and that come before many others, to @out. */
+/* Copy the members of the object at @member that are short, and that come before many others, to @out. */
 static int copy_short_members(const struct member *member, struct buffer *out)
 {
 	struct members members;
@@ -365,17 +365,17 @@ static int copy_short_members(const struct member *member, struct buffer *out)
 	return r == MEMBERS_INCOMPLETE || r == MEMBERS_BROKEN ? JSON_E_SYNTAX : 0;
 }
 
-/* Read a data of which only the short members are kept. */
-static int skim_data(struct bus_envelope *envelope, const struct member *member, uint32_t depth_max)
+/* Let @member have only its short members, in @text. Return 0, -ENOMEM, or BUS_E_MALFORMED with @reason. */
+static int skim_member(struct bus_envelope *envelope, struct member *member, struct buffer *text,
+	const char *reason)
 {
-	struct member kept = *member;
-	int r = copy_short_members(member, &envelope->skimmed);
+	int r = copy_short_members(member, text);
 
 	if (r != 0)
-		return r < 0 ? r : refuse_envelope(envelope, "'data' is not JSON");
-	kept.value = envelope->skimmed.data;
-	kept.value_size = envelope->skimmed.size;
-	return read_data(envelope, &kept, depth_max);
+		return r < 0 ? r : refuse_envelope(envelope, reason);
+	member->value = text->data;
+	member->value_size = text->size;
+	return 0;
 }
 
 /* Find the session, and refuse one that is neither usable nor absent (OVOS-SESSION-1 §2.5). */
@@ -443,8 +443,9 @@ static int check_key(struct bus_envelope *envelope, const struct member *member)
 }
 
 static int read_envelope_member(
-	struct bus_envelope *envelope, const struct member *member, uint32_t depth_max)
+	struct bus_envelope *envelope, struct member *member, uint32_t depth_max)
 {
+	bool is_skim = envelope->is_skimmed && *member->value == '{';
 	int r = check_key(envelope, member);
 
 	if (r)
@@ -453,13 +454,16 @@ static int read_envelope_member(
 	case MEMBER_TYPE:
 		return read_type(envelope, member);
 	case MEMBER_DATA:
-		if (envelope->is_skimmed && *member->value == '{')
-			return skim_data(envelope, member, depth_max);
-		return read_data(envelope, member, depth_max);
+		if (is_skim)
+			r = skim_member(envelope, member, &envelope->skimmed, "'data' is not JSON");
+		return r ? r : read_data(envelope, member, depth_max);
 	case MEMBER_CONTEXT:
-		return read_context(envelope, member, depth_max);
+		if (is_skim && member->value_size > SKIMMED_BYTES)
+			r = skim_member(envelope, member, &envelope->skimmed_context,
+				"'context' is not JSON");
+		return r ? r : read_context(envelope, member, depth_max);
 	case MEMBER_OTHER:
-		return read_other(envelope, member, depth_max);
+		return envelope->is_skimmed ? 0 : read_other(envelope, member, depth_max);
 	}
 	return 0;
 }
@@ -544,6 +548,7 @@ void bus_envelope_deinit(struct bus_envelope *envelope)
 	json_tape_deinit(&envelope->context);
 	json_tape_deinit(&envelope->scratch);
 	buffer_deinit(&envelope->skimmed);
+	buffer_deinit(&envelope->skimmed_context);
 	*envelope = (struct bus_envelope){0};
 }
 

@@ -58,6 +58,7 @@ struct bus_envelope {
 	uint32_t values_left;
 	bool is_skimmed;       /* read by bus_envelope_skim() */
 	struct buffer skimmed; /* the text of a data that was skimmed */
+	struct buffer skimmed_context;
 };
 
 /*
@@ -70,9 +71,9 @@ int bus_envelope_read(
 	struct bus_envelope *envelope, const char *text, size_t size, uint32_t depth_max);
 
 /*
- * As bus_envelope_read(), for a message whose data is not worth the time that it takes to read: all but the
- * first members of it that are short, together up to some KiB, are neither kept nor checked. That is enough
- * to answer it.
+ * As bus_envelope_read(), for a message that is not worth the time that it takes to read: of its data, and of a
+ * context that is long, all but the first members that are short, together up to some KiB, are neither kept nor
+ * checked; members beside data and context are not checked. That is enough to answer it.
  */
 int bus_envelope_skim(
 	struct bus_envelope *envelope, const char *text, size_t size, uint32_t depth_max);

@@ -482,12 +482,14 @@ static void serve_request(struct service *service)
 	take_caller(service, topic);
 	if (service->scope.reading_ns > 0)
 		checks_charge(service->bus, &service->scope, service->scope.reading_ns);
-	if (envelope->is_skimmed && needs_data(topic) && !is_cancelled(&service->scope)) {
+	if (envelope->is_skimmed && !is_cancelled(&service->scope)) {
 		wait_ns = checks_wait_ns(service->bus, &service->scope);
 		if (wait_ns == 0)
 			wait_ns = read_ahead(service, topic, is_good);
 		if (wait_ns == 0)
 			return;
+		if (!needs_data(topic))
+			wait_ns = 0;
 	}
 	begin_answer(service, topic, &answer);
 	if (!answer_is_open(&answer) && (topic->reply != REPLY_OTHER || !is_good))

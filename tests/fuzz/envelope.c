@@ -19,6 +19,9 @@
  *   the JSON reader ──┘
  */
 
+/* A context that is no longer is kept whole. */
+#define CONTEXT_WHOLE_BYTES 16384
+
 #define DEPTH_MAX 16
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -201,11 +204,24 @@ static void check_response(const struct bus_envelope *request)
 	buffer_deinit(&message);
 }
 
-/* A message that is one, skimmed: what is kept of its data is what it has, in order. */
+/* The members that are kept of an object are among its own, in order. */
+static void check_kept(const struct json_tape *kept, const struct json_tape *whole)
+{
+	uint32_t at = json_first(whole, 0);
+
+	for (uint32_t key = json_first(kept, 0); key < json_end(kept, 0);
+		key = json_next_key(kept, key)) {
+		while (at < json_end(whole, 0) && !values_equal(kept, key, whole, at))
+			at = json_next_key(whole, at);
+		expect(at < json_end(whole, 0));
+		expect(values_equal(kept, key + 1, whole, at + 1));
+	}
+}
+
+/* A message that is one, skimmed. */
 static void check_skimmed(const struct bus_envelope *whole, const char *text, size_t size)
 {
 	static struct bus_envelope skimmed;
-	uint32_t at = json_first(&whole->data, 0);
 	int status = bus_envelope_skim(&skimmed, text, size, DEPTH_MAX);
 
 	/* The rest after a key that is there twice was not read, and may be no JSON. */
@@ -213,18 +229,13 @@ static void check_skimmed(const struct bus_envelope *whole, const char *text, si
 	if (status != 0)
 		return;
 	expect(strcmp(skimmed.topic, whole->topic) == 0);
-	expect(values_equal(&skimmed.context, 0, &whole->context, 0));
+	check_kept(&skimmed.context, &whole->context);
+	if (whole->context.size <= CONTEXT_WHOLE_BYTES)
+		expect(values_equal(&skimmed.context, 0, &whole->context, 0));
 	if (whole->data_status != 0)
 		return;
 	expect(skimmed.data_status == 0);
-	for (uint32_t key = json_first(&skimmed.data, 0); key < json_end(&skimmed.data, 0);
-		key = json_next_key(&skimmed.data, key)) {
-		while (at < json_end(&whole->data, 0) &&
-			!values_equal(&skimmed.data, key, &whole->data, at))
-			at = json_next_key(&whole->data, at);
-		expect(at < json_end(&whole->data, 0));
-		expect(values_equal(&skimmed.data, key + 1, &whole->data, at + 1));
-	}
+	check_kept(&skimmed.data, &whole->data);
 }
 
 /* A message that is one, with a bound of values: it is refused, or its tapes are within it. */

@@ -196,3 +196,11 @@ def test_contexts_that_nobody_thought_of_come_back_byte_for_byte(caller):
     for number in range(RANDOM_CONTEXTS):
         context = random_object(chance, 6)
         assert members(answer_text(caller, context)) == members(context), (number, context)
+
+
+@pytest.mark.parametrize("topic", ["ovos.tools.validate", "mycroft.toolboxd.is_alive"])
+def test_a_long_context_comes_back_whole(caller, topic):
+    """It is read beside the loop."""
+    padding = [0] * 70000
+    answer = caller.answer_to(topic, caller.send(topic, {"name": "add", "args": {"a": 1, "b": 2}}, {"padding": padding}))
+    assert answer.context["padding"] == padding

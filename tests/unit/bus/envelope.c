@@ -247,6 +247,30 @@ Test(bus_envelope, is_skimmed_for_what_answers_it)
 	cr_expect_not(envelope.is_skimmed);
 }
 
+Test(bus_envelope, is_skimmed_of_a_long_context_and_of_others_too)
+{
+	cleanup(bus_envelope_deinit) struct bus_envelope envelope = {0};
+	cleanup(buffer_deinit) struct buffer text = {0};
+	cleanup_free char *message = NULL;
+
+	buffer_append_string(
+		&text, "{\"type\": \"t\", \"odd\": [01], \"context\": {\"padding\": [");
+	for (size_t i = 0; i < 20000; i++)
+		buffer_append_string(&text, "01,");
+	buffer_append_string(&text, "], \"source\": \"s\", \"session\": {}}}");
+	message = buffer_take(&text, NULL);
+	skim_into(&envelope, message);
+	cr_expect_eq(json_count(&envelope.context, 0), 2);
+	cr_expect(json_string_equals(&envelope.context, envelope.source, "s", 1));
+	cr_expect_neq(envelope.session, JSON_NONE);
+	cr_expect_lt(envelope.context.capacity, 1000);
+	skim_into(&envelope, "{\"type\": \"t\", \"context\": {\"padding\": [1, 2]}}");
+	cr_expect_eq(json_count(&envelope.context, 0), 1, "a short one is read whole");
+	cr_expect_eq(envelope.source, JSON_NONE);
+	cr_expect_eq(
+		bus_envelope_read(&envelope, message, strlen(message), DEPTH_MAX), BUS_E_MALFORMED);
+}
+
 Test(bus_envelope, is_skimmed_no_further_than_some_members)
 {
 	cleanup(bus_envelope_deinit) struct bus_envelope envelope = {0};
