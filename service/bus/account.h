@@ -249,17 +249,6 @@ static inline void account_charge_time(
 	debt_charge_plain(&account->book->debt, now_ns, price_ns, ACCOUNT_BOOK_FACTOR);
 }
 
-/* Return whether work for @account, or for a source of it, is not yet paid. */
-static inline bool account_owes(const struct account *account, uint64_t now_ns)
-{
-	if (account->debt.paid_ns > now_ns || account->book->debt.paid_ns > now_ns)
-		return true;
-	for (unsigned int i = 0; i < ACCOUNT_SOURCES_MAX; i++)
-		if (account->sources[i].debt.paid_ns > now_ns)
-			return true;
-	return false;
-}
-
 /* Return the time until long work is done for the source @key of @account again; 0: it is now. */
 static inline uint64_t account_wait_ns(struct account *account, uint64_t key, uint64_t now_ns)
 {

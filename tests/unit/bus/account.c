@@ -127,16 +127,15 @@ Test(account, can_be_none)
 	account_unref(NULL);
 }
 
-Test(account, owes_as_long_as_one_of_its_sources_does)
+Test(account, charges_itself_and_its_source_with_the_time)
 {
 	struct account_book book = {.bytes_max = 64 * MIB};
 	struct account *account = account_new(&book);
 	const uint64_t ms = 1000000;
 
-	cr_expect_not(account_owes(account, 1000 * ms));
 	account_charge_time(account, 7, 1000 * ms, 5 * ms);
-	cr_expect(account_owes(account, 1019 * ms), "the account, four times as much");
-	cr_expect(account_owes(account, 1039 * ms), "the source, eight times as much");
-	cr_expect_not(account_owes(account, 1040 * ms));
+	cr_expect_eq(account->debt.paid_ns, 1020 * ms, "the account, four times as much");
+	cr_expect_eq(account_find_source(account, 7)->debt.paid_ns, 1040 * ms,
+		"the source, eight times as much");
 	account_unref(account);
 }
