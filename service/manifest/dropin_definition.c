@@ -186,13 +186,18 @@ static struct words take_value(struct words *words)
 	return take(words, size < words->size ? size + 1 : words->size);
 }
 
+static bool is_word(struct words word, const char *text)
+{
+	return word.size == strlen(text) && memcmp(word.at, text, word.size) == 0;
+}
+
 static bool is_type(struct words word)
 {
 	static const char *const types[] = {
 		"string", "integer", "number", "boolean", "array", "object"};
 
 	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
-		if (word.size == strlen(types[i]) && memcmp(word.at, types[i], word.size) == 0)
+		if (is_word(word, types[i]))
 			return true;
 	return false;
 }
@@ -205,7 +210,7 @@ static int write_default(struct head *head, struct words type, struct words valu
 	int r;
 
 	buffer_append_string(out, ",\"default\":");
-	if (type.size == strlen("string") && (value.size == 0 || *value.at != '"')) {
+	if (is_word(type, "string") && (value.size == 0 || *value.at != '"')) {
 		json_write_string(out, value.at, value.size);
 		return 0;
 	}
@@ -290,7 +295,7 @@ static int read_risk(struct head *head, struct words line)
 	static const char *const risks[] = {"read", "write", "execute"};
 
 	for (size_t i = 0; i < sizeof(risks) / sizeof(*risks); i++)
-		if (line.size == strlen(risks[i]) && memcmp(line.at, risks[i], line.size) == 0) {
+		if (is_word(line, risks[i])) {
 			buffer_printf(&head->others, ",\"risk\":\"%s\"", risks[i]);
 			return 0;
 		}

@@ -244,6 +244,31 @@ Test(dropins, say_what_they_are_in_comments)
 	cr_expect_eq(toolbox->tools[0].timeout_ms, 1500);
 }
 
+Test(dropins, have_defaults_of_every_type)
+{
+	write_program("home/set.sh", "#!/bin/sh\n"
+				     "# param s string? = fast\n"
+				     "# param q string? = \"a b\"\n"
+				     "# param i integer? = 3\n"
+				     "# param n number? = 0.5\n"
+				     "# param b boolean? = true\n"
+				     "# param a array? = [1]\n"
+				     "# param o object? = {\"a\": 1}\n");
+	cr_assert_eq(read_home(NULL), 0);
+	expect_tools("set ");
+	cr_expect_str_eq(toolbox->tools[0].argument_schema,
+		"{\"type\":\"object\",\"properties\":{"
+		"\"s\":{\"type\":\"string\",\"default\":\"fast\"},"
+		"\"q\":{\"type\":\"string\",\"default\":\"a b\"},"
+		"\"i\":{\"type\":\"integer\",\"default\":3},"
+		"\"n\":{\"type\":\"number\",\"default\":0.5},"
+		"\"b\":{\"type\":\"boolean\",\"default\":true},"
+		"\"a\":{\"type\":\"array\",\"default\":[1]},"
+		"\"o\":{\"type\":\"object\",\"default\":{\"a\":1}}},"
+		"\"additionalProperties\":false}",
+		"%s", toolbox->tools[0].argument_schema);
+}
+
 Test(dropins, say_what_they_are_in_the_file_beside_them)
 {
 	write_program("home/bell.sh", "#!/bin/sh\n# description: not this\n");
