@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,13 +37,25 @@ const char *dropin_stem(const char *path, size_t *ret_size)
 	return name;
 }
 
+/* Return whether @name is that of a copy which an editor, a merge or a package manager leaves. */
+static bool is_backup(const char *name)
+{
+	static const char *const suffixes[] = {"?*~", "?*.bak", "?*.old", "?*.orig", "?*.rej",
+		"?*.swp", "?*.tmp", "?*.dpkg-*", "?*.ucf-*", "?*.rpm*"};
+
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++)
+		if (fnmatch(suffixes[i], name, 0) == 0)
+			return true;
+	return false;
+}
+
 bool dropin_is_left_out(const char *name)
 {
 	static const char helpers[] = "_helpers";
 	size_t size;
 	const char *stem = dropin_stem(name, &size);
 
-	if (name[0] == '_' || name[0] == '.')
+	if (name[0] == '_' || name[0] == '.' || is_backup(name))
 		return true;
 	if ((size == strlen("types") && memcmp(stem, "types", size) == 0) ||
 		(size == strlen("helpers") && memcmp(stem, "helpers", size) == 0))
@@ -98,8 +111,7 @@ static const char *refuse_file(const char *path, bool can_run)
 }
 
 /* Take the file at @path, of the service @service (NULL: none), if it is meant to be a program, or is named
- * among what is not. @aside is why its name is left out; NULL:
- * it is not. */
+ * among what is not. @aside is the reason why its name is left out; NULL: its name can be offered. */
 static int take_file(
 	struct dropin_list *list, const char *path, const char *service, const char *aside)
 {
@@ -112,6 +124,9 @@ static int take_file(
 	size_t size;
 	const char *stem = dropin_stem(path, &size);
 
+	/* A backup has a name of its own beside its original. */
+	if (is_backup(stem))
+		size = strlen(stem);
 	if (is_definition(path) || (dropin.is_aside && service))
 		return 0;
 	if (asprintf(&dropin.name, "%s%s%.*s", service ? service : "", service ? "_" : "",
@@ -136,9 +151,7 @@ static bool is_hidden(const char *name)
 static int take_entry(
 	struct dropin_list *list, const char *folder, const char *service, const char *name)
 {
-	static const char aside[] =
-		"its name is one of those that are left out: _*, types, helpers, "
-		"*_helpers";
+	const char *aside = NULL;
 	cleanup_free char *path = NULL;
 	struct stat status;
 
@@ -152,8 +165,13 @@ static int take_entry(
 	}
 	if (stat(path, &status) < 0)
 		return 0;
-	if (S_ISREG(status.st_mode) || dropin_is_left_out(name))
-		return take_file(list, path, service, dropin_is_left_out(name) ? aside : NULL);
+	if (is_backup(name))
+		aside = "its name is that of a backup (*~, *.bak, *.old, *.orig, *.tmp and the "
+			"like)";
+	else if (dropin_is_left_out(name))
+		aside = "its name is one of those that are left out: _*, types, helpers, *_helpers";
+	if (S_ISREG(status.st_mode) || aside)
+		return take_file(list, path, service, aside);
 	return S_ISDIR(status.st_mode) && !service ? scan_folder(list, path, name) : 0;
 }
 

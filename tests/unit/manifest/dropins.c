@@ -144,6 +144,30 @@ Test(dropins, leave_out_what_is_no_program)
 	expect_left_out("script", "it is not executable (chmod +x)");
 }
 
+Test(dropins, are_not_the_backups_of_editors_and_package_managers)
+{
+	static const char *const backups[] = {"bell.sh~", "bell~", "bell.bak", "bell.sh.bak",
+		"bell.orig", "bell.rej", "bell.old", "bell.swp", "bell.tmp", "bell.dpkg-old",
+		"bell.sh.ucf-dist", "bell.sh.rpmsave"};
+
+	write_program("home/bell.sh", "#!/bin/sh\n");
+	write_program("home/music.bak/next", "#!/bin/sh\n");
+	for (size_t i = 0; i < sizeof(backups) / sizeof(*backups); i++) {
+		char path[64];
+
+		snprintf(path, sizeof(path), "home/%s", backups[i]);
+		write_program(path, "#!/bin/sh\n");
+	}
+	cr_assert_eq(read_home(NULL), 0);
+	expect_tools("bell ");
+	for (size_t i = 0; i < sizeof(backups) / sizeof(*backups); i++)
+		expect_left_out(backups[i], ": its name is that of a backup");
+	expect_left_out("music.bak", ": its name is that of a backup");
+	cr_assert_eq(unlink(scratch_path("home/bell.sh")), 0);
+	cr_assert_eq(read_home(NULL), 0);
+	cr_expect_null(toolbox, "a tool whose program is gone is gone");
+}
+
 Test(dropins, name_a_bounded_number_of_what_is_no_program)
 {
 	char name[64];
